@@ -1,0 +1,49 @@
+package daemonset
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// readyCondition returns the pod's Ready condition, or nil.
+func readyCondition(p *corev1.Pod) *corev1.PodCondition {
+	for i := range p.Status.Conditions {
+		if p.Status.Conditions[i].Type == corev1.PodReady {
+			return &p.Status.Conditions[i]
+		}
+	}
+	return nil
+}
+
+func isReady(p *corev1.Pod) bool {
+	c := readyCondition(p)
+	return c != nil && c.Status == corev1.ConditionTrue
+}
+
+// available tells whether the pod has been ready for minReadySeconds, and
+// when it came or comes to that if it stays ready; nil when it is not ready,
+// or does not say since when.
+//
+// Whether the pod is terminating does not matter. Without minReadySeconds a
+// ready pod is available, even one that became ready in the future. From 1.34
+// on (#132122) the pod is available at that moment, before only after it.
+func available(p *corev1.Pod, minReadySeconds int32, now time.Time, profile Profile) (Verdict, *time.Time) {
+	c := readyCondition(p)
+	if c == nil || c.Status != corev1.ConditionTrue {
+		return Verdict{Reason: NotReady}, nil
+	}
+	since := c.LastTransitionTime.Time
+	var at *time.Time
+	if !since.IsZero() {
+		t := since.Add(time.Duration(minReadySeconds) * time.Second).UTC()
+		at = &t
+	}
+	switch {
+	case minReadySeconds == 0,
+		at != nil && at.Before(now),
+		at != nil && at.Equal(now) && profile.AvailableInclusive:
+		return Verdict{OK: true, Reason: Available}, at
+	}
+	return Verdict{Reason: NotYetAvailable, Facts: Facts{"minReadySeconds": int(minReadySeconds)}}, at
+}

@@ -1,0 +1,97 @@
+package daemonset
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// BudgetKind says what limits a rolling update.
+type BudgetKind string
+
+const (
+	BudgetUnavailable BudgetKind = "Unavailable" // nodes without an available pod
+	BudgetSurge       BudgetKind = "Surge"       // nodes with a second pod
+	BudgetNone        BudgetKind = "None"        // OnDelete: nothing is replaced by itself
+)
+
+// Budget is the resolved limit of a rolling update, with its arithmetic.
+type Budget struct {
+	Kind           BudgetKind
+	MaxUnavailable int
+	MaxSurge       int
+	Spec           string // the value that decides, as it was written: "5%" or "1"
+	Scaled         string // a percentage before it was rounded up: "14.4"; else empty
+	Of             int    // the desired number that a percentage is of
+	OfReported     bool   // Of is the status's number: the nodes could not be read
+	Fallback       bool   // both numbers came to 0, so maxUnavailable is 1 (1.21, #96441)
+	Invalid        string // the field and value that cannot be resolved: the step fails
+}
+
+// resolveBudget returns the budget of a rolling update over desired nodes.
+//
+// Percentages are rounded up. A number is not limited by desired. Without a
+// rollingUpdate block, and when both come to 0 over at least one node, one
+// node may be unavailable; up to 1.20 there was no such fallback.
+func resolveBudget(ds *appsv1.DaemonSet, desired int, profile Profile) Budget {
+	b := Budget{Kind: BudgetNone, Of: desired}
+	if ds.Spec.UpdateStrategy.Type != appsv1.RollingUpdateDaemonSetStrategyType {
+		return b
+	}
+	b.Kind = BudgetUnavailable
+	if ru := ds.Spec.UpdateStrategy.RollingUpdate; ru != nil {
+		unavailable, err := scale(ru.MaxUnavailable, desired)
+		if err != nil || ru.MaxUnavailable == nil {
+			b.Invalid = fmt.Sprintf("spec.updateStrategy.rollingUpdate.maxUnavailable: %q", ru.MaxUnavailable.String())
+			return b
+		}
+		b.MaxUnavailable, b.Spec, b.Scaled = unavailable, ru.MaxUnavailable.String(), scaled(ru.MaxUnavailable, desired)
+		if profile.MaxSurge && ru.MaxSurge != nil {
+			surge, err := scale(ru.MaxSurge, desired)
+			if err != nil {
+				b.Invalid = fmt.Sprintf("spec.updateStrategy.rollingUpdate.maxSurge: %q", ru.MaxSurge.String())
+				return b
+			}
+			if b.MaxSurge = surge; surge > 0 {
+				b.Kind, b.Spec, b.Scaled = BudgetSurge, ru.MaxSurge.String(), scaled(ru.MaxSurge, desired)
+			}
+		}
+	}
+	if profile.RollingUpdateV2 && desired > 0 && b.MaxUnavailable == 0 && b.MaxSurge == 0 {
+		b.MaxUnavailable, b.Fallback = 1, true
+	}
+	return b
+}
+
+// allowsSurge tells whether manage keeps an old and a new pod side by side:
+// maxSurge is above 0 for a single node, so any percentage above 0 is.
+func allowsSurge(ds *appsv1.DaemonSet, profile Profile) bool {
+	b := resolveBudget(ds, 1, profile)
+	return b.Invalid == "" && b.MaxSurge > 0
+}
+
+func scale(v *intstr.IntOrString, of int) (int, error) {
+	if v == nil {
+		return 0, nil
+	}
+	return intstr.GetScaledValueFromIntOrPercent(v, of, true)
+}
+
+// scaled returns a percentage of a number to at most two decimals, or "" for
+// a value that is not a percentage.
+func scaled(v *intstr.IntOrString, of int) string {
+	percent, found := strings.CutSuffix(v.StrVal, "%")
+	if v.Type != intstr.String || !found {
+		return ""
+	}
+	n, err := strconv.Atoi(percent)
+	if err != nil {
+		return ""
+	}
+	hundredths := n * of
+	s := fmt.Sprintf("%d.%02d", hundredths/100, hundredths%100)
+	return strings.TrimSuffix(strings.TrimRight(s, "0"), ".")
+}

@@ -1,0 +1,69 @@
+package daemonset
+
+import (
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+)
+
+// Claim says whose a pod or a revision is.
+type Claim string
+
+const (
+	Owned     Claim = "Owned"   // controlled by the DaemonSet, and matching its selector
+	Adopt     Claim = "Adopt"   // an orphan that the next sync takes
+	Release   Claim = "Release" // controlled by the DaemonSet, not matching: the next sync lets it go
+	Foreign   Claim = "Foreign" // matching, but controlled by something else
+	Unrelated Claim = "Unrelated"
+)
+
+// claimOf tells whose an object of the DaemonSet's namespace is.
+//
+// Phase and deletion do not matter for an object that is owned already. A
+// DaemonSet that is being deleted neither adopts nor releases, and an orphan
+// that is being deleted is not adopted.
+func claimOf(o metav1.Object, ds *appsv1.DaemonSet, selector labels.Selector) Claim {
+	matches := selector.Matches(labels.Set(o.GetLabels()))
+	ref := metav1.GetControllerOfNoCopy(o)
+	switch {
+	case ref != nil && ref.UID != ds.UID:
+		if matches {
+			return Foreign
+		}
+	case ref != nil && matches:
+		return Owned
+	case ref != nil:
+		if ds.DeletionTimestamp == nil {
+			return Release
+		}
+	case matches && ds.DeletionTimestamp == nil && o.GetDeletionTimestamp() == nil:
+		return Adopt
+	}
+	return Unrelated
+}
+
+// targetNode returns the node that a pod is for: the one that it is bound to,
+// else the single value of the first metadata.name In entry among the
+// matchFields of its required node affinity. Without either there is none,
+// and no rule of the controller sees the pod.
+func targetNode(p *corev1.Pod) (string, bool) {
+	if p.Spec.NodeName != "" {
+		return p.Spec.NodeName, true
+	}
+	a := p.Spec.Affinity
+	if a == nil || a.NodeAffinity == nil || a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
+		return "", false
+	}
+	for _, term := range a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
+		for _, f := range term.MatchFields {
+			if f.Key == metav1.ObjectNameField && f.Operator == corev1.NodeSelectorOpIn {
+				if len(f.Values) != 1 {
+					return "", false
+				}
+				return f.Values[0], true
+			}
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,463 @@
+package daemonset
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
+)
+
+// Placement decides on which nodes a DaemonSet's pods should run and may stay.
+// Its selectors are parsed once; a Placement is safe for use by several
+// goroutines.
+type Placement struct {
+	nodeName    string
+	selector    map[string]string
+	keys        []string // of selector, sorted
+	hasAffinity bool
+	terms       []term
+	tolerations []toleration
+}
+
+type term struct {
+	requirements []requirement
+}
+
+type requirement struct {
+	expr  corev1.NodeSelectorRequirement
+	field bool // on a field of the node, not on a label
+	match *nodeaffinity.NodeSelector
+}
+
+type toleration struct {
+	corev1.Toleration
+	automatic bool
+}
+
+// NewPlacement returns the placement rules of a DaemonSet.
+func NewPlacement(ds *appsv1.DaemonSet) *Placement {
+	spec := &ds.Spec.Template.Spec
+	p := &Placement{
+		nodeName: spec.NodeName,
+		selector: spec.NodeSelector,
+		keys:     slices.Sorted(maps.Keys(spec.NodeSelector)),
+	}
+	for _, t := range spec.Tolerations {
+		p.tolerations = append(p.tolerations, toleration{Toleration: t})
+	}
+	for _, t := range automaticTolerations(spec.HostNetwork) {
+		p.tolerations = append(p.tolerations, toleration{Toleration: t, automatic: true})
+	}
+	if a := spec.Affinity; a != nil && a.NodeAffinity != nil && a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil {
+		p.hasAffinity = true
+		for _, t := range a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
+			p.terms = append(p.terms, newTerm(t))
+		}
+	}
+	return p
+}
+
+func newTerm(t corev1.NodeSelectorTerm) term {
+	var out term
+	for _, e := range t.MatchExpressions {
+		out.requirements = append(out.requirements, newRequirement(corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{e}}, e, false))
+	}
+	for _, e := range t.MatchFields {
+		out.requirements = append(out.requirements, newRequirement(corev1.NodeSelectorTerm{MatchFields: []corev1.NodeSelectorRequirement{e}}, e, true))
+	}
+	return out
+}
+
+// newRequirement leaves match nil for an expression that cannot be parsed:
+// the controller takes it for one that no node meets.
+func newRequirement(alone corev1.NodeSelectorTerm, e corev1.NodeSelectorRequirement, field bool) requirement {
+	match, err := nodeaffinity.NewNodeSelector(&corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{alone}})
+	if err != nil {
+		match = nil
+	}
+	return requirement{expr: e, field: field, match: match}
+}
+
+func (r *requirement) meets(n *corev1.Node) bool { return r.match != nil && r.match.Match(n) }
+
+// automaticTolerations are added by the controller to every pod. not-ready and
+// unreachable are tolerated as NoExecute only: the NoSchedule taints of the
+// same keys, which a node that is not ready has as well, are not.
+func automaticTolerations(hostNetwork bool) []corev1.Toleration {
+	tolerate := func(key string, effect corev1.TaintEffect) corev1.Toleration {
+		return corev1.Toleration{Key: key, Operator: corev1.TolerationOpExists, Effect: effect}
+	}
+	ts := []corev1.Toleration{
+		tolerate(corev1.TaintNodeNotReady, corev1.TaintEffectNoExecute),
+		tolerate(corev1.TaintNodeUnreachable, corev1.TaintEffectNoExecute),
+		tolerate(corev1.TaintNodeDiskPressure, corev1.TaintEffectNoSchedule),
+		tolerate(corev1.TaintNodeMemoryPressure, corev1.TaintEffectNoSchedule),
+		tolerate(corev1.TaintNodePIDPressure, corev1.TaintEffectNoSchedule),
+		tolerate(corev1.TaintNodeUnschedulable, corev1.TaintEffectNoSchedule),
+	}
+	if hostNetwork {
+		ts = append(ts, tolerate(corev1.TaintNodeNetworkUnavailable, corev1.TaintEffectNoSchedule))
+	}
+	return ts
+}
+
+// Rule names one rule of placement.
+type Rule string
+
+const (
+	RuleNodeName     Rule = "nodeName"
+	RuleNodeSelector Rule = "nodeSelector"
+	RuleNodeAffinity Rule = "nodeAffinity"
+	RuleTaint        Rule = "taint"
+)
+
+// Check is one rule applied to one node. Stays is false where failing it also
+// ends a pod that runs there already: everything but a NoSchedule taint.
+type Check struct {
+	Rule   Rule   `json:"rule"`
+	OK     bool   `json:"ok"`
+	Stays  bool   `json:"stays"`
+	Reason Reason `json:"reason"`
+	Facts  Facts  `json:"facts"`
+}
+
+// Checks returns every rule for the node in the controller's order: the
+// template's nodeName, its nodeSelector key by key, its required node
+// affinity as one, then each NoSchedule and NoExecute taint of the node, with
+// those that outlive a node's condition before those that come with it.
+// PreferNoSchedule taints, preferred affinity, resources, ports, and the
+// node's readiness are no rules of placement.
+func (p *Placement) Checks(n *corev1.Node) []Check {
+	checks := make([]Check, 0, 2+len(p.keys)+len(n.Spec.Taints))
+	if p.nodeName != "" {
+		checks = append(checks, Check{Rule: RuleNodeName, OK: p.nodeName == n.Name, Reason: NodeName, Facts: Facts{"want": p.nodeName}})
+	}
+	for _, k := range p.keys {
+		checks = append(checks, p.checkLabel(n, k))
+	}
+	if p.hasAffinity {
+		checks = append(checks, p.checkAffinity(n))
+	}
+	for _, t := range sortedTaints(n.Spec.Taints) {
+		checks = append(checks, p.checkTaint(t))
+	}
+	return checks
+}
+
+func (p *Placement) checkLabel(n *corev1.Node, key string) Check {
+	want := p.selector[key]
+	got, present := n.Labels[key]
+	f := Facts{"key": key, "want": want, "present": present}
+	if present {
+		f["got"] = got
+	}
+	return Check{Rule: RuleNodeSelector, OK: present && got == want, Reason: NodeSelector, Facts: f}
+}
+
+// checkAffinity ORs the terms and ANDs what is inside of one. A term without
+// any requirement meets no node, and so does an affinity without terms. The
+// facts are of the term that meets the node, else of the first of those with
+// the fewest requirements that fail.
+func (p *Placement) checkAffinity(n *corev1.Node) Check {
+	best, fewest := -1, 0
+	var failing *requirement
+	for i := range p.terms {
+		failed, first := p.terms[i].failing(n)
+		if len(p.terms[i].requirements) == 0 {
+			continue
+		}
+		if failed == 0 {
+			return Check{Rule: RuleNodeAffinity, OK: true, Reason: NodeAffinity, Facts: Facts{"terms": len(p.terms), "term": i + 1}}
+		}
+		if best < 0 || failed < fewest {
+			best, fewest, failing = i, failed, first
+		}
+	}
+	f := Facts{"terms": len(p.terms)}
+	if failing != nil {
+		f["term"] = best + 1
+		f["key"] = failing.expr.Key
+		f["operator"] = string(failing.expr.Operator)
+		f["values"] = slices.Clone(failing.expr.Values)
+		f["field"] = failing.field
+		f["valid"] = failing.match != nil
+		if got, present := n.Labels[failing.expr.Key]; present && !failing.field {
+			f["got"] = got
+		}
+	}
+	return Check{Rule: RuleNodeAffinity, Reason: NodeAffinity, Facts: f}
+}
+
+func (t *term) failing(n *corev1.Node) (count int, first *requirement) {
+	for i := range t.requirements {
+		if r := &t.requirements[i]; !r.meets(n) {
+			if count == 0 {
+				first = r
+			}
+			count++
+		}
+	}
+	return count, first
+}
+
+func (p *Placement) checkTaint(t corev1.Taint) Check {
+	c := Check{
+		Rule:   RuleTaint,
+		Reason: TaintNotTolerated,
+		Stays:  t.Effect == corev1.TaintEffectNoSchedule,
+		Facts:  Facts{"taint": TaintString(t), "key": t.Key, "value": t.Value, "effect": string(t.Effect)},
+	}
+	for _, tol := range p.tolerations {
+		if tolerates(&tol.Toleration, &t) {
+			c.OK = true
+			c.Facts["automatic"] = tol.automatic
+			return c
+		}
+	}
+	return c
+}
+
+// tolerates matches a toleration with a taint. tolerationSeconds does not
+// matter here. The operators Lt and Gt (1.35, #134665) are behind a gate that
+// is off by default, and then tolerate nothing.
+func tolerates(tol *corev1.Toleration, taint *corev1.Taint) bool {
+	if tol.Effect != "" && tol.Effect != taint.Effect || tol.Key != "" && tol.Key != taint.Key {
+		return false
+	}
+	switch tol.Operator {
+	case "", corev1.TolerationOpEqual:
+		return tol.Value == taint.Value
+	case corev1.TolerationOpExists:
+		return true
+	}
+	return false
+}
+
+// TaintString returns a taint as kubectl writes it: key=value:effect.
+func TaintString(t corev1.Taint) string {
+	if t.Value == "" {
+		return t.Key + ":" + string(t.Effect)
+	}
+	return t.Key + "=" + t.Value + ":" + string(t.Effect)
+}
+
+// sortedTaints returns the taints that decide on placement: NoSchedule and
+// NoExecute. Those of the node.kubernetes.io conditions, which come and go,
+// are last, so that the reason named first is the one that stays.
+func sortedTaints(taints []corev1.Taint) []corev1.Taint {
+	var out []corev1.Taint
+	for _, t := range taints {
+		if t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute {
+			out = append(out, t)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b corev1.Taint) int {
+		ca, cb := strings.HasPrefix(a.Key, "node.kubernetes.io/"), strings.HasPrefix(b.Key, "node.kubernetes.io/")
+		switch {
+		case ca != cb && cb:
+			return -1
+		case ca != cb:
+			return 1
+		}
+		return strings.Compare(TaintString(a), TaintString(b))
+	})
+	return out
+}
+
+// Decide returns whether the node should run the pod, and whether one that is
+// there may stay: the controller's NodeShouldRunDaemonPod.
+//
+// A node that fails nodeName, the selector or the affinity neither should nor
+// may, so a pod goes when a label stops matching. A NoSchedule taint that is
+// not tolerated only ends shouldRun, a NoExecute taint both. The reason is
+// that of the first rule that fails, in the order of Checks; facts "others"
+// counts the further ones.
+func (p *Placement) Decide(n *corev1.Node) (shouldRun, mayStay Verdict) {
+	return decide(p.Checks(n))
+}
+
+func decide(checks []Check) (shouldRun, mayStay Verdict) {
+	shouldRun = Verdict{OK: true, Reason: Eligible}
+	mayStay = shouldRun
+	others := 0
+	for _, c := range checks {
+		if c.OK {
+			continue
+		}
+		if shouldRun.OK {
+			shouldRun = Verdict{Reason: c.Reason, Facts: maps.Clone(c.Facts)}
+		} else {
+			others++
+		}
+		if mayStay.OK && !c.Stays {
+			mayStay = Verdict{Reason: c.Reason, Facts: c.Facts}
+		}
+	}
+	if others > 0 {
+		shouldRun.Facts["others"] = others
+	}
+	return shouldRun, mayStay
+}
+
+// ChangeKind names one change that alters placement.
+type ChangeKind string
+
+const (
+	AddToleration      ChangeKind = "AddToleration"      // to the template; Toleration
+	SetLabel           ChangeKind = "SetLabel"           // on the node; Key, Value
+	RemoveLabel        ChangeKind = "RemoveLabel"        // from the node; Key
+	RemoveNodeName     ChangeKind = "RemoveNodeName"     // from the template
+	RemoveNodeSelector ChangeKind = "RemoveNodeSelector" // from the template; Key
+	AddAffinityTerm    ChangeKind = "AddAffinityTerm"    // to the template: a term that names the node
+)
+
+// Change is one change, of the node or of the template.
+type Change struct {
+	Kind       ChangeKind         `json:"kind"`
+	Key        string             `json:"key,omitempty"`
+	Value      string             `json:"value,omitempty"`
+	Toleration *corev1.Toleration `json:"toleration,omitempty"`
+}
+
+// kubeletLabels are set by the kubelet or the cloud and come back when they
+// are edited, so a change of the node is no advice.
+var kubeletLabels = map[string]bool{
+	corev1.LabelOSStable: true, corev1.LabelArchStable: true, corev1.LabelHostname: true,
+	corev1.LabelInstanceTypeStable: true, corev1.LabelTopologyZone: true, corev1.LabelTopologyRegion: true,
+	corev1.LabelWindowsBuild: true,
+}
+
+// SmallestChange returns the fewest changes that together make the node one
+// that should run the pod, none when it is already. A label of the node is
+// changed rather than the template, which all nodes share and whose change
+// rolls every pod, unless the label belongs to the kubelet or no value of it
+// would do.
+func (p *Placement) SmallestChange(n *corev1.Node) []Change {
+	var changes []Change
+	want := map[string]string{} // what the selector asks of the labels, as far as it stays
+	for _, c := range p.Checks(n) {
+		if c.OK && c.Rule != RuleNodeSelector {
+			continue
+		}
+		key, _ := c.Facts["key"].(string)
+		switch c.Rule {
+		case RuleNodeName:
+			changes = append(changes, Change{Kind: RemoveNodeName})
+		case RuleNodeSelector:
+			switch {
+			case c.OK:
+				want[key] = p.selector[key]
+			case kubeletLabels[key]:
+				changes = append(changes, Change{Kind: RemoveNodeSelector, Key: key})
+			default:
+				want[key] = p.selector[key]
+				changes = append(changes, Change{Kind: SetLabel, Key: key, Value: want[key]})
+			}
+		case RuleNodeAffinity: // below, when the selector's labels are known
+		case RuleTaint:
+			changes = append(changes, Change{Kind: AddToleration, Toleration: tolerationFor(c.Facts)})
+		}
+	}
+	return append(changes, p.affinityChange(n, want)...)
+}
+
+func tolerationFor(f Facts) *corev1.Toleration {
+	t := &corev1.Toleration{Key: f["key"].(string), Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffect(f["effect"].(string))}
+	if v := f["value"].(string); v != "" {
+		t.Operator, t.Value = corev1.TolerationOpEqual, v
+	}
+	return t
+}
+
+// affinityChange returns the fewest label changes that meet one term, with
+// the labels that the selector wants in place; else a term for this node.
+func (p *Placement) affinityChange(n *corev1.Node, want map[string]string) []Change {
+	if !p.hasAffinity {
+		return nil
+	}
+	labelled := n.DeepCopy()
+	if labelled.Labels == nil {
+		labelled.Labels = map[string]string{}
+	}
+	maps.Copy(labelled.Labels, want)
+	var best []Change
+	found := false
+	for i := range p.terms {
+		if changes, ok := p.terms[i].labelChanges(labelled, want); ok && (!found || len(changes) < len(best)) {
+			best, found = changes, true
+		}
+	}
+	if !found {
+		return []Change{{Kind: AddAffinityTerm}}
+	}
+	return best
+}
+
+// labelChanges returns the label changes that make a node meet the term, key
+// by key, leaving alone the keys that are fixed.
+func (t *term) labelChanges(n *corev1.Node, fixed map[string]string) ([]Change, bool) {
+	if len(t.requirements) == 0 {
+		return nil, false
+	}
+	var changes []Change
+	done := map[string]bool{}
+	for i := range t.requirements {
+		r := &t.requirements[i]
+		key := r.expr.Key
+		if r.meets(n) || !r.field && done[key] {
+			continue
+		}
+		if _, isFixed := fixed[key]; r.field || isFixed || kubeletLabels[key] {
+			return nil, false
+		}
+		c, ok := t.labelFor(n, key)
+		if !ok {
+			return nil, false
+		}
+		done[key] = true
+		changes = append(changes, c)
+	}
+	return changes, true
+}
+
+// labelFor returns a change of one label after which every requirement of the
+// term on that key is met: its absence, or one of the values that the
+// requirements name or border on.
+func (t *term) labelFor(n *corev1.Node, key string) (Change, bool) {
+	candidates := []Change{{Kind: RemoveLabel, Key: key}, {Kind: SetLabel, Key: key, Value: "true"}}
+	for _, r := range t.requirements {
+		if r.field || r.expr.Key != key {
+			continue
+		}
+		for _, v := range r.expr.Values {
+			candidates = append(candidates, Change{Kind: SetLabel, Key: key, Value: v})
+			if number, err := strconv.ParseInt(v, 10, 64); err == nil {
+				candidates = append(candidates,
+					Change{Kind: SetLabel, Key: key, Value: strconv.FormatInt(number+1, 10)},
+					Change{Kind: SetLabel, Key: key, Value: strconv.FormatInt(number-1, 10)})
+			}
+		}
+	}
+	trial := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: n.Name}}
+	for _, c := range candidates {
+		trial.Labels = nil
+		if c.Kind == SetLabel {
+			trial.Labels = map[string]string{key: c.Value}
+		}
+		met := true
+		for i := range t.requirements {
+			if r := &t.requirements[i]; !r.field && r.expr.Key == key && !r.meets(trial) {
+				met = false
+			}
+		}
+		if met {
+			return c, true
+		}
+	}
+	return Change{}, false
+}

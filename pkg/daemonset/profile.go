@@ -1,0 +1,96 @@
+package daemonset
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+)
+
+// Newest is the newest Kubernetes minor whose rules are known, as "v1.37".
+const Newest = "v1.37"
+
+const (
+	oldestMinor = 17
+	newestMinor = 37
+)
+
+// Profile is the rule set of one Kubernetes version: everything in which the
+// DaemonSet controllers of 1.17 to 1.37 differ. Each field's row in the table
+// below says since when.
+type Profile struct {
+	Version string // as asked for: "v1.30.4"
+	Beyond  bool   // newer than Newest: the newest known rules are used
+
+	RollingUpdateV2           bool // the rolling update by node slots; before it, one budget over all old pods
+	MaxSurge                  bool // maxSurge is honoured
+	TemplateGenerationCounts  bool // a pod of the current template generation is updated whatever its hash
+	OldUnavailableInBudget    bool // a node whose old pod is unavailable counts in the budget
+	SunsetInSurge             bool // surge leaves nodes alone that should not run the pod, and fails on vanished ones
+	DeleteSucceeded           bool // Succeeded pods are deleted and replaced
+	IgnoreTerminalTerminating bool // a Failed or Succeeded pod that is terminating blocks nothing
+	StatusAfterError          bool // the status is written even after a failed create or delete
+	AvailableInclusive        bool // available at Ready + minReadySeconds, not only after it
+	TemplateWithoutNullTime   bool // a revision's template has no "creationTimestamp": null
+}
+
+// The versions in which each rule came: the first is the minor from whose .0
+// on it holds, the others are patch releases of older minors that got it as a
+// backport.
+var profileRules = []struct {
+	field func(*Profile) *bool
+	since []version
+	pr    string
+}{
+	{func(p *Profile) *bool { return &p.RollingUpdateV2 }, []version{{21, 0}}, "#96441"},
+	{func(p *Profile) *bool { return &p.MaxSurge }, []version{{22, 0}}, "#101742 (alpha and off in 1.21)"},
+	{func(p *Profile) *bool { return &p.TemplateGenerationCounts }, []version{{24, 0}}, "#107241"},
+	{func(p *Profile) *bool { return &p.OldUnavailableInBudget }, []version{{31, 0}, {30, 6}, {29, 10}, {28, 15}}, "#123233"},
+	{func(p *Profile) *bool { return &p.SunsetInSurge }, []version{{29, 0}, {28, 3}, {27, 7}, {26, 10}, {25, 15}}, "#119317"},
+	{func(p *Profile) *bool { return &p.DeleteSucceeded }, []version{{27, 0}, {26, 5}}, "#117073"},
+	{func(p *Profile) *bool { return &p.IgnoreTerminalTerminating }, []version{{28, 0}, {27, 4}, {26, 7}}, "#118716"},
+	{func(p *Profile) *bool { return &p.StatusAfterError }, []version{{27, 0}, {26, 1}, {25, 6}}, "#113787"},
+	{func(p *Profile) *bool { return &p.AvailableInclusive }, []version{{34, 0}}, "#132122"},
+	{func(p *Profile) *bool { return &p.TemplateWithoutNullTime }, []version{{34, 0}}, "#130989"},
+}
+
+type version struct{ minor, patch int }
+
+var versionPattern = regexp.MustCompile(`^v?1\.(\d+)(?:\.(\d+))?(?:[-+].*)?\+?$`)
+
+// ForVersion returns the rules of a Kubernetes version such as "v1.30.4",
+// "1.30" (then of its newest patch release) or "v1.30.4-gke.12". A version
+// newer than Newest gets the newest rules and Beyond. One older than 1.17, or
+// no version at all, is an error.
+func ForVersion(v string) (Profile, error) {
+	m := versionPattern.FindStringSubmatch(v)
+	if m == nil {
+		return Profile{}, fmt.Errorf("%q is not a Kubernetes version such as v1.37.1", v)
+	}
+	minor, err := strconv.Atoi(m[1])
+	if err != nil {
+		return Profile{}, fmt.Errorf("%q is not a Kubernetes version: %w", v, err)
+	}
+	patch := 1 << 30 // a minor alone means its newest patch release
+	if m[2] != "" {
+		if patch, err = strconv.Atoi(m[2]); err != nil {
+			return Profile{}, fmt.Errorf("%q is not a Kubernetes version: %w", v, err)
+		}
+	}
+	if minor < oldestMinor {
+		return Profile{}, fmt.Errorf("the rules of Kubernetes %s are not known: 1.%d is the oldest", v, oldestMinor)
+	}
+	p := Profile{Version: v, Beyond: minor > newestMinor}
+	for _, r := range profileRules {
+		*r.field(&p) = holds(version{minor, patch}, r.since)
+	}
+	return p, nil
+}
+
+func holds(v version, since []version) bool {
+	for i, s := range since {
+		if i == 0 && v.minor > s.minor || v.minor == s.minor && v.patch >= s.patch {
+			return true
+		}
+	}
+	return false
+}

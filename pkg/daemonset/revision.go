@@ -1,0 +1,289 @@
+package daemonset
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+	"github.com/kubectl-ds/kubectl-ds/pkg/template"
+)
+
+// hashOfNew stands for the hash of a revision that does not exist yet. The
+// real one depends on the controller's own types and is never recomputed
+// here. It is no valid label value, so no pod carries it.
+const hashOfNew = "(new)"
+
+// Revision is a ControllerRevision that the controller takes for this
+// DaemonSet's.
+type Revision struct {
+	Name    string
+	Hash    string // the value of its controller-revision-hash label, or its name where it has none
+	Number  int64
+	Created time.Time
+	Claim   Claim
+	Matches bool // its content is the live template
+}
+
+// History is what the controller makes of the ControllerRevisions in a sync.
+type History struct {
+	Revisions []Revision // owned and to adopt, newest number first
+	Current   []string   // names of the revisions that the next sync may use: several when equal ones have the highest number
+	Cut       bool       // none matches: a new revision is made
+	Number    int64      // the number that the current revision has after the sync
+	Hash      string     // the current revision's hash; see Inferred and hashOfNew
+	Merged    bool       // several match: every pod is relabelled to the one that is kept
+	Adopt     []string
+	Release   []string
+	Relabel   []string // pods
+	Remove    []Removal
+
+	// Inferred says how Hash was told where the revisions could not be read:
+	// "TemplateGeneration" or "Status"; "None" where nothing told it.
+	Inferred string
+}
+
+// Removal is a revision that the next sync deletes.
+type Removal struct {
+	Name   string
+	Reason Reason // Duplicate, CleanUp
+}
+
+// CurrentKnown tells whether a revision of the live template exists and is
+// known.
+func (h *History) CurrentKnown() bool { return h.Hash != hashOfNew }
+
+// byNumber sorts revisions as history clean-up goes through them, oldest
+// first.
+func byNumber(a, b Revision) int {
+	return cmp.Or(cmp.Compare(a.Number, b.Number), a.Created.Compare(b.Created), cmp.Compare(a.Name, b.Name))
+}
+
+// newHistory returns which revision is current and what the next sync does to
+// the revisions.
+//
+// A revision is current when its content is the live template in the form
+// that this version of the controller writes; neither bytes nor a recomputed
+// hash are compared. Of several the highest number is kept, the others are
+// removed and all pods relabelled; a rollback takes an old revision up again
+// and gives it the next number. A revision that is being deleted is used if
+// it is owned, one that does not match the selector is released and not used.
+func newHistory(s *snapshot.Snapshot, profile Profile, selector labels.Selector, pods []claimedPod) (*History, error) {
+	if s.Lacks(snapshot.Revisions) {
+		return inferHistory(s, pods), nil
+	}
+	live, err := template.Of(&s.DaemonSet.Spec.Template, !profile.TemplateWithoutNullTime)
+	if err != nil {
+		return nil, err
+	}
+	h := &History{}
+	for i := range s.Revisions {
+		r := &s.Revisions[i]
+		if r.Namespace != s.DaemonSet.Namespace {
+			continue
+		}
+		claim := claimOf(r, s.DaemonSet, selector)
+		switch claim {
+		case Release:
+			h.Release = append(h.Release, r.Name)
+			continue
+		case Adopt:
+			h.Adopt = append(h.Adopt, r.Name)
+		case Owned:
+		default:
+			continue
+		}
+		h.Revisions = append(h.Revisions, Revision{
+			Name: r.Name, Hash: revisionHash(r), Number: r.Revision,
+			Created: r.CreationTimestamp.Time, Claim: claim, Matches: matches(r, live, profile),
+		})
+	}
+	slices.Sort(h.Adopt)
+	slices.Sort(h.Release)
+	slices.SortFunc(h.Revisions, func(a, b Revision) int { return byNumber(b, a) })
+	h.choose(pods)
+	h.cleanUp(s.DaemonSet, pods)
+	return h, nil
+}
+
+func revisionHash(r *appsv1.ControllerRevision) string {
+	if hash, ok := r.Labels[appsv1.DefaultDaemonSetUniqueLabelKey]; ok {
+		return hash
+	}
+	return r.Name // the controller writes this label before it looks further
+}
+
+// matches tells whether a revision holds the live template. One whose data is
+// no template does not: the controller only compares bytes.
+func matches(r *appsv1.ControllerRevision, live template.Content, profile Profile) bool {
+	stored, err := template.Stored(r.Data.Raw)
+	if err == nil && profile.Beyond {
+		stored, err = stored.Known(!profile.TemplateWithoutNullTime)
+	}
+	return err == nil && stored.Equal(live)
+}
+
+// choose settles on the current revision, its number, and what happens to
+// those equal to it.
+func (h *History) choose(pods []claimedPod) {
+	var highest int64
+	var matching []Revision
+	for _, r := range h.Revisions {
+		if r.Matches {
+			matching = append(matching, r)
+		} else {
+			highest = max(highest, r.Number)
+		}
+	}
+	if len(matching) == 0 {
+		h.Cut, h.Number, h.Hash = true, highest+1, hashOfNew
+		return
+	}
+	keep := matching[0]
+	h.Hash, h.Number = keep.Hash, max(keep.Number, highest+1)
+	for _, r := range matching {
+		if r.Number == keep.Number {
+			h.Current = append(h.Current, r.Name)
+		} else {
+			h.Remove = append(h.Remove, Removal{Name: r.Name, Reason: Duplicate})
+		}
+	}
+	slices.Sort(h.Current)
+	if len(matching) == 1 {
+		return
+	}
+	h.Merged = true
+	for _, name := range h.Current {
+		if name != keep.Name {
+			h.Remove = append(h.Remove, Removal{Name: name, Reason: Duplicate})
+		}
+	}
+	for _, p := range pods {
+		if p.Labels[appsv1.DefaultDaemonSetUniqueLabelKey] != h.Hash {
+			h.Relabel = append(h.Relabel, p.Name)
+		}
+	}
+	slices.Sort(h.Relabel)
+}
+
+// cleanUp names the old revisions beyond revisionHistoryLimit that the sync
+// deletes: oldest numbers first, without those whose hash a pod with a target
+// node still carries.
+func (h *History) cleanUp(ds *appsv1.DaemonSet, pods []claimedPod) {
+	limit := 10 // the API's default
+	if ds.Spec.RevisionHistoryLimit != nil {
+		limit = int(*ds.Spec.RevisionHistoryLimit)
+	}
+	inUse := map[string]bool{}
+	for _, p := range pods {
+		if _, ok := targetNode(p.Pod); ok {
+			inUse[p.hash(h)] = true
+		}
+	}
+	var old []Revision
+	for _, r := range h.Revisions {
+		if !r.Matches {
+			old = append(old, r)
+		}
+	}
+	slices.SortFunc(old, byNumber)
+	excess := len(old) - limit
+	for _, r := range old {
+		if excess <= 0 {
+			return
+		}
+		if inUse[r.Hash] {
+			continue
+		}
+		h.Remove = append(h.Remove, Removal{Name: r.Name, Reason: CleanUp})
+		excess--
+	}
+}
+
+// inferHistory tells the current hash without revisions, as most dumps lack
+// them: by pods of the live template generation, else by the one hash that as
+// many pods carry as the status counts as updated, if that is all of them.
+func inferHistory(s *snapshot.Snapshot, pods []claimedPod) *History {
+	h := &History{Hash: hashOfNew, Inferred: "None"}
+	generation, ok := templateGeneration(s.DaemonSet)
+	var newest *corev1.Pod
+	hashes := map[string]int{}
+	for _, p := range pods {
+		hash := p.Labels[appsv1.DefaultDaemonSetUniqueLabelKey]
+		if hash == "" {
+			continue
+		}
+		hashes[hash]++
+		if ok && p.Labels[templateGenerationLabel] == generation && (newest == nil || newest.CreationTimestamp.Before(&p.CreationTimestamp)) {
+			newest = p.Pod
+		}
+	}
+	if newest != nil {
+		h.Hash, h.Inferred = newest.Labels[appsv1.DefaultDaemonSetUniqueLabelKey], "TemplateGeneration"
+		return h
+	}
+	for hash, n := range hashes {
+		if len(hashes) == 1 && n == int(s.DaemonSet.Status.UpdatedNumberScheduled) {
+			h.Hash, h.Inferred = hash, "Status"
+		}
+	}
+	return h
+}
+
+const (
+	templateGenerationLabel      = "pod-template-generation"
+	templateGenerationAnnotation = appsv1.DeprecatedTemplateGeneration
+)
+
+// templateGeneration returns the live template's generation as the pods'
+// label would have it, and false where the annotation is missing or is no
+// number.
+func templateGeneration(ds *appsv1.DaemonSet) (string, bool) {
+	n, err := strconv.ParseInt(ds.Annotations[templateGenerationAnnotation], 10, 64)
+	if err != nil {
+		return "", false
+	}
+	return strconv.FormatInt(n, 10), true
+}
+
+// UpdatedBy says what makes a pod updated.
+type UpdatedBy string
+
+const (
+	ByHash       UpdatedBy = "Hash"
+	ByGeneration UpdatedBy = "Generation"
+	NotUpdated   UpdatedBy = ""
+)
+
+// updatedBy tells whether a pod is of the live template: by a hash that is not
+// empty, or, from 1.24 on (#107241), by its template generation. The latter
+// keeps pods in place where a revision was cut although nothing changed.
+func updatedBy(p claimedPod, h *History, generation string, hasGeneration bool, profile Profile) UpdatedBy {
+	if h.Hash != "" && p.hash(h) == h.Hash {
+		return ByHash
+	}
+	if profile.TemplateGenerationCounts && hasGeneration && p.Labels[templateGenerationLabel] == generation {
+		return ByGeneration
+	}
+	return NotUpdated
+}
+
+// claimedPod is a pod that the next sync takes for this DaemonSet's.
+type claimedPod struct {
+	*corev1.Pod
+	claim Claim
+}
+
+// hash returns the pod's hash as the sync sees it: after every pod was
+// relabelled, if that is what it does.
+func (p claimedPod) hash(h *History) string {
+	if h.Merged {
+		return h.Hash
+	}
+	return p.Labels[appsv1.DefaultDaemonSetUniqueLabelKey]
+}

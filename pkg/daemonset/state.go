@@ -1,0 +1,306 @@
+package daemonset
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// State is what one sync of the controller sees. It is made by New and never
+// changed.
+type State struct {
+	At        time.Time
+	Profile   Profile
+	DaemonSet *appsv1.DaemonSet
+	Placement *Placement
+	History   *History
+	Nodes     []Node // by name: every node, and every vanished one that a pod is for
+	Unmapped  []Pod  // pods without a target node, by name: no rule sees them
+	Foreign   []*corev1.Pod
+	Budget    Budget
+
+	// Desired is the number of nodes that should run the pod; the status's
+	// number where the nodes could not be read.
+	Desired int
+
+	NodesRead bool
+	PodsRead  bool
+
+	surge   bool // manage keeps an old and a new pod side by side
+	deleted bool
+}
+
+// Node is one slot of the DaemonSet.
+type Node struct {
+	Name      string
+	Object    *corev1.Node // nil for a node that vanished, or where the nodes could not be read
+	Exists    bool
+	ShouldRun Verdict
+	MayStay   Verdict
+	Pods      []Pod // in the controller's order: bound first, then oldest, then by name
+	Ignored   []Pod // pods on the node that no rule counts
+	Slot      Slot
+}
+
+// Pod is a pod of the DaemonSet as the next sync sees it.
+type Pod struct {
+	Name        string
+	Object      *corev1.Pod
+	Claim       Claim
+	Terminating bool
+	Hash        string // of its label
+	Revision    string // the name of the ControllerRevision with that hash, if there is one
+	UpdatedBy   UpdatedBy
+	Updated     bool
+	Ready       bool
+	Available   Verdict
+	AvailableAt *time.Time
+	Ignored     Reason // why no rule counts it; else empty
+}
+
+// Slot sums up the pods of a node as the rolling update sees them: new and old
+// are pods that are not terminating.
+type Slot string
+
+const (
+	SlotEmpty           Slot = "Empty"
+	SlotOnlyTerminating Slot = "OnlyTerminating"
+	SlotOldAvailable    Slot = "OldAvailable"
+	SlotOldUnavailable  Slot = "OldUnavailable"
+	SlotNewAvailable    Slot = "NewAvailable"
+	SlotNewUnavailable  Slot = "NewUnavailable"
+	SlotBoth            Slot = "Both"
+	SlotExcess          Slot = "Excess" // two or more new, or two or more old
+)
+
+// Slots lists every Slot.
+var Slots = []Slot{SlotEmpty, SlotOnlyTerminating, SlotOldAvailable, SlotOldUnavailable, SlotNewAvailable, SlotNewUnavailable, SlotBoth, SlotExcess}
+
+// New returns the State of a Snapshot under the rules of a version. It fails
+// only where the question cannot be put: a selector or a stored revision that
+// cannot be read.
+//
+// Where the nodes could not be read, the nodes that pods are for stand in for
+// them, with verdicts of NodesNotRead that let every pod stay.
+func New(s *snapshot.Snapshot, profile Profile) (*State, error) {
+	ds := s.DaemonSet
+	selector, err := metav1.LabelSelectorAsSelector(ds.Spec.Selector)
+	if err != nil {
+		return nil, fmt.Errorf("daemonset %s/%s: spec.selector: %w", ds.Namespace, ds.Name, err)
+	}
+	st := &State{
+		At: s.TakenAt, Profile: profile, DaemonSet: ds, Placement: NewPlacement(ds),
+		NodesRead: !s.Lacks(snapshot.Nodes), PodsRead: !s.Lacks(snapshot.Pods),
+		surge: allowsSurge(ds, profile), deleted: ds.DeletionTimestamp != nil,
+	}
+	claimed, released := st.claim(s.Pods, selector)
+	if st.History, err = newHistory(s, profile, selector, claimed); err != nil {
+		return nil, fmt.Errorf("daemonset %s/%s: %w", ds.Namespace, ds.Name, err)
+	}
+	st.mapToNodes(s.Nodes, claimed, released)
+	st.Desired = int(ds.Status.DesiredNumberScheduled)
+	if st.NodesRead {
+		st.Desired = 0
+		for i := range st.Nodes {
+			if st.Nodes[i].ShouldRun.OK {
+				st.Desired++
+			}
+		}
+	}
+	st.Budget = resolveBudget(ds, st.Desired, profile)
+	st.Budget.OfReported = !st.NodesRead
+	return st, nil
+}
+
+// ErrSelectsAll is why the controller ignores a DaemonSet with an empty
+// selector, which apps/v1 does not allow.
+var ErrSelectsAll = errors.New("spec.selector: empty, so the controller ignores this DaemonSet")
+
+func (st *State) selectsAll() bool {
+	s := st.DaemonSet.Spec.Selector
+	return len(s.MatchLabels) == 0 && len(s.MatchExpressions) == 0
+}
+
+func (st *State) claim(pods []corev1.Pod, selector labels.Selector) (claimed []claimedPod, released []*corev1.Pod) {
+	for i := range pods {
+		p := &pods[i]
+		if p.Namespace != st.DaemonSet.Namespace {
+			continue
+		}
+		switch c := claimOf(p, st.DaemonSet, selector); c {
+		case Owned, Adopt:
+			claimed = append(claimed, claimedPod{p, c})
+		case Release:
+			released = append(released, p)
+		case Foreign:
+			st.Foreign = append(st.Foreign, p)
+		}
+	}
+	slices.SortFunc(claimed, func(a, b claimedPod) int { return comparePods(a.Pod, b.Pod) })
+	slices.SortFunc(released, comparePods)
+	slices.SortFunc(st.Foreign, func(a, b *corev1.Pod) int { return strings.Compare(a.Name, b.Name) })
+	return claimed, released
+}
+
+// comparePods is the order in which the controller keeps pods of one node, and
+// in which the status looks for the one that counts.
+func comparePods(a, b *corev1.Pod) int {
+	if bound := cmp.Compare(b2i(b.Spec.NodeName != ""), b2i(a.Spec.NodeName != "")); bound != 0 {
+		return bound
+	}
+	return cmp.Or(a.CreationTimestamp.Time.Compare(b.CreationTimestamp.Time), strings.Compare(a.Name, b.Name))
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func (st *State) mapToNodes(objects []corev1.Node, claimed []claimedPod, released []*corev1.Pod) {
+	nodes := make(map[string]*Node, len(objects))
+	if st.NodesRead {
+		for i := range objects {
+			n := &Node{Name: objects[i].Name, Object: &objects[i], Exists: true}
+			n.ShouldRun, n.MayStay = st.Placement.Decide(n.Object)
+			nodes[n.Name] = n
+		}
+	}
+	at := func(name string) *Node {
+		n := nodes[name]
+		if n == nil {
+			n = st.unreadNode(name)
+			nodes[name] = n
+		}
+		return n
+	}
+	generation, hasGeneration := templateGeneration(st.DaemonSet)
+	revisions := map[string]string{}
+	for _, r := range slices.Backward(st.History.Revisions) {
+		revisions[r.Hash] = r.Name
+	}
+	view := func(p claimedPod) Pod {
+		v := Pod{
+			Name: p.Name, Object: p.Pod, Claim: p.claim, Terminating: p.DeletionTimestamp != nil,
+			Hash:  p.Labels[appsv1.DefaultDaemonSetUniqueLabelKey],
+			Ready: isReady(p.Pod), UpdatedBy: updatedBy(p, st.History, generation, hasGeneration, st.Profile),
+		}
+		v.Revision = revisions[v.Hash]
+		v.Updated = v.UpdatedBy != NotUpdated
+		v.Available, v.AvailableAt = available(p.Pod, st.DaemonSet.Spec.MinReadySeconds, st.At, st.Profile)
+		return v
+	}
+	for _, p := range claimed {
+		v := view(p)
+		name, ok := targetNode(p.Pod)
+		switch {
+		case !ok:
+			v.Ignored = NoTargetNode
+			st.Unmapped = append(st.Unmapped, v)
+		case v.Terminating && isTerminal(p.Pod) && st.Profile.IgnoreTerminalTerminating:
+			v.Ignored = TerminalTerminating
+			st.ignore(nodes, name, v)
+		default:
+			n := at(name)
+			n.Pods = append(n.Pods, v)
+		}
+	}
+	for _, p := range released {
+		v := view(claimedPod{p, Release})
+		v.Ignored = ReleasedPod
+		name, _ := targetNode(p)
+		st.ignore(nodes, name, v)
+	}
+	slices.SortFunc(st.Unmapped, func(a, b Pod) int { return strings.Compare(a.Name, b.Name) })
+	st.Nodes = make([]Node, 0, len(nodes))
+	for _, name := range slices.Sorted(maps.Keys(nodes)) {
+		n := nodes[name]
+		n.Slot = slotOf(n.Pods)
+		st.Nodes = append(st.Nodes, *n)
+	}
+}
+
+// ignore puts a pod that no rule counts beside the node that it is on; one
+// whose node does not stand there otherwise is unmapped.
+func (st *State) ignore(nodes map[string]*Node, name string, p Pod) {
+	if n := nodes[name]; n != nil {
+		n.Ignored = append(n.Ignored, p)
+		return
+	}
+	st.Unmapped = append(st.Unmapped, p)
+}
+
+// unreadNode stands for a node that a pod is for and that was not read: it
+// vanished, or no node could be read at all.
+func (st *State) unreadNode(name string) *Node {
+	if st.NodesRead {
+		gone := Verdict{Reason: NodeGone}
+		return &Node{Name: name, ShouldRun: gone, MayStay: gone}
+	}
+	unread := Verdict{OK: true, Reason: NodesNotRead}
+	return &Node{Name: name, Exists: true, ShouldRun: unread, MayStay: unread}
+}
+
+func isTerminal(p *corev1.Pod) bool {
+	return p.Status.Phase == corev1.PodFailed || p.Status.Phase == corev1.PodSucceeded
+}
+
+// newAndOld splits the pods of a node as the rolling update does, without the
+// terminating ones. It is not ok when two or more are new, or old.
+func newAndOld(pods []Pod) (newPod, oldPod *Pod, ok bool) {
+	for i := range pods {
+		p := &pods[i]
+		switch {
+		case p.Terminating:
+		case p.Updated && newPod != nil, !p.Updated && oldPod != nil:
+			return newPod, oldPod, false
+		case p.Updated:
+			newPod = p
+		default:
+			oldPod = p
+		}
+	}
+	return newPod, oldPod, true
+}
+
+func slotOf(pods []Pod) Slot {
+	newPod, oldPod, ok := newAndOld(pods)
+	switch {
+	case !ok:
+		return SlotExcess
+	case newPod != nil && oldPod != nil:
+		return SlotBoth
+	case newPod != nil && newPod.Available.OK:
+		return SlotNewAvailable
+	case newPod != nil:
+		return SlotNewUnavailable
+	case oldPod != nil && oldPod.Available.OK:
+		return SlotOldAvailable
+	case oldPod != nil:
+		return SlotOldUnavailable
+	case len(pods) > 0:
+		return SlotOnlyTerminating
+	}
+	return SlotEmpty
+}
+
+// Node returns the slot of a node, or nil.
+func (st *State) Node(name string) *Node {
+	i, found := slices.BinarySearchFunc(st.Nodes, name, func(n Node, name string) int { return strings.Compare(n.Name, name) })
+	if !found {
+		return nil
+	}
+	return &st.Nodes[i]
+}

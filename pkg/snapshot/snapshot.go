@@ -1,0 +1,137 @@
+// Package snapshot holds what the DaemonSet controller looks at as one value:
+// a DaemonSet with its ControllerRevisions, pods, nodes and events, the time
+// at which they were read, and what could not be read.
+//
+// A Snapshot is filled once, by internal/source, and never edited after that.
+// A what-if is another Snapshot.
+package snapshot
+
+import (
+	"slices"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// APIVersion is the version of every document that kubectl ds writes.
+const APIVersion = "kubectl-ds/v1alpha1"
+
+// Kind is the kind of an encoded Snapshot.
+const Kind = "Snapshot"
+
+// Snapshot is the input of every calculation, for one DaemonSet. Several
+// Snapshots of one reading share their Nodes.
+//
+// Objects lack what no rule and no screen reads: see Strip. An empty list
+// means that there is none, unless a Gap names the list.
+type Snapshot struct {
+	DaemonSet *appsv1.DaemonSet
+	Revisions []appsv1.ControllerRevision
+	Nodes     []corev1.Node
+	Pods      []corev1.Pod
+	Events    []corev1.Event
+
+	// TakenAt is the clock of every calculation: the API server's when the
+	// Snapshot came from a cluster.
+	TakenAt time.Time
+
+	// KubernetesVersion is the version whose controller rules apply, as
+	// "v1.37.1", or empty when nothing tells. VersionSource says what told.
+	KubernetesVersion string
+	VersionSource     VersionSource
+
+	Gaps []Gap
+}
+
+// VersionSource says where a Kubernetes version was taken from.
+type VersionSource string
+
+const (
+	VersionServer  VersionSource = "Server"  // the API server's /version
+	VersionFlag    VersionSource = "Flag"    // --kubernetes-version
+	VersionDump    VersionSource = "Dump"    // what a dump says of its cluster
+	VersionDefault VersionSource = "Default" // nothing told: the newest known
+)
+
+// Gap is something that could not be read. It is never an answer of "none".
+type Gap struct {
+	What    What   `json:"what"`
+	Why     Why    `json:"why"`
+	Message string `json:"message"` // the reader's own words, for a person
+}
+
+// What names a part of the input.
+type What string
+
+const (
+	Nodes     What = "nodes"
+	Pods      What = "pods"
+	Revisions What = "controllerrevisions"
+	Events    What = "events"
+	Version   What = "version"
+	Clock     What = "clock"
+)
+
+// Whats lists every What, in the order in which gaps are reported.
+var Whats = []What{Nodes, Pods, Revisions, Events, Version, Clock}
+
+// Why says what kept a part of the input from being read.
+type Why string
+
+const (
+	Forbidden Why = "Forbidden" // the API server refused this user
+	NotGiven  Why = "NotGiven"  // the dump does not hold it
+	Failed    Why = "Failed"    // the request, or the parsing, failed
+	Moved     Why = "Moved"     // it changed while it was read, or its pages are of several moments
+)
+
+// Consequence names what an answer loses by a gap.
+type Consequence string
+
+const (
+	PlacementUnknown Consequence = "PlacementUnknown" // no computed DESIRED, no reasons per node
+	PodsUnknown      Consequence = "PodsUnknown"      // only the placement and the reported numbers are left
+	RevisionInferred Consequence = "RevisionInferred" // which pods are up to date is told by their template generation only
+	CausesReduced    Consequence = "CausesReduced"    // refused creations and the words of scheduler and kubelet are missing
+	RulesAssumed     Consequence = "RulesAssumed"     // the rules of the newest known version are used
+	ClockAssumed     Consequence = "ClockAssumed"     // ages and availability are measured with another clock
+)
+
+// Consequence returns what the gap costs.
+func (g Gap) Consequence() Consequence {
+	switch g.What {
+	case Nodes:
+		return PlacementUnknown
+	case Pods:
+		return PodsUnknown
+	case Revisions:
+		return RevisionInferred
+	case Events:
+		return CausesReduced
+	case Version:
+		return RulesAssumed
+	default:
+		return ClockAssumed
+	}
+}
+
+// Lacks tells whether a gap hides the whole of what. A part that was read
+// but moved meanwhile is there.
+func (s *Snapshot) Lacks(what What) bool {
+	return slices.ContainsFunc(s.Gaps, func(g Gap) bool { return g.What == what && g.Why != Moved })
+}
+
+// At returns a copy of the Snapshot with another clock.
+func (s *Snapshot) At(now time.Time) *Snapshot {
+	c := *s
+	c.TakenAt = now
+	return &c
+}
+
+// Under returns a copy of the Snapshot with the rules of another version.
+func (s *Snapshot) Under(version string, source VersionSource) *Snapshot {
+	c := *s
+	c.KubernetesVersion, c.VersionSource = version, source
+	return &c
+}

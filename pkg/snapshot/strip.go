@@ -1,0 +1,80 @@
+package snapshot
+
+import (
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// The Strip functions drop, in place, what no rule and no screen reads, so
+// that 15,000 nodes and their pods stay tens of megabytes. They are for
+// whoever fills a Snapshot, page by page, before anybody else sees it.
+
+// StripNode keeps of a node its name, labels, taints, conditions, versions
+// and allocatable resources. status.images is most of a Node's size.
+func StripNode(n *corev1.Node) {
+	stripMeta(&n.ObjectMeta)
+	n.Annotations = nil
+	n.OwnerReferences = nil
+	n.Spec = corev1.NodeSpec{Taints: n.Spec.Taints, Unschedulable: n.Spec.Unschedulable}
+	n.Status = corev1.NodeStatus{
+		Conditions:  n.Status.Conditions,
+		Allocatable: n.Status.Allocatable,
+		NodeInfo: corev1.NodeSystemInfo{
+			KubeletVersion:  n.Status.NodeInfo.KubeletVersion,
+			OperatingSystem: n.Status.NodeInfo.OperatingSystem,
+			Architecture:    n.Status.NodeInfo.Architecture,
+		},
+	}
+}
+
+// StripPod keeps of a pod its identity, owner, target node, the image of each
+// container, and its status. Env values, which may be secret, go.
+func StripPod(p *corev1.Pod) {
+	stripMeta(&p.ObjectMeta)
+	p.Annotations = nil
+	spec := corev1.PodSpec{
+		NodeName:       p.Spec.NodeName,
+		Containers:     stripContainers(p.Spec.Containers),
+		InitContainers: stripContainers(p.Spec.InitContainers),
+
+		TerminationGracePeriodSeconds: p.Spec.TerminationGracePeriodSeconds,
+	}
+	if a := p.Spec.Affinity; a != nil && a.NodeAffinity != nil && a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil {
+		spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
+			RequiredDuringSchedulingIgnoredDuringExecution: a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution,
+		}}
+	}
+	p.Spec = spec
+	p.Status = corev1.PodStatus{
+		Phase:                 p.Status.Phase,
+		Conditions:            p.Status.Conditions,
+		Reason:                p.Status.Reason,
+		Message:               p.Status.Message,
+		StartTime:             p.Status.StartTime,
+		InitContainerStatuses: p.Status.InitContainerStatuses,
+		ContainerStatuses:     p.Status.ContainerStatuses,
+	}
+}
+
+func stripContainers(cs []corev1.Container) []corev1.Container {
+	out := make([]corev1.Container, len(cs))
+	for i, c := range cs {
+		out[i] = corev1.Container{Name: c.Name, Image: c.Image, Resources: corev1.ResourceRequirements{Requests: c.Resources.Requests}}
+	}
+	return slices.Clip(out)
+}
+
+// StripRevision keeps all of a revision but who wrote which field.
+func StripRevision(r *appsv1.ControllerRevision) { stripMeta(&r.ObjectMeta) }
+
+// StripEvent keeps all of an event but who wrote which field.
+func StripEvent(e *corev1.Event) { stripMeta(&e.ObjectMeta) }
+
+func stripMeta(m *metav1.ObjectMeta) {
+	m.ManagedFields = nil
+	m.SelfLink = ""
+	m.GenerateName = ""
+}

@@ -1,0 +1,84 @@
+// Package template compares pod templates by content.
+package template
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Content is a pod template as a ControllerRevision stores it, parsed: maps,
+// lists, strings, booleans, nil, and numbers as they are written.
+type Content map[string]any
+
+// Of returns the content that the controller would store for a template now.
+// Up to 1.33 the controller wrote the metadata's creationTimestamp as null,
+// from 1.34 on (#130989) it leaves it out; nullTime asks for the former.
+func Of(t *corev1.PodTemplateSpec, nullTime bool) (Content, error) {
+	raw, err := json.Marshal(t)
+	if err != nil {
+		return nil, fmt.Errorf("encode the pod template: %w", err)
+	}
+	c, err := parse(raw)
+	if err != nil {
+		return nil, fmt.Errorf("read the pod template: %w", err)
+	}
+	c["$patch"] = "replace"
+	metadata, ok := c["metadata"].(map[string]any)
+	if !ok {
+		metadata = map[string]any{}
+		c["metadata"] = metadata
+	}
+	delete(metadata, "creationTimestamp")
+	if nullTime {
+		metadata["creationTimestamp"] = nil
+	}
+	return c, nil
+}
+
+// Stored returns the content that a ControllerRevision of a DaemonSet holds in
+// data.
+func Stored(data []byte) (Content, error) {
+	patch, err := parse(data)
+	if err != nil {
+		return nil, err
+	}
+	spec, _ := patch["spec"].(map[string]any)
+	t, ok := spec["template"].(map[string]any)
+	if !ok || len(patch) != 1 || len(spec) != 1 {
+		return nil, fmt.Errorf("data: not a patch of spec.template alone")
+	}
+	return t, nil
+}
+
+// Known returns the content without what this program's API types do not
+// know. It is for templates of a Kubernetes that is newer than they are, whose
+// live form was read through those types.
+func (c Content) Known(nullTime bool) (Content, error) {
+	raw, err := json.Marshal(c)
+	if err != nil {
+		return nil, err
+	}
+	var t corev1.PodTemplateSpec
+	if err := json.Unmarshal(raw, &t); err != nil {
+		return nil, err
+	}
+	return Of(&t, nullTime)
+}
+
+// Equal tells whether two contents are the same, but for the order of keys:
+// the controller compares bytes, and writes keys in order.
+func (c Content) Equal(other Content) bool { return reflect.DeepEqual(c, other) }
+
+func parse(raw []byte) (Content, error) {
+	var c Content
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	if err := d.Decode(&c); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
