@@ -32,7 +32,7 @@ func (st *State) manage(step *Step) {
 	step.Creates = burst(creates)
 	step.Deletes = burst(onNodes, unscheduled)
 	if len(backoff) > 0 {
-		step.Waits = append(step.Waits, Wait{Reason: Backoff, Nodes: backoff, AtMost: maxBackoff})
+		step.Waits = append(step.Waits, Wait{Code: Backoff, Nodes: backoff, AtMost: int(maxBackoff.Seconds())})
 	}
 }
 

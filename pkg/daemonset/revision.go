@@ -50,8 +50,8 @@ type History struct {
 
 // Removal is a revision that the next sync deletes.
 type Removal struct {
-	Name   string
-	Reason Reason // Duplicate, CleanUp
+	Name   string `json:"name"`
+	Reason Reason `json:"reason"` // Duplicate, CleanUp
 }
 
 // CurrentKnown tells whether a revision of the live template exists and is

@@ -5,7 +5,7 @@ package daemonset
 func (st *State) rollingUpdate(step *Step) {
 	switch {
 	case st.Budget.Invalid != "":
-		step.Reason, step.Error = StepFails, &StepError{Reason: InvalidBudget, Field: st.Budget.Invalid}
+		step.Reason, step.Error = StepFails, &StepError{Code: InvalidBudget, Field: st.Budget.Invalid}
 		return
 	case !st.Profile.RollingUpdateV2:
 		st.replaceLegacy(step)
@@ -146,7 +146,7 @@ func (st *State) surgeUpdate(step *Step) {
 		case newPod != nil:
 		case !n.Exists && st.Profile.SunsetInSurge:
 			if step.Error == nil {
-				step.Error = &StepError{Reason: VanishedNodeInSurge, Node: n.Name, Pod: oldPod.Name}
+				step.Error = &StepError{Code: VanishedNodeInSurge, Node: n.Name, Pod: oldPod.Name}
 			}
 		case !n.ShouldRun.OK && st.Profile.SunsetInSurge && oldPod.Available.OK:
 			setting = append(setting, Item{Node: n.Name, Pod: oldPod.Name, Reason: Sunset})

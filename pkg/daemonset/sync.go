@@ -2,6 +2,7 @@ package daemonset
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -28,24 +29,42 @@ const (
 // What depends on the controller's memory is taken as in a controller that
 // just started, and named in Waits.
 type Step struct {
-	Kind    StepKind
-	Reason  Reason
-	Exact   bool // false where a gap leaves room
-	Creates Batch
-	Deletes Batch
-	Waits   []Wait
-	Error   *StepError // the step fails in the controller: both batches are empty
+	Kind      StepKind      `json:"step"`
+	Reason    Reason        `json:"reason"`
+	Exact     bool          `json:"exact"` // false where a gap leaves room
+	Creates   Batch         `json:"creates"`
+	Deletes   Batch         `json:"deletes"`
+	Revisions StepRevisions `json:"revisions"`
+	Pods      StepPods      `json:"pods"`
+	Waits     []Wait        `json:"waits"`
+	Error     *StepError    `json:"error"` // the step fails in the controller: both batches are empty
+}
 
-	Adopt   []string // pods, by name
-	Release []string
+// StepRevisions is what a sync does to the ControllerRevisions. Current has
+// several names where equal revisions share the highest number: the
+// controller's pick is random.
+type StepRevisions struct {
+	Current []string  `json:"current"`
+	Cut     bool      `json:"cut"`
+	Number  int64     `json:"number"`
+	Adopt   []string  `json:"adopt"`
+	Release []string  `json:"release"`
+	Relabel []string  `json:"relabel"` // pods
+	Remove  []Removal `json:"remove"`
+}
+
+// StepPods are the pods that change hands at the start of a sync.
+type StepPods struct {
+	Adopt   []string `json:"adopt"`
+	Release []string `json:"release"`
 }
 
 // Batch is a set of creates or deletes. Where the controller's choice is
 // random, it says how many of which.
 type Batch struct {
-	Certain  []Item
-	Choices  []Choice
-	Deferred int // how many are left to later syncs by the burst
+	Certain  []Item   `json:"certain"`
+	Choices  []Choice `json:"choices"`
+	Deferred int      `json:"deferred"` // how many are left to later syncs by the burst
 }
 
 // Len is the number of pods that the batch creates or deletes.
@@ -59,38 +78,43 @@ func (b Batch) Len() int {
 
 // Item is one create, of a node, or one delete, of a pod on a node.
 type Item struct {
-	Node   string
-	Pod    string
-	Reason Reason
+	Node   string `json:"node"`
+	Pod    string `json:"pod,omitempty"`
+	Reason Reason `json:"reason,omitempty"` // within a Choice only where it differs from the Choice's
 }
 
 // Choice reads "any Count of From", which has more than Count members. Count
 // always holds; which of them the controller takes is not defined.
 type Choice struct {
-	Count   int
-	PerNode int // at most so many of one node; 0 where nothing limits it
-	From    []Item
-	Reason  Reason
+	Count   int    `json:"count"`
+	PerNode int    `json:"perNode,omitempty"` // at most so many of one node; 0 where nothing limits it
+	From    []Item `json:"from"`
+	Reason  Reason `json:"reason"`
 }
 
-// Wait is a delay that only the controller's memory could tell.
+// Wait is a delay that only the controller's memory could tell: it ends
+// between NotBefore, where that is known, and AtMost seconds from now.
 type Wait struct {
-	Reason Reason
-	Nodes  []string
-	AtMost time.Duration
+	Code      Reason     `json:"code"`
+	Nodes     []string   `json:"nodes"`
+	NotBefore *time.Time `json:"notBefore"`
+	AtMost    int        `json:"atMost"`
 }
 
 // StepError is why a step fails in the controller.
 type StepError struct {
-	Reason Reason
-	Node   string
-	Pod    string
-	Field  string
+	Code  Reason `json:"code"`
+	Node  string `json:"node,omitempty"`
+	Pod   string `json:"pod,omitempty"`
+	Field string `json:"field,omitempty"`
 }
 
 // Sync returns what the controller's next sync does.
 func (st *State) Sync() Step {
-	step := Step{Kind: StepNone, Exact: st.NodesRead && st.PodsRead && st.History.Inferred == ""}
+	step := Step{
+		Kind: StepNone, Exact: st.NodesRead && st.PodsRead && st.History.Inferred == "",
+		Creates: burst(), Deletes: burst(), Waits: []Wait{}, Revisions: noRevisions(), Pods: StepPods{Adopt: []string{}, Release: []string{}},
+	}
 	switch {
 	case st.selectsAll():
 		step.Reason = StepSelectsAll
@@ -102,7 +126,7 @@ func (st *State) Sync() Step {
 		step.Reason = StepPodsNotRead
 		return step
 	}
-	step.Adopt, step.Release = st.adoptions()
+	step.Revisions, step.Pods = st.History.step(), st.adoptions()
 	if st.manage(&step); step.Creates.Len()+step.Deletes.Len() > 0 {
 		step.Kind, step.Reason = StepManage, StepPlacement
 		return step
@@ -115,8 +139,25 @@ func (st *State) Sync() Step {
 	return step
 }
 
-// adoptions returns the pods that change hands at the start of the sync.
-func (st *State) adoptions() (adopt, release []string) {
+func noRevisions() StepRevisions {
+	return StepRevisions{Current: []string{}, Adopt: []string{}, Release: []string{}, Relabel: []string{}, Remove: []Removal{}}
+}
+
+// step returns what the sync does to the revisions.
+func (h *History) step() StepRevisions {
+	r := noRevisions()
+	r.Cut, r.Number = h.Cut, h.Number
+	r.Current = append(r.Current, h.Current...)
+	r.Adopt = append(r.Adopt, h.Adopt...)
+	r.Release = append(r.Release, h.Release...)
+	r.Relabel = append(r.Relabel, h.Relabel...)
+	r.Remove = append(r.Remove, h.Remove...)
+	return r
+}
+
+// adoptions returns the pods that change hands.
+func (st *State) adoptions() StepPods {
+	adopt, release := []string{}, []string{}
 	note := func(p *Pod) {
 		switch p.Claim {
 		case Adopt:
@@ -138,7 +179,7 @@ func (st *State) adoptions() (adopt, release []string) {
 	}
 	slices.Sort(adopt)
 	slices.Sort(release)
-	return adopt, release
+	return StepPods{Adopt: adopt, Release: release}
 }
 
 // class is what the controller puts into its list in one go: the burst takes
@@ -157,8 +198,17 @@ func (c *class) choose(count, perNode int, from []Item, reason Reason) {
 	case count >= len(from):
 		c.add(from...)
 	default:
-		c.choices = append(c.choices, Choice{Count: count, PerNode: perNode, From: from, Reason: reason})
+		c.choices = append(c.choices, Choice{Count: count, PerNode: perNode, From: plain(from), Reason: reason})
 	}
+}
+
+// plain drops the reasons that a Choice says once for all its items.
+func plain(items []Item) []Item {
+	out := make([]Item, len(items))
+	for i, it := range items {
+		out[i] = Item{Node: it.Node, Pod: it.Pod}
+	}
+	return out
 }
 
 func (c *class) len() int {
@@ -172,7 +222,7 @@ func (c *class) len() int {
 // burst cuts classes at 250. One wholly inside stays as it is, the one that
 // is cut becomes a choice of all its members, and what is beyond is counted.
 func burst(classes ...class) Batch {
-	var b Batch
+	b := Batch{Certain: []Item{}, Choices: []Choice{}}
 	left := burstReplicas
 	for _, c := range classes {
 		n := c.len()
@@ -204,33 +254,23 @@ func (c *class) cut(count int) Choice {
 	}
 	limited := false
 	for _, ch := range c.choices {
-		from = append(from, ch.From...)
-		limit := ch.Count
-		if ch.PerNode > 0 {
-			limited = true
-			limit = min(limit, ch.PerNode)
-		}
+		limited = limited || ch.PerNode > 0
 		seen := map[string]bool{}
 		for _, i := range ch.From {
+			from = append(from, Item{Node: i.Node, Pod: i.Pod, Reason: ch.Reason})
 			if !seen[i.Node] {
 				seen[i.Node] = true
-				perNode[i.Node] += limit
+				perNode[i.Node] += ch.Count
 			}
 		}
 	}
 	sortItems(from)
 	out := Choice{Count: count, From: from, Reason: Burst}
 	if limited {
-		for _, n := range perNode {
-			out.PerNode = max(out.PerNode, n)
-		}
+		out.PerNode = slices.Max(slices.Collect(maps.Values(perNode)))
 	}
-	reasons := map[Reason]bool{}
-	for _, i := range from {
-		reasons[i.Reason] = true
-	}
-	if len(reasons) == 1 {
-		out.Reason = from[0].Reason
+	if !slices.ContainsFunc(from, func(i Item) bool { return i.Reason != from[0].Reason }) {
+		out.Reason, out.From = from[0].Reason, plain(from)
 	}
 	return out
 }
