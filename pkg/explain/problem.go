@@ -1,0 +1,237 @@
+package explain
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+)
+
+// problems returns everything that is wrong, cause before consequence, and
+// within one code the larger groups first.
+func (b *builder) problems(e *Explanation) []Problem {
+	p := &problems{byKey: map[string]*Problem{}}
+	b.nodeProblems(p)
+	b.podProblems(p)
+	b.ownProblems(p, e)
+	b.compareRevisions(p)
+	return p.sorted()
+}
+
+// problems collects Problems by what they share.
+type problems struct{ byKey map[string]*Problem }
+
+func (p *problems) add(node string, c *cause) {
+	key := groupKey(c.code, c.facts)
+	g := p.byKey[key]
+	if g == nil {
+		g = &Problem{Code: c.code, Severity: c.severity, Nodes: []string{}, Pods: []string{}, Facts: maps.Clone(c.facts)}
+		if g.Facts == nil {
+			g.Facts = daemonset.Facts{}
+		}
+		p.byKey[key] = g
+	}
+	share(g.Facts, c.facts)
+	if severityRank[c.severity] < severityRank[g.Severity] {
+		g.Severity = c.severity
+	}
+	if node != "" && !slices.Contains(g.Nodes[max(0, len(g.Nodes)-1):], node) {
+		g.Nodes = append(g.Nodes, node)
+		g.Count++
+	}
+	if c.pod != "" {
+		g.Pods = append(g.Pods, c.pod)
+	}
+	if t := c.since; t != nil {
+		if g.Since == nil || t.Before(*g.Since) {
+			g.Since = t
+		}
+		if g.Latest == nil || t.After(*g.Latest) {
+			g.Latest = t
+		}
+	}
+}
+
+var severityRank = map[Severity]int{Error: 0, Warning: 1, Info: 2}
+
+func (p *problems) sorted() []Problem {
+	out := []Problem{}
+	for _, k := range slices.Sorted(maps.Keys(p.byKey)) {
+		out = append(out, *p.byKey[k])
+	}
+	slices.SortStableFunc(out, func(x, y Problem) int {
+		return cmp.Or(cmp.Compare(slices.Index(problemOrder, x.Code), slices.Index(problemOrder, y.Code)), cmp.Compare(y.Count, x.Count))
+	})
+	return out
+}
+
+// nodeProblems are those of nodes that should run the pod or use up budget.
+func (b *builder) nodeProblems(p *problems) {
+	silent := b.silent()
+	for i := range b.st.Nodes {
+		n := &b.st.Nodes[i]
+		if n.Membership().Misscheduled {
+			p.add(n.Name, &cause{code: Misscheduled, severity: Info, pod: n.Pods[0].Name, facts: n.ShouldRun.Facts})
+		}
+		c := b.causes[n.Name]
+		if c == nil || n.Exists && !n.ShouldRun.OK && !b.st.Holds(n) {
+			continue
+		}
+		if silent && c.code == NoPod {
+			c = &cause{code: ControllerSilent, severity: Error, since: b.statusWritten(), facts: daemonset.Facts{}}
+		}
+		p.add(n.Name, c)
+	}
+}
+
+// silent tells whether the controller had the time to act and did nothing: it
+// last wrote the status longer ago than expectations or a start can explain.
+func (b *builder) silent() bool {
+	written := b.statusWritten()
+	return written != nil && b.at.Sub(*written) > patience && b.at.Sub(b.lastChange()) > patience
+}
+
+// podProblems are those of pods that are in the wrong place or hands.
+func (b *builder) podProblems(p *problems) {
+	for i := range b.st.Nodes {
+		n := &b.st.Nodes[i]
+		if n.Slot == daemonset.SlotExcess || n.Slot == daemonset.SlotBoth && b.st.Budget.MaxSurge == 0 {
+			p.add(n.Name, &cause{code: daemonset.Duplicate, severity: Warning, facts: daemonset.Facts{}})
+		}
+		if b.onDelete() && n.Membership().Current && !n.Membership().Updated {
+			p.add(n.Name, &cause{code: OnDeleteOutdated, severity: Info, pod: n.Pods[0].Name, facts: daemonset.Facts{}})
+		}
+		for _, pod := range slices.Concat(n.Pods, n.Ignored) {
+			b.handsProblem(p, n.Name, &pod)
+		}
+	}
+	for i := range b.st.Unmapped {
+		pod := &b.st.Unmapped[i]
+		b.handsProblem(p, pod.Object.Spec.NodeName, pod)
+		if pod.Ignored == daemonset.NoTargetNode {
+			p.add("", &cause{code: daemonset.NoTargetNode, severity: Warning, pod: pod.Name, facts: daemonset.Facts{}})
+		}
+	}
+	for _, o := range b.st.Foreign {
+		owner := ""
+		for _, ref := range o.OwnerReferences {
+			if ref.Controller != nil && *ref.Controller {
+				owner = ref.Kind + "/" + ref.Name
+			}
+		}
+		p.add(o.Spec.NodeName, &cause{code: Foreign, severity: Warning, pod: o.Name, facts: daemonset.Facts{"owner": owner}})
+	}
+}
+
+// handsProblem is a pod that the next sync adopts or releases.
+func (b *builder) handsProblem(p *problems, node string, pod *daemonset.Pod) {
+	switch pod.Claim {
+	case daemonset.Adopt:
+		p.add(node, &cause{code: Adopt, severity: Info, pod: pod.Name, facts: daemonset.Facts{}})
+	case daemonset.Release:
+		p.add(node, &cause{code: daemonset.ReleasedPod, severity: Warning, pod: pod.Name, facts: daemonset.Facts{}})
+	}
+}
+
+// ownProblems are those of the DaemonSet itself.
+func (b *builder) ownProblems(p *problems, e *Explanation) {
+	ds := b.st.DaemonSet
+	if t := ds.DeletionTimestamp; t != nil {
+		f := daemonset.Facts{}
+		if len(ds.Finalizers) > 0 {
+			f["finalizers"] = ds.Finalizers
+		}
+		p.add("", &cause{code: Deleting, severity: Info, since: timeOf(t.Time), facts: f})
+	}
+	if ds.Generation != ds.Status.ObservedGeneration {
+		c := &cause{code: GenerationNotObserved, severity: Warning, since: b.specWritten(), facts: daemonset.Facts{"generation": int(ds.Generation), "observed": int(ds.Status.ObservedGeneration)}}
+		if c.since != nil && b.at.Sub(*c.since) > patience {
+			c.severity = Error
+		}
+		p.add("", c)
+	}
+	if err := e.Next.Error; err != nil {
+		p.add(err.Node, &cause{code: err.Code, severity: Error, pod: err.Pod, facts: daemonset.Facts{"field": err.Field}})
+	}
+	if ports := hostPorts(ds.Spec.Template.Spec); len(ports) > 0 && b.st.Budget.MaxSurge > 0 {
+		p.add("", &cause{code: SurgeHostPort, severity: Warning, facts: daemonset.Facts{"ports": ports}})
+	}
+	if len(e.Status.Differences) > 0 && e.Status.Differences[0].Reason == StaleStatus {
+		fields := []string{}
+		for _, d := range e.Status.Differences {
+			fields = append(fields, d.Field)
+		}
+		p.add("", &cause{code: StaleStatus, severity: Warning, since: e.Status.WrittenAt, facts: daemonset.Facts{"fields": fields}})
+	}
+}
+
+// specWritten is when something other than a status was last written, by the
+// object's managed fields.
+func (b *builder) specWritten() *time.Time {
+	var last *time.Time
+	for _, m := range b.st.DaemonSet.ManagedFields {
+		if m.Subresource == "" && m.Time != nil && (last == nil || m.Time.After(*last)) {
+			last = timeOf(m.Time.Time)
+		}
+	}
+	return last
+}
+
+// hostPorts are the ports of the node that a pod takes: with two pods on one
+// node the second can never be scheduled.
+func hostPorts(spec corev1.PodSpec) []string {
+	var ports []string
+	for _, c := range slices.Concat(spec.InitContainers, spec.Containers) {
+		for _, port := range c.Ports {
+			n := port.HostPort
+			if n == 0 && spec.HostNetwork {
+				n = port.ContainerPort
+			}
+			if n != 0 {
+				ports = append(ports, strconv.Itoa(int(n))+"/"+string(cmp.Or(port.Protocol, corev1.ProtocolTCP)))
+			}
+		}
+	}
+	return ports
+}
+
+// compareRevisions adds to each problem of containers how many of the new and
+// of the old pods have it: that tells a bad revision from a bad node.
+func (b *builder) compareRevisions(p *problems) {
+	var total [2]int
+	failing := map[string]*[2]int{}
+	for i := range b.st.Nodes {
+		n := &b.st.Nodes[i]
+		pod := concern(n)
+		if pod == nil || pod.Terminating {
+			continue
+		}
+		side := 1
+		if pod.Updated {
+			side = 0
+		}
+		total[side]++
+		if c := b.causes[n.Name]; c != nil && ofContainer[c.code] {
+			key := groupKey(c.code, c.facts)
+			if failing[key] == nil {
+				failing[key] = &[2]int{}
+			}
+			failing[key][side]++
+		}
+	}
+	for key, count := range failing {
+		if g := p.byKey[key]; g != nil {
+			g.Facts["newFailing"], g.Facts["newPods"] = count[0], total[0]
+			g.Facts["oldFailing"], g.Facts["oldPods"] = count[1], total[1]
+		}
+	}
+}
+
+var ofContainer = map[daemonset.Reason]bool{
+	OOMKilled: true, CrashLoop: true, ImagePull: true, FailedMount: true, SandboxFailed: true, ContainerConfig: true, ContainerCreating: true, ProbeFailing: true,
+}

@@ -1,0 +1,99 @@
+package explain
+
+import (
+	appsv1 "k8s.io/api/apps/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+)
+
+// verdict sums up.
+//
+// Degraded needs a cause that does not go away by itself: a pod that starts
+// within patience, or that the next sync creates, leaves a DaemonSet
+// Progressing. A rollout is Stuck only if every holder of its budget has such
+// a cause, or if the step fails.
+func (b *builder) verdict(e *Explanation) Verdict {
+	counts, basis := e.Status.Reported, "Reported"
+	if e.Status.Computed != nil {
+		counts, basis = *e.Status.Computed, "Computed"
+	}
+	old := b.oldNodes()
+	v := Verdict{Facts: daemonset.Facts{
+		"basis": basis, "desired": counts.Desired, "updated": counts.Updated, "available": counts.Available, "unavailable": counts.Unavailable,
+		"oldNodes": old, "used": e.Budget.Used, "limit": b.st.Limit(), "holders": len(e.Budget.Holders),
+	}}
+	ds := b.st.DaemonSet
+	rolling := old > 0 && ds.Spec.UpdateStrategy.Type == appsv1.RollingUpdateDaemonSetStrategyType
+	failing, waiting := b.wrongNodes()
+	switch {
+	case ds.DeletionTimestamp != nil:
+		v.Code = BeingDeleted
+	case !b.st.PodsRead:
+		v.Code = Unknown
+	case ds.Generation != ds.Status.ObservedGeneration:
+		v.Code = NotObserved
+	case rolling && b.stuck(e):
+		v.Code = Stuck
+	case rolling:
+		v.Code = Progressing
+	case failing > 0:
+		v.Code = Degraded
+	case waiting > 0 || e.Next.Kind != daemonset.StepNone:
+		v.Code = Progressing
+	case !b.st.NodesRead && counts.Available < counts.Desired:
+		v.Code = Unknown
+	case old > 0:
+		v.Code = AwaitingDelete
+	default:
+		v.Code = Healthy
+	}
+	return v
+}
+
+// oldNodes counts the nodes with an old pod that is not on its way out.
+func (b *builder) oldNodes() int {
+	count := 0
+	for i := range b.st.Nodes {
+		for _, p := range b.st.Nodes[i].Pods {
+			if !p.Updated && !p.Terminating {
+				count++
+				break
+			}
+		}
+	}
+	return count
+}
+
+// wrongNodes counts the nodes that should have an available pod and do not:
+// those that fail, and those that are on their way.
+func (b *builder) wrongNodes() (failing, waiting int) {
+	silent := b.silent()
+	for i := range b.st.Nodes {
+		n := &b.st.Nodes[i]
+		c := b.causes[n.Name]
+		switch {
+		case !n.ShouldRun.OK || c == nil:
+		case c.severity == Error, c.code == daemonset.FailedPod, c.code == NoPod && silent:
+			failing++
+		default:
+			waiting++
+		}
+	}
+	return failing, waiting
+}
+
+// stuck tells whether a rollout cannot go on by itself.
+func (b *builder) stuck(e *Explanation) bool {
+	if e.Next.Error != nil {
+		return true
+	}
+	if e.Next.Kind != daemonset.StepNone || len(e.Budget.Holders) == 0 {
+		return false
+	}
+	for _, h := range e.Budget.Holders {
+		if c := b.causes[h.Node]; c == nil || c.severity != Error {
+			return false
+		}
+	}
+	return true
+}
