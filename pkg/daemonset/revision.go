@@ -173,7 +173,7 @@ func (h *History) choose(pods []claimedPod) {
 
 // cleanUp names the old revisions beyond revisionHistoryLimit that the sync
 // deletes: oldest numbers first, without those whose hash a pod with a target
-// node still carries.
+// node still carries. An empty hash is in nobody's use.
 func (h *History) cleanUp(ds *appsv1.DaemonSet, pods []claimedPod) {
 	limit := 10 // the API's default
 	if ds.Spec.RevisionHistoryLimit != nil {
@@ -181,7 +181,7 @@ func (h *History) cleanUp(ds *appsv1.DaemonSet, pods []claimedPod) {
 	}
 	inUse := map[string]bool{}
 	for _, p := range pods {
-		if _, ok := targetNode(p.Pod); ok {
+		if _, ok := targetNode(p.Pod); ok && p.hash(h) != "" {
 			inUse[p.hash(h)] = true
 		}
 	}

@@ -135,7 +135,9 @@ func (st *State) Sync() Step {
 		step.Reason = StepOnDelete
 		return step
 	}
-	st.rollingUpdate(&step)
+	if st.rollingUpdate(&step); step.Error != nil { // the sync ends there, before history clean-up
+		step.Revisions.Remove = slices.DeleteFunc(step.Revisions.Remove, func(r Removal) bool { return r.Reason == CleanUp })
+	}
 	return step
 }
 

@@ -181,7 +181,7 @@ func (b *builder) unready(n *daemonset.Node) (daemonset.Reason, daemonset.Facts)
 type grouper struct{ byKey map[string]*Group }
 
 // groupKeys are the facts that make a group of their own.
-var groupKeys = []string{"taint", "key", "want", "operator", "values", "container", "init", "exitCode", "image", "revision", "resources"}
+var groupKeys = []string{"because", "taint", "key", "want", "operator", "values", "container", "init", "exitCode", "image", "revision", "resources"}
 
 func groupKey(reason daemonset.Reason, facts daemonset.Facts) string {
 	var k strings.Builder
@@ -374,6 +374,9 @@ func (b *builder) budget() Budget {
 		out.OfSource = "Reported"
 	}
 	out.Free = max(0, b.st.Limit()-out.Used)
+	if out.Free == 0 && out.Kind != daemonset.BudgetNone {
+		out.Unblock = unblock(out.Used+1, out.Of)
+	}
 	began := b.rolloutBegan()
 	for i := range b.st.Nodes {
 		n := &b.st.Nodes[i]
@@ -392,6 +395,19 @@ func (b *builder) budget() Budget {
 		out.Holders = append(out.Holders, h)
 	}
 	return out
+}
+
+// unblock returns the smallest limit that comes to number nodes of all, with
+// percentages rounded up as the controller does.
+func unblock(number, of int) *Unblock {
+	u := &Unblock{Number: number}
+	for percent := 1; percent <= 100; percent++ {
+		if (percent*of+99)/100 >= number {
+			u.Percent = fmt.Sprintf("%d%%", percent)
+			break
+		}
+	}
+	return u
 }
 
 // holderReason is why a node holds the budget although nothing is wrong with

@@ -122,6 +122,14 @@ type Budget struct {
 	Used           int                  `json:"used"`
 	Free           int                  `json:"free"`
 	Holders        []Holder             `json:"holders"`
+	Unblock        *Unblock             `json:"unblock"` // what would let one more node go; nil unless the budget is used up
+}
+
+// Unblock is the smallest limit that leaves room for one node, as a number
+// and as a percentage; the latter is empty where not even 100% would do.
+type Unblock struct {
+	Number  int    `json:"number"`
+	Percent string `json:"percent"`
 }
 
 // Holder is a node that uses up one of the budget. BeforeRevision tells

@@ -76,7 +76,9 @@ func (b *builder) nodeProblems(p *problems) {
 	for i := range b.st.Nodes {
 		n := &b.st.Nodes[i]
 		if n.Membership().Misscheduled {
-			p.add(n.Name, &cause{code: Misscheduled, severity: Info, pod: n.Pods[0].Name, facts: n.ShouldRun.Facts})
+			f := daemonset.Facts{"because": string(n.ShouldRun.Reason)}
+			maps.Copy(f, n.ShouldRun.Facts)
+			p.add(n.Name, &cause{code: Misscheduled, severity: Info, pod: n.Pods[0].Name, facts: f})
 		}
 		c := b.causes[n.Name]
 		if c == nil || n.Exists && !n.ShouldRun.OK && !b.st.Holds(n) {

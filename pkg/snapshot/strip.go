@@ -75,6 +75,5 @@ func StripEvent(e *corev1.Event) { stripMeta(&e.ObjectMeta) }
 
 func stripMeta(m *metav1.ObjectMeta) {
 	m.ManagedFields = nil
-	m.SelfLink = ""
 	m.GenerateName = ""
 }

@@ -32,8 +32,7 @@ func Of(t *corev1.PodTemplateSpec, nullTime bool) (Content, error) {
 		metadata = map[string]any{}
 		c["metadata"] = metadata
 	}
-	delete(metadata, "creationTimestamp")
-	if nullTime {
+	if _, set := metadata["creationTimestamp"]; !set && nullTime {
 		metadata["creationTimestamp"] = nil
 	}
 	return c, nil

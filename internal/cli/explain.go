@@ -1,0 +1,252 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+	"k8s.io/cli-runtime/pkg/printers"
+	"k8s.io/kubectl/pkg/util/templates"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/internal/view"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+func gapWords(g daemonset.Gap) string { return view.Gap(g) }
+
+type explainOptions struct {
+	input
+	choice
+	nodes    []string
+	output   string
+	color    string
+	all      bool
+	exitCode bool
+}
+
+func newExplain(c *common) *cobra.Command {
+	o := &explainOptions{input: input{common: c}}
+	cmd := &cobra.Command{
+		Use:     "explain [NAME...]",
+		Short:   "Why DESIRED, CURRENT, READY, UP-TO-DATE and AVAILABLE are what they are",
+		GroupID: "inspect",
+		Long: templates.LongDesc(`
+			Computes the numbers of a DaemonSet's status by its controller's own rules, beside
+			those that the controller reported: which nodes do not count and why, who holds the
+			budget of a rollout, what is wrong, and what the controller does next.
+
+			Without a name: every DaemonSet of the namespace in a line, worst first.
+
+			Exit status: 0 answered, 1 error. With --exit-code: 0 healthy, or waiting for a
+			person; 2 moving; 3 stuck; 4 degraded; 5 answered only in part. If several hold,
+			the first of 3, 4, 5, 2; of several DaemonSets the worst.`),
+		Example: templates.Examples(`
+			# why is this rollout stuck?
+			kubectl ds explain -n kube-system node-agent
+
+			# why does it not run on this node?
+			kubectl ds explain -n kube-system node-agent --node worker-7
+
+			# which DaemonSets should and do run on a node
+			kubectl ds explain -A --node worker-7
+
+			# a gate for CI
+			kubectl ds explain -n kube-system node-agent --exit-code -o json`),
+		ValidArgsFunction: c.completeNames,
+		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
+	}
+	f := cmd.Flags()
+	o.input.addFlags(f)
+	o.choice.addFlags(f)
+	f.StringArrayVar(&o.nodes, "node", nil, "show every rule of placement for this node; may be repeated")
+	f.StringVarP(&o.output, "output", "o", "", "one of "+view.Formats)
+	f.StringVar(&o.color, "color", "auto", "auto, always or never")
+	f.BoolVar(&o.all, "all", false, "show every node and whole messages")
+	f.BoolVar(&o.exitCode, "exit-code", false, "let the exit status carry the verdict")
+	return cmd
+}
+
+func (o *explainOptions) run(ctx context.Context, args []string) error {
+	selector, err := o.choice.check(args)
+	if err != nil {
+		return err
+	}
+	format, err := view.ParseFormat(o.output)
+	if err != nil {
+		return hinted{err, "-o json"}
+	}
+	style, err := styleOf(o.Out, o.color)
+	if err != nil {
+		return err
+	}
+	style.All, style.Wide = o.all, format == view.Wide
+	if err := o.input.check(); err != nil {
+		return err
+	}
+	snapshots, err := o.read(ctx, &o.choice, selector)
+	if err != nil {
+		return err
+	}
+	items, err := o.explain(snapshots)
+	if err != nil {
+		return err
+	}
+	if len(items) == 0 && (format == view.Text || format == view.Wide) {
+		fmt.Fprintln(o.ErrOut, o.nothing())
+		return nil
+	}
+	if err := o.print(items, format, style); err != nil {
+		return err
+	}
+	return o.status(items)
+}
+
+// explain returns the answers, worst first where there are many.
+func (o *explainOptions) explain(snapshots []*snapshot.Snapshot) ([]*explain.Explanation, error) {
+	items := []*explain.Explanation{}
+	var gaps [][]daemonset.Gap
+	for _, s := range snapshots {
+		s, st, err := o.state(s)
+		if err != nil {
+			return nil, err
+		}
+		if err := knownNodes(o.nodes, st); err != nil {
+			return nil, err
+		}
+		e := explain.Explain(s, st, explain.Options{Nodes: o.nodes})
+		items, gaps = append(items, e), append(gaps, e.Snapshot.Gaps)
+	}
+	o.gaps(gaps...)
+	if len(o.names) == 0 {
+		slices.SortStableFunc(items, func(a, b *explain.Explanation) int {
+			return cmp.Or(
+				slices.Index(explain.VerdictCodes, a.Verdict.Code)-slices.Index(explain.VerdictCodes, b.Verdict.Code),
+				strings.Compare(a.DaemonSet.Namespace, b.DaemonSet.Namespace), strings.Compare(a.DaemonSet.Name, b.DaemonSet.Name))
+		})
+	}
+	return items, nil
+}
+
+func (o *explainOptions) print(items []*explain.Explanation, format view.Format, style view.Style) error {
+	list := &explain.List{APIVersion: snapshot.APIVersion, Kind: explain.ListKind, Items: items}
+	refs := []string{}
+	for _, e := range items {
+		refs = append(refs, e.DaemonSet.Name)
+	}
+	switch {
+	case format != view.Text && format != view.Wide && o.many():
+		return view.Encode(o.Out, list, refs, format)
+	case format != view.Text && format != view.Wide:
+		return view.Encode(o.Out, items[0], refs, format)
+	case len(o.nodes) > 0 && o.many():
+		return view.DaemonSetsOfNodes(o.Out, list, style)
+	case len(o.nodes) > 0:
+		return view.Nodes(o.Out, items[0], style)
+	case len(o.names) == 0:
+		return view.Explanations(o.Out, list, style)
+	}
+	for i, e := range items {
+		if i > 0 {
+			fmt.Fprintln(o.Out)
+		}
+		if err := view.Explanation(o.Out, e, style); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nothing says that there is no DaemonSet, and where else to look.
+func (o *explainOptions) nothing() string {
+	if o.allNamespaces || len(o.from) > 0 && *o.config.Namespace == "" {
+		return "No DaemonSets found."
+	}
+	namespace := *o.config.Namespace
+	if len(o.from) == 0 {
+		namespace, _, _ = o.config.ToRawKubeConfigLoader().Namespace()
+	}
+	return fmt.Sprintf("No DaemonSets found in namespace %s. Try: kubectl ds explain -A", namespace)
+}
+
+// status is the exit status that the verdicts ask for.
+func (o *explainOptions) status(items []*explain.Explanation) error {
+	if !o.exitCode {
+		return nil
+	}
+	holds := map[exitStatus]bool{}
+	for _, e := range items {
+		switch e.Verdict.Code {
+		case explain.Stuck:
+			holds[stuck] = true
+		case explain.Degraded:
+			holds[degraded] = true
+		case explain.Progressing, explain.NotObserved:
+			holds[moving] = true
+		case explain.Unknown:
+			holds[inPart] = true
+		}
+		for _, g := range e.Snapshot.Gaps {
+			// A guess at the clock or the version, and lists of two moments, still answer in full.
+			if g.Why != snapshot.Moved && g.What != snapshot.Clock && g.What != snapshot.Version && g.What != snapshot.Events {
+				holds[inPart] = true
+			}
+		}
+	}
+	for _, s := range []exitStatus{stuck, degraded, inPart, moving} {
+		if holds[s] {
+			return s
+		}
+	}
+	return nil
+}
+
+// knownNodes refuses the name of a node that is not there, with near ones.
+func knownNodes(asked []string, st *daemonset.State) error {
+	if !st.NodesRead {
+		return nil
+	}
+	for _, name := range asked {
+		if st.Node(name) != nil {
+			continue
+		}
+		var all []string
+		for i := range st.Nodes {
+			all = append(all, st.Nodes[i].Name)
+		}
+		err := fmt.Errorf("node %q not found", name)
+		if near := source.Near(name, all); len(near) > 0 {
+			return hinted{err, "did you mean " + strings.Join(near, ", ") + "?"}
+		}
+		return hinted{err, "kubectl get nodes"}
+	}
+	return nil
+}
+
+// styleOf decides once what is known of the place where the answer goes.
+func styleOf(out io.Writer, color string) (view.Style, error) {
+	var s view.Style
+	switch color {
+	case "auto":
+		s.Color = printers.AllowsColorOutput(out)
+	case "always":
+		s.Color = true
+	case "never":
+	default:
+		return s, hinted{fmt.Errorf("--color %q is none of auto, always, never", color), "--color never"}
+	}
+	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil {
+			s.Width = width
+		}
+	}
+	return s, nil
+}

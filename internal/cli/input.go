@@ -1,0 +1,229 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// input is where Snapshots come from, and with which clock and rules.
+type input struct {
+	*common
+	from    []string
+	now     string
+	version string
+
+	clock time.Time // parsed from now
+}
+
+func (in *input) addFlags(f *pflag.FlagSet) {
+	f.StringArrayVar(&in.from, "from", nil, "read a file, a folder or - (standard input) instead of a cluster; may be repeated")
+	f.StringVar(&in.now, "now", "", "the clock, as 2026-01-31T15:04:05Z (default: the time of the snapshot)")
+	f.StringVar(&in.version, "kubernetes-version", "", "whose controller's rules to use, as v1.37.1 (default: the server's)")
+}
+
+// check refuses flags that cannot be, before anything is read.
+func (in *input) check() error {
+	if in.now != "" {
+		t, err := time.Parse(time.RFC3339, in.now)
+		if err != nil {
+			return hinted{fmt.Errorf("--now %q is not a time", in.now), "--now " + time.Now().UTC().Format(time.RFC3339)}
+		}
+		in.clock = t
+	}
+	if in.version != "" {
+		if _, err := daemonset.ForVersion(in.version); err != nil {
+			return hinted{fmt.Errorf("--kubernetes-version: %w", err), "--kubernetes-version " + daemonset.Newest}
+		}
+	}
+	return nil
+}
+
+// reader is a cluster or a dump.
+type reader interface {
+	Read(context.Context, source.Ref) (*snapshot.Snapshot, error)
+	ReadAll(context.Context, source.Filter) ([]*snapshot.Snapshot, error)
+	Names(context.Context, string) ([]string, error)
+}
+
+// open returns the reader and the namespace that was asked for. In a dump
+// that is empty, for all, unless a flag names one: the current namespace of a
+// kubeconfig is none of a dump's.
+func (in *input) open(ctx context.Context) (reader, string, error) {
+	if len(in.from) > 0 {
+		d, err := source.ReadFiles(ctx, in.from, in.In, time.Now)
+		if err != nil {
+			return nil, "", err
+		}
+		for _, n := range d.Notes() {
+			in.note("%s", n)
+		}
+		return d, *in.config.Namespace, nil
+	}
+	config, err := in.config.ToRESTConfig()
+	if err != nil {
+		return nil, "", hinted{fmt.Errorf("no cluster to ask: %w", err), "kubectl config get-contexts, or read a file with --from"}
+	}
+	config.UserAgent = "kubectl-ds/" + programVersion()
+	c, err := source.NewCluster(config, time.Now)
+	if err != nil {
+		return nil, "", err
+	}
+	namespace, _, err := in.config.ToRawKubeConfigLoader().Namespace()
+	return c, namespace, err
+}
+
+// note writes a line beside the answer.
+func (in *input) note(format string, args ...any) {
+	fmt.Fprintf(in.ErrOut, "note: "+format+"\n", args...)
+}
+
+// asked returns the Snapshot with the clock and version that were asked for.
+func (in *input) asked(s *snapshot.Snapshot) *snapshot.Snapshot {
+	if !in.clock.IsZero() {
+		s = s.At(in.clock)
+	}
+	if in.version != "" {
+		s = s.Under(in.version, snapshot.VersionFlag)
+	}
+	return s
+}
+
+// state returns the Snapshot as asked does, with the newest version known
+// where nothing tells, and the State of it.
+func (in *input) state(s *snapshot.Snapshot) (*snapshot.Snapshot, *daemonset.State, error) {
+	s = in.asked(s)
+	if s.KubernetesVersion == "" {
+		s = s.Under(daemonset.Newest, snapshot.VersionDefault)
+	}
+	profile, err := daemonset.ForVersion(s.KubernetesVersion)
+	if err != nil {
+		return nil, nil, hinted{err, "choose the rules with --kubernetes-version " + daemonset.Newest}
+	}
+	st, err := daemonset.New(s, profile)
+	return s, st, err
+}
+
+// gaps writes what could not be read, each once.
+func (in *input) gaps(lists ...[]daemonset.Gap) {
+	var said []daemonset.Gap
+	for _, l := range lists {
+		for _, g := range l {
+			if !slices.Contains(said, g) {
+				said = append(said, g)
+				in.note("%s", gapWords(g))
+			}
+		}
+	}
+}
+
+// kinds are the ways to say "DaemonSet" before a name.
+var kinds = []string{"ds", "daemonset", "daemonsets", "ds.apps", "daemonset.apps", "daemonsets.apps", "daemonset.v1.apps", "daemonsets.v1.apps"}
+
+// names returns the DaemonSets' names of the arguments: NAME, ds/NAME and
+// their like, or "ds NAME".
+func names(args []string) ([]string, error) {
+	if len(args) > 1 && slices.Contains(kinds, strings.ToLower(args[0])) {
+		args = args[1:]
+	}
+	var out []string
+	for _, a := range args {
+		kind, name, found := strings.Cut(a, "/")
+		if !found {
+			kind, name = "ds", a
+		}
+		if !slices.Contains(kinds, strings.ToLower(kind)) {
+			return nil, hinted{fmt.Errorf("%q is not a DaemonSet: kubectl ds is for DaemonSets only", a), "kubectl rollout status " + a}
+		}
+		if name == "" {
+			return nil, fmt.Errorf("%q names no DaemonSet", a)
+		}
+		out = append(out, name)
+	}
+	return out, nil
+}
+
+// choice is which DaemonSets a command is about.
+type choice struct {
+	names         []string
+	allNamespaces bool
+	selector      string
+}
+
+func (ch *choice) addFlags(f *pflag.FlagSet) {
+	f.BoolVarP(&ch.allNamespaces, "all-namespaces", "A", false, "the DaemonSets of all namespaces")
+	f.StringVarP(&ch.selector, "selector", "l", "", "only DaemonSets with these labels")
+}
+
+// many tells whether the answer is a list.
+func (ch *choice) many() bool { return len(ch.names) != 1 }
+
+func (ch *choice) check(args []string) (labels.Selector, error) {
+	var err error
+	if ch.names, err = names(args); err != nil {
+		return nil, err
+	}
+	if len(ch.names) > 0 && (ch.allNamespaces || ch.selector != "") {
+		return nil, hinted{fmt.Errorf("names and -A or -l exclude each other"), "leave out the name, or the flag"}
+	}
+	selector, err := labels.Parse(ch.selector)
+	if err != nil {
+		return nil, fmt.Errorf("-l %q: %w", ch.selector, err)
+	}
+	return selector, nil
+}
+
+// read returns the Snapshots that were chosen.
+func (in *input) read(ctx context.Context, ch *choice, selector labels.Selector) ([]*snapshot.Snapshot, error) {
+	r, namespace, err := in.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(ch.names) == 0 {
+		if ch.allNamespaces {
+			namespace = ""
+		}
+		return r.ReadAll(ctx, source.Filter{Namespace: namespace, Selector: selector})
+	}
+	var out []*snapshot.Snapshot
+	for _, name := range ch.names {
+		s, err := r.Read(ctx, source.Ref{Namespace: namespace, Name: name})
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+// completeNames offers the names of DaemonSets. It is quick or silent.
+func (c *common) completeNames(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	ctx, cancel := context.WithTimeout(cmd.Context(), 2*time.Second)
+	defer cancel()
+	in := &input{common: c}
+	if f := cmd.Flags().Lookup("from"); f != nil && f.Changed {
+		in.from, _ = cmd.Flags().GetStringArray("from")
+	}
+	r, namespace, err := in.open(ctx)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	found, err := r.Names(ctx, namespace)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	found = slices.DeleteFunc(found, func(n string) bool { return slices.Contains(args, n) })
+	slices.SortFunc(found, cmp.Compare[string])
+	return found, cobra.ShellCompDirectiveNoFileComp
+}

@@ -1,0 +1,110 @@
+package cli
+
+import (
+	"flag"
+	"io"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/klog/v2"
+	"k8s.io/kubectl/pkg/util/templates"
+)
+
+// common is what every command shares: streams and kubectl's own flags.
+type common struct {
+	genericiooptions.IOStreams
+	config *genericclioptions.ConfigFlags
+}
+
+func newRoot(in io.Reader, out, errs io.Writer) *cobra.Command {
+	c := &common{
+		IOStreams: genericiooptions.IOStreams{In: in, Out: out, ErrOut: errs},
+		config:    genericclioptions.NewConfigFlags(true),
+	}
+	root := &cobra.Command{
+		Use:   "kubectl-ds",
+		Short: "Why a DaemonSet's numbers are what they are, and what its controller does next",
+		Long: templates.LongDesc(`
+			Explains DaemonSets by the calculations of their own controller, run on what
+			the cluster holds. Nothing is ever written to the cluster.`),
+		Example: templates.Examples(`
+			# the DaemonSets of this namespace, worst first
+			kubectl ds explain
+
+			# one of them: its numbers, who holds its rollout, what is wrong
+			kubectl ds explain -n kube-system node-agent
+
+			# the same from a file, without a cluster
+			kubectl get ds,nodes,pods,controllerrevisions -A -o yaml > dump.yaml
+			kubectl ds explain -n kube-system node-agent --from dump.yaml`),
+		Annotations:       map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl ds"},
+		SilenceUsage:      true,
+		SilenceErrors:     true,
+		DisableAutoGenTag: true,
+		Args:              cobra.NoArgs,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetIn(in)
+	root.SetOut(out)
+	root.SetErr(errs)
+	root.CompletionOptions.HiddenDefaultCmd = false
+	c.config.AddFlags(root.PersistentFlags())
+	addLogFlag(root)
+	root.AddGroup(&cobra.Group{ID: "inspect", Title: "Inspect:"}, &cobra.Group{ID: "other", Title: "Other:"})
+	root.SetHelpCommandGroupID("other")
+	root.SetCompletionCommandGroupID("other")
+	root.AddCommand(newExplain(c), newSnapshot(c), newVersion(c), newOptions())
+	root.SetUsageTemplate(usageTemplate)
+	return root
+}
+
+// addLogFlag adds -v for client-go's own logs, which are silent without it.
+func addLogFlag(root *cobra.Command) {
+	logs := flag.NewFlagSet("", flag.ContinueOnError)
+	klog.InitFlags(logs)
+	klog.LogToStderr(false)
+	klog.SetOutput(io.Discard)
+	v := root.PersistentFlags().VarPF(goFlag{logs.Lookup("v").Value}, "v", "v", "verbosity of the client's logs")
+	v.NoOptDefVal = ""
+	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) {
+		if cmd.Flags().Changed("v") {
+			klog.LogToStderr(true)
+			klog.SetOutput(cmd.ErrOrStderr())
+		}
+	}
+}
+
+// goFlag makes a flag of the standard library one of cobra's.
+type goFlag struct{ flag.Value }
+
+func (goFlag) Type() string { return "level" }
+
+// usageTemplate is cobra's without the flags of kubectl, which every command
+// takes and which "kubectl ds options" lists.
+const usageTemplate = `Usage:{{if .Runnable}}
+  {{.UseLine}}{{end}}{{if .HasAvailableSubCommands}}
+  {{.CommandPath}} [command]{{end}}{{if .HasExample}}
+
+Examples:
+{{.Example}}{{end}}{{if .HasAvailableSubCommands}}{{$cmds := .Commands}}{{range $group := .Groups}}
+
+{{.Title}}{{range $cmds}}{{if (and (eq .GroupID $group.ID) (or .IsAvailableCommand (eq .Name "help")))}}
+  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}{{end}}{{if and .HasParent .HasAvailableLocalFlags}}
+
+Flags:
+{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}
+
+Every command takes kubectl's own flags (-n, --context, …): see "kubectl ds options".
+`
+
+func newOptions() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "options", Short: "List the flags that every command takes", GroupID: "other", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := io.WriteString(cmd.OutOrStdout(), "The following flags can be passed to any command:\n\n"+cmd.InheritedFlags().FlagUsages())
+			return err
+		},
+	}
+	return cmd
+}

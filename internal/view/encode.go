@@ -1,0 +1,106 @@
+package view
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/printers"
+	"sigs.k8s.io/yaml"
+)
+
+// Format is a value of -o.
+type Format string
+
+const (
+	Text Format = ""
+	Wide Format = "wide"
+	JSON Format = "json"
+	YAML Format = "yaml"
+	Name Format = "name"
+)
+
+// Formats lists what -o takes, as it stands in the help.
+const Formats = "wide|json|yaml|name|jsonpath=…|jsonpath-file=…|go-template=…|go-template-file=…"
+
+// ParseFormat checks a value of -o, templates included, without any document
+// to apply it to.
+func ParseFormat(o string) (Format, error) {
+	f := Format(o)
+	if slices.Contains([]Format{Text, Wide, JSON, YAML, Name}, f) {
+		return f, nil
+	}
+	if _, err := templatePrinter(o); err != nil {
+		if genericclioptions.IsNoCompatiblePrinterError(err) {
+			return f, fmt.Errorf("-o %q is none of %s", o, Formats)
+		}
+		return f, fmt.Errorf("-o %s: %w", o, err)
+	}
+	return f, nil
+}
+
+func templatePrinter(o string) (printers.ResourcePrinter, error) {
+	return genericclioptions.NewKubeTemplatePrintFlags().ToPrinter(o)
+}
+
+// Encode writes a document in a format other than Text and Wide. refs are the
+// DaemonSets that it is about, for -o name.
+func Encode(w io.Writer, document any, refs []string, f Format) error {
+	switch f {
+	case Name:
+		for _, r := range refs {
+			if _, err := fmt.Fprintf(w, "daemonset.apps/%s\n", clean(r)); err != nil {
+				return err
+			}
+		}
+		return nil
+	case JSON:
+		raw, err := marshal(document)
+		if err != nil {
+			return err
+		}
+		_, err = w.Write(raw)
+		return err
+	case YAML:
+		raw, err := yaml.Marshal(document)
+		if err != nil {
+			return err
+		}
+		_, err = w.Write(raw)
+		return err
+	}
+	p, err := templatePrinter(string(f))
+	if err != nil {
+		return err
+	}
+	raw, err := marshal(document)
+	if err != nil {
+		return err
+	}
+	u := &unstructured.Unstructured{}
+	if err := u.UnmarshalJSON(raw); err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	if err := p.PrintObj(u, &b); err != nil {
+		return err
+	}
+	_, err = io.WriteString(w, strings.TrimSuffix(b.String(), "\n")+"\n")
+	return err
+}
+
+func marshal(document any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "    ")
+	if err := e.Encode(document); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}

@@ -1,0 +1,188 @@
+package view
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
+)
+
+// Explanations writes one line per DaemonSet in the order given, worst first.
+func Explanations(w io.Writer, l *explain.List, style Style) error {
+	s := &screen{Style: style}
+	t := &table{head: []string{"NAMESPACE", "NAME", "VERDICT", " DESIRED", " READY", " UP-TO-DATE", " AVAILABLE", "DETAIL"}}
+	if style.Wide {
+		t.head = []string{"NAMESPACE", "NAME", "VERDICT", " DESIRED", " CURRENT", " READY", " UP-TO-DATE", " AVAILABLE", " MISSCHEDULED", "STRATEGY", "BUDGET", "AGREES", "DETAIL"}
+	}
+	named := map[string]int{}
+	troubled := 0
+	for _, e := range l.Items {
+		c := e.Status.Reported
+		if e.Status.Computed != nil {
+			c = *e.Status.Computed
+		}
+		cells := []string{clean(e.DaemonSet.Namespace), clean(e.DaemonSet.Name), s.verdictCell(e.Verdict.Code)}
+		if style.Wide {
+			cells = append(cells, ints(c.Desired, c.Current, c.Ready, c.Updated, c.Available, c.Misscheduled)...)
+			cells = append(cells, clean(e.DaemonSet.Strategy), budgetCell(e), agreesCell(e))
+		} else {
+			cells = append(cells, ints(c.Desired, c.Ready, c.Updated, c.Available)...)
+		}
+		t.add(append(cells, listDetail(e))...)
+		seen := map[string]bool{}
+		for _, p := range e.Problems {
+			if p.Severity == explain.Info {
+				continue
+			}
+			for _, n := range p.Nodes {
+				seen[n] = true
+			}
+		}
+		for n := range seen {
+			named[n]++
+		}
+		if len(seen) > 0 {
+			troubled++
+		}
+	}
+	for _, line := range t.lines(style) {
+		s.line("%s", line)
+	}
+	s.oftenNamed(named, troubled)
+	for _, e := range l.Items {
+		if slices.Contains([]explain.VerdictCode{explain.Stuck, explain.Degraded}, e.Verdict.Code) {
+			s.gap()
+			s.line("%s kubectl ds explain -n %s %s", s.title("To go on:"), quote(e.DaemonSet.Namespace), quote(e.DaemonSet.Name))
+			break
+		}
+	}
+	return s.writeTo(w)
+}
+
+func (s *screen) verdictCell(code explain.VerdictCode) string {
+	switch code {
+	case explain.Stuck, explain.Degraded:
+		return s.bad(string(code))
+	case explain.Healthy:
+		return s.good(string(code))
+	}
+	return s.warn(string(code))
+}
+
+func ints(numbers ...int) []string {
+	var out []string
+	for _, n := range numbers {
+		out = append(out, strconv.Itoa(n))
+	}
+	return out
+}
+
+func budgetCell(e *explain.Explanation) string {
+	limit := max(e.Budget.MaxSurge, e.Budget.MaxUnavailable)
+	if e.Budget.MaxSurge > 0 {
+		limit = e.Budget.MaxSurge
+	}
+	return fmt.Sprintf("%d/%d", e.Budget.Used, limit)
+}
+
+func agreesCell(e *explain.Explanation) string {
+	if e.Status.Agrees == nil {
+		return "?"
+	}
+	return yesNo(*e.Status.Agrees)
+}
+
+// listDetail is the first problem that matters, with a node.
+func listDetail(e *explain.Explanation) string {
+	if e.Verdict.Code == explain.Healthy || e.Verdict.Code == explain.BeingDeleted {
+		return ""
+	}
+	for _, p := range e.Problems {
+		if p.Severity == explain.Info && e.Verdict.Code != explain.AwaitingDelete {
+			continue
+		}
+		d := string(p.Code)
+		if p.Count > 0 {
+			d += fmt.Sprintf(" on %d: %s", p.Count, clean(p.Nodes[0]))
+		}
+		if p.Count > 1 {
+			d += ", …"
+		}
+		return d
+	}
+	return VerdictDetail(e)
+}
+
+// oftenNamed names the nodes that several DaemonSets have trouble with.
+func (s *screen) oftenNamed(named map[string]int, troubled int) {
+	var nodes []string
+	for n, count := range named {
+		if count > 1 {
+			nodes = append(nodes, n)
+		}
+	}
+	if len(nodes) == 0 {
+		return
+	}
+	slices.SortFunc(nodes, func(a, b string) int { return cmp.Or(named[b]-named[a], strings.Compare(a, b)) })
+	var parts []string
+	for i, n := range nodes {
+		if i == 5 && !s.All {
+			parts = append(parts, fmt.Sprintf("+%d more", len(nodes)-i))
+			break
+		}
+		parts = append(parts, fmt.Sprintf("%s (%d of %d)", clean(n), named[n], troubled))
+	}
+	s.gap()
+	s.line("%s %s", s.title("Nodes named most often:"), strings.Join(parts, ", "))
+}
+
+// DaemonSetsOfNodes writes which DaemonSets should and do run on the nodes
+// that the Explanations were narrowed to, in one table.
+func DaemonSetsOfNodes(w io.Writer, l *explain.List, style Style) error {
+	s := &screen{Style: style}
+	t := &table{head: []string{"NODE", "NAMESPACE", "NAME", "SHOULD RUN", "RUNS", "WHY"}}
+	type row struct {
+		e *explain.Explanation
+		n *explain.Node
+	}
+	var rows []row
+	for _, e := range l.Items {
+		for i := range e.Nodes {
+			rows = append(rows, row{e, &e.Nodes[i]})
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b row) int {
+		return cmp.Or(strings.Compare(a.n.Name, b.n.Name), strings.Compare(a.e.DaemonSet.Namespace, b.e.DaemonSet.Namespace), strings.Compare(a.e.DaemonSet.Name, b.e.DaemonSet.Name))
+	})
+	for _, r := range rows {
+		should, why := "?", "the nodes could not be read"
+		if r.n.ShouldRun != nil {
+			should, why = yesNo(r.n.ShouldRun.OK), placement(r.n.ShouldRun.Reason, r.n.ShouldRun.Facts)
+		}
+		if r.n.Problem != "" {
+			why = strings.TrimPrefix(why+"; "+string(r.n.Problem), "; ")
+		}
+		t.add(clean(r.n.Name), clean(r.e.DaemonSet.Namespace), clean(r.e.DaemonSet.Name), should, runs(r.n), why)
+	}
+	for _, line := range t.lines(style) {
+		s.line("%s", line)
+	}
+	return s.writeTo(w)
+}
+
+func runs(n *explain.Node) string {
+	if len(n.Pods) == 0 {
+		return "no"
+	}
+	for _, p := range n.Pods {
+		if p.Available {
+			return "yes"
+		}
+	}
+	return "not available"
+}
