@@ -225,7 +225,7 @@ func (s *screen) uncounted(e *explain.Explanation) {
 		if body == "" {
 			continue
 		}
-		body = fmt.Sprintf(" %d, not %s", counted, body)
+		body = fmt.Sprintf(" %d, without %s", counted, body)
 		if i := slices.Index(bodies, body); i >= 0 {
 			titles[i] += ", " + c.Name
 			continue
@@ -420,11 +420,11 @@ func (s *screen) unblock(e *explain.Explanation) {
 	if e.Verdict.Code != explain.Stuck || u == nil || e.Budget.Kind != daemonset.BudgetUnavailable {
 		return
 	}
-	words := fmt.Sprintf("maxUnavailable %d", u.Number)
+	words := fmt.Sprintf("maxUnavailable %d or more", u.Number)
 	if e.Budget.Scaled != "" && u.Percent != "" {
-		words = fmt.Sprintf("maxUnavailable %s", u.Percent)
+		words = fmt.Sprintf("maxUnavailable %s or more (of %d, rounded up: at least %d)", u.Percent, e.Budget.Of, u.Number)
 	}
-	s.line("  to let one more go: %s or more, or mend or remove the nodes above", words)
+	s.line("  to let one more go: %s, or mend or remove these nodes", words)
 }
 
 // next says what the controller's next sync does.
@@ -537,14 +537,14 @@ func (s *screen) wide(e *explain.Explanation) {
 			should = string(n.ShouldRun.Reason)
 		}
 		if len(n.Pods) == 0 {
-			t.add(clean(n.Name), should, string(n.Slot), "-", "-", "-", "-", "-", string(n.Problem))
+			t.add(clean(n.Name), should, string(n.Slot), "-", "-", "-", "-", "-", problemCode(n))
 		}
 		for _, p := range n.Pods {
 			phase := p.Phase
 			if p.Terminating {
 				phase = "Terminating"
 			}
-			t.add(clean(n.Name), should, string(n.Slot), clean(p.Name), clean(phase), revisionOf(e, p), yesNo(p.Ready), yesNo(p.Available), string(n.Problem))
+			t.add(clean(n.Name), should, string(n.Slot), clean(p.Name), clean(phase), revisionOf(e, p), yesNo(p.Ready), yesNo(p.Available), problemCode(n))
 		}
 	}
 	for _, l := range t.lines(s.Style) {
@@ -568,6 +568,13 @@ func assumption(a daemonset.Assumption) string {
 		return "the nodes that pods are on still exist and keep them"
 	}
 	return clean(string(a.Code)) + " " + clean(a.Value)
+}
+
+func problemCode(n *explain.Node) string {
+	if n.Problem == nil {
+		return ""
+	}
+	return string(n.Problem.Code)
 }
 
 func revisionOf(e *explain.Explanation, p explain.Pod) string {

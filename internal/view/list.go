@@ -164,8 +164,8 @@ func DaemonSetsOfNodes(w io.Writer, l *explain.List, style Style) error {
 		if r.n.ShouldRun != nil {
 			should, why = yesNo(r.n.ShouldRun.OK), placement(r.n.ShouldRun.Reason, r.n.ShouldRun.Facts)
 		}
-		if r.n.Problem != "" {
-			why = strings.TrimPrefix(why+"; "+string(r.n.Problem), "; ")
+		if code := problemCode(r.n); code != "" {
+			why = strings.TrimPrefix(why+"; "+code, "; ")
 		}
 		t.add(clean(r.n.Name), clean(r.e.DaemonSet.Namespace), clean(r.e.DaemonSet.Name), should, runs(r.n), why)
 	}

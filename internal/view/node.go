@@ -3,7 +3,6 @@ package view
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
@@ -43,10 +42,8 @@ func (s *screen) node(e *explain.Explanation, n *explain.Node) {
 		}
 		s.line("  %-13s %s", title, podLine(e, p))
 	}
-	for i := range e.Problems {
-		if p := &e.Problems[i]; slices.Contains(p.Nodes, n.Name) && p.Code != explain.Misscheduled {
-			s.line("  %-13s %s: %s", "problem", s.bad(string(p.Code)), problem(s.now, p))
-		}
+	if c := n.Problem; c != nil {
+		s.line("  %-13s %s: %s", "problem", s.bad(string(c.Code)), causeWords(s.now, c.Code, c.Facts, c.Since, c.Since))
 	}
 	for i, c := range n.Changes {
 		title := "to change it"

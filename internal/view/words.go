@@ -138,7 +138,13 @@ func taintMeaning(key string) string {
 
 // problem says what a problem means, in a part of a sentence.
 func problem(now time.Time, p *explain.Problem) string {
-	f, since := p.Facts, span(now, p.Since, p.Latest)
+	return causeWords(now, p.Code, p.Facts, p.Since, p.Latest)
+}
+
+// causeWords says what a cause means; since and latest are when it began, on
+// one node or on several.
+func causeWords(now time.Time, code daemonset.Reason, f daemonset.Facts, earliest, latest *time.Time) string {
+	since := span(now, earliest, latest)
 	message := func(s string) string {
 		if m := fact(f, "message"); m != "" {
 			return s + ": " + m
@@ -151,13 +157,13 @@ func problem(now time.Time, p *explain.Problem) string {
 	} else if container != "" {
 		container = "container " + container
 	}
-	switch p.Code {
+	switch code {
 	case explain.Deleting:
 		return "deletion was asked for " + since + " ago: the controller does nothing any more"
 	case explain.ControllerSilent:
 		return "the controller owes a pod and has written no status for " + since + ": look at kube-controller-manager"
 	case explain.GenerationNotObserved:
-		return fmt.Sprintf("generation %s is not handled yet, the status speaks of %s%s", fact(f, "generation"), fact(f, "observed"), forTime(p.Since, since))
+		return fmt.Sprintf("generation %s is not handled yet, the status speaks of %s%s", fact(f, "generation"), fact(f, "observed"), forTime(earliest, since))
 	case daemonset.InvalidBudget:
 		return "the rolling update fails: " + fact(f, "field") + " cannot be resolved"
 	case daemonset.VanishedNodeInSurge:
@@ -166,11 +172,11 @@ func problem(now time.Time, p *explain.Problem) string {
 		return "the node is gone, its pod is not: pod garbage collection removes it"
 	case explain.NodeNotReady:
 		if fact(f, "status") == "Unknown" {
-			return "the kubelet is not heard since " + since
+			return "the kubelet has not been heard for " + since
 		}
-		return "the node is not ready since " + since
+		return "the node has not been ready for " + since
 	case explain.TerminatingOnDeadNode:
-		return "deleted, but the node is not ready since " + since + ": no kubelet ends the pod"
+		return "deleted, but the node has not been ready for " + since + ": no kubelet ends the pod"
 	case explain.CreateRefused:
 		return message(fmt.Sprintf("the API server refuses the pod (%s, last %s ago)", plural(number(f, "events"), "time"), ageOfFact(now, f, "last")))
 	case explain.OOMKilled:
@@ -210,7 +216,7 @@ func problem(now time.Time, p *explain.Problem) string {
 	case daemonset.NotReady:
 		return message("not ready for " + since)
 	case explain.Starting:
-		return "starting since " + since
+		return "starting for " + since
 	case daemonset.NotYetAvailable:
 		return notYetAvailable(f)
 	case explain.NoPod:
@@ -234,7 +240,7 @@ func problem(now time.Time, p *explain.Problem) string {
 	case explain.StaleStatus:
 		return "the status is not what the controller's rules give: " + fact(f, "fields")
 	}
-	return clean(string(p.Code))
+	return clean(string(code))
 }
 
 func forTime(since *time.Time, words string) string {
@@ -301,14 +307,14 @@ func Gap(g daemonset.Gap) string {
 		snapshot.PodsUnknown:      "only the reported numbers are left",
 		snapshot.RevisionInferred: "which pods are up to date is inferred from their labels",
 		snapshot.CausesReduced:    "refused creations and the words of scheduler and kubelet are missing",
-		snapshot.RulesAssumed:     "the rules of " + daemonset.Newest + " are used; --kubernetes-version chooses others",
-		snapshot.ClockAssumed:     "ages are measured by another clock; --now sets it",
+		snapshot.RulesAssumed:     "the rules of " + daemonset.Newest + " are used (--kubernetes-version chooses others)",
+		snapshot.ClockAssumed:     "the newest time found, or else this machine's, is the clock (--now sets it)",
 	}[g.Consequence]
 	if g.Why == snapshot.Moved {
 		lost = "its parts may be of different moments"
 	}
 	s := string(g.What) + ": " + why + ", so " + lost
-	if m := clean(g.Message); m != "" {
+	if m := clean(g.Message); m != "" && g.Why != snapshot.NotGiven {
 		s += " (" + m + ")"
 	}
 	return s

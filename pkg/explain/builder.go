@@ -23,13 +23,13 @@ type builder struct {
 	at       time.Time
 	podEvent map[types.UID]map[string]*corev1.Event // newest by reason
 	dsEvent  map[string]*corev1.Event               // newest by reason, about the DaemonSet
-	refusal  *cause                                 // creations that the API server refuses, if it does
+	refusal  *Cause                                 // creations that the API server refuses, if it does
 	failures int                                    // how often the controller found a failed pod, by its events
-	causes   map[string]*cause                      // by node; none where nothing is wrong
+	causes   map[string]*Cause                      // by node; none where nothing is wrong
 }
 
 func newBuilder(s *snapshot.Snapshot, st *daemonset.State) *builder {
-	b := &builder{s: s, st: st, at: st.At, podEvent: map[types.UID]map[string]*corev1.Event{}, dsEvent: map[string]*corev1.Event{}, causes: map[string]*cause{}}
+	b := &builder{s: s, st: st, at: st.At, podEvent: map[types.UID]map[string]*corev1.Event{}, dsEvent: map[string]*corev1.Event{}, causes: map[string]*Cause{}}
 	for i := range s.Events {
 		b.note(&s.Events[i])
 	}
@@ -81,7 +81,7 @@ func eventCount(e *corev1.Event) int32 {
 
 // refused returns the API server's refusal of a pod, from the newest
 // FailedCreate event, unless a pod was created after it.
-func (b *builder) refused() *cause {
+func (b *builder) refused() *Cause {
 	e := b.dsEvent["FailedCreate"]
 	if e == nil {
 		return nil
@@ -96,7 +96,7 @@ func (b *builder) refused() *cause {
 	}
 	f := daemonset.Facts{"events": int(eventCount(e)), "last": timeFact(last)}
 	setMessage(f, strings.TrimPrefix(e.Message, "Error creating: "))
-	return &cause{facts: f, since: timeOf(cmp.Or(e.FirstTimestamp.Time, e.EventTime.Time, last))}
+	return &Cause{Facts: f, Since: timeOf(cmp.Or(e.FirstTimestamp.Time, e.EventTime.Time, last))}
 }
 
 // columns returns kubectl's columns, in its order, and MISSCHEDULED.
@@ -167,11 +167,11 @@ func (b *builder) addToColumns(n *daemonset.Node, add func(column string, counte
 // unready is why the pod that counts for the node is not ready.
 func (b *builder) unready(n *daemonset.Node) (daemonset.Reason, daemonset.Facts) {
 	first := &n.Pods[0]
-	if c := b.causes[n.Name]; c != nil && c.pod == first.Name {
-		return c.code, c.facts
+	if c := b.causes[n.Name]; c != nil && c.Pod == first.Name {
+		return c.Code, c.Facts
 	}
 	if c := b.podCause(first); c != nil && !first.Ready {
-		return c.code, c.facts
+		return c.Code, c.Facts
 	}
 	return daemonset.NotReady, nil
 }
@@ -385,8 +385,8 @@ func (b *builder) budget() Budget {
 		}
 		h := Holder{Node: n.Name, Reason: holderReason(n), Facts: daemonset.Facts{"slot": string(n.Slot)}}
 		if c := b.causes[n.Name]; c != nil {
-			h.Reason, h.Pod, h.Since = c.code, c.pod, c.since
-			maps.Copy(h.Facts, c.facts)
+			h.Reason, h.Pod, h.Since = c.Code, c.Pod, c.Since
+			maps.Copy(h.Facts, c.Facts)
 		}
 		if began != nil && h.Since != nil {
 			before := h.Since.Before(*began)
@@ -456,9 +456,7 @@ func (b *builder) nodes(asked []string) []Node {
 		if b.st.NodesRead {
 			v.ShouldRun, v.MayStay = &n.ShouldRun, &n.MayStay
 		}
-		if c := b.causes[n.Name]; c != nil {
-			v.Problem = c.code
-		}
+		v.Problem = b.causes[n.Name]
 		if len(asked) > 0 && n.Object != nil {
 			v.Checks = b.st.Placement.Checks(n.Object)
 			v.Changes = b.st.Placement.SmallestChange(n.Object)

@@ -14,18 +14,9 @@ import (
 // course of things.
 const patience = 5 * time.Minute
 
-// cause is what keeps a pod, or a node, from counting.
-type cause struct {
-	code     daemonset.Reason
-	severity Severity
-	pod      string
-	since    *time.Time
-	facts    daemonset.Facts
-}
-
 // nodeCause returns what is wrong on a node that should run the pod or holds
 // one; nil if nothing is. The node's own state comes before that of its pods.
-func (b *builder) nodeCause(n *daemonset.Node) *cause {
+func (b *builder) nodeCause(n *daemonset.Node) *Cause {
 	p := concern(n)
 	switch {
 	case p == nil && !n.ShouldRun.OK:
@@ -37,15 +28,15 @@ func (b *builder) nodeCause(n *daemonset.Node) *cause {
 	if wrong == nil {
 		return nil
 	}
-	wrong.pod = p.Name
+	wrong.Pod = p.Name
 	if !n.Exists {
-		return &cause{code: daemonset.NodeGone, severity: Warning, pod: p.Name, since: wrong.since, facts: daemonset.Facts{}}
+		return &Cause{Code: daemonset.NodeGone, Severity: Warning, Pod: p.Name, Since: wrong.Since, Facts: daemonset.Facts{}}
 	}
-	if down := nodeDown(n); down != nil && wrong.code != daemonset.NotYetAvailable && (p.Terminating || !imagePullOrCrash(wrong.code)) {
-		down.pod = p.Name
+	if down := nodeDown(n); down != nil && wrong.Code != daemonset.NotYetAvailable && (p.Terminating || !imagePullOrCrash(wrong.Code)) {
+		down.Pod = p.Name
 		if p.Terminating {
-			down.code = TerminatingOnDeadNode
-			down.facts["deletionAsked"] = timeFact(p.Object.DeletionTimestamp.Add(-grace(p.Object)))
+			down.Code = TerminatingOnDeadNode
+			down.Facts["deletionAsked"] = timeFact(p.Object.DeletionTimestamp.Add(-grace(p.Object)))
 		}
 		return down
 	}
@@ -73,7 +64,7 @@ func concern(n *daemonset.Node) *daemonset.Pod {
 }
 
 // nodeDown returns the cause that a node which is not ready is, else nil.
-func nodeDown(n *daemonset.Node) *cause {
+func nodeDown(n *daemonset.Node) *Cause {
 	if n.Object == nil {
 		return nil
 	}
@@ -86,7 +77,7 @@ func nodeDown(n *daemonset.Node) *cause {
 		if !c.LastHeartbeatTime.IsZero() {
 			f["lastHeartbeat"] = timeFact(c.LastHeartbeatTime.Time)
 		}
-		return &cause{code: NodeNotReady, severity: Error, since: timeOf(c.LastTransitionTime.Time), facts: f}
+		return &Cause{Code: NodeNotReady, Severity: Error, Since: timeOf(c.LastTransitionTime.Time), Facts: f}
 	}
 	return nil
 }
@@ -98,15 +89,15 @@ func imagePullOrCrash(code daemonset.Reason) bool {
 }
 
 // noPod is the cause of a node that should run the pod and has none.
-func (b *builder) noPod(n *daemonset.Node) *cause {
+func (b *builder) noPod(n *daemonset.Node) *Cause {
 	if r := b.refusal; r != nil {
-		return &cause{code: CreateRefused, severity: Error, facts: r.facts, since: r.since}
+		return &Cause{Code: CreateRefused, Severity: Error, Facts: r.Facts, Since: r.Since}
 	}
-	return &cause{code: NoPod, severity: Warning, facts: daemonset.Facts{}}
+	return &Cause{Code: NoPod, Severity: Warning, Facts: daemonset.Facts{}}
 }
 
 // podCause returns why a pod is not available, or nil if it is.
-func (b *builder) podCause(p *daemonset.Pod) *cause {
+func (b *builder) podCause(p *daemonset.Pod) *Cause {
 	o := p.Object
 	switch {
 	case p.Terminating:
@@ -114,7 +105,7 @@ func (b *builder) podCause(p *daemonset.Pod) *cause {
 	case o.Status.Phase == corev1.PodFailed:
 		return b.failed(o)
 	case o.Status.Phase == corev1.PodSucceeded:
-		return &cause{code: daemonset.SucceededPod, severity: Warning, facts: daemonset.Facts{}}
+		return &Cause{Code: daemonset.SucceededPod, Severity: Warning, Facts: daemonset.Facts{}}
 	case p.Available.OK:
 		return nil
 	case p.Ready:
@@ -136,14 +127,14 @@ func (b *builder) podCause(p *daemonset.Pod) *cause {
 	return b.notReady(o)
 }
 
-func (b *builder) terminating(o *corev1.Pod) *cause {
+func (b *builder) terminating(o *corev1.Pod) *Cause {
 	asked := o.DeletionTimestamp.Add(-grace(o))
-	c := &cause{code: Terminating, severity: Info, since: &asked, facts: daemonset.Facts{"overdue": false}}
+	c := &Cause{Code: Terminating, Severity: Info, Since: &asked, Facts: daemonset.Facts{"overdue": false}}
 	if len(o.Finalizers) > 0 {
-		c.facts["finalizers"] = o.Finalizers
+		c.Facts["finalizers"] = o.Finalizers
 	}
 	if b.at.Sub(o.DeletionTimestamp.Time) > patience {
-		c.severity, c.facts["overdue"] = Error, true
+		c.Severity, c.Facts["overdue"] = Error, true
 	}
 	return c
 }
@@ -157,37 +148,37 @@ func grace(o *corev1.Pod) time.Duration {
 	return 0
 }
 
-func (b *builder) failed(o *corev1.Pod) *cause {
-	c := &cause{code: daemonset.FailedPod, severity: Warning, facts: daemonset.Facts{"reason": o.Status.Reason}}
-	setMessage(c.facts, o.Status.Message)
+func (b *builder) failed(o *corev1.Pod) *Cause {
+	c := &Cause{Code: daemonset.FailedPod, Severity: Warning, Facts: daemonset.Facts{"reason": o.Status.Reason}}
+	setMessage(c.Facts, o.Status.Message)
 	if b.failures >= 3 {
-		c.code, c.severity = EvictLoop, Error
-		c.facts["failures"] = b.failures
+		c.Code, c.Severity = EvictLoop, Error
+		c.Facts["failures"] = b.failures
 	}
 	return c
 }
 
-func (b *builder) notYetAvailable(p *daemonset.Pod) *cause {
-	c := &cause{code: daemonset.NotYetAvailable, severity: Info, facts: daemonset.Facts{"minReadySeconds": int(b.st.DaemonSet.Spec.MinReadySeconds)}}
+func (b *builder) notYetAvailable(p *daemonset.Pod) *Cause {
+	c := &Cause{Code: daemonset.NotYetAvailable, Severity: Info, Facts: daemonset.Facts{"minReadySeconds": int(b.st.DaemonSet.Spec.MinReadySeconds)}}
 	if p.AvailableAt != nil {
-		c.facts["availableAt"] = timeFact(*p.AvailableAt)
+		c.Facts["availableAt"] = timeFact(*p.AvailableAt)
 		since := p.AvailableAt.Add(-time.Duration(b.st.DaemonSet.Spec.MinReadySeconds) * time.Second)
-		c.since = &since
+		c.Since = &since
 		if ahead := since.Sub(b.at); ahead > 0 {
-			c.severity, c.facts["clockSkew"] = Warning, int(ahead.Round(time.Second).Seconds())
+			c.Severity, c.Facts["clockSkew"] = Warning, int(ahead.Round(time.Second).Seconds())
 		}
 	}
 	return c
 }
 
 // pending is the cause of a pod that no node has taken yet.
-func (b *builder) pending(o *corev1.Pod) *cause {
-	c := &cause{code: PendingUnschedulable, severity: Error, since: timeOf(o.CreationTimestamp.Time), facts: daemonset.Facts{}}
+func (b *builder) pending(o *corev1.Pod) *Cause {
+	c := &Cause{Code: PendingUnschedulable, Severity: Error, Since: timeOf(o.CreationTimestamp.Time), Facts: daemonset.Facts{}}
 	message, reason := "", ""
 	for i := range o.Status.Conditions {
 		if s := &o.Status.Conditions[i]; s.Type == corev1.PodScheduled && s.Status == corev1.ConditionFalse {
 			message, reason = s.Message, s.Reason
-			c.since = timeOf(s.LastTransitionTime.Time)
+			c.Since = timeOf(s.LastTransitionTime.Time)
 		}
 	}
 	if e := b.event(o, "FailedScheduling"); message == "" && e != nil {
@@ -196,9 +187,9 @@ func (b *builder) pending(o *corev1.Pod) *cause {
 	if message == "" && reason == "" {
 		return b.starting(o)
 	}
-	c.facts["reason"] = reason
+	c.Facts["reason"] = reason
 	here := schedulerWords(message)
-	setMessage(c.facts, strings.Join(here, ", "))
+	setMessage(c.Facts, strings.Join(here, ", "))
 	var lacking []string
 	for _, words := range here {
 		if resource, ok := strings.CutPrefix(words, "Insufficient "); ok {
@@ -208,11 +199,11 @@ func (b *builder) pending(o *corev1.Pod) *cause {
 			lacking = append(lacking, "pods")
 		}
 		if strings.Contains(words, "free ports") {
-			c.code = HostPortConflict
+			c.Code = HostPortConflict
 		}
 	}
 	if len(lacking) > 0 {
-		c.code, c.facts["resources"] = InsufficientResources, lacking
+		c.Code, c.Facts["resources"] = InsufficientResources, lacking
 	}
 	return c
 }
@@ -247,9 +238,9 @@ func schedulerWords(message string) []string {
 
 // containerCause returns what is wrong with one container, nil if nothing is
 // or if it only waits for others.
-func (b *builder) containerCause(o *corev1.Pod, s *corev1.ContainerStatus, init bool) *cause {
+func (b *builder) containerCause(o *corev1.Pod, s *corev1.ContainerStatus, init bool) *Cause {
 	f := daemonset.Facts{"container": s.Name, "init": init}
-	c := &cause{severity: Error, facts: f, since: readySince(o)}
+	c := &Cause{Severity: Error, Facts: f, Since: readySince(o)}
 	last := s.LastTerminationState.Terminated
 	if t := s.State.Terminated; t != nil {
 		if t.ExitCode == 0 {
@@ -259,19 +250,19 @@ func (b *builder) containerCause(o *corev1.Pod, s *corev1.ContainerStatus, init 
 	}
 	switch w := s.State.Waiting; {
 	case w != nil && isImagePull(w.Reason):
-		c.code, f["image"], f["reason"] = ImagePull, s.Image, w.Reason
+		c.Code, f["image"], f["reason"] = ImagePull, s.Image, w.Reason
 		setMessage(f, w.Message)
 		return c
 	case w != nil && w.Reason != "CrashLoopBackOff" && last == nil:
 		return b.containerWaits(o, w, c)
 	case w != nil && strings.Contains(w.Reason, "Error"): // CreateContainerConfigError, RunContainerError, …
-		c.code, f["reason"] = ContainerConfig, w.Reason
+		c.Code, f["reason"] = ContainerConfig, w.Reason
 		setMessage(f, w.Message)
 		return c
 	case last != nil && last.ExitCode != 0 && !s.Ready && (w != nil || s.RestartCount > 0 || s.State.Terminated != nil):
 		return crash(c, s, last)
 	case w != nil && w.Reason == "CrashLoopBackOff": // without a last state
-		c.code, f["restarts"] = CrashLoop, int(s.RestartCount)
+		c.Code, f["restarts"] = CrashLoop, int(s.RestartCount)
 		return c
 	case s.State.Running != nil && !s.Ready && !init:
 		return b.runsUnready(o, s, c)
@@ -287,25 +278,25 @@ func isImagePull(reason string) bool {
 	return false
 }
 
-func crash(c *cause, s *corev1.ContainerStatus, last *corev1.ContainerStateTerminated) *cause {
-	c.code = CrashLoop
+func crash(c *Cause, s *corev1.ContainerStatus, last *corev1.ContainerStateTerminated) *Cause {
+	c.Code = CrashLoop
 	if last.Reason == "OOMKilled" {
-		c.code = OOMKilled
+		c.Code = OOMKilled
 	}
-	c.facts["exitCode"], c.facts["restarts"], c.facts["reason"] = int(last.ExitCode), int(s.RestartCount), last.Reason
-	setMessage(c.facts, last.Message)
+	c.Facts["exitCode"], c.Facts["restarts"], c.Facts["reason"] = int(last.ExitCode), int(s.RestartCount), last.Reason
+	setMessage(c.Facts, last.Message)
 	return c
 }
 
 // containerWaits is the cause of a container that was never started.
-func (b *builder) containerWaits(o *corev1.Pod, w *corev1.ContainerStateWaiting, c *cause) *cause {
+func (b *builder) containerWaits(o *corev1.Pod, w *corev1.ContainerStateWaiting, c *Cause) *Cause {
 	if w.Reason == "PodInitializing" && len(o.Status.InitContainerStatuses) > 0 && !initialized(o) {
 		return nil // it waits for the init containers, which came first
 	}
-	c.facts["reason"] = w.Reason
+	c.Facts["reason"] = w.Reason
 	if strings.HasSuffix(w.Reason, "Error") {
-		c.code = ContainerConfig
-		setMessage(c.facts, w.Message)
+		c.Code = ContainerConfig
+		setMessage(c.Facts, w.Message)
 		return c
 	}
 	for _, e := range []struct {
@@ -315,16 +306,16 @@ func (b *builder) containerWaits(o *corev1.Pod, w *corev1.ContainerStateWaiting,
 		{"FailedCreatePodSandBox", SandboxFailed}, {"FailedMount", FailedMount}, {"FailedAttachVolume", FailedMount}, {"NetworkNotReady", SandboxFailed},
 	} {
 		if ev := b.event(o, e.reason); ev != nil {
-			c.code = e.code
-			setMessage(c.facts, ev.Message)
+			c.Code = e.code
+			setMessage(c.Facts, ev.Message)
 			return c
 		}
 	}
 	if b.at.Sub(o.CreationTimestamp.Time) < patience {
 		return b.starting(o)
 	}
-	c.code = ContainerCreating
-	setMessage(c.facts, w.Message)
+	c.Code = ContainerCreating
+	setMessage(c.Facts, w.Message)
 	return c
 }
 
@@ -339,36 +330,36 @@ func initialized(o *corev1.Pod) bool {
 
 // runsUnready is the cause of a container that runs and is not ready: a probe
 // that fails, if an event says so or it had the time to start.
-func (b *builder) runsUnready(o *corev1.Pod, s *corev1.ContainerStatus, c *cause) *cause {
+func (b *builder) runsUnready(o *corev1.Pod, s *corev1.ContainerStatus, c *Cause) *Cause {
 	if started := s.State.Running.StartedAt.Time; !started.IsZero() {
-		c.facts["startedAt"] = timeFact(started)
+		c.Facts["startedAt"] = timeFact(started)
 		if ev := b.event(o, "Unhealthy"); ev == nil && b.at.Sub(started) < patience {
 			return b.starting(o)
 		}
 	}
-	c.code = ProbeFailing
-	c.facts["restarts"] = int(s.RestartCount)
+	c.Code = ProbeFailing
+	c.Facts["restarts"] = int(s.RestartCount)
 	if ev := b.event(o, "Unhealthy"); ev != nil {
-		setMessage(c.facts, ev.Message)
+		setMessage(c.Facts, ev.Message)
 	}
 	return c
 }
 
 // notReady is the cause of a pod whose containers say nothing: no kubelet has
 // seen it yet, or a readiness gate is closed.
-func (b *builder) notReady(o *corev1.Pod) *cause {
+func (b *builder) notReady(o *corev1.Pod) *Cause {
 	if b.at.Sub(o.CreationTimestamp.Time) < patience {
 		return b.starting(o)
 	}
-	c := &cause{code: daemonset.NotReady, severity: Error, since: readySince(o), facts: daemonset.Facts{}}
+	c := &Cause{Code: daemonset.NotReady, Severity: Error, Since: readySince(o), Facts: daemonset.Facts{}}
 	var closed []string
 	for i := range o.Status.Conditions {
 		switch s := &o.Status.Conditions[i]; s.Type {
 		case corev1.PodReady:
 			if s.Reason != "" {
-				c.facts["reason"] = s.Reason
+				c.Facts["reason"] = s.Reason
 			}
-			setMessage(c.facts, s.Message)
+			setMessage(c.Facts, s.Message)
 		case corev1.PodScheduled, corev1.PodInitialized, corev1.ContainersReady:
 		default:
 			if s.Status == corev1.ConditionFalse {
@@ -377,15 +368,15 @@ func (b *builder) notReady(o *corev1.Pod) *cause {
 		}
 	}
 	if len(closed) > 0 {
-		c.facts["conditions"] = closed
+		c.Facts["conditions"] = closed
 	}
 	return c
 }
 
 // starting is a pod that takes its time within patience, and says nothing of
 // a failure.
-func (b *builder) starting(o *corev1.Pod) *cause {
-	return &cause{code: Starting, severity: Info, since: timeOf(o.CreationTimestamp.Time), facts: daemonset.Facts{}}
+func (b *builder) starting(o *corev1.Pod) *Cause {
+	return &Cause{Code: Starting, Severity: Info, Since: timeOf(o.CreationTimestamp.Time), Facts: daemonset.Facts{}}
 }
 
 // readySince is when the pod's Ready condition last changed, else when the

@@ -176,10 +176,19 @@ type Node struct {
 	ShouldRun *daemonset.Verdict `json:"shouldRun"`
 	MayStay   *daemonset.Verdict `json:"mayStay"`
 	Slot      daemonset.Slot     `json:"slot"`
-	Problem   daemonset.Reason   `json:"problem"` // the cause that concerns this node most, or empty
+	Problem   *Cause             `json:"problem"` // what concerns this node most; nil where nothing is wrong
 	Pods      []Pod              `json:"pods"`
 	Checks    []daemonset.Check  `json:"checks,omitempty"`
 	Changes   []daemonset.Change `json:"changes,omitempty"`
+}
+
+// Cause is what is wrong on one node. A Problem sums up the same of several.
+type Cause struct {
+	Code     daemonset.Reason `json:"code"`
+	Severity Severity         `json:"severity"`
+	Pod      string           `json:"pod"`
+	Since    *time.Time       `json:"since"`
+	Facts    daemonset.Facts  `json:"facts"`
 }
 
 // Pod is one pod of the DaemonSet. Ignored says why no rule counts it.

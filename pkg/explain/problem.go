@@ -26,28 +26,28 @@ func (b *builder) problems(e *Explanation) []Problem {
 // problems collects Problems by what they share.
 type problems struct{ byKey map[string]*Problem }
 
-func (p *problems) add(node string, c *cause) {
-	key := groupKey(c.code, c.facts)
+func (p *problems) add(node string, c *Cause) {
+	key := groupKey(c.Code, c.Facts)
 	g := p.byKey[key]
 	if g == nil {
-		g = &Problem{Code: c.code, Severity: c.severity, Nodes: []string{}, Pods: []string{}, Facts: maps.Clone(c.facts)}
+		g = &Problem{Code: c.Code, Severity: c.Severity, Nodes: []string{}, Pods: []string{}, Facts: maps.Clone(c.Facts)}
 		if g.Facts == nil {
 			g.Facts = daemonset.Facts{}
 		}
 		p.byKey[key] = g
 	}
-	share(g.Facts, c.facts)
-	if severityRank[c.severity] < severityRank[g.Severity] {
-		g.Severity = c.severity
+	share(g.Facts, c.Facts)
+	if severityRank[c.Severity] < severityRank[g.Severity] {
+		g.Severity = c.Severity
 	}
 	if node != "" && !slices.Contains(g.Nodes[max(0, len(g.Nodes)-1):], node) {
 		g.Nodes = append(g.Nodes, node)
 		g.Count++
 	}
-	if c.pod != "" {
-		g.Pods = append(g.Pods, c.pod)
+	if c.Pod != "" {
+		g.Pods = append(g.Pods, c.Pod)
 	}
-	if t := c.since; t != nil {
+	if t := c.Since; t != nil {
 		if g.Since == nil || t.Before(*g.Since) {
 			g.Since = t
 		}
@@ -78,14 +78,14 @@ func (b *builder) nodeProblems(p *problems) {
 		if n.Membership().Misscheduled {
 			f := daemonset.Facts{"because": string(n.ShouldRun.Reason)}
 			maps.Copy(f, n.ShouldRun.Facts)
-			p.add(n.Name, &cause{code: Misscheduled, severity: Info, pod: n.Pods[0].Name, facts: f})
+			p.add(n.Name, &Cause{Code: Misscheduled, Severity: Info, Pod: n.Pods[0].Name, Facts: f})
 		}
 		c := b.causes[n.Name]
 		if c == nil || n.Exists && !n.ShouldRun.OK && !b.st.Holds(n) {
 			continue
 		}
-		if silent && c.code == NoPod {
-			c = &cause{code: ControllerSilent, severity: Error, since: b.statusWritten(), facts: daemonset.Facts{}}
+		if silent && c.Code == NoPod {
+			c = &Cause{Code: ControllerSilent, Severity: Error, Since: b.statusWritten(), Facts: daemonset.Facts{}}
 		}
 		p.add(n.Name, c)
 	}
@@ -103,10 +103,10 @@ func (b *builder) podProblems(p *problems) {
 	for i := range b.st.Nodes {
 		n := &b.st.Nodes[i]
 		if n.Slot == daemonset.SlotExcess || n.Slot == daemonset.SlotBoth && b.st.Budget.MaxSurge == 0 {
-			p.add(n.Name, &cause{code: daemonset.Duplicate, severity: Warning, facts: daemonset.Facts{}})
+			p.add(n.Name, &Cause{Code: daemonset.Duplicate, Severity: Warning, Facts: daemonset.Facts{}})
 		}
 		if b.onDelete() && n.Membership().Current && !n.Membership().Updated {
-			p.add(n.Name, &cause{code: OnDeleteOutdated, severity: Info, pod: n.Pods[0].Name, facts: daemonset.Facts{}})
+			p.add(n.Name, &Cause{Code: OnDeleteOutdated, Severity: Info, Pod: n.Pods[0].Name, Facts: daemonset.Facts{}})
 		}
 		for _, pod := range slices.Concat(n.Pods, n.Ignored) {
 			b.handsProblem(p, n.Name, &pod)
@@ -116,7 +116,7 @@ func (b *builder) podProblems(p *problems) {
 		pod := &b.st.Unmapped[i]
 		b.handsProblem(p, pod.Object.Spec.NodeName, pod)
 		if pod.Ignored == daemonset.NoTargetNode {
-			p.add("", &cause{code: daemonset.NoTargetNode, severity: Warning, pod: pod.Name, facts: daemonset.Facts{}})
+			p.add("", &Cause{Code: daemonset.NoTargetNode, Severity: Warning, Pod: pod.Name, Facts: daemonset.Facts{}})
 		}
 	}
 	for _, o := range b.st.Foreign {
@@ -126,7 +126,7 @@ func (b *builder) podProblems(p *problems) {
 				owner = ref.Kind + "/" + ref.Name
 			}
 		}
-		p.add(o.Spec.NodeName, &cause{code: Foreign, severity: Warning, pod: o.Name, facts: daemonset.Facts{"owner": owner}})
+		p.add(o.Spec.NodeName, &Cause{Code: Foreign, Severity: Warning, Pod: o.Name, Facts: daemonset.Facts{"owner": owner}})
 	}
 }
 
@@ -134,9 +134,9 @@ func (b *builder) podProblems(p *problems) {
 func (b *builder) handsProblem(p *problems, node string, pod *daemonset.Pod) {
 	switch pod.Claim {
 	case daemonset.Adopt:
-		p.add(node, &cause{code: Adopt, severity: Info, pod: pod.Name, facts: daemonset.Facts{}})
+		p.add(node, &Cause{Code: Adopt, Severity: Info, Pod: pod.Name, Facts: daemonset.Facts{}})
 	case daemonset.Release:
-		p.add(node, &cause{code: daemonset.ReleasedPod, severity: Warning, pod: pod.Name, facts: daemonset.Facts{}})
+		p.add(node, &Cause{Code: daemonset.ReleasedPod, Severity: Warning, Pod: pod.Name, Facts: daemonset.Facts{}})
 	}
 }
 
@@ -148,27 +148,27 @@ func (b *builder) ownProblems(p *problems, e *Explanation) {
 		if len(ds.Finalizers) > 0 {
 			f["finalizers"] = ds.Finalizers
 		}
-		p.add("", &cause{code: Deleting, severity: Info, since: timeOf(t.Time), facts: f})
+		p.add("", &Cause{Code: Deleting, Severity: Info, Since: timeOf(t.Time), Facts: f})
 	}
 	if ds.Generation != ds.Status.ObservedGeneration {
-		c := &cause{code: GenerationNotObserved, severity: Warning, since: b.specWritten(), facts: daemonset.Facts{"generation": int(ds.Generation), "observed": int(ds.Status.ObservedGeneration)}}
-		if c.since != nil && b.at.Sub(*c.since) > patience {
-			c.severity = Error
+		c := &Cause{Code: GenerationNotObserved, Severity: Warning, Since: b.specWritten(), Facts: daemonset.Facts{"generation": int(ds.Generation), "observed": int(ds.Status.ObservedGeneration)}}
+		if c.Since != nil && b.at.Sub(*c.Since) > patience {
+			c.Severity = Error
 		}
 		p.add("", c)
 	}
 	if err := e.Next.Error; err != nil {
-		p.add(err.Node, &cause{code: err.Code, severity: Error, pod: err.Pod, facts: daemonset.Facts{"field": err.Field}})
+		p.add(err.Node, &Cause{Code: err.Code, Severity: Error, Pod: err.Pod, Facts: daemonset.Facts{"field": err.Field}})
 	}
 	if ports := hostPorts(ds.Spec.Template.Spec); len(ports) > 0 && b.st.Budget.MaxSurge > 0 {
-		p.add("", &cause{code: SurgeHostPort, severity: Warning, facts: daemonset.Facts{"ports": ports}})
+		p.add("", &Cause{Code: SurgeHostPort, Severity: Warning, Facts: daemonset.Facts{"ports": ports}})
 	}
 	if len(e.Status.Differences) > 0 && e.Status.Differences[0].Reason == StaleStatus {
 		fields := []string{}
 		for _, d := range e.Status.Differences {
 			fields = append(fields, d.Field)
 		}
-		p.add("", &cause{code: StaleStatus, severity: Warning, since: e.Status.WrittenAt, facts: daemonset.Facts{"fields": fields}})
+		p.add("", &Cause{Code: StaleStatus, Severity: Warning, Since: e.Status.WrittenAt, Facts: daemonset.Facts{"fields": fields}})
 	}
 }
 
@@ -218,8 +218,8 @@ func (b *builder) compareRevisions(p *problems) {
 			side = 0
 		}
 		total[side]++
-		if c := b.causes[n.Name]; c != nil && ofContainer[c.code] {
-			key := groupKey(c.code, c.facts)
+		if c := b.causes[n.Name]; c != nil && ofContainer[c.Code] {
+			key := groupKey(c.Code, c.Facts)
 			if failing[key] == nil {
 				failing[key] = &[2]int{}
 			}

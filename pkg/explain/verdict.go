@@ -73,7 +73,7 @@ func (b *builder) wrongNodes() (failing, waiting int) {
 		c := b.causes[n.Name]
 		switch {
 		case !n.ShouldRun.OK || c == nil:
-		case c.severity == Error, c.code == daemonset.FailedPod, c.code == NoPod && silent:
+		case c.Severity == Error, c.Code == daemonset.FailedPod, c.Code == NoPod && silent:
 			failing++
 		default:
 			waiting++
@@ -91,7 +91,7 @@ func (b *builder) stuck(e *Explanation) bool {
 		return false
 	}
 	for _, h := range e.Budget.Holders {
-		if c := b.causes[h.Node]; c == nil || c.severity != Error {
+		if c := b.causes[h.Node]; c == nil || c.Severity != Error {
 			return false
 		}
 	}
