@@ -1,0 +1,178 @@
+package e2e
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-ds/kubectl-ds/test/e2e/scene"
+	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
+)
+
+// explanation is what these tests read of the JSON contract.
+type explanation struct {
+	Verdict struct{ Code string }
+	Status  struct {
+		Reported counts
+		Computed *counts
+		Agrees   *bool
+	}
+	Budget struct {
+		Holders []struct{ Node, Reason string }
+	}
+	Problems []struct {
+		Code  string
+		Nodes []string
+		Facts map[string]any
+	}
+	Next struct {
+		Step    string
+		Creates struct{ Certain, Choices []json.RawMessage }
+		Deletes struct{ Certain, Choices []json.RawMessage }
+	}
+	Snapshot struct {
+		Gaps []struct{ What, Why, Consequence string }
+	}
+	Nodes []struct {
+		Name      string
+		ShouldRun *struct {
+			OK     bool
+			Reason string
+		}
+		Pods []json.RawMessage
+	}
+}
+
+func (e *explanation) problems() []string {
+	codes := []string{}
+	for _, p := range e.Problems {
+		if !slices.Contains(codes, p.Code) {
+			codes = append(codes, p.Code)
+		}
+	}
+	return codes
+}
+
+// TestExamples explains every scene as kubectl runs a plugin, by a user who may only read, and once more from a
+// snapshot. With RECORD_EXAMPLES=DIR the snapshots are kept there: they are the project's examples.
+func TestExamples(t *testing.T) {
+	record := os.Getenv("RECORD_EXAMPLES")
+	for _, tt := range []struct {
+		scene, example string
+		verdict        string
+		problems       []string // codes, in order
+		says           []string // in the text
+		why            string
+	}{
+		{"settled", "settled", "Healthy", []string{"Misscheduled"},
+			[]string{"all agree", "DESIRED 9 = 12 nodes - 3 excluded", "node-role.kubernetes.io/control-plane:NoSchedule", "needs kubernetes.io/os=linux, has windows", "node.kubernetes.io/not-ready:NoSchedule", "worker-09"},
+			"a settled DaemonSet is healthy, and every node that is left out has a reason"},
+		{"stuck", "stuck-rollout", "Stuck", []string{"TerminatingOnDeadNode"},
+			[]string{"maxUnavailable 10% of 24 = 2.4, rounded up = 3", "rack-14-07, rack-14-15, rack-14-22", "before the current revision was made", "NEXT SYNC does nothing: the budget is used up"},
+			"dead nodes hold the whole budget, and were dead before the rollout"},
+		{"crash", "crash-loop", "Stuck", []string{"CrashLoop"},
+			[]string{"exit code 1", "[3 of 3 new pods, 0 of 9 old]", "--previous"},
+			"only the new revision crashes"},
+		{"image", "image-pull", "Stuck", []string{"ImagePull"},
+			[]string{"prom/node-exporter:v1.9.l", "[3 of 3 new pods, 0 of 9 old]"},
+			"an image that does not exist"},
+		{"pending", "pending", "Degraded", []string{"HostPortConflict", "InsufficientResources"},
+			[]string{"worker-05", "worker-08", "Insufficient cpu"},
+			"a pending pod names its node, and the scheduler's words about that node only"},
+		{"quota", "create-refused", "Degraded", []string{"CreateRefused"},
+			[]string{"exceeded quota"},
+			"creation refused by a quota"},
+		{"ondelete", "on-delete", "AwaitingDelete", []string{"OnDeleteOutdated"},
+			[]string{"9 nodes", "OnDelete"},
+			"outdated pods wait for a person"},
+		{"surge", "surge", "Stuck", []string{"ProbeFailing"},
+			[]string{"2 of 2 used: maxSurge 2"},
+			"two new pods that do not become ready use up the surge"},
+		{"minready", "min-ready", "Progressing", []string{"NotYetAvailable"},
+			[]string{"minReadySeconds 60", "available at"},
+			"ready pods that are not yet available"},
+	} {
+		t.Run(tt.scene, func(t *testing.T) {
+			ctx := t.Context()
+			c := stage.New(t, stage.Options{})
+			plugin, err := stage.BuildPlugin(ctx)
+			must(t, err)
+			c.PluginDir = plugin
+			i := slices.IndexFunc(scene.All, func(s struct {
+				Name string
+				Set  scene.Setting
+			}) bool {
+				return s.Name == tt.scene
+			})
+			s, err := scene.All[i].Set(ctx, c)
+			must(t, err)
+			if tt.scene != "minready" { // which moves on by itself in a minute
+				must(t, c.Freeze())
+			}
+			file := filepath.Join(t.TempDir(), tt.example+".json")
+			must(t, os.WriteFile(file, []byte(answer(t, c, stage.Reader, "ds", "snapshot", "-n", s.Namespace, s.Name)), 0o600))
+
+			var live explanation
+			must(t, json.Unmarshal([]byte(answer(t, c, stage.Reader, "ds", "explain", "-n", s.Namespace, s.Name, "-o", "json")), &live))
+			if live.Verdict.Code != tt.verdict {
+				t.Errorf("%s: verdict %s, want %s", tt.why, live.Verdict.Code, tt.verdict)
+			}
+			if live.Status.Agrees == nil || !*live.Status.Agrees {
+				t.Errorf("%s: reported %+v, computed %+v", tt.why, live.Status.Reported, live.Status.Computed)
+			}
+			if got := live.problems(); !slices.Equal(got, tt.problems) {
+				t.Errorf("%s: problems %v, want %v", tt.why, got, tt.problems)
+			}
+			text := answer(t, c, stage.Reader, "ds", "explain", s.Name, "--from", file)
+			t.Logf("%s", text)
+			for _, words := range tt.says {
+				if !strings.Contains(text, words) {
+					t.Errorf("%s: the text lacks %q", tt.why, words)
+				}
+			}
+			if lines := strings.Count(text, "\n"); lines > 25 {
+				t.Errorf("%d lines are too many", lines)
+			}
+			sameFromSnapshot(t, c, s, file)
+			if record != "" {
+				raw, err := os.ReadFile(file)
+				must(t, err)
+				must(t, os.WriteFile(filepath.Join(record, tt.example+".json"), raw, 0o644))
+			}
+		})
+	}
+}
+
+// sameFromSnapshot compares the answers of a snapshot with those of the cluster at the same clock, byte by byte.
+func sameFromSnapshot(t *testing.T, c *stage.Cluster, s scene.Scene, file string) {
+	t.Helper()
+	var taken struct{ TakenAt string }
+	raw, err := os.ReadFile(file)
+	must(t, err)
+	must(t, json.Unmarshal(raw, &taken))
+	for _, o := range []string{"json", "wide", ""} {
+		args := []string{"ds", "explain", "--now", taken.TakenAt, s.Name}
+		if o != "" {
+			args = append(args, "-o", o)
+		}
+		live := answer(t, c, stage.Reader, append(args, "-n", s.Namespace)...)
+		recorded := answer(t, c, stage.Reader, append(args, "--from", file)...)
+		if live != recorded {
+			t.Errorf("-o %q: the snapshot's answer is another than the cluster's\n%s\n%s", o, live, recorded)
+		}
+	}
+}
+
+// answer runs kubectl as a user and returns what it prints; it must succeed without a word beside.
+func answer(t *testing.T, c *stage.Cluster, user string, args ...string) string {
+	t.Helper()
+	r, err := c.KubectlAs(t.Context(), user, args...)
+	must(t, err)
+	if r.Code != 0 || r.Stderr != "" {
+		t.Fatalf("kubectl %s ended with %d: %s%s", strings.Join(args, " "), r.Code, r.Stdout, r.Stderr)
+	}
+	return r.Stdout
+}

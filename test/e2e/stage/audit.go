@@ -1,0 +1,94 @@
+package stage
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+)
+
+// auditPolicy records who asked for what, without bodies. Node leases are left out: they are the kubelets' heartbeats,
+// several a second, and nobody asks about them.
+const auditPolicy = `apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived]
+rules:
+- level: None
+  resources: [{group: coordination.k8s.io, resources: [leases]}]
+- level: Metadata
+`
+
+// AuditEntry is one line of the API server's audit log: one request at one stage of its handling. A watch has two
+// lines, when it starts and when it ends; every other request has one.
+type AuditEntry struct {
+	Stage           string
+	Time            time.Time
+	User            string
+	UserAgent       string
+	Verb            string // of the API: get, list, watch, create, …
+	Group, Resource string // "" for a request that is about no resource
+	Subresource     string
+	Namespace, Name string
+	URI             string
+	Code            int // of the HTTP response
+}
+
+// AuditLog returns the entries of the API server's audit log so far, oldest first. Every request that was answered
+// before the call is in it.
+func (c *Cluster) AuditLog(ctx context.Context) ([]AuditEntry, error) {
+	// The server answers a request before it writes the line. A request of our own, made last, is the sign that
+	// the lines of earlier ones are written.
+	mark := fmt.Sprintf("audit-mark-%d", time.Now().UnixNano())
+	if err := c.Client.Discovery().RESTClient().Get().AbsPath("/version").Param("mark", mark).Do(ctx).Error(); err != nil {
+		return nil, err
+	}
+	var entries []AuditEntry
+	err := c.WaitFor(ctx, "the audit log", func(context.Context) (bool, error) {
+		data, err := os.ReadFile(c.path("audit.log"))
+		if err != nil {
+			return false, err
+		}
+		var seen bool
+		entries, seen, err = parseAudit(data, mark)
+		return seen, err
+	})
+	return entries, err
+}
+
+// parseAudit reads entries up to the one whose address holds mark, and says whether it was there.
+func parseAudit(data []byte, mark string) (entries []AuditEntry, seen bool, err error) {
+	lines := bufio.NewReader(bytes.NewReader(data))
+	for {
+		line, err := lines.ReadBytes('\n')
+		if err != nil {
+			return entries, false, nil // the last line may be half written
+		}
+		var e struct {
+			Stage          string
+			Verb           string
+			RequestURI     string
+			UserAgent      string
+			StageTimestamp time.Time
+			User           struct{ Username string }
+			ObjectRef      struct{ APIGroup, Resource, Subresource, Namespace, Name string }
+			ResponseStatus struct{ Code int }
+		}
+		if err := json.Unmarshal(line, &e); err != nil {
+			return nil, false, fmt.Errorf("audit log: %w", err)
+		}
+		if strings.Contains(e.RequestURI, mark) {
+			return entries, true, nil
+		}
+		entries = append(entries, AuditEntry{
+			Stage: e.Stage, Time: e.StageTimestamp,
+			User: e.User.Username, UserAgent: e.UserAgent,
+			Verb: e.Verb, Group: e.ObjectRef.APIGroup, Resource: e.ObjectRef.Resource, Subresource: e.ObjectRef.Subresource,
+			Namespace: e.ObjectRef.Namespace, Name: e.ObjectRef.Name,
+			URI: e.RequestURI, Code: e.ResponseStatus.Code,
+		})
+	}
+}

@@ -1,0 +1,127 @@
+package stage
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+)
+
+const modulePath = "github.com/kubectl-ds/kubectl-ds"
+
+// Result is what a command printed, and how it ended.
+type Result struct {
+	Stdout, Stderr string
+	Code           int
+}
+
+// Kubectl runs the real kubectl as Admin. With Cluster.PluginDir set, its plugin is found as users' plugins are: on the
+// PATH. A command that ends with another code than 0 is a Result, not an error.
+func (c *Cluster) Kubectl(ctx context.Context, args ...string) (Result, error) {
+	return c.KubectlAs(ctx, Admin, args...)
+}
+
+// KubectlAs is Kubectl with the kubeconfig of another user.
+func (c *Cluster) KubectlAs(ctx context.Context, user string, args ...string) (Result, error) {
+	var stdout, stderr bytes.Buffer
+	cmd := c.KubectlCommand(ctx, user, args...)
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		return Result{}, fmt.Errorf("kubectl: %w", err)
+	}
+	return Result{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()}, nil
+}
+
+// KubectlCommand prepares a run of kubectl for a test that wants its streams or signals to itself. Nothing of the
+// user's own kubectl reaches it: neither a kubeconfig nor a cache.
+func (c *Cluster) KubectlCommand(ctx context.Context, user string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, filepath.Join(c.BinDir, "kubectl"), args...)
+	path := c.BinDir + string(os.PathListSeparator) + os.Getenv("PATH")
+	if c.PluginDir != "" {
+		path = c.PluginDir + string(os.PathListSeparator) + path
+	}
+	cmd.Env = []string{"PATH=" + path, "HOME=" + c.path("home"), "KUBECONFIG=" + c.KubeconfigFor(user)}
+	return cmd
+}
+
+// BuildPlugin builds this tree's kubectl-ds and returns the folder that holds it, for Cluster.PluginDir. A process
+// builds it once.
+func BuildPlugin(ctx context.Context) (string, error) {
+	plugin.once.Do(func() { plugin.dir, plugin.err = buildPlugin(ctx) })
+	return plugin.dir, plugin.err
+}
+
+var plugin struct {
+	once sync.Once
+	dir  string
+	err  error
+}
+
+func buildPlugin(ctx context.Context) (string, error) {
+	root, err := moduleRoot()
+	if err != nil {
+		return "", err
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", err
+	}
+	// One folder for each tree, written anew by each run: nothing piles up. The rename lets another process that
+	// tests the same tree go on running the file that it started.
+	dir := filepath.Join(cache, "kubectl-ds", fmt.Sprintf("plugin-%x", sha256.Sum256([]byte(root)))[:len("plugin-")+16])
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	fresh, err := os.CreateTemp(dir, ".build-")
+	if err != nil {
+		return "", err
+	}
+	fresh.Close()
+	defer os.Remove(fresh.Name())
+	cmd := exec.CommandContext(ctx, "go", "build", "-o", fresh.Name(), "./cmd/kubectl-ds")
+	cmd.Dir = root
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build the plugin: %w\n%s", err, out)
+	}
+	return dir, os.Rename(fresh.Name(), filepath.Join(dir, "kubectl-ds"))
+}
+
+// BuildControlPlane builds the programs of test/cluster, or finds them built, and returns their folder.
+func BuildControlPlane(ctx context.Context) (string, error) {
+	root, err := moduleRoot()
+	if err != nil {
+		return "", err
+	}
+	var stdout, stderr bytes.Buffer
+	cmd := exec.CommandContext(ctx, filepath.Join(root, "test", "cluster", "build.sh"))
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("build the control plane: %w\n%s", err, stderr.String())
+	}
+	return strings.TrimSpace(stdout.String()), nil
+}
+
+// moduleRoot finds the main module above the working directory, which is a test's package folder.
+func moduleRoot() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for at := dir; ; at = filepath.Dir(at) {
+		data, err := os.ReadFile(filepath.Join(at, "go.mod"))
+		if err == nil && bytes.HasPrefix(data, []byte("module "+modulePath+"\n")) {
+			return at, nil
+		}
+		if at == filepath.Dir(at) {
+			return "", fmt.Errorf("no module %s above %s", modulePath, dir)
+		}
+	}
+}

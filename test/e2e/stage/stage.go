@@ -1,0 +1,544 @@
+package stage
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/cert"
+)
+
+// Options of a stage. The zero value is a good stage.
+type Options struct {
+	// BinDir holds the programs of test/cluster; "" builds them when need be.
+	BinDir string
+	// PluginDir is put on the PATH of Kubectl.
+	PluginDir string
+	// Controllers are the controllers that kube-controller-manager runs; nil is DefaultControllers.
+	Controllers []string
+	// ControllerQPS is the request rate of kube-controller-manager's clients; 0 is 200, so that tests do not wait for
+	// it. The program's own default is 20.
+	ControllerQPS int
+	// NodeMonitorGracePeriod is how long a node may be silent before the node-lifecycle controller calls it unknown;
+	// 0 is 8 s. Kubelets renew their leases four times in it: with many nodes make it longer.
+	NodeMonitorGracePeriod time.Duration
+}
+
+// DefaultControllers are those that a DaemonSet's life depends on.
+var DefaultControllers = []string{
+	"daemonset-controller", "garbage-collector-controller", "namespace-controller", "serviceaccount-controller",
+	"resourcequota-controller", "taint-eviction-controller", "node-lifecycle-controller", "pod-garbage-collector-controller",
+}
+
+// Cluster is a running control plane with kubelets played by kwok.
+type Cluster struct {
+	// Dir is the stage's own folder: logs, kubeconfigs, etcd's data.
+	Dir string
+	// BinDir holds the control plane's programs, kubectl among them.
+	BinDir string
+	// PluginDir, when set, is on the PATH of Kubectl.
+	PluginDir string
+	// URL is the API server's address.
+	URL string
+	// Kubeconfig is the path of Admin's kubeconfig.
+	Kubeconfig string
+	// Config and Client are Admin's. They are not rate limited.
+	Config *rest.Config
+	Client kubernetes.Interface
+
+	options Options
+	args    map[Program][]string
+	http    *http.Client
+
+	mu        sync.Mutex
+	processes []*process // in the order of their start
+	closed    bool
+	keepLogs  bool
+	rules     []Rule
+	nodeCount int
+}
+
+// New starts a stage for a test and stops it when the test ends, however it ends. When the test fails, the ends of the
+// programs' logs are printed and the logs are kept.
+func New(t testing.TB, o Options) *Cluster {
+	t.Helper()
+	if o.BinDir == "" {
+		bin, err := BuildControlPlane(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.BinDir = bin
+	}
+	c, err := Start(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stopOnInterrupt(c)
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("the programs' logs, kept in %s, end with\n%s", c.Dir, c.Logs(15))
+			c.keepLogs = true
+		}
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return c
+}
+
+// Start starts a stage. When it returns, the API server is ready, the controllers run, and there are no nodes. The
+// caller must Close it. The programs die with this process, however it ends (on Linux).
+func Start(ctx context.Context, o Options) (*Cluster, error) {
+	if o.Controllers == nil {
+		o.Controllers = DefaultControllers
+	}
+	if o.ControllerQPS == 0 {
+		o.ControllerQPS = 200
+	}
+	if o.NodeMonitorGracePeriod == 0 {
+		o.NodeMonitorGracePeriod = 8 * time.Second
+	}
+	if o.BinDir == "" {
+		bin, err := BuildControlPlane(ctx)
+		if err != nil {
+			return nil, err
+		}
+		o.BinDir = bin
+	}
+	// A port that was free a moment ago may be somebody else's by the time that a program listens on it. Nothing
+	// is lost then but the start: try again with others.
+	for try := 1; ; try++ {
+		c, err := startOnce(ctx, o)
+		if err == nil {
+			return c, nil
+		}
+		inUse := strings.Contains(c.Logs(40), "address already in use")
+		closeErr := c.Close()
+		if !inUse || try == 5 {
+			return nil, errors.Join(fmt.Errorf("start the control plane: %w", err), closeErr)
+		}
+	}
+}
+
+// startOnce returns a Cluster to close even when it returns an error.
+func startOnce(ctx context.Context, o Options) (*Cluster, error) {
+	c := &Cluster{BinDir: o.BinDir, PluginDir: o.PluginDir, options: o}
+	var err error
+	if c.Dir, err = os.MkdirTemp("", "kubectl-ds-stage-"); err != nil {
+		return c, err
+	}
+	ports, err := freePorts(2)
+	if err != nil {
+		return c, err
+	}
+	if err := c.prepare(ports[0], ports[1]); err != nil {
+		return c, err
+	}
+	for _, step := range []struct {
+		program Program
+		what    string
+		ready   func(context.Context) (bool, error)
+	}{
+		{Etcd, "etcd to be healthy", func(ctx context.Context) (bool, error) {
+			return c.answersOK(ctx, fmt.Sprintf("http://127.0.0.1:%d/health", ports[0])), nil
+		}},
+		{APIServer, "the API server to be ready", func(ctx context.Context) (bool, error) {
+			return c.answersOK(ctx, c.URL+"/readyz"), nil
+		}},
+		{ControllerManager, "", nil},
+		{Scheduler, "", nil},
+		{Kwok, "", nil},
+	} {
+		if err := c.StartProgram(ctx, step.program); err != nil {
+			return c, err
+		}
+		if step.ready != nil {
+			if err := c.WaitFor(ctx, step.what, step.ready); err != nil {
+				return c, err
+			}
+		}
+	}
+	if err := c.setUpUsers(ctx); err != nil {
+		return c, err
+	}
+	if !slices.Contains(o.Controllers, "serviceaccount-controller") {
+		return c, nil
+	}
+	// The first thing that the controllers make is the sign that they run.
+	return c, c.WaitFor(ctx, "the controllers to run", func(ctx context.Context) (bool, error) {
+		_, err := c.Client.CoreV1().ServiceAccounts("default").Get(ctx, "default", metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			return false, nil
+		}
+		return err == nil, err
+	})
+}
+
+// prepare writes every file that the programs read, makes the clients, and settles the programs' arguments.
+func (c *Cluster) prepare(etcdPort, apiPort int) error {
+	c.URL = fmt.Sprintf("https://127.0.0.1:%d", apiPort)
+	certificate, key, err := cert.GenerateSelfSignedCertKey("127.0.0.1", nil, nil)
+	if err != nil {
+		return err
+	}
+	accountKey, err := newKey()
+	if err != nil {
+		return err
+	}
+	for name, data := range map[string][]byte{
+		"apiserver.crt": certificate, "apiserver.key": key, "sa.key": accountKey, "audit.yaml": []byte(auditPolicy),
+	} {
+		if err := os.WriteFile(c.path(name), data, 0o600); err != nil {
+			return err
+		}
+	}
+	if err := os.Mkdir(c.path("home"), 0o755); err != nil {
+		return err
+	}
+	if err := c.writeUsers(certificate); err != nil {
+		return err
+	}
+	if err := c.writeStages(); err != nil {
+		return err
+	}
+
+	c.Kubeconfig = c.KubeconfigFor(Admin)
+	c.Config = &rest.Config{
+		Host:            c.URL,
+		BearerToken:     token(Admin),
+		TLSClientConfig: rest.TLSClientConfig{CAData: certificate},
+		UserAgent:       "stage",
+		QPS:             -1,
+	}
+	if c.Client, err = kubernetes.NewForConfig(c.Config); err != nil {
+		return err
+	}
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(certificate)
+	c.http = &http.Client{
+		Timeout:   5 * time.Second,
+		Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, DisableKeepAlives: true},
+	}
+
+	etcdURL := fmt.Sprintf("http://127.0.0.1:%d", etcdPort)
+	grace := c.options.NodeMonitorGracePeriod
+	c.args = map[Program][]string{
+		Etcd: {
+			"--data-dir=" + c.path("etcd"),
+			"--unsafe-no-fsync",
+			"--listen-client-urls=" + etcdURL,
+			"--advertise-client-urls=" + etcdURL,
+			"--listen-peer-urls=http://127.0.0.1:0", // it has no peers
+		},
+		APIServer: {
+			"--etcd-servers=" + etcdURL,
+			"--secure-port=" + fmt.Sprint(apiPort),
+			"--bind-address=127.0.0.1",
+			"--advertise-address=127.0.0.1",
+			"--endpoint-reconciler-type=none", // the others refuse a loopback address
+			"--tls-cert-file=" + c.path("apiserver.crt"),
+			"--tls-private-key-file=" + c.path("apiserver.key"),
+			"--cert-dir=" + c.path("certs"),
+			"--service-account-key-file=" + c.path("sa.key"),
+			"--service-account-signing-key-file=" + c.path("sa.key"),
+			"--service-account-issuer=https://kubernetes.default.svc",
+			"--service-cluster-ip-range=10.0.0.0/24",
+			"--token-auth-file=" + c.path("tokens.csv"),
+			"--authorization-mode=RBAC",
+			"--disable-admission-plugins=ServiceAccount",
+			"--audit-policy-file=" + c.path("audit.yaml"),
+			"--audit-log-path=" + c.path("audit.log"),
+			"--shutdown-delay-duration=0s",
+		},
+		ControllerManager: {
+			"--kubeconfig=" + c.Kubeconfig,
+			"--leader-elect=false",
+			"--secure-port=0",
+			"--controllers=" + strings.Join(c.options.Controllers, ","),
+			"--use-service-account-credentials=false",
+			fmt.Sprintf("--kube-api-qps=%d", c.options.ControllerQPS),
+			fmt.Sprintf("--kube-api-burst=%d", c.options.ControllerQPS*3/2),
+			"--node-monitor-period=1s",
+			"--node-monitor-grace-period=" + grace.String(),
+			"--node-startup-grace-period=1m0s",
+			// By default one node in ten seconds gets its NoExecute taint, which protects real workloads.
+			"--node-eviction-rate=50",
+			"--secondary-node-eviction-rate=50",
+			"--large-cluster-size-threshold=1",
+		},
+		Scheduler: {
+			"--kubeconfig=" + c.Kubeconfig,
+			"--leader-elect=false",
+			"--secure-port=0",
+		},
+		Kwok: {
+			"--kubeconfig=" + c.Kubeconfig,
+			"--config=" + c.path("stages.yaml"),
+			"--v=WARN", // or it tells of each lease
+			"--manage-all-nodes=false",
+			"--manage-nodes-with-label-selector=" + DeadLabel + "!=true",
+			fmt.Sprintf("--node-lease-duration-seconds=%d", max(1, int(grace.Seconds()))),
+		},
+	}
+	return nil
+}
+
+// StartProgram starts a program that does not run.
+func (c *Cluster) StartProgram(ctx context.Context, name Program) error {
+	if name == Kwok && c.find(APIServer) != nil {
+		if err := c.releaseLeases(ctx); err != nil {
+			return err
+		}
+	}
+	binary := string(name)
+	if name == Etcd {
+		binary = "server" // go build names it after its import path
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return errors.New("the stage is closed")
+	}
+	for _, p := range c.processes {
+		if p.name == name {
+			return fmt.Errorf("%s runs already", name)
+		}
+	}
+	p, err := startProcess(name, c.Dir, filepath.Join(c.BinDir, binary), c.args[name])
+	if err != nil {
+		return err
+	}
+	c.processes = append(c.processes, p)
+	return nil
+}
+
+// StopProgram ends a program; StartProgram starts it again. Without kube-controller-manager nothing new is decided;
+// without kwok the kubelets are silent, and after the grace period the node-lifecycle controller, if it runs, finds
+// every node dead: to hold a state, use Freeze.
+func (c *Cluster) StopProgram(name Program) error {
+	p := c.find(name)
+	if p == nil {
+		return fmt.Errorf("%s does not run", name)
+	}
+	if err := p.stop(5 * time.Second); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.processes = slices.DeleteFunc(c.processes, func(other *process) bool { return other == p })
+	return nil
+}
+
+// Freeze stops everything that acts by itself. The API server goes on answering, and nothing changes until Thaw.
+func (c *Cluster) Freeze() error {
+	// The controllers first, or they would see the kubelets fall silent.
+	for _, name := range []Program{ControllerManager, Scheduler, Kwok} {
+		if err := c.StopProgram(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Thaw ends a Freeze. The kubelets are heard again before the controllers listen.
+func (c *Cluster) Thaw(ctx context.Context) error {
+	if err := c.StartProgram(ctx, Kwok); err != nil {
+		return err
+	}
+	if err := c.waitForLeases(ctx); err != nil {
+		return err
+	}
+	for _, name := range []Program{Scheduler, ControllerManager} {
+		if err := c.StartProgram(ctx, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Close stops every program and removes the stage's folder. Calling it again does nothing.
+func (c *Cluster) Close() error {
+	c.mu.Lock()
+	if c.closed {
+		c.mu.Unlock()
+		return nil
+	}
+	c.closed = true
+	processes := slices.Clone(c.processes)
+	c.mu.Unlock()
+
+	var errs []error
+	// Last started, first stopped. Nothing that they hold outlives the stage, so nobody is waited for long; the API
+	// server would otherwise drain for up to a minute.
+	for _, p := range slices.Backward(processes) {
+		errs = append(errs, p.stop(time.Second))
+	}
+	errs = append(errs, c.clean())
+	return errors.Join(errs...)
+}
+
+// kill ends every program at once, without a word.
+func (c *Cluster) kill() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.closed = true
+	for _, p := range c.processes {
+		p.signal(syscall.SIGKILL)
+	}
+	for _, p := range c.processes {
+		<-p.done
+	}
+	_ = c.clean()
+}
+
+// Logs returns the last lines of each program's log.
+func (c *Cluster) Logs(lines int) string {
+	var b strings.Builder
+	for _, name := range []Program{Etcd, APIServer, ControllerManager, Scheduler, Kwok} {
+		fmt.Fprintf(&b, "--- %s\n%s\n", name, tail(c.path(string(name)+".log"), lines))
+	}
+	return b.String()
+}
+
+// clean removes the stage's folder, or all of it but the logs.
+func (c *Cluster) clean() error {
+	if !c.keepLogs {
+		return os.RemoveAll(c.Dir)
+	}
+	entries, err := os.ReadDir(c.Dir)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, entry := range entries {
+		if filepath.Ext(entry.Name()) != ".log" {
+			errs = append(errs, os.RemoveAll(c.path(entry.Name())))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (c *Cluster) path(name string) string { return filepath.Join(c.Dir, name) }
+
+func (c *Cluster) find(name Program) *process {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, p := range c.processes {
+		if p.name == name {
+			return p
+		}
+	}
+	return nil
+}
+
+// Processes returns the process ids of the programs that run. Each leads a process group of its own.
+func (c *Cluster) Processes() map[Program]int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	ids := map[Program]int{}
+	for _, p := range c.processes {
+		ids[p.name] = p.cmd.Process.Pid
+	}
+	return ids
+}
+
+// failure says which program has ended without being asked to.
+func (c *Cluster) failure() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, p := range c.processes {
+		if err := p.failure(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Cluster) answersOK(ctx context.Context, url string) bool {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return false
+	}
+	request.Header.Set("Authorization", "Bearer "+token(Admin))
+	response, err := c.http.Do(request)
+	if err != nil {
+		return false
+	}
+	defer response.Body.Close()
+	_, _ = io.Copy(io.Discard, response.Body)
+	return response.StatusCode == http.StatusOK
+}
+
+// freePorts finds ports that nobody listens on. All are held until the last is found, so that they differ.
+func freePorts(n int) ([]int, error) {
+	var ports []int
+	for range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, err
+		}
+		defer l.Close()
+		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
+	}
+	return ports, nil
+}
+
+// newKey makes a private key that the API server signs service account tokens with.
+func newKey() ([]byte, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	der, err := x509.MarshalECPrivateKey(key)
+	if err != nil {
+		return nil, err
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der}), nil
+}
+
+var interrupted struct {
+	once     sync.Once
+	mu       sync.Mutex
+	clusters []*Cluster
+}
+
+// stopOnInterrupt makes a Ctrl-C end the stage as well as the test: a test's cleanups do not run then.
+func stopOnInterrupt(c *Cluster) {
+	interrupted.mu.Lock()
+	interrupted.clusters = append(interrupted.clusters, c)
+	interrupted.mu.Unlock()
+	interrupted.once.Do(func() {
+		signals := make(chan os.Signal, 1)
+		signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+		go func() {
+			<-signals
+			interrupted.mu.Lock()
+			for _, c := range interrupted.clusters {
+				c.kill()
+			}
+			os.Exit(130)
+		}()
+	})
+}

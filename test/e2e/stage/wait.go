@@ -1,0 +1,70 @@
+package stage
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// patience bounds every wait whose context has no deadline. It is there to end a test that can never pass, not to be
+// reached: a wait ends when its state is reached.
+const patience = 2 * time.Minute
+
+// WaitFor asks cond again and again until it says true. It gives up when cond returns an error, when a program of the
+// stage dies, when ctx ends, and after two minutes when ctx has no deadline; the error names what was waited for.
+func (c *Cluster) WaitFor(ctx context.Context, what string, cond func(context.Context) (bool, error)) error {
+	if _, limited := ctx.Deadline(); !limited {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, patience)
+		defer cancel()
+	}
+	began := time.Now()
+	again := time.NewTicker(50 * time.Millisecond)
+	defer again.Stop()
+	for {
+		ok, err := cond(ctx)
+		if ok && err == nil {
+			return nil
+		}
+		if err != nil && ctx.Err() == nil {
+			return fmt.Errorf("waiting for %s: %w", what, err)
+		}
+		if err := c.failure(); err != nil {
+			return fmt.Errorf("waiting for %s: %w", what, err)
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("waiting for %s: not within %s: %w", what, time.Since(began).Round(time.Second), ctx.Err())
+		case <-again.C:
+		}
+	}
+}
+
+// WaitDaemonSet waits until cond holds for the DaemonSet and its status is that of its present generation.
+func (c *Cluster) WaitDaemonSet(ctx context.Context, namespace, name, what string, cond func(*appsv1.DaemonSet) bool) error {
+	var last appsv1.DaemonSetStatus
+	err := c.WaitFor(ctx, fmt.Sprintf("daemonset %s/%s: %s", namespace, name, what), func(ctx context.Context) (bool, error) {
+		ds, err := c.Client.AppsV1().DaemonSets(namespace).Get(ctx, name, metav1.GetOptions{})
+		if err != nil {
+			return false, err
+		}
+		last = ds.Status
+		return ds.Status.ObservedGeneration == ds.Generation && cond(ds), nil
+	})
+	if err != nil {
+		return fmt.Errorf("%w; last status: %+v", err, last)
+	}
+	return nil
+}
+
+// WaitRollout waits until every desired pod runs the newest template and is available.
+func (c *Cluster) WaitRollout(ctx context.Context, namespace, name string) error {
+	return c.WaitDaemonSet(ctx, namespace, name, "rolled out", func(ds *appsv1.DaemonSet) bool {
+		s := ds.Status
+		return s.DesiredNumberScheduled > 0 && s.UpdatedNumberScheduled == s.DesiredNumberScheduled &&
+			s.NumberAvailable == s.DesiredNumberScheduled && s.NumberUnavailable == 0
+	})
+}
