@@ -1,0 +1,607 @@
+package docs
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// TestDocuments holds real documents against the page: that what is there is
+// as the page says, and that all that the page says is there sometimes.
+func TestDocuments(t *testing.T) {
+	page := readPage(t, "output.md")
+	r := &reader{page: page, rows: map[string]string{}, tables: map[string]map[string]map[string]string{}, keys: map[string]string{}, seen: map[string]bool{}, said: map[string]bool{}}
+	for _, row := range page.rows(t, "Explanation") {
+		r.rows[code(t, row["Field"])] = row["Type"]
+	}
+	for _, row := range page.rows(t, "Problems") {
+		r.order = append(r.order, code(t, row["Code"]))
+	}
+	for _, row := range page.rows(t, "Keys of facts") {
+		r.keys[code(t, row["Key"])] = row["Type"]
+	}
+	for _, sections := range codeTables {
+		for _, s := range sections {
+			r.tables[s] = map[string]map[string]string{}
+			for _, row := range page.rows(t, s) {
+				r.tables[s][strings.Trim(code(t, row["Code"]), `"`)] = row
+			}
+		}
+	}
+	for name, s := range states(t) {
+		t.Run(name, func(t *testing.T) {
+			st := stateOf(t, s)
+			nodes := []string{}
+			if len(st.Nodes) > 0 && !strings.HasPrefix(name, "seed ") {
+				for i := range st.Nodes {
+					nodes = append(nodes, st.Nodes[i].Name)
+				}
+			}
+			for _, o := range []explain.Options{{}, {Nodes: nodes}} {
+				e := explain.Explain(s, st, o)
+				r.explanation(t, e)
+				raw, err := json.Marshal(e)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var document any
+				if err := json.Unmarshal(raw, &document); err != nil {
+					t.Fatal(err)
+				}
+				r.value(t, "", document)
+			}
+		})
+	}
+	r.unseen(t)
+}
+
+// TestSnapshot: the page describes the Snapshot as Encode writes it.
+func TestSnapshot(t *testing.T) {
+	s := dstest.State("O n")
+	s.Gaps = []snapshot.Gap{{What: snapshot.Events, Why: snapshot.NotGiven}}
+	raw, err := snapshot.Encode(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	if err := d.Decode(new(writtenSnapshot)); err != nil {
+		t.Error(err)
+	}
+	var got map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &got); err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range readPage(t, "output.md").rows(t, "Snapshot") {
+		name := code(t, row["Field"])
+		if _, found := got[name]; !found && !strings.Contains(name, ".") {
+			t.Errorf("a row for %s, which is not written", name)
+		}
+	}
+}
+
+func stateOf(t *testing.T, s *snapshot.Snapshot) *daemonset.State {
+	t.Helper()
+	profile, err := daemonset.ForVersion(s.KubernetesVersion)
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, err := daemonset.New(s, profile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st
+}
+
+// reader reads documents with the page in hand, and notes what it saw.
+type reader struct {
+	page   *page
+	rows   map[string]string                       // of the Explanation: field to type
+	tables map[string]map[string]map[string]string // section, code, column
+	keys   map[string]string                       // of facts, to type
+	order  []string                                // of problems
+	seen   map[string]bool                         // "section code" and "section code key"
+	said   map[string]bool
+}
+
+// errorf says what is wrong, once for all documents.
+func (r *reader) errorf(t *testing.T, format string, args ...any) {
+	t.Helper()
+	if s := fmt.Sprintf(format, args...); !r.said[s] {
+		r.said[s] = true
+		t.Error(s)
+	}
+}
+
+// value checks one JSON value, and all in it, against the rows.
+func (r *reader) value(t *testing.T, at string, v any) {
+	t.Helper()
+	is := ""
+	if at != "" && !strings.HasSuffix(at, "[]") {
+		if is = r.rows[resolve(r.rows, at)]; is == "" {
+			r.errorf(t, "%s: no row", at)
+			return
+		}
+	}
+	word, _, _ := strings.Cut(is, ", ")
+	word, _, _ = strings.Cut(word, " or null")
+	if v == nil {
+		if !strings.Contains(is, " or null") {
+			r.errorf(t, "%s: null, and the page says %q", at, is)
+		}
+		return
+	}
+	ok := true
+	switch v := v.(type) {
+	case string:
+		ok = slices.Contains([]string{"string", "code", "time", ""}, word)
+		if _, err := time.Parse(time.RFC3339, v); word == "time" && (err != nil || !strings.HasSuffix(v, "Z")) {
+			r.errorf(t, "%s: %q is no time in UTC", at, v)
+		}
+		if word == "code" && v == "" && !strings.HasSuffix(at, ".updatedBy") {
+			r.errorf(t, "%s: somebody forgot to give a code", at)
+		}
+	case bool:
+		ok = word == "boolean"
+	case float64:
+		ok = word == "integer" && v == float64(int64(v))
+	case []any:
+		ok = strings.HasPrefix(word, "list of ")
+		for _, e := range v {
+			r.value(t, at+"[]", e)
+		}
+	case map[string]any:
+		ok = slices.Contains([]string{"object", "facts", ""}, word) || kubernetes.MatchString(word)
+		if word == "facts" || kubernetes.MatchString(word) {
+			break
+		}
+		for name, inside := range v {
+			r.value(t, strings.TrimPrefix(at+"."+name, "."), inside)
+		}
+		for field, is := range r.rows {
+			above, name := "", field
+			if i := strings.LastIndexByte(field, '.'); i >= 0 {
+				above, name = field[:i], field[i+1:]
+			}
+			if _, there := v[name]; above == at && !there && !strings.Contains(is, "may be absent") {
+				r.errorf(t, "%s: absent, and the page says %q", field, is)
+			}
+		}
+	}
+	if !ok {
+		r.errorf(t, "%s: %v (%T), and the page says %q", at, v, v, is)
+	}
+}
+
+// explanation checks the codes and facts of a document, and what the page
+// promises of its lists and numbers.
+func (r *reader) explanation(t *testing.T, e *explain.Explanation) {
+	t.Helper()
+	r.facts(t, string(e.Verdict.Code), e.Verdict.Facts, "Verdicts")
+	for i := range e.Nodes {
+		n := &e.Nodes[i]
+		for _, v := range []*daemonset.Verdict{n.ShouldRun, n.MayStay} {
+			if v != nil {
+				r.facts(t, string(v.Reason), v.Facts, "Placement")
+			}
+		}
+		for _, c := range n.Checks {
+			r.facts(t, string(c.Reason), c.Facts, "Placement")
+		}
+		if c := n.Problem; c != nil {
+			r.facts(t, string(c.Code), c.Facts, "Problems")
+			r.severity(t, c.Code, c.Severity)
+		}
+	}
+	for _, p := range e.Problems {
+		r.facts(t, string(p.Code), p.Facts, "Problems")
+		r.severity(t, p.Code, p.Severity)
+		if p.Count != len(p.Nodes) || len(slices.Compact(slices.Sorted(slices.Values(p.Nodes)))) != p.Count {
+			r.errorf(t, "problem %s: count %d, nodes %v", p.Code, p.Count, p.Nodes)
+		}
+	}
+	for _, h := range e.Budget.Holders {
+		r.facts(t, string(h.Reason), h.Facts, "Problems")
+	}
+	for _, d := range e.Status.Differences {
+		r.facts(t, string(d.Reason), nil, "Differences")
+	}
+	r.step(t, &e.Next)
+	r.columns(t, e)
+	r.orders(t, e)
+	if b := &e.Budget; b.Kind != daemonset.BudgetNone && b.Used != nil && (*b.Used != len(b.Holders) || (b.Unblock != nil) != (*b.Free == 0)) {
+		r.errorf(t, "budget: used %d, free %d, %d holders, unblock %v", *b.Used, *b.Free, len(b.Holders), b.Unblock)
+	}
+}
+
+func (r *reader) step(t *testing.T, next *daemonset.Step) {
+	t.Helper()
+	r.facts(t, string(next.Kind), nil, "Steps")
+	r.facts(t, string(next.Reason), nil, "The next sync")
+	for _, b := range []daemonset.Batch{next.Creates, next.Deletes} {
+		items := b.Certain
+		for _, c := range b.Choices {
+			items = append(slices.Clone(items), daemonset.Item{Reason: c.Reason})
+			if c.Count >= len(c.From) {
+				r.errorf(t, "a choice of %d of %d", c.Count, len(c.From))
+			}
+		}
+		for _, i := range items {
+			r.facts(t, string(i.Reason), nil, "Creates and deletes")
+		}
+		if !slices.IsSortedFunc(b.Certain, func(x, y daemonset.Item) int { return strings.Compare(x.Node+"\x00"+x.Pod, y.Node+"\x00"+y.Pod) }) {
+			r.errorf(t, "certain: not in order: %v", b.Certain)
+		}
+	}
+	for _, w := range next.Waits {
+		r.facts(t, string(w.Code), nil, "Waits and errors")
+	}
+	if next.Error != nil {
+		r.facts(t, string(next.Error.Code), nil, "Waits and errors")
+	}
+	for _, x := range next.Revisions.Remove {
+		r.facts(t, string(x.Reason), nil, "Revisions removed")
+	}
+}
+
+func (r *reader) columns(t *testing.T, e *explain.Explanation) {
+	t.Helper()
+	want := map[string]int{}
+	if c := e.Status.Computed; c != nil {
+		want = map[string]int{"DESIRED": c.Desired, "CURRENT": c.Current, "READY": c.Ready, "UP-TO-DATE": c.Updated, "AVAILABLE": c.Available, "MISSCHEDULED": c.Misscheduled}
+	}
+	for _, c := range e.Columns {
+		counted, all := 0, 0
+		for _, g := range c.Groups {
+			sections := []string{"Columns", "Problems"}
+			if c.Name == "DESIRED" || c.Name == "MISSCHEDULED" && g.Counted {
+				sections = []string{"Placement"}
+			}
+			r.facts(t, string(g.Reason), g.Facts, sections...)
+			if all += g.Count; g.Counted {
+				counted += g.Count
+			}
+			if g.Count != len(g.Nodes) || !slices.IsSorted(g.Nodes) {
+				r.errorf(t, "%s: %s: count %d, nodes %v", c.Name, g.Reason, g.Count, g.Nodes)
+			}
+		}
+		if e.Status.Computed == nil {
+			continue
+		}
+		whole := want["DESIRED"]
+		switch c.Name {
+		case "DESIRED":
+			whole = all
+		case "MISSCHEDULED":
+			whole = wholeOf(e, "DESIRED") - whole
+		}
+		if counted != want[c.Name] || all != whole {
+			r.errorf(t, "%s: %d of %d nodes count, computed %d of %d", c.Name, counted, all, want[c.Name], whole)
+		}
+	}
+}
+
+func wholeOf(e *explain.Explanation, column string) int {
+	all := 0
+	for _, c := range e.Columns {
+		for _, g := range c.Groups {
+			if c.Name == column {
+				all += g.Count
+			}
+		}
+	}
+	return all
+}
+
+func (r *reader) orders(t *testing.T, e *explain.Explanation) {
+	t.Helper()
+	place := func(p explain.Problem) int { return slices.Index(r.order, string(p.Code)) }
+	for what, ok := range map[string]bool{
+		"nodes":          slices.IsSortedFunc(e.Nodes, func(a, b explain.Node) int { return strings.Compare(a.Name, b.Name) }),
+		"unmapped":       slices.IsSortedFunc(e.Unmapped, func(a, b explain.Pod) int { return strings.Compare(a.Name, b.Name) }),
+		"budget.holders": slices.IsSortedFunc(e.Budget.Holders, func(a, b explain.Holder) int { return strings.Compare(a.Node, b.Node) }),
+		"problems": slices.IsSortedFunc(e.Problems, func(a, b explain.Problem) int {
+			return cmp.Or(place(a)-place(b), slices.Index(severities, a.Severity)-slices.Index(severities, b.Severity), b.Count-a.Count)
+		}),
+		"revisions": slices.IsSortedFunc(e.Revisions, func(a, b explain.Revision) int { return int(b.Number - a.Number) }),
+	} {
+		if !ok {
+			r.errorf(t, "%s: not in the order that the page promises", what)
+		}
+	}
+}
+
+var severities = []explain.Severity{explain.Error, explain.Warning, explain.Info}
+
+// facts checks a code and its facts against the sections that may list it.
+func (r *reader) facts(t *testing.T, c string, f daemonset.Facts, sections ...string) {
+	t.Helper()
+	found := false
+	allowed := map[string]bool{}
+	for _, s := range sections {
+		row := r.tables[s][c]
+		if row == nil {
+			continue
+		}
+		found = true
+		r.seen[s+" "+c] = true
+		for _, key := range r.keysOf(s, c, f) {
+			allowed[key] = true
+		}
+		for key := range f {
+			r.seen[s+" "+c+" "+key] = true
+		}
+	}
+	if !found {
+		r.errorf(t, "%q stands in none of %v", c, sections)
+	}
+	for key, v := range f {
+		if !allowed[key] {
+			r.errorf(t, "%s: %s: no key %q on the page", sections, c, key)
+		}
+		if is := wordForFact(v); !slices.Contains(strings.Split(r.keys[key], " or "), is) && !(is == "string" && r.keys[key] == "time") {
+			r.errorf(t, "%s: %s: %s is a %s, on the page a %s", sections, c, key, is, r.keys[key])
+		}
+		if s, ok := v.(string); ok && r.keys[key] == "time" {
+			if _, err := time.Parse(time.RFC3339, s); err != nil {
+				r.errorf(t, "%s: %s: %s: %v", sections, c, key, err)
+			}
+		}
+	}
+}
+
+// keysOf returns the keys that a row of a section has, with what stands below
+// the table of problems and inside of its rows.
+func (r *reader) keysOf(section, c string, f daemonset.Facts) []string {
+	cell := r.tables[section][c]["Facts"]
+	if cell == "the same" {
+		cell = r.tables[section]["Stuck"]["Facts"]
+	}
+	keys := keysOf(cell)
+	if section != "Problems" {
+		return keys
+	}
+	keys = append(keys, "slot")
+	if ofContainers[c] {
+		keys = append(keys, "newFailing", "newPods", "oldFailing", "oldPods")
+	}
+	if because, ok := f["because"].(string); ok {
+		keys = append(keys, r.keysOf("Placement", because, nil)...)
+	}
+	return keys
+}
+
+var ofContainers = map[string]bool{
+	"OOMKilled": true, "CrashLoop": true, "ImagePull": true, "FailedMount": true, "SandboxFailed": true, "ContainerConfig": true, "ContainerCreating": true, "InitRunning": true, "ProbeFailing": true,
+}
+
+func wordForFact(v any) string {
+	switch v.(type) {
+	case string:
+		return "string"
+	case bool:
+		return "boolean"
+	case int:
+		return "integer"
+	case []string:
+		return "list of strings"
+	}
+	return fmt.Sprintf("%T", v)
+}
+
+func (r *reader) severity(t *testing.T, c daemonset.Reason, s explain.Severity) {
+	t.Helper()
+	cell := r.tables["Problems"][string(c)]["Severity"]
+	if !slices.Contains(strings.FieldsFunc(cell, func(r rune) bool { return r == ' ' || r == ',' }), string(s)) {
+		r.errorf(t, "%s has severity %s, on the page %q", c, s, cell)
+	}
+	r.seen["severity "+string(c)+" "+string(s)] = true
+}
+
+// unseen reports what the page has and no document had.
+func (r *reader) unseen(t *testing.T) {
+	t.Helper()
+	for section, rows := range r.tables {
+		if rows := maps.Values(rows); !slices.ContainsFunc(slices.Collect(rows), func(row map[string]string) bool { return r.seen[section+" "+strings.Trim(row["Code"], "`")] }) {
+			continue // of a type that is no reason, or of pods alone
+		}
+		for c := range rows {
+			if !r.seen[section+" "+c] && c != "NodesNotRead" {
+				t.Errorf("%s: no document had %s", section, c)
+			}
+			for _, key := range keysOf(rows[c]["Facts"]) {
+				if section != "Problems" && !r.seen[section+" "+c+" "+key] || section == "Problems" && key != "because" && !r.seen[section+" "+c+" "+key] {
+					t.Errorf("%s: %s: no document had %s", section, c, key)
+				}
+			}
+		}
+	}
+	for c, row := range r.tables["Problems"] {
+		for _, s := range severities {
+			if strings.Contains(row["Severity"], string(s)) && !r.seen["severity "+c+" "+string(s)] {
+				t.Errorf("%s: no document had it as %s", c, s)
+			}
+		}
+	}
+}
+
+// states are the recorded examples, many at random, some of them with gaps,
+// and one for everything that these do not show.
+func states(t *testing.T) map[string]*snapshot.Snapshot {
+	t.Helper()
+	all := made()
+	examples, err := filepath.Glob(filepath.Join(root, "examples/*.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range examples {
+		raw, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all[name], err = snapshot.Decode(raw); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+	}
+	for seed := range int64(400) {
+		s := dstest.Random(seed)
+		switch seed % 8 {
+		case 1:
+			s.Gaps, s.Nodes = []snapshot.Gap{{What: snapshot.Nodes, Why: snapshot.Forbidden}}, nil
+		case 2:
+			s.Gaps, s.Revisions = []snapshot.Gap{{What: snapshot.Revisions, Why: snapshot.NotGiven}}, nil
+		case 3:
+			s.KubernetesVersion = "v1.19.3"
+		}
+		all[fmt.Sprintf("seed %d", seed)] = s
+	}
+	return all
+}
+
+func ago(d time.Duration) metav1.Time { return metav1.NewTime(dstest.Now.Add(-d)) }
+
+// made are states that show what there is of problems.
+func made() map[string]*snapshot.Snapshot {
+	grid := dstest.State
+	pod, node, daemonSet, edit := dstest.Pod, dstest.Node, dstest.DaemonSet, dstest.Edit
+	written := func(spec, status time.Duration) dstest.Option {
+		return daemonSet(func(ds *appsv1.DaemonSet) {
+			before, after := ago(spec), ago(status)
+			ds.ManagedFields = []metav1.ManagedFieldsEntry{{Time: &before}, {Time: &after, Subresource: "status"}}
+		})
+	}
+	status := func(name string, c corev1.ContainerStatus) dstest.Option {
+		return pod(name, func(p *corev1.Pod) { c.Name = "agent"; p.Status.ContainerStatuses = []corev1.ContainerStatus{c} })
+	}
+	waits := func(name, reason, message string) dstest.Option {
+		return status(name, corev1.ContainerStatus{Image: "example/agent:2", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}}})
+	}
+	ends := func(name, reason string) dstest.Option {
+		return status(name, corev1.ContainerStatus{
+			RestartCount: 7, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}},
+			LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 137, Reason: reason, Message: "no route"}},
+		})
+	}
+	runs := func(name string, since time.Duration) dstest.Option {
+		return status(name, corev1.ContainerStatus{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: ago(since)}}})
+	}
+	event := func(of, reason, message string, count int32) dstest.Option {
+		return edit(func(s *snapshot.Snapshot) {
+			e := corev1.Event{Reason: reason, Message: message, Count: count, FirstTimestamp: ago(time.Hour), LastTimestamp: ago(time.Minute)}
+			e.Name = fmt.Sprintf("event-%d", len(s.Events))
+			e.InvolvedObject = corev1.ObjectReference{Kind: "DaemonSet", UID: s.DaemonSet.UID}
+			for i := range s.Pods {
+				if s.Pods[i].Name == of {
+					e.InvolvedObject = corev1.ObjectReference{Kind: "Pod", UID: s.Pods[i].UID}
+				}
+			}
+			s.Events = append(s.Events, e)
+		})
+	}
+	pending := func(name, message string) dstest.Option {
+		return pod(name, func(p *corev1.Pod) {
+			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", Message: message, LastTransitionTime: ago(time.Hour)}}
+		})
+	}
+	young := func(p *corev1.Pod) { p.CreationTimestamp = ago(time.Minute) }
+	down := func(name string) dstest.Option {
+		return node(name, func(n *corev1.Node) {
+			n.Status.Conditions = []corev1.NodeCondition{{
+				Type: corev1.NodeReady, Status: corev1.ConditionUnknown, Reason: "NodeStatusUnknown", LastTransitionTime: ago(time.Hour), LastHeartbeatTime: ago(time.Hour),
+			}}
+		})
+	}
+	const unschedulable = "0/3 nodes are available: 1 %s, 2 node(s) didn't satisfy plugin(s) [NodeAffinity]. preemption: none"
+	invalid := intstr.FromString("many")
+	return map[string]*snapshot.Snapshot{
+		"containers": grid("n n n n n n n n o N n n",
+			ends("p0", "OOMKilled"), ends("p1", "Error"), waits("p2", "ImagePullBackOff", "no such image"),
+			waits("p3", "ContainerCreating", ""), event("p3", "FailedMount", "no secret", 1),
+			waits("p4", "ContainerCreating", ""), event("p4", "FailedCreatePodSandBox", "no CNI", 1),
+			waits("p5", "CreateContainerConfigError", "no key"), waits("p6", "ContainerCreating", "still at it"),
+			runs("p7", time.Hour), event("p7", "Unhealthy", "probe failed", 1), ends("p8", "Error"),
+			pod("p10", func(p *corev1.Pod) {
+				p.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "init", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: ago(time.Hour)}}}}
+			}),
+			waits("p11", "ContainerCreating", ""), event("p11", "FailedMount", "no secret", 1), event("p11", "FailedCreatePodSandBox", "no CNI", 1), pod("p11", young)),
+		"young": grid("n n N", waits("p0", "ContainerCreating", ""), event("p0", "FailedMount", "no secret", 1), pod("p0", young),
+			runs("p1", time.Minute), event("p1", "Unhealthy", "probe failed", 1)),
+		"pending": grid("np np np np n N",
+			pending("p0", fmt.Sprintf(unschedulable, "Insufficient memory")), pending("p1", fmt.Sprintf(unschedulable, "node(s) didn't have free ports for the requested pod ports")),
+			pending("p2", fmt.Sprintf(unschedulable, "node(s) had untolerated taint {a: b}")), pod("p3", func(p *corev1.Pod) { p.Status.Conditions = nil; p.CreationTimestamp = ago(time.Minute) }),
+			pod("p4", func(p *corev1.Pod) {
+				p.Status.Conditions = []corev1.PodCondition{
+					{Type: corev1.PodReady, Status: corev1.ConditionFalse, Reason: "ReadinessGatesNotReady", Message: "gate", LastTransitionTime: ago(time.Hour)},
+				}
+			}), daemonSet(func(ds *appsv1.DaemonSet) {
+				ds.Spec.Template.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: "example.com/gate"}}
+			})),
+		"nodes down":  grid("n nt N", down("n0"), down("n1")),
+		"vanished":    grid("~o N"),
+		"terminating": grid("Nt Nt N", pod("p0", func(p *corev1.Pod) { at := ago(time.Hour); p.DeletionTimestamp = &at })),
+		"refused":     grid("- N", event("", "FailedCreate", "Error creating: exceeded quota", 4)),
+		"silent":      grid("- N", written(time.Hour, time.Hour)),
+		"missing":     grid("- N"),
+		"failed":      grid("nf ns N", pod("p0", func(p *corev1.Pod) { p.Status.Reason, p.Status.Message = "Evicted", "no disk" })),
+		"evict loop":  grid("nf N", event("", "FailedDaemonPod", "Found failed daemon pod kube-system/p0 on node n0, will try to kill it", 5), pod("p0", func(p *corev1.Pod) { p.Status.Reason, p.Status.Message = "Evicted", "no disk" })),
+		"not yet":     grid("W W N", dstest.MinReadySeconds(60), pod("p1", func(p *corev1.Pod) { p.Status.Conditions[1].LastTransitionTime = ago(-time.Minute) })),
+		"hands": grid("Na Nr Nx N N/N", edit(func(s *snapshot.Snapshot) {
+			s.Pods = append(s.Pods, *s.Pods[3].DeepCopy())
+			last := &s.Pods[len(s.Pods)-1]
+			last.Name, last.Spec.NodeName, last.Spec.Affinity = "lost", "", nil
+		})),
+		"misscheduled": grid("!N #O ^N N", node("n0", func(n *corev1.Node) {
+			n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: "a", Effect: corev1.TaintEffectNoExecute})
+		})),
+		"placement": grid("N N N N - -", daemonSet(func(ds *appsv1.DaemonSet) {
+			ds.Spec.Template.Spec.NodeSelector = map[string]string{"pool": "a"}
+			ds.Spec.Template.Spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{
+				NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: "arch", Operator: corev1.NodeSelectorOpIn, Values: []string{"arm64"}}}}},
+			}}}
+		}), node("n0", func(n *corev1.Node) { n.Labels["pool"], n.Labels["arch"] = "a", "arm64" }),
+			node("n1", func(n *corev1.Node) { n.Labels["pool"], n.Labels["arch"] = "b", "arm64" }),
+			node("n2", func(n *corev1.Node) {
+				n.Labels["pool"], n.Labels["arch"] = "a", "amd64"
+				n.Spec.Taints = []corev1.Taint{{Key: "a", Value: "b", Effect: corev1.TaintEffectNoExecute}}
+			})),
+		"node name": grid("N -", daemonSet(func(ds *appsv1.DaemonSet) { ds.Spec.Template.Spec.NodeName = "n0" }), node("n1", func(n *corev1.Node) {
+			n.Spec.Taints = []corev1.Taint{{Key: "a", Effect: corev1.TaintEffectNoExecute}, {Key: "b", Effect: corev1.TaintEffectNoExecute}}
+		})),
+		"host port": grid("N N", dstest.MaxSurge("1"), daemonSet(func(ds *appsv1.DaemonSet) {
+			ds.Spec.Template.Spec.Containers[0].Ports = []corev1.ContainerPort{{HostPort: 80, ContainerPort: 80}}
+		})),
+		"surge, gone":    grid("~O O", dstest.MaxSurge("1")),
+		"invalid budget": grid("O O", daemonSet(func(ds *appsv1.DaemonSet) { ds.Spec.UpdateStrategy.RollingUpdate.MaxUnavailable = &invalid })),
+		"on delete":      grid("O N", dstest.OnDelete()),
+		"not observed":   grid("N", daemonSet(func(ds *appsv1.DaemonSet) { ds.Generation = 3 }), written(time.Minute, time.Hour)),
+		"never observed": grid("N", daemonSet(func(ds *appsv1.DaemonSet) { ds.Generation = 3 }), written(time.Hour, time.Hour)),
+		"moving":         grid("N", node("n0", func(n *corev1.Node) { n.Status.Conditions[0].LastTransitionTime = ago(time.Second) })),
+		"being deleted": grid("N", daemonSet(func(ds *appsv1.DaemonSet) {
+			at := ago(time.Minute)
+			ds.DeletionTimestamp, ds.Finalizers = &at, []string{"example.com/hold"}
+		})),
+		"selects all": grid("N", daemonSet(func(ds *appsv1.DaemonSet) { ds.Spec.Selector = &metav1.LabelSelector{} })),
+		"healthy":     grid("N N"),
+		"stuck":       grid("n O", ends("p0", "Error")),
+		"no pods":     grid("-", edit(func(s *snapshot.Snapshot) { s.Gaps = []snapshot.Gap{{What: snapshot.Pods, Why: snapshot.Forbidden}} })),
+		"newer":       grid("N", dstest.Version("v1.40.0")),
+	}
+}

@@ -1,0 +1,516 @@
+// Package walls keeps the rules of who may import whom, and of who may touch
+// the world. There is nothing in it but tests.
+//
+// A rule that cannot fail is no rule. So every row names a breach of itself,
+// which is added to what was read of the project, and must be found.
+package walls
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+)
+
+const (
+	module = "github.com/kubectl-ds/kubectl-ds"
+	root   = "../.."
+)
+
+// TestImports: who may import whom.
+func TestImports(t *testing.T) {
+	clients := []string{"k8s.io/client-go/...", "k8s.io/cli-runtime/...", "k8s.io/kubectl/...", "github.com/spf13/cobra/..."}
+	world := []string{
+		"os/...", "log/...", "net/...", "syscall/...", "io/fs/...", "io/ioutil/...", "path/filepath/...", "embed/...", "plugin/...", "flag/...",
+		"database/...", "math/rand/...", "crypto/rand/...", "golang.org/x/sys/...", "golang.org/x/term/...",
+	}
+	table(t, []row{
+		{
+			why: "pkg is a library: a controller, a CI job or a web service imports it without a client, kubectl or a command line",
+			who: own("pkg/..."), deep: true, never: clients,
+			breach: func(p *project) {
+				p.edge("pkg/explain", "example.org/innocent")
+				p.imports["example.org/innocent"] = []string{"github.com/spf13/cobra"}
+			},
+		},
+		{
+			why: "the rules see no files, network, environment, logs or dice: a Snapshot is all that they know",
+			who: own("pkg/..."), never: world,
+			breach: func(p *project) { p.edge("pkg/plan", "math/rand/v2") },
+		},
+		{
+			why: "of Kubernetes, the rules need its types and the scheduler's own matching of node affinity, and nothing else",
+			who: own("pkg/..."), standard: true,
+			only: append(own("pkg/..."),
+				"k8s.io/api/...", "k8s.io/apimachinery/...", "k8s.io/component-helpers/scheduling/corev1", "k8s.io/component-helpers/scheduling/corev1/nodeaffinity"),
+			breach: func(p *project) { p.edge("pkg/daemonset", "k8s.io/component-helpers/apps/poddisruptionbudget") },
+		},
+		{
+			why: "a Snapshot knows nothing of what is made of it",
+			who: own("pkg/snapshot"), project: true, only: nil,
+			breach: func(p *project) { p.edge("pkg/snapshot", module+"/pkg/daemonset") },
+		},
+		{
+			why: "comparing two templates takes two templates",
+			who: own("pkg/template"), project: true, only: nil,
+			breach: func(p *project) { p.edge("pkg/template", module+"/pkg/snapshot") },
+		},
+		{
+			why: "the controller's rules stand on the input alone",
+			who: own("pkg/daemonset"), project: true, only: own("pkg/snapshot", "pkg/template"),
+			breach: func(p *project) { p.edge("pkg/daemonset", module+"/pkg/explain") },
+		},
+		{
+			why: "explain, plan and history are three readings of one State, and none of another",
+			who: own("pkg/explain", "pkg/plan", "pkg/history"), project: true, only: own("pkg/snapshot", "pkg/template", "pkg/daemonset"),
+			breach: func(p *project) { p.edge("pkg/history", module+"/pkg/plan") },
+		},
+		{
+			why: "a new package of pkg gets a row above, which says what it stands on",
+			check: func(p *project) []string {
+				known := own("pkg/snapshot", "pkg/template", "pkg/daemonset", "pkg/explain", "pkg/plan", "pkg/history")
+				return slices.DeleteFunc(slices.Sorted(maps.Keys(p.own)), func(pkg string) bool {
+					return !matches(own("pkg/..."), pkg) || matches(known, pkg)
+				})
+			},
+			breach: func(p *project) { p.source("pkg/forecast", ``) },
+		},
+		{
+			why: "whoever reads the input decides nothing about it",
+			who: own("internal/source"), project: true, only: own("pkg/snapshot"),
+			breach: func(p *project) { p.edge("internal/source", module+"/pkg/daemonset") },
+		},
+		{
+			why: "whoever words an answer cannot ask for more of the input",
+			who: own("internal/view"), deep: true, never: own("internal/source", "internal/cli"),
+			breach: func(p *project) {
+				p.edge("internal/view", module+"/internal/dstest")
+				p.edge("internal/dstest", module+"/internal/source")
+			},
+		},
+		{
+			why: "view learns from Style what the terminal is like, and writes to the writer that it is given",
+			who: own("internal/view"), never: append(slices.Clone(world), "k8s.io/client-go/..."),
+			breach: func(p *project) { p.edge("internal/view", "golang.org/x/term") },
+		},
+		{
+			why: "only source talks to a server",
+			who: own("internal/cli", "internal/view", "internal/dstest"), never: []string{"net/...", "k8s.io/client-go/..."},
+			breach: func(p *project) { p.edge("internal/cli", "k8s.io/client-go/kubernetes") },
+		},
+		{
+			why: "nothing but main imports cli: what is worth calling is in pkg",
+			who: own("..."), but: own("cmd/kubectl-ds", "internal/cli"), tests: true, never: own("internal/cli"),
+			breach: func(p *project) { p.edge("test/e2e", module+"/internal/cli") },
+		},
+		{
+			why: "a generator of states that knew the rules could be wrong as they are",
+			who: own("internal/dstest"), project: true, only: own("pkg/snapshot", "pkg/template"),
+			breach: func(p *project) { p.edge("internal/dstest", module+"/pkg/daemonset") },
+		},
+		{
+			why: "the binary holds no test states",
+			who: own("cmd/..."), deep: true, never: own("internal/dstest", "test/..."),
+			breach: func(p *project) { p.edge("internal/cli", module+"/internal/dstest") },
+		},
+		{
+			why: "the shipped binary never links Kubernetes itself",
+			who: own("..."), but: own("test/..."), tests: true, deep: true, never: []string{"k8s.io/kubernetes/..."},
+			breach: func(p *project) { p.edge("internal/source", "k8s.io/kubernetes/pkg/apis/core") },
+		},
+	})
+}
+
+// TestModule: what no package imports on this platform, one may on another. A
+// tidy go.mod names the modules of all of them.
+func TestModule(t *testing.T) {
+	table(t, []row{{
+		why: "k8s.io/kubernetes is no module of the main one on any platform",
+		check: func(p *project) []string {
+			var found []string
+			for n, line := range strings.Split(p.goMod, "\n") {
+				if slices.Contains(strings.Fields(line), "k8s.io/kubernetes") {
+					found = append(found, fmt.Sprintf("go.mod:%d: %s", n+1, strings.TrimSpace(line)))
+				}
+			}
+			return found
+		},
+		breach: func(p *project) { p.goMod += "\nrequire k8s.io/kubernetes v1.37.1 // indirect\n" },
+	}})
+}
+
+// TestCalls: who may read clocks and streams, and what nobody may ask of a
+// server.
+func TestCalls(t *testing.T) {
+	table(t, []row{
+		{
+			why: "the clock is part of the input: only cli reads one, and hands it on",
+			who: own("pkg/...", "internal/..."), but: own("internal/cli"),
+			calls: []string{
+				"time.Now", "time.Since", "time.Until", "time.After", "time.AfterFunc", "time.Tick", "time.NewTicker", "time.NewTimer", "time.Sleep",
+				"k8s.io/apimachinery/pkg/apis/meta/v1.Now", "k8s.io/apimachinery/pkg/apis/meta/v1.NowMicro",
+			},
+			breach: func(p *project) {
+				p.source("pkg/daemonset", `import meta "k8s.io/apimachinery/pkg/apis/meta/v1"; func f() { g(meta.Now) }`)
+			},
+		},
+		{
+			why: "streams, arguments, environment and exit belong to main and cli",
+			who: own("pkg/...", "internal/..."), but: own("internal/cli"),
+			calls:  []string{"os.Stdin", "os.Stdout", "os.Stderr", "os.Args", "os.Exit", "os.Getenv", "os.LookupEnv", "os.Environ", "fmt.Print", "fmt.Printf", "fmt.Println", "print", "println"},
+			breach: func(p *project) { p.source("pkg/explain", `import "fmt"; func f() { fmt.Println("here") }`) },
+		},
+		{
+			why: "nobody ends the program but main",
+			who: own("..."), but: own("cmd/kubectl-ds", "test/..."),
+			calls:  []string{"os.Exit", "log.Fatal", "log.Fatalf", "log.Fatalln", "k8s.io/kubectl/pkg/cmd/util.CheckErr", "github.com/spf13/cobra.CheckErr"},
+			breach: func(p *project) { p.source("internal/cli", `import "os"; func f() { os.Exit(3) }`) },
+		},
+		{
+			why: "get, list and watch is all that a cluster is asked for",
+			who: own("internal/...", "cmd/..."),
+			calls: []string{
+				".Create", ".Update", ".UpdateStatus", ".UpdateScale", ".Patch", ".Apply", ".ApplyStatus", ".ApplyScale", ".Delete", ".DeleteCollection",
+				".Evict", ".Bind", ".Post", ".Put", ".Verb",
+			},
+			breach: func(p *project) {
+				p.source("internal/source", `func f(c *Cluster) { c.apps.DaemonSets("").Delete(nil, "x", o) }`)
+			},
+		},
+	})
+}
+
+// TestNames: packages are named for what they hold.
+func TestNames(t *testing.T) {
+	empty := []string{"util", "utils", "common", "helper", "helpers", "misc", "shared", "base", "lib"}
+	table(t, []row{{
+		why: "a name that says nothing gathers everything",
+		check: func(p *project) []string {
+			var found []string
+			for _, f := range p.files {
+				if name := strings.TrimSuffix(f.syntax.Name.Name, "_test"); slices.Contains(empty, name) || slices.Contains(empty, path.Base(f.dir)) {
+					found = append(found, fmt.Sprintf("%s: package %s", f.path, name))
+				}
+			}
+			return found
+		},
+		breach: func(p *project) { p.source("internal/util", ``) },
+	}})
+}
+
+// row is one rule and a breach of it.
+type row struct {
+	why string // the subtest's name, and what is lost when the rule goes
+
+	who []string // packages that the rule is about
+	but []string // those of them that it is not about
+
+	never    []string // what they do not import, or with deep: at no depth
+	only     []string // all that they import
+	deep     bool
+	project  bool     // only is about packages of this project
+	standard bool     // only is not about the standard library
+	tests    bool     // their test files too
+	calls    []string // what they do not mention: path.Name of a package, .Name of anything else, name of a builtin
+
+	check func(*project) []string // instead of all of these
+
+	breach func(*project)
+}
+
+var whole = sync.OnceValues(read)
+
+func table(t *testing.T, rows []row) {
+	p, err := whole()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, r := range rows {
+		if r.why == "" || seen[r.why] {
+			t.Errorf("a row says why, and not what another says: %q", r.why)
+		}
+		seen[r.why] = true
+		t.Run(r.why, func(t *testing.T) {
+			if found := r.find(p); len(found) > 0 {
+				t.Fatalf("broken:\n\t%s", strings.Join(found, "\n\t"))
+			}
+			broken := p.clone()
+			if r.breach(broken); len(r.find(broken)) == 0 {
+				t.Error("the breach that this row names is not found: the rule holds nothing back")
+			}
+		})
+	}
+}
+
+func (r *row) find(p *project) []string {
+	switch {
+	case r.check != nil:
+		return r.check(p)
+	case r.calls != nil:
+		return r.findCalls(p)
+	}
+	return r.findImports(p)
+}
+
+func (r *row) about(pkg string) bool { return matches(r.who, pkg) && !matches(r.but, pkg) }
+
+func (r *row) findImports(p *project) []string {
+	var found []string
+	for _, from := range slices.Sorted(maps.Keys(p.own)) {
+		if !r.about(from) {
+			continue
+		}
+		if r.deep {
+			if way := p.way(from, r.never); way != nil {
+				found = append(found, strings.Join(way, " -> "))
+			}
+		}
+		direct := p.imports[from]
+		if r.tests {
+			direct = slices.Concat(direct, p.testImports[from])
+		}
+		for _, to := range direct {
+			bad := matches(r.never, to)
+			if r.never == nil {
+				bad = !matches(r.only, to) && to != from && !(r.project && !matches(own("..."), to)) && !(r.standard && standard(to))
+			}
+			if bad && !(r.deep && slices.Contains(p.imports[from], to)) {
+				found = append(found, from+" -> "+to)
+			}
+		}
+	}
+	return found
+}
+
+func (r *row) findCalls(p *project) []string {
+	var found []string
+	for _, f := range p.files {
+		if f.test || !r.about(f.pkg) {
+			continue
+		}
+		note := func(at token.Pos, name string) {
+			if slices.Contains(r.calls, name) {
+				found = append(found, fmt.Sprintf("%s: %s", p.fset.Position(at), name))
+			}
+		}
+		names := f.names()
+		ast.Inspect(f.syntax, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.SelectorExpr:
+				if x, ok := n.X.(*ast.Ident); ok && names[x.Name] != "" {
+					note(n.Pos(), names[x.Name]+"."+n.Sel.Name)
+				} else {
+					note(n.Sel.Pos(), "."+n.Sel.Name)
+				}
+			case *ast.CallExpr:
+				if fun, ok := n.Fun.(*ast.Ident); ok {
+					note(n.Pos(), fun.Name)
+				}
+			}
+			return true
+		})
+	}
+	return found
+}
+
+// own returns patterns of this project's packages.
+func own(patterns ...string) []string {
+	out := make([]string, len(patterns))
+	for i, p := range patterns {
+		out[i] = module + "/" + p
+	}
+	return out
+}
+
+// matches knows "a/b", which is that package alone, and "a/b/...", which is it
+// and all below it.
+func matches(patterns []string, pkg string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
+		above, all := strings.CutSuffix(pattern, "/...")
+		return pkg == above || all && strings.HasPrefix(pkg, above+"/")
+	})
+}
+
+func standard(pkg string) bool {
+	first, _, _ := strings.Cut(pkg, "/")
+	return !strings.Contains(first, ".")
+}
+
+// project is what was read of the tree, nested modules included. Files are
+// read whatever platform they are for; what packages elsewhere import is what
+// they import on this one.
+type project struct {
+	fset        *token.FileSet
+	files       []file
+	own         map[string]bool
+	imports     map[string][]string // without tests
+	testImports map[string][]string
+	goMod       string
+}
+
+type file struct {
+	path   string
+	dir    string
+	pkg    string // import path; a nested module's is below the main one's
+	test   bool
+	syntax *ast.File
+}
+
+// read takes every Go file through this process, so that "go test" knows that
+// a result is out of date: it does not see what "go list" reads.
+func read() (*project, error) {
+	p := &project{fset: token.NewFileSet(), own: map[string]bool{}, imports: map[string][]string{}, testImports: map[string][]string{}}
+	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && name != root && (strings.HasPrefix(d.Name(), ".") || strings.HasPrefix(d.Name(), "_") || d.Name() == "testdata") {
+			return fs.SkipDir
+		}
+		if d.IsDir() || !strings.HasSuffix(name, ".go") {
+			return nil
+		}
+		src, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, name)
+		if err != nil {
+			return err
+		}
+		return p.add(filepath.ToSlash(rel), src)
+	})
+	if err != nil {
+		return nil, err
+	}
+	goMod, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	if err != nil {
+		return nil, err
+	}
+	p.goMod = string(goMod)
+	return p, p.list()
+}
+
+func (p *project) add(name string, src []byte) error {
+	syntax, err := parser.ParseFile(p.fset, name, src, parser.SkipObjectResolution)
+	if err != nil {
+		return err
+	}
+	f := file{path: name, dir: path.Dir(name), pkg: path.Join(module, path.Dir(name)), test: strings.HasSuffix(name, "_test.go"), syntax: syntax}
+	p.files = append(p.files, f)
+	p.own[f.pkg] = true
+	to := p.imports
+	if f.test {
+		to = p.testImports
+	}
+	for _, spec := range syntax.Imports {
+		imported, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			return err
+		}
+		if !slices.Contains(to[f.pkg], imported) {
+			to[f.pkg] = append(to[f.pkg], imported)
+		}
+	}
+	return nil
+}
+
+// list adds what the packages of other modules import.
+func (p *project) list() error {
+	cmd := exec.Command("go", "list", "-deps", "-json=ImportPath,Imports", "./...")
+	cmd.Dir = root
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
+	if err != nil {
+		return fmt.Errorf("go list: %w\n%s", err, &errs)
+	}
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var pkg struct {
+			ImportPath string
+			Imports    []string
+		}
+		if err := d.Decode(&pkg); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		if !p.own[pkg.ImportPath] {
+			p.imports[pkg.ImportPath] = pkg.Imports
+		}
+	}
+}
+
+// way returns a shortest chain of imports from a package to one that matches.
+func (p *project) way(from string, to []string) []string {
+	before := map[string]string{from: ""}
+	for queue := []string{from}; len(queue) > 0; queue = queue[1:] {
+		for _, next := range p.imports[queue[0]] {
+			if _, seen := before[next]; seen {
+				continue
+			}
+			before[next] = queue[0]
+			if matches(to, next) {
+				var chain []string
+				for at := next; at != ""; at = before[at] {
+					chain = append(chain, at)
+				}
+				slices.Reverse(chain)
+				return chain
+			}
+			queue = append(queue, next)
+		}
+	}
+	return nil
+}
+
+// names returns the packages that a file imports, by the names that it uses.
+func (f *file) names() map[string]string {
+	names := map[string]string{}
+	for _, spec := range f.syntax.Imports {
+		imported, _ := strconv.Unquote(spec.Path.Value)
+		name := path.Base(imported)
+		if spec.Name != nil {
+			name = spec.Name.Name
+		}
+		names[name] = imported
+	}
+	return names
+}
+
+func (p *project) clone() *project {
+	c := *p
+	c.files, c.own = slices.Clone(p.files), maps.Clone(p.own)
+	c.imports, c.testImports = maps.Clone(p.imports), maps.Clone(p.testImports)
+	return &c
+}
+
+// edge makes a package of this project import another.
+func (p *project) edge(from, to string) {
+	from = path.Join(module, from)
+	p.own[from] = true
+	p.imports[from] = append(slices.Clone(p.imports[from]), to)
+}
+
+// source adds a file to a package of this project.
+func (p *project) source(dir, body string) {
+	if err := p.add(dir+"/breach.go", []byte("package "+path.Base(dir)+"\n"+body)); err != nil {
+		panic(err)
+	}
+}
