@@ -1,0 +1,222 @@
+package source
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+)
+
+// apiServer speaks as much of the API as a Cluster asks for: get and list,
+// with selectors and pages, in protobuf or JSON as asked.
+type apiServer struct {
+	*httptest.Server
+
+	mu       sync.Mutex
+	world    world
+	requests []string    // "GET /path?query", in the order in which they came
+	headers  http.Header // of the last request
+	count    map[string]int
+
+	// answer may answer a request instead of the server: what is its resource
+	// ("nodes", "daemonset" for one), n how often that was asked, from 1. It may
+	// change the world, and return false.
+	answer func(s *apiServer, w http.ResponseWriter, what string, n int) bool
+	date   func() time.Time // the server's clock; nil: it does not tell
+}
+
+func newAPIServer(t testing.TB, w world) *apiServer {
+	s := &apiServer{world: w, count: map[string]int{}, date: func() time.Time { return noon }}
+	s.Server = httptest.NewServer(s)
+	t.Cleanup(s.Close)
+	return s
+}
+
+// newCluster returns a Cluster that asks s, on a machine whose clock is a
+// year ahead.
+func newCluster(t testing.TB, s *apiServer) *Cluster {
+	t.Helper()
+	c, err := NewCluster(&rest.Config{Host: s.URL, QPS: -1, UserAgent: "kubectl-ds/test"}, func() time.Time { return noon.AddDate(1, 0, 0) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func (s *apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.requests = append(s.requests, r.Method+" "+r.URL.String())
+	s.headers = r.Header
+	w.Header()["Date"] = nil
+	if s.date != nil {
+		w.Header().Set("Date", s.date().UTC().Format(http.TimeFormat))
+	}
+	namespace, resource, name := "", "", ""
+	path := strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, "/api/v1/"), "/apis/apps/v1/")
+	if rest, ok := strings.CutPrefix(path, "namespaces/"); ok {
+		namespace, path, _ = strings.Cut(rest, "/")
+	}
+	resource, name, _ = strings.Cut(path, "/")
+	what := strings.TrimPrefix(resource, "/")
+	if name != "" {
+		what = strings.TrimSuffix(resource, "s")
+	}
+	if r.URL.Path == "/version" {
+		what = "version"
+	}
+	s.count[what]++
+	if s.answer != nil && s.answer(s, w, what, s.count[what]) {
+		return
+	}
+	if what == "version" {
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, `{"major":"1","minor":"37","gitVersion":"v1.37.1"}`)
+		return
+	}
+	list := map[string]runtime.Object{
+		"daemonsets": &appsv1.DaemonSetList{}, "controllerrevisions": &appsv1.ControllerRevisionList{},
+		"nodes": &corev1.NodeList{}, "pods": &corev1.PodList{}, "events": &corev1.EventList{},
+	}[resource]
+	if list == nil {
+		s.fail(w, http.StatusNotFound, metav1.StatusReasonNotFound, "no such path")
+		return
+	}
+	var found []runtime.Object
+	for _, o := range s.world {
+		if m := o.(metav1.Object); resourceOf(o) == resource && (namespace == "" || m.GetNamespace() == namespace) && (name == "" || m.GetName() == name) {
+			found = append(found, o.DeepCopyObject())
+		}
+	}
+	if name != "" {
+		if len(found) == 0 {
+			s.fail(w, http.StatusNotFound, metav1.StatusReasonNotFound, fmt.Sprintf("%s.apps %q not found", resource, name))
+			return
+		}
+		s.send(w, r, found[0])
+		return
+	}
+	q := r.URL.Query()
+	byLabel, err := labels.Parse(q.Get("labelSelector"))
+	byField, err2 := fields.ParseSelector(q.Get("fieldSelector"))
+	if err != nil || err2 != nil {
+		s.fail(w, http.StatusBadRequest, metav1.StatusReasonBadRequest, "bad selector")
+		return
+	}
+	found = slices.DeleteFunc(found, func(o runtime.Object) bool {
+		return !byLabel.Matches(labels.Set(o.(metav1.Object).GetLabels())) || !byField.Matches(fieldsOf(o))
+	})
+	slices.SortFunc(found, func(a, b runtime.Object) int { // backwards: the API promises no order
+		return strings.Compare(b.(metav1.Object).GetNamespace()+"/"+b.(metav1.Object).GetName(), a.(metav1.Object).GetNamespace()+"/"+a.(metav1.Object).GetName())
+	})
+	from, _ := strconv.Atoi(strings.TrimPrefix(q.Get("continue"), "from-"))
+	limit, _ := strconv.Atoi(q.Get("limit"))
+	to := min(len(found), from+limit)
+	if err := meta.SetList(list, found[min(from, to):to]); err != nil {
+		panic(err)
+	}
+	if to < len(found) {
+		list.(metav1.ListInterface).SetContinue(fmt.Sprintf("from-%d", to))
+	}
+	s.send(w, r, list)
+}
+
+func resourceOf(o runtime.Object) string {
+	switch o.(type) {
+	case *appsv1.DaemonSet:
+		return "daemonsets"
+	case *appsv1.ControllerRevision:
+		return "controllerrevisions"
+	case *corev1.Node:
+		return "nodes"
+	case *corev1.Pod:
+		return "pods"
+	case *corev1.Event:
+		return "events"
+	}
+	return ""
+}
+
+// fieldsOf returns the fields that the real server can select by.
+func fieldsOf(o runtime.Object) fields.Set {
+	f := fields.Set{"metadata.name": o.(metav1.Object).GetName(), "metadata.namespace": o.(metav1.Object).GetNamespace()}
+	if e, ok := o.(*corev1.Event); ok {
+		f["type"] = e.Type
+		f["involvedObject.kind"] = e.InvolvedObject.Kind
+		f["involvedObject.name"] = e.InvolvedObject.Name
+	}
+	return f
+}
+
+func (s *apiServer) send(w http.ResponseWriter, r *http.Request, o runtime.Object) {
+	want, _, _ := strings.Cut(r.Header.Get("Accept"), ",")
+	s.encode(w, http.StatusOK, want, o)
+}
+
+func (s *apiServer) encode(w http.ResponseWriter, code int, contentType string, o runtime.Object) {
+	info, ok := runtime.SerializerInfoForMediaType(scheme.Codecs.SupportedMediaTypes(), contentType)
+	if !ok {
+		panic("no serializer for " + contentType)
+	}
+	body, err := runtime.Encode(info.Serializer, typed(o))
+	if err != nil {
+		panic(err)
+	}
+	w.Header().Set("Content-Type", info.MediaType)
+	w.WriteHeader(code)
+	_, _ = w.Write(body)
+}
+
+// fail answers as the API server does when it refuses.
+func (s *apiServer) fail(w http.ResponseWriter, code int, reason metav1.StatusReason, message string) {
+	s.expire(w, code, reason, message, "")
+}
+
+// expire fails, and offers a token with which to go on.
+func (s *apiServer) expire(w http.ResponseWriter, code int, reason metav1.StatusReason, message, token string) {
+	s.encode(w, code, runtime.ContentTypeJSON, &metav1.Status{ListMeta: metav1.ListMeta{Continue: token}, Status: metav1.StatusFailure, Code: int32(code), Reason: reason, Message: message})
+}
+
+func (s *apiServer) forbid(w http.ResponseWriter, what string) bool {
+	s.fail(w, http.StatusForbidden, metav1.StatusReasonForbidden, what+` is forbidden: User "jane" cannot do that`)
+	return true
+}
+
+// asked returns how often each thing was asked for.
+func (s *apiServer) asked() map[string]int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := map[string]int{}
+	for k, v := range s.count {
+		out[k] = v
+	}
+	return out
+}
+
+// daemonSetOf returns the world's only DaemonSet of this name, to be changed.
+func (s *apiServer) daemonSetOf(name string) *appsv1.DaemonSet {
+	for _, o := range s.world {
+		if ds, ok := o.(*appsv1.DaemonSet); ok && ds.Name == name {
+			return ds
+		}
+	}
+	panic("no daemonset " + name)
+}
+
+var background = context.Background()

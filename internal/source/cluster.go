@@ -1,0 +1,544 @@
+package source
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/version"
+	appsclient "k8s.io/client-go/kubernetes/typed/apps/v1"
+	coreclient "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// Cluster reads from an API server: GET and LIST, nothing else, and no
+// discovery. It is safe for concurrent use.
+type Cluster struct {
+	apps   *appsclient.AppsV1Client
+	core   *coreclient.CoreV1Client
+	server string // for errors: without credentials
+	clock  func() time.Time
+}
+
+const (
+	mostTries  = 3 // how often a DaemonSet is read whose generation moves meanwhile
+	concurrent = 4 // DaemonSets whose pods are read at the same time
+)
+
+// NewCluster returns a Cluster that asks the server of config as its user,
+// with its timeout and its User-Agent. The config of a kubeconfig will do, as
+// will that of a pod with its ServiceAccount; it is not changed. clock is
+// asked only when the server's answers carry no Date.
+func NewCluster(config *rest.Config, clock func() time.Time) (*Cluster, error) {
+	config = rest.CopyConfig(config)
+	config.ContentType = runtime.ContentTypeProtobuf
+	config.AcceptContentTypes = strings.Join([]string{runtime.ContentTypeProtobuf, runtime.ContentTypeJSON}, ",")
+	config.WarningHandler, config.WarningHandlerWithContext = rest.NoWarnings{}, nil
+	if config.QPS == 0 && config.RateLimiter == nil {
+		// client-go's 5 requests a second would make 60 pages take 12 seconds. The
+		// server's own priority and fairness is what protects it.
+		config.QPS, config.Burst = 50, 100
+	}
+	config.Wrap(func(rt http.RoundTripper) http.RoundTripper { return dated{rt} })
+	client, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return nil, fmt.Errorf("connection to the cluster: %w", err)
+	}
+	c := &Cluster{server: address(config.Host), clock: clock}
+	if c.apps, err = appsclient.NewForConfigAndClient(config, client); err != nil {
+		return nil, fmt.Errorf("connection to the cluster: %w", err)
+	}
+	if c.core, err = coreclient.NewForConfigAndClient(config, client); err != nil {
+		return nil, fmt.Errorf("connection to the cluster: %w", err)
+	}
+	return c, nil
+}
+
+// address returns host as it may be shown.
+func address(host string) string {
+	u, err := url.Parse(host)
+	if err != nil || u.Host == "" {
+		if i := strings.LastIndex(host, "@"); i >= 0 {
+			host = host[i+1:]
+		}
+		return host
+	}
+	return u.Scheme + "://" + u.Host + strings.TrimSuffix(u.Path, "/")
+}
+
+// Read takes the Snapshot of one DaemonSet.
+//
+// The DaemonSet is read first and once more at the end, and the second reading
+// is the one kept: its status is the one that may already speak of the pods
+// that were read in between. When its generation moved, the Snapshot is taken
+// again, up to three times; after that it carries a Gap.
+//
+// TakenAt is the Date of that last answer. Nothing in the Snapshot is younger
+// than it, so that nothing is seen before it happened; what is older has
+// happened since, and that includes a pod's minReadySeconds running out.
+//
+// Of the pods it asks for those that match the DaemonSet's selector, wherever
+// they belong. The controller claims by selector: a pod that matches is
+// claimed, to be adopted, or another's. A pod that the DaemonSet owns but that
+// matches no longer is not claimed, counts nowhere, and is released by the
+// next sync; the request cannot see it, and only the note that it is about to
+// be released is lost. To see it, all pods of the namespace would have to be
+// read, for no API selects by owner: 20 DaemonSets on 5,000 nodes are 100,000
+// pods in one namespace, of which this is a twentieth.
+//
+// ControllerRevisions are read for the whole namespace, since a few per
+// workload are few, and kept by owner or selector.
+//
+// On 12 nodes these are 7 requests, or 8 when a pod is not ready; on more
+// nodes only further pages are added.
+func (c *Cluster) Read(ctx context.Context, ref Ref) (*snapshot.Snapshot, error) {
+	ctx = silent(ctx)
+	ds, _, err := c.daemonSet(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	version, err := c.version(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return c.take(ctx, ds, version, func(ctx context.Context, r relation, _ int) (*parts, error) {
+		return c.parts(ctx, r, nil)
+	})
+}
+
+// ReadAll takes the Snapshots of all DaemonSets that the filter lets through,
+// ordered by namespace and name; there may be none. It gives what Read would,
+// but reads what they share once: the nodes, the version, and the revisions
+// and events of the namespace, or of all of them. Per DaemonSet it reads its
+// pods, a few DaemonSets at a time, and the DaemonSet again. One that is
+// deleted meanwhile is left out.
+//
+// All Snapshots are held at the same time: the pods of 20 DaemonSets on 5,000
+// nodes take some hundred megabytes.
+func (c *Cluster) ReadAll(ctx context.Context, f Filter) ([]*snapshot.Snapshot, error) {
+	ctx = silent(ctx)
+	all, err := c.daemonSets(ctx, f)
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	common, version, err := c.common(ctx, f.Namespace)
+	if err != nil {
+		return nil, err
+	}
+
+	taken := make([]*snapshot.Snapshot, len(all))
+	g, gctx := errgroup.WithContext(ctx)
+	g.SetLimit(concurrent)
+	for i := range all {
+		g.Go(func() error {
+			s, err := c.take(gctx, &all[i], version, func(ctx context.Context, r relation, try int) (*parts, error) {
+				if try > 1 { // a new generation has a new revision
+					return c.parts(ctx, r, &common.nodes)
+				}
+				return c.pick(ctx, r, common)
+			})
+			if gone := (*NotFoundError)(nil); errors.As(err, &gone) {
+				return nil
+			}
+			taken[i] = s
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	taken = slices.DeleteFunc(taken, func(s *snapshot.Snapshot) bool { return s == nil })
+	return taken, c.addPodEvents(ctx, taken)
+}
+
+// Names returns the names of the namespace's DaemonSets, sorted, each once; of
+// all namespaces when it is empty.
+func (c *Cluster) Names(ctx context.Context, namespace string) ([]string, error) {
+	all, err := c.daemonSets(silent(ctx), Filter{Namespace: namespace})
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, len(all))
+	for i := range all {
+		names[i] = all[i].Name
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
+}
+
+// silent returns a context in which client-go logs nothing: what went wrong is
+// told once, by an error or a Gap.
+func silent(ctx context.Context) context.Context { return klog.NewContext(ctx, klog.Logger{}) }
+
+// part is one list of a Snapshot, or why there is none.
+type part[T any] struct {
+	items []T
+	gaps  []snapshot.Gap
+}
+
+// parts are the lists of a Snapshot.
+type parts struct {
+	nodes     part[corev1.Node]
+	revisions part[appsv1.ControllerRevision]
+	pods      part[corev1.Pod]
+	events    part[corev1.Event]
+}
+
+// take brackets read between two readings of the DaemonSet, of which ds is
+// the first, and repeats it while the generation moves.
+func (c *Cluster) take(ctx context.Context, ds *appsv1.DaemonSet, version *serverVersion,
+	read func(context.Context, relation, int) (*parts, error),
+) (*snapshot.Snapshot, error) {
+	first := ds
+	for try := 1; ; try++ {
+		r, err := relate(ds)
+		if err != nil {
+			return nil, err
+		}
+		p, err := read(ctx, r, try)
+		if err != nil {
+			return nil, err
+		}
+		var gaps []snapshot.Gap
+		again, at, err := c.daemonSet(ctx, Ref{ds.Namespace, ds.Name})
+		switch status := apierrors.APIStatus(nil); {
+		case err == nil && again.UID == ds.UID && again.Generation == ds.Generation:
+			ds = again
+		case err == nil && try < mostTries:
+			ds = again
+			continue
+		case err == nil:
+			ds = again
+			gaps = moved(fmt.Sprintf("the daemonset changed each of the %d times that it was read, from generation %d to %d", mostTries, first.Generation, ds.Generation))
+		case errors.As(err, &status) && !apierrors.IsNotFound(err) && !apierrors.IsUnauthorized(err):
+			gaps = moved("the daemonset could not be read again at the end: " + message(err))
+		default:
+			return nil, err
+		}
+		if at.IsZero() {
+			at = c.clock().UTC()
+			gaps = append(gaps, snapshot.Gap{What: snapshot.Clock, Why: snapshot.NotGiven, Message: "the server's answers carry no Date: this machine's clock is used"})
+		}
+		for _, g := range [][]snapshot.Gap{p.nodes.gaps, p.revisions.gaps, p.pods.gaps, p.events.gaps, version.gaps} {
+			gaps = append(gaps, g...)
+		}
+		s := &snapshot.Snapshot{
+			DaemonSet: ds, Revisions: p.revisions.items, Nodes: p.nodes.items, Pods: p.pods.items, Events: p.events.items,
+			TakenAt: at, KubernetesVersion: version.name, VersionSource: version.source, Gaps: ordered(gaps),
+		}
+		order(s)
+		return s, nil
+	}
+}
+
+// moved says that what belongs to the DaemonSet's generation may not fit it.
+func moved(why string) []snapshot.Gap {
+	return []snapshot.Gap{
+		{What: snapshot.Pods, Why: snapshot.Moved, Message: why},
+		{What: snapshot.Revisions, Why: snapshot.Moved, Message: why},
+	}
+}
+
+// parts reads all lists of one DaemonSet, but the nodes if they are given.
+func (c *Cluster) parts(ctx context.Context, r relation, nodes *part[corev1.Node]) (*parts, error) {
+	var p parts
+	var podEvents part[corev1.Event]
+	namespace := r.ds.Namespace
+	g, ctx := errgroup.WithContext(ctx)
+	if nodes != nil {
+		p.nodes = *nodes
+	} else {
+		g.Go(func() (err error) {
+			p.nodes, err = c.nodes(ctx)
+			return err
+		})
+	}
+	g.Go(func() (err error) {
+		p.revisions, err = c.revisions(ctx, namespace, func(o *appsv1.ControllerRevision) bool { return r.takes(&o.ObjectMeta) })
+		return err
+	})
+	g.Go(func() (err error) {
+		p.events, err = c.events(ctx, namespace, r.concerns,
+			fields.OneTermEqualSelector("involvedObject.kind", "DaemonSet"), fields.OneTermEqualSelector("involvedObject.name", r.ds.Name))
+		return err
+	})
+	g.Go(func() (err error) {
+		if p.pods, err = c.pods(ctx, r); err != nil {
+			return err
+		}
+		whose := troubled{}
+		whose.add(p.pods.items)
+		podEvents, err = c.podEvents(ctx, namespace, whose)
+		return err
+	})
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	p.events.items = append(p.events.items, podEvents.items...)
+	p.events.gaps = append(p.events.gaps, podEvents.gaps...)
+	return &p, nil
+}
+
+// common reads what the DaemonSets of a namespace, or of all, share.
+func (c *Cluster) common(ctx context.Context, namespace string) (*parts, *serverVersion, error) {
+	var p parts
+	var v *serverVersion
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() (err error) {
+		v, err = c.version(ctx)
+		return err
+	})
+	g.Go(func() (err error) {
+		p.nodes, err = c.nodes(ctx)
+		return err
+	})
+	g.Go(func() (err error) {
+		p.revisions, err = c.revisions(ctx, namespace, nil)
+		return err
+	})
+	g.Go(func() (err error) {
+		p.events, err = c.events(ctx, namespace, nil, fields.OneTermEqualSelector("involvedObject.kind", "DaemonSet"))
+		return err
+	})
+	err := g.Wait()
+	return &p, v, err
+}
+
+// pick returns what of the common parts is one DaemonSet's, with its pods.
+// The events of its pods are not among them: see addPodEvents.
+func (c *Cluster) pick(ctx context.Context, r relation, common *parts) (*parts, error) {
+	pods, err := c.pods(ctx, r)
+	return &parts{
+		nodes:     common.nodes,
+		revisions: part[appsv1.ControllerRevision]{filter(common.revisions.items, func(o *appsv1.ControllerRevision) bool { return r.takes(&o.ObjectMeta) }), common.revisions.gaps},
+		pods:      pods,
+		events:    part[corev1.Event]{filter(common.events.items, r.concerns), common.events.gaps},
+	}, err
+}
+
+// addPodEvents reads the events of all pods that are not ready at once, and
+// completes the Snapshots, which nobody else has seen yet. A Snapshot that
+// was read again has them already, and gets none twice.
+func (c *Cluster) addPodEvents(ctx context.Context, all []*snapshot.Snapshot) error {
+	whose := troubled{}
+	namespaces := map[string]bool{}
+	for _, s := range all {
+		before := len(whose)
+		if whose.add(s.Pods); len(whose) > before {
+			namespaces[s.DaemonSet.Namespace] = true
+		}
+	}
+	namespace := metav1.NamespaceAll
+	if len(namespaces) == 1 {
+		for namespace = range namespaces {
+		}
+	}
+	read, err := c.podEvents(ctx, namespace, whose)
+	if err != nil {
+		return err
+	}
+	for _, s := range all {
+		own := troubled{}
+		own.add(s.Pods)
+		if len(own) == 0 {
+			continue
+		}
+		s.Events = lastOfEach(append(s.Events, filter(read.items, own.concerned)...), eventKey)
+		s.Gaps = ordered(append(s.Gaps, read.gaps...))
+		order(s)
+	}
+	return nil
+}
+
+// podEvents reads the warnings about the pods: one list for all of them, and
+// none when there is no such pod. The API has no selector for several pods.
+func (c *Cluster) podEvents(ctx context.Context, namespace string, whose troubled) (part[corev1.Event], error) {
+	if len(whose) == 0 {
+		return part[corev1.Event]{}, nil
+	}
+	return c.events(ctx, namespace, whose.concerned,
+		fields.OneTermEqualSelector("involvedObject.kind", "Pod"), fields.OneTermEqualSelector("type", corev1.EventTypeWarning))
+}
+
+// daemonSet reads one DaemonSet, and the server's clock while it did: zero
+// when the answer does not tell.
+func (c *Cluster) daemonSet(ctx context.Context, ref Ref) (*appsv1.DaemonSet, time.Time, error) {
+	dated, at := withDate(ctx)
+	ds, err := c.apps.DaemonSets(ref.Namespace).Get(dated, ref.Name, metav1.GetOptions{})
+	switch {
+	case err == nil:
+		stripDaemonSet(ds)
+		return ds, *at, nil
+	case apierrors.IsNotFound(err) && !apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse):
+		return nil, *at, c.notFound(ctx, ref)
+	}
+	return nil, *at, c.refused(ctx, fmt.Sprintf("daemonset %s", ref), "kubectl auth can-i get daemonsets.apps -n "+ref.Namespace, err)
+}
+
+// notFound looks for what may have been meant. That it may not be allowed to
+// changes nothing.
+func (c *Cluster) notFound(ctx context.Context, ref Ref) error {
+	e := &NotFoundError{Ref: ref}
+	names, err := c.Names(ctx, ref.Namespace)
+	if err == nil {
+		e.Near = Near(ref.Name, names)
+	}
+	elsewhere, err := c.apps.DaemonSets(metav1.NamespaceAll).List(ctx, metav1.ListOptions{
+		FieldSelector: fields.OneTermEqualSelector("metadata.name", ref.Name).String(), Limit: pageSize,
+	})
+	if err == nil {
+		for i := range elsewhere.Items {
+			if o := &elsewhere.Items[i]; o.Name == ref.Name {
+				e.Elsewhere = append(e.Elsewhere, o.Namespace)
+			}
+		}
+		slices.Sort(e.Elsewhere)
+	}
+	return e
+}
+
+func (c *Cluster) daemonSets(ctx context.Context, f Filter) ([]appsv1.DaemonSet, error) {
+	var o metav1.ListOptions
+	if f.Selector != nil {
+		o.LabelSelector = f.Selector.String()
+	}
+	got, err := readPages(ctx, o, func(ctx context.Context, o metav1.ListOptions) ([]appsv1.DaemonSet, metav1.ListMeta, error) {
+		l, err := c.apps.DaemonSets(f.Namespace).List(ctx, o)
+		return l.Items, l.ListMeta, err
+	}, each(stripDaemonSet, nil), func(o *appsv1.DaemonSet) string { return key(&o.ObjectMeta) })
+	if err != nil {
+		what, hint := "daemonsets of all namespaces", "kubectl auth can-i list daemonsets.apps -A"
+		if f.Namespace != "" {
+			what, hint = "daemonsets of namespace "+f.Namespace, "kubectl auth can-i list daemonsets.apps -n "+f.Namespace
+		}
+		return nil, c.refused(ctx, what, hint, err)
+	}
+	slices.SortFunc(got.items, func(a, b appsv1.DaemonSet) int { return compare(&a.ObjectMeta, &b.ObjectMeta) })
+	return got.items, nil
+}
+
+func (c *Cluster) nodes(ctx context.Context) (part[corev1.Node], error) {
+	got, err := readPages(ctx, metav1.ListOptions{}, func(ctx context.Context, o metav1.ListOptions) ([]corev1.Node, metav1.ListMeta, error) {
+		l, err := c.core.Nodes().List(ctx, o)
+		return l.Items, l.ListMeta, err
+	}, each(snapshot.StripNode, nil), func(o *corev1.Node) string { return key(&o.ObjectMeta) })
+	sortNodes(got.items)
+	return asPart(ctx, c, snapshot.Nodes, got, err)
+}
+
+func (c *Cluster) pods(ctx context.Context, r relation) (part[corev1.Pod], error) {
+	got, err := readPages(ctx, metav1.ListOptions{LabelSelector: r.selector.String()}, func(ctx context.Context, o metav1.ListOptions) ([]corev1.Pod, metav1.ListMeta, error) {
+		l, err := c.core.Pods(r.ds.Namespace).List(ctx, o)
+		return l.Items, l.ListMeta, err
+	}, each(snapshot.StripPod, nil), func(o *corev1.Pod) string { return key(&o.ObjectMeta) })
+	return asPart(ctx, c, snapshot.Pods, got, err)
+}
+
+func (c *Cluster) revisions(ctx context.Context, namespace string, keep func(*appsv1.ControllerRevision) bool) (part[appsv1.ControllerRevision], error) {
+	got, err := readPages(ctx, metav1.ListOptions{}, func(ctx context.Context, o metav1.ListOptions) ([]appsv1.ControllerRevision, metav1.ListMeta, error) {
+		l, err := c.apps.ControllerRevisions(namespace).List(ctx, o)
+		return l.Items, l.ListMeta, err
+	}, each(snapshot.StripRevision, keep), func(o *appsv1.ControllerRevision) string { return key(&o.ObjectMeta) })
+	return asPart(ctx, c, snapshot.Revisions, got, err)
+}
+
+func (c *Cluster) events(ctx context.Context, namespace string, keep func(*corev1.Event) bool, which ...fields.Selector) (part[corev1.Event], error) {
+	got, err := readPages(ctx, metav1.ListOptions{FieldSelector: fields.AndSelectors(which...).String()}, func(ctx context.Context, o metav1.ListOptions) ([]corev1.Event, metav1.ListMeta, error) {
+		l, err := c.core.Events(namespace).List(ctx, o)
+		return l.Items, l.ListMeta, err
+	}, each(snapshot.StripEvent, keep), eventKey)
+	return asPart(ctx, c, snapshot.Events, got, err)
+}
+
+// serverVersion is what the server says of itself.
+type serverVersion struct {
+	name   string
+	source snapshot.VersionSource
+	gaps   []snapshot.Gap
+}
+
+func (c *Cluster) version(ctx context.Context) (*serverVersion, error) {
+	result := c.core.RESTClient().Get().AbsPath("/version").SetHeader("Accept", runtime.ContentTypeJSON).Do(ctx)
+	var info version.Info
+	err := result.Error()
+	if body, _ := result.Raw(); err == nil {
+		err = json.Unmarshal(body, &info)
+	}
+	if err == nil && info.GitVersion == "" {
+		err = errors.New("the server's /version does not say")
+	}
+	if err != nil {
+		g, err := c.gap(ctx, snapshot.Version, err)
+		return &serverVersion{source: snapshot.VersionDefault, gaps: []snapshot.Gap{g}}, err
+	}
+	return &serverVersion{name: info.GitVersion, source: snapshot.VersionServer}, nil
+}
+
+// asPart turns what a list request brought, or its error, into a part.
+func asPart[T any](ctx context.Context, c *Cluster, what snapshot.What, got pages[T], err error) (part[T], error) {
+	p := part[T]{items: got.items}
+	switch {
+	case err != nil:
+		g, err := c.gap(ctx, what, err)
+		return part[T]{gaps: []snapshot.Gap{g}}, err
+	case got.moved != "":
+		p.gaps = []snapshot.Gap{{What: what, Why: snapshot.Moved, Message: got.moved}}
+	}
+	return p, nil
+}
+
+// gap makes a Gap of a request that failed, unless all others would fail with
+// it. A lost connection is a Gap at first: the DaemonSet is read at the end,
+// and when that fails too, nobody is there.
+func (c *Cluster) gap(ctx context.Context, what snapshot.What, err error) (snapshot.Gap, error) {
+	switch {
+	case ctx.Err() != nil || apierrors.IsUnauthorized(err):
+		return snapshot.Gap{}, c.refused(ctx, string(what), "", err)
+	case apierrors.IsForbidden(err):
+		return snapshot.Gap{What: what, Why: snapshot.Forbidden, Message: message(err)}, nil
+	}
+	return snapshot.Gap{What: what, Why: snapshot.Failed, Message: message(err)}, nil
+}
+
+// refused sorts the errors that leave no answer.
+func (c *Cluster) refused(ctx context.Context, what, hint string, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case apierrors.IsUnauthorized(err):
+		return &RequestError{What: "the cluster at " + c.server + " does not know this user", Err: err, hint: "kubectl auth whoami"}
+	case apierrors.IsForbidden(err):
+		return &RequestError{What: what, Err: err, hint: hint}
+	}
+	if e := (*url.Error)(nil); errors.As(err, &e) {
+		return &UnreachableError{Server: c.server, Err: e.Err} // the address stands beside it
+	}
+	return &RequestError{What: what, Err: err}
+}
+
+// message returns the words of an error for a Gap.
+func message(err error) string {
+	if e := (*RequestError)(nil); errors.As(err, &e) {
+		err = e.Err
+	}
+	if e := (*url.Error)(nil); errors.As(err, &e) {
+		err = e.Err
+	}
+	return oneLine(err.Error())
+}

@@ -1,0 +1,785 @@
+package source
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+var agent = Ref{"kube-system", "agent"}
+
+const small = `
+	ds agent gen=1
+	nodes 12
+	pod p1 app=agent owner=agent
+	pod p2 app=agent owner=agent ready
+	rev r1 app=agent owner=agent
+	event e1 about=DaemonSet/agent
+	event e2 about=Pod/p1`
+
+func TestReadAsksFor(t *testing.T) {
+	for _, tt := range []struct {
+		world string
+		want  map[string]int
+		why   string
+	}{
+		{
+			small,
+			map[string]int{"daemonset": 2, "version": 1, "nodes": 1, "pods": 1, "controllerrevisions": 1, "events": 2},
+			"12 nodes take 8 requests",
+		},
+		{
+			"ds agent\nnodes 12\npod p app=agent owner=agent ready",
+			map[string]int{"daemonset": 2, "version": 1, "nodes": 1, "pods": 1, "controllerrevisions": 1, "events": 1},
+			"without a pod that is not ready, no events of pods",
+		},
+		{
+			"ds agent\nnodes 1200\npod p app=agent owner=agent ready",
+			map[string]int{"daemonset": 2, "version": 1, "nodes": 3, "pods": 1, "controllerrevisions": 1, "events": 1},
+			"1,200 nodes take two pages more",
+		},
+		{
+			"ds agent\nnodes 500",
+			map[string]int{"daemonset": 2, "version": 1, "nodes": 1, "pods": 1, "controllerrevisions": 1, "events": 1},
+			"a full page is not followed by an empty one",
+		},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			s := newAPIServer(t, parseWorld(t, tt.world))
+			got, err := newCluster(t, s).Read(background, agent)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(got.Gaps) > 0 {
+				t.Errorf("gaps: %v", got.Gaps)
+			}
+			if diff := cmp.Diff(tt.want, s.asked()); diff != "" {
+				t.Errorf("requests (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestReadAsksHow(t *testing.T) {
+	s := newAPIServer(t, parseWorld(t, small))
+	if _, err := newCluster(t, s).Read(background, agent); err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(s.requests)
+	want := []string{
+		"GET /api/v1/namespaces/kube-system/events?fieldSelector=involvedObject.kind%3DDaemonSet%2CinvolvedObject.name%3Dagent&limit=500",
+		"GET /api/v1/namespaces/kube-system/events?fieldSelector=involvedObject.kind%3DPod%2Ctype%3DWarning&limit=500",
+		"GET /api/v1/namespaces/kube-system/pods?labelSelector=app%3Dagent&limit=500",
+		"GET /api/v1/nodes?limit=500",
+		"GET /apis/apps/v1/namespaces/kube-system/controllerrevisions?limit=500",
+		"GET /apis/apps/v1/namespaces/kube-system/daemonsets/agent",
+		"GET /apis/apps/v1/namespaces/kube-system/daemonsets/agent",
+		"GET /version",
+	}
+	if diff := cmp.Diff(want, s.requests); diff != "" {
+		t.Errorf("requests (-want +got):\n%s", diff)
+	}
+	if got := s.headers.Get("Accept"); got != "application/vnd.kubernetes.protobuf,application/json" {
+		t.Errorf("accept: %s", got)
+	}
+	if got := s.headers.Get("User-Agent"); got != "kubectl-ds/test" {
+		t.Errorf("user agent: %s", got)
+	}
+}
+
+func TestReadAllReadsNodesOnce(t *testing.T) {
+	text := "nodes 1200\n"
+	for i := range 20 {
+		ns := []string{"kube-system", "default"}[i%2]
+		text += fmt.Sprintf("ds d%02d ns=%s\n", i, ns)
+		text += fmt.Sprintf("pod p%02d app=d%02d ns=%s\n", i, i, ns)
+	}
+	s := newAPIServer(t, parseWorld(t, text))
+	all, err := newCluster(t, s).ReadAll(background, Filter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) != 20 {
+		t.Errorf("%d snapshots", len(all))
+	}
+	want := map[string]int{"daemonsets": 1, "daemonset": 20, "version": 1, "nodes": 3, "pods": 20, "controllerrevisions": 1, "events": 2}
+	if diff := cmp.Diff(want, s.asked()); diff != "" {
+		t.Errorf("requests (-want +got):\n%s", diff)
+	}
+	for _, snap := range all {
+		if &snap.Nodes[0] != &all[0].Nodes[0] {
+			t.Errorf("daemonset %s has nodes of its own", snap.DaemonSet.Name)
+		}
+	}
+}
+
+func TestReadAllOfNothingAsksForNothing(t *testing.T) {
+	s := newAPIServer(t, parseWorld(t, "ds agent\nnodes 12"))
+	all, err := newCluster(t, s).ReadAll(background, Filter{Namespace: "empty"})
+	if err != nil || len(all) != 0 {
+		t.Fatal(all, err)
+	}
+	if diff := cmp.Diff(map[string]int{"daemonsets": 1}, s.asked()); diff != "" {
+		t.Errorf("requests (-want +got):\n%s", diff)
+	}
+}
+
+// cut ends the answer in the middle.
+func cut(w http.ResponseWriter) bool {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Length", "1000")
+	fmt.Fprint(w, `{"kind":"NodeList","items":[`)
+	w.(http.Flusher).Flush()
+	panic(http.ErrAbortHandler)
+}
+
+func TestGaps(t *testing.T) {
+	forbid := func(what string) func(*apiServer, http.ResponseWriter, string, int) bool {
+		return func(s *apiServer, w http.ResponseWriter, asked string, _ int) bool {
+			return asked == what && s.forbid(w, what)
+		}
+	}
+	forbidden := func(what snapshot.What) []snapshot.Gap {
+		return []snapshot.Gap{{What: what, Why: snapshot.Forbidden, Message: string(what) + ` is forbidden: User "jane" cannot do that`}}
+	}
+	whole := outline{"kube-system/agent", "n0 n1", "p1 p2", "r1", "e1 e2"}
+	for _, tt := range []struct {
+		answer func(*apiServer, http.ResponseWriter, string, int) bool
+		want   outline
+		gaps   []snapshot.Gap
+		why    string
+	}{
+		{
+			nil, whole, nil, "what may be read is there, with no gap",
+		},
+		{
+			forbid("nodes"), outline{"kube-system/agent", "", "p1 p2", "r1", "e1 e2"},
+			forbidden(snapshot.Nodes), "without the right to list nodes, all else is there",
+		},
+		{
+			forbid("pods"), outline{"kube-system/agent", "n0 n1", "", "r1", "e1"},
+			forbidden(snapshot.Pods), "without pods there are no events of pods",
+		},
+		{
+			forbid("controllerrevisions"), outline{"kube-system/agent", "n0 n1", "p1 p2", "", "e1 e2"},
+			forbidden(snapshot.Revisions), "revisions may be refused",
+		},
+		{
+			forbid("events"), outline{"kube-system/agent", "n0 n1", "p1 p2", "r1", ""},
+			forbidden(snapshot.Events), "two lists of events make one gap",
+		},
+		{
+			forbid("version"), whole, forbidden(snapshot.Version), "the version may be refused",
+		},
+		{
+			func(s *apiServer, w http.ResponseWriter, what string, _ int) bool {
+				if what == "version" {
+					fmt.Fprint(w, "<html>\nplease log in\n</html>")
+				}
+				return what == "version"
+			},
+			whole, []snapshot.Gap{{What: snapshot.Version, Why: snapshot.Failed, Message: "invalid character '<' looking for beginning of value"}},
+			"a version that is none",
+		},
+		{
+			func(s *apiServer, w http.ResponseWriter, what string, _ int) bool {
+				if what == "version" {
+					fmt.Fprint(w, "{}")
+				}
+				return what == "version"
+			},
+			whole, []snapshot.Gap{{What: snapshot.Version, Why: snapshot.Failed, Message: "the server's /version does not say"}},
+			"a version that is empty",
+		},
+		{
+			func(s *apiServer, w http.ResponseWriter, what string, _ int) bool {
+				if what == "nodes" {
+					s.fail(w, http.StatusInternalServerError, metav1.StatusReasonInternalError, "etcdserver:\n  no leader")
+				}
+				return what == "nodes"
+			},
+			outline{"kube-system/agent", "", "p1 p2", "r1", "e1 e2"},
+			[]snapshot.Gap{{What: snapshot.Nodes, Why: snapshot.Failed, Message: "etcdserver: no leader"}},
+			"an error of the server is one line of the gap",
+		},
+		{
+			func(_ *apiServer, w http.ResponseWriter, what string, _ int) bool { return what == "nodes" && cut(w) },
+			outline{"kube-system/agent", "", "p1 p2", "r1", "e1 e2"},
+			[]snapshot.Gap{{What: snapshot.Nodes, Why: snapshot.Failed, Message: "unexpected error when reading response body. Please retry. Original error: unexpected EOF"}},
+			"a connection that ends in the middle is a gap while the server is there",
+		},
+		{
+			func(s *apiServer, _ http.ResponseWriter, _ string, _ int) bool { s.date = nil; return false },
+			whole, []snapshot.Gap{{What: snapshot.Clock, Why: snapshot.NotGiven, Message: "the server's answers carry no Date: this machine's clock is used"}},
+			"no Date",
+		},
+		{
+			func(s *apiServer, w http.ResponseWriter, what string, _ int) bool {
+				if slices.Contains([]string{"nodes", "pods", "controllerrevisions", "events", "version"}, what) {
+					return s.forbid(w, what)
+				}
+				return false
+			},
+			outline{DaemonSet: "kube-system/agent"},
+			slices.Concat(forbidden(snapshot.Nodes), forbidden(snapshot.Pods), forbidden(snapshot.Revisions), forbidden(snapshot.Events), forbidden(snapshot.Version)),
+			"who may read one DaemonSet and no more has a Snapshot, and the gaps are in their order",
+		},
+		{
+			func(s *apiServer, w http.ResponseWriter, what string, n int) bool {
+				return what == "daemonset" && n == 2 && s.forbid(w, "daemonset")
+			},
+			whole, []snapshot.Gap{
+				{What: snapshot.Pods, Why: snapshot.Moved, Message: `the daemonset could not be read again at the end: daemonset is forbidden: User "jane" cannot do that`},
+				{What: snapshot.Revisions, Why: snapshot.Moved, Message: `the daemonset could not be read again at the end: daemonset is forbidden: User "jane" cannot do that`},
+			},
+			"a DaemonSet that is refused only at the end was read nevertheless",
+		},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			w := parseWorld(t, strings.Replace(small, "nodes 12", "node n0\nnode n1", 1))
+			s := newAPIServer(t, w)
+			s.answer = tt.answer
+			got, err := newCluster(t, s).Read(background, agent)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, outlineOf(got)); diff != "" {
+				t.Errorf("snapshot (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(tt.gaps, got.Gaps); diff != "" {
+				t.Errorf("gaps (-want +got):\n%s", diff)
+			}
+			if err := snapshot.Validate(got); err != nil {
+				t.Error(err)
+			}
+
+			s = newAPIServer(t, w)
+			s.answer = tt.answer
+			all, err := newCluster(t, s).ReadAll(background, Filter{Namespace: "kube-system"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(tt.why, "only at the end") {
+				return // ReadAll reads it alone only once
+			}
+			if diff := cmp.Diff([]*snapshot.Snapshot{got}, all, cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("ReadAll differs (-Read +ReadAll):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestClock(t *testing.T) {
+	s := newAPIServer(t, parseWorld(t, small))
+	at := noon
+	s.date = func() time.Time { at = at.Add(time.Second); return at }
+	got, err := newCluster(t, s).Read(background, agent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := noon.Add(8 * time.Second); !got.TakenAt.Equal(want) || got.TakenAt.Location() != time.UTC {
+		t.Errorf("taken at %v, want %v: the Date of the last of 8 answers", got.TakenAt, want)
+	}
+	s.date = nil
+	if got, err = newCluster(t, s).Read(background, agent); err != nil {
+		t.Fatal(err)
+	}
+	if want := noon.AddDate(1, 0, 0); !got.TakenAt.Equal(want) {
+		t.Errorf("taken at %v, want %v: this machine's clock", got.TakenAt, want)
+	}
+}
+
+func TestGenerationMoves(t *testing.T) {
+	for _, tt := range []struct {
+		moves int // at how many of the readings of the DaemonSet
+		reads int // how often the pods are read
+		gaps  []snapshot.Gap
+		why   string
+	}{
+		{0, 1, nil, "a DaemonSet that stays is read once"},
+		{1, 2, nil, "one that moved is taken again"},
+		{2, 3, nil, "and once more"},
+		{99, 3, moved("the daemonset changed each of the 3 times that it was read, from generation 1 to 4"), "in the end what there is will do"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			for _, all := range []bool{false, true} {
+				s := newAPIServer(t, parseWorld(t, small))
+				moves := 0
+				s.answer = func(s *apiServer, _ http.ResponseWriter, what string, n int) bool {
+					if what == "daemonset" && (all || n > 1) && moves < tt.moves {
+						moves++
+						s.daemonSetOf("agent").Generation++
+					}
+					return false
+				}
+				var got *snapshot.Snapshot
+				c := newCluster(t, s)
+				if all {
+					list, err := c.ReadAll(background, Filter{})
+					if err != nil {
+						t.Fatal(err)
+					}
+					got = list[0]
+				} else {
+					var err error
+					if got, err = c.Read(background, agent); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if diff := cmp.Diff(tt.gaps, got.Gaps); diff != "" {
+					t.Errorf("gaps (-want +got):\n%s", diff)
+				}
+				asked := s.asked()
+				if asked["pods"] != tt.reads || asked["controllerrevisions"] != tt.reads {
+					t.Errorf("read %v, want %d times", asked, tt.reads)
+				}
+				if want := s.daemonSetOf("agent").Generation; got.DaemonSet.Generation != want {
+					t.Errorf("generation %d, want the newest, %d", got.DaemonSet.Generation, want)
+				}
+				if want := "e1 e2"; outlineOf(got).Events != want {
+					t.Errorf("events %q, want %q", outlineOf(got).Events, want)
+				}
+				if all && asked["nodes"] != 1 {
+					t.Errorf("nodes read %d times", asked["nodes"])
+				}
+			}
+		})
+	}
+}
+
+func TestStatusOfTheLastReading(t *testing.T) {
+	s := newAPIServer(t, parseWorld(t, small))
+	s.answer = func(s *apiServer, _ http.ResponseWriter, what string, n int) bool {
+		if what == "daemonset" && n == 2 {
+			s.daemonSetOf("agent").Status.NumberReady = 7
+		}
+		return false
+	}
+	got, err := newCluster(t, s).Read(background, agent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.DaemonSet.Status.NumberReady != 7 || s.asked()["pods"] != 1 {
+		t.Errorf("ready %d, pods read %d times; want the newest status, and no second try for it", got.DaemonSet.Status.NumberReady, s.asked()["pods"])
+	}
+}
+
+func TestDeletedMeanwhile(t *testing.T) {
+	remove := func(s *apiServer, _ http.ResponseWriter, what string, n int) bool {
+		if what == "pods" {
+			s.world = slices.Clone(s.world)[1:]
+		}
+		return false
+	}
+	s := newAPIServer(t, parseWorld(t, small))
+	s.answer = remove
+	if _, err := newCluster(t, s).Read(background, agent); !errors.As(err, new(*NotFoundError)) {
+		t.Errorf("Read: %v, want that it is gone", err)
+	}
+	s = newAPIServer(t, parseWorld(t, small))
+	s.answer = remove
+	if all, err := newCluster(t, s).ReadAll(background, Filter{}); err != nil || len(all) != 0 {
+		t.Errorf("ReadAll: %v, %v, want nothing", all, err)
+	}
+}
+
+func TestRecreatedMeanwhile(t *testing.T) {
+	s := newAPIServer(t, parseWorld(t, small))
+	s.answer = func(s *apiServer, _ http.ResponseWriter, what string, n int) bool {
+		if what == "daemonset" && n == 2 {
+			s.daemonSetOf("agent").UID = "another"
+		}
+		return false
+	}
+	got, err := newCluster(t, s).Read(background, agent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.DaemonSet.UID != "another" || s.asked()["pods"] != 2 {
+		t.Errorf("UID %s, pods read %d times; want the new DaemonSet, read anew", got.DaemonSet.UID, s.asked()["pods"])
+	}
+}
+
+func TestExpiredPages(t *testing.T) {
+	// nodes 1200 is three pages; n counts the requests for nodes.
+	type expire struct {
+		at    int
+		token string
+	}
+	for _, tt := range []struct {
+		expire []expire
+		insert int // the request before which a node is added at the very start
+		nodes  int
+		asked  int
+		gap    string // of nodes
+		why    snapshot.Why
+		name   string
+	}{
+		{nil, 0, 1200, 3, "", "", "three pages"},
+		{[]expire{{2, ""}}, 0, 1200, 5, "", "", "without a token to go on with, the list starts anew and is of one moment"},
+		{[]expire{{3, "from-500"}}, 0, 1200, 5, "page 3 was read at a later moment than the pages before it, whose token had expired", snapshot.Moved, "a token that goes over old ground gives nothing twice"},
+		{[]expire{{3, "from-01000"}}, 0, 1200, 4, "page 3 was read at a later moment than the pages before it, whose token had expired", snapshot.Moved, "a token is taken, and said"},
+		{[]expire{{1, "from-500"}}, 0, 0, 1, "expired", snapshot.Failed, "a list that expires before it began has failed"},
+		{[]expire{{2, ""}, {4, ""}, {6, ""}, {8, ""}, {10, ""}, {12, ""}}, 0, 0, 12, "its pages expired 6 times while they were read: expired", snapshot.Failed, "there is an end to it"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newAPIServer(t, parseWorld(t, "ds agent\nnodes 1200"))
+			s.answer = func(s *apiServer, w http.ResponseWriter, what string, n int) bool {
+				for _, e := range tt.expire {
+					if what == "nodes" && n == e.at {
+						s.expire(w, http.StatusGone, metav1.StatusReasonExpired, "expired", e.token)
+						return true
+					}
+				}
+				return false
+			}
+			got, err := newCluster(t, s).Read(background, agent)
+			if err != nil {
+				t.Fatal(err)
+			}
+			names := map[string]bool{}
+			for i := range got.Nodes {
+				names[got.Nodes[i].Name] = true
+			}
+			if len(got.Nodes) != tt.nodes || len(names) != tt.nodes {
+				t.Errorf("%d nodes, %d different, want %d", len(got.Nodes), len(names), tt.nodes)
+			}
+			if n := s.asked()["nodes"]; n != tt.asked {
+				t.Errorf("%d requests, want %d", n, tt.asked)
+			}
+			var gaps []snapshot.Gap
+			if tt.gap != "" {
+				gaps = []snapshot.Gap{{What: snapshot.Nodes, Why: tt.why, Message: tt.gap}}
+			}
+			if diff := cmp.Diff(gaps, got.Gaps); diff != "" {
+				t.Errorf("gaps (-want +got):\n%s", diff)
+			}
+			if got.Lacks(snapshot.Nodes) != (tt.nodes == 0) {
+				t.Errorf("lacks nodes: %v", got.Lacks(snapshot.Nodes))
+			}
+		})
+	}
+}
+
+func TestLastOfEach(t *testing.T) {
+	got := lastOfEach([]string{"a1", "b1", "a2", "c1", "b2"}, func(s *string) string { return (*s)[:1] })
+	if diff := cmp.Diff([]string{"a2", "c1", "b2"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestPagesAreStrippedAsTheyArrive(t *testing.T) {
+	var seen []string
+	_, err := readPages(background, metav1.ListOptions{},
+		func(_ context.Context, o metav1.ListOptions) ([]string, metav1.ListMeta, error) {
+			seen = append(seen, "ask "+o.Continue)
+			if o.Continue == "2" {
+				return []string{"c"}, metav1.ListMeta{}, nil
+			}
+			return []string{"a", "b"}, metav1.ListMeta{Continue: "2"}, nil
+		},
+		func(page []string) []string { seen = append(seen, "strip "+strings.Join(page, " ")); return page },
+		func(s *string) string { return *s },
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"ask ", "strip a b", "ask 2", "strip c"}, seen); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestPagesThatDoNotAdvance(t *testing.T) {
+	_, err := readPages(background, metav1.ListOptions{},
+		func(context.Context, metav1.ListOptions) ([]int, metav1.ListMeta, error) {
+			return []int{1}, metav1.ListMeta{Continue: "x"}, nil
+		},
+		func(p []int) []int { return p }, func(*int) string { return "" })
+	if err == nil || err.Error() != "the server's pages do not advance" {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestNoAnswer(t *testing.T) {
+	refuse := func(what string, code int, reason metav1.StatusReason) func(*apiServer, http.ResponseWriter, string, int) bool {
+		return func(s *apiServer, w http.ResponseWriter, asked string, _ int) bool {
+			if asked == what {
+				s.fail(w, code, reason, "no:\n  because of jane")
+			}
+			return asked == what
+		}
+	}
+	for _, tt := range []struct {
+		answer func(*apiServer, http.ResponseWriter, string, int) bool
+		want   string // SERVER stands for its address
+		hint   string
+		why    string
+	}{
+		{refuse("daemonset", http.StatusForbidden, metav1.StatusReasonForbidden), "daemonset kube-system/agent: no: because of jane", "kubectl auth can-i get daemonsets.apps -n kube-system", "the DaemonSet may not be read"},
+		{refuse("daemonset", http.StatusUnauthorized, metav1.StatusReasonUnauthorized), "the cluster at SERVER does not know this user: no: because of jane", "kubectl auth whoami", "the user is unknown"},
+		{refuse("nodes", http.StatusUnauthorized, metav1.StatusReasonUnauthorized), "the cluster at SERVER does not know this user: no: because of jane", "kubectl auth whoami", "the token ran out in the middle"},
+		{refuse("version", http.StatusUnauthorized, metav1.StatusReasonUnauthorized), "the cluster at SERVER does not know this user: no: because of jane", "kubectl auth whoami", "the token ran out at the version"},
+		{
+			func(s *apiServer, w http.ResponseWriter, what string, n int) bool {
+				if what == "daemonset" && n == 2 {
+					s.fail(w, http.StatusUnauthorized, metav1.StatusReasonUnauthorized, "no")
+					return true
+				}
+				return false
+			},
+			"the cluster at SERVER does not know this user: no", "kubectl auth whoami", "the token ran out at the end",
+		},
+		{refuse("daemonset", http.StatusInternalServerError, metav1.StatusReasonInternalError), "daemonset kube-system/agent: no: because of jane", "", "the server is ill"},
+		{
+			func(_ *apiServer, w http.ResponseWriter, what string, _ int) bool {
+				http.Error(w, "nothing here", http.StatusNotFound)
+				return true
+			},
+			"daemonset kube-system/agent: the server could not find the requested resource (get daemonsets.apps agent)", "", "a server that is not Kubernetes does not say that the DaemonSet is missing",
+		},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			s := newAPIServer(t, parseWorld(t, small))
+			s.answer = tt.answer
+			_, err := newCluster(t, s).Read(background, agent)
+			e := (*RequestError)(nil)
+			if !errors.As(err, &e) {
+				t.Fatalf("%T %v", err, err)
+			}
+			if want := strings.ReplaceAll(tt.want, "SERVER", s.URL); err.Error() != want {
+				t.Errorf("%q, want %q", err, want)
+			}
+			if e.Hint() != tt.hint {
+				t.Errorf("hint %q, want %q", e.Hint(), tt.hint)
+			}
+		})
+	}
+}
+
+func TestListOfDaemonSetsForbidden(t *testing.T) {
+	for _, tt := range []struct{ namespace, want, hint string }{
+		{"", `daemonsets of all namespaces: daemonsets is forbidden: User "jane" cannot do that`, "kubectl auth can-i list daemonsets.apps -A"},
+		{"apps", `daemonsets of namespace apps: daemonsets is forbidden: User "jane" cannot do that`, "kubectl auth can-i list daemonsets.apps -n apps"},
+	} {
+		s := newAPIServer(t, nil)
+		s.answer = func(s *apiServer, w http.ResponseWriter, what string, _ int) bool { return s.forbid(w, what) }
+		_, err := newCluster(t, s).ReadAll(background, Filter{Namespace: tt.namespace})
+		e := (*RequestError)(nil)
+		if !errors.As(err, &e) || err.Error() != tt.want || e.Hint() != tt.hint {
+			t.Errorf("%v, want %s", err, tt.want)
+		}
+	}
+}
+
+func TestNotFoundWhenNothingMayBeListed(t *testing.T) {
+	s := newAPIServer(t, parseWorld(t, "ds agent"))
+	s.answer = func(s *apiServer, w http.ResponseWriter, what string, _ int) bool {
+		return what == "daemonsets" && s.forbid(w, what)
+	}
+	_, err := newCluster(t, s).Read(background, Ref{"kube-system", "agents"})
+	if diff := cmp.Diff(&NotFoundError{Ref: Ref{"kube-system", "agents"}}, err); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestUnreachable(t *testing.T) {
+	s := httptest.NewServer(nil)
+	host := strings.TrimPrefix(s.URL, "http://")
+	s.Close()
+	c, err := NewCluster(&rest.Config{Host: "http://jane:secret@" + host + "/path"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, ask := range map[string]func() error{
+		"Read":    func() error { _, err := c.Read(background, agent); return err },
+		"ReadAll": func() error { _, err := c.ReadAll(background, Filter{}); return err },
+		"Names":   func() error { _, err := c.Names(background, ""); return err },
+	} {
+		err := ask()
+		e := (*UnreachableError)(nil)
+		if !errors.As(err, &e) {
+			t.Fatalf("%s: %T %v", name, err, err)
+		}
+		want := "no answer from the cluster at http://" + host + "/path: dial tcp " + host + ": connect: connection refused"
+		if err.Error() != want {
+			t.Errorf("%s: %q, want %q", name, err, want)
+		}
+	}
+}
+
+// warnings counts the warnings that client-go hands on.
+type warnings int
+
+func (n *warnings) HandleWarningHeader(int, string, string) { *n++ }
+
+func TestNothingIsLogged(t *testing.T) {
+	var log bytes.Buffer
+	klog.LogToStderr(false)
+	klog.SetOutput(&log)
+	defer klog.LogToStderr(true)
+
+	s := newAPIServer(t, parseWorld(t, small))
+	s.answer = func(_ *apiServer, w http.ResponseWriter, what string, _ int) bool {
+		w.Header().Set("Warning", `299 - "this is old"`)
+		return what == "nodes" && cut(w)
+	}
+	n := new(warnings)
+	c, err := NewCluster(&rest.Config{Host: s.URL, WarningHandler: n}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Read(background, agent); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.ReadAll(background, Filter{}); err != nil {
+		t.Fatal(err)
+	}
+	klog.Flush()
+	if log.Len() > 0 || *n > 0 {
+		t.Errorf("%d warnings, and logged:\n%s", *n, &log)
+	}
+}
+
+func TestAGapIsOnlyForWhomItConcerns(t *testing.T) {
+	s := newAPIServer(t, parseWorld(t, "node n\nds ill\nds well\npod p1 app=ill\npod p2 app=well ready"))
+	s.answer = func(s *apiServer, w http.ResponseWriter, what string, n int) bool {
+		return what == "events" && n == 2 && s.forbid(w, what)
+	}
+	all, err := newCluster(t, s).ReadAll(background, Filter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !all[0].Lacks(snapshot.Events) || len(all[1].Gaps) > 0 {
+		t.Errorf("gaps %v and %v, want one for the DaemonSet whose pod is not ready", all[0].Gaps, all[1].Gaps)
+	}
+}
+
+func TestServerLeavesInTheMiddle(t *testing.T) {
+	s := newAPIServer(t, parseWorld(t, small))
+	c := newCluster(t, s)
+	s.answer = func(s *apiServer, w http.ResponseWriter, what string, n int) bool {
+		if what == "daemonset" && n == 2 {
+			return cut(w)
+		}
+		return what == "nodes" && cut(w)
+	}
+	if got, err := c.Read(background, agent); err == nil {
+		t.Errorf("a Snapshot with %v, want an error: nobody is there at the end", got.Gaps)
+	}
+}
+
+func TestCancelled(t *testing.T) {
+	for _, at := range []string{"daemonset", "version", "nodes", "pods", "events", "daemonsets"} {
+		ctx, cancel := context.WithCancel(background)
+		s := newAPIServer(t, parseWorld(t, small))
+		s.answer = func(_ *apiServer, _ http.ResponseWriter, what string, _ int) bool {
+			if what == at {
+				cancel()
+			}
+			return false
+		}
+		c := newCluster(t, s)
+		var err error
+		if at == "daemonsets" {
+			_, err = c.ReadAll(ctx, Filter{})
+		} else {
+			_, err = c.Read(ctx, agent)
+		}
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("at %s: %v, want that it was cancelled", at, err)
+		}
+		cancel()
+	}
+}
+
+func TestConfigIsNotChanged(t *testing.T) {
+	config := &rest.Config{Host: "https://example.invalid"}
+	if _, err := NewCluster(config, nil); err != nil {
+		t.Fatal(err)
+	}
+	before := rest.Config{Host: "https://example.invalid"}
+	if diff := cmp.Diff(before.String(), config.String()); diff != "" || config.WrapTransport != nil || config.QPS != 0 {
+		t.Errorf("(-before +after):\n%s", diff)
+	}
+}
+
+func TestAddress(t *testing.T) {
+	for _, tt := range []struct{ host, want, why string }{
+		{"https://10.0.0.1:6443", "https://10.0.0.1:6443", "an address is shown"},
+		{"https://10.0.0.1:6443/k8s/clusters/c-1/", "https://10.0.0.1:6443/k8s/clusters/c-1", "with its path"},
+		{"https://jane:secret@10.0.0.1", "https://10.0.0.1", "without a password"},
+		{"https://10.0.0.1?token=secret", "https://10.0.0.1", "without a query"},
+		{"localhost:8080", "localhost:8080", "a bare host stays"},
+		{"jane:secret@localhost:8080", "localhost:8080", "a bare host loses its password"},
+	} {
+		if got := address(tt.host); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.why, got, tt.want)
+		}
+	}
+}
+
+func TestTroubled(t *testing.T) {
+	for _, tt := range []struct {
+		pod  string
+		want bool
+		why  string
+	}{
+		{"pod p ready", false, "a ready pod needs no words"},
+		{"pod p", true, "a pod that is not ready does"},
+		{"pod p ready ending", true, "so does one that ends"},
+	} {
+		whose := troubled{}
+		whose.add([]corev1.Pod{*parseWorld(t, tt.pod)[0].(*corev1.Pod)})
+		if len(whose) == 1 != tt.want {
+			t.Errorf("%s: %v", tt.why, whose)
+		}
+	}
+}
+
+func TestRelation(t *testing.T) {
+	ds := parseWorld(t, "ds agent")[0].(*appsv1.DaemonSet)
+	r, err := relate(ds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		event string
+		want  bool
+		why   string
+	}{
+		{"event e about=DaemonSet/agent", true, "its own"},
+		{"event e about=DaemonSet/b aboutuid=uid-of-ds-agent", false, "another name"},
+		{"event e about=Pod/agent aboutuid=uid-of-ds-agent", false, "another kind"},
+		{"event e about=DaemonSet/agent ns=default", false, "another namespace"},
+		{"event e about=DaemonSet/agent aboutuid=other", false, "another UID"},
+	} {
+		if got := r.concerns(parseWorld(t, tt.event)[0].(*corev1.Event)); got != tt.want {
+			t.Errorf("%s: %v", tt.why, got)
+		}
+	}
+	pod := parseWorld(t, "pod p owner=agent")[0].(*corev1.Pod)
+	if !r.takes(&pod.ObjectMeta) {
+		t.Error("an owned pod is not taken")
+	}
+	ds.UID, pod.OwnerReferences[0].UID = "", ""
+	if r.takes(&pod.ObjectMeta) {
+		t.Error("no UID is taken for the same UID")
+	}
+}

@@ -1,0 +1,333 @@
+package source
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	kjson "k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// object is one decoded object, stripped: one of the pointers is set when its
+// kind is one that a Snapshot holds.
+type object struct {
+	kind     metav1.TypeMeta
+	ds       *appsv1.DaemonSet
+	node     *corev1.Node
+	pod      *corev1.Pod
+	revision *appsv1.ControllerRevision
+	event    *corev1.Event
+	snapshot *snapshot.Snapshot
+	newest   time.Time // the newest time that the object tells of
+}
+
+var (
+	errNotKubernetes = errors.New("not a Kubernetes object")
+	// errNoKind says that neither an object nor its list tells what it is.
+	errNoKind = fmt.Errorf("%w: no kind", errNotKubernetes)
+)
+
+// fieldError says which field of an object is wrong.
+type fieldError struct {
+	field string // as spec.taints[0].key
+	err   error
+}
+
+func (e *fieldError) Error() string { return e.field + ": " + e.err.Error() }
+
+func (e *fieldError) Unwrap() error { return e.err }
+
+// decode reads an object from JSON. list is the kind of the list that it
+// stands in: it decides when the object itself has none. Unknown fields are
+// passed over: the object may be of a newer version.
+func decode(raw []byte, list metav1.TypeMeta) (object, error) {
+	var o object
+	if first := firstByte(raw); first != '{' {
+		return o, fmt.Errorf("%w: it is %s", errNotKubernetes, kindOfJSON(first))
+	}
+	if err := kjson.Unmarshal(raw, &o.kind); err != nil {
+		return o, explain(raw, &o.kind, err)
+	}
+	if o.kind.Kind == "" {
+		o.kind = itemKind(list)
+	}
+	if o.kind.Kind == "" {
+		return o, errNoKind
+	}
+	var meta *metav1.ObjectMeta
+	var err error
+	switch o.kind {
+	case metav1.TypeMeta{APIVersion: "apps/v1", Kind: "DaemonSet"}:
+		if o.ds, err = decodeAs[appsv1.DaemonSet](raw); err != nil {
+			return o, err
+		}
+		if _, err := metav1.LabelSelectorAsSelector(o.ds.Spec.Selector); err != nil || o.ds.Spec.Selector == nil {
+			return o, &fieldError{"spec.selector", cmp.Or(err, errors.New("missing"))}
+		}
+		meta = &o.ds.ObjectMeta
+		for _, c := range o.ds.Status.Conditions {
+			o.saw(c.LastTransitionTime)
+		}
+	case metav1.TypeMeta{APIVersion: "v1", Kind: "Node"}:
+		if o.node, err = decodeAs[corev1.Node](raw); err != nil {
+			return o, err
+		}
+		meta = &o.node.ObjectMeta
+		for _, c := range o.node.Status.Conditions {
+			o.saw(c.LastHeartbeatTime, c.LastTransitionTime)
+		}
+		for _, t := range o.node.Spec.Taints {
+			o.sawPtr(t.TimeAdded)
+		}
+	case metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}:
+		if o.pod, err = decodeAs[corev1.Pod](raw); err != nil {
+			return o, err
+		}
+		meta = &o.pod.ObjectMeta
+		o.sawPtr(o.pod.Status.StartTime)
+		for _, c := range o.pod.Status.Conditions {
+			o.saw(c.LastProbeTime, c.LastTransitionTime)
+		}
+		for _, c := range slices.Concat(o.pod.Status.InitContainerStatuses, o.pod.Status.ContainerStatuses) {
+			for _, s := range []corev1.ContainerState{c.State, c.LastTerminationState} {
+				if s.Running != nil {
+					o.saw(s.Running.StartedAt)
+				}
+				if s.Terminated != nil {
+					o.saw(s.Terminated.StartedAt, s.Terminated.FinishedAt)
+				}
+			}
+		}
+	case metav1.TypeMeta{APIVersion: "apps/v1", Kind: "ControllerRevision"}:
+		if o.revision, err = decodeAs[appsv1.ControllerRevision](raw); err != nil {
+			return o, err
+		}
+		meta = &o.revision.ObjectMeta
+	case metav1.TypeMeta{APIVersion: "v1", Kind: "Event"}:
+		if o.event, err = decodeAs[corev1.Event](raw); err != nil {
+			return o, err
+		}
+		meta = &o.event.ObjectMeta
+		o.saw(o.event.FirstTimestamp, o.event.LastTimestamp, metav1.Time(o.event.EventTime))
+		if s := o.event.Series; s != nil {
+			o.saw(metav1.Time(s.LastObservedTime))
+		}
+	default:
+		if group, _, _ := strings.Cut(o.kind.APIVersion, "/"); o.kind.Kind == snapshot.Kind && group == snapshotGroup {
+			o.snapshot, err = snapshot.Decode(raw)
+			return o, err
+		}
+		return o, nil
+	}
+	if meta.Name == "" {
+		return o, &fieldError{"metadata.name", errors.New("missing")}
+	}
+	// Not the deletionTimestamp: it lies in the future by the grace period.
+	o.saw(meta.CreationTimestamp)
+	for _, m := range meta.ManagedFields {
+		o.sawPtr(m.Time)
+	}
+	o.strip()
+	return o, nil
+}
+
+var snapshotGroup, _, _ = strings.Cut(snapshot.APIVersion, "/")
+
+func (o *object) strip() {
+	switch {
+	case o.ds != nil:
+		stripDaemonSet(o.ds)
+	case o.node != nil:
+		o.node.TypeMeta = metav1.TypeMeta{}
+		snapshot.StripNode(o.node)
+	case o.pod != nil:
+		o.pod.TypeMeta = metav1.TypeMeta{}
+		snapshot.StripPod(o.pod)
+	case o.revision != nil:
+		o.revision.TypeMeta = metav1.TypeMeta{}
+		snapshot.StripRevision(o.revision)
+		var b bytes.Buffer // as the API server sends it: without the file's indentation
+		if json.Compact(&b, o.revision.Data.Raw) == nil {
+			o.revision.Data.Raw = b.Bytes()
+		}
+	case o.event != nil:
+		o.event.TypeMeta = metav1.TypeMeta{}
+		snapshot.StripEvent(o.event)
+	}
+}
+
+func (o *object) saw(times ...metav1.Time) {
+	for _, t := range times {
+		if t.After(o.newest) {
+			o.newest = t.UTC()
+		}
+	}
+}
+
+func (o *object) sawPtr(t *metav1.Time) {
+	if t != nil {
+		o.saw(*t)
+	}
+}
+
+// itemKind returns what the items of a typed list are: Node of a NodeList. A
+// plain List does not tell.
+func itemKind(list metav1.TypeMeta) metav1.TypeMeta {
+	kind, ok := strings.CutSuffix(list.Kind, "List")
+	if !ok || kind == "" {
+		return metav1.TypeMeta{}
+	}
+	return metav1.TypeMeta{APIVersion: list.APIVersion, Kind: kind}
+}
+
+func decodeAs[T any](raw []byte) (*T, error) {
+	o := new(T)
+	if err := kjson.Unmarshal(raw, o); err != nil {
+		return nil, explain(raw, o, err)
+	}
+	return o, nil
+}
+
+// explain finds the field that cannot be decoded, for the JSON decoder names
+// it only sometimes, and never the place in a list.
+func explain(raw []byte, into any, err error) error {
+	if !json.Valid(raw) {
+		return err
+	}
+	field, found := locate(raw, reflect.TypeOf(into).Elem())
+	if found == nil {
+		return err
+	}
+	if field == "" {
+		return found
+	}
+	return &fieldError{field, found}
+}
+
+// locate returns the deepest field of raw that does not fit type t, and why
+// it does not; no error when everything fits.
+func locate(raw []byte, t reflect.Type) (string, error) {
+	err := kjson.Unmarshal(raw, reflect.New(t).Interface())
+	if err == nil {
+		return "", nil
+	}
+	if t.Kind() == reflect.Pointer {
+		return locate(raw, t.Elem())
+	}
+	if reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()) {
+		return "", err
+	}
+	switch first := firstByte(raw); {
+	case t.Kind() == reflect.Struct && first == '{':
+		members := map[string]json.RawMessage{}
+		if json.Unmarshal(raw, &members) != nil {
+			return "", err
+		}
+		types := fieldTypes(t)
+		for _, name := range slices.Sorted(maps.Keys(members)) {
+			if ft, known := types[name]; known {
+				if field, err := locate(members[name], ft); err != nil {
+					return join(name, field), err
+				}
+			}
+		}
+	case t.Kind() == reflect.Map && first == '{':
+		members := map[string]json.RawMessage{}
+		if json.Unmarshal(raw, &members) != nil {
+			return "", err
+		}
+		for _, name := range slices.Sorted(maps.Keys(members)) {
+			if field, err := locate(members[name], t.Elem()); err != nil {
+				return join("["+name+"]", field), err
+			}
+		}
+	case t.Kind() == reflect.Slice && first == '[':
+		var elements []json.RawMessage
+		if json.Unmarshal(raw, &elements) != nil {
+			return "", err
+		}
+		for i, e := range elements {
+			if field, err := locate(e, t.Elem()); err != nil {
+				return join(fmt.Sprintf("[%d]", i), field), err
+			}
+		}
+	}
+	return "", fmt.Errorf("must be %s, not %s", kindOfType(t), kindOfJSON(firstByte(raw)))
+}
+
+// fieldTypes returns the types of a struct's fields by their JSON names.
+func fieldTypes(t reflect.Type) map[string]reflect.Type {
+	types := map[string]reflect.Type{}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case f.Anonymous && name == "" && f.Type.Kind() == reflect.Struct:
+			maps.Copy(types, fieldTypes(f.Type))
+		case name != "" && name != "-":
+			types[name] = f.Type
+		}
+	}
+	return types
+}
+
+func join(outer, inner string) string {
+	if inner == "" || inner[0] == '[' {
+		return outer + inner
+	}
+	return outer + "." + inner
+}
+
+func firstByte(raw []byte) byte {
+	if raw = bytes.TrimLeft(raw, " \t\r\n"); len(raw) > 0 {
+		return raw[0]
+	}
+	return 0
+}
+
+func kindOfJSON(first byte) string {
+	switch {
+	case first == '{':
+		return "an object"
+	case first == '[':
+		return "a list"
+	case first == '"':
+		return "text"
+	case first == 't', first == 'f':
+		return "true or false"
+	case first == 'n':
+		return "null"
+	case first == '-', first >= '0' && first <= '9':
+		return "a number"
+	}
+	return "nothing"
+}
+
+func kindOfType(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Struct, reflect.Map:
+		return "an object"
+	case reflect.Slice, reflect.Array:
+		if t.Elem().Kind() == reflect.Uint8 {
+			return "base64 text"
+		}
+		return "a list"
+	case reflect.String:
+		return "text"
+	case reflect.Bool:
+		return "true or false"
+	}
+	return "a whole number that fits"
+}

@@ -1,0 +1,708 @@
+package source
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"runtime"
+	"strconv"
+	"sync"
+	"unicode/utf16"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+)
+
+// documents reads one file: JSON documents one after another, or a YAML
+// stream, or a mixture of them. Documents are counted from 1, and empty ones
+// are not counted.
+//
+// A list is read item by item, and only a batch of items is held as text, so
+// that a list of any length takes the memory of what is kept of it.
+type documents struct {
+	in   *bufio.Reader
+	line int // lines read before in, from 0
+	doc  int
+	emit func(object) error
+
+	list  metav1.TypeMeta // of the list being read, as far as it is known
+	batch []item
+	size  int    // bytes in batch
+	later []item // items that have no kind, of a list whose kind has not come yet
+}
+
+// item is the text of one object.
+type item struct {
+	text []byte
+	yaml bool
+	line int // of its first line, from 0
+	path string
+}
+
+const (
+	batchItems = 512
+	batchBytes = 8 << 20
+)
+
+// positionError says where in a file something is wrong.
+type positionError struct {
+	document int
+	field    string
+	err      error
+}
+
+func (e *positionError) Error() string { return e.err.Error() }
+
+func (e *positionError) Unwrap() error { return e.err }
+
+var (
+	errCutOff   = errors.New("ends in the middle of an object: the file is cut off")
+	errNotText  = errors.New("not text")
+	errListEnd  = errors.New("a list without a kind: the file may be cut off")
+	errTwoLists = errors.New("items: stands there twice")
+	errNotJSON  = errors.New("not JSON")
+)
+
+// readDocuments hands every object of in to emit, in the order in which they
+// stand there, but that items without a kind come after those with one. An
+// error is a *positionError, or what emit or ctx returned.
+func readDocuments(ctx context.Context, in io.Reader, emit func(object) error) error {
+	d := &documents{in: bufio.NewReaderSize(in, 1<<16), emit: emit}
+	if err := d.decodeText(); err != nil {
+		return &positionError{err: err}
+	}
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		first, err := d.start()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return &positionError{err: err}
+		}
+		d.doc++
+		d.list = metav1.TypeMeta{}
+		if first == '{' || first == '[' {
+			err = d.jsonDocument(ctx, first)
+		} else {
+			err = d.yamlDocument(ctx)
+		}
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			err = errCutOff
+		}
+		if err != nil {
+			return d.at("", err)
+		}
+	}
+}
+
+// at says where the error is, unless that is known already.
+func (d *documents) at(field string, err error) error {
+	if e := (*positionError)(nil); errors.As(err, &e) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	if e := (*fieldError)(nil); errors.As(err, &e) {
+		field, err = join(field, e.field), e.err
+		if field[0] == '.' {
+			field = field[1:]
+		}
+	}
+	return &positionError{document: d.doc, field: field, err: err}
+}
+
+// decodeText makes UTF-8 of UTF-16, which PowerShell writes, and refuses what
+// is not text.
+func (d *documents) decodeText() error {
+	head, err := d.in.Peek(512)
+	if err != nil && err != io.EOF && err != bufio.ErrBufferFull {
+		return err
+	}
+	var order binary.ByteOrder
+	switch {
+	case bytes.HasPrefix(head, []byte{0xff, 0xfe}):
+		order = binary.LittleEndian
+	case bytes.HasPrefix(head, []byte{0xfe, 0xff}):
+		order = binary.BigEndian
+	case bytes.IndexByte(head, 0) >= 0:
+		return errNotText
+	default:
+		return nil
+	}
+	raw, err := io.ReadAll(d.in)
+	if err != nil {
+		return err
+	}
+	if len(raw)%2 != 0 {
+		return errCutOff
+	}
+	units := make([]uint16, len(raw)/2-1)
+	for i := range units {
+		units[i] = order.Uint16(raw[2*i+2:])
+	}
+	d.in = bufio.NewReaderSize(bytes.NewReader([]byte(string(utf16.Decode(units)))), 1<<16)
+	return nil
+}
+
+var byteOrderMark = []byte("\ufeff")
+
+// start skips what may stand between documents (blank lines, comments, ---
+// and ..., byte order marks), and returns the first byte of the next one
+// without reading it.
+func (d *documents) start() (byte, error) {
+	for {
+		head, err := d.in.Peek(4)
+		if len(head) == 0 {
+			if err == nil {
+				err = io.EOF
+			}
+			return 0, err
+		}
+		switch {
+		case head[0] == '\n':
+			d.line++
+			d.skip(1)
+		case head[0] == ' ', head[0] == '\t', head[0] == '\r':
+			// Blanks before a YAML document's first key are its indentation.
+			if blank, err := d.blankLine(); err != nil || !blank {
+				return d.indented(err)
+			}
+		case bytes.HasPrefix(head, byteOrderMark):
+			d.skip(len(byteOrderMark))
+		case head[0] == '#', head[0] == '%': // a comment, or a YAML directive
+			if _, err := d.readLine(nil); err != nil {
+				return 0, err
+			}
+		case separator(head):
+			d.skip(3)
+		default:
+			return head[0], nil
+		}
+	}
+}
+
+// separator tells whether a line that begins with head ends a YAML document.
+func separator(head []byte) bool {
+	return (bytes.HasPrefix(head, []byte("---")) || bytes.HasPrefix(head, []byte("..."))) &&
+		(len(head) == 3 || head[3] == '\n' || head[3] == '\r' || head[3] == ' ' || head[3] == '\t')
+}
+
+// blankLine skips the blanks of a line up to its end. It skips nothing when
+// something else follows on the line, within what the buffer holds.
+func (d *documents) blankLine() (bool, error) {
+	for n := 64; ; n *= 2 {
+		head, err := d.in.Peek(n)
+		rest := bytes.TrimLeft(head, " \t\r")
+		switch {
+		case len(rest) > 0 && (rest[0] == '\n' || rest[0] == '#'):
+			d.skip(len(head) - len(rest))
+			return true, nil
+		case len(rest) > 0:
+			return false, nil
+		case err == io.EOF:
+			d.skip(len(head))
+			return true, nil
+		case err != nil: // a blank line as long as the buffer
+			d.skip(len(head))
+			return true, nil
+		}
+	}
+}
+
+// indented returns the byte with which an indented document begins: for JSON
+// the blanks before it are nothing, for YAML they are part of it.
+func (d *documents) indented(err error) (byte, error) {
+	if err != nil {
+		return 0, err
+	}
+	head, _ := d.in.Peek(d.in.Buffered())
+	rest := bytes.TrimLeft(head, " \t\r")
+	if len(rest) > 0 && (rest[0] == '{' || rest[0] == '[') {
+		d.skip(len(head) - len(rest))
+		return rest[0], nil
+	}
+	return ' ', nil
+}
+
+func (d *documents) skip(n int) { _, _ = d.in.Discard(n) }
+
+// readLine appends the next line, with its end, to buf. It returns io.EOF
+// only when there is none.
+func (d *documents) readLine(buf []byte) ([]byte, error) {
+	before := len(buf)
+	for {
+		part, err := d.in.ReadSlice('\n')
+		buf = append(buf, part...)
+		switch {
+		case err == nil:
+			d.line++
+			return buf, nil
+		case err == bufio.ErrBufferFull:
+		case err == io.EOF && len(buf) > before:
+			return buf, nil
+		default:
+			return buf, err
+		}
+	}
+}
+
+// jsonDocument reads an object, or a list, or an array of objects.
+func (d *documents) jsonDocument(ctx context.Context, first byte) error {
+	if first == '[' {
+		if err := d.jsonItems(ctx, ""); err != nil {
+			return err
+		}
+		return d.endList(ctx, true)
+	}
+	line := d.line
+	rest := []byte{'{'} // the document without its items
+	isList := false
+	d.skip(1)
+	for n := 0; ; n++ {
+		c, err := d.nextByte()
+		if err != nil {
+			return err
+		}
+		if c == '}' {
+			d.skip(1)
+			rest = append(rest, '}')
+			if !isList {
+				return d.document(ctx, item{text: rest, line: line})
+			}
+			if !json.Valid(rest) {
+				return errNotJSON
+			}
+			return d.endList(ctx, false)
+		}
+		if n > 0 {
+			if c != ',' {
+				return d.unexpected(c, "a comma")
+			}
+			rest = append(rest, ',')
+			d.skip(1)
+			if c, err = d.nextByte(); err != nil {
+				return err
+			}
+		}
+		if c != '"' {
+			return d.unexpected(c, "a field's name")
+		}
+		from := len(rest)
+		if rest, err = d.value(rest); err != nil {
+			return err
+		}
+		name := string(rest[from:])
+		if c, err = d.nextByte(); err != nil {
+			return err
+		}
+		if c != ':' {
+			return d.unexpected(c, "a colon")
+		}
+		d.skip(1)
+		rest = append(rest, ':')
+		if c, err = d.nextByte(); err != nil {
+			return err
+		}
+		from = len(rest)
+		if name == `"items"` && c == '[' {
+			if isList {
+				return errTwoLists
+			}
+			isList = true
+			rest = append(rest, "null"...)
+			if err := d.jsonItems(ctx, "items"); err != nil {
+				return err
+			}
+			continue
+		}
+		if rest, err = d.value(rest); err != nil {
+			return err
+		}
+		if err := d.knows(name, rest[from:]); err != nil {
+			return err
+		}
+	}
+}
+
+func (d *documents) unexpected(c byte, instead string) error {
+	return fmt.Errorf("line %d: %w: %q where %s should stand", d.line+1, errNotJSON, c, instead)
+}
+
+// knows notes what a list says of itself.
+func (d *documents) knows(name string, value []byte) error {
+	into := map[string]*string{`"kind"`: &d.list.Kind, `"apiVersion"`: &d.list.APIVersion}[name]
+	if into == nil {
+		return nil
+	}
+	if err := json.Unmarshal(value, into); err != nil {
+		return &fieldError{name[1 : len(name)-1], fmt.Errorf("must be text, not %s", kindOfJSON(firstByte(value)))}
+	}
+	return nil
+}
+
+// jsonItems reads the array that follows, item by item.
+func (d *documents) jsonItems(ctx context.Context, path string) error {
+	d.skip(1)
+	for i := 0; ; i++ {
+		c, err := d.nextByte()
+		switch {
+		case err != nil:
+			return err
+		case c == ']':
+			d.skip(1)
+			return nil
+		case i > 0 && c != ',':
+			return d.unexpected(c, "a comma")
+		case i > 0:
+			d.skip(1)
+			if _, err := d.nextByte(); err != nil {
+				return err
+			}
+		}
+		it := item{line: d.line, path: fmt.Sprintf("%s[%d]", path, i)}
+		if it.text, err = d.value(nil); err != nil {
+			return d.at(it.path, cutOff(err))
+		}
+		if err := d.add(ctx, it); err != nil {
+			return err
+		}
+	}
+}
+
+func cutOff(err error) error {
+	if errors.Is(err, io.EOF) {
+		return errCutOff
+	}
+	return err
+}
+
+// nextByte skips blanks and returns the byte after them without reading it.
+func (d *documents) nextByte() (byte, error) {
+	for {
+		head, err := d.in.Peek(1)
+		if err != nil {
+			return 0, err
+		}
+		switch head[0] {
+		case '\n':
+			d.line++
+		case ' ', '\t', '\r':
+		default:
+			return head[0], nil
+		}
+		d.skip(1)
+	}
+}
+
+// value appends one JSON value to buf. It finds only where the value ends:
+// what it holds is for the decoder to judge.
+func (d *documents) value(buf []byte) ([]byte, error) {
+	depth := 0
+	inText, escaped := false, false
+	for {
+		if _, err := d.in.Peek(1); err != nil {
+			if err == io.EOF && depth == 0 && !inText && len(buf) > 0 {
+				return buf, nil // a bare word at the end of the file
+			}
+			return buf, err
+		}
+		chunk, _ := d.in.Peek(d.in.Buffered())
+		end := -1 // the length of the value's part of the chunk
+	scan:
+		for i, c := range chunk {
+			switch {
+			case escaped:
+				escaped = false
+			case inText:
+				switch c {
+				case '\\':
+					escaped = true
+				case '"':
+					inText = false
+					if depth == 0 {
+						end = i + 1
+						break scan
+					}
+				}
+			case c == '"':
+				inText = true
+			case c == '{', c == '[':
+				depth++
+			case c == '}', c == ']':
+				if depth == 0 {
+					end = i
+					break scan
+				}
+				if depth--; depth == 0 {
+					end = i + 1
+					break scan
+				}
+			case depth == 0 && (c == ',' || c == ' ' || c == '\n' || c == '\r' || c == '\t'):
+				end = i
+				break scan
+			}
+		}
+		n := len(chunk)
+		if end >= 0 {
+			n = end
+		}
+		d.line += bytes.Count(chunk[:n], []byte{'\n'})
+		buf = append(buf, chunk[:n]...)
+		d.skip(n)
+		if end >= 0 {
+			return buf, nil
+		}
+	}
+}
+
+// yamlDocument reads up to the next separator. The items of a list that is
+// laid out as kubectl and everybody else lays it out, a key "items:" in the
+// first column and each item on lines of its own, are read one by one. Of any
+// other layout the document is read as a whole.
+func (d *documents) yamlDocument(ctx context.Context) error {
+	var (
+		line    = d.line
+		rest    []byte // the document without its items, which leave empty lines
+		it      item
+		isList  bool
+		indent  = -1 // of the items' dashes; -1: not among the items
+		count   int
+		pending []byte // lines after items: before the first dash
+	)
+	flush := func() error {
+		if it.text == nil {
+			return nil
+		}
+		done := it
+		it = item{}
+		return d.add(ctx, done)
+	}
+	for {
+		if head, _ := d.in.Peek(4); separator(head) {
+			break
+		}
+		at := d.line
+		text, err := d.readLine(nil)
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		content := bytes.TrimLeft(text, " ")
+		column := len(text) - len(content)
+		blank := len(bytes.TrimSpace(content)) == 0
+		dash := len(content) > 0 && content[0] == '-' && (len(bytes.TrimSpace(content)) == 1 || content[1] == ' ')
+
+		if pending != nil { // after items: only a dash makes a list of it
+			switch {
+			case blank || content[0] == '#':
+				pending = append(pending, text...)
+				continue
+			case dash:
+				if isList {
+					return errTwoLists
+				}
+				isList, indent = true, column
+				rest = append(rest, bytes.Repeat([]byte{'\n'}, bytes.Count(pending, []byte{'\n'}))...)
+			default:
+				rest = append(rest, pending...)
+			}
+			pending = nil
+		}
+		if indent >= 0 {
+			switch {
+			case dash && column == indent:
+				if err := flush(); err != nil {
+					return err
+				}
+				it = item{yaml: true, line: at, path: fmt.Sprintf("items[%d]", count)}
+				count++
+				text[column] = ' '
+				fallthrough
+			case blank || column > indent || content[0] == '#':
+				it.text = append(it.text, text...)
+				rest = append(rest, '\n')
+				continue
+			}
+			indent = -1
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+		if column == 0 && itemsKey.Match(text) {
+			pending = text
+			continue
+		}
+		rest = append(rest, text...)
+	}
+	if err := flush(); err != nil {
+		return err
+	}
+	rest = append(rest, pending...)
+	if !isList {
+		return d.document(ctx, item{text: rest, yaml: true, line: line})
+	}
+	raw, err := yamlToJSON(rest, line)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(raw, &d.list); err != nil {
+		return explain(raw, &d.list, err)
+	}
+	return d.endList(ctx, false)
+}
+
+var itemsKey = regexp.MustCompile(`^items:[ \t]*(#.*)?\r?\n?$`)
+
+// add queues an item of a list.
+func (d *documents) add(ctx context.Context, it item) error {
+	d.batch = append(d.batch, it)
+	d.size += len(it.text)
+	if len(d.batch) >= batchItems || d.size >= batchBytes {
+		return d.flush(ctx)
+	}
+	return nil
+}
+
+// document reads a document that is an object, or a list that could not be
+// read item by item.
+func (d *documents) document(ctx context.Context, it item) error {
+	raw := it.text
+	if it.yaml {
+		var err error
+		if raw, err = yamlToJSON(it.text, it.line); err != nil {
+			return err
+		}
+		if s := bytes.TrimSpace(raw); len(s) == 0 || bytes.Equal(s, []byte("null")) {
+			d.doc-- // nothing but comments
+			return nil
+		}
+	}
+	var list struct {
+		metav1.TypeMeta
+		Items json.RawMessage `json:"items"`
+	}
+	if firstByte(raw) == '[' {
+		list.Items = raw
+	} else if firstByte(raw) == '{' {
+		if err := json.Unmarshal(raw, &list); err != nil {
+			return explain(raw, &list.TypeMeta, err)
+		}
+	}
+	if firstByte(list.Items) == '[' {
+		var items []json.RawMessage
+		if err := json.Unmarshal(list.Items, &items); err != nil {
+			return err
+		}
+		d.list = list.TypeMeta
+		path, bare := "items", firstByte(raw) == '['
+		if bare {
+			path = ""
+		}
+		for i := range items {
+			if err := d.add(ctx, item{text: items[i], path: fmt.Sprintf("%s[%d]", path, i)}); err != nil {
+				return err
+			}
+		}
+		return d.endList(ctx, bare)
+	}
+	o, err := decode(raw, metav1.TypeMeta{})
+	if err != nil {
+		return err
+	}
+	return d.emit(o)
+}
+
+// endList reads what is left of a list, now that all that it says of itself
+// is known. A bare array says nothing. Any other list that does not say what
+// it is lacks its end, for kubectl writes the kind after the items.
+func (d *documents) endList(ctx context.Context, bare bool) error {
+	if err := d.flush(ctx); err != nil {
+		return err
+	}
+	d.batch, d.later = d.later, nil
+	if len(d.batch) > 0 && itemKind(d.list).Kind == "" {
+		first := d.batch[0].path
+		d.batch = nil
+		if bare || d.list.Kind == "List" || d.list == (metav1.TypeMeta{}) {
+			return d.at(first, errNoKind)
+		} // of any other kind: no list, but an object that has items
+	}
+	if !bare && d.list.Kind == "" {
+		return d.at("", errListEnd)
+	}
+	if err := d.flush(ctx); err != nil {
+		return err
+	}
+	return d.emit(object{kind: d.list})
+}
+
+// flush decodes the batch, on all processors, and emits it in order.
+func (d *documents) flush(ctx context.Context) error {
+	batch := d.batch
+	d.batch, d.size = nil, 0
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	list := d.list
+	objects := make([]object, len(batch))
+	errs := make([]error, len(batch))
+	var workers sync.WaitGroup
+	n := min(runtime.GOMAXPROCS(0), len(batch))
+	for w := range n {
+		workers.Go(func() {
+			for i := w; i < len(batch); i += n {
+				objects[i], errs[i] = batch[i].decode(list)
+			}
+		})
+	}
+	workers.Wait()
+	for i := range batch {
+		switch {
+		case errors.Is(errs[i], errNoKind) && itemKind(list).Kind == "":
+			d.later = append(d.later, batch[i])
+		case errs[i] != nil:
+			return d.at(batch[i].path, errs[i])
+		default:
+			if err := d.emit(objects[i]); err != nil {
+				return d.at(batch[i].path, err)
+			}
+		}
+	}
+	return nil
+}
+
+func (it item) decode(list metav1.TypeMeta) (object, error) {
+	raw := it.text
+	if it.yaml {
+		var err error
+		if raw, err = yamlToJSON(it.text, it.line); err != nil {
+			return object{}, err
+		}
+	}
+	return decode(raw, list)
+}
+
+var yamlLine = regexp.MustCompile(`\bline (\d+)`)
+
+// yamlToJSON converts a piece of a YAML file, of which line lines stand
+// before it.
+func yamlToJSON(text []byte, line int) ([]byte, error) {
+	raw, err := yaml.YAMLToJSONStrict(text)
+	if err == nil {
+		return raw, nil
+	}
+	s := yamlLine.ReplaceAllStringFunc(err.Error(), func(m string) string {
+		n, _ := strconv.Atoi(m[len("line "):])
+		return fmt.Sprintf("line %d", line+n)
+	})
+	return nil, errors.New(s)
+}

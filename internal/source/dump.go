@@ -1,0 +1,315 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// Dump is what files hold. It is filled by ReadFiles, and not changed after
+// that.
+type Dump struct {
+	daemonSets store[appsv1.DaemonSet]
+	revisions  store[appsv1.ControllerRevision]
+	nodes      store[corev1.Node]
+	pods       store[corev1.Pod]
+	events     store[corev1.Event]
+	snapshots  map[Ref]*snapshot.Snapshot
+
+	kinds   map[string]int  // how many objects there are of each kind, of any kind
+	lists   map[string]bool // kinds of which there is a typed list: empty means none, not "not given"
+	objects int
+	skipped []string // files
+	notes   []string
+
+	takenAt time.Time
+	clock   snapshot.Gap
+}
+
+func newDump() *Dump {
+	return &Dump{snapshots: map[Ref]*snapshot.Snapshot{}, kinds: map[string]int{}, lists: map[string]bool{}}
+}
+
+// store holds the objects of one kind, each once.
+type store[T any] struct {
+	items []T
+	at    map[string]int // by namespace and name
+	in    map[string]int // how many, by namespace
+}
+
+// put adds an object, of which m is the metadata. Of two of the same name it
+// keeps the one that the API server wrote later, by resourceVersion; of two
+// that are not the same object, the one that comes later, and tells so.
+func (s *store[T]) put(o T, m func(*T) *metav1.ObjectMeta) (replaced bool) {
+	if s.at == nil {
+		s.at, s.in = map[string]int{}, map[string]int{}
+	}
+	meta := m(&o)
+	i, known := s.at[key(meta)]
+	if !known {
+		s.at[key(meta)] = len(s.items)
+		s.in[meta.Namespace]++
+		s.items = append(s.items, o)
+		return false
+	}
+	old := m(&s.items[i])
+	if old.UID != meta.UID {
+		s.items[i] = o
+		return true
+	}
+	a, aErr := strconv.ParseUint(old.ResourceVersion, 10, 64)
+	b, bErr := strconv.ParseUint(meta.ResourceVersion, 10, 64)
+	if aErr != nil || bErr != nil || b >= a {
+		s.items[i] = o
+	}
+	return false
+}
+
+func metaOf[T any, P interface {
+	*T
+	GetObjectMeta() metav1.Object
+}](o *T) *metav1.ObjectMeta {
+	return P(o).GetObjectMeta().(*metav1.ObjectMeta)
+}
+
+// add adds what was read from a file.
+func (d *Dump) add(file string, o object) error {
+	d.objects++
+	if kind := itemKind(o.kind); kind.Kind != "" {
+		d.lists[kindName(kind)] = true
+		return nil
+	}
+	if o.kind.Kind == "List" || o.kind.Kind == "" { // the end of a list of anything
+		return nil
+	}
+	d.kinds[kindName(o.kind)]++
+	if o.newest.After(d.takenAt) {
+		d.takenAt = o.newest
+	}
+	replaced := false
+	var m *metav1.ObjectMeta
+	switch {
+	case o.ds != nil:
+		m, replaced = &o.ds.ObjectMeta, d.daemonSets.put(*o.ds, metaOf)
+	case o.node != nil:
+		m, replaced = &o.node.ObjectMeta, d.nodes.put(*o.node, metaOf)
+	case o.pod != nil:
+		m, replaced = &o.pod.ObjectMeta, d.pods.put(*o.pod, metaOf)
+	case o.revision != nil:
+		m, replaced = &o.revision.ObjectMeta, d.revisions.put(*o.revision, metaOf)
+	case o.event != nil:
+		m, replaced = &o.event.ObjectMeta, d.events.put(*o.event, metaOf)
+	case o.snapshot != nil:
+		ref := Ref{o.snapshot.DaemonSet.Namespace, o.snapshot.DaemonSet.Name}
+		if old := d.snapshots[ref]; old != nil {
+			d.notes = append(d.notes, fmt.Sprintf("%s: a second snapshot of daemonset %s: the one taken last is used", file, ref))
+			if old.TakenAt.After(o.snapshot.TakenAt) {
+				return nil
+			}
+		}
+		d.snapshots[ref] = o.snapshot
+	}
+	if replaced {
+		d.notes = append(d.notes, fmt.Sprintf("%s: another %s named %s, of another UID: the one that comes last is used", file, o.kind.Kind, Ref{m.Namespace, m.Name}))
+	}
+	return nil
+}
+
+// kindName returns a kind as a person knows it: with its group and version
+// when a Snapshot holds no objects of these.
+func kindName(k metav1.TypeMeta) string {
+	switch k.APIVersion {
+	case "v1", "apps/v1", snapshot.APIVersion:
+		return k.Kind
+	case "":
+		return k.Kind + " (no apiVersion)"
+	}
+	return k.Kind + " (" + k.APIVersion + ")"
+}
+
+// finish sorts what was read and decides on the clock.
+func (d *Dump) finish(paths []string, clock func() time.Time) error {
+	if len(d.daemonSets.items) == 0 && len(d.snapshots) == 0 {
+		return &InputError{File: strings.Join(paths, ", "), Err: d.noDaemonSet(), hint: getHint}
+	}
+	sortNodes(d.nodes.items)
+	d.clock = snapshot.Gap{What: snapshot.Clock, Why: snapshot.NotGiven, Message: "the input does not say when it was taken: the newest time in it is used"}
+	if d.takenAt.IsZero() {
+		d.takenAt = clock().UTC()
+		d.clock.Message = "the input holds no time at all: this machine's clock is used"
+	}
+	if len(d.skipped) > 0 {
+		d.notes = append(d.notes, skippedNote(d.skipped))
+	}
+	return nil
+}
+
+func (d *Dump) noDaemonSet() error {
+	if len(d.kinds) == 0 {
+		return errors.New("no DaemonSet, and no other object")
+	}
+	var found []string
+	for _, kind := range slices.Sorted(maps.Keys(d.kinds)) {
+		found = append(found, fmt.Sprintf("%d %s", d.kinds[kind], kind))
+	}
+	if len(found) > 6 {
+		found = append(found[:5], fmt.Sprintf("objects of %d more kinds", len(found)-5))
+	}
+	return errors.New("no DaemonSet, only " + strings.Join(found, ", "))
+}
+
+// Notes returns what a person should know of how the input was read, one line
+// each: files that were passed over, objects that stand there twice.
+func (d *Dump) Notes() []string { return slices.Clone(d.notes) }
+
+// Names returns the names of the namespace's DaemonSets, sorted, each once; of
+// all namespaces when it is empty.
+func (d *Dump) Names(_ context.Context, namespace string) ([]string, error) {
+	return d.names(namespace), nil
+}
+
+func (d *Dump) names(namespace string) []string {
+	var names []string
+	for _, r := range d.refs() {
+		if namespace == "" || r.Namespace == namespace {
+			names = append(names, r.Name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// refs returns all DaemonSets, by namespace and name.
+func (d *Dump) refs() []Ref {
+	refs := slices.Collect(maps.Keys(d.snapshots))
+	for i := range d.daemonSets.items {
+		o := &d.daemonSets.items[i]
+		refs = append(refs, Ref{o.Namespace, o.Name})
+	}
+	slices.SortFunc(refs, func(a, b Ref) int {
+		return compare(&metav1.ObjectMeta{Namespace: a.Namespace, Name: a.Name}, &metav1.ObjectMeta{Namespace: b.Namespace, Name: b.Name})
+	})
+	return slices.Compact(refs)
+}
+
+// Read returns the Snapshot of one DaemonSet. Without a namespace the name
+// must be that of one DaemonSet only, or the error is an [*AmbiguousError].
+//
+// A recorded Snapshot is returned as it was taken. Of a plain dump the
+// Snapshot holds more pods than Cluster.Read asks for: those, too, that the
+// DaemonSet owns but does not select.
+func (d *Dump) Read(_ context.Context, ref Ref) (*snapshot.Snapshot, error) {
+	var fit []Ref
+	var elsewhere []string
+	for _, r := range d.refs() {
+		switch {
+		case r.Name != ref.Name:
+		case ref.Namespace == "" || r.Namespace == ref.Namespace:
+			fit = append(fit, r)
+		default:
+			elsewhere = append(elsewhere, r.Namespace)
+		}
+	}
+	switch len(fit) {
+	case 0:
+		return nil, &NotFoundError{Ref: ref, Near: Near(ref.Name, d.names(ref.Namespace)), Elsewhere: elsewhere}
+	case 1:
+		return d.snapshot(fit[0])
+	}
+	return nil, &AmbiguousError{Name: ref.Name, Refs: fit}
+}
+
+// ReadAll returns the Snapshots of all DaemonSets that the filter lets
+// through, ordered by namespace and name; there may be none. Those that are
+// not recorded Snapshots share their Nodes.
+func (d *Dump) ReadAll(ctx context.Context, f Filter) ([]*snapshot.Snapshot, error) {
+	var out []*snapshot.Snapshot
+	for _, r := range d.refs() {
+		if f.Namespace != "" && r.Namespace != f.Namespace || !f.matches(d.labels(r)) {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		s, err := d.snapshot(r)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+func (d *Dump) labels(r Ref) map[string]string {
+	if s := d.snapshots[r]; s != nil {
+		return s.DaemonSet.Labels
+	}
+	return d.daemonSets.items[d.daemonSets.at[r.Namespace+"/"+r.Name]].Labels
+}
+
+func (d *Dump) snapshot(r Ref) (*snapshot.Snapshot, error) {
+	if s := d.snapshots[r]; s != nil {
+		return s, nil
+	}
+	rel, err := relate(&d.daemonSets.items[d.daemonSets.at[r.Namespace+"/"+r.Name]])
+	if err != nil {
+		return nil, err
+	}
+	s := &snapshot.Snapshot{
+		DaemonSet:     rel.ds,
+		Revisions:     filter(d.revisions.items, func(o *appsv1.ControllerRevision) bool { return rel.takes(&o.ObjectMeta) }),
+		Nodes:         d.nodes.items,
+		Pods:          filter(d.pods.items, func(o *corev1.Pod) bool { return rel.takes(&o.ObjectMeta) }),
+		TakenAt:       d.takenAt,
+		VersionSource: snapshot.VersionDefault,
+	}
+	whose := troubled{}
+	whose.add(s.Pods)
+	s.Events = filter(d.events.items, func(o *corev1.Event) bool { return rel.concerns(o) || whose.concerned(o) })
+	s.Gaps = ordered(d.gaps(rel.ds))
+	order(s)
+	return s, snapshot.Validate(s)
+}
+
+// gaps says what the input lacks for a DaemonSet. A kind is given when there
+// is one object of it, or a list of none; pods and revisions must be of the
+// DaemonSet's namespace when its status says that it has some, for a dump may
+// hold other namespaces.
+func (d *Dump) gaps(ds *appsv1.DaemonSet) []snapshot.Gap {
+	gaps := []snapshot.Gap{
+		{What: snapshot.Version, Why: snapshot.NotGiven, Message: "the input does not say which version of Kubernetes it is from"},
+		d.clock,
+	}
+	for _, p := range []struct {
+		what     snapshot.What
+		kind     string
+		here     int  // of the namespace
+		expected bool // by the DaemonSet's own status
+	}{
+		{snapshot.Nodes, "Node", d.kinds["Node"], false},
+		{snapshot.Pods, "Pod", d.pods.in[ds.Namespace], ds.Status.CurrentNumberScheduled+ds.Status.NumberMisscheduled > 0},
+		{snapshot.Revisions, "ControllerRevision", d.revisions.in[ds.Namespace], ds.Status.ObservedGeneration > 0},
+		{snapshot.Events, "Event", d.events.in[ds.Namespace], false},
+	} {
+		given := d.kinds[p.kind] > 0 || d.lists[p.kind]
+		switch {
+		case p.here > 0, given && !p.expected:
+		case given:
+			gaps = append(gaps, snapshot.Gap{What: p.what, Why: snapshot.NotGiven, Message: fmt.Sprintf("the input holds no %s of namespace %s", p.kind, ds.Namespace)})
+		default:
+			gaps = append(gaps, snapshot.Gap{What: p.what, Why: snapshot.NotGiven, Message: fmt.Sprintf("the input holds no %s", p.kind)})
+		}
+	}
+	return gaps
+}

@@ -1,0 +1,119 @@
+package source
+
+import (
+	"fmt"
+	"strings"
+)
+
+// NotFoundError says that there is no DaemonSet of this name. Near and
+// Elsewhere are help for a person: they are empty when nothing is near, and
+// also when the user may not list.
+type NotFoundError struct {
+	Ref
+	Near      []string // at most three names of that namespace, the nearest first
+	Elsewhere []string // namespaces that do have a DaemonSet of this name, sorted
+}
+
+func (e *NotFoundError) Error() string {
+	s := fmt.Sprintf("daemonset %q not found", e.Name)
+	if e.Namespace != "" {
+		s += fmt.Sprintf(" in namespace %q", e.Namespace)
+	}
+	return s
+}
+
+// Hint names the DaemonSets that may have been meant.
+func (e *NotFoundError) Hint() string {
+	switch {
+	case len(e.Elsewhere) > 0:
+		return "there is one in another namespace: -n " + strings.Join(e.Elsewhere, ", -n ")
+	case len(e.Near) > 0:
+		return "did you mean " + strings.Join(e.Near, ", ") + "?"
+	}
+	return ""
+}
+
+// AmbiguousError says that a name without a namespace fits several
+// DaemonSets of a Dump.
+type AmbiguousError struct {
+	Name string
+	Refs []Ref // at least two, by namespace
+}
+
+func (e *AmbiguousError) Error() string {
+	all := make([]string, len(e.Refs))
+	for i, r := range e.Refs {
+		all[i] = r.String()
+	}
+	return fmt.Sprintf("%d daemonsets are named %q: %s", len(e.Refs), e.Name, strings.Join(all, ", "))
+}
+
+// Hint names a flag that decides.
+func (e *AmbiguousError) Hint() string { return "choose one with -n " + e.Refs[0].Namespace }
+
+// UnreachableError says that the API server gave no answer: no connection, no
+// trust, no credentials to present, or too late.
+type UnreachableError struct {
+	Server string // its address, without credentials
+	Err    error
+}
+
+func (e *UnreachableError) Error() string {
+	return fmt.Sprintf("no answer from the cluster at %s: %s", e.Server, oneLine(e.Err.Error()))
+}
+
+func (e *UnreachableError) Unwrap() error { return e.Err }
+
+// Hint returns a command that tries the same with kubectl alone.
+func (e *UnreachableError) Hint() string { return "kubectl cluster-info" }
+
+// RequestError says that a request failed without which there is no answer:
+// the server does not know the user, or does not let the DaemonSet be read.
+type RequestError struct {
+	What string // what was asked for: "daemonset kube-system/agent"
+	Err  error
+	hint string
+}
+
+func (e *RequestError) Error() string { return fmt.Sprintf("%s: %s", e.What, oneLine(e.Err.Error())) }
+
+func (e *RequestError) Unwrap() error { return e.Err }
+
+// Hint returns the command that shows what this user may do.
+func (e *RequestError) Hint() string { return e.hint }
+
+// InputError says where a file is damaged, or not what --from reads.
+type InputError struct {
+	File     string // as it was given; "standard input" for -
+	Document int    // counted from 1; 0: the file as a whole
+	Field    string // as items[17].spec.taints; empty: the document as a whole
+	Err      error
+	hint     string
+}
+
+func (e *InputError) Error() string {
+	s := e.File + ": "
+	if e.Document > 0 {
+		s += fmt.Sprintf("document %d: ", e.Document)
+	}
+	if e.Field != "" {
+		s += e.Field + ": "
+	}
+	return s + oneLine(e.Err.Error())
+}
+
+func (e *InputError) Unwrap() error { return e.Err }
+
+// Hint says how to get a file that can be read.
+func (e *InputError) Hint() string { return e.hint }
+
+// oneLine makes words of a server or a library fit into a line. It escapes
+// nothing: that is for whoever prints.
+func oneLine(s string) string {
+	const most = 500 // bytes; a proxy may answer with a whole page
+	s = strings.Join(strings.Fields(s), " ")
+	if len(s) > most {
+		s = strings.ToValidUTF8(s[:most], "") + "…"
+	}
+	return s
+}

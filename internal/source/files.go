@@ -1,0 +1,205 @@
+package source
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// StandardInput is the path that stands for standard input.
+const StandardInput = "-"
+
+// getHint is the command that writes what ReadFiles reads.
+const getHint = "kubectl get ds,pods,controllerrevisions,nodes,events -A -o yaml > dump.yaml"
+
+// ReadFiles reads what "kubectl get -o yaml" or "-o json" writes, and what
+// "kubectl ds snapshot" writes, from files, from folders with all that is in
+// them, and from standard input ("-"), as one Dump.
+//
+// Objects of kinds that no Snapshot holds are passed over. In a folder, so
+// are files that are not such documents, and Notes tells of them; a file that
+// is named must be one. Damage is an error wherever it stands, an
+// [*InputError] that names the file, the document and the field.
+//
+// A file that was cut off is told by an object without its end, or by a list
+// without its kind, which kubectl writes last. A single object in YAML that
+// was cut off between two lines looks whole.
+//
+// clock is asked only when no object tells of any time.
+func ReadFiles(ctx context.Context, paths []string, stdin io.Reader, clock func() time.Time) (*Dump, error) {
+	d := newDump()
+	for i, path := range paths {
+		if slices.Contains(paths[:i], path) {
+			return nil, &InputError{File: path, Err: errors.New("is given twice")}
+		}
+		if err := d.readPath(ctx, path, stdin); err != nil {
+			return nil, err
+		}
+	}
+	if err := d.finish(paths, clock); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+func (d *Dump) readPath(ctx context.Context, path string, stdin io.Reader) error {
+	if path == StandardInput {
+		return d.readFile(ctx, "standard input", waiting{ctx, stdin}, false)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return fileError(path, err)
+	}
+	if info.IsDir() {
+		return d.readFolder(ctx, path)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return fileError(path, err)
+	}
+	defer f.Close()
+	return d.readFile(ctx, path, f, false)
+}
+
+// readFolder reads the files of a folder and of the folders in it, in the
+// order of their names. It follows a link to a file, and none to a folder.
+func (d *Dump) readFolder(ctx context.Context, folder string) error {
+	return filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return fileError(path, err)
+		}
+		if entry.IsDir() {
+			return nil
+		}
+		info, err := os.Stat(path)
+		if err != nil {
+			return fileError(path, err)
+		}
+		if !info.Mode().IsRegular() {
+			d.skipped = append(d.skipped, path)
+			return nil
+		}
+		f, err := os.Open(path)
+		if err != nil {
+			return fileError(path, err)
+		}
+		defer f.Close()
+		if !documentName(path) {
+			head := make([]byte, 4<<10)
+			n, err := io.ReadFull(f, head)
+			if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+				return fileError(path, err)
+			}
+			if head = head[:n]; !documentHead(head) {
+				d.skipped = append(d.skipped, path)
+				return nil
+			}
+			return d.readFile(ctx, path, io.MultiReader(bytes.NewReader(head), f), true)
+		}
+		return d.readFile(ctx, path, f, true)
+	})
+}
+
+// documentName tells whether a file's name says that it holds documents.
+func documentName(path string) bool {
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".json", ".yaml", ".yml":
+		return true
+	}
+	return false
+}
+
+var (
+	apiVersionLine = regexp.MustCompile(`(?m)(^|[{,])\s*"?apiVersion"?\s*:`)
+	kindLine       = regexp.MustCompile(`(?m)(^|[{,])\s*"?(kind|items)"?\s*:`)
+)
+
+// documentHead tells whether a file that begins so holds documents, whatever
+// it is called: sos reports, for one, name files after commands.
+func documentHead(head []byte) bool {
+	head = bytes.ReplaceAll(head, []byte{0}, nil) // UTF-16
+	return apiVersionLine.Match(head) && kindLine.Match(head)
+}
+
+// readFile reads the documents of one file. A file found in a folder may be
+// something else altogether.
+func (d *Dump) readFile(ctx context.Context, name string, in io.Reader, found bool) error {
+	before := d.objects
+	err := readDocuments(ctx, in, func(o object) error { return d.add(name, o) })
+	if err == nil && d.objects == before {
+		err = &positionError{err: errEmpty}
+	}
+	e := (*positionError)(nil)
+	if !errors.As(err, &e) {
+		return err
+	}
+	if found && d.objects == before && (errors.Is(err, errNotKubernetes) || errors.Is(err, errEmpty)) {
+		d.skipped = append(d.skipped, name)
+		return nil
+	}
+	out := &InputError{File: name, Document: e.document, Field: e.field, Err: e.err}
+	switch {
+	case errors.Is(err, errNotText) && archive(name):
+		out.Err, out.hint = errors.New("an archive: unpack it, and give the folder"), "tar -xf "+name
+	case errors.Is(err, errNotKubernetes), errors.Is(err, errNotText), errors.Is(err, errCutOff), errors.Is(err, errListEnd), errors.Is(err, errEmpty):
+		out.hint = getHint
+	}
+	return out
+}
+
+var errEmpty = errors.New("holds no object")
+
+func archive(name string) bool {
+	return slices.Contains([]string{".gz", ".tgz", ".tar", ".xz", ".txz", ".zip", ".zst", ".bz2"}, strings.ToLower(filepath.Ext(name)))
+}
+
+func fileError(path string, err error) error {
+	if e := (*fs.PathError)(nil); errors.As(err, &e) {
+		err = e.Err // the path stands beside it
+	}
+	return &InputError{File: path, Err: err}
+}
+
+// skippedNote says which files of a folder were not read.
+func skippedNote(skipped []string) string {
+	names := strings.Join(skipped[:min(3, len(skipped))], ", ")
+	if len(skipped) > 3 {
+		names += fmt.Sprintf(", +%d more", len(skipped)-3)
+	}
+	return fmt.Sprintf("not read, since not Kubernetes objects in YAML or JSON: %s", names)
+}
+
+// waiting is a reader, of a terminal perhaps, that stops waiting when the
+// context ends.
+type waiting struct {
+	ctx context.Context
+	in  io.Reader
+}
+
+func (w waiting) Read(p []byte) (int, error) {
+	type result struct {
+		n   int
+		err error
+	}
+	own := make([]byte, len(p)) // p is the caller's again when the context ends
+	done := make(chan result, 1)
+	go func() {
+		n, err := w.in.Read(own)
+		done <- result{n, err}
+	}()
+	select {
+	case r := <-done:
+		return copy(p, own[:r.n]), r.err
+	case <-w.ctx.Done():
+		return 0, w.ctx.Err()
+	}
+}

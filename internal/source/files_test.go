@@ -1,0 +1,624 @@
+package source
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf16"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// The objects of the tests below, as YAML documents.
+const (
+	dsYAML = `apiVersion: apps/v1
+kind: DaemonSet
+metadata:
+  name: agent
+  namespace: kube-system
+  uid: u1
+spec:
+  selector:
+    matchLabels:
+      app: agent
+`
+	nodeYAML = `apiVersion: v1
+kind: Node
+metadata:
+  name: n1
+  creationTimestamp: "2026-11-20T12:00:00Z"
+`
+	listYAML = `apiVersion: v1
+items:
+- apiVersion: apps/v1
+  kind: DaemonSet
+  metadata:
+    name: agent
+    namespace: kube-system
+    annotations:
+      note: |
+        items:
+        - not an item
+  spec:
+    selector:
+      matchLabels:
+        app: agent
+- apiVersion: v1
+  kind: Node
+  metadata:
+    name: n1
+kind: List
+metadata:
+  resourceVersion: ""
+`
+	dsJSON   = `{"apiVersion":"apps/v1","kind":"DaemonSet","metadata":{"name":"agent","namespace":"kube-system"},"spec":{"selector":{"matchLabels":{"app":"agent"}}}}`
+	nodeJSON = `{"apiVersion":"v1","kind":"Node","metadata":{"name":"n1"}}`
+)
+
+func readText(text string) (*Dump, error) {
+	return ReadFiles(background, []string{"-"}, strings.NewReader(text), func() time.Time { return noon })
+}
+
+func utf16Text(order binary.AppendByteOrder, s string) string {
+	var b []byte
+	for _, u := range utf16.Encode([]rune("\ufeff" + s)) {
+		b = order.AppendUint16(b, u)
+	}
+	return string(b)
+}
+
+func TestReadForms(t *testing.T) {
+	both := outline{DaemonSet: "kube-system/agent", Nodes: "n1"}
+	crlf := func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") }
+	lines := strings.SplitAfter(listYAML, "\n")
+	for i := 2; i < len(lines)-4; i++ {
+		lines[i] = "    " + lines[i]
+	}
+	indented := strings.Join(lines, "")
+	for _, tt := range []struct{ text, why string }{
+		{listYAML, "what kubectl get -o yaml writes"},
+		{crlf(listYAML), "with the line ends of Windows"},
+		{"\ufeff" + listYAML, "with a byte order mark"},
+		{utf16Text(binary.LittleEndian, listYAML), "in UTF-16, as PowerShell writes"},
+		{utf16Text(binary.BigEndian, crlf(listYAML)), "in UTF-16 the other way round"},
+		{indented, "items that are indented"},
+		{strings.Replace(listYAML, "items:\n", "items: # two of them\n\n# the first\n", 1), "comments and blank lines among the items"},
+		{strings.Replace(listYAML, "items:", `"items":`, 1), "a key in quotes"},
+		{strings.ReplaceAll(listYAML, "\n", "\r"), "line ends of an old Mac"},
+		{dsYAML + "---\n" + nodeYAML, "two documents"},
+		{"# a comment\n\n---\n---\n" + dsYAML + "--- # the node\n" + nodeYAML + "...\n---\n# nothing\n", "comments and empty documents"},
+		{"%YAML 1.1\n---\n" + dsYAML + "---\n" + nodeYAML, "a directive"},
+		{"--- " + dsJSON + "\n---\n" + nodeJSON, "JSON in a YAML stream"},
+		{dsJSON + nodeJSON, "JSON documents one after another"},
+		{"\ufeff" + crlf(dsJSON+"\n\n"+nodeJSON+"\n"), "JSON from Windows"},
+		{utf16Text(binary.LittleEndian, dsJSON+nodeJSON), "JSON in UTF-16"},
+		{"[" + dsJSON + ",\n" + nodeJSON + "]", "an array of objects"},
+		{"- " + dsJSON + "\n- " + nodeJSON, "a sequence of objects"},
+		{`{"apiVersion":"v1","kind":"List","items":[` + dsJSON + "," + nodeJSON + "]}", "a list in JSON"},
+		{`{"items" : [` + dsJSON + " , " + nodeJSON + `] , "kind" : "List"}`, "a list whose kind comes last"},
+		{`{"items":[{"metadata":{"name":"n1"}}],"kind":"NodeList","apiVersion":"v1"}` + dsJSON, "items without a kind, before the kind of their list"},
+		{`{"kind":"NodeList","apiVersion":"v1","items":[{"metadata":{"name":"n1"}}]}` + dsJSON, "items without a kind, after the kind of their list"},
+		{"items:\n- metadata:\n    name: n1\nkind: NodeList\napiVersion: v1\n---\n" + dsYAML, "the same in YAML"},
+		{"kind: NodeList\napiVersion: v1\nitems: [{metadata: {name: n1}}]\n---\n" + dsYAML, "items in one line"},
+		{`{"kind":"PodList","apiVersion":"v1","items":null}` + dsJSON + nodeJSON, "a list of null"},
+		{dsYAML + "---\n" + nodeYAML + "---\nkind: PodList\napiVersion: v1\nitems:\n", "a list of nothing at the end"},
+		{"kind: Foo\napiVersion: example.com/v1\nitems:\n- a: 1\n---\n" + dsYAML + "---\n" + nodeYAML, "an object that has items, and is no list"},
+		{"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n---\n" + dsYAML + "---\n" + nodeYAML, "an object of another kind"},
+		{`{"kind":"DeploymentList","apiVersion":"apps/v1","items":[{"spec":{"replicas":"many"}}]}` + dsJSON + nodeJSON, "a list of another kind, whatever is in it"},
+		{dsYAML + "newField: {a: 1}\n---\n" + nodeYAML, "a field of a newer version"},
+		{strings.Repeat(" ", 200_000) + "\n" + dsYAML + "---\n" + strings.Repeat("\n", 100) + nodeYAML, "much blank space"},
+		{dsJSON + strings.Repeat(" ", 200_000) + nodeJSON, "much blank space in JSON"},
+		{`{"apiVersion":"v1","kind":"Node","metadata":{"name":"n1","annotations":{"long":"` + strings.Repeat(`\"{[`, 100_000) + `"}}}` + dsJSON, "a text longer than any buffer, with braces in it"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			d, err := readText(tt.text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := d.Read(background, Ref{"", "agent"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(both, outlineOf(s)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if len(d.Notes()) > 0 {
+				t.Errorf("notes: %q", d.Notes())
+			}
+		})
+	}
+}
+
+func TestDamage(t *testing.T) {
+	const in = "standard input: "
+	lines := strings.SplitAfter(listYAML, "\n")
+	upTo := func(text, end string) string {
+		before, _, _ := strings.Cut(text, end)
+		return before
+	}
+	for _, tt := range []struct{ text, want, why string }{
+		{"", "holds no object", "an empty file"},
+		{"---\n# nothing\n---\n", "holds no object", "a file of comments"},
+		{"NAME   STATUS   AGE\nn1     Ready    3d\n", "document 1: not a Kubernetes object: it is text", "a table"},
+		{"a: 1\n", "document 1: not a Kubernetes object: no kind", "some other YAML"},
+		{"items:\n", "document 1: not a Kubernetes object: no kind", "a list of nothing known"},
+		{"{}", "document 1: not a Kubernetes object: no kind", "an object of nothing"},
+		{`{"items":[{"a":1}]}`, "document 1: items[0]: not a Kubernetes object: no kind", "some other JSON"},
+		{"[1]", "document 1: [0]: not a Kubernetes object: it is a number", "an array of something else"},
+		{"\x89PNG\r\n\x1a\n\x00\x00", "not text", "a picture"},
+		{"\xff\xfea", "ends in the middle of an object: the file is cut off", "UTF-16 of an odd length"},
+		{dsJSON[:60], "document 1: ends in the middle of an object: the file is cut off", "JSON that is cut off"},
+		{`{"kind":"List","items":[` + dsJSON + "," + nodeJSON[:30], "document 1: items[1]: ends in the middle of an object: the file is cut off", "a list that is cut off in an item"},
+		{`{"kind":"List","items":[` + dsJSON + ",", "document 1: ends in the middle of an object: the file is cut off", "a list that is cut off between items"},
+		{`{"kind":"List","items":[` + dsJSON + "]", "document 1: ends in the middle of an object: the file is cut off", "a list that is cut off after its items"},
+		{`{"kind":`, "document 1: ends in the middle of an object: the file is cut off", "an object that is cut off after a colon"},
+		{strings.Join(lines[:len(lines)-4], ""), "document 1: a list without a kind: the file may be cut off", "a YAML list that ends with its items"},
+		{upTo(listYAML, "    matchLabels"), "document 1: items[0].spec.selector: missing", "a YAML list that ends in an item"},
+		{upTo(listYAML, "\n  metadata:\n    name: n1") + "\n  meta", `document 1: items[1]: yaml: line 19: could not find expected ':'`, "a YAML list that ends in a word"},
+		{strings.Replace(listYAML, "name: n1", "name: \"n1", 1), "document 1: items[1]: yaml: line 20: found unexpected end of stream", "the line of the file is told, not of the item"},
+		{dsYAML + "---\na: b: c\n", "document 2: yaml: mapping values are not allowed in this context", "the line of the file is told, not of the document"},
+		{nodeYAML + "---\n\n---\n" + nodeYAML + "spec:\n  taints: none\n", "document 2: spec.taints: must be a list, not text", "an empty document is not counted"},
+		{strings.Replace(listYAML, "name: n1", "name: n1\n  spec:\n    taints:\n    - key: a\n    - key: 5", 1), "document 1: items[1].spec.taints[1].key: must be text, not a number", "the place in a list is told"},
+		{nodeYAML + "status:\n  allocatable:\n    cpu: lots\n", "document 1: status.allocatable[cpu]: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'", "so is the key of a map"},
+		{nodeYAML + "status: {conditions: [{lastHeartbeatTime: yesterday}]}\n", `document 1: status.conditions[0].lastHeartbeatTime: parsing time "yesterday" as "2006-01-02T15:04:05Z07:00": cannot parse "yesterday" as "2006"`, "a time that is none"},
+		{dsYAML + "  minReadySeconds: 1.5\n", "document 1: spec.minReadySeconds: must be a whole number that fits, not a number", "a fraction"},
+		{strings.Replace(dsYAML, "  selector:", "  template: {spec: {volumes: [{name: v, hostPath: 5}]}}\n  selector:", 1), "document 1: spec.template.spec.volumes[0].hostPath: must be an object, not a number", "a field that stands in line with others"},
+		{nodeYAML + "---\n~\n---\n- 1\n", "document 2: [0]: not a Kubernetes object: it is a number", "nor is a document of null"},
+		{`{"kind":"NodeList","apiVersion":"v1","items":[]}[` + strings.Replace(nodeJSON, `"apiVersion":"v1","kind":"Node",`, "", 1) + "]", "document 2: [0]: not a Kubernetes object: no kind", "a list says nothing of the next document"},
+		{"{\"kind\":\"List\",\n\"metadata\":{\n},\n\"items\":[\n{\n\n}\n{}]}", "document 1: line 8: not JSON: '{' where a comma should stand", "lines are counted within values"},
+		{dsYAML + "status: []\n", "document 1: status: must be an object, not a list", "a list for an object"},
+		{"apiVersion: v1\nkind: Node\n", "document 1: metadata.name: missing", "an object without a name"},
+		{"kind: [Node]\napiVersion: v1\n", "document 1: kind: must be text, not a list", "a kind that is none"},
+		{`{"kind":5}`, "document 1: kind: must be text, not a number", "a kind that is a number"},
+		{`{"apiVersion":"v1","kind":"List","items":[{"kind":"Node","metadata":{}}]}` + dsJSON, "", "a kind without a version is another kind"},
+		{"apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: a}\n", "document 1: spec.selector: missing", "a DaemonSet without a selector"},
+		{strings.Replace(dsYAML, "matchLabels:\n      app: agent", "matchExpressions: [{key: a, operator: Near}]", 1), `document 1: spec.selector: "Near" is not a valid label selector operator`, "a selector that is none"},
+		{`{"kind":"List","items":[{"a":1}],"apiVersion":"v1"}`, "document 1: items[0]: not a Kubernetes object: no kind", "an item of a plain list must say what it is"},
+		{"apiVersion: v1\nkind: List\nitems:\n- a: 1\n", "document 1: items[0]: not a Kubernetes object: no kind", "in YAML too"},
+		{`{"kind":"List","items":[` + dsJSON + `],"items":[]}`, "document 1: items: stands there twice", "two lists in one"},
+		{"items:\n- a: 1\nkind: List\nitems:\n- b: 1\n", "document 1: items: stands there twice", "two lists in one, in YAML"},
+		{dsYAML + "kind: Pod\n", "document 1: yaml: unmarshal errors: line 11: key \"kind\" already set in map", "a key that stands there twice"},
+		{`{"kind":"List","items":[` + dsJSON + " " + nodeJSON + "]}", "document 1: line 1: not JSON: '{' where a comma should stand", "a missing comma among items"},
+		{`{"kind":"List" "items":[]}`, `document 1: line 1: not JSON: '"' where a comma should stand`, "a missing comma among fields"},
+		{`{"kind" "List"}`, `document 1: line 1: not JSON: '"' where a colon should stand`, "a missing colon"},
+		{"{\nkind: List}", "document 1: line 2: not JSON: 'k' where a field's name should stand", "a name without quotes"},
+		{`{"kind":"List",}`, "document 1: line 1: not JSON: '}' where a field's name should stand", "a comma too many"},
+		{`{"kind":"List","items":[}`, "document 1: line 1: not JSON: '}' where a comma should stand", "a wrong bracket"},
+		{`{"a":}`, "document 1: invalid character '}' looking for beginning of value", "a value that is missing"},
+		{"]", "document 1: yaml: did not find expected node content", "a bracket"},
+		{dsJSON + " and more", "document 2: not a Kubernetes object: it is text", "something after the last document"},
+		{nodeYAML, "no DaemonSet, only 1 Node", "a dump without a DaemonSet"},
+		{`{"kind":"PodList","apiVersion":"v1","items":[]}`, "no DaemonSet, and no other object", "an empty list"},
+		{`{"apiVersion":"extensions/v1beta1","kind":"DaemonSet"}` + nodeJSON + strings.Replace(nodeJSON, "n1", "n2", 1), "no DaemonSet, only 1 DaemonSet (extensions/v1beta1), 2 Node", "a DaemonSet of a version long gone"},
+		{`{"kind":"A"}{"kind":"B"}{"kind":"C"}{"kind":"D"}{"kind":"E"}{"kind":"F"}{"kind":"G"}`, "no DaemonSet, only 1 A (no apiVersion), 1 B (no apiVersion), 1 C (no apiVersion), 1 D (no apiVersion), 1 E (no apiVersion), objects of 2 more kinds", "many kinds"},
+		{`{"apiVersion":"kubectl-ds/v1alpha1","kind":"Snapshot"}`, "document 1: daemonSet: missing", "a snapshot of nothing"},
+		{`{"apiVersion":"kubectl-ds/v9","kind":"Snapshot"}`, `document 1: not a snapshot of kubectl-ds/v1alpha1: apiVersion "kubectl-ds/v9", kind "Snapshot"`, "a snapshot of a later program"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			_, err := readText(tt.text)
+			if tt.want == "" {
+				if err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			e := (*InputError)(nil)
+			if !errors.As(err, &e) {
+				t.Fatalf("%T %v, want %s", err, err, tt.want)
+			}
+			want := in + tt.want
+			if strings.HasPrefix(tt.want, "no DaemonSet") {
+				want = "-: " + tt.want
+			}
+			if err.Error() != want {
+				t.Errorf("\n got %s\nwant %s", err, want)
+			}
+			if e.Document > 0 && e.Field != "" && !strings.Contains(err.Error(), e.Field+": ") {
+				t.Errorf("field %q does not stand in the error", e.Field)
+			}
+		})
+	}
+}
+
+func TestHintsOfDamage(t *testing.T) {
+	for _, tt := range []struct{ text, want, why string }{
+		{"", getHint, "nothing in it"},
+		{"a table\n", getHint, "not Kubernetes"},
+		{dsJSON[:60], getHint, "cut off"},
+		{nodeYAML, getHint, "no DaemonSet"},
+		{"\x00", getHint, "no text"},
+		{dsYAML + "status: []\n", "", "a field that is wrong: nothing to paste mends it"},
+	} {
+		_, err := readText(tt.text)
+		if e := (*InputError)(nil); !errors.As(err, &e) || e.Hint() != tt.want {
+			t.Errorf("%s: %v with another hint than %q", tt.why, err, tt.want)
+		}
+	}
+}
+
+func TestFolders(t *testing.T) {
+	type files map[string]string
+	for _, tt := range []struct {
+		files files
+		paths string // separated by blanks; DIR stands for the folder
+		notes string
+		err   string
+		why   string
+	}{
+		{files{"a/ds.yaml": dsYAML, "b/c/node.json": nodeJSON}, "DIR", "", "", "a folder is read with all that is in it"},
+		{files{"ds.yaml": dsYAML, "n": "apiVersion: v1\nkind: Node\nmetadata:\n  name: n1\n"}, "DIR", "", "", "a file is known by what is in it"},
+		{files{"ds.yaml": dsYAML, "n.txt": utf16Text(binary.LittleEndian, nodeJSON)}, "DIR", "", "", "in UTF-16 too"},
+		{files{"ds.yaml": dsYAML, "node.json": nodeJSON, "pod.log": "I1120 starting: kind of slow\n"}, "DIR", "not read, since not Kubernetes objects in YAML or JSON: DIR/pod.log", "", "a log is noted"},
+		{
+			files{"ds.yaml": dsYAML, "node.json": nodeJSON, "a.log": "", "b.log": "", "c.bin": "\x00", "values.yaml": "replicas: 1\n", "errors.json": `["forbidden"]`},
+			"DIR", "not read, since not Kubernetes objects in YAML or JSON: DIR/a.log, DIR/b.log, DIR/c.bin, +2 more", "", "many are counted",
+		},
+		{files{"ds.yaml": dsYAML, "node.json": nodeJSON, "empty.yaml": ""}, "DIR", "not read, since not Kubernetes objects in YAML or JSON: DIR/empty.yaml", "", "an empty file is noted"},
+		{files{"ds.yaml": dsYAML, "node.json": nodeJSON}, "DIR/ds.yaml DIR/node.json", "", "", "several paths are one dump"},
+		{files{"ds.yaml": dsYAML, "node.json": nodeJSON}, "DIR DIR/node.json", "", "", "the same object twice is one"},
+		{files{"ds.yaml": dsYAML, "node.json": nodeJSON, "b.yaml": "kind: Node\napiVersion: v1\nmetadata: {name: [n2]}"}, "DIR", "", "DIR/b.yaml: document 1: metadata.name: must be text, not a list", "damage is an error wherever it stands"},
+		{files{"ds.yaml": dsYAML, "node.json": nodeJSON, "b": nodeJSON[:40]}, "DIR", "", "DIR/b: document 1: ends in the middle of an object: the file is cut off", "in a file without a telling name too"},
+		{files{"ds.yaml": dsYAML, "node.json": nodeJSON, "chart.yaml": "a: {{ .Values.a }}\n"}, "DIR", "", "DIR/chart.yaml: document 1: yaml: invalid map key: map[interface {}]interface {}{\".Values.a\":interface {}(nil)}", "what cannot be read is not taken for something else"},
+		{files{"ds.yaml": dsYAML, "c.yml": "a: b: c\n"}, "DIR", "", "DIR/c.yml: document 1: yaml: mapping values are not allowed in this context", "a short name is a name too"},
+		{files{"ds.yaml": dsYAML + "---\na: 1\n"}, "DIR", "", "DIR/ds.yaml: document 2: not a Kubernetes object: no kind", "a file that holds objects holds nothing else"},
+		{files{"values.yaml": "replicas: 1\n"}, "DIR/values.yaml", "", "DIR/values.yaml: document 1: not a Kubernetes object: no kind", "a file that is named must hold objects"},
+		{files{"a.log": "x"}, "DIR", "", "DIR: no DaemonSet, and no other object", "a folder of nothing"},
+		{files{"node.json": nodeJSON}, "DIR", "", "DIR: no DaemonSet, only 1 Node", "a folder without a DaemonSet"},
+		{files{"dump.tar.gz": "\x1f\x8b\x00"}, "DIR/dump.tar.gz", "", "DIR/dump.tar.gz: an archive: unpack it, and give the folder", "an archive is told from damage"},
+		{files{}, "DIR/none.yaml", "", "DIR/none.yaml: no such file or directory", "a file that is not there"},
+		{files{"ds.yaml": dsYAML}, "DIR/ds.yaml DIR/ds.yaml", "", "DIR/ds.yaml: is given twice", "a path given twice"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			dir := t.TempDir()
+			for name, text := range tt.files {
+				write(t, filepath.Join(dir, name), []byte(text))
+			}
+			d, err := ReadFiles(background, strings.Fields(strings.ReplaceAll(tt.paths, "DIR", dir)), nil, func() time.Time { return noon })
+			if tt.err != "" {
+				if err == nil || strings.ReplaceAll(err.Error(), dir, "DIR") != tt.err {
+					t.Fatalf("\n got %v\nwant %s", err, tt.err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.ReplaceAll(strings.Join(d.Notes(), "\n"), dir, "DIR"); got != tt.notes {
+				t.Errorf("notes\n got %s\nwant %s", got, tt.notes)
+			}
+			s, err := d.Read(background, agent)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(outline{DaemonSet: "kube-system/agent", Nodes: "n1"}, outlineOf(s)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestLinks(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "real", "ds.yaml"), []byte(dsYAML))
+	write(t, filepath.Join(dir, "dump", "node.yaml"), []byte(nodeYAML))
+	for link, to := range map[string]string{"ds.yaml": "../real/ds.yaml", "loop": "."} {
+		if err := os.Symlink(to, filepath.Join(dir, "dump", link)); err != nil {
+			t.Skip(err)
+		}
+	}
+	d := open(t, filepath.Join(dir, "dump"))
+	if s, err := d.Read(background, agent); err != nil || len(s.Nodes) != 1 {
+		t.Errorf("%v, %v: a link to a file is read", s, err)
+	}
+	if want := []string{"not read, since not Kubernetes objects in YAML or JSON: " + filepath.Join(dir, "dump", "loop")}; !cmp.Equal(want, d.Notes()) {
+		t.Errorf("notes %q, want %q", d.Notes(), want)
+	}
+}
+
+func TestGapsOfADump(t *testing.T) {
+	notGiven := func(what snapshot.What, message string) snapshot.Gap {
+		return snapshot.Gap{What: what, Why: snapshot.NotGiven, Message: message}
+	}
+	noNode := notGiven(snapshot.Nodes, "the input holds no Node")
+	noPod := notGiven(snapshot.Pods, "the input holds no Pod")
+	noRevision := notGiven(snapshot.Revisions, "the input holds no ControllerRevision")
+	noEvent := notGiven(snapshot.Events, "the input holds no Event")
+	for _, tt := range []struct {
+		world string
+		extra string // further documents
+		want  []snapshot.Gap
+		why   string
+	}{
+		{"ds agent", "", []snapshot.Gap{noNode, noPod, noRevision, noEvent}, "a DaemonSet alone lacks all"},
+		{"ds agent\nnode n1\npod p app=agent\nrev r app=agent\nevent e about=DaemonSet/agent", "", nil, "a dump of everything lacks nothing"},
+		{"ds agent\nnode n1\npod p\nrev r\nevent e about=DaemonSet/b", "", nil, "what is there for others is given, and this one has none"},
+		{"ds agent\nnode n1\nrev r\nevent e ns=b about=DaemonSet/b", `{"kind":"PodList","apiVersion":"v1","items":[]}`, nil, "an empty list says that there is none"},
+		{"ds agent\nnode n1\nrev r\nevent e ns=b about=DaemonSet/b", `{"kind":"PodList","apiVersion":"v1","items":null}`, nil, "so does a list of null"},
+		{"ds agent current=1 gen=1\nnode n1\npod p app=b\nrev r app=b\nevent e about=DaemonSet/b", "", nil, "a dump that holds the namespace holds what there is, whatever the status says"},
+		{"ds agent current=2\nnode n1\nrev r\nevent e ns=b about=DaemonSet/b", `{"kind":"PodList","apiVersion":"v1","items":[]}`,
+			[]snapshot.Gap{notGiven(snapshot.Pods, "the input holds no Pod of namespace kube-system")}, "but not when the status says that there are some: it was another namespace's list"},
+		{"ds agent current=2\nnode n1\npod p ns=default\nrev r\nevent e ns=default about=DaemonSet/b", "",
+			[]snapshot.Gap{notGiven(snapshot.Pods, "the input holds no Pod of namespace kube-system")}, "pods of another namespace only"},
+		{"ds agent gen=1\nnode n1\npod p\nrev r ns=default\nevent e about=DaemonSet/b", "",
+			[]snapshot.Gap{notGiven(snapshot.Revisions, "the input holds no ControllerRevision of namespace kube-system")}, "revisions of another namespace only"},
+		{"ds agent\nnode n1\npod p ns=default\nrev r ns=default\nevent e about=DaemonSet/b", "", nil, "a DaemonSet that the controller has not seen has no pods and revisions anywhere"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			dir := t.TempDir()
+			write(t, filepath.Join(dir, "a.yaml"), asYAML(t, mixedList(parseWorld(t, tt.world))))
+			if tt.extra != "" {
+				write(t, filepath.Join(dir, "b.json"), []byte(tt.extra))
+			}
+			s, err := open(t, dir).Read(background, agent)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(append(tt.want, clockAndVersion...), s.Gaps); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if s.KubernetesVersion != "" || s.VersionSource != snapshot.VersionDefault {
+				t.Errorf("version %q from %s", s.KubernetesVersion, s.VersionSource)
+			}
+		})
+	}
+}
+
+func TestClockOfADump(t *testing.T) {
+	for _, tt := range []struct{ add, want, why string }{
+		{"", "2026-11-20T12:00:00Z", "a node's creation is a time"},
+		{"status: {conditions: [{type: Ready, lastHeartbeatTime: \"2026-11-20T12:00:05Z\"}]}", "2026-11-20T12:00:05Z", "a heartbeat is"},
+		{"status: {conditions: [{type: Ready, lastTransitionTime: \"2026-11-20T13:00:05+01:00\"}]}", "2026-11-20T12:00:05Z", "in any zone"},
+		{"spec: {taints: [{key: a, effect: NoExecute, timeAdded: \"2026-11-20T12:00:07Z\"}]}", "2026-11-20T12:00:07Z", "a taint is of a time"},
+		{"---\napiVersion: v1\nkind: Pod\nmetadata: {name: p, deletionTimestamp: \"2027-01-01T00:00:00Z\"}", "2026-11-20T12:00:00Z", "a deletion lies in the future"},
+		{"---\napiVersion: v1\nkind: Pod\nmetadata: {name: p}\nstatus: {startTime: \"2026-11-20T12:00:08Z\"}", "2026-11-20T12:00:08Z", "a pod's start is a time"},
+		{"---\napiVersion: v1\nkind: Pod\nmetadata: {name: p}\nstatus: {conditions: [{lastProbeTime: \"2026-11-20T12:00:08Z\"}]}", "2026-11-20T12:00:08Z", "a pod's condition is of a time"},
+		{"---\napiVersion: v1\nkind: Pod\nmetadata: {name: p}\nstatus: {containerStatuses: [{state: {running: {startedAt: \"2026-11-20T12:00:09Z\"}}}]}", "2026-11-20T12:00:09Z", "a container's start is a time"},
+		{"---\napiVersion: v1\nkind: Pod\nmetadata: {name: p}\nstatus: {initContainerStatuses: [{lastState: {terminated: {finishedAt: \"2026-11-20T12:00:09Z\"}}}]}", "2026-11-20T12:00:09Z", "a container's end is"},
+		{"---\napiVersion: v1\nkind: Event\nmetadata: {name: e}\nlastTimestamp: \"2026-11-20T12:00:10Z\"", "2026-11-20T12:00:10Z", "an event is of a time"},
+		{"---\napiVersion: v1\nkind: Event\nmetadata: {name: e}\neventTime: \"2026-11-20T12:00:10.000000Z\"", "2026-11-20T12:00:10Z", "or of another"},
+		{"---\napiVersion: v1\nkind: Event\nmetadata: {name: e}\nseries: {lastObservedTime: \"2026-11-20T12:00:10.000000Z\"}", "2026-11-20T12:00:10Z", "or of a series of them"},
+		{"---\napiVersion: apps/v1\nkind: ControllerRevision\nmetadata: {name: e, managedFields: [{time: \"2026-11-20T12:00:11Z\"}]}", "2026-11-20T12:00:11Z", "a writing is of a time"},
+		{"---\n" + strings.Replace(dsYAML, "agent", "b", 1) + "status: {conditions: [{type: X, lastTransitionTime: \"2026-11-20T12:00:12Z\"}]}", "2026-11-20T12:00:12Z", "so is a DaemonSet's condition"},
+		{"---\napiVersion: v1\nkind: Secret\nmetadata: {name: e, creationTimestamp: \"2026-11-20T12:00:11Z\"}", "2026-11-20T12:00:00Z", "other kinds are passed over"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			d, err := readText(dsYAML + "---\n" + nodeYAML + tt.add)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := d.Read(background, agent)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := s.TakenAt.Format(time.RFC3339); got != tt.want {
+				t.Errorf("taken at %s, want %s", got, tt.want)
+			}
+		})
+	}
+	d, err := readText(dsJSON)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := d.Read(background, agent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := snapshot.Gap{What: snapshot.Clock, Why: snapshot.NotGiven, Message: "the input holds no time at all: this machine's clock is used"}
+	if !s.TakenAt.Equal(noon) || s.Gaps[len(s.Gaps)-1] != want {
+		t.Errorf("taken at %v with %v", s.TakenAt, s.Gaps)
+	}
+}
+
+func TestDuplicates(t *testing.T) {
+	node := func(uid, rv, kubelet string) string {
+		return `{"apiVersion":"v1","kind":"Node","metadata":{"name":"n1","uid":"` + uid + `","resourceVersion":"` + rv + `"},"status":{"nodeInfo":{"kubeletVersion":"` + kubelet + `"}}}`
+	}
+	const note = "standard input: another Node named n1, of another UID: the one that comes last is used"
+	for _, tt := range []struct{ first, second, want, note, why string }{
+		{node("u", "9", "old"), node("u", "10", "new"), "new", "", "the higher resourceVersion wins, as a number"},
+		{node("u", "10", "new"), node("u", "9", "old"), "new", "", "in whatever order"},
+		{node("u", "9", "a"), node("u", "9", "b"), "b", "", "of equal ones the later"},
+		{node("u", "", "a"), node("u", "5", "b"), "b", "", "without a number the later"},
+		{node("u", "5", "a"), node("u", "x", "b"), "b", "", "a number that is none is no number"},
+		{node("u", "10", "a"), node("v", "9", "b"), "b", note, "of two that are not the same the later, and it is told"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			d, err := readText(dsJSON + tt.first + tt.second)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := d.Read(background, agent)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(s.Nodes) != 1 || s.Nodes[0].Status.NodeInfo.KubeletVersion != tt.want {
+				t.Errorf("got %v, want one node of %s", s.Nodes, tt.want)
+			}
+			if got := strings.Join(d.Notes(), "\n"); got != tt.note {
+				t.Errorf("notes %q, want %q", got, tt.note)
+			}
+		})
+	}
+}
+
+func TestAmbiguous(t *testing.T) {
+	d, err := readText(dsJSON + strings.Replace(dsJSON, "kube-system", "default", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = d.Read(background, Ref{"", "agent"})
+	e := (*AmbiguousError)(nil)
+	if !errors.As(err, &e) {
+		t.Fatalf("%T %v", err, err)
+	}
+	if want := `2 daemonsets are named "agent": default/agent, kube-system/agent`; err.Error() != want || e.Hint() != "choose one with -n default" {
+		t.Errorf("%q, hint %q, want %q", err, e.Hint(), want)
+	}
+	s, err := d.Read(background, Ref{"default", "agent"})
+	if err != nil || s.DaemonSet.Namespace != "default" {
+		t.Errorf("%v: a namespace decides", err)
+	}
+	_, err = d.Read(background, Ref{"", "agents"})
+	want := &NotFoundError{Ref: Ref{"", "agents"}, Near: []string{"agent"}}
+	if diff := cmp.Diff(want, err); diff != "" || err.Error() != `daemonset "agents" not found` {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}
+
+func TestRecordedSnapshot(t *testing.T) {
+	w := parseWorld(t, small)
+	recorded, err := newCluster(t, newAPIServer(t, w)).Read(background, agent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	recorded.Gaps = []snapshot.Gap{{What: snapshot.Events, Why: snapshot.Forbidden, Message: "no"}}
+	text, err := snapshot.Encode(recorded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	later, err := snapshot.Encode(recorded.At(noon.Add(time.Hour)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	asYAML := asYAMLOfJSON(t, text)
+	for _, tt := range []struct {
+		text  string
+		at    time.Time
+		notes []string
+		why   string
+	}{
+		{string(text), noon, nil, "a snapshot comes back as it was taken"},
+		{asYAML, noon, nil, "from YAML as well"},
+		{string(text) + nodeJSON, noon, nil, "and takes nothing from what stands beside it"},
+		{string(text) + dsJSON, noon, nil, "not even from the same DaemonSet"},
+		{string(text) + string(later), noon.Add(time.Hour), []string{"standard input: a second snapshot of daemonset kube-system/agent: the one taken last is used"}, "of two the later"},
+		{string(later) + string(text), noon.Add(time.Hour), []string{"standard input: a second snapshot of daemonset kube-system/agent: the one taken last is used"}, "in whatever order"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			d, err := readText(tt.text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all, err := d.ReadAll(background, Filter{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff([]*snapshot.Snapshot{recorded.At(tt.at)}, all, cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(tt.notes, d.Notes(), cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("notes (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func asYAMLOfJSON(t *testing.T, text []byte) string {
+	t.Helper()
+	b, err := jsonToYAML(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func TestReadingStopsWithTheContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(background)
+	never, writer := io.Pipe() // a terminal at which nobody types
+	defer writer.Close()
+	cancel()
+	if _, err := ReadFiles(ctx, []string{"-"}, never, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	if _, err := ReadFiles(ctx, []string{"-"}, strings.NewReader(dsJSON), nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestLongListsComeInOrder(t *testing.T) {
+	var text bytes.Buffer
+	text.WriteString(`{"kind":"List","items":[` + dsJSON)
+	for i := range 3 * batchItems {
+		text.WriteString("," + strings.Replace(nodeJSON, "}}", `,"labels":{"i":"`+string(rune('a'+i%26))+`"}}}`, 1))
+	}
+	text.WriteString("]}")
+	d, err := readText(text.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := d.Read(background, agent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := string(rune('a' + (3*batchItems-1)%26))
+	if len(s.Nodes) != 1 || s.Nodes[0].Labels["i"] != want {
+		t.Errorf("the last of many is %v, want %s", s.Nodes, want)
+	}
+}
+
+func TestHostileInput(t *testing.T) {
+	deep := strings.Repeat("[", 200_000)
+	bomb := "a: &a [x,x,x,x,x,x,x,x,x]\n"
+	for c := 'b'; c <= 'k'; c++ {
+		bomb += string(c) + ": &" + string(c) + " [" + strings.Repeat("*"+string(c-1)+",", 9) + "]\n"
+	}
+	for why, text := range map[string]string{
+		"deep JSON":            `{"kind":"Node","apiVersion":"v1","metadata":` + deep + strings.Repeat("]", 200_000) + "}",
+		"deep JSON, cut off":   deep,
+		"deep YAML in one row": "a: " + deep,
+		"deep YAML":            strings.Repeat("- ", 200_000),
+		"a bomb of aliases":    bomb,
+		"a bomb in an item":    "items:\n- " + strings.ReplaceAll(bomb, "\n", "\n  ") + "\nkind: List\n",
+	} {
+		if _, err := readText(text); !errors.As(err, new(*InputError)) {
+			t.Errorf("%s: %v", why, err)
+		}
+	}
+}
+
+// FuzzReadFiles reads any bytes: there must be an answer or an error, and
+// every error must be one line of this package's own.
+func FuzzReadFiles(f *testing.F) {
+	for _, seed := range []string{
+		dsYAML + "---\n" + nodeYAML, listYAML, dsJSON + nodeJSON, "[" + dsJSON + "]",
+		`{"items":[{"metadata":{"name":"n1"}}],"kind":"NodeList","apiVersion":"v1"}`,
+		utf16Text(binary.LittleEndian, listYAML), "\ufeff" + dsJSON, "--- " + dsJSON,
+		`{"apiVersion":"kubectl-ds/v1alpha1","kind":"Snapshot","takenAt":"2026-11-20T12:00:00Z","daemonSet":` + dsJSON + `}`,
+		string(asYAML(f, mixedList(parseWorld(f, small)))), string(asJSON(f, mixedList(parseWorld(f, small)))),
+		"a: &a [b]\nc: *a\nkind: Node\n", "items:\n- |\n  a\n- >\n b\n-\n  c: 1\nkind: NodeList",
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		d, err := ReadFiles(background, []string{"-"}, bytes.NewReader(data), func() time.Time { return noon })
+		if err != nil {
+			if !errors.As(err, new(*InputError)) || strings.ContainsAny(err.Error(), "\n\r") {
+				t.Errorf("%T %q", err, err)
+			}
+			return
+		}
+		all, err := d.ReadAll(background, Filter{})
+		if err != nil {
+			t.Errorf("read, and then: %v", err)
+		}
+		for _, s := range all {
+			b, err := snapshot.Encode(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := snapshot.Decode(b); err != nil {
+				t.Errorf("cannot be recorded: %v\n%s", err, b)
+			}
+		}
+	})
+}

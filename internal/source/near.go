@@ -1,0 +1,56 @@
+package source
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Near returns at most three of the names that somebody may have meant by
+// name, the nearest first: those within a third of its letters of it, and
+// those that hold it or are held by it. Equal names are equally ordered
+// whatever the order of names.
+func Near(name string, names []string) []string {
+	type candidate struct {
+		name string
+		off  int
+	}
+	var found []candidate
+	for _, n := range names {
+		off := distance(name, n)
+		contains := len(name) >= 3 && strings.Contains(n, name) || len(n) >= 3 && strings.Contains(name, n)
+		if off <= max(1, len(name)/3) || contains {
+			found = append(found, candidate{n, off})
+		}
+	}
+	slices.SortFunc(found, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(a.off, b.off), strings.Compare(a.name, b.name))
+	})
+	var out []string
+	for _, c := range found[:min(3, len(found))] {
+		out = append(out, c.name)
+	}
+	return out
+}
+
+// distance returns how many bytes must be inserted, removed or replaced to
+// make b out of a.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			replaced := diagonal
+			if a[i] != b[j] {
+				replaced++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(replaced, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

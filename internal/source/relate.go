@@ -1,0 +1,74 @@
+package source
+
+import (
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// relation tells which objects of a namespace go into the Snapshot of a
+// DaemonSet: all that its controller could claim, own or speak of. Which of
+// them it does claim is for pkg/daemonset to say.
+type relation struct {
+	ds       *appsv1.DaemonSet
+	selector labels.Selector
+}
+
+func relate(ds *appsv1.DaemonSet) (relation, error) {
+	selector, err := metav1.LabelSelectorAsSelector(ds.Spec.Selector)
+	if err != nil {
+		return relation{}, fmt.Errorf("daemonset %s/%s: spec.selector: %w", ds.Namespace, ds.Name, err)
+	}
+	return relation{ds, selector}, nil
+}
+
+// takes tells whether an object of this metadata is the DaemonSet's by its
+// controller reference, or could become it, or only looks like it, by its
+// labels.
+func (r relation) takes(m *metav1.ObjectMeta) bool {
+	if m.Namespace != r.ds.Namespace {
+		return false
+	}
+	owner := metav1.GetControllerOfNoCopy(m)
+	return owner != nil && owner.UID == r.ds.UID && r.ds.UID != "" ||
+		r.selector.Matches(labels.Set(m.Labels))
+}
+
+// concerns tells whether the event is about the DaemonSet itself. One of an
+// earlier DaemonSet of the same name is not.
+func (r relation) concerns(e *corev1.Event) bool {
+	o := &e.InvolvedObject
+	return o.Kind == "DaemonSet" && o.Namespace == r.ds.Namespace && o.Name == r.ds.Name &&
+		(o.UID == r.ds.UID || o.UID == "" || r.ds.UID == "")
+}
+
+// troubled are the pods whose events are wanted.
+type troubled map[types.UID]bool
+
+// add adds the pods that are not ready, and those on their way out: what
+// keeps a pod from ending is told by events too.
+func (t troubled) add(pods []corev1.Pod) {
+	for i := range pods {
+		if p := &pods[i]; p.UID != "" && (p.DeletionTimestamp != nil || !ready(p)) {
+			t[p.UID] = true
+		}
+	}
+}
+
+// concerned tells whether the event is a warning about one of the pods.
+func (t troubled) concerned(e *corev1.Event) bool {
+	return e.Type == corev1.EventTypeWarning && e.InvolvedObject.Kind == "Pod" && t[e.InvolvedObject.UID]
+}
+
+func ready(p *corev1.Pod) bool {
+	for i := range p.Status.Conditions {
+		if c := &p.Status.Conditions[i]; c.Type == corev1.PodReady {
+			return c.Status == corev1.ConditionTrue
+		}
+	}
+	return false
+}

@@ -1,0 +1,477 @@
+package source
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"k8s.io/apimachinery/pkg/labels"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// reader is what a Cluster and a Dump have in common.
+type reader interface {
+	Read(context.Context, Ref) (*snapshot.Snapshot, error)
+	ReadAll(context.Context, Filter) ([]*snapshot.Snapshot, error)
+	Names(context.Context, string) ([]string, error)
+}
+
+// sources gives the same world by every way there is.
+var sources = []struct {
+	name string
+	open func(*testing.T, world) reader
+}{
+	{"cluster", func(t *testing.T, w world) reader { return newCluster(t, newAPIServer(t, w)) }},
+	{"list in YAML", func(t *testing.T, w world) reader { return openText(t, "dump.yaml", asYAML(t, mixedList(w))) }},
+	{"list in JSON", func(t *testing.T, w world) reader { return openText(t, "dump.json", asJSON(t, mixedList(w))) }},
+	{"documents in YAML", func(t *testing.T, w world) reader {
+		var b bytes.Buffer
+		for _, o := range w {
+			b.WriteString("---\n")
+			b.Write(asYAML(t, typed(o)))
+		}
+		return openText(t, "dump.yaml", b.Bytes())
+	}},
+	{"documents in JSON", func(t *testing.T, w world) reader {
+		var b bytes.Buffer
+		for _, o := range w {
+			b.Write(asJSON(t, typed(o)))
+		}
+		return openText(t, "dump.json", b.Bytes())
+	}},
+	{"typed lists in a folder", func(t *testing.T, w world) reader {
+		dir := t.TempDir()
+		for _, resource := range []string{"daemonsets", "controllerrevisions", "nodes", "pods", "events"} {
+			for i, extension := range []string{".json", ".yaml"} {
+				write(t, filepath.Join(dir, "some", "where", resource+extension), typedList(t, w, resource, i, extension))
+			}
+		}
+		return open(t, dir)
+	}},
+}
+
+// mixedList is what "kubectl get ds,nodes,pods -o yaml" prints.
+func mixedList(w world) map[string]any {
+	items := []any{}
+	for _, o := range w {
+		items = append(items, typed(o))
+	}
+	return map[string]any{"apiVersion": "v1", "kind": "List", "metadata": map[string]any{"resourceVersion": ""}, "items": items}
+}
+
+// typedList is what "kubectl get --raw" prints, of every second object: the
+// items have no kind. In YAML the kind comes after them.
+func typedList(t *testing.T, w world, resource string, half int, extension string) []byte {
+	kind := map[string]string{"daemonsets": "DaemonSet", "controllerrevisions": "ControllerRevision", "nodes": "Node", "pods": "Pod", "events": "Event"}[resource]
+	items := []any{}
+	for i, o := range w {
+		if resourceOf(o) == resource && i%2 == half {
+			items = append(items, o)
+		}
+	}
+	group := "v1"
+	if kind == "DaemonSet" || kind == "ControllerRevision" {
+		group = "apps/v1"
+	}
+	if extension == ".yaml" {
+		return asYAML(t, map[string]any{"apiVersion": group, "kind": kind + "List", "items": items})
+	}
+	return []byte(fmt.Sprintf(`{"kind":%q,"apiVersion":%q,"metadata":{"resourceVersion":"7"},"items":%s}`, kind+"List", group, asJSON(t, items)))
+}
+
+func asYAML(t testing.TB, o any) []byte {
+	t.Helper()
+	b, err := yaml.Marshal(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func asJSON(t testing.TB, o any) []byte {
+	t.Helper()
+	b, err := json.MarshalIndent(o, "", "    ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(b, '\n')
+}
+
+func write(t testing.TB, path string, data []byte) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func openText(t testing.TB, name string, data []byte) reader {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	write(t, path, data)
+	return open(t, path)
+}
+
+func open(t testing.TB, paths ...string) *Dump {
+	t.Helper()
+	d, err := ReadFiles(background, paths, strings.NewReader(""), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// outline is a Snapshot by the names of what it holds.
+type outline struct {
+	DaemonSet, Nodes, Pods, Revisions, Events string
+}
+
+func outlineOf(s *snapshot.Snapshot) outline {
+	o := outline{DaemonSet: s.DaemonSet.Namespace + "/" + s.DaemonSet.Name}
+	add := func(to *string, name string) { *to = strings.TrimSpace(*to + " " + name) }
+	for i := range s.Nodes {
+		add(&o.Nodes, s.Nodes[i].Name)
+	}
+	for i := range s.Pods {
+		add(&o.Pods, s.Pods[i].Name)
+	}
+	for i := range s.Revisions {
+		add(&o.Revisions, s.Revisions[i].Name)
+	}
+	for i := range s.Events {
+		add(&o.Events, s.Events[i].Name)
+	}
+	return o
+}
+
+// clockAndVersion are the gaps that every dump has.
+var clockAndVersion = []snapshot.Gap{
+	{What: snapshot.Version, Why: snapshot.NotGiven, Message: "the input does not say which version of Kubernetes it is from"},
+	{What: snapshot.Clock, Why: snapshot.NotGiven, Message: "the input does not say when it was taken: the newest time in it is used"},
+}
+
+// asFromCluster returns a dump's Snapshot without what a dump cannot know.
+func asFromCluster(s *snapshot.Snapshot) *snapshot.Snapshot {
+	c := s.Under("v1.37.1", snapshot.VersionServer)
+	if diff := cmp.Diff(clockAndVersion, c.Gaps); diff == "" {
+		c.Gaps = nil
+	}
+	return c
+}
+
+func TestSourcesAgree(t *testing.T) {
+	for _, tt := range []struct {
+		world string
+		want  []outline
+		why   string
+	}{
+		{
+			`ds a
+			 node n2
+			 node n1
+			 pod p2 app=a owner=a ready
+			 pod p1 app=a owner=a ready
+			 rev r2 app=a owner=a
+			 rev r1 app=a owner=a
+			 event e1 about=DaemonSet/a normal`,
+			[]outline{{"kube-system/a", "n1 n2", "p1 p2", "r1 r2", "e1"}},
+			"everything is in order of name",
+		},
+		{
+			`ds a
+			 node n1
+			 pod mine app=a owner=a ready
+			 pod orphan app=a ready
+			 pod foreign app=a owner=b ready
+			 pod other app=b owner=b ready
+			 pod away app=a owner=a ready ns=default
+			 rev mine app=a owner=a
+			 rev relabelled owner=a
+			 rev orphan app=a
+			 rev other app=b owner=b
+			 rev away app=a owner=a ns=default
+			 event e1 about=DaemonSet/a`,
+			[]outline{{"kube-system/a", "n1", "foreign mine orphan", "mine orphan relabelled", "e1"}},
+			"what matches is there whoever owns it, what belongs to others is not, nor is another namespace",
+		},
+		{
+			`ds a
+			 node n1
+			 pod well app=a owner=a ready
+			 pod ill app=a owner=a
+			 pod ending app=a owner=a ready ending
+			 rev r1 app=a owner=a
+			 event e1 about=DaemonSet/a normal
+			 event e2 about=DaemonSet/a aboutuid=an-earlier-one
+			 event e3 about=DaemonSet/b
+			 event e4 about=Pod/ill
+			 event e5 about=Pod/ill normal
+			 event e6 about=Pod/ill aboutuid=an-earlier-one
+			 event e7 about=Pod/well
+			 event e8 about=Pod/ending
+			 event e9 about=Node/n1`,
+			[]outline{{"kube-system/a", "n1", "ending ill well", "r1", "e1 e4 e8"}},
+			"events are those about the DaemonSet, and warnings about pods that are not ready or end",
+		},
+		{
+			`ds b
+			 ds a
+			 ds a ns=default uid=x
+			 node n1
+			 pod pa app=a owner=a
+			 pod pb app=b owner=b ready
+			 pod pd app=a ready ns=default
+			 rev ra app=a owner=a
+			 rev rb app=b owner=b
+			 rev rd app=a ns=default
+			 event ea about=DaemonSet/a
+			 event eb about=DaemonSet/b
+			 event ed about=DaemonSet/a aboutuid=x ns=default
+			 event ep about=Pod/pa`,
+			[]outline{
+				{"default/a", "n1", "pd", "rd", "ed"},
+				{"kube-system/a", "n1", "pa", "ra", "ea ep"},
+				{"kube-system/b", "n1", "pb", "rb", "eb"},
+			},
+			"of several DaemonSets each gets its own",
+		},
+		{
+			`ds a
+			 node n1
+			 pod p1 app=a owner=a
+			 rev r1 app=a owner=a
+			 event e1 about=DaemonSet/a
+			 other o1`,
+			[]outline{{"kube-system/a", "n1", "p1", "r1", "e1"}},
+			"other kinds are passed over",
+		},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			w := parseWorld(t, tt.world)
+			var first []*snapshot.Snapshot // as the cluster gave them
+			for _, source := range sources {
+				r := source.open(t, w)
+				all, err := r.ReadAll(background, Filter{})
+				if err != nil {
+					t.Fatalf("%s: %v", source.name, err)
+				}
+				var got []outline
+				for i, s := range all {
+					if err := snapshot.Validate(s); err != nil {
+						t.Errorf("%s: %v", source.name, err)
+					}
+					one, err := r.Read(background, Ref{s.DaemonSet.Namespace, s.DaemonSet.Name})
+					if err != nil {
+						t.Fatalf("%s: %v", source.name, err)
+					}
+					if diff := cmp.Diff(one, s, cmpopts.EquateEmpty()); diff != "" {
+						t.Errorf("%s: ReadAll differs from Read (-Read +ReadAll):\n%s", source.name, diff)
+					}
+					got = append(got, outlineOf(s))
+					if source.name != "cluster" {
+						all[i] = asFromCluster(s)
+					}
+				}
+				if diff := cmp.Diff(tt.want, got); diff != "" {
+					t.Errorf("%s (-want +got):\n%s", source.name, diff)
+				}
+				if first == nil {
+					first = all
+				}
+				if diff := cmp.Diff(first, all, cmpopts.EquateEmpty()); diff != "" {
+					t.Errorf("%s differs from the cluster (-cluster +%s):\n%s", source.name, source.name, diff)
+				}
+			}
+		})
+	}
+}
+
+func TestOnlyADumpHoldsWhatIsReleased(t *testing.T) {
+	w := parseWorld(t, `
+		ds a
+		node n1
+		pod mine app=a owner=a ready
+		pod relabelled owner=a ready
+		rev r1 app=a owner=a
+		event e1 about=DaemonSet/a`)
+	for _, source := range sources {
+		want := "mine relabelled"
+		if source.name == "cluster" {
+			want = "mine"
+		}
+		s, err := source.open(t, w).Read(background, Ref{"kube-system", "a"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := outlineOf(s).Pods; got != want {
+			t.Errorf("%s: pods %q, want %q", source.name, got, want)
+		}
+	}
+}
+
+func TestSnapshotIsStripped(t *testing.T) {
+	w := parseWorld(t, `
+		ds a
+		node n1
+		pod p1 app=a owner=a
+		rev r1 app=a owner=a
+		event e1 about=DaemonSet/a`)
+	for _, source := range sources {
+		s, err := source.open(t, w).Read(background, Ref{"kube-system", "a"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := snapshot.Encode(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, gone := range []string{"fieldsV1", "f:spec", "an-image", "hidden", `"csi"`} {
+			if bytes.Contains(b, []byte(gone)) {
+				t.Errorf("%s: the snapshot holds %s", source.name, gone)
+			}
+		}
+		for _, kept := range []string{`"manager":"kubectl"`, "deprecated.daemonset.template.generation"} {
+			if !bytes.Contains(b, []byte(kept)) {
+				t.Errorf("%s: the snapshot lacks %s", source.name, kept)
+			}
+		}
+	}
+}
+
+func TestReadAllFilters(t *testing.T) {
+	w := parseWorld(t, `
+		ds a label=net
+		ds b label=logs
+		ds c ns=default label=net
+		node n1
+		pod p app=a owner=a ready
+		rev r app=a owner=a
+		event e about=DaemonSet/a`)
+	net := labels.SelectorFromSet(labels.Set{"team": "net"})
+	for _, tt := range []struct {
+		filter Filter
+		want   string
+		why    string
+	}{
+		{Filter{}, "default/c kube-system/a kube-system/b", "no namespace means all of them"},
+		{Filter{Namespace: "kube-system"}, "kube-system/a kube-system/b", "a namespace is a limit"},
+		{Filter{Selector: net}, "default/c kube-system/a", "a selector asks for the DaemonSet's own labels"},
+		{Filter{Namespace: "kube-system", Selector: net}, "kube-system/a", "both hold"},
+		{Filter{Namespace: "empty"}, "", "none is no error"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			for _, source := range sources {
+				all, err := source.open(t, w).ReadAll(background, tt.filter)
+				if err != nil {
+					t.Fatalf("%s: %v", source.name, err)
+				}
+				var got []string
+				for _, s := range all {
+					got = append(got, s.DaemonSet.Namespace+"/"+s.DaemonSet.Name)
+				}
+				if strings.Join(got, " ") != tt.want {
+					t.Errorf("%s: %v, want %q", source.name, got, tt.want)
+				}
+			}
+		})
+	}
+}
+
+func TestNotFound(t *testing.T) {
+	w := parseWorld(t, `
+		ds node-exporter
+		ds node-exporter-gpu
+		ds kube-proxy
+		ds log-of-everything
+		ds log4
+		ds log3
+		ds log2
+		ds log1
+		ds a
+		ds b
+		ds agent ns=default
+		ds agent ns=apps
+		node n1`)
+	for _, tt := range []struct {
+		ref  Ref
+		want NotFoundError
+		hint string
+		why  string
+	}{
+		{Ref{"kube-system", "node-exportr"}, NotFoundError{Near: []string{"node-exporter"}}, "did you mean node-exporter?", "one letter is missing"},
+		{Ref{"kube-system", "exporter"}, NotFoundError{Near: []string{"node-exporter", "node-exporter-gpu"}}, "did you mean node-exporter, node-exporter-gpu?", "a part of the name will do"},
+		{Ref{"kube-system", "agent"}, NotFoundError{Elsewhere: []string{"apps", "default"}}, "there is one in another namespace: -n apps, -n default", "the namespace may be what is wrong"},
+		{Ref{"kube-system", "x"}, NotFoundError{Near: []string{"a", "b"}}, "did you mean a, b?", "a name of one letter is one letter from another"},
+		{Ref{"kube-system", "zzzzzz"}, NotFoundError{}, "", "nothing is near"},
+		{Ref{"kube-system", "log"}, NotFoundError{Near: []string{"log1", "log2", "log3"}}, "did you mean log1, log2, log3?", "three of many will do"},
+		{Ref{"none", "kube-proxy"}, NotFoundError{Elsewhere: []string{"kube-system"}}, "there is one in another namespace: -n kube-system", "near names are of that namespace only"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			tt.want.Ref = tt.ref
+			for _, source := range sources {
+				_, err := source.open(t, w).Read(background, tt.ref)
+				got, ok := err.(*NotFoundError)
+				if !ok {
+					t.Fatalf("%s: %v", source.name, err)
+				}
+				if diff := cmp.Diff(tt.want, *got); diff != "" {
+					t.Errorf("%s (-want +got):\n%s", source.name, diff)
+				}
+				if got.Hint() != tt.hint {
+					t.Errorf("%s: hint %q, want %q", source.name, got.Hint(), tt.hint)
+				}
+				if want := fmt.Sprintf("daemonset %q not found in namespace %q", tt.ref.Name, tt.ref.Namespace); err.Error() != want {
+					t.Errorf("%s: %q, want %q", source.name, err, want)
+				}
+			}
+		})
+	}
+}
+
+func TestOrderOfNamespaces(t *testing.T) {
+	// In the API server's order of keys a-b/x comes before a/x.
+	w := parseWorld(t, "ds x ns=a-b\nds x ns=a\nds x ns=b\nnode n1")
+	for _, source := range sources {
+		all, err := source.open(t, w).ReadAll(background, Filter{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, s := range all {
+			got = append(got, s.DaemonSet.Namespace)
+		}
+		if want := []string{"a", "a-b", "b"}; !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", source.name, got, want)
+		}
+	}
+}
+
+func TestNames(t *testing.T) {
+	w := parseWorld(t, "ds b\nds a\nds c ns=default\nds a ns=default\nnode n1")
+	for _, tt := range []struct{ namespace, want, why string }{
+		{"kube-system", "a b", "of one namespace, sorted"},
+		{"", "a b c", "of all, each once"},
+		{"none", "", "none"},
+	} {
+		for _, source := range sources {
+			got, err := source.open(t, w).Names(background, tt.namespace)
+			if err != nil || strings.Join(got, " ") != tt.want {
+				t.Errorf("%s, %s: %v, %v", tt.why, source.name, got, err)
+			}
+		}
+	}
+}
+
+func jsonToYAML(b []byte) ([]byte, error) { return yaml.JSONToYAML(b) }

@@ -1,0 +1,158 @@
+package source
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes/scheme"
+)
+
+// noon is when every test world was last written to.
+var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+// world is the objects of a cluster.
+type world []runtime.Object
+
+// parseWorld reads the notation of these tests, one object a line:
+//
+//	ds NAME       a DaemonSet that selects app=NAME
+//	node NAME
+//	pod NAME      words: app=X its label; owner=X its DaemonSet; ready; ending
+//	rev NAME      a ControllerRevision; words: app=X, owner=X
+//	event NAME    words: about=Kind/NAME, normal (a warning otherwise)
+//	other NAME    a ConfigMap
+//
+// Words for all: ns=X (default kube-system, node: none), uid=X (default: made
+// of kind and name), rv=N, gen=N, current=N (the status of a ds), label=X.
+// A line "nodes 1200" makes n0001 and so on.
+func parseWorld(t testing.TB, text string) world {
+	t.Helper()
+	var w world
+	for line := range strings.Lines(text) {
+		words := strings.Fields(line)
+		if len(words) == 0 {
+			continue
+		}
+		if words[0] == "nodes" {
+			var n int
+			if _, err := fmt.Sscan(words[1], &n); err != nil {
+				t.Fatal(err)
+			}
+			for i := range n {
+				w = append(w, parseObject(t, []string{"node", fmt.Sprintf("n%04d", i)}))
+			}
+			continue
+		}
+		w = append(w, parseObject(t, words))
+	}
+	return w
+}
+
+func parseObject(t testing.TB, words []string) runtime.Object {
+	t.Helper()
+	kind, name := words[0], words[1]
+	has := map[string]string{}
+	for _, word := range words[2:] {
+		k, v, _ := strings.Cut(word, "=")
+		has[k] = v
+	}
+	number := func(k string) (n int64) {
+		if has[k] != "" {
+			if _, err := fmt.Sscan(has[k], &n); err != nil {
+				t.Fatalf("%v: %v", words, err)
+			}
+		}
+		return n
+	}
+	at := metav1.NewTime(noon.Local())
+	meta := metav1.ObjectMeta{
+		Name: name, Namespace: "kube-system", UID: types.UID("uid-of-" + kind + "-" + name), ResourceVersion: "1", CreationTimestamp: at,
+		Generation:    number("gen"),
+		ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "kubectl", Operation: "Update", Time: &at, FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{"f:spec":{}}`)}},
+	}
+	if ns := has["ns"]; ns != "" {
+		meta.Namespace = ns
+	}
+	if uid := has["uid"]; uid != "" {
+		meta.UID = types.UID(uid)
+	}
+	if rv := has["rv"]; rv != "" {
+		meta.ResourceVersion = rv
+	}
+	if app := has["app"]; app != "" {
+		meta.Labels = map[string]string{"app": app}
+	}
+	if owner := has["owner"]; owner != "" {
+		yes := true
+		meta.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "DaemonSet", Name: owner, UID: types.UID("uid-of-ds-" + owner), Controller: &yes}}
+	}
+	switch kind {
+	case "ds":
+		if l := has["label"]; l != "" {
+			meta.Labels = map[string]string{"team": l}
+		}
+		o := &appsv1.DaemonSet{ObjectMeta: meta}
+		o.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": name}}
+		o.Spec.Template.Labels = o.Spec.Selector.MatchLabels
+		o.Annotations = map[string]string{"deprecated.daemonset.template.generation": "1"}
+		o.Status.CurrentNumberScheduled = int32(number("current"))
+		o.Status.ObservedGeneration = number("gen")
+		return o
+	case "node":
+		meta.Namespace = ""
+		meta.Annotations = map[string]string{"csi": "long"}
+		return &corev1.Node{ObjectMeta: meta, Status: corev1.NodeStatus{
+			Images:     []corev1.ContainerImage{{Names: []string{"an-image"}, SizeBytes: 1}},
+			Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, LastHeartbeatTime: at, LastTransitionTime: at}},
+		}}
+	case "pod":
+		o := &corev1.Pod{ObjectMeta: meta, Spec: corev1.PodSpec{NodeName: "n1", Containers: []corev1.Container{{Name: "c", Image: "i:1", Env: []corev1.EnvVar{{Name: "TOKEN", Value: "hidden"}}}}}}
+		o.Status.Phase = corev1.PodRunning
+		status := corev1.ConditionFalse
+		if _, ready := has["ready"]; ready {
+			status = corev1.ConditionTrue
+		}
+		o.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: status, LastTransitionTime: at}}
+		if _, ending := has["ending"]; ending {
+			later := metav1.NewTime(at.Add(30 * time.Second))
+			o.DeletionTimestamp = &later
+		}
+		return o
+	case "rev":
+		return &appsv1.ControllerRevision{ObjectMeta: meta, Revision: 1, Data: runtime.RawExtension{Raw: []byte(`{"spec":{"template":{"$patch":"replace"}}}`)}}
+	case "event":
+		o := &corev1.Event{ObjectMeta: meta, Type: corev1.EventTypeWarning, Reason: "Why", Message: "because", LastTimestamp: at}
+		if _, normal := has["normal"]; normal {
+			o.Type = corev1.EventTypeNormal
+		}
+		k, n, _ := strings.Cut(has["about"], "/")
+		uid := has["aboutuid"]
+		if uid == "" {
+			uid = "uid-of-" + map[string]string{"DaemonSet": "ds", "Pod": "pod"}[k] + "-" + n
+		}
+		o.InvolvedObject = corev1.ObjectReference{Kind: k, Namespace: meta.Namespace, Name: n, UID: types.UID(uid)}
+		return o
+	case "other":
+		return &corev1.ConfigMap{ObjectMeta: meta, Data: map[string]string{"k": "v"}}
+	}
+	t.Fatalf("no such kind: %v", words)
+	return nil
+}
+
+// typed returns a copy of o that says what it is.
+func typed(o runtime.Object) runtime.Object {
+	o = o.DeepCopyObject()
+	kinds, _, err := scheme.Scheme.ObjectKinds(o)
+	if err != nil {
+		panic(err)
+	}
+	o.GetObjectKind().SetGroupVersionKind(kinds[0])
+	return o
+}
