@@ -11,7 +11,7 @@ lint: ## gofmt, go vet and staticcheck, in every module with code of ours
 	@unformatted=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go')); \
 	  [ -z "$$unformatted" ] || { echo "gofmt would change: $$unformatted"; exit 1; }
 	staticcheck=$$(tools/build.sh lint)/staticcheck; \
-	for module in . test/e2e test/oracle; do \
+	for module in . test/e2e test/oracle test/oracle/controller test/oracle/v1.37; do \
 	  (cd $$module && go vet ./... && "$$staticcheck" ./...) || exit 1; \
 	done
 

@@ -35,17 +35,18 @@ var documents = map[string]reflect.Type{
 // writtenSnapshot is a Snapshot as Encode writes it, whose own type is not
 // exported. TestSnapshot holds it against the real one.
 type writtenSnapshot struct {
-	APIVersion        string                 `json:"apiVersion"`
-	Kind              string                 `json:"kind"`
-	TakenAt           time.Time              `json:"takenAt"`
-	KubernetesVersion string                 `json:"kubernetesVersion"`
-	VersionSource     snapshot.VersionSource `json:"versionSource"`
-	Gaps              []snapshot.Gap         `json:"gaps"`
-	DaemonSet         object                 `json:"daemonSet"`
-	Revisions         []object               `json:"revisions"`
-	Nodes             []object               `json:"nodes"`
-	Pods              []object               `json:"pods"`
-	Events            []object               `json:"events"`
+	APIVersion           string                 `json:"apiVersion"`
+	Kind                 string                 `json:"kind"`
+	TakenAt              time.Time              `json:"takenAt"`
+	KubernetesVersion    string                 `json:"kubernetesVersion"`
+	VersionSource        snapshot.VersionSource `json:"versionSource"`
+	Gaps                 []snapshot.Gap         `json:"gaps"`
+	DaemonSet            object                 `json:"daemonSet"`
+	Revisions            []object               `json:"revisions"`
+	Nodes                []object               `json:"nodes"`
+	Pods                 []object               `json:"pods"`
+	Events               []object               `json:"events"`
+	PodDisruptionBudgets []object               `json:"podDisruptionBudgets"`
 }
 
 // object is one of the Kubernetes API.
@@ -113,7 +114,7 @@ func TestFields(t *testing.T) {
 }
 
 // kubernetes is the type of a field that is an object of the Kubernetes API.
-var kubernetes = regexp.MustCompile(`^(list of )?(?:apps|core)/v1 [A-Z][A-Za-z]+$`)
+var kubernetes = regexp.MustCompile(`^(list of )?(?:apps|core|policy)/v1 [A-Z][A-Za-z]+$`)
 
 // resolve returns the field that has the row of another: itself, unless one
 // above it is said to be as a third.

@@ -15,6 +15,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
@@ -590,6 +591,13 @@ func made() map[string]*snapshot.Snapshot {
 		})),
 		"surge, gone":    grid("~O O", dstest.MaxSurge("1")),
 		"invalid budget": grid("O O", daemonSet(func(ds *appsv1.DaemonSet) { ds.Spec.UpdateStrategy.RollingUpdate.MaxUnavailable = &invalid })),
+		"disruption budgets": grid("O N", edit(func(s *snapshot.Snapshot) {
+			one, most := intstr.FromInt32(1), intstr.FromString("90%")
+			s.PodDisruptionBudgets = []policyv1.PodDisruptionBudget{
+				{ObjectMeta: metav1.ObjectMeta{Name: "one"}, Spec: policyv1.PodDisruptionBudgetSpec{MaxUnavailable: &one}},
+				{ObjectMeta: metav1.ObjectMeta{Name: "most"}, Spec: policyv1.PodDisruptionBudgetSpec{MinAvailable: &most}},
+			}
+		})),
 		"on delete":      grid("O N", dstest.OnDelete()),
 		"not observed":   grid("N", daemonSet(func(ds *appsv1.DaemonSet) { ds.Generation = 3 }), written(time.Minute, time.Hour)),
 		"never observed": grid("N", daemonSet(func(ds *appsv1.DaemonSet) { ds.Generation = 3 }), written(time.Hour, time.Hour)),

@@ -195,8 +195,8 @@ func (o *explainOptions) status(items []*explain.Explanation) error {
 			holds[inPart] = true
 		}
 		for _, g := range e.Snapshot.Gaps {
-			// A guess at the clock or the version, and lists of two moments, still answer in full.
-			if g.Why != snapshot.Moved && g.What != snapshot.Clock && g.What != snapshot.Version && g.What != snapshot.Events {
+			// A guess at the clock or the version, words that are missing, and lists of two moments still answer in full.
+			if g.Why != snapshot.Moved && slices.Contains([]snapshot.What{snapshot.Nodes, snapshot.Pods, snapshot.Revisions}, g.What) {
 				holds[inPart] = true
 			}
 		}

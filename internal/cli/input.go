@@ -89,15 +89,22 @@ func (in *input) note(format string, args ...any) {
 	fmt.Fprintf(in.ErrOut, "note: "+format+"\n", args...)
 }
 
-// asked returns the Snapshot with the clock and version that were asked for.
+// asked returns the Snapshot with the clock and version that were asked for,
+// which then are no gaps any more.
 func (in *input) asked(s *snapshot.Snapshot) *snapshot.Snapshot {
 	if !in.clock.IsZero() {
-		s = s.At(in.clock)
+		s = without(s.At(in.clock), snapshot.Clock)
 	}
 	if in.version != "" {
-		s = s.Under(in.version, snapshot.VersionFlag)
+		s = without(s.Under(in.version, snapshot.VersionFlag), snapshot.Version)
 	}
 	return s
+}
+
+func without(s *snapshot.Snapshot, what snapshot.What) *snapshot.Snapshot {
+	c := *s
+	c.Gaps = slices.DeleteFunc(slices.Clone(s.Gaps), func(g snapshot.Gap) bool { return g.What == what })
+	return &c
 }
 
 // state returns the Snapshot as asked does, with the newest version known
@@ -131,8 +138,8 @@ func (in *input) gaps(lists ...[]daemonset.Gap) {
 // kinds are the ways to say "DaemonSet" before a name.
 var kinds = []string{"ds", "daemonset", "daemonsets", "ds.apps", "daemonset.apps", "daemonsets.apps", "daemonset.v1.apps", "daemonsets.v1.apps"}
 
-// names returns the DaemonSets' names of the arguments: NAME, ds/NAME and
-// their like, or "ds NAME".
+// names returns the DaemonSets' names of the arguments, each once: NAME,
+// ds/NAME and their like, or "ds NAME".
 func names(args []string) ([]string, error) {
 	if len(args) > 1 && slices.Contains(kinds, strings.ToLower(args[0])) {
 		args = args[1:]
@@ -149,7 +156,9 @@ func names(args []string) ([]string, error) {
 		if name == "" {
 			return nil, fmt.Errorf("%q names no DaemonSet", a)
 		}
-		out = append(out, name)
+		if !slices.Contains(out, name) {
+			out = append(out, name)
+		}
 	}
 	return out, nil
 }
@@ -196,24 +205,49 @@ func (in *input) read(ctx context.Context, ch *choice, selector labels.Selector)
 		}
 		return r.ReadAll(ctx, source.Filter{Namespace: namespace, Selector: selector})
 	}
-	var out []*snapshot.Snapshot
-	for _, name := range ch.names {
-		s, err := r.Read(ctx, source.Ref{Namespace: namespace, Name: name})
+	return readNames(ctx, r, namespace, ch.names)
+}
+
+// readNames returns the Snapshots of the DaemonSets with these names, in
+// their order. What several of them share is read once.
+func readNames(ctx context.Context, r reader, namespace string, names []string) ([]*snapshot.Snapshot, error) {
+	byName := map[string][]*snapshot.Snapshot{}
+	if len(names) > 1 {
+		all, err := r.ReadAll(ctx, source.Filter{Namespace: namespace, Names: names})
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, s)
+		for _, s := range all {
+			byName[s.DaemonSet.Name] = append(byName[s.DaemonSet.Name], s)
+		}
+	}
+	var out []*snapshot.Snapshot
+	for _, name := range names {
+		found := byName[name]
+		if len(found) != 1 { // Read knows why: there is none, or one in several namespaces
+			s, err := r.Read(ctx, source.Ref{Namespace: namespace, Name: name})
+			if err != nil {
+				return nil, err
+			}
+			found = []*snapshot.Snapshot{s}
+		}
+		out = append(out, found[0])
 	}
 	return out, nil
 }
 
 // completeNames offers the names of DaemonSets. It is quick or silent.
-func (c *common) completeNames(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+func (c *common) completeNames(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 	ctx, cancel := context.WithTimeout(cmd.Context(), 2*time.Second)
 	defer cancel()
 	in := &input{common: c}
 	if f := cmd.Flags().Lookup("from"); f != nil && f.Changed {
-		in.from, _ = cmd.Flags().GetStringArray("from")
+		from, _ := cmd.Flags().GetStringArray("from")
+		slices.Sort(from)
+		in.from = slices.Compact(from) // cobra parses the flags twice to complete
+	}
+	if slices.Contains(in.from, "-") {
+		return nil, cobra.ShellCompDirectiveNoFileComp // nothing to read while somebody types
 	}
 	r, namespace, err := in.open(ctx)
 	if err != nil {
@@ -223,7 +257,7 @@ func (c *common) completeNames(cmd *cobra.Command, args []string, _ string) ([]s
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	found = slices.DeleteFunc(found, func(n string) bool { return slices.Contains(args, n) })
+	found = slices.DeleteFunc(found, func(n string) bool { return slices.Contains(args, n) || !strings.HasPrefix(n, begun) })
 	slices.SortFunc(found, cmp.Compare[string])
 	return found, cobra.ShellCompDirectiveNoFileComp
 }

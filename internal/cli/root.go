@@ -2,7 +2,9 @@ package cli
 
 import (
 	"flag"
+	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
@@ -42,8 +44,11 @@ func newRoot(in io.Reader, out, errs io.Writer) *cobra.Command {
 		SilenceUsage:      true,
 		SilenceErrors:     true,
 		DisableAutoGenTag: true,
-		Args:              cobra.NoArgs,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Args:              knownCommand,
+
+		SuggestionsMinimumDistance: 2,
+
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetIn(in)
 	root.SetOut(out)
@@ -57,6 +62,18 @@ func newRoot(in io.Reader, out, errs io.Writer) *cobra.Command {
 	root.AddCommand(newExplain(c), newSnapshot(c), newVersion(c), newOptions())
 	root.SetUsageTemplate(usageTemplate)
 	return root
+}
+
+// knownCommand refuses a word that is no command, with the nearest that is.
+func knownCommand(root *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	err := fmt.Errorf("unknown command %q", args[0])
+	if near := root.SuggestionsFor(args[0]); len(near) > 0 {
+		return hinted{err, "did you mean " + strings.Join(near, ", ") + "?"}
+	}
+	return hinted{err, "kubectl ds --help"}
 }
 
 // addLogFlag adds -v for client-go's own logs, which are silent without it.

@@ -17,14 +17,19 @@ func newSnapshot(c *common) *cobra.Command {
 		Short:   "Write what the other commands read as one JSON document, to be read with --from",
 		GroupID: "inspect",
 		Long: templates.LongDesc(`
-			Writes the DaemonSet, its revisions, pods and events, and all nodes to standard
-			output, as one JSON document without images, annotations of nodes and pods, and
-			managed fields. Every command answers the same from it with --from.`),
+			Writes the DaemonSet, its revisions, pods and events, the PodDisruptionBudgets that
+			select its pods, and all nodes to standard output, as one JSON document without
+			images, annotations of nodes and pods, and managed fields. Every command answers the same from it with --from.`),
 		Example: templates.Examples(`
 			kubectl ds snapshot -n kube-system node-agent > node-agent.json
 			kubectl ds explain node-agent --from node-agent.json`),
-		ValidArgsFunction: c.completeNames,
-		RunE:              func(cmd *cobra.Command, args []string) error { return writeSnapshot(cmd.Context(), in, args) },
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return c.completeNames(cmd, args, begun)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return writeSnapshot(cmd.Context(), in, args) },
 	}
 	in.addFlags(cmd.Flags())
 	return cmd

@@ -14,6 +14,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
@@ -69,7 +70,10 @@ func (s *apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Date", s.date().UTC().Format(http.TimeFormat))
 	}
 	namespace, resource, name := "", "", ""
-	path := strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, "/api/v1/"), "/apis/apps/v1/")
+	path := r.URL.Path
+	for _, group := range []string{"/api/v1/", "/apis/apps/v1/", "/apis/policy/v1/"} {
+		path = strings.TrimPrefix(path, group)
+	}
 	if rest, ok := strings.CutPrefix(path, "namespaces/"); ok {
 		namespace, path, _ = strings.Cut(rest, "/")
 	}
@@ -93,6 +97,7 @@ func (s *apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	list := map[string]runtime.Object{
 		"daemonsets": &appsv1.DaemonSetList{}, "controllerrevisions": &appsv1.ControllerRevisionList{},
 		"nodes": &corev1.NodeList{}, "pods": &corev1.PodList{}, "events": &corev1.EventList{},
+		"poddisruptionbudgets": &policyv1.PodDisruptionBudgetList{},
 	}[resource]
 	if list == nil {
 		s.fail(w, http.StatusNotFound, metav1.StatusReasonNotFound, "no such path")
@@ -149,6 +154,8 @@ func resourceOf(o runtime.Object) string {
 		return "pods"
 	case *corev1.Event:
 		return "events"
+	case *policyv1.PodDisruptionBudget:
+		return "poddisruptionbudgets"
 	}
 	return ""
 }

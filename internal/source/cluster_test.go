@@ -42,22 +42,22 @@ func TestReadAsksFor(t *testing.T) {
 	}{
 		{
 			small,
-			map[string]int{"daemonset": 2, "version": 1, "nodes": 1, "pods": 1, "controllerrevisions": 1, "events": 2},
-			"12 nodes take 8 requests",
+			map[string]int{"daemonset": 2, "version": 1, "nodes": 1, "pods": 1, "controllerrevisions": 1, "poddisruptionbudgets": 1, "events": 2},
+			"12 nodes take 9 requests",
 		},
 		{
 			"ds agent\nnodes 12\npod p app=agent owner=agent ready",
-			map[string]int{"daemonset": 2, "version": 1, "nodes": 1, "pods": 1, "controllerrevisions": 1, "events": 1},
+			map[string]int{"daemonset": 2, "version": 1, "nodes": 1, "pods": 1, "controllerrevisions": 1, "poddisruptionbudgets": 1, "events": 1},
 			"without a pod that is not ready, no events of pods",
 		},
 		{
 			"ds agent\nnodes 1200\npod p app=agent owner=agent ready",
-			map[string]int{"daemonset": 2, "version": 1, "nodes": 3, "pods": 1, "controllerrevisions": 1, "events": 1},
+			map[string]int{"daemonset": 2, "version": 1, "nodes": 3, "pods": 1, "controllerrevisions": 1, "poddisruptionbudgets": 1, "events": 1},
 			"1,200 nodes take two pages more",
 		},
 		{
 			"ds agent\nnodes 500",
-			map[string]int{"daemonset": 2, "version": 1, "nodes": 1, "pods": 1, "controllerrevisions": 1, "events": 1},
+			map[string]int{"daemonset": 2, "version": 1, "nodes": 1, "pods": 1, "controllerrevisions": 1, "poddisruptionbudgets": 1, "events": 1},
 			"a full page is not followed by an empty one",
 		},
 	} {
@@ -91,6 +91,7 @@ func TestReadAsksHow(t *testing.T) {
 		"GET /apis/apps/v1/namespaces/kube-system/controllerrevisions?limit=500",
 		"GET /apis/apps/v1/namespaces/kube-system/daemonsets/agent",
 		"GET /apis/apps/v1/namespaces/kube-system/daemonsets/agent",
+		"GET /apis/policy/v1/namespaces/kube-system/poddisruptionbudgets?limit=500",
 		"GET /version",
 	}
 	if diff := cmp.Diff(want, s.requests); diff != "" {
@@ -119,7 +120,7 @@ func TestReadAllReadsNodesOnce(t *testing.T) {
 	if len(all) != 20 {
 		t.Errorf("%d snapshots", len(all))
 	}
-	want := map[string]int{"daemonsets": 1, "daemonset": 20, "version": 1, "nodes": 3, "pods": 20, "controllerrevisions": 1, "events": 2}
+	want := map[string]int{"daemonsets": 1, "daemonset": 20, "version": 1, "nodes": 3, "pods": 20, "controllerrevisions": 1, "poddisruptionbudgets": 1, "events": 2}
 	if diff := cmp.Diff(want, s.asked()); diff != "" {
 		t.Errorf("requests (-want +got):\n%s", diff)
 	}
@@ -186,6 +187,9 @@ func TestGaps(t *testing.T) {
 			forbidden(snapshot.Events), "two lists of events make one gap",
 		},
 		{
+			forbid("poddisruptionbudgets"), whole, forbidden(snapshot.PodDisruptionBudgets), "so may PodDisruptionBudgets",
+		},
+		{
 			forbid("version"), whole, forbidden(snapshot.Version), "the version may be refused",
 		},
 		{
@@ -232,13 +236,13 @@ func TestGaps(t *testing.T) {
 		},
 		{
 			func(s *apiServer, w http.ResponseWriter, what string, _ int) bool {
-				if slices.Contains([]string{"nodes", "pods", "controllerrevisions", "events", "version"}, what) {
+				if slices.Contains([]string{"nodes", "pods", "controllerrevisions", "events", "poddisruptionbudgets", "version"}, what) {
 					return s.forbid(w, what)
 				}
 				return false
 			},
 			outline{DaemonSet: "kube-system/agent"},
-			slices.Concat(forbidden(snapshot.Nodes), forbidden(snapshot.Pods), forbidden(snapshot.Revisions), forbidden(snapshot.Events), forbidden(snapshot.Version)),
+			slices.Concat(forbidden(snapshot.Nodes), forbidden(snapshot.Pods), forbidden(snapshot.Revisions), forbidden(snapshot.Events), forbidden(snapshot.PodDisruptionBudgets), forbidden(snapshot.Version)),
 			"who may read one DaemonSet and no more has a Snapshot, and the gaps are in their order",
 		},
 		{
@@ -294,8 +298,8 @@ func TestClock(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := noon.Add(8 * time.Second); !got.TakenAt.Equal(want) || got.TakenAt.Location() != time.UTC {
-		t.Errorf("taken at %v, want %v: the Date of the last of 8 answers", got.TakenAt, want)
+	if want := noon.Add(9 * time.Second); !got.TakenAt.Equal(want) || got.TakenAt.Location() != time.UTC {
+		t.Errorf("taken at %v, want %v: the Date of the last of 9 answers", got.TakenAt, want)
 	}
 	s.date = nil
 	if got, err = newCluster(t, s).Read(background, agent); err != nil {

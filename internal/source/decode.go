@@ -14,6 +14,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kjson "k8s.io/apimachinery/pkg/util/json"
 
@@ -29,6 +30,7 @@ type object struct {
 	pod      *corev1.Pod
 	revision *appsv1.ControllerRevision
 	event    *corev1.Event
+	budget   *policyv1.PodDisruptionBudget
 	snapshot *snapshot.Snapshot
 	newest   time.Time // the newest time that the object tells of
 }
@@ -124,6 +126,14 @@ func decode(raw []byte, list metav1.TypeMeta) (object, error) {
 		if s := o.event.Series; s != nil {
 			o.saw(metav1.Time(s.LastObservedTime))
 		}
+	case metav1.TypeMeta{APIVersion: "policy/v1", Kind: "PodDisruptionBudget"}:
+		if o.budget, err = decodeAs[policyv1.PodDisruptionBudget](raw); err != nil {
+			return o, err
+		}
+		meta = &o.budget.ObjectMeta
+		for _, c := range o.budget.Status.Conditions {
+			o.saw(c.LastTransitionTime)
+		}
 	default:
 		if group, _, _ := strings.Cut(o.kind.APIVersion, "/"); o.kind.Kind == snapshot.Kind && group == snapshotGroup {
 			o.snapshot, err = snapshot.Decode(raw)
@@ -165,6 +175,9 @@ func (o *object) strip() {
 	case o.event != nil:
 		o.event.TypeMeta = metav1.TypeMeta{}
 		snapshot.StripEvent(o.event)
+	case o.budget != nil:
+		o.budget.TypeMeta = metav1.TypeMeta{}
+		snapshot.StripPodDisruptionBudget(o.budget)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
@@ -25,6 +26,7 @@ type Dump struct {
 	nodes      store[corev1.Node]
 	pods       store[corev1.Pod]
 	events     store[corev1.Event]
+	budgets    store[policyv1.PodDisruptionBudget]
 	snapshots  map[Ref]*snapshot.Snapshot
 
 	kinds   map[string]int  // how many objects there are of each kind, of any kind
@@ -110,6 +112,8 @@ func (d *Dump) add(file string, o object) error {
 		m, replaced = &o.revision.ObjectMeta, d.revisions.put(*o.revision, metaOf)
 	case o.event != nil:
 		m, replaced = &o.event.ObjectMeta, d.events.put(*o.event, metaOf)
+	case o.budget != nil:
+		m, replaced = &o.budget.ObjectMeta, d.budgets.put(*o.budget, metaOf)
 	case o.snapshot != nil:
 		ref := Ref{o.snapshot.DaemonSet.Namespace, o.snapshot.DaemonSet.Name}
 		if old := d.snapshots[ref]; old != nil {
@@ -130,7 +134,7 @@ func (d *Dump) add(file string, o object) error {
 // when a Snapshot holds no objects of these.
 func kindName(k metav1.TypeMeta) string {
 	switch k.APIVersion {
-	case "v1", "apps/v1", snapshot.APIVersion:
+	case "v1", "apps/v1", "policy/v1", snapshot.APIVersion:
 		return k.Kind
 	case "":
 		return k.Kind + " (no apiVersion)"
@@ -236,7 +240,7 @@ func (d *Dump) Read(_ context.Context, ref Ref) (*snapshot.Snapshot, error) {
 func (d *Dump) ReadAll(ctx context.Context, f Filter) ([]*snapshot.Snapshot, error) {
 	var out []*snapshot.Snapshot
 	for _, r := range d.refs() {
-		if f.Namespace != "" && r.Namespace != f.Namespace || !f.matches(d.labels(r)) {
+		if f.Namespace != "" && r.Namespace != f.Namespace || !f.matches(r.Name, d.labels(r)) {
 			continue
 		}
 		if err := ctx.Err(); err != nil {
@@ -267,12 +271,13 @@ func (d *Dump) snapshot(r Ref) (*snapshot.Snapshot, error) {
 		return nil, err
 	}
 	s := &snapshot.Snapshot{
-		DaemonSet:     rel.ds,
-		Revisions:     filter(d.revisions.items, func(o *appsv1.ControllerRevision) bool { return rel.takes(&o.ObjectMeta) }),
-		Nodes:         d.nodes.items,
-		Pods:          filter(d.pods.items, func(o *corev1.Pod) bool { return rel.takes(&o.ObjectMeta) }),
-		TakenAt:       d.takenAt,
-		VersionSource: snapshot.VersionDefault,
+		DaemonSet:            rel.ds,
+		Revisions:            filter(d.revisions.items, func(o *appsv1.ControllerRevision) bool { return rel.takes(&o.ObjectMeta) }),
+		Nodes:                d.nodes.items,
+		Pods:                 filter(d.pods.items, func(o *corev1.Pod) bool { return rel.takes(&o.ObjectMeta) }),
+		PodDisruptionBudgets: filter(d.budgets.items, rel.selectedBy),
+		TakenAt:              d.takenAt,
+		VersionSource:        snapshot.VersionDefault,
 	}
 	whose := troubled{}
 	whose.add(s.Pods)
@@ -285,7 +290,8 @@ func (d *Dump) snapshot(r Ref) (*snapshot.Snapshot, error) {
 // gaps says what the input lacks for a DaemonSet. A kind is given when there
 // is one object of it, or a list of none; pods and revisions must be of the
 // DaemonSet's namespace when its status says that it has some, for a dump may
-// hold other namespaces.
+// hold other namespaces. PodDisruptionBudgets may be missing: no number
+// depends on them, and few dumps have them.
 func (d *Dump) gaps(ds *appsv1.DaemonSet) []snapshot.Gap {
 	gaps := []snapshot.Gap{
 		{What: snapshot.Version, Why: snapshot.NotGiven, Message: "the input does not say which version of Kubernetes it is from"},

@@ -7,6 +7,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
@@ -63,6 +64,7 @@ func order(s *snapshot.Snapshot) {
 	slices.SortFunc(s.Revisions, func(a, b appsv1.ControllerRevision) int { return compare(&a.ObjectMeta, &b.ObjectMeta) })
 	slices.SortFunc(s.Pods, func(a, b corev1.Pod) int { return compare(&a.ObjectMeta, &b.ObjectMeta) })
 	slices.SortFunc(s.Events, func(a, b corev1.Event) int { return compare(&a.ObjectMeta, &b.ObjectMeta) })
+	slices.SortFunc(s.PodDisruptionBudgets, func(a, b policyv1.PodDisruptionBudget) int { return compare(&a.ObjectMeta, &b.ObjectMeta) })
 }
 
 func sortNodes(nodes []corev1.Node) {

@@ -5,6 +5,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
@@ -36,6 +37,13 @@ func (r relation) takes(m *metav1.ObjectMeta) bool {
 	owner := metav1.GetControllerOfNoCopy(m)
 	return owner != nil && owner.UID == r.ds.UID && r.ds.UID != "" ||
 		r.selector.Matches(labels.Set(m.Labels))
+}
+
+// selectedBy tells whether the PodDisruptionBudget is one for the pods of the
+// live template. One whose selector cannot be parsed is for none.
+func (r relation) selectedBy(b *policyv1.PodDisruptionBudget) bool {
+	selector, err := metav1.LabelSelectorAsSelector(b.Spec.Selector)
+	return err == nil && b.Namespace == r.ds.Namespace && selector.Matches(labels.Set(r.ds.Spec.Template.Labels))
 }
 
 // concerns tells whether the event is about the DaemonSet itself. One of an

@@ -14,6 +14,8 @@
 package source
 
 import (
+	"slices"
+
 	"k8s.io/apimachinery/pkg/labels"
 )
 
@@ -33,9 +35,11 @@ func (r Ref) String() string {
 // Filter says which DaemonSets ReadAll reads.
 type Filter struct {
 	Namespace string          // empty: all namespaces
+	Names     []string        // nil: all; one that there is not is no error
 	Selector  labels.Selector // on the DaemonSet's own labels; nil: all
 }
 
-func (f Filter) matches(l labels.Set) bool {
-	return f.Selector == nil || f.Selector.Matches(l)
+// matches tells whether the filter lets a DaemonSet of its namespace through.
+func (f Filter) matches(name string, l labels.Set) bool {
+	return (f.Names == nil || slices.Contains(f.Names, name)) && (f.Selector == nil || f.Selector.Matches(l))
 }

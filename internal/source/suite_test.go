@@ -51,7 +51,7 @@ var sources = []struct {
 	}},
 	{"typed lists in a folder", func(t *testing.T, w world) reader {
 		dir := t.TempDir()
-		for _, resource := range []string{"daemonsets", "controllerrevisions", "nodes", "pods", "events"} {
+		for _, resource := range []string{"daemonsets", "controllerrevisions", "nodes", "pods", "events", "poddisruptionbudgets"} {
 			for i, extension := range []string{".json", ".yaml"} {
 				write(t, filepath.Join(dir, "some", "where", resource+extension), typedList(t, w, resource, i, extension))
 			}
@@ -72,7 +72,7 @@ func mixedList(w world) map[string]any {
 // typedList is what "kubectl get --raw" prints, of every second object: the
 // items have no kind. In YAML the kind comes after them.
 func typedList(t *testing.T, w world, resource string, half int, extension string) []byte {
-	kind := map[string]string{"daemonsets": "DaemonSet", "controllerrevisions": "ControllerRevision", "nodes": "Node", "pods": "Pod", "events": "Event"}[resource]
+	kind := map[string]string{"daemonsets": "DaemonSet", "controllerrevisions": "ControllerRevision", "nodes": "Node", "pods": "Pod", "events": "Event", "poddisruptionbudgets": "PodDisruptionBudget"}[resource]
 	items := []any{}
 	for i, o := range w {
 		if resourceOf(o) == resource && i%2 == half {
@@ -80,8 +80,11 @@ func typedList(t *testing.T, w world, resource string, half int, extension strin
 		}
 	}
 	group := "v1"
-	if kind == "DaemonSet" || kind == "ControllerRevision" {
+	switch kind {
+	case "DaemonSet", "ControllerRevision":
 		group = "apps/v1"
+	case "PodDisruptionBudget":
+		group = "policy/v1"
 	}
 	if extension == ".yaml" {
 		return asYAML(t, map[string]any{"apiVersion": group, "kind": kind + "List", "items": items})
@@ -239,7 +242,10 @@ func TestSourcesAgree(t *testing.T) {
 			 event ea about=DaemonSet/a
 			 event eb about=DaemonSet/b
 			 event ed about=DaemonSet/a aboutuid=x ns=default
-			 event ep about=Pod/pa`,
+			 event ep about=Pod/pa
+			 pdb b2 selects=a
+			 pdb b1 selects=a
+			 pdb b3 selects=b`,
 			[]outline{
 				{"default/a", "n1", "pd", "rd", "ed"},
 				{"kube-system/a", "n1", "pa", "ra", "ea ep"},
@@ -321,6 +327,38 @@ func TestOnlyADumpHoldsWhatIsReleased(t *testing.T) {
 	}
 }
 
+func TestPodDisruptionBudgets(t *testing.T) {
+	w := parseWorld(t, `
+		ds a
+		node n1
+		pod p1 app=a owner=a ready
+		rev r1 app=a owner=a
+		event e1 about=DaemonSet/a
+		pdb own selects=a
+		pdb of-all selects=
+		pdb of-none
+		pdb of-another selects=b
+		pdb away selects=a ns=default
+		pdb broken selects=?`)
+	for _, source := range sources {
+		s, err := source.open(t, w).Read(background, Ref{"kube-system", "a"})
+		if err != nil {
+			t.Fatalf("%s: %v", source.name, err)
+		}
+		var got []string
+		for i := range s.PodDisruptionBudgets {
+			b := &s.PodDisruptionBudgets[i]
+			got = append(got, b.Name)
+			if b.Annotations != nil || b.ManagedFields != nil || b.Status.DisruptionsAllowed != 0 || b.Spec.Selector == nil {
+				t.Errorf("%s: not stripped to its spec: %+v", source.name, b)
+			}
+		}
+		if strings.Join(got, " ") != "of-all own" {
+			t.Errorf("%s: %v, want those that select the pods of the template", source.name, got)
+		}
+	}
+}
+
 func TestSnapshotIsStripped(t *testing.T) {
 	w := parseWorld(t, `
 		ds a
@@ -369,6 +407,9 @@ func TestReadAllFilters(t *testing.T) {
 		{Filter{Namespace: "kube-system"}, "kube-system/a kube-system/b", "a namespace is a limit"},
 		{Filter{Selector: net}, "default/c kube-system/a", "a selector asks for the DaemonSet's own labels"},
 		{Filter{Namespace: "kube-system", Selector: net}, "kube-system/a", "both hold"},
+		{Filter{Names: []string{"c", "a"}}, "default/c kube-system/a", "names do not choose the order"},
+		{Filter{Namespace: "kube-system", Names: []string{"a", "c", "z"}}, "kube-system/a", "a name that is not there is no error"},
+		{Filter{Names: []string{}}, "", "no name is none"},
 		{Filter{Namespace: "empty"}, "", "none is no error"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {

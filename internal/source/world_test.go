@@ -8,6 +8,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -27,6 +28,8 @@ type world []runtime.Object
 //	pod NAME      words: app=X its label; owner=X its DaemonSet; ready; ending
 //	rev NAME      a ControllerRevision; words: app=X, owner=X
 //	event NAME    words: about=Kind/NAME, normal (a warning otherwise)
+//	pdb NAME      a PodDisruptionBudget; words: selects=X the pods with app=X,
+//	              selects= all of the namespace, selects=? what cannot be parsed
 //	other NAME    a ConfigMap
 //
 // Words for all: ns=X (default kube-system, node: none), uid=X (default: made
@@ -138,6 +141,18 @@ func parseObject(t testing.TB, words []string) runtime.Object {
 			uid = "uid-of-" + map[string]string{"DaemonSet": "ds", "Pod": "pod"}[k] + "-" + n
 		}
 		o.InvolvedObject = corev1.ObjectReference{Kind: k, Namespace: meta.Namespace, Name: n, UID: types.UID(uid)}
+		return o
+	case "pdb":
+		o := &policyv1.PodDisruptionBudget{ObjectMeta: meta, Status: policyv1.PodDisruptionBudgetStatus{DisruptionsAllowed: 1}}
+		o.Annotations = map[string]string{"applied": "long"}
+		switch app, given := has["selects"]; {
+		case app == "?":
+			o.Spec.Selector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "app", Operator: "Is"}}}
+		case app != "":
+			o.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": app}}
+		case given:
+			o.Spec.Selector = &metav1.LabelSelector{}
+		}
 		return o
 	case "other":
 		return &corev1.ConfigMap{ObjectMeta: meta, Data: map[string]string{"k": "v"}}

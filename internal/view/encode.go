@@ -7,6 +7,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf16"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
@@ -67,8 +69,11 @@ func Encode(w io.Writer, document any, refs []string, f Format) error {
 		_, err = w.Write(raw)
 		return err
 	case YAML:
-		raw, err := yaml.Marshal(document)
+		raw, err := marshal(document)
 		if err != nil {
+			return err
+		}
+		if raw, err = yaml.JSONToYAML(raw); err != nil {
 			return err
 		}
 		_, err = w.Write(raw)
@@ -102,5 +107,27 @@ func marshal(document any) ([]byte, error) {
 	if err := e.Encode(document); err != nil {
 		return nil, err
 	}
-	return b.Bytes(), nil
+	return escapeControls(b.Bytes()), nil
 }
+
+// escapeControls writes as \uXXXX those characters of a JSON text that a
+// terminal could obey and encoding/json leaves alone: C1 control codes and
+// invisible marks, which occur in strings only.
+func escapeControls(raw []byte) []byte {
+	if !bytes.ContainsFunc(raw, isControl) {
+		return raw
+	}
+	var b bytes.Buffer
+	for _, r := range string(raw) {
+		if !isControl(r) {
+			b.WriteRune(r)
+			continue
+		}
+		for _, unit := range utf16.Encode([]rune{r}) {
+			fmt.Fprintf(&b, `\u%04x`, unit)
+		}
+	}
+	return b.Bytes()
+}
+
+func isControl(r rune) bool { return r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/duration"
+
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
@@ -18,13 +20,27 @@ import (
 // screen collects the lines of one answer.
 type screen struct {
 	Style
-	now   time.Time
-	lines []string
+	now     time.Time
+	lines   []string
+	suspect bool // the new revision is said to be the cause, once for all its pods
 }
 
+// line adds a paragraph, broken into as many lines as it needs.
 func (s *screen) line(format string, args ...any) {
-	s.lines = append(s.lines, s.cut(fmt.Sprintf(format, args...)))
+	text := fmt.Sprintf(format, args...)
+	s.lines = append(s.lines, s.wrap(text, len(text)-len(strings.TrimLeft(text, " "))+2)...)
 }
+
+// row adds a line of a table, cut to the terminal unless -o wide asks for all.
+func (s *screen) row(text string) {
+	if !s.Wide {
+		text = s.cut(text)
+	}
+	s.lines = append(s.lines, text)
+}
+
+// whole adds a line that is to be pasted, so it is neither broken nor cut.
+func (s *screen) whole(text string) { s.lines = append(s.lines, text) }
 
 // gap leaves an empty line, but never two.
 func (s *screen) gap() {
@@ -45,10 +61,11 @@ func (s *screen) writeTo(w io.Writer) error {
 // arithmetic, who holds the budget, problems by cause, the next sync, and one
 // command to go on with.
 func Explanation(w io.Writer, e *explain.Explanation, style Style) error {
-	s := &screen{Style: style, now: e.Snapshot.TakenAt}
+	s := &screen{Style: style, now: e.Snapshot.TakenAt, suspect: suspect(e)}
 	s.line("%s", s.verdict(e))
 	s.gap()
 	s.numbers(e)
+	s.moving(e)
 	s.gap()
 	s.desired(e)
 	s.uncounted(e)
@@ -60,7 +77,7 @@ func Explanation(w io.Writer, e *explain.Explanation, style Style) error {
 	s.wide(e)
 	if c := command(e); c != "" {
 		s.gap()
-		s.line("%s %s", s.title("To go on:"), c)
+		s.whole(s.title("To go on:") + " " + c)
 	}
 	return s.writeTo(w)
 }
@@ -93,11 +110,11 @@ func VerdictDetail(e *explain.Explanation) string {
 	case explain.BeingDeleted:
 		return "it is being deleted, and its controller does nothing any more"
 	case explain.Unknown:
-		return "what could not be read hides the answer"
+		return "not known, as " + unread(e) + " could not be read"
 	case explain.NotObserved:
 		return fmt.Sprintf("the controller has not handled generation %d yet, its numbers are of %d", e.DaemonSet.Generation, e.DaemonSet.ObservedGeneration)
 	case explain.AwaitingDelete:
-		return fmt.Sprintf("%s on an old revision until somebody deletes them (OnDelete)", plural(number(f, "oldNodes"), "pod"))
+		return fmt.Sprintf("%s with an old pod until somebody deletes it (OnDelete)", plural(number(f, "oldNodes"), "node"))
 	case explain.Stuck:
 		return stuckDetail(e)
 	case explain.Degraded:
@@ -108,28 +125,59 @@ func VerdictDetail(e *explain.Explanation) string {
 		}
 		return fmt.Sprintf("%d of %s available%s", available, plural(desired, "node"), mainCause(e))
 	}
-	return fmt.Sprintf("%s, each with an available pod of the current revision", plural(desired, "node"))
+	if desired == 0 {
+		return "no node should run it"
+	}
+	return fmt.Sprintf("%s, all available and up to date", plural(desired, "node"))
 }
 
 func stuckDetail(e *explain.Explanation) string {
+	has := func(code daemonset.Reason) bool {
+		return slices.ContainsFunc(e.Problems, func(p explain.Problem) bool { return p.Code == code })
+	}
 	switch {
+	case has(explain.ControllerSilent):
+		return "the controller does not do what it owes"
+	case has(explain.CreateRefused) && e.Next.Kind == daemonset.StepManage:
+		return "new pods are refused, and before they come no old pod is replaced"
 	case e.Next.Error != nil && e.Next.Error.Code == daemonset.VanishedNodeInSurge:
 		return "every surge step fails while pod " + clean(e.Next.Error.Pod) + " is left of vanished node " + clean(e.Next.Error.Node)
 	case e.Next.Error != nil:
 		return clean(e.Next.Error.Field) + " cannot be resolved"
 	case e.Budget.Kind == daemonset.BudgetSurge:
-		return fmt.Sprintf("budget used up, %d of %d surging, and no further pod is replaced", e.Budget.Used, e.Budget.MaxSurge)
+		return fmt.Sprintf("budget used up, %s of %d surging, and no further pod is replaced", count(e.Budget.Used), e.Budget.MaxSurge)
 	}
-	return fmt.Sprintf("budget used up, %d of %d unavailable, and no healthy pod is replaced", e.Budget.Used, e.Budget.MaxUnavailable)
+	return fmt.Sprintf("budget used up, %s of %d unavailable, and no healthy pod is replaced", count(e.Budget.Used), e.Budget.MaxUnavailable)
+}
+
+// count writes a number that may not be known.
+func count(n *int) string {
+	if n == nil {
+		return "?"
+	}
+	return strconv.Itoa(*n)
 }
 
 func mainCause(e *explain.Explanation) string {
-	for _, p := range e.Problems {
-		if p.Count > 0 && p.Severity != explain.Info {
-			return fmt.Sprintf(" (%s on %s)", p.Code, plural(p.Count, "node"))
-		}
+	if p := mainProblem(e); p != nil && p.Count > 0 {
+		return fmt.Sprintf(" (%s on %s)", p.Code, plural(p.Count, "node"))
 	}
 	return ""
+}
+
+// mainProblem is the error on the most nodes, else the first warning; nil
+// where nothing is wrong.
+func mainProblem(e *explain.Explanation) *explain.Problem {
+	var best *explain.Problem
+	for i := range e.Problems {
+		p := &e.Problems[i]
+		switch {
+		case p.Severity == explain.Info:
+		case best == nil, p.Severity == explain.Error && (best.Severity != explain.Error || p.Count > best.Count):
+			best = p
+		}
+	}
+	return best
 }
 
 func (s *screen) numbers(e *explain.Explanation) {
@@ -141,30 +189,38 @@ func (s *screen) numbers(e *explain.Explanation) {
 	if e.Status.Computed != nil {
 		row("COMPUTED", *e.Status.Computed, s.agreement(e))
 	} else {
-		t.add("COMPUTED", "?", "?", "?", "?", "?", "?", "not all could be read")
+		t.add("COMPUTED", "?", "?", "?", "?", "?", "?", "unread")
 	}
 	for _, l := range t.lines(s.Style) {
-		s.line("%s", l)
+		s.row(l)
 	}
 }
 
+// agreement is one word beside the numbers.
 func (s *screen) agreement(e *explain.Explanation) string {
 	if len(e.Status.Differences) == 0 {
 		return s.good("all agree")
 	}
 	switch e.Status.Differences[0].Reason {
 	case explain.Moving:
-		return s.warn("REPORTED is behind, being written")
+		return s.warn("moving")
 	case explain.GenerationNotObserved:
-		return s.warn("REPORTED is of an older generation")
+		return s.warn("newer")
 	}
-	return s.warn("REPORTED is stale")
+	return s.warn("differ")
+}
+
+// moving says why the two rows differ, where no problem says it.
+func (s *screen) moving(e *explain.Explanation) {
+	if len(e.Status.Differences) > 0 && e.Status.Differences[0].Reason == explain.Moving {
+		s.line("REPORTED is behind: something changed less than a minute ago, and the status is about to be written")
+	}
 }
 
 // desired is the arithmetic of DESIRED.
 func (s *screen) desired(e *explain.Explanation) {
 	for _, c := range e.Columns {
-		if c.Name != "DESIRED" || e.Status.Computed == nil {
+		if c.Name != "DESIRED" {
 			continue
 		}
 		var all, excluded int
@@ -181,36 +237,39 @@ func (s *screen) desired(e *explain.Explanation) {
 		}
 		s.line("%s %d = %s - %d excluded", s.title("DESIRED"), all-excluded, plural(all, "node"), excluded)
 		for i, g := range groups {
-			if i == 4 && !s.All && len(groups) > 5 {
-				s.line("  and %s more, with --all", plural(len(groups)-i, "reason"))
+			if i == 3 && !s.All && len(groups) > 4 {
+				s.line("  and %s, with --all", plural(len(groups)-i, "more reason"))
 				break
 			}
-			s.entry(g.Count, string(g.Reason), placement(g.Reason, g.Facts), g.Nodes)
+			s.entry(g.Count, s.title(string(g.Reason)), placement(g.Reason, g.Facts), g.Nodes)
 		}
 	}
 }
 
-// entry is one group of nodes: how many, the code, what it means, and which.
-// The names go to a line of their own where they do not fit.
+// entryIndent is where the words of an entry begin.
+const entryIndent = 7
+
+// entry is one group of nodes: how many, the code, which, and what it means.
+// The words go to lines of their own where they do not fit.
 func (s *screen) entry(count int, code, words string, nodes []string) {
-	head := fmt.Sprintf("  %3d  %-s", count, s.title(code))
+	head := fmt.Sprintf("  %3d  %s  ", count, code)
 	if count == 0 {
-		head = fmt.Sprintf("    -  %-s", s.title(code))
-	}
-	if words != "" {
-		head += "  " + words
+		head = fmt.Sprintf("    -  %s  ", code)
 	}
 	if len(nodes) == 0 {
-		s.line("%s", head)
+		s.lines = append(s.lines, s.wrap(head+words, entryIndent)...)
 		return
 	}
-	names := s.names(nodes)
-	if s.Width == 0 || width(head)+3+width(names) <= s.Width {
-		s.line("%s   %s", head, names)
+	whole := head + s.names(nodes) + ": " + words
+	if words == "" {
+		whole = head + s.names(nodes)
+	}
+	if s.Width == 0 || words == "" || width(whole) <= s.Width {
+		s.lines = append(s.lines, s.wrap(whole, entryIndent)...)
 		return
 	}
-	s.line("%s", head)
-	s.line("       %s", names)
+	s.lines = append(s.lines, s.wrap(head+s.namesWithin(nodes, max(1, s.Width-width(head))), entryIndent)...)
+	s.lines = append(s.lines, s.wrap(strings.Repeat(" ", entryIndent)+words, entryIndent)...)
 }
 
 // uncounted says for each further column which nodes do not count, with
@@ -265,19 +324,36 @@ func (s *screen) revisions(e *explain.Explanation) {
 		name := "revision " + strconv.FormatInt(r.Number, 10)
 		if r.Name == "" {
 			name = "hash " + clean(r.Hash)
+			if r.Hash == "" {
+				name = "no hash"
+			}
 		}
-		if r.Current {
+		switch {
+		case r.Current && r.Created != nil:
 			name += " (current, made " + age(s.now, r.Created) + " ago)"
+		case r.Current:
+			name += " (current)"
 		}
 		old = old || !r.Current && len(r.Nodes) > 0
 		parts = append(parts, fmt.Sprintf("%s: %s", name, plural(len(r.Nodes), "node")))
 	}
-	if old || s.Wide {
+	if old || s.Wide && len(parts) > 0 {
 		s.line("%s %s", s.title("REVISIONS"), strings.Join(parts, "; "))
 	}
 	if e.Next.Revisions.Cut && e.Verdict.Code != explain.BeingDeleted && !gapped(e, snapshot.Revisions) {
 		s.line("  the live template has no revision yet: the next sync makes revision %d", e.Next.Revisions.Number)
 	}
+}
+
+// unread names what could not be read at all.
+func unread(e *explain.Explanation) string {
+	var parts []string
+	for _, g := range e.Snapshot.Gaps {
+		if g.Why != snapshot.Moved && (g.What == snapshot.Nodes || g.What == snapshot.Pods) {
+			parts = append(parts, string(g.What))
+		}
+	}
+	return strings.Join(parts, " and ")
 }
 
 func gapped(e *explain.Explanation, what snapshot.What) bool {
@@ -298,7 +374,7 @@ func (s *screen) budget(e *explain.Explanation) {
 	default:
 		limit, field = b.MaxUnavailable, "maxUnavailable"
 	}
-	how := field + " " + clean(b.Spec)
+	how := field + " " + cmp.Or(clean(b.Spec), "not set")
 	switch {
 	case b.Fallback:
 		how = "maxUnavailable and maxSurge come to 0, so the controller uses maxUnavailable 1"
@@ -312,8 +388,8 @@ func (s *screen) budget(e *explain.Explanation) {
 			how += fmt.Sprintf(", rounded up = %d", limit)
 		}
 	}
-	used := fmt.Sprintf("%d of %d used", b.Used, limit)
-	if b.Used >= limit && number(e.Verdict.Facts, "oldNodes") > 0 {
+	used := fmt.Sprintf("%s of %d used", count(b.Used), limit)
+	if b.Used != nil && *b.Used >= limit && number(e.Verdict.Facts, "oldNodes") > 0 {
 		used = s.warn(used)
 	}
 	s.line("%s %s: %s", s.title("BUDGET"), used, how)
@@ -323,42 +399,60 @@ func (s *screen) budget(e *explain.Explanation) {
 // the others.
 func (s *screen) problems(e *explain.Explanation) {
 	holders := map[string]bool{}
-	if number(e.Verdict.Facts, "oldNodes") > 0 {
+	if number(e.Verdict.Facts, "oldNodes") > 0 && e.Verdict.Code != explain.BeingDeleted {
 		for _, h := range e.Budget.Holders {
 			holders[h.Node] = true
 		}
 	}
 	var holding, others []explain.Problem
-	explained := map[string]bool{}
 	for _, p := range e.Problems {
-		if len(p.Nodes) > 0 && !slices.ContainsFunc(p.Nodes, func(n string) bool { return !holders[n] }) {
-			holding = append(holding, p)
-			for _, n := range p.Nodes {
-				explained[n] = true
+		inside, outside := p, p
+		inside.Nodes, outside.Nodes = nil, nil
+		for _, n := range p.Nodes {
+			if holders[n] && !holdsNothing[p.Code] {
+				inside.Nodes = append(inside.Nodes, n)
+			} else {
+				outside.Nodes = append(outside.Nodes, n)
 			}
-			continue
 		}
-		others = append(others, p)
+		if len(inside.Nodes) > 0 {
+			holding = append(holding, inside)
+		}
+		if len(outside.Nodes) > 0 || len(inside.Nodes) == 0 {
+			others = append(others, outside)
+		}
 	}
 	if len(holders) > 0 {
 		s.gap()
 		s.line("%s%s", s.title(fmt.Sprintf("HOLDING THE BUDGET (%d)", len(holders))), since(e))
-		s.list(holding)
-		s.unexplained(e, explained)
+		s.list(holding, 5)
+		if s.suspect {
+			f := e.Verdict.Facts
+			s.line("  %s: %d of %d new pods fail, 0 of %d old", s.warn("the new revision is the likely cause"), number(f, "newFailing"), number(f, "newPods"), number(f, "oldPods"))
+		}
 		s.unblock(e)
 	}
 	if len(others) > 0 {
 		s.gap()
 		s.line("%s", s.title("PROBLEMS"))
-		s.list(others)
+		most := 5
+		if len(holders) > 0 {
+			most = 3
+		}
+		s.list(others, most)
 	}
 }
 
-func (s *screen) list(problems []explain.Problem) {
-	const most = 6
+// holdsNothing are problems that never are why a node holds the budget.
+var holdsNothing = map[daemonset.Reason]bool{
+	explain.Misscheduled: true, explain.Adopt: true, daemonset.ReleasedPod: true, explain.Foreign: true, explain.OnDeleteOutdated: true,
+}
+
+// list writes so many problems, or one more where that is the last.
+func (s *screen) list(problems []explain.Problem, most int) {
 	for i := range problems {
 		if i == most && !s.All && len(problems) > most+1 {
-			s.line("  and %s more, with --all", plural(len(problems)-most, "problem"))
+			s.line("  and %s, with --all", plural(len(problems)-most, "more problem"))
 			return
 		}
 		p := &problems[i]
@@ -369,27 +463,7 @@ func (s *screen) list(problems []explain.Problem) {
 		case explain.Warning:
 			code = s.warn(code)
 		}
-		s.entry(p.Count, code, problem(s.now, p), p.Nodes)
-	}
-}
-
-// unexplained lists the holders that no problem names.
-func (s *screen) unexplained(e *explain.Explanation, explained map[string]bool) {
-	byReason := map[daemonset.Reason][]string{}
-	for _, h := range e.Budget.Holders {
-		if !explained[h.Node] {
-			byReason[h.Reason] = append(byReason[h.Reason], h.Node)
-		}
-	}
-	reasons := make([]daemonset.Reason, 0, len(byReason))
-	for r := range byReason {
-		reasons = append(reasons, r)
-	}
-	slices.SortFunc(reasons, func(a, b daemonset.Reason) int {
-		return cmp.Or(cmp.Compare(len(byReason[b]), len(byReason[a])), strings.Compare(string(a), string(b)))
-	})
-	for _, r := range reasons {
-		s.entry(len(byReason[r]), string(r), "", byReason[r])
+		s.entry(len(p.Nodes), code, s.causeWords(p.Code, p.Facts, p.Since, p.Latest), p.Nodes)
 	}
 }
 
@@ -415,16 +489,25 @@ func since(e *explain.Explanation) string {
 	return "  none of them before the current revision was made"
 }
 
+// suspect tells whether the new revision is to blame: every new pod fails and
+// no old one does.
+func suspect(e *explain.Explanation) bool {
+	f := e.Verdict.Facts
+	return number(f, "newPods") > 0 && number(f, "oldPods") > 0 && number(f, "newFailing") == number(f, "newPods") && number(f, "oldFailing") == 0
+}
+
+// unblock says what would let the rollout go on, unless that spreads what is
+// wrong or does not help.
 func (s *screen) unblock(e *explain.Explanation) {
 	u := e.Budget.Unblock
-	if e.Verdict.Code != explain.Stuck || u == nil || e.Budget.Kind != daemonset.BudgetUnavailable {
+	if e.Verdict.Code != explain.Stuck || u == nil || e.Budget.Kind != daemonset.BudgetUnavailable || e.Next.Reason != daemonset.StepBudgetSpent || s.suspect {
 		return
 	}
 	words := fmt.Sprintf("maxUnavailable %d or more", u.Number)
 	if e.Budget.Scaled != "" && u.Percent != "" {
 		words = fmt.Sprintf("maxUnavailable %s or more (of %d, rounded up: at least %d)", u.Percent, e.Budget.Of, u.Number)
 	}
-	s.line("  to let one more go: %s, or mend or remove these nodes", words)
+	s.line("  to let one more go: %s, or mend what holds it", words)
 }
 
 // next says what the controller's next sync does.
@@ -435,6 +518,10 @@ func (s *screen) next(e *explain.Explanation) {
 	if !n.Exact && e.Verdict.Code != explain.BeingDeleted {
 		about = " (as far as could be read)"
 	}
+	if n.Reason == daemonset.StepPodsNotRead {
+		s.line("%s not known, as %s could not be read", title, unread(e))
+		return
+	}
 	if n.Kind == daemonset.StepNone {
 		s.line("%s does nothing: %s%s", title, idle(e), about)
 		return
@@ -443,11 +530,17 @@ func (s *screen) next(e *explain.Explanation) {
 	parts = append(parts, s.batch("delete", n.Deletes)...)
 	parts = append(parts, s.batch("create", n.Creates)...)
 	s.line("%s%s", title, about)
-	for _, p := range parts {
+	const most = 5
+	for i, p := range parts {
+		if i == most && !s.All && len(parts) > most+1 {
+			s.line("  and %s, with --all", plural(len(parts)-most, "more batch"))
+			break
+		}
 		s.line("  %s", p)
 	}
 	for _, w := range n.Waits {
-		s.line("  %s: the controller waits up to %s between two, which only its memory could tell", plural(len(w.Nodes), "failed pod's node"), time.Duration(w.AtMost)*time.Second)
+		s.line("  or later: on a node with a failed pod it waits up to %s, which only its memory could tell (%s)",
+			duration.HumanDuration(time.Duration(w.AtMost)*time.Second), s.names(w.Nodes))
 	}
 }
 
@@ -464,9 +557,7 @@ func idle(e *explain.Explanation) string {
 	case daemonset.StepBudgetSpent:
 		return "the budget is used up"
 	case daemonset.StepFails:
-		return "it fails"
-	case daemonset.StepPodsNotRead:
-		return "unknown, the pods could not be read"
+		return "it fails before it replaces a pod"
 	}
 	return "it waits for pods to become ready or to go"
 }
@@ -505,9 +596,12 @@ func (s *screen) batch(verb string, b daemonset.Batch) []string {
 		out = append(out, fmt.Sprintf("%ss %s (%s): %s", verb, plural(len(byReason[r]), "pod"), words, s.names(byReason[r])))
 	}
 	for _, c := range b.Choices {
-		var nodes []string
+		var nodes, pods []string
 		for _, i := range c.From {
-			nodes = append(nodes, i.Node)
+			nodes, pods = append(nodes, i.Node), append(pods, i.Pod)
+		}
+		if len(slices.Compact(slices.Clone(nodes))) < len(nodes) {
+			nodes = pods // several of one node
 		}
 		out = append(out, fmt.Sprintf("%ss any %d of these %d (%s): %s", verb, c.Count, len(c.From), stepWords[c.Reason], s.names(nodes)))
 	}
@@ -548,7 +642,7 @@ func (s *screen) wide(e *explain.Explanation) {
 		}
 	}
 	for _, l := range t.lines(s.Style) {
-		s.line("%s", l)
+		s.row(l)
 	}
 }
 
@@ -613,7 +707,14 @@ func command(e *explain.Explanation) string {
 			return "kubectl logs" + ns + " " + pod + " -c " + quote(fact(p.Facts, "container"))
 		case explain.CreateRefused:
 			return "kubectl get events" + ns + " --field-selector involvedObject.kind=DaemonSet,involvedObject.name=" + quote(e.DaemonSet.Name)
+		case daemonset.NotYetAvailable:
+			continue // there is nothing to look at
+		case explain.InsufficientResources, explain.HostPortConflict:
+			return "kubectl describe node " + quote(p.Nodes[0])
 		case explain.StaleStatus, explain.ControllerSilent, explain.GenerationNotObserved:
+			if p.Severity != explain.Error && p.Code == explain.GenerationNotObserved {
+				continue // it has not had the time
+			}
 			return "kubectl get pods -n kube-system -l component=kube-controller-manager"
 		}
 		if pod != "" {

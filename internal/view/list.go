@@ -14,10 +14,11 @@ import (
 // Explanations writes one line per DaemonSet in the order given, worst first.
 func Explanations(w io.Writer, l *explain.List, style Style) error {
 	s := &screen{Style: style}
-	t := &table{head: []string{"NAMESPACE", "NAME", "VERDICT", " DESIRED", " READY", " UP-TO-DATE", " AVAILABLE", "DETAIL"}}
+	t := &table{head: []string{"NAMESPACE", "NAME", "VERDICT", " DESIRED", " READY", " UP-TO-DATE", " AVAILABLE"}}
 	if style.Wide {
-		t.head = []string{"NAMESPACE", "NAME", "VERDICT", " DESIRED", " CURRENT", " READY", " UP-TO-DATE", " AVAILABLE", " MISSCHEDULED", "STRATEGY", "BUDGET", "AGREES", "DETAIL"}
+		t.head = []string{"NAMESPACE", "NAME", "VERDICT", " DESIRED", " CURRENT", " READY", " UP-TO-DATE", " AVAILABLE", " MISSCHEDULED", "STRATEGY", "BUDGET", "AGREES"}
 	}
+	var details []string
 	named := map[string]int{}
 	troubled := 0
 	for _, e := range l.Items {
@@ -32,7 +33,8 @@ func Explanations(w io.Writer, l *explain.List, style Style) error {
 		} else {
 			cells = append(cells, ints(c.Desired, c.Ready, c.Updated, c.Available)...)
 		}
-		t.add(append(cells, listDetail(e))...)
+		t.add(cells...)
+		details = append(details, s.listDetail(e))
 		seen := map[string]bool{}
 		for _, p := range e.Problems {
 			if p.Severity == explain.Info {
@@ -49,18 +51,41 @@ func Explanations(w io.Writer, l *explain.List, style Style) error {
 			troubled++
 		}
 	}
-	for _, line := range t.lines(style) {
-		s.line("%s", line)
-	}
+	s.withDetails(t.lines(style), details)
 	s.oftenNamed(named, troubled)
 	for _, e := range l.Items {
 		if slices.Contains([]explain.VerdictCode{explain.Stuck, explain.Degraded}, e.Verdict.Code) {
 			s.gap()
-			s.line("%s kubectl ds explain -n %s %s", s.title("To go on:"), quote(e.DaemonSet.Namespace), quote(e.DaemonSet.Name))
+			s.whole(s.title("To go on:") + " kubectl ds explain -n " + quote(e.DaemonSet.Namespace) + " " + quote(e.DaemonSet.Name))
 			break
 		}
 	}
 	return s.writeTo(w)
+}
+
+// withDetails adds the rows of a table, its head first, with what stands
+// behind them: in a column of its own, or below them where that is too wide.
+func (s *screen) withDetails(rows, details []string) {
+	column, longest := 0, 0
+	for _, r := range rows {
+		column = max(column, width(r)+2)
+	}
+	for _, d := range details {
+		longest = max(longest, width(d))
+	}
+	below := s.Width > 0 && column+longest > s.Width
+	details = append([]string{s.title("DETAIL")}, details...)
+	for i, r := range rows {
+		switch {
+		case !below && details[i] != "":
+			s.whole(r + strings.Repeat(" ", column-width(r)) + details[i])
+		case !below || i == 0 || details[i] == "":
+			s.whole(r)
+		default:
+			s.whole(r)
+			s.line("    %s", details[i])
+		}
+	}
 }
 
 func (s *screen) verdictCell(code explain.VerdictCode) string {
@@ -86,7 +111,7 @@ func budgetCell(e *explain.Explanation) string {
 	if e.Budget.MaxSurge > 0 {
 		limit = e.Budget.MaxSurge
 	}
-	return fmt.Sprintf("%d/%d", e.Budget.Used, limit)
+	return fmt.Sprintf("%s/%d", count(e.Budget.Used), limit)
 }
 
 func agreesCell(e *explain.Explanation) string {
@@ -97,24 +122,22 @@ func agreesCell(e *explain.Explanation) string {
 }
 
 // listDetail is the first problem that matters, with a node.
-func listDetail(e *explain.Explanation) string {
+func (s *screen) listDetail(e *explain.Explanation) string {
 	if e.Verdict.Code == explain.Healthy || e.Verdict.Code == explain.BeingDeleted {
 		return ""
 	}
-	for _, p := range e.Problems {
-		if p.Severity == explain.Info && e.Verdict.Code != explain.AwaitingDelete {
-			continue
-		}
-		d := string(p.Code)
-		if p.Count > 0 {
-			d += fmt.Sprintf(" on %d: %s", p.Count, clean(p.Nodes[0]))
-		}
-		if p.Count > 1 {
-			d += ", …"
-		}
-		return d
+	p := mainProblem(e)
+	if p == nil || e.Verdict.Code == explain.NotObserved {
+		return VerdictDetail(e)
 	}
-	return VerdictDetail(e)
+	d := string(p.Code)
+	if p.Count > 0 {
+		d += fmt.Sprintf(" on %d: %s", p.Count, s.namesWithin(p.Nodes[:min(2, p.Count)], 0))
+	}
+	if p.Count > 2 {
+		d += ", …"
+	}
+	return d
 }
 
 // oftenNamed names the nodes that several DaemonSets have trouble with.
@@ -135,10 +158,10 @@ func (s *screen) oftenNamed(named map[string]int, troubled int) {
 			parts = append(parts, fmt.Sprintf("+%d more", len(nodes)-i))
 			break
 		}
-		parts = append(parts, fmt.Sprintf("%s (%d of %d)", clean(n), named[n], troubled))
+		parts = append(parts, fmt.Sprintf("%s (%d)", clean(n), named[n]))
 	}
 	s.gap()
-	s.line("%s %s", s.title("Nodes named most often:"), strings.Join(parts, ", "))
+	s.line("%s, of %s with a problem: %s", s.title("Nodes named most often"), plural(troubled, "DaemonSet"), strings.Join(parts, ", "))
 }
 
 // DaemonSetsOfNodes writes which DaemonSets should and do run on the nodes
@@ -170,7 +193,7 @@ func DaemonSetsOfNodes(w io.Writer, l *explain.List, style Style) error {
 		t.add(clean(r.n.Name), clean(r.e.DaemonSet.Namespace), clean(r.e.DaemonSet.Name), should, runs(r.n), why)
 	}
 	for _, line := range t.lines(style) {
-		s.line("%s", line)
+		s.row(line)
 	}
 	return s.writeTo(w)
 }

@@ -29,29 +29,34 @@ func (s *screen) node(e *explain.Explanation, n *explain.Node) {
 			if !r.ok {
 				result = s.bad("FAIL")
 			}
-			s.line("  %-13s %s  %s", r.rule, result, r.words)
+			s.field(string(r.rule), result+"  "+r.words)
 		}
 	}
 	if len(n.Pods) == 0 {
-		s.line("  %-13s none", "pods")
+		s.field("pods", "none")
 	}
 	for i, p := range n.Pods {
 		title := ""
 		if i == 0 {
 			title = "pods"
 		}
-		s.line("  %-13s %s", title, podLine(e, p))
+		s.field(title, podLine(e, p))
 	}
 	if c := n.Problem; c != nil {
-		s.line("  %-13s %s: %s", "problem", s.bad(string(c.Code)), causeWords(s.now, c.Code, c.Facts, c.Since, c.Since))
+		s.field("problem", s.bad(string(c.Code))+": "+s.causeWords(c.Code, c.Facts, c.Since, c.Since))
 	}
 	for i, c := range n.Changes {
-		title := "to change it"
+		title := "smallest change"
 		if i > 0 {
 			title = "  and"
 		}
-		s.line("  %-13s %s", title, change(n.Name, c))
+		s.whole(fmt.Sprintf("  %-16s %s", title, change(n.Name, c)))
 	}
+}
+
+// field adds a title and what stands beside it.
+func (s *screen) field(title, text string) {
+	s.lines = append(s.lines, s.wrap(fmt.Sprintf("  %-16s %s", title, text), 19)...)
 }
 
 func (s *screen) nodeVerdict(e *explain.Explanation, n *explain.Node) string {

@@ -4,6 +4,7 @@ package view
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 	"unicode"
@@ -24,7 +25,7 @@ type Style struct {
 // The colours of ANSI's first eight are legible on light and dark grounds;
 // dim and white are not used. Nothing is said by colour alone.
 func (s Style) paint(text string, attributes ...color.Attribute) string {
-	if !s.Color {
+	if !s.Color || text == "" {
 		return text
 	}
 	c := color.New(attributes...)
@@ -56,17 +57,49 @@ func clean(s string) string {
 func Clean(s string) string { return clean(s) }
 
 // names folds a list: up to five names, then how many more.
-func (s Style) names(list []string) string {
-	const most = 5
-	shown := make([]string, 0, most)
-	for i, n := range list {
-		if i == most && !s.All {
-			return strings.Join(shown, ", ") + fmt.Sprintf(" +%d more", len(list)-most)
-		}
-		shown = append(shown, clean(n))
+func (s Style) names(list []string) string { return s.namesWithin(list, 0) }
+
+// namesWithin folds a list to what fits into so many columns, at least one
+// name; 0 means that there is no limit.
+func (s Style) namesWithin(list []string, columns int) string {
+	if s.All {
+		return clean(strings.Join(list, ", "))
 	}
-	return strings.Join(shown, ", ")
+	for shown := min(len(list), 5); ; shown-- {
+		text := clean(strings.Join(list[:shown], ", "))
+		if more := len(list) - shown; more > 0 {
+			text += fmt.Sprintf(" +%d more", more)
+		}
+		if shown <= 1 || columns == 0 || width(text) <= columns {
+			return text
+		}
+	}
 }
+
+// brief shortens a message of the cluster, which can be 4 KB: the beginning
+// says what was tried and the end what failed, so the middle goes.
+func (s Style) brief(message string, columns int) string {
+	if s.All {
+		return message
+	}
+	message = wrappers.ReplaceAllString(message, "")
+	r := []rune(message)
+	if len(r) <= columns {
+		return message
+	}
+	head, tail := string(r[:columns*2/5]), string(r[len(r)-columns*3/5+3:])
+	if i := strings.LastIndexByte(head, ' '); i > len(head)/2 {
+		head = head[:i]
+	}
+	if i := strings.IndexByte(tail, ' '); i >= 0 && i < len(tail)/2 {
+		tail = tail[i+1:]
+	}
+	return head + " … " + tail
+}
+
+// wrappers are the words that kubelet and container runtimes put around what
+// happened.
+var wrappers = regexp.MustCompile(`rpc error: code = \w+ desc = |Back-off pulling image "[^"]*": |failed to pull and unpack image "[^"]*": |failed to resolve reference "[^"]*": |^Failed to create pod sandbox: `)
 
 // age is how long ago a time was, as kubectl writes it.
 func age(now time.Time, then *time.Time) string {
@@ -83,6 +116,25 @@ func span(now time.Time, earliest, latest *time.Time) string {
 		return from
 	}
 	return to + " to " + from
+}
+
+// wrap breaks a paragraph at blanks to the terminal's width; further lines are
+// set in. A word that is too long stays whole.
+func (s Style) wrap(text string, indent int) []string {
+	if s.Width <= 0 || width(text) <= s.Width {
+		return []string{text}
+	}
+	words := strings.Split(strings.TrimLeft(text, " "), " ")
+	line := strings.Repeat(" ", len(text)-len(strings.TrimLeft(text, " "))) + words[0]
+	var lines []string
+	for _, w := range words[1:] {
+		if width(line)+1+width(w) > s.Width {
+			lines, line = append(lines, strings.TrimRight(line, " ")), strings.Repeat(" ", indent)+w
+			continue
+		}
+		line += " " + w
+	}
+	return append(lines, line)
 }
 
 // cut shortens a line to the terminal's width, colour codes not counted.
@@ -152,6 +204,9 @@ func splitCodes(text string) []part {
 func plural(n int, word string) string {
 	if n == 1 {
 		return "1 " + word
+	}
+	if strings.HasSuffix(word, "ch") {
+		return fmt.Sprintf("%d %ses", n, word)
 	}
 	if strings.HasSuffix(word, "y") {
 		return fmt.Sprintf("%d %sies", n, strings.TrimSuffix(word, "y"))

@@ -34,7 +34,10 @@ func (t *table) lines(s Style) []string {
 	for n, r := range append([][]string{head}, t.rows...) {
 		var b strings.Builder
 		for i, c := range r {
-			if i > 0 {
+			switch {
+			case i > 0 && i < len(head) && head[i] == "": // a note beside the numbers, which just fits 80 columns
+				b.WriteString(" ")
+			case i > 0:
 				b.WriteString("  ")
 			}
 			pad := ""

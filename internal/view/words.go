@@ -1,9 +1,13 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
+
+	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
@@ -54,7 +58,7 @@ func placement(reason daemonset.Reason, f daemonset.Facts) string {
 		s := "needs " + fact(f, "key") + "=" + fact(f, "want")
 		switch got, known := f["got"]; {
 		case known:
-			return s + ", has " + clean(fmt.Sprint(got))
+			return s + ", has " + value(got)
 		case f["present"] == false:
 			return s + ", has no such label"
 		}
@@ -73,6 +77,9 @@ func placement(reason daemonset.Reason, f daemonset.Facts) string {
 	return ""
 }
 
+// value writes a label's value, which may be empty.
+func value(v any) string { return cmp.Or(clean(fmt.Sprint(v)), `""`) }
+
 func requirement(f daemonset.Facts) string {
 	if f["key"] == nil {
 		if number(f, "terms") == 0 {
@@ -88,7 +95,7 @@ func requirement(f daemonset.Facts) string {
 		return s + ", which is not valid and never matches"
 	}
 	if got, known := f["got"]; known {
-		s += ", has " + clean(fmt.Sprint(got))
+		s += ", has " + value(got)
 	}
 	return s
 }
@@ -99,7 +106,7 @@ func taintMeaning(key string) string {
 	case "node.kubernetes.io/not-ready":
 		return "the node is not ready"
 	case "node.kubernetes.io/unreachable":
-		return "the node's kubelet is not heard"
+		return "its kubelet is not heard from"
 	case "node.kubernetes.io/unschedulable":
 		return "the node is cordoned"
 	case "node.kubernetes.io/disk-pressure", "node.kubernetes.io/memory-pressure", "node.kubernetes.io/pid-pressure":
@@ -136,20 +143,22 @@ func taintMeaning(key string) string {
 	return ""
 }
 
-// problem says what a problem means, in a part of a sentence.
-func problem(now time.Time, p *explain.Problem) string {
-	return causeWords(now, p.Code, p.Facts, p.Since, p.Latest)
-}
-
-// causeWords says what a cause means; since and latest are when it began, on
-// one node or on several.
-func causeWords(now time.Time, code daemonset.Reason, f daemonset.Facts, earliest, latest *time.Time) string {
-	since := span(now, earliest, latest)
-	message := func(s string) string {
-		if m := fact(f, "message"); m != "" {
-			return s + ": " + m
+// causeWords says what a cause means, in a part of a sentence; earliest and
+// latest are when it began, on one node or on several.
+func (s *screen) causeWords(code daemonset.Reason, f daemonset.Facts, earliest, latest *time.Time) string {
+	since, lasting := span(s.now, earliest, latest), ""
+	if earliest != nil {
+		lasting = " for " + since
+	}
+	message := func(words string) string {
+		room := 300
+		if s.Width > 0 {
+			room = max(40, 3*(s.Width-entryIndent)-len(words)-30) // three lines with the words before and after it
 		}
-		return s
+		if m := fact(f, "message"); m != "" {
+			return words + ": " + s.brief(m, room)
+		}
+		return words
 	}
 	container := fact(f, "container")
 	if yes(f, "init") {
@@ -161,72 +170,84 @@ func causeWords(now time.Time, code daemonset.Reason, f daemonset.Facts, earlies
 	case explain.Deleting:
 		return "deletion was asked for " + since + " ago: the controller does nothing any more"
 	case explain.ControllerSilent:
-		return "the controller owes a pod and has written no status for " + since + ": look at kube-controller-manager"
+		return "the controller has this to do, and has written no status" + lasting + ": look at kube-controller-manager"
 	case explain.GenerationNotObserved:
-		return fmt.Sprintf("generation %s is not handled yet, the status speaks of %s%s", fact(f, "generation"), fact(f, "observed"), forTime(earliest, since))
+		return fmt.Sprintf("generation %s has not been handled%s, the status speaks of %s", fact(f, "generation"), lasting, fact(f, "observed"))
 	case daemonset.InvalidBudget:
 		return "the rolling update fails: " + fact(f, "field") + " cannot be resolved"
 	case daemonset.VanishedNodeInSurge:
 		return "the surge fails until the pods of this vanished node are gone"
 	case daemonset.NodeGone:
-		return "the node is gone, its pod is not: pod garbage collection removes it"
+		return "the node is gone, its pod is not yet"
 	case explain.NodeNotReady:
 		if fact(f, "status") == "Unknown" {
-			return "the kubelet has not been heard for " + since
+			return "the kubelet has not been heard from" + lasting
 		}
-		return "the node has not been ready for " + since
+		return "the node has not been ready" + lasting
 	case explain.TerminatingOnDeadNode:
-		return "deleted, but the node has not been ready for " + since + ": no kubelet ends the pod"
+		return "the pod is to go, but the node has not been ready" + lasting + " and no kubelet ends it: mend or delete the node"
 	case explain.CreateRefused:
-		return message(fmt.Sprintf("the API server refuses the pod (%s, last %s ago)", plural(number(f, "events"), "time"), ageOfFact(now, f, "last")))
+		return message(fmt.Sprintf("the API server refuses the pod (%s, last %s ago)", plural(number(f, "events"), "time"), ageOfFact(s.now, f, "last")))
 	case explain.OOMKilled:
-		return message(fmt.Sprintf("%s runs out of memory (%s)", container, restarts(f))) + byRevision(f)
+		return message(container+" runs out of memory"+restarts(f)) + s.byRevision(f)
 	case explain.CrashLoop:
-		s := container + " crashes"
-		if f["exitCode"] != nil {
-			s += " with exit code " + fact(f, "exitCode")
+		words := container + " crashes"
+		if code := fact(f, "exitCode"); code == "0" {
+			words = container + " ends without an error, again and again"
+		} else if code != "" {
+			words += " with exit code " + code
 		}
-		return message(fmt.Sprintf("%s (%s)", s, restarts(f))) + byRevision(f)
+		return message(words+restarts(f)) + s.byRevision(f)
+	case explain.InitRunning:
+		return container + " has been running" + lasting + ", and the pod waits for it" + s.byRevision(f)
 	case explain.ImagePull:
-		return message("cannot pull "+fact(f, "image")) + byRevision(f)
+		return message("cannot pull "+fact(f, "image")) + s.byRevision(f)
 	case explain.FailedMount:
-		return message("a volume cannot be mounted") + byRevision(f)
+		return message("a volume cannot be mounted") + s.byRevision(f)
 	case explain.SandboxFailed:
-		return message("the pod's network or sandbox cannot be set up") + byRevision(f)
+		return message("the pod's network or sandbox cannot be set up") + s.byRevision(f)
 	case explain.ContainerConfig:
-		return message(fmt.Sprintf("%s cannot be started (%s)", container, fact(f, "reason"))) + byRevision(f)
+		return message(fmt.Sprintf("%s cannot be started (%s)", container, fact(f, "reason"))) + s.byRevision(f)
 	case explain.ContainerCreating:
-		return message(fmt.Sprintf("%s is not started for %s (%s)", container, since, fact(f, "reason"))) + byRevision(f)
+		return message(container+" has not started"+lasting+inBrackets(fact(f, "reason"))) + s.byRevision(f)
 	case explain.ProbeFailing:
-		return message(fmt.Sprintf("%s runs and is not ready for %s", container, since)) + byRevision(f)
+		return message(container+" runs, but has not been ready"+lasting) + s.byRevision(f)
 	case explain.InsufficientResources:
-		return fmt.Sprintf("no room on the node for %s: %s", since, fact(f, "message"))
+		return "pending" + lasting + ", no room on the node: " + fact(f, "message")
 	case explain.HostPortConflict:
-		return "a host port is taken on the node for " + since
+		return "pending" + lasting + ", a host port is taken on the node"
 	case explain.PendingUnschedulable:
-		return message("not scheduled for " + since)
+		if f["message"] == nil {
+			return "pending" + lasting + ", and no scheduler has said why: look at kube-scheduler, and at the template's schedulerName"
+		}
+		return message("pending" + lasting)
 	case explain.EvictLoop:
-		return message(fmt.Sprintf("pods fail again and again (%s, %s): the controller waits up to 15 minutes between two", fact(f, "reason"), plural(number(f, "failures"), "time")))
+		return message("pods fail again and again" + inBrackets(times(f, "failures"), fact(f, "reason")) + ", and the controller waits up to 15 minutes before the next")
 	case daemonset.FailedPod:
-		return message("the pod failed (" + fact(f, "reason") + ")")
+		return message("the pod failed" + inBrackets(fact(f, "reason")))
 	case daemonset.SucceededPod:
 		return "the pod ended by itself"
 	case explain.Terminating:
 		return terminating(f, since)
 	case daemonset.NotReady:
-		return message("not ready for " + since)
+		return message("not ready" + lasting + inBrackets(fact(f, "conditions")))
 	case explain.Starting:
-		return "starting for " + since
+		return "starting" + lasting
 	case daemonset.NotYetAvailable:
-		return notYetAvailable(f)
+		return notYetAvailable(s.now, f, earliest, latest)
 	case explain.NoPod:
-		return "no pod yet"
+		return noPod(f, earliest, since)
 	case explain.SurgeHostPort:
 		return "maxSurge cannot work with host port " + fact(f, "ports") + ": the second pod is never scheduled; use maxUnavailable"
 	case explain.OnDeleteOutdated:
-		return "an old pod, replaced only when somebody deletes it"
+		if n := fact(f, "number"); n != "" {
+			return "revision " + n + ", until somebody deletes the pods"
+		}
+		return "an old revision, until somebody deletes the pods"
+	case explain.DisruptionBudgetIgnored:
+		return "PodDisruptionBudget " + fact(f, "name") + inBrackets(limitOf(f, "minAvailable"), limitOf(f, "maxUnavailable")) + " selects these pods: a rolling update ignores it"
 	case daemonset.Duplicate:
-		return "more than one pod"
+		return "more pods than belong on one node"
 	case explain.Adopt:
 		return "a pod without owner that the next sync adopts"
 	case daemonset.ReleasedPod:
@@ -236,25 +257,67 @@ func causeWords(now time.Time, code daemonset.Reason, f daemonset.Facts, earlies
 	case daemonset.NoTargetNode:
 		return "a pod that names no node: no rule sees it"
 	case explain.Misscheduled:
-		return "runs, but should not: " + placement(daemonset.Reason(fact(f, "because")), f)
+		words := "runs, but should not: " + placement(daemonset.Reason(fact(f, "because")), f)
+		if yes(f, "stays") {
+			return words + "; it stays until a rollout, which does not bring it back"
+		}
+		return words
 	case explain.StaleStatus:
-		return "the status is not what the controller's rules give: " + fact(f, "fields")
+		fields := fact(f, "fields")
+		if n := strings.Count(fields, ",") + 1; n > 3 {
+			fields = fmt.Sprintf("%d numbers", n)
+		}
+		return "REPORTED differs from the controller's own rules in " + fields + written(earliest, since)
 	}
 	return clean(string(code))
 }
 
-func forTime(since *time.Time, words string) string {
-	if since == nil {
+func written(at *time.Time, since string) string {
+	if at == nil {
 		return ""
 	}
-	return ", for " + words
+	return "; last written " + since + " ago"
+}
+
+// inBrackets writes what is known of several words.
+func inBrackets(words ...string) string {
+	words = slices.DeleteFunc(words, func(w string) bool { return w == "" })
+	if len(words) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(words, ", ") + ")"
+}
+
+func limitOf(f daemonset.Facts, key string) string {
+	if f[key] == nil {
+		return ""
+	}
+	return key + " " + fact(f, key)
+}
+
+func times(f daemonset.Facts, key string) string {
+	if f[key] == nil {
+		return ""
+	}
+	return plural(number(f, key), "time")
 }
 
 func restarts(f daemonset.Facts) string {
 	if f["restarts"] == nil {
-		return "restarts differ"
+		return ""
 	}
-	return plural(number(f, "restarts"), "restart")
+	return inBrackets(plural(number(f, "restarts"), "restart"))
+}
+
+// noPod tells a pod that is about to be created from one that is owed.
+func noPod(f daemonset.Facts, since *time.Time, words string) string {
+	switch {
+	case since == nil:
+		return "no pod yet"
+	case yes(f, "eventsRead"):
+		return "no pod, though nothing has changed for " + words
+	}
+	return "no pod, though nothing has changed for " + words + "; only events could tell whether it is refused"
 }
 
 func terminating(f daemonset.Facts, since string) string {
@@ -268,22 +331,33 @@ func terminating(f daemonset.Facts, since string) string {
 	return s
 }
 
-func notYetAvailable(f daemonset.Facts) string {
-	s := fmt.Sprintf("ready for less than minReadySeconds %s", fact(f, "minReadySeconds"))
-	if at := fact(f, "availableAt"); at != "" {
-		s += ", available at " + at
+// notYetAvailable says when the pods become available, of which the earliest
+// and the latest became ready at the times given.
+func notYetAvailable(now time.Time, f daemonset.Facts, earliest, latest *time.Time) string {
+	words := fmt.Sprintf("ready for less than minReadySeconds %s", fact(f, "minReadySeconds"))
+	if earliest == nil || latest == nil {
+		return words
 	}
-	if skew := fact(f, "clockSkew"); skew != "" {
-		s += fmt.Sprintf(" (ready %s s in the future: the node's clock is ahead)", skew)
+	wait := time.Duration(number(f, "minReadySeconds")) * time.Second
+	first, last := earliest.Add(wait), latest.Add(wait)
+	words += ", available in " + until(now, first)
+	if !last.Equal(first) {
+		words += " to " + until(now, last)
 	}
-	return s
+	words += ", at " + last.Format(time.TimeOnly) + "Z"
+	if ahead := latest.Sub(now); ahead > 0 {
+		words += "; ready " + duration.HumanDuration(ahead) + " in the future, so the node's clock is ahead"
+	}
+	return words
 }
+
+func until(now, then time.Time) string { return duration.HumanDuration(max(0, then.Sub(now))) }
 
 // byRevision says whether the new or the old pods have the problem, where
 // that tells something.
-func byRevision(f daemonset.Facts) string {
+func (s *screen) byRevision(f daemonset.Facts) string {
 	newPods, oldPods := number(f, "newPods"), number(f, "oldPods")
-	if newPods == 0 || oldPods == 0 {
+	if newPods == 0 || oldPods == 0 || s.suspect {
 		return ""
 	}
 	return fmt.Sprintf(" [%d of %d new pods, %d of %d old]", number(f, "newFailing"), newPods, number(f, "oldFailing"), oldPods)
@@ -303,16 +377,15 @@ func Gap(g daemonset.Gap) string {
 		snapshot.Forbidden: "not allowed to read", snapshot.NotGiven: "not in the input", snapshot.Failed: "could not be read", snapshot.Moved: "changed while being read",
 	}[g.Why]
 	lost := map[snapshot.Consequence]string{
-		snapshot.PlacementUnknown: "DESIRED is not computed, and no reason is given why nodes are left out",
-		snapshot.PodsUnknown:      "only the reported numbers are left",
-		snapshot.RevisionInferred: "which pods are up to date is inferred from their labels",
-		snapshot.CausesReduced:    "refused creations and the words of scheduler and kubelet are missing",
-		snapshot.RulesAssumed:     "the rules of " + daemonset.Newest + " are used (--kubernetes-version chooses others)",
-		snapshot.ClockAssumed:     "the newest time found, or else this machine's, is the clock (--now sets it)",
+		snapshot.PlacementUnknown:         "DESIRED is not computed, and no reason is given why nodes are left out",
+		snapshot.PodsUnknown:              "only the reported numbers are left",
+		snapshot.RevisionInferred:         "which pods are up to date is inferred from their labels",
+		snapshot.DisruptionBudgetsUnknown: "it is not told whether one selects the pods; a rolling update ignores it either way",
+		snapshot.CausesReduced:            "refused creations and the words of scheduler and kubelet are missing",
+		snapshot.RulesAssumed:             "the rules of " + daemonset.Newest + " are used (--kubernetes-version chooses others)",
+		snapshot.ClockAssumed:             "the newest time found, or else this machine's, is the clock (--now sets it)",
+		snapshot.SeveralMoments:           "its parts may be of different moments",
 	}[g.Consequence]
-	if g.Why == snapshot.Moved {
-		lost = "its parts may be of different moments"
-	}
 	s := string(g.What) + ": " + why + ", so " + lost
 	if m := clean(g.Message); m != "" && g.Why != snapshot.NotGiven {
 		s += " (" + m + ")"

@@ -97,7 +97,11 @@ func NewHeader(kind string, s *snapshot.Snapshot, st *State) Header {
 		assume(AssumeNewestRules, Newest, string(s.VersionSource))
 	}
 	if st.History.Inferred != "" {
-		assume(AssumeCurrentRevision, st.History.Hash, st.History.Inferred)
+		hash := ""
+		if st.History.CurrentKnown() {
+			hash = st.History.Hash
+		}
+		assume(AssumeCurrentRevision, hash, st.History.Inferred)
 	}
 	if !st.NodesRead {
 		assume(AssumeMayStay, "", string(snapshot.Pods))

@@ -9,6 +9,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 )
 
@@ -126,9 +127,9 @@ type Check struct {
 	Facts  Facts  `json:"facts"`
 }
 
-// Checks returns every rule for the node in the controller's order: the
-// template's nodeName, its nodeSelector key by key, its required node
-// affinity as one, then each NoSchedule and NoExecute taint of the node, with
+// Checks returns every rule for the node: the template's nodeName, its
+// nodeSelector key by key, its required node affinity as one, then each
+// NoSchedule and NoExecute taint of the node. The order of taints is ours:
 // those that outlive a node's condition before those that come with it.
 // PreferNoSchedule taints, preferred affinity, resources, ports, and the
 // node's readiness are no rules of placement.
@@ -183,8 +184,8 @@ func (p *Placement) checkAffinity(n *corev1.Node) Check {
 		f["term"] = best + 1
 		f["key"] = failing.expr.Key
 		f["operator"] = string(failing.expr.Operator)
-		f["values"] = slices.Clone(failing.expr.Values)
-		f["field"] = failing.field
+		f["values"] = append([]string{}, failing.expr.Values...) // never null
+		f["isField"] = failing.field
 		f["valid"] = failing.match != nil
 		if got, present := n.Labels[failing.expr.Key]; present && !failing.field {
 			f["got"] = got
@@ -427,7 +428,7 @@ func (t *term) labelChanges(n *corev1.Node, fixed map[string]string) ([]Change, 
 
 // labelFor returns a change of one label after which every requirement of the
 // term on that key is met: its absence, or one of the values that the
-// requirements name or border on.
+// requirements name or border on. A negative number is no label value.
 func (t *term) labelFor(n *corev1.Node, key string) (Change, bool) {
 	candidates := []Change{{Kind: RemoveLabel, Key: key}, {Kind: SetLabel, Key: key, Value: "true"}}
 	for _, r := range t.requirements {
@@ -445,6 +446,9 @@ func (t *term) labelFor(n *corev1.Node, key string) (Change, bool) {
 	}
 	trial := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: n.Name}}
 	for _, c := range candidates {
+		if len(validation.IsValidLabelValue(c.Value)) > 0 {
+			continue
+		}
 		trial.Labels = nil
 		if c.Kind == SetLabel {
 			trial.Labels = map[string]string{key: c.Value}

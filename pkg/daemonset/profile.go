@@ -15,8 +15,8 @@ const (
 )
 
 // Profile is the rule set of one Kubernetes version: everything in which the
-// DaemonSet controllers of 1.17 to 1.37 differ. Each field's row in the table
-// below says since when.
+// DaemonSet controllers of 1.17 to 1.37 differ. docs/controller.md has the
+// versions in which each came.
 type Profile struct {
 	Version string // as asked for: "v1.30.4"
 	Beyond  bool   // newer than Newest: the newest known rules are used

@@ -1,5 +1,7 @@
 package daemonset
 
+import "encoding/json"
+
 // Reason is the stable code of why something is as it is. The zero Reason
 // means that somebody forgot to give one; a test looks for it.
 type Reason string
@@ -8,11 +10,19 @@ type Reason string
 // docs/output.md. Values are strings, numbers, booleans, or lists of strings.
 type Facts map[string]any
 
+// MarshalJSON writes no facts as an empty object, never as null.
+func (f Facts) MarshalJSON() ([]byte, error) {
+	if f == nil {
+		return []byte("{}"), nil
+	}
+	return json.Marshal(map[string]any(f))
+}
+
 // Verdict is an answer with its reason; a yes has one as much as a no.
 type Verdict struct {
 	OK     bool   `json:"ok"`
 	Reason Reason `json:"reason"`
-	Facts  Facts  `json:"facts,omitempty"`
+	Facts  Facts  `json:"facts"`
 }
 
 // Placement: why a node should or should not run the pod.
@@ -62,14 +72,13 @@ const (
 
 // Waits, revisions and errors.
 const (
-	Backoff              Reason = "Backoff"
-	CleanUp              Reason = "CleanUp"
-	InvalidBudget        Reason = "InvalidBudget"
-	VanishedNodeInSurge  Reason = "VanishedNodeInSurge"
-	TerminalTerminating  Reason = "TerminalTerminating"
-	ReleasedPod          Reason = "Release"
-	NoTargetNode         Reason = "NoTargetNode"
-	CurrentRevisionGuess Reason = "CurrentRevisionInferred"
+	Backoff             Reason = "Backoff"
+	CleanUp             Reason = "CleanUp"
+	InvalidBudget       Reason = "InvalidBudget"
+	VanishedNodeInSurge Reason = "VanishedNodeInSurge"
+	TerminalTerminating Reason = "TerminalTerminating"
+	ReleasedPod         Reason = "Release"
+	NoTargetNode        Reason = "NoTargetNode"
 )
 
 // Reasons lists every Reason of this package.
@@ -78,5 +87,5 @@ var Reasons = []Reason{
 	Available, NotReady, NotYetAvailable,
 	Missing, Surge, Forced, WithinBudget, NoLongerEligible, Sunset, Superseded, Duplicate, FailedPod, SucceededPod, NodeMissing, Burst,
 	StepBeingDeleted, StepSelectsAll, StepOnDelete, StepUpToDate, StepBudgetSpent, StepWaiting, StepFails, StepPlacement, StepReplacing, StepPodsNotRead,
-	Backoff, CleanUp, InvalidBudget, VanishedNodeInSurge, TerminalTerminating, ReleasedPod, NoTargetNode, CurrentRevisionGuess,
+	Backoff, CleanUp, InvalidBudget, VanishedNodeInSurge, TerminalTerminating, ReleasedPod, NoTargetNode,
 }

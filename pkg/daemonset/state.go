@@ -2,7 +2,6 @@ package daemonset
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -26,7 +25,7 @@ type State struct {
 	Placement *Placement
 	History   *History
 	Nodes     []Node // by name: every node, and every vanished one that a pod is for
-	Unmapped  []Pod  // pods without a target node, by name: no rule sees them
+	Unmapped  []Pod  // pods that no rule sees and that are on no node of Nodes, by name; Ignored says why
 	Foreign   []*corev1.Pod
 	Budget    Budget
 
@@ -88,8 +87,7 @@ const (
 var Slots = []Slot{SlotEmpty, SlotOnlyTerminating, SlotOldAvailable, SlotOldUnavailable, SlotNewAvailable, SlotNewUnavailable, SlotBoth, SlotExcess}
 
 // New returns the State of a Snapshot under the rules of a version. It fails
-// only where the question cannot be put: a selector or a stored revision that
-// cannot be read.
+// only where the question cannot be put: a selector that cannot be read.
 //
 // Where the nodes could not be read, the nodes that pods are for stand in for
 // them, with verdicts of NodesNotRead that let every pod stay.
@@ -123,10 +121,8 @@ func New(s *snapshot.Snapshot, profile Profile) (*State, error) {
 	return st, nil
 }
 
-// ErrSelectsAll is why the controller ignores a DaemonSet with an empty
-// selector, which apps/v1 does not allow.
-var ErrSelectsAll = errors.New("spec.selector: empty, so the controller ignores this DaemonSet")
-
+// selectsAll tells whether the selector is empty, which apps/v1 does not
+// allow: the controller ignores such a DaemonSet.
 func (st *State) selectsAll() bool {
 	s := st.DaemonSet.Spec.Selector
 	return len(s.MatchLabels) == 0 && len(s.MatchExpressions) == 0

@@ -24,18 +24,28 @@ type builder struct {
 	podEvent map[types.UID]map[string]*corev1.Event // newest by reason
 	dsEvent  map[string]*corev1.Event               // newest by reason, about the DaemonSet
 	refusal  *Cause                                 // creations that the API server refuses, if it does
-	failures int                                    // how often the controller found a failed pod, by its events
+	failures map[string]*failures                   // by node: failed pods that the controller found, by its events
+	changed  time.Time                              // the newest time in what the status is computed from
 	causes   map[string]*Cause                      // by node; none where nothing is wrong
 }
 
+// failures are the failed pods of one node.
+type failures struct {
+	count       int
+	first, last time.Time
+}
+
 func newBuilder(s *snapshot.Snapshot, st *daemonset.State) *builder {
-	b := &builder{s: s, st: st, at: st.At, podEvent: map[types.UID]map[string]*corev1.Event{}, dsEvent: map[string]*corev1.Event{}, causes: map[string]*Cause{}}
+	b := &builder{
+		s: s, st: st, at: st.At, podEvent: map[types.UID]map[string]*corev1.Event{}, dsEvent: map[string]*corev1.Event{},
+		failures: map[string]*failures{}, causes: map[string]*Cause{},
+	}
 	for i := range s.Events {
 		b.note(&s.Events[i])
 	}
-	b.refusal = b.refused()
-	if e := b.dsEvent["FailedDaemonPod"]; e != nil {
-		b.failures = int(eventCount(e))
+	b.refusal, b.changed = b.refused(), b.lastChange()
+	if !st.PodsRead {
+		return b
 	}
 	for i := range st.Nodes {
 		if c := b.nodeCause(&st.Nodes[i]); c != nil {
@@ -57,12 +67,55 @@ func (b *builder) note(e *corev1.Event) {
 	case e.InvolvedObject.UID != b.st.DaemonSet.UID:
 		return
 	}
-	if old := events[e.Reason]; old == nil || eventTime(old).Before(eventTime(e)) {
+	if e.Reason == "FailedDaemonPod" {
+		b.noteFailure(e)
+	}
+	if old := events[e.Reason]; old == nil || compareEvents(old, e) < 0 {
 		events[e.Reason] = e
 	}
 }
 
+// compareEvents orders events by time, and those of one second by what they
+// say, so that the order in which they were read does not matter.
+func compareEvents(a, b *corev1.Event) int {
+	return cmp.Or(eventTime(a).Compare(eventTime(b)), strings.Compare(a.Message, b.Message), cmp.Compare(eventCount(a), eventCount(b)))
+}
+
+// noteFailure counts one failed pod. The node stands in the message only:
+// "Found failed daemon pod NAMESPACE/NAME on node NODE, will try to kill it".
+func (b *builder) noteFailure(e *corev1.Event) {
+	_, rest, found := strings.Cut(e.Message, " on node ")
+	node, _, ended := strings.Cut(rest, ",")
+	if !found || !ended {
+		return
+	}
+	f := b.failures[node]
+	if f == nil {
+		f = &failures{}
+		b.failures[node] = f
+	}
+	first, last := cmp.Or(e.FirstTimestamp.Time, eventTime(e)), eventTime(e)
+	if f.count == 0 || first.Before(f.first) {
+		f.first = first
+	}
+	if last.After(f.last) {
+		f.last = last
+	}
+	f.count += int(eventCount(e))
+}
+
 func (b *builder) event(o *corev1.Pod, reason string) *corev1.Event { return b.podEvent[o.UID][reason] }
+
+// newestEvent returns the newest event about the pod with one of the reasons.
+func (b *builder) newestEvent(o *corev1.Pod, reasons ...string) *corev1.Event {
+	var newest *corev1.Event
+	for _, r := range reasons {
+		if e := b.event(o, r); e != nil && (newest == nil || eventTime(newest).Before(eventTime(e))) {
+			newest = e
+		}
+	}
+	return newest
+}
 
 func eventTime(e *corev1.Event) time.Time {
 	t := e.LastTimestamp.Time
@@ -79,43 +132,65 @@ func eventCount(e *corev1.Event) int32 {
 	return max(e.Count, 1)
 }
 
-// refused returns the API server's refusal of a pod, from the newest
-// FailedCreate event, unless a pod was created after it.
+// refused returns the API server's refusal of pods since the last one that
+// was created, with the words of the newest FailedCreate event; nil if there
+// is none. A refusal by name is an event of its own for each pod.
 func (b *builder) refused() *Cause {
-	e := b.dsEvent["FailedCreate"]
-	if e == nil {
+	newest := b.dsEvent["FailedCreate"]
+	if newest == nil {
 		return nil
 	}
-	last := eventTime(e)
+	var created time.Time
 	for i := range b.st.Nodes {
 		for _, p := range b.st.Nodes[i].Pods {
-			if p.Object.CreationTimestamp.After(last) {
-				return nil
+			if t := p.Object.CreationTimestamp.Time; t.After(created) {
+				created = t
 			}
 		}
 	}
-	f := daemonset.Facts{"events": int(eventCount(e)), "last": timeFact(last)}
-	setMessage(f, strings.TrimPrefix(e.Message, "Error creating: "))
-	return &Cause{Facts: f, Since: timeOf(cmp.Or(e.FirstTimestamp.Time, e.EventTime.Time, last))}
+	last := eventTime(newest)
+	if created.After(last) {
+		return nil
+	}
+	count, since := 0, last
+	for i := range b.s.Events {
+		e := &b.s.Events[i]
+		if e.Reason != newest.Reason || e.InvolvedObject.UID != b.st.DaemonSet.UID || eventTime(e).Before(created) {
+			continue
+		}
+		count += int(eventCount(e))
+		if first := cmp.Or(e.FirstTimestamp.Time, e.EventTime.Time, eventTime(e)); first.Before(since) {
+			since = first
+		}
+	}
+	f := daemonset.Facts{"events": count, "last": timeFact(last)}
+	setMessage(f, strings.TrimPrefix(newest.Message, "Error creating: "))
+	return &Cause{Facts: f, Since: timeOf(since)}
 }
 
-// columns returns kubectl's columns, in its order, and MISSCHEDULED.
+// columns returns kubectl's columns, in its order, and MISSCHEDULED; those
+// that need what was not read are left out.
 func (b *builder) columns() []Column {
-	if !b.st.PodsRead {
+	if !b.st.NodesRead {
 		return []Column{}
 	}
 	columns := map[string]*grouper{}
 	names := []string{"DESIRED", "CURRENT", "READY", "UP-TO-DATE", "AVAILABLE", "MISSCHEDULED"}
+	if !b.st.PodsRead {
+		names = names[:1]
+	}
 	for _, n := range names {
 		columns[n] = &grouper{}
 	}
 	for i := range b.st.Nodes {
 		n := &b.st.Nodes[i]
-		if !n.Exists || !b.st.NodesRead {
+		if !n.Exists {
 			continue
 		}
 		b.addToColumns(n, func(column string, counted bool, reason daemonset.Reason, facts daemonset.Facts) {
-			columns[column].add(counted, reason, n.Name, facts)
+			if g := columns[column]; g != nil {
+				g.add(counted, reason, n.Name, facts)
+			}
 		})
 	}
 	var out []Column
@@ -181,7 +256,7 @@ func (b *builder) unready(n *daemonset.Node) (daemonset.Reason, daemonset.Facts)
 type grouper struct{ byKey map[string]*Group }
 
 // groupKeys are the facts that make a group of their own.
-var groupKeys = []string{"because", "taint", "key", "want", "operator", "values", "container", "init", "exitCode", "image", "revision", "resources"}
+var groupKeys = []string{"because", "stays", "taint", "key", "want", "operator", "values", "container", "init", "exitCode", "image", "revision", "resources", "owner", "name"}
 
 func groupKey(reason daemonset.Reason, facts daemonset.Facts) string {
 	var k strings.Builder
@@ -238,7 +313,7 @@ func (g *grouper) groups() []Group {
 		case a.Counted != b.Counted:
 			return 1
 		}
-		return cmp.Compare(b.Count, a.Count)
+		return cmp.Or(cmp.Compare(b.Count, a.Count), slices.Compare(a.Nodes, b.Nodes))
 	})
 	return out
 }
@@ -321,11 +396,15 @@ func (b *builder) whyStale() daemonset.Reason {
 	if ds.Generation != ds.Status.ObservedGeneration {
 		return GenerationNotObserved
 	}
-	if b.at.Sub(b.lastChange()) < settleTime {
+	if b.at.Sub(b.changed) < settleTime {
 		return Moving
 	}
 	return StaleStatus
 }
+
+// settled tells whether nothing changed for longer than the controller takes
+// to act on it.
+func (b *builder) settled() bool { return b.at.Sub(b.changed) > patience }
 
 // lastChange is the newest time in what the status is computed from.
 func (b *builder) lastChange() time.Time {
@@ -334,6 +413,10 @@ func (b *builder) lastChange() time.Time {
 		if t.After(last) && !t.After(b.at) {
 			last = t
 		}
+	}
+	see(b.st.DaemonSet.CreationTimestamp.Time)
+	if t := b.specWritten(); t != nil {
+		see(*t)
 	}
 	minReady := time.Duration(b.st.DaemonSet.Spec.MinReadySeconds) * time.Second
 	for i := range b.st.Nodes {
@@ -368,14 +451,19 @@ func (b *builder) budget() Budget {
 	sb := &b.st.Budget
 	out := Budget{
 		Kind: sb.Kind, MaxUnavailable: sb.MaxUnavailable, MaxSurge: sb.MaxSurge, Spec: sb.Spec, Scaled: sb.Scaled,
-		Of: sb.Of, OfSource: "Computed", Fallback: sb.Fallback, Used: b.st.Used(), Holders: []Holder{},
+		Of: sb.Of, OfSource: "Computed", Fallback: sb.Fallback, Holders: []Holder{},
 	}
 	if sb.OfReported {
 		out.OfSource = "Reported"
 	}
-	out.Free = max(0, b.st.Limit()-out.Used)
-	if out.Free == 0 && out.Kind != daemonset.BudgetNone {
-		out.Unblock = unblock(out.Used+1, out.Of)
+	if !b.st.PodsRead {
+		return out
+	}
+	used := b.st.Used()
+	free := max(0, b.st.Limit()-used)
+	out.Used, out.Free = &used, &free
+	if free == 0 && out.Kind != daemonset.BudgetNone {
+		out.Unblock = unblock(used+1, out.Of)
 	}
 	began := b.rolloutBegan()
 	for i := range b.st.Nodes {

@@ -1,12 +1,16 @@
 package explain
 
 import (
+	"cmp"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
 // patience is how long a pod may take to start, or a terminating one beyond
@@ -22,7 +26,7 @@ func (b *builder) nodeCause(n *daemonset.Node) *Cause {
 	case p == nil && !n.ShouldRun.OK:
 		return nil
 	case p == nil:
-		return b.noPod(n)
+		return b.noPod()
 	}
 	wrong := b.podCause(p)
 	if wrong == nil {
@@ -88,12 +92,17 @@ func imagePullOrCrash(code daemonset.Reason) bool {
 	return code == ImagePull || code == CrashLoop || code == OOMKilled
 }
 
-// noPod is the cause of a node that should run the pod and has none.
-func (b *builder) noPod(n *daemonset.Node) *Cause {
+// noPod is the cause of a node that should run the pod and has none. A create
+// that is owed for longer than patience does not come by itself.
+func (b *builder) noPod() *Cause {
 	if r := b.refusal; r != nil {
 		return &Cause{Code: CreateRefused, Severity: Error, Facts: r.Facts, Since: r.Since}
 	}
-	return &Cause{Code: NoPod, Severity: Warning, Facts: daemonset.Facts{}}
+	c := &Cause{Code: NoPod, Severity: Warning, Facts: daemonset.Facts{"eventsRead": !b.s.Lacks(snapshot.Events)}}
+	if b.settled() {
+		c.Severity, c.Since = Error, timeOf(b.changed)
+	}
+	return c
 }
 
 // podCause returns why a pod is not available, or nil if it is.
@@ -113,18 +122,28 @@ func (b *builder) podCause(p *daemonset.Pod) *Cause {
 	case o.Spec.NodeName == "":
 		return b.pending(o)
 	}
-	for _, init := range []bool{true, false} {
-		statuses := o.Status.ContainerStatuses
-		if init {
-			statuses = o.Status.InitContainerStatuses
-		}
+	if c := b.worstContainer(o); c != nil {
+		return c
+	}
+	return b.notReady(o)
+}
+
+// worstContainer returns the first of the most severe causes among the pod's
+// containers, init containers first: one that is still starting does not hide
+// one that crashes.
+func (b *builder) worstContainer(o *corev1.Pod) *Cause {
+	var worst *Cause
+	see := func(statuses []corev1.ContainerStatus, init bool) {
 		for i := range statuses {
-			if c := b.containerCause(o, &statuses[i], init); c != nil {
-				return c
+			c := b.containerCause(o, &statuses[i], init)
+			if c != nil && (worst == nil || severityRank[c.Severity] < severityRank[worst.Severity]) {
+				worst = c
 			}
 		}
 	}
-	return b.notReady(o)
+	see(o.Status.InitContainerStatuses, true)
+	see(o.Status.ContainerStatuses, false)
+	return worst
 }
 
 func (b *builder) terminating(o *corev1.Pod) *Cause {
@@ -149,13 +168,24 @@ func grace(o *corev1.Pod) time.Duration {
 }
 
 func (b *builder) failed(o *corev1.Pod) *Cause {
-	c := &Cause{Code: daemonset.FailedPod, Severity: Warning, Facts: daemonset.Facts{"reason": o.Status.Reason}}
-	setMessage(c.Facts, o.Status.Message)
-	if b.failures >= 3 {
-		c.Code, c.Severity = EvictLoop, Error
-		c.Facts["failures"] = b.failures
+	c := b.evictLoop(o)
+	if c == nil {
+		c = &Cause{Code: daemonset.FailedPod, Severity: Warning, Facts: daemonset.Facts{}}
 	}
+	c.Facts["reason"] = o.Status.Reason
+	setMessage(c.Facts, o.Status.Message)
 	return c
+}
+
+// evictLoop is the cause of a node on which the controller found failed pods
+// several times, and lately; nil where it did not.
+func (b *builder) evictLoop(o *corev1.Pod) *Cause {
+	const several, lately = 3, 20 * time.Minute // the controller waits up to 15 minutes between two
+	f := b.failures[o.Spec.NodeName]
+	if f == nil || f.count < several || b.at.Sub(f.last) > lately {
+		return nil
+	}
+	return &Cause{Code: EvictLoop, Severity: Error, Since: timeOf(f.first), Facts: daemonset.Facts{"failures": f.count}}
 }
 
 func (b *builder) notYetAvailable(p *daemonset.Pod) *Cause {
@@ -164,12 +194,16 @@ func (b *builder) notYetAvailable(p *daemonset.Pod) *Cause {
 		c.Facts["availableAt"] = timeFact(*p.AvailableAt)
 		since := p.AvailableAt.Add(-time.Duration(b.st.DaemonSet.Spec.MinReadySeconds) * time.Second)
 		c.Since = &since
-		if ahead := since.Sub(b.at); ahead > 0 {
+		if ahead := since.Sub(b.at); ahead > clockJitter {
 			c.Severity, c.Facts["clockSkew"] = Warning, int(ahead.Round(time.Second).Seconds())
 		}
 	}
 	return c
 }
+
+// clockJitter is by how much a node's clock may be ahead without a word: times
+// in the API are whole seconds.
+const clockJitter = 2 * time.Second
 
 // pending is the cause of a pod that no node has taken yet.
 func (b *builder) pending(o *corev1.Pod) *Cause {
@@ -178,17 +212,23 @@ func (b *builder) pending(o *corev1.Pod) *Cause {
 	for i := range o.Status.Conditions {
 		if s := &o.Status.Conditions[i]; s.Type == corev1.PodScheduled && s.Status == corev1.ConditionFalse {
 			message, reason = s.Message, s.Reason
-			c.Since = timeOf(s.LastTransitionTime.Time)
+			c.Since = timeOf(cmp.Or(s.LastTransitionTime.Time, o.CreationTimestamp.Time))
 		}
 	}
 	if e := b.event(o, "FailedScheduling"); message == "" && e != nil {
 		message, reason = e.Message, "Unschedulable"
 	}
 	if message == "" && reason == "" {
-		return b.starting(o)
+		if b.at.Sub(o.CreationTimestamp.Time) < patience {
+			return b.starting(o, o.CreationTimestamp.Time)
+		}
+		return c // no scheduler feels responsible, or none runs
 	}
 	c.Facts["reason"] = reason
 	here := schedulerWords(message)
+	if len(here) == 0 && message != "" {
+		here = []string{message}
+	}
 	setMessage(c.Facts, strings.Join(here, ", "))
 	var lacking []string
 	for _, words := range here {
@@ -228,13 +268,16 @@ func schedulerWords(message string) []string {
 		if !counted || strings.Trim(count, "0123456789") != "" {
 			words = part
 		}
-		if strings.Contains(words, "[NodeAffinity]") || strings.Contains(words, "didn't match Pod's node affinity") {
-			continue
+		if !slices.ContainsFunc(otherNodes, func(s string) bool { return strings.Contains(words, s) }) {
+			out = append(out, words)
 		}
-		out = append(out, words)
 	}
 	return out
 }
+
+// otherNodes is what schedulers of all versions say of the nodes that the
+// pod's affinity excludes.
+var otherNodes = []string{"[NodeAffinity]", "didn't match Pod's node affinity", "didn't match node selector", "didn't match node affinity"}
 
 // containerCause returns what is wrong with one container, nil if nothing is
 // or if it only waits for others.
@@ -243,29 +286,31 @@ func (b *builder) containerCause(o *corev1.Pod, s *corev1.ContainerStatus, init 
 	c := &Cause{Severity: Error, Facts: f, Since: readySince(o)}
 	last := s.LastTerminationState.Terminated
 	if t := s.State.Terminated; t != nil {
-		if t.ExitCode == 0 {
+		if t.ExitCode == 0 && (init || s.RestartCount == 0) {
 			return nil
 		}
 		last = t
+	}
+	if r := s.State.Running; r != nil && !r.StartedAt.IsZero() && b.at.Sub(r.StartedAt.Time) > 2*patience {
+		last = nil // it outlived the kubelet's longest wait, so it is no crash loop any more
 	}
 	switch w := s.State.Waiting; {
 	case w != nil && isImagePull(w.Reason):
 		c.Code, f["image"], f["reason"] = ImagePull, s.Image, w.Reason
 		setMessage(f, w.Message)
 		return c
-	case w != nil && w.Reason != "CrashLoopBackOff" && last == nil:
+	case w != nil && (w.Reason == "ContainerCreating" || w.Reason == "PodInitializing" || last == nil && w.Reason != "CrashLoopBackOff"):
 		return b.containerWaits(o, w, c)
 	case w != nil && strings.Contains(w.Reason, "Error"): // CreateContainerConfigError, RunContainerError, …
 		c.Code, f["reason"] = ContainerConfig, w.Reason
 		setMessage(f, w.Message)
 		return c
-	case last != nil && last.ExitCode != 0 && !s.Ready && (w != nil || s.RestartCount > 0 || s.State.Terminated != nil):
+	case w != nil && w.Reason == "CrashLoopBackOff", last != nil && !s.Ready && (last.ExitCode != 0 || s.State.Terminated != nil):
 		return crash(c, s, last)
-	case w != nil && w.Reason == "CrashLoopBackOff": // without a last state
-		c.Code, f["restarts"] = CrashLoop, int(s.RestartCount)
-		return c
 	case s.State.Running != nil && !s.Ready && !init:
 		return b.runsUnready(o, s, c)
+	case s.State.Running != nil && init && (s.Started == nil || !*s.Started) && !initialized(o):
+		return b.initRuns(o, s, c)
 	}
 	return nil
 }
@@ -278,12 +323,17 @@ func isImagePull(reason string) bool {
 	return false
 }
 
+// crash is the cause of a container that ended; last is nil where it is not
+// known how.
 func crash(c *Cause, s *corev1.ContainerStatus, last *corev1.ContainerStateTerminated) *Cause {
-	c.Code = CrashLoop
+	c.Code, c.Facts["restarts"] = CrashLoop, int(s.RestartCount)
+	if last == nil {
+		return c
+	}
 	if last.Reason == "OOMKilled" {
 		c.Code = OOMKilled
 	}
-	c.Facts["exitCode"], c.Facts["restarts"], c.Facts["reason"] = int(last.ExitCode), int(s.RestartCount), last.Reason
+	c.Facts["exitCode"], c.Facts["reason"] = int(last.ExitCode), last.Reason
 	setMessage(c.Facts, last.Message)
 	return c
 }
@@ -299,23 +349,35 @@ func (b *builder) containerWaits(o *corev1.Pod, w *corev1.ContainerStateWaiting,
 		setMessage(c.Facts, w.Message)
 		return c
 	}
-	for _, e := range []struct {
-		reason string
-		code   daemonset.Reason
-	}{
-		{"FailedCreatePodSandBox", SandboxFailed}, {"FailedMount", FailedMount}, {"FailedAttachVolume", FailedMount}, {"NetworkNotReady", SandboxFailed},
-	} {
-		if ev := b.event(o, e.reason); ev != nil {
-			c.Code = e.code
-			setMessage(c.Facts, ev.Message)
-			return c
+	young := b.at.Sub(o.CreationTimestamp.Time) < patience
+	if ev := b.newestEvent(o, slices.Sorted(maps.Keys(kubeletEvents))...); ev != nil {
+		c.Code = kubeletEvents[ev.Reason]
+		if young {
+			c.Severity = Warning // often only that something else is not there yet
 		}
+		setMessage(c.Facts, ev.Message)
+		return c
 	}
-	if b.at.Sub(o.CreationTimestamp.Time) < patience {
-		return b.starting(o)
+	if young {
+		return b.starting(o, o.CreationTimestamp.Time)
 	}
 	c.Code = ContainerCreating
 	setMessage(c.Facts, w.Message)
+	return c
+}
+
+// kubeletEvents say why a pod's containers are not created.
+var kubeletEvents = map[string]daemonset.Reason{
+	"FailedCreatePodSandBox": SandboxFailed, "NetworkNotReady": SandboxFailed, "FailedMount": FailedMount, "FailedAttachVolume": FailedMount,
+}
+
+// initRuns is the cause of a pod whose init container has not ended.
+func (b *builder) initRuns(o *corev1.Pod, s *corev1.ContainerStatus, c *Cause) *Cause {
+	started := s.State.Running.StartedAt.Time
+	if b.at.Sub(started) < patience {
+		return b.starting(o, started)
+	}
+	c.Code, c.Since = InitRunning, timeOf(started)
 	return c
 }
 
@@ -334,11 +396,14 @@ func (b *builder) runsUnready(o *corev1.Pod, s *corev1.ContainerStatus, c *Cause
 	if started := s.State.Running.StartedAt.Time; !started.IsZero() {
 		c.Facts["startedAt"] = timeFact(started)
 		if ev := b.event(o, "Unhealthy"); ev == nil && b.at.Sub(started) < patience {
-			return b.starting(o)
+			return b.starting(o, started)
 		}
 	}
 	c.Code = ProbeFailing
 	c.Facts["restarts"] = int(s.RestartCount)
+	if s.RestartCount == 0 && b.at.Sub(s.State.Running.StartedAt.Time) < patience {
+		c.Severity = Warning // probes often fail while a container starts
+	}
 	if ev := b.event(o, "Unhealthy"); ev != nil {
 		setMessage(c.Facts, ev.Message)
 	}
@@ -349,22 +414,25 @@ func (b *builder) runsUnready(o *corev1.Pod, s *corev1.ContainerStatus, c *Cause
 // seen it yet, or a readiness gate is closed.
 func (b *builder) notReady(o *corev1.Pod) *Cause {
 	if b.at.Sub(o.CreationTimestamp.Time) < patience {
-		return b.starting(o)
+		return b.starting(o, o.CreationTimestamp.Time)
 	}
 	c := &Cause{Code: daemonset.NotReady, Severity: Error, Since: readySince(o), Facts: daemonset.Facts{}}
-	var closed []string
+	open := map[corev1.PodConditionType]bool{}
 	for i := range o.Status.Conditions {
-		switch s := &o.Status.Conditions[i]; s.Type {
-		case corev1.PodReady:
-			if s.Reason != "" {
-				c.Facts["reason"] = s.Reason
-			}
-			setMessage(c.Facts, s.Message)
-		case corev1.PodScheduled, corev1.PodInitialized, corev1.ContainersReady:
-		default:
-			if s.Status == corev1.ConditionFalse {
-				closed = append(closed, string(s.Type))
-			}
+		s := &o.Status.Conditions[i]
+		open[s.Type] = s.Status == corev1.ConditionTrue
+		if s.Type != corev1.PodReady {
+			continue
+		}
+		if s.Reason != "" {
+			c.Facts["reason"] = s.Reason
+		}
+		setMessage(c.Facts, s.Message)
+	}
+	var closed []string
+	for _, g := range b.st.DaemonSet.Spec.Template.Spec.ReadinessGates {
+		if !open[g.ConditionType] {
+			closed = append(closed, string(g.ConditionType))
 		}
 	}
 	if len(closed) > 0 {
@@ -374,9 +442,12 @@ func (b *builder) notReady(o *corev1.Pod) *Cause {
 }
 
 // starting is a pod that takes its time within patience, and says nothing of
-// a failure.
-func (b *builder) starting(o *corev1.Pod) *Cause {
-	return &Cause{Code: Starting, Severity: Info, Since: timeOf(o.CreationTimestamp.Time), Facts: daemonset.Facts{}}
+// a failure. It, or the container that it waits for, began at the time given.
+func (b *builder) starting(o *corev1.Pod, began time.Time) *Cause {
+	if c := b.evictLoop(o); c != nil {
+		return c
+	}
+	return &Cause{Code: Starting, Severity: Info, Since: timeOf(began), Facts: daemonset.Facts{}}
 }
 
 // readySince is when the pod's Ready condition last changed, else when the

@@ -119,8 +119,8 @@ type Budget struct {
 	Of             int                  `json:"of"`
 	OfSource       string               `json:"ofSource"` // Computed, Reported
 	Fallback       bool                 `json:"fallback"`
-	Used           int                  `json:"used"`
-	Free           int                  `json:"free"`
+	Used           *int                 `json:"used"` // nil where the pods could not be read, as Free
+	Free           *int                 `json:"free"`
 	Holders        []Holder             `json:"holders"`
 	Unblock        *Unblock             `json:"unblock"` // what would let one more node go; nil unless the budget is used up
 }

@@ -10,10 +10,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
 // problems returns everything that is wrong, cause before consequence, and
-// within one code the larger groups first.
+// within one code the more severe and the larger groups first.
 func (b *builder) problems(e *Explanation) []Problem {
 	p := &problems{byKey: map[string]*Problem{}}
 	b.nodeProblems(p)
@@ -26,8 +27,12 @@ func (b *builder) problems(e *Explanation) []Problem {
 // problems collects Problems by what they share.
 type problems struct{ byKey map[string]*Problem }
 
+// key tells one problem from the next: what says so in groups, and how bad it
+// is.
+func (c *Cause) key() string { return string(c.Severity) + groupKey(c.Code, c.Facts) }
+
 func (p *problems) add(node string, c *Cause) {
-	key := groupKey(c.Code, c.Facts)
+	key := c.key()
 	g := p.byKey[key]
 	if g == nil {
 		g = &Problem{Code: c.Code, Severity: c.Severity, Nodes: []string{}, Pods: []string{}, Facts: maps.Clone(c.Facts)}
@@ -37,12 +42,8 @@ func (p *problems) add(node string, c *Cause) {
 		p.byKey[key] = g
 	}
 	share(g.Facts, c.Facts)
-	if severityRank[c.Severity] < severityRank[g.Severity] {
-		g.Severity = c.Severity
-	}
-	if node != "" && !slices.Contains(g.Nodes[max(0, len(g.Nodes)-1):], node) {
+	if node != "" {
 		g.Nodes = append(g.Nodes, node)
-		g.Count++
 	}
 	if c.Pod != "" {
 		g.Pods = append(g.Pods, c.Pod)
@@ -62,10 +63,18 @@ var severityRank = map[Severity]int{Error: 0, Warning: 1, Info: 2}
 func (p *problems) sorted() []Problem {
 	out := []Problem{}
 	for _, k := range slices.Sorted(maps.Keys(p.byKey)) {
-		out = append(out, *p.byKey[k])
+		g := *p.byKey[k]
+		slices.Sort(g.Nodes)
+		g.Nodes = slices.Compact(g.Nodes)
+		g.Count = len(g.Nodes)
+		out = append(out, g)
 	}
 	slices.SortStableFunc(out, func(x, y Problem) int {
-		return cmp.Or(cmp.Compare(slices.Index(problemOrder, x.Code), slices.Index(problemOrder, y.Code)), cmp.Compare(y.Count, x.Count))
+		return cmp.Or(
+			cmp.Compare(slices.Index(problemOrder, x.Code), slices.Index(problemOrder, y.Code)),
+			cmp.Compare(severityRank[x.Severity], severityRank[y.Severity]),
+			cmp.Compare(y.Count, x.Count),
+			slices.Compare(x.Nodes, y.Nodes))
 	})
 	return out
 }
@@ -75,13 +84,13 @@ func (b *builder) nodeProblems(p *problems) {
 	silent := b.silent()
 	for i := range b.st.Nodes {
 		n := &b.st.Nodes[i]
-		if n.Membership().Misscheduled {
-			f := daemonset.Facts{"because": string(n.ShouldRun.Reason)}
+		c := b.causes[n.Name]
+		if n.Membership().Misscheduled && !misscheduledByIt(n, c) {
+			f := daemonset.Facts{"because": string(n.ShouldRun.Reason), "stays": n.MayStay.OK}
 			maps.Copy(f, n.ShouldRun.Facts)
 			p.add(n.Name, &Cause{Code: Misscheduled, Severity: Info, Pod: n.Pods[0].Name, Facts: f})
 		}
-		c := b.causes[n.Name]
-		if c == nil || n.Exists && !n.ShouldRun.OK && !b.st.Holds(n) {
+		if c == nil || n.Exists && !n.ShouldRun.OK && !b.st.Holds(n) || c.Code == NoPod && b.st.DaemonSet.DeletionTimestamp != nil {
 			continue
 		}
 		if silent && c.Code == NoPod {
@@ -91,11 +100,39 @@ func (b *builder) nodeProblems(p *problems) {
 	}
 }
 
+// misscheduledByIt tells whether a node that is down is misscheduled for
+// nothing else: the taint comes and goes with the node's condition.
+func misscheduledByIt(n *daemonset.Node, c *Cause) bool {
+	if c == nil || c.Code != NodeNotReady && c.Code != TerminatingOnDeadNode {
+		return false
+	}
+	key, others := n.ShouldRun.Facts["key"], n.ShouldRun.Facts["others"]
+	return (key == corev1.TaintNodeNotReady || key == corev1.TaintNodeUnreachable) && others == nil
+}
+
 // silent tells whether the controller had the time to act and did nothing: it
 // last wrote the status longer ago than expectations or a start can explain.
+// Without events that cannot be told from creations that are refused.
 func (b *builder) silent() bool {
 	written := b.statusWritten()
-	return written != nil && b.at.Sub(*written) > patience && b.at.Sub(b.lastChange()) > patience
+	return written != nil && b.at.Sub(*written) > patience && b.settled() && b.refusal == nil && !b.s.Lacks(snapshot.Events)
+}
+
+// owes tells whether the controller has something to do that no backoff can
+// hold up.
+func owes(next *daemonset.Step) bool {
+	failed := 0
+	for _, i := range next.Deletes.Certain {
+		if i.Reason == daemonset.FailedPod {
+			failed++
+		}
+	}
+	for _, c := range next.Deletes.Choices {
+		if c.Reason == daemonset.FailedPod {
+			failed += c.Count
+		}
+	}
+	return next.Creates.Len()+next.Deletes.Len() > failed
 }
 
 // podProblems are those of pods that are in the wrong place or hands.
@@ -106,7 +143,7 @@ func (b *builder) podProblems(p *problems) {
 			p.add(n.Name, &Cause{Code: daemonset.Duplicate, Severity: Warning, Facts: daemonset.Facts{}})
 		}
 		if b.onDelete() && n.Membership().Current && !n.Membership().Updated {
-			p.add(n.Name, &Cause{Code: OnDeleteOutdated, Severity: Info, Pod: n.Pods[0].Name, Facts: daemonset.Facts{}})
+			p.add(n.Name, &Cause{Code: OnDeleteOutdated, Severity: Info, Pod: n.Pods[0].Name, Facts: b.revisionFacts(&n.Pods[0])})
 		}
 		for _, pod := range slices.Concat(n.Pods, n.Ignored) {
 			b.handsProblem(p, n.Name, &pod)
@@ -140,6 +177,18 @@ func (b *builder) handsProblem(p *problems, node string, pod *daemonset.Pod) {
 	}
 }
 
+// revisionFacts names the revision of a pod, with its number where there is
+// one.
+func (b *builder) revisionFacts(p *daemonset.Pod) daemonset.Facts {
+	f := daemonset.Facts{"revision": p.Revision}
+	for i := range b.st.History.Revisions {
+		if r := &b.st.History.Revisions[i]; r.Name == p.Revision {
+			f["number"] = int(r.Number)
+		}
+	}
+	return f
+}
+
 // ownProblems are those of the DaemonSet itself.
 func (b *builder) ownProblems(p *problems, e *Explanation) {
 	ds := b.st.DaemonSet
@@ -160,8 +209,14 @@ func (b *builder) ownProblems(p *problems, e *Explanation) {
 	if err := e.Next.Error; err != nil {
 		p.add(err.Node, &Cause{Code: err.Code, Severity: Error, Pod: err.Pod, Facts: daemonset.Facts{"field": err.Field}})
 	}
+	if b.silent() && owes(&e.Next) {
+		p.add("", &Cause{Code: ControllerSilent, Severity: Error, Since: b.statusWritten(), Facts: daemonset.Facts{}})
+	}
 	if ports := hostPorts(ds.Spec.Template.Spec); len(ports) > 0 && b.st.Budget.MaxSurge > 0 {
 		p.add("", &Cause{Code: SurgeHostPort, Severity: Warning, Facts: daemonset.Facts{"ports": ports}})
+	}
+	if ds.DeletionTimestamp == nil && !b.onDelete() && b.oldNodes() > 0 {
+		b.ignoredBudgets(p)
 	}
 	if len(e.Status.Differences) > 0 && e.Status.Differences[0].Reason == StaleStatus {
 		fields := []string{}
@@ -169,6 +224,22 @@ func (b *builder) ownProblems(p *problems, e *Explanation) {
 			fields = append(fields, d.Field)
 		}
 		p.add("", &Cause{Code: StaleStatus, Severity: Warning, Since: e.Status.WrittenAt, Facts: daemonset.Facts{"fields": fields}})
+	}
+}
+
+// ignoredBudgets are the PodDisruptionBudgets that somebody may trust in while
+// a rollout deletes the pods that they select: only evictions heed them.
+func (b *builder) ignoredBudgets(p *problems) {
+	for i := range b.s.PodDisruptionBudgets {
+		pdb := &b.s.PodDisruptionBudgets[i]
+		f := daemonset.Facts{"name": pdb.Name}
+		if v := pdb.Spec.MinAvailable; v != nil {
+			f["minAvailable"] = v.String()
+		}
+		if v := pdb.Spec.MaxUnavailable; v != nil {
+			f["maxUnavailable"] = v.String()
+		}
+		p.add("", &Cause{Code: DisruptionBudgetIgnored, Severity: Info, Facts: f})
 	}
 }
 
@@ -219,7 +290,7 @@ func (b *builder) compareRevisions(p *problems) {
 		}
 		total[side]++
 		if c := b.causes[n.Name]; c != nil && ofContainer[c.Code] {
-			key := groupKey(c.Code, c.Facts)
+			key := c.key()
 			if failing[key] == nil {
 				failing[key] = &[2]int{}
 			}
@@ -235,5 +306,5 @@ func (b *builder) compareRevisions(p *problems) {
 }
 
 var ofContainer = map[daemonset.Reason]bool{
-	OOMKilled: true, CrashLoop: true, ImagePull: true, FailedMount: true, SandboxFailed: true, ContainerConfig: true, ContainerCreating: true, ProbeFailing: true,
+	OOMKilled: true, CrashLoop: true, ImagePull: true, FailedMount: true, SandboxFailed: true, ContainerConfig: true, ContainerCreating: true, InitRunning: true, ProbeFailing: true,
 }

@@ -1,6 +1,8 @@
 package explain
 
 import (
+	"maps"
+
 	appsv1 "k8s.io/api/apps/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
@@ -19,9 +21,12 @@ func (b *builder) verdict(e *Explanation) Verdict {
 	}
 	old := b.oldNodes()
 	v := Verdict{Facts: daemonset.Facts{
-		"basis": basis, "desired": counts.Desired, "updated": counts.Updated, "available": counts.Available, "unavailable": counts.Unavailable,
-		"oldNodes": old, "used": e.Budget.Used, "limit": b.st.Limit(), "holders": len(e.Budget.Holders),
+		"basis": basis, "desired": counts.Desired, "updated": counts.Updated, "available": counts.Available, "unavailable": counts.Unavailable, "limit": b.st.Limit(),
 	}}
+	if b.st.PodsRead {
+		v.Facts["oldNodes"], v.Facts["used"], v.Facts["holders"] = old, *e.Budget.Used, len(e.Budget.Holders)
+		maps.Copy(v.Facts, b.byRevision())
+	}
 	ds := b.st.DaemonSet
 	rolling := old > 0 && ds.Spec.UpdateStrategy.Type == appsv1.RollingUpdateDaemonSetStrategyType
 	failing, waiting := b.wrongNodes()
@@ -38,7 +43,7 @@ func (b *builder) verdict(e *Explanation) Verdict {
 		v.Code = Progressing
 	case failing > 0:
 		v.Code = Degraded
-	case waiting > 0 || e.Next.Kind != daemonset.StepNone:
+	case waiting > 0 || e.Next.Kind != daemonset.StepNone || b.st.NodesRead && counts.Available < counts.Desired:
 		v.Code = Progressing
 	case !b.st.NodesRead && counts.Available < counts.Desired:
 		v.Code = Unknown
@@ -48,6 +53,28 @@ func (b *builder) verdict(e *Explanation) Verdict {
 		v.Code = Healthy
 	}
 	return v
+}
+
+// byRevision counts how many of the new and of the old pods fail: that tells a
+// bad revision from a bad node. Pods on nodes that are down count for neither.
+func (b *builder) byRevision() daemonset.Facts {
+	var pods, failing [2]int
+	for i := range b.st.Nodes {
+		n := &b.st.Nodes[i]
+		p := concern(n)
+		if p == nil || p.Terminating || nodeDown(n) != nil {
+			continue
+		}
+		old := 1
+		if p.Updated {
+			old = 0
+		}
+		pods[old]++
+		if c := b.causes[n.Name]; c != nil && c.Severity == Error && ofContainer[c.Code] {
+			failing[old]++
+		}
+	}
+	return daemonset.Facts{"newPods": pods[0], "newFailing": failing[0], "oldPods": pods[1], "oldFailing": failing[1]}
 }
 
 // oldNodes counts the nodes with an old pod that is not on its way out.
@@ -82,13 +109,19 @@ func (b *builder) wrongNodes() (failing, waiting int) {
 	return failing, waiting
 }
 
-// stuck tells whether a rollout cannot go on by itself.
+// stuck tells whether a rollout cannot go on by itself: its step fails, a
+// creation is refused, which ends each sync before anything is replaced, the
+// controller does not act, or all holders of the budget stay as they are.
 func (b *builder) stuck(e *Explanation) bool {
-	if e.Next.Error != nil {
+	switch {
+	case e.Next.Error != nil, b.silent() && owes(&e.Next):
 		return true
-	}
-	if e.Next.Kind != daemonset.StepNone || len(e.Budget.Holders) == 0 {
+	case b.refusal != nil && e.Next.Creates.Len() > 0 && e.Next.Kind == daemonset.StepManage:
+		return true
+	case owes(&e.Next), len(e.Budget.Holders) == 0:
 		return false
+	case e.Next.Kind == daemonset.StepManage && *e.Budget.Used < b.st.Limit():
+		return false // it deletes failed pods now, and old ones while it waits to do so again
 	}
 	for _, h := range e.Budget.Holders {
 		if c := b.causes[h.Node]; c == nil || c.Severity != Error {

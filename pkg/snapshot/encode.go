@@ -9,37 +9,40 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // document is a Snapshot as it is written.
 type document struct {
-	metav1.TypeMeta   `json:",inline"`
-	TakenAt           time.Time                   `json:"takenAt"`
-	KubernetesVersion string                      `json:"kubernetesVersion"`
-	VersionSource     VersionSource               `json:"versionSource"`
-	Gaps              []Gap                       `json:"gaps"`
-	DaemonSet         *appsv1.DaemonSet           `json:"daemonSet"`
-	Revisions         []appsv1.ControllerRevision `json:"revisions"`
-	Nodes             []corev1.Node               `json:"nodes"`
-	Pods              []corev1.Pod                `json:"pods"`
-	Events            []corev1.Event              `json:"events"`
+	metav1.TypeMeta      `json:",inline"`
+	TakenAt              time.Time                      `json:"takenAt"`
+	KubernetesVersion    string                         `json:"kubernetesVersion"`
+	VersionSource        VersionSource                  `json:"versionSource"`
+	Gaps                 []Gap                          `json:"gaps"`
+	DaemonSet            *appsv1.DaemonSet              `json:"daemonSet"`
+	Revisions            []appsv1.ControllerRevision    `json:"revisions"`
+	Nodes                []corev1.Node                  `json:"nodes"`
+	Pods                 []corev1.Pod                   `json:"pods"`
+	Events               []corev1.Event                 `json:"events"`
+	PodDisruptionBudgets []policyv1.PodDisruptionBudget `json:"podDisruptionBudgets"` // later than the others
 }
 
 // Encode returns the Snapshot as one JSON document, which Decode reads back
 // to an equal Snapshot. Lists are never null.
 func Encode(s *Snapshot) ([]byte, error) {
 	d := document{
-		TypeMeta:          metav1.TypeMeta{APIVersion: APIVersion, Kind: Kind},
-		TakenAt:           s.TakenAt.UTC(),
-		KubernetesVersion: s.KubernetesVersion,
-		VersionSource:     s.VersionSource,
-		Gaps:              list(s.Gaps),
-		DaemonSet:         s.DaemonSet,
-		Revisions:         list(s.Revisions),
-		Nodes:             list(s.Nodes),
-		Pods:              list(s.Pods),
-		Events:            list(s.Events),
+		TypeMeta:             metav1.TypeMeta{APIVersion: APIVersion, Kind: Kind},
+		TakenAt:              s.TakenAt.UTC(),
+		KubernetesVersion:    s.KubernetesVersion,
+		VersionSource:        s.VersionSource,
+		Gaps:                 list(s.Gaps),
+		DaemonSet:            s.DaemonSet,
+		Revisions:            list(s.Revisions),
+		Nodes:                list(s.Nodes),
+		Pods:                 list(s.Pods),
+		Events:               list(s.Events),
+		PodDisruptionBudgets: list(s.PodDisruptionBudgets),
 	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -51,8 +54,8 @@ func Encode(s *Snapshot) ([]byte, error) {
 }
 
 // Decode reads what Encode wrote, and checks it with Validate. Empty lists
-// come back as nil. A field that it does not know is an error, since the
-// answer could depend on it.
+// come back as nil, as do lists that are not there. A field that it does not
+// know is an error, since the answer could depend on it.
 func Decode(data []byte) (*Snapshot, error) {
 	var d document
 	dec := json.NewDecoder(bytes.NewReader(data))
@@ -64,22 +67,23 @@ func Decode(data []byte) (*Snapshot, error) {
 		return nil, fmt.Errorf("not a snapshot of %s: apiVersion %q, kind %q", APIVersion, d.APIVersion, d.Kind)
 	}
 	s := &Snapshot{
-		DaemonSet:         d.DaemonSet,
-		Revisions:         none(d.Revisions),
-		Nodes:             none(d.Nodes),
-		Pods:              none(d.Pods),
-		Events:            none(d.Events),
-		TakenAt:           d.TakenAt,
-		KubernetesVersion: d.KubernetesVersion,
-		VersionSource:     d.VersionSource,
-		Gaps:              none(d.Gaps),
+		DaemonSet:            d.DaemonSet,
+		Revisions:            none(d.Revisions),
+		Nodes:                none(d.Nodes),
+		Pods:                 none(d.Pods),
+		Events:               none(d.Events),
+		PodDisruptionBudgets: none(d.PodDisruptionBudgets),
+		TakenAt:              d.TakenAt,
+		KubernetesVersion:    d.KubernetesVersion,
+		VersionSource:        d.VersionSource,
+		Gaps:                 none(d.Gaps),
 	}
 	return s, Validate(s)
 }
 
 // Validate returns an error that names the field when the Snapshot lacks what
 // every calculation needs: a named DaemonSet with a selector, a time, and
-// names for all objects, unique among nodes and pods.
+// names for all revisions, nodes and pods, unique among nodes and pods.
 func Validate(s *Snapshot) error {
 	ds := s.DaemonSet
 	switch {

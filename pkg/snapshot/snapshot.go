@@ -12,6 +12,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 )
 
 // APIVersion is the version of every document that kubectl ds writes.
@@ -24,13 +25,19 @@ const Kind = "Snapshot"
 // Snapshots of one reading share their Nodes.
 //
 // Objects lack what no rule and no screen reads: see Strip. An empty list
-// means that there is none, unless a Gap names the list.
+// means that there is none, unless a Gap names the list; but see
+// PodDisruptionBudgets.
 type Snapshot struct {
 	DaemonSet *appsv1.DaemonSet
 	Revisions []appsv1.ControllerRevision
 	Nodes     []corev1.Node
 	Pods      []corev1.Pod
 	Events    []corev1.Event
+
+	// PodDisruptionBudgets are those that select the pods of the live template.
+	// A dump without any, and a Snapshot that was written before they were read,
+	// have no Gap for it: no number depends on them.
+	PodDisruptionBudgets []policyv1.PodDisruptionBudget
 
 	// TakenAt is the clock of every calculation: the API server's when the
 	// Snapshot came from a cluster.
@@ -65,16 +72,17 @@ type Gap struct {
 type What string
 
 const (
-	Nodes     What = "nodes"
-	Pods      What = "pods"
-	Revisions What = "controllerrevisions"
-	Events    What = "events"
-	Version   What = "version"
-	Clock     What = "clock"
+	Nodes                What = "nodes"
+	Pods                 What = "pods"
+	Revisions            What = "controllerrevisions"
+	Events               What = "events"
+	PodDisruptionBudgets What = "poddisruptionbudgets"
+	Version              What = "version"
+	Clock                What = "clock"
 )
 
 // Whats lists every What, in the order in which gaps are reported.
-var Whats = []What{Nodes, Pods, Revisions, Events, Version, Clock}
+var Whats = []What{Nodes, Pods, Revisions, Events, PodDisruptionBudgets, Version, Clock}
 
 // Why says what kept a part of the input from being read.
 type Why string
@@ -90,16 +98,21 @@ const (
 type Consequence string
 
 const (
-	PlacementUnknown Consequence = "PlacementUnknown" // no computed DESIRED, no reasons per node
-	PodsUnknown      Consequence = "PodsUnknown"      // only the placement and the reported numbers are left
-	RevisionInferred Consequence = "RevisionInferred" // which pods are up to date is told by their template generation only
-	CausesReduced    Consequence = "CausesReduced"    // refused creations and the words of scheduler and kubelet are missing
-	RulesAssumed     Consequence = "RulesAssumed"     // the rules of the newest known version are used
-	ClockAssumed     Consequence = "ClockAssumed"     // ages and availability are measured with another clock
+	PlacementUnknown         Consequence = "PlacementUnknown"         // no computed DESIRED, no reasons per node
+	PodsUnknown              Consequence = "PodsUnknown"              // only the placement and the reported numbers are left
+	RevisionInferred         Consequence = "RevisionInferred"         // which pods are up to date is told by their template generation only
+	CausesReduced            Consequence = "CausesReduced"            // refused creations and the words of scheduler and kubelet are missing
+	DisruptionBudgetsUnknown Consequence = "DisruptionBudgetsUnknown" // whether a PodDisruptionBudget selects the pods is not told
+	RulesAssumed             Consequence = "RulesAssumed"             // the rules of the newest known version are used
+	ClockAssumed             Consequence = "ClockAssumed"             // ages and availability are measured with another clock
+	SeveralMoments           Consequence = "SeveralMoments"           // nothing is missing, but the parts may be of several moments
 )
 
 // Consequence returns what the gap costs.
 func (g Gap) Consequence() Consequence {
+	if g.Why == Moved {
+		return SeveralMoments
+	}
 	switch g.What {
 	case Nodes:
 		return PlacementUnknown
@@ -109,6 +122,8 @@ func (g Gap) Consequence() Consequence {
 		return RevisionInferred
 	case Events:
 		return CausesReduced
+	case PodDisruptionBudgets:
+		return DisruptionBudgetsUnknown
 	case Version:
 		return RulesAssumed
 	default:

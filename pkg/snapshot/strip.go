@@ -5,6 +5,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -12,8 +13,9 @@ import (
 // that 15,000 nodes and their pods stay tens of megabytes. They are for
 // whoever fills a Snapshot, page by page, before anybody else sees it.
 
-// StripNode keeps of a node its name, labels, taints, conditions, versions
-// and allocatable resources. status.images is most of a Node's size.
+// StripNode keeps of a node its name, labels, taints, conditions, whether it
+// is cordoned, its kubelet's version, system and architecture, and its
+// allocatable resources. status.images is most of a Node's size.
 func StripNode(n *corev1.Node) {
 	stripMeta(&n.ObjectMeta)
 	n.Annotations = nil
@@ -30,8 +32,10 @@ func StripNode(n *corev1.Node) {
 	}
 }
 
-// StripPod keeps of a pod its identity, owner, target node, the image of each
-// container, and its status. Env values, which may be secret, go.
+// StripPod keeps of a pod its identity, owner, target node, grace period, the
+// image and resource requests of each container, and its status. Env values,
+// which may be secret, go. So does the affinity of a pod that is bound: it
+// names the node only until then.
 func StripPod(p *corev1.Pod) {
 	stripMeta(&p.ObjectMeta)
 	p.Annotations = nil
@@ -42,7 +46,7 @@ func StripPod(p *corev1.Pod) {
 
 		TerminationGracePeriodSeconds: p.Spec.TerminationGracePeriodSeconds,
 	}
-	if a := p.Spec.Affinity; a != nil && a.NodeAffinity != nil && a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil {
+	if a := p.Spec.Affinity; spec.NodeName == "" && a != nil && a.NodeAffinity != nil && a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil {
 		spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
 			RequiredDuringSchedulingIgnoredDuringExecution: a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution,
 		}}
@@ -56,6 +60,25 @@ func StripPod(p *corev1.Pod) {
 		StartTime:             p.Status.StartTime,
 		InitContainerStatuses: p.Status.InitContainerStatuses,
 		ContainerStatuses:     p.Status.ContainerStatuses,
+	}
+	for i := range p.Status.Conditions {
+		p.Status.Conditions[i].LastProbeTime = metav1.Time{}
+	}
+	stripStatuses(p.Status.InitContainerStatuses)
+	stripStatuses(p.Status.ContainerStatuses)
+}
+
+func stripStatuses(cs []corev1.ContainerStatus) {
+	for i, c := range cs {
+		for _, t := range []*corev1.ContainerStateTerminated{c.State.Terminated, c.LastTerminationState.Terminated} {
+			if t != nil {
+				t.ContainerID = ""
+			}
+		}
+		cs[i] = corev1.ContainerStatus{
+			Name: c.Name, Image: c.Image, Ready: c.Ready, Started: c.Started, RestartCount: c.RestartCount,
+			State: c.State, LastTerminationState: c.LastTerminationState,
+		}
 	}
 }
 
@@ -72,6 +95,14 @@ func StripRevision(r *appsv1.ControllerRevision) { stripMeta(&r.ObjectMeta) }
 
 // StripEvent keeps all of an event but who wrote which field.
 func StripEvent(e *corev1.Event) { stripMeta(&e.ObjectMeta) }
+
+// StripPodDisruptionBudget keeps of a PodDisruptionBudget its name, labels and
+// spec. Its status goes: a rollout heeds none of it.
+func StripPodDisruptionBudget(b *policyv1.PodDisruptionBudget) {
+	stripMeta(&b.ObjectMeta)
+	b.Annotations = nil
+	b.Status = policyv1.PodDisruptionBudgetStatus{}
+}
 
 func stripMeta(m *metav1.ObjectMeta) {
 	m.ManagedFields = nil

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -30,14 +31,15 @@ type event struct {
 	version int64
 	kind    string // daemonset, node, pod
 	name    string
+	node    string // of a pod: the one that it is for
 	added   bool
 	deleted bool
 	status  bool
 }
 
-// moment is what there was when an event had just happened. expecting tells that a pod was created since the status
-// write before the last one: the sync that created it may be the one that wrote the status, and then it did not count
-// the pod yet, which it waits to see.
+// moment is what there was when an event had just happened. expecting tells that, since the status write before the
+// last one, a pod was created that is alone on its node: the sync that created it may be the one that wrote the status,
+// and then it did not count the pod yet, which it waits to see. A pod beside an older one changes no number.
 type moment struct {
 	objects    state
 	last, next event
@@ -87,6 +89,9 @@ func (r *record) follow(t *testing.T, kind string, w watch.Interface) {
 			return
 		}
 		ev := event{version: versionOf(t, e.Object), kind: kind, name: o.GetName(), added: e.Type == watch.Added, deleted: e.Type == watch.Deleted}
+		if pod, ok := e.Object.(*corev1.Pod); ok {
+			ev.node = nodeOf(pod)
+		}
 		if ds, ok := e.Object.(*appsv1.DaemonSet); ok {
 			ev.status = before != nil && equality.Semantic.DeepEqual(before.Spec, ds.Spec) && !equality.Semantic.DeepEqual(before.Status, ds.Status)
 			before = ds
@@ -114,22 +119,47 @@ func (r *record) at(version int64) moment {
 	defer r.mu.Unlock()
 	slices.SortStableFunc(r.events, func(a, b event) int { return int(a.version - b.version) })
 	m := moment{objects: state{}}
-	created := false
+	pods := map[string]string{} // to their nodes
+	created := map[string]bool{}
 	for _, e := range r.events {
 		if e.version > version {
 			m.next = e
 			return m
 		}
 		m.last = e
-		if m.objects[e.kind+"/"+e.name] = e.version; e.deleted {
+		m.objects[e.kind+"/"+e.name] = e.version
+		switch {
+		case e.deleted:
 			delete(m.objects, e.kind+"/"+e.name)
+			delete(pods, e.name)
+			delete(created, e.name)
+		case e.kind == "pod":
+			pods[e.name] = e.node
+			created[e.name] = created[e.name] || e.added
+		case e.status:
+			m.expecting = false
+			for name := range created {
+				m.expecting = m.expecting || created[name] && alone(pods, name)
+			}
+			clear(created)
 		}
-		if e.status {
-			m.expecting, created = created, false
-		}
-		created = created || e.kind == "pod" && e.added
 	}
 	return m
+}
+
+// alone tells whether no other pod is for the pod's node.
+func alone(pods map[string]string, name string) bool {
+	for other, node := range pods {
+		if other != name && node == pods[name] {
+			return false
+		}
+	}
+	return true
+}
+
+// nodeOf is the node that the DaemonSet controller made the pod for.
+func nodeOf(pod *corev1.Pod) string {
+	return pod.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms[0].MatchFields[0].Values[0]
 }
 
 func (s state) equal(other state) bool { return maps.Equal(s, other) }

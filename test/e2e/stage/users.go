@@ -22,7 +22,8 @@ const (
 	Reader = "reader"
 	// NoNodes is a Reader who may not read nodes.
 	NoNodes = "no-nodes"
-	// OneNamespace may read daemonsets, controllerrevisions, pods and events of the namespaces given to AllowNamespace.
+	// OneNamespace may read daemonsets, controllerrevisions, pods, events and poddisruptionbudgets of the namespaces given
+	// to AllowNamespace.
 	OneNamespace = "viewer-one-ns"
 	// Nobody is known and may do nothing.
 	Nobody = "nobody"
@@ -34,12 +35,14 @@ var users = []string{Admin, Reader, NoNodes, OneNamespace, Nobody}
 // minutes: nothing is gained by a secret one.
 func token(user string) string { return user + "-token" }
 
-// ReadRules gives get, list and watch on the resources of the core and apps groups (and their events).
+// ReadRules gives get, list and watch on the resources of the core and apps groups (and their events), and on
+// PodDisruptionBudgets, as the built-in role view does.
 func ReadRules(core, apps []string) []rbacv1.PolicyRule {
 	read := []string{"get", "list", "watch"}
 	return []rbacv1.PolicyRule{
 		{APIGroups: []string{""}, Resources: core, Verbs: read},
 		{APIGroups: []string{"apps"}, Resources: apps, Verbs: read},
+		{APIGroups: []string{"policy"}, Resources: []string{"poddisruptionbudgets"}, Verbs: read},
 	}
 }
 

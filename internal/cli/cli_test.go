@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestMain lets a story call the program as a process of its own, by the names
+// that kubectl calls it by.
+func TestMain(m *testing.M) {
+	run := func() { os.Exit(Main(os.Args, os.Stdin, os.Stdout, os.Stderr)) }
+	testscript.Main(m, map[string]func(){"kubectl-ds": run, "kubectl_complete-ds": run})
+}
+
+// TestStories runs the stories in testdata. Each finds cluster.yaml, no
+// kubeconfig, $CLOSED, an address at which nobody answers, and $SILENT, one at
+// which somebody accepts connections and says nothing: "await" waits for the
+// first.
+func TestStories(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata",
+		RequireUniqueNames:  true,
+		RequireExplicitExec: true,
+		UpdateScripts:       os.Getenv("UPDATE_STORIES") != "",
+		Setup: func(e *testscript.Env) error {
+			cluster, err := os.ReadFile(filepath.Join("testdata", "cluster.yaml"))
+			if err != nil {
+				return err
+			}
+			if err := os.WriteFile(filepath.Join(e.WorkDir, "cluster.yaml"), cluster, 0o600); err != nil {
+				return err
+			}
+			e.Setenv("KUBECONFIG", filepath.Join(e.WorkDir, "none"))
+			e.Setenv("NOW", "--now=2026-11-20T12:00:00Z")
+			e.Setenv("RULES", "--kubernetes-version=v1.37.1")
+			return addresses(e)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"await": await},
+	})
+}
+
+// addresses sets CLOSED and SILENT.
+func addresses(e *testscript.Env) error {
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	e.Setenv("CLOSED", "http://"+closed.Addr().String())
+	if err := closed.Close(); err != nil {
+		return err
+	}
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	e.Setenv("SILENT", "http://"+silent.Addr().String())
+	e.Defer(func() { _ = silent.Close() })
+	connected := make(chan struct{}, 100)
+	e.Values["connected"] = connected
+	go func() {
+		for {
+			c, err := silent.Accept()
+			if err != nil {
+				return
+			}
+			defer c.Close()
+			connected <- struct{}{}
+		}
+	}()
+	return nil
+}
+
+func await(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) > 0 {
+		ts.Fatalf("usage: await")
+	}
+	select {
+	case <-ts.Value("connected").(chan struct{}):
+	case <-time.After(20 * time.Second):
+		ts.Check(fmt.Errorf("nobody connected to $SILENT"))
+	}
+}

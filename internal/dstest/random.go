@@ -1,0 +1,613 @@
+package dstest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// Newest is the Kubernetes version of Random's states.
+const Newest = "v1.37.1"
+
+// Random returns a state of Newest, the same for the same seed: see RandomFor.
+func Random(seed int64) *snapshot.Snapshot { return RandomFor(seed, Newest) }
+
+// RandomFor returns a state that a cluster of the version, "v1.30.4", could
+// hold, the same for the same seed and version.
+//
+// Most states are calm: every node has what it should, so the controller gets
+// as far as the rolling update, with some of its budget used. Some are
+// disorderly, so it creates and deletes before that. A few have hundreds of
+// nodes. All draw from the same oddities: of claims, revisions, clocks,
+// placement and strategy.
+func RandomFor(seed int64, version string) *snapshot.Snapshot {
+	g := &generator{
+		Rand:     rand.New(rand.NewPCG(uint64(seed), 0x6b7562656374646c)),
+		nullTime: !atLeast(version, 34),
+	}
+	g.temper()
+	g.s = newSnapshot(newDaemonSet(), version)
+	if g.chance(10) {
+		g.s.TakenAt = g.s.TakenAt.Add(300 * time.Millisecond)
+	}
+	g.daemonSet()
+	g.revisions()
+	g.nodes()
+	g.pods()
+	g.fitBudget()
+	g.Shuffle(len(g.s.Pods), func(i, j int) { g.s.Pods[i], g.s.Pods[j] = g.s.Pods[j], g.s.Pods[i] })
+	if g.chance(10) {
+		one := intstr.FromInt32(1)
+		g.s.PodDisruptionBudgets = []policyv1.PodDisruptionBudget{{
+			ObjectMeta: metav1.ObjectMeta{Namespace: g.s.DaemonSet.Namespace, Name: "budget"},
+			Spec:       policyv1.PodDisruptionBudgetSpec{MaxUnavailable: &one, Selector: g.s.DaemonSet.Spec.Selector},
+		}}
+	}
+	return g.s
+}
+
+func atLeast(version string, minor int) bool {
+	parts := strings.Split(version, ".")
+	if len(parts) < 2 {
+		panic(fmt.Sprintf("%q is not a Kubernetes version such as %s", version, Newest))
+	}
+	n, err := strconv.Atoi(parts[1])
+	if err != nil {
+		panic(fmt.Sprintf("%q is not a Kubernetes version such as %s", version, Newest))
+	}
+	return n >= minor
+}
+
+// fate is what a node is meant to be for the DaemonSet. Oddities of placement
+// can make it something else, which is as well.
+type fate int
+
+const (
+	eligible   fate = iota
+	tainted         // should not run the pod, may keep it
+	ineligible      // neither
+	vanished        // no node at all
+)
+
+type generator struct {
+	*rand.Rand
+	s        *snapshot.Snapshot
+	nullTime bool
+	surge    bool
+	usesPool bool
+
+	// What is drawn for a state as a whole. Percentages.
+	crowd      bool // hundreds of nodes
+	progress   int  // of pods that are new
+	health     int  // of pods that are ready
+	disorder   int  // of nodes that hold anything
+	emptiness  int  // of nodes that hold nothing
+	strictness int  // of nodes that are tainted
+	unplaced   int  // of pods of vanished nodes that were never bound
+
+	fates     map[string]fate
+	order     []string // the keys of fates
+	hashes    []string // of pods that are up to date
+	oldHashes []string
+	podNumber int
+	down      int // nodes that look unavailable, roughly
+	doubled   int // nodes that look surged, roughly
+}
+
+func (g *generator) chance(percent int) bool { return g.IntN(100) < percent }
+
+func pick[T any](g *generator, of ...T) T { return of[g.IntN(len(of))] }
+
+// temper draws what kind of state it is.
+func (g *generator) temper() {
+	g.progress, g.health = pick(g, 0, 20, 50, 50, 80, 100), pick(g, 40, 80, 90, 100, 100)
+	g.strictness = 8
+	g.surge = g.chance(40)
+	switch {
+	case g.chance(25):
+		g.disorder = pick(g, 20, 50, 100)
+	case g.surge && g.chance(20): // pods to sunset
+		g.strictness, g.health, g.progress = 40, 100, pick(g, 0, 30, 60)
+	}
+	if !g.chance(4) {
+		return
+	}
+	g.crowd, g.disorder = true, 0
+	switch g.IntN(6) {
+	case 0:
+		g.emptiness = 97
+	case 1:
+		g.health, g.progress = 3, 3
+	case 2:
+		g.health, g.progress = 100, 3
+	case 3:
+		g.disorder = 100
+	case 4:
+		g.strictness, g.health, g.progress = 95, 100, 3
+	case 5:
+		g.unplaced, g.disorder = 90, 50
+	}
+}
+
+// daemonSet draws the strategy and the template.
+func (g *generator) daemonSet() {
+	ds := g.s.DaemonSet
+	g.strategy()
+	if g.chance(40) {
+		ds.Spec.MinReadySeconds = pick(g, int32(1), 10, 30, 3600)
+	}
+	limit := pick(g, int32(0), 1, 2, 3, 10)
+	ds.Spec.RevisionHistoryLimit = &limit
+	if g.chance(10) {
+		ds.Spec.Selector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
+			{Key: "app", Operator: metav1.LabelSelectorOpIn, Values: []string{Name, "agent2"}},
+			{Key: "not-mine", Operator: metav1.LabelSelectorOpDoesNotExist},
+		}}
+	}
+	switch {
+	case g.chance(12):
+		ds.Annotations = nil
+	case g.chance(3):
+		ds.Annotations[appsv1.DeprecatedTemplateGeneration] = pick(g, "two", "02", "2.0", "")
+	}
+	if g.chance(20) {
+		ds.Generation = 3
+		ds.Status.ObservedGeneration = pick(g, int64(2), 3)
+	}
+	if g.chance(10) {
+		n := int32(1)
+		ds.Status.CollisionCount = &n
+	}
+	if g.chance(3) {
+		now := ago(time.Second)
+		ds.DeletionTimestamp, ds.Finalizers = &now, []string{metav1.FinalizerDeleteDependents}
+	}
+	g.placement(&ds.Spec.Template.Spec)
+	g.content(&ds.Spec.Template)
+}
+
+func (g *generator) strategy() {
+	u := &g.s.DaemonSet.Spec.UpdateStrategy
+	switch {
+	case g.chance(6):
+		g.surge = false
+		*u = appsv1.DaemonSetUpdateStrategy{Type: appsv1.OnDeleteDaemonSetStrategyType}
+	case g.chance(2):
+		g.surge = false
+		u.RollingUpdate = nil // as in a file that the API has not seen
+	case g.surge:
+		zero := pick(g, intstr.FromInt32(0), intstr.FromString("0%"))
+		u.RollingUpdate = &appsv1.RollingUpdateDaemonSet{MaxSurge: g.limit(0), MaxUnavailable: &zero}
+	default:
+		u.RollingUpdate.MaxUnavailable = g.limit(0)
+		if g.chance(10) {
+			u.RollingUpdate.MaxSurge = nil // written before maxSurge was known
+		}
+	}
+}
+
+// limit returns a limit of at least 1, or 1%, and often a little above used.
+func (g *generator) limit(used int) *intstr.IntOrString {
+	v := intstr.FromInt(1 + pick(g, 0, used, used, used) + pick(g, 0, 0, 0, 1, 1, 2, 3, 20))
+	switch {
+	case g.chance(30):
+		v = intstr.FromString(fmt.Sprintf("%d%%", max(1, pick(g, 1, 5, 10, 25, 34, 50, 99, 100, g.IntN(101)))))
+	case g.crowd:
+		v = pick(g, intstr.FromString("100%"), intstr.FromInt32(260), intstr.FromInt32(30))
+	}
+	return &v
+}
+
+// fitBudget draws the limit anew for most states, so that some of it is used
+// and some is left.
+func (g *generator) fitBudget() {
+	ru := g.s.DaemonSet.Spec.UpdateStrategy.RollingUpdate
+	switch {
+	case ru == nil || g.chance(30):
+	case g.surge:
+		ru.MaxSurge = g.limit(g.doubled)
+	default:
+		ru.MaxUnavailable = g.limit(g.down)
+	}
+}
+
+// content draws what the controller stores and compares: numbers and
+// characters that not every encoder writes in the same way.
+func (g *generator) content(t *corev1.PodTemplateSpec) {
+	if g.chance(10) {
+		t.Spec.Containers[0].Args = []string{"--from=<a>&b", "\u2028 \"é\""}
+	}
+	if g.chance(5) {
+		id := pick(g, int64(1000), 1<<53+1, 1<<62+1)
+		t.Spec.SecurityContext = &corev1.PodSecurityContext{RunAsUser: &id}
+	}
+	if g.chance(3) {
+		t.CreationTimestamp = ago(900 * time.Hour)
+	}
+	if g.chance(10) {
+		t.Annotations = map[string]string{"example.com/restarted": "2026-03-01T11:00:00Z"}
+	}
+}
+
+// revisions draws the ControllerRevisions, and with them the hashes that pods
+// can have.
+func (g *generator) revisions() {
+	t := &g.s.DaemonSet.Spec.Template
+	add := func(r appsv1.ControllerRevision) *appsv1.ControllerRevision {
+		g.s.Revisions = append(g.s.Revisions, r)
+		return &g.s.Revisions[len(g.s.Revisions)-1]
+	}
+	newest := int64(0)
+	for i := range g.IntN(5) {
+		hash := OldHash
+		if i > 0 {
+			hash += strconv.Itoa(i)
+		}
+		newest = int64(i + 1)
+		g.oldHashes = append(g.oldHashes, hash)
+		g.revisionOddity(add(newRevision(hash, newest, withImage(t, "example/agent:old"+hash), g.nullTime)))
+	}
+	if len(g.oldHashes) == 0 {
+		g.oldHashes = []string{OldHash}
+	}
+	g.hashes = []string{NewHash}
+	current := func(hash string, number int64) *appsv1.ControllerRevision {
+		return add(newRevision(hash, number, t, g.nullTime))
+	}
+	switch {
+	case g.chance(75):
+		current(NewHash, newest+1)
+	case g.chance(25): // none matches
+		if g.chance(50) {
+			add(newRevision("form", newest+1, t, !g.nullTime)) // as a controller of another version wrote it
+			g.hashes = append(g.hashes, "form")
+		}
+	case g.chance(30): // a rollback
+		current(NewHash, g.Int64N(newest+1))
+	case g.chance(50): // duplicates
+		current(NewHash, newest+1)
+		current("twin", newest+1-g.Int64N(min(2, newest+1)))
+		g.hashes = append(g.hashes, "twin")
+		if g.chance(30) {
+			current("triplet", g.Int64N(newest+2))
+		}
+	case g.chance(50):
+		g.revisionOddity(current(NewHash, newest+1))
+	default: // the label of the current one
+		r := current(NewHash, newest+1)
+		if g.chance(50) {
+			delete(r.Labels, hashLabel)
+			g.hashes = []string{r.Name}
+		} else {
+			r.Labels[hashLabel] = ""
+			g.hashes = []string{NewHash, ""}
+		}
+	}
+}
+
+// revisionOddity makes one revision in five something other than an owned one.
+func (g *generator) revisionOddity(r *appsv1.ControllerRevision) {
+	if !g.chance(20) {
+		return
+	}
+	switch g.IntN(8) {
+	case 0:
+		r.OwnerReferences = nil
+	case 1:
+		r.OwnerReferences = nil
+		r.DeletionTimestamp, r.Finalizers = &metav1.Time{Time: Now.Add(-time.Minute)}, []string{"example.com/hold"}
+	case 2:
+		r.OwnerReferences[0].UID = "another"
+	case 3:
+		r.Labels["app"] = "other"
+	case 4:
+		r.DeletionTimestamp, r.Finalizers = &metav1.Time{Time: Now.Add(-time.Minute)}, []string{"example.com/hold"}
+	case 5:
+		delete(r.Labels, hashLabel)
+	case 6:
+		r.Labels[hashLabel] = ""
+	case 7:
+		r.Revision += g.Int64N(3)
+	}
+}
+
+// nodes draws the nodes and their fates.
+func (g *generator) nodes() {
+	count := 1 + g.IntN(12)
+	if g.crowd {
+		count = 240 + g.IntN(120) + 2*g.disorder
+	}
+	g.fates = map[string]fate{}
+	add := func(name string, f fate) {
+		g.fates[name] = f
+		g.order = append(g.order, name)
+	}
+	for i := range count {
+		f := eligible
+		switch {
+		case g.chance(g.strictness):
+			f = tainted
+		case g.chance(6):
+			f = ineligible
+		}
+		n := newNode(fmt.Sprintf("n%d", i))
+		g.place(&n, f)
+		g.s.Nodes = append(g.s.Nodes, n)
+		add(n.Name, f)
+	}
+	gone := 0
+	switch {
+	case g.unplaced > 0:
+		gone = 150 + g.IntN(200)
+	case g.surge && g.chance(10), !g.surge && g.chance(20):
+		gone = 1 + g.IntN(2)
+	}
+	for i := range gone {
+		add(fmt.Sprintf("gone%d", i), vanished)
+	}
+}
+
+// pods draws the pods of every node, and a few that belong to none.
+func (g *generator) pods() {
+	for _, node := range g.order {
+		first := len(g.s.Pods)
+		switch {
+		case g.chance(g.emptiness):
+		case g.chance(g.disorder):
+			for range g.IntN(4) {
+				g.anyPod(node)
+			}
+		default:
+			g.calmPods(node, g.fates[node])
+		}
+		g.survey(g.s.Pods[first:])
+	}
+	if g.chance(10) {
+		g.strangers()
+	}
+}
+
+// survey guesses what the pods of a node mean for the budget.
+func (g *generator) survey(pods []corev1.Pod) {
+	ready := 0
+	for i := range pods {
+		for _, c := range pods[i].Status.Conditions {
+			if c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue && pods[i].DeletionTimestamp == nil {
+				ready++
+			}
+		}
+	}
+	switch {
+	case len(pods) > 0 && ready == 0:
+		g.down++
+	case len(pods) > ready:
+		g.doubled++
+	}
+}
+
+// calmPods gives a node what the manage step leaves alone.
+func (g *generator) calmPods(node string, f fate) {
+	if g.chance(4) { // held by a finalizer, and done
+		p := g.pod(node)
+		p.Status.Phase = pick(g, corev1.PodFailed, corev1.PodSucceeded)
+		g.terminate(p)
+	}
+	switch {
+	case f == eligible && !g.surge && g.chance(6):
+		g.terminate(g.pod(node))
+		return
+	case f == ineligible:
+		if g.chance(20) {
+			g.terminate(g.pod(node))
+		}
+		return
+	case f == tainted && g.strictness < 20 && g.chance(40):
+		return
+	case f == vanished:
+		g.abandoned(node)
+		return
+	}
+	if g.surge && g.chance(20) { // side by side
+		g.label(g.pod(node), false)
+		g.ready(&g.s.Pods[len(g.s.Pods)-1], corev1.ConditionTrue)
+		second := g.pod(node)
+		g.label(second, true)
+		if !g.chance(20) {
+			g.ready(second, corev1.ConditionFalse)
+		}
+		return
+	}
+	p := g.pod(node)
+	if g.chance(5) {
+		g.unbind(p)
+	}
+	if g.chance(3) {
+		p.OwnerReferences = nil
+	}
+	if g.chance(5) {
+		g.terminate(g.pod(node))
+	}
+}
+
+// abandoned gives a vanished node the pods that it left behind.
+func (g *generator) abandoned(node string) {
+	p := g.pod(node)
+	switch {
+	case g.chance(g.unplaced):
+		g.unbind(p)
+	case g.chance(50):
+		g.terminate(p)
+	}
+	if g.chance(30) {
+		p.Status.Phase = pick(g, corev1.PodFailed, corev1.PodSucceeded)
+	}
+	switch {
+	case g.chance(20): // old and new
+		g.label(p, false)
+		p.DeletionTimestamp, p.Finalizers = nil, nil
+		second := g.pod(node)
+		g.label(second, true)
+	case g.chance(30):
+		g.pod(node)
+	}
+}
+
+// pod adds a pod of a node that runs, of a revision and a readiness that suit
+// the state.
+func (g *generator) pod(node string) *corev1.Pod {
+	g.podNumber++
+	p := newPod(fmt.Sprintf("p%d", g.podNumber), node, "", "")
+	p.CreationTimestamp = ago(pick(g, 100*time.Hour, 50*time.Hour, time.Hour, time.Minute))
+	g.s.Pods = append(g.s.Pods, p)
+	added := &g.s.Pods[len(g.s.Pods)-1]
+	g.label(added, g.chance(g.progress))
+	status := corev1.ConditionTrue
+	if !g.chance(g.health) {
+		status = pick(g, corev1.ConditionFalse, corev1.ConditionFalse, corev1.ConditionUnknown)
+	}
+	g.ready(added, status)
+	return added
+}
+
+// label makes a pod new or old: by hash and generation alike, or, now and
+// then, by one of them only.
+func (g *generator) label(p *corev1.Pod, isNew bool) {
+	set := func(key, value string) {
+		delete(p.Labels, key)
+		if value != "" || g.chance(50) {
+			p.Labels[key] = value
+		}
+	}
+	hash, generation := pick(g, g.oldHashes...), OldGeneration
+	if isNew {
+		hash, generation = pick(g, g.hashes...), NewGeneration
+	}
+	if g.chance(8) {
+		generation = pick(g, "", OldGeneration, NewGeneration, "02")
+	}
+	if g.chance(8) {
+		hash = pick(g, "", "unknown", NewHash, pick(g, g.hashes...), pick(g, g.oldHashes...))
+	}
+	set(hashLabel, hash)
+	set(generationLabel, generation)
+}
+
+// ready sets the Ready condition, since a moment that minReadySeconds makes
+// matter.
+func (g *generator) ready(p *corev1.Pod, status corev1.ConditionStatus) {
+	wait := time.Duration(g.s.DaemonSet.Spec.MinReadySeconds) * time.Second
+	since := ago(99 * time.Hour)
+	if wait > 0 && g.chance(40) || g.chance(5) {
+		since = pick(g,
+			ago(wait), ago(wait-time.Second), ago(wait+time.Second),
+			ago(0), ago((wait / 2).Truncate(time.Second)), ago(-time.Minute), metav1.Time{},
+		)
+	}
+	p.Status.Conditions = readyCondition(status, since)
+	if status != corev1.ConditionTrue && g.chance(20) {
+		p.Status.Conditions = p.Status.Conditions[:1]
+	}
+}
+
+func (g *generator) terminate(p *corev1.Pod) {
+	grace := int64(30)
+	at := ago(pick(g, time.Hour, time.Second, -20*time.Second))
+	p.DeletionTimestamp, p.DeletionGracePeriodSeconds = &at, &grace
+	if g.chance(50) || isDone(p) {
+		p.Finalizers = []string{"example.com/hold"}
+	}
+}
+
+func isDone(p *corev1.Pod) bool {
+	return p.Status.Phase == corev1.PodFailed || p.Status.Phase == corev1.PodSucceeded
+}
+
+// unbind makes a pod one that the scheduler has not placed.
+func (g *generator) unbind(p *corev1.Pod) {
+	p.Spec.NodeName = ""
+	p.Status.Phase = corev1.PodPending
+	p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse}}
+	if g.chance(10) { // another term before the one that names the node
+		terms := p.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+		not := targeting("elsewhere")
+		not.MatchFields[0].Operator = corev1.NodeSelectorOpNotIn
+		terms.NodeSelectorTerms = append([]corev1.NodeSelectorTerm{not}, terms.NodeSelectorTerms...)
+	}
+}
+
+// anyPod adds a pod of a node that can be anything.
+func (g *generator) anyPod(node string) {
+	p := g.pod(node)
+	switch g.IntN(10) {
+	case 0, 1:
+		g.unbind(p)
+	case 2, 3:
+		p.Status.Phase = corev1.PodFailed
+	case 4:
+		p.Status.Phase = corev1.PodSucceeded
+	case 5:
+		p.Status.Phase = pick(g, corev1.PodPending, corev1.PodUnknown)
+	}
+	if isDone(p) && g.chance(80) {
+		g.ready(p, corev1.ConditionFalse)
+	}
+	if g.chance(20) {
+		g.terminate(p)
+	}
+	g.disown(p, 12)
+}
+
+// disown makes so many percent of pods another's, nobody's, or not matching.
+func (g *generator) disown(p *corev1.Pod, percent int) {
+	if !g.chance(percent) {
+		return
+	}
+	switch g.IntN(5) {
+	case 0, 1:
+		p.OwnerReferences = nil
+	case 2:
+		p.OwnerReferences = []metav1.OwnerReference{ownerOf("ReplicaSet", "web", "another")}
+	case 3:
+		p.OwnerReferences = []metav1.OwnerReference{ownerOf("DaemonSet", Name, types.UID("before"))} // deleted and made anew
+	case 4:
+		p.Labels["app"] = "other"
+	}
+}
+
+// strangers adds pods that have no target node, or nothing to do with the
+// DaemonSet.
+func (g *generator) strangers() {
+	for range 1 + g.IntN(3) {
+		p := g.pod("nowhere")
+		g.unbind(p)
+		switch g.IntN(4) {
+		case 0:
+			p.Spec.Affinity = nil
+		case 1:
+			p.Spec.Affinity = nodeAffinity(targeting("n0", "n1"))
+		case 2:
+			p.Spec.Affinity = nodeAffinity(corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{
+				{Key: corev1.LabelHostname, Operator: corev1.NodeSelectorOpIn, Values: []string{"n0"}},
+			}})
+		case 3:
+			p.Spec.NodeName, p.Spec.Affinity = "n0", nil
+			p.Labels = map[string]string{"app": "other"}
+			p.OwnerReferences = nil
+		}
+		g.disown(p, 40)
+		if g.chance(20) {
+			g.terminate(p)
+		}
+	}
+}

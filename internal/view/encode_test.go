@@ -1,0 +1,61 @@
+package view
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestParseFormat(t *testing.T) {
+	for _, tt := range []struct{ in, err, why string }{
+		{"", "", "text"},
+		{"wide", "", "wide"},
+		{"jsonpath={.verdict.code}", "", "a template"},
+		{"go-template={{.kind}}", "", "another"},
+		{"bogus", `-o "bogus" is none of ` + Formats, "no format"},
+		{"JSON", `-o "JSON" is none of ` + Formats, "formats are written small, as in kubectl"},
+		{"jsonpath={.verdict", "-o jsonpath={.verdict: error parsing jsonpath {.verdict, unclosed action", "a template that is cut off"},
+		{"go-template={{", "-o go-template={{: error parsing template {{, template: output:1: unclosed action", "another"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			f, err := ParseFormat(tt.in)
+			got := ""
+			if err != nil {
+				got = strings.Join(strings.Fields(err.Error()), " ")
+			}
+			if got != tt.err || f != Format(tt.in) {
+				t.Errorf("ParseFormat(%q) = %q, %q; want error %q", tt.in, f, got, tt.err)
+			}
+		})
+	}
+}
+
+func TestEncode(t *testing.T) {
+	type document struct {
+		Kind  string   `json:"kind"`
+		Words string   `json:"words"`
+		Items []string `json:"items"`
+	}
+	d := document{Kind: "Explanation", Words: "<\x1b[m \u009b \u202e>", Items: []string{}}
+	for _, tt := range []struct {
+		format Format
+		want   string
+		why    string
+	}{
+		{JSON, "{\n    \"kind\": \"Explanation\",\n    \"words\": \"<\\u001b[m \\u009b \\u202e>\",\n    \"items\": []\n}\n", "JSON that no terminal obeys, as kubectl sets it out"},
+		{YAML, "items: []\nkind: Explanation\nwords: \"<\\e[m \\x9B \u202e>\"\n", "YAML by the names of the JSON"},
+		{Name, "daemonset.apps/a\ndaemonset.apps/b\\u001b\n", "names to hand on"},
+		{"jsonpath={.kind} {.items}", "Explanation []\n", "a template, with a line's end"},
+		{"go-template={{.kind}}{{\"\\n\"}}", "Explanation\n", "one line's end is enough"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			var b bytes.Buffer
+			check(t, Encode(&b, d, []string{"a", "b\x1b"}, tt.format))
+			if diff := cmp.Diff(tt.want, b.String()); diff != "" {
+				t.Errorf("-o %s (-want +got):\n%s", tt.format, diff)
+			}
+		})
+	}
+}

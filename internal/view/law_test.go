@@ -1,0 +1,114 @@
+package view
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// TestEveryScreen draws random states in every style.
+func TestEveryScreen(t *testing.T) {
+	for seed := range int64(250) {
+		s := dstest.Random(seed)
+		if seed%7 == 0 {
+			s.Nodes, s.Gaps = nil, []snapshot.Gap{{What: snapshot.Nodes, Why: snapshot.Forbidden}}
+		}
+		if seed%11 == 0 {
+			s.Pods, s.Gaps = nil, []snapshot.Gap{{What: snapshot.Pods, Why: snapshot.NotGiven}}
+		}
+		for i := range s.Pods {
+			s.Pods[i].Status.Message = "\x1b[31m\x07 \u009b2J \u202e red\nline"
+			s.Pods[i].Status.Reason = "Evicted\x1b]0;title\x07"
+		}
+		var o explain.Options
+		if seed%5 == 0 && len(s.Nodes) > 0 {
+			o.Nodes = []string{s.Nodes[0].Name}
+		}
+		e := explain.Explain(s, stateOf(t, s), o)
+		for _, style := range []Style{{}, {Width: 80}, {Width: 40}, {Width: 80, Wide: true}, {Width: 80, Color: true}, {All: true}} {
+			if err := lawful(draw(t, e, style), style); err != nil {
+				t.Fatalf("seed %d, %+v: %v\n%s", seed, style, err, dstest.Describe(s))
+			}
+		}
+	}
+}
+
+func draw(t *testing.T, e *explain.Explanation, style Style) string {
+	t.Helper()
+	l := &explain.List{Items: []*explain.Explanation{e, e}}
+	var b bytes.Buffer
+	check(t, Explanation(&b, e, style))
+	check(t, Nodes(&b, e, style))
+	check(t, Explanations(&b, l, style))
+	check(t, DaemonSetsOfNodes(&b, l, style))
+	return b.String()
+}
+
+// lawful returns an error for a control code, a gap of more than a line, a
+// blank at the end, or a line that is too long though it could be broken.
+func lawful(screen string, style Style) error {
+	if strings.Contains(screen, "\n\n\n") || strings.HasPrefix(screen, "\n") {
+		return fmt.Errorf("two empty lines")
+	}
+	for _, line := range strings.Split(screen, "\n") {
+		plain := line
+		if style.Color {
+			var b strings.Builder
+			for _, p := range splitCodes(line) {
+				if !p.code {
+					b.WriteString(p.text)
+				}
+			}
+			plain = b.String()
+		}
+		if i := strings.IndexFunc(plain, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) }); i >= 0 {
+			return fmt.Errorf("%q has a control code", line)
+		}
+		if strings.TrimRight(plain, " ") != plain {
+			return fmt.Errorf("%q ends in a blank", line)
+		}
+		if style.Width > 0 && width(line) > style.Width && !mayBeLong(plain, style) {
+			return fmt.Errorf("%q is longer than %d", line, style.Width)
+		}
+	}
+	return nil
+}
+
+// mayBeLong tells what is not broken: what is to be pasted, tables that the
+// terminal breaks as kubectl's, and words that are too long by themselves.
+func mayBeLong(line string, style Style) bool {
+	return style.Wide || strings.HasPrefix(line, "To go on: ") || strings.Contains(line, "smallest change") || strings.HasPrefix(line, "    and ") ||
+		strings.HasPrefix(line, "NAMESPACE ") || strings.HasPrefix(line, dstest.Namespace+" ") || len(strings.Fields(line)) == 1
+}
+
+func TestSameBytes(t *testing.T) {
+	for seed := range int64(50) {
+		s := dstest.Random(seed)
+		e := explain.Explain(s, stateOf(t, s), explain.Options{})
+		again := explain.Explain(s, stateOf(t, s), explain.Options{})
+		if a, b := draw(t, e, Style{Width: 80, Wide: true}), draw(t, again, Style{Width: 80, Wide: true}); a != b {
+			t.Fatalf("seed %d: two runs differ:\n%s\n%s", seed, a, b)
+		}
+	}
+}
+
+// TestScreensAreShort keeps the default view of one DaemonSet to a screen, even
+// where everything is wrong at once on hundreds of nodes. The stories hold the
+// usual ones to less.
+func TestScreensAreShort(t *testing.T) {
+	const most = 60
+	for seed := range int64(250) {
+		s := dstest.Random(seed)
+		var b bytes.Buffer
+		check(t, Explanation(&b, explain.Explain(s, stateOf(t, s), explain.Options{}), Style{Width: 100}))
+		if n := strings.Count(b.String(), "\n"); n > most {
+			t.Errorf("seed %d: %d lines, at most %d:\n%s", seed, n, most, b.String())
+		}
+	}
+}

@@ -1,0 +1,157 @@
+package view
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestClean(t *testing.T) {
+	for _, tt := range []struct{ in, want, why string }{
+		{"plain words", "plain words", "nothing to do"},
+		{"two\nlines\tand  blanks ", "two lines and blanks", "one line, one blank"},
+		{"\x1b[31mred\x07", `\u001b[31mred\u0007`, "escape and bell"},
+		{"\u009b2J", `\u009b2J`, "a C1 code, which some terminals obey"},
+		{"a\u202eb\u200d", `a\u202eb\u200d`, "marks that turn and join"},
+		{"bad \xff byte", `bad \ufffd byte`, "what is no UTF-8"},
+		{"Zürich 東京", "Zürich 東京", "letters of any script"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			if got := Clean(tt.in); got != tt.want {
+				t.Errorf("Clean(%q) = %q, want %q", tt.in, got, tt.want)
+			}
+		})
+	}
+}
+
+func TestWrap(t *testing.T) {
+	for _, tt := range []struct {
+		width, indent int
+		text          string
+		want          []string
+		why           string
+	}{
+		{0, 2, "never broken where there is no terminal", []string{"never broken where there is no terminal"}, "no width"},
+		{12, 2, "just twelve!", []string{"just twelve!"}, "what fits stays"},
+		{12, 2, "one two three four", []string{"one two", "  three four"}, "broken at blanks, set in"},
+		{12, 4, "  one two three", []string{"  one two", "    three"}, "its own indent stays"},
+		{8, 2, "a-word-that-is-too-long x", []string{"a-word-that-is-too-long", "  x"}, "a long word stays whole"},
+		{8, 0, "東京 東京 東京", []string{"東京", "東京", "東京"}, "wide letters count twice"},
+		{9, 0, "\x1b[1mab\x1b[22m cd efgh", []string{"\x1b[1mab\x1b[22m cd", "efgh"}, "colour takes no room"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			if diff := cmp.Diff(tt.want, (Style{Width: tt.width}).wrap(tt.text, tt.indent)); diff != "" {
+				t.Errorf("wrap(%q) (-want +got):\n%s", tt.text, diff)
+			}
+		})
+	}
+}
+
+func TestNames(t *testing.T) {
+	seven := []string{"n1", "n2", "n3", "n4", "n5", "n6", "n7"}
+	for _, tt := range []struct {
+		style   Style
+		columns int
+		list    []string
+		want    string
+		why     string
+	}{
+		{Style{}, 0, seven[:5], "n1, n2, n3, n4, n5", "five are shown"},
+		{Style{}, 0, seven, "n1, n2, n3, n4, n5 +2 more", "the rest is counted"},
+		{Style{All: true}, 10, seven, "n1, n2, n3, n4, n5, n6, n7", "--all shows all"},
+		{Style{}, 17, seven, "n1, n2 +5 more", "as many as fit"},
+		{Style{}, 1, seven, "n1 +6 more", "and at least one"},
+		{Style{}, 0, []string{"a\x1b[m"}, `a\u001b[m`, "names are cleaned"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			if got := tt.style.namesWithin(tt.list, tt.columns); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestBrief(t *testing.T) {
+	for _, tt := range []struct {
+		all     bool
+		message string
+		want    string
+		why     string
+	}{
+		{false, "short", "short", "what fits stays"},
+		{false, `Back-off pulling image "a:1": ErrImagePull: rpc error: code = NotFound desc = failed to pull and unpack image "a:1": failed to resolve reference "a:1": a:1: not found`, "ErrImagePull: a:1: not found", "what kubelet and runtime put around goes"},
+		{true, "rpc error: code = Unknown desc = x", "rpc error: code = Unknown desc = x", "--all shows whole messages"},
+		{false, "begin with what was tried " + strings.Repeat("and ", 50) + "end with what failed", "begin with what was … and end with what failed", "the middle goes, at blanks"},
+		{false, strings.Repeat("x", 60), strings.Repeat("x", 20) + " … " + strings.Repeat("x", 27), "or in a word that has none"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			if got := (Style{All: tt.all}).brief(tt.message, 50); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestCut(t *testing.T) {
+	for _, tt := range []struct {
+		style    Style
+		in, want string
+		why      string
+	}{
+		{Style{Width: 5}, "abcdef", "abcd…", "to the width"},
+		{Style{Width: 6}, "abcdef", "abcdef", "what fits stays"},
+		{Style{}, "abcdef", "abcdef", "no terminal"},
+		{Style{Width: 5, All: true}, "abcdef", "abcdef", "--all"},
+		{Style{Width: 3}, "\x1b[1mabcdef\x1b[22m", "\x1b[1mab\x1b[22m…", "colour is ended"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			if got := tt.style.cut(tt.in); got != tt.want {
+				t.Errorf("cut(%q) = %q, want %q", tt.in, got, tt.want)
+			}
+		})
+	}
+}
+
+func TestPlural(t *testing.T) {
+	for _, tt := range []struct {
+		n          int
+		word, want string
+	}{{0, "node", "0 nodes"}, {1, "node", "1 node"}, {2, "node", "2 nodes"}, {2, "entry", "2 entries"}, {2, "batch", "2 batches"}} {
+		if got := plural(tt.n, tt.word); got != tt.want {
+			t.Errorf("plural(%d, %q) = %q, want %q", tt.n, tt.word, got, tt.want)
+		}
+	}
+}
+
+func TestSpan(t *testing.T) {
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	ago := func(d time.Duration) *time.Time { t := now.Add(-d); return &t }
+	for _, tt := range []struct {
+		earliest, latest *time.Time
+		want, why        string
+	}{
+		{nil, nil, "unknown", "no time is known"},
+		{ago(time.Hour), nil, "60m", "one"},
+		{ago(time.Hour), ago(time.Hour), "60m", "twice the same"},
+		{ago(9 * 24 * time.Hour), ago(48 * time.Hour), "2d to 9d", "from the latest to the earliest"},
+		{ago(-time.Hour), nil, "0s", "the future is now"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			if got := span(now, tt.earliest, tt.latest); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestQuote(t *testing.T) {
+	for _, tt := range []struct{ in, want string }{
+		{"node-agent.x_1:2/3=@", "node-agent.x_1:2/3=@"}, {"a b", "'a b'"}, {"a'; rm -rf ~", `'a'\''; rm -rf ~'`}, {"$(x)", "'$(x)'"}, {"", "''"},
+	} {
+		if got := quote(tt.in); got != tt.want {
+			t.Errorf("quote(%q) = %s, want %s", tt.in, got, tt.want)
+		}
+	}
+}

@@ -1,0 +1,336 @@
+package view
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+	"github.com/kubectl-ds/kubectl-ds/pkg/template"
+)
+
+// world is the notation of the states in testdata. It holds the fields of the
+// API as they are, laid over an object with nothing special about it, and a
+// null takes a field away. "-3d" in place of a time is three days before now.
+//
+//	now:        the clock; default 2026-11-20T12:00:00Z
+//	version:    of Kubernetes; default v1.37.1
+//	daemonset:  a rolling update with maxUnavailable 1; its name is metadata.name
+//	revisions:  number: age; the last is the live template's; default 7: -300d, 8: -1h
+//	nodes:      NAME: a ready node of Linux
+//	uncut:      true: the live template has no revision yet
+//	pods:       NODE REVISION: a pod that is ready for ten days, or that is ready
+//	            since the revision was made where that is later. A third word
+//	            sets a second pod of that revision apart.
+//	events:     a list; pod names one, without it they are about the DaemonSet
+//	budgets:    PodDisruptionBudgets that select the pods, NAME: their spec
+//	gaps:       a list
+//
+// A name in nodes and pods may hold a range: w-[1-3]. Numbers of the status
+// that are not given are those that the controller's rules give.
+type world struct {
+	Now       string         `json:"now"`
+	Version   string         `json:"version"`
+	DaemonSet map[string]any `json:"daemonset"`
+	Revisions map[int]string `json:"revisions"`
+	Uncut     bool           `json:"uncut"`
+	Nodes     map[string]any `json:"nodes"`
+	Pods      map[string]any `json:"pods"`
+	Events    []worldEvent   `json:"events"`
+	Budgets   map[string]any `json:"budgets"`
+	Gaps      []snapshot.Gap `json:"gaps"`
+}
+
+type worldEvent struct {
+	Pod     string `json:"pod"`
+	Reason  string `json:"reason"`
+	Message string `json:"message"`
+	Last    string `json:"last"`
+	Count   int32  `json:"count"`
+}
+
+const worldNow = "2026-11-20T12:00:00Z"
+
+// parseWorld returns the Snapshot that a text in the notation of world means.
+func parseWorld(t *testing.T, text string) *snapshot.Snapshot {
+	t.Helper()
+	w := world{Now: worldNow, Version: "v1.37.1"}
+	check(t, yaml.UnmarshalStrict([]byte(text), &w))
+	if w.Revisions == nil {
+		w.Revisions = map[int]string{7: "-300d", 8: "-1h"}
+	}
+	now, err := time.Parse(time.RFC3339, w.Now)
+	check(t, err)
+	c := &creator{t: t, now: now}
+	s := &snapshot.Snapshot{TakenAt: now, KubernetesVersion: w.Version, VersionSource: snapshot.VersionServer, Gaps: w.Gaps}
+	current := slices.Max(slices.AppendSeq([]int{1}, maps.Keys(w.Revisions)))
+	s.DaemonSet = c.daemonSet(w.DaemonSet, current)
+	for _, n := range slices.Sorted(maps.Keys(w.Revisions)) {
+		s.Revisions = append(s.Revisions, c.revision(s.DaemonSet, n, w.Revisions[n], n == current && !w.Uncut))
+	}
+	for _, key := range slices.Sorted(maps.Keys(w.Nodes)) {
+		for _, name := range expand(key) {
+			s.Nodes = append(s.Nodes, c.node(name, w.Nodes[key]))
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(w.Pods)) {
+		for _, k := range expand(key) {
+			s.Pods = append(s.Pods, c.pod(s.DaemonSet, k, w.Revisions, w.Pods[key]))
+		}
+	}
+	for _, e := range w.Events {
+		s.Events = append(s.Events, c.event(s, e))
+	}
+	for _, name := range slices.Sorted(maps.Keys(w.Budgets)) {
+		b := policyv1.PodDisruptionBudget{}
+		c.merge("metadata: {namespace: "+s.DaemonSet.Namespace+", name: "+name+"}", map[string]any{"spec": w.Budgets[name]}, &b)
+		s.PodDisruptionBudgets = append(s.PodDisruptionBudgets, b)
+	}
+	check(t, snapshot.Validate(s))
+	reportComputed(t, s, w.DaemonSet)
+	return s
+}
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+var rangePattern = regexp.MustCompile(`\[(\d+)-(\d+)\]`)
+
+// expand returns the names that a name with a range stands for.
+func expand(name string) []string {
+	m := rangePattern.FindStringSubmatch(name)
+	if m == nil {
+		return []string{name}
+	}
+	from, _ := strconv.Atoi(m[1])
+	to, _ := strconv.Atoi(m[2])
+	var out []string
+	for i := from; i <= to; i++ {
+		out = append(out, strings.Replace(name, m[0], fmt.Sprintf("%0*d", len(m[1]), i), 1))
+	}
+	return out
+}
+
+// creator makes objects.
+type creator struct {
+	t   *testing.T
+	now time.Time
+}
+
+// merge lays a patch over a YAML object and decodes it.
+func (c *creator) merge(base string, patch any, into any) {
+	c.t.Helper()
+	var o map[string]any
+	check(c.t, yaml.Unmarshal([]byte(base), &o))
+	raw, err := json.Marshal(c.times(mergePatch(o, patch)))
+	check(c.t, err)
+	check(c.t, yaml.UnmarshalStrict(raw, into))
+}
+
+func mergePatch(base, patch any) any {
+	p, isMap := patch.(map[string]any)
+	if !isMap {
+		if patch == nil {
+			return base
+		}
+		return patch
+	}
+	b, _ := base.(map[string]any)
+	out := maps.Clone(b)
+	if out == nil {
+		out = map[string]any{}
+	}
+	for k, v := range p {
+		if v == nil {
+			delete(out, k)
+			continue
+		}
+		out[k] = mergePatch(out[k], v)
+	}
+	return out
+}
+
+var agePattern = regexp.MustCompile(`^([-+]\d+)([smhd])$`)
+
+// times returns the value with every age made a time.
+func (c *creator) times(v any) any {
+	switch v := v.(type) {
+	case string:
+		return c.time(v)
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = c.times(v[i])
+		}
+		return out
+	case map[string]any:
+		out := map[string]any{}
+		for k := range v {
+			out[k] = c.times(v[k])
+		}
+		return out
+	}
+	return v
+}
+
+func (c *creator) time(s string) string {
+	m := agePattern.FindStringSubmatch(s)
+	if m == nil {
+		return s
+	}
+	n, err := strconv.Atoi(m[1])
+	check(c.t, err)
+	unit := map[string]time.Duration{"s": time.Second, "m": time.Minute, "h": time.Hour, "d": 24 * time.Hour}[m[2]]
+	return c.now.Add(time.Duration(n) * unit).Format(time.RFC3339)
+}
+
+func (c *creator) daemonSet(patch map[string]any, current int) *appsv1.DaemonSet {
+	ds := &appsv1.DaemonSet{}
+	c.merge(fmt.Sprintf(`
+metadata:
+  namespace: kube-system
+  name: agent
+  uid: uid-of-agent
+  generation: %[1]d
+  creationTimestamp: -300d
+  annotations: {deprecated.daemonset.template.generation: "%[1]d"}
+spec:
+  selector: {matchLabels: {app: agent}}
+  updateStrategy: {type: RollingUpdate, rollingUpdate: {maxUnavailable: 1, maxSurge: 0}}
+  template:
+    metadata: {labels: {app: agent}}
+    spec:
+      containers: [{name: agent, image: "example/agent:%[1]d"}]
+      tolerations: []
+status: {observedGeneration: %[1]d}
+`, current), patch, ds)
+	return ds
+}
+
+func (c *creator) revision(ds *appsv1.DaemonSet, number int, age string, live bool) appsv1.ControllerRevision {
+	r := appsv1.ControllerRevision{}
+	c.merge(fmt.Sprintf(`
+metadata:
+  namespace: %[1]s
+  name: %[2]s-%[3]d
+  creationTimestamp: %[4]s
+  labels: {app: agent, controller-revision-hash: "hash%[3]d"}
+  ownerReferences: [{apiVersion: apps/v1, kind: DaemonSet, name: %[2]s, uid: %[5]s, controller: true}]
+revision: %[3]d
+`, ds.Namespace, ds.Name, number, age, ds.UID), nil, &r)
+	t := ds.Spec.Template.DeepCopy()
+	if !live {
+		t.Spec.Containers[0].Image = fmt.Sprintf("example/old-agent:%d", number)
+	}
+	content, err := template.Of(t, false)
+	check(c.t, err)
+	r.Data.Raw, err = json.Marshal(map[string]any{"spec": map[string]any{"template": content}})
+	check(c.t, err)
+	return r
+}
+
+func (c *creator) node(name string, patch any) corev1.Node {
+	n := corev1.Node{}
+	c.merge(fmt.Sprintf(`
+metadata:
+  name: %[1]s
+  creationTimestamp: -300d
+  labels: {kubernetes.io/os: linux, kubernetes.io/hostname: %[1]s}
+status: {conditions: [{type: Ready, status: "True", lastTransitionTime: -300d}]}
+`, name), patch, &n)
+	return n
+}
+
+func (c *creator) pod(ds *appsv1.DaemonSet, key string, revisions map[int]string, patch any) corev1.Pod {
+	words := strings.Fields(key)
+	node, revision, name := words[0], words[1], ds.Name+"-"+strings.Join(slices.Delete(slices.Clone(words), 1, 2), "-")
+	number, err := strconv.Atoi(revision)
+	check(c.t, err)
+	made := c.time("-10d")
+	if age, known := revisions[number]; known {
+		made = max(made, c.time(age))
+	}
+	p := corev1.Pod{}
+	c.merge(fmt.Sprintf(`
+metadata:
+  namespace: %[1]s
+  name: %[2]s
+  uid: uid-of-%[2]s
+  creationTimestamp: %[5]s
+  labels: {app: agent, controller-revision-hash: "hash%[4]s", pod-template-generation: "%[4]s"}
+  ownerReferences: [{apiVersion: apps/v1, kind: DaemonSet, name: %[6]s, uid: %[7]s, controller: true}]
+spec:
+  nodeName: %[3]s
+  containers: [{name: agent, image: "example/agent:%[4]s"}]
+  affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [
+    {matchFields: [{key: metadata.name, operator: In, values: [%[3]s]}]}]}}}
+status:
+  phase: Running
+  conditions:
+  - {type: PodScheduled, status: "True", lastTransitionTime: %[5]s}
+  - {type: Initialized, status: "True", lastTransitionTime: %[5]s}
+  - {type: Ready, status: "True", lastTransitionTime: %[5]s}
+  containerStatuses:
+  - {name: agent, image: "example/agent:%[4]s", imageID: "", ready: true, restartCount: 0, state: {running: {startedAt: %[5]s}}}
+`, ds.Namespace, name, node, revision, made, ds.Name, ds.UID), patch, &p)
+	return p
+}
+
+func (c *creator) event(s *snapshot.Snapshot, e worldEvent) corev1.Event {
+	o := corev1.ObjectReference{Kind: "DaemonSet", Namespace: s.DaemonSet.Namespace, Name: s.DaemonSet.Name, UID: s.DaemonSet.UID}
+	if e.Pod != "" {
+		i := slices.IndexFunc(s.Pods, func(p corev1.Pod) bool { return p.Name == e.Pod })
+		if i < 0 {
+			c.t.Fatalf("event on %q: there is no such pod", e.Pod)
+		}
+		o.Kind, o.Name, o.UID = "Pod", s.Pods[i].Name, s.Pods[i].UID
+	}
+	out := corev1.Event{InvolvedObject: o, Reason: e.Reason, Message: e.Message, Count: max(1, e.Count)}
+	last, err := time.Parse(time.RFC3339, c.time(e.Last))
+	check(c.t, err)
+	out.LastTimestamp.Time, out.FirstTimestamp.Time = last, last
+	return out
+}
+
+// reportComputed fills in the numbers of the status that are not given.
+func reportComputed(t *testing.T, s *snapshot.Snapshot, patch map[string]any) {
+	t.Helper()
+	st := stateOf(t, s)
+	counts, ok := st.Counts()
+	if !ok {
+		return
+	}
+	computed, err := json.Marshal(counts)
+	check(t, err)
+	check(t, json.Unmarshal(computed, &s.DaemonSet.Status))
+	if given, ok := patch["status"]; ok {
+		raw, err := json.Marshal(given)
+		check(t, err)
+		check(t, json.Unmarshal(raw, &s.DaemonSet.Status))
+	}
+}
+
+func stateOf(t *testing.T, s *snapshot.Snapshot) *daemonset.State {
+	t.Helper()
+	profile, err := daemonset.ForVersion(s.KubernetesVersion)
+	check(t, err)
+	st, err := daemonset.New(s, profile)
+	check(t, err)
+	return st
+}

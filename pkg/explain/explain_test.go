@@ -1,0 +1,515 @@
+package explain_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// crashing makes a pod one that crashes.
+func crashing(pod string) dstest.Option {
+	return dstest.Pod(pod, func(p *corev1.Pod) {
+		p.Status.ContainerStatuses = []corev1.ContainerStatus{{
+			Name: "agent", RestartCount: 5, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}},
+			LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, Reason: "Error"}},
+		}}
+	})
+}
+
+// young makes a pod one that was created a moment ago.
+func young(pod string) dstest.Option {
+	return dstest.Pod(pod, func(p *corev1.Pod) { p.CreationTimestamp = metav1.NewTime(at(time.Second)) })
+}
+
+// newNode makes a node one that came a moment ago.
+func newNode(name string) dstest.Option {
+	return dstest.Node(name, func(n *corev1.Node) { n.CreationTimestamp = metav1.NewTime(at(time.Second)) })
+}
+
+// reports makes the reported numbers those that the controller's rules give,
+// but for a change.
+func reports(change func(*appsv1.DaemonSetStatus)) dstest.Option {
+	return dstest.Edit(func(s *snapshot.Snapshot) {
+		profile, _ := daemonset.ForVersion(s.KubernetesVersion)
+		st, err := daemonset.New(s, profile)
+		if err != nil {
+			panic(err)
+		}
+		c, _ := st.Counts()
+		ds := &s.DaemonSet.Status
+		ds.DesiredNumberScheduled, ds.CurrentNumberScheduled, ds.NumberMisscheduled = int32(c.Desired), int32(c.Current), int32(c.Misscheduled)
+		ds.NumberReady, ds.UpdatedNumberScheduled, ds.NumberAvailable, ds.NumberUnavailable = int32(c.Ready), int32(c.Updated), int32(c.Available), int32(c.Unavailable)
+		if change != nil {
+			change(ds)
+		}
+	})
+}
+
+// written says by whose hand the DaemonSet's status was written when.
+func written(ago time.Duration) dstest.Option {
+	return dstest.DaemonSet(func(ds *appsv1.DaemonSet) {
+		earlier, last := metav1.NewTime(at(ago+time.Hour)), metav1.NewTime(at(ago))
+		ds.ManagedFields = []metav1.ManagedFieldsEntry{
+			{Manager: "kube-controller-manager", Subresource: "status", Time: &last}, {Manager: "other", Subresource: "status", Time: &earlier}, {Manager: "kubectl", Time: &earlier},
+		}
+	})
+}
+
+func lack(what snapshot.What) dstest.Option {
+	return dstest.Edit(func(s *snapshot.Snapshot) {
+		s.Gaps = append(s.Gaps, snapshot.Gap{What: what, Why: snapshot.Forbidden})
+		switch what {
+		case snapshot.Nodes:
+			s.Nodes = nil
+		case snapshot.Pods:
+			s.Pods = nil
+		}
+	})
+}
+
+func refuse(ago time.Duration) dstest.Option {
+	return setEvent("FailedCreate", "Error creating: exceeded quota", 3, ago)
+}
+
+func TestVerdict(t *testing.T) {
+	for _, tt := range []struct {
+		grid    string
+		options []dstest.Option
+		want    explain.VerdictCode
+		why     string
+	}{
+		{"N N N", nil, explain.Healthy, "all there and up to date"},
+		{"", nil, explain.Healthy, "no node, nothing to do"},
+		{"N !N", nil, explain.Healthy, "a misscheduled pod hurts nobody"},
+		{"N N", []dstest.Option{dstest.DaemonSet(func(ds *appsv1.DaemonSet) { ds.DeletionTimestamp = &metav1.Time{Time: at(time.Minute)} })}, explain.BeingDeleted, "whatever else"},
+		{"O O", []dstest.Option{dstest.DaemonSet(func(ds *appsv1.DaemonSet) { ds.Generation = 3 })}, explain.NotObserved, "what is reported is of an older generation"},
+		{"N N", []dstest.Option{lack(snapshot.Pods)}, explain.Unknown, "without pods nothing can be told"},
+		{"N N", []dstest.Option{reports(nil), lack(snapshot.Nodes)}, explain.Healthy, "without nodes the reported numbers say that all is well"},
+		{"N N", []dstest.Option{reports(func(s *appsv1.DaemonSetStatus) { s.NumberAvailable = 1 }), lack(snapshot.Nodes)}, explain.Unknown, "or that it is not, on nodes that are not seen"},
+		{"O N", nil, explain.Progressing, "the next sync deletes an old pod"},
+		{"O n", []dstest.Option{young("p1")}, explain.Progressing, "a new pod that starts holds the budget for a while"},
+		{"O n", []dstest.Option{crashing("p1")}, explain.Stuck, "one that crashes holds it for ever"},
+		{"O nt", []dstest.Option{notReady("n1")}, explain.Stuck, "and so does a pod that no kubelet ends"},
+		{"O Nt", nil, explain.Progressing, "a pod that terminates in time does not"},
+		{"O n n", []dstest.Option{dstest.MaxUnavailable("2"), crashing("p1"), young("p2")}, explain.Progressing, "as long as one of the holders may get well"},
+		{"o N", []dstest.Option{crashing("p0")}, explain.Progressing, "an old pod that crashes is replaced whatever the budget says"},
+		{"O -", []dstest.Option{newNode("n1")}, explain.Progressing, "a pod is missing, and created next"},
+		{"O - -", []dstest.Option{dstest.MaxUnavailable("3"), refuse(time.Minute)}, explain.Stuck, "a refused creation ends each sync before any old pod is replaced, with budget to spare"},
+		{"O nf", []dstest.Option{setEvent("FailedDaemonPod", "Found failed daemon pod a/b on node n1, will try to kill it", 9, time.Minute)}, explain.Stuck, "deleting failed pods again and again is no progress"},
+		{"O O nf", []dstest.Option{dstest.MaxUnavailable("2"), setEvent("FailedDaemonPod", "Found failed daemon pod a/b on node n2, will try to kill it", 9, time.Minute)}, explain.Progressing, "while budget is left"},
+		{"O O/n", []dstest.Option{dstest.MaxSurge("1"), crashing("p1b")}, explain.Stuck, "a surge whose pod crashes"},
+		{"O/n O/n", []dstest.Option{dstest.MaxSurge("5"), crashing("p0b"), crashing("p1b")}, explain.Stuck, "with budget to spare, and no node to use it on"},
+		{"O ~O", []dstest.Option{dstest.MaxSurge("1")}, explain.Stuck, "an old pod of a vanished node fails the surge"},
+		{"O O", []dstest.Option{dstest.DaemonSet(func(ds *appsv1.DaemonSet) {
+			ds.Spec.UpdateStrategy.RollingUpdate.MaxUnavailable = &intstr.IntOrString{Type: intstr.String, StrVal: "half"}
+		})}, explain.Stuck, "a budget that cannot be resolved"},
+		{"O N", []dstest.Option{written(time.Hour)}, explain.Stuck, "a controller that does not do what it owes"},
+		{"O N", []dstest.Option{written(time.Hour), lack(snapshot.Events)}, explain.Progressing, "without events that is not said of it"},
+		{"O N", []dstest.Option{written(time.Minute)}, explain.Progressing, "nor when it wrote a moment ago"},
+		{"O N", []dstest.Option{written(time.Hour), young("p1")}, explain.Progressing, "nor when something just changed"},
+		{"O N", []dstest.Option{dstest.OnDelete()}, explain.AwaitingDelete, "OnDelete waits for a person"},
+		{"O n", []dstest.Option{dstest.OnDelete(), crashing("p1")}, explain.Degraded, "what fails comes before what waits"},
+		{"N n", []dstest.Option{crashing("p1")}, explain.Degraded, "nothing to roll, and a pod crashes"},
+		{"N n", []dstest.Option{young("p1")}, explain.Progressing, "nothing to roll, and a pod starts"},
+		{"N nf", nil, explain.Degraded, "a pod failed"},
+		{"N -", []dstest.Option{newNode("n1")}, explain.Progressing, "a pod is created next"},
+		{"N -", []dstest.Option{refuse(time.Minute)}, explain.Degraded, "a pod is refused"},
+		{"N -", nil, explain.Degraded, "a pod is missing for long"},
+		{"N !n", []dstest.Option{crashing("p1")}, explain.Healthy, "a pod that crashes where it should not run is nobody's loss"},
+		{"N #N", nil, explain.Progressing, "a pod that may not stay is deleted next"},
+		{"N ot/N", []dstest.Option{dstest.MaxSurge("1")}, explain.Progressing, "the status counts a node by its oldest pod, which is on its way out"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			_, e := explanation(t, dstest.State(tt.grid, tt.options...), explain.Options{})
+			if e.Verdict.Code != tt.want {
+				t.Errorf("verdict of %q is %s %v, want %s", tt.grid, e.Verdict.Code, e.Verdict.Facts, tt.want)
+			}
+		})
+	}
+}
+
+func TestVerdictFacts(t *testing.T) {
+	_, e := explanation(t, dstest.State("O O n n -", crashing("p2"), newNode("n4"), notReady("n3"), dstest.MaxUnavailable("3")), explain.Options{})
+	want := daemonset.Facts{
+		"basis": "Computed", "desired": 5, "updated": 2, "available": 2, "unavailable": 3, "oldNodes": 2, "used": 3, "limit": 3, "holders": 3,
+		"newPods": 1, "newFailing": 1, "oldPods": 2, "oldFailing": 0, // the pod on the node that is down tells nothing of its revision
+	}
+	if diff := cmp.Diff(want, e.Verdict.Facts); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestProblems(t *testing.T) {
+	type facts = daemonset.Facts
+	for _, tt := range []struct {
+		grid    string
+		options []dstest.Option
+		want    []explain.Problem
+		why     string
+	}{
+		{"N O", []dstest.Option{reports(nil)}, []explain.Problem{}, "a rollout under way is none"},
+		{"N n n n", []dstest.Option{reports(nil), crashing("p1"), crashing("p3"), young("p2")}, []explain.Problem{
+			{Code: explain.CrashLoop, Severity: explain.Error, Count: 2, Nodes: []string{"n1", "n3"}, Pods: []string{"p1", "p3"}, Since: since(time.Hour), Latest: since(time.Hour),
+				Facts: facts{"container": "agent", "init": false, "exitCode": 1, "reason": "Error", "restarts": 5, "newFailing": 2, "newPods": 4, "oldFailing": 0, "oldPods": 0}},
+			{Code: explain.Starting, Severity: explain.Info, Count: 1, Nodes: []string{"n2"}, Pods: []string{"p2"}, Since: since(time.Second), Latest: since(time.Second), Facts: facts{}},
+		}, "equal ones are one problem, and the cause of more stands first"},
+		{"n n", []dstest.Option{reports(nil), crashing("p0"), crashing("p1"), dstest.Pod("p1", func(p *corev1.Pod) { p.Status.ContainerStatuses[0].RestartCount = 7 })}, []explain.Problem{
+			{Code: explain.CrashLoop, Severity: explain.Error, Count: 2, Nodes: []string{"n0", "n1"}, Pods: []string{"p0", "p1"}, Since: since(time.Hour), Latest: since(time.Hour),
+				Facts: facts{"container": "agent", "init": false, "exitCode": 1, "reason": "Error", "newFailing": 2, "newPods": 2, "oldFailing": 0, "oldPods": 0}},
+		}, "what they do not share is not said of both"},
+		{"N !N #N", []dstest.Option{reports(nil)}, []explain.Problem{
+			{Code: explain.Misscheduled, Severity: explain.Info, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"},
+				Facts: facts{"because": "TaintNotTolerated", "stays": true, "taint": "dedicated:NoSchedule", "key": "dedicated", "value": "", "effect": "NoSchedule"}},
+			{Code: explain.Misscheduled, Severity: explain.Info, Count: 1, Nodes: []string{"n2"}, Pods: []string{"p2"},
+				Facts: facts{"because": "TaintNotTolerated", "stays": false, "taint": "dedicated:NoExecute", "key": "dedicated", "value": "", "effect": "NoExecute"}},
+		}, "where a pod should not run, and whether it stays"},
+		{"N n", []dstest.Option{notReady("n1"), unreachable("n1"), reports(nil)}, []explain.Problem{
+			{Code: explain.NodeNotReady, Severity: explain.Error, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"}, Since: since(2 * time.Hour), Latest: since(2 * time.Hour),
+				Facts: facts{"status": "Unknown", "reason": "NodeStatusUnknown", "lastHeartbeat": "2026-03-01T09:00:00Z"}},
+		}, "a node that is down is misscheduled for that, and it is said once"},
+		{"N !n", []dstest.Option{notReady("n1"), unreachable("n1"), reports(nil)}, []explain.Problem{
+			{Code: explain.NodeNotReady, Severity: explain.Error, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"}, Since: since(2 * time.Hour), Latest: since(2 * time.Hour),
+				Facts: facts{"status": "Unknown", "reason": "NodeStatusUnknown", "lastHeartbeat": "2026-03-01T09:00:00Z"}},
+			{Code: explain.Misscheduled, Severity: explain.Info, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"},
+				Facts: facts{"because": "TaintNotTolerated", "stays": true, "taint": "dedicated:NoSchedule", "key": "dedicated", "value": "", "effect": "NoSchedule", "others": 1}},
+		}, "but not where another taint stays when it is up again"},
+		{"O O/n", []dstest.Option{dstest.MaxSurge("1"), young("p1b"), hostPort(), reports(nil)}, []explain.Problem{
+			{Code: explain.SurgeHostPort, Severity: explain.Warning, Nodes: []string{}, Pods: []string{}, Facts: facts{"ports": []string{"80/TCP", "53/UDP"}}},
+			{Code: explain.Starting, Severity: explain.Info, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1b"}, Since: since(time.Second), Latest: since(time.Second), Facts: facts{}},
+		}, "a surge with host ports never ends"},
+		{"O N", []dstest.Option{hostPort(), reports(nil)}, []explain.Problem{}, "host ports alone are no problem"},
+		{"O N", []dstest.Option{dstest.MaxSurge("1"), hostNetwork(), reports(nil)}, []explain.Problem{
+			{Code: explain.SurgeHostPort, Severity: explain.Warning, Nodes: []string{}, Pods: []string{}, Facts: facts{"ports": []string{"9100/TCP"}}},
+		}, "with the host's network every port is one of the node"},
+		{"O o N", []dstest.Option{dstest.OnDelete(), young("p1"), reports(nil)}, []explain.Problem{
+			{Code: explain.Starting, Severity: explain.Info, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"}, Since: since(time.Second), Latest: since(time.Second), Facts: facts{}},
+			{Code: explain.OnDeleteOutdated, Severity: explain.Info, Count: 2, Nodes: []string{"n0", "n1"}, Pods: []string{"p0", "p1"}, Facts: facts{"revision": "agent-old", "number": 1}},
+		}, "OnDelete: who is on which old revision"},
+		{"O N", []dstest.Option{disruptionBudgets(), reports(nil)}, []explain.Problem{
+			{Code: explain.DisruptionBudgetIgnored, Severity: explain.Info, Nodes: []string{}, Pods: []string{}, Facts: facts{"name": "most", "minAvailable": "90%"}},
+			{Code: explain.DisruptionBudgetIgnored, Severity: explain.Info, Nodes: []string{}, Pods: []string{}, Facts: facts{"name": "one", "maxUnavailable": "1"}},
+		}, "a rollout heeds no PodDisruptionBudget"},
+		{"N N", []dstest.Option{disruptionBudgets(), reports(nil)}, []explain.Problem{}, "which is worth knowing only while there is one"},
+		{"Ot N", []dstest.Option{disruptionBudgets(), reports(nil)}, []explain.Problem{
+			{Code: explain.Terminating, Severity: explain.Info, Count: 1, Nodes: []string{"n0"}, Pods: []string{"p0"}, Since: since(90 * time.Second), Latest: since(90 * time.Second), Facts: facts{"overdue": false, "finalizers": []string{"example.com/hold"}}},
+		}, "and not when its last pod goes"},
+		{"O N", []dstest.Option{dstest.OnDelete(), disruptionBudgets(), reports(nil)}, []explain.Problem{
+			{Code: explain.OnDeleteOutdated, Severity: explain.Info, Count: 1, Nodes: []string{"n0"}, Pods: []string{"p0"}, Facts: facts{"revision": "agent-old", "number": 1}},
+		}, "nor where nobody rolls out"},
+		{"N/N Na Nr Nx", []dstest.Option{reports(nil), dstest.Edit(func(s *snapshot.Snapshot) { s.DaemonSet.CreationTimestamp = metav1.NewTime(at(time.Minute)) })}, []explain.Problem{
+			{Code: explain.NoPod, Severity: explain.Warning, Count: 2, Nodes: []string{"n2", "n3"}, Pods: []string{}, Facts: facts{"eventsRead": true}},
+			{Code: daemonset.Duplicate, Severity: explain.Warning, Count: 1, Nodes: []string{"n0"}, Pods: []string{}, Facts: facts{}},
+			{Code: explain.Adopt, Severity: explain.Info, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"}, Facts: facts{}},
+			{Code: daemonset.ReleasedPod, Severity: explain.Warning, Count: 1, Nodes: []string{"n2"}, Pods: []string{"p2"}, Facts: facts{}},
+			{Code: explain.Foreign, Severity: explain.Warning, Count: 1, Nodes: []string{"n3"}, Pods: []string{"p3"}, Facts: facts{"owner": "ReplicaSet/web"}},
+		}, "pods that stand twice, are adopted, let go, or another's"},
+		{"N", []dstest.Option{reports(nil), dstest.Edit(func(s *snapshot.Snapshot) {
+			p := *s.Pods[0].DeepCopy()
+			p.Name, p.Spec.NodeName, p.Spec.Affinity = "lost", "", nil
+			s.Pods = append(s.Pods, p)
+		})}, []explain.Problem{
+			{Code: daemonset.NoTargetNode, Severity: explain.Warning, Nodes: []string{}, Pods: []string{"lost"}, Facts: facts{}},
+		}, "a pod that no rule sees"},
+		{"N", []dstest.Option{reports(func(s *appsv1.DaemonSetStatus) { s.NumberReady = 0; s.NumberMisscheduled = 4 }), writtenLate(47 * time.Minute)}, []explain.Problem{
+			{Code: explain.StaleStatus, Severity: explain.Warning, Nodes: []string{}, Pods: []string{}, Since: since(47 * time.Minute), Latest: since(47 * time.Minute), Facts: facts{"fields": []string{"numberReady", "numberMisscheduled"}}},
+		}, "a status that nobody wrote"},
+		{"N", []dstest.Option{reports(func(s *appsv1.DaemonSetStatus) { s.NumberReady = 0 }), dstest.Pod("p0", func(p *corev1.Pod) { p.Status.Conditions[1].LastTransitionTime = metav1.NewTime(at(time.Second)) })}, []explain.Problem{}, "one that is about to be written is none"},
+		{"N", []dstest.Option{reports(nil), generation(12, 11, 2*time.Second)}, []explain.Problem{
+			{Code: explain.GenerationNotObserved, Severity: explain.Warning, Nodes: []string{}, Pods: []string{}, Since: since(2 * time.Second), Latest: since(2 * time.Second), Facts: facts{"generation": 12, "observed": 11}},
+		}, "a generation that is not handled yet"},
+		{"N", []dstest.Option{reports(nil), generation(12, 11, 6*time.Minute)}, []explain.Problem{
+			{Code: explain.GenerationNotObserved, Severity: explain.Error, Nodes: []string{}, Pods: []string{}, Since: since(6 * time.Minute), Latest: since(6 * time.Minute), Facts: facts{"generation": 12, "observed": 11}},
+		}, "and one that should have been"},
+		{"N -", []dstest.Option{reports(nil), dstest.Edit(func(s *snapshot.Snapshot) {
+			s.DaemonSet.DeletionTimestamp, s.DaemonSet.Finalizers = &metav1.Time{Time: at(time.Hour)}, []string{"foregroundDeletion"}
+		})}, []explain.Problem{
+			{Code: explain.Deleting, Severity: explain.Info, Nodes: []string{}, Pods: []string{}, Since: since(time.Hour), Latest: since(time.Hour), Facts: facts{"finalizers": []string{"foregroundDeletion"}}},
+		}, "a DaemonSet that is being deleted lacks no pod"},
+		{"N -", []dstest.Option{written(time.Hour), reports(nil)}, []explain.Problem{
+			{Code: explain.ControllerSilent, Severity: explain.Error, Count: 1, Nodes: []string{"n1"}, Pods: []string{}, Since: since(time.Hour), Latest: since(time.Hour), Facts: facts{}},
+		}, "a controller that owes a pod"},
+		{"O N", []dstest.Option{written(time.Hour), reports(nil)}, []explain.Problem{
+			{Code: explain.ControllerSilent, Severity: explain.Error, Nodes: []string{}, Pods: []string{}, Since: since(time.Hour), Latest: since(time.Hour), Facts: facts{}},
+		}, "and one that owes a deletion"},
+		{"N nf", []dstest.Option{written(time.Hour), reports(nil)}, []explain.Problem{
+			{Code: daemonset.FailedPod, Severity: explain.Warning, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"}, Facts: facts{"reason": ""}},
+		}, "but one that waits to delete a failed pod owes nothing"},
+		{"O ~O", []dstest.Option{dstest.MaxSurge("1"), reports(nil)}, []explain.Problem{
+			{Code: daemonset.VanishedNodeInSurge, Severity: explain.Error, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"}, Facts: facts{"field": ""}},
+		}, "a step that fails"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			_, e := explanation(t, dstest.State(tt.grid, tt.options...), explain.Options{})
+			if diff := cmp.Diff(tt.want, e.Problems); diff != "" {
+				t.Errorf("problems of %q (-want +got):\n%s", tt.grid, diff)
+			}
+		})
+	}
+}
+
+func unreachable(node string) dstest.Option {
+	return dstest.Node(node, func(n *corev1.Node) {
+		n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: corev1.TaintNodeUnreachable, Effect: corev1.TaintEffectNoSchedule})
+	})
+}
+
+func hostPort() dstest.Option {
+	return dstest.DaemonSet(func(ds *appsv1.DaemonSet) {
+		ds.Spec.Template.Spec.InitContainers = []corev1.Container{{Name: "init", Ports: []corev1.ContainerPort{{ContainerPort: 80, HostPort: 80}}}}
+		ds.Spec.Template.Spec.Containers[0].Ports = []corev1.ContainerPort{{ContainerPort: 9100}, {ContainerPort: 5353, HostPort: 53, Protocol: corev1.ProtocolUDP}}
+	})
+}
+
+func hostNetwork() dstest.Option {
+	return dstest.DaemonSet(func(ds *appsv1.DaemonSet) {
+		ds.Spec.Template.Spec.HostNetwork = true
+		ds.Spec.Template.Spec.Containers[0].Ports = []corev1.ContainerPort{{ContainerPort: 9100}}
+	})
+}
+
+func disruptionBudgets() dstest.Option {
+	return dstest.Edit(func(s *snapshot.Snapshot) {
+		one, most := intstr.FromInt32(1), intstr.FromString("90%")
+		s.PodDisruptionBudgets = []policyv1.PodDisruptionBudget{
+			{ObjectMeta: metav1.ObjectMeta{Name: "one"}, Spec: policyv1.PodDisruptionBudgetSpec{MaxUnavailable: &one}},
+			{ObjectMeta: metav1.ObjectMeta{Name: "most"}, Spec: policyv1.PodDisruptionBudgetSpec{MinAvailable: &most}},
+		}
+	})
+}
+
+func writtenLate(ago time.Duration) dstest.Option {
+	return dstest.Edit(func(s *snapshot.Snapshot) {
+		s.DaemonSet.ManagedFields = []metav1.ManagedFieldsEntry{{Subresource: "status", Time: &metav1.Time{Time: at(ago)}}}
+	})
+}
+
+// generation is a spec that was written so long ago, and not handled.
+func generation(newest, observed int64, ago time.Duration) dstest.Option {
+	return dstest.Edit(func(s *snapshot.Snapshot) {
+		s.DaemonSet.Generation, s.DaemonSet.Status.ObservedGeneration = newest, observed
+		s.DaemonSet.ManagedFields = []metav1.ManagedFieldsEntry{{Time: &metav1.Time{Time: at(ago)}}, {Time: &metav1.Time{Time: at(ago + time.Hour)}}}
+	})
+}
+
+func TestBudget(t *testing.T) {
+	type facts = daemonset.Facts
+	number := func(n int) *int { return &n }
+	is := func(b bool) *bool { return &b }
+	for _, tt := range []struct {
+		grid    string
+		options []dstest.Option
+		want    explain.Budget
+		why     string
+	}{
+		{"O*287 N", []dstest.Option{dstest.MaxUnavailable("5%")},
+			explain.Budget{Kind: daemonset.BudgetUnavailable, MaxUnavailable: 15, Spec: "5%", Scaled: "14.4", Of: 288, OfSource: "Computed", Used: number(0), Free: number(15), Holders: []explain.Holder{}},
+			"the arithmetic of a percentage"},
+		{"O n nt", []dstest.Option{dstest.MaxUnavailable("2"), crashing("p1"), notReady("n2"), dstest.Revision("agent-new", func(r *appsv1.ControllerRevision) { r.CreationTimestamp = metav1.NewTime(at(90 * time.Minute)) })},
+			explain.Budget{Kind: daemonset.BudgetUnavailable, MaxUnavailable: 2, Spec: "2", Of: 3, OfSource: "Computed", Used: number(2), Free: number(0), Unblock: &explain.Unblock{Number: 3, Percent: "67%"}, Holders: []explain.Holder{
+				{Node: "n1", Pod: "p1", Reason: explain.CrashLoop, Since: since(time.Hour), BeforeRevision: is(false), Facts: facts{"slot": "NewUnavailable", "container": "agent", "init": false, "exitCode": 1, "reason": "Error", "restarts": 5}},
+				{Node: "n2", Pod: "p2", Reason: explain.TerminatingOnDeadNode, Since: since(2 * time.Hour), BeforeRevision: is(true), Facts: facts{"slot": "OnlyTerminating", "status": "Unknown", "reason": "NodeStatusUnknown", "lastHeartbeat": "2026-03-01T09:00:00Z", "deletionAsked": "2026-03-01T11:58:30Z"}},
+			}}, "who holds it, and since before the revision was made or after"},
+		{"O n", []dstest.Option{crashing("p1"), dstest.Revision("agent-old", func(r *appsv1.ControllerRevision) { r.CreationTimestamp = metav1.NewTime(at(time.Minute)) })},
+			explain.Budget{Kind: daemonset.BudgetUnavailable, MaxUnavailable: 1, Spec: "1", Of: 2, OfSource: "Computed", Used: number(1), Free: number(0), Unblock: &explain.Unblock{Number: 2, Percent: "51%"}, Holders: []explain.Holder{
+				{Node: "n1", Pod: "p1", Reason: explain.CrashLoop, Since: since(time.Hour), Facts: facts{"slot": "NewUnavailable", "container": "agent", "init": false, "exitCode": 1, "reason": "Error", "restarts": 5}},
+			}}, "a revision that was taken up again: when it was made is not when its rollout began"},
+		{"O/N - N/N", []dstest.Option{newNode("n1")},
+			explain.Budget{Kind: daemonset.BudgetUnavailable, MaxUnavailable: 1, Spec: "1", Of: 3, OfSource: "Computed", Used: number(3), Free: number(0), Unblock: &explain.Unblock{Number: 4}, Holders: []explain.Holder{
+				{Node: "n0", Reason: daemonset.Duplicate, Facts: facts{"slot": "Both"}},
+				{Node: "n1", Reason: explain.NoPod, Facts: facts{"slot": "Empty", "eventsRead": true}},
+				{Node: "n2", Reason: daemonset.Duplicate, Facts: facts{"slot": "Excess"}},
+			}}, "nodes that hold it though nothing fails, and a limit that no percentage reaches"},
+		{"O N/nt", nil,
+			explain.Budget{Kind: daemonset.BudgetUnavailable, MaxUnavailable: 1, Spec: "1", Of: 2, OfSource: "Computed", Used: number(0), Free: number(1), Holders: []explain.Holder{}},
+			"a second pod that goes holds nothing"},
+		{"O/n O", []dstest.Option{dstest.MaxSurge("50%"), young("p0b")},
+			explain.Budget{Kind: daemonset.BudgetSurge, MaxSurge: 1, Spec: "50%", Scaled: "1", Of: 2, OfSource: "Computed", Used: number(1), Free: number(0), Unblock: &explain.Unblock{Number: 2, Percent: "51%"}, Holders: []explain.Holder{
+				{Node: "n0", Pod: "p0b", Reason: explain.Starting, Since: since(time.Second), BeforeRevision: is(false), Facts: facts{"slot": "Both"}},
+			}}, "a surge"},
+		{"O N", []dstest.Option{dstest.OnDelete()}, explain.Budget{Kind: daemonset.BudgetNone, Of: 2, OfSource: "Computed", Used: number(0), Free: number(0), Holders: []explain.Holder{}}, "OnDelete has none"},
+		{"O N", []dstest.Option{reports(nil), lack(snapshot.Nodes)}, explain.Budget{Kind: daemonset.BudgetUnavailable, MaxUnavailable: 1, Spec: "1", Of: 2, OfSource: "Reported", Used: number(0), Free: number(1), Holders: []explain.Holder{}}, "without nodes it is of the reported number"},
+		{"O n", []dstest.Option{lack(snapshot.Pods)}, explain.Budget{Kind: daemonset.BudgetUnavailable, MaxUnavailable: 1, Spec: "1", Of: 2, OfSource: "Computed", Holders: []explain.Holder{}}, "without pods nobody knows who uses it"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			_, e := explanation(t, dstest.State(tt.grid, tt.options...), explain.Options{})
+			if diff := cmp.Diff(tt.want, e.Budget); diff != "" {
+				t.Errorf("budget of %q (-want +got):\n%s", tt.grid, diff)
+			}
+		})
+	}
+}
+
+func TestStatus(t *testing.T) {
+	yes, no := true, false
+	counts := daemonset.Counts{Desired: 2, Current: 2, Ready: 2, Updated: 2, Available: 2}
+	less := counts
+	less.Ready = 1
+	for _, tt := range []struct {
+		options []dstest.Option
+		want    explain.Status
+		why     string
+	}{
+		{[]dstest.Option{reports(nil), writtenLate(time.Hour)}, explain.Status{Reported: counts, Computed: &counts, Agrees: &yes, WrittenAt: since(time.Hour), Differences: []explain.Difference{}}, "they agree"},
+		{[]dstest.Option{reports(func(s *appsv1.DaemonSetStatus) { s.NumberReady = 1 })},
+			explain.Status{Reported: less, Computed: &counts, Agrees: &no, Differences: []explain.Difference{{Field: "numberReady", Reported: 1, Computed: 2, Reason: explain.StaleStatus}}}, "a status that should have been written"},
+		{[]dstest.Option{reports(func(s *appsv1.DaemonSetStatus) { s.NumberReady = 1 }), dstest.DaemonSet(func(ds *appsv1.DaemonSet) { ds.Generation = 3 })},
+			explain.Status{Reported: less, Computed: &counts, Agrees: &no, Differences: []explain.Difference{{Field: "numberReady", Reported: 1, Computed: 2, Reason: explain.GenerationNotObserved}}}, "one of an older generation"},
+		{[]dstest.Option{reports(func(s *appsv1.DaemonSetStatus) { s.NumberReady = 1 }), lack(snapshot.Nodes)}, explain.Status{Reported: less, Differences: []explain.Difference{}}, "nothing to compare with"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			_, e := explanation(t, dstest.State("N N", tt.options...), explain.Options{})
+			if diff := cmp.Diff(tt.want, e.Status); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestMoving has each thing that the status is computed from change a moment
+// ago: then a status that differs is one that is being written.
+func TestMoving(t *testing.T) {
+	now := metav1.NewTime(at(29 * time.Second))
+	ready := func(t metav1.Time) dstest.Option {
+		return dstest.Pod("p0", func(p *corev1.Pod) { p.Status.Conditions[1].LastTransitionTime = t })
+	}
+	for _, tt := range []struct {
+		change dstest.Option
+		want   daemonset.Reason
+		why    string
+	}{
+		{ready(now), explain.Moving, "a pod's condition"},
+		{ready(metav1.NewTime(at(30 * time.Second))), explain.StaleStatus, "half a minute is enough to write it"},
+		{ready(metav1.NewTime(at(-time.Hour))), explain.StaleStatus, "a time in the future says nothing"},
+		{young("p0"), explain.Moving, "a pod that was created"},
+		{dstest.Pod("p0", func(p *corev1.Pod) {
+			grace := int64(30)
+			p.DeletionTimestamp, p.DeletionGracePeriodSeconds = &metav1.Time{Time: at(-time.Second)}, &grace
+		}), explain.Moving, "a pod that was deleted"},
+		{newNode("n0"), explain.Moving, "a node that came"},
+		{dstest.Node("n0", func(n *corev1.Node) { n.Status.Conditions[0].LastTransitionTime = now }), explain.Moving, "a node's condition"},
+		{dstest.Node("n0", func(n *corev1.Node) {
+			n.Spec.Taints = []corev1.Taint{{Key: "a", Effect: corev1.TaintEffectPreferNoSchedule, TimeAdded: &now}}
+		}), explain.Moving, "a taint that says when it was added"},
+		{dstest.Edit(func(s *snapshot.Snapshot) { s.DaemonSet.CreationTimestamp = now }), explain.Moving, "the DaemonSet itself"},
+		{dstest.Edit(func(s *snapshot.Snapshot) {
+			s.DaemonSet.ManagedFields = []metav1.ManagedFieldsEntry{{Time: &now}}
+		}), explain.Moving, "its spec"},
+		{dstest.Edit(func(s *snapshot.Snapshot) {
+			s.DaemonSet.ManagedFields = []metav1.ManagedFieldsEntry{{Subresource: "status", Time: &now}}
+		}), explain.StaleStatus, "its status is what is to be explained"},
+		{dstest.Edit(func(s *snapshot.Snapshot) {
+			s.DaemonSet.Spec.MinReadySeconds = 60
+			s.Pods[0].Status.Conditions[1].LastTransitionTime = metav1.NewTime(at(70 * time.Second))
+		}), explain.Moving, "a pod that became available by the clock alone"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			s := dstest.State("N", tt.change, reports(func(s *appsv1.DaemonSetStatus) { s.NumberMisscheduled = 7 }))
+			_, e := explanation(t, s, explain.Options{})
+			if got := e.Status.Differences[0].Reason; got != tt.want {
+				t.Errorf("a status that differs is %s, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestColumns(t *testing.T) {
+	none := daemonset.Facts{}
+	group := func(counted bool, reason daemonset.Reason, facts daemonset.Facts, nodes ...string) explain.Group {
+		return explain.Group{Counted: counted, Reason: reason, Count: len(nodes), Nodes: nodes, Facts: facts}
+	}
+	taint := daemonset.Facts{"taint": "dedicated:NoSchedule", "key": "dedicated", "value": "", "effect": "NoSchedule"}
+	old := daemonset.Facts{"revision": "agent-old"}
+	crash := daemonset.Facts{"container": "agent", "init": false, "exitCode": 1, "reason": "Error", "restarts": 5}
+	_, e := explanation(t, dstest.State("N O o - !N !- n N/O ~O", crashing("p2"), crashing("p6")), explain.Options{})
+	want := []explain.Column{
+		{Name: "DESIRED", Groups: []explain.Group{group(true, daemonset.Eligible, none, "n0", "n1", "n2", "n3", "n6", "n7"), group(false, daemonset.TaintNotTolerated, taint, "n4", "n5")}},
+		{Name: "CURRENT", Groups: []explain.Group{group(true, explain.HasPod, none, "n0", "n1", "n2", "n6", "n7"), group(false, explain.NoPod, none, "n3")}},
+		{Name: "READY", Groups: []explain.Group{group(true, explain.Ready, none, "n0", "n1", "n7"), group(false, explain.CrashLoop, crash, "n2", "n6"), group(false, explain.NoPod, none, "n3")}},
+		{Name: "UP-TO-DATE", Groups: []explain.Group{group(true, explain.UpToDate, none, "n0", "n6", "n7"), group(false, explain.OutOfDate, old, "n1", "n2"), group(false, explain.NoPod, none, "n3")}},
+		{Name: "AVAILABLE", Groups: []explain.Group{group(true, daemonset.Available, none, "n0", "n1", "n7"), group(false, explain.CrashLoop, crash, "n2", "n6"), group(false, explain.NoPod, none, "n3")}},
+		{Name: "MISSCHEDULED", Groups: []explain.Group{group(true, daemonset.TaintNotTolerated, taint, "n4"), group(false, explain.NoPod, none, "n5")}},
+	}
+	if diff := cmp.Diff(want, e.Columns); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestColumnsOfASurge(t *testing.T) {
+	_, e := explanation(t, dstest.State("o/n V/n", dstest.MaxSurge("2"), dstest.MinReadySeconds(30), crashing("p0"), young("p0b")), explain.Options{})
+	var got []daemonset.Reason
+	for _, g := range e.Columns[4].Groups {
+		got = append(got, g.Reason)
+	}
+	// The status judges a node by its oldest pod, so the reason is that pod's and not the newer one's, which is the node's problem.
+	if diff := cmp.Diff([]daemonset.Reason{explain.CrashLoop, daemonset.NotYetAvailable}, got); diff != "" {
+		t.Errorf("AVAILABLE (-want +got):\n%s", diff)
+	}
+	if got := e.Nodes[0].Problem.Code; got != explain.Starting {
+		t.Errorf("the problem of the node is %s, want %s", got, explain.Starting)
+	}
+}
+
+func TestRevisions(t *testing.T) {
+	for _, tt := range []struct {
+		grid    string
+		options []dstest.Option
+		want    []explain.Revision
+		why     string
+	}{
+		{"O N O/N", []dstest.Option{dstest.AddRevision("older", 0, "example/agent:0")}, []explain.Revision{
+			{Number: 2, Name: "agent-new", Hash: "new", Created: since(498 * time.Hour), Current: true, Nodes: []string{"n1"}},
+			{Number: 1, Name: "agent-old", Hash: "old", Created: since(499 * time.Hour), Nodes: []string{"n0", "n2"}},
+		}, "newest first, a node by its oldest pod, none that nobody runs"},
+		{"O", nil, []explain.Revision{
+			{Number: 2, Name: "agent-new", Hash: "new", Created: since(498 * time.Hour), Current: true, Nodes: []string{}},
+			{Number: 1, Name: "agent-old", Hash: "old", Created: since(499 * time.Hour), Nodes: []string{"n0"}},
+		}, "but the current one always"},
+		{"O", []dstest.Option{dstest.Edit(func(s *snapshot.Snapshot) { s.Revisions = s.Revisions[1:] })}, []explain.Revision{
+			{Number: 2, Name: "agent-new", Hash: "new", Created: since(498 * time.Hour), Current: true, Nodes: []string{}},
+			{Hash: "old", Nodes: []string{"n0"}},
+		}, "a hash without a revision"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			_, e := explanation(t, dstest.State(tt.grid, tt.options...), explain.Options{})
+			if diff := cmp.Diff(tt.want, e.Revisions); diff != "" {
+				t.Errorf("revisions of %q (-want +got):\n%s", tt.grid, diff)
+			}
+		})
+	}
+}
+
+func TestNodes(t *testing.T) {
+	yes := daemonset.Verdict{OK: true, Reason: daemonset.Eligible}
+	no := daemonset.Verdict{Reason: daemonset.TaintNotTolerated, Facts: daemonset.Facts{"taint": "dedicated:NoSchedule", "key": "dedicated", "value": "", "effect": "NoSchedule"}}
+	s := dstest.State("N !Nr N", dstest.MinReadySeconds(30))
+	_, e := explanation(t, s, explain.Options{Nodes: []string{"n1", "n0"}})
+	want := []explain.Node{
+		{Name: "n0", Exists: true, ShouldRun: &yes, MayStay: &yes, Slot: daemonset.SlotNewAvailable, Checks: []daemonset.Check{}, Pods: []explain.Pod{
+			{Name: "p0", Phase: "Running", Revision: "agent-new", Updated: true, UpdatedBy: daemonset.ByHash, Ready: true, Available: true, AvailableAt: since(99*time.Hour - 30*time.Second), Claim: daemonset.Owned},
+		}},
+		{Name: "n1", Exists: true, ShouldRun: &no, MayStay: &yes, Slot: daemonset.SlotEmpty,
+			Checks:  []daemonset.Check{{Rule: daemonset.RuleTaint, Stays: true, Reason: daemonset.TaintNotTolerated, Facts: no.Facts}},
+			Changes: []daemonset.Change{{Kind: daemonset.AddToleration, Toleration: &corev1.Toleration{Key: "dedicated", Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoSchedule}}},
+			Pods: []explain.Pod{
+				{Name: "p1", Phase: "Running", Revision: "agent-new", Updated: true, UpdatedBy: daemonset.ByHash, Ready: true, Available: true, AvailableAt: since(99*time.Hour - 30*time.Second), Claim: daemonset.Release, Ignored: daemonset.ReleasedPod},
+			}},
+	}
+	if diff := cmp.Diff(want, e.Nodes); diff != "" {
+		t.Errorf("asked for (-want +got):\n%s", diff)
+	}
+	_, e = explanation(t, s, explain.Options{})
+	if len(e.Nodes) != 3 || e.Nodes[1].Checks != nil || e.Nodes[1].Changes != nil {
+		t.Errorf("not asked for: %d nodes, checks %v, changes %v; want 3, without both", len(e.Nodes), e.Nodes[1].Checks, e.Nodes[1].Changes)
+	}
+}

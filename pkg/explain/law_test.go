@@ -1,0 +1,502 @@
+package explain_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+const seeds = 600
+
+// versions are those in which the rules differ that an Explanation shows.
+var versions = []string{dstest.Newest, dstest.Newest, dstest.Newest, "v1.30.5", "v1.25.0", "v1.20.4"}
+
+// randomTrouble is a random state in which pods and nodes also say what is
+// wrong with them, and parts of which are sometimes not given.
+func randomTrouble(seed int64) *snapshot.Snapshot {
+	s := dstest.RandomFor(seed, versions[int(seed)%len(versions)])
+	r := rand.New(rand.NewPCG(uint64(seed), 1))
+	for i := range s.Nodes {
+		if r.IntN(8) == 0 {
+			down(r, &s.Nodes[i])
+		}
+	}
+	for i := range s.Pods {
+		trouble(r, s, &s.Pods[i])
+	}
+	for range r.IntN(5) {
+		s.Events = append(s.Events, dsEvent(s, r))
+	}
+	s.DaemonSet.Status.DesiredNumberScheduled = int32(r.IntN(6))
+	if r.IntN(3) == 0 {
+		written := metav1.NewTime(s.TakenAt.Add(-time.Duration(r.IntN(3600)) * time.Second))
+		s.DaemonSet.ManagedFields = []metav1.ManagedFieldsEntry{{Subresource: "status", Time: &written}, {Time: &written}}
+	}
+	if r.IntN(10) == 0 {
+		s.DaemonSet.Spec.Template.Spec.Containers[0].Ports = []corev1.ContainerPort{{ContainerPort: 80, HostPort: 80}}
+	}
+	if ru := s.DaemonSet.Spec.UpdateStrategy.RollingUpdate; ru != nil && r.IntN(50) == 0 {
+		ru.MaxUnavailable = &intstr.IntOrString{Type: intstr.String, StrVal: "half"}
+	}
+	gap(r, s)
+	return s
+}
+
+// gap takes away a part of the state, as a user without rights or a dump does.
+func gap(r *rand.Rand, s *snapshot.Snapshot) {
+	lose := func(what snapshot.What) {
+		s.Gaps = append(s.Gaps, snapshot.Gap{What: what, Why: snapshot.Forbidden})
+	}
+	switch r.IntN(16) {
+	case 0:
+		s.Nodes = nil
+		lose(snapshot.Nodes)
+	case 1:
+		s.Pods = nil
+		lose(snapshot.Pods)
+	case 2:
+		s.Revisions = nil
+		lose(snapshot.Revisions)
+	case 3:
+		s.Events = nil
+		lose(snapshot.Events)
+	}
+}
+
+func down(r *rand.Rand, n *corev1.Node) {
+	n.Status.Conditions = []corev1.NodeCondition{{
+		Type: corev1.NodeReady, Status: []corev1.ConditionStatus{corev1.ConditionFalse, corev1.ConditionUnknown}[r.IntN(2)],
+		LastTransitionTime: before(r),
+	}}
+	if r.IntN(2) == 0 {
+		n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: corev1.TaintNodeUnreachable, Effect: corev1.TaintEffectNoSchedule})
+	}
+}
+
+func before(r *rand.Rand) metav1.Time {
+	return metav1.NewTime(dstest.Now.Add(-time.Duration(r.IntN(7200)-10) * time.Second))
+}
+
+var waitReasons = []string{
+	"CrashLoopBackOff", "ImagePullBackOff", "ContainerCreating", "CreateContainerConfigError", "PodInitializing", "RunContainerError", "something new",
+}
+
+// trouble gives a pod a container that says something.
+func trouble(r *rand.Rand, s *snapshot.Snapshot, p *corev1.Pod) {
+	if r.IntN(3) > 0 {
+		return
+	}
+	if p.Status.Phase == corev1.PodFailed {
+		e := dsEvent(s, r)
+		e.Reason, e.Message, e.Count = "FailedDaemonPod", "Found failed daemon pod kube-system/x on node "+p.Spec.NodeName+", will try to kill it", 5
+		e.LastTimestamp = metav1.NewTime(dstest.Now.Add(-time.Minute))
+		s.Events = append(s.Events, e)
+	}
+	c := corev1.ContainerStatus{Name: "agent", Image: "example/agent", RestartCount: int32(r.IntN(4))}
+	switch r.IntN(4) {
+	case 0:
+		c.State.Running = &corev1.ContainerStateRunning{StartedAt: before(r)}
+	case 1:
+		c.State.Terminated = &corev1.ContainerStateTerminated{ExitCode: int32(r.IntN(2))}
+	default:
+		c.State.Waiting = &corev1.ContainerStateWaiting{Reason: waitReasons[r.IntN(len(waitReasons))], Message: "words"}
+	}
+	if r.IntN(2) == 0 {
+		c.LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ExitCode: int32(r.IntN(2)), Reason: []string{"Error", "OOMKilled"}[r.IntN(2)], Message: "last words"}
+	}
+	if r.IntN(4) == 0 {
+		p.Status.InitContainerStatuses = []corev1.ContainerStatus{c}
+	} else {
+		p.Status.ContainerStatuses = []corev1.ContainerStatus{c}
+	}
+	if p.Spec.NodeName == "" {
+		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", LastTransitionTime: before(r),
+			Message: "0/3 nodes are available: 1 " + []string{"Insufficient cpu", "Too many pods", "node(s) didn't have free ports for the requested pod ports", "node(s) had untolerated taint(s)"}[r.IntN(4)]}}
+	}
+	if r.IntN(2) == 0 {
+		e := dsEvent(s, r)
+		e.InvolvedObject = corev1.ObjectReference{Kind: "Pod", Name: p.Name, UID: p.UID}
+		e.Reason = []string{"FailedMount", "FailedCreatePodSandBox", "Unhealthy", "FailedScheduling"}[r.IntN(4)]
+		again := e
+		again.Message = "other words at the same time"
+		s.Events = append(s.Events, e, again)
+	}
+}
+
+func dsEvent(s *snapshot.Snapshot, r *rand.Rand) corev1.Event {
+	e := corev1.Event{
+		InvolvedObject: corev1.ObjectReference{Kind: "DaemonSet", Name: s.DaemonSet.Name, UID: s.DaemonSet.UID},
+		LastTimestamp:  metav1.NewTime(dstest.Now.Add(-time.Duration(r.IntN(3)) * time.Hour)), Count: int32(r.IntN(5)),
+	}
+	e.Reason, e.Message = "FailedCreate", fmt.Sprintf("Error creating: pod %d: exceeded quota", r.IntN(9))
+	if r.IntN(2) == 0 {
+		e.Reason, e.Message = "FailedDaemonPod", fmt.Sprintf("Found failed daemon pod kube-system/x on node n%d, will try to kill it", r.IntN(4))
+	}
+	return e
+}
+
+func explanation(t *testing.T, s *snapshot.Snapshot, o explain.Options) (*daemonset.State, *explain.Explanation) {
+	t.Helper()
+	profile, err := daemonset.ForVersion(s.KubernetesVersion)
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, err := daemonset.New(s, profile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st, explain.Explain(s, st, o)
+}
+
+// TestLaws holds what is true of every Explanation against random states.
+func TestLaws(t *testing.T) {
+	laws := []struct {
+		why  string
+		hold func(*daemonset.State, *explain.Explanation) error
+	}{
+		{"the groups of a column partition its nodes, and the counted ones add up to the computed number", columnsPartition},
+		{"the holders of the budget are the nodes that use it", holdersUse},
+		{"problems stand in their documented order, each with what it says of itself", problemsOrdered},
+		{"the verdict speaks of the computed numbers, and of the reported ones only where nothing could be computed", verdictTotals},
+		{"a verdict does not contradict what is said below it", verdictAgrees},
+		{"a revision's nodes are each of one revision", revisionsPartition},
+	}
+	answers := randomAnswers(t)
+	for _, law := range laws {
+		t.Run(law.why, func(t *testing.T) {
+			for seed, a := range answers {
+				if err := law.hold(a.st, a.e); err != nil {
+					t.Fatalf("seed %d: %v\n%s", seed, err, dstest.Describe(randomTrouble(int64(seed))))
+				}
+			}
+		})
+	}
+}
+
+type answer struct {
+	st *daemonset.State
+	e  *explain.Explanation
+}
+
+// randomAnswers explains every random state.
+func randomAnswers(t *testing.T) []answer {
+	t.Helper()
+	var out []answer
+	for seed := range int64(seeds) {
+		st, e := explanation(t, randomTrouble(seed), explain.Options{})
+		out = append(out, answer{st, e})
+	}
+	return out
+}
+
+func columnsPartition(st *daemonset.State, e *explain.Explanation) error {
+	counts, computed := st.Counts()
+	if computed != (e.Status.Computed != nil) || computed && counts != *e.Status.Computed {
+		return fmt.Errorf("status.computed is %v, the controller's rules give %v %t", e.Status.Computed, counts, computed)
+	}
+	of := map[string]func(*daemonset.Node) bool{
+		"DESIRED":      func(n *daemonset.Node) bool { return n.Exists },
+		"MISSCHEDULED": func(n *daemonset.Node) bool { return n.Exists && !n.ShouldRun.OK },
+	}
+	total := map[string]int{
+		"DESIRED": counts.Desired, "CURRENT": counts.Current, "READY": counts.Ready,
+		"UP-TO-DATE": counts.Updated, "AVAILABLE": counts.Available, "MISSCHEDULED": counts.Misscheduled,
+	}
+	want := map[bool]int{true: 6, false: 0}[computed]
+	if st.NodesRead && !st.PodsRead {
+		want = 1
+	}
+	if len(e.Columns) != want {
+		return fmt.Errorf("%d columns, want %d", len(e.Columns), want)
+	}
+	for _, c := range e.Columns {
+		belongs := of[c.Name]
+		if belongs == nil {
+			belongs = func(n *daemonset.Node) bool { return n.Exists && n.ShouldRun.OK }
+		}
+		var wanted, named []string
+		for i := range st.Nodes {
+			if belongs(&st.Nodes[i]) {
+				wanted = append(wanted, st.Nodes[i].Name)
+			}
+		}
+		counted := 0
+		for _, g := range c.Groups {
+			if g.Count != len(g.Nodes) || g.Count == 0 || !slices.IsSorted(g.Nodes) {
+				return fmt.Errorf("%s: %s counts %d, and names %v", c.Name, g.Reason, g.Count, g.Nodes)
+			}
+			if g.Counted {
+				counted += g.Count
+			}
+			named = append(named, g.Nodes...)
+		}
+		slices.Sort(named)
+		if diff := cmp.Diff(wanted, named); diff != "" {
+			return fmt.Errorf("%s: nodes (-in the column +in its groups):\n%s", c.Name, diff)
+		}
+		if computed && counted != total[c.Name] {
+			return fmt.Errorf("%s: %d nodes in counted groups, computed %d", c.Name, counted, total[c.Name])
+		}
+	}
+	return nil
+}
+
+func holdersUse(st *daemonset.State, e *explain.Explanation) error {
+	b := e.Budget
+	if !st.PodsRead {
+		if b.Used != nil || b.Free != nil || len(b.Holders) > 0 {
+			return fmt.Errorf("without pods, used %v, free %v, holders %v", b.Used, b.Free, b.Holders)
+		}
+		return nil
+	}
+	if *b.Used != st.Used() || len(b.Holders) != st.Used() {
+		return fmt.Errorf("used %d, %d holders, the controller's rules give %d", *b.Used, len(b.Holders), st.Used())
+	}
+	if want := max(0, st.Limit()-st.Used()); *b.Free != want {
+		return fmt.Errorf("free %d, want %d", *b.Free, want)
+	}
+	for _, h := range b.Holders {
+		if n := st.Node(h.Node); n == nil || !st.Holds(n) {
+			return fmt.Errorf("%s holds nothing", h.Node)
+		}
+		if h.Reason == "" || h.Since == nil && h.BeforeRevision != nil {
+			return fmt.Errorf("%s: %+v", h.Node, h)
+		}
+	}
+	if u := b.Unblock; u != nil && (u.Number <= st.Used() || *b.Free > 0) {
+		return fmt.Errorf("unblock %+v with %d used, %d free", *u, *b.Used, *b.Free)
+	}
+	return nil
+}
+
+func problemsOrdered(_ *daemonset.State, e *explain.Explanation) error {
+	known := slices.Concat(daemonset.Reasons, explain.Reasons)
+	last := -1
+	for _, p := range e.Problems {
+		i := slices.Index(explain.ProblemOrder, p.Code)
+		if i < last {
+			return fmt.Errorf("%s stands too late", p.Code)
+		}
+		last = i
+		switch {
+		case i < 0 || !slices.Contains(known, p.Code):
+			return fmt.Errorf("%q is no code of a problem", p.Code)
+		case p.Count != len(p.Nodes) || !slices.IsSorted(p.Nodes) || len(slices.Compact(slices.Clone(p.Nodes))) != p.Count:
+			return fmt.Errorf("%s counts %d, and names %v", p.Code, p.Count, p.Nodes)
+		case !slices.Contains([]explain.Severity{explain.Error, explain.Warning, explain.Info}, p.Severity):
+			return fmt.Errorf("%s has severity %q", p.Code, p.Severity)
+		case p.Since != nil && p.Latest.Before(*p.Since):
+			return fmt.Errorf("%s: since %v, latest %v", p.Code, p.Since, p.Latest)
+		}
+	}
+	return nil
+}
+
+func verdictTotals(_ *daemonset.State, e *explain.Explanation) error {
+	counts, basis := e.Status.Reported, "Reported"
+	if e.Status.Computed != nil {
+		counts, basis = *e.Status.Computed, "Computed"
+	}
+	f := e.Verdict.Facts
+	want := daemonset.Facts{"basis": basis, "desired": counts.Desired, "updated": counts.Updated, "available": counts.Available, "unavailable": counts.Unavailable}
+	for k := range want {
+		if f[k] != want[k] {
+			return fmt.Errorf("%s is %v, want %v", k, f[k], want[k])
+		}
+	}
+	if e.Budget.Used == nil {
+		return nil
+	}
+	if f["used"] != *e.Budget.Used || f["holders"] != len(e.Budget.Holders) {
+		return fmt.Errorf("used %v by %v, the budget has %d by %d", f["used"], f["holders"], *e.Budget.Used, len(e.Budget.Holders))
+	}
+	if f["newFailing"].(int) > f["newPods"].(int) || f["oldFailing"].(int) > f["oldPods"].(int) {
+		return fmt.Errorf("more pods fail than there are: %v", f)
+	}
+	return nil
+}
+
+func verdictAgrees(st *daemonset.State, e *explain.Explanation) error {
+	old := e.Verdict.Facts["oldNodes"]
+	ds := st.DaemonSet
+	switch e.Verdict.Code {
+	case explain.Healthy:
+		if old != 0 || e.Next.Kind != daemonset.StepNone || ds.DeletionTimestamp != nil {
+			return fmt.Errorf("healthy, with %v old nodes and a step %s", old, e.Next.Kind)
+		}
+		if c := e.Status.Computed; c != nil && c.Available < c.Desired {
+			return fmt.Errorf("healthy, with %d of %d available", c.Available, c.Desired)
+		}
+		for _, p := range e.Problems {
+			if p.Severity == explain.Error && p.Code != explain.StaleStatus && slices.ContainsFunc(p.Nodes, func(n string) bool { return st.Node(n).ShouldRun.OK }) {
+				return fmt.Errorf("healthy, with %s on %v", p.Code, p.Nodes)
+			}
+		}
+	case explain.AwaitingDelete:
+		if ds.Spec.UpdateStrategy.Type != appsv1.OnDeleteDaemonSetStrategyType || old == 0 {
+			return fmt.Errorf("awaits deletes under %s with %v old nodes", ds.Spec.UpdateStrategy.Type, old)
+		}
+	case explain.Stuck:
+		if old == 0 || ds.Spec.UpdateStrategy.Type != appsv1.RollingUpdateDaemonSetStrategyType {
+			return fmt.Errorf("stuck with %v old nodes under %s", old, ds.Spec.UpdateStrategy.Type)
+		}
+	case explain.BeingDeleted:
+		if ds.DeletionTimestamp == nil {
+			return fmt.Errorf("not being deleted")
+		}
+	}
+	return nil
+}
+
+func revisionsPartition(st *daemonset.State, e *explain.Explanation) error {
+	var named, wanted []string
+	for _, r := range e.Revisions {
+		named = append(named, r.Nodes...)
+	}
+	slices.Sort(named)
+	for i := range st.Nodes {
+		if len(st.Nodes[i].Pods) > 0 {
+			wanted = append(wanted, st.Nodes[i].Name)
+		}
+	}
+	if diff := cmp.Diff(wanted, named); diff != "" {
+		return fmt.Errorf("nodes (-with pods +of revisions):\n%s", diff)
+	}
+	return nil
+}
+
+// nullable are the fields that docs/output.md lets be null.
+var nullable = []string{
+	"computed", "agrees", "writtenAt", "createdAt", "used", "free", "unblock", "since", "latest", "beforeRevision", "notBefore", "error", "shouldRun", "mayStay", "problem", "availableAt",
+}
+
+// TestDocument walks the JSON of random states.
+func TestDocument(t *testing.T) {
+	var walk func(path string, v any) error
+	walk = func(path string, v any) error {
+		name := path[strings.LastIndexByte(path, '.')+1:]
+		switch v := v.(type) {
+		case nil:
+			if !slices.Contains(nullable, name) {
+				return fmt.Errorf("%s is null", path)
+			}
+		case string:
+			if v == "" && (name == "reason" || name == "code") && !strings.Contains(path, ".facts.") {
+				return fmt.Errorf("%s is empty: somebody forgot the reason", path)
+			}
+		case []any:
+			for i := range v {
+				if err := walk(path+"[]", v[i]); err != nil {
+					return err
+				}
+			}
+		case map[string]any:
+			for _, k := range slices.Sorted(maps.Keys(v)) {
+				if err := walk(path+"."+k, v[k]); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	for seed := range int64(seeds / 2) {
+		s := randomTrouble(seed)
+		var o explain.Options
+		if seed%3 == 0 && len(s.Nodes) > 0 {
+			o.Nodes = []string{s.Nodes[0].Name}
+		}
+		_, e := explanation(t, s, o)
+		var v any
+		if err := json.Unmarshal(encode(t, e), &v); err != nil {
+			t.Fatal(err)
+		}
+		if err := walk("", v); err != nil {
+			t.Fatalf("seed %d: %v\n%s", seed, err, dstest.Describe(s))
+		}
+	}
+}
+
+func encode(t *testing.T, e *explain.Explanation) []byte {
+	t.Helper()
+	raw, err := json.MarshalIndent(e, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
+func TestOrderOfInputDoesNotMatter(t *testing.T) {
+	for seed := range int64(seeds / 4) {
+		s := randomTrouble(seed)
+		_, e := explanation(t, s, explain.Options{})
+		r := rand.New(rand.NewPCG(uint64(seed), 2))
+		shuffled := *s
+		shuffled.Nodes, shuffled.Pods = shuffle(r, s.Nodes), shuffle(r, s.Pods)
+		shuffled.Revisions, shuffled.Events = shuffle(r, s.Revisions), shuffle(r, s.Events)
+		_, again := explanation(t, &shuffled, explain.Options{})
+		if diff := cmp.Diff(string(encode(t, e)), string(encode(t, again))); diff != "" {
+			t.Fatalf("seed %d: (-as read +shuffled):\n%s\n%s", seed, diff, dstest.Describe(s))
+		}
+	}
+}
+
+func shuffle[T any](r *rand.Rand, list []T) []T {
+	out := slices.Clone(list)
+	r.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
+	return out
+}
+
+func TestInputIsNotChanged(t *testing.T) {
+	for seed := range int64(seeds / 5) {
+		s := randomTrouble(seed)
+		before, err := snapshot.Encode(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		explanation(t, s, explain.Options{})
+		after, err := snapshot.Encode(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(before), string(after)); diff != "" {
+			t.Fatalf("seed %d: (-before +after):\n%s", seed, diff)
+		}
+	}
+}
+
+// TestRandomReachesAll keeps the laws from being true of nothing: the random
+// states have every verdict, and every problem.
+func TestRandomReachesAll(t *testing.T) {
+	missing := map[string]bool{}
+	for _, v := range explain.VerdictCodes {
+		missing["verdict "+string(v)] = true
+	}
+	for _, c := range explain.ProblemOrder {
+		missing["problem "+string(c)] = true
+	}
+	for _, a := range randomAnswers(t) {
+		delete(missing, "verdict "+string(a.e.Verdict.Code))
+		for _, p := range a.e.Problems {
+			delete(missing, "problem "+string(p.Code))
+		}
+	}
+	if len(missing) > 0 {
+		t.Errorf("no random state has %v", slices.Sorted(maps.Keys(missing)))
+	}
+}

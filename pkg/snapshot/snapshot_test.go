@@ -1,0 +1,61 @@
+package snapshot
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+func TestConsequence(t *testing.T) {
+	for _, tt := range []struct {
+		gap  Gap
+		want Consequence
+		why  string
+	}{
+		{Gap{What: Nodes, Why: Forbidden}, PlacementUnknown, "a part that was refused is missing"},
+		{Gap{What: Pods, Why: Failed}, PodsUnknown, "so is one that could not be read"},
+		{Gap{What: Revisions, Why: NotGiven}, RevisionInferred, "and one that a dump lacks"},
+		{Gap{What: Pods, Why: Moved}, SeveralMoments, "a part that moved is there"},
+		{Gap{What: Nodes, Why: Moved}, SeveralMoments, "whichever it is"},
+	} {
+		if got := tt.gap.Consequence(); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.why, got, tt.want)
+		}
+		if s := (&Snapshot{Gaps: []Gap{tt.gap}}); s.Lacks(tt.gap.What) == (tt.want == SeveralMoments) {
+			t.Errorf("%s: Lacks says otherwise", tt.why)
+		}
+	}
+}
+
+// TestDecodeWhatIsOlder: a file that was written before PodDisruptionBudgets
+// were read is one without them.
+func TestDecodeWhatIsOlder(t *testing.T) {
+	s := &Snapshot{DaemonSet: &appsv1.DaemonSet{}, TakenAt: time.Unix(1_800_000_000, 0).UTC()}
+	s.DaemonSet.Name, s.DaemonSet.Spec.Selector = "agent", &metav1.LabelSelector{}
+	raw, err := Encode(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	older := bytes.Replace(raw, []byte(`,"podDisruptionBudgets":[]`), nil, 1)
+	if len(older) == len(raw) {
+		t.Fatalf("no empty list of PodDisruptionBudgets in %s", raw)
+	}
+	got, err := Decode(older)
+	if diff := cmp.Diff(s, got); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+
+	s.PodDisruptionBudgets = []policyv1.PodDisruptionBudget{{ObjectMeta: metav1.ObjectMeta{Name: "b"}}}
+	if raw, err = Encode(s); err != nil {
+		t.Fatal(err)
+	}
+	got, err = Decode(raw)
+	if diff := cmp.Diff(s, got); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}

@@ -1,0 +1,198 @@
+package controller
+
+import (
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
+	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubectl-ds/kubectl-ds/test/oracle/controller/wire"
+)
+
+// world is the API server as one sync sees it. It notes every write.
+type world struct {
+	ds        *appsv1.DaemonSet
+	pods      cache.Store
+	revisions cache.Store
+
+	lock sync.Mutex
+	run  wire.Run
+}
+
+func (w *world) react(action clienttesting.Action) (handled bool, result runtime.Object, err error) {
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	what := action.GetVerb() + " " + action.GetResource().Resource
+	if s := action.GetSubresource(); s != "" {
+		what += "/" + s
+	}
+	switch what {
+	case "get daemonsets":
+		return true, w.ds.DeepCopy(), nil
+	case "update daemonsets/status":
+		result, err = w.writeStatus(action.(clienttesting.UpdateAction).GetObject().(*appsv1.DaemonSet))
+	case "create pods":
+		result, err = w.createPod(action.(clienttesting.CreateAction).GetObject().(*corev1.Pod))
+	case "delete pods":
+		w.run.Deletes = append(w.run.Deletes, action.(clienttesting.DeleteAction).GetName())
+	case "patch pods":
+		result, err = w.patchPod(action.(clienttesting.PatchAction))
+	case "get controllerrevisions":
+		result, err = w.revision(action.(clienttesting.GetAction).GetName())
+	case "create controllerrevisions":
+		result, err = w.createRevision(action.(clienttesting.CreateAction).GetObject().(*appsv1.ControllerRevision))
+	case "update controllerrevisions":
+		result, err = w.updateRevision(action.(clienttesting.UpdateAction).GetObject().(*appsv1.ControllerRevision))
+	case "patch controllerrevisions":
+		result, err = w.patchRevision(action.(clienttesting.PatchAction))
+	case "delete controllerrevisions":
+		err = w.deleteRevision(action.(clienttesting.DeleteAction).GetName())
+	default:
+		w.run.Unforeseen = append(w.run.Unforeseen, what)
+		err = fmt.Errorf("%s: not foreseen", what)
+	}
+	return true, result, err
+}
+
+func (w *world) writeStatus(ds *appsv1.DaemonSet) (*appsv1.DaemonSet, error) {
+	s := ds.Status
+	w.run.Status = &wire.Status{
+		Desired: int(s.DesiredNumberScheduled), Current: int(s.CurrentNumberScheduled), Misscheduled: int(s.NumberMisscheduled),
+		Ready: int(s.NumberReady), Updated: int(s.UpdatedNumberScheduled), Available: int(s.NumberAvailable), Unavailable: int(s.NumberUnavailable),
+		ObservedGeneration: s.ObservedGeneration,
+	}
+	return ds.DeepCopy(), nil
+}
+
+func (w *world) createPod(p *corev1.Pod) (*corev1.Pod, error) {
+	terms := p.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
+	w.run.Creates = append(w.run.Creates, wire.Create{
+		Node:       terms[0].MatchFields[0].Values[0],
+		Hash:       p.Labels[appsv1.DefaultDaemonSetUniqueLabelKey],
+		Generation: p.Labels["pod-template-generation"],
+	})
+	made := p.DeepCopy()
+	made.Name = fmt.Sprintf("%s%d", p.GenerateName, len(w.run.Creates))
+	return made, nil
+}
+
+// patchPod notes what a patch does to owner and hash.
+func (w *world) patchPod(a clienttesting.PatchAction) (*corev1.Pod, error) {
+	o, exists, err := w.pods.GetByKey(w.ds.Namespace + "/" + a.GetName())
+	if err != nil || !exists {
+		return nil, apierrors.NewNotFound(corev1.Resource("pods"), a.GetName())
+	}
+	before, after := o.(*corev1.Pod), &corev1.Pod{}
+	if err := patch(before, after, a.GetPatch(), corev1.Pod{}); err != nil {
+		return nil, err
+	}
+	switch w.changeOfOwner(before, after) {
+	case adopted:
+		w.run.AdoptedPods = append(w.run.AdoptedPods, after.Name)
+	case released:
+		w.run.ReleasedPods = append(w.run.ReleasedPods, after.Name)
+	default:
+		w.run.RelabelledTo[after.Name] = after.Labels[appsv1.DefaultDaemonSetUniqueLabelKey]
+	}
+	return after.DeepCopy(), w.pods.Update(after)
+}
+
+func (w *world) revision(name string) (*appsv1.ControllerRevision, error) {
+	o, exists, err := w.revisions.GetByKey(w.ds.Namespace + "/" + name)
+	if err != nil || !exists {
+		return nil, apierrors.NewNotFound(appsv1.Resource("controllerrevisions"), name)
+	}
+	return o.(*appsv1.ControllerRevision).DeepCopy(), nil
+}
+
+func (w *world) createRevision(r *appsv1.ControllerRevision) (*appsv1.ControllerRevision, error) {
+	if _, err := w.revision(r.Name); err == nil {
+		return nil, apierrors.NewAlreadyExists(appsv1.Resource("controllerrevisions"), r.Name)
+	}
+	w.run.NewRevisions = append(w.run.NewRevisions, revisionOf(r))
+	return r.DeepCopy(), w.revisions.Add(r.DeepCopy())
+}
+
+func (w *world) updateRevision(r *appsv1.ControllerRevision) (*appsv1.ControllerRevision, error) {
+	w.run.SetRevisions = append(w.run.SetRevisions, revisionOf(r))
+	return r.DeepCopy(), w.revisions.Update(r.DeepCopy())
+}
+
+func (w *world) patchRevision(a clienttesting.PatchAction) (*appsv1.ControllerRevision, error) {
+	before, err := w.revision(a.GetName())
+	if err != nil {
+		return nil, err
+	}
+	after := &appsv1.ControllerRevision{}
+	if err := patch(before, after, a.GetPatch(), appsv1.ControllerRevision{}); err != nil {
+		return nil, err
+	}
+	switch w.changeOfOwner(before, after) {
+	case adopted:
+		w.run.AdoptedRevs = append(w.run.AdoptedRevs, after.Name)
+	case released:
+		w.run.ReleasedRevs = append(w.run.ReleasedRevs, after.Name)
+	default:
+		w.run.Unforeseen = append(w.run.Unforeseen, "patch controllerrevisions "+string(a.GetPatch()))
+	}
+	return after.DeepCopy(), w.revisions.Update(after)
+}
+
+func (w *world) deleteRevision(name string) error {
+	r, err := w.revision(name)
+	if err != nil {
+		return err
+	}
+	w.run.Removed = append(w.run.Removed, name)
+	return w.revisions.Delete(r)
+}
+
+func revisionOf(r *appsv1.ControllerRevision) wire.Revision {
+	return wire.Revision{Name: r.Name, Hash: r.Labels[appsv1.DefaultDaemonSetUniqueLabelKey], Number: r.Revision}
+}
+
+type ownerChange int
+
+const (
+	sameOwner ownerChange = iota
+	adopted
+	released
+)
+
+func (w *world) changeOfOwner(before, after metav1.Object) ownerChange {
+	was, is := w.owns(before), w.owns(after)
+	switch {
+	case !was && is:
+		return adopted
+	case was && !is:
+		return released
+	}
+	return sameOwner
+}
+
+func (w *world) owns(o metav1.Object) bool {
+	ref := metav1.GetControllerOf(o)
+	return ref != nil && ref.UID == w.ds.UID
+}
+
+// patch applies a strategic merge patch, or a merge patch of labels, which for
+// maps is the same.
+func patch(before, after any, change []byte, dataStruct any) error {
+	original, err := json.Marshal(before)
+	if err != nil {
+		return err
+	}
+	patched, err := strategicpatch.StrategicMergePatch(original, change, dataStruct)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(patched, after)
+}
