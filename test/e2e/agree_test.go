@@ -55,10 +55,11 @@ func TestAgreesWithTheController(t *testing.T) {
 		{name: "maxSurge 1", surge: number(1)},
 		{name: "maxUnavailable 2", unavailable: number(2)},
 		{name: "maxUnavailable 5%", unavailable: percent("5%")},
-		{name: "maxUnavailable 1 once more", unavailable: number(1)},
 	}
 	total := &tally{distinct: map[string]bool{}}
-	for i, ro := range rollouts {
+	const most = 2 // times through all of them: how many reads meet a settled status depends on the machine
+	for i := 0; i < len(rollouts) || i < most*len(rollouts) && !total.enough(); i++ {
+		ro := rollouts[i%len(rollouts)]
 		must(t, c.Update(ctx, ds.Namespace, ds.Name, func(ds *appsv1.DaemonSet) {
 			ds.Spec.UpdateStrategy.RollingUpdate = &appsv1.RollingUpdateDaemonSet{MaxUnavailable: &ro.unavailable, MaxSurge: &ro.surge}
 			ds.Spec.MinReadySeconds = ro.minReadySeconds
@@ -74,7 +75,7 @@ func TestAgreesWithTheController(t *testing.T) {
 		total.merge(one)
 	}
 	t.Logf("%-36s %s, %d distinct sets of numbers", "all", total, len(total.distinct))
-	if total.compared < 200 || total.inside < 100 || len(total.distinct) < 60 {
+	if !total.enough() {
 		t.Errorf("too few comparisons: at least 200, 100 of them in the middle of a rollout, of 60 distinct sets are needed")
 	}
 	if total.differ > 0 {
@@ -136,6 +137,8 @@ func (a *tally) String() string {
 	return fmt.Sprintf("%3d read: %3d while something moved, %2d with a status owed, %3d read again; %3d compared, %3d of them in the middle, %d differences",
 		a.read, a.moving, a.owed, a.repeated, a.compared, a.inside, a.differ)
 }
+
+func (a *tally) enough() bool { return a.compared >= 200 && a.inside >= 100 && len(a.distinct) >= 60 }
 
 func (a *tally) merge(b *tally) {
 	a.read += b.read

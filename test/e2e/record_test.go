@@ -63,7 +63,7 @@ func newRecord(t *testing.T, c *stage.Cluster, namespace string) *record {
 	var done sync.WaitGroup
 	follow := func(kind string, w watch.Interface, err error) {
 		must(t, err)
-		done.Go(func() { r.follow(t, kind, w) })
+		done.Go(func() { r.follow(ctx, t, kind, w) })
 		t.Cleanup(w.Stop)
 	}
 	w, err := c.Client.CoreV1().Nodes().Watch(ctx, from)
@@ -76,9 +76,12 @@ func newRecord(t *testing.T, c *stage.Cluster, namespace string) *record {
 	return r
 }
 
-func (r *record) follow(t *testing.T, kind string, w watch.Interface) {
+func (r *record) follow(ctx context.Context, t *testing.T, kind string, w watch.Interface) {
 	var before *appsv1.DaemonSet
 	for e := range w.ResultChan() {
+		if ctx.Err() != nil {
+			return
+		}
 		if e.Type == watch.Error {
 			t.Errorf("watch of %ss: %v", kind, e.Object)
 			return
