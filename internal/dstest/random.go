@@ -169,6 +169,10 @@ func (g *generator) daemonSet() {
 		n := int32(1)
 		ds.Status.CollisionCount = &n
 	}
+	if g.chance(50) { // as it was some time ago
+		ds.Status.DesiredNumberScheduled, ds.Status.CurrentNumberScheduled = g.Int32N(13), g.Int32N(13)
+		ds.Status.NumberAvailable, ds.Status.UpdatedNumberScheduled = g.Int32N(13), g.Int32N(13)
+	}
 	if g.chance(3) {
 		now := ago(time.Second)
 		ds.DeletionTimestamp, ds.Finalizers = &now, []string{metav1.FinalizerDeleteDependents}

@@ -88,6 +88,7 @@ func TestBudgetOfState(t *testing.T) {
 		{"O o n", options{dstest.Version("v1.30.5")}, use{Kind: BudgetUnavailable, Of: 3, Limit: 1, Used: 1, Holders: "n2 "}, "before #123233 unavailable old pods held nothing"},
 		{"O/n O/N o n O/O -", options{dstest.MaxSurge("3")}, use{Kind: BudgetSurge, Of: 6, Limit: 3, Used: 2, Holders: "n0 n4 "}, "of a surge, only nodes with two pods hold, until the new one is available"},
 		{"o - n !Ot Nt Nt/N ~n", options{dstest.Version("v1.20.15")}, use{Kind: BudgetUnavailable, Of: 5, Limit: 1, Used: 4, Holders: "n0 n1 n2 n4 "}, "up to 1.20 every node that should run the pod and has none available that lives"},
+		{"O O", options{dstest.MaxUnavailable("50%"), dstest.DaemonSet(func(ds *appsv1.DaemonSet) { ds.Status.DesiredNumberScheduled = 9 })}, use{Kind: BudgetUnavailable, Of: 2, Limit: 1}, "and not of those that the status reports"},
 		{"O o", options{dstest.OnDelete()}, use{Kind: BudgetNone, Of: 2}, "OnDelete has no budget"},
 	} {
 		whys.run(t, tt.why, func(t *testing.T) {

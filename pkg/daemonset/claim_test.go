@@ -53,6 +53,7 @@ func TestClaim(t *testing.T) {
 		{"Nat", nil, claims{}, StepPods{}, "but not while it is being deleted"},
 		{"Nr", nil, claims{"n0 Release": {"p0 Release"}}, StepPods{Release: []string{"p0"}}, "an owned pod that does not match is let go, and does not count"},
 		{"Nrt", nil, claims{"n0 Release": {"p0 Release"}}, StepPods{Release: []string{"p0"}}, "also while it is being deleted"},
+		{"Nr/Nr", options{dstest.Pod("p0", func(p *corev1.Pod) { p.CreationTimestamp = metav1.NewTime(dstest.Now) })}, claims{"n0 Release": {"p0b Release", "p0 Release"}}, StepPods{Release: []string{"p0", "p0b"}}, "those that do not count stand in the controller's order too"},
 		{"Nx", nil, claims{"Foreign": {"p0"}}, StepPods{}, "another controller's pod is foreign though it matches"},
 		{"Na Nr Nt", options{deleted}, claims{"n2": {"p2 Owned"}}, StepPods{}, "a DaemonSet that is being deleted neither adopts nor releases"},
 		{"np", options{without("p0")}, claims{"NoTargetNode": {"p0 Owned"}}, StepPods{}, "a pod without a node and without the affinity for one is seen by no rule"},

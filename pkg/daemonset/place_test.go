@@ -205,6 +205,7 @@ func TestDecide(t *testing.T) {
 		{demand{selector: map[string]string{"disk": "ssd"}, affinity: "gpu Exists"}, "", "a:NoSchedule", verdicts{also(selector(Facts{"key": "disk", "want": "ssd", "present": false}), 2), selector(Facts{"key": "disk", "want": "ssd", "present": false})}, "nodeName, selector, affinity, taints: the first that fails is the reason"},
 		{demand{affinity: "gpu Exists"}, "", "a:NoExecute", verdicts{also(affinity(fails(Facts{"key": "gpu", "operator": "Exists", "values": []string{}})), 1), affinity(fails(Facts{"key": "gpu", "operator": "Exists", "values": []string{}}))}, "affinity comes before taints"},
 		{demand{}, "", notReady + ":NoSchedule zone:NoSchedule", verdicts{also(taint("zone", "", "NoSchedule"), 1), yes}, "taints of a node's condition come last, since they pass"},
+		{demand{}, "", "zone:NoSchedule " + notReady + ":NoSchedule", verdicts{also(taint("zone", "", "NoSchedule"), 1), yes}, "in whatever order they are on the node"},
 		{demand{}, "", "b:NoSchedule a:NoSchedule", verdicts{also(taint("a", "", "NoSchedule"), 1), yes}, "other taints go by name"},
 	} {
 		whys.run(t, tt.why, func(t *testing.T) {

@@ -97,6 +97,8 @@ func TestRevisionsOfStep(t *testing.T) {
 		{"N", options{revision("agent-new", orphaned, ending)}, cut(2), "unless it is being deleted"},
 		{"N", options{revision("agent-new", ending)}, settled, "an owned one that is being deleted is used"},
 		{"N", options{revision("agent-new", unmatched)}, StepRevisions{Cut: true, Number: 2, Release: []string{"agent-new"}}, "one that does not match the selector is released and not used"},
+		{"N", options{revision("agent-old", unmatched), revision("agent-new", unmatched)}, StepRevisions{Cut: true, Number: 1, Release: []string{"agent-new", "agent-old"}}, "all that are released, by name"},
+		{"N", options{revision("agent-old", orphaned), revision("agent-new", orphaned)}, StepRevisions{Current: []string{"agent-new"}, Number: 2, Adopt: []string{"agent-new", "agent-old"}}, "all that are adopted, by name"},
 		{"N", options{revision("agent-new", foreign)}, cut(2), "another's is not used"},
 		{"N", options{revision("agent-old", orphaned, unmatched)}, settled, "nobody's that does not match is left alone"},
 		{"N", options{revision("agent-new", func(r *appsv1.ControllerRevision) { r.Namespace = "elsewhere" })}, cut(2), "nor is one of another namespace (1.23, #101250)"},
@@ -104,6 +106,7 @@ func TestRevisionsOfStep(t *testing.T) {
 		// Duplicates.
 		{"N", options{dstest.AddRevision("twin", 3, "")}, StepRevisions{Current: []string{"agent-twin"}, Number: 3, Relabel: []string{"p0"}, Remove: []Removal{{"agent-new", Duplicate}}}, "of equal ones the highest number is kept and the others removed"},
 		{"N O Ot ofa ox op -", options{dstest.AddRevision("twin", 3, ""), podHash("p5", "twin")}, StepRevisions{Current: []string{"agent-twin"}, Number: 3, Relabel: []string{"p0", "p1", "p2", "p3"}, Remove: []Removal{{"agent-new", Duplicate}}}, "all claimed pods get its hash, truly old ones too (#111280)"},
+		{"O O", options{dstest.AddRevision("twin", 3, ""), dstest.Pod("p0", func(p *corev1.Pod) { p.CreationTimestamp = metav1.NewTime(dstest.Now) })}, StepRevisions{Current: []string{"agent-twin"}, Number: 3, Relabel: []string{"p0", "p1"}, Remove: []Removal{{"agent-new", Duplicate}}}, "by name, not by age"},
 		{"N", options{dstest.AddRevision("twin", 2, "")}, StepRevisions{Current: []string{"agent-new", "agent-twin"}, Number: 2, Relabel: []string{"p0"}, Remove: []Removal{{"agent-new", Duplicate}}}, "of equal numbers it is random which; one is shown"},
 		{"N", options{dstest.AddRevision("twin", 1, ""), dstest.AddRevision("triplet", 0, ""), revision("agent-old", numbered(5))}, StepRevisions{Current: []string{"agent-new"}, Number: 6, Remove: []Removal{{"agent-twin", Duplicate}, {"agent-triplet", Duplicate}}}, "the kept one still gets the next number"},
 

@@ -184,7 +184,7 @@ func (d *differences) history(st *daemonset.State, step daemonset.Step, r *wire.
 		d.add("a new revision: model %t, real %+v", h.Cut, r.NewRevisions)
 		return
 	}
-	hash := h.Hash
+	var hash string
 	if h.Cut {
 		hash = r.NewRevisions[0].Hash
 		if got := r.NewRevisions[0].Number; got != h.Number {

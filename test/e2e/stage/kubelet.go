@@ -30,7 +30,7 @@ const (
 	Undead      Behaviour = "undead"       // ready, but does not end when deleted
 )
 
-// BehaveLabel, on a pod or its template, chooses a behaviour. It goes before every Rule.
+// BehaveLabel is the label of a pod or its template that chooses a behaviour. It goes before every Rule.
 const BehaveLabel = "stage.test/behave"
 
 // Annotations of a pod or its template that choose times and words. Times are durations as Go writes them.
