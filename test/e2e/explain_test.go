@@ -92,7 +92,7 @@ func TestExamples(t *testing.T) {
 			[]string{"2 of 2 used: maxSurge 2"},
 			"two new pods that are not ready use up the surge, and may become ready within five minutes"},
 		{"minready", "min-ready", "Progressing", []string{"NotYetAvailable"},
-			[]string{"minReadySeconds 60", "available in"},
+			[]string{"minReadySeconds 30", "available in"},
 			"ready pods that are not yet available"},
 	} {
 		t.Run(tt.scene, func(t *testing.T) {
@@ -109,7 +109,7 @@ func TestExamples(t *testing.T) {
 			})
 			s, err := scene.All[i].Set(ctx, c)
 			must(t, err)
-			if tt.scene != "minready" { // which moves on by itself in a minute
+			if tt.scene != "minready" { // which moves on by itself in half a minute
 				must(t, c.Freeze())
 			}
 			file := filepath.Join(t.TempDir(), tt.example+".json")

@@ -6,6 +6,7 @@ package scene
 import (
 	"context"
 	"fmt"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -363,14 +364,17 @@ func MaxSurge(ctx context.Context, c *stage.Cluster) (Scene, error) {
 	})
 }
 
-// MinReady is network/node-dns on a dozen nodes with minReadySeconds 60 and maxUnavailable 2, in the middle of a rollout:
-// two new pods are ready and not yet available. It takes more than a minute to set, and holds for a minute.
+// MinReady is network/node-dns on a dozen nodes with minReadySeconds 30 and maxUnavailable 2, in the middle of a rollout:
+// two new pods are ready and not yet available. It holds for half a minute. To set it takes as long at least: the
+// controller looks again after minReadySeconds, and once more after as long if a pod was ready a moment later.
 func MinReady(ctx context.Context, c *stage.Cluster) (Scene, error) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
+	defer cancel()
 	if err := c.AddNodes(ctx, workers(12)...); err != nil {
 		return Scene{}, err
 	}
 	ds := agent("network", "node-dns", "acme/node-dns:1.25.1")
-	ds.Spec.MinReadySeconds = 60
+	ds.Spec.MinReadySeconds = 30
 	rolling(ds, "2", "")
 	if err := create(ctx, c, ds); err != nil {
 		return Scene{}, err
