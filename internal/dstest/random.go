@@ -128,9 +128,9 @@ func (g *generator) temper() {
 	case 0:
 		g.emptiness = 97
 	case 1:
-		g.health, g.progress = 3, 3
+		g.strictness, g.health, g.progress = 0, 3, 3
 	case 2:
-		g.health, g.progress = 100, 3
+		g.strictness, g.health, g.progress = 0, 100, 3
 	case 3:
 		g.disorder = 100
 	case 4:
@@ -330,7 +330,7 @@ func (g *generator) revisionOddity(r *appsv1.ControllerRevision) {
 func (g *generator) nodes() {
 	count := 1 + g.IntN(12)
 	if g.crowd {
-		count = 240 + g.IntN(120) + 2*g.disorder
+		count = 270 + g.IntN(120) + 2*g.disorder
 	}
 	g.fates = map[string]fate{}
 	add := func(name string, f fate) {

@@ -212,8 +212,14 @@ func (s *screen) agreement(e *explain.Explanation) string {
 
 // moving says why the two rows differ, where no problem says it.
 func (s *screen) moving(e *explain.Explanation) {
-	if len(e.Status.Differences) > 0 && e.Status.Differences[0].Reason == explain.Moving {
+	if len(e.Status.Differences) == 0 {
+		return
+	}
+	switch e.Status.Differences[0].Reason {
+	case explain.Moving:
 		s.line("REPORTED is behind: something changed less than a minute ago, and the status is about to be written")
+	case daemonset.NodeGone:
+		s.line("REPORTED still counts a node that was removed: the controller looks again when something else changes")
 	}
 }
 
@@ -522,13 +528,22 @@ func (s *screen) next(e *explain.Explanation) {
 		s.line("%s not known, as %s could not be read", title, unread(e))
 		return
 	}
+	also := s.bookkeeping(n)
 	if n.Kind == daemonset.StepNone {
-		s.line("%s does nothing: %s%s", title, idle(e), about)
+		does := "does nothing"
+		if len(also) > 0 {
+			does = "creates and deletes no pod"
+		}
+		s.line("%s %s: %s%s", title, does, idle(e), about)
+		for _, a := range also {
+			s.line("  %s", a)
+		}
 		return
 	}
 	var parts []string
 	parts = append(parts, s.batch("delete", n.Deletes)...)
 	parts = append(parts, s.batch("create", n.Creates)...)
+	parts = append(parts, also...)
 	s.line("%s%s", title, about)
 	const most = 5
 	for i, p := range parts {
@@ -542,6 +557,28 @@ func (s *screen) next(e *explain.Explanation) {
 		s.line("  or later: on a node with a failed pod it waits up to %s, which only its memory could tell (%s)",
 			duration.HumanDuration(time.Duration(w.AtMost)*time.Second), s.names(w.Nodes))
 	}
+}
+
+// bookkeeping is what a sync does to owners, labels and revisions.
+func (s *screen) bookkeeping(n *daemonset.Step) []string {
+	var out []string
+	say := func(verb string, word string, names []string) {
+		if len(names) > 0 {
+			out = append(out, fmt.Sprintf("%s %s: %s", verb, plural(len(names), word), s.names(names)))
+		}
+	}
+	say("adopts", "pod", n.Pods.Adopt)
+	say("releases", "pod", n.Pods.Release)
+	say("adopts", "revision", n.Revisions.Adopt)
+	say("releases", "revision", n.Revisions.Release)
+	say("gives the current revision's hash to", "pod", n.Revisions.Relabel)
+	byReason := map[daemonset.Reason][]string{}
+	for _, r := range n.Revisions.Remove {
+		byReason[r.Reason] = append(byReason[r.Reason], r.Name)
+	}
+	say("removes as a duplicate", "revision", byReason[daemonset.Duplicate])
+	say("removes, beyond revisionHistoryLimit,", "revision", byReason[daemonset.CleanUp])
+	return out
 }
 
 func idle(e *explain.Explanation) string {

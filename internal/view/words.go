@@ -254,6 +254,9 @@ func (s *screen) causeWords(code daemonset.Reason, f daemonset.Facts, earliest, 
 		return "labels match no longer: the next sync lets the pod go"
 	case explain.Foreign:
 		return "matches the selector, but belongs to " + fact(f, "owner")
+	case explain.DuplicateRevisions:
+		return fmt.Sprintf("%d revisions equal the live template: the next sync keeps one as revision %s, and gives its hash to %s, which then count as up to date whatever they run",
+			number(f, "revisions"), fact(f, "number"), plural(number(f, "relabelled"), "pod"))
 	case daemonset.NoTargetNode:
 		return "a pod that names no node: no rule sees it"
 	case explain.Misscheduled:

@@ -22,12 +22,13 @@ const (
 //
 // Phase and deletion do not matter for an object that is owned already. A
 // DaemonSet that is being deleted neither adopts nor releases, and an orphan
-// that is being deleted is not adopted.
+// that is being deleted is not adopted. Of a DaemonSet whose UID is not known,
+// as in a dump that was tidied up, the controller reference names it.
 func claimOf(o metav1.Object, ds *appsv1.DaemonSet, selector labels.Selector) Claim {
 	matches := selector.Matches(labels.Set(o.GetLabels()))
 	ref := metav1.GetControllerOfNoCopy(o)
 	switch {
-	case ref != nil && ref.UID != ds.UID:
+	case ref != nil && !refersTo(ref, ds):
 		if matches {
 			return Foreign
 		}
@@ -41,6 +42,13 @@ func claimOf(o metav1.Object, ds *appsv1.DaemonSet, selector labels.Selector) Cl
 		return Adopt
 	}
 	return Unrelated
+}
+
+func refersTo(ref *metav1.OwnerReference, ds *appsv1.DaemonSet) bool {
+	if ds.UID == "" {
+		return ref.Kind == "DaemonSet" && ref.Name == ds.Name
+	}
+	return ref.UID == ds.UID
 }
 
 // targetNode returns the node that a pod is for: the one that it is bound to,

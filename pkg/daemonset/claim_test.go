@@ -40,6 +40,7 @@ func TestClaim(t *testing.T) {
 	without := func(pod string) dstest.Option {
 		return dstest.Pod(pod, func(p *corev1.Pod) { p.Spec.Affinity = nil })
 	}
+	young := dstest.Pod("p0", func(p *corev1.Pod) { p.CreationTimestamp = metav1.NewTime(dstest.Now) })
 	whys := whys{}
 	for _, tt := range []struct {
 		grid string
@@ -50,12 +51,18 @@ func TestClaim(t *testing.T) {
 	}{
 		{"N Nt nf ns np", nil, claims{"n0": {"p0 Owned"}, "n1": {"p1 Owned"}, "n2": {"p2 Owned"}, "n3": {"p3 Owned"}, "n4": {"p4 Owned"}}, StepPods{}, "phase and deletion do not matter to who owns a pod"},
 		{"Na", nil, claims{"n0": {"p0 Adopt"}}, StepPods{Adopt: []string{"p0"}}, "an orphan that matches is adopted, and counts at once"},
+		{"Na/Na", options{young}, claims{"n0": {"p0b Adopt", "p0 Adopt"}}, StepPods{Adopt: []string{"p0", "p0b"}}, "the step lists them by name"},
+		{"np np", options{young, without("p0"), without("p1")}, claims{"NoTargetNode": {"p0 Owned", "p1 Owned"}}, StepPods{}, "and so does the list of those that no rule sees"},
 		{"Nat", nil, claims{}, StepPods{}, "but not while it is being deleted"},
 		{"Nr", nil, claims{"n0 Release": {"p0 Release"}}, StepPods{Release: []string{"p0"}}, "an owned pod that does not match is let go, and does not count"},
 		{"Nrt", nil, claims{"n0 Release": {"p0 Release"}}, StepPods{Release: []string{"p0"}}, "also while it is being deleted"},
-		{"Nr/Nr", options{dstest.Pod("p0", func(p *corev1.Pod) { p.CreationTimestamp = metav1.NewTime(dstest.Now) })}, claims{"n0 Release": {"p0b Release", "p0 Release"}}, StepPods{Release: []string{"p0", "p0b"}}, "those that do not count stand in the controller's order too"},
+		{"Nr/Nr", options{young}, claims{"n0 Release": {"p0b Release", "p0 Release"}}, StepPods{Release: []string{"p0", "p0b"}}, "those that do not count stand in the controller's order too"},
 		{"Nx", nil, claims{"Foreign": {"p0"}}, StepPods{}, "another controller's pod is foreign though it matches"},
 		{"Na Nr Nt", options{deleted}, claims{"n2": {"p2 Owned"}}, StepPods{}, "a DaemonSet that is being deleted neither adopts nor releases"},
+		{"N Nx N", options{
+			dstest.DaemonSet(func(ds *appsv1.DaemonSet) { ds.UID = "" }),
+			dstest.Pod("p2", func(p *corev1.Pod) { p.OwnerReferences[0].Name = "agent2" }),
+		}, claims{"n0": {"p0 Owned"}, "Foreign": {"p1", "p2"}}, StepPods{}, "a DaemonSet without a UID is known by kind and name"},
 		{"np", options{without("p0")}, claims{"NoTargetNode": {"p0 Owned"}}, StepPods{}, "a pod without a node and without the affinity for one is seen by no rule"},
 		{"npa", options{without("p0")}, claims{"NoTargetNode": {"p0 Adopt"}}, StepPods{Adopt: []string{"p0"}}, "and is adopted all the same"},
 		{"N", options{without("p0")}, claims{"n0": {"p0 Owned"}}, StepPods{}, "a bound pod needs no affinity"},

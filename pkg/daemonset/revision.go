@@ -77,7 +77,7 @@ func newHistory(s *snapshot.Snapshot, profile Profile, selector labels.Selector,
 	if s.Lacks(snapshot.Revisions) {
 		return inferHistory(s, pods), nil
 	}
-	live, err := template.Of(&s.DaemonSet.Spec.Template, !profile.TemplateWithoutNullTime)
+	live, err := liveForms(s, profile)
 	if err != nil {
 		return nil, err
 	}
@@ -118,14 +118,33 @@ func revisionHash(r *appsv1.ControllerRevision) string {
 	return r.Name // the controller writes this label before it looks further
 }
 
-// matches tells whether a revision holds the live template. One whose data is
-// no template does not: the controller only compares bytes.
-func matches(r *appsv1.ControllerRevision, live template.Content, profile Profile) bool {
+// liveForms returns the live template as the controller would store it: in
+// the form of its version, or in all forms where nothing tells the version.
+func liveForms(s *snapshot.Snapshot, profile Profile) ([]template.Content, error) {
+	nullTimes := []bool{!profile.TemplateWithoutNullTime}
+	if s.VersionSource == snapshot.VersionDefault {
+		nullTimes = []bool{false, true}
+	}
+	var forms []template.Content
+	for _, nullTime := range nullTimes {
+		f, err := template.Of(&s.DaemonSet.Spec.Template, nullTime)
+		if err != nil {
+			return nil, err
+		}
+		forms = append(forms, f)
+	}
+	return forms, nil
+}
+
+// matches tells whether a revision holds the live template in one of its
+// forms. One whose data is no template does not: the controller only compares
+// bytes.
+func matches(r *appsv1.ControllerRevision, live []template.Content, profile Profile) bool {
 	stored, err := template.Stored(r.Data.Raw)
 	if err == nil && profile.Beyond {
 		stored, err = stored.Known(!profile.TemplateWithoutNullTime)
 	}
-	return err == nil && stored.Equal(live)
+	return err == nil && slices.ContainsFunc(live, stored.Equal)
 }
 
 // choose settles on the current revision, its number, and what happens to

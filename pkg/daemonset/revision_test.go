@@ -63,6 +63,8 @@ func podHash(pod, hash string) dstest.Option {
 func TestRevisionsOfStep(t *testing.T) {
 	const spaced = `{ "spec": {"template": {"spec": {"containers":[{"resources":{},"name":"agent","image":"example/agent:2"}]}, "metadata":{"labels":{"app":"agent"}}, "$patch":"replace"}}}`
 	const nullTime = `{"spec":{"template":{"$patch":"replace","metadata":{"creationTimestamp":null,"labels":{"app":"agent"}},"spec":{"containers":[{"image":"example/agent:2","name":"agent","resources":{}}]}}}}`
+	future := strings.Replace(strings.Replace(nullTime, `"creationTimestamp":null,`, "", 1), `"resources":{}`, `"resources":{},"fromTheFuture":true`, 1)
+	unknownVersion := dstest.Edit(func(s *snapshot.Snapshot) { s.VersionSource = snapshot.VersionDefault })
 	cleanUp := func(names ...string) []Removal {
 		var out []Removal
 		for _, n := range names {
@@ -85,6 +87,10 @@ func TestRevisionsOfStep(t *testing.T) {
 		{"N", options{revision("agent-new", holding(nullTime))}, cut(3), "a null creationTimestamp is other content from 1.34 on (#130989)"},
 		{"N", options{dstest.Version("v1.33.13")}, settled, "and up to 1.33 the only one that matches"},
 		{"N", options{dstest.Version("v1.33.13"), revision("agent-new", holding(strings.Replace(nullTime, `"creationTimestamp":null,`, "", 1)))}, cut(3), "so that one without it does not"},
+		{"N", options{unknownVersion, revision("agent-new", holding(nullTime))}, settled, "where nothing tells the version, either form is current"},
+		{"N", options{unknownVersion}, settled, "the newer one as much"},
+		{"N", options{dstest.Version("v1.38.0"), revision("agent-new", holding(future))}, settled, "of a newer Kubernetes, what these types do not know is left out"},
+		{"N", options{revision("agent-new", holding(future))}, cut(3), "which of a known one it is not"},
 		{"N", options{revision("agent-new", holding(`{"spec":{"template":{}}}`))}, cut(3), "one with other data is old, and a new one is cut with the next number"},
 		{"N", options{revision("agent-new", holding(`[]`)), revision("agent-old", holding(`{"spec":{}}`))}, cut(3), "data that are no template are old as well"},
 		{"N", options{dstest.Edit(func(s *snapshot.Snapshot) { s.Revisions = nil })}, cut(1), "the first revision has number 1"},

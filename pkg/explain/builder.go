@@ -64,7 +64,7 @@ func (b *builder) note(e *corev1.Event) {
 			events = map[string]*corev1.Event{}
 			b.podEvent[e.InvolvedObject.UID] = events
 		}
-	case e.InvolvedObject.UID != b.st.DaemonSet.UID:
+	case e.InvolvedObject.UID != b.st.DaemonSet.UID && b.st.DaemonSet.UID != "":
 		return
 	}
 	if e.Reason == "FailedDaemonPod" {
@@ -94,7 +94,7 @@ func (b *builder) noteFailure(e *corev1.Event) {
 		f = &failures{}
 		b.failures[node] = f
 	}
-	first, last := cmp.Or(e.FirstTimestamp.Time, eventTime(e)), eventTime(e)
+	first, last := eventBegan(e), eventTime(e)
 	if f.count == 0 || first.Before(f.first) {
 		f.first = first
 	}
@@ -123,6 +123,11 @@ func eventTime(e *corev1.Event) time.Time {
 		t = e.Series.LastObservedTime.Time
 	}
 	return cmp.Or(t, e.EventTime.Time, e.CreationTimestamp.Time)
+}
+
+// eventBegan is when an event happened for the first time.
+func eventBegan(e *corev1.Event) time.Time {
+	return cmp.Or(e.FirstTimestamp.Time, e.EventTime.Time, eventTime(e))
 }
 
 func eventCount(e *corev1.Event) int32 {
@@ -159,7 +164,7 @@ func (b *builder) refused() *Cause {
 			continue
 		}
 		count += int(eventCount(e))
-		if first := cmp.Or(e.FirstTimestamp.Time, e.EventTime.Time, eventTime(e)); first.Before(since) {
+		if first := eventBegan(e); first.Before(since) {
 			since = first
 		}
 	}
@@ -389,7 +394,8 @@ func (b *builder) statusWritten() *time.Time {
 const settleTime = 30 * time.Second
 
 // whyStale tells why the reported numbers differ: a generation that the
-// controller has not handled, something that changed a moment ago, or else a
+// controller has not handled, something that changed a moment ago, a node that
+// was removed, which alone makes no version of the controller look, or else a
 // status that should have been written and was not.
 func (b *builder) whyStale() daemonset.Reason {
 	ds := b.st.DaemonSet
@@ -398,6 +404,9 @@ func (b *builder) whyStale() daemonset.Reason {
 	}
 	if b.at.Sub(b.changed) < settleTime {
 		return Moving
+	}
+	if slices.ContainsFunc(b.st.Nodes, func(n daemonset.Node) bool { return !n.Exists }) {
+		return daemonset.NodeGone
 	}
 	return StaleStatus
 }
@@ -501,10 +510,7 @@ func unblock(number, of int) *Unblock {
 // holderReason is why a node holds the budget although nothing is wrong with
 // it.
 func holderReason(n *daemonset.Node) daemonset.Reason {
-	switch n.Slot {
-	case daemonset.SlotEmpty:
-		return NoPod
-	case daemonset.SlotBoth, daemonset.SlotExcess:
+	if n.Slot == daemonset.SlotBoth || n.Slot == daemonset.SlotExcess {
 		return daemonset.Duplicate
 	}
 	return daemonset.NotReady

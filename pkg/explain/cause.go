@@ -36,7 +36,7 @@ func (b *builder) nodeCause(n *daemonset.Node) *Cause {
 	if !n.Exists {
 		return &Cause{Code: daemonset.NodeGone, Severity: Warning, Pod: p.Name, Since: wrong.Since, Facts: daemonset.Facts{}}
 	}
-	if down := nodeDown(n); down != nil && wrong.Code != daemonset.NotYetAvailable && (p.Terminating || !imagePullOrCrash(wrong.Code)) {
+	if down := nodeDown(n, b.at); down != nil && wrong.Code != daemonset.NotYetAvailable && !imagePullOrCrash(wrong.Code) {
 		down.Pod = p.Name
 		if p.Terminating {
 			down.Code = TerminatingOnDeadNode
@@ -68,7 +68,7 @@ func concern(n *daemonset.Node) *daemonset.Pod {
 }
 
 // nodeDown returns the cause that a node which is not ready is, else nil.
-func nodeDown(n *daemonset.Node) *Cause {
+func nodeDown(n *daemonset.Node, at time.Time) *Cause {
 	if n.Object == nil {
 		return nil
 	}
@@ -81,7 +81,11 @@ func nodeDown(n *daemonset.Node) *Cause {
 		if !c.LastHeartbeatTime.IsZero() {
 			f["lastHeartbeat"] = timeFact(c.LastHeartbeatTime.Time)
 		}
-		return &Cause{Code: NodeNotReady, Severity: Error, Since: timeOf(c.LastTransitionTime.Time), Facts: f}
+		down := &Cause{Code: NodeNotReady, Severity: Error, Since: timeOf(c.LastTransitionTime.Time), Facts: f}
+		if c.Status == corev1.ConditionFalse && at.Sub(c.LastTransitionTime.Time) < patience {
+			down.Severity = Warning // its kubelet is there, and may only have restarted
+		}
+		return down
 	}
 	return nil
 }
@@ -259,8 +263,7 @@ func schedulerWords(message string) []string {
 		}
 		return []string{message}
 	}
-	list, _, _ = strings.Cut(list, " preemption: ")
-	list, _, _ = strings.Cut(list, ". ")
+	list, _, _ = strings.Cut(list, ". ") // what follows is of preemption
 	list = strings.TrimRight(list, ". ,")
 	var out []string
 	for _, part := range strings.Split(list, ", ") {

@@ -156,6 +156,26 @@ func TestCause(t *testing.T) {
 			want:   &explain.Cause{Code: explain.CrashLoop, Severity: explain.Error, Pod: "p0", Since: since(time.Hour), Facts: facts{"container": "agent", "init": false, "exitCode": 1, "reason": "Error", "restarts": 1}},
 		},
 		{
+			why:    "of two that crash the first is named",
+			status: unready + "containerStatuses: [{name: a, restartCount: 1, state: {waiting: {reason: CrashLoopBackOff}}}, {name: b, restartCount: 2, state: {waiting: {reason: CrashLoopBackOff}}}]",
+			want:   &explain.Cause{Code: explain.CrashLoop, Severity: explain.Error, Pod: "p0", Since: since(time.Hour), Facts: facts{"container": "a", "init": false, "restarts": 1}},
+		},
+		{
+			why:    "and init containers, which come first, before the others",
+			status: unready + "initContainerStatuses: [{name: side, restartCount: 1, state: {waiting: {reason: CrashLoopBackOff}}}]\ncontainerStatuses: [{name: agent, image: 'a:9', state: {waiting: {reason: ErrImagePull}}}]",
+			want:   &explain.Cause{Code: explain.CrashLoop, Severity: explain.Error, Pod: "p0", Since: since(time.Hour), Facts: facts{"container": "side", "init": true, "restarts": 1}},
+		},
+		{
+			why:    "a container that ended for the first time and without an error is no loop yet",
+			status: unready + "containerStatuses: [{name: agent, state: {terminated: {exitCode: 0, reason: Completed}}}]",
+			want:   &explain.Cause{Code: daemonset.NotReady, Severity: explain.Error, Pod: "p0", Since: since(time.Hour), Facts: facts{}},
+		},
+		{
+			why:    "without a Ready condition a cause is as old as the pod",
+			status: "containerStatuses: [{name: agent, restartCount: 1, state: {waiting: {reason: CrashLoopBackOff}}}]",
+			want:   &explain.Cause{Code: explain.CrashLoop, Severity: explain.Error, Pod: "p0", Since: since(time.Hour), Facts: facts{"container": "agent", "init": false, "restarts": 1}},
+		},
+		{
 			why:    "a secret that is missing for a variable",
 			status: unready + "containerStatuses: [{name: agent, state: {waiting: {reason: CreateContainerConfigError, message: secret \"x\" not found}}}]",
 			want:   &explain.Cause{Code: explain.ContainerConfig, Severity: explain.Error, Pod: "p0", Since: since(time.Hour), Facts: facts{"container": "agent", "init": false, "reason": "CreateContainerConfigError", "message": `secret "x" not found`}},
@@ -170,6 +190,12 @@ func TestCause(t *testing.T) {
 			status:  unready + "containerStatuses: [{name: agent, state: {waiting: {reason: ContainerCreating}}}]",
 			options: []dstest.Option{podEvent("FailedMount", "secret not found", 50*time.Minute), podEvent("FailedCreatePodSandBox", "no CNI", time.Minute), podEvent("Pulling", "pulling", time.Second)},
 			want:    &explain.Cause{Code: explain.SandboxFailed, Severity: explain.Error, Pod: "p0", Since: since(time.Hour), Facts: facts{"container": "agent", "init": false, "reason": "ContainerCreating", "message": "no CNI"}},
+		},
+		{
+			why:     "nor the last one by name",
+			status:  unready + "containerStatuses: [{name: agent, state: {waiting: {reason: ContainerCreating}}}]",
+			options: []dstest.Option{podEvent("FailedAttachVolume", "no disk", time.Minute), podEvent("NetworkNotReady", "no CNI", 50*time.Minute)},
+			want:    &explain.Cause{Code: explain.FailedMount, Severity: explain.Error, Pod: "p0", Since: since(time.Hour), Facts: facts{"container": "agent", "init": false, "reason": "ContainerCreating", "message": "no disk"}},
 		},
 		{
 			why:     "a mount that fails in the first minutes often only waits for something",
@@ -205,6 +231,12 @@ func TestCause(t *testing.T) {
 			status:  unready + "containerStatuses: [{name: agent, state: {running: {startedAt: 1m}}}]",
 			options: []dstest.Option{podEvent("Unhealthy", "statuscode: 503", time.Second)},
 			want:    &explain.Cause{Code: explain.ProbeFailing, Severity: explain.Warning, Pod: "p0", Since: since(time.Hour), Facts: facts{"container": "agent", "init": false, "restarts": 0, "startedAt": "2026-03-01T11:59:00Z", "message": "statuscode: 503"}},
+		},
+		{
+			why:     "but not in one that was restarted for it",
+			status:  unready + "containerStatuses: [{name: agent, restartCount: 1, state: {running: {startedAt: 1m}}}]",
+			options: []dstest.Option{podEvent("Unhealthy", "statuscode: 503", time.Second)},
+			want:    &explain.Cause{Code: explain.ProbeFailing, Severity: explain.Error, Pod: "p0", Since: since(time.Hour), Facts: facts{"container": "agent", "init": false, "restarts": 1, "startedAt": "2026-03-01T11:59:00Z", "message": "statuscode: 503"}},
 		},
 		{
 			why:    "without the event a container has some time to become ready",
@@ -261,12 +293,12 @@ func TestCause(t *testing.T) {
 		{
 			why: "the third on its node is a loop, counted over all events, combined ones too", status: "phase: Failed\nreason: Evicted",
 			options: []dstest.Option{
-				setEvent("FailedDaemonPod", "Found failed daemon pod a/b on node n0, will try to kill it", 1, 4*time.Minute),
 				setEvent("FailedDaemonPod", "(combined from similar events): Found failed daemon pod a/c on node n0, will try to kill it", 2, time.Minute),
+				setEvent("FailedDaemonPod", "Found failed daemon pod a/b on node n0, will try to kill it", 1, 25*time.Minute),
 				setEvent("FailedDaemonPod", "Found failed daemon pod a/d on node n1, will try to kill it", 9, time.Minute),
 				setEvent("FailedDaemonPod", "words that another version says", 9, time.Minute),
 			},
-			want: &explain.Cause{Code: explain.EvictLoop, Severity: explain.Error, Pod: "p0", Since: since(4 * time.Minute), Facts: facts{"reason": "Evicted", "failures": 3}},
+			want: &explain.Cause{Code: explain.EvictLoop, Severity: explain.Error, Pod: "p0", Since: since(25 * time.Minute), Facts: facts{"reason": "Evicted", "failures": 3}},
 		},
 		{
 			why: "two are none", status: "phase: Failed\nreason: Evicted",
@@ -309,6 +341,20 @@ func TestCause(t *testing.T) {
 		{
 			why: "a crash is not the node's doing, though the node is down", status: unready + "containerStatuses: [{name: agent, restartCount: 5, state: {waiting: {reason: CrashLoopBackOff}}}]", options: []dstest.Option{notReady("n0")},
 			want: &explain.Cause{Code: explain.CrashLoop, Severity: explain.Error, Pod: "p0", Since: since(time.Hour), Facts: facts{"container": "agent", "init": false, "restarts": 5}},
+		},
+		{
+			why: "nor is an image that cannot be pulled", status: unready + "containerStatuses: [{name: agent, image: 'a:9', state: {waiting: {reason: ErrImagePull}}}]", options: []dstest.Option{notReady("n0")},
+			want: &explain.Cause{Code: explain.ImagePull, Severity: explain.Error, Pod: "p0", Since: since(time.Hour), Facts: facts{"container": "agent", "init": false, "image": "a:9", "reason": "ErrImagePull"}},
+		},
+		{
+			why: "nor that a pod has not been ready for long enough", grid: "W", options: []dstest.Option{dstest.MinReadySeconds(30), notReady("n0")},
+			want: &explain.Cause{Code: daemonset.NotYetAvailable, Severity: explain.Info, Pod: "p0", Since: since(time.Second), Facts: facts{"minReadySeconds": 30, "availableAt": "2026-03-01T12:00:29Z"}},
+		},
+		{
+			why: "a node whose kubelet says that it is not ready", options: []dstest.Option{dstest.Node("n0", func(n *corev1.Node) {
+				n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeMemoryPressure, Status: corev1.ConditionFalse}, {Type: corev1.NodeReady, Status: corev1.ConditionFalse, Reason: "KubeletNotReady"}}
+			})},
+			want: &explain.Cause{Code: explain.NodeNotReady, Severity: explain.Error, Pod: "p0", Facts: facts{"status": "False", "reason": "KubeletNotReady"}},
 		},
 		{
 			why: "a node that is down and whose pod is available has no cause", grid: "N", options: []dstest.Option{notReady("n0")},
@@ -356,6 +402,19 @@ func TestCause(t *testing.T) {
 			want: &explain.Cause{Code: explain.CreateRefused, Severity: explain.Error, Since: since(time.Hour), Facts: facts{"events": 45, "last": "2026-03-01T11:59:00Z", "message": "exceeded quota"}},
 		},
 		{
+			why: "a refusal that is written as a series", grid: "-",
+			options: []dstest.Option{setEvent("FailedCreate", "Error creating: exceeded quota", 0, time.Hour), dstest.Edit(func(s *snapshot.Snapshot) {
+				s.Events[0].LastTimestamp, s.Events[0].EventTime = metav1.Time{}, metav1.NewMicroTime(at(time.Hour))
+				s.Events[0].Series = &corev1.EventSeries{Count: 7, LastObservedTime: metav1.NewMicroTime(at(time.Minute))}
+			})},
+			want: &explain.Cause{Code: explain.CreateRefused, Severity: explain.Error, Since: since(time.Hour), Facts: facts{"events": 7, "last": "2026-03-01T11:59:00Z", "message": "exceeded quota"}},
+		},
+		{
+			why: "what is refused to a DaemonSet that had this name before is not this one's", grid: "-",
+			options: []dstest.Option{refuse(time.Minute), dstest.Edit(func(s *snapshot.Snapshot) { s.Events[0].InvolvedObject.UID = "before" })},
+			want:    &explain.Cause{Code: explain.NoPod, Severity: explain.Error, Since: since(1000 * time.Hour), Facts: facts{"eventsRead": true}},
+		},
+		{
 			why: "a refusal ends with the next pod that is created", grid: "- N",
 			options: []dstest.Option{
 				setEvent("FailedCreate", "Error creating: exceeded quota", 42, time.Hour),
@@ -369,6 +428,10 @@ func TestCause(t *testing.T) {
 		{
 			why: "of an old and a new pod the new one matters", grid: "O/n", options: []dstest.Option{dstest.MaxSurge("1")},
 			want: &explain.Cause{Code: daemonset.NotReady, Severity: explain.Error, Pod: "p0b", Since: since(time.Hour), Facts: facts{}},
+		},
+		{
+			why: "of two new ones the older, which is the one that stays", grid: "n/N",
+			want: &explain.Cause{Code: daemonset.NotReady, Severity: explain.Error, Pod: "p0", Since: since(time.Hour), Facts: facts{}},
 		},
 		{
 			why: "one that stays matters more than one that goes", grid: "nt/O", options: []dstest.Option{dstest.MaxSurge("1")},

@@ -77,7 +77,7 @@ type Difference struct {
 	Field    string           `json:"field"`
 	Reported int              `json:"reported"`
 	Computed int              `json:"computed"`
-	Reason   daemonset.Reason `json:"reason"` // NotObserved, Moving, StaleStatus
+	Reason   daemonset.Reason `json:"reason"` // NotObserved, Moving, NodeGone, StaleStatus
 }
 
 // Column is one of kubectl's columns: the nodes that count in it and those

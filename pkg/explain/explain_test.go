@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
@@ -30,6 +31,21 @@ func crashing(pod string) dstest.Option {
 // young makes a pod one that was created a moment ago.
 func young(pod string) dstest.Option {
 	return dstest.Pod(pod, func(p *corev1.Pod) { p.CreationTimestamp = metav1.NewTime(at(time.Second)) })
+}
+
+// mounting makes a pod one that was created a moment ago, and waits for a
+// volume.
+func mounting(pod string) dstest.Option {
+	return dstest.Pod(pod, func(p *corev1.Pod) {
+		p.CreationTimestamp = metav1.NewTime(at(time.Second))
+		p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "agent", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}}}}
+	})
+}
+
+func mountEvent(pod types.UID) dstest.Option {
+	return dstest.Edit(func(s *snapshot.Snapshot) {
+		s.Events = append(s.Events, corev1.Event{InvolvedObject: corev1.ObjectReference{Kind: "Pod", UID: pod}, Reason: "FailedMount", Message: "not yet", LastTimestamp: metav1.NewTime(at(time.Second))})
+	})
 }
 
 // newNode makes a node one that came a moment ago.
@@ -140,10 +156,10 @@ func TestVerdict(t *testing.T) {
 }
 
 func TestVerdictFacts(t *testing.T) {
-	_, e := explanation(t, dstest.State("O O n n -", crashing("p2"), newNode("n4"), notReady("n3"), dstest.MaxUnavailable("3")), explain.Options{})
+	_, e := explanation(t, dstest.State("O O n n - n", crashing("p2"), newNode("n4"), notReady("n3"), mounting("p5"), mountEvent("pod-p5"), dstest.MaxUnavailable("3")), explain.Options{})
 	want := daemonset.Facts{
-		"basis": "Computed", "desired": 5, "updated": 2, "available": 2, "unavailable": 3, "oldNodes": 2, "used": 3, "limit": 3, "holders": 3,
-		"newPods": 1, "newFailing": 1, "oldPods": 2, "oldFailing": 0, // the pod on the node that is down tells nothing of its revision
+		"basis": "Computed", "desired": 6, "updated": 3, "available": 2, "unavailable": 4, "oldNodes": 2, "used": 4, "limit": 3, "holders": 4,
+		"newPods": 2, "newFailing": 1, "oldPods": 2, "oldFailing": 0, // the pod on the node that is down tells nothing of its revision, and one that starts does not fail
 	}
 	if diff := cmp.Diff(want, e.Verdict.Facts); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -168,6 +184,25 @@ func TestProblems(t *testing.T) {
 			{Code: explain.CrashLoop, Severity: explain.Error, Count: 2, Nodes: []string{"n0", "n1"}, Pods: []string{"p0", "p1"}, Since: since(time.Hour), Latest: since(time.Hour),
 				Facts: facts{"container": "agent", "init": false, "exitCode": 1, "reason": "Error", "newFailing": 2, "newPods": 2, "oldFailing": 0, "oldPods": 0}},
 		}, "what they do not share is not said of both"},
+		{"n n n Nt", []dstest.Option{reports(nil), crashing("p0"), crashing("p1"), crashing("p2"), lastWords("p1", "one"), lastWords("p2", "two"), exitCode("p0", 2)}, []explain.Problem{
+			{Code: explain.CrashLoop, Severity: explain.Error, Count: 2, Nodes: []string{"n1", "n2"}, Pods: []string{"p1", "p2"}, Since: since(time.Hour), Latest: since(time.Hour),
+				Facts: facts{"container": "agent", "init": false, "exitCode": 1, "reason": "Error", "restarts": 5, "message": "one", "newFailing": 2, "newPods": 3, "oldFailing": 0, "oldPods": 0}},
+			{Code: explain.CrashLoop, Severity: explain.Error, Count: 1, Nodes: []string{"n0"}, Pods: []string{"p0"}, Since: since(time.Hour), Latest: since(time.Hour),
+				Facts: facts{"container": "agent", "init": false, "exitCode": 2, "reason": "Error", "restarts": 5, "newFailing": 1, "newPods": 3, "oldFailing": 0, "oldPods": 0}},
+			{Code: explain.Terminating, Severity: explain.Info, Count: 1, Nodes: []string{"n3"}, Pods: []string{"p3"}, Since: since(90 * time.Second), Latest: since(90 * time.Second), Facts: facts{"overdue": false, "finalizers": []string{"example.com/hold"}}},
+		}, "the problem of more nodes first, with the first's last words; a pod that goes tells nothing of its revision"},
+		{"N !n", []dstest.Option{dstest.MaxSurge("1"), crashing("p1"), reports(nil)}, []explain.Problem{
+			{Code: explain.Misscheduled, Severity: explain.Info, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"},
+				Facts: facts{"because": "TaintNotTolerated", "stays": true, "taint": "dedicated:NoSchedule", "key": "dedicated", "value": "", "effect": "NoSchedule"}},
+		}, "what fails where it should not run, and holds nothing, is no problem"},
+		{"!N !N", []dstest.Option{reports(nil), dstest.Node("n1", func(n *corev1.Node) {
+			n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: "node.kubernetes.io/gone", Effect: corev1.TaintEffectNoExecute})
+		})}, []explain.Problem{
+			{Code: explain.Misscheduled, Severity: explain.Info, Count: 1, Nodes: []string{"n0"}, Pods: []string{"p0"},
+				Facts: facts{"because": "TaintNotTolerated", "stays": true, "taint": "dedicated:NoSchedule", "key": "dedicated", "value": "", "effect": "NoSchedule"}},
+			{Code: explain.Misscheduled, Severity: explain.Info, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"},
+				Facts: facts{"because": "TaintNotTolerated", "stays": false, "taint": "dedicated:NoSchedule", "key": "dedicated", "value": "", "effect": "NoSchedule", "others": 1}},
+		}, "a pod that stays is not one that goes, though the same taint is named first"},
 		{"N !N #N", []dstest.Option{reports(nil)}, []explain.Problem{
 			{Code: explain.Misscheduled, Severity: explain.Info, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"},
 				Facts: facts{"because": "TaintNotTolerated", "stays": true, "taint": "dedicated:NoSchedule", "key": "dedicated", "value": "", "effect": "NoSchedule"}},
@@ -207,7 +242,9 @@ func TestProblems(t *testing.T) {
 		{"O N", []dstest.Option{dstest.OnDelete(), disruptionBudgets(), reports(nil)}, []explain.Problem{
 			{Code: explain.OnDeleteOutdated, Severity: explain.Info, Count: 1, Nodes: []string{"n0"}, Pods: []string{"p0"}, Facts: facts{"revision": "agent-old", "number": 1}},
 		}, "nor where nobody rolls out"},
-		{"N/N Na Nr Nx", []dstest.Option{reports(nil), dstest.Edit(func(s *snapshot.Snapshot) { s.DaemonSet.CreationTimestamp = metav1.NewTime(at(time.Minute)) })}, []explain.Problem{
+		{"N/N Na Nr Nx", []dstest.Option{reports(nil), dstest.Edit(func(s *snapshot.Snapshot) { s.DaemonSet.CreationTimestamp = metav1.NewTime(at(time.Minute)) }), dstest.Pod("p3", func(p *corev1.Pod) {
+			p.OwnerReferences = append(p.OwnerReferences, metav1.OwnerReference{Kind: "Node", Name: "n3"}) // owns, but does not control
+		})}, []explain.Problem{
 			{Code: explain.NoPod, Severity: explain.Warning, Count: 2, Nodes: []string{"n2", "n3"}, Pods: []string{}, Facts: facts{"eventsRead": true}},
 			{Code: daemonset.Duplicate, Severity: explain.Warning, Count: 1, Nodes: []string{"n0"}, Pods: []string{}, Facts: facts{}},
 			{Code: explain.Adopt, Severity: explain.Info, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"}, Facts: facts{}},
@@ -221,6 +258,13 @@ func TestProblems(t *testing.T) {
 		})}, []explain.Problem{
 			{Code: daemonset.NoTargetNode, Severity: explain.Warning, Nodes: []string{}, Pods: []string{"lost"}, Facts: facts{}},
 		}, "a pod that no rule sees"},
+		{"N", []dstest.Option{reports(nil), dstest.Edit(func(s *snapshot.Snapshot) {
+			p := *s.Pods[0].DeepCopy()
+			p.Name, p.Spec.NodeName, p.Spec.Affinity, p.Labels = "lost", "", nil, nil
+			s.Pods = append(s.Pods, p)
+		})}, []explain.Problem{
+			{Code: daemonset.ReleasedPod, Severity: explain.Warning, Nodes: []string{}, Pods: []string{"lost"}, Facts: facts{}},
+		}, "nor does one that is let go, and that is said of it"},
 		{"N", []dstest.Option{reports(func(s *appsv1.DaemonSetStatus) { s.NumberReady = 0; s.NumberMisscheduled = 4 }), writtenLate(47 * time.Minute)}, []explain.Problem{
 			{Code: explain.StaleStatus, Severity: explain.Warning, Nodes: []string{}, Pods: []string{}, Since: since(47 * time.Minute), Latest: since(47 * time.Minute), Facts: facts{"fields": []string{"numberReady", "numberMisscheduled"}}},
 		}, "a status that nobody wrote"},
@@ -245,6 +289,13 @@ func TestProblems(t *testing.T) {
 		{"N nf", []dstest.Option{written(time.Hour), reports(nil)}, []explain.Problem{
 			{Code: daemonset.FailedPod, Severity: explain.Warning, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"}, Facts: facts{"reason": ""}},
 		}, "but one that waits to delete a failed pod owes nothing"},
+		{"N nf/nf", []dstest.Option{written(time.Hour), reports(nil)}, []explain.Problem{
+			{Code: daemonset.FailedPod, Severity: explain.Warning, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"}, Facts: facts{"reason": ""}},
+			{Code: daemonset.Duplicate, Severity: explain.Warning, Count: 1, Nodes: []string{"n1"}, Pods: []string{}, Facts: facts{}},
+		}, "nor one that waits to delete one of two"},
+		{"N -", []dstest.Option{written(time.Hour), refuse(time.Minute), reports(nil)}, []explain.Problem{
+			{Code: explain.CreateRefused, Severity: explain.Error, Count: 1, Nodes: []string{"n1"}, Pods: []string{}, Since: since(time.Minute), Latest: since(time.Minute), Facts: facts{"events": 3, "last": "2026-03-01T11:59:00Z", "message": "exceeded quota"}},
+		}, "and one whose pods are refused does what it can"},
 		{"O ~O", []dstest.Option{dstest.MaxSurge("1"), reports(nil)}, []explain.Problem{
 			{Code: daemonset.VanishedNodeInSurge, Severity: explain.Error, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"}, Facts: facts{"field": ""}},
 		}, "a step that fails"},
@@ -256,6 +307,15 @@ func TestProblems(t *testing.T) {
 			}
 		})
 	}
+}
+
+// lastWords and exitCode change how a pod crashed.
+func lastWords(pod, message string) dstest.Option {
+	return dstest.Pod(pod, func(p *corev1.Pod) { p.Status.ContainerStatuses[0].LastTerminationState.Terminated.Message = message })
+}
+
+func exitCode(pod string, code int32) dstest.Option {
+	return dstest.Pod(pod, func(p *corev1.Pod) { p.Status.ContainerStatuses[0].LastTerminationState.Terminated.ExitCode = code })
 }
 
 func unreachable(node string) dstest.Option {

@@ -209,6 +209,10 @@ func (b *builder) ownProblems(p *problems, e *Explanation) {
 	if err := e.Next.Error; err != nil {
 		p.add(err.Node, &Cause{Code: err.Code, Severity: Error, Pod: err.Pod, Facts: daemonset.Facts{"field": err.Field}})
 	}
+	if r := &e.Next.Revisions; b.st.History.Merged && len(r.Current) > 0 {
+		f := daemonset.Facts{"revisions": duplicates(r.Remove) + 1, "relabelled": len(r.Relabel), "number": int(r.Number)}
+		p.add("", &Cause{Code: DuplicateRevisions, Severity: Warning, Facts: f})
+	}
 	if b.silent() && owes(&e.Next) {
 		p.add("", &Cause{Code: ControllerSilent, Severity: Error, Since: b.statusWritten(), Facts: daemonset.Facts{}})
 	}
@@ -241,6 +245,16 @@ func (b *builder) ignoredBudgets(p *problems) {
 		}
 		p.add("", &Cause{Code: DisruptionBudgetIgnored, Severity: Info, Facts: f})
 	}
+}
+
+func duplicates(removals []daemonset.Removal) int {
+	count := 0
+	for _, r := range removals {
+		if r.Reason == daemonset.Duplicate {
+			count++
+		}
+	}
+	return count
 }
 
 // specWritten is when something other than a status was last written, by the
@@ -280,21 +294,13 @@ func (b *builder) compareRevisions(p *problems) {
 	failing := map[string]*[2]int{}
 	for i := range b.st.Nodes {
 		n := &b.st.Nodes[i]
-		pod := concern(n)
-		if pod == nil || pod.Terminating {
-			continue
-		}
-		side := 1
-		if pod.Updated {
-			side = 0
-		}
-		total[side]++
+		countPods(n, &total)
 		if c := b.causes[n.Name]; c != nil && ofContainer[c.Code] {
 			key := c.key()
 			if failing[key] == nil {
 				failing[key] = &[2]int{}
 			}
-			failing[key][side]++
+			failing[key][side(concern(n))]++
 		}
 	}
 	for key, count := range failing {

@@ -40,6 +40,7 @@ const (
 	DisruptionBudgetIgnored daemonset.Reason = "DisruptionBudgetIgnored"
 	Adopt                   daemonset.Reason = "Adopt"
 	Foreign                 daemonset.Reason = "Foreign"
+	DuplicateRevisions      daemonset.Reason = "DuplicateRevisions"
 	StaleStatus             daemonset.Reason = "StaleStatus"
 	Moving                  daemonset.Reason = "Moving"
 	Deleting                daemonset.Reason = "BeingDeleted"
@@ -53,7 +54,7 @@ var problemOrder = []daemonset.Reason{
 	CreateRefused, OOMKilled, CrashLoop, ImagePull, FailedMount, SandboxFailed, ContainerConfig, ContainerCreating, InitRunning, ProbeFailing,
 	SurgeHostPort, HostPortConflict, InsufficientResources, PendingUnschedulable, EvictLoop, daemonset.FailedPod, daemonset.SucceededPod,
 	Terminating, daemonset.NotReady, Starting, daemonset.NotYetAvailable, NoPod,
-	OnDeleteOutdated, daemonset.Duplicate, Adopt, daemonset.ReleasedPod, Foreign, daemonset.NoTargetNode, Misscheduled, StaleStatus,
+	OnDeleteOutdated, DuplicateRevisions, daemonset.Duplicate, Adopt, daemonset.ReleasedPod, Foreign, daemonset.NoTargetNode, Misscheduled, StaleStatus,
 	DisruptionBudgetIgnored,
 }
 
@@ -62,5 +63,5 @@ var Reasons = []daemonset.Reason{
 	HasPod, NoPod, Ready, UpToDate, OutOfDate, Misscheduled,
 	ControllerSilent, GenerationNotObserved, NodeNotReady, TerminatingOnDeadNode, CreateRefused, OOMKilled, CrashLoop, ImagePull, FailedMount, SandboxFailed,
 	ContainerConfig, ContainerCreating, InitRunning, ProbeFailing, InsufficientResources, HostPortConflict, PendingUnschedulable, EvictLoop, Terminating, Starting,
-	SurgeHostPort, OnDeleteOutdated, DisruptionBudgetIgnored, Adopt, Foreign, StaleStatus, Moving,
+	SurgeHostPort, OnDeleteOutdated, DisruptionBudgetIgnored, DuplicateRevisions, Adopt, Foreign, StaleStatus, Moving,
 }

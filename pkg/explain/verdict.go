@@ -33,7 +33,7 @@ func (b *builder) verdict(e *Explanation) Verdict {
 	switch {
 	case ds.DeletionTimestamp != nil:
 		v.Code = BeingDeleted
-	case !b.st.PodsRead:
+	case !b.st.PodsRead, e.Next.Reason == daemonset.StepSelectsAll:
 		v.Code = Unknown
 	case ds.Generation != ds.Status.ObservedGeneration:
 		v.Code = NotObserved
@@ -61,20 +61,33 @@ func (b *builder) byRevision() daemonset.Facts {
 	var pods, failing [2]int
 	for i := range b.st.Nodes {
 		n := &b.st.Nodes[i]
-		p := concern(n)
-		if p == nil || p.Terminating || nodeDown(n) != nil {
+		if nodeDown(n, b.at) != nil {
 			continue
 		}
-		old := 1
-		if p.Updated {
-			old = 0
-		}
-		pods[old]++
+		countPods(n, &pods)
 		if c := b.causes[n.Name]; c != nil && c.Severity == Error && ofContainer[c.Code] {
-			failing[old]++
+			failing[side(concern(n))]++
 		}
 	}
 	return daemonset.Facts{"newPods": pods[0], "newFailing": failing[0], "oldPods": pods[1], "oldFailing": failing[1]}
+}
+
+// countPods adds the pods of a node that are not terminating to the new and
+// the old ones.
+func countPods(n *daemonset.Node, pods *[2]int) {
+	for i := range n.Pods {
+		if p := &n.Pods[i]; !p.Terminating {
+			pods[side(p)]++
+		}
+	}
+}
+
+// side is 0 for a new pod, 1 for an old one.
+func side(p *daemonset.Pod) int {
+	if p.Updated {
+		return 0
+	}
+	return 1
 }
 
 // oldNodes counts the nodes with an old pod that is not on its way out.
