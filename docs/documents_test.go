@@ -530,6 +530,13 @@ func made() map[string]*snapshot.Snapshot {
 			}}
 		})
 	}
+	restarting := func(name string) dstest.Option {
+		return node(name, func(n *corev1.Node) {
+			n.Status.Conditions = []corev1.NodeCondition{{
+				Type: corev1.NodeReady, Status: corev1.ConditionFalse, Reason: "KubeletNotReady", LastTransitionTime: ago(time.Minute),
+			}}
+		})
+	}
 	const unschedulable = "0/3 nodes are available: 1 %s, 2 node(s) didn't satisfy plugin(s) [NodeAffinity]. preemption: none"
 	invalid := intstr.FromString("many")
 	return map[string]*snapshot.Snapshot{
@@ -556,6 +563,7 @@ func made() map[string]*snapshot.Snapshot {
 				ds.Spec.Template.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: "example.com/gate"}}
 			})),
 		"nodes down":  grid("n nt N", down("n0"), down("n1")),
+		"nodes young": grid("n nt N", restarting("n0"), restarting("n1")),
 		"vanished":    grid("~o N"),
 		"terminating": grid("Nt Nt N", pod("p0", func(p *corev1.Pod) { at := ago(time.Hour); p.DeletionTimestamp = &at })),
 		"refused":     grid("- N", event("", "FailedCreate", "Error creating: exceeded quota", 4)),

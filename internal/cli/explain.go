@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -76,7 +77,7 @@ func newExplain(c *common) *cobra.Command {
 }
 
 func (o *explainOptions) run(ctx context.Context, args []string) error {
-	selector, err := o.choice.check(args)
+	selector, err := o.choice.check(args, *o.config.Namespace)
 	if err != nil {
 		return err
 	}
@@ -89,6 +90,9 @@ func (o *explainOptions) run(ctx context.Context, args []string) error {
 		return err
 	}
 	style.All, style.Wide = o.all, format == view.Wide
+	if style.Wide && len(o.nodes) > 0 {
+		return hinted{errors.New("--node has no wide form"), "leave out -o wide"}
+	}
 	if err := o.input.check(); err != nil {
 		return err
 	}
@@ -114,16 +118,17 @@ func (o *explainOptions) run(ctx context.Context, args []string) error {
 func (o *explainOptions) explain(snapshots []*snapshot.Snapshot) ([]*explain.Explanation, error) {
 	items := []*explain.Explanation{}
 	var gaps [][]daemonset.Gap
+	var states []*daemonset.State
 	for _, s := range snapshots {
 		s, st, err := o.state(s)
 		if err != nil {
 			return nil, err
 		}
-		if err := knownNodes(o.nodes, st); err != nil {
-			return nil, err
-		}
 		e := explain.Explain(s, st, explain.Options{Nodes: o.nodes})
-		items, gaps = append(items, e), append(gaps, e.Snapshot.Gaps)
+		items, gaps, states = append(items, e), append(gaps, e.Snapshot.Gaps), append(states, st)
+	}
+	if err := knownNodes(o.nodes, states); err != nil {
+		return nil, err
 	}
 	o.gaps(gaps...)
 	if len(o.names) == 0 {
@@ -148,11 +153,11 @@ func (o *explainOptions) print(items []*explain.Explanation, format view.Format,
 	case format != view.Text && format != view.Wide:
 		return view.Encode(o.Out, items[0], refs, format)
 	case len(o.nodes) > 0 && o.many():
-		return view.DaemonSetsOfNodes(o.Out, list, style)
+		return view.DaemonSetsOfNodes(o.Out, list, o.nodes, style)
 	case len(o.nodes) > 0:
-		return view.Nodes(o.Out, items[0], style)
+		return view.Nodes(o.Out, items[0], o.nodes, style)
 	case len(o.names) == 0:
-		return view.Explanations(o.Out, list, style)
+		return view.Explanations(o.Out, list, o.from, style)
 	}
 	for i, e := range items {
 		if i > 0 {
@@ -174,7 +179,11 @@ func (o *explainOptions) nothing() string {
 	if len(o.from) == 0 {
 		namespace, _, _ = o.config.ToRawKubeConfigLoader().Namespace()
 	}
-	return fmt.Sprintf("No DaemonSets found in namespace %s. Try: kubectl ds explain -A", namespace)
+	found := fmt.Sprintf("No DaemonSets found in namespace %s.", view.Clean(namespace))
+	if try := view.Again("-A", o.from); try != "" {
+		found += " Try: " + try
+	}
+	return found
 }
 
 // status is the exit status that the verdicts ask for.
@@ -209,19 +218,24 @@ func (o *explainOptions) status(items []*explain.Explanation) error {
 	return nil
 }
 
-// knownNodes refuses the name of a node that is not there, with near ones.
-func knownNodes(asked []string, st *daemonset.State) error {
-	if !st.NodesRead {
+// knownNodes refuses the name of a node that no DaemonSet's State knows, with
+// near ones. Where the nodes were not read, any name may be one's.
+func knownNodes(asked []string, states []*daemonset.State) error {
+	if len(states) == 0 || slices.ContainsFunc(states, func(st *daemonset.State) bool { return !st.NodesRead }) {
 		return nil
 	}
 	for _, name := range asked {
-		if st.Node(name) != nil {
+		if slices.ContainsFunc(states, func(st *daemonset.State) bool { return st.Node(name) != nil }) {
 			continue
 		}
 		var all []string
-		for i := range st.Nodes {
-			all = append(all, st.Nodes[i].Name)
+		for _, st := range states {
+			for i := range st.Nodes {
+				all = append(all, st.Nodes[i].Name)
+			}
 		}
+		slices.Sort(all)
+		all = slices.Compact(all)
 		err := fmt.Errorf("node %q not found", name)
 		if near := source.Near(name, all); len(near) > 0 {
 			return hinted{err, "did you mean " + strings.Join(near, ", ") + "?"}

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/internal/view"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
@@ -138,11 +139,39 @@ func (in *input) gaps(lists ...[]daemonset.Gap) {
 // kinds are the ways to say "DaemonSet" before a name.
 var kinds = []string{"ds", "daemonset", "daemonsets", "ds.apps", "daemonset.apps", "daemonsets.apps", "daemonset.v1.apps", "daemonsets.v1.apps"}
 
+// others are the kinds that somebody may take for a DaemonSet's, by whether
+// "kubectl rollout status" knows them.
+var others = map[string]bool{
+	"deploy": true, "deployment": true, "deployments": true, "sts": true, "statefulset": true, "statefulsets": true,
+	"rs": false, "replicaset": false, "replicasets": false, "job": false, "jobs": false, "cj": false, "cronjob": false, "cronjobs": false,
+}
+
+// wrongKind refuses what is not a DaemonSet, and says how to ask about it
+// where that is known.
+func wrongKind(kind, name, namespace string) error {
+	err := fmt.Errorf("%q is not a DaemonSet: kubectl ds is for DaemonSets only", kind+"/"+name)
+	plain, _, _ := strings.Cut(strings.ToLower(kind), ".")
+	if !others[plain] || name == "" || strings.Contains(name, "/") {
+		return err
+	}
+	hint := "kubectl rollout status " + view.Quote(kind+"/"+name)
+	if namespace != "" {
+		hint += " -n " + view.Quote(namespace)
+	}
+	return hinted{err, hint}
+}
+
 // names returns the DaemonSets' names of the arguments, each once: NAME,
-// ds/NAME and their like, or "ds NAME".
-func names(args []string) ([]string, error) {
-	if len(args) > 1 && slices.Contains(kinds, strings.ToLower(args[0])) {
-		args = args[1:]
+// ds/NAME and their like, or "ds NAME". The namespace is for hints.
+func names(args []string, namespace string) ([]string, error) {
+	if len(args) > 1 {
+		plain, _, _ := strings.Cut(strings.ToLower(args[0]), ".")
+		if _, other := others[plain]; other {
+			return nil, wrongKind(args[0], args[1], namespace)
+		}
+		if slices.Contains(kinds, strings.ToLower(args[0])) {
+			args = args[1:]
+		}
 	}
 	var out []string
 	for _, a := range args {
@@ -151,10 +180,13 @@ func names(args []string) ([]string, error) {
 			kind, name = "ds", a
 		}
 		if !slices.Contains(kinds, strings.ToLower(kind)) {
-			return nil, hinted{fmt.Errorf("%q is not a DaemonSet: kubectl ds is for DaemonSets only", a), "kubectl rollout status " + a}
+			return nil, wrongKind(kind, name, namespace)
 		}
-		if name == "" {
+		switch {
+		case name == "":
 			return nil, fmt.Errorf("%q names no DaemonSet", a)
+		case strings.Contains(name, "/"):
+			return nil, hinted{fmt.Errorf("%q: a name has no slash", a), "give the namespace with -n"}
 		}
 		if !slices.Contains(out, name) {
 			out = append(out, name)
@@ -178,9 +210,11 @@ func (ch *choice) addFlags(f *pflag.FlagSet) {
 // many tells whether the answer is a list.
 func (ch *choice) many() bool { return len(ch.names) != 1 }
 
-func (ch *choice) check(args []string) (labels.Selector, error) {
+// check takes the arguments and refuses those that cannot be. The namespace,
+// if one was given, is for hints.
+func (ch *choice) check(args []string, namespace string) (labels.Selector, error) {
 	var err error
-	if ch.names, err = names(args); err != nil {
+	if ch.names, err = names(args, namespace); err != nil {
 		return nil, err
 	}
 	if len(ch.names) > 0 && (ch.allNamespaces || ch.selector != "") {

@@ -60,7 +60,7 @@ func TestReadNames(t *testing.T) {
 		{"a b", "", "", "choose one with -n default", 1, 1, "without a namespace a name can be of several DaemonSets"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
-			list, err := names(strings.Fields(tt.args))
+			list, err := names(strings.Fields(tt.args), tt.namespace)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -37,7 +37,7 @@ func newSnapshot(c *common) *cobra.Command {
 
 func writeSnapshot(ctx context.Context, in *input, args []string) error {
 	ch := &choice{}
-	selector, err := ch.check(args)
+	selector, err := ch.check(args, *in.config.Namespace)
 	if err != nil {
 		return err
 	}

@@ -726,28 +726,28 @@ func yesNo(b bool) string {
 
 // command is the one command that shows more of the first problem.
 func command(e *explain.Explanation) string {
-	ns := " -n " + quote(e.DaemonSet.Namespace)
+	ns := " -n " + Quote(e.DaemonSet.Namespace)
 	for _, p := range e.Problems {
 		if p.Severity == explain.Info {
 			continue
 		}
 		pod := ""
 		if len(p.Pods) > 0 {
-			pod = quote(p.Pods[0])
+			pod = Quote(p.Pods[0])
 		}
 		switch p.Code {
 		case explain.NodeNotReady, explain.TerminatingOnDeadNode:
-			return "kubectl describe node " + quote(p.Nodes[0])
+			return "kubectl describe node " + Quote(p.Nodes[0])
 		case explain.CrashLoop, explain.OOMKilled:
-			return "kubectl logs" + ns + " " + pod + " -c " + quote(fact(p.Facts, "container")) + " --previous"
+			return "kubectl logs" + ns + " " + pod + " -c " + Quote(fact(p.Facts, "container")) + " --previous"
 		case explain.ProbeFailing:
-			return "kubectl logs" + ns + " " + pod + " -c " + quote(fact(p.Facts, "container"))
+			return "kubectl logs" + ns + " " + pod + " -c " + Quote(fact(p.Facts, "container"))
 		case explain.CreateRefused:
-			return "kubectl get events" + ns + " --field-selector involvedObject.kind=DaemonSet,involvedObject.name=" + quote(e.DaemonSet.Name)
+			return "kubectl get events" + ns + " --field-selector involvedObject.kind=DaemonSet,involvedObject.name=" + Quote(e.DaemonSet.Name)
 		case daemonset.NotYetAvailable:
 			continue // there is nothing to look at
 		case explain.InsufficientResources, explain.HostPortConflict:
-			return "kubectl describe node " + quote(p.Nodes[0])
+			return "kubectl describe node " + Quote(p.Nodes[0])
 		case explain.StaleStatus, explain.ControllerSilent, explain.GenerationNotObserved:
 			if p.Severity != explain.Error && p.Code == explain.GenerationNotObserved {
 				continue // it has not had the time
@@ -766,8 +766,17 @@ func command(e *explain.Explanation) string {
 
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9._:/=@-]+$`)
 
-// quote makes a word safe to paste into a shell.
-func quote(word string) string {
+// pasted returns a command, or "" where it has words that cannot be pasted as
+// they are printed.
+func pasted(command string) string {
+	if clean(command) != command {
+		return ""
+	}
+	return command
+}
+
+// Quote makes a word safe to paste into a shell.
+func Quote(word string) string {
 	if plainWord.MatchString(word) {
 		return word
 	}

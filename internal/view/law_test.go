@@ -44,9 +44,9 @@ func draw(t *testing.T, e *explain.Explanation, style Style) string {
 	l := &explain.List{Items: []*explain.Explanation{e, e}}
 	var b bytes.Buffer
 	check(t, Explanation(&b, e, style))
-	check(t, Nodes(&b, e, style))
-	check(t, Explanations(&b, l, style))
-	check(t, DaemonSetsOfNodes(&b, l, style))
+	check(t, Nodes(&b, e, nil, style))
+	check(t, Explanations(&b, l, nil, style))
+	check(t, DaemonSetsOfNodes(&b, l, nil, style))
 	return b.String()
 }
 

@@ -12,7 +12,8 @@ import (
 )
 
 // Explanations writes one line per DaemonSet in the order given, worst first.
-func Explanations(w io.Writer, l *explain.List, style Style) error {
+// They were read from what --from named, if anything.
+func Explanations(w io.Writer, l *explain.List, from []string, style Style) error {
 	s := &screen{Style: style}
 	t := &table{head: []string{"NAMESPACE", "NAME", "VERDICT", " DESIRED", " READY", " UP-TO-DATE", " AVAILABLE"}}
 	if style.Wide {
@@ -55,12 +56,28 @@ func Explanations(w io.Writer, l *explain.List, style Style) error {
 	s.oftenNamed(named, troubled)
 	for _, e := range l.Items {
 		if slices.Contains([]explain.VerdictCode{explain.Stuck, explain.Degraded}, e.Verdict.Code) {
-			s.gap()
-			s.whole(s.title("To go on:") + " kubectl ds explain -n " + quote(e.DaemonSet.Namespace) + " " + quote(e.DaemonSet.Name))
+			if c := Again("-n "+Quote(e.DaemonSet.Namespace)+" "+Quote(e.DaemonSet.Name), from); c != "" {
+				s.gap()
+				s.whole(s.title("To go on:") + " " + c)
+			}
 			break
 		}
 	}
 	return s.writeTo(w)
+}
+
+// Again is the command that asks about other DaemonSets of the same source:
+// the cluster, or what --from named. It is empty where there is none to paste:
+// standard input is read only once.
+func Again(args string, from []string) string {
+	c := "kubectl ds explain " + args
+	for _, f := range from {
+		if f == "-" {
+			return ""
+		}
+		c += " --from " + Quote(f)
+	}
+	return pasted(c)
 }
 
 // withDetails adds the rows of a table, its head first, with what stands
@@ -165,8 +182,9 @@ func (s *screen) oftenNamed(named map[string]int, troubled int) {
 }
 
 // DaemonSetsOfNodes writes which DaemonSets should and do run on the nodes
-// that the Explanations were narrowed to, in one table.
-func DaemonSetsOfNodes(w io.Writer, l *explain.List, style Style) error {
+// that the Explanations were narrowed to, in one table. A DaemonSet that does
+// not know a node has no row for it.
+func DaemonSetsOfNodes(w io.Writer, l *explain.List, asked []string, style Style) error {
 	s := &screen{Style: style}
 	t := &table{head: []string{"NODE", "NAMESPACE", "NAME", "SHOULD RUN", "RUNS", "WHY"}}
 	type row struct {
@@ -174,8 +192,10 @@ func DaemonSetsOfNodes(w io.Writer, l *explain.List, style Style) error {
 		n *explain.Node
 	}
 	var rows []row
+	var known []string
 	for _, e := range l.Items {
 		for i := range e.Nodes {
+			known = append(known, e.Nodes[i].Name)
 			rows = append(rows, row{e, &e.Nodes[i]})
 		}
 	}
@@ -192,9 +212,13 @@ func DaemonSetsOfNodes(w io.Writer, l *explain.List, style Style) error {
 		}
 		t.add(clean(r.n.Name), clean(r.e.DaemonSet.Namespace), clean(r.e.DaemonSet.Name), should, runs(r.n), why)
 	}
-	for _, line := range t.lines(style) {
-		s.row(line)
+	if len(rows) > 0 {
+		for _, line := range t.lines(style) {
+			s.row(line)
+		}
 	}
+	s.gap()
+	s.unknownNodes(asked, known)
 	return s.writeTo(w)
 }
 

@@ -3,6 +3,7 @@ package view
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
@@ -12,13 +13,27 @@ import (
 // Nodes writes, for each node of an Explanation that was narrowed to some,
 // every rule of placement in order, what runs there, and the smallest change
 // that would make the node one that should run the pod.
-func Nodes(w io.Writer, e *explain.Explanation, style Style) error {
+func Nodes(w io.Writer, e *explain.Explanation, asked []string, style Style) error {
 	s := &screen{Style: style, now: e.Snapshot.TakenAt}
+	var known []string
 	for i := range e.Nodes {
+		known = append(known, e.Nodes[i].Name)
 		s.gap()
 		s.node(e, &e.Nodes[i])
 	}
+	s.gap()
+	s.unknownNodes(asked, known)
 	return s.writeTo(w)
+}
+
+// unknownNodes says of the nodes that were asked for and that no answer names
+// why: one that is not there would have been refused.
+func (s *screen) unknownNodes(asked, known []string) {
+	for _, name := range asked {
+		if !slices.Contains(known, name) {
+			s.line("%s: not known: the nodes could not be read, and no pod is for it", s.title(clean(name)))
+		}
+	}
 }
 
 func (s *screen) node(e *explain.Explanation, n *explain.Node) {
@@ -60,10 +75,12 @@ func (s *screen) field(title, text string) {
 }
 
 func (s *screen) nodeVerdict(e *explain.Explanation, n *explain.Node) string {
-	name := fmt.Sprintf("%s  %s/%s ", s.title(clean(n.Name)), clean(e.DaemonSet.Namespace), clean(e.DaemonSet.Name))
+	name := fmt.Sprintf("%s  %s/%s", s.title(clean(n.Name)), clean(e.DaemonSet.Namespace), clean(e.DaemonSet.Name))
+	if n.ShouldRun == nil {
+		return name + ": " + s.warn("not known") + " whether it should run here, as the nodes could not be read"
+	}
+	name += " "
 	switch {
-	case n.ShouldRun == nil:
-		return name + s.warn("not known") + ": the nodes could not be read"
 	case !n.Exists:
 		return name + s.bad("no such node any more") + ", but pods that are for it"
 	case n.ShouldRun.OK:
@@ -170,13 +187,13 @@ func change(node string, c daemonset.Change) string {
 		t := c.Toleration
 		s := fmt.Sprintf("add to the template the toleration {key: %s, operator: %s, ", clean(t.Key), t.Operator)
 		if t.Value != "" {
-			s += fmt.Sprintf("value: %q, ", clean(t.Value))
+			s += fmt.Sprintf("value: %q, ", t.Value) // which escapes what clean would
 		}
 		return s + fmt.Sprintf("effect: %s}", t.Effect)
 	case daemonset.SetLabel:
-		return fmt.Sprintf("kubectl label node %s %s --overwrite", quote(node), quote(c.Key+"="+c.Value))
+		return fmt.Sprintf("kubectl label node %s %s --overwrite", Quote(node), Quote(c.Key+"="+c.Value))
 	case daemonset.RemoveLabel:
-		return fmt.Sprintf("kubectl label node %s %s", quote(node), quote(c.Key+"-"))
+		return fmt.Sprintf("kubectl label node %s %s", Quote(node), Quote(c.Key+"-"))
 	case daemonset.RemoveNodeName:
 		return "take nodeName out of the template"
 	case daemonset.RemoveNodeSelector:

@@ -98,15 +98,15 @@ func ask(t *testing.T, worlds []*snapshot.Snapshot, question string) string {
 	var b bytes.Buffer
 	switch {
 	case words[0] == "list" && len(o.Nodes) > 0:
-		check(t, DaemonSetsOfNodes(&b, l, style))
+		check(t, DaemonSetsOfNodes(&b, l, o.Nodes, style))
 	case words[0] == "list":
-		check(t, Explanations(&b, l, style))
+		check(t, Explanations(&b, l, nil, style))
 	case words[0] != "explain":
 		t.Fatalf("%q: %q is not understood", question, words[0])
 	case format != Text && format != Wide:
 		check(t, Encode(&b, l.Items[0], []string{l.Items[0].DaemonSet.Name}, format))
 	case len(o.Nodes) > 0:
-		check(t, Nodes(&b, l.Items[0], style))
+		check(t, Nodes(&b, l.Items[0], o.Nodes, style))
 	default:
 		check(t, Explanation(&b, l.Items[0], style))
 	}

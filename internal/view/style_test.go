@@ -150,7 +150,7 @@ func TestQuote(t *testing.T) {
 	for _, tt := range []struct{ in, want string }{
 		{"node-agent.x_1:2/3=@", "node-agent.x_1:2/3=@"}, {"a b", "'a b'"}, {"a'; rm -rf ~", `'a'\''; rm -rf ~'`}, {"$(x)", "'$(x)'"}, {"", "''"},
 	} {
-		if got := quote(tt.in); got != tt.want {
+		if got := Quote(tt.in); got != tt.want {
 			t.Errorf("quote(%q) = %s, want %s", tt.in, got, tt.want)
 		}
 	}
