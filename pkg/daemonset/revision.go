@@ -77,7 +77,7 @@ func newHistory(s *snapshot.Snapshot, profile Profile, selector labels.Selector,
 	if s.Lacks(snapshot.Revisions) {
 		return inferHistory(s, pods), nil
 	}
-	live, err := liveForms(s, profile)
+	live, err := liveForm(s, profile)
 	if err != nil {
 		return nil, err
 	}
@@ -118,33 +118,43 @@ func revisionHash(r *appsv1.ControllerRevision) string {
 	return r.Name // the controller writes this label before it looks further
 }
 
-// liveForms returns the live template as the controller would store it: in
-// the form of its version, or in all forms where nothing tells the version.
-func liveForms(s *snapshot.Snapshot, profile Profile) ([]template.Content, error) {
-	nullTimes := []bool{!profile.TemplateWithoutNullTime}
-	if s.VersionSource == snapshot.VersionDefault {
-		nullTimes = []bool{false, true}
+// liveForm returns the live template as the controller would store it. Where
+// nothing tells the controller's version, it is in the form of the newest
+// revision, by number, that holds the template in any form.
+func liveForm(s *snapshot.Snapshot, profile Profile) (template.Content, error) {
+	form, err := template.Of(&s.DaemonSet.Spec.Template, !profile.TemplateWithoutNullTime)
+	if err != nil || s.VersionSource != snapshot.VersionDefault {
+		return form, err
 	}
-	var forms []template.Content
-	for _, nullTime := range nullTimes {
-		f, err := template.Of(&s.DaemonSet.Spec.Template, nullTime)
-		if err != nil {
-			return nil, err
+	other, err := template.Of(&s.DaemonSet.Spec.Template, profile.TemplateWithoutNullTime)
+	if err != nil {
+		return nil, err
+	}
+	newest := int64(-1)
+	for i := range s.Revisions {
+		r := &s.Revisions[i]
+		if r.Revision <= newest {
+			continue
 		}
-		forms = append(forms, f)
+		switch {
+		case matches(r, form, profile):
+			newest = r.Revision
+		case matches(r, other, profile):
+			newest = r.Revision
+			form, other = other, form
+		}
 	}
-	return forms, nil
+	return form, nil
 }
 
-// matches tells whether a revision holds the live template in one of its
-// forms. One whose data is no template does not: the controller only compares
-// bytes.
-func matches(r *appsv1.ControllerRevision, live []template.Content, profile Profile) bool {
+// matches tells whether a revision holds the live template in that form. One
+// whose data is no template does not: the controller only compares bytes.
+func matches(r *appsv1.ControllerRevision, live template.Content, profile Profile) bool {
 	stored, err := template.Stored(r.Data.Raw)
 	if err == nil && profile.Beyond {
 		stored, err = stored.Known(!profile.TemplateWithoutNullTime)
 	}
-	return err == nil && slices.ContainsFunc(live, stored.Equal)
+	return err == nil && stored.Equal(live)
 }
 
 // choose settles on the current revision, its number, and what happens to

@@ -89,6 +89,8 @@ func TestRevisionsOfStep(t *testing.T) {
 		{"N", options{dstest.Version("v1.33.13"), revision("agent-new", holding(strings.Replace(nullTime, `"creationTimestamp":null,`, "", 1)))}, cut(3), "so that one without it does not"},
 		{"N", options{unknownVersion, revision("agent-new", holding(nullTime))}, settled, "where nothing tells the version, either form is current"},
 		{"N", options{unknownVersion}, settled, "the newer one as much"},
+		{"N", options{unknownVersion, revision("agent-old", holding(nullTime))}, settled, "of both the form of the highest number counts: an upgrade over 1.34 leaves no duplicates"},
+		{"N", options{unknownVersion, revision("agent-old", holding(nullTime), numbered(7))}, StepRevisions{Current: []string{"agent-old"}, Number: 7}, "whichever that is"},
 		{"N", options{dstest.Version("v1.38.0"), revision("agent-new", holding(future))}, settled, "of a newer Kubernetes, what these types do not know is left out"},
 		{"N", options{revision("agent-new", holding(future))}, cut(3), "which of a known one it is not"},
 		{"N", options{revision("agent-new", holding(`{"spec":{"template":{}}}`))}, cut(3), "one with other data is old, and a new one is cut with the next number"},
