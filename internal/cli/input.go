@@ -26,6 +26,7 @@ type input struct {
 	version string
 
 	clock time.Time // parsed from now
+	early bool      // it was said that now is before the time of a Snapshot
 }
 
 func (in *input) addFlags(f *pflag.FlagSet) {
@@ -94,6 +95,10 @@ func (in *input) note(format string, args ...any) {
 // which then are no gaps any more.
 func (in *input) asked(s *snapshot.Snapshot) *snapshot.Snapshot {
 	if !in.clock.IsZero() {
+		if in.clock.Before(s.TakenAt) && !s.Lacks(snapshot.Clock) && !in.early {
+			in.early = true
+			in.note("--now is before the snapshot was taken: ages are not what they were")
+		}
 		s = without(s.At(in.clock), snapshot.Clock)
 	}
 	if in.version != "" {

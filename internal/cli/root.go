@@ -11,6 +11,8 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/klog/v2"
 	"k8s.io/kubectl/pkg/util/templates"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/source"
 )
 
 // common is what every command shares: streams and kubectl's own flags.
@@ -38,7 +40,7 @@ func newRoot(in io.Reader, out, errs io.Writer) *cobra.Command {
 			kubectl ds explain -n kube-system node-agent
 
 			# the same from a file, without a cluster
-			kubectl get ds,nodes,pods,controllerrevisions -A -o yaml > dump.yaml
+			` + source.DumpCommand + ` > dump.yaml
 			kubectl ds explain -n kube-system node-agent --from dump.yaml`),
 		Annotations:       map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl ds"},
 		SilenceUsage:      true,

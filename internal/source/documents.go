@@ -614,6 +614,9 @@ func (d *documents) document(ctx context.Context, it item) error {
 		}
 		return d.endList(ctx, bare)
 	}
+	if c := firstByte(list.Items); c != 0 && c != 'n' && (list.Kind == "List" || itemKind(list.TypeMeta).Kind != "") {
+		return &fieldError{"items", fmt.Errorf("must be a list, not %s", kindOfJSON(c))}
+	}
 	o, err := decode(raw, metav1.TypeMeta{})
 	if err != nil {
 		return err

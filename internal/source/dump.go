@@ -227,7 +227,11 @@ func (d *Dump) Read(_ context.Context, ref Ref) (*snapshot.Snapshot, error) {
 	}
 	switch len(fit) {
 	case 0:
-		return nil, &NotFoundError{Ref: ref, Near: Near(ref.Name, d.names(ref.Namespace)), Elsewhere: elsewhere}
+		e := &NotFoundError{Ref: ref, Near: Near(ref.Name, d.names(ref.Namespace)), Elsewhere: elsewhere}
+		if len(e.Near) == 0 && len(e.Elsewhere) == 0 {
+			e.Held = d.refs()
+		}
+		return nil, e
 	case 1:
 		return d.snapshot(fit[0])
 	}

@@ -5,13 +5,14 @@ import (
 	"strings"
 )
 
-// NotFoundError says that there is no DaemonSet of this name. Near and
-// Elsewhere are help for a person: they are empty when nothing is near, and
-// also when the user may not list.
+// NotFoundError says that there is no DaemonSet of this name. The rest is help
+// for a person: Near and Elsewhere are empty when nothing is near, and also
+// when the user may not list.
 type NotFoundError struct {
 	Ref
 	Near      []string // at most three names of that namespace, the nearest first
 	Elsewhere []string // namespaces that do have a DaemonSet of this name, sorted
+	Held      []Ref    // where there is neither: all that a Dump holds, sorted
 }
 
 func (e *NotFoundError) Error() string {
@@ -29,8 +30,24 @@ func (e *NotFoundError) Hint() string {
 		return "there is one in another namespace: -n " + strings.Join(e.Elsewhere, ", -n ")
 	case len(e.Near) > 0:
 		return "did you mean " + strings.Join(e.Near, ", ") + "?"
+	case len(e.Held) > 0:
+		return "the input holds " + e.held()
 	}
 	return ""
+}
+
+// held folds the list of what a Dump holds.
+func (e *NotFoundError) held() string {
+	const most = 5
+	var names []string
+	for _, r := range e.Held[:min(most, len(e.Held))] {
+		names = append(names, r.String())
+	}
+	s := strings.Join(names, ", ")
+	if more := len(e.Held) - most; more > 0 {
+		s += fmt.Sprintf(" +%d more", more)
+	}
+	return s
 }
 
 // AmbiguousError says that a name without a namespace fits several

@@ -19,7 +19,10 @@ import (
 const StandardInput = "-"
 
 // getHint is the command that writes what ReadFiles reads.
-const getHint = "kubectl get ds,pods,controllerrevisions,nodes,events -A -o yaml > dump.yaml"
+const getHint = DumpCommand + " > dump.yaml"
+
+// DumpCommand is kubectl's own command that writes what a Dump is read from.
+const DumpCommand = "kubectl get ds,nodes,pods,controllerrevisions,events,pdb -A -o yaml"
 
 // ReadFiles reads what "kubectl get -o yaml" or "-o json" writes, and what
 // "kubectl ds snapshot" writes, from files, from folders with all that is in

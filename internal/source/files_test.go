@@ -187,6 +187,8 @@ func TestDamage(t *testing.T) {
 		{"apiVersion: v1\nkind: List\nitems:\n- a: 1\n", "document 1: items[0]: not a Kubernetes object: no kind", "in YAML too"},
 		{`{"kind":"List","items":[` + dsJSON + `],"items":[]}`, "document 1: items: stands there twice", "two lists in one"},
 		{"items:\n- a: 1\nkind: List\nitems:\n- b: 1\n", "document 1: items: stands there twice", "two lists in one, in YAML"},
+		{`{"kind":"List","apiVersion":"v1","items":{}}`, "document 1: items: must be a list, not an object", "a list of no list"},
+		{"apiVersion: v1\nkind: NodeList\nitems: none\n", "document 1: items: must be a list, not text", "a typed list of no list, in YAML"},
 		{dsYAML + "kind: Pod\n", "document 1: yaml: unmarshal errors: line 11: key \"kind\" already set in map", "a key that stands there twice"},
 		{`{"kind":"List","items":[` + dsJSON + " " + nodeJSON + "]}", "document 1: line 1: not JSON: '{' where a comma should stand", "a missing comma among items"},
 		{`{"kind":"List" "items":[]}`, `document 1: line 1: not JSON: '"' where a comma should stand`, "a missing comma among fields"},

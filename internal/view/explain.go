@@ -114,7 +114,7 @@ func VerdictDetail(e *explain.Explanation) string {
 	case explain.NotObserved:
 		return fmt.Sprintf("the controller has not handled generation %d yet, its numbers are of %d", e.DaemonSet.Generation, e.DaemonSet.ObservedGeneration)
 	case explain.AwaitingDelete:
-		return fmt.Sprintf("%s with an old pod until somebody deletes it (OnDelete)", plural(number(f, "oldNodes"), "node"))
+		return fmt.Sprintf("%s with an old pod until somebody deletes it (%s)", plural(number(f, "oldNodes"), "node"), strategy(e))
 	case explain.Stuck:
 		return stuckDetail(e)
 	case explain.Degraded:
@@ -131,19 +131,35 @@ func VerdictDetail(e *explain.Explanation) string {
 	return fmt.Sprintf("%s, all available and up to date", plural(desired, "node"))
 }
 
-func stuckDetail(e *explain.Explanation) string {
+// stuckBy is the problem that stops a rollout; empty where the holders of its
+// budget do.
+func stuckBy(e *explain.Explanation) daemonset.Reason {
 	has := func(code daemonset.Reason) bool {
 		return slices.ContainsFunc(e.Problems, func(p explain.Problem) bool { return p.Code == code })
 	}
 	switch {
 	case has(explain.ControllerSilent):
-		return "the controller does not do what it owes"
+		return explain.ControllerSilent
 	case has(explain.CreateRefused) && e.Next.Kind == daemonset.StepManage:
-		return "new pods are refused, and before they come no old pod is replaced"
-	case e.Next.Error != nil && e.Next.Error.Code == daemonset.VanishedNodeInSurge:
-		return "every surge step fails while pod " + clean(e.Next.Error.Pod) + " is left of vanished node " + clean(e.Next.Error.Node)
+		return explain.CreateRefused
 	case e.Next.Error != nil:
+		return e.Next.Error.Code
+	}
+	return ""
+}
+
+func stuckDetail(e *explain.Explanation) string {
+	switch stuckBy(e) {
+	case explain.ControllerSilent:
+		return "the controller does not do what it owes"
+	case explain.CreateRefused:
+		return "new pods are refused, and before they come no old pod is replaced"
+	case daemonset.VanishedNodeInSurge:
+		return "every surge step fails while pod " + clean(e.Next.Error.Pod) + " is left of vanished node " + clean(e.Next.Error.Node)
+	case daemonset.InvalidBudget:
 		return clean(e.Next.Error.Field) + " cannot be resolved"
+	}
+	switch {
 	case e.Budget.Kind == daemonset.BudgetSurge:
 		return fmt.Sprintf("budget used up, %s of %d surging, and no further pod is replaced", count(e.Budget.Used), e.Budget.MaxSurge)
 	}
@@ -238,7 +254,11 @@ func (s *screen) desired(e *explain.Explanation) {
 			}
 		}
 		if excluded == 0 {
-			s.line("%s %d = all %s", s.title("DESIRED"), all, plural(all, "node"))
+			of := "all " + plural(all, "node")
+			if all == 1 {
+				of = "the only node"
+			}
+			s.line("%s %d = %s", s.title("DESIRED"), all, of)
 			return
 		}
 		s.line("%s %d = %s - %d excluded", s.title("DESIRED"), all-excluded, plural(all, "node"), excluded)
@@ -369,10 +389,18 @@ func gapped(e *explain.Explanation, what snapshot.What) bool {
 // budget is the arithmetic of the budget, and who uses it up.
 func (s *screen) budget(e *explain.Explanation) {
 	b := &e.Budget
+	if b.Invalid != "" {
+		s.line("%s cannot be resolved: %s", s.title("BUDGET"), clean(b.Invalid))
+		return
+	}
 	var limit int
 	var field string
 	switch b.Kind {
 	case daemonset.BudgetNone:
+		if e.DaemonSet.Strategy == "" {
+			s.line("%s none: no strategy is set, so no pod is replaced by itself", s.title("BUDGET"))
+			return
+		}
 		s.line("%s none: strategy %s replaces no pod by itself", s.title("BUDGET"), clean(e.DaemonSet.Strategy))
 		return
 	case daemonset.BudgetSurge:
@@ -581,6 +609,11 @@ func (s *screen) bookkeeping(n *daemonset.Step) []string {
 	return out
 }
 
+// strategy names the update strategy, which the dump of a client may lack.
+func strategy(e *explain.Explanation) string {
+	return cmp.Or(clean(e.DaemonSet.Strategy), "no strategy")
+}
+
 func idle(e *explain.Explanation) string {
 	switch e.Next.Reason {
 	case daemonset.StepBeingDeleted:
@@ -588,7 +621,10 @@ func idle(e *explain.Explanation) string {
 	case daemonset.StepSelectsAll:
 		return "an empty selector makes the controller ignore the DaemonSet"
 	case daemonset.StepOnDelete:
-		return "every node has what it should, and OnDelete replaces nothing"
+		if e.DaemonSet.Strategy == "" {
+			return "every node has what it should, and without a strategy nothing is replaced"
+		}
+		return "every node has what it should, and " + clean(e.DaemonSet.Strategy) + " replaces nothing"
 	case daemonset.StepUpToDate:
 		return "all pods are of the current revision"
 	case daemonset.StepBudgetSpent:
@@ -605,12 +641,12 @@ var stepWords = map[daemonset.Reason]string{
 	daemonset.WithinBudget:     "within the budget",
 	daemonset.NoLongerEligible: "the node should not run it any more",
 	daemonset.Sunset:           "old pods on nodes that should not run them any more",
-	daemonset.Superseded:       "the new pod has taken over",
+	daemonset.Superseded:       "the new pod is available, or this one is not ready",
 	daemonset.Duplicate:        "a second pod on the node",
 	daemonset.FailedPod:        "the pod failed",
 	daemonset.SucceededPod:     "the pod ended",
 	daemonset.NodeMissing:      "its node is gone",
-	daemonset.Missing:          "the node has none",
+	daemonset.Missing:          "the node has no running pod",
 	daemonset.Surge:            "a second, new pod beside the old one",
 	daemonset.Burst:            "the first of several reasons",
 }
@@ -724,44 +760,78 @@ func yesNo(b bool) string {
 	return "no"
 }
 
-// command is the one command that shows more of the first problem.
+// command is the one command that shows more of what the headline says; empty
+// where there is nothing to look at.
 func command(e *explain.Explanation) string {
 	ns := " -n " + Quote(e.DaemonSet.Namespace)
-	for _, p := range e.Problems {
-		if p.Severity == explain.Info {
-			continue
+	p := headlineProblem(e)
+	if p == nil {
+		if e.Verdict.Code == explain.AwaitingDelete {
+			return pasted("kubectl get pods" + ns + " -o wide --sort-by=.spec.nodeName -L controller-revision-hash")
 		}
-		pod := ""
-		if len(p.Pods) > 0 {
-			pod = Quote(p.Pods[0])
+		return ""
+	}
+	var node, pod string
+	if len(p.Nodes) > 0 {
+		node = Quote(p.Nodes[0])
+	}
+	if len(p.Pods) > 0 {
+		pod = Quote(p.Pods[0])
+	}
+	container, _ := p.Facts["container"].(string)
+	c := ""
+	switch p.Code {
+	case daemonset.NotYetAvailable:
+	case explain.NodeNotReady, explain.TerminatingOnDeadNode, explain.InsufficientResources, explain.HostPortConflict:
+		c = "kubectl describe node " + node
+	case explain.CrashLoop, explain.OOMKilled:
+		c = "kubectl logs" + ns + " " + pod + " -c " + Quote(container) + " --previous"
+	case explain.ProbeFailing:
+		c = "kubectl logs" + ns + " " + pod + " -c " + Quote(container)
+	case explain.CreateRefused:
+		c = "kubectl get events" + ns + " --field-selector involvedObject.kind=DaemonSet,involvedObject.name=" + Quote(e.DaemonSet.Name)
+	case explain.GenerationNotObserved:
+		if p.Severity == explain.Error { // else it has not had the time
+			c = lookAtController
 		}
-		switch p.Code {
-		case explain.NodeNotReady, explain.TerminatingOnDeadNode:
-			return "kubectl describe node " + Quote(p.Nodes[0])
-		case explain.CrashLoop, explain.OOMKilled:
-			return "kubectl logs" + ns + " " + pod + " -c " + Quote(fact(p.Facts, "container")) + " --previous"
-		case explain.ProbeFailing:
-			return "kubectl logs" + ns + " " + pod + " -c " + Quote(fact(p.Facts, "container"))
-		case explain.CreateRefused:
-			return "kubectl get events" + ns + " --field-selector involvedObject.kind=DaemonSet,involvedObject.name=" + Quote(e.DaemonSet.Name)
-		case daemonset.NotYetAvailable:
-			continue // there is nothing to look at
-		case explain.InsufficientResources, explain.HostPortConflict:
-			return "kubectl describe node " + Quote(p.Nodes[0])
-		case explain.StaleStatus, explain.ControllerSilent, explain.GenerationNotObserved:
-			if p.Severity != explain.Error && p.Code == explain.GenerationNotObserved {
-				continue // it has not had the time
-			}
-			return "kubectl get pods -n kube-system -l component=kube-controller-manager"
-		}
+	case explain.StaleStatus, explain.ControllerSilent:
+		c = lookAtController
+	default:
 		if pod != "" {
-			return "kubectl describe pod" + ns + " " + pod
+			c = "kubectl describe pod" + ns + " " + pod
 		}
 	}
-	if e.Verdict.Code == explain.AwaitingDelete {
-		return "kubectl get pods" + ns + " -o wide --sort-by=.spec.nodeName -L controller-revision-hash"
+	return pasted(c)
+}
+
+const lookAtController = "kubectl get pods -n kube-system -l component=kube-controller-manager"
+
+// headlineProblem is the problem that the headline is about; nil where nothing
+// is wrong.
+func headlineProblem(e *explain.Explanation) *explain.Problem {
+	first := func(is func(*explain.Problem) bool) *explain.Problem {
+		for i := range e.Problems {
+			if p := &e.Problems[i]; p.Severity != explain.Info && is(p) {
+				return p
+			}
+		}
+		return nil
 	}
-	return ""
+	of := func(code daemonset.Reason) *explain.Problem {
+		return first(func(p *explain.Problem) bool { return p.Code == code })
+	}
+	switch {
+	case e.Verdict.Code == explain.NotObserved:
+		return of(explain.GenerationNotObserved)
+	case e.Verdict.Code != explain.Stuck:
+		return mainProblem(e)
+	}
+	if code := stuckBy(e); code != "" {
+		return of(code)
+	}
+	return first(func(p *explain.Problem) bool {
+		return slices.ContainsFunc(e.Budget.Holders, func(h explain.Holder) bool { return h.Reason == p.Code && slices.Contains(p.Nodes, h.Node) })
+	})
 }
 
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9._:/=@-]+$`)

@@ -30,7 +30,7 @@ func Explanations(w io.Writer, l *explain.List, from []string, style Style) erro
 		cells := []string{clean(e.DaemonSet.Namespace), clean(e.DaemonSet.Name), s.verdictCell(e.Verdict.Code)}
 		if style.Wide {
 			cells = append(cells, ints(c.Desired, c.Current, c.Ready, c.Updated, c.Available, c.Misscheduled)...)
-			cells = append(cells, clean(e.DaemonSet.Strategy), budgetCell(e), agreesCell(e))
+			cells = append(cells, cmp.Or(clean(e.DaemonSet.Strategy), "-"), budgetCell(e), agreesCell(e))
 		} else {
 			cells = append(cells, ints(c.Desired, c.Ready, c.Updated, c.Available)...)
 		}
@@ -124,6 +124,9 @@ func ints(numbers ...int) []string {
 }
 
 func budgetCell(e *explain.Explanation) string {
+	if e.Budget.Invalid != "" {
+		return "invalid"
+	}
 	limit := max(e.Budget.MaxSurge, e.Budget.MaxUnavailable)
 	if e.Budget.MaxSurge > 0 {
 		limit = e.Budget.MaxSurge
@@ -144,7 +147,7 @@ func (s *screen) listDetail(e *explain.Explanation) string {
 		return ""
 	}
 	p := mainProblem(e)
-	if p == nil || e.Verdict.Code == explain.NotObserved {
+	if p == nil || e.Verdict.Code == explain.NotObserved || e.Verdict.Code == explain.Unknown {
 		return VerdictDetail(e)
 	}
 	d := string(p.Code)

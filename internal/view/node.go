@@ -189,11 +189,11 @@ func change(node string, c daemonset.Change) string {
 		if t.Value != "" {
 			s += fmt.Sprintf("value: %q, ", t.Value) // which escapes what clean would
 		}
-		return s + fmt.Sprintf("effect: %s}", t.Effect)
+		return s + fmt.Sprintf("effect: %s}", clean(string(t.Effect)))
 	case daemonset.SetLabel:
-		return fmt.Sprintf("kubectl label node %s %s --overwrite", Quote(node), Quote(c.Key+"="+c.Value))
+		return clean(fmt.Sprintf("kubectl label node %s %s --overwrite", Quote(node), Quote(c.Key+"="+c.Value)))
 	case daemonset.RemoveLabel:
-		return fmt.Sprintf("kubectl label node %s %s", Quote(node), Quote(c.Key+"-"))
+		return clean(fmt.Sprintf("kubectl label node %s %s", Quote(node), Quote(c.Key+"-")))
 	case daemonset.RemoveNodeName:
 		return "take nodeName out of the template"
 	case daemonset.RemoveNodeSelector:

@@ -261,7 +261,7 @@ func (s *screen) causeWords(code daemonset.Reason, f daemonset.Facts, earliest, 
 		return "a pod that names no node: no rule sees it"
 	case explain.Misscheduled:
 		words := "runs, but should not: " + placement(daemonset.Reason(fact(f, "because")), f)
-		if yes(f, "stays") {
+		if yes(f, "stays") && !yes(f, "terminating") {
 			return words + "; it stays until a rollout, which does not bring it back"
 		}
 		return words
@@ -345,9 +345,11 @@ func notYetAvailable(now time.Time, f daemonset.Facts, earliest, latest *time.Ti
 	first, last := earliest.Add(wait), latest.Add(wait)
 	words += ", available in " + until(now, first)
 	if !last.Equal(first) {
-		words += " to " + until(now, last)
+		words += " to " + until(now, last) + ", the last at "
+	} else {
+		words += ", at "
 	}
-	words += ", at " + last.Format(time.TimeOnly) + "Z"
+	words += last.Format(time.TimeOnly) + "Z"
 	if ahead := latest.Sub(now); ahead > 0 {
 		words += "; ready " + duration.HumanDuration(ahead) + " in the future, so the node's clock is ahead"
 	}

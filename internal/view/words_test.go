@@ -110,6 +110,8 @@ func TestCauseWords(t *testing.T) {
 		{explain.StaleStatus, facts{"fields": []string{"a", "b", "c"}}, nil, nil, "REPORTED differs from the controller's own rules in a, b, c"},
 		{explain.StaleStatus, facts{"fields": []string{"a", "b", "c", "d"}}, ago(time.Hour), ago(time.Hour), "REPORTED differs from the controller's own rules in 4 numbers; last written 60m ago"},
 		{explain.Misscheduled, facts{"because": "NodeName", "want": "w-1", "stays": false}, nil, nil, "runs, but should not: the template names node w-1"},
+		{explain.Misscheduled, facts{"because": "NodeName", "want": "w-1", "stays": true}, nil, nil, "runs, but should not: the template names node w-1; it stays until a rollout, which does not bring it back"},
+		{explain.Misscheduled, facts{"because": "NodeName", "want": "w-1", "stays": true, "terminating": true}, nil, nil, "runs, but should not: the template names node w-1"},
 		{explain.CreateRefused, facts{"events": 1, "last": "soon", "message": "quota"}, nil, nil, "the API server refuses the pod (1 time, last unknown ago): quota"},
 		{"SomethingNew", facts{}, nil, nil, "SomethingNew"},
 	} {

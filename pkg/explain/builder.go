@@ -261,7 +261,7 @@ func (b *builder) unready(n *daemonset.Node) (daemonset.Reason, daemonset.Facts)
 type grouper struct{ byKey map[string]*Group }
 
 // groupKeys are the facts that make a group of their own.
-var groupKeys = []string{"because", "stays", "taint", "key", "want", "operator", "values", "container", "init", "exitCode", "image", "revision", "resources", "owner", "name"}
+var groupKeys = []string{"because", "stays", "terminating", "taint", "key", "want", "operator", "values", "container", "init", "exitCode", "image", "revision", "resources", "owner", "name"}
 
 func groupKey(reason daemonset.Reason, facts daemonset.Facts) string {
 	var k strings.Builder
@@ -460,7 +460,7 @@ func (b *builder) budget() Budget {
 	sb := &b.st.Budget
 	out := Budget{
 		Kind: sb.Kind, MaxUnavailable: sb.MaxUnavailable, MaxSurge: sb.MaxSurge, Spec: sb.Spec, Scaled: sb.Scaled,
-		Of: sb.Of, OfSource: "Computed", Fallback: sb.Fallback, Holders: []Holder{},
+		Of: sb.Of, OfSource: "Computed", Fallback: sb.Fallback, Invalid: sb.Invalid, Holders: []Holder{},
 	}
 	if sb.OfReported {
 		out.OfSource = "Reported"

@@ -192,9 +192,15 @@ func TestCause(t *testing.T) {
 			want:    &explain.Cause{Code: explain.SandboxFailed, Severity: explain.Error, Pod: "p0", Since: since(time.Hour), Facts: facts{"container": "agent", "init": false, "reason": "ContainerCreating", "message": "no CNI"}},
 		},
 		{
-			why:     "nor the last one by name",
+			why:     "nor the first by name",
 			status:  unready + "containerStatuses: [{name: agent, state: {waiting: {reason: ContainerCreating}}}]",
-			options: []dstest.Option{podEvent("FailedAttachVolume", "no disk", time.Minute), podEvent("NetworkNotReady", "no CNI", 50*time.Minute)},
+			options: []dstest.Option{podEvent("FailedAttachVolume", "no disk", 50*time.Minute), podEvent("NetworkNotReady", "no CNI", time.Minute)},
+			want:    &explain.Cause{Code: explain.SandboxFailed, Severity: explain.Error, Pod: "p0", Since: since(time.Hour), Facts: facts{"container": "agent", "init": false, "reason": "ContainerCreating", "message": "no CNI"}},
+		},
+		{
+			why:     "a disk that cannot be attached",
+			status:  unready + "containerStatuses: [{name: agent, state: {waiting: {reason: ContainerCreating}}}]",
+			options: []dstest.Option{podEvent("FailedAttachVolume", "no disk", time.Minute)},
 			want:    &explain.Cause{Code: explain.FailedMount, Severity: explain.Error, Pod: "p0", Since: since(time.Hour), Facts: facts{"container": "agent", "init": false, "reason": "ContainerCreating", "message": "no disk"}},
 		},
 		{

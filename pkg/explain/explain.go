@@ -119,6 +119,7 @@ type Budget struct {
 	Of             int                  `json:"of"`
 	OfSource       string               `json:"ofSource"` // Computed, Reported
 	Fallback       bool                 `json:"fallback"`
+	Invalid        string               `json:"invalid"`
 	Used           *int                 `json:"used"` // nil where the pods could not be read, as Free
 	Free           *int                 `json:"free"`
 	Holders        []Holder             `json:"holders"`

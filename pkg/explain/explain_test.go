@@ -113,6 +113,7 @@ func TestVerdict(t *testing.T) {
 		{"N N", []dstest.Option{lack(snapshot.Pods)}, explain.Unknown, "without pods nothing can be told"},
 		{"N N", []dstest.Option{reports(nil), lack(snapshot.Nodes)}, explain.Healthy, "without nodes the reported numbers say that all is well"},
 		{"N N", []dstest.Option{reports(func(s *appsv1.DaemonSetStatus) { s.NumberAvailable = 1 }), lack(snapshot.Nodes)}, explain.Unknown, "or that it is not, on nodes that are not seen"},
+		{"N n", []dstest.Option{reports(func(s *appsv1.DaemonSetStatus) { s.NumberAvailable = 2 }), young("p1"), lack(snapshot.Nodes)}, explain.Progressing, "a pod that starts is seen without nodes"},
 		{"O N", nil, explain.Progressing, "the next sync deletes an old pod"},
 		{"O n", []dstest.Option{young("p1")}, explain.Progressing, "a new pod that starts holds the budget for a while"},
 		{"O n", []dstest.Option{crashing("p1")}, explain.Stuck, "one that crashes holds it for ever"},
@@ -219,6 +220,14 @@ func TestProblems(t *testing.T) {
 			{Code: explain.Misscheduled, Severity: explain.Info, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"},
 				Facts: facts{"because": "TaintNotTolerated", "stays": true, "taint": "dedicated:NoSchedule", "key": "dedicated", "value": "", "effect": "NoSchedule", "others": 1}},
 		}, "but not where another taint stays when it is up again"},
+		{"N n", []dstest.Option{notReady("n1"), unreachable("n1"), dstest.Node("n1", func(n *corev1.Node) {
+			n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: "node.kubernetes.io/zzz", Effect: corev1.TaintEffectNoSchedule})
+		}), reports(nil)}, []explain.Problem{
+			{Code: explain.NodeNotReady, Severity: explain.Error, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"}, Since: since(2 * time.Hour), Latest: since(2 * time.Hour),
+				Facts: facts{"status": "Unknown", "reason": "NodeStatusUnknown", "lastHeartbeat": "2026-03-01T09:00:00Z"}},
+			{Code: explain.Misscheduled, Severity: explain.Info, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"},
+				Facts: facts{"because": "TaintNotTolerated", "stays": true, "taint": "node.kubernetes.io/unreachable:NoSchedule", "key": "node.kubernetes.io/unreachable", "value": "", "effect": "NoSchedule", "others": 1}},
+		}, "whichever is named first"},
 		{"O O/n", []dstest.Option{dstest.MaxSurge("1"), young("p1b"), hostPort(), reports(nil)}, []explain.Problem{
 			{Code: explain.SurgeHostPort, Severity: explain.Warning, Nodes: []string{}, Pods: []string{}, Facts: facts{"ports": []string{"80/TCP", "53/UDP"}}},
 			{Code: explain.Starting, Severity: explain.Info, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1b"}, Since: since(time.Second), Latest: since(time.Second), Facts: facts{}},

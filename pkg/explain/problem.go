@@ -87,6 +87,9 @@ func (b *builder) nodeProblems(p *problems) {
 		c := b.causes[n.Name]
 		if n.Membership().Misscheduled && !misscheduledByIt(n, c) {
 			f := daemonset.Facts{"because": string(n.ShouldRun.Reason), "stays": n.MayStay.OK}
+			if !slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool { return !p.Terminating }) {
+				f["terminating"] = true
+			}
 			maps.Copy(f, n.ShouldRun.Facts)
 			p.add(n.Name, &Cause{Code: Misscheduled, Severity: Info, Pod: n.Pods[0].Name, Facts: f})
 		}
