@@ -20,7 +20,7 @@ oracle: ## our rules against the real controller's own code
 
 e2e: ## the plugin against a real control plane, which is built once and kept in the cache
 	test/cluster/build.sh >/dev/null
-	cd test/e2e && go test -count=1 -timeout 30m ./...
+	cd test/e2e && go test -count=1 -v -timeout 30m ./...
 
 krew-chain: ## goreleaser's archives, installed by krew, run by kubectl: all six platforms; SINGLE_TARGET=1 for this one only
 	krew/chain.sh
