@@ -1,0 +1,103 @@
+package view
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
+)
+
+// command is the one command that shows more of what the headline says; empty
+// where there is nothing to look at.
+func command(e *explain.Explanation) string {
+	ns := " -n " + Quote(e.DaemonSet.Namespace)
+	p := headlineProblem(e)
+	if p == nil {
+		if e.Verdict.Code == explain.AwaitingDelete {
+			return pasted("kubectl get pods" + ns + " -o wide --sort-by=.spec.nodeName -L controller-revision-hash")
+		}
+		return ""
+	}
+	var node, pod string
+	if len(p.Nodes) > 0 {
+		node = Quote(p.Nodes[0])
+	}
+	if len(p.Pods) > 0 {
+		pod = Quote(p.Pods[0])
+	}
+	container, _ := p.Facts["container"].(string)
+	c := ""
+	switch p.Code {
+	case daemonset.NotYetAvailable:
+	case explain.NodeNotReady, explain.TerminatingOnDeadNode, explain.InsufficientResources, explain.HostPortConflict:
+		c = "kubectl describe node " + node
+	case explain.CrashLoop, explain.OOMKilled:
+		c = "kubectl logs" + ns + " " + pod + " -c " + Quote(container) + " --previous"
+	case explain.ProbeFailing:
+		c = "kubectl logs" + ns + " " + pod + " -c " + Quote(container)
+	case explain.CreateRefused:
+		c = "kubectl get events" + ns + " --field-selector involvedObject.kind=DaemonSet,involvedObject.name=" + Quote(e.DaemonSet.Name)
+	case explain.GenerationNotObserved:
+		if p.Severity == explain.Error { // else it has not had the time
+			c = lookAtController
+		}
+	case explain.StaleStatus, explain.ControllerSilent:
+		c = lookAtController
+	default:
+		if pod != "" {
+			c = "kubectl describe pod" + ns + " " + pod
+		}
+	}
+	return pasted(c)
+}
+
+const lookAtController = "kubectl get pods -n kube-system -l component=kube-controller-manager"
+
+// headlineProblem is the problem that the headline is about; nil where nothing
+// is wrong.
+func headlineProblem(e *explain.Explanation) *explain.Problem {
+	first := func(is func(*explain.Problem) bool) *explain.Problem {
+		for i := range e.Problems {
+			if p := &e.Problems[i]; p.Severity != explain.Info && is(p) {
+				return p
+			}
+		}
+		return nil
+	}
+	of := func(code daemonset.Reason) *explain.Problem {
+		return first(func(p *explain.Problem) bool { return p.Code == code })
+	}
+	switch {
+	case e.Verdict.Code == explain.NotObserved:
+		return of(explain.GenerationNotObserved)
+	case e.Verdict.Code != explain.Stuck:
+		return mainProblem(e)
+	}
+	if code := stuckBy(e); code != "" {
+		return of(code)
+	}
+	return first(func(p *explain.Problem) bool {
+		return slices.ContainsFunc(e.Budget.Holders, func(h explain.Holder) bool { return h.Reason == p.Code && slices.Contains(p.Nodes, h.Node) })
+	})
+}
+
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9._:/=@-]+$`)
+
+// pasted returns a command, or "" where it has words that cannot be pasted as
+// they are printed.
+func pasted(command string) string {
+	if clean(command) != command {
+		return ""
+	}
+	return command
+}
+
+// Quote makes a word safe to paste into a shell.
+func Quote(word string) string {
+	if plainWord.MatchString(word) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}

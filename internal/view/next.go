@@ -1,0 +1,153 @@
+package view
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
+)
+
+// next says what the controller's next sync does.
+func (s *screen) next(e *explain.Explanation) {
+	n := &e.Next
+	title := s.title("NEXT SYNC")
+	about := ""
+	if !n.Exact && e.Verdict.Code != explain.BeingDeleted {
+		about = " (as far as could be read)"
+	}
+	if n.Reason == daemonset.StepPodsNotRead {
+		s.line("%s not known, as %s could not be read", title, unread(e))
+		return
+	}
+	also := s.bookkeeping(n)
+	if n.Kind == daemonset.StepNone {
+		does := "does nothing"
+		if len(also) > 0 {
+			does = "creates and deletes no pod"
+		}
+		s.line("%s %s: %s%s", title, does, idle(e), about)
+		for _, a := range also {
+			s.line("  %s", a)
+		}
+		return
+	}
+	var parts []string
+	parts = append(parts, s.batch("delete", n.Deletes)...)
+	parts = append(parts, s.batch("create", n.Creates)...)
+	parts = append(parts, also...)
+	s.line("%s%s", title, about)
+	const most = 5
+	for i, p := range parts {
+		if i == most && !s.All && len(parts) > most+1 {
+			s.line("  and %s, with --all", plural(len(parts)-most, "more batch"))
+			break
+		}
+		s.line("  %s", p)
+	}
+	for _, w := range n.Waits {
+		s.line("  or later: on a node with a failed pod it waits up to %s, which only its memory could tell (%s)",
+			duration.HumanDuration(time.Duration(w.AtMost)*time.Second), s.names(w.Nodes))
+	}
+}
+
+// bookkeeping is what a sync does to owners, labels and revisions.
+func (s *screen) bookkeeping(n *daemonset.Step) []string {
+	var out []string
+	say := func(verb string, word string, names []string) {
+		if len(names) > 0 {
+			out = append(out, fmt.Sprintf("%s %s: %s", verb, plural(len(names), word), s.names(names)))
+		}
+	}
+	say("adopts", "pod", n.Pods.Adopt)
+	say("releases", "pod", n.Pods.Release)
+	say("adopts", "revision", n.Revisions.Adopt)
+	say("releases", "revision", n.Revisions.Release)
+	say("gives the current revision's hash to", "pod", n.Revisions.Relabel)
+	byReason := map[daemonset.Reason][]string{}
+	for _, r := range n.Revisions.Remove {
+		byReason[r.Reason] = append(byReason[r.Reason], r.Name)
+	}
+	say("removes as a duplicate", "revision", byReason[daemonset.Duplicate])
+	say("removes, beyond revisionHistoryLimit,", "revision", byReason[daemonset.CleanUp])
+	return out
+}
+
+// strategy names the update strategy, which the dump of a client may lack.
+func strategy(e *explain.Explanation) string {
+	return cmp.Or(clean(e.DaemonSet.Strategy), "no strategy")
+}
+
+func idle(e *explain.Explanation) string {
+	switch e.Next.Reason {
+	case daemonset.StepBeingDeleted:
+		return "the DaemonSet is being deleted"
+	case daemonset.StepSelectsAll:
+		return "an empty selector makes the controller ignore the DaemonSet"
+	case daemonset.StepOnDelete:
+		if e.DaemonSet.Strategy == "" {
+			return "every node has what it should, and without a strategy nothing is replaced"
+		}
+		return "every node has what it should, and " + clean(e.DaemonSet.Strategy) + " replaces nothing"
+	case daemonset.StepUpToDate:
+		return "all pods are of the current revision"
+	case daemonset.StepBudgetSpent:
+		return "the budget is used up"
+	case daemonset.StepFails:
+		return "it fails before it replaces a pod"
+	}
+	return "it waits for pods to become ready or to go"
+}
+
+// deleteWords say why the controller deletes or creates a pod.
+var stepWords = map[daemonset.Reason]string{
+	daemonset.Forced:           "the old pod is not available, so it goes whatever the budget says",
+	daemonset.WithinBudget:     "within the budget",
+	daemonset.NoLongerEligible: "the node should not run it any more",
+	daemonset.Sunset:           "old pods on nodes that should not run them any more",
+	daemonset.Superseded:       "the new pod is available, or this one is not ready",
+	daemonset.Duplicate:        "a second pod on the node",
+	daemonset.FailedPod:        "the pod failed",
+	daemonset.SucceededPod:     "the pod ended",
+	daemonset.NodeMissing:      "its node is gone",
+	daemonset.Missing:          "the node has no running pod",
+	daemonset.Surge:            "a second, new pod beside the old one",
+	daemonset.Burst:            "the first of several reasons",
+}
+
+func (s *screen) batch(verb string, b daemonset.Batch) []string {
+	var out []string
+	byReason := map[daemonset.Reason][]string{}
+	var order []daemonset.Reason
+	for _, i := range b.Certain {
+		if byReason[i.Reason] == nil {
+			order = append(order, i.Reason)
+		}
+		byReason[i.Reason] = append(byReason[i.Reason], i.Node)
+	}
+	for _, r := range order {
+		words := stepWords[r]
+		if verb == "create" && r == daemonset.Forced {
+			words = "the old pod is not available, so a new one comes whatever the budget says"
+		}
+		out = append(out, fmt.Sprintf("%ss %s (%s): %s", verb, plural(len(byReason[r]), "pod"), words, s.names(byReason[r])))
+	}
+	for _, c := range b.Choices {
+		var nodes, pods []string
+		for _, i := range c.From {
+			nodes, pods = append(nodes, i.Node), append(pods, i.Pod)
+		}
+		if len(slices.Compact(slices.Clone(nodes))) < len(nodes) {
+			nodes = pods // several of one node
+		}
+		out = append(out, fmt.Sprintf("%ss any %d of these %d (%s): %s", verb, c.Count, len(c.From), stepWords[c.Reason], s.names(nodes)))
+	}
+	if b.Deferred > 0 {
+		out = append(out, fmt.Sprintf("%d more %ss wait for later syncs: one does at most 250", b.Deferred, verb))
+	}
+	return out
+}

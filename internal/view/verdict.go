@@ -1,0 +1,126 @@
+package view
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
+)
+
+func (s *screen) verdict(e *explain.Explanation) string {
+	code := strings.ToUpper(spaced(string(e.Verdict.Code)))
+	switch e.Verdict.Code {
+	case explain.Stuck, explain.Degraded:
+		code = s.bad(code)
+	case explain.Healthy:
+		code = s.good(code)
+	default:
+		code = s.warn(code)
+	}
+	return fmt.Sprintf("%s  %s/%s: %s", code, clean(e.DaemonSet.Namespace), clean(e.DaemonSet.Name), VerdictDetail(e))
+}
+
+// spaced writes "AwaitingDelete" as "Awaiting delete".
+func spaced(code string) string {
+	return capitals.ReplaceAllStringFunc(code, func(m string) string { return m[:1] + " " + strings.ToLower(m[1:]) })
+}
+
+var capitals = regexp.MustCompile(`[a-z][A-Z]`)
+
+// VerdictDetail says in one sentence why the verdict is what it is.
+func VerdictDetail(e *explain.Explanation) string {
+	f := e.Verdict.Facts
+	desired, updated, available := number(f, "desired"), number(f, "updated"), number(f, "available")
+	switch e.Verdict.Code {
+	case explain.BeingDeleted:
+		return "it is being deleted, and its controller does nothing any more"
+	case explain.Unknown:
+		return "not known, as " + unread(e) + " could not be read"
+	case explain.NotObserved:
+		return fmt.Sprintf("the controller has not handled generation %d yet, its numbers are of %d", e.DaemonSet.Generation, e.DaemonSet.ObservedGeneration)
+	case explain.AwaitingDelete:
+		return fmt.Sprintf("%s with an old pod until somebody deletes it (%s)", plural(number(f, "oldNodes"), "node"), strategy(e))
+	case explain.Stuck:
+		return stuckDetail(e)
+	case explain.Degraded:
+		return fmt.Sprintf("%d of %s without an available pod%s", desired-available, plural(desired, "node"), mainCause(e))
+	case explain.Progressing:
+		if number(f, "oldNodes") > 0 {
+			return fmt.Sprintf("%d of %s updated, %d available", updated, plural(desired, "node"), available)
+		}
+		return fmt.Sprintf("%d of %s available%s", available, plural(desired, "node"), mainCause(e))
+	}
+	if desired == 0 {
+		return "no node should run it"
+	}
+	return fmt.Sprintf("%s, all available and up to date", plural(desired, "node"))
+}
+
+// stuckBy is the problem that stops a rollout; empty where the holders of its
+// budget do.
+func stuckBy(e *explain.Explanation) daemonset.Reason {
+	has := func(code daemonset.Reason) bool {
+		return slices.ContainsFunc(e.Problems, func(p explain.Problem) bool { return p.Code == code })
+	}
+	switch {
+	case has(explain.ControllerSilent):
+		return explain.ControllerSilent
+	case has(explain.CreateRefused) && e.Next.Kind == daemonset.StepManage:
+		return explain.CreateRefused
+	case e.Next.Error != nil:
+		return e.Next.Error.Code
+	}
+	return ""
+}
+
+func stuckDetail(e *explain.Explanation) string {
+	switch stuckBy(e) {
+	case explain.ControllerSilent:
+		return "the controller does not do what it owes"
+	case explain.CreateRefused:
+		return "new pods are refused, and before they come no old pod is replaced"
+	case daemonset.VanishedNodeInSurge:
+		return "every surge step fails while pod " + clean(e.Next.Error.Pod) + " is left of vanished node " + clean(e.Next.Error.Node)
+	case daemonset.InvalidBudget:
+		return clean(e.Next.Error.Field) + " cannot be resolved"
+	}
+	switch {
+	case e.Budget.Kind == daemonset.BudgetSurge:
+		return fmt.Sprintf("budget used up, %s of %d surging, and no further pod is replaced", count(e.Budget.Used), e.Budget.MaxSurge)
+	}
+	return fmt.Sprintf("budget used up, %s of %d unavailable, and no healthy pod is replaced", count(e.Budget.Used), e.Budget.MaxUnavailable)
+}
+
+// count writes a number that may not be known.
+func count(n *int) string {
+	if n == nil {
+		return "?"
+	}
+	return strconv.Itoa(*n)
+}
+
+func mainCause(e *explain.Explanation) string {
+	if p := mainProblem(e); p != nil && p.Count > 0 {
+		return fmt.Sprintf(" (%s on %s)", p.Code, plural(p.Count, "node"))
+	}
+	return ""
+}
+
+// mainProblem is the error on the most nodes, else the first warning; nil
+// where nothing is wrong.
+func mainProblem(e *explain.Explanation) *explain.Problem {
+	var best *explain.Problem
+	for i := range e.Problems {
+		p := &e.Problems[i]
+		switch {
+		case p.Severity == explain.Info:
+		case best == nil, p.Severity == explain.Error && (best.Severity != explain.Error || p.Count > best.Count):
+			best = p
+		}
+	}
+	return best
+}
