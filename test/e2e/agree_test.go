@@ -23,10 +23,10 @@ import (
 // TestAgreesWithTheController compares the computed with the reported numbers through whole rollouts, whenever the
 // status had settled.
 //
-// Settled is told by the record of every change, not by time: the snapshot holds exactly what there was when the
-// status was written, nothing was still expected (see moment), the next thing that happened was not a further write of
-// the status, which the controller still owed, and no pod became available by the clock alone since it was written. Each
-// written status is compared once.
+// Settled is told by the record of every change: the snapshot holds exactly what there was when the status was written,
+// nothing was still expected (see moment), what happened next was not a further write of the status, which the
+// controller still owed, and did not follow so soon that the controller may not have seen what came before, and no pod
+// became available by the clock alone since it was written. Each written status is compared once.
 func TestAgreesWithTheController(t *testing.T) {
 	ctx := t.Context()
 	c := stage.New(t, stage.Options{})
@@ -177,7 +177,7 @@ func (a *tally) add(t *testing.T, r *record, plugin, file string, raw []byte) {
 	case !m.last.status || !m.objects.equal(held):
 		a.moving++
 		return
-	case m.next.status || m.expecting || matured(&s.DaemonSet, s.Pods, s.TakenAt):
+	case m.next.status || m.expecting || !m.calm() || matured(&s.DaemonSet, s.Pods, s.TakenAt):
 		a.owed++
 		return
 	case a.done[version]:

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -35,6 +36,7 @@ type event struct {
 	added   bool
 	deleted bool
 	status  bool
+	seen    time.Time // when the record heard of it
 }
 
 // moment is what there was when an event had just happened. expecting tells that, since the status write before the
@@ -104,6 +106,7 @@ func (r *record) follow(ctx context.Context, t *testing.T, kind string, w watch.
 }
 
 func (r *record) add(e event) {
+	e.seen = time.Now()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.events = append(r.events, e)
@@ -148,6 +151,13 @@ func (r *record) at(version int64) moment {
 		}
 	}
 	return m
+}
+
+// calm tells whether nothing at all happened for so long after the last event that the controller, which hears of each
+// event within milliseconds, had seen all that came before it, and wrote no other status.
+func (m *moment) calm() bool {
+	const enough = 250 * time.Millisecond
+	return m.next.seen.Sub(m.last.seen) >= enough
 }
 
 // alone tells whether no other pod is for the pod's node.
