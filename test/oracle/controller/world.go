@@ -2,6 +2,7 @@ package controller
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -10,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/cache"
@@ -23,8 +25,10 @@ type world struct {
 	pods      cache.Store
 	revisions cache.Store
 
-	lock sync.Mutex
-	run  wire.Run
+	lock     sync.Mutex
+	run      wire.Run
+	writes   int  // to pods and revisions
+	conflict bool // an update was refused, as of something older
 }
 
 func (w *world) react(action clienttesting.Action) (handled bool, result runtime.Object, err error) {
@@ -43,6 +47,8 @@ func (w *world) react(action clienttesting.Action) (handled bool, result runtime
 		result, err = w.createPod(action.(clienttesting.CreateAction).GetObject().(*corev1.Pod))
 	case "delete pods":
 		w.run.Deletes = append(w.run.Deletes, action.(clienttesting.DeleteAction).GetName())
+	case "update pods": // relabels, up to 1.22
+		result, err = w.updatePod(action.(clienttesting.UpdateAction).GetObject().(*corev1.Pod))
 	case "patch pods":
 		result, err = w.patchPod(action.(clienttesting.PatchAction))
 	case "get controllerrevisions":
@@ -86,14 +92,63 @@ func (w *world) createPod(p *corev1.Pod) (*corev1.Pod, error) {
 
 // patchPod notes what a patch does to owner and hash.
 func (w *world) patchPod(a clienttesting.PatchAction) (*corev1.Pod, error) {
-	o, exists, err := w.pods.GetByKey(w.ds.Namespace + "/" + a.GetName())
-	if err != nil || !exists {
-		return nil, apierrors.NewNotFound(corev1.Resource("pods"), a.GetName())
+	before, err := w.pod(a.GetName())
+	if err != nil {
+		return nil, err
 	}
-	before, after := o.(*corev1.Pod), &corev1.Pod{}
+	after := &corev1.Pod{}
 	if err := patch(before, after, a.GetPatch(), corev1.Pod{}); err != nil {
 		return nil, err
 	}
+	after.Status = before.Status // JSON would cut shifted times to seconds
+	return w.writePod(before, after)
+}
+
+func (w *world) updatePod(after *corev1.Pod) (*corev1.Pod, error) {
+	before, err := w.pod(after.Name)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.refuseOlder(corev1.Resource("pods"), before, after); err != nil {
+		return nil, err
+	}
+	return w.writePod(before, after.DeepCopy())
+}
+
+// refuseOlder lets no update through that is not of the object's present
+// version, as the API server does.
+func (w *world) refuseOlder(resource schema.GroupResource, present, update metav1.Object) error {
+	if update.GetResourceVersion() == present.GetResourceVersion() {
+		return nil
+	}
+	w.conflict = true
+	return apierrors.NewConflict(resource, update.GetName(), errors.New("it was written since"))
+}
+
+// written gives an object the next version.
+func (w *world) written(o metav1.Object) {
+	w.writes++
+	o.SetResourceVersion(fmt.Sprintf("written-%d", w.writes))
+}
+
+// tookConflict tells whether an update was refused since it was last asked.
+func (w *world) tookConflict() bool {
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	took := w.conflict
+	w.conflict = false
+	return took
+}
+
+func (w *world) pod(name string) (*corev1.Pod, error) {
+	o, exists, err := w.pods.GetByKey(w.ds.Namespace + "/" + name)
+	if err != nil || !exists {
+		return nil, apierrors.NewNotFound(corev1.Resource("pods"), name)
+	}
+	return o.(*corev1.Pod), nil
+}
+
+func (w *world) writePod(before, after *corev1.Pod) (*corev1.Pod, error) {
 	switch w.changeOfOwner(before, after) {
 	case adopted:
 		w.run.AdoptedPods = append(w.run.AdoptedPods, after.Name)
@@ -102,6 +157,7 @@ func (w *world) patchPod(a clienttesting.PatchAction) (*corev1.Pod, error) {
 	default:
 		w.run.RelabelledTo[after.Name] = after.Labels[appsv1.DefaultDaemonSetUniqueLabelKey]
 	}
+	w.written(after)
 	return after.DeepCopy(), w.pods.Update(after)
 }
 
@@ -122,8 +178,17 @@ func (w *world) createRevision(r *appsv1.ControllerRevision) (*appsv1.Controller
 }
 
 func (w *world) updateRevision(r *appsv1.ControllerRevision) (*appsv1.ControllerRevision, error) {
+	before, err := w.revision(r.Name)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.refuseOlder(appsv1.Resource("controllerrevisions"), before, r); err != nil {
+		return nil, err
+	}
 	w.run.SetRevisions = append(w.run.SetRevisions, revisionOf(r))
-	return r.DeepCopy(), w.revisions.Update(r.DeepCopy())
+	after := r.DeepCopy()
+	w.written(after)
+	return after.DeepCopy(), w.revisions.Update(after)
 }
 
 func (w *world) patchRevision(a clienttesting.PatchAction) (*appsv1.ControllerRevision, error) {
@@ -143,6 +208,7 @@ func (w *world) patchRevision(a clienttesting.PatchAction) (*appsv1.ControllerRe
 	default:
 		w.run.Unforeseen = append(w.run.Unforeseen, "patch controllerrevisions "+string(a.GetPatch()))
 	}
+	w.written(after)
 	return after.DeepCopy(), w.revisions.Update(after)
 }
 

@@ -1,14 +1,12 @@
-module github.com/kubectl-ds/kubectl-ds/test/oracle/v1.37
+module github.com/kubectl-ds/kubectl-ds/test/oracle/program
 
 go 1.26.0
 
 require (
 	github.com/kubectl-ds/kubectl-ds/test/oracle/controller v0.0.0
 	k8s.io/api v0.37.1
-	k8s.io/client-go v0.37.1
-	k8s.io/klog/v2 v2.140.0
+	k8s.io/apiserver v0.37.1
 	k8s.io/kubernetes v1.37.1
-	k8s.io/utils v0.0.0-20260626114624-be93311217bd
 )
 
 require (
@@ -64,12 +62,14 @@ require (
 	gopkg.in/inf.v0 v0.9.1 // indirect
 	k8s.io/apiextensions-apiserver v0.0.0 // indirect
 	k8s.io/apimachinery v0.37.1 // indirect
-	k8s.io/apiserver v0.37.1 // indirect
+	k8s.io/client-go v0.37.1 // indirect
 	k8s.io/component-base v0.37.1 // indirect
 	k8s.io/component-helpers v0.0.0 // indirect
 	k8s.io/controller-manager v0.0.0 // indirect
+	k8s.io/klog/v2 v2.140.0 // indirect
 	k8s.io/kube-openapi v0.0.0-20260721132016-d427ff9ee9ad // indirect
 	k8s.io/kubelet v0.0.0 // indirect
+	k8s.io/utils v0.0.0-20260626114624-be93311217bd // indirect
 	sigs.k8s.io/json v0.0.0-20250730193827-2d320260d730 // indirect
 	sigs.k8s.io/randfill v1.0.0 // indirect
 	sigs.k8s.io/structured-merge-diff/v6 v6.4.2 // indirect

@@ -1,0 +1,18 @@
+//go:build before121 && !before118
+
+package main
+
+import (
+	_ "unsafe" // for go:linkname
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/kubernetes/pkg/controller/daemon"
+)
+
+// Before 1.21 it can fail as well.
+//
+//go:linkname shouldRun k8s.io/kubernetes/pkg/controller/daemon.(*DaemonSetsController).nodeShouldRunDaemonPod
+func shouldRun(*daemon.DaemonSetsController, *corev1.Node, *appsv1.DaemonSet) (shouldRun, mayStay bool, err error)
+
+const realClock = true
