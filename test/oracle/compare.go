@@ -91,13 +91,9 @@ func (d *differences) status(st *daemonset.State, step daemonset.Step, real *wir
 	switch {
 	case !known:
 		d.add("status: the model does not know it")
-	case ignored(step):
-		if real != nil {
-			d.add("status: written, though the model says %s", step.Reason)
-		}
-	case real == nil:
-		d.add("status: not written")
-	default:
+	case step.WritesStatus != (real != nil):
+		d.add("status: model writes it: %t, real wrote it: %t", step.WritesStatus, real != nil)
+	case real != nil:
 		model := wire.Status{
 			Desired: counts.Desired, Current: counts.Current, Misscheduled: counts.Misscheduled, Ready: counts.Ready,
 			Updated: counts.Updated, Available: counts.Available, Unavailable: counts.Unavailable,
@@ -233,12 +229,20 @@ func (d *differences) relabels(st *daemonset.State, hash string, r *wire.Run) {
 			}
 		}
 	}
-	d.same("relabelled pods", want, slices.Collect(maps.Keys(r.RelabelledTo)))
+	had := map[string]string{}
+	for _, p := range claimed(st) {
+		had[p.Name] = p.Hash
+	}
+	var real []string
 	for pod, to := range r.RelabelledTo {
 		if to != hash {
 			d.add("pod %s: model relabelled to %q, real %q", pod, hash, to)
 		}
+		if to != had[pod] { // back and forth, in a sync that was repeated
+			real = append(real, pod)
+		}
 	}
+	d.same("relabelled pods", want, real)
 }
 
 func claimed(st *daemonset.State) []daemonset.Pod {
@@ -316,4 +320,55 @@ func brief(list []string) string {
 		return strings.Join(list, " ")
 	}
 	return strings.Join(list[:most], " ") + fmt.Sprintf(" … (%d)", len(list))
+}
+
+// smallest is the size up to which a choice is checked member by member.
+const smallest = 6
+
+// smallChoices tells whether Loose has anything to look at.
+func smallChoices(step daemonset.Step) bool {
+	return slices.ContainsFunc(slices.Concat(step.Creates.Choices, step.Deletes.Choices), func(c daemonset.Choice) bool { return len(c.From) <= smallest }) ||
+		len(step.Revisions.Current) > 1
+}
+
+// Loose returns the members of small choices that every run took, or none
+// did: what the model calls random and is not. It takes at least 60 runs to
+// tell.
+func Loose(step daemonset.Step, runs []wire.Run) []string {
+	var out []string
+	look := func(what, name string, took func(*wire.Run) bool) {
+		times := 0
+		for r := range runs {
+			if took(&runs[r]) {
+				times++
+			}
+		}
+		if times == 0 || times == len(runs) {
+			out = append(out, fmt.Sprintf("%s %s: the model calls it random, and real took it in %d of %d runs", what, name, times, len(runs)))
+		}
+	}
+	for _, c := range step.Creates.Choices {
+		if len(c.From) > smallest {
+			continue
+		}
+		for _, i := range c.From {
+			look("create on", i.Node, func(r *wire.Run) bool {
+				return slices.ContainsFunc(r.Creates, func(c wire.Create) bool { return c.Node == i.Node })
+			})
+		}
+	}
+	for _, c := range step.Deletes.Choices {
+		if len(c.From) > smallest {
+			continue
+		}
+		for _, i := range c.From {
+			look("delete of", i.Pod, func(r *wire.Run) bool { return slices.Contains(r.Deletes, i.Pod) })
+		}
+	}
+	if len(step.Revisions.Current) > 1 {
+		for _, name := range step.Revisions.Current {
+			look("keep of revision", name, func(r *wire.Run) bool { return !slices.Contains(r.Removed, name) })
+		}
+	}
+	return out
 }

@@ -1,7 +1,6 @@
 package oracle
 
 import (
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,12 +11,11 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
-	"github.com/kubectl-ds/kubectl-ds/test/oracle/controller/wire"
 )
 
 // TestNamed compares states that were chosen, not drawn: what a difference
-// once showed, and what is easily got wrong. Each is run often enough to see
-// that what the model calls random is.
+// once showed, and what is easily got wrong. Each is run in every version, and
+// often enough to see that what the model calls random is.
 func TestNamed(t *testing.T) {
 	type options = []dstest.Option
 	historyLimit := func(n int32) dstest.Option {
@@ -29,8 +27,7 @@ func TestNamed(t *testing.T) {
 	podHash := func(pod, hash string) dstest.Option {
 		return dstest.Pod(pod, func(p *corev1.Pod) { p.Labels["controller-revision-hash"] = hash })
 	}
-	p := start(t, 1)[0]
-	for _, tt := range []struct {
+	rows := []struct {
 		grid string
 		opts options
 		why  string
@@ -77,51 +74,45 @@ func TestNamed(t *testing.T) {
 		{"N O Ot ofa ox op -", options{dstest.AddRevision("twin", 3, ""), podHash("p5", "twin")}, "duplicates relabel all claimed pods"},
 		{"N", options{dstest.AddRevision("twin", 2, "")}, "duplicates of one number"},
 		{"N", options{dstest.Revision("agent-new", func(r *appsv1.ControllerRevision) { r.Revision = 0 })}, "a rollback"},
-	} {
-		t.Run(tt.why, func(t *testing.T) {
-			s := dstest.State(tt.grid, tt.opts...)
-			st, err := newState(s)
-			if err != nil {
-				t.Fatal(err)
-			}
-			a, err := p.Ask(s, 60, 1, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
-			lines := append(Compare(st, a), loose(st.Sync(), a.Runs)...)
-			if len(lines) > 0 {
-				t.Errorf("%q:\n    %s\n%s", tt.grid, strings.Join(lines, "\n    "), dstest.Describe(s))
-			}
-		})
 	}
+	eachVersion(t, func(t *testing.T, version string) {
+		p := start(t, version, 1)[0]
+		for _, tt := range rows {
+			t.Run(tt.why, func(t *testing.T) {
+				s := dstest.State(tt.grid, append(options{dstest.Version(version)}, tt.opts...)...)
+				lines, err := judge(p, s, 1)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if len(lines) > 0 {
+					t.Errorf("%q:\n    %s\n%s", tt.grid, strings.Join(lines, "\n    "), dstest.Describe(s))
+				}
+			})
+		}
+	})
 }
 
-// loose returns the members of small choices that every run took, or none.
-func loose(step daemonset.Step, runs []wire.Run) []string {
-	var out []string
-	look := func(c daemonset.Choice, name func(daemonset.Item) string, took func(*wire.Run, string) bool) {
-		if len(c.From) > 6 {
-			return
+// TestRefused: a sync whose creates or deletes the API server refuses fails,
+// replaces nothing, and writes the status only where the version does so after
+// an error.
+func TestRefused(t *testing.T) {
+	eachVersion(t, func(t *testing.T, version string) {
+		profile, err := daemonset.ForVersion(version)
+		if err != nil {
+			t.Fatal(err)
 		}
-		for _, i := range c.From {
-			times := 0
-			for r := range runs {
-				if took(&runs[r], name(i)) {
-					times++
-				}
+		p := start(t, version, 1)[0]
+		for _, grid := range []string{"- O", "N/N O", "O"} {
+			run, err := p.Refused(dstest.State(grid, dstest.Version(version)))
+			if err != nil {
+				t.Fatal(err)
 			}
-			if times == 0 || times == len(runs) {
-				out = append(out, name(i)+" is said to be random, and was taken in "+map[bool]string{true: "no run", false: "every run"}[times == 0])
+			if run.Error == "" || len(run.Creates)+len(run.Deletes) > 0 {
+				t.Errorf("%q: %+v", grid, run)
+			}
+			if wrote := run.Status != nil; wrote != profile.StatusAfterError {
+				t.Errorf("%q: the status was written: %t, StatusAfterError %t", grid, wrote, profile.StatusAfterError)
 			}
 		}
-	}
-	for _, c := range step.Creates.Choices {
-		look(c, func(i daemonset.Item) string { return i.Node }, func(r *wire.Run, name string) bool {
-			return slices.ContainsFunc(r.Creates, func(c wire.Create) bool { return c.Node == name })
-		})
-	}
-	for _, c := range step.Deletes.Choices {
-		look(c, func(i daemonset.Item) string { return i.Pod }, func(r *wire.Run, name string) bool { return slices.Contains(r.Deletes, name) })
-	}
-	return out
+	})
 }

@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
@@ -29,14 +31,51 @@ func number(t *testing.T, name string, otherwise int64) int64 {
 	return n
 }
 
-// newest is the folder of the program whose version dstest.Random draws for.
-const newest = "v1.37"
+// perVersion returns how much to draw for a version, of NAME and NAME_OTHERS:
+// the newest is given more than the others.
+func perVersion(t *testing.T, version, name string, newest, others int64) int {
+	t.Helper()
+	if version == dstest.Newest {
+		return int(number(t, name, newest))
+	}
+	return int(number(t, name+"_OTHERS", min(number(t, name, others), others)))
+}
 
-var program struct {
-	dir  string
-	once sync.Once
-	path string
-	err  error
+// usual are the versions that are run unless ORACLE_VERSIONS says otherwise:
+// of each kind of rolling update one, and the newest.
+const usual = "v1.17.4 v1.22.17 v1.30.14 " + dstest.Newest
+
+// versions returns those of ORACLE_VERSIONS: "all", or some, "v1.30.14".
+func versions(t *testing.T) []string {
+	t.Helper()
+	known, err := Versions()
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := cmp.Or(os.Getenv("ORACLE_VERSIONS"), usual)
+	if asked == "all" {
+		return known
+	}
+	for v := range strings.FieldsSeq(asked) {
+		if !slices.Contains(known, v) {
+			t.Fatalf("ORACLE_VERSIONS=%q: there is no program of %s, only of %v", asked, v, known)
+		}
+	}
+	return strings.Fields(asked)
+}
+
+// eachVersion runs a test for every version that was asked for.
+func eachVersion(t *testing.T, test func(t *testing.T, version string)) {
+	t.Helper()
+	for _, v := range versions(t) {
+		t.Run(v, func(t *testing.T) { test(t, v) })
+	}
+}
+
+var built struct {
+	dir    string
+	lock   sync.Mutex
+	byName map[string]string
 }
 
 func TestMain(m *testing.M) {
@@ -45,25 +84,58 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	program.dir = dir
+	built.dir, built.byName = dir, map[string]string{}
+	if keep := os.Getenv("ORACLE_PROGRAMS"); keep != "" {
+		built.dir = keep
+	}
 	code := m.Run()
+	fmt.Print(&results)
+	if path := os.Getenv("ORACLE_COVERAGE"); path != "" {
+		if err := os.WriteFile(path, []byte(coverage.Report()), 0o644); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
 	if err := os.RemoveAll(dir); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	}
 	os.Exit(code)
 }
 
-// start runs the real controller so many times for one test, and builds it for
-// the first.
-func start(t *testing.T, count int) []*Program {
+// program returns the path of a version's program, and builds it the first
+// time; ORACLE_PROGRAMS names a folder that may hold it already.
+func program(t *testing.T, version string) string {
 	t.Helper()
-	program.once.Do(func() { program.path, program.err = Build(newest, program.dir) })
-	if program.err != nil {
-		t.Fatal(program.err)
+	built.lock.Lock()
+	defer built.lock.Unlock()
+	if path := built.byName[version]; path != "" {
+		return path
+	}
+	path := filepath.Join(built.dir, version)
+	if _, err := os.Stat(path); err != nil {
+		if path, err = Build(version, built.dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	built.byName[version] = path
+	return path
+}
+
+// start runs a version's controller so many times for one test, with the
+// feature gates on that its Profile takes to be on, and those given.
+func start(t *testing.T, version string, count int, gates ...string) []*Program {
+	t.Helper()
+	path := program(t, version)
+	profile, err := daemonset.ForVersion(version)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if profile.TolerationComparison {
+		gates = append(gates, "TaintTolerationComparisonOperators=true")
 	}
 	var programs []*Program
 	for range count {
-		p, err := Start(program.path)
+		p, err := Start(path, gates...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,6 +174,53 @@ func newState(s *snapshot.Snapshot) (*daemonset.State, error) {
 		return nil, err
 	}
 	return daemonset.New(s, profile)
+}
+
+// coverage is what all compared states put to the test.
+var coverage Coverage
+
+// results is what the run prints at its end: per version what was compared.
+var results report
+
+type report struct {
+	lock sync.Mutex
+	of   map[string]map[string]int // by version and column
+}
+
+// columns of the report, in order.
+var columns = []string{"states", "syncs", "choices run 60 times", "rollouts", "their syncs", "differences"}
+
+func (r *report) add(version, column string, n int) {
+	if !slices.Contains(columns, column) {
+		panic(column)
+	}
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	if r.of == nil {
+		r.of = map[string]map[string]int{}
+	}
+	if r.of[version] == nil {
+		r.of[version] = map[string]int{}
+	}
+	r.of[version][column] += n
+}
+
+func (r *report) String() string {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	if len(r.of) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n| version | %s |\n| --- |%s\n", strings.Join(columns, " | "), strings.Repeat(" ---: |", len(columns)))
+	for _, v := range slices.SortedFunc(maps.Keys(r.of), compareVersions) {
+		fmt.Fprintf(&b, "| %s |", strings.TrimPrefix(v, "v"))
+		for _, c := range columns {
+			fmt.Fprintf(&b, " %d |", r.of[v][c])
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
 }
 
 // tally counts, for several goroutines.

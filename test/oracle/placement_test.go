@@ -19,30 +19,36 @@ import (
 )
 
 // TestPlacement compares Placement with the real NodeShouldRunDaemonPod, on
-// every node of every example and on ORACLE_PLACEMENTS random states of five
-// nodes. Where it says no, the smallest change must make the real function say
-// yes, and must not do so with one of its parts left out.
+// random states of five nodes, ORACLE_PLACEMENTS of the newest version and a
+// tenth of each other, and for the newest on every node of every example.
+// Where it says no, the smallest change must make the real function say yes,
+// and must not do so with one of its parts left out.
 func TestPlacement(t *testing.T) {
-	first, states := number(t, "ORACLE_SEED", 1), int(number(t, "ORACLE_PLACEMENTS", 4000))
-	named := examples(t, "../../examples")
-	for i := range states {
-		seed := first + int64(i)
-		named = append(named, namedSnapshot{fmt.Sprintf("placement seed %d", seed), dstest.RandomPlacement(seed)})
-		if i < 300 {
-			named = append(named, namedSnapshot{fmt.Sprintf("seed %d", seed), dstest.Random(seed)})
-		}
-	}
-	programs := start(t, 2)
 	c := &placementCheck{}
-	each(programs, len(named), func(p *Program, i int) {
-		if err := c.snapshot(p, named[i].Snapshot); err != nil {
-			t.Errorf("%s: %v\n%s", named[i].name, err, dstest.Describe(named[i].Snapshot))
+	first := number(t, "ORACLE_SEED", 1)
+	eachVersion(t, func(t *testing.T, version string) {
+		states := int(number(t, "ORACLE_PLACEMENTS", 2000))
+		var named []namedSnapshot
+		if version == dstest.Newest {
+			named = examples(t, "../../examples")
+		} else {
+			states /= 10
 		}
+		for seed := first; seed < first+int64(states); seed++ {
+			s := dstest.RandomPlacement(seed)
+			s.KubernetesVersion = version
+			named = append(named, namedSnapshot{fmt.Sprintf("seed %d", seed), s})
+		}
+		each(start(t, version, 2), len(named), func(p *Program, i int) {
+			if err := c.snapshot(p, named[i].Snapshot); err != nil {
+				t.Errorf("%s: %v\n%s", named[i].name, err, dstest.Describe(named[i].Snapshot))
+			}
+		})
 	})
-	t.Logf("%d snapshots, of which %d examples; %s", len(named), len(named)-states-min(300, states), &c.counts)
+	t.Logf("%s", &c.counts)
 	t.Logf("reasons: %s", &c.reasons)
 	t.Logf("changes: %s", &c.changes)
-	if states < 1000 {
+	if number(t, "ORACLE_PLACEMENTS", 2000) < 1000 {
 		return
 	}
 	for _, r := range []daemonset.Reason{daemonset.Eligible, daemonset.NodeName, daemonset.NodeSelector, daemonset.NodeAffinity, daemonset.TaintNotTolerated} {
@@ -99,7 +105,11 @@ func (c *placementCheck) snapshot(p *Program, s *snapshot.Snapshot) error {
 	if err != nil {
 		return err
 	}
-	placement := daemonset.NewPlacement(s.DaemonSet)
+	profile, err := daemonset.ForVersion(s.KubernetesVersion)
+	if err != nil {
+		return err
+	}
+	placement := daemonset.NewPlacement(s.DaemonSet, profile)
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		shouldRun, mayStay := placement.Decide(n)

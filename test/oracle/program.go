@@ -4,23 +4,56 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/test/oracle/controller/wire"
 )
 
-// Build compiles the program of a minor version, "v1.37", into dir and returns
-// its path.
-func Build(minor, dir string) (string, error) {
-	path := filepath.Join(dir, minor)
-	cmd := exec.Command("go", "build", "-o", path, ".")
-	cmd.Dir = minor
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build the controller of %s: %w\n%s", minor, err, out)
+// Versions returns the Kubernetes versions that there are programs of, oldest
+// first.
+func Versions() ([]string, error) {
+	files, err := filepath.Glob("program/versions/*.mod")
+	if err != nil {
+		return nil, err
+	}
+	if len(files) == 0 {
+		return nil, errors.New("no version in program/versions: run this in test/oracle")
+	}
+	versions := make([]string, 0, len(files))
+	for _, f := range files {
+		versions = append(versions, strings.TrimSuffix(filepath.Base(f), ".mod"))
+	}
+	slices.SortFunc(versions, compareVersions)
+	return versions, nil
+}
+
+func compareVersions(a, b string) int {
+	return slices.Compare(versionNumbers(a), versionNumbers(b))
+}
+
+func versionNumbers(v string) []int {
+	var numbers []int
+	for part := range strings.SplitSeq(strings.TrimPrefix(v, "v"), ".") {
+		n, _ := strconv.Atoi(part) // what is no number is first
+		numbers = append(numbers, n)
+	}
+	return numbers
+}
+
+// Build compiles the program of a version, "v1.37.1", into dir and returns its
+// path.
+func Build(version, dir string) (string, error) {
+	path := filepath.Join(dir, version)
+	if out, err := exec.Command("program/build.sh", version, path).CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build the controller of %s: %w\n%s", version, err, out)
 	}
 	return path, nil
 }
@@ -36,9 +69,10 @@ type Program struct {
 	stderr   tail
 }
 
-// Start runs a program that Build made.
-func Start(path string) (*Program, error) {
-	p := &Program{cmd: exec.Command(path)}
+// Start runs a program that Build made, with feature gates such as
+// "Name=true".
+func Start(path string, gates ...string) (*Program, error) {
+	p := &Program{cmd: exec.Command(path, gates...)}
 	p.cmd.Stderr = &p.stderr
 	in, err := p.cmd.StdinPipe()
 	if err != nil {
@@ -58,18 +92,42 @@ func Start(path string) (*Program, error) {
 // Ask returns what the real controller does with a state, over several runs.
 // No runs asks for the placement only. A burst of 0 is the controller's own.
 func (p *Program) Ask(s *snapshot.Snapshot, runs int, seed int64, burst int) (wire.Answer, error) {
-	state, err := snapshot.Encode(s)
+	return p.exchange(s, wire.Request{Runs: runs, Seed: seed, Burst: burst})
+}
+
+// Refused returns what the real controller does in one sync while the API
+// server refuses every create and delete of a pod.
+func (p *Program) Refused(s *snapshot.Snapshot) (wire.Run, error) {
+	a, err := p.exchange(s, wire.Request{Runs: 1, Refuse: true})
 	if err != nil {
+		return wire.Run{}, err
+	}
+	return a.Runs[0], nil
+}
+
+var errTooSlow = errors.New(wire.TooSlow)
+
+// Follow returns what the real controller of a trace does in its next sync.
+func (p *Program) Follow(s *snapshot.Snapshot, how wire.Trace) (wire.Answer, error) {
+	return p.exchange(s, wire.Request{Trace: how})
+}
+
+func (p *Program) exchange(s *snapshot.Snapshot, r wire.Request) (wire.Answer, error) {
+	var err error
+	if r.State, err = snapshot.Encode(s); err != nil {
 		return wire.Answer{}, err
 	}
 	p.lock.Lock()
 	defer p.lock.Unlock()
-	if err := p.requests.Encode(wire.Request{State: state, Runs: runs, Seed: seed, Burst: burst}); err != nil {
+	if err := p.requests.Encode(r); err != nil {
 		return wire.Answer{}, fmt.Errorf("ask the controller: %w\n%s", err, &p.stderr)
 	}
 	var a wire.Answer
 	if err := p.answers.Decode(&a); err != nil {
 		return wire.Answer{}, fmt.Errorf("the controller's answer: %w\n%s", err, &p.stderr)
+	}
+	if a.Failed == wire.TooSlow {
+		return wire.Answer{}, errTooSlow
 	}
 	if a.Failed != "" {
 		return wire.Answer{}, fmt.Errorf("the controller's program: %s", a.Failed)

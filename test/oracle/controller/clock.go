@@ -19,8 +19,8 @@ type clockShift struct {
 // times than this beside whole seconds.
 const slack = 200 * time.Millisecond
 
-// shift returns the shift that makes now the present.
-func (a Adapter) shift(now time.Time) clockShift {
+// shift returns the shift that makes now the present, and for how long.
+func (a Adapter) shift(now time.Time, slack time.Duration) clockShift {
 	if !a.RealClock {
 		return clockShift{}
 	}

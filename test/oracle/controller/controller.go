@@ -60,6 +60,7 @@ func Main(a Adapter) {
 func serve(a Adapter, in io.Reader, out io.Writer) error {
 	requests := json.NewDecoder(bufio.NewReader(in))
 	answers := bufio.NewWriter(out)
+	var living *trace
 	for {
 		var r wire.Request
 		switch err := requests.Decode(&r); err {
@@ -69,7 +70,7 @@ func serve(a Adapter, in io.Reader, out io.Writer) error {
 		default:
 			return fmt.Errorf("read a request: %w", err)
 		}
-		answer, err := a.answer(r)
+		answer, err := a.answer(r, &living)
 		if err != nil {
 			answer = wire.Answer{Failed: err.Error()}
 		}
@@ -82,10 +83,13 @@ func serve(a Adapter, in io.Reader, out io.Writer) error {
 	}
 }
 
-func (a Adapter) answer(r wire.Request) (wire.Answer, error) {
+func (a Adapter) answer(r wire.Request, living **trace) (wire.Answer, error) {
 	var s state
 	if err := json.Unmarshal(r.State, &s); err != nil {
 		return wire.Answer{}, fmt.Errorf("read a state: %w", err)
+	}
+	if r.Trace != "" {
+		return a.follow(living, r.Trace, &s)
 	}
 	answer := wire.Answer{}
 	var err error
@@ -94,7 +98,7 @@ func (a Adapter) answer(r wire.Request) (wire.Answer, error) {
 	}
 	order := rand.New(rand.NewSource(r.Seed))
 	for range r.Runs {
-		run, err := a.sync(&s, order, r.Burst)
+		run, err := a.sync(&s, order, r)
 		if err != nil {
 			return wire.Answer{}, err
 		}
@@ -110,6 +114,10 @@ func (a Adapter) placement(s *state) (map[string]wire.Placement, error) {
 		return nil, err
 	}
 	defer i.stop()
+	return a.placementBy(i, s)
+}
+
+func (a Adapter) placementBy(i *instance, s *state) (map[string]wire.Placement, error) {
 	answers := make(map[string]wire.Placement, len(s.Nodes))
 	for n := range s.Nodes {
 		p, err := i.shouldRun(a.ShouldRun, s.Nodes[n].DeepCopy(), s.DaemonSet.DeepCopy())
@@ -122,16 +130,17 @@ func (a Adapter) placement(s *state) (map[string]wire.Placement, error) {
 }
 
 // sync runs a new controller on the state for one sync.
-func (a Adapter) sync(s *state, order *rand.Rand, burst int) (wire.Run, error) {
+func (a Adapter) sync(s *state, order *rand.Rand, r wire.Request) (wire.Run, error) {
 	for {
 		i, err := a.newInstance(s)
 		if err != nil {
 			return wire.Run{}, err
 		}
-		if burst > 0 {
-			i.setBurst(burst)
+		if r.Burst > 0 {
+			i.setBurst(r.Burst)
 		}
-		shift := a.shift(s.TakenAt)
+		i.world.refuse = r.Refuse
+		shift := a.shift(s.TakenAt, slack)
 		i.fill(s, shift, order)
 		i.sync()
 		i.stop()

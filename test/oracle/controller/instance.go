@@ -27,6 +27,7 @@ import (
 // has not told of them yet.
 type instance struct {
 	controller any
+	client     *fake.Clientset
 	factory    informers.SharedInformerFactory
 	backoff    *flowcontrol.Backoff
 	clock      settableClock // of the backoff; from 1.21 on of everything
@@ -39,7 +40,7 @@ type settableClock interface{ SetTime(time.Time) }
 // state.
 func (a Adapter) newInstance(s *state) (*instance, error) {
 	client := fake.NewSimpleClientset()
-	i := &instance{factory: informers.NewSharedInformerFactory(client, 0)}
+	i := &instance{client: client, factory: informers.NewSharedInformerFactory(client, 0)}
 	i.backoff, i.clock = a.newBackoff(s.TakenAt)
 	made := reflect.ValueOf(a.New).Call(i.arguments(client, reflect.TypeOf(a.New)))
 	if err, _ := made[1].Interface().(error); err != nil {

@@ -25,6 +25,7 @@ type world struct {
 	pods      cache.Store
 	revisions cache.Store
 
+	refuse   bool // pods that are created or deleted
 	lock     sync.Mutex
 	run      wire.Run
 	writes   int  // to pods and revisions
@@ -37,6 +38,9 @@ func (w *world) react(action clienttesting.Action) (handled bool, result runtime
 	what := action.GetVerb() + " " + action.GetResource().Resource
 	if s := action.GetSubresource(); s != "" {
 		what += "/" + s
+	}
+	if w.refuse && (what == "create pods" || what == "delete pods") {
+		return true, nil, apierrors.NewForbidden(corev1.Resource("pods"), "", errors.New("the oracle was asked to refuse it"))
 	}
 	switch what {
 	case "get daemonsets":

@@ -2,13 +2,14 @@
 # Writes versions/VERSION.mod and .sum, with which this program builds that version's controller.
 #
 #   ./add.sh v1.30.14
+#   ./add.sh v1.28.14 v0.28.15
 #
 # k8s.io/kubernetes names its staging modules v0.0.0 and replaces them with folders of its own repository, so each gets
-# the version that it was published as.
+# the version that it was published as, or that of a neighbour where it cannot be fetched.
 set -eu
 cd "$(dirname "$0")"
-version=${1:?usage: add.sh v1.MINOR.PATCH}
-staging=v0.${version#v1.}
+version=${1:?usage: add.sh v1.MINOR.PATCH [v0.MINOR.PATCH]}
+staging=${2:-v0.${version#v1.}}
 file=versions/$version.mod
 
 upstream=$(go mod download -json "k8s.io/kubernetes@$version" | sed -n 's/.*"GoMod": "\(.*\)",*/\1/p')

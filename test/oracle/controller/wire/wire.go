@@ -20,7 +20,27 @@ type Request struct {
 
 	// Burst replaces the controller's 250 where it is not 0.
 	Burst int `json:"burst,omitempty"`
+
+	// Refuse lets the API server refuse every pod that is created or deleted.
+	Refuse bool `json:"refuse,omitempty"`
+
+	// Trace asks for one sync of a controller that lives on, instead of Runs.
+	Trace Trace `json:"trace,omitempty"`
 }
+
+// Trace says how one sync of a trace follows the one before.
+type Trace string
+
+const (
+	TraceFirst Trace = "first" // a new controller, which replaces the one of an earlier trace
+	TraceNext  Trace = "next"  // it is told what has changed
+	TraceStale Trace = "stale" // it is told nothing: the watch lags behind
+	TraceTell  Trace = "tell"  // it is told what has changed, and does not sync: no runs
+)
+
+// TooSlow is how a trace fails whose controller reads the real clock, on a
+// machine that is busy. It can be begun again.
+const TooSlow = "the sync took longer than the clock allows"
 
 // Answer is what the real controller did.
 type Answer struct {
@@ -51,6 +71,18 @@ type Run struct {
 	AdoptedRevs  []string          `json:"adoptedRevs"`
 	ReleasedRevs []string          `json:"releasedRevs"`
 	Unforeseen   []string          `json:"unforeseen"` // requests that the program does not know
+
+	// In a trace only.
+	Waiting bool     `json:"waiting,omitempty"` // it still expected creates or deletes when the sync began
+	Written *Written `json:"written,omitempty"`
+}
+
+// Written are the objects that a sync left behind, as the controller's own
+// version encodes them. Pods may hold times of another clock.
+type Written struct {
+	NewPods     []json.RawMessage `json:"newPods"`
+	ChangedPods []json.RawMessage `json:"changedPods"` // adopted, released or relabelled
+	Revisions   []json.RawMessage `json:"revisions"`   // new or changed, in the order in which they were written
 }
 
 // Create is a pod that the controller created.

@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/kubectl-ds/kubectl-ds/test/oracle/controller v0.0.0
 	k8s.io/api v0.17.4
+	k8s.io/apimachinery v0.17.4
 	k8s.io/apiserver v0.17.4
 	k8s.io/kubernetes v1.17.4
 )
@@ -51,7 +52,6 @@ require (
 	gopkg.in/square/go-jose.v2 v2.2.2 // indirect
 	gopkg.in/yaml.v2 v2.2.8 // indirect
 	k8s.io/apiextensions-apiserver v0.0.0 // indirect
-	k8s.io/apimachinery v0.17.4 // indirect
 	k8s.io/client-go v0.17.4 // indirect
 	k8s.io/cloud-provider v0.17.4 // indirect
 	k8s.io/component-base v0.17.4 // indirect

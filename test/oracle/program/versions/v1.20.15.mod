@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/kubectl-ds/kubectl-ds/test/oracle/controller v0.0.0
 	k8s.io/api v0.20.15
+	k8s.io/apimachinery v0.20.15
 	k8s.io/apiserver v0.20.15
 	k8s.io/kubernetes v1.20.15
 )
@@ -44,7 +45,6 @@ require (
 	google.golang.org/protobuf v1.25.0 // indirect
 	gopkg.in/inf.v0 v0.9.1 // indirect
 	gopkg.in/yaml.v2 v2.2.8 // indirect
-	k8s.io/apimachinery v0.20.15 // indirect
 	k8s.io/client-go v0.20.15 // indirect
 	k8s.io/cloud-provider v0.20.15 // indirect
 	k8s.io/component-base v0.20.15 // indirect

@@ -1,0 +1,312 @@
+package controller
+
+import (
+	"encoding/json"
+	"errors"
+	"reflect"
+	"strconv"
+	"sync"
+	"time"
+	"unsafe"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubectl-ds/kubectl-ds/test/oracle/controller/wire"
+)
+
+// trace is a controller that lives on from one sync to the next. It keeps its
+// memory: expectations, the backoff of Failed pods, and, from 1.36 on, which
+// of its own writes it has not seen yet. What happened between two syncs is
+// told to its own event handlers, one call each, before the next sync.
+//
+// Its queue is not read: the driver says when to sync.
+type trace struct {
+	*instance
+	informers []*watched // in the order in which they are told
+
+	lock    sync.Mutex
+	version int64 // the API server's newest resource version
+	wrote   wire.Written
+}
+
+// watched is one of the controller's informers, and what it knows.
+type watched struct {
+	list     func(*state) []object
+	store    cache.Store
+	handlers []cache.ResourceEventHandlerFuncs
+	known    map[string]told
+}
+
+type object interface {
+	metav1.Object
+	runtime.Object
+}
+
+// told is an object as the driver sent it, and as the store was given it: with
+// a resource version, and by the controller's clock.
+type told struct{ sent, stored object }
+
+// newTrace makes a controller that was just started, and knows of nothing yet.
+func (a Adapter) newTrace(s *state) (*trace, error) {
+	i, err := a.newInstance(s)
+	if err != nil {
+		return nil, err
+	}
+	t := &trace{instance: i, version: 1000}
+	i.client.PrependReactor("*", "*", t.react)
+	watch := func(informer cache.SharedIndexInformer, list func(*state) []object) {
+		t.informers = append(t.informers, &watched{
+			list: list, store: informer.GetStore(), handlers: handlersOf(informer), known: map[string]told{},
+		})
+	}
+	apps, core := i.factory.Apps().V1(), i.factory.Core().V1()
+	watch(core.Nodes().Informer(), func(s *state) (l []object) {
+		for i := range s.Nodes {
+			l = append(l, &s.Nodes[i])
+		}
+		return l
+	})
+	watch(apps.DaemonSets().Informer(), func(s *state) []object { return []object{&s.DaemonSet} })
+	watch(apps.ControllerRevisions().Informer(), func(s *state) (l []object) {
+		for i := range s.Revisions {
+			l = append(l, &s.Revisions[i])
+		}
+		return l
+	})
+	watch(core.Pods().Informer(), func(s *state) (l []object) {
+		for i := range s.Pods {
+			l = append(l, &s.Pods[i])
+		}
+		return l
+	})
+	return t, nil
+}
+
+// handlersOf returns the handlers of an informer that was not started. No
+// version has another way to them.
+func handlersOf(informer cache.SharedIndexInformer) []cache.ResourceEventHandlerFuncs {
+	inner := reflect.ValueOf(informer).Elem().FieldByName("SharedIndexInformer") // since 1.37 there is a typed one around it
+	for ; inner.IsValid(); inner = inner.Elem().Elem().FieldByName("SharedIndexInformer") {
+		informer = inner.Interface().(cache.SharedIndexInformer)
+	}
+	listeners := field(field(informer, "processor").Interface(), "listeners")
+	var all []reflect.Value
+	switch listeners.Kind() {
+	case reflect.Map: // since 1.25
+		all = listeners.MapKeys()
+	default:
+		for i := range listeners.Len() {
+			all = append(all, listeners.Index(i))
+		}
+	}
+	handlers := make([]cache.ResourceEventHandlerFuncs, 0, len(all))
+	for _, l := range all {
+		h := l.Elem().FieldByName("handler")
+		handlers = append(handlers, reflect.NewAt(h.Type(), unsafe.Pointer(h.UnsafeAddr())).Elem().Interface().(cache.ResourceEventHandlerFuncs))
+	}
+	if len(handlers) == 0 {
+		panic("an informer that tells nobody")
+	}
+	return handlers
+}
+
+// follow lets the living controller sync once, and makes it first where a trace
+// begins.
+func (a Adapter) follow(living **trace, how wire.Trace, s *state) (wire.Answer, error) {
+	if how == wire.TraceFirst {
+		if *living != nil {
+			(*living).stop()
+		}
+		var err error
+		if *living, err = a.newTrace(s); err != nil {
+			return wire.Answer{}, err
+		}
+	}
+	t := *living
+	if t == nil {
+		return wire.Answer{}, errors.New("a trace goes on that was not begun")
+	}
+	if how == wire.TraceTell {
+		t.tell(s, a.shift(s.TakenAt, traceSlack))
+		return wire.Answer{}, nil
+	}
+	placement, err := a.placementBy(t.instance, s)
+	if err != nil {
+		return wire.Answer{}, err
+	}
+	run, err := t.step(a, s, how == wire.TraceStale)
+	if err != nil {
+		return wire.Answer{}, err
+	}
+	return wire.Answer{Placement: placement, Runs: []wire.Run{run}}, nil
+}
+
+// step tells the controller of the state, at whose time it is, and lets it
+// sync once. One that is stale is told of nothing but the time.
+func (t *trace) step(a Adapter, s *state, stale bool) (wire.Run, error) {
+	t.clock.SetTime(s.TakenAt)
+	shift := a.shift(s.TakenAt, traceSlack)
+	if !stale {
+		t.tell(s, shift)
+	}
+	t.begin(s)
+	waiting := t.waiting()
+	t.sync()
+	if shift.ranOut() {
+		return wire.Run{}, errors.New(wire.TooSlow)
+	}
+	run := t.run()
+	run.Waiting, run.Written = waiting, &t.wrote
+	return run, nil
+}
+
+// traceSlack may be longer than slack: a trace has whole seconds only, and its
+// syncs cannot be run again.
+const traceSlack = 900 * time.Millisecond
+
+// begin forgets what the last sync wrote.
+func (t *trace) begin(s *state) {
+	t.world.lock.Lock()
+	defer t.world.lock.Unlock()
+	t.lock.Lock()
+	defer t.lock.Unlock()
+	t.world.ds = s.DaemonSet.DeepCopy()
+	t.world.run = wire.Run{RelabelledTo: map[string]string{}}
+	t.wrote = wire.Written{}
+}
+
+// tell brings the stores to the state, and calls the handlers for all that has
+// changed. The stores come first, as in an informer whose handlers lag a bit
+// behind.
+func (t *trace) tell(s *state, shift clockShift) {
+	var calls []func()
+	for _, w := range t.informers {
+		for _, e := range t.replace(w, w.list(s), shift) {
+			for _, h := range w.handlers {
+				calls = append(calls, func() { e.tell(h) })
+			}
+		}
+	}
+	for _, call := range calls {
+		call()
+	}
+}
+
+// event is what happened to one object; nil where there was or is none.
+type event struct{ before, after object }
+
+// tell calls the function of a handler. Its methods have other parameters in
+// other versions.
+func (e event) tell(h cache.ResourceEventHandlerFuncs) {
+	switch {
+	case e.before == nil && h.AddFunc != nil:
+		h.AddFunc(e.after)
+	case e.after == nil && h.DeleteFunc != nil:
+		h.DeleteFunc(e.before)
+	case e.before != nil && e.after != nil && h.UpdateFunc != nil:
+		h.UpdateFunc(e.before, e.after)
+	}
+}
+
+// replace makes the store hold the objects, and returns what happened to them.
+func (t *trace) replace(w *watched, objects []object, shift clockShift) []event {
+	var events []event
+	known := make(map[string]told, len(objects))
+	list := make([]interface{}, 0, len(objects))
+	for _, o := range objects {
+		before, exists := w.known[o.GetName()]
+		now := told{sent: o, stored: shift.object(o)}
+		switch {
+		case !exists:
+			now.stored.SetResourceVersion(t.nextVersion())
+			events = append(events, event{after: now.stored})
+		case !equality.Semantic.DeepEqual(before.sent, o):
+			now.stored.SetResourceVersion(t.nextVersion())
+			events = append(events, event{before.stored, now.stored})
+		default:
+			now.stored.SetResourceVersion(before.stored.GetResourceVersion())
+		}
+		known[o.GetName()] = now
+		list = append(list, now.stored)
+	}
+	for name, before := range w.known {
+		if _, exists := known[name]; !exists {
+			gone := before.stored.DeepCopyObject().(object)
+			gone.SetResourceVersion(t.nextVersion())
+			events = append(events, event{before: gone})
+		}
+	}
+	w.known = known
+	if err := w.store.Replace(list, t.newest()); err != nil {
+		panic(err) // an object without a name
+	}
+	return events
+}
+
+// object returns a copy of an object, of which only pods hold times that count.
+func (c clockShift) object(o object) object {
+	if p, ok := o.(*corev1.Pod); ok {
+		return c.pod(p)
+	}
+	return o.DeepCopyObject().(object)
+}
+
+func (t *trace) nextVersion() string {
+	t.lock.Lock()
+	defer t.lock.Unlock()
+	t.version++
+	return strconv.FormatInt(t.version, 10)
+}
+
+func (t *trace) newest() string {
+	t.lock.Lock()
+	defer t.lock.Unlock()
+	return strconv.FormatInt(t.version, 10)
+}
+
+// waiting tells whether the controller expects creates or deletes that it was
+// not told of yet. It would not change a pod then.
+func (t *trace) waiting() bool {
+	key := t.world.ds.Namespace + "/" + t.world.ds.Name
+	results := field(t.controller, "expectations").MethodByName("GetExpectations").Call([]reflect.Value{reflect.ValueOf(key)})
+	return results[1].Bool() && !results[0].Interface().(interface{ Fulfilled() bool }).Fulfilled()
+}
+
+// react gives what the controller writes a resource version, and keeps it for
+// the driver.
+func (t *trace) react(action clienttesting.Action) (handled bool, result runtime.Object, err error) {
+	handled, result, err = t.world.react(action)
+	if err != nil || result == nil || reflect.ValueOf(result).IsNil() {
+		return handled, result, err
+	}
+	verb := action.GetVerb()
+	if verb == "get" || verb == "delete" {
+		return handled, result, err
+	}
+	o, err := meta.Accessor(result)
+	if err != nil {
+		return handled, nil, err
+	}
+	o.SetResourceVersion(t.nextVersion())
+	raw, err := json.Marshal(result)
+	if err != nil {
+		return handled, nil, err
+	}
+	t.lock.Lock()
+	defer t.lock.Unlock()
+	switch resource := action.GetResource().Resource; {
+	case resource == "pods" && verb == "create":
+		t.wrote.NewPods = append(t.wrote.NewPods, raw)
+	case resource == "pods":
+		t.wrote.ChangedPods = append(t.wrote.ChangedPods, raw)
+	case resource == "controllerrevisions":
+		t.wrote.Revisions = append(t.wrote.Revisions, raw)
+	}
+	return handled, result, nil
+}

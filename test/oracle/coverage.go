@@ -1,0 +1,386 @@
+package oracle
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// Coverage counts, version by version, what the states that were compared
+// with a real controller put to the test: the codes that decided something,
+// the shapes that an answer can have, and the fields of daemonset.Profile
+// whose side made a difference. Several goroutines may use it.
+type Coverage struct {
+	lock sync.Mutex
+	of   map[string]*reach // by version
+}
+
+// reach is what the states of one version reached: in how many of them.
+type reach struct {
+	profile daemonset.Profile
+	states  int
+	count   map[feature]int
+}
+
+// feature is something that states reach, with the group that it is reported
+// in.
+type feature struct{ group, name string }
+
+const (
+	codes  = "code"
+	shapes = "shape"
+	fields = "field"
+)
+
+// Add counts a state and the answer of the model that was compared.
+func (c *Coverage) Add(s *snapshot.Snapshot, st *daemonset.State, step daemonset.Step) error {
+	reached := map[feature]bool{}
+	codesOf(reached, st, step)
+	shapesOf(reached, st, step)
+	if err := sidesOf(reached, s, st, step); err != nil {
+		return err
+	}
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	if c.of == nil {
+		c.of = map[string]*reach{}
+	}
+	r := c.of[st.Profile.Version]
+	if r == nil {
+		r = &reach{profile: st.Profile, count: map[feature]int{}}
+		c.of[st.Profile.Version] = r
+	}
+	r.states++
+	for f := range reached {
+		r.count[f]++
+	}
+	return nil
+}
+
+// codesOf notes the codes of daemonset.Reasons that decided something.
+func codesOf(reached map[feature]bool, st *daemonset.State, step daemonset.Step) {
+	note := func(r daemonset.Reason) {
+		if r != "" {
+			reached[feature{codes, string(r)}] = true
+		}
+	}
+	note(step.Reason)
+	for _, b := range []daemonset.Batch{step.Creates, step.Deletes} {
+		for _, i := range b.Certain {
+			note(i.Reason)
+		}
+		for _, ch := range b.Choices {
+			note(ch.Reason)
+		}
+	}
+	for _, w := range step.Waits {
+		note(w.Code)
+	}
+	for _, r := range step.Revisions.Remove {
+		note(r.Reason)
+	}
+	if step.Error != nil {
+		note(step.Error.Code)
+	}
+	for i := range st.Nodes {
+		n := &st.Nodes[i]
+		note(n.ShouldRun.Reason)
+		note(n.MayStay.Reason)
+		for _, p := range n.Pods {
+			note(p.Available.Reason)
+		}
+		for _, p := range n.Ignored {
+			note(p.Ignored)
+		}
+	}
+	for _, p := range st.Unmapped {
+		note(p.Ignored)
+	}
+}
+
+// shapesOf notes what no code says.
+func shapesOf(reached map[feature]bool, st *daemonset.State, step daemonset.Step) {
+	note := func(what string, holds bool) {
+		if holds {
+			reached[feature{shapes, what}] = true
+		}
+	}
+	batch := func(what string, b daemonset.Batch) {
+		for _, i := range b.Certain {
+			note(what+" "+string(i.Reason), i.Reason == daemonset.Forced)
+		}
+		for _, ch := range b.Choices {
+			note(what+" any "+string(ch.Reason), true)
+		}
+		note(what+" deferred", b.Deferred > 0)
+	}
+	batch("create", step.Creates)
+	batch("delete", step.Deletes)
+	for i := range st.Nodes {
+		n := &st.Nodes[i]
+		note("slot "+string(n.Slot), true)
+		note("vanished node", !n.Exists)
+		for _, p := range n.Pods {
+			note("updated by "+string(p.UpdatedBy), p.Updated)
+		}
+	}
+	h := st.History
+	note("several current", len(h.Current) > 1)
+	note("cut", h.Cut)
+	note("merged", h.Merged)
+	note("rollback", slices.ContainsFunc(h.Revisions, func(r daemonset.Revision) bool { return r.Matches && r.Number < h.Number }))
+	note("adopt revision", len(step.Revisions.Adopt) > 0)
+	note("release revision", len(step.Revisions.Release) > 0)
+	note("relabel", len(step.Revisions.Relabel) > 0)
+	note("adopt pod", len(step.Pods.Adopt) > 0)
+	note("release pod", len(step.Pods.Release) > 0)
+	note("foreign pod", len(st.Foreign) > 0)
+	note("budget "+string(st.Budget.Kind), true)
+	note("budget partly used", 0 < st.Used() && st.Used() < st.Limit())
+	note("budget fallback", st.Budget.Fallback)
+	note("percentage", st.Budget.Scaled != "")
+	note("no status", !step.WritesStatus)
+}
+
+// sidesOf notes each field of the Profile without which the answer would have
+// been another one.
+func sidesOf(reached map[feature]bool, s *snapshot.Snapshot, st *daemonset.State, step daemonset.Step) error {
+	real := visible(st, step)
+	for _, name := range profileFields() {
+		flipped := st.Profile
+		field := reflect.ValueOf(&flipped).Elem().FieldByName(name)
+		side := field.Bool()
+		field.SetBool(!side)
+		other, err := daemonset.New(s, flipped)
+		if err != nil {
+			return err
+		}
+		if !reflect.DeepEqual(real, visible(other, other.Sync())) {
+			reached[sideOf(name, side)] = true
+		}
+	}
+	return nil
+}
+
+func sideOf(field string, side bool) feature {
+	return feature{fields, field + " " + strconv.FormatBool(side)}
+}
+
+// profileFields are the names of the fields that are rules.
+func profileFields() []string {
+	var names []string
+	for f := range reflect.TypeFor[daemonset.Profile]().Fields() {
+		if f.Type.Kind() == reflect.Bool && f.Name != "Beyond" {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
+// answer is what a real controller would show of the model's answer: no
+// reason, no wait, and numbers only where they are written.
+type answer struct {
+	creates, deletes daemonset.Batch
+	revisions        daemonset.StepRevisions
+	pods             daemonset.StepPods
+	fails            bool
+	writes           bool
+	counts           daemonset.Counts
+	placement        map[string][2]bool
+}
+
+func visible(st *daemonset.State, step daemonset.Step) answer {
+	a := answer{
+		creates: withoutReasons(step.Creates), deletes: withoutReasons(step.Deletes), revisions: step.Revisions, pods: step.Pods,
+		fails: step.Error != nil, writes: step.WritesStatus, placement: map[string][2]bool{},
+	}
+	a.revisions.Remove = slices.Clone(a.revisions.Remove)
+	for i := range a.revisions.Remove {
+		a.revisions.Remove[i].Reason = ""
+	}
+	if a.writes {
+		a.counts, _ = st.Counts()
+	}
+	for i := range st.Nodes {
+		if n := &st.Nodes[i]; n.Exists {
+			a.placement[n.Name] = [2]bool{n.ShouldRun.OK, n.MayStay.OK}
+		}
+	}
+	return a
+}
+
+func withoutReasons(b daemonset.Batch) daemonset.Batch {
+	plain := func(items []daemonset.Item) []daemonset.Item {
+		out := make([]daemonset.Item, 0, len(items))
+		for _, i := range items {
+			out = append(out, daemonset.Item{Node: i.Node, Pod: i.Pod})
+		}
+		return out
+	}
+	out := daemonset.Batch{Certain: plain(b.Certain), Deferred: b.Deferred}
+	for _, c := range b.Choices {
+		out.Choices = append(out.Choices, daemonset.Choice{Count: c.Count, PerNode: c.PerNode, From: plain(c.From)})
+	}
+	return out
+}
+
+// beyondReach are the codes that no comparison with a real controller can
+// reach, with the reason why.
+var beyondReach = map[daemonset.Reason]string{
+	daemonset.NodesNotRead:    "a gap: the real controller always has the nodes",
+	daemonset.StepPodsNotRead: "a gap: the real controller always has the pods",
+	daemonset.StepSelectsAll:  "the API refuses an empty selector; a chosen state has one",
+}
+
+// expected are the features that the states of a version should reach. What
+// the version does not know it cannot decide by.
+func expected(p daemonset.Profile) []feature {
+	var out []feature
+	for _, r := range daemonset.Reasons {
+		if _, beyond := beyondReach[r]; !beyond && knows(p, string(r)) {
+			out = append(out, feature{codes, string(r)})
+		}
+	}
+	for _, s := range allShapes {
+		if knows(p, s) {
+			out = append(out, feature{shapes, s})
+		}
+	}
+	for _, f := range profileFields() {
+		if knows(p, f) {
+			out = append(out, sideOf(f, reflect.ValueOf(p).FieldByName(f).Bool()))
+		}
+	}
+	return out
+}
+
+// allShapes are the shapes of answers and states.
+var allShapes = []string{
+	"create Forced", "create any Surge", "create any Missing", "create deferred",
+	"delete Forced", "delete any Budget", "delete any Sunset", "delete any FailedPod", "delete any NodeMissing", "delete any NoLongerEligible", "delete any Forced", "delete any Burst", "delete deferred",
+	"slot Empty", "slot OnlyTerminating", "slot OldAvailable", "slot OldUnavailable", "slot NewAvailable", "slot NewUnavailable", "slot Both", "slot Excess",
+	"several current", "cut", "merged", "rollback", "adopt revision", "release revision", "relabel",
+	"adopt pod", "release pod", "foreign pod", "updated by Hash", "updated by Generation", "vanished node",
+	"budget Unavailable", "budget Surge", "budget None", "budget partly used", "budget fallback", "percentage", "no status",
+}
+
+// knows tells whether a version can decide by a code, take a shape, or show
+// that it has a field.
+func knows(p daemonset.Profile, what string) bool {
+	switch what {
+	case string(daemonset.Surge), string(daemonset.Superseded), "create Forced", "create any Surge", "budget Surge", "SunsetInSurge":
+		return p.MaxSurge
+	case string(daemonset.Sunset), string(daemonset.VanishedNodeInSurge), "delete any Sunset":
+		return p.MaxSurge && p.SunsetInSurge
+	case string(daemonset.SucceededPod):
+		return p.DeleteSucceeded
+	case string(daemonset.TerminalTerminating):
+		return p.IgnoreTerminalTerminating
+	case "updated by " + string(daemonset.ByGeneration):
+		return p.TemplateGenerationCounts
+	case string(daemonset.StepWaiting), "budget fallback", "OldUnavailableInBudget",
+		"MaxSurge": // 1.21 has the field in its API, and a gate that is off; before, nobody can write one
+		return p.RollingUpdateV2
+	}
+	return true
+}
+
+// plenty is how many states of a version reach everything. It can be said of
+// fewer that they do together with those of other versions.
+const plenty = 2000
+
+// Missing names what should have been reached, and was not: by the states of
+// all versions together, and by those of each version that has plenty.
+func (c *Coverage) Missing() []string {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	var out []string
+	together := map[feature]int{}
+	for _, v := range c.versions() {
+		r := c.of[v]
+		for _, f := range expected(r.profile) {
+			together[f] += r.count[f]
+			if r.states >= plenty && r.count[f] == 0 {
+				out = append(out, fmt.Sprintf("%s: no state of %d reached the %s %s", v, r.states, f.group, f.name))
+			}
+		}
+	}
+	for _, f := range slices.SortedFunc(maps.Keys(together), compareFeatures) {
+		if together[f] == 0 {
+			out = append(out, fmt.Sprintf("no state of any version reached the %s %s", f.group, f.name))
+		}
+	}
+	return out
+}
+
+// Report returns a table in Markdown: how many states of each version reached
+// what. What a version cannot reach is a dash.
+func (c *Coverage) Report() string {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	versions := c.versions()
+	rows := map[feature]bool{}
+	wanted := map[string]map[feature]bool{}
+	for _, v := range versions {
+		wanted[v] = map[feature]bool{}
+		for _, f := range expected(c.of[v].profile) {
+			wanted[v][f], rows[f] = true, true
+		}
+		for f := range c.of[v].count {
+			rows[f] = true
+		}
+	}
+	var b strings.Builder
+	line := func(first string, cell func(*reach, map[feature]bool) string) {
+		b.WriteString("| " + first + " |")
+		for _, v := range versions {
+			b.WriteString(" " + cell(c.of[v], wanted[v]) + " |")
+		}
+		b.WriteByte('\n')
+	}
+	line("", func(r *reach, _ map[feature]bool) string { return r.profile.Version })
+	line("---", func(*reach, map[feature]bool) string { return "---:" })
+	line("states", func(r *reach, _ map[feature]bool) string { return strconv.Itoa(r.states) })
+	for _, f := range slices.SortedFunc(maps.Keys(rows), compareFeatures) {
+		line(f.group+" "+f.name, func(r *reach, wanted map[feature]bool) string {
+			if n := r.count[f]; n > 0 || wanted[f] {
+				return strconv.Itoa(n)
+			}
+			return "-"
+		})
+	}
+	return b.String()
+}
+
+// compareFeatures puts fields before codes and these before shapes.
+func compareFeatures(a, b feature) int {
+	order := []string{fields, codes, shapes}
+	return cmp.Or(slices.Index(order, a.group)-slices.Index(order, b.group), strings.Compare(a.name, b.name))
+}
+
+// versions are those of which there are states, oldest first.
+func (c *Coverage) versions() []string {
+	return slices.SortedFunc(maps.Keys(c.of), func(a, b string) int {
+		x, y := numbers(a), numbers(b)
+		return cmp.Or(slices.Compare(x, y), strings.Compare(a, b))
+	})
+}
+
+// numbers are the numbers in a version, for its place among others.
+func numbers(version string) []int {
+	var out []int
+	for _, word := range strings.FieldsFunc(version, func(r rune) bool { return r < '0' || r > '9' }) {
+		if n, err := strconv.Atoi(word); err == nil {
+			out = append(out, n)
+		}
+	}
+	return out
+}

@@ -1,0 +1,104 @@
+package oracle
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// TestTraces follows ORACLE_TRACES rollouts, from seed ORACLE_SEED on, from a
+// random state to their end, with a real controller that lives through each
+// of them, and compares every sync with the model. One of them again:
+//
+//	ORACLE_VERSIONS=v1.30.14 ORACLE_SEED=17 ORACLE_TRACES=1 go test -run TestTraces -v .
+//
+// Which pods the controller picks is random, so it may take several times to
+// see a difference again.
+func TestTraces(t *testing.T) {
+	first := number(t, "ORACLE_SEED", 1)
+	eachVersion(t, func(t *testing.T, version string) {
+		traces(t, version, first, perVersion(t, version, "ORACLE_TRACES", 400, 80))
+	})
+}
+
+func traces(t *testing.T, version string, first int64, count int) {
+	profile, err := daemonset.ForVersion(version)
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts := &tally{}
+	var lock sync.Mutex
+	differ := 0
+	var gates []string
+	if profile.TolerationComparison { // the model takes a template that has such a toleration for a proof that it is on
+		gates = []string{"TaintTolerationComparisonOperators=true"}
+	}
+	each(start(t, version, 2, gates...), count, func(p *Program, i int) {
+		seed := first + int64(i)
+		s := dstest.RandomFor(seed, version)
+		if !begins(s, profile) || len(s.Nodes) >= 100 && seed%4 != 0 {
+			counts.add("not begun", 1)
+			return
+		}
+		tr, end, lines, err := rollout(p, profile, s, seed, counts)
+		if err != nil {
+			t.Errorf("%s, seed %d: %v", version, seed, err)
+			return
+		}
+		counts.add("rollouts", 1)
+		counts.add("end: "+string(end), 1)
+		if len(lines) == 0 {
+			return
+		}
+		lock.Lock()
+		defer lock.Unlock()
+		if differ++; differ <= 5 {
+			t.Errorf("%s, seed %d, sync %d differs:\n    %s\n%s\nuntil then:\n%s\nagain: ORACLE_VERSIONS=%s ORACLE_SEED=%d ORACLE_TRACES=1 go test -run TestTraces -v .",
+				version, seed, tr.syncs, strings.Join(lines, "\n    "), dstest.Describe(tr.state), strings.Join(tr.story[max(0, len(tr.story)-30):], "\n"), version, seed)
+		}
+	})
+	t.Logf("%s from seed %d: %d differ; %s", version, first, differ, counts)
+	results.add(version, "rollouts", counts.of["rollouts"])
+	results.add(version, "their syncs", counts.of["syncs"])
+	results.add(version, "differences", differ)
+	if count < 300 {
+		return
+	}
+	for _, what := range mustHappen() {
+		if counts.of[what] == 0 {
+			t.Errorf("no trace saw: %s", what)
+		}
+	}
+}
+
+// rollout follows one rollout, from its beginning again if the machine was too
+// busy for it.
+func rollout(p *Program, profile daemonset.Profile, s *snapshot.Snapshot, seed int64, counts *tally) (tr *trace, end ending, lines []string, err error) {
+	for range 5 {
+		tr = &trace{program: p, profile: profile, world: newCluster(s, newScript(seed)), counts: counts, failedOn: map[string]bool{}}
+		if end, lines, err = tr.follow(); !errors.Is(err, errTooSlow) {
+			break
+		}
+		counts.add("begun again", 1)
+	}
+	return tr, end, lines, err
+}
+
+// mustHappen is what a few hundred traces see.
+func mustHappen() []string {
+	what := []string{
+		"end: rolled out", "end: OnDelete", "end: stuck", "waits for a backoff", "syncs before the watch told",
+		"syncs that created", "syncs that deleted", "syncs that changed revisions", "syncs that wrote the status",
+		"syncs that saw a pod not yet available",
+	}
+	for _, k := range changeKinds {
+		what = append(what, fmt.Sprint("change: ", k))
+	}
+	return what
+}
