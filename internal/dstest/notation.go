@@ -146,11 +146,7 @@ func addCell(s *snapshot.Snapshot, number, cell string) error {
 		return nil
 	}
 	for i, letters := range strings.Split(pods, "/") {
-		name := "p" + number
-		if i > 0 {
-			name += string(rune('a' + i))
-		}
-		p, err := newCellPod(s, name, node.Name, letters)
+		p, err := newCellPod(s, podName(number, i), node.Name, letters)
 		if err != nil {
 			return err
 		}
@@ -158,6 +154,14 @@ func addCell(s *snapshot.Snapshot, number, cell string) error {
 		s.Pods = append(s.Pods, p)
 	}
 	return nil
+}
+
+// podName returns the name of a pod by its node's number and its place there.
+func podName(number string, place int) string {
+	if place == 0 {
+		return "p" + number
+	}
+	return "p" + number + string(rune('a'+place))
 }
 
 func newCellPod(s *snapshot.Snapshot, name, node, letters string) (corev1.Pod, error) {

@@ -23,8 +23,10 @@ const Newest = "v1.37.1"
 // Random returns a state of Newest, the same for the same seed: see RandomFor.
 func Random(seed int64) *snapshot.Snapshot { return RandomFor(seed, Newest) }
 
-// RandomFor returns a state that a cluster of the version, "v1.30.4", could
-// hold, the same for the same seed and version.
+// RandomFor returns a state that a controller of the version, "v1.30.4", can
+// read whole, the same for the same seed and version: no field that its API
+// types lack. Most states are such as a cluster could hold; a few have a
+// budget that the API refuses, or tolerations before their time.
 //
 // Most states are calm: every node has what it should, so the controller gets
 // as far as the rolling update, with some of its budget used. Some are
@@ -32,9 +34,13 @@ func Random(seed int64) *snapshot.Snapshot { return RandomFor(seed, Newest) }
 // nodes. All draw from the same oddities: of claims, revisions, clocks,
 // placement and strategy.
 func RandomFor(seed int64, version string) *snapshot.Snapshot {
+	minor, patch := parseVersion(version)
 	g := &generator{
-		Rand:     rand.New(rand.NewPCG(uint64(seed), 0x6b7562656374646c)),
-		nullTime: !atLeast(version, 34),
+		Rand:      rand.New(rand.NewPCG(uint64(seed), 0x6b7562656374646c^uint64(minor)<<32^uint64(patch))),
+		nullTime:  !atLeast(version, 34),
+		surges:    atLeast(version, 21),
+		defaulted: !atLeast(version, 21),
+		lenient:   !atLeast(version, 20),
 	}
 	g.temper()
 	g.s = newSnapshot(newDaemonSet(), version)
@@ -58,15 +64,26 @@ func RandomFor(seed int64, version string) *snapshot.Snapshot {
 }
 
 func atLeast(version string, minor int) bool {
-	parts := strings.Split(version, ".")
+	n, _ := parseVersion(version)
+	return n >= minor
+}
+
+// parseVersion returns the numbers of a version such as "v1.30.4" or
+// "v1.30.4-gke.12"; of one without a patch release, 0.
+func parseVersion(version string) (minor, patch int) {
+	release, _, _ := strings.Cut(version, "-")
+	parts := strings.Split(release, ".")
 	if len(parts) < 2 {
 		panic(fmt.Sprintf("%q is not a Kubernetes version such as %s", version, Newest))
 	}
-	n, err := strconv.Atoi(parts[1])
+	minor, err := strconv.Atoi(parts[1])
+	if err == nil && len(parts) > 2 {
+		patch, err = strconv.Atoi(parts[2])
+	}
 	if err != nil {
 		panic(fmt.Sprintf("%q is not a Kubernetes version such as %s", version, Newest))
 	}
-	return n >= minor
+	return minor, patch
 }
 
 // fate is what a node is meant to be for the DaemonSet. Oddities of placement
@@ -82,10 +99,15 @@ const (
 
 type generator struct {
 	*rand.Rand
-	s        *snapshot.Snapshot
-	nullTime bool
-	surge    bool
-	usesPool bool
+	s         *snapshot.Snapshot
+	nullTime  bool // the version stores "creationTimestamp": null
+	surges    bool // its API has maxSurge
+	defaulted bool // it cannot do without a rollingUpdate block
+	lenient   bool // it may read a percentage without its sign
+	surge     bool // this state has maxSurge
+	fixed     bool // its budget is not to be drawn anew
+	usesPool  bool
+	levels    bool // a toleration compares the taint "level"
 
 	// What is drawn for a state as a whole. Percentages.
 	crowd      bool // hundreds of nodes
@@ -95,6 +117,7 @@ type generator struct {
 	emptiness  int  // of nodes that hold nothing
 	strictness int  // of nodes that are tainted
 	unplaced   int  // of pods of vanished nodes that were never bound
+	sunset     bool // old pods on nodes that should not run them, and some nodes that lack a pod that is ready
 
 	fates     map[string]fate
 	order     []string // the keys of fates
@@ -113,21 +136,21 @@ func pick[T any](g *generator, of ...T) T { return of[g.IntN(len(of))] }
 func (g *generator) temper() {
 	g.progress, g.health = pick(g, 0, 20, 50, 50, 80, 100), pick(g, 40, 80, 90, 100, 100)
 	g.strictness = 8
-	g.surge = g.chance(40)
+	g.surge = g.chance(40) && g.surges
 	switch {
 	case g.chance(25):
 		g.disorder = pick(g, 20, 50, 100)
-	case g.surge && g.chance(20): // pods to sunset
-		g.strictness, g.health, g.progress = 40, 100, pick(g, 0, 30, 60)
+	case g.surge && g.chance(25):
+		g.sunset, g.strictness, g.health, g.progress = true, 45, 100, pick(g, 0, 0, 30, 60)
 	}
-	if !g.chance(4) {
+	if !g.chance(5) {
 		return
 	}
 	g.crowd, g.disorder = true, 0
-	switch g.IntN(6) {
+	switch g.IntN(7) {
 	case 0:
 		g.emptiness = 97
-	case 1:
+	case 1, 6:
 		g.strictness, g.health, g.progress = 0, 3, 3
 	case 2:
 		g.strictness, g.health, g.progress = 0, 100, 3
@@ -136,7 +159,7 @@ func (g *generator) temper() {
 	case 4:
 		g.strictness, g.health, g.progress = 95, 100, 3
 	case 5:
-		g.unplaced, g.disorder = 90, 50
+		g.unplaced, g.disorder = 95, pick(g, 5, 50)
 	}
 }
 
@@ -178,26 +201,66 @@ func (g *generator) daemonSet() {
 		ds.DeletionTimestamp, ds.Finalizers = &now, []string{metav1.FinalizerDeleteDependents}
 	}
 	g.placement(&ds.Spec.Template.Spec)
+	if g.crowd && g.chance(8) { // hundreds of pods to go
+		ds.Spec.Template.Spec.NodeName = "n0"
+	}
 	g.content(&ds.Spec.Template)
 }
 
 func (g *generator) strategy() {
 	u := &g.s.DaemonSet.Spec.UpdateStrategy
+	zero := func() *intstr.IntOrString {
+		v := pick(g, intstr.FromInt32(0), intstr.FromString("0%"))
+		return &v
+	}
 	switch {
 	case g.chance(6):
 		g.surge = false
 		*u = appsv1.DaemonSetUpdateStrategy{Type: appsv1.OnDeleteDaemonSetStrategyType}
-	case g.chance(2):
+	case g.chance(2) && !g.defaulted:
 		g.surge = false
 		u.RollingUpdate = nil // as in a file that the API has not seen
 	case g.surge:
-		zero := pick(g, intstr.FromInt32(0), intstr.FromString("0%"))
-		u.RollingUpdate = &appsv1.RollingUpdateDaemonSet{MaxSurge: g.limit(0), MaxUnavailable: &zero}
+		u.RollingUpdate = &appsv1.RollingUpdateDaemonSet{MaxSurge: g.limit(0), MaxUnavailable: zero()}
 	default:
 		u.RollingUpdate.MaxUnavailable = g.limit(0)
 		if g.chance(10) {
 			u.RollingUpdate.MaxSurge = nil // written before maxSurge was known
 		}
+	}
+	ru := u.RollingUpdate
+	if ru == nil {
+		return
+	}
+	if !g.surges {
+		ru.MaxSurge = nil
+	}
+	switch {
+	case g.chance(4):
+		g.fixed, g.surge, ru.MaxUnavailable = true, false, zero()
+		if ru.MaxSurge != nil {
+			ru.MaxSurge = zero()
+		}
+	case g.chance(4):
+		g.fixed = true
+		g.invalidate(ru)
+	}
+}
+
+// invalidate makes a budget one that cannot be resolved, as in a file that the
+// API has not seen.
+func (g *generator) invalidate(ru *appsv1.RollingUpdateDaemonSet) {
+	no := pick(g, intstr.FromString("some"), intstr.FromString("3"), intstr.FromString("x%"))
+	if g.lenient {
+		no = intstr.FromString("some")
+	}
+	switch {
+	case ru.MaxSurge != nil && g.chance(40):
+		ru.MaxSurge = &no
+	case g.chance(50):
+		ru.MaxUnavailable = nil
+	default:
+		ru.MaxUnavailable = &no
 	}
 }
 
@@ -218,7 +281,7 @@ func (g *generator) limit(used int) *intstr.IntOrString {
 func (g *generator) fitBudget() {
 	ru := g.s.DaemonSet.Spec.UpdateStrategy.RollingUpdate
 	switch {
-	case ru == nil || g.chance(30):
+	case ru == nil || g.fixed || g.chance(30):
 	case g.surge:
 		ru.MaxSurge = g.limit(g.doubled)
 	default:
@@ -330,7 +393,7 @@ func (g *generator) revisionOddity(r *appsv1.ControllerRevision) {
 func (g *generator) nodes() {
 	count := 1 + g.IntN(12)
 	if g.crowd {
-		count = 270 + g.IntN(120) + 2*g.disorder
+		count = 300 + g.IntN(100) + 2*g.disorder
 	}
 	g.fates = map[string]fate{}
 	add := func(name string, f fate) {
@@ -353,8 +416,8 @@ func (g *generator) nodes() {
 	gone := 0
 	switch {
 	case g.unplaced > 0:
-		gone = 150 + g.IntN(200)
-	case g.surge && g.chance(10), !g.surge && g.chance(20):
+		gone = 200 + g.IntN(200)
+	case g.surge && g.chance(15), !g.surge && g.chance(20):
 		gone = 1 + g.IntN(2)
 	}
 	for i := range gone {
@@ -433,6 +496,10 @@ func (g *generator) calmPods(node string, f fate) {
 		return
 	}
 	p := g.pod(node)
+	if g.sunset && f == eligible && g.chance(35) {
+		g.label(p, true)
+		g.ready(p, corev1.ConditionFalse)
+	}
 	if g.chance(5) {
 		g.unbind(p)
 	}
@@ -542,11 +609,23 @@ func (g *generator) unbind(p *corev1.Pod) {
 	p.Spec.NodeName = ""
 	p.Status.Phase = corev1.PodPending
 	p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse}}
-	if g.chance(10) { // another term before the one that names the node
-		terms := p.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
-		not := targeting("elsewhere")
-		not.MatchFields[0].Operator = corev1.NodeSelectorOpNotIn
-		terms.NodeSelectorTerms = append([]corev1.NodeSelectorTerm{not}, terms.NodeSelectorTerms...)
+	if g.chance(15) { // another term before the one that names the node
+		required := p.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+		other := targeting("elsewhere")
+		field := &other.MatchFields[0]
+		switch g.IntN(6) {
+		case 0, 1:
+			field.Operator = corev1.NodeSelectorOpNotIn
+		case 2:
+			field.Key = "metadata.namespace"
+		case 3:
+			other = corev1.NodeSelectorTerm{}
+		case 4:
+			other = corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: corev1.LabelHostname, Operator: corev1.NodeSelectorOpIn, Values: []string{"n0"}}}}
+		case 5: // names two, so none
+			field.Values = []string{"n0", "n1"}
+		}
+		required.NodeSelectorTerms = append([]corev1.NodeSelectorTerm{other}, required.NodeSelectorTerms...)
 	}
 }
 
@@ -595,9 +674,9 @@ func (g *generator) strangers() {
 	for range 1 + g.IntN(3) {
 		p := g.pod("nowhere")
 		g.unbind(p)
-		switch g.IntN(4) {
+		switch g.IntN(5) {
 		case 0:
-			p.Spec.Affinity = nil
+			p.Spec.Affinity = pick(g, nil, &corev1.Affinity{}, &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{}}, nodeAffinity())
 		case 1:
 			p.Spec.Affinity = nodeAffinity(targeting("n0", "n1"))
 		case 2:
@@ -608,6 +687,10 @@ func (g *generator) strangers() {
 			p.Spec.NodeName, p.Spec.Affinity = "n0", nil
 			p.Labels = map[string]string{"app": "other"}
 			p.OwnerReferences = nil
+		case 4: // preferred is not required
+			p.Spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
+				PreferredDuringSchedulingIgnoredDuringExecution: []corev1.PreferredSchedulingTerm{{Weight: 1, Preference: targeting("n0")}},
+			}}
 		}
 		g.disown(p, 40)
 		if g.chance(20) {

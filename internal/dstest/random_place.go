@@ -54,7 +54,7 @@ func (g *generator) wildPlacement(spec *corev1.PodSpec) {
 	}
 	if g.chance(60) {
 		var terms []corev1.NodeSelectorTerm
-		for range 1 + g.IntN(3) {
+		for range pick(g, 0, 1, 1, 2, 2, 3, 3) {
 			terms = append(terms, g.term())
 		}
 		spec.Affinity = nodeAffinity(terms...)
@@ -149,9 +149,15 @@ func (g *generator) tolerations() []corev1.Toleration {
 			corev1.Toleration{Key: corev1.TaintNodeNotReady, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute, TolerationSeconds: &seconds},
 			corev1.Toleration{Key: corev1.TaintNodeNotReady, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoSchedule},
 			corev1.Toleration{Key: corev1.TaintNodeUnreachable, Operator: corev1.TolerationOpExists},
-			corev1.Toleration{Key: "level", Operator: pick(g, corev1.TolerationOpGt, corev1.TolerationOpLt), Value: "5", Effect: corev1.TaintEffectNoSchedule}, // behind a gate
 			corev1.Toleration{Key: "dedicated", Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectPreferNoSchedule},
 		))
+	}
+	if g.chance(6) { // from 1.35 on, with a gate
+		g.levels = true
+		out = append(out, corev1.Toleration{
+			Key: "level", Operator: pick(g, corev1.TolerationOpGt, corev1.TolerationOpLt), Value: pick(g, "5", "5", "0", "-1", "9223372036854775807"),
+			Effect: pick(g, corev1.TaintEffectNoSchedule, corev1.TaintEffectNoExecute, ""),
+		})
 	}
 	return out
 }
@@ -180,6 +186,9 @@ func (g *generator) place(n *corev1.Node, f fate) {
 	if g.chance(3) {
 		taint(pick(g, corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable), "", corev1.TaintEffectNoExecute)
 	}
+	if g.levels && g.chance(40) {
+		taint("level", pick(g, "3", "5", "7", "7", "0", "007", "high", "", "9223372036854775808"), pick(g, corev1.TaintEffectNoSchedule, corev1.TaintEffectNoSchedule, corev1.TaintEffectNoExecute))
+	}
 	switch f {
 	case tainted:
 		switch g.IntN(4) {
@@ -193,7 +202,7 @@ func (g *generator) place(n *corev1.Node, f fate) {
 		case 2:
 			taint(corev1.TaintNodeNetworkUnavailable, "", corev1.TaintEffectNoSchedule)
 		case 3:
-			taint("level", pick(g, "3", "7", "high"), corev1.TaintEffectNoSchedule)
+			taint("reserved", pick(g, "3", "7", "high"), corev1.TaintEffectNoSchedule)
 		}
 	case ineligible:
 		switch {

@@ -40,10 +40,14 @@ func command(e *explain.Explanation) string {
 	case explain.CreateRefused:
 		c = "kubectl get events" + ns + " --field-selector involvedObject.kind=DaemonSet,involvedObject.name=" + Quote(e.DaemonSet.Name)
 	case explain.GenerationNotObserved:
-		if p.Severity == explain.Error { // else it has not had the time
+		if p.Severity == explain.Error && heldUp(p.Facts) == "" { // else it has not had the time, or the cause is known
 			c = lookAtController
 		}
-	case explain.StaleStatus, explain.ControllerSilent:
+	case explain.StaleStatus:
+		if heldUp(p.Facts) == "" {
+			c = lookAtController
+		}
+	case explain.ControllerSilent:
 		c = lookAtController
 	default:
 		if pod != "" {

@@ -476,6 +476,8 @@ func assumption(a daemonset.Assumption) string {
 		return "the current revision's hash is " + clean(a.Value) + ", inferred (" + clean(a.Source) + ")"
 	case daemonset.AssumeMayStay:
 		return "the nodes that pods are on still exist and keep them"
+	case daemonset.AssumeTolerationComparison:
+		return "the controller's feature gate " + clean(a.Value) + " is on, since the template has a toleration that needs it (Lt or Gt)"
 	}
 	return clean(string(a.Code)) + " " + clean(a.Value)
 }

@@ -172,6 +172,9 @@ func (s *screen) causeWords(code daemonset.Reason, f daemonset.Facts, earliest, 
 	case explain.ControllerSilent:
 		return "the controller has this to do, and has written no status" + lasting + ": look at kube-controller-manager"
 	case explain.GenerationNotObserved:
+		if by := heldUp(f); by != "" {
+			return fmt.Sprintf("generation %s: the status still speaks of %s; %s", fact(f, "generation"), fact(f, "observed"), by)
+		}
 		return fmt.Sprintf("generation %s has not been handled%s, the status speaks of %s", fact(f, "generation"), lasting, fact(f, "observed"))
 	case daemonset.InvalidBudget:
 		return "the rolling update fails: " + fact(f, "field") + " cannot be resolved"
@@ -270,9 +273,32 @@ func (s *screen) causeWords(code daemonset.Reason, f daemonset.Facts, earliest, 
 		if n := strings.Count(fields, ",") + 1; n > 3 {
 			fields = fmt.Sprintf("%d numbers", n)
 		}
-		return "REPORTED differs from the controller's own rules in " + fields + written(earliest, since)
+		words := "REPORTED differs from the controller's own rules in " + fields + written(earliest, since)
+		if by := heldUp(f); by != "" {
+			words += "; " + by
+		}
+		return words
 	}
 	return clean(string(code))
+}
+
+// heldUp says why no status is written, where something is known to hold it
+// up.
+func heldUp(f daemonset.Facts) string {
+	switch by := daemonset.Reason(fact(f, "heldUpBy")); by {
+	case "":
+		return ""
+	case explain.CreateRefused:
+		return "this version of the controller writes no status while pods are refused"
+	case daemonset.InvalidBudget, daemonset.VanishedNodeInSurge:
+		return "this version of the controller writes no status while its step fails"
+	case daemonset.StepBeingDeleted:
+		return "no status is written of a DaemonSet that is being deleted"
+	case daemonset.StepSelectsAll:
+		return "no status is written of a DaemonSet whose selector is empty"
+	default:
+		return "held up by " + string(by)
+	}
 }
 
 func written(at *time.Time, since string) string {

@@ -73,7 +73,9 @@ func parseWorld(t *testing.T, text string) *snapshot.Snapshot {
 	}
 	now, err := time.Parse(time.RFC3339, w.Now)
 	check(t, err)
-	c := &creator{t: t, now: now}
+	rules, err := daemonset.ForVersion(w.Version)
+	check(t, err)
+	c := &creator{t: t, now: now, rules: rules}
 	s := &snapshot.Snapshot{TakenAt: now, KubernetesVersion: w.Version, VersionSource: snapshot.VersionServer, Gaps: w.Gaps}
 	current := slices.Max(slices.AppendSeq([]int{1}, maps.Keys(w.Revisions)))
 	s.DaemonSet = c.daemonSet(w.DaemonSet, current)
@@ -129,8 +131,9 @@ func expand(name string) []string {
 
 // creator makes objects.
 type creator struct {
-	t   *testing.T
-	now time.Time
+	t     *testing.T
+	now   time.Time
+	rules daemonset.Profile
 }
 
 // merge lays a patch over a YAML object and decodes it.
@@ -238,7 +241,7 @@ revision: %[3]d
 	if !live {
 		t.Spec.Containers[0].Image = fmt.Sprintf("example/old-agent:%d", number)
 	}
-	content, err := template.Of(t, false)
+	content, err := template.Of(t, !c.rules.TemplateWithoutNullTime)
 	check(c.t, err)
 	r.Data.Raw, err = json.Marshal(map[string]any{"spec": map[string]any{"template": content}})
 	check(c.t, err)

@@ -61,7 +61,11 @@ func TestAvailable(t *testing.T) {
 				t.Fatal(err)
 			}
 			var got result
-			got.Verdict, got.At = available(&corev1.Pod{Status: corev1.PodStatus{Conditions: tt.conditions}}, tt.minReady, dstest.Now, profile)
+			pod := &corev1.Pod{Status: corev1.PodStatus{Conditions: tt.conditions}}
+			if got, want := isReady(pod), tt.want.Verdict.Reason != NotReady; got != want {
+				t.Errorf("ready: %t, want %t", got, want)
+			}
+			got.Verdict, got.At = available(pod, tt.minReady, dstest.Now, profile)
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}

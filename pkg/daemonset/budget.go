@@ -68,9 +68,14 @@ func resolveBudget(ds *appsv1.DaemonSet, desired int, profile Profile) Budget {
 
 // allowsSurge tells whether manage keeps an old and a new pod side by side:
 // maxSurge is above 0 for a single node, so any percentage above 0 is.
+// maxUnavailable, even one that cannot be resolved, does not matter here.
 func allowsSurge(ds *appsv1.DaemonSet, profile Profile) bool {
-	b := resolveBudget(ds, 1, profile)
-	return b.Invalid == "" && b.MaxSurge > 0
+	u := ds.Spec.UpdateStrategy
+	if !profile.MaxSurge || u.Type != appsv1.RollingUpdateDaemonSetStrategyType || u.RollingUpdate == nil {
+		return false
+	}
+	surge, err := scale(u.RollingUpdate.MaxSurge, 1)
+	return err == nil && surge > 0
 }
 
 func scale(v *intstr.IntOrString, of int) (int, error) {

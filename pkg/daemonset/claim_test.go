@@ -63,6 +63,11 @@ func TestClaim(t *testing.T) {
 			dstest.DaemonSet(func(ds *appsv1.DaemonSet) { ds.UID = "" }),
 			dstest.Pod("p2", func(p *corev1.Pod) { p.OwnerReferences[0].Name = "agent2" }),
 		}, claims{"n0": {"p0 Owned"}, "Foreign": {"p1", "p2"}}, StepPods{}, "a DaemonSet without a UID is known by kind and name"},
+		{"N N", options{
+			dstest.DaemonSet(func(ds *appsv1.DaemonSet) { ds.UID = "" }),
+			dstest.Pod("p1", func(p *corev1.Pod) { p.OwnerReferences[0].Kind = "ReplicaSet" }),
+		}, claims{"n0": {"p0 Owned"}, "Foreign": {"p1"}}, StepPods{}, "by both: another kind may have the name"},
+		{"Nx*11", nil, claims{"Foreign": {"p0", "p1", "p10", "p2", "p3", "p4", "p5", "p6", "p7", "p8", "p9"}}, StepPods{}, "foreign pods stand by name"},
 		{"np", options{without("p0")}, claims{"NoTargetNode": {"p0 Owned"}}, StepPods{}, "a pod without a node and without the affinity for one is seen by no rule"},
 		{"npa", options{without("p0")}, claims{"NoTargetNode": {"p0 Adopt"}}, StepPods{Adopt: []string{"p0"}}, "and is adopted all the same"},
 		{"N", options{without("p0")}, claims{"n0": {"p0 Owned"}}, StepPods{}, "a bound pod needs no affinity"},

@@ -64,10 +64,15 @@ const (
 	AssumeCurrentRevision AssumptionCode = "CurrentRevisionInferred"
 	// AssumeMayStay: every node that a pod is for still exists and may keep it, without nodes.
 	AssumeMayStay AssumptionCode = "PodsMayStay"
+	// AssumeTolerationComparison: the controller's feature gate for tolerations with Lt and Gt is on, because the
+	// template has one, which the API server takes only if its own gate is.
+	AssumeTolerationComparison AssumptionCode = "TolerationComparison"
 )
 
+const comparisonGate = "TaintTolerationComparisonOperators"
+
 // Assumptions lists every AssumptionCode.
-var Assumptions = []AssumptionCode{AssumeControllerVersion, AssumeNewestRules, AssumeCurrentRevision, AssumeMayStay}
+var Assumptions = []AssumptionCode{AssumeControllerVersion, AssumeNewestRules, AssumeCurrentRevision, AssumeMayStay, AssumeTolerationComparison}
 
 // NewHeader returns the header of an answer of the given kind.
 func NewHeader(kind string, s *snapshot.Snapshot, st *State) Header {
@@ -105,6 +110,9 @@ func NewHeader(kind string, s *snapshot.Snapshot, st *State) Header {
 	}
 	if !st.NodesRead {
 		assume(AssumeMayStay, "", string(snapshot.Pods))
+	}
+	if st.Placement.compares() {
+		assume(AssumeTolerationComparison, comparisonGate, "spec.template.spec.tolerations")
 	}
 	return h
 }

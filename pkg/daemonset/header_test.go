@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
@@ -29,6 +31,11 @@ func TestNewHeader(t *testing.T) {
 	under := func(version string, source snapshot.VersionSource) dstest.Option {
 		return dstest.Edit(func(s *snapshot.Snapshot) { s.KubernetesVersion, s.VersionSource = version, source })
 	}
+	tolerates := func(o corev1.TolerationOperator) dstest.Option {
+		return dstest.DaemonSet(func(ds *appsv1.DaemonSet) {
+			ds.Spec.Template.Spec.Tolerations = []corev1.Toleration{{Key: "level", Operator: o, Value: "5"}}
+		})
+	}
 	whys := whys{}
 	for _, tt := range []struct {
 		grid string
@@ -41,6 +48,12 @@ func TestNewHeader(t *testing.T) {
 		{"N", options{under("v1.39.0", snapshot.VersionDump)}, header("v1.39.0", snapshot.VersionDump, nil, Assumption{AssumeControllerVersion, "v1.39.0", "Dump"}, Assumption{AssumeNewestRules, "v1.37", "Dump"}), "one that is too new has the newest rules"},
 		{"N", options{gap(snapshot.Revisions, snapshot.Forbidden), gap(snapshot.Nodes, snapshot.Forbidden)}, header("v1.37.1", snapshot.VersionServer, gaps(snapshot.Revisions, snapshot.Nodes),
 			Assumption{AssumeControllerVersion, "v1.37.1", "Server"}, Assumption{AssumeCurrentRevision, "new", "TemplateGeneration"}, Assumption{AssumeMayStay, "", "pods"}), "what stands in for a gap is assumed"},
+		{"N", options{tolerates("Gt")}, header("v1.37.1", snapshot.VersionServer, nil,
+			Assumption{AssumeControllerVersion, "v1.37.1", "Server"}, Assumption{AssumeTolerationComparison, "TaintTolerationComparisonOperators", "spec.template.spec.tolerations"}), "a toleration that the API takes with a gate only tells that it is on"},
+		{"N", options{tolerates("Lt")}, header("v1.37.1", snapshot.VersionServer, nil,
+			Assumption{AssumeControllerVersion, "v1.37.1", "Server"}, Assumption{AssumeTolerationComparison, "TaintTolerationComparisonOperators", "spec.template.spec.tolerations"}), "either operator needs the gate"},
+		{"N", options{tolerates("Lt"), under("v1.34.4", snapshot.VersionFlag)}, header("v1.34.4", snapshot.VersionFlag, nil), "in a version that does not have the gate nothing is assumed"},
+		{"N", options{tolerates("Equal"), under("v1.35.0", snapshot.VersionFlag)}, header("v1.35.0", snapshot.VersionFlag, nil), "nor of a toleration that needs none"},
 	} {
 		whys.run(t, tt.why, func(t *testing.T) {
 			s := dstest.State(tt.grid, tt.opts...)

@@ -1,24 +1,65 @@
 package daemonset
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// lawVersions are one of each kind of rolling update, and the newest.
-var lawVersions = []string{"v1.17.4", "v1.22.17", "v1.28.2", "v1.30.5", "v1.37.1"}
+// lawVersions are the oldest version of each set of rules that there is.
+var lawVersions = versionsOfRules()
+
+func versionsOfRules() []string {
+	const patches = 40 // more than a minor ever had
+	var out []string
+	seen := map[Profile]bool{}
+	for minor := oldestMinor; minor <= newestMinor; minor++ {
+		for patch := range patches {
+			v := fmt.Sprintf("v1.%d.%d", minor, patch)
+			p, err := ForVersion(v)
+			if err != nil {
+				panic(err)
+			}
+			if p.Version = ""; !seen[p] {
+				seen[p] = true
+				out = append(out, v)
+			}
+		}
+	}
+	return out
+}
+
+// TestLawVersions: the laws are held against both sides of every rule.
+func TestLawVersions(t *testing.T) {
+	var profiles []Profile
+	for _, v := range lawVersions {
+		p, err := ForVersion(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		profiles = append(profiles, p)
+	}
+	for i, r := range profileRules {
+		first, last := *r.field(&profiles[0]), *r.field(&profiles[len(profiles)-1])
+		if first || !last {
+			t.Errorf("rule %d, %s: %t in %s, %t in %s", i, r.pr, first, profiles[0].Version, last, profiles[len(profiles)-1].Version)
+		}
+	}
+}
 
 // eachRandom calls a law with random states, of every version in turn.
 func eachRandom(t *testing.T, states int, law func(t *testing.T, s *snapshot.Snapshot, st *State)) {
@@ -32,21 +73,27 @@ func eachRandom(t *testing.T, states int, law func(t *testing.T, s *snapshot.Sna
 	}
 }
 
-// everything is all that a State says, as one text.
+// everything is all that a State says, as one text in which every time is told
+// by its distance from the State's.
 func everything(t *testing.T, st *State) string {
 	t.Helper()
 	var b strings.Builder
 	counts, known := st.Counts()
-	fmt.Fprintln(&b, counts, known, st.Budget, st.Used(), st.Limit(), st.Desired)
-	for _, v := range []any{st.Sync(), st.History} {
-		raw, err := json.MarshalIndent(v, "", " ")
-		if err != nil {
-			t.Fatal(err)
-		}
-		fmt.Fprintf(&b, "%s\n", raw)
+	fmt.Fprintln(&b, counts, known, st.Budget, st.Used(), st.Limit(), st.Desired, st.NodesRead, st.PodsRead)
+	history := *st.History
+	history.Revisions = slices.Clone(history.Revisions)
+	for i := range history.Revisions {
+		r := &history.Revisions[i]
+		fmt.Fprintln(&b, r.Name, "made", st.At.Sub(r.Created), "ago")
+		r.Created = time.Time{}
 	}
+	b.WriteString(text(t, st.Sync()) + text(t, history))
 	pod := func(p *Pod) {
-		fmt.Fprintln(&b, "  ", p.Name, p.Claim, p.Terminating, p.Hash, p.Revision, p.UpdatedBy, p.Updated, p.Ready, p.Available, p.AvailableAt, p.Ignored)
+		at := "never"
+		if p.AvailableAt != nil {
+			at = p.AvailableAt.Sub(st.At).String()
+		}
+		fmt.Fprintln(&b, "  ", p.Name, p.Claim, p.Terminating, p.Hash, p.Revision, p.UpdatedBy, p.Updated, p.Ready, p.Available, at, p.Ignored)
 	}
 	for i := range st.Nodes {
 		n := &st.Nodes[i]
@@ -58,7 +105,7 @@ func everything(t *testing.T, st *State) string {
 			pod(&n.Ignored[j])
 		}
 		if n.Object != nil {
-			fmt.Fprintln(&b, st.Placement.Checks(n.Object), len(st.Placement.SmallestChange(n.Object)))
+			fmt.Fprintln(&b, st.Placement.Checks(n.Object), text(t, st.Placement.SmallestChange(n.Object)))
 		}
 	}
 	for i := range st.Unmapped {
@@ -70,52 +117,250 @@ func everything(t *testing.T, st *State) string {
 	return b.String()
 }
 
+func text(t *testing.T, v any) string {
+	t.Helper()
+	raw, err := json.MarshalIndent(v, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw) + "\n"
+}
+
+// TestInputIsUnchanged compares a Snapshot of which everything was asked with
+// one that nobody has seen.
 func TestInputIsUnchanged(t *testing.T) {
-	eachRandom(t, 300, func(t *testing.T, s *snapshot.Snapshot, st *State) {
-		before, err := snapshot.Encode(s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		again := state(t, s)
-		if first, second := everything(t, again), everything(t, again); first != second {
-			t.Errorf("the same State says two things:\n%s", cmp.Diff(first, second))
-		}
-		after, err := snapshot.Encode(s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !bytes.Equal(before, after) {
-			t.Errorf("the Snapshot was changed:\n%s", cmp.Diff(string(before), string(after)))
-		}
-	})
-}
-
-func TestOrderOfInputDoesNotMatter(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
-	eachRandom(t, 500, func(t *testing.T, s *snapshot.Snapshot, st *State) {
-		c := *s
-		c.Nodes, c.Pods, c.Revisions = slices.Clone(s.Nodes), slices.Clone(s.Pods), slices.Clone(s.Revisions)
-		random.Shuffle(len(c.Nodes), func(i, j int) { c.Nodes[i], c.Nodes[j] = c.Nodes[j], c.Nodes[i] })
-		random.Shuffle(len(c.Pods), func(i, j int) { c.Pods[i], c.Pods[j] = c.Pods[j], c.Pods[i] })
-		random.Shuffle(len(c.Revisions), func(i, j int) { c.Revisions[i], c.Revisions[j] = c.Revisions[j], c.Revisions[i] })
-		if diff := cmp.Diff(everything(t, st), everything(t, state(t, &c))); diff != "" {
-			t.Errorf("shuffled input (-before +after):\n%s", diff)
-		}
-	})
-}
-
-func TestWrittenAndReadIsTheSame(t *testing.T) {
-	eachRandom(t, 300, func(t *testing.T, s *snapshot.Snapshot, st *State) {
+	encode := func(s *snapshot.Snapshot) string {
 		raw, err := snapshot.Encode(s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		back, err := snapshot.Decode(raw)
-		if err != nil {
-			t.Fatal(err)
+		return string(raw)
+	}
+	for seed := range int64(200) {
+		version := lawVersions[int(seed)%len(lawVersions)]
+		s := dstest.RandomFor(seed, version)
+		st := state(t, s)
+		if first, second := everything(t, st), everything(t, st); first != second {
+			t.Fatalf("seed %d: the same State says two things:\n%s", seed, cmp.Diff(first, second))
 		}
-		if diff := cmp.Diff(everything(t, st), everything(t, state(t, back))); diff != "" {
+		if before := dstest.RandomFor(seed, version); encode(before) != encode(s) {
+			t.Fatalf("seed %d: the Snapshot was changed (-before +after):\n%s", seed, cmp.Diff(before, s))
+		}
+	}
+}
+
+// TestWrittenAndReadIsTheSame: the Snapshot itself, field by field.
+func TestWrittenAndReadIsTheSame(t *testing.T) {
+	eachRandom(t, 104, func(t *testing.T, s *snapshot.Snapshot, _ *State) {
+		if diff := cmp.Diff(s, writtenAndRead(t, s)); diff != "" {
 			t.Errorf("a Snapshot written and read (-before +after):\n%s", diff)
+		}
+	})
+}
+
+func writtenAndRead(t *testing.T, s *snapshot.Snapshot) *snapshot.Snapshot {
+	t.Helper()
+	raw, err := snapshot.Encode(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := snapshot.Decode(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return back
+}
+
+// TestWhatChangesNothing changes a Snapshot in ways that no rule may see.
+func TestWhatChangesNothing(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	rows := []struct {
+		change func(t *testing.T, s *snapshot.Snapshot)
+		why    string
+	}{
+		{func(_ *testing.T, s *snapshot.Snapshot) {
+			shuffle(random, s.Nodes)
+			shuffle(random, s.Pods)
+			shuffle(random, s.Revisions)
+		}, "lists have no order"},
+		{func(t *testing.T, s *snapshot.Snapshot) { *s = *writtenAndRead(t, s) }, "a Snapshot that was written and read says the same"},
+		{func(_ *testing.T, s *snapshot.Snapshot) { shift(s, 40*24*time.Hour+17*time.Second) }, "only the distance of times matters"},
+		{func(_ *testing.T, s *snapshot.Snapshot) {
+			for i := range s.Pods[:min(3, len(s.Pods))] { // as if they were copied
+				p := s.Pods[i]
+				p.Namespace, p.Name = "another", "another-"+p.Name
+				s.Pods = append(s.Pods, p)
+			}
+		}, "pods of another namespace are none of the DaemonSet's, whatever they say"},
+		{func(_ *testing.T, s *snapshot.Snapshot) {
+			for _, r := range s.Revisions {
+				r.Namespace, r.Revision = "another", r.Revision+7
+				s.Revisions = append(s.Revisions, r)
+			}
+		}, "neither are revisions"},
+		{func(_ *testing.T, s *snapshot.Snapshot) {
+			for i := range s.Nodes[:min(3, len(s.Nodes))] {
+				p := *dstest.State("N").Pods[0].DeepCopy()
+				p.Name, p.Spec.NodeName, p.OwnerReferences = "unrelated-"+s.Nodes[i].Name, s.Nodes[i].Name, nil
+				p.Labels["app"] = "unrelated"
+				s.Pods = append(s.Pods, p)
+			}
+		}, "a pod that nobody owns and that does not match has nothing to do with it"},
+		{func(_ *testing.T, s *snapshot.Snapshot) {
+			for _, r := range s.Revisions {
+				r.Name, r.OwnerReferences, r.Labels = "unrelated-"+r.Name, nil, map[string]string{"app": "unrelated"}
+				s.Revisions = append(s.Revisions, r)
+			}
+		}, "nor has such a revision"},
+		{func(_ *testing.T, s *snapshot.Snapshot) {
+			was := s.DaemonSet.Status
+			s.DaemonSet.Status = appsv1.DaemonSetStatus{ObservedGeneration: was.ObservedGeneration, DesiredNumberScheduled: 99, NumberAvailable: 99, UpdatedNumberScheduled: 99}
+		}, "what the controller wrote last is not what it writes next"},
+		{func(_ *testing.T, s *snapshot.Snapshot) {
+			for i := range s.Nodes {
+				s.Nodes[i].Status.Conditions = nil
+				s.Nodes[i].Spec.Unschedulable = !s.Nodes[i].Spec.Unschedulable
+			}
+		}, "a node that is not ready, or cordoned, says so by its taints alone"},
+		{func(_ *testing.T, s *snapshot.Snapshot) {
+			s.PodDisruptionBudgets, s.Events = nil, make([]corev1.Event, 3)
+		}, "no rule reads events and disruption budgets"},
+		{func(_ *testing.T, s *snapshot.Snapshot) {
+			for i := range s.Pods {
+				s.Pods[i].Spec.Containers = nil
+			}
+		}, "which pods are old is told by their labels alone"},
+	}
+	for seed := range int64(220) {
+		version := lawVersions[int(seed)%len(lawVersions)]
+		s := dstest.RandomFor(seed, version)
+		if len(s.Nodes) > 100 && seed%4 > 0 {
+			continue // which takes long
+		}
+		before := everything(t, state(t, s))
+		for _, row := range rows {
+			changed := dstest.RandomFor(seed, version)
+			row.change(t, changed)
+			if diff := cmp.Diff(before, everything(t, state(t, changed))); diff != "" {
+				t.Fatalf("%s: seed %d (-before +after):\n%s\n%s", row.why, seed, diff, dstest.Describe(s))
+			}
+		}
+	}
+}
+
+func shuffle[T any](random *rand.Rand, list []T) {
+	random.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+}
+
+// shift moves every time of a Snapshot but those of templates, which are
+// content.
+func shift(s *snapshot.Snapshot, by time.Duration) {
+	var walk func(v reflect.Value)
+	walk = func(v reflect.Value) {
+		switch v.Kind() {
+		case reflect.Pointer:
+			if !v.IsNil() {
+				walk(v.Elem())
+			}
+		case reflect.Slice:
+			for i := range v.Len() {
+				walk(v.Index(i))
+			}
+		case reflect.Struct:
+			if !v.CanInterface() {
+				return
+			}
+			switch at := v.Addr().Interface().(type) {
+			case *time.Time:
+				if !at.IsZero() {
+					*at = at.Add(by)
+				}
+			case *corev1.PodTemplateSpec:
+			default:
+				for _, f := range v.Fields() {
+					walk(f)
+				}
+			}
+		}
+	}
+	walk(reflect.ValueOf(s))
+}
+
+// TestWhatChangesNoPlan changes a Snapshot in ways that the State shows, and
+// that change nothing of what the sync does.
+func TestWhatChangesNoPlan(t *testing.T) {
+	plan := func(st *State) string {
+		counts, _ := st.Counts()
+		return text(t, []any{counts, st.Desired, st.Used(), st.Limit(), st.Sync()})
+	}
+	eachRandom(t, 300, func(t *testing.T, s *snapshot.Snapshot, st *State) {
+		c := *s
+		n := dstest.State("#-").Nodes[0]
+		n.Name = "unwanted"
+		n.Spec.Taints[0].Key = "unwanted"
+		if run, _ := st.Placement.Decide(&n); !run.OK {
+			c.Nodes = append(slices.Clone(s.Nodes), n)
+			if diff := cmp.Diff(plan(st), plan(state(t, &c))); diff != "" {
+				t.Errorf("with a node that should not run the pod, and has none:\n%s", diff)
+			}
+		}
+		c = *s
+		p := dstest.State("Nx").Pods[0]
+		p.Name, p.Spec.NodeName = "foreign", "n0"
+		c.Pods = append(slices.Clone(s.Pods), p)
+		if diff := cmp.Diff(plan(st), plan(state(t, &c))); diff != "" {
+			t.Errorf("with a pod that matches, and is another controller's:\n%s", diff)
+		}
+	})
+}
+
+// TestStrategyChangesNoNumber: the strategy says what is replaced, not what is
+// there. And what OnDelete does, every strategy without surge does.
+func TestStrategyChangesNoNumber(t *testing.T) {
+	eachRandom(t, 300, func(t *testing.T, s *snapshot.Snapshot, st *State) {
+		c := *s
+		c.DaemonSet = s.DaemonSet.DeepCopy()
+		c.DaemonSet.Spec.UpdateStrategy = appsv1.DaemonSetUpdateStrategy{Type: appsv1.OnDeleteDaemonSetStrategyType}
+		onDelete := state(t, &c)
+		was, _ := st.Counts()
+		if counts, _ := onDelete.Counts(); counts != was {
+			t.Errorf("under OnDelete the status is %+v, not %+v", counts, was)
+		}
+		if step := st.Sync(); st.surge || step.Kind == StepRollingUpdate {
+			return
+		}
+		if diff := cmp.Diff(st.Sync().Creates, onDelete.Sync().Creates) + cmp.Diff(st.Sync().Deletes, onDelete.Sync().Deletes); diff != "" {
+			t.Errorf("manage does something else under OnDelete:\n%s", diff)
+		}
+	})
+}
+
+// TestLargerLimitsReplaceNoLess gives the rolling update a larger limit.
+func TestLargerLimitsReplaceNoLess(t *testing.T) {
+	eachRandom(t, 400, func(t *testing.T, s *snapshot.Snapshot, st *State) {
+		step := st.Sync()
+		limit := st.Limit()
+		if step.Kind == StepManage || limit == 0 || s.DaemonSet.Spec.UpdateStrategy.RollingUpdate == nil {
+			return
+		}
+		c := *s
+		c.DaemonSet = s.DaemonSet.DeepCopy()
+		ru := c.DaemonSet.Spec.UpdateStrategy.RollingUpdate
+		more := intstr.FromInt(limit + 1)
+		if st.Budget.MaxSurge > 0 {
+			ru.MaxSurge = &more
+		} else {
+			ru.MaxUnavailable = &more
+		}
+		larger := state(t, &c)
+		if larger.Limit() != limit+1 || larger.Used() != st.Used() {
+			t.Errorf("limit %d, %d used: %d and %d before", larger.Limit(), larger.Used(), limit, st.Used())
+		}
+		all := func(b Batch) int { return b.Len() + b.Deferred }
+		next := larger.Sync()
+		grows := all(next.Creates) + all(next.Deletes) - all(step.Creates) - all(step.Deletes)
+		if grows < 0 || grows > 1 {
+			t.Errorf("limit %d to %d: %d more", limit, limit+1, grows)
 		}
 	})
 }
@@ -142,6 +387,14 @@ func TestPartsAddUp(t *testing.T) {
 				t.Errorf("node %s: should run %+v, may stay %+v, counted %+v", n.Name, n.ShouldRun, n.MayStay, m)
 			}
 		}
+		exist := 0
+		for i := range st.Nodes {
+			exist += b2i(st.Nodes[i].Exists)
+		}
+		if c := sum; c.Desired < c.Current || c.Current < c.Ready || c.Ready < c.Available || c.Available < 0 || c.Current < c.Updated ||
+			c.Unavailable != c.Desired-c.Available || c.Desired+c.Misscheduled > exist {
+			t.Errorf("the numbers contradict each other, of %d nodes: %+v", exist, c)
+		}
 		if counts, _ := st.Counts(); counts != sum || st.Desired != sum.Desired || st.Used() != used {
 			t.Errorf("counts %+v, nodes add up to %+v; desired %d; used %d, holders %d", counts, sum, st.Desired, st.Used(), used)
 		}
@@ -157,8 +410,8 @@ func TestPartsAddUp(t *testing.T) {
 func TestStepsAreSound(t *testing.T) {
 	eachRandom(t, 1000, func(t *testing.T, _ *snapshot.Snapshot, st *State) {
 		step := st.Sync()
-		sound(t, st, "creates", step.Creates)
-		sound(t, st, "deletes", step.Deletes)
+		sound(t, st, step, "creates", step.Creates)
+		sound(t, st, step, "deletes", step.Deletes)
 		if acts := step.Creates.Len()+step.Deletes.Len() > 0; acts != (step.Kind != StepNone) || step.Reason == "" || acts && step.Error != nil {
 			t.Errorf("step %s %s, error %v, acts %t", step.Kind, step.Reason, step.Error, acts)
 		}
@@ -178,7 +431,7 @@ func TestStepsAreSound(t *testing.T) {
 	})
 }
 
-func sound(t *testing.T, st *State, what string, b Batch) {
+func sound(t *testing.T, st *State, step Step, what string, b Batch) {
 	t.Helper()
 	if b.Len() > burstReplicas || b.Deferred < 0 || b.Deferred > 0 && b.Len() < burstReplicas {
 		t.Errorf("%s: %d now, %d deferred", what, b.Len(), b.Deferred)
@@ -194,8 +447,10 @@ func sound(t *testing.T, st *State, what string, b Batch) {
 		switch {
 		case n == nil:
 			t.Errorf("%s: %+v: there is no such node", what, i)
-		case i.Pod == "" && st.Profile.SunsetInSurge && !n.ShouldRun.OK:
-			t.Errorf("%s: %+v: the node should not run it", what, i)
+		case (i.Pod == "") != (what == "creates"):
+			t.Errorf("%s: %+v: a create is of a node, a delete of a pod", what, i)
+		case i.Pod == "" && (st.Profile.SunsetInSurge || step.Kind == StepManage) && (!n.Exists || !n.ShouldRun.OK):
+			t.Errorf("%s: %+v: the node should not run it", what, i) // before #119317 a surge looks at neither
 		case i.Pod != "" && !slices.ContainsFunc(n.Pods, func(p Pod) bool { return p.Name == i.Pod }):
 			t.Errorf("%s: %+v: the node has no such pod", what, i)
 		}
@@ -245,15 +500,31 @@ func TestFinishedRolloutPlansNothing(t *testing.T) {
 				c.Pods = append(c.Pods, p)
 			}
 		}
-		step := state(t, &c).Sync()
-		if step.Kind != StepNone || step.Reason != StepUpToDate && step.Reason != StepOnDelete && step.Reason != StepBeingDeleted {
+		after := state(t, &c)
+		if got, want := counts(after), (Counts{Desired: st.Desired, Current: st.Desired, Ready: st.Desired, Updated: st.Desired, Available: st.Desired}); got != want {
+			t.Errorf("a finished rollout has the status %+v, want %+v", got, want)
+		}
+		if after.Used() > 0 {
+			t.Errorf("a finished rollout uses %d of its budget", after.Used())
+		}
+		step := after.Sync()
+		fine := []Reason{StepUpToDate, StepOnDelete, StepBeingDeleted}
+		if st.Budget.Invalid != "" { // that fails, whatever is left to do
+			fine, step.Error = []Reason{StepFails, StepBeingDeleted}, nil
+		}
+		if step.Kind != StepNone || !slices.Contains(fine, step.Reason) {
 			t.Errorf("a finished rollout: %+v", outcomeOf(step))
 		}
-		if step.Revisions.Cut || len(step.Revisions.Remove) > 0 {
-			t.Errorf("a finished rollout: %+v", step.Revisions)
+		if r := step.Revisions; r.Cut || len(r.Adopt)+len(r.Release)+len(r.Relabel)+len(r.Remove) > 0 {
+			t.Errorf("a finished rollout: %+v", r)
+		}
+		if len(step.Pods.Adopt)+len(step.Pods.Release)+len(step.Waits) > 0 || step.Error != nil {
+			t.Errorf("a finished rollout: %+v, waits %+v, error %+v", step.Pods, step.Waits, step.Error)
 		}
 	})
 }
+
+func counts(st *State) Counts { c, _ := st.Counts(); return c }
 
 // TestVerdictsHaveReasons looks for the zero Reason and for codes that are not
 // in the list of all.
@@ -308,7 +579,7 @@ func TestVerdictsHaveReasons(t *testing.T) {
 func TestPlacementAgreesWithItself(t *testing.T) {
 	for seed := range int64(300) {
 		s := dstest.RandomPlacement(seed)
-		p := NewPlacement(s.DaemonSet)
+		p := NewPlacement(s.DaemonSet, Profile{TolerationComparison: true})
 		for i := range s.Nodes {
 			n := &s.Nodes[i]
 			run, stay := p.Decide(n)
@@ -340,7 +611,7 @@ func TestPlacementAgreesWithItself(t *testing.T) {
 					}})
 				}
 			}
-			if run, _ := NewPlacement(ds).Decide(node); !run.OK {
+			if run, _ := NewPlacement(ds, Profile{TolerationComparison: true}).Decide(node); !run.OK {
 				t.Fatalf("seed %d: node %s: after %+v: %+v", seed, n.Name, changes, run)
 			}
 		}

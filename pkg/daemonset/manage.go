@@ -40,7 +40,9 @@ func (st *State) manage(step *Step) {
 // tells whether it creates a pod there (podsShouldBeOnNode).
 //
 // A node that should run the pod and has none gets one. Where pods may stay,
-// Failed ones are deleted, one a node because of their common backoff;
+// Failed ones are deleted, one a node because of their common backoff, and
+// since 1.33.0 (#130859) one that is owned already before one to adopt,
+// unless the merging of revisions has adopted it a moment before;
 // Succeeded ones since 1.27.0 and 1.26.5 (#117073); of the others the first
 // in the controller's order is kept. Where they may not, all go that are not
 // terminating already.
@@ -57,11 +59,13 @@ func (st *State) managePods(n *Node, deletes *class) (create bool) {
 		return n.ShouldRun.OK && st.NodesRead
 	}
 	var running []*Pod
-	var failed []Item
+	var failed, failedOrphans []Item
 	for i := range n.Pods {
 		p := &n.Pods[i]
 		switch {
 		case p.Terminating:
+		case p.Object.Status.Phase == corev1.PodFailed && p.Claim == Adopt && st.Profile.OwnedPodsFirst && !st.History.Merged:
+			failedOrphans = append(failedOrphans, Item{Node: n.Name, Pod: p.Name, Reason: FailedPod})
 		case p.Object.Status.Phase == corev1.PodFailed:
 			failed = append(failed, Item{Node: n.Name, Pod: p.Name, Reason: FailedPod})
 		case p.Object.Status.Phase == corev1.PodSucceeded && st.Profile.DeleteSucceeded:
@@ -69,6 +73,9 @@ func (st *State) managePods(n *Node, deletes *class) (create bool) {
 		default:
 			running = append(running, p)
 		}
+	}
+	if len(failed) == 0 {
+		failed = failedOrphans
 	}
 	deletes.choose(min(1, len(failed)), 1, failed, FailedPod)
 	if st.surge {

@@ -23,6 +23,7 @@ type Placement struct {
 	hasAffinity bool
 	terms       []term
 	tolerations []toleration
+	compare     bool // Lt and Gt are known
 }
 
 type term struct {
@@ -41,12 +42,13 @@ type toleration struct {
 }
 
 // NewPlacement returns the placement rules of a DaemonSet.
-func NewPlacement(ds *appsv1.DaemonSet) *Placement {
+func NewPlacement(ds *appsv1.DaemonSet, profile Profile) *Placement {
 	spec := &ds.Spec.Template.Spec
 	p := &Placement{
 		nodeName: spec.NodeName,
 		selector: spec.NodeSelector,
 		keys:     slices.Sorted(maps.Keys(spec.NodeSelector)),
+		compare:  profile.TolerationComparison,
 	}
 	for _, t := range spec.Tolerations {
 		p.tolerations = append(p.tolerations, toleration{Toleration: t})
@@ -214,7 +216,7 @@ func (p *Placement) checkTaint(t corev1.Taint) Check {
 		Facts:  Facts{"taint": TaintString(t), "key": t.Key, "value": t.Value, "effect": string(t.Effect)},
 	}
 	for _, tol := range p.tolerations {
-		if tolerates(&tol.Toleration, &t) {
+		if p.tolerates(&tol.Toleration, &t) {
 			c.OK = true
 			c.Facts["automatic"] = tol.automatic
 			return c
@@ -224,9 +226,12 @@ func (p *Placement) checkTaint(t corev1.Taint) Check {
 }
 
 // tolerates matches a toleration with a taint. tolerationSeconds does not
-// matter here. The operators Lt and Gt (1.35, #134665) are behind a gate that
-// is off by default, and then tolerate nothing.
-func tolerates(tol *corev1.Toleration, taint *corev1.Taint) bool {
+// matter here.
+//
+// With Lt the taint's number must be below the toleration's, with Gt above it
+// (1.35, #134665). A value that is no whole number, written the plain way,
+// tolerates nothing, and before 1.35 neither do these operators.
+func (p *Placement) tolerates(tol *corev1.Toleration, taint *corev1.Taint) bool {
 	if tol.Effect != "" && tol.Effect != taint.Effect || tol.Key != "" && tol.Key != taint.Key {
 		return false
 	}
@@ -235,8 +240,30 @@ func tolerates(tol *corev1.Toleration, taint *corev1.Taint) bool {
 		return tol.Value == taint.Value
 	case corev1.TolerationOpExists:
 		return true
+	case corev1.TolerationOpLt, corev1.TolerationOpGt:
+		limit, ok := wholeNumber(tol.Value)
+		number, isNumber := wholeNumber(taint.Value)
+		if !p.compare || !ok || !isNumber {
+			return false
+		}
+		return tol.Operator == corev1.TolerationOpLt && number < limit || tol.Operator == corev1.TolerationOpGt && number > limit
 	}
 	return false
+}
+
+// wholeNumber reads an int64 that is written as it would be printed: no plus,
+// no zeros before it, no "-0".
+func wholeNumber(s string) (int64, bool) {
+	n, err := strconv.ParseInt(s, 10, 64)
+	return n, err == nil && strconv.FormatInt(n, 10) == s
+}
+
+// compares tells whether a toleration of the template has an operator that
+// the API refuses unless a gate is on, in a version that knows it.
+func (p *Placement) compares() bool {
+	return p.compare && slices.ContainsFunc(p.tolerations, func(t toleration) bool {
+		return t.Operator == corev1.TolerationOpLt || t.Operator == corev1.TolerationOpGt
+	})
 }
 
 // TaintString returns a taint as kubectl writes it: key=value:effect.

@@ -44,7 +44,7 @@ func (d demand) placement(t *testing.T) *Placement {
 		}
 		spec.Tolerations = append(spec.Tolerations, tol)
 	}
-	return NewPlacement(ds)
+	return NewPlacement(ds, Profile{})
 }
 
 func parseTerm(t *testing.T, text string) corev1.NodeSelectorTerm {
@@ -176,6 +176,7 @@ func TestDecide(t *testing.T) {
 		{demand{affinity: "field In n0"}, "", "", both(yes), "the field metadata.name"},
 		{demand{affinity: "field NotIn n0"}, "", "", both(affinity(fails(Facts{"key": "metadata.name", "operator": "NotIn", "values": []string{"n0"}, "isField": true}))), "and its opposite"},
 		{demand{affinity: "field In n0, disk In ssd"}, "disk=hdd", "", both(affinity(fails(Facts{"key": "disk", "operator": "In", "values": []string{"ssd"}, "got": "hdd"}))), "fields and labels of a term are both needed"},
+		{demand{affinity: "field NotIn n0"}, "metadata.name=n9", "", both(affinity(fails(Facts{"key": "metadata.name", "operator": "NotIn", "values": []string{"n0"}, "isField": true}))), "a label that is called like the field is not what the node has of it"},
 		{demand{affinity: "field In n0 n1"}, "", "", both(affinity(fails(Facts{"key": "metadata.name", "operator": "In", "values": []string{"n0", "n1"}, "isField": true, "valid": false}))), "a field with two values never matches"},
 
 		// Taints.
@@ -208,6 +209,7 @@ func TestDecide(t *testing.T) {
 		{demand{}, "", notReady + ":NoSchedule zone:NoSchedule", verdicts{also(taint("zone", "", "NoSchedule"), 1), yes}, "taints of a node's condition come last, since they pass"},
 		{demand{}, "", "zone:NoSchedule " + notReady + ":NoSchedule", verdicts{also(taint("zone", "", "NoSchedule"), 1), yes}, "in whatever order they are on the node"},
 		{demand{}, "", "b:NoSchedule a:NoSchedule", verdicts{also(taint("a", "", "NoSchedule"), 1), yes}, "other taints go by name"},
+		{demand{}, "", notReady + ":NoSchedule " + unreachable + ":NoSchedule", verdicts{also(taint(notReady, "", "NoSchedule"), 1), yes}, "and so do two of a condition"},
 	} {
 		whys.run(t, tt.why, func(t *testing.T) {
 			var got verdicts
@@ -235,18 +237,66 @@ func TestDecideIgnores(t *testing.T) {
 			PreferredDuringSchedulingIgnoredDuringExecution: []corev1.PreferredSchedulingTerm{{Preference: parseTerm(t, "gpu Exists")}},
 		}},
 	}
-	if run, stay := NewPlacement(ds).Decide(n); !run.OK || !stay.OK {
+	if run, stay := NewPlacement(ds, Profile{}).Decide(n); !run.OK || !stay.OK {
 		t.Errorf("unschedulable and not ready without their taints, and a preference: %+v, %+v", run, stay)
 	}
+	among := ds.DeepCopy()
+	among.Spec.Template.Spec.Affinity = &corev1.Affinity{PodAffinity: &corev1.PodAffinity{}}
+	if run, stay := NewPlacement(among, Profile{}).Decide(n); !run.OK || !stay.OK {
+		t.Errorf("an affinity to pods: %+v, %+v", run, stay)
+	}
 	n.Spec.Taints = []corev1.Taint{{Key: notReady, Effect: corev1.TaintEffectNoExecute}}
-	if run, stay := NewPlacement(ds).Decide(n); !run.OK || !stay.OK {
+	if run, stay := NewPlacement(ds, Profile{}).Decide(n); !run.OK || !stay.OK {
 		t.Errorf("tolerationSeconds ended a toleration: %+v, %+v", run, stay)
 	}
-	for _, value := range []string{"3", "7"} {
-		n.Spec.Taints = []corev1.Taint{{Key: "level", Value: value, Effect: corev1.TaintEffectNoSchedule}}
-		if run, _ := NewPlacement(ds).Decide(n); run.OK {
-			t.Errorf("Gt or Lt tolerated level %s, though their gate is off", value)
-		}
+}
+
+// TestTolerationComparison: Lt and Gt from 1.35 on, of values that are written
+// as whole numbers are.
+func TestTolerationComparison(t *testing.T) {
+	whys := whys{}
+	for _, tt := range []struct {
+		operator     corev1.TolerationOperator
+		value, taint string
+		version      string
+		want         bool
+		why          string
+	}{
+		{"Lt", "5", "4", "v1.35.0", true, "below the limit"},
+		{"Lt", "5", "5", "v1.35.0", false, "at the limit is not below it"},
+		{"Lt", "5", "6", "v1.35.0", false, "above it"},
+		{"Gt", "5", "6", "v1.35.0", true, "above the limit"},
+		{"Gt", "5", "5", "v1.35.0", false, "at the limit is not above it"},
+		{"Gt", "5", "4", "v1.35.0", false, "below it"},
+		{"Lt", "10", "9", "v1.37.1", true, "numbers are compared, not strings"},
+		{"Gt", "-1", "0", "v1.37.1", true, "zero is a number, and so is one below it"},
+		{"Lt", "5", "4", "v1.34.4", false, "before 1.35 the operator is not known"},
+		{"Lt", "5", "", "v1.37.1", false, "a taint without a value has no number"},
+		{"Lt", "5", "low", "v1.37.1", false, "a word is no number"},
+		{"Gt", "5", "007", "v1.37.1", false, "nor is one with zeros before it"},
+		{"", "5", "5", "v1.37.1", true, "no operator asks for the value"},
+		{"", "5", "4", "v1.37.1", false, "and for no other"},
+		{"Near", "5", "5", "v1.37.1", false, "an operator that nobody knows tolerates nothing"},
+		{"Gt", "05", "7", "v1.37.1", false, "in the toleration either"},
+		{"Gt", "+5", "7", "v1.37.1", false, "nor with a plus"},
+		{"Lt", "-0", "-1", "v1.37.1", false, "nor is minus zero"},
+		{"Lt", "5", "4.0", "v1.37.1", false, "nor a fraction"},
+		{"Lt", "9223372036854775807", "9223372036854775806", "v1.37.1", true, "64 bits are compared to the last digit"},
+		{"Lt", "9223372036854775808", "1", "v1.37.1", false, "and one more is too large"},
+	} {
+		whys.run(t, tt.why, func(t *testing.T) {
+			profile, err := ForVersion(tt.version)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ds := &appsv1.DaemonSet{}
+			ds.Spec.Template.Spec.Tolerations = []corev1.Toleration{{Key: "level", Operator: tt.operator, Value: tt.value, Effect: corev1.TaintEffectNoSchedule}}
+			n := &corev1.Node{}
+			n.Spec.Taints = []corev1.Taint{{Key: "level", Value: tt.taint, Effect: corev1.TaintEffectNoSchedule}}
+			if run, _ := NewPlacement(ds, profile).Decide(n); run.OK != tt.want {
+				t.Errorf("level %s %s, taint %s, in %s: %t, want %t", tt.operator, tt.value, tt.taint, tt.version, run.OK, tt.want)
+			}
+		})
 	}
 }
 
@@ -319,6 +369,9 @@ func TestSmallestChange(t *testing.T) {
 		{demand{affinity: " | "}, "", "", "AddAffinityTerm", "nor empty ones"},
 		{demand{affinity: "field In n1"}, "", "", "AddAffinityTerm", "a node has the name that it has"},
 		{demand{affinity: corev1.LabelTopologyZone + " In z1"}, "", "", "AddAffinityTerm", "and the zone that the cloud says"},
+		{demand{affinity: "metadata.name Exists, field In n1"}, "", "", "AddAffinityTerm", "a label that is called like the field does not change it"},
+		{demand{affinity: "metadata.name NotIn true, metadata.name Exists, field In n0"}, "", "", "AddAffinityTerm", "nor does the field give that label a value"},
+		{demand{affinity: "cores In 9, size Gt 5"}, "cores=9 size=5", "", "SetLabel size=6", "what one label may be is no value for another"},
 		{demand{affinity: "disk In ssd, gpu Exists | zone In z1"}, "", "", "SetLabel zone=z1", "the term that asks for the fewest labels"},
 		{demand{affinity: "disk In ssd | disk In hdd"}, "", "", "SetLabel disk=ssd", "of equal ones the first"},
 		{demand{selector: map[string]string{"disk": "ssd"}, affinity: "disk In hdd | gpu Exists"}, "", "", "SetLabel disk=ssd; SetLabel gpu=true", "a label that the selector wants is not set twice"},

@@ -28,29 +28,36 @@ type Profile struct {
 	SunsetInSurge             bool // surge leaves nodes alone that should not run the pod, and fails on vanished ones
 	DeleteSucceeded           bool // Succeeded pods are deleted and replaced
 	IgnoreTerminalTerminating bool // a Failed or Succeeded pod that is terminating blocks nothing
-	StatusAfterError          bool // the status is written even after a failed create or delete
+	StatusAfterError          bool // the status is written even if the step, a create or a delete failed
 	AvailableInclusive        bool // available at Ready + minReadySeconds, not only after it
 	TemplateWithoutNullTime   bool // a revision's template has no "creationTimestamp": null
+	OwnedPodsFirst            bool // pods that are owned come before those to adopt, where only the first one goes
+	TolerationComparison      bool // tolerations with Lt and Gt compare numbers; behind a gate, see AssumeTolerationComparison
 }
 
-// The versions in which each rule came: the first is the minor from whose .0
-// on it holds, the others are patch releases of older minors that got it as a
-// backport.
+// profileRules says in which versions each field of Profile holds: the first
+// is the minor from whose .0 on it does, the others are patch releases of
+// older minors that got it as a backport.
+//
+// Changes of the controller that no single sync shows have no field: those of
+// its queue, its expectations, its retries, its cache and its events.
 var profileRules = []struct {
 	field func(*Profile) *bool
 	since []version
-	pr    string
+	pr    string // the change, with its backports where they have their own
 }{
 	{func(p *Profile) *bool { return &p.RollingUpdateV2 }, []version{{21, 0}}, "#96441"},
-	{func(p *Profile) *bool { return &p.MaxSurge }, []version{{22, 0}}, "#101742 (alpha and off in 1.21)"},
+	{func(p *Profile) *bool { return &p.MaxSurge }, []version{{22, 0}}, "#101742; alpha and off in 1.21, #96441"},
 	{func(p *Profile) *bool { return &p.TemplateGenerationCounts }, []version{{24, 0}}, "#107241"},
-	{func(p *Profile) *bool { return &p.OldUnavailableInBudget }, []version{{31, 0}, {30, 6}, {29, 10}, {28, 15}}, "#123233"},
-	{func(p *Profile) *bool { return &p.SunsetInSurge }, []version{{29, 0}, {28, 3}, {27, 7}, {26, 10}, {25, 15}}, "#119317"},
-	{func(p *Profile) *bool { return &p.DeleteSucceeded }, []version{{27, 0}, {26, 5}}, "#117073"},
-	{func(p *Profile) *bool { return &p.IgnoreTerminalTerminating }, []version{{28, 0}, {27, 4}, {26, 7}}, "#118716"},
+	{func(p *Profile) *bool { return &p.OldUnavailableInBudget }, []version{{31, 0}, {30, 6}, {29, 10}, {28, 15}}, "#123233; #127774, #127775, #127776"},
+	{func(p *Profile) *bool { return &p.SunsetInSurge }, []version{{29, 0}, {28, 3}, {27, 7}, {26, 10}, {25, 15}}, "#119317; #120785, #120786, #120789, #120792"},
+	{func(p *Profile) *bool { return &p.DeleteSucceeded }, []version{{27, 0}, {26, 5}}, "#117073; #117496"},
+	{func(p *Profile) *bool { return &p.IgnoreTerminalTerminating }, []version{{28, 0}, {27, 4}, {26, 7}}, "#118716; #118911, #118912"},
 	{func(p *Profile) *bool { return &p.StatusAfterError }, []version{{27, 0}, {26, 1}, {25, 6}}, "#113787"},
+	{func(p *Profile) *bool { return &p.OwnedPodsFirst }, []version{{33, 0}}, "#130859"},
 	{func(p *Profile) *bool { return &p.AvailableInclusive }, []version{{34, 0}}, "#132122"},
 	{func(p *Profile) *bool { return &p.TemplateWithoutNullTime }, []version{{34, 0}}, "#130989"},
+	{func(p *Profile) *bool { return &p.TolerationComparison }, []version{{35, 0}}, "#134665; alpha and off by default"},
 }
 
 type version struct{ minor, patch int }

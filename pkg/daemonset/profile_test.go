@@ -19,6 +19,8 @@ var profileFields = map[string]func(*Profile) *bool{
 	"status-anyway":  func(p *Profile) *bool { return &p.StatusAfterError },
 	"inclusive":      func(p *Profile) *bool { return &p.AvailableInclusive },
 	"no-null-time":   func(p *Profile) *bool { return &p.TemplateWithoutNullTime },
+	"owned-first":    func(p *Profile) *bool { return &p.OwnedPodsFirst },
+	"compare":        func(p *Profile) *bool { return &p.TolerationComparison },
 	"beyond-newest!": func(p *Profile) *bool { return &p.Beyond },
 }
 
@@ -32,7 +34,9 @@ func TestForVersion(t *testing.T) {
 		v28 = v27 + " terminal"
 		v29 = v28 + " sunset"
 		v31 = v29 + " old-in-budget"
-		v34 = v31 + " inclusive no-null-time"
+		v33 = v31 + " owned-first"
+		v34 = v33 + " inclusive no-null-time"
+		v35 = v34 + " compare"
 	)
 	for _, tt := range []struct{ version, want string }{
 		{"v1.17.4", ""}, {"v1.18.20", ""}, {"v1.19.16", ""}, {"v1.20.15", ""},
@@ -45,12 +49,12 @@ func TestForVersion(t *testing.T) {
 		{"v1.28.0", v28}, {"v1.28.2", v28}, {"v1.28.3", v29}, {"v1.28.14", v29}, {"v1.28.15", v31},
 		{"v1.29.0", v29}, {"v1.29.9", v29}, {"v1.29.10", v31}, {"v1.29.15", v31},
 		{"v1.30.0", v29}, {"v1.30.5", v29}, {"v1.30.6", v31}, {"v1.30.14", v31},
-		{"v1.31.0", v31}, {"v1.32.10", v31}, {"v1.33.13", v31},
-		{"v1.34.0", v34}, {"v1.35.4", v34}, {"v1.36.4", v34}, {"v1.37.0", v34}, {"v1.37.1", v34},
-		{"v1.38.0", v34 + " beyond-newest!"}, {"v1.100.0", v34 + " beyond-newest!"},
+		{"v1.31.0", v31}, {"v1.32.10", v31}, {"v1.33.0", v33}, {"v1.33.13", v33},
+		{"v1.34.0", v34}, {"v1.34.4", v34}, {"v1.35.0", v35}, {"v1.35.4", v35}, {"v1.36.4", v35}, {"v1.37.0", v35}, {"v1.37.1", v35},
+		{"v1.38.0", v35 + " beyond-newest!"}, {"v1.100.0", v35 + " beyond-newest!"},
 
 		// Ways to write a version.
-		{"1.30.4", v29}, {"v1.30", v31}, {"1.28", v31}, {"v1.30+", v31}, {"v1.30.4-gke.12", v29}, {"v1.30.4+k3s1", v29}, {"v1.28.14-eks-1234567", v29}, {"v1.37.1-rc.0", v34},
+		{"1.30.4", v29}, {"v1.30", v31}, {"1.28", v31}, {"v1.30+", v31}, {"v1.30.4-gke.12", v29}, {"v1.30.4+k3s1", v29}, {"v1.28.14-eks-1234567", v29}, {"v1.37.1-rc.0", v35},
 	} {
 		t.Run(tt.version, func(t *testing.T) {
 			want := Profile{Version: tt.version}

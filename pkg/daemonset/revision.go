@@ -73,6 +73,10 @@ func byNumber(a, b Revision) int {
 // removed and all pods relabelled; a rollback takes an old revision up again
 // and gives it the next number. A revision that is being deleted is used if
 // it is owned, one that does not match the selector is released and not used.
+//
+// Revisions of the DaemonSet's namespace are all that is looked at. Up to 1.22
+// the controller lists those of every namespace, and there adopts an orphan
+// with matching labels, whose number then counts (#101250).
 func newHistory(s *snapshot.Snapshot, profile Profile, selector labels.Selector, pods []claimedPod) (*History, error) {
 	if s.Lacks(snapshot.Revisions) {
 		return inferHistory(s, pods), nil

@@ -2,8 +2,10 @@ package daemonset
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
@@ -34,6 +36,10 @@ func foreign(r *appsv1.ControllerRevision)    { r.OwnerReferences[0].UID = "anot
 func unmatched(r *appsv1.ControllerRevision)  { r.Labels["app"] = "other" }
 func unlabelled(r *appsv1.ControllerRevision) { delete(r.Labels, "controller-revision-hash") }
 func ending(r *appsv1.ControllerRevision)     { r.DeletionTimestamp = &metav1.Time{Time: dstest.Now} }
+func young(r *appsv1.ControllerRevision)      { r.CreationTimestamp = metav1.NewTime(dstest.Now) }
+func ancient(r *appsv1.ControllerRevision) {
+	r.CreationTimestamp = metav1.NewTime(dstest.Now.Add(-9999 * time.Hour))
+}
 func numbered(n int64) revisionChange {
 	return func(r *appsv1.ControllerRevision) { r.Revision = n }
 }
@@ -72,6 +78,13 @@ func TestRevisionsOfStep(t *testing.T) {
 		}
 		return out
 	}
+	older := func(n int) (opts options) { // n revisions of numbers from 10 on, beside agent-old of number 1
+		for i := range n {
+			opts = append(opts, dstest.AddRevision(fmt.Sprintf("older%d", i), int64(10+i), fmt.Sprintf("example/agent:0.%d", i)))
+		}
+		return opts
+	}
+	noLimit := dstest.DaemonSet(func(ds *appsv1.DaemonSet) { ds.Spec.RevisionHistoryLimit = nil })
 	settled := StepRevisions{Current: []string{"agent-new"}, Number: 2}
 	cut := func(number int64) StepRevisions { return StepRevisions{Cut: true, Number: number} }
 	whys := whys{}
@@ -91,10 +104,13 @@ func TestRevisionsOfStep(t *testing.T) {
 		{"N", options{unknownVersion}, settled, "the newer one as much"},
 		{"N", options{unknownVersion, revision("agent-old", holding(nullTime))}, settled, "of both the form of the highest number counts: an upgrade over 1.34 leaves no duplicates"},
 		{"N", options{unknownVersion, revision("agent-old", holding(nullTime), numbered(7))}, StepRevisions{Current: []string{"agent-old"}, Number: 7}, "whichever that is"},
+		{"N", options{unknownVersion, revision("agent-new", holding(nullTime), numbered(0))}, settled, "even one of number 0, which is taken up again"},
+		{"N", options{unknownVersion, revision("agent-old", holding(spaced), numbered(7)), revision("agent-new", holding(nullTime))}, StepRevisions{Current: []string{"agent-old"}, Number: 7}, "in whatever order they are listed"},
 		{"N", options{dstest.Version("v1.38.0"), revision("agent-new", holding(future))}, settled, "of a newer Kubernetes, what these types do not know is left out"},
 		{"N", options{revision("agent-new", holding(future))}, cut(3), "which of a known one it is not"},
 		{"N", options{revision("agent-new", holding(`{"spec":{"template":{}}}`))}, cut(3), "one with other data is old, and a new one is cut with the next number"},
 		{"N", options{revision("agent-new", holding(`[]`)), revision("agent-old", holding(`{"spec":{}}`))}, cut(3), "data that are no template are old as well"},
+		{"N", options{dstest.Version("v1.38.0"), revision("agent-new", holding(`[]`)), dstest.Edit(func(s *snapshot.Snapshot) { s.DaemonSet.Spec.Template = corev1.PodTemplateSpec{} })}, cut(3), "and not those of an empty one"},
 		{"N", options{dstest.Edit(func(s *snapshot.Snapshot) { s.Revisions = nil })}, cut(1), "the first revision has number 1"},
 		{"N", options{revision("agent-new", numbered(1)), revision("agent-old", numbered(7))}, StepRevisions{Current: []string{"agent-new"}, Number: 8}, "a rollback takes the old one up again and gives it the next number"},
 		{"N", options{revision("agent-new", numbered(9))}, StepRevisions{Current: []string{"agent-new"}, Number: 9}, "a number that is the highest already stays"},
@@ -132,7 +148,12 @@ func TestRevisionsOfStep(t *testing.T) {
 		{"N O", options{historyLimit(0), revision("agent-old", hashed("")), podHash("p1", "")}, StepRevisions{Current: []string{"agent-new"}, Number: 2, Remove: cleanUp("agent-old")}, "an empty hash is in nobody's use"},
 		{"N", options{historyLimit(0), revision("agent-old", unlabelled), podHash("p0", "agent-old")}, settled, "a revision without the label has its name for a hash"},
 		{"N", options{historyLimit(0), revision("agent-old", orphaned)}, StepRevisions{Current: []string{"agent-new"}, Number: 2, Adopt: []string{"agent-old"}, Remove: cleanUp("agent-old")}, "one that was just adopted goes as well"},
-		{"N", options{dstest.DaemonSet(func(ds *appsv1.DaemonSet) { ds.Spec.RevisionHistoryLimit = nil }), dstest.AddRevision("older", 0, "example/agent:0")}, settled, "without a limit it is 10"},
+		{"N", options{noLimit, dstest.AddRevision("older", 0, "example/agent:0")}, settled, "without a limit it is 10"},
+		{"N", append(older(9), noLimit, revision("agent-new", numbered(100))), StepRevisions{Current: []string{"agent-new"}, Number: 100}, "of which 10 stay"},
+		{"N", append(older(10), noLimit, revision("agent-new", numbered(100))), StepRevisions{Current: []string{"agent-new"}, Number: 100, Remove: cleanUp("agent-old")}, "and the eleventh goes"},
+		{"N", options{historyLimit(1), dstest.AddRevision("abc", 1, "example/agent:0")}, StepRevisions{Current: []string{"agent-new"}, Number: 2, Remove: cleanUp("agent-abc")}, "of one number and age the first by name goes, though the controller has no order there"},
+		{"N", options{historyLimit(1), dstest.AddRevision("abc", 1, "example/agent:0"), revision("agent-abc", young)}, StepRevisions{Current: []string{"agent-new"}, Number: 2, Remove: cleanUp("agent-old")}, "of one number the oldest"},
+		{"N", options{historyLimit(1), dstest.AddRevision("taken-up", 5, "example/agent:0"), revision("agent-taken-up", ancient)}, StepRevisions{Current: []string{"agent-new"}, Number: 6, Remove: cleanUp("agent-old")}, "before that the lowest number, however old"},
 		{"-", options{historyLimit(0)}, StepRevisions{Current: []string{"agent-new"}, Number: 2, Remove: cleanUp("agent-old")}, "clean-up comes after a manage step too"},
 		{"~O N", options{historyLimit(0), dstest.MaxSurge("1"), dstest.AddRevision("older", 0, "example/agent:0")}, settled, "but not after a step that fails"},
 		{"~O N", options{historyLimit(0), dstest.MaxSurge("1"), dstest.AddRevision("twin", 2, ""), revision("agent-new", hashed("twin")), podHash("p1", "twin"), podHash("p0", "twin")}, StepRevisions{Current: []string{"agent-new", "agent-twin"}, Number: 2, Remove: []Removal{{"agent-new", Duplicate}, {"agent-old", CleanUp}}}, "while two equal revisions make every pod new"},
@@ -233,6 +254,7 @@ func TestUpdatedBy(t *testing.T) {
 		{"O", options{revision("agent-new", hashed("")), podHash("p0", "")}, by{NotUpdated, false, "agent-new"}, "an empty hash makes nobody new"},
 		{"O", options{revision("agent-new", unlabelled), podHash("p0", "agent-new")}, by{ByHash, true, "agent-new"}, "the name is the hash of a revision without the label"},
 		{"O", options{dstest.AddRevision("twin", 3, "")}, by{ByHash, true, "agent-old"}, "pods that this sync relabels are new in it"},
+		{"N", options{revision("agent-old", hashed("new"))}, by{ByHash, true, "agent-new"}, "of revisions with one hash a pod is of the highest number"},
 		{"N", options{revision("agent-new", holding("{}")), none}, by{NotUpdated, false, "agent-new"}, "where a revision is to be cut no pod has its hash"},
 		{"N", options{revision("agent-new", holding("{}"))}, by{ByGeneration, true, "agent-new"}, "and the generation keeps pods in place (7.5)"},
 		{"O", options{podHash("p0", "gone")}, by{NotUpdated, false, ""}, "a hash that no revision has"},
@@ -257,6 +279,9 @@ func TestInferHistory(t *testing.T) {
 	young := func(pod string) dstest.Option {
 		return dstest.Pod(pod, func(p *corev1.Pod) { p.CreationTimestamp = metav1.NewTime(dstest.Now) })
 	}
+	ungenerated := func(pod string) dstest.Option {
+		return dstest.Pod(pod, func(p *corev1.Pod) { delete(p.Labels, "pod-template-generation") })
+	}
 	unknown := History{Hash: hashOfNew, Inferred: "None"}
 	whys := whys{}
 	for _, tt := range []struct {
@@ -268,11 +293,13 @@ func TestInferHistory(t *testing.T) {
 		{"O N O", nil, History{Hash: "new", Inferred: "TemplateGeneration"}, "a pod of the live generation has the current hash"},
 		{"G N", options{young("p1")}, History{Hash: "new", Inferred: "TemplateGeneration"}, "the youngest of them knows best"},
 		{"G N", options{young("p0")}, History{Hash: "old", Inferred: "TemplateGeneration"}, "whichever that is"},
+		{"N gp", options{young("p0")}, History{Hash: "new", Inferred: "TemplateGeneration"}, "bound or not"},
 		{"O O", nil, unknown, "without one nothing tells"},
 		{"N O", options{none, reported(1)}, unknown, "of two hashes the status cannot tell which it means"},
 		{"H H", options{none, reported(2)}, History{Hash: "new", Inferred: "Status"}, "one hash that all pods carry, and the status counts all as updated"},
 		{"H H", options{none, reported(1)}, unknown, "not if it counts fewer"},
 		{"N", options{podHash("p0", "")}, unknown, "a pod without a hash tells nothing"},
+		{"O", options{none, ungenerated("p0")}, unknown, "without the annotation a pod without the label is of no generation"},
 		{"", nil, unknown, "nor does no pod"},
 	} {
 		whys.run(t, tt.why, func(t *testing.T) {

@@ -98,7 +98,7 @@ func New(s *snapshot.Snapshot, profile Profile) (*State, error) {
 		return nil, fmt.Errorf("daemonset %s/%s: spec.selector: %w", ds.Namespace, ds.Name, err)
 	}
 	st := &State{
-		At: s.TakenAt, Profile: profile, DaemonSet: ds, Placement: NewPlacement(ds),
+		At: s.TakenAt, Profile: profile, DaemonSet: ds, Placement: NewPlacement(ds, profile),
 		NodesRead: !s.Lacks(snapshot.Nodes), PodsRead: !s.Lacks(snapshot.Pods),
 		surge: allowsSurge(ds, profile), deleted: ds.DeletionTimestamp != nil,
 	}

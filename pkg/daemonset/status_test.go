@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
@@ -66,5 +67,44 @@ func TestReported(t *testing.T) {
 	want := Counts{Desired: 1, Current: 2, Misscheduled: 3, Ready: 4, Updated: 5, Available: 6, Unavailable: 7}
 	if diff := cmp.Diff(want, Reported(ds)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestWritesStatus: a status is written by every sync but of a DaemonSet that
+// is passed over, and, in old versions, one whose step fails.
+func TestWritesStatus(t *testing.T) {
+	deleted := dstest.DaemonSet(func(ds *appsv1.DaemonSet) { ds.DeletionTimestamp = &metav1.Time{Time: dstest.Now} })
+	selectsAll := dstest.DaemonSet(func(ds *appsv1.DaemonSet) { ds.Spec.Selector = &metav1.LabelSelector{} })
+	invalid, version := dstest.MaxUnavailable("some"), dstest.Version
+	whys := whys{}
+	for _, tt := range []struct {
+		grid string
+		opts options
+		want bool
+		why  string
+	}{
+		{"N N", nil, true, "a sync that does nothing else"},
+		{"- N", nil, true, "one that creates"},
+		{"O N", options{version("v1.17.4")}, true, "in every version"},
+		{"O N", options{dstest.OnDelete()}, true, "whatever the strategy"},
+		{"O N", options{deleted}, false, "not of a DaemonSet that is being deleted"},
+		{"O N", options{selectsAll}, false, "nor of one that selects everything"},
+		{"O N", options{invalid}, true, "a step that fails does not keep it from being written"},
+		{"O N", options{invalid, version("v1.27.0")}, true, "from 1.27 on (#113787)"},
+		{"O N", options{invalid, version("v1.26.1")}, true, "from 1.26.1"},
+		{"O N", options{invalid, version("v1.26.0")}, false, "1.26.0 does not have it"},
+		{"O N", options{invalid, version("v1.25.6")}, true, "1.25.6 has"},
+		{"O N", options{invalid, version("v1.25.5")}, false, "1.25.5 does not"},
+		{"O N", options{invalid, version("v1.17.4")}, false, "and before, a step that fails is the end of the sync"},
+		{"- O", options{invalid, version("v1.17.4")}, true, "but if manage acts, the step does not come to that"},
+		{"O N", options{invalid, version("v1.17.4"), dstest.OnDelete()}, true, "nor where nothing is replaced"},
+		{"~O N", options{dstest.MaxSurge("1")}, true, "a surge that fails on a vanished node does not either"},
+		{"O N", options{gap(snapshot.Pods, snapshot.Forbidden)}, true, "without pods nothing is known against it"},
+	} {
+		whys.run(t, tt.why, func(t *testing.T) {
+			if got := state(t, dstest.State(tt.grid, tt.opts...)).Sync().WritesStatus; got != tt.want {
+				t.Errorf("%q: writes the status: %t, want %t", tt.grid, got, tt.want)
+			}
+		})
 	}
 }

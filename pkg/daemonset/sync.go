@@ -38,6 +38,11 @@ type Step struct {
 	Pods      StepPods      `json:"pods"`
 	Waits     []Wait        `json:"waits"`
 	Error     *StepError    `json:"error"` // the step fails in the controller: both batches are empty
+
+	// WritesStatus: the sync counts the status anew, and writes it if it
+	// changed. What the API refuses is not in it: before 1.27.0, 1.26.1 and
+	// 1.25.6 a create or delete that fails keeps the status from being written.
+	WritesStatus bool `json:"writesStatus"`
 }
 
 // StepRevisions is what a sync does to the ControllerRevisions. Current has
@@ -110,17 +115,20 @@ type StepError struct {
 }
 
 // Sync returns what the controller's next sync does.
+//
+// It writes no status of a DaemonSet that it passes over, and, before 1.27.0,
+// 1.26.1 and 1.25.6 (#113787), none if the step fails.
 func (st *State) Sync() Step {
 	step := Step{
-		Kind: StepNone, Exact: st.NodesRead && st.PodsRead && st.History.Inferred == "",
+		Kind: StepNone, WritesStatus: true, Exact: st.NodesRead && st.PodsRead && st.History.Inferred == "",
 		Creates: burst(), Deletes: burst(), Waits: []Wait{}, Revisions: noRevisions(), Pods: StepPods{Adopt: []string{}, Release: []string{}},
 	}
 	switch {
 	case st.selectsAll():
-		step.Reason = StepSelectsAll
+		step.Reason, step.WritesStatus = StepSelectsAll, false
 		return step
 	case st.deleted:
-		step.Reason = StepBeingDeleted
+		step.Reason, step.WritesStatus = StepBeingDeleted, false
 		return step
 	case !st.PodsRead:
 		step.Reason = StepPodsNotRead
@@ -137,6 +145,7 @@ func (st *State) Sync() Step {
 	}
 	if st.rollingUpdate(&step); step.Error != nil { // the sync ends there, before history clean-up
 		step.Revisions.Remove = slices.DeleteFunc(step.Revisions.Remove, func(r Removal) bool { return r.Reason == CleanUp })
+		step.WritesStatus = st.Profile.StatusAfterError
 	}
 	return step
 }

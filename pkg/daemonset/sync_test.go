@@ -1,6 +1,7 @@
 package daemonset
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -73,6 +74,67 @@ func TestSync(t *testing.T) {
 	}
 }
 
+// TestExact: a step is exact unless something could not be read.
+func TestExact(t *testing.T) {
+	whys := whys{}
+	for _, tt := range []struct {
+		opts options
+		want bool
+		why  string
+	}{
+		{nil, true, "all was read"},
+		{options{gap(snapshot.Nodes, snapshot.Forbidden)}, false, "nodes may be missing"},
+		{options{gap(snapshot.Pods, snapshot.Forbidden)}, false, "all pods are"},
+		{options{gap(snapshot.Revisions, snapshot.Forbidden)}, false, "the current revision is a guess"},
+		{options{gap(snapshot.Nodes, snapshot.Moved)}, true, "what moved while it was read is there"},
+	} {
+		whys.run(t, tt.why, func(t *testing.T) {
+			if got := state(t, dstest.State("O N", tt.opts...)).Sync().Exact; got != tt.want {
+				t.Errorf("exact: %t, want %t", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestBurst is about classes that no step of today has side by side.
+func TestBurst(t *testing.T) {
+	pods := func(node string, names ...string) (items []Item) {
+		for _, n := range names {
+			items = append(items, Item{Node: node, Pod: n})
+		}
+		return items
+	}
+	sunset := Choice{Count: 2, From: append(append(pods("n3", "a"), pods("n4", "a")...), pods("n5", "a")...), Reason: Sunset}
+	failed := func(node string) Choice {
+		return Choice{Count: 1, PerNode: 1, From: pods(node, "a", "b"), Reason: FailedPod}
+	}
+	early := Choice{Count: 2, From: append(append(pods("k3", "a"), pods("k4", "a")...), pods("k5", "a")...), Reason: Sunset}
+	spread := Choice{Count: 1, From: append(pods("n0", "a"), pods("n9", "a")...), Reason: FailedPod}
+	var certain []Item
+	for i := range 249 {
+		certain = append(certain, Item{Node: fmt.Sprintf("m%03d", i), Pod: "a", Reason: Forced})
+	}
+	whys := whys{}
+	for _, tt := range []struct {
+		classes []class
+		want    string
+		why     string
+	}{
+		{nil, "", "nothing is an empty batch"},
+		{[]class{{choices: []Choice{early, failed("n1")}}, {choices: []Choice{spread}}}, "any 1 of n0/a n9/a FailedPod; any 1 of n1/a n1/b FailedPod, 1 a node; any 2 of k3/a k4/a k5/a Sunset", "choices stand by reason, and then by what they begin with"},
+		{[]class{{choices: []Choice{spread, failed("n1"), early}}}, "any 1 of n0/a n9/a FailedPod; any 1 of n1/a n1/b FailedPod, 1 a node; any 2 of k3/a k4/a k5/a Sunset", "in whatever order they come"},
+		{[]class{{items: certain, choices: []Choice{failed("n1"), sunset}}}, "any 250 of 254 from m000/a Forced to n5/a Sunset Burst, 2 a node; 2 deferred", "one choice that is limited limits the class that is cut"},
+		{[]class{{items: certain, choices: []Choice{sunset}}}, "any 250 of 252 from m000/a Forced to n5/a Sunset Burst; 1 deferred", "without one nothing does"},
+		{[]class{{items: certain}, {choices: []Choice{failed("n1")}}, {items: pods("n0", "a")}, {items: pods("n2", "a")}}, "249 from m000/a Forced to m248/a Forced; any 1 of n1/a n1/b FailedPod, 1 a node; 2 deferred", "what comes after the last that fits is left"},
+	} {
+		whys.run(t, tt.why, func(t *testing.T) {
+			if diff := cmp.Diff(tt.want, batchText(burst(tt.classes...))); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 // TestStepIsWhole compares all of a step, the JSON's next.
 func TestStepIsWhole(t *testing.T) {
 	got := state(t, dstest.State("o O O Or Oa", dstest.MaxUnavailable("2"), dstest.OnDelete(), gap(snapshot.Nodes, snapshot.Forbidden))).Sync()
@@ -83,6 +145,8 @@ func TestStepIsWhole(t *testing.T) {
 		Revisions: StepRevisions{Current: []string{"agent-new"}, Number: 2, Adopt: []string{}, Release: []string{}, Relabel: []string{}, Remove: []Removal{}},
 		Pods:      StepPods{Adopt: []string{"p4"}, Release: []string{"p3"}},
 		Waits:     []Wait{},
+
+		WritesStatus: true,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("a gap makes it inexact (-want +got):\n%s", diff)
@@ -100,6 +164,8 @@ func TestStepIsWhole(t *testing.T) {
 		},
 		Pods:  StepPods{Adopt: []string{}, Release: []string{}},
 		Waits: []Wait{{Code: Backoff, Nodes: []string{"n0", "n3"}, AtMost: 900}},
+
+		WritesStatus: true,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

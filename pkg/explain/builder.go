@@ -27,6 +27,7 @@ type builder struct {
 	failures map[string]*failures                   // by node: failed pods that the controller found, by its events
 	changed  time.Time                              // the newest time in what the status is computed from
 	causes   map[string]*Cause                      // by node; none where nothing is wrong
+	heldUpBy daemonset.Reason                       // why no status is written; empty where it is
 }
 
 // failures are the failed pods of one node.
@@ -389,6 +390,29 @@ func (b *builder) statusWritten() *time.Time {
 	return last
 }
 
+// holdsUp is why the controller writes no status while things are as they are:
+// it passes the DaemonSet over, or it is of a version that ends a sync that
+// failed without one. Of the calls that can fail only refused creates are seen.
+func (b *builder) holdsUp(next *daemonset.Step) daemonset.Reason {
+	switch {
+	case !next.WritesStatus && next.Error != nil:
+		return next.Error.Code
+	case !next.WritesStatus:
+		return next.Reason
+	case !b.st.Profile.StatusAfterError && b.refusal != nil && next.Creates.Len() > 0:
+		return CreateRefused
+	}
+	return ""
+}
+
+// heldUp adds to the facts of a status that is behind what holds it up.
+func (b *builder) heldUp(f daemonset.Facts) daemonset.Facts {
+	if b.heldUpBy != "" {
+		f["heldUpBy"] = string(b.heldUpBy)
+	}
+	return f
+}
+
 // settleTime is how long after a change a status that is behind is still
 // taken for one that is being written.
 const settleTime = 30 * time.Second
@@ -396,7 +420,8 @@ const settleTime = 30 * time.Second
 // whyStale tells why the reported numbers differ: a generation that the
 // controller has not handled, something that changed a moment ago, a node that
 // was removed, which alone makes no version of the controller look, or else a
-// status that should have been written and was not.
+// status that should have been written and was not, unless something holds it
+// up.
 func (b *builder) whyStale() daemonset.Reason {
 	ds := b.st.DaemonSet
 	if ds.Generation != ds.Status.ObservedGeneration {

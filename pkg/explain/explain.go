@@ -223,6 +223,7 @@ func Explain(s *snapshot.Snapshot, st *daemonset.State, o Options) *Explanation 
 		Nodes:     b.nodes(o.Nodes),
 		Unmapped:  pods(st.Unmapped),
 	}
+	b.heldUpBy = b.holdsUp(&e.Next)
 	e.Status = b.status()
 	e.Budget = b.budget()
 	e.Problems = b.problems(e)

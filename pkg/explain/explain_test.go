@@ -1,6 +1,7 @@
 package explain_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -440,6 +441,47 @@ func TestStatus(t *testing.T) {
 			_, e := explanation(t, dstest.State("N N", tt.options...), explain.Options{})
 			if diff := cmp.Diff(tt.want, e.Status); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestHeldUp: what keeps the controller from writing the status is said
+// where the status is behind, and then it does not make the verdict.
+func TestHeldUp(t *testing.T) {
+	behind := dstest.Edit(func(s *snapshot.Snapshot) { s.DaemonSet.Status.NumberMisscheduled = 7 })
+	newer := dstest.DaemonSet(func(ds *appsv1.DaemonSet) { ds.Generation = 3 })
+	deleted := dstest.DaemonSet(func(ds *appsv1.DaemonSet) { ds.DeletionTimestamp = &metav1.Time{Time: at(time.Hour)} })
+	invalid, old := dstest.MaxUnavailable("some"), dstest.Version("v1.24.17")
+	for _, tt := range []struct {
+		grid    string
+		options []dstest.Option
+		code    daemonset.Reason
+		want    any // the fact
+		verdict explain.VerdictCode
+		why     string
+	}{
+		{"N -", []dstest.Option{refuse(time.Minute), behind, old}, explain.StaleStatus, "CreateRefused", explain.Degraded, "before 1.27 a refused pod ends the sync without a status"},
+		{"N -", []dstest.Option{refuse(time.Minute), behind}, explain.StaleStatus, nil, explain.Degraded, "since then not"},
+		{"N N", []dstest.Option{refuse(time.Minute), behind, old}, explain.StaleStatus, nil, explain.Healthy, "a refusal of long ago holds up nothing if no pod is missing"},
+		{"N -", []dstest.Option{refuse(time.Minute), newer, old}, explain.GenerationNotObserved, "CreateRefused", explain.Degraded, "nor is the generation observed, which is no sign that it was not handled"},
+		{"N -", []dstest.Option{refuse(time.Minute), newer}, explain.GenerationNotObserved, nil, explain.NotObserved, "where the status is written all the same, it is one"},
+		{"O N", []dstest.Option{invalid, newer, old}, explain.GenerationNotObserved, "InvalidBudget", explain.Stuck, "a step that fails does the same"},
+		{"O N", []dstest.Option{invalid, behind}, explain.StaleStatus, nil, explain.Stuck, "also since then not"},
+		{"~O N", []dstest.Option{dstest.MaxSurge("1"), newer, dstest.Version("v1.25.16")}, explain.GenerationNotObserved, nil, explain.NotObserved, "1.25.16 writes it after a step that failed on a vanished node"},
+		{"N -", []dstest.Option{deleted, behind}, explain.StaleStatus, "BeingDeleted", explain.BeingDeleted, "of a DaemonSet that is being deleted none is written at all"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			_, e := explanation(t, dstest.State(tt.grid, append([]dstest.Option{reports(nil)}, tt.options...)...), explain.Options{})
+			i := slices.IndexFunc(e.Problems, func(p explain.Problem) bool { return p.Code == tt.code })
+			if i < 0 {
+				t.Fatalf("no %s among %+v", tt.code, e.Problems)
+			}
+			if got := e.Problems[i].Facts["heldUpBy"]; got != tt.want {
+				t.Errorf("held up by %v, want %v", got, tt.want)
+			}
+			if e.Verdict.Code != tt.verdict {
+				t.Errorf("verdict %s, want %s", e.Verdict.Code, tt.verdict)
 			}
 		})
 	}

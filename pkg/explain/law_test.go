@@ -236,11 +236,16 @@ func columnsPartition(st *daemonset.State, e *explain.Explanation) error {
 				wanted = append(wanted, st.Nodes[i].Name)
 			}
 		}
-		counted := 0
+		counted, groups := 0, map[string]bool{}
 		for _, g := range c.Groups {
 			if g.Count != len(g.Nodes) || g.Count == 0 || !slices.IsSorted(g.Nodes) {
 				return fmt.Errorf("%s: %s counts %d, and names %v", c.Name, g.Reason, g.Count, g.Nodes)
 			}
+			said := fmt.Sprint(g.Counted, g.Reason, g.Facts)
+			if g.Reason == "" || groups[said] {
+				return fmt.Errorf("%s: a group %s without a reason, or twice", c.Name, said)
+			}
+			groups[said] = true
 			if g.Counted {
 				counted += g.Count
 			}

@@ -114,11 +114,12 @@ func misscheduledByIt(n *daemonset.Node, c *Cause) bool {
 }
 
 // silent tells whether the controller had the time to act and did nothing: it
-// last wrote the status longer ago than expectations or a start can explain.
+// last wrote the status longer ago than expectations or a start can explain,
+// and nothing holds up the status alone.
 // Without events that cannot be told from creations that are refused.
 func (b *builder) silent() bool {
 	written := b.statusWritten()
-	return written != nil && b.at.Sub(*written) > patience && b.settled() && b.refusal == nil && !b.s.Lacks(snapshot.Events)
+	return written != nil && b.at.Sub(*written) > patience && b.settled() && b.refusal == nil && b.heldUpBy == "" && !b.s.Lacks(snapshot.Events)
 }
 
 // owes tells whether the controller has something to do that no backoff can
@@ -203,7 +204,7 @@ func (b *builder) ownProblems(p *problems, e *Explanation) {
 		p.add("", &Cause{Code: Deleting, Severity: Info, Since: timeOf(t.Time), Facts: f})
 	}
 	if ds.Generation != ds.Status.ObservedGeneration {
-		c := &Cause{Code: GenerationNotObserved, Severity: Warning, Since: b.specWritten(), Facts: daemonset.Facts{"generation": int(ds.Generation), "observed": int(ds.Status.ObservedGeneration)}}
+		c := &Cause{Code: GenerationNotObserved, Severity: Warning, Since: b.specWritten(), Facts: b.heldUp(daemonset.Facts{"generation": int(ds.Generation), "observed": int(ds.Status.ObservedGeneration)})}
 		if c.Since != nil && b.at.Sub(*c.Since) > patience {
 			c.Severity = Error
 		}
@@ -230,7 +231,7 @@ func (b *builder) ownProblems(p *problems, e *Explanation) {
 		for _, d := range e.Status.Differences {
 			fields = append(fields, d.Field)
 		}
-		p.add("", &Cause{Code: StaleStatus, Severity: Warning, Since: e.Status.WrittenAt, Facts: daemonset.Facts{"fields": fields}})
+		p.add("", &Cause{Code: StaleStatus, Severity: Warning, Since: e.Status.WrittenAt, Facts: b.heldUp(daemonset.Facts{"fields": fields})})
 	}
 }
 

@@ -13,7 +13,8 @@ import (
 // Degraded needs a cause that does not go away by itself: a pod that starts
 // within patience, or that the next sync creates, leaves a DaemonSet
 // Progressing. A rollout is Stuck only if every holder of its budget has such
-// a cause, or if the step fails.
+// a cause, or if the step fails. A generation that is not observed says
+// nothing where something holds up the status alone.
 func (b *builder) verdict(e *Explanation) Verdict {
 	counts, basis := e.Status.Reported, "Reported"
 	if e.Status.Computed != nil {
@@ -35,7 +36,7 @@ func (b *builder) verdict(e *Explanation) Verdict {
 		v.Code = BeingDeleted
 	case !b.st.PodsRead, e.Next.Reason == daemonset.StepSelectsAll:
 		v.Code = Unknown
-	case ds.Generation != ds.Status.ObservedGeneration:
+	case ds.Generation != ds.Status.ObservedGeneration && b.heldUpBy == "":
 		v.Code = NotObserved
 	case rolling && b.stuck(e):
 		v.Code = Stuck

@@ -50,8 +50,8 @@ func TestSides(t *testing.T) {
 		{"o O O", []dstest.Option{dstest.MaxUnavailable("1")}, "OldUnavailableInBudget true", "an unavailable old pod spends the budget, up to 1.20 as well"},
 		{"o O O", []dstest.Option{dstest.MaxUnavailable("1"), version("v1.28.14")}, "OldUnavailableInBudget false, RollingUpdateV2 true", "or not"},
 		{"!Ot O O", nil, "RollingUpdateV2 true", "a terminating pod on a node that should not run it spends the budget"},
-		{"!O N", []dstest.Option{dstest.MaxSurge("1")}, "MaxSurge true, SunsetInSurge true", "under surge an old pod on a node that should not run it is sunset, not doubled"},
-		{"O N", []dstest.Option{dstest.MaxSurge("1"), version("v1.21.14")}, "MaxSurge false", "maxSurge is not honoured"},
+		{"!O N", []dstest.Option{dstest.MaxSurge("1")}, "RollingUpdateV2 true, SunsetInSurge true", "under surge an old pod on a node that should not run it is sunset, not doubled; maxUnavailable, which comes to 1, would delete it too"},
+		{"O N", []dstest.Option{dstest.MaxSurge("1"), version("v1.21.14")}, "MaxSurge false, RollingUpdateV2 true", "maxSurge is not honoured, and maxUnavailable 0 comes to 1"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			s := dstest.State(tt.grid, tt.options...)
@@ -92,7 +92,7 @@ func TestMissing(t *testing.T) {
 		}
 	}
 	add("O N", dstest.Version("v1.20.15"))
-	missing := strings.Join(c.Missing(), "\n")
+	missing := c.Missing()
 	for _, tt := range []struct {
 		line string
 		want bool
@@ -108,8 +108,8 @@ func TestMissing(t *testing.T) {
 		{"the code Waiting", false, "nor anything that its rolling update would wait for"},
 		{"the code NodesNotRead", false, "and no controller lacks the nodes"},
 	} {
-		if got := strings.Contains(missing, "no state of any version reached "+tt.line); got != tt.want {
-			t.Errorf("%s: missing: %t, want %t\n%s", tt.line, got, tt.want, missing)
+		if got := slices.Contains(missing, "no state of any version reached "+tt.line); got != tt.want {
+			t.Errorf("%s: missing: %t, want %t\n%s", tt.line, got, tt.want, strings.Join(missing, "\n"))
 		}
 	}
 	if want := "| states | 1 |\n"; !strings.Contains(c.Report(), want) {
@@ -140,8 +140,7 @@ func TestGeneratorReaches(t *testing.T) {
 			}
 		})
 	}
-	for v := range strings.FieldsSeq(`v1.17.4 v1.19.16 v1.20.15 v1.21.14 v1.22.17 v1.23.17 v1.24.17 v1.25.16 v1.26.4 v1.26.15 v1.28.2 v1.28.14
-		v1.28.15 v1.29.15 v1.30.4 v1.30.14 v1.31.14 v1.32.10 v1.33.13 v1.34.4 v1.35.4 v1.36.4 v1.37.1`) {
+	for v := range strings.FieldsSeq("v1.17.4 v1.21.14 v1.22.17 v1.24.17 v1.25.16 v1.26.4 v1.26.15 v1.28.2 v1.28.14 v1.30.14 v1.33.13 v1.34.4 v1.37.1") {
 		work <- v
 	}
 	close(work)

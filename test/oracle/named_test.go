@@ -43,6 +43,12 @@ func TestNamed(t *testing.T) {
 			ds.Spec.Template.Spec.SecurityContext = &corev1.PodSecurityContext{RunAsUser: &id}
 		})}, "large numbers are compared to the last digit"},
 
+		{"nfa/nf nfa/nfa", nil, "since 1.33 a Failed pod that is owned goes before one to adopt"},
+		{"nfa/of", options{dstest.AddRevision("twin", 3, "")}, "merging revisions adopts a pod before manage looks"},
+		{"O/N", options{dstest.MaxSurge("1"), dstest.DaemonSet(func(ds *appsv1.DaemonSet) {
+			ds.Spec.UpdateStrategy.RollingUpdate.MaxUnavailable = nil
+		})}, "manage asks maxSurge alone whether two pods may stand side by side"},
+
 		// The rolling update.
 		{"O O O O O", options{dstest.MaxUnavailable("2")}, "any two of five"},
 		{"o o O O O", options{dstest.MaxUnavailable("2")}, "unavailable old pods spend the budget"},

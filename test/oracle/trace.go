@@ -39,10 +39,9 @@ const (
 // The model is asked beside it, afresh at every sync.
 //
 // What the controller remembers and the model does not is kept out of the
-// comparison in two ways. Where the model says that a backoff could still run,
-// the clock goes on until it cannot. And a controller that still expects
-// creates or deletes is compared by the status alone: it changes no pod then,
-// which is checked.
+// comparison in two ways. Where a backoff could still run, the clock goes on
+// until it cannot. And a controller that still expects creates or deletes must
+// change no pod; what else it does then is compared as ever.
 type trace struct {
 	program *Program
 	profile daemonset.Profile
@@ -489,35 +488,29 @@ func (c *cluster) revision(name string) int {
 
 // begins tells whether a random state is one to begin a trace with: not being
 // deleted, with limits that an API server lets pass, and no crowd whose rollout
-// is slow. A limit of 0 is changed where the version has no maxSurge.
+// is slow.
 func begins(s *snapshot.Snapshot, profile daemonset.Profile) bool {
 	ds := s.DaemonSet
-	if ds.DeletionTimestamp != nil {
-		return false
-	}
 	ru := ds.Spec.UpdateStrategy.RollingUpdate
-	if ru == nil {
-		return len(s.Nodes) < 100
-	}
-	if ru.MaxUnavailable == nil {
+	crowd := len(s.Nodes) >= 100
+	switch {
+	case ds.DeletionTimestamp != nil:
 		return false
-	}
-	if !profile.MaxSurge && isZero(ru.MaxUnavailable) {
-		ru.MaxUnavailable, ru.MaxSurge = ru.MaxSurge, ru.MaxUnavailable
-	}
-	for _, v := range []*intstr.IntOrString{ru.MaxUnavailable, ru.MaxSurge} {
-		if _, err := intstr.GetScaledValueFromIntOrPercent(v, 100, true); v != nil && err != nil {
-			return false
-		}
-	}
-	if len(s.Nodes) < 100 {
-		return true
+	case ru == nil:
+		return !crowd
+	case ru.MaxUnavailable == nil || !profile.RollingUpdateV2 && isZero(ru.MaxUnavailable):
+		return false
 	}
 	limit := ru.MaxUnavailable
 	if ru.MaxSurge != nil && !isZero(ru.MaxSurge) {
 		limit = ru.MaxSurge
 	}
-	return limit.String() == "100%" || limit.IntValue() > 100
+	for _, v := range []*intstr.IntOrString{ru.MaxUnavailable, limit} {
+		if _, err := intstr.GetScaledValueFromIntOrPercent(v, 100, true); err != nil {
+			return false
+		}
+	}
+	return !crowd || limit.String() == "100%" || limit.IntValue() > 100
 }
 
 func isZero(v *intstr.IntOrString) bool { return v.String() == "0" || v.String() == "0%" }

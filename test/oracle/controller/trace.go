@@ -11,7 +11,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clienttesting "k8s.io/client-go/testing"
@@ -30,9 +29,8 @@ type trace struct {
 	*instance
 	informers []*watched // in the order in which they are told
 
-	lock    sync.Mutex
-	version int64 // the API server's newest resource version
-	wrote   wire.Written
+	lock  sync.Mutex
+	wrote wire.Written
 }
 
 // watched is one of the controller's informers, and what it knows.
@@ -58,7 +56,7 @@ func (a Adapter) newTrace(s *state) (*trace, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &trace{instance: i, version: 1000}
+	t := &trace{instance: i}
 	i.client.PrependReactor("*", "*", t.react)
 	watch := func(informer cache.SharedIndexInformer, list func(*state) []object) {
 		t.informers = append(t.informers, &watched{
@@ -257,17 +255,18 @@ func (c clockShift) object(o object) object {
 	return o.DeepCopyObject().(object)
 }
 
+// nextVersion is what the API server gives to something that others changed.
 func (t *trace) nextVersion() string {
-	t.lock.Lock()
-	defer t.lock.Unlock()
-	t.version++
-	return strconv.FormatInt(t.version, 10)
+	t.world.lock.Lock()
+	defer t.world.lock.Unlock()
+	t.world.writes++
+	return strconv.Itoa(t.world.writes)
 }
 
 func (t *trace) newest() string {
-	t.lock.Lock()
-	defer t.lock.Unlock()
-	return strconv.FormatInt(t.version, 10)
+	t.world.lock.Lock()
+	defer t.world.lock.Unlock()
+	return strconv.Itoa(t.world.writes)
 }
 
 // waiting tells whether the controller expects creates or deletes that it was
@@ -278,8 +277,7 @@ func (t *trace) waiting() bool {
 	return results[1].Bool() && !results[0].Interface().(interface{ Fulfilled() bool }).Fulfilled()
 }
 
-// react gives what the controller writes a resource version, and keeps it for
-// the driver.
+// react keeps what the controller writes for the driver.
 func (t *trace) react(action clienttesting.Action) (handled bool, result runtime.Object, err error) {
 	handled, result, err = t.world.react(action)
 	if err != nil || result == nil || reflect.ValueOf(result).IsNil() {
@@ -289,11 +287,6 @@ func (t *trace) react(action clienttesting.Action) (handled bool, result runtime
 	if verb == "get" || verb == "delete" {
 		return handled, result, err
 	}
-	o, err := meta.Accessor(result)
-	if err != nil {
-		return handled, nil, err
-	}
-	o.SetResourceVersion(t.nextVersion())
 	raw, err := json.Marshal(result)
 	if err != nil {
 		return handled, nil, err

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"sync"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -28,7 +29,7 @@ type world struct {
 	refuse   bool // pods that are created or deleted
 	lock     sync.Mutex
 	run      wire.Run
-	writes   int  // to pods and revisions
+	writes   int  // the newest resource version
 	conflict bool // an update was refused, as of something older
 }
 
@@ -79,7 +80,9 @@ func (w *world) writeStatus(ds *appsv1.DaemonSet) (*appsv1.DaemonSet, error) {
 		Ready: int(s.NumberReady), Updated: int(s.UpdatedNumberScheduled), Available: int(s.NumberAvailable), Unavailable: int(s.NumberUnavailable),
 		ObservedGeneration: s.ObservedGeneration,
 	}
-	return ds.DeepCopy(), nil
+	after := ds.DeepCopy()
+	w.written(after)
+	return after, nil
 }
 
 func (w *world) createPod(p *corev1.Pod) (*corev1.Pod, error) {
@@ -91,6 +94,7 @@ func (w *world) createPod(p *corev1.Pod) (*corev1.Pod, error) {
 	})
 	made := p.DeepCopy()
 	made.Name = fmt.Sprintf("%s%d", p.GenerateName, len(w.run.Creates))
+	w.written(made)
 	return made, nil
 }
 
@@ -132,7 +136,7 @@ func (w *world) refuseOlder(resource schema.GroupResource, present, update metav
 // written gives an object the next version.
 func (w *world) written(o metav1.Object) {
 	w.writes++
-	o.SetResourceVersion(fmt.Sprintf("written-%d", w.writes))
+	o.SetResourceVersion(strconv.Itoa(w.writes))
 }
 
 // tookConflict tells whether an update was refused since it was last asked.
@@ -178,7 +182,9 @@ func (w *world) createRevision(r *appsv1.ControllerRevision) (*appsv1.Controller
 		return nil, apierrors.NewAlreadyExists(appsv1.Resource("controllerrevisions"), r.Name)
 	}
 	w.run.NewRevisions = append(w.run.NewRevisions, revisionOf(r))
-	return r.DeepCopy(), w.revisions.Add(r.DeepCopy())
+	made := r.DeepCopy()
+	w.written(made)
+	return made.DeepCopy(), w.revisions.Add(made)
 }
 
 func (w *world) updateRevision(r *appsv1.ControllerRevision) (*appsv1.ControllerRevision, error) {

@@ -1,0 +1,477 @@
+package dstest
+
+import (
+	"crypto/sha256"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// mostTries is how often Shrink asks at most.
+const mostTries = 1500
+
+// Shrink returns the smallest state that it finds in which differs still
+// holds: first with as few nodes, pods and revisions as possible, then with as
+// short a row of the notation (see Write). A part that a row has no need to
+// mention is as State makes it.
+//
+// No single part of the result can go without differs ceasing to hold, unless
+// differs was asked too often before that; two at once may. Where differs does
+// not hold for the state itself, neither does it for the result, which is a
+// copy. The same state and the same answers give the same result, and the
+// state is not changed.
+func Shrink(s *snapshot.Snapshot, differs func(*snapshot.Snapshot) bool) *snapshot.Snapshot {
+	k := &shrinker{differs: differs, asked: map[[sha256.Size]byte]bool{}, best: s}
+	if k.try(s) {
+		for before := 0; before != k.found; {
+			before = k.found
+			k.objects()
+			k.row()
+		}
+	}
+	return clone(k.best)
+}
+
+type shrinker struct {
+	differs func(*snapshot.Snapshot) bool
+	asked   map[[sha256.Size]byte]bool // the keys of the states that were tried: none is tried twice
+	found   int                        // how many of them differ
+	best    *snapshot.Snapshot
+}
+
+// try makes a state the best one if it is new, and differs.
+func (k *shrinker) try(s *snapshot.Snapshot) bool {
+	if snapshot.Validate(s) != nil {
+		return false
+	}
+	id := key(s)
+	if k.asked[id] || len(k.asked) >= mostTries {
+		return false
+	}
+	k.asked[id] = true
+	if !k.differs(s) {
+		return false
+	}
+	k.best = s
+	k.found++
+	return true
+}
+
+// key tells states apart.
+func key(s *snapshot.Snapshot) [sha256.Size]byte {
+	raw, err := snapshot.Encode(s)
+	if err != nil {
+		panic(err) // nothing but what JSON cannot hold
+	}
+	return sha256.Sum256(raw)
+}
+
+// tryRow tries the state that a row makes. A row of the best state itself will
+// do too: it says the same in plainer words.
+func (k *shrinker) tryRow(r *row) bool {
+	if len(k.asked) >= mostTries {
+		return false
+	}
+	s, err := r.state()
+	return err == nil && (key(s) == key(k.best) || k.try(s))
+}
+
+// thin returns a list without what it can do without: it drops all of it, a
+// half, a quarter, …, at last each member, as long as holds allows.
+func thin[T any](list []T, holds func(rest []T) bool) []T {
+	for size := len(list); size > 0; size /= 2 {
+		for i := 0; i < len(list); {
+			rest := slices.Concat(list[:i], list[min(i+size, len(list)):])
+			if holds(rest) {
+				list = rest
+				continue
+			}
+			i += size
+		}
+	}
+	return list
+}
+
+// objects drops what it can of the best state: nodes with all their pods, then
+// pods, then revisions, but for the two of every grid.
+func (k *shrinker) objects() {
+	nodes := layoutOf(k.best).nodes
+	thin(nodes, func(rest []string) bool {
+		c := *k.best
+		c.Nodes = keep(c.Nodes, func(n *corev1.Node) bool { return slices.Contains(rest, n.Name) })
+		c.Pods = keep(c.Pods, func(p *corev1.Pod) bool { return nodeOf(p) == "" || slices.Contains(rest, nodeOf(p)) })
+		return k.try(&c)
+	})
+	thin(k.best.Pods, func(rest []corev1.Pod) bool { c := *k.best; c.Pods = rest; return k.try(&c) })
+	spare := keep(k.best.Revisions, func(r *appsv1.ControllerRevision) bool { return !inEveryGrid(r) })
+	needed := keep(k.best.Revisions, inEveryGrid)
+	thin(spare, func(rest []appsv1.ControllerRevision) bool {
+		c := *k.best
+		c.Revisions = slices.Concat(needed, rest)
+		return k.try(&c)
+	})
+}
+
+func inEveryGrid(r *appsv1.ControllerRevision) bool {
+	return r.Name == Name+"-"+OldHash || r.Name == Name+"-"+NewHash
+}
+
+func keep[T any](list []T, wanted func(*T) bool) []T {
+	var out []T
+	for i := range list {
+		if wanted(&list[i]) {
+			out = append(out, list[i])
+		}
+	}
+	return out
+}
+
+// row makes the row of the best state shorter, and what stays in it plainer.
+func (k *shrinker) row() {
+	r, err := write(k.best)
+	if err != nil {
+		return
+	}
+	if !k.tryRow(r) {
+		return // differs depends on the order of the lists
+	}
+	thin(r.words(), func(rest []word) bool { return k.tryRow(r.only(rest)) })
+	if r, err = write(k.best); err != nil {
+		return
+	}
+	if r.patches() {
+		k.tryRow(r.turned())
+	}
+	if r.ages() > 1 {
+		c := clone(k.best)
+		for i := range c.Pods {
+			c.Pods[i].CreationTimestamp = ago(100 * time.Hour) // as the first one of a cell
+		}
+		k.try(c)
+	}
+	for _, part := range []struct {
+		count   func(*row) int
+		plainer func(*row, int) []*row
+	}{
+		{func(r *row) int { return len(r.cells) }, (*row).plainerCell},
+		{func(r *row) int { return len(r.options) }, (*row).plainerOption},
+	} {
+		if r, err = write(k.best); err != nil {
+			return
+		}
+		for i := range part.count(r) {
+			for {
+				variants := part.plainer(r, i)
+				better := slices.IndexFunc(variants, k.tryRow)
+				if better < 0 {
+					break
+				}
+				r = variants[better]
+			}
+		}
+	}
+}
+
+// word is a part of a row's options that can go by itself: an option, a pair
+// of a Rename, or one value of a Patch.
+type word struct {
+	option int
+	path   []string
+}
+
+func (r *row) words() []word {
+	var out []word
+	for i, o := range r.options {
+		switch {
+		case o.name == "Rename":
+			for pair := 0; pair < len(o.args); pair += 2 {
+				out = append(out, word{i, []string{strconv.Itoa(pair)}})
+			}
+		case o.patch != nil:
+			for _, path := range paths(o.patch) {
+				out = append(out, word{i, path})
+			}
+		default:
+			out = append(out, word{option: i})
+		}
+	}
+	return out
+}
+
+// paths returns the way to every value of a tree that is no tree.
+func paths(of map[string]any) [][]string {
+	var out [][]string
+	for _, key := range slices.Sorted(maps.Keys(of)) {
+		part, ok := of[key].(map[string]any)
+		if !ok || len(part) == 0 {
+			out = append(out, []string{key})
+			continue
+		}
+		for _, path := range paths(part) {
+			out = append(out, append([]string{key}, path...))
+		}
+	}
+	return out
+}
+
+// only returns the row without the words that are not given.
+func (r *row) only(words []word) *row {
+	short := &row{cells: r.cells}
+	for i, o := range r.options {
+		c := option{name: o.name, args: o.args}
+		there := false
+		for _, w := range words {
+			if w.option != i {
+				continue
+			}
+			switch {
+			case o.name == "Rename":
+				pair, _ := strconv.Atoi(w.path[0])
+				if !there {
+					c.args = nil
+				}
+				c.args = append(c.args, o.args[pair], o.args[pair+1])
+			case o.patch != nil:
+				if !there {
+					c.patch = map[string]any{}
+				}
+				put(c.patch, w.path, at(o.patch, w.path))
+			}
+			there = true
+		}
+		if there {
+			short.options = append(short.options, c)
+		}
+	}
+	return short
+}
+
+func at(t map[string]any, path []string) any {
+	if len(path) == 1 {
+		return t[path[0]]
+	}
+	return at(t[path[0]].(map[string]any), path[1:])
+}
+
+func put(t map[string]any, path []string, value any) {
+	if len(path) == 1 {
+		t[path[0]] = value
+		return
+	}
+	part, ok := t[path[0]].(map[string]any)
+	if !ok {
+		part = map[string]any{}
+		t[path[0]] = part
+	}
+	put(part, path[1:], value)
+}
+
+// patches tells whether there is an option that no word stands for.
+func (r *row) patches() bool {
+	return slices.ContainsFunc(r.options, func(o option) bool { return o.name == "Patch" })
+}
+
+// ages is the number of pods with an age that no grid gives them.
+func (r *row) ages() int {
+	count := 0
+	for _, o := range r.options {
+		metadata, _ := o.patch["metadata"].(map[string]any)
+		if _, there := metadata["creationTimestamp"]; there {
+			count++
+		}
+	}
+	return count
+}
+
+// turned returns the row without patches, in which old pods are new ones and
+// new ones old: patches can make the letters mean the reverse of what they say.
+func (r *row) turned() *row {
+	c := &row{}
+	for _, cell := range r.cells {
+		c.cells = append(c.cells, strings.NewReplacer("O", "N", "o", "n", "N", "O", "n", "o", "V", "W", "W", "V").Replace(cell))
+	}
+	for _, o := range r.options {
+		if o.name != "Patch" {
+			c.options = append(c.options, o)
+		}
+	}
+	return c
+}
+
+// plain are the letters of a grid, the plainest first.
+const plain = "NOnoGHghWV"
+
+// plainerCell returns the row with one cell, or all like it, plainer: without a
+// mark, without a flag, or with a letter that stands before its own in plain.
+func (r *row) plainerCell(i int) []*row {
+	var out []*row
+	become := func(cell string) {
+		one := &row{cells: slices.Clone(r.cells), options: r.options}
+		one.cells[i] = cell
+		all := &row{cells: slices.Clone(r.cells), options: r.options}
+		for j := range all.cells {
+			if all.cells[j] == r.cells[i] {
+				all.cells[j] = cell
+			}
+		}
+		if !slices.Equal(one.cells, all.cells) {
+			out = append(out, all)
+		}
+		out = append(out, one)
+	}
+	pods := strings.TrimLeft(r.cells[i], "!#^~")
+	marks := r.cells[i][:len(r.cells[i])-len(pods)]
+	for j := range marks {
+		become(marks[:j] + marks[j+1:] + pods)
+	}
+	list := strings.Split(pods, "/")
+	for j, pod := range list {
+		other := func(pod string) {
+			with := slices.Clone(list)
+			with[j] = pod
+			become(marks + strings.Join(with, "/"))
+		}
+		for flag := 1; flag < len(pod); flag++ {
+			other(pod[:flag] + pod[flag+1:])
+		}
+		for letter := range max(0, strings.Index(plain, pod[:1])) {
+			other(plain[letter:letter+1] + pod[1:])
+		}
+	}
+	return out
+}
+
+// plainerOption returns the row with one option plainer: with a smaller number,
+// with a list that has a member less, or with a letter or a mark instead.
+func (r *row) plainerOption(i int) []*row {
+	var out []*row
+	become := func(o option) {
+		c := &row{cells: r.cells, options: slices.Clone(r.options)}
+		c.options[i] = o
+		out = append(out, c)
+	}
+	o := r.options[i]
+	switch o.name {
+	case "MaxUnavailable", "MaxSurge":
+		limit, err := strconv.Atoi(o.args[0].(string))
+		if err != nil { // a percentage
+			limit = 6
+		}
+		for smaller := 1; smaller < min(limit, 6); smaller++ {
+			become(option{name: o.name, args: []any{strconv.Itoa(smaller)}})
+		}
+	case "MinReadySeconds":
+		for _, smaller := range []int32{2, 10, 30, 60} {
+			if smaller < o.args[0].(int32) {
+				become(option{name: o.name, args: []any{smaller}})
+			}
+		}
+	case "Patch":
+		if len(o.patch) == 0 { // said by a letter by now
+			return nil
+		}
+		for _, cells := range r.said(o.args[0].(string)) {
+			c := &row{cells: cells, options: slices.Clone(r.options)}
+			c.options[i] = option{name: o.name, args: o.args, patch: map[string]any{}}
+			out = append(out, c)
+		}
+		for _, path := range paths(o.patch) {
+			for _, value := range shorter(at(o.patch, path)) {
+				c := r.only(r.words()).options[i]
+				put(c.patch, path, value)
+				become(c)
+			}
+		}
+	}
+	return out
+}
+
+// said returns the cells with another letter for a pod, or a mark more for a
+// node, of those that could say what a patch says of it.
+func (r *row) said(object string) [][]string {
+	var out [][]string
+	kind, name, _ := strings.Cut(object, "/")
+	for i, cell := range r.cells {
+		become := func(cell string) {
+			c := slices.Clone(r.cells)
+			c[i] = cell
+			out = append(out, c)
+		}
+		number := strconv.Itoa(i)
+		if kind == "nodes" && name == "n"+number {
+			for _, mark := range []string{"!", "#", "^"} {
+				become(mark + cell)
+			}
+		}
+		pods := strings.TrimLeft(cell, "!#^~")
+		for j, pod := range strings.Split(pods, "/") {
+			if kind != "pods" || name != podName(number, j) {
+				continue
+			}
+			for letter := range len(plain) {
+				with := strings.Split(pods, "/")
+				with[j] = plain[letter:letter+1] + pod[1:]
+				become(cell[:len(cell)-len(pods)] + strings.Join(with, "/"))
+			}
+		}
+	}
+	return out
+}
+
+// shorter returns the value with one member less in one of the lists that it
+// holds, at any depth. No list loses its last one.
+func shorter(value any) []any {
+	var out []any
+	switch value := value.(type) {
+	case []any:
+		for i, member := range value {
+			if len(value) > 1 {
+				out = append(out, slices.Concat(value[:i], value[i+1:]))
+			}
+			for _, less := range shorter(member) {
+				c := slices.Clone(value)
+				c[i] = less
+				out = append(out, c)
+			}
+		}
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(value)) {
+			for _, less := range shorter(value[key]) {
+				c := maps.Clone(value)
+				c[key] = less
+				out = append(out, c)
+			}
+		}
+	}
+	return out
+}
+
+func clone(s *snapshot.Snapshot) *snapshot.Snapshot {
+	c := *s
+	c.DaemonSet = s.DaemonSet.DeepCopy()
+	c.Nodes, c.Pods, c.Revisions, c.Events, c.PodDisruptionBudgets = slices.Clone(s.Nodes), slices.Clone(s.Pods), slices.Clone(s.Revisions), slices.Clone(s.Events), slices.Clone(s.PodDisruptionBudgets)
+	for i := range c.Nodes {
+		c.Nodes[i] = *s.Nodes[i].DeepCopy()
+	}
+	for i := range c.Pods {
+		c.Pods[i] = *s.Pods[i].DeepCopy()
+	}
+	for i := range c.Revisions {
+		c.Revisions[i] = *s.Revisions[i].DeepCopy()
+	}
+	for i := range c.Events {
+		c.Events[i] = *s.Events[i].DeepCopy()
+	}
+	for i := range c.PodDisruptionBudgets {
+		c.PodDisruptionBudgets[i] = *s.PodDisruptionBudgets[i].DeepCopy()
+	}
+	c.Gaps = slices.Clone(s.Gaps)
+	return &c
+}

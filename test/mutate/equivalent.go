@@ -1,0 +1,123 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+// equivalent is a change after which the package still says the same of every
+// Snapshot.
+type equivalent struct {
+	file, function string
+	from, to       string // as in mutant
+	why            string // one sentence that anybody can check against the code
+}
+
+// equivalents are tried when they are drawn, do not count, and fail the run if
+// a test catches one: then the sentence is wrong. So does one that is the
+// change of no place, or of several.
+var equivalents = []equivalent{
+	{
+		"budget.go", "resolveBudget", `profile.MaxSurge && ru.MaxSurge != nil`, `profile.MaxSurge`,
+		"scale makes 0 of a limit that is not there, and a surge of 0 changes nothing",
+	},
+	{
+		"budget.go", "allowsSurge", `surge, err := scale(u.RollingUpdate.MaxSurge, 1)`, `surge, err := scale(u.RollingUpdate.MaxSurge, 2)`,
+		"a percentage of two nodes, rounded up, is above 0 where it is of one, and a number is not scaled",
+	},
+	{
+		"budget.go", "scaled", `v.Type != intstr.String || !found`, `!found`,
+		"a number has no text, so no % is found in it",
+	},
+	{
+		"budget.go", "scaled", `v.Type != intstr.String || !found`, `v.Type != intstr.String`,
+		"a text without % is refused before",
+	},
+	{
+		"budget.go", "scaled", `v.Type != intstr.String || !found`, `v.Type != intstr.String && !found`,
+		"the two are the same, for both reasons above",
+	},
+	{
+		"manage.go", "State.managePods", `return n.ShouldRun.OK && st.NodesRead`, `return n.ShouldRun.OK`,
+		"where the nodes were not read there are only those that a pod is for, so none without pods",
+	},
+	{
+		"rollingupdate.go", "State.Holds", `return n.ShouldRun.OK && st.NodesRead`, `return n.ShouldRun.OK`,
+		"where the nodes were not read there are only those that a pod is for, so none is empty",
+	},
+	{
+		"manage.go", "State.surgePods", `len(running) <= 1`, `len(running) < 1`,
+		"of a single pod what follows finds no second one of its kind and none to supersede, and creates nothing",
+	},
+	{
+		"manage.go", "State.surgePods", `len(running) <= 1`, `len(running) <= 0`,
+		"of a single pod what follows finds no second one of its kind and none to supersede, and creates nothing",
+	},
+	{
+		"place.go", "Placement.checkAffinity", `best, fewest := -1, 0`, `best, fewest := -1, 1`,
+		"the first term that fails sets both, before fewest is read",
+	},
+	{
+		"place.go", "wholeNumber", `return n, err == nil && strconv.FormatInt(n, 10) == s`, `return n, strconv.FormatInt(n, 10) == s`,
+		"what ParseInt refuses is not how any number is printed",
+	},
+	{
+		"place.go", "term.labelFor", `!r.field && r.expr.Key == key && !r.meets(trial)`, `r.expr.Key == key && !r.meets(trial)`,
+		"the trial has the node's name: a field that it does not meet makes labelChanges give up the term for the node, too",
+	},
+	{
+		"profile.go", "holds", `i == 0 && v.minor > s.minor || v.minor == s.minor && v.patch >= s.patch`, `i == 0 && v.minor >= s.minor || v.minor == s.minor && v.patch >= s.patch`,
+		"the first version of a rule is a .0, which no patch release is before",
+	},
+	{
+		"revision.go", "liveForm", `err != nil || s.VersionSource != snapshot.VersionDefault`, `s.VersionSource != snapshot.VersionDefault`,
+		"a template that has no one form has no other, and that error is returned then",
+	},
+	{
+		"revision.go", "matches", `return err == nil && stored.Equal(live)`, `return stored.Equal(live)`,
+		"with an error there is no content, and the live template always has some",
+	},
+	{
+		"rollingupdate.go", "State.rollingUpdate", `return`, `(left out)`,
+		"a step with an error gets the same reason below",
+	},
+	{
+		"rollingupdate.go", "State.oldPods", `n++`, `n--`,
+		"the number is only ever compared with 0",
+	},
+	{
+		"status.go", "Node.Membership", `Available: p.Ready && p.Available.OK`, `Available: p.Available.OK`,
+		"a pod that is not ready is not available",
+	},
+	{
+		"sync.go", "class.cut", `return i.Reason != from[0].Reason`, `return i.Reason != from[1].Reason`,
+		"whether all are the same does not depend on which one they are compared with, and a class that is cut has two",
+	},
+	{
+		"sync.go", "class.cut", `out.Reason, out.From = from[0].Reason, plain(from)`, `out.Reason, out.From = from[1].Reason, plain(from)`,
+		"here all reasons are the same, and a class that is cut has two members",
+	},
+}
+
+// claims returns which candidates an equivalent of the list is about, by their
+// indices.
+func claims(all []mutant, list []equivalent) (map[int]equivalent, error) {
+	of := map[int]equivalent{}
+	var wrong []string
+	for _, e := range list {
+		count := 0
+		for i, m := range all {
+			if m.file == e.file && m.function == e.function && m.from == e.from && m.to == e.to {
+				of[i] = e
+				count++
+			}
+		}
+		if count != 1 || e.why == "" {
+			wrong = append(wrong, fmt.Sprintf("%s %s: %s -> %s: %d candidates, why %q", e.file, e.function, e.from, e.to, count, e.why))
+		}
+	}
+	if len(wrong) > 0 {
+		return nil, fmt.Errorf("equivalents that are not one candidate each, with a why:\n  %s", strings.Join(wrong, "\n  "))
+	}
+	return of, nil
+}

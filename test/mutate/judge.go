@@ -1,0 +1,242 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// judges are the tests and the oracle, built once with all mutants in them.
+type judges struct {
+	root    string // of the main module
+	scratch string
+	timeout time.Duration // of one program; what takes longer is caught
+	number  string        // the file that says which mutant is on
+	overlay string        // for go's -overlay: what stands for which file
+	rules   program
+	others  []program // the tests of packages that stand on the rules
+	oracle  *program  // nil leaves it out
+	slow    string    // the tests of the rules that take long, as -test.run has it
+}
+
+// program is the tests of one package.
+type program struct {
+	name, dir, path string
+	env             []string
+}
+
+// verdict is who caught a mutant, and with what.
+type verdict struct {
+	by   catcher
+	with string // the test that failed first
+}
+
+type catcher string
+
+const (
+	byTests  catcher = "go test"
+	byOracle catcher = "the oracle"
+	byNobody catcher = "nobody"
+)
+
+// build puts the candidates that compile into the package, and builds all that
+// judges them. It returns the others, by their numbers: a candidate's is its
+// index and one.
+func (j *judges) build(ctx context.Context, s *source, all []mutant, oracle bool, env []string) (bad map[int]bool, err error) {
+	j.number, bad = filepath.Join(j.scratch, "number"), map[int]bool{}
+	mutants := map[int]mutant{}
+	for i, m := range all {
+		mutants[i+1] = m
+	}
+	for {
+		if err := j.write(s.instrument(mutants, j.number)); err != nil {
+			return nil, err
+		}
+		out, err := j.run(ctx, j.root, nil, "go", "build", "-gcflags=-e", "-overlay", j.overlay, "./"+rules)
+		if err == nil {
+			break
+		}
+		found := refused.FindAllStringSubmatch(out, -1)
+		if len(found) == 0 {
+			return nil, fmt.Errorf("build the mutants: %w\n%s", err, out)
+		}
+		for _, f := range found {
+			n, err := strconv.Atoi(f[1])
+			if err != nil {
+				return nil, fmt.Errorf("build the mutants: %w\n%s", err, out)
+			}
+			delete(mutants, n)
+			bad[n] = true
+		}
+	}
+	if err := j.packages(ctx); err != nil {
+		return nil, err
+	}
+	for _, p := range append([]program{j.rules}, j.others...) {
+		if err := j.compile(ctx, p); err != nil {
+			return nil, err
+		}
+	}
+	if oracle {
+		if err := os.Mkdir(filepath.Join(j.scratch, "programs"), 0o700); err != nil {
+			return nil, err
+		}
+		j.oracle = &program{name: "test/oracle", dir: filepath.Join(j.root, "test", "oracle"), path: filepath.Join(j.scratch, "oracle.test"), env: env}
+		return bad, j.compile(ctx, *j.oracle)
+	}
+	return bad, nil
+}
+
+var refused = regexp.MustCompile(`mutant(\d+):\d`)
+
+// write puts the changed files into the scratch folder, and what they stand
+// for into a file for go's -overlay.
+func (j *judges) write(files map[string][]byte) error {
+	replace := map[string]string{}
+	for name, text := range files {
+		changed := filepath.Join(j.scratch, name)
+		replace[filepath.Join(j.root, rules, name)] = changed
+		if err := os.WriteFile(changed, text, 0o600); err != nil {
+			return err
+		}
+	}
+	raw, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		return err
+	}
+	j.overlay = filepath.Join(j.scratch, "overlay.json")
+	return os.WriteFile(j.overlay, raw, 0o600)
+}
+
+// packages finds the tests of the main module that the rules are part of. The
+// others pass whatever the mutant.
+func (j *judges) packages(ctx context.Context) error {
+	out, err := j.run(ctx, j.root, nil, "go", "list", "-test", "-f", `{{.ImportPath}}|{{.Dir}}|{{join .Deps " "}}`, "./...")
+	if err != nil {
+		return fmt.Errorf("list the tests: %w\n%s", err, out)
+	}
+	for line := range strings.Lines(out) {
+		part := strings.Split(strings.TrimSpace(line), "|")
+		if len(part) != 3 || !strings.HasSuffix(part[0], ".test") || !strings.Contains(part[2], "/"+rules) {
+			continue
+		}
+		p := program{name: strings.TrimSuffix(part[0], ".test"), dir: part[1], path: filepath.Join(j.scratch, fmt.Sprintf("%d.test", len(j.others)))}
+		if strings.HasSuffix(p.name, "/"+rules) {
+			p.path = filepath.Join(j.scratch, "rules.test")
+			j.rules = p
+			continue
+		}
+		j.others = append(j.others, p)
+	}
+	if j.rules.path == "" {
+		return fmt.Errorf("%s has no tests", rules)
+	}
+	return nil
+}
+
+func (j *judges) compile(ctx context.Context, p program) error {
+	out, err := j.run(ctx, p.dir, nil, "go", "test", "-c", "-vet=off", "-ldflags=-w", "-overlay", j.overlay, "-o", p.path, ".")
+	if err != nil {
+		return fmt.Errorf("build the tests of %s: %w\n%s", p.name, err, out)
+	}
+	return nil
+}
+
+// try returns who catches a mutant. The tests of the rules are asked first, the
+// quick ones before the others, then all tests of the module, and then, if
+// wanted, the oracle. Number 0 is no mutant.
+func (j *judges) try(ctx context.Context, number int, oracle bool) (verdict, error) {
+	if err := os.WriteFile(j.number, []byte(strconv.Itoa(number)), 0o600); err != nil {
+		return verdict{}, err
+	}
+	type question struct {
+		program
+		by   catcher
+		args []string
+	}
+	var ask []question
+	if j.slow == "" {
+		ask = append(ask, question{j.rules, byTests, []string{"-test.v"}})
+	} else {
+		ask = append(ask, question{j.rules, byTests, []string{"-test.skip=" + j.slow}}, question{j.rules, byTests, []string{"-test.run=" + j.slow}})
+	}
+	for _, p := range j.others {
+		ask = append(ask, question{p, byTests, nil})
+	}
+	if oracle && j.oracle != nil {
+		ask = append(ask, question{*j.oracle, byOracle, nil})
+	}
+	timeout := j.timeout
+	if number == 0 {
+		timeout = time.Hour // the oracle builds its programs now
+	}
+	for i, q := range ask {
+		limited, cancel := context.WithTimeout(ctx, timeout)
+		out, err := j.run(limited, q.dir, q.env, q.path, append(q.args, "-test.failfast")...)
+		late := limited.Err() != nil
+		cancel()
+		switch _, exited := errors.AsType[*exec.ExitError](err); {
+		case ctx.Err() != nil:
+			return verdict{}, ctx.Err()
+		case late:
+			return verdict{q.by, q.name + " timeout"}, nil
+		case exited:
+			return verdict{q.by, failure(out)}, nil
+		case err != nil:
+			return verdict{}, fmt.Errorf("test %s: %w", q.name, err)
+		}
+		if i == 0 && j.slow == "" {
+			j.slow = slow(out)
+		}
+	}
+	return verdict{by: byNobody}, nil
+}
+
+func (j *judges) run(ctx context.Context, dir string, env []string, name string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
+	cmd.WaitDelay = 10 * time.Second // for what a killed program has started
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+var passed = regexp.MustCompile(`(?m)^--- PASS: (\S+) \((\d+\.\d+)s\)`)
+
+// slow returns a pattern of the tests that took long.
+func slow(out string) string {
+	names := []string{"none"}
+	for _, m := range passed.FindAllStringSubmatch(out, -1) {
+		if seconds, err := strconv.ParseFloat(m[2], 64); err == nil && seconds > 0.1 {
+			names = append(names, m[1])
+		}
+	}
+	return "^(" + strings.Join(names, "|") + ")$"
+}
+
+var failed = regexp.MustCompile(`(?m)^ *--- FAIL: (\S+)`)
+
+// failure returns the innermost test that failed first in what tests wrote.
+func failure(out string) string {
+	name := ""
+	for _, m := range failed.FindAllStringSubmatch(out, -1) {
+		if name != "" && !strings.HasPrefix(m[1], name+"/") {
+			break
+		}
+		name = m[1]
+	}
+	switch {
+	case name != "" && strings.Contains(out, "panic: "):
+		return name + ", panic"
+	case name != "":
+		return name
+	}
+	return short(out)
+}
