@@ -1,5 +1,5 @@
 # What people run here. CI runs .ci/run, which calls these.
-.PHONY: build test lint oracle e2e krew-chain snapshot examples bench-start
+.PHONY: build test lint oracle oracle-all oracle-coverage mutants e2e krew-chain snapshot examples bench-start
 
 build: ## the plugin, as bin/kubectl-ds
 	go build -o bin/kubectl-ds ./cmd/kubectl-ds
@@ -11,12 +11,22 @@ lint: ## gofmt, go vet and staticcheck, in every module with code of ours
 	@unformatted=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go')); \
 	  [ -z "$$unformatted" ] || { echo "gofmt would change: $$unformatted"; exit 1; }
 	staticcheck=$$(tools/build.sh lint)/staticcheck; \
-	for module in . test/e2e test/oracle test/oracle/controller test/oracle/v1.37; do \
+	for module in . test/e2e test/oracle test/oracle/controller test/oracle/program; do \
 	  (cd $$module && go vet ./... && "$$staticcheck" ./...) || exit 1; \
 	done
 
-oracle: ## our rules against the real controller's own code
-	cd test/oracle && go test -count=1 -v -timeout 30m ./...
+oracle: ## our rules against the real controllers of four versions; ORACLE_SEED=n for other states
+	cd test/oracle && go test -count=1 -timeout 30m
+
+oracle-all: ## … of every version, with the numbers that docs/controller.md gives
+	cd test/oracle && ORACLE_VERSIONS=all ORACLE_STATES=10000 ORACLE_STATES_OTHERS=2000 ORACLE_TRACES=330 ORACLE_TRACES_OTHERS=60 \
+	  ORACLE_COVERAGE=../../coverage.md go test -count=1 -timeout 6h
+
+oracle-coverage: ## which rules the states reach, in every version, as coverage.md
+	cd test/oracle && ORACLE_VERSIONS=all ORACLE_STATES=2000 ORACLE_STATES_OTHERS=2000 ORACLE_COVERAGE=../../coverage.md go test -count=1 -timeout 3h -run TestSync
+
+mutants: ## break pkg/daemonset on purpose, sixty times, and see who notices; MUTANTS="-seed 2 -n 100"
+	go run ./test/mutate $(MUTANTS)
 
 e2e: ## the plugin against a real control plane, which is built once and kept in the cache
 	test/cluster/build.sh >/dev/null

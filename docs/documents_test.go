@@ -568,10 +568,17 @@ func made() map[string]*snapshot.Snapshot {
 		"terminating": grid("Nt Nt N", pod("p0", func(p *corev1.Pod) { at := ago(time.Hour); p.DeletionTimestamp = &at })),
 		"refused":     grid("- N", event("", "FailedCreate", "Error creating: exceeded quota", 4)),
 		"silent":      grid("- N", written(time.Hour, time.Hour)),
-		"missing":     grid("- N"),
-		"failed":      grid("nf ns N", pod("p0", func(p *corev1.Pod) { p.Status.Reason, p.Status.Message = "Evicted", "no disk" })),
-		"evict loop":  grid("nf N", event("", "FailedDaemonPod", "Found failed daemon pod kube-system/p0 on node n0, will try to kill it", 5), pod("p0", func(p *corev1.Pod) { p.Status.Reason, p.Status.Message = "Evicted", "no disk" })),
-		"not yet":     grid("W W N", dstest.MinReadySeconds(60), pod("p1", func(p *corev1.Pod) { p.Status.Conditions[1].LastTransitionTime = ago(-time.Minute) })),
+		"held up":     grid("- N", dstest.Version("v1.24.17"), event("", "FailedCreate", "Error creating: exceeded quota", 4)),
+		"held up, newer": grid("O N", dstest.Version("v1.24.17"), daemonSet(func(ds *appsv1.DaemonSet) {
+			ds.Generation, ds.Spec.UpdateStrategy.RollingUpdate.MaxUnavailable = 3, &invalid
+		})),
+		"comparison": grid("N", daemonSet(func(ds *appsv1.DaemonSet) {
+			ds.Spec.Template.Spec.Tolerations = []corev1.Toleration{{Key: "level", Operator: corev1.TolerationOpGt, Value: "5"}}
+		})),
+		"missing":    grid("- N"),
+		"failed":     grid("nf ns N", pod("p0", func(p *corev1.Pod) { p.Status.Reason, p.Status.Message = "Evicted", "no disk" })),
+		"evict loop": grid("nf N", event("", "FailedDaemonPod", "Found failed daemon pod kube-system/p0 on node n0, will try to kill it", 5), pod("p0", func(p *corev1.Pod) { p.Status.Reason, p.Status.Message = "Evicted", "no disk" })),
+		"not yet":    grid("W W N", dstest.MinReadySeconds(60), pod("p1", func(p *corev1.Pod) { p.Status.Conditions[1].LastTransitionTime = ago(-time.Minute) })),
 		"hands": grid("Na Nr Nx N N/N", edit(func(s *snapshot.Snapshot) {
 			s.Pods = append(s.Pods, *s.Pods[3].DeepCopy())
 			last := &s.Pods[len(s.Pods)-1]

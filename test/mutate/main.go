@@ -11,13 +11,17 @@
 // Candidates are comparisons, booleans, sort keys, roundings, sums, numbers,
 // min and max, cases, and the fields of Profile: their uses, and the versions
 // that they came with. A run has at least one of every file that has code, and
-// of every field of Profile. What does not compile is no mutant; another one
-// is drawn.
+// of every field of Profile. What does not compile is no mutant.
+//
+// All mutants are built into the package at once, and a file says which of them
+// is on (instrument.go): so there is one build of the tests and of the oracle,
+// and a mutant takes as long as the first test that fails. The tree is not
+// written to; go's -overlay puts the changed files in place. Go vet is not
+// asked.
 //
 // The exit status is 1 when a mutant survives, when a file or field has no
-// candidate, or when the list of equivalents (equivalent.go) is wrong.
-//
-// The tree is not written to: go's -overlay puts the changed file in place.
+// candidate, or when the list of equivalents (equivalent.go) is wrong. What the
+// environment says to the oracle holds here too, as ORACLE_VERSIONS=all.
 package main
 
 import (

@@ -297,7 +297,7 @@ func (c *cluster) fate(p *corev1.Pod, exists map[string]bool) (e event, from, to
 	}
 	switch {
 	case p.DeletionTimestamp != nil && len(p.Finalizers) > 0:
-		return freed, 3, 8
+		return freed, 4, 8
 	case p.DeletionTimestamp != nil:
 		return finished, 1, 3
 	case p.Spec.NodeName != "" && !exists[node]:

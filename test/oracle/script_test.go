@@ -37,7 +37,7 @@ func TestClusterGoesOn(t *testing.T) {
 		{func(c *cluster) { unplaced(pod(c)) }, 2, 4, "Running ready", "and ready after one to three more"},
 		{func(c *cluster) { unplaced(pod(c)); pod(c).Spec.Containers[0].Image = brokenImage }, 0, 0, "Running ready", "a broken one never is"},
 		{func(c *cluster) { c.delete(pod(c).Name) }, 1, 3, gone, "a deleted pod is gone after one to three"},
-		{func(c *cluster) { pod(c).Finalizers = []string{"x"}; c.delete(pod(c).Name) }, 3, 8, gone, "later if a finalizer holds it"},
+		{func(c *cluster) { pod(c).Finalizers = []string{"x"}; c.delete(pod(c).Name) }, 4, 8, gone, "later if a finalizer holds it"},
 		{func(c *cluster) { c.now.Nodes = c.now.Nodes[1:] }, 4, 8, gone, "the pods of a vanished node are collected"},
 		{func(c *cluster) { unplaced(pod(c)); c.now.Nodes = c.now.Nodes[1:] }, 0, 0, gone, "but not one that was never bound"},
 		{func(c *cluster) { pod(c).Status.Phase = corev1.PodFailed }, 300, 600, gone, "a pod that has ended is left to the controller for long"},
