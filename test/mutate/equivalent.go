@@ -15,7 +15,7 @@ type equivalent struct {
 
 // equivalents are tried when they are drawn, do not count, and fail the run if
 // a test catches one: then the sentence is wrong. So does one that is the
-// change of no place, or of several.
+// change of no place, or of several, or does not compile.
 var equivalents = []equivalent{
 	{
 		"budget.go", "resolveBudget", `profile.MaxSurge && ru.MaxSurge != nil`, `profile.MaxSurge`,
@@ -30,12 +30,8 @@ var equivalents = []equivalent{
 		"a number has no text, so no % is found in it",
 	},
 	{
-		"budget.go", "scaled", `v.Type != intstr.String || !found`, `v.Type != intstr.String`,
-		"a text without % is refused before",
-	},
-	{
 		"budget.go", "scaled", `v.Type != intstr.String || !found`, `v.Type != intstr.String && !found`,
-		"the two are the same, for both reasons above",
+		"a number has no text, so no % is found in it, and a text without % is refused before",
 	},
 	{
 		"manage.go", "State.managePods", `return n.ShouldRun.OK && st.NodesRead`, `return n.ShouldRun.OK`,
@@ -56,10 +52,6 @@ var equivalents = []equivalent{
 	{
 		"place.go", "Placement.checkAffinity", `best, fewest := -1, 0`, `best, fewest := -1, 1`,
 		"the first term that fails sets both, before fewest is read",
-	},
-	{
-		"place.go", "wholeNumber", `return n, err == nil && strconv.FormatInt(n, 10) == s`, `return n, strconv.FormatInt(n, 10) == s`,
-		"what ParseInt refuses is not how any number is printed",
 	},
 	{
 		"place.go", "term.labelFor", `!r.field && r.expr.Key == key && !r.meets(trial)`, `r.expr.Key == key && !r.meets(trial)`,

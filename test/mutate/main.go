@@ -79,7 +79,7 @@ func parseOptions(args []string) (o options, err error) {
 	flags.StringVar(&o.at, "at", "", "every candidate of this line, as place.go:178")
 	flags.DurationVar(&o.timeout, "timeout", 5*time.Minute, "for the tests of one package; a mutant that takes longer is caught")
 	flags.BoolVar(&o.oracle, "oracle", true, "ask the real controllers about what no test catches")
-	flags.IntVar(&o.states, "states", 3000, "how many random states the oracle draws of the newest version")
+	flags.IntVar(&o.states, "states", 1000, "how many random states the oracle draws of the newest version")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
@@ -223,6 +223,11 @@ func (d *draw) choose(o options) error {
 		}
 		if here && !d.bad[i+1] {
 			order = append(order, i)
+		}
+	}
+	for _, i := range sortedKeys(d.equal) {
+		if d.bad[i+1] {
+			return fmt.Errorf("is on the list of equivalents, and does not compile: %s", d.all[i])
 		}
 	}
 	if len(order) == 0 {

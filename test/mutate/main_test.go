@@ -226,6 +226,9 @@ func TestChoose(t *testing.T) {
 	if err := (&draw{source: s, all: all}).choose(options{at: "place.go:1"}); err == nil {
 		t.Error("a line without any has one")
 	}
+	if err := (&draw{source: s, all: all, bad: map[int]bool{1: true}, equal: map[int]equivalent{0: {}}}).choose(options{n: 60}); err == nil {
+		t.Error("an equivalent that does not compile is one")
+	}
 }
 
 func TestClaims(t *testing.T) {

@@ -14,8 +14,8 @@
 //	ORACLE_SEED           the first seed (1)
 //	ORACLE_STATES         how many random states TestSync draws of the newest version (2000)
 //	ORACLE_STATES_OTHERS  … and of each other version (500)
-//	ORACLE_TRACES         how many rollouts TestTraces follows of the newest version (30)
-//	ORACLE_TRACES_OTHERS  … and of each other version (10)
+//	ORACLE_TRACES         how many rollouts TestTraces follows of the newest version (60)
+//	ORACLE_TRACES_OTHERS  … and of each other version (20)
 //	ORACLE_PLACEMENTS     how many states TestPlacement draws of the newest version (2000)
 //	ORACLE_COVERAGE       a file for the table of what the states reached
 //	ORACLE_PROGRAMS       a folder that holds programs that were built already

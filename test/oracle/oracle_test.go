@@ -122,14 +122,15 @@ func program(t *testing.T, version string) string {
 }
 
 // start runs a version's controller so many times for one test, with the
-// feature gates on that its Profile takes to be on, and those given.
-func start(t *testing.T, version string, count int, gates ...string) []*Program {
+// feature gates on that its Profile takes to be on.
+func start(t *testing.T, version string, count int) []*Program {
 	t.Helper()
 	path := program(t, version)
 	profile, err := daemonset.ForVersion(version)
 	if err != nil {
 		t.Fatal(err)
 	}
+	var gates []string
 	if profile.TolerationComparison {
 		gates = append(gates, "TaintTolerationComparisonOperators=true")
 	}

@@ -487,30 +487,21 @@ func (c *cluster) revision(name string) int {
 }
 
 // begins tells whether a random state is one to begin a trace with: not being
-// deleted, with limits that an API server lets pass, and no crowd whose rollout
-// is slow.
+// deleted, with limits that an API server of the version lets pass, and no
+// crowd of hundreds of nodes, whose rollout takes minutes.
 func begins(s *snapshot.Snapshot, profile daemonset.Profile) bool {
 	ds := s.DaemonSet
+	if ds.DeletionTimestamp != nil || len(s.Nodes) >= 100 {
+		return false
+	}
 	ru := ds.Spec.UpdateStrategy.RollingUpdate
-	crowd := len(s.Nodes) >= 100
-	switch {
-	case ds.DeletionTimestamp != nil:
-		return false
-	case ru == nil:
-		return !crowd
-	case ru.MaxUnavailable == nil || !profile.RollingUpdateV2 && isZero(ru.MaxUnavailable):
-		return false
+	if ru == nil {
+		return true
 	}
-	limit := ru.MaxUnavailable
-	if ru.MaxSurge != nil && !isZero(ru.MaxSurge) {
-		limit = ru.MaxSurge
+	passes := func(v *intstr.IntOrString) bool {
+		_, err := intstr.GetScaledValueFromIntOrPercent(v, 100, true)
+		return err == nil
 	}
-	for _, v := range []*intstr.IntOrString{ru.MaxUnavailable, limit} {
-		if _, err := intstr.GetScaledValueFromIntOrPercent(v, 100, true); err != nil {
-			return false
-		}
-	}
-	return !crowd || limit.String() == "100%" || limit.IntValue() > 100
+	zero := ru.MaxUnavailable != nil && (ru.MaxUnavailable.String() == "0" || ru.MaxUnavailable.String() == "0%")
+	return passes(ru.MaxUnavailable) && (ru.MaxSurge == nil || passes(ru.MaxSurge)) && (profile.RollingUpdateV2 || !zero)
 }
-
-func isZero(v *intstr.IntOrString) bool { return v.String() == "0" || v.String() == "0%" }
