@@ -49,7 +49,7 @@ func resolveBudget(ds *appsv1.DaemonSet, desired int, profile Profile) Budget {
 			return b
 		}
 		b.MaxUnavailable, b.Spec, b.Scaled = unavailable, ru.MaxUnavailable.String(), scaled(ru.MaxUnavailable, desired)
-		if profile.MaxSurge && ru.MaxSurge != nil {
+		if profile.MaxSurge {
 			surge, err := scale(ru.MaxSurge, desired)
 			if err != nil {
 				b.Invalid = fmt.Sprintf("spec.updateStrategy.rollingUpdate.maxSurge: %q", ru.MaxSurge.String())
@@ -89,7 +89,7 @@ func scale(v *intstr.IntOrString, of int) (int, error) {
 // a value that is not a percentage.
 func scaled(v *intstr.IntOrString, of int) string {
 	percent, found := strings.CutSuffix(v.StrVal, "%")
-	if v.Type != intstr.String || !found {
+	if !found {
 		return ""
 	}
 	n, err := strconv.Atoi(percent)

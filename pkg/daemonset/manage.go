@@ -56,7 +56,7 @@ func (st *State) managePods(n *Node, deletes *class) (create bool) {
 		return false
 	}
 	if len(n.Pods) == 0 {
-		return n.ShouldRun.OK && st.NodesRead
+		return n.ShouldRun.OK
 	}
 	var running []*Pod
 	var failed, failedOrphans []Item
@@ -93,8 +93,8 @@ func (st *State) managePods(n *Node, deletes *class) (create bool) {
 // without a running pod gets one even while another terminates. Only the hash
 // label tells new from old here, not the template generation.
 func (st *State) surgePods(n *Node, running []*Pod, deletes *class) (create bool) {
-	if len(running) <= 1 {
-		return len(running) == 0 && n.ShouldRun.OK && st.NodesRead
+	if len(running) == 0 {
+		return n.ShouldRun.OK && st.NodesRead
 	}
 	var oldPod, newPod *Pod
 	for _, p := range running {

@@ -482,7 +482,7 @@ func (t *term) labelFor(n *corev1.Node, key string) (Change, bool) {
 		}
 		met := true
 		for i := range t.requirements {
-			if r := &t.requirements[i]; !r.field && r.expr.Key == key && !r.meets(trial) {
+			if r := &t.requirements[i]; r.expr.Key == key && !r.meets(trial) {
 				met = false
 			}
 		}

@@ -124,7 +124,8 @@ func revisionHash(r *appsv1.ControllerRevision) string {
 
 // liveForm returns the live template as the controller would store it. Where
 // nothing tells the controller's version, it is in the form of the newest
-// revision, by number, that holds the template in any form.
+// revision, by number, that holds the template in any form; of two with one
+// number, in the profile's.
 func liveForm(s *snapshot.Snapshot, profile Profile) (template.Content, error) {
 	form, err := template.Of(&s.DaemonSet.Spec.Template, !profile.TemplateWithoutNullTime)
 	if err != nil || s.VersionSource != snapshot.VersionDefault {
@@ -134,19 +135,17 @@ func liveForm(s *snapshot.Snapshot, profile Profile) (template.Content, error) {
 	if err != nil {
 		return nil, err
 	}
-	newest := int64(-1)
-	for i := range s.Revisions {
-		r := &s.Revisions[i]
-		if r.Revision <= newest {
-			continue
+	highest := func(of template.Content) int64 {
+		number := int64(-1)
+		for i := range s.Revisions {
+			if r := &s.Revisions[i]; matches(r, of, profile) {
+				number = max(number, r.Revision)
+			}
 		}
-		switch {
-		case matches(r, form, profile):
-			newest = r.Revision
-		case matches(r, other, profile):
-			newest = r.Revision
-			form, other = other, form
-		}
+		return number
+	}
+	if highest(other) > highest(form) {
+		return other, nil
 	}
 	return form, nil
 }

@@ -106,6 +106,8 @@ func TestRevisionsOfStep(t *testing.T) {
 		{"N", options{unknownVersion, revision("agent-old", holding(nullTime), numbered(7))}, StepRevisions{Current: []string{"agent-old"}, Number: 7}, "whichever that is"},
 		{"N", options{unknownVersion, revision("agent-new", holding(nullTime), numbered(0))}, settled, "even one of number 0, which is taken up again"},
 		{"N", options{unknownVersion, revision("agent-old", holding(spaced), numbered(7)), revision("agent-new", holding(nullTime))}, StepRevisions{Current: []string{"agent-old"}, Number: 7}, "in whatever order they are listed"},
+		{"N", options{unknownVersion, revision("agent-old", holding(nullTime), numbered(2))}, StepRevisions{Current: []string{"agent-new"}, Number: 3}, "of one number the newest version's form counts, wherever it stands"},
+		{"N", options{unknownVersion, revision("agent-old", holding(spaced), numbered(2)), revision("agent-new", holding(nullTime))}, StepRevisions{Current: []string{"agent-old"}, Number: 3}, "as much where it is listed first"},
 		{"N", options{dstest.Version("v1.38.0"), revision("agent-new", holding(future))}, settled, "of a newer Kubernetes, what these types do not know is left out"},
 		{"N", options{revision("agent-new", holding(future))}, cut(3), "which of a known one it is not"},
 		{"N", options{revision("agent-new", holding(`{"spec":{"template":{}}}`))}, cut(3), "one with other data is old, and a new one is cut with the next number"},

@@ -1,12 +1,13 @@
 package daemonset
 
+import "slices"
+
 // rollingUpdate fills a step with what replaces old pods, by the algorithm of
 // the version and by the budget: unavailable nodes, or a surge.
 func (st *State) rollingUpdate(step *Step) {
 	switch {
 	case st.Budget.Invalid != "":
-		step.Reason, step.Error = StepFails, &StepError{Code: InvalidBudget, Field: st.Budget.Invalid}
-		return
+		step.Error = &StepError{Code: InvalidBudget, Field: st.Budget.Invalid}
 	case !st.Profile.RollingUpdateV2:
 		st.replaceLegacy(step)
 	case st.Budget.MaxSurge == 0:
@@ -19,7 +20,7 @@ func (st *State) rollingUpdate(step *Step) {
 		step.Reason = StepFails
 	case step.Creates.Len()+step.Deletes.Len() > 0:
 		step.Kind, step.Reason = StepRollingUpdate, StepReplacing
-	case st.oldPods() == 0:
+	case !st.anyOld():
 		step.Reason = StepUpToDate
 	case st.Used() >= st.Limit():
 		step.Reason = StepBudgetSpent
@@ -36,17 +37,11 @@ func (st *State) Limit() int {
 	return st.Budget.MaxUnavailable
 }
 
-// oldPods counts the pods that are not updated and not on their way out.
-func (st *State) oldPods() int {
-	n := 0
-	for i := range st.Nodes {
-		for j := range st.Nodes[i].Pods {
-			if p := &st.Nodes[i].Pods[j]; !p.Updated && !p.Terminating {
-				n++
-			}
-		}
-	}
-	return n
+// anyOld tells whether a pod is not updated and not on its way out.
+func (st *State) anyOld() bool {
+	return slices.ContainsFunc(st.Nodes, func(n Node) bool {
+		return slices.ContainsFunc(n.Pods, func(p Pod) bool { return !p.Updated && !p.Terminating })
+	})
 }
 
 // Holds tells whether the node uses up one of the budget. Every node counts
@@ -69,7 +64,7 @@ func (st *State) Holds(n *Node) bool {
 	}
 	switch n.Slot {
 	case SlotEmpty:
-		return n.ShouldRun.OK && st.NodesRead
+		return n.ShouldRun.OK
 	case SlotExcess, SlotOnlyTerminating, SlotBoth, SlotNewUnavailable:
 		return true
 	case SlotOldUnavailable:

@@ -41,7 +41,7 @@ func (n *Node) Membership() Membership {
 		return Membership{Desired: true}
 	}
 	p := &n.Pods[0]
-	return Membership{Desired: true, Current: true, Ready: p.Ready, Updated: p.Updated, Available: p.Ready && p.Available.OK}
+	return Membership{Desired: true, Current: true, Ready: p.Ready, Updated: p.Updated, Available: p.Available.OK}
 }
 
 // Counts returns the status that the controller would write now, and false

@@ -18,44 +18,12 @@ type equivalent struct {
 // change of no place, or of several, or does not compile.
 var equivalents = []equivalent{
 	{
-		"budget.go", "resolveBudget", `profile.MaxSurge && ru.MaxSurge != nil`, `profile.MaxSurge`,
-		"scale makes 0 of a limit that is not there, and a surge of 0 changes nothing",
-	},
-	{
 		"budget.go", "allowsSurge", `surge, err := scale(u.RollingUpdate.MaxSurge, 1)`, `surge, err := scale(u.RollingUpdate.MaxSurge, 2)`,
 		"a percentage of two nodes, rounded up, is above 0 where it is of one, and a number is not scaled",
 	},
 	{
-		"budget.go", "scaled", `v.Type != intstr.String || !found`, `!found`,
-		"a number has no text, so no % is found in it",
-	},
-	{
-		"budget.go", "scaled", `v.Type != intstr.String || !found`, `v.Type != intstr.String && !found`,
-		"a number has no text, so no % is found in it, and a text without % is refused before",
-	},
-	{
-		"manage.go", "State.managePods", `return n.ShouldRun.OK && st.NodesRead`, `return n.ShouldRun.OK`,
-		"where the nodes were not read there are only those that a pod is for, so none without pods",
-	},
-	{
-		"rollingupdate.go", "State.Holds", `return n.ShouldRun.OK && st.NodesRead`, `return n.ShouldRun.OK`,
-		"where the nodes were not read there are only those that a pod is for, so none is empty",
-	},
-	{
-		"manage.go", "State.surgePods", `len(running) <= 1`, `len(running) < 1`,
-		"of a single pod what follows finds no second one of its kind and none to supersede, and creates nothing",
-	},
-	{
-		"manage.go", "State.surgePods", `len(running) <= 1`, `len(running) <= 0`,
-		"of a single pod what follows finds no second one of its kind and none to supersede, and creates nothing",
-	},
-	{
 		"place.go", "Placement.checkAffinity", `best, fewest := -1, 0`, `best, fewest := -1, 1`,
 		"the first term that fails sets both, before fewest is read",
-	},
-	{
-		"place.go", "term.labelFor", `!r.field && r.expr.Key == key && !r.meets(trial)`, `r.expr.Key == key && !r.meets(trial)`,
-		"the trial has the node's name: a field that it does not meet makes labelChanges give up the term for the node, too",
 	},
 	{
 		"profile.go", "holds", `i == 0 && v.minor > s.minor || v.minor == s.minor && v.patch >= s.patch`, `i == 0 && v.minor >= s.minor || v.minor == s.minor && v.patch >= s.patch`,
@@ -68,18 +36,6 @@ var equivalents = []equivalent{
 	{
 		"revision.go", "matches", `return err == nil && stored.Equal(live)`, `return stored.Equal(live)`,
 		"with an error there is no content, and the live template always has some",
-	},
-	{
-		"rollingupdate.go", "State.rollingUpdate", `return`, `(left out)`,
-		"a step with an error gets the same reason below",
-	},
-	{
-		"rollingupdate.go", "State.oldPods", `n++`, `n--`,
-		"the number is only ever compared with 0",
-	},
-	{
-		"status.go", "Node.Membership", `Available: p.Ready && p.Available.OK`, `Available: p.Available.OK`,
-		"a pod that is not ready is not available",
 	},
 	{
 		"sync.go", "class.cut", `return i.Reason != from[0].Reason`, `return i.Reason != from[1].Reason`,
