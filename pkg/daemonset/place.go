@@ -437,7 +437,7 @@ func (t *term) labelChanges(n *corev1.Node, fixed map[string]string) ([]Change, 
 	for i := range t.requirements {
 		r := &t.requirements[i]
 		key := r.expr.Key
-		if r.meets(n) || !r.field && done[key] {
+		if r.meets(n) || done[key] {
 			continue
 		}
 		if _, isFixed := fixed[key]; r.field || isFixed || kubeletLabels[key] {

@@ -31,6 +31,7 @@ type judges struct {
 type program struct {
 	name, dir, path string
 	env             []string
+	took            time.Duration // unchanged
 }
 
 // verdict is who caught a mutant, and with what.
@@ -158,27 +159,28 @@ func (j *judges) try(ctx context.Context, number int, oracle bool) (verdict, err
 		return verdict{}, err
 	}
 	type question struct {
-		program
+		*program
 		by   catcher
 		args []string
 	}
 	var ask []question
 	if j.slow == "" {
-		ask = append(ask, question{j.rules, byTests, []string{"-test.v"}})
+		ask = append(ask, question{&j.rules, byTests, []string{"-test.v"}})
 	} else {
-		ask = append(ask, question{j.rules, byTests, []string{"-test.skip=" + j.slow}}, question{j.rules, byTests, []string{"-test.run=" + j.slow}})
+		ask = append(ask, question{&j.rules, byTests, []string{"-test.skip=" + j.slow}}, question{&j.rules, byTests, []string{"-test.run=" + j.slow}})
 	}
-	for _, p := range j.others {
-		ask = append(ask, question{p, byTests, nil})
+	for i := range j.others {
+		ask = append(ask, question{&j.others[i], byTests, nil})
 	}
 	if oracle && j.oracle != nil {
-		ask = append(ask, question{*j.oracle, byOracle, nil})
-	}
-	timeout := j.timeout
-	if number == 0 {
-		timeout = time.Hour // the oracle builds its programs now
+		ask = append(ask, question{j.oracle, byOracle, nil})
 	}
 	for i, q := range ask {
+		timeout := max(j.timeout, 10*q.took) // a machine that is busy catches nothing
+		if number == 0 {
+			timeout = time.Hour // the oracle builds its programs now
+		}
+		began := time.Now()
 		limited, cancel := context.WithTimeout(ctx, timeout)
 		out, err := j.run(limited, q.dir, q.env, q.path, append(q.args, "-test.failfast")...)
 		late := limited.Err() != nil
@@ -192,6 +194,9 @@ func (j *judges) try(ctx context.Context, number int, oracle bool) (verdict, err
 			return verdict{q.by, failure(out)}, nil
 		case err != nil:
 			return verdict{}, fmt.Errorf("test %s: %w", q.name, err)
+		}
+		if number == 0 {
+			q.took = time.Since(began)
 		}
 		if i == 0 && j.slow == "" {
 			j.slow = slow(out)
