@@ -19,7 +19,7 @@ oracle: ## our rules against the real controllers of four versions; ORACLE_SEED=
 	cd test/oracle && go test -count=1 -timeout 30m
 
 oracle-all: ## … of every version, with the numbers that docs/controller.md gives
-	cd test/oracle && ORACLE_VERSIONS=all ORACLE_STATES=10000 ORACLE_STATES_OTHERS=2000 ORACLE_TRACES=330 ORACLE_TRACES_OTHERS=60 \
+	cd test/oracle && ORACLE_VERSIONS=all ORACLE_STATES=10000 ORACLE_STATES_OTHERS=2000 ORACLE_TRACES=400 ORACLE_TRACES_OTHERS=80 \
 	  ORACLE_COVERAGE=../../coverage.md go test -count=1 -timeout 6h
 
 oracle-coverage: ## which rules the states reach, in every version, as coverage.md
