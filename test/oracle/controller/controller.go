@@ -1,9 +1,10 @@
 // Package controller runs the DaemonSet controller of one Kubernetes version
-// on states that it reads, for exactly one sync each, and says what it wrote.
+// on states that it reads, one sync at a time, and says what it wrote: a new
+// controller for each sync, or, in a trace, one that lives on.
 //
 // It is shared by the programs of all versions, and so uses of client-go only
-// what all of them have. The module names no requirements: each program builds
-// it with the API types and the client of its own version.
+// what all of them have. go.mod names the oldest; each program builds it with
+// the API types and the client of its own version.
 package controller
 
 import (

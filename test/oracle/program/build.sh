@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds the program with the controller of a version that versions holds.
 #
-#   ./build.sh v1.30.14 /tmp/oracle-v1.30.14
+#   ./build.sh v1.30.14 ../controller-v1.30.14
 #
 # Build tags before118, before121, before123 and before124 choose what the version's own functions look like.
 set -eu
