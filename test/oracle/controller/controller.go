@@ -130,9 +130,11 @@ func (a Adapter) placementBy(i *instance, s *state) (map[string]wire.Placement, 
 	return answers, nil
 }
 
-// sync runs a new controller on the state for one sync.
+// sync runs a new controller on the state for one sync, again where the clock
+// ran out on it.
 func (a Adapter) sync(s *state, order *rand.Rand, r wire.Request) (wire.Run, error) {
-	for {
+	const attempts = 100
+	for range attempts {
 		i, err := a.newInstance(s)
 		if err != nil {
 			return wire.Run{}, err
@@ -145,9 +147,9 @@ func (a Adapter) sync(s *state, order *rand.Rand, r wire.Request) (wire.Run, err
 		i.fill(s, shift, order)
 		i.sync()
 		i.stop()
-		if shift.ranOut() {
-			continue
+		if !shift.ranOut() {
+			return i.run(), nil
 		}
-		return i.run(), nil
 	}
+	return wire.Run{}, fmt.Errorf("%d syncs took longer than %s each: run it again on a machine that is less busy", attempts, slack)
 }
