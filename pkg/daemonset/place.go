@@ -440,7 +440,7 @@ func (t *term) labelChanges(n *corev1.Node, fixed map[string]string) ([]Change, 
 		if r.meets(n) || done[key] {
 			continue
 		}
-		if _, isFixed := fixed[key]; r.field || isFixed || kubeletLabels[key] {
+		if _, isFixed := fixed[key]; isFixed || kubeletLabels[key] {
 			return nil, false
 		}
 		c, ok := t.labelFor(n, key)
@@ -455,7 +455,8 @@ func (t *term) labelChanges(n *corev1.Node, fixed map[string]string) ([]Change, 
 
 // labelFor returns a change of one label after which every requirement of the
 // term on that key is met: its absence, or one of the values that the
-// requirements name or border on. A negative number is no label value.
+// requirements name or border on. A negative number is no label value. A field
+// that the node does not meet is met by no label.
 func (t *term) labelFor(n *corev1.Node, key string) (Change, bool) {
 	candidates := []Change{{Kind: RemoveLabel, Key: key}, {Kind: SetLabel, Key: key, Value: "true"}}
 	for _, r := range t.requirements {
