@@ -368,19 +368,5 @@ func compareFeatures(a, b feature) int {
 
 // versions are those of which there are states, oldest first.
 func (c *Coverage) versions() []string {
-	return slices.SortedFunc(maps.Keys(c.of), func(a, b string) int {
-		x, y := numbers(a), numbers(b)
-		return cmp.Or(slices.Compare(x, y), strings.Compare(a, b))
-	})
-}
-
-// numbers are the numbers in a version, for its place among others.
-func numbers(version string) []int {
-	var out []int
-	for _, word := range strings.FieldsFunc(version, func(r rune) bool { return r < '0' || r > '9' }) {
-		if n, err := strconv.Atoi(word); err == nil {
-			out = append(out, n)
-		}
-	}
-	return out
+	return slices.SortedFunc(maps.Keys(c.of), compareVersions)
 }

@@ -3,6 +3,7 @@ package oracle
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -35,8 +36,9 @@ func Versions() ([]string, error) {
 	return versions, nil
 }
 
+// compareVersions puts the older of two versions first.
 func compareVersions(a, b string) int {
-	return slices.Compare(versionNumbers(a), versionNumbers(b))
+	return cmp.Or(slices.Compare(versionNumbers(a), versionNumbers(b)), strings.Compare(a, b))
 }
 
 func versionNumbers(v string) []int {
