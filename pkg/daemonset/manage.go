@@ -18,14 +18,14 @@ func (st *State) manage(step *Step) {
 	var backoff []string
 	for i := range st.Nodes {
 		n := &st.Nodes[i]
-		if !n.Exists {
-			unscheduled.add(unboundPods(n)...)
-			continue
-		}
-		if st.managePods(n, &onNodes) {
+		share := st.ManageShare(n)
+		if share.Create {
 			creates.add(Item{Node: n.Name, Reason: Missing})
 		}
-		if failedPods(n) > 0 && n.MayStay.OK {
+		onNodes.add(share.Deletes...)
+		onNodes.choose(min(1, len(share.Failed)), 1, share.Failed, FailedPod)
+		unscheduled.add(share.Unscheduled...)
+		if share.Backoff {
 			backoff = append(backoff, n.Name)
 		}
 	}
@@ -36,8 +36,22 @@ func (st *State) manage(step *Step) {
 	}
 }
 
-// managePods adds what the controller deletes on one node that exists, and
-// tells whether it creates a pod there (podsShouldBeOnNode).
+// ManageShare is what one node adds to a manage step. The step does what all
+// nodes say, and the rolling update has its turn only when none says anything.
+type ManageShare struct {
+	Create      bool
+	Deletes     []Item
+	Failed      []Item // of which one is deleted
+	Unscheduled []Item // deletes of pods that no kubelet ever had, on a vanished node
+	Backoff     bool   // the deletion of a failed pod may wait
+}
+
+// Acts tells whether the node keeps the rolling update from its turn.
+func (share *ManageShare) Acts() bool {
+	return share.Create || len(share.Deletes)+len(share.Failed)+len(share.Unscheduled) > 0
+}
+
+// ManageShare returns what the node adds to a manage step (podsShouldBeOnNode).
 //
 // A node that should run the pod and has none gets one. Where pods may stay,
 // Failed ones are deleted, one a node because of their common backoff, and
@@ -46,55 +60,65 @@ func (st *State) manage(step *Step) {
 // Succeeded ones since 1.27.0 and 1.26.5 (#117073); of the others the first
 // in the controller's order is kept. Where they may not, all go that are not
 // terminating already.
-func (st *State) managePods(n *Node, deletes *class) (create bool) {
-	if !n.MayStay.OK {
+func (st *State) ManageShare(n *Node) ManageShare {
+	var share ManageShare
+	switch {
+	case !n.Exists:
+		share.Unscheduled = unboundPods(n)
+	case !n.MayStay.OK:
 		for i := range n.Pods {
 			if p := &n.Pods[i]; !p.Terminating {
-				deletes.add(Item{Node: n.Name, Pod: p.Name, Reason: NoLongerEligible})
+				share.Deletes = append(share.Deletes, Item{Node: n.Name, Pod: p.Name, Reason: NoLongerEligible})
 			}
 		}
-		return false
+	case len(n.Pods) == 0:
+		share.Create = n.ShouldRun.OK
+	default:
+		st.manageWhereTheyStay(n, &share)
 	}
-	if len(n.Pods) == 0 {
-		return n.ShouldRun.OK
-	}
+	return share
+}
+
+// manageWhereTheyStay is ManageShare for a node with pods that may stay there.
+func (st *State) manageWhereTheyStay(n *Node, share *ManageShare) {
 	var running []*Pod
-	var failed, failedOrphans []Item
+	var orphans []Item
 	for i := range n.Pods {
 		p := &n.Pods[i]
 		switch {
 		case p.Terminating:
 		case p.Object.Status.Phase == corev1.PodFailed && p.Claim == Adopt && st.Profile.OwnedPodsFirst && !st.History.Merged:
-			failedOrphans = append(failedOrphans, Item{Node: n.Name, Pod: p.Name, Reason: FailedPod})
+			orphans = append(orphans, Item{Node: n.Name, Pod: p.Name, Reason: FailedPod})
 		case p.Object.Status.Phase == corev1.PodFailed:
-			failed = append(failed, Item{Node: n.Name, Pod: p.Name, Reason: FailedPod})
+			share.Failed = append(share.Failed, Item{Node: n.Name, Pod: p.Name, Reason: FailedPod})
 		case p.Object.Status.Phase == corev1.PodSucceeded && st.Profile.DeleteSucceeded:
-			deletes.add(Item{Node: n.Name, Pod: p.Name, Reason: SucceededPod})
+			share.Deletes = append(share.Deletes, Item{Node: n.Name, Pod: p.Name, Reason: SucceededPod})
 		default:
 			running = append(running, p)
 		}
 	}
-	if len(failed) == 0 {
-		failed = failedOrphans
+	if len(share.Failed) == 0 {
+		share.Failed = orphans
 	}
-	deletes.choose(min(1, len(failed)), 1, failed, FailedPod)
+	share.Backoff = len(share.Failed) > 0
 	if st.surge {
-		return st.surgePods(n, running, deletes)
+		st.surgePods(n, running, share)
+		return
 	}
 	for _, p := range running[min(1, len(running)):] {
-		deletes.add(Item{Node: n.Name, Pod: p.Name, Reason: Duplicate})
+		share.Deletes = append(share.Deletes, Item{Node: n.Name, Pod: p.Name, Reason: Duplicate})
 	}
-	return false
 }
 
-// surgePods does the part of managePods that differs where maxSurge is above
+// surgePods does the part of ManageShare that differs where maxSurge is above
 // 0 (1.21, #96441): the first old and the first new pod may stand side by
 // side until the new one is available, or the old one is not ready. A node
 // without a running pod gets one even while another terminates. Only the hash
 // label tells new from old here, not the template generation.
-func (st *State) surgePods(n *Node, running []*Pod, deletes *class) (create bool) {
+func (st *State) surgePods(n *Node, running []*Pod, share *ManageShare) {
 	if len(running) == 0 {
-		return n.ShouldRun.OK && st.NodesRead
+		share.Create = n.ShouldRun.OK && st.NodesRead
+		return
 	}
 	var oldPod, newPod *Pod
 	for _, p := range running {
@@ -104,13 +128,12 @@ func (st *State) surgePods(n *Node, running []*Pod, deletes *class) (create bool
 		case !isNew && oldPod == nil:
 			oldPod = p
 		default:
-			deletes.add(Item{Node: n.Name, Pod: p.Name, Reason: Duplicate})
+			share.Deletes = append(share.Deletes, Item{Node: n.Name, Pod: p.Name, Reason: Duplicate})
 		}
 	}
 	if oldPod != nil && newPod != nil && (!oldPod.Ready || newPod.Available.OK) {
-		deletes.add(Item{Node: n.Name, Pod: oldPod.Name, Reason: Superseded})
+		share.Deletes = append(share.Deletes, Item{Node: n.Name, Pod: oldPod.Name, Reason: Superseded})
 	}
-	return false
 }
 
 // unboundPods are the pods of a vanished node that no kubelet ever had. They
@@ -124,14 +147,4 @@ func unboundPods(n *Node) []Item {
 		}
 	}
 	return items
-}
-
-func failedPods(n *Node) int {
-	count := 0
-	for i := range n.Pods {
-		if p := &n.Pods[i]; !p.Terminating && p.Object.Status.Phase == corev1.PodFailed {
-			count++
-		}
-	}
-	return count
 }

@@ -5,28 +5,84 @@ import "slices"
 // rollingUpdate fills a step with what replaces old pods, by the algorithm of
 // the version and by the budget: unavailable nodes, or a surge.
 func (st *State) rollingUpdate(step *Step) {
+	if st.Budget.Invalid != "" {
+		step.Error, step.Reason = &StepError{Code: InvalidBudget, Field: st.Budget.Invalid}, StepFails
+		return
+	}
+	var creates, deletes, candidates, sunset class
+	var from, setting []Item
+	used, available, anyOld := 0, 0, false
+	for i := range st.Nodes {
+		n := &st.Nodes[i]
+		share := st.RollingShare(n)
+		creates.add(share.Creates...)
+		deletes.add(share.Deletes...)
+		from, setting = append(from, share.Candidates...), append(setting, share.Sunset...)
+		used, available = used+b2i(share.Holds), available+b2i(share.Available)
+		anyOld = anyOld || hasOld(n)
+		if share.Error != nil && step.Error == nil {
+			step.Error = share.Error
+		}
+	}
+	room, overflow := st.Room(used, available)
+	sunset.choose(overflow, 0, setting, Sunset)
 	switch {
-	case st.Budget.Invalid != "":
-		step.Error = &StepError{Code: InvalidBudget, Field: st.Budget.Invalid}
-	case !st.Profile.RollingUpdateV2:
-		st.replaceLegacy(step)
-	case st.Budget.MaxSurge == 0:
-		st.replace(step)
+	case step.Error != nil:
+	case st.Budget.MaxSurge > 0:
+		candidates.choose(room, 0, from, Surge)
+		step.Creates, step.Deletes = burst(creates, candidates), burst(deletes, sunset)
 	default:
-		st.surgeUpdate(step)
+		candidates.choose(room, 0, from, WithinBudget)
+		step.Deletes = burst(deletes, candidates)
 	}
 	switch {
 	case step.Error != nil:
 		step.Reason = StepFails
 	case step.Creates.Len()+step.Deletes.Len() > 0:
 		step.Kind, step.Reason = StepRollingUpdate, StepReplacing
-	case !st.anyOld():
+	case !anyOld:
 		step.Reason = StepUpToDate
-	case st.Used() >= st.Limit():
+	case used >= st.Limit():
 		step.Reason = StepBudgetSpent
 	default:
 		step.Reason = StepWaiting
 	}
+}
+
+// RollingShare is what one node adds to a rolling-update step: the step does
+// what Creates and Deletes of all nodes say, and as many of their Candidates
+// and of their Sunset as Room says.
+type RollingShare struct {
+	Holds      bool   // the node uses up one of the budget
+	Available  bool   // for Room: the node has an available pod that counts against Sunset
+	Creates    []Item // whatever the budget says
+	Deletes    []Item // whatever the budget says
+	Candidates []Item // creates with maxSurge, else deletes
+	Sunset     []Item // deletes
+	Error      *StepError
+}
+
+// RollingShare returns what the node adds to a rolling-update step. The budget
+// must be valid.
+func (st *State) RollingShare(n *Node) RollingShare {
+	share := RollingShare{Holds: st.Holds(n)}
+	switch {
+	case !st.Profile.RollingUpdateV2:
+		legacyShare(n, &share)
+	case st.Budget.MaxSurge == 0:
+		unavailableShare(n, &share)
+	default:
+		st.surgeShare(n, &share)
+	}
+	return share
+}
+
+// Room returns how many candidates a step takes, given how many nodes use up
+// the budget, and how many pods it takes from the nodes that should not run
+// them, given on how many nodes one is available: as far as that is more than
+// desired.
+func (st *State) Room(used, available int) (candidates, sunset int) {
+	return max(0, st.Limit()-used), max(0, available-st.Desired)
 }
 
 // Limit is how many nodes the budget allows to be unavailable, or to surge.
@@ -37,11 +93,9 @@ func (st *State) Limit() int {
 	return st.Budget.MaxUnavailable
 }
 
-// anyOld tells whether a pod is not updated and not on its way out.
-func (st *State) anyOld() bool {
-	return slices.ContainsFunc(st.Nodes, func(n Node) bool {
-		return slices.ContainsFunc(n.Pods, func(p Pod) bool { return !p.Updated && !p.Terminating })
-	})
+// hasOld tells whether a pod of the node is not updated and not on its way out.
+func hasOld(n *Node) bool {
+	return slices.ContainsFunc(n.Pods, func(p Pod) bool { return !p.Updated && !p.Terminating })
 }
 
 // Holds tells whether the node uses up one of the budget. Every node counts
@@ -94,92 +148,63 @@ func hasLivingAvailable(n *Node) bool {
 	return false
 }
 
-// replace deletes old pods without surge (1.21, #96441). An unavailable old
-// pod is Forced: it goes whatever the budget says. Of the nodes with just an
-// available old pod, as many go as the budget has left, and which is random.
-// A node whose pods are neither is left to manage.
-func (st *State) replace(step *Step) {
-	var forced, candidates class
-	var from []Item
-	for i := range st.Nodes {
-		n := &st.Nodes[i]
-		switch n.Slot {
-		case SlotOldUnavailable:
-			forced.add(Item{Node: n.Name, Pod: oldOf(n).Name, Reason: Forced})
-		case SlotOldAvailable:
-			from = append(from, Item{Node: n.Name, Pod: oldOf(n).Name, Reason: WithinBudget})
-		}
+// unavailableShare is what a node adds to a step without surge (1.21, #96441).
+// An unavailable old pod is Forced: it goes whatever the budget says. Of the
+// nodes with just an available old pod, as many go as the budget has left, and
+// which is random. A node whose pods are neither is left to manage.
+func unavailableShare(n *Node, share *RollingShare) {
+	switch n.Slot {
+	case SlotOldUnavailable:
+		share.Deletes = []Item{{Node: n.Name, Pod: oldOf(n).Name, Reason: Forced}}
+	case SlotOldAvailable:
+		share.Candidates = []Item{{Node: n.Name, Pod: oldOf(n).Name, Reason: WithinBudget}}
 	}
-	candidates.choose(st.Budget.MaxUnavailable-st.Used(), 0, from, WithinBudget)
-	step.Deletes = burst(forced, candidates)
 }
 
-// surgeUpdate creates new pods beside old ones, and deletes old ones whose
-// new one is available (1.21, #96441). A node with an unavailable old pod gets
-// a new one whatever the budget says; of those with an available one as many
-// as the budget has left.
+// surgeShare is what a node adds to a step that creates new pods beside old
+// ones, and deletes old ones whose new one is available (1.21, #96441). A node
+// with an unavailable old pod gets a new one whatever the budget says; of those
+// with an available one as many as the budget has left.
 //
 // Since 1.29.0, 1.28.3, 1.27.7, 1.26.10 and 1.25.15 (#119317) a node that
 // should not run the pod gets none: an unavailable old pod there is deleted,
 // an available one only as far as more pods are available than desired. An old
 // pod alone on a vanished node makes the whole step fail.
-func (st *State) surgeUpdate(step *Step) {
-	var allowed, candidates, unconditional, sunset class
-	var from, setting []Item
-	available := 0
-	for i := range st.Nodes {
-		n := &st.Nodes[i]
-		newPod, oldPod, ok := newAndOld(n.Pods)
-		if !ok {
-			continue
-		}
-		available += b2i(oldPod != nil && oldPod.Available.OK || oldPod == nil && newPod != nil && newPod.Available.OK)
-		switch {
-		case oldPod == nil:
-		case newPod != nil && newPod.Available.OK:
-			unconditional.add(Item{Node: n.Name, Pod: oldPod.Name, Reason: Superseded})
-		case newPod != nil:
-		case !n.Exists && st.Profile.SunsetInSurge:
-			if step.Error == nil {
-				step.Error = &StepError{Code: VanishedNodeInSurge, Node: n.Name, Pod: oldPod.Name}
-			}
-		case !n.ShouldRun.OK && st.Profile.SunsetInSurge && oldPod.Available.OK:
-			setting = append(setting, Item{Node: n.Name, Pod: oldPod.Name, Reason: Sunset})
-		case !n.ShouldRun.OK && st.Profile.SunsetInSurge:
-			unconditional.add(Item{Node: n.Name, Pod: oldPod.Name, Reason: NoLongerEligible})
-		case oldPod.Available.OK:
-			from = append(from, Item{Node: n.Name, Reason: Surge})
-		default:
-			allowed.add(Item{Node: n.Name, Reason: Forced})
-		}
-	}
-	if step.Error != nil {
+func (st *State) surgeShare(n *Node, share *RollingShare) {
+	newPod, oldPod, ok := newAndOld(n.Pods)
+	if !ok {
 		return
 	}
-	candidates.choose(st.Budget.MaxSurge-st.Used(), 0, from, Surge)
-	sunset.choose(available-st.Desired, 0, setting, Sunset)
-	step.Creates = burst(allowed, candidates)
-	step.Deletes = burst(unconditional, sunset)
+	share.Available = oldPod != nil && oldPod.Available.OK || oldPod == nil && newPod != nil && newPod.Available.OK
+	switch {
+	case oldPod == nil:
+	case newPod != nil && newPod.Available.OK:
+		share.Deletes = []Item{{Node: n.Name, Pod: oldPod.Name, Reason: Superseded}}
+	case newPod != nil:
+	case !n.Exists && st.Profile.SunsetInSurge:
+		share.Error = &StepError{Code: VanishedNodeInSurge, Node: n.Name, Pod: oldPod.Name}
+	case !n.ShouldRun.OK && st.Profile.SunsetInSurge && oldPod.Available.OK:
+		share.Sunset = []Item{{Node: n.Name, Pod: oldPod.Name, Reason: Sunset}}
+	case !n.ShouldRun.OK && st.Profile.SunsetInSurge:
+		share.Deletes = []Item{{Node: n.Name, Pod: oldPod.Name, Reason: NoLongerEligible}}
+	case oldPod.Available.OK:
+		share.Candidates = []Item{{Node: n.Name, Reason: Surge}}
+	default:
+		share.Creates = []Item{{Node: n.Name, Reason: Forced}}
+	}
 }
 
-// replaceLegacy is the rolling update of 1.17 to 1.20: all old pods that are
-// neither available nor terminating go; of the available ones, terminating or
-// not, as many as the budget has left.
-func (st *State) replaceLegacy(step *Step) {
-	var forced, candidates class
-	var from []Item
-	for i := range st.Nodes {
-		n := &st.Nodes[i]
-		for j := range n.Pods {
-			switch p := &n.Pods[j]; {
-			case p.Updated:
-			case p.Available.OK:
-				from = append(from, Item{Node: n.Name, Pod: p.Name, Reason: WithinBudget})
-			case !p.Terminating:
-				forced.add(Item{Node: n.Name, Pod: p.Name, Reason: Forced})
-			}
+// legacyShare is what a node adds to the rolling update of 1.17 to 1.20: all
+// old pods that are neither available nor terminating go; of the available
+// ones, terminating or not, as many as the budget has left.
+func legacyShare(n *Node, share *RollingShare) {
+	for i := range n.Pods {
+		switch p := &n.Pods[i]; {
+		case p.Updated:
+		case p.Available.OK:
+			share.Candidates = append(share.Candidates, Item{Node: n.Name, Pod: p.Name, Reason: WithinBudget})
+		case !p.Terminating:
+			share.Deletes = append(share.Deletes, Item{Node: n.Name, Pod: p.Name, Reason: Forced})
 		}
 	}
-	candidates.choose(st.Budget.MaxUnavailable-st.Used(), 0, from, WithinBudget)
-	step.Deletes = burst(forced, candidates)
 }
