@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
@@ -57,6 +58,7 @@ var codeTables = map[string][]string{
 	"daemonset.Reason": {
 		"Placement", "Columns", "Problems", "Differences", "The next sync", "Creates and deletes", "Waits and errors", "Revisions removed", "Pods that no rule counts",
 	},
+	"cause.Severity":           {"Severities"},
 	"daemonset.AssumptionCode": {"Assumptions"},
 	"daemonset.BudgetKind":     {"Budgets"},
 	"daemonset.ChangeKind":     {"Changes"},
@@ -65,7 +67,6 @@ var codeTables = map[string][]string{
 	"daemonset.Slot":           {"Slots"},
 	"daemonset.StepKind":       {"Steps"},
 	"daemonset.UpdatedBy":      {"Updated by"},
-	"explain.Severity":         {"Severities"},
 	"explain.VerdictCode":      {"Verdicts"},
 	"snapshot.Consequence":     {"Consequences"},
 	"snapshot.VersionSource":   {"Version sources"},
@@ -245,6 +246,7 @@ func TestLists(t *testing.T) {
 	source := readSource(t)
 	for kind, list := range map[string][]string{
 		"daemonset.Reason":         texts(slices.Concat(daemonset.Reasons, explain.Reasons)),
+		"cause.Severity":           texts(cause.Severities),
 		"daemonset.AssumptionCode": texts(daemonset.Assumptions),
 		"daemonset.Slot":           texts(daemonset.Slots),
 		"explain.VerdictCode":      texts(explain.VerdictCodes),
@@ -467,7 +469,7 @@ func readSource(t *testing.T) *source {
 	for _, name := range order {
 		s.problemOrder = append(s.problemOrder, byName[name])
 	}
-	for _, list := range []string{"daemonset.Reason", "daemonset.AssumptionCode", "daemonset.Slot", "explain.VerdictCode", "snapshot.What"} {
+	for _, list := range []string{"daemonset.Reason", "cause.Severity", "daemonset.AssumptionCode", "daemonset.Slot", "explain.VerdictCode", "snapshot.What"} {
 		for i := range s.codes[list] {
 			s.codes[list][i].listed = true
 		}
@@ -512,7 +514,7 @@ func (s *source) constants(f *ast.File, n *ast.ValueSpec, byName map[string]stri
 	if !strings.Contains(kind, ".") {
 		kind = f.Name.Name + "." + kind
 	}
-	if !strings.HasPrefix(kind, "daemonset.") && !strings.HasPrefix(kind, "explain.") && !strings.HasPrefix(kind, "snapshot.") {
+	if !strings.HasPrefix(kind, "daemonset.") && !strings.HasPrefix(kind, "cause.") && !strings.HasPrefix(kind, "explain.") && !strings.HasPrefix(kind, "snapshot.") {
 		return
 	}
 	value, _ := strconv.Unquote(lit.Value)

@@ -76,14 +76,19 @@ func TestImports(t *testing.T) {
 			breach: func(p *project) { p.edge("pkg/daemonset", module+"/pkg/explain") },
 		},
 		{
+			why: "what is wrong on a node does not depend on who asks: explain names it, plan reckons with it, and the two cannot differ",
+			who: own("pkg/cause"), project: true, only: own("pkg/snapshot", "pkg/daemonset"),
+			breach: func(p *project) { p.edge("pkg/cause", module+"/pkg/explain") },
+		},
+		{
 			why: "explain, plan and history are three readings of one State, and none of another",
-			who: own("pkg/explain", "pkg/plan", "pkg/history"), project: true, only: own("pkg/snapshot", "pkg/template", "pkg/daemonset"),
+			who: own("pkg/explain", "pkg/plan", "pkg/history"), project: true, only: own("pkg/snapshot", "pkg/template", "pkg/daemonset", "pkg/cause"),
 			breach: func(p *project) { p.edge("pkg/history", module+"/pkg/plan") },
 		},
 		{
 			why: "a new package of pkg gets a row above, which says what it stands on",
 			check: func(p *project) []string {
-				known := own("pkg/snapshot", "pkg/template", "pkg/daemonset", "pkg/explain", "pkg/plan", "pkg/history")
+				known := own("pkg/snapshot", "pkg/template", "pkg/daemonset", "pkg/cause", "pkg/explain", "pkg/plan", "pkg/history")
 				return slices.DeleteFunc(slices.Sorted(maps.Keys(p.own)), func(pkg string) bool {
 					return !matches(own("pkg/..."), pkg) || matches(known, pkg)
 				})

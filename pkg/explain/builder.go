@@ -9,9 +9,8 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
@@ -21,157 +20,12 @@ type builder struct {
 	s        *snapshot.Snapshot
 	st       *daemonset.State
 	at       time.Time
-	podEvent map[types.UID]map[string]*corev1.Event // newest by reason
-	dsEvent  map[string]*corev1.Event               // newest by reason, about the DaemonSet
-	refusal  *Cause                                 // creations that the API server refuses, if it does
-	failures map[string]*failures                   // by node: failed pods that the controller found, by its events
-	changed  time.Time                              // the newest time in what the status is computed from
-	causes   map[string]*Cause                      // by node; none where nothing is wrong
-	heldUpBy daemonset.Reason                       // why no status is written; empty where it is
-}
-
-// failures are the failed pods of one node.
-type failures struct {
-	count       int
-	first, last time.Time
+	causes   *cause.Causes
+	heldUpBy daemonset.Reason // why no status is written; empty where it is
 }
 
 func newBuilder(s *snapshot.Snapshot, st *daemonset.State) *builder {
-	b := &builder{
-		s: s, st: st, at: st.At, podEvent: map[types.UID]map[string]*corev1.Event{}, dsEvent: map[string]*corev1.Event{},
-		failures: map[string]*failures{}, causes: map[string]*Cause{},
-	}
-	for i := range s.Events {
-		b.note(&s.Events[i])
-	}
-	b.refusal, b.changed = b.refused(), b.lastChange()
-	if !st.PodsRead {
-		return b
-	}
-	for i := range st.Nodes {
-		if c := b.nodeCause(&st.Nodes[i]); c != nil {
-			b.causes[st.Nodes[i].Name] = c
-		}
-	}
-	return b
-}
-
-func (b *builder) note(e *corev1.Event) {
-	events := b.dsEvent
-	switch {
-	case e.InvolvedObject.Kind == "Pod":
-		events = b.podEvent[e.InvolvedObject.UID]
-		if events == nil {
-			events = map[string]*corev1.Event{}
-			b.podEvent[e.InvolvedObject.UID] = events
-		}
-	case e.InvolvedObject.UID != b.st.DaemonSet.UID && b.st.DaemonSet.UID != "":
-		return
-	}
-	if e.Reason == "FailedDaemonPod" {
-		b.noteFailure(e)
-	}
-	if old := events[e.Reason]; old == nil || compareEvents(old, e) < 0 {
-		events[e.Reason] = e
-	}
-}
-
-// compareEvents orders events by time, and those of one second by what they
-// say, so that the order in which they were read does not matter.
-func compareEvents(a, b *corev1.Event) int {
-	return cmp.Or(eventTime(a).Compare(eventTime(b)), strings.Compare(a.Message, b.Message), cmp.Compare(eventCount(a), eventCount(b)))
-}
-
-// noteFailure counts one failed pod. The node stands in the message only:
-// "Found failed daemon pod NAMESPACE/NAME on node NODE, will try to kill it".
-func (b *builder) noteFailure(e *corev1.Event) {
-	_, rest, found := strings.Cut(e.Message, " on node ")
-	node, _, ended := strings.Cut(rest, ",")
-	if !found || !ended {
-		return
-	}
-	f := b.failures[node]
-	if f == nil {
-		f = &failures{}
-		b.failures[node] = f
-	}
-	first, last := eventBegan(e), eventTime(e)
-	if f.count == 0 || first.Before(f.first) {
-		f.first = first
-	}
-	if last.After(f.last) {
-		f.last = last
-	}
-	f.count += int(eventCount(e))
-}
-
-func (b *builder) event(o *corev1.Pod, reason string) *corev1.Event { return b.podEvent[o.UID][reason] }
-
-// newestEvent returns the newest event about the pod with one of the reasons.
-func (b *builder) newestEvent(o *corev1.Pod, reasons ...string) *corev1.Event {
-	var newest *corev1.Event
-	for _, r := range reasons {
-		if e := b.event(o, r); e != nil && (newest == nil || eventTime(newest).Before(eventTime(e))) {
-			newest = e
-		}
-	}
-	return newest
-}
-
-func eventTime(e *corev1.Event) time.Time {
-	t := e.LastTimestamp.Time
-	if e.Series != nil && e.Series.LastObservedTime.After(t) {
-		t = e.Series.LastObservedTime.Time
-	}
-	return cmp.Or(t, e.EventTime.Time, e.CreationTimestamp.Time)
-}
-
-// eventBegan is when an event happened for the first time.
-func eventBegan(e *corev1.Event) time.Time {
-	return cmp.Or(e.FirstTimestamp.Time, e.EventTime.Time, eventTime(e))
-}
-
-func eventCount(e *corev1.Event) int32 {
-	if e.Series != nil {
-		return e.Series.Count
-	}
-	return max(e.Count, 1)
-}
-
-// refused returns the API server's refusal of pods since the last one that
-// was created, with the words of the newest FailedCreate event; nil if there
-// is none. A refusal by name is an event of its own for each pod.
-func (b *builder) refused() *Cause {
-	newest := b.dsEvent["FailedCreate"]
-	if newest == nil {
-		return nil
-	}
-	var created time.Time
-	for i := range b.st.Nodes {
-		for _, p := range b.st.Nodes[i].Pods {
-			if t := p.Object.CreationTimestamp.Time; t.After(created) {
-				created = t
-			}
-		}
-	}
-	last := eventTime(newest)
-	if created.After(last) {
-		return nil
-	}
-	count, since := 0, last
-	for i := range b.s.Events {
-		e := &b.s.Events[i]
-		if e.Reason != newest.Reason || e.InvolvedObject.UID != b.st.DaemonSet.UID || eventTime(e).Before(created) {
-			continue
-		}
-		count += int(eventCount(e))
-		if first := eventBegan(e); first.Before(since) {
-			since = first
-		}
-	}
-	f := daemonset.Facts{"events": count, "last": timeFact(last)}
-	setMessage(f, strings.TrimPrefix(newest.Message, "Error creating: "))
-	return &Cause{Facts: f, Since: timeOf(since)}
+	return &builder{s: s, st: st, at: st.At, causes: cause.Find(s, st)}
 }
 
 // columns returns kubectl's columns, in its order, and MISSCHEDULED; those
@@ -213,13 +67,13 @@ func (b *builder) addToColumns(n *daemonset.Node, add func(column string, counte
 		if m.Misscheduled {
 			add("MISSCHEDULED", true, n.ShouldRun.Reason, n.ShouldRun.Facts)
 		} else {
-			add("MISSCHEDULED", false, NoPod, nil)
+			add("MISSCHEDULED", false, cause.NoPod, nil)
 		}
 		return
 	}
 	if !m.Current {
 		for _, column := range []string{"CURRENT", "READY", "UP-TO-DATE", "AVAILABLE"} {
-			add(column, false, NoPod, nil)
+			add(column, false, cause.NoPod, nil)
 		}
 		return
 	}
@@ -248,10 +102,10 @@ func (b *builder) addToColumns(n *daemonset.Node, add func(column string, counte
 // unready is why the pod that counts for the node is not ready.
 func (b *builder) unready(n *daemonset.Node) (daemonset.Reason, daemonset.Facts) {
 	first := &n.Pods[0]
-	if c := b.causes[n.Name]; c != nil && c.Pod == first.Name {
+	if c := b.causes.Of(n.Name); c != nil && c.Pod == first.Name {
 		return c.Code, c.Facts
 	}
-	if c := b.podCause(first); c != nil && !first.Ready {
+	if c := b.causes.OfPod(first); c != nil && !first.Ready {
 		return c.Code, c.Facts
 	}
 	return daemonset.NotReady, nil
@@ -349,7 +203,7 @@ func (b *builder) revisions() []Revision {
 
 // status compares the reported numbers with the computed ones.
 func (b *builder) status() Status {
-	s := Status{Reported: daemonset.Reported(b.st.DaemonSet), WrittenAt: b.statusWritten(), Differences: []Difference{}}
+	s := Status{Reported: daemonset.Reported(b.st.DaemonSet), WrittenAt: cause.Written(b.st.DaemonSet, "status"), Differences: []Difference{}}
 	computed, ok := b.st.Counts()
 	if !ok {
 		return s
@@ -378,18 +232,6 @@ var countFields = []struct {
 	{"numberMisscheduled", func(c daemonset.Counts) int { return c.Misscheduled }},
 }
 
-// statusWritten is when the controller last wrote the status, by the object's
-// managed fields.
-func (b *builder) statusWritten() *time.Time {
-	var last *time.Time
-	for _, m := range b.st.DaemonSet.ManagedFields {
-		if m.Subresource == "status" && m.Time != nil && (last == nil || m.Time.After(*last)) {
-			last = timeOf(m.Time.Time)
-		}
-	}
-	return last
-}
-
 // holdsUp is why the controller writes no status while things are as they are:
 // it passes the DaemonSet over, or it is of a version that ends a sync that
 // failed without one. Of the calls that can fail only refused creates are seen.
@@ -399,8 +241,8 @@ func (b *builder) holdsUp(next *daemonset.Step) daemonset.Reason {
 		return next.Error.Code
 	case !next.WritesStatus:
 		return next.Reason
-	case !b.st.Profile.StatusAfterError && b.refusal != nil && next.Creates.Len() > 0:
-		return CreateRefused
+	case !b.st.Profile.StatusAfterError && b.causes.Refusal() != nil && next.Creates.Len() > 0:
+		return cause.CreateRefused
 	}
 	return ""
 }
@@ -427,57 +269,13 @@ func (b *builder) whyStale() daemonset.Reason {
 	if ds.Generation != ds.Status.ObservedGeneration {
 		return GenerationNotObserved
 	}
-	if b.at.Sub(b.changed) < settleTime {
+	if b.at.Sub(b.causes.Changed()) < settleTime {
 		return Moving
 	}
 	if slices.ContainsFunc(b.st.Nodes, func(n daemonset.Node) bool { return !n.Exists }) {
 		return daemonset.NodeGone
 	}
 	return StaleStatus
-}
-
-// settled tells whether nothing changed for longer than the controller takes
-// to act on it.
-func (b *builder) settled() bool { return b.at.Sub(b.changed) > patience }
-
-// lastChange is the newest time in what the status is computed from.
-func (b *builder) lastChange() time.Time {
-	var last time.Time
-	see := func(t time.Time) {
-		if t.After(last) && !t.After(b.at) {
-			last = t
-		}
-	}
-	see(b.st.DaemonSet.CreationTimestamp.Time)
-	if t := b.specWritten(); t != nil {
-		see(*t)
-	}
-	minReady := time.Duration(b.st.DaemonSet.Spec.MinReadySeconds) * time.Second
-	for i := range b.st.Nodes {
-		n := &b.st.Nodes[i]
-		if n.Object != nil {
-			see(n.Object.CreationTimestamp.Time)
-			for _, c := range n.Object.Status.Conditions {
-				see(c.LastTransitionTime.Time)
-			}
-			for _, t := range n.Object.Spec.Taints {
-				if t.TimeAdded != nil {
-					see(t.TimeAdded.Time)
-				}
-			}
-		}
-		for _, p := range n.Pods {
-			see(p.Object.CreationTimestamp.Time)
-			if p.Terminating {
-				see(p.Object.DeletionTimestamp.Add(-grace(p.Object)))
-			}
-			for _, c := range p.Object.Status.Conditions {
-				see(c.LastTransitionTime.Time)
-				see(c.LastTransitionTime.Add(minReady))
-			}
-		}
-	}
-	return last
 }
 
 // budget returns the budget with its holders.
@@ -506,7 +304,7 @@ func (b *builder) budget() Budget {
 			continue
 		}
 		h := Holder{Node: n.Name, Reason: holderReason(n), Facts: daemonset.Facts{"slot": string(n.Slot)}}
-		if c := b.causes[n.Name]; c != nil {
+		if c := b.causes.Of(n.Name); c != nil {
 			h.Reason, h.Pod, h.Since = c.Code, c.Pod, c.Since
 			maps.Copy(h.Facts, c.Facts)
 		}
@@ -575,7 +373,7 @@ func (b *builder) nodes(asked []string) []Node {
 		if b.st.NodesRead {
 			v.ShouldRun, v.MayStay = &n.ShouldRun, &n.MayStay
 		}
-		v.Problem = b.causes[n.Name]
+		v.Problem = b.causes.Of(n.Name)
 		if len(asked) > 0 && n.Object != nil {
 			v.Checks = b.st.Placement.Checks(n.Object)
 			v.Changes = b.st.Placement.SmallestChange(n.Object)
@@ -602,4 +400,12 @@ func pods(list []daemonset.Pod) []Pod {
 // onDelete tells whether old pods wait for a person.
 func (b *builder) onDelete() bool {
 	return b.st.DaemonSet.Spec.UpdateStrategy.Type == appsv1.OnDeleteDaemonSetStrategyType
+}
+
+func timeOf(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	t = t.UTC()
+	return &t
 }

@@ -7,6 +7,7 @@ package explain
 import (
 	"time"
 
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
@@ -145,21 +146,12 @@ type Holder struct {
 	Facts          daemonset.Facts  `json:"facts"`
 }
 
-// Severity ranks problems.
-type Severity string
-
-const (
-	Error   Severity = "Error"   // does not go away by itself
-	Warning Severity = "Warning" // may go away, or harms only later
-	Info    Severity = "Info"    // worth knowing
-)
-
 // Problem is something that keeps pods from being as they should, on the
 // nodes named; one that concerns the DaemonSet as a whole names none. Problems
 // stand in the order cause before consequence.
 type Problem struct {
 	Code     daemonset.Reason `json:"code"`
-	Severity Severity         `json:"severity"`
+	Severity cause.Severity   `json:"severity"`
 	Count    int              `json:"count"`
 	Nodes    []string         `json:"nodes"`
 	Pods     []string         `json:"pods"`
@@ -177,19 +169,10 @@ type Node struct {
 	ShouldRun *daemonset.Verdict `json:"shouldRun"`
 	MayStay   *daemonset.Verdict `json:"mayStay"`
 	Slot      daemonset.Slot     `json:"slot"`
-	Problem   *Cause             `json:"problem"` // what concerns this node most; nil where nothing is wrong
+	Problem   *cause.Cause       `json:"problem"` // what concerns this node most; nil where nothing is wrong
 	Pods      []Pod              `json:"pods"`
 	Checks    []daemonset.Check  `json:"checks,omitempty"`
 	Changes   []daemonset.Change `json:"changes,omitempty"`
-}
-
-// Cause is what is wrong on one node. A Problem sums up the same of several.
-type Cause struct {
-	Code     daemonset.Reason `json:"code"`
-	Severity Severity         `json:"severity"`
-	Pod      string           `json:"pod"`
-	Since    *time.Time       `json:"since"`
-	Facts    daemonset.Facts  `json:"facts"`
 }
 
 // Pod is one pod of the DaemonSet. Ignored says why no rule counts it.

@@ -1,7 +1,4 @@
 package explain
 
 // For tests of this package, which see it from outside.
-var (
-	ProblemOrder   = problemOrder
-	SchedulerWords = schedulerWords
-)
+var ProblemOrder = problemOrder

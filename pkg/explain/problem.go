@@ -5,10 +5,10 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
@@ -27,12 +27,12 @@ func (b *builder) problems(e *Explanation) []Problem {
 // problems collects Problems by what they share.
 type problems struct{ byKey map[string]*Problem }
 
-// key tells one problem from the next: what says so in groups, and how bad it
+// keyOf tells one problem from the next: what says so in groups, and how bad it
 // is.
-func (c *Cause) key() string { return string(c.Severity) + groupKey(c.Code, c.Facts) }
+func keyOf(c *cause.Cause) string { return string(c.Severity) + groupKey(c.Code, c.Facts) }
 
-func (p *problems) add(node string, c *Cause) {
-	key := c.key()
+func (p *problems) add(node string, c *cause.Cause) {
+	key := keyOf(c)
 	g := p.byKey[key]
 	if g == nil {
 		g = &Problem{Code: c.Code, Severity: c.Severity, Nodes: []string{}, Pods: []string{}, Facts: maps.Clone(c.Facts)}
@@ -58,8 +58,6 @@ func (p *problems) add(node string, c *Cause) {
 	}
 }
 
-var severityRank = map[Severity]int{Error: 0, Warning: 1, Info: 2}
-
 func (p *problems) sorted() []Problem {
 	out := []Problem{}
 	for _, k := range slices.Sorted(maps.Keys(p.byKey)) {
@@ -72,7 +70,7 @@ func (p *problems) sorted() []Problem {
 	slices.SortStableFunc(out, func(x, y Problem) int {
 		return cmp.Or(
 			cmp.Compare(slices.Index(problemOrder, x.Code), slices.Index(problemOrder, y.Code)),
-			cmp.Compare(severityRank[x.Severity], severityRank[y.Severity]),
+			x.Severity.Compare(y.Severity),
 			cmp.Compare(y.Count, x.Count),
 			slices.Compare(x.Nodes, y.Nodes))
 	})
@@ -84,20 +82,20 @@ func (b *builder) nodeProblems(p *problems) {
 	silent := b.silent()
 	for i := range b.st.Nodes {
 		n := &b.st.Nodes[i]
-		c := b.causes[n.Name]
+		c := b.causes.Of(n.Name)
 		if n.Membership().Misscheduled && !misscheduledByIt(n, c) {
 			f := daemonset.Facts{"because": string(n.ShouldRun.Reason), "stays": n.MayStay.OK}
 			if !slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool { return !p.Terminating }) {
 				f["terminating"] = true
 			}
 			maps.Copy(f, n.ShouldRun.Facts)
-			p.add(n.Name, &Cause{Code: Misscheduled, Severity: Info, Pod: n.Pods[0].Name, Facts: f})
+			p.add(n.Name, &cause.Cause{Code: Misscheduled, Severity: cause.Info, Pod: n.Pods[0].Name, Facts: f})
 		}
-		if c == nil || n.Exists && !n.ShouldRun.OK && !b.st.Holds(n) || c.Code == NoPod && b.st.DaemonSet.DeletionTimestamp != nil {
+		if c == nil || n.Exists && !n.ShouldRun.OK && !b.st.Holds(n) || c.Code == cause.NoPod && b.st.DaemonSet.DeletionTimestamp != nil {
 			continue
 		}
-		if silent && c.Code == NoPod {
-			c = &Cause{Code: ControllerSilent, Severity: Error, Since: b.statusWritten(), Facts: daemonset.Facts{}}
+		if silent && c.Code == cause.NoPod {
+			c = &cause.Cause{Code: ControllerSilent, Severity: cause.Error, Since: cause.Written(b.st.DaemonSet, "status"), Facts: daemonset.Facts{}}
 		}
 		p.add(n.Name, c)
 	}
@@ -105,8 +103,8 @@ func (b *builder) nodeProblems(p *problems) {
 
 // misscheduledByIt tells whether a node that is down is misscheduled for
 // nothing else: the taint comes and goes with the node's condition.
-func misscheduledByIt(n *daemonset.Node, c *Cause) bool {
-	if c == nil || c.Code != NodeNotReady && c.Code != TerminatingOnDeadNode {
+func misscheduledByIt(n *daemonset.Node, c *cause.Cause) bool {
+	if c == nil || c.Code != cause.NodeNotReady && c.Code != cause.TerminatingOnDeadNode {
 		return false
 	}
 	key, others := n.ShouldRun.Facts["key"], n.ShouldRun.Facts["others"]
@@ -118,8 +116,8 @@ func misscheduledByIt(n *daemonset.Node, c *Cause) bool {
 // and nothing holds up the status alone.
 // Without events that cannot be told from creations that are refused.
 func (b *builder) silent() bool {
-	written := b.statusWritten()
-	return written != nil && b.at.Sub(*written) > patience && b.settled() && b.refusal == nil && b.heldUpBy == "" && !b.s.Lacks(snapshot.Events)
+	written := cause.Written(b.st.DaemonSet, "status")
+	return written != nil && b.at.Sub(*written) > cause.Patience && b.causes.Settled() && b.causes.Refusal() == nil && b.heldUpBy == "" && !b.s.Lacks(snapshot.Events)
 }
 
 // owes tells whether the controller has something to do that no backoff can
@@ -144,10 +142,10 @@ func (b *builder) podProblems(p *problems) {
 	for i := range b.st.Nodes {
 		n := &b.st.Nodes[i]
 		if n.Slot == daemonset.SlotExcess || n.Slot == daemonset.SlotBoth && b.st.Budget.MaxSurge == 0 {
-			p.add(n.Name, &Cause{Code: daemonset.Duplicate, Severity: Warning, Facts: daemonset.Facts{}})
+			p.add(n.Name, &cause.Cause{Code: daemonset.Duplicate, Severity: cause.Warning, Facts: daemonset.Facts{}})
 		}
 		if b.onDelete() && n.Membership().Current && !n.Membership().Updated {
-			p.add(n.Name, &Cause{Code: OnDeleteOutdated, Severity: Info, Pod: n.Pods[0].Name, Facts: b.revisionFacts(&n.Pods[0])})
+			p.add(n.Name, &cause.Cause{Code: OnDeleteOutdated, Severity: cause.Info, Pod: n.Pods[0].Name, Facts: b.revisionFacts(&n.Pods[0])})
 		}
 		for _, pod := range slices.Concat(n.Pods, n.Ignored) {
 			b.handsProblem(p, n.Name, &pod)
@@ -157,7 +155,7 @@ func (b *builder) podProblems(p *problems) {
 		pod := &b.st.Unmapped[i]
 		b.handsProblem(p, pod.Object.Spec.NodeName, pod)
 		if pod.Ignored == daemonset.NoTargetNode {
-			p.add("", &Cause{Code: daemonset.NoTargetNode, Severity: Warning, Pod: pod.Name, Facts: daemonset.Facts{}})
+			p.add("", &cause.Cause{Code: daemonset.NoTargetNode, Severity: cause.Warning, Pod: pod.Name, Facts: daemonset.Facts{}})
 		}
 	}
 	for _, o := range b.st.Foreign {
@@ -167,7 +165,7 @@ func (b *builder) podProblems(p *problems) {
 				owner = ref.Kind + "/" + ref.Name
 			}
 		}
-		p.add(o.Spec.NodeName, &Cause{Code: Foreign, Severity: Warning, Pod: o.Name, Facts: daemonset.Facts{"owner": owner}})
+		p.add(o.Spec.NodeName, &cause.Cause{Code: Foreign, Severity: cause.Warning, Pod: o.Name, Facts: daemonset.Facts{"owner": owner}})
 	}
 }
 
@@ -175,9 +173,9 @@ func (b *builder) podProblems(p *problems) {
 func (b *builder) handsProblem(p *problems, node string, pod *daemonset.Pod) {
 	switch pod.Claim {
 	case daemonset.Adopt:
-		p.add(node, &Cause{Code: Adopt, Severity: Info, Pod: pod.Name, Facts: daemonset.Facts{}})
+		p.add(node, &cause.Cause{Code: Adopt, Severity: cause.Info, Pod: pod.Name, Facts: daemonset.Facts{}})
 	case daemonset.Release:
-		p.add(node, &Cause{Code: daemonset.ReleasedPod, Severity: Warning, Pod: pod.Name, Facts: daemonset.Facts{}})
+		p.add(node, &cause.Cause{Code: daemonset.ReleasedPod, Severity: cause.Warning, Pod: pod.Name, Facts: daemonset.Facts{}})
 	}
 }
 
@@ -201,27 +199,27 @@ func (b *builder) ownProblems(p *problems, e *Explanation) {
 		if len(ds.Finalizers) > 0 {
 			f["finalizers"] = ds.Finalizers
 		}
-		p.add("", &Cause{Code: Deleting, Severity: Info, Since: timeOf(t.Time), Facts: f})
+		p.add("", &cause.Cause{Code: Deleting, Severity: cause.Info, Since: timeOf(t.Time), Facts: f})
 	}
 	if ds.Generation != ds.Status.ObservedGeneration {
-		c := &Cause{Code: GenerationNotObserved, Severity: Warning, Since: b.specWritten(), Facts: b.heldUp(daemonset.Facts{"generation": int(ds.Generation), "observed": int(ds.Status.ObservedGeneration)})}
-		if c.Since != nil && b.at.Sub(*c.Since) > patience {
-			c.Severity = Error
+		c := &cause.Cause{Code: GenerationNotObserved, Severity: cause.Warning, Since: cause.Written(b.st.DaemonSet, ""), Facts: b.heldUp(daemonset.Facts{"generation": int(ds.Generation), "observed": int(ds.Status.ObservedGeneration)})}
+		if c.Since != nil && b.at.Sub(*c.Since) > cause.Patience {
+			c.Severity = cause.Error
 		}
 		p.add("", c)
 	}
 	if err := e.Next.Error; err != nil {
-		p.add(err.Node, &Cause{Code: err.Code, Severity: Error, Pod: err.Pod, Facts: daemonset.Facts{"field": err.Field}})
+		p.add(err.Node, &cause.Cause{Code: err.Code, Severity: cause.Error, Pod: err.Pod, Facts: daemonset.Facts{"field": err.Field}})
 	}
 	if r := &e.Next.Revisions; b.st.History.Merged && len(r.Current) > 0 {
 		f := daemonset.Facts{"revisions": duplicates(r.Remove) + 1, "relabelled": len(r.Relabel), "number": int(r.Number)}
-		p.add("", &Cause{Code: DuplicateRevisions, Severity: Warning, Facts: f})
+		p.add("", &cause.Cause{Code: DuplicateRevisions, Severity: cause.Warning, Facts: f})
 	}
 	if b.silent() && owes(&e.Next) {
-		p.add("", &Cause{Code: ControllerSilent, Severity: Error, Since: b.statusWritten(), Facts: daemonset.Facts{}})
+		p.add("", &cause.Cause{Code: ControllerSilent, Severity: cause.Error, Since: cause.Written(b.st.DaemonSet, "status"), Facts: daemonset.Facts{}})
 	}
 	if ports := hostPorts(ds.Spec.Template.Spec); len(ports) > 0 && b.st.Budget.MaxSurge > 0 {
-		p.add("", &Cause{Code: SurgeHostPort, Severity: Warning, Facts: daemonset.Facts{"ports": ports}})
+		p.add("", &cause.Cause{Code: SurgeHostPort, Severity: cause.Warning, Facts: daemonset.Facts{"ports": ports}})
 	}
 	if ds.DeletionTimestamp == nil && !b.onDelete() && b.oldNodes() > 0 {
 		b.ignoredBudgets(p)
@@ -231,7 +229,7 @@ func (b *builder) ownProblems(p *problems, e *Explanation) {
 		for _, d := range e.Status.Differences {
 			fields = append(fields, d.Field)
 		}
-		p.add("", &Cause{Code: StaleStatus, Severity: Warning, Since: e.Status.WrittenAt, Facts: b.heldUp(daemonset.Facts{"fields": fields})})
+		p.add("", &cause.Cause{Code: StaleStatus, Severity: cause.Warning, Since: e.Status.WrittenAt, Facts: b.heldUp(daemonset.Facts{"fields": fields})})
 	}
 }
 
@@ -247,7 +245,7 @@ func (b *builder) ignoredBudgets(p *problems) {
 		if v := pdb.Spec.MaxUnavailable; v != nil {
 			f["maxUnavailable"] = v.String()
 		}
-		p.add("", &Cause{Code: DisruptionBudgetIgnored, Severity: Info, Facts: f})
+		p.add("", &cause.Cause{Code: DisruptionBudgetIgnored, Severity: cause.Info, Facts: f})
 	}
 }
 
@@ -259,18 +257,6 @@ func duplicates(removals []daemonset.Removal) int {
 		}
 	}
 	return count
-}
-
-// specWritten is when something other than a status was last written, by the
-// object's managed fields.
-func (b *builder) specWritten() *time.Time {
-	var last *time.Time
-	for _, m := range b.st.DaemonSet.ManagedFields {
-		if m.Subresource == "" && m.Time != nil && (last == nil || m.Time.After(*last)) {
-			last = timeOf(m.Time.Time)
-		}
-	}
-	return last
 }
 
 // hostPorts are the ports of the node that a pod takes: with two pods on one
@@ -294,27 +280,9 @@ func hostPorts(spec corev1.PodSpec) []string {
 // compareRevisions adds to each problem of containers how many of the new and
 // of the old pods have it: that tells a bad revision from a bad node.
 func (b *builder) compareRevisions(p *problems) {
-	var total [2]int
-	failing := map[string]*[2]int{}
-	for i := range b.st.Nodes {
-		n := &b.st.Nodes[i]
-		countPods(n, &total)
-		if c := b.causes[n.Name]; c != nil && ofContainer[c.Code] {
-			key := c.key()
-			if failing[key] == nil {
-				failing[key] = &[2]int{}
-			}
-			failing[key][side(concern(n))]++
-		}
-	}
-	for key, count := range failing {
+	for key, t := range b.causes.RevisionFailsBy(keyOf) {
 		if g := p.byKey[key]; g != nil {
-			g.Facts["newFailing"], g.Facts["newPods"] = count[0], total[0]
-			g.Facts["oldFailing"], g.Facts["oldPods"] = count[1], total[1]
+			maps.Copy(g.Facts, t.Facts())
 		}
 	}
-}
-
-var ofContainer = map[daemonset.Reason]bool{
-	OOMKilled: true, CrashLoop: true, ImagePull: true, FailedMount: true, SandboxFailed: true, ContainerConfig: true, ContainerCreating: true, InitRunning: true, ProbeFailing: true,
 }

@@ -1,40 +1,26 @@
 package explain
 
-import "github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+import (
+	"slices"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+)
 
 // Columns: why a node does or does not count.
 const (
 	HasPod       daemonset.Reason = "HasPod"
-	NoPod        daemonset.Reason = "NoPod"
 	Ready        daemonset.Reason = "Ready"
 	UpToDate     daemonset.Reason = "UpToDate"
 	OutOfDate    daemonset.Reason = "OutOfDate"
 	Misscheduled daemonset.Reason = "Misscheduled"
 )
 
-// Problems, in the order in which they are reported: cause before
-// consequence.
+// Problems of the DaemonSet as a whole, and of pods in the wrong place or
+// hands. What is wrong on a node is a cause.
 const (
 	ControllerSilent        daemonset.Reason = "ControllerSilent"
 	GenerationNotObserved   daemonset.Reason = "NotObserved"
-	NodeNotReady            daemonset.Reason = "NodeNotReady"
-	TerminatingOnDeadNode   daemonset.Reason = "TerminatingOnDeadNode"
-	CreateRefused           daemonset.Reason = "CreateRefused"
-	OOMKilled               daemonset.Reason = "OOMKilled"
-	CrashLoop               daemonset.Reason = "CrashLoop"
-	ImagePull               daemonset.Reason = "ImagePull"
-	FailedMount             daemonset.Reason = "FailedMount"
-	SandboxFailed           daemonset.Reason = "SandboxFailed"
-	ContainerConfig         daemonset.Reason = "ContainerConfig"
-	ContainerCreating       daemonset.Reason = "ContainerCreating"
-	InitRunning             daemonset.Reason = "InitRunning"
-	ProbeFailing            daemonset.Reason = "ProbeFailing"
-	InsufficientResources   daemonset.Reason = "InsufficientResources"
-	HostPortConflict        daemonset.Reason = "HostPortConflict"
-	PendingUnschedulable    daemonset.Reason = "PendingUnschedulable"
-	EvictLoop               daemonset.Reason = "EvictLoop"
-	Terminating             daemonset.Reason = "Terminating"
-	Starting                daemonset.Reason = "Starting"
 	SurgeHostPort           daemonset.Reason = "SurgeHostPort"
 	OnDeleteOutdated        daemonset.Reason = "OnDeleteOutdated"
 	DisruptionBudgetIgnored daemonset.Reason = "DisruptionBudgetIgnored"
@@ -50,18 +36,17 @@ const (
 // can be its cause.
 var problemOrder = []daemonset.Reason{
 	Deleting, ControllerSilent, GenerationNotObserved, daemonset.InvalidBudget, daemonset.VanishedNodeInSurge,
-	daemonset.NodeGone, TerminatingOnDeadNode, NodeNotReady,
-	CreateRefused, OOMKilled, CrashLoop, ImagePull, FailedMount, SandboxFailed, ContainerConfig, ContainerCreating, InitRunning, ProbeFailing,
-	SurgeHostPort, HostPortConflict, InsufficientResources, PendingUnschedulable, EvictLoop, daemonset.FailedPod, daemonset.SucceededPod,
-	Terminating, daemonset.NotReady, Starting, daemonset.NotYetAvailable, NoPod,
+	daemonset.NodeGone, cause.TerminatingOnDeadNode, cause.NodeNotReady,
+	cause.CreateRefused, cause.OOMKilled, cause.CrashLoop, cause.ImagePull, cause.FailedMount, cause.SandboxFailed, cause.ContainerConfig, cause.ContainerCreating, cause.InitRunning, cause.ProbeFailing,
+	SurgeHostPort, cause.HostPortConflict, cause.InsufficientResources, cause.PendingUnschedulable, cause.EvictLoop, daemonset.FailedPod, daemonset.SucceededPod,
+	cause.Terminating, daemonset.NotReady, cause.Starting, daemonset.NotYetAvailable, cause.NoPod,
 	OnDeleteOutdated, DuplicateRevisions, daemonset.Duplicate, Adopt, daemonset.ReleasedPod, Foreign, daemonset.NoTargetNode, Misscheduled, StaleStatus,
 	DisruptionBudgetIgnored,
 }
 
-// Reasons lists every Reason that this package adds to daemonset.Reasons.
-var Reasons = []daemonset.Reason{
-	HasPod, NoPod, Ready, UpToDate, OutOfDate, Misscheduled,
-	ControllerSilent, GenerationNotObserved, NodeNotReady, TerminatingOnDeadNode, CreateRefused, OOMKilled, CrashLoop, ImagePull, FailedMount, SandboxFailed,
-	ContainerConfig, ContainerCreating, InitRunning, ProbeFailing, InsufficientResources, HostPortConflict, PendingUnschedulable, EvictLoop, Terminating, Starting,
-	SurgeHostPort, OnDeleteOutdated, DisruptionBudgetIgnored, DuplicateRevisions, Adopt, Foreign, StaleStatus, Moving,
-}
+// Reasons lists every Reason of an Explanation that is none of
+// daemonset.Reasons.
+var Reasons = slices.Concat(cause.Reasons, []daemonset.Reason{
+	HasPod, Ready, UpToDate, OutOfDate, Misscheduled,
+	ControllerSilent, GenerationNotObserved, SurgeHostPort, OnDeleteOutdated, DisruptionBudgetIgnored, DuplicateRevisions, Adopt, Foreign, StaleStatus, Moving,
+})

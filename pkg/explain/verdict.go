@@ -5,6 +5,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
 
@@ -26,7 +27,7 @@ func (b *builder) verdict(e *Explanation) Verdict {
 	}}
 	if b.st.PodsRead {
 		v.Facts["oldNodes"], v.Facts["used"], v.Facts["holders"] = old, *e.Budget.Used, len(e.Budget.Holders)
-		maps.Copy(v.Facts, b.byRevision())
+		maps.Copy(v.Facts, b.causes.RevisionFails().Facts())
 	}
 	ds := b.st.DaemonSet
 	rolling := old > 0 && ds.Spec.UpdateStrategy.Type == appsv1.RollingUpdateDaemonSetStrategyType
@@ -56,41 +57,6 @@ func (b *builder) verdict(e *Explanation) Verdict {
 	return v
 }
 
-// byRevision counts how many of the new and of the old pods fail: that tells a
-// bad revision from a bad node. Pods on nodes that are down count for neither.
-func (b *builder) byRevision() daemonset.Facts {
-	var pods, failing [2]int
-	for i := range b.st.Nodes {
-		n := &b.st.Nodes[i]
-		if nodeDown(n, b.at) != nil {
-			continue
-		}
-		countPods(n, &pods)
-		if c := b.causes[n.Name]; c != nil && c.Severity == Error && ofContainer[c.Code] {
-			failing[side(concern(n))]++
-		}
-	}
-	return daemonset.Facts{"newPods": pods[0], "newFailing": failing[0], "oldPods": pods[1], "oldFailing": failing[1]}
-}
-
-// countPods adds the pods of a node that are not terminating to the new and
-// the old ones.
-func countPods(n *daemonset.Node, pods *[2]int) {
-	for i := range n.Pods {
-		if p := &n.Pods[i]; !p.Terminating {
-			pods[side(p)]++
-		}
-	}
-}
-
-// side is 0 for a new pod, 1 for an old one.
-func side(p *daemonset.Pod) int {
-	if p.Updated {
-		return 0
-	}
-	return 1
-}
-
 // oldNodes counts the nodes with an old pod that is not on its way out.
 func (b *builder) oldNodes() int {
 	count := 0
@@ -111,10 +77,10 @@ func (b *builder) wrongNodes() (failing, waiting int) {
 	silent := b.silent()
 	for i := range b.st.Nodes {
 		n := &b.st.Nodes[i]
-		c := b.causes[n.Name]
+		c := b.causes.Of(n.Name)
 		switch {
 		case !n.ShouldRun.OK || c == nil:
-		case c.Severity == Error, c.Code == daemonset.FailedPod, c.Code == NoPod && silent:
+		case c.Severity == cause.Error, c.Code == daemonset.FailedPod, c.Code == cause.NoPod && silent:
 			failing++
 		default:
 			waiting++
@@ -130,7 +96,7 @@ func (b *builder) stuck(e *Explanation) bool {
 	switch {
 	case e.Next.Error != nil, b.silent() && owes(&e.Next):
 		return true
-	case b.refusal != nil && e.Next.Creates.Len() > 0 && e.Next.Kind == daemonset.StepManage:
+	case b.causes.Refusal() != nil && e.Next.Creates.Len() > 0 && e.Next.Kind == daemonset.StepManage:
 		return true
 	case owes(&e.Next), len(e.Budget.Holders) == 0:
 		return false
@@ -138,7 +104,7 @@ func (b *builder) stuck(e *Explanation) bool {
 		return false // it deletes failed pods now, and old ones while it waits to do so again
 	}
 	for _, h := range e.Budget.Holders {
-		if c := b.causes[h.Node]; c == nil || c.Severity != Error {
+		if c := b.causes.Of(h.Node); c == nil || c.Severity != cause.Error {
 			return false
 		}
 	}

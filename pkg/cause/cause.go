@@ -1,0 +1,101 @@
+// Package cause says what keeps a node from having an available pod: the
+// node, the pod, its containers, or an API server that refuses it. It holds no
+// prose.
+package cause
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// Cause is what is wrong on one node, or with the DaemonSet as a whole.
+type Cause struct {
+	Code     daemonset.Reason `json:"code"`
+	Severity Severity         `json:"severity"`
+	Pod      string           `json:"pod"`
+	Since    *time.Time       `json:"since"`
+	Facts    daemonset.Facts  `json:"facts"`
+}
+
+// Severity ranks causes.
+type Severity string
+
+const (
+	Error   Severity = "Error"   // does not go away by itself
+	Warning Severity = "Warning" // may go away, or harms only later
+	Info    Severity = "Info"    // worth knowing
+)
+
+// Severities lists every Severity, worst first.
+var Severities = []Severity{Error, Warning, Info}
+
+// Compare orders severities, worst first.
+func (s Severity) Compare(other Severity) int {
+	return cmp.Compare(slices.Index(Severities, s), slices.Index(Severities, other))
+}
+
+// Patience is how long a pod may take to start, or a terminating one beyond
+// its grace period to go, before that is no longer taken for the normal
+// course of things.
+const Patience = 5 * time.Minute
+
+// Causes are those of one DaemonSet at one time.
+type Causes struct {
+	s        *snapshot.Snapshot
+	st       *daemonset.State
+	at       time.Time
+	podEvent map[types.UID]map[string]*corev1.Event // newest by reason
+	dsEvent  map[string]*corev1.Event               // newest by reason, about the DaemonSet
+	failures map[string]*failures                   // by node: failed pods that the controller found, by its events
+	refusal  *Cause                                 // nil where the API server refuses nothing
+	changed  time.Time                              // the newest time in what the status is computed from
+	nodes    map[string]*Cause                      // by name; none where nothing is wrong
+}
+
+// Find returns the causes that a State and the events of its Snapshot show.
+// Where the pods could not be read, no node has one.
+func Find(s *snapshot.Snapshot, st *daemonset.State) *Causes {
+	cs := &Causes{
+		s: s, st: st, at: st.At, podEvent: map[types.UID]map[string]*corev1.Event{}, dsEvent: map[string]*corev1.Event{},
+		failures: map[string]*failures{}, nodes: map[string]*Cause{},
+	}
+	for i := range s.Events {
+		cs.note(&s.Events[i])
+	}
+	cs.refusal, cs.changed = cs.refused(), cs.lastChange()
+	if !st.PodsRead {
+		return cs
+	}
+	for i := range st.Nodes {
+		if c := cs.nodeCause(&st.Nodes[i]); c != nil {
+			cs.nodes[st.Nodes[i].Name] = c
+		}
+	}
+	return cs
+}
+
+// Of returns what concerns a node most; nil where nothing is wrong. A node
+// that should not run the pod has a cause only for a pod that it still holds.
+func (cs *Causes) Of(node string) *Cause { return cs.nodes[node] }
+
+// OfPod returns why a pod is not available, by what it and its containers say;
+// nil if it is. That its node is down or gone it does not say: see Of.
+func (cs *Causes) OfPod(p *daemonset.Pod) *Cause {
+	c := cs.podCause(p)
+	if c != nil {
+		c.Pod = p.Name
+	}
+	return c
+}
+
+// Refusal returns that the API server refuses pods, since the last one that
+// was created, with the words of the newest FailedCreate event; nil if it does
+// not, or if there are no events to tell.
+func (cs *Causes) Refusal() *Cause { return cs.refusal }

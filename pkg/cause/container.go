@@ -1,0 +1,160 @@
+package cause
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+)
+
+// worstContainer returns the first of the most severe causes among the pod's
+// containers, init containers first: one that is still starting does not hide
+// one that crashes.
+func (cs *Causes) worstContainer(o *corev1.Pod) *Cause {
+	var worst *Cause
+	see := func(statuses []corev1.ContainerStatus, init bool) {
+		for i := range statuses {
+			c := cs.containerCause(o, &statuses[i], init)
+			if c != nil && (worst == nil || c.Severity.Compare(worst.Severity) < 0) {
+				worst = c
+			}
+		}
+	}
+	see(o.Status.InitContainerStatuses, true)
+	see(o.Status.ContainerStatuses, false)
+	return worst
+}
+
+// containerCause returns what is wrong with one container, nil if nothing is
+// or if it only waits for others.
+func (cs *Causes) containerCause(o *corev1.Pod, s *corev1.ContainerStatus, init bool) *Cause {
+	f := daemonset.Facts{"container": s.Name, "init": init}
+	c := &Cause{Severity: Error, Facts: f, Since: readySince(o)}
+	last := s.LastTerminationState.Terminated
+	if t := s.State.Terminated; t != nil {
+		if t.ExitCode == 0 && (init || s.RestartCount == 0) {
+			return nil
+		}
+		last = t
+	}
+	if r := s.State.Running; r != nil && !r.StartedAt.IsZero() && cs.at.Sub(r.StartedAt.Time) > 2*Patience {
+		last = nil // it outlived the kubelet's longest wait, so it is no crash loop any more
+	}
+	switch w := s.State.Waiting; {
+	case w != nil && isImagePull(w.Reason):
+		c.Code, f["image"], f["reason"] = ImagePull, s.Image, w.Reason
+		setMessage(f, w.Message)
+		return c
+	case w != nil && (w.Reason == "ContainerCreating" || w.Reason == "PodInitializing" || last == nil && w.Reason != "CrashLoopBackOff"):
+		return cs.containerWaits(o, w, c)
+	case w != nil && strings.Contains(w.Reason, "Error"): // CreateContainerConfigError, RunContainerError, …
+		c.Code, f["reason"] = ContainerConfig, w.Reason
+		setMessage(f, w.Message)
+		return c
+	case w != nil && w.Reason == "CrashLoopBackOff", last != nil && !s.Ready && (last.ExitCode != 0 || s.State.Terminated != nil):
+		return crash(c, s, last)
+	case s.State.Running != nil && !s.Ready && !init:
+		return cs.runsUnready(o, s, c)
+	case s.State.Running != nil && init && (s.Started == nil || !*s.Started) && !initialized(o):
+		return cs.initRuns(o, s, c)
+	}
+	return nil
+}
+
+func isImagePull(reason string) bool {
+	switch reason {
+	case "ImagePullBackOff", "ErrImagePull", "InvalidImageName", "ErrImageNeverPull", "ImageInspectError", "RegistryUnavailable", "SignatureValidationFailed":
+		return true
+	}
+	return false
+}
+
+// crash is the cause of a container that ended; last is nil where it is not
+// known how.
+func crash(c *Cause, s *corev1.ContainerStatus, last *corev1.ContainerStateTerminated) *Cause {
+	c.Code, c.Facts["restarts"] = CrashLoop, int(s.RestartCount)
+	if last == nil {
+		return c
+	}
+	if last.Reason == "OOMKilled" {
+		c.Code = OOMKilled
+	}
+	c.Facts["exitCode"], c.Facts["reason"] = int(last.ExitCode), last.Reason
+	setMessage(c.Facts, last.Message)
+	return c
+}
+
+// containerWaits is the cause of a container that was never started.
+func (cs *Causes) containerWaits(o *corev1.Pod, w *corev1.ContainerStateWaiting, c *Cause) *Cause {
+	if w.Reason == "PodInitializing" && len(o.Status.InitContainerStatuses) > 0 && !initialized(o) {
+		return nil // it waits for the init containers, which came first
+	}
+	c.Facts["reason"] = w.Reason
+	if strings.HasSuffix(w.Reason, "Error") {
+		c.Code = ContainerConfig
+		setMessage(c.Facts, w.Message)
+		return c
+	}
+	young := cs.at.Sub(o.CreationTimestamp.Time) < Patience
+	if ev := cs.newestEvent(o, slices.Sorted(maps.Keys(kubeletEvents))...); ev != nil {
+		c.Code = kubeletEvents[ev.Reason]
+		if young {
+			c.Severity = Warning // often only that something else is not there yet
+		}
+		setMessage(c.Facts, ev.Message)
+		return c
+	}
+	if young {
+		return cs.starting(o, o.CreationTimestamp.Time)
+	}
+	c.Code = ContainerCreating
+	setMessage(c.Facts, w.Message)
+	return c
+}
+
+// kubeletEvents say why a pod's containers are not created.
+var kubeletEvents = map[string]daemonset.Reason{
+	"FailedCreatePodSandBox": SandboxFailed, "NetworkNotReady": SandboxFailed, "FailedMount": FailedMount, "FailedAttachVolume": FailedMount,
+}
+
+// initRuns is the cause of a pod whose init container has not ended.
+func (cs *Causes) initRuns(o *corev1.Pod, s *corev1.ContainerStatus, c *Cause) *Cause {
+	started := s.State.Running.StartedAt.Time
+	if cs.at.Sub(started) < Patience {
+		return cs.starting(o, started)
+	}
+	c.Code, c.Since = InitRunning, timeOf(started)
+	return c
+}
+
+func initialized(o *corev1.Pod) bool {
+	for i := range o.Status.Conditions {
+		if c := &o.Status.Conditions[i]; c.Type == corev1.PodInitialized {
+			return c.Status == corev1.ConditionTrue
+		}
+	}
+	return false
+}
+
+// runsUnready is the cause of a container that runs and is not ready: a probe
+// that fails, if an event says so or it had the time to start.
+func (cs *Causes) runsUnready(o *corev1.Pod, s *corev1.ContainerStatus, c *Cause) *Cause {
+	if started := s.State.Running.StartedAt.Time; !started.IsZero() {
+		c.Facts["startedAt"] = timeFact(started)
+		if ev := cs.event(o, "Unhealthy"); ev == nil && cs.at.Sub(started) < Patience {
+			return cs.starting(o, started)
+		}
+	}
+	c.Code = ProbeFailing
+	c.Facts["restarts"] = int(s.RestartCount)
+	if s.RestartCount == 0 && cs.at.Sub(s.State.Running.StartedAt.Time) < Patience {
+		c.Severity = Warning // probes often fail while a container starts
+	}
+	if ev := cs.event(o, "Unhealthy"); ev != nil {
+		setMessage(c.Facts, ev.Message)
+	}
+	return c
+}

@@ -1,0 +1,137 @@
+package cause
+
+import (
+	"cmp"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+)
+
+// failures are the failed pods of one node.
+type failures struct {
+	count       int
+	first, last time.Time
+}
+
+func (cs *Causes) note(e *corev1.Event) {
+	events := cs.dsEvent
+	switch {
+	case e.InvolvedObject.Kind == "Pod":
+		events = cs.podEvent[e.InvolvedObject.UID]
+		if events == nil {
+			events = map[string]*corev1.Event{}
+			cs.podEvent[e.InvolvedObject.UID] = events
+		}
+	case e.InvolvedObject.UID != cs.st.DaemonSet.UID && cs.st.DaemonSet.UID != "":
+		return
+	}
+	if e.Reason == "FailedDaemonPod" {
+		cs.noteFailure(e)
+	}
+	if old := events[e.Reason]; old == nil || compareEvents(old, e) < 0 {
+		events[e.Reason] = e
+	}
+}
+
+// compareEvents orders events by time, and those of one second by what they
+// say, so that the order in which they were read does not matter.
+func compareEvents(a, b *corev1.Event) int {
+	return cmp.Or(eventTime(a).Compare(eventTime(b)), strings.Compare(a.Message, b.Message), cmp.Compare(eventCount(a), eventCount(b)))
+}
+
+// noteFailure counts one failed pod. The node stands in the message only:
+// "Found failed daemon pod NAMESPACE/NAME on node NODE, will try to kill it".
+func (cs *Causes) noteFailure(e *corev1.Event) {
+	_, rest, found := strings.Cut(e.Message, " on node ")
+	node, _, ended := strings.Cut(rest, ",")
+	if !found || !ended {
+		return
+	}
+	f := cs.failures[node]
+	if f == nil {
+		f = &failures{}
+		cs.failures[node] = f
+	}
+	first, last := eventBegan(e), eventTime(e)
+	if f.count == 0 || first.Before(f.first) {
+		f.first = first
+	}
+	if last.After(f.last) {
+		f.last = last
+	}
+	f.count += int(eventCount(e))
+}
+
+func (cs *Causes) event(o *corev1.Pod, reason string) *corev1.Event {
+	return cs.podEvent[o.UID][reason]
+}
+
+// newestEvent returns the newest event about the pod with one of the reasons.
+func (cs *Causes) newestEvent(o *corev1.Pod, reasons ...string) *corev1.Event {
+	var newest *corev1.Event
+	for _, r := range reasons {
+		if e := cs.event(o, r); e != nil && (newest == nil || eventTime(newest).Before(eventTime(e))) {
+			newest = e
+		}
+	}
+	return newest
+}
+
+func eventTime(e *corev1.Event) time.Time {
+	t := e.LastTimestamp.Time
+	if e.Series != nil && e.Series.LastObservedTime.After(t) {
+		t = e.Series.LastObservedTime.Time
+	}
+	return cmp.Or(t, e.EventTime.Time, e.CreationTimestamp.Time)
+}
+
+// eventBegan is when an event happened for the first time.
+func eventBegan(e *corev1.Event) time.Time {
+	return cmp.Or(e.FirstTimestamp.Time, e.EventTime.Time, eventTime(e))
+}
+
+func eventCount(e *corev1.Event) int32 {
+	if e.Series != nil {
+		return e.Series.Count
+	}
+	return max(e.Count, 1)
+}
+
+// refused returns the API server's refusal of pods since the last one that
+// was created, with the words of the newest FailedCreate event; nil if there
+// is none. A refusal by name is an event of its own for each pod.
+func (cs *Causes) refused() *Cause {
+	newest := cs.dsEvent["FailedCreate"]
+	if newest == nil {
+		return nil
+	}
+	var created time.Time
+	for i := range cs.st.Nodes {
+		for _, p := range cs.st.Nodes[i].Pods {
+			if t := p.Object.CreationTimestamp.Time; t.After(created) {
+				created = t
+			}
+		}
+	}
+	last := eventTime(newest)
+	if created.After(last) {
+		return nil
+	}
+	count, since := 0, last
+	for i := range cs.s.Events {
+		e := &cs.s.Events[i]
+		if e.Reason != newest.Reason || e.InvolvedObject.UID != cs.st.DaemonSet.UID || eventTime(e).Before(created) {
+			continue
+		}
+		count += int(eventCount(e))
+		if first := eventBegan(e); first.Before(since) {
+			since = first
+		}
+	}
+	f := daemonset.Facts{"events": count, "last": timeFact(last)}
+	setMessage(f, strings.TrimPrefix(newest.Message, "Error creating: "))
+	return &Cause{Code: CreateRefused, Severity: Error, Facts: f, Since: timeOf(since)}
+}

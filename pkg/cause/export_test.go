@@ -1,0 +1,4 @@
+package cause
+
+// For tests of this package, which see it from outside.
+var SchedulerWords = schedulerWords

@@ -1,0 +1,100 @@
+package cause
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// nodeCause returns what is wrong on a node that should run the pod or holds
+// one; nil if nothing is. The node's own state comes before that of its pods.
+func (cs *Causes) nodeCause(n *daemonset.Node) *Cause {
+	p := concern(n)
+	switch {
+	case p == nil && !n.ShouldRun.OK:
+		return nil
+	case p == nil:
+		return cs.noPod()
+	}
+	wrong := cs.OfPod(p)
+	if wrong == nil {
+		return nil
+	}
+	if !n.Exists {
+		return &Cause{Code: daemonset.NodeGone, Severity: Warning, Pod: p.Name, Since: wrong.Since, Facts: daemonset.Facts{}}
+	}
+	if down := nodeDown(n, cs.at); down != nil && wrong.Code != daemonset.NotYetAvailable && !imagePullOrCrash(wrong.Code) {
+		down.Pod = p.Name
+		if p.Terminating {
+			down.Code = TerminatingOnDeadNode
+			down.Facts["deletionAsked"] = timeFact(p.Object.DeletionTimestamp.Add(-grace(p.Object)))
+		}
+		return down
+	}
+	return wrong
+}
+
+// concern returns the pod of a node that matters most for its health: a new
+// one if there is one, else any that is not terminating, else the first.
+func concern(n *daemonset.Node) *daemonset.Pod {
+	var living *daemonset.Pod
+	for i := range n.Pods {
+		p := &n.Pods[i]
+		switch {
+		case p.Terminating:
+		case p.Updated:
+			return p
+		case living == nil:
+			living = p
+		}
+	}
+	if living == nil && len(n.Pods) > 0 {
+		return &n.Pods[0]
+	}
+	return living
+}
+
+// nodeDown returns the cause that a node which is not ready is, else nil.
+func nodeDown(n *daemonset.Node, at time.Time) *Cause {
+	if n.Object == nil {
+		return nil
+	}
+	for i := range n.Object.Status.Conditions {
+		c := &n.Object.Status.Conditions[i]
+		if c.Type != corev1.NodeReady || c.Status == corev1.ConditionTrue {
+			continue
+		}
+		f := daemonset.Facts{"status": string(c.Status), "reason": c.Reason}
+		if !c.LastHeartbeatTime.IsZero() {
+			f["lastHeartbeat"] = timeFact(c.LastHeartbeatTime.Time)
+		}
+		down := &Cause{Code: NodeNotReady, Severity: Error, Since: timeOf(c.LastTransitionTime.Time), Facts: f}
+		if c.Status == corev1.ConditionFalse && at.Sub(c.LastTransitionTime.Time) < Patience {
+			down.Severity = Warning // its kubelet is there, and may only have restarted
+		}
+		return down
+	}
+	return nil
+}
+
+// imagePullOrCrash tells whether a cause was seen by a kubelet and does not
+// come from the node going down.
+func imagePullOrCrash(code daemonset.Reason) bool {
+	return code == ImagePull || code == CrashLoop || code == OOMKilled
+}
+
+// noPod is the cause of a node that should run the pod and has none. A create
+// that is owed for longer than Patience does not come by itself.
+func (cs *Causes) noPod() *Cause {
+	if cs.refusal != nil {
+		return cs.refusal
+	}
+	c := &Cause{Code: NoPod, Severity: Warning, Facts: daemonset.Facts{"eventsRead": !cs.s.Lacks(snapshot.Events)}}
+	if cs.Settled() {
+		c.Severity, c.Since = Error, timeOf(cs.changed)
+	}
+	return c
+}

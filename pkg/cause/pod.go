@@ -1,0 +1,234 @@
+package cause
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+)
+
+// podCause returns why a pod is not available, or nil if it is.
+func (cs *Causes) podCause(p *daemonset.Pod) *Cause {
+	o := p.Object
+	switch {
+	case p.Terminating:
+		return cs.terminating(o)
+	case o.Status.Phase == corev1.PodFailed:
+		return cs.failed(o)
+	case o.Status.Phase == corev1.PodSucceeded:
+		return &Cause{Code: daemonset.SucceededPod, Severity: Warning, Facts: daemonset.Facts{}}
+	case p.Available.OK:
+		return nil
+	case p.Ready:
+		return cs.notYetAvailable(p)
+	case o.Spec.NodeName == "":
+		return cs.pending(o)
+	}
+	if c := cs.worstContainer(o); c != nil {
+		return c
+	}
+	return cs.notReady(o)
+}
+
+func (cs *Causes) terminating(o *corev1.Pod) *Cause {
+	asked := o.DeletionTimestamp.Add(-grace(o))
+	c := &Cause{Code: Terminating, Severity: Info, Since: &asked, Facts: daemonset.Facts{"overdue": false}}
+	if len(o.Finalizers) > 0 {
+		c.Facts["finalizers"] = o.Finalizers
+	}
+	if cs.at.Sub(o.DeletionTimestamp.Time) > Patience {
+		c.Severity, c.Facts["overdue"] = Error, true
+	}
+	return c
+}
+
+// grace is how long before its deletionTimestamp the pod's deletion was asked
+// for.
+func grace(o *corev1.Pod) time.Duration {
+	if o.DeletionGracePeriodSeconds != nil {
+		return time.Duration(*o.DeletionGracePeriodSeconds) * time.Second
+	}
+	return 0
+}
+
+func (cs *Causes) failed(o *corev1.Pod) *Cause {
+	c := cs.evictLoop(o)
+	if c == nil {
+		c = &Cause{Code: daemonset.FailedPod, Severity: Warning, Facts: daemonset.Facts{}}
+	}
+	c.Facts["reason"] = o.Status.Reason
+	setMessage(c.Facts, o.Status.Message)
+	return c
+}
+
+// evictLoop is the cause of a node on which the controller found failed pods
+// several times, and lately; nil where it did not.
+func (cs *Causes) evictLoop(o *corev1.Pod) *Cause {
+	const several, lately = 3, 20 * time.Minute // the controller waits up to 15 minutes between two
+	f := cs.failures[o.Spec.NodeName]
+	if f == nil || f.count < several || cs.at.Sub(f.last) > lately {
+		return nil
+	}
+	return &Cause{Code: EvictLoop, Severity: Error, Since: timeOf(f.first), Facts: daemonset.Facts{"failures": f.count}}
+}
+
+func (cs *Causes) notYetAvailable(p *daemonset.Pod) *Cause {
+	c := &Cause{Code: daemonset.NotYetAvailable, Severity: Info, Facts: daemonset.Facts{"minReadySeconds": int(cs.st.DaemonSet.Spec.MinReadySeconds)}}
+	if p.AvailableAt != nil {
+		c.Facts["availableAt"] = timeFact(*p.AvailableAt)
+		since := p.AvailableAt.Add(-time.Duration(cs.st.DaemonSet.Spec.MinReadySeconds) * time.Second)
+		c.Since = &since
+		if ahead := since.Sub(cs.at); ahead > clockJitter {
+			c.Severity, c.Facts["clockSkew"] = Warning, int(ahead.Round(time.Second).Seconds())
+		}
+	}
+	return c
+}
+
+// clockJitter is by how much a node's clock may be ahead without a word: times
+// in the API are whole seconds.
+const clockJitter = 2 * time.Second
+
+// pending is the cause of a pod that no node has taken yet.
+func (cs *Causes) pending(o *corev1.Pod) *Cause {
+	c := &Cause{Code: PendingUnschedulable, Severity: Error, Since: timeOf(o.CreationTimestamp.Time), Facts: daemonset.Facts{}}
+	message, reason := "", ""
+	for i := range o.Status.Conditions {
+		if s := &o.Status.Conditions[i]; s.Type == corev1.PodScheduled && s.Status == corev1.ConditionFalse {
+			message, reason = s.Message, s.Reason
+			c.Since = timeOf(cmp.Or(s.LastTransitionTime.Time, o.CreationTimestamp.Time))
+		}
+	}
+	if e := cs.event(o, "FailedScheduling"); message == "" && e != nil {
+		message, reason = e.Message, "Unschedulable"
+	}
+	if message == "" && reason == "" {
+		if cs.at.Sub(o.CreationTimestamp.Time) < Patience {
+			return cs.starting(o, o.CreationTimestamp.Time)
+		}
+		return c // no scheduler feels responsible, or none runs
+	}
+	c.Facts["reason"] = reason
+	here := schedulerWords(message)
+	if len(here) == 0 && message != "" {
+		here = []string{message}
+	}
+	setMessage(c.Facts, strings.Join(here, ", "))
+	var lacking []string
+	for _, words := range here {
+		if resource, ok := strings.CutPrefix(words, "Insufficient "); ok {
+			lacking = append(lacking, strings.Fields(resource)[0])
+		}
+		if strings.HasPrefix(words, "Too many pods") {
+			lacking = append(lacking, "pods")
+		}
+		if strings.Contains(words, "free ports") {
+			c.Code = HostPortConflict
+		}
+	}
+	if len(lacking) > 0 {
+		c.Code, c.Facts["resources"] = InsufficientResources, lacking
+	}
+	return c
+}
+
+// schedulerWords returns what the scheduler says of the one node that a pod
+// of a DaemonSet is for: its count per reason, without the nodes that the
+// pod's affinity excludes anyway, and without the preemption summary.
+func schedulerWords(message string) []string {
+	_, list, found := strings.Cut(message, "nodes are available: ")
+	if !found {
+		if message == "" {
+			return nil
+		}
+		return []string{message}
+	}
+	list, _, _ = strings.Cut(list, ". ") // what follows is of preemption
+	list = strings.TrimRight(list, ". ,")
+	var out []string
+	for _, part := range strings.Split(list, ", ") {
+		count, words, counted := strings.Cut(part, " ")
+		if !counted || strings.Trim(count, "0123456789") != "" {
+			words = part
+		}
+		if !slices.ContainsFunc(otherNodes, func(s string) bool { return strings.Contains(words, s) }) {
+			out = append(out, words)
+		}
+	}
+	return out
+}
+
+// otherNodes is what schedulers of all versions say of the nodes that the
+// pod's affinity excludes.
+var otherNodes = []string{"[NodeAffinity]", "didn't match Pod's node affinity", "didn't match node selector", "didn't match node affinity"}
+
+// notReady is the cause of a pod whose containers say nothing: no kubelet has
+// seen it yet, or a readiness gate is closed.
+func (cs *Causes) notReady(o *corev1.Pod) *Cause {
+	if cs.at.Sub(o.CreationTimestamp.Time) < Patience {
+		return cs.starting(o, o.CreationTimestamp.Time)
+	}
+	c := &Cause{Code: daemonset.NotReady, Severity: Error, Since: readySince(o), Facts: daemonset.Facts{}}
+	open := map[corev1.PodConditionType]bool{}
+	for i := range o.Status.Conditions {
+		s := &o.Status.Conditions[i]
+		open[s.Type] = s.Status == corev1.ConditionTrue
+		if s.Type != corev1.PodReady {
+			continue
+		}
+		if s.Reason != "" {
+			c.Facts["reason"] = s.Reason
+		}
+		setMessage(c.Facts, s.Message)
+	}
+	var closed []string
+	for _, g := range cs.st.DaemonSet.Spec.Template.Spec.ReadinessGates {
+		if !open[g.ConditionType] {
+			closed = append(closed, string(g.ConditionType))
+		}
+	}
+	if len(closed) > 0 {
+		c.Facts["conditions"] = closed
+	}
+	return c
+}
+
+// starting is a pod that takes its time within Patience, and says nothing of
+// a failure. It, or the container that it waits for, began at the time given.
+func (cs *Causes) starting(o *corev1.Pod, began time.Time) *Cause {
+	if c := cs.evictLoop(o); c != nil {
+		return c
+	}
+	return &Cause{Code: Starting, Severity: Info, Since: timeOf(began), Facts: daemonset.Facts{}}
+}
+
+// readySince is when the pod's Ready condition last changed, else when the
+// pod was created.
+func readySince(o *corev1.Pod) *time.Time {
+	for i := range o.Status.Conditions {
+		if c := &o.Status.Conditions[i]; c.Type == corev1.PodReady && !c.LastTransitionTime.IsZero() {
+			return timeOf(c.LastTransitionTime.Time)
+		}
+	}
+	return timeOf(o.CreationTimestamp.Time)
+}
+
+func timeOf(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	t = t.UTC()
+	return &t
+}
+
+func timeFact(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+func setMessage(f daemonset.Facts, message string) {
+	if message = strings.TrimSpace(message); message != "" {
+		f["message"] = message
+	}
+}
