@@ -26,7 +26,7 @@ func (cs *Causes) nodeCause(n *daemonset.Node) *Cause {
 	if !n.Exists {
 		return &Cause{Code: daemonset.NodeGone, Severity: Warning, Pod: p.Name, Since: wrong.Since, Facts: daemonset.Facts{}}
 	}
-	if down := nodeDown(n, cs.at); down != nil && wrong.Code != daemonset.NotYetAvailable && !imagePullOrCrash(wrong.Code) {
+	if down := Down(n, cs.at); down != nil && wrong.Code != daemonset.NotYetAvailable && !imagePullOrCrash(wrong.Code) {
 		down.Pod = p.Name
 		if p.Terminating {
 			down.Code = TerminatingOnDeadNode
@@ -57,8 +57,8 @@ func concern(n *daemonset.Node) *daemonset.Pod {
 	return living
 }
 
-// nodeDown returns the cause that a node which is not ready is, else nil.
-func nodeDown(n *daemonset.Node, at time.Time) *Cause {
+// Down returns the cause that a node which is not ready is, else nil.
+func Down(n *daemonset.Node, at time.Time) *Cause {
 	if n.Object == nil {
 		return nil
 	}

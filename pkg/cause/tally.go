@@ -18,7 +18,7 @@ func (cs *Causes) RevisionFails() Tally {
 	var t Tally
 	for i := range cs.st.Nodes {
 		n := &cs.st.Nodes[i]
-		if nodeDown(n, cs.at) != nil {
+		if Down(n, cs.at) != nil {
 			continue
 		}
 		t.pods(n)

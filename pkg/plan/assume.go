@@ -1,0 +1,431 @@
+package plan
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// What a plan assumes. Durations are written as Go writes them.
+const (
+	// AssumeStart: the median time from a pod's creation to Ready.
+	AssumeStart daemonset.AssumptionCode = "Start"
+	// AssumeStartSlow: what 9 of 10 pods keep below; the pessimistic rollout has every pod take it.
+	AssumeStartSlow daemonset.AssumptionCode = "StartSlow"
+	// AssumeStartFast: what 1 of 10 pods keeps below; the optimistic rollout has every pod take it.
+	AssumeStartFast daemonset.AssumptionCode = "StartFast"
+	// AssumeTermination: the time from a pod's deletion until it is gone.
+	AssumeTermination daemonset.AssumptionCode = "Termination"
+	// AssumeMinReadySeconds: how long a ready pod is not available yet.
+	AssumeMinReadySeconds daemonset.AssumptionCode = "MinReadySeconds"
+	// AssumeRequestRate and AssumeRequestBurst: the requests a second that the controller's client lets through, for all
+	// DaemonSets of the cluster together. Only this DaemonSet is taken to need any.
+	AssumeRequestRate  daemonset.AssumptionCode = "RequestRate"
+	AssumeRequestBurst daemonset.AssumptionCode = "RequestBurst"
+	// AssumeSlowStart: pods are created 1, 2, 4, … at a time. AssumeStepBurst: the most creates, and deletes, of one sync.
+	AssumeSlowStart daemonset.AssumptionCode = "SlowStart"
+	AssumeStepBurst daemonset.AssumptionCode = "StepBurst"
+	// AssumeNewPods: pods that are still to come become available, but for those that other assumptions name.
+	AssumeNewPods daemonset.AssumptionCode = "NewPodsBecomeAvailable"
+	// AssumeNodesStay: so many nodes stay as they are, because what is wrong there does not go away by itself.
+	AssumeNodesStay daemonset.AssumptionCode = "NodesStayAsTheyAre"
+	// AssumeRevisionFails: no pod of the target revision becomes available, as none of those that there are has, and
+	// most of them fail.
+	AssumeRevisionFails daemonset.AssumptionCode = "RevisionFails"
+	// AssumeHostPorts: a pod that surges is not scheduled, since the old one on its node holds its host ports.
+	AssumeHostPorts daemonset.AssumptionCode = "HostPortsHeld"
+	// AssumeRefused: the API server goes on refusing pods.
+	AssumeRefused daemonset.AssumptionCode = "CreatesRefused"
+	// AssumeCollected: pods of vanished nodes are garbage-collected after this time.
+	AssumeCollected daemonset.AssumptionCode = "PodsCollected"
+)
+
+// Assumptions lists every AssumptionCode that this package adds to
+// daemonset.Assumptions.
+var Assumptions = []daemonset.AssumptionCode{
+	AssumeStart, AssumeStartSlow, AssumeStartFast, AssumeTermination, AssumeMinReadySeconds, AssumeRequestRate, AssumeRequestBurst, AssumeSlowStart, AssumeStepBurst,
+	AssumeNewPods, AssumeNodesStay, AssumeRevisionFails, AssumeHostPorts, AssumeRefused, AssumeCollected,
+}
+
+// Where the value of an assumption is from.
+const (
+	sourceFlag        = "Flag"
+	sourcePods        = "Pods"        // measured on this DaemonSet's pods
+	sourceUpdated     = "UpdatedPods" // measured on those of the current revision
+	sourceGracePeriod = "GracePeriod" // an upper bound
+	sourceSpec        = "Spec"
+	sourceController  = "Controller" // the controller's own constants and defaults
+	sourceState       = "State"
+)
+
+// The controller's own rate of requests, unless it is told otherwise.
+const (
+	defaultRate  = 20
+	defaultBurst = 30
+)
+
+// collected is about how long after its node a pod is garbage-collected, in
+// seconds: 40, and up to 20 more until the collector looks.
+const collected = 50
+
+// measured are the times, in seconds, that the DaemonSet's pods give.
+type measured struct {
+	starts      []float64 // from creation to Ready, shortest first; none where nothing tells
+	startSource string
+	termination float64
+	bound       bool // termination is only an upper bound
+	rate        float64
+	burst       int
+	minReady    float64
+}
+
+// fewest is how many pods it takes to tell how long one needs to start.
+const fewest = 3
+
+// measure takes what the Snapshot tells, or what the person who asks knows.
+//
+// A pod counts that never restarted and is ready; where three of them are of
+// the current revision, only those. Of the slowest tenth all are taken to be as
+// fast as the fastest of it: a pod that lost readiness for a while looks as if
+// it had needed days.
+func measure(st *daemonset.State, o Options) measured {
+	m := measured{rate: defaultRate, burst: defaultBurst}
+	if o.RequestRate > 0 {
+		m.rate = o.RequestRate
+	}
+	if o.RequestBurst > 0 {
+		m.burst = o.RequestBurst
+	}
+	if s := st.DaemonSet.Spec.MinReadySeconds; s > 0 {
+		m.minReady = float64(s) + 1 // the controller looks again a second later
+	}
+	m.termination, m.bound = terminationBound(st), true
+	if o.Termination != nil {
+		m.termination, m.bound = o.Termination.Seconds(), false
+	}
+	if o.Start != nil {
+		m.starts, m.startSource = []float64{o.Start.Seconds()}, sourceFlag
+		return m
+	}
+	all, updated := startTimes(st)
+	switch {
+	case len(updated) >= fewest:
+		m.starts, m.startSource = updated, sourceUpdated
+	case len(all) >= fewest:
+		m.starts, m.startSource = all, sourcePods
+	default:
+		return m
+	}
+	slices.Sort(m.starts)
+	slow := m.quantile(0.9)
+	for i := range m.starts {
+		m.starts[i] = min(m.starts[i], slow)
+	}
+	return m
+}
+
+func terminationBound(st *daemonset.State) float64 {
+	if s := st.DaemonSet.Spec.Template.Spec.TerminationGracePeriodSeconds; s != nil {
+		return float64(*s)
+	}
+	return corev1.DefaultTerminationGracePeriodSeconds
+}
+
+// startTimes returns how long each pod took from its creation to Ready.
+func startTimes(st *daemonset.State) (all, updated []float64) {
+	for i := range st.Nodes {
+		for j := range st.Nodes[i].Pods {
+			p := &st.Nodes[i].Pods[j]
+			if took, ok := startTime(p); ok {
+				if all = append(all, took); p.Updated {
+					updated = append(updated, took)
+				}
+			}
+		}
+	}
+	return all, updated
+}
+
+func startTime(p *daemonset.Pod) (seconds float64, ok bool) {
+	if !p.Ready || p.Terminating || p.Object.CreationTimestamp.IsZero() {
+		return 0, false
+	}
+	for _, c := range slices.Concat(p.Object.Status.InitContainerStatuses, p.Object.Status.ContainerStatuses) {
+		if c.RestartCount > 0 {
+			return 0, false
+		}
+	}
+	for i := range p.Object.Status.Conditions {
+		c := &p.Object.Status.Conditions[i]
+		if took := c.LastTransitionTime.Sub(p.Object.CreationTimestamp.Time); c.Type == corev1.PodReady && took >= 0 {
+			return took.Seconds(), true
+		}
+	}
+	return 0, false
+}
+
+// quantile returns the smallest of the times that at least this part of them
+// keeps to.
+func (m *measured) quantile(part float64) float64 {
+	return m.starts[max(0, int(math.Ceil(part*float64(len(m.starts))))-1)]
+}
+
+// nominal stands for a start that is not known, so that the steps can be
+// counted.
+const nominal = 30
+
+// pace is the course of time in one simulation, in seconds.
+type pace struct {
+	starts      []float64 // shortest first; taken in turn
+	taken       float64
+	termination float64
+	minReady    float64
+	rate        float64
+	burst       int
+	refused     bool
+	blur        float64 // what happens within so much is taken to happen at once
+}
+
+// start returns how long the next pod takes to become ready: the times that
+// were measured, evenly, in an order that does not repeat.
+func (p *pace) start() float64 {
+	const golden = 0.6180339887498949
+	p.taken = math.Mod(p.taken+golden, 1)
+	return p.starts[int(p.taken*float64(len(p.starts)))]
+}
+
+func (m *measured) pace(refused bool, starts ...float64) *pace {
+	return &pace{starts: starts, termination: m.termination, minReady: m.minReady, rate: m.rate, burst: m.burst, refused: refused}
+}
+
+// typical has every pod take the median time, and what then happens at about
+// the same time happen at once: steady waves come of it.
+func (m *measured) typical(refused bool) *pace {
+	start := float64(nominal)
+	if len(m.starts) > 0 {
+		start = m.quantile(0.5)
+	}
+	p := m.pace(refused, start)
+	p.blur = max(1, start/2)
+	return p
+}
+
+// expected has pods take the times that were measured, one after the other.
+func (m *measured) expected(refused bool) *pace {
+	if len(m.starts) == 0 {
+		return m.pace(refused, nominal)
+	}
+	return m.pace(refused, m.starts...)
+}
+
+// optimistic has every pod start and end as fast as is likely.
+func (m *measured) optimistic(refused bool) *pace {
+	p := m.pace(refused, m.quantile(0.1))
+	if m.bound {
+		p.termination = 0
+	}
+	return p
+}
+
+// pessimistic has every pod start as slowly as one of ten does.
+func (m *measured) pessimistic(refused bool) *pace { return m.pace(refused, m.quantile(0.9)) }
+
+// fate is what is assumed of one node.
+type fate struct {
+	never   *cause.Cause            // why no pod becomes available there; nil where one does
+	pods    map[string]*cause.Cause // pods that do not become available, though a further one may
+	hangs   bool                    // pods do not end there
+	refused bool                    // the API server refuses pods
+	gone    bool                    // there is no such node: its pods are collected
+	down    bool                    // never is about the node itself
+}
+
+// stays tells whether the node ends up without an available pod if its pod is
+// replaced.
+func (f *fate) stays() bool { return f.never != nil || f.hangs }
+
+// next returns what happens to a pod of the Snapshot next, and when, in
+// seconds from it.
+func (f *fate) next(p *daemonset.Pod, st *daemonset.State, t *pace) (at float64, kind eventKind, ok bool) {
+	since := func(then time.Time) float64 { return then.Sub(st.At).Seconds() }
+	const soon = 1 // what is overdue
+	switch {
+	case f.gone && p.Object.Spec.NodeName != "":
+		return collected, podGone, true
+	case p.Terminating && f.hangs:
+		return 0, 0, false
+	case p.Terminating:
+		asked := p.Object.DeletionTimestamp.Time
+		if g := p.Object.DeletionGracePeriodSeconds; g != nil {
+			asked = asked.Add(-time.Duration(*g) * time.Second)
+		}
+		return max(soon, since(asked)+t.termination), podGone, true
+	case p.Available.OK || f.never != nil || f.pods[p.Name] != nil || isTerminal(p.Object):
+		return 0, 0, false
+	case p.Ready && p.AvailableAt != nil:
+		return max(soon, since(*p.AvailableAt)), podAvailable, true
+	}
+	return max(soon, since(p.Object.CreationTimestamp.Time)+t.start()), podReady, true
+}
+
+// assumed is what is assumed of all nodes.
+type assumed struct {
+	fates   []fate // as State.Nodes
+	stay    int    // nodes on which nothing becomes available
+	fails   *cause.Tally
+	refusal *cause.Cause
+	gone    bool // pods of vanished nodes are to be collected
+	ports   bool // a surging pod waits for a port that the old one holds
+}
+
+// hasReadyOld tells whether an old pod stays until a new one is available.
+func hasReadyOld(n *daemonset.Node) bool {
+	return slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool { return !p.Updated && !p.Terminating && p.Ready })
+}
+
+// onNode are the causes that a further pod on the same node meets too.
+var onNode = map[daemonset.Reason]bool{
+	cause.NodeNotReady: true, cause.TerminatingOnDeadNode: true, cause.InsufficientResources: true, cause.HostPortConflict: true,
+	cause.PendingUnschedulable: true, cause.EvictLoop: true,
+}
+
+// assume tells for each node whether a pod can become available there. What
+// does not go away by itself stays: nodes that are down, pods that fail.
+//
+// Where pods of the current revision fail, none has become available, and most
+// of them fail, all of them are taken to.
+func assume(s *snapshot.Snapshot, st *daemonset.State) assumed {
+	causes := cause.Find(s, st)
+	a := assumed{
+		fates: make([]fate, len(st.Nodes)), refusal: causes.Refusal(),
+		ports: st.Budget.MaxSurge > 0 && len(cause.HostPorts(&st.DaemonSet.Spec.Template.Spec)) > 0,
+	}
+	var failing *cause.Cause
+	tally := causes.RevisionFails()
+	revisionFails := tally.NewFailing > 0 && 2*tally.NewFailing >= tally.NewPods && !anyNewAvailable(st)
+	if revisionFails {
+		failing, a.fails = newFailure(st, causes), &tally
+	}
+	for i := range st.Nodes {
+		n, f := &st.Nodes[i], &a.fates[i]
+		c := causes.Of(n.Name)
+		f.gone, f.refused = !n.Exists, a.refusal != nil
+		a.gone = a.gone || f.gone && len(n.Pods) > 0
+		switch down := cause.Down(n, st.At); {
+		case down != nil && down.Facts["status"] == string(corev1.ConditionUnknown): // its kubelet starts no pod and ends none
+			f.never, f.down, f.hangs = down, true, true
+		case c != nil && c.Severity == cause.Error && onNode[c.Code]:
+			f.never, f.down = c, true
+			f.hangs = f.hangs || c.Code == cause.TerminatingOnDeadNode
+		case revisionFails:
+			f.never = failing
+		case a.ports && hasReadyOld(n):
+			f.never = &cause.Cause{Code: cause.HostPortConflict, Severity: cause.Error, Facts: daemonset.Facts{}}
+		}
+		f.pods = failed(n, causes)
+		for j := range n.Pods {
+			if p := &n.Pods[j]; p.Terminating {
+				of := causes.OfPod(p)
+				f.hangs = f.hangs || of != nil && of.Severity == cause.Error
+			}
+		}
+		a.stay += b2i(f.down || len(f.pods) > 0)
+	}
+	return a
+}
+
+func anyNewAvailable(st *daemonset.State) bool {
+	return slices.ContainsFunc(st.Nodes, func(n daemonset.Node) bool {
+		return slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool { return p.Updated && !p.Terminating && p.Available.OK })
+	})
+}
+
+// newFailure returns why the first of the failing new pods fails.
+func newFailure(st *daemonset.State, causes *cause.Causes) *cause.Cause {
+	for i := range st.Nodes {
+		for j := range st.Nodes[i].Pods {
+			p := &st.Nodes[i].Pods[j]
+			if c := causes.OfPod(p); p.Updated && !p.Terminating && c != nil && c.Severity == cause.Error {
+				return c
+			}
+		}
+	}
+	return nil
+}
+
+// failed returns the pods of a node that do not become available by
+// themselves.
+func failed(n *daemonset.Node, causes *cause.Causes) map[string]*cause.Cause {
+	var out map[string]*cause.Cause
+	for j := range n.Pods {
+		p := &n.Pods[j]
+		if c := causes.OfPod(p); !p.Terminating && c != nil && c.Severity == cause.Error {
+			if out == nil {
+				out = map[string]*cause.Cause{}
+			}
+			out[p.Name] = c
+		}
+	}
+	return out
+}
+
+// list returns the assumptions of a forecast.
+func (a *assumed) list(m *measured, o Options, st *daemonset.State) []daemonset.Assumption {
+	var out []daemonset.Assumption
+	add := func(code daemonset.AssumptionCode, value, source string) {
+		out = append(out, daemonset.Assumption{Code: code, Value: value, Source: source})
+	}
+	from := func(given bool) string {
+		if given {
+			return sourceFlag
+		}
+		return sourceController
+	}
+	if len(m.starts) > 0 {
+		add(AssumeStart, seconds(m.quantile(0.5)), m.startSource)
+	}
+	if len(m.starts) > 1 {
+		add(AssumeStartFast, seconds(m.quantile(0.1)), m.startSource)
+		add(AssumeStartSlow, seconds(m.quantile(0.9)), m.startSource)
+	}
+	if m.bound {
+		add(AssumeTermination, seconds(m.termination), sourceGracePeriod)
+	} else {
+		add(AssumeTermination, seconds(m.termination), sourceFlag)
+	}
+	if m.minReady > 0 {
+		add(AssumeMinReadySeconds, strconv.Itoa(int(st.DaemonSet.Spec.MinReadySeconds)), sourceSpec)
+	}
+	add(AssumeRequestRate, strconv.FormatFloat(m.rate, 'f', -1, 64), from(o.RequestRate > 0))
+	add(AssumeRequestBurst, strconv.Itoa(m.burst), from(o.RequestBurst > 0))
+	add(AssumeSlowStart, "1", sourceController)
+	add(AssumeStepBurst, strconv.Itoa(burst), sourceController)
+	switch {
+	case a.fails != nil:
+		add(AssumeRevisionFails, strconv.Itoa(a.fails.NewFailing), sourceState)
+	default:
+		add(AssumeNewPods, "", sourceState)
+	}
+	if a.stay > 0 {
+		add(AssumeNodesStay, strconv.Itoa(a.stay), sourceState)
+	}
+	if a.ports {
+		add(AssumeHostPorts, "", sourceSpec)
+	}
+	if a.refusal != nil {
+		add(AssumeRefused, "", sourceState)
+	}
+	if a.gone {
+		add(AssumeCollected, seconds(collected), sourceController)
+	}
+	return out
+}
+
+func seconds(s float64) string { return (time.Duration(s*1000) * time.Millisecond).String() }

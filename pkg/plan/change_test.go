@@ -1,0 +1,341 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+	"github.com/kubectl-ds/kubectl-ds/pkg/template"
+)
+
+func limit(v string) *intstr.IntOrString { l := intstr.Parse(v); return &l }
+
+func number[T int32 | int64](n T) *T { return &n }
+
+// manifest is what a change of the live object is laid over it as.
+func manifest(change func(*appsv1.DaemonSet)) *Change {
+	ds := dstest.State("N").DaemonSet.DeepCopy()
+	ds.Status, ds.UID, ds.Generation = appsv1.DaemonSetStatus{}, "", 0
+	change(ds)
+	return &Change{DaemonSet: ds, Method: "LastApplied"}
+}
+
+func noChange(*appsv1.DaemonSet) {}
+
+// twoContainers gives the template a second container and an init container.
+func twoContainers() dstest.Option {
+	return dstest.DaemonSet(func(ds *appsv1.DaemonSet) {
+		spec := &ds.Spec.Template.Spec
+		spec.Containers = append(spec.Containers, corev1.Container{Name: "proxy", Image: "example/proxy:1"})
+		spec.InitContainers = []corev1.Container{{Name: "setup", Image: "example/setup:1"}}
+	})
+}
+
+func noRollingUpdate() dstest.Option {
+	return dstest.DaemonSet(func(ds *appsv1.DaemonSet) { ds.Spec.UpdateStrategy.RollingUpdate = nil })
+}
+
+func lacks(what snapshot.What, why snapshot.Why) dstest.Option {
+	return dstest.Edit(func(s *snapshot.Snapshot) {
+		switch what {
+		case snapshot.Nodes:
+			s.Nodes = nil
+		case snapshot.Revisions:
+			s.Revisions = nil
+		}
+		s.Gaps = append(s.Gaps, snapshot.Gap{What: what, Why: why})
+	})
+}
+
+// TestApply: what a change makes of the DaemonSet, and what of that is said.
+// The state has agent-new, number 2, as the current revision, agent-old,
+// number 1, before it, generation 2 and template generation 2.
+func TestApply(t *testing.T) {
+	restarted := FieldDiff{"spec.template.metadata.annotations[kubectl.kubernetes.io/restartedAt]", "", `"2026-03-01T12:00:00Z"`}
+	const image = "spec.template.spec.containers[name=agent].image"
+	rollout := func(fields ...FieldDiff) *ChangeSummary { // to a new revision
+		return &ChangeSummary{Fields: fields, TemplateChanged: true, Revision: RevisionNote{From: 2, Number: 3, New: true}, Nodes: []NodeChange{}}
+	}
+	settings := func(fields ...FieldDiff) *ChangeSummary { // of the same revision
+		return &ChangeSummary{Fields: append([]FieldDiff{}, fields...), Revision: RevisionNote{From: 2, Number: 2, Name: "agent-new", Was: 2}, Nodes: []NodeChange{}}
+	}
+	by := func(method string, s *ChangeSummary) *ChangeSummary { s.Method = method; return s }
+	for _, tt := range []struct {
+		options []dstest.Option
+		change  *Change
+		want    *ChangeSummary
+		moved   string // the generation and the template's
+		why     string
+	}{
+		{nil, &Change{}, settings(), "2 2", "nothing asked, nothing written"},
+		{nil, &Change{Images: []Image{{"agent", "example/agent:3"}}}, rollout(FieldDiff{image, `"example/agent:2"`, `"example/agent:3"`}), "3 3", "an image"},
+		{nil, &Change{Images: []Image{{"", "example/agent:3"}}}, rollout(FieldDiff{image, `"example/agent:2"`, `"example/agent:3"`}), "3 3", "of the only container"},
+		{nil, &Change{Images: []Image{{"agent", "example/agent:2"}}}, settings(), "2 2", "the image that it has"},
+		{nil, &Change{Images: []Image{{"agent", "example/agent:1"}}}, &ChangeSummary{
+			Fields: []FieldDiff{{image, `"example/agent:2"`, `"example/agent:1"`}}, TemplateChanged: true,
+			Revision: RevisionNote{From: 2, Number: 3, Name: "agent-old", Was: 1}, Nodes: []NodeChange{},
+		}, "3 3", "the image of before: a rollback, whoever asks for it"},
+		{[]dstest.Option{twoContainers()}, &Change{Images: []Image{{"setup", "example/setup:2"}, {"proxy", "example/proxy:2"}}}, rollout(
+			FieldDiff{"spec.template.spec.containers[name=proxy].image", `"example/proxy:1"`, `"example/proxy:2"`},
+			FieldDiff{"spec.template.spec.initContainers[name=setup].image", `"example/setup:1"`, `"example/setup:2"`},
+		), "3 3", "several, and of an init container: one write"},
+		{[]dstest.Option{twoContainers()}, &Change{Images: []Image{{"*", "x"}}}, rollout(
+			FieldDiff{image, `"example/agent:2"`, `"x"`},
+			FieldDiff{"spec.template.spec.containers[name=proxy].image", `"example/proxy:1"`, `"x"`},
+			FieldDiff{"spec.template.spec.initContainers[name=setup].image", `"example/setup:1"`, `"x"`},
+		), "3 3", "all"},
+		{nil, &Change{Restart: true}, rollout(restarted), "3 3", "a restart, by the snapshot's clock"},
+
+		{nil, &Change{ToRevision: number(int64(1))}, &ChangeSummary{
+			Fields: []FieldDiff{{image, `"example/agent:2"`, `"example/agent:1"`}}, TemplateChanged: true,
+			Revision: RevisionNote{From: 2, Number: 3, Name: "agent-old", Was: 1}, Nodes: []NodeChange{},
+		}, "3 3", "a rollback gives an old revision the next number"},
+		{nil, &Change{ToRevision: number(int64(0))}, &ChangeSummary{
+			Fields: []FieldDiff{{image, `"example/agent:2"`, `"example/agent:1"`}}, TemplateChanged: true,
+			Revision: RevisionNote{From: 2, Number: 3, Name: "agent-old", Was: 1}, Nodes: []NodeChange{},
+		}, "3 3", "0 is the one before"},
+		{nil, &Change{ToRevision: number(int64(2))}, settings(), "2 2", "a rollback to where it is"},
+		{[]dstest.Option{dstest.AddRevision("other", 1, "example/other:1")}, &Change{ToRevision: number(int64(1))}, &ChangeSummary{
+			Fields: []FieldDiff{{image, `"example/agent:2"`, `"example/agent:1"`}}, TemplateChanged: true,
+			Revision: RevisionNote{From: 2, Number: 3, Name: "agent-old", Was: 1}, Nodes: []NodeChange{},
+		}, "3 3", "of two with one number the first by name, as the API server lists them"},
+		{[]dstest.Option{dstest.Version("v1.30.4")}, &Change{ToRevision: number(int64(1))}, &ChangeSummary{
+			Fields: []FieldDiff{{image, `"example/agent:2"`, `"example/agent:1"`}}, TemplateChanged: true,
+			Revision: RevisionNote{From: 2, Number: 3, Name: "agent-old", Was: 1}, Nodes: []NodeChange{},
+		}, "3 3", "as older controllers store it"},
+		{[]dstest.Option{dstest.Edit(func(s *snapshot.Snapshot) { s.Revisions = s.Revisions[:1] })}, &Change{MinReadySeconds: number(int32(5))}, &ChangeSummary{
+			Fields: []FieldDiff{{"spec.minReadySeconds", "", "5"}}, Revision: RevisionNote{Number: 2, New: true}, Nodes: []NodeChange{},
+		}, "3 2", "where the current revision is not cut yet, there is none to come from"},
+		{[]dstest.Option{lacks(snapshot.Revisions, snapshot.Forbidden)}, &Change{MinReadySeconds: number(int32(5))}, &ChangeSummary{
+			Fields: []FieldDiff{{"spec.minReadySeconds", "", "5"}}, Nodes: []NodeChange{},
+		}, "3 2", "nor where the revisions could not be read"},
+
+		{nil, &Change{MinReadySeconds: number(int32(30))}, settings(FieldDiff{"spec.minReadySeconds", "", "30"}), "3 2", "what is not the template rolls nothing"},
+		{nil, &Change{MinReadySeconds: number(int32(30)), Restart: true, MaxUnavailable: limit("10%")}, rollout(
+			FieldDiff{"spec.minReadySeconds", "", "30"},
+			restarted,
+			FieldDiff{"spec.updateStrategy.rollingUpdate.maxUnavailable", "1", `"10%"`},
+		), "3 3", "all of it is one write"},
+		{nil, &Change{MaxUnavailable: limit("1")}, settings(), "2 2", "the limit that it has"},
+		{nil, &Change{MaxUnavailable: limit("0"), MaxSurge: limit("1")}, settings(
+			FieldDiff{"spec.updateStrategy.rollingUpdate.maxSurge", "0", "1"},
+			FieldDiff{"spec.updateStrategy.rollingUpdate.maxUnavailable", "1", "0"},
+		), "3 2", "from one kind of budget to the other"},
+		{[]dstest.Option{dstest.Version("v1.20.4")}, &Change{MaxUnavailable: limit("2")}, settings(FieldDiff{"spec.updateStrategy.rollingUpdate.maxUnavailable", "1", "2"}), "3 2", "a version without maxSurge"},
+		{nil, &Change{Strategy: "OnDelete"}, settings(FieldDiff{"spec.updateStrategy.type", `"RollingUpdate"`, `"OnDelete"`}), "3 2", "the API server leaves the limits of an OnDelete alone"},
+		{[]dstest.Option{dstest.OnDelete()}, &Change{Strategy: "RollingUpdate"}, settings(
+			FieldDiff{"spec.updateStrategy.rollingUpdate", "", `{"maxSurge":0,"maxUnavailable":1}`},
+			FieldDiff{"spec.updateStrategy.type", `"OnDelete"`, `"RollingUpdate"`},
+		), "3 2", "and defaults those of a RollingUpdate"},
+		{[]dstest.Option{dstest.OnDelete(), dstest.Version("v1.20.4")}, &Change{Strategy: "RollingUpdate"}, settings(
+			FieldDiff{"spec.updateStrategy.rollingUpdate", "", `{"maxUnavailable":1}`},
+			FieldDiff{"spec.updateStrategy.type", `"OnDelete"`, `"RollingUpdate"`},
+		), "3 2", "with what the version knows"},
+		{[]dstest.Option{dstest.OnDelete()}, &Change{Strategy: "RollingUpdate", MaxUnavailable: limit("25%")}, settings(
+			FieldDiff{"spec.updateStrategy.rollingUpdate", "", `{"maxSurge":0,"maxUnavailable":"25%"}`},
+			FieldDiff{"spec.updateStrategy.type", `"OnDelete"`, `"RollingUpdate"`},
+		), "3 2", "or what is given"},
+		{[]dstest.Option{dstest.DaemonSet(func(ds *appsv1.DaemonSet) { ds.Spec.UpdateStrategy.Type = "OnDelete" })}, &Change{Strategy: "RollingUpdate"}, settings(
+			FieldDiff{"spec.updateStrategy.type", `"OnDelete"`, `"RollingUpdate"`},
+		), "3 2", "limits that an OnDelete kept hold again"},
+		{[]dstest.Option{dstest.OnDelete()}, &Change{MaxUnavailable: limit("3")}, settings(
+			FieldDiff{"spec.updateStrategy.rollingUpdate", "", `{"maxUnavailable":3}`},
+		), "3 2", "an OnDelete may be given limits, which mean nothing yet"},
+		{[]dstest.Option{noRollingUpdate()}, &Change{MaxUnavailable: limit("3")}, settings(
+			FieldDiff{"spec.updateStrategy.rollingUpdate", "", `{"maxSurge":0,"maxUnavailable":3}`},
+		), "3 2", "a RollingUpdate without limits, as in a file, gets all"},
+
+		{nil, &Change{Tolerations: []corev1.Toleration{{Key: "gpu", Operator: "Exists"}}}, rollout(
+			FieldDiff{"spec.template.spec.tolerations", "", `[{"key":"gpu","operator":"Exists"}]`},
+		), "3 3", "a toleration"},
+		{[]dstest.Option{dstest.DaemonSet(func(ds *appsv1.DaemonSet) {
+			ds.Spec.Template.Spec.Tolerations = []corev1.Toleration{{Key: "gpu", Operator: "Exists"}}
+		})}, &Change{Tolerations: []corev1.Toleration{{Key: "gpu", Operator: "Exists"}}}, settings(), "2 2", "that it has"},
+		{[]dstest.Option{dstest.Patch("daemonset", `{"spec":{"template":{"spec":{"nodeSelector":{"disk":"ssd","zone":"a"}}}}}`)},
+			&Change{NodeSelector: map[string]string{"zone": "b", "gpu": ""}, DropSelector: []string{"disk"}}, rollout(
+				FieldDiff{"spec.template.spec.nodeSelector.disk", `"ssd"`, ""},
+				FieldDiff{"spec.template.spec.nodeSelector.gpu", "", `""`},
+				FieldDiff{"spec.template.spec.nodeSelector.zone", `"a"`, `"b"`},
+			), "3 3", "keys of the nodeSelector that come, go and change"},
+		{nil, &Change{NodeSelector: map[string]string{"disk": "ssd"}}, rollout(FieldDiff{"spec.template.spec.nodeSelector.disk", "", `"ssd"`}), "3 3", "the first key"},
+
+		{nil, manifest(noChange), by("LastApplied", settings()), "2 2", "the same manifest again"},
+		{nil, manifest(func(ds *appsv1.DaemonSet) {
+			ds.Annotations = nil
+			ds.Status.DesiredNumberScheduled = 7
+			ds.Generation = 9
+		}),
+			by("LastApplied", settings()), "2 2", "what the API server keeps is not a manifest's to change"},
+		{nil, manifest(func(ds *appsv1.DaemonSet) {
+			ds.Annotations[appsv1.DeprecatedTemplateGeneration] = "7"
+			ds.Spec.MinReadySeconds = 1
+		}),
+			by("LastApplied", settings(FieldDiff{"spec.minReadySeconds", "", "1"})), "3 2", "nor the template's generation"},
+		{nil, manifest(func(ds *appsv1.DaemonSet) { ds.Annotations[corev1.LastAppliedConfigAnnotation] = "{}" }),
+			by("LastApplied", settings()), "2 2", "nor is what kubectl apply keeps a change"},
+		{nil, manifest(func(ds *appsv1.DaemonSet) { ds.Labels = map[string]string{"a": "b"}; ds.Annotations["c"] = "d" }), by("LastApplied", settings(
+			FieldDiff{"metadata.annotations.c", "", `"d"`}, FieldDiff{"metadata.labels.a", "", `"b"`},
+		)), "2 2", "labels and annotations are no new generation"},
+		{nil, manifest(func(ds *appsv1.DaemonSet) {
+			ds.Spec.Template.Spec.Tolerations = []corev1.Toleration{}
+			ds.Spec.Template.Annotations = map[string]string{}
+		}), by("LastApplied", settings()), "2 2", "empty is as good as absent"},
+		{nil, func() *Change { c := manifest(noChange); c.Images = []Image{{"agent", "x"}}; return c }(), by("LastApplied", rollout(
+			FieldDiff{image, `"example/agent:2"`, `"x"`},
+		)), "3 3", "flags go on top of a manifest"},
+		{[]dstest.Option{dstest.DaemonSet(func(ds *appsv1.DaemonSet) {
+			ds.Spec.Template.Spec.Containers[0].Resources.Requests = corev1.ResourceList{"memory": resource.MustParse("1Gi")}
+		})}, manifest(func(ds *appsv1.DaemonSet) {
+			ds.Spec.Template.Spec.Containers[0].Resources.Requests = corev1.ResourceList{"memory": resource.MustParse("1024Mi")}
+		}), by("LastApplied", settings()), "2 2", "the same amount in other words, which is stored alike"},
+		{[]dstest.Option{dstest.DaemonSet(func(ds *appsv1.DaemonSet) {
+			ds.Spec.Template.Spec.Containers[0].Resources.Requests = corev1.ResourceList{"memory": resource.MustParse("1Gi")}
+		})}, manifest(func(ds *appsv1.DaemonSet) {
+			ds.Spec.Template.Spec.Containers[0].Resources.Requests = corev1.ResourceList{"memory": resource.MustParse("1073741824")}
+		}), by("LastApplied", rollout(FieldDiff{"spec.template.spec.containers[name=agent].resources.requests.memory", `"1Gi"`, `"1073741824"`})),
+			"2 2", "that is stored otherwise: a new revision, which the API server does not call a change"},
+
+		{[]dstest.Option{dstest.DaemonSet(func(ds *appsv1.DaemonSet) { ds.Annotations = nil })}, &Change{Restart: true},
+			rollout(restarted), "3 ", "without a template generation there is none to raise"},
+		{[]dstest.Option{dstest.DaemonSet(func(ds *appsv1.DaemonSet) { ds.Annotations[appsv1.DeprecatedTemplateGeneration] = "two" })}, &Change{Restart: true},
+			rollout(restarted), "3 two", "nor one that is no number"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			s := dstest.State("N", tt.options...)
+			after, got, err := tt.change.Apply(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			moved := fmt.Sprint(after.DaemonSet.Generation, " ", after.DaemonSet.Annotations[appsv1.DeprecatedTemplateGeneration])
+			if moved != tt.moved {
+				t.Errorf("generations %q, want %q", moved, tt.moved)
+			}
+			if len(got.Fields) == 0 && after.DaemonSet != s.DaemonSet {
+				t.Error("the DaemonSet is another, though nothing differs")
+			}
+			if diff := cmp.Diff(s.DaemonSet.Status, after.DaemonSet.Status); diff != "" {
+				t.Errorf("the status changed:\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestApplyRefuses(t *testing.T) {
+	for _, tt := range []struct {
+		options    []dstest.Option
+		change     *Change
+		want, hint string
+		why        string
+	}{
+		{nil, &Change{Images: []Image{{"agnet", "x"}}}, `the template has no container "agnet": it has agent`, "--image agent=x", "an image of no container"},
+		{[]dstest.Option{twoContainers()}, &Change{Images: []Image{{"", "x"}}}, `the template has 2 containers: say whose image is "x": agent, proxy, setup`, "--image agent=x", "an image of one of several"},
+		{nil, &Change{Images: []Image{{"agent", ""}}}, `DaemonSet.apps "agent" is invalid: spec.template.spec.containers[0].image: Required value`, "", "no image"},
+		{nil, &Change{ToRevision: number(int64(7))}, `daemonset kube-system/agent has no revision 7: it has 1, 2`, "--to-revision 1", "a revision that does not exist"},
+		{nil, &Change{ToRevision: number(int64(-1))}, `daemonset kube-system/agent has no revision -1: it has 1, 2`, "--to-revision 1", "one that cannot"},
+		{[]dstest.Option{dstest.AddRevision("third", 10, "x"), dstest.AddRevision("twin", 1, "y")}, &Change{ToRevision: number(int64(3))}, `daemonset kube-system/agent has no revision 3: it has 1, 2, 10`, "--to-revision 2", "by number, each once"},
+		{[]dstest.Option{dstest.Patch("revisions/agent-old", "null")}, &Change{ToRevision: number(int64(0))}, `daemonset kube-system/agent has no revision before the current one: it has 2`, "", "none before"},
+		{[]dstest.Option{dstest.Patch("revisions/agent-old", `{"metadata":{"ownerReferences":null}}`)}, &Change{ToRevision: number(int64(1))}, `daemonset kube-system/agent has no revision 1: it has 2`, "", "one that is nobody's, which kubectl does not see"},
+		{[]dstest.Option{lacks(snapshot.Revisions, snapshot.Forbidden)}, &Change{ToRevision: number(int64(1))}, `the controllerrevisions could not be read, which tell what a rollback goes back to: Forbidden`, "kubectl auth can-i list controllerrevisions -n kube-system", "revisions that could not be read"},
+		{[]dstest.Option{lacks(snapshot.Revisions, snapshot.NotGiven)}, &Change{ToRevision: number(int64(1))}, `the controllerrevisions could not be read, which tell what a rollback goes back to: NotGiven`, "kubectl get controllerrevisions -n kube-system -o yaml > controllerrevisions.yaml, and add --from controllerrevisions.yaml", "that a dump lacks"},
+		{[]dstest.Option{dstest.Patch("revisions/agent-old", `{"data":{"spec":{"template":{},"paused":true}}}`)}, &Change{ToRevision: number(int64(1))}, `revision 1, controllerrevision agent-old: data: not a patch of spec.template alone`, "", "a revision that holds something else"},
+		{nil, &Change{DropSelector: []string{"disk"}}, `the template's nodeSelector has no key "disk": it has none`, "", "a key to remove that is not there"},
+		{[]dstest.Option{dstest.Version("v1.20.4")}, &Change{MaxSurge: limit("1")}, `maxSurge: Kubernetes v1.20.4 does not have it, v1.22 was the first`, "", "maxSurge before its time"},
+
+		{nil, &Change{MaxSurge: limit("1")}, `DaemonSet.apps "agent" is invalid: spec.updateStrategy.rollingUpdate.maxSurge: Invalid value: 1: may not be set when maxUnavailable is non-zero`, "--max-unavailable 0", "maxSurge beside the maxUnavailable that it has"},
+		{nil, &Change{MaxSurge: limit("1"), MaxUnavailable: limit("1")}, `DaemonSet.apps "agent" is invalid: spec.updateStrategy.rollingUpdate.maxSurge: Invalid value: 1: may not be set when maxUnavailable is non-zero`, "--max-unavailable 0", "both"},
+		{[]dstest.Option{dstest.MaxSurge("20%")}, &Change{MaxUnavailable: limit("1")}, `DaemonSet.apps "agent" is invalid: spec.updateStrategy.rollingUpdate.maxSurge: Invalid value: "20%": may not be set when maxUnavailable is non-zero`, "--max-surge 0", "maxUnavailable beside the maxSurge that it has"},
+		{nil, &Change{MaxUnavailable: limit("0")}, `DaemonSet.apps "agent" is invalid: spec.updateStrategy.rollingUpdate.maxUnavailable: Required value: cannot be 0 when maxSurge is 0`, "--max-surge 1", "neither"},
+		{[]dstest.Option{dstest.MaxSurge("1")}, &Change{MaxSurge: limit("0%")}, `DaemonSet.apps "agent" is invalid: spec.updateStrategy.rollingUpdate.maxUnavailable: Required value: cannot be 0 when maxSurge is 0`, "--max-unavailable 1", "the other way round"},
+		{nil, &Change{Strategy: "Recreate"}, `DaemonSet.apps "agent" is invalid: spec.updateStrategy: Unsupported value: {"Type":"Recreate","RollingUpdate":{"MaxUnavailable":1,"MaxSurge":0}}: supported values: "RollingUpdate", "OnDelete"`, "", "a strategy of others"},
+		{nil, manifest(func(ds *appsv1.DaemonSet) {
+			ds.Spec.Selector.MatchLabels["tier"] = "x"
+			ds.Spec.Template.Labels["tier"] = "x"
+		}),
+			`DaemonSet.apps "agent" is invalid: spec.selector: Invalid value: {"matchLabels":{"app":"agent","tier":"x"}}: field is immutable`, "", "another selector"},
+
+		{[]dstest.Option{lacks(snapshot.Nodes, snapshot.NotGiven)}, &Change{NodeSelector: map[string]string{"a": "b"}}, `the nodes could not be read, which tell where pods would have to go: NotGiven`, "kubectl get nodes -o yaml > nodes.yaml, and add --from nodes.yaml", "another placement without nodes"},
+		{[]dstest.Option{lacks(snapshot.Nodes, snapshot.Forbidden)}, &Change{Tolerations: []corev1.Toleration{{Operator: "Exists"}}}, `the nodes could not be read, which tell where pods would have to go: Forbidden`, "kubectl auth can-i list nodes", "which is not allowed"},
+		{[]dstest.Option{lacks(snapshot.Nodes, snapshot.Failed)}, manifest(func(ds *appsv1.DaemonSet) { ds.Spec.Template.Spec.HostNetwork = true }), `the nodes could not be read, which tell where pods would have to go: Failed`, "", "or failed"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			s := dstest.State("N", tt.options...)
+			after, sum, err := tt.change.Apply(s)
+			if err == nil {
+				t.Fatalf("not refused: %+v", sum)
+			}
+			if after != nil || sum != nil {
+				t.Error("refused, and yet there is something")
+			}
+			if err.Error() != tt.want {
+				t.Errorf("%s\nwant\n%s", err, tt.want)
+			}
+			if got := hintOf(err); got != tt.hint {
+				t.Errorf("hint %q, want %q", got, tt.hint)
+			}
+		})
+	}
+}
+
+func hintOf(err error) string {
+	var h interface{ Hint() string }
+	if errors.As(err, &h) {
+		return h.Hint()
+	}
+	return ""
+}
+
+// TestApplyWithoutNodes: what does not move pods needs no nodes.
+func TestApplyWithoutNodes(t *testing.T) {
+	s := dstest.State("N", lacks(snapshot.Nodes, snapshot.Forbidden))
+	for _, c := range []*Change{{Restart: true}, {MaxUnavailable: limit("2")}, {ToRevision: number(int64(1))}} {
+		if _, _, err := c.Apply(s); err != nil {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
+
+// TestRollbackIsExact: a rollback stores, to the byte, what the revision
+// holds, so that the controller finds it.
+func TestRollbackIsExact(t *testing.T) {
+	id := int64(1<<62 + 1)
+	odd := dstest.DaemonSet(func(ds *appsv1.DaemonSet) {
+		ds.Spec.Template.CreationTimestamp = metav1.NewTime(dstest.Now)
+		ds.Spec.Template.Spec.SecurityContext = &corev1.PodSecurityContext{RunAsUser: &id}
+		ds.Spec.Template.Spec.Containers[0].Args = []string{"<a>&b", "\u2028"}
+	})
+	for _, version := range []string{dstest.Newest, "v1.30.4"} {
+		s := dstest.State("N", dstest.Version(version), odd)
+		s.DaemonSet.Spec.Template.Spec.Containers[0].Args = []string{"another"} // after the revisions were stored
+		after, sum, err := (&Change{ToRevision: number(int64(2))}).Apply(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := (RevisionNote{Number: 2, Name: "agent-new", Was: 2}); sum.Revision != want || !sum.TemplateChanged {
+			t.Errorf("%s: %+v, want %+v", version, sum.Revision, want)
+		}
+		stored, err := template.Stored(s.Revisions[slices.IndexFunc(s.Revisions, func(r appsv1.ControllerRevision) bool { return r.Revision == 2 })].Data.Raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		live, err := template.Of(&after.DaemonSet.Spec.Template, version != dstest.Newest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(stored, live); diff != "" {
+			t.Errorf("%s: (-stored +live):\n%s", version, diff)
+		}
+	}
+}

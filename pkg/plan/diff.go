@@ -1,0 +1,51 @@
+package plan
+
+import (
+	"maps"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/template"
+)
+
+// fieldDiffs returns the differences of two DaemonSets that somebody wrote:
+// those of spec, labels and annotations, without the annotations that the API
+// server and kubectl apply keep.
+func fieldDiffs(old, new *appsv1.DaemonSet) ([]FieldDiff, error) {
+	oldFields, err := written(old)
+	if err != nil {
+		return nil, err
+	}
+	newFields, err := written(new)
+	if err != nil {
+		return nil, err
+	}
+	out := []FieldDiff{}
+	for _, d := range template.Between[appsv1.DaemonSet](oldFields, newFields, "") {
+		out = append(out, FieldDiff(d))
+	}
+	return out, nil
+}
+
+func written(ds *appsv1.DaemonSet) (map[string]any, error) {
+	var w appsv1.DaemonSet
+	w.Labels, w.Annotations, w.Spec = ds.Labels, maps.Clone(ds.Annotations), ds.Spec
+	delete(w.Annotations, appsv1.DeprecatedTemplateGeneration)
+	delete(w.Annotations, corev1.LastAppliedConfigAnnotation)
+	return template.Parse(&w)
+}
+
+// templateChanged tells whether a ControllerRevision would store the templates
+// of two DaemonSets differently.
+func templateChanged(old, new *appsv1.DaemonSet) (bool, error) {
+	a, err := template.Of(&old.Spec.Template, false)
+	if err != nil {
+		return false, err
+	}
+	b, err := template.Of(&new.Spec.Template, false)
+	if err != nil {
+		return false, err
+	}
+	return !a.Equal(b), nil
+}

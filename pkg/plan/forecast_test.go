@@ -1,0 +1,320 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// short writes an Outcome in a line: code (reason), steps, replaced, left,
+// worst, then holders and what unblocks.
+func short(o *Outcome) string {
+	var b strings.Builder
+	b.WriteString(string(o.Code))
+	if o.Reason != "" {
+		fmt.Fprintf(&b, " (%s)", o.Reason)
+	}
+	fmt.Fprintf(&b, ": %d steps, %d replaced, %d left, %d worst", o.Steps, o.Replaced, o.Left, o.Worst)
+	for _, h := range o.Holders {
+		fmt.Fprintf(&b, "; %s %s", h.Node, h.Code)
+	}
+	if o.FurtherHolders > 0 {
+		fmt.Fprintf(&b, "; any %d", o.FurtherHolders)
+	}
+	for _, u := range o.Unblock {
+		fmt.Fprintf(&b, "; %s=%s", u.Code, u.Value)
+	}
+	return b.String()
+}
+
+func ago(d time.Duration) metav1.Time { return metav1.NewTime(dstest.Now.Add(-d)) }
+
+// down is a node whose kubelet is silent.
+func down(name string) dstest.Option {
+	return dstest.Node(name, func(n *corev1.Node) {
+		n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionUnknown, LastTransitionTime: ago(time.Hour)}}
+	})
+}
+
+// notReady is a node whose kubelet says that it is not ready.
+func notReady(name string) dstest.Option {
+	return dstest.Node(name, func(n *corev1.Node) {
+		n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionFalse, LastTransitionTime: ago(time.Hour)}}
+	})
+}
+
+// crash is a pod that crashes again and again.
+func crash(name string) dstest.Option {
+	return dstest.Pod(name, func(p *corev1.Pod) {
+		p.Status.ContainerStatuses = []corev1.ContainerStatus{{
+			Name: "agent", RestartCount: 5, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}},
+		}}
+	})
+}
+
+func hostPort() dstest.Option {
+	return dstest.DaemonSet(func(ds *appsv1.DaemonSet) {
+		ds.Spec.Template.Spec.Containers[0].Ports = []corev1.ContainerPort{{ContainerPort: 80, HostPort: 80}}
+	})
+}
+
+// young is a pod that was created a moment ago.
+func young(name string) dstest.Option {
+	return dstest.Pod(name, func(p *corev1.Pod) { p.CreationTimestamp = ago(5 * time.Second) })
+}
+
+// refused are creates that the API server refuses.
+func refused() dstest.Option {
+	return dstest.Edit(func(s *snapshot.Snapshot) {
+		s.Events = append(s.Events, corev1.Event{
+			InvolvedObject: corev1.ObjectReference{Kind: "DaemonSet", Name: s.DaemonSet.Name, UID: s.DaemonSet.UID},
+			Reason:         "FailedCreate", Message: "Error creating: forbidden", Count: 3, LastTimestamp: ago(time.Minute),
+		})
+	})
+}
+
+func TestOutcome(t *testing.T) {
+	max := dstest.MaxUnavailable
+	for _, tt := range []struct {
+		grid    string
+		options []dstest.Option
+		want    string
+		why     string
+	}{
+		{"N N", nil, "NothingToDo: 0 steps, 0 replaced, 0 left, 0 worst", "a finished rollout"},
+		{"O O O", nil, "Completes: 3 steps, 3 replaced, 0 left, 1 worst", "one at a time"},
+		{"O*4", []dstest.Option{max("2")}, "Completes: 2 steps, 4 replaced, 0 left, 2 worst", "two at a time"},
+		{"O*5", []dstest.Option{max("100%")}, "Completes: 1 steps, 5 replaced, 0 left, 5 worst", "all at once"},
+		{"O o O", nil, "Completes: 3 steps, 3 replaced, 0 left, 1 worst", "an old pod that is down goes first, and holds the budget meanwhile"},
+		{"o o O", nil, "Completes: 2 steps, 3 replaced, 0 left, 2 worst", "those that are down go together, whatever the budget says"},
+		{"O - O", nil, "Completes: 2 steps, 2 replaced, 0 left, 1 worst", "a node without a pod gets one first"},
+		{"O Nt O", nil, "Completes: 2 steps, 2 replaced, 0 left, 1 worst", "a pod that ends is waited for"},
+		{"#O N", nil, "Completes: 0 steps, 0 replaced, 0 left, 0 worst", "a pod that may not stay goes, outside of the rollout"},
+		{"!O N", nil, "Completes: 1 steps, 1 replaced, 0 left, 0 worst", "one that may stay where none should run is replaced by nothing"},
+		{"O N", []dstest.Option{dstest.OnDelete()}, "NotRolling (OnDelete): 0 steps, 0 replaced, 1 left, 0 worst", "OnDelete replaces nothing"},
+		{"O -", []dstest.Option{dstest.OnDelete()}, "NotRolling (OnDelete): 0 steps, 0 replaced, 1 left, 1 worst", "but fills what is empty"},
+
+		{"O o O", []dstest.Option{down("n1")}, "Stalls (BudgetSpent): 1 steps, 1 replaced, 2 left, 1 worst; n1 NodeNotReady; MaxUnavailable=2; RemoveNode=n1", "a dead node keeps the budget for good"},
+		{"O o O", []dstest.Option{down("n1"), max("2")}, "Completes: 2 steps, 3 replaced, 0 left, 2 worst; n1 NodeNotReady", "unless there is more of it; the dead node stays as it is"},
+		{"O o O", []dstest.Option{notReady("n1")}, "Stalls (BudgetSpent): 1 steps, 1 replaced, 2 left, 1 worst; n1 NodeNotReady; MaxUnavailable=2; RemoveNode=n1", "so does one that is not ready and whose pod is not"},
+		{"O O O", []dstest.Option{notReady("n1")}, "Completes: 3 steps, 3 replaced, 0 left, 1 worst", "but a pod that is available there shows that they can be"},
+		{"O O O", []dstest.Option{down("n1")}, "Stalls (BudgetSpent): 1 steps, 1 replaced, 2 left, 1 worst; n1 NodeNotReady; MaxUnavailable=2; RemoveNode=n1", "not if the kubelet is silent: what the pod says is old"},
+		{"Ot O", []dstest.Option{down("n0")}, "Stalls (BudgetSpent): 0 steps, 0 replaced, 1 left, 1 worst; n0 NodeNotReady; MaxUnavailable=2; RemoveNode=n0", "a pod that never ends on a dead node"},
+		{"o o O O", []dstest.Option{down("n0"), down("n1")}, "Stalls (BudgetSpent): 1 steps, 2 replaced, 2 left, 2 worst; n0 NodeNotReady; n1 NodeNotReady; MaxUnavailable=3", "of two dead nodes, removing one is not enough"},
+
+		{"n O O", []dstest.Option{crash("p0")}, "Stalls (BudgetSpent): 0 steps, 0 replaced, 2 left, 1 worst; n0 CrashLoop; RollBack=1", "the revision fails: more room would not help"},
+		{"n O O O", []dstest.Option{crash("p0"), max("2")}, "Stalls (BudgetSpent): 1 steps, 1 replaced, 2 left, 2 worst; n0 CrashLoop; any 1; RollBack=1", "and each further pod fails too"},
+		{"n N O O", []dstest.Option{crash("p0")}, "Stalls (BudgetSpent): 0 steps, 0 replaced, 2 left, 1 worst; n0 CrashLoop; MaxUnavailable=2; RemoveNode=n0", "a pod that fails where another of the revision runs"},
+		{"n N O O", []dstest.Option{crash("p0"), max("2")}, "Completes: 2 steps, 2 replaced, 0 left, 2 worst; n0 CrashLoop", "leaves room for the others"},
+		{"n O O", []dstest.Option{young("p0")}, "Completes: 2 steps, 2 replaced, 0 left, 1 worst", "a pod that starts is waited for"},
+		{"o O", []dstest.Option{crash("p0")}, "Completes: 2 steps, 2 replaced, 0 left, 1 worst", "an old pod that crashes is replaced by one that does not"},
+
+		{"- O O", []dstest.Option{refused()}, "Stalls (CreateRefused): 0 steps, 0 replaced, 2 left, 1 worst; n0 CreateRefused", "nothing is replaced while creates are refused"},
+		{"O O", []dstest.Option{refused()}, "Stalls (CreateRefused): 1 steps, 1 replaced, 1 left, 1 worst; any 1", "the first pod that goes does not come again"},
+
+		{"O O O", []dstest.Option{dstest.MaxSurge("1"), max("0")}, "Completes: 3 steps, 3 replaced, 0 left, 0 worst", "a surge takes no node down"},
+		{"O n/O O", []dstest.Option{dstest.MaxSurge("1"), max("0"), crash("p1")}, "Stalls (BudgetSpent): 0 steps, 0 replaced, 3 left, 0 worst; n1 CrashLoop; RollBack=1", "a surge that fails"},
+		{"O O", []dstest.Option{dstest.MaxSurge("1"), max("0"), hostPort()}, "Stalls (BudgetSpent): 1 steps, 0 replaced, 2 left, 0 worst; any 1; NoSurge=1", "a surging pod waits for the port that the old one holds"},
+		{"O o", []dstest.Option{dstest.MaxSurge("1"), max("0"), hostPort()}, "Stalls (BudgetSpent): 1 steps, 1 replaced, 1 left, 1 worst; any 1; NoSurge=1", "but for one that is not ready, which goes first"},
+		{"O O", []dstest.Option{max("x")}, `Stalls (InvalidBudget): 0 steps, 0 replaced, 2 left, 0 worst`, "a limit that cannot be resolved"},
+		{"~O O", []dstest.Option{dstest.MaxSurge("1"), max("0")}, "Completes: 1 steps, 1 replaced, 0 left, 0 worst", "a step that fails until the pod of a vanished node is collected"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			s := dstest.State(tt.grid, tt.options...)
+			f, _ := forecast(s, stateOf(t, s), Options{})
+			if diff := cmp.Diff(tt.want, short(&f.Outcome)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tt.grid, diff)
+			}
+		})
+	}
+}
+
+// took is a pod that became ready so long after its creation.
+func took(name string, start time.Duration) dstest.Option {
+	return dstest.Pod(name, func(p *corev1.Pod) {
+		p.CreationTimestamp = ago(time.Hour)
+		for i := range p.Status.Conditions {
+			if c := &p.Status.Conditions[i]; c.Type == corev1.PodReady {
+				c.LastTransitionTime = metav1.NewTime(p.CreationTimestamp.Add(start))
+			}
+		}
+	})
+}
+
+func restarted(name string) dstest.Option {
+	return dstest.Pod(name, func(p *corev1.Pod) { p.Status.ContainerStatuses = []corev1.ContainerStatus{{RestartCount: 1}} })
+}
+
+func TestMeasure(t *testing.T) {
+	s := func(n int) time.Duration { return time.Duration(n) * time.Second }
+	for _, tt := range []struct {
+		grid    string
+		options []dstest.Option
+		ask     Options
+		want    []float64
+		source  string
+		why     string
+	}{
+		{"O O O", []dstest.Option{took("p0", s(30)), took("p1", s(10)), took("p2", s(20))}, Options{}, []float64{10, 20, 30}, "Pods", "three pods tell"},
+		{"O O", []dstest.Option{took("p0", s(30)), took("p1", s(10))}, Options{}, nil, "", "two are too few"},
+		{"O O O", []dstest.Option{took("p0", s(30)), took("p1", s(10)), took("p2", s(20)), restarted("p2")}, Options{}, nil, "", "one that restarted does not count"},
+		{"O O o", []dstest.Option{took("p0", s(30)), took("p1", s(10))}, Options{}, nil, "", "nor does one that is not ready"},
+		{"O O Ot", []dstest.Option{took("p0", s(30)), took("p1", s(10)), took("p2", s(20))}, Options{}, nil, "", "nor one that ends"},
+		{"O O O N N N", []dstest.Option{took("p0", s(30)), took("p1", s(30)), took("p2", s(30)), took("p3", s(1)), took("p4", s(2)), took("p5", s(3))}, Options{}, []float64{1, 2, 3}, "UpdatedPods", "the current revision goes before"},
+		{"O O O N N o", []dstest.Option{took("p0", s(30)), took("p1", s(30)), took("p2", s(30)), took("p3", s(1)), took("p4", s(2))}, Options{}, []float64{1, 2, 30, 30, 30}, "Pods", "unless too few pods are of it"},
+		{"O*10", []dstest.Option{
+			took("p0", s(1)), took("p1", s(2)), took("p2", s(3)), took("p3", s(4)), took("p4", s(5)), took("p5", s(6)), took("p6", s(7)), took("p7", s(8)), took("p8", s(9)), took("p9", s(3000)),
+		}, Options{}, []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 9}, "Pods", "the slowest tenth is as fast as its fastest"},
+		{"O O O", []dstest.Option{took("p0", s(30)), took("p1", s(10)), took("p2", s(20))}, Options{Start: new(s(7))}, []float64{7}, "Flag", "what a person says goes before all"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			m := measure(stateOf(t, dstest.State(tt.grid, tt.options...)), tt.ask)
+			if diff := cmp.Diff(tt.want, m.starts); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if m.startSource != tt.source {
+				t.Errorf("source %q, want %q", m.startSource, tt.source)
+			}
+		})
+	}
+}
+
+// How long a rollout takes, by hand: starts of 10 s, an end of 5 s.
+func TestDuration(t *testing.T) {
+	ten, five := 10*time.Second, 5*time.Second
+	ask := Options{Start: &ten, Termination: &five}
+	for _, tt := range []struct {
+		grid    string
+		options []dstest.Option
+		want    float64 // give or take a second, and more where the rate of requests counts
+		give    float64
+		why     string
+	}{
+		{"O*4", nil, 60, 1, "four times end and start"},
+		{"O*4", []dstest.Option{dstest.MaxUnavailable("2")}, 30, 1, "two at a time"},
+		{"O*4", []dstest.Option{dstest.MaxUnavailable("100%")}, 15, 1, "all at once"},
+		{"O*4", []dstest.Option{dstest.MinReadySeconds(9)}, 100, 1, "ready for 9 s, and seen a second later"},
+		{"O*4", []dstest.Option{dstest.MaxSurge("1"), dstest.MaxUnavailable("0")}, 45, 1, "with a surge a pod ends while the next one starts: four starts and an end"},
+		{"O*200", []dstest.Option{dstest.MaxUnavailable("100%")}, (400+25-30)/20. + 10, 1, "deletes, creates and 25 events at 20 a second, but for a burst of 30; then the last start"},
+		{"-", nil, 10, 1, "a start alone"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			s := dstest.State(tt.grid, tt.options...)
+			f, _ := forecast(s, stateOf(t, s), ask)
+			d := f.Outcome.Duration
+			if d == nil {
+				t.Fatalf("no duration: %s", short(&f.Outcome))
+			}
+			if d.Expected < tt.want-tt.give || d.Expected > tt.want+tt.give {
+				t.Errorf("%v, want %v", d.Expected, tt.want)
+			}
+			if d.Optimistic > d.Expected || d.Expected > d.Pessimistic {
+				t.Errorf("not in order: %+v", d)
+			}
+		})
+	}
+}
+
+func TestLimits(t *testing.T) {
+	ten, five := 10*time.Second, 5*time.Second
+	s := dstest.State("O*20", dstest.MaxUnavailable("5%"))
+	f, _ := forecast(s, stateOf(t, s), Options{Start: &ten, Termination: &five})
+	var got []string
+	for _, l := range f.Limits {
+		got = append(got, fmt.Sprintf("%s=%d %d steps %.0f s current %t %s", l.Limit, l.Nodes, l.Steps, l.Duration.Expected, l.Current, l.Code))
+	}
+	want := []string{
+		"1=1 20 steps 300 s current true Completes",
+		"5%=1 20 steps 300 s current true Completes",
+		"10%=2 10 steps 150 s current false Completes",
+		"25%=5 4 steps 60 s current false Completes",
+		"33%=7 3 steps 45 s current false Completes",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestWaves(t *testing.T) {
+	ten, five := 10*time.Second, 5*time.Second
+	s := dstest.State("O*9", dstest.MaxUnavailable("2"))
+	f, _ := forecast(s, stateOf(t, s), Options{Start: &ten, Termination: &five})
+	var got []string
+	for _, w := range f.Waves {
+		got = append(got, fmt.Sprintf("%.0f s: %d times %d deletes, %d creates, then %d updated, %d available", *w.At, w.Count, w.Deletes, w.Creates, w.Counts.Updated, w.Counts.Available))
+	}
+	want := []string{"0 s: 4 times 2 deletes, 2 creates, then 8 updated, 9 available", "60 s: 1 times 1 deletes, 1 creates, then 9 updated, 9 available"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestGroups(t *testing.T) {
+	zone := func(name, zone string) dstest.Option {
+		return dstest.Node(name, func(n *corev1.Node) { n.Labels = map[string]string{"zone": zone} })
+	}
+	s := dstest.State("O O O O o !-", dstest.MaxUnavailable("2"), zone("n0", "a"), zone("n1", "a"), zone("n2", "a"), zone("n3", "b"), zone("n4", "b"), zone("n5", "b"))
+	want := []Group{
+		{Key: "zone", Value: "b", Nodes: 2, Down: 1, Step: 1, AtWorst: 2},
+		{Key: "zone", Value: "a", Nodes: 3, Down: 0, Step: 2, AtWorst: 2},
+	}
+	if diff := cmp.Diff(want, groups(stateOf(t, s), "zone")); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// Whatever the state: pods add up, waves add up, and the order of what was
+// read does not matter.
+func TestForecastLaws(t *testing.T) {
+	ten := 10 * time.Second
+	for seed := range int64(300) {
+		s := dstest.RandomFor(seed, "v1.37.1")
+		st := stateOf(t, s)
+		f, assumptions := forecast(s, st, Options{Start: &ten})
+		o := &f.Outcome
+		for _, a := range assumptions {
+			if a.Source == "" {
+				t.Fatalf("seed %d: assumption %s has no source", seed, a.Code)
+			}
+		}
+		var gone int // old pods that neither stay nor are replaced: their node should not run them, or vanished
+		if gone = f.Replaces - o.Replaced - o.Left; o.Code == Completes && gone > f.Replaces {
+			t.Fatalf("seed %d: %d old pods, %d replaced, %d left", seed, f.Replaces, o.Replaced, o.Left)
+		}
+		switch {
+		case o.Code == Completes && o.Left > 0, o.Code == NothingToDo && len(f.Waves) > 0, o.Code == Unknown != (o.Reason == Endless || o.Reason == "PodsNotRead"):
+			t.Fatalf("seed %d: %s, waves %+v", seed, short(o), f.Waves)
+		case o.Code == Completes != (o.Duration != nil):
+			t.Fatalf("seed %d: %s, duration %+v", seed, short(o), o.Duration)
+		}
+		steps := 0
+		for i, w := range f.Waves {
+			steps += w.Count
+			if i > 0 && (*w.At < *f.Waves[i-1].At || w.Creates == f.Waves[i-1].Creates && w.Deletes == f.Waves[i-1].Deletes) {
+				t.Fatalf("seed %d: waves %+v", seed, f.Waves)
+			}
+		}
+		if steps < o.Steps || steps > o.Steps+1 { // one before the first step, of placement alone
+			t.Fatalf("seed %d: %d waves, %d steps", seed, steps, o.Steps)
+		}
+		for i, j := 0, len(s.Pods)-1; i < j; i, j = i+1, j-1 {
+			s.Pods[i], s.Pods[j] = s.Pods[j], s.Pods[i]
+		}
+		for i, j := 0, len(s.Nodes)-1; i < j; i, j = i+1, j-1 {
+			s.Nodes[i], s.Nodes[j] = s.Nodes[j], s.Nodes[i]
+		}
+		again, _ := forecast(s, stateOf(t, s), Options{Start: &ten})
+		if diff := cmp.Diff(f, again); diff != "" {
+			t.Fatalf("seed %d: the order of what was read matters:\n%s", seed, diff)
+		}
+	}
+}

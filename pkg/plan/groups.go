@@ -1,0 +1,49 @@
+package plan
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+)
+
+// groups says what one step of a rollout can do at worst to the nodes that
+// share the value of a label: which of the candidates go is random, so it may
+// be all of one group. Groups that lose most come first.
+//
+// A step takes what goes whatever the budget says, and as many candidates as
+// the budget has when nobody holds any of it.
+func groups(st *daemonset.State, label string) []Group {
+	out := []Group{}
+	if label == "" || !st.NodesRead {
+		return out
+	}
+	by := map[string]*Group{}
+	for i := range st.Nodes {
+		n := &st.Nodes[i]
+		if !n.ShouldRun.OK {
+			continue
+		}
+		value := n.Object.Labels[label]
+		g := by[value]
+		if g == nil {
+			g = &Group{Key: label, Value: value}
+			by[value] = g
+		}
+		g.Nodes++
+		g.Down += b2i(!slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool { return !p.Terminating && p.Available.OK }))
+	}
+	for _, value := range slices.Sorted(maps.Keys(by)) {
+		g := by[value]
+		if st.Budget.Kind == daemonset.BudgetUnavailable {
+			g.Step = min(st.Limit(), g.Nodes-g.Down)
+		}
+		g.AtWorst = g.Down + g.Step
+		out = append(out, *g)
+	}
+	slices.SortStableFunc(out, func(a, b Group) int {
+		return cmp.Or(cmp.Compare(b.AtWorst*a.Nodes, a.AtWorst*b.Nodes), cmp.Compare(b.Nodes, a.Nodes))
+	})
+	return out
+}

@@ -1,0 +1,371 @@
+package plan
+
+import (
+	"slices"
+	"strconv"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// Make returns the Plan of a DaemonSet as it is, or as it would be after a
+// Change, which may be nil. A DaemonSet without a UID that no pod refers to is
+// one that is not in the cluster yet.
+//
+// It fails where the question cannot be put: a selector that cannot be read, a
+// Change that the API server would refuse or that names what is not there.
+func Make(s *snapshot.Snapshot, c *Change, o Options) (*Plan, error) {
+	before, err := state(s)
+	if err != nil {
+		return nil, err
+	}
+	if c == nil {
+		return now(s, before, o)
+	}
+	changed, summary, err := c.Apply(s)
+	if err != nil {
+		return nil, err
+	}
+	after, err := state(changed)
+	if err != nil {
+		return nil, err
+	}
+	p := begin(SubjectChange, changed, after, o)
+	p.Change, p.Placement = summary, placementChange(before, after)
+	p.Warnings = append(p.Warnings, warnings(before, after)...)
+	return p, nil
+}
+
+// New returns the Plan of a DaemonSet that is not in the cluster yet: the
+// Snapshot holds it as the API server would store it, without a pod.
+func New(s *snapshot.Snapshot, method string, o Options) (*Plan, error) {
+	st, err := state(s)
+	if err != nil {
+		return nil, err
+	}
+	if err := validate(nil, s.DaemonSet); err != nil {
+		return nil, err
+	}
+	p := begin(SubjectNew, s, st, o)
+	p.Change = &ChangeSummary{Method: method, Fields: []FieldDiff{}, TemplateChanged: true, Revision: RevisionNote{Number: 1, New: true}, Nodes: []NodeChange{}}
+	p.Placement = placementChange(nil, st)
+	p.Warnings = append(p.Warnings, warnings(nil, st)...)
+	return p, nil
+}
+
+func state(s *snapshot.Snapshot) (*daemonset.State, error) {
+	profile, err := daemonset.ForVersion(s.KubernetesVersion)
+	if err != nil {
+		return nil, err
+	}
+	return daemonset.New(s, profile)
+}
+
+// now plans what is under way, or else what a change of the template would do.
+func now(s *snapshot.Snapshot, st *daemonset.State, o Options) (*Plan, error) {
+	p := begin(SubjectRollout, s, st, o)
+	p.Warnings = append(p.Warnings, warnings(nil, st)...)
+	if !idle(p) {
+		return p, nil
+	}
+	p.Subject = SubjectNothing
+	changed, _, err := (&Change{Restart: true}).Apply(s)
+	if err != nil {
+		return p, nil //nolint:nilerr // a template that cannot be changed has no forecast
+	}
+	after, err := state(changed)
+	if err != nil {
+		return nil, err
+	}
+	f, _ := forecast(changed, after, o)
+	p.IfTemplateChanged = &f
+	return p, nil
+}
+
+// idle tells whether nothing is under way that ends by itself, or stalls.
+func idle(p *Plan) bool {
+	return p.Outcome.Code == NothingToDo || p.Outcome.Code == NotRolling && p.Next.Reason == daemonset.StepOnDelete
+}
+
+func begin(subject Subject, s *snapshot.Snapshot, st *daemonset.State, o Options) *Plan {
+	p := &Plan{
+		Header: daemonset.NewHeader(Kind, s, st), Subject: subject, Warnings: []Warning{},
+		Placement: Placement{Gain: []PlacementNode{}, Lose: []PlacementNode{}}, Next: st.Sync(), Groups: groups(st, o.GroupBy),
+	}
+	var assumptions []daemonset.Assumption
+	p.Forecast, assumptions = forecast(s, st, o)
+	p.Assumptions = append(p.Assumptions, assumptions...)
+	return p
+}
+
+// forecast steps a rollout to its end.
+func forecast(s *snapshot.Snapshot, st *daemonset.State, o Options) (Forecast, []daemonset.Assumption) {
+	f := Forecast{Waves: []Wave{}, Outcome: Outcome{Code: Unknown, Holders: []Holder{}, Unblock: []Unblock{}}, Limits: []Limit{}}
+	step := st.Sync()
+	switch {
+	case !st.PodsRead:
+		f.Outcome.Reason = daemonset.StepPodsNotRead
+		return f, nil
+	case step.Reason == daemonset.StepSelectsAll, step.Reason == daemonset.StepBeingDeleted:
+		f.Outcome.Code, f.Outcome.Reason = NotRolling, step.Reason
+		return f, nil
+	}
+	m, a := measure(st, o), assume(s, st)
+	run := simulate(st, a.fates, m.typical(a.refusal != nil))
+	f.Replaces = replaceable(st)
+	f.Waves = append(f.Waves, run.waves...)
+	f.Outcome = outcome(st, run, &a)
+	if len(m.starts) == 0 {
+		for i := range f.Waves {
+			f.Waves[i].At = nil
+		}
+	}
+	switch f.Outcome.Code {
+	case Completes:
+		f.Outcome.Duration = duration(st, &a, &m)
+	case Stalls:
+		f.Outcome.Unblock = unblock(s, st, &a, &m, run)
+	}
+	if f.Replaces > 0 && st.Budget.Kind != daemonset.BudgetNone && st.Budget.Invalid == "" {
+		f.Limits = limits(st, &a, &m)
+	}
+	return f, a.list(&m, o, st)
+}
+
+// replaceable counts the old pods on nodes where a pod may stay.
+func replaceable(st *daemonset.State) int {
+	count := 0
+	for i := range st.Nodes {
+		for j := range st.Nodes[i].Pods {
+			p := &st.Nodes[i].Pods[j]
+			count += b2i(!p.Updated && !p.Terminating && st.Nodes[i].MayStay.OK)
+		}
+	}
+	return count
+}
+
+// duration is the range of an end, nil where no pod tells how long it takes.
+func duration(st *daemonset.State, a *assumed, m *measured) *Duration {
+	if len(m.starts) == 0 {
+		return nil
+	}
+	at := func(p *pace) float64 { return simulate(st, a.fates, p).end.at }
+	refused := a.refusal != nil
+	all := []float64{at(m.optimistic(refused)), at(m.expected(refused)), at(m.pessimistic(refused))}
+	return &Duration{Optimistic: slices.Min(all), Expected: all[1], Pessimistic: slices.Max(all)}
+}
+
+// outcome tells how a simulation ended.
+func outcome(st *daemonset.State, r *simulation, a *assumed) Outcome {
+	o := Outcome{
+		Steps: r.end.steps, Replaced: r.end.replaced, Left: r.old, Worst: r.end.worst,
+		Holders: []Holder{}, Unblock: []Unblock{},
+	}
+	lacking := r.counts.Desired - r.counts.Current
+	switch {
+	case r.end.endless:
+		o.Code, o.Reason = Unknown, Endless
+	case r.old > 0 && st.DaemonSet.Spec.UpdateStrategy.Type != appsv1.RollingUpdateDaemonSetStrategyType:
+		o.Code, o.Reason = NotRolling, daemonset.StepOnDelete
+	case r.old > 0 || lacking > 0:
+		o.Code, o.Reason = Stalls, stallReason(st, r)
+		o.Holders, o.FurtherHolders = holders(r, a)
+	default:
+		o.Code = Completes
+		if len(r.waves) == 0 && r.end.at == 0 {
+			o.Code = NothingToDo
+		}
+		o.Holders, o.FurtherHolders = holders(r, a)
+	}
+	return o
+}
+
+// Reasons of this package.
+const (
+	Endless  daemonset.Reason = "Endless"  // the controller creates and deletes without end
+	Unfilled daemonset.Reason = "Unfilled" // nodes stay without a pod
+)
+
+func stallReason(st *daemonset.State, r *simulation) daemonset.Reason {
+	switch {
+	case st.Budget.Invalid != "":
+		return daemonset.InvalidBudget
+	case r.end.failed != nil:
+		return r.end.failed.Code
+	case r.refused():
+		return cause.CreateRefused
+	case r.used >= st.Limit():
+		return daemonset.StepBudgetSpent
+	case r.old == 0:
+		return Unfilled
+	}
+	return daemonset.StepWaiting
+}
+
+// holders returns the nodes that stay as they are: those that use up the
+// budget, and those that should have an available pod and have none. Only those
+// are named that are known to: of the others, which it is depends on the
+// controller's random choice.
+func holders(r *simulation, a *assumed) (named []Holder, further int) {
+	named = []Holder{}
+	for i := range r.slots {
+		s := &r.slots[i]
+		if !s.rolling.Holds && !s.down {
+			continue
+		}
+		why := a.why(i, &r.st.Nodes[i])
+		if why == nil {
+			further++
+			continue
+		}
+		h := Holder{Node: s.node.Name, Cause: why}
+		for j := range s.node.Pods {
+			if p := &s.node.Pods[j]; p.Object != simulated {
+				h.Pod = p.Name
+			}
+		}
+		named = append(named, h)
+	}
+	return named, further
+}
+
+// why is the cause for which a node stays as it is, nil where nothing is wrong
+// with it yet.
+func (a *assumed) why(i int, n *daemonset.Node) *cause.Cause {
+	f := &a.fates[i]
+	if f.down {
+		return f.never
+	}
+	for j := range n.Pods {
+		p := &n.Pods[j]
+		if c := f.pods[p.Name]; c != nil && p.Updated {
+			return c
+		}
+	}
+	switch {
+	case len(n.Pods) == 0 && a.refusal != nil:
+		return a.refusal
+	case f.hangs:
+		return &cause.Cause{Code: cause.TerminatingOnDeadNode, Severity: cause.Error, Facts: daemonset.Facts{}}
+	}
+	return nil
+}
+
+// withLimit returns the State with another limit of the kind that its budget
+// has.
+func withLimit(st *daemonset.State, n int) *daemonset.State {
+	c := *st
+	c.Budget.Fallback = false
+	if c.Budget.MaxSurge > 0 {
+		c.Budget.MaxSurge = n
+	} else {
+		c.Budget.MaxUnavailable = n
+	}
+	return &c
+}
+
+// usual are the limits that people choose.
+var usual = []string{"1", "5%", "10%", "25%", "33%"}
+
+// limits says what the usual limits would mean.
+func limits(st *daemonset.State, a *assumed, m *measured) []Limit {
+	out := []Limit{}
+	for _, text := range usual {
+		v := intstr.Parse(text)
+		n, err := intstr.GetScaledValueFromIntOrPercent(&v, st.Desired, true)
+		if err != nil || n == 0 {
+			continue
+		}
+		r := simulate(withLimit(st, n), a.fates, m.typical(a.refusal != nil))
+		l := Limit{Limit: text, Nodes: n, Steps: r.end.steps, Current: n == st.Limit(), Code: outcome(st, r, a).Code}
+		if l.Code == Completes {
+			l.Duration = duration(withLimit(st, n), a, m)
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+// unblock returns single changes after each of which the rollout completes,
+// the simulation being asked about each. Where the revision itself fails, more
+// room would only take down more nodes.
+func unblock(s *snapshot.Snapshot, st *daemonset.State, a *assumed, m *measured, r *simulation) []Unblock {
+	out := []Unblock{}
+	pace := func() *pace { return m.typical(a.refusal != nil) }
+	completes := func(st *daemonset.State, a *assumed) bool {
+		return outcome(st, simulate(st, a.fates, pace()), a).Code == Completes
+	}
+	switch {
+	case a.fails != nil:
+		if to := before(st); to != 0 {
+			out = append(out, Unblock{RollBack, strconv.FormatInt(to, 10)})
+		}
+		return out
+	case a.ports:
+		zero, one := intstr.FromInt32(0), intstr.FromInt32(1)
+		if st, a, err := after(s, &Change{MaxSurge: &zero, MaxUnavailable: &one}); err == nil && completes(st, a) {
+			out = append(out, Unblock{NoSurge, one.String()})
+		}
+		return out
+	case a.refusal != nil || r.end.failed != nil || st.Budget.Kind == daemonset.BudgetNone || st.Budget.Invalid != "":
+		return out
+	}
+	if n := r.used + 1; n <= st.Desired && completes(withLimit(st, n), a) {
+		code := RaiseMaxUnavailable
+		if st.Budget.MaxSurge > 0 {
+			code = RaiseMaxSurge
+		}
+		out = append(out, Unblock{code, strconv.Itoa(n)})
+	}
+	const most = 5
+	tried := 0
+	for i := range r.slots {
+		if !r.slots[i].rolling.Holds || tried == most {
+			continue
+		}
+		tried++
+		name := r.slots[i].node.Name
+		if st, a, err := after(s, &Change{Nodes: []NodeEdit{{Kind: NodeRemove, Which: name}}}); err == nil && completes(st, a) {
+			out = append(out, Unblock{RemoveNode, name})
+		}
+	}
+	return out
+}
+
+// after returns the State after a Change, and what is assumed of it.
+func after(s *snapshot.Snapshot, c *Change) (*daemonset.State, *assumed, error) {
+	changed, _, err := c.Apply(s)
+	if err != nil {
+		return nil, nil, err
+	}
+	st, err := state(changed)
+	if err != nil {
+		return nil, nil, err
+	}
+	a := assume(changed, st)
+	return st, &a, nil
+}
+
+// before returns the number of the newest revision besides the current one
+// that an available pod is of; 0 if there is none.
+func before(st *daemonset.State) int64 {
+	number := map[string]int64{}
+	for _, r := range st.History.Revisions {
+		if !r.Matches {
+			number[r.Name] = r.Number
+		}
+	}
+	var newest int64
+	for i := range st.Nodes {
+		for j := range st.Nodes[i].Pods {
+			if p := &st.Nodes[i].Pods[j]; p.Available.OK {
+				newest = max(newest, number[p.Revision])
+			}
+		}
+	}
+	return newest
+}

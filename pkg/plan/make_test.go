@@ -1,0 +1,126 @@
+package plan
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// sum writes what a Plan is about and comes to, in a line.
+func sum(p *Plan) string {
+	s := fmt.Sprintf("%s: next %s %d creates %d deletes; lose %d gain %d; replaces %d; %s",
+		p.Subject, p.Next.Kind, p.Next.Creates.Len(), p.Next.Deletes.Len(), len(p.Placement.Lose), len(p.Placement.Gain), p.Replaces, p.Outcome.Code)
+	if f := p.IfTemplateChanged; f != nil {
+		s += fmt.Sprintf("; if changed: replaces %d, %s", f.Replaces, f.Outcome.Code)
+	}
+	return s
+}
+
+func TestMake(t *testing.T) {
+	two, zero := intstr.FromInt32(2), intstr.FromInt32(0)
+	one := int64(1)
+	node := func(kind NodeChangeKind, which string) *Change {
+		return &Change{Nodes: []NodeEdit{{Kind: kind, Which: which, Said: which}}}
+	}
+	for _, tt := range []struct {
+		grid    string
+		options []dstest.Option
+		change  *Change
+		want    string
+		why     string
+	}{
+		{"N N", nil, nil, "Nothing: next None 0 creates 0 deletes; lose 0 gain 0; replaces 0; NothingToDo; if changed: replaces 2, Completes", "nothing asked and nothing rolling: what a change would do"},
+		{"N O", []dstest.Option{dstest.OnDelete()}, nil, "Nothing: next None 0 creates 0 deletes; lose 0 gain 0; replaces 1; NotRolling; if changed: replaces 2, NotRolling", "OnDelete waits for a person"},
+		{"O N", nil, nil, "Rollout: next RollingUpdate 0 creates 1 deletes; lose 0 gain 0; replaces 1; Completes", "a rollout under way"},
+		{"N -", nil, nil, "Rollout: next Manage 1 creates 0 deletes; lose 0 gain 0; replaces 0; Completes", "a pod that is missing is on its way"},
+		{"n N", []dstest.Option{young("p0")}, nil, "Rollout: next None 0 creates 0 deletes; lose 0 gain 0; replaces 0; Completes", "and so is one that starts"},
+		{"n N", []dstest.Option{crash("p0")}, nil, "Nothing: next None 0 creates 0 deletes; lose 0 gain 0; replaces 0; NothingToDo; if changed: replaces 2, Completes", "one that does not get ready by itself is not"},
+		{"N N", nil, &Change{Images: []Image{{Image: "example/agent:3"}}}, "Change: next RollingUpdate 0 creates 1 deletes; lose 0 gain 0; replaces 2; Completes", "another image"},
+		{"N N", nil, &Change{}, "Change: next None 0 creates 0 deletes; lose 0 gain 0; replaces 0; NothingToDo", "a change that changes nothing"},
+		{"O O N", nil, &Change{ToRevision: &one}, "Change: next RollingUpdate 0 creates 1 deletes; lose 0 gain 0; replaces 1; Completes", "a rollback replaces only what is not on it"},
+		{"O O O", nil, &Change{MaxUnavailable: &two}, "Change: next RollingUpdate 0 creates 2 deletes; lose 0 gain 0; replaces 3; Completes", "another limit of the rollout under way"},
+		{"O O O", nil, &Change{MaxUnavailable: &zero, MaxSurge: &two}, "Change: next RollingUpdate 2 creates 0 deletes; lose 0 gain 0; replaces 3; Completes", "or a surge"},
+		{"N N", nil, node(NodeRemove, "n0"), "Change: next None 0 creates 0 deletes; lose 0 gain 0; replaces 0; NothingToDo", "a node that is removed takes its pod with it"},
+		{"N N", nil, node(NodeCordon, "n0"), "Change: next None 0 creates 0 deletes; lose 0 gain 0; replaces 0; NothingToDo", "every DaemonSet tolerates a cordon"},
+		{"N !N !-", nil, &Change{Nodes: []NodeEdit{{Kind: NodeUntaint, Which: "n2", Taint: &corev1.Taint{Key: "dedicated"}, Said: "n2:dedicated-"}}}, "Change: next Manage 1 creates 0 deletes; lose 0 gain 1; replaces 0; Completes", "a taint that goes lets one come"},
+		{"N N", nil, &Change{NodeSelector: map[string]string{"disk": "ssd"}}, "Change: next Manage 0 creates 2 deletes; lose 2 gain 0; replaces 0; Completes", "a selector that no node meets: all are lost at once"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			s := dstest.State(tt.grid, tt.options...)
+			p, err := Make(s, tt.change, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, sum(p)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tt.grid, diff)
+			}
+		})
+	}
+}
+
+// Of a Snapshot without nodes or pods, a Plan says what it does not know.
+func TestMakeWithGaps(t *testing.T) {
+	lacking := func(what ...snapshot.What) dstest.Option {
+		return dstest.Edit(func(s *snapshot.Snapshot) {
+			for _, w := range what {
+				s.Gaps = append(s.Gaps, snapshot.Gap{What: w, Why: snapshot.Forbidden})
+				switch w {
+				case snapshot.Nodes:
+					s.Nodes = nil
+				case snapshot.Pods:
+					s.Pods = nil
+				}
+			}
+			s.DaemonSet.Status.DesiredNumberScheduled = 3
+		})
+	}
+	for _, tt := range []struct {
+		grid   string
+		option dstest.Option
+		want   string
+		why    string
+	}{
+		{"O O N", lacking(snapshot.Nodes), "Rollout: next RollingUpdate 0 creates 1 deletes; lose 0 gain 0; replaces 2; Completes", "without nodes the pods and the status are enough"},
+		{"O O N", lacking(snapshot.Pods), "Rollout: next None 0 creates 0 deletes; lose 0 gain 0; replaces 0; Unknown", "without pods nothing is known"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			p, err := Make(dstest.State(tt.grid, tt.option), nil, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, sum(p)); diff != "" {
+				t.Error(diff)
+			}
+			if p.Next.Exact {
+				t.Error("exact")
+			}
+		})
+	}
+}
+
+// A change never makes the plan of the present another one: nothing is edited.
+func TestMakeLeavesTheSnapshot(t *testing.T) {
+	s := dstest.State("O O o N -", dstest.MaxUnavailable("2"))
+	ten := 10 * time.Second
+	want, err := Make(s, nil, Options{Start: &ten})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Make(s, &Change{Restart: true, Images: []Image{{"agent", "x"}}, Nodes: []NodeEdit{{Kind: NodeRemove, Which: "n1", Said: "n1"}}}, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := Make(s, nil, Options{Start: &ten})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

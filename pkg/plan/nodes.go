@@ -1,0 +1,419 @@
+package plan
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// NodeEdit is a change of nodes. Exactly what Kind needs of the other fields is
+// set.
+type NodeEdit struct {
+	Kind  NodeChangeKind
+	Which string        // a name, a shell pattern of names, or a label selector (with "=", "!", " in " or a "," in it)
+	Taint *corev1.Taint // Taint; Untaint: an empty effect is every effect
+	Key   string        // Label, Unlabel
+	Value string        // Label
+	Count int           // Add: how many, like the one node of Which
+	Said  string        // as it was asked, for messages
+}
+
+// editNodes changes the nodes of a Snapshot that is a copy already, one edit
+// after the other, and returns what each of them changed.
+//
+// Nodes and pods are replaced, never written to: other Snapshots share them.
+func editNodes(s *snapshot.Snapshot, edits []NodeEdit) ([]NodeChange, error) {
+	changes := []NodeChange{}
+	if len(edits) == 0 {
+		return changes, nil
+	}
+	if s.Lacks(snapshot.Nodes) {
+		return nil, lacking(s, snapshot.Nodes, "what there is to change")
+	}
+	s.Nodes, s.Pods = slices.Clone(s.Nodes), slices.Clone(s.Pods)
+	tainted := map[string]bool{}
+	for i := range edits {
+		e := &edits[i]
+		nodes, err := e.edit(s, tainted)
+		if err != nil {
+			return nil, e.explain(err)
+		}
+		slices.Sort(nodes)
+		changes = append(changes, NodeChange{Kind: e.Kind, Value: e.value(), Nodes: nodes})
+	}
+	return changes, nil
+}
+
+// explain puts before an error what was asked.
+func (e *NodeEdit) explain(err error) error {
+	var known *Error
+	switch {
+	case e.Said == "":
+		return err
+	case errors.As(err, &known):
+		return &Error{e.Said + ": " + known.message, known.hint}
+	}
+	return fmt.Errorf("%s: %w", e.Said, err)
+}
+
+// value is what was given beside the nodes.
+func (e *NodeEdit) value() string {
+	switch e.Kind {
+	case NodeTaint:
+		return daemonset.TaintString(*e.Taint)
+	case NodeUntaint:
+		return taintName(e.Taint)
+	case NodeLabel:
+		return e.Key + "=" + e.Value
+	case NodeUnlabel:
+		return e.Key
+	case NodeAdd:
+		return e.Which
+	}
+	return ""
+}
+
+func taintName(t *corev1.Taint) string {
+	if t.Effect == "" {
+		return t.Key
+	}
+	return t.Key + ":" + string(t.Effect)
+}
+
+// edit makes one edit and returns the names of the nodes that it changes,
+// which may be none. tainted holds the taints that earlier edits gave.
+func (e *NodeEdit) edit(s *snapshot.Snapshot, tainted map[string]bool) ([]string, error) {
+	if err := e.check(); err != nil {
+		return nil, err
+	}
+	chosen, err := choose(s, e.Which)
+	if err != nil {
+		return nil, err
+	}
+	switch e.Kind {
+	case NodeAdd:
+		return e.add(s, chosen)
+	case NodeRemove:
+		return removeNodes(s, chosen), nil
+	}
+	now := metav1.NewTime(s.TakenAt).Rfc3339Copy()
+	names, found := []string{}, false
+	for _, i := range chosen {
+		n := s.Nodes[i].DeepCopy()
+		changed := false
+		switch e.Kind {
+		case NodeTaint:
+			key := n.Name + " " + taintName(e.Taint)
+			if tainted[key] {
+				return nil, &Error{message: fmt.Sprintf("the taint %s is given twice for node %s", taintName(e.Taint), n.Name)}
+			}
+			tainted[key] = true
+			changed = setTaint(n, *e.Taint)
+		case NodeUntaint:
+			changed = dropTaints(n, func(t *corev1.Taint) bool {
+				return t.Key == e.Taint.Key && (e.Taint.Effect == "" || t.Effect == e.Taint.Effect)
+			})
+		case NodeLabel:
+			changed = !holds(n.Labels, e.Key, e.Value)
+			put(&n.Labels, e.Key, e.Value)
+		case NodeUnlabel:
+			_, changed = n.Labels[e.Key]
+			delete(n.Labels, e.Key)
+		case NodeCordon:
+			changed = cordon(n, now)
+		case NodeUncord:
+			changed = uncordon(n)
+		case NodeDown:
+			changed = fallSilent(n, now)
+			changed = unready(s, n.Name, now) || changed
+		}
+		if changed {
+			found, s.Nodes[i] = true, *n
+			names = append(names, n.Name)
+		}
+	}
+	switch {
+	case found:
+	case e.Kind == NodeUntaint:
+		return nil, &Error{message: fmt.Sprintf("taint %q not found", taintName(e.Taint))}
+	case e.Kind == NodeUnlabel:
+		return nil, &Error{message: fmt.Sprintf("label %q not found", e.Key)}
+	}
+	return names, nil
+}
+
+// check refuses what no node could have.
+func (e *NodeEdit) check() error {
+	name, value, why := "", "", []string(nil)
+	switch e.Kind {
+	case NodeTaint, NodeUntaint:
+		name, value = e.Taint.Key, e.Taint.Value
+		switch e.Taint.Effect {
+		case corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute:
+		default:
+			if e.Kind == NodeTaint || e.Taint.Effect != "" {
+				return &Error{message: fmt.Sprintf("%q is no effect of a taint: NoSchedule, PreferNoSchedule, NoExecute", e.Taint.Effect)}
+			}
+		}
+	case NodeLabel, NodeUnlabel:
+		name, value = e.Key, e.Value
+	case NodeAdd:
+		if e.Count < 1 {
+			return &Error{message: fmt.Sprintf("%d nodes cannot be added", e.Count)}
+		}
+		return nil
+	case NodeCordon, NodeUncord, NodeDown, NodeRemove:
+		return nil
+	default:
+		return fmt.Errorf("%q is no change of nodes", e.Kind)
+	}
+	if why = validation.IsQualifiedName(name); len(why) == 0 {
+		why = validation.IsValidLabelValue(value)
+	}
+	if len(why) > 0 {
+		return &Error{message: fmt.Sprintf("%q: %s", strings.TrimSuffix(name+"="+value, "="), strings.Join(why, "; "))}
+	}
+	return nil
+}
+
+// choose returns the places of the nodes that a name, a pattern or a selector
+// means, and fails where there is none.
+func choose(s *snapshot.Snapshot, which string) ([]int, error) {
+	matches, err := matcher(which)
+	if err != nil {
+		return nil, err
+	}
+	var chosen []int
+	for i := range s.Nodes {
+		if matches(&s.Nodes[i]) {
+			chosen = append(chosen, i)
+		}
+	}
+	if len(chosen) > 0 {
+		return chosen, nil
+	}
+	if isSelector(which) {
+		return nil, &Error{fmt.Sprintf("no node has labels that match %q", which), fmt.Sprintf("kubectl get nodes -l '%s'", which)}
+	}
+	if isPattern(which) {
+		return nil, &Error{fmt.Sprintf("the name of no node matches %q", which), "kubectl get nodes"}
+	}
+	e := &Error{fmt.Sprintf("there is no node %q", which), "kubectl get nodes"}
+	if near := nearNodes(s, which); len(near) > 0 {
+		e.hint = "did you mean " + strings.Join(near, ", ") + "?"
+	}
+	return nil, e
+}
+
+func isPattern(which string) bool { return strings.ContainsAny(which, `*?[\`) }
+
+// isSelector tells a label selector. "[!a]" is a pattern.
+func isSelector(which string) bool {
+	return strings.ContainsAny(which, "=, ") || strings.HasPrefix(which, "!")
+}
+
+func matcher(which string) (func(*corev1.Node) bool, error) {
+	switch {
+	case which == "":
+		return nil, &Error{message: "no node is named"}
+	case isSelector(which):
+		selector, err := labels.Parse(which)
+		if err != nil {
+			return nil, fmt.Errorf("label selector %q: %w", which, err)
+		}
+		return func(n *corev1.Node) bool { return selector.Matches(labels.Set(n.Labels)) }, nil
+	case isPattern(which):
+		if _, err := path.Match(which, ""); err != nil {
+			return nil, fmt.Errorf("pattern %q: %w", which, err)
+		}
+		return func(n *corev1.Node) bool { ok, _ := path.Match(which, n.Name); return ok }, nil
+	}
+	return func(n *corev1.Node) bool { return n.Name == which }, nil
+}
+
+// nearNodes returns at most three nodes that somebody may have meant: those
+// whose name holds the one that was given, is held by it, or is another in one
+// place.
+func nearNodes(s *snapshot.Snapshot, name string) []string {
+	var near []string
+	for i := range s.Nodes {
+		n := s.Nodes[i].Name
+		if strings.Contains(n, name) || strings.Contains(name, n) || oneApart(n, name) {
+			near = append(near, n)
+		}
+	}
+	slices.SortFunc(near, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b)) })
+	return near[:min(3, len(near))]
+}
+
+// oneApart tells whether one letter less, more or other makes one name of the
+// other.
+func oneApart(a, b string) bool {
+	same := 0
+	for same < min(len(a), len(b)) && a[same] == b[same] {
+		same++
+	}
+	a, b = a[same:], b[same:]
+	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
+	return len(a) <= 1 && len(b) <= 1
+}
+
+func holds(m map[string]string, key, value string) bool {
+	have, ok := m[key]
+	return ok && have == value
+}
+
+// setTaint gives a node a taint, in place of one with the same key and effect,
+// and tells whether it had it not.
+func setTaint(n *corev1.Node, t corev1.Taint) bool {
+	for i := range n.Spec.Taints {
+		if have := &n.Spec.Taints[i]; have.MatchTaint(&t) {
+			changed := have.Value != t.Value
+			if changed {
+				*have = t
+			}
+			return changed
+		}
+	}
+	n.Spec.Taints = append(n.Spec.Taints, t)
+	return true
+}
+
+func dropTaints(n *corev1.Node, drop func(*corev1.Taint) bool) bool {
+	before := len(n.Spec.Taints)
+	n.Spec.Taints = slices.DeleteFunc(n.Spec.Taints, func(t corev1.Taint) bool { return drop(&t) })
+	if len(n.Spec.Taints) == 0 {
+		n.Spec.Taints = nil
+	}
+	return len(n.Spec.Taints) < before
+}
+
+// cordon is what kubectl cordon does, and the taint that the node controller
+// adds then.
+func cordon(n *corev1.Node, now metav1.Time) bool {
+	changed := !n.Spec.Unschedulable
+	n.Spec.Unschedulable = true
+	return setTaint(n, corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule, TimeAdded: &now}) || changed
+}
+
+func uncordon(n *corev1.Node) bool {
+	changed := n.Spec.Unschedulable
+	n.Spec.Unschedulable = false
+	return dropTaints(n, func(t *corev1.Taint) bool { return t.Key == corev1.TaintNodeUnschedulable }) || changed
+}
+
+// conditionTaints are those that the node controller adds by a node's
+// conditions, and takes away again when a silent node's are not known any
+// more.
+var conditionTaints = map[string]bool{
+	corev1.TaintNodeNotReady: true, corev1.TaintNodeMemoryPressure: true, corev1.TaintNodeDiskPressure: true, corev1.TaintNodePIDPressure: true,
+}
+
+// fallSilent makes a node one whose kubelet does not report any more, as the
+// node controller has it: what the kubelet said is unknown, and the node is
+// unreachable.
+func fallSilent(n *corev1.Node, now metav1.Time) bool {
+	changed, ready := false, false
+	for i := range n.Status.Conditions {
+		c := &n.Status.Conditions[i]
+		switch c.Type {
+		case corev1.NodeReady, corev1.NodeMemoryPressure, corev1.NodeDiskPressure, corev1.NodePIDPressure:
+			ready = ready || c.Type == corev1.NodeReady
+			if c.Status != corev1.ConditionUnknown {
+				changed = true
+				c.Status, c.Reason, c.Message, c.LastTransitionTime = corev1.ConditionUnknown, "NodeStatusUnknown", "Kubelet stopped posting node status.", now
+			}
+		}
+	}
+	if !ready {
+		changed = true
+		n.Status.Conditions = append(n.Status.Conditions, corev1.NodeCondition{
+			Type: corev1.NodeReady, Status: corev1.ConditionUnknown, Reason: "NodeStatusNeverUpdated", LastTransitionTime: now,
+		})
+	}
+	changed = dropTaints(n, func(t *corev1.Taint) bool { return conditionTaints[t.Key] }) || changed
+	for _, effect := range []corev1.TaintEffect{corev1.TaintEffectNoSchedule, corev1.TaintEffectNoExecute} {
+		changed = setTaint(n, corev1.Taint{Key: corev1.TaintNodeUnreachable, Effect: effect, TimeAdded: &now}) || changed
+	}
+	return changed
+}
+
+// unready marks the pods of a node not ready, as the node controller does when
+// the node is not any more.
+func unready(s *snapshot.Snapshot, node string, now metav1.Time) bool {
+	changed := false
+	for i := range s.Pods {
+		if s.Pods[i].Spec.NodeName != node {
+			continue
+		}
+		p := s.Pods[i].DeepCopy()
+		for j := range p.Status.Conditions {
+			if c := &p.Status.Conditions[j]; c.Type == corev1.PodReady && c.Status != corev1.ConditionFalse {
+				c.Status, c.LastTransitionTime = corev1.ConditionFalse, now
+				s.Pods[i], changed = *p, true
+			}
+		}
+	}
+	return changed
+}
+
+// removeNodes takes nodes away, with the pods that are bound to them.
+func removeNodes(s *snapshot.Snapshot, chosen []int) []string {
+	names := []string{}
+	gone := map[string]bool{}
+	for _, i := range chosen {
+		names = append(names, s.Nodes[i].Name)
+		gone[s.Nodes[i].Name] = true
+	}
+	s.Nodes = slices.DeleteFunc(s.Nodes, func(n corev1.Node) bool { return gone[n.Name] })
+	s.Pods = slices.DeleteFunc(s.Pods, func(p corev1.Pod) bool { return gone[p.Spec.NodeName] })
+	return names
+}
+
+// add adds nodes like one: its labels and taints, but for those that come with
+// a condition or a cordon.
+func (e *NodeEdit) add(s *snapshot.Snapshot, chosen []int) ([]string, error) {
+	if len(chosen) > 1 {
+		return nil, &Error{message: fmt.Sprintf("%q is %d nodes: name one that the new ones are like", e.Which, len(chosen))}
+	}
+	taken := map[string]bool{}
+	for i := range s.Nodes {
+		taken[s.Nodes[i].Name] = true
+	}
+	like := s.Nodes[chosen[0]]
+	now := metav1.NewTime(s.TakenAt).Rfc3339Copy()
+	names := []string{}
+	for i := 1; len(names) < e.Count; i++ {
+		name := fmt.Sprintf("%s-new-%d", like.Name, i)
+		if taken[name] {
+			continue
+		}
+		n := like.DeepCopy()
+		n.ObjectMeta = metav1.ObjectMeta{Name: name, CreationTimestamp: now, Labels: maps.Clone(like.Labels)}
+		if _, ok := n.Labels[corev1.LabelHostname]; ok {
+			n.Labels[corev1.LabelHostname] = name
+		}
+		n.Spec.Unschedulable = false
+		dropTaints(n, func(t *corev1.Taint) bool {
+			return strings.HasPrefix(t.Key, "node.kubernetes.io/") || strings.HasPrefix(t.Key, "node.cloudprovider.kubernetes.io/")
+		})
+		n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, LastTransitionTime: now}}
+		s.Nodes = append(s.Nodes, *n)
+		names = append(names, name)
+	}
+	return names, nil
+}

@@ -1,0 +1,59 @@
+package plan
+
+import (
+	appsv1 "k8s.io/api/apps/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+)
+
+// placementChange returns which nodes lose or gain a pod because a change
+// moved eligibility.
+//
+// A node loses one that the next sync deletes because it may not stay there
+// any more, and gains one that the next sync creates because it should run one
+// now. Where before is nil there was nothing, so every node that should run a
+// pod gains one. Nodes that only one of the States has are in neither, and
+// nobody gains or loses where the controller leaves the DaemonSet alone, or
+// nodes or pods could not be read.
+func placementChange(before, after *daemonset.State) Placement {
+	p := Placement{Gain: []PlacementNode{}, Lose: []PlacementNode{}}
+	if !after.NodesRead || !after.PodsRead || leftAlone(after.DaemonSet) {
+		return p
+	}
+	for i := range after.Nodes {
+		n := &after.Nodes[i]
+		should, may := false, true // where there was nothing
+		if before != nil {
+			old := before.Node(n.Name)
+			if old == nil || !old.Exists {
+				continue
+			}
+			should, may = old.ShouldRun.OK, old.MayStay.OK
+		}
+		switch {
+		case !n.Exists:
+		case may && !n.MayStay.OK && running(n):
+			p.Lose = append(p.Lose, PlacementNode{n.Name, n.MayStay})
+		case !should && n.ShouldRun.OK && len(n.Pods) == 0:
+			p.Gain = append(p.Gain, PlacementNode{n.Name, n.ShouldRun})
+		}
+	}
+	return p
+}
+
+// leftAlone tells whether the controller passes over a DaemonSet: one that is
+// being deleted, or that selects everything.
+func leftAlone(ds *appsv1.DaemonSet) bool {
+	s := ds.Spec.Selector
+	return ds.DeletionTimestamp != nil || len(s.MatchLabels)+len(s.MatchExpressions) == 0
+}
+
+// running tells whether a node has a pod that is not on its way out.
+func running(n *daemonset.Node) bool {
+	for i := range n.Pods {
+		if !n.Pods[i].Terminating {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,452 @@
+package plan
+
+import (
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+)
+
+// burst is the most creates, and the most deletes, of one sync.
+const burst = 250
+
+// mostEvents bounds how many events the controller records of one DaemonSet
+// in a short time: each is a request too.
+const mostEvents = 25
+
+// reaction is how long a request takes until the controller hears of its
+// effect, in seconds.
+const reaction = 0.01
+
+// mostSyncs bounds a simulation, per node: beyond it the rollout has no end.
+const mostSyncs = 20
+
+// simulation is a rollout that is stepped from sync to sync. Of the sums that
+// decide a sync each node's part is known, so that an event costs what it
+// changes, whatever the number of nodes.
+type simulation struct {
+	st    *daemonset.State
+	times *pace
+	fates []fate
+	slots []slot
+
+	manage, forcedCreates, forcedDeletes, sunset, failing set
+	candidates                                            [2]set // those on whose node the new pod would not become available, and the others
+
+	used, available, old, down int
+	counts                     daemonset.Counts
+
+	now      float64
+	timers   timers
+	requests requests
+	events   int // recorded so far
+	made     int // pods created so far
+	written  daemonset.Counts
+
+	last  writes // of the last sync
+	waves []Wave
+	open  bool // the last wave still collects
+	end   end
+}
+
+// end sums up a simulation.
+type end struct {
+	at       float64
+	steps    int
+	replaced int
+	worst    int
+	endless  bool
+	failed   *daemonset.StepError
+}
+
+// slot is a node with what it adds to each sum.
+type slot struct {
+	node    daemonset.Node
+	manage  daemonset.ManageShare
+	rolling daemonset.RollingShare
+	member  daemonset.Membership
+	old     int
+	down    bool
+}
+
+// simulate steps a rollout to where nothing happens any more. The State is not
+// changed.
+func simulate(st *daemonset.State, fates []fate, p *pace) *simulation {
+	r := newSimulation(st, fates, p)
+	for left := mostSyncs * (len(st.Nodes) + 50); ; left-- {
+		if left == 0 {
+			r.end.endless = true
+			break
+		}
+		r.due()
+		if acted := r.sync(); !acted && !r.wait() {
+			break
+		}
+	}
+	r.close()
+	r.end.at = r.now
+	return r
+}
+
+func newSimulation(st *daemonset.State, fates []fate, p *pace) *simulation {
+	n := len(st.Nodes)
+	r := &simulation{
+		st: st, times: p, fates: fates, slots: make([]slot, n), requests: newRequests(p.rate, p.burst),
+		manage: newSet(n), forcedCreates: newSet(n), forcedDeletes: newSet(n), sunset: newSet(n), failing: newSet(n),
+		candidates: [2]set{newSet(n), newSet(n)},
+	}
+	for i := range st.Nodes {
+		r.slots[i].node = st.Nodes[i]
+		r.begin(int32(i))
+		r.settle(int32(i), st.Nodes[i].Pods)
+	}
+	r.written = r.counts
+	r.end.worst = r.down
+	return r
+}
+
+// due lets all happen that is due, or so soon after that it belongs to the same
+// wave.
+func (r *simulation) due() {
+	until := r.now + r.times.blur
+	for len(r.timers) > 0 && r.timers[0].at <= until {
+		e := r.timers.pop()
+		r.now = max(r.now, e.at)
+		r.happen(e)
+	}
+}
+
+// wait lets time go to the next event, and tells whether there is one.
+func (r *simulation) wait() bool {
+	if len(r.timers) == 0 {
+		return false
+	}
+	r.now = max(r.now, r.timers[0].at)
+	return true
+}
+
+// begin sets the timers of the pods that there are.
+func (r *simulation) begin(i int32) {
+	f := &r.fates[i]
+	for j := range r.slots[i].node.Pods {
+		p := &r.slots[i].node.Pods[j]
+		if at, kind, ok := f.next(p, r.st, r.times); ok {
+			r.timers.add(event{at, i, kind, p.Name})
+		}
+	}
+}
+
+// settle gives a node other pods and brings the sums up to date.
+func (r *simulation) settle(i int32, pods []daemonset.Pod) {
+	s := &r.slots[i]
+	r.count(s, -1) // nothing, of a slot that is new
+	s.node.SetPods(pods)
+	s.manage = r.st.ManageShare(&s.node)
+	s.rolling = daemonset.RollingShare{}
+	if r.rolls() {
+		s.rolling = r.st.RollingShare(&s.node)
+	}
+	s.member = s.node.Membership()
+	s.old, s.down = 0, s.node.ShouldRun.OK
+	for j := range pods {
+		if p := &pods[j]; !p.Terminating {
+			s.old += b2i(!p.Updated)
+			s.down = s.down && !p.Available.OK
+		}
+	}
+	if f := &r.fates[i]; f.refused {
+		s.manage.Create = false
+		s.rolling.Creates = nil
+		if r.st.Budget.MaxSurge > 0 {
+			s.rolling.Candidates = nil
+		}
+	}
+	r.count(s, 1)
+	r.end.worst = max(r.end.worst, r.down)
+	r.manage.put(i, s.manage.Acts())
+	r.forcedCreates.put(i, len(s.rolling.Creates) > 0)
+	r.forcedDeletes.put(i, len(s.rolling.Deletes) > 0)
+	r.candidates[b2i(!r.fates[i].stays())].put(i, len(s.rolling.Candidates) > 0)
+	r.sunset.put(i, len(s.rolling.Sunset) > 0)
+	r.failing.put(i, s.rolling.Error != nil)
+}
+
+func (r *simulation) count(s *slot, by int) {
+	r.used += by * b2i(s.rolling.Holds)
+	r.available += by * b2i(s.rolling.Available)
+	r.old += by * s.old
+	r.down += by * b2i(s.down)
+	m := &s.member
+	r.counts.Desired += by * b2i(m.Desired)
+	r.counts.Current += by * b2i(m.Current)
+	r.counts.Misscheduled += by * b2i(m.Misscheduled)
+	r.counts.Ready += by * b2i(m.Ready)
+	r.counts.Updated += by * b2i(m.Updated)
+	r.counts.Available += by * b2i(m.Available)
+	r.counts.Unavailable = r.counts.Desired - r.counts.Available
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// rolls tells whether old pods are replaced at all.
+func (r *simulation) rolls() bool {
+	return r.st.Budget.Kind != daemonset.BudgetNone && r.st.Budget.Invalid == ""
+}
+
+// writes are what one sync does: nodes that get a pod, and pods that go.
+type writes struct {
+	creates []int32
+	deletes []doomed
+}
+
+type doomed struct {
+	node int32
+	pod  string
+}
+
+func (w *writes) create(i int32) bool {
+	if len(w.creates) < burst {
+		w.creates = append(w.creates, i)
+	}
+	return len(w.creates) < burst
+}
+
+func (w *writes) delete(i int32, items ...daemonset.Item) bool {
+	for _, it := range items {
+		if len(w.deletes) == burst {
+			return false
+		}
+		w.deletes = append(w.deletes, doomed{i, it.Pod})
+	}
+	return len(w.deletes) < burst
+}
+
+// sync does what the controller's next sync does, and tells whether it acted.
+// A creation that the API server refuses ends a sync before old pods are
+// replaced.
+func (r *simulation) sync() bool {
+	var w writes
+	switch {
+	case r.manage.len() > 0:
+		r.manageStep(&w)
+		r.wave(false, &w)
+	case !r.rolls() || r.refused():
+	case r.failing.len() > 0:
+		r.end.failed = r.slots[r.failing.members[0]].rolling.Error
+	default:
+		r.rollingStep(&w)
+		if len(w.creates)+len(w.deletes) > 0 {
+			r.wave(true, &w)
+		}
+	}
+	if len(w.creates)+len(w.deletes) > 0 {
+		r.end.failed = nil
+	}
+	r.write(&w)
+	r.last = w
+	return len(w.creates)+len(w.deletes) > 0
+}
+
+// refused tells whether a create that is owed is one that the API server
+// refuses.
+func (r *simulation) refused() bool {
+	return r.times.refused && r.counts.Current < r.counts.Desired
+}
+
+func (r *simulation) manageStep(w *writes) {
+	for _, i := range r.manage.members {
+		share := &r.slots[i].manage
+		if share.Create {
+			w.create(i)
+		}
+		w.delete(i, share.Deletes...)
+		w.delete(i, share.Failed[:min(1, len(share.Failed))]...)
+	}
+	for _, i := range r.manage.members {
+		w.delete(i, r.slots[i].manage.Unscheduled...)
+	}
+}
+
+func (r *simulation) rollingStep(w *writes) {
+	surge := r.st.Budget.MaxSurge > 0
+	room, overflow := r.st.Room(r.used, r.available)
+	for _, i := range r.forcedCreates.members {
+		w.create(i)
+	}
+	for _, i := range r.forcedDeletes.members {
+		if !w.delete(i, r.slots[i].rolling.Deletes...) {
+			break
+		}
+	}
+	take := func(from *set) {
+		for _, i := range from.members {
+			items := r.slots[i].rolling.Candidates
+			items = items[:min(room, len(items))]
+			if room -= len(items); len(items) == 0 {
+				return
+			}
+			if surge && !w.create(i) || !surge && !w.delete(i, items...) {
+				return
+			}
+		}
+	}
+	take(&r.candidates[0]) // which go is random: at worst those
+	take(&r.candidates[1])
+	for _, i := range r.sunset.members {
+		if overflow == 0 || !w.delete(i, r.slots[i].rolling.Sunset...) {
+			break
+		}
+		overflow--
+	}
+}
+
+// wave adds a step to the waves: a rolling-update step begins one, a manage
+// step belongs to the one before.
+func (r *simulation) wave(begins bool, w *writes) {
+	if begins {
+		r.end.steps++
+	}
+	if begins || !r.open {
+		r.close()
+		at := r.now
+		r.waves, r.open = append(r.waves, Wave{At: &at, Count: 1}), true
+	}
+	last := &r.waves[len(r.waves)-1]
+	last.Creates += len(w.creates)
+	last.Deletes += len(w.deletes)
+}
+
+// close ends the last wave, and folds it into the one before if that created
+// and deleted the same.
+func (r *simulation) close() {
+	if !r.open {
+		return
+	}
+	r.open = false
+	last := &r.waves[len(r.waves)-1]
+	last.Counts = r.counts
+	if len(r.waves) < 2 {
+		return
+	}
+	if before := &r.waves[len(r.waves)-2]; before.Creates == last.Creates && before.Deletes == last.Deletes {
+		before.Count++
+		before.Counts = last.Counts
+		r.waves = r.waves[:len(r.waves)-1]
+	}
+}
+
+// write sends the requests of a sync: creates in a slow start, all deletes,
+// the events of both as far as they are recorded, and the status if it moved.
+// The next sync begins when the controller has heard of them all.
+func (r *simulation) write(w *writes) {
+	done, seen := r.now, r.counts
+	send := func(at float64) float64 {
+		out := r.requests.send(at)
+		done = max(done, out+reaction)
+		return out
+	}
+	for size, from := 1, 0; from < len(w.creates); size *= 2 {
+		batch, begin := w.creates[from:min(from+size, len(w.creates))], done
+		for _, i := range batch {
+			r.create(i, send(begin))
+		}
+		from += len(batch)
+	}
+	begin := done
+	for _, d := range w.deletes {
+		r.delete(d, send(begin))
+	}
+	for range min(len(w.creates)+len(w.deletes), mostEvents-r.events) {
+		r.events++
+		r.requests.send(r.now) // nothing waits for it
+	}
+	if r.written != seen {
+		r.written = seen
+		send(done)
+	}
+	r.now = done
+}
+
+// simulated is what every pod of the future looks like to the rules.
+var simulated = &corev1.Pod{Spec: corev1.PodSpec{NodeName: "bound"}, Status: corev1.PodStatus{Phase: corev1.PodRunning}}
+
+func (r *simulation) create(i int32, at float64) {
+	r.made++
+	p := daemonset.Pod{
+		Name: "(new " + strconv.Itoa(r.made) + ")", Object: simulated, Claim: daemonset.Owned,
+		Hash: r.st.History.Hash, UpdatedBy: daemonset.ByHash, Updated: r.st.History.Hash != "" || r.st.Profile.TemplateGenerationCounts,
+		Available: daemonset.Verdict{Reason: daemonset.NotReady},
+	}
+	old := r.slots[i].node.Pods
+	pods := make([]daemonset.Pod, 0, len(old)+1)
+	r.settle(i, append(append(pods, old...), p))
+	if r.fates[i].never == nil {
+		r.timers.add(event{at + r.times.start(), i, podReady, p.Name})
+	}
+}
+
+func (r *simulation) delete(d doomed, at float64) {
+	s := &r.slots[d.node]
+	r.change(d.node, d.pod, func(p *daemonset.Pod) (stays bool) {
+		r.end.replaced += b2i(!p.Updated && s.node.MayStay.OK)
+		if p.Object.Spec.NodeName == "" || isTerminal(p.Object) {
+			return false // no kubelet has to end it
+		}
+		p.Terminating = true
+		if !r.fates[d.node].hangs {
+			r.timers.add(event{at + r.times.termination, d.node, podGone, p.Name})
+		}
+		return true
+	})
+}
+
+func isTerminal(p *corev1.Pod) bool {
+	return p.Status.Phase == corev1.PodFailed || p.Status.Phase == corev1.PodSucceeded
+}
+
+// happen does what a timer says, if the pod is still there.
+func (r *simulation) happen(e event) {
+	r.change(e.node, e.pod, func(p *daemonset.Pod) (stays bool) {
+		switch e.kind {
+		case podGone:
+			return false
+		case podReady:
+			p.Ready = true
+			if wait := r.times.minReady; wait > 0 {
+				p.Available = daemonset.Verdict{Reason: daemonset.NotYetAvailable}
+				r.timers.add(event{e.at + wait, e.node, podAvailable, e.pod})
+				return true
+			}
+			fallthrough
+		case podAvailable:
+			p.Available = daemonset.Verdict{OK: true, Reason: daemonset.Available}
+		}
+		return true
+	})
+}
+
+// change edits a copy of one pod of a node, or drops it.
+func (r *simulation) change(i int32, name string, edit func(*daemonset.Pod) (stays bool)) {
+	old := r.slots[i].node.Pods
+	pods := make([]daemonset.Pod, 0, len(old))
+	found := false
+	for j := range old {
+		p := old[j]
+		if p.Name == name {
+			found = true
+			if !edit(&p) {
+				continue
+			}
+		}
+		pods = append(pods, p)
+	}
+	if found {
+		r.settle(i, pods)
+	}
+}

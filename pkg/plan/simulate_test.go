@@ -1,0 +1,189 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// state of the moment, as daemonset.New would have made it.
+func (r *simulation) state() *daemonset.State {
+	st := *r.st
+	st.Nodes = make([]daemonset.Node, len(r.slots))
+	for i := range r.slots {
+		st.Nodes[i] = r.slots[i].node
+	}
+	return &st
+}
+
+func stateOf(t testing.TB, s *snapshot.Snapshot) *daemonset.State {
+	t.Helper()
+	st, err := state(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st
+}
+
+// admits tells whether a step of the model allows what the simulation did.
+func admits(st *daemonset.State, step daemonset.Step, w *writes) error {
+	var creates, deletes []string
+	for _, i := range w.creates {
+		creates = append(creates, st.Nodes[i].Name)
+	}
+	for _, d := range w.deletes {
+		deletes = append(deletes, d.pod)
+	}
+	if err := fits(step.Creates, creates, func(i daemonset.Item) string { return i.Node }); err != nil {
+		return fmt.Errorf("creates: %w", err)
+	}
+	if err := fits(step.Deletes, deletes, func(i daemonset.Item) string { return i.Pod }); err != nil {
+		return fmt.Errorf("deletes: %w", err)
+	}
+	return nil
+}
+
+func fits(b daemonset.Batch, taken []string, name func(daemonset.Item) string) error {
+	if len(taken) != b.Len() {
+		return fmt.Errorf("%d taken of %d", len(taken), b.Len())
+	}
+	left := slices.Clone(taken)
+	take := func(i daemonset.Item) bool {
+		at := slices.Index(left, name(i))
+		if at >= 0 {
+			left = slices.Delete(left, at, at+1)
+		}
+		return at >= 0
+	}
+	for _, i := range b.Certain {
+		if !take(i) {
+			return fmt.Errorf("%+v is certain, and not taken", i)
+		}
+	}
+	for _, c := range b.Choices {
+		got := 0
+		for _, i := range c.From {
+			got += b2i(take(i))
+		}
+		if got != c.Count {
+			return fmt.Errorf("%d of a choice of %d (%s)", got, c.Count, c.Reason)
+		}
+	}
+	return nil
+}
+
+// Every sync of a simulation does what the model says of the state of that
+// moment, over random states of every set of rules, to the end.
+func TestSimulationIsTheModel(t *testing.T) {
+	states := 400
+	if testing.Short() {
+		states = 50
+	}
+	ended := map[string]int{}
+	for _, version := range []string{"v1.37.1", "v1.30.5", "v1.28.2", "v1.22.17", "v1.19.16"} {
+		for seed := range int64(states) {
+			s := dstest.RandomFor(seed, version)
+			st, err := state(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if step := st.Sync(); step.Reason == daemonset.StepSelectsAll || step.Reason == daemonset.StepBeingDeleted || !st.PodsRead {
+				continue
+			}
+			a := assume(s, st)
+			r := newSimulation(st, a.fates, &pace{starts: []float64{2, 3, 5}, termination: 4, minReady: float64(st.DaemonSet.Spec.MinReadySeconds), rate: 20, burst: 30})
+			syncs := 0
+			for ; syncs < 2000; syncs++ {
+				r.due()
+				now := r.state()
+				step := now.Sync()
+				acted := r.sync()
+				if a.refusal != nil {
+					break // the model does not know that creates are refused
+				}
+				if err := admits(now, step, &r.last); err != nil {
+					t.Fatalf("version %s, seed %d, sync %d, a %s step: %v", version, seed, syncs, step.Kind, err)
+				}
+				if !acted && !r.wait() {
+					break
+				}
+			}
+			ended[version]++
+		}
+	}
+	t.Log(ended)
+}
+
+func TestTimers(t *testing.T) {
+	var q timers
+	for _, e := range []event{{3, 1, podGone, ""}, {1, 2, podGone, ""}, {1, 1, podReady, ""}, {2, 0, podAvailable, ""}} {
+		q.add(e)
+	}
+	var got []string
+	for len(q) > 0 {
+		e := q.pop()
+		got = append(got, fmt.Sprintf("%g:%d", e.at, e.node))
+	}
+	if diff := cmp.Diff("1:1 1:2 2:0 3:1", strings.Join(got, " ")); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestRequests(t *testing.T) {
+	for _, tt := range []struct {
+		at   []float64
+		want []float64
+		why  string
+	}{
+		{[]float64{0, 0, 0}, []float64{0, 0, 0}, "the burst goes out at once"},
+		{[]float64{0, 0, 0, 0, 0}, []float64{0, 0, 0, .5, 1}, "beyond it, two a second"},
+		{[]float64{0, 0, 0, 1, 1, 1}, []float64{0, 0, 0, 1, 1, 1.5}, "a second of quiet gives two back"},
+		{[]float64{0, 0, 0, 100, 100, 100, 100}, []float64{0, 0, 0, 100, 100, 100, 100.5}, "never more than the burst"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			r := newRequests(2, 3)
+			var got []float64
+			for _, at := range tt.at {
+				got = append(got, r.send(at))
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// BenchmarkRollout prints what a whole rollout costs, and the ratio of each
+// size to the one before: 5,000 to 15,000 nodes is to be no more than 3.6.
+func BenchmarkRollout(b *testing.B) {
+	for _, limit := range []string{"1", "10%"} {
+		var before float64
+		var size int
+		for _, nodes := range []int{1000, 5000, 15000, 100000} {
+			s := dstest.State(fmt.Sprintf("O*%d", nodes), dstest.MaxUnavailable(limit))
+			st := stateOf(b, s)
+			a := assume(s, st)
+			b.Run(fmt.Sprintf("maxUnavailable=%s/nodes=%d", limit, nodes), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					r := simulate(st, a.fates, &pace{starts: []float64{10, 11, 12, 15}, termination: 5, rate: 20, burst: 30})
+					if r.old != 0 || r.counts.Available != nodes {
+						b.Fatalf("ended with %+v", r.counts)
+					}
+				}
+				per := b.Elapsed().Seconds() / float64(b.N)
+				if before > 0 {
+					b.ReportMetric(per/before, fmt.Sprintf("x-of-%d", size))
+				}
+				before, size = per, nodes
+			})
+		}
+	}
+}

@@ -1,0 +1,80 @@
+package plan
+
+import "container/heap"
+
+// event is what happens to a pod by itself.
+type event struct {
+	at   float64 // seconds from the Snapshot
+	node int32
+	kind eventKind
+	pod  string
+}
+
+type eventKind uint8
+
+const (
+	podGone eventKind = iota
+	podReady
+	podAvailable
+)
+
+// timers are events, earliest first; those of one time in the order of nodes.
+type timers []event
+
+func (t timers) Len() int { return len(t) }
+func (t timers) Less(i, j int) bool {
+	return t[i].at < t[j].at || t[i].at == t[j].at && t[i].node < t[j].node
+}
+func (t timers) Swap(i, j int) { t[i], t[j] = t[j], t[i] }
+func (t *timers) Push(x any)   { *t = append(*t, x.(event)) }
+func (t *timers) Pop() any {
+	last := len(*t) - 1
+	e := (*t)[last]
+	*t = (*t)[:last]
+	return e
+}
+
+func (t *timers) add(e event) { heap.Push(t, e) }
+func (t *timers) pop() event  { return heap.Pop(t).(event) }
+
+// requests are what the controller's client lets through: a rate with a burst.
+type requests struct {
+	interval float64 // seconds a request
+	slack    float64 // seconds that the burst is ahead
+	next     float64 // when the bucket would be full again, as a time
+}
+
+func newRequests(rate float64, burst int) requests {
+	return requests{interval: 1 / rate, slack: float64(burst-1) / rate}
+}
+
+// send returns when a request asked for at a time goes out.
+func (r *requests) send(at float64) float64 {
+	r.next = max(r.next, at)
+	out := max(at, r.next-r.slack)
+	r.next += r.interval
+	return out
+}
+
+// set is a set of node indexes in which every operation takes constant time.
+// Members come out in an order that follows from the operations alone.
+type set struct {
+	members []int32
+	place   []int32 // one more than the index in members; 0 for none
+}
+
+func newSet(n int) set { return set{place: make([]int32, n)} }
+
+func (s *set) len() int { return len(s.members) }
+
+func (s *set) put(i int32, in bool) {
+	switch at := s.place[i]; {
+	case in && at == 0:
+		s.members = append(s.members, i)
+		s.place[i] = int32(len(s.members))
+	case !in && at != 0:
+		last := s.members[len(s.members)-1]
+		s.members[at-1], s.place[last] = last, at
+		s.members, s.place[i] = s.members[:len(s.members)-1], 0
+	}
+}

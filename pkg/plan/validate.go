@@ -1,0 +1,253 @@
+package plan
+
+import (
+	"strconv"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+)
+
+// Invalid is the API server's refusal of a DaemonSet, in its words.
+type Invalid struct {
+	Name   string
+	Errors field.ErrorList
+	hint   string
+}
+
+func (e *Invalid) Error() string {
+	return apierrors.NewInvalid(schema.GroupKind{Group: appsv1.GroupName, Kind: "DaemonSet"}, e.Name, e.Errors).Error()
+}
+
+// Hint returns the flag that would make the change a valid one, if one would.
+func (e *Invalid) Hint() string { return e.hint }
+
+// validate returns the API server's refusal, or nil.
+func validate(old, new *appsv1.DaemonSet) error {
+	if errs := Validate(old, new); len(errs) > 0 {
+		return &Invalid{Name: new.Name, Errors: errs}
+	}
+	return nil
+}
+
+// Why the API server refuses an update strategy.
+const (
+	bothLimits = "may not be set when maxUnavailable is non-zero"
+	noLimit    = "cannot be 0 when maxSurge is 0"
+)
+
+// Validate returns why the API server of the newest Kubernetes would refuse to
+// store new in place of old, or as a new DaemonSet where old is nil, in its
+// order.
+//
+// It knows what an update of a DaemonSet can get wrong by itself: selector,
+// limits, strategy; and of the template what a Change sets: images,
+// nodeSelector, tolerations. The rest of a template it takes for valid, and
+// that the defaults are set.
+func Validate(old, new *appsv1.DaemonSet) field.ErrorList {
+	var errs field.ErrorList
+	spec, at := &new.Spec, field.NewPath("spec")
+	if old != nil && !apiequality.Semantic.DeepEqual(old.Spec.Selector, spec.Selector) {
+		errs = append(errs, field.Invalid(at.Child("selector"), spec.Selector, "field is immutable"))
+	}
+	errs = append(errs, metavalidation.ValidateLabelSelector(spec.Selector, metavalidation.LabelSelectorValidationOptions{}, at.Child("selector"))...)
+	selector, err := metav1.LabelSelectorAsSelector(spec.Selector)
+	if err == nil && !selector.Matches(labels.Set(spec.Template.Labels)) {
+		errs = append(errs, field.Invalid(at.Child("template", "metadata", "labels"), spec.Template.Labels, "`selector` does not match template `labels`"))
+	}
+	if s := spec.Selector; s != nil && len(s.MatchLabels)+len(s.MatchExpressions) == 0 {
+		errs = append(errs, field.Invalid(at.Child("selector"), s, "empty selector is invalid for daemonset"))
+	}
+	errs = append(errs, validateTemplate(&spec.Template.Spec, at.Child("template", "spec"))...)
+	errs = append(errs, notNegative(spec.MinReadySeconds, at.Child("minReadySeconds"))...)
+	errs = append(errs, validateStrategy(&spec.UpdateStrategy, at.Child("updateStrategy"))...)
+	if n := spec.RevisionHistoryLimit; n != nil {
+		errs = append(errs, notNegative(*n, at.Child("revisionHistoryLimit"))...)
+	}
+	return errs
+}
+
+func notNegative(n int32, at *field.Path) field.ErrorList {
+	if n >= 0 {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(at, int64(n), "must be greater than or equal to 0")}
+}
+
+func validateStrategy(u *appsv1.DaemonSetUpdateStrategy, at *field.Path) field.ErrorList {
+	switch {
+	case u.Type == appsv1.OnDeleteDaemonSetStrategyType:
+		return nil
+	case u.Type != appsv1.RollingUpdateDaemonSetStrategyType:
+		// The API server prints its own type here, which names its fields so.
+		bad := struct {
+			Type          appsv1.DaemonSetUpdateStrategyType
+			RollingUpdate *struct{ MaxUnavailable, MaxSurge intstr.IntOrString }
+		}{Type: u.Type}
+		if ru := u.RollingUpdate; ru != nil {
+			bad.RollingUpdate = &struct{ MaxUnavailable, MaxSurge intstr.IntOrString }{valueOf(ru.MaxUnavailable), valueOf(ru.MaxSurge)}
+		}
+		return field.ErrorList{field.NotSupported(at, bad, []appsv1.DaemonSetUpdateStrategyType{appsv1.RollingUpdateDaemonSetStrategyType, appsv1.OnDeleteDaemonSetStrategyType})}
+	case u.RollingUpdate == nil:
+		return field.ErrorList{field.Required(at.Child("rollingUpdate"), "")}
+	}
+	at = at.Child("rollingUpdate")
+	unavailable, surge := valueOf(u.RollingUpdate.MaxUnavailable), valueOf(u.RollingUpdate.MaxSurge)
+	errs := append(validateLimit(unavailable, at.Child("maxUnavailable")), validateLimit(surge, at.Child("maxSurge"))...)
+	errs = append(errs, atMostAll(unavailable, at.Child("maxUnavailable"))...)
+	errs = append(errs, atMostAll(surge, at.Child("maxSurge"))...)
+	switch hasUnavailable, hasSurge := amount(unavailable) != 0, amount(surge) != 0; {
+	case hasUnavailable && hasSurge:
+		errs = append(errs, field.Invalid(at.Child("maxSurge"), surge, bothLimits))
+	case !hasUnavailable && !hasSurge:
+		errs = append(errs, field.Required(at.Child("maxUnavailable"), noLimit))
+	}
+	return errs
+}
+
+func valueOf(v *intstr.IntOrString) intstr.IntOrString {
+	if v == nil {
+		return intstr.IntOrString{}
+	}
+	return *v
+}
+
+func validateLimit(v intstr.IntOrString, at *field.Path) field.ErrorList {
+	if v.Type == intstr.Int {
+		return notNegative(v.IntVal, at)
+	}
+	var errs field.ErrorList
+	for _, message := range validation.IsValidPercent(v.StrVal) {
+		errs = append(errs, field.Invalid(at, v, message))
+	}
+	return errs
+}
+
+func atMostAll(v intstr.IntOrString, at *field.Path) field.ErrorList {
+	if v.Type == intstr.Int || len(validation.IsValidPercent(v.StrVal)) > 0 || amount(v) <= 100 {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(at, v, "must not be greater than 100%")}
+}
+
+// amount returns the number of a limit, or of its percentage; 0 for one that
+// is no number.
+func amount(v intstr.IntOrString) int {
+	if v.Type == intstr.Int {
+		return int(v.IntVal)
+	}
+	n, err := strconv.Atoi(strings.TrimSuffix(v.StrVal, "%"))
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// validateTemplate looks at what a Change can set.
+func validateTemplate(spec *corev1.PodSpec, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	image := func(containers []corev1.Container, at *field.Path) {
+		for i := range containers {
+			switch image := containers[i].Image; {
+			case image == "":
+				errs = append(errs, field.Required(at.Index(i).Child("image"), ""))
+			case image != strings.TrimSpace(image):
+				errs = append(errs, field.Invalid(at.Index(i).Child("image"), image, "must not have leading or trailing whitespace"))
+			}
+		}
+	}
+	image(spec.Containers, at.Child("containers"))
+	image(spec.InitContainers, at.Child("initContainers"))
+	errs = append(errs, metavalidation.ValidateLabels(spec.NodeSelector, at.Child("nodeSelector"))...)
+	for i := range spec.Tolerations {
+		errs = append(errs, validateToleration(&spec.Tolerations[i], at.Child("tolerations").Index(i))...)
+	}
+	return errs
+}
+
+func validateToleration(t *corev1.Toleration, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	if t.Key != "" {
+		errs = append(errs, metavalidation.ValidateLabelName(t.Key, at.Child("key"))...)
+	}
+	if t.Key == "" && t.Operator != corev1.TolerationOpExists {
+		errs = append(errs, field.Invalid(at.Child("operator"), t.Operator, "operator must be Exists when `key` is empty, which means \"match all values and all keys\""))
+	}
+	if t.TolerationSeconds != nil && t.Effect != corev1.TaintEffectNoExecute {
+		errs = append(errs, field.Invalid(at.Child("effect"), t.Effect, "effect must be 'NoExecute' when `tolerationSeconds` is set"))
+	}
+	switch t.Operator {
+	case corev1.TolerationOpEqual, "":
+		if why := validation.IsValidLabelValue(t.Value); len(why) > 0 {
+			errs = append(errs, field.Invalid(at.Child("operator"), t.Value, strings.Join(why, ";")))
+		}
+	case corev1.TolerationOpExists:
+		if t.Value != "" {
+			errs = append(errs, field.Invalid(at.Child("operator"), t.Value, "value must be empty when `operator` is 'Exists'"))
+		}
+	case corev1.TolerationOpLt, corev1.TolerationOpGt: // behind a gate
+	default:
+		errs = append(errs, field.NotSupported(at.Child("operator"), t.Operator, []corev1.TolerationOperator{corev1.TolerationOpEqual, corev1.TolerationOpExists}))
+	}
+	switch t.Effect {
+	case "", corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute:
+	default:
+		errs = append(errs, field.NotSupported(at.Child("effect"), t.Effect, []corev1.TaintEffect{corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute}))
+	}
+	return errs
+}
+
+// What the API server accepts and that will not go well.
+const (
+	// SurgeHostPort: under maxSurge the new pod waits for a port that the old one on its node holds.
+	SurgeHostPort daemonset.Reason = "SurgeHostPort"
+	// StartsRollout: leaving OnDelete starts the replacement of every outdated pod.
+	StartsRollout daemonset.Reason = "StartsRollout"
+	// NeverUpdated: the current revision has an empty hash and nothing else tells its pods, so the controller takes the
+	// pods that it makes for outdated ones.
+	NeverUpdated daemonset.Reason = "NeverUpdated"
+)
+
+// WarningCodes lists every code of a Warning.
+var WarningCodes = []daemonset.Reason{SurgeHostPort, StartsRollout, NeverUpdated}
+
+// warnings returns what the API server accepts and that will not go well, of a
+// DaemonSet as it is after a change. Before it there may be nothing, and then
+// nothing was changed.
+func warnings(before, after *daemonset.State) []Warning {
+	var out []Warning
+	ds := after.DaemonSet
+	if ports := cause.HostPorts(&ds.Spec.Template.Spec); len(ports) > 0 && after.Budget.MaxSurge > 0 {
+		out = append(out, Warning{SurgeHostPort, daemonset.Facts{"ports": ports}})
+	}
+	if count := replaceable(after); count > 0 && before != nil && leavesOnDelete(before.DaemonSet, ds) {
+		out = append(out, Warning{StartsRollout, daemonset.Facts{"pods": count}})
+	}
+	if h := after.History; h.Hash == "" && len(h.Current) > 0 && after.Budget.Kind != daemonset.BudgetNone && !toldByGeneration(after) {
+		out = append(out, Warning{NeverUpdated, daemonset.Facts{"revision": h.Current[0]}})
+	}
+	return out
+}
+
+func leavesOnDelete(before, after *appsv1.DaemonSet) bool {
+	return before.Spec.UpdateStrategy.Type == appsv1.OnDeleteDaemonSetStrategyType && after.Spec.UpdateStrategy.Type == appsv1.RollingUpdateDaemonSetStrategyType
+}
+
+// toldByGeneration tells whether the template's generation makes the pods of
+// the current revision updated ones.
+func toldByGeneration(st *daemonset.State) bool {
+	_, err := strconv.ParseInt(st.DaemonSet.Annotations[appsv1.DeprecatedTemplateGeneration], 10, 64)
+	return st.Profile.TemplateGenerationCounts && err == nil
+}
