@@ -1,9 +1,11 @@
 package plan
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -59,6 +61,7 @@ const (
 	sourceFlag        = "Flag"
 	sourcePods        = "Pods"        // measured on this DaemonSet's pods
 	sourceUpdated     = "UpdatedPods" // measured on those of the current revision
+	sourceEvents      = "Events"      // measured between the controller's last deletes and creates
 	sourceGracePeriod = "GracePeriod" // an upper bound
 	sourceSpec        = "Spec"
 	sourceController  = "Controller" // the controller's own constants and defaults
@@ -80,7 +83,7 @@ type measured struct {
 	starts      []float64 // from creation to Ready, shortest first; none where nothing tells
 	startSource string
 	termination float64
-	bound       bool // termination is only an upper bound
+	endSource   string // where termination is from: GracePeriod is only an upper bound
 	rate        float64
 	burst       int
 	minReady    float64
@@ -95,7 +98,7 @@ const fewest = 3
 // the current revision, only those. Of the slowest tenth all are taken to be as
 // fast as the fastest of it: a pod that lost readiness for a while looks as if
 // it had needed days.
-func measure(st *daemonset.State, o Options) measured {
+func measure(s *snapshot.Snapshot, st *daemonset.State, o Options) measured {
 	m := measured{rate: defaultRate, burst: defaultBurst}
 	if o.RequestRate > 0 {
 		m.rate = o.RequestRate
@@ -103,12 +106,16 @@ func measure(st *daemonset.State, o Options) measured {
 	if o.RequestBurst > 0 {
 		m.burst = o.RequestBurst
 	}
-	if s := st.DaemonSet.Spec.MinReadySeconds; s > 0 {
-		m.minReady = float64(s) + 1 // the controller looks again a second later
+	if wait := st.DaemonSet.Spec.MinReadySeconds; wait > 0 {
+		m.minReady = float64(wait) + 1 // the controller looks again a second later
 	}
-	m.termination, m.bound = terminationBound(st), true
-	if o.Termination != nil {
-		m.termination, m.bound = o.Termination.Seconds(), false
+	switch seen := terminations(s, st); {
+	case o.Termination != nil:
+		m.termination, m.endSource = o.Termination.Seconds(), sourceFlag
+	case len(seen) >= fewest:
+		m.termination, m.endSource = mean(seen), sourceEvents
+	default:
+		m.termination, m.endSource = gracePeriod(st), sourceGracePeriod
 	}
 	if o.Start != nil {
 		m.starts, m.startSource = []float64{o.Start.Seconds()}, sourceFlag
@@ -131,11 +138,59 @@ func measure(st *daemonset.State, o Options) measured {
 	return m
 }
 
-func terminationBound(st *daemonset.State) float64 {
+func gracePeriod(st *daemonset.State) float64 {
 	if s := st.DaemonSet.Spec.Template.Spec.TerminationGracePeriodSeconds; s != nil {
 		return float64(*s)
 	}
 	return corev1.DefaultTerminationGracePeriodSeconds
+}
+
+// terminations returns how long pods took from their deletion until they were
+// gone, as the controller's events show it: without surge it creates a pod as
+// soon as the old one is gone. Where deletes are followed by as many creates,
+// the first belongs to the first and so on, which is right on average. Where
+// events were combined or dropped the numbers do not match, and tell nothing.
+func terminations(s *snapshot.Snapshot, st *daemonset.State) []float64 {
+	if st.Budget.Kind != daemonset.BudgetUnavailable {
+		return nil
+	}
+	const deleted, created = "SuccessfulDelete", "SuccessfulCreate"
+	var told []*corev1.Event
+	for i := range s.Events {
+		e := &s.Events[i]
+		if e.InvolvedObject.UID == st.DaemonSet.UID && e.Count <= 1 && (e.Reason == deleted || e.Reason == created) {
+			told = append(told, e)
+		}
+	}
+	slices.SortFunc(told, func(a, b *corev1.Event) int {
+		return cmp.Or(a.FirstTimestamp.Compare(b.FirstTimestamp.Time), strings.Compare(b.Reason, a.Reason)) // in one second, deletes first
+	})
+	var out []float64
+	var ends, begins []time.Time
+	for _, e := range append(told, &corev1.Event{Reason: deleted}) {
+		if e.Reason == created {
+			begins = append(begins, e.FirstTimestamp.Time)
+			continue
+		}
+		if len(begins) > 0 {
+			for i := range begins {
+				if len(begins) == len(ends) {
+					out = append(out, begins[i].Sub(ends[i]).Seconds())
+				}
+			}
+			ends, begins = nil, nil
+		}
+		ends = append(ends, e.FirstTimestamp.Time)
+	}
+	return out
+}
+
+func mean(of []float64) float64 {
+	sum := 0.
+	for _, f := range of {
+		sum += f
+	}
+	return sum / float64(len(of))
 }
 
 // startTimes returns how long each pod took from its creation to Ready.
@@ -228,7 +283,7 @@ func (m *measured) expected(refused bool) *pace {
 // optimistic has every pod start and end as fast as is likely.
 func (m *measured) optimistic(refused bool) *pace {
 	p := m.pace(refused, m.quantile(0.1))
-	if m.bound {
+	if m.endSource == sourceGracePeriod {
 		p.termination = 0
 	}
 	return p
@@ -395,11 +450,7 @@ func (a *assumed) list(m *measured, o Options, st *daemonset.State) []daemonset.
 		add(AssumeStartFast, seconds(m.quantile(0.1)), m.startSource)
 		add(AssumeStartSlow, seconds(m.quantile(0.9)), m.startSource)
 	}
-	if m.bound {
-		add(AssumeTermination, seconds(m.termination), sourceGracePeriod)
-	} else {
-		add(AssumeTermination, seconds(m.termination), sourceFlag)
-	}
+	add(AssumeTermination, seconds(m.termination), m.endSource)
 	if m.minReady > 0 {
 		add(AssumeMinReadySeconds, strconv.Itoa(int(st.DaemonSet.Spec.MinReadySeconds)), sourceSpec)
 	}

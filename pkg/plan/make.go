@@ -114,7 +114,7 @@ func forecast(s *snapshot.Snapshot, st *daemonset.State, o Options) (Forecast, [
 		f.Outcome.Code, f.Outcome.Reason = NotRolling, step.Reason
 		return f, nil
 	}
-	m, a := measure(st, o), assume(s, st)
+	m, a := measure(s, st, o), assume(s, st)
 	run := simulate(st, a.fates, m.typical(a.refusal != nil))
 	f.Replaces = replaceable(st)
 	f.Waves = append(f.Waves, run.waves...)

@@ -1,0 +1,100 @@
+package plan
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+func named(nodes []PlacementNode) []string {
+	names := []string{}
+	for _, n := range nodes {
+		names = append(names, n.Node)
+	}
+	return names
+}
+
+func TestPlacementChange(t *testing.T) {
+	none := []string{}
+	pool := labelled("n0", "pool=a")
+	selects := dstest.Patch("daemonset", `{"spec":{"template":{"spec":{"nodeSelector":{"pool":"a"}}}}}`)
+	deleted := dstest.DaemonSet(func(ds *appsv1.DaemonSet) {
+		ds.DeletionTimestamp, ds.Finalizers = &metav1.Time{Time: dstest.Now}, []string{"x"}
+	})
+	tolerate := &Change{Tolerations: []corev1.Toleration{{Key: "dedicated", Operator: corev1.TolerationOpExists}}}
+	noExecute := &Change{Nodes: []NodeEdit{{Kind: NodeTaint, Which: "n*", Taint: taint("a:NoExecute")}}}
+	noSchedule := &Change{Nodes: []NodeEdit{{Kind: NodeTaint, Which: "n*", Taint: taint("a:NoSchedule")}}}
+	for _, tt := range []struct {
+		grid       string
+		options    []dstest.Option
+		change     *Change
+		gain, lose []string
+		why        string
+	}{
+		{"N O -", nil, &Change{Restart: true}, none, none, "another template in the same place"},
+		{"N O -", nil, noExecute, none, []string{"n0", "n1"}, "pods that may not stay go, old and new; where there was none nothing is lost"},
+		{"N O Nt -", nil, noExecute, none, []string{"n0", "n1"}, "nor where the last one goes already"},
+		{"N Nr Nx", nil, noExecute, none, []string{"n0"}, "nor where the pod is not the DaemonSet's"},
+		{"#N N", nil, noExecute, none, []string{"n1"}, "nor where it could not stay before"},
+		{"!N N", nil, noExecute, none, []string{"n0", "n1"}, "where it could only stay it is lost as well"},
+		{"N O -", nil, noSchedule, none, none, "a NoSchedule taint leaves pods alone"},
+		{"!- #- - !N", nil, tolerate, []string{"n0", "n1"}, none, "nodes that tolerate at last; one that had to have one and has none is not new"},
+		{"!- !Nt !nf", nil, tolerate, []string{"n0"}, none, "where a pod of the DaemonSet is, whatever becomes of it, there is none to gain"},
+		{"N N -", []dstest.Option{pool}, &Change{NodeSelector: map[string]string{"pool": "a"}}, none, []string{"n1"}, "a nodeSelector"},
+		{"- N -", []dstest.Option{pool, selects}, &Change{DropSelector: []string{"pool"}}, []string{"n2"}, none, "less of it; what was about to go stays, and is no gain"},
+		{"N - N", []dstest.Option{labelled("n0", "pool=a"), labelled("n2", "pool=a"), selects}, &Change{Nodes: []NodeEdit{
+			{Kind: NodeLabel, Which: "n1", Key: "pool", Value: "a"}, {Kind: NodeLabel, Which: "n2", Key: "pool", Value: "b"},
+		}}, []string{"n1"}, []string{"n2"}, "labels of nodes"},
+		{"N N", nil, &Change{Nodes: []NodeEdit{{Kind: NodeRemove, Which: "n0"}, {Kind: NodeAdd, Which: "n1", Count: 2}}}, none, none, "nodes that come and go are not eligibility that moves"},
+		{"np np", nil, &Change{Nodes: []NodeEdit{{Kind: NodeRemove, Which: "n0"}}}, none, none, "even if a pod is still meant for one"},
+		{"~N N", nil, noExecute, none, []string{"n1"}, "a vanished node has nothing to lose"},
+		{"N N", nil, &Change{Nodes: []NodeEdit{{Kind: NodeCordon, Which: "n0"}}}, none, none, "every DaemonSet tolerates a cordon"},
+		{"N -", nil, &Change{Nodes: []NodeEdit{{Kind: NodeDown, Which: "n*"}}}, none, none, "and stays on a node that is down"},
+		{"N O", []dstest.Option{dstest.OnDelete()}, noExecute, none, []string{"n0", "n1"}, "under OnDelete too"},
+		{"N O", []dstest.Option{deleted}, noExecute, none, none, "a DaemonSet that is being deleted is left alone"},
+		{"N O", []dstest.Option{dstest.Edit(func(s *snapshot.Snapshot) {
+			s.Gaps = append(s.Gaps, snapshot.Gap{What: snapshot.Pods, Why: snapshot.Forbidden})
+		})}, noExecute, none, none, "without pods nobody knows"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			s := dstest.State(tt.grid, tt.options...)
+			changed, _, err := tt.change.Apply(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := placementChange(stateOf(t, s), stateOf(t, changed))
+			if diff := cmp.Diff([][]string{tt.gain, tt.lose}, [][]string{named(got.Gain), named(got.Lose)}); diff != "" {
+				t.Errorf("gain and lose (-want +got):\n%s", diff)
+			}
+			for _, n := range got.Gain {
+				if !n.Verdict.OK || n.Verdict.Reason != daemonset.Eligible {
+					t.Errorf("gain of %s: %+v", n.Node, n.Verdict)
+				}
+			}
+			for _, n := range got.Lose {
+				if n.Verdict.OK || n.Verdict.Reason == "" {
+					t.Errorf("loss of %s: %+v", n.Node, n.Verdict)
+				}
+			}
+		})
+	}
+}
+
+// TestPlacementOfNew: of a DaemonSet that there was not.
+func TestPlacementOfNew(t *testing.T) {
+	got := placementChange(nil, stateOf(t, dstest.State("- !- - Na #Na")))
+	if diff := cmp.Diff([][]string{{"n0", "n2"}, {"n4"}}, [][]string{named(got.Gain), named(got.Lose)}); diff != "" {
+		t.Errorf("gain and lose, with an orphan in place and one out of place (-want +got):\n%s", diff)
+	}
+	got = placementChange(nil, stateOf(t, dstest.State("- -", lacks(snapshot.Nodes, snapshot.Forbidden))))
+	if len(got.Gain)+len(got.Lose) > 0 || got.Gain == nil || got.Lose == nil {
+		t.Errorf("without nodes: %+v", got)
+	}
+}
