@@ -239,7 +239,8 @@ func (h *History) cleanUp(ds *appsv1.DaemonSet, pods []claimedPod) {
 
 // inferHistory tells the current hash without revisions, as most dumps lack
 // them: by pods of the live template generation, else by the one hash that as
-// many pods carry as the status counts as updated, if that is all of them.
+// many pods carry as the status counts as updated, if that is all of them and
+// the status is of the live generation.
 func inferHistory(s *snapshot.Snapshot, pods []claimedPod) *History {
 	h := &History{Hash: hashOfNew, Inferred: "None"}
 	generation, ok := templateGeneration(s.DaemonSet)
@@ -259,8 +260,9 @@ func inferHistory(s *snapshot.Snapshot, pods []claimedPod) *History {
 		h.Hash, h.Inferred = newest.Labels[appsv1.DefaultDaemonSetUniqueLabelKey], "TemplateGeneration"
 		return h
 	}
+	observed := s.DaemonSet.Status.ObservedGeneration >= s.DaemonSet.Generation
 	for hash, n := range hashes {
-		if len(hashes) == 1 && n == int(s.DaemonSet.Status.UpdatedNumberScheduled) {
+		if observed && len(hashes) == 1 && n == int(s.DaemonSet.Status.UpdatedNumberScheduled) {
 			h.Hash, h.Inferred = hash, "Status"
 		}
 	}
@@ -300,6 +302,19 @@ func updatedBy(p claimedPod, h *History, generation string, hasGeneration bool, 
 		return ByHash
 	}
 	if profile.TemplateGenerationCounts && hasGeneration && p.Labels[templateGenerationLabel] == generation {
+		return ByGeneration
+	}
+	return NotUpdated
+}
+
+// NewPod returns what makes a pod updated that the controller creates now;
+// NotUpdated where nothing does, so that it is replaced again and again.
+func (st *State) NewPod() UpdatedBy {
+	_, hasGeneration := templateGeneration(st.DaemonSet)
+	switch {
+	case st.History.Hash != "":
+		return ByHash
+	case st.Profile.TemplateGenerationCounts && hasGeneration:
 		return ByGeneration
 	}
 	return NotUpdated

@@ -278,6 +278,7 @@ func TestInferHistory(t *testing.T) {
 	reported := func(n int32) dstest.Option {
 		return dstest.DaemonSet(func(ds *appsv1.DaemonSet) { ds.Status.UpdatedNumberScheduled = n })
 	}
+	behind := dstest.DaemonSet(func(ds *appsv1.DaemonSet) { ds.Status.ObservedGeneration = ds.Generation - 1 })
 	young := func(pod string) dstest.Option {
 		return dstest.Pod(pod, func(p *corev1.Pod) { p.CreationTimestamp = metav1.NewTime(dstest.Now) })
 	}
@@ -300,6 +301,7 @@ func TestInferHistory(t *testing.T) {
 		{"N O", options{none, reported(1)}, unknown, "of two hashes the status cannot tell which it means"},
 		{"H H", options{none, reported(2)}, History{Hash: "new", Inferred: "Status"}, "one hash that all pods carry, and the status counts all as updated"},
 		{"H H", options{none, reported(1)}, unknown, "not if it counts fewer"},
+		{"H H", options{none, reported(2), behind}, unknown, "nor if it is of an earlier generation"},
 		{"N", options{podHash("p0", "")}, unknown, "a pod without a hash tells nothing"},
 		{"O", options{none, ungenerated("p0")}, unknown, "without the annotation a pod without the label is of no generation"},
 		{"", nil, unknown, "nor does no pod"},

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -218,7 +217,7 @@ func (b *builder) ownProblems(p *problems, e *Explanation) {
 	if b.silent() && owes(&e.Next) {
 		p.add("", &cause.Cause{Code: ControllerSilent, Severity: cause.Error, Since: cause.Written(b.st.DaemonSet, "status"), Facts: daemonset.Facts{}})
 	}
-	if ports := hostPorts(ds.Spec.Template.Spec); len(ports) > 0 && b.st.Budget.MaxSurge > 0 {
+	if ports := cause.HostPorts(&ds.Spec.Template.Spec); len(ports) > 0 && b.st.Budget.MaxSurge > 0 {
 		p.add("", &cause.Cause{Code: SurgeHostPort, Severity: cause.Warning, Facts: daemonset.Facts{"ports": ports}})
 	}
 	if ds.DeletionTimestamp == nil && !b.onDelete() && b.oldNodes() > 0 {
@@ -257,24 +256,6 @@ func duplicates(removals []daemonset.Removal) int {
 		}
 	}
 	return count
-}
-
-// hostPorts are the ports of the node that a pod takes: with two pods on one
-// node the second can never be scheduled.
-func hostPorts(spec corev1.PodSpec) []string {
-	var ports []string
-	for _, c := range slices.Concat(spec.InitContainers, spec.Containers) {
-		for _, port := range c.Ports {
-			n := port.HostPort
-			if n == 0 && spec.HostNetwork {
-				n = port.ContainerPort
-			}
-			if n != 0 {
-				ports = append(ports, strconv.Itoa(int(n))+"/"+string(cmp.Or(port.Protocol, corev1.ProtocolTCP)))
-			}
-		}
-	}
-	return ports
 }
 
 // compareRevisions adds to each problem of containers how many of the new and

@@ -117,8 +117,12 @@ func measure(s *snapshot.Snapshot, st *daemonset.State, o Options) measured {
 	default:
 		m.termination, m.endSource = gracePeriod(st), sourceGracePeriod
 	}
-	if o.Start != nil {
-		m.starts, m.startSource = []float64{o.Start.Seconds()}, sourceFlag
+	if len(o.Starts) > 0 {
+		m.startSource = sourceFlag
+		for _, d := range o.Starts {
+			m.starts = append(m.starts, d.Seconds())
+		}
+		slices.Sort(m.starts)
 		return m
 	}
 	all, updated := startTimes(st)

@@ -101,11 +101,11 @@ func (c *Change) Apply(s *snapshot.Snapshot) (*snapshot.Snapshot, *ChangeSummary
 	return &out, sum, nil
 }
 
-// historyOf returns what a sync makes of the revisions. Nodes do not matter
-// to it.
+// historyOf returns what a sync makes of the revisions. Nodes and pods do not
+// matter to which of them is current.
 func historyOf(s *snapshot.Snapshot) (*daemonset.History, error) {
 	without := *s
-	without.Nodes = nil
+	without.Nodes, without.Pods = nil, nil
 	st, err := state(&without)
 	if err != nil {
 		return nil, err
@@ -172,8 +172,9 @@ func has(names []string) string {
 	return "it has " + strings.Join(names, ", ")
 }
 
-// strategy makes the change of the update strategy. The API server defaults
-// what a RollingUpdate lacks, and leaves the limits of an OnDelete alone.
+// strategy makes the change of the update strategy. The API server leaves the
+// limits of an OnDelete alone, and fills in what limits lack: the defaults of
+// a RollingUpdate, 0 otherwise.
 func (c *Change) strategy(s *snapshot.Snapshot, u *appsv1.DaemonSetUpdateStrategy) error {
 	if c.Strategy == "" && c.MaxUnavailable == nil && c.MaxSurge == nil {
 		return nil
@@ -195,12 +196,15 @@ func (c *Change) strategy(s *snapshot.Snapshot, u *appsv1.DaemonSetUpdateStrateg
 		return nil
 	}
 	ru.MaxUnavailable, ru.MaxSurge = cmp.Or(c.MaxUnavailable, ru.MaxUnavailable), cmp.Or(c.MaxSurge, ru.MaxSurge)
-	one, zero := intstr.FromInt32(1), intstr.FromInt32(0)
-	if ru.MaxUnavailable == nil && rolling {
-		ru.MaxUnavailable = &one
+	unavailable, surge := intstr.FromInt32(0), intstr.FromInt32(0)
+	if rolling {
+		unavailable = intstr.FromInt32(1)
 	}
-	if ru.MaxSurge == nil && rolling && profile.MaxSurge {
-		ru.MaxSurge = &zero
+	if ru.MaxUnavailable == nil {
+		ru.MaxUnavailable = &unavailable
+	}
+	if ru.MaxSurge == nil && profile.MaxSurge {
+		ru.MaxSurge = &surge
 	}
 	return nil
 }

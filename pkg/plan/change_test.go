@@ -149,8 +149,11 @@ func TestApply(t *testing.T) {
 			FieldDiff{"spec.updateStrategy.type", `"OnDelete"`, `"RollingUpdate"`},
 		), "3 2", "limits that an OnDelete kept hold again"},
 		{[]dstest.Option{dstest.OnDelete()}, &Change{MaxUnavailable: limit("3")}, settings(
-			FieldDiff{"spec.updateStrategy.rollingUpdate", "", `{"maxUnavailable":3}`},
+			FieldDiff{"spec.updateStrategy.rollingUpdate", "", `{"maxSurge":0,"maxUnavailable":3}`},
 		), "3 2", "an OnDelete may be given limits, which mean nothing yet"},
+		{[]dstest.Option{dstest.OnDelete()}, &Change{MaxSurge: limit("3")}, settings(
+			FieldDiff{"spec.updateStrategy.rollingUpdate", "", `{"maxSurge":3,"maxUnavailable":0}`},
+		), "3 2", "without the default of a RollingUpdate"},
 		{[]dstest.Option{noRollingUpdate()}, &Change{MaxUnavailable: limit("3")}, settings(
 			FieldDiff{"spec.updateStrategy.rollingUpdate", "", `{"maxSurge":0,"maxUnavailable":3}`},
 		), "3 2", "a RollingUpdate without limits, as in a file, gets all"},
@@ -247,6 +250,7 @@ func TestApplyRefuses(t *testing.T) {
 		{nil, &Change{ToRevision: number(int64(-1))}, `daemonset kube-system/agent has no revision -1: it has 1, 2`, "--to-revision 1", "one that cannot"},
 		{[]dstest.Option{dstest.AddRevision("third", 10, "x"), dstest.AddRevision("twin", 1, "y")}, &Change{ToRevision: number(int64(3))}, `daemonset kube-system/agent has no revision 3: it has 1, 2, 10`, "--to-revision 2", "by number, each once"},
 		{[]dstest.Option{dstest.Patch("revisions/agent-old", "null")}, &Change{ToRevision: number(int64(0))}, `daemonset kube-system/agent has no revision before the current one: it has 2`, "", "none before"},
+		{[]dstest.Option{dstest.Patch("revisions/agent-old", "null"), dstest.Patch("revisions/agent-new", `{"revision":0}`)}, &Change{ToRevision: number(int64(0))}, `daemonset kube-system/agent has no revision before the current one: it has 0`, "", "not even where the only one has the number 0"},
 		{[]dstest.Option{dstest.Patch("revisions/agent-old", `{"metadata":{"ownerReferences":null}}`)}, &Change{ToRevision: number(int64(1))}, `daemonset kube-system/agent has no revision 1: it has 2`, "", "one that is nobody's, which kubectl does not see"},
 		{[]dstest.Option{lacks(snapshot.Revisions, snapshot.Forbidden)}, &Change{ToRevision: number(int64(1))}, `the controllerrevisions could not be read, which tell what a rollback goes back to: Forbidden`, "kubectl auth can-i list controllerrevisions -n kube-system", "revisions that could not be read"},
 		{[]dstest.Option{lacks(snapshot.Revisions, snapshot.NotGiven)}, &Change{ToRevision: number(int64(1))}, `the controllerrevisions could not be read, which tell what a rollback goes back to: NotGiven`, "kubectl get controllerrevisions -n kube-system -o yaml > controllerrevisions.yaml, and add --from controllerrevisions.yaml", "that a dump lacks"},
@@ -319,6 +323,7 @@ func TestRollbackIsExact(t *testing.T) {
 	for _, version := range []string{dstest.Newest, "v1.30.4"} {
 		s := dstest.State("N", dstest.Version(version), odd)
 		s.DaemonSet.Spec.Template.Spec.Containers[0].Args = []string{"another"} // after the revisions were stored
+		s.DaemonSet.Spec.Template.Annotations = map[string]string{"example.com/restarted": "later"}
 		after, sum, err := (&Change{ToRevision: number(int64(2))}).Apply(s)
 		if err != nil {
 			t.Fatal(err)
@@ -337,5 +342,26 @@ func TestRollbackIsExact(t *testing.T) {
 		if diff := cmp.Diff(stored, live); diff != "" {
 			t.Errorf("%s: (-stored +live):\n%s", version, diff)
 		}
+	}
+}
+
+// TestApplyLeavesTheChange: a change can be applied again, to the same end.
+func TestApplyLeavesTheChange(t *testing.T) {
+	c := manifest(func(ds *appsv1.DaemonSet) { ds.Spec.Template.Spec.NodeSelector = map[string]string{"a": "b"} })
+	c.Restart, c.NodeSelector, c.DropSelector = true, map[string]string{"c": "d"}, []string{"a"}
+	before := c.DaemonSet.DeepCopy()
+	var summaries []*ChangeSummary
+	for range 2 {
+		_, sum, err := c.Apply(dstest.State("N"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		summaries = append(summaries, sum)
+	}
+	if diff := cmp.Diff(before, c.DaemonSet); diff != "" {
+		t.Errorf("the manifest changed:\n%s", diff)
+	}
+	if diff := cmp.Diff(summaries[0], summaries[1]); diff != "" {
+		t.Errorf("the second time (-first +second):\n%s", diff)
 	}
 }

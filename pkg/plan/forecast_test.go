@@ -176,7 +176,7 @@ func TestMeasure(t *testing.T) {
 		{"O*10", []dstest.Option{
 			took("p0", s(1)), took("p1", s(2)), took("p2", s(3)), took("p3", s(4)), took("p4", s(5)), took("p5", s(6)), took("p6", s(7)), took("p7", s(8)), took("p8", s(9)), took("p9", s(3000)),
 		}, Options{}, []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 9}, "Pods", "the slowest tenth is as fast as its fastest"},
-		{"O O O", []dstest.Option{took("p0", s(30)), took("p1", s(10)), took("p2", s(20))}, Options{Start: new(s(7))}, []float64{7}, "Flag", "what a person says goes before all"},
+		{"O O O", []dstest.Option{took("p0", s(30)), took("p1", s(10)), took("p2", s(20))}, Options{Starts: []time.Duration{s(7)}}, []float64{7}, "Flag", "what a person says goes before all"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			s := dstest.State(tt.grid, tt.options...)
@@ -230,7 +230,7 @@ func TestTerminations(t *testing.T) {
 // How long a rollout takes, by hand: starts of 10 s, an end of 5 s.
 func TestDuration(t *testing.T) {
 	ten, five := 10*time.Second, 5*time.Second
-	ask := Options{Start: &ten, Termination: &five}
+	ask := Options{Starts: []time.Duration{ten}, Termination: &five}
 	for _, tt := range []struct {
 		grid    string
 		options []dstest.Option
@@ -266,7 +266,7 @@ func TestDuration(t *testing.T) {
 func TestLimits(t *testing.T) {
 	ten, five := 10*time.Second, 5*time.Second
 	s := dstest.State("O*20", dstest.MaxUnavailable("5%"))
-	f, _ := forecast(s, stateOf(t, s), Options{Start: &ten, Termination: &five})
+	f, _ := forecast(s, stateOf(t, s), Options{Starts: []time.Duration{ten}, Termination: &five})
 	var got []string
 	for _, l := range f.Limits {
 		got = append(got, fmt.Sprintf("%s=%d %d steps %.0f s current %t %s", l.Limit, l.Nodes, l.Steps, l.Duration.Expected, l.Current, l.Code))
@@ -286,7 +286,7 @@ func TestLimits(t *testing.T) {
 func TestWaves(t *testing.T) {
 	ten, five := 10*time.Second, 5*time.Second
 	s := dstest.State("O*9", dstest.MaxUnavailable("2"))
-	f, _ := forecast(s, stateOf(t, s), Options{Start: &ten, Termination: &five})
+	f, _ := forecast(s, stateOf(t, s), Options{Starts: []time.Duration{ten}, Termination: &five})
 	var got []string
 	for _, w := range f.Waves {
 		got = append(got, fmt.Sprintf("%.0f s: %d times %d deletes, %d creates, then %d updated, %d available", *w.At, w.Count, w.Deletes, w.Creates, w.Counts.Updated, w.Counts.Available))
@@ -318,7 +318,7 @@ func TestForecastLaws(t *testing.T) {
 	for seed := range int64(300) {
 		s := dstest.RandomFor(seed, "v1.37.1")
 		st := stateOf(t, s)
-		f, assumptions := forecast(s, st, Options{Start: &ten})
+		f, assumptions := forecast(s, st, Options{Starts: []time.Duration{ten}})
 		o := &f.Outcome
 		for _, a := range assumptions {
 			if a.Source == "" {
@@ -351,7 +351,7 @@ func TestForecastLaws(t *testing.T) {
 		for i, j := 0, len(s.Nodes)-1; i < j; i, j = i+1, j-1 {
 			s.Nodes[i], s.Nodes[j] = s.Nodes[j], s.Nodes[i]
 		}
-		again, _ := forecast(s, stateOf(t, s), Options{Start: &ten})
+		again, _ := forecast(s, stateOf(t, s), Options{Starts: []time.Duration{ten}})
 		if diff := cmp.Diff(f, again); diff != "" {
 			t.Fatalf("seed %d: the order of what was read matters:\n%s", seed, diff)
 		}

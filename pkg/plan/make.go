@@ -280,6 +280,12 @@ func limits(st *daemonset.State, a *assumed, m *measured) []Limit {
 		if err != nil || n == 0 {
 			continue
 		}
+		if last := len(out) - 1; last >= 0 && out[last].Nodes == n {
+			same := out[last]
+			same.Limit = text
+			out = append(out, same)
+			continue
+		}
 		r := simulate(withLimit(st, n), a.fates, m.typical(a.refusal != nil))
 		l := Limit{Limit: text, Nodes: n, Steps: r.end.steps, Current: n == st.Limit(), Code: outcome(st, r, a).Code}
 		if l.Code == Completes {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
@@ -74,6 +75,8 @@ func TestMakeWithGaps(t *testing.T) {
 				switch w {
 				case snapshot.Nodes:
 					s.Nodes = nil
+				case snapshot.Revisions:
+					s.Revisions = nil
 				case snapshot.Pods:
 					s.Pods = nil
 				}
@@ -88,6 +91,7 @@ func TestMakeWithGaps(t *testing.T) {
 		why    string
 	}{
 		{"O O N", lacking(snapshot.Nodes), "Rollout: next RollingUpdate 0 creates 1 deletes; lose 0 gain 0; replaces 2; Completes", "without nodes the pods and the status are enough"},
+		{"O O N", lacking(snapshot.Revisions), "Rollout: next RollingUpdate 0 creates 1 deletes; lose 0 gain 0; replaces 2; Completes", "without revisions the template generation tells"},
 		{"O O N", lacking(snapshot.Pods), "Rollout: next None 0 creates 0 deletes; lose 0 gain 0; replaces 0; Unknown", "without pods nothing is known"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
@@ -105,18 +109,48 @@ func TestMakeWithGaps(t *testing.T) {
 	}
 }
 
+// Without revisions a change of the template replaces every pod, though the
+// status still says that all of them are updated.
+func TestMakeWithoutRevisions(t *testing.T) {
+	s := dstest.State("N N N", dstest.Edit(func(s *snapshot.Snapshot) {
+		s.Revisions, s.Gaps = nil, []snapshot.Gap{{What: snapshot.Revisions, Why: snapshot.NotGiven}}
+		s.DaemonSet.Status.UpdatedNumberScheduled, s.DaemonSet.Status.ObservedGeneration = 3, s.DaemonSet.Generation
+	}))
+	p, err := Make(s, &Change{Restart: true}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "Change: next RollingUpdate 0 creates 1 deletes; lose 0 gain 0; replaces 3; Completes"
+	if diff := cmp.Diff(want, sum(p)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A pod that never counts as updated is replaced without end.
+func TestEndless(t *testing.T) {
+	one := int64(1)
+	s := dstest.State("N N", dstest.Version("v1.22.17"), dstest.Revision("agent-old", func(r *appsv1.ControllerRevision) { r.Labels[appsv1.DefaultDaemonSetUniqueLabelKey] = "" }))
+	p, err := Make(s, &Change{ToRevision: &one}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Outcome.Code != Unknown || p.Outcome.Reason != Endless {
+		t.Errorf("%s", short(&p.Outcome))
+	}
+}
+
 // A change never makes the plan of the present another one: nothing is edited.
 func TestMakeLeavesTheSnapshot(t *testing.T) {
 	s := dstest.State("O O o N -", dstest.MaxUnavailable("2"))
 	ten := 10 * time.Second
-	want, err := Make(s, nil, Options{Start: &ten})
+	want, err := Make(s, nil, Options{Starts: []time.Duration{ten}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Make(s, &Change{Restart: true, Images: []Image{{"agent", "x"}}, Nodes: []NodeEdit{{Kind: NodeRemove, Which: "n1", Said: "n1"}}}, Options{}); err != nil {
 		t.Fatal(err)
 	}
-	got, err := Make(s, nil, Options{Start: &ten})
+	got, err := Make(s, nil, Options{Starts: []time.Duration{ten}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -235,10 +235,11 @@ func matcher(which string) (func(*corev1.Node) bool, error) {
 		}
 		return func(n *corev1.Node) bool { return selector.Matches(labels.Set(n.Labels)) }, nil
 	case isPattern(which):
-		if _, err := path.Match(which, ""); err != nil {
+		pattern := strings.ReplaceAll(which, "[!", "[^") // as a shell writes it, and Go
+		if _, err := path.Match(pattern, ""); err != nil {
 			return nil, fmt.Errorf("pattern %q: %w", which, err)
 		}
-		return func(n *corev1.Node) bool { ok, _ := path.Match(which, n.Name); return ok }, nil
+		return func(n *corev1.Node) bool { ok, _ := path.Match(pattern, n.Name); return ok }, nil
 	}
 	return func(n *corev1.Node) bool { return n.Name == which }, nil
 }

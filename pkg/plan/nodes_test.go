@@ -130,7 +130,7 @@ func TestNodeEdits(t *testing.T) {
 
 		{nil, []NodeEdit{{Kind: NodeDown, Which: "n0"}}, []NodeChange{{NodeDown, "", []string{"n0"}}}, []string{
 			`node n0 spec.taints:  -> [` + unreachable + `]`,
-			`node n0 status.conditions[type=Ready].lastTransitionTime: null -> "2026-03-01T12:00:00Z"`,
+			`node n0 status.conditions[type=Ready].lastTransitionTime:  -> "2026-03-01T12:00:00Z"`,
 			`node n0 status.conditions[type=Ready].message:  -> "Kubelet stopped posting node status."`,
 			`node n0 status.conditions[type=Ready].reason:  -> "NodeStatusUnknown"`,
 			`node n0 status.conditions[type=Ready].status: "True" -> "Unknown"`,
@@ -139,11 +139,11 @@ func TestNodeEdits(t *testing.T) {
 		}, "a node goes down: unreachable, and its pods not ready"},
 		{[]dstest.Option{pressed}, []NodeEdit{{Kind: NodeDown, Which: "n0"}}, []NodeChange{{NodeDown, "", []string{"n0"}}}, []string{
 			`node n0 spec.taints: [{"effect":"NoSchedule","key":"node.kubernetes.io/disk-pressure"},{"effect":"NoExecute","key":"node.kubernetes.io/not-ready"},{"effect":"NoSchedule","key":"a"}] -> [{"effect":"NoSchedule","key":"a"},` + unreachable + `]`,
-			`node n0 status.conditions[type=DiskPressure].lastTransitionTime: null -> "2026-03-01T12:00:00Z"`,
+			`node n0 status.conditions[type=DiskPressure].lastTransitionTime:  -> "2026-03-01T12:00:00Z"`,
 			`node n0 status.conditions[type=DiskPressure].message:  -> "Kubelet stopped posting node status."`,
 			`node n0 status.conditions[type=DiskPressure].reason:  -> "NodeStatusUnknown"`,
 			`node n0 status.conditions[type=DiskPressure].status: "True" -> "Unknown"`,
-			`node n0 status.conditions[type=Ready].lastTransitionTime: null -> "2026-03-01T12:00:00Z"`,
+			`node n0 status.conditions[type=Ready].lastTransitionTime:  -> "2026-03-01T12:00:00Z"`,
 			`node n0 status.conditions[type=Ready].message:  -> "Kubelet stopped posting node status."`,
 			`node n0 status.conditions[type=Ready].reason:  -> "NodeStatusUnknown"`,
 			`node n0 status.conditions[type=Ready].status: "True" -> "Unknown"`,
@@ -152,7 +152,7 @@ func TestNodeEdits(t *testing.T) {
 		}, "what its kubelet said is not known any more, and the taints that came of it go"},
 		{nil, []NodeEdit{{Kind: NodeDown, Which: "n2"}, {Kind: NodeDown, Which: "n2"}}, []NodeChange{{NodeDown, "", []string{"n2"}}, {NodeDown, "", []string{}}}, []string{
 			`node n2 spec.taints:  -> [` + unreachable + `]`,
-			`node n2 status.conditions[type=Ready].lastTransitionTime: null -> "2026-03-01T12:00:00Z"`,
+			`node n2 status.conditions[type=Ready].lastTransitionTime:  -> "2026-03-01T12:00:00Z"`,
 			`node n2 status.conditions[type=Ready].message:  -> "Kubelet stopped posting node status."`,
 			`node n2 status.conditions[type=Ready].reason:  -> "NodeStatusUnknown"`,
 			`node n2 status.conditions[type=Ready].status: "True" -> "Unknown"`,
@@ -232,7 +232,7 @@ func TestNodeEditsRefuse(t *testing.T) {
 		{nil, []NodeEdit{{Kind: NodeCordon, Which: "w*"}}, `the name of no node matches "w*"`, "kubectl get nodes", "a pattern that matches nothing"},
 		{nil, []NodeEdit{{Kind: NodeCordon, Which: "n[0"}}, `pattern "n[0": syntax error in pattern`, "", "a pattern that is none"},
 		{nil, []NodeEdit{{Kind: NodeCordon, Which: "pool=a"}}, `no node has labels that match "pool=a"`, "kubectl get nodes -l 'pool=a'", "a selector that matches nothing"},
-		{nil, []NodeEdit{{Kind: NodeCordon, Which: "=a"}}, `label selector "=a": found '=', expected: identifier`, "", "a selector that is none"},
+		{nil, []NodeEdit{{Kind: NodeCordon, Which: "=a"}}, `label selector "=a": found '=', expected: !, identifier, or 'end of string'`, "", "a selector that is none"},
 		{nil, []NodeEdit{{Kind: NodeCordon}}, `no node is named`, "", "no node"},
 		{nil, []NodeEdit{{Kind: NodeUntaint, Which: "n*", Taint: taint("a:NoSchedule"), Said: "--taint n*:a:NoSchedule-"}}, `--taint n*:a:NoSchedule-: taint "a:NoSchedule" not found`, "", "a taint that no node has"},
 		{[]dstest.Option{tainted("n0", "a:NoExecute")}, []NodeEdit{{Kind: NodeUntaint, Which: "n*", Taint: taint("a:NoSchedule")}}, `taint "a:NoSchedule" not found`, "", "with that effect"},

@@ -17,7 +17,7 @@ import (
 // nodes or pods could not be read.
 func placementChange(before, after *daemonset.State) Placement {
 	p := Placement{Gain: []PlacementNode{}, Lose: []PlacementNode{}}
-	if !after.NodesRead || !after.PodsRead || leftAlone(after.DaemonSet) {
+	if !after.PodsRead || leftAlone(after.DaemonSet) {
 		return p
 	}
 	for i := range after.Nodes {
@@ -25,7 +25,7 @@ func placementChange(before, after *daemonset.State) Placement {
 		should, may := false, true // where there was nothing
 		if before != nil {
 			old := before.Node(n.Name)
-			if old == nil || !old.Exists {
+			if old == nil {
 				continue
 			}
 			should, may = old.ShouldRun.OK, old.MayStay.OK

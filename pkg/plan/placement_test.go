@@ -93,7 +93,7 @@ func TestPlacementOfNew(t *testing.T) {
 	if diff := cmp.Diff([][]string{{"n0", "n2"}, {"n4"}}, [][]string{named(got.Gain), named(got.Lose)}); diff != "" {
 		t.Errorf("gain and lose, with an orphan in place and one out of place (-want +got):\n%s", diff)
 	}
-	got = placementChange(nil, stateOf(t, dstest.State("- -", lacks(snapshot.Nodes, snapshot.Forbidden))))
+	got = placementChange(nil, stateOf(t, dstest.State("- N", lacks(snapshot.Nodes, snapshot.Forbidden))))
 	if len(got.Gain)+len(got.Lose) > 0 || got.Gain == nil || got.Lose == nil {
 		t.Errorf("without nodes: %+v", got)
 	}

@@ -233,9 +233,9 @@ type Limit struct {
 
 // Options are what the person who asks knows better.
 type Options struct {
-	Start        *time.Duration // from creation to Ready
-	Termination  *time.Duration // from deletion to gone
-	RequestRate  float64        // requests a second that the controller may send; 0: 20
-	RequestBurst int            // 0: 30
-	GroupBy      string         // a label of nodes
+	Starts       []time.Duration // from creation to Ready, of several pods; one alone is that of all
+	Termination  *time.Duration  // from deletion to gone
+	RequestRate  float64         // requests a second that the controller may send; 0: 20
+	RequestBurst int             // 0: 30
+	GroupBy      string          // a label of nodes
 }

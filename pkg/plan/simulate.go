@@ -29,6 +29,8 @@ type simulation struct {
 	st    *daemonset.State
 	times *pace
 	fates []fate
+
+	updated daemonset.UpdatedBy // what makes a pod of the future so
 	slots []slot
 
 	manage, forcedCreates, forcedDeletes, sunset, failing set
@@ -92,7 +94,7 @@ func simulate(st *daemonset.State, fates []fate, p *pace) *simulation {
 func newSimulation(st *daemonset.State, fates []fate, p *pace) *simulation {
 	n := len(st.Nodes)
 	r := &simulation{
-		st: st, times: p, fates: fates, slots: make([]slot, n), requests: newRequests(p.rate, p.burst),
+		st: st, times: p, fates: fates, updated: st.NewPod(), slots: make([]slot, n), requests: newRequests(p.rate, p.burst),
 		manage: newSet(n), forcedCreates: newSet(n), forcedDeletes: newSet(n), sunset: newSet(n), failing: newSet(n),
 		candidates: [2]set{newSet(n), newSet(n)},
 	}
@@ -380,7 +382,7 @@ func (r *simulation) create(i int32, at float64) {
 	r.made++
 	p := daemonset.Pod{
 		Name: "(new " + strconv.Itoa(r.made) + ")", Object: simulated, Claim: daemonset.Owned,
-		Hash: r.st.History.Hash, UpdatedBy: daemonset.ByHash, Updated: r.st.History.Hash != "" || r.st.Profile.TemplateGenerationCounts,
+		Hash: r.st.History.Hash, UpdatedBy: r.updated, Updated: r.updated != daemonset.NotUpdated,
 		Available: daemonset.Verdict{Reason: daemonset.NotReady},
 	}
 	old := r.slots[i].node.Pods

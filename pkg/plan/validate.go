@@ -160,11 +160,8 @@ func validateTemplate(spec *corev1.PodSpec, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	image := func(containers []corev1.Container, at *field.Path) {
 		for i := range containers {
-			switch image := containers[i].Image; {
-			case image == "":
+			if containers[i].Image == "" {
 				errs = append(errs, field.Required(at.Index(i).Child("image"), ""))
-			case image != strings.TrimSpace(image):
-				errs = append(errs, field.Invalid(at.Index(i).Child("image"), image, "must not have leading or trailing whitespace"))
 			}
 		}
 	}

@@ -189,7 +189,7 @@ type report struct {
 }
 
 // columns of the report, in order.
-var columns = []string{"states", "syncs", "choices run 60 times", "rollouts", "their syncs", "differences"}
+var columns = []string{"states", "syncs", "choices run 60 times", "rollouts", "their syncs", "what-ifs", "differences"}
 
 func (r *report) add(version, column string, n int) {
 	if !slices.Contains(columns, column) {

@@ -1,0 +1,202 @@
+package plan
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+)
+
+// TestValidate: the API server's verdicts. test/e2e asks a real one for the
+// same.
+func TestValidate(t *testing.T) {
+	limits := func(unavailable, surge string) func(*appsv1.DaemonSet) {
+		return func(ds *appsv1.DaemonSet) {
+			ds.Spec.UpdateStrategy.RollingUpdate = &appsv1.RollingUpdateDaemonSet{MaxUnavailable: limit(unavailable), MaxSurge: limit(surge)}
+		}
+	}
+	toleration := func(text corev1.Toleration) func(*appsv1.DaemonSet) {
+		return func(ds *appsv1.DaemonSet) { ds.Spec.Template.Spec.Tolerations = []corev1.Toleration{text} }
+	}
+	const (
+		percent = "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')"
+		label   = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
+	)
+	for _, tt := range []struct {
+		change func(*appsv1.DaemonSet)
+		want   []string
+		why    string
+	}{
+		{noChange, nil, "nothing wrong"},
+		{limits("1", "0"), nil, "maxUnavailable"},
+		{limits("0", "1"), nil, "maxSurge"},
+		{limits("100%", "0%"), nil, "all"},
+		{limits("500", "0"), nil, "more than there are, as a number"},
+		{limits("0", "0"), []string{"spec.updateStrategy.rollingUpdate.maxUnavailable: Required value: cannot be 0 when maxSurge is 0"}, "neither"},
+		{limits("0%", "0"), []string{"spec.updateStrategy.rollingUpdate.maxUnavailable: Required value: cannot be 0 when maxSurge is 0"}, "neither, in percent"},
+		{limits("1", "1"), []string{"spec.updateStrategy.rollingUpdate.maxSurge: Invalid value: 1: may not be set when maxUnavailable is non-zero"}, "both"},
+		{limits("101%", "0"), []string{`spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: "101%": must not be greater than 100%`}, "more than all"},
+		{limits("0", "101%"), []string{`spec.updateStrategy.rollingUpdate.maxSurge: Invalid value: "101%": must not be greater than 100%`}, "of surge too"},
+		{limits("-1", "0"), []string{"spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: -1: must be greater than or equal to 0"}, "less than none"},
+		{limits("0", "-1"), []string{"spec.updateStrategy.rollingUpdate.maxSurge: Invalid value: -1: must be greater than or equal to 0"}, "of surge too"},
+		{limits("some", "0"), []string{
+			`spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: "some": ` + percent,
+			"spec.updateStrategy.rollingUpdate.maxUnavailable: Required value: cannot be 0 when maxSurge is 0",
+		}, "a word, which counts as 0"},
+		{limits("1.5%", "0"), []string{
+			`spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: "1.5%": ` + percent,
+			"spec.updateStrategy.rollingUpdate.maxUnavailable: Required value: cannot be 0 when maxSurge is 0",
+		}, "a broken percentage"},
+		{func(ds *appsv1.DaemonSet) {
+			ds.Spec.UpdateStrategy = appsv1.DaemonSetUpdateStrategy{Type: appsv1.OnDeleteDaemonSetStrategyType}
+		}, nil, "OnDelete"},
+		{func(ds *appsv1.DaemonSet) {
+			limits("1", "1")(ds)
+			ds.Spec.UpdateStrategy.Type = appsv1.OnDeleteDaemonSetStrategyType
+		}, nil, "whose limits nobody reads"},
+		{func(ds *appsv1.DaemonSet) { ds.Spec.UpdateStrategy.Type = "Recreate" }, []string{
+			`spec.updateStrategy: Unsupported value: {"Type":"Recreate","RollingUpdate":{"MaxUnavailable":1,"MaxSurge":0}}: supported values: "RollingUpdate", "OnDelete"`,
+		}, "another strategy"},
+		{func(ds *appsv1.DaemonSet) {
+			ds.Spec.UpdateStrategy = appsv1.DaemonSetUpdateStrategy{Type: "Recreate"}
+		}, []string{
+			`spec.updateStrategy: Unsupported value: {"Type":"Recreate","RollingUpdate":null}: supported values: "RollingUpdate", "OnDelete"`,
+		}, "without limits"},
+		{func(ds *appsv1.DaemonSet) { ds.Spec.UpdateStrategy.RollingUpdate = nil }, []string{
+			"spec.updateStrategy.rollingUpdate: Required value",
+		}, "limits that nobody defaulted"},
+		{func(ds *appsv1.DaemonSet) { ds.Spec.MinReadySeconds = -1 }, []string{"spec.minReadySeconds: Invalid value: -1: must be greater than or equal to 0"}, "minReadySeconds"},
+		{func(ds *appsv1.DaemonSet) { ds.Spec.RevisionHistoryLimit = number(int32(-1)) }, []string{"spec.revisionHistoryLimit: Invalid value: -1: must be greater than or equal to 0"}, "revisionHistoryLimit"},
+		{func(ds *appsv1.DaemonSet) { ds.Spec.RevisionHistoryLimit = number(int32(0)) }, nil, "none kept"},
+		{func(ds *appsv1.DaemonSet) { ds.Spec.Template.Labels["app"] = "other" }, []string{
+			"spec.template.metadata.labels: Invalid value: {\"app\":\"other\"}: `selector` does not match template `labels`",
+		}, "a template that does not match"},
+		{func(ds *appsv1.DaemonSet) {
+			ds.Spec.Selector.MatchLabels["app"], ds.Spec.Template.Labels["app"] = "other", "other"
+		}, []string{`spec.selector: Invalid value: {"matchLabels":{"app":"other"}}: field is immutable`}, "another selector"},
+		{func(ds *appsv1.DaemonSet) { ds.Spec.Selector.MatchLabels["app"] = "other" }, []string{
+			`spec.selector: Invalid value: {"matchLabels":{"app":"other"}}: field is immutable`,
+			"spec.template.metadata.labels: Invalid value: {\"app\":\"agent\"}: `selector` does not match template `labels`",
+		}, "that does not match either"},
+		{func(ds *appsv1.DaemonSet) { ds.Spec.Selector = &metav1.LabelSelector{} }, []string{
+			"spec.selector: Invalid value: {}: field is immutable",
+			"spec.selector: Invalid value: {}: empty selector is invalid for daemonset",
+		}, "an empty one"},
+		{func(ds *appsv1.DaemonSet) { ds.Spec.Template.Spec.Containers[0].Image = "" }, []string{"spec.template.spec.containers[0].image: Required value"}, "no image"},
+		{func(ds *appsv1.DaemonSet) { ds.Spec.Template.Spec.Containers[0].Image = " x" }, nil, "an image with a blank, which only a pod may not have"},
+		{func(ds *appsv1.DaemonSet) { ds.Spec.Template.Spec.NodeSelector = map[string]string{"a": "b c"} }, []string{
+			`spec.template.spec.nodeSelector: Invalid value: "b c": ` + label,
+		}, "a nodeSelector that no node can meet"},
+		{toleration(corev1.Toleration{Key: "a", Operator: "Exists", Effect: "NoExecute"}), nil, "a toleration"},
+		{toleration(corev1.Toleration{Key: "a", Value: "b"}), nil, "that equals"},
+		{toleration(corev1.Toleration{Operator: "Exists"}), nil, "of everything"},
+		{toleration(corev1.Toleration{Value: "a"}), []string{
+			"spec.template.spec.tolerations[0].operator: Invalid value: \"\": operator must be Exists when `key` is empty, which means \"match all values and all keys\"",
+		}, "a value without a key"},
+		{toleration(corev1.Toleration{Key: "a", Operator: "Exists", Value: "b"}), []string{
+			"spec.template.spec.tolerations[0].operator: Invalid value: \"b\": value must be empty when `operator` is 'Exists'",
+		}, "a value that would not matter"},
+		{toleration(corev1.Toleration{Key: "a", Value: "b c"}), []string{`spec.template.spec.tolerations[0].operator: Invalid value: "b c": ` + label}, "a value that no taint can have"},
+		{toleration(corev1.Toleration{Key: "a", Operator: "Likes"}), []string{
+			`spec.template.spec.tolerations[0].operator: Unsupported value: "Likes": supported values: "Equal", "Exists"`,
+		}, "another operator"},
+		{toleration(corev1.Toleration{Key: "a", Operator: "Exists", Effect: "Never"}), []string{
+			`spec.template.spec.tolerations[0].effect: Unsupported value: "Never": supported values: "NoSchedule", "PreferNoSchedule", "NoExecute"`,
+		}, "another effect"},
+		{toleration(corev1.Toleration{Key: "a", Operator: "Exists", Effect: "NoSchedule", TolerationSeconds: number(int64(3))}), []string{
+			"spec.template.spec.tolerations[0].effect: Invalid value: \"NoSchedule\": effect must be 'NoExecute' when `tolerationSeconds` is set",
+		}, "seconds of what does not evict"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			old := dstest.State("N").DaemonSet
+			changed := old.DeepCopy()
+			tt.change(changed)
+			var got []string
+			for _, e := range Validate(old, changed) {
+				got = append(got, e.Error())
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestInvalid(t *testing.T) {
+	old := dstest.State("N").DaemonSet
+	if err := validate(nil, old); err != nil {
+		t.Errorf("nothing wrong: %v", err)
+	}
+	other := old.DeepCopy()
+	other.Spec.Selector.MatchLabels["tier"], other.Spec.Template.Labels["tier"] = "x", "x"
+	if err := validate(nil, other); err != nil {
+		t.Errorf("a new DaemonSet has the selector that it wants: %v", err)
+	}
+	other.Spec.MinReadySeconds = -1
+	const want = `DaemonSet.apps "agent" is invalid: [spec.selector: Invalid value: {"matchLabels":{"app":"agent","tier":"x"}}: field is immutable, spec.minReadySeconds: Invalid value: -1: must be greater than or equal to 0]`
+	if err := validate(old, other); err == nil || err.Error() != want {
+		t.Errorf("%v\nwant\n%s", err, want)
+	}
+}
+
+func TestWarnings(t *testing.T) {
+	ports := func(host bool) dstest.Option {
+		return dstest.DaemonSet(func(ds *appsv1.DaemonSet) {
+			port := corev1.ContainerPort{ContainerPort: 9100}
+			if host {
+				port.HostPort = 9100
+			}
+			ds.Spec.Template.Spec.Containers[0].Ports = []corev1.ContainerPort{port}
+		})
+	}
+	network := dstest.DaemonSet(func(ds *appsv1.DaemonSet) { ds.Spec.Template.Spec.HostNetwork = true })
+	emptyHash := dstest.Patch("revisions/agent-old", `{"metadata":{"labels":{"controller-revision-hash":""}}}`)
+	noGeneration := dstest.DaemonSet(func(ds *appsv1.DaemonSet) { ds.Annotations = nil })
+	undo := &Change{ToRevision: number(int64(1))}
+	surge := &Change{MaxSurge: limit("1"), MaxUnavailable: limit("0")}
+	hostPort := []Warning{{SurgeHostPort, daemonset.Facts{"ports": []string{"9100/TCP"}}}}
+	for _, tt := range []struct {
+		grid    string
+		options []dstest.Option
+		change  *Change
+		want    []Warning
+		why     string
+	}{
+		{"N", []dstest.Option{ports(true)}, surge, hostPort, "a surge with a host port"},
+		{"N", []dstest.Option{ports(false)}, surge, nil, "a port of the pod's own"},
+		{"N", []dstest.Option{ports(false), network}, surge, hostPort, "which the host's network makes one of the node"},
+		{"N", []dstest.Option{ports(true)}, &Change{Restart: true}, nil, "a host port without a surge"},
+		{"N", []dstest.Option{ports(true), dstest.MaxSurge("1")}, &Change{Restart: true}, hostPort, "with the surge that it has"},
+		{"O O N Ot #O", []dstest.Option{dstest.OnDelete()}, &Change{Strategy: "RollingUpdate"}, []Warning{{StartsRollout, daemonset.Facts{"pods": 2}}}, "what OnDelete left behind, where it may stay and does not go already"},
+		{"N N", []dstest.Option{dstest.OnDelete()}, &Change{Strategy: "RollingUpdate"}, nil, "nothing left behind"},
+		{"O O", nil, &Change{Strategy: "OnDelete"}, nil, "the other way round"},
+		{"O O", nil, &Change{MaxUnavailable: limit("2")}, nil, "a rollout that is under way"},
+		{"N", []dstest.Option{emptyHash, noGeneration}, undo, []Warning{{NeverUpdated, daemonset.Facts{"revision": "agent-old"}}}, "a rollback to a revision with an empty hash"},
+		{"N", []dstest.Option{emptyHash, dstest.Version("v1.23.1")}, undo, []Warning{{NeverUpdated, daemonset.Facts{"revision": "agent-old"}}}, "in a version that goes by the hash alone"},
+		{"N", []dstest.Option{emptyHash}, undo, nil, "where the template's generation tells the pods"},
+		{"N", []dstest.Option{noGeneration}, undo, nil, "where the hash does"},
+		{"N", []dstest.Option{emptyHash, noGeneration, dstest.OnDelete()}, undo, nil, "where nobody replaces them"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			s := dstest.State(tt.grid, tt.options...)
+			changed, _, err := tt.change.Apply(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, warnings(stateOf(t, s), stateOf(t, changed))); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+	if got := warnings(nil, stateOf(t, dstest.State("N", ports(true), dstest.MaxSurge("1")))); cmp.Diff(hostPort, got) != "" {
+		t.Errorf("of a DaemonSet as it is: %v", got)
+	}
+	if got := warnings(nil, stateOf(t, dstest.State("O"))); got != nil {
+		t.Errorf("where nothing was changed: %v", got)
+	}
+}
