@@ -120,8 +120,14 @@ func catchUp(t *testing.T, c *stage.Cluster, r *record, ds *appsv1.DaemonSet) {
 	must(t, err)
 	set, err := c.Client.AppsV1().DaemonSets(ds.Namespace).Patch(ctx, ds.Name, "application/merge-patch+json", mark, metav1.PatchOptions{})
 	must(t, err)
+	revisions, err := c.Client.AppsV1().ControllerRevisions(ds.Namespace).List(ctx, metav1.ListOptions{})
+	must(t, err)
 	must(t, c.WaitFor(ctx, "the record to catch up", func(context.Context) (bool, error) {
-		return r.seen("pod", versionOf(t, pod)) && r.seen("node", versionOf(t, node)) && r.seen("daemonset", versionOf(t, set)), nil
+		all := r.seen("pod", versionOf(t, pod)) && r.seen("node", versionOf(t, node)) && r.seen("daemonset", versionOf(t, set))
+		for i := range revisions.Items {
+			all = all && r.seen("controllerrevision", versionOf(t, &revisions.Items[i]))
+		}
+		return all, nil
 	}))
 }
 
@@ -157,11 +163,15 @@ func (a *tally) add(t *testing.T, r *record, plugin, file string, raw []byte) {
 	var s struct {
 		TakenAt   time.Time
 		DaemonSet appsv1.DaemonSet
+		Revisions []appsv1.ControllerRevision
 		Pods      []corev1.Pod
 		Nodes     []metav1.PartialObjectMetadata
 	}
 	must(t, json.Unmarshal(raw, &s))
 	held := state{"daemonset/" + s.DaemonSet.Name: versionOf(t, &s.DaemonSet)}
+	for i := range s.Revisions {
+		held["controllerrevision/"+s.Revisions[i].Name] = versionOf(t, &s.Revisions[i])
+	}
 	for i := range s.Pods {
 		held["pod/"+s.Pods[i].Name] = versionOf(t, &s.Pods[i])
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"sort"
 	"strconv"
 	"sync"
 	"testing"
@@ -17,20 +18,23 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
 )
 
-// record is everything that happened to the nodes and to the DaemonSets and pods of a namespace since it began, in
-// the order in which etcd took it: all of them share one sequence of resource versions.
+// record is everything that happened to the nodes and to the DaemonSets, ControllerRevisions and pods of a namespace
+// since it began, in the order in which etcd took it: all of them share one sequence of resource versions.
 type record struct {
-	mu     sync.Mutex
-	events []event
+	kubernetes string // the version of the API server
+	mu         sync.Mutex
+	events     []event
 }
 
 // event is one change. status marks a write of a DaemonSet that changed its status alone.
 type event struct {
 	version int64
-	kind    string // daemonset, node, pod
+	kind    string // daemonset, controllerrevision, node, pod
+	object  metav1.Object
 	name    string
 	node    string // of a pod: the one that it is for
 	added   bool
@@ -55,11 +59,13 @@ type state map[string]int64
 func newRecord(t *testing.T, c *stage.Cluster, namespace string) *record {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	r := &record{}
+	version, err := c.Client.Discovery().ServerVersion()
+	must(t, err)
+	r := &record{kubernetes: version.GitVersion}
 	nodes, err := c.Client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
 	must(t, err)
 	for i := range nodes.Items {
-		r.add(event{version: versionOf(t, &nodes.Items[i]), kind: "node", name: nodes.Items[i].Name})
+		r.add(event{version: versionOf(t, &nodes.Items[i]), kind: "node", name: nodes.Items[i].Name, object: &nodes.Items[i]})
 	}
 	from := metav1.ListOptions{ResourceVersion: nodes.ResourceVersion}
 	var done sync.WaitGroup
@@ -74,6 +80,8 @@ func newRecord(t *testing.T, c *stage.Cluster, namespace string) *record {
 	follow("pod", w, err)
 	w, err = c.Client.AppsV1().DaemonSets(namespace).Watch(ctx, from)
 	follow("daemonset", w, err)
+	w, err = c.Client.AppsV1().ControllerRevisions(namespace).Watch(ctx, from)
+	follow("controllerrevision", w, err)
 	t.Cleanup(func() { cancel(); done.Wait() })
 	return r
 }
@@ -93,7 +101,7 @@ func (r *record) follow(ctx context.Context, t *testing.T, kind string, w watch.
 			t.Errorf("watch of %ss: %v", kind, err)
 			return
 		}
-		ev := event{version: versionOf(t, e.Object), kind: kind, name: o.GetName(), added: e.Type == watch.Added, deleted: e.Type == watch.Deleted}
+		ev := event{version: versionOf(t, e.Object), kind: kind, name: o.GetName(), object: o, added: e.Type == watch.Added, deleted: e.Type == watch.Deleted}
 		if pod, ok := e.Object.(*corev1.Pod); ok {
 			ev.node = nodeOf(pod)
 		}
@@ -119,15 +127,20 @@ func (r *record) seen(kind string, version int64) bool {
 	return slices.ContainsFunc(r.events, func(e event) bool { return e.kind == kind && e.version >= version })
 }
 
-// at returns the moment of the event of that version. The record must have come further than that.
-func (r *record) at(version int64) moment {
+// ordered returns what was heard of so far, oldest first.
+func (r *record) ordered() []event {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	slices.SortStableFunc(r.events, func(a, b event) int { return int(a.version - b.version) })
+	return slices.Clone(r.events)
+}
+
+// at returns the moment of the event of that version. The record must have come further than that.
+func (r *record) at(version int64) moment {
 	m := moment{objects: state{}}
 	pods := map[string]string{} // to their nodes
 	created := map[string]bool{}
-	for _, e := range r.events {
+	for _, e := range r.ordered() {
 		if e.version > version {
 			m.next = e
 			return m
@@ -152,6 +165,49 @@ func (r *record) at(version int64) moment {
 	}
 	return m
 }
+
+// newest is the version of the last event.
+func (r *record) newest() int64 {
+	events := r.ordered()
+	return events[len(events)-1].version
+}
+
+// until returns the events before that version, oldest first.
+func (r *record) until(version int64) []event {
+	events := r.ordered()
+	return events[:sort.Search(len(events), func(i int) bool { return events[i].version >= version })]
+}
+
+// replay returns what there was after the events as a Snapshot taken at that time, or nil where there was no DaemonSet.
+func (r *record) replay(events []event, taken time.Time) *snapshot.Snapshot {
+	objects := map[string]metav1.Object{}
+	for _, e := range events {
+		objects[e.kind+"/"+e.name] = e.object
+		if e.deleted {
+			delete(objects, e.kind+"/"+e.name)
+		}
+	}
+	s := &snapshot.Snapshot{TakenAt: taken, KubernetesVersion: r.kubernetes, VersionSource: snapshot.VersionServer}
+	for _, name := range slices.Sorted(maps.Keys(objects)) {
+		switch o := objects[name].(type) {
+		case *appsv1.DaemonSet:
+			s.DaemonSet = o
+		case *appsv1.ControllerRevision:
+			s.Revisions = append(s.Revisions, *o)
+		case *corev1.Node:
+			s.Nodes = append(s.Nodes, *o)
+		case *corev1.Pod:
+			s.Pods = append(s.Pods, *o)
+		}
+	}
+	if s.DaemonSet == nil {
+		return nil
+	}
+	return s
+}
+
+// latest is what there is, as far as the record has heard.
+func (r *record) latest() *snapshot.Snapshot { return r.replay(r.ordered(), time.Now()) }
 
 // calm tells whether nothing at all happened for so long after the last event that the controller, which hears of each
 // event within milliseconds, had seen all that came before it, and wrote no other status.

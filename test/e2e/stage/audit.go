@@ -3,6 +3,7 @@ package stage
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -12,13 +13,18 @@ import (
 )
 
 // auditPolicy records who asked for what, without bodies. Node leases are left out: they are the kubelets' heartbeats,
-// several a second, and nobody asks about them.
+// several a second, and nobody asks about them. Only what is answered to the creation of a pod is kept: the name that
+// the API server gave it stands nowhere else.
 const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
+omitManagedFields: true
 rules:
 - level: None
   resources: [{group: coordination.k8s.io, resources: [leases]}]
+- level: RequestResponse
+  verbs: [create]
+  resources: [{group: "", resources: [pods]}]
 - level: Metadata
 `
 
@@ -26,13 +32,14 @@ rules:
 // lines, when it starts and when it ends; every other request has one.
 type AuditEntry struct {
 	Stage           string
-	Time            time.Time
+	Received        time.Time // when the request came in
+	Time            time.Time // of the stage
 	User            string
 	UserAgent       string
 	Verb            string // of the API: get, list, watch, create, …
 	Group, Resource string // "" for a request that is about no resource
 	Subresource     string
-	Namespace, Name string
+	Namespace, Name string // of a created pod: the name that it got
 	URI             string
 	Code            int // of the HTTP response
 }
@@ -68,14 +75,16 @@ func parseAudit(data []byte, mark string) (entries []AuditEntry, seen bool, err 
 			return entries, false, nil // the last line may be half written
 		}
 		var e struct {
-			Stage          string
-			Verb           string
-			RequestURI     string
-			UserAgent      string
-			StageTimestamp time.Time
-			User           struct{ Username string }
-			ObjectRef      struct{ APIGroup, Resource, Subresource, Namespace, Name string }
-			ResponseStatus struct{ Code int }
+			Stage                    string
+			Verb                     string
+			RequestURI               string
+			UserAgent                string
+			RequestReceivedTimestamp time.Time
+			StageTimestamp           time.Time
+			User                     struct{ Username string }
+			ObjectRef                struct{ APIGroup, Resource, Subresource, Namespace, Name string }
+			ResponseStatus           struct{ Code int }
+			ResponseObject           struct{ Metadata struct{ Name string } }
 		}
 		if err := json.Unmarshal(line, &e); err != nil {
 			return nil, false, fmt.Errorf("audit log: %w", err)
@@ -84,10 +93,10 @@ func parseAudit(data []byte, mark string) (entries []AuditEntry, seen bool, err 
 			return entries, true, nil
 		}
 		entries = append(entries, AuditEntry{
-			Stage: e.Stage, Time: e.StageTimestamp,
+			Stage: e.Stage, Received: e.RequestReceivedTimestamp, Time: e.StageTimestamp,
 			User: e.User.Username, UserAgent: e.UserAgent,
 			Verb: e.Verb, Group: e.ObjectRef.APIGroup, Resource: e.ObjectRef.Resource, Subresource: e.ObjectRef.Subresource,
-			Namespace: e.ObjectRef.Namespace, Name: e.ObjectRef.Name,
+			Namespace: e.ObjectRef.Namespace, Name: cmp.Or(e.ObjectRef.Name, e.ResponseObject.Metadata.Name),
 			URI: e.RequestURI, Code: e.ResponseStatus.Code,
 		})
 	}

@@ -28,7 +28,7 @@
 // KillNodes cuts their power: their kubelets fall silent, the node-lifecycle controller finds them unknown after
 // Options.NodeMonitorGracePeriod, taints them unreachable (NoSchedule and NoExecute) and marks their pods unready, and
 // their pods neither start nor end, even when deleted. ReviveNodes ends it. UnreadyNodes makes kubelets report Ready=False,
-// and serve on. Cordon is kubectl cordon. DeadLabel and NotReadyLabel, set by hand, do the same without waiting.
+// and serve on; ReadyNodes ends that. Cordon is kubectl cordon. DeadLabel and NotReadyLabel, set by hand, do the same without waiting.
 //
 // A DaemonSet does not tolerate the NoSchedule taint of a dead node by itself: without a toleration for it the node
 // drops out of DESIRED and its pod is misscheduled, and only with one does the dead pod use up maxUnavailable. The
@@ -38,7 +38,7 @@
 // # Pods
 //
 // A pod becomes ready 0.2 s to 0.6 s after the kubelet has seen it and is gone 0.1 s to 0.3 s after its deletion; the
-// annotations ReadyAfter, ReadyBefore and StopAfter of the pod template change that. A pod misbehaves (Crash, OOMKilled,
+// annotations ReadyAfter, ReadyBefore, StopAfter and StopBefore of the pod template change that. A pod misbehaves (Crash, OOMKilled,
 // InitCrash, ImagePull, ProbeFails, ConfigError, NoSandbox, NoVolume, Evicted, Undead: status and events as a real
 // kubelet writes them) when its label BehaveLabel says so, or when one of the rules of SetRules fits:
 //
@@ -58,5 +58,5 @@
 // KubeconfigFor and KubectlAs take Admin, Reader (may read what an answer is made of, everywhere), NoNodes (the same
 // without nodes), OneNamespace (after AllowNamespace: daemonsets, controllerrevisions, pods and events there) and Nobody;
 // Allow and AllowIn give them more. AuditLog returns every request that was answered before the call: user, user agent,
-// verb, resource, code.
+// verb, resource, code. With Options.LogSyncs, Syncs returns what each sync of the DaemonSet controller did, and when.
 package stage

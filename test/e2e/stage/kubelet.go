@@ -39,8 +39,10 @@ const (
 	// one between them at random. Without them it is 0.2 s to 0.6 s; with only ReadyAfter it is exactly that.
 	ReadyAfter  = "stage.test/ready-after"
 	ReadyBefore = "stage.test/ready-before"
-	// StopAfter is the time that a deleted pod takes to end. Without it, it is 0.1 s to 0.3 s.
-	StopAfter = "stage.test/stop-after"
+	// StopAfter and StopBefore are the same for the time that a deleted pod takes to end. Without them it is
+	// 0.1 s to 0.3 s.
+	StopAfter  = "stage.test/stop-after"
+	StopBefore = "stage.test/stop-before"
 	// Message is the last message of a container that crashes, or the output of a probe.
 	Message = "stage.test/message"
 )
@@ -308,7 +310,7 @@ func stages(behaviour string) []kwokStage {
 		newStage("Pod", "pod-admit", nil, []kwokStep{status(podAdmitted)}, alive, in(phase, "Pending"), missing(begun)),
 		newStage("Pod", "pod-delete", &kwokDelay{
 			DurationMilliseconds: 100, DurationFrom: from(annotation(StopAfter)),
-			JitterDurationMilliseconds: 300, JitterDurationFrom: from(annotation(StopAfter)),
+			JitterDurationMilliseconds: 300, JitterDurationFrom: from(annotation(StopBefore) + " // " + annotation(StopAfter)),
 		}, []kwokStep{{Delete: true}}, notIn(behaviour, string(Undead)), exists(deleted)),
 
 		newStage("Pod", "pod-ready", &kwokDelay{

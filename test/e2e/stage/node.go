@@ -140,6 +140,10 @@ func (c *Cluster) ReviveNodes(ctx context.Context, names ...string) error {
 	if err := c.labelNodes(ctx, DeadLabel, "null", names); err != nil {
 		return err
 	}
+	return c.waitHealthy(ctx, names)
+}
+
+func (c *Cluster) waitHealthy(ctx context.Context, names []string) error {
 	return c.WaitNodes(ctx, "ready again", names, func(node *corev1.Node) bool {
 		return readyStatus(node) == corev1.ConditionTrue &&
 			untainted(node, corev1.TaintNodeUnreachable) && untainted(node, corev1.TaintNodeNotReady)
@@ -154,6 +158,14 @@ func (c *Cluster) UnreadyNodes(ctx context.Context, names ...string) error {
 	return c.WaitNodes(ctx, "not ready and tainted", names, func(node *corev1.Node) bool {
 		return readyStatus(node) == corev1.ConditionFalse && tainted(node, corev1.TaintNodeNotReady)
 	})
+}
+
+// ReadyNodes ends UnreadyNodes and waits until the nodes are ready and untainted.
+func (c *Cluster) ReadyNodes(ctx context.Context, names ...string) error {
+	if err := c.labelNodes(ctx, NotReadyLabel, "null", names); err != nil {
+		return err
+	}
+	return c.waitHealthy(ctx, names)
 }
 
 // Cordon marks the nodes unschedulable and waits for the taint.

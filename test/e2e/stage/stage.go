@@ -44,6 +44,8 @@ type Options struct {
 	// NodeMonitorGracePeriod is how long a node may be silent before the node-lifecycle controller calls it unknown;
 	// 0 is 8 s. Kubelets renew their leases four times in it: with many nodes make it longer.
 	NodeMonitorGracePeriod time.Duration
+	// LogSyncs makes the DaemonSet controller log what Syncs reads.
+	LogSyncs bool
 }
 
 // DefaultControllers are those that a DaemonSet's life depends on.
@@ -267,6 +269,7 @@ func (c *Cluster) prepare(etcdPort, apiPort int) error {
 			"--service-cluster-ip-range=10.0.0.0/24",
 			"--token-auth-file=" + c.path("tokens.csv"),
 			"--authorization-mode=RBAC",
+			"--allow-privileged=true",
 			"--disable-admission-plugins=ServiceAccount",
 			"--audit-policy-file=" + c.path("audit.yaml"),
 			"--audit-log-path=" + c.path("audit.log"),
@@ -301,6 +304,9 @@ func (c *Cluster) prepare(etcdPort, apiPort int) error {
 			"--manage-nodes-with-label-selector=" + DeadLabel + "!=true",
 			fmt.Sprintf("--node-lease-duration-seconds=%d", max(1, int(grace.Seconds()))),
 		},
+	}
+	if c.options.LogSyncs {
+		c.args[ControllerManager] = append(c.args[ControllerManager], "--vmodule=daemon_controller=4")
 	}
 	return nil
 }

@@ -1,0 +1,431 @@
+package e2e
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
+)
+
+// batch is what one act of a sync wrote: the pods that it created, and those that it deleted.
+//
+// A sync is one act, manage's or the rolling update's, but for a race: when the watch tells the controller of all that
+// manage wrote before manage has returned, the rolling update follows in the same sync, and has seen it.
+type batch struct {
+	kind             daemonset.StepKind
+	creates, deletes []daemonset.Item
+	version          int64     // of its first write
+	began            time.Time // the controller read its clock between then
+	decided          time.Time // and then; what it had not heard of by then it did not know
+	second           bool      // manage wrote in the same sync
+}
+
+// batches returns what the controller wrote to the DaemonSet's pods, one batch an act, oldest first, and how many
+// syncs wrote nothing: idle ones that decided so, and those that waited to see what an earlier one did.
+//
+// A request belongs to the last act of the sync that it came in: of one DaemonSet there is one sync at a time, and all
+// requests of an act are answered before anything else happens in it. The controller's own count of each act must be met.
+func batches(t *testing.T, r *record, log []stage.AuditEntry, syncs []stage.Sync) (found []batch, idle, waited int) {
+	t.Helper()
+	writes := slices.DeleteFunc(slices.Clone(log), func(e stage.AuditEntry) bool {
+		return !strings.HasSuffix(e.UserAgent, "/daemon-set-controller") ||
+			e.Resource != "pods" || e.Subresource != "" || e.Verb != "create" && e.Verb != "delete"
+	})
+	slices.SortFunc(writes, func(a, b stage.AuditEntry) int { return a.Received.Compare(b.Received) })
+	marks := firstMarks(r)
+	for _, s := range syncs {
+		wrote := false
+		for i, act := range s.Acts {
+			end := s.End
+			if i+1 < len(s.Acts) {
+				end = s.Acts[i+1].Time
+			}
+			n := 0
+			for n < len(writes) && writes[n].Received.Before(end) {
+				n++
+			}
+			b := batch{kind: daemonset.StepManage, began: s.Start, decided: act.Time}
+			if i > 0 {
+				b.kind, b.second = daemonset.StepRollingUpdate, wrote
+			}
+			for _, w := range writes[:n] {
+				if w.Received.Before(act.Time) {
+					t.Fatalf("a %s of pod %s came in at %s, before what the controller decided at %s", w.Verb, w.Name, w.Received, act.Time)
+				}
+				b.add(t, w, marks)
+			}
+			writes = writes[n:]
+			if len(b.creates) != act.Creates || len(b.deletes) != act.Deletes {
+				t.Fatalf("the controller says that it creates %d pods and deletes %d, the audit log that it created %d and deleted %d",
+					act.Creates, act.Deletes, len(b.creates), len(b.deletes))
+			}
+			if n > 0 {
+				found, wrote = append(found, b), true
+			}
+		}
+		switch {
+		case len(s.Acts) == 0:
+			waited++
+		case !wrote:
+			idle++
+		}
+	}
+	if len(writes) > 0 {
+		t.Fatalf("%d requests came in after the last sync had ended", len(writes))
+	}
+	return found, idle, waited
+}
+
+// add adds one request. A pod that was being deleted or gone already when the controller deleted it stands for the
+// moment when that happened: the controller's cache was older.
+func (b *batch) add(t *testing.T, w stage.AuditEntry, marks map[string]mark) {
+	t.Helper()
+	m := marks[w.Name]
+	var version int64
+	switch {
+	case w.Verb == "create" && w.Code == 201:
+		version = m.created
+		b.creates = append(b.creates, daemonset.Item{Node: m.node})
+	case w.Verb == "delete" && (w.Code == 200 || w.Code == 404):
+		version = m.deleted
+		b.deletes = append(b.deletes, daemonset.Item{Node: m.node, Pod: w.Name})
+	default:
+		t.Fatalf("a %s of pod %q was answered with %d", w.Verb, w.Name, w.Code)
+	}
+	if version == 0 {
+		t.Fatalf("the record does not hold the %s of pod %q", w.Verb, w.Name)
+	}
+	if b.version == 0 || version < b.version {
+		b.version = version
+	}
+}
+
+// mark is when a pod came, and when its deletion began.
+type mark struct {
+	node             string
+	created, deleted int64
+}
+
+func firstMarks(r *record) map[string]mark {
+	marks := map[string]mark{}
+	for _, e := range r.ordered() {
+		if e.kind != "pod" {
+			continue
+		}
+		m := marks[e.name]
+		m.node = e.node
+		if e.added {
+			m.created = e.version
+		}
+		if m.deleted == 0 && (e.deleted || e.object.GetDeletionTimestamp() != nil) {
+			m.deleted = e.version
+		}
+		marks[e.name] = m
+	}
+	return marks
+}
+
+// match says which state explains a batch: how many events it is older than the batch's first write, from 0 to
+// mostLag, or one of those below.
+type match int
+
+const mostLag = 5
+
+const (
+	late  match = mostLag + 1 + iota // an older one, but all except mostLag of the events came after the decision
+	moved                            // manage's and the rolling update's states differ: see batch.twoStates
+	wrong                            // no state
+	matches
+)
+
+func (m match) String() string {
+	return map[match]string{late: "written late", moved: "with a cache that moved on within the sync", wrong: "wrong"}[m]
+}
+
+// rules tell the controller's next sync.
+type rules func(*testing.T, *snapshot.Snapshot) daemonset.Step
+
+// predicted are the rules that are on trial.
+func predicted(t *testing.T, s *snapshot.Snapshot) daemonset.Step {
+	t.Helper()
+	return predict(t, s).Sync()
+}
+
+// brokenRules are wrong in one thing each, which a comparison must notice.
+var brokenRules = map[string]rules{
+	"the budget were one larger": func(t *testing.T, s *snapshot.Snapshot) daemonset.Step {
+		st := predict(t, s)
+		if st.Budget.MaxSurge > 0 {
+			st.Budget.MaxSurge++
+		} else {
+			st.Budget.MaxUnavailable++
+		}
+		return st.Sync()
+	},
+	"an unavailable old pod held no budget": func(t *testing.T, s *snapshot.Snapshot) daemonset.Step {
+		profile := profileOf(t, s)
+		profile.OldUnavailableInBudget = false
+		st, err := daemonset.New(s, profile)
+		must(t, err)
+		return st.Sync()
+	},
+}
+
+// predict returns what the controller sees in a Snapshot.
+func predict(t *testing.T, s *snapshot.Snapshot) *daemonset.State {
+	t.Helper()
+	st, err := daemonset.New(s, profileOf(t, s))
+	must(t, err)
+	return st
+}
+
+func profileOf(t *testing.T, s *snapshot.Snapshot) daemonset.Profile {
+	t.Helper()
+	profile, err := daemonset.ForVersion(s.KubernetesVersion)
+	must(t, err)
+	return profile
+}
+
+// explain looks for the newest state in which the rules foretell the batch. The controller has a cache for each kind of
+// object, and each may lag for itself; what counts is how many events are missing in all.
+//
+// Between the decision and the first write there is time, more of it on a busy machine. An event that the record, which
+// watches as the controller does, had not heard of when the controller decided is no lag of its cache.
+func (b *batch) explain(t *testing.T, r *record, rule rules) match {
+	t.Helper()
+	const most = 30 // events between the decision and the first write
+	events := r.until(b.version)
+	look := func(explains func(*snapshot.Snapshot) bool) (lag int, ok bool) {
+		for lag := range most + 1 {
+			for pods := lag; pods >= 0; pods-- {
+				kept, lost := lose(events, pods, lag-pods)
+				if b.known(lost) > mostLag {
+					continue
+				}
+				for _, clock := range []time.Time{b.began, b.decided} {
+					if s := r.replay(kept, clock); s != nil && explains(s) {
+						return lag, true
+					}
+				}
+			}
+		}
+		return 0, false
+	}
+	if lag, ok := look(func(s *snapshot.Snapshot) bool { return b.foretold(rule(t, s)) }); ok {
+		return min(match(lag), late)
+	}
+	if _, ok := look(func(s *snapshot.Snapshot) bool { return b.twoStates(t, s, rule) }); ok {
+		return moved
+	}
+	return wrong
+}
+
+func (b *batch) foretold(step daemonset.Step) bool {
+	return step.Kind == b.kind && step.Creates.Admits(b.creates) && step.Deletes.Admits(b.deletes)
+}
+
+// known is how many of the events the record had heard of when the controller decided.
+func (b *batch) known(events []event) (n int) {
+	for _, e := range events {
+		if e.seen.Before(b.decided) {
+			n++
+		}
+	}
+	return n
+}
+
+// twoStates tells whether the batch is the rolling update's of a sync whose manage part saw less.
+//
+// The rolling update lists the pods anew, and manage's requests take their time. If it finds a new pod available that
+// was not so when manage looked, then it deletes the old one beside it, as manage would have, and goes on as if that one
+// were gone. So does a prediction made of the two steps one after the other.
+func (b *batch) twoStates(t *testing.T, s *snapshot.Snapshot, rule rules) bool {
+	t.Helper()
+	manage := rule(t, s)
+	if b.kind != daemonset.StepRollingUpdate || manage.Kind != daemonset.StepManage || manage.Creates.Len() > 0 || len(manage.Deletes.Choices) > 0 {
+		return false
+	}
+	after, rest := *s, slices.Clone(b.deletes)
+	after.Pods = slices.Clone(s.Pods)
+	for _, gone := range manage.Deletes.Certain {
+		same := func(i daemonset.Item) bool { return i.Pod == gone.Pod }
+		if gone.Reason != daemonset.Superseded || !slices.ContainsFunc(rest, same) {
+			return false
+		}
+		rest = slices.DeleteFunc(rest, same)
+		i := slices.IndexFunc(after.Pods, func(p corev1.Pod) bool { return p.Name == gone.Pod })
+		after.Pods[i].DeletionTimestamp = &metav1.Time{Time: s.TakenAt}
+	}
+	step := rule(t, &after)
+	return step.Kind != daemonset.StepManage && step.Creates.Admits(b.creates) && step.Deletes.Admits(rest)
+}
+
+// lose takes the last events away: so many about pods, and so many about other objects.
+func lose(events []event, pods, others int) (kept, lost []event) {
+	n := len(events)
+	var tail []event // newest first
+	for n > 0 && pods+others > 0 {
+		n--
+		left := &others
+		if events[n].kind == "pod" {
+			left = &pods
+		}
+		if *left > 0 {
+			*left--
+			lost = append(lost, events[n])
+			continue
+		}
+		tail = append(tail, events[n])
+	}
+	slices.Reverse(tail)
+	return slices.Concat(events[:n], tail), lost
+}
+
+func TestLose(t *testing.T) {
+	events := func(text string) (list []event) { // p is about a pod, d about a DaemonSet
+		for i, c := range text {
+			list = append(list, event{version: int64(i), kind: map[rune]string{'p': "pod", 'd': "daemonset"}[c]})
+		}
+		return list
+	}
+	versions := func(events []event) (text string) {
+		for _, e := range events {
+			text += fmt.Sprint(e.version)
+		}
+		return text
+	}
+	for _, tt := range []struct {
+		events       string
+		pods, others int
+		kept, lost   string
+		why          string
+	}{
+		{"pdpd", 0, 0, "0123", "", "nothing to lose"},
+		{"pdpd", 1, 0, "013", "2", "the last about a pod, and not what came after"},
+		{"pdpd", 0, 1, "012", "3", "the last about something else"},
+		{"pdpd", 1, 1, "01", "32", "both"},
+		{"dppp", 2, 0, "01", "32", "two about pods"},
+		{"dppp", 0, 1, "123", "0", "far back"},
+		{"pp", 3, 0, "", "10", "more than there are"},
+		{"pp", 1, 1, "0", "1", "none of the other kind"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			kept, lost := lose(events(tt.events), tt.pods, tt.others)
+			if versions(kept) != tt.kept || versions(lost) != tt.lost {
+				t.Errorf("kept %s, lost %s, want %s, %s", versions(kept), versions(lost), tt.kept, tt.lost)
+			}
+		})
+	}
+}
+
+// score counts the batches of a rollout.
+type score struct {
+	name    string
+	from    int64 // the version from which on batches are the rollout's
+	outcome string
+	none    bool // there may be no batch
+	steps   map[daemonset.StepKind]int
+	by      [matches]int
+}
+
+func (p *score) add(b batch, m match) {
+	if p.steps == nil {
+		p.steps = map[daemonset.StepKind]int{}
+	}
+	p.steps[b.kind]++
+	p.by[m]++
+}
+
+func (p *score) total() (n int) {
+	for _, count := range p.by {
+		n += count
+	}
+	return n
+}
+
+func (p *score) String() string {
+	return fmt.Sprintf("%-38s %4d batches: %3d rolling update, %3d manage; lag 0 to %d: %s; %d %s, %d %s, %d %s; %s", p.name, p.total(),
+		p.steps[daemonset.StepRollingUpdate], p.steps[daemonset.StepManage], mostLag, strings.Trim(fmt.Sprint(p.by[:late]), "[]"),
+		p.by[late], late, p.by[moved], moved, p.by[wrong], wrong, p.outcome)
+}
+
+// enough fails the test unless the batches prove something.
+func (p *score) enough(t *testing.T) {
+	t.Helper()
+	n := p.total()
+	if n < 300 || p.steps[daemonset.StepRollingUpdate] < 100 {
+		t.Error("too few batches: at least 300 are needed, 100 of them of the rolling update")
+	}
+	if 100*p.by[0] < 80*n {
+		t.Errorf("%d of %d batches were predicted from the state just before, at least 80%% are needed", p.by[0], n)
+	}
+	if 100*(p.by[late]+p.by[moved]) > 3*n {
+		t.Errorf("%d of %d batches have no better excuse than the controller's own races, at most 3%% may", p.by[late]+p.by[moved], n)
+	}
+}
+
+// describe tells all about a batch.
+func (b *batch) describe(t *testing.T, r *record) string {
+	t.Helper()
+	var w strings.Builder
+	fmt.Fprintf(&w, "%s decided at %s, first write at version %d\n  creates %s\n  deletes %s\n",
+		b.kind, b.decided.Format("15:04:05.000"), b.version, itemsText(b.creates), itemsText(b.deletes))
+	events := r.ordered()
+	n := slices.IndexFunc(events, func(e event) bool { return e.version >= b.version })
+	s := r.replay(events[:n], b.decided)
+	if s == nil {
+		return w.String() + "there was no DaemonSet yet"
+	}
+	st := predict(t, s)
+	step := st.Sync()
+	fmt.Fprintf(&w, "predicted: %s (%s), budget %d of %d used\n  creates %s\n  deletes %s\nafter\n",
+		step.Kind, step.Reason, st.Used(), st.Limit(), batchText(step.Creates), batchText(step.Deletes))
+	for _, e := range events[max(0, n-2*mostLag):min(len(events), n+4)] {
+		fmt.Fprintf(&w, "  %s\n", e)
+	}
+	return w.String()
+}
+
+func (e event) String() string {
+	what := "changed"
+	switch {
+	case e.added:
+		what = "added"
+	case e.deleted:
+		what = "gone"
+	case e.object.GetDeletionTimestamp() != nil:
+		what = "changed, terminating"
+	}
+	text := fmt.Sprintf("%d %s %s %s %s", e.version, e.seen.Format("15:04:05.000"), e.kind, e.name, what)
+	if pod, ok := e.object.(*corev1.Pod); ok {
+		text += fmt.Sprintf(", for %s, %s, ready %t", e.node, pod.Status.Phase, stage.PodReady(pod))
+	}
+	return text
+}
+
+func batchText(b daemonset.Batch) string {
+	parts := []string{itemsText(b.Certain)}
+	for _, c := range b.Choices {
+		parts = append(parts, fmt.Sprintf("any %d of %d (%s): %s", c.Count, len(c.From), c.Reason, itemsText(c.From)))
+	}
+	return strings.Join(parts, "; ")
+}
+
+func itemsText(items []daemonset.Item) string {
+	if len(items) == 0 {
+		return "none"
+	}
+	var parts []string
+	for _, i := range items {
+		parts = append(parts, strings.TrimSuffix(i.Node+"/"+i.Pod, "/"))
+	}
+	return strings.Join(parts, " ")
+}

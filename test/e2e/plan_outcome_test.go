@@ -1,0 +1,184 @@
+package e2e
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
+)
+
+// compareOutcomes compares how each rollout ended with what was planned when it began, and at every batch of it.
+//
+// A rollout that comes to its end must never be planned to stall. One that stalls must be planned to from the first
+// state that shows why: from the start where nodes are dead, and else from when the first pods have failed. Then the
+// plan must say how many old pods are left, and who holds the budget. How long pods take is taken from the first
+// rollout, which is not compared.
+func compareOutcomes(t *testing.T, r *record, runs []*run, batches []batch) {
+	t.Helper()
+	ask := learn(t, r, runs[0])
+	close, compared := 0, 0
+	for _, u := range runs[1:] {
+		p := planned(t, u.start, ask)
+		last := planned(t, r.replay(r.until(u.to), u.ended), ask)
+		line := fmt.Sprintf("%-38s %s; planned at its start: %s", u.name, u.outcome(), brief(p))
+		left := old(r.replay(r.until(u.to), u.ended))
+		switch {
+		case u.stalled && left > 0:
+			if last.Outcome.Code != plan.Stalls || last.Outcome.Left != left {
+				t.Errorf("%s: it stands still with %d old pods, the plan at its end: %s", u.name, left, brief(last))
+			}
+			if first := firstStall(t, r, u, ask); first == nil {
+				t.Errorf("%s: no state before its end was planned to stall", u.name)
+			} else if !covers(first, last) {
+				t.Errorf("%s: first planned to stall as %s, it ended as %s", u.name, brief(first), brief(last))
+			}
+			if len(u.dead) > 0 && (p.Outcome.Code != plan.Stalls || !covers(p, last)) {
+				t.Errorf("%s: planned at its start as %s, it ended as %s", u.name, brief(p), brief(last))
+			}
+		case u.stalled: // every pod is replaced that can be: the nodes that stay behind are named
+			if p.Outcome.Code != plan.Completes || !slices.Equal(nodesOf(p), nodesOf(last)) || len(nodesOf(p)) == 0 {
+				t.Errorf("%s: planned at its start as %s, it ended as %s", u.name, brief(p), brief(last))
+			}
+		default:
+			for _, b := range batches {
+				v := b.version
+				if v <= u.changed.version || v >= u.to {
+					continue
+				}
+				at := r.until(v)
+				if q := planned(t, r.replay(at, at[len(at)-1].seen), ask); q.Outcome.Code == plan.Stalls {
+					t.Errorf("%s: it came to its end, and was planned to stall before version %d: %s", u.name, v, brief(q))
+				}
+			}
+			if p.Outcome.Code != plan.Completes || p.Outcome.Duration == nil {
+				t.Errorf("%s: planned at its start as %s", u.name, brief(p))
+				break
+			}
+			ratio := u.took().Seconds() / p.Outcome.Duration.Expected
+			line += fmt.Sprintf(", %.2f times that", ratio)
+			if compared++; ratio > 0.8 && ratio < 1.2 {
+				close++
+			}
+			if ratio < 0.5 || ratio > 2 {
+				t.Errorf("%s: took %.1f s, %.1f s were expected", u.name, u.took().Seconds(), p.Outcome.Duration.Expected)
+			}
+		}
+		t.Log(line)
+	}
+	t.Logf("%d of %d rollouts that came to their end took within 20%% of what was expected", close, compared)
+}
+
+// learn takes from the first rollout how long pods take to become ready and to end, as exactly as a watch can.
+func learn(t *testing.T, r *record, u *run) plan.Options {
+	t.Helper()
+	created, deleted := map[string]time.Time{}, map[string]time.Time{}
+	var starts, ends []time.Duration
+	for _, e := range r.until(u.to) {
+		pod, ok := e.object.(*corev1.Pod)
+		if !ok || e.version < u.from {
+			continue
+		}
+		switch at, deleting := deleted[e.name]; {
+		case e.deleted && deleting:
+			ends = append(ends, e.seen.Sub(at))
+		case e.added:
+			created[e.name] = e.seen
+		case pod.DeletionTimestamp != nil && !deleting:
+			deleted[e.name] = e.seen
+		case stage.PodReady(pod) && !created[e.name].IsZero():
+			starts = append(starts, e.seen.Sub(created[e.name]))
+			delete(created, e.name)
+		}
+	}
+	if len(starts) < 30 || len(ends) < 30 {
+		t.Fatalf("the first rollout shows %d pods that start and %d that end", len(starts), len(ends))
+	}
+	var sum time.Duration
+	for _, d := range ends {
+		sum += d
+	}
+	mean := sum / time.Duration(len(ends))
+	t.Logf("learnt from the first rollout: %d starts, %d ends of %s on average", len(starts), len(ends), mean.Round(time.Millisecond))
+	return plan.Options{Starts: starts, Termination: &mean}
+}
+
+func planned(t *testing.T, s *snapshot.Snapshot, o plan.Options) *plan.Plan {
+	t.Helper()
+	p, err := plan.Make(s, nil, o)
+	must(t, err)
+	return p
+}
+
+// firstStall returns the first plan of a rollout that says that it stalls, nil if none does.
+func firstStall(t *testing.T, r *record, u *run, o plan.Options) *plan.Plan {
+	t.Helper()
+	for _, e := range r.until(u.to) {
+		if e.version < u.changed.version {
+			continue
+		}
+		if p := planned(t, r.replay(r.until(e.version+1), e.seen), o); p.Outcome.Code == plan.Stalls {
+			return p
+		}
+	}
+	return nil
+}
+
+// covers tells whether a plan foretold an end: as many old pods left, as many nodes that stay as they are, and those
+// that it names are among them.
+func covers(p, end *plan.Plan) bool {
+	if p.Outcome.Left != end.Outcome.Left || len(p.Outcome.Holders)+p.Outcome.FurtherHolders != len(end.Outcome.Holders)+end.Outcome.FurtherHolders {
+		return false
+	}
+	for _, n := range nodesOf(p) {
+		if !slices.Contains(nodesOf(end), n) {
+			return false
+		}
+	}
+	return true
+}
+
+func nodesOf(p *plan.Plan) (names []string) {
+	for _, h := range p.Outcome.Holders {
+		names = append(names, h.Node)
+	}
+	return names
+}
+
+// old counts the old pods that are not on their way out.
+func old(s *snapshot.Snapshot) (n int) {
+	current := ""
+	var newest int64
+	for i := range s.Revisions {
+		if rev := &s.Revisions[i]; rev.Revision > newest {
+			newest, current = rev.Revision, rev.Labels["controller-revision-hash"]
+		}
+	}
+	for i := range s.Pods {
+		if p := &s.Pods[i]; p.DeletionTimestamp == nil && p.Labels["controller-revision-hash"] != current {
+			n++
+		}
+	}
+	return n
+}
+
+func brief(p *plan.Plan) string {
+	o := &p.Outcome
+	text := fmt.Sprintf("%s, %d replaced, %d left", o.Code, o.Replaced, o.Left)
+	if names := nodesOf(p); len(names) > 0 {
+		text += ", held by " + strings.Join(names, " ")
+	}
+	if o.FurtherHolders > 0 {
+		text += fmt.Sprintf(" and any %d", o.FurtherHolders)
+	}
+	if o.Duration != nil {
+		text += fmt.Sprintf(", %.1f s (%.1f to %.1f)", o.Duration.Expected, o.Duration.Optimistic, o.Duration.Pessimistic)
+	}
+	return text
+}

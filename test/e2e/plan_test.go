@@ -1,0 +1,319 @@
+package e2e
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
+)
+
+// rollout is one change of the DaemonSet's template, and what the cluster is like meanwhile.
+type rollout struct {
+	name               string
+	unavailable, surge string // as the API writes them; "" is 0
+	minReadySeconds    int32
+
+	dead     []string // nodes without power
+	notReady []string // nodes that report themselves as not ready
+	tolerate bool     // the pods tolerate every taint
+	pool     string   // the pods' node selector: one half of the nodes is pool-a, the other pool-b
+
+	image   string // of the new template; "" is one that nobody had
+	halfway string // the image that it is changed to when half of the pods are updated
+
+	stalls bool
+}
+
+// Images that the kubelets know.
+const (
+	broken   = "acme/node-agent:broken" // crashes on start
+	previous = "previous"               // what the pods ran before the rollout
+	another  = "another"                // one that nobody had
+)
+
+// rollouts are those of TestPlanComesTrue, in this order. The first one is not measured: from it the others' durations
+// are foretold.
+var rollouts = []rollout{
+	{name: "the first: maxUnavailable 3", unavailable: "3"},
+	{name: "maxUnavailable 1", unavailable: "1"},
+	{name: "maxUnavailable 3", unavailable: "3"},
+	{name: "maxUnavailable 10%", unavailable: "10%"},
+	{name: "maxUnavailable 100%", unavailable: "100%"},
+	{name: "maxSurge 1", surge: "1"},
+	{name: "maxSurge 20%", surge: "20%"},
+	{name: "maxUnavailable 12, minReadySeconds 2", unavailable: "12", minReadySeconds: 2},
+	{name: "maxSurge 50%, minReadySeconds 2", surge: "50%", minReadySeconds: 2},
+	{name: "a rollback half-way", unavailable: "3", halfway: previous},
+	{name: "a second change half-way", unavailable: "10%", halfway: another},
+	{name: "a rollback half-way, maxSurge 20%", surge: "20%", halfway: previous},
+	{name: "onto one half of the nodes", unavailable: "3", pool: "a"},
+	{name: "onto the other half", unavailable: "3", pool: "b"},
+	{name: "onto all nodes", unavailable: "10%"},
+	{name: "two not-ready nodes", unavailable: "20%", notReady: []string{"node-03", "node-17"}},
+	{name: "two dead nodes of six allowed", unavailable: "6", dead: []string{"node-05", "node-30"}, tolerate: true, stalls: true},
+	{name: "the same two of two allowed", unavailable: "2", dead: []string{"node-05", "node-30"}, tolerate: true, stalls: true},
+	{name: "crash-looping new pods", unavailable: "3", image: broken, stalls: true},
+	{name: "back from crash-looping pods", unavailable: "20%"},
+	{name: "crash-looping new pods, maxSurge 2", surge: "2", image: broken, stalls: true},
+	{name: "back from those, maxSurge 20%", surge: "20%"},
+}
+
+// run is a rollout that ended.
+type run struct {
+	*rollout
+	from, to int64              // the versions between which all of it happened
+	changed  event              // the last change of the template: half-way, or at the start
+	start    *snapshot.Snapshot // what there was just after that change: what a plan is made of
+	ended    time.Time          // when the last pod became available, or when the last thing happened before it stood still
+	stalled  bool
+}
+
+// took is how long the rollout took.
+func (u *run) took() time.Duration { return u.ended.Sub(u.changed.seen) }
+
+// outcome is how the rollout ended, in words.
+func (u *run) outcome() string {
+	word := "completed"
+	if u.stalled {
+		word = "stalled"
+	}
+	return fmt.Sprintf("%s after %.1fs", word, u.took().Seconds())
+}
+
+// TestPlanComesTrue follows rollouts with a record of every change, and compares each batch of the controller, which
+// is what one sync of it wrote, with what is predicted for the state just before.
+func TestPlanComesTrue(t *testing.T) {
+	ctx := t.Context()
+	c := stage.New(t, stage.Options{LogSyncs: true})
+	nodes := stage.Nodes(36, "node-%02d")
+	for i, node := range nodes {
+		node.Labels["pool"] = string("ab"[i%2])
+	}
+	must(t, c.AddNodes(ctx, nodes...))
+	must(t, c.SetRules(ctx, stage.Rule{Image: broken, Behave: stage.Crash}))
+	ds := stage.NewDaemonSet("kube-system", "node-agent", "acme/node-agent:1")
+	ds.Spec.Template.Annotations = map[string]string{
+		stage.ReadyAfter: "500ms", stage.ReadyBefore: "1100ms", stage.StopAfter: "200ms", stage.StopBefore: "800ms",
+	}
+	must(t, c.CreateNamespace(ctx, ds.Namespace))
+	r := newRecord(t, c, ds.Namespace)
+	must(t, c.Create(ctx, ds))
+	must(t, c.WaitRollout(ctx, ds.Namespace, ds.Name))
+
+	var runs []*run
+	for i := range rollouts {
+		runs = append(runs, roll(t, c, r, ds, &rollouts[i], i+2))
+	}
+	catchUp(t, c, r, ds)
+	found := compareBatches(t, c, r, ds, runs)
+	compareOutcomes(t, r, runs, found)
+}
+
+// roll makes a rollout and waits for its end. The number tells its image from others.
+func roll(t *testing.T, c *stage.Cluster, r *record, ds *appsv1.DaemonSet, ro *rollout, number int) *run {
+	t.Helper()
+	ctx := t.Context()
+	prepareNodes(t, c, ds, ro)
+	u := &run{rollout: ro, from: r.newest() + 1}
+	before := r.latest().DaemonSet.Spec.Template.Spec.Containers[0].Image
+	fresh := func(name string) string { return fmt.Sprintf("acme/node-agent:%d%s", number, name) }
+
+	must(t, c.Update(ctx, ds.Namespace, ds.Name, func(ds *appsv1.DaemonSet) {
+		unavailable, surge := intstr.Parse(cmp.Or(ro.unavailable, "0")), intstr.Parse(cmp.Or(ro.surge, "0"))
+		ds.Spec.UpdateStrategy.RollingUpdate = &appsv1.RollingUpdateDaemonSet{MaxUnavailable: &unavailable, MaxSurge: &surge}
+		ds.Spec.MinReadySeconds = ro.minReadySeconds
+		pod := &ds.Spec.Template.Spec
+		pod.Containers[0].Image = cmp.Or(ro.image, fresh(""))
+		pod.NodeSelector, pod.Tolerations = nil, nil
+		if ro.pool != "" {
+			pod.NodeSelector = map[string]string{"pool": ro.pool}
+		}
+		if ro.tolerate {
+			pod.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists}}
+		}
+	}))
+	if ro.halfway != "" {
+		must(t, c.WaitDaemonSet(ctx, ds.Namespace, ds.Name, "half rolled out", func(ds *appsv1.DaemonSet) bool {
+			return 2*ds.Status.UpdatedNumberScheduled >= ds.Status.DesiredNumberScheduled
+		}))
+		image := map[string]string{previous: before, another: fresh("-another")}[ro.halfway]
+		must(t, c.SetImage(ctx, ds.Namespace, ds.Name, image))
+	}
+	u.changed = lastChange(t, c, r, ds)
+	u.start = r.replay(r.until(u.changed.version+1), u.changed.seen)
+	u.ended, u.stalled = end(t, c, r)
+	u.to = r.newest() + 1
+	if u.stalled != ro.stalls {
+		t.Fatalf("%s: stalled: %t\n%+v", ro.name, u.stalled, r.latest().DaemonSet.Status)
+	}
+	return u
+}
+
+// prepareNodes makes the nodes what the rollout says, and waits for what the return of some brings about.
+func prepareNodes(t *testing.T, c *stage.Cluster, ds *appsv1.DaemonSet, ro *rollout) {
+	t.Helper()
+	ctx := t.Context()
+	list, err := c.Client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
+	must(t, err)
+	var dead, notReady []string
+	for _, node := range list.Items {
+		if node.Labels[stage.DeadLabel] == "true" {
+			dead = append(dead, node.Name)
+		}
+		if node.Labels[stage.NotReadyLabel] == "true" {
+			notReady = append(notReady, node.Name)
+		}
+	}
+	for _, change := range []struct {
+		now, wanted []string
+		do, undo    func(context.Context, ...string) error
+	}{
+		{dead, ro.dead, c.KillNodes, c.ReviveNodes},
+		{notReady, ro.notReady, c.UnreadyNodes, c.ReadyNodes},
+	} {
+		if slices.Equal(change.now, change.wanted) {
+			continue
+		}
+		if len(change.now) > 0 {
+			must(t, change.undo(ctx, change.now...))
+			must(t, c.WaitRollout(ctx, ds.Namespace, ds.Name))
+		}
+		if len(change.wanted) > 0 {
+			must(t, change.do(ctx, change.wanted...))
+		}
+	}
+}
+
+// lastChange waits for the record to hear of the DaemonSet as it is, and returns the event that made its generation.
+func lastChange(t *testing.T, c *stage.Cluster, r *record, ds *appsv1.DaemonSet) event {
+	t.Helper()
+	now, err := c.Client.AppsV1().DaemonSets(ds.Namespace).Get(t.Context(), ds.Name, metav1.GetOptions{})
+	must(t, err)
+	must(t, c.WaitFor(t.Context(), "the record to catch up", func(context.Context) (bool, error) {
+		return r.seen("daemonset", versionOf(t, now)), nil
+	}))
+	events := r.ordered()
+	i := slices.IndexFunc(events, func(e event) bool { return e.kind == "daemonset" && e.object.GetGeneration() == now.Generation })
+	return events[i]
+}
+
+// end waits until the rollout has ended: nothing old is left, all that there is is available and the status says so,
+// or nothing is predicted and nothing has happened for so long that nothing will.
+func end(t *testing.T, c *stage.Cluster, r *record) (at time.Time, stalled bool) {
+	t.Helper()
+	const quiet = 3 * time.Second // a pod that crashes is restarted five times, 1.5 s apart at most: see stage
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	must(t, c.WaitFor(ctx, "the rollout to end", func(context.Context) (bool, error) {
+		events := r.ordered()
+		at = events[len(events)-1].seen
+		if time.Since(at) < 300*time.Millisecond { // it goes on: leave the machine to it
+			return false, nil
+		}
+		s := r.replay(events, time.Now())
+		st := predict(t, s)
+		step := st.Sync()
+		switch {
+		case step.Kind != daemonset.StepNone:
+			return false, nil
+		case completed(st, step):
+			at, stalled = availableSince(st, events), false
+			return true, nil
+		default:
+			stalled = true
+			return time.Since(at) > quiet+time.Duration(s.DaemonSet.Spec.MinReadySeconds)*time.Second, nil
+		}
+	}))
+	return at, stalled
+}
+
+// completed tells whether the rollout has come to its end, and the controller knows.
+func completed(st *daemonset.State, step daemonset.Step) bool {
+	counts, _ := st.Counts()
+	return step.Reason == daemonset.StepUpToDate && counts.Available == st.Desired && counts.Updated == st.Desired &&
+		counts == daemonset.Reported(st.DaemonSet) && st.DaemonSet.Status.ObservedGeneration == st.DaemonSet.Generation
+}
+
+// availableSince returns when the last pod became available: when the record heard of it, or when it was ready for long
+// enough, which the API gives in whole seconds.
+func availableSince(st *daemonset.State, events []event) time.Time {
+	var last time.Time
+	for _, e := range events {
+		if e.kind == "pod" {
+			last = e.seen
+		}
+	}
+	if st.DaemonSet.Spec.MinReadySeconds == 0 {
+		return last
+	}
+	for _, n := range st.Nodes {
+		for _, p := range n.Pods {
+			if p.AvailableAt != nil && p.AvailableAt.After(last) {
+				last = *p.AvailableAt
+			}
+		}
+	}
+	return last
+}
+
+// compareBatches compares every batch of the controller with the prediction, and returns them.
+func compareBatches(t *testing.T, c *stage.Cluster, r *record, ds *appsv1.DaemonSet, runs []*run) []batch {
+	t.Helper()
+	log, err := c.AuditLog(t.Context())
+	must(t, err)
+	syncs, err := c.Syncs(ds.Namespace, ds.Name)
+	must(t, err)
+	found, idle, waited := batches(t, r, log, syncs)
+
+	parts := []*score{{name: "the DaemonSet is created"}}
+	for _, u := range runs {
+		parts = append(parts, &score{name: u.name, from: u.from, outcome: u.outcome(), none: u.stalled})
+		if len(u.dead)+len(u.notReady) > 0 {
+			parts = append(parts, &score{name: "… and when the nodes are back", from: u.to, none: true})
+		}
+	}
+	all, second := &score{name: "all"}, 0
+	for _, b := range found {
+		part := parts[0]
+		for _, p := range parts {
+			if p.from <= b.version {
+				part = p
+			}
+		}
+		m := b.explain(t, r, predicted)
+		part.add(b, m)
+		all.add(b, m)
+		if b.second {
+			second++
+		}
+		if m == wrong {
+			t.Errorf("%s: a batch that was not predicted: %s", part.name, b.describe(t, r))
+		}
+	}
+	for _, p := range append(parts, all) {
+		t.Log(p)
+		if p.total() == 0 && !p.none {
+			t.Errorf("%s: no batch", p.name)
+		}
+	}
+	t.Logf("%d syncs: %d wrote nothing, %d waited to see what an earlier one wrote, in %d manage and the rolling update both wrote", len(syncs), idle, waited, second)
+	all.enough(t)
+
+	for name, rule := range brokenRules {
+		if !slices.ContainsFunc(found, func(b batch) bool { return b.explain(t, r, rule) == wrong }) {
+			t.Errorf("nobody would notice if %s", name)
+		}
+	}
+	return found
+}
