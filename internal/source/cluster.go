@@ -29,8 +29,9 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// Cluster reads from an API server: GET and LIST, nothing else, and no
-// discovery. It is safe for concurrent use.
+// Cluster reads from an API server: GET and LIST, and no discovery. Nothing
+// else leaves it but the PATCH of DryRun, which is sent as a dry run or not at
+// all. It is safe for concurrent use.
 type Cluster struct {
 	apps   *appsclient.AppsV1Client
 	core   *coreclient.CoreV1Client
@@ -58,7 +59,7 @@ func NewCluster(config *rest.Config, clock func() time.Time) (*Cluster, error) {
 		// server's own priority and fairness is what protects it.
 		config.QPS, config.Burst = 50, 100
 	}
-	config.Wrap(func(rt http.RoundTripper) http.RoundTripper { return dated{rt} })
+	config.Wrap(func(rt http.RoundTripper) http.RoundTripper { return dated{onlyDry{rt}} })
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {
 		return nil, fmt.Errorf("connection to the cluster: %w", err)

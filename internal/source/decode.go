@@ -15,7 +15,9 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	kjson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
@@ -33,6 +35,10 @@ type object struct {
 	budget   *policyv1.PodDisruptionBudget
 	snapshot *snapshot.Snapshot
 	newest   time.Time // the newest time that the object tells of
+
+	manifest []byte // of a DaemonSet that decodeManifest read, instead of all these
+	document int    // where it stands in its file, counted from 1
+	path     string // items[3] in a list
 }
 
 var (
@@ -55,21 +61,11 @@ func (e *fieldError) Unwrap() error { return e.err }
 // stands in: it decides when the object itself has none. Unknown fields are
 // passed over: the object may be of a newer version.
 func decode(raw []byte, list metav1.TypeMeta) (object, error) {
-	var o object
-	if first := firstByte(raw); first != '{' {
-		return o, fmt.Errorf("%w: it is %s", errNotKubernetes, kindOfJSON(first))
-	}
-	if err := kjson.Unmarshal(raw, &o.kind); err != nil {
-		return o, explain(raw, &o.kind, err)
-	}
-	if o.kind.Kind == "" {
-		o.kind = itemKind(list)
-	}
-	if o.kind.Kind == "" {
-		return o, errNoKind
+	o, err := kindOf(raw, list)
+	if err != nil {
+		return o, err
 	}
 	var meta *metav1.ObjectMeta
-	var err error
 	switch o.kind {
 	case metav1.TypeMeta{APIVersion: "apps/v1", Kind: "DaemonSet"}:
 		if o.ds, err = decodeAs[appsv1.DaemonSet](raw); err != nil {
@@ -153,12 +149,35 @@ func decode(raw []byte, list metav1.TypeMeta) (object, error) {
 	return o, nil
 }
 
+// kindOf reads what an object is.
+func kindOf(raw []byte, list metav1.TypeMeta) (object, error) {
+	var o object
+	if first := firstByte(raw); first != '{' {
+		return o, fmt.Errorf("%w: it is %s", errNotKubernetes, kindOfJSON(first))
+	}
+	if err := kjson.Unmarshal(raw, &o.kind); err != nil {
+		return o, explain(raw, &o.kind, err)
+	}
+	if o.kind.Kind == "" {
+		o.kind = itemKind(list)
+	}
+	if o.kind.Kind == "" {
+		return o, errNoKind
+	}
+	return o, nil
+}
+
 var snapshotGroup, _, _ = strings.Cut(snapshot.APIVersion, "/")
 
 func (o *object) strip() {
 	switch {
 	case o.ds != nil:
 		stripDaemonSet(o.ds)
+		for i := range o.ds.ManagedFields {
+			if f := o.ds.ManagedFields[i].FieldsV1; f != nil {
+				f.SetRawBytes(compact(f.GetRawBytes()))
+			}
+		}
 	case o.node != nil:
 		o.node.TypeMeta = metav1.TypeMeta{}
 		snapshot.StripNode(o.node)
@@ -168,10 +187,7 @@ func (o *object) strip() {
 	case o.revision != nil:
 		o.revision.TypeMeta = metav1.TypeMeta{}
 		snapshot.StripRevision(o.revision)
-		var b bytes.Buffer // as the API server sends it: without the file's indentation
-		if json.Compact(&b, o.revision.Data.Raw) == nil {
-			o.revision.Data.Raw = b.Bytes()
-		}
+		o.revision.Data.Raw = compact(o.revision.Data.Raw)
 	case o.event != nil:
 		o.event.TypeMeta = metav1.TypeMeta{}
 		snapshot.StripEvent(o.event)
@@ -179,6 +195,16 @@ func (o *object) strip() {
 		o.budget.TypeMeta = metav1.TypeMeta{}
 		snapshot.StripPodDisruptionBudget(o.budget)
 	}
+}
+
+// compact returns JSON as the API server sends it: without a file's
+// indentation.
+func compact(raw []byte) []byte {
+	var b bytes.Buffer
+	if json.Compact(&b, raw) != nil {
+		return raw
+	}
+	return b.Bytes()
 }
 
 func (o *object) saw(times ...metav1.Time) {
@@ -240,6 +266,12 @@ func locate(raw []byte, t reflect.Type) (string, error) {
 		return locate(raw, t.Elem())
 	}
 	if reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()) {
+		switch t {
+		case reflect.TypeFor[intstr.IntOrString]():
+			err = fmt.Errorf("must be a whole number or text, not %s", kindOfJSON(firstByte(raw)))
+		case reflect.TypeFor[resource.Quantity]():
+			err = fmt.Errorf("must be a quantity such as 250m or 64Mi, not %s", raw)
+		}
 		return "", err
 	}
 	switch first := firstByte(raw); {
@@ -251,7 +283,7 @@ func locate(raw []byte, t reflect.Type) (string, error) {
 		types := fieldTypes(t)
 		for _, name := range slices.Sorted(maps.Keys(members)) {
 			if ft, known := types[name]; known {
-				if field, err := locate(members[name], ft); err != nil {
+				if field, err := locate(members[name], ft.Type); err != nil {
 					return join(name, field), err
 				}
 			}
@@ -280,9 +312,9 @@ func locate(raw []byte, t reflect.Type) (string, error) {
 	return "", fmt.Errorf("must be %s, not %s", kindOfType(t), kindOfJSON(firstByte(raw)))
 }
 
-// fieldTypes returns the types of a struct's fields by their JSON names.
-func fieldTypes(t reflect.Type) map[string]reflect.Type {
-	types := map[string]reflect.Type{}
+// fieldTypes returns a struct's fields by their JSON names.
+func fieldTypes(t reflect.Type) map[string]reflect.StructField {
+	types := map[string]reflect.StructField{}
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -290,7 +322,7 @@ func fieldTypes(t reflect.Type) map[string]reflect.Type {
 		case f.Anonymous && name == "" && f.Type.Kind() == reflect.Struct:
 			maps.Copy(types, fieldTypes(f.Type))
 		case name != "" && name != "-":
-			types[name] = f.Type
+			types[name] = f
 		}
 	}
 	return types

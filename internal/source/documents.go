@@ -26,16 +26,24 @@ import (
 // A list is read item by item, and only a batch of items is held as text, so
 // that a list of any length takes the memory of what is kept of it.
 type documents struct {
-	in   *bufio.Reader
-	line int // lines read before in, from 0
-	doc  int
-	emit func(object) error
+	in     *bufio.Reader
+	line   int // lines read before in, from 0
+	doc    int
+	decode decoder
+	emit   func(object) error
+	// passOver, if any, tells of an object in which a key stands twice whether
+	// that does not matter.
+	passOver func(raw []byte) bool
 
 	list  metav1.TypeMeta // of the list being read, as far as it is known
 	batch []item
 	size  int    // bytes in batch
 	later []item // items that have no kind, of a list whose kind has not come yet
 }
+
+// decoder makes an object of its JSON. list is the kind of the list that the
+// object stands in.
+type decoder func(raw []byte, list metav1.TypeMeta) (object, error)
 
 // item is the text of one object.
 type item struct {
@@ -72,8 +80,11 @@ var (
 // readDocuments hands every object of in to emit, in the order in which they
 // stand there, but that items without a kind come after those with one. An
 // error is a *positionError, or what emit or ctx returned.
-func readDocuments(ctx context.Context, in io.Reader, emit func(object) error) error {
-	d := &documents{in: bufio.NewReaderSize(in, 1<<16), emit: emit}
+func readDocuments(ctx context.Context, in io.Reader, decode decoder, emit func(object) error) error {
+	return (&documents{in: bufio.NewReaderSize(in, 1<<16), decode: decode, emit: emit}).read(ctx)
+}
+
+func (d *documents) read(ctx context.Context) error {
 	if err := d.decodeText(); err != nil {
 		return &positionError{err: err}
 	}
@@ -575,12 +586,11 @@ func (d *documents) add(ctx context.Context, it item) error {
 // document reads a document that is an object, or a list that could not be
 // read item by item.
 func (d *documents) document(ctx context.Context, it item) error {
-	raw := it.text
+	raw, err := d.json(it)
+	if err != nil {
+		return err
+	}
 	if it.yaml {
-		var err error
-		if raw, err = yamlToJSON(it.text, it.line); err != nil {
-			return err
-		}
 		if s := bytes.TrimSpace(raw); len(s) == 0 || bytes.Equal(s, []byte("null")) {
 			d.doc-- // nothing but comments
 			return nil
@@ -617,10 +627,11 @@ func (d *documents) document(ctx context.Context, it item) error {
 	if c := firstByte(list.Items); c != 0 && c != 'n' && (list.Kind == "List" || itemKind(list.TypeMeta).Kind != "") {
 		return &fieldError{"items", fmt.Errorf("must be a list, not %s", kindOfJSON(c))}
 	}
-	o, err := decode(raw, metav1.TypeMeta{})
+	o, err := d.decode(raw, metav1.TypeMeta{})
 	if err != nil {
 		return err
 	}
+	o.document = d.doc
 	return d.emit(o)
 }
 
@@ -663,7 +674,12 @@ func (d *documents) flush(ctx context.Context) error {
 	for w := range n {
 		workers.Go(func() {
 			for i := w; i < len(batch); i += n {
-				objects[i], errs[i] = batch[i].decode(list)
+				raw, err := d.json(batch[i])
+				if err == nil {
+					objects[i], err = d.decode(raw, list)
+				}
+				errs[i] = err
+				objects[i].document, objects[i].path = d.doc, batch[i].path
 			}
 		})
 	}
@@ -683,15 +699,18 @@ func (d *documents) flush(ctx context.Context) error {
 	return nil
 }
 
-func (it item) decode(list metav1.TypeMeta) (object, error) {
-	raw := it.text
-	if it.yaml {
-		var err error
-		if raw, err = yamlToJSON(it.text, it.line); err != nil {
-			return object{}, err
+// json returns the object as JSON.
+func (d *documents) json(it item) ([]byte, error) {
+	if !it.yaml {
+		return it.text, nil
+	}
+	raw, err := yamlToJSON(it.text, it.line)
+	if err != nil && d.passOver != nil {
+		if loose, looseErr := yaml.YAMLToJSON(it.text); looseErr == nil && d.passOver(loose) {
+			return loose, nil
 		}
 	}
-	return decode(raw, list)
+	return raw, err
 }
 
 var yamlLine = regexp.MustCompile(`\bline (\d+)`)

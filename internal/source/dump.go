@@ -145,7 +145,7 @@ func kindName(k metav1.TypeMeta) string {
 // finish sorts what was read and decides on the clock.
 func (d *Dump) finish(paths []string, clock func() time.Time) error {
 	if len(d.daemonSets.items) == 0 && len(d.snapshots) == 0 {
-		return &InputError{File: strings.Join(paths, ", "), Err: d.noDaemonSet(), hint: getHint}
+		return &InputError{File: strings.Join(paths, ", "), Err: noDaemonSet(d.kinds), hint: getHint}
 	}
 	sortNodes(d.nodes.items)
 	d.clock = snapshot.Gap{What: snapshot.Clock, Why: snapshot.NotGiven, Message: "the input does not say when it was taken: the newest time in it is used"}
@@ -159,13 +159,14 @@ func (d *Dump) finish(paths []string, clock func() time.Time) error {
 	return nil
 }
 
-func (d *Dump) noDaemonSet() error {
-	if len(d.kinds) == 0 {
+// noDaemonSet says what there is instead: so many of each kind.
+func noDaemonSet(kinds map[string]int) error {
+	if len(kinds) == 0 {
 		return errors.New("no DaemonSet, and no other object")
 	}
 	var found []string
-	for _, kind := range slices.Sorted(maps.Keys(d.kinds)) {
-		found = append(found, fmt.Sprintf("%d %s", d.kinds[kind], kind))
+	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
+		found = append(found, fmt.Sprintf("%d %s", kinds[kind], kind))
 	}
 	if len(found) > 6 {
 		found = append(found[:5], fmt.Sprintf("objects of %d more kinds", len(found)-5))

@@ -137,7 +137,7 @@ func documentHead(head []byte) bool {
 // something else altogether.
 func (d *Dump) readFile(ctx context.Context, name string, in io.Reader, found bool) error {
 	before := d.objects
-	err := readDocuments(ctx, in, func(o object) error { return d.add(name, o) })
+	err := readDocuments(ctx, in, decode, func(o object) error { return d.add(name, o) })
 	if err == nil && d.objects == before {
 		err = &positionError{err: errEmpty}
 	}

@@ -169,7 +169,7 @@ func TestDamage(t *testing.T) {
 		{dsYAML + "---\na: b: c\n", "document 2: yaml: mapping values are not allowed in this context", "the line of the file is told, not of the document"},
 		{nodeYAML + "---\n\n---\n" + nodeYAML + "spec:\n  taints: none\n", "document 2: spec.taints: must be a list, not text", "an empty document is not counted"},
 		{strings.Replace(listYAML, "name: n1", "name: n1\n  spec:\n    taints:\n    - key: a\n    - key: 5", 1), "document 1: items[1].spec.taints[1].key: must be text, not a number", "the place in a list is told"},
-		{nodeYAML + "status:\n  allocatable:\n    cpu: lots\n", "document 1: status.allocatable[cpu]: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'", "so is the key of a map"},
+		{nodeYAML + "status:\n  allocatable:\n    cpu: lots\n", "document 1: status.allocatable[cpu]: must be a quantity such as 250m or 64Mi, not \"lots\"", "so is the key of a map"},
 		{nodeYAML + "status: {conditions: [{lastHeartbeatTime: yesterday}]}\n", `document 1: status.conditions[0].lastHeartbeatTime: parsing time "yesterday" as "2006-01-02T15:04:05Z07:00": cannot parse "yesterday" as "2006"`, "a time that is none"},
 		{dsYAML + "  minReadySeconds: 1.5\n", "document 1: spec.minReadySeconds: must be a whole number that fits, not a number", "a fraction"},
 		{strings.Replace(dsYAML, "  selector:", "  template: {spec: {volumes: [{name: v, hostPath: 5}]}}\n  selector:", 1), "document 1: spec.template.spec.volumes[0].hostPath: must be an object, not a number", "a field that stands in line with others"},

@@ -13,14 +13,16 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// stripDaemonSet drops of a DaemonSet only what its managers wrote where: who
-// wrote when is a few bytes, and tells who changed it. Annotations stay, since
-// the controller reads one and a change of the template needs another.
+// stripDaemonSet drops of a DaemonSet only which fields of its status were
+// written by whom: who wrote when is a few bytes, and tells who changed it. What
+// is owned outside the status stays, and the annotations too: Overlay needs
+// them, and the controller reads one.
 func stripDaemonSet(ds *appsv1.DaemonSet) {
 	ds.TypeMeta = metav1.TypeMeta{}
 	for i := range ds.ManagedFields {
-		ds.ManagedFields[i].FieldsType = ""
-		ds.ManagedFields[i].FieldsV1 = nil
+		if m := &ds.ManagedFields[i]; m.Subresource != "" {
+			m.FieldsType, m.FieldsV1 = "", nil
+		}
 	}
 }
 

@@ -77,8 +77,11 @@ func parseObject(t testing.TB, words []string) runtime.Object {
 	at := metav1.NewTime(noon.Local())
 	meta := metav1.ObjectMeta{
 		Name: name, Namespace: "kube-system", UID: types.UID("uid-of-" + kind + "-" + name), ResourceVersion: "1", CreationTimestamp: at,
-		Generation:    number("gen"),
-		ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "kubectl", Operation: "Update", Time: &at, FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{"f:spec":{}}`)}},
+		Generation: number("gen"),
+		ManagedFields: []metav1.ManagedFieldsEntry{
+			{Manager: "kubectl", Operation: "Update", Time: &at, FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{"f:spec":{}}`)},
+			{Manager: "manager", Operation: "Update", Time: &at, FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{"f:status":{}}`), Subresource: "status"},
+		},
 	}
 	if ns := has["ns"]; ns != "" {
 		meta.Namespace = ns

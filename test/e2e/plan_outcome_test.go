@@ -106,7 +106,7 @@ func learn(t *testing.T, r *record, u *run) plan.Options {
 	}
 	mean := sum / time.Duration(len(ends))
 	t.Logf("learnt from the first rollout: %d starts, %d ends of %s on average", len(starts), len(ends), mean.Round(time.Millisecond))
-	return plan.Options{Starts: starts, Termination: &mean}
+	return plan.Options{Starts: starts, Termination: &mean, RequestRate: stage.DefaultControllerQPS, RequestBurst: stage.DefaultControllerQPS * 3 / 2}
 }
 
 func planned(t *testing.T, s *snapshot.Snapshot, o plan.Options) *plan.Plan {

@@ -38,8 +38,8 @@ type Options struct {
 	PluginDir string
 	// Controllers are the controllers that kube-controller-manager runs; nil is DefaultControllers.
 	Controllers []string
-	// ControllerQPS is the request rate of kube-controller-manager's clients; 0 is 200, so that tests do not wait for
-	// it. The program's own default is 20.
+	// ControllerQPS is the request rate of kube-controller-manager's clients, with a burst of half as much again; 0 is
+	// DefaultControllerQPS, so that tests do not wait for it. The program's own default is 20.
 	ControllerQPS int
 	// NodeMonitorGracePeriod is how long a node may be silent before the node-lifecycle controller calls it unknown;
 	// 0 is 8 s. Kubelets renew their leases four times in it: with many nodes make it longer.
@@ -110,6 +110,9 @@ func New(t testing.TB, o Options) *Cluster {
 	return c
 }
 
+// DefaultControllerQPS is the request rate of kube-controller-manager's clients where Options say nothing.
+const DefaultControllerQPS = 200
+
 // Start starts a stage. When it returns, the API server is ready, the controllers run, and there are no nodes. The
 // caller must Close it. The programs die with this process, however it ends (on Linux).
 func Start(ctx context.Context, o Options) (*Cluster, error) {
@@ -117,7 +120,7 @@ func Start(ctx context.Context, o Options) (*Cluster, error) {
 		o.Controllers = DefaultControllers
 	}
 	if o.ControllerQPS == 0 {
-		o.ControllerQPS = 200
+		o.ControllerQPS = DefaultControllerQPS
 	}
 	if o.NodeMonitorGracePeriod == 0 {
 		o.NodeMonitorGracePeriod = 8 * time.Second

@@ -1,0 +1,99 @@
+package source
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/version"
+)
+
+// DryRun asks the server what the DaemonSet becomes when the manifest is
+// applied: with the server's own defaults, admission and validation, and with
+// nothing stored. The DaemonSet may not exist yet. Of the answer labels,
+// annotations and spec are of use; the rest is as the server would have it.
+//
+// It reads the live DaemonSet and sends one PATCH, which is the one that would be
+// sent in earnest: a server-side apply in the name of the one who applies so, or
+// else the patch of kubectl apply and Helm 3. See Overlay for who that is.
+//
+// The user needs the right to patch the DaemonSet, and to create it where there
+// is none. Mutating webhooks that do not declare themselves free of side effects
+// make the server refuse. An error is a [*RequestError] with the server's words
+// or an [*UnreachableError].
+func (c *Cluster) DryRun(ctx context.Context, m Manifest) (*appsv1.DaemonSet, error) {
+	ctx = silent(ctx)
+	what := fmt.Sprintf("server-side dry run of daemonset %s", m.Ref)
+	v, err := c.version(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if known, err := version.ParseGeneric(v.name); err == nil && known.LessThan(version.MajorMinor(1, 16)) {
+		return nil, &RequestError{What: what, Err: fmt.Errorf("not sent: the server is %s, and one before v1.16 may take it in earnest", v.name)}
+	}
+	live, err := c.apps.DaemonSets(m.Namespace).Get(ctx, m.Name, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		live = nil
+	case err != nil:
+		return nil, c.refused(ctx, fmt.Sprintf("daemonset %s", m.Ref), "kubectl auth can-i get daemonsets.apps -n "+m.Namespace, err)
+	}
+	p, err := patchOf(live, m, v.name)
+	if err != nil {
+		return nil, m.fail(err)
+	}
+	ds, err := c.dryPatch(ctx, m.Ref, p)
+	if err != nil {
+		return nil, c.refused(ctx, what, "kubectl auth can-i patch daemonsets.apps -n "+m.Namespace, err)
+	}
+	stripDaemonSet(ds)
+	if live != nil {
+		keepBooks(live, ds)
+	}
+	return ds, nil
+}
+
+// patchOf returns what applying the manifest would send.
+func patchOf(live *appsv1.DaemonSet, m Manifest, kubernetesVersion string) (patch, error) {
+	if live == nil {
+		body, err := json.Marshal(m.object(m.Namespace))
+		return patch{types.ApplyPatchType, us, body}, err
+	}
+	_, p, _, err := merge(live, m, defaultsOf(kubernetesVersion))
+	return p, err
+}
+
+// dryPatch is the one place that sends anything but a GET. onlyDry refuses it
+// should it ever forget what it is.
+func (c *Cluster) dryPatch(ctx context.Context, ref Ref, p patch) (*appsv1.DaemonSet, error) {
+	o := metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}, FieldManager: p.manager, FieldValidation: metav1.FieldValidationStrict}
+	if p.kind == types.ApplyPatchType {
+		force := true
+		o.Force = &force
+	}
+	return c.apps.DaemonSets(ref.Namespace).Patch(ctx, ref.Name, p.kind, p.body, o)
+}
+
+// onlyDry is a transport that lets no request through that would change
+// anything.
+type onlyDry struct{ http.RoundTripper }
+
+func (t onlyDry) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Method == http.MethodGet || r.Method == http.MethodPatch && slices.Equal(r.URL.Query()["dryRun"], []string{metav1.DryRunAll}) {
+		return t.RoundTripper.RoundTrip(r)
+	}
+	if r.Body != nil {
+		r.Body.Close()
+	}
+	return nil, errors.New("not sent: a " + r.Method + " that is no dry run")
+}
+
+// WrappedRoundTripper lets client-go see the transport below.
+func (t onlyDry) WrappedRoundTripper() http.RoundTripper { return t.RoundTripper }

@@ -1,0 +1,204 @@
+package source
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+)
+
+// dryServer answers what DryRun asks, and notes what it is sent.
+type dryServer struct {
+	version string
+	live    *appsv1.DaemonSet // nil: there is none
+	answer  *metav1.Status    // to the PATCH; nil: the live object
+	sent    []string          // what is no GET: method, query, type and body
+}
+
+func (s *dryServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	switch {
+	case r.URL.Path == "/version":
+		fmt.Fprintf(w, `{"gitVersion":%q}`, s.version)
+		return
+	case r.Method != http.MethodGet:
+		body, _ := io.ReadAll(r.Body)
+		s.sent = append(s.sent, r.Method+" "+r.URL.Path+"?"+r.URL.RawQuery+" "+r.Header.Get("Content-Type")+" "+string(body))
+		if s.answer != nil {
+			w.WriteHeader(int(s.answer.Code))
+			_ = json.NewEncoder(w).Encode(s.answer)
+			return
+		}
+	case s.live == nil:
+		w.WriteHeader(http.StatusNotFound)
+		_ = json.NewEncoder(w).Encode(metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: "Failure", Reason: metav1.StatusReasonNotFound, Code: http.StatusNotFound, Message: "not found"})
+		return
+	}
+	ds := &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "agent"}}
+	if s.live != nil {
+		ds = s.live.DeepCopy()
+	}
+	ds.TypeMeta = metav1.TypeMeta{APIVersion: "apps/v1", Kind: "DaemonSet"}
+	_ = json.NewEncoder(w).Encode(ds)
+}
+
+func dryRun(t *testing.T, s *dryServer, text string) (*appsv1.DaemonSet, error) {
+	t.Helper()
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
+	c, err := NewCluster(&rest.Config{Host: server.URL, QPS: -1}, func() time.Time { return noon })
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := readManifests(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := found[0]
+	m.Namespace = "kube-system"
+	return c.DryRun(background, m)
+}
+
+func TestDryRun(t *testing.T) {
+	const (
+		path    = "PATCH /apis/apps/v1/namespaces/kube-system/daemonsets/agent?dryRun=All&fieldManager="
+		strict  = "&fieldValidation=Strict"
+		applied = " application/apply-patch+yaml " +
+			`{"apiVersion":"apps/v1","kind":"DaemonSet","metadata":{"name":"agent","namespace":"kube-system"},"spec":{"selector":{"matchLabels":{"app":"agent"}},` +
+			`"template":{"metadata":{"labels":{"app":"agent"}},"spec":{"containers":[{"image":"acme/agent:2","name":"agent"}]}}}}`
+		image = `"spec":{"template":{"spec":{"$setElementOrder/containers":[{"name":"agent"}],"containers":[{"image":"acme/agent:2","name":"agent"}]}}}}`
+	)
+	text := strings.Replace(setYAML, "acme/agent:1", "acme/agent:2", 1)
+	owner := `{"f:metadata":{"f:labels":{"f:was":{}}},"f:spec":{"f:selector":{}}}`
+	for _, tt := range []struct {
+		live *appsv1.DaemonSet
+		want string
+		why  string
+	}{
+		{nil, path + us + strict + "&force=true" + applied, "one that there is not is applied"},
+		{liveSet(t), path + us + strict + " application/strategic-merge-patch+json {" + image, "a patch of what is there: nothing is removed"},
+		{liveSet(t, lastApplied(t, strings.Replace(setYAML, "name: agent\n", "name: agent\n  labels: {was: here}\n", 1))),
+			path + us + strict + ` application/strategic-merge-patch+json {"metadata":{"labels":null},` + image, "kubectl's patch removes what it applied"},
+		{liveSet(t, managed("helm", metav1.ManagedFieldsOperationUpdate, 1, owner)),
+			path + us + strict + ` application/strategic-merge-patch+json {"metadata":{"labels":null},` + image, "Helm's patch what Helm owns"},
+		{liveSet(t, managed("flux", metav1.ManagedFieldsOperationApply, 1, owner)), path + "flux" + strict + "&force=true" + applied, "one who applies is asked in his name"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			s := &dryServer{version: "v1.37.1", live: tt.live}
+			got, err := dryRun(t, s, text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff([]string{tt.want}, s.sent); diff != "" {
+				t.Errorf("sent (-want +got):\n%s", diff)
+			}
+			if got.Name != "agent" || got.Kind != "" {
+				t.Errorf("got %v", got)
+			}
+		})
+	}
+}
+
+func TestDryRunRefused(t *testing.T) {
+	status := func(code int32, reason metav1.StatusReason, message string) *metav1.Status {
+		return &metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: "Failure", Code: code, Reason: reason, Message: message}
+	}
+	const what = "server-side dry run of daemonset kube-system/agent: "
+	for _, tt := range []struct {
+		version    string
+		answer     *metav1.Status
+		sent       int
+		want, hint string
+		why        string
+	}{
+		{"v1.37.1", status(403, metav1.StatusReasonForbidden, `daemonsets.apps "agent" is forbidden: User "jo" cannot patch resource "daemonsets"`), 1,
+			what + `daemonsets.apps "agent" is forbidden: User "jo" cannot patch resource "daemonsets"`, "kubectl auth can-i patch daemonsets.apps -n kube-system", "may not"},
+		{"v1.37.1", status(422, metav1.StatusReasonInvalid, `DaemonSet.apps "agent" is invalid: spec.selector: Invalid value: field is immutable`), 1,
+			what + `DaemonSet.apps "agent" is invalid: spec.selector: Invalid value: field is immutable`, "", "the API's own verdict"},
+		{"v1.15.12", nil, 0, what + "not sent: the server is v1.15.12, and one before v1.16 may take it in earnest", "", "an old server"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			s := &dryServer{version: tt.version, answer: tt.answer, live: liveSet(t)}
+			got, err := dryRun(t, s, setYAML)
+			e := (*RequestError)(nil)
+			if !errors.As(err, &e) || err.Error() != tt.want || e.Hint() != tt.hint || len(s.sent) != tt.sent {
+				t.Errorf("%v, error %v, %d sent\nwant %s", got, err, len(s.sent), tt.want)
+			}
+		})
+	}
+}
+
+// TestOnlyDry: nothing leaves that would change anything, whatever a caller of
+// the client below may try.
+func TestOnlyDry(t *testing.T) {
+	var sent []string
+	transport := onlyDry{roundTrip(func(r *http.Request) (*http.Response, error) {
+		sent = append(sent, r.Method+" "+r.URL.RawQuery)
+		return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody}, nil
+	})}
+	for _, tt := range []struct {
+		method, query string
+		want          bool
+		why           string
+	}{
+		{"GET", "", true, "to read"},
+		{"PATCH", "dryRun=All", true, "a dry run"},
+		{"PATCH", "fieldManager=x&dryRun=All", true, "with more besides"},
+		{"PATCH", "", false, "in earnest"},
+		{"PATCH", "dryRun=", false, "half a dry run"},
+		{"PATCH", "dryRun=All&dryRun=None", false, "two minds"},
+		{"PATCH", "fieldManager=dryRun=All", false, "a dry run in name"},
+		{"POST", "dryRun=All", false, "nothing is created, not even so"},
+		{"PUT", "dryRun=All", false, "nor replaced"},
+		{"DELETE", "dryRun=All", false, "nor deleted"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			sent = nil
+			r, err := http.NewRequest(tt.method, "https://server/x?"+tt.query, strings.NewReader("{}"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = transport.RoundTrip(r)
+			if (err == nil) != tt.want || (len(sent) == 1) != tt.want {
+				t.Errorf("%s %s: error %v, sent %v", tt.method, tt.query, err, sent)
+			}
+		})
+	}
+}
+
+// TestClusterIsOnlyDry: a Cluster has that transport.
+func TestClusterIsOnlyDry(t *testing.T) {
+	s := &dryServer{}
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
+	c, err := NewCluster(&rest.Config{Host: server.URL, QPS: -1}, func() time.Time { return noon })
+	if err != nil {
+		t.Fatal(err)
+	}
+	sets := c.apps.DaemonSets("kube-system")
+	_, created := sets.Create(background, liveSet(t), metav1.CreateOptions{})
+	_, patched := sets.Patch(background, "agent", types.MergePatchType, []byte("{}"), metav1.PatchOptions{})
+	for what, err := range map[string]error{"create": created, "patch": patched, "delete": c.core.Pods("kube-system").Delete(background, "p", metav1.DeleteOptions{})} {
+		if err == nil || !strings.Contains(err.Error(), "that is no dry run") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if len(s.sent) > 0 {
+		t.Errorf("sent %v", s.sent)
+	}
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }

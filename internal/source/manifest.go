@@ -1,0 +1,375 @@
+package source
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	kjson "k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/cli-runtime/pkg/resource"
+)
+
+// Manifest is one DaemonSet as somebody would apply it: without the defaults,
+// and a field that it does not have is not there. [Overlay] and
+// [Cluster.DryRun] say what the live DaemonSet becomes with it.
+type Manifest struct {
+	// Ref names the DaemonSet. Namespace is empty where the manifest names
+	// none: the caller sets it, as -n says, before anything is made of it.
+	Ref
+
+	// Where it stands, for errors and for a person: File as it was given
+	// ("standard input" for -, the folder of a kustomization), the document
+	// counted from 1, and the place in it when the document is a list.
+	File     string
+	Document int
+	Field    string // items[3]
+
+	raw []byte // a JSON object, without what only a live object has
+}
+
+// ReadManifests reads the DaemonSets of what kubectl apply takes: files, folders
+// (of which it reads *.yaml, *.yml and *.json, and no folder in them), standard
+// input ("-"), and with kustomize, when not empty, the folder of a
+// kustomization. The output of helm template will do as it comes.
+//
+// The DaemonSets come in the order in which they stand there. Other kinds are
+// passed over; that there is no DaemonSet at all is an error that says what
+// there is. So are a broken document, a field that a DaemonSet does not have or
+// that is of the wrong type, and two manifests of one DaemonSet. Every such
+// error is an [*InputError], which names the file, the document and the field.
+//
+// A document that was cut off between two lines looks whole, unless it lacks
+// what every DaemonSet has: a name, a selector, a container.
+func ReadManifests(ctx context.Context, files []string, kustomize string, stdin io.Reader) ([]Manifest, error) {
+	r := &manifests{kinds: map[string]int{}}
+	var given []string
+	for _, path := range files {
+		given = append(given, nameOfFile(path))
+		if err := r.path(ctx, path, stdin); err != nil {
+			return nil, err
+		}
+	}
+	if kustomize != "" {
+		given = append(given, kustomize)
+		if err := r.kustomization(kustomize); err != nil {
+			return nil, err
+		}
+	}
+	if len(r.found) == 0 {
+		return nil, &InputError{File: strings.Join(given, ", "), Err: noDaemonSet(r.kinds)}
+	}
+	return r.found, nil
+}
+
+// manifests is what ReadManifests has found so far.
+type manifests struct {
+	found []Manifest
+	kinds map[string]int // how many objects there are of each kind
+}
+
+func (r *manifests) path(ctx context.Context, path string, stdin io.Reader) error {
+	switch {
+	case path == StandardInput:
+		return r.stream(ctx, nameOfFile(path), waiting{ctx, stdin})
+	case strings.HasPrefix(path, "http://"), strings.HasPrefix(path, "https://"):
+		return &InputError{File: path, Err: errors.New("an address is not read"), hint: "curl -fsSL " + path + " | kubectl ds plan-rollout -f -"}
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return fileError(path, err)
+	}
+	if !info.IsDir() {
+		return r.file(ctx, path)
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return fileError(path, err)
+	}
+	read := 0
+	for _, e := range entries {
+		if e.IsDir() || !documentName(e.Name()) {
+			continue
+		}
+		read++
+		if err := r.file(ctx, filepath.Join(path, e.Name())); err != nil {
+			return err
+		}
+	}
+	if read == 0 {
+		return &InputError{File: path, Err: errors.New("no file of this folder is named *.yaml, *.yml or *.json")}
+	}
+	return nil
+}
+
+func nameOfFile(path string) string {
+	if path == StandardInput {
+		return "standard input"
+	}
+	return path
+}
+
+func (r *manifests) file(ctx context.Context, path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return fileError(path, err)
+	}
+	defer f.Close()
+	return r.stream(ctx, path, f)
+}
+
+func (r *manifests) stream(ctx context.Context, name string, in io.Reader) error {
+	d := &documents{
+		in: bufio.NewReaderSize(in, 1<<16), decode: decodeManifest, passOver: otherKind,
+		emit: func(o object) error { return r.add(name, o) },
+	}
+	err := d.read(ctx)
+	if e := (*positionError)(nil); errors.As(err, &e) {
+		out := &InputError{File: name, Document: e.document, Field: e.field, Err: e.err}
+		if errors.Is(err, errNoKind) && strings.HasPrefix(filepath.Base(name), "kustomization.") {
+			out.hint = "kubectl ds plan-rollout -k " + filepath.Dir(name)
+		}
+		return out
+	}
+	return err
+}
+
+// kustomization builds a folder as kubectl apply -k does. Bases that are an
+// address are fetched, as there.
+func (r *manifests) kustomization(folder string) error {
+	count := 0
+	err := resource.NewLocalBuilder().Unstructured().
+		FilenameParam(false, &resource.FilenameOptions{Kustomize: folder}).Do().
+		Visit(func(info *resource.Info, err error) error {
+			if err != nil {
+				return err
+			}
+			count++
+			raw, err := json.Marshal(info.Object)
+			if err != nil {
+				return err
+			}
+			o, err := decodeManifest(raw, metav1.TypeMeta{})
+			if err == nil {
+				o.document = count
+				err = r.add(folder, o)
+			}
+			if e := (*fieldError)(nil); errors.As(err, &e) {
+				return &InputError{File: folder, Document: count, Field: e.field, Err: e.err}
+			}
+			return err
+		})
+	if err == nil {
+		return nil
+	}
+	if e := (*InputError)(nil); errors.As(err, &e) {
+		return e
+	}
+	return &InputError{File: folder, Err: err}
+}
+
+func (r *manifests) add(file string, o object) error {
+	if o.manifest == nil {
+		if itemKind(o.kind).Kind == "" && o.kind.Kind != "List" && o.kind.Kind != "" { // not the end of a list
+			r.kinds[kindName(o.kind)]++
+		}
+		return nil
+	}
+	var named struct {
+		Metadata metav1.ObjectMeta `json:"metadata"`
+	}
+	if err := kjson.Unmarshal(o.manifest, &named); err != nil {
+		return err
+	}
+	m := Manifest{
+		Ref: Ref{named.Metadata.Namespace, named.Metadata.Name}, File: file, Document: o.document, Field: o.path, raw: o.manifest,
+	}
+	for _, other := range r.found {
+		if other.Ref == m.Ref {
+			return &fieldError{"metadata.name", fmt.Errorf("daemonset %s stands there twice: also %s", m.Ref, other.where())}
+		}
+	}
+	r.found = append(r.found, m)
+	return nil
+}
+
+// where names the manifest's place.
+func (m Manifest) where() string {
+	s := fmt.Sprintf("%s, document %d", m.File, m.Document)
+	if m.Field != "" {
+		s += ", " + m.Field
+	}
+	return s
+}
+
+// fail says that the manifest is what is wrong.
+func (m Manifest) fail(err error) error {
+	return &InputError{File: m.File, Document: m.Document, Field: m.Field, Err: err}
+}
+
+// otherKind tells whether an object can hold no DaemonSet. Charts have labels
+// twice, and helm installs them.
+func otherKind(raw []byte) bool {
+	o, err := kindOf(raw, metav1.TypeMeta{})
+	return err == nil && o.kind.Kind != "DaemonSet" && o.kind.Kind != "List" && itemKind(o.kind).Kind == ""
+}
+
+// decodeManifest reads a DaemonSet of a manifest strictly. Of any other object
+// it reads what it is.
+func decodeManifest(raw []byte, list metav1.TypeMeta) (object, error) {
+	o, err := kindOf(raw, list)
+	if err != nil {
+		return o, err
+	}
+	group, version, _ := strings.Cut(o.kind.APIVersion, "/")
+	switch {
+	case o.kind.Kind != "DaemonSet":
+		return o, nil
+	case o.kind.APIVersion == "":
+		return o, &fieldError{"apiVersion", errors.New("missing: a DaemonSet is of apps/v1")}
+	case o.kind.APIVersion == "apps/v1":
+	case group == "extensions", group == "apps" && strings.HasPrefix(version, "v1beta"):
+		return o, &fieldError{"apiVersion", fmt.Errorf("no server since v1.16 has a DaemonSet of %s: make it one of apps/v1", o.kind.APIVersion)}
+	case group == "apps", !strings.Contains(group, "."): // and not somebody's own kind
+		return o, &fieldError{"apiVersion", fmt.Errorf("there is no DaemonSet of %s: it is of apps/v1", o.kind.APIVersion)}
+	default:
+		return o, nil
+	}
+	ds, err := decodeAs[appsv1.DaemonSet](raw)
+	if err != nil {
+		return o, err
+	}
+	if field, err := strict(raw, reflect.TypeFor[appsv1.DaemonSet]()); err != nil {
+		return o, &fieldError{field, err}
+	}
+	if err := required(ds); err != nil {
+		return o, err
+	}
+	o.manifest, err = bare(raw, o.kind)
+	return o, err
+}
+
+// required returns an error when the manifest lacks what one that was cut off is
+// most likely to lack. All else is for the rules of the API to judge.
+func required(ds *appsv1.DaemonSet) error {
+	switch {
+	case ds.Name == "":
+		return &fieldError{"metadata.name", errMissing}
+	case ds.Spec.Selector == nil:
+		return &fieldError{"spec.selector", errMissing}
+	case len(ds.Spec.Template.Spec.Containers) == 0:
+		return &fieldError{"spec.template.spec.containers", errMissing}
+	}
+	return nil
+}
+
+var errMissing = errors.New("missing")
+
+// bare returns a manifest without what only a live object has, which is there
+// when it was written by kubectl get.
+func bare(raw []byte, kind metav1.TypeMeta) ([]byte, error) {
+	var o map[string]any
+	if err := kjson.Unmarshal(raw, &o); err != nil {
+		return nil, err
+	}
+	o["apiVersion"], o["kind"] = kind.APIVersion, kind.Kind
+	delete(o, "status")
+	meta, _ := o["metadata"].(map[string]any)
+	for _, name := range []string{"uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "managedFields"} {
+		delete(meta, name)
+	}
+	if annotations, ok := meta["annotations"].(map[string]any); ok {
+		maps.DeleteFunc(annotations, func(k string, _ any) bool { return kept(k) })
+		if len(annotations) == 0 {
+			delete(meta, "annotations")
+		}
+	}
+	return json.Marshal(o)
+}
+
+// strict returns the first field of raw that type t does not have, or that an
+// item of a list lacks though the API tells the items apart by it. It passes over
+// what t decodes by itself.
+func strict(raw []byte, t reflect.Type) (string, error) {
+	if t.Kind() == reflect.Pointer {
+		return strict(raw, t.Elem())
+	}
+	if reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()) || firstByte(raw) != '{' {
+		return "", nil
+	}
+	members := map[string]json.RawMessage{}
+	if err := json.Unmarshal(raw, &members); err != nil {
+		return "", err
+	}
+	if t.Kind() == reflect.Map {
+		for _, name := range slices.Sorted(maps.Keys(members)) {
+			if field, err := strict(members[name], t.Elem()); err != nil {
+				return join("["+name+"]", field), err
+			}
+		}
+		return "", nil
+	}
+	types := fieldTypes(t)
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		f, known := types[name]
+		if !known {
+			return name, noSuchField(name, types)
+		}
+		if f.Type.Kind() == reflect.Slice {
+			if field, err := strictItems(members[name], f); err != nil {
+				return join(name, field), err
+			}
+		} else if field, err := strict(members[name], f.Type); err != nil {
+			return join(name, field), err
+		}
+	}
+	return "", nil
+}
+
+func strictItems(raw []byte, list reflect.StructField) (string, error) {
+	if firstByte(raw) != '[' || list.Type.Elem().Kind() == reflect.Uint8 {
+		return "", nil
+	}
+	var items []json.RawMessage
+	if err := json.Unmarshal(raw, &items); err != nil {
+		return "", err
+	}
+	for i, item := range items {
+		at := fmt.Sprintf("[%d]", i)
+		if field, err := strict(item, list.Type.Elem()); err != nil {
+			return join(at, field), err
+		}
+		if key := list.Tag.Get("patchMergeKey"); key != "" && firstByte(item) == '{' {
+			var members map[string]json.RawMessage
+			if err := json.Unmarshal(item, &members); err != nil {
+				return at, err
+			}
+			if members[key] == nil {
+				return join(at, key), errMissing
+			}
+		}
+	}
+	return "", nil
+}
+
+func noSuchField(name string, types map[string]reflect.StructField) error {
+	for known := range types {
+		if strings.EqualFold(known, name) {
+			return fmt.Errorf("there is no such field: did you mean %s?", known)
+		}
+	}
+	if near := Near(name, slices.Collect(maps.Keys(types))); len(near) > 0 {
+		return fmt.Errorf("there is no such field: did you mean %s?", near[0])
+	}
+	return errors.New("there is no such field")
+}

@@ -1,0 +1,211 @@
+package source
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+// setYAML is a DaemonSet's manifest, of which a test changes a line.
+const setYAML = `apiVersion: apps/v1
+kind: DaemonSet
+metadata:
+  name: agent
+spec:
+  selector:
+    matchLabels: {app: agent}
+  template:
+    metadata:
+      labels: {app: agent}
+    spec:
+      containers:
+      - name: agent
+        image: acme/agent:1
+`
+
+func readManifests(text string) ([]Manifest, error) {
+	return ReadManifests(background, []string{"-"}, "", strings.NewReader(text))
+}
+
+// place is what a test compares of a Manifest.
+var place = cmpopts.IgnoreUnexported(Manifest{})
+
+func TestReadManifests(t *testing.T) {
+	const stdin = "standard input"
+	agent := func(document int, field string) Manifest {
+		return Manifest{Ref: Ref{"", "agent"}, File: stdin, Document: document, Field: field}
+	}
+	other := strings.Replace(setYAML, "name: agent", "name: other\n  namespace: kube-system", 1)
+	indent := func(s string) string {
+		return "- " + strings.ReplaceAll(strings.TrimSuffix(s, "\n"), "\n", "\n  ") + "\n"
+	}
+	for _, tt := range []struct {
+		text string
+		want []Manifest
+		why  string
+	}{
+		{setYAML, []Manifest{agent(1, "")}, "a document is a manifest; it need not name a namespace"},
+		{"---\n# Source: a/b.yaml\n---\n# Source: a/c.yaml\n" + setYAML + "---\n", []Manifest{agent(1, "")}, "documents of comments alone are not counted"},
+		{nodeYAML + "---\n# Source: a/c.yaml\n" + setYAML + "---\n" + other, []Manifest{agent(2, ""), {Ref{"kube-system", "other"}, stdin, 3, "", nil}}, "other kinds are passed over, and counted"},
+		{"apiVersion: v1\nkind: List\nitems:\n" + indent(nodeYAML) + indent(setYAML), []Manifest{agent(1, "items[1]")}, "a list holds manifests"},
+		{"items:\n" + indent(nodeYAML) + indent(setYAML) + "apiVersion: v1\nkind: List\n", []Manifest{agent(1, "items[1]")}, "whatever comes first in it"},
+		{"apiVersion: apps/v1\nkind: DaemonSetList\nitems:\n" + indent(strings.TrimPrefix(setYAML, "apiVersion: apps/v1\nkind: DaemonSet\n")), []Manifest{agent(1, "items[0]")}, "an item of a typed list need not say what it is"},
+		{`[` + nodeJSON + `,{"apiVersion":"apps/v1","kind":"DaemonSet","metadata":{"name":"agent"},"spec":{"selector":{},"template":{"spec":{"containers":[{"name":"a"}]}}}}]`,
+			[]Manifest{agent(1, "[1]")}, "an array is a list"},
+		{"apiVersion: apps.kruise.io/v1alpha1\nkind: DaemonSet\nspec: {selector: [no]}\n---\n" + setYAML, []Manifest{agent(2, "")}, "somebody else's DaemonSet is another kind"},
+		{strings.Replace(setYAML, "name: agent", "name: agent\n  uid: u\n  resourceVersion: \"7\"\n  generation: 3\n  creationTimestamp: null\n  managedFields: [{manager: m}]", 1) + "status: {observedGeneration: 1}\n",
+			[]Manifest{agent(1, "")}, "what kubectl get wrote is a manifest"},
+		{nodeYAML + "  labels: {a: b}\n  labels: {a: b}\n---\n" + setYAML, []Manifest{agent(2, "")}, "another object may have a field twice, as charts do"},
+		{strings.Replace(setYAML, "- name: agent\n", "- name: agent\n        image: x\n", 1) + "---\n" + setYAML, nil, "a field that stands there twice is an error"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			got, err := readManifests(tt.text)
+			if (err != nil) != (tt.want == nil) {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, got, place); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestManifestOfALiveObject: what the API server wrote is no part of a manifest.
+func TestManifestOfALiveObject(t *testing.T) {
+	plain, err := readManifests(setYAML)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, add := range []string{
+		`uid: u`, `resourceVersion: "7"`, `generation: 3`, `creationTimestamp: "2026-11-20T12:00:00Z"`, `deletionTimestamp: "2026-11-20T12:00:00Z"`, `deletionGracePeriodSeconds: 0`,
+		`selfLink: /x`, `managedFields: [{manager: m}]`, `annotations: {kubectl.kubernetes.io/last-applied-configuration: "{}"}`, `annotations: {deprecated.daemonset.template.generation: "3"}`,
+		`annotations: {meta.helm.sh/release-name: r}`, "",
+	} {
+		live := strings.Replace(setYAML, "name: agent\n", "name: agent\n  "+add+"\n", 1)
+		got, err := readManifests(live + "status: {observedGeneration: 1}\n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(plain[0].raw), string(got[0].raw)); diff != "" {
+			t.Errorf("%s: (-want +got):\n%s", add, diff)
+		}
+	}
+}
+
+func TestBadManifests(t *testing.T) {
+	with := func(line, instead string) string {
+		if !strings.Contains(setYAML, line) {
+			t.Fatalf("no line %q", line)
+		}
+		return strings.Replace(setYAML, line, instead, 1)
+	}
+	for _, tt := range []struct{ text, want, why string }{
+		{"", "standard input: no DaemonSet, and no other object", "nothing"},
+		{nodeYAML + "---\n" + nodeYAML, "standard input: no DaemonSet, only 2 Node", "other kinds only"},
+		{"apiVersion: apps.kruise.io/v1alpha1\nkind: DaemonSet\nmetadata: {name: a}\n", "standard input: no DaemonSet, only 1 DaemonSet (apps.kruise.io/v1alpha1)", "somebody else's DaemonSet"},
+		{"apiVersion: v1\nkind: List\nitems: []\n", "standard input: no DaemonSet, and no other object", "an empty list"},
+		{"just words\n", "standard input: document 1: not a Kubernetes object: it is text", "prose"},
+		{"values:\n  image: x\n", "standard input: document 1: not a Kubernetes object: no kind", "a file of values"},
+		{with("apps/v1", "extensions/v1beta1"), "standard input: document 1: apiVersion: no server since v1.16 has a DaemonSet of extensions/v1beta1: make it one of apps/v1", "the oldest version"},
+		{with("apps/v1", "apps/v1beta2"), "standard input: document 1: apiVersion: no server since v1.16 has a DaemonSet of apps/v1beta2: make it one of apps/v1", "an old version"},
+		{with("apps/v1", "v1"), "standard input: document 1: apiVersion: there is no DaemonSet of v1: it is of apps/v1", "a wrong group"},
+		{with("apiVersion: apps/v1\n", ""), "standard input: document 1: apiVersion: missing: a DaemonSet is of apps/v1", "no version"},
+		{nodeYAML + "---\n" + with("image:", "imagePullPolcy: Always\n        image:"),
+			"standard input: document 2: spec.template.spec.containers[0].imagePullPolcy: there is no such field: did you mean imagePullPolicy?", "a typing error"},
+		{with("image:", "Image:"), "standard input: document 1: spec.template.spec.containers[0].Image: there is no such field: did you mean image?", "case matters"},
+		{with("  selector:", "  replicas: 3\n  selector:"), "standard input: document 1: spec.replicas: there is no such field", "a Deployment's field"},
+		{with("  selector:", "  updateStrategy: {rollingUpdate: {maxUnavailable: [1]}}\n  selector:"),
+			"standard input: document 1: spec.updateStrategy.rollingUpdate.maxUnavailable: must be a whole number or text, not a list", "a number that is a list"},
+		{with("image: acme/agent:1", "env: [{name: A, value: 1}]"), "standard input: document 1: spec.template.spec.containers[0].env[0].value: must be text, not a number", "a value without quotes"},
+		{with("image: acme/agent:1", "resources: {limits: {cpu: much}}"),
+			"standard input: document 1: spec.template.spec.containers[0].resources.limits[cpu]: must be a quantity such as 250m or 64Mi, not \"much\"", "a quantity that is none"},
+		{with("  selector:", "  minReadySeconds: \"5\"\n  selector:"), "standard input: document 1: spec.minReadySeconds: must be a whole number that fits, not text", "a number in quotes"},
+		{with("  name: agent\n", "  labels: {}\n"), "standard input: document 1: metadata.name: missing", "no name"},
+		{setYAML[:strings.Index(setYAML, "  selector")], "standard input: document 1: spec.selector: missing", "cut off before the selector"},
+		{setYAML[:strings.Index(setYAML, "      containers")], "standard input: document 1: spec.template.spec.containers: missing", "cut off before the containers"},
+		{with("- name: agent", "- command: [a]"), "standard input: document 1: spec.template.spec.containers[0].name: missing", "a container without a name"},
+		{with("      containers:", "      initContainers: [{}]\n      containers:"), "standard input: document 1: spec.template.spec.initContainers[0].name: missing", "an init container without one"},
+		{with("image: acme/agent:1", "env: [{value: x}]"), "standard input: document 1: spec.template.spec.containers[0].env[0].name: missing", "a variable without a name"},
+		{with("      containers:", "      volumes: [{emptyDir: {}}]\n      containers:"), "standard input: document 1: spec.template.spec.volumes[0].name: missing", "a volume without one"},
+		{setYAML[:strings.Index(setYAML, ": acme")], "standard input: document 1: yaml: line 15: could not find expected ':'", "cut off in a line"},
+		{dsJSON[:60], "standard input: document 1: ends in the middle of an object: the file is cut off", "JSON that was cut off"},
+		{nodeYAML + "---\nkind: [\n", "standard input: document 2: yaml: line 7: did not find expected node content", "another document is broken"},
+		{setYAML + "---\n" + setYAML, "standard input: document 2: metadata.name: daemonset agent stands there twice: also standard input, document 1", "one DaemonSet twice"},
+		{"apiVersion: v1\nkind: List\nitems: [" + dsJSON + ", {kind: DaemonSet, apiVersion: apps/v1, spec: [] }]",
+			"standard input: document 1: items[0].spec.template.spec.containers: missing", "an item of a list"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			got, err := readManifests(tt.text)
+			if e := (*InputError)(nil); !errors.As(err, &e) || err.Error() != tt.want {
+				t.Errorf("%v, error %v\nwant %s", got, err, tt.want)
+			}
+		})
+	}
+}
+
+func TestManifestFiles(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"all/b.yml": setYAML, "all/a.yaml": nodeYAML, "all/c.json": strings.Replace(`{"apiVersion":"apps/v1","kind":"DaemonSet","metadata":{"name":"c"},"spec":{"selector":{},"template":{"spec":{"containers":[{"name":"a"}]}}}}`, "'", "", -1),
+		"all/notes.txt": "just words", "all/deeper/d.yaml": "kind: [", "all/more.yaml/e.yaml": "kind: [", "values/values.yaml": "image: x\n",
+		"none/notes.txt": setYAML, "base/kustomization.yaml": "resources: [set.yaml]\nimages: [{name: acme/agent, newTag: \"9\"}]\n", "base/set.yaml": nodeYAML + "---\n" + setYAML,
+		"prod/kustomization.yaml": "resources: [../base]\nnamespace: prod\nnamePrefix: my-\n", "broken/kustomization.yaml": "resources: [gone.yaml]\n",
+		"typo/kustomization.yaml": "resources: [set.yaml]\n", "typo/set.yaml": strings.Replace(setYAML, "image:", "imagee:", 1),
+	} {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		write(t, path, []byte(text))
+	}
+	t.Chdir(dir)
+	for _, tt := range []struct {
+		files     []string
+		kustomize string
+		want      []Manifest
+		err, hint string // err: its beginning
+		why       string
+	}{
+		{files: []string{"all"}, want: []Manifest{{Ref{"", "agent"}, filepath.Join("all", "b.yml"), 1, "", nil}, {Ref{"", "c"}, filepath.Join("all", "c.json"), 1, "", nil}}, why: "a folder is its files of three endings, by name"},
+		{files: []string{filepath.Join("all", "a.yaml"), filepath.Join("all", "b.yml")}, want: []Manifest{{Ref{"", "agent"}, filepath.Join("all", "b.yml"), 1, "", nil}}, why: "one of the files has one"},
+		{files: []string{"all", "all"}, err: filepath.Join("all", "b.yml") + ": document 1: metadata.name: daemonset agent stands there twice", why: "a folder twice"},
+		{files: []string{"values"}, err: filepath.Join("values", "values.yaml") + ": document 1: not a Kubernetes object: no kind", why: "a chart is no folder of manifests"},
+		{files: []string{"none"}, err: "none: no file of this folder is named *.yaml, *.yml or *.json", why: "a folder of other files"},
+		{files: []string{"nowhere.yaml"}, err: "nowhere.yaml: no such file", why: "no such file"},
+		{files: []string{filepath.Join("all", "a.yaml")}, err: filepath.Join("all", "a.yaml") + ": no DaemonSet, only 1 Node", why: "a file without one"},
+		{files: []string{"https://example.com/ds.yaml"}, err: "https://example.com/ds.yaml: an address is not read", hint: "curl -fsSL https://example.com/ds.yaml | kubectl ds plan-rollout -f -", why: "an address"},
+		{files: []string{"base"}, err: filepath.Join("base", "kustomization.yaml") + ": document 1: not a Kubernetes object: no kind", hint: "kubectl ds plan-rollout -k base", why: "a kustomization is not read as files"},
+		{kustomize: "base", want: []Manifest{{Ref{"", "agent"}, "base", 1, "", nil}}, why: "a kustomization"},
+		{kustomize: "prod", want: []Manifest{{Ref{"prod", "my-agent"}, "prod", 1, "", nil}}, why: "one that stands on another"},
+		{files: []string{"all"}, kustomize: "prod", want: []Manifest{{Ref{"", "agent"}, filepath.Join("all", "b.yml"), 1, "", nil}, {Ref{"", "c"}, filepath.Join("all", "c.json"), 1, "", nil}, {Ref{"prod", "my-agent"}, "prod", 1, "", nil}}, why: "both"},
+		{kustomize: "broken", err: "broken: accumulating resources: accumulation err='accumulating resources from 'gone.yaml'", why: "a kustomization of a file that is not there"},
+		{kustomize: "typo", err: "typo: document 1: spec.template.spec.containers[0].imagee: there is no such field: did you mean image?", why: "a typing error in a kustomization"},
+		{kustomize: "all", err: "all: unable to find one of 'kustomization.yaml', 'kustomization.yml' or 'Kustomization' in directory", why: "a folder that is none"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			got, err := ReadManifests(background, tt.files, tt.kustomize, nil)
+			if diff := cmp.Diff(tt.want, got, place); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if tt.err == "" {
+				if err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			e := (*InputError)(nil)
+			if !errors.As(err, &e) || !strings.HasPrefix(err.Error(), tt.err) || e.Hint() != tt.hint {
+				t.Errorf("%v, hint %q\nwant %s, hint %q", err, e.Hint(), tt.err, tt.hint)
+			}
+		})
+	}
+	k, err := ReadManifests(background, nil, "base", nil)
+	if err != nil || !strings.Contains(string(k[0].raw), "acme/agent:9") {
+		t.Errorf("%v: the kustomization was not built", err)
+	}
+}

@@ -1,0 +1,244 @@
+package source
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+)
+
+// TestRecordedOverlays compares with what a real API server stored when these
+// manifests were applied, by kubectl and by a client that does as Helm 3:
+// TestManifests in test/e2e records it, when RECORD_OVERLAYS is set.
+func TestRecordedOverlays(t *testing.T) {
+	methods := map[string]Method{"kubectl apply": MethodLastApplied, "kubectl apply --server-side": MethodManagedFields, "helm": MethodManagedFields}
+	files, err := filepath.Glob(filepath.Join("testdata", "overlays", "*.json"))
+	if err != nil || len(files) < 5 {
+		t.Fatalf("%d recordings, %v", len(files), err)
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			raw, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var r struct {
+				Applier, File string
+				Live          *appsv1.DaemonSet
+				Steps         []struct {
+					Why      string
+					Manifest json.RawMessage
+					Spec     appsv1.DaemonSetSpec
+				}
+			}
+			if err := json.Unmarshal(raw, &r); err != nil {
+				t.Fatal(err)
+			}
+			read := func(files []string, in []byte) Manifest {
+				found, err := ReadManifests(background, files, "", bytes.NewReader(in))
+				if err != nil || len(found) != 1 {
+					t.Fatal(found, err)
+				}
+				found[0].Namespace = r.Live.Namespace
+				return found[0]
+			}
+			m := read([]string{filepath.Join("testdata", "manifests", r.File)}, nil)
+			same, method, err := Overlay(r.Live, m, "")
+			if err != nil || method != methods[r.Applier] {
+				t.Fatalf("method %s, error %v", method, err)
+			}
+			if diff := cmp.Diff(r.Live, same); diff != "" {
+				t.Errorf("the manifest that is live changes it (-live +got):\n%s", diff)
+			}
+			made, method, err := Overlay(nil, m, "")
+			if err != nil || method != MethodNew {
+				t.Fatalf("method %s, error %v", method, err)
+			}
+			if !equality.Semantic.DeepEqual(made.Spec, r.Live.Spec) {
+				t.Errorf("a new one is not as the server made it (-server +got):\n%s", cmp.Diff(r.Live.Spec, made.Spec))
+			}
+			for _, s := range r.Steps {
+				got, _, err := Overlay(r.Live, read([]string{"-"}, s.Manifest), "")
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !equality.Semantic.DeepEqual(got.Spec, s.Spec) {
+					t.Errorf("%s: (-server +got):\n%s", s.Why, cmp.Diff(s.Spec, got.Spec))
+				}
+			}
+			if len(r.Steps) < 3 {
+				t.Errorf("%d steps", len(r.Steps))
+			}
+		})
+	}
+}
+
+// liveSet is a live DaemonSet with all defaults. Its fields beyond them are those
+// of setYAML, an environment variable and a label.
+func liveSet(t *testing.T, change ...func(*appsv1.DaemonSet)) *appsv1.DaemonSet {
+	t.Helper()
+	found, err := readManifests(strings.Replace(setYAML, "image: acme/agent:1", "image: acme/agent:1\n        env: [{name: A, value: a}]", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ds, _, err := Overlay(nil, found[0], "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ds.Namespace, ds.UID, ds.Generation = "kube-system", "u", 7
+	ds.Labels = map[string]string{"was": "here"}
+	ds.Annotations = map[string]string{appsv1.DeprecatedTemplateGeneration: "7"}
+	for _, c := range change {
+		c(ds)
+	}
+	return ds
+}
+
+// lastApplied sets kubectl's annotation to a manifest.
+func lastApplied(t *testing.T, text string) func(*appsv1.DaemonSet) {
+	raw, err := yaml.YAMLToJSON([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(ds *appsv1.DaemonSet) { ds.Annotations[corev1.LastAppliedConfigAnnotation] = string(raw) }
+}
+
+// managed adds a manager of fields.
+func managed(manager string, op metav1.ManagedFieldsOperationType, minute int, fields string) func(*appsv1.DaemonSet) {
+	return func(ds *appsv1.DaemonSet) {
+		at := metav1.NewTime(noon.Add(time.Duration(minute) * time.Minute))
+		ds.ManagedFields = append(ds.ManagedFields, metav1.ManagedFieldsEntry{
+			Manager: manager, Operation: op, APIVersion: "apps/v1", Time: &at, FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(fields),
+		})
+	}
+}
+
+func TestOverlay(t *testing.T) {
+	const (
+		apply, update = metav1.ManagedFieldsOperationApply, metav1.ManagedFieldsOperationUpdate
+		container     = `"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"agent\"}":{".":{},"f:name":{},"f:image":{},`
+		env           = `"f:env":{"k:{\"name\":\"A\"}":{".":{},"f:name":{},"f:value":{}}}`
+		whole         = `{"f:metadata":{"f:labels":{"f:was":{}}},"f:spec":{"f:selector":{},` + container + env + `}}}}}}`
+		noEnv         = `{"f:spec":{"f:selector":{},` + container + `"f:imagePullPolicy":{}}}}}}}`
+		strategy      = `{"f:spec":{"f:selector":{},"f:updateStrategy":{"f:rollingUpdate":{".":{},"f:maxSurge":{},"f:maxUnavailable":{}},"f:type":{}}}}`
+		ofEnv         = `{"f:spec":{"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"agent\"}":{` + env + `}}}}}}`
+	)
+	before := strings.Replace(setYAML, "image: acme/agent:1", "image: acme/agent:1\n        env: [{name: A, value: a}]", 1)
+	before = strings.Replace(before, "name: agent\n", "name: agent\n  labels: {was: here}\n", 1)
+	both := func(c ...func(*appsv1.DaemonSet)) []func(*appsv1.DaemonSet) { return c }
+	noVariable := func(ds *appsv1.DaemonSet) { ds.Spec.Template.Spec.Containers[0].Env = nil }
+	noLabel := func(ds *appsv1.DaemonSet) { ds.Labels = nil }
+	onDelete := func(ds *appsv1.DaemonSet) { ds.Spec.UpdateStrategy.Type = appsv1.OnDeleteDaemonSetStrategyType }
+	byHand := strings.Replace(setYAML, "spec:\n  selector", "spec:\n  updateStrategy: {type: OnDelete}\n  selector", 1)
+	for _, tt := range []struct {
+		live   []func(*appsv1.DaemonSet)
+		text   string
+		method Method
+		want   []func(*appsv1.DaemonSet) // what becomes of live
+		why    string
+	}{
+		{nil, setYAML, MethodOverlay, nil, "who wrote what is not known: nothing is removed"},
+		{both(lastApplied(t, before)), setYAML, MethodLastApplied, both(noVariable, noLabel), "what was applied before and is not any more is removed"},
+		{both(lastApplied(t, setYAML)), setYAML, MethodLastApplied, nil, "what was never applied stays"},
+		{both(lastApplied(t, before), managed("helm", update, 1, noEnv)), setYAML, MethodLastApplied, both(noVariable, noLabel), "the annotation is asked first"},
+		{both(managed("kubectl", apply, 1, whole)), setYAML, MethodManagedFields, both(noVariable, noLabel), "what a server-side applier owns and applies no more is removed"},
+		{both(managed("kubectl", apply, 1, whole), managed("other", update, 2, ofEnv)), setYAML, MethodManagedFields, both(noLabel), "but not what somebody else owns as well"},
+		{both(managed("kubectl", apply, 1, noEnv), managed("kubectl-edit", update, 2, ofEnv)), setYAML, MethodManagedFields, nil, "nor what somebody else wrote"},
+		{both(managed("kubectl", apply, 2, noEnv), managed("helm", update, 9, whole)), setYAML, MethodManagedFields, nil, "one who applies goes before one who updates"},
+		{both(managed("helm", update, 9, whole), managed("kubectl", apply, 2, noEnv)), setYAML, MethodManagedFields, nil, "in whatever order they stand"},
+		{both(managed("flux", apply, 1, noEnv), managed("kubectl", apply, 2, whole)), setYAML, MethodManagedFields, both(noVariable, noLabel), "of two who apply the later one"},
+		{both(managed("kubectl", apply, 2, whole), managed("flux", apply, 1, noEnv)), setYAML, MethodManagedFields, both(noVariable, noLabel), "in whatever order"},
+		{both(managed("helm", update, 1, whole)), setYAML, MethodManagedFields, both(noVariable, noLabel), "one who updates is known by what he owns"},
+		{both(managed("helm", update, 1, whole), managed("kubectl-edit", update, 2, whole)), setYAML, MethodManagedFields, both(noVariable, noLabel), "one who edits does not apply"},
+		{both(managed("kubectl-create", update, 1, whole)), setYAML, MethodOverlay, nil, "nor does kubectl create, which keeps nothing"},
+		{both(managed("vpa", apply, 1, ofEnv)), setYAML, MethodOverlay, nil, "one who has a field is not the one who has the object"},
+		{both(managed("helm", update, 1, noEnv)), strings.Replace(setYAML, "        image: acme/agent:1\n", "        image: acme/agent\n", 1), MethodManagedFields,
+			both(func(ds *appsv1.DaemonSet) { ds.Spec.Template.Spec.Containers[0].Image = "acme/agent" }), "a default that the server recorded as an updater's own is not set anew"},
+		{both(managed("helm", update, 1, strategy)), byHand, MethodManagedFields, both(onDelete), "and stays where the rest of its object is default, too"},
+		{both(managed("helm", update, 1, strategy), onDelete), byHand, MethodManagedFields, nil, "even where it would be none now"},
+		{both(managed("helm", update, 1, strategy), func(ds *appsv1.DaemonSet) { ds.Spec.UpdateStrategy.RollingUpdate.MaxUnavailable.IntVal = 3 }), byHand, MethodManagedFields,
+			both(onDelete, func(ds *appsv1.DaemonSet) { ds.Spec.UpdateStrategy.RollingUpdate = nil }), "but one field that is none tells of an object that is gone"},
+		{both(managed("helm", update, 1, `{"f:spec":{"f:selector":{},"f:template":{"f:spec":{"f:serviceAccount":{},"f:serviceAccountName":{}}}}}`), func(ds *appsv1.DaemonSet) {
+			ds.Spec.Template.Spec.ServiceAccountName, ds.Spec.Template.Spec.DeprecatedServiceAccount = "sa", "sa"
+		}), setYAML, MethodManagedFields, nil, "the service account comes back from the copy of its name that the server made"},
+		{both(func(ds *appsv1.DaemonSet) { ds.Spec.Selector.MatchExpressions = []metav1.LabelSelectorRequirement{} }), setYAML, MethodOverlay, nil, "what is equal in meaning is left as it is"},
+		{both(func(ds *appsv1.DaemonSet) { ds.Spec.Template.Spec.NodeSelector = map[string]string{} }), strings.Replace(setYAML, "spec:\n  selector", "spec:\n  minReadySeconds: 5\n  selector", 1), MethodOverlay,
+			both(func(ds *appsv1.DaemonSet) { ds.Spec.MinReadySeconds = 5 }), "the template, too, when something else changes"},
+		{both(lastApplied(t, before)), strings.Replace(before, "value: a", "value: b", 1), MethodLastApplied,
+			both(func(ds *appsv1.DaemonSet) { ds.Spec.Template.Spec.Containers[0].Env[0].Value = "b" }), "what has another value gets it"},
+		{nil, strings.Replace(setYAML, "spec:\n  selector", "spec:\n  minReadySeconds: 5\n  updateStrategy: {type: OnDelete}\n  selector", 1), MethodOverlay,
+			both(func(ds *appsv1.DaemonSet) {
+				ds.Spec.MinReadySeconds = 5
+				ds.Spec.UpdateStrategy.Type = appsv1.OnDeleteDaemonSetStrategyType
+			}), "outside the template too; what is of no use any more stays"},
+		{both(func(ds *appsv1.DaemonSet) {
+			ds.Labels["app.kubernetes.io/managed-by"], ds.Annotations["meta.helm.sh/release-name"] = "Helm", "r"
+		}, managed("helm", update, 1, `{"f:metadata":{"f:annotations":{"f:meta.helm.sh/release-name":{}},"f:labels":{"f:app.kubernetes.io/managed-by":{},"f:was":{}}},"f:spec":{"f:selector":{}}}`)),
+			setYAML, MethodManagedFields, both(func(ds *appsv1.DaemonSet) { delete(ds.Labels, "was") }), "what Helm adds to its templates stays"},
+		{both(managed("helm", apply, 1, `{"f:metadata":{"f:annotations":{"f:meta.helm.sh/release-name":{}}},"f:spec":{"f:selector":{}}}`), func(ds *appsv1.DaemonSet) { ds.Annotations["meta.helm.sh/release-name"] = "r" }),
+			setYAML, MethodManagedFields, nil, "so it does of a Helm that applies"},
+		{nil, strings.Replace(setYAML, "name: agent\n", "name: agent\n  labels: {a: b}\n  annotations: {"+appsv1.DeprecatedTemplateGeneration+": \"1\", c: d}\n", 1), MethodOverlay,
+			both(func(ds *appsv1.DaemonSet) { ds.Labels["a"], ds.Annotations["c"] = "b", "d" }), "labels and annotations are added, and the server's own is not set"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			live := liveSet(t, tt.live...)
+			untouched := live.DeepCopy()
+			found, err := readManifests(tt.text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			raw := string(found[0].raw)
+			got, method, err := Overlay(live, found[0], "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := liveSet(t, append(tt.live, tt.want...)...)
+			if diff := cmp.Diff(want, got); diff != "" || method != tt.method {
+				t.Errorf("method %s, want %s (-want +got):\n%s", method, tt.method, diff)
+			}
+			if !equality.Semantic.DeepEqual(live, untouched) || string(found[0].raw) != raw {
+				t.Error("the input was changed")
+			}
+		})
+	}
+}
+
+func TestOverlayErrors(t *testing.T) {
+	found, err := readManifests(nodeYAML + "---\napiVersion: v1\nkind: List\nitems:\n- " + strings.ReplaceAll(setYAML, "\n", "\n  "))
+	if err != nil {
+		t.Fatal(err)
+	}
+	twice, err := readManifests(strings.Replace(setYAML, "image:", "env: [{name: A}, {name: A}]\n        image:", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		m         Manifest
+		live      func(*appsv1.DaemonSet)
+		want, why string
+	}{
+		{found[0], func(ds *appsv1.DaemonSet) { ds.Annotations[corev1.LastAppliedConfigAnnotation] = "{cut" },
+			"standard input: document 2: items[0]: the annotation kubectl.kubernetes.io/last-applied-configuration of the live daemonset is not JSON", "an annotation that is damaged"},
+		{twice[0], managed("kubectl", metav1.ManagedFieldsOperationApply, 1, `{"f:spec":{"f:selector":{}}}`),
+			"standard input: document 1: failed to create typed patch object (kube-system/agent; apps/v1, Kind=DaemonSet): .spec.template.spec.containers[name=\"agent\"].env: duplicate entries for key [name=\"A\"]",
+			"what server-side apply refuses"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			got, _, err := Overlay(liveSet(t, tt.live), tt.m, "")
+			if e := (*InputError)(nil); !errors.As(err, &e) || err.Error() != tt.want {
+				t.Errorf("%v, error %v\nwant %s", got, err, tt.want)
+			}
+		})
+	}
+}
