@@ -21,6 +21,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
@@ -30,6 +31,8 @@ const root = ".."
 var documents = map[string]reflect.Type{
 	"Explanation":     reflect.TypeFor[explain.Explanation](),
 	"ExplanationList": reflect.TypeFor[explain.List](),
+	"RolloutPlan":     reflect.TypeFor[plan.Plan](),
+	"RolloutPlanList": reflect.TypeFor[plan.List](),
 	"Snapshot":        reflect.TypeFor[writtenSnapshot](),
 }
 
@@ -57,6 +60,7 @@ type object map[string]any
 var codeTables = map[string][]string{
 	"daemonset.Reason": {
 		"Placement", "Columns", "Problems", "Differences", "The next sync", "Creates and deletes", "Waits and errors", "Revisions removed", "Pods that no rule counts",
+		"Warnings of a plan", "Why a rollout does not complete",
 	},
 	"cause.Severity":           {"Severities"},
 	"daemonset.AssumptionCode": {"Assumptions"},
@@ -68,24 +72,27 @@ var codeTables = map[string][]string{
 	"daemonset.StepKind":       {"Steps"},
 	"daemonset.UpdatedBy":      {"Updated by"},
 	"explain.VerdictCode":      {"Verdicts"},
+	"plan.NodeChangeKind":      {"Changes of nodes"},
+	"plan.OutcomeCode":         {"Outcomes"},
+	"plan.Subject":             {"Subjects"},
+	"plan.UnblockCode":         {"Ways out"},
 	"snapshot.Consequence":     {"Consequences"},
 	"snapshot.VersionSource":   {"Version sources"},
 	"snapshot.What":            {"Parts"},
 	"snapshot.Why":             {"Why a part was not read"},
 }
 
+// unwritten are types whose values stand in no document.
+var unwritten = map[string]string{
+	"plan.HappeningKind": "what --watch tells of a rollout is text",
+	"plan.End":           "what --watch tells of a rollout is text",
+}
+
 // TestFields: every field has a row, of its type, and every row a field.
 func TestFields(t *testing.T) {
 	page := readPage(t, "output.md")
 	for name, document := range documents {
-		rows := map[string]string{} // field to type
-		for _, r := range page.rows(t, name) {
-			field := code(t, r["Field"])
-			if _, twice := rows[field]; twice {
-				t.Errorf("%s: %s has two rows", name, field)
-			}
-			rows[field] = r["Type"]
-		}
+		rows := page.fields(t, name)
 		fields := fieldsOf(document, "")
 		used := map[string]bool{}
 		for _, f := range fields {
@@ -112,6 +119,36 @@ func TestFields(t *testing.T) {
 			}
 		}
 	}
+}
+
+// fields returns the rows of a document, field to type. What a row takes from
+// another document, as "as `Explanation.next`", is put in its place.
+func (p *page) fields(t *testing.T, document string) map[string]string {
+	t.Helper()
+	rows := map[string]string{}
+	for _, r := range p.rows(t, document) {
+		field := code(t, r["Field"])
+		if _, twice := rows[field]; twice {
+			t.Errorf("%s: %s has two rows", document, field)
+		}
+		rows[field] = r["Type"]
+	}
+	for field, is := range rows {
+		word, as, _ := strings.Cut(is, ", as ")
+		other, path, elsewhere := strings.Cut(strings.Trim(as, "`"), ".")
+		if !elsewhere || documents[other] == nil {
+			continue
+		}
+		rows[field] = word
+		for at, is := range p.fields(t, other) {
+			inside, found := strings.CutPrefix(at, path)
+			if !found || inside == "" || inside[0] != '.' && inside[0] != '[' {
+				continue
+			}
+			rows[field+inside] = strings.Replace(is, ", as `"+path, ", as `"+field, 1)
+		}
+	}
+	return rows
 }
 
 // kubernetes is the type of a field that is an object of the Kubernetes API.
@@ -146,7 +183,11 @@ func fieldsOf(t reflect.Type, prefix string) []field {
 		f := t.Field(i)
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if f.Anonymous && name == "" {
-			out = append(out, fieldsOf(f.Type, prefix)...)
+			for _, inside := range fieldsOf(inner(f.Type), prefix) {
+				if !slices.ContainsFunc(out, func(o field) bool { return o.path == inside.path }) { // the outer one is written
+					out = append(out, inside)
+				}
+			}
 			continue
 		}
 		word := wordFor(f.Type)
@@ -155,7 +196,7 @@ func fieldsOf(t reflect.Type, prefix string) []field {
 		}
 		at := prefix + name
 		out = append(out, field{at, word, f.Type})
-		if in := inner(f.Type); in.Kind() == reflect.Struct && in != reflect.TypeFor[time.Time]() && !foreign(in) && in != reflect.TypeFor[explain.Explanation]() {
+		if in := inner(f.Type); in.Kind() == reflect.Struct && in != reflect.TypeFor[time.Time]() && !foreign(in) && !isDocument(in) {
 			if f.Type.Kind() == reflect.Slice {
 				at += "[]"
 			}
@@ -163,6 +204,16 @@ func fieldsOf(t reflect.Type, prefix string) []field {
 		}
 	}
 	return out
+}
+
+// isDocument tells a type that has a section of its own.
+func isDocument(t reflect.Type) bool {
+	for _, d := range documents {
+		if t == d {
+			return true
+		}
+	}
+	return false
 }
 
 func wordFor(t reflect.Type) string {
@@ -192,6 +243,8 @@ func wordFor(t reflect.Type) string {
 		return "string"
 	case reflect.Int, reflect.Int32, reflect.Int64:
 		return "integer"
+	case reflect.Float64:
+		return "number"
 	case reflect.Bool:
 		return "boolean"
 	}
@@ -214,7 +267,7 @@ func inner(t reflect.Type) reflect.Type {
 func TestCodes(t *testing.T) {
 	page, source := readPage(t, "output.md"), readSource(t)
 	for kind := range source.codes {
-		if codeTables[kind] == nil {
+		if codeTables[kind] == nil && unwritten[kind] == "" {
 			t.Errorf("no section for the values of %s", kind)
 		}
 	}
@@ -245,9 +298,10 @@ func TestCodes(t *testing.T) {
 func TestLists(t *testing.T) {
 	source := readSource(t)
 	for kind, list := range map[string][]string{
-		"daemonset.Reason":         texts(slices.Concat(daemonset.Reasons, explain.Reasons)),
+		"daemonset.Reason":         texts(slices.Concat(daemonset.Reasons, explain.Reasons, plan.WarningCodes, []daemonset.Reason{plan.Endless, plan.Unfilled})),
 		"cause.Severity":           texts(cause.Severities),
-		"daemonset.AssumptionCode": texts(daemonset.Assumptions),
+		"daemonset.AssumptionCode": texts(slices.Concat(daemonset.Assumptions, plan.Assumptions)),
+		"plan.OutcomeCode":         texts(plan.OutcomeCodes),
 		"daemonset.Slot":           texts(daemonset.Slots),
 		"explain.VerdictCode":      texts(explain.VerdictCodes),
 		"snapshot.What":            texts(snapshot.Whats),
@@ -271,7 +325,7 @@ func TestOrders(t *testing.T) {
 	for section, want := range map[string][]string{
 		"Verdicts":    texts(explain.VerdictCodes),
 		"Parts":       texts(snapshot.Whats),
-		"Assumptions": texts(daemonset.Assumptions),
+		"Assumptions": texts(slices.Concat(daemonset.Assumptions, plan.Assumptions)),
 		"Problems":    source.problemOrder,
 	} {
 		var got []string
@@ -469,7 +523,7 @@ func readSource(t *testing.T) *source {
 	for _, name := range order {
 		s.problemOrder = append(s.problemOrder, byName[name])
 	}
-	for _, list := range []string{"daemonset.Reason", "cause.Severity", "daemonset.AssumptionCode", "daemonset.Slot", "explain.VerdictCode", "snapshot.What"} {
+	for _, list := range []string{"daemonset.Reason", "cause.Severity", "daemonset.AssumptionCode", "daemonset.Slot", "explain.VerdictCode", "plan.OutcomeCode", "snapshot.What"} {
 		for i := range s.codes[list] {
 			s.codes[list][i].listed = true
 		}
@@ -514,7 +568,7 @@ func (s *source) constants(f *ast.File, n *ast.ValueSpec, byName map[string]stri
 	if !strings.Contains(kind, ".") {
 		kind = f.Name.Name + "." + kind
 	}
-	if !strings.HasPrefix(kind, "daemonset.") && !strings.HasPrefix(kind, "cause.") && !strings.HasPrefix(kind, "explain.") && !strings.HasPrefix(kind, "snapshot.") {
+	if !strings.HasPrefix(kind, "daemonset.") && !strings.HasPrefix(kind, "cause.") && !strings.HasPrefix(kind, "explain.") && !strings.HasPrefix(kind, "snapshot.") && !strings.HasPrefix(kind, "plan.") {
 		return
 	}
 	value, _ := strconv.Unquote(lit.Value)

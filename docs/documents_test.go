@@ -20,33 +20,17 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
 // TestDocuments holds real documents against the page: that what is there is
 // as the page says, and that all that the page says is there sometimes.
 func TestDocuments(t *testing.T) {
-	page := readPage(t, "output.md")
-	r := &reader{page: page, rows: map[string]string{}, tables: map[string]map[string]map[string]string{}, keys: map[string]string{}, seen: map[string]bool{}, said: map[string]bool{}}
-	for _, row := range page.rows(t, "Explanation") {
-		r.rows[code(t, row["Field"])] = row["Type"]
-	}
-	for _, row := range page.rows(t, "Problems") {
-		r.order = append(r.order, code(t, row["Code"]))
-	}
-	for _, row := range page.rows(t, "Keys of facts") {
-		r.keys[code(t, row["Key"])] = row["Type"]
-	}
-	for _, sections := range codeTables {
-		for _, s := range sections {
-			r.tables[s] = map[string]map[string]string{}
-			for _, row := range page.rows(t, s) {
-				r.tables[s][strings.Trim(code(t, row["Code"]), `"`)] = row
-			}
-		}
-	}
+	r := newReader(t, "Explanation")
 	for name, s := range states(t) {
 		t.Run(name, func(t *testing.T) {
 			st := stateOf(t, s)
@@ -72,6 +56,212 @@ func TestDocuments(t *testing.T) {
 		})
 	}
 	r.unseen(t)
+}
+
+// newReader returns a reader of one kind of document.
+func newReader(t *testing.T, document string) *reader {
+	t.Helper()
+	page := readPage(t, "output.md")
+	r := &reader{
+		page: page, rows: page.fields(t, document), tables: map[string]map[string]map[string]string{},
+		keys: map[string]string{}, seen: map[string]bool{}, said: map[string]bool{},
+	}
+	for _, row := range page.rows(t, "Problems") {
+		r.order = append(r.order, code(t, row["Code"]))
+	}
+	for _, row := range page.rows(t, "Keys of facts") {
+		r.keys[code(t, row["Key"])] = row["Type"]
+	}
+	for _, sections := range codeTables {
+		for _, s := range sections {
+			r.tables[s] = map[string]map[string]string{}
+			for _, row := range page.rows(t, s) {
+				r.tables[s][strings.Trim(code(t, row["Code"]), `"`)] = row
+			}
+		}
+	}
+	return r
+}
+
+// TestPlans does for RolloutPlan what TestDocuments does for Explanation.
+func TestPlans(t *testing.T) {
+	r := newReader(t, "RolloutPlan")
+	for name, p := range plans(t) {
+		t.Run(name, func(t *testing.T) {
+			r.plan(t, p)
+			raw, err := json.Marshal(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var document any
+			if err := json.Unmarshal(raw, &document); err != nil {
+				t.Fatal(err)
+			}
+			r.value(t, "", document)
+		})
+	}
+	for _, s := range []string{"Subjects", "Changes of nodes", "Outcomes", "Why a rollout does not complete", "Ways out", "Warnings of a plan", "Assumptions"} {
+		for c := range r.tables[s] {
+			if !r.seen[s+" "+c] && rare[s+" "+c] == "" {
+				t.Errorf("%s: no document had %s", s, c)
+			}
+			for _, key := range keysOf(r.tables[s][c]["Facts"]) {
+				if !r.seen[s+" "+c+" "+key] {
+					t.Errorf("%s: %s: no document had %s", s, c, key)
+				}
+			}
+		}
+	}
+}
+
+// rare are what no state here gives, and why that is so.
+var rare = map[string]string{
+	"Why a rollout does not complete VanishedNodeInSurge": "pods of vanished nodes are taken to be collected",
+	"Why a rollout does not complete Unfilled":            "the controller fills nodes unless it is refused",
+	"Ways out MaxSurge":                                   "a node that holds maxSurge keeps its old pod, however many may surge",
+}
+
+// plan checks the codes and facts of a plan, and what the page promises of its
+// lists and numbers.
+func (r *reader) plan(t *testing.T, p *plan.Plan) {
+	t.Helper()
+	r.facts(t, string(p.Subject), nil, "Subjects")
+	r.step(t, &p.Next)
+	var order []string
+	for _, row := range r.page.rows(t, "Assumptions") {
+		order = append(order, code(t, row["Code"]))
+	}
+	for _, a := range p.Assumptions {
+		r.facts(t, string(a.Code), nil, "Assumptions")
+	}
+	for i := 1; i < len(p.Assumptions); i++ {
+		if x, y := string(p.Assumptions[i-1].Code), string(p.Assumptions[i].Code); slices.Index(order, x) > slices.Index(order, y) {
+			r.errorf(t, "assumptions: %s before %s, which is not the order of the table", x, y)
+		}
+	}
+	for _, w := range p.Warnings {
+		r.facts(t, string(w.Code), w.Facts, "Warnings of a plan")
+	}
+	for _, l := range [][]plan.PlacementNode{p.Placement.Gain, p.Placement.Lose} {
+		for _, n := range l {
+			r.facts(t, string(n.Verdict.Reason), n.Verdict.Facts, "Placement")
+		}
+		if !slices.IsSortedFunc(l, func(a, b plan.PlacementNode) int { return strings.Compare(a.Node, b.Node) }) {
+			r.errorf(t, "placement: not in order")
+		}
+	}
+	if c := p.Change; c != nil {
+		for _, n := range c.Nodes {
+			r.facts(t, string(n.Kind), nil, "Changes of nodes")
+		}
+		if !slices.IsSortedFunc(c.Fields, func(a, b plan.FieldDiff) int { return strings.Compare(a.Path, b.Path) }) {
+			r.errorf(t, "change.fields: not in order: %v", c.Fields)
+		}
+	}
+	r.forecast(t, &p.Forecast)
+	if p.IfTemplateChanged != nil {
+		r.forecast(t, p.IfTemplateChanged)
+	}
+	if p.IfTemplateChanged != nil && p.Subject != plan.SubjectNothing {
+		r.errorf(t, "subject %s, and ifTemplateChanged", p.Subject)
+	}
+}
+
+func (r *reader) forecast(t *testing.T, f *plan.Forecast) {
+	t.Helper()
+	o := &f.Outcome
+	r.facts(t, string(o.Code), nil, "Outcomes")
+	if o.Reason != "" {
+		r.facts(t, string(o.Reason), nil, "Why a rollout does not complete")
+		if meaning := r.tables["Why a rollout does not complete"][string(o.Reason)]["Meaning"]; !strings.HasPrefix(meaning, string(o.Code)+": ") {
+			r.errorf(t, "outcome %s of reason %s, on the page %q", o.Code, o.Reason, meaning)
+		}
+	}
+	if fine := o.Code == plan.Completes || o.Code == plan.NothingToDo; fine != (o.Reason == "") {
+		r.errorf(t, "outcome %s has reason %q", o.Code, o.Reason)
+	}
+	for _, h := range o.Holders {
+		r.facts(t, string(h.Code), h.Facts, "Problems")
+		r.severity(t, h.Code, h.Severity)
+	}
+	if !slices.IsSortedFunc(o.Holders, func(a, b plan.Holder) int { return strings.Compare(a.Node, b.Node) }) {
+		r.errorf(t, "outcome.holders: not in order")
+	}
+	for _, u := range o.Unblock {
+		r.facts(t, string(u.Code), nil, "Ways out")
+		if o.Code != plan.Stalls {
+			r.errorf(t, "a way out of %s", o.Code)
+		}
+	}
+	if d := o.Duration; d != nil && (d.Optimistic > d.Expected || d.Expected > d.Pessimistic || o.Code != plan.Completes) {
+		r.errorf(t, "%s in %v", o.Code, *d)
+	}
+	for _, l := range f.Limits {
+		r.facts(t, string(l.Code), nil, "Outcomes")
+	}
+}
+
+// plans are those of the states after a change of the template, and of those
+// that show what else there is.
+func plans(t *testing.T) map[string]*plan.Plan {
+	t.Helper()
+	all := map[string]*plan.Plan{}
+	add := func(name string, s *snapshot.Snapshot, c *plan.Change, o plan.Options) {
+		p, err := plan.Make(s, c, o)
+		if err != nil {
+			if !strings.HasPrefix(name, "seed ") {
+				t.Errorf("%s: %v", name, err)
+			}
+			return
+		}
+		all[name] = p
+	}
+	start, end := 41*time.Second, 3*time.Second
+	for name, s := range states(t) {
+		add(name, s, nil, plan.Options{GroupBy: corev1.LabelTopologyZone})
+		if strings.HasPrefix(name, "seed ") && strings.HasSuffix(name, "0") { // a plan takes longer than an explanation
+			add(name+", restarted", s, &plan.Change{Restart: true}, plan.Options{Starts: []time.Duration{start}, Termination: &end})
+		}
+	}
+	grid, node, pod, daemonSet, edit := dstest.State, dstest.Node, dstest.Pod, dstest.DaemonSet, dstest.Edit
+	down := func(name string) dstest.Option {
+		return node(name, func(n *corev1.Node) {
+			n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionUnknown, LastTransitionTime: ago(time.Hour), LastHeartbeatTime: ago(time.Hour)}}
+		})
+	}
+	port := daemonSet(func(ds *appsv1.DaemonSet) {
+		ds.Spec.Template.Spec.Containers[0].Ports = []corev1.ContainerPort{{HostPort: 80, ContainerPort: 80}}
+	})
+	restart := &plan.Change{Restart: true}
+	add("budget spent", grid("N N N N", down("n0")), restart, plan.Options{})
+	add("surge spent", grid("O O/n O O", dstest.MaxSurge("1"), down("n1")), nil, plan.Options{})
+	add("surge ports", grid("N N N", dstest.MaxSurge("1"), port), restart, plan.Options{})
+	add("on delete", grid("O N", dstest.OnDelete()), &plan.Change{Strategy: "RollingUpdate"}, plan.Options{})
+	add("nothing", grid("N N N"), nil, plan.Options{Starts: []time.Duration{start}})
+	add("minimum", grid("N N N", dstest.MinReadySeconds(60)), restart, plan.Options{Starts: []time.Duration{start}})
+	add("revision fails", grid("n O O O", pod("p0", func(p *corev1.Pod) {
+		p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "agent", RestartCount: 7, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}}}
+	})), nil, plan.Options{})
+	add("empty hash", grid("N N", edit(func(s *snapshot.Snapshot) {
+		for i := range s.Revisions {
+			delete(s.Revisions[i].Labels, appsv1.ControllerRevisionHashLabelKey)
+		}
+		delete(s.DaemonSet.Annotations, appsv1.DeprecatedTemplateGeneration)
+	})), nil, plan.Options{})
+	taint := &corev1.Taint{Key: "a", Effect: corev1.TaintEffectNoExecute}
+	add("nodes", grid("N N N N"), &plan.Change{Nodes: []plan.NodeEdit{
+		{Kind: plan.NodeTaint, Which: "n0", Taint: taint}, {Kind: plan.NodeUntaint, Which: "n0", Taint: taint},
+		{Kind: plan.NodeLabel, Which: "n0", Key: "a", Value: "b"}, {Kind: plan.NodeUnlabel, Which: "n0", Key: "a"},
+		{Kind: plan.NodeCordon, Which: "n1"}, {Kind: plan.NodeUncord, Which: "n1"}, {Kind: plan.NodeDown, Which: "n2"},
+		{Kind: plan.NodeRemove, Which: "n3"}, {Kind: plan.NodeAdd, Which: "n1", Count: 2},
+	}}, plan.Options{})
+	fresh := grid("- - -", daemonSet(func(ds *appsv1.DaemonSet) { ds.UID = "" }), edit(func(s *snapshot.Snapshot) { s.Revisions = nil }))
+	p, err := plan.New(fresh, "New", plan.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all["new"] = p
+	return all
 }
 
 // TestSnapshot: the page describes the Snapshot as Encode writes it.
@@ -157,13 +347,13 @@ func (r *reader) value(t *testing.T, at string, v any) {
 		if _, err := time.Parse(time.RFC3339, v); word == "time" && (err != nil || !strings.HasSuffix(v, "Z")) {
 			r.errorf(t, "%s: %q is no time in UTC", at, v)
 		}
-		if word == "code" && v == "" && !strings.HasSuffix(at, ".updatedBy") {
+		if word == "code" && v == "" && !strings.HasSuffix(at, ".updatedBy") && !strings.HasSuffix(strings.ToLower(at), "outcome.reason") {
 			r.errorf(t, "%s: somebody forgot to give a code", at)
 		}
 	case bool:
 		ok = word == "boolean"
 	case float64:
-		ok = word == "integer" && v == float64(int64(v))
+		ok = word == "number" || word == "integer" && v == float64(int64(v))
 	case []any:
 		ok = strings.HasPrefix(word, "list of ")
 		for _, e := range v {
@@ -330,7 +520,7 @@ func (r *reader) orders(t *testing.T, e *explain.Explanation) {
 	}
 }
 
-var severities = []explain.Severity{explain.Error, explain.Warning, explain.Info}
+var severities = []cause.Severity{cause.Error, cause.Warning, cause.Info}
 
 // facts checks a code and its facts against the sections that may list it.
 func (r *reader) facts(t *testing.T, c string, f daemonset.Facts, sections ...string) {
@@ -408,7 +598,7 @@ func wordForFact(v any) string {
 	return fmt.Sprintf("%T", v)
 }
 
-func (r *reader) severity(t *testing.T, c daemonset.Reason, s explain.Severity) {
+func (r *reader) severity(t *testing.T, c daemonset.Reason, s cause.Severity) {
 	t.Helper()
 	cell := r.tables["Problems"][string(c)]["Severity"]
 	if !slices.Contains(strings.FieldsFunc(cell, func(r rune) bool { return r == ' ' || r == ',' }), string(s)) {

@@ -59,11 +59,12 @@ func arguments(args []string) []string {
 type exitStatus int
 
 const (
-	moving      exitStatus = 2
-	stuck       exitStatus = 3
-	degraded    exitStatus = 4
-	inPart      exitStatus = 5
-	interrupted            = 130
+	moving         exitStatus = 2
+	stuck          exitStatus = 3
+	degraded       exitStatus = 4
+	inPart         exitStatus = 5
+	conditionHolds exitStatus = 6 // one of --fail-on
+	interrupted               = 130
 )
 
 func (s exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(s)) }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -105,7 +106,7 @@ func (o *explainOptions) run(ctx context.Context, args []string) error {
 		return err
 	}
 	if len(items) == 0 && (format == view.Text || format == view.Wide) {
-		fmt.Fprintln(o.ErrOut, o.nothing())
+		fmt.Fprintln(o.ErrOut, o.nothing(&o.choice, "explain"))
 		return nil
 	}
 	if err := o.print(items, format, style); err != nil {
@@ -170,22 +171,6 @@ func (o *explainOptions) print(items []*explain.Explanation, format view.Format,
 	return nil
 }
 
-// nothing says that there is no DaemonSet, and where else to look.
-func (o *explainOptions) nothing() string {
-	if o.allNamespaces || len(o.from) > 0 && *o.config.Namespace == "" {
-		return "No DaemonSets found."
-	}
-	namespace := *o.config.Namespace
-	if len(o.from) == 0 {
-		namespace, _, _ = o.config.ToRawKubeConfigLoader().Namespace()
-	}
-	found := fmt.Sprintf("No DaemonSets found in namespace %s.", view.Clean(namespace))
-	if try := view.Again("-A", o.from); try != "" {
-		found += " Try: " + try
-	}
-	return found
-}
-
 // status is the exit status that the verdicts ask for.
 func (o *explainOptions) status(items []*explain.Explanation) error {
 	if !o.exitCode {
@@ -203,11 +188,8 @@ func (o *explainOptions) status(items []*explain.Explanation) error {
 		case explain.Unknown:
 			holds[inPart] = true
 		}
-		for _, g := range e.Snapshot.Gaps {
-			// A guess at the clock or the version, words that are missing, and lists of two moments still answer in full.
-			if g.Why != snapshot.Moved && slices.Contains([]snapshot.What{snapshot.Nodes, snapshot.Pods, snapshot.Revisions}, g.What) {
-				holds[inPart] = true
-			}
+		if inPartOnly(e.Snapshot.Gaps) {
+			holds[inPart] = true
 		}
 	}
 	for _, s := range []exitStatus{stuck, degraded, inPart, moving} {
@@ -216,6 +198,15 @@ func (o *explainOptions) status(items []*explain.Explanation) error {
 		}
 	}
 	return nil
+}
+
+// inPartOnly tells whether a part is missing that answers rest on. A guess at
+// the clock or the version, words that are missing, and lists of two moments
+// still answer in full.
+func inPartOnly(gaps []daemonset.Gap) bool {
+	return slices.ContainsFunc(gaps, func(g daemonset.Gap) bool {
+		return g.Why != snapshot.Moved && slices.Contains([]snapshot.What{snapshot.Nodes, snapshot.Pods, snapshot.Revisions}, g.What)
+	})
 }
 
 // knownNodes refuses the name of a node that no DaemonSet's State knows, with
@@ -245,7 +236,9 @@ func knownNodes(asked []string, states []*daemonset.State) error {
 	return nil
 }
 
-// styleOf decides once what is known of the place where the answer goes.
+// styleOf decides once what is known of the place where the answer goes. Where
+// that is no terminal, lines are as long as they are, unless COLUMNS says
+// otherwise.
 func styleOf(out io.Writer, color string) (view.Style, error) {
 	var s view.Style
 	switch color {
@@ -261,6 +254,8 @@ func styleOf(out io.Writer, color string) (view.Style, error) {
 		if width, _, err := term.GetSize(int(f.Fd())); err == nil {
 			s.Width = width
 		}
+	} else if columns, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && columns > 0 {
+		s.Width = columns
 	}
 	return s, nil
 }

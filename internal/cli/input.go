@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
@@ -57,6 +58,7 @@ type reader interface {
 	Read(context.Context, source.Ref) (*snapshot.Snapshot, error)
 	ReadAll(context.Context, source.Filter) ([]*snapshot.Snapshot, error)
 	Names(context.Context, string) ([]string, error)
+	ReadFor(context.Context, *appsv1.DaemonSet) (*snapshot.Snapshot, error)
 }
 
 // open returns the reader and the namespace that was asked for. In a dump
@@ -114,16 +116,25 @@ func without(s *snapshot.Snapshot, what snapshot.What) *snapshot.Snapshot {
 	return &c
 }
 
-// state returns the Snapshot as asked does, with the newest version known
-// where nothing tells, and the State of it.
-func (in *input) state(s *snapshot.Snapshot) (*snapshot.Snapshot, *daemonset.State, error) {
+// ruled returns the Snapshot as asked does, with the newest version known
+// where nothing tells, and the rules of that version.
+func (in *input) ruled(s *snapshot.Snapshot) (*snapshot.Snapshot, daemonset.Profile, error) {
 	s = in.asked(s)
 	if s.KubernetesVersion == "" {
 		s = s.Under(daemonset.Newest, snapshot.VersionDefault)
 	}
 	profile, err := daemonset.ForVersion(s.KubernetesVersion)
 	if err != nil {
-		return nil, nil, hinted{err, "choose the rules with --kubernetes-version " + daemonset.Newest}
+		return nil, profile, hinted{err, "choose the rules with --kubernetes-version " + daemonset.Newest}
+	}
+	return s, profile, nil
+}
+
+// state returns the Snapshot as ruled does, and the State of it.
+func (in *input) state(s *snapshot.Snapshot) (*snapshot.Snapshot, *daemonset.State, error) {
+	s, profile, err := in.ruled(s)
+	if err != nil {
+		return nil, nil, err
 	}
 	st, err := daemonset.New(s, profile)
 	return s, st, err
@@ -140,6 +151,22 @@ func (in *input) gaps(lists ...[]daemonset.Gap) {
 			}
 		}
 	}
+}
+
+// nothing says that there is no DaemonSet, and where else a command may look.
+func (in *input) nothing(ch *choice, command string) string {
+	if ch.allNamespaces || len(in.from) > 0 && *in.config.Namespace == "" {
+		return "No DaemonSets found."
+	}
+	namespace := *in.config.Namespace
+	if len(in.from) == 0 {
+		namespace, _, _ = in.config.ToRawKubeConfigLoader().Namespace()
+	}
+	found := fmt.Sprintf("No DaemonSets found in namespace %s.", view.Clean(namespace))
+	if try := view.Again(command+" -A", in.from); try != "" {
+		found += " Try: " + try
+	}
+	return found
 }
 
 // kinds are the ways to say "DaemonSet" before a name.

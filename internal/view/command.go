@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 )
@@ -31,16 +32,16 @@ func command(e *explain.Explanation) string {
 	c := ""
 	switch p.Code {
 	case daemonset.NotYetAvailable:
-	case explain.NodeNotReady, explain.TerminatingOnDeadNode, explain.InsufficientResources, explain.HostPortConflict:
+	case cause.NodeNotReady, cause.TerminatingOnDeadNode, cause.InsufficientResources, cause.HostPortConflict:
 		c = "kubectl describe node " + node
-	case explain.CrashLoop, explain.OOMKilled:
+	case cause.CrashLoop, cause.OOMKilled:
 		c = "kubectl logs" + ns + " " + pod + " -c " + Quote(container) + " --previous"
-	case explain.ProbeFailing:
+	case cause.ProbeFailing:
 		c = "kubectl logs" + ns + " " + pod + " -c " + Quote(container)
-	case explain.CreateRefused:
+	case cause.CreateRefused:
 		c = "kubectl get events" + ns + " --field-selector involvedObject.kind=DaemonSet,involvedObject.name=" + Quote(e.DaemonSet.Name)
 	case explain.GenerationNotObserved:
-		if p.Severity == explain.Error && heldUp(p.Facts) == "" { // else it has not had the time, or the cause is known
+		if p.Severity == cause.Error && heldUp(p.Facts) == "" { // else it has not had the time, or the cause is known
 			c = lookAtController
 		}
 	case explain.StaleStatus:
@@ -64,7 +65,7 @@ const lookAtController = "kubectl get pods -n kube-system -l component=kube-cont
 func headlineProblem(e *explain.Explanation) *explain.Problem {
 	first := func(is func(*explain.Problem) bool) *explain.Problem {
 		for i := range e.Problems {
-			if p := &e.Problems[i]; p.Severity != explain.Info && is(p) {
+			if p := &e.Problems[i]; p.Severity != cause.Info && is(p) {
 				return p
 			}
 		}

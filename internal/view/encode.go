@@ -25,10 +25,27 @@ const (
 	JSON Format = "json"
 	YAML Format = "yaml"
 	Name Format = "name"
+
+	Markdown Format = "markdown" // of plans only
 )
 
 // Formats lists what -o takes, as it stands in the help.
 const Formats = "wide|json|yaml|name|jsonpath=…|jsonpath-file=…|go-template=…|go-template-file=…"
+
+// PlanFormats lists what -o takes where the answer is plans.
+const PlanFormats = "markdown|" + Formats
+
+// ParsePlanFormat is ParseFormat for plans.
+func ParsePlanFormat(o string) (Format, error) {
+	if Format(o) == Markdown {
+		return Markdown, nil
+	}
+	f, err := ParseFormat(o)
+	if _, bad := templatePrinter(o); err != nil && genericclioptions.IsNoCompatiblePrinterError(bad) {
+		return f, fmt.Errorf("-o %q is none of %s", o, PlanFormats)
+	}
+	return f, err
+}
 
 // ParseFormat checks a value of -o, templates included, without any document
 // to apply it to.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
@@ -255,9 +256,9 @@ func (s *screen) revisions(e *explain.Explanation) {
 }
 
 // unread names what could not be read at all.
-func unread(e *explain.Explanation) string {
+func unread(h *daemonset.Header) string {
 	var parts []string
-	for _, g := range e.Snapshot.Gaps {
+	for _, g := range h.Snapshot.Gaps {
 		if g.Why != snapshot.Moved && (g.What == snapshot.Nodes || g.What == snapshot.Pods) {
 			parts = append(parts, string(g.What))
 		}
@@ -375,9 +376,9 @@ func (s *screen) list(problems []explain.Problem, most int) {
 		p := &problems[i]
 		code := string(p.Code)
 		switch p.Severity {
-		case explain.Error:
+		case cause.Error:
 			code = s.bad(code)
-		case explain.Warning:
+		case cause.Warning:
 			code = s.warn(code)
 		}
 		s.entry(len(p.Nodes), code, s.causeWords(p.Code, p.Facts, p.Since, p.Latest), p.Nodes)

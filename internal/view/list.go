@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 )
 
@@ -38,7 +39,7 @@ func Explanations(w io.Writer, l *explain.List, from []string, style Style) erro
 		details = append(details, s.listDetail(e))
 		seen := map[string]bool{}
 		for _, p := range e.Problems {
-			if p.Severity == explain.Info {
+			if p.Severity == cause.Info {
 				continue
 			}
 			for _, n := range p.Nodes {
@@ -56,7 +57,7 @@ func Explanations(w io.Writer, l *explain.List, from []string, style Style) erro
 	s.oftenNamed(named, troubled)
 	for _, e := range l.Items {
 		if slices.Contains([]explain.VerdictCode{explain.Stuck, explain.Degraded}, e.Verdict.Code) {
-			if c := Again("-n "+Quote(e.DaemonSet.Namespace)+" "+Quote(e.DaemonSet.Name), from); c != "" {
+			if c := Again("explain -n "+Quote(e.DaemonSet.Namespace)+" "+Quote(e.DaemonSet.Name), from); c != "" {
 				s.gap()
 				s.whole(s.title("To go on:") + " " + c)
 			}
@@ -66,11 +67,10 @@ func Explanations(w io.Writer, l *explain.List, from []string, style Style) erro
 	return s.writeTo(w)
 }
 
-// Again is the command that asks about other DaemonSets of the same source:
-// the cluster, or what --from named. It is empty where there is none to paste:
+// Again is the command of these arguments about the same source: the cluster, or what --from named. It is empty where there is none to paste:
 // standard input is read only once.
 func Again(args string, from []string) string {
-	c := "kubectl ds explain " + args
+	c := "kubectl ds " + args
 	for _, f := range from {
 		if f == "-" {
 			return ""

@@ -14,14 +14,18 @@ import (
 
 // next says what the controller's next sync does.
 func (s *screen) next(e *explain.Explanation) {
-	n := &e.Next
-	title := s.title("NEXT SYNC")
+	s.step("NEXT SYNC", &e.Next, &e.Header)
+}
+
+// step says what one sync of the controller does, under a title.
+func (s *screen) step(title string, n *daemonset.Step, h *daemonset.Header) {
+	title = s.title(title)
 	about := ""
-	if !n.Exact && e.Verdict.Code != explain.BeingDeleted {
+	if !n.Exact && n.Reason != daemonset.StepBeingDeleted {
 		about = " (as far as could be read)"
 	}
 	if n.Reason == daemonset.StepPodsNotRead {
-		s.line("%s not known, as %s could not be read", title, unread(e))
+		s.line("%s not known, as %s could not be read", title, unread(h))
 		return
 	}
 	also := s.bookkeeping(n)
@@ -30,7 +34,7 @@ func (s *screen) next(e *explain.Explanation) {
 		if len(also) > 0 {
 			does = "creates and deletes no pod"
 		}
-		s.line("%s %s: %s%s", title, does, idle(e), about)
+		s.line("%s %s: %s%s", title, does, idle(n.Reason, h), about)
 		for _, a := range also {
 			s.line("  %s", a)
 		}
@@ -78,21 +82,21 @@ func (s *screen) bookkeeping(n *daemonset.Step) []string {
 }
 
 // strategy names the update strategy, which the dump of a client may lack.
-func strategy(e *explain.Explanation) string {
-	return cmp.Or(clean(e.DaemonSet.Strategy), "no strategy")
+func strategy(h *daemonset.Header) string {
+	return cmp.Or(clean(h.DaemonSet.Strategy), "no strategy")
 }
 
-func idle(e *explain.Explanation) string {
-	switch e.Next.Reason {
+func idle(why daemonset.Reason, h *daemonset.Header) string {
+	switch why {
 	case daemonset.StepBeingDeleted:
 		return "the DaemonSet is being deleted"
 	case daemonset.StepSelectsAll:
 		return "an empty selector makes the controller ignore the DaemonSet"
 	case daemonset.StepOnDelete:
-		if e.DaemonSet.Strategy == "" {
+		if h.DaemonSet.Strategy == "" {
 			return "every node has what it should, and without a strategy nothing is replaced"
 		}
-		return "every node has what it should, and " + clean(e.DaemonSet.Strategy) + " replaces nothing"
+		return "every node has what it should, and " + clean(h.DaemonSet.Strategy) + " replaces nothing"
 	case daemonset.StepUpToDate:
 		return "all pods are of the current revision"
 	case daemonset.StepBudgetSpent:

@@ -200,6 +200,9 @@ func splitCodes(text string) []part {
 	return out
 }
 
+// Plural is "1 node", "2 nodes".
+func Plural(n int, word string) string { return plural(n, word) }
+
 // plural is "1 node", "2 nodes".
 func plural(n int, word string) string {
 	if n == 1 {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 )
@@ -39,11 +40,11 @@ func VerdictDetail(e *explain.Explanation) string {
 	case explain.BeingDeleted:
 		return "it is being deleted, and its controller does nothing any more"
 	case explain.Unknown:
-		return "not known, as " + unread(e) + " could not be read"
+		return "not known, as " + unread(&e.Header) + " could not be read"
 	case explain.NotObserved:
 		return fmt.Sprintf("the controller has not handled generation %d yet, its numbers are of %d", e.DaemonSet.Generation, e.DaemonSet.ObservedGeneration)
 	case explain.AwaitingDelete:
-		return fmt.Sprintf("%s with an old pod until somebody deletes it (%s)", plural(number(f, "oldNodes"), "node"), strategy(e))
+		return fmt.Sprintf("%s with an old pod until somebody deletes it (%s)", plural(number(f, "oldNodes"), "node"), strategy(&e.Header))
 	case explain.Stuck:
 		return stuckDetail(e)
 	case explain.Degraded:
@@ -69,8 +70,8 @@ func stuckBy(e *explain.Explanation) daemonset.Reason {
 	switch {
 	case has(explain.ControllerSilent):
 		return explain.ControllerSilent
-	case has(explain.CreateRefused) && e.Next.Kind == daemonset.StepManage:
-		return explain.CreateRefused
+	case has(cause.CreateRefused) && e.Next.Kind == daemonset.StepManage:
+		return cause.CreateRefused
 	case e.Next.Error != nil:
 		return e.Next.Error.Code
 	}
@@ -81,7 +82,7 @@ func stuckDetail(e *explain.Explanation) string {
 	switch stuckBy(e) {
 	case explain.ControllerSilent:
 		return "the controller does not do what it owes"
-	case explain.CreateRefused:
+	case cause.CreateRefused:
 		return "new pods are refused, and before they come no old pod is replaced"
 	case daemonset.VanishedNodeInSurge:
 		return "every surge step fails while pod " + clean(e.Next.Error.Pod) + " is left of vanished node " + clean(e.Next.Error.Node)
@@ -117,8 +118,8 @@ func mainProblem(e *explain.Explanation) *explain.Problem {
 	for i := range e.Problems {
 		p := &e.Problems[i]
 		switch {
-		case p.Severity == explain.Info:
-		case best == nil, p.Severity == explain.Error && (best.Severity != explain.Error || p.Count > best.Count):
+		case p.Severity == cause.Info:
+		case best == nil, p.Severity == cause.Error && (best.Severity != cause.Error || p.Count > best.Count):
 			best = p
 		}
 	}

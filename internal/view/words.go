@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/duration"
 
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
@@ -182,18 +183,18 @@ func (s *screen) causeWords(code daemonset.Reason, f daemonset.Facts, earliest, 
 		return "the surge fails until the pods of this vanished node are gone"
 	case daemonset.NodeGone:
 		return "the node is gone, its pod is not yet"
-	case explain.NodeNotReady:
+	case cause.NodeNotReady:
 		if fact(f, "status") == "Unknown" {
 			return "the kubelet has not been heard from" + lasting
 		}
 		return "the node has not been ready" + lasting
-	case explain.TerminatingOnDeadNode:
+	case cause.TerminatingOnDeadNode:
 		return "the pod is to go, but the node has not been ready" + lasting + " and no kubelet ends it: mend or delete the node"
-	case explain.CreateRefused:
+	case cause.CreateRefused:
 		return message(fmt.Sprintf("the API server refuses the pod (%s, last %s ago)", plural(number(f, "events"), "time"), ageOfFact(s.now, f, "last")))
-	case explain.OOMKilled:
+	case cause.OOMKilled:
 		return message(container+" runs out of memory"+restarts(f)) + s.byRevision(f)
-	case explain.CrashLoop:
+	case cause.CrashLoop:
 		words := container + " crashes"
 		if code := fact(f, "exitCode"); code == "0" {
 			words = container + " ends without an error, again and again"
@@ -201,44 +202,44 @@ func (s *screen) causeWords(code daemonset.Reason, f daemonset.Facts, earliest, 
 			words += " with exit code " + code
 		}
 		return message(words+restarts(f)) + s.byRevision(f)
-	case explain.InitRunning:
+	case cause.InitRunning:
 		return container + " has been running" + lasting + ", and the pod waits for it" + s.byRevision(f)
-	case explain.ImagePull:
+	case cause.ImagePull:
 		return message("cannot pull "+fact(f, "image")) + s.byRevision(f)
-	case explain.FailedMount:
+	case cause.FailedMount:
 		return message("a volume cannot be mounted") + s.byRevision(f)
-	case explain.SandboxFailed:
+	case cause.SandboxFailed:
 		return message("the pod's network or sandbox cannot be set up") + s.byRevision(f)
-	case explain.ContainerConfig:
+	case cause.ContainerConfig:
 		return message(fmt.Sprintf("%s cannot be started (%s)", container, fact(f, "reason"))) + s.byRevision(f)
-	case explain.ContainerCreating:
+	case cause.ContainerCreating:
 		return message(container+" has not started"+lasting+inBrackets(fact(f, "reason"))) + s.byRevision(f)
-	case explain.ProbeFailing:
+	case cause.ProbeFailing:
 		return message(container+" runs, but has not been ready"+lasting) + s.byRevision(f)
-	case explain.InsufficientResources:
+	case cause.InsufficientResources:
 		return "pending" + lasting + ", no room on the node: " + fact(f, "message")
-	case explain.HostPortConflict:
+	case cause.HostPortConflict:
 		return "pending" + lasting + ", a host port is taken on the node"
-	case explain.PendingUnschedulable:
+	case cause.PendingUnschedulable:
 		if f["message"] == nil {
 			return "pending" + lasting + ", and no scheduler has said why: look at kube-scheduler, and at the template's schedulerName"
 		}
 		return message("pending" + lasting)
-	case explain.EvictLoop:
+	case cause.EvictLoop:
 		return message("pods fail again and again" + inBrackets(times(f, "failures"), fact(f, "reason")) + ", and the controller waits up to 15 minutes before the next")
 	case daemonset.FailedPod:
 		return message("the pod failed" + inBrackets(fact(f, "reason")))
 	case daemonset.SucceededPod:
 		return "the pod ended by itself"
-	case explain.Terminating:
+	case cause.Terminating:
 		return terminating(f, since)
 	case daemonset.NotReady:
 		return message("not ready" + lasting + inBrackets(fact(f, "conditions")))
-	case explain.Starting:
+	case cause.Starting:
 		return "starting" + lasting
 	case daemonset.NotYetAvailable:
 		return notYetAvailable(s.now, f, earliest, latest)
-	case explain.NoPod:
+	case cause.NoPod:
 		return noPod(f, earliest, since)
 	case explain.SurgeHostPort:
 		return "maxSurge cannot work with host port " + fact(f, "ports") + ": the second pod is never scheduled; use maxUnavailable"
@@ -288,7 +289,7 @@ func heldUp(f daemonset.Facts) string {
 	switch by := daemonset.Reason(fact(f, "heldUpBy")); by {
 	case "":
 		return ""
-	case explain.CreateRefused:
+	case cause.CreateRefused:
 		return "this version of the controller writes no status while pods are refused"
 	case daemonset.InvalidBudget, daemonset.VanishedNodeInSurge:
 		return "this version of the controller writes no status while its step fails"

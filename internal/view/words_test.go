@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
@@ -83,28 +84,28 @@ func TestCauseWords(t *testing.T) {
 		earliest, latest *time.Time
 		want             string
 	}{
-		{explain.NodeNotReady, facts{"status": "Unknown"}, ago(time.Hour), ago(time.Hour), "the kubelet has not been heard from for 60m"},
-		{explain.NodeNotReady, facts{"status": "False"}, ago(9 * time.Hour), ago(2 * time.Hour), "the node has not been ready for 120m to 9h"},
-		{explain.NodeNotReady, facts{"status": "False"}, nil, nil, "the node has not been ready"},
-		{explain.CrashLoop, facts{"container": "a", "init": false, "exitCode": 0, "restarts": 1}, nil, nil, "container a ends without an error, again and again (1 restart)"},
-		{explain.CrashLoop, facts{"container": "a", "init": true}, nil, nil, "init container a crashes"},
-		{explain.CrashLoop, facts{"container": "a", "exitCode": 1, "newFailing": 1, "newPods": 2, "oldFailing": 3, "oldPods": 4}, nil, nil, "container a crashes with exit code 1 [1 of 2 new pods, 3 of 4 old]"},
-		{explain.CrashLoop, facts{"container": "a", "exitCode": 1, "newFailing": 1, "newPods": 2, "oldFailing": 0, "oldPods": 0}, nil, nil, "container a crashes with exit code 1"},
-		{explain.ContainerConfig, facts{"container": "a", "reason": "RunContainerError", "message": "no\nfile"}, nil, nil, "container a cannot be started (RunContainerError): no file"},
-		{explain.PendingUnschedulable, facts{}, ago(time.Hour), ago(time.Hour), "pending for 60m, and no scheduler has said why: look at kube-scheduler, and at the template's schedulerName"},
-		{explain.PendingUnschedulable, facts{"message": "gates"}, ago(time.Hour), ago(time.Hour), "pending for 60m: gates"},
-		{explain.EvictLoop, facts{"failures": 9}, nil, nil, "pods fail again and again (9 times), and the controller waits up to 15 minutes before the next"},
-		{explain.EvictLoop, facts{"failures": 9, "reason": "Evicted"}, nil, nil, "pods fail again and again (9 times, Evicted), and the controller waits up to 15 minutes before the next"},
+		{cause.NodeNotReady, facts{"status": "Unknown"}, ago(time.Hour), ago(time.Hour), "the kubelet has not been heard from for 60m"},
+		{cause.NodeNotReady, facts{"status": "False"}, ago(9 * time.Hour), ago(2 * time.Hour), "the node has not been ready for 120m to 9h"},
+		{cause.NodeNotReady, facts{"status": "False"}, nil, nil, "the node has not been ready"},
+		{cause.CrashLoop, facts{"container": "a", "init": false, "exitCode": 0, "restarts": 1}, nil, nil, "container a ends without an error, again and again (1 restart)"},
+		{cause.CrashLoop, facts{"container": "a", "init": true}, nil, nil, "init container a crashes"},
+		{cause.CrashLoop, facts{"container": "a", "exitCode": 1, "newFailing": 1, "newPods": 2, "oldFailing": 3, "oldPods": 4}, nil, nil, "container a crashes with exit code 1 [1 of 2 new pods, 3 of 4 old]"},
+		{cause.CrashLoop, facts{"container": "a", "exitCode": 1, "newFailing": 1, "newPods": 2, "oldFailing": 0, "oldPods": 0}, nil, nil, "container a crashes with exit code 1"},
+		{cause.ContainerConfig, facts{"container": "a", "reason": "RunContainerError", "message": "no\nfile"}, nil, nil, "container a cannot be started (RunContainerError): no file"},
+		{cause.PendingUnschedulable, facts{}, ago(time.Hour), ago(time.Hour), "pending for 60m, and no scheduler has said why: look at kube-scheduler, and at the template's schedulerName"},
+		{cause.PendingUnschedulable, facts{"message": "gates"}, ago(time.Hour), ago(time.Hour), "pending for 60m: gates"},
+		{cause.EvictLoop, facts{"failures": 9}, nil, nil, "pods fail again and again (9 times), and the controller waits up to 15 minutes before the next"},
+		{cause.EvictLoop, facts{"failures": 9, "reason": "Evicted"}, nil, nil, "pods fail again and again (9 times, Evicted), and the controller waits up to 15 minutes before the next"},
 		{daemonset.FailedPod, facts{"reason": ""}, nil, nil, "the pod failed"},
 		{daemonset.FailedPod, facts{"reason": "Evicted", "message": "disk"}, nil, nil, "the pod failed (Evicted): disk"},
 		{daemonset.SucceededPod, facts{}, nil, nil, "the pod ended by itself"},
-		{explain.Terminating, facts{"overdue": true, "finalizers": []string{"a/b", "c"}}, ago(time.Hour), ago(time.Hour), "terminating for 60m, beyond its grace period, held by finalizer a/b, c"},
-		{explain.Terminating, facts{"overdue": false}, ago(time.Second), ago(time.Second), "terminating for 1s"},
+		{cause.Terminating, facts{"overdue": true, "finalizers": []string{"a/b", "c"}}, ago(time.Hour), ago(time.Hour), "terminating for 60m, beyond its grace period, held by finalizer a/b, c"},
+		{cause.Terminating, facts{"overdue": false}, ago(time.Second), ago(time.Second), "terminating for 1s"},
 		{daemonset.NotReady, facts{"conditions": []string{"a/gate"}, "message": "gate"}, ago(time.Hour), ago(time.Hour), "not ready for 60m (a/gate): gate"},
 		{daemonset.NotYetAvailable, facts{"minReadySeconds": 30}, nil, nil, "ready for less than minReadySeconds 30"},
 		{daemonset.NotYetAvailable, facts{"minReadySeconds": 30}, ago(10 * time.Second), ago(10 * time.Second), "ready for less than minReadySeconds 30, available in 20s, at 12:00:20Z"},
-		{explain.NoPod, facts{"eventsRead": true}, nil, nil, "no pod yet"},
-		{explain.NoPod, facts{"eventsRead": true}, ago(time.Hour), ago(time.Hour), "no pod, though nothing has changed for 60m"},
+		{cause.NoPod, facts{"eventsRead": true}, nil, nil, "no pod yet"},
+		{cause.NoPod, facts{"eventsRead": true}, ago(time.Hour), ago(time.Hour), "no pod, though nothing has changed for 60m"},
 		{explain.OnDeleteOutdated, facts{"revision": ""}, nil, nil, "an old revision, until somebody deletes the pods"},
 		{daemonset.InvalidBudget, facts{"field": "maxUnavailable: half"}, nil, nil, "the rolling update fails: maxUnavailable: half cannot be resolved"},
 		{explain.StaleStatus, facts{"fields": []string{"a", "b", "c"}}, nil, nil, "REPORTED differs from the controller's own rules in a, b, c"},
@@ -118,7 +119,7 @@ func TestCauseWords(t *testing.T) {
 		{explain.Misscheduled, facts{"because": "NodeName", "want": "w-1", "stays": false}, nil, nil, "runs, but should not: the template names node w-1"},
 		{explain.Misscheduled, facts{"because": "NodeName", "want": "w-1", "stays": true}, nil, nil, "runs, but should not: the template names node w-1; it stays until a rollout, which does not bring it back"},
 		{explain.Misscheduled, facts{"because": "NodeName", "want": "w-1", "stays": true, "terminating": true}, nil, nil, "runs, but should not: the template names node w-1"},
-		{explain.CreateRefused, facts{"events": 1, "last": "soon", "message": "quota"}, nil, nil, "the API server refuses the pod (1 time, last unknown ago): quota"},
+		{cause.CreateRefused, facts{"events": 1, "last": "soon", "message": "quota"}, nil, nil, "the API server refuses the pod (1 time, last unknown ago): quota"},
 		{"SomethingNew", facts{}, nil, nil, "SomethingNew"},
 	} {
 		s := &screen{now: now}

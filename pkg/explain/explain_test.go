@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
@@ -178,136 +179,136 @@ func TestProblems(t *testing.T) {
 	}{
 		{"N O", []dstest.Option{reports(nil)}, []explain.Problem{}, "a rollout under way is none"},
 		{"N n n n", []dstest.Option{reports(nil), crashing("p1"), crashing("p3"), young("p2")}, []explain.Problem{
-			{Code: explain.CrashLoop, Severity: explain.Error, Count: 2, Nodes: []string{"n1", "n3"}, Pods: []string{"p1", "p3"}, Since: since(time.Hour), Latest: since(time.Hour),
+			{Code: cause.CrashLoop, Severity: cause.Error, Count: 2, Nodes: []string{"n1", "n3"}, Pods: []string{"p1", "p3"}, Since: since(time.Hour), Latest: since(time.Hour),
 				Facts: facts{"container": "agent", "init": false, "exitCode": 1, "reason": "Error", "restarts": 5, "newFailing": 2, "newPods": 4, "oldFailing": 0, "oldPods": 0}},
-			{Code: explain.Starting, Severity: explain.Info, Count: 1, Nodes: []string{"n2"}, Pods: []string{"p2"}, Since: since(time.Second), Latest: since(time.Second), Facts: facts{}},
+			{Code: cause.Starting, Severity: cause.Info, Count: 1, Nodes: []string{"n2"}, Pods: []string{"p2"}, Since: since(time.Second), Latest: since(time.Second), Facts: facts{}},
 		}, "equal ones are one problem, and the cause of more stands first"},
 		{"n n", []dstest.Option{reports(nil), crashing("p0"), crashing("p1"), dstest.Pod("p1", func(p *corev1.Pod) { p.Status.ContainerStatuses[0].RestartCount = 7 })}, []explain.Problem{
-			{Code: explain.CrashLoop, Severity: explain.Error, Count: 2, Nodes: []string{"n0", "n1"}, Pods: []string{"p0", "p1"}, Since: since(time.Hour), Latest: since(time.Hour),
+			{Code: cause.CrashLoop, Severity: cause.Error, Count: 2, Nodes: []string{"n0", "n1"}, Pods: []string{"p0", "p1"}, Since: since(time.Hour), Latest: since(time.Hour),
 				Facts: facts{"container": "agent", "init": false, "exitCode": 1, "reason": "Error", "newFailing": 2, "newPods": 2, "oldFailing": 0, "oldPods": 0}},
 		}, "what they do not share is not said of both"},
 		{"n n n Nt", []dstest.Option{reports(nil), crashing("p0"), crashing("p1"), crashing("p2"), lastWords("p1", "one"), lastWords("p2", "two"), exitCode("p0", 2)}, []explain.Problem{
-			{Code: explain.CrashLoop, Severity: explain.Error, Count: 2, Nodes: []string{"n1", "n2"}, Pods: []string{"p1", "p2"}, Since: since(time.Hour), Latest: since(time.Hour),
+			{Code: cause.CrashLoop, Severity: cause.Error, Count: 2, Nodes: []string{"n1", "n2"}, Pods: []string{"p1", "p2"}, Since: since(time.Hour), Latest: since(time.Hour),
 				Facts: facts{"container": "agent", "init": false, "exitCode": 1, "reason": "Error", "restarts": 5, "message": "one", "newFailing": 2, "newPods": 3, "oldFailing": 0, "oldPods": 0}},
-			{Code: explain.CrashLoop, Severity: explain.Error, Count: 1, Nodes: []string{"n0"}, Pods: []string{"p0"}, Since: since(time.Hour), Latest: since(time.Hour),
+			{Code: cause.CrashLoop, Severity: cause.Error, Count: 1, Nodes: []string{"n0"}, Pods: []string{"p0"}, Since: since(time.Hour), Latest: since(time.Hour),
 				Facts: facts{"container": "agent", "init": false, "exitCode": 2, "reason": "Error", "restarts": 5, "newFailing": 1, "newPods": 3, "oldFailing": 0, "oldPods": 0}},
-			{Code: explain.Terminating, Severity: explain.Info, Count: 1, Nodes: []string{"n3"}, Pods: []string{"p3"}, Since: since(90 * time.Second), Latest: since(90 * time.Second), Facts: facts{"overdue": false, "finalizers": []string{"example.com/hold"}}},
+			{Code: cause.Terminating, Severity: cause.Info, Count: 1, Nodes: []string{"n3"}, Pods: []string{"p3"}, Since: since(90 * time.Second), Latest: since(90 * time.Second), Facts: facts{"overdue": false, "finalizers": []string{"example.com/hold"}}},
 		}, "the problem of more nodes first, with the first's last words; a pod that goes tells nothing of its revision"},
 		{"N !n", []dstest.Option{dstest.MaxSurge("1"), crashing("p1"), reports(nil)}, []explain.Problem{
-			{Code: explain.Misscheduled, Severity: explain.Info, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"},
+			{Code: explain.Misscheduled, Severity: cause.Info, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"},
 				Facts: facts{"because": "TaintNotTolerated", "stays": true, "taint": "dedicated:NoSchedule", "key": "dedicated", "value": "", "effect": "NoSchedule"}},
 		}, "what fails where it should not run, and holds nothing, is no problem"},
 		{"!N !N", []dstest.Option{reports(nil), dstest.Node("n1", func(n *corev1.Node) {
 			n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: "node.kubernetes.io/gone", Effect: corev1.TaintEffectNoExecute})
 		})}, []explain.Problem{
-			{Code: explain.Misscheduled, Severity: explain.Info, Count: 1, Nodes: []string{"n0"}, Pods: []string{"p0"},
+			{Code: explain.Misscheduled, Severity: cause.Info, Count: 1, Nodes: []string{"n0"}, Pods: []string{"p0"},
 				Facts: facts{"because": "TaintNotTolerated", "stays": true, "taint": "dedicated:NoSchedule", "key": "dedicated", "value": "", "effect": "NoSchedule"}},
-			{Code: explain.Misscheduled, Severity: explain.Info, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"},
+			{Code: explain.Misscheduled, Severity: cause.Info, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"},
 				Facts: facts{"because": "TaintNotTolerated", "stays": false, "taint": "dedicated:NoSchedule", "key": "dedicated", "value": "", "effect": "NoSchedule", "others": 1}},
 		}, "a pod that stays is not one that goes, though the same taint is named first"},
 		{"N !N #N", []dstest.Option{reports(nil)}, []explain.Problem{
-			{Code: explain.Misscheduled, Severity: explain.Info, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"},
+			{Code: explain.Misscheduled, Severity: cause.Info, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"},
 				Facts: facts{"because": "TaintNotTolerated", "stays": true, "taint": "dedicated:NoSchedule", "key": "dedicated", "value": "", "effect": "NoSchedule"}},
-			{Code: explain.Misscheduled, Severity: explain.Info, Count: 1, Nodes: []string{"n2"}, Pods: []string{"p2"},
+			{Code: explain.Misscheduled, Severity: cause.Info, Count: 1, Nodes: []string{"n2"}, Pods: []string{"p2"},
 				Facts: facts{"because": "TaintNotTolerated", "stays": false, "taint": "dedicated:NoExecute", "key": "dedicated", "value": "", "effect": "NoExecute"}},
 		}, "where a pod should not run, and whether it stays"},
 		{"N n", []dstest.Option{notReady("n1"), unreachable("n1"), reports(nil)}, []explain.Problem{
-			{Code: explain.NodeNotReady, Severity: explain.Error, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"}, Since: since(2 * time.Hour), Latest: since(2 * time.Hour),
+			{Code: cause.NodeNotReady, Severity: cause.Error, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"}, Since: since(2 * time.Hour), Latest: since(2 * time.Hour),
 				Facts: facts{"status": "Unknown", "reason": "NodeStatusUnknown", "lastHeartbeat": "2026-03-01T09:00:00Z"}},
 		}, "a node that is down is misscheduled for that, and it is said once"},
 		{"N !n", []dstest.Option{notReady("n1"), unreachable("n1"), reports(nil)}, []explain.Problem{
-			{Code: explain.NodeNotReady, Severity: explain.Error, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"}, Since: since(2 * time.Hour), Latest: since(2 * time.Hour),
+			{Code: cause.NodeNotReady, Severity: cause.Error, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"}, Since: since(2 * time.Hour), Latest: since(2 * time.Hour),
 				Facts: facts{"status": "Unknown", "reason": "NodeStatusUnknown", "lastHeartbeat": "2026-03-01T09:00:00Z"}},
-			{Code: explain.Misscheduled, Severity: explain.Info, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"},
+			{Code: explain.Misscheduled, Severity: cause.Info, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"},
 				Facts: facts{"because": "TaintNotTolerated", "stays": true, "taint": "dedicated:NoSchedule", "key": "dedicated", "value": "", "effect": "NoSchedule", "others": 1}},
 		}, "but not where another taint stays when it is up again"},
 		{"N n", []dstest.Option{notReady("n1"), unreachable("n1"), dstest.Node("n1", func(n *corev1.Node) {
 			n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: "node.kubernetes.io/zzz", Effect: corev1.TaintEffectNoSchedule})
 		}), reports(nil)}, []explain.Problem{
-			{Code: explain.NodeNotReady, Severity: explain.Error, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"}, Since: since(2 * time.Hour), Latest: since(2 * time.Hour),
+			{Code: cause.NodeNotReady, Severity: cause.Error, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"}, Since: since(2 * time.Hour), Latest: since(2 * time.Hour),
 				Facts: facts{"status": "Unknown", "reason": "NodeStatusUnknown", "lastHeartbeat": "2026-03-01T09:00:00Z"}},
-			{Code: explain.Misscheduled, Severity: explain.Info, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"},
+			{Code: explain.Misscheduled, Severity: cause.Info, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"},
 				Facts: facts{"because": "TaintNotTolerated", "stays": true, "taint": "node.kubernetes.io/unreachable:NoSchedule", "key": "node.kubernetes.io/unreachable", "value": "", "effect": "NoSchedule", "others": 1}},
 		}, "whichever is named first"},
 		{"O O/n", []dstest.Option{dstest.MaxSurge("1"), young("p1b"), hostPort(), reports(nil)}, []explain.Problem{
-			{Code: explain.SurgeHostPort, Severity: explain.Warning, Nodes: []string{}, Pods: []string{}, Facts: facts{"ports": []string{"80/TCP", "53/UDP"}}},
-			{Code: explain.Starting, Severity: explain.Info, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1b"}, Since: since(time.Second), Latest: since(time.Second), Facts: facts{}},
+			{Code: explain.SurgeHostPort, Severity: cause.Warning, Nodes: []string{}, Pods: []string{}, Facts: facts{"ports": []string{"80/TCP", "53/UDP"}}},
+			{Code: cause.Starting, Severity: cause.Info, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1b"}, Since: since(time.Second), Latest: since(time.Second), Facts: facts{}},
 		}, "a surge with host ports never ends"},
 		{"O N", []dstest.Option{hostPort(), reports(nil)}, []explain.Problem{}, "host ports alone are no problem"},
 		{"O N", []dstest.Option{dstest.MaxSurge("1"), hostNetwork(), reports(nil)}, []explain.Problem{
-			{Code: explain.SurgeHostPort, Severity: explain.Warning, Nodes: []string{}, Pods: []string{}, Facts: facts{"ports": []string{"9100/TCP"}}},
+			{Code: explain.SurgeHostPort, Severity: cause.Warning, Nodes: []string{}, Pods: []string{}, Facts: facts{"ports": []string{"9100/TCP"}}},
 		}, "with the host's network every port is one of the node"},
 		{"O o N", []dstest.Option{dstest.OnDelete(), young("p1"), reports(nil)}, []explain.Problem{
-			{Code: explain.Starting, Severity: explain.Info, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"}, Since: since(time.Second), Latest: since(time.Second), Facts: facts{}},
-			{Code: explain.OnDeleteOutdated, Severity: explain.Info, Count: 2, Nodes: []string{"n0", "n1"}, Pods: []string{"p0", "p1"}, Facts: facts{"revision": "agent-old", "number": 1}},
+			{Code: cause.Starting, Severity: cause.Info, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"}, Since: since(time.Second), Latest: since(time.Second), Facts: facts{}},
+			{Code: explain.OnDeleteOutdated, Severity: cause.Info, Count: 2, Nodes: []string{"n0", "n1"}, Pods: []string{"p0", "p1"}, Facts: facts{"revision": "agent-old", "number": 1}},
 		}, "OnDelete: who is on which old revision"},
 		{"O N", []dstest.Option{disruptionBudgets(), reports(nil)}, []explain.Problem{
-			{Code: explain.DisruptionBudgetIgnored, Severity: explain.Info, Nodes: []string{}, Pods: []string{}, Facts: facts{"name": "most", "minAvailable": "90%"}},
-			{Code: explain.DisruptionBudgetIgnored, Severity: explain.Info, Nodes: []string{}, Pods: []string{}, Facts: facts{"name": "one", "maxUnavailable": "1"}},
+			{Code: explain.DisruptionBudgetIgnored, Severity: cause.Info, Nodes: []string{}, Pods: []string{}, Facts: facts{"name": "most", "minAvailable": "90%"}},
+			{Code: explain.DisruptionBudgetIgnored, Severity: cause.Info, Nodes: []string{}, Pods: []string{}, Facts: facts{"name": "one", "maxUnavailable": "1"}},
 		}, "a rollout heeds no PodDisruptionBudget"},
 		{"N N", []dstest.Option{disruptionBudgets(), reports(nil)}, []explain.Problem{}, "which is worth knowing only while there is one"},
 		{"Ot N", []dstest.Option{disruptionBudgets(), reports(nil)}, []explain.Problem{
-			{Code: explain.Terminating, Severity: explain.Info, Count: 1, Nodes: []string{"n0"}, Pods: []string{"p0"}, Since: since(90 * time.Second), Latest: since(90 * time.Second), Facts: facts{"overdue": false, "finalizers": []string{"example.com/hold"}}},
+			{Code: cause.Terminating, Severity: cause.Info, Count: 1, Nodes: []string{"n0"}, Pods: []string{"p0"}, Since: since(90 * time.Second), Latest: since(90 * time.Second), Facts: facts{"overdue": false, "finalizers": []string{"example.com/hold"}}},
 		}, "and not when its last pod goes"},
 		{"O N", []dstest.Option{dstest.OnDelete(), disruptionBudgets(), reports(nil)}, []explain.Problem{
-			{Code: explain.OnDeleteOutdated, Severity: explain.Info, Count: 1, Nodes: []string{"n0"}, Pods: []string{"p0"}, Facts: facts{"revision": "agent-old", "number": 1}},
+			{Code: explain.OnDeleteOutdated, Severity: cause.Info, Count: 1, Nodes: []string{"n0"}, Pods: []string{"p0"}, Facts: facts{"revision": "agent-old", "number": 1}},
 		}, "nor where nobody rolls out"},
 		{"N/N Na Nr Nx", []dstest.Option{reports(nil), dstest.Edit(func(s *snapshot.Snapshot) { s.DaemonSet.CreationTimestamp = metav1.NewTime(at(time.Minute)) }), dstest.Pod("p3", func(p *corev1.Pod) {
 			p.OwnerReferences = append(p.OwnerReferences, metav1.OwnerReference{Kind: "Node", Name: "n3"}) // owns, but does not control
 		})}, []explain.Problem{
-			{Code: explain.NoPod, Severity: explain.Warning, Count: 2, Nodes: []string{"n2", "n3"}, Pods: []string{}, Facts: facts{"eventsRead": true}},
-			{Code: daemonset.Duplicate, Severity: explain.Warning, Count: 1, Nodes: []string{"n0"}, Pods: []string{}, Facts: facts{}},
-			{Code: explain.Adopt, Severity: explain.Info, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"}, Facts: facts{}},
-			{Code: daemonset.ReleasedPod, Severity: explain.Warning, Count: 1, Nodes: []string{"n2"}, Pods: []string{"p2"}, Facts: facts{}},
-			{Code: explain.Foreign, Severity: explain.Warning, Count: 1, Nodes: []string{"n3"}, Pods: []string{"p3"}, Facts: facts{"owner": "ReplicaSet/web"}},
+			{Code: cause.NoPod, Severity: cause.Warning, Count: 2, Nodes: []string{"n2", "n3"}, Pods: []string{}, Facts: facts{"eventsRead": true}},
+			{Code: daemonset.Duplicate, Severity: cause.Warning, Count: 1, Nodes: []string{"n0"}, Pods: []string{}, Facts: facts{}},
+			{Code: explain.Adopt, Severity: cause.Info, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"}, Facts: facts{}},
+			{Code: daemonset.ReleasedPod, Severity: cause.Warning, Count: 1, Nodes: []string{"n2"}, Pods: []string{"p2"}, Facts: facts{}},
+			{Code: explain.Foreign, Severity: cause.Warning, Count: 1, Nodes: []string{"n3"}, Pods: []string{"p3"}, Facts: facts{"owner": "ReplicaSet/web"}},
 		}, "pods that stand twice, are adopted, let go, or another's"},
 		{"N", []dstest.Option{reports(nil), dstest.Edit(func(s *snapshot.Snapshot) {
 			p := *s.Pods[0].DeepCopy()
 			p.Name, p.Spec.NodeName, p.Spec.Affinity = "lost", "", nil
 			s.Pods = append(s.Pods, p)
 		})}, []explain.Problem{
-			{Code: daemonset.NoTargetNode, Severity: explain.Warning, Nodes: []string{}, Pods: []string{"lost"}, Facts: facts{}},
+			{Code: daemonset.NoTargetNode, Severity: cause.Warning, Nodes: []string{}, Pods: []string{"lost"}, Facts: facts{}},
 		}, "a pod that no rule sees"},
 		{"N", []dstest.Option{reports(nil), dstest.Edit(func(s *snapshot.Snapshot) {
 			p := *s.Pods[0].DeepCopy()
 			p.Name, p.Spec.NodeName, p.Spec.Affinity, p.Labels = "lost", "", nil, nil
 			s.Pods = append(s.Pods, p)
 		})}, []explain.Problem{
-			{Code: daemonset.ReleasedPod, Severity: explain.Warning, Nodes: []string{}, Pods: []string{"lost"}, Facts: facts{}},
+			{Code: daemonset.ReleasedPod, Severity: cause.Warning, Nodes: []string{}, Pods: []string{"lost"}, Facts: facts{}},
 		}, "nor does one that is let go, and that is said of it"},
 		{"N", []dstest.Option{reports(func(s *appsv1.DaemonSetStatus) { s.NumberReady = 0; s.NumberMisscheduled = 4 }), writtenLate(47 * time.Minute)}, []explain.Problem{
-			{Code: explain.StaleStatus, Severity: explain.Warning, Nodes: []string{}, Pods: []string{}, Since: since(47 * time.Minute), Latest: since(47 * time.Minute), Facts: facts{"fields": []string{"numberReady", "numberMisscheduled"}}},
+			{Code: explain.StaleStatus, Severity: cause.Warning, Nodes: []string{}, Pods: []string{}, Since: since(47 * time.Minute), Latest: since(47 * time.Minute), Facts: facts{"fields": []string{"numberReady", "numberMisscheduled"}}},
 		}, "a status that nobody wrote"},
 		{"N", []dstest.Option{reports(func(s *appsv1.DaemonSetStatus) { s.NumberReady = 0 }), dstest.Pod("p0", func(p *corev1.Pod) { p.Status.Conditions[1].LastTransitionTime = metav1.NewTime(at(time.Second)) })}, []explain.Problem{}, "one that is about to be written is none"},
 		{"N", []dstest.Option{reports(nil), generation(12, 11, 2*time.Second)}, []explain.Problem{
-			{Code: explain.GenerationNotObserved, Severity: explain.Warning, Nodes: []string{}, Pods: []string{}, Since: since(2 * time.Second), Latest: since(2 * time.Second), Facts: facts{"generation": 12, "observed": 11}},
+			{Code: explain.GenerationNotObserved, Severity: cause.Warning, Nodes: []string{}, Pods: []string{}, Since: since(2 * time.Second), Latest: since(2 * time.Second), Facts: facts{"generation": 12, "observed": 11}},
 		}, "a generation that is not handled yet"},
 		{"N", []dstest.Option{reports(nil), generation(12, 11, 6*time.Minute)}, []explain.Problem{
-			{Code: explain.GenerationNotObserved, Severity: explain.Error, Nodes: []string{}, Pods: []string{}, Since: since(6 * time.Minute), Latest: since(6 * time.Minute), Facts: facts{"generation": 12, "observed": 11}},
+			{Code: explain.GenerationNotObserved, Severity: cause.Error, Nodes: []string{}, Pods: []string{}, Since: since(6 * time.Minute), Latest: since(6 * time.Minute), Facts: facts{"generation": 12, "observed": 11}},
 		}, "and one that should have been"},
 		{"N -", []dstest.Option{reports(nil), dstest.Edit(func(s *snapshot.Snapshot) {
 			s.DaemonSet.DeletionTimestamp, s.DaemonSet.Finalizers = &metav1.Time{Time: at(time.Hour)}, []string{"foregroundDeletion"}
 		})}, []explain.Problem{
-			{Code: explain.Deleting, Severity: explain.Info, Nodes: []string{}, Pods: []string{}, Since: since(time.Hour), Latest: since(time.Hour), Facts: facts{"finalizers": []string{"foregroundDeletion"}}},
+			{Code: explain.Deleting, Severity: cause.Info, Nodes: []string{}, Pods: []string{}, Since: since(time.Hour), Latest: since(time.Hour), Facts: facts{"finalizers": []string{"foregroundDeletion"}}},
 		}, "a DaemonSet that is being deleted lacks no pod"},
 		{"N -", []dstest.Option{written(time.Hour), reports(nil)}, []explain.Problem{
-			{Code: explain.ControllerSilent, Severity: explain.Error, Count: 1, Nodes: []string{"n1"}, Pods: []string{}, Since: since(time.Hour), Latest: since(time.Hour), Facts: facts{}},
+			{Code: explain.ControllerSilent, Severity: cause.Error, Count: 1, Nodes: []string{"n1"}, Pods: []string{}, Since: since(time.Hour), Latest: since(time.Hour), Facts: facts{}},
 		}, "a controller that owes a pod"},
 		{"O N", []dstest.Option{written(time.Hour), reports(nil)}, []explain.Problem{
-			{Code: explain.ControllerSilent, Severity: explain.Error, Nodes: []string{}, Pods: []string{}, Since: since(time.Hour), Latest: since(time.Hour), Facts: facts{}},
+			{Code: explain.ControllerSilent, Severity: cause.Error, Nodes: []string{}, Pods: []string{}, Since: since(time.Hour), Latest: since(time.Hour), Facts: facts{}},
 		}, "and one that owes a deletion"},
 		{"N nf", []dstest.Option{written(time.Hour), reports(nil)}, []explain.Problem{
-			{Code: daemonset.FailedPod, Severity: explain.Warning, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"}, Facts: facts{"reason": ""}},
+			{Code: daemonset.FailedPod, Severity: cause.Warning, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"}, Facts: facts{"reason": ""}},
 		}, "but one that waits to delete a failed pod owes nothing"},
 		{"N nf/nf", []dstest.Option{written(time.Hour), reports(nil)}, []explain.Problem{
-			{Code: daemonset.FailedPod, Severity: explain.Warning, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"}, Facts: facts{"reason": ""}},
-			{Code: daemonset.Duplicate, Severity: explain.Warning, Count: 1, Nodes: []string{"n1"}, Pods: []string{}, Facts: facts{}},
+			{Code: daemonset.FailedPod, Severity: cause.Warning, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"}, Facts: facts{"reason": ""}},
+			{Code: daemonset.Duplicate, Severity: cause.Warning, Count: 1, Nodes: []string{"n1"}, Pods: []string{}, Facts: facts{}},
 		}, "nor one that waits to delete one of two"},
 		{"N -", []dstest.Option{written(time.Hour), refuse(time.Minute), reports(nil)}, []explain.Problem{
-			{Code: explain.CreateRefused, Severity: explain.Error, Count: 1, Nodes: []string{"n1"}, Pods: []string{}, Since: since(time.Minute), Latest: since(time.Minute), Facts: facts{"events": 3, "last": "2026-03-01T11:59:00Z", "message": "exceeded quota"}},
+			{Code: cause.CreateRefused, Severity: cause.Error, Count: 1, Nodes: []string{"n1"}, Pods: []string{}, Since: since(time.Minute), Latest: since(time.Minute), Facts: facts{"events": 3, "last": "2026-03-01T11:59:00Z", "message": "exceeded quota"}},
 		}, "and one whose pods are refused does what it can"},
 		{"O ~O", []dstest.Option{dstest.MaxSurge("1"), reports(nil)}, []explain.Problem{
-			{Code: daemonset.VanishedNodeInSurge, Severity: explain.Error, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"}, Facts: facts{"field": ""}},
+			{Code: daemonset.VanishedNodeInSurge, Severity: cause.Error, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"}, Facts: facts{"field": ""}},
 		}, "a step that fails"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
@@ -387,17 +388,17 @@ func TestBudget(t *testing.T) {
 			"the arithmetic of a percentage"},
 		{"O n nt", []dstest.Option{dstest.MaxUnavailable("2"), crashing("p1"), notReady("n2"), dstest.Revision("agent-new", func(r *appsv1.ControllerRevision) { r.CreationTimestamp = metav1.NewTime(at(90 * time.Minute)) })},
 			explain.Budget{Kind: daemonset.BudgetUnavailable, MaxUnavailable: 2, Spec: "2", Of: 3, OfSource: "Computed", Used: number(2), Free: number(0), Unblock: &explain.Unblock{Number: 3, Percent: "67%"}, Holders: []explain.Holder{
-				{Node: "n1", Pod: "p1", Reason: explain.CrashLoop, Since: since(time.Hour), BeforeRevision: is(false), Facts: facts{"slot": "NewUnavailable", "container": "agent", "init": false, "exitCode": 1, "reason": "Error", "restarts": 5}},
-				{Node: "n2", Pod: "p2", Reason: explain.TerminatingOnDeadNode, Since: since(2 * time.Hour), BeforeRevision: is(true), Facts: facts{"slot": "OnlyTerminating", "status": "Unknown", "reason": "NodeStatusUnknown", "lastHeartbeat": "2026-03-01T09:00:00Z", "deletionAsked": "2026-03-01T11:58:30Z"}},
+				{Node: "n1", Pod: "p1", Reason: cause.CrashLoop, Since: since(time.Hour), BeforeRevision: is(false), Facts: facts{"slot": "NewUnavailable", "container": "agent", "init": false, "exitCode": 1, "reason": "Error", "restarts": 5}},
+				{Node: "n2", Pod: "p2", Reason: cause.TerminatingOnDeadNode, Since: since(2 * time.Hour), BeforeRevision: is(true), Facts: facts{"slot": "OnlyTerminating", "status": "Unknown", "reason": "NodeStatusUnknown", "lastHeartbeat": "2026-03-01T09:00:00Z", "deletionAsked": "2026-03-01T11:58:30Z"}},
 			}}, "who holds it, and since before the revision was made or after"},
 		{"O n", []dstest.Option{crashing("p1"), dstest.Revision("agent-old", func(r *appsv1.ControllerRevision) { r.CreationTimestamp = metav1.NewTime(at(time.Minute)) })},
 			explain.Budget{Kind: daemonset.BudgetUnavailable, MaxUnavailable: 1, Spec: "1", Of: 2, OfSource: "Computed", Used: number(1), Free: number(0), Unblock: &explain.Unblock{Number: 2, Percent: "51%"}, Holders: []explain.Holder{
-				{Node: "n1", Pod: "p1", Reason: explain.CrashLoop, Since: since(time.Hour), Facts: facts{"slot": "NewUnavailable", "container": "agent", "init": false, "exitCode": 1, "reason": "Error", "restarts": 5}},
+				{Node: "n1", Pod: "p1", Reason: cause.CrashLoop, Since: since(time.Hour), Facts: facts{"slot": "NewUnavailable", "container": "agent", "init": false, "exitCode": 1, "reason": "Error", "restarts": 5}},
 			}}, "a revision that was taken up again: when it was made is not when its rollout began"},
 		{"O/N - N/N", []dstest.Option{newNode("n1")},
 			explain.Budget{Kind: daemonset.BudgetUnavailable, MaxUnavailable: 1, Spec: "1", Of: 3, OfSource: "Computed", Used: number(3), Free: number(0), Unblock: &explain.Unblock{Number: 4}, Holders: []explain.Holder{
 				{Node: "n0", Reason: daemonset.Duplicate, Facts: facts{"slot": "Both"}},
-				{Node: "n1", Reason: explain.NoPod, Facts: facts{"slot": "Empty", "eventsRead": true}},
+				{Node: "n1", Reason: cause.NoPod, Facts: facts{"slot": "Empty", "eventsRead": true}},
 				{Node: "n2", Reason: daemonset.Duplicate, Facts: facts{"slot": "Excess"}},
 			}}, "nodes that hold it though nothing fails, and a limit that no percentage reaches"},
 		{"O N/nt", nil,
@@ -405,7 +406,7 @@ func TestBudget(t *testing.T) {
 			"a second pod that goes holds nothing"},
 		{"O/n O", []dstest.Option{dstest.MaxSurge("50%"), young("p0b")},
 			explain.Budget{Kind: daemonset.BudgetSurge, MaxSurge: 1, Spec: "50%", Scaled: "1", Of: 2, OfSource: "Computed", Used: number(1), Free: number(0), Unblock: &explain.Unblock{Number: 2, Percent: "51%"}, Holders: []explain.Holder{
-				{Node: "n0", Pod: "p0b", Reason: explain.Starting, Since: since(time.Second), BeforeRevision: is(false), Facts: facts{"slot": "Both"}},
+				{Node: "n0", Pod: "p0b", Reason: cause.Starting, Since: since(time.Second), BeforeRevision: is(false), Facts: facts{"slot": "Both"}},
 			}}, "a surge"},
 		{"O N", []dstest.Option{dstest.OnDelete()}, explain.Budget{Kind: daemonset.BudgetNone, Of: 2, OfSource: "Computed", Used: number(0), Free: number(0), Holders: []explain.Holder{}}, "OnDelete has none"},
 		{"O N", []dstest.Option{reports(nil), lack(snapshot.Nodes)}, explain.Budget{Kind: daemonset.BudgetUnavailable, MaxUnavailable: 1, Spec: "1", Of: 2, OfSource: "Reported", Used: number(0), Free: number(1), Holders: []explain.Holder{}}, "without nodes it is of the reported number"},
@@ -545,11 +546,11 @@ func TestColumns(t *testing.T) {
 	_, e := explanation(t, dstest.State("N O o - !N !- n N/O ~O", crashing("p2"), crashing("p6")), explain.Options{})
 	want := []explain.Column{
 		{Name: "DESIRED", Groups: []explain.Group{group(true, daemonset.Eligible, none, "n0", "n1", "n2", "n3", "n6", "n7"), group(false, daemonset.TaintNotTolerated, taint, "n4", "n5")}},
-		{Name: "CURRENT", Groups: []explain.Group{group(true, explain.HasPod, none, "n0", "n1", "n2", "n6", "n7"), group(false, explain.NoPod, none, "n3")}},
-		{Name: "READY", Groups: []explain.Group{group(true, explain.Ready, none, "n0", "n1", "n7"), group(false, explain.CrashLoop, crash, "n2", "n6"), group(false, explain.NoPod, none, "n3")}},
-		{Name: "UP-TO-DATE", Groups: []explain.Group{group(true, explain.UpToDate, none, "n0", "n6", "n7"), group(false, explain.OutOfDate, old, "n1", "n2"), group(false, explain.NoPod, none, "n3")}},
-		{Name: "AVAILABLE", Groups: []explain.Group{group(true, daemonset.Available, none, "n0", "n1", "n7"), group(false, explain.CrashLoop, crash, "n2", "n6"), group(false, explain.NoPod, none, "n3")}},
-		{Name: "MISSCHEDULED", Groups: []explain.Group{group(true, daemonset.TaintNotTolerated, taint, "n4"), group(false, explain.NoPod, none, "n5")}},
+		{Name: "CURRENT", Groups: []explain.Group{group(true, explain.HasPod, none, "n0", "n1", "n2", "n6", "n7"), group(false, cause.NoPod, none, "n3")}},
+		{Name: "READY", Groups: []explain.Group{group(true, explain.Ready, none, "n0", "n1", "n7"), group(false, cause.CrashLoop, crash, "n2", "n6"), group(false, cause.NoPod, none, "n3")}},
+		{Name: "UP-TO-DATE", Groups: []explain.Group{group(true, explain.UpToDate, none, "n0", "n6", "n7"), group(false, explain.OutOfDate, old, "n1", "n2"), group(false, cause.NoPod, none, "n3")}},
+		{Name: "AVAILABLE", Groups: []explain.Group{group(true, daemonset.Available, none, "n0", "n1", "n7"), group(false, cause.CrashLoop, crash, "n2", "n6"), group(false, cause.NoPod, none, "n3")}},
+		{Name: "MISSCHEDULED", Groups: []explain.Group{group(true, daemonset.TaintNotTolerated, taint, "n4"), group(false, cause.NoPod, none, "n5")}},
 	}
 	if diff := cmp.Diff(want, e.Columns); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -563,11 +564,11 @@ func TestColumnsOfASurge(t *testing.T) {
 		got = append(got, g.Reason)
 	}
 	// The status judges a node by its oldest pod, so the reason is that pod's and not the newer one's, which is the node's problem.
-	if diff := cmp.Diff([]daemonset.Reason{explain.CrashLoop, daemonset.NotYetAvailable}, got); diff != "" {
+	if diff := cmp.Diff([]daemonset.Reason{cause.CrashLoop, daemonset.NotYetAvailable}, got); diff != "" {
 		t.Errorf("AVAILABLE (-want +got):\n%s", diff)
 	}
-	if got := e.Nodes[0].Problem.Code; got != explain.Starting {
-		t.Errorf("the problem of the node is %s, want %s", got, explain.Starting)
+	if got := e.Nodes[0].Problem.Code; got != cause.Starting {
+		t.Errorf("the problem of the node is %s, want %s", got, cause.Starting)
 	}
 }
 

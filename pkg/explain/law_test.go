@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
@@ -304,7 +305,7 @@ func problemsOrdered(_ *daemonset.State, e *explain.Explanation) error {
 			return fmt.Errorf("%q is no code of a problem", p.Code)
 		case p.Count != len(p.Nodes) || !slices.IsSorted(p.Nodes) || len(slices.Compact(slices.Clone(p.Nodes))) != p.Count:
 			return fmt.Errorf("%s counts %d, and names %v", p.Code, p.Count, p.Nodes)
-		case !slices.Contains([]explain.Severity{explain.Error, explain.Warning, explain.Info}, p.Severity):
+		case !slices.Contains([]cause.Severity{cause.Error, cause.Warning, cause.Info}, p.Severity):
 			return fmt.Errorf("%s has severity %q", p.Code, p.Severity)
 		case p.Since != nil && p.Latest.Before(*p.Since):
 			return fmt.Errorf("%s: since %v, latest %v", p.Code, p.Since, p.Latest)
@@ -349,7 +350,7 @@ func verdictAgrees(st *daemonset.State, e *explain.Explanation) error {
 			return fmt.Errorf("healthy, with %d of %d available", c.Available, c.Desired)
 		}
 		for _, p := range e.Problems {
-			if p.Severity == explain.Error && p.Code != explain.StaleStatus && slices.ContainsFunc(p.Nodes, func(n string) bool { return st.Node(n).ShouldRun.OK }) {
+			if p.Severity == cause.Error && p.Code != explain.StaleStatus && slices.ContainsFunc(p.Nodes, func(n string) bool { return st.Node(n).ShouldRun.OK }) {
 				return fmt.Errorf("healthy, with %s on %v", p.Code, p.Nodes)
 			}
 		}

@@ -107,7 +107,7 @@ func measure(s *snapshot.Snapshot, st *daemonset.State, o Options) measured {
 		m.burst = o.RequestBurst
 	}
 	if wait := st.DaemonSet.Spec.MinReadySeconds; wait > 0 {
-		m.minReady = float64(wait) + 1 // the controller looks again a second later
+		m.minReady = float64(wait)
 	}
 	switch seen := terminations(s, st); {
 	case o.Termination != nil:
@@ -377,12 +377,14 @@ func assume(s *snapshot.Snapshot, st *daemonset.State) assumed {
 		c := causes.Of(n.Name)
 		f.gone, f.refused = !n.Exists, a.refusal != nil
 		a.gone = a.gone || f.gone && len(n.Pods) > 0
-		switch down := cause.Down(n, st.At); {
-		case down != nil && down.Facts["status"] == string(corev1.ConditionUnknown): // its kubelet starts no pod and ends none
-			f.never, f.down, f.hangs = down, true, true
+		down := cause.Down(n, st.At)
+		f.hangs = down != nil && down.Facts["status"] == string(corev1.ConditionUnknown) // its kubelet starts no pod and ends none
+		switch {
 		case c != nil && c.Severity == cause.Error && onNode[c.Code]:
 			f.never, f.down = c, true
 			f.hangs = f.hangs || c.Code == cause.TerminatingOnDeadNode
+		case f.hangs:
+			f.never, f.down = down, true
 		case revisionFails:
 			f.never = failing
 		case a.ports && hasReadyOld(n):
@@ -451,8 +453,8 @@ func (a *assumed) list(m *measured, o Options, st *daemonset.State) []daemonset.
 		add(AssumeStart, seconds(m.quantile(0.5)), m.startSource)
 	}
 	if len(m.starts) > 1 {
-		add(AssumeStartFast, seconds(m.quantile(0.1)), m.startSource)
 		add(AssumeStartSlow, seconds(m.quantile(0.9)), m.startSource)
+		add(AssumeStartFast, seconds(m.quantile(0.1)), m.startSource)
 	}
 	add(AssumeTermination, seconds(m.termination), m.endSource)
 	if m.minReady > 0 {
@@ -462,14 +464,14 @@ func (a *assumed) list(m *measured, o Options, st *daemonset.State) []daemonset.
 	add(AssumeRequestBurst, strconv.Itoa(m.burst), from(o.RequestBurst > 0))
 	add(AssumeSlowStart, "1", sourceController)
 	add(AssumeStepBurst, strconv.Itoa(burst), sourceController)
-	switch {
-	case a.fails != nil:
-		add(AssumeRevisionFails, strconv.Itoa(a.fails.NewFailing), sourceState)
-	default:
+	if a.fails == nil {
 		add(AssumeNewPods, "", sourceState)
 	}
 	if a.stay > 0 {
 		add(AssumeNodesStay, strconv.Itoa(a.stay), sourceState)
+	}
+	if a.fails != nil {
+		add(AssumeRevisionFails, strconv.Itoa(a.fails.NewFailing), sourceState)
 	}
 	if a.ports {
 		add(AssumeHostPorts, "", sourceSpec)

@@ -110,7 +110,7 @@ func TestOutcome(t *testing.T) {
 		{"O o O", []dstest.Option{notReady("n1")}, "Stalls (BudgetSpent): 1 steps, 1 replaced, 2 left, 1 worst; n1 NodeNotReady; MaxUnavailable=2; RemoveNode=n1", "so does one that is not ready and whose pod is not"},
 		{"O O O", []dstest.Option{notReady("n1")}, "Completes: 3 steps, 3 replaced, 0 left, 1 worst", "but a pod that is available there shows that they can be"},
 		{"O O O", []dstest.Option{down("n1")}, "Stalls (BudgetSpent): 1 steps, 1 replaced, 2 left, 1 worst; n1 NodeNotReady; MaxUnavailable=2; RemoveNode=n1", "not if the kubelet is silent: what the pod says is old"},
-		{"Ot O", []dstest.Option{down("n0")}, "Stalls (BudgetSpent): 0 steps, 0 replaced, 1 left, 1 worst; n0 NodeNotReady; MaxUnavailable=2; RemoveNode=n0", "a pod that never ends on a dead node"},
+		{"Ot O", []dstest.Option{down("n0")}, "Stalls (BudgetSpent): 0 steps, 0 replaced, 1 left, 1 worst; n0 TerminatingOnDeadNode; MaxUnavailable=2; RemoveNode=n0", "a pod that never ends on a dead node"},
 		{"o o O O", []dstest.Option{down("n0"), down("n1")}, "Stalls (BudgetSpent): 1 steps, 2 replaced, 2 left, 2 worst; n0 NodeNotReady; n1 NodeNotReady; MaxUnavailable=3", "of two dead nodes, removing one is not enough"},
 
 		{"n O O", []dstest.Option{crash("p0")}, "Stalls (BudgetSpent): 0 steps, 0 replaced, 2 left, 1 worst; n0 CrashLoop; RollBack=1", "the revision fails: more room would not help"},
@@ -241,7 +241,7 @@ func TestDuration(t *testing.T) {
 		{"O*4", nil, 60, 1, "four times end and start"},
 		{"O*4", []dstest.Option{dstest.MaxUnavailable("2")}, 30, 1, "two at a time"},
 		{"O*4", []dstest.Option{dstest.MaxUnavailable("100%")}, 15, 1, "all at once"},
-		{"O*4", []dstest.Option{dstest.MinReadySeconds(9)}, 100, 1, "ready for 9 s, and seen a second later"},
+		{"O*4", []dstest.Option{dstest.MinReadySeconds(9)}, 4 * (5 + 10 + 9), 2, "and ready for 9 s"},
 		{"O*4", []dstest.Option{dstest.MaxSurge("1"), dstest.MaxUnavailable("0")}, 45, 1, "with a surge a pod ends while the next one starts: four starts and an end"},
 		{"O*200", []dstest.Option{dstest.MaxUnavailable("100%")}, (400+25-30)/20. + 10, 1, "deletes, creates and 25 events at 20 a second, but for a burst of 30; then the last start"},
 		{"-", nil, 10, 1, "a start alone"},

@@ -104,7 +104,7 @@ func begin(subject Subject, s *snapshot.Snapshot, st *daemonset.State, o Options
 
 // forecast steps a rollout to its end.
 func forecast(s *snapshot.Snapshot, st *daemonset.State, o Options) (Forecast, []daemonset.Assumption) {
-	f := Forecast{Waves: []Wave{}, Outcome: Outcome{Code: Unknown, Holders: []Holder{}, Unblock: []Unblock{}}, Limits: []Limit{}}
+	f := Forecast{Budget: Budget{st.Budget.Kind, st.Limit(), st.Budget.Spec}, Waves: []Wave{}, Outcome: Outcome{Code: Unknown, Holders: []Holder{}, Unblock: []Unblock{}}, Limits: []Limit{}}
 	step := st.Sync()
 	switch {
 	case !st.PodsRead:
@@ -116,7 +116,7 @@ func forecast(s *snapshot.Snapshot, st *daemonset.State, o Options) (Forecast, [
 	}
 	m, a := measure(s, st, o), assume(s, st)
 	run := simulate(st, a.fates, m.typical(a.refusal != nil))
-	f.Replaces = replaceable(st)
+	f.Replaces, f.Drops = replaceable(st)
 	f.Waves = append(f.Waves, run.waves...)
 	f.Outcome = outcome(st, run, &a)
 	if len(m.starts) == 0 {
@@ -127,6 +127,7 @@ func forecast(s *snapshot.Snapshot, st *daemonset.State, o Options) (Forecast, [
 	switch f.Outcome.Code {
 	case Completes:
 		f.Outcome.Duration = duration(st, &a, &m)
+		f.stretch(run.end.at)
 	case Stalls:
 		f.Outcome.Unblock = unblock(s, st, &a, &m, run)
 	}
@@ -136,16 +137,30 @@ func forecast(s *snapshot.Snapshot, st *daemonset.State, o Options) (Forecast, [
 	return f, a.list(&m, o, st)
 }
 
-// replaceable counts the old pods on nodes where a pod may stay.
-func replaceable(st *daemonset.State) int {
-	count := 0
+// stretch has the waves, which a simulation put into so many seconds, end when
+// the rollout is expected to.
+func (f *Forecast) stretch(took float64) {
+	if f.Outcome.Duration == nil || took == 0 {
+		return
+	}
+	for i := range f.Waves {
+		*f.Waves[i].At *= f.Outcome.Duration.Expected / took
+	}
+}
+
+// replaceable counts the old pods on nodes where a pod may stay, and those of
+// them whose node should not run one.
+func replaceable(st *daemonset.State) (all, drops int) {
 	for i := range st.Nodes {
-		for j := range st.Nodes[i].Pods {
-			p := &st.Nodes[i].Pods[j]
-			count += b2i(!p.Updated && !p.Terminating && st.Nodes[i].MayStay.OK)
+		n := &st.Nodes[i]
+		for j := range n.Pods {
+			if p := &n.Pods[j]; !p.Updated && !p.Terminating && n.MayStay.OK {
+				all++
+				drops += b2i(!n.ShouldRun.OK)
+			}
 		}
 	}
-	return count
+	return all, drops
 }
 
 // duration is the range of an end, nil where no pod tells how long it takes.

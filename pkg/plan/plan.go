@@ -135,10 +135,19 @@ type Group struct {
 
 // Forecast is a rollout to its end, or to where it stalls.
 type Forecast struct {
+	Budget   Budget  `json:"budget"`
 	Replaces int     `json:"replaces"` // old pods that are or would be replaced
+	Drops    int     `json:"drops"`    // of them those that no new pod follows: they may stay on their node, which should not run one
 	Waves    []Wave  `json:"waves"`
 	Outcome  Outcome `json:"outcome"`
 	Limits   []Limit `json:"limits"` // what other limits would mean
+}
+
+// Budget is how many nodes may be unavailable, or surge, at a time.
+type Budget struct {
+	Kind  daemonset.BudgetKind `json:"kind"`
+	Limit int                  `json:"limit"`
+	Spec  string               `json:"spec"` // as it was written; empty where nothing was
 }
 
 // Wave is a rolling-update step with the manage steps that refill it: numbers,

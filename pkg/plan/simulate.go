@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"math"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
@@ -31,7 +32,7 @@ type simulation struct {
 	fates []fate
 
 	updated daemonset.UpdatedBy // what makes a pod of the future so
-	slots []slot
+	slots   []slot
 
 	manage, forcedCreates, forcedDeletes, sunset, failing set
 	candidates                                            [2]set // those on whose node the new pod would not become available, and the others
@@ -41,6 +42,8 @@ type simulation struct {
 
 	now      float64
 	timers   timers
+	silent   timers  // pods that become available: nothing tells the controller
+	look     float64 // when it looks anyway; infinite for never
 	requests requests
 	events   int // recorded so far
 	made     int // pods created so far
@@ -96,7 +99,7 @@ func newSimulation(st *daemonset.State, fates []fate, p *pace) *simulation {
 	r := &simulation{
 		st: st, times: p, fates: fates, updated: st.NewPod(), slots: make([]slot, n), requests: newRequests(p.rate, p.burst),
 		manage: newSet(n), forcedCreates: newSet(n), forcedDeletes: newSet(n), sunset: newSet(n), failing: newSet(n),
-		candidates: [2]set{newSet(n), newSet(n)},
+		candidates: [2]set{newSet(n), newSet(n)}, look: math.Inf(1),
 	}
 	for i := range st.Nodes {
 		r.slots[i].node = st.Nodes[i]
@@ -117,14 +120,25 @@ func (r *simulation) due() {
 		r.now = max(r.now, e.at)
 		r.happen(e)
 	}
+	for len(r.silent) > 0 && r.silent[0].at <= r.now {
+		r.happen(r.silent.pop())
+	}
+	if r.look <= r.now {
+		r.look = math.Inf(1)
+	}
 }
 
-// wait lets time go to the next event, and tells whether there is one.
+// wait lets time go to when the controller looks next, and tells whether it
+// does.
 func (r *simulation) wait() bool {
-	if len(r.timers) == 0 {
+	next := r.look
+	if len(r.timers) > 0 {
+		next = min(next, r.timers[0].at)
+	}
+	if math.IsInf(next, 1) {
 		return false
 	}
-	r.now = max(r.now, r.timers[0].at)
+	r.now = max(r.now, next)
 	return true
 }
 
@@ -134,6 +148,11 @@ func (r *simulation) begin(i int32) {
 	for j := range r.slots[i].node.Pods {
 		p := &r.slots[i].node.Pods[j]
 		if at, kind, ok := f.next(p, r.st, r.times); ok {
+			if kind == podAvailable {
+				r.silent.add(event{at, i, kind, p.Name})
+				r.look = min(r.look, at)
+				continue
+			}
 			r.timers.add(event{at, i, kind, p.Name})
 		}
 	}
@@ -372,6 +391,9 @@ func (r *simulation) write(w *writes) {
 		r.written = seen
 		send(done)
 	}
+	if r.times.minReady > 0 && seen.Ready != seen.Available {
+		r.look = min(r.look, r.now+r.times.minReady) // each status that is not whole yet brings it back
+	}
 	r.now = done
 }
 
@@ -422,7 +444,8 @@ func (r *simulation) happen(e event) {
 			p.Ready = true
 			if wait := r.times.minReady; wait > 0 {
 				p.Available = daemonset.Verdict{Reason: daemonset.NotYetAvailable}
-				r.timers.add(event{e.at + wait, e.node, podAvailable, e.pod})
+				r.silent.add(event{math.Floor(e.at) + wait, e.node, podAvailable, e.pod}) // the API cuts the second off
+				r.look = min(r.look, e.at+wait+1)                                         // told of readiness, the controller comes back a second later than it must
 				return true
 			}
 			fallthrough

@@ -229,7 +229,7 @@ func warnings(before, after *daemonset.State) []Warning {
 	if ports := cause.HostPorts(&ds.Spec.Template.Spec); len(ports) > 0 && after.Budget.MaxSurge > 0 {
 		out = append(out, Warning{SurgeHostPort, daemonset.Facts{"ports": ports}})
 	}
-	if count := replaceable(after); count > 0 && before != nil && leavesOnDelete(before.DaemonSet, ds) {
+	if count, _ := replaceable(after); count > 0 && before != nil && leavesOnDelete(before.DaemonSet, ds) {
 		out = append(out, Warning{StartsRollout, daemonset.Facts{"pods": count}})
 	}
 	if h := after.History; h.Hash == "" && len(h.Current) > 0 && after.Budget.Kind != daemonset.BudgetNone && !toldByGeneration(after) {

@@ -1,0 +1,531 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/kubectl/pkg/util/templates"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/internal/view"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+type planOptions struct {
+	input
+	choice
+	changeFlags
+	output   string
+	color    string
+	all      bool
+	exitCode bool
+	failOn   []string
+	watch    bool
+	timeout  time.Duration
+
+	// What the flags mean, once they have been checked.
+	selector   labels.Selector
+	format     view.Format
+	style      view.Style
+	asked      *plan.Change // without manifests; nil for none
+	known      plan.Options
+	conditions []condition
+}
+
+func newPlan(c *common) *cobra.Command {
+	o := &planOptions{input: input{common: c}}
+	cmd := &cobra.Command{
+		Use:     "plan-rollout [NAME...]",
+		Short:   "What a rollout, or a change, does: the next batch, then every later one to the end",
+		GroupID: "inspect",
+		Long: templates.LongDesc(`
+			Says what the controller does next, and every step after that to the end of the
+			rollout or to where it stalls: how many pods are replaced, how many at a time, how
+			long it takes, and on which nodes it hangs. With a change (a manifest, or flags) it
+			says what that change would do. Nothing is changed.
+
+			NODES is a name, several with commas, a pattern such as 'worker-*', or a label
+			selector such as pool=gpu.
+
+			Without a name: the DaemonSets of the manifests, or else every one of the namespace
+			that has something to do, in a line each.
+
+			Which pods go first is the controller's random pick, so the plan counts and does not
+			name. How long it takes is a range under the assumptions that stand below it.
+
+			--fail-on takes conditions, with commas between them. stalls: it does not come to
+			its end by itself. lostNodes>N: more than N nodes lose their pod because they are no
+			longer eligible. replaces>N: more than N old pods are replaced. immediateDeletes>N:
+			more than N pods are deleted at once, by the next step or with their node's
+			eligibility.
+
+			Exit status: 0 answered, 1 error, 6 a condition of --fail-on holds. With --exit-code:
+			0 nothing to do, a change that would complete, or waiting for a person; 2 under way;
+			3 stalls; 4 completes, but nodes stay without an available pod; 5 answered only in
+			part. If several hold, the first of 6, 3, 4, 5, 2; of several DaemonSets the worst.`),
+		Example: templates.Examples(`
+			# what comes next, and what is left?
+			kubectl ds plan-rollout -n kube-system node-agent
+
+			# before applying a manifest; helm template's output comes as it is
+			kubectl ds plan-rollout -f agent.yaml
+			helm template agent ./chart | kubectl ds plan-rollout -f -
+
+			# a new image, two nodes at a time
+			kubectl ds plan-rollout -n kube-system node-agent --image agent=example/agent:2 --max-unavailable 2
+
+			# which DaemonSets lose pods if these nodes get a taint?
+			kubectl ds plan-rollout -A --taint 'worker-*:dedicated=gpu:NoExecute'
+
+			# a gate for CI, and a comment for the pull request
+			kubectl ds plan-rollout -f agent.yaml -o markdown --fail-on 'stalls,lostNodes>0'`),
+		ValidArgsFunction: c.completeNames,
+		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
+	}
+	f := cmd.Flags()
+	o.input.addFlags(f)
+	o.choice.addFlags(f)
+	o.changeFlags.addFlags(f)
+	f.StringVarP(&o.output, "output", "o", "", "one of "+view.PlanFormats)
+	f.StringVar(&o.color, "color", "auto", "auto, always or never")
+	f.BoolVar(&o.all, "all", false, "show every node, every wave and whole messages")
+	f.BoolVar(&o.exitCode, "exit-code", false, "let the exit status carry the outcome")
+	f.StringSliceVar(&o.failOn, "fail-on", nil, "exit with status 6 if one holds: stalls, lostNodes>N, replaces>N, immediateDeletes>N")
+	f.BoolVar(&o.watch, "watch", false, "follow the rollout of one DaemonSet until it ends or is stuck")
+	f.DurationVar(&o.timeout, "timeout", 0, "with --watch: give up after this time")
+	return cmd
+}
+
+func (o *planOptions) run(ctx context.Context, args []string) error {
+	if err := o.check(args); err != nil {
+		return err
+	}
+	if o.watch {
+		return o.watchRollout(ctx)
+	}
+	plans, err := o.plans(ctx)
+	if err != nil {
+		return err
+	}
+	for _, p := range plans {
+		o.gaps(p.Snapshot.Gaps)
+	}
+	considered := len(plans)
+	if o.listed() {
+		plans = slices.DeleteFunc(plans, func(p *plan.Plan) bool { return !hasToDo(p) })
+		slices.SortStableFunc(plans, func(a, b *plan.Plan) int {
+			return cmp.Or(
+				slices.Index(worstFirst, a.Outcome.Code)-slices.Index(worstFirst, b.Outcome.Code),
+				strings.Compare(a.DaemonSet.Namespace, b.DaemonSet.Namespace), strings.Compare(a.DaemonSet.Name, b.DaemonSet.Name))
+		})
+	}
+	if err := o.print(plans, considered); err != nil {
+		return err
+	}
+	return o.status(plans)
+}
+
+// worstFirst is the order of a list.
+var worstFirst = []plan.OutcomeCode{plan.Stalls, plan.Unknown, plan.Completes, plan.NotRolling, plan.NothingToDo}
+
+// listed tells whether the answer is about whatever DaemonSets there are, so
+// that those with nothing to do are left out.
+func (o *planOptions) listed() bool { return len(o.names) == 0 && !o.manifests() }
+
+// hasToDo tells whether a plan says that anything happens.
+func hasToDo(p *plan.Plan) bool {
+	if p.Next.Kind != daemonset.StepNone || len(p.Placement.Gain)+len(p.Placement.Lose) > 0 {
+		return true
+	}
+	return p.Subject != plan.SubjectNothing && !slices.Contains([]plan.OutcomeCode{plan.NothingToDo, plan.NotRolling}, p.Outcome.Code)
+}
+
+// check refuses flags that cannot be, before anything is read.
+func (o *planOptions) check(args []string) error {
+	var err error
+	if o.selector, err = o.choice.check(args, *o.config.Namespace); err != nil {
+		return err
+	}
+	if o.format, err = view.ParsePlanFormat(o.output); err != nil {
+		return hinted{err, "-o markdown"}
+	}
+	if o.style, err = styleOf(o.Out, o.color); err != nil {
+		return err
+	}
+	o.style.All, o.style.Wide = o.all, o.format == view.Wide
+	if o.asked, err = o.change(); err != nil {
+		return err
+	}
+	if o.known, err = o.options(); err != nil {
+		return err
+	}
+	if o.conditions, err = parseConditions(o.failOn); err != nil {
+		return err
+	}
+	ofOne := o.given(ofDaemonSet...)
+	switch {
+	case o.manifests() && (o.allNamespaces || o.choice.selector != ""):
+		return hinted{errors.New("-f or -k, and -A or -l, exclude each other: the manifests say which DaemonSets"), "leave out the flag, or name those that are meant"}
+	case ofOne != "" && len(o.names) != 1 && !o.manifests():
+		return hinted{fmt.Errorf("--%s is about one DaemonSet: give its name", ofOne), "kubectl ds explain lists them"}
+	case o.serverDryRun && len(o.from) > 0:
+		return hinted{errors.New("--server-dry-run asks the API server, and --from keeps it out"), "leave out one of them"}
+	case slices.Contains(o.files, source.StandardInput) && slices.Contains(o.from, source.StandardInput):
+		return hinted{errors.New("-f - and --from - both read standard input"), "give one of them as a file"}
+	case o.given("timeout") != "" && !o.watch:
+		return hinted{errors.New("--timeout is about --watch, which is missing"), "--request-timeout limits a request"}
+	case o.watch && (o.asksAnything() || len(o.from) > 0):
+		return hinted{errors.New("--watch follows what is under way in a cluster: it takes neither a change nor --from"), "leave out --watch"}
+	case o.watch && len(o.names) != 1:
+		return hinted{errors.New("--watch follows one DaemonSet: give its name"), "kubectl ds plan-rollout lists those that have something to do"}
+	}
+	return o.input.check()
+}
+
+// plans returns the plans that were asked for, in the order of the names or of
+// the manifests.
+func (o *planOptions) plans(ctx context.Context) ([]*plan.Plan, error) {
+	if o.manifests() {
+		return o.planManifests(ctx)
+	}
+	snapshots, err := o.read(ctx, &o.choice, o.selector)
+	if err != nil {
+		return nil, err
+	}
+	plans := []*plan.Plan{}
+	for _, s := range snapshots {
+		p, err := o.plan(s, o.asked)
+		if err != nil {
+			return nil, err
+		}
+		plans = append(plans, p)
+	}
+	return plans, nil
+}
+
+func (o *planOptions) plan(s *snapshot.Snapshot, c *plan.Change) (*plan.Plan, error) {
+	s, _, err := o.ruled(s)
+	if err != nil {
+		return nil, err
+	}
+	return plan.Make(s, c, o.known)
+}
+
+// planManifests plans each manifest against the live object.
+func (o *planOptions) planManifests(ctx context.Context) ([]*plan.Plan, error) {
+	manifests, err := source.ReadManifests(ctx, o.files, o.kustomize, o.In)
+	if err != nil {
+		return nil, err
+	}
+	r, namespace, err := o.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if manifests, err = o.chosen(manifests, namespace); err != nil {
+		return nil, err
+	}
+	if flag := o.given(ofDaemonSet...); flag != "" && len(manifests) > 1 {
+		return nil, hinted{fmt.Errorf("--%s is about one DaemonSet, and the manifests hold %d", flag, len(manifests)), "name one: " + strings.Join(namesOf(manifests), ", ")}
+	}
+	live, err := readLive(ctx, r, manifests)
+	if err != nil {
+		return nil, err
+	}
+	plans := []*plan.Plan{}
+	for i, m := range manifests {
+		var p *plan.Plan
+		if live[i] == nil {
+			p, err = o.planNew(ctx, r, m)
+		} else {
+			p, err = o.planLive(ctx, r, m, live[i])
+		}
+		if err != nil {
+			return nil, err
+		}
+		plans = append(plans, p)
+	}
+	return plans, nil
+}
+
+// chosen returns the manifests whose names were given, or all, each with its
+// namespace.
+func (o *planOptions) chosen(all []source.Manifest, namespace string) ([]source.Manifest, error) {
+	var out []source.Manifest
+	for _, m := range all {
+		if len(o.names) > 0 && !slices.Contains(o.names, m.Name) {
+			continue
+		}
+		if asked := *o.config.Namespace; asked != "" && m.Namespace != "" && m.Namespace != asked {
+			return nil, hinted{fmt.Errorf("%s: daemonset %s is of namespace %q, and -n says %q", m.File, m.Name, m.Namespace, asked), "leave out -n"}
+		}
+		m.Namespace = cmp.Or(m.Namespace, namespace)
+		out = append(out, m)
+	}
+	for _, name := range o.names {
+		if !slices.ContainsFunc(out, func(m source.Manifest) bool { return m.Name == name }) {
+			return nil, hinted{fmt.Errorf("the manifests hold no daemonset %q", name), "they hold " + strings.Join(namesOf(all), ", ")}
+		}
+	}
+	return out, nil
+}
+
+func namesOf(manifests []source.Manifest) []string {
+	var names []string
+	for _, m := range manifests {
+		names = append(names, m.Name)
+	}
+	return names
+}
+
+// readLive returns the Snapshot of each manifest's live object, nil where
+// there is none. What several of a namespace share is read once.
+func readLive(ctx context.Context, r reader, manifests []source.Manifest) ([]*snapshot.Snapshot, error) {
+	byNamespace := map[string][]string{}
+	for _, m := range manifests {
+		byNamespace[m.Namespace] = append(byNamespace[m.Namespace], m.Name)
+	}
+	found := map[source.Ref]*snapshot.Snapshot{}
+	for namespace, names := range byNamespace {
+		if len(names) == 1 || namespace == "" {
+			continue
+		}
+		all, err := r.ReadAll(ctx, source.Filter{Namespace: namespace, Names: names})
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range all {
+			found[source.Ref{Namespace: namespace, Name: s.DaemonSet.Name}] = s
+		}
+	}
+	out := make([]*snapshot.Snapshot, len(manifests))
+	for i, m := range manifests {
+		if out[i] = found[m.Ref]; out[i] != nil || len(byNamespace[m.Namespace]) > 1 && m.Namespace != "" {
+			continue
+		}
+		s, err := r.Read(ctx, m.Ref)
+		if none := (*source.NotFoundError)(nil); errors.As(err, &none) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		out[i] = s
+	}
+	return out, nil
+}
+
+// planLive plans what a manifest makes of a live object.
+func (o *planOptions) planLive(ctx context.Context, r reader, m source.Manifest, s *snapshot.Snapshot) (*plan.Plan, error) {
+	s, _, err := o.ruled(s)
+	if err != nil {
+		return nil, err
+	}
+	c := plan.Change{}
+	if o.asked != nil {
+		c = *o.asked
+	}
+	m.Namespace = s.DaemonSet.Namespace
+	if c.DaemonSet, c.Method, err = o.laidOver(ctx, r, m, s.DaemonSet, s.KubernetesVersion); err != nil {
+		return nil, err
+	}
+	return plan.Make(s, &c, o.known)
+}
+
+// methodServerDryRun is how a manifest was laid over a live object by the API
+// server itself.
+const methodServerDryRun = "ServerDryRun"
+
+// laidOver returns what a manifest makes of a live object, which is nil where
+// there is none, and how that was found out.
+func (o *planOptions) laidOver(ctx context.Context, r reader, m source.Manifest, live *appsv1.DaemonSet, version string) (*appsv1.DaemonSet, string, error) {
+	if o.serverDryRun {
+		server, ok := r.(interface {
+			DryRun(context.Context, source.Manifest) (*appsv1.DaemonSet, error)
+		})
+		if !ok {
+			return nil, "", errors.New("--server-dry-run: there is no API server to ask")
+		}
+		ds, err := server.DryRun(ctx, m)
+		return ds, methodServerDryRun, err
+	}
+	ds, method, err := source.Overlay(live, m, version)
+	return ds, string(method), err
+}
+
+// planNew plans a DaemonSet that is not in the cluster yet.
+func (o *planOptions) planNew(ctx context.Context, r reader, m source.Manifest) (*plan.Plan, error) {
+	m.Namespace = cmp.Or(m.Namespace, "default")
+	if flag := o.given(append(slices.Clone(ofDaemonSet), ofNodes...)...); flag != "" {
+		return nil, hinted{fmt.Errorf("daemonset %s is not in the cluster yet: --%s changes what is there", m.Ref, flag), "leave out --" + flag + ", or write it into the manifest"}
+	}
+	ds, method, err := o.laidOver(ctx, r, m, nil, o.version)
+	if err != nil {
+		return nil, err
+	}
+	if o.serverDryRun {
+		ds.UID = "" // that of a dry run is nobody's
+	}
+	s, err := r.ReadFor(ctx, ds)
+	if err != nil {
+		return nil, err
+	}
+	if s, _, err = o.ruled(s); err != nil {
+		return nil, err
+	}
+	if !o.serverDryRun && s.KubernetesVersion != o.version { // the defaults of a version are known only now
+		if s.DaemonSet, _, err = o.laidOver(ctx, r, m, nil, s.KubernetesVersion); err != nil {
+			return nil, err
+		}
+	}
+	return plan.New(s, method, o.known)
+}
+
+func (o *planOptions) print(plans []*plan.Plan, considered int) error {
+	list := &plan.List{APIVersion: snapshot.APIVersion, Kind: plan.ListKind, Items: plans}
+	refs := []string{}
+	for _, p := range plans {
+		refs = append(refs, p.DaemonSet.Name)
+	}
+	text := o.format == view.Text || o.format == view.Wide
+	switch {
+	case o.format == view.Markdown:
+		return view.PlansMarkdown(o.Out, plans)
+	case !text && (o.listed() || len(plans) != 1):
+		return view.Encode(o.Out, list, refs, o.format)
+	case !text:
+		return view.Encode(o.Out, plans[0], refs, o.format)
+	case o.listed() && considered == 0:
+		fmt.Fprintln(o.ErrOut, o.nothing(&o.choice, "plan-rollout"))
+		return nil
+	case o.listed() && len(plans) == 0:
+		_, err := fmt.Fprintf(o.Out, "NOTHING TO DO  %s: none has a rollout under way, or a pod to create or delete\n", view.Plural(considered, "DaemonSet"))
+		return err
+	case o.listed():
+		return view.Plans(o.Out, list, o.again(plans[0]), o.style)
+	}
+	for i, p := range plans {
+		if i > 0 {
+			fmt.Fprintln(o.Out)
+		}
+		if err := view.Plan(o.Out, p, o.again(p), o.style); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// repeated are the flags of kubectl that a command needs to ask the same
+// cluster, besides those of plan-rollout. None of them is a secret.
+var repeated = []string{"kubeconfig", "context", "cluster", "user", "as", "as-group", "as-uid", "server", "from", "now", "kubernetes-version"}
+
+// again is the command that asks for a plan once more, to which a flag can be
+// added; empty where there is none to paste: standard input is read only once,
+// and a token is nobody's to see.
+func (o *planOptions) again(p *plan.Plan) string {
+	c := "kubectl ds plan-rollout -n " + view.Quote(p.DaemonSet.Namespace) + " " + view.Quote(p.DaemonSet.Name)
+	pastable := true
+	own := slices.Concat([]string{"filename", "kustomize", "server-dry-run", "like", "group-by", "start", "termination", "request-rate", "request-burst"}, ofDaemonSet, ofNodes)
+	o.set.Visit(func(f *pflag.Flag) {
+		values := []string{f.Value.String()}
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			values = list.GetSlice()
+		}
+		switch {
+		case slices.Contains([]string{"token", "password", "username"}, f.Name), slices.Contains(values, source.StandardInput):
+			pastable = false
+		case isNodeFlag(f):
+		case f.Value.Type() == "bool" && slices.Contains(own, f.Name):
+			c += " --" + f.Name
+		case slices.Contains(own, f.Name), slices.Contains(repeated, f.Name):
+			for _, v := range values {
+				c += " --" + f.Name + " " + view.Quote(v)
+			}
+		}
+	})
+	for _, n := range o.nodes {
+		c += " --" + n.name + " " + view.Quote(n.text)
+	}
+	if !pastable {
+		return ""
+	}
+	return c
+}
+
+func isNodeFlag(f *pflag.Flag) bool { _, ok := f.Value.(nodeValue); return ok }
+
+// status is the exit status that the conditions and the outcomes ask for.
+func (o *planOptions) status(plans []*plan.Plan) error {
+	failed := false
+	var open []string
+	for _, c := range o.conditions {
+		for _, p := range plans {
+			number, holds, known := c.holds(p)
+			of := p.DaemonSet.Namespace + "/" + p.DaemonSet.Name
+			switch {
+			case holds && c.name == "stalls":
+				fmt.Fprintf(o.ErrOut, "--fail-on %s: the rollout of %s stalls, %s old\n", c, view.Clean(of), stay(number))
+				failed = true
+			case holds:
+				fmt.Fprintf(o.ErrOut, "--fail-on %s: %s has %d\n", c, view.Clean(of), number)
+				failed = true
+			case !known:
+				open = append(open, fmt.Sprintf("--fail-on %s cannot be told of %s", c, of))
+			}
+		}
+	}
+	switch {
+	case failed:
+		return conditionHolds
+	case len(open) > 0: // a gate that lets pass what it did not see is none
+		return hinted{errors.New(strings.Join(open, "; ")), "the notes say what could not be read"}
+	case !o.exitCode:
+		return nil
+	}
+	holds := map[exitStatus]bool{}
+	for _, p := range plans {
+		holds[statusOf(p)] = true
+		if inPartOnly(p.Snapshot.Gaps) {
+			holds[inPart] = true
+		}
+	}
+	for _, s := range []exitStatus{stuck, degraded, inPart, moving} {
+		if holds[s] {
+			return s
+		}
+	}
+	return nil
+}
+
+func stay(n int) string {
+	if n == 1 {
+		return "1 pod stays"
+	}
+	return fmt.Sprintf("%d pods stay", n)
+}
+
+// statusOf is the exit status of one plan with --exit-code.
+func statusOf(p *plan.Plan) exitStatus {
+	underWay := p.Subject == plan.SubjectRollout && (p.Outcome.Code == plan.Completes || p.Next.Kind != daemonset.StepNone)
+	switch {
+	case p.Outcome.Code == plan.Stalls:
+		return stuck
+	case len(p.Outcome.Holders)+p.Outcome.FurtherHolders > 0 && (p.Outcome.Code == plan.Completes || p.Outcome.Code == plan.NothingToDo):
+		return degraded
+	case p.Outcome.Code == plan.Unknown:
+		return inPart
+	case underWay:
+		return moving
+	}
+	return 0
+}

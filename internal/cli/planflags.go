@@ -1,0 +1,527 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/view"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+)
+
+// changeFlags are the flags of plan-rollout that say what somebody would
+// change, and what is known better than the pods tell it.
+type changeFlags struct {
+	files        []string
+	kustomize    string
+	serverDryRun bool
+
+	images          []string
+	maxUnavailable  string
+	maxSurge        string
+	minReadySeconds int32
+	strategy        string
+	toRevision      int64
+	restart         bool
+	tolerations     []string
+	nodeSelector    []string
+
+	nodes []nodeFlag // in the order given, whatever the flag
+	add   int
+	like  string
+
+	groupBy      string
+	start        time.Duration
+	termination  time.Duration
+	requestRate  float64
+	requestBurst int
+
+	set *pflag.FlagSet // tells a flag that was given from its default
+}
+
+// nodeFlag is one flag that changes nodes.
+type nodeFlag struct {
+	name string
+	kind plan.NodeChangeKind
+	text string
+}
+
+// nodeValue collects the flags that change nodes in one list, since they are
+// applied in the order given.
+type nodeValue struct {
+	name string
+	kind plan.NodeChangeKind
+	into *[]nodeFlag
+}
+
+func (v nodeValue) String() string { return "" }
+func (v nodeValue) Type() string   { return "string" }
+func (v nodeValue) Set(text string) error {
+	*v.into = append(*v.into, nodeFlag{v.name, v.kind, text})
+	return nil
+}
+
+func (c *changeFlags) addFlags(f *pflag.FlagSet) {
+	c.set = f
+	f.StringArrayVarP(&c.files, "filename", "f", nil, "plan for the DaemonSets of this file, folder or - (standard input); may be repeated")
+	f.StringVarP(&c.kustomize, "kustomize", "k", "", "plan for the DaemonSets of this kustomization folder")
+	f.BoolVar(&c.serverDryRun, "server-dry-run", false, "with -f or -k: ask the API server in a dry run what the manifest makes of the live object")
+
+	f.StringArrayVar(&c.images, "image", nil, "CONTAINER=IMAGE, or IMAGE where there is one container; *=IMAGE is all; may be repeated")
+	f.StringVar(&c.maxUnavailable, "max-unavailable", "", "a number or a percentage")
+	f.StringVar(&c.maxSurge, "max-surge", "", "a number or a percentage")
+	f.Int32Var(&c.minReadySeconds, "min-ready-seconds", 0, "how long a pod must be ready until it is available")
+	f.StringVar(&c.strategy, "strategy", "", "RollingUpdate or OnDelete")
+	f.Int64Var(&c.toRevision, "to-revision", 0, "roll back to this revision; 0 is the one before")
+	f.BoolVar(&c.restart, "restart", false, "replace all pods, as kubectl rollout restart does")
+	f.StringArrayVar(&c.tolerations, "toleration", nil, "KEY[=VALUE][:EFFECT], or * for all taints, added to the template; may be repeated")
+	f.StringArrayVar(&c.nodeSelector, "node-selector", nil, "KEY=VALUE added to the template's, or KEY- taken from it; may be repeated")
+
+	for _, n := range []struct {
+		name  string
+		kind  plan.NodeChangeKind
+		usage string
+	}{
+		{"taint", plan.NodeTaint, "NODES:KEY[=VALUE]:EFFECT, or NODES:KEY[:EFFECT]- to take it away"},
+		{"label", plan.NodeLabel, "NODES:KEY=VALUE, or NODES:KEY- to take it away"},
+		{"cordon", plan.NodeCordon, "NODES made unschedulable"},
+		{"uncordon", plan.NodeUncord, "NODES made schedulable"},
+		{"node-down", plan.NodeDown, "NODES whose kubelet is not heard from any more"},
+		{"remove-nodes", plan.NodeRemove, "NODES taken out of the cluster"},
+	} {
+		f.Var(nodeValue{n.name, n.kind, &c.nodes}, n.name, n.usage+"; may be repeated")
+	}
+	f.IntVar(&c.add, "add-nodes", 0, "so many new nodes, like the one of --like")
+	f.StringVar(&c.like, "like", "", "the NODE that --add-nodes copies")
+
+	f.StringVar(&c.groupBy, "group-by", "", "a label of nodes: say how many of a group one step can take at worst")
+	f.DurationVar(&c.start, "start", 0, "from a pod's creation to Ready, as 40s (default: what the pods that there are took)")
+	f.DurationVar(&c.termination, "termination", 0, "from a pod's deletion until it is gone, as 10s (default: its grace period)")
+	f.Float64Var(&c.requestRate, "request-rate", 0, "requests a second that the controller may send (default 20)")
+	f.IntVar(&c.requestBurst, "request-burst", 0, "requests that it may send before that (default 30)")
+}
+
+// ofDaemonSet are the flags that change a DaemonSet, in the order of the help.
+var ofDaemonSet = []string{
+	"image", "max-unavailable", "max-surge", "min-ready-seconds", "strategy", "to-revision", "restart", "toleration", "node-selector",
+}
+
+// ofNodes are the flags that change the cluster.
+var ofNodes = []string{"taint", "label", "cordon", "uncordon", "node-down", "remove-nodes", "add-nodes"}
+
+// given returns the first of these flags that was given.
+func (c *changeFlags) given(names ...string) string {
+	for _, n := range names {
+		if f := c.set.Lookup(n); f != nil && f.Changed {
+			return n
+		}
+	}
+	return ""
+}
+
+// manifests tells whether the DaemonSets come from files.
+func (c *changeFlags) manifests() bool { return len(c.files) > 0 || c.kustomize != "" }
+
+// asksAnything tells whether any change was asked for.
+func (c *changeFlags) asksAnything() bool {
+	return c.manifests() || c.given(ofDaemonSet...) != "" || c.given(ofNodes...) != ""
+}
+
+// exclude refuses two flags that cannot both be meant.
+func (c *changeFlags) exclude(a, b, why string) error {
+	if c.given(a) == "" || c.given(b) == "" {
+		return nil
+	}
+	return hinted{fmt.Errorf("--%s and --%s exclude each other: %s", a, b, why), "leave out one of them"}
+}
+
+// contradictions refuses flags that cannot be meant together.
+func (c *changeFlags) contradictions() error {
+	for _, e := range [][3]string{
+		{"filename", "kustomize", "a kustomization names its own files"},
+		{"filename", "to-revision", "the template is the manifest's, or that of a revision"},
+		{"kustomize", "to-revision", "the template is the manifest's, or that of a revision"},
+		{"image", "to-revision", "a rollback takes the revision's template as it is"},
+		{"restart", "to-revision", "a rollback takes the revision's template as it is"},
+		{"toleration", "to-revision", "a rollback takes the revision's template as it is"},
+		{"node-selector", "to-revision", "a rollback takes the revision's template as it is"},
+	} {
+		if err := c.exclude(e[0], e[1], e[2]); err != nil {
+			return err
+		}
+	}
+	if c.strategy == "OnDelete" {
+		if n := c.given("max-unavailable", "max-surge"); n != "" {
+			return hinted{fmt.Errorf("--%s means nothing with --strategy OnDelete, which replaces no pod by itself", n), "leave out --" + n}
+		}
+	}
+	switch {
+	case c.serverDryRun && !c.manifests():
+		return hinted{errors.New("--server-dry-run is about a manifest: there is none"), "add -f FILE"}
+	case c.given("add-nodes") != "" && c.like == "":
+		return hinted{errors.New("--add-nodes needs a node to copy"), fmt.Sprintf("--add-nodes %d --like NODE", max(1, c.add))}
+	case c.given("like") != "" && c.given("add-nodes") == "":
+		return hinted{errors.New("--like says what --add-nodes copies, which is missing"), "--add-nodes 3 --like " + view.Quote(c.like)}
+	case c.given("add-nodes") != "" && c.add < 1:
+		return hinted{fmt.Errorf("--add-nodes %d: at least one is added", c.add), "--remove-nodes takes nodes away"}
+	case c.given("to-revision") != "" && c.toRevision < 0:
+		return hinted{fmt.Errorf("--to-revision %d: a revision has a number from 1 on", c.toRevision), "--to-revision 0 is the one before"}
+	}
+	return nil
+}
+
+// change returns the what-if that the flags ask for, without manifests; nil if
+// they ask for none.
+func (c *changeFlags) change() (*plan.Change, error) {
+	if err := c.contradictions(); err != nil {
+		return nil, err
+	}
+	out := &plan.Change{Restart: c.restart}
+	if c.given("to-revision") != "" {
+		out.ToRevision = &c.toRevision
+	}
+	if c.given("min-ready-seconds") != "" {
+		out.MinReadySeconds = &c.minReadySeconds
+	}
+	for flag, into := range map[string]**intstr.IntOrString{"max-unavailable": &out.MaxUnavailable, "max-surge": &out.MaxSurge} {
+		if c.given(flag) == "" {
+			continue
+		}
+		text := c.set.Lookup(flag).Value.String()
+		if !numberOrPercent.MatchString(text) {
+			return nil, hinted{fmt.Errorf("--%s %q is neither a number nor a percentage", flag, text), "--" + flag + " 3, or --" + flag + " 10%"}
+		}
+		v := intstr.Parse(text)
+		*into = &v
+	}
+	if c.given("strategy") != "" {
+		if !slices.Contains([]string{"RollingUpdate", "OnDelete"}, c.strategy) {
+			return nil, hinted{fmt.Errorf("--strategy %q is neither RollingUpdate nor OnDelete", c.strategy), "--strategy RollingUpdate"}
+		}
+		out.Strategy = c.strategy
+	}
+	var err error
+	if out.Images, err = parseImages(c.images); err != nil {
+		return nil, err
+	}
+	for _, t := range c.tolerations {
+		toleration, err := parseToleration(t)
+		if err != nil {
+			return nil, err
+		}
+		out.Tolerations = append(out.Tolerations, toleration)
+	}
+	if err := parseNodeSelector(c.nodeSelector, out); err != nil {
+		return nil, err
+	}
+	for _, n := range c.nodes {
+		edits, err := n.edits()
+		if err != nil {
+			return nil, err
+		}
+		out.Nodes = append(out.Nodes, edits...)
+	}
+	if c.add > 0 {
+		out.Nodes = append(out.Nodes, plan.NodeEdit{Kind: plan.NodeAdd, Which: c.like, Count: c.add, Said: fmt.Sprintf("--add-nodes %d --like %s", c.add, c.like)})
+	}
+	if c.given(ofDaemonSet...) == "" && c.given(ofNodes...) == "" {
+		return nil, nil
+	}
+	return out, nil
+}
+
+var numberOrPercent = regexp.MustCompile(`^\d+%?$`)
+
+// options returns what the person who asks knows better.
+func (c *changeFlags) options() (plan.Options, error) {
+	o := plan.Options{RequestRate: c.requestRate, RequestBurst: c.requestBurst, GroupBy: c.groupBy}
+	for flag, d := range map[string]time.Duration{"start": c.start, "termination": c.termination} {
+		if c.given(flag) != "" && d < 0 {
+			return o, hinted{fmt.Errorf("--%s %s: a duration is not negative", flag, d), "--" + flag + " 40s"}
+		}
+	}
+	if c.given("start") != "" {
+		o.Starts = []time.Duration{c.start}
+	}
+	if c.given("termination") != "" {
+		o.Termination = &c.termination
+	}
+	switch {
+	case c.given("request-rate") != "" && c.requestRate <= 0:
+		return o, hinted{fmt.Errorf("--request-rate %v: at least some requests get through", c.requestRate), "--request-rate 20 is the controller's own"}
+	case c.given("request-burst") != "" && c.requestBurst <= 0:
+		return o, hinted{fmt.Errorf("--request-burst %d: at least one request gets through", c.requestBurst), "--request-burst 30 is the controller's own"}
+	}
+	if c.given("group-by") != "" {
+		if errs := validation.IsQualifiedName(c.groupBy); len(errs) > 0 {
+			return o, hinted{fmt.Errorf("--group-by %q is no label of nodes: %s", c.groupBy, errs[0]), "--group-by " + corev1.LabelTopologyZone}
+		}
+	}
+	return o, nil
+}
+
+func parseImages(texts []string) ([]plan.Image, error) {
+	var out []plan.Image
+	for _, t := range texts {
+		container, image, found := strings.Cut(t, "=")
+		if !found {
+			container, image = "", t
+		}
+		switch {
+		case image == "" || found && container == "" || strings.ContainsAny(t, " \t\n"):
+			return nil, hinted{fmt.Errorf("--image %q is neither CONTAINER=IMAGE nor IMAGE", t), "--image agent=example/agent:2"}
+		case slices.ContainsFunc(out, func(i plan.Image) bool { return i.Container == container || i.Container == "*" || container == "*" }):
+			return nil, hinted{fmt.Errorf("--image %q: the container has got an image already", t), "give each container once"}
+		}
+		out = append(out, plan.Image{Container: container, Image: image})
+	}
+	return out, nil
+}
+
+var effects = []corev1.TaintEffect{corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute}
+
+// parseToleration reads KEY[=VALUE][:EFFECT] as a toleration of the taints
+// that are written so: without a value, whatever the value is. * is every key.
+func parseToleration(text string) (corev1.Toleration, error) {
+	bad := func(why string) (corev1.Toleration, error) {
+		return corev1.Toleration{}, hinted{fmt.Errorf("--toleration %q: %s", text, why), "--toleration KEY[=VALUE][:EFFECT], as dedicated=gpu:NoSchedule; * is every taint"}
+	}
+	t := corev1.Toleration{Operator: corev1.TolerationOpExists}
+	rest, effect, found := strings.Cut(text, ":")
+	if found {
+		if t.Effect = corev1.TaintEffect(effect); !slices.Contains(effects, t.Effect) {
+			return bad(effectWords(effect))
+		}
+	}
+	key, value, equal := strings.Cut(rest, "=")
+	if equal {
+		t.Operator, t.Value = corev1.TolerationOpEqual, value
+		if errs := validation.IsValidLabelValue(value); len(errs) > 0 {
+			return bad("the value: " + errs[0])
+		}
+	}
+	switch {
+	case (key == "*" || key == "") && !equal:
+	case key == "*" || key == "":
+		return bad("every key has no value of its own")
+	default:
+		if errs := validation.IsQualifiedName(key); len(errs) > 0 {
+			return bad("the key: " + errs[0])
+		}
+		t.Key = key
+	}
+	return t, nil
+}
+
+func effectWords(effect string) string {
+	return fmt.Sprintf("%q is none of NoSchedule, PreferNoSchedule, NoExecute", effect)
+}
+
+func parseNodeSelector(texts []string, into *plan.Change) error {
+	for _, t := range texts {
+		key, value, found := strings.Cut(t, "=")
+		dropped := !found && strings.HasSuffix(t, "-")
+		if dropped {
+			key = strings.TrimSuffix(t, "-")
+		}
+		errs := validation.IsQualifiedName(key)
+		if found {
+			errs = append(errs, validation.IsValidLabelValue(value)...)
+		}
+		switch {
+		case !found && !dropped:
+			return hinted{fmt.Errorf("--node-selector %q is neither KEY=VALUE nor KEY-", t), "--node-selector pool=gpu"}
+		case len(errs) > 0:
+			return hinted{fmt.Errorf("--node-selector %q: %s", t, errs[0]), "--node-selector pool=gpu"}
+		case dropped:
+			into.DropSelector = append(into.DropSelector, key)
+			continue
+		}
+		if into.NodeSelector == nil {
+			into.NodeSelector = map[string]string{}
+		}
+		into.NodeSelector[key] = value
+	}
+	for _, key := range into.DropSelector {
+		if _, both := into.NodeSelector[key]; both {
+			return hinted{fmt.Errorf("--node-selector %q is added and taken away", key), "leave out one of them"}
+		}
+	}
+	return nil
+}
+
+// edits returns what a flag that changes nodes asks for: several names with
+// commas between them are as many edits.
+func (n nodeFlag) edits() ([]plan.NodeEdit, error) {
+	which, what, found := n.text, "", true
+	if n.kind == plan.NodeTaint || n.kind == plan.NodeLabel {
+		which, what, found = strings.Cut(n.text, ":")
+	}
+	form := map[plan.NodeChangeKind]string{plan.NodeTaint: "NODES:KEY=VALUE:EFFECT or NODES:KEY-", plan.NodeLabel: "NODES:KEY=VALUE or NODES:KEY-"}[n.kind]
+	if !found || which == "" {
+		if form == "" {
+			return nil, hinted{fmt.Errorf("--%s names no node", n.name), "--" + n.name + " NODES: a name, a pattern as 'worker-*', or labels as pool=gpu"}
+		}
+		return nil, hinted{fmt.Errorf("--%s %q is not %s", n.name, n.text, form), n.example()}
+	}
+	edit := plan.NodeEdit{Kind: n.kind, Said: "--" + n.name + " " + n.text}
+	if what != "" || form != "" {
+		if err := n.what(what, &edit); err != nil {
+			return nil, hinted{fmt.Errorf("--%s %q: %w", n.name, n.text, err), n.example()}
+		}
+	}
+	names := []string{which}
+	if !strings.ContainsAny(which, "=!()") {
+		names = strings.Split(which, ",")
+	}
+	var out []plan.NodeEdit
+	for _, name := range names {
+		if name = strings.TrimSpace(name); name == "" {
+			return nil, hinted{fmt.Errorf("--%s %q names a node without a name", n.name, n.text), n.example()}
+		}
+		e := edit
+		e.Which = name
+		out = append(out, e)
+	}
+	return out, nil
+}
+
+func (n nodeFlag) example() string {
+	switch n.kind {
+	case plan.NodeTaint:
+		return "--taint 'worker-*:dedicated=gpu:NoSchedule', or --taint pool=gpu:dedicated-"
+	case plan.NodeLabel:
+		return "--label 'worker-*:pool=gpu', or --label worker-1:pool-"
+	}
+	return "--" + n.name + " worker-1,worker-2"
+}
+
+// what reads the taint or label behind the nodes.
+func (n nodeFlag) what(text string, into *plan.NodeEdit) error {
+	rest, drop := strings.CutSuffix(text, "-")
+	if n.kind == plan.NodeLabel {
+		var found bool
+		into.Key, into.Value, found = strings.Cut(text, "=")
+		if drop = drop && !found; drop {
+			into.Kind, into.Key = plan.NodeUnlabel, rest
+		}
+		if errs := validation.IsQualifiedName(into.Key); len(errs) > 0 {
+			return errors.New(errs[0])
+		}
+		if !drop && !found {
+			return errors.New("a label has a value, or a - behind it to take it away")
+		}
+		if errs := validation.IsValidLabelValue(into.Value); len(errs) > 0 {
+			return errors.New(errs[0])
+		}
+		return nil
+	}
+	t := &corev1.Taint{}
+	keyValue, effect, hasEffect := strings.Cut(rest, ":")
+	t.Effect = corev1.TaintEffect(effect)
+	key, value, hasValue := strings.Cut(keyValue, "=")
+	t.Key, t.Value = key, value
+	if errs := validation.IsQualifiedName(key); len(errs) > 0 {
+		return errors.New(errs[0])
+	}
+	switch {
+	case hasEffect && !slices.Contains(effects, t.Effect):
+		return errors.New(effectWords(effect))
+	case drop && hasValue:
+		return errors.New("a taint is taken away by its key, and its effect if need be")
+	case drop:
+		into.Kind = plan.NodeUntaint
+	case !hasEffect:
+		return errors.New("a taint has an effect: NoSchedule, PreferNoSchedule or NoExecute")
+	default:
+		if errs := validation.IsValidLabelValue(value); len(errs) > 0 {
+			return errors.New(errs[0])
+		}
+	}
+	into.Taint = t
+	return nil
+}
+
+// condition is one that --fail-on asks about.
+type condition struct {
+	name string
+	most int // more than so many; not for stalls
+}
+
+func (c condition) String() string {
+	if c.name == "stalls" {
+		return c.name
+	}
+	return c.name + ">" + strconv.Itoa(c.most)
+}
+
+var countedCondition = regexp.MustCompile(`^(lostNodes|replaces|immediateDeletes)\s*>\s*(\d{1,9})$`)
+
+// parseConditions reads the values of --fail-on.
+func parseConditions(texts []string) ([]condition, error) {
+	var out []condition
+	for _, t := range texts {
+		t = strings.TrimSpace(t)
+		if t == "stalls" {
+			out = append(out, condition{name: t})
+			continue
+		}
+		m := countedCondition.FindStringSubmatch(t)
+		if m == nil {
+			return nil, hinted{fmt.Errorf("--fail-on %q is none of stalls, lostNodes>N, replaces>N, immediateDeletes>N", t), "--fail-on 'stalls,lostNodes>0'"}
+		}
+		n, err := strconv.Atoi(m[2])
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, condition{m[1], n})
+	}
+	return out, nil
+}
+
+// holds tells whether a plan has what the condition asks about, and how many.
+// It is not known of a plan that a gap leaves open.
+func (c condition) holds(p *plan.Plan) (number int, holds, known bool) {
+	switch c.name {
+	case "stalls":
+		return p.Outcome.Left, p.Outcome.Code == plan.Stalls, p.Outcome.Code != plan.Unknown
+	case "lostNodes":
+		number = len(p.Placement.Lose)
+	case "replaces":
+		number = p.Replaces
+	case "immediateDeletes":
+		number = immediateDeletes(p)
+	}
+	return number, number > c.most, p.Next.Exact
+}
+
+// immediateDeletes counts the pods that go at once: those that the next step
+// deletes, with what it leaves to further syncs for the limit of 250, and those
+// of nodes that lose theirs and are not among them.
+func immediateDeletes(p *plan.Plan) int {
+	there := map[string]bool{}
+	for _, i := range p.Next.Deletes.Certain {
+		there[i.Node] = true
+	}
+	for _, ch := range p.Next.Deletes.Choices {
+		for _, i := range ch.From {
+			there[i.Node] = true
+		}
+	}
+	n := p.Next.Deletes.Len() + p.Next.Deletes.Deferred
+	for _, l := range p.Placement.Lose {
+		if !there[l.Node] {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,276 @@
+package cli
+
+import (
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/pflag"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+)
+
+// parsed returns the flags of a command line.
+func parsed(t *testing.T, line ...string) *changeFlags {
+	t.Helper()
+	c := &changeFlags{}
+	f := pflag.NewFlagSet("plan-rollout", pflag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	c.addFlags(f)
+	if err := f.Parse(line); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestChange(t *testing.T) {
+	three, tenPercent := intstr.FromInt32(3), intstr.FromString("10%")
+	zero, seconds := int64(0), int32(0)
+	taint := func(key, value string, effect corev1.TaintEffect) *corev1.Taint {
+		return &corev1.Taint{Key: key, Value: value, Effect: effect}
+	}
+	for _, tt := range []struct {
+		why  string
+		line []string
+		want *plan.Change
+	}{
+		{"nothing is asked", nil, nil},
+		{"what is known better changes nothing", []string{"--start", "40s", "--group-by", "zone"}, nil},
+		{"limits", []string{"--max-unavailable", "3", "--max-surge", "10%"}, &plan.Change{MaxUnavailable: &three, MaxSurge: &tenPercent}},
+		{"the zero of a flag that was given is asked for", []string{"--to-revision", "0", "--min-ready-seconds", "0"}, &plan.Change{ToRevision: &zero, MinReadySeconds: &seconds}},
+		{"images: of one, of the only one", []string{"--image", "a=example/a:2", "--image", "registry:5000/b@sha256:0"},
+			&plan.Change{Images: []plan.Image{{Container: "a", Image: "example/a:2"}, {Image: "registry:5000/b@sha256:0"}}}},
+		{"tolerations as kubectl taint writes taints", []string{"--toleration", "a=b:NoSchedule", "--toleration", "a:NoExecute", "--toleration", "a", "--toleration", "a=", "--toleration", "*", "--toleration", "*:NoExecute"},
+			&plan.Change{Tolerations: []corev1.Toleration{
+				{Key: "a", Operator: corev1.TolerationOpEqual, Value: "b", Effect: corev1.TaintEffectNoSchedule},
+				{Key: "a", Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute},
+				{Key: "a", Operator: corev1.TolerationOpExists},
+				{Key: "a", Operator: corev1.TolerationOpEqual},
+				{Operator: corev1.TolerationOpExists},
+				{Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute},
+			}}},
+		{"a node selector that gets and loses a key", []string{"--node-selector", "pool=gpu", "--node-selector", "old-"},
+			&plan.Change{NodeSelector: map[string]string{"pool": "gpu"}, DropSelector: []string{"old"}}},
+		{"nodes in the order given, whatever the flag", []string{"--cordon", "a", "--taint", "w-*:k=v:NoExecute", "--uncordon", "a"},
+			&plan.Change{Nodes: []plan.NodeEdit{
+				{Kind: plan.NodeCordon, Which: "a", Said: "--cordon a"},
+				{Kind: plan.NodeTaint, Which: "w-*", Taint: taint("k", "v", corev1.TaintEffectNoExecute), Said: "--taint w-*:k=v:NoExecute"},
+				{Kind: plan.NodeUncord, Which: "a", Said: "--uncordon a"},
+			}}},
+		{"names with commas are several, labels with commas are one selector", []string{"--remove-nodes", "a,b", "--node-down", "pool=x,disk!=ssd"},
+			&plan.Change{Nodes: []plan.NodeEdit{
+				{Kind: plan.NodeRemove, Which: "a", Said: "--remove-nodes a,b"},
+				{Kind: plan.NodeRemove, Which: "b", Said: "--remove-nodes a,b"},
+				{Kind: plan.NodeDown, Which: "pool=x,disk!=ssd", Said: "--node-down pool=x,disk!=ssd"},
+			}}},
+		{"taints without a value, and taken away with and without an effect", []string{"--taint", "a:k:NoSchedule", "--taint", "a:k-", "--taint", "a:k:NoExecute-"},
+			&plan.Change{Nodes: []plan.NodeEdit{
+				{Kind: plan.NodeTaint, Which: "a", Taint: taint("k", "", corev1.TaintEffectNoSchedule), Said: "--taint a:k:NoSchedule"},
+				{Kind: plan.NodeUntaint, Which: "a", Taint: taint("k", "", ""), Said: "--taint a:k-"},
+				{Kind: plan.NodeUntaint, Which: "a", Taint: taint("k", "", corev1.TaintEffectNoExecute), Said: "--taint a:k:NoExecute-"},
+			}}},
+		{"labels set and taken away, of nodes chosen by label", []string{"--label", "pool=x:a=", "--label", "pool=x:example.com/a-"},
+			&plan.Change{Nodes: []plan.NodeEdit{
+				{Kind: plan.NodeLabel, Which: "pool=x", Key: "a", Said: "--label pool=x:a="},
+				{Kind: plan.NodeUnlabel, Which: "pool=x", Key: "example.com/a", Said: "--label pool=x:example.com/a-"},
+			}}},
+		{"new nodes", []string{"--add-nodes", "3", "--like", "a"}, &plan.Change{Nodes: []plan.NodeEdit{{Kind: plan.NodeAdd, Which: "a", Count: 3, Said: "--add-nodes 3 --like a"}}}},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			got, err := parsed(t, tt.line...).change()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("%q (-want +got):\n%s", tt.line, diff)
+			}
+		})
+	}
+}
+
+// TestRefusedFlags: each has an error that says what is wrong, and a hint.
+func TestRefusedFlags(t *testing.T) {
+	for _, tt := range []struct {
+		line string
+		want string
+	}{
+		{"--max-unavailable many", `--max-unavailable "many" is neither a number nor a percentage`},
+		{"--max-surge -1", `--max-surge "-1" is neither a number nor a percentage`},
+		{"--strategy Recreate", `--strategy "Recreate" is neither RollingUpdate nor OnDelete`},
+		{"--strategy OnDelete --max-surge 1", "--max-surge means nothing with --strategy OnDelete"},
+		{"--image a=", `--image "a=" is neither CONTAINER=IMAGE nor IMAGE`},
+		{"--image =x", `--image "=x" is neither CONTAINER=IMAGE nor IMAGE`},
+		{"--image a=x --image a=y", `--image "a=y": the container has got an image already`},
+		{"--image a=x --image *=y", `--image "*=y": the container has got an image already`},
+		{"--toleration a:Never", `--toleration "a:Never": "Never" is none of NoSchedule, PreferNoSchedule, NoExecute`},
+		{"--toleration *=x", `--toleration "*=x": every key has no value of its own`},
+		{"--toleration -a", `--toleration "-a": the key: `},
+		{"--toleration a=-", `--toleration "a=-": the value: `},
+		{"--node-selector pool", `--node-selector "pool" is neither KEY=VALUE nor KEY-`},
+		{"--node-selector a=b --node-selector a-", `--node-selector "a" is added and taken away`},
+		{"--taint a", `--taint "a" is not NODES:KEY=VALUE:EFFECT or NODES:KEY-`},
+		{"--taint :k:NoExecute", `--taint ":k:NoExecute" is not NODES:KEY=VALUE:EFFECT or NODES:KEY-`},
+		{"--taint a:k", `--taint "a:k": a taint has an effect`},
+		{"--taint a:k=v:Never", `--taint "a:k=v:Never": "Never" is none of`},
+		{"--taint a:k=v-", `--taint "a:k=v-": a taint is taken away by its key`},
+		{"--taint a:k=v:NoExecute:x", `--taint "a:k=v:NoExecute:x": "NoExecute:x" is none of`},
+		{"--label a:k", `--label "a:k": a label has a value, or a - behind it`},
+		{"--label a:k=v=w", `--label "a:k=v=w": `},
+		{"--cordon a,,b", `--cordon "a,,b" names a node without a name`},
+		{"--add-nodes 3", "--add-nodes needs a node to copy"},
+		{"--like a", "--like says what --add-nodes copies, which is missing"},
+		{"--add-nodes 0 --like a", "--add-nodes 0: at least one is added"},
+		{"--to-revision -1", "--to-revision -1: a revision has a number from 1 on"},
+		{"--to-revision 1 --image a=x", "--image and --to-revision exclude each other"},
+		{"--to-revision 1 -f x", "--filename and --to-revision exclude each other"},
+		{"-f x -k y", "--filename and --kustomize exclude each other"},
+		{"--server-dry-run", "--server-dry-run is about a manifest: there is none"},
+		{"--start -1s", "--start -1s: a duration is not negative"},
+		{"--request-rate 0", "--request-rate 0: at least some requests get through"},
+		{"--request-burst -1", "--request-burst -1: at least one request gets through"},
+		{"--group-by a/b/c", `--group-by "a/b/c" is no label of nodes`},
+	} {
+		t.Run(tt.line, func(t *testing.T) {
+			c := parsed(t, strings.Fields(tt.line)...)
+			_, err := c.change()
+			if err == nil {
+				_, err = c.options()
+			}
+			var h hinted
+			switch {
+			case err == nil:
+				t.Fatalf("accepted, want %q", tt.want)
+			case !strings.HasPrefix(err.Error(), tt.want):
+				t.Errorf("error %q, want %q", err, tt.want)
+			case !errors.As(err, &h) || h.hint == "":
+				t.Errorf("%q has no hint", err)
+			}
+		})
+	}
+}
+
+func TestOptions(t *testing.T) {
+	forty, none := 40*time.Second, time.Duration(0)
+	for _, tt := range []struct {
+		why  string
+		line []string
+		want plan.Options
+	}{
+		{"the pods tell", nil, plan.Options{}},
+		{"a flag that is given counts, even with zero", []string{"--start", "40s", "--termination", "0s"}, plan.Options{Starts: []time.Duration{forty}, Termination: &none}},
+		{"the controller's rate", []string{"--request-rate", "50", "--request-burst", "100", "--group-by", "topology.kubernetes.io/zone"},
+			plan.Options{RequestRate: 50, RequestBurst: 100, GroupBy: "topology.kubernetes.io/zone"}},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			got, err := parsed(t, tt.line...).options()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestParseConditions(t *testing.T) {
+	got, err := parseConditions([]string{"stalls", " lostNodes>0", "replaces > 10", "immediateDeletes>3"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]condition{{"stalls", 0}, {"lostNodes", 0}, {"replaces", 10}, {"immediateDeletes", 3}}, got, cmp.AllowUnexported(condition{})); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for _, bad := range []string{"", "stall", "lostNodes", "lostNodes>", "lostNodes>-1", "lostNodes>=1", "lostNodes>1.5", "stalls>1", "lostnodes>1", "replaces>99999999999"} {
+		if _, err := parseConditions([]string{bad}); err == nil {
+			t.Errorf("%q was accepted", bad)
+		}
+	}
+}
+
+func TestConditionHolds(t *testing.T) {
+	lose := func(names ...string) plan.Placement {
+		var p plan.Placement
+		for _, n := range names {
+			p.Lose = append(p.Lose, plan.PlacementNode{Node: n})
+		}
+		return p
+	}
+	deletes := func(deferred int, names ...string) daemonset.Step {
+		s := daemonset.Step{Exact: true, Deletes: daemonset.Batch{Deferred: deferred}}
+		for _, n := range names {
+			s.Deletes.Certain = append(s.Deletes.Certain, daemonset.Item{Node: n, Pod: "pod-" + n})
+		}
+		return s
+	}
+	choice := deletes(0, "a")
+	choice.Deletes.Choices = []daemonset.Choice{{Count: 1, From: []daemonset.Item{{Node: "b"}, {Node: "c"}}}}
+	forecast := func(code plan.OutcomeCode, replaces, left int) plan.Forecast {
+		return plan.Forecast{Replaces: replaces, Outcome: plan.Outcome{Code: code, Left: left}}
+	}
+	type answer struct {
+		number       int
+		holds, known bool
+	}
+	for _, tt := range []struct {
+		why  string
+		c    condition
+		p    plan.Plan
+		want answer
+	}{
+		{"a rollout that stalls", condition{"stalls", 0}, plan.Plan{Forecast: forecast(plan.Stalls, 9, 7)}, answer{7, true, true}},
+		{"one that completes", condition{"stalls", 0}, plan.Plan{Forecast: forecast(plan.Completes, 9, 0)}, answer{0, false, true}},
+		{"how it ends is not known", condition{"stalls", 0}, plan.Plan{Forecast: forecast(plan.Unknown, 9, 0)}, answer{0, false, false}},
+		{"more nodes than allowed", condition{"lostNodes", 1}, plan.Plan{Placement: lose("a", "b"), Next: deletes(0)}, answer{2, true, true}},
+		{"just as many", condition{"lostNodes", 2}, plan.Plan{Placement: lose("a", "b"), Next: deletes(0)}, answer{2, false, true}},
+		{"a gap may hide some", condition{"lostNodes", 2}, plan.Plan{}, answer{0, false, false}},
+		{"pods replaced", condition{"replaces", 8}, plan.Plan{Next: deletes(0), Forecast: forecast(plan.Completes, 9, 0)}, answer{9, true, true}},
+		{"a lost node in the next step is one delete", condition{"immediateDeletes", 0}, plan.Plan{Placement: lose("a"), Next: deletes(0, "a", "x")}, answer{2, true, true}},
+		{"one that is not in it is another", condition{"immediateDeletes", 0}, plan.Plan{Placement: lose("a", "b"), Next: deletes(0, "x")}, answer{3, true, true}},
+		{"so is what the limit of 250 defers", condition{"immediateDeletes", 0}, plan.Plan{Next: deletes(50, "x")}, answer{51, true, true}},
+		{"and a choice counts what it takes", condition{"immediateDeletes", 2}, plan.Plan{Placement: lose("b"), Next: choice}, answer{2, false, true}},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			var got answer
+			got.number, got.holds, got.known = tt.c.holds(&tt.p)
+			if got != tt.want {
+				t.Errorf("%s: %+v, want %+v", tt.c, got, tt.want)
+			}
+		})
+	}
+}
+
+func TestStatusOf(t *testing.T) {
+	holder := []plan.Holder{{Node: "a"}}
+	for _, tt := range []struct {
+		why  string
+		p    plan.Plan
+		want exitStatus
+	}{
+		{"nothing to do", plan.Plan{Subject: plan.SubjectNothing, Forecast: plan.Forecast{Outcome: plan.Outcome{Code: plan.NothingToDo}}}, 0},
+		{"a rollout under way", plan.Plan{Subject: plan.SubjectRollout, Forecast: plan.Forecast{Outcome: plan.Outcome{Code: plan.Completes}}}, moving},
+		{"a change that would complete", plan.Plan{Subject: plan.SubjectChange, Forecast: plan.Forecast{Outcome: plan.Outcome{Code: plan.Completes}}}, 0},
+		{"a new DaemonSet", plan.Plan{Subject: plan.SubjectNew, Forecast: plan.Forecast{Outcome: plan.Outcome{Code: plan.Completes}}}, 0},
+		{"OnDelete waits for a person", plan.Plan{Subject: plan.SubjectNothing, Forecast: plan.Forecast{Outcome: plan.Outcome{Code: plan.NotRolling}}}, 0},
+		{"OnDelete that still fills nodes", plan.Plan{Subject: plan.SubjectRollout, Next: daemonset.Step{Kind: daemonset.StepManage}, Forecast: plan.Forecast{Outcome: plan.Outcome{Code: plan.NotRolling}}}, moving},
+		{"a stall", plan.Plan{Subject: plan.SubjectChange, Forecast: plan.Forecast{Outcome: plan.Outcome{Code: plan.Stalls, Holders: holder}}}, stuck},
+		{"completes, but a node stays without an available pod", plan.Plan{Subject: plan.SubjectRollout, Forecast: plan.Forecast{Outcome: plan.Outcome{Code: plan.Completes, Holders: holder}}}, degraded},
+		{"so does one of any", plan.Plan{Subject: plan.SubjectChange, Forecast: plan.Forecast{Outcome: plan.Outcome{Code: plan.Completes, FurtherHolders: 1}}}, degraded},
+		{"not known", plan.Plan{Forecast: plan.Forecast{Outcome: plan.Outcome{Code: plan.Unknown}}}, inPart},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			if tt.p.Next.Kind == "" {
+				tt.p.Next.Kind = daemonset.StepNone
+			}
+			if got := statusOf(&tt.p); got != tt.want {
+				t.Errorf("statusOf = %d, want %d", got, tt.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,314 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/internal/view"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// watchRollout follows a rollout until it ends, is stuck, or takes too long.
+func (o *planOptions) watchRollout(ctx context.Context) error {
+	if err := o.checkWatch(); err != nil {
+		return err
+	}
+	r, namespace, err := o.open(ctx)
+	if err != nil {
+		return err
+	}
+	cluster, ok := r.(interface {
+		Watch(context.Context, source.Ref) (*source.Watching, error)
+	})
+	if !ok {
+		return errors.New("--watch: there is no cluster to watch")
+	}
+	limited, cancel := ctx, func() {}
+	if o.timeout > 0 {
+		limited, cancel = context.WithTimeout(ctx, o.timeout)
+	}
+	defer cancel()
+	w, err := cluster.Watch(limited, source.Ref{Namespace: namespace, Name: o.names[0]})
+	switch {
+	case ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) && limited.Err() != nil:
+		return hinted{fmt.Errorf("--timeout %s: it was over before everything was read", o.timeout), "--timeout 5m"}
+	case err != nil:
+		return err
+	}
+	defer w.Close()
+	f := &following{o: o, w: w, out: o.Out, tty: terminalOf(o.Out)}
+	if err := f.begin(); err != nil || f.now.End != "" {
+		return f.end(err, "")
+	}
+	return f.follow(limited, ctx)
+}
+
+// checkWatch refuses what --watch has no use for.
+func (o *planOptions) checkWatch() error {
+	switch {
+	case o.format != view.Text:
+		return hinted{fmt.Errorf("--watch writes text, and no -o %s", o.output), "leave out -o, or --watch"}
+	case len(o.conditions) > 0:
+		return hinted{errors.New("--fail-on asks about a plan: with --watch, --exit-code tells how the rollout ended"), "--watch --exit-code"}
+	case o.input.now != "":
+		return hinted{errors.New("--watch follows the cluster's clock: it takes no --now"), "leave out --now"}
+	case o.timeout < 0:
+		return hinted{fmt.Errorf("--timeout %s: a time is not negative", o.timeout), "--timeout 10m"}
+	}
+	return nil
+}
+
+// following is a rollout that is followed on a terminal or in lines.
+type following struct {
+	o   *planOptions
+	w   *source.Watching
+	f   *plan.Follower
+	out io.Writer
+	tty *os.File // nil for lines
+
+	now   *plan.Progress
+	told  []plan.Happening // what happened since it was last shown
+	last  []string         // lines that a terminal shows
+	drawn int              // lines of the terminal that are ours
+	owed  bool             // it was said that the controller does not do what is predicted
+	shown time.Time
+	cost  time.Duration // of the last Progress
+}
+
+// tick is how often it is asked what there is to show.
+const tick = 250 * time.Millisecond
+
+func (f *following) begin() error {
+	s, _, err := f.o.ruled(f.w.Start())
+	if err != nil {
+		return err
+	}
+	if f.f, err = plan.NewFollower(s, f.o.known); err != nil {
+		return err
+	}
+	if err := f.look(s.TakenAt); err != nil {
+		return err
+	}
+	f.o.gaps(f.now.Header.Snapshot.Gaps)
+	if f.now.End == "" && nothingRolls(f.now, s) {
+		f.now.End = plan.EndDone
+		if len(f.now.Outcome.Holders)+f.now.Outcome.FurtherHolders > 0 {
+			f.now.End = plan.EndDegraded
+		}
+	}
+	if f.now.End != "" || f.tty != nil {
+		return nil
+	}
+	_, err = fmt.Fprintln(f.out, view.WatchBegins(f.now, f.o.style))
+	return err
+}
+
+// nothingRolls tells at the start that there is nothing to follow. What the
+// controller has not looked at yet may roll where the nodes cannot be read.
+func nothingRolls(p *plan.Progress, s *snapshot.Snapshot) bool {
+	return p.Outcome.Code == plan.NothingToDo && (!s.Lacks(snapshot.Nodes) || p.Header.DaemonSet.ObservedGeneration >= p.Header.DaemonSet.Generation)
+}
+
+// look asks how the rollout stands.
+func (f *following) look(at time.Time) error {
+	began := time.Now()
+	p, err := f.f.Progress(at)
+	if err != nil {
+		return err
+	}
+	f.shown = time.Now()
+	f.cost = f.shown.Sub(began)
+	p.Header.Snapshot.TakenAt = p.Header.Snapshot.TakenAt.Local()
+	f.now = p
+	return nil
+}
+
+// follow takes changes until the rollout ends, or ctx does, which may be
+// sooner than whole.
+func (f *following) follow(ctx, whole context.Context) error {
+	ticker := time.NewTicker(tick)
+	defer ticker.Stop()
+	for {
+		select {
+		case s, open := <-f.w.Changes():
+			switch {
+			case !open && ctx.Err() == nil:
+				return f.end(f.w.Err(), "")
+			case !open: // ended below
+			case s.Object == nil:
+				f.heard(s)
+			default:
+				f.told = append(f.told, f.f.See(s.At, s.Object, s.Gone)...)
+			}
+		case <-ticker.C:
+			if err := f.show(); err != nil || f.now.End != "" {
+				return f.end(err, "")
+			}
+		case <-ctx.Done():
+		}
+		if ctx.Err() == nil {
+			continue
+		}
+		if whole.Err() != nil {
+			return f.end(whole.Err(), "interrupted")
+		}
+		return f.end(nil, "timeout after "+f.o.timeout.String())
+	}
+}
+
+// heard notes that changes of a kind do not come, or come again.
+func (f *following) heard(s source.Seen) {
+	words := s.Lost
+	if s.Back != "" {
+		words = "changes of " + s.Back + " are heard of again"
+	}
+	if f.tty == nil {
+		f.o.note("%s", view.Clean(words))
+		return
+	}
+	f.last = append(f.last, s.At.Local().Format("15:04:05")+" "+view.Clean(words))
+}
+
+// show shows what happened: in lines as soon as it did, on a terminal once a
+// second. On a large cluster a look costs so much that it is not taken more
+// often than its tenfold.
+func (f *following) show() error {
+	at := f.w.Now()
+	f.told = append(f.told, f.f.Settle(at, false)...)
+	wait := max(time.Second, 10*f.cost)
+	if f.tty == nil && len(f.told) > 0 {
+		wait = 10 * f.cost
+	}
+	if time.Since(f.shown) < wait {
+		return nil
+	}
+	if err := f.look(at); err != nil {
+		return err
+	}
+	if f.now.End != "" {
+		return nil // end shows it
+	}
+	return f.write()
+}
+
+func (f *following) write() error {
+	for i, h := range f.told {
+		h.At = h.At.Local()
+		if f.tty != nil {
+			f.last = append(f.last, view.WatchLine(h, nil, f.o.style))
+			continue
+		}
+		p := f.now
+		if i < len(f.told)-1 {
+			p = nil
+		}
+		if _, err := fmt.Fprintln(f.out, view.WatchLine(h, p, f.o.style)); err != nil {
+			return err
+		}
+	}
+	f.told = nil
+	if f.tty != nil {
+		return f.draw()
+	}
+	if overdue := view.Overdue(f.now); overdue != f.owed {
+		if f.owed = overdue; overdue {
+			f.o.note("%s", view.WatchOwed(f.now, f.o.style))
+		}
+	}
+	return nil
+}
+
+// draw puts the screen in the place of the one before.
+func (f *following) draw() error {
+	const most = 8
+	f.last = f.last[max(0, len(f.last)-most):]
+	style, room := f.o.style, 0
+	if width, height, err := term.GetSize(int(f.tty.Fd())); err == nil {
+		style.Width, room = width, height-1
+	}
+	var b bytes.Buffer
+	if err := view.WatchScreen(&b, f.now, f.last, style, room); err != nil {
+		return err
+	}
+	_, err := io.WriteString(f.out, redrawn(f.drawn, b.String()))
+	f.drawn = strings.Count(b.String(), "\n")
+	return err
+}
+
+// redrawn is what makes a terminal show text in the place of its last so many
+// lines: up to their first, clear to the end, and the text.
+func redrawn(lines int, text string) string {
+	if lines == 0 {
+		return text
+	}
+	return fmt.Sprintf("\x1b[%dA\x1b[J%s", lines, text)
+}
+
+// end says how it ended, and returns the error or the exit status of it. why is
+// what ended the watch rather than the rollout.
+func (f *following) end(err error, why string) error {
+	if f.now == nil || err != nil && why == "" {
+		return err
+	}
+	at := f.w.Now()
+	f.told = append(f.told, f.f.Settle(at, true)...)
+	ended := f.now.End
+	if lookErr := f.look(at); lookErr != nil {
+		return lookErr
+	}
+	if f.now.End == "" {
+		f.now.End = ended
+	}
+	if werr := f.write(); werr != nil {
+		return werr
+	}
+	if _, werr := fmt.Fprintln(f.out, view.WatchEnds(f.now, why, f.o.style)); werr != nil {
+		return werr
+	}
+	if again := f.o.again(&plan.Plan{Header: f.now.Header}); again != "" && (f.now.End == plan.EndStuck || f.now.End == plan.EndDegraded) {
+		fmt.Fprintln(f.o.ErrOut, "hint: what would help: "+again)
+	}
+	switch {
+	case err != nil:
+		return err
+	case f.now.End == plan.EndGone:
+		return fmt.Errorf("daemonset %s/%s was deleted", f.now.Header.DaemonSet.Namespace, f.now.Header.DaemonSet.Name)
+	case !f.o.exitCode:
+		return nil
+	}
+	return watchStatus(f.now.End)
+}
+
+// watchStatus is the exit status of an end with --exit-code; none is that of a
+// rollout that moves on.
+func watchStatus(end plan.End) error {
+	switch end {
+	case plan.EndDone, plan.EndNotRolling:
+		return nil
+	case plan.EndStuck:
+		return stuck
+	case plan.EndDegraded:
+		return degraded
+	}
+	return moving
+}
+
+// terminalOf returns the terminal that out is, or nil. One that does not know
+// how to go up a line is none.
+func terminalOf(out io.Writer) *os.File {
+	f, ok := out.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) || os.Getenv("TERM") == "dumb" {
+		return nil
+	}
+	return f
+}

@@ -1,0 +1,461 @@
+package source
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// Watching is one DaemonSet, and all that its Snapshot holds, followed from
+// one moment on.
+type Watching struct {
+	c       *Cluster
+	ds      *appsv1.DaemonSet // as it was read first
+	feeds   []*feed
+	began   time.Time // by this machine's clock
+	at      time.Time // by the server's
+	start   *snapshot.Snapshot
+	changes chan Seen
+	cancel  context.CancelFunc
+	running sync.WaitGroup
+
+	mu    sync.Mutex
+	queue []Seen        // what nobody has taken yet
+	more  chan struct{} // there is something in it
+	ready chan struct{} // closed when there is a start
+	err   error         // why there is nothing more
+}
+
+// Seen is one change of one object.
+type Seen struct {
+	At     time.Time // by the server's clock, to the second that its first answer gave
+	Object any       // *DaemonSet, *Node, *Pod, *ControllerRevision or *Event, as it is now, or as it was when it went
+	Gone   bool
+
+	// Lost says, instead of all others, that changes of one kind are not heard of
+	// for now; with Back, that they are again.
+	Lost, Back string
+}
+
+// Watch follows one DaemonSet: after a GET of it and of the version there is
+// exactly one list, in pages, and one watch for each of daemonsets (that
+// name), nodes, pods (the DaemonSet's selector), ControllerRevisions and
+// warning Events (the namespace's). It returns when all lists have been read.
+//
+// Objects are kept and stripped as Read does it. Of a node only what decides
+// about pods is a change: its labels, taints, whether it is cordoned, and its
+// Ready condition; else 15,000 kubelets would be heard of fifty times a second.
+//
+// A watch that ends is begun again where it ended, or if that is too long ago,
+// by another list, from which only the differences are told. What may not be
+// read, but for the DaemonSet and its pods, is a Gap and is not followed.
+//
+// The Snapshot has no PodDisruptionBudgets.
+func (c *Cluster) Watch(ctx context.Context, ref Ref) (*Watching, error) {
+	ctx = silent(ctx)
+	ds, at, err := c.daemonSet(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	w := &Watching{c: c, ds: ds, began: c.clock(), at: at, changes: make(chan Seen), more: make(chan struct{}, 1), ready: make(chan struct{})}
+	version, err := c.version(ctx)
+	if err != nil {
+		return nil, err
+	}
+	gaps := version.gaps
+	if at.IsZero() {
+		w.at = w.began.UTC()
+		gaps = append(gaps, snapshot.Gap{What: snapshot.Clock, Why: snapshot.NotGiven, Message: "the server's answers carry no Date: this machine's clock is used"})
+	}
+	r, err := relate(ds)
+	if err != nil {
+		return nil, err
+	}
+	w.start = &snapshot.Snapshot{KubernetesVersion: version.name, VersionSource: version.source, Gaps: gaps}
+	w.feeds = w.kinds(r)
+
+	ctx, w.cancel = context.WithCancel(ctx)
+	for _, f := range w.feeds {
+		w.running.Go(func() { f.run(ctx) })
+	}
+	w.running.Go(func() { w.hand(ctx) })
+	select {
+	case <-w.ready:
+		return w, nil
+	case <-ctx.Done():
+		w.Close()
+		if w.err != nil {
+			return nil, w.err
+		}
+		return nil, ctx.Err()
+	}
+}
+
+// Start returns what there was when all lists had been read.
+func (w *Watching) Start() *snapshot.Snapshot { return w.start }
+
+// Changes are all changes since then, one at a time, in the order in which the
+// server told them of each kind. The channel is closed at an error, see Err,
+// and by Close.
+func (w *Watching) Changes() <-chan Seen { return w.changes }
+
+// Err returns why there are no more changes.
+func (w *Watching) Err() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.err
+}
+
+// Now is the server's time: that of its first answer, and what has passed since
+// on this machine.
+func (w *Watching) Now() time.Time { return w.at.Add(w.c.clock().Sub(w.began)) }
+
+// Close ends all watches.
+func (w *Watching) Close() {
+	w.cancel()
+	w.running.Wait()
+}
+
+// fail ends all watches for a reason. The lock is held.
+func (w *Watching) fail(err error) {
+	if w.err == nil {
+		w.err = err
+	}
+	w.cancel()
+}
+
+// tell queues a change: nobody who is slow keeps the server waiting. The lock
+// is held.
+func (w *Watching) tell(s Seen) {
+	s.At = w.Now()
+	w.queue = append(w.queue, s)
+	select {
+	case w.more <- struct{}{}:
+	default:
+	}
+}
+
+// hand hands out the queue.
+func (w *Watching) hand(ctx context.Context) {
+	defer close(w.changes)
+	for {
+		w.mu.Lock()
+		all := w.queue
+		w.queue = nil
+		w.mu.Unlock()
+		for _, s := range all {
+			select {
+			case w.changes <- s:
+			case <-ctx.Done():
+				return
+			}
+		}
+		select {
+		case <-w.more:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// begin makes the start once all lists are read. The lock is held.
+func (w *Watching) begin() {
+	s := w.start
+	if s.DaemonSet != nil || slices.ContainsFunc(w.feeds, func(f *feed) bool { return !f.read }) {
+		return
+	}
+	s.DaemonSet = w.ds // gone since, if there is none in the list
+	for _, f := range w.feeds {
+		for _, o := range f.known {
+			switch o := o.(type) {
+			case *appsv1.DaemonSet:
+				s.DaemonSet = o
+			case *corev1.Node:
+				s.Nodes = append(s.Nodes, *o)
+			case *corev1.Pod:
+				s.Pods = append(s.Pods, *o)
+			case *appsv1.ControllerRevision:
+				s.Revisions = append(s.Revisions, *o)
+			case *corev1.Event:
+				s.Events = append(s.Events, *o)
+			}
+		}
+	}
+	s.TakenAt, s.Gaps = w.Now(), ordered(s.Gaps)
+	order(s)
+	sortNodes(s.Nodes)
+	close(w.ready)
+	if len(w.feeds[0].known) == 0 {
+		w.tell(Seen{Object: w.ds, Gone: true})
+	}
+}
+
+// kinds returns a feed for each kind, the DaemonSet's first.
+func (w *Watching) kinds(r relation) []*feed {
+	c, ns := w.c, r.ds.Namespace
+	named := fields.OneTermEqualSelector(metav1.ObjectNameField, r.ds.Name).String()
+	return []*feed{
+		newFeed(w, "", "daemonsets.apps", &appsv1.DaemonSet{}, metav1.ListOptions{FieldSelector: named}, c.apps.DaemonSets(ns).List, c.apps.DaemonSets(ns).Watch,
+			func(o metav1.Object) bool { return o.GetName() == r.ds.Name && o.GetUID() == r.ds.UID }),
+		newFeed(w, snapshot.Pods, "pods", &corev1.Pod{}, metav1.ListOptions{LabelSelector: r.selector.String()}, c.core.Pods(ns).List, c.core.Pods(ns).Watch, nil),
+		newFeed(w, snapshot.Nodes, "nodes", &corev1.Node{}, metav1.ListOptions{}, c.core.Nodes().List, c.core.Nodes().Watch, nil),
+		newFeed(w, snapshot.Revisions, "controllerrevisions.apps", &appsv1.ControllerRevision{}, metav1.ListOptions{}, c.apps.ControllerRevisions(ns).List, c.apps.ControllerRevisions(ns).Watch,
+			func(o metav1.Object) bool { return r.takes(&o.(*appsv1.ControllerRevision).ObjectMeta) }),
+		newFeed(w, snapshot.Events, "events", &corev1.Event{}, metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector("type", corev1.EventTypeWarning).String()},
+			c.core.Events(ns).List, c.core.Events(ns).Watch, func(o metav1.Object) bool { return r.warns(o.(*corev1.Event)) }),
+	}
+}
+
+// warns tells whether the event is a warning about the DaemonSet, or about a
+// pod that has its name from it.
+func (r relation) warns(e *corev1.Event) bool {
+	const longest = 63 - 5 // of what a generated name begins with
+	name := r.ds.Name + "-"
+	return e.Type == corev1.EventTypeWarning &&
+		(r.concerns(e) || e.InvolvedObject.Kind == "Pod" && strings.HasPrefix(e.InvolvedObject.Name, name[:min(len(name), longest)]))
+}
+
+// feed follows the objects of one kind. It is what a Reflector fills.
+type feed struct {
+	w        *Watching
+	what     snapshot.What // empty for the DaemonSet
+	resource string        // as kubectl auth can-i takes it
+	keep     func(metav1.Object) bool
+	lister   cache.ListWatch
+	example  runtime.Object
+	stop     context.CancelFunc
+
+	// Under the Watching's lock.
+	known  map[string]metav1.Object
+	read   bool // the first list, or it never will be
+	failed int  // times in a row
+}
+
+func newFeed[L runtime.Object](w *Watching, what snapshot.What, resource string, example runtime.Object, which metav1.ListOptions,
+	list func(context.Context, metav1.ListOptions) (L, error), begin func(context.Context, metav1.ListOptions) (watch.Interface, error), keep func(metav1.Object) bool,
+) *feed {
+	f := &feed{w: w, what: what, resource: resource, keep: keep, example: example, known: map[string]metav1.Object{}}
+	f.lister.ListWithContextFunc = func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+		o.LabelSelector, o.FieldSelector = which.LabelSelector, which.FieldSelector
+		o.ResourceVersion, o.ResourceVersionMatch = "", "" // not older than what was done just before
+		page, err := list(ctx, o)
+		f.heard(ctx, "list", err)
+		if err != nil {
+			return nil, err
+		}
+		return page, eachOf(page, strip)
+	}
+	f.lister.WatchFuncWithContext = func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+		o.LabelSelector, o.FieldSelector = which.LabelSelector, which.FieldSelector
+		changes, err := begin(ctx, o)
+		f.heard(ctx, "watch", err)
+		return changes, err
+	}
+	return f
+}
+
+// eachOf calls strip with each object of a page, so that no page is held whole
+// longer than it takes to read it.
+func eachOf(page runtime.Object, strip func(any)) error {
+	switch l := page.(type) {
+	case *appsv1.DaemonSetList:
+		forEach(l.Items, strip)
+	case *corev1.NodeList:
+		forEach(l.Items, strip)
+	case *corev1.PodList:
+		forEach(l.Items, strip)
+	case *appsv1.ControllerRevisionList:
+		forEach(l.Items, strip)
+	case *corev1.EventList:
+		forEach(l.Items, strip)
+	default:
+		return fmt.Errorf("a page of %T", page)
+	}
+	return nil
+}
+
+func forEach[T any](items []T, strip func(any)) {
+	for i := range items {
+		strip(&items[i])
+	}
+}
+
+func strip(o any) {
+	switch o := o.(type) {
+	case *appsv1.DaemonSet:
+		stripDaemonSet(o)
+	case *corev1.Node:
+		snapshot.StripNode(o)
+	case *corev1.Pod:
+		snapshot.StripPod(o)
+	case *appsv1.ControllerRevision:
+		snapshot.StripRevision(o)
+	case *corev1.Event:
+		snapshot.StripEvent(o)
+	}
+}
+
+// lists makes a Reflector list and then watch: a server that is asked to
+// stream a list, and does not know how, does not end it.
+type lists struct{ *cache.ListWatch }
+
+func (lists) IsWatchListSemanticsUnSupported() bool { return true }
+
+func (f *feed) run(ctx context.Context) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	f.w.mu.Lock()
+	f.stop = stop
+	f.w.mu.Unlock()
+	r := cache.NewReflectorWithOptions(lists{&f.lister}, f.example, f, cache.ReflectorOptions{Name: f.resource, Logger: &klog.Logger{}})
+	r.WatchListPageSize = pageSize // of every list, and of no watch
+	r.RunWithContext(ctx)
+}
+
+// patience is how often the first list may fail, some seconds in all.
+const patience = 3
+
+// heard notes whether the server answered. What it does not let be read, and
+// what it never answered, is no longer asked for.
+func (f *feed) heard(ctx context.Context, verb string, err error) {
+	if ctx.Err() != nil {
+		return
+	}
+	f.w.mu.Lock()
+	defer f.w.mu.Unlock()
+	if err == nil {
+		if verb == "watch" && f.failed > 0 {
+			f.failed = 0
+			f.w.tell(Seen{Back: f.resource})
+		}
+		return
+	}
+	f.failed++
+	final := apierrors.IsForbidden(err) || !f.read && f.failed >= patience
+	switch needed := f.what == "" || f.what == snapshot.Pods; {
+	case apierrors.IsUnauthorized(err):
+		f.w.fail(f.w.c.refused(ctx, "", "", err))
+	case expiredVersion(err):
+		f.failed--
+	case final && needed:
+		f.w.fail(f.w.c.refused(ctx, fmt.Sprintf("%s of daemonset %s", f.resource, Ref{f.w.ds.Namespace, f.w.ds.Name}),
+			fmt.Sprintf("kubectl auth can-i %s %s -n %s", verb, f.resource, f.w.ds.Namespace), err))
+	case final && f.read:
+		f.w.tell(Seen{Lost: fmt.Sprintf("%s are not followed any more: %s", f.resource, message(err))})
+		f.stop()
+	case final:
+		g, _ := f.w.c.gap(ctx, f.what, err)
+		f.stop()
+		f.read, f.w.start.Gaps = true, append(f.w.start.Gaps, g)
+		f.w.begin()
+	case f.read && f.failed == 1:
+		f.w.tell(Seen{Lost: fmt.Sprintf("changes of %s are not heard of: %s", f.resource, message(err))})
+	}
+}
+
+// expiredVersion tells whether a watch could not go on where it ended: another
+// list follows, and nothing is lost.
+func expiredVersion(err error) bool { return apierrors.IsResourceExpired(err) || apierrors.IsGone(err) }
+
+// Add, Update, Delete, Replace and Resync are what a Reflector calls.
+
+func (f *feed) Add(o any) error    { return f.take(o, false) }
+func (f *feed) Update(o any) error { return f.take(o, false) }
+func (f *feed) Delete(o any) error { return f.take(o, true) }
+func (f *feed) Resync() error      { return nil }
+
+func (f *feed) Replace(all []any, _ string) error {
+	f.w.mu.Lock()
+	defer f.w.mu.Unlock()
+	left := maps.Clone(f.known)
+	for _, o := range all {
+		m := o.(metav1.Object)
+		delete(left, m.GetName())
+		f.put(m, false)
+	}
+	for _, name := range slices.Sorted(maps.Keys(left)) {
+		f.put(left[name], true)
+	}
+	if !f.read {
+		f.read, f.failed = true, 0
+		f.w.begin()
+	}
+	return nil
+}
+
+func (f *feed) take(o any, gone bool) error {
+	m, ok := o.(metav1.Object)
+	if !ok {
+		return fmt.Errorf("%s: a change of %T", f.resource, o)
+	}
+	strip(o)
+	f.w.mu.Lock()
+	defer f.w.mu.Unlock()
+	f.put(m, gone)
+	return nil
+}
+
+// put notes an object, and tells of it if anything changed. What is not kept
+// is as if it were gone. The lock is held.
+func (f *feed) put(o metav1.Object, gone bool) {
+	old := f.known[o.GetName()]
+	gone = gone || f.keep != nil && !f.keep(o)
+	switch {
+	case old == nil && gone:
+		return
+	case old != nil && !gone && old.GetUID() != o.GetUID():
+		f.put(old, true)
+		old = nil
+	}
+	if gone {
+		delete(f.known, o.GetName())
+	} else {
+		f.known[o.GetName()] = o
+	}
+	if f.w.start.DaemonSet != nil && (gone || old == nil || !same(old, o)) {
+		f.w.tell(Seen{Object: o, Gone: gone})
+	}
+}
+
+// same tells whether nothing changed that is worth telling.
+func same(old, o metav1.Object) bool {
+	if old.GetResourceVersion() == o.GetResourceVersion() && o.GetResourceVersion() != "" {
+		return true
+	}
+	was, isNode := old.(*corev1.Node)
+	if !isNode {
+		return false
+	}
+	n := o.(*corev1.Node)
+	wasReady, ready := readyOf(was), readyOf(n)
+	return maps.Equal(was.Labels, n.Labels) && was.Spec.Unschedulable == n.Spec.Unschedulable && wasReady == ready &&
+		(was.DeletionTimestamp == nil) == (n.DeletionTimestamp == nil) &&
+		slices.EqualFunc(was.Spec.Taints, n.Spec.Taints, func(a, b corev1.Taint) bool { return a.Key == b.Key && a.Value == b.Value && a.Effect == b.Effect })
+}
+
+// readyOf returns the Ready condition but for the kubelet's heartbeat.
+func readyOf(n *corev1.Node) corev1.NodeCondition {
+	for _, c := range n.Status.Conditions {
+		if c.Type == corev1.NodeReady {
+			c.LastHeartbeatTime, c.LastTransitionTime, c.Message = metav1.Time{}, metav1.Time{}, ""
+			return c
+		}
+	}
+	return corev1.NodeCondition{}
+}

@@ -1,0 +1,238 @@
+package view
+
+import (
+	"fmt"
+	"html"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+)
+
+// PlansMarkdown writes plans for a comment on a pull request: of each a
+// headline, what changes, which nodes gain or lose a pod, how it ends, and
+// what other limits would mean. Words of the cluster and of manifests cannot
+// break out of it, and neither mention nor link to anything.
+func PlansMarkdown(w io.Writer, plans []*plan.Plan) error {
+	var out []string
+	for _, p := range plans {
+		m := &markdown{screen: &screen{now: p.Snapshot.TakenAt}}
+		m.plan(p)
+		out = append(out, strings.Join(m.lines, "\n"))
+	}
+	_, err := io.WriteString(w, strings.Join(out, "\n")+"\n")
+	return err
+}
+
+// markdown collects the lines of one plan. Its screen words the sentences; it
+// has no width and no colour.
+type markdown struct {
+	*screen
+}
+
+func (m *markdown) add(format string, args ...any) {
+	m.lines = append(m.lines, fmt.Sprintf(format, args...))
+}
+
+func (m *markdown) plan(p *plan.Plan) {
+	m.add("### %s: %s", mdCode(p.DaemonSet.Namespace+"/"+p.DaemonSet.Name), strings.ToLower(spaced(string(p.Outcome.Code))))
+	m.add("")
+	m.add("%s", md(sentence(m.planDetail(p))))
+	for _, w := range p.Warnings {
+		m.add("")
+		m.add("> **%s**: %s", md(string(w.Code)), md(m.warningWords(w)))
+	}
+	m.fields(p)
+	m.placement(&p.Placement)
+	m.next(p)
+	f, title := &p.Forecast, "Outcome"
+	if p.IfTemplateChanged != nil {
+		f, title = p.IfTemplateChanged, "If the template changed"
+		m.add("")
+		m.add("**%s:** %s", title, md(sentence(m.ifWords(f, &p.Header))))
+		title = "Outcome then"
+	}
+	m.outcome(f, title)
+	m.limits(f.Limits)
+	m.folded("Assumptions", func() {
+		for _, l := range assumptionLines(shownAssumptions(p)) {
+			m.add("- %s", md(l))
+		}
+	})
+	m.add("")
+	m.add("<sub>as of %s, Kubernetes %s</sub>", md(p.Snapshot.TakenAt.UTC().Format(time.RFC3339)), md(p.Controller.KubernetesVersion))
+}
+
+// fields is the table of what differs.
+func (m *markdown) fields(p *plan.Plan) {
+	c := p.Change
+	if c == nil {
+		return
+	}
+	m.add("")
+	if len(c.Fields) > 0 {
+		m.add("| Field | Old | New |")
+		m.add("| --- | --- | --- |")
+		for _, f := range c.Fields {
+			m.add("| %s | %s | %s |", mdCode(f.Path), m.fieldCell(f.Old), m.fieldCell(f.New))
+		}
+		m.add("")
+	}
+	for _, n := range c.Nodes {
+		m.add("- %s", md(m.nodeChange(n)))
+	}
+	if len(c.Nodes) > 0 {
+		m.add("")
+	}
+	m.add("%s", md(sentence(templateWords(p))))
+	if c.Method != "" {
+		m.add("<br>How the change was made: %s.", md(methodWords(c.Method)))
+	}
+}
+
+func (m *markdown) fieldCell(raw string) string {
+	if raw == "" {
+		return ""
+	}
+	return mdCode(m.fieldValue(raw))
+}
+
+func (m *markdown) placement(p *plan.Placement) {
+	if len(p.Gain)+len(p.Lose) == 0 {
+		return
+	}
+	m.add("")
+	var parts []string
+	if n := len(p.Lose); n > 0 {
+		parts = append(parts, pluralVerb(n, "node loses its pod", "nodes lose their pod"))
+	}
+	if n := len(p.Gain); n > 0 {
+		parts = append(parts, pluralVerb(n, "node gains a pod", "nodes gain a pod"))
+	}
+	m.add("**At once, whatever strategy and budget say:** %s.", strings.Join(parts, ", "))
+	m.add("")
+	m.add("| | Nodes | | Why |")
+	m.add("| --- | ---: | --- | --- |")
+	row := func(verb string, nodes []plan.PlacementNode) {
+		for _, g := range placedGroups(nodes) {
+			why := strings.TrimSuffix(string(g.reason)+": "+g.words, ": ")
+			if g.reason == daemonset.Eligible {
+				why = "the node should run it"
+			}
+			m.add("| %s | %d | %s | %s |", verb, len(g.nodes), mdNames(g.nodes), md(why))
+		}
+	}
+	row("loses", p.Lose)
+	row("gains", p.Gain)
+}
+
+// mdNames is more names than a terminal has room for.
+func mdNames(nodes []string) string {
+	const most = 20
+	words := mdCode(strings.Join(nodes[:min(most, len(nodes))], ", "))
+	if n := len(nodes) - most; n > 0 {
+		words += fmt.Sprintf(" and %d more", n)
+	}
+	return words
+}
+
+// next is the next sync, in the words of the text view.
+func (m *markdown) next(p *plan.Plan) {
+	sync := &screen{now: m.now}
+	sync.step(syncTitle(p.Subject), &p.Next, &p.Header)
+	m.add("")
+	first, rest, _ := strings.Cut(strings.Join(sync.lines, "\n"), "\n")
+	title := strings.ToUpper(first[:1]) + strings.ToLower(strings.TrimPrefix(syncTitle(p.Subject), first[:1]))
+	m.add("%s", strings.TrimRight(fmt.Sprintf("**%s:** %s", md(title), md(strings.TrimPrefix(first, syncTitle(p.Subject)))), " "))
+	if rest == "" {
+		return
+	}
+	m.add("")
+	for _, l := range strings.Split(rest, "\n") {
+		m.add("- %s", md(strings.TrimSpace(l)))
+	}
+}
+
+func (m *markdown) outcome(f *plan.Forecast, title string) {
+	o := &f.Outcome
+	switch o.Code {
+	case plan.NothingToDo, plan.NotRolling, plan.Unknown:
+		return
+	}
+	m.add("")
+	m.add("**%s:** %s.", title, md(outcomeWords(f)))
+	if left(o) > 0 {
+		m.add("")
+		m.add("| Cause | Nodes | What is wrong |")
+		m.add("| --- | --- | --- |")
+		for _, g := range holderGroups(o.Holders) {
+			m.add("| %s | %s | %s |", md(string(g.code)), mdNames(g.nodes), md(m.causeWords(g.code, g.facts, g.since, g.latest)))
+		}
+		if n := o.FurtherHolders; n > 0 {
+			m.add("| | any %d more | which ones is the controller's random pick |", n)
+		}
+	}
+	if len(o.Unblock) > 0 {
+		var ways []string
+		for _, u := range o.Unblock[:min(4, len(o.Unblock))] {
+			words, _ := unblockWords(u)
+			ways = append(ways, words)
+		}
+		m.add("")
+		m.add("To let it complete, mend what holds it, or: %s.", md(strings.Join(ways, "; ")))
+	}
+}
+
+func (m *markdown) limits(limits []plan.Limit) {
+	if len(limits) == 0 {
+		return
+	}
+	m.folded("Other limits", func() {
+		m.add("| Limit | At a time | Steps | Duration |")
+		m.add("| --- | ---: | ---: | --- |")
+		for _, r := range limitRows(limits) {
+			m.add("| %s | %s | %s | %s |", md(r.name), strconv.Itoa(r.Nodes), strconv.Itoa(r.Steps), md(limitEnd(r.Limit)))
+		}
+	})
+}
+
+func (m *markdown) folded(title string, body func()) {
+	m.add("")
+	m.add("<details><summary>%s</summary>", md(title))
+	m.add("")
+	body()
+	m.add("")
+	m.add("</details>")
+}
+
+// sentence begins with a capital and ends in a full stop.
+func sentence(words string) string {
+	if words == "" {
+		return ""
+	}
+	return strings.ToUpper(words[:1]) + strings.TrimSuffix(words[1:], ".") + "."
+}
+
+// mdSpecial are the characters that Markdown, or GitHub's and GitLab's, read
+// as more than themselves.
+var mdSpecial = strings.NewReplacer(
+	"|", "&#124;", "`", "&#96;", "*", "&#42;", "_", "&#95;", "~", "&#126;", "[", "&#91;", "]", "&#93;", "@", "&#64;", "#", "&#35;", `\`, "&#92;",
+	"!", "&#33;", "$", "&#36;", "://", "&#58;//", "www.", "www&#46;", "^", "&#94;",
+)
+
+// md makes words safe in Markdown: they stand there as they are.
+func md(words string) string { return mdEscape(clean(words)) }
+
+func mdEscape(words string) string {
+	// html.EscapeString writes & as &amp; and makes entities with # of its own, so the special ones come after it,
+	// apart from those entities.
+	words = strings.ReplaceAll(html.EscapeString(words), "&#39;", "'")
+	words = strings.ReplaceAll(words, "&#34;", `"`)
+	return mdSpecial.Replace(words)
+}
+
+// mdCode is md in a typewriter's letters.
+func mdCode(words string) string { return "<code>" + md(words) + "</code>" }

@@ -1,0 +1,837 @@
+package view
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+)
+
+// Plan writes one DaemonSet's plan: verdict, what changes, which nodes gain or
+// lose a pod at once, the next sync, the waves to the end or to the stall, how
+// that ends, and what it rests on. again is the command that asked, to which
+// flags can be added; empty where there is none to paste.
+func Plan(w io.Writer, p *plan.Plan, again string, style Style) error {
+	s := &screen{Style: style, now: p.Snapshot.TakenAt}
+	s.line("%s  %s/%s: %s", s.planCode(p), clean(p.DaemonSet.Namespace), clean(p.DaemonSet.Name), s.planDetail(p))
+	s.warnings(p)
+	s.changes(p)
+	s.placements(&p.Placement)
+	s.gap()
+	s.step(syncTitle(p.Subject), &p.Next, &p.Header)
+	s.groups(p.Groups)
+	s.notRolling(p, again)
+	if f := p.IfTemplateChanged; f != nil {
+		s.gap()
+		s.line("%s %s", s.title("IF THE TEMPLATE CHANGED"), s.ifWords(f, &p.Header))
+		s.forecast(f, added(again, "--restart"))
+	} else {
+		s.forecast(&p.Forecast, again)
+	}
+	s.assumptions(p)
+	return s.writeTo(w)
+}
+
+// syncTitle tells a sync that is about to come from one that would.
+func syncTitle(about plan.Subject) string {
+	switch about {
+	case plan.SubjectChange:
+		return "FIRST SYNC AFTER THE CHANGE"
+	case plan.SubjectNew:
+		return "FIRST SYNC"
+	}
+	return "NEXT SYNC"
+}
+
+func (s *screen) planCode(p *plan.Plan) string {
+	code := strings.ToUpper(spaced(string(p.Outcome.Code)))
+	switch {
+	case p.Outcome.Code == plan.Stalls:
+		return s.bad(code)
+	case left(&p.Outcome) == 0 && (p.Outcome.Code == plan.NothingToDo || p.Outcome.Code == plan.Completes):
+		return s.good(code)
+	}
+	return s.warn(code)
+}
+
+// planDetail says in one sentence what is planned and how it ends.
+func (s *screen) planDetail(p *plan.Plan) string {
+	o := &p.Outcome
+	switch {
+	case o.Code == plan.Unknown:
+		return unknownWords(p)
+	case o.Code == plan.NotRolling:
+		return notRolling(o, p.Replaces, &p.Header, "stays")
+	case o.Code == plan.NothingToDo && left(o) > 0:
+		return fmt.Sprintf("no rollout is under way; %s without an available pod%s", plural(left(o), "node"), inBrackets(holderCodes(o.Holders)))
+	case o.Code == plan.NothingToDo && p.Subject == plan.SubjectNothing:
+		return "no rollout is under way, and every node has what it should"
+	case o.Code == plan.NothingToDo && p.Change != nil && len(p.Change.Fields)+len(p.Change.Nodes) == 0:
+		return "nothing differs from what is in the cluster"
+	case o.Code == plan.NothingToDo:
+		return "no pod is created, deleted or replaced for it"
+	case p.Subject == plan.SubjectChange, p.Subject == plan.SubjectNew:
+		return s.forecastWords(&p.Forecast, "would be")
+	}
+	return s.forecastWords(&p.Forecast, "are left to be")
+}
+
+// ifWords says what a change of the template would do.
+func (s *screen) ifWords(f *plan.Forecast, h *daemonset.Header) string {
+	switch f.Outcome.Code {
+	case plan.Stalls:
+		return "the rollout would stall " + s.stallWords(f)
+	case plan.NotRolling:
+		return notRolling(&f.Outcome, f.Replaces, h, "would stay")
+	}
+	return s.forecastWords(f, "would be")
+}
+
+// forecastWords says in a sentence what is replaced, how fast, and where it
+// ends.
+func (s *screen) forecastWords(f *plan.Forecast, verb string) string {
+	o := &f.Outcome
+	if o.Code == plan.Stalls {
+		return s.stallWords(f)
+	}
+	creates, deletes := moved(f)
+	words := plural(f.Replaces, "pod") + " " + verb + " replaced"
+	switch {
+	case f.Replaces == 1:
+		words = "1 pod " + strings.Replace(verb, "are", "is", 1) + " replaced"
+	case f.Replaces == 0 && creates+deletes == 0:
+		words = "no pod is replaced"
+	case f.Replaces == 0:
+		words = movedWords(creates, deletes, verb) + ", none is replaced"
+	}
+	if n := atATime(f); f.Replaces > 0 && n > 0 {
+		words += fmt.Sprintf(", at most %d at a time", n)
+	}
+	var how []string
+	if f.Replaces > 0 && o.Steps > 0 {
+		how = append(how, plural(o.Steps, "step"))
+	}
+	if o.Duration != nil {
+		how = append(how, "about "+durationWords(o.Duration))
+	}
+	if len(how) > 0 {
+		words += ": " + strings.Join(how, ", ")
+	}
+	if n := left(o); n > 0 {
+		words += fmt.Sprintf("; then %s without an available pod%s", plural(n, "node"), inBrackets(holderCodes(o.Holders)))
+	}
+	return words
+}
+
+func movedWords(creates, deletes int, verb string) string {
+	var parts []string
+	say := func(n int, what string) {
+		switch {
+		case n == 1:
+			parts = append(parts, "1 pod "+strings.Replace(verb, "are", "is", 1)+" "+what)
+		case n > 1:
+			parts = append(parts, fmt.Sprintf("%d pods %s %s", n, verb, what))
+		}
+	}
+	say(creates, "created")
+	say(deletes, "deleted")
+	return strings.Join(parts, ", ")
+}
+
+// moved is how many pods all waves create and delete.
+func moved(f *plan.Forecast) (creates, deletes int) {
+	for _, w := range f.Waves {
+		creates, deletes = creates+w.Count*w.Creates, deletes+w.Count*w.Deletes
+	}
+	return creates, deletes
+}
+
+// atATime is the most that are replaced at one time: what the largest wave
+// refills, within the limit where that is known.
+func atATime(f *plan.Forecast) int {
+	most := 0
+	for _, w := range f.Waves {
+		most = max(most, w.Creates)
+	}
+	for _, l := range f.Limits {
+		if l.Current {
+			most = min(most, l.Nodes)
+		}
+	}
+	return min(most, f.Replaces)
+}
+
+// stallWords says after how many pods it ends, and held by whom.
+func (s *screen) stallWords(f *plan.Forecast) string {
+	o := &f.Outcome
+	words := fmt.Sprintf("after %d of %s: ", o.Replaced, plural(f.Replaces, "pod"))
+	if f.Replaces == 0 {
+		words = "before every node has its pod: "
+	}
+	if left(o) == 0 {
+		return words + stallReason(o.Reason)
+	}
+	var nodes []string
+	for _, h := range o.Holders {
+		nodes = append(nodes, h.Node)
+	}
+	short := *s
+	short.All = false
+	names := short.namesWithin(nodes, 40)
+	if n := o.FurtherHolders; n > 0 {
+		names = strings.TrimPrefix(names+" and any "+plural(n, "node"), " and ")
+	}
+	switch {
+	case o.Reason != daemonset.StepBudgetSpent:
+		return words + stallReason(o.Reason) + inBrackets(names)
+	case left(o) == 1:
+		return words + names + " holds the budget" + inBrackets(holderCodes(o.Holders))
+	}
+	return words + names + " hold the budget" + inBrackets(holderCodes(o.Holders))
+}
+
+func stallReason(r daemonset.Reason) string {
+	switch r {
+	case daemonset.InvalidBudget:
+		return "maxUnavailable or maxSurge cannot be resolved, so every step fails"
+	case daemonset.VanishedNodeInSurge:
+		return "every surge step fails until the old pod of a vanished node is gone"
+	case cause.CreateRefused:
+		return "the API server refuses new pods"
+	case daemonset.StepBudgetSpent:
+		return "the budget is used up"
+	case daemonset.StepWaiting:
+		return "it waits for pods that do not come or do not go"
+	case plan.Unfilled:
+		return "nodes stay without a pod"
+	case plan.Endless:
+		return "the controller creates and deletes without end"
+	}
+	return clean(string(r))
+}
+
+// left is how many nodes stay without an available pod, or hold the budget.
+func left(o *plan.Outcome) int { return len(o.Holders) + o.FurtherHolders }
+
+// holderCodes lists the causes, the most frequent first.
+func holderCodes(holders []plan.Holder) string {
+	count := map[string]int{}
+	var order []string
+	for _, h := range holders {
+		c := string(holderCode(h))
+		if count[c]++; count[c] == 1 {
+			order = append(order, c)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b string) int { return count[b] - count[a] })
+	return strings.Join(order, ", ")
+}
+
+// holderCode is the cause of a holder, which a hand-made document may lack.
+func holderCode(h plan.Holder) daemonset.Reason {
+	if h.Cause == nil {
+		return daemonset.NotReady
+	}
+	return h.Code
+}
+
+func unknownWords(p *plan.Plan) string {
+	if what := unread(&p.Header); what != "" {
+		return "how it ends is not known, as " + what + " could not be read"
+	}
+	words := "how it ends is not known"
+	if p.Outcome.Reason != "" {
+		words += ": " + stallReason(p.Outcome.Reason)
+	}
+	return words
+}
+
+// notRolling says why nothing is replaced by itself.
+func notRolling(o *plan.Outcome, replaces int, h *daemonset.Header, stays string) string {
+	switch o.Reason {
+	case daemonset.StepBeingDeleted:
+		return "it is being deleted, and its controller does nothing any more"
+	case daemonset.StepSelectsAll:
+		return "its selector is empty, and the controller ignores it"
+	}
+	switch n := max(o.Left, replaces); n {
+	case 0:
+		return "no pod is old (" + strategy(h) + ")"
+	case 1:
+		return "1 pod " + stays + " on an old revision until somebody deletes it (" + strategy(h) + ")"
+	default:
+		return fmt.Sprintf("%d pods %s on an old revision until somebody deletes them (%s)", n, strings.TrimSuffix(stays, "s"), strategy(h))
+	}
+}
+
+// notRolling gives the command that plans an OnDelete as a rolling update.
+func (s *screen) notRolling(p *plan.Plan, again string) {
+	asked := p.Change != nil && slices.ContainsFunc(p.Change.Fields, func(f plan.FieldDiff) bool { return f.Path == "spec.updateStrategy.type" })
+	if asked || p.Outcome.Code != plan.NotRolling || p.Outcome.Reason != daemonset.StepOnDelete || p.Outcome.Left == 0 {
+		return
+	}
+	if c := added(again, "--strategy RollingUpdate"); c != "" {
+		s.gap()
+		s.whole(s.title("As a rolling update:") + " " + c)
+	}
+}
+
+// added is a command with further flags; empty where there is none to paste.
+func added(again, flags string) string {
+	if again == "" {
+		return ""
+	}
+	return pasted(again + " " + flags)
+}
+
+// warnings are what the API accepts and will not go well.
+func (s *screen) warnings(p *plan.Plan) {
+	if len(p.Warnings) == 0 {
+		return
+	}
+	s.gap()
+	s.line("%s", s.warn("WARNINGS"))
+	for _, w := range p.Warnings {
+		s.entry(0, s.warn(string(w.Code)), s.warningWords(w), nil)
+	}
+}
+
+func (s *screen) warningWords(w plan.Warning) string {
+	switch w.Code {
+	case plan.StartsRollout:
+		return fmt.Sprintf("the change of the strategy alone starts a rollout: %s", pluralVerb(number(w.Facts, "pods"), "pod is old", "pods are old"))
+	case plan.NeverUpdated:
+		return "revision " + fact(w.Facts, "revision") + " has an empty hash: the controller takes its own new pods for old ones, and never ends"
+	}
+	return s.causeWords(w.Code, w.Facts, nil, nil)
+}
+
+// changes are the fields that differ, and what that means for the pods.
+func (s *screen) changes(p *plan.Plan) {
+	c := p.Change
+	if c == nil {
+		return
+	}
+	s.gap()
+	s.line("%s%s", s.title("WHAT CHANGES"), inBrackets(methodWords(c.Method)))
+	const most = 8
+	for i, f := range c.Fields {
+		if i == most && !s.All && len(c.Fields) > most+1 {
+			s.line("  and %s, with --all", plural(len(c.Fields)-most, "more field"))
+			break
+		}
+		s.line("  %s: %s", clean(f.Path), s.fieldWords(f))
+	}
+	for _, n := range c.Nodes {
+		s.line("  %s", s.nodeChange(n))
+	}
+	s.line("  %s", templateWords(p))
+}
+
+// fieldWords says how a field differs.
+func (s *screen) fieldWords(f plan.FieldDiff) string {
+	before, after := s.fieldValue(f.Old), s.fieldValue(f.New)
+	switch {
+	case f.Old == "":
+		return "added, " + after
+	case f.New == "":
+		return "removed, was " + before
+	}
+	return before + " -> " + after
+}
+
+// fieldValue writes a JSON value: a plain string without its quotes.
+func (s *screen) fieldValue(raw string) string {
+	var text string
+	if err := json.Unmarshal([]byte(raw), &text); err == nil {
+		raw = text
+		if text == "" {
+			raw = `""`
+		}
+	}
+	return s.brief(clean(raw), 70)
+}
+
+func methodWords(method string) string {
+	switch method {
+	case "":
+		return ""
+	case "LastApplied":
+		return "the manifest as kubectl apply would lay it over the live object, by its last-applied annotation"
+	case "ManagedFields":
+		return "the manifest laid over the live object; what its field managers own and the manifest lacks goes"
+	case "Overlay":
+		return "the manifest laid over the live object; nothing tells what it used to hold, so nothing is removed"
+	case "ServerDryRun":
+		return "by the API server, in a dry run"
+	case "New":
+		return "a DaemonSet that is not in the cluster yet"
+	}
+	return clean(method)
+}
+
+var nodeChangeWords = map[plan.NodeChangeKind]string{
+	plan.NodeTaint: "tainted", plan.NodeUntaint: "without the taint", plan.NodeLabel: "labelled", plan.NodeUnlabel: "without the label",
+	plan.NodeCordon: "cordoned", plan.NodeUncord: "uncordoned", plan.NodeDown: "down", plan.NodeRemove: "removed", plan.NodeAdd: "added",
+}
+
+func (s *screen) nodeChange(n plan.NodeChange) string {
+	words := plural(len(n.Nodes), "node") + " " + cmp.Or(nodeChangeWords[n.Kind], clean(string(n.Kind)))
+	switch {
+	case n.Kind == plan.NodeAdd:
+		words += " like " + clean(n.Value)
+	case n.Value != "":
+		words += " " + clean(n.Value)
+	}
+	return words + ": " + s.names(n.Nodes)
+}
+
+// templateWords says what the change means for the revision.
+func templateWords(p *plan.Plan) string {
+	c := p.Change
+	r := &c.Revision
+	switch {
+	case p.Subject == plan.SubjectNew:
+		return "every node that should run it gets a pod of revision 1"
+	case !c.TemplateChanged && len(c.Fields) == 0 && len(c.Nodes) == 0:
+		return "nothing"
+	case !c.TemplateChanged && len(c.Fields) == 0:
+		return "The DaemonSet stays as it is."
+	case !c.TemplateChanged:
+		return "The template stays: no pod gets old by it."
+	case !r.New && r.Was > 0:
+		return fmt.Sprintf("The template is that of revision %d, taken up again as revision %d: only pods that are not on it are replaced.", r.Was, r.Number)
+	case r.From > 0:
+		return fmt.Sprintf("The template changes: revision %d follows %d, and every pod is old.", r.Number, r.From)
+	}
+	return "The template changes: every pod is old."
+}
+
+// placements are the nodes that gain or lose a pod at once, those that lose
+// one first.
+func (s *screen) placements(p *plan.Placement) {
+	if len(p.Gain)+len(p.Lose) == 0 {
+		return
+	}
+	s.gap()
+	s.line("%s  at once, whatever strategy and budget say", s.title("PLACEMENT"))
+	s.placed("loses", s.bad, p.Lose)
+	s.placed("gains", s.good, p.Gain)
+}
+
+func (s *screen) placed(verb string, paint func(string) string, nodes []plan.PlacementNode) {
+	groups := placedGroups(nodes)
+	for i, g := range groups {
+		if i == 4 && !s.All && len(groups) > 5 {
+			left := 0
+			for _, g := range groups[i:] {
+				left += len(g.nodes)
+			}
+			s.line("  and %s %s a pod for other reasons, with --all", plural(left, "more node"), strings.TrimSuffix(verb, "s"))
+			return
+		}
+		code := paint(verb)
+		if g.reason != daemonset.Eligible {
+			code += "  " + s.title(string(g.reason))
+		}
+		s.entry(len(g.nodes), code, g.words, g.nodes)
+	}
+}
+
+// placedGroup is nodes that gain or lose a pod for one reason.
+type placedGroup struct {
+	reason daemonset.Reason
+	words  string
+	nodes  []string
+}
+
+// placedGroups puts nodes of one reason together, the largest group first.
+func placedGroups(nodes []plan.PlacementNode) []placedGroup {
+	var groups []placedGroup
+	for _, n := range nodes {
+		words := placement(n.Verdict.Reason, n.Verdict.Facts)
+		i := slices.IndexFunc(groups, func(g placedGroup) bool { return g.reason == n.Verdict.Reason && g.words == words })
+		if i < 0 {
+			i, groups = len(groups), append(groups, placedGroup{reason: n.Verdict.Reason, words: words})
+		}
+		groups[i].nodes = append(groups[i].nodes, n.Node)
+	}
+	slices.SortStableFunc(groups, func(a, b placedGroup) int { return len(b.nodes) - len(a.nodes) })
+	return groups
+}
+
+// groups are the bounds for nodes that share a label's value.
+func (s *screen) groups(groups []plan.Group) {
+	if len(groups) == 0 {
+		return
+	}
+	s.gap()
+	t := &table{head: []string{strings.ToUpper(clean(groups[0].Key)), " NODES", " DOWN NOW", " STEP AT MOST", " DOWN AT WORST"}}
+	for i, g := range groups {
+		if i == 8 && !s.All && len(groups) > 9 {
+			break
+		}
+		t.add(cmp.Or(clean(g.Value), "(no label)"), strconv.Itoa(g.Nodes), strconv.Itoa(g.Down), strconv.Itoa(g.Step), strconv.Itoa(g.AtWorst))
+	}
+	for _, l := range t.lines(s.Style) {
+		s.row(l)
+	}
+	if n := len(groups) - len(t.rows); n > 0 {
+		s.line("  and %s, with --all", plural(n, "more group"))
+	}
+}
+
+// forecast is the way to the end: waves, outcome, and what other limits would
+// mean.
+func (s *screen) forecast(f *plan.Forecast, again string) {
+	s.waves(f.Waves)
+	s.outcome(f, again)
+	s.limits(f.Budget.Kind, f.Limits)
+}
+
+func (s *screen) waves(waves []plan.Wave) {
+	if len(waves) == 0 {
+		return
+	}
+	s.gap()
+	timed := waves[0].At != nil
+	t := &table{head: []string{"WAVE", " DELETES", " CREATES", " THEN UP-TO-DATE", " AVAILABLE"}}
+	if timed {
+		t.head = slices.Insert(t.head, 1, " AFTER")
+	}
+	first := 1
+	for _, w := range waves {
+		cells := []string{interval(first, first+w.Count-1), each(w.Deletes, w.Count), each(w.Creates, w.Count), strconv.Itoa(w.Counts.Updated), strconv.Itoa(w.Counts.Available)}
+		if timed {
+			at := "?"
+			if w.At != nil {
+				at = seconds(*w.At)
+			}
+			cells = slices.Insert(cells, 1, at)
+		}
+		t.add(cells...)
+		first += w.Count
+	}
+	lines := t.lines(s.Style)
+	const head, tail = 6, 2 // with the head of the table before them
+	for i, l := range lines {
+		if folded := len(lines) - head - tail; folded > 1 && !s.All {
+			if i == head {
+				s.line("  … %s, with --all", plural(folded, "more row"))
+			}
+			if i >= head && i < len(lines)-tail {
+				continue
+			}
+		}
+		s.row(l)
+	}
+}
+
+func interval(from, to int) string {
+	if from == to {
+		return strconv.Itoa(from)
+	}
+	return fmt.Sprintf("%d-%d", from, to)
+}
+
+func each(n, count int) string {
+	if count > 1 && n > 0 {
+		return fmt.Sprintf("%d each", n)
+	}
+	return strconv.Itoa(n)
+}
+
+// outcome says how it ends, who keeps it from ending well, and what would
+// help.
+func (s *screen) outcome(f *plan.Forecast, again string) {
+	o := &f.Outcome
+	switch o.Code {
+	case plan.NothingToDo, plan.NotRolling, plan.Unknown:
+		return
+	}
+	s.gap()
+	s.line("%s %s", s.title("OUTCOME"), outcomeWords(f))
+	s.holders(o)
+	s.unblockings(o, again)
+}
+
+func outcomeWords(f *plan.Forecast) string {
+	o := &f.Outcome
+	words := "completes"
+	if o.Code == plan.Stalls {
+		words = fmt.Sprintf("stalls: %d replaced, %d stay old", o.Replaced, o.Left)
+	}
+	if o.Duration != nil {
+		words += " in " + rangeWords(o.Duration)
+	}
+	if o.Worst > 0 {
+		words += fmt.Sprintf(", with at most %s without an available pod", plural(o.Worst, "node"))
+	}
+	if f.Drops > 0 && o.Code == plan.Completes {
+		words += fmt.Sprintf("; no pod follows %d of them, whose nodes should not run one", f.Drops)
+	}
+	if creates, _ := moved(f); o.Duration == nil && o.Code == plan.Completes && creates > 0 {
+		words += "; no pod tells how long it takes to become ready (--start 40s would)"
+	}
+	return words
+}
+
+// rangeWords is "19 to 44 min".
+func rangeWords(d *plan.Duration) string {
+	low, high := seconds(d.Optimistic), seconds(d.Pessimistic)
+	if low == high {
+		return low
+	}
+	if n, unit, _ := strings.Cut(low, " "); strings.Count(low, " ") == 1 && strings.Count(high, " ") == 1 && strings.HasSuffix(high, " "+unit) {
+		low = n
+	}
+	return low + " to " + high
+}
+
+// durationWords is "27 min (19 to 44 min)".
+func durationWords(d *plan.Duration) string {
+	if low := seconds(d.Optimistic); low == seconds(d.Pessimistic) {
+		return seconds(d.Expected)
+	}
+	return seconds(d.Expected) + " (" + rangeWords(d) + ")"
+}
+
+// seconds writes a span of time with no more digits than a forecast has.
+func seconds(n float64) string {
+	d := time.Duration(n * float64(time.Second))
+	switch {
+	case d < 950*time.Millisecond && d >= 50*time.Millisecond:
+		return fmt.Sprintf("%.1f s", n)
+	case d < 2*time.Minute:
+		return fmt.Sprintf("%d s", d.Round(time.Second)/time.Second)
+	case d.Round(time.Minute) < time.Hour:
+		return fmt.Sprintf("%d min", d.Round(time.Minute)/time.Minute)
+	case d.Round(5*time.Minute) < 10*time.Hour:
+		d = d.Round(5 * time.Minute)
+		if m := d % time.Hour / time.Minute; m > 0 {
+			return fmt.Sprintf("%d h %d min", d/time.Hour, m)
+		}
+		return fmt.Sprintf("%d h", d/time.Hour)
+	case d.Round(time.Hour) < 48*time.Hour:
+		return fmt.Sprintf("%d h", d.Round(time.Hour)/time.Hour)
+	}
+	return fmt.Sprintf("%d days", d.Round(24*time.Hour)/(24*time.Hour))
+}
+
+// holders lists by cause who stays without an available pod.
+func (s *screen) holders(o *plan.Outcome) {
+	if left(o) == 0 {
+		return
+	}
+	title := "WITHOUT AN AVAILABLE POD AT THE END"
+	if o.Code == plan.Stalls && o.Reason == daemonset.StepBudgetSpent {
+		title = "HOLDING THE BUDGET"
+	}
+	s.line("%s", s.title(fmt.Sprintf("%s (%d)", title, left(o))))
+	if n := o.FurtherHolders; n > 0 {
+		what := "any of the nodes"
+		if len(o.Holders) > 0 {
+			what = "more, any of the nodes"
+		}
+		defer s.line("  %3d  %s: which ones is the controller's random pick", n, what)
+	}
+	groups := holderGroups(o.Holders)
+	const most = 4
+	for i, g := range groups {
+		if i == most && !s.All && len(groups) > most+1 {
+			s.line("  and %s, with --all", plural(len(groups)-most, "more cause"))
+			return
+		}
+		code := string(g.code)
+		switch g.severity {
+		case cause.Error:
+			code = s.bad(code)
+		case cause.Warning:
+			code = s.warn(code)
+		}
+		s.entry(len(g.nodes), code, s.causeWords(g.code, g.facts, g.since, g.latest), g.nodes)
+	}
+}
+
+// holderGroup is the holders that have one cause.
+type holderGroup struct {
+	code          daemonset.Reason
+	severity      cause.Severity
+	facts         daemonset.Facts
+	since, latest *time.Time
+	nodes         []string
+}
+
+// holderGroups puts the holders of one cause together, the largest group
+// first, with the facts that all of them share and the first one's message.
+func holderGroups(holders []plan.Holder) []holderGroup {
+	var groups []holderGroup
+	for _, h := range holders {
+		c := cause.Cause{Code: holderCode(h), Severity: cause.Error}
+		if h.Cause != nil {
+			c = *h.Cause
+		}
+		i := slices.IndexFunc(groups, func(g holderGroup) bool { return g.code == c.Code && g.severity == c.Severity })
+		if i < 0 {
+			g := holderGroup{code: c.Code, severity: c.Severity, facts: daemonset.Facts{}, since: c.Since, latest: c.Since}
+			for k, v := range c.Facts {
+				g.facts[k] = v
+			}
+			i, groups = len(groups), append(groups, g)
+		}
+		g := &groups[i]
+		g.nodes = append(g.nodes, h.Node)
+		for k, v := range g.facts {
+			if k != "message" && !reflect.DeepEqual(v, c.Facts[k]) {
+				delete(g.facts, k)
+			}
+		}
+		switch {
+		case c.Since == nil || g.since == nil:
+			g.since, g.latest = nil, nil
+		case c.Since.Before(*g.since):
+			g.since = c.Since
+		case c.Since.After(*g.latest):
+			g.latest = c.Since
+		}
+	}
+	slices.SortStableFunc(groups, func(a, b holderGroup) int { return len(b.nodes) - len(a.nodes) })
+	return groups
+}
+
+// unblockings are the single changes that would let a stalled rollout end,
+// with the command that plans each.
+func (s *screen) unblockings(o *plan.Outcome, again string) {
+	if len(o.Unblock) == 0 {
+		return
+	}
+	s.line("  to let it complete, mend what holds it, or one of these:")
+	var nodes []string
+	for _, u := range o.Unblock {
+		if u.Code == plan.RemoveNode {
+			nodes = append(nodes, u.Value)
+			continue
+		}
+		s.unblocking(u, again)
+	}
+	if len(nodes) > 0 {
+		u := plan.Unblock{Code: plan.RemoveNode, Value: nodes[0]}
+		if len(nodes) > 1 {
+			s.line("    without one node of %s:", s.names(nodes))
+			if c := unblockCommand(u, again); c != "" {
+				s.whole("      " + c)
+			}
+			return
+		}
+		s.unblocking(u, again)
+	}
+}
+
+func (s *screen) unblocking(u plan.Unblock, again string) {
+	words, _ := unblockWords(u)
+	c := unblockCommand(u, again)
+	if c == "" {
+		s.line("    %s", words)
+		return
+	}
+	s.line("    %s:", words)
+	s.whole("      " + c)
+}
+
+// unblockCommand plans the same with one change more.
+func unblockCommand(u plan.Unblock, again string) string {
+	_, flag := unblockWords(u)
+	if flag == "" {
+		return ""
+	}
+	return added(again, flag+" "+Quote(u.Value))
+}
+
+// unblockWords says a change, and the flag that asks for it.
+func unblockWords(u plan.Unblock) (words, flag string) {
+	switch u.Code {
+	case plan.RaiseMaxUnavailable:
+		return "maxUnavailable " + clean(u.Value), "--max-unavailable"
+	case plan.RaiseMaxSurge:
+		return "maxSurge " + clean(u.Value), "--max-surge"
+	case plan.RemoveNode:
+		return "without node " + clean(u.Value), "--remove-nodes"
+	case plan.NoSurge:
+		return "maxSurge 0 with maxUnavailable " + clean(u.Value), "--max-surge 0 --max-unavailable"
+	case plan.RollBack:
+		return "back to revision " + clean(u.Value), "--to-revision"
+	}
+	return clean(string(u.Code)) + " " + clean(u.Value), ""
+}
+
+// limits is what the same rollout would be with other limits, those that come
+// to the same in one line.
+func (s *screen) limits(kind daemonset.BudgetKind, limits []plan.Limit) {
+	rows := limitRows(limits)
+	if len(rows) == 0 {
+		return
+	}
+	s.gap()
+	if !slices.ContainsFunc(rows, func(r limitRow) bool { return r.Code != plan.Stalls }) {
+		var names []string
+		for _, l := range limits {
+			names = append(names, clean(l.Limit))
+		}
+		s.line("%s stall as well: %s", s.title("OTHER LIMITS"), strings.Join(names, ", "))
+		return
+	}
+	t := &table{head: []string{"OTHER LIMITS", " AT A TIME", " STEPS", "DURATION"}}
+	if kind == daemonset.BudgetSurge {
+		t.head[0] = "OTHER maxSurge"
+	}
+	for _, r := range rows {
+		t.add(r.name, strconv.Itoa(r.Nodes), strconv.Itoa(r.Steps), limitEnd(r.Limit))
+	}
+	for _, l := range t.lines(s.Style) {
+		s.row(l)
+	}
+}
+
+// limitRow is a limit under all its names.
+type limitRow struct {
+	name string
+	plan.Limit
+}
+
+func limitRows(limits []plan.Limit) []limitRow {
+	var rows []limitRow
+	for _, l := range limits {
+		if i := slices.IndexFunc(rows, func(r limitRow) bool { return r.Nodes == l.Nodes }); i >= 0 {
+			rows[i].name += ", " + clean(l.Limit)
+			continue
+		}
+		rows = append(rows, limitRow{clean(l.Limit), l})
+	}
+	for i := range rows {
+		if rows[i].Current {
+			rows[i].name += " (as now)"
+		}
+	}
+	return rows
+}
+
+func limitEnd(l plan.Limit) string {
+	switch {
+	case l.Code == plan.Stalls:
+		return "stalls"
+	case l.Code != plan.Completes:
+		return strings.ToLower(spaced(string(l.Code)))
+	case l.Duration == nil:
+		return "?"
+	}
+	return durationWords(l.Duration)
+}

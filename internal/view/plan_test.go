@@ -1,0 +1,350 @@
+package view
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// TestPlanScreens runs the stories in testdata/plan. Each begins with its why.
+// A world, a change (the fields of plan.Change) and options hold for the
+// questions after them; a plan written out takes the place of all three. The
+// name of a screen says what is asked: see askPlan.
+func TestPlanScreens(t *testing.T) {
+	files, err := filepath.Glob("testdata/plan/*.txtar")
+	check(t, err)
+	if len(files) == 0 {
+		t.Fatal("no stories in testdata/plan")
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			story, err := txtar.ParseFile(file)
+			check(t, err)
+			if strings.TrimSpace(string(story.Comment)) == "" {
+				t.Error("the story does not say why it is there")
+			}
+			var a planStory
+			for i, f := range story.Files {
+				switch name, _, _ := strings.Cut(f.Name, " "); name {
+				case "world":
+					a.worlds, a.change = append(a.worlds, parseWorld(t, string(f.Data))), nil
+					continue
+				case "change":
+					a.change = new(plan.Change)
+					check(t, yaml.UnmarshalStrict(f.Data, a.change))
+					continue
+				case "options":
+					a.options = parseOptions(t, f.Data)
+					continue
+				case "written":
+					a.written = new(plan.Plan)
+					check(t, yaml.UnmarshalStrict(f.Data, a.written))
+					continue
+				}
+				got := a.ask(t, f.Name)
+				if n := strings.Count(got, "\n"); strings.HasPrefix(f.Name, "plan") && n > 40 && !strings.Contains(f.Name, "-o") && !strings.Contains(f.Name, "--all") {
+					t.Errorf("%d lines are more than a person reads at once:\n%s", n, got)
+				}
+				if *update {
+					story.Files[i].Data = []byte(got)
+					continue
+				}
+				if diff := cmp.Diff(string(f.Data), got); diff != "" {
+					t.Errorf("%s: %s\n%s (-want +got):\n%s", file, story.Comment, f.Name, diff)
+				}
+			}
+			if *update {
+				check(t, os.WriteFile(file, txtar.Format(story), 0o644))
+			}
+		})
+	}
+}
+
+// planStory is what a question of a story is asked about.
+type planStory struct {
+	worlds  []*snapshot.Snapshot
+	change  *plan.Change
+	options plan.Options
+	written *plan.Plan
+}
+
+func parseOptions(t *testing.T, raw []byte) plan.Options {
+	t.Helper()
+	var given struct{ Start, Termination, GroupBy string }
+	check(t, yaml.UnmarshalStrict(raw, &given))
+	o := plan.Options{GroupBy: given.GroupBy}
+	duration := func(text string) time.Duration {
+		d, err := time.ParseDuration(text)
+		check(t, err)
+		return d
+	}
+	if given.Start != "" {
+		o.Starts = []time.Duration{duration(given.Start)}
+	}
+	if given.Termination != "" {
+		d := duration(given.Termination)
+		o.Termination = &d
+	}
+	return o
+}
+
+const again = "kubectl ds plan-rollout -n kube-system agent"
+
+// ask gives the answer to "plan", "new" or "list", followed by a width in
+// columns, "-o FORMAT", "--all" or "--color". A plan can be pasted: "plan
+// pasted" says how it was asked for.
+func (a *planStory) ask(t *testing.T, question string) string {
+	t.Helper()
+	words := strings.Fields(question)
+	var style Style
+	var format Format
+	asked := ""
+	for i := 1; i < len(words); i++ {
+		switch words[i] {
+		case "-o":
+			i++
+			format = Format(words[i])
+		case "--all":
+			style.All = true
+		case "--color":
+			style.Color = true
+		case "pasted":
+			asked = again
+		default:
+			if _, err := fmt.Sscan(words[i], &style.Width); err != nil {
+				t.Fatalf("%q: %q is not understood", question, words[i])
+			}
+		}
+	}
+	style.Wide = format == Wide
+	var plans []*plan.Plan
+	for _, s := range a.worlds {
+		var p *plan.Plan
+		var err error
+		if words[0] == "new" {
+			p, err = plan.New(s, "New", a.options)
+		} else {
+			p, err = plan.Make(s, a.change, a.options)
+		}
+		check(t, err)
+		plans = append(plans, p)
+	}
+	if a.written != nil {
+		plans = []*plan.Plan{a.written}
+	}
+	var b bytes.Buffer
+	switch {
+	case format == Markdown:
+		check(t, PlansMarkdown(&b, plans))
+	case words[0] == "list":
+		check(t, Plans(&b, &plan.List{Items: plans}, asked, style))
+	default:
+		check(t, Plan(&b, plans[len(plans)-1], asked, style))
+	}
+	return visible(b.String())
+}
+
+// changes are what TestEveryPlan asks of each state.
+func changes(s *snapshot.Snapshot) []*plan.Change {
+	nasty := "example/agent\x1b[31m|`<b>@all"
+	out := []*plan.Change{
+		nil, {Restart: true}, {Images: []plan.Image{{Container: "*", Image: nasty}}},
+		{NodeSelector: map[string]string{"pool": "a"}}, {Strategy: "OnDelete"}, {Strategy: "RollingUpdate"},
+	}
+	if len(s.Nodes) > 0 {
+		out = append(out, &plan.Change{Restart: true, Nodes: []plan.NodeEdit{{Kind: plan.NodeDown, Which: s.Nodes[0].Name}}})
+	}
+	return out
+}
+
+// TestEveryPlan draws random states after random changes in every style.
+func TestEveryPlan(t *testing.T) {
+	drawn := 0
+	for seed := range int64(120) {
+		s := dstest.Random(seed)
+		if seed%7 == 0 {
+			s.Nodes, s.Gaps = nil, []snapshot.Gap{{What: snapshot.Nodes, Why: snapshot.Forbidden}}
+		}
+		if seed%11 == 0 {
+			s.Pods, s.Gaps = nil, []snapshot.Gap{{What: snapshot.Pods, Why: snapshot.NotGiven}}
+		}
+		for i := range s.Pods {
+			s.Pods[i].Status.Message = "\x1b[31m\x07 \u009b2J \u202e red\nline"
+			s.Pods[i].Status.Reason = "Evicted\x1b]0;title\x07"
+		}
+		start := 41 * time.Second
+		for i, c := range changes(s) {
+			p, err := plan.Make(s, c, plan.Options{GroupBy: "pool", Starts: []time.Duration{start}})
+			if err != nil {
+				continue // a change that cannot be made has no screen
+			}
+			drawn++
+			for _, style := range []Style{{}, {Width: 80}, {Width: 40}, {Width: 80, Wide: true}, {Width: 80, Color: true}, {All: true}} {
+				var b bytes.Buffer
+				check(t, Plan(&b, p, again, style))
+				if err := lawfulPlan(b.String(), style); err != nil {
+					t.Fatalf("seed %d, change %d, %+v: %v\n%s\n%s", seed, i, style, err, b.String(), dstest.Describe(s))
+				}
+				if n := strings.Count(b.String(), "\n"); style.Width == 80 && !style.Wide && n > 70 {
+					t.Errorf("seed %d, change %d: %d lines:\n%s", seed, i, n, b.String())
+				}
+				b.Reset()
+				check(t, Plans(&b, &plan.List{Items: []*plan.Plan{p, p}}, again, style))
+				if err := lawfulPlan(b.String(), Style{Color: style.Color}); err != nil {
+					t.Fatalf("seed %d, change %d, list: %v", seed, i, err)
+				}
+			}
+			var b bytes.Buffer
+			check(t, PlansMarkdown(&b, []*plan.Plan{p}))
+			if err := lawfulMarkdown(b.String()); err != nil {
+				t.Fatalf("seed %d, change %d: %v\n%s", seed, i, err, b.String())
+			}
+		}
+	}
+	if drawn < 500 {
+		t.Errorf("only %d plans were drawn", drawn)
+	}
+}
+
+// lawfulPlan is lawful but for what is pasted.
+func lawfulPlan(screen string, style Style) error {
+	var kept []string
+	for _, l := range strings.Split(screen, "\n") {
+		if strings.Contains(l, again) || style.Width > 0 && style.Width < 80 {
+			l = "x" // a narrow terminal breaks a table itself
+		}
+		kept = append(kept, l)
+	}
+	return lawful(strings.Join(kept, "\n"), style)
+}
+
+var ownTags = regexp.MustCompile(`</?(code|details|summary|sub|br)>`)
+
+// lawfulMarkdown returns an error for anything that somebody else's words
+// could do to a comment.
+func lawfulMarkdown(text string) error {
+	columns := 0
+	for _, l := range strings.Split(text, "\n") {
+		plain := ownTags.ReplaceAllString(l, "")
+		if strings.ContainsAny(plain, "<>`@\x1b") {
+			if !strings.HasPrefix(plain, "> **") || strings.ContainsAny(plain[1:], "<>`@\x1b") {
+				return fmt.Errorf("%q has a character that Markdown reads", l)
+			}
+		}
+		n := strings.Count(l, "|")
+		switch {
+		case !strings.HasPrefix(l, "|"):
+			columns = 0
+			if n > 0 {
+				return fmt.Errorf("%q has a bar outside of a table", l)
+			}
+		case columns == 0:
+			columns = n
+		case n != columns:
+			return fmt.Errorf("%q has %d bars under a head of %d", l, n, columns)
+		}
+	}
+	return nil
+}
+
+func TestSeconds(t *testing.T) {
+	for _, tt := range []struct {
+		n    float64
+		want string
+		why  string
+	}{
+		{0, "0 s", "nothing"},
+		{0.04, "0 s", "a blink is nothing"},
+		{0.62, "0.6 s", "below a second, tenths tell"},
+		{12.4, "12 s", "whole seconds"},
+		{119, "119 s", "below two minutes, seconds"},
+		{120, "2 min", "from two minutes on, minutes"},
+		{1635, "27 min", "rounded to the nearest"},
+		{3590, "1 h", "almost an hour is one"},
+		{6010, "1 h 40 min", "hours have fives of minutes"},
+		{36000, "10 h", "from ten hours on, hours alone"},
+		{86400 * 1.5, "36 h", "up to two days"},
+		{86400 * 3.2, "3 days", "days"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			if got := seconds(tt.n); got != tt.want {
+				t.Errorf("seconds(%v) = %q, want %q", tt.n, got, tt.want)
+			}
+		})
+	}
+}
+
+func TestDurationWords(t *testing.T) {
+	for _, tt := range []struct {
+		d    plan.Duration
+		want string
+		why  string
+	}{
+		{plan.Duration{Optimistic: 1140, Expected: 1620, Pessimistic: 2640}, "27 min (19 to 44 min)", "one unit is said once"},
+		{plan.Duration{Optimistic: 30, Expected: 150, Pessimistic: 300}, "3 min (30 s to 5 min)", "two units are said twice"},
+		{plan.Duration{Optimistic: 40, Expected: 40, Pessimistic: 40.2}, "40 s", "a range that is none is not said"},
+		{plan.Duration{Optimistic: 5700, Expected: 6000, Pessimistic: 9000}, "1 h 40 min (1 h 35 min to 2 h 30 min)", "hours with minutes stay whole"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			if got := durationWords(&tt.d); got != tt.want {
+				t.Errorf("durationWords(%v) = %q, want %q", tt.d, got, tt.want)
+			}
+		})
+	}
+}
+
+// TestHolderGroups: holders of one cause stand together, the largest group
+// first, with the facts that all of them share.
+func TestHolderGroups(t *testing.T) {
+	early, late := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC), time.Date(2026, 11, 20, 11, 0, 0, 0, time.UTC)
+	crash := func(restarts int, message string, since time.Time) *cause.Cause {
+		return &cause.Cause{Code: cause.CrashLoop, Severity: cause.Error, Since: &since, Facts: daemonset.Facts{"container": "agent", "restarts": restarts, "message": message}}
+	}
+	got := holderGroups([]plan.Holder{
+		{Node: "a"},
+		{Node: "b", Cause: crash(4, "no route", late)},
+		{Node: "c", Cause: crash(5, "no disk", early)},
+	})
+	want := []holderGroup{
+		{code: cause.CrashLoop, severity: cause.Error, facts: daemonset.Facts{"container": "agent", "message": "no route"}, since: &early, latest: &late, nodes: []string{"b", "c"}},
+		{code: daemonset.NotReady, severity: cause.Error, facts: daemonset.Facts{}, nodes: []string{"a"}},
+	}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(holderGroup{})); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestEveryAssumption: each has words of its own, in the short form as well.
+func TestEveryAssumption(t *testing.T) {
+	for _, code := range plan.Assumptions {
+		a := daemonset.Assumption{Code: code, Value: "41s", Source: "Pods"}
+		all := []daemonset.Assumption{a, {Code: plan.AssumeStart, Value: "41s"}, {Code: plan.AssumeRequestRate, Value: "20"}, {Code: plan.AssumeStartFast, Value: "5s"}, {Code: plan.AssumeStartSlow, Value: "6s"}}
+		if text := strings.Join(assumptionLines(all), "\n"); strings.Contains(text, string(code)+" ") {
+			t.Errorf("%s: no words in\n%s", code, text)
+		}
+	}
+}
+
+// TestEveryUnblock: each change has words, and a flag that plans it.
+func TestEveryUnblock(t *testing.T) {
+	for _, code := range []plan.UnblockCode{plan.RaiseMaxUnavailable, plan.RaiseMaxSurge, plan.RemoveNode, plan.NoSurge, plan.RollBack} {
+		if c := unblockCommand(plan.Unblock{Code: code, Value: "3"}, again); !strings.HasPrefix(c, again+" --") || !strings.HasSuffix(c, " 3") {
+			t.Errorf("%s: %q", code, c)
+		}
+	}
+}

@@ -1,0 +1,177 @@
+package view
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+)
+
+// assumptions are what the plan rests on: in a few sentences, and with -o wide
+// each by itself, with its code and source.
+func (s *screen) assumptions(p *plan.Plan) {
+	shown := shownAssumptions(p)
+	if len(shown) == 0 {
+		return
+	}
+	s.gap()
+	if !s.Wide {
+		s.line("%s", s.title("ASSUMPTIONS"))
+		for _, l := range assumptionLines(shown) {
+			s.line("  %s", l)
+		}
+		return
+	}
+	t := &table{head: []string{"ASSUMPTION", "VALUE", "SOURCE"}}
+	for _, a := range shown {
+		t.add(clean(string(a.Code)), clean(a.Value), clean(a.Source))
+	}
+	for _, l := range t.lines(s.Style) {
+		s.row(l)
+	}
+}
+
+// shownAssumptions are those that matter: where nothing is to happen, not
+// those of its course.
+func shownAssumptions(p *plan.Plan) []daemonset.Assumption {
+	if len(p.Waves) > 0 || p.Outcome.Code == plan.Stalls || p.IfTemplateChanged != nil && p.IfTemplateChanged.Outcome.Code != plan.NotRolling {
+		return p.Assumptions
+	}
+	return slices.DeleteFunc(slices.Clone(p.Assumptions), func(a daemonset.Assumption) bool { return slices.Contains(plan.Assumptions, a.Code) })
+}
+
+// assumptionLines says in few sentences what is assumed: how long pods take,
+// which of them come up, how fast the controller is, and whose rules hold.
+func assumptionLines(all []daemonset.Assumption) []string {
+	given := assumptionsByCode{}
+	for _, a := range all {
+		given[a.Code] = a
+	}
+	var lines []string
+	say := func(parts ...string) {
+		if parts = slices.DeleteFunc(parts, func(p string) bool { return p == "" }); len(parts) > 0 {
+			lines = append(lines, strings.Join(parts, "; "))
+		}
+	}
+	timing := []string{given.start(), given.termination(), given.minReady()}
+	if timing[0] == "" && timing[1] != "" {
+		timing[1] = "a pod is " + timing[1]
+	}
+	say(timing...)
+	say(given.newPods(), given.take(plan.AssumeNodesStay, nodesStay), given.take(plan.AssumeRefused, func(daemonset.Assumption) string {
+		return "the API server goes on refusing pods"
+	}), given.take(plan.AssumeHostPorts, func(daemonset.Assumption) string {
+		return "a second pod is not scheduled beside the old one, which holds the host port"
+	}), given.take(plan.AssumeCollected, func(a daemonset.Assumption) string {
+		return "pods of vanished nodes are gone after " + assumedTime(a.Value)
+	}))
+	say(given.pace())
+	for _, a := range all {
+		if _, left := given[a.Code]; left {
+			lines = append(lines, assumption(a))
+		}
+	}
+	return lines
+}
+
+// assumptionsByCode are those that no sentence has told yet.
+type assumptionsByCode map[daemonset.AssumptionCode]daemonset.Assumption
+
+// take removes an assumption, and returns its words.
+func (g assumptionsByCode) take(code daemonset.AssumptionCode, words func(daemonset.Assumption) string) string {
+	a, found := g[code]
+	if !found {
+		return ""
+	}
+	delete(g, code)
+	return words(a)
+}
+
+func (g assumptionsByCode) value(code daemonset.AssumptionCode) string {
+	return g.take(code, func(a daemonset.Assumption) string { return clean(a.Value) })
+}
+
+func (g assumptionsByCode) start() string {
+	fast, slow := g.value(plan.AssumeStartFast), g.value(plan.AssumeStartSlow)
+	return g.take(plan.AssumeStart, func(a daemonset.Assumption) string {
+		about := "median"
+		switch {
+		case a.Source == "Flag":
+			about = "--start"
+		case fast != "" && slow != "" && assumedTime(fast) != assumedTime(slow):
+			about += fmt.Sprintf("; 8 of 10 took %s to %s", assumedTime(fast), assumedTime(slow))
+		}
+		return "a pod is ready " + assumedTime(a.Value) + " after creation" + inBrackets(about)
+	})
+}
+
+func (g assumptionsByCode) termination() string {
+	return g.take(plan.AssumeTermination, func(a daemonset.Assumption) string {
+		words := "gone " + assumedTime(a.Value) + " after deletion"
+		switch a.Source {
+		case "GracePeriod":
+			return words + " at the latest (grace period)"
+		case "Flag":
+			return words + " (--termination)"
+		case "Events":
+			return words + " (as the last ones)"
+		}
+		return words
+	})
+}
+
+func (g assumptionsByCode) minReady() string {
+	return g.take(plan.AssumeMinReadySeconds, func(a daemonset.Assumption) string {
+		return "available after minReadySeconds " + clean(a.Value)
+	})
+}
+
+func (g assumptionsByCode) newPods() string {
+	return cmp.Or(g.take(plan.AssumeNewPods, func(daemonset.Assumption) string { return "pods that are still to come become available" }),
+		g.take(plan.AssumeRevisionFails, func(a daemonset.Assumption) string {
+			n, _ := strconv.Atoi(a.Value)
+			return fmt.Sprintf("no pod of the new revision becomes available, as none has yet and %s", pluralVerb(n, "pod fails", "pods fail"))
+		}))
+}
+
+func nodesStay(a daemonset.Assumption) string {
+	n, _ := strconv.Atoi(a.Value)
+	return pluralVerb(n, "node stays as it is", "nodes stay as they are") + ", since what is wrong there does not mend itself"
+}
+
+// pace is the controller's own: the rate of its requests, and how many pods a
+// step takes. That it starts slowly is left to -o wide.
+func (g assumptionsByCode) pace() string {
+	rate, most := g.value(plan.AssumeRequestRate), g.value(plan.AssumeStepBurst)
+	g.value(plan.AssumeRequestBurst)
+	g.value(plan.AssumeSlowStart)
+	if rate == "" {
+		return ""
+	}
+	words := "the controller sends " + rate + " requests a second"
+	if most != "" {
+		words += ", and takes at most " + most + " pods a step"
+	}
+	return words
+}
+
+// assumedTime writes a duration, which the document has as Go writes it.
+func assumedTime(value string) string {
+	d, err := time.ParseDuration(value)
+	if err != nil {
+		return clean(value)
+	}
+	return seconds(d.Seconds())
+}
+
+func pluralVerb(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

@@ -1,0 +1,64 @@
+package view
+
+import (
+	"io"
+	"strconv"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+)
+
+// Plans writes one line per DaemonSet, in the order given, and below them how to
+// go on with the first if that ends badly: again.
+func Plans(w io.Writer, l *plan.List, again string, style Style) error {
+	s := &screen{Style: style}
+	t := &table{head: []string{"NAMESPACE", "NAME", "OUTCOME", " REPLACES", " LOSE", " GAIN", " STEPS", "DURATION", "NEXT SYNC"}}
+	for _, p := range l.Items {
+		duration := "-"
+		if p.Outcome.Duration != nil {
+			duration = seconds(p.Outcome.Duration.Expected)
+			if style.Wide {
+				duration = durationWords(p.Outcome.Duration)
+			}
+		}
+		t.add(clean(p.DaemonSet.Namespace), clean(p.DaemonSet.Name), s.planCell(p), strconv.Itoa(p.Replaces), strconv.Itoa(len(p.Placement.Lose)), strconv.Itoa(len(p.Placement.Gain)),
+			strconv.Itoa(p.Outcome.Steps), duration, stepCell(&p.Next))
+	}
+	for _, l := range t.lines(style) {
+		s.whole(l)
+	}
+	if len(l.Items) > 0 && l.Items[0].Outcome.Code == plan.Stalls && pasted(again) != "" {
+		s.gap()
+		s.whole(s.title("To go on:") + " " + again)
+	}
+	return s.writeTo(w)
+}
+
+func (s *screen) planCell(p *plan.Plan) string {
+	code := string(p.Outcome.Code)
+	switch {
+	case p.Outcome.Code == plan.Stalls:
+		return s.bad(code)
+	case left(&p.Outcome) == 0 && (p.Outcome.Code == plan.NothingToDo || p.Outcome.Code == plan.Completes):
+		return s.good(code)
+	}
+	return s.warn(code)
+}
+
+// stepCell is one sync in a few words.
+func stepCell(n *daemonset.Step) string {
+	var words string
+	if d := n.Deletes.Len(); d > 0 {
+		words = plural(d, "delete")
+	}
+	if c := n.Creates.Len(); c > 0 {
+		if words != "" {
+			words += ", "
+		}
+		words += plural(c, "create")
+	}
+	if words == "" {
+		return spaced(string(n.Reason))
+	}
+	return words
+}

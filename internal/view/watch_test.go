@@ -1,0 +1,275 @@
+package view
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+)
+
+var fourOClock = time.Date(2026, 11, 20, 16, 4, 11, 0, time.UTC)
+
+// progress is 30 of 36 updated, 33 available, changed at will.
+func progress(change func(*plan.Progress)) *plan.Progress {
+	p := &plan.Progress{
+		Counts: daemonset.Counts{Desired: 36, Current: 36, Updated: 30, Available: 33, Unavailable: 3},
+		Old:    6, Batches: 24, AsPredicted: 24,
+		Next:    daemonset.Step{Kind: daemonset.StepNone, Reason: daemonset.StepBudgetSpent, Exact: true},
+		Outcome: plan.Outcome{Code: plan.Completes, Steps: 2, Duration: &plan.Duration{Optimistic: 60, Expected: 100, Pessimistic: 110}},
+	}
+	p.Header.DaemonSet = daemonset.Ref{Namespace: "kube-system", Name: "node-agent", Strategy: "RollingUpdate"}
+	p.Header.Snapshot.TakenAt = fourOClock
+	if change != nil {
+		change(p)
+	}
+	return p
+}
+
+func held(code daemonset.Reason, nodes ...string) []plan.Holder {
+	var out []plan.Holder
+	for _, n := range nodes {
+		out = append(out, plan.Holder{Node: n, Cause: &cause.Cause{Code: code, Severity: cause.Error}})
+	}
+	return out
+}
+
+func items(texts ...string) []daemonset.Item {
+	var out []daemonset.Item
+	for _, text := range texts {
+		node, pod, _ := strings.Cut(text, "/")
+		out = append(out, daemonset.Item{Node: node, Pod: pod})
+	}
+	return out
+}
+
+func TestWatchLine(t *testing.T) {
+	otherwise := func(h plan.Happening, creates, deletes int) plan.Happening {
+		h.Kind, h.Expected.Creates, h.Expected.Deletes = plan.Otherwise, creates, deletes
+		return h
+	}
+	for _, tt := range []struct {
+		h    plan.Happening
+		p    *plan.Progress
+		want string
+		why  string
+	}{
+		{
+			plan.Happening{Kind: plan.AsPredicted, Deletes: items("node-07/a", "node-09/b", "node-12/c")}, progress(nil),
+			"deleted 3 of 3 predicted (node-07, node-09, node-12); 30 of 36 updated, 33 available, about 100 s (60 to 110 s) left",
+			"a batch as predicted, and how far the rollout is",
+		},
+		{
+			plan.Happening{Kind: plan.AsPredicted, Creates: items("n1", "n2", "n3", "n4", "n5", "n6", "n7"), Deletes: items("n9/p9")}, nil,
+			"deleted 1 of 1 predicted (n9), created 7 of 7 predicted (n1, n2, n3, n4, n5 +2 more)",
+			"both in one step, names folded; more follows",
+		},
+		{
+			otherwise(plan.Happening{Deletes: items("node-07/agent-x")}, 0, 0), nil,
+			"not as predicted: 1 pod deleted: agent-x on node-07 (predicted: nothing; somebody else may have done it)",
+			"a deletion that no state explains",
+		},
+		{
+			otherwise(plan.Happening{Deletes: items("node-07/agent-x")}, 0, 3), nil,
+			"not as predicted: 1 pod deleted: agent-x on node-07 (predicted: 3 deletes)",
+			"a part of what was predicted",
+		},
+		{
+			otherwise(plan.Happening{Creates: items("node-07", "node-08")}, 1, 0), nil,
+			"not as predicted: 2 pods created: node-07, node-08 (predicted: 1 create)",
+			"more than was predicted",
+		},
+		{
+			otherwise(plan.Happening{Creates: items("node-07")}, 0, 0), nil,
+			"not as predicted: 1 pod created: node-07 (predicted: nothing)",
+			"creates are nobody else's",
+		},
+		{
+			plan.Happening{Kind: plan.Evicted, Deletes: items("node-07/agent-x"), By: "EvictionByEvictionAPI"}, nil,
+			"pod agent-x on node-07 was taken away (EvictionByEvictionAPI)",
+			"an eviction says who it was",
+		},
+		{plan.Happening{Kind: plan.Unjudged, Creates: items("node-07")}, nil, "created a pod on node-07, which cannot be predicted without nodes", "a creation, without nodes"},
+		{plan.Happening{Kind: plan.Changed, Generation: 7}, nil, "the DaemonSet was changed, to generation 7", "a second change half-way"},
+		{
+			plan.Happening{Kind: plan.Evicted, Deletes: items("\x1b[2Jnode/po\x1bd"), By: "\x1b[31mred"}, nil,
+			`pod po\u001bd on \u001b[2Jnode was taken away (\u001b[31mred)`,
+			"words of the cluster are cleaned",
+		},
+		{
+			plan.Happening{Kind: plan.Changed, Generation: 7}, progress(func(p *plan.Progress) {
+				p.Outcome = plan.Outcome{Code: plan.Stalls, Reason: daemonset.StepBudgetSpent, Steps: 2, Replaced: 3, Holders: held(cause.CrashLoop, "n1", "n2")}
+			}),
+			"the DaemonSet was changed, to generation 7; 30 of 36 updated, 33 available, stalls after 3 pods more: n1, n2 (CrashLoop) hold the budget",
+			"a rollout that will stall",
+		},
+		{
+			plan.Happening{Kind: plan.Changed, Generation: 7}, progress(func(p *plan.Progress) { p.Outcome.Duration = nil }),
+			"the DaemonSet was changed, to generation 7; 30 of 36 updated, 33 available, 2 steps left",
+			"where no pod tells how long it takes",
+		},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			tt.h.At = fourOClock
+			if diff := cmp.Diff("16:04:11 "+tt.want, WatchLine(tt.h, tt.p, Style{})); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestWatchEnds(t *testing.T) {
+	ended := func(end plan.End, change func(*plan.Progress)) *plan.Progress {
+		return progress(func(p *plan.Progress) {
+			p.End = end
+			if change != nil {
+				change(p)
+			}
+		})
+	}
+	whole := func(p *plan.Progress) {
+		p.Counts.Updated, p.Counts.Available, p.Outcome = 36, 36, plan.Outcome{Code: plan.NothingToDo}
+	}
+	stalled := func(reason daemonset.Reason, further int, holders ...plan.Holder) func(*plan.Progress) {
+		return func(p *plan.Progress) {
+			p.Outcome = plan.Outcome{Code: plan.Stalls, Reason: reason, Holders: holders, FurtherHolders: further}
+		}
+	}
+	for _, tt := range []struct {
+		p         *plan.Progress
+		ended     string
+		want, why string
+	}{
+		{ended(plan.EndDone, whole), "", "done: 36 of 36 updated, 36 available; 24 batches, all as predicted", "to the end"},
+		{ended(plan.EndDone, func(p *plan.Progress) { whole(p); p.AsPredicted = 23 }), "", "done: 36 of 36 updated, 36 available; 24 batches, 23 of them as predicted", "not all as predicted"},
+		{ended(plan.EndDone, func(p *plan.Progress) { whole(p); p.Batches, p.AsPredicted = 1, 1 }), "", "done: 36 of 36 updated, 36 available; 1 batch, as predicted", "a single batch"},
+		{ended(plan.EndDone, func(p *plan.Progress) { whole(p); p.Batches, p.AsPredicted = 0, 0 }), "", "nothing is rolling: 36 of 36 updated, 36 available; no batch came", "nothing to follow"},
+		{
+			ended(plan.EndDegraded, func(p *plan.Progress) {
+				whole(p)
+				p.Counts.Available = 35
+				p.Outcome.Holders = held(cause.ImagePull, "n7")
+			}),
+			"", "done, but degraded: 36 of 36 updated, 35 available, without an available pod: n7 (ImagePull); 24 batches, all as predicted", "with a node that has no available pod",
+		},
+		{ended(plan.EndStuck, stalled(daemonset.StepBudgetSpent, 0, held(cause.CrashLoop, "n1", "n2", "n3")...)), "", "stuck: 30 of 36 updated, 33 available, n1, n2, n3 (CrashLoop) hold the budget; 24 batches, all as predicted", "who holds the budget"},
+		{ended(plan.EndStuck, stalled(daemonset.StepBudgetSpent, 0, held(cause.NodeNotReady, "n1")...)), "", "stuck: 30 of 36 updated, 33 available, n1 (NodeNotReady) holds the budget; 24 batches, all as predicted", "one alone"},
+		{ended(plan.EndStuck, stalled(daemonset.StepBudgetSpent, 2, held(cause.NodeNotReady, "n1")...)), "", "stuck: 30 of 36 updated, 33 available, n1 and 2 more (NodeNotReady) hold the budget; 24 batches, all as predicted", "some of them not known"},
+		{ended(plan.EndStuck, stalled(cause.CreateRefused, 0, held(cause.CreateRefused, "n1")...)), "", "stuck: 30 of 36 updated, 33 available, n1 (CreateRefused); 24 batches, all as predicted", "pods are refused"},
+		{ended(plan.EndStuck, stalled(daemonset.InvalidBudget, 0)), "", "stuck: 30 of 36 updated, 33 available, invalid budget; 24 batches, all as predicted", "nobody in particular"},
+		{ended(plan.EndNotRolling, func(p *plan.Progress) {
+			p.Header.DaemonSet.Strategy, p.Outcome = "OnDelete", plan.Outcome{Code: plan.NotRolling, Reason: daemonset.StepOnDelete}
+		}), "", "not rolling: every node has what it should, and OnDelete replaces nothing, 30 of 36 updated, 33 available; 24 batches, all as predicted", "OnDelete"},
+		{ended(plan.EndGone, nil), "", "the DaemonSet was deleted: 30 of 36 updated, 33 available; 24 batches, all as predicted", "deleted"},
+		{ended("", nil), "timeout after 5m0s", "timeout after 5m0s with 30 of 36 updated, 33 available, about 100 s (60 to 110 s) left; 24 batches, all as predicted", "too slow"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			if diff := cmp.Diff("16:04:11 "+tt.want, WatchEnds(tt.p, tt.ended, Style{})); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestWatchBegins(t *testing.T) {
+	p := progress(func(p *plan.Progress) {
+		p.Next = daemonset.Step{Kind: daemonset.StepRollingUpdate, Exact: true, Deletes: daemonset.Batch{
+			Certain: items("n1/p1"), Choices: []daemonset.Choice{{Count: 2, From: items("n2/p2", "n3/p3", "n4/p4")}},
+		}}
+	})
+	want := "16:04:11 following kube-system/node-agent: 30 of 36 updated, 33 available, about 100 s (60 to 110 s) left; next: delete any 3 of 4"
+	if diff := cmp.Diff(want, WatchBegins(p, Style{})); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	want = strings.Replace(want, "delete any 3 of 4", "nothing, as the budget is used up", 1)
+	if diff := cmp.Diff(want, WatchBegins(progress(nil), Style{})); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+const watchScreen = `PROGRESSING  kube-system/node-agent: 30 of 36 updated, 33 available, about 100 s
+  (60 to 110 s) left
+
+UP-TO-DATE  [#########################################---------] 30 of 36
+AVAILABLE   [#############################################-----] 33 of 36
+
+NEXT SYNC does nothing: the budget is used up
+
+LAST
+  16:04:01 deleted 3 of 3 predicted (node-07, node-09, node-12)
+  16:04:02 created 3 of 3 predicted (node-07, node-09, node-12)
+
+24 batches, all as predicted
+`
+
+func TestWatchScreen(t *testing.T) {
+	var b bytes.Buffer
+	last := []string{"16:04:01 deleted 3 of 3 predicted (node-07, node-09, node-12)", "16:04:02 created 3 of 3 predicted (node-07, node-09, node-12)"}
+	check(t, WatchScreen(&b, progress(nil), last, Style{Width: 80}, 40))
+	if diff := cmp.Diff(watchScreen, b.String()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestWatchScreenSaysWhatIsOwed(t *testing.T) {
+	for _, tt := range []struct {
+		owed  time.Duration
+		waits []daemonset.Wait
+		want  string
+	}{
+		{29 * time.Second, nil, ""},
+		{75 * time.Second, nil, "  the controller has not done it for 75s\n"},
+		{75 * time.Second, []daemonset.Wait{{}}, "  the controller has not done it for 75s, and may be waiting\n"},
+	} {
+		var b bytes.Buffer
+		check(t, WatchScreen(&b, progress(func(p *plan.Progress) {
+			p.Next = daemonset.Step{Kind: daemonset.StepManage, Exact: true, Creates: daemonset.Batch{Certain: items("n1")}, Waits: tt.waits}
+			p.Owed = tt.owed
+		}), nil, Style{Width: 80}, 40))
+		if strings.Contains(b.String(), "has not done") != (tt.want != "") || !strings.Contains(b.String(), tt.want) {
+			t.Errorf("after %s:\n%s", tt.owed, &b)
+		}
+	}
+}
+
+func TestWatchOwed(t *testing.T) {
+	p := progress(func(p *plan.Progress) {
+		p.Next = daemonset.Step{Kind: daemonset.StepManage, Exact: true, Creates: daemonset.Batch{Certain: items("n1")}}
+		p.Owed = 75 * time.Second
+	})
+	if diff := cmp.Diff("predicted: create 1; the controller has not done it for 75s", WatchOwed(p, Style{})); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// A terminal's line that is not ours would be overwritten: no line is wider
+// than the terminal, and there are never more than it has.
+func TestWatchScreenFits(t *testing.T) {
+	var last []string
+	for i := range 8 {
+		last = append(last, fmt.Sprintf("16:04:%02d deleted 3 of 3 predicted (%s)", i, strings.Repeat("a-long-name-of-a-node, ", 10)))
+	}
+	p := progress(func(p *plan.Progress) {
+		p.Outcome = plan.Outcome{Code: plan.Stalls, Reason: daemonset.StepBudgetSpent, Holders: held(cause.CrashLoop, strings.Repeat("n", 60), strings.Repeat("m", 60))}
+		p.Next = daemonset.Step{Kind: daemonset.StepManage, Exact: true, Creates: daemonset.Batch{Certain: items("n1", "n2", "n3")}, Deletes: daemonset.Batch{Certain: items("n1/p1", "n2/p2")}}
+	})
+	for _, size := range [][2]int{{20, 5}, {40, 10}, {80, 24}, {80, 12}, {160, 50}, {200, 3}} {
+		var b bytes.Buffer
+		check(t, WatchScreen(&b, p, last, Style{Width: size[0], Color: true}, size[1]))
+		lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+		if len(lines) > size[1] {
+			t.Errorf("%d lines on %d:\n%s", len(lines), size[1], &b)
+		}
+		for _, l := range lines {
+			if width(l) > size[0] {
+				t.Errorf("%d columns on %d: %s", width(l), size[0], l)
+			}
+		}
+	}
+}

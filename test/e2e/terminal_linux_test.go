@@ -1,0 +1,83 @@
+package e2e
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"unsafe"
+)
+
+// onTerminal runs a command on a terminal of 80 columns and 24 lines, and returns what it wrote.
+func onTerminal(t *testing.T, cmd *exec.Cmd) string {
+	t.Helper()
+	control, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
+	must(t, err)
+	defer control.Close()
+	ioctl := func(request uintptr, arg unsafe.Pointer) {
+		t.Helper()
+		if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, control.Fd(), request, uintptr(arg)); errno != 0 {
+			t.Fatal(errno)
+		}
+	}
+	var locked, number int32
+	ioctl(syscall.TIOCSPTLCK, unsafe.Pointer(&locked))
+	ioctl(syscall.TIOCGPTN, unsafe.Pointer(&number))
+	size := [4]uint16{24, 80}
+	ioctl(syscall.TIOCSWINSZ, unsafe.Pointer(&size))
+	terminal, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
+	must(t, err)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = terminal, terminal, terminal
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	must(t, cmd.Start())
+	terminal.Close()
+	out, _ := io.ReadAll(control) // ends with an error when nobody holds the terminal any more
+	_ = cmd.Wait()                // its status tells
+	return string(out)
+}
+
+// shown returns what a terminal shows of what was written to it: the lines that were not overwritten. It knows what
+// plan-rollout --watch uses: up so many lines, clear to the end, and colours.
+func shown(t *testing.T, written string) (lines []string, redrawn int) {
+	t.Helper()
+	row := 0
+	lines = []string{""}
+	code := regexp.MustCompile(`^\x1b\[(\d*(?:;\d+)*)([AJm])`)
+	for written != "" {
+		switch m := code.FindStringSubmatch(written); {
+		case m != nil:
+			written = written[len(m[0]):]
+			switch n := 0; m[2] {
+			case "A":
+				if _, err := fmt.Sscan(m[1], &n); err != nil || n > row || n >= 24 {
+					t.Fatalf("up %q lines from line %d", m[1], row)
+				}
+				row -= n
+				redrawn++
+			case "J":
+				lines = append(lines[:row], "")
+			}
+		case written[0] == '\x1b':
+			t.Fatalf("an unknown code in %q", written[:min(20, len(written))])
+		case written[0] == '\r':
+			written = written[1:]
+		case written[0] == '\n':
+			written = written[1:]
+			if row++; row == len(lines) {
+				lines = append(lines, "")
+			}
+		default:
+			text := written
+			if i := strings.IndexAny(written, "\x1b\r\n"); i >= 0 {
+				text = written[:i]
+			}
+			lines[row] += text
+			written = written[len(text):]
+		}
+	}
+	return lines, redrawn
+}
