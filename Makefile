@@ -1,5 +1,5 @@
 # What people run here. CI runs .ci/run, which calls these.
-.PHONY: build test lint oracle oracle-all oracle-coverage mutants e2e krew-chain snapshot examples bench-start
+.PHONY: build test lint oracle oracle-all oracle-coverage mutants e2e krew-chain snapshot examples bench-start bench-plan
 
 build: ## the plugin, as bin/kubectl-ds
 	go build -o bin/kubectl-ds ./cmd/kubectl-ds
@@ -30,7 +30,7 @@ mutants: ## break pkg/daemonset on purpose, sixty times, and see who notices; MU
 
 e2e: ## the plugin against a real control plane, which is built once and kept in the cache
 	test/cluster/build.sh >/dev/null
-	cd test/e2e && go test -count=1 -v -timeout 30m ./...
+	cd test/e2e && go test -count=1 -v -timeout 45m ./...
 
 krew-chain: ## goreleaser's archives, installed by krew, run by kubectl: all six platforms; SINGLE_TARGET=1 for this one only
 	krew/chain.sh
@@ -45,3 +45,6 @@ examples: ## record examples/ anew from a real control plane
 bench-start: ## start-up of kubectl-ds version beside kubectl version --client
 	test/cluster/build.sh >/dev/null
 	cd test/e2e && go test -run '^$$' -bench Start -benchtime 20x .
+
+bench-plan: ## a whole rollout over 1,000 to 100,000 nodes, with the ratio of each size to the one before
+	go test -run '^$$' -bench Rollout ./pkg/plan

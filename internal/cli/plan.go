@@ -73,7 +73,12 @@ func newPlan(c *common) *cobra.Command {
 			Exit status: 0 answered, 1 error, 6 a condition of --fail-on holds. With --exit-code:
 			0 nothing to do, a change that would complete, or waiting for a person; 2 under way;
 			3 stalls; 4 completes, but nodes stay without an available pod; 5 answered only in
-			part. If several hold, the first of 6, 3, 4, 5, 2; of several DaemonSets the worst.`),
+			part. If several hold, the first of 6, 3, 4, 5, 2; of several DaemonSets the worst.
+
+			--watch follows the rollout until it ends, is stuck, or --timeout is over, and says of
+			each batch whether it came as predicted. With --exit-code: 0 it ended, or nothing is
+			rolling; 2 it was moving when the time was over; 3 stuck; 4 it ended, but nodes are
+			without an available pod.`),
 		Example: templates.Examples(`
 			# what comes next, and what is left?
 			kubectl ds plan-rollout -n kube-system node-agent
