@@ -51,11 +51,11 @@ func refersTo(ref *metav1.OwnerReference, ds *appsv1.DaemonSet) bool {
 	return ref.UID == ds.UID
 }
 
-// targetNode returns the node that a pod is for: the one that it is bound to,
+// TargetNode returns the node that a pod is for: the one that it is bound to,
 // else the single value of the first metadata.name In entry among the
 // matchFields of its required node affinity. Without either there is none,
 // and no rule of the controller sees the pod.
-func targetNode(p *corev1.Pod) (string, bool) {
+func TargetNode(p *corev1.Pod) (string, bool) {
 	if p.Spec.NodeName != "" {
 		return p.Spec.NodeName, true
 	}

@@ -143,7 +143,7 @@ func TestTargetNode(t *testing.T) {
 	} {
 		whys.run(t, tt.why, func(t *testing.T) {
 			var got target
-			got.Node, got.OK = targetNode(&corev1.Pod{Spec: corev1.PodSpec{NodeName: tt.bound, Affinity: tt.affinity}})
+			got.Node, got.OK = TargetNode(&corev1.Pod{Spec: corev1.PodSpec{NodeName: tt.bound, Affinity: tt.affinity}})
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}

@@ -213,7 +213,7 @@ func (h *History) cleanUp(ds *appsv1.DaemonSet, pods []claimedPod) {
 	}
 	inUse := map[string]bool{}
 	for _, p := range pods {
-		if _, ok := targetNode(p.Pod); ok && p.hash(h) != "" {
+		if _, ok := TargetNode(p.Pod); ok && p.hash(h) != "" {
 			inUse[p.hash(h)] = true
 		}
 	}

@@ -200,7 +200,7 @@ func (st *State) mapToNodes(objects []corev1.Node, claimed []claimedPod, release
 	}
 	for _, p := range claimed {
 		v := view(p)
-		name, ok := targetNode(p.Pod)
+		name, ok := TargetNode(p.Pod)
 		switch {
 		case !ok:
 			v.Ignored = NoTargetNode
@@ -216,7 +216,7 @@ func (st *State) mapToNodes(objects []corev1.Node, claimed []claimedPod, release
 	for _, p := range released {
 		v := view(claimedPod{p, Release})
 		v.Ignored = ReleasedPod
-		name, _ := targetNode(p)
+		name, _ := TargetNode(p)
 		st.ignore(nodes, name, v)
 	}
 	slices.SortFunc(st.Unmapped, func(a, b Pod) int { return strings.Compare(a.Name, b.Name) })

@@ -182,23 +182,10 @@ func disruptedBy(p *corev1.Pod) string {
 	return ""
 }
 
-// nodeOf returns the node that a pod is on, or is for.
+// nodeOf returns the node that a pod is for, empty where none can be told.
 func nodeOf(p *corev1.Pod) string {
-	if p.Spec.NodeName != "" || p.Spec.Affinity == nil || p.Spec.Affinity.NodeAffinity == nil {
-		return p.Spec.NodeName
-	}
-	required := p.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
-	if required == nil {
-		return ""
-	}
-	for _, t := range required.NodeSelectorTerms {
-		for _, e := range t.MatchFields {
-			if e.Key == metav1.ObjectNameField && len(e.Values) == 1 {
-				return e.Values[0]
-			}
-		}
-	}
-	return ""
+	name, _ := daemonset.TargetNode(p)
+	return name
 }
 
 // pending is a batch that is under way.
