@@ -114,15 +114,13 @@ type StepError struct {
 	Field string `json:"field,omitempty"`
 }
 
-// Sync returns what the controller's next sync does.
+// Sync returns what the controller's next sync does. On a quick cluster the
+// rolling update may follow manage in the same sync: see RollingUpdate.
 //
 // It writes no status of a DaemonSet that it passes over, and, before 1.27.0,
 // 1.26.1 and 1.25.6 (#113787), none if the step fails.
 func (st *State) Sync() Step {
-	step := Step{
-		Kind: StepNone, WritesStatus: true, Exact: st.NodesRead && st.PodsRead && st.History.Inferred == "",
-		Creates: burst(), Deletes: burst(), Waits: []Wait{}, Revisions: noRevisions(), Pods: StepPods{Adopt: []string{}, Release: []string{}},
-	}
+	step := st.noStep()
 	switch {
 	case st.selectsAll():
 		step.Reason, step.WritesStatus = StepSelectsAll, false
@@ -147,6 +145,24 @@ func (st *State) Sync() Step {
 		step.Revisions.Remove = slices.DeleteFunc(step.Revisions.Remove, func(r Removal) bool { return r.Reason == CleanUp })
 		step.WritesStatus = st.Profile.StatusAfterError
 	}
+	return step
+}
+
+func (st *State) noStep() Step {
+	return Step{
+		Kind: StepNone, WritesStatus: true, Exact: st.NodesRead && st.PodsRead && st.History.Inferred == "",
+		Creates: burst(), Deletes: burst(), Waits: []Wait{}, Revisions: noRevisions(), Pods: StepPods{Adopt: []string{}, Release: []string{}},
+	}
+}
+
+// RollingUpdate returns what the rolling update creates and deletes whatever
+// manage has to do. It comes to that in one sync where the watch tells the
+// controller of all that manage did before manage has returned: the rolling
+// update then follows, and looks at the pods anew. Of the Step only Kind,
+// Reason, Creates, Deletes and Error count. The strategy must be RollingUpdate.
+func (st *State) RollingUpdate() Step {
+	step := st.noStep()
+	st.rollingUpdate(&step)
 	return step
 }
 

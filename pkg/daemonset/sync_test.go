@@ -25,6 +25,26 @@ func gap(what snapshot.What, why snapshot.Why) dstest.Option {
 	})
 }
 
+func TestRollingUpdate(t *testing.T) {
+	whys := whys{}
+	for _, tt := range []struct {
+		grid string
+		opts options
+		want outcome
+		why  string
+	}{
+		{"- O O", options{dstest.MaxUnavailable("2")}, outcome{Step: "RollingUpdate Replacing", Deletes: "any 1 of n1/p1 n2/p2 Budget"}, "a node that waits for its pod holds the budget, and no more"},
+		{"- O", nil, outcome{Step: "None BudgetSpent"}, "all of it here"},
+		{"O/N O", options{dstest.MaxSurge("1"), dstest.MaxUnavailable("0")}, outcome{Step: "RollingUpdate Replacing", Creates: "n1 Surge", Deletes: "n0/p0 Superseded"}, "under surge it supersedes an old pod itself, and goes on"},
+	} {
+		whys.run(t, tt.why, func(t *testing.T) {
+			if diff := cmp.Diff(tt.want, outcomeOf(state(t, dstest.State(tt.grid, tt.opts...)).RollingUpdate())); diff != "" {
+				t.Errorf("%q (-want +got):\n%s", tt.grid, diff)
+			}
+		})
+	}
+}
+
 func TestSync(t *testing.T) {
 	deleted := dstest.DaemonSet(func(ds *appsv1.DaemonSet) { ds.DeletionTimestamp = &metav1.Time{Time: dstest.Now} })
 	selector := func(s *metav1.LabelSelector) dstest.Option {

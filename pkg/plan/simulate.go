@@ -18,7 +18,7 @@ const mostEvents = 25
 
 // reaction is how long a request takes until the controller hears of its
 // effect, in seconds.
-const reaction = 0.01
+const reaction = 0.02
 
 // mostSyncs bounds a simulation, per node: beyond it the rollout has no end.
 const mostSyncs = 20
@@ -134,6 +134,9 @@ func (r *simulation) wait() bool {
 	next := r.look
 	if len(r.timers) > 0 {
 		next = min(next, r.timers[0].at)
+	}
+	if math.IsInf(next, 1) && len(r.silent) > 0 {
+		next = r.silent[0].at // something else makes it look: a cluster is never as still as that
 	}
 	if math.IsInf(next, 1) {
 		return false

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
@@ -141,7 +140,7 @@ const mostLag = 5
 
 const (
 	late  match = mostLag + 1 + iota // an older one, but all except mostLag of the events came after the decision
-	moved                            // manage's and the rolling update's states differ: see batch.twoStates
+	moved                            // the rolling update's, in a sync whose manage part saw less
 	wrong                            // no state
 	matches
 )
@@ -150,32 +149,26 @@ func (m match) String() string {
 	return map[match]string{late: "written late", moved: "with a cache that moved on within the sync", wrong: "wrong"}[m]
 }
 
-// rules tell the controller's next sync.
-type rules func(*testing.T, *snapshot.Snapshot) daemonset.Step
-
-// predicted are the rules that are on trial.
-func predicted(t *testing.T, s *snapshot.Snapshot) daemonset.Step {
-	t.Helper()
-	return predict(t, s).Sync()
-}
+// rules make of a Snapshot what the controller sees.
+type rules func(*testing.T, *snapshot.Snapshot) *daemonset.State
 
 // brokenRules are wrong in one thing each, which a comparison must notice.
 var brokenRules = map[string]rules{
-	"the budget were one larger": func(t *testing.T, s *snapshot.Snapshot) daemonset.Step {
+	"the budget were one larger": func(t *testing.T, s *snapshot.Snapshot) *daemonset.State {
 		st := predict(t, s)
 		if st.Budget.MaxSurge > 0 {
 			st.Budget.MaxSurge++
 		} else {
 			st.Budget.MaxUnavailable++
 		}
-		return st.Sync()
+		return st
 	},
-	"an unavailable old pod held no budget": func(t *testing.T, s *snapshot.Snapshot) daemonset.Step {
+	"an unavailable old pod held no budget": func(t *testing.T, s *snapshot.Snapshot) *daemonset.State {
 		profile := profileOf(t, s)
 		profile.OldUnavailableInBudget = false
 		st, err := daemonset.New(s, profile)
 		must(t, err)
-		return st.Sync()
+		return st
 	},
 }
 
@@ -219,10 +212,14 @@ func (b *batch) explain(t *testing.T, r *record, rule rules) match {
 		}
 		return 0, false
 	}
-	if lag, ok := look(func(s *snapshot.Snapshot) bool { return b.foretold(rule(t, s)) }); ok {
+	if lag, ok := look(func(s *snapshot.Snapshot) bool { return b.foretold(rule(t, s).Sync()) }); ok {
 		return min(match(lag), late)
 	}
-	if _, ok := look(func(s *snapshot.Snapshot) bool { return b.twoStates(t, s, rule) }); ok {
+	if b.kind != daemonset.StepRollingUpdate {
+		return wrong
+	}
+	// The rolling update lists the pods anew: it may see something for manage to do that manage had not seen.
+	if _, ok := look(func(s *snapshot.Snapshot) bool { return b.foretold(rule(t, s).RollingUpdate()) }); ok {
 		return moved
 	}
 	return wrong
@@ -240,32 +237,6 @@ func (b *batch) known(events []event) (n int) {
 		}
 	}
 	return n
-}
-
-// twoStates tells whether the batch is the rolling update's of a sync whose manage part saw less.
-//
-// The rolling update lists the pods anew, and manage's requests take their time. If it finds a new pod available that
-// was not so when manage looked, then it deletes the old one beside it, as manage would have, and goes on as if that one
-// were gone. So does a prediction made of the two steps one after the other.
-func (b *batch) twoStates(t *testing.T, s *snapshot.Snapshot, rule rules) bool {
-	t.Helper()
-	manage := rule(t, s)
-	if b.kind != daemonset.StepRollingUpdate || manage.Kind != daemonset.StepManage || manage.Creates.Len() > 0 || len(manage.Deletes.Choices) > 0 {
-		return false
-	}
-	after, rest := *s, slices.Clone(b.deletes)
-	after.Pods = slices.Clone(s.Pods)
-	for _, gone := range manage.Deletes.Certain {
-		same := func(i daemonset.Item) bool { return i.Pod == gone.Pod }
-		if gone.Reason != daemonset.Superseded || !slices.ContainsFunc(rest, same) {
-			return false
-		}
-		rest = slices.DeleteFunc(rest, same)
-		i := slices.IndexFunc(after.Pods, func(p corev1.Pod) bool { return p.Name == gone.Pod })
-		after.Pods[i].DeletionTimestamp = &metav1.Time{Time: s.TakenAt}
-	}
-	step := rule(t, &after)
-	return step.Kind != daemonset.StepManage && step.Creates.Admits(b.creates) && step.Deletes.Admits(rest)
 }
 
 // lose takes the last events away: so many about pods, and so many about other objects.

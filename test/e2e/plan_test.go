@@ -291,7 +291,7 @@ func compareBatches(t *testing.T, c *stage.Cluster, r *record, ds *appsv1.Daemon
 				part = p
 			}
 		}
-		m := b.explain(t, r, predicted)
+		m := b.explain(t, r, predict)
 		part.add(b, m)
 		all.add(b, m)
 		if b.second {
