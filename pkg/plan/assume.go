@@ -41,6 +41,8 @@ const (
 	// AssumeRevisionFails: no pod of the target revision becomes available, as none of those that there are has, and
 	// most of them fail.
 	AssumeRevisionFails daemonset.AssumptionCode = "RevisionFails"
+	// AssumeTemplateNotChecked: the API server accepts the manifest's pod template, of which only a part was checked.
+	AssumeTemplateNotChecked daemonset.AssumptionCode = "TemplateNotChecked"
 	// AssumeHostPorts: a pod that surges is not scheduled, since the old one on its node holds its host ports.
 	AssumeHostPorts daemonset.AssumptionCode = "HostPortsHeld"
 	// AssumeRefused: the API server goes on refusing pods.
@@ -53,7 +55,7 @@ const (
 // daemonset.Assumptions.
 var Assumptions = []daemonset.AssumptionCode{
 	AssumeStart, AssumeStartSlow, AssumeStartFast, AssumeTermination, AssumeMinReadySeconds, AssumeRequestRate, AssumeRequestBurst, AssumeSlowStart, AssumeStepBurst,
-	AssumeNewPods, AssumeNodesStay, AssumeRevisionFails, AssumeHostPorts, AssumeRefused, AssumeCollected,
+	AssumeNewPods, AssumeNodesStay, AssumeRevisionFails, AssumeHostPorts, AssumeRefused, AssumeCollected, AssumeTemplateNotChecked,
 }
 
 // Where the value of an assumption is from.
@@ -66,6 +68,7 @@ const (
 	sourceSpec        = "Spec"
 	sourceController  = "Controller" // the controller's own constants and defaults
 	sourceState       = "State"
+	sourceManifest    = "Manifest"
 )
 
 // The controller's own rate of requests, unless it is told otherwise.
@@ -336,12 +339,15 @@ func (f *fate) next(p *daemonset.Pod, st *daemonset.State, t *pace) (at float64,
 
 // assumed is what is assumed of all nodes.
 type assumed struct {
-	fates   []fate // as State.Nodes
-	stay    int    // nodes on which nothing becomes available
-	fails   *cause.Tally
-	refusal *cause.Cause
-	gone    bool // pods of vanished nodes are to be collected
-	ports   bool // a surging pod waits for a port that the old one holds
+	fates    []fate // as State.Nodes
+	stay     int    // nodes on which nothing becomes available
+	fails    *cause.Tally
+	failing  *cause.Cause            // why, where the revision fails
+	broken   map[string]*cause.Cause // by node: why a pod of the current revision fails there
+	refusal  *cause.Cause
+	gone     bool     // pods of vanished nodes are to be collected
+	heritage *assumed // see inherit
+	ports    bool     // a surging pod waits for a port that the old one holds
 }
 
 // hasReadyOld tells whether an old pod stays until a new one is available.
@@ -363,14 +369,13 @@ var onNode = map[daemonset.Reason]bool{
 func assume(s *snapshot.Snapshot, st *daemonset.State) assumed {
 	causes := cause.Find(s, st)
 	a := assumed{
-		fates: make([]fate, len(st.Nodes)), refusal: causes.Refusal(),
+		fates: make([]fate, len(st.Nodes)), refusal: causes.Refusal(), broken: map[string]*cause.Cause{},
 		ports: st.Budget.MaxSurge > 0 && len(cause.HostPorts(&st.DaemonSet.Spec.Template.Spec)) > 0,
 	}
-	var failing *cause.Cause
 	tally := causes.RevisionFails()
 	revisionFails := tally.NewFailing > 0 && 2*tally.NewFailing >= tally.NewPods && !anyNewAvailable(st)
 	if revisionFails {
-		failing, a.fails = newFailure(st, causes), &tally
+		a.failing, a.fails = newFailure(st, causes), &tally
 	}
 	for i := range st.Nodes {
 		n, f := &st.Nodes[i], &a.fates[i]
@@ -386,7 +391,7 @@ func assume(s *snapshot.Snapshot, st *daemonset.State) assumed {
 		case f.hangs:
 			f.never, f.down = down, true
 		case revisionFails:
-			f.never = failing
+			f.never = a.failing
 		case a.ports && hasReadyOld(n):
 			f.never = &cause.Cause{Code: cause.HostPortConflict, Severity: cause.Error, Facts: daemonset.Facts{}}
 		}
@@ -397,9 +402,36 @@ func assume(s *snapshot.Snapshot, st *daemonset.State) assumed {
 				f.hangs = f.hangs || of != nil && of.Severity == cause.Error
 			}
 		}
-		a.stay += b2i(f.down || len(f.pods) > 0)
+		for j := range n.Pods {
+			if p := &n.Pods[j]; p.Updated && f.pods[p.Name] != nil && !f.down {
+				a.broken[n.Name] = f.pods[p.Name]
+			}
+		}
+		a.stay += b2i(f.down || a.broken[n.Name] != nil)
 	}
 	return a
+}
+
+// inherit adds what was assumed of the revision before a change that leaves its
+// containers as they are: what fails goes on failing.
+func (a *assumed) inherit(before *assumed, st *daemonset.State) {
+	if before == nil {
+		return
+	}
+	a.heritage = before
+	if before.fails != nil && !anyNewAvailable(st) {
+		a.fails, a.failing = before.fails, before.failing
+	}
+	for i := range st.Nodes {
+		f := &a.fates[i]
+		switch c := before.broken[st.Nodes[i].Name]; {
+		case f.never != nil:
+		case c != nil:
+			f.never = c
+		case a.failing != nil:
+			f.never = a.failing
+		}
+	}
 }
 
 func anyNewAvailable(st *daemonset.State) bool {

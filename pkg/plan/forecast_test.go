@@ -132,7 +132,7 @@ func TestOutcome(t *testing.T) {
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			s := dstest.State(tt.grid, tt.options...)
-			f, _ := forecast(s, stateOf(t, s), Options{})
+			f, _, _ := forecast(s, stateOf(t, s), Options{}, nil)
 			if diff := cmp.Diff(tt.want, short(&f.Outcome)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tt.grid, diff)
 			}
@@ -248,7 +248,7 @@ func TestDuration(t *testing.T) {
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			s := dstest.State(tt.grid, tt.options...)
-			f, _ := forecast(s, stateOf(t, s), ask)
+			f, _, _ := forecast(s, stateOf(t, s), ask, nil)
 			d := f.Outcome.Duration
 			if d == nil {
 				t.Fatalf("no duration: %s", short(&f.Outcome))
@@ -266,7 +266,7 @@ func TestDuration(t *testing.T) {
 func TestLimits(t *testing.T) {
 	ten, five := 10*time.Second, 5*time.Second
 	s := dstest.State("O*20", dstest.MaxUnavailable("5%"))
-	f, _ := forecast(s, stateOf(t, s), Options{Starts: []time.Duration{ten}, Termination: &five})
+	f, _, _ := forecast(s, stateOf(t, s), Options{Starts: []time.Duration{ten}, Termination: &five}, nil)
 	var got []string
 	for _, l := range f.Limits {
 		got = append(got, fmt.Sprintf("%s=%d %d steps %.0f s current %t %s", l.Limit, l.Nodes, l.Steps, l.Duration.Expected, l.Current, l.Code))
@@ -286,7 +286,7 @@ func TestLimits(t *testing.T) {
 func TestWaves(t *testing.T) {
 	ten, five := 10*time.Second, 5*time.Second
 	s := dstest.State("O*9", dstest.MaxUnavailable("2"))
-	f, _ := forecast(s, stateOf(t, s), Options{Starts: []time.Duration{ten}, Termination: &five})
+	f, _, _ := forecast(s, stateOf(t, s), Options{Starts: []time.Duration{ten}, Termination: &five}, nil)
 	var got []string
 	for _, w := range f.Waves {
 		got = append(got, fmt.Sprintf("%.0f s: %d times %d deletes, %d creates, then %d updated, %d available", *w.At, w.Count, w.Deletes, w.Creates, w.Counts.Updated, w.Counts.Available))
@@ -301,10 +301,11 @@ func TestGroups(t *testing.T) {
 	zone := func(name, zone string) dstest.Option {
 		return dstest.Node(name, func(n *corev1.Node) { n.Labels = map[string]string{"zone": zone} })
 	}
-	s := dstest.State("O O O O o !-", dstest.MaxUnavailable("2"), zone("n0", "a"), zone("n1", "a"), zone("n2", "a"), zone("n3", "b"), zone("n4", "b"), zone("n5", "b"))
+	s := dstest.State("O O O O o !- N", dstest.MaxUnavailable("2"), zone("n0", "a"), zone("n1", "a"), zone("n2", "a"), zone("n3", "b"), zone("n4", "b"), zone("n5", "b"), zone("n6", "c"))
 	want := []Group{
 		{Key: "zone", Value: "b", Nodes: 2, Down: 1, Step: 1, AtWorst: 2},
 		{Key: "zone", Value: "a", Nodes: 3, Down: 0, Step: 2, AtWorst: 2},
+		{Key: "zone", Value: "c", Nodes: 1}, // nothing old is left there
 	}
 	if diff := cmp.Diff(want, groups(stateOf(t, s), "zone")); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -318,7 +319,7 @@ func TestForecastLaws(t *testing.T) {
 	for seed := range int64(300) {
 		s := dstest.RandomFor(seed, "v1.37.1")
 		st := stateOf(t, s)
-		f, assumptions := forecast(s, st, Options{Starts: []time.Duration{ten}})
+		f, assumptions, _ := forecast(s, st, Options{Starts: []time.Duration{ten}}, nil)
 		o := &f.Outcome
 		for _, a := range assumptions {
 			if a.Source == "" {
@@ -351,7 +352,7 @@ func TestForecastLaws(t *testing.T) {
 		for i, j := 0, len(s.Nodes)-1; i < j; i, j = i+1, j-1 {
 			s.Nodes[i], s.Nodes[j] = s.Nodes[j], s.Nodes[i]
 		}
-		again, _ := forecast(s, stateOf(t, s), Options{Starts: []time.Duration{ten}})
+		again, _, _ := forecast(s, stateOf(t, s), Options{Starts: []time.Duration{ten}}, nil)
 		if diff := cmp.Diff(f, again); diff != "" {
 			t.Fatalf("seed %d: the order of what was read matters:\n%s", seed, diff)
 		}

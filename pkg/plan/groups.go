@@ -12,14 +12,16 @@ import (
 // share the value of a label: which of the candidates go is random, so it may
 // be all of one group. Groups that lose most come first.
 //
-// A step takes what goes whatever the budget says, and as many candidates as
-// the budget has when nobody holds any of it.
+// A node without an available pod holds some of the budget, so that at worst as
+// many nodes of a group are down as the budget allows, or as are down already.
+// Only nodes with an old pod can go, and with maxSurge none does.
 func groups(st *daemonset.State, label string) []Group {
 	out := []Group{}
 	if label == "" || !st.NodesRead {
 		return out
 	}
 	by := map[string]*Group{}
+	candidates := map[string]int{}
 	for i := range st.Nodes {
 		n := &st.Nodes[i]
 		if !n.ShouldRun.OK {
@@ -33,11 +35,12 @@ func groups(st *daemonset.State, label string) []Group {
 		}
 		g.Nodes++
 		g.Down += b2i(!slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool { return !p.Terminating && p.Available.OK }))
+		candidates[value] += b2i(n.Slot == daemonset.SlotOldAvailable)
 	}
 	for _, value := range slices.Sorted(maps.Keys(by)) {
 		g := by[value]
 		if st.Budget.Kind == daemonset.BudgetUnavailable {
-			g.Step = min(st.Limit(), g.Nodes-g.Down)
+			g.Step = min(max(0, st.Limit()-g.Down), candidates[value])
 		}
 		g.AtWorst = g.Down + g.Step
 		out = append(out, *g)

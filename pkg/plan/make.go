@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
@@ -34,26 +35,57 @@ func Make(s *snapshot.Snapshot, c *Change, o Options) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := begin(SubjectChange, changed, after, o)
-	p.Change, p.Placement = summary, placementChange(before, after)
+	var heritage *assumed
+	if sameContainers(before.DaemonSet, after.DaemonSet) {
+		h := assume(s, before)
+		heritage = &h
+	}
+	p := begin(SubjectChange, changed, after, o, heritage)
+	p.Change, p.Placement, p.Desired.Before = summary, placementChange(before, after), before.Desired
 	p.Warnings = append(p.Warnings, warnings(before, after)...)
+	if c.DaemonSet != nil && summary.TemplateChanged && c.Method != MethodServerDryRun {
+		p.Assumptions = append(p.Assumptions, daemonset.Assumption{Code: AssumeTemplateNotChecked, Source: sourceManifest})
+	}
 	return p, nil
 }
 
+// MethodServerDryRun is the ChangeSummary's Method where the API server itself
+// laid a manifest over the live object, and so checked it.
+const MethodServerDryRun = "ServerDryRun"
+
+// sameContainers tells whether two DaemonSets run the same containers with the
+// same volumes: what fails in one fails in the other.
+func sameContainers(a, b *appsv1.DaemonSet) bool {
+	x, y := &a.Spec.Template.Spec, &b.Spec.Template.Spec
+	return equality.Semantic.DeepEqual(x.Containers, y.Containers) && equality.Semantic.DeepEqual(x.InitContainers, y.InitContainers) && equality.Semantic.DeepEqual(x.Volumes, y.Volumes)
+}
+
 // New returns the Plan of a DaemonSet that is not in the cluster yet: the
-// Snapshot holds it as the API server would store it, without a pod.
-func New(s *snapshot.Snapshot, method string, o Options) (*Plan, error) {
-	st, err := state(s)
+// Snapshot holds it as the API server would store it, without a pod. The
+// cluster may be changed before. Without nodes it fails.
+func New(s *snapshot.Snapshot, method string, nodes []NodeEdit, o Options) (*Plan, error) {
+	if s.Lacks(snapshot.Nodes) {
+		return nil, lacking(s, snapshot.Nodes, "where it would run")
+	}
+	changed := *s
+	edited, err := editNodes(&changed, nodes)
+	if err != nil {
+		return nil, err
+	}
+	st, err := state(&changed)
 	if err != nil {
 		return nil, err
 	}
 	if err := validate(nil, s.DaemonSet); err != nil {
 		return nil, err
 	}
-	p := begin(SubjectNew, s, st, o)
-	p.Change = &ChangeSummary{Method: method, Fields: []FieldDiff{}, TemplateChanged: true, Revision: RevisionNote{Number: 1, New: true}, Nodes: []NodeChange{}}
-	p.Placement = placementChange(nil, st)
+	p := begin(SubjectNew, &changed, st, o, nil)
+	p.Change = &ChangeSummary{Method: method, Fields: []FieldDiff{}, TemplateChanged: true, Revision: RevisionNote{Number: 1, New: true}, Nodes: edited}
+	p.Placement, p.Desired.Before = placementChange(nil, st), 0
 	p.Warnings = append(p.Warnings, warnings(nil, st)...)
+	if method != MethodServerDryRun {
+		p.Assumptions = append(p.Assumptions, daemonset.Assumption{Code: AssumeTemplateNotChecked, Source: sourceManifest})
+	}
 	return p, nil
 }
 
@@ -67,7 +99,7 @@ func state(s *snapshot.Snapshot) (*daemonset.State, error) {
 
 // now plans what is under way, or else what a change of the template would do.
 func now(s *snapshot.Snapshot, st *daemonset.State, o Options) (*Plan, error) {
-	p := begin(SubjectRollout, s, st, o)
+	p := begin(SubjectRollout, s, st, o, nil)
 	p.Warnings = append(p.Warnings, warnings(nil, st)...)
 	if !idle(p) {
 		return p, nil
@@ -81,8 +113,8 @@ func now(s *snapshot.Snapshot, st *daemonset.State, o Options) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, _ := forecast(changed, after, o)
-	p.IfTemplateChanged = &f
+	f, _, _ := forecast(changed, after, o, nil)
+	p.IfTemplateChanged, p.Groups = &f, groups(after, o.GroupBy)
 	return p, nil
 }
 
@@ -91,30 +123,34 @@ func idle(p *Plan) bool {
 	return p.Outcome.Code == NothingToDo || p.Outcome.Code == NotRolling && p.Next.Reason == daemonset.StepOnDelete
 }
 
-func begin(subject Subject, s *snapshot.Snapshot, st *daemonset.State, o Options) *Plan {
+func begin(subject Subject, s *snapshot.Snapshot, st *daemonset.State, o Options, heritage *assumed) *Plan {
 	p := &Plan{
 		Header: daemonset.NewHeader(Kind, s, st), Subject: subject, Warnings: []Warning{},
+		Desired:   Desired{st.Desired, st.Desired},
 		Placement: Placement{Gain: []PlacementNode{}, Lose: []PlacementNode{}}, Next: st.Sync(), Groups: groups(st, o.GroupBy),
 	}
 	var assumptions []daemonset.Assumption
-	p.Forecast, assumptions = forecast(s, st, o)
-	p.Assumptions = append(p.Assumptions, assumptions...)
+	var warnings []Warning
+	p.Forecast, assumptions, warnings = forecast(s, st, o, heritage)
+	p.Assumptions, p.Warnings = append(p.Assumptions, assumptions...), append(p.Warnings, warnings...)
 	return p
 }
 
-// forecast steps a rollout to its end.
-func forecast(s *snapshot.Snapshot, st *daemonset.State, o Options) (Forecast, []daemonset.Assumption) {
-	f := Forecast{Budget: Budget{st.Budget.Kind, st.Limit(), st.Budget.Spec}, Waves: []Wave{}, Outcome: Outcome{Code: Unknown, Holders: []Holder{}, Unblock: []Unblock{}}, Limits: []Limit{}}
+// forecast steps a rollout to its end. What was assumed before a change may be
+// inherited.
+func forecast(s *snapshot.Snapshot, st *daemonset.State, o Options, heritage *assumed) (f Forecast, assumptions []daemonset.Assumption, warnings []Warning) {
+	f = Forecast{Budget: Budget{st.Budget.Kind, st.Limit(), st.Budget.Spec}, Waves: []Wave{}, Outcome: Outcome{Code: Unknown, Holders: []Holder{}, Unblock: []Unblock{}}, Limits: []Limit{}}
 	step := st.Sync()
 	switch {
 	case !st.PodsRead:
 		f.Outcome.Reason = daemonset.StepPodsNotRead
-		return f, nil
+		return f, nil, nil
 	case step.Reason == daemonset.StepSelectsAll, step.Reason == daemonset.StepBeingDeleted:
 		f.Outcome.Code, f.Outcome.Reason = NotRolling, step.Reason
-		return f, nil
+		return f, nil, nil
 	}
 	m, a := measure(s, st, o), assume(s, st)
+	a.inherit(heritage, st)
 	run := simulate(st, a.fates, m.typical(a.refusal != nil))
 	f.Replaces, f.Drops = replaceable(st)
 	f.Waves = append(f.Waves, run.waves...)
@@ -124,17 +160,22 @@ func forecast(s *snapshot.Snapshot, st *daemonset.State, o Options) (Forecast, [
 			f.Waves[i].At = nil
 		}
 	}
-	switch f.Outcome.Code {
-	case Completes:
-		f.Outcome.Duration = duration(st, &a, &m)
+	if d := f.Outcome.spread(st, &a, &m); f.Outcome.Code == Completes {
+		f.Outcome.Duration = d
 		f.stretch(run.end.at)
-	case Stalls:
+		for _, w := range step.Waits {
+			if d != nil { // told by the controller's memory alone
+				d.Pessimistic += float64(w.AtMost)
+			}
+		}
+	}
+	if f.Outcome.Code == Stalls {
 		f.Outcome.Unblock = unblock(s, st, &a, &m, run)
 	}
 	if f.Replaces > 0 && st.Budget.Kind != daemonset.BudgetNone && st.Budget.Invalid == "" {
 		f.Limits = limits(st, &a, &m)
 	}
-	return f, a.list(&m, o, st)
+	return f, a.list(&m, o, st), stepWarnings(&step, st, &a)
 }
 
 // stretch has the waves, which a simulation put into so many seconds, end when
@@ -163,21 +204,27 @@ func replaceable(st *daemonset.State) (all, drops int) {
 	return all, drops
 }
 
-// duration is the range of an end, nil where no pod tells how long it takes.
-func duration(st *daemonset.State, a *assumed, m *measured) *Duration {
+// spread runs a rollout at its best, as expected and at its worst. It returns
+// when each of them ends, nil where no pod tells how long one takes, and has
+// the Outcome hold the worst of all of them.
+func (o *Outcome) spread(st *daemonset.State, a *assumed, m *measured) *Duration {
 	if len(m.starts) == 0 {
 		return nil
 	}
-	at := func(p *pace) float64 { return simulate(st, a.fates, p).end.at }
 	refused := a.refusal != nil
-	all := []float64{at(m.optimistic(refused)), at(m.expected(refused)), at(m.pessimistic(refused))}
-	return &Duration{Optimistic: slices.Min(all), Expected: all[1], Pessimistic: slices.Max(all)}
+	var ends []float64
+	for _, p := range []*pace{m.optimistic(refused), m.expected(refused), m.pessimistic(refused)} {
+		r := simulate(st, a.fates, p)
+		ends = append(ends, r.end.at)
+		o.Worst, o.Largest = max(o.Worst, r.end.worst), max(o.Largest, r.end.largest)
+	}
+	return &Duration{Optimistic: slices.Min(ends), Expected: ends[1], Pessimistic: slices.Max(ends)}
 }
 
 // outcome tells how a simulation ended.
 func outcome(st *daemonset.State, r *simulation, a *assumed) Outcome {
 	o := Outcome{
-		Steps: r.end.steps, Replaced: r.end.replaced, Left: r.old, Worst: r.end.worst,
+		Steps: r.end.steps, Replaced: r.end.replaced, Left: r.old, Largest: r.end.largest, Worst: r.end.worst,
 		Holders: []Holder{}, Unblock: []Unblock{},
 	}
 	lacking := r.counts.Desired - r.counts.Current
@@ -262,6 +309,8 @@ func (a *assumed) why(i int, n *daemonset.Node) *cause.Cause {
 		}
 	}
 	switch {
+	case a.heritage != nil && a.heritage.broken[n.Name] != nil:
+		return a.heritage.broken[n.Name]
 	case len(n.Pods) == 0 && a.refusal != nil:
 		return a.refusal
 	case f.hangs:
@@ -304,7 +353,7 @@ func limits(st *daemonset.State, a *assumed, m *measured) []Limit {
 		r := simulate(withLimit(st, n), a.fates, m.typical(a.refusal != nil))
 		l := Limit{Limit: text, Nodes: n, Steps: r.end.steps, Current: n == st.Limit(), Code: outcome(st, r, a).Code}
 		if l.Code == Completes {
-			l.Duration = duration(withLimit(st, n), a, m)
+			l.Duration = new(Outcome).spread(withLimit(st, n), a, m)
 		}
 		out = append(out, l)
 	}
@@ -328,7 +377,7 @@ func unblock(s *snapshot.Snapshot, st *daemonset.State, a *assumed, m *measured,
 		return out
 	case a.ports:
 		zero, one := intstr.FromInt32(0), intstr.FromInt32(1)
-		if st, a, err := after(s, &Change{MaxSurge: &zero, MaxUnavailable: &one}); err == nil && completes(st, a) {
+		if st, a, err := after(s, a, &Change{MaxSurge: &zero, MaxUnavailable: &one}); err == nil && completes(st, a) {
 			out = append(out, Unblock{NoSurge, one.String()})
 		}
 		return out
@@ -350,15 +399,15 @@ func unblock(s *snapshot.Snapshot, st *daemonset.State, a *assumed, m *measured,
 		}
 		tried++
 		name := r.slots[i].node.Name
-		if st, a, err := after(s, &Change{Nodes: []NodeEdit{{Kind: NodeRemove, Which: name}}}); err == nil && completes(st, a) {
+		if st, a, err := after(s, a, &Change{Nodes: []NodeEdit{{Kind: NodeRemove, Which: name}}}); err == nil && completes(st, a) {
 			out = append(out, Unblock{RemoveNode, name})
 		}
 	}
 	return out
 }
 
-// after returns the State after a Change, and what is assumed of it.
-func after(s *snapshot.Snapshot, c *Change) (*daemonset.State, *assumed, error) {
+// after returns the State after a further Change, and what is assumed of it.
+func after(s *snapshot.Snapshot, before *assumed, c *Change) (*daemonset.State, *assumed, error) {
 	changed, _, err := c.Apply(s)
 	if err != nil {
 		return nil, nil, err
@@ -368,6 +417,7 @@ func after(s *snapshot.Snapshot, c *Change) (*daemonset.State, *assumed, error) 
 		return nil, nil, err
 	}
 	a := assume(changed, st)
+	a.inherit(before.heritage, st)
 	return st, &a, nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
@@ -63,6 +64,89 @@ func TestMake(t *testing.T) {
 				t.Errorf("%s (-want +got):\n%s", tt.grid, diff)
 			}
 		})
+	}
+}
+
+// What fails in the current revision fails in a change that leaves its
+// containers as they are.
+func TestMakeInheritsFailures(t *testing.T) {
+	restart, image := &Change{Restart: true}, &Change{Images: []Image{{Image: "example/agent:3"}}}
+	for _, tt := range []struct {
+		grid    string
+		options []dstest.Option
+		change  *Change
+		want    string
+		why     string
+	}{
+		{"n O O", []dstest.Option{crash("p0")}, restart, "Stalls (BudgetSpent): 1 steps, 1 replaced, 2 left, 1 worst; n0 CrashLoop; RollBack=1", "a restart does not mend a revision that fails"},
+		{"n O O", []dstest.Option{crash("p0")}, image, "Completes: 3 steps, 3 replaced, 0 left, 1 worst", "another image may"},
+		{"n N N", []dstest.Option{crash("p0")}, restart, "Stalls (BudgetSpent): 1 steps, 1 replaced, 2 left, 1 worst; n0 CrashLoop; MaxUnavailable=2; RemoveNode=n0", "a pod that fails on one node goes on failing there"},
+		{"n O O", []dstest.Option{crash("p0")}, &Change{ToRevision: new(int64(1))}, "Completes: 1 steps, 1 replaced, 0 left, 1 worst", "a rollback mends it"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			p, err := Make(dstest.State(tt.grid, tt.options...), tt.change, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, short(&p.Outcome)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tt.grid, diff)
+			}
+		})
+	}
+}
+
+func TestStepWarnings(t *testing.T) {
+	for _, tt := range []struct {
+		grid    string
+		options []dstest.Option
+		want    []Warning
+		why     string
+	}{
+		{"o o O", nil, []Warning{{OutsideBudget, daemonset.Facts{"count": 2, "limit": 1}}}, "pods that are not available go whatever the budget says"},
+		{"o O O", nil, []Warning{}, "one at a time is within it"},
+		{"o o", []dstest.Option{dstest.MaxSurge("1"), dstest.MaxUnavailable("0")}, []Warning{}, "a surge deletes none of them before"},
+		{"n N O", []dstest.Option{crash("p0")}, []Warning{{NewPodsFailing, daemonset.Facts{"newPods": 2, "newFailing": 1}}}, "some of the new pods fail"},
+		{"n O", []dstest.Option{crash("p0")}, []Warning{}, "if all do, the plan says so itself"},
+		{"n N O", []dstest.Option{young("p0")}, []Warning{}, "one that starts is none"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			p, err := Make(dstest.State(tt.grid, tt.options...), nil, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, p.Warnings); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tt.grid, diff)
+			}
+		})
+	}
+}
+
+func TestNew(t *testing.T) {
+	absent := func(options ...dstest.Option) *snapshot.Snapshot {
+		s := dstest.State("- !- -", options...)
+		s.Revisions = nil
+		s.DaemonSet.UID, s.DaemonSet.Generation = "", 1
+		return s
+	}
+	p, err := New(absent(), "New", nil, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "New: next Manage 2 creates 0 deletes; lose 0 gain 2; replaces 0; Completes"
+	if diff := cmp.Diff(want, sum(p)); diff != "" || p.Desired != (Desired{0, 2}) {
+		t.Error(diff, p.Desired)
+	}
+	p, err = New(absent(), "New", []NodeEdit{{Kind: NodeUntaint, Which: "n1", Taint: &corev1.Taint{Key: "dedicated"}, Said: "n1:dedicated-"}}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Desired.After != 3 || len(p.Change.Nodes) != 1 {
+		t.Errorf("with a node without its taint: %+v, %+v", p.Desired, p.Change.Nodes)
+	}
+	unread := absent()
+	unread.Nodes, unread.Gaps = nil, []snapshot.Gap{{What: snapshot.Nodes, Why: snapshot.Forbidden}}
+	if p, err := New(unread, "New", nil, Options{}); err == nil {
+		t.Errorf("without nodes: %s", sum(p))
 	}
 }
 

@@ -24,6 +24,7 @@ type Plan struct {
 	Subject          Subject        `json:"subject"`
 	Change           *ChangeSummary `json:"change"` // nil where nothing was asked
 	Warnings         []Warning      `json:"warnings"`
+	Desired          Desired        `json:"desired"`
 	Placement        Placement      `json:"placement"`
 	Next             daemonset.Step `json:"next"`
 	Groups           []Group        `json:"groups"`
@@ -32,6 +33,13 @@ type Plan struct {
 	// IfTemplateChanged is what a change of the template would do, where nothing
 	// was asked and nothing is rolling; else nil.
 	IfTemplateChanged *Forecast `json:"ifTemplateChanged"`
+}
+
+// Desired is on how many nodes the pod should run, before and after a change;
+// without one both are the same.
+type Desired struct {
+	Before int `json:"before"`
+	After  int `json:"after"`
 }
 
 // List is several Plans.
@@ -182,6 +190,7 @@ type Outcome struct {
 	Steps    int              `json:"steps"`    // rolling-update steps until then
 	Replaced int              `json:"replaced"` // pods replaced until then
 	Left     int              `json:"left"`     // old pods that stay
+	Largest  int              `json:"largest"`  // the most nodes whose pods are being replaced at one time
 	Worst    int              `json:"worst"`    // the most nodes without an available pod at one time, of those that should have one
 
 	// Duration is nil where it is not known: no pod tells how long it takes to

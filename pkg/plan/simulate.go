@@ -37,8 +37,8 @@ type simulation struct {
 	manage, forcedCreates, forcedDeletes, sunset, failing set
 	candidates                                            [2]set // those on whose node the new pod would not become available, and the others
 
-	used, available, old, down int
-	counts                     daemonset.Counts
+	used, available, old, down, turning int
+	counts                              daemonset.Counts
 
 	now      float64
 	timers   timers
@@ -60,6 +60,7 @@ type end struct {
 	at       float64
 	steps    int
 	replaced int
+	largest  int
 	worst    int
 	endless  bool
 	failed   *daemonset.StepError
@@ -73,6 +74,7 @@ type slot struct {
 	member  daemonset.Membership
 	old     int
 	down    bool
+	turning bool // the rolling update has begun to replace its pod
 }
 
 // simulate steps a rollout to where nothing happens any more. The State is not
@@ -186,6 +188,7 @@ func (r *simulation) settle(i int32, pods []daemonset.Pod) {
 			s.rolling.Candidates = nil
 		}
 	}
+	s.turning = s.turning && (s.down || s.old > 0)
 	r.count(s, 1)
 	r.end.worst = max(r.end.worst, r.down)
 	r.manage.put(i, s.manage.Acts())
@@ -201,6 +204,7 @@ func (r *simulation) count(s *slot, by int) {
 	r.available += by * b2i(s.rolling.Available)
 	r.old += by * s.old
 	r.down += by * b2i(s.down)
+	r.turning += by * b2i(s.turning)
 	m := &s.member
 	r.counts.Desired += by * b2i(m.Desired)
 	r.counts.Current += by * b2i(m.Current)
@@ -267,6 +271,7 @@ func (r *simulation) sync() bool {
 		r.rollingStep(&w)
 		if len(w.creates)+len(w.deletes) > 0 {
 			r.wave(true, &w)
+			r.turn(&w)
 		}
 	}
 	if len(w.creates)+len(w.deletes) > 0 {
@@ -328,6 +333,21 @@ func (r *simulation) rollingStep(w *writes) {
 		}
 		overflow--
 	}
+}
+
+// turn marks the nodes whose pods a rolling-update step begins to replace.
+func (r *simulation) turn(w *writes) {
+	mark := func(i int32) {
+		r.turning += b2i(!r.slots[i].turning)
+		r.slots[i].turning = true
+	}
+	for _, i := range w.creates {
+		mark(i)
+	}
+	for _, d := range w.deletes {
+		mark(d.node)
+	}
+	r.end.largest = max(r.end.largest, r.turning)
 }
 
 // wave adds a step to the waves: a rolling-update step begins one, a manage

@@ -167,11 +167,28 @@ func validateTemplate(spec *corev1.PodSpec, at *field.Path) field.ErrorList {
 	}
 	image(spec.Containers, at.Child("containers"))
 	image(spec.InitContainers, at.Child("initContainers"))
+	if spec.RestartPolicy != "" && spec.RestartPolicy != corev1.RestartPolicyAlways {
+		errs = append(errs, field.NotSupported(at.Child("restartPolicy"), spec.RestartPolicy, []corev1.RestartPolicy{corev1.RestartPolicyAlways}))
+	}
+	if spec.ActiveDeadlineSeconds != nil {
+		errs = append(errs, field.Forbidden(at.Child("activeDeadlineSeconds"), "activeDeadlineSeconds in DaemonSet is not Supported"))
+	}
+	if r := requiredNodes(spec); r != nil && len(r.NodeSelectorTerms) == 0 {
+		at := at.Child("affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms")
+		errs = append(errs, field.Required(at, "must have at least one node selector term"))
+	}
 	errs = append(errs, metavalidation.ValidateLabels(spec.NodeSelector, at.Child("nodeSelector"))...)
 	for i := range spec.Tolerations {
 		errs = append(errs, validateToleration(&spec.Tolerations[i], at.Child("tolerations").Index(i))...)
 	}
 	return errs
+}
+
+func requiredNodes(spec *corev1.PodSpec) *corev1.NodeSelector {
+	if spec.Affinity == nil || spec.Affinity.NodeAffinity == nil {
+		return nil
+	}
+	return spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
 }
 
 func validateToleration(t *corev1.Toleration, at *field.Path) field.ErrorList {
@@ -212,13 +229,17 @@ const (
 	SurgeHostPort daemonset.Reason = "SurgeHostPort"
 	// StartsRollout: leaving OnDelete starts the replacement of every outdated pod.
 	StartsRollout daemonset.Reason = "StartsRollout"
+	// OutsideBudget: the next step deletes more pods than the limit allows, because they are not available.
+	OutsideBudget daemonset.Reason = "OutsideBudget"
+	// NewPodsFailing: pods of the current revision fail while another is available; further ones are taken to run.
+	NewPodsFailing daemonset.Reason = "NewPodsFailing"
 	// NeverUpdated: the current revision has an empty hash and nothing else tells its pods, so the controller takes the
 	// pods that it makes for outdated ones.
 	NeverUpdated daemonset.Reason = "NeverUpdated"
 )
 
 // WarningCodes lists every code of a Warning.
-var WarningCodes = []daemonset.Reason{SurgeHostPort, StartsRollout, NeverUpdated}
+var WarningCodes = []daemonset.Reason{SurgeHostPort, StartsRollout, OutsideBudget, NewPodsFailing, NeverUpdated}
 
 // warnings returns what the API server accepts and that will not go well, of a
 // DaemonSet as it is after a change. Before it there may be nothing, and then
@@ -232,19 +253,32 @@ func warnings(before, after *daemonset.State) []Warning {
 	if count, _ := replaceable(after); count > 0 && before != nil && leavesOnDelete(before.DaemonSet, ds) {
 		out = append(out, Warning{StartsRollout, daemonset.Facts{"pods": count}})
 	}
-	if h := after.History; h.Hash == "" && len(h.Current) > 0 && after.Budget.Kind != daemonset.BudgetNone && !toldByGeneration(after) {
+	if h := after.History; h.Hash == "" && len(h.Current) > 0 && after.Budget.Kind != daemonset.BudgetNone && after.NewPod() == daemonset.NotUpdated {
 		out = append(out, Warning{NeverUpdated, daemonset.Facts{"revision": h.Current[0]}})
+	}
+	return out
+}
+
+// stepWarnings returns what the next step does that the budget does not tell,
+// and what does not look well of the revision that it rolls out.
+func stepWarnings(step *daemonset.Step, st *daemonset.State, a *assumed) []Warning {
+	var out []Warning
+	if n := step.Deletes.Len() + step.Deletes.Deferred; step.Kind == daemonset.StepRollingUpdate && st.Budget.MaxSurge == 0 && n > st.Limit() {
+		out = append(out, Warning{OutsideBudget, daemonset.Facts{"count": n, "limit": st.Limit()}})
+	}
+	if len(a.broken) > 0 && a.fails == nil {
+		pods := 0
+		for i := range st.Nodes {
+			for j := range st.Nodes[i].Pods {
+				p := &st.Nodes[i].Pods[j]
+				pods += b2i(p.Updated && !p.Terminating)
+			}
+		}
+		out = append(out, Warning{NewPodsFailing, daemonset.Facts{"newPods": pods, "newFailing": len(a.broken)}})
 	}
 	return out
 }
 
 func leavesOnDelete(before, after *appsv1.DaemonSet) bool {
 	return before.Spec.UpdateStrategy.Type == appsv1.OnDeleteDaemonSetStrategyType && after.Spec.UpdateStrategy.Type == appsv1.RollingUpdateDaemonSetStrategyType
-}
-
-// toldByGeneration tells whether the template's generation makes the pods of
-// the current revision updated ones.
-func toldByGeneration(st *daemonset.State) bool {
-	_, err := strconv.ParseInt(st.DaemonSet.Annotations[appsv1.DeprecatedTemplateGeneration], 10, 64)
-	return st.Profile.TemplateGenerationCounts && err == nil
 }
