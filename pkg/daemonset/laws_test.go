@@ -433,7 +433,7 @@ func TestStepsAreSound(t *testing.T) {
 
 func sound(t *testing.T, st *State, step Step, what string, b Batch) {
 	t.Helper()
-	if b.Len() > burstReplicas || b.Deferred < 0 || b.Deferred > 0 && b.Len() < burstReplicas {
+	if b.Len() > BurstReplicas || b.Deferred < 0 || b.Deferred > 0 && b.Len() < BurstReplicas {
 		t.Errorf("%s: %d now, %d deferred", what, b.Len(), b.Deferred)
 	}
 	seen := map[Item]bool{}

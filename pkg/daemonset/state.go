@@ -121,11 +121,12 @@ func New(s *snapshot.Snapshot, profile Profile) (*State, error) {
 	return st, nil
 }
 
-// selectsAll tells whether the selector is empty, which apps/v1 does not
-// allow: the controller ignores such a DaemonSet.
-func (st *State) selectsAll() bool {
-	s := st.DaemonSet.Spec.Selector
-	return len(s.MatchLabels) == 0 && len(s.MatchExpressions) == 0
+// SelectsAll tells whether the selector is empty, which apps/v1 does not
+// allow: the controller ignores such a DaemonSet. One that is missing selects
+// nothing.
+func SelectsAll(ds *appsv1.DaemonSet) bool {
+	s := ds.Spec.Selector
+	return s != nil && len(s.MatchLabels) == 0 && len(s.MatchExpressions) == 0
 }
 
 func (st *State) claim(pods []corev1.Pod, selector labels.Selector) (claimed []claimedPod, released []*corev1.Pod) {

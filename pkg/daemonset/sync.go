@@ -10,8 +10,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 )
 
-// burstReplicas is the most creates, and the most deletes, of one sync.
-const burstReplicas = 250
+// BurstReplicas is the most creates, and the most deletes, of one sync.
+const BurstReplicas = 250
 
 // StepKind says which part of the controller acts in a sync.
 type StepKind string
@@ -122,7 +122,7 @@ type StepError struct {
 func (st *State) Sync() Step {
 	step := st.noStep()
 	switch {
-	case st.selectsAll():
+	case SelectsAll(st.DaemonSet):
 		step.Reason, step.WritesStatus = StepSelectsAll, false
 		return step
 	case st.deleted:
@@ -250,7 +250,7 @@ func (c *class) len() int {
 // is cut becomes a choice of all its members, and what is beyond is counted.
 func burst(classes ...class) Batch {
 	b := Batch{Certain: []Item{}, Choices: []Choice{}}
-	left := burstReplicas
+	left := BurstReplicas
 	for _, c := range classes {
 		n := c.len()
 		switch {

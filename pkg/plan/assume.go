@@ -39,7 +39,7 @@ const (
 	// AssumeNodesStay: so many nodes stay as they are, because what is wrong there does not go away by itself.
 	AssumeNodesStay daemonset.AssumptionCode = "NodesStayAsTheyAre"
 	// AssumeRevisionFails: no pod of the target revision becomes available, as none of those that there are has, and
-	// most of them fail.
+	// at least half of them fail.
 	AssumeRevisionFails daemonset.AssumptionCode = "RevisionFails"
 	// AssumeTemplateNotChecked: the API server accepts the manifest's pod template, of which only a part was checked.
 	AssumeTemplateNotChecked daemonset.AssumptionCode = "TemplateNotChecked"
@@ -304,6 +304,7 @@ type fate struct {
 	never   *cause.Cause            // why no pod becomes available there; nil where one does
 	pods    map[string]*cause.Cause // pods that do not become available, though a further one may
 	hangs   bool                    // pods do not end there
+	hung    *cause.Cause            // why the pod that is to end does not; nil where it is for the node
 	refused bool                    // the API server refuses pods
 	gone    bool                    // there is no such node: its pods are collected
 	down    bool                    // never is about the node itself
@@ -329,10 +330,12 @@ func (f *fate) next(p *daemonset.Pod, st *daemonset.State, t *pace) (at float64,
 			asked = asked.Add(-time.Duration(*g) * time.Second)
 		}
 		return max(soon, since(asked)+t.termination), podGone, true
-	case p.Available.OK || f.never != nil || f.pods[p.Name] != nil || isTerminal(p.Object):
+	case p.Available.OK || isTerminal(p.Object) || f.hangs || f.pods[p.Name] != nil:
 		return 0, 0, false
 	case p.Ready && p.AvailableAt != nil:
 		return max(soon, since(*p.AvailableAt)), podAvailable, true
+	case p.Ready || f.never != nil: // ready since it does not say when, or not to become so
+		return 0, 0, false
 	}
 	return max(soon, since(p.Object.CreationTimestamp.Time)+t.start()), podReady, true
 }
@@ -347,7 +350,22 @@ type assumed struct {
 	refusal  *cause.Cause
 	gone     bool     // pods of vanished nodes are to be collected
 	heritage *assumed // see inherit
-	ports    bool     // a surging pod waits for a port that the old one holds
+	surges   bool
+	ports    bool // a surging pod waits for a port that the old one holds
+}
+
+// portsHeld tells whether an old pod that stays until a new one is available
+// holds a host port that the new one needs.
+func portsHeld(n *daemonset.Node, template *corev1.PodSpec) bool {
+	wanted := cause.HostPorts(template)
+	return slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool {
+		return !p.Updated && !p.Terminating && p.Ready &&
+			slices.ContainsFunc(cause.HostPorts(&p.Object.Spec), func(port string) bool { return slices.Contains(wanted, port) })
+	})
+}
+
+func hasAvailable(n *daemonset.Node) bool {
+	return slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool { return !p.Terminating && p.Available.OK })
 }
 
 // hasReadyOld tells whether an old pod stays until a new one is available.
@@ -361,16 +379,25 @@ var onNode = map[daemonset.Reason]bool{
 	cause.PendingUnschedulable: true, cause.EvictLoop: true,
 }
 
+// beside are those of them that come of the old pod beside a new one, and so
+// only stay while there is a surge.
+var beside = map[daemonset.Reason]bool{cause.InsufficientResources: true, cause.HostPortConflict: true}
+
+// seenByKubelet are causes that tell that the kubelet of a node that is not
+// ready starts pods: one of a mended revision may run, as that of a network
+// plugin, which makes the node ready.
+var seenByKubelet = map[daemonset.Reason]bool{cause.CrashLoop: true, cause.OOMKilled: true, cause.ImagePull: true}
+
 // assume tells for each node whether a pod can become available there. What
 // does not go away by itself stays: nodes that are down, pods that fail.
 //
-// Where pods of the current revision fail, none has become available, and most
-// of them fail, all of them are taken to.
+// Where pods of the current revision fail, none has become available, and at
+// least half of them fail, all of them are taken to.
 func assume(s *snapshot.Snapshot, st *daemonset.State) assumed {
 	causes := cause.Find(s, st)
 	a := assumed{
 		fates: make([]fate, len(st.Nodes)), refusal: causes.Refusal(), broken: map[string]*cause.Cause{},
-		ports: st.Budget.MaxSurge > 0 && len(cause.HostPorts(&st.DaemonSet.Spec.Template.Spec)) > 0,
+		surges: st.Budget.MaxSurge > 0,
 	}
 	tally := causes.RevisionFails()
 	revisionFails := tally.NewFailing > 0 && 2*tally.NewFailing >= tally.NewPods && !anyNewAvailable(st)
@@ -385,21 +412,22 @@ func assume(s *snapshot.Snapshot, st *daemonset.State) assumed {
 		down := cause.Down(n, st.At)
 		f.hangs = down != nil && down.Facts["status"] == string(corev1.ConditionUnknown) // its kubelet starts no pod and ends none
 		switch {
-		case c != nil && c.Severity == cause.Error && onNode[c.Code]:
+		case c != nil && c.Severity == cause.Error && onNode[c.Code] && !(beside[c.Code] && st.Budget.MaxSurge == 0 && hasReadyOld(n)):
 			f.never, f.down = c, true
-			f.hangs = f.hangs || c.Code == cause.TerminatingOnDeadNode
-		case f.hangs:
+		case f.hangs || down != nil && down.Severity == cause.Error && !hasAvailable(n) && !(c != nil && seenByKubelet[c.Code]):
 			f.never, f.down = down, true
 		case revisionFails:
 			f.never = a.failing
-		case a.ports && hasReadyOld(n):
+		case a.surges && portsHeld(n, &st.DaemonSet.Spec.Template.Spec):
+			a.ports = true
 			f.never = &cause.Cause{Code: cause.HostPortConflict, Severity: cause.Error, Facts: daemonset.Facts{}}
 		}
 		f.pods = failed(n, causes)
 		for j := range n.Pods {
 			if p := &n.Pods[j]; p.Terminating {
-				of := causes.OfPod(p)
-				f.hangs = f.hangs || of != nil && of.Severity == cause.Error
+				if of := causes.OfPod(p); of != nil && of.Severity == cause.Error {
+					f.hangs, f.hung = true, of
+				}
 			}
 		}
 		for j := range n.Pods {
@@ -407,7 +435,7 @@ func assume(s *snapshot.Snapshot, st *daemonset.State) assumed {
 				a.broken[n.Name] = f.pods[p.Name]
 			}
 		}
-		a.stay += b2i(f.down || a.broken[n.Name] != nil)
+		a.stay += b2i(f.down || f.hangs || a.broken[n.Name] != nil)
 	}
 	return a
 }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -63,10 +62,42 @@ func crash(name string) dstest.Option {
 	})
 }
 
-func hostPort() dstest.Option {
-	return dstest.DaemonSet(func(ds *appsv1.DaemonSet) {
-		ds.Spec.Template.Spec.Containers[0].Ports = []corev1.ContainerPort{{ContainerPort: 80, HostPort: 80}}
+// hostPort has the template and every pod take a port of the node.
+func hostPort() dstest.Option { return hostPorts(80, 80) }
+
+// hostPorts are those of the template and of the pods that there are.
+func hostPorts(template, pods int32) dstest.Option {
+	port := func(n int32) []corev1.ContainerPort {
+		if n == 0 {
+			return nil
+		}
+		return []corev1.ContainerPort{{ContainerPort: 80, HostPort: n}}
+	}
+	return dstest.Edit(func(s *snapshot.Snapshot) {
+		s.DaemonSet.Spec.Template.Spec.Containers[0].Ports = port(template)
+		for i := range s.Pods {
+			s.Pods[i].Spec.Containers = []corev1.Container{{Ports: port(pods)}}
+		}
+		for i := range s.Revisions { // the template is the newest revision's
+			if r := &s.Revisions[i]; r.Name == "agent-new" && template != 0 {
+				r.Data.Raw = []byte(strings.Replace(string(r.Data.Raw), `"name":"agent"`, fmt.Sprintf(`"name":"agent","ports":[{"containerPort":80,"hostPort":%d}]`, template), 1))
+			}
+		}
 	})
+}
+
+// readyIn is a pod that became ready in the future.
+func readyIn(name string, d time.Duration) dstest.Option {
+	return dstest.Pod(name, func(p *corev1.Pod) {
+		for i := range p.Status.Conditions {
+			p.Status.Conditions[i].LastTransitionTime = ago(-d)
+		}
+	})
+}
+
+// endless is a pod that should have ended an hour ago.
+func endless(name string) dstest.Option {
+	return dstest.Pod(name, func(p *corev1.Pod) { at := ago(time.Hour); p.DeletionTimestamp = &at })
 }
 
 // young is a pod that was created a moment ago.
@@ -127,6 +158,23 @@ func TestOutcome(t *testing.T) {
 		{"O n/O O", []dstest.Option{dstest.MaxSurge("1"), max("0"), crash("p1")}, "Stalls (BudgetSpent): 0 steps, 0 replaced, 3 left, 0 worst; n1 CrashLoop; RollBack=1", "a surge that fails"},
 		{"O O", []dstest.Option{dstest.MaxSurge("1"), max("0"), hostPort()}, "Stalls (BudgetSpent): 1 steps, 0 replaced, 2 left, 0 worst; any 1; NoSurge=1", "a surging pod waits for the port that the old one holds"},
 		{"O o", []dstest.Option{dstest.MaxSurge("1"), max("0"), hostPort()}, "Stalls (BudgetSpent): 1 steps, 1 replaced, 1 left, 1 worst; any 1; NoSurge=1", "but for one that is not ready, which goes first"},
+		{"O O", []dstest.Option{dstest.MaxSurge("1"), max("0"), hostPorts(80, 0)}, "Completes: 2 steps, 2 replaced, 0 left, 0 worst", "old pods that hold no port stand in nobody's way"},
+		{"O O", []dstest.Option{dstest.MaxSurge("1"), max("0"), hostPorts(81, 80)}, "Completes: 2 steps, 2 replaced, 0 left, 0 worst", "nor do those that hold another one"},
+
+		// What was found by review.
+		{"n W O O", []dstest.Option{dstest.MinReadySeconds(60), crash("p0")}, "Stalls (BudgetSpent): 0 steps, 0 replaced, 2 left, 2 worst; n0 CrashLoop; RollBack=1", "a pod that is ready becomes available, whatever the others do"},
+		{"V O", []dstest.Option{dstest.MinReadySeconds(60), down("n0")}, "Stalls (BudgetSpent): 1 steps, 1 replaced, 1 left, 1 worst; n0 NodeNotReady; MaxUnavailable=2; RemoveNode=n0", "a pod on a silent node does not"},
+		{"N O", []dstest.Option{dstest.MinReadySeconds(1), readyIn("p0", 30*time.Minute)}, "Completes: 1 steps, 1 replaced, 0 left, 1 worst", "a clock that is ahead is waited for"},
+		{"O O", []dstest.Option{dstest.Version("v1.20.15"), max("3")}, "Completes: 1 steps, 2 replaced, 0 left, 2 worst", "up to 1.20 what is on its way out is deleted again and again"},
+		{"- O", []dstest.Option{notReady("n0")}, "Stalls (BudgetSpent): 0 steps, 0 replaced, 1 left, 1 worst; n0 NodeNotReady; MaxUnavailable=2; RemoveNode=n0", "a node that is not ready stays so while its pod is gone"},
+		{"n O", []dstest.Option{notReady("n0"), young("p0")}, "Stalls (BudgetSpent): 0 steps, 0 replaced, 1 left, 1 worst; n0 NodeNotReady; MaxUnavailable=2; RemoveNode=n0", "and while a new one starts there"},
+		{"o O", []dstest.Option{notReady("n0"), crash("p0")}, "Completes: 2 steps, 2 replaced, 0 left, 1 worst", "unless its kubelet starts pods: a mended network plugin makes its node ready"},
+		{"Ot O", []dstest.Option{notReady("n0"), endless("p0")}, "Stalls (BudgetSpent): 0 steps, 0 replaced, 1 left, 1 worst; n0 TerminatingOnDeadNode; MaxUnavailable=2; RemoveNode=n0", "one whose pod does not end is dead"},
+		{"Ot O", []dstest.Option{endless("p0")}, "Stalls (BudgetSpent): 0 steps, 0 replaced, 1 left, 1 worst; n0 Terminating; MaxUnavailable=2; RemoveNode=n0", "on a healthy node something else holds the pod"},
+		{"O O", []dstest.Option{dstest.MaxSurge("1"), max("0"), refused()}, "Stalls (CreateRefused): 0 steps, 0 replaced, 2 left, 0 worst", "a surge whose creates are refused"},
+		{"O O O O", []dstest.Option{down("n1"), down("n2")}, "Stalls (BudgetSpent): 1 steps, 1 replaced, 3 left, 1 worst; n1 NodeNotReady; MaxUnavailable=3", "at worst the second dead node goes next"},
+		{"!O !O", []dstest.Option{max("10%")}, "Stalls (BudgetSpent): 0 steps, 0 replaced, 2 left, 0 worst; MaxUnavailable=1", "a limit is not bounded by desired"},
+
 		{"O O", []dstest.Option{max("x")}, `Stalls (InvalidBudget): 0 steps, 0 replaced, 2 left, 0 worst`, "a limit that cannot be resolved"},
 		{"~O O", []dstest.Option{dstest.MaxSurge("1"), max("0")}, "Completes: 1 steps, 1 replaced, 0 left, 0 worst", "a step that fails until the pod of a vanished node is collected"},
 	} {

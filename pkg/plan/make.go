@@ -14,8 +14,7 @@ import (
 )
 
 // Make returns the Plan of a DaemonSet as it is, or as it would be after a
-// Change, which may be nil. A DaemonSet without a UID that no pod refers to is
-// one that is not in the cluster yet.
+// Change, which may be nil.
 //
 // It fails where the question cannot be put: a selector that cannot be read, a
 // Change that the API server would refuse or that names what is not there.
@@ -160,6 +159,9 @@ func forecast(s *snapshot.Snapshot, st *daemonset.State, o Options, heritage *as
 			f.Waves[i].At = nil
 		}
 	}
+	if run.end.endless {
+		return f, a.list(&m, o, st), stepWarnings(&step, st, &a)
+	}
 	if d := f.Outcome.spread(st, &a, &m); f.Outcome.Code == Completes {
 		f.Outcome.Duration = d
 		f.stretch(run.end.at)
@@ -215,6 +217,9 @@ func (o *Outcome) spread(st *daemonset.State, a *assumed, m *measured) *Duration
 	var ends []float64
 	for _, p := range []*pace{m.optimistic(refused), m.expected(refused), m.pessimistic(refused)} {
 		r := simulate(st, a.fates, p)
+		if r.end.endless {
+			return nil
+		}
 		ends = append(ends, r.end.at)
 		o.Worst, o.Largest = max(o.Worst, r.end.worst), max(o.Largest, r.end.largest)
 	}
@@ -258,7 +263,7 @@ func stallReason(st *daemonset.State, r *simulation) daemonset.Reason {
 		return daemonset.InvalidBudget
 	case r.end.failed != nil:
 		return r.end.failed.Code
-	case r.refused():
+	case r.refused(), r.times.refused && st.Budget.MaxSurge > 0:
 		return cause.CreateRefused
 	case r.used >= st.Limit():
 		return daemonset.StepBudgetSpent
@@ -313,10 +318,8 @@ func (a *assumed) why(i int, n *daemonset.Node) *cause.Cause {
 		return a.heritage.broken[n.Name]
 	case len(n.Pods) == 0 && a.refusal != nil:
 		return a.refusal
-	case f.hangs:
-		return &cause.Cause{Code: cause.TerminatingOnDeadNode, Severity: cause.Error, Facts: daemonset.Facts{}}
 	}
-	return nil
+	return f.hung
 }
 
 // withLimit returns the State with another limit of the kind that its budget
@@ -369,27 +372,37 @@ func unblock(s *snapshot.Snapshot, st *daemonset.State, a *assumed, m *measured,
 	completes := func(st *daemonset.State, a *assumed) bool {
 		return outcome(st, simulate(st, a.fates, pace()), a).Code == Completes
 	}
+	try := func(u Unblock, c *Change) {
+		if st, a, err := after(s, a, c); err == nil && completes(st, a) {
+			out = append(out, u)
+		}
+	}
 	switch {
 	case a.fails != nil:
 		if to := before(st); to != 0 {
-			out = append(out, Unblock{RollBack, strconv.FormatInt(to, 10)})
-		}
-		return out
-	case a.ports:
-		zero, one := intstr.FromInt32(0), intstr.FromInt32(1)
-		if st, a, err := after(s, a, &Change{MaxSurge: &zero, MaxUnavailable: &one}); err == nil && completes(st, a) {
-			out = append(out, Unblock{NoSurge, one.String()})
+			try(Unblock{RollBack, strconv.FormatInt(to, 10)}, &Change{ToRevision: &to})
 		}
 		return out
 	case a.refusal != nil || r.end.failed != nil || st.Budget.Kind == daemonset.BudgetNone || st.Budget.Invalid != "":
 		return out
 	}
-	if n := r.used + 1; n <= st.Desired && completes(withLimit(st, n), a) {
-		code := RaiseMaxUnavailable
-		if st.Budget.MaxSurge > 0 {
-			code = RaiseMaxSurge
+	if st.Budget.MaxSurge > 0 {
+		zero, one := intstr.FromInt32(0), intstr.FromInt32(1)
+		try(Unblock{NoSurge, one.String()}, &Change{MaxSurge: &zero, MaxUnavailable: &one})
+	}
+	if a.ports { // more of them would wait
+		return out
+	}
+	for n, most := r.used+1, len(st.Nodes)+1; n <= most; {
+		higher := simulate(withLimit(st, n), a.fates, pace())
+		if outcome(st, higher, a).Code == Completes {
+			out = append(out, raise(st, n)...)
+			break
 		}
-		out = append(out, Unblock{code, strconv.Itoa(n)})
+		if higher.used < n {
+			break
+		}
+		n = higher.used + 1
 	}
 	const most = 5
 	tried := 0
@@ -399,11 +412,22 @@ func unblock(s *snapshot.Snapshot, st *daemonset.State, a *assumed, m *measured,
 		}
 		tried++
 		name := r.slots[i].node.Name
-		if st, a, err := after(s, a, &Change{Nodes: []NodeEdit{{Kind: NodeRemove, Which: name}}}); err == nil && completes(st, a) {
-			out = append(out, Unblock{RemoveNode, name})
-		}
+		try(Unblock{RemoveNode, name}, &Change{Nodes: []NodeEdit{{Kind: NodeRemove, Which: name}}})
 	}
 	return out
+}
+
+// raise is a higher limit, of the kind that the DaemonSet has: none where it
+// sets a surge that comes to 0 here, beside which the API refuses any other.
+func raise(st *daemonset.State, n int) []Unblock {
+	ru := st.DaemonSet.Spec.UpdateStrategy.RollingUpdate
+	switch {
+	case st.Budget.MaxSurge > 0:
+		return []Unblock{{RaiseMaxSurge, strconv.Itoa(n)}}
+	case ru != nil && ru.MaxSurge != nil && amount(*ru.MaxSurge) != 0:
+		return nil
+	}
+	return []Unblock{{RaiseMaxUnavailable, strconv.Itoa(n)}}
 }
 
 // after returns the State after a further Change, and what is assumed of it.
@@ -426,14 +450,14 @@ func after(s *snapshot.Snapshot, before *assumed, c *Change) (*daemonset.State, 
 func before(st *daemonset.State) int64 {
 	number := map[string]int64{}
 	for _, r := range st.History.Revisions {
-		if !r.Matches {
+		if !r.Matches && r.Claim == daemonset.Owned {
 			number[r.Name] = r.Number
 		}
 	}
 	var newest int64
 	for i := range st.Nodes {
 		for j := range st.Nodes[i].Pods {
-			if p := &st.Nodes[i].Pods[j]; p.Available.OK {
+			if p := &st.Nodes[i].Pods[j]; p.Available.OK && !p.Terminating {
 				newest = max(newest, number[p.Revision])
 			}
 		}

@@ -34,7 +34,7 @@ func placementChange(before, after *daemonset.State) Placement {
 		case !n.Exists:
 		case may && !n.MayStay.OK && running(n):
 			p.Lose = append(p.Lose, PlacementNode{n.Name, n.MayStay})
-		case !should && n.ShouldRun.OK && len(n.Pods) == 0:
+		case !should && after.ManageShare(n).Create:
 			p.Gain = append(p.Gain, PlacementNode{n.Name, n.ShouldRun})
 		}
 	}
@@ -44,8 +44,7 @@ func placementChange(before, after *daemonset.State) Placement {
 // leftAlone tells whether the controller passes over a DaemonSet: one that is
 // being deleted, or that selects everything.
 func leftAlone(ds *appsv1.DaemonSet) bool {
-	s := ds.Spec.Selector
-	return ds.DeletionTimestamp != nil || len(s.MatchLabels)+len(s.MatchExpressions) == 0
+	return ds.DeletionTimestamp != nil || daemonset.SelectsAll(ds)
 }
 
 // running tells whether a node has a pod that is not on its way out.

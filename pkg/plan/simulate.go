@@ -2,6 +2,7 @@ package plan
 
 import (
 	"math"
+	"slices"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
@@ -10,7 +11,7 @@ import (
 )
 
 // burst is the most creates, and the most deletes, of one sync.
-const burst = 250
+const burst = daemonset.BurstReplicas
 
 // mostEvents bounds how many events the controller records of one DaemonSet
 // in a short time: each is a request too.
@@ -269,17 +270,29 @@ func (r *simulation) sync() bool {
 		r.end.failed = r.slots[r.failing.members[0]].rolling.Error
 	default:
 		r.rollingStep(&w)
-		if len(w.creates)+len(w.deletes) > 0 {
-			r.wave(true, &w)
-			r.turn(&w)
+		r.last = w
+		if !r.fresh(&w) { // it deletes again what is on its way out, up to 1.20, and waits until that is gone
+			r.write(&writes{})
+			return false
 		}
+		r.wave(true, &w)
+		r.turn(&w)
 	}
-	if len(w.creates)+len(w.deletes) > 0 {
+	r.last = w
+	acted := len(w.creates)+len(w.deletes) > 0
+	if acted {
 		r.end.failed = nil
 	}
 	r.write(&w)
-	r.last = w
-	return len(w.creates)+len(w.deletes) > 0
+	return acted
+}
+
+// fresh tells whether a sync creates a pod, or deletes one that is not on its
+// way out.
+func (r *simulation) fresh(w *writes) bool {
+	return len(w.creates) > 0 || slices.ContainsFunc(w.deletes, func(d doomed) bool {
+		return slices.ContainsFunc(r.slots[d.node].node.Pods, func(p daemonset.Pod) bool { return p.Name == d.pod && !p.Terminating })
+	})
 }
 
 // refused tells whether a create that is owed is one that the API server
@@ -414,8 +427,10 @@ func (r *simulation) write(w *writes) {
 		r.written = seen
 		send(done)
 	}
-	if r.times.minReady > 0 && seen.Ready != seen.Available {
-		r.look = min(r.look, r.now+r.times.minReady) // each status that is not whole yet brings it back
+	if wait := r.times.minReady; wait > 0 && seen.Ready != seen.Available && len(r.silent) > 0 {
+		// Each status that is not whole yet brings it back; of those times, the first that shows anything new.
+		times := max(1, math.Ceil((r.silent[0].at-r.now)/wait))
+		r.look = min(r.look, r.now+times*wait)
 	}
 	r.now = done
 }
@@ -441,6 +456,9 @@ func (r *simulation) create(i int32, at float64) {
 func (r *simulation) delete(d doomed, at float64) {
 	s := &r.slots[d.node]
 	r.change(d.node, d.pod, func(p *daemonset.Pod) (stays bool) {
+		if p.Terminating {
+			return p.Object.Spec.NodeName != ""
+		}
 		r.end.replaced += b2i(!p.Updated && s.node.MayStay.OK)
 		if p.Object.Spec.NodeName == "" || isTerminal(p.Object) {
 			return false // no kubelet has to end it

@@ -115,6 +115,9 @@ func TestSimulationIsTheModel(t *testing.T) {
 					break
 				}
 			}
+			if syncs == 2000 && st.NewPod() != daemonset.NotUpdated && st.History.Hash != "" {
+				t.Fatalf("version %s, seed %d: no end after %d syncs", version, seed, syncs)
+			}
 			ended[version]++
 		}
 	}

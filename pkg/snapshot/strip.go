@@ -33,7 +33,7 @@ func StripNode(n *corev1.Node) {
 }
 
 // StripPod keeps of a pod its identity, owner, target node, grace period, the
-// image and resource requests of each container, and its status. Env values,
+// image, host ports and resource requests of each container, and its status. Env values,
 // which may be secret, go. So does the affinity of a pod that is bound: it
 // names the node only until then.
 func StripPod(p *corev1.Pod) {
@@ -86,6 +86,11 @@ func stripContainers(cs []corev1.Container) []corev1.Container {
 	out := make([]corev1.Container, len(cs))
 	for i, c := range cs {
 		out[i] = corev1.Container{Name: c.Name, Image: c.Image, Resources: corev1.ResourceRequirements{Requests: c.Resources.Requests}}
+		for _, p := range c.Ports {
+			if p.HostPort != 0 {
+				out[i].Ports = append(out[i].Ports, corev1.ContainerPort{ContainerPort: p.ContainerPort, HostPort: p.HostPort, Protocol: p.Protocol})
+			}
+		}
 	}
 	return slices.Clip(out)
 }
