@@ -232,10 +232,15 @@ func plans(t *testing.T) map[string]*plan.Plan {
 	port := daemonSet(func(ds *appsv1.DaemonSet) {
 		ds.Spec.Template.Spec.Containers[0].Ports = []corev1.ContainerPort{{HostPort: 80, ContainerPort: 80}}
 	})
+	held := edit(func(s *snapshot.Snapshot) {
+		for i := range s.Pods {
+			s.Pods[i].Spec.Containers = s.DaemonSet.Spec.Template.Spec.Containers
+		}
+	})
 	restart := &plan.Change{Restart: true}
 	add("budget spent", grid("N N N N", down("n0")), restart, plan.Options{})
 	add("surge spent", grid("O O/n O O", dstest.MaxSurge("1"), down("n1")), nil, plan.Options{})
-	add("surge ports", grid("N N N", dstest.MaxSurge("1"), port), restart, plan.Options{})
+	add("surge ports", grid("N N N", dstest.MaxSurge("1"), port, held), restart, plan.Options{})
 	add("on delete", grid("O N", dstest.OnDelete()), &plan.Change{Strategy: "RollingUpdate"}, plan.Options{})
 	add("nothing", grid("N N N"), nil, plan.Options{Starts: []time.Duration{start}})
 	add("minimum", grid("N N N", dstest.MinReadySeconds(60)), restart, plan.Options{Starts: []time.Duration{start}})
@@ -256,7 +261,7 @@ func plans(t *testing.T) map[string]*plan.Plan {
 		{Kind: plan.NodeRemove, Which: "n3"}, {Kind: plan.NodeAdd, Which: "n1", Count: 2},
 	}}, plan.Options{})
 	fresh := grid("- - -", daemonSet(func(ds *appsv1.DaemonSet) { ds.UID = "" }), edit(func(s *snapshot.Snapshot) { s.Revisions = nil }))
-	p, err := plan.New(fresh, "New", plan.Options{})
+	p, err := plan.New(fresh, "New", nil, plan.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

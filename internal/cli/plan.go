@@ -5,7 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -41,6 +44,8 @@ type planOptions struct {
 	asked      *plan.Change // without manifests; nil for none
 	known      plan.Options
 	conditions []condition
+
+	ungrouped bool // it was said that there are no groups
 }
 
 func newPlan(c *common) *cobra.Command {
@@ -178,6 +183,9 @@ func (o *planOptions) check(args []string) error {
 	if o.conditions, err = parseConditions(o.failOn); err != nil {
 		return err
 	}
+	if o.given("fail-on") != "" && len(o.conditions) == 0 { // an unset variable of a script, and a gate that lets everything pass
+		return hinted{errors.New("--fail-on names no condition"), "--fail-on 'stalls,lostNodes>0'"}
+	}
 	ofOne := o.given(ofDaemonSet...)
 	switch {
 	case o.manifests() && (o.allNamespaces || o.choice.selector != ""):
@@ -224,7 +232,55 @@ func (o *planOptions) plan(s *snapshot.Snapshot, c *plan.Change) (*plan.Plan, er
 	if err != nil {
 		return nil, err
 	}
+	if err := o.groupable(s); err != nil {
+		return nil, err
+	}
 	return plan.Make(s, c, o.known)
+}
+
+// groupable refuses a label of --group-by that no node has, and will not get by
+// this change: it would make one group of all.
+func (o *planOptions) groupable(s *snapshot.Snapshot) error {
+	if o.groupBy == "" {
+		return nil
+	}
+	if s.Lacks(snapshot.Nodes) {
+		if !o.ungrouped {
+			o.ungrouped = true
+			o.note("--group-by needs nodes, which could not be read: there are no groups")
+		}
+		return nil
+	}
+	labels := map[string]bool{}
+	for i := range s.Nodes {
+		for key := range s.Nodes[i].Labels {
+			labels[key] = true
+		}
+	}
+	given := o.asked != nil && slices.ContainsFunc(o.asked.Nodes, func(e plan.NodeEdit) bool { return e.Kind == plan.NodeLabel && e.Key == o.groupBy })
+	if labels[o.groupBy] || given || len(s.Nodes) == 0 {
+		return nil
+	}
+	return hinted{fmt.Errorf("--group-by %s: no node has this label", o.groupBy), labelHint(slices.Sorted(maps.Keys(labels)), o.groupBy)}
+}
+
+// labelHint names the labels that may have been meant, or else those that
+// there are.
+func labelHint(labels []string, asked string) string {
+	const most = 5
+	near := slices.Clone(labels)
+	near = slices.DeleteFunc(near, func(l string) bool { return !strings.Contains(l, asked) && path.Base(l) != path.Base(asked) })
+	switch {
+	case len(near) > 0:
+		return "did you mean " + strings.Join(near[:min(most, len(near))], ", ") + "?"
+	case len(labels) == 0:
+		return "the nodes have no labels"
+	}
+	words := "the nodes have " + strings.Join(labels[:min(most, len(labels))], ", ")
+	if n := len(labels) - most; n > 0 {
+		words += fmt.Sprintf(" +%d more", n)
+	}
+	return words
 }
 
 // planManifests plans each manifest against the live object.
@@ -256,11 +312,36 @@ func (o *planOptions) planManifests(ctx context.Context) ([]*plan.Plan, error) {
 			p, err = o.planLive(ctx, r, m, live[i])
 		}
 		if err != nil {
-			return nil, err
+			return nil, ofManifest(m, err)
 		}
 		plans = append(plans, p)
 	}
 	return plans, nil
+}
+
+// ofManifest says of an error about a manifest where that stands, and keeps
+// the hint.
+func ofManifest(m source.Manifest, err error) error {
+	var (
+		known       *source.InputError // it names the place already
+		unreachable *source.UnreachableError
+		hint        interface{ Hint() string }
+	)
+	if errors.As(err, &known) || errors.As(err, &unreachable) || errors.Is(err, context.Canceled) || strings.HasPrefix(err.Error(), "--") { // as it is about a flag
+		return err
+	}
+	where := fmt.Sprintf("%s: document %d", m.File, m.Document)
+	if m.Field != "" {
+		where += ": " + m.Field
+	}
+	if words := err.Error(); !strings.Contains(words, strconv.Quote(m.Name)) && !strings.Contains(words, m.Ref.String()) {
+		where += ": daemonset " + m.Ref.String()
+	}
+	wrapped := fmt.Errorf("%s: %w", where, err)
+	if errors.As(err, &hint) {
+		return hinted{wrapped, hint.Hint()}
+	}
+	return wrapped
 }
 
 // chosen returns the manifests whose names were given, or all, each with its
@@ -272,7 +353,7 @@ func (o *planOptions) chosen(all []source.Manifest, namespace string) ([]source.
 			continue
 		}
 		if asked := *o.config.Namespace; asked != "" && m.Namespace != "" && m.Namespace != asked {
-			return nil, hinted{fmt.Errorf("%s: daemonset %s is of namespace %q, and -n says %q", m.File, m.Name, m.Namespace, asked), "leave out -n"}
+			return nil, hinted{fmt.Errorf("%s: document %d: daemonset %s is of namespace %q, and -n says %q", m.File, m.Document, m.Name, m.Namespace, asked), "leave out -n"}
 		}
 		m.Namespace = cmp.Or(m.Namespace, namespace)
 		out = append(out, m)
@@ -340,6 +421,9 @@ func (o *planOptions) planLive(ctx context.Context, r reader, m source.Manifest,
 	if o.asked != nil {
 		c = *o.asked
 	}
+	if err := o.groupable(s); err != nil {
+		return nil, err
+	}
 	m.Namespace = s.DaemonSet.Namespace
 	if c.DaemonSet, c.Method, err = o.laidOver(ctx, r, m, s.DaemonSet, s.KubernetesVersion); err != nil {
 		return nil, err
@@ -371,7 +455,7 @@ func (o *planOptions) laidOver(ctx context.Context, r reader, m source.Manifest,
 // planNew plans a DaemonSet that is not in the cluster yet.
 func (o *planOptions) planNew(ctx context.Context, r reader, m source.Manifest) (*plan.Plan, error) {
 	m.Namespace = cmp.Or(m.Namespace, "default")
-	if flag := o.given(append(slices.Clone(ofDaemonSet), ofNodes...)...); flag != "" {
+	if flag := o.given(ofDaemonSet...); flag != "" {
 		return nil, hinted{fmt.Errorf("daemonset %s is not in the cluster yet: --%s changes what is there", m.Ref, flag), "leave out --" + flag + ", or write it into the manifest"}
 	}
 	ds, method, err := o.laidOver(ctx, r, m, nil, o.version)
@@ -393,7 +477,14 @@ func (o *planOptions) planNew(ctx context.Context, r reader, m source.Manifest) 
 			return nil, err
 		}
 	}
-	return plan.New(s, method, o.known)
+	if err := o.groupable(s); err != nil {
+		return nil, err
+	}
+	var nodes []plan.NodeEdit
+	if o.asked != nil {
+		nodes = o.asked.Nodes
+	}
+	return plan.New(s, method, nodes, o.known)
 }
 
 func (o *planOptions) print(plans []*plan.Plan, considered int) error {

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"html"
 	"io"
@@ -47,7 +48,12 @@ func (m *markdown) plan(p *plan.Plan) {
 	}
 	m.fields(p)
 	m.placement(&p.Placement)
+	if words := desiredWords(p); words != "" {
+		m.add("")
+		m.add("%s", md(sentence(words)))
+	}
 	m.next(p)
+	m.groups(p.Groups)
 	f, title := &p.Forecast, "Outcome"
 	if p.IfTemplateChanged != nil {
 		f, title = p.IfTemplateChanged, "If the template changed"
@@ -55,6 +61,7 @@ func (m *markdown) plan(p *plan.Plan) {
 		m.add("**%s:** %s", title, md(sentence(m.ifWords(f, &p.Header))))
 		title = "Outcome then"
 	}
+	m.waves(f.Waves)
 	m.outcome(f, title)
 	m.limits(f.Limits)
 	m.folded("Assumptions", func() {
@@ -77,7 +84,7 @@ func (m *markdown) fields(p *plan.Plan) {
 		m.add("| Field | Old | New |")
 		m.add("| --- | --- | --- |")
 		for _, f := range c.Fields {
-			m.add("| %s | %s | %s |", mdCode(f.Path), m.fieldCell(f.Old), m.fieldCell(f.New))
+			m.add("| %s | %s | %s |", mdCode(f.Path), m.fieldCell(f.Path, f.Old), m.fieldCell(f.Path, f.New))
 		}
 		m.add("")
 	}
@@ -93,11 +100,11 @@ func (m *markdown) fields(p *plan.Plan) {
 	}
 }
 
-func (m *markdown) fieldCell(raw string) string {
+func (m *markdown) fieldCell(path, raw string) string {
 	if raw == "" {
 		return ""
 	}
-	return mdCode(m.fieldValue(raw))
+	return mdCode(m.fieldValue(path, raw))
 }
 
 func (m *markdown) placement(p *plan.Placement) {
@@ -142,7 +149,7 @@ func mdNames(nodes []string) string {
 // next is the next sync, in the words of the text view.
 func (m *markdown) next(p *plan.Plan) {
 	sync := &screen{now: m.now}
-	sync.step(syncTitle(p.Subject), &p.Next, &p.Header)
+	sync.sync(p)
 	m.add("")
 	first, rest, _ := strings.Cut(strings.Join(sync.lines, "\n"), "\n")
 	title := strings.ToUpper(first[:1]) + strings.ToLower(strings.TrimPrefix(syncTitle(p.Subject), first[:1]))
@@ -156,10 +163,53 @@ func (m *markdown) next(p *plan.Plan) {
 	}
 }
 
+// groups are the bounds for nodes that share a label's value.
+func (m *markdown) groups(groups []plan.Group) {
+	if len(groups) == 0 {
+		return
+	}
+	m.add("")
+	m.add("| %s | Nodes | Down now | Step at most | Down at worst |", mdCode(groups[0].Key))
+	m.add("| --- | ---: | ---: | ---: | ---: |")
+	const most = 20
+	for _, g := range groups[:min(most, len(groups))] {
+		m.add("| %s | %d | %d | %d | %d |", md(cmp.Or(g.Value, "(no label)")), g.Nodes, g.Down, g.Step, g.AtWorst)
+	}
+	if n := len(groups) - most; n > 0 {
+		m.add("")
+		m.add("and %s", plural(n, "more group"))
+	}
+}
+
+// waves are the steps to the end, in one row those that are equal.
+func (m *markdown) waves(waves []plan.Wave) {
+	if len(waves) == 0 {
+		return
+	}
+	m.folded("Waves", func() {
+		m.add("| Wave | After | Deletes | Creates | Then up-to-date | Available |")
+		m.add("| --- | ---: | ---: | ---: | ---: | ---: |")
+		const most = 50
+		first := 1
+		for _, w := range waves[:min(most, len(waves))] {
+			at := ""
+			if w.At != nil {
+				at = seconds(*w.At)
+			}
+			m.add("| %s | %s | %s | %s | %d | %d |", interval(first, first+w.Count-1), at, each(w.Deletes, w.Count), each(w.Creates, w.Count), w.Counts.Updated, w.Counts.Available)
+			first += w.Count
+		}
+		if n := len(waves) - most; n > 0 {
+			m.add("")
+			m.add("and %s", plural(n, "more row"))
+		}
+	})
+}
+
 func (m *markdown) outcome(f *plan.Forecast, title string) {
 	o := &f.Outcome
-	switch o.Code {
-	case plan.NothingToDo, plan.NotRolling, plan.Unknown:
+	switch {
+	case o.Code == plan.NothingToDo, o.Code == plan.Unknown, o.Code == plan.NotRolling && (o.Reason != daemonset.StepOnDelete || o.Left == 0):
 		return
 	}
 	m.add("")

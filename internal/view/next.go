@@ -29,6 +29,16 @@ func (s *screen) step(title string, n *daemonset.Step, h *daemonset.Header) {
 		return
 	}
 	also := s.bookkeeping(n)
+	if words := failedStep(n.Error, h); words != "" && n.Kind == daemonset.StepNone {
+		s.line("%s fails%s: %s", title, about, words)
+		for _, a := range also {
+			s.line("  %s", a)
+		}
+		if n.Error.Code == daemonset.VanishedNodeInSurge {
+			s.whole("  kubectl delete pod -n " + Quote(h.DaemonSet.Namespace) + " " + Quote(n.Error.Pod))
+		}
+		return
+	}
 	if n.Kind == daemonset.StepNone {
 		does := "does nothing"
 		if len(also) > 0 {
@@ -57,6 +67,20 @@ func (s *screen) step(title string, n *daemonset.Step, h *daemonset.Header) {
 		s.line("  or later: on a node with a failed pod it waits up to %s, which only its memory could tell (%s)",
 			duration.HumanDuration(time.Duration(w.AtMost)*time.Second), s.names(w.Nodes))
 	}
+}
+
+// failedStep says why a step fails and what mends it; empty where it does not
+// fail, or nothing tells.
+func failedStep(e *daemonset.StepError, h *daemonset.Header) string {
+	switch {
+	case e == nil:
+		return ""
+	case e.Code == daemonset.VanishedNodeInSurge && e.Pod != "" && pasted(e.Pod+h.DaemonSet.Namespace) != "":
+		return "the old pod " + clean(e.Pod) + " is left of node " + clean(e.Node) + ", which is gone, and no surge step gets past it until the pod garbage collector deletes it, or you do:"
+	case e.Code == daemonset.InvalidBudget && e.Field != "":
+		return clean(e.Field) + " cannot be resolved: set it to a number or a percentage"
+	}
+	return ""
 }
 
 // bookkeeping is what a sync does to owners, labels and revisions.

@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
@@ -25,20 +28,32 @@ func Plan(w io.Writer, p *plan.Plan, again string, style Style) error {
 	s.line("%s  %s/%s: %s", s.planCode(p), clean(p.DaemonSet.Namespace), clean(p.DaemonSet.Name), s.planDetail(p))
 	s.warnings(p)
 	s.changes(p)
-	s.placements(&p.Placement)
+	s.placements(p)
 	s.gap()
-	s.step(syncTitle(p.Subject), &p.Next, &p.Header)
+	s.sync(p)
 	s.groups(p.Groups)
-	s.notRolling(p, again)
 	if f := p.IfTemplateChanged; f != nil {
+		s.outcome(&p.Forecast, again)
 		s.gap()
 		s.line("%s %s", s.title("IF THE TEMPLATE CHANGED"), s.ifWords(f, &p.Header))
-		s.forecast(f, added(again, "--restart"))
+		if f.Outcome.Code != plan.NotRolling || p.Outcome.Code != plan.NotRolling { // it was said above
+			s.forecast(f, added(again, "--restart"))
+		}
 	} else {
 		s.forecast(&p.Forecast, again)
 	}
 	s.assumptions(p)
 	return s.writeTo(w)
+}
+
+// sync says what the controller's next sync does.
+func (s *screen) sync(p *plan.Plan) {
+	n := p.Next
+	if n.Kind == daemonset.StepNone && n.Reason == daemonset.StepUpToDate && n.Exact && p.Desired.After == 0 && len(s.bookkeeping(&n)) == 0 {
+		s.line("%s does nothing: no node should run it", s.title(syncTitle(p.Subject)))
+		return
+	}
+	s.step(syncTitle(p.Subject), &n, &p.Header)
 }
 
 // syncTitle tells a sync that is about to come from one that would.
@@ -53,18 +68,68 @@ func syncTitle(about plan.Subject) string {
 }
 
 func (s *screen) planCode(p *plan.Plan) string {
-	code := strings.ToUpper(spaced(string(p.Outcome.Code)))
-	switch {
-	case p.Outcome.Code == plan.Stalls:
-		return s.bad(code)
-	case left(&p.Outcome) == 0 && (p.Outcome.Code == plan.NothingToDo || p.Outcome.Code == plan.Completes):
-		return s.good(code)
-	}
-	return s.warn(code)
+	return s.outcomePaint(p)(strings.ToUpper(spaced(string(p.Outcome.Code))))
 }
 
-// planDetail says in one sentence what is planned and how it ends.
+// outcomePaint is the colour of how it ends: nodes that lose their pod at once
+// are no good end.
+func (s *screen) outcomePaint(p *plan.Plan) func(string) string {
+	switch {
+	case p.Outcome.Code == plan.Stalls, len(p.Placement.Lose) > 0:
+		return s.bad
+	case left(&p.Outcome) == 0 && (p.Outcome.Code == plan.NothingToDo || p.Outcome.Code == plan.Completes):
+		return s.good
+	}
+	return s.warn
+}
+
+// planDetail says in one sentence what is planned and how it ends: first what
+// goes and comes at once.
 func (s *screen) planDetail(p *plan.Plan) string {
+	first := atOnce(&p.Placement)
+	if first == "" {
+		return s.planEnd(p)
+	}
+	o := &p.Outcome
+	switch {
+	case o.Code == plan.NotRolling && max(o.Left, p.Replaces) == 0, o.Code == plan.NothingToDo:
+		return first
+	case o.Code == plan.Unknown:
+		return first + "; " + s.planEnd(p)
+	case o.Code == plan.NotRolling:
+		return first + "; then " + s.planEnd(p)
+	case o.Code == plan.Stalls:
+		return first + "; then it stalls " + s.stallWords(&p.Forecast)
+	case p.Replaces > 0:
+		return first + "; then " + s.forecastWords(&p.Forecast, "are")
+	}
+	creates, deletes := moved(&p.Forecast)
+	if more := movedWords(creates-len(p.Placement.Gain), deletes-len(p.Placement.Lose), "are"); more != "" {
+		first += "; besides, " + more
+	}
+	if p.Subject != plan.SubjectNew {
+		first += "; none is replaced"
+	}
+	return first + howWords(&p.Forecast) + leftWords(o)
+}
+
+// atOnce says how many nodes lose or get a pod whatever strategy and budget
+// say; empty where none does.
+func atOnce(p *plan.Placement) string {
+	lose, gain := pluralVerb(len(p.Lose), "node loses its pod", "nodes lose their pod"), pluralVerb(len(p.Gain), "node gets one", "nodes get one")
+	switch {
+	case len(p.Lose)+len(p.Gain) == 0:
+		return ""
+	case len(p.Gain) == 0:
+		return lose + " at once"
+	case len(p.Lose) == 0:
+		return strings.TrimSuffix(gain, "one") + "a pod at once"
+	}
+	return lose + " at once, " + gain
+}
+
+// planEnd says how it ends, and what is replaced until then.
+func (s *screen) planEnd(p *plan.Plan) string {
 	o := &p.Outcome
 	switch {
 	case o.Code == plan.Unknown:
@@ -73,10 +138,16 @@ func (s *screen) planDetail(p *plan.Plan) string {
 		return notRolling(o, p.Replaces, &p.Header, "stays")
 	case o.Code == plan.NothingToDo && left(o) > 0:
 		return fmt.Sprintf("no rollout is under way; %s without an available pod%s", plural(left(o), "node"), inBrackets(holderCodes(o.Holders)))
+	case o.Code == plan.NothingToDo && p.Subject == plan.SubjectNothing && nowhere(p):
+		return "no rollout is under way, and no node should run it"
 	case o.Code == plan.NothingToDo && p.Subject == plan.SubjectNothing:
 		return "no rollout is under way, and every node has what it should"
-	case o.Code == plan.NothingToDo && p.Change != nil && len(p.Change.Fields)+len(p.Change.Nodes) == 0:
+	case o.Code == plan.NothingToDo && p.Subject == plan.SubjectNew && nowhere(p):
+		return "no node should run it, so no pod is created"
+	case o.Code == plan.NothingToDo && p.Subject != plan.SubjectNew && p.Change != nil && len(p.Change.Fields)+len(p.Change.Nodes) == 0:
 		return "nothing differs from what is in the cluster"
+	case o.Code == plan.NothingToDo && p.Desired.Before != p.Desired.After:
+		return fmt.Sprintf("no pod is created, deleted or replaced for it, but DESIRED goes from %d to %d", p.Desired.Before, p.Desired.After)
 	case o.Code == plan.NothingToDo:
 		return "no pod is created, deleted or replaced for it"
 	case p.Subject == plan.SubjectChange, p.Subject == plan.SubjectNew:
@@ -84,6 +155,9 @@ func (s *screen) planDetail(p *plan.Plan) string {
 	}
 	return s.forecastWords(&p.Forecast, "are left to be")
 }
+
+// nowhere tells whether it is known that no node should run the pod.
+func nowhere(p *plan.Plan) bool { return p.Desired.After == 0 && p.Next.Exact }
 
 // ifWords says what a change of the template would do.
 func (s *screen) ifWords(f *plan.Forecast, h *daemonset.Header) string {
@@ -113,9 +187,18 @@ func (s *screen) forecastWords(f *plan.Forecast, verb string) string {
 	case f.Replaces == 0:
 		words = movedWords(creates, deletes, verb) + ", none is replaced"
 	}
-	if n := atATime(f); f.Replaces > 0 && n > 0 {
+	switch n := min(o.Largest, f.Replaces); {
+	case f.Replaces > 1 && n == f.Replaces:
+		words += fmt.Sprintf(", all %d at once", n)
+	case n > 0:
 		words += fmt.Sprintf(", at most %d at a time", n)
 	}
+	return words + howWords(f) + leftWords(o)
+}
+
+// howWords says in how many steps, and how long that takes.
+func howWords(f *plan.Forecast) string {
+	o := &f.Outcome
 	var how []string
 	if f.Replaces > 0 && o.Steps > 0 {
 		how = append(how, plural(o.Steps, "step"))
@@ -123,13 +206,19 @@ func (s *screen) forecastWords(f *plan.Forecast, verb string) string {
 	if o.Duration != nil {
 		how = append(how, "about "+durationWords(o.Duration))
 	}
-	if len(how) > 0 {
-		words += ": " + strings.Join(how, ", ")
+	if len(how) == 0 {
+		return ""
 	}
-	if n := left(o); n > 0 {
-		words += fmt.Sprintf("; then %s without an available pod%s", plural(n, "node"), inBrackets(holderCodes(o.Holders)))
+	return ": " + strings.Join(how, ", ")
+}
+
+// leftWords says how many nodes are left without an available pod.
+func leftWords(o *plan.Outcome) string {
+	n := left(o)
+	if n == 0 {
+		return ""
 	}
-	return words
+	return fmt.Sprintf("; then %s without an available pod%s", plural(n, "node"), inBrackets(holderCodes(o.Holders)))
 }
 
 func movedWords(creates, deletes int, verb string) string {
@@ -153,21 +242,6 @@ func moved(f *plan.Forecast) (creates, deletes int) {
 		creates, deletes = creates+w.Count*w.Creates, deletes+w.Count*w.Deletes
 	}
 	return creates, deletes
-}
-
-// atATime is the most that are replaced at one time: what the largest wave
-// refills, within the limit where that is known.
-func atATime(f *plan.Forecast) int {
-	most := 0
-	for _, w := range f.Waves {
-		most = max(most, w.Creates)
-	}
-	for _, l := range f.Limits {
-		if l.Current {
-			most = min(most, l.Nodes)
-		}
-	}
-	return min(most, f.Replaces)
 }
 
 // stallWords says after how many pods it ends, and held by whom.
@@ -273,18 +347,6 @@ func notRolling(o *plan.Outcome, replaces int, h *daemonset.Header, stays string
 	}
 }
 
-// notRolling gives the command that plans an OnDelete as a rolling update.
-func (s *screen) notRolling(p *plan.Plan, again string) {
-	asked := p.Change != nil && slices.ContainsFunc(p.Change.Fields, func(f plan.FieldDiff) bool { return f.Path == "spec.updateStrategy.type" })
-	if asked || p.Outcome.Code != plan.NotRolling || p.Outcome.Reason != daemonset.StepOnDelete || p.Outcome.Left == 0 {
-		return
-	}
-	if c := added(again, "--strategy RollingUpdate"); c != "" {
-		s.gap()
-		s.whole(s.title("As a rolling update:") + " " + c)
-	}
-}
-
 // added is a command with further flags; empty where there is none to paste.
 func added(again, flags string) string {
 	if again == "" {
@@ -309,6 +371,11 @@ func (s *screen) warningWords(w plan.Warning) string {
 	switch w.Code {
 	case plan.StartsRollout:
 		return fmt.Sprintf("the change of the strategy alone starts a rollout: %s", pluralVerb(number(w.Facts, "pods"), "pod is old", "pods are old"))
+	case plan.OutsideBudget:
+		return fmt.Sprintf("the next step deletes %s, and the limit is %d: pods that are not available go whatever it says", plural(number(w.Facts, "count"), "pod"), number(w.Facts, "limit"))
+	case plan.NewPodsFailing:
+		n, failing := number(w.Facts, "newPods"), number(w.Facts, "newFailing")
+		return fmt.Sprintf("%d of the %s of the current revision %s; the plan takes further ones to run", failing, plural(n, "pod"), map[bool]string{true: "fails", false: "fail"}[failing == 1])
 	case plan.NeverUpdated:
 		return "revision " + fact(w.Facts, "revision") + " has an empty hash: the controller takes its own new pods for old ones, and never ends"
 	}
@@ -339,7 +406,7 @@ func (s *screen) changes(p *plan.Plan) {
 
 // fieldWords says how a field differs.
 func (s *screen) fieldWords(f plan.FieldDiff) string {
-	before, after := s.fieldValue(f.Old), s.fieldValue(f.New)
+	before, after := s.fieldValue(f.Path, f.Old), s.fieldValue(f.Path, f.New)
 	switch {
 	case f.Old == "":
 		return "added, " + after
@@ -349,8 +416,12 @@ func (s *screen) fieldWords(f plan.FieldDiff) string {
 	return before + " -> " + after
 }
 
-// fieldValue writes a JSON value: a plain string without its quotes.
-func (s *screen) fieldValue(raw string) string {
+// fieldValue writes a JSON value: a plain string without its quotes, and
+// tolerations as --toleration takes them.
+func (s *screen) fieldValue(path, raw string) string {
+	if words := tolerationWords(path, raw); words != "" {
+		return s.brief(words, 300)
+	}
 	var text string
 	if err := json.Unmarshal([]byte(raw), &text); err == nil {
 		raw = text
@@ -359,6 +430,43 @@ func (s *screen) fieldValue(raw string) string {
 		}
 	}
 	return s.brief(clean(raw), 70)
+}
+
+var tolerationPath = regexp.MustCompile(`^spec\.template\.spec\.tolerations(\[[^\]]*\])?$`)
+
+// tolerationWords writes one toleration or several as KEY=VALUE:EFFECT; empty
+// for any other field.
+func tolerationWords(path, raw string) string {
+	if !tolerationPath.MatchString(path) {
+		return ""
+	}
+	var all []corev1.Toleration
+	if json.Unmarshal([]byte(raw), &all) != nil {
+		var one corev1.Toleration
+		if json.Unmarshal([]byte(raw), &one) != nil {
+			return ""
+		}
+		all = append(all, one)
+	}
+	var words []string
+	for _, t := range all {
+		w := cmp.Or(t.Key, "*")
+		switch t.Operator {
+		case corev1.TolerationOpEqual, "":
+			w += "=" + t.Value
+		case corev1.TolerationOpExists:
+		default:
+			w += " " + string(t.Operator) + " " + t.Value
+		}
+		if t.Effect != "" {
+			w += ":" + string(t.Effect)
+		}
+		if t.TolerationSeconds != nil {
+			w += fmt.Sprintf(" for %d s", *t.TolerationSeconds)
+		}
+		words = append(words, clean(w))
+	}
+	return strings.Join(words, ", ")
 }
 
 func methodWords(method string) string {
@@ -385,12 +493,19 @@ var nodeChangeWords = map[plan.NodeChangeKind]string{
 }
 
 func (s *screen) nodeChange(n plan.NodeChange) string {
-	words := plural(len(n.Nodes), "node") + " " + cmp.Or(nodeChangeWords[n.Kind], clean(string(n.Kind)))
+	words := plural(len(n.Nodes), "node") + " "
+	if len(n.Nodes) == 0 {
+		words = "no node "
+	}
+	words += cmp.Or(nodeChangeWords[n.Kind], clean(string(n.Kind)))
 	switch {
 	case n.Kind == plan.NodeAdd:
 		words += " like " + clean(n.Value)
 	case n.Value != "":
 		words += " " + clean(n.Value)
+	}
+	if len(n.Nodes) == 0 {
+		return words + ": what was named is so already"
 	}
 	return words + ": " + s.names(n.Nodes)
 }
@@ -400,6 +515,8 @@ func templateWords(p *plan.Plan) string {
 	c := p.Change
 	r := &c.Revision
 	switch {
+	case p.Subject == plan.SubjectNew && nowhere(p):
+		return "no node should run it: none has what its node selector and affinity ask for, or each has a taint that it does not tolerate"
 	case p.Subject == plan.SubjectNew:
 		return "every node that should run it gets a pod of revision 1"
 	case !c.TemplateChanged && len(c.Fields) == 0 && len(c.Nodes) == 0:
@@ -418,14 +535,50 @@ func templateWords(p *plan.Plan) string {
 
 // placements are the nodes that gain or lose a pod at once, those that lose
 // one first.
-func (s *screen) placements(p *plan.Placement) {
-	if len(p.Gain)+len(p.Lose) == 0 {
+func (s *screen) placements(p *plan.Plan) {
+	moves := len(p.Placement.Gain) + len(p.Placement.Lose)
+	desired := desiredWords(p)
+	if moves == 0 && desired == "" {
 		return
 	}
 	s.gap()
-	s.line("%s  at once, whatever strategy and budget say", s.title("PLACEMENT"))
-	s.placed("loses", s.bad, p.Lose)
-	s.placed("gains", s.good, p.Gain)
+	title := s.title("PLACEMENT")
+	if moves > 0 {
+		title += "  at once, whatever strategy and budget say"
+	}
+	s.line("%s", title)
+	s.placed("loses", s.bad, p.Placement.Lose)
+	s.placed("gains", s.good, p.Placement.Gain)
+	if desired != "" {
+		s.line("  %s", desired)
+	}
+}
+
+// desiredWords says on how many nodes more or fewer the pod should run; empty
+// where it is on as many.
+func desiredWords(p *plan.Plan) string {
+	if p.Desired.Before == p.Desired.After {
+		return ""
+	}
+	words := fmt.Sprintf("DESIRED %d -> %d", p.Desired.Before, p.Desired.After)
+	if stays(p) {
+		words += ": pods whose node may keep them, but should not run one any more, stay until they are replaced or deleted, and none follows"
+	}
+	return words
+}
+
+// stays tells whether there are surely pods whose node should run one no more
+// and keeps it: fewer nodes should than those tell that lose theirs or go.
+func stays(p *plan.Plan) bool {
+	fewer := p.Desired.Before - p.Desired.After - len(p.Placement.Lose) + len(p.Placement.Gain)
+	if p.Change != nil {
+		for _, n := range p.Change.Nodes {
+			if n.Kind == plan.NodeRemove {
+				fewer -= len(n.Nodes)
+			}
+		}
+	}
+	return fewer > 0
 }
 
 func (s *screen) placed(verb string, paint func(string) string, nodes []plan.PlacementNode) {
@@ -554,12 +707,16 @@ func each(n, count int) string {
 // help.
 func (s *screen) outcome(f *plan.Forecast, again string) {
 	o := &f.Outcome
-	switch o.Code {
-	case plan.NothingToDo, plan.NotRolling, plan.Unknown:
+	switch {
+	case o.Code == plan.NothingToDo, o.Code == plan.Unknown, o.Code == plan.NotRolling && (o.Reason != daemonset.StepOnDelete || o.Left == 0):
 		return
 	}
 	s.gap()
 	s.line("%s %s", s.title("OUTCOME"), outcomeWords(f))
+	if c := added(again, "--strategy RollingUpdate"); o.Code == plan.NotRolling && c != "" && !strings.Contains(c, "--strategy OnDelete") {
+		s.line("  as a rolling update:")
+		s.whole("    " + c)
+	}
 	s.holders(o)
 	s.unblockings(o, again)
 }
@@ -567,8 +724,15 @@ func (s *screen) outcome(f *plan.Forecast, again string) {
 func outcomeWords(f *plan.Forecast) string {
 	o := &f.Outcome
 	words := "completes"
-	if o.Code == plan.Stalls {
+	switch {
+	case o.Code == plan.NotRolling:
+		words = "not rolling: " + pluralVerb(o.Left, "pod stays old until somebody deletes it", "pods stay old until somebody deletes them")
+	case o.Code == plan.Stalls && o.Replaced+o.Left == 0:
+		words = "stalls"
+	case o.Code == plan.Stalls && f.Budget.Kind == daemonset.BudgetSurge:
 		words = fmt.Sprintf("stalls: %d replaced, %d stay old", o.Replaced, o.Left)
+	case o.Code == plan.Stalls: // on a dead node a deleted pod never ends, and none follows
+		words = fmt.Sprintf("stalls: %s deleted, %d stay old", plural(o.Replaced, "old pod"), o.Left)
 	}
 	if o.Duration != nil {
 		words += " in " + rangeWords(o.Duration)
@@ -577,7 +741,7 @@ func outcomeWords(f *plan.Forecast) string {
 		words += fmt.Sprintf(", with at most %s without an available pod", plural(o.Worst, "node"))
 	}
 	if f.Drops > 0 && o.Code == plan.Completes {
-		words += fmt.Sprintf("; no pod follows %d of them, whose nodes should not run one", f.Drops)
+		words += "; " + pluralVerb(f.Drops, "old pod goes and none follows, as its node should not run one", "old pods go and none follows, as their nodes should not run one")
 	}
 	if creates, _ := moved(f); o.Duration == nil && o.Code == plan.Completes && creates > 0 {
 		words += "; no pod tells how long it takes to become ready (--start 40s would)"

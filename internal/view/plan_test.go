@@ -137,7 +137,7 @@ func (a *planStory) ask(t *testing.T, question string) string {
 		var p *plan.Plan
 		var err error
 		if words[0] == "new" {
-			p, err = plan.New(s, "New", a.options)
+			p, err = plan.New(s, "New", nodesOf(a.change), a.options)
 		} else {
 			p, err = plan.Make(s, a.change, a.options)
 		}
@@ -159,6 +159,13 @@ func (a *planStory) ask(t *testing.T, question string) string {
 	return visible(b.String())
 }
 
+func nodesOf(c *plan.Change) []plan.NodeEdit {
+	if c == nil {
+		return nil
+	}
+	return c.Nodes
+}
+
 // changes are what TestEveryPlan asks of each state.
 func changes(s *snapshot.Snapshot) []*plan.Change {
 	nasty := "example/agent\x1b[31m|`<b>@all"
@@ -174,7 +181,7 @@ func changes(s *snapshot.Snapshot) []*plan.Change {
 
 // TestEveryPlan draws random states after random changes in every style.
 func TestEveryPlan(t *testing.T) {
-	drawn := 0
+	drawn, lost := 0, 0
 	for seed := range int64(120) {
 		s := dstest.Random(seed)
 		if seed%7 == 0 {
@@ -194,6 +201,12 @@ func TestEveryPlan(t *testing.T) {
 				continue // a change that cannot be made has no screen
 			}
 			drawn++
+			if n := len(p.Placement.Lose); n > 0 {
+				lost++
+				if words := (&screen{}).planDetail(p); !strings.HasPrefix(words, pluralVerb(n, "node loses its pod at once", "nodes lose their pod at once")) {
+					t.Errorf("seed %d, change %d: the verdict hides %d nodes that lose their pod: %s", seed, i, n, words)
+				}
+			}
 			for _, style := range []Style{{}, {Width: 80}, {Width: 40}, {Width: 80, Wide: true}, {Width: 80, Color: true}, {All: true}} {
 				var b bytes.Buffer
 				check(t, Plan(&b, p, again, style))
@@ -216,8 +229,8 @@ func TestEveryPlan(t *testing.T) {
 			}
 		}
 	}
-	if drawn < 500 {
-		t.Errorf("only %d plans were drawn", drawn)
+	if drawn < 500 || lost < 20 {
+		t.Errorf("only %d plans were drawn, %d with nodes that lose their pod", drawn, lost)
 	}
 }
 
@@ -336,6 +349,16 @@ func TestEveryAssumption(t *testing.T) {
 		all := []daemonset.Assumption{a, {Code: plan.AssumeStart, Value: "41s"}, {Code: plan.AssumeRequestRate, Value: "20"}, {Code: plan.AssumeStartFast, Value: "5s"}, {Code: plan.AssumeStartSlow, Value: "6s"}}
 		if text := strings.Join(assumptionLines(all), "\n"); strings.Contains(text, string(code)+" ") {
 			t.Errorf("%s: no words in\n%s", code, text)
+		}
+	}
+}
+
+// TestEveryWarning: each has words of its own.
+func TestEveryWarning(t *testing.T) {
+	s := &screen{}
+	for _, code := range plan.WarningCodes {
+		if words := s.warningWords(plan.Warning{Code: code, Facts: daemonset.Facts{"count": 3, "limit": 1, "newPods": 2, "newFailing": 1}}); len(words) < 20 {
+			t.Errorf("%s: %q", code, words)
 		}
 	}
 }

@@ -42,7 +42,9 @@ func shownAssumptions(p *plan.Plan) []daemonset.Assumption {
 	if len(p.Waves) > 0 || p.Outcome.Code == plan.Stalls || p.IfTemplateChanged != nil && p.IfTemplateChanged.Outcome.Code != plan.NotRolling {
 		return p.Assumptions
 	}
-	return slices.DeleteFunc(slices.Clone(p.Assumptions), func(a daemonset.Assumption) bool { return slices.Contains(plan.Assumptions, a.Code) })
+	return slices.DeleteFunc(slices.Clone(p.Assumptions), func(a daemonset.Assumption) bool {
+		return slices.Contains(plan.Assumptions, a.Code) && a.Code != plan.AssumeTemplateNotChecked
+	})
 }
 
 // assumptionLines says in few sentences what is assumed: how long pods take,
@@ -71,6 +73,10 @@ func assumptionLines(all []daemonset.Assumption) []string {
 		return "pods of vanished nodes are gone after " + assumedTime(a.Value)
 	}))
 	say(given.pace())
+	say(given.take(plan.AssumeTemplateNotChecked, func(daemonset.Assumption) string {
+		return "the API server takes the pod template, of which only a part was checked (--server-dry-run asks it)"
+	}))
+	say(given.take(daemonset.AssumeCurrentRevision, currentRevision))
 	for _, a := range all {
 		if _, left := given[a.Code]; left {
 			lines = append(lines, assumption(a))
@@ -137,6 +143,19 @@ func (g assumptionsByCode) newPods() string {
 			n, _ := strconv.Atoi(a.Value)
 			return fmt.Sprintf("no pod of the new revision becomes available, as none has yet and %s", pluralVerb(n, "pod fails", "pods fail"))
 		}))
+}
+
+// currentRevision says how the current revision was told without revisions.
+func currentRevision(a daemonset.Assumption) string {
+	switch a.Source {
+	case "None":
+		return "no revision could be read, and no pod tells the current one: all pods count as old"
+	case "TemplateGeneration":
+		return "no revision could be read: the newest template generation of the pods tells the current one, " + clean(a.Value)
+	case "Status":
+		return "no revision could be read: the numbers of the status tell the current one, " + clean(a.Value)
+	}
+	return assumption(a)
 }
 
 func nodesStay(a daemonset.Assumption) string {

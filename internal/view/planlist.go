@@ -35,14 +35,7 @@ func Plans(w io.Writer, l *plan.List, again string, style Style) error {
 }
 
 func (s *screen) planCell(p *plan.Plan) string {
-	code := string(p.Outcome.Code)
-	switch {
-	case p.Outcome.Code == plan.Stalls:
-		return s.bad(code)
-	case left(&p.Outcome) == 0 && (p.Outcome.Code == plan.NothingToDo || p.Outcome.Code == plan.Completes):
-		return s.good(code)
-	}
-	return s.warn(code)
+	return s.outcomePaint(p)(string(p.Outcome.Code))
 }
 
 // stepCell is one sync in a few words.
