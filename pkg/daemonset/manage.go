@@ -116,10 +116,7 @@ func (st *State) manageWhereTheyStay(n *Node, share *ManageShare) {
 // without a running pod gets one even while another terminates. Only the hash
 // label tells new from old here, not the template generation.
 func (st *State) surgePods(n *Node, running []*Pod, share *ManageShare) {
-	if len(running) == 0 {
-		share.Create = n.ShouldRun.OK && st.NodesRead
-		return
-	}
+	share.Create = len(running) == 0 && n.ShouldRun.OK && st.NodesRead
 	var oldPod, newPod *Pod
 	for _, p := range running {
 		switch isNew := st.History.Merged || p.Hash == st.History.Hash; {

@@ -317,3 +317,25 @@ func TestInferHistory(t *testing.T) {
 		})
 	}
 }
+
+func TestNewPod(t *testing.T) {
+	nameless := dstest.Revision("agent-new", func(r *appsv1.ControllerRevision) { r.Labels[appsv1.DefaultDaemonSetUniqueLabelKey] = "" })
+	ungenerated := dstest.DaemonSet(func(ds *appsv1.DaemonSet) { ds.Annotations = nil })
+	whys := whys{}
+	for _, tt := range []struct {
+		opts options
+		want UpdatedBy
+		why  string
+	}{
+		{nil, ByHash, "a pod that is created gets the current hash"},
+		{options{nameless}, ByGeneration, "an empty one tells nothing, but the template generation does"},
+		{options{nameless, ungenerated}, NotUpdated, "not without the annotation"},
+		{options{nameless, dstest.Version("v1.23.0")}, NotUpdated, "nor before 1.24"},
+	} {
+		whys.run(t, tt.why, func(t *testing.T) {
+			if got := state(t, dstest.State("N", tt.opts...)).NewPod(); got != tt.want {
+				t.Errorf("%q, want %q", got, tt.want)
+			}
+		})
+	}
+}

@@ -6,8 +6,7 @@ import "slices"
 // the version and by the budget: unavailable nodes, or a surge.
 func (st *State) rollingUpdate(step *Step) {
 	if st.Budget.Invalid != "" {
-		step.Error, step.Reason = &StepError{Code: InvalidBudget, Field: st.Budget.Invalid}, StepFails
-		return
+		step.Error = &StepError{Code: InvalidBudget, Field: st.Budget.Invalid}
 	}
 	var creates, deletes, candidates, sunset class
 	var from, setting []Item
@@ -20,7 +19,7 @@ func (st *State) rollingUpdate(step *Step) {
 		from, setting = append(from, share.Candidates...), append(setting, share.Sunset...)
 		used, available = used+b2i(share.Holds), available+b2i(share.Available)
 		anyOld = anyOld || hasOld(n)
-		if share.Error != nil && step.Error == nil {
+		if step.Error == nil {
 			step.Error = share.Error
 		}
 	}
@@ -62,8 +61,8 @@ type RollingShare struct {
 	Error      *StepError
 }
 
-// RollingShare returns what the node adds to a rolling-update step. The budget
-// must be valid.
+// RollingShare returns what the node adds to a rolling-update step. With an
+// invalid budget no step comes of it.
 func (st *State) RollingShare(n *Node) RollingShare {
 	share := RollingShare{Holds: st.Holds(n)}
 	switch {
