@@ -382,7 +382,8 @@ func readLive(ctx context.Context, r reader, manifests []source.Manifest) ([]*sn
 		byNamespace[m.Namespace] = append(byNamespace[m.Namespace], m.Name)
 	}
 	found := map[source.Ref]*snapshot.Snapshot{}
-	for namespace, names := range byNamespace {
+	for _, namespace := range slices.Sorted(maps.Keys(byNamespace)) {
+		names := byNamespace[namespace]
 		if len(names) == 1 || namespace == "" {
 			continue
 		}

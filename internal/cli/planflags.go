@@ -493,7 +493,7 @@ func parseConditions(texts []string) ([]condition, error) {
 func (c condition) holds(p *plan.Plan) (number int, holds, known bool) {
 	switch c.name {
 	case "stalls":
-		return p.Outcome.Left, p.Outcome.Code == plan.Stalls, p.Outcome.Code != plan.Unknown
+		return p.Outcome.Left, p.Outcome.Code == plan.Stalls, p.Outcome.Code == plan.Stalls || p.Outcome.Code != plan.Unknown && p.Next.Exact
 	case "lostNodes":
 		number = len(p.Placement.Lose)
 	case "replaces":

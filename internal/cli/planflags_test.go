@@ -225,7 +225,8 @@ func TestConditionHolds(t *testing.T) {
 		want answer
 	}{
 		{"a rollout that stalls", condition{"stalls", 0}, plan.Plan{Forecast: forecast(plan.Stalls, 9, 7)}, answer{7, true, true}},
-		{"one that completes", condition{"stalls", 0}, plan.Plan{Forecast: forecast(plan.Completes, 9, 0)}, answer{0, false, true}},
+		{"one that completes", condition{"stalls", 0}, plan.Plan{Forecast: forecast(plan.Completes, 9, 0), Next: deletes(0)}, answer{0, false, true}},
+		{"one that would, of nodes that were not read", condition{"stalls", 0}, plan.Plan{Forecast: forecast(plan.Completes, 9, 0)}, answer{0, false, false}},
 		{"how it ends is not known", condition{"stalls", 0}, plan.Plan{Forecast: forecast(plan.Unknown, 9, 0)}, answer{0, false, false}},
 		{"more nodes than allowed", condition{"lostNodes", 1}, plan.Plan{Placement: lose("a", "b"), Next: deletes(0)}, answer{2, true, true}},
 		{"just as many", condition{"lostNodes", 2}, plan.Plan{Placement: lose("a", "b"), Next: deletes(0)}, answer{2, false, true}},

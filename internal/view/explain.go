@@ -474,6 +474,9 @@ func assumption(a daemonset.Assumption) string {
 	case daemonset.AssumeNewestRules:
 		return "the rules of " + clean(a.Value) + ", the newest known, still hold"
 	case daemonset.AssumeCurrentRevision:
+		if a.Value == "" {
+			return "no revision could be read, and no pod tells which is the current one"
+		}
 		return "the current revision's hash is " + clean(a.Value) + ", inferred (" + clean(a.Source) + ")"
 	case daemonset.AssumeMayStay:
 		return "the nodes that pods are on still exist and keep them"
