@@ -90,7 +90,7 @@ func (f *Follower) present(s *snapshot.Snapshot, st *daemonset.State, next *daem
 	run := simulate(st, a.fates, m.typical(a.refusal != nil))
 	o = outcome(st, run, &a)
 	if o.Code == Completes {
-		o.Duration = o.spread(st, &a, &m)
+		o.Duration, _ = o.spread(st, &a, &m)
 	}
 	return o, run.end.at == 0
 }

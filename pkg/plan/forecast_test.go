@@ -386,6 +386,9 @@ func TestForecastLaws(t *testing.T) {
 		}
 		steps := 0
 		for i, w := range f.Waves {
+			if o.Duration != nil && o.Code == Completes && i > 0 && *w.At > o.Duration.Expected {
+				t.Fatalf("seed %d: wave %d begins at %g, and all is over at %g", seed, i, *w.At, o.Duration.Expected)
+			}
 			steps += w.Count
 			if i > 0 && (*w.At < *f.Waves[i-1].At || w.Creates == f.Waves[i-1].Creates && w.Deletes == f.Waves[i-1].Deletes) {
 				t.Fatalf("seed %d: waves %+v", seed, f.Waves)

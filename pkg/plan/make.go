@@ -162,9 +162,9 @@ func forecast(s *snapshot.Snapshot, st *daemonset.State, o Options, heritage *as
 	if run.end.endless {
 		return f, a.list(&m, o, st), stepWarnings(&step, st, &a)
 	}
-	if d := f.Outcome.spread(st, &a, &m); f.Outcome.Code == Completes {
+	if d, expected := f.Outcome.spread(st, &a, &m); f.Outcome.Code == Completes {
 		f.Outcome.Duration = d
-		f.stretch(run.end.at)
+		f.date(run, expected)
 		for _, w := range step.Waits {
 			if d != nil { // told by the controller's memory alone
 				d.Pessimistic += float64(w.AtMost)
@@ -180,14 +180,23 @@ func forecast(s *snapshot.Snapshot, st *daemonset.State, o Options, heritage *as
 	return f, a.list(&m, o, st), stepWarnings(&step, st, &a)
 }
 
-// stretch has the waves, which a simulation put into so many seconds, end when
-// the rollout is expected to.
-func (f *Forecast) stretch(took float64) {
-	if f.Outcome.Duration == nil || took == 0 {
+// date has each wave begin when as many pods have had their turn in the
+// expected course, in which one wave runs into the next.
+func (f *Forecast) date(waves, expected *simulation) {
+	if expected == nil {
 		return
 	}
+	last := 0.
 	for i := range f.Waves {
-		*f.Waves[i].At *= f.Outcome.Duration.Expected / took
+		from, to := waves.before[i], len(waves.turns)
+		if i+1 < len(waves.before) {
+			to = waves.before[i+1]
+		}
+		if from < min(to, len(expected.turns)) {
+			*f.Waves[i].At = expected.turns[from]
+		}
+		*f.Waves[i].At = max(*f.Waves[i].At, last)
+		last = *f.Waves[i].At
 	}
 }
 
@@ -207,23 +216,24 @@ func replaceable(st *daemonset.State) (all, drops int) {
 }
 
 // spread runs a rollout at its best, as expected and at its worst. It returns
-// when each of them ends, nil where no pod tells how long one takes, and has
-// the Outcome hold the worst of all of them.
-func (o *Outcome) spread(st *daemonset.State, a *assumed, m *measured) *Duration {
+// when each of them ends, nil where no pod tells how long one takes, and the
+// expected one, and has the Outcome hold the worst of all of them.
+func (o *Outcome) spread(st *daemonset.State, a *assumed, m *measured) (d *Duration, expected *simulation) {
 	if len(m.starts) == 0 {
-		return nil
+		return nil, nil
 	}
 	refused := a.refusal != nil
+	var runs []*simulation
 	var ends []float64
 	for _, p := range []*pace{m.optimistic(refused), m.expected(refused), m.pessimistic(refused)} {
 		r := simulate(st, a.fates, p)
 		if r.end.endless {
-			return nil
+			return nil, nil
 		}
-		ends = append(ends, r.end.at)
+		runs, ends = append(runs, r), append(ends, r.end.at)
 		o.Worst, o.Largest = max(o.Worst, r.end.worst), max(o.Largest, r.end.largest)
 	}
-	return &Duration{Optimistic: slices.Min(ends), Expected: ends[1], Pessimistic: slices.Max(ends)}
+	return &Duration{Optimistic: slices.Min(ends), Expected: ends[1], Pessimistic: slices.Max(ends)}, runs[1]
 }
 
 // outcome tells how a simulation ended.
@@ -356,7 +366,7 @@ func limits(st *daemonset.State, a *assumed, m *measured) []Limit {
 		r := simulate(withLimit(st, n), a.fates, m.typical(a.refusal != nil))
 		l := Limit{Limit: text, Nodes: n, Steps: r.end.steps, Current: n == st.Limit(), Code: outcome(st, r, a).Code}
 		if l.Code == Completes {
-			l.Duration = new(Outcome).spread(withLimit(st, n), a, m)
+			l.Duration, _ = new(Outcome).spread(withLimit(st, n), a, m)
 		}
 		out = append(out, l)
 	}

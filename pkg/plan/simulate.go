@@ -50,9 +50,11 @@ type simulation struct {
 	made     int // pods created so far
 	written  daemonset.Counts
 
-	last  writes // of the last sync
-	waves []Wave
-	open  bool // the last wave still collects
+	last   writes // of the last sync
+	waves  []Wave
+	before []int     // for each wave, how many pods had had their turn when it began
+	turns  []float64 // when each of them had
+	open   bool      // the last wave still collects
 	end   end
 }
 
@@ -351,8 +353,10 @@ func (r *simulation) rollingStep(w *writes) {
 // turn marks the nodes whose pods a rolling-update step begins to replace.
 func (r *simulation) turn(w *writes) {
 	mark := func(i int32) {
-		r.turning += b2i(!r.slots[i].turning)
-		r.slots[i].turning = true
+		if !r.slots[i].turning {
+			r.turning, r.slots[i].turning = r.turning+1, true
+			r.turns = append(r.turns, r.now)
+		}
 	}
 	for _, i := range w.creates {
 		mark(i)
@@ -372,7 +376,7 @@ func (r *simulation) wave(begins bool, w *writes) {
 	if begins || !r.open {
 		r.close()
 		at := r.now
-		r.waves, r.open = append(r.waves, Wave{At: &at, Count: 1}), true
+		r.waves, r.before, r.open = append(r.waves, Wave{At: &at, Count: 1}), append(r.before, len(r.turns)), true
 	}
 	last := &r.waves[len(r.waves)-1]
 	last.Creates += len(w.creates)
@@ -394,7 +398,7 @@ func (r *simulation) close() {
 	if before := &r.waves[len(r.waves)-2]; before.Creates == last.Creates && before.Deletes == last.Deletes {
 		before.Count++
 		before.Counts = last.Counts
-		r.waves = r.waves[:len(r.waves)-1]
+		r.waves, r.before = r.waves[:len(r.waves)-1], r.before[:len(r.before)-1]
 	}
 }
 
