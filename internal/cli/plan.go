@@ -432,10 +432,6 @@ func (o *planOptions) planLive(ctx context.Context, r reader, m source.Manifest,
 	return plan.Make(s, &c, o.known)
 }
 
-// methodServerDryRun is how a manifest was laid over a live object by the API
-// server itself.
-const methodServerDryRun = "ServerDryRun"
-
 // laidOver returns what a manifest makes of a live object, which is nil where
 // there is none, and how that was found out.
 func (o *planOptions) laidOver(ctx context.Context, r reader, m source.Manifest, live *appsv1.DaemonSet, version string) (*appsv1.DaemonSet, string, error) {
@@ -447,7 +443,7 @@ func (o *planOptions) laidOver(ctx context.Context, r reader, m source.Manifest,
 			return nil, "", errors.New("--server-dry-run: there is no API server to ask")
 		}
 		ds, err := server.DryRun(ctx, m)
-		return ds, methodServerDryRun, err
+		return ds, plan.MethodServerDryRun, err
 	}
 	ds, method, err := source.Overlay(live, m, version)
 	return ds, string(method), err

@@ -180,7 +180,7 @@ func TestOutcome(t *testing.T) {
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			s := dstest.State(tt.grid, tt.options...)
-			f, _, _ := forecast(s, stateOf(t, s), Options{}, nil)
+			f := forecast(s, stateOf(t, s), Options{}, nil)
 			if diff := cmp.Diff(tt.want, short(&f.Outcome)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tt.grid, diff)
 			}
@@ -296,7 +296,7 @@ func TestDuration(t *testing.T) {
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			s := dstest.State(tt.grid, tt.options...)
-			f, _, _ := forecast(s, stateOf(t, s), ask, nil)
+			f := forecast(s, stateOf(t, s), ask, nil)
 			d := f.Outcome.Duration
 			if d == nil {
 				t.Fatalf("no duration: %s", short(&f.Outcome))
@@ -314,7 +314,7 @@ func TestDuration(t *testing.T) {
 func TestLimits(t *testing.T) {
 	ten, five := 10*time.Second, 5*time.Second
 	s := dstest.State("O*20", dstest.MaxUnavailable("5%"))
-	f, _, _ := forecast(s, stateOf(t, s), Options{Starts: []time.Duration{ten}, Termination: &five}, nil)
+	f := forecast(s, stateOf(t, s), Options{Starts: []time.Duration{ten}, Termination: &five}, nil)
 	var got []string
 	for _, l := range f.Limits {
 		got = append(got, fmt.Sprintf("%s=%d %d steps %.0f s current %t %s", l.Limit, l.Nodes, l.Steps, l.Duration.Expected, l.Current, l.Code))
@@ -334,7 +334,7 @@ func TestLimits(t *testing.T) {
 func TestWaves(t *testing.T) {
 	ten, five := 10*time.Second, 5*time.Second
 	s := dstest.State("O*9", dstest.MaxUnavailable("2"))
-	f, _, _ := forecast(s, stateOf(t, s), Options{Starts: []time.Duration{ten}, Termination: &five}, nil)
+	f := forecast(s, stateOf(t, s), Options{Starts: []time.Duration{ten}, Termination: &five}, nil)
 	var got []string
 	for _, w := range f.Waves {
 		got = append(got, fmt.Sprintf("%.0f s: %d times %d deletes, %d creates, then %d updated, %d available", *w.At, w.Count, w.Deletes, w.Creates, w.Counts.Updated, w.Counts.Available))
@@ -367,9 +367,9 @@ func TestForecastLaws(t *testing.T) {
 	for seed := range int64(300) {
 		s := dstest.RandomFor(seed, "v1.37.1")
 		st := stateOf(t, s)
-		f, assumptions, _ := forecast(s, st, Options{Starts: []time.Duration{ten}}, nil)
+		f := forecast(s, st, Options{Starts: []time.Duration{ten}}, nil)
 		o := &f.Outcome
-		for _, a := range assumptions {
+		for _, a := range f.assumptions {
 			if a.Source == "" {
 				t.Fatalf("seed %d: assumption %s has no source", seed, a.Code)
 			}
@@ -403,8 +403,8 @@ func TestForecastLaws(t *testing.T) {
 		for i, j := 0, len(s.Nodes)-1; i < j; i, j = i+1, j-1 {
 			s.Nodes[i], s.Nodes[j] = s.Nodes[j], s.Nodes[i]
 		}
-		again, _, _ := forecast(s, stateOf(t, s), Options{Starts: []time.Duration{ten}}, nil)
-		if diff := cmp.Diff(f, again); diff != "" {
+		again := forecast(s, stateOf(t, s), Options{Starts: []time.Duration{ten}}, nil)
+		if diff := cmp.Diff(f.Forecast, again.Forecast); diff != "" {
 			t.Fatalf("seed %d: the order of what was read matters:\n%s", seed, diff)
 		}
 	}

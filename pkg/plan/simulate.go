@@ -55,7 +55,7 @@ type simulation struct {
 	before []int     // for each wave, how many pods had had their turn when it began
 	turns  []float64 // when each of them had
 	open   bool      // the last wave still collects
-	end   end
+	end    end
 }
 
 // end sums up a simulation.

@@ -1,0 +1,226 @@
+package plan
+
+import (
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// foreseen is a Forecast with what was assumed for it, and what does not look
+// well.
+type foreseen struct {
+	Forecast
+	assumptions []daemonset.Assumption
+	warnings    []Warning
+}
+
+// forecast steps a rollout to its end. What was assumed before a change may be
+// inherited.
+func forecast(s *snapshot.Snapshot, st *daemonset.State, o Options, heritage *assumed) foreseen {
+	f := foreseen{Forecast: Forecast{
+		Budget: Budget{st.Budget.Kind, st.Limit(), st.Budget.Spec}, Waves: []Wave{}, Limits: []Limit{},
+		Outcome: Outcome{Code: Unknown, Holders: []Holder{}, Unblock: []Unblock{}},
+	}}
+	step := st.Sync()
+	switch {
+	case !st.PodsRead:
+		f.Outcome.Reason = daemonset.StepPodsNotRead
+		return f
+	case step.Reason == daemonset.StepSelectsAll, step.Reason == daemonset.StepBeingDeleted:
+		f.Outcome.Code, f.Outcome.Reason = NotRolling, step.Reason
+		return f
+	}
+	m, a := measure(s, st, o), assume(s, st)
+	a.inherit(heritage, st)
+	run := simulate(st, a.fates, m.typical(a.refusal != nil))
+	f.Replaces, f.Drops = replaceable(st)
+	f.Waves = append(f.Waves, run.waves...)
+	f.Outcome = outcome(st, run, &a)
+	if len(m.starts) == 0 {
+		for i := range f.Waves {
+			f.Waves[i].At = nil
+		}
+	}
+	f.assumptions, f.warnings = a.list(&m, o, st), stepWarnings(&step, st, &a)
+	if !run.end.endless {
+		f.judge(s, st, &step, &a, &m, run)
+	}
+	return f
+}
+
+// judge adds to a Forecast how long it takes, what would let it complete, and
+// what other limits would mean.
+func (f *Forecast) judge(s *snapshot.Snapshot, st *daemonset.State, step *daemonset.Step, a *assumed, m *measured, run *simulation) {
+	d, expected := f.Outcome.spread(st, a, m)
+	if d != nil { // the wait is told by the controller's memory alone
+		for _, w := range step.Waits {
+			d.Pessimistic += float64(w.AtMost)
+		}
+	}
+	switch f.Outcome.Code {
+	case Completes:
+		f.Outcome.Duration = d
+		f.date(run, expected)
+	case Stalls:
+		f.Outcome.Unblock = unblock(s, st, a, m, run)
+	}
+	if f.Replaces > 0 && st.Budget.Kind != daemonset.BudgetNone && st.Budget.Invalid == "" {
+		f.Limits = limits(st, a, m)
+	}
+}
+
+// date has each wave begin when as many pods have had their turn in the
+// expected course, in which one wave runs into the next.
+func (f *Forecast) date(waves, expected *simulation) {
+	if expected == nil {
+		return
+	}
+	last := 0.
+	for i := range f.Waves {
+		from, to := waves.before[i], len(waves.turns)
+		if i+1 < len(waves.before) {
+			to = waves.before[i+1]
+		}
+		if from < min(to, len(expected.turns)) {
+			*f.Waves[i].At = expected.turns[from]
+		}
+		*f.Waves[i].At = max(*f.Waves[i].At, last)
+		last = *f.Waves[i].At
+	}
+}
+
+// replaceable counts the old pods on nodes where a pod may stay, and those of
+// them whose node should not run one.
+func replaceable(st *daemonset.State) (all, drops int) {
+	for i := range st.Nodes {
+		n := &st.Nodes[i]
+		for j := range n.Pods {
+			if p := &n.Pods[j]; !p.Updated && !p.Terminating && n.MayStay.OK {
+				all++
+				drops += b2i(!n.ShouldRun.OK)
+			}
+		}
+	}
+	return all, drops
+}
+
+// spread runs a rollout at its best, as expected and at its worst. It returns
+// when each of them ends, nil where no pod tells how long one takes, and the
+// expected one, and has the Outcome hold the worst of all of them.
+func (o *Outcome) spread(st *daemonset.State, a *assumed, m *measured) (d *Duration, expected *simulation) {
+	if len(m.starts) == 0 {
+		return nil, nil
+	}
+	refused := a.refusal != nil
+	var runs []*simulation
+	var ends []float64
+	for _, p := range []*pace{m.optimistic(refused), m.expected(refused), m.pessimistic(refused)} {
+		r := simulate(st, a.fates, p)
+		if r.end.endless {
+			return nil, nil
+		}
+		runs, ends = append(runs, r), append(ends, r.end.at)
+		o.Worst, o.Largest = max(o.Worst, r.end.worst), max(o.Largest, r.end.largest)
+	}
+	return &Duration{Optimistic: slices.Min(ends), Expected: ends[1], Pessimistic: slices.Max(ends)}, runs[1]
+}
+
+// outcome tells how a simulation ended.
+func outcome(st *daemonset.State, r *simulation, a *assumed) Outcome {
+	o := Outcome{
+		Steps: r.end.steps, Replaced: r.end.replaced, Left: r.old, Largest: r.end.largest, Worst: r.end.worst,
+		Holders: []Holder{}, Unblock: []Unblock{},
+	}
+	lacking := r.counts.Desired - r.counts.Current
+	switch {
+	case r.end.endless:
+		o.Code, o.Reason = Unknown, Endless
+	case r.old > 0 && st.DaemonSet.Spec.UpdateStrategy.Type != appsv1.RollingUpdateDaemonSetStrategyType:
+		o.Code, o.Reason = NotRolling, daemonset.StepOnDelete
+	case r.old > 0 || lacking > 0:
+		o.Code, o.Reason = Stalls, stallReason(st, r)
+		o.Holders, o.FurtherHolders = holders(r, a)
+	default:
+		o.Code = Completes
+		if len(r.waves) == 0 && r.end.at == 0 {
+			o.Code = NothingToDo
+		}
+		o.Holders, o.FurtherHolders = holders(r, a)
+	}
+	return o
+}
+
+// Reasons of this package.
+const (
+	Endless  daemonset.Reason = "Endless"  // the controller creates and deletes without end
+	Unfilled daemonset.Reason = "Unfilled" // nodes stay without a pod
+)
+
+func stallReason(st *daemonset.State, r *simulation) daemonset.Reason {
+	switch {
+	case st.Budget.Invalid != "":
+		return daemonset.InvalidBudget
+	case r.end.failed != nil:
+		return r.end.failed.Code
+	case r.refused(), r.times.refused && st.Budget.MaxSurge > 0:
+		return cause.CreateRefused
+	case r.used >= st.Limit():
+		return daemonset.StepBudgetSpent
+	case r.old == 0:
+		return Unfilled
+	}
+	return daemonset.StepWaiting
+}
+
+// holders returns the nodes that stay as they are: those that use up the
+// budget, and those that should have an available pod and have none. Only those
+// are named that are known to: of the others, which it is depends on the
+// controller's random choice.
+func holders(r *simulation, a *assumed) (named []Holder, further int) {
+	named = []Holder{}
+	for i := range r.slots {
+		s := &r.slots[i]
+		if !s.rolling.Holds && !s.down {
+			continue
+		}
+		why := a.why(i, &r.st.Nodes[i])
+		if why == nil {
+			further++
+			continue
+		}
+		h := Holder{Node: s.node.Name, Cause: why}
+		for j := range s.node.Pods {
+			if p := &s.node.Pods[j]; p.Object != simulated {
+				h.Pod = p.Name
+			}
+		}
+		named = append(named, h)
+	}
+	return named, further
+}
+
+// why is the cause for which a node stays as it is, nil where nothing is wrong
+// with it yet.
+func (a *assumed) why(i int, n *daemonset.Node) *cause.Cause {
+	f := &a.fates[i]
+	if f.down {
+		return f.never
+	}
+	for j := range n.Pods {
+		p := &n.Pods[j]
+		if c := f.pods[p.Name]; c != nil && p.Updated {
+			return c
+		}
+	}
+	switch {
+	case a.heritage != nil && a.heritage.broken[n.Name] != nil:
+		return a.heritage.broken[n.Name]
+	case len(n.Pods) == 0 && a.refusal != nil:
+		return a.refusal
+	}
+	return f.hung
+}
