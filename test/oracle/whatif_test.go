@@ -9,6 +9,8 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
@@ -77,19 +79,27 @@ func TestWhatIf(t *testing.T) {
 	})
 }
 
+// unacceptable tells of what random templates hold and an API server refuses: a
+// required node affinity without terms.
+func unacceptable(spec *corev1.PodSpec) bool {
+	if spec.Affinity == nil || spec.Affinity.NodeAffinity == nil {
+		return false
+	}
+	required := spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+	return required != nil && len(required.NodeSelectorTerms) == 0
+}
+
 // tryWhatIf compares one change. It is not possible where it was refused, by
 // the plan and by hand.
 func tryWhatIf(p *Program, version string, seed int64, kind int) (name string, possible bool, lines []string, err error) {
 	s := newCluster(dstest.RandomFor(seed, version), script{seed: seed}).snapshot()
-	template := &s.DaemonSet.Spec.Template.Spec
-	if a := template.Affinity; a != nil && a.NodeAffinity != nil && a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil &&
-		len(a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms) == 0 {
-		template.Affinity = nil // no API server has it, and none would accept a change of it
+	if unacceptable(&s.DaemonSet.Spec.Template.Spec) {
+		s.DaemonSet.Spec.Template.Spec.Affinity = nil // no API server has it
 	}
 	w := whatIfs[kind](rand.New(rand.NewPCG(uint64(seed), 0x776861746966)), s)
 
 	world := newCluster(s, script{seed: seed})
-	possible = w.make(world)
+	possible = w.make(world) && !unacceptable(&world.now.DaemonSet.Spec.Template.Spec)
 	changed, sum, err := w.change.Apply(s)
 	if refused := err != nil; refused == possible {
 		return w.kind, possible, []string{fmt.Sprintf("possible: by hand %t, the plan says %v", possible, err)}, nil
