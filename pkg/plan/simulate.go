@@ -47,7 +47,6 @@ type simulation struct {
 	look     float64 // when it looks anyway; infinite for never
 	requests requests
 	events   int // recorded so far
-	made     int // pods created so far
 	written  daemonset.Counts
 
 	last   writes // of the last sync
@@ -76,6 +75,8 @@ type slot struct {
 	rolling daemonset.RollingShare
 	member  daemonset.Membership
 	old     int
+	made    int  // pods that were created here
+	owned   bool // the pods are a copy
 	down    bool
 	turning bool // the rolling update has begun to replace its pod
 }
@@ -443,15 +444,14 @@ func (r *simulation) write(w *writes) {
 var simulated = &corev1.Pod{Spec: corev1.PodSpec{NodeName: "bound"}, Status: corev1.PodStatus{Phase: corev1.PodRunning}}
 
 func (r *simulation) create(i int32, at float64) {
-	r.made++
+	s := &r.slots[i]
+	s.made++
 	p := daemonset.Pod{
-		Name: "(new " + strconv.Itoa(r.made) + ")", Object: simulated, Claim: daemonset.Owned,
+		Name: newName(s.made), Object: simulated, Claim: daemonset.Owned,
 		Hash: r.st.History.Hash, UpdatedBy: r.updated, Updated: r.updated != daemonset.NotUpdated,
 		Available: daemonset.Verdict{Reason: daemonset.NotReady},
 	}
-	old := r.slots[i].node.Pods
-	pods := make([]daemonset.Pod, 0, len(old)+1)
-	r.settle(i, append(append(pods, old...), p))
+	r.settle(i, append(s.pods(), p))
 	if r.fates[i].never == nil {
 		r.timers.add(event{at + r.times.start(), i, podReady, p.Name})
 	}
@@ -501,22 +501,37 @@ func (r *simulation) happen(e event) {
 	})
 }
 
-// change edits a copy of one pod of a node, or drops it.
+// change edits one pod of a node, or drops it.
 func (r *simulation) change(i int32, name string, edit func(*daemonset.Pod) (stays bool)) {
-	old := r.slots[i].node.Pods
-	pods := make([]daemonset.Pod, 0, len(old))
-	found := false
-	for j := range old {
-		p := old[j]
-		if p.Name == name {
-			found = true
-			if !edit(&p) {
-				continue
-			}
+	pods := r.slots[i].pods()
+	for j := range pods {
+		if pods[j].Name != name {
+			continue
 		}
-		pods = append(pods, p)
-	}
-	if found {
+		if !edit(&pods[j]) {
+			pods = slices.Delete(pods, j, j+1)
+		}
 		r.settle(i, pods)
+		return
 	}
+}
+
+// pods returns the pods of the node, which are the simulation's own to edit.
+func (s *slot) pods() []daemonset.Pod {
+	if !s.owned {
+		s.owned = true
+		s.node.Pods = append(make([]daemonset.Pod, 0, max(1, len(s.node.Pods))), s.node.Pods...)
+	}
+	return s.node.Pods
+}
+
+// newNames are the names of the first pods that a simulation creates on a node.
+var newNames = [...]string{"(new 1)", "(new 2)", "(new 3)"}
+
+// newName names the pod that is the n-th to be created on its node.
+func newName(n int) string {
+	if n <= len(newNames) {
+		return newNames[n-1]
+	}
+	return "(new " + strconv.Itoa(n) + ")"
 }

@@ -1,7 +1,5 @@
 package plan
 
-import "container/heap"
-
 // event is what happens to a pod by itself.
 type event struct {
 	at   float64 // seconds from the Snapshot
@@ -18,24 +16,42 @@ const (
 	podAvailable
 )
 
-// timers are events, earliest first; those of one time in the order of nodes.
+// timers are events as a binary heap, the earliest first; of one time that of
+// the first node.
 type timers []event
 
-func (t timers) Len() int { return len(t) }
-func (t timers) Less(i, j int) bool {
+func (t timers) before(i, j int) bool {
 	return t[i].at < t[j].at || t[i].at == t[j].at && t[i].node < t[j].node
 }
-func (t timers) Swap(i, j int) { t[i], t[j] = t[j], t[i] }
-func (t *timers) Push(x any)   { *t = append(*t, x.(event)) }
-func (t *timers) Pop() any {
-	last := len(*t) - 1
-	e := (*t)[last]
-	*t = (*t)[:last]
-	return e
+
+func (t *timers) add(e event) {
+	*t = append(*t, e)
+	h := *t
+	for i := len(h) - 1; i > 0 && h.before(i, (i-1)/2); i = (i - 1) / 2 {
+		h[i], h[(i-1)/2] = h[(i-1)/2], h[i]
+	}
 }
 
-func (t *timers) add(e event) { heap.Push(t, e) }
-func (t *timers) pop() event  { return heap.Pop(t).(event) }
+func (t *timers) pop() event {
+	h := *t
+	first, last := h[0], len(h)-1
+	h[0], h = h[last], h[:last]
+	for i := 0; ; {
+		least := i
+		for child := 2*i + 1; child <= 2*i+2 && child < last; child++ {
+			if h.before(child, least) {
+				least = child
+			}
+		}
+		if least == i {
+			break
+		}
+		h[i], h[least] = h[least], h[i]
+		i = least
+	}
+	*t = h
+	return first
+}
 
 // requests are what the controller's client lets through: a rate with a burst.
 type requests struct {
