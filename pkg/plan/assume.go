@@ -523,7 +523,7 @@ func (a *assumed) list(m *measured, o Options, st *daemonset.State) []daemonset.
 	add(AssumeRequestRate, strconv.FormatFloat(m.rate, 'f', -1, 64), from(o.RequestRate > 0))
 	add(AssumeRequestBurst, strconv.Itoa(m.burst), from(o.RequestBurst > 0))
 	add(AssumeSlowStart, "1", sourceController)
-	add(AssumeStepBurst, strconv.Itoa(burst), sourceController)
+	add(AssumeStepBurst, strconv.Itoa(daemonset.BurstReplicas), sourceController)
 	if a.fails == nil {
 		add(AssumeNewPods, "", sourceState)
 	}

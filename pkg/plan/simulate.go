@@ -10,9 +10,6 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
 
-// burst is the most creates, and the most deletes, of one sync.
-const burst = daemonset.BurstReplicas
-
 // mostEvents bounds how many events the controller records of one DaemonSet
 // in a short time: each is a request too.
 const mostEvents = 25
@@ -243,20 +240,20 @@ type doomed struct {
 }
 
 func (w *writes) create(i int32) bool {
-	if len(w.creates) < burst {
+	if len(w.creates) < daemonset.BurstReplicas {
 		w.creates = append(w.creates, i)
 	}
-	return len(w.creates) < burst
+	return len(w.creates) < daemonset.BurstReplicas
 }
 
 func (w *writes) delete(i int32, items ...daemonset.Item) bool {
 	for _, it := range items {
-		if len(w.deletes) == burst {
+		if len(w.deletes) == daemonset.BurstReplicas {
 			return false
 		}
 		w.deletes = append(w.deletes, doomed{i, it.Pod})
 	}
-	return len(w.deletes) < burst
+	return len(w.deletes) < daemonset.BurstReplicas
 }
 
 // sync does what the controller's next sync does, and tells whether it acted.
