@@ -143,13 +143,13 @@ func outcome(st *daemonset.State, r *simulation, a *assumed) Outcome {
 		o.Code, o.Reason = NotRolling, daemonset.StepOnDelete
 	case r.old > 0 || lacking > 0:
 		o.Code, o.Reason = Stalls, stallReason(st, r)
-		o.Holders, o.FurtherHolders = holders(r, a)
+		o.Holders, o.FurtherHolders = holders(r, a, true)
 	default:
 		o.Code = Completes
 		if len(r.waves) == 0 && r.end.at == 0 {
 			o.Code = NothingToDo
 		}
-		o.Holders, o.FurtherHolders = holders(r, a)
+		o.Holders, o.FurtherHolders = holders(r, a, false)
 	}
 	return o
 }
@@ -176,15 +176,16 @@ func stallReason(st *daemonset.State, r *simulation) daemonset.Reason {
 	return daemonset.StepWaiting
 }
 
-// holders returns the nodes that stay as they are: those that use up the
-// budget, and those that should have an available pod and have none. Only those
+// holders returns the nodes that stay as they are: those that should have an
+// available pod and have none, and, where the budget matters, those that use it
+// up. Only those
 // are named that are known to: of the others, which it is depends on the
 // controller's random choice.
-func holders(r *simulation, a *assumed) (named []Holder, further int) {
+func holders(r *simulation, a *assumed, budget bool) (named []Holder, further int) {
 	named = []Holder{}
 	for i := range r.slots {
 		s := &r.slots[i]
-		if !s.rolling.Holds && !s.down {
+		if !s.down && !(budget && s.rolling.Holds) {
 			continue
 		}
 		why := a.why(i, &r.st.Nodes[i])

@@ -173,6 +173,7 @@ func TestOutcome(t *testing.T) {
 		{"Ot O", []dstest.Option{endless("p0")}, "Stalls (BudgetSpent): 0 steps, 0 replaced, 1 left, 1 worst; n0 Terminating; MaxUnavailable=2; RemoveNode=n0", "on a healthy node something else holds the pod"},
 		{"O O", []dstest.Option{dstest.MaxSurge("1"), max("0"), refused()}, "Stalls (CreateRefused): 0 steps, 0 replaced, 2 left, 0 worst", "a surge whose creates are refused"},
 		{"O O O O", []dstest.Option{down("n1"), down("n2")}, "Stalls (BudgetSpent): 1 steps, 1 replaced, 3 left, 1 worst; n1 NodeNotReady; MaxUnavailable=3", "at worst the second dead node goes next"},
+		{"!o O", []dstest.Option{down("n0"), max("2")}, "Completes: 1 steps, 2 replaced, 0 left, 1 worst", "a dead node that should not run the pod lacks none"},
 		{"!O !O", []dstest.Option{max("10%")}, "Stalls (BudgetSpent): 0 steps, 0 replaced, 2 left, 0 worst; MaxUnavailable=1", "a limit is not bounded by desired"},
 
 		{"O O", []dstest.Option{max("x")}, `Stalls (InvalidBudget): 0 steps, 0 replaced, 2 left, 0 worst`, "a limit that cannot be resolved"},
