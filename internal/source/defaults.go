@@ -1,34 +1,26 @@
 package source
 
 import (
-	"strings"
-
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/version"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
 // defaults are what the API server writes into a DaemonSet where the manifest
-// says nothing, as the API reference has it. They are those of a template: a Pod
-// has some more, which are no part of the DaemonSet.
+// says nothing, as the API reference has it. Those of its pods are
+// template.Default's.
 type defaults struct {
-	surge     bool // v1.21: maxSurge
-	hostPorts bool // before v1.28: a port of a pod on the host's network is the host's, too
+	version string
+	surge   bool // v1.21: maxSurge
 }
 
 // defaultsOf returns those of a server's version, or of the newest when that
 // tells nothing.
 func defaultsOf(kubernetesVersion string) defaults {
 	v, err := version.ParseGeneric(kubernetesVersion)
-	if err != nil {
-		return defaults{surge: true}
-	}
-	return defaults{
-		surge:     v.AtLeast(version.MajorMinor(1, 21)),
-		hostPorts: v.LessThan(version.MajorMinor(1, 28)),
-	}
+	return defaults{version: kubernetesVersion, surge: err != nil || v.AtLeast(version.MajorMinor(1, 21))}
 }
 
 // set sets every default. It changes nothing that is set.
@@ -43,162 +35,7 @@ func (d defaults) set(ds *appsv1.DaemonSet) {
 			orPointer(&s.RollingUpdate.MaxSurge, intstr.FromInt32(0))
 		}
 	}
-	d.pod(&ds.Spec.Template.Spec)
-}
-
-func (d defaults) pod(p *corev1.PodSpec) {
-	or(&p.RestartPolicy, corev1.RestartPolicyAlways)
-	or(&p.DNSPolicy, corev1.DNSClusterFirst)
-	or(&p.SchedulerName, corev1.DefaultSchedulerName)
-	orPointer(&p.TerminationGracePeriodSeconds, corev1.DefaultTerminationGracePeriodSeconds)
-	orPointer(&p.SecurityContext, corev1.PodSecurityContext{})
-	or(&p.ServiceAccountName, p.DeprecatedServiceAccount) // two names of one field
-	p.DeprecatedServiceAccount = p.ServiceAccountName
-	roundUp(p.Overhead)
-	if r := p.Resources; r != nil {
-		roundUp(r.Limits, r.Requests)
-	}
-	for i := range p.Volumes {
-		setVolume(&p.Volumes[i].VolumeSource)
-	}
-	for _, containers := range [][]corev1.Container{p.InitContainers, p.Containers} {
-		for i := range containers {
-			d.container(&containers[i], p.HostNetwork)
-		}
-	}
-}
-
-func (d defaults) container(c *corev1.Container, hostNetwork bool) {
-	or(&c.TerminationMessagePath, corev1.TerminationMessagePathDefault)
-	or(&c.TerminationMessagePolicy, corev1.TerminationMessageReadFile)
-	or(&c.ImagePullPolicy, pullPolicy(c.Image))
-	roundUp(c.Resources.Limits, c.Resources.Requests)
-	for i := range c.Ports {
-		p := &c.Ports[i]
-		or(&p.Protocol, corev1.ProtocolTCP)
-		if d.hostPorts && hostNetwork {
-			or(&p.HostPort, p.ContainerPort)
-		}
-	}
-	for i := range c.Env {
-		if from := c.Env[i].ValueFrom; from != nil {
-			setFieldRef(from.FieldRef)
-			if from.FileKeyRef != nil {
-				orPointer(&from.FileKeyRef.Optional, false)
-			}
-		}
-	}
-	for _, p := range []*corev1.Probe{c.StartupProbe, c.LivenessProbe, c.ReadinessProbe} {
-		if p == nil {
-			continue
-		}
-		or(&p.TimeoutSeconds, 1)
-		or(&p.PeriodSeconds, 10)
-		or(&p.SuccessThreshold, 1)
-		or(&p.FailureThreshold, 3)
-		setHTTPGet(p.HTTPGet)
-		if p.GRPC != nil {
-			orPointer(&p.GRPC.Service, "")
-		}
-	}
-	if l := c.Lifecycle; l != nil {
-		for _, h := range []*corev1.LifecycleHandler{l.PostStart, l.PreStop} {
-			if h != nil {
-				setHTTPGet(h.HTTPGet)
-			}
-		}
-	}
-}
-
-func setHTTPGet(g *corev1.HTTPGetAction) {
-	if g != nil {
-		or(&g.Path, "/")
-		or(&g.Scheme, corev1.URISchemeHTTP)
-	}
-}
-
-func setFieldRef(r *corev1.ObjectFieldSelector) {
-	if r != nil {
-		or(&r.APIVersion, "v1")
-	}
-}
-
-func setFieldRefs(files []corev1.DownwardAPIVolumeFile) {
-	for i := range files {
-		setFieldRef(files[i].FieldRef)
-	}
-}
-
-// readable is the mode of files that everybody may read.
-const readable int32 = 0o644
-
-// setVolume sets the defaults of the volume's one source. A volume without any is
-// an empty directory.
-func setVolume(v *corev1.VolumeSource) {
-	switch {
-	case *v == corev1.VolumeSource{}:
-		v.EmptyDir = &corev1.EmptyDirVolumeSource{}
-	case v.HostPath != nil:
-		orPointer(&v.HostPath.Type, corev1.HostPathUnset)
-	case v.Secret != nil:
-		orPointer(&v.Secret.DefaultMode, readable)
-	case v.ConfigMap != nil:
-		orPointer(&v.ConfigMap.DefaultMode, readable)
-	case v.DownwardAPI != nil:
-		orPointer(&v.DownwardAPI.DefaultMode, readable)
-		setFieldRefs(v.DownwardAPI.Items)
-	case v.Projected != nil:
-		orPointer(&v.Projected.DefaultMode, readable)
-		for _, s := range v.Projected.Sources {
-			if s.DownwardAPI != nil {
-				setFieldRefs(s.DownwardAPI.Items)
-			}
-			if s.ServiceAccountToken != nil {
-				orPointer(&s.ServiceAccountToken.ExpirationSeconds, 60*60)
-			}
-		}
-	case v.Ephemeral != nil && v.Ephemeral.VolumeClaimTemplate != nil:
-		claim := &v.Ephemeral.VolumeClaimTemplate.Spec
-		orPointer(&claim.VolumeMode, corev1.PersistentVolumeFilesystem)
-		roundUp(claim.Resources.Limits, claim.Resources.Requests)
-	case v.Image != nil:
-		or(&v.Image.PullPolicy, pullPolicy(v.Image.Reference))
-	case v.ISCSI != nil:
-		or(&v.ISCSI.ISCSIInterface, "default")
-	case v.RBD != nil:
-		or(&v.RBD.RBDPool, "rbd")
-		or(&v.RBD.RadosUser, "admin")
-		or(&v.RBD.Keyring, "/etc/ceph/keyring")
-	case v.AzureDisk != nil:
-		orPointer(&v.AzureDisk.CachingMode, corev1.AzureDataDiskCachingReadWrite)
-		orPointer(&v.AzureDisk.Kind, corev1.AzureSharedBlobDisk)
-		orPointer(&v.AzureDisk.FSType, "ext4")
-		orPointer(&v.AzureDisk.ReadOnly, false)
-	case v.ScaleIO != nil:
-		or(&v.ScaleIO.StorageMode, "ThinProvisioned")
-		or(&v.ScaleIO.FSType, "xfs")
-	}
-}
-
-// pullPolicy returns the policy for an image of which none is given: an image
-// that may change under its name is pulled each time.
-func pullPolicy(image string) corev1.PullPolicy {
-	name, _, byDigest := strings.Cut(image, "@")
-	_, tag, tagged := strings.Cut(name[strings.LastIndex(name, "/")+1:], ":")
-	if image != "" && (tag == "latest" || !tagged && !byDigest) {
-		return corev1.PullAlways
-	}
-	return corev1.PullIfNotPresent
-}
-
-// roundUp rounds to a thousandth, the finest that the API stores.
-func roundUp(lists ...corev1.ResourceList) {
-	for _, l := range lists {
-		for name, q := range l {
-			q.RoundUp(resource.Milli)
-			l[name] = q
-		}
-	}
+	template.Default(&ds.Spec.Template, d.version)
 }
 
 func or[T comparable](field *T, value T) {

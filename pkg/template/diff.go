@@ -3,42 +3,87 @@ package template
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
-	"maps"
 	"reflect"
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 )
 
 // Difference is one field that two objects do not share. Old and New are its
-// values as JSON, empty where there is none.
-type Difference struct{ Path, Old, New string }
+// values as JSON, empty where there is none. Hidden says that literal values of
+// environment variables were taken out of them: see Hide.
+type Difference struct {
+	Path   string `json:"path"`
+	Old    string `json:"old"`
+	New    string `json:"new"`
+	Hidden bool   `json:"hidden"`
+}
 
 // Diff returns the differences of two pod templates: see Between. There are
 // none if the two are Equal, or differ in their form alone, as the null
 // creationTimestamp of older controllers.
 func Diff(old, new Content, at string) []Difference {
-	return Between[corev1.PodTemplateSpec](old, new, at)
+	return between[corev1.PodTemplateSpec](old.Plain(), new.Plain(), at)
 }
 
 // Between returns the differences of two objects of an API type, parsed as a
-// Content is, in the order of their paths, which begin with at.
+// Content is, in the order of their paths, which begin with at. Each path
+// stands once, and whoever makes all the changes to old has new. Null is as good
+// as absent.
 //
-// What only one of them has is one difference, with all that is in it; but
-// labels and their like are compared key by key even then. The members of a list are told apart by the merge key that the type gives it, as
-// spec.containers[name=agent].image. Where members have only changed places,
-// the difference is the order of their keys, at spec.containers[name]. A list
-// without a merge key, or in which two members share one, is shown whole.
-// Null is as good as absent.
+// What only one of the two has is one difference, with all that is in it. But
+// labels and their like, whose keys are data, are compared key by key even then:
+// they come with their first key, and go with their last.
+//
+// The members of a list are told apart by the merge key that the type gives it,
+// as spec.containers[name=agent].image. Members that are new come last, in the
+// order of their paths. Where that does not give the order of new, the order of
+// the keys is a difference too, at spec.containers[name]: always where members
+// have changed places. A list without a merge key, or in which a member lacks it
+// or shares it, is shown whole.
+//
+// In a path a key stands in brackets unless it is made of letters, digits, _ and
+// - alone: labels[example.com/tier]. It is a JSON string there, as is the value
+// of a merge key, where it could be misread: options["a=b"], env[name="a]b"].
 func Between[T any](old, new map[string]any, at string) []Difference {
+	return between[T](object(old), object(new), at)
+}
+
+// between is for objects without nulls.
+func between[T any](old, new map[string]any, at string) []Difference {
 	d := &differ{}
 	d.object(at, strategicpatch.PatchMetaFromStruct{T: reflect.TypeFor[T]()}, old, new)
 	slices.SortFunc(d.found, func(a, b Difference) int { return strings.Compare(a.Path, b.Path) })
 	return d.found
+}
+
+// object returns a copy of an object without the nulls in it.
+func object(o map[string]any) map[string]any {
+	out := make(map[string]any, len(o))
+	for key, v := range o {
+		if v != nil {
+			out[key] = value(v)
+		}
+	}
+	return out
+}
+
+func value(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		return object(v)
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = value(v[i])
+		}
+		return out
+	}
+	return v
 }
 
 type differ struct{ found []Difference }
@@ -49,16 +94,13 @@ func (d *differ) add(path string, old, new any) {
 
 // object compares two objects of a type, of which nil knows nothing.
 func (d *differ) object(path string, of strategicpatch.LookupPatchMeta, old, new map[string]any) {
-	keys := maps.Clone(old)
-	if keys == nil {
-		keys = map[string]any{}
+	for key, v := range old {
+		d.field(path, of, key, v, new[key])
 	}
-	maps.Copy(keys, new)
-	for key := range keys {
-		if key == "$patch" { // how a ControllerRevision says that it replaces
-			continue
+	for key, v := range new {
+		if _, both := old[key]; !both {
+			d.field(path, of, key, nil, v)
 		}
-		d.field(path, of, key, old[key], new[key])
 	}
 }
 
@@ -68,11 +110,7 @@ func (d *differ) field(parent string, of strategicpatch.LookupPatchMeta, key str
 	if of != nil {
 		inner, _, _ = of.LookupPatchMetadataForStruct(key) // of an unknown field nothing is known
 	}
-	oldObject, isObject := old.(map[string]any)
-	newObject, both := new.(map[string]any)
-	alone := isMap(inner) && (old == nil && len(newObject) > 0 || new == nil && len(oldObject) > 0)
-	if isObject && both || alone {
-		d.object(path, inner, oldObject, newObject)
+	if d.objects(path, inner, old, new) {
 		return
 	}
 	oldList, isList := old.([]any)
@@ -86,6 +124,24 @@ func (d *differ) field(parent string, of strategicpatch.LookupPatchMeta, key str
 	if !reflect.DeepEqual(old, new) {
 		d.add(path, old, new)
 	}
+}
+
+// objects compares two objects key by key, and is false where they are to be
+// compared whole: where one is missing or no object. One whose keys are data is
+// none where it is missing, but a whole where it is there and empty.
+func (d *differ) objects(path string, of strategicpatch.LookupPatchMeta, old, new any) bool {
+	oldObject, isObject := old.(map[string]any)
+	newObject, both := new.(map[string]any)
+	if isMap(of) {
+		fits := func(v any, o map[string]any) bool { return v == nil || len(o) > 0 }
+		if !fits(old, oldObject) || !fits(new, newObject) {
+			return false
+		}
+	} else if !isObject || !both {
+		return false
+	}
+	d.object(path, of, oldObject, newObject)
+	return true
 }
 
 // isMap tells a type whose keys are data, such as labels.
@@ -102,24 +158,23 @@ func (d *differ) list(path string, of strategicpatch.LookupPatchMeta, key string
 	if !ok || !okToo {
 		return false
 	}
-	in := func(m map[string]map[string]any) func(string) bool {
-		return func(k string) bool { return m[k] == nil }
-	}
+	var stay, come []string
 	for _, k := range oldKeys {
-		at := fmt.Sprintf("%s[%s=%s]", path, key, k)
 		if newBy[k] == nil {
-			d.add(at, oldBy[k], nil)
+			d.add(member(path, key, k), oldBy[k], nil)
 			continue
 		}
-		d.object(at, of, oldBy[k], newBy[k])
+		d.object(member(path, key, k), of, oldBy[k], newBy[k])
+		stay = append(stay, k)
 	}
 	for _, k := range newKeys {
 		if oldBy[k] == nil {
-			d.add(fmt.Sprintf("%s[%s=%s]", path, key, k), nil, newBy[k])
+			d.add(member(path, key, k), nil, newBy[k])
+			come = append(come, k)
 		}
 	}
-	stayed, order := slices.DeleteFunc(slices.Clone(oldKeys), in(newBy)), slices.DeleteFunc(slices.Clone(newKeys), in(oldBy))
-	if !slices.Equal(stayed, order) {
+	slices.SortFunc(come, func(a, b string) int { return strings.Compare(member(path, key, a), member(path, key, b)) })
+	if !slices.Equal(append(stay, come...), newKeys) {
 		d.add(path+"["+key+"]", oldKeys, newKeys)
 	}
 	return true
@@ -132,12 +187,17 @@ func byKey(list []any, key string) (keys []string, by map[string]map[string]any,
 		return nil, nil, false
 	}
 	by = map[string]map[string]any{}
-	for _, member := range list {
-		object, _ := member.(map[string]any)
-		if object[key] == nil {
+	for _, v := range list {
+		object, _ := v.(map[string]any)
+		k := ""
+		switch v := object[key].(type) {
+		case string:
+			k = v
+		case json.Number:
+			k = v.String()
+		default:
 			return nil, nil, false
 		}
-		k := fmt.Sprint(object[key])
 		if by[k] != nil {
 			return nil, nil, false
 		}
@@ -149,16 +209,30 @@ func byKey(list []any, key string) (keys []string, by map[string]map[string]any,
 
 var plainKey = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
-// join appends a key to a path, in brackets where it could not be told from a
-// path.
+// join appends a key to a path.
 func join(path, key string) string {
 	switch {
+	case key == "":
+		return path + `[""]`
 	case !plainKey.MatchString(key):
-		return path + "[" + key + "]"
+		return path + "[" + quoted(key, `]="`) + "]"
 	case path == "":
 		return key
 	}
 	return path + "." + key
+}
+
+// member appends a list's member to a path.
+func member(path, key, value string) string {
+	return path + "[" + key + "=" + quoted(value, `]"`) + "]"
+}
+
+// quoted returns a word, as a JSON string where it holds what would be misread.
+func quoted(word, misread string) string {
+	if strings.ContainsAny(word, misread) || strings.ContainsFunc(word, unicode.IsControl) {
+		return text(word)
+	}
+	return word
 }
 
 func text(v any) string {

@@ -34,81 +34,112 @@ func TestDiff(t *testing.T) {
 		why      string
 	}{
 		{`{spec: {hostNetwork: true}}`, `{spec: {hostNetwork: true}}`, nil, "nothing"},
-		{`{spec: {hostNetwork: true}}`, `{spec: {hostNetwork: false}}`, []Difference{{"t.spec.hostNetwork", "true", "false"}}, "a field"},
-		{`{spec: {}}`, `{spec: {hostNetwork: true}}`, []Difference{{"t.spec.hostNetwork", "", "true"}}, "a field that is new"},
-		{`{spec: {hostNetwork: true}}`, `{spec: {}}`, []Difference{{"t.spec.hostNetwork", "true", ""}}, "a field that is gone"},
+		{`{spec: {hostNetwork: true}}`, `{spec: {hostNetwork: false}}`, []Difference{{"t.spec.hostNetwork", "true", "false", false}}, "a field"},
+		{`{spec: {}}`, `{spec: {hostNetwork: true}}`, []Difference{{"t.spec.hostNetwork", "", "true", false}}, "a field that is new"},
+		{`{spec: {hostNetwork: true}}`, `{spec: {}}`, []Difference{{"t.spec.hostNetwork", "true", "", false}}, "a field that is gone"},
 		{
 			`{spec: {containers: [{name: a, image: "x:1"}, {name: b, image: "y:1"}]}}`,
 			`{spec: {containers: [{name: a, image: "x:2"}, {name: b, image: "y:1"}]}}`,
-			[]Difference{{"t.spec.containers[name=a].image", `"x:1"`, `"x:2"`}}, "a member of a list by its key",
+			[]Difference{{"t.spec.containers[name=a].image", `"x:1"`, `"x:2"`, false}}, "a member of a list by its key",
 		},
 		{
-			`{spec: {containers: [{name: a}, {name: b}]}}`, `{spec: {containers: [{name: c, image: "z"}, {name: b}]}}`,
-			[]Difference{{"t.spec.containers[name=a]", `{"name":"a"}`, ""}, {"t.spec.containers[name=c]", "", `{"image":"z","name":"c"}`}},
+			`{spec: {containers: [{name: a}, {name: b}]}}`, `{spec: {containers: [{name: b}, {name: c, image: "z"}]}}`,
+			[]Difference{{"t.spec.containers[name=a]", `{"name":"a"}`, "", false}, {"t.spec.containers[name=c]", "", `{"image":"z","name":"c"}`, false}},
 			"members that come and go, as wholes",
 		},
 		{
 			`{spec: {containers: [{name: a}, {name: b}]}}`, `{spec: {containers: [{name: b}, {name: a}, {name: c}]}}`,
-			[]Difference{{"t.spec.containers[name=c]", "", `{"name":"c"}`}, {"t.spec.containers[name]", `["a","b"]`, `["b","a","c"]`}},
+			[]Difference{{"t.spec.containers[name=c]", "", `{"name":"c"}`, false}, {"t.spec.containers[name]", `["a","b"]`, `["b","a","c"]`, false}},
 			"an order that changed: the controller compares that too",
 		},
 		{
 			`{spec: {containers: [{name: a}, {name: b}]}}`, `{spec: {containers: [{name: c}, {name: b}]}}`,
-			[]Difference{{"t.spec.containers[name=a]", `{"name":"a"}`, ""}, {"t.spec.containers[name=c]", "", `{"name":"c"}`}},
+			[]Difference{{"t.spec.containers[name=a]", `{"name":"a"}`, "", false}, {"t.spec.containers[name=c]", "", `{"name":"c"}`, false}, {"t.spec.containers[name]", `["a","b"]`, `["c","b"]`, false}},
+			"a new member that is not the last",
+		},
+		{
+			`{spec: {containers: [{name: b}]}}`, `{spec: {containers: [{name: b}, {name: c}, {name: a}]}}`,
+			[]Difference{{"t.spec.containers[name=a]", "", `{"name":"a"}`, false}, {"t.spec.containers[name=c]", "", `{"name":"c"}`, false}, {"t.spec.containers[name]", `["b"]`, `["b","c","a"]`, false}},
+			"new members, not in the order of their paths",
+		},
+		{
+			`{spec: {containers: [{name: b}]}}`, `{spec: {containers: [{name: b}, {name: a}, {name: c}]}}`,
+			[]Difference{{"t.spec.containers[name=a]", "", `{"name":"a"}`, false}, {"t.spec.containers[name=c]", "", `{"name":"c"}`, false}},
+			"or in this order",
+		},
+		{
+			`{spec: {containers: [{name: a}, {name: b}, {name: c}]}}`, `{spec: {containers: [{name: a}, {name: c}]}}`,
+			[]Difference{{"t.spec.containers[name=b]", `{"name":"b"}`, "", false}},
 			"members that stay stay in order",
 		},
 		{
 			`{spec: {containers: [{name: a, env: [{name: A, value: "1"}], volumeMounts: [{mountPath: /x, name: v}]}]}}`,
 			`{spec: {containers: [{name: a, env: [{name: A, value: "2"}], volumeMounts: [{mountPath: /x, name: w}]}]}}`,
-			[]Difference{{"t.spec.containers[name=a].env[name=A].value", `"1"`, `"2"`}, {"t.spec.containers[name=a].volumeMounts[mountPath=/x].name", `"v"`, `"w"`}},
+			[]Difference{{"t.spec.containers[name=a].env[name=A].value", `"1"`, `"2"`, false}, {"t.spec.containers[name=a].volumeMounts[mountPath=/x].name", `"v"`, `"w"`, false}},
 			"lists within lists, each by its own key",
 		},
 		{
 			`{spec: {containers: [{name: a, ports: [{containerPort: 53, protocol: UDP}, {containerPort: 80}]}]}}`,
 			`{spec: {containers: [{name: a, ports: [{containerPort: 53, protocol: TCP}, {containerPort: 80}]}]}}`,
-			[]Difference{{"t.spec.containers[name=a].ports[containerPort=53].protocol", `"UDP"`, `"TCP"`}}, "a key that is a number",
+			[]Difference{{"t.spec.containers[name=a].ports[containerPort=53].protocol", `"UDP"`, `"TCP"`, false}}, "a key that is a number",
 		},
 		{
 			`{spec: {containers: [{name: a, ports: [{containerPort: 53, protocol: UDP}]}]}}`,
 			`{spec: {containers: [{name: a, ports: [{containerPort: 53, protocol: UDP}, {containerPort: 53, protocol: TCP}]}]}}`,
-			[]Difference{{"t.spec.containers[name=a].ports", `[{"containerPort":53,"protocol":"UDP"}]`, `[{"containerPort":53,"protocol":"UDP"},{"containerPort":53,"protocol":"TCP"}]`}},
+			[]Difference{{"t.spec.containers[name=a].ports", `[{"containerPort":53,"protocol":"UDP"}]`, `[{"containerPort":53,"protocol":"UDP"},{"containerPort":53,"protocol":"TCP"}]`, false}},
 			"a key that two members share tells nothing",
 		},
 		{
 			`{spec: {tolerations: [{key: a}]}}`, `{spec: {tolerations: [{key: a}, {key: b}]}}`,
-			[]Difference{{"t.spec.tolerations", `[{"key":"a"}]`, `[{"key":"a"},{"key":"b"}]`}}, "a list without a key, whole",
+			[]Difference{{"t.spec.tolerations", `[{"key":"a"}]`, `[{"key":"a"},{"key":"b"}]`, false}}, "a list without a key, whole",
 		},
 		{
 			`{spec: {containers: [{name: a, args: ["<x>", z]}]}}`, `{spec: {containers: [{name: a, args: [z, "<x>"]}]}}`,
-			[]Difference{{"t.spec.containers[name=a].args", `["<x>","z"]`, `["z","<x>"]`}}, "a list of words, and nothing is escaped for HTML",
+			[]Difference{{"t.spec.containers[name=a].args", `["<x>","z"]`, `["z","<x>"]`, false}}, "a list of words, and nothing is escaped for HTML",
 		},
 		{
 			`{spec: {containers: [{name: a, livenessProbe: {httpGet: {path: /a, httpHeaders: [{name: x, value: "1"}]}}}]}}`,
 			`{spec: {containers: [{name: a, livenessProbe: {httpGet: {path: /b, httpHeaders: [{name: x, value: "2"}]}}}]}}`,
 			[]Difference{
-				{"t.spec.containers[name=a].livenessProbe.httpGet.httpHeaders", `[{"name":"x","value":"1"}]`, `[{"name":"x","value":"2"}]`},
-				{"t.spec.containers[name=a].livenessProbe.httpGet.path", `"/a"`, `"/b"`},
+				{"t.spec.containers[name=a].livenessProbe.httpGet.httpHeaders", `[{"name":"x","value":"1"}]`, `[{"name":"x","value":"2"}]`, false},
+				{"t.spec.containers[name=a].livenessProbe.httpGet.path", `"/a"`, `"/b"`, false},
 			}, "what is embedded in a Go type",
 		},
 		{
 			`{spec: {volumes: [{name: v, configMap: {name: x, items: [{key: k, path: p}]}}]}}`, `{spec: {volumes: [{name: v, hostPath: {path: /}}]}}`,
-			[]Difference{{"t.spec.volumes[name=v].configMap", `{"items":[{"key":"k","path":"p"}],"name":"x"}`, ""}, {"t.spec.volumes[name=v].hostPath", "", `{"path":"/"}`}},
+			[]Difference{{"t.spec.volumes[name=v].configMap", `{"items":[{"key":"k","path":"p"}],"name":"x"}`, "", false}, {"t.spec.volumes[name=v].hostPath", "", `{"path":"/"}`, false}},
 			"a volume of another kind",
 		},
 		{
 			`{metadata: {labels: {app: a, example.com/x: "1"}}}`, `{metadata: {labels: {app: b, example.com/x: "2"}}}`,
-			[]Difference{{"t.metadata.labels.app", `"a"`, `"b"`}, {"t.metadata.labels[example.com/x]", `"1"`, `"2"`}}, "a key that has dots stands in brackets",
+			[]Difference{{"t.metadata.labels.app", `"a"`, `"b"`, false}, {"t.metadata.labels[example.com/x]", `"1"`, `"2"`, false}}, "a key that has dots stands in brackets",
 		},
 		{
 			`{spec: {containers: [{name: a, resources: {limits: {cpu: "1"}}}]}}`, `{spec: {containers: [{name: a, resources: {limits: {cpu: "2", memory: 1Gi}}}]}}`,
-			[]Difference{{"t.spec.containers[name=a].resources.limits.cpu", `"1"`, `"2"`}, {"t.spec.containers[name=a].resources.limits.memory", "", `"1Gi"`}}, "a map, key by key",
+			[]Difference{{"t.spec.containers[name=a].resources.limits.cpu", `"1"`, `"2"`, false}, {"t.spec.containers[name=a].resources.limits.memory", "", `"1Gi"`, false}}, "a map, key by key",
 		},
-		{`{metadata: {labels: {app: a}}}`, `{metadata: {annotations: {x/y: b}}}`, []Difference{{"t.metadata.annotations[x/y]", "", `"b"`}, {"t.metadata.labels.app", `"a"`, ""}}, "the first and the last key of a map"},
-		{`{metadata: {}}`, `{metadata: {labels: {}}}`, []Difference{{"t.metadata.labels", "", `{}`}}, "a map without keys"},
+		{`{metadata: {labels: {app: a}}}`, `{metadata: {annotations: {x/y: b}}}`, []Difference{{"t.metadata.annotations[x/y]", "", `"b"`, false}, {"t.metadata.labels.app", `"a"`, "", false}}, "the first and the last key of a map"},
+		{`{metadata: {labels: {app: a}}}`, `{metadata: {labels: {}}}`, []Difference{{"t.metadata.labels", `{"app":"a"}`, `{}`, false}}, "a map that stays without its last key"},
+		{`{metadata: {labels: {a: "1"}}}`, `{metadata: {labels: {"": x, "a]b": x, a=b: x, '"': x, "a[b": x, "a\nb": x}}}`, []Difference{
+			{"t.metadata.labels.a", `"1"`, "", false}, {`t.metadata.labels[""]`, "", `"x"`, false}, {`t.metadata.labels["\""]`, "", `"x"`, false}, {`t.metadata.labels["a=b"]`, "", `"x"`, false},
+			{`t.metadata.labels["a\nb"]`, "", `"x"`, false}, {`t.metadata.labels["a]b"]`, "", `"x"`, false}, {`t.metadata.labels[a[b]`, "", `"x"`, false},
+		}, "keys that could be misread in brackets"},
+		{
+			`{spec: {containers: [{name: a, env: [{name: "a=b"}, {name: "a]b"}, {name: '"'}, {name: "\n"}, {name: "ü.x"}]}]}}`, `{spec: {containers: [{name: a, env: []}]}}`,
+			[]Difference{
+				{`t.spec.containers[name=a].env[name="\""]`, `{"name":"\""}`, "", false}, {`t.spec.containers[name=a].env[name="\n"]`, `{"name":"\n"}`, "", false},
+				{`t.spec.containers[name=a].env[name="a]b"]`, `{"name":"a]b"}`, "", false}, {`t.spec.containers[name=a].env[name=a=b]`, `{"name":"a=b"}`, "", false},
+				{`t.spec.containers[name=a].env[name=ü.x]`, `{"name":"ü.x"}`, "", false},
+			}, "and values of merge keys, of which others stay plain",
+		},
+		{`{spec: {containers: [{name: {a: 1}}]}}`, `{spec: {containers: [{name: {a: 2}}]}}`, []Difference{{"t.spec.containers", `[{"name":{"a":1}}]`, `[{"name":{"a":2}}]`, false}}, "a merge key that is none"},
+		{`{spec: {tolerations: [{key: a, value: null}]}}`, `{spec: {tolerations: [{key: a}], volumes: null}}`, nil, "nulls, wherever"},
+		{`{spec: {$patch: merge}}`, `{spec: {}}`, []Difference{{"t.spec[$patch]", `"merge"`, "", false}}, "a directive that no controller writes"},
+		{`{metadata: {}}`, `{metadata: {labels: {}}}`, []Difference{{"t.metadata.labels", "", `{}`, false}}, "a map without keys"},
 		{`{$patch: replace, metadata: {creationTimestamp: null}}`, `{metadata: {}}`, nil, "the form in which it is stored is no difference"},
-		{`{spec: {fromTheFuture: [{name: a, x: 1}]}}`, `{spec: {fromTheFuture: [{name: a, x: 2}]}}`, []Difference{{"t.spec.fromTheFuture", `[{"name":"a","x":1}]`, `[{"name":"a","x":2}]`}}, "what the types do not know, whole"},
-		{`{spec: {fromTheFuture: {a: {b: [1]}}}}`, `{spec: {fromTheFuture: {a: {b: [2]}}}}`, []Difference{{"t.spec.fromTheFuture.a.b", `[1]`, `[2]`}}, "or as deep as it has keys"},
-		{`{spec: {containers: [{image: x}]}}`, `{spec: {containers: [{image: z}]}}`, []Difference{{"t.spec.containers", `[{"image":"x"}]`, `[{"image":"z"}]`}}, "members without the key"},
+		{`{spec: {fromTheFuture: [{name: a, x: 1}]}}`, `{spec: {fromTheFuture: [{name: a, x: 2}]}}`, []Difference{{"t.spec.fromTheFuture", `[{"name":"a","x":1}]`, `[{"name":"a","x":2}]`, false}}, "what the types do not know, whole"},
+		{`{spec: {fromTheFuture: {a: {b: [1]}}}}`, `{spec: {fromTheFuture: {a: {b: [2]}}}}`, []Difference{{"t.spec.fromTheFuture.a.b", `[1]`, `[2]`, false}}, "or as deep as it has keys"},
+		{`{spec: {containers: [{image: x}]}}`, `{spec: {containers: [{image: z}]}}`, []Difference{{"t.spec.containers", `[{"image":"x"}]`, `[{"image":"z"}]`, false}}, "members without the key"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			if diff := cmp.Diff(tt.want, Diff(content(t, tt.old), content(t, tt.new), "t")); diff != "" {
@@ -126,17 +157,19 @@ func TestBetween(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		c["future"] = []any{map[string]any{"null in " + key: nil}}
 		return c
 	}
-	want := []Difference{{"metadata.annotations.a", `"v"`, ""}, {"metadata.annotations[b/c]", "", `"v"`}, {"spec.minReadySeconds", "5", "7"}}
+	want := []Difference{{"metadata.annotations.a", `"v"`, "", false}, {"metadata.annotations[b/c]", "", `"v"`, false}, {"spec.minReadySeconds", "5", "7", false}}
 	if diff := cmp.Diff(want, Between[appsv1.DaemonSet](parsed(5, "a"), parsed(7, "b/c"), "")); diff != "" {
 		t.Errorf("of another type, and from the root (-want +got):\n%s", diff)
 	}
 }
 
 // TestDiffLaws: two templates differ if and only if the controller would tell
-// them apart, but for the form; each difference is one of the other way round;
-// paths are in order, and each stands once.
+// them apart, but for the form; each difference is one of the other way round,
+// but for an order that follows from the members on one way; paths are in order,
+// and each stands once.
 func TestDiffLaws(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	same := 0
@@ -151,7 +184,14 @@ func TestDiffLaws(t *testing.T) {
 		for i := range back {
 			back[i].Old, back[i].New = back[i].New, back[i].Old
 		}
-		if diff := cmp.Diff(there, back); diff != "" {
+		rest, orders := splitOrders(there)
+		backRest, backOrders := splitOrders(back)
+		for path, order := range orders {
+			if other, both := backOrders[path]; both && order != other {
+				t.Fatalf("%v, and back %v", order, other)
+			}
+		}
+		if diff := cmp.Diff(rest, backRest); diff != "" {
 			t.Fatalf("back again: %s", diff)
 		}
 		for i := range there {
@@ -166,6 +206,19 @@ func TestDiffLaws(t *testing.T) {
 	if same < 100 || same > 4900 {
 		t.Errorf("%d of 5000 pairs are equal: the law looks at one side only", same)
 	}
+}
+
+// splitOrders parts the differences from those that are orders of lists.
+func splitOrders(all []Difference) (rest []Difference, orders map[string]Difference) {
+	orders = map[string]Difference{}
+	for _, d := range all {
+		if strings.HasSuffix(d.Path, "[name]") {
+			orders[d.Path] = d
+		} else {
+			rest = append(rest, d)
+		}
+	}
+	return rest, orders
 }
 
 // randomContent draws a small template of few words, so that two are often

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"reflect"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
 )
 
 // Content is a pod template as a ControllerRevision stores it, parsed: maps,
@@ -15,8 +17,9 @@ import (
 type Content map[string]any
 
 // Of returns the content that the controller would store for a template now.
-// Up to 1.33 the controller wrote the metadata's creationTimestamp as null,
-// from 1.34 on (#130989) it leaves it out; nullTime asks for the former.
+// Up to 1.33 the controller wrote a creationTimestamp that is not set as null, in
+// the template's metadata and in those of volume claims within it; from 1.34 on
+// (#130989) it leaves it out. nullTime asks for the former.
 func Of(t *corev1.PodTemplateSpec, nullTime bool) (Content, error) {
 	raw, err := json.Marshal(t)
 	if err != nil {
@@ -27,15 +30,29 @@ func Of(t *corev1.PodTemplateSpec, nullTime bool) (Content, error) {
 		return nil, fmt.Errorf("read the pod template: %w", err)
 	}
 	c["$patch"] = "replace"
-	metadata, ok := c["metadata"].(map[string]any)
-	if !ok {
-		metadata = map[string]any{}
-		c["metadata"] = metadata
-	}
-	if _, set := metadata["creationTimestamp"]; !set && nullTime {
-		metadata["creationTimestamp"] = nil
+	if nullTime {
+		setNullTimes(map[string]any(c))
 	}
 	return c, nil
+}
+
+// setNullTimes writes null where metadata has no creationTimestamp. A template
+// has nothing else of that name that is an object.
+func setNullTimes(v any) {
+	switch v := v.(type) {
+	case []any:
+		for _, member := range v {
+			setNullTimes(member)
+		}
+	case map[string]any:
+		for key, inner := range v {
+			metadata, ok := inner.(map[string]any)
+			if _, set := metadata["creationTimestamp"]; ok && key == "metadata" && !set {
+				metadata["creationTimestamp"] = nil
+			}
+			setNullTimes(inner)
+		}
+	}
 }
 
 // Stored returns the content that a ControllerRevision of a DaemonSet holds in
@@ -66,6 +83,27 @@ func (c Content) Known(nullTime bool) (Content, error) {
 		return nil, err
 	}
 	return Of(&t, nullTime)
+}
+
+// Patched returns a template with the data of a ControllerRevision laid over it,
+// as kubectl rollout undo does. What this program's API types do not know is
+// lost, there as here.
+func Patched(live *corev1.PodTemplateSpec, data []byte) (*corev1.PodTemplateSpec, error) {
+	if _, err := Stored(data); err != nil {
+		return nil, err
+	}
+	raw, err := json.Marshal(&appsv1.DaemonSet{Spec: appsv1.DaemonSetSpec{Template: *live}})
+	if err != nil {
+		return nil, err
+	}
+	if raw, err = strategicpatch.StrategicMergePatch(raw, data, appsv1.DaemonSet{}); err != nil {
+		return nil, err
+	}
+	var ds appsv1.DaemonSet
+	if err := json.Unmarshal(raw, &ds); err != nil {
+		return nil, err
+	}
+	return &ds.Spec.Template, nil
 }
 
 // Equal tells whether two contents are the same, but for the order of keys:

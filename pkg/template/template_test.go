@@ -31,6 +31,14 @@ func TestEqual(t *testing.T) {
 	id := int64(1<<53 + 1)
 	numbered := plain()
 	numbered.Spec.SecurityContext = &corev1.PodSecurityContext{RunAsUser: &id}
+	claiming := plain()
+	claiming.Spec.Volumes = []corev1.Volume{
+		{Name: "metadata", VolumeSource: corev1.VolumeSource{FlexVolume: &corev1.FlexVolumeSource{Options: map[string]string{"metadata": "x"}}}},
+		{Name: "v", VolumeSource: corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{VolumeClaimTemplate: &corev1.PersistentVolumeClaimTemplate{}}}},
+	}
+	claim := func(data, metadata string) string {
+		return strings.Replace(data, `}]}}}}`, `}],"volumes":[{"name":"metadata","flexVolume":{"driver":"","options":{"metadata":"x"}}},{"name":"v","ephemeral":{"volumeClaimTemplate":{"metadata":`+metadata+`,"spec":{"resources":{}}}}}]}}}}`, 1)
+	}
 	with := func(data, old, new string) string {
 		if !strings.Contains(data, old) {
 			t.Fatalf("%q is not in %s", old, data)
@@ -55,6 +63,9 @@ func TestEqual(t *testing.T) {
 		{created, false, with(newForm, `"labels"`, `"creationTimestamp":"2026-01-02T03:04:05Z","labels"`), true, "a creationTimestamp that the template does have"},
 		{created, true, with(newForm, `"labels"`, `"creationTimestamp":"2026-01-02T03:04:05Z","labels"`), true, "stays as it is in the older form"},
 		{created, false, newForm, false, "and is a difference where it is missing"},
+		{claiming, false, claim(newForm, `{}`), true, "a volume claim within the template"},
+		{claiming, true, claim(oldForm, `{"creationTimestamp":null}`), true, "which has a time of its own, null up to 1.33"},
+		{claiming, true, claim(oldForm, `{}`), false, "in both places"},
 		{numbered, false, with(newForm, `}]}}}}`, `}],"securityContext":{"runAsUser":9007199254740993}}}}}`), true, "large numbers are exact"},
 		{numbered, false, with(newForm, `}]}}}}`, `}],"securityContext":{"runAsUser":9007199254740992}}}}}`), false, "to the last digit"},
 	} {

@@ -1,0 +1,295 @@
+package template
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestDiffIsComplete: whoever makes the listed changes to one template has the
+// other. None is listed if and only if the two are equal, but for nulls and the
+// patch's directive, and then the API takes them for equal, too.
+func TestDiffIsComplete(t *testing.T) {
+	const pairs = 3000
+	seen := map[string]int{}
+	for seed := range uint64(pairs) {
+		d := draw{rand.New(rand.NewPCG(seed, 1))}
+		one := d.template()
+		other := d.template()
+		if !d.oneIn(5) {
+			other = one.DeepCopy()
+			for range d.IntN(6) {
+				d.edit(other)
+			}
+		}
+		a, b := d.stored(t, one), d.stored(t, other)
+		found := Diff(a, b, "t")
+		fail := func(format string, args ...any) {
+			t.Fatalf("seed %d: %s\nfrom %s\nto   %s\nby   %s", seed, fmt.Sprintf(format, args...), inJSON(a), inJSON(b), inJSON(found))
+		}
+
+		got, err := apply(bare(a).(map[string]any), found)
+		if err != nil {
+			fail("%v", err)
+		}
+		want := bare(b)
+		if !reflect.DeepEqual(want, any(got)) { // cmp.Diff takes its time
+			fail("changed otherwise (-want +got):\n%s", cmp.Diff(want, any(got)))
+		}
+		if equal := reflect.DeepEqual(bare(a), want); equal != (len(found) == 0) {
+			fail("equal: %t, and %d differences", equal, len(found))
+		}
+		if len(found) == 0 && !equality.Semantic.DeepEqual(one, other) {
+			fail("no difference, but for the API they differ:\n%s", cmp.Diff(one, other))
+		}
+		if again := Diff(a, b, "t"); !slices.Equal(found, again) {
+			fail("another time: %s", inJSON(again))
+		}
+		if !slices.IsSortedFunc(found, func(x, y Difference) int { return max(strings.Compare(x.Path, y.Path), -1) }) ||
+			len(slices.CompactFunc(slices.Clone(found), func(x, y Difference) bool { return x.Path == y.Path })) != len(found) {
+			fail("not in order, or twice")
+		}
+		count(seen, found)
+	}
+	for _, kind := range []string{"none", "key", "key in brackets", "quoted key", "member", "quoted member", "order", "whole list", "unknown"} {
+		if seen[kind] < pairs/100 {
+			t.Errorf("%d differences are of the kind %q: the law does not look at it", seen[kind], kind)
+		}
+	}
+	t.Log(seen)
+}
+
+// count adds what there is among differences.
+func count(seen map[string]int, found []Difference) {
+	if len(found) == 0 {
+		seen["none"]++
+	}
+	for _, d := range found {
+		steps, _ := parsePath(strings.TrimPrefix(d.Path, "t"))
+		last := steps[len(steps)-1]
+		kind := last.kind
+		if last.kind == "key" && strings.HasPrefix(d.Old, "[{") && strings.HasPrefix(d.New, "[{") {
+			kind = "whole list"
+		}
+		seen[kind]++
+		if last.key == "future" {
+			seen["unknown"]++
+		}
+	}
+}
+
+// A step of a path, as Between's comment has them: a key, a member of a list, or
+// the order of a list.
+type step struct{ kind, key, value string }
+
+// parsePath reads a path, of which at has been cut off.
+func parsePath(path string) ([]step, error) {
+	var steps []step
+	for path != "" {
+		var s step
+		switch {
+		case path[0] == '.':
+			end := strings.IndexAny(path[1:], ".[") + 1
+			if end == 0 {
+				end = len(path)
+			}
+			s, path = step{"key", path[1:end], ""}, path[end:]
+		case strings.HasPrefix(path, `["`):
+			word, rest, err := word(path[1:])
+			if err != nil {
+				return nil, err
+			}
+			s, path = step{"quoted key", word, ""}, rest
+		case path[0] == '[':
+			end := strings.IndexAny(path, "]=")
+			if end < 0 {
+				return nil, fmt.Errorf("no end of %s", path)
+			}
+			s = step{"key in brackets", path[1:end], ""}
+			switch {
+			case path[end] == '=' && path[end+1] == '"':
+				word, rest, err := word(path[end+1:])
+				if err != nil {
+					return nil, err
+				}
+				s, path = step{"quoted member", s.key, word}, rest
+			case path[end] == '=':
+				value, rest, _ := strings.Cut(path[end+1:], "]")
+				s, path = step{"member", s.key, value}, rest
+			default:
+				if strings.Trim(s.key, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" { // a list's key; a map's would stand after a dot
+					s.kind = "order"
+				}
+				path = path[end+1:]
+			}
+		default:
+			return nil, fmt.Errorf("what is %s", path)
+		}
+		steps = append(steps, s)
+	}
+	return steps, nil
+}
+
+// word reads a JSON string and the bracket after it.
+func word(path string) (word, rest string, err error) {
+	d := json.NewDecoder(strings.NewReader(path))
+	if err := d.Decode(&word); err != nil {
+		return "", "", err
+	}
+	rest = path[d.InputOffset():]
+	if !strings.HasPrefix(rest, "]") {
+		return "", "", fmt.Errorf("no bracket in %s", rest)
+	}
+	return word, rest[1:], nil
+}
+
+// apply makes changes to an object.
+func apply(o map[string]any, all []Difference) (map[string]any, error) {
+	var v any = o
+	for _, d := range all {
+		steps, err := parsePath(strings.TrimPrefix(d.Path, "t"))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", d.Path, err)
+		}
+		if v, err = change(v, steps, d); err != nil {
+			return nil, fmt.Errorf("%s: %w", d.Path, err)
+		}
+	}
+	return v.(map[string]any), nil
+}
+
+// dataMaps are the fields whose keys are data: they come with their first key and
+// go with their last.
+var dataMaps = []string{
+	"annotations", "labels", "limits", "matchLabels", "nodeSelector", "options", "overhead", "requests", "volumeAttributes",
+}
+
+// change returns a value with one change made at the end of some steps.
+func change(v any, steps []step, d Difference) (any, error) {
+	s, last := steps[0], len(steps) == 1
+	switch s.kind {
+	case "order":
+		return reorder(v, s.key, d)
+	case "member", "quoted member":
+		list, ok := v.([]any)
+		if !ok {
+			return nil, fmt.Errorf("%v is no list", v)
+		}
+		i := slices.IndexFunc(list, func(member any) bool {
+			o, _ := member.(map[string]any)
+			return o[s.key] != nil && fmt.Sprint(o[s.key]) == s.value
+		})
+		switch {
+		case i < 0 && last && d.Old == "":
+			return append(list, parsed(d.New)), nil
+		case i < 0:
+			return nil, fmt.Errorf("no %s %q in %v", s.key, s.value, list)
+		case last && d.New == "" && reflect.DeepEqual(list[i], parsed(d.Old)):
+			return slices.Delete(list, i, i+1), nil
+		case last:
+			return nil, fmt.Errorf("a member that is there, and changes as a whole: %v", list[i])
+		}
+		inner, err := change(list[i], steps[1:], d)
+		list[i] = inner
+		return list, err
+	}
+	o, ok := v.(map[string]any)
+	if !ok {
+		return nil, fmt.Errorf("%v is no object", v)
+	}
+	if last {
+		if !reflect.DeepEqual(o[s.key], parsed(d.Old)) {
+			return nil, fmt.Errorf("%v is not %s", o[s.key], d.Old)
+		}
+		if o[s.key] = parsed(d.New); d.New == "" {
+			delete(o, s.key)
+		}
+		return o, nil
+	}
+	isData := slices.Contains(dataMaps, s.key)
+	if o[s.key] == nil && isData {
+		o[s.key] = map[string]any{}
+	}
+	inner, err := change(o[s.key], steps[1:], d)
+	if empty, ok := inner.(map[string]any); ok && len(empty) == 0 && isData {
+		delete(o, s.key)
+	} else {
+		o[s.key] = inner
+	}
+	return o, err
+}
+
+// reorder puts the members of a list into the order of their keys.
+func reorder(v any, key string, d Difference) (any, error) {
+	list, ok := v.([]any)
+	order, okToo := parsed(d.New).([]any)
+	if !ok || !okToo || len(list) != len(order) {
+		return nil, fmt.Errorf("%v cannot be put in the order %s", v, d.New)
+	}
+	out := make([]any, 0, len(list))
+	for _, k := range order {
+		for _, member := range list {
+			if fmt.Sprint(member.(map[string]any)[key]) == k {
+				out = append(out, member)
+			}
+		}
+	}
+	if len(out) != len(list) {
+		return nil, fmt.Errorf("%v has not the keys %s", v, d.New)
+	}
+	return out, nil
+}
+
+// bare returns a copy of a content without nulls and without the directive.
+func bare(v any) any {
+	switch v := v.(type) {
+	case Content:
+		o := bare(map[string]any(v)).(map[string]any)
+		delete(o, "$patch")
+		return o
+	case map[string]any:
+		out := map[string]any{}
+		for key, inner := range v {
+			if inner != nil {
+				out[key] = bare(inner)
+			}
+		}
+		return out
+	case []any:
+		out := []any{}
+		for _, inner := range v {
+			out = append(out, bare(inner))
+		}
+		return out
+	}
+	return v
+}
+
+func parsed(raw string) any {
+	if raw == "" {
+		return nil
+	}
+	d := json.NewDecoder(strings.NewReader(raw))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		panic(err)
+	}
+	return v
+}
+
+func inJSON(v any) string {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(raw)
+}

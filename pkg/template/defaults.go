@@ -1,0 +1,262 @@
+package template
+
+import (
+	"encoding/json"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/version"
+)
+
+// Default sets what the API server of a version writes into the pod template of
+// a DaemonSet where the manifest says nothing, as the API reference has it. It
+// changes nothing that is set, but rounds quantities as the server does. A Pod
+// has some more, which are no part of a template. A version that tells nothing is
+// the newest.
+func Default(t *corev1.PodTemplateSpec, kubernetesVersion string) {
+	v, err := version.ParseGeneric(kubernetesVersion)
+	defaults{hostPorts: err == nil && v.LessThan(version.MajorMinor(1, 28))}.pod(&t.Spec)
+}
+
+// Defaulted tells of each difference of two contents, as Diff lists them with
+// the same at, whether an API server may have made it by itself: what one side
+// lacks has the value on the other that some version writes there. Nobody need
+// have changed anything: a server that was upgraded adds its new defaults when
+// the object is next written.
+//
+// A default that somebody wrote by hand, or took out, cannot be told apart. And
+// nothing is said of a field whose parent came with it, such as the protocol of a
+// new port.
+func Defaulted(all []Difference, old, new Content, at string) []bool {
+	out := make([]bool, len(all))
+	var added, dropped map[Difference]bool // by the defaults of old, of new
+	for i, d := range all {
+		mayAdd, mayDrop := mayDefault(d)
+		if mayAdd && added == nil {
+			added = additions(old, at)
+		}
+		if mayDrop && dropped == nil {
+			dropped = additions(new, at)
+		}
+		out[i] = mayAdd && added[d] || mayDrop && dropped[Difference{Path: d.Path, Old: d.New, New: d.Old}]
+	}
+	return out
+}
+
+// mayDefault tells whether the defaults of the old side could make a difference,
+// and those of the new side the reverse of it. It is quick, and keeps what cannot
+// be a default from being compared with them: the price of that is ten times a
+// Diff's.
+func mayDefault(d Difference) (added, dropped bool) {
+	switch {
+	case strings.HasSuffix(d.Path, "]"): // a member, an annotation: no default is one
+		return false, false
+	case strings.HasPrefix(d.Old, "[{") && strings.HasPrefix(d.New, "[{"): // a list that is shown whole: in its members
+		return true, true
+	}
+	return d.Old == "", d.New == ""
+}
+
+// additions returns the differences that the defaults of all versions would make
+// to a content. There are none if it is no template.
+func additions(c Content, at string) map[Difference]bool {
+	found := map[Difference]bool{}
+	raw, err := json.Marshal(c)
+	if err != nil {
+		return found
+	}
+	var t corev1.PodTemplateSpec
+	if json.Unmarshal(raw, &t) != nil {
+		return found
+	}
+	before, err := Of(&t, false)
+	if err != nil {
+		return found
+	}
+	defaults{hostPorts: true, procMount: true}.pod(&t.Spec)
+	after, err := Of(&t, false)
+	if err != nil {
+		return found
+	}
+	for _, d := range Diff(before, after, at) {
+		found[d] = true
+	}
+	return found
+}
+
+// defaults says which of those that not every version has are set.
+type defaults struct {
+	hostPorts bool // before v1.28: a port of a pod on the host's network is the host's, too
+	procMount bool // v1.12 to v1.14, in some of their releases (kubernetes#78633)
+}
+
+func (d defaults) pod(p *corev1.PodSpec) {
+	or(&p.RestartPolicy, corev1.RestartPolicyAlways)
+	or(&p.DNSPolicy, corev1.DNSClusterFirst)
+	or(&p.SchedulerName, corev1.DefaultSchedulerName)
+	orPointer(&p.TerminationGracePeriodSeconds, corev1.DefaultTerminationGracePeriodSeconds)
+	orPointer(&p.SecurityContext, corev1.PodSecurityContext{})
+	or(&p.ServiceAccountName, p.DeprecatedServiceAccount) // two names of one field
+	p.DeprecatedServiceAccount = p.ServiceAccountName
+	roundUp(p.Overhead)
+	if r := p.Resources; r != nil {
+		roundUp(r.Limits, r.Requests)
+	}
+	for i := range p.Volumes {
+		setVolume(&p.Volumes[i].VolumeSource)
+	}
+	for _, containers := range [][]corev1.Container{p.InitContainers, p.Containers} {
+		for i := range containers {
+			d.container(&containers[i], p.HostNetwork)
+		}
+	}
+}
+
+func (d defaults) container(c *corev1.Container, hostNetwork bool) {
+	if d.procMount && c.SecurityContext != nil {
+		orPointer(&c.SecurityContext.ProcMount, corev1.DefaultProcMount)
+	}
+	or(&c.TerminationMessagePath, corev1.TerminationMessagePathDefault)
+	or(&c.TerminationMessagePolicy, corev1.TerminationMessageReadFile)
+	or(&c.ImagePullPolicy, pullPolicy(c.Image))
+	roundUp(c.Resources.Limits, c.Resources.Requests)
+	for i := range c.Ports {
+		p := &c.Ports[i]
+		or(&p.Protocol, corev1.ProtocolTCP)
+		if d.hostPorts && hostNetwork {
+			or(&p.HostPort, p.ContainerPort)
+		}
+	}
+	for i := range c.Env {
+		if from := c.Env[i].ValueFrom; from != nil {
+			setFieldRef(from.FieldRef)
+			if from.FileKeyRef != nil {
+				orPointer(&from.FileKeyRef.Optional, false)
+			}
+		}
+	}
+	for _, p := range []*corev1.Probe{c.StartupProbe, c.LivenessProbe, c.ReadinessProbe} {
+		if p == nil {
+			continue
+		}
+		or(&p.TimeoutSeconds, 1)
+		or(&p.PeriodSeconds, 10)
+		or(&p.SuccessThreshold, 1)
+		or(&p.FailureThreshold, 3)
+		setHTTPGet(p.HTTPGet)
+		if p.GRPC != nil {
+			orPointer(&p.GRPC.Service, "")
+		}
+	}
+	if l := c.Lifecycle; l != nil {
+		for _, h := range []*corev1.LifecycleHandler{l.PostStart, l.PreStop} {
+			if h != nil {
+				setHTTPGet(h.HTTPGet)
+			}
+		}
+	}
+}
+
+func setHTTPGet(g *corev1.HTTPGetAction) {
+	if g != nil {
+		or(&g.Path, "/")
+		or(&g.Scheme, corev1.URISchemeHTTP)
+	}
+}
+
+func setFieldRef(r *corev1.ObjectFieldSelector) {
+	if r != nil {
+		or(&r.APIVersion, "v1")
+	}
+}
+
+func setFieldRefs(files []corev1.DownwardAPIVolumeFile) {
+	for i := range files {
+		setFieldRef(files[i].FieldRef)
+	}
+}
+
+// readable is the mode of files that everybody may read.
+const readable int32 = 0o644
+
+// setVolume sets the defaults of the volume's one source. A volume without any is
+// an empty directory.
+func setVolume(v *corev1.VolumeSource) {
+	switch {
+	case *v == corev1.VolumeSource{}:
+		v.EmptyDir = &corev1.EmptyDirVolumeSource{}
+	case v.HostPath != nil:
+		orPointer(&v.HostPath.Type, corev1.HostPathUnset)
+	case v.Secret != nil:
+		orPointer(&v.Secret.DefaultMode, readable)
+	case v.ConfigMap != nil:
+		orPointer(&v.ConfigMap.DefaultMode, readable)
+	case v.DownwardAPI != nil:
+		orPointer(&v.DownwardAPI.DefaultMode, readable)
+		setFieldRefs(v.DownwardAPI.Items)
+	case v.Projected != nil:
+		orPointer(&v.Projected.DefaultMode, readable)
+		for _, s := range v.Projected.Sources {
+			if s.DownwardAPI != nil {
+				setFieldRefs(s.DownwardAPI.Items)
+			}
+			if s.ServiceAccountToken != nil {
+				orPointer(&s.ServiceAccountToken.ExpirationSeconds, 60*60)
+			}
+		}
+	case v.Ephemeral != nil && v.Ephemeral.VolumeClaimTemplate != nil:
+		claim := &v.Ephemeral.VolumeClaimTemplate.Spec
+		orPointer(&claim.VolumeMode, corev1.PersistentVolumeFilesystem)
+		roundUp(claim.Resources.Limits, claim.Resources.Requests)
+	case v.Image != nil:
+		or(&v.Image.PullPolicy, pullPolicy(v.Image.Reference))
+	case v.ISCSI != nil:
+		or(&v.ISCSI.ISCSIInterface, "default")
+	case v.RBD != nil:
+		or(&v.RBD.RBDPool, "rbd")
+		or(&v.RBD.RadosUser, "admin")
+		or(&v.RBD.Keyring, "/etc/ceph/keyring")
+	case v.AzureDisk != nil:
+		orPointer(&v.AzureDisk.CachingMode, corev1.AzureDataDiskCachingReadWrite)
+		orPointer(&v.AzureDisk.Kind, corev1.AzureSharedBlobDisk)
+		orPointer(&v.AzureDisk.FSType, "ext4")
+		orPointer(&v.AzureDisk.ReadOnly, false)
+	case v.ScaleIO != nil:
+		or(&v.ScaleIO.StorageMode, "ThinProvisioned")
+		or(&v.ScaleIO.FSType, "xfs")
+	}
+}
+
+// pullPolicy returns the policy for an image of which none is given: an image
+// that may change under its name is pulled each time.
+func pullPolicy(image string) corev1.PullPolicy {
+	name, _, byDigest := strings.Cut(image, "@")
+	_, tag, tagged := strings.Cut(name[strings.LastIndex(name, "/")+1:], ":")
+	if image != "" && (tag == "latest" || !tagged && !byDigest) {
+		return corev1.PullAlways
+	}
+	return corev1.PullIfNotPresent
+}
+
+// roundUp rounds to a thousandth, the finest that the API stores.
+func roundUp(lists ...corev1.ResourceList) {
+	for _, l := range lists {
+		for name, q := range l {
+			q.RoundUp(resource.Milli)
+			l[name] = q
+		}
+	}
+}
+
+func or[T comparable](field *T, value T) {
+	if *field == *new(T) {
+		*field = value
+	}
+}
+
+func orPointer[T any](field **T, value T) {
+	if *field == nil {
+		*field = &value
+	}
+}

@@ -1,0 +1,60 @@
+package template
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestPlainLaws: a plain content differs from its own in no more than the form,
+// and does not change when it is made plain again; contents share a key if and
+// only if they are equal.
+func TestPlainLaws(t *testing.T) {
+	equal := 0
+	for seed := range uint64(300) {
+		d := draw{rand.New(rand.NewPCG(seed, 4))}
+		one := d.template()
+		other := one.DeepCopy()
+		if d.oneIn(2) {
+			d.edit(other)
+		}
+		a, b := d.stored(t, one), d.stored(t, other)
+		before := inJSON(a)
+		plain := a.Plain()
+		if want := bare(a).(map[string]any); !plain.Equal(want) {
+			t.Fatalf("seed %d: (-want +got):\n%s", seed, cmp.Diff(want, map[string]any(plain)))
+		}
+		if again := plain.Plain(); !again.Equal(plain) || before != inJSON(a) {
+			t.Fatalf("seed %d: %s became %s and %s", seed, before, inJSON(again), inJSON(a))
+		}
+		for _, pair := range [][2]Content{{a, b}, {a, plain}, {plain, b.Plain()}, {a, parsed(before).(map[string]any)}} {
+			if shared := pair[0].Key() == pair[1].Key(); shared != pair[0].Equal(pair[1]) {
+				t.Fatalf("seed %d: share a key: %t\n%s\n%s", seed, shared, inJSON(pair[0]), inJSON(pair[1]))
+			} else if shared {
+				equal++
+			}
+		}
+	}
+	if equal < 300 || equal > 900 {
+		t.Errorf("%d of 1200 pairs are equal: the law looks at one side only", equal)
+	}
+}
+
+// TestPaths: they are those of the differences.
+func TestPaths(t *testing.T) {
+	for _, tt := range []struct{ got, want, why string }{
+		{Join("", "spec"), "spec", "the first"},
+		{Join("spec", "hostNetwork"), "spec.hostNetwork", "a field"},
+		{Join("metadata.labels", "a.b/c"), "metadata.labels[a.b/c]", "a key that is no word"},
+		{Join("options", "a]b"), `options["a]b"]`, "one that could be misread"},
+		{Member("env", "name", "A"), "env[name=A]", "a member"},
+		{Member("env", "name", "a]b"), `env[name="a]b"]`, "one that could be misread"},
+		{Member("ports", "containerPort", 80), "ports[containerPort=80]", "a number"},
+		{Member("ports", "containerPort", float64(65535)), "ports[containerPort=65535]", "a number as JSON is parsed"},
+	} {
+		if tt.got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.why, tt.got, tt.want)
+		}
+	}
+}

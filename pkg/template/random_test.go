@@ -1,0 +1,227 @@
+package template
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// A draw makes templates at random. Their fields are those of the API types, all
+// of them, and of few words, so that two drawn alone have much in common, and
+// lists have members that share a key.
+type draw struct{ *rand.Rand }
+
+var (
+	names  = []string{"a", "b", "c", "d", "x.y", "A_B", "1", `a]b=c`, `"q"`, "<&>", "e\nf", "ü"}
+	paths  = []string{"/a", "/a]b=c", "/x.y/z", `/"`, "/[", "/ "}
+	keys   = []string{"app", "example.com/tier", "a.b", "x_y", "a=b", `a]b`, `"`, "name", "value"}
+	values = []string{"v", "w", "", "x y", "<a&b>", "[1]", "null"}
+)
+
+func pick[T any](d draw, of []T) T { return of[d.IntN(len(of))] }
+
+func (d draw) oneIn(n int) bool { return d.IntN(n) == 0 }
+
+// template draws one whose containers have names of their own, mostly.
+func (d draw) template() *corev1.PodTemplateSpec {
+	t := &corev1.PodTemplateSpec{}
+	d.fill(reflect.ValueOf(t).Elem(), "", 2)
+	if len(t.Spec.Containers) == 0 {
+		t.Spec.Containers = make([]corev1.Container, 1)
+		d.fill(reflect.ValueOf(&t.Spec.Containers[0]).Elem(), "", 2)
+	}
+	if !d.oneIn(10) {
+		for i := range t.Spec.Containers {
+			t.Spec.Containers[i].Name = names[i]
+		}
+	}
+	return t
+}
+
+// fill draws a value of any type of the API: each field of a struct is set one
+// time in sparse, less the deeper it stands.
+func (d draw) fill(v reflect.Value, field string, sparse int) {
+	switch v.Interface().(type) {
+	case metav1.Time, metav1.MicroTime, metav1.ManagedFieldsEntry:
+		return
+	case resource.Quantity:
+		v.Set(reflect.ValueOf(resource.MustParse(pick(d, []string{"1", "100m", "1Gi", "2Gi", "0"}))))
+		return
+	case intstr.IntOrString:
+		v.Set(reflect.ValueOf(pick(d, []intstr.IntOrString{intstr.FromInt32(80), intstr.FromString("http"), intstr.FromString("80")})))
+		return
+	}
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if wide := v.Type().Field(i).Name == "Spec"; wide || d.oneIn(sparse) {
+				d.fill(v.Field(i), v.Type().Field(i).Name, sparse+1)
+			}
+		}
+		for _, key := range []string{"Name", "MountPath", "ContainerPort", "TopologyKey", "DevicePath", "IP"} { // of most lists
+			if f := v.FieldByName(key); f.IsValid() && f.IsZero() && !d.oneIn(20) {
+				d.fill(f, key, sparse+1)
+			}
+		}
+	case reflect.Pointer:
+		if v.Type() == reflect.TypeFor[*metav1.Time]() { // of which the zero is null, and no nil
+			return
+		}
+		v.Set(reflect.New(v.Type().Elem()))
+		d.fill(v.Elem(), field, sparse)
+	case reflect.Slice:
+		n := d.IntN(4)
+		v.Set(reflect.MakeSlice(v.Type(), n, n))
+		for i := range n {
+			d.fill(v.Index(i), field, sparse)
+		}
+	case reflect.Map:
+		v.Set(reflect.MakeMap(v.Type()))
+		for range d.IntN(3) {
+			inner := reflect.New(v.Type().Elem()).Elem()
+			d.fill(inner, "", sparse)
+			v.SetMapIndex(reflect.ValueOf(pick(d, keys)).Convert(v.Type().Key()), inner)
+		}
+	case reflect.String:
+		words, ok := map[string][]string{"Name": names, "MountPath": paths, "Protocol": {"TCP", "UDP"}}[field]
+		if !ok {
+			words = values
+		}
+		v.SetString(pick(d, words))
+	case reflect.Bool:
+		v.SetBool(d.oneIn(2))
+	case reflect.Int32, reflect.Int64:
+		v.SetInt(pick(d, []int64{0, 1, 53, 80, 1<<31 - 1}))
+	case reflect.Uint8:
+		v.SetUint(uint64(d.IntN(256)))
+	}
+}
+
+// spot is a value of a template that can be changed.
+type spot struct {
+	reflect.Value
+	field string
+}
+
+// spots returns those that are in a value, and in one that is set as deep as it
+// goes.
+func spots(v reflect.Value, field string) []spot {
+	found := []spot{{v, field}}
+	switch v.Kind() {
+	case reflect.Struct:
+		switch v.Interface().(type) {
+		case metav1.Time, resource.Quantity, intstr.IntOrString, metav1.ManagedFieldsEntry:
+			return found
+		}
+		for i := range v.NumField() {
+			found = append(found, spots(v.Field(i), v.Type().Field(i).Name)...)
+		}
+	case reflect.Pointer:
+		if !v.IsNil() {
+			found = append(found, spots(v.Elem(), field)...)
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			found = append(found, spots(v.Index(i), field)...)
+		}
+	}
+	return found
+}
+
+// edit makes one change to a template, mostly of what is there.
+func (d draw) edit(t *corev1.PodTemplateSpec) {
+	all := spots(reflect.ValueOf(t).Elem(), "")[1:]
+	if !d.oneIn(4) {
+		all = slices.DeleteFunc(all, func(s spot) bool { return s.IsZero() })
+	}
+	if d.oneIn(2) {
+		if lists := slices.DeleteFunc(slices.Clone(all), func(s spot) bool { return s.Kind() != reflect.Slice || s.Len() == 0 }); len(lists) > 0 {
+			all = lists
+		}
+	}
+	if len(all) == 0 {
+		return
+	}
+	switch s := pick(d, all); {
+	case s.Kind() == reflect.Slice && s.Len() > 0:
+		d.editList(s)
+	case s.Kind() == reflect.Map && s.Len() > 0 && d.oneIn(2):
+		s.SetMapIndex(s.MapKeys()[0], reflect.Value{})
+	case d.oneIn(3):
+		s.SetZero()
+	default:
+		d.fill(s.Value, s.field, 3)
+	}
+}
+
+// editList puts a member into a list, takes one out, doubles one, or shuffles
+// all.
+func (d draw) editList(list spot) {
+	i := d.IntN(list.Len())
+	before, after := list.Slice3(0, i, i), list.Slice(i+1, list.Len())
+	member := reflect.New(list.Type().Elem()).Elem()
+	switch d.IntN(4) {
+	case 0:
+		d.fill(member, list.field, 4)
+		list.Set(reflect.AppendSlice(reflect.Append(before, member, list.Index(i)), after))
+	case 1:
+		list.Set(reflect.AppendSlice(before, after))
+	case 2:
+		list.Set(reflect.Append(list.Value, list.Index(i)))
+	case 3:
+		d.Shuffle(list.Len(), reflect.Swapper(list.Interface()))
+	}
+}
+
+// stored returns the content of a template in one of the forms in which it may
+// be read, with some nulls, maps that have lost their keys, and fields that no
+// type knows.
+func (d draw) stored(t *testing.T, of *corev1.PodTemplateSpec) Content {
+	t.Helper()
+	c, err := Of(of, d.oneIn(2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.oneIn(3) {
+		delete(c, "$patch")
+	}
+	if !d.oneIn(3) {
+		d.strange(map[string]any(c))
+	}
+	return c
+}
+
+// strange puts into the objects of a content what a template as this program
+// writes it does not have.
+func (d draw) strange(v any) {
+	switch v := v.(type) {
+	case []any:
+		for _, member := range v {
+			d.strange(member)
+		}
+	case map[string]any:
+		for key, inner := range v {
+			d.strange(inner)
+			if slices.Contains(dataMaps, key) && d.oneIn(8) {
+				v[key] = map[string]any{}
+			}
+		}
+		if d.oneIn(8) {
+			v["none"] = nil
+		}
+		if d.oneIn(8) {
+			future := []any{
+				"x", true, json.Number("1"), []any{}, []any{nil}, []any{map[string]any{"name": "a", "none": nil}}, map[string]any{},
+				map[string]any{"a.b": map[string]any{"c": []any{"d"}, "none": nil}}, map[string]any{"": "x", "]": "y", "a=b": "z"},
+			}
+			v[pick(d, []string{"future", "$patch", "x y"})] = pick(d, future)
+		}
+	}
+}
