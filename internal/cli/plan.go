@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,6 +25,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
 type planOptions struct {
@@ -68,6 +71,9 @@ func newPlan(c *common) *cobra.Command {
 
 			Which pods go first is the controller's random pick, so the plan counts and does not
 			name. How long it takes is a range under the assumptions that stand below it.
+
+			Literal values of environment variables may be secret: of those that differ it says
+			so, and shows them with --show-values.
 
 			--fail-on takes conditions, with commas between them. stalls: it does not come to
 			its end by itself. lostNodes>N: more than N nodes lose their pod because they are no
@@ -443,11 +449,66 @@ func (o *planOptions) laidOver(ctx context.Context, r reader, m source.Manifest,
 			return nil, "", errors.New("--server-dry-run: there is no API server to ask")
 		}
 		ds, err := server.DryRun(ctx, m)
+		if err != nil && !o.showValues {
+			asked, _, _ := source.Overlay(live, m, version) // where that fails, the live values are all that is known
+			err = withoutValues(err, live, asked)
+		}
 		return ds, plan.MethodServerDryRun, err
 	}
 	ds, method, err := source.Overlay(live, m, version)
 	return ds, string(method), err
 }
+
+// withoutValues returns an error without the literal values of the DaemonSets'
+// environment variables, which a server or a webhook may quote: alone, or within
+// a whole object. A value so short that words are full of it stays.
+func withoutValues(err error, of ...*appsv1.DaemonSet) error {
+	const short = 6
+	words := wholeObject.ReplaceAllString(err.Error(), `"`+template.Hidden+`"`)
+	for _, value := range slices.Backward(slices.SortedFunc(literalValues(of), byLength)) { // one may be part of another
+		if len(value) < short {
+			break
+		}
+		quoted := strconv.Quote(value)
+		words = strings.NewReplacer(value, template.Hidden, quoted[1:len(quoted)-1], template.Hidden).Replace(words)
+	}
+	if words == err.Error() {
+		return err
+	}
+	return reworded{err, words}
+}
+
+// wholeObject is an object that was sent, as the API server quotes it.
+var wholeObject = regexp.MustCompile(`"(map\[|\{)(\\.|[^"\\])*"`)
+
+func byLength(a, b string) int { return cmp.Or(len(a)-len(b), strings.Compare(a, b)) }
+
+func literalValues(all []*appsv1.DaemonSet) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, ds := range all {
+			if ds == nil {
+				continue
+			}
+			spec := &ds.Spec.Template.Spec
+			for _, c := range slices.Concat(spec.Containers, spec.InitContainers) {
+				for _, v := range c.Env {
+					if !yield(v.Value) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// reworded is an error in other words.
+type reworded struct {
+	error
+	words string
+}
+
+func (r reworded) Error() string { return r.words }
+func (r reworded) Unwrap() error { return r.error }
 
 // planNew plans a DaemonSet that is not in the cluster yet.
 func (o *planOptions) planNew(ctx context.Context, r reader, m source.Manifest) (*plan.Plan, error) {
@@ -523,36 +584,44 @@ func (o *planOptions) print(plans []*plan.Plan, considered int) error {
 var repeated = []string{"kubeconfig", "context", "cluster", "user", "as", "as-group", "as-uid", "server", "from", "now", "kubernetes-version"}
 
 // again is the command that asks for a plan once more, to which a flag can be
-// added; empty where there is none to paste: standard input is read only once,
-// and a token is nobody's to see.
+// added; empty where there is none to paste.
 func (o *planOptions) again(p *plan.Plan) string {
-	c := "kubectl ds plan-rollout -n " + view.Quote(p.DaemonSet.Namespace) + " " + view.Quote(p.DaemonSet.Name)
-	pastable := true
-	own := slices.Concat([]string{"filename", "kustomize", "server-dry-run", "like", "group-by", "start", "termination", "request-rate", "request-burst"}, ofDaemonSet, ofNodes)
-	o.set.Visit(func(f *pflag.Flag) {
+	own := slices.Concat([]string{"filename", "kustomize", "server-dry-run", "like", "group-by", "start", "termination", "request-rate", "request-burst", "show-values"}, ofDaemonSet, ofNodes)
+	flags, pastable := givenAgain(o.set, own...)
+	if !pastable {
+		return ""
+	}
+	for _, n := range o.nodes {
+		flags += " --" + n.name + " " + view.Quote(n.text)
+	}
+	return "kubectl ds plan-rollout -n " + view.Quote(p.DaemonSet.Namespace) + " " + view.Quote(p.DaemonSet.Name) + flags
+}
+
+// givenAgain writes those of the flags that were given which ask for the same
+// once more: the repeated ones, and a command's own. They cannot be pasted
+// where standard input was read, which is read only once, or a secret was
+// given, which is nobody's to see.
+func givenAgain(set *pflag.FlagSet, own ...string) (flags string, pastable bool) {
+	pastable = true
+	set.VisitAll(func(f *pflag.Flag) {
 		values := []string{f.Value.String()}
 		if list, ok := f.Value.(pflag.SliceValue); ok {
 			values = list.GetSlice()
 		}
 		switch {
+		case !f.Changed:
 		case slices.Contains([]string{"token", "password", "username"}, f.Name), slices.Contains(values, source.StandardInput):
 			pastable = false
 		case isNodeFlag(f):
 		case f.Value.Type() == "bool" && slices.Contains(own, f.Name):
-			c += " --" + f.Name
+			flags += " --" + f.Name
 		case slices.Contains(own, f.Name), slices.Contains(repeated, f.Name):
 			for _, v := range values {
-				c += " --" + f.Name + " " + view.Quote(v)
+				flags += " --" + f.Name + " " + view.Quote(v)
 			}
 		}
 	})
-	for _, n := range o.nodes {
-		c += " --" + n.name + " " + view.Quote(n.text)
-	}
-	if !pastable {
-		return ""
-	}
-	return c
+	return flags, pastable
 }
 
 func isNodeFlag(f *pflag.Flag) bool { _, ok := f.Value.(nodeValue); return ok }

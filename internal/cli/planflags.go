@@ -44,6 +44,7 @@ type changeFlags struct {
 	termination  time.Duration
 	requestRate  float64
 	requestBurst int
+	showValues   bool
 
 	set *pflag.FlagSet // tells a flag that was given from its default
 }
@@ -108,6 +109,7 @@ func (c *changeFlags) addFlags(f *pflag.FlagSet) {
 	f.DurationVar(&c.termination, "termination", 0, "from a pod's deletion until it is gone, as 10s (default: its grace period)")
 	f.Float64Var(&c.requestRate, "request-rate", 0, "requests a second that the controller may send (default 20)")
 	f.IntVar(&c.requestBurst, "request-burst", 0, "requests that it may send before that (default 30)")
+	f.BoolVar(&c.showValues, "show-values", false, "show literal values of environment variables, which may be secret")
 }
 
 // ofDaemonSet are the flags that change a DaemonSet, in the order of the help.
@@ -243,7 +245,7 @@ var numberOrPercent = regexp.MustCompile(`^\d+%?$`)
 
 // options returns what the person who asks knows better.
 func (c *changeFlags) options() (plan.Options, error) {
-	o := plan.Options{RequestRate: c.requestRate, RequestBurst: c.requestBurst, GroupBy: c.groupBy}
+	o := plan.Options{RequestRate: c.requestRate, RequestBurst: c.requestBurst, GroupBy: c.groupBy, ShowValues: c.showValues}
 	for flag, d := range map[string]time.Duration{"start": c.start, "termination": c.termination} {
 		if c.given(flag) != "" && d < 0 {
 			return o, hinted{fmt.Errorf("--%s %s: a duration is not negative", flag, d), "--" + flag + " 40s"}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 
 	"github.com/spf13/cobra"
@@ -12,6 +13,7 @@ import (
 
 func newSnapshot(c *common) *cobra.Command {
 	in := &input{common: c}
+	showValues := false
 	cmd := &cobra.Command{
 		Use:     "snapshot NAME",
 		Short:   "Write what the other commands read as one JSON document, to be read with --from",
@@ -19,7 +21,17 @@ func newSnapshot(c *common) *cobra.Command {
 		Long: templates.LongDesc(`
 			Writes the DaemonSet, its revisions, pods and events, the PodDisruptionBudgets that
 			select its pods, and all nodes to standard output, as one JSON document without
-			images, annotations of nodes and pods, and managed fields. Every command answers the same from it with --from.`),
+			images, annotations of nodes and pods, and managed fields but the DaemonSet's own.
+			Every command answers the same from it with --from.
+
+			Literal values of environment variables may be secret: each becomes a digest, in the
+			pod templates of the DaemonSet and of its revisions and in annotations that hold a
+			copy of them. Equal values have equal digests within one file and others in the
+			next, and the key of the digests is in none. With --show-values they stand there as
+			they are, and a manifest can be compared with all of them.
+
+			Names, labels, taints, arguments, other annotations, and messages of events and
+			containers are in it as they are: look at it before you send it to anybody.`),
 		Example: templates.Examples(`
 			kubectl ds snapshot -n kube-system node-agent > node-agent.json
 			kubectl ds explain node-agent --from node-agent.json`),
@@ -29,13 +41,16 @@ func newSnapshot(c *common) *cobra.Command {
 			}
 			return c.completeNames(cmd, args, begun)
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return writeSnapshot(cmd.Context(), in, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return writeSnapshot(cmd.Context(), in, args, showValues)
+		},
 	}
 	in.addFlags(cmd.Flags())
+	cmd.Flags().BoolVar(&showValues, "show-values", false, "write literal values of environment variables, which may be secret, as they are")
 	return cmd
 }
 
-func writeSnapshot(ctx context.Context, in *input, args []string) error {
+func writeSnapshot(ctx context.Context, in *input, args []string, showValues bool) error {
 	ch := &choice{}
 	selector, err := ch.check(args, *in.config.Namespace)
 	if err != nil {
@@ -51,10 +66,27 @@ func writeSnapshot(ctx context.Context, in *input, args []string) error {
 	if err != nil {
 		return err
 	}
-	raw, err := snapshot.Encode(in.asked(read[0]))
+	s := in.asked(read[0])
+	switch {
+	case !showValues:
+		if s, err = redacted(s); err != nil {
+			return err
+		}
+	case s.EnvValues == snapshot.EnvDigest:
+		in.note("--show-values: the input holds digests of environment variables, and no values")
+	}
+	raw, err := snapshot.Encode(s)
 	if err != nil {
 		return err
 	}
 	_, err = in.Out.Write(raw)
 	return err
+}
+
+// redacted returns the Snapshot with digests for literal values, by a key that
+// nobody keeps.
+func redacted(s *snapshot.Snapshot) (*snapshot.Snapshot, error) {
+	key := make([]byte, 32)
+	rand.Read(key) // never fails
+	return snapshot.Redact(s, key)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -87,6 +88,10 @@ func (m *markdown) fields(p *plan.Plan) {
 			m.add("| %s | %s | %s |", mdCode(f.Path), m.fieldCell(f.Path, f.Old), m.fieldCell(f.Path, f.New))
 		}
 		m.add("")
+		if slices.ContainsFunc(c.Fields, func(f plan.FieldDiff) bool { return f.Hidden }) {
+			m.add("Literal values of environment variables may be secret, and are hidden (%s).", mdCode("--show-values"))
+			m.add("")
+		}
 	}
 	for _, n := range c.Nodes {
 		m.add("- %s", md(m.nodeChange(n)))

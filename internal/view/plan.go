@@ -145,6 +145,9 @@ func (s *screen) planEnd(p *plan.Plan) string {
 	case o.Code == plan.NothingToDo && p.Subject == plan.SubjectNew && nowhere(p):
 		return "no node should run it, so no pod is created"
 	case o.Code == plan.NothingToDo && p.Subject != plan.SubjectNew && p.Change != nil && len(p.Change.Fields)+len(p.Change.Nodes) == 0:
+		if slices.ContainsFunc(p.Assumptions, func(a daemonset.Assumption) bool { return a.Code == plan.AssumeEnvValues }) {
+			return "nothing that can be compared differs from what is in the cluster"
+		}
 		return "nothing differs from what is in the cluster"
 	case o.Code == plan.NothingToDo && p.Desired.Before != p.Desired.After:
 		return fmt.Sprintf("no pod is created, deleted or replaced for it, but DESIRED goes from %d to %d", p.Desired.Before, p.Desired.After)
@@ -376,10 +379,57 @@ func (s *screen) warningWords(w plan.Warning) string {
 	case plan.NewPodsFailing:
 		n, failing := number(w.Facts, "newPods"), number(w.Facts, "newFailing")
 		return fmt.Sprintf("%d of the %s of the current revision %s; the plan takes further ones to run", failing, plural(n, "pod"), map[bool]string{true: "fails", false: "fail"}[failing == 1])
+	case plan.ManagedByTool:
+		return toolWords(w.Facts)
 	case plan.NeverUpdated:
 		return "revision " + fact(w.Facts, "revision") + " has an empty hash: the controller takes its own new pods for old ones, and never ends"
 	}
 	return s.causeWords(w.Code, w.Facts, nil, nil)
+}
+
+// toolWords says who else writes the DaemonSet, and what undoes a change by
+// hand.
+func toolWords(f daemonset.Facts) string {
+	by := func(kind string) string {
+		if fact(f, "by") == "" {
+			return ""
+		}
+		return ", " + kind + " " + fact(f, "by")
+	}
+	var who, undone string
+	switch tool := plan.Tool(fact(f, "tool")); tool {
+	case plan.Operator:
+		who, undone = "the controller of "+fact(f, "by")+" writes it", "its next reconciliation undoes this"
+	case plan.ArgoCD:
+		who, undone = "Argo CD writes it"+by("application"), "the next sync undoes this"
+	case plan.FluxKustomization:
+		who, undone = "Flux writes it"+by("Kustomization"), "the next reconciliation undoes this"
+	case plan.FluxHelmRelease:
+		who, undone = "Flux writes it"+by("HelmRelease"), "the next upgrade, or correction of drift, undoes this"
+	case plan.ConfigSync:
+		who, undone = "Config Sync writes it"+by("sync"), "the next sync undoes this"
+	case plan.Fleet:
+		who, undone = "Fleet writes it", "the next deployment of its bundle, or correction of drift, undoes this"
+	case plan.K3sAddon:
+		who, undone = "k3s or RKE2 writes it"+by("addon"), "it is applied again when the file changes or the server starts, which undoes this"
+	case plan.AddonManager:
+		who, undone = "the addon manager of Kubernetes writes it", "it is applied again all the time, which undoes this"
+	case plan.Kops:
+		who, undone = "kOps writes it"+by("addon"), "the next update of the addon undoes this"
+	case plan.Kapp:
+		who, undone = "kapp writes it"+by("app"), "the next deploy undoes this"
+	case plan.HelmRelease:
+		who, undone = "Helm writes it"+by("release"), "the next upgrade undoes this"
+	case plan.Terraform:
+		who, undone = "Terraform writes it", "the next apply undoes this"
+	case plan.ServerSideApply:
+		who, undone = fact(f, "by")+" applies it server-side", "the next apply undoes this"
+	case plan.KubectlApply:
+		who, undone = "it was made with kubectl apply", "the next apply of its manifest undoes this"
+	default:
+		who, undone = clean(string(tool))+" writes it", "that undoes this"
+	}
+	return who + " (" + fact(f, "evidence") + "): " + undone
 }
 
 // changes are the fields that differ, and what that means for the pods.
@@ -404,17 +454,35 @@ func (s *screen) changes(p *plan.Plan) {
 	s.line("  %s", templateWords(p))
 }
 
-// fieldWords says how a field differs.
+// fieldWords says how a field differs. Of one whose literal value is hidden
+// there is only that.
 func (s *screen) fieldWords(f plan.FieldDiff) string {
 	before, after := s.fieldValue(f.Path, f.Old), s.fieldValue(f.Path, f.New)
+	note, alone := "", f.Hidden && hiddenAlone.MatchString(f.Path)
 	switch {
-	case f.Old == "":
-		return "added, " + after
-	case f.New == "":
-		return "removed, was " + before
+	case alone:
+		note = " (its value is hidden; --show-values)"
+	case f.Hidden:
+		note = " (literal values are hidden; --show-values)"
 	}
-	return before + " -> " + after
+	switch {
+	case f.Old == "" && alone:
+		return "added" + note
+	case f.Old == "":
+		return "added, " + after + note
+	case f.New == "" && alone:
+		return "removed" + note
+	case f.New == "":
+		return "removed, was " + before + note
+	case alone, f.Hidden && f.Old == f.New:
+		return "changed" + note
+	}
+	return before + " -> " + after + note
 }
+
+// hiddenAlone are the paths of a variable, of its value, and of an annotation,
+// of which nothing is left to show when the value is hidden.
+var hiddenAlone = regexp.MustCompile(`\.env\[name=("([^"\\]|\\.)*"|[^\]]*)\](\.value)?$|^metadata\.annotations[.\[]`)
 
 // fieldValue writes a JSON value: a plain string without its quotes, and
 // tolerations as --toleration takes them.

@@ -85,9 +85,12 @@ type planStory struct {
 
 func parseOptions(t *testing.T, raw []byte) plan.Options {
 	t.Helper()
-	var given struct{ Start, Termination, GroupBy string }
+	var given struct {
+		Start, Termination, GroupBy string
+		ShowValues                  bool
+	}
 	check(t, yaml.UnmarshalStrict(raw, &given))
-	o := plan.Options{GroupBy: given.GroupBy}
+	o := plan.Options{GroupBy: given.GroupBy, ShowValues: given.ShowValues}
 	duration := func(text string) time.Duration {
 		d, err := time.ParseDuration(text)
 		check(t, err)

@@ -43,7 +43,7 @@ func shownAssumptions(p *plan.Plan) []daemonset.Assumption {
 		return p.Assumptions
 	}
 	return slices.DeleteFunc(slices.Clone(p.Assumptions), func(a daemonset.Assumption) bool {
-		return slices.Contains(plan.Assumptions, a.Code) && a.Code != plan.AssumeTemplateNotChecked
+		return slices.Contains(plan.Assumptions, a.Code) && a.Code != plan.AssumeTemplateNotChecked && a.Code != plan.AssumeEnvValues
 	})
 }
 
@@ -75,6 +75,11 @@ func assumptionLines(all []daemonset.Assumption) []string {
 	say(given.pace())
 	say(given.take(plan.AssumeTemplateNotChecked, func(daemonset.Assumption) string {
 		return "the API server takes the pod template, of which only a part was checked (--server-dry-run asks it)"
+	}))
+	say(given.take(plan.AssumeEnvValues, func(a daemonset.Assumption) string {
+		n, _ := strconv.Atoi(a.Value)
+		return pluralVerb(n, "literal value of the manifest, of an environment variable or in an annotation, is", "literal values of the manifest, of environment variables or in annotations, are") +
+			" taken for what is in the cluster: the snapshot holds digests, which cannot be compared (snapshot --show-values)"
 	}))
 	say(given.take(daemonset.AssumeCurrentRevision, currentRevision))
 	for _, a := range all {

@@ -42,6 +42,8 @@ func number(f daemonset.Facts, key string) int {
 	switch v := f[key].(type) {
 	case int:
 		return v
+	case int64:
+		return int(v)
 	case float64:
 		return int(v)
 	}

@@ -29,6 +29,11 @@ import (
 //	version:    of Kubernetes; default v1.37.1
 //	daemonset:  a rolling update with maxUnavailable 1; its name is metadata.name
 //	revisions:  number: age; the last is the live template's; default 7: -300d, 8: -1h
+//	templates:  number: what that revision's template has in place of the live
+//	            one's; without it an older one has another image
+//	stored:     number: fields of the ControllerRevision
+//	otherForm:  numbers of revisions that a controller of before 1.34 stored,
+//	            or, for the rules of such a version, a newer one
 //	nodes:      NAME: a ready node of Linux
 //	uncut:      true: the live template has no revision yet
 //	pods:       NODE REVISION: a pod that is ready for ten days, or that is ready
@@ -45,6 +50,9 @@ type world struct {
 	Version   string         `json:"version"`
 	DaemonSet map[string]any `json:"daemonset"`
 	Revisions map[int]string `json:"revisions"`
+	Templates map[int]any    `json:"templates"`
+	Stored    map[int]any    `json:"stored"`
+	OtherForm []int          `json:"otherForm"`
 	Uncut     bool           `json:"uncut"`
 	Nodes     map[string]any `json:"nodes"`
 	Pods      map[string]any `json:"pods"`
@@ -80,7 +88,7 @@ func parseWorld(t *testing.T, text string) *snapshot.Snapshot {
 	current := slices.Max(slices.AppendSeq([]int{1}, maps.Keys(w.Revisions)))
 	s.DaemonSet = c.daemonSet(w.DaemonSet, current)
 	for _, n := range slices.Sorted(maps.Keys(w.Revisions)) {
-		s.Revisions = append(s.Revisions, c.revision(s.DaemonSet, n, w.Revisions[n], n == current && !w.Uncut))
+		s.Revisions = append(s.Revisions, c.revision(s.DaemonSet, n, &w, n == current && !w.Uncut))
 	}
 	for _, key := range slices.Sorted(maps.Keys(w.Nodes)) {
 		for _, name := range expand(key) {
@@ -226,7 +234,7 @@ status: {observedGeneration: %[1]d}
 	return ds
 }
 
-func (c *creator) revision(ds *appsv1.DaemonSet, number int, age string, live bool) appsv1.ControllerRevision {
+func (c *creator) revision(ds *appsv1.DaemonSet, number int, w *world, live bool) appsv1.ControllerRevision {
 	r := appsv1.ControllerRevision{}
 	c.merge(fmt.Sprintf(`
 metadata:
@@ -236,12 +244,18 @@ metadata:
   labels: {app: agent, controller-revision-hash: "hash%[3]d"}
   ownerReferences: [{apiVersion: apps/v1, kind: DaemonSet, name: %[2]s, uid: %[5]s, controller: true}]
 revision: %[3]d
-`, ds.Namespace, ds.Name, number, age, ds.UID), nil, &r)
+`, ds.Namespace, ds.Name, number, w.Revisions[number], ds.UID), w.Stored[number], &r)
 	t := ds.Spec.Template.DeepCopy()
-	if !live {
+	switch patch, given := w.Templates[number]; {
+	case given:
+		base, err := yaml.Marshal(t)
+		check(c.t, err)
+		t = &corev1.PodTemplateSpec{}
+		c.merge(string(base), patch, t)
+	case !live:
 		t.Spec.Containers[0].Image = fmt.Sprintf("example/old-agent:%d", number)
 	}
-	content, err := template.Of(t, !c.rules.TemplateWithoutNullTime)
+	content, err := template.Of(t, c.rules.TemplateWithoutNullTime == slices.Contains(w.OtherForm, number))
 	check(c.t, err)
 	r.Data.Raw, err = json.Marshal(map[string]any{"spec": map[string]any{"template": content}})
 	check(c.t, err)

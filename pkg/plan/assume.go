@@ -43,6 +43,9 @@ const (
 	AssumeRevisionFails daemonset.AssumptionCode = "RevisionFails"
 	// AssumeTemplateNotChecked: the API server accepts the manifest's pod template, of which only a part was checked.
 	AssumeTemplateNotChecked daemonset.AssumptionCode = "TemplateNotChecked"
+	// AssumeEnvValues: so many literal values of the manifest's environment variables, and annotations that may hold
+	// copies of them, are what is in the cluster, which cannot be told from a Snapshot that holds digests.
+	AssumeEnvValues daemonset.AssumptionCode = "EnvValuesNotCompared"
 	// AssumeHostPorts: a pod that surges is not scheduled, since the old one on its node holds its host ports.
 	AssumeHostPorts daemonset.AssumptionCode = "HostPortsHeld"
 	// AssumeRefused: the API server goes on refusing pods.
@@ -55,7 +58,7 @@ const (
 // daemonset.Assumptions.
 var Assumptions = []daemonset.AssumptionCode{
 	AssumeStart, AssumeStartSlow, AssumeStartFast, AssumeTermination, AssumeMinReadySeconds, AssumeRequestRate, AssumeRequestBurst, AssumeSlowStart, AssumeStepBurst,
-	AssumeNewPods, AssumeNodesStay, AssumeRevisionFails, AssumeHostPorts, AssumeRefused, AssumeCollected, AssumeTemplateNotChecked,
+	AssumeNewPods, AssumeNodesStay, AssumeRevisionFails, AssumeHostPorts, AssumeRefused, AssumeCollected, AssumeTemplateNotChecked, AssumeEnvValues,
 }
 
 // Where the value of an assumption is from.

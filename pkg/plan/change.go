@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,7 +15,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
@@ -27,7 +27,8 @@ import (
 type Change struct {
 	// DaemonSet is what a manifest makes of the live object, and Method how it
 	// was laid over it; nil without a manifest. Of it, spec, labels and
-	// annotations count.
+	// annotations count. Where the Snapshot holds digests of environment
+	// variables, its literal values are taken for what is there.
 	DaemonSet *appsv1.DaemonSet
 	Method    string
 
@@ -119,6 +120,7 @@ func (c *Change) daemonSet(s *snapshot.Snapshot, h *daemonset.History) (*appsv1.
 	ds := s.DaemonSet.DeepCopy()
 	if m := c.DaemonSet; m != nil {
 		m = m.DeepCopy()
+		keepDigests(s, m)
 		ds.Labels, ds.Annotations, ds.Spec = m.Labels, m.Annotations, m.Spec
 	}
 	t := &ds.Spec.Template
@@ -155,6 +157,14 @@ func (c *Change) daemonSet(s *snapshot.Snapshot, h *daemonset.History) (*appsv1.
 		ds.Spec.MinReadySeconds = *c.MinReadySeconds
 	}
 	return ds, c.strategy(s, &ds.Spec.UpdateStrategy)
+}
+
+// byHand tells whether the change writes the DaemonSet without a manifest, and
+// more than a restart, which nobody undoes.
+func (c *Change) byHand() bool {
+	only := *c
+	only.Restart, only.Nodes = false, nil
+	return c.DaemonSet == nil && !reflect.DeepEqual(only, Change{})
 }
 
 func put(m *map[string]string, key, value string) {
@@ -305,7 +315,7 @@ func revisionTemplate(s *snapshot.Snapshot, h *daemonset.History, number int64, 
 	i := slices.IndexFunc(s.Revisions, func(o appsv1.ControllerRevision) bool {
 		return o.Name == r.Name && o.Namespace == s.DaemonSet.Namespace
 	})
-	t, err := patchedTemplate(live, s.Revisions[i].Data.Raw)
+	t, err := template.Patched(live, s.Revisions[i].Data.Raw)
 	if err != nil {
 		return nil, fmt.Errorf("revision %d, controllerrevision %s: %w", r.Number, r.Name, err)
 	}
@@ -344,25 +354,6 @@ func findRevision(ds *appsv1.DaemonSet, h *daemonset.History, number int64) (*da
 		return nil, &Error{fmt.Sprintf("daemonset %s has no revision %d: %s", name, number, have), fmt.Sprintf("--to-revision %d", owned[1].Number)}
 	}
 	return nil, &Error{message: fmt.Sprintf("daemonset %s has no revision %d: %s", name, number, have)}
-}
-
-// patchedTemplate lays the data of a ControllerRevision over a template.
-func patchedTemplate(live *corev1.PodTemplateSpec, data []byte) (*corev1.PodTemplateSpec, error) {
-	if _, err := template.Stored(data); err != nil {
-		return nil, err
-	}
-	raw, err := json.Marshal(&appsv1.DaemonSet{Spec: appsv1.DaemonSetSpec{Template: *live}})
-	if err != nil {
-		return nil, err
-	}
-	if raw, err = strategicpatch.StrategicMergePatch(raw, data, appsv1.DaemonSet{}); err != nil {
-		return nil, err
-	}
-	var ds appsv1.DaemonSet
-	if err := json.Unmarshal(raw, &ds); err != nil {
-		return nil, err
-	}
-	return &ds.Spec.Template, nil
 }
 
 // set gives the container its image.

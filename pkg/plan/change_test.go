@@ -61,7 +61,7 @@ func lacks(what snapshot.What, why snapshot.Why) dstest.Option {
 // The state has agent-new, number 2, as the current revision, agent-old,
 // number 1, before it, generation 2 and template generation 2.
 func TestApply(t *testing.T) {
-	restarted := FieldDiff{"spec.template.metadata.annotations[kubectl.kubernetes.io/restartedAt]", "", `"2026-03-01T12:00:00Z"`}
+	restarted := differs("spec.template.metadata.annotations[kubectl.kubernetes.io/restartedAt]", "", `"2026-03-01T12:00:00Z"`)
 	const image = "spec.template.spec.containers[name=agent].image"
 	rollout := func(fields ...FieldDiff) *ChangeSummary { // to a new revision
 		return &ChangeSummary{Fields: fields, TemplateChanged: true, Revision: RevisionNote{From: 2, Number: 3, New: true}, Nodes: []NodeChange{}}
@@ -78,99 +78,99 @@ func TestApply(t *testing.T) {
 		why     string
 	}{
 		{nil, &Change{}, settings(), "2 2", "nothing asked, nothing written"},
-		{nil, &Change{Images: []Image{{"agent", "example/agent:3"}}}, rollout(FieldDiff{image, `"example/agent:2"`, `"example/agent:3"`}), "3 3", "an image"},
-		{nil, &Change{Images: []Image{{"", "example/agent:3"}}}, rollout(FieldDiff{image, `"example/agent:2"`, `"example/agent:3"`}), "3 3", "of the only container"},
+		{nil, &Change{Images: []Image{{"agent", "example/agent:3"}}}, rollout(differs(image, `"example/agent:2"`, `"example/agent:3"`)), "3 3", "an image"},
+		{nil, &Change{Images: []Image{{"", "example/agent:3"}}}, rollout(differs(image, `"example/agent:2"`, `"example/agent:3"`)), "3 3", "of the only container"},
 		{nil, &Change{Images: []Image{{"agent", "example/agent:2"}}}, settings(), "2 2", "the image that it has"},
 		{nil, &Change{Images: []Image{{"agent", "example/agent:1"}}}, &ChangeSummary{
-			Fields: []FieldDiff{{image, `"example/agent:2"`, `"example/agent:1"`}}, TemplateChanged: true,
+			Fields: []FieldDiff{differs(image, `"example/agent:2"`, `"example/agent:1"`)}, TemplateChanged: true,
 			Revision: RevisionNote{From: 2, Number: 3, Name: "agent-old", Was: 1}, Nodes: []NodeChange{},
 		}, "3 3", "the image of before: a rollback, whoever asks for it"},
 		{[]dstest.Option{twoContainers()}, &Change{Images: []Image{{"setup", "example/setup:2"}, {"proxy", "example/proxy:2"}}}, rollout(
-			FieldDiff{"spec.template.spec.containers[name=proxy].image", `"example/proxy:1"`, `"example/proxy:2"`},
-			FieldDiff{"spec.template.spec.initContainers[name=setup].image", `"example/setup:1"`, `"example/setup:2"`},
+			differs("spec.template.spec.containers[name=proxy].image", `"example/proxy:1"`, `"example/proxy:2"`),
+			differs("spec.template.spec.initContainers[name=setup].image", `"example/setup:1"`, `"example/setup:2"`),
 		), "3 3", "several, and of an init container: one write"},
 		{[]dstest.Option{twoContainers()}, &Change{Images: []Image{{"*", "x"}}}, rollout(
-			FieldDiff{image, `"example/agent:2"`, `"x"`},
-			FieldDiff{"spec.template.spec.containers[name=proxy].image", `"example/proxy:1"`, `"x"`},
-			FieldDiff{"spec.template.spec.initContainers[name=setup].image", `"example/setup:1"`, `"x"`},
+			differs(image, `"example/agent:2"`, `"x"`),
+			differs("spec.template.spec.containers[name=proxy].image", `"example/proxy:1"`, `"x"`),
+			differs("spec.template.spec.initContainers[name=setup].image", `"example/setup:1"`, `"x"`),
 		), "3 3", "all"},
 		{nil, &Change{Restart: true}, rollout(restarted), "3 3", "a restart, by the snapshot's clock"},
 
 		{nil, &Change{ToRevision: number(int64(1))}, &ChangeSummary{
-			Fields: []FieldDiff{{image, `"example/agent:2"`, `"example/agent:1"`}}, TemplateChanged: true,
+			Fields: []FieldDiff{differs(image, `"example/agent:2"`, `"example/agent:1"`)}, TemplateChanged: true,
 			Revision: RevisionNote{From: 2, Number: 3, Name: "agent-old", Was: 1}, Nodes: []NodeChange{},
 		}, "3 3", "a rollback gives an old revision the next number"},
 		{nil, &Change{ToRevision: number(int64(0))}, &ChangeSummary{
-			Fields: []FieldDiff{{image, `"example/agent:2"`, `"example/agent:1"`}}, TemplateChanged: true,
+			Fields: []FieldDiff{differs(image, `"example/agent:2"`, `"example/agent:1"`)}, TemplateChanged: true,
 			Revision: RevisionNote{From: 2, Number: 3, Name: "agent-old", Was: 1}, Nodes: []NodeChange{},
 		}, "3 3", "0 is the one before"},
 		{nil, &Change{ToRevision: number(int64(2))}, settings(), "2 2", "a rollback to where it is"},
 		{[]dstest.Option{dstest.AddRevision("other", 1, "example/other:1")}, &Change{ToRevision: number(int64(1))}, &ChangeSummary{
-			Fields: []FieldDiff{{image, `"example/agent:2"`, `"example/agent:1"`}}, TemplateChanged: true,
+			Fields: []FieldDiff{differs(image, `"example/agent:2"`, `"example/agent:1"`)}, TemplateChanged: true,
 			Revision: RevisionNote{From: 2, Number: 3, Name: "agent-old", Was: 1}, Nodes: []NodeChange{},
 		}, "3 3", "of two with one number the first by name, as the API server lists them"},
 		{[]dstest.Option{dstest.Version("v1.30.4")}, &Change{ToRevision: number(int64(1))}, &ChangeSummary{
-			Fields: []FieldDiff{{image, `"example/agent:2"`, `"example/agent:1"`}}, TemplateChanged: true,
+			Fields: []FieldDiff{differs(image, `"example/agent:2"`, `"example/agent:1"`)}, TemplateChanged: true,
 			Revision: RevisionNote{From: 2, Number: 3, Name: "agent-old", Was: 1}, Nodes: []NodeChange{},
 		}, "3 3", "as older controllers store it"},
 		{[]dstest.Option{dstest.Edit(func(s *snapshot.Snapshot) { s.Revisions = s.Revisions[:1] })}, &Change{MinReadySeconds: number(int32(5))}, &ChangeSummary{
-			Fields: []FieldDiff{{"spec.minReadySeconds", "", "5"}}, Revision: RevisionNote{Number: 2, New: true}, Nodes: []NodeChange{},
+			Fields: []FieldDiff{differs("spec.minReadySeconds", "", "5")}, Revision: RevisionNote{Number: 2, New: true}, Nodes: []NodeChange{},
 		}, "3 2", "where the current revision is not cut yet, there is none to come from"},
 		{[]dstest.Option{lacks(snapshot.Revisions, snapshot.Forbidden)}, &Change{MinReadySeconds: number(int32(5))}, &ChangeSummary{
-			Fields: []FieldDiff{{"spec.minReadySeconds", "", "5"}}, Nodes: []NodeChange{},
+			Fields: []FieldDiff{differs("spec.minReadySeconds", "", "5")}, Nodes: []NodeChange{},
 		}, "3 2", "nor where the revisions could not be read"},
 
-		{nil, &Change{MinReadySeconds: number(int32(30))}, settings(FieldDiff{"spec.minReadySeconds", "", "30"}), "3 2", "what is not the template rolls nothing"},
+		{nil, &Change{MinReadySeconds: number(int32(30))}, settings(differs("spec.minReadySeconds", "", "30")), "3 2", "what is not the template rolls nothing"},
 		{nil, &Change{MinReadySeconds: number(int32(30)), Restart: true, MaxUnavailable: limit("10%")}, rollout(
-			FieldDiff{"spec.minReadySeconds", "", "30"},
+			differs("spec.minReadySeconds", "", "30"),
 			restarted,
-			FieldDiff{"spec.updateStrategy.rollingUpdate.maxUnavailable", "1", `"10%"`},
+			differs("spec.updateStrategy.rollingUpdate.maxUnavailable", "1", `"10%"`),
 		), "3 3", "all of it is one write"},
 		{nil, &Change{MaxUnavailable: limit("1")}, settings(), "2 2", "the limit that it has"},
 		{nil, &Change{MaxUnavailable: limit("0"), MaxSurge: limit("1")}, settings(
-			FieldDiff{"spec.updateStrategy.rollingUpdate.maxSurge", "0", "1"},
-			FieldDiff{"spec.updateStrategy.rollingUpdate.maxUnavailable", "1", "0"},
+			differs("spec.updateStrategy.rollingUpdate.maxSurge", "0", "1"),
+			differs("spec.updateStrategy.rollingUpdate.maxUnavailable", "1", "0"),
 		), "3 2", "from one kind of budget to the other"},
-		{[]dstest.Option{dstest.Version("v1.20.4")}, &Change{MaxUnavailable: limit("2")}, settings(FieldDiff{"spec.updateStrategy.rollingUpdate.maxUnavailable", "1", "2"}), "3 2", "a version without maxSurge"},
-		{nil, &Change{Strategy: "OnDelete"}, settings(FieldDiff{"spec.updateStrategy.type", `"RollingUpdate"`, `"OnDelete"`}), "3 2", "the API server leaves the limits of an OnDelete alone"},
+		{[]dstest.Option{dstest.Version("v1.20.4")}, &Change{MaxUnavailable: limit("2")}, settings(differs("spec.updateStrategy.rollingUpdate.maxUnavailable", "1", "2")), "3 2", "a version without maxSurge"},
+		{nil, &Change{Strategy: "OnDelete"}, settings(differs("spec.updateStrategy.type", `"RollingUpdate"`, `"OnDelete"`)), "3 2", "the API server leaves the limits of an OnDelete alone"},
 		{[]dstest.Option{dstest.OnDelete()}, &Change{Strategy: "RollingUpdate"}, settings(
-			FieldDiff{"spec.updateStrategy.rollingUpdate", "", `{"maxSurge":0,"maxUnavailable":1}`},
-			FieldDiff{"spec.updateStrategy.type", `"OnDelete"`, `"RollingUpdate"`},
+			differs("spec.updateStrategy.rollingUpdate", "", `{"maxSurge":0,"maxUnavailable":1}`),
+			differs("spec.updateStrategy.type", `"OnDelete"`, `"RollingUpdate"`),
 		), "3 2", "and defaults those of a RollingUpdate"},
 		{[]dstest.Option{dstest.OnDelete(), dstest.Version("v1.20.4")}, &Change{Strategy: "RollingUpdate"}, settings(
-			FieldDiff{"spec.updateStrategy.rollingUpdate", "", `{"maxUnavailable":1}`},
-			FieldDiff{"spec.updateStrategy.type", `"OnDelete"`, `"RollingUpdate"`},
+			differs("spec.updateStrategy.rollingUpdate", "", `{"maxUnavailable":1}`),
+			differs("spec.updateStrategy.type", `"OnDelete"`, `"RollingUpdate"`),
 		), "3 2", "with what the version knows"},
 		{[]dstest.Option{dstest.OnDelete()}, &Change{Strategy: "RollingUpdate", MaxUnavailable: limit("25%")}, settings(
-			FieldDiff{"spec.updateStrategy.rollingUpdate", "", `{"maxSurge":0,"maxUnavailable":"25%"}`},
-			FieldDiff{"spec.updateStrategy.type", `"OnDelete"`, `"RollingUpdate"`},
+			differs("spec.updateStrategy.rollingUpdate", "", `{"maxSurge":0,"maxUnavailable":"25%"}`),
+			differs("spec.updateStrategy.type", `"OnDelete"`, `"RollingUpdate"`),
 		), "3 2", "or what is given"},
 		{[]dstest.Option{dstest.DaemonSet(func(ds *appsv1.DaemonSet) { ds.Spec.UpdateStrategy.Type = "OnDelete" })}, &Change{Strategy: "RollingUpdate"}, settings(
-			FieldDiff{"spec.updateStrategy.type", `"OnDelete"`, `"RollingUpdate"`},
+			differs("spec.updateStrategy.type", `"OnDelete"`, `"RollingUpdate"`),
 		), "3 2", "limits that an OnDelete kept hold again"},
 		{[]dstest.Option{dstest.OnDelete()}, &Change{MaxUnavailable: limit("3")}, settings(
-			FieldDiff{"spec.updateStrategy.rollingUpdate", "", `{"maxSurge":0,"maxUnavailable":3}`},
+			differs("spec.updateStrategy.rollingUpdate", "", `{"maxSurge":0,"maxUnavailable":3}`),
 		), "3 2", "an OnDelete may be given limits, which mean nothing yet"},
 		{[]dstest.Option{dstest.OnDelete()}, &Change{MaxSurge: limit("3")}, settings(
-			FieldDiff{"spec.updateStrategy.rollingUpdate", "", `{"maxSurge":3,"maxUnavailable":0}`},
+			differs("spec.updateStrategy.rollingUpdate", "", `{"maxSurge":3,"maxUnavailable":0}`),
 		), "3 2", "without the default of a RollingUpdate"},
 		{[]dstest.Option{noRollingUpdate()}, &Change{MaxUnavailable: limit("3")}, settings(
-			FieldDiff{"spec.updateStrategy.rollingUpdate", "", `{"maxSurge":0,"maxUnavailable":3}`},
+			differs("spec.updateStrategy.rollingUpdate", "", `{"maxSurge":0,"maxUnavailable":3}`),
 		), "3 2", "a RollingUpdate without limits, as in a file, gets all"},
 
 		{nil, &Change{Tolerations: []corev1.Toleration{{Key: "gpu", Operator: "Exists"}}}, rollout(
-			FieldDiff{"spec.template.spec.tolerations", "", `[{"key":"gpu","operator":"Exists"}]`},
+			differs("spec.template.spec.tolerations", "", `[{"key":"gpu","operator":"Exists"}]`),
 		), "3 3", "a toleration"},
 		{[]dstest.Option{dstest.DaemonSet(func(ds *appsv1.DaemonSet) {
 			ds.Spec.Template.Spec.Tolerations = []corev1.Toleration{{Key: "gpu", Operator: "Exists"}}
 		})}, &Change{Tolerations: []corev1.Toleration{{Key: "gpu", Operator: "Exists"}}}, settings(), "2 2", "that it has"},
 		{[]dstest.Option{dstest.Patch("daemonset", `{"spec":{"template":{"spec":{"nodeSelector":{"disk":"ssd","zone":"a"}}}}}`)},
 			&Change{NodeSelector: map[string]string{"zone": "b", "gpu": ""}, DropSelector: []string{"disk"}}, rollout(
-				FieldDiff{"spec.template.spec.nodeSelector.disk", `"ssd"`, ""},
-				FieldDiff{"spec.template.spec.nodeSelector.gpu", "", `""`},
-				FieldDiff{"spec.template.spec.nodeSelector.zone", `"a"`, `"b"`},
+				differs("spec.template.spec.nodeSelector.disk", `"ssd"`, ""),
+				differs("spec.template.spec.nodeSelector.gpu", "", `""`),
+				differs("spec.template.spec.nodeSelector.zone", `"a"`, `"b"`),
 			), "3 3", "keys of the nodeSelector that come, go and change"},
-		{nil, &Change{NodeSelector: map[string]string{"disk": "ssd"}}, rollout(FieldDiff{"spec.template.spec.nodeSelector.disk", "", `"ssd"`}), "3 3", "the first key"},
+		{nil, &Change{NodeSelector: map[string]string{"disk": "ssd"}}, rollout(differs("spec.template.spec.nodeSelector.disk", "", `"ssd"`)), "3 3", "the first key"},
 
 		{nil, manifest(noChange), by("LastApplied", settings()), "2 2", "the same manifest again"},
 		{nil, manifest(func(ds *appsv1.DaemonSet) {
@@ -183,18 +183,18 @@ func TestApply(t *testing.T) {
 			ds.Annotations[appsv1.DeprecatedTemplateGeneration] = "7"
 			ds.Spec.MinReadySeconds = 1
 		}),
-			by("LastApplied", settings(FieldDiff{"spec.minReadySeconds", "", "1"})), "3 2", "nor the template's generation"},
+			by("LastApplied", settings(differs("spec.minReadySeconds", "", "1"))), "3 2", "nor the template's generation"},
 		{nil, manifest(func(ds *appsv1.DaemonSet) { ds.Annotations[corev1.LastAppliedConfigAnnotation] = "{}" }),
 			by("LastApplied", settings()), "2 2", "nor is what kubectl apply keeps a change"},
 		{nil, manifest(func(ds *appsv1.DaemonSet) { ds.Labels = map[string]string{"a": "b"}; ds.Annotations["c"] = "d" }), by("LastApplied", settings(
-			FieldDiff{"metadata.annotations.c", "", `"d"`}, FieldDiff{"metadata.labels.a", "", `"b"`},
+			differs("metadata.annotations.c", "", `"d"`), differs("metadata.labels.a", "", `"b"`),
 		)), "2 2", "labels and annotations are no new generation"},
 		{nil, manifest(func(ds *appsv1.DaemonSet) {
 			ds.Spec.Template.Spec.Tolerations = []corev1.Toleration{}
 			ds.Spec.Template.Annotations = map[string]string{}
 		}), by("LastApplied", settings()), "2 2", "empty is as good as absent"},
 		{nil, func() *Change { c := manifest(noChange); c.Images = []Image{{"agent", "x"}}; return c }(), by("LastApplied", rollout(
-			FieldDiff{image, `"example/agent:2"`, `"x"`},
+			differs(image, `"example/agent:2"`, `"x"`),
 		)), "3 3", "flags go on top of a manifest"},
 		{[]dstest.Option{dstest.DaemonSet(func(ds *appsv1.DaemonSet) {
 			ds.Spec.Template.Spec.Containers[0].Resources.Requests = corev1.ResourceList{"memory": resource.MustParse("1Gi")}
@@ -205,7 +205,7 @@ func TestApply(t *testing.T) {
 			ds.Spec.Template.Spec.Containers[0].Resources.Requests = corev1.ResourceList{"memory": resource.MustParse("1Gi")}
 		})}, manifest(func(ds *appsv1.DaemonSet) {
 			ds.Spec.Template.Spec.Containers[0].Resources.Requests = corev1.ResourceList{"memory": resource.MustParse("1073741824")}
-		}), by("LastApplied", rollout(FieldDiff{"spec.template.spec.containers[name=agent].resources.requests.memory", `"1Gi"`, `"1073741824"`})),
+		}), by("LastApplied", rollout(differs("spec.template.spec.containers[name=agent].resources.requests.memory", `"1Gi"`, `"1073741824"`))),
 			"2 2", "that is stored otherwise: a new revision, which the API server does not call a change"},
 
 		{[]dstest.Option{dstest.DaemonSet(func(ds *appsv1.DaemonSet) { ds.Annotations = nil })}, &Change{Restart: true},
@@ -365,3 +365,5 @@ func TestApplyLeavesTheChange(t *testing.T) {
 		t.Errorf("the second time (-first +second):\n%s", diff)
 	}
 }
+
+func differs(path, old, new string) FieldDiff { return FieldDiff{Path: path, Old: old, New: new} }

@@ -21,11 +21,7 @@ func fieldDiffs(old, new *appsv1.DaemonSet) ([]FieldDiff, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := []FieldDiff{}
-	for _, d := range template.Between[appsv1.DaemonSet](oldFields, newFields, "") {
-		out = append(out, FieldDiff(d))
-	}
-	return out, nil
+	return append([]FieldDiff{}, template.Between[appsv1.DaemonSet](oldFields, newFields, "")...), nil
 }
 
 func written(ds *appsv1.DaemonSet) (map[string]any, error) {

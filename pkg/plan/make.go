@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"strconv"
+
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 
@@ -37,8 +39,17 @@ func Make(s *snapshot.Snapshot, c *Change, o Options) (*Plan, error) {
 	p := begin(SubjectChange, changed, after, o, heritage)
 	p.Change, p.Placement, p.Desired.Before = summary, placementChange(before, after), before.Desired
 	p.Warnings = append(p.Warnings, warnings(before, after)...)
+	if len(summary.Fields) > 0 && c.byHand() {
+		p.Warnings = append(p.Warnings, managedBy(s.DaemonSet)...)
+	}
+	if !o.ShowValues {
+		summary.Fields = hidden(summary.Fields)
+	}
 	if c.DaemonSet != nil && summary.TemplateChanged && c.Method != MethodServerDryRun {
 		p.Assumptions = append(p.Assumptions, daemonset.Assumption{Code: AssumeTemplateNotChecked, Source: sourceManifest})
+	}
+	if n := c.notCompared(s); n > 0 {
+		p.Assumptions = append(p.Assumptions, daemonset.Assumption{Code: AssumeEnvValues, Value: strconv.Itoa(n), Source: sourceManifest})
 	}
 	return p, nil
 }

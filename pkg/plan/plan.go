@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
 // Kind and ListKind are the kinds of the documents of this package.
@@ -64,19 +65,14 @@ type ChangeSummary struct {
 	// Method says how a manifest was laid over the live object: LastApplied,
 	// ManagedFields, Overlay, ServerDryRun, New; empty without a manifest.
 	Method          string       `json:"method"`
-	Fields          []FieldDiff  `json:"fields"` // of the DaemonSet, in the order of their paths
+	Fields          []FieldDiff  `json:"fields"` // of the DaemonSet, in the order of their paths; see Options.ShowValues
 	TemplateChanged bool         `json:"templateChanged"`
 	Revision        RevisionNote `json:"revision"`
 	Nodes           []NodeChange `json:"nodes"` // what was asked of the cluster, in the order asked
 }
 
-// FieldDiff is one field that differs. Old and New are the values as JSON, or
-// empty where there is none.
-type FieldDiff struct {
-	Path string `json:"path"`
-	Old  string `json:"old"`
-	New  string `json:"new"`
-}
+// FieldDiff is one field that differs.
+type FieldDiff = template.Difference
 
 // RevisionNote says which revision the changed DaemonSet is on: one that exists
 // and is taken up again, with the number it gets, or a new one.
@@ -256,4 +252,8 @@ type Options struct {
 	RequestRate  float64         // requests a second that the controller may send; 0: 20
 	RequestBurst int             // 0: 30
 	GroupBy      string          // a label of nodes
+
+	// ShowValues has literal values of environment variables, which may be
+	// secret, stand in the fields of a change.
+	ShowValues bool
 }

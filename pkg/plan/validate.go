@@ -236,10 +236,12 @@ const (
 	// NeverUpdated: the current revision has an empty hash and nothing else tells its pods, so the controller takes the
 	// pods that it makes for outdated ones.
 	NeverUpdated daemonset.Reason = "NeverUpdated"
+	// ManagedByTool: somebody else writes the DaemonSet's spec, and will undo a change that is made by hand.
+	ManagedByTool daemonset.Reason = "ManagedByTool"
 )
 
 // WarningCodes lists every code of a Warning.
-var WarningCodes = []daemonset.Reason{SurgeHostPort, StartsRollout, OutsideBudget, NewPodsFailing, NeverUpdated}
+var WarningCodes = []daemonset.Reason{SurgeHostPort, StartsRollout, OutsideBudget, NewPodsFailing, NeverUpdated, ManagedByTool}
 
 // warnings returns what the API server accepts and that will not go well, of a
 // DaemonSet as it is after a change. Before it there may be nothing, and then

@@ -26,6 +26,7 @@ type document struct {
 	Pods                 []corev1.Pod                   `json:"pods"`
 	Events               []corev1.Event                 `json:"events"`
 	PodDisruptionBudgets []policyv1.PodDisruptionBudget `json:"podDisruptionBudgets"` // later than the others
+	EnvValues            string                         `json:"envValues"`            // later than the others
 }
 
 // Encode returns the Snapshot as one JSON document, which Decode reads back
@@ -43,6 +44,7 @@ func Encode(s *Snapshot) ([]byte, error) {
 		Pods:                 list(s.Pods),
 		Events:               list(s.Events),
 		PodDisruptionBudgets: list(s.PodDisruptionBudgets),
+		EnvValues:            s.EnvValues,
 	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -77,6 +79,7 @@ func Decode(data []byte) (*Snapshot, error) {
 		KubernetesVersion:    d.KubernetesVersion,
 		VersionSource:        d.VersionSource,
 		Gaps:                 none(d.Gaps),
+		EnvValues:            d.EnvValues,
 	}
 	return s, Validate(s)
 }
@@ -95,6 +98,8 @@ func Validate(s *Snapshot) error {
 		return fmt.Errorf("daemonSet %s: spec.selector: missing", ds.Name)
 	case s.TakenAt.IsZero():
 		return errors.New("takenAt: missing")
+	case s.EnvValues != "" && s.EnvValues != EnvDigest:
+		return fmt.Errorf("envValues: %q is neither %q nor empty", s.EnvValues, EnvDigest)
 	}
 	nodes := make(map[string]bool, len(s.Nodes))
 	for i := range s.Nodes {

@@ -49,6 +49,10 @@ type Snapshot struct {
 	VersionSource     VersionSource
 
 	Gaps []Gap
+
+	// EnvValues is EnvDigest where Redact has replaced the literal values of
+	// environment variables, and else empty.
+	EnvValues string
 }
 
 // VersionSource says where a Kubernetes version was taken from.

@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"encoding/json"
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -95,8 +96,23 @@ func stripContainers(cs []corev1.Container) []corev1.Container {
 	return slices.Clip(out)
 }
 
-// StripRevision keeps all of a revision but who wrote which field.
-func StripRevision(r *appsv1.ControllerRevision) { stripMeta(&r.ObjectMeta) }
+// StripRevision keeps all of a revision but who wrote which field. Who wrote its
+// number stays, without the fields: the time tells when that was.
+func StripRevision(r *appsv1.ControllerRevision) {
+	var numbered []metav1.ManagedFieldsEntry
+	for _, m := range r.ManagedFields {
+		if m.FieldsV1 == nil { // stripped before
+			numbered = append(numbered, m)
+			continue
+		}
+		var owned map[string]any
+		if json.Unmarshal(m.FieldsV1.GetRawBytes(), &owned) == nil && owned["f:revision"] != nil {
+			numbered = append(numbered, metav1.ManagedFieldsEntry{Manager: m.Manager, Operation: m.Operation, APIVersion: m.APIVersion, Time: m.Time})
+		}
+	}
+	stripMeta(&r.ObjectMeta)
+	r.ManagedFields = numbered
+}
 
 // StripEvent keeps all of an event but who wrote which field.
 func StripEvent(e *corev1.Event) { stripMeta(&e.ObjectMeta) }

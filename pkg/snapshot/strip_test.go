@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -56,5 +57,25 @@ func TestStripPod(t *testing.T) {
 	want := corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{condition}, InitContainerStatuses: statuses(""), ContainerStatuses: statuses("")}
 	if diff := cmp.Diff(want, p.Status); diff != "" {
 		t.Errorf("the status (-want +got):\n%s", diff)
+	}
+}
+
+// TestStripRevision: who wrote the number stays, and when; of others nothing.
+func TestStripRevision(t *testing.T) {
+	at := metav1.Unix(1_800_000_000, 0)
+	entry := func(manager, fields string) metav1.ManagedFieldsEntry {
+		return metav1.ManagedFieldsEntry{Manager: manager, Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "apps/v1", Time: &at, FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(fields)}
+	}
+	r := appsv1.ControllerRevision{Revision: 3}
+	r.ManagedFields = []metav1.ManagedFieldsEntry{
+		entry("kube-controller-manager", `{"f:data":{},"f:metadata":{"f:annotations":{}},"f:revision":{}}`), entry("somebody", `{"f:metadata":{"f:labels":{"f:revision":{}}}}`), entry("broken", `{`),
+	}
+	want := appsv1.ControllerRevision{Revision: 3}
+	want.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kube-controller-manager", Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "apps/v1", Time: &at}}
+	for _, time := range []string{"once", "twice"} {
+		StripRevision(&r)
+		if diff := cmp.Diff(want, r); diff != "" {
+			t.Errorf("stripped %s (-want +got):\n%s", time, diff)
+		}
 	}
 }

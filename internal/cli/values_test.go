@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/source"
+)
+
+// TestWithoutValues: what of a server's words about a dry run is left.
+func TestWithoutValues(t *testing.T) {
+	set := func(values ...string) *appsv1.DaemonSet {
+		ds := &appsv1.DaemonSet{}
+		for _, v := range values {
+			ds.Spec.Template.Spec.Containers = append(ds.Spec.Template.Spec.Containers, corev1.Container{Env: []corev1.EnvVar{{Name: "A", Value: v}}})
+		}
+		return ds
+	}
+	for _, tt := range []struct {
+		words  string
+		values []string
+		want   string
+		why    string
+	}{
+		{`denied: TOKEN is "s3cret", a literal`, []string{"s3cret"}, `denied: TOKEN is "<hidden>", a literal`, "a value"},
+		{`denied: s3cret-2, s3cret`, []string{"s3cret", "s3cret-2"}, `denied: <hidden>, <hidden>`, "one that begins as another does"},
+		{`denied: "a \"s3cret\" line\nmore"`, []string{"a \"s3cret\" line\nmore"}, `denied: "<hidden>"`, "as it is quoted"},
+		{`patch: Invalid value: "map[spec:map[env:[map[value:1234]]]]": quantities must match`, nil, `patch: Invalid value: "<hidden>": quantities must match`, "within an object, however short"},
+		{`patch: Invalid value: "{\"spec\":{\"value\":\"1234\"}}": no`, nil, `patch: Invalid value: "<hidden>": no`, "in JSON too"},
+		{`node "info" is not there`, []string{"info", ""}, `node "info" is not there`, "words are full of short ones"},
+		{`daemonsets.apps "agent" is forbidden`, []string{"s3cret"}, `daemonsets.apps "agent" is forbidden`, "nothing to hide"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			err := hinted{&source.RequestError{What: "dry run", Err: errors.New(tt.words)}, "kubectl auth can-i"}
+			got := withoutValues(err, nil, set(tt.values...))
+			if want := "dry run: " + tt.want; got.Error() != want {
+				t.Errorf("got  %s\nwant %s", got, want)
+			}
+			var (
+				request *source.RequestError
+				hint    interface{ Hint() string }
+			)
+			wrapped := fmt.Errorf("agent.yaml: %w", got)
+			if !errors.As(wrapped, &request) || !errors.As(wrapped, &hint) || hint.Hint() != "kubectl auth can-i" {
+				t.Error("it is another error now")
+			}
+		})
+	}
+}
+
+// refusing is a cluster whose dry run is refused.
+type refusing struct {
+	reader
+	err error
+}
+
+func (r refusing) DryRun(context.Context, source.Manifest) (*appsv1.DaemonSet, error) {
+	return nil, r.err
+}
+
+// TestDryRunHidesValues: a dry run that is refused quotes neither the values of
+// the manifest nor those in the cluster, unless they are asked for.
+func TestDryRunHidesValues(t *testing.T) {
+	manifests, err := source.ReadManifests(t.Context(), []string{source.StandardInput}, "", strings.NewReader(`
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: agent}
+spec: {selector: {matchLabels: {app: agent}}, template: {metadata: {labels: {app: agent}}, spec: {containers: [{name: agent, env: [{name: A, value: s3cret-new}]}]}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	live := &appsv1.DaemonSet{}
+	live.Spec.Template.Spec.Containers = []corev1.Container{{Name: "agent", Env: []corev1.EnvVar{{Name: "A", Value: "s3cret-old"}}}}
+	server := refusing{err: errors.New("denied: A goes from s3cret-old to s3cret-new")}
+	for show, want := range map[bool]string{true: server.err.Error(), false: "denied: A goes from <hidden> to <hidden>"} {
+		o := &planOptions{changeFlags: changeFlags{serverDryRun: true, showValues: show}}
+		if _, _, err := o.laidOver(t.Context(), server, manifests[0], live, "v1.37.1"); err == nil || err.Error() != want {
+			t.Errorf("--show-values %t: %v", show, err)
+		}
+	}
+}

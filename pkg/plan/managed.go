@@ -1,0 +1,248 @@
+package plan
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+)
+
+// Tool names what writes a DaemonSet, besides whoever changes it now.
+type Tool string
+
+const (
+	Operator          Tool = "Operator"               // the controller of another object, which the DaemonSet is made from
+	ArgoCD            Tool = "ArgoCD"                 // an Application
+	FluxKustomization Tool = "FluxKustomization"      // Flux, by its kustomize-controller
+	FluxHelmRelease   Tool = "FluxHelmRelease"        // Flux, by its helm-controller
+	ConfigSync        Tool = "ConfigSync"             // Google's Config Sync
+	Fleet             Tool = "Fleet"                  // Rancher's Fleet
+	K3sAddon          Tool = "K3sAddon"               // the manifests on a server of k3s or RKE2
+	AddonManager      Tool = "KubernetesAddonManager" // kube-addon-manager
+	Kops              Tool = "Kops"
+	Kapp              Tool = "Kapp"
+	HelmRelease       Tool = "HelmRelease"
+	Terraform         Tool = "Terraform"
+	ServerSideApply   Tool = "ServerSideApply" // somebody who applies it server-side, whom nothing else tells
+	KubectlApply      Tool = "KubectlApply"
+)
+
+// Tools lists every Tool, the one that undoes a change soonest first.
+var Tools = []Tool{
+	Operator, ArgoCD, FluxKustomization, FluxHelmRelease, ConfigSync, Fleet, K3sAddon, AddonManager, Kops, Kapp, HelmRelease, Terraform, ServerSideApply, KubectlApply,
+}
+
+// heralds are tools of which another is the means: what tells the latter says
+// nothing more.
+var heralds = map[Tool][]Tool{HelmRelease: {FluxHelmRelease, Fleet}}
+
+// unnamed are what is only told where nothing better is known: the tools above
+// apply in these ways, too.
+var unnamed = []Tool{ServerSideApply, KubectlApply}
+
+// managedBy returns the warnings that somebody else writes a DaemonSet, by its
+// metadata, and will undo what is changed of its spec: each tool once, in the
+// order of Tools. It does not know whether that tool still runs, or whether it
+// was told to leave a field alone.
+func managedBy(ds *appsv1.DaemonSet) []Warning {
+	var found []Tool
+	var out []Warning
+	for _, tool := range Tools {
+		if slices.Contains(unnamed, tool) && len(found) > 0 || slices.ContainsFunc(heralds[tool], func(t Tool) bool { return slices.Contains(found, t) }) {
+			continue
+		}
+		for _, tells := range signs[tool] {
+			if by, evidence := tells(ds); evidence != "" {
+				found = append(found, tool)
+				out = append(out, Warning{ManagedByTool, daemonset.Facts{"tool": string(tool), "by": by, "evidence": evidence}})
+				break
+			}
+		}
+	}
+	return out
+}
+
+// A sign returns who of a tool it is, where that is told, and the field that
+// tells it; no field where it is not there.
+type sign func(*appsv1.DaemonSet) (by, evidence string)
+
+// signs are what tells a tool, the best sign first. What several tools, or
+// nobody, may have written is none: app.kubernetes.io/instance, or
+// app.kubernetes.io/managed-by=Helm, which a chart's manifest has without Helm.
+var signs = map[Tool][]sign{
+	Operator:          {controller, objectSet},
+	ArgoCD:            {argoTracking, label("argocd.argoproj.io/instance"), manager("argocd-controller"), manager("argocd-application-controller")},
+	FluxKustomization: {fluxLabel("kustomize.toolkit.fluxcd.io/"), manager("kustomize-controller")},
+	FluxHelmRelease:   {fluxLabel("helm.toolkit.fluxcd.io/"), manager("helm-controller")},
+	ConfigSync:        {configSync},
+	Fleet:             {manager("fleetagent")},
+	K3sAddon:          {k3sAddon},
+	AddonManager:      {addonManager},
+	Kops:              {label("addon.kops.k8s.io/name")},
+	Kapp:              {label("kapp.k14s.io/app")},
+	HelmRelease:       {helmRelease, manager("helm")},
+	Terraform:         {manager("Terraform"), manager("HashiCorp")},
+	ServerSideApply:   {applier},
+	KubectlApply:      {lastApplied, kubectlApply},
+}
+
+func labelAt(key string) string      { return "metadata.labels[" + key + "]" }
+func annotationAt(key string) string { return "metadata.annotations[" + key + "]" }
+func managerAt(name string) string   { return "metadata.managedFields[manager=" + name + "]" }
+
+// label is a sign whose value names who it is.
+func label(key string) sign {
+	return func(ds *appsv1.DaemonSet) (string, string) {
+		if by := ds.Labels[key]; by != "" {
+			return by, labelAt(key)
+		}
+		return "", ""
+	}
+}
+
+// fluxLabel is a pair of labels, one with a name and one with its namespace.
+func fluxLabel(prefix string) sign {
+	return func(ds *appsv1.DaemonSet) (string, string) {
+		if name := ds.Labels[prefix+"name"]; name != "" {
+			return in(ds.Labels[prefix+"namespace"], name), labelAt(prefix + "name")
+		}
+		return "", ""
+	}
+}
+
+func in(namespace, name string) string {
+	if namespace == "" {
+		return name
+	}
+	return namespace + "/" + name
+}
+
+// manager is a field manager that wrote something of the spec.
+func manager(name string) sign {
+	return func(ds *appsv1.DaemonSet) (string, string) {
+		if slices.ContainsFunc(ds.ManagedFields, func(m metav1.ManagedFieldsEntry) bool { return m.Manager == name && writesSpec(&m) }) {
+			return "", managerAt(name)
+		}
+		return "", ""
+	}
+}
+
+// writesSpec tells whether an entry is about fields of the spec, as far as it
+// says what it is about.
+func writesSpec(m *metav1.ManagedFieldsEntry) bool {
+	return m.Subresource == "" && (m.FieldsV1 == nil || len(m.FieldsV1.GetRawBytes()) == 0 || bytes.Contains(m.FieldsV1.GetRawBytes(), []byte(`"f:spec"`)))
+}
+
+// applier is whoever applied the DaemonSet server-side last, but for kubectl.
+func applier(ds *appsv1.DaemonSet) (by, evidence string) {
+	var last *metav1.ManagedFieldsEntry
+	for i := range ds.ManagedFields {
+		m := &ds.ManagedFields[i]
+		if m.Operation == metav1.ManagedFieldsOperationApply && m.Manager != "kubectl" && writesSpec(m) && (last == nil || last.Time.Before(m.Time)) {
+			last = m
+		}
+	}
+	if last == nil {
+		return "", ""
+	}
+	return last.Manager, managerAt(last.Manager)
+}
+
+func controller(ds *appsv1.DaemonSet) (by, evidence string) {
+	if o := metav1.GetControllerOfNoCopy(ds); o != nil {
+		return o.Kind + "/" + o.Name, "metadata.ownerReferences"
+	}
+	return "", ""
+}
+
+// argoTracking reads APPLICATION:GROUP/KIND:NAMESPACE/NAME. One that speaks of
+// another object was copied with the manifest, and Argo CD ignores it.
+func argoTracking(ds *appsv1.DaemonSet) (by, evidence string) {
+	const key = "argocd.argoproj.io/tracking-id"
+	app, object, _ := strings.Cut(ds.Annotations[key], ":")
+	if app == "" || object != "apps/DaemonSet:"+ds.Namespace+"/"+ds.Name {
+		return "", ""
+	}
+	return app, annotationAt(key)
+}
+
+// Of objects that k3s, RKE2 and Rancher make of another one.
+const (
+	objectSetKind = "objectset.rio.cattle.io/owner-gvk"
+	objectSetName = "objectset.rio.cattle.io/owner-name"
+)
+
+const k3sAddonKind = "k3s.cattle.io/v1, Kind=Addon"
+
+func k3sAddon(ds *appsv1.DaemonSet) (by, evidence string) {
+	if ds.Annotations[objectSetKind] != k3sAddonKind {
+		return "", ""
+	}
+	return ds.Annotations[objectSetName], annotationAt(objectSetKind)
+}
+
+func objectSet(ds *appsv1.DaemonSet) (by, evidence string) {
+	owner := ds.Annotations[objectSetKind]
+	_, kind, found := strings.Cut(owner, "Kind=")
+	if !found || owner == k3sAddonKind {
+		return "", ""
+	}
+	return kind + "/" + ds.Annotations[objectSetName], annotationAt(objectSetKind)
+}
+
+// configSync reads what Config Sync calls managed: enabled, and by an identity
+// that is the object's own.
+func configSync(ds *appsv1.DaemonSet) (by, evidence string) {
+	const key = "configmanagement.gke.io/managed"
+	id := ds.Annotations["configsync.gke.io/resource-id"]
+	if ds.Annotations[key] != "enabled" || id != "" && id != "apps_daemonset_"+ds.Namespace+"_"+ds.Name {
+		return "", ""
+	}
+	const prefix = "configmanagement.gke.io/sync-"
+	of := func(what string) string { return cmp.Or(ds.Labels[prefix+what], ds.Annotations[prefix+what]) }
+	if name := of("name"); name != "" {
+		by = in(of("namespace"), name)
+	}
+	return by, annotationAt(key)
+}
+
+// addonManager: in the other mode, EnsureExists, it leaves changes alone.
+func addonManager(ds *appsv1.DaemonSet) (by, evidence string) {
+	const key = "addonmanager.kubernetes.io/mode"
+	if ds.Labels[key] != "Reconcile" {
+		return "", ""
+	}
+	return "", labelAt(key)
+}
+
+func helmRelease(ds *appsv1.DaemonSet) (by, evidence string) {
+	const key = "meta.helm.sh/release-name"
+	if ds.Annotations[key] == "" {
+		return "", ""
+	}
+	return in(ds.Annotations["meta.helm.sh/release-namespace"], ds.Annotations[key]), annotationAt(key)
+}
+
+// kubectlApply is kubectl apply --server-side. What else kubectl writes it writes
+// by other names, and as updates.
+func kubectlApply(ds *appsv1.DaemonSet) (by, evidence string) {
+	if slices.ContainsFunc(ds.ManagedFields, func(m metav1.ManagedFieldsEntry) bool {
+		return m.Manager == "kubectl" && m.Operation == metav1.ManagedFieldsOperationApply && writesSpec(&m)
+	}) {
+		return "", managerAt("kubectl")
+	}
+	return "", ""
+}
+
+func lastApplied(ds *appsv1.DaemonSet) (by, evidence string) {
+	if _, ok := ds.Annotations[corev1.LastAppliedConfigAnnotation]; !ok {
+		return "", ""
+	}
+	return "", annotationAt(corev1.LastAppliedConfigAnnotation)
+}

@@ -1,0 +1,93 @@
+package plan
+
+import (
+	"encoding/json"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+	"github.com/kubectl-ds/kubectl-ds/pkg/template"
+)
+
+// hidden returns the fields without the literal values of environment
+// variables: see template.Hide, and without the copies of them that tools keep
+// in annotations.
+func hidden(fields []FieldDiff) []FieldDiff {
+	out := template.Hide(fields)
+	for i := range out {
+		f := &out[i]
+		key, isAnnotation := strings.CutPrefix(f.Path, "metadata.annotations")
+		if !isAnnotation {
+			continue
+		}
+		key = strings.Trim(key, ".[]")
+		f.Old, f.New = hiddenCopy(key, f.Old), hiddenCopy(key, f.New)
+		f.Hidden = f.Old != fields[i].Old || f.New != fields[i].New
+	}
+	return out
+}
+
+func hiddenCopy(annotation, raw string) string {
+	var value string
+	if json.Unmarshal([]byte(raw), &value) != nil || !snapshot.MayHoldValues(annotation, value) {
+		return raw
+	}
+	return `"` + template.Hidden + `"`
+}
+
+// notCompared returns how many literal values of a manifest cannot be told from
+// those in the cluster.
+func (c *Change) notCompared(s *snapshot.Snapshot) int {
+	if c.DaemonSet == nil {
+		return 0
+	}
+	return keepDigests(s, c.DaemonSet.DeepCopy())
+}
+
+// keepDigests gives the literal values of a manifest's environment variables,
+// and its annotations that may hold copies of them, the digest that the live
+// object has in their place, where it has one, and returns how many there are.
+// That a value is empty can be told, and so can another digest, which comes from
+// the same Snapshot.
+func keepDigests(s *snapshot.Snapshot, m *appsv1.DaemonSet) int {
+	if s.EnvValues != snapshot.EnvDigest {
+		return 0
+	}
+	n := 0
+	for key, value := range m.Annotations {
+		if live := s.DaemonSet.Annotations[key]; snapshot.IsDigest(live) && snapshot.MayHoldValues(key, value) {
+			m.Annotations[key] = live
+			n++
+		}
+	}
+	live, spec := &s.DaemonSet.Spec.Template.Spec, &m.Spec.Template.Spec
+	return n + keepDigestsOf(live.Containers, spec.Containers) + keepDigestsOf(live.InitContainers, spec.InitContainers)
+}
+
+func keepDigestsOf(live, containers []corev1.Container) int {
+	left := map[[2]string][]string{} // by container and variable, which may stand there several times
+	for _, c := range live {
+		for _, v := range c.Env {
+			at := [2]string{c.Name, v.Name}
+			left[at] = append(left[at], v.Value)
+		}
+	}
+	n := 0
+	for _, c := range containers {
+		for i := range c.Env {
+			v, at := &c.Env[i], [2]string{c.Name, c.Env[i].Name}
+			if len(left[at]) == 0 {
+				continue
+			}
+			was := left[at][0]
+			left[at] = left[at][1:]
+			if v.Value != "" && !snapshot.IsDigest(v.Value) && snapshot.IsDigest(was) {
+				v.Value = was
+				n++
+			}
+		}
+	}
+	return n
+}

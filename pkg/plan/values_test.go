@@ -1,0 +1,302 @@
+package plan
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+	"github.com/kubectl-ds/kubectl-ds/pkg/template"
+)
+
+func env(vars ...corev1.EnvVar) dstest.Option {
+	return dstest.DaemonSet(func(ds *appsv1.DaemonSet) { ds.Spec.Template.Spec.Containers[0].Env = vars })
+}
+
+func literal(name, value string) corev1.EnvVar { return corev1.EnvVar{Name: name, Value: value} }
+
+func redacted(t *testing.T, s *snapshot.Snapshot) *snapshot.Snapshot {
+	t.Helper()
+	out, err := snapshot.Redact(s, []byte("of this test"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestValuesHidden: no field of a change shows a literal value, unless it is
+// asked for.
+func TestValuesHidden(t *testing.T) {
+	const path = "spec.template.spec.containers[name=agent]"
+	ref := corev1.EnvVar{Name: "A", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "spec.nodeName"}}}
+	vars := func(v ...corev1.EnvVar) func(*appsv1.DaemonSet) {
+		return func(ds *appsv1.DaemonSet) { ds.Spec.Template.Spec.Containers[0].Env = v }
+	}
+	note := func(key, value string) func(*appsv1.DaemonSet) {
+		return func(ds *appsv1.DaemonSet) { put(&ds.Annotations, key, value) }
+	}
+	hides := func(path, old, new string) FieldDiff { return FieldDiff{Path: path, Old: old, New: new, Hidden: true} }
+	const hiddenValue = `"<hidden>"`
+	for _, tt := range []struct {
+		change func(*appsv1.DaemonSet)
+		want   []FieldDiff
+		why    string
+	}{
+		{vars(literal("A", "s3cret2")), []FieldDiff{hides(path+".env[name=A].value", hiddenValue, hiddenValue)}, "another value"},
+		{vars(), []FieldDiff{hides(path+".env", `[{"name":"A","value":"<hidden>"}]`, "")}, "all that there are"},
+		{vars(literal("A", "s3cret"), literal("B", "s3cret2")), []FieldDiff{hides(path+".env[name=B]", "", `{"name":"B","value":"<hidden>"}`)}, "one more"},
+		{vars(ref), []FieldDiff{
+			hides(path+".env[name=A].value", hiddenValue, ""), differs(path+".env[name=A].valueFrom", "", `{"fieldRef":{"fieldPath":"spec.nodeName"}}`),
+		}, "a reference is no value"},
+		{func(ds *appsv1.DaemonSet) {
+			ds.Spec.Template.Spec.InitContainers = []corev1.Container{{Name: "setup", Image: "x", Env: []corev1.EnvVar{literal("A", "s3cret2")}}}
+		}, []FieldDiff{hides("spec.template.spec.initContainers", "", `[{"env":[{"name":"A","value":"<hidden>"}],"image":"x","name":"setup","resources":{}}]`)}, "within a container"},
+		{note("copy", `{"value":"s3cret2"}`), []FieldDiff{hides("metadata.annotations.copy", "", hiddenValue)}, "what looks like a copy of a manifest"},
+		{note("kapp.k14s.io/original", `{"value":"s3cret2"}`), []FieldDiff{hides("metadata.annotations[kapp.k14s.io/original]", "", hiddenValue)}, "a tool's copy of it"},
+		{note("kubernetes.io/change-cause", "kubectl set env ds/agent A=s3cret2"), []FieldDiff{hides("metadata.annotations[kubernetes.io/change-cause]", "", hiddenValue)}, "a command that set it"},
+		{note("kubernetes.io/change-cause", "fix"), []FieldDiff{differs("metadata.annotations[kubernetes.io/change-cause]", "", `"fix"`)}, "and not other words"},
+		{vars(literal("A", "s3cret")), []FieldDiff{}, "nothing"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			s := dstest.State("N", env(literal("A", "s3cret")))
+			c := &Change{DaemonSet: s.DaemonSet.DeepCopy()}
+			tt.change(c.DaemonSet)
+			p, err := Make(s, c, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(tt.want) == 0 && len(p.Change.Fields) == 0 && p.Change.Fields != nil {
+				return
+			}
+			if diff := cmp.Diff(tt.want, p.Change.Fields); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			raw, err := json.Marshal(p)
+			if err != nil || strings.Contains(string(raw), "s3cret") {
+				t.Errorf("%v, %s", err, raw)
+			}
+			shown, err := Make(s, c, Options{ShowValues: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, f := range shown.Change.Fields {
+				if f.Hidden || tt.want[i].Hidden != strings.Contains(f.Old+f.New, "s3cret") {
+					t.Errorf("shown: %+v", f)
+				}
+			}
+		})
+	}
+}
+
+// TestDigestsAreNotCompared: what a manifest does to a Snapshot that holds
+// digests.
+func TestDigestsAreNotCompared(t *testing.T) {
+	const path = "spec.template.spec.containers[name=agent]"
+	digest := func(s *snapshot.Snapshot, i int) string {
+		return s.DaemonSet.Spec.Template.Spec.Containers[0].Env[i].Value
+	}
+	live := redacted(t, dstest.State("N", env(literal("A", "s3cret"), literal("B", ""), literal("C", "other"), literal("C", "more"))))
+	for _, tt := range []struct {
+		vars  []corev1.EnvVar
+		want  []FieldDiff
+		count string
+		why   string
+	}{
+		{[]corev1.EnvVar{literal("A", "s3cret"), literal("B", ""), literal("C", "other"), literal("C", "more")}, []FieldDiff{}, "3", "the values that are digests are taken for the same"},
+		{[]corev1.EnvVar{literal("A", "changed"), literal("B", ""), literal("C", "x"), literal("C", "y")}, []FieldDiff{}, "3", "whatever they are"},
+		{[]corev1.EnvVar{literal("A", digest(live, 0)), literal("B", ""), literal("C", digest(live, 2)), literal("C", digest(live, 3))}, []FieldDiff{}, "", "digests of the same file are compared"},
+	} {
+		p := makeWith(t, live, tt.vars)
+		if diff := cmp.Diff(tt.want, p.Change.Fields); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.why, diff)
+		}
+		if got := assumedValues(p); got != tt.count {
+			t.Errorf("%s: %q not compared, want %q", tt.why, got, tt.count)
+		}
+	}
+
+	live = redacted(t, dstest.State("N", env(literal("A", "s3cret"), literal("B", ""))))
+	a := digest(live, 0)
+	for _, tt := range []struct {
+		vars  []corev1.EnvVar
+		want  []FieldDiff
+		count string
+		why   string
+	}{
+		{[]corev1.EnvVar{literal("A", "s3cret"), literal("B", "set")}, []FieldDiff{differs(path+".env[name=B].value", "", `"set"`)}, "1", "that there was none can be told"},
+		{[]corev1.EnvVar{literal("A", ""), literal("B", "")}, []FieldDiff{differs(path+".env[name=A].value", fmt.Sprintf("%q", a), "")}, "", "so can that there is none"},
+		{[]corev1.EnvVar{literal("B", "")}, []FieldDiff{differs(path+".env[name=A]", fmt.Sprintf(`{"name":"A","value":%q}`, a), "")}, "", "a variable that goes"},
+		{[]corev1.EnvVar{literal("A", "x"), literal("B", ""), literal("D", "new")}, []FieldDiff{differs(path+".env[name=D]", "", `{"name":"D","value":"new"}`)}, "1", "one that comes"},
+		{[]corev1.EnvVar{literal("A", "digest:0123456789abcdef"), literal("B", "")}, []FieldDiff{differs(path+".env[name=A].value", fmt.Sprintf("%q", a), `"digest:0123456789abcdef"`)}, "", "another digest is another value"},
+	} {
+		p := makeWith(t, live, tt.vars)
+		if diff := cmp.Diff(tt.want, p.Change.Fields); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.why, diff)
+		}
+		if got := assumedValues(p); got != tt.count {
+			t.Errorf("%s: %q not compared, want %q", tt.why, got, tt.count)
+		}
+	}
+
+	setup := func(value string) dstest.Option {
+		return dstest.DaemonSet(func(ds *appsv1.DaemonSet) {
+			ds.Spec.Template.Spec.InitContainers = []corev1.Container{{Name: "setup", Image: "x", Env: []corev1.EnvVar{literal("A", value)}}}
+		})
+	}
+	p, err := Make(redacted(t, dstest.State("N", setup("s3cret"))), &Change{DaemonSet: dstest.State("N", setup("other")).DaemonSet}, Options{})
+	if err != nil || len(p.Change.Fields) > 0 || assumedValues(p) != "1" {
+		t.Errorf("of an init container: %v, %v", err, p.Change.Fields)
+	}
+
+	for _, tt := range []struct {
+		key, live, manifest string
+		fields              int
+		count, why          string
+	}{
+		{"kubernetes.io/change-cause", "kubectl set env ds/agent A=s3cret", "kubectl set env ds/agent A=other", 0, "1", "a copy of values is compared no more than they are"},
+		{"kubernetes.io/change-cause", "kubectl set env ds/agent A=s3cret", "another cause", 1, "", "other words are none"},
+		{"kapp.k14s.io/original", "{}", `{"kind":"DaemonSet"}`, 0, "1", "a copy of the manifest"},
+		{"kapp.k14s.io/original", "{}", "digest:0123456789abcdef", 1, "", "another digest is another copy"},
+		{"kubernetes.io/change-cause", "a cause", "kubectl set env ds/agent A=other", 1, "", "what is no digest is compared"},
+		{"example.com/note", "one", "two", 1, "", "whatever it is"},
+	} {
+		noted := func(value string) func(*appsv1.DaemonSet) {
+			return func(ds *appsv1.DaemonSet) { put(&ds.Annotations, tt.key, value) }
+		}
+		live := redacted(t, dstest.State("N", dstest.DaemonSet(noted(tt.live))))
+		c := &Change{DaemonSet: live.DaemonSet.DeepCopy(), Method: "Overlay"}
+		noted(tt.manifest)(c.DaemonSet)
+		p, err := Make(live, c, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(p.Change.Fields) != tt.fields || assumedValues(p) != tt.count {
+			t.Errorf("%s: %v, %q not compared", tt.why, p.Change.Fields, assumedValues(p))
+		}
+	}
+
+	plain := dstest.State("N", env(literal("A", "digest:0123456789abcdef")))
+	if p := makeWith(t, plain, []corev1.EnvVar{literal("A", "x")}); assumedValues(p) != "" || len(p.Change.Fields) != 1 {
+		t.Errorf("a value that looks like a digest in a Snapshot that holds values: %v", p.Change.Fields)
+	}
+}
+
+func makeWith(t *testing.T, s *snapshot.Snapshot, vars []corev1.EnvVar) *Plan {
+	t.Helper()
+	c := &Change{DaemonSet: s.DaemonSet.DeepCopy(), Method: "Overlay"}
+	c.DaemonSet.Spec.Template.Spec.Containers[0].Env = vars
+	before := c.DaemonSet.DeepCopy()
+	p, err := Make(s, c, Options{ShowValues: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(before, c.DaemonSet); diff != "" {
+		t.Errorf("the manifest has changed:\n%s", diff)
+	}
+	return p
+}
+
+func assumedValues(p *Plan) string {
+	i := slices.IndexFunc(p.Assumptions, func(a daemonset.Assumption) bool { return a.Code == AssumeEnvValues })
+	if i < 0 {
+		return ""
+	}
+	return p.Assumptions[i].Value
+}
+
+// TestLawRedacted: of random states, a Snapshot with digests answers as the one
+// with values does: the revisions, the next step, the numbers, and what any
+// change does, each field of it included, but for the values.
+func TestLawRedacted(t *testing.T) {
+	plans, rollbacks := 0, 0
+	for seed := range int64(100) {
+		s := dstest.RandomFor(seed, []string{dstest.Newest, "v1.30.5", "v1.22.17"}[seed%3])
+		giveValues(t, s)
+		r := redacted(t, s)
+		before, after := stateOf(t, s), stateOf(t, r)
+		if diff := cmp.Diff([]any{before.History, before.Sync()}, []any{after.History, after.Sync()}); diff != "" {
+			t.Fatalf("seed %d (-values +digests):\n%s", seed, diff)
+		}
+		changes := []*Change{nil}
+		for _, h := range before.History.Revisions {
+			changes = append(changes, &Change{ToRevision: number(h.Number)})
+		}
+		for _, c := range someChanges(rand.New(rand.NewPCG(uint64(seed), 9)), s)[:9] {
+			changes = append(changes, &c)
+		}
+		for i, c := range changes {
+			want, wantErr := Make(s, c, Options{})
+			got, gotErr := Make(r, c, Options{})
+			if (wantErr == nil) != (gotErr == nil) || wantErr != nil && wantErr.Error() != gotErr.Error() {
+				t.Fatalf("seed %d, change %d: with values %v, with digests %v", seed, i, wantErr, gotErr)
+			}
+			if wantErr != nil {
+				continue
+			}
+			plans++
+			if want.Change != nil && c.ToRevision != nil && slices.ContainsFunc(want.Change.Fields, func(f FieldDiff) bool { return f.Hidden }) {
+				rollbacks++
+			}
+			if diff := cmp.Diff(document(t, want), document(t, got)); diff != "" {
+				t.Fatalf("seed %d, change %d (-values +digests):\n%s", seed, i, diff)
+			}
+		}
+	}
+	if plans < 700 || rollbacks < 30 {
+		t.Errorf("%d plans, %d of them rollbacks to other values: the law looks at too few", plans, rollbacks)
+	}
+}
+
+func document(t *testing.T, p *Plan) string {
+	t.Helper()
+	raw, err := json.MarshalIndent(p, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+// giveValues gives the templates of a state values that depend on their image,
+// so that what was equal is, and the DaemonSet copies of them.
+func giveValues(t *testing.T, s *snapshot.Snapshot) {
+	t.Helper()
+	value := func(image any) string { return fmt.Sprint("s3cret of ", image) }
+	ds := s.DaemonSet.DeepCopy()
+	s.DaemonSet = ds
+	c := &ds.Spec.Template.Spec.Containers[0]
+	c.Env = []corev1.EnvVar{literal("A", value(c.Image)), literal("B", "s3cret"), literal("C", "")}
+	raw, err := json.Marshal(map[string]any{"kind": "DaemonSet", "spec": ds.Spec})
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(&ds.Annotations, corev1.LastAppliedConfigAnnotation, string(raw))
+	s.Revisions = slices.Clone(s.Revisions)
+	for i := range s.Revisions {
+		d := &s.Revisions[i].Data
+		stored, err := template.Stored(d.Raw)
+		if err != nil {
+			continue
+		}
+		spec, _ := stored["spec"].(map[string]any)
+		containers, _ := spec["containers"].([]any)
+		if len(containers) == 0 {
+			continue
+		}
+		c := containers[0].(map[string]any)
+		c["env"] = []any{
+			map[string]any{"name": "A", "value": value(c["image"])}, map[string]any{"name": "B", "value": "s3cret"}, map[string]any{"name": "C"},
+		}
+		if d.Raw, err = json.Marshal(map[string]any{"spec": map[string]any{"template": stored}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,220 @@
+package snapshot
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/template"
+)
+
+// EnvDigest is the EnvValues of a Snapshot that Redact returned.
+const EnvDigest = "Digest"
+
+// Redact returns the Snapshot with a digest in the place of each literal value
+// of an environment variable, which may be secret: in the template, in the
+// revisions, and in annotations that hold a copy of either. Equal values have
+// equal digests, so that revisions still match and every answer stays what it
+// is. An empty value stays empty. What it was given stays as it is.
+//
+// The digest is keyed, and whoever has the key can try values out: it is for
+// this one call, and thrown away. Digests of two calls have nothing in common,
+// but those of a Snapshot that was redacted before stay.
+//
+// A copy that cannot be read as JSON becomes one digest as a whole. Other
+// places are left alone, though somebody may have put a value there too:
+// arguments, annotations of the template, messages of events and containers.
+func Redact(s *Snapshot, key []byte) (*Snapshot, error) {
+	if len(key) == 0 {
+		return nil, errors.New("redact snapshot: no key")
+	}
+	r := &redaction{key: key, again: s.EnvValues == EnvDigest}
+	out := *s
+	out.EnvValues = EnvDigest
+	out.DaemonSet = s.DaemonSet.DeepCopy()
+	out.DaemonSet.Annotations = r.annotations(s.DaemonSet.Annotations)
+	eachValue(&out.DaemonSet.Spec.Template.Spec, func(v *string) { *v = r.digest(*v) })
+	out.Revisions = slices.Clone(s.Revisions)
+	for i := range out.Revisions {
+		o := &out.Revisions[i]
+		o.Annotations = r.annotations(o.Annotations)
+		var err error
+		if o.Data, err = r.data(o.Data); err != nil {
+			return nil, fmt.Errorf("redact controllerrevision %s: %w", o.Name, err)
+		}
+	}
+	return &out, nil
+}
+
+// redaction makes the digests of one Snapshot.
+type redaction struct {
+	key   []byte
+	again bool // what looks like a digest is one
+}
+
+func (r *redaction) digest(value string) string {
+	if value == "" || r.again && IsDigest(value) {
+		return value
+	}
+	mac := hmac.New(sha256.New, r.key)
+	mac.Write([]byte(value))
+	return "digest:" + hex.EncodeToString(mac.Sum(nil))[:16]
+}
+
+var digestForm = regexp.MustCompile(`^digest:[0-9a-f]{16}$`)
+
+// IsDigest tells whether a value has the form of those that Redact writes. In a
+// Snapshot whose EnvValues are EnvDigest it is one.
+func IsDigest(value string) bool { return digestForm.MatchString(value) }
+
+// eachValue calls f for the literal values of a pod's environment variables.
+func eachValue(spec *corev1.PodSpec, f func(*string)) {
+	env := func(vars []corev1.EnvVar) {
+		for i := range vars {
+			if vars[i].Value != "" {
+				f(&vars[i].Value)
+			}
+		}
+	}
+	for i := range spec.Containers {
+		env(spec.Containers[i].Env)
+	}
+	for i := range spec.InitContainers {
+		env(spec.InitContainers[i].Env)
+	}
+	for i := range spec.EphemeralContainers {
+		env(spec.EphemeralContainers[i].Env)
+	}
+}
+
+func (r *redaction) annotations(all map[string]string) map[string]string {
+	if all == nil {
+		return nil
+	}
+	out := make(map[string]string, len(all))
+	for key, value := range all {
+		switch {
+		case key == corev1.LastAppliedConfigAnnotation:
+			out[key] = r.applied(value)
+		case MayHoldValues(key, value):
+			out[key] = r.digest(value)
+		default:
+			out[key] = value
+		}
+	}
+	return out
+}
+
+// MayHoldValues tells whether an annotation of a DaemonSet may hold literal
+// values of its environment variables: a copy of its manifest, as kubectl
+// apply, Rancher, kapp, Config Sync and many operators keep one, plain, encoded
+// or compressed; or the kubectl command that set them.
+func MayHoldValues(annotation, value string) bool {
+	if IsDigest(value) {
+		return false
+	}
+	if annotation == "kubernetes.io/change-cause" {
+		return settingCommand.MatchString(value)
+	}
+	return value != "" && (copyKey.MatchString(annotation) || copyValue.MatchString(value))
+}
+
+var (
+	// settingCommand is a command line with values in it, as --record kept it: kubectl set env, kubectl patch, or helm's flags.
+	settingCommand = regexp.MustCompile(`\bset env\b|--set|--env|\{`)
+
+	// copyKey are annotations of tools that keep what they applied: kubectl, banzaicloud.com and those that copied its
+	// name, objectset.rio.cattle.io, kapp with its diffs, configmanagement.gke.io.
+	copyKey = regexp.MustCompile(`last-applied|/applied$|^kapp\.k14s\.io/original|/declared-config$`)
+
+	// copyValue begins as JSON does, or as JSON, gzip, zip or zstd do in base64; or it is YAML.
+	copyValue = regexp.MustCompile(`^\s*[\[{]|^(eyJ|H4sI|UEsD|KLUv)|\bapiVersion\b`)
+)
+
+// applied returns a manifest, as kubectl apply keeps it, for kubectl apply to
+// read.
+func (r *redaction) applied(manifest string) string {
+	object, err := template.Parse(json.RawMessage(manifest))
+	if err != nil {
+		return r.digest(manifest)
+	}
+	object = template.Content(object).WithValues(r.digest)
+	if metadata, ok := object["metadata"].(map[string]any); ok {
+		r.innerAnnotations(metadata)
+	}
+	raw, err := marshal(object)
+	if err != nil || !r.clean(raw) {
+		return r.digest(manifest)
+	}
+	return string(raw)
+}
+
+// innerAnnotations does for a parsed object what annotations does. The object
+// is this redaction's own: WithValues copied it, but for the metadata, which
+// were parsed for nobody else.
+func (r *redaction) innerAnnotations(metadata map[string]any) {
+	all, _ := metadata["annotations"].(map[string]any)
+	for key, value := range all {
+		if text, ok := value.(string); ok {
+			all[key] = r.annotations(map[string]string{key: text})[key]
+		}
+	}
+}
+
+// data returns the data of a ControllerRevision. What is no patch of the
+// template, or none that the API's types read, becomes a string, which is none
+// either.
+func (r *redaction) data(d runtime.RawExtension) (runtime.RawExtension, error) {
+	raw := d.Raw
+	if raw == nil && d.Object != nil {
+		var err error
+		if raw, err = json.Marshal(d.Object); err != nil {
+			return d, err
+		}
+	}
+	if len(raw) == 0 {
+		return d, nil
+	}
+	if stored, err := template.Stored(raw); err == nil && json.Unmarshal(raw, new(appsv1.DaemonSet)) == nil {
+		out, err := marshal(map[string]any{"spec": map[string]any{"template": stored.WithValues(r.digest)}})
+		if err == nil && r.clean(out) {
+			return runtime.RawExtension{Raw: out}, nil
+		}
+	}
+	var text string
+	if json.Unmarshal(raw, &text) != nil {
+		text = string(raw)
+	}
+	out, err := marshal(r.digest(text))
+	return runtime.RawExtension{Raw: out}, err
+}
+
+// clean tells whether the API's types find no literal value in what was
+// redacted without them.
+func (r *redaction) clean(raw []byte) bool {
+	var ds appsv1.DaemonSet
+	if json.Unmarshal(raw, &ds) != nil {
+		return false
+	}
+	clean := true
+	eachValue(&ds.Spec.Template.Spec, func(v *string) { clean = clean && IsDigest(*v) })
+	return clean
+}
+
+func marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return bytes.TrimSpace(b.Bytes()), err
+}
