@@ -26,6 +26,8 @@ type input struct {
 	now     string
 	version string
 
+	unasked []snapshot.What // parts that a cluster is not asked for
+
 	clock time.Time // parsed from now
 	early bool      // it was said that now is before the time of a Snapshot
 }
@@ -85,7 +87,7 @@ func (in *input) open(ctx context.Context) (reader, string, error) {
 		return nil, "", err
 	}
 	namespace, _, err := in.config.ToRawKubeConfigLoader().Namespace()
-	return c, namespace, err
+	return c.Without(in.unasked...), namespace, err
 }
 
 // note writes a line beside the answer.

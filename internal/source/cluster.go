@@ -38,6 +38,25 @@ type Cluster struct {
 	policy *policyclient.PolicyV1Client
 	server string // for errors: without credentials
 	clock  func() time.Time
+
+	leftOut []snapshot.What // parts that are not asked for
+}
+
+// Without returns a Cluster whose Snapshots lack parts that nobody will look
+// at: of nodes, events and PodDisruptionBudgets. The Snapshots have a Gap for
+// each.
+func (c *Cluster) Without(what ...snapshot.What) *Cluster {
+	out := *c
+	out.leftOut = what
+	return &out
+}
+
+// unasked returns the Gap for a part that is left out.
+func (c *Cluster) unasked(what snapshot.What) ([]snapshot.Gap, bool) {
+	if !slices.Contains(c.leftOut, what) {
+		return nil, false
+	}
+	return []snapshot.Gap{{What: what, Why: snapshot.NotGiven, Message: "not asked for"}}, true
 }
 
 const (
@@ -452,6 +471,9 @@ func (c *Cluster) daemonSets(ctx context.Context, f Filter) ([]appsv1.DaemonSet,
 }
 
 func (c *Cluster) nodes(ctx context.Context) (part[corev1.Node], error) {
+	if g, ok := c.unasked(snapshot.Nodes); ok {
+		return part[corev1.Node]{gaps: g}, nil
+	}
 	got, err := readPages(ctx, metav1.ListOptions{}, func(ctx context.Context, o metav1.ListOptions) ([]corev1.Node, metav1.ListMeta, error) {
 		l, err := c.core.Nodes().List(ctx, o)
 		return l.Items, l.ListMeta, err
@@ -477,6 +499,9 @@ func (c *Cluster) revisions(ctx context.Context, namespace string, keep func(*ap
 }
 
 func (c *Cluster) events(ctx context.Context, namespace string, keep func(*corev1.Event) bool, which ...fields.Selector) (part[corev1.Event], error) {
+	if g, ok := c.unasked(snapshot.Events); ok {
+		return part[corev1.Event]{gaps: g}, nil
+	}
 	got, err := readPages(ctx, metav1.ListOptions{FieldSelector: fields.AndSelectors(which...).String()}, func(ctx context.Context, o metav1.ListOptions) ([]corev1.Event, metav1.ListMeta, error) {
 		l, err := c.core.Events(namespace).List(ctx, o)
 		return l.Items, l.ListMeta, err
@@ -485,6 +510,9 @@ func (c *Cluster) events(ctx context.Context, namespace string, keep func(*corev
 }
 
 func (c *Cluster) budgets(ctx context.Context, namespace string, keep func(*policyv1.PodDisruptionBudget) bool) (part[policyv1.PodDisruptionBudget], error) {
+	if g, ok := c.unasked(snapshot.PodDisruptionBudgets); ok {
+		return part[policyv1.PodDisruptionBudget]{gaps: g}, nil
+	}
 	got, err := readPages(ctx, metav1.ListOptions{}, func(ctx context.Context, o metav1.ListOptions) ([]policyv1.PodDisruptionBudget, metav1.ListMeta, error) {
 		l, err := c.policy.PodDisruptionBudgets(namespace).List(ctx, o)
 		return l.Items, l.ListMeta, err

@@ -77,6 +77,29 @@ func TestReadAsksFor(t *testing.T) {
 	}
 }
 
+// TestWithout: what is left out is not asked for, and is a gap.
+func TestWithout(t *testing.T) {
+	out := []snapshot.What{snapshot.Nodes, snapshot.Events, snapshot.PodDisruptionBudgets}
+	s := newAPIServer(t, parseWorld(t, small))
+	c := newCluster(t, s)
+	got, err := c.Without(out...).Read(background, agent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]int{"daemonset": 2, "version": 1, "pods": 1, "controllerrevisions": 1}
+	if diff := cmp.Diff(want, s.asked()); diff != "" {
+		t.Errorf("requests (-want +got):\n%s", diff)
+	}
+	for _, what := range snapshot.Whats {
+		if got.Lacks(what) != slices.Contains(out, what) {
+			t.Errorf("%s: a gap: %t", what, got.Lacks(what))
+		}
+	}
+	if _, err := c.Read(background, agent); err != nil || s.asked()["nodes"] != 1 {
+		t.Errorf("the Cluster itself leaves nothing out: %v, %v", err, s.asked())
+	}
+}
+
 func TestReadAsksHow(t *testing.T) {
 	s := newAPIServer(t, parseWorld(t, small))
 	if _, err := newCluster(t, s).Read(background, agent); err != nil {

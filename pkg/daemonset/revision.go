@@ -40,8 +40,13 @@ type History struct {
 	Merged    bool       // several match: every pod is relabelled to the one that is kept
 	Adopt     []string
 	Release   []string
+	Foreign   []string // somebody else's that match the selector: nothing is done to them
 	Relabel   []string // pods
 	Remove    []Removal
+
+	// PushedOut are the names of the revisions that clean-up removes when, after
+	// the next sync, a new revision is made while the pods are as they are now.
+	PushedOut []string
 
 	// Inferred says how Hash was told where the revisions could not be read:
 	// "TemplateGeneration" or "Status"; "None" where nothing told it.
@@ -99,6 +104,9 @@ func newHistory(s *snapshot.Snapshot, profile Profile, selector labels.Selector,
 		case Adopt:
 			h.Adopt = append(h.Adopt, r.Name)
 		case Owned:
+		case Foreign:
+			h.Foreign = append(h.Foreign, r.Name)
+			continue
 		default:
 			continue
 		}
@@ -109,6 +117,7 @@ func newHistory(s *snapshot.Snapshot, profile Profile, selector labels.Selector,
 	}
 	slices.Sort(h.Adopt)
 	slices.Sort(h.Release)
+	slices.Sort(h.Foreign)
 	slices.SortFunc(h.Revisions, func(a, b Revision) int { return byNumber(b, a) })
 	h.choose(pods)
 	h.cleanUp(s.DaemonSet, pods)
@@ -203,38 +212,49 @@ func (h *History) choose(pods []claimedPod) {
 	slices.Sort(h.Relabel)
 }
 
-// cleanUp names the old revisions beyond revisionHistoryLimit that the sync
-// deletes: oldest numbers first, without those whose hash a pod with a target
-// node still carries. An empty hash is in nobody's use.
+// cleanUp names the revisions that the sync's history clean-up deletes, and
+// those that the one after the next change of the template deletes.
 func (h *History) cleanUp(ds *appsv1.DaemonSet, pods []claimedPod) {
-	limit := 10 // the API's default
-	if ds.Spec.RevisionHistoryLimit != nil {
-		limit = int(*ds.Spec.RevisionHistoryLimit)
-	}
+	limit := HistoryLimit(ds)
 	inUse := map[string]bool{}
 	for _, p := range pods {
 		if _, ok := TargetNode(p.Pod); ok && p.hash(h) != "" {
 			inUse[p.hash(h)] = true
 		}
 	}
-	var old []Revision
-	for _, r := range h.Revisions {
-		if !r.Matches {
-			old = append(old, r)
-		}
+	isOld := func(r Revision) bool { return !r.Matches }
+	for _, r := range beyond(limit, h.Revisions, isOld, inUse) {
+		h.Remove = append(h.Remove, Removal{Name: r.Name, Reason: CleanUp})
 	}
+	isKept := func(r Revision) bool {
+		return !slices.ContainsFunc(h.Remove, func(gone Removal) bool { return gone.Name == r.Name })
+	}
+	if h.Cut {
+		limit-- // the revision that the next sync makes is old by then, and the last to go
+	}
+	for _, r := range beyond(limit, h.Revisions, isKept, inUse) {
+		h.PushedOut = append(h.PushedOut, r.Name)
+	}
+}
+
+// HistoryLimit is how many old revisions are kept.
+func HistoryLimit(ds *appsv1.DaemonSet) int {
+	if ds.Spec.RevisionHistoryLimit == nil {
+		return 10 // the API's default
+	}
+	return int(*ds.Spec.RevisionHistoryLimit)
+}
+
+// beyond returns what clean-up deletes of the revisions that count: those beyond
+// the limit, oldest numbers first, without those whose hash a pod with a target
+// node still carries. An empty hash is in nobody's use.
+func beyond(limit int, all []Revision, counts func(Revision) bool, inUse map[string]bool) []Revision {
+	old := slices.Clone(all)
+	old = slices.DeleteFunc(old, func(r Revision) bool { return !counts(r) })
 	slices.SortFunc(old, byNumber)
 	excess := len(old) - limit
-	for _, r := range old {
-		if excess <= 0 {
-			return
-		}
-		if inUse[r.Hash] {
-			continue
-		}
-		h.Remove = append(h.Remove, Removal{Name: r.Name, Reason: CleanUp})
-		excess--
-	}
+	old = slices.DeleteFunc(old, func(r Revision) bool { return inUse[r.Hash] })
+	return old[:max(0, min(excess, len(old)))]
 }
 
 // inferHistory tells the current hash without revisions, as most dumps lack

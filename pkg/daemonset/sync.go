@@ -132,7 +132,7 @@ func (st *State) Sync() Step {
 		step.Reason = StepPodsNotRead
 		return step
 	}
-	step.Revisions, step.Pods = st.History.step(), st.adoptions()
+	step.Revisions, step.Pods = st.Revisions(), st.adoptions()
 	if st.manage(&step); step.Creates.Len()+step.Deletes.Len() > 0 {
 		step.Kind, step.Reason = StepManage, StepPlacement
 		return step
@@ -170,15 +170,23 @@ func noRevisions() StepRevisions {
 	return StepRevisions{Current: []string{}, Adopt: []string{}, Release: []string{}, Relabel: []string{}, Remove: []Removal{}}
 }
 
-// step returns what the sync does to the revisions.
-func (h *History) step() StepRevisions {
-	r := noRevisions()
+// Revisions returns what the next sync does to the revisions, unless its step
+// fails: then history clean-up does not happen. Of a DaemonSet that the
+// controller passes over it does nothing. Where the pods could not be read, it
+// is not told which pods are relabelled and which revisions clean-up removes.
+func (st *State) Revisions() StepRevisions {
+	r, h := noRevisions(), st.History
+	if SelectsAll(st.DaemonSet) || st.deleted {
+		return r
+	}
 	r.Cut, r.Number = h.Cut, h.Number
 	r.Current = append(r.Current, h.Current...)
 	r.Adopt = append(r.Adopt, h.Adopt...)
 	r.Release = append(r.Release, h.Release...)
-	r.Relabel = append(r.Relabel, h.Relabel...)
-	r.Remove = append(r.Remove, h.Remove...)
+	if st.PodsRead {
+		r.Relabel = append(r.Relabel, h.Relabel...)
+		r.Remove = append(r.Remove, h.Remove...)
+	}
 	return r
 }
 

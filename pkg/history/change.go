@@ -1,0 +1,304 @@
+package history
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/template"
+)
+
+// changes compares each row with the one below.
+func (b *builder) changes() {
+	rows := b.h.Revisions
+	for i := range rows {
+		row := &rows[i]
+		switch {
+		case row.Name == "" && b.st.History.Inferred != "":
+			b.inferChange(i)
+		case row.Name == "": // what its template was is not known
+		case i+1 == len(rows) || rows[i+1].Name == "":
+			row.Kind = ChangeFirst
+		default:
+			row.From = rows[i+1].Revision
+			row.Kind, row.Change = b.between(b.contents[rows[i+1].Name], b.contents[row.Name], row.Current)
+		}
+	}
+}
+
+// at is where a template is in a DaemonSet.
+const at = "spec.template"
+
+// restartedAt is where kubectl rollout restart leaves its mark.
+const restartedAt = at + ".metadata.annotations[kubectl.kubernetes.io/restartedAt]"
+
+// between compares two templates, of which nil could not be read. Who owns what
+// changed is told where the second is the live one.
+func (b *builder) between(from, to template.Content, live bool) (ChangeKind, []Change) {
+	if from == nil || to == nil {
+		return ChangeUnknown, []Change{}
+	}
+	found := template.Diff(from, to, at)
+	isDefault := template.Defaulted(found, from, to, at)
+	if !b.show {
+		found = template.Hide(found)
+	}
+	out := []Change{}
+	for i, d := range found {
+		c := Change{Difference: d, Kind: FieldSet, Managers: []string{}}
+		switch {
+		case d.Path == restartedAt:
+			c.Kind = FieldRestart
+		case isDefault[i]:
+			c.Kind = FieldDefault
+		}
+		if live {
+			c.Managers = b.ownersOf(d)
+		}
+		out = append(out, c)
+	}
+	return kindOf(out), out
+}
+
+// kindOf sums up what changed. Defaults that come with a restart are part of it:
+// the API server fills them in with the next write, whatever that is.
+func kindOf(changes []Change) ChangeKind {
+	has := map[FieldKind]bool{}
+	for _, c := range changes {
+		has[c.Kind] = true
+	}
+	switch {
+	case has[FieldSet]:
+		return ChangeTemplate
+	case has[FieldRestart]:
+		return ChangeRestart
+	case has[FieldDefault]:
+		return ChangeDefaults
+	}
+	return ChangeNone
+}
+
+// inferChange compares the images of pods with those of the row below. What
+// else changed is not known.
+func (b *builder) inferChange(i int) {
+	rows := b.h.Revisions
+	if i+1 == len(rows) {
+		rows[i].Kind = ChangeFirst
+		return
+	}
+	kind, changes := b.between(ofImages(rows[i+1].Images), ofImages(rows[i].Images), false)
+	if kind == ChangeNone {
+		kind = ChangeUnknown
+	}
+	rows[i].Kind, rows[i].Change = kind, changes
+}
+
+// ofImages returns a template that has these images and nothing else.
+func ofImages(images []Image) template.Content {
+	var containers []any
+	for _, i := range images {
+		containers = append(containers, map[string]any{"name": i.Container, "image": i.Image})
+	}
+	return template.Content{"spec": map[string]any{"containers": containers}}
+}
+
+// uncut compares the live template with the newest revision where no revision
+// holds it.
+func (b *builder) uncut() {
+	rows := b.h.Revisions
+	if !b.h.Next.Cut || len(rows) == 0 || rows[0].Name == "" {
+		return
+	}
+	d := b.sides(&rows[0], nil)
+	b.h.Uncut = &d
+}
+
+// diff answers what was asked.
+func (b *builder) diff(asked Between) error {
+	to, err := b.asked(*asked.To)
+	if err != nil {
+		return err
+	}
+	var from *Revision
+	if asked.From != nil {
+		from, err = b.asked(*asked.From)
+	} else {
+		from, err = b.before(to)
+	}
+	if err != nil {
+		return err
+	}
+	d := b.sides(from, to)
+	b.h.Diff = &d
+	return nil
+}
+
+// asked returns a row whose template can be read, nil for the live one.
+func (b *builder) asked(w Which) (*Revision, error) {
+	row, err := Find(b.h, w)
+	if err != nil || row == nil {
+		return nil, err
+	}
+	return b.readable(row)
+}
+
+func (b *builder) readable(row *Revision) (*Revision, error) {
+	if message := b.broken[row.Name]; message != "" {
+		return nil, unreadable(row, message)
+	}
+	return row, nil
+}
+
+// before returns the row below, the newest for a live template that no revision
+// holds yet.
+func (b *builder) before(row *Revision) (*Revision, error) {
+	rows := b.h.Revisions
+	i := slices.IndexFunc(rows, func(r Revision) bool { return row == nil && r.Current || row != nil && r.Name == row.Name })
+	if i+1 >= len(rows) || rows[i+1].Name == "" {
+		if i < 0 {
+			return nil, none(b.h, "before the live template")
+		}
+		return nil, &Error{fmt.Sprintf("revision %d is the oldest that is kept: there is none before it", rows[i].Revision), "kubectl ds history lists them"}
+	}
+	return b.readable(&rows[i+1])
+}
+
+// sides compares two rows, nil for the live template.
+func (b *builder) sides(from, to *Revision) Diff {
+	d := Diff{From: sideOf(from), To: sideOf(to)}
+	d.Kind, d.Change = b.between(b.contentOf(from), b.contentOf(to), to == nil || to.Current)
+	return d
+}
+
+func (b *builder) contentOf(row *Revision) template.Content {
+	if row == nil {
+		return b.live
+	}
+	return b.contents[row.Name]
+}
+
+func sideOf(row *Revision) Side {
+	if row == nil {
+		return Side{Live: true}
+	}
+	return Side{Revision: row.Revision, Name: row.Name}
+}
+
+// owners are the paths that field managers own in the live template.
+type owners map[string]*paths
+
+// paths are those of one manager. What it owns as a whole, such as a list
+// without a merge key, are the leaves; above are the ways to them.
+type paths struct {
+	ways   map[string]bool
+	leaves []string
+}
+
+// ownersOf returns who owns a field, or something in it, or all that it is in.
+func (b *builder) ownersOf(d template.Difference) []string {
+	if b.owners == nil {
+		b.owners = ownersIn(b.s.DaemonSet)
+	}
+	out := []string{}
+	for name, p := range b.owners {
+		if p.ways[d.Path] || slices.ContainsFunc(p.leaves, func(leaf string) bool { return within(d.Path, leaf) }) {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// within tells whether a path is another's, or of something in it.
+func within(path, whole string) bool {
+	rest, ok := strings.CutPrefix(path, whole)
+	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
+}
+
+func ownersIn(ds *appsv1.DaemonSet) owners {
+	out := owners{}
+	for _, m := range ds.ManagedFields {
+		if m.Subresource != "" || m.FieldsV1 == nil {
+			continue
+		}
+		p := out[m.Manager]
+		if p == nil {
+			p = &paths{ways: map[string]bool{}}
+			out[m.Manager] = p
+		}
+		p.addAll(m.FieldsV1)
+	}
+	return out
+}
+
+// addAll adds the fields of one entry: none of one that cannot be read.
+func (p *paths) addAll(owned *metav1.FieldsV1) {
+	var fields map[string]any
+	if json.Unmarshal(owned.GetRawBytes(), &fields) == nil {
+		p.add("", fields)
+	}
+}
+
+// add goes through managed fields: f: is a field, k: a member of a list by its
+// keys, of which any may be the one in a Difference's path.
+func (p *paths) add(path string, fields map[string]any) {
+	p.ways[path] = true
+	if len(fields) == 0 {
+		p.leaves = append(p.leaves, path)
+	}
+	for key, v := range fields {
+		inner, _ := v.(map[string]any)
+		kind, rest, _ := strings.Cut(key, ":")
+		switch kind {
+		case "f":
+			p.add(template.Join(path, rest), inner)
+		case "k":
+			var keys map[string]any
+			if json.Unmarshal([]byte(rest), &keys) != nil {
+				continue
+			}
+			for k, value := range keys {
+				p.add(template.Member(path, k, value), inner)
+			}
+		}
+	}
+}
+
+// managers returns who wrote the DaemonSet, the last first.
+func managers(ds *appsv1.DaemonSet) []Manager {
+	out := []Manager{}
+	for _, m := range ds.ManagedFields {
+		if m.Subresource != "" {
+			continue
+		}
+		one := Manager{Manager: m.Manager, Operation: string(m.Operation)}
+		if m.Time != nil {
+			t := m.Time.UTC()
+			one.Time = &t
+		}
+		if m.FieldsV1 != nil {
+			p := paths{ways: map[string]bool{}}
+			p.addAll(m.FieldsV1)
+			one.Template = p.ways[at]
+		}
+		out = append(out, one)
+	}
+	slices.SortFunc(out, func(a, b Manager) int {
+		return cmp.Or(timeOf(b.Time).Compare(timeOf(a.Time)), strings.Compare(a.Manager, b.Manager), strings.Compare(a.Operation, b.Operation))
+	})
+	return out
+}
+
+// timeOf returns a time, of none the zero one, which is before all others.
+func timeOf(t *time.Time) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return *t
+}

@@ -1,0 +1,142 @@
+package history
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+	"github.com/kubectl-ds/kubectl-ds/pkg/template"
+)
+
+// Which is one template: the live one, a revision by number, or so many rows
+// back from the newest revision.
+type Which struct {
+	Number int64 // 1 and more: a revision; negative: rows back, -1 is the one before the newest
+	Live   bool
+}
+
+// Find returns the row that a Which names, of two with one number the first by
+// name; nil for the live template. It fails with an Error where there is none.
+func Find(h *History, w Which) (*Revision, error) {
+	if w.Live {
+		return nil, nil
+	}
+	var found *Revision
+	back := int64(0)
+	for i := range h.Revisions {
+		row := &h.Revisions[i]
+		if row.Name == "" {
+			break
+		}
+		if (row.Revision == w.Number || w.Number < 0 && back == -w.Number) && (found == nil || row.Name < found.Name) {
+			found = row
+		}
+		back++
+	}
+	switch {
+	case found != nil:
+		return found, nil
+	case w.Number < 0:
+		return nil, none(h, fmt.Sprintf("%d before the newest", -w.Number))
+	}
+	return nil, none(h, strconv.FormatInt(w.Number, 10))
+}
+
+// none says that there is no such revision, and which there are.
+func none(h *History, which string) *Error {
+	var numbers []string
+	for _, row := range h.Revisions {
+		if row.Name != "" {
+			numbers = append(numbers, strconv.FormatInt(row.Revision, 10))
+		}
+	}
+	name := h.DaemonSet.Namespace + "/" + h.DaemonSet.Name
+	if i := slices.IndexFunc(h.Snapshot.Gaps, func(g daemonset.Gap) bool {
+		return g.What == snapshot.Revisions && g.Why != snapshot.Moved
+	}); i >= 0 {
+		g := h.Snapshot.Gaps[i]
+		e := &Error{message: fmt.Sprintf("the revisions of daemonset %s could not be read: %s", name, cmp.Or(g.Message, string(g.Why)))}
+		switch g.Why {
+		case snapshot.Forbidden:
+			e.hint = "kubectl auth can-i list controllerrevisions.apps -n " + h.DaemonSet.Namespace
+		case snapshot.NotGiven:
+			e.hint = "kubectl get controllerrevisions -n " + h.DaemonSet.Namespace + " -o yaml > revisions.yaml, and add --from revisions.yaml"
+		}
+		return e
+	}
+	if len(numbers) == 0 {
+		return &Error{message: fmt.Sprintf("daemonset %s has no revision %s: it has none yet", name, which)}
+	}
+	return &Error{fmt.Sprintf("daemonset %s has no revision %s: it has %s", name, which, strings.Join(slices.Compact(numbers), ", ")), ""}
+}
+
+func unreadable(row *Revision, message string) *Error {
+	return &Error{fmt.Sprintf("revision %d, controllerrevision %s: %s", row.Revision, row.Name, message), ""}
+}
+
+// Template returns the whole template of a row, or the live one where that is
+// nil, with every literal value that it has. It fails with an Error where the
+// revision cannot be read.
+func Template(s *snapshot.Snapshot, row *Revision) (template.Content, error) {
+	if row == nil {
+		live, err := template.Of(&s.DaemonSet.Spec.Template, false)
+		return live.Plain(), err
+	}
+	content, err := template.Stored(data(s, row))
+	if err != nil {
+		return nil, unreadable(row, err.Error())
+	}
+	return content.Plain(), nil
+}
+
+func data(s *snapshot.Snapshot, row *Revision) []byte {
+	for i := range s.Revisions {
+		if r := &s.Revisions[i]; r.Name == row.Name && r.Namespace == s.DaemonSet.Namespace {
+			return r.Data.Raw
+		}
+	}
+	return nil
+}
+
+// Object returns the DaemonSet with the template of a row, nil for the live one,
+// for kubectl apply: without status and without what the API server and kubectl
+// write themselves. All but the template is as it is now.
+func Object(s *snapshot.Snapshot, row *Revision) (*appsv1.DaemonSet, error) {
+	live := s.DaemonSet
+	ds := &appsv1.DaemonSet{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "apps/v1", Kind: "DaemonSet"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: live.Namespace, Name: live.Name, Labels: live.Labels, Annotations: maps.Clone(live.Annotations)},
+		Spec:       *live.Spec.DeepCopy(),
+	}
+	delete(ds.Annotations, corev1.LastAppliedConfigAnnotation)
+	delete(ds.Annotations, appsv1.DeprecatedTemplateGeneration)
+	if len(ds.Annotations) == 0 {
+		ds.Annotations = nil
+	}
+	if row == nil {
+		return ds, nil
+	}
+	t, err := template.Patched(&live.Spec.Template, data(s, row))
+	if err != nil {
+		return nil, unreadable(row, err.Error())
+	}
+	ds.Spec.Template = *t
+	return ds, nil
+}
+
+// Error is a question that cannot be put.
+type Error struct{ message, hint string }
+
+func (e *Error) Error() string { return e.message }
+
+// Hint returns something to ask instead.
+func (e *Error) Hint() string { return e.hint }

@@ -1,0 +1,459 @@
+package history
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+	"github.com/kubectl-ds/kubectl-ds/pkg/template"
+)
+
+func limit(n int32) dstest.Option {
+	return dstest.Edit(func(s *snapshot.Snapshot) { s.DaemonSet.Spec.RevisionHistoryLimit = &n })
+}
+
+// numbered says when a revision got its number, by its managed fields.
+func numbered(name string, at time.Time) dstest.Option {
+	return dstest.Revision(name, func(r *appsv1.ControllerRevision) {
+		earlier := metav1.NewTime(at.Add(-time.Hour))
+		r.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "none"}, {Manager: "first", Time: &earlier}, {Manager: "last", Time: &metav1.Time{Time: at}}, {Manager: "other", Time: &earlier}}
+	})
+}
+
+func undated(name string) dstest.Option {
+	return dstest.Revision(name, func(r *appsv1.ControllerRevision) { r.CreationTimestamp = metav1.Time{} })
+}
+
+func TestNotes(t *testing.T) {
+	for _, tt := range []struct {
+		past    string
+		options []dstest.Option
+		want    []string
+		why     string
+	}{
+		{"1=a a", nil, []string{}, "the first revision has no trap"},
+		{"1=a 2=b 3=c c", nil, []string{}, "nor has one after the other"},
+		{"1=a 2=b c", nil, []string{`NotCut {"number":3}`}, "a template without a revision"},
+		{"a", nil, []string{`NotCut {"number":1}`}, "no revision at all"},
+
+		{"1=a 2=b a", nil, []string{`NumberRaised 1a {"from":1,"to":3}`}, "a rollback that the controller has not seen yet"},
+		{"3=a@1 2=b a", nil, []string{
+			`TakenUpAgain 3a {"after":"2026-02-28T12:02:00Z","told":"Order","was":1}`,
+			`MissingNumbers {"numbers":["1"],"why":"TakenUpAgain"}`,
+		}, "a rollback that it has: made before 2, and so once 1"},
+		{"3=a@1+9 2=b a", nil, []string{
+			`TakenUpAgain 3a {"after":"2026-02-28T12:02:00Z","told":"ManagedFields","was":1}`,
+			`MissingNumbers {"numbers":["1"],"why":"TakenUpAgain"}`,
+		}, "the managed fields tell when"},
+		{"5=a@1 4=b@2 b", nil, []string{
+			`NumberRaised 4b {"from":4,"to":6}`,
+			`TakenUpAgain 5a {"after":"2026-02-28T12:02:00Z","told":"Order","was":0}`,
+			`MissingNumbers {"numbers":["1-3"],"why":"TakenUpAgain"}`,
+		}, "to and fro: which was its first number is not certain, and that 4 was taken up before 5 does not show"},
+		{"5=a@1+5 4=b@2+4 b", nil, []string{
+			`NumberRaised 4b {"from":4,"to":6}`,
+			`TakenUpAgain 5a {"after":"2026-02-28T12:02:00Z","told":"ManagedFields","was":0}`,
+			`TakenUpAgain 4b {"told":"ManagedFields","was":0}`,
+			`MissingNumbers {"numbers":["1-3"],"why":"TakenUpAgain"}`,
+		}, "but by the managed fields"},
+		{"1=a@1+9 2=b@2+9 b", nil, []string{}, "written later, but with every number below there: somebody else's reason"},
+		{"7=d@3 6=c@6 5=b@5 2=a@2 d", nil, []string{
+			`TakenUpAgain 7d {"after":"2026-02-28T12:06:00Z","told":"Order","was":0}`,
+			`MissingNumbers {"numbers":["3-4"],"why":"TakenUpAgain"}`,
+			`MissingNumbers {"numbers":["1"],"why":"Unknown"}`,
+		}, "only the numbers from which it can have come"},
+		{"7=d@3 6=c@6 4=b@4 2=a@2 d", []dstest.Option{limit(3)}, []string{
+			`TakenUpAgain 7d {"after":"2026-02-28T12:06:00Z","told":"Order","was":3}`,
+			`MissingNumbers {"numbers":["3","5"],"why":"TakenUpAgain"}`,
+			`RemovedByNextChange 2a {"limit":3}`,
+		}, "what clean-up took before is not missing, and 5 may have been its number too"},
+		{"1=a 3=b@2+9 b", nil, []string{`TakenUpAgain 3b {"told":"ManagedFields","was":2}`, `MissingNumbers {"numbers":["2"],"why":"TakenUpAgain"}`}, "nothing but the managed fields tells, and one number is missing"},
+		{"2=a@1+9 1=b@2 a", nil, []string{`TakenUpAgain 2a {"after":"2026-02-28T12:02:00Z","told":"ManagedFields","was":0}`}, "numbers that somebody made up: the order tells, and no number is missing"},
+		{"1=a 3=b@2+9 b", []dstest.Option{numbered("agent-3b", began.Add(2*time.Minute+time.Second))}, []string{`MissingNumbers {"numbers":["2"],"why":"Unknown"}`}, "a second later is the same write"},
+		{"1=a 3=b@2+9 b", []dstest.Option{numbered("agent-3b", began.Add(2*time.Minute+2*time.Second))}, []string{`TakenUpAgain 3b {"told":"ManagedFields","was":2}`, `MissingNumbers {"numbers":["2"],"why":"TakenUpAgain"}`}, "two are not"},
+		{"3=a@1 2=b a", []dstest.Option{undated("agent-3a")}, []string{`MissingNumbers {"numbers":["1"],"why":"Unknown"}`}, "without its creation time nothing tells"},
+		{"3=a@1 2=b a", []dstest.Option{undated("agent-2b")}, []string{`MissingNumbers {"numbers":["1"],"why":"Unknown"}`}, "nor without the other's"},
+		{"1=a 3=b@2 b", nil, []string{`MissingNumbers {"numbers":["2"],"why":"Unknown"}`}, "a revision that somebody deleted"},
+		{"3=a@2 2=b@2 a", nil, []string{`MissingNumbers {"numbers":["1"],"why":"Unknown"}`}, "made in one second: the order does not tell"},
+
+		{"1=a 2=a a", nil, []string{`Duplicates 2a 1a {"keep":["agent-2a"],"pods":0,"remove":["agent-1a"]}`}, "two of the live template"},
+		{"1=a 2=a a | 1a 2a 0x", nil, []string{
+			`Duplicates 2a 1a {"keep":["agent-2a"],"pods":2,"remove":["agent-1a"]}`, `NoRevision {"hashes":["0x"],"pods":1}`,
+		}, "with the pods that are relabelled"},
+		{"1=a 2=a 3=b b", nil, []string{`SameContent 2a {"of":1}`}, "two old ones of one content"},
+		{"1=a' 2=b 3=a a", nil, []string{`SameContent 3a {"of":1}`}, "stored differently, and so no duplicate"},
+		{"2=a@1 2=b@2 b", nil, []string{
+			`NumberRaised 2b {"from":2,"to":3}`, `SharedNumber 2b 2a {"number":2}`, `MissingNumbers {"numbers":["1"],"why":"Unknown"}`,
+		}, "two of one number"},
+
+		{"2=a@1 2=b@2 2=c@3 b", nil, []string{
+			`NumberRaised 2b {"from":2,"to":3}`, `SharedNumber 2c 2b 2a {"number":2}`, `MissingNumbers {"numbers":["1"],"why":"Unknown"}`,
+		}, "or three"},
+
+		{"1=a' a", nil, []string{`CutThoughUnchanged 1a {"like":1,"number":2,"outdated":0}`}, "an upgrade of the controller that writes another form"},
+		{"1=a' a | 1ag 1ag 1a", nil, []string{`CutThoughUnchanged 1a {"like":1,"number":2,"outdated":1}`}, "pods of the live generation stay"},
+		{"1=a' 2=a a | 1ag 1ag 2a 1a", nil, []string{
+			`SameContent 2a {"of":1}`, `SeveralHashes 2a {"hashes":["1a"],"pods":2}`,
+		}, "after it: pods of the old hash are up to date"},
+		{"1=a a | 1a 0x 0y", nil, []string{`NoRevision {"hashes":["0x","0y"],"pods":2}`}, "pods of a revision that is gone"},
+
+		{"1=a 2=b 3=c 4=d d", []dstest.Option{limit(2)}, []string{`RemovedNext 1a {"limit":2}`, `RemovedByNextChange 2b {"limit":2}`}, "a limit that was lowered"},
+		{"1=a 2=b 3=c c", []dstest.Option{limit(2)}, []string{`RemovedByNextChange 1a {"limit":2}`}, "a full history"},
+		{"1=a 2=b 3=c c | 1a", []dstest.Option{limit(2)}, []string{`RemovedByNextChange 2b {"limit":2}`}, "one that pods run stays"},
+		{"1=a 2=b c", []dstest.Option{limit(2)}, []string{`NotCut {"number":3}`, `RemovedByNextChange 1a {"limit":2}`}, "the one that is made next is old by then, too"},
+		{"1=a 2=b b", []dstest.Option{limit(0)}, []string{`RemovedNext 1a {"limit":0}`, `RemovedByNextChange 2b {"limit":0}`}, "nothing is kept"},
+		{"1=a 2=a1 3=a2 4=a3 a3", []dstest.Option{limit(3)}, []string{`RemovedByNextChange 1a {"limit":3}`, `MostlyRestarts {"kept":4,"restarts":3}`}, "restarts push out the rest"},
+		{"1=a 2=a1 3=a2 4=a3 a3", nil, []string{}, "while there is room they do not"},
+		{"1=a 2=b 3=a 4=a1 a1", []dstest.Option{limit(3)}, []string{`SameContent 3a {"of":1}`, `RemovedByNextChange 1a {"limit":3}`}, "one restart is not most"},
+
+		{"~1=a 2=b b", nil, []string{`WillAdopt 1a {}`}, "an orphan"},
+		{"!1=a 2=b b", nil, []string{`MissingNumbers {"numbers":["1"],"why":"Unknown"}`, `ForeignRevisions {"names":["agent-1a"]}`}, "somebody else's"},
+		{"1=a 2=b b", []dstest.Option{dstest.Edit(func(s *snapshot.Snapshot) { s.Revisions[0].Labels = nil })}, []string{
+			`MissingNumbers {"numbers":["1"],"why":"Unknown"}`, `WillRelease {"names":["agent-1a"]}`,
+		}, "one that does not match"},
+		{"1=a a", []dstest.Option{dstest.Edit(func(s *snapshot.Snapshot) { n := int32(2); s.DaemonSet.Status.CollisionCount = &n })}, []string{`HashCollision {"count":2}`}, "collisions"},
+		{"1=a 2=b b", []dstest.Option{dstest.Edit(func(s *snapshot.Snapshot) { s.Revisions[0].Data.Raw = []byte(`{"spec":{}}`) })}, []string{
+			`Unreadable 1a {"message":"data: not a patch of spec.template alone"}`,
+		}, "what is no template"},
+		{"1=a 2=b c", []dstest.Option{dstest.Edit(func(s *snapshot.Snapshot) { now := metav1.NewTime(s.TakenAt); s.DaemonSet.DeletionTimestamp = &now })}, []string{}, "of one that is being deleted nothing comes next"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			h := of(t, past(t, tt.past, tt.options...), Options{})
+			if diff := cmp.Diff(tt.want, noted(h)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tt.past, diff)
+			}
+		})
+	}
+}
+
+func TestRows(t *testing.T) {
+	for _, tt := range []struct {
+		past    string
+		options []dstest.Option
+		want    []string
+		why     string
+	}{
+		{"1=a 2=b b | 1a 2b 2b", nil, []string{"2* 2b 2/2 Template", "1 1a 1/1 First"}, "newest first, the current one marked"},
+		{"1=a 2=a1 a1", nil, []string{"2* 2a1 0/0 Restart", "1 1a 0/0 First"}, "a restart"},
+		{"1=a 2=b1 b1", nil, []string{"2* 2b1 0/0 Template", "1 1a 0/0 First"}, "an image and a restart"},
+		{"1=a' 2=a a", nil, []string{"2* 2a 0/0 SameContent", "1 1a 0/0 First"}, "another form of the same"},
+		{"1=a 2=b c | 1a 2b", nil, []string{"2 2b 1/1 Template", "1 1a 1/1 First"}, "none is current before the next sync"},
+		{"1=a 2=b b | 1a/2b 2b/1a", nil, []string{"2* 2b 1/2 Template", "1 1a 1/2 First"}, "a node counts for its oldest pod, in a surge too"},
+		{"1=a a | 0x 0x/1a 1a 0y", nil, []string{"1* 1a 1/2 First", "0 0x 2/2 Unknown", "0 0y 1/1 Unknown"}, "pods whose hash no revision has"},
+		{"1=a 2=b 4=c@3 c", nil, []string{"4* 4c 0/0 Template", "2 2b 0/0 Template", "1 1a 0/0 First"}, "against the one below, whatever its number"},
+		{"a | 1ag 1ag 2b 3c", []dstest.Option{dstest.Edit(lackRevisions)}, []string{"0* 1a 2/2 Template", "0 2b 1/1 Template", "0 3c 1/1 First"}, "without revisions, by hash; the highest generation is the newest"},
+		{"a | 1a 2a", []dstest.Option{dstest.Edit(lackRevisions)}, []string{"0 1a 1/1 Unknown", "0 2a 1/1 First"}, "of equal images nothing is known"},
+		{"1=a 2=b b | 1a", []dstest.Option{dstest.Edit(func(s *snapshot.Snapshot) {
+			s.Pods, s.Gaps = nil, []snapshot.Gap{{What: snapshot.Pods, Why: snapshot.Forbidden}}
+		})}, []string{"2* 2b -1/-1 Template", "1 1a -1/-1 First"}, "no count where pods could not be read"},
+		{"1=a 2=b 3=c c", []dstest.Option{dstest.Edit(func(s *snapshot.Snapshot) { s.Revisions[1].Data.Raw = []byte(`[]`) })}, []string{
+			"3* 3c 0/0 Unknown", "2 2b 0/0 Unknown", "1 1a 0/0 First",
+		}, "one that cannot be read leaves two changes unknown"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			if diff := cmp.Diff(tt.want, rows(of(t, past(t, tt.past, tt.options...), Options{}))); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tt.past, diff)
+			}
+		})
+	}
+}
+
+func lackRevisions(s *snapshot.Snapshot) {
+	s.Revisions, s.Gaps = nil, append(s.Gaps, snapshot.Gap{What: snapshot.Revisions, Why: snapshot.NotGiven})
+}
+
+func TestFind(t *testing.T) {
+	h := of(t, past(t, "1=a 3=b@2 4=c@3 c | 0x"), Options{})
+	shared := of(t, past(t, "2=c@2 2=b@2 2=a@2 c"), Options{})
+	for i, row := range shared.Revisions {
+		if got, err := Find(shared, Which{Number: 2}); err != nil || got.Name != "agent-2a" {
+			t.Errorf("of three with one number: %v, %v", got, err)
+		}
+		if got, err := Find(shared, Which{Number: int64(-i)}); i > 0 && (err != nil || got.Name != row.Name) {
+			t.Errorf("counted back %d: %v, %v", i, got, err)
+		}
+	}
+	for _, tt := range []struct {
+		which Which
+		want  string
+		why   string
+	}{
+		{Which{Number: 3}, "agent-3b", "by number"},
+		{Which{Number: -1}, "agent-3b", "the one before the newest"},
+		{Which{Number: -2}, "agent-1a", "two before"},
+		{Which{Live: true}, "live", "the live template"},
+		{Which{Number: 2}, "daemonset kube-system/agent has no revision 2: it has 4, 3, 1", "a number that is missing"},
+		{Which{Number: -3}, "daemonset kube-system/agent has no revision 3 before the newest: it has 4, 3, 1", "rows of pods are no revisions"},
+		{Which{}, "daemonset kube-system/agent has no revision 0: it has 4, 3, 1", "0 is none"},
+	} {
+		row, err := Find(h, tt.which)
+		got := "live"
+		switch {
+		case err != nil:
+			got = err.Error()
+		case row != nil:
+			got = row.Name
+		}
+		if got != tt.want {
+			t.Errorf("%s: %v, want %v", tt.why, got, tt.want)
+		}
+	}
+}
+
+func TestAskedDiff(t *testing.T) {
+	number := func(n int64) *Which { return &Which{Number: n} }
+	for _, tt := range []struct {
+		past string
+		ask  Between
+		want string
+		why  string
+	}{
+		{"1=a 2=b 3=c c", Between{number(1), number(3)}, "1 to 3: a to c", "two revisions"},
+		{"1=a 2=b 3=c c", Between{number(3), number(1)}, "3 to 1: c to a", "the other way round"},
+		{"1=a 2=b 3=c c", Between{nil, number(2)}, "1 to 2: a to b", "against the one before"},
+		{"1=a 2=b 3=c c", Between{nil, number(-1)}, "1 to 2: a to b", "counted back"},
+		{"1=a 2=b 3=c c", Between{nil, &Which{Live: true}}, "2 to 0: b to c", "the live template is the newest revision's: against the one before that"},
+		{"1=a 2=b c", Between{nil, &Which{Live: true}}, "2 to 0: b to c", "no revision has it: against the newest"},
+		{"1=a 2=b a", Between{nil, &Which{Live: true}}, "revision 1 is the oldest that is kept: there is none before it", "it is the oldest one's"},
+		{"1=a a", Between{nil, number(1)}, "revision 1 is the oldest that is kept: there is none before it", "before the oldest"},
+		{"a", Between{nil, &Which{Live: true}}, "daemonset kube-system/agent has no revision before the live template: it has none yet", "nothing to compare with"},
+		{"1=a 2=b b", Between{number(1), number(7)}, "daemonset kube-system/agent has no revision 7: it has 2, 1", "one that is not there"},
+		{"1=a 2=b b", Between{number(2), number(2)}, "2 to 2: ", "with itself"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			h, err := try(past(t, tt.past), Options{Diff: &tt.ask})
+			got := ""
+			if err != nil {
+				got = err.Error()
+			} else {
+				got = fmt.Sprintf("%d to %d: ", h.Diff.From.Revision, h.Diff.To.Revision)
+				for _, c := range h.Diff.Change {
+					got += c.Old[len(c.Old)-2:len(c.Old)-1] + " to " + c.New[len(c.New)-2:len(c.New)-1]
+				}
+			}
+			if got != tt.want {
+				t.Errorf("%s, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestOwners: who owns a field of the live template.
+func TestOwners(t *testing.T) {
+	entry := func(manager, fields string) metav1.ManagedFieldsEntry {
+		return metav1.ManagedFieldsEntry{Manager: manager, FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:template":` + fields + `}}`)}
+	}
+	const container = `{"f:spec":{"f:containers":{"k:{\"name\":\"agent\"}":`
+	fields := []metav1.ManagedFieldsEntry{
+		entry("image", container+`{".":{},"f:name":{},"f:image":{}}}}}`),
+		entry("env", container+`{"f:env":{"k:{\"name\":\"A\"}":{".":{},"f:name":{},"f:value":{}}}}}}}`),
+		entry("port", container+`{"f:ports":{"k:{\"containerPort\":80,\"protocol\":\"TCP\"}":{"f:containerPort":{}}}}}}}`),
+		entry("tolerations", `{"f:spec":{"f:tolerations":{}}}`),
+		entry("restart", `{"f:metadata":{"f:annotations":{".":{},"f:kubectl.kubernetes.io/restartedAt":{}}}}`),
+		entry("both", `{"f:spec":{"f:dnsPolicy":{}}}`), entry("also", `{"f:spec":{"f:dnsPolicy":{},"f:dnsConfig":{}}}`),
+		{Manager: "status", Subresource: "status", FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:template":{"f:spec":{"f:hostNetwork":{}}}}}`)},
+		{Manager: "unread"}, {Manager: "broken", FieldsV1: metav1.NewFieldsV1(`{`)},
+		entry("odd", `{"f:spec":{"f:volumes":{"k:{":{},"v:1":{}}}}`),
+		entry("image", `{"f:spec":{"f:priority":{}}}`),
+	}
+	ds := &appsv1.DaemonSet{}
+	ds.ManagedFields = fields
+	b := &builder{s: &snapshot.Snapshot{DaemonSet: ds}}
+	for _, tt := range []struct {
+		path string
+		want []string
+		why  string
+	}{
+		{"spec.template.spec.containers[name=agent].image", []string{"image"}, "a field of a member"},
+		{"spec.template.spec.containers[name=agent]", []string{"env", "image", "port"}, "all who own something in it"},
+		{"spec.template.spec.containers[name=other].image", []string{}, "of another member"},
+		{"spec.template.spec.containers[name=agent].env[name=A].value", []string{"env"}, "a list in a list"},
+		{"spec.template.spec.containers[name=agent].ports[containerPort=80].hostPort", []string{}, "a field that nobody owns of a member that somebody does"},
+		{"spec.template.spec.containers[name=agent].ports[containerPort=80].containerPort", []string{"port"}, "a member that has two keys, and the path one"},
+		{"spec.template.spec.tolerations", []string{"tolerations"}, "a whole list"},
+		{"spec.template.spec.tolerations[0]", []string{"tolerations"}, "what is in a whole list"},
+		{"spec.template.spec.dnsConfig.nameservers", []string{"also"}, "what is in a whole object"},
+		{"spec.template.spec.tolerationsMore", []string{}, "a field that begins with the same letters"},
+		{"spec.template.metadata.annotations[kubectl.kubernetes.io/restartedAt]", []string{"restart"}, "a key with dots"},
+		{"spec.template.spec.dnsPolicy", []string{"also", "both"}, "two owners, by name"},
+		{"spec.template.spec.hostNetwork", []string{}, "who writes the status owns none of it"},
+		{"spec.template.spec.priority", []string{"image"}, "a manager with two entries"},
+		{"spec.template.spec.volumes", []string{"odd"}, "keys that cannot be read are passed over"},
+	} {
+		if diff := cmp.Diff(tt.want, b.ownersOf(template.Difference{Path: tt.path})); diff != "" {
+			t.Errorf("%s: %s (-want +got):\n%s", tt.path, tt.why, diff)
+		}
+	}
+}
+
+// TestManagers: who wrote the DaemonSet, the last first.
+func TestManagers(t *testing.T) {
+	one, two := dstest.Now.Add(-2*time.Hour), dstest.Now.Add(-time.Hour)
+	entry := func(manager string, op metav1.ManagedFieldsOperationType, at *time.Time, fields string) metav1.ManagedFieldsEntry {
+		m := metav1.ManagedFieldsEntry{Manager: manager, Operation: op}
+		if at != nil {
+			m.Time = &metav1.Time{Time: *at}
+		}
+		if fields != "" {
+			m.FieldsV1 = metav1.NewFieldsV1(fields)
+		}
+		return m
+	}
+	const tmpl, labels = `{"f:spec":{"f:template":{"f:spec":{"f:hostNetwork":{}}}}}`, `{"f:metadata":{"f:labels":{"f:x":{}}}}`
+	status := entry("kube-controller-manager", "Update", &two, tmpl)
+	status.Subresource = "status"
+	s := past(t, "1=a a", dstest.Edit(func(s *snapshot.Snapshot) {
+		s.DaemonSet.ManagedFields = []metav1.ManagedFieldsEntry{
+			entry("unknown", "Update", nil, labels), entry("b", "Update", &one, tmpl), entry("b", "Apply", &one, labels), entry("a", "Update", &one, ""),
+			status, entry("last", "Update", &two, `{`), entry("another", "Update", nil, tmpl),
+		}
+	}))
+	want := []Manager{{"last", "Update", &two, false}, {"a", "Update", &one, false}, {"b", "Apply", &one, false}, {"b", "Update", &one, true}, {"another", "Update", nil, true}, {"unknown", "Update", nil, false}}
+	if diff := cmp.Diff(want, of(t, s, Options{}).Managers); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestChangeManagers: who owns a field is told where the change leads to the
+// live template, and nowhere else.
+func TestChangeManagers(t *testing.T) {
+	with := func(text string) *snapshot.Snapshot {
+		return past(t, text, dstest.Edit(func(s *snapshot.Snapshot) {
+			s.DaemonSet.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "helm", FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:template":{}}}`)}}
+		}))
+	}
+	two := with("1=a 2=b 3=c c")
+	for _, tt := range []struct {
+		change []Change
+		want   int
+		why    string
+	}{
+		{of(t, two, Options{}).Revisions[0].Change, 1, "to the current revision"},
+		{of(t, two, Options{}).Revisions[1].Change, 0, "to an older one"},
+		{of(t, with("1=a b"), Options{}).Uncut.Change, 1, "to a live template that no revision has"},
+		{of(t, two, Options{Diff: &Between{From: &Which{Number: 1}, To: &Which{Live: true}}}).Diff.Change, 1, "to the live template, as asked"},
+		{of(t, two, Options{Diff: &Between{From: &Which{Number: 1}, To: &Which{Number: 3}}}).Diff.Change, 1, "to the current revision, as asked"},
+		{of(t, two, Options{Diff: &Between{From: &Which{Number: 3}, To: &Which{Number: 1}}}).Diff.Change, 0, "the way back"},
+	} {
+		if len(tt.change) != 1 || len(tt.change[0].Managers) != tt.want {
+			t.Errorf("%s: %v", tt.why, tt.change)
+		}
+	}
+	s := with("a | 1ag 2b")
+	lackRevisions(s)
+	if c := of(t, s, Options{}).Revisions[0].Change; len(c) != 1 || len(c[0].Managers) != 0 {
+		t.Errorf("what pods tell is nobody's: %v", c)
+	}
+}
+
+func TestUncut(t *testing.T) {
+	image := func(old, new string) []Change {
+		return []Change{{Difference: template.Difference{Path: "spec.template.spec.containers[name=agent].image", Old: `"example/agent:` + old + `"`, New: `"example/agent:` + new + `"`}, Kind: FieldSet, Managers: []string{}}}
+	}
+	for _, tt := range []struct {
+		past string
+		want *Diff
+		why  string
+	}{
+		{"1=a 2=b b", nil, "the live template has its revision"},
+		{"1=a 2=b a", nil, "an old one"},
+		{"1=a 2=b c", &Diff{From: Side{Revision: 2, Name: "agent-2b"}, To: Side{Live: true}, Kind: ChangeTemplate, Change: image("b", "c")}, "against the newest"},
+		{"1=a' a", &Diff{From: Side{Revision: 1, Name: "agent-1a"}, To: Side{Live: true}, Kind: ChangeNone, Change: []Change{}}, "stored in another form"},
+		{"a", nil, "there is nothing to compare it with"},
+		{"a | 1x", nil, "nor are pods"},
+	} {
+		if diff := cmp.Diff(tt.want, of(t, past(t, tt.past), Options{}).Uncut); diff != "" {
+			t.Errorf("%s: %s (-want +got):\n%s", tt.past, tt.why, diff)
+		}
+	}
+}
+
+// TestDefaults: a field that only an API server's default explains is no change
+// of a user's.
+func TestDefaults(t *testing.T) {
+	s := past(t, "1=a 2=a a")
+	for i, policy := range []corev1.DNSPolicy{"", corev1.DNSClusterFirst} {
+		tmpl := contentOf(s, "a")
+		tmpl.Spec.DNSPolicy = policy
+		s.Revisions[i].Data = storedData(t, &tmpl, false)
+	}
+	row := of(t, s, Options{}).Revisions[0]
+	want := []Change{{Difference: template.Difference{Path: "spec.template.spec.dnsPolicy", New: `"ClusterFirst"`}, Kind: FieldDefault, Managers: []string{}}}
+	if diff := cmp.Diff(want, row.Change); diff != "" || row.Kind != ChangeDefaults || row.From != 1 {
+		t.Errorf("%s from %d (-want +got):\n%s", row.Kind, row.From, diff)
+	}
+}
+
+// TestNone: why there is no such revision, and what to ask instead.
+func TestNone(t *testing.T) {
+	gap := func(what snapshot.What, why snapshot.Why, message string) dstest.Option {
+		return dstest.Edit(func(s *snapshot.Snapshot) {
+			s.Gaps = append(s.Gaps, snapshot.Gap{What: what, Why: why, Message: message})
+		})
+	}
+	for _, tt := range []struct {
+		past    string
+		options []dstest.Option
+		want    []string
+		why     string
+	}{
+		{"1=a 3=b@2 b", nil, []string{"daemonset kube-system/agent has no revision 2: it has 3, 1", ""}, "a number that is not there"},
+		{"1=a 1=b@2 b", nil, []string{"daemonset kube-system/agent has no revision 2: it has 1", ""}, "a number that two share, once"},
+		{"a", nil, []string{"daemonset kube-system/agent has no revision 2: it has none yet", ""}, "none at all"},
+		{"a", []dstest.Option{gap(snapshot.Revisions, snapshot.Forbidden, "no")}, []string{
+			"the revisions of daemonset kube-system/agent could not be read: no", "kubectl auth can-i list controllerrevisions.apps -n kube-system",
+		}, "not allowed"},
+		{"a", []dstest.Option{gap(snapshot.Revisions, snapshot.NotGiven, "")}, []string{
+			"the revisions of daemonset kube-system/agent could not be read: NotGiven",
+			"kubectl get controllerrevisions -n kube-system -o yaml > revisions.yaml, and add --from revisions.yaml",
+		}, "not in the dump"},
+		{"a", []dstest.Option{gap(snapshot.Revisions, snapshot.Failed, "timeout")}, []string{"the revisions of daemonset kube-system/agent could not be read: timeout", ""}, "a request that failed"},
+		{"1=a a", []dstest.Option{gap(snapshot.Revisions, snapshot.Moved, ""), gap(snapshot.Pods, snapshot.Failed, "")}, []string{"daemonset kube-system/agent has no revision 2: it has 1", ""}, "they are there, only of another moment"},
+	} {
+		_, err := Find(of(t, past(t, tt.past, tt.options...), Options{}), Which{Number: 2})
+		var e *Error
+		if !errors.As(err, &e) {
+			t.Errorf("%s: %v", tt.why, err)
+			continue
+		}
+		if diff := cmp.Diff(tt.want, []string{e.Error(), e.Hint()}); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.why, diff)
+		}
+	}
+}
+
+func TestObject(t *testing.T) {
+	s := past(t, "1=a 2=b b", dstest.Edit(func(s *snapshot.Snapshot) {
+		s.DaemonSet.Annotations = map[string]string{"kubectl.kubernetes.io/last-applied-configuration": "{}", appsv1.DeprecatedTemplateGeneration: "2", "x": "y"}
+		s.DaemonSet.ResourceVersion, s.DaemonSet.Status.NumberReady = "7", 3
+	}))
+	h := of(t, s, Options{})
+	row, err := Find(h, Which{Number: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Object(s, row)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &appsv1.DaemonSet{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "apps/v1", Kind: "DaemonSet"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "agent", Labels: s.DaemonSet.Labels, Annotations: map[string]string{"x": "y"}},
+		Spec:       *s.DaemonSet.Spec.DeepCopy(),
+	}
+	want.Spec.Template = contentOf(s, "a")
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if s.DaemonSet.Annotations[appsv1.DeprecatedTemplateGeneration] != "2" {
+		t.Error("the snapshot was changed")
+	}
+}

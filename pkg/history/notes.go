@@ -1,0 +1,387 @@
+package history
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+)
+
+// notes finds the traps, in the order of NoteCodes.
+func (b *builder) notes() {
+	b.noteCut()
+	b.noteNumberRaised()
+	b.noteDuplicates()
+	b.noteSharedNumbers()
+	taken := b.noteTakenUp()
+	b.noteSameContent()
+	b.noteMissing(taken)
+	b.noteHashes()
+	b.noteRemovals()
+	b.noteRestarts()
+	b.noteOwners()
+	b.noteBroken()
+}
+
+// note adds a Note, to its rows too.
+func (b *builder) note(code NoteCode, facts daemonset.Facts, names ...string) {
+	if names == nil {
+		names = []string{}
+	}
+	b.h.Notes = append(b.h.Notes, Note{code, names, facts})
+	for i := range b.h.Revisions {
+		if row := &b.h.Revisions[i]; slices.Contains(names, row.Name) {
+			row.Notes = append(row.Notes, code)
+		}
+	}
+}
+
+// kept returns the rows that are ControllerRevisions, newest first.
+func (b *builder) kept() []Revision { return b.h.Revisions[:len(b.st.History.Revisions)] }
+
+// noteCut tells a change that has no revision yet from a revision that is made
+// although nothing changed.
+func (b *builder) noteCut() {
+	if !b.h.Next.Cut {
+		return
+	}
+	live := b.live.Key()
+	for _, row := range b.kept() {
+		if b.keys[row.Name] == live {
+			b.note(CutThoughUnchanged, daemonset.Facts{"number": b.h.Next.Number, "like": row.Revision, "outdated": b.outdated()}, row.Name)
+			return
+		}
+	}
+	b.note(NotCut, daemonset.Facts{"number": b.h.Next.Number})
+}
+
+// outdated counts the pods that are not up to date.
+func (b *builder) outdated() int {
+	n := 0
+	for i := range b.st.Nodes {
+		for j := range b.st.Nodes[i].Pods {
+			n += b2i(!b.st.Nodes[i].Pods[j].Updated)
+		}
+	}
+	return n
+}
+
+func (b *builder) noteNumberRaised() {
+	for _, row := range b.kept() {
+		if row.Current && row.Revision < b.h.Next.Number {
+			b.note(NumberRaised, daemonset.Facts{"from": row.Revision, "to": b.h.Next.Number}, row.Name)
+		}
+	}
+}
+
+func (b *builder) noteDuplicates() {
+	names, remove := slices.Clone(b.h.Next.Current), []string{}
+	for _, r := range b.h.Next.Remove {
+		if r.Reason == daemonset.Duplicate {
+			remove = append(remove, r.Name)
+			if !slices.Contains(names, r.Name) {
+				names = append(names, r.Name)
+			}
+		}
+	}
+	if len(names) > 1 {
+		b.note(Duplicates, daemonset.Facts{"keep": b.h.Next.Current, "remove": remove, "pods": len(b.h.Next.Relabel)}, names...)
+	}
+}
+
+func (b *builder) noteSharedNumbers() {
+	byNumber := map[int64][]string{}
+	for _, row := range b.kept() {
+		byNumber[row.Revision] = append(byNumber[row.Revision], row.Name)
+	}
+	for _, row := range b.kept() {
+		if names := byNumber[row.Revision]; len(names) > 1 && names[0] == row.Name {
+			b.note(SharedNumber, daemonset.Facts{"number": row.Revision}, names...)
+		}
+	}
+}
+
+// takenUp is what is known of a revision that was taken up again.
+type takenUp struct {
+	number int64
+	above  int64 // its numbers before were higher than this
+	was    int64 // its first number; 0 where that is not certain
+}
+
+// noteTakenUp finds the revisions that are older than their number.
+//
+// The order tells: one with a lower number that was made later. So do the
+// managed fields, if a number below is missing: the controller wrote the
+// revision's number later than it made the revision.
+func (b *builder) noteTakenUp() []takenUp {
+	after := map[string]time.Time{}
+	told := map[string]string{}
+	for i := range b.kept() {
+		row := &b.h.Revisions[i]
+		if row.CreatedAt == nil {
+			continue
+		}
+		if t, ok := b.lastBelow(row); ok {
+			after[row.Name], told[row.Name] = t, "Order"
+		}
+		if t := b.numberedAt(row.Name); t != nil && t.Sub(*row.CreatedAt) > time.Second && (told[row.Name] != "" || b.missingBelow(row.Revision)) {
+			row.TakenUpAt, told[row.Name] = t, "ManagedFields"
+		}
+	}
+	var out []takenUp
+	for _, row := range b.kept() {
+		if told[row.Name] == "" {
+			continue
+		}
+		t := b.firstNumber(&row, told)
+		facts := daemonset.Facts{"told": told[row.Name], "was": t.was}
+		if at, ok := after[row.Name]; ok {
+			facts["after"] = at.UTC().Format(time.RFC3339)
+		}
+		b.note(TakenUpAgain, facts, row.Name)
+		out = append(out, t)
+	}
+	return out
+}
+
+// lastBelow returns when the last of the revisions with a lower number was
+// made, if that is later than this one.
+func (b *builder) lastBelow(row *Revision) (last time.Time, later bool) {
+	for _, other := range b.kept() {
+		if other.Revision < row.Revision && other.CreatedAt != nil && other.CreatedAt.After(*row.CreatedAt) && other.CreatedAt.After(last) {
+			last, later = *other.CreatedAt, true
+		}
+	}
+	return last, later
+}
+
+// numberedAt returns when the revision got its number, by its managed fields,
+// of which only those that own the number are in a Snapshot.
+func (b *builder) numberedAt(name string) *time.Time {
+	var last *time.Time
+	for i := range b.s.Revisions {
+		r := &b.s.Revisions[i]
+		if r.Name != name || r.Namespace != b.s.DaemonSet.Namespace {
+			continue
+		}
+		for _, m := range r.ManagedFields {
+			if m.Time != nil && (last == nil || m.Time.After(*last)) {
+				t := m.Time.UTC()
+				last = &t
+			}
+		}
+	}
+	return last
+}
+
+func (b *builder) missingBelow(number int64) bool {
+	below := map[int64]bool{}
+	for _, row := range b.kept() {
+		if row.Revision < number {
+			below[row.Revision] = true
+		}
+	}
+	return int64(len(below)) < number-1
+}
+
+// firstNumber bounds the number that a revision was made with by those that
+// were made before and after it and have theirs still.
+func (b *builder) firstNumber(row *Revision, told map[string]string) takenUp {
+	t := takenUp{number: row.Revision}
+	below := row.Revision
+	numbers := map[int64]bool{}
+	for _, other := range b.kept() {
+		numbers[other.Revision] = true
+		if told[other.Name] != "" || other.CreatedAt == nil || other.Name == row.Name {
+			continue
+		}
+		if other.CreatedAt.Before(*row.CreatedAt) {
+			t.above = max(t.above, other.Revision)
+		} else if other.CreatedAt.After(*row.CreatedAt) {
+			below = min(below, other.Revision)
+		}
+	}
+	for n := t.above + 1; n < below; n++ {
+		if numbers[n] {
+			continue
+		}
+		if t.was != 0 {
+			t.was = 0
+			break
+		}
+		t.was = n
+	}
+	return t
+}
+
+// noteSameContent names revisions with the template of an earlier one, but for
+// those that the next sync merges.
+func (b *builder) noteSameContent() {
+	rows := b.kept()
+	merged := func(name string) bool {
+		return slices.Contains(b.h.Next.Current, name) || slices.ContainsFunc(b.h.Next.Remove, func(r daemonset.Removal) bool {
+			return r.Name == name && r.Reason == daemonset.Duplicate
+		})
+	}
+	for i, row := range rows {
+		for _, other := range rows[i+1:] {
+			if key := b.keys[row.Name]; key != "" && key == b.keys[other.Name] && !(merged(row.Name) && merged(other.Name)) {
+				b.note(SameContent, daemonset.Facts{"of": other.Revision}, row.Name)
+				break
+			}
+		}
+	}
+}
+
+// noteMissing names the numbers that no revision has, but for the oldest where
+// history clean-up explains that.
+func (b *builder) noteMissing(taken []takenUp) {
+	rows := b.kept()
+	if len(rows) == 0 {
+		return
+	}
+	has := map[int64]bool{}
+	old := 0
+	for _, row := range rows {
+		has[row.Revision] = true
+		old += b2i(!row.Current)
+	}
+	lowest := rows[len(rows)-1].Revision
+	const most = 10_000 // numbers that somebody made up
+	var moved, unknown []int64
+	for n := max(1, rows[0].Revision-most); n < rows[0].Revision; n++ {
+		switch {
+		case has[n]:
+		case slices.ContainsFunc(taken, func(t takenUp) bool { return t.above < n && n < t.number }):
+			moved = append(moved, n)
+		case n > lowest || old < b.h.Limit:
+			unknown = append(unknown, n)
+		}
+	}
+	if len(moved) > 0 {
+		b.note(MissingNumbers, daemonset.Facts{"numbers": ranges(moved), "why": string(TakenUpAgain)})
+	}
+	if len(unknown) > 0 {
+		b.note(MissingNumbers, daemonset.Facts{"numbers": ranges(unknown), "why": "Unknown"})
+	}
+}
+
+// ranges writes ascending numbers as "3", "5-7".
+func ranges(numbers []int64) []string {
+	out := []string{}
+	for i := 0; i < len(numbers); {
+		j := i
+		for j+1 < len(numbers) && numbers[j+1] == numbers[j]+1 {
+			j++
+		}
+		text := strconv.FormatInt(numbers[i], 10)
+		if j > i {
+			text = fmt.Sprintf("%d-%d", numbers[i], numbers[j])
+		}
+		out = append(out, text)
+		i = j + 1
+	}
+	return out
+}
+
+// noteHashes finds pods that are up to date by another hash than the current
+// one, and pods of no revision.
+func (b *builder) noteHashes() {
+	var current []string
+	for _, row := range b.kept() {
+		if row.Current {
+			current = append(current, row.Name)
+		}
+	}
+	if hashes, pods := b.podsWhere(func(p *daemonset.Pod) bool {
+		return p.UpdatedBy == daemonset.ByGeneration && !slices.Contains(current, p.Revision)
+	}); pods > 0 && len(current) > 0 {
+		b.note(SeveralHashes, daemonset.Facts{"hashes": hashes, "pods": pods}, current...)
+	}
+	if b.st.History.Inferred != "" {
+		return
+	}
+	if hashes, pods := b.podsWhere(func(p *daemonset.Pod) bool { return p.Revision == "" }); pods > 0 {
+		b.note(NoRevision, daemonset.Facts{"hashes": hashes, "pods": pods})
+		for i := range b.h.Revisions {
+			if row := &b.h.Revisions[i]; row.Name == "" {
+				row.Notes = append(row.Notes, NoRevision)
+			}
+		}
+	}
+}
+
+func (b *builder) podsWhere(is func(*daemonset.Pod) bool) (hashes []string, pods int) {
+	hashes = []string{}
+	count := func(all []daemonset.Pod) {
+		for i := range all {
+			p := &all[i]
+			if p.Claim == daemonset.Release || !is(p) {
+				continue
+			}
+			pods++
+			if !slices.Contains(hashes, p.Hash) {
+				hashes = append(hashes, p.Hash)
+			}
+		}
+	}
+	for i := range b.st.Nodes {
+		count(b.st.Nodes[i].Pods)
+		count(b.st.Nodes[i].Ignored)
+	}
+	count(b.st.Unmapped)
+	slices.Sort(hashes)
+	return hashes, pods
+}
+
+func (b *builder) noteRemovals() {
+	limit := daemonset.Facts{"limit": b.h.Limit}
+	for _, r := range b.h.Next.Remove {
+		if r.Reason == daemonset.CleanUp {
+			b.note(RemovedNext, limit, r.Name)
+		}
+	}
+	if b.st.PodsRead && b.h.Next.Number > 0 {
+		for _, name := range b.st.History.PushedOut {
+			b.note(RemovedByNextChange, limit, name)
+		}
+	}
+}
+
+// noteRestarts is for histories that restarts have filled.
+func (b *builder) noteRestarts() {
+	restarts, kept := 0, b.kept()
+	for _, row := range kept {
+		restarts += b2i(row.Kind == ChangeRestart)
+	}
+	if len(kept) > b.h.Limit && restarts*2 > len(kept) {
+		b.note(MostlyRestarts, daemonset.Facts{"restarts": restarts, "kept": len(kept)})
+	}
+}
+
+func (b *builder) noteOwners() {
+	for _, row := range b.kept() {
+		if row.Claim == daemonset.Adopt {
+			b.note(WillAdopt, daemonset.Facts{}, row.Name)
+		}
+	}
+	if names := b.h.Next.Release; len(names) > 0 {
+		b.note(WillRelease, daemonset.Facts{"names": names})
+	}
+	if names := b.st.History.Foreign; len(names) > 0 {
+		b.note(ForeignRevisions, daemonset.Facts{"names": names})
+	}
+	if n := b.s.DaemonSet.Status.CollisionCount; n != nil && *n > 0 {
+		b.note(HashCollision, daemonset.Facts{"count": int(*n)})
+	}
+}
+
+func (b *builder) noteBroken() {
+	for _, row := range b.kept() {
+		if message := b.broken[row.Name]; message != "" {
+			b.note(Unreadable, daemonset.Facts{"message": message}, row.Name)
+		}
+	}
+}
