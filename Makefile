@@ -1,5 +1,5 @@
 # What people run here. CI runs .ci/run, which calls these.
-.PHONY: build test lint oracle oracle-all oracle-coverage mutants e2e krew-chain snapshot examples bench-start bench-plan
+.PHONY: build test lint oracle oracle-all oracle-coverage mutants e2e krew-chain snapshot examples bench-start bench-plan bench-history
 
 build: ## the plugin, as bin/kubectl-ds
 	go build -o bin/kubectl-ds ./cmd/kubectl-ds
@@ -48,3 +48,7 @@ bench-start: ## start-up of kubectl-ds version beside kubectl version --client
 
 bench-plan: ## a whole rollout over 1,000 to 100,000 nodes, with the ratio of each size to the one before
 	go test -run '^$$' -bench Rollout ./pkg/plan
+
+bench-history: ## 100 revisions of 200 KB beside kubectl get controllerrevisions -o yaml of the same ones
+	test/cluster/build.sh >/dev/null
+	cd test/e2e && go test -run '^$$' -bench History -benchtime 10x .

@@ -21,6 +21,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
+	"github.com/kubectl-ds/kubectl-ds/pkg/history"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
@@ -29,11 +30,13 @@ const root = ".."
 
 // documents are the sections of output.md that describe one.
 var documents = map[string]reflect.Type{
-	"Explanation":     reflect.TypeFor[explain.Explanation](),
-	"ExplanationList": reflect.TypeFor[explain.List](),
-	"RolloutPlan":     reflect.TypeFor[plan.Plan](),
-	"RolloutPlanList": reflect.TypeFor[plan.List](),
-	"Snapshot":        reflect.TypeFor[writtenSnapshot](),
+	"Explanation":         reflect.TypeFor[explain.Explanation](),
+	"ExplanationList":     reflect.TypeFor[explain.List](),
+	"RolloutPlan":         reflect.TypeFor[plan.Plan](),
+	"RolloutPlanList":     reflect.TypeFor[plan.List](),
+	"RevisionHistory":     reflect.TypeFor[history.History](),
+	"RevisionHistoryList": reflect.TypeFor[history.List](),
+	"Snapshot":            reflect.TypeFor[writtenSnapshot](),
 }
 
 // writtenSnapshot is a Snapshot as Encode writes it, whose own type is not
@@ -51,6 +54,7 @@ type writtenSnapshot struct {
 	Pods                 []object               `json:"pods"`
 	Events               []object               `json:"events"`
 	PodDisruptionBudgets []object               `json:"podDisruptionBudgets"`
+	EnvValues            string                 `json:"envValues"`
 }
 
 // object is one of the Kubernetes API.
@@ -72,9 +76,13 @@ var codeTables = map[string][]string{
 	"daemonset.StepKind":       {"Steps"},
 	"daemonset.UpdatedBy":      {"Updated by"},
 	"explain.VerdictCode":      {"Verdicts"},
+	"history.ChangeKind":       {"Kinds of changes"},
+	"history.FieldKind":        {"Kinds of fields"},
+	"history.NoteCode":         {"Notes"},
 	"plan.NodeChangeKind":      {"Changes of nodes"},
 	"plan.OutcomeCode":         {"Outcomes"},
 	"plan.Subject":             {"Subjects"},
+	"plan.Tool":                {"Tools"},
 	"plan.UnblockCode":         {"Ways out"},
 	"snapshot.Consequence":     {"Consequences"},
 	"snapshot.VersionSource":   {"Version sources"},
@@ -302,8 +310,12 @@ func TestLists(t *testing.T) {
 		"cause.Severity":           texts(cause.Severities),
 		"daemonset.AssumptionCode": texts(slices.Concat(daemonset.Assumptions, plan.Assumptions)),
 		"plan.OutcomeCode":         texts(plan.OutcomeCodes),
+		"plan.Tool":                texts(plan.Tools),
 		"daemonset.Slot":           texts(daemonset.Slots),
 		"explain.VerdictCode":      texts(explain.VerdictCodes),
+		"history.ChangeKind":       texts(history.ChangeKinds),
+		"history.FieldKind":        texts(history.FieldKinds),
+		"history.NoteCode":         texts(history.NoteCodes),
 		"snapshot.What":            texts(snapshot.Whats),
 	} {
 		var values []string
@@ -327,6 +339,8 @@ func TestOrders(t *testing.T) {
 		"Parts":       texts(snapshot.Whats),
 		"Assumptions": texts(slices.Concat(daemonset.Assumptions, plan.Assumptions)),
 		"Problems":    source.problemOrder,
+		"Tools":       texts(plan.Tools),
+		"Notes":       texts(history.NoteCodes),
 	} {
 		var got []string
 		for _, r := range page.rows(t, section) {
@@ -523,7 +537,7 @@ func readSource(t *testing.T) *source {
 	for _, name := range order {
 		s.problemOrder = append(s.problemOrder, byName[name])
 	}
-	for _, list := range []string{"daemonset.Reason", "cause.Severity", "daemonset.AssumptionCode", "daemonset.Slot", "explain.VerdictCode", "plan.OutcomeCode", "snapshot.What"} {
+	for _, list := range []string{"daemonset.Reason", "cause.Severity", "daemonset.AssumptionCode", "daemonset.Slot", "explain.VerdictCode", "plan.OutcomeCode", "snapshot.What", "history.ChangeKind", "history.FieldKind", "history.NoteCode"} {
 		for i := range s.codes[list] {
 			s.codes[list][i].listed = true
 		}
@@ -568,7 +582,7 @@ func (s *source) constants(f *ast.File, n *ast.ValueSpec, byName map[string]stri
 	if !strings.Contains(kind, ".") {
 		kind = f.Name.Name + "." + kind
 	}
-	if !strings.HasPrefix(kind, "daemonset.") && !strings.HasPrefix(kind, "cause.") && !strings.HasPrefix(kind, "explain.") && !strings.HasPrefix(kind, "snapshot.") && !strings.HasPrefix(kind, "plan.") {
+	if in, _, _ := strings.Cut(kind, "."); !slices.Contains([]string{"daemonset", "cause", "explain", "snapshot", "plan", "history"}, in) {
 		return
 	}
 	value, _ := strconv.Unquote(lit.Value)

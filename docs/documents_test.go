@@ -253,6 +253,13 @@ func plans(t *testing.T) map[string]*plan.Plan {
 		}
 		delete(s.DaemonSet.Annotations, appsv1.DeprecatedTemplateGeneration)
 	})), nil, plan.Options{})
+	add("managed", grid("N N", dstest.Patch("daemonset", `{"metadata":{"labels":{"argocd.argoproj.io/instance":"monitoring"}}}`)), &plan.Change{MinReadySeconds: new(int32(5))}, plan.Options{})
+	token := daemonSet(func(ds *appsv1.DaemonSet) {
+		ds.Spec.Template.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "TOKEN", Value: "digest:0123456789abcdef"}}
+	})
+	manifest := grid("N N", token).DaemonSet
+	manifest.Spec.Template.Spec.Containers[0].Env[0].Value = "s3cret"
+	add("digests", grid("N N", token, edit(func(s *snapshot.Snapshot) { s.EnvValues = snapshot.EnvDigest })), &plan.Change{DaemonSet: manifest, Method: "Overlay"}, plan.Options{})
 	taint := &corev1.Taint{Key: "a", Effect: corev1.TaintEffectNoExecute}
 	add("nodes", grid("N N N N"), &plan.Change{Nodes: []plan.NodeEdit{
 		{Kind: plan.NodeTaint, Which: "n0", Taint: taint}, {Kind: plan.NodeUntaint, Which: "n0", Taint: taint},
@@ -352,7 +359,7 @@ func (r *reader) value(t *testing.T, at string, v any) {
 		if _, err := time.Parse(time.RFC3339, v); word == "time" && (err != nil || !strings.HasSuffix(v, "Z")) {
 			r.errorf(t, "%s: %q is no time in UTC", at, v)
 		}
-		if word == "code" && v == "" && !strings.HasSuffix(at, ".updatedBy") && !strings.HasSuffix(strings.ToLower(at), "outcome.reason") {
+		if word == "code" && v == "" && !strings.HasSuffix(at, ".updatedBy") && !strings.HasSuffix(at, ".claim") && !strings.HasSuffix(strings.ToLower(at), "outcome.reason") {
 			r.errorf(t, "%s: somebody forgot to give a code", at)
 		}
 	case bool:
@@ -595,7 +602,7 @@ func wordForFact(v any) string {
 		return "string"
 	case bool:
 		return "boolean"
-	case int:
+	case int, int64:
 		return "integer"
 	case []string:
 		return "list of strings"

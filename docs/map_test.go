@@ -32,7 +32,7 @@ func TestNames(t *testing.T) {
 		_, err := os.Stat(filepath.Join(root, name))
 		return err == nil
 	}
-	for _, name := range []string{"architecture.md", "controller.md", "output.md", "plan-rollout.md"} {
+	for _, name := range []string{"architecture.md", "controller.md", "output.md", "plan-rollout.md", "history.md"} {
 		p := readPage(t, name)
 		checked := map[string]bool{}
 		for _, lines := range p.sections {

@@ -61,7 +61,7 @@ func newRoot(in io.Reader, out, errs io.Writer) *cobra.Command {
 	root.AddGroup(&cobra.Group{ID: "inspect", Title: "Inspect:"}, &cobra.Group{ID: "other", Title: "Other:"})
 	root.SetHelpCommandGroupID("other")
 	root.SetCompletionCommandGroupID("other")
-	root.AddCommand(newExplain(c), newPlan(c), newSnapshot(c), newVersion(c), newOptions())
+	root.AddCommand(newExplain(c), newPlan(c), newHistory(c), newSnapshot(c), newVersion(c), newOptions())
 	root.SetUsageTemplate(usageTemplate)
 	return root
 }

@@ -1,0 +1,439 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/kubectl/pkg/util/templates"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/view"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/history"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+	"github.com/kubectl-ds/kubectl-ds/pkg/template"
+)
+
+type historyOptions struct {
+	input
+	choice
+	revision   string
+	diff       string
+	unified    bool
+	undo       int64
+	showValues bool
+	output     string
+	color      string
+	all        bool
+	exitCode   bool
+
+	// What the flags mean, once they have been checked.
+	set      *pflag.FlagSet // tells a flag that was given from its default
+	selector labels.Selector
+	format   view.Format
+	style    view.Style
+	which    *history.Which   // of --revision
+	between  *history.Between // of --diff
+}
+
+func newHistory(c *common) *cobra.Command {
+	o := &historyOptions{input: input{common: c}}
+	cmd := &cobra.Command{
+		Use:     "history [NAME...]",
+		Short:   "What changed from revision to revision, which nodes run which, and what going back would do",
+		GroupID: "inspect",
+		Long: templates.LongDesc(`
+			Lists the revisions of a DaemonSet, the newest first: how old, on how many nodes, and
+			what changed, in words. Notes say what the numbers hide: an old revision that was
+			taken up again, copies, pods whose revision is gone, and what the next clean-up
+			removes. Nothing is changed.
+
+			Without a name, with several, with -A or -l: a line for each DaemonSet.
+
+			A revision is a number, one that counts back from the newest (-1 is the one before
+			it), or live for the template that the DaemonSet has now.
+
+			Literal values of environment variables may be secret: they are shown as changed or
+			not, unless --show-values is given. --revision N -o yaml is to be applied, so they
+			are in it.
+
+			Exit status: 0 answered, 1 error. With --exit-code: 5 where the revisions or the pods
+			could not be read. With --undo: as plan-rollout has it.`),
+		Example: templates.Examples(`
+			# what changed, who runs what
+			kubectl ds history -n kube-system node-agent
+
+			# two revisions, field by field; and a revision against the live template, as diff -u
+			kubectl ds history -n kube-system node-agent --diff 7,8
+			kubectl ds history -n kube-system node-agent --diff 7,live --unified
+
+			# what going back would do, to the one before or to a certain one
+			kubectl ds history -n kube-system node-agent --undo 0
+			kubectl ds history -n kube-system node-agent --undo 7
+
+			# an old template, to be applied
+			kubectl ds history -n kube-system node-agent --revision 7 -o yaml
+
+			# the DaemonSets of all namespaces, with the nodes that are on older revisions
+			kubectl ds history -A`),
+		ValidArgsFunction: c.completeNames,
+		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
+	}
+	f := cmd.Flags()
+	o.set = f
+	o.input.addFlags(f)
+	o.choice.addFlags(f)
+	f.StringVar(&o.revision, "revision", "", "show this revision's template whole, and the nodes on it")
+	f.StringVar(&o.diff, "diff", "", "A,B: show what differs from A to B; A alone: from the one before to A")
+	f.BoolVar(&o.unified, "unified", false, "with --diff: as a unified diff of YAML")
+	f.Int64Var(&o.undo, "undo", 0, "say what a rollback to this revision would do, as plan-rollout --to-revision; 0 is the one before")
+	f.BoolVar(&o.showValues, "show-values", false, "show literal values of environment variables, which may be secret")
+	f.StringVarP(&o.output, "output", "o", "", "one of "+view.Formats)
+	f.StringVar(&o.color, "color", "auto", "auto, always or never")
+	f.BoolVar(&o.all, "all", false, "show every revision, field and node")
+	f.BoolVar(&o.exitCode, "exit-code", false, "let the exit status say whether the answer is whole; with --undo, the outcome")
+	return cmd
+}
+
+func (o *historyOptions) run(ctx context.Context, args []string) error {
+	if err := o.check(args); err != nil {
+		return err
+	}
+	if o.given("undo") {
+		return o.undoPlan(ctx)
+	}
+	o.unasked = notLookedAt
+	snapshots, err := o.read(ctx, &o.choice, o.selector)
+	if err != nil {
+		return err
+	}
+	items, err := o.histories(snapshots)
+	if err != nil {
+		return err
+	}
+	switch {
+	case o.which != nil:
+		err = o.printRevision(items[0])
+	case o.between != nil && o.text():
+		err = o.printDiff(items[0])
+	default:
+		err = o.print(items)
+	}
+	if err != nil {
+		return err
+	}
+	return o.status(items)
+}
+
+func (o *historyOptions) given(flag string) bool { return o.set.Lookup(flag).Changed }
+
+// text tells whether the answer is for a person.
+func (o *historyOptions) text() bool { return o.format == view.Text || o.format == view.Wide }
+
+// check refuses flags that cannot be, before anything is read.
+func (o *historyOptions) check(args []string) error {
+	var err error
+	if o.selector, err = o.choice.check(args, *o.config.Namespace); err != nil {
+		return err
+	}
+	parse, formats := view.ParseFormat, "-o json"
+	if o.given("undo") {
+		parse, formats = view.ParsePlanFormat, "-o markdown"
+	}
+	if o.format, err = parse(o.output); err != nil {
+		return hinted{err, formats}
+	}
+	if o.style, err = styleOf(o.Out, o.color); err != nil {
+		return err
+	}
+	o.style.All, o.style.Wide = o.all, o.format == view.Wide
+	if err := o.oneQuestion(); err != nil {
+		return err
+	}
+	if o.given("revision") {
+		if o.which, err = parseWhich("--revision", o.revision); err != nil {
+			return err
+		}
+	}
+	if o.given("diff") {
+		if o.between, err = parseBetween(o.diff); err != nil {
+			return err
+		}
+	}
+	return o.input.check()
+}
+
+// oneQuestion refuses flags that ask different things at once.
+func (o *historyOptions) oneQuestion() error {
+	var asked []string
+	for _, flag := range []string{"revision", "diff", "undo"} {
+		if o.given(flag) {
+			asked = append(asked, "--"+flag)
+		}
+	}
+	switch {
+	case len(asked) > 1:
+		return hinted{fmt.Errorf("%s and %s exclude each other", asked[0], asked[1]), "leave out one of them"}
+	case len(asked) == 1 && o.many():
+		return hinted{fmt.Errorf("%s is about one DaemonSet: give its name", asked[0]), "kubectl ds history lists them"}
+	case o.unified && !o.given("diff"):
+		return hinted{errors.New("--unified is a form of --diff, which is missing"), "--diff -1,live --unified"}
+	case o.unified && o.format != view.Text:
+		return hinted{fmt.Errorf("--unified is text: it has no form -o %s", o.output), "leave out --unified, or -o"}
+	case o.format == view.Wide && (o.given("revision") || o.given("diff")):
+		return hinted{fmt.Errorf("%s has no wide form", asked[0]), "leave out -o wide"}
+	}
+	return nil
+}
+
+// parseWhich reads a revision: a number, one that counts back, or live.
+func parseWhich(flag, text string) (*history.Which, error) {
+	text = strings.TrimSpace(text)
+	if text == "live" {
+		return &history.Which{Live: true}, nil
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n == 0 {
+		return nil, hinted{fmt.Errorf("%s %q is no revision: it is a number, one that counts back from the newest, or live", flag, text), flag + " -1 is the one before the newest"}
+	}
+	return &history.Which{Number: n}, nil
+}
+
+// parseBetween reads one revision or two.
+func parseBetween(text string) (*history.Between, error) {
+	a, b, two := strings.Cut(text, ",")
+	if strings.Contains(b, ",") {
+		return nil, hinted{fmt.Errorf("--diff %q: a difference has two sides", text), "--diff 7,8"}
+	}
+	from, err := parseWhich("--diff", a)
+	if err != nil {
+		return nil, err
+	}
+	if !two {
+		return &history.Between{To: from}, nil
+	}
+	to, err := parseWhich("--diff", b)
+	if err != nil {
+		return nil, err
+	}
+	return &history.Between{From: from, To: to}, nil
+}
+
+// answered is a History with what it was made from.
+type answered struct {
+	*history.History
+	from *snapshot.Snapshot
+}
+
+func (o *historyOptions) histories(snapshots []*snapshot.Snapshot) ([]answered, error) {
+	items := []answered{}
+	for _, s := range snapshots {
+		s, st, err := o.state(s)
+		if err != nil {
+			return nil, err
+		}
+		h, err := history.Make(s, st, history.Options{ShowValues: o.showValues, Diff: o.between})
+		if err != nil {
+			return nil, err
+		}
+		items = append(items, answered{h, s})
+		o.gaps(lookedAt(h.Snapshot.Gaps))
+	}
+	return items, nil
+}
+
+// notLookedAt are the parts that a history does without.
+var notLookedAt = []snapshot.What{snapshot.Nodes, snapshot.Events, snapshot.PodDisruptionBudgets}
+
+// lookedAt leaves out the gaps of what a history does without.
+func lookedAt(gaps []daemonset.Gap) []daemonset.Gap {
+	return slices.DeleteFunc(slices.Clone(gaps), func(g daemonset.Gap) bool { return slices.Contains(notLookedAt, g.What) })
+}
+
+func (o *historyOptions) print(items []answered) error {
+	list := &history.List{APIVersion: snapshot.APIVersion, Kind: history.ListKind, Items: []*history.History{}}
+	refs := []string{}
+	for _, h := range items {
+		list.Items, refs = append(list.Items, h.History), append(refs, h.DaemonSet.Name)
+	}
+	switch {
+	case !o.text() && o.many():
+		return view.Encode(o.Out, list, refs, o.format)
+	case !o.text():
+		return view.Encode(o.Out, list.Items[0], refs, o.format)
+	case len(items) == 0:
+		fmt.Fprintln(o.ErrOut, o.nothing(&o.choice, "history"))
+		return nil
+	case o.many():
+		return view.Histories(o.Out, list, o.style)
+	}
+	return view.History(o.Out, list.Items[0], o.again(list.Items[0]), o.style)
+}
+
+// again is the command that asks for this history once more, to which a flag
+// can be added; empty where there is none to paste.
+func (o *historyOptions) again(h *history.History) string {
+	flags, pastable := givenAgain(o.set, "show-values")
+	if !pastable {
+		return ""
+	}
+	return "kubectl ds history -n " + view.Quote(h.DaemonSet.Namespace) + " " + view.Quote(h.DaemonSet.Name) + flags
+}
+
+// printRevision writes one template: for a person, or as a DaemonSet to apply.
+func (o *historyOptions) printRevision(h answered) error {
+	r, err := history.Find(h.History, *o.which)
+	if err != nil {
+		return err
+	}
+	if o.text() {
+		t, err := history.Template(h.from, r)
+		if err != nil {
+			return err
+		}
+		return view.Template(o.Out, h.History, r, t, o.showValues, o.style)
+	}
+	if h.from.EnvValues != "" && !o.showValues && o.format != view.Name {
+		return hinted{errors.New("the values of environment variables in this snapshot are digests: what is applied from it would not run"),
+			"take it with kubectl ds snapshot --show-values, or add --show-values to see the digests"}
+	}
+	ds, err := history.Object(h.from, r)
+	if err != nil {
+		return err
+	}
+	return view.Apply(o.Out, ds, o.format)
+}
+
+// printDiff writes the difference that was asked for, field by field or as a
+// unified diff.
+func (o *historyOptions) printDiff(h answered) error {
+	if !o.unified {
+		return view.Diff(o.Out, h.History, o.style)
+	}
+	sides := []template.Content{nil, nil}
+	for i, side := range []history.Side{h.Diff.From, h.Diff.To} {
+		row, err := history.Find(h.History, history.Which{Number: side.Revision, Live: side.Live})
+		if err != nil {
+			return err
+		}
+		if sides[i], err = history.Template(h.from, row); err != nil {
+			return err
+		}
+	}
+	return view.UnifiedDiff(o.Out, h.History, sides[0], sides[1], o.showValues, o.style)
+}
+
+// status is 5 where what a history rests on could not be read.
+func (o *historyOptions) status(items []answered) error {
+	for _, h := range items {
+		if o.exitCode && inPartOnly(lookedAt(h.Snapshot.Gaps)) {
+			return inPart
+		}
+	}
+	return nil
+}
+
+// undoPlan prints what plan-rollout says of a rollback, and below that how to
+// do it.
+func (o *historyOptions) undoPlan(ctx context.Context) error {
+	snapshots, err := o.read(ctx, &o.choice, o.selector)
+	if err != nil {
+		return err
+	}
+	p, err := o.asPlan(snapshots[0])
+	if err != nil {
+		return err
+	}
+	made, err := p.plan(snapshots[0], p.asked)
+	if hint := (interface{ Hint() string })(nil); errors.As(err, &hint) {
+		return hinted{err, strings.ReplaceAll(hint.Hint(), "--to-revision", "--undo")}
+	}
+	if err != nil {
+		return err
+	}
+	o.gaps(made.Snapshot.Gaps)
+	if err := p.print([]*plan.Plan{made}, 1); err != nil {
+		return err
+	}
+	if o.text() {
+		if err := view.Undo(o.Out, made, o.undoCommand(made, *p.asked.ToRevision), o.style); err != nil {
+			return err
+		}
+	}
+	return p.status([]*plan.Plan{made})
+}
+
+// asPlan is the plan-rollout --to-revision that --undo stands for.
+func (o *historyOptions) asPlan(s *snapshot.Snapshot) (*planOptions, error) {
+	to := o.undo
+	if to < 0 {
+		s, st, err := o.state(s)
+		if err != nil {
+			return nil, err
+		}
+		h, err := history.Make(s, st, history.Options{})
+		if err != nil {
+			return nil, err
+		}
+		r, err := history.Find(h, history.Which{Number: to})
+		if err != nil {
+			return nil, err
+		}
+		to = r.Revision
+	}
+	p := &planOptions{input: o.input, choice: o.choice, format: o.format, style: o.style, exitCode: o.exitCode}
+	set := pflag.NewFlagSet("plan-rollout", pflag.ContinueOnError)
+	p.changeFlags.addFlags(set)
+	o.set.VisitAll(func(f *pflag.Flag) {
+		if set.Lookup(f.Name) == nil {
+			set.AddFlag(f)
+		}
+	})
+	if err := set.Set("to-revision", strconv.FormatInt(to, 10)); err != nil {
+		return nil, err
+	}
+	if o.showValues {
+		if err := set.Set("show-values", "true"); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	if p.asked, err = p.change(); err != nil {
+		return nil, err
+	}
+	p.known, err = p.options()
+	return p, err
+}
+
+// undoCommand is kubectl's own that does what the plan says, in the cluster
+// that was asked.
+func (o *historyOptions) undoCommand(p *plan.Plan, to int64) string {
+	command := "kubectl rollout undo daemonset/" + view.Quote(p.DaemonSet.Name) + " -n " + view.Quote(p.DaemonSet.Namespace)
+	if to = cmp.Or(to, p.Change.Revision.Was); to > 0 {
+		command += fmt.Sprintf(" --to-revision=%d", to)
+	}
+	if len(o.from) > 0 {
+		return command
+	}
+	flags, _ := givenAgain(kubectlOnly(o.set))
+	return command + flags
+}
+
+// kubectlOnly are the flags that were given and that kubectl itself takes.
+func kubectlOnly(set *pflag.FlagSet) *pflag.FlagSet {
+	out := pflag.NewFlagSet("kubectl", pflag.ContinueOnError)
+	set.VisitAll(func(f *pflag.Flag) {
+		if !slices.Contains([]string{"from", "now", "kubernetes-version"}, f.Name) {
+			out.AddFlag(f)
+		}
+	})
+	return out
+}

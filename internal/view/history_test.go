@@ -1,0 +1,356 @@
+package view
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/pkg/history"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+	"github.com/kubectl-ds/kubectl-ds/pkg/template"
+)
+
+const askedHistory = "kubectl ds history -n kube-system agent"
+
+// TestHistoryScreens runs the stories in testdata/history. Each begins with its
+// why. Worlds hold for the questions after them, and a history written out
+// takes their place. The name of a screen says what is asked: see askHistory.
+func TestHistoryScreens(t *testing.T) {
+	files, err := filepath.Glob("testdata/history/*.txtar")
+	check(t, err)
+	if len(files) == 0 {
+		t.Fatal("no stories in testdata/history")
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			story, err := txtar.ParseFile(file)
+			check(t, err)
+			if strings.TrimSpace(string(story.Comment)) == "" {
+				t.Error("the story does not say why it is there")
+			}
+			var a historyStory
+			for i, f := range story.Files {
+				switch name, _, _ := strings.Cut(f.Name, " "); name {
+				case "world":
+					a.worlds = append(a.worlds, parseWorld(t, string(f.Data)))
+					continue
+				case "written":
+					a.written = new(history.History)
+					check(t, yaml.UnmarshalStrict(f.Data, a.written))
+					continue
+				}
+				got := a.ask(t, f.Name)
+				if n := strings.Count(got, "\n"); strings.HasPrefix(f.Name, "history") && n > 30 && !strings.Contains(f.Name, "-o") && !strings.Contains(f.Name, "--all") {
+					t.Errorf("%d lines are more than a person reads at once:\n%s", n, got)
+				}
+				if *update {
+					story.Files[i].Data = []byte(got)
+					continue
+				}
+				if diff := cmp.Diff(string(f.Data), got); diff != "" {
+					t.Errorf("%s: %s\n%s (-want +got):\n%s", file, story.Comment, f.Name, diff)
+				}
+			}
+			if *update {
+				check(t, os.WriteFile(file, txtar.Format(story), 0o644))
+			}
+		})
+	}
+}
+
+// historyStory is what a question of a story is asked about.
+type historyStory struct {
+	worlds  []*snapshot.Snapshot
+	written *history.History
+}
+
+// ask gives the answer to "history", "list", "revision WHICH", "diff A,B" or
+// "unified A,B", followed by a width in columns, "-o FORMAT", "--all",
+// "--color" or "--show-values".
+func (a *historyStory) ask(t *testing.T, question string) string {
+	t.Helper()
+	words := strings.Fields(question)
+	about := words[0]
+	words = words[1:]
+	var which []*history.Which
+	if about == "revision" || about == "diff" || about == "unified" {
+		for _, w := range strings.Split(words[0], ",") {
+			which = append(which, parseWhich(t, w))
+		}
+		words = words[1:]
+	}
+	var style Style
+	var format Format
+	var o history.Options
+	for i := 0; i < len(words); i++ {
+		switch words[i] {
+		case "-o":
+			i++
+			format = Format(words[i])
+		case "--all":
+			style.All = true
+		case "--color":
+			style.Color = true
+		case "--show-values":
+			o.ShowValues = true
+		default:
+			if _, err := fmt.Sscan(words[i], &style.Width); err != nil {
+				t.Fatalf("%q: %q is not understood", question, words[i])
+			}
+		}
+	}
+	style.Wide = format == Wide
+	if about == "diff" || about == "unified" {
+		o.Diff = &history.Between{To: which[len(which)-1]}
+		if len(which) > 1 {
+			o.Diff.From = which[0]
+		}
+	}
+	l := &history.List{APIVersion: snapshot.APIVersion, Kind: history.ListKind}
+	for _, s := range a.worlds {
+		h, err := history.Make(s, stateOf(t, s), o)
+		check(t, err)
+		l.Items = append(l.Items, h)
+	}
+	if a.written != nil {
+		l.Items = append(l.Items, a.written)
+	}
+	h := l.Items[len(l.Items)-1]
+	var b bytes.Buffer
+	switch {
+	case format != Text && format != Wide:
+		check(t, Encode(&b, h, []string{h.DaemonSet.Name}, format))
+	case about == "list":
+		check(t, Histories(&b, l, style))
+	case about == "history":
+		check(t, History(&b, h, askedHistory, style))
+	case about == "diff":
+		check(t, Diff(&b, h, style))
+	case about == "revision":
+		r, content := a.template(t, h, *which[0])
+		check(t, Template(&b, h, r, content, o.ShowValues, style))
+	case about == "unified":
+		_, old := a.template(t, h, history.Which{Number: h.Diff.From.Revision, Live: h.Diff.From.Live})
+		_, now := a.template(t, h, history.Which{Number: h.Diff.To.Revision, Live: h.Diff.To.Live})
+		check(t, UnifiedDiff(&b, h, old, now, o.ShowValues, style))
+	default:
+		t.Fatalf("%q: %q is not understood", question, about)
+	}
+	return visible(b.String())
+}
+
+func (a *historyStory) template(t *testing.T, h *history.History, w history.Which) (*history.Revision, template.Content) {
+	t.Helper()
+	r, err := history.Find(h, w)
+	check(t, err)
+	c, err := history.Template(a.worlds[len(a.worlds)-1], r)
+	check(t, err)
+	return r, c
+}
+
+func parseWhich(t *testing.T, text string) *history.Which {
+	t.Helper()
+	if text == "live" {
+		return &history.Which{Live: true}
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	check(t, err)
+	return &history.Which{Number: n}
+}
+
+// TestFieldsInWords: what differs between two templates, as the table of
+// revisions says it.
+func TestFieldsInWords(t *testing.T) {
+	const agent = `{spec: {containers: [{name: agent, image: "example/agent:1"}]}}`
+	for _, tt := range []struct{ why, old, new, want string }{
+		{"of one repository only the tags are said", agent, `{spec: {containers: [{name: agent, image: "example/agent:2"}]}}`, "image agent 1 -> 2"},
+		{"of another repository the whole image is", agent, `{spec: {containers: [{name: agent, image: "other/agent:2"}]}}`, "image agent example/agent:1 -> other/agent:2"},
+		{"a port of a registry is no tag", `{spec: {containers: [{name: a, image: "r:5000/a"}]}}`, `{spec: {containers: [{name: a, image: "r:5000/a:2"}]}}`, "image a (no tag) -> 2"},
+		{"a digest is shortened", `{spec: {containers: [{name: a, image: "a@sha256:` + strings.Repeat("0", 64) + `"}]}}`, `{spec: {containers: [{name: a, image: "a:1@sha256:` + strings.Repeat("f", 64) + `"}]}}`, "image a sha256:00000000… -> 1@sha256:ffffffff…"},
+		{"a variable that comes", agent, `{spec: {containers: [{name: agent, image: "example/agent:1", env: [{name: LOG_LEVEL, value: debug}]}]}}`, "env LOG_LEVEL added"},
+		{"many variables at once", agent, `{spec: {containers: [{name: agent, image: "example/agent:1", env: [{name: A}, {name: B}, {name: C}, {name: D}, {name: E}]}]}}`, "env A, B, C, 2 more added"},
+		{"a variable beside others", `{spec: {containers: [{name: agent, env: [{name: A, value: a}]}]}}`, `{spec: {containers: [{name: agent, env: [{name: LOG_LEVEL, value: debug}, {name: A, value: a}]}]}}`, "env LOG_LEVEL added"},
+		{"a variable's value is not said", `{spec: {containers: [{name: agent, env: [{name: A, value: a}]}]}}`, `{spec: {containers: [{name: agent, env: [{name: A, value: b}]}]}}`, "env A changed"},
+		{"from a value to a reference is one change", `{spec: {containers: [{name: agent, env: [{name: A, value: a}]}]}}`, `{spec: {containers: [{name: agent, env: [{name: A, valueFrom: {fieldRef: {fieldPath: x}}}]}]}}`, "env A changed"},
+		{"a limit", `{spec: {containers: [{name: agent, resources: {limits: {memory: 1Gi}}}]}}`, `{spec: {containers: [{name: agent, resources: {limits: {memory: 2Gi}, requests: {cpu: 100m}}}]}}`, "limits.memory 1Gi -> 2Gi; requests.cpu 100m added"},
+		{"labels and annotations", `{metadata: {labels: {app: a, "example.com/team": x}}}`, `{metadata: {labels: {app: a, "example.com/team": z}, annotations: {"example.com/checksum": abc}}}`, "annotation example.com/checksum abc added; label example.com/team x -> z"},
+		{"the node selector", `{spec: {nodeSelector: {pool: a, x: y}}}`, `{spec: {nodeSelector: {pool: b}}}`, "nodeSelector pool a -> b; nodeSelector x removed"},
+		{"members of lists", `{spec: {containers: [{name: a, ports: [{containerPort: 80}], volumeMounts: [{name: v, mountPath: /x}]}], volumes: [{name: v, emptyDir: {}}]}}`,
+			`{spec: {containers: [{name: a, ports: [{containerPort: 80}, {containerPort: 81}], volumeMounts: [{name: v, mountPath: /x, readOnly: true}]}], volumes: [{name: v, emptyDir: {medium: Memory}}]}}`,
+			"port 81 added; volumeMount /x changed; volume v changed"},
+		{"a container more, at the end", agent, `{spec: {containers: [{name: agent, image: "example/agent:1"}, {name: b, image: b}]}}`, "container b added"},
+		{"where a new member stands is left out", agent, `{spec: {containers: [{name: b, image: b}, {name: agent, image: "example/agent:1"}]}}`, "container b added"},
+		{"but members that changed places are not", `{spec: {containers: [{name: a}, {name: b}]}}`, `{spec: {containers: [{name: b}, {name: a}]}}`, "the order of containers"},
+		{"a long list is not written out", `{spec: {containers: [{name: a, args: [a]}]}}`, `{spec: {containers: [{name: a, args: [b]}]}}`, "args changed"},
+		{"a probe", `{spec: {containers: [{name: a, livenessProbe: {httpGet: {port: 80}}}]}}`, `{spec: {containers: [{name: a, livenessProbe: {httpGet: {port: 81}}}]}}`, "livenessProbe.httpGet.port 80 -> 81"},
+		{"the pod's own fields", `{spec: {hostNetwork: true, priorityClassName: a}}`, `{spec: {priorityClassName: b}}`, "hostNetwork removed; priorityClassName a -> b"},
+		{"a value that is empty", `{spec: {priorityClassName: a}}`, `{spec: {priorityClassName: ""}}`, `priorityClassName a -> ""`},
+		{"an init container", `{spec: {initContainers: [{name: i, image: "x:1"}]}}`, `{spec: {initContainers: [{name: i, image: "x:2"}]}}`, "image i 1 -> 2"},
+		{"control codes are made visible", `{spec: {priorityClassName: a}}`, "{spec: {priorityClassName: \"\\e[31m\"}}", `priorityClassName a -> \u001b[31m`},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			var changes []history.Change
+			for _, d := range template.Hide(template.Diff(parseContent(t, tt.old), parseContent(t, tt.new), "spec.template")) {
+				changes = append(changes, history.Change{Difference: d, Kind: history.FieldSet})
+			}
+			got := strings.Join((&screen{}).fieldsInWords(changes, false), "; ")
+			if got != tt.want {
+				t.Errorf("%s -> %s: %q, want %q", tt.old, tt.new, got, tt.want)
+			}
+		})
+	}
+}
+
+func parseContent(t *testing.T, text string) template.Content {
+	t.Helper()
+	raw, err := yaml.YAMLToJSON([]byte(text))
+	check(t, err)
+	c, err := template.Stored([]byte(`{"spec":{"template":` + string(raw) + `}}`))
+	check(t, err)
+	return c
+}
+
+// TestShortPath: paths as a person would write them.
+func TestShortPath(t *testing.T) {
+	for _, tt := range []struct{ path, want, why string }{
+		{"spec.template.spec.containers[name=agent].image", "containers[agent].image", "a member by its key alone"},
+		{"spec.template.metadata.labels[a.b/c]", "metadata.labels[a.b/c]", "a key with dots stays in brackets"},
+		{"spec.template.metadata.labels.app", "metadata.labels.app", "a plain key"},
+		{"spec.template.spec.containers[name]", "containers", "the order of a list"},
+		{"spec.template.spec.containers[name=a].volumeMounts[mountPath=/x.y/z].readOnly", "containers[a].volumeMounts[/x.y/z].readOnly", "a dot in a member's key ends nothing"},
+		{"spec.template.spec.containers[name=a].volumeMounts[mountPath=\"/a]b\"].readOnly", "containers[a].volumeMounts[/a]b].readOnly", "nor does a bracket in quotes"},
+		{"spec.template", "spec.template", "the template whole"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			if got := shortPath(tt.path); got != tt.want {
+				t.Errorf("shortPath(%q) = %q, want %q", tt.path, got, tt.want)
+			}
+		})
+	}
+}
+
+// TestEveryNote: each has words of its own.
+func TestEveryNote(t *testing.T) {
+	h := &history.History{Revisions: []history.Revision{{Revision: 7, Name: "agent-7"}, {Revision: 8, Name: "agent-8"}}}
+	said := map[string]history.NoteCode{}
+	for _, code := range history.NoteCodes {
+		words := (&screen{}).noteWords(h, history.Note{Code: code, Revisions: []string{"agent-7"}, Facts: map[string]any{"names": []string{"agent-7"}}})
+		if other, twice := said[words]; twice || len(words) < 30 || strings.Contains(words, string(code)) {
+			t.Errorf("%s: %q, as %s", code, words, other)
+		}
+		said[words] = code
+	}
+}
+
+// TestEveryHistory draws random states in every style.
+func TestEveryHistory(t *testing.T) {
+	drawn := 0
+	for seed := range int64(250) {
+		s := dstest.Random(seed)
+		if seed%7 == 0 {
+			s.Revisions, s.Gaps = nil, []snapshot.Gap{{What: snapshot.Revisions, Why: snapshot.NotGiven}}
+		}
+		if seed%11 == 0 {
+			s.Pods, s.Gaps = nil, []snapshot.Gap{{What: snapshot.Pods, Why: snapshot.NotGiven}}
+		}
+		for i := range s.Revisions {
+			r := &s.Revisions[i]
+			if r.Annotations == nil {
+				r.Annotations = map[string]string{}
+			}
+			r.Annotations["kubernetes.io/change-cause"] = "\x1b[31m\x07 \u009b2J \u202e red\nline"
+		}
+		h, err := history.Make(s, stateOf(t, s), history.Options{})
+		check(t, err)
+		for _, style := range []Style{{}, {Width: 80}, {Width: 40}, {Width: 80, Wide: true}, {Width: 80, Color: true}, {All: true}} {
+			drawn++
+			var b bytes.Buffer
+			check(t, History(&b, h, askedHistory, style))
+			if err := lawfulHistory(b.String(), style); err != nil {
+				t.Fatalf("seed %d, %+v: %v\n%s\n%s", seed, style, err, b.String(), dstest.Describe(s))
+			}
+			if n := strings.Count(b.String(), "\n"); style.Width == 80 && !style.Wide && n > 60 {
+				t.Errorf("seed %d: %d lines:\n%s", seed, n, b.String())
+			}
+			b.Reset()
+			check(t, Histories(&b, &history.List{Items: []*history.History{h, h}}, style))
+			if err := lawful(b.String(), style); err != nil {
+				t.Fatalf("seed %d, list: %v\n%s", seed, err, b.String())
+			}
+			for i := range h.Revisions {
+				r := &h.Revisions[i]
+				c, err := history.Template(s, r)
+				if err != nil {
+					continue // of pods alone, or not to be read
+				}
+				b.Reset()
+				check(t, Template(&b, h, r, c, false, style))
+				if err := lawful(b.String(), Style{Color: style.Color}); err != nil {
+					t.Fatalf("seed %d, revision %d: %v\n%s", seed, r.Revision, err, b.String())
+				}
+			}
+		}
+	}
+	if drawn < 1000 {
+		t.Errorf("only %d screens were drawn", drawn)
+	}
+}
+
+// lawfulHistory is lawful but for what is pasted, and a narrow terminal's
+// table, which that breaks itself.
+func lawfulHistory(screen string, style Style) error {
+	var kept []string
+	for _, l := range strings.Split(screen, "\n") {
+		if strings.Contains(l, askedHistory) || strings.Contains(l, "To go on:") || style.Width > 0 && style.Width < 80 {
+			l = "x"
+		}
+		kept = append(kept, l)
+	}
+	return lawful(strings.Join(kept, "\n"), style)
+}
+
+// TestNoValueIsShown: a literal value of an environment variable is in no
+// screen and in no document, unless it was asked for; and a changed one is still
+// seen to have changed.
+func TestNoValueIsShown(t *testing.T) {
+	s := parseWorld(t, secretWorld)
+	a := &historyStory{worlds: []*snapshot.Snapshot{s}}
+	for _, question := range []string{
+		"history", "history --all", "history -o wide", "history -o json", "list", "list -o wide", "diff 7,8", "diff 7,8 --all", "diff 6,7", "diff 7,8 -o json", "unified 7,8", "unified 8,live",
+		"revision 8", "revision 7", "revision live",
+	} {
+		got := a.ask(t, question)
+		if strings.Contains(got, "hunter") {
+			t.Errorf("%s: a value is shown:\n%s", question, got)
+		}
+		if shown := a.ask(t, question+" --show-values"); strings.HasPrefix(question, "diff") || strings.HasPrefix(question, "revision") {
+			if !strings.Contains(shown, "hunter") {
+				t.Errorf("%s --show-values: no value is shown:\n%s", question, shown)
+			}
+		}
+	}
+	for _, l := range []string{"-        value: <hidden ", "+        value: <hidden "} {
+		if got := a.ask(t, "unified 7,8"); !strings.Contains(got, "\n"+l[:1]) || !strings.Contains(got, strings.TrimLeft(l[1:], " ")) {
+			t.Errorf("a changed value is not seen to have changed:\n%s", got)
+		}
+	}
+}
+
+const secretWorld = `
+revisions: {6: -9d, 7: -3d, 8: -1h}
+daemonset: {spec: {template: {spec: {containers: [{name: agent, image: "example/agent:8", env: [{name: TOKEN, value: hunter8}, {name: OTHER, value: hunter}]}]}}}}
+templates:
+  6: {spec: {containers: [{name: agent, image: "example/agent:8"}]}}
+  7: {spec: {containers: [{name: agent, image: "example/agent:8", env: [{name: TOKEN, value: hunter7}, {name: OTHER, value: hunter}]}]}}
+nodes: {"w-[1-2]": {}}
+pods: {"w-1 8": {}, "w-2 7": {}}
+`

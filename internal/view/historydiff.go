@@ -1,0 +1,280 @@
+package view
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/aymanbagabas/go-udiff"
+	"github.com/fatih/color"
+	appsv1 "k8s.io/api/apps/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/history"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+	"github.com/kubectl-ds/kubectl-ds/pkg/template"
+)
+
+// Template writes one revision, or the live template where that is nil: what it
+// is in a line, the template whole, and the nodes that are on it. Literal values
+// of environment variables are hidden unless showValues is given.
+func Template(w io.Writer, h *history.History, r *history.Revision, t template.Content, showValues bool, style Style) error {
+	s := &screen{Style: style, now: h.Snapshot.TakenAt}
+	of := clean(h.DaemonSet.Namespace) + "/" + clean(h.DaemonSet.Name)
+	if r == nil {
+		s.line("%s  %s", s.title("LIVE TEMPLATE"), of)
+	} else {
+		s.line("%s  %s: %s", s.title(revisionTitle(r)), of, s.revisionDetail(h, r))
+	}
+	if !showValues {
+		t = t.WithValues(func(string) string { return template.Hidden })
+	}
+	text, err := yamlOf(t)
+	if err != nil {
+		return err
+	}
+	s.gap()
+	for _, l := range strings.Split(strings.TrimRight(text, "\n"), "\n") {
+		s.whole(l)
+	}
+	if r != nil {
+		s.gap()
+		s.onNodes(r)
+	}
+	return s.writeTo(w)
+}
+
+func revisionTitle(r *history.Revision) string {
+	if r.Name == "" {
+		return "HASH " + hashWords(r.Hash)
+	}
+	return fmt.Sprintf("REVISION %d", r.Revision)
+}
+
+// revisionDetail is what a revision is: current or not, its age, what changed.
+func (s *screen) revisionDetail(h *history.History, r *history.Revision) string {
+	var parts []string
+	if r.Current {
+		parts = append(parts, "current")
+	}
+	if a := s.ageCell(r); a != "-" {
+		if parts = append(parts, "made "+strings.Replace(a, ", up again", " ago, taken up again", 1)); !strings.HasSuffix(a, "up again") {
+			parts[len(parts)-1] += " ago"
+		}
+	}
+	if words := s.changeWords(h, r); len(words) > 0 {
+		const most = 4
+		if n := len(words) - most; n > 1 && !s.All {
+			words = append(words[:most:most], fmt.Sprintf("%d more", n))
+		}
+		parts = append(parts, strings.Join(words, "; "))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// onNodes names the nodes whose oldest pod is of the revision.
+func (s *screen) onNodes(r *history.Revision) {
+	switch {
+	case r.Nodes == nil:
+		s.line("%s not known, as the pods could not be read", s.title("NODES"))
+	case *r.Nodes == 0:
+		s.line("%s none", s.title("NODES"))
+	default:
+		head := fmt.Sprintf("%s (%d, %s available): ", s.title("NODES"), *r.Nodes, count(r.Available))
+		s.line("%s%s", head, s.namesWithin(r.OnNodes, max(0, s.Width-width(head))))
+	}
+}
+
+// yamlOf writes a template as YAML that is safe to print.
+func yamlOf(t template.Content) (string, error) {
+	raw, err := marshal(map[string]any(t))
+	if err != nil {
+		return "", err
+	}
+	if raw, err = yaml.JSONToYAML(raw); err != nil {
+		return "", err
+	}
+	parts := strings.Split(string(raw), "\t") // a tab does no harm
+	for i := range parts {
+		parts[i] = string(escapeControls([]byte(parts[i])))
+	}
+	return strings.Join(parts, "\t"), nil
+}
+
+// Apply writes a DaemonSet to be applied, without a status, in a format other
+// than Text and Wide.
+func Apply(w io.Writer, ds *appsv1.DaemonSet, f Format) error {
+	object, err := template.Parse(ds)
+	if err != nil {
+		return err
+	}
+	delete(object, "status")
+	return Encode(w, object, []string{ds.Name}, f)
+}
+
+// Diff writes the difference of two templates, field by field.
+func Diff(w io.Writer, h *history.History, style Style) error {
+	s := &screen{Style: style, now: h.Snapshot.TakenAt}
+	d := h.Diff
+	s.line("%s  %s/%s: %s", s.title(sidesTitle(d)), clean(h.DaemonSet.Namespace), clean(h.DaemonSet.Name), s.diffDetail(h, d))
+	s.gap()
+	for i := range d.Change {
+		c := &d.Change[i]
+		s.line("  %s: %s%s", s.title(shortPath(c.Path)), s.changedField(c), inBrackets(about(c)...))
+	}
+	return s.writeTo(w)
+}
+
+func sidesTitle(d *history.Diff) string {
+	from, to := sideName(d.From), sideName(d.To)
+	if d.From.Live {
+		from = "LIVE TEMPLATE"
+	} else {
+		from = "REVISION " + from
+	}
+	if d.To.Live {
+		to = "LIVE TEMPLATE"
+	}
+	return from + " -> " + to
+}
+
+// sideName is a revision's number, or "live".
+func sideName(d history.Side) string {
+	if d.Live {
+		return "live"
+	}
+	return fmt.Sprint(d.Revision)
+}
+
+// diffDetail says how many fields differ, and how old the two are.
+func (s *screen) diffDetail(h *history.History, d *history.Diff) string {
+	words := pluralVerb(len(d.Change), "field differs", "fields differ")
+	switch d.Kind {
+	case history.ChangeNone:
+		return "the same template"
+	case history.ChangeRestart:
+		words = "a restart only"
+	case history.ChangeDefaults:
+		words = "API defaults only: " + words
+	}
+	var ages []string
+	for _, side := range []history.Side{d.From, d.To} {
+		for i := range h.Revisions {
+			if r := &h.Revisions[i]; !side.Live && r.Name == side.Name && r.CreatedAt != nil {
+				ages = append(ages, fmt.Sprintf("revision %d made %s ago", r.Revision, age(s.now, r.CreatedAt)))
+			}
+		}
+	}
+	return words + inBrackets(ages...)
+}
+
+// changedField says how a field differs; nothing of a hidden value.
+func (s *screen) changedField(c *history.Change) string {
+	if d := describe(c.Path); d.order != "" {
+		return "order " + orderOf(c.Old) + " -> " + orderOf(c.New)
+	}
+	return s.fieldWords(c.Difference)
+}
+
+// orderOf is a list of keys as a person would write it.
+func orderOf(raw string) string {
+	return strings.NewReplacer(`"`, "", ",", ", ", "[", "", "]", "").Replace(clean(raw))
+}
+
+// about says what kind of field differs, and whose it is.
+func about(c *history.Change) []string {
+	var out []string
+	switch c.Kind {
+	case history.FieldDefault:
+		out = append(out, "API default")
+	case history.FieldRestart:
+		out = append(out, "restart")
+	}
+	if len(c.Managers) > 0 {
+		out = append(out, "by "+clean(strings.Join(c.Managers, ", ")))
+	}
+	return out
+}
+
+// UnifiedDiff writes the difference of two templates as diff -u would of their
+// YAML. Hidden values have numbers, the same for equal values, so that one that
+// changed is still seen to.
+func UnifiedDiff(w io.Writer, h *history.History, old, new template.Content, showValues bool, style Style) error {
+	s := &screen{Style: style, now: h.Snapshot.TakenAt}
+	if !showValues {
+		number := numbered(old, new)
+		old, new = old.WithValues(number), new.WithValues(number)
+	}
+	before, err := yamlOf(old)
+	if err != nil {
+		return err
+	}
+	after, err := yamlOf(new)
+	if err != nil {
+		return err
+	}
+	if before == after {
+		s.line("%s  %s/%s: the same template", s.title(sidesTitle(h.Diff)), clean(h.DaemonSet.Namespace), clean(h.DaemonSet.Name))
+		return s.writeTo(w)
+	}
+	text := udiff.Unified(s.sideLabel(h, h.Diff.From), s.sideLabel(h, h.Diff.To), before, after)
+	for _, l := range strings.Split(strings.TrimRight(text, "\n"), "\n") {
+		switch {
+		case strings.HasPrefix(l, "---"), strings.HasPrefix(l, "+++"):
+			l = s.title(l)
+		case strings.HasPrefix(l, "-"):
+			l = s.paint(l, color.FgRed)
+		case strings.HasPrefix(l, "+"):
+			l = s.paint(l, color.FgGreen)
+		}
+		s.whole(l)
+	}
+	return s.writeTo(w)
+}
+
+// sideLabel names one side of a unified diff.
+func (s *screen) sideLabel(h *history.History, side history.Side) string {
+	of := clean(h.DaemonSet.Namespace) + "/" + clean(h.DaemonSet.Name)
+	if side.Live {
+		return of + " live"
+	}
+	return fmt.Sprintf("%s revision %d", of, side.Revision)
+}
+
+// numbered returns what stands for a literal value: a number, in the order in
+// which the values occur.
+func numbered(contents ...template.Content) func(string) string {
+	numbers := map[string]int{}
+	note := func(value string) string {
+		if numbers[value] == 0 {
+			numbers[value] = len(numbers) + 1
+		}
+		return value
+	}
+	for _, c := range contents {
+		spec, _ := c["spec"].(map[string]any)
+		for _, list := range []string{"initContainers", "containers"} { // one at a time, for an order
+			template.Content{"spec": map[string]any{list: spec[list]}}.WithValues(note)
+		}
+	}
+	return func(value string) string {
+		return fmt.Sprintf("%s %d>", strings.TrimSuffix(template.Hidden, ">"), numbers[value])
+	}
+}
+
+// Undo says, below the plan of a rollback, how to do it: nothing was written.
+func Undo(w io.Writer, p *plan.Plan, command string, style Style) error {
+	s := &screen{Style: style}
+	s.lines = append(s.lines, "")
+	if p.Change != nil && !p.Change.TemplateChanged {
+		s.line("Nothing was written, and kubectl rollout undo would change nothing: the template is that of the revision already.")
+		return s.writeTo(w)
+	}
+	if pasted(command) == "" {
+		s.line("Nothing was written.")
+		return s.writeTo(w)
+	}
+	s.whole("Nothing was written. " + s.title("To go back:"))
+	s.whole("  " + command)
+	return s.writeTo(w)
+}

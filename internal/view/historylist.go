@@ -1,0 +1,71 @@
+package view
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/history"
+)
+
+// Histories writes one line per DaemonSet, in the order given: which revision
+// is current, how old it is, on how many nodes, how many are on older ones, and
+// what it changed.
+func Histories(w io.Writer, l *history.List, style Style) error {
+	s := &screen{Style: style}
+	t := &table{head: []string{"NAMESPACE", "NAME", "REVISION", "AGE", " NODES", " OLDER", "CHANGE"}}
+	if style.Wide {
+		t.head = []string{"NAMESPACE", "NAME", "REVISION", "HASH", "AGE", " NODES", " OLDER", " KEPT", " LIMIT", "CHANGE"}
+	}
+	for _, h := range l.Items {
+		s.now = h.Snapshot.TakenAt
+		revision, hash, since, change := "-", "-", "-", "no revision holds the live template"
+		if inferred(h) {
+			change = "the revisions could not be read"
+		}
+		if current := currentRows(h); len(current) > 0 {
+			c := current[0]
+			revision, hash, since = strconv.FormatInt(c.Revision, 10), orDash(clean(c.Hash)), "-"
+			if inferred(h) {
+				revision = "hash " + hashWords(c.Hash)
+			} else if at := currentSince(c); at != nil {
+				since = age(s.now, at)
+			}
+			change = strings.Join(s.changeWords(h, c), "; ")
+			if c.ChangeCause != "" {
+				change += " (" + s.brief(clean(c.ChangeCause), 60) + ")"
+			}
+		}
+		if h.Next.Cut && !inferred(h) {
+			revision, hash, since, change = fmt.Sprintf("(%d)", h.Next.Number), "-", "-", "not cut yet"
+			if u := h.Uncut; u != nil && len(u.Change) > 0 {
+				change += ": " + strings.Join(s.fieldsInWords(u.Change, severalContainers(h)), "; ")
+			}
+		}
+		nodes, older := "?", "?"
+		if all, on, known := nodeCounts(h); known {
+			nodes, older = strconv.Itoa(all), strconv.Itoa(all-on)
+			if all > on {
+				older = s.warn(older)
+			}
+		}
+		cells := []string{clean(h.DaemonSet.Namespace), clean(h.DaemonSet.Name), revision}
+		if style.Wide {
+			kept := 0
+			for _, r := range h.Revisions {
+				if r.Name != "" {
+					kept++
+				}
+			}
+			cells = append(cells, hash, since, nodes, older, strconv.Itoa(kept), strconv.Itoa(h.Limit), change)
+		} else {
+			cells = append(cells, since, nodes, older, change)
+		}
+		t.add(cells...)
+	}
+	for _, line := range t.lines(style) {
+		s.row(line)
+	}
+	return s.writeTo(w)
+}

@@ -1,0 +1,232 @@
+package view
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/history"
+)
+
+// noteLines are the sentences of the notes, equal ones once.
+func (s *screen) noteLines(h *history.History) []string {
+	var lines []string
+	for _, n := range merged(h.Notes) {
+		if l := s.noteWords(h, n); !slices.Contains(lines, l) {
+			lines = append(lines, l)
+		}
+	}
+	return lines
+}
+
+// merged puts notes together that say the same of several revisions.
+func merged(notes []history.Note) []history.Note {
+	var out []history.Note
+	for _, n := range notes {
+		i := slices.IndexFunc(out, func(o history.Note) bool { return o.Code == n.Code })
+		if i >= 0 && slices.Contains([]history.NoteCode{history.RemovedNext, history.RemovedByNextChange, history.WillAdopt}, n.Code) {
+			out[i].Revisions = slices.Concat(out[i].Revisions, n.Revisions)
+			continue
+		}
+		out = append(out, n)
+	}
+	return out
+}
+
+// noteWords says one note in a sentence.
+func (s *screen) noteWords(h *history.History, n history.Note) string {
+	of, one := revisionWords(h, n.Revisions), len(n.Revisions) == 1
+	f := n.Facts
+	switch n.Code {
+	case history.NotCut:
+		return s.notCutWords(h, f)
+	case history.CutThoughUnchanged:
+		return fmt.Sprintf("revision %s holds the same template, yet the next sync makes revision %s of it: it was stored in a form that this version of the controller does not write%s",
+			fact(f, "like"), fact(f, "number"), outdatedWords(number(f, "outdated")))
+	case history.NumberRaised:
+		return fmt.Sprintf("revision %s holds the live template: the next sync takes it up again as revision %s", fact(f, "from"), fact(f, "to"))
+	case history.Duplicates:
+		return fmt.Sprintf("%s hold the live template: the next sync keeps %s and removes %s, and gives its hash to %s, which then count as up to date whatever they run",
+			of, oneOf(h, listOf(f["keep"])), revisionWords(h, listOf(f["remove"])), plural(number(f, "pods"), "pod"))
+	case history.SharedNumber:
+		return fmt.Sprintf("%s share number %s: kubectl shows one of them", plural(len(n.Revisions), "revision"), fact(f, "number"))
+	case history.TakenUpAgain:
+		return s.takenUpWords(of, h, n)
+	case history.SameContent:
+		return fmt.Sprintf("%s has the content of revision %s in another form, by which the controller tells them apart", of, fact(f, "of"))
+	case history.MissingNumbers:
+		return missingWords(f)
+	case history.SeveralHashes:
+		return fmt.Sprintf("%s up to date by template generation, though the hash is another than the current revision's: %s", pluralVerb(number(f, "pods"), "pod counts as", "pods count as"), s.hashList(f))
+	case history.NoRevision:
+		return fmt.Sprintf("%s a hash that no revision has: %s; what they run cannot be rolled back to", pluralVerb(number(f, "pods"), "pod carries", "pods carry"), s.hashList(f))
+	case history.RemovedNext:
+		return fmt.Sprintf("the next sync removes %s (revisionHistoryLimit %s)", of, fact(f, "limit"))
+	case history.RemovedByNextChange:
+		return fmt.Sprintf("the next change removes %s (revisionHistoryLimit %s)", of, fact(f, "limit"))
+	case history.MostlyRestarts:
+		return fmt.Sprintf("%s of %s kept revisions are restarts alone: they push older templates out", fact(f, "restarts"), fact(f, "kept"))
+	case history.WillAdopt:
+		if one {
+			return of + " has no owner: the next sync adopts it, and kubectl does not list it until then"
+		}
+		return of + " have no owner: the next sync adopts them, and kubectl does not list them until then"
+	case history.WillRelease:
+		return namesVerb(f, "does not match the selector any more, so the next sync lets it go", "do not match the selector any more, so the next sync lets them go")
+	case history.ForeignRevisions:
+		return namesVerb(f, "matches the selector, but belongs to somebody else", "match the selector, but belong to somebody else")
+	case history.HashCollision:
+		return fmt.Sprintf("%s the name of a new revision was taken, and another hash was made (status.collisionCount)", plural(number(f, "count"), "time"))
+	case history.Unreadable:
+		return fmt.Sprintf("what %s holds is no pod template: %s", of, s.brief(fact(f, "message"), 120))
+	}
+	return clean(string(n.Code))
+}
+
+func (s *screen) notCutWords(h *history.History, f daemonset.Facts) string {
+	words := fmt.Sprintf("the live template has no revision yet: the next sync makes revision %s", fact(f, "number"))
+	if u := h.Uncut; u != nil && u.From.Revision > 0 && len(u.Change) > 0 {
+		words += fmt.Sprintf(". Against revision %d: %s", u.From.Revision, strings.Join(s.fieldsInWords(u.Change, severalContainers(h)), "; "))
+	}
+	return words
+}
+
+// severalContainers tells whether a field needs its container named.
+func severalContainers(h *history.History) bool {
+	return slices.ContainsFunc(h.Revisions, func(r history.Revision) bool { return len(r.Images) > 1 })
+}
+
+func outdatedWords(n int) string {
+	if n == 0 {
+		return "; no pod is replaced for it"
+	}
+	return "; then " + pluralVerb(n, "pod is not up to date", "pods are not up to date")
+}
+
+// takenUpWords says that a number is younger than its revision.
+func (s *screen) takenUpWords(of string, h *history.History, n history.Note) string {
+	words := of + " is older than its number: a rollback took it up again"
+	for _, r := range h.Revisions {
+		if slices.Contains(n.Revisions, r.Name) && r.Name != "" && r.TakenUpAt != nil {
+			words += " " + age(s.now, r.TakenUpAt) + " ago"
+		}
+	}
+	if at, found := factTime(n.Facts, "after"); found && fact(n.Facts, "told") != "ManagedFields" {
+		words += ", less than " + age(s.now, &at) + " ago"
+	}
+	if was := number(n.Facts, "was"); was > 0 {
+		words += fmt.Sprintf("; it was revision %d", was)
+	}
+	return words + ". Age and change-cause are of the first time"
+}
+
+// factTime is a fact that is a time, as the core or a document has it.
+func factTime(f daemonset.Facts, key string) (time.Time, bool) {
+	switch v := f[key].(type) {
+	case time.Time:
+		return v, true
+	case *time.Time:
+		if v != nil {
+			return *v, true
+		}
+	case string:
+		t, err := time.Parse(time.RFC3339, v)
+		return t, err == nil
+	}
+	return time.Time{}, false
+}
+
+func missingWords(f daemonset.Facts) string {
+	list := fact(f, "numbers")
+	words := "no revision has number " + list
+	if strings.ContainsAny(list, ",-") {
+		words = "no revision has the numbers " + list
+	}
+	if fact(f, "why") == "TakenUpAgain" {
+		return words + ": a rollback took the old revision up again and gave it a new number"
+	}
+	return words + ": taken up again under a new number, or removed"
+}
+
+// hashList names hashes, of which one may be missing.
+func (s *screen) hashList(f daemonset.Facts) string {
+	var hashes []string
+	for _, hash := range listOf(f["hashes"]) {
+		hashes = append(hashes, hashWords(hash))
+	}
+	return s.names(hashes)
+}
+
+// namesVerb says something of ControllerRevisions that no row shows.
+func namesVerb(f daemonset.Facts, one, many string) string {
+	names := listOf(f["names"])
+	if len(names) == 1 {
+		return "controllerrevision " + clean(names[0]) + " " + one
+	}
+	return "controllerrevisions " + Style{}.names(names) + " " + many
+}
+
+// listOf is a fact that is a list of names.
+func listOf(v any) []string {
+	switch v := v.(type) {
+	case []string:
+		return v
+	case []any:
+		var out []string
+		for _, p := range v {
+			out = append(out, fmt.Sprint(p))
+		}
+		return out
+	}
+	return nil
+}
+
+// revisionWords names revisions by their numbers, or by their names where they
+// have none.
+func revisionWords(h *history.History, names []string) string {
+	var parts []string
+	for _, name := range names {
+		parts = append(parts, revisionNumber(h, name))
+	}
+	switch len(parts) {
+	case 0:
+		return "a revision"
+	case 1:
+		return "revision " + parts[0]
+	}
+	return "revisions " + strings.Join(parts[:len(parts)-1], ", ") + " and " + parts[len(parts)-1]
+}
+
+// oneOf names the revision that is kept, or those of which one is.
+func oneOf(h *history.History, names []string) string {
+	if len(names) < 2 {
+		return revisionWords(h, names)
+	}
+	return "one of " + strings.TrimPrefix(revisionWords(h, names), "revisions ") + ", at random,"
+}
+
+// revisionNumber is the number of a revision by its name; the name too where
+// several share the number.
+func revisionNumber(h *history.History, name string) string {
+	number, sharing := int64(0), 0
+	for _, r := range h.Revisions {
+		if r.Name == name {
+			number = r.Revision
+		}
+	}
+	for _, r := range h.Revisions {
+		if r.Revision == number {
+			sharing++
+		}
+	}
+	switch {
+	case number == 0:
+		return clean(name)
+	case sharing > 1:
+		return strconv.FormatInt(number, 10) + " (" + clean(name) + ")"
+	}
+	return strconv.FormatInt(number, 10)
+}
