@@ -160,7 +160,11 @@ func patchThreeWay(live *appsv1.DaemonSet, m Manifest, last []byte) (*appsv1.Dae
 	if err != nil {
 		return fail(err)
 	}
-	modified, err := json.Marshal(m.object(live.Namespace))
+	object := m.object(live.Namespace)
+	if metadata := object["metadata"].(map[string]any); metadata["annotations"] == nil {
+		metadata["annotations"] = map[string]any{} // kubectl adds one before it compares: that there are none is no wish to remove all
+	}
+	modified, err := json.Marshal(object)
 	if err != nil {
 		return fail(err)
 	}

@@ -151,6 +151,10 @@ func TestOverlay(t *testing.T) {
 		{nil, setYAML, MethodOverlay, nil, "who wrote what is not known: nothing is removed"},
 		{both(lastApplied(t, before)), setYAML, MethodLastApplied, both(noVariable, noLabel), "what was applied before and is not any more is removed"},
 		{both(lastApplied(t, setYAML)), setYAML, MethodLastApplied, nil, "what was never applied stays"},
+		{
+			both(lastApplied(t, strings.Replace(before, "name: agent\n", "name: agent\n  annotations: {}\n", 1)), func(ds *appsv1.DaemonSet) { ds.Annotations["some/body"] = "else" }),
+			setYAML, MethodLastApplied, both(noVariable, noLabel), "kubectl keeps empty annotations in what it applied, and removes nobody's for it",
+		},
 		{both(lastApplied(t, before), managed("helm", update, 1, noEnv)), setYAML, MethodLastApplied, both(noVariable, noLabel), "the annotation is asked first"},
 		{both(managed("kubectl", apply, 1, whole)), setYAML, MethodManagedFields, both(noVariable, noLabel), "what a server-side applier owns and applies no more is removed"},
 		{both(managed("kubectl", apply, 1, whole), managed("other", update, 2, ofEnv)), setYAML, MethodManagedFields, both(noLabel), "but not what somebody else owns as well"},
