@@ -142,7 +142,7 @@ func (b *builder) diff(asked Between) error {
 // asked returns a row whose template can be read, nil for the live one.
 func (b *builder) asked(w Which) (*Revision, error) {
 	row, err := Find(b.h, w)
-	if err != nil || row == nil {
+	if row == nil {
 		return nil, err
 	}
 	return b.readable(row)
@@ -215,16 +215,15 @@ func (b *builder) ownersOf(d template.Difference) []string {
 	return out
 }
 
-// within tells whether a path is another's, or of something in it.
+// within tells whether a path is of something in another's.
 func within(path, whole string) bool {
-	rest, ok := strings.CutPrefix(path, whole)
-	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
+	return strings.HasPrefix(path, whole+".") || strings.HasPrefix(path, whole+"[")
 }
 
 func ownersIn(ds *appsv1.DaemonSet) owners {
 	out := owners{}
 	for _, m := range ds.ManagedFields {
-		if m.Subresource != "" || m.FieldsV1 == nil {
+		if m.Subresource != "" {
 			continue
 		}
 		p := out[m.Manager]
@@ -237,7 +236,8 @@ func ownersIn(ds *appsv1.DaemonSet) owners {
 	return out
 }
 
-// addAll adds the fields of one entry: none of one that cannot be read.
+// addAll adds the fields of one entry, of which there may be none; none of one
+// that cannot be read.
 func (p *paths) addAll(owned *metav1.FieldsV1) {
 	var fields map[string]any
 	if json.Unmarshal(owned.GetRawBytes(), &fields) == nil {
@@ -260,11 +260,10 @@ func (p *paths) add(path string, fields map[string]any) {
 			p.add(template.Join(path, rest), inner)
 		case "k":
 			var keys map[string]any
-			if json.Unmarshal([]byte(rest), &keys) != nil {
-				continue
-			}
-			for k, value := range keys {
-				p.add(template.Member(path, k, value), inner)
+			if json.Unmarshal([]byte(rest), &keys) == nil {
+				for k, value := range keys {
+					p.add(template.Member(path, k, value), inner)
+				}
 			}
 		}
 	}
@@ -282,11 +281,9 @@ func managers(ds *appsv1.DaemonSet) []Manager {
 			t := m.Time.UTC()
 			one.Time = &t
 		}
-		if m.FieldsV1 != nil {
-			p := paths{ways: map[string]bool{}}
-			p.addAll(m.FieldsV1)
-			one.Template = p.ways[at]
-		}
+		p := paths{ways: map[string]bool{}}
+		p.addAll(m.FieldsV1)
+		one.Template = p.ways[at]
 		out = append(out, one)
 	}
 	slices.SortFunc(out, func(a, b Manager) int {

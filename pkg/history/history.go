@@ -69,10 +69,10 @@ type Revision struct {
 	// now; nil where it has its first, and where nothing tells when.
 	TakenUpAt *time.Time `json:"takenUpAt"`
 
-	Current     bool    `json:"current"`  // it holds the live template, in the form that the controller writes
-	Inferred    bool    `json:"inferred"` // Current, Images and Change were told by pods alone
-	ChangeCause string  `json:"changeCause"`
-	Images      []Image `json:"images"` // of the containers, then of the init containers
+	Current     bool    `json:"current"`     // it holds the live template, in the form that the controller writes
+	Inferred    bool    `json:"inferred"`    // Current, Images and Change were told by pods alone
+	ChangeCause string  `json:"changeCause"` // "<hidden>" for a command that sets variables, unless values are shown
+	Images      []Image `json:"images"`      // of the containers, then of the init containers
 
 	// Nodes, Pods and Available are nil where the pods could not be read. A node
 	// counts for its oldest pod, as in the status, and is available if that is.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
@@ -149,6 +150,7 @@ func TestLawHidden(t *testing.T) {
 		r.Data = storedData(t, old, false)
 		s.Revisions = append(s.Revisions, r)
 	}
+	metav1.SetMetaDataAnnotation(&s.Revisions[1].ObjectMeta, changeCause, "kubectl set env daemonset/agent TOKEN="+secret)
 	for _, show := range []bool{false, true} {
 		h := of(t, s, Options{ShowValues: show, Diff: &Between{From: &Which{Number: 2}, To: &Which{Live: true}}})
 		raw, err := json.Marshal(h)

@@ -82,7 +82,7 @@ func (b *builder) revisions() {
 	for _, r := range b.st.History.Revisions {
 		object := objects[r.Name]
 		row := Revision{
-			Revision: r.Number, Name: r.Name, Hash: r.Hash, Claim: r.Claim, ChangeCause: object.Annotations[changeCause],
+			Revision: r.Number, Name: r.Name, Hash: r.Hash, Claim: r.Claim, ChangeCause: b.causeOf(object),
 			Current: slices.Contains(b.st.History.Current, r.Name), Images: []Image{}, OnNodes: []string{}, Change: []Change{}, Notes: []NoteCode{},
 		}
 		if !r.Created.IsZero() {
@@ -103,6 +103,15 @@ func (b *builder) revisions() {
 // changeCause is the annotation that kubectl rollout history prints. The
 // controller copies it from the DaemonSet when it makes a revision.
 const changeCause = "kubernetes.io/change-cause"
+
+// causeOf returns the change-cause, unless it is a command that sets variables.
+func (b *builder) causeOf(r *appsv1.ControllerRevision) string {
+	cause := r.Annotations[changeCause]
+	if !b.show && snapshot.MayHoldValues(changeCause, cause) {
+		return template.Hidden
+	}
+	return cause
+}
 
 // imagesOf returns the images of a template's containers.
 func imagesOf(c template.Content) []Image {
@@ -160,7 +169,7 @@ type group struct {
 	nodes           []string // whose first pod is of it
 	available, pods int
 	oldest, newest  *corev1.Pod
-	generation      int64 // the highest template generation of its pods; -1 where they have none
+	generation      int64 // the highest template generation of its pods
 }
 
 func (g *group) fill(row *Revision) {
@@ -182,7 +191,7 @@ func (r rowsByHash) add(p *daemonset.Pod) *group {
 	}
 	g := r.of[key]
 	if g == nil {
-		g = &group{hash: p.Hash, oldest: p.Object, newest: p.Object, generation: -1}
+		g = &group{hash: p.Hash, oldest: p.Object, newest: p.Object}
 		r.of[key] = g
 	}
 	g.pods++
@@ -227,7 +236,7 @@ func (r rowsByHash) without(st *daemonset.State) []Revision {
 	for _, g := range groups {
 		row := Revision{
 			Hash: g.hash, Inferred: true, Images: podImages(g.newest), OnNodes: []string{}, Kind: ChangeUnknown, Change: []Change{}, Notes: []NoteCode{},
-			Current: st.History.Inferred != "" && st.History.CurrentKnown() && g.hash == st.History.Hash,
+			Current: g.hash == st.History.Hash, // which only an inferred one can be
 		}
 		g.fill(&row)
 		out = append(out, row)

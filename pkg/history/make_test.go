@@ -81,6 +81,14 @@ func TestNotes(t *testing.T) {
 		{"1=a 3=b@2+9 b", []dstest.Option{numbered("agent-3b", began.Add(2*time.Minute+2*time.Second))}, []string{`TakenUpAgain 3b {"told":"ManagedFields","was":2}`, `MissingNumbers {"numbers":["2"],"why":"TakenUpAgain"}`}, "two are not"},
 		{"3=a@1 2=b a", []dstest.Option{undated("agent-3a")}, []string{`MissingNumbers {"numbers":["1"],"why":"Unknown"}`}, "without its creation time nothing tells"},
 		{"3=a@1 2=b a", []dstest.Option{undated("agent-2b")}, []string{`MissingNumbers {"numbers":["1"],"why":"Unknown"}`}, "nor without the other's"},
+		{"1=a 2=b 3=c@3+9 c", nil, []string{}, "no number below is missing"},
+		{"7=r@5 6=z@6 4=s@1 3=y@3 2=x@2 r", nil, []string{
+			`TakenUpAgain 7r {"after":"2026-02-28T12:06:00Z","told":"Order","was":5}`, `TakenUpAgain 4s {"after":"2026-02-28T12:03:00Z","told":"Order","was":1}`,
+			`MissingNumbers {"numbers":["1","5"],"why":"TakenUpAgain"}`,
+		}, "two: what one has now was never the other's"},
+		{"4=a@1 3=b@3 2=c@2 a", []dstest.Option{undated("agent-2c")}, []string{
+			`TakenUpAgain 4a {"after":"2026-02-28T12:03:00Z","told":"Order","was":1}`, `MissingNumbers {"numbers":["1"],"why":"TakenUpAgain"}`,
+		}, "one without a creation time bounds nothing"},
 		{"1=a 3=b@2 b", nil, []string{`MissingNumbers {"numbers":["2"],"why":"Unknown"}`}, "a revision that somebody deleted"},
 		{"3=a@2 2=b@2 a", nil, []string{`MissingNumbers {"numbers":["1"],"why":"Unknown"}`}, "made in one second: the order does not tell"},
 
@@ -89,6 +97,15 @@ func TestNotes(t *testing.T) {
 			`Duplicates 2a 1a {"keep":["agent-2a"],"pods":2,"remove":["agent-1a"]}`, `NoRevision {"hashes":["0x"],"pods":1}`,
 		}, "with the pods that are relabelled"},
 		{"1=a 2=a 3=b b", nil, []string{`SameContent 2a {"of":1}`}, "two old ones of one content"},
+		{"1=a 2=a 3=b 4=b a", nil, []string{
+			`NumberRaised 2a {"from":2,"to":5}`, `Duplicates 2a 1a {"keep":["agent-2a"],"pods":0,"remove":["agent-1a"]}`, `SameContent 4b {"of":3}`,
+		}, "two that are merged, and two that are not"},
+		{"2=a 3=a' 1=b a", nil, []string{`NumberRaised 2a {"from":2,"to":4}`, `SameContent 3a {"of":2}`}, "the current one has a newer likeness, stored differently"},
+		{"1=a 2=b 3=c c", []dstest.Option{dstest.Edit(func(s *snapshot.Snapshot) {
+			s.Revisions[0].Data.Raw, s.Revisions[1].Data.Raw = []byte(`{}`), []byte(`{}`)
+		})}, []string{
+			`Unreadable 2b {"message":"data: not a patch of spec.template alone"}`, `Unreadable 1a {"message":"data: not a patch of spec.template alone"}`,
+		}, "two that cannot be read are not alike"},
 		{"1=a' 2=b 3=a a", nil, []string{`SameContent 3a {"of":1}`}, "stored differently, and so no duplicate"},
 		{"2=a@1 2=b@2 b", nil, []string{
 			`NumberRaised 2b {"from":2,"to":3}`, `SharedNumber 2b 2a {"number":2}`, `MissingNumbers {"numbers":["1"],"why":"Unknown"}`,
@@ -172,7 +189,7 @@ func lackRevisions(s *snapshot.Snapshot) {
 
 func TestFind(t *testing.T) {
 	h := of(t, past(t, "1=a 3=b@2 4=c@3 c | 0x"), Options{})
-	shared := of(t, past(t, "2=c@2 2=b@2 2=a@2 c"), Options{})
+	shared := of(t, past(t, "2=c@1 2=b@2 2=a@3 c"), Options{})
 	for i, row := range shared.Revisions {
 		if got, err := Find(shared, Which{Number: 2}); err != nil || got.Name != "agent-2a" {
 			t.Errorf("of three with one number: %v, %v", got, err)
@@ -224,6 +241,7 @@ func TestAskedDiff(t *testing.T) {
 		{"1=a 2=b c", Between{nil, &Which{Live: true}}, "2 to 0: b to c", "no revision has it: against the newest"},
 		{"1=a 2=b a", Between{nil, &Which{Live: true}}, "revision 1 is the oldest that is kept: there is none before it", "it is the oldest one's"},
 		{"1=a a", Between{nil, number(1)}, "revision 1 is the oldest that is kept: there is none before it", "before the oldest"},
+		{"1=a a | 0x", Between{nil, number(1)}, "revision 1 is the oldest that is kept: there is none before it", "pods are nothing to compare with"},
 		{"a", Between{nil, &Which{Live: true}}, "daemonset kube-system/agent has no revision before the live template: it has none yet", "nothing to compare with"},
 		{"1=a 2=b b", Between{number(1), number(7)}, "daemonset kube-system/agent has no revision 7: it has 2, 1", "one that is not there"},
 		{"1=a 2=b b", Between{number(2), number(2)}, "2 to 2: ", "with itself"},

@@ -50,7 +50,7 @@ func Diff(old, new Content, at string) []Difference {
 // - alone: labels[example.com/tier]. It is a JSON string there, as is the value
 // of a merge key, where it could be misread: options["a=b"], env[name="a]b"].
 func Between[T any](old, new map[string]any, at string) []Difference {
-	return between[T](object(old), object(new), at)
+	return between[T](withoutNulls(old), withoutNulls(new), at)
 }
 
 // between is for objects without nulls.
@@ -61,25 +61,25 @@ func between[T any](old, new map[string]any, at string) []Difference {
 	return d.found
 }
 
-// object returns a copy of an object without the nulls in it.
-func object(o map[string]any) map[string]any {
+// withoutNulls returns a copy of an object without the nulls in it.
+func withoutNulls(o map[string]any) map[string]any {
 	out := make(map[string]any, len(o))
 	for key, v := range o {
 		if v != nil {
-			out[key] = value(v)
+			out[key] = withoutNullsIn(v)
 		}
 	}
 	return out
 }
 
-func value(v any) any {
+func withoutNullsIn(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
-		return object(v)
+		return withoutNulls(v)
 	case []any:
 		out := make([]any, len(v))
 		for i := range v {
-			out[i] = value(v[i])
+			out[i] = withoutNullsIn(v[i])
 		}
 		return out
 	}

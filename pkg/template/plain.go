@@ -9,7 +9,7 @@ import (
 // directive that it replaces, and nulls, which are as good as absent. It leaves
 // the content as it is.
 func (c Content) Plain() Content {
-	out := Content(object(c))
+	out := Content(withoutNulls(c))
 	delete(out, "$patch")
 	return out
 }
