@@ -67,12 +67,14 @@ func historyVerdict(h *history.History) (code, words string) {
 // are not.
 func (s *screen) historyDetail(h *history.History, words string) string {
 	current := currentRows(h)
+	older, olderOnes := "is on an older one", "are on older ones"
 	if !inferred(h) && !h.Next.Cut && len(current) == 1 {
-		if since := currentSince(current[0]); since != nil {
+		switch since := currentSince(current[0]); {
+		case h.Next.Number > current[0].Revision:
+			words += fmt.Sprintf(" again (revision %d with the next sync)", h.Next.Number)
+			older, olderOnes = "is on another", "are on others"
+		case since != nil:
 			words += " for " + age(s.now, since)
-		}
-		if n := h.Next.Number; n > current[0].Revision {
-			words += fmt.Sprintf(" (the next sync makes it revision %d)", n)
 		}
 	}
 	all, on, known := nodeCounts(h)
@@ -94,7 +96,7 @@ func (s *screen) historyDetail(h *history.History, words string) string {
 	case on == 0 && (h.Next.Cut || len(current) == 0):
 		return fmt.Sprintf("%s; %s", words, pluralVerb(all, "node is on an older one", "nodes are on older ones"))
 	}
-	words = fmt.Sprintf("%s, on %d of %s; %s", words, on, plural(all, "node"), pluralVerb(all-on, "is on an older one", "are on older ones"))
+	words = fmt.Sprintf("%s, on %d of %s; %s", words, on, plural(all, "node"), pluralVerb(all-on, older, olderOnes))
 	if h.DaemonSet.Strategy != "RollingUpdate" && h.DaemonSet.Strategy != "" {
 		words += ", until somebody deletes the pods (" + strategy(&h.Header) + ")"
 	}
@@ -207,7 +209,7 @@ func (s *screen) revisionTable(h *history.History) {
 			continue
 		}
 		fold()
-		cells := []string{s.revisionCell(h, r, digits), s.ageCell(r), count(r.Nodes)}
+		cells := []string{s.revisionCell(h, r, digits), s.ageCell(h, r), count(r.Nodes)}
 		if pods {
 			cells = append(cells, count(r.Pods))
 		}
@@ -264,11 +266,11 @@ func (s *screen) revisionCell(h *history.History, r *history.Revision, digits in
 
 // ageCell is the age of a revision, and how long ago it was taken up again; of
 // pods without a revision, theirs.
-func (s *screen) ageCell(r *history.Revision) string {
+func (s *screen) ageCell(h *history.History, r *history.Revision) string {
 	switch {
 	case r.CreatedAt == nil && r.OldestPodAt == nil:
 		return "-"
-	case r.Inferred && r.NewestPodAt != nil:
+	case inferred(h) && r.NewestPodAt != nil:
 		return span(s.now, r.OldestPodAt, r.NewestPodAt)
 	case r.Name == "" && r.NewestPodAt != nil:
 		return "pods " + span(s.now, r.OldestPodAt, r.NewestPodAt)
@@ -396,15 +398,15 @@ func (s *screen) writtenBy(h *history.History) {
 	}
 }
 
-// goOn is the one command that shows more of what matters most: what the next
-// sync does to a template that no revision holds, what going back would do
-// while nodes are on another revision, else the last change whole.
+// goOn is the one command that shows more of what matters most: the next sync,
+// where that changes which revision is current; what going back would do, while
+// nodes are on another revision; else the last change whole.
 func goOn(h *history.History, again string) string {
 	if again == "" || inferred(h) {
 		return ""
 	}
 	current := currentRows(h)
-	if len(current) != 1 || h.Next.Cut {
+	if len(current) != 1 || h.Next.Cut || h.Next.Number > current[0].Revision || len(h.Next.Relabel) > 0 {
 		return pasted(strings.Replace(again, "kubectl ds history ", "kubectl ds plan-rollout ", 1))
 	}
 	c := current[0]

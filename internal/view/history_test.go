@@ -351,6 +351,7 @@ daemonset: {spec: {template: {spec: {containers: [{name: agent, image: "example/
 templates:
   6: {spec: {containers: [{name: agent, image: "example/agent:8"}]}}
   7: {spec: {containers: [{name: agent, image: "example/agent:8", env: [{name: TOKEN, value: hunter7}, {name: OTHER, value: hunter}]}]}}
+stored: {8: {metadata: {annotations: {kubernetes.io/change-cause: "kubectl set env ds/agent TOKEN=hunter8 --record=true"}}}}
 nodes: {"w-[1-2]": {}}
 pods: {"w-1 8": {}, "w-2 7": {}}
 `

@@ -57,7 +57,7 @@ func (s *screen) revisionDetail(h *history.History, r *history.Revision) string 
 	if r.Current {
 		parts = append(parts, "current")
 	}
-	if a := s.ageCell(r); a != "-" {
+	if a := s.ageCell(h, r); a != "-" {
 		if parts = append(parts, "made "+strings.Replace(a, ", up again", " ago, taken up again", 1)); !strings.HasSuffix(a, "up again") {
 			parts[len(parts)-1] += " ago"
 		}

@@ -49,8 +49,8 @@ func (s *screen) noteWords(h *history.History, n history.Note) string {
 	case history.NumberRaised:
 		return fmt.Sprintf("revision %s holds the live template: the next sync takes it up again as revision %s", fact(f, "from"), fact(f, "to"))
 	case history.Duplicates:
-		return fmt.Sprintf("%s hold the live template: the next sync keeps %s and removes %s, and gives its hash to %s, which then count as up to date whatever they run",
-			of, oneOf(h, listOf(f["keep"])), revisionWords(h, listOf(f["remove"])), plural(number(f, "pods"), "pod"))
+		return of + " hold the live template: the next sync " + keptWords(h, f) + ", and gives its hash to " +
+			pluralVerb(number(f, "pods"), "pod, which then counts as up to date whatever it runs", "pods, which then count as up to date whatever they run")
 	case history.SharedNumber:
 		return fmt.Sprintf("%s share number %s: kubectl shows one of them", plural(len(n.Revisions), "revision"), fact(f, "number"))
 	case history.TakenUpAgain:
@@ -200,12 +200,13 @@ func revisionWords(h *history.History, names []string) string {
 	return "revisions " + strings.Join(parts[:len(parts)-1], ", ") + " and " + parts[len(parts)-1]
 }
 
-// oneOf names the revision that is kept, or those of which one is.
-func oneOf(h *history.History, names []string) string {
-	if len(names) < 2 {
-		return revisionWords(h, names)
+// keptWords says which copy of a revision is kept.
+func keptWords(h *history.History, f daemonset.Facts) string {
+	keep := listOf(f["keep"])
+	if len(keep) > 1 {
+		return "keeps one of them, at random"
 	}
-	return "one of " + strings.TrimPrefix(revisionWords(h, names), "revisions ") + ", at random,"
+	return "keeps " + revisionWords(h, keep) + " and removes " + revisionWords(h, listOf(f["remove"]))
 }
 
 // revisionNumber is the number of a revision by its name; the name too where

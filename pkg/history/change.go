@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -200,19 +201,26 @@ type paths struct {
 	leaves []string
 }
 
-// ownersOf returns who owns a field, or something in it, or all that it is in.
+// ownersOf returns who owns a field, or something in it; else who owns all that it
+// is in. A whole that is nobody's in part cannot be told from one that is empty.
 func (b *builder) ownersOf(d template.Difference) []string {
 	if b.owners == nil {
 		b.owners = ownersIn(b.s.DaemonSet)
 	}
-	out := []string{}
-	for name, p := range b.owners {
-		if p.ways[d.Path] || slices.ContainsFunc(p.leaves, func(leaf string) bool { return within(d.Path, leaf) }) {
-			out = append(out, name)
+	own, whole := []string{}, []string{}
+	for _, name := range slices.Sorted(maps.Keys(b.owners)) {
+		p := b.owners[name]
+		switch {
+		case p.ways[d.Path]:
+			own = append(own, name)
+		case slices.ContainsFunc(p.leaves, func(leaf string) bool { return within(d.Path, leaf) }):
+			whole = append(whole, name)
 		}
 	}
-	slices.Sort(out)
-	return out
+	if len(own) > 0 {
+		return own
+	}
+	return whole
 }
 
 // within tells whether a path is of something in another's.

@@ -281,6 +281,7 @@ func TestOwners(t *testing.T) {
 		{Manager: "unread"}, {Manager: "broken", FieldsV1: metav1.NewFieldsV1(`{`)},
 		entry("odd", `{"f:spec":{"f:volumes":{"k:{":{},"v:1":{}}}}`),
 		entry("image", `{"f:spec":{"f:priority":{}}}`),
+		entry("creator", container+`{"f:resources":{"f:limits":{}}}}}}`), entry("setter", container+`{"f:resources":{"f:limits":{"f:memory":{}}}}}}}`),
 	}
 	ds := &appsv1.DaemonSet{}
 	ds.ManagedFields = fields
@@ -291,7 +292,7 @@ func TestOwners(t *testing.T) {
 		why  string
 	}{
 		{"spec.template.spec.containers[name=agent].image", []string{"image"}, "a field of a member"},
-		{"spec.template.spec.containers[name=agent]", []string{"env", "image", "port"}, "all who own something in it"},
+		{"spec.template.spec.containers[name=agent]", []string{"creator", "env", "image", "port", "setter"}, "all who own something in it"},
 		{"spec.template.spec.containers[name=other].image", []string{}, "of another member"},
 		{"spec.template.spec.containers[name=agent].env[name=A].value", []string{"env"}, "a list in a list"},
 		{"spec.template.spec.containers[name=agent].ports[containerPort=80].hostPort", []string{}, "a field that nobody owns of a member that somebody does"},
@@ -304,6 +305,7 @@ func TestOwners(t *testing.T) {
 		{"spec.template.spec.dnsPolicy", []string{"also", "both"}, "two owners, by name"},
 		{"spec.template.spec.hostNetwork", []string{}, "who writes the status owns none of it"},
 		{"spec.template.spec.priority", []string{"image"}, "a manager with two entries"},
+		{"spec.template.spec.containers[name=agent].resources.limits.memory", []string{"setter"}, "who still has the empty rest owns nothing in it"},
 		{"spec.template.spec.volumes", []string{"odd"}, "keys that cannot be read are passed over"},
 	} {
 		if diff := cmp.Diff(tt.want, b.ownersOf(template.Difference{Path: tt.path})); diff != "" {

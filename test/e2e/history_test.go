@@ -423,7 +423,6 @@ type span struct{ from, to time.Time }
 
 // step does a step, waits for the controller, and compares.
 func (h *historyTest) step(s *historyStep) {
-	h.Helper()
 	ctx := h.Context()
 	if s.held != "" {
 		must(h.T, h.c.StopProgram(stage.ControllerManager))

@@ -85,17 +85,39 @@ func TestNamed(t *testing.T) {
 		p := start(t, version, 1)[0]
 		for _, tt := range rows {
 			t.Run(tt.why, func(t *testing.T) {
-				s := dstest.State(tt.grid, append(options{dstest.Version(version)}, tt.opts...)...)
-				lines, err := judge(p, s, 1)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if len(lines) > 0 {
-					t.Errorf("%q:\n    %s\n%s", tt.grid, strings.Join(lines, "\n    "), dstest.Describe(s))
-				}
+				named(t, p, tt.grid, append(options{dstest.Version(version)}, tt.opts...)...)
 			})
 		}
 	})
+}
+
+// TestVolumeClaims: the metadata of a volume claim in a template has a
+// creationTimestamp, too, which was stored as null up to 1.33. Such volumes came
+// with 1.21, as maxSurge did; older controllers do not know them.
+func TestVolumeClaims(t *testing.T) {
+	eachVersion(t, func(t *testing.T, version string) {
+		profile, err := daemonset.ForVersion(version)
+		if err != nil || !profile.MaxSurge {
+			return
+		}
+		named(t, start(t, version, 1)[0], "N O", dstest.Version(version), dstest.DaemonSet(func(ds *appsv1.DaemonSet) {
+			ds.Spec.Template.Spec.Volumes = []corev1.Volume{{Name: "scratch", VolumeSource: corev1.VolumeSource{
+				Ephemeral: &corev1.EphemeralVolumeSource{VolumeClaimTemplate: &corev1.PersistentVolumeClaimTemplate{}},
+			}}}
+		}))
+	})
+}
+
+func named(t *testing.T, p *Program, grid string, options ...dstest.Option) {
+	t.Helper()
+	s := dstest.State(grid, options...)
+	lines, err := judge(p, s, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(lines) > 0 {
+		t.Errorf("%q:\n    %s\n%s", grid, strings.Join(lines, "\n    "), dstest.Describe(s))
+	}
 }
 
 // TestRefused: a sync whose creates or deletes the API server refuses fails,
