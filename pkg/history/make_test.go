@@ -75,6 +75,9 @@ func TestNotes(t *testing.T) {
 			`MissingNumbers {"numbers":["3","5"],"why":"TakenUpAgain"}`,
 			`RemovedByNextChange 2a {"limit":3}`,
 		}, "what clean-up took before is not missing, and 5 may have been its number too"},
+		{"5=a@1 4=b@2 a", []dstest.Option{limit(1)}, []string{
+			`TakenUpAgain 5a {"after":"2026-02-28T12:02:00Z","told":"Order","was":0}`, `RemovedByNextChange 4b {"limit":1}`,
+		}, "in a full history whatever is below was cleaned up, or moved on from"},
 		{"1=a 3=b@2+9 b", nil, []string{`TakenUpAgain 3b {"told":"ManagedFields","was":2}`, `MissingNumbers {"numbers":["2"],"why":"TakenUpAgain"}`}, "nothing but the managed fields tells, and one number is missing"},
 		{"2=a@1+9 1=b@2 a", nil, []string{`TakenUpAgain 2a {"after":"2026-02-28T12:02:00Z","told":"ManagedFields","was":0}`}, "numbers that somebody made up: the order tells, and no number is missing"},
 		{"1=a 3=b@2+9 b", []dstest.Option{numbered("agent-3b", began.Add(2*time.Minute+time.Second))}, []string{`MissingNumbers {"numbers":["2"],"why":"Unknown"}`}, "a second later is the same write"},

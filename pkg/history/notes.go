@@ -253,10 +253,10 @@ func (b *builder) noteMissing(taken []takenUp) {
 	var moved, unknown []int64
 	for n := max(1, rows[0].Revision-most); n < rows[0].Revision; n++ {
 		switch {
-		case has[n]:
+		case has[n] || n < lowest && old >= b.h.Limit: // clean-up may have taken it
 		case slices.ContainsFunc(taken, func(t takenUp) bool { return t.above < n && n < t.number }):
 			moved = append(moved, n)
-		case n > lowest || old < b.h.Limit:
+		default:
 			unknown = append(unknown, n)
 		}
 	}
