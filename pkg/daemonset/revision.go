@@ -232,7 +232,13 @@ func (h *History) cleanUp(ds *appsv1.DaemonSet, pods []claimedPod) {
 	if h.Cut {
 		limit-- // the revision that the next sync makes is old by then, and the last to go
 	}
-	for _, r := range beyond(limit, h.Revisions, isKept, inUse) {
+	raised := slices.Clone(h.Revisions)
+	for i := range raised {
+		if slices.Contains(h.Current, raised[i].Name) {
+			raised[i].Number = h.Number
+		}
+	}
+	for _, r := range beyond(limit, raised, isKept, inUse) {
 		h.PushedOut = append(h.PushedOut, r.Name)
 	}
 }

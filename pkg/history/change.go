@@ -10,6 +10,7 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
@@ -54,12 +55,12 @@ func (b *builder) between(from, to template.Content, live bool) (ChangeKind, []C
 	for i, d := range found {
 		c := Change{Difference: d, Kind: FieldSet, Managers: []string{}}
 		switch {
-		case d.Path == restartedAt:
+		case d.Path == restartedAt && d.New > d.Old: // times of one form: their order is that of their letters
 			c.Kind = FieldRestart
 		case isDefault[i]:
 			c.Kind = FieldDefault
 		}
-		if live {
+		if live && d.New != "" {
 			c.Managers = b.ownersOf(d)
 		}
 		out = append(out, c)
@@ -93,20 +94,26 @@ func (b *builder) inferChange(i int) {
 		rows[i].Kind = ChangeFirst
 		return
 	}
-	kind, changes := b.between(ofImages(rows[i+1].Images), ofImages(rows[i].Images), false)
+	kind, changes := b.between(b.ofPods[rows[i+1].Hash], b.ofPods[rows[i].Hash], false)
 	if kind == ChangeNone {
 		kind = ChangeUnknown
 	}
 	rows[i].Kind, rows[i].Change = kind, changes
 }
 
-// ofImages returns a template that has these images and nothing else.
-func ofImages(images []Image) template.Content {
-	var containers []any
-	for _, i := range images {
-		containers = append(containers, map[string]any{"name": i.Container, "image": i.Image})
+// ofPod returns a template that has the images of a pod and nothing else.
+func ofPod(p *corev1.Pod) template.Content {
+	spec := map[string]any{}
+	for key, containers := range map[string][]corev1.Container{"containers": p.Spec.Containers, "initContainers": p.Spec.InitContainers} {
+		var list []any
+		for _, c := range containers {
+			list = append(list, map[string]any{"name": c.Name, "image": c.Image})
+		}
+		if list != nil {
+			spec[key] = list
+		}
 	}
-	return template.Content{"spec": map[string]any{"containers": containers}}
+	return template.Content{"spec": spec}
 }
 
 // uncut compares the live template with the newest revision where no revision
@@ -156,15 +163,18 @@ func (b *builder) readable(row *Revision) (*Revision, error) {
 	return row, nil
 }
 
-// before returns the row below, the newest for a live template that no revision
-// holds yet.
+// before returns the row below. Below the live template is the newest revision,
+// unless that holds it: then the one below that.
 func (b *builder) before(row *Revision) (*Revision, error) {
-	rows := b.h.Revisions
-	i := slices.IndexFunc(rows, func(r Revision) bool { return row == nil && r.Current || row != nil && r.Name == row.Name })
-	if i+1 >= len(rows) || rows[i+1].Name == "" {
-		if i < 0 {
-			return nil, none(b.h, "before the live template")
-		}
+	rows := b.kept()
+	i := slices.IndexFunc(rows, func(r Revision) bool { return row != nil && r.Name == row.Name })
+	if row == nil && len(rows) > 0 && rows[0].Current {
+		i = 0
+	}
+	switch {
+	case i < 0 && len(rows) == 0:
+		return nil, none(b.h, "before the live template")
+	case i+1 >= len(rows):
 		return nil, &Error{fmt.Sprintf("revision %d is the oldest that is kept: there is none before it", rows[i].Revision), "kubectl ds history lists them"}
 	}
 	return b.readable(&rows[i+1])
@@ -177,11 +187,19 @@ func (b *builder) sides(from, to *Revision) Diff {
 	return d
 }
 
+// contentOf returns the content of a row. The live one is that of the revision
+// that holds it, if there is one: it also has what this program's API types do not
+// know.
 func (b *builder) contentOf(row *Revision) template.Content {
-	if row == nil {
-		return b.live
+	if row != nil {
+		return b.contents[row.Name]
 	}
-	return b.contents[row.Name]
+	for i := range b.kept() {
+		if row := &b.h.Revisions[i]; row.Current {
+			return b.contents[row.Name]
+		}
+	}
+	return b.live
 }
 
 func sideOf(row *Revision) Side {
@@ -195,11 +213,10 @@ func sideOf(row *Revision) Side {
 type owners map[string]*paths
 
 // paths are those of one manager. What it owns as a whole, such as a list
-// without a merge key, are the leaves; above are the ways to them.
-type paths struct {
-	ways   map[string]bool
-	leaves []string
-}
+// without a merge key, are the leaves; ways are the leaves, and what they are in.
+type paths struct{ ways, leaves map[string]bool }
+
+func newPaths() *paths { return &paths{ways: map[string]bool{}, leaves: map[string]bool{}} }
 
 // ownersOf returns who owns a field, or something in it; else who owns all that it
 // is in. A whole that is nobody's in part cannot be told from one that is empty.
@@ -209,11 +226,10 @@ func (b *builder) ownersOf(d template.Difference) []string {
 	}
 	own, whole := []string{}, []string{}
 	for _, name := range slices.Sorted(maps.Keys(b.owners)) {
-		p := b.owners[name]
-		switch {
+		switch p := b.owners[name]; {
 		case p.ways[d.Path]:
 			own = append(own, name)
-		case slices.ContainsFunc(p.leaves, func(leaf string) bool { return within(d.Path, leaf) }):
+		case p.within(d.Path):
 			whole = append(whole, name)
 		}
 	}
@@ -223,9 +239,14 @@ func (b *builder) ownersOf(d template.Difference) []string {
 	return whole
 }
 
-// within tells whether a path is of something in another's.
-func within(path, whole string) bool {
-	return strings.HasPrefix(path, whole+".") || strings.HasPrefix(path, whole+"[")
+// within tells whether a path is of something in a leaf.
+func (p *paths) within(path string) bool {
+	for i, c := range path {
+		if (c == '.' || c == '[') && p.leaves[path[:i]] {
+			return true
+		}
+	}
+	return false
 }
 
 func ownersIn(ds *appsv1.DaemonSet) owners {
@@ -234,12 +255,10 @@ func ownersIn(ds *appsv1.DaemonSet) owners {
 		if m.Subresource != "" {
 			continue
 		}
-		p := out[m.Manager]
-		if p == nil {
-			p = &paths{ways: map[string]bool{}}
-			out[m.Manager] = p
+		if out[m.Manager] == nil {
+			out[m.Manager] = newPaths()
 		}
-		p.addAll(m.FieldsV1)
+		out[m.Manager].addAll(m.FieldsV1)
 	}
 	return out
 }
@@ -258,7 +277,7 @@ func (p *paths) addAll(owned *metav1.FieldsV1) {
 func (p *paths) add(path string, fields map[string]any) {
 	p.ways[path] = true
 	if len(fields) == 0 {
-		p.leaves = append(p.leaves, path)
+		p.leaves[path] = true
 	}
 	for key, v := range fields {
 		inner, _ := v.(map[string]any)
@@ -289,7 +308,7 @@ func managers(ds *appsv1.DaemonSet) []Manager {
 			t := m.Time.UTC()
 			one.Time = &t
 		}
-		p := paths{ways: map[string]bool{}}
+		p := newPaths()
 		p.addAll(m.FieldsV1)
 		one.Template = p.ways[at]
 		out = append(out, one)

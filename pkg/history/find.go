@@ -91,7 +91,7 @@ func Template(s *snapshot.Snapshot, row *Revision) (template.Content, error) {
 		live, err := template.Of(&s.DaemonSet.Spec.Template, false)
 		return live.Plain(), err
 	}
-	content, err := template.Stored(data(s, row))
+	content, err := readable(data(s, row))
 	if err != nil {
 		return nil, unreadable(row, err.Error())
 	}

@@ -121,8 +121,8 @@ type Change struct {
 	Kind                FieldKind `json:"kind"`
 
 	// Managers are the field managers that own the field in the live template,
-	// by name. Empty where they do not tell, and for a change that leads to
-	// another template than the live one.
+	// by name. Empty where they do not tell, for a field that is gone, and for a
+	// change that leads to another template than the live one.
 	Managers []string `json:"managers"`
 }
 
@@ -131,7 +131,7 @@ type FieldKind string
 
 const (
 	FieldSet     FieldKind = "Set"
-	FieldRestart FieldKind = "Restart" // the annotation of kubectl rollout restart
+	FieldRestart FieldKind = "Restart" // the annotation of kubectl rollout restart came, or got later
 	FieldDefault FieldKind = "Default" // one side lacks it, and the other has the API's default
 )
 
@@ -172,6 +172,10 @@ type Note struct {
 type NoteCode string
 
 const (
+	// SelectsAll: the selector is empty, so the controller passes the DaemonSet over. No facts.
+	SelectsAll NoteCode = "SelectsAll"
+	// BeingDeleted: nothing comes after the revisions that there are. No facts.
+	BeingDeleted NoteCode = "BeingDeleted"
 	// NotCut: the live template has no revision yet; the next sync makes one. Facts: number.
 	NotCut NoteCode = "NotCut"
 	// CutThoughUnchanged: the next sync makes a new revision although one holds the same
@@ -183,7 +187,7 @@ const (
 	NumberRaised NoteCode = "NumberRaised"
 	// Duplicates: several revisions hold the live template; the next sync keeps one, removes
 	// the others and relabels every pod. Facts: keep (names, of which one at random), remove
-	// (names), pods (how many are relabelled).
+	// (names), pods (how many are relabelled; absent where they could not be read).
 	Duplicates NoteCode = "Duplicates"
 	// SharedNumber: two revisions have one number; kubectl shows one of them. Facts: number.
 	SharedNumber NoteCode = "SharedNumber"
@@ -196,7 +200,8 @@ const (
 	// Facts: of (its number).
 	SameContent NoteCode = "SameContent"
 	// MissingNumbers: no revision has these numbers. Facts: numbers (such as "3", "5-7"), why
-	// ("TakenUpAgain" where a revision moved on from them, else "Unknown").
+	// ("TakenUpAgain" where they are the first numbers of revisions that were taken up again;
+	// else "Unknown": moved on from, cleaned up or deleted).
 	MissingNumbers NoteCode = "MissingNumbers"
 	// SeveralHashes: pods are up to date by their template generation though their hash is
 	// another than the current revision's. Facts: hashes, pods.
@@ -226,7 +231,7 @@ const (
 
 // NoteCodes lists every NoteCode, in the order of Notes.
 var NoteCodes = []NoteCode{
-	NotCut, CutThoughUnchanged, NumberRaised, Duplicates, SharedNumber, TakenUpAgain, SameContent, MissingNumbers, SeveralHashes, NoRevision,
+	SelectsAll, BeingDeleted, NotCut, CutThoughUnchanged, NumberRaised, Duplicates, SharedNumber, TakenUpAgain, SameContent, MissingNumbers, SeveralHashes, NoRevision,
 	RemovedNext, RemovedByNextChange, MostlyRestarts, WillAdopt, WillRelease, ForeignRevisions, HashCollision, Unreadable,
 }
 

@@ -2,6 +2,8 @@ package history
 
 import (
 	"cmp"
+	"encoding/json"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -55,6 +57,7 @@ type builder struct {
 	contents map[string]template.Content // plain, by the revision's name; nil for one that cannot be read
 	keys     map[string]string           // equal where two contents are
 	broken   map[string]string           // why a revision cannot be read, by its name
+	ofPods   map[string]template.Content // what the newest pod of a hash tells, without revisions
 	owners   owners
 }
 
@@ -89,7 +92,7 @@ func (b *builder) revisions() {
 			created := r.Created.UTC()
 			row.CreatedAt = &created
 		}
-		content, err := template.Stored(object.Data.Raw)
+		content, err := readable(object.Data.Raw)
 		if err != nil {
 			b.broken[r.Name] = err.Error()
 		} else {
@@ -98,6 +101,19 @@ func (b *builder) revisions() {
 		}
 		b.h.Revisions = append(b.h.Revisions, row)
 	}
+}
+
+// readable returns the template that a revision holds, if it is one of the API's.
+func readable(data []byte) (template.Content, error) {
+	content, err := template.Stored(data)
+	if err != nil {
+		return nil, err
+	}
+	var ds appsv1.DaemonSet
+	if err := json.Unmarshal(data, &ds); err != nil {
+		return nil, fmt.Errorf("data: %w", err)
+	}
+	return content, nil
 }
 
 // changeCause is the annotation that kubectl rollout history prints. The
@@ -156,7 +172,16 @@ func (b *builder) pods() {
 		}
 		g.fill(row)
 	}
-	b.h.Revisions = append(b.h.Revisions, rows.without(b.st)...)
+	b.ofPods = map[string]template.Content{}
+	for _, g := range rows.without() {
+		row := Revision{
+			Hash: g.hash, Inferred: true, Images: podImages(g.newest), OnNodes: []string{}, Kind: ChangeUnknown, Change: []Change{}, Notes: []NoteCode{},
+			Current: g.hash == b.st.History.Hash, // which only an inferred one can be
+		}
+		g.fill(&row)
+		b.ofPods[g.hash] = ofPod(g.newest)
+		b.h.Revisions = append(b.h.Revisions, row)
+	}
 }
 
 // revisionKey begins the key of pods that a revision's hash is on: a hash could
@@ -221,8 +246,8 @@ func (r rowsByHash) addIgnored(pods []daemonset.Pod) {
 	}
 }
 
-// without returns the rows of pods whose hash no revision has, newest first.
-func (r rowsByHash) without(st *daemonset.State) []Revision {
+// without returns the groups of pods whose hash no revision has, newest first.
+func (r rowsByHash) without() []*group {
 	var groups []*group
 	for key, g := range r.of {
 		if !strings.HasPrefix(key, revisionKey) {
@@ -232,16 +257,7 @@ func (r rowsByHash) without(st *daemonset.State) []Revision {
 	slices.SortFunc(groups, func(a, b *group) int {
 		return cmp.Or(cmp.Compare(b.generation, a.generation), b.newest.CreationTimestamp.Compare(a.newest.CreationTimestamp.Time), strings.Compare(a.hash, b.hash))
 	})
-	var out []Revision
-	for _, g := range groups {
-		row := Revision{
-			Hash: g.hash, Inferred: true, Images: podImages(g.newest), OnNodes: []string{}, Kind: ChangeUnknown, Change: []Change{}, Notes: []NoteCode{},
-			Current: g.hash == st.History.Hash, // which only an inferred one can be
-		}
-		g.fill(&row)
-		out = append(out, row)
-	}
-	return out
+	return groups
 }
 
 func podImages(p *corev1.Pod) []Image {

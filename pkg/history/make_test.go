@@ -22,10 +22,18 @@ func limit(n int32) dstest.Option {
 
 // numbered says when a revision got its number, by its managed fields.
 func numbered(name string, at time.Time) dstest.Option {
+	return numberedBy(name, controllerManager, at)
+}
+
+func numberedBy(name, manager string, at time.Time) dstest.Option {
 	return dstest.Revision(name, func(r *appsv1.ControllerRevision) {
-		earlier := metav1.NewTime(at.Add(-time.Hour))
-		r.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "none"}, {Manager: "first", Time: &earlier}, {Manager: "last", Time: &metav1.Time{Time: at}}, {Manager: "other", Time: &earlier}}
+		r.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: manager, Time: &metav1.Time{Time: at}}}
 	})
+}
+
+// recreated says when the DaemonSet was made: in minutes, as revisions are.
+func recreated(at int) dstest.Option {
+	return dstest.Edit(func(s *snapshot.Snapshot) { s.DaemonSet.CreationTimestamp = metav1.NewTime(*minute(at)) })
 }
 
 func undated(name string) dstest.Option {
@@ -56,23 +64,23 @@ func TestNotes(t *testing.T) {
 		{"5=a@1 4=b@2 b", nil, []string{
 			`NumberRaised 4b {"from":4,"to":6}`,
 			`TakenUpAgain 5a {"after":"2026-02-28T12:02:00Z","told":"Order","was":0}`,
-			`MissingNumbers {"numbers":["1-3"],"why":"TakenUpAgain"}`,
+			`MissingNumbers {"numbers":["1-3"],"why":"Unknown"}`,
 		}, "to and fro: which was its first number is not certain, and that 4 was taken up before 5 does not show"},
 		{"5=a@1+5 4=b@2+4 b", nil, []string{
 			`NumberRaised 4b {"from":4,"to":6}`,
 			`TakenUpAgain 5a {"after":"2026-02-28T12:02:00Z","told":"ManagedFields","was":0}`,
 			`TakenUpAgain 4b {"told":"ManagedFields","was":0}`,
-			`MissingNumbers {"numbers":["1-3"],"why":"TakenUpAgain"}`,
+			`MissingNumbers {"numbers":["1-3"],"why":"Unknown"}`,
 		}, "but by the managed fields"},
 		{"1=a@1+9 2=b@2+9 b", nil, []string{}, "written later, but with every number below there: somebody else's reason"},
 		{"7=d@3 6=c@6 5=b@5 2=a@2 d", nil, []string{
 			`TakenUpAgain 7d {"after":"2026-02-28T12:06:00Z","told":"Order","was":0}`,
-			`MissingNumbers {"numbers":["3-4"],"why":"TakenUpAgain"}`,
-			`MissingNumbers {"numbers":["1"],"why":"Unknown"}`,
-		}, "only the numbers from which it can have come"},
+			`MissingNumbers {"numbers":["1","3-4"],"why":"Unknown"}`,
+		}, "3 or 4 was its first number, and the other was deleted, or its second"},
 		{"7=d@3 6=c@6 4=b@4 2=a@2 d", []dstest.Option{limit(3)}, []string{
 			`TakenUpAgain 7d {"after":"2026-02-28T12:06:00Z","told":"Order","was":3}`,
-			`MissingNumbers {"numbers":["3","5"],"why":"TakenUpAgain"}`,
+			`MissingNumbers {"numbers":["3"],"why":"TakenUpAgain"}`,
+			`MissingNumbers {"numbers":["5"],"why":"Unknown"}`,
 			`RemovedByNextChange 2a {"limit":3}`,
 		}, "what clean-up took before is not missing, and 5 may have been its number too"},
 		{"5=a@1 4=b@2 a", []dstest.Option{limit(1)}, []string{
@@ -92,10 +100,30 @@ func TestNotes(t *testing.T) {
 		{"4=a@1 3=b@3 2=c@2 a", []dstest.Option{undated("agent-2c")}, []string{
 			`TakenUpAgain 4a {"after":"2026-02-28T12:03:00Z","told":"Order","was":1}`, `MissingNumbers {"numbers":["1"],"why":"TakenUpAgain"}`,
 		}, "one without a creation time bounds nothing"},
+		{"11=a@1+90 12=b@2+90 13=c@3+90 c", []dstest.Option{limit(2), recreated(89)}, []string{`RemovedByNextChange 11a {"limit":2}`}, "adopted by a DaemonSet that was made anew: their times moved, not their numbers"},
+		{"5=a@1+90 a", []dstest.Option{limit(0), recreated(89)}, []string{`RemovedByNextChange 5a {"limit":0}`}, "the only one, too"},
+		{"14=a@1+95 12=b@2+90 13=c@3+90 a", []dstest.Option{limit(2), recreated(89)}, []string{
+			`TakenUpAgain 14a {"after":"2026-02-28T12:03:00Z","told":"ManagedFields","was":0}`, `RemovedByNextChange 12b {"limit":2}`,
+		}, "a rollback after the adoption"},
+		{"11=a@1+90 12=b@2 c", []dstest.Option{limit(2)}, []string{`NotCut {"number":13}`, `RemovedByNextChange 11a {"limit":2}`}, "a number cannot be given after a higher one: the controller wrote something else"},
+		{"11=a@1+3 10=b@4 c", []dstest.Option{limit(2)}, []string{
+			`NotCut {"number":12}`, `TakenUpAgain 11a {"after":"2026-02-28T12:04:00Z","told":"Order","was":0}`, `RemovedByNextChange 10b {"limit":2}`,
+		}, "nor before a lower one: when is not told then"},
+		{"1=z@52 2=y@51 3=x@50 x", []dstest.Option{numberedBy("agent-1z", "velero", *minute(52)), numberedBy("agent-2y", "velero", *minute(51)), numberedBy("agent-3x", "velero", *minute(50))}, []string{}, "restored by a backup: when they were made tells nothing"},
+		{"1=z@52 2=y@51 3=x@50 x", []dstest.Option{numberedBy("agent-1z", "velero", *minute(52))}, []string{`TakenUpAgain 3x {"after":"2026-02-28T12:51:00Z","told":"Order","was":0}`}, "one that was is nothing to compare with, others are"},
+		{"3=a@1+1 2=b@2 a", nil, []string{`MissingNumbers {"numbers":["1"],"why":"Unknown"}`}, "its number is as old as it is: the managed fields know better than the order"},
+		{"1=a 7=b@2+9 b", []dstest.Option{numberedBy("agent-7b", "kubectl-edit", *minute(9))}, []string{`MissingNumbers {"numbers":["2-6"],"why":"Unknown"}`}, "a number that somebody edited"},
+		{"7=e@3 6=f@6 4=b@2 1=a@1 e", nil, []string{
+			`TakenUpAgain 7e {"after":"2026-02-28T12:06:00Z","told":"Order","was":0}`, `MissingNumbers {"numbers":["2-3","5"],"why":"Unknown"}`,
+		}, "what may have been raised unseen bounds nothing"},
+		{"3=a@1+9 a", nil, []string{`TakenUpAgain 3a {"told":"ManagedFields","was":0}`, `MissingNumbers {"numbers":["1-2"],"why":"Unknown"}`}, "after the other one was deleted"},
 		{"1=a 3=b@2 b", nil, []string{`MissingNumbers {"numbers":["2"],"why":"Unknown"}`}, "a revision that somebody deleted"},
 		{"3=a@2 2=b@2 a", nil, []string{`MissingNumbers {"numbers":["1"],"why":"Unknown"}`}, "made in one second: the order does not tell"},
 
 		{"1=a 2=a a", nil, []string{`Duplicates 2a 1a {"keep":["agent-2a"],"pods":0,"remove":["agent-1a"]}`}, "two of the live template"},
+		{"1=a 2=a a | 1a", []dstest.Option{dstest.Edit(func(s *snapshot.Snapshot) {
+			s.Pods, s.Gaps = nil, []snapshot.Gap{{What: snapshot.Pods, Why: snapshot.Forbidden}}
+		})}, []string{`Duplicates 2a 1a {"keep":["agent-2a"],"remove":["agent-1a"]}`}, "whatever is known of the pods"},
 		{"1=a 2=a a | 1a 2a 0x", nil, []string{
 			`Duplicates 2a 1a {"keep":["agent-2a"],"pods":2,"remove":["agent-1a"]}`, `NoRevision {"hashes":["0x"],"pods":1}`,
 		}, "with the pods that are relabelled"},
@@ -128,6 +156,7 @@ func TestNotes(t *testing.T) {
 		{"1=a 2=b 3=c 4=d d", []dstest.Option{limit(2)}, []string{`RemovedNext 1a {"limit":2}`, `RemovedByNextChange 2b {"limit":2}`}, "a limit that was lowered"},
 		{"1=a 2=b 3=c c", []dstest.Option{limit(2)}, []string{`RemovedByNextChange 1a {"limit":2}`}, "a full history"},
 		{"1=a 2=b 3=c c | 1a", []dstest.Option{limit(2)}, []string{`RemovedByNextChange 2b {"limit":2}`}, "one that pods run stays"},
+		{"1=a 2=b a", []dstest.Option{limit(1)}, []string{`NumberRaised 1a {"from":1,"to":3}`, `RemovedByNextChange 2b {"limit":1}`}, "the one that is raised next is the newest by then"},
 		{"1=a 2=b c", []dstest.Option{limit(2)}, []string{`NotCut {"number":3}`, `RemovedByNextChange 1a {"limit":2}`}, "the one that is made next is old by then, too"},
 		{"1=a 2=b b", []dstest.Option{limit(0)}, []string{`RemovedNext 1a {"limit":0}`, `RemovedByNextChange 2b {"limit":0}`}, "nothing is kept"},
 		{"1=a 2=a1 3=a2 4=a3 a3", []dstest.Option{limit(3)}, []string{`RemovedByNextChange 1a {"limit":3}`, `MostlyRestarts {"kept":4,"restarts":3}`}, "restarts push out the rest"},
@@ -140,10 +169,19 @@ func TestNotes(t *testing.T) {
 			`MissingNumbers {"numbers":["1"],"why":"Unknown"}`, `WillRelease {"names":["agent-1a"]}`,
 		}, "one that does not match"},
 		{"1=a a", []dstest.Option{dstest.Edit(func(s *snapshot.Snapshot) { n := int32(2); s.DaemonSet.Status.CollisionCount = &n })}, []string{`HashCollision {"count":2}`}, "collisions"},
+		{"1=a 2=b b", []dstest.Option{dstest.Edit(func(s *snapshot.Snapshot) { s.Revisions[0].Data.Raw = []byte(` `) })}, []string{`Unreadable 1a {"message":"data: empty"}`}, "nothing"},
+		{"1=a 2=b b", []dstest.Option{dstest.Edit(func(s *snapshot.Snapshot) {
+			s.Revisions[0].Data.Raw = []byte(`{"spec":{"template":{"spec":{"containers":"no"}}}}`)
+		})}, []string{
+			`Unreadable 1a {"message":"data: json: cannot unmarshal string into Go struct field PodSpec.spec.template.spec.containers of type []v1.Container"}`,
+		}, "what is no template of the API's"},
 		{"1=a 2=b b", []dstest.Option{dstest.Edit(func(s *snapshot.Snapshot) { s.Revisions[0].Data.Raw = []byte(`{"spec":{}}`) })}, []string{
 			`Unreadable 1a {"message":"data: not a patch of spec.template alone"}`,
 		}, "what is no template"},
-		{"1=a 2=b c", []dstest.Option{dstest.Edit(func(s *snapshot.Snapshot) { now := metav1.NewTime(s.TakenAt); s.DaemonSet.DeletionTimestamp = &now })}, []string{}, "of one that is being deleted nothing comes next"},
+		{"1=a 2=b c", []dstest.Option{dstest.Edit(func(s *snapshot.Snapshot) {
+			s.DaemonSet.Spec.Selector = &metav1.LabelSelector{}
+		})}, []string{`SelectsAll {}`}, "an empty selector: the controller does nothing"},
+		{"1=a 2=b c", []dstest.Option{dstest.Edit(func(s *snapshot.Snapshot) { now := metav1.NewTime(s.TakenAt); s.DaemonSet.DeletionTimestamp = &now })}, []string{`BeingDeleted {}`}, "of one that is being deleted nothing comes next"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			h := of(t, past(t, tt.past, tt.options...), Options{})
@@ -163,6 +201,9 @@ func TestRows(t *testing.T) {
 	}{
 		{"1=a 2=b b | 1a 2b 2b", nil, []string{"2* 2b 2/2 Template", "1 1a 1/1 First"}, "newest first, the current one marked"},
 		{"1=a 2=a1 a1", nil, []string{"2* 2a1 0/0 Restart", "1 1a 0/0 First"}, "a restart"},
+		{"1=a1 2=a a", nil, []string{"2* 2a 0/0 Template", "1 1a1 0/0 First"}, "a restart that is taken back is none"},
+		{"1=a2 2=a1 a1", nil, []string{"2* 2a1 0/0 Template", "1 1a2 0/0 First"}, "nor is an earlier one"},
+		{"1=a1 2=a2 a2", nil, []string{"2* 2a2 0/0 Restart", "1 1a1 0/0 First"}, "another restart"},
 		{"1=a 2=b1 b1", nil, []string{"2* 2b1 0/0 Template", "1 1a 0/0 First"}, "an image and a restart"},
 		{"1=a' 2=a a", nil, []string{"2* 2a 0/0 SameContent", "1 1a 0/0 First"}, "another form of the same"},
 		{"1=a 2=b c | 1a 2b", nil, []string{"2 2b 1/1 Template", "1 1a 1/1 First"}, "none is current before the next sync"},
@@ -242,7 +283,8 @@ func TestAskedDiff(t *testing.T) {
 		{"1=a 2=b 3=c c", Between{nil, number(-1)}, "1 to 2: a to b", "counted back"},
 		{"1=a 2=b 3=c c", Between{nil, &Which{Live: true}}, "2 to 0: b to c", "the live template is the newest revision's: against the one before that"},
 		{"1=a 2=b c", Between{nil, &Which{Live: true}}, "2 to 0: b to c", "no revision has it: against the newest"},
-		{"1=a 2=b a", Between{nil, &Which{Live: true}}, "revision 1 is the oldest that is kept: there is none before it", "it is the oldest one's"},
+		{"1=a 2=b a", Between{nil, &Which{Live: true}}, "2 to 0: b to a", "an older one has it, and is about to be taken up again: against the newest"},
+		{"1=a a", Between{nil, &Which{Live: true}}, "revision 1 is the oldest that is kept: there is none before it", "it is the only one's"},
 		{"1=a a", Between{nil, number(1)}, "revision 1 is the oldest that is kept: there is none before it", "before the oldest"},
 		{"1=a a | 0x", Between{nil, number(1)}, "revision 1 is the oldest that is kept: there is none before it", "pods are nothing to compare with"},
 		{"a", Between{nil, &Which{Live: true}}, "daemonset kube-system/agent has no revision before the live template: it has none yet", "nothing to compare with"},
@@ -361,6 +403,7 @@ func TestChangeManagers(t *testing.T) {
 	}{
 		{of(t, two, Options{}).Revisions[0].Change, 1, "to the current revision"},
 		{of(t, two, Options{}).Revisions[1].Change, 0, "to an older one"},
+		{of(t, with("1=b1 2=b b"), Options{}).Revisions[0].Change, 0, "of what is gone nobody"},
 		{of(t, with("1=a b"), Options{}).Uncut.Change, 1, "to a live template that no revision has"},
 		{of(t, two, Options{Diff: &Between{From: &Which{Number: 1}, To: &Which{Live: true}}}).Diff.Change, 1, "to the live template, as asked"},
 		{of(t, two, Options{Diff: &Between{From: &Which{Number: 1}, To: &Which{Number: 3}}}).Diff.Change, 1, "to the current revision, as asked"},

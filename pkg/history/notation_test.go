@@ -106,7 +106,7 @@ func revisionOf(t testing.TB, s *snapshot.Snapshot, word string) appsv1.Controll
 	}
 	if isNumbered {
 		at := minute(numbered)
-		r.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kube-controller-manager", Operation: metav1.ManagedFieldsOperationUpdate, Time: &at}}
+		r.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: controllerManager, Operation: metav1.ManagedFieldsOperationUpdate, Time: &at}}
 	}
 	return r
 }

@@ -6,11 +6,14 @@ import (
 	"strconv"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
 
 // notes finds the traps, in the order of NoteCodes.
 func (b *builder) notes() {
+	b.notePassedOver()
 	b.noteCut()
 	b.noteNumberRaised()
 	b.noteDuplicates()
@@ -40,6 +43,16 @@ func (b *builder) note(code NoteCode, facts daemonset.Facts, names ...string) {
 
 // kept returns the rows that are ControllerRevisions, newest first.
 func (b *builder) kept() []Revision { return b.h.Revisions[:len(b.st.History.Revisions)] }
+
+// notePassedOver is for DaemonSets of which the controller does nothing.
+func (b *builder) notePassedOver() {
+	switch {
+	case daemonset.SelectsAll(b.s.DaemonSet):
+		b.note(SelectsAll, daemonset.Facts{})
+	case b.s.DaemonSet.DeletionTimestamp != nil:
+		b.note(BeingDeleted, daemonset.Facts{})
+	}
+}
 
 // noteCut tells a change that has no revision yet from a revision that is made
 // although nothing changed.
@@ -78,7 +91,7 @@ func (b *builder) noteNumberRaised() {
 
 func (b *builder) noteDuplicates() {
 	names, remove := slices.Clone(b.h.Next.Current), []string{}
-	for _, r := range b.h.Next.Remove {
+	for _, r := range b.st.History.Remove {
 		if r.Reason == daemonset.Duplicate {
 			remove = append(remove, r.Name)
 			if !slices.Contains(names, r.Name) {
@@ -86,9 +99,14 @@ func (b *builder) noteDuplicates() {
 			}
 		}
 	}
-	if len(names) > 1 {
-		b.note(Duplicates, daemonset.Facts{"keep": b.h.Next.Current, "remove": remove, "pods": len(b.h.Next.Relabel)}, names...)
+	if len(names) < 2 || len(b.h.Next.Current) == 0 {
+		return
 	}
+	facts := daemonset.Facts{"keep": b.h.Next.Current, "remove": remove}
+	if b.st.PodsRead {
+		facts["pods"] = len(b.h.Next.Relabel)
+	}
+	b.note(Duplicates, facts, names...)
 }
 
 func (b *builder) noteSharedNumbers() {
@@ -103,79 +121,118 @@ func (b *builder) noteSharedNumbers() {
 	}
 }
 
-// takenUp is what is known of a revision that was taken up again.
-type takenUp struct {
-	number int64
-	above  int64 // its numbers before were higher than this
-	was    int64 // its first number; 0 where that is not certain
-}
+// controllerManager is who gives revisions their numbers, in managed fields.
+const controllerManager = "kube-controller-manager"
 
-// noteTakenUp finds the revisions that are older than their number.
+// noteTakenUp finds the revisions that are older than their number, and returns
+// their first numbers as far as these are certain.
 //
 // The order tells: one with a lower number that was made later. So do the
-// managed fields, if a number below is missing: the controller wrote the
-// revision's number later than it made the revision.
-func (b *builder) noteTakenUp() []takenUp {
-	after := map[string]time.Time{}
-	told := map[string]string{}
+// managed fields: the controller wrote the revision's number later than it made
+// the revision, and a number below is missing. The time of that entry also moves
+// when the controller adopts a revision: one that is older than the DaemonSet was
+// adopted, and its time counts only if another was adopted before. A revision
+// that somebody else wrote, such as a backup tool, has no creation time of the
+// controller's: it tells nothing.
+func (b *builder) noteTakenUp() []int64 {
+	after, told := map[string]time.Time{}, map[string]string{}
 	for i := range b.kept() {
 		row := &b.h.Revisions[i]
-		if row.CreatedAt == nil {
+		if row.CreatedAt == nil || b.restored(row) {
 			continue
 		}
-		if t, ok := b.lastBelow(row); ok {
-			after[row.Name], told[row.Name] = t, "Order"
+		t := b.numberedAt(row.Name)
+		later := t != nil && t.Sub(*row.CreatedAt) > second
+		if last, ok := b.lastBelow(row); ok && (t == nil || later) {
+			after[row.Name], told[row.Name] = last, "Order"
 		}
-		if t := b.numberedAt(row.Name); t != nil && t.Sub(*row.CreatedAt) > time.Second && (told[row.Name] != "" || b.missingBelow(row.Revision)) {
+		if later && b.raisedAt(row, *t) && (told[row.Name] != "" || b.missingBelow(row.Revision)) {
 			row.TakenUpAt, told[row.Name] = t, "ManagedFields"
 		}
 	}
-	var out []takenUp
+	var first []int64
 	for _, row := range b.kept() {
 		if told[row.Name] == "" {
 			continue
 		}
-		t := b.firstNumber(&row, told)
-		facts := daemonset.Facts{"told": told[row.Name], "was": t.was}
-		if at, ok := after[row.Name]; ok {
-			facts["after"] = at.UTC().Format(time.RFC3339)
+		was := b.firstNumber(&row, told)
+		facts := daemonset.Facts{"told": told[row.Name], "was": was}
+		if last, ok := after[row.Name]; ok {
+			facts["after"] = last.UTC().Format(time.RFC3339)
 		}
 		b.note(TakenUpAgain, facts, row.Name)
-		out = append(out, t)
+		first = append(first, was)
 	}
-	return out
+	return first
+}
+
+// second is how exact the times of the API are.
+const second = time.Second
+
+// restored tells whether somebody else than the controller made the revision.
+func (b *builder) restored(row *Revision) bool {
+	return slices.ContainsFunc(b.numberedBy(row.Name), func(m metav1.ManagedFieldsEntry) bool {
+		return m.Manager != controllerManager
+	})
+}
+
+// raisedAt tells whether a later time of the controller's entry can be that of a
+// new number: not if the revision was adopted then, nor if it contradicts the
+// order in which numbers are given.
+func (b *builder) raisedAt(row *Revision, t time.Time) bool {
+	adopted := row.CreatedAt.Before(b.s.DaemonSet.CreationTimestamp.Time)
+	for _, other := range b.kept() {
+		if other.Name == row.Name || other.CreatedAt == nil {
+			continue
+		}
+		given := *other.CreatedAt
+		if at := b.numberedAt(other.Name); at != nil {
+			given = *at
+		}
+		if other.Revision > row.Revision && t.Sub(given) > second || other.Revision < row.Revision && other.CreatedAt.Sub(t) > second {
+			return false
+		}
+		if adopted && other.CreatedAt.Before(b.s.DaemonSet.CreationTimestamp.Time) && t.Sub(given) > second {
+			adopted = false // the others were adopted before that
+		}
+	}
+	return !adopted
 }
 
 // lastBelow returns when the last of the revisions with a lower number was
 // made, if that is later than this one.
 func (b *builder) lastBelow(row *Revision) (last time.Time, later bool) {
 	for _, other := range b.kept() {
-		if other.Revision < row.Revision && other.CreatedAt != nil && other.CreatedAt.After(*row.CreatedAt) && other.CreatedAt.After(last) {
+		if other.Revision < row.Revision && other.CreatedAt != nil && other.CreatedAt.After(*row.CreatedAt) && other.CreatedAt.After(last) && !b.restored(&other) {
 			last, later = *other.CreatedAt, true
 		}
 	}
 	return last, later
 }
 
-// numberedAt returns when the revision got its number, by its managed fields,
-// of which only those that own the number are in a Snapshot.
-func (b *builder) numberedAt(name string) *time.Time {
-	var last *time.Time
+// numberedBy returns who wrote the revision's number, by its managed fields, of
+// which only those that own the number are in a Snapshot.
+func (b *builder) numberedBy(name string) []metav1.ManagedFieldsEntry {
 	for i := range b.s.Revisions {
-		r := &b.s.Revisions[i]
-		if r.Name != name || r.Namespace != b.s.DaemonSet.Namespace {
-			continue
-		}
-		for _, m := range r.ManagedFields {
-			if m.Time != nil && (last == nil || m.Time.After(*last)) {
-				t := m.Time.UTC()
-				last = &t
-			}
+		if r := &b.s.Revisions[i]; r.Name == name && r.Namespace == b.s.DaemonSet.Namespace {
+			return r.ManagedFields
 		}
 	}
-	return last
+	return nil
 }
 
+// numberedAt returns when the controller last wrote the revision.
+func (b *builder) numberedAt(name string) *time.Time {
+	for _, m := range b.numberedBy(name) { // one manager has one entry for what it updates
+		if m.Manager == controllerManager && m.Time != nil {
+			t := m.Time.UTC()
+			return &t
+		}
+	}
+	return nil
+}
+
+// missingBelow tells whether a number below is no revision's.
 func (b *builder) missingBelow(number int64) bool {
 	below := map[int64]bool{}
 	for _, row := range b.kept() {
@@ -186,34 +243,40 @@ func (b *builder) missingBelow(number int64) bool {
 	return int64(len(below)) < number-1
 }
 
-// firstNumber bounds the number that a revision was made with by those that
-// were made before and after it and have theirs still.
-func (b *builder) firstNumber(row *Revision, told map[string]string) takenUp {
-	t := takenUp{number: row.Revision}
-	below := row.Revision
+// firstNumber returns the number that a revision was made with, 0 where that is
+// not certain: it is above those that were made before and have theirs still,
+// below those that were made after, and nobody's now.
+//
+// What was raised to a number came from one that is lower by two or more, so a
+// revision has its first number still if none below that is missing.
+func (b *builder) firstNumber(row *Revision, told map[string]string) int64 {
+	above, below := int64(0), row.Revision
 	numbers := map[int64]bool{}
 	for _, other := range b.kept() {
 		numbers[other.Revision] = true
 		if told[other.Name] != "" || other.CreatedAt == nil || other.Name == row.Name {
 			continue
 		}
-		if other.CreatedAt.Before(*row.CreatedAt) {
-			t.above = max(t.above, other.Revision)
-		} else if other.CreatedAt.After(*row.CreatedAt) {
+		at := b.numberedAt(other.Name)
+		still := !b.missingBelow(other.Revision-1) || at != nil && at.Sub(*other.CreatedAt) <= second
+		switch {
+		case other.CreatedAt.Before(*row.CreatedAt) && still:
+			above = max(above, other.Revision)
+		case other.CreatedAt.After(*row.CreatedAt):
 			below = min(below, other.Revision)
 		}
 	}
-	for n := t.above + 1; n < below; n++ {
-		if numbers[n] {
-			continue
+	was := int64(0)
+	for n := above + 1; n < below; n++ {
+		switch {
+		case numbers[n]:
+		case was != 0:
+			return 0
+		default:
+			was = n
 		}
-		if t.was != 0 {
-			t.was = 0
-			break
-		}
-		t.was = n
 	}
-	return t
+	return was
 }
 
 // noteSameContent names revisions with the template of an earlier one, but for
@@ -221,7 +284,7 @@ func (b *builder) firstNumber(row *Revision, told map[string]string) takenUp {
 func (b *builder) noteSameContent() {
 	rows := b.kept()
 	merged := func(name string) bool {
-		return slices.Contains(b.h.Next.Current, name) || slices.ContainsFunc(b.h.Next.Remove, func(r daemonset.Removal) bool {
+		return slices.Contains(b.h.Next.Current, name) || slices.ContainsFunc(b.st.History.Remove, func(r daemonset.Removal) bool {
 			return r.Name == name && r.Reason == daemonset.Duplicate
 		})
 	}
@@ -237,7 +300,7 @@ func (b *builder) noteSameContent() {
 
 // noteMissing names the numbers that no revision has, but for the oldest where
 // history clean-up explains that.
-func (b *builder) noteMissing(taken []takenUp) {
+func (b *builder) noteMissing(first []int64) {
 	rows := b.kept()
 	if len(rows) == 0 {
 		return
@@ -253,10 +316,10 @@ func (b *builder) noteMissing(taken []takenUp) {
 	var moved, unknown []int64
 	for n := max(1, rows[0].Revision-most); n < rows[0].Revision; n++ {
 		switch {
-		case has[n] || n < lowest && old >= b.h.Limit: // clean-up may have taken it
-		case slices.ContainsFunc(taken, func(t takenUp) bool { return t.above < n && n < t.number }):
+		case has[n]:
+		case slices.Contains(first, n):
 			moved = append(moved, n)
-		default:
+		case n > lowest || old < b.h.Limit: // else clean-up may have taken it
 			unknown = append(unknown, n)
 		}
 	}
@@ -315,6 +378,7 @@ func (b *builder) noteHashes() {
 
 func (b *builder) podsWhere(is func(*daemonset.Pod) bool) (hashes []string, pods int) {
 	hashes = []string{}
+	seen := map[string]bool{}
 	count := func(all []daemonset.Pod) {
 		for i := range all {
 			p := &all[i]
@@ -322,7 +386,8 @@ func (b *builder) podsWhere(is func(*daemonset.Pod) bool) (hashes []string, pods
 				continue
 			}
 			pods++
-			if !slices.Contains(hashes, p.Hash) {
+			if !seen[p.Hash] {
+				seen[p.Hash] = true
 				hashes = append(hashes, p.Hash)
 			}
 		}

@@ -31,7 +31,11 @@ func Default(t *corev1.PodTemplateSpec, kubernetesVersion string) {
 func Defaulted(all []Difference, old, new Content, at string) []bool {
 	out := make([]bool, len(all))
 	var added, dropped map[Difference]bool // by the defaults of old, of new
+	moved := onHostNetwork(old) != onHostNetwork(new)
 	for i, d := range all {
+		if moved && (strings.HasSuffix(d.Path, ".hostPort") || strings.HasSuffix(d.Path, ".ports")) {
+			continue // the default holds on one side only
+		}
 		mayAdd, mayDrop := mayDefault(d)
 		if mayAdd && added == nil {
 			added = additions(old, at)
@@ -42,6 +46,11 @@ func Defaulted(all []Difference, old, new Content, at string) []bool {
 		out[i] = mayAdd && added[d] || mayDrop && dropped[Difference{Path: d.Path, Old: d.New, New: d.Old}]
 	}
 	return out
+}
+
+func onHostNetwork(c Content) bool {
+	spec, _ := c["spec"].(map[string]any)
+	return spec["hostNetwork"] == true
 }
 
 // mayDefault tells whether the defaults of the old side could make a difference,

@@ -125,6 +125,7 @@ func TestDefaulted(t *testing.T) {
 		{"{spec: {volumes: []}}", "{spec: {volumes: [{name: v, emptyDir: {}}]}}", []bool{false}, "a new member"},
 		{inContainer("livenessProbe: {grpc: {port: 1}}"), inContainer("livenessProbe: {grpc: {port: 1, service: ''}}"), []bool{true}, "a field that the API got later"},
 		{"{spec: {hostNetwork: true, containers: [{name: a, ports: [{containerPort: 1, hostPort: 1}]}]}}", "{spec: {hostNetwork: true, containers: [{name: a, ports: [{containerPort: 1}]}]}}", []bool{true}, "a host's port, which v1.28 left out"},
+		{"{spec: {hostNetwork: true, containers: [{name: a, ports: [{containerPort: 1}]}]}}", "{spec: {containers: [{name: a, ports: [{containerPort: 1, hostPort: 1}]}]}}", []bool{false, false}, "by who leaves that network, a port is published"},
 		{inContainer("ports: [{containerPort: 1, hostPort: 1}]"), inContainer("ports: [{containerPort: 1}]"), []bool{false}, "on the host's network only"},
 		{
 			"{spec: {hostNetwork: true, containers: [{name: a, ports: [{containerPort: 1, protocol: TCP}, {containerPort: 1, protocol: UDP}]}]}}",

@@ -4,6 +4,7 @@ package template
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 
@@ -58,9 +59,12 @@ func setNullTimes(v any) {
 // Stored returns the content that a ControllerRevision of a DaemonSet holds in
 // data.
 func Stored(data []byte) (Content, error) {
+	if len(bytes.TrimSpace(data)) == 0 {
+		return nil, errors.New("data: empty")
+	}
 	patch, err := parse(data)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("data: %w", err)
 	}
 	spec, _ := patch["spec"].(map[string]any)
 	t, ok := spec["template"].(map[string]any)
