@@ -31,6 +31,11 @@ const EnvDigest = "Digest"
 // this one call, and thrown away. Digests of two calls have nothing in common,
 // but those of a Snapshot that was redacted before stay.
 //
+// The controller's hash of a template is not keyed, and a weak value could be
+// found by it. Where a template held a value, every hash gets a stand-in, and so
+// do the names of revisions, which end in it. Equal hashes have equal ones, which
+// sort as the hashes do.
+//
 // A copy that cannot be read as JSON becomes one digest as a whole. Other
 // places are left alone, though somebody may have put a value there too:
 // arguments, annotations of the template, messages of events and containers.
@@ -42,16 +47,21 @@ func Redact(s *Snapshot, key []byte) (*Snapshot, error) {
 	out := *s
 	out.EnvValues = EnvDigest
 	out.DaemonSet = s.DaemonSet.DeepCopy()
-	out.DaemonSet.Annotations = r.annotations(s.DaemonSet.Annotations)
 	eachValue(&out.DaemonSet.Spec.Template.Spec, func(v *string) { *v = r.digest(*v) })
 	out.Revisions = slices.Clone(s.Revisions)
 	for i := range out.Revisions {
 		o := &out.Revisions[i]
-		o.Annotations = r.annotations(o.Annotations)
 		var err error
 		if o.Data, err = r.data(o.Data); err != nil {
 			return nil, fmt.Errorf("redact controllerrevision %s: %w", o.Name, err)
 		}
+	}
+	if r.replaced { // of a template, so far
+		replaceHashes(&out, key)
+	}
+	out.DaemonSet.Annotations = r.annotations(out.DaemonSet.Annotations)
+	for i := range out.Revisions {
+		out.Revisions[i].Annotations = r.annotations(out.Revisions[i].Annotations)
 	}
 	return &out, nil
 }
@@ -60,12 +70,15 @@ func Redact(s *Snapshot, key []byte) (*Snapshot, error) {
 type redaction struct {
 	key   []byte
 	again bool // what looks like a digest is one
+
+	replaced bool // a value has become a digest
 }
 
 func (r *redaction) digest(value string) string {
 	if value == "" || r.again && IsDigest(value) {
 		return value
 	}
+	r.replaced = true
 	mac := hmac.New(sha256.New, r.key)
 	mac.Write([]byte(value))
 	return "digest:" + hex.EncodeToString(mac.Sum(nil))[:16]

@@ -248,7 +248,8 @@ var historySteps = []historyStep{
 		notes: `
 			TakenUpAgain of 9 after=TIME told=ManagedFields was=2
 			TakenUpAgain of 8 told=ManagedFields was=0
-			MissingNumbers numbers=[2 6-7] why=TakenUpAgain`,
+			MissingNumbers numbers=[2] why=TakenUpAgain
+			MissingNumbers numbers=[6-7] why=Unknown`,
 		do: func(h *historyTest) { h.kubectl("", "rollout", "undo", "ds/node-agent", "--to-revision=7") },
 	},
 	{
@@ -263,7 +264,8 @@ var historySteps = []historyStep{
 		notes: `
 			TakenUpAgain of 9 after=TIME told=ManagedFields was=2
 			TakenUpAgain of 8 told=ManagedFields was=0
-			MissingNumbers numbers=[2 6-7] why=TakenUpAgain`,
+			MissingNumbers numbers=[2] why=TakenUpAgain
+			MissingNumbers numbers=[6-7] why=Unknown`,
 		do: func(h *historyTest) {
 			manifest := strings.ReplaceAll(historyManifest, "node-agent:1", "node-agent:2")
 			h.says(h.kubectl(manifest, "apply", "-f", "-"), "daemonset.apps/node-agent configured") // its annotation
@@ -282,7 +284,8 @@ var historySteps = []historyStep{
 		notes: `
 			TakenUpAgain of 9 after=TIME told=ManagedFields was=2
 			TakenUpAgain of 8 told=ManagedFields was=0
-			MissingNumbers numbers=[2 6-7] why=TakenUpAgain`,
+			MissingNumbers numbers=[2] why=TakenUpAgain
+			MissingNumbers numbers=[6-7] why=Unknown`,
 		do: func(h *historyTest) {
 			h.kubectl("", "patch", "ds/node-agent", "-p", `{"spec":{"updateStrategy":{"rollingUpdate":{"maxUnavailable":"50%"}}}}`)
 		},
@@ -295,7 +298,8 @@ var historySteps = []historyStep{
 		notes: `
 			TakenUpAgain of 9 after=TIME told=ManagedFields was=2
 			TakenUpAgain of 8 told=ManagedFields was=0
-			MissingNumbers numbers=[2 6-7] why=TakenUpAgain
+			MissingNumbers numbers=[2] why=TakenUpAgain
+			MissingNumbers numbers=[6-7] why=Unknown
 			HashCollision count=1`,
 		do: func(h *historyTest) {
 			h.foreignRevision("acme/node-agent:9")
@@ -314,7 +318,7 @@ var historySteps = []historyStep{
 		notes: `
 			TakenUpAgain of 9 after=TIME told=ManagedFields was=0
 			TakenUpAgain of 8 told=ManagedFields was=0
-			MissingNumbers numbers=[6-7] why=TakenUpAgain
+			MissingNumbers numbers=[6-7] why=Unknown
 			RemovedByNextChange of 5 limit=3
 			HashCollision count=1`,
 		do: func(h *historyTest) {

@@ -1,0 +1,236 @@
+package history
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// lived is a revision of which everything is known.
+type lived struct {
+	id             int
+	content        string
+	first, number  int
+	made, numbered int // seconds
+}
+
+func (r lived) name() string { return fmt.Sprintf("agent-%dx", r.id) }
+
+// life is what a DaemonSet went through: each step changes the template, maybe
+// back to one that it had, deletes a revision, sets the limit, or moves a pod.
+type life struct {
+	revisions []lived
+	live      string
+	limit     int
+	pods      []int // the id of each node's revision; -1 for none
+	now, next int
+	moved     map[int]bool // the numbers that a revision had before
+	steps     []string
+}
+
+// sync does what the controller does with its revisions, and returns those that
+// clean-up removes.
+func (l *life) sync() (removed []string) {
+	current, highest := -1, 0
+	for i, r := range l.revisions {
+		if r.content == l.live {
+			current = i
+		} else {
+			highest = max(highest, r.number)
+		}
+	}
+	switch {
+	case current < 0:
+		l.revisions = append(l.revisions, lived{l.next, l.live, highest + 1, highest + 1, l.now, l.now})
+		l.next++
+		current = len(l.revisions) - 1
+	case l.revisions[current].number <= highest:
+		l.moved[l.revisions[current].number] = true
+		l.revisions[current].number, l.revisions[current].numbered = highest+1, l.now
+	}
+	old := slices.Delete(slices.Clone(l.revisions), current, current+1)
+	slices.SortFunc(old, func(a, b lived) int { return a.number - b.number })
+	excess := len(old) - l.limit
+	for _, r := range old {
+		if excess <= 0 || slices.Contains(l.pods, r.id) {
+			continue
+		}
+		excess--
+		removed = append(removed, r.name())
+		l.revisions = slices.DeleteFunc(l.revisions, func(o lived) bool { return o.id == r.id })
+	}
+	slices.Sort(removed)
+	return removed
+}
+
+func randomLife(seed uint64) *life {
+	r := rand.New(rand.NewPCG(seed, 7))
+	l := &life{live: "a", limit: []int{1, 2, 3, 4, 100}[r.IntN(5)], pods: []int{-1, -1, -1}, now: 10, moved: map[int]bool{}}
+	l.sync()
+	for steps := 2 + r.IntN(14); steps > 0; steps-- {
+		l.now += 3 + r.IntN(60)
+		switch r.IntN(12) {
+		default:
+			l.live = string(rune('a' + r.IntN(8)))
+			l.steps = append(l.steps, l.live)
+			if steps > 1 || r.IntN(2) == 0 { // the last one may be unseen
+				l.sync()
+			}
+		case 8, 9:
+			for _, v := range l.revisions {
+				if v.content == l.live {
+					l.pods[r.IntN(3)] = v.id
+					l.steps = append(l.steps, "pod")
+				}
+			}
+		case 10:
+			if i := r.IntN(len(l.revisions)); l.revisions[i].content != l.live {
+				l.steps = append(l.steps, fmt.Sprint("delete ", l.revisions[i].number))
+				l.revisions = slices.Delete(l.revisions, i, i+1)
+			}
+		case 11:
+			l.limit = r.IntN(5)
+			l.steps = append(l.steps, fmt.Sprint("limit ", l.limit))
+		}
+	}
+	return l
+}
+
+// snapshot is what is left of it to see, with managed fields or without.
+func (l *life) snapshot(t *testing.T, managedFields bool) *snapshot.Snapshot {
+	s := past(t, l.live, limit(int32(l.limit)))
+	at := func(second int) metav1.Time { return metav1.NewTime(began.Add(time.Duration(second) * time.Second)) }
+	for _, v := range l.revisions {
+		r := revisionOf(t, s, fmt.Sprintf("%d=%s", v.number, v.content))
+		r.Name, r.Labels[appsv1.DefaultDaemonSetUniqueLabelKey], r.CreationTimestamp = v.name(), strings.TrimPrefix(v.name(), "agent-"), at(v.made)
+		if managedFields {
+			numbered := at(v.numbered)
+			r.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: controllerManager, Time: &numbered}}
+		}
+		s.Revisions = append(s.Revisions, r)
+	}
+	for node, id := range l.pods {
+		if id >= 0 {
+			s.Pods = append(s.Pods, podOf(s, fmt.Sprintf("p%d", node), fmt.Sprintf("n%d", node), fmt.Sprintf("%dx", id), 0))
+		}
+	}
+	return dstest.State("", dstest.Edit(func(into *snapshot.Snapshot) { *into = *s }))
+}
+
+// TestLawPast: what a History says of a past is true, and with managed fields it
+// leaves out no rollback. What it says comes next is what then comes.
+func TestLawPast(t *testing.T) {
+	took, were := 0, 0
+	for seed := range uint64(1500) {
+		for _, managedFields := range []bool{false, true} {
+			l := randomLife(seed)
+			h := of(t, l.snapshot(t, managedFields), Options{})
+			n := l.check(t, h, managedFields)
+			took, were = took+n, were+b2i(n > 0)
+			l.checkNext(t, h)
+			if t.Failed() {
+				t.Fatalf("seed %d, managed fields %t: %s\n%+v\n%s", seed, managedFields, strings.Join(l.steps, ", "), l.revisions, strings.Join(noted(h), "\n"))
+			}
+		}
+	}
+	if took < 1000 || were < 500 {
+		t.Errorf("%d revisions were taken up again, in %d of 3000 pasts: the law does not look at them", took, were)
+	}
+}
+
+// check compares what is said of the past, and returns how many revisions are
+// said to have been taken up again.
+func (l *life) check(t *testing.T, h *History, managedFields bool) (took int) {
+	missing := map[string]string{}
+	for _, n := range h.Notes {
+		if n.Code == MissingNumbers {
+			for _, numbers := range n.Facts["numbers"].([]string) {
+				var from, to int
+				if count, _ := fmt.Sscanf(numbers, "%d-%d", &from, &to); count < 2 {
+					to = from
+				}
+				for ; from <= to; from++ {
+					if missing[fmt.Sprint(from)] != "" {
+						t.Errorf("%d is missing twice", from)
+					}
+					missing[fmt.Sprint(from)] = n.Facts["why"].(string)
+				}
+			}
+		}
+	}
+	lowest, highest, kept := 1<<30, 0, map[int]bool{}
+	for _, v := range l.revisions {
+		lowest, highest, kept[v.number] = min(lowest, v.number), max(highest, v.number), true
+		row := h.Revisions[slices.IndexFunc(h.Revisions, func(r Revision) bool { return r.Name == v.name() })]
+		i := slices.IndexFunc(h.Notes, func(n Note) bool { return n.Code == TakenUpAgain && n.Revisions[0] == v.name() })
+		switch {
+		case i < 0 && managedFields && v.first != v.number:
+			t.Errorf("%d was taken up again", v.number)
+		case i < 0:
+			continue
+		case v.first == v.number:
+			t.Errorf("%d has its first number", v.number)
+		}
+		took++
+		if was := h.Notes[i].Facts["was"].(int64); was != 0 && int(was) != v.first {
+			t.Errorf("%d was %d first, not %d", v.number, v.first, was)
+		}
+		numbered := began.Add(time.Duration(v.numbered) * time.Second).UTC()
+		if (row.TakenUpAt != nil) != managedFields || managedFields && !row.TakenUpAt.Equal(numbered) {
+			t.Errorf("%d was taken up at %v, not %v", v.number, numbered, row.TakenUpAt)
+		}
+		if after, ok := h.Notes[i].Facts["after"]; ok && after.(string) > numbered.Format(time.RFC3339) {
+			t.Errorf("%d was taken up at %v, not after %v", v.number, numbered, after)
+		}
+	}
+	for n := 1; n < highest; n++ {
+		why := missing[fmt.Sprint(n)]
+		if kept[n] && why != "" || !kept[n] && n > lowest && why == "" || why == string(TakenUpAgain) && !l.moved[n] {
+			t.Errorf("%d: kept %t, moved on from %t, missing: %q", n, kept[n], l.moved[n], why)
+		}
+	}
+	return took
+}
+
+// checkNext compares what is said of the next sync, and of the next change.
+func (l *life) checkNext(t *testing.T, h *History) {
+	of := func(code NoteCode) (names []string) {
+		for _, n := range h.Notes {
+			if n.Code == code {
+				names = append(names, n.Revisions...)
+			}
+		}
+		slices.Sort(names)
+		return names
+	}
+	before, next := slices.Clone(l.revisions), l.next
+	removed := l.sync()
+	var raised []string
+	for _, v := range l.revisions {
+		if slices.ContainsFunc(before, func(b lived) bool { return b.id == v.id && b.number != v.number }) {
+			raised = append(raised, v.name())
+		}
+	}
+	cut, made := l.next > next, lived{id: next}.name()
+	l.live = "z"
+	pushedOut := slices.DeleteFunc(l.sync(), func(name string) bool { return cut && name == made })
+	want := map[NoteCode][]string{RemovedNext: removed, NumberRaised: raised, RemovedByNextChange: pushedOut}
+	for code, names := range want {
+		if diff := cmp.Diff(append([]string{}, names...), append([]string{}, of(code)...)); diff != "" {
+			t.Errorf("%s (-comes +said):\n%s", code, diff)
+		}
+	}
+	if h.Next.Cut != cut {
+		t.Errorf("a revision is made: %t, said %t", cut, h.Next.Cut)
+	}
+}
