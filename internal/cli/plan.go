@@ -650,14 +650,18 @@ func (o *planOptions) status(plans []*plan.Plan) error {
 	case failed:
 		return conditionHolds
 	case len(open) > 0: // a gate that lets pass what it did not see is none
-		return hinted{errors.New(strings.Join(open, "; ")), "the notes say what could not be read"}
+		hint := "the notes say what could not be read"
+		if slices.ContainsFunc(plans, func(p *plan.Plan) bool { return !p.TemplateKnown() }) {
+			hint = "the snapshot holds digests, with which the values of a manifest cannot be compared: kubectl ds snapshot --show-values"
+		}
+		return hinted{errors.New(strings.Join(open, "; ")), hint}
 	case !o.exitCode:
 		return nil
 	}
 	holds := map[exitStatus]bool{}
 	for _, p := range plans {
 		holds[statusOf(p)] = true
-		if inPartOnly(p.Snapshot.Gaps) {
+		if inPartOnly(p.Snapshot.Gaps) || !p.TemplateKnown() {
 			holds[inPart] = true
 		}
 	}

@@ -495,15 +495,16 @@ func parseConditions(texts []string) ([]condition, error) {
 func (c condition) holds(p *plan.Plan) (number int, holds, known bool) {
 	switch c.name {
 	case "stalls":
-		return p.Outcome.Left, p.Outcome.Code == plan.Stalls, p.Outcome.Code == plan.Stalls || p.Outcome.Code != plan.Unknown && p.Next.Exact
+		return p.Outcome.Left, p.Outcome.Code == plan.Stalls, p.Outcome.Code == plan.Stalls || p.Outcome.Code != plan.Unknown && p.Next.Exact && p.TemplateKnown()
 	case "lostNodes":
 		number = len(p.Placement.Lose)
+		return number, number > c.most, p.Next.Exact
 	case "replaces":
 		number = p.Replaces
 	case "immediateDeletes":
 		number = immediateDeletes(p)
 	}
-	return number, number > c.most, p.Next.Exact
+	return number, number > c.most, p.Next.Exact && p.TemplateKnown()
 }
 
 // immediateDeletes counts the pods that go at once: those that the next step

@@ -30,6 +30,10 @@ func newSnapshot(c *common) *cobra.Command {
 			next, and the key of the digests is in none. With --show-values they stand there as
 			they are, and a manifest can be compared with all of them.
 
+			The controller's hashes of templates stay, in labels and in the names of revisions,
+			and are made of the values: whoever has the file can confirm a guess by them, and so
+			find a weak value, such as a short password.
+
 			Names, labels, taints, arguments, other annotations, and messages of events and
 			containers are in it as they are: look at it before you send it to anybody.`),
 		Example: templates.Examples(`

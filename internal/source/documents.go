@@ -726,5 +726,24 @@ func yamlToJSON(text []byte, line int) ([]byte, error) {
 		n, _ := strconv.Atoi(m[len("line "):])
 		return fmt.Sprintf("line %d", line+n)
 	})
-	return nil, errors.New(s)
+	return nil, errors.New(withoutQuotes(s))
+}
+
+// withoutQuotes returns an error of the YAML parser without what it quotes of
+// the file, which may be a secret. What kind of error it is, and where, stays.
+func withoutQuotes(s string) string {
+	for _, q := range yamlQuotes {
+		s = q.found.ReplaceAllString(s, q.instead)
+	}
+	return s
+}
+
+var yamlQuotes = []struct {
+	found   *regexp.Regexp
+	instead string
+}{
+	{regexp.MustCompile(`(?s)unknown anchor '.*' referenced`), "unknown anchor referenced"},
+	{regexp.MustCompile(`(?s)invalid map key: .*`), "invalid map key"},
+	{regexp.MustCompile(`key .* already set`), "key already set"},
+	{regexp.MustCompile("(?s) ?`.*`"), ""},
 }

@@ -145,18 +145,28 @@ func (s *screen) planEnd(p *plan.Plan) string {
 	case o.Code == plan.NothingToDo && p.Subject == plan.SubjectNew && nowhere(p):
 		return "no node should run it, so no pod is created"
 	case o.Code == plan.NothingToDo && p.Subject != plan.SubjectNew && p.Change != nil && len(p.Change.Fields)+len(p.Change.Nodes) == 0:
-		if slices.ContainsFunc(p.Assumptions, func(a daemonset.Assumption) bool { return a.Code == plan.AssumeEnvValues }) {
+		if !p.TemplateKnown() {
 			return "nothing that can be compared differs from what is in the cluster"
 		}
 		return "nothing differs from what is in the cluster"
 	case o.Code == plan.NothingToDo && p.Desired.Before != p.Desired.After:
-		return fmt.Sprintf("no pod is created, deleted or replaced for it, but DESIRED goes from %d to %d", p.Desired.Before, p.Desired.After)
+		return fmt.Sprintf("no pod is created, deleted or replaced for it, but DESIRED goes from %d to %d", p.Desired.Before, p.Desired.After) + ifValuesEqual(p)
 	case o.Code == plan.NothingToDo:
-		return "no pod is created, deleted or replaced for it"
+		return "no pod is created, deleted or replaced for it" + ifValuesEqual(p)
 	case p.Subject == plan.SubjectChange, p.Subject == plan.SubjectNew:
 		return s.forecastWords(&p.Forecast, "would be")
 	}
 	return s.forecastWords(&p.Forecast, "are left to be")
+}
+
+// valuesEqual is what is assumed of values that could not be compared.
+const valuesEqual = "the manifest's literal values, which could not be compared, are what is in the cluster"
+
+func ifValuesEqual(p *plan.Plan) string {
+	if p.TemplateKnown() {
+		return ""
+	}
+	return ", if " + valuesEqual
 }
 
 // nowhere tells whether it is known that no node should run the pod.
@@ -587,12 +597,16 @@ func templateWords(p *plan.Plan) string {
 		return "no node should run it: none has what its node selector and affinity ask for, or each has a taint that it does not tolerate"
 	case p.Subject == plan.SubjectNew:
 		return "every node that should run it gets a pod of revision 1"
+	case !c.TemplateChanged && !p.TemplateKnown():
+		return "The template stays, if " + valuesEqual + ": else every pod gets old."
 	case !c.TemplateChanged && len(c.Fields) == 0 && len(c.Nodes) == 0:
 		return "nothing"
 	case !c.TemplateChanged && len(c.Fields) == 0:
 		return "The DaemonSet stays as it is."
 	case !c.TemplateChanged:
 		return "The template stays: no pod gets old by it."
+	case !r.New && r.Was > 0 && !p.TemplateKnown():
+		return fmt.Sprintf("The template is that of revision %d, taken up again as revision %d, if %s: else every pod is old.", r.Was, r.Number, valuesEqual)
 	case !r.New && r.Was > 0:
 		return fmt.Sprintf("The template is that of revision %d, taken up again as revision %d: only pods that are not on it are replaced.", r.Was, r.Number)
 	case r.From > 0:

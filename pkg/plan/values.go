@@ -2,11 +2,13 @@ package plan
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
@@ -90,4 +92,14 @@ func keepDigestsOf(live, containers []corev1.Container) int {
 		}
 	}
 	return n
+}
+
+// TemplateKnown tells whether it is known which revision's template the pods get.
+// It is not where literal values of a manifest could not be compared
+// (AssumeEnvValues) and it is otherwise a template that there is: with another
+// value it would be a new one, and every pod old. That an annotation's copy of
+// the values is all that could not be compared is not told from that.
+func (p *Plan) TemplateKnown() bool {
+	return p.Change == nil || p.Change.TemplateChanged && p.Change.Revision.New ||
+		!slices.ContainsFunc(p.Assumptions, func(a daemonset.Assumption) bool { return a.Code == AssumeEnvValues })
 }

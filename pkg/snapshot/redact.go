@@ -31,10 +31,9 @@ const EnvDigest = "Digest"
 // this one call, and thrown away. Digests of two calls have nothing in common,
 // but those of a Snapshot that was redacted before stay.
 //
-// The controller's hash of a template is not keyed, and a weak value could be
-// found by it. Where a template held a value, every hash gets a stand-in, and so
-// do the names of revisions, which end in it. Equal hashes have equal ones, which
-// sort as the hashes do.
+// The controller's hash of a template stays, in labels and in the names of
+// revisions. It has no key and is made of the real values: with it, whoever has
+// the file can confirm a guess of a weak value.
 //
 // A copy that cannot be read as JSON becomes one digest as a whole. Other
 // places are left alone, though somebody may have put a value there too:
@@ -47,21 +46,16 @@ func Redact(s *Snapshot, key []byte) (*Snapshot, error) {
 	out := *s
 	out.EnvValues = EnvDigest
 	out.DaemonSet = s.DaemonSet.DeepCopy()
+	out.DaemonSet.Annotations = r.annotations(s.DaemonSet.Annotations)
 	eachValue(&out.DaemonSet.Spec.Template.Spec, func(v *string) { *v = r.digest(*v) })
 	out.Revisions = slices.Clone(s.Revisions)
 	for i := range out.Revisions {
 		o := &out.Revisions[i]
+		o.Annotations = r.annotations(o.Annotations)
 		var err error
 		if o.Data, err = r.data(o.Data); err != nil {
 			return nil, fmt.Errorf("redact controllerrevision %s: %w", o.Name, err)
 		}
-	}
-	if r.replaced { // of a template, so far
-		replaceHashes(&out, key)
-	}
-	out.DaemonSet.Annotations = r.annotations(out.DaemonSet.Annotations)
-	for i := range out.Revisions {
-		out.Revisions[i].Annotations = r.annotations(out.Revisions[i].Annotations)
 	}
 	return &out, nil
 }
@@ -70,15 +64,12 @@ func Redact(s *Snapshot, key []byte) (*Snapshot, error) {
 type redaction struct {
 	key   []byte
 	again bool // what looks like a digest is one
-
-	replaced bool // a value has become a digest
 }
 
 func (r *redaction) digest(value string) string {
 	if value == "" || r.again && IsDigest(value) {
 		return value
 	}
-	r.replaced = true
 	mac := hmac.New(sha256.New, r.key)
 	mac.Write([]byte(value))
 	return "digest:" + hex.EncodeToString(mac.Sum(nil))[:16]
@@ -143,8 +134,9 @@ func MayHoldValues(annotation, value string) bool {
 }
 
 var (
-	// settingCommand is a command line with values in it, as --record kept it: kubectl set env, kubectl patch, or helm's flags.
-	settingCommand = regexp.MustCompile(`\bset env\b|--set|--env|\{`)
+	// settingCommand has values in it: a command as --record kept it (kubectl set env, kubectl patch, helm's flags), an
+	// assignment, a piece of a manifest, or an address with a password.
+	settingCommand = regexp.MustCompile(`(?i:\bset\b.*\benv\b)|(^|\s)(--set(-string|-json|-literal|-file)?|--env|--from-literal|--patch|-p)([=\s]|$)|\b[A-Z][A-Z0-9_]{2,}=\S|\bvalue:|://[^\s/@]*:[^\s/@]*@|\{`)
 
 	// copyKey are annotations of tools that keep what they applied: kubectl, banzaicloud.com and those that copied its
 	// name, objectset.rio.cattle.io, kapp with its diffs, configmanagement.gke.io.
