@@ -28,7 +28,7 @@ type historyOptions struct {
 	revision   string
 	diff       string
 	unified    bool
-	undo       int64
+	undo       string
 	showValues bool
 	output     string
 	color      string
@@ -41,6 +41,7 @@ type historyOptions struct {
 	format   view.Format
 	style    view.Style
 	which    *history.Which   // of --revision
+	back     int64            // of --undo: 0 is the one before the current
 	between  *history.Between // of --diff
 }
 
@@ -62,8 +63,9 @@ func newHistory(c *common) *cobra.Command {
 			it), or live for the template that the DaemonSet has now.
 
 			Literal values of environment variables may be secret: they are shown as changed or
-			not, unless --show-values is given. --revision N -o yaml is to be applied, so they
-			are in it.
+			not, unless --show-values is given. --revision N -o yaml is for kubectl, so they are
+			in it: kubectl replace gives exactly that template; kubectl apply takes away only
+			what it applied before.
 
 			Exit status: 0 answered, 1 error. With --exit-code: 5 where the revisions or the pods
 			could not be read. With --undo: as plan-rollout has it.`),
@@ -79,7 +81,7 @@ func newHistory(c *common) *cobra.Command {
 			kubectl ds history -n kube-system node-agent --undo 0
 			kubectl ds history -n kube-system node-agent --undo 7
 
-			# an old template, to be applied
+			# an old template, for kubectl replace or apply
 			kubectl ds history -n kube-system node-agent --revision 7 -o yaml
 
 			# the DaemonSets of all namespaces, with the nodes that are on older revisions
@@ -94,7 +96,7 @@ func newHistory(c *common) *cobra.Command {
 	f.StringVar(&o.revision, "revision", "", "show this revision's template whole, and the nodes on it")
 	f.StringVar(&o.diff, "diff", "", "A,B: show what differs from A to B; A alone: from the one before to A")
 	f.BoolVar(&o.unified, "unified", false, "with --diff: as a unified diff of YAML")
-	f.Int64Var(&o.undo, "undo", 0, "say what a rollback to this revision would do, as plan-rollout --to-revision; 0 is the one before")
+	f.StringVar(&o.undo, "undo", "", "say what a rollback to this revision would do, as plan-rollout --to-revision; 0 is the one before")
 	f.BoolVar(&o.showValues, "show-values", false, "show literal values of environment variables, which may be secret")
 	f.StringVarP(&o.output, "output", "o", "", "one of "+view.Formats)
 	f.StringVar(&o.color, "color", "auto", "auto, always or never")
@@ -161,6 +163,11 @@ func (o *historyOptions) check(args []string) error {
 	if o.given("revision") {
 		if o.which, err = parseWhich("--revision", o.revision); err != nil {
 			return err
+		}
+	}
+	if o.given("undo") {
+		if o.back, err = strconv.ParseInt(strings.TrimSpace(o.undo), 10, 64); err != nil {
+			return hinted{fmt.Errorf("--undo %q is no revision to go back to: it is a number, 0 for the one before the current, or one that counts back from the newest", o.undo), "--undo 0"}
 		}
 	}
 	if o.given("diff") {
@@ -309,7 +316,40 @@ func (o *historyOptions) printRevision(h answered) error {
 	if err != nil {
 		return err
 	}
+	if r != nil && o.format != view.Name {
+		if err := o.noteRemovals(h); err != nil {
+			return err
+		}
+	}
 	return view.Apply(o.Out, ds, o.format)
+}
+
+// noteRemovals says that kubectl apply would leave fields behind, where the
+// template that was asked for lacks some that are live: it takes away only what
+// it applied before.
+func (o *historyOptions) noteRemovals(h answered) error {
+	_, st, err := o.state(h.from)
+	if err != nil {
+		return err
+	}
+	d, err := history.Make(h.from, st, history.Options{Diff: &history.Between{From: &history.Which{Live: true}, To: o.which}})
+	if err != nil {
+		return err
+	}
+	if n := removals(d.Diff.Change); n > 0 {
+		o.note("%s live that this template lacks: kubectl apply takes away only what it applied before; kubectl replace -f - gives exactly this template, as kubectl rollout undo does",
+			view.Plural(n, "field")+map[bool]string{true: " is", false: " are"}[n == 1])
+	}
+	return nil
+}
+
+func removals(changes []history.Change) (n int) {
+	for _, c := range changes {
+		if c.New == "" {
+			n++
+		}
+	}
+	return n
 }
 
 // printDiff writes the difference that was asked for, field by field or as a
@@ -320,15 +360,23 @@ func (o *historyOptions) printDiff(h answered) error {
 	}
 	sides := []template.Content{nil, nil}
 	for i, side := range []history.Side{h.Diff.From, h.Diff.To} {
-		row, err := history.Find(h.History, history.Which{Number: side.Revision, Live: side.Live})
-		if err != nil {
-			return err
-		}
-		if sides[i], err = history.Template(h.from, row); err != nil {
+		var err error
+		if sides[i], err = history.Template(h.from, rowOf(h.History, side)); err != nil {
 			return err
 		}
 	}
 	return view.UnifiedDiff(o.Out, h.History, sides[0], sides[1], o.showValues, o.style)
+}
+
+// rowOf returns the row that is a side of a difference, nil for the live
+// template. It goes by the name: two revisions may share a number.
+func rowOf(h *history.History, side history.Side) *history.Revision {
+	for i := range h.Revisions {
+		if r := &h.Revisions[i]; !side.Live && r.Name == side.Name {
+			return r
+		}
+	}
+	return nil
 }
 
 // status is 5 where what a history rests on could not be read.
@@ -360,6 +408,11 @@ func (o *historyOptions) undoPlan(ctx context.Context) error {
 		return err
 	}
 	o.gaps(made.Snapshot.Gaps)
+	if o.text() {
+		if err := view.BeforeUndo(o.Out, made, o.style); err != nil {
+			return err
+		}
+	}
 	if err := p.print([]*plan.Plan{made}, 1); err != nil {
 		return err
 	}
@@ -373,21 +426,9 @@ func (o *historyOptions) undoPlan(ctx context.Context) error {
 
 // asPlan is the plan-rollout --to-revision that --undo stands for.
 func (o *historyOptions) asPlan(s *snapshot.Snapshot) (*planOptions, error) {
-	to := o.undo
-	if to < 0 {
-		s, st, err := o.state(s)
-		if err != nil {
-			return nil, err
-		}
-		h, err := history.Make(s, st, history.Options{})
-		if err != nil {
-			return nil, err
-		}
-		r, err := history.Find(h, history.Which{Number: to})
-		if err != nil {
-			return nil, err
-		}
-		to = r.Revision
+	to, err := o.target(s)
+	if err != nil {
+		return nil, err
 	}
 	p := &planOptions{input: o.input, choice: o.choice, format: o.format, style: o.style, exitCode: o.exitCode}
 	set := pflag.NewFlagSet("plan-rollout", pflag.ContinueOnError)
@@ -405,12 +446,41 @@ func (o *historyOptions) asPlan(s *snapshot.Snapshot) (*planOptions, error) {
 			return nil, err
 		}
 	}
-	var err error
 	if p.asked, err = p.change(); err != nil {
 		return nil, err
 	}
 	p.known, err = p.options()
 	return p, err
+}
+
+// target returns the number of the revision that --undo names, as kubectl takes
+// it: it sees no orphan, and of two with one number the first by name.
+func (o *historyOptions) target(s *snapshot.Snapshot) (int64, error) {
+	if o.back == 0 {
+		return 0, nil
+	}
+	s, st, err := o.state(s)
+	if err != nil {
+		return 0, err
+	}
+	h, err := history.Make(s, st, history.Options{})
+	if err != nil {
+		return 0, err
+	}
+	row, err := history.Find(h, history.Which{Number: o.back})
+	switch {
+	case err != nil && o.back > 0:
+		return o.back, nil // the plan knows what there is to go back to
+	case err != nil:
+		return 0, err
+	}
+	if row.Claim == daemonset.Adopt {
+		return 0, fmt.Errorf("revision %d, controllerrevision %s, has no owner yet: kubectl does not see it until the next sync has adopted it", row.Revision, row.Name)
+	}
+	if first, err := history.Find(h, history.Which{Number: row.Revision}); err == nil && first.Name != row.Name {
+		return 0, fmt.Errorf("two revisions have number %d: kubectl goes back to controllerrevision %s, not to %s", row.Revision, first.Name, row.Name)
+	}
+	return row.Revision, nil
 }
 
 // undoCommand is kubectl's own that does what the plan says, in the cluster

@@ -40,6 +40,10 @@ func History(w io.Writer, h *history.History, again string, style Style) error {
 func historyVerdict(h *history.History) (code, words string) {
 	current := currentRows(h)
 	switch {
+	case noted(h, history.BeingDeleted):
+		return "BEING DELETED", "nothing comes after these revisions"
+	case noted(h, history.SelectsAll):
+		return "PASSED OVER", "the selector is empty, so the controller does nothing"
 	case len(h.Revisions) == 0 && lacks(h, snapshot.Revisions):
 		return "NOT KNOWN", "the revisions could not be read, and no pod tells of one"
 	case inferred(h) && len(current) == 0:
@@ -66,6 +70,9 @@ func historyVerdict(h *history.History) (code, words string) {
 // historyDetail counts the nodes that are on what is current, and those that
 // are not.
 func (s *screen) historyDetail(h *history.History, words string) string {
+	if noted(h, history.BeingDeleted) || noted(h, history.SelectsAll) {
+		return words
+	}
 	current := currentRows(h)
 	older, olderOnes := "is on an older one", "are on older ones"
 	if !inferred(h) && !h.Next.Cut && len(current) == 1 {
@@ -93,14 +100,25 @@ func (s *screen) historyDetail(h *history.History, words string) string {
 		return fmt.Sprintf("%s, on all %s with a pod", words, plural(all, "node"))
 	case cutThoughUnchanged(h) != nil:
 		return words
+	case len(current) == 0 && inferred(h):
+		return fmt.Sprintf("%s; %s", words, pluralVerb(all, "node has a pod", "nodes have a pod"))
 	case on == 0 && (h.Next.Cut || len(current) == 0):
 		return fmt.Sprintf("%s; %s", words, pluralVerb(all, "node is on an older one", "nodes are on older ones"))
+	}
+	if i := slices.IndexFunc(h.Notes, func(n history.Note) bool { return n.Code == history.SeveralHashes }); i >= 0 {
+		return fmt.Sprintf("%s, on %d of %s; %s (%s)", words, on, plural(all, "node"),
+			pluralVerb(all-on, "is on another hash", "are on other hashes"), pluralVerb(number(h.Notes[i].Facts, "pods"), "pod of another hash counts as up to date", "pods of other hashes count as up to date"))
 	}
 	words = fmt.Sprintf("%s, on %d of %s; %s", words, on, plural(all, "node"), pluralVerb(all-on, older, olderOnes))
 	if h.DaemonSet.Strategy != "RollingUpdate" && h.DaemonSet.Strategy != "" {
 		words += ", until somebody deletes the pods (" + strategy(&h.Header) + ")"
 	}
 	return words
+}
+
+// noted tells whether there is a note of a code.
+func noted(h *history.History, code history.NoteCode) bool {
+	return slices.ContainsFunc(h.Notes, func(n history.Note) bool { return n.Code == code })
 }
 
 // cutThoughUnchanged is the note of a revision that is about to be made of a
@@ -402,7 +420,7 @@ func (s *screen) writtenBy(h *history.History) {
 // where that changes which revision is current; what going back would do, while
 // nodes are on another revision; else the last change whole.
 func goOn(h *history.History, again string) string {
-	if again == "" || inferred(h) {
+	if again == "" || inferred(h) || noted(h, history.BeingDeleted) || noted(h, history.SelectsAll) {
 		return ""
 	}
 	current := currentRows(h)

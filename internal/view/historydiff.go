@@ -10,6 +10,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	"sigs.k8s.io/yaml"
 
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
@@ -127,6 +128,9 @@ func Diff(w io.Writer, h *history.History, style Style) error {
 
 func sidesTitle(d *history.Diff) string {
 	from, to := sideName(d.From), sideName(d.To)
+	if d.From.Revision == d.To.Revision && d.From.Name != d.To.Name && !d.From.Live && !d.To.Live {
+		from, to = from+" ("+clean(d.From.Name)+")", to+" ("+clean(d.To.Name)+")"
+	}
 	if d.From.Live {
 		from = "LIVE TEMPLATE"
 	} else {
@@ -262,15 +266,32 @@ func numbered(contents ...template.Content) func(string) string {
 	}
 }
 
+// BeforeUndo says, above the plan of a rollback to what is live already, that it
+// is none: the plan is of what is under way.
+func BeforeUndo(w io.Writer, p *plan.Plan, style Style) error {
+	if !undoesNothing(p) {
+		return nil
+	}
+	s := &screen{Style: style}
+	s.line("kubectl rollout undo would change nothing: the template is that of the revision already. As it is:")
+	if err := s.writeTo(w); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, "\n")
+	return err
+}
+
+func undoesNothing(p *plan.Plan) bool { return p.Change != nil && !p.Change.TemplateChanged }
+
 // Undo says, below the plan of a rollback, how to do it: nothing was written.
 func Undo(w io.Writer, p *plan.Plan, command string, style Style) error {
 	s := &screen{Style: style}
 	s.lines = append(s.lines, "")
-	if p.Change != nil && !p.Change.TemplateChanged {
-		s.line("Nothing was written, and kubectl rollout undo would change nothing: the template is that of the revision already.")
+	if undoesNothing(p) {
+		s.line("Nothing was written.")
 		return s.writeTo(w)
 	}
-	if pasted(command) == "" {
+	if pasted(command) == "" || p.Next.Reason == daemonset.StepBeingDeleted {
 		s.line("Nothing was written.")
 		return s.writeTo(w)
 	}

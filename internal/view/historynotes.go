@@ -41,6 +41,10 @@ func (s *screen) noteWords(h *history.History, n history.Note) string {
 	of, one := revisionWords(h, n.Revisions), len(n.Revisions) == 1
 	f := n.Facts
 	switch n.Code {
+	case history.SelectsAll:
+		return "the selector is empty: the controller passes this DaemonSet over, and does nothing about its revisions"
+	case history.BeingDeleted:
+		return "the DaemonSet is being deleted: nothing comes after these revisions, and nothing can be rolled back"
 	case history.NotCut:
 		return s.notCutWords(h, f)
 	case history.CutThoughUnchanged:
@@ -49,14 +53,18 @@ func (s *screen) noteWords(h *history.History, n history.Note) string {
 	case history.NumberRaised:
 		return fmt.Sprintf("revision %s holds the live template: the next sync takes it up again as revision %s", fact(f, "from"), fact(f, "to"))
 	case history.Duplicates:
-		return of + " hold the live template: the next sync " + keptWords(h, f) + ", and gives its hash to " +
+		words := of + " hold the live template: the next sync " + keptWords(h, f)
+		if f["pods"] == nil {
+			return words + ", and gives its hash to every pod"
+		}
+		return words + ", and gives its hash to " +
 			pluralVerb(number(f, "pods"), "pod, which then counts as up to date whatever it runs", "pods, which then count as up to date whatever they run")
 	case history.SharedNumber:
 		return fmt.Sprintf("%s share number %s: kubectl shows one of them", plural(len(n.Revisions), "revision"), fact(f, "number"))
 	case history.TakenUpAgain:
 		return s.takenUpWords(of, h, n)
 	case history.SameContent:
-		return fmt.Sprintf("%s has the content of revision %s in another form, by which the controller tells them apart", of, fact(f, "of"))
+		return fmt.Sprintf("%s has the content of revision %s, and is told from it by the controller", of, fact(f, "of"))
 	case history.MissingNumbers:
 		return missingWords(f)
 	case history.SeveralHashes:
@@ -64,7 +72,7 @@ func (s *screen) noteWords(h *history.History, n history.Note) string {
 	case history.NoRevision:
 		return fmt.Sprintf("%s a hash that no revision has: %s; what they run cannot be rolled back to", pluralVerb(number(f, "pods"), "pod carries", "pods carry"), s.hashList(f))
 	case history.RemovedNext:
-		return fmt.Sprintf("the next sync removes %s (revisionHistoryLimit %s)", of, fact(f, "limit"))
+		return fmt.Sprintf("the next sync removes %s (revisionHistoryLimit %s)", s.folded(h, n.Revisions), fact(f, "limit"))
 	case history.RemovedByNextChange:
 		return fmt.Sprintf("the next change removes %s (revisionHistoryLimit %s)", of, fact(f, "limit"))
 	case history.MostlyRestarts:
@@ -92,6 +100,15 @@ func (s *screen) notCutWords(h *history.History, f daemonset.Facts) string {
 		words += fmt.Sprintf(". Against revision %d: %s", u.From.Revision, strings.Join(s.fieldsInWords(u.Change, severalContainers(h)), "; "))
 	}
 	return words
+}
+
+// folded names revisions, of many the first and the last few.
+func (s *screen) folded(h *history.History, names []string) string {
+	const most = 10
+	if len(names) <= most || s.All {
+		return revisionWords(h, names)
+	}
+	return fmt.Sprintf("%s: %s to %s", plural(len(names), "revision"), revisionNumber(h, names[0]), revisionNumber(h, names[len(names)-1]))
 }
 
 // severalContainers tells whether a field needs its container named.

@@ -25,6 +25,9 @@ func (s *screen) changeWords(h *history.History, r *history.Revision) []string {
 		return s.unknownChange(h, r)
 	}
 	words := s.fieldsInWords(r.Change, len(r.Images) > 1)
+	if r.From > 0 && r.From < r.Revision-1 { // what is between them is gone: not all of this came with it
+		words[0] = fmt.Sprintf("since revision %d: %s", r.From, words[0])
+	}
 	if r.Kind == history.ChangeDefaults {
 		words = []string{"API defaults only: " + strings.Join(defaultNames(r.Change), ", ")}
 	}
@@ -95,6 +98,9 @@ func contentOf(h *history.History, r *history.Revision) int64 {
 	return 0
 }
 
+// restartMark is where kubectl rollout restart leaves its mark.
+const restartMark = "spec.template.metadata.annotations[kubectl.kubernetes.io/restartedAt]"
+
 // defaultNames are the fields, without the containers that they are of.
 func defaultNames(changes []history.Change) []string {
 	var names []string
@@ -129,6 +135,8 @@ func (s *screen) fieldsInWords(changes []history.Change, several bool) []string 
 			if reordered(c) {
 				add(&orders, "the order of "+d.of(d.order, several))
 			}
+		case c.Path == restartMark:
+			add(&last, "restart undone")
 		case d.isImage():
 			add(&images, s.oneChange(c, d, several))
 		default:
@@ -241,7 +249,10 @@ func imageChange(before, after string) (string, string) {
 	repository, old := splitImage(before)
 	other, now := splitImage(after)
 	if repository != other || old == now {
-		return shortDigest(before), shortDigest(after)
+		if a, b := shortDigest(before), shortDigest(after); a != b {
+			return a, b
+		}
+		return before, after
 	}
 	const none = "(no tag)"
 	if old == "" {
@@ -250,7 +261,10 @@ func imageChange(before, after string) (string, string) {
 	if now == "" {
 		now = none
 	}
-	return shortDigest(old), shortDigest(now)
+	if a, b := shortDigest(old), shortDigest(now); a != b {
+		return a, b
+	}
+	return old, now
 }
 
 // splitImage separates the repository from tag and digest.

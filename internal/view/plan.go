@@ -487,7 +487,21 @@ func (s *screen) fieldWords(f plan.FieldDiff) string {
 	case alone, f.Hidden && f.Old == f.New:
 		return "changed" + note
 	}
+	if before == after { // cut alike
+		before, after = s.apart(wholeValue(f.Old), wholeValue(f.New))
+	}
 	return before + " -> " + after + note
+}
+
+// apart shortens two long values to where they begin to differ.
+func (s *screen) apart(old, new string) (string, string) {
+	a, b := []rune(old), []rune(new)
+	same := 0
+	for same < min(len(a), len(b)) && a[same] == b[same] {
+		same++
+	}
+	from := max(0, same-10)
+	return "… " + s.brief(string(a[from:]), 70), "… " + s.brief(string(b[from:]), 70)
 }
 
 // hiddenAlone are the paths of a variable, of its value, and of an annotation,
@@ -500,6 +514,11 @@ func (s *screen) fieldValue(path, raw string) string {
 	if words := tolerationWords(path, raw); words != "" {
 		return s.brief(words, 300)
 	}
+	return s.brief(wholeValue(raw), 70)
+}
+
+// wholeValue writes a JSON value whole: a plain string without its quotes.
+func wholeValue(raw string) string {
 	var text string
 	if err := json.Unmarshal([]byte(raw), &text); err == nil {
 		raw = text
@@ -507,7 +526,7 @@ func (s *screen) fieldValue(path, raw string) string {
 			raw = `""`
 		}
 	}
-	return s.brief(clean(raw), 70)
+	return clean(raw)
 }
 
 var tolerationPath = regexp.MustCompile(`^spec\.template\.spec\.tolerations(\[[^\]]*\])?$`)
