@@ -132,7 +132,9 @@ func decode(raw []byte, list metav1.TypeMeta) (object, error) {
 		}
 	default:
 		if group, _, _ := strings.Cut(o.kind.APIVersion, "/"); o.kind.Kind == snapshot.Kind && group == snapshotGroup {
-			o.snapshot, err = snapshot.Decode(raw)
+			if o.snapshot, err = snapshot.Decode(raw); err == nil {
+				stripRecorded(o.snapshot)
+			}
 			return o, err
 		}
 		return o, nil

@@ -15,6 +15,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
@@ -623,4 +626,31 @@ func FuzzReadFiles(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestSnapshotOfSomebodyElse: a Snapshot that holds more than this program
+// records loses that, so that no secret of a pod goes on with it.
+func TestSnapshotOfSomebodyElse(t *testing.T) {
+	s := &snapshot.Snapshot{DaemonSet: &appsv1.DaemonSet{}, TakenAt: noon, VersionSource: snapshot.VersionDefault}
+	s.DaemonSet.Namespace, s.DaemonSet.Name, s.DaemonSet.Spec.Selector = "kube-system", "agent", &metav1.LabelSelector{}
+	s.Pods = []corev1.Pod{{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "p", Annotations: map[string]string{"token": "s3cret"}},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Env: []corev1.EnvVar{{Name: "TOKEN", Value: "s3cret"}}}}},
+	}}
+	s.Nodes = []corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n", Annotations: map[string]string{"token": "s3cret"}}}}
+	raw, err := snapshot.Encode(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := ReadFiles(background, []string{"-"}, bytes.NewReader(raw), func() time.Time { return noon })
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := d.Read(background, agent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if raw, err = snapshot.Encode(got); err != nil || strings.Contains(string(raw), "s3cret") || len(got.Pods) != 1 {
+		t.Errorf("%v: %s", err, raw)
+	}
 }

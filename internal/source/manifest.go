@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -175,8 +176,21 @@ func (r *manifests) kustomization(folder string) error {
 	if e := (*InputError)(nil); errors.As(err, &e) {
 		return e
 	}
-	return &InputError{File: folder, Err: err}
+	return &InputError{File: folder, Err: errors.New(withoutPatches(err.Error()))}
 }
+
+// withoutPatches returns an error of kustomize without what it quotes of the
+// kustomization, which may be a secret: whole patches, and the literals of
+// generators.
+func withoutPatches(s string) string {
+	s = quotedPatch.ReplaceAllString(s, "$1 […]$2")
+	return withoutQuotes(quotedLiteral.ReplaceAllString(s, "$1 …"))
+}
+
+var (
+	quotedPatch   = regexp.MustCompile(`(?s)(patch from|literal sources) \[.*?\](: |$)`)
+	quotedLiteral = regexp.MustCompile(`(invalid literal source) [^,]*`)
+)
 
 func (r *manifests) add(file string, o object) error {
 	if o.manifest == nil {

@@ -26,6 +26,17 @@ func stripDaemonSet(ds *appsv1.DaemonSet) {
 	}
 }
 
+// stripRecorded drops of a recorded Snapshot what this program would not have recorded:
+// somebody else may have written it.
+func stripRecorded(s *snapshot.Snapshot) {
+	for i := range s.Pods {
+		snapshot.StripPod(&s.Pods[i])
+	}
+	for i := range s.Nodes {
+		snapshot.StripNode(&s.Nodes[i])
+	}
+}
+
 // each returns a function that keeps of a page what keep lets through, and
 // strips it.
 func each[T any](strip func(*T), keep func(*T) bool) func([]T) []T {

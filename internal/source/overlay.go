@@ -2,7 +2,9 @@ package source
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"sync"
 
@@ -148,6 +150,9 @@ type patch struct {
 	body    []byte
 }
 
+// quotedMap is an object as errors of strategicpatch quote it.
+var quotedMap = regexp.MustCompile(`(?s)map\[.*\]`)
+
 // patchThreeWay makes the patch that kubectl apply and Helm 3 send, and applies
 // it. last is the manifest before this one; without it nothing is removed.
 func patchThreeWay(live *appsv1.DaemonSet, m Manifest, last []byte) (*appsv1.DaemonSet, patch, error) {
@@ -170,7 +175,7 @@ func patchThreeWay(live *appsv1.DaemonSet, m Manifest, last []byte) (*appsv1.Dae
 	}
 	body, err := strategicpatch.CreateThreeWayMergePatch(last, modified, current, schema, true)
 	if err != nil {
-		return fail(err)
+		return fail(errors.New(quotedMap.ReplaceAllString(err.Error(), "map[…]"))) // without what it quotes, which may be a secret
 	}
 	raw, err := strategicpatch.StrategicMergePatchUsingLookupPatchMeta(current, body, schema)
 	if err != nil {

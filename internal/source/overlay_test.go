@@ -234,6 +234,9 @@ func TestOverlayErrors(t *testing.T) {
 	}{
 		{found[0], func(ds *appsv1.DaemonSet) { ds.Annotations[corev1.LastAppliedConfigAnnotation] = "{cut" },
 			"standard input: document 2: items[0]: the annotation kubectl.kubernetes.io/last-applied-configuration of the live daemonset is not JSON", "an annotation that is damaged"},
+		{found[0], func(ds *appsv1.DaemonSet) {
+			ds.Annotations[corev1.LastAppliedConfigAnnotation] = `{"spec":{"template":{"spec":{"containers":[{"env":[{"name":"A","value":"s3cret"}]}]}}}}`
+		}, "standard input: document 2: items[0]: map: map[…] does not contain declared merge key: name", "one with a container that has no name, of which nothing is quoted"},
 		{twice[0], managed("kubectl", metav1.ManagedFieldsOperationApply, 1, `{"f:spec":{"f:selector":{}}}`),
 			"standard input: document 1: failed to create typed patch object (kube-system/agent; apps/v1, Kind=DaemonSet): .spec.template.spec.containers[name=\"agent\"].env: duplicate entries for key [name=\"A\"]",
 			"what server-side apply refuses"},
