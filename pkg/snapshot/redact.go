@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"crypto/hmac"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -130,7 +132,7 @@ func MayHoldValues(annotation, value string) bool {
 	if annotation == "kubernetes.io/change-cause" {
 		return settingCommand.MatchString(value)
 	}
-	return value != "" && (copyKey.MatchString(annotation) || copyValue.MatchString(value))
+	return value != "" && (copyKey.MatchString(annotation) || isCopy(value))
 }
 
 var (
@@ -142,8 +144,8 @@ var (
 	// name, objectset.rio.cattle.io, kapp with its diffs, configmanagement.gke.io.
 	copyKey = regexp.MustCompile(`last-applied|/applied$|^kapp\.k14s\.io/original|/declared-config$`)
 
-	// copyValue begins as JSON does, or as JSON, gzip, zip or zstd do in base64; or it is YAML.
-	copyValue = regexp.MustCompile(`^\s*[\[{]|^(eyJ|H4sI|UEsD|KLUv)|\bapiVersion\b`)
+	// copyValue begins as JSON does, or is YAML.
+	copyValue = regexp.MustCompile(`^\s*[\[{]|\bapiVersion\b|(?m)^[\s-]*(env|containers|value):`)
 )
 
 // applied returns a manifest, as kubectl apply keeps it, for kubectl apply to
@@ -222,4 +224,26 @@ func marshal(v any) ([]byte, error) {
 	e.SetEscapeHTML(false)
 	err := e.Encode(v)
 	return bytes.TrimSpace(b.Bytes()), err
+}
+
+// compressed are the first bytes of gzip, zlib, zip and zstd.
+var compressed = []string{"\x1f\x8b", "x\x01", "x\x5e", "x\x9c", "x\xda", "PK\x03\x04", "\x28\xb5\x2f\xfd"}
+
+// isCopy tells whether a text looks like JSON or YAML of an object, as it is, in
+// quotes, in base64, or compressed in base64.
+func isCopy(value string) bool {
+	plain := strings.Trim(strings.TrimSpace(value), `"`)
+	if copyValue.MatchString(value) || copyValue.MatchString(plain) {
+		return true
+	}
+	for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding} {
+		raw, err := encoding.DecodeString(plain)
+		if err != nil || len(raw) < 8 {
+			continue
+		}
+		if copyValue.Match(raw) || slices.ContainsFunc(compressed, func(magic string) bool { return strings.HasPrefix(string(raw), magic) }) {
+			return true
+		}
+	}
+	return false
 }

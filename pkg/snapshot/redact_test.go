@@ -2,6 +2,7 @@ package snapshot_test
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"maps"
 	"reflect"
@@ -317,5 +318,39 @@ func TestDecodeEnvValues(t *testing.T) {
 	}
 	if _, err := snapshot.Decode(bytes.Replace(raw, []byte(`"envValues":"Digest"`), []byte(`"envValues":"Rot13"`), 1)); err == nil {
 		t.Error("a mark that nobody knows is taken for one")
+	}
+}
+
+// TestCopies: what looks like a copy of a manifest, in whatever coat.
+func TestCopies(t *testing.T) {
+	b64 := base64.StdEncoding.EncodeToString
+	const manifest, yaml = `{"spec":{"env":[{"value":"s"}]}}`, "spec:\n  containers:\n  - env:\n    - value: s\n"
+	for _, tt := range []struct {
+		value string
+		want  bool
+		why   string
+	}{
+		{manifest, true, "JSON"},
+		{" [" + manifest + "]", true, "a list"},
+		{"apiVersion: apps/v1", true, "YAML that says what it is"},
+		{yaml, true, "YAML that does not"},
+		{b64([]byte(manifest)), true, "in base64"},
+		{b64([]byte("{\n  " + manifest[1:])), true, "indented"},
+		{base64.RawURLEncoding.EncodeToString([]byte(manifest)), true, "for URLs, without padding"},
+		{b64([]byte(yaml)), true, "YAML"},
+		{`"` + b64([]byte(manifest)) + `"`, true, "in quotes"},
+		{b64([]byte("\x1f\x8b0123456789")), true, "gzip"},
+		{b64([]byte("x\x9c0123456789")), true, "zlib"},
+		{b64([]byte("PK\x03\x040123456789")), true, "zip"},
+		{b64([]byte("\x28\xb5\x2f\xfd0123456789")), true, "zstd"},
+		{"", false, "nothing"},
+		{"2026-11-20T20:00:00Z", false, "a time"},
+		{"team-a", false, "a word"},
+		{"3b5d5c3712955042212316173ccf37be800f4c1c6e0b8f0f5a5b5e5c5d5e5f5a", false, "a checksum"},
+		{"the value of env is set", false, "prose"},
+	} {
+		if got := snapshot.MayHoldValues("example.com/x", tt.value); got != tt.want {
+			t.Errorf("%s: %t for %q", tt.why, got, tt.value)
+		}
 	}
 }
