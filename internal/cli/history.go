@@ -345,7 +345,7 @@ func (o *historyOptions) noteRemovals(h answered) error {
 
 func removals(changes []history.Change) (n int) {
 	for _, c := range changes {
-		if c.New == "" {
+		if c.New == "" && c.Kind != history.FieldDefault { // the API server puts a default back
 			n++
 		}
 	}
@@ -474,13 +474,27 @@ func (o *historyOptions) target(s *snapshot.Snapshot) (int64, error) {
 	case err != nil:
 		return 0, err
 	}
-	if row.Claim == daemonset.Adopt {
+	seen := seenByKubectl(h, row.Revision)
+	if row.Claim == daemonset.Adopt && (o.back < 0 || seen == nil) {
 		return 0, fmt.Errorf("revision %d, controllerrevision %s, has no owner yet: kubectl does not see it until the next sync has adopted it", row.Revision, row.Name)
 	}
-	if first, err := history.Find(h, history.Which{Number: row.Revision}); err == nil && first.Name != row.Name {
-		return 0, fmt.Errorf("two revisions have number %d: kubectl goes back to controllerrevision %s, not to %s", row.Revision, first.Name, row.Name)
+	if o.back < 0 && seen != nil && seen.Name != row.Name {
+		return 0, fmt.Errorf("two revisions have number %d: kubectl goes back to controllerrevision %s, not to %s", row.Revision, seen.Name, row.Name)
 	}
 	return row.Revision, nil
+}
+
+// seenByKubectl returns the revision that kubectl takes for a number: the first
+// by name of those that the DaemonSet owns; nil where it owns none.
+func seenByKubectl(h *history.History, number int64) *history.Revision {
+	var seen *history.Revision
+	for i := range h.Revisions {
+		r := &h.Revisions[i]
+		if r.Revision == number && r.Claim == daemonset.Owned && (seen == nil || r.Name < seen.Name) {
+			seen = r
+		}
+	}
+	return seen
 }
 
 // undoCommand is kubectl's own that does what the plan says, in the cluster

@@ -25,7 +25,7 @@ func Template(w io.Writer, h *history.History, r *history.Revision, t template.C
 	if r == nil {
 		s.line("%s  %s", s.title("LIVE TEMPLATE"), of)
 	} else {
-		s.line("%s  %s: %s", s.title(revisionTitle(r)), of, s.revisionDetail(h, r))
+		s.line("%s  %s: %s", s.title(revisionTitle(h, r)), of, s.revisionDetail(h, r))
 	}
 	if !showValues {
 		t = t.WithValues(func(string) string { return template.Hidden })
@@ -45,11 +45,11 @@ func Template(w io.Writer, h *history.History, r *history.Revision, t template.C
 	return s.writeTo(w)
 }
 
-func revisionTitle(r *history.Revision) string {
+func revisionTitle(h *history.History, r *history.Revision) string {
 	if r.Name == "" {
 		return "HASH " + hashWords(r.Hash)
 	}
-	return fmt.Sprintf("REVISION %d", r.Revision)
+	return "REVISION " + revisionNumber(h, r.Name)
 }
 
 // revisionDetail is what a revision is: current or not, its age, what changed.
@@ -117,7 +117,7 @@ func Apply(w io.Writer, ds *appsv1.DaemonSet, f Format) error {
 func Diff(w io.Writer, h *history.History, style Style) error {
 	s := &screen{Style: style, now: h.Snapshot.TakenAt}
 	d := h.Diff
-	s.line("%s  %s/%s: %s", s.title(sidesTitle(d)), clean(h.DaemonSet.Namespace), clean(h.DaemonSet.Name), s.diffDetail(h, d))
+	s.line("%s  %s/%s: %s", s.title(sidesTitle(h, d)), clean(h.DaemonSet.Namespace), clean(h.DaemonSet.Name), s.diffDetail(h, d))
 	s.gap()
 	for i := range d.Change {
 		c := &d.Change[i]
@@ -126,11 +126,8 @@ func Diff(w io.Writer, h *history.History, style Style) error {
 	return s.writeTo(w)
 }
 
-func sidesTitle(d *history.Diff) string {
-	from, to := sideName(d.From), sideName(d.To)
-	if d.From.Revision == d.To.Revision && d.From.Name != d.To.Name && !d.From.Live && !d.To.Live {
-		from, to = from+" ("+clean(d.From.Name)+")", to+" ("+clean(d.To.Name)+")"
-	}
+func sidesTitle(h *history.History, d *history.Diff) string {
+	from, to := sideName(h, d.From), sideName(h, d.To)
 	if d.From.Live {
 		from = "LIVE TEMPLATE"
 	} else {
@@ -142,12 +139,13 @@ func sidesTitle(d *history.Diff) string {
 	return from + " -> " + to
 }
 
-// sideName is a revision's number, or "live".
-func sideName(d history.Side) string {
+// sideName is a revision's number, with its name where several share that, or
+// "live".
+func sideName(h *history.History, d history.Side) string {
 	if d.Live {
 		return "live"
 	}
-	return fmt.Sprint(d.Revision)
+	return revisionNumber(h, d.Name)
 }
 
 // diffDetail says how many fields differ, and how old the two are.
@@ -165,7 +163,7 @@ func (s *screen) diffDetail(h *history.History, d *history.Diff) string {
 	for _, side := range []history.Side{d.From, d.To} {
 		for i := range h.Revisions {
 			if r := &h.Revisions[i]; !side.Live && r.Name == side.Name && r.CreatedAt != nil {
-				ages = append(ages, fmt.Sprintf("revision %d made %s ago", r.Revision, age(s.now, r.CreatedAt)))
+				ages = append(ages, fmt.Sprintf("revision %s made %s ago", revisionNumber(h, r.Name), age(s.now, r.CreatedAt)))
 			}
 		}
 	}
@@ -218,7 +216,7 @@ func UnifiedDiff(w io.Writer, h *history.History, old, new template.Content, sho
 		return err
 	}
 	if before == after {
-		s.line("%s  %s/%s: the same template", s.title(sidesTitle(h.Diff)), clean(h.DaemonSet.Namespace), clean(h.DaemonSet.Name))
+		s.line("%s  %s/%s: the same template", s.title(sidesTitle(h, h.Diff)), clean(h.DaemonSet.Namespace), clean(h.DaemonSet.Name))
 		return s.writeTo(w)
 	}
 	text := udiff.Unified(s.sideLabel(h, h.Diff.From), s.sideLabel(h, h.Diff.To), before, after)
@@ -242,7 +240,7 @@ func (s *screen) sideLabel(h *history.History, side history.Side) string {
 	if side.Live {
 		return of + " live"
 	}
-	return fmt.Sprintf("%s revision %d", of, side.Revision)
+	return of + " revision " + sideName(h, side)
 }
 
 // numbered returns what stands for a literal value: a number, in the order in

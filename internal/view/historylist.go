@@ -45,9 +45,13 @@ func Histories(w io.Writer, l *history.List, style Style) error {
 		}
 		nodes, older := "?", "?"
 		if all, on, known := nodeCounts(h); known {
-			nodes, older = strconv.Itoa(all), strconv.Itoa(all-on)
-			if all > on {
-				older = s.warn(older)
+			nodes = strconv.Itoa(all)
+			switch {
+			case inferred(h) && len(currentRows(h)) == 0: // nothing tells which are older
+			case all > on:
+				older = s.warn(strconv.Itoa(all - on))
+			default:
+				older = "0"
 			}
 		}
 		cells := []string{clean(h.DaemonSet.Namespace), clean(h.DaemonSet.Name), revision}

@@ -14,7 +14,7 @@ import (
 // noteLines are the sentences of the notes, equal ones once.
 func (s *screen) noteLines(h *history.History) []string {
 	var lines []string
-	for _, n := range merged(h.Notes) {
+	for _, n := range merged(h.Notes, !s.All) {
 		if l := s.noteWords(h, n); !slices.Contains(lines, l) {
 			lines = append(lines, l)
 		}
@@ -22,12 +22,14 @@ func (s *screen) noteLines(h *history.History) []string {
 	return lines
 }
 
-// merged puts notes together that say the same of several revisions.
-func merged(notes []history.Note) []history.Note {
+// merged puts notes together that say the same of several revisions; and, where
+// they are to be few, those of revisions that were taken up again.
+func merged(notes []history.Note, few bool) []history.Note {
 	var out []history.Note
 	for _, n := range notes {
 		i := slices.IndexFunc(out, func(o history.Note) bool { return o.Code == n.Code })
-		if i >= 0 && slices.Contains([]history.NoteCode{history.RemovedNext, history.RemovedByNextChange, history.WillAdopt}, n.Code) {
+		same := slices.Contains([]history.NoteCode{history.RemovedNext, history.RemovedByNextChange, history.WillAdopt}, n.Code)
+		if i >= 0 && (same || few && n.Code == history.TakenUpAgain) {
 			out[i].Revisions = slices.Concat(out[i].Revisions, n.Revisions)
 			continue
 		}
@@ -38,7 +40,7 @@ func merged(notes []history.Note) []history.Note {
 
 // noteWords says one note in a sentence.
 func (s *screen) noteWords(h *history.History, n history.Note) string {
-	of, one := revisionWords(h, n.Revisions), len(n.Revisions) == 1
+	of, one := s.folded(h, n.Revisions), len(n.Revisions) == 1
 	f := n.Facts
 	switch n.Code {
 	case history.SelectsAll:
@@ -72,7 +74,7 @@ func (s *screen) noteWords(h *history.History, n history.Note) string {
 	case history.NoRevision:
 		return fmt.Sprintf("%s a hash that no revision has: %s; what they run cannot be rolled back to", pluralVerb(number(f, "pods"), "pod carries", "pods carry"), s.hashList(f))
 	case history.RemovedNext:
-		return fmt.Sprintf("the next sync removes %s (revisionHistoryLimit %s)", s.folded(h, n.Revisions), fact(f, "limit"))
+		return fmt.Sprintf("the next sync removes %s (revisionHistoryLimit %s)", of, fact(f, "limit"))
 	case history.RemovedByNextChange:
 		return fmt.Sprintf("the next change removes %s (revisionHistoryLimit %s)", of, fact(f, "limit"))
 	case history.MostlyRestarts:
@@ -102,13 +104,14 @@ func (s *screen) notCutWords(h *history.History, f daemonset.Facts) string {
 	return words
 }
 
-// folded names revisions, of many the first and the last few.
+// folded names revisions, of many ranges the first few.
 func (s *screen) folded(h *history.History, names []string) string {
-	const most = 10
-	if len(names) <= most || s.All {
-		return revisionWords(h, names)
+	const most = 4
+	parts := revisionRanges(h, names)
+	if n := len(parts) - most; n > 1 && !s.All {
+		return plural(len(names), "revision") + ": " + strings.Join(parts[:most], ", ") + " and more, with --all"
 	}
-	return fmt.Sprintf("%s: %s to %s", plural(len(names), "revision"), revisionNumber(h, names[0]), revisionNumber(h, names[len(names)-1]))
+	return revisionWords(h, names)
 }
 
 // severalContainers tells whether a field needs its container named.
@@ -125,6 +128,9 @@ func outdatedWords(n int) string {
 
 // takenUpWords says that a number is younger than its revision.
 func (s *screen) takenUpWords(of string, h *history.History, n history.Note) string {
+	if len(n.Revisions) > 1 {
+		return of + " are older than their numbers: rollbacks took them up again. Age and change-cause are of the first time"
+	}
 	words := of + " is older than its number: a rollback took it up again"
 	for _, r := range h.Revisions {
 		if slices.Contains(n.Revisions, r.Name) && r.Name != "" && r.TakenUpAt != nil {
@@ -204,17 +210,49 @@ func listOf(v any) []string {
 // revisionWords names revisions by their numbers, or by their names where they
 // have none.
 func revisionWords(h *history.History, names []string) string {
-	var parts []string
-	for _, name := range names {
-		parts = append(parts, revisionNumber(h, name))
-	}
-	switch len(parts) {
-	case 0:
+	parts := revisionRanges(h, names)
+	switch {
+	case len(parts) == 0:
 		return "a revision"
-	case 1:
+	case len(names) == 1:
 		return "revision " + parts[0]
+	case len(parts) == 1:
+		return "revisions " + parts[0]
 	}
 	return "revisions " + strings.Join(parts[:len(parts)-1], ", ") + " and " + parts[len(parts)-1]
+}
+
+// revisionRanges are the numbers of revisions in the order given, three or more
+// that follow each other, upwards or downwards, as one range.
+func revisionRanges(h *history.History, names []string) []string {
+	var parts []string
+	for len(names) > 0 {
+		n := max(runOf(h, names, 1), runOf(h, names, -1))
+		first, last := revisionNumber(h, names[0]), revisionNumber(h, names[n-1])
+		if n < 3 {
+			parts, names = append(parts, first), names[1:]
+			continue
+		}
+		if runOf(h, names, -1) == n {
+			first, last = last, first
+		}
+		parts, names = append(parts, first+"-"+last), names[n:]
+	}
+	return parts
+}
+
+// runOf counts the names that begin the list and whose numbers go on by step. One
+// that is not told by its number alone is in no run.
+func runOf(h *history.History, names []string, step int64) int {
+	n, before := 0, int64(0)
+	for _, name := range names {
+		number, err := strconv.ParseInt(revisionNumber(h, name), 10, 64)
+		if err != nil || n > 0 && number != before+step {
+			break
+		}
+		n, before = n+1, number
+	}
+	return max(n, 1)
 }
 
 // keptWords says which copy of a revision is kept.

@@ -18,23 +18,30 @@ func (s *screen) changeWords(h *history.History, r *history.Revision) []string {
 	case history.ChangeFirst:
 		return []string{firstWords(r)}
 	case history.ChangeRestart:
-		return []string{"restart only"}
+		return []string{sinceRevision(r) + "restart only"}
 	case history.ChangeNone:
 		return []string{sameContent(h, r)}
 	case history.ChangeUnknown:
 		return s.unknownChange(h, r)
 	}
 	words := s.fieldsInWords(r.Change, len(r.Images) > 1)
-	if r.From > 0 && r.From < r.Revision-1 { // what is between them is gone: not all of this came with it
-		words[0] = fmt.Sprintf("since revision %d: %s", r.From, words[0])
-	}
 	if r.Kind == history.ChangeDefaults {
 		words = []string{"API defaults only: " + strings.Join(defaultNames(r.Change), ", ")}
 	}
+	words[0] = sinceRevision(r) + words[0]
 	if of := contentOf(h, r); of > 0 {
 		words = append(words, fmt.Sprintf("the content of revision %d again", of))
 	}
 	return words
+}
+
+// sinceRevision names the revision that a change is against, where what was between the
+// two is gone: not all of it came with this one.
+func sinceRevision(r *history.Revision) string {
+	if r.From == 0 || r.From >= r.Revision-1 {
+		return ""
+	}
+	return fmt.Sprintf("since revision %d: ", r.From)
 }
 
 // unknownChange stands for a change that could not be told: the reason, or what
