@@ -325,7 +325,9 @@ func MaxSurge(ctx context.Context, c *stage.Cluster) (Scene, error) {
 	}
 	done := map[string]bool{}
 	for _, pod := range pods {
-		done[pod.Spec.NodeName] = done[pod.Spec.NodeName] || isNew(pod) && stage.PodReady(&pod)
+		if pod.Spec.NodeName != "" { // a new pod that is not bound yet: its node has the old one
+			done[pod.Spec.NodeName] = done[pod.Spec.NodeName] || isNew(pod) && stage.PodReady(&pod)
+		}
 	}
 	var rules []stage.Rule
 	for node, ok := range done {
