@@ -303,7 +303,9 @@ func lacking(s *snapshot.Snapshot, what snapshot.What, tells string) *Error {
 	return e
 }
 
-// revisionTemplate returns a template as kubectl rollout undo makes it.
+// revisionTemplate returns a template as kubectl rollout undo and the API server
+// make it: with the server's defaults, which a revision may be older than. A live
+// template that lacks some comes from no server, and gets none here either.
 func revisionTemplate(s *snapshot.Snapshot, h *daemonset.History, number int64, live *corev1.PodTemplateSpec) (*corev1.PodTemplateSpec, error) {
 	if s.Lacks(snapshot.Revisions) {
 		return nil, lacking(s, snapshot.Revisions, "what a rollback goes back to")
@@ -318,6 +320,10 @@ func revisionTemplate(s *snapshot.Snapshot, h *daemonset.History, number int64, 
 	t, err := template.Patched(live, s.Revisions[i].Data.Raw)
 	if err != nil {
 		return nil, fmt.Errorf("revision %d, controllerrevision %s: %w", r.Number, r.Name, err)
+	}
+	served := live.DeepCopy()
+	if template.Default(served, s.KubernetesVersion); apiequality.Semantic.DeepEqual(served, live) {
+		template.Default(t, s.KubernetesVersion)
 	}
 	return t, nil
 }

@@ -1,9 +1,11 @@
 package plan
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -367,3 +369,58 @@ func TestApplyLeavesTheChange(t *testing.T) {
 }
 
 func differs(path, old, new string) FieldDiff { return FieldDiff{Path: path, Old: old, New: new} }
+
+// TestRollbackIsDefaulted: a revision that is older than a default of the API
+// server is defaulted on its way back, and is not taken up again then.
+func TestRollbackIsDefaulted(t *testing.T) {
+	const byDefault = `,"terminationMessagePolicy":"File"`
+	for _, tt := range []struct {
+		live, old func(*corev1.PodTemplateSpec)
+		stored    string // what the revision does not have
+		want      string
+		why       string
+	}{
+		{served, image("example/agent:1"), "", "changed true, revision 3 was 1", "one with all defaults is taken up"},
+		{served, image("example/agent:1"), byDefault, "changed true, revision 3 new", "one without a default is not"},
+		{served, image("example/agent:2"), byDefault, "changed false, revision 2 was 2", "and where nothing but that is missing, nothing comes of it"},
+		{unserved, image("example/agent:1"), "", "changed true, revision 3 was 1", "a live template without defaults comes from no server: neither has them"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			s := dstest.State("N", dstest.DaemonSet(func(ds *appsv1.DaemonSet) { tt.live(&ds.Spec.Template) }))
+			old := s.DaemonSet.Spec.Template.DeepCopy()
+			tt.old(old)
+			content, err := template.Of(old, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			raw, err := json.Marshal(map[string]any{"spec": map[string]any{"template": content}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if tt.stored != "" && !strings.Contains(string(raw), tt.stored) {
+				t.Fatalf("%s is not in %s", tt.stored, raw)
+			}
+			i := slices.IndexFunc(s.Revisions, func(r appsv1.ControllerRevision) bool { return r.Revision == 1 })
+			s.Revisions[i].Data.Raw = []byte(strings.Replace(string(raw), tt.stored, "", 1))
+			_, sum, err := (&Change{ToRevision: number(int64(1))}).Apply(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := fmt.Sprintf("changed %v, revision %d was %d", sum.TemplateChanged, sum.Revision.Number, sum.Revision.Was)
+			if sum.Revision.New {
+				got = fmt.Sprintf("changed %v, revision %d new", sum.TemplateChanged, sum.Revision.Number)
+			}
+			if got != tt.want {
+				t.Errorf("%s, want %s: %+v", got, tt.want, sum)
+			}
+		})
+	}
+}
+
+func served(t *corev1.PodTemplateSpec) { template.Default(t, dstest.Newest) }
+
+func unserved(*corev1.PodTemplateSpec) {}
+
+func image(name string) func(*corev1.PodTemplateSpec) {
+	return func(t *corev1.PodTemplateSpec) { t.Spec.Containers[0].Image = name }
+}

@@ -91,16 +91,20 @@ func (c Content) Known(nullTime bool) (Content, error) {
 
 // Patched returns a template with the data of a ControllerRevision laid over it,
 // as kubectl rollout undo does. What this program's API types do not know is
-// lost, there as here.
+// lost, there as here. What comes to a DaemonSet this way, the API server defaults:
+// see Default.
 func Patched(live *corev1.PodTemplateSpec, data []byte) (*corev1.PodTemplateSpec, error) {
 	if _, err := Stored(data); err != nil {
 		return nil, err
+	}
+	if err := json.Unmarshal(data, new(appsv1.DaemonSet)); err != nil {
+		return nil, fmt.Errorf("data: %w", err)
 	}
 	raw, err := json.Marshal(&appsv1.DaemonSet{Spec: appsv1.DaemonSetSpec{Template: *live}})
 	if err != nil {
 		return nil, err
 	}
-	if raw, err = strategicpatch.StrategicMergePatch(raw, data, appsv1.DaemonSet{}); err != nil {
+	if raw, err = patched(raw, data); err != nil {
 		return nil, err
 	}
 	var ds appsv1.DaemonSet
@@ -108,6 +112,22 @@ func Patched(live *corev1.PodTemplateSpec, data []byte) (*corev1.PodTemplateSpec
 		return nil, err
 	}
 	return &ds.Spec.Template, nil
+}
+
+// patched lays data over a DaemonSet. Its errors quote nothing: those of the
+// library hold whole members of lists, values included, and some odd data makes
+// it panic.
+func patched(ds, data []byte) (out []byte, err error) {
+	unfit := errors.New("data: cannot be laid over the template of the DaemonSet, as a rollback would")
+	defer func() {
+		if recover() != nil {
+			err = unfit
+		}
+	}()
+	if out, err = strategicpatch.StrategicMergePatch(ds, data, appsv1.DaemonSet{}); err != nil {
+		return nil, unfit
+	}
+	return out, nil
 }
 
 // Equal tells whether two contents are the same, but for the order of keys:

@@ -141,3 +141,47 @@ func TestKnown(t *testing.T) {
 		t.Error("a template that is none is known")
 	}
 }
+
+// TestPatched: what a rollback makes of a template, and what it cannot be made
+// of. No error quotes a value.
+func TestPatched(t *testing.T) {
+	const secret = "s3cret"
+	live := &corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+		RestartPolicy: corev1.RestartPolicyAlways,
+		Containers:    []corev1.Container{{Name: "agent", Image: "agent:2", Env: []corev1.EnvVar{{Name: "A", Value: "live-" + secret}}}},
+	}}
+	const unfit = "data: cannot be laid over the template of the DaemonSet, as a rollback would"
+	for _, tt := range []struct {
+		template string
+		want     string // the images of the containers and the restart policy, or the error
+		why      string
+	}{
+		{`{"$patch":"replace","spec":{"containers":[{"name":"agent","image":"agent:1"}]}}`, "agent:1", "as the controller stores it"},
+		{`{"spec":{"containers":[{"name":"agent","image":"agent:1"}]}}`, "agent:1 Always", "without the directive it is laid over what there is"},
+		{`{"spec":{"containers":[{"image":"agent:1","env":[{"name":"A","value":"s3cret"}]}]}}`, unfit, "a container without a name"},
+		{`{"spec":{"containers":[{"name":"agent","env":[null,{"name":"A","value":"s3cret"}]}]}}`, unfit, "a variable that is null"},
+		{`{"spec":{"containers":[{"name":"agent","env":[{"$patch":"frob","name":"A","value":"s3cret"}]}]}}`, unfit, "a directive that there is none of"},
+		{`{"spec":{"containers":[{"name":"agent","$setElementOrder/env":[{"name":"B"}],"env":[{"name":"A","value":"s3cret"}]}]}}`, unfit, "an order of others"},
+		{
+			`{"spec":{"containers":[{"name":["agent","s3cret"],"image":"x"}]}}`,
+			"data: json: cannot unmarshal array into Go struct field Container.spec.template.spec.containers.name of type string", "a name that is a list, at which the library panics",
+		},
+		{`{"spec":{"containers":[{"name":"agent","$retainKeys":[["s3cret"]]}]}}`, unfit, "the same where the API's types do not look"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			got := ""
+			switch patched, err := Patched(live, []byte(`{"spec":{"template":`+tt.template+`}}`)); {
+			case err != nil:
+				got = err.Error()
+			default:
+				for _, c := range patched.Spec.Containers {
+					got += c.Image
+				}
+				got = strings.TrimSpace(got + " " + string(patched.Spec.RestartPolicy))
+			}
+			if got != tt.want || strings.Contains(got, secret) {
+				t.Errorf("%s\nwant %s", got, tt.want)
+			}
+		})
+	}
+}

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -25,7 +26,8 @@ type undoing struct {
 	name               string
 	unavailable, surge string // as the API writes them; "" is 0
 	onDelete           bool
-	back               int // how many revisions; 1 without a number
+	back               int  // how many revisions; 1 without a number
+	undefaulted        bool // the revision to go back to lacks a default, as one from before an upgrade does
 
 	// image is rolled out before, and the rollback comes when its pods are as given: available, or not yet. "" is for
 	// a rollout that is over.
@@ -49,6 +51,7 @@ var undoings = []undoing{
 	{name: "new pods that never get ready, maxUnavailable 2", unavailable: "2", back: 1, image: pullsNo, unhealthy: 2},
 	{name: "the same beside old pods, maxSurge 25%", surge: "25%", back: 1, image: pullsNo, unhealthy: 2},
 	{name: "new pods that never get ready, back two revisions", unavailable: "3", back: 2, image: pullsNo, unhealthy: 3},
+	{name: "mid-rollout, back to what is older than a default", unavailable: "2", back: 1, undefaulted: true, image: slowly, available: 2, unhealthy: 2},
 	{name: "OnDelete", onDelete: true, back: 1},
 }
 
@@ -176,6 +179,11 @@ func prepareUndo(ctx context.Context, c *stage.Cluster, ds *appsv1.DaemonSet, s 
 	if err := roll(cmp.Or(s.image, fmt.Sprintf("acme/node-agent:%d.2", number+1)), strategy); err != nil {
 		return err
 	}
+	if s.undefaulted {
+		if err := forgetDefault(ctx, c, ds, s.back); err != nil {
+			return err
+		}
+	}
 	return c.WaitFor(ctx, "the situation: "+s.name, func(ctx context.Context) (bool, error) {
 		pods, err := c.Pods(ctx, ds.Namespace, ds.Name)
 		if err != nil {
@@ -199,6 +207,32 @@ func prepareUndo(ctx context.Context, c *stage.Cluster, ds *appsv1.DaemonSet, s 
 		}
 		return live.Status.ObservedGeneration == live.Generation && ending == 0 && available == s.available && unhealthy == s.unhealthy, nil
 	})
+}
+
+// forgetDefault puts another in the place of a revision, so many before the newest: it lacks a default of the API server.
+// The controller must have made the newest.
+func forgetDefault(ctx context.Context, c *stage.Cluster, ds *appsv1.DaemonSet, back int) error {
+	if err := c.WaitDaemonSet(ctx, ds.Namespace, ds.Name, "looked at", func(*appsv1.DaemonSet) bool { return true }); err != nil {
+		return err
+	}
+	revisions := c.Client.AppsV1().ControllerRevisions(ds.Namespace)
+	list, err := revisions.List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(list.Items, func(a, b appsv1.ControllerRevision) int { return cmp.Compare(a.Revision, b.Revision) })
+	r := &list.Items[len(list.Items)-1-back]
+	const byDefault = `,"terminationMessagePolicy":"File"`
+	if !bytes.Contains(r.Data.Raw, []byte(byDefault)) {
+		return fmt.Errorf("revision %d has no %s: %s", r.Revision, byDefault, r.Data.Raw)
+	}
+	r.Data.Raw = bytes.Replace(r.Data.Raw, []byte(byDefault), nil, 1)
+	if err := revisions.Delete(ctx, r.Name, metav1.DeleteOptions{}); err != nil {
+		return err
+	}
+	r.UID, r.ResourceVersion, r.ManagedFields = "", "", nil
+	_, err = revisions.Create(ctx, r, metav1.CreateOptions{})
+	return err
 }
 
 // takenUp tells whether the kubelet has written all that it will for now.
@@ -240,6 +274,9 @@ func (u *undone) compareEnd(t *testing.T, c *stage.Cluster, ds *appsv1.DaemonSet
 	must(t, err)
 	newest := slices.MaxFunc(list.Items, func(a, b appsv1.ControllerRevision) int { return cmp.Compare(a.Revision, b.Revision) })
 	want := plan.RevisionNote{From: newest.Revision - 1, Number: newest.Revision, Name: newest.Name, Was: newest.Revision - 1 - int64(u.back)}
+	if u.undefaulted {
+		want = plan.RevisionNote{From: newest.Revision - 1, Number: newest.Revision, New: true}
+	}
 	if u.preview.Change == nil || u.preview.Change.Revision != want {
 		t.Errorf("%s: the preview's change is %+v; the revision is %+v now", u.name, u.preview.Change, want)
 	}
