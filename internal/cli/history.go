@@ -473,6 +473,8 @@ func (o *historyOptions) target(s *snapshot.Snapshot) (int64, error) {
 		return o.back, nil // the plan knows what there is to go back to
 	case err != nil:
 		return 0, err
+	case row.Revision < 1:
+		return 0, fmt.Errorf("controllerrevision %s has number %d: kubectl goes back to 1 and more", row.Name, row.Revision)
 	}
 	seen := seenByKubectl(h, row.Revision)
 	if row.Claim == daemonset.Adopt && (o.back < 0 || seen == nil) {

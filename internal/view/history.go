@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
@@ -60,11 +59,11 @@ func historyVerdict(h *history.History) (code, words string) {
 	case len(current) > 1:
 		var numbers []string
 		for _, r := range current {
-			numbers = append(numbers, strconv.FormatInt(r.Revision, 10))
+			numbers = append(numbers, revisionNumber(h, r.Name))
 		}
 		return "REVISIONS " + strings.Join(numbers, " AND "), "hold the live template"
 	}
-	return fmt.Sprintf("REVISION %d", current[0].Revision), "current"
+	return "REVISION " + revisionNumber(h, current[0].Name), "current"
 }
 
 // historyDetail counts the nodes that are on what is current, and those that
@@ -75,8 +74,11 @@ func (s *screen) historyDetail(h *history.History, words string) string {
 	}
 	current := currentRows(h)
 	older, olderOnes := "is on an older one", "are on older ones"
+	if others := !inferred(h) && slices.ContainsFunc(h.Revisions, func(r history.Revision) bool { return r.Name == "" && r.Nodes != nil && *r.Nodes > 0 }); others {
+		older, olderOnes = "is on another", "are on others" // how old theirs is, nothing tells
+	}
 	if !inferred(h) && !h.Next.Cut && len(current) == 1 {
-		switch since := currentSince(current[0]); {
+		switch since := h.CurrentSince; {
 		case h.Next.Number > current[0].Revision:
 			words += fmt.Sprintf(" again (revision %d with the next sync)", h.Next.Number)
 			older, olderOnes = "is on another", "are on others"
@@ -147,18 +149,6 @@ func currentRows(h *history.History) []*history.Revision {
 		}
 	}
 	return out
-}
-
-// currentSince is when a revision became the current one: when it was taken up
-// again, or made; nil where that is not known.
-func currentSince(r *history.Revision) *time.Time {
-	switch {
-	case r.TakenUpAt != nil:
-		return r.TakenUpAt
-	case slices.Contains(r.Notes, history.TakenUpAgain):
-		return nil
-	}
-	return r.CreatedAt
 }
 
 // nodeCounts is how many nodes have a pod, and how many of them have one of
@@ -429,22 +419,41 @@ func goOn(h *history.History, again string) string {
 	}
 	c := current[0]
 	if all, on, known := nodeCounts(h); known && on < all {
-		if back := mostNodes(h); back > 0 {
-			return added(again, fmt.Sprintf("--undo %d", back))
+		if back := mostNodes(h); back != nil && byNumber(h, back) && back.Claim == daemonset.Owned {
+			return added(again, fmt.Sprintf("--undo %d", back.Revision))
 		}
 	}
-	switch {
-	case c.From > 0:
-		return added(again, fmt.Sprintf("--diff %d,%d", c.From, c.Revision))
-	case c.Revision > 0:
+	switch from := rowBelow(h, c); {
+	case !byNumber(h, c):
+	case from != nil && byNumber(h, from):
+		return added(again, fmt.Sprintf("--diff %d,%d", from.Revision, c.Revision))
+	default:
 		return added(again, fmt.Sprintf("--revision %d", c.Revision))
 	}
 	return ""
 }
 
-// mostNodes is the number of the revision, besides the current, that most
-// nodes are on; 0 for none.
-func mostNodes(h *history.History) int64 {
+// byNumber tells whether a revision can be asked for by its number: no other has
+// it, and the revision can be read.
+func byNumber(h *history.History, r *history.Revision) bool {
+	return r.Revision > 0 && !slices.Contains(r.Notes, history.Unreadable) && !slices.ContainsFunc(h.Revisions, func(o history.Revision) bool {
+		return o.Name != r.Name && o.Revision == r.Revision
+	})
+}
+
+// rowBelow is the revision that a row's change is against; nil for none.
+func rowBelow(h *history.History, r *history.Revision) *history.Revision {
+	for i := 1; i < len(h.Revisions); i++ {
+		if below := &h.Revisions[i]; h.Revisions[i-1].Name == r.Name && below.Name != "" {
+			return below
+		}
+	}
+	return nil
+}
+
+// mostNodes is the revision, besides the current, that most nodes are on; nil
+// for none.
+func mostNodes(h *history.History) *history.Revision {
 	var best *history.Revision
 	for i := range h.Revisions {
 		r := &h.Revisions[i]
@@ -455,8 +464,5 @@ func mostNodes(h *history.History) int64 {
 			best = r
 		}
 	}
-	if best == nil {
-		return 0
-	}
-	return best.Revision
+	return best
 }

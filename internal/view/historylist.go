@@ -29,7 +29,7 @@ func Histories(w io.Writer, l *history.List, style Style) error {
 			revision, hash, since = strconv.FormatInt(c.Revision, 10), orDash(clean(c.Hash)), "-"
 			if inferred(h) {
 				revision = "hash " + hashWords(c.Hash)
-			} else if at := currentSince(c); at != nil {
+			} else if at := h.CurrentSince; at != nil {
 				since = age(s.now, at)
 			}
 			change = strings.Join(s.changeWords(h, c), "; ")

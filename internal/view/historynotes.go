@@ -59,6 +59,12 @@ func (s *screen) noteWords(h *history.History, n history.Note) string {
 		if f["pods"] == nil {
 			return words + ", and gives its hash to every pod"
 		}
+		if number(f, "pods") == 0 {
+			return words
+		}
+		if len(listOf(f["keep"])) > 1 {
+			return words + ", and gives its hash to every pod that has another, which then counts as up to date whatever it runs"
+		}
 		return words + ", and gives its hash to " +
 			pluralVerb(number(f, "pods"), "pod, which then counts as up to date whatever it runs", "pods, which then count as up to date whatever they run")
 	case history.SharedNumber:
@@ -66,13 +72,17 @@ func (s *screen) noteWords(h *history.History, n history.Note) string {
 	case history.TakenUpAgain:
 		return s.takenUpWords(of, h, n)
 	case history.SameContent:
-		return fmt.Sprintf("%s has the content of revision %s, and is told from it by the controller", of, fact(f, "of"))
+		return fmt.Sprintf("%s has the content of revision %s, and is told from it by the controller", of, revisionNumber(h, fact(f, "name")))
 	case history.MissingNumbers:
-		return missingWords(f)
+		return s.missingWords(f)
 	case history.SeveralHashes:
 		return fmt.Sprintf("%s up to date by template generation, though the hash is another than the current revision's: %s", pluralVerb(number(f, "pods"), "pod counts as", "pods count as"), s.hashList(f))
 	case history.NoRevision:
-		return fmt.Sprintf("%s a hash that no revision has: %s; what they run cannot be rolled back to", pluralVerb(number(f, "pods"), "pod carries", "pods carry"), s.hashList(f))
+		carry, run := pluralVerb(number(f, "pods"), "pod carries", "pods carry"), "what they run"
+		if number(f, "pods") == 1 {
+			run = "what it runs"
+		}
+		return fmt.Sprintf("%s a hash that no revision has: %s; %s cannot be rolled back to", carry, s.hashList(f), run)
 	case history.RemovedNext:
 		return fmt.Sprintf("the next sync removes %s (revisionHistoryLimit %s)", of, fact(f, "limit"))
 	case history.RemovedByNextChange:
@@ -109,7 +119,7 @@ func (s *screen) folded(h *history.History, names []string) string {
 	const most = 4
 	parts := revisionRanges(h, names)
 	if n := len(parts) - most; n > 1 && !s.All {
-		return plural(len(names), "revision") + ": " + strings.Join(parts[:most], ", ") + " and more, with --all"
+		return plural(len(names), "revision") + " (" + strings.Join(parts[:most], ", ") + ", more with --all)"
 	}
 	return revisionWords(h, names)
 }
@@ -129,7 +139,7 @@ func outdatedWords(n int) string {
 // takenUpWords says that a number is younger than its revision.
 func (s *screen) takenUpWords(of string, h *history.History, n history.Note) string {
 	if len(n.Revisions) > 1 {
-		return of + " are older than their numbers: rollbacks took them up again. Age and change-cause are of the first time"
+		return of + " are older than their numbers: rollbacks took them up again" + firstNumbers(h, n.Revisions) + ". Age and change-cause are of the first time"
 	}
 	words := of + " is older than its number: a rollback took it up again"
 	for _, r := range h.Revisions {
@@ -144,6 +154,23 @@ func (s *screen) takenUpWords(of string, h *history.History, n history.Note) str
 		words += fmt.Sprintf("; it was revision %d", was)
 	}
 	return words + ". Age and change-cause are of the first time"
+}
+
+// firstNumbers are those of a few revisions, where each is certain.
+func firstNumbers(h *history.History, names []string) string {
+	var numbers []string
+	for _, name := range names {
+		for _, n := range h.Notes {
+			if was := number(n.Facts, "was"); n.Code == history.TakenUpAgain && slices.Contains(n.Revisions, name) && was > 0 {
+				numbers = append(numbers, strconv.Itoa(was))
+			}
+		}
+	}
+	const most = 4
+	if len(numbers) < len(names) || len(numbers) > most {
+		return ""
+	}
+	return "; they were " + strings.Join(numbers[:len(numbers)-1], ", ") + " and " + numbers[len(numbers)-1]
 }
 
 // factTime is a fact that is a time, as the core or a document has it.
@@ -162,16 +189,24 @@ func factTime(f daemonset.Facts, key string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-func missingWords(f daemonset.Facts) string {
-	list := fact(f, "numbers")
-	words := "no revision has number " + list
-	if strings.ContainsAny(list, ",-") {
-		words = "no revision has the numbers " + list
+func (s *screen) missingWords(f daemonset.Facts) string {
+	numbers := listOf(f["numbers"])
+	one := len(numbers) == 1 && !strings.Contains(numbers[0], "-")
+	const most = 8
+	if n := len(numbers) - most; n > 1 && !s.All {
+		numbers = append(slices.Clone(numbers[:most]), "more with --all")
 	}
-	if fact(f, "why") == "TakenUpAgain" {
-		return words + ": a rollback took the old revision up again and gave it a new number"
+	list := clean(strings.Join(numbers, ", "))
+	again := fact(f, "why") == "TakenUpAgain"
+	switch {
+	case one && again:
+		return "no revision has number " + list + ": a rollback took the old revision up again and gave it a new number"
+	case again:
+		return "no revision has the numbers " + list + ": rollbacks took the old revisions up again and gave them new numbers"
+	case one:
+		return "no revision has number " + list + ": taken up again under a new number, or removed"
 	}
-	return words + ": taken up again under a new number, or removed"
+	return "no revision has the numbers " + list + ": taken up again under new numbers, or removed"
 }
 
 // hashList names hashes, of which one may be missing.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
 )
@@ -29,8 +30,8 @@ func (s *screen) changeWords(h *history.History, r *history.Revision) []string {
 		words = []string{"API defaults only: " + strings.Join(defaultNames(r.Change), ", ")}
 	}
 	words[0] = sinceRevision(r) + words[0]
-	if of := contentOf(h, r); of > 0 {
-		words = append(words, fmt.Sprintf("the content of revision %d again", of))
+	if of := contentOf(h, r); of != "" {
+		words = append(words, "the content of revision "+of+" again")
 	}
 	return words
 }
@@ -88,21 +89,21 @@ func imagesOf(r *history.Revision) string {
 // sameContent says of which revision a template is the copy.
 func sameContent(h *history.History, r *history.Revision) string {
 	of := contentOf(h, r)
-	if of == 0 {
-		of = r.From
+	if from := rowBelow(h, r); of == "" && from != nil {
+		of = revisionNumber(h, from.Name)
 	}
-	return fmt.Sprintf("same content as revision %d", of)
+	return "same content as revision " + of
 }
 
-// contentOf is the number of the revision that has the same template, by the
-// notes; 0 for none.
-func contentOf(h *history.History, r *history.Revision) int64 {
+// contentOf names the revision that has the same template, by the notes; empty
+// for none.
+func contentOf(h *history.History, r *history.Revision) string {
 	for _, n := range h.Notes {
 		if n.Code == history.SameContent && r.Name != "" && slices.Contains(n.Revisions, r.Name) {
-			return int64(number(n.Facts, "of"))
+			return revisionNumber(h, fact(n.Facts, "name"))
 		}
 	}
-	return 0
+	return ""
 }
 
 // restartMark is where kubectl rollout restart leaves its mark.
@@ -142,7 +143,7 @@ func (s *screen) fieldsInWords(changes []history.Change, several bool) []string 
 			if reordered(c) {
 				add(&orders, "the order of "+d.of(d.order, several))
 			}
-		case c.Path == restartMark:
+		case c.Path == restartMark && (c.New == "" || isTime(c.New)):
 			add(&last, "restart undone")
 		case d.isImage():
 			add(&images, s.oneChange(c, d, several))
@@ -161,6 +162,8 @@ func (s *screen) fieldsInWords(changes []history.Change, several bool) []string 
 	return words
 }
 
+func isTime(raw string) bool { return json.Unmarshal([]byte(raw), new(time.Time)) == nil }
+
 // oneChange says a field that somebody set: its value before and after where
 // these are short.
 func (s *screen) oneChange(c *history.Change, d described, several bool) string {
@@ -172,7 +175,7 @@ func (s *screen) oneChange(c *history.Change, d described, several bool) string 
 	before, after := shortValue(c.Old), shortValue(c.New)
 	switch {
 	case d.part != "": // of a variable, a volume or their like
-		if !c.Hidden && d.part == "value" && before != "" && after != "" {
+		if !c.Hidden && d.part == "value" && before != "" && after != "" && before != after {
 			return subject + " " + before + " -> " + after
 		}
 		return subject + " changed"
@@ -190,7 +193,7 @@ func (s *screen) oneChange(c *history.Change, d described, several bool) string 
 		return subject + " " + after + " added"
 	case c.New == "":
 		return subject + " removed"
-	case c.Hidden || before == "" || after == "":
+	case c.Hidden || before == "" || after == "" || before == after:
 		return subject + " changed"
 	}
 	return subject + " " + before + " -> " + after

@@ -488,7 +488,10 @@ func (s *screen) fieldWords(f plan.FieldDiff) string {
 		return "changed" + note
 	}
 	if before == after { // cut alike
-		before, after = s.apart(wholeValue(f.Old), wholeValue(f.New))
+		if before, after = wholeValue(f.Old), wholeValue(f.New); before == after {
+			before, after = exactValue(f.Old), exactValue(f.New)
+		}
+		before, after = s.apart(before, after)
 	}
 	return before + " -> " + after + note
 }
@@ -500,7 +503,10 @@ func (s *screen) apart(old, new string) (string, string) {
 	for same < min(len(a), len(b)) && a[same] == b[same] {
 		same++
 	}
-	from := max(0, same-10)
+	from := same - 10
+	if from <= 0 {
+		return s.brief(old, 70), s.brief(new, 70)
+	}
 	return "… " + s.brief(string(a[from:]), 70), "… " + s.brief(string(b[from:]), 70)
 }
 
@@ -528,6 +534,10 @@ func wholeValue(raw string) string {
 	}
 	return clean(raw)
 }
+
+// exactValue writes a JSON value with every blank, which wholeValue does not
+// keep.
+func exactValue(raw string) string { return clean(strings.ReplaceAll(raw, "  ", ` \u0020`)) }
 
 var tolerationPath = regexp.MustCompile(`^spec\.template\.spec\.tolerations(\[[^\]]*\])?$`)
 

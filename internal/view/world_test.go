@@ -31,7 +31,8 @@ import (
 //	revisions:  number: age; the last is the live template's; default 7: -300d, 8: -1h
 //	templates:  number: what that revision's template has in place of the live
 //	            one's; without it an older one has another image
-//	stored:     number: fields of the ControllerRevision
+//	stored:     number: fields of the ControllerRevision, which has its number
+//	            since it was made
 //	otherForm:  numbers of revisions that a controller of before 1.34 stored,
 //	            or, for the rules of such a version, a newer one
 //	nodes:      NAME: a ready node of Linux
@@ -243,6 +244,7 @@ metadata:
   creationTimestamp: %[4]s
   labels: {app: agent, controller-revision-hash: "hash%[3]d"}
   ownerReferences: [{apiVersion: apps/v1, kind: DaemonSet, name: %[2]s, uid: %[5]s, controller: true}]
+  managedFields: [{manager: kube-controller-manager, operation: Update, apiVersion: apps/v1, time: %[4]s, fieldsType: FieldsV1, fieldsV1: {"f:revision": {}}}]
 revision: %[3]d
 `, ds.Namespace, ds.Name, number, w.Revisions[number], ds.UID), w.Stored[number], &r)
 	t := ds.Spec.Template.DeepCopy()
@@ -257,8 +259,10 @@ revision: %[3]d
 	}
 	content, err := template.Of(t, c.rules.TemplateWithoutNullTime == slices.Contains(w.OtherForm, number))
 	check(c.t, err)
-	r.Data.Raw, err = json.Marshal(map[string]any{"spec": map[string]any{"template": content}})
-	check(c.t, err)
+	if r.Data.Raw == nil {
+		r.Data.Raw, err = json.Marshal(map[string]any{"spec": map[string]any{"template": content}})
+		check(c.t, err)
+	}
 	return r
 }
 

@@ -55,7 +55,7 @@ func (b *builder) between(from, to template.Content, live bool) (ChangeKind, []C
 	for i, d := range found {
 		c := Change{Difference: d, Kind: FieldSet, Managers: []string{}}
 		switch {
-		case d.Path == restartedAt && d.New > d.Old: // times of one form: their order is that of their letters
+		case d.Path == restartedAt && isRestart(d):
 			c.Kind = FieldRestart
 		case isDefault[i]:
 			c.Kind = FieldDefault
@@ -66,6 +66,16 @@ func (b *builder) between(from, to template.Content, live bool) (ChangeKind, []C
 		out = append(out, c)
 	}
 	return kindOf(out), out
+}
+
+// isRestart tells whether the restart annotation came, or got later. kubectl
+// writes the time of the place where it runs.
+func isRestart(d template.Difference) bool {
+	var from, to time.Time
+	if json.Unmarshal([]byte(d.New), &to) != nil {
+		return false
+	}
+	return json.Unmarshal([]byte(d.Old), &from) != nil || from.Before(to)
 }
 
 // kindOf sums up what changed. Defaults that come with a restart are part of it:

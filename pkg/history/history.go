@@ -26,6 +26,10 @@ type History struct {
 	// revision has, the newest first.
 	Revisions []Revision `json:"revisions"`
 
+	// CurrentSince is when the current revision became that: when it was made, or
+	// taken up again. Nil where nothing tells, and where there is not one.
+	CurrentSince *time.Time `json:"currentSince"`
+
 	// Limit is spec.revisionHistoryLimit: how many old revisions are kept.
 	Limit int `json:"revisionHistoryLimit"`
 
@@ -131,7 +135,7 @@ type FieldKind string
 
 const (
 	FieldSet     FieldKind = "Set"
-	FieldRestart FieldKind = "Restart" // the annotation of kubectl rollout restart came, or got later
+	FieldRestart FieldKind = "Restart" // the annotation of kubectl rollout restart came, or got later as a time
 	FieldDefault FieldKind = "Default" // one side lacks it, and the other has the API's default
 )
 
@@ -197,7 +201,7 @@ const (
 	// told ("ManagedFields" or "Order").
 	TakenUpAgain NoteCode = "TakenUpAgain"
 	// SameContent: the template is that of another revision, which the controller tells apart.
-	// Facts: of (its number).
+	// Facts: of (its number), name (of its ControllerRevision).
 	SameContent NoteCode = "SameContent"
 	// MissingNumbers: no revision has these numbers. Facts: numbers (such as "3", "5-7"), why
 	// ("TakenUpAgain" where they are the first numbers of revisions that were taken up again;

@@ -59,6 +59,9 @@ type builder struct {
 	broken   map[string]string           // why a revision cannot be read, by its name
 	ofPods   map[string]template.Content // what the newest pod of a hash tells, without revisions
 	owners   owners
+
+	numbers     map[int64]bool // that revisions have
+	controllers []string       // by managed fields
 }
 
 // header leaves out what no revision and no count depends on.

@@ -36,6 +36,16 @@ func recreated(at int) dstest.Option {
 	return dstest.Edit(func(s *snapshot.Snapshot) { s.DaemonSet.CreationTimestamp = metav1.NewTime(*minute(at)) })
 }
 
+// statusBy says who writes the DaemonSet's status.
+func statusBy(manager string) dstest.Option {
+	return dstest.Edit(func(s *snapshot.Snapshot) {
+		s.DaemonSet.ManagedFields = []metav1.ManagedFieldsEntry{
+			{Manager: "helm", FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:template":{}}}`)},
+			{Manager: manager, Subresource: "status", FieldsV1: metav1.NewFieldsV1(`{"f:status":{"f:numberReady":{}}}`)},
+		}
+	})
+}
+
 func undated(name string) dstest.Option {
 	return dstest.Revision(name, func(r *appsv1.ControllerRevision) { r.CreationTimestamp = metav1.Time{} })
 }
@@ -87,7 +97,19 @@ func TestNotes(t *testing.T) {
 			`TakenUpAgain 5a {"after":"2026-02-28T12:02:00Z","told":"Order","was":0}`, `RemovedByNextChange 4b {"limit":1}`,
 		}, "in a full history whatever is below was cleaned up, or moved on from"},
 		{"1=a 3=b@2+9 b", nil, []string{`TakenUpAgain 3b {"told":"ManagedFields","was":2}`, `MissingNumbers {"numbers":["2"],"why":"TakenUpAgain"}`}, "nothing but the managed fields tells, and one number is missing"},
-		{"2=a@1+9 1=b@2 a", nil, []string{`TakenUpAgain 2a {"after":"2026-02-28T12:02:00Z","told":"ManagedFields","was":0}`}, "numbers that somebody made up: the order tells, and no number is missing"},
+		{"2=a@1+9 1=b@2 a", nil, []string{}, "what is taken up again leaves a number behind, and none is missing: somebody made these up"},
+		{"1=z@4 2=y@3 3=x@2 4=w@1 w", nil, []string{}, "restored in some order, of which no managed fields tell"},
+		{"5=w@1 4=x@2 2=y@3 w", []dstest.Option{recreated(30)}, []string{`MissingNumbers {"numbers":["1","3"],"why":"Unknown"}`}, "older than the DaemonSet, they may have been restored in any order"},
+		{"6=w@1 5=x@2 3=y@33 w", []dstest.Option{recreated(30)}, []string{
+			`TakenUpAgain 6w {"after":"2026-02-28T12:33:00Z","told":"Order","was":0}`, `TakenUpAgain 5x {"after":"2026-02-28T12:33:00Z","told":"Order","was":0}`, `MissingNumbers {"numbers":["1-2","4"],"why":"Unknown"}`,
+		}, "one that is younger was not restored"},
+		{"1=a 3=b@2+9 b", []dstest.Option{numberedBy("agent-3b", "k3s", *minute(9)), statusBy("k3s")}, []string{
+			`TakenUpAgain 3b {"told":"ManagedFields","was":2}`, `MissingNumbers {"numbers":["2"],"why":"TakenUpAgain"}`,
+		}, "the controller is whoever writes the status"},
+		{"1=a 3=b@2+9 b", []dstest.Option{numberedBy("agent-3b", "k3s", *minute(9)), statusBy("kubelite")}, []string{`MissingNumbers {"numbers":["2"],"why":"Unknown"}`}, "and nobody else"},
+		{"7=e@5+60 6=d@1 4=c@4 2=b@3 1=a@2 e", []dstest.Option{
+			numberedBy("agent-6d", "velero", *minute(1)), numberedBy("agent-4c", "velero", *minute(4)), numberedBy("agent-2b", "velero", *minute(3)), numberedBy("agent-1a", "velero", *minute(2)),
+		}, []string{`TakenUpAgain 7e {"told":"ManagedFields","was":0}`, `MissingNumbers {"numbers":["3","5"],"why":"Unknown"}`}, "when others were restored says nothing of its first number"},
 		{"1=a 3=b@2+9 b", []dstest.Option{numbered("agent-3b", began.Add(2*time.Minute+time.Second))}, []string{`MissingNumbers {"numbers":["2"],"why":"Unknown"}`}, "a second later is the same write"},
 		{"1=a 3=b@2+9 b", []dstest.Option{numbered("agent-3b", began.Add(2*time.Minute+2*time.Second))}, []string{`TakenUpAgain 3b {"told":"ManagedFields","was":2}`, `MissingNumbers {"numbers":["2"],"why":"TakenUpAgain"}`}, "two are not"},
 		{"3=a@1 2=b a", []dstest.Option{undated("agent-3a")}, []string{`MissingNumbers {"numbers":["1"],"why":"Unknown"}`}, "without its creation time nothing tells"},
@@ -110,7 +132,7 @@ func TestNotes(t *testing.T) {
 			`NotCut {"number":12}`, `TakenUpAgain 11a {"after":"2026-02-28T12:04:00Z","told":"Order","was":0}`, `RemovedByNextChange 10b {"limit":2}`,
 		}, "nor before a lower one: when is not told then"},
 		{"1=z@52 2=y@51 3=x@50 x", []dstest.Option{numberedBy("agent-1z", "velero", *minute(52)), numberedBy("agent-2y", "velero", *minute(51)), numberedBy("agent-3x", "velero", *minute(50))}, []string{}, "restored by a backup: when they were made tells nothing"},
-		{"1=z@52 2=y@51 3=x@50 x", []dstest.Option{numberedBy("agent-1z", "velero", *minute(52))}, []string{`TakenUpAgain 3x {"after":"2026-02-28T12:51:00Z","told":"Order","was":0}`}, "one that was is nothing to compare with, others are"},
+		{"1=z@52 2=y@51 4=x@50 x", []dstest.Option{numberedBy("agent-1z", "velero", *minute(52))}, []string{`TakenUpAgain 4x {"after":"2026-02-28T12:51:00Z","told":"Order","was":0}`, `MissingNumbers {"numbers":["3"],"why":"Unknown"}`}, "one that was is nothing to compare with, others are"},
 		{"3=a@1+1 2=b@2 a", nil, []string{`MissingNumbers {"numbers":["1"],"why":"Unknown"}`}, "its number is as old as it is: the managed fields know better than the order"},
 		{"1=a 7=b@2+9 b", []dstest.Option{numberedBy("agent-7b", "kubectl-edit", *minute(9))}, []string{`MissingNumbers {"numbers":["2-6"],"why":"Unknown"}`}, "a number that somebody edited"},
 		{"7=e@3 6=f@6 4=b@2 1=a@1 e", nil, []string{
@@ -127,17 +149,17 @@ func TestNotes(t *testing.T) {
 		{"1=a 2=a a | 1a 2a 0x", nil, []string{
 			`Duplicates 2a 1a {"keep":["agent-2a"],"pods":2,"remove":["agent-1a"]}`, `NoRevision {"hashes":["0x"],"pods":1}`,
 		}, "with the pods that are relabelled"},
-		{"1=a 2=a 3=b b", nil, []string{`SameContent 2a {"of":1}`}, "two old ones of one content"},
+		{"1=a 2=a 3=b b", nil, []string{`SameContent 2a {"name":"agent-1a","of":1}`}, "two old ones of one content"},
 		{"1=a 2=a 3=b 4=b a", nil, []string{
-			`NumberRaised 2a {"from":2,"to":5}`, `Duplicates 2a 1a {"keep":["agent-2a"],"pods":0,"remove":["agent-1a"]}`, `SameContent 4b {"of":3}`,
+			`NumberRaised 2a {"from":2,"to":5}`, `Duplicates 2a 1a {"keep":["agent-2a"],"pods":0,"remove":["agent-1a"]}`, `SameContent 4b {"name":"agent-3b","of":3}`,
 		}, "two that are merged, and two that are not"},
-		{"2=a 3=a' 1=b a", nil, []string{`NumberRaised 2a {"from":2,"to":4}`, `SameContent 3a {"of":2}`}, "the current one has a newer likeness, stored differently"},
+		{"2=a 3=a' 1=b a", nil, []string{`NumberRaised 2a {"from":2,"to":4}`, `SameContent 3a {"name":"agent-2a","of":2}`}, "the current one has a newer likeness, stored differently"},
 		{"1=a 2=b 3=c c", []dstest.Option{dstest.Edit(func(s *snapshot.Snapshot) {
 			s.Revisions[0].Data.Raw, s.Revisions[1].Data.Raw = []byte(`{}`), []byte(`{}`)
 		})}, []string{
 			`Unreadable 2b {"message":"data: not a patch of spec.template alone"}`, `Unreadable 1a {"message":"data: not a patch of spec.template alone"}`,
 		}, "two that cannot be read are not alike"},
-		{"1=a' 2=b 3=a a", nil, []string{`SameContent 3a {"of":1}`}, "stored differently, and so no duplicate"},
+		{"1=a' 2=b 3=a a", nil, []string{`SameContent 3a {"name":"agent-1a","of":1}`}, "stored differently, and so no duplicate"},
 		{"2=a@1 2=b@2 b", nil, []string{
 			`NumberRaised 2b {"from":2,"to":3}`, `SharedNumber 2b 2a {"number":2}`, `MissingNumbers {"numbers":["1"],"why":"Unknown"}`,
 		}, "two of one number"},
@@ -149,7 +171,7 @@ func TestNotes(t *testing.T) {
 		{"1=a' a", nil, []string{`CutThoughUnchanged 1a {"like":1,"number":2,"outdated":0}`}, "an upgrade of the controller that writes another form"},
 		{"1=a' a | 1ag 1ag 1a", nil, []string{`CutThoughUnchanged 1a {"like":1,"number":2,"outdated":1}`}, "pods of the live generation stay"},
 		{"1=a' 2=a a | 1ag 1ag 2a 1a", nil, []string{
-			`SameContent 2a {"of":1}`, `SeveralHashes 2a {"hashes":["1a"],"pods":2}`,
+			`SameContent 2a {"name":"agent-1a","of":1}`, `SeveralHashes 2a {"hashes":["1a"],"pods":2}`,
 		}, "after it: pods of the old hash are up to date"},
 		{"1=a a | 1a 0x 0y", nil, []string{`NoRevision {"hashes":["0x","0y"],"pods":2}`}, "pods of a revision that is gone"},
 
@@ -161,13 +183,13 @@ func TestNotes(t *testing.T) {
 		{"1=a 2=b b", []dstest.Option{limit(0)}, []string{`RemovedNext 1a {"limit":0}`, `RemovedByNextChange 2b {"limit":0}`}, "nothing is kept"},
 		{"1=a 2=a1 3=a2 4=a3 a3", []dstest.Option{limit(3)}, []string{`RemovedByNextChange 1a {"limit":3}`, `MostlyRestarts {"kept":4,"restarts":3}`}, "restarts push out the rest"},
 		{"1=a 2=a1 3=a2 4=a3 a3", nil, []string{}, "while there is room they do not"},
-		{"1=a 2=b 3=a 4=a1 a1", []dstest.Option{limit(3)}, []string{`SameContent 3a {"of":1}`, `RemovedByNextChange 1a {"limit":3}`}, "one restart is not most"},
+		{"1=a 2=b 3=a 4=a1 a1", []dstest.Option{limit(3)}, []string{`SameContent 3a {"name":"agent-1a","of":1}`, `RemovedByNextChange 1a {"limit":3}`}, "one restart is not most"},
 
 		{"~1=a 2=b b", nil, []string{`WillAdopt 1a {}`}, "an orphan"},
 		{"!1=a 2=b b", nil, []string{`MissingNumbers {"numbers":["1"],"why":"Unknown"}`, `ForeignRevisions {"names":["agent-1a"]}`}, "somebody else's"},
 		{"1=a 2=b b", []dstest.Option{dstest.Edit(func(s *snapshot.Snapshot) { s.Revisions[0].Labels = nil })}, []string{
-			`MissingNumbers {"numbers":["1"],"why":"Unknown"}`, `WillRelease {"names":["agent-1a"]}`,
-		}, "one that does not match"},
+			`WillRelease {"names":["agent-1a"]}`,
+		}, "one that does not match: its number is not missing"},
 		{"1=a a", []dstest.Option{dstest.Edit(func(s *snapshot.Snapshot) { n := int32(2); s.DaemonSet.Status.CollisionCount = &n })}, []string{`HashCollision {"count":2}`}, "collisions"},
 		{"1=a 2=b b", []dstest.Option{dstest.Edit(func(s *snapshot.Snapshot) { s.Revisions[0].Data.Raw = []byte(` `) })}, []string{`Unreadable 1a {"message":"data: empty"}`}, "nothing"},
 		{"1=a 2=b b", []dstest.Option{dstest.Edit(func(s *snapshot.Snapshot) {
@@ -187,6 +209,68 @@ func TestNotes(t *testing.T) {
 			h := of(t, past(t, tt.past, tt.options...), Options{})
 			if diff := cmp.Diff(tt.want, noted(h)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tt.past, diff)
+			}
+		})
+	}
+}
+
+func TestCurrentSince(t *testing.T) {
+	for _, tt := range []struct {
+		past    string
+		options []dstest.Option
+		want    *time.Time
+		why     string
+	}{
+		{"1=a 2=b b", nil, minute(2), "since it was made: no number is missing"},
+		{"1=a 3=b@2+9 b", nil, minute(9), "since it was taken up again"},
+		{"3=a@1 2=b a", nil, nil, "taken up again, and nothing tells when"},
+		{"1=a 4=b@2 5=c@3 c", nil, nil, "it may have been 2 or 3 before: kubectl leaves out the managed fields"},
+		{"1=a 4=b@2+8 5=c@3+9 c", nil, minute(9), "with them"},
+		{"1=a 4=b@4 5=c@5+5 c", nil, minute(5), "a number is missing, but this one is as old as it is"},
+		{"1=a 4=b@2 5=c@3 b", nil, nil, "nor where an older one is current until the next sync"},
+		{"4=b 5=c c", []dstest.Option{limit(1)}, minute(5), "clean-up explains what is missing"},
+		{"1=a 2=b c", nil, nil, "none is current"},
+		{"1=b' 2=b b", nil, minute(2), "one is, in the form of now"},
+		{"2=b@1 2=b b", []dstest.Option{dstest.Edit(func(s *snapshot.Snapshot) {
+			s.Revisions[0].Name, s.Revisions[0].Labels[appsv1.DefaultDaemonSetUniqueLabelKey] = "agent-x", "x"
+		})}, nil, "two are"},
+		{"a | 1ag", []dstest.Option{dstest.Edit(lackRevisions)}, nil, "without revisions"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			if diff := cmp.Diff(tt.want, of(t, past(t, tt.past, tt.options...), Options{}).CurrentSince); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tt.past, diff)
+			}
+		})
+	}
+}
+
+// TestRestart tells restarts from other changes of their annotation.
+func TestRestart(t *testing.T) {
+	const early, late = "2026-11-20T15:00:00+01:00", "2026-11-20T10:00:00-05:00" // an hour apart
+	for _, tt := range []struct {
+		old, new string
+		want     ChangeKind
+		why      string
+	}{
+		{"", early, ChangeRestart, "the first"},
+		{early, late, ChangeRestart, "later, in another time zone: by their letters it is earlier"},
+		{late, early, ChangeTemplate, "a rollback to before the restart"},
+		{"yes", early, ChangeRestart, "somebody wrote something else there before"},
+		{early, "yes", ChangeTemplate, "and after"},
+		{early, "", ChangeTemplate, "taken away"},
+		{early, "2026-11-20T14:00:00Z", ChangeTemplate, "the same time"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			s := past(t, "1=a 2=b b")
+			for i, at := range []string{tt.old, tt.new} {
+				tmpl := contentOf(s, "a")
+				if at != "" {
+					metav1.SetMetaDataAnnotation(&tmpl.ObjectMeta, "kubectl.kubernetes.io/restartedAt", at)
+				}
+				s.Revisions[i].Data = storedData(t, &tmpl, false)
+			}
+			if got := of(t, s, Options{}).Revisions[0].Kind; got != tt.want {
+				t.Errorf("%q -> %q: %s, want %s", tt.old, tt.new, got, tt.want)
 			}
 		})
 	}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
@@ -13,6 +14,7 @@ import (
 
 // notes finds the traps, in the order of NoteCodes.
 func (b *builder) notes() {
+	b.numbers, b.controllers = b.numbersOf(), controllers(b.s.DaemonSet)
 	b.notePassedOver()
 	b.noteCut()
 	b.noteNumberRaised()
@@ -121,24 +123,40 @@ func (b *builder) noteSharedNumbers() {
 	}
 }
 
-// controllerManager is who gives revisions their numbers, in managed fields.
+// controllerManager is who gives revisions their numbers, in managed fields. It
+// is the name of the program: a distribution with all in one has its own.
 const controllerManager = "kube-controller-manager"
 
+// controllers returns the names that the controller has in managed fields: of
+// whoever writes the DaemonSet's status, too.
+func controllers(ds *appsv1.DaemonSet) []string {
+	out := []string{controllerManager}
+	for _, m := range ds.ManagedFields {
+		p := newPaths()
+		if p.addAll(m.FieldsV1); p.ways["status"] {
+			out = append(out, m.Manager)
+		}
+	}
+	return out
+}
+
 // noteTakenUp finds the revisions that are older than their number, and returns
-// their first numbers as far as these are certain.
+// their first numbers as far as these are certain. Such a revision has left a
+// number below, which is missing.
 //
 // The order tells: one with a lower number that was made later. So do the
 // managed fields: the controller wrote the revision's number later than it made
-// the revision, and a number below is missing. The time of that entry also moves
-// when the controller adopts a revision: one that is older than the DaemonSet was
-// adopted, and its time counts only if another was adopted before. A revision
-// that somebody else wrote, such as a backup tool, has no creation time of the
-// controller's: it tells nothing.
+// the revision. The time of that entry also moves when the controller adopts a
+// revision: one that is older than the DaemonSet was adopted, and its time counts
+// only if another was adopted before. A revision that somebody else wrote, such
+// as a backup tool, has no creation time of the controller's: it tells nothing.
+// Where no managed fields tell who wrote them, the order of revisions that are
+// older than the DaemonSet tells nothing either: they may have been restored.
 func (b *builder) noteTakenUp() []int64 {
 	after, told := map[string]time.Time{}, map[string]string{}
 	for i := range b.kept() {
 		row := &b.h.Revisions[i]
-		if row.CreatedAt == nil || b.restored(row) {
+		if row.CreatedAt == nil || b.restored(row) || !b.missingBelow(row.Revision) {
 			continue
 		}
 		t := b.numberedAt(row.Name)
@@ -146,7 +164,7 @@ func (b *builder) noteTakenUp() []int64 {
 		if last, ok := b.lastBelow(row); ok && (t == nil || later) {
 			after[row.Name], told[row.Name] = last, "Order"
 		}
-		if later && b.raisedAt(row, *t) && (told[row.Name] != "" || b.missingBelow(row.Revision)) {
+		if later && b.raisedAt(row, *t) {
 			row.TakenUpAt, told[row.Name] = t, "ManagedFields"
 		}
 	}
@@ -172,7 +190,7 @@ const second = time.Second
 // restored tells whether somebody else than the controller made the revision.
 func (b *builder) restored(row *Revision) bool {
 	return slices.ContainsFunc(b.numberedBy(row.Name), func(m metav1.ManagedFieldsEntry) bool {
-		return m.Manager != controllerManager
+		return !slices.Contains(b.controllers, m.Manager)
 	})
 }
 
@@ -180,7 +198,7 @@ func (b *builder) restored(row *Revision) bool {
 // new number: not if the revision was adopted then, nor if it contradicts the
 // order in which numbers are given.
 func (b *builder) raisedAt(row *Revision, t time.Time) bool {
-	adopted := row.CreatedAt.Before(b.s.DaemonSet.CreationTimestamp.Time)
+	adopted := b.olderThanDaemonSet(row)
 	for _, other := range b.kept() {
 		if other.Name == row.Name || other.CreatedAt == nil {
 			continue
@@ -192,18 +210,28 @@ func (b *builder) raisedAt(row *Revision, t time.Time) bool {
 		if other.Revision > row.Revision && t.Sub(given) > second || other.Revision < row.Revision && other.CreatedAt.Sub(t) > second {
 			return false
 		}
-		if adopted && other.CreatedAt.Before(b.s.DaemonSet.CreationTimestamp.Time) && t.Sub(given) > second {
+		if adopted && b.olderThanDaemonSet(&other) && t.Sub(given) > second {
 			adopted = false // the others were adopted before that
 		}
 	}
 	return !adopted
 }
 
+func (b *builder) olderThanDaemonSet(row *Revision) bool {
+	return row.CreatedAt.Before(b.s.DaemonSet.CreationTimestamp.Time)
+}
+
 // lastBelow returns when the last of the revisions with a lower number was
 // made, if that is later than this one.
 func (b *builder) lastBelow(row *Revision) (last time.Time, later bool) {
 	for _, other := range b.kept() {
-		if other.Revision < row.Revision && other.CreatedAt != nil && other.CreatedAt.After(*row.CreatedAt) && other.CreatedAt.After(last) && !b.restored(&other) {
+		if other.Revision >= row.Revision || other.CreatedAt == nil || !other.CreatedAt.After(*row.CreatedAt) || b.restored(&other) {
+			continue
+		}
+		if b.numberedAt(row.Name) == nil && b.olderThanDaemonSet(row) && b.olderThanDaemonSet(&other) {
+			continue
+		}
+		if other.CreatedAt.After(last) {
 			last, later = *other.CreatedAt, true
 		}
 	}
@@ -224,7 +252,7 @@ func (b *builder) numberedBy(name string) []metav1.ManagedFieldsEntry {
 // numberedAt returns when the controller last wrote the revision.
 func (b *builder) numberedAt(name string) *time.Time {
 	for _, m := range b.numberedBy(name) { // one manager has one entry for what it updates
-		if m.Manager == controllerManager && m.Time != nil {
+		if slices.Contains(b.controllers, m.Manager) && m.Time != nil {
 			t := m.Time.UTC()
 			return &t
 		}
@@ -234,13 +262,11 @@ func (b *builder) numberedAt(name string) *time.Time {
 
 // missingBelow tells whether a number below is no revision's.
 func (b *builder) missingBelow(number int64) bool {
-	below := map[int64]bool{}
-	for _, row := range b.kept() {
-		if row.Revision < number {
-			below[row.Revision] = true
-		}
+	below := int64(0)
+	for n := range b.numbers {
+		below += int64(b2i(n > 0 && n < number))
 	}
-	return int64(len(below)) < number-1
+	return below < number-1
 }
 
 // firstNumber returns the number that a revision was made with, 0 where that is
@@ -251,10 +277,8 @@ func (b *builder) missingBelow(number int64) bool {
 // revision has its first number still if none below that is missing.
 func (b *builder) firstNumber(row *Revision, told map[string]string) int64 {
 	above, below := int64(0), row.Revision
-	numbers := map[int64]bool{}
 	for _, other := range b.kept() {
-		numbers[other.Revision] = true
-		if told[other.Name] != "" || other.CreatedAt == nil || other.Name == row.Name {
+		if told[other.Name] != "" || other.CreatedAt == nil || other.Name == row.Name || b.restored(&other) {
 			continue
 		}
 		at := b.numberedAt(other.Name)
@@ -269,7 +293,7 @@ func (b *builder) firstNumber(row *Revision, told map[string]string) int64 {
 	was := int64(0)
 	for n := above + 1; n < below; n++ {
 		switch {
-		case numbers[n]:
+		case b.numbers[n]:
 		case was != 0:
 			return 0
 		default:
@@ -291,7 +315,7 @@ func (b *builder) noteSameContent() {
 	for i, row := range rows {
 		for _, other := range rows[i+1:] {
 			if key := b.keys[row.Name]; key != "" && key == b.keys[other.Name] && !(merged(row.Name) && merged(other.Name)) {
-				b.note(SameContent, daemonset.Facts{"of": other.Revision}, row.Name)
+				b.note(SameContent, daemonset.Facts{"of": other.Revision, "name": other.Name}, row.Name)
 				break
 			}
 		}
@@ -305,10 +329,8 @@ func (b *builder) noteMissing(first []int64) {
 	if len(rows) == 0 {
 		return
 	}
-	has := map[int64]bool{}
 	old := 0
 	for _, row := range rows {
-		has[row.Revision] = true
 		old += b2i(!row.Current)
 	}
 	lowest := rows[len(rows)-1].Revision
@@ -316,7 +338,7 @@ func (b *builder) noteMissing(first []int64) {
 	var moved, unknown []int64
 	for n := max(1, rows[0].Revision-most); n < rows[0].Revision; n++ {
 		switch {
-		case has[n]:
+		case b.numbers[n]:
 		case slices.Contains(first, n):
 			moved = append(moved, n)
 		case n > lowest || old < b.h.Limit: // else clean-up may have taken it
@@ -329,6 +351,45 @@ func (b *builder) noteMissing(first []int64) {
 	if len(unknown) > 0 {
 		b.note(MissingNumbers, daemonset.Facts{"numbers": ranges(unknown), "why": "Unknown"})
 	}
+	b.h.CurrentSince = b.currentSince(unknown)
+}
+
+// currentSince returns when the one current revision became that; nil where
+// nothing tells. Without managed fields that say so, it may be older than its
+// number whenever one below is missing for unknown reasons.
+func (b *builder) currentSince(unknown []int64) *time.Time {
+	i := slices.IndexFunc(b.kept(), func(r Revision) bool { return r.Current })
+	if i < 0 || len(b.st.History.Current) > 1 {
+		return nil
+	}
+	row := &b.h.Revisions[i]
+	at := b.numberedAt(row.Name)
+	switch {
+	case row.TakenUpAt != nil:
+		return row.TakenUpAt
+	case row.CreatedAt == nil || slices.Contains(row.Notes, TakenUpAgain):
+		return nil
+	case at != nil && at.Sub(*row.CreatedAt) <= second:
+		return row.CreatedAt
+	case len(unknown) > 0 && unknown[0] < row.Revision:
+		return nil
+	}
+	return row.CreatedAt
+}
+
+// numbersOf returns the numbers that revisions of the DaemonSet have, those that
+// the next sync lets go among them.
+func (b *builder) numbersOf() map[int64]bool {
+	out := map[int64]bool{}
+	for _, row := range b.kept() {
+		out[row.Revision] = true
+	}
+	for i := range b.s.Revisions {
+		if r := &b.s.Revisions[i]; r.Namespace == b.s.DaemonSet.Namespace && slices.Contains(b.h.Next.Release, r.Name) {
+			out[r.Revision] = true
+		}
+	}
+	return out
 }
 
 // ranges writes ascending numbers as "3", "5-7".

@@ -70,7 +70,8 @@ func TestWholeHistory(t *testing.T) {
 			Snapshot:    daemonset.Reading{TakenAt: dstest.Now, Gaps: []daemonset.Gap{{Gap: snapshot.Gap{What: snapshot.Version, Why: snapshot.Failed, Message: "timeout"}, Consequence: snapshot.RulesAssumed}}},
 			Assumptions: []daemonset.Assumption{{Code: daemonset.AssumeControllerVersion, Value: s.KubernetesVersion, Source: "Server"}},
 		},
-		Limit: 10,
+		CurrentSince: minute(9),
+		Limit:        10,
 		Next: daemonset.StepRevisions{
 			Current: []string{"agent-3a"}, Number: 3, Adopt: []string{}, Release: []string{}, Relabel: []string{}, Remove: []daemonset.Removal{},
 		},
