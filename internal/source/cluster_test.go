@@ -17,6 +17,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 
@@ -801,6 +802,32 @@ func TestRelation(t *testing.T) {
 			t.Errorf("%s: %v", tt.why, got)
 		}
 	}
+	for _, tt := range []struct {
+		uid, rev string
+		want     bool
+		why      string
+	}{
+		{"uid-of-ds-agent", "rev r app=agent owner=agent", true, "its own"},
+		{"uid-of-ds-agent", "rev r app=agent", true, "nobody's, with its labels"},
+		{"uid-of-ds-agent", "rev r", false, "nobody's, without them"},
+		{"uid-of-ds-agent", "rev r app=agent owner=b", false, "somebody else's"},
+		{"new", "rev r app=agent owner=agent", false, "of one of the same name before it"},
+		{"", "rev r app=agent owner=agent", true, "without a UID the name tells"},
+		{"", "rev r app=agent owner=b", false, "which is another's"},
+		{"uid-of-ds-agent", "rev r app=agent ns=default", false, "of another namespace"},
+	} {
+		ds.UID = types.UID(tt.uid)
+		rev := parseWorld(t, tt.rev)[0].(*appsv1.ControllerRevision)
+		if got := r.owns(&rev.ObjectMeta); got != tt.want {
+			t.Errorf("%s: %v", tt.why, got)
+		}
+	}
+	rev := parseWorld(t, "rev r app=agent owner=agent")[0].(*appsv1.ControllerRevision)
+	rev.OwnerReferences[0].Kind = "StatefulSet"
+	if ds.UID = ""; r.owns(&rev.ObjectMeta) {
+		t.Error("a StatefulSet of the same name is taken for it")
+	}
+	ds.UID = "uid-of-ds-agent"
 	pod := parseWorld(t, "pod p owner=agent")[0].(*corev1.Pod)
 	if !r.takes(&pod.ObjectMeta) {
 		t.Error("an owned pod is not taken")

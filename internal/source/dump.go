@@ -287,39 +287,42 @@ func (d *Dump) snapshot(r Ref) (*snapshot.Snapshot, error) {
 	whose := troubled{}
 	whose.add(s.Pods)
 	s.Events = filter(d.events.items, func(o *corev1.Event) bool { return rel.concerns(o) || whose.concerned(o) })
-	s.Gaps = ordered(d.gaps(rel.ds))
+	s.Gaps = ordered(d.gaps(rel))
 	order(s)
 	return s, snapshot.Validate(s)
 }
 
 // gaps says what the input lacks for a DaemonSet. A kind is given when there
-// is one object of it, or a list of none; pods and revisions must be of the
-// DaemonSet's namespace when its status says that it has some, for a dump may
-// hold other namespaces. PodDisruptionBudgets may be missing: no number
-// depends on them, and few dumps have them.
-func (d *Dump) gaps(ds *appsv1.DaemonSet) []snapshot.Gap {
+// is one object of it, or a list of none; but a dump may hold other namespaces,
+// or other owners. So where the status says that there are pods, there must be
+// one of its namespace; and where it says that the controller has seen the
+// DaemonSet, and so has made a revision, there must be one that is the
+// DaemonSet's or that it would adopt.
+// PodDisruptionBudgets may be missing: no number depends on them, and few dumps
+// have them.
+func (d *Dump) gaps(r relation) []snapshot.Gap {
 	gaps := []snapshot.Gap{
 		{What: snapshot.Version, Why: snapshot.NotGiven, Message: "the input does not say which version of Kubernetes it is from"},
 		d.clock,
 	}
+	status := &r.ds.Status
+	hasRevision := slices.ContainsFunc(d.revisions.items, func(o appsv1.ControllerRevision) bool { return r.owns(&o.ObjectMeta) })
 	for _, p := range []struct {
-		what     snapshot.What
-		kind     string
-		here     int  // of the namespace
-		expected bool // by the DaemonSet's own status
+		what   snapshot.What
+		kind   string
+		lacked bool   // though the status says that there is one
+		of     string // what it is lacked of
 	}{
-		{snapshot.Nodes, "Node", d.kinds["Node"], false},
-		{snapshot.Pods, "Pod", d.pods.in[ds.Namespace], ds.Status.CurrentNumberScheduled+ds.Status.NumberMisscheduled > 0},
-		{snapshot.Revisions, "ControllerRevision", d.revisions.in[ds.Namespace], ds.Status.ObservedGeneration > 0},
-		{snapshot.Events, "Event", d.events.in[ds.Namespace], false},
+		{snapshot.Nodes, "Node", false, ""},
+		{snapshot.Pods, "Pod", status.CurrentNumberScheduled+status.NumberMisscheduled > 0 && d.pods.in[r.ds.Namespace] == 0, "namespace " + r.ds.Namespace},
+		{snapshot.Revisions, "ControllerRevision", status.ObservedGeneration > 0 && !hasRevision, "daemonset " + Ref{r.ds.Namespace, r.ds.Name}.String()},
+		{snapshot.Events, "Event", false, ""},
 	} {
-		given := d.kinds[p.kind] > 0 || d.lists[p.kind]
-		switch {
-		case p.here > 0, given && !p.expected:
-		case given:
-			gaps = append(gaps, snapshot.Gap{What: p.what, Why: snapshot.NotGiven, Message: fmt.Sprintf("the input holds no %s of namespace %s", p.kind, ds.Namespace)})
-		default:
-			gaps = append(gaps, snapshot.Gap{What: p.what, Why: snapshot.NotGiven, Message: fmt.Sprintf("the input holds no %s", p.kind)})
+		switch given := d.kinds[p.kind] > 0 || d.lists[p.kind]; {
+		case !given:
+			gaps = append(gaps, snapshot.Gap{What: p.what, Why: snapshot.NotGiven, Message: "the input holds no " + p.kind})
+		case p.lacked:
+			gaps = append(gaps, snapshot.Gap{What: p.what, Why: snapshot.NotGiven, Message: fmt.Sprintf("the input holds no %s of %s", p.kind, p.of)})
 		}
 	}
 	return gaps

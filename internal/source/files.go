@@ -150,9 +150,10 @@ func (d *Dump) readFile(ctx context.Context, name string, in io.Reader, found bo
 		return nil
 	}
 	out := &InputError{File: name, Document: e.document, Field: e.field, Err: e.err}
+	what, unpack := packed(name)
 	switch {
-	case errors.Is(err, errNotText) && archive(name):
-		out.Err, out.hint = errors.New("an archive: unpack it, and give the folder"), "tar -xf "+name
+	case errors.Is(err, errNotText) && what != "":
+		out.Err, out.hint = errors.New(what), unpack+" "+name
 	case errors.Is(err, errNotKubernetes), errors.Is(err, errNotText), errors.Is(err, errCutOff), errors.Is(err, errListEnd), errors.Is(err, errEmpty):
 		out.hint = getHint
 	}
@@ -161,8 +162,30 @@ func (d *Dump) readFile(ctx context.Context, name string, in io.Reader, found bo
 
 var errEmpty = errors.New("holds no object")
 
-func archive(name string) bool {
-	return slices.Contains([]string{".gz", ".tgz", ".tar", ".xz", ".txz", ".zip", ".zst", ".bz2"}, strings.ToLower(filepath.Ext(name)))
+// packed says of a file whose name tells that it is packed what to do, and
+// which command does it; of any other nothing.
+func packed(name string) (what, command string) {
+	const (
+		archive    = "an archive: unpack it, and give the folder"
+		compressed = "compressed: unpack it, and give the file"
+	)
+	name = strings.ToLower(name)
+	ext := filepath.Ext(name)
+	switch {
+	case ext == ".zip":
+		return archive, "unzip"
+	case filepath.Ext(strings.TrimSuffix(name, ext)) == ".tar", slices.Contains([]string{".tar", ".tgz", ".txz"}, ext):
+		return archive, "tar -xf"
+	case ext == ".gz":
+		return compressed, "gunzip -k"
+	case ext == ".xz":
+		return compressed, "unxz -k"
+	case ext == ".bz2":
+		return compressed, "bunzip2 -k"
+	case ext == ".zst":
+		return compressed, "unzstd"
+	}
+	return "", ""
 }
 
 func fileError(path string, err error) error {

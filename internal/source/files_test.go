@@ -251,6 +251,34 @@ func TestHintsOfDamage(t *testing.T) {
 	}
 }
 
+func TestPackedFiles(t *testing.T) {
+	const archive, compressed = ": an archive: unpack it, and give the folder", ": compressed: unpack it, and give the file"
+	for _, tt := range []struct{ file, message, hint, why string }{
+		{"dump.tar", archive, "tar -xf dump.tar", "an archive"},
+		{"dump.tar.gz", archive, "tar -xf dump.tar.gz", "a packed archive"},
+		{"Dump.TGZ", archive, "tar -xf Dump.TGZ", "a short name for one, in capitals"},
+		{"dump.txz", archive, "tar -xf dump.txz", "another short name"},
+		{"dump.tar.zst", archive, "tar -xf dump.tar.zst", "an archive packed in another way"},
+		{"dump.zip", archive, "unzip dump.zip", "not every tar reads a zip"},
+		{"dump.json.gz", compressed, "gunzip -k dump.json.gz", "one file that is packed is no archive"},
+		{"tar.gz", compressed, "gunzip -k tar.gz", "nor is one that is called tar"},
+		{"dump.yaml.xz", compressed, "unxz -k dump.yaml.xz", "each has its own command"},
+		{"dump.yaml.bz2", compressed, "bunzip2 -k dump.yaml.bz2", "another one"},
+		{"dump.yaml.zst", compressed, "unzstd dump.yaml.zst", "and one that keeps the file by itself"},
+		{"dump.json", ": not text", getHint, "a name that does not tell"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			write(t, tt.file, []byte("\x1f\x8b\x00"))
+			_, err := ReadFiles(background, []string{tt.file}, strings.NewReader(""), nil)
+			e := (*InputError)(nil)
+			if !errors.As(err, &e) || e.Error() != tt.file+tt.message || e.Hint() != tt.hint {
+				t.Errorf("%v, want %s%s with hint %q", err, tt.file, tt.message, tt.hint)
+			}
+		})
+	}
+}
+
 func TestFolders(t *testing.T) {
 	type files map[string]string
 	for _, tt := range []struct {
@@ -337,6 +365,7 @@ func TestGapsOfADump(t *testing.T) {
 	noNode := notGiven(snapshot.Nodes, "the input holds no Node")
 	noPod := notGiven(snapshot.Pods, "the input holds no Pod")
 	noRevision := notGiven(snapshot.Revisions, "the input holds no ControllerRevision")
+	noneOfIt := notGiven(snapshot.Revisions, "the input holds no ControllerRevision of daemonset kube-system/agent")
 	noEvent := notGiven(snapshot.Events, "the input holds no Event")
 	for _, tt := range []struct {
 		world string
@@ -349,13 +378,22 @@ func TestGapsOfADump(t *testing.T) {
 		{"ds agent\nnode n1\npod p\nrev r\nevent e about=DaemonSet/b", "", nil, "what is there for others is given, and this one has none"},
 		{"ds agent\nnode n1\nrev r\nevent e ns=b about=DaemonSet/b", `{"kind":"PodList","apiVersion":"v1","items":[]}`, nil, "an empty list says that there is none"},
 		{"ds agent\nnode n1\nrev r\nevent e ns=b about=DaemonSet/b", `{"kind":"PodList","apiVersion":"v1","items":null}`, nil, "so does a list of null"},
-		{"ds agent current=1 gen=1\nnode n1\npod p app=b\nrev r app=b\nevent e about=DaemonSet/b", "", nil, "a dump that holds the namespace holds what there is, whatever the status says"},
+		{"ds agent current=1\nnode n1\npod p app=b\nrev r app=b\nevent e about=DaemonSet/b", "", nil, "a dump that holds the namespace's pods holds what there is, whatever the status says"},
 		{"ds agent current=2\nnode n1\nrev r\nevent e ns=b about=DaemonSet/b", `{"kind":"PodList","apiVersion":"v1","items":[]}`,
 			[]snapshot.Gap{notGiven(snapshot.Pods, "the input holds no Pod of namespace kube-system")}, "but not when the status says that there are some: it was another namespace's list"},
 		{"ds agent current=2\nnode n1\npod p ns=default\nrev r\nevent e ns=default about=DaemonSet/b", "",
 			[]snapshot.Gap{notGiven(snapshot.Pods, "the input holds no Pod of namespace kube-system")}, "pods of another namespace only"},
 		{"ds agent gen=1\nnode n1\npod p\nrev r ns=default\nevent e about=DaemonSet/b", "",
-			[]snapshot.Gap{notGiven(snapshot.Revisions, "the input holds no ControllerRevision of namespace kube-system")}, "revisions of another namespace only"},
+			[]snapshot.Gap{noneOfIt}, "revisions of another namespace only"},
+		{"ds agent gen=1\nnode n1\npod p\nrev r app=b owner=b\nevent e about=DaemonSet/b", "", []snapshot.Gap{noneOfIt}, "another DaemonSet's only: the controller has made one for this, too"},
+		{"ds agent gen=1\nnode n1\npod p\nrev r app=agent owner=b\nevent e about=DaemonSet/b", "", []snapshot.Gap{noneOfIt}, "a label makes nobody's revision this DaemonSet's"},
+		{"ds agent gen=1 uid=new\nnode n1\npod p\nrev r app=agent owner=agent\nevent e about=DaemonSet/b", "", []snapshot.Gap{noneOfIt}, "those of an earlier DaemonSet of the same name"},
+		{"ds agent gen=1\nnode n1\npod p\nrev r app=b\nevent e about=DaemonSet/b", "", []snapshot.Gap{noneOfIt}, "nobody's, which does not match"},
+		{"ds agent gen=1\nnode n1\npod p\nevent e about=DaemonSet/b", `{"kind":"ControllerRevisionList","apiVersion":"apps/v1","items":[]}`,
+			[]snapshot.Gap{noneOfIt}, "an empty list of revisions is of another namespace, or of other labels"},
+		{"ds agent gen=1\nnode n1\npod p\nrev r app=agent\nevent e about=DaemonSet/b", "", nil, "one that it would adopt"},
+		{"ds agent gen=1\nnode n1\npod p\nrev r app=b owner=agent\nrev s app=b owner=b\nevent e about=DaemonSet/b", "", nil, "one of its own, though the next sync lets it go"},
+		{"ds agent\nnode n1\npod p\nrev r app=b owner=b\nevent e about=DaemonSet/b", "", nil, "before the first sync there is none of its own to miss"},
 		{"ds agent\nnode n1\npod p ns=default\nrev r ns=default\nevent e about=DaemonSet/b", "", nil, "a DaemonSet that the controller has not seen has no pods and revisions anywhere"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {

@@ -57,7 +57,7 @@ func (d *Dump) ReadFor(_ context.Context, ds *appsv1.DaemonSet) (*snapshot.Snaps
 	if err != nil {
 		return nil, err
 	}
-	s := &snapshot.Snapshot{DaemonSet: ds, Nodes: d.nodes.items, TakenAt: d.takenAt, VersionSource: snapshot.VersionDefault, Gaps: d.gaps(ds)}
+	s := &snapshot.Snapshot{DaemonSet: ds, Nodes: d.nodes.items, TakenAt: d.takenAt, VersionSource: snapshot.VersionDefault, Gaps: d.gaps(rel)}
 	if last := d.last(); last != nil && len(s.Nodes) == 0 {
 		s.Nodes, s.TakenAt, s.KubernetesVersion, s.VersionSource, s.Gaps = last.Nodes, last.TakenAt, last.KubernetesVersion, last.VersionSource, slices.Clone(last.Gaps)
 	}

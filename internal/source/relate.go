@@ -39,6 +39,22 @@ func (r relation) takes(m *metav1.ObjectMeta) bool {
 		r.selector.Matches(labels.Set(m.Labels))
 }
 
+// owns tells whether an object that it takes is the DaemonSet's, or nobody's,
+// so that the controller would adopt it. Of a DaemonSet without a UID, as in a
+// dump that was tidied up, the controller reference names it.
+func (r relation) owns(m *metav1.ObjectMeta) bool {
+	owner := metav1.GetControllerOfNoCopy(m)
+	switch {
+	case !r.takes(m):
+		return false
+	case owner == nil:
+		return true
+	case r.ds.UID == "":
+		return owner.Kind == "DaemonSet" && owner.Name == r.ds.Name
+	}
+	return owner.UID == r.ds.UID
+}
+
 // selectedBy tells whether the PodDisruptionBudget is one for the pods of the
 // live template. One whose selector cannot be parsed is for none.
 func (r relation) selectedBy(b *policyv1.PodDisruptionBudget) bool {

@@ -68,8 +68,6 @@ func Histories(w io.Writer, l *history.List, style Style) error {
 		}
 		t.add(cells...)
 	}
-	for _, line := range t.lines(style) {
-		s.row(line)
-	}
+	s.rows(t)
 	return s.writeTo(w)
 }

@@ -84,7 +84,8 @@ func lawful(screen string, style Style) error {
 // terminal breaks as kubectl's, and words that are too long by themselves.
 func mayBeLong(line string, style Style) bool {
 	return style.Wide || strings.HasPrefix(line, "To go on: ") || strings.Contains(line, "smallest change") || strings.HasPrefix(line, "    and ") ||
-		strings.HasPrefix(line, "NAMESPACE ") || strings.HasPrefix(line, dstest.Namespace+" ") || len(strings.Fields(line)) == 1
+		strings.HasPrefix(line, "NAMESPACE ") || strings.HasPrefix(line, dstest.Namespace+" ") ||
+		strings.HasPrefix(line, "NODE ") || strings.Contains(line, "  "+dstest.Namespace+"  ") || len(strings.Fields(line)) == 1
 }
 
 func TestSameBytes(t *testing.T) {

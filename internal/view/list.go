@@ -216,9 +216,7 @@ func DaemonSetsOfNodes(w io.Writer, l *explain.List, asked []string, style Style
 		t.add(clean(r.n.Name), clean(r.e.DaemonSet.Namespace), clean(r.e.DaemonSet.Name), should, runs(r.n), why)
 	}
 	if len(rows) > 0 {
-		for _, line := range t.lines(style) {
-			s.row(line)
-		}
+		s.rows(t)
 	}
 	s.gap()
 	s.unknownNodes(asked, known)

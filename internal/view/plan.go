@@ -746,9 +746,7 @@ func (s *screen) groups(groups []plan.Group) {
 		}
 		t.add(cmp.Or(clean(g.Value), "(no label)"), strconv.Itoa(g.Nodes), strconv.Itoa(g.Down), strconv.Itoa(g.Step), strconv.Itoa(g.AtWorst))
 	}
-	for _, l := range t.lines(s.Style) {
-		s.row(l)
-	}
+	s.rows(t)
 	if n := len(groups) - len(t.rows); n > 0 {
 		s.line("  and %s, with --all", plural(n, "more group"))
 	}
@@ -1071,9 +1069,7 @@ func (s *screen) limits(kind daemonset.BudgetKind, limits []plan.Limit) {
 	for _, r := range rows {
 		t.add(r.name, strconv.Itoa(r.Nodes), strconv.Itoa(r.Steps), limitEnd(r.Limit))
 	}
-	for _, l := range t.lines(s.Style) {
-		s.row(l)
-	}
+	s.rows(t)
 }
 
 // limitRow is a limit under all its names.
