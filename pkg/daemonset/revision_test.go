@@ -253,7 +253,7 @@ func TestUpdatedBy(t *testing.T) {
 		{"G", options{generation("02")}, by{ByGeneration, true, "agent-old"}, "the annotation is read as a number"},
 		{"G", options{label("p0", "02")}, by{NotUpdated, false, "agent-old"}, "and the label compared as it is"},
 		{"O", options{none, label("p0", "")}, by{NotUpdated, false, "agent-old"}, "an empty label is no generation"},
-		{"O", options{revision("agent-new", hashed("")), podHash("p0", "")}, by{NotUpdated, false, "agent-new"}, "an empty hash makes nobody new"},
+		{"O", options{revision("agent-new", hashed("")), podHash("p0", "")}, by{NotUpdated, false, ""}, "an empty hash makes nobody new, and is of no revision"},
 		{"O", options{revision("agent-new", unlabelled), podHash("p0", "agent-new")}, by{ByHash, true, "agent-new"}, "the name is the hash of a revision without the label"},
 		{"O", options{dstest.AddRevision("twin", 3, "")}, by{ByHash, true, "agent-old"}, "pods that this sync relabels are new in it"},
 		{"N", options{revision("agent-old", hashed("new"))}, by{ByHash, true, "agent-new"}, "of revisions with one hash a pod is of the highest number"},

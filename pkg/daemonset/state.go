@@ -194,7 +194,9 @@ func (st *State) mapToNodes(objects []corev1.Node, claimed []claimedPod, release
 			Hash:  p.Labels[appsv1.DefaultDaemonSetUniqueLabelKey],
 			Ready: isReady(p.Pod), UpdatedBy: updatedBy(p, st.History, generation, hasGeneration, st.Profile),
 		}
-		v.Revision = revisions[v.Hash]
+		if v.Hash != "" { // else it is up to date with no revision, even with one that has no hash either
+			v.Revision = revisions[v.Hash]
+		}
 		v.Updated = v.UpdatedBy != NotUpdated
 		v.Available, v.AvailableAt = available(p.Pod, st.DaemonSet.Spec.MinReadySeconds, st.At, st.Profile)
 		return v

@@ -179,7 +179,7 @@ func (b *builder) pods() {
 	for _, g := range rows.without() {
 		row := Revision{
 			Hash: g.hash, Inferred: true, Images: podImages(g.newest), OnNodes: []string{}, Kind: ChangeUnknown, Change: []Change{}, Notes: []NoteCode{},
-			Current: g.hash == b.st.History.Hash, // which only an inferred one can be
+			Current: b.st.History.Inferred != "" && g.hash == b.st.History.Hash,
 		}
 		g.fill(&row)
 		b.ofPods[g.hash] = ofPod(g.newest)

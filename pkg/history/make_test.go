@@ -293,6 +293,11 @@ func TestRows(t *testing.T) {
 		{"1=a 2=b c | 1a 2b", nil, []string{"2 2b 1/1 Template", "1 1a 1/1 First"}, "none is current before the next sync"},
 		{"1=a 2=b b | 1a/2b 2b/1a", nil, []string{"2* 2b 1/2 Template", "1 1a 1/2 First"}, "a node counts for its oldest pod, in a surge too"},
 		{"1=a a | 0x 0x/1a 1a 0y", nil, []string{"1* 1a 1/2 First", "0 0x 2/2 Unknown", "0 0y 1/1 Unknown"}, "pods whose hash no revision has"},
+		{"1=a a | 1a 1a", []dstest.Option{dstest.Edit(func(s *snapshot.Snapshot) {
+			const hash = appsv1.DefaultDaemonSetUniqueLabelKey
+			s.Revisions[0].Labels[hash], s.Pods[0].Labels[hash] = "", ""
+			delete(s.Pods[1].Labels, hash)
+		})}, []string{"1*  0/0 First", "0  2/2 Unknown"}, "no hash is nobody's, as in the status"},
 		{"1=a 2=b 4=c@3 c", nil, []string{"4* 4c 0/0 Template", "2 2b 0/0 Template", "1 1a 0/0 First"}, "against the one below, whatever its number"},
 		{"a | 1ag 1ag 2b 3c", []dstest.Option{dstest.Edit(lackRevisions)}, []string{"0* 1a 2/2 Template", "0 2b 1/1 Template", "0 3c 1/1 First"}, "without revisions, by hash; the highest generation is the newest"},
 		{"a | 1a 2a", []dstest.Option{dstest.Edit(lackRevisions)}, []string{"0 1a 1/1 Unknown", "0 2a 1/1 First"}, "of equal images nothing is known"},

@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -123,8 +124,15 @@ func (r *redaction) annotations(all map[string]string) map[string]string {
 
 // MayHoldValues tells whether an annotation of a DaemonSet may hold literal
 // values of its environment variables: a copy of its manifest, as kubectl
-// apply, Rancher, kapp, Config Sync and many operators keep one, plain, encoded
-// or compressed; or the kubectl command that set them.
+// apply, Rancher, kapp, Config Sync and many operators keep one, known by the
+// annotation's name or by its looks; or the kubectl command that set them.
+//
+// By its looks a copy is a text that begins as JSON does, that has the word
+// apiVersion in it, or a key under which values stand (containers, env, value)
+// at the beginning of a line or behind a brace or bracket. It may be in quotes,
+// and in base64, with line ends or without. What begins as gzip, zlib, zip or
+// zstd in base64 is one, too, and so is what begins as JSON there. No other form
+// and no other encoding is known.
 func MayHoldValues(annotation, value string) bool {
 	if IsDigest(value) {
 		return false
@@ -144,9 +152,13 @@ var (
 	// name, objectset.rio.cattle.io, kapp with its diffs, configmanagement.gke.io.
 	copyKey = regexp.MustCompile(`last-applied|/applied$|^kapp\.k14s\.io/original|/declared-config$`)
 
-	// copyValue begins as JSON does, or is YAML.
-	copyValue = regexp.MustCompile(`^\s*[\[{]|\bapiVersion\b|(?m)^[\s-]*(env|containers|value):`)
+	// copyText begins as JSON does, or as JSON, gzip, zip or zstd do in base64; or it has a word of a manifest in it.
+	copyText = regexp.MustCompile(`^[\[{]|^(eyJ|H4sI|UEsD|KLUv)|\bapiVersion\b|(?m:^[\s-]*)` + valueKey + `|[\[{](?s:(.*\W)?)` + valueKey)
 )
+
+// valueKey is a key under which literal values stand. Quotes around it may be
+// escaped, and without them something must part the colon from what follows.
+const valueKey = `(?i:["'\\]*(\w*containers|env|value)(["'\\]+\s*:|\s*:([\s\[{"']|$)))`
 
 // applied returns a manifest, as kubectl apply keeps it, for kubectl apply to
 // read.
@@ -156,9 +168,7 @@ func (r *redaction) applied(manifest string) string {
 		return r.digest(manifest)
 	}
 	object = template.Content(object).WithValues(r.digest)
-	if metadata, ok := object["metadata"].(map[string]any); ok {
-		r.innerAnnotations(metadata)
-	}
+	r.innerAnnotations(object)
 	raw, err := marshal(object)
 	if err != nil || !r.clean(raw) {
 		return r.digest(manifest)
@@ -169,13 +179,27 @@ func (r *redaction) applied(manifest string) string {
 // innerAnnotations does for a parsed object what annotations does. The object
 // is this redaction's own: WithValues copied it, but for the metadata, which
 // were parsed for nobody else.
-func (r *redaction) innerAnnotations(metadata map[string]any) {
-	all, _ := metadata["annotations"].(map[string]any)
-	for key, value := range all {
-		if text, ok := value.(string); ok {
-			all[key] = r.annotations(map[string]string{key: text})[key]
+func (r *redaction) innerAnnotations(object map[string]any) {
+	for _, metadata := range fields(object, "metadata") {
+		for _, all := range fields(metadata, "annotations") {
+			for key, value := range all {
+				if text, ok := value.(string); ok {
+					all[key] = r.annotations(map[string]string{key: text})[key]
+				}
+			}
 		}
 	}
+}
+
+// fields returns the objects in a field, whose name counts in any letter case, as
+// it does for the decoder of the API's types.
+func fields(object map[string]any, name string) (all []map[string]any) {
+	for key, v := range object {
+		if inner, ok := v.(map[string]any); ok && strings.EqualFold(key, name) {
+			all = append(all, inner)
+		}
+	}
+	return all
 }
 
 // data returns the data of a ControllerRevision. What is no patch of the
@@ -206,8 +230,9 @@ func (r *redaction) data(d runtime.RawExtension) (runtime.RawExtension, error) {
 	return runtime.RawExtension{Raw: out}, err
 }
 
-// clean tells whether the API's types find no literal value in what was
-// redacted without them.
+// clean tells whether what was redacted without the API's types is an object to
+// them, in which they find no literal value: what WithValues passes over, because
+// it is not of the form that values stand in, does not decode.
 func (r *redaction) clean(raw []byte) bool {
 	var ds appsv1.DaemonSet
 	if json.Unmarshal(raw, &ds) != nil {
@@ -229,21 +254,27 @@ func marshal(v any) ([]byte, error) {
 // compressed are the first bytes of gzip, zlib, zip and zstd.
 var compressed = []string{"\x1f\x8b", "x\x01", "x\x5e", "x\x9c", "x\xda", "PK\x03\x04", "\x28\xb5\x2f\xfd"}
 
-// isCopy tells whether a text looks like JSON or YAML of an object, as it is, in
-// quotes, in base64, or compressed in base64.
+// isCopy tells whether a text looks like a copy of a manifest: see MayHoldValues.
 func isCopy(value string) bool {
-	plain := strings.Trim(strings.TrimSpace(value), `"`)
-	if copyValue.MatchString(value) || copyValue.MatchString(plain) {
+	value = uncoated(value)
+	if copyText.MatchString(value) {
 		return true
 	}
+	value = strings.Join(strings.Fields(value), "")
 	for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding} {
-		raw, err := encoding.DecodeString(plain)
+		raw, err := encoding.DecodeString(value)
 		if err != nil || len(raw) < 8 {
 			continue
 		}
-		if copyValue.Match(raw) || slices.ContainsFunc(compressed, func(magic string) bool { return strings.HasPrefix(string(raw), magic) }) {
+		if slices.ContainsFunc(compressed, func(magic string) bool { return strings.HasPrefix(string(raw), magic) }) {
+			return true
+		}
+		if utf8.Valid(raw) && copyText.MatchString(uncoated(string(raw))) { // a checksum is no text, once it is decoded
 			return true
 		}
 	}
 	return false
 }
+
+// uncoated returns a text without what may stand around it.
+func uncoated(text string) string { return strings.Trim(text, " \t\r\n\ufeff\"'") }

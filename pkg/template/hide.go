@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"regexp"
+	"strings"
 )
 
 // Hidden stands for the literal value of an environment variable, which may be
@@ -14,7 +15,8 @@ const Hidden = "<hidden>"
 // Hide returns the differences with Hidden in the place of every literal value
 // of an environment variable: alone, or within what comes or goes whole. Names
 // and references stay, and an empty value is none. Paths are those of a template,
-// or of an object that holds one.
+// or of an object that holds one. Field names count in any letter case, as they do
+// for the decoder of the API's types: what a person wrote as Env is env to it.
 //
 // It knows of no other place in which somebody may have written a secret, such as
 // arguments and annotations.
@@ -55,7 +57,8 @@ func decode(raw string) any {
 }
 
 // WithValues returns a copy of the content in which f has replaced each literal
-// value of an environment variable. An empty value is none.
+// value of an environment variable. An empty value is none, and field names count
+// in any letter case.
 func (c Content) WithValues(f func(string) string) Content {
 	return inObject(map[string]any(c), f).(map[string]any)
 }
@@ -65,10 +68,11 @@ func (c Content) WithValues(f func(string) string) Content {
 type replacer func(v any, f func(string) string) any
 
 // containersPath matches the paths of containers and of what is in them, down to
-// a literal value: with one group more for each step.
+// a literal value: with one group more for each step. The first name stands in
+// brackets where it is written with ſ, which counts as an s.
 var containersPath = func() *regexp.Regexp {
 	const member = `\[name=(?:"(?:[^"\\]|\\.)*"|[^\]]*)\]`
-	return regexp.MustCompile(`(?:^|\.)(containers|initContainers|ephemeralContainers)(` + member + `(\.env(` + member + `(\.value)?)?)?)?$`)
+	return regexp.MustCompile(`(?i)(?:^|[.\[])(containers|initContainers|ephemeralContainers)\]?(` + member + `(\.env(` + member + `(\.value)?)?)?)?$`)
 }()
 
 // standsAt tells by a path what stands there.
@@ -92,15 +96,18 @@ func inObject(v any, f func(string) string) any {
 	}
 	out := maps.Clone(object)
 	for key, inner := range out {
-		switch key {
-		case "spec", "template":
+		switch {
+		case isField(key, "spec"), isField(key, "template"):
 			out[key] = inObject(inner, f)
-		case "containers", "initContainers", "ephemeralContainers":
+		case isField(key, "containers"), isField(key, "initContainers"), isField(key, "ephemeralContainers"):
 			out[key] = inContainers(inner, f)
 		}
 	}
 	return out
 }
+
+// isField tells whether the decoder of the API's types takes a key for a field.
+func isField(key, name string) bool { return strings.EqualFold(key, name) }
 
 func inContainers(v any, f func(string) string) any { return inEach(v, inContainer, f) }
 func inContainer(v any, f func(string) string) any  { return inField(v, "env", inVariables, f) }
@@ -132,12 +139,16 @@ func inEach(v any, inner replacer, f func(string) string) any {
 	return out
 }
 
-func inField(v any, key string, inner replacer, f func(string) string) any {
+func inField(v any, name string, inner replacer, f func(string) string) any {
 	object, ok := v.(map[string]any)
-	if !ok || object[key] == nil {
+	if !ok {
 		return v
 	}
 	out := maps.Clone(object)
-	out[key] = inner(object[key], f)
+	for key, v := range out {
+		if isField(key, name) {
+			out[key] = inner(v, f)
+		}
+	}
 	return out
 }

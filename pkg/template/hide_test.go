@@ -2,6 +2,7 @@ package template
 
 import (
 	"encoding/json"
+	"maps"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -41,6 +42,11 @@ func TestHide(t *testing.T) {
 		{"spec.template.spec", `{"initContainers":[{"env":[{"value":"s"}]}]}`, `{"initContainers":[{"env":[{"value":"<hidden>"}]}]}`, "a pod of a DaemonSet"},
 		{"spec.template", `{"metadata":{"labels":{"env":"x","value":"y"}},"spec":{"containers":[{"env":[{"value":"s"}]}]}}`, `{"metadata":{"labels":{"env":"x","value":"y"}},"spec":{"containers":[{"env":[{"value":"<hidden>"}]}]}}`, "a template"},
 		{"spec", `{"minReadySeconds":9007199254740993,"template":{"spec":{"containers":[{"env":[{"value":"s"}]}]}}}`, `{"minReadySeconds":9007199254740993,"template":{"spec":{"containers":[{"env":[{"value":"<hidden>"}]}]}}}`, "a DaemonSet, with its large numbers"},
+		{"spec.Containers[name=a].ENV[name=A].Value", `"s"`, `"<hidden>"`, "names in another case, which the API's decoder takes"},
+		{"spec[containerſ][name=a].env[name=A].value", `"s"`, `"<hidden>"`, "and with a letter that it takes for an s"},
+		{"Spec", `{"INITCONTAINERS":[{"Env":[{"VALUE":"s"}]}]}`, `{"INITCONTAINERS":[{"Env":[{"VALUE":"<hidden>"}]}]}`, "within what goes whole, too"},
+		{"Template", `{"Spec":{"EphemeralContainers":[{"env":[{"value":"s","Value":"t"}],"Env":[{"value":"u"}]}]}}`, `{"Spec":{"EphemeralContainers":[{"Env":[{"value":"<hidden>"}],"env":[{"Value":"<hidden>","value":"<hidden>"}]}]}}`, "all of several that differ in case alone"},
+		{"spec.containers[name=a].environment", `[{"value":"s"}]`, `[{"value":"s"}]`, "a longer name is another"},
 		{"spec.template.metadata.labels.env", `"s"`, `"s"`, "a label of that name"},
 		{"spec.template.metadata.labels.value", `"s"`, `"s"`, "or of that"},
 		{"spec.containers[name=a].livenessProbe.httpGet.httpHeaders", `[{"name":"A","value":"s"}]`, `[{"name":"A","value":"s"}]`, "another value"},
@@ -69,7 +75,8 @@ func TestHide(t *testing.T) {
 
 // TestHideLaws: where every literal value is marked, no difference holds a mark
 // when they are hidden, and Hidden says which did. What is not a literal value is
-// as before. It is so of templates, and of the DaemonSets that hold them.
+// as before. It is so of templates, and of the DaemonSets that hold them, in
+// whatever letter case their fields are written.
 func TestHideLaws(t *testing.T) {
 	const mark = "s3cr3t"
 	hides := 0
@@ -103,6 +110,12 @@ func TestHideLaws(t *testing.T) {
 		}
 		one, other := marked(plain), marked(other)
 		a, b := d.stored(t, one), d.stored(t, other)
+		if d.oneIn(3) {
+			a = d.recased(map[string]any(a)).(map[string]any)
+		}
+		if d.oneIn(3) {
+			b = d.recased(map[string]any(b)).(map[string]any)
+		}
 		all := Diff(a, b, "")
 		wholeA, errA := Parse(&appsv1.DaemonSet{Spec: appsv1.DaemonSetSpec{Template: *one}})
 		wholeB, errB := Parse(&appsv1.DaemonSet{Spec: appsv1.DaemonSetSpec{Template: *other}})
@@ -150,6 +163,26 @@ func TestHideLaws(t *testing.T) {
 	if hides < 300 {
 		t.Errorf("%d differences held a value: the law does not look at them", hides)
 	}
+}
+
+// recased returns a copy of what was parsed, with keys in another letter case.
+func (d draw) recased(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			to := []string{key, strings.ToUpper(key), strings.Replace(key, "v", "V", 1), strings.ReplaceAll(key, "s", "ſ")}
+			out[pick(d, to)] = d.recased(v[key])
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = d.recased(v[i])
+		}
+		return out
+	}
+	return v
 }
 
 // fillEnv gives a container a variable.
