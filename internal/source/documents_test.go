@@ -21,20 +21,3 @@ func TestYAMLErrors(t *testing.T) {
 		}
 	}
 }
-
-// TestKustomizeErrors: nor does one of kustomize quote a patch or a literal.
-func TestKustomizeErrors(t *testing.T) {
-	for _, tt := range []struct{ text, want, why string }{
-		{
-			"trouble configuring builtin PatchTransformer with config: `\npatch: 's3cret'\n`: unable to parse SM or JSON patch from [patch: \"env: [{value: s3cret}]\"]",
-			"trouble configuring builtin PatchTransformer with config:: unable to parse SM or JSON patch from […]", "a patch",
-		},
-		{"loading KV pairs: literal sources [s3cret]: invalid literal source s3cret, expected key=value", "loading KV pairs: literal sources […]: invalid literal source …, expected key=value", "a generator's literal"},
-		{"accumulating resources from 'r.yaml': unknown anchor 's3cret' referenced", "accumulating resources from 'r.yaml': unknown anchor referenced", "a file of resources"},
-		{"no such file: kustomization.yaml", "no such file: kustomization.yaml", "what quotes nothing stays"},
-	} {
-		if got := withoutPatches(tt.text); got != tt.want {
-			t.Errorf("%s: %s", tt.why, got)
-		}
-	}
-}

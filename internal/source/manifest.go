@@ -11,14 +11,12 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kjson "k8s.io/apimachinery/pkg/util/json"
-	"k8s.io/cli-runtime/pkg/resource"
 )
 
 // Manifest is one DaemonSet as somebody would apply it: without the defaults,
@@ -144,53 +142,6 @@ func (r *manifests) stream(ctx context.Context, name string, in io.Reader) error
 	}
 	return err
 }
-
-// kustomization builds a folder as kubectl apply -k does. Bases that are an
-// address are fetched, as there.
-func (r *manifests) kustomization(folder string) error {
-	count := 0
-	err := resource.NewLocalBuilder().Unstructured().
-		FilenameParam(false, &resource.FilenameOptions{Kustomize: folder}).Do().
-		Visit(func(info *resource.Info, err error) error {
-			if err != nil {
-				return err
-			}
-			count++
-			raw, err := json.Marshal(info.Object)
-			if err != nil {
-				return err
-			}
-			o, err := decodeManifest(raw, metav1.TypeMeta{})
-			if err == nil {
-				o.document = count
-				err = r.add(folder, o)
-			}
-			if e := (*fieldError)(nil); errors.As(err, &e) {
-				return &InputError{File: folder, Document: count, Field: e.field, Err: e.err}
-			}
-			return err
-		})
-	if err == nil {
-		return nil
-	}
-	if e := (*InputError)(nil); errors.As(err, &e) {
-		return e
-	}
-	return &InputError{File: folder, Err: errors.New(withoutPatches(err.Error()))}
-}
-
-// withoutPatches returns an error of kustomize without what it quotes of the
-// kustomization, which may be a secret: whole patches, and the literals of
-// generators.
-func withoutPatches(s string) string {
-	s = quotedPatch.ReplaceAllString(s, "$1 […]$2")
-	return withoutQuotes(quotedLiteral.ReplaceAllString(s, "$1 …"))
-}
-
-var (
-	quotedPatch   = regexp.MustCompile(`(?s)(patch from|literal sources) \[.*?\](: |$)`)
-	quotedLiteral = regexp.MustCompile(`(invalid literal source) [^,]*`)
-)
 
 func (r *manifests) add(file string, o object) error {
 	if o.manifest == nil {
@@ -363,7 +314,7 @@ func strictItems(raw []byte, list reflect.StructField) (string, error) {
 		if field, err := strict(item, list.Type.Elem()); err != nil {
 			return join(at, field), err
 		}
-		if key := list.Tag.Get("patchMergeKey"); key != "" && firstByte(item) == '{' {
+		if key := list.Tag.Get("patchMergeKey"); key != "" && (firstByte(item) == '{' || firstByte(item) == 'n') {
 			var members map[string]json.RawMessage
 			if err := json.Unmarshal(item, &members); err != nil {
 				return at, err

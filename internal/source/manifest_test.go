@@ -131,6 +131,7 @@ func TestBadManifests(t *testing.T) {
 		{with("- name: agent", "- command: [a]"), "standard input: document 1: spec.template.spec.containers[0].name: missing", "a container without a name"},
 		{with("      containers:", "      initContainers: [{}]\n      containers:"), "standard input: document 1: spec.template.spec.initContainers[0].name: missing", "an init container without one"},
 		{with("image: acme/agent:1", "env: [{value: x}]"), "standard input: document 1: spec.template.spec.containers[0].env[0].name: missing", "a variable without a name"},
+		{with("image: acme/agent:1", "env: [{name: A}, null]"), "standard input: document 1: spec.template.spec.containers[0].env[1].name: missing", "null for a variable"},
 		{with("      containers:", "      volumes: [{emptyDir: {}}]\n      containers:"), "standard input: document 1: spec.template.spec.volumes[0].name: missing", "a volume without one"},
 		{setYAML[:strings.Index(setYAML, ": acme")], "standard input: document 1: yaml: line 15: could not find expected ':'", "cut off in a line"},
 		{dsJSON[:60], "standard input: document 1: ends in the middle of an object: the file is cut off", "JSON that was cut off"},

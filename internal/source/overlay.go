@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"sync"
 
@@ -97,6 +96,9 @@ func merge(live *appsv1.DaemonSet, m Manifest, rules defaults) (*appsv1.DaemonSe
 			return nil, patch{}, "", fmt.Errorf("the annotation %s of the live daemonset is not JSON", corev1.LastAppliedConfigAnnotation)
 		}
 		merged, p, err := patchThreeWay(live, m, []byte(last))
+		if err != nil {
+			err = fmt.Errorf("%w and what kubectl apply left in its annotation %s", err, corev1.LastAppliedConfigAnnotation)
+		}
 		return merged, p, MethodLastApplied, err
 	}
 	by := applierOf(live)
@@ -150,9 +152,6 @@ type patch struct {
 	body    []byte
 }
 
-// quotedMap is an object as errors of strategicpatch quote it.
-var quotedMap = regexp.MustCompile(`(?s)map\[.*\]`)
-
 // patchThreeWay makes the patch that kubectl apply and Helm 3 send, and applies
 // it. last is the manifest before this one; without it nothing is removed.
 func patchThreeWay(live *appsv1.DaemonSet, m Manifest, last []byte) (*appsv1.DaemonSet, patch, error) {
@@ -173,16 +172,31 @@ func patchThreeWay(live *appsv1.DaemonSet, m Manifest, last []byte) (*appsv1.Dae
 	if err != nil {
 		return fail(err)
 	}
-	body, err := strategicpatch.CreateThreeWayMergePatch(last, modified, current, schema, true)
-	if err != nil {
-		return fail(errors.New(quotedMap.ReplaceAllString(err.Error(), "map[…]"))) // without what it quotes, which may be a secret
-	}
-	raw, err := strategicpatch.StrategicMergePatchUsingLookupPatchMeta(current, body, schema)
+	body, raw, err := threeWay(last, modified, current, schema)
 	if err != nil {
 		return fail(err)
 	}
 	merged, err := decodeAs[appsv1.DaemonSet](raw)
 	return merged, patch{types.StrategicMergePatchType, us, body}, err
+}
+
+// threeWay returns the patch and what current becomes with it. Its error quotes
+// nothing: those of the library hold whole members of lists, values included, and
+// some odd input makes it panic.
+func threeWay(last, modified, current []byte, schema strategicpatch.LookupPatchMeta) (body, merged []byte, err error) {
+	unfit := errors.New("cannot be merged with the live daemonset")
+	defer func() {
+		if recover() != nil {
+			err = unfit
+		}
+	}()
+	if body, err = strategicpatch.CreateThreeWayMergePatch(last, modified, current, schema, true); err != nil {
+		return nil, nil, unfit
+	}
+	if merged, err = strategicpatch.StrategicMergePatchUsingLookupPatchMeta(current, body, schema); err != nil {
+		return nil, nil, unfit
+	}
+	return body, merged, nil
 }
 
 // applierOf returns which of live's managedFields is that of the one who applies

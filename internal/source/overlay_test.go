@@ -227,6 +227,7 @@ func TestOverlayErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	const unfit = "standard input: document 2: items[0]: cannot be merged with the live daemonset and what kubectl apply left in its annotation kubectl.kubernetes.io/last-applied-configuration"
 	for _, tt := range []struct {
 		m         Manifest
 		live      func(*appsv1.DaemonSet)
@@ -236,7 +237,16 @@ func TestOverlayErrors(t *testing.T) {
 			"standard input: document 2: items[0]: the annotation kubectl.kubernetes.io/last-applied-configuration of the live daemonset is not JSON", "an annotation that is damaged"},
 		{found[0], func(ds *appsv1.DaemonSet) {
 			ds.Annotations[corev1.LastAppliedConfigAnnotation] = `{"spec":{"template":{"spec":{"containers":[{"env":[{"name":"A","value":"s3cret"}]}]}}}}`
-		}, "standard input: document 2: items[0]: map: map[…] does not contain declared merge key: name", "one with a container that has no name, of which nothing is quoted"},
+		}, unfit, "one with a container that has no name, of which nothing is quoted"},
+		{twice[0], func(ds *appsv1.DaemonSet) {
+			ds.Annotations[corev1.LastAppliedConfigAnnotation] = `{"spec":{"template":{"spec":{"containers":[{"name":"agent","env":["s3cret"]}]}}}}`
+		}, strings.Replace(unfit, "document 2: items[0]", "document 1", 1), "nor of one whose variables are no objects"},
+		{twice[0], func(ds *appsv1.DaemonSet) {
+			ds.Annotations[corev1.LastAppliedConfigAnnotation] = `{"spec":{"template":{"spec":{"containers":[{"name":"agent","env":[{"name":"A","$patch":"delete","value":"s3cret"}]}]}}}}`
+		}, strings.Replace(unfit, "document 2: items[0]", "document 1", 1), "nor of one with the words of a patch"},
+		{found[0], func(ds *appsv1.DaemonSet) {
+			ds.Annotations[corev1.LastAppliedConfigAnnotation] = `{"spec":{"template":{"spec":{"containers":[null]}}}}`
+		}, unfit, "nor is there an end with one that the library breaks at"},
 		{twice[0], managed("kubectl", metav1.ManagedFieldsOperationApply, 1, `{"f:spec":{"f:selector":{}}}`),
 			"standard input: document 1: failed to create typed patch object (kube-system/agent; apps/v1, Kind=DaemonSet): .spec.template.spec.containers[name=\"agent\"].env: duplicate entries for key [name=\"A\"]",
 			"what server-side apply refuses"},
