@@ -254,10 +254,7 @@ func numbered(contents ...template.Content) func(string) string {
 		return value
 	}
 	for _, c := range contents {
-		spec, _ := c["spec"].(map[string]any)
-		for _, list := range []string{"initContainers", "containers"} { // one at a time, for an order
-			template.Content{"spec": map[string]any{list: spec[list]}}.WithValues(note)
-		}
+		c.WithValues(note)
 	}
 	return func(value string) string {
 		return fmt.Sprintf("%s %d>", strings.TrimSuffix(template.Hidden, ">"), numbers[value])

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -57,8 +58,8 @@ func decode(raw string) any {
 }
 
 // WithValues returns a copy of the content in which f has replaced each literal
-// value of an environment variable. An empty value is none, and field names count
-// in any letter case.
+// value of an environment variable, in the order of the fields' names. An empty
+// value is none, and field names count in any letter case.
 func (c Content) WithValues(f func(string) string) Content {
 	return inObject(map[string]any(c), f).(map[string]any)
 }
@@ -95,7 +96,8 @@ func inObject(v any, f func(string) string) any {
 		return v
 	}
 	out := maps.Clone(object)
-	for key, inner := range out {
+	for _, key := range slices.Sorted(maps.Keys(object)) {
+		inner := object[key]
 		switch {
 		case isField(key, "spec"), isField(key, "template"):
 			out[key] = inObject(inner, f)
@@ -145,9 +147,9 @@ func inField(v any, name string, inner replacer, f func(string) string) any {
 		return v
 	}
 	out := maps.Clone(object)
-	for key, v := range out {
+	for _, key := range slices.Sorted(maps.Keys(object)) {
 		if isField(key, name) {
-			out[key] = inner(v, f)
+			out[key] = inner(object[key], f)
 		}
 	}
 	return out
