@@ -182,7 +182,7 @@ func (b *builder) before(row *Revision) (*Revision, error) {
 		i = 0
 	}
 	switch {
-	case i < 0 && len(rows) == 0:
+	case len(rows) == 0:
 		return nil, none(b.h, "before the live template")
 	case i+1 >= len(rows):
 		return nil, &Error{fmt.Sprintf("revision %d is the oldest that is kept: there is none before it", rows[i].Revision), "kubectl ds history lists them"}

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
@@ -34,6 +35,13 @@ func numberedBy(name, manager string, at time.Time) dstest.Option {
 // recreated says when the DaemonSet was made: in minutes, as revisions are.
 func recreated(at int) dstest.Option {
 	return dstest.Edit(func(s *snapshot.Snapshot) { s.DaemonSet.CreationTimestamp = metav1.NewTime(*minute(at)) })
+}
+
+// untimed takes the time out of the managed fields, or gives some without it.
+func untimed(name string) dstest.Option {
+	return dstest.Revision(name, func(r *appsv1.ControllerRevision) {
+		r.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: controllerManager}}
+	})
 }
 
 // statusBy says who writes the DaemonSet's status.
@@ -103,6 +111,19 @@ func TestNotes(t *testing.T) {
 		{"6=w@1 5=x@2 3=y@33 w", []dstest.Option{recreated(30)}, []string{
 			`TakenUpAgain 6w {"after":"2026-02-28T12:33:00Z","told":"Order","was":0}`, `TakenUpAgain 5x {"after":"2026-02-28T12:33:00Z","told":"Order","was":0}`, `MissingNumbers {"numbers":["1-2","4"],"why":"Unknown"}`,
 		}, "one that is younger was not restored"},
+		{"1=z@52 2=y@51 4=x@50 x", []dstest.Option{numberedBy("agent-4x", "velero", *minute(50))}, []string{`MissingNumbers {"numbers":["3"],"why":"Unknown"}`}, "nor does one that was restored itself"},
+		{"1=a 2=c 4=b@3+9 b", []dstest.Option{undated("agent-2c")}, []string{`TakenUpAgain 4b {"told":"ManagedFields","was":3}`, `MissingNumbers {"numbers":["3"],"why":"TakenUpAgain"}`}, "another without a time is passed over"},
+		{"3=a@1+90 2=b@89 a", []dstest.Option{recreated(88)}, []string{
+			`TakenUpAgain 3a {"after":"2026-02-28T13:29:00Z","told":"Order","was":1}`, `MissingNumbers {"numbers":["1"],"why":"TakenUpAgain"}`,
+		}, "adopted and taken up again: the order tells, but of which the time is does not show"},
+		{"3=a@1 2=b a", []dstest.Option{untimed("agent-3a")}, []string{
+			`TakenUpAgain 3a {"after":"2026-02-28T12:02:00Z","told":"Order","was":1}`, `MissingNumbers {"numbers":["1"],"why":"TakenUpAgain"}`,
+		}, "managed fields without a time are none"},
+		{"0=z@0 1=a 3=b@2+9 b", nil, []string{`TakenUpAgain 3b {"told":"ManagedFields","was":2}`, `MissingNumbers {"numbers":["2"],"why":"TakenUpAgain"}`}, "0, which the controller gives to none, fills no gap"},
+		{"4=c@4+4 6=d@6+6 8=a@5+9 a", nil, []string{
+			`TakenUpAgain 8a {"after":"2026-02-28T12:06:00Z","told":"ManagedFields","was":5}`, `MissingNumbers {"numbers":["5"],"why":"TakenUpAgain"}`, `MissingNumbers {"numbers":["1-3","7"],"why":"Unknown"}`,
+		}, "between two that have their first numbers still, by the managed fields"},
+		{"5=a 6=b b", []dstest.Option{limit(2)}, []string{`MissingNumbers {"numbers":["1-4"],"why":"Unknown"}`}, "clean-up had no reason yet"},
 		{"1=a 3=b@2+9 b", []dstest.Option{numberedBy("agent-3b", "k3s", *minute(9)), statusBy("k3s")}, []string{
 			`TakenUpAgain 3b {"told":"ManagedFields","was":2}`, `MissingNumbers {"numbers":["2"],"why":"TakenUpAgain"}`,
 		}, "the controller is whoever writes the status"},
@@ -228,10 +249,10 @@ func TestCurrentSince(t *testing.T) {
 		{"1=a 4=b@2+8 5=c@3+9 c", nil, minute(9), "with them"},
 		{"1=a 4=b@4 5=c@5+5 c", nil, minute(5), "a number is missing, but this one is as old as it is"},
 		{"1=a 4=b@2 5=c@3 b", nil, nil, "nor where an older one is current until the next sync"},
-		{"4=b 5=c c", []dstest.Option{limit(1)}, minute(5), "clean-up explains what is missing"},
+		{"4=b 5=c c", []dstest.Option{limit(1)}, nil, "nor where clean-up explains what is missing: both may have been taken up again"},
 		{"1=a 2=b c", nil, nil, "none is current"},
 		{"1=b' 2=b b", nil, minute(2), "one is, in the form of now"},
-		{"2=b@1 2=b b", []dstest.Option{dstest.Edit(func(s *snapshot.Snapshot) {
+		{"1=b@1 1=b@2 b", []dstest.Option{dstest.Edit(func(s *snapshot.Snapshot) {
 			s.Revisions[0].Name, s.Revisions[0].Labels[appsv1.DefaultDaemonSetUniqueLabelKey] = "agent-x", "x"
 		})}, nil, "two are"},
 		{"a | 1ag", []dstest.Option{dstest.Edit(lackRevisions)}, nil, "without revisions"},
@@ -260,18 +281,22 @@ func TestRestart(t *testing.T) {
 		{early, "", ChangeTemplate, "taken away"},
 		{early, "2026-11-20T14:00:00Z", ChangeTemplate, "the same time"},
 	} {
-		t.Run(tt.why, func(t *testing.T) {
+		again := func(key string, want ChangeKind) {
 			s := past(t, "1=a 2=b b")
 			for i, at := range []string{tt.old, tt.new} {
 				tmpl := contentOf(s, "a")
 				if at != "" {
-					metav1.SetMetaDataAnnotation(&tmpl.ObjectMeta, "kubectl.kubernetes.io/restartedAt", at)
+					metav1.SetMetaDataAnnotation(&tmpl.ObjectMeta, key, at)
 				}
 				s.Revisions[i].Data = storedData(t, &tmpl, false)
 			}
-			if got := of(t, s, Options{}).Revisions[0].Kind; got != tt.want {
-				t.Errorf("%q -> %q: %s, want %s", tt.old, tt.new, got, tt.want)
+			if got := of(t, s, Options{}).Revisions[0].Kind; got != want {
+				t.Errorf("%s %q -> %q: %s, want %s", key, tt.old, tt.new, got, want)
 			}
+		}
+		t.Run(tt.why, func(t *testing.T) {
+			again("kubectl.kubernetes.io/restartedAt", tt.want)
+			again("example.com/restartedAt", ChangeTemplate) // another annotation
 		})
 	}
 }
@@ -322,7 +347,7 @@ func lackRevisions(s *snapshot.Snapshot) {
 
 func TestFind(t *testing.T) {
 	h := of(t, past(t, "1=a 3=b@2 4=c@3 c | 0x"), Options{})
-	shared := of(t, past(t, "2=c@1 2=b@2 2=a@3 c"), Options{})
+	shared := of(t, past(t, "2=c@2 2=b@3 2=a@1 c"), Options{})
 	for i, row := range shared.Revisions {
 		if got, err := Find(shared, Which{Number: 2}); err != nil || got.Name != "agent-2a" {
 			t.Errorf("of three with one number: %v, %v", got, err)
@@ -610,5 +635,42 @@ func TestObject(t *testing.T) {
 	}
 	if s.DaemonSet.Annotations[appsv1.DeprecatedTemplateGeneration] != "2" {
 		t.Error("the snapshot was changed")
+	}
+}
+
+// TestChangeCause: a command that sets variables is shown only with the values.
+func TestChangeCause(t *testing.T) {
+	const sets, rolls = "kubectl set env daemonset/agent KEY=s3cret", "release 1.8"
+	for _, tt := range []struct {
+		cause string
+		show  bool
+		want  string
+	}{
+		{sets, false, template.Hidden},
+		{sets, true, sets},
+		{rolls, false, rolls},
+		{rolls, true, rolls},
+	} {
+		s := past(t, "1=a a", dstest.Revision("agent-1a", func(r *appsv1.ControllerRevision) {
+			metav1.SetMetaDataAnnotation(&r.ObjectMeta, "kubernetes.io/change-cause", tt.cause)
+		}))
+		if got := of(t, s, Options{ShowValues: tt.show}).Revisions[0].ChangeCause; got != tt.want {
+			t.Errorf("%q, shown %t: %q, want %q", tt.cause, tt.show, got, tt.want)
+		}
+	}
+}
+
+// TestHeader: what is assumed of nodes and of tolerations makes no difference to
+// a history.
+func TestHeader(t *testing.T) {
+	s := past(t, "1=a a", dstest.Edit(func(s *snapshot.Snapshot) {
+		s.DaemonSet.Spec.Template.Spec.Tolerations = []corev1.Toleration{{Key: "level", Operator: corev1.TolerationOpGt, Value: "3"}}
+		s.VersionSource, s.KubernetesVersion = snapshot.VersionFlag, dstest.Newest
+		s.Gaps = append(s.Gaps, snapshot.Gap{What: snapshot.Nodes, Why: snapshot.Forbidden})
+	}))
+	for _, a := range of(t, s, Options{}).Assumptions {
+		if a.Code != daemonset.AssumeControllerVersion {
+			t.Errorf("assumes %+v", a)
+		}
 	}
 }

@@ -28,6 +28,7 @@ func (b *builder) notes() {
 	b.noteRestarts()
 	b.noteOwners()
 	b.noteBroken()
+	b.h.CurrentSince = b.currentSince()
 }
 
 // note adds a Note, to its rows too.
@@ -101,7 +102,7 @@ func (b *builder) noteDuplicates() {
 			}
 		}
 	}
-	if len(names) < 2 || len(b.h.Next.Current) == 0 {
+	if len(names) < 2 {
 		return
 	}
 	facts := daemonset.Facts{"keep": b.h.Next.Current, "remove": remove}
@@ -173,7 +174,7 @@ func (b *builder) noteTakenUp() []int64 {
 		if told[row.Name] == "" {
 			continue
 		}
-		was := b.firstNumber(&row, told)
+		was := b.firstNumber(&row)
 		facts := daemonset.Facts{"told": told[row.Name], "was": was}
 		if last, ok := after[row.Name]; ok {
 			facts["after"] = last.UTC().Format(time.RFC3339)
@@ -200,7 +201,7 @@ func (b *builder) restored(row *Revision) bool {
 func (b *builder) raisedAt(row *Revision, t time.Time) bool {
 	adopted := b.olderThanDaemonSet(row)
 	for _, other := range b.kept() {
-		if other.Name == row.Name || other.CreatedAt == nil {
+		if other.CreatedAt == nil {
 			continue
 		}
 		given := *other.CreatedAt
@@ -228,7 +229,7 @@ func (b *builder) lastBelow(row *Revision) (last time.Time, later bool) {
 		if other.Revision >= row.Revision || other.CreatedAt == nil || !other.CreatedAt.After(*row.CreatedAt) || b.restored(&other) {
 			continue
 		}
-		if b.numberedAt(row.Name) == nil && b.olderThanDaemonSet(row) && b.olderThanDaemonSet(&other) {
+		if b.numberedAt(row.Name) == nil && b.olderThanDaemonSet(&other) {
 			continue
 		}
 		if other.CreatedAt.After(last) {
@@ -275,10 +276,10 @@ func (b *builder) missingBelow(number int64) bool {
 //
 // What was raised to a number came from one that is lower by two or more, so a
 // revision has its first number still if none below that is missing.
-func (b *builder) firstNumber(row *Revision, told map[string]string) int64 {
+func (b *builder) firstNumber(row *Revision) int64 {
 	above, below := int64(0), row.Revision
 	for _, other := range b.kept() {
-		if told[other.Name] != "" || other.CreatedAt == nil || other.Name == row.Name || b.restored(&other) {
+		if other.CreatedAt == nil || b.restored(&other) {
 			continue
 		}
 		at := b.numberedAt(other.Name)
@@ -351,13 +352,12 @@ func (b *builder) noteMissing(first []int64) {
 	if len(unknown) > 0 {
 		b.note(MissingNumbers, daemonset.Facts{"numbers": ranges(unknown), "why": "Unknown"})
 	}
-	b.h.CurrentSince = b.currentSince(unknown)
 }
 
 // currentSince returns when the one current revision became that; nil where
 // nothing tells. Without managed fields that say so, it may be older than its
-// number whenever one below is missing for unknown reasons.
-func (b *builder) currentSince(unknown []int64) *time.Time {
+// number whenever one below is missing: even if clean-up explains that.
+func (b *builder) currentSince() *time.Time {
 	i := slices.IndexFunc(b.kept(), func(r Revision) bool { return r.Current })
 	if i < 0 || len(b.st.History.Current) > 1 {
 		return nil
@@ -371,7 +371,7 @@ func (b *builder) currentSince(unknown []int64) *time.Time {
 		return nil
 	case at != nil && at.Sub(*row.CreatedAt) <= second:
 		return row.CreatedAt
-	case len(unknown) > 0 && unknown[0] < row.Revision:
+	case b.missingBelow(row.Revision):
 		return nil
 	}
 	return row.CreatedAt

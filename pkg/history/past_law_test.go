@@ -168,6 +168,16 @@ func (l *life) check(t *testing.T, h *History, managedFields bool) (took int) {
 			}
 		}
 	}
+	for _, v := range l.revisions {
+		numbered := began.Add(time.Duration(v.numbered) * time.Second).UTC()
+		switch {
+		case v.content != l.live:
+		case h.CurrentSince == nil && managedFields:
+			t.Errorf("%d is current since %v, which is not said", v.number, numbered)
+		case h.CurrentSince != nil && !h.CurrentSince.Equal(numbered):
+			t.Errorf("%d is current since %v, not %v", v.number, numbered, h.CurrentSince)
+		}
+	}
 	lowest, highest, kept := 1<<30, 0, map[int]bool{}
 	for _, v := range l.revisions {
 		lowest, highest, kept[v.number] = min(lowest, v.number), max(highest, v.number), true
