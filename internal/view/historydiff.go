@@ -268,7 +268,7 @@ func BeforeUndo(w io.Writer, p *plan.Plan, style Style) error {
 		return nil
 	}
 	s := &screen{Style: style}
-	s.line("kubectl rollout undo would change nothing: the template is that of the revision already. As it is:")
+	s.line("kubectl rollout undo would change nothing: the live template is that of the revision already, with the API defaults. As it is:")
 	if err := s.writeTo(w); err != nil {
 		return err
 	}
