@@ -241,7 +241,7 @@ type answered struct {
 }
 
 func (o *historyOptions) histories(snapshots []*snapshot.Snapshot) ([]answered, error) {
-	items := []answered{}
+	items, gaps := []answered{}, [][]daemonset.Gap{}
 	for _, s := range snapshots {
 		s, st, err := o.state(s)
 		if err != nil {
@@ -251,9 +251,9 @@ func (o *historyOptions) histories(snapshots []*snapshot.Snapshot) ([]answered, 
 		if err != nil {
 			return nil, err
 		}
-		items = append(items, answered{h, s})
-		o.gaps(lookedAt(h.Snapshot.Gaps))
+		items, gaps = append(items, answered{h, s}), append(gaps, lookedAt(h.Snapshot.Gaps))
 	}
+	o.gaps(gaps...)
 	return items, nil
 }
 
@@ -456,8 +456,8 @@ func (o *historyOptions) asPlan(s *snapshot.Snapshot) (*planOptions, error) {
 // target returns the number of the revision that --undo names, as kubectl takes
 // it: it sees no orphan, and of two with one number the first by name.
 func (o *historyOptions) target(s *snapshot.Snapshot) (int64, error) {
-	if o.back == 0 {
-		return 0, nil
+	if o.back >= 0 {
+		return o.back, nil // the plan knows what there is to go back to
 	}
 	s, st, err := o.state(s)
 	if err != nil {
@@ -468,19 +468,13 @@ func (o *historyOptions) target(s *snapshot.Snapshot) (int64, error) {
 		return 0, err
 	}
 	row, err := history.Find(h, history.Which{Number: o.back})
-	switch {
-	case err != nil && o.back > 0:
-		return o.back, nil // the plan knows what there is to go back to
-	case err != nil:
+	if err != nil {
 		return 0, err
+	}
+	switch seen := seenByKubectl(h, row.Revision); {
 	case row.Revision < 1:
 		return 0, fmt.Errorf("controllerrevision %s has number %d: kubectl goes back to 1 and more", row.Name, row.Revision)
-	}
-	seen := seenByKubectl(h, row.Revision)
-	if row.Claim == daemonset.Adopt && (o.back < 0 || seen == nil) {
-		return 0, fmt.Errorf("revision %d, controllerrevision %s, has no owner yet: kubectl does not see it until the next sync has adopted it", row.Revision, row.Name)
-	}
-	if o.back < 0 && seen != nil && seen.Name != row.Name {
+	case seen != nil && seen.Name != row.Name:
 		return 0, fmt.Errorf("two revisions have number %d: kubectl goes back to controllerrevision %s, not to %s", row.Revision, seen.Name, row.Name)
 	}
 	return row.Revision, nil

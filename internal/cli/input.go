@@ -142,16 +142,28 @@ func (in *input) state(s *snapshot.Snapshot) (*snapshot.Snapshot, *daemonset.Sta
 	return s, st, err
 }
 
-// gaps writes what could not be read, each once.
+// gaps writes what could not be read, each once for all DaemonSets.
 func (in *input) gaps(lists ...[]daemonset.Gap) {
 	var said []daemonset.Gap
-	for _, l := range lists {
-		for _, g := range l {
-			if !slices.Contains(said, g) {
-				said = append(said, g)
-				in.note("%s", gapWords(g))
-			}
+	messages := map[daemonset.Gap][]string{}
+	for _, g := range slices.Concat(lists...) {
+		kind := g
+		kind.Message = ""
+		if !slices.Contains(said, kind) {
+			said = append(said, kind)
 		}
+		if !slices.Contains(messages[kind], g.Message) {
+			messages[kind] = append(messages[kind], g.Message)
+		}
+	}
+	for _, g := range said {
+		all := messages[g]
+		const most = 3
+		if n := len(all) - most; n > 1 {
+			all = append(all[:most:most], fmt.Sprintf("and %d more", n))
+		}
+		g.Message = strings.Join(all, "; ")
+		in.note("%s", gapWords(g))
 	}
 }
 

@@ -134,9 +134,11 @@ func (o *planOptions) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	gaps := [][]daemonset.Gap{}
 	for _, p := range plans {
-		o.gaps(p.Snapshot.Gaps)
+		gaps = append(gaps, p.Snapshot.Gaps)
 	}
+	o.gaps(gaps...)
 	considered := len(plans)
 	if o.listed() {
 		plans = slices.DeleteFunc(plans, func(p *plan.Plan) bool { return !hasToDo(p) })

@@ -299,7 +299,11 @@ func (s *screen) rowText(h *history.History, r *history.Revision) []string {
 	}
 	text := strings.Join(words, "; ")
 	if r.Name == "" && !inferred(h) {
-		text = strings.TrimSuffix("hash "+hashWords(r.Hash)+", which no revision has: "+text, ": not known")
+		of := "hash " + hashWords(r.Hash) + ", which no revision has: "
+		if r.Hash == "" {
+			of = "no hash: "
+		}
+		text = strings.TrimSuffix(of+text, ": not known")
 	}
 	out := []string{text}
 	if cause := clean(r.ChangeCause); cause != "" {

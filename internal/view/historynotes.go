@@ -82,7 +82,11 @@ func (s *screen) noteWords(h *history.History, n history.Note) string {
 		if number(f, "pods") == 1 {
 			run = "what it runs"
 		}
-		return fmt.Sprintf("%s a hash that no revision has: %s; %s cannot be rolled back to", carry, s.hashList(f), run)
+		hash := "a hash that no revision has: " + s.hashList(f)
+		if slices.Equal(listOf(f["hashes"]), []string{""}) {
+			hash = "no hash"
+		}
+		return fmt.Sprintf("%s %s; %s cannot be rolled back to", carry, hash, run)
 	case history.RemovedNext:
 		return fmt.Sprintf("the next sync removes %s (revisionHistoryLimit %s)", of, fact(f, "limit"))
 	case history.RemovedByNextChange:

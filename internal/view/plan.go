@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -526,18 +527,25 @@ func (s *screen) fieldValue(path, raw string) string {
 // wholeValue writes a JSON value whole: a plain string without its quotes.
 func wholeValue(raw string) string {
 	var text string
-	if err := json.Unmarshal([]byte(raw), &text); err == nil {
+	if err := json.Unmarshal([]byte(raw), &text); err == nil && clean(text) != "" {
 		raw = text
-		if text == "" {
-			raw = `""`
-		}
 	}
 	return clean(raw)
 }
 
-// exactValue writes a JSON value with every blank, which wholeValue does not
-// keep.
-func exactValue(raw string) string { return clean(strings.ReplaceAll(raw, "  ", ` \u0020`)) }
+// exactValue writes a JSON value with every blank, of which wholeValue keeps
+// neither number nor kind.
+func exactValue(raw string) string {
+	var b strings.Builder
+	for _, r := range strings.ReplaceAll(raw, "  ", ` \u0020`) {
+		if unicode.IsSpace(r) && r != ' ' {
+			fmt.Fprintf(&b, `\u%04x`, r)
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return clean(b.String())
+}
 
 var tolerationPath = regexp.MustCompile(`^spec\.template\.spec\.tolerations(\[[^\]]*\])?$`)
 

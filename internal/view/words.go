@@ -421,7 +421,8 @@ func Gap(g daemonset.Gap) string {
 		snapshot.SeveralMoments:           "its parts may be of different moments",
 	}[g.Consequence]
 	s := string(g.What) + ": " + why + ", so " + lost
-	if m := clean(g.Message); m != "" && g.Why != snapshot.NotGiven {
+	ofOne := strings.Contains(g.Message, " of namespace ") || strings.Contains(g.Message, " of daemonset ") // others are in the input
+	if m := clean(g.Message); m != "" && (g.Why != snapshot.NotGiven || ofOne) {
 		s += " (" + m + ")"
 	}
 	return s

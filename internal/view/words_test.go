@@ -149,6 +149,7 @@ func TestGap(t *testing.T) {
 	}{
 		{snapshot.Gap{What: snapshot.Nodes, Why: snapshot.Forbidden, Message: "User \"dev\"\x1b cannot list"}, `nodes: not allowed to read, so DESIRED is not computed, and no reason is given why nodes are left out (User "dev"\u001b cannot list)`},
 		{snapshot.Gap{What: snapshot.Pods, Why: snapshot.NotGiven, Message: "words of the reader"}, "pods: not in the input, so only the reported numbers are left"},
+		{snapshot.Gap{What: snapshot.Revisions, Why: snapshot.NotGiven, Message: "the input holds no ControllerRevision of daemonset ns/a"}, "controllerrevisions: not in the input, so which pods are up to date is inferred from their labels (the input holds no ControllerRevision of daemonset ns/a)"},
 		{snapshot.Gap{What: snapshot.Revisions, Why: snapshot.Failed}, "controllerrevisions: could not be read, so which pods are up to date is inferred from their labels"},
 		{snapshot.Gap{What: snapshot.Events, Why: snapshot.Forbidden}, "events: not allowed to read, so refused creations and the words of scheduler and kubelet are missing"},
 		{snapshot.Gap{What: snapshot.Version, Why: snapshot.NotGiven}, "version: not in the input, so the rules of v1.37 are used (--kubernetes-version chooses others)"},

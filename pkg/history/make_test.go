@@ -49,8 +49,15 @@ func statusBy(manager string) dstest.Option {
 	return dstest.Edit(func(s *snapshot.Snapshot) {
 		s.DaemonSet.ManagedFields = []metav1.ManagedFieldsEntry{
 			{Manager: "helm", FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:template":{}}}`)},
-			{Manager: manager, Subresource: "status", FieldsV1: metav1.NewFieldsV1(`{"f:status":{"f:numberReady":{}}}`)},
+			{Manager: manager, Subresource: "status"}, // without its fields, as they are stripped
 		}
+	})
+}
+
+// statusByField is how it looked before v1.22.
+func statusByField(manager string) dstest.Option {
+	return dstest.Edit(func(s *snapshot.Snapshot) {
+		s.DaemonSet.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: manager, FieldsV1: metav1.NewFieldsV1(`{"f:status":{"f:numberReady":{}}}`)}}
 	})
 }
 
@@ -127,6 +134,9 @@ func TestNotes(t *testing.T) {
 		{"1=a 3=b@2+9 b", []dstest.Option{numberedBy("agent-3b", "k3s", *minute(9)), statusBy("k3s")}, []string{
 			`TakenUpAgain 3b {"told":"ManagedFields","was":2}`, `MissingNumbers {"numbers":["2"],"why":"TakenUpAgain"}`,
 		}, "the controller is whoever writes the status"},
+		{"1=a 3=b@2+9 b", []dstest.Option{numberedBy("agent-3b", "hyperkube", *minute(9)), statusByField("hyperkube")}, []string{
+			`TakenUpAgain 3b {"told":"ManagedFields","was":2}`, `MissingNumbers {"numbers":["2"],"why":"TakenUpAgain"}`,
+		}, "before the status was a subresource there"},
 		{"1=a 3=b@2+9 b", []dstest.Option{numberedBy("agent-3b", "k3s", *minute(9)), statusBy("kubelite")}, []string{`MissingNumbers {"numbers":["2"],"why":"Unknown"}`}, "and nobody else"},
 		{"7=e@5+60 6=d@1 4=c@4 2=b@3 1=a@2 e", []dstest.Option{
 			numberedBy("agent-6d", "velero", *minute(1)), numberedBy("agent-4c", "velero", *minute(4)), numberedBy("agent-2b", "velero", *minute(3)), numberedBy("agent-1a", "velero", *minute(2)),

@@ -129,12 +129,13 @@ func (b *builder) noteSharedNumbers() {
 const controllerManager = "kube-controller-manager"
 
 // controllers returns the names that the controller has in managed fields: of
-// whoever writes the DaemonSet's status, too.
+// whoever writes the DaemonSet's status, too. That is a subresource there since
+// v1.22, and its fields are not in a Snapshot.
 func controllers(ds *appsv1.DaemonSet) []string {
 	out := []string{controllerManager}
 	for _, m := range ds.ManagedFields {
 		p := newPaths()
-		if p.addAll(m.FieldsV1); p.ways["status"] {
+		if p.addAll(m.FieldsV1); m.Subresource == "status" || p.ways["status"] {
 			out = append(out, m.Manager)
 		}
 	}

@@ -352,6 +352,9 @@ func findRevision(ds *appsv1.DaemonSet, h *daemonset.History, number int64) (*da
 	if found != nil {
 		return found, nil
 	}
+	if i := slices.IndexFunc(h.Revisions, func(r daemonset.Revision) bool { return r.Number == number && r.Claim == daemonset.Adopt }); i >= 0 && number > 0 {
+		return nil, &Error{message: fmt.Sprintf("revision %d, controllerrevision %s, has no owner yet: kubectl does not see it until the next sync has adopted it", number, h.Revisions[i].Name)}
+	}
 	name, have := ds.Namespace+"/"+ds.Name, has(slices.Compact(numbers))
 	switch {
 	case number == 0:
