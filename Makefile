@@ -1,5 +1,5 @@
 # What people run here. CI runs .ci/run, which calls these.
-.PHONY: build test lint oracle oracle-all oracle-coverage mutants e2e krew-chain snapshot examples bench-start bench-plan bench-history
+.PHONY: build test lint oracle oracle-all oracle-coverage mutants hostile e2e krew-chain snapshot examples bench-start bench-plan bench-history
 
 build: ## the plugin, as bin/kubectl-ds
 	go build -o bin/kubectl-ds ./cmd/kubectl-ds
@@ -27,6 +27,9 @@ oracle-coverage: ## which rules the states reach, in every version, as coverage.
 
 mutants: ## break pkg/daemonset on purpose, sixty times, and see who notices; MUTANTS="-seed 2 -n 100"
 	go run ./test/mutate $(MUTANTS)
+
+hostile: ## 10,000 damaged inputs over all commands, some minutes; HOSTILE_SEED=n for others
+	HOSTILE_CASES=$${HOSTILE_CASES:-10000} go test -count=1 -timeout 2h ./test/hostile
 
 e2e: ## the plugin against a real control plane, which is built once and kept in the cache
 	test/cluster/build.sh >/dev/null

@@ -1,0 +1,371 @@
+package hostile
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf16"
+
+	"sigs.k8s.io/yaml"
+)
+
+// forms are the ways in which objects come.
+var forms = []string{
+	"List in JSON", "List in JSON", "List in JSON", "compact List in JSON", "List in YAML", "List in YAML", "YAML documents", "JSON documents", "array", "array of Lists", "typed lists", "typed lists in an array",
+	"folder", "folder", "tar.gz", "standard input", "kind first", "one of several files",
+}
+
+// files are what is written to disk, and how it is given.
+type files struct {
+	*input
+	form  string
+	parts []*part
+	from  []string // names to give; all parts if empty
+	stdin bool
+}
+
+type part struct {
+	name string
+	text []byte
+}
+
+// items returns the objects as the items of a list.
+func items(objects []object) []any {
+	var out []any
+	for _, o := range objects {
+		if inner, ok := o["array"]; ok && len(o) == 1 {
+			out = append(out, inner)
+		} else if other, ok := o["instead"]; ok && len(o) == 1 {
+			out = append(out, other)
+		} else {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+func list(all []any) object {
+	return object{"apiVersion": "v1", "kind": "List", "items": all, "metadata": object{"resourceVersion": ""}}
+}
+
+func indented(v any) []byte {
+	var b bytes.Buffer
+	if err := json.Indent(&b, write(v), "", "    "); err != nil {
+		panic(err)
+	}
+	return append(b.Bytes(), '\n')
+}
+
+// inYAML returns YAML of any depth; what the YAML library cannot write stays JSON.
+func inYAML(v any) []byte {
+	raw, err := yaml.JSONToYAML(write(v))
+	if err != nil {
+		return indented(v)
+	}
+	return raw
+}
+
+// byKind returns typed lists, whose items have no kind, as the API server
+// answers.
+func byKind(objects []object) []any {
+	var kinds []string
+	lists := map[string][]any{}
+	var rest []object
+	for _, o := range objects {
+		kind, ok := o["kind"].(string)
+		version, ok2 := o["apiVersion"].(string)
+		if !ok || !ok2 || o["metadata"] == nil {
+			rest = append(rest, o)
+			continue
+		}
+		key := version + " " + kind
+		if lists[key] == nil {
+			kinds = append(kinds, key)
+		}
+		item := object{}
+		for k, v := range o {
+			if k != "kind" && k != "apiVersion" {
+				item[k] = v
+			}
+		}
+		lists[key] = append(lists[key], item)
+	}
+	var out []any
+	for _, key := range kinds {
+		version, kind, _ := strings.Cut(key, " ")
+		out = append(out, object{"apiVersion": version, "kind": kind + "List", "metadata": object{}, "items": lists[key]})
+	}
+	return append(out, items(rest)...)
+}
+
+// serialize writes the objects in a form.
+func (in *input) serialize(form string, r *rand.Rand) *files {
+	f := &files{input: in, form: form}
+	all := items(in.objects)
+	one := func(name string, text []byte) *files {
+		f.parts = []*part{{name, text}}
+		return f
+	}
+	var b bytes.Buffer
+	switch form {
+	case "List in JSON":
+		return one("dump.json", indented(list(all)))
+	case "kind first":
+		return one("dump.json", []byte(`{"kind":"List","apiVersion":"v1","items":`+string(write(all))+"}\n"))
+	case "compact List in JSON":
+		return one("dump.json", write(list(all)))
+	case "List in YAML":
+		return one("dump.yaml", inYAML(list(all)))
+	case "YAML documents":
+		for _, o := range all {
+			b.WriteString("---\n")
+			b.Write(inYAML(o))
+		}
+		in.sequence = true
+		return one("dump.yaml", b.Bytes())
+	case "JSON documents":
+		for _, o := range all {
+			b.Write(indented(o))
+		}
+		in.sequence = true
+		return one("dump.json", b.Bytes())
+	case "array":
+		return one("dump.json", indented(all))
+	case "array of Lists":
+		cut := r.IntN(len(all) + 1)
+		return one("dump.json", indented([]any{list(all[:cut:cut]), list(all[cut:])}))
+	case "typed lists":
+		for _, l := range byKind(in.objects) {
+			b.Write(indented(l))
+		}
+		in.sequence = true
+		return one("dump.json", b.Bytes())
+	case "typed lists in an array":
+		return one("dump.json", indented(byKind(in.objects)))
+	case "standard input":
+		f.stdin = true
+		return one("dump.json", indented(list(all)))
+	case "tar.gz":
+		z := gzip.NewWriter(&b)
+		t := tar.NewWriter(z)
+		text := indented(list(all))
+		if err := t.WriteHeader(&tar.Header{Name: "dump/dump.json", Mode: 0o600, Size: int64(len(text))}); err != nil {
+			panic(err)
+		}
+		if _, err := t.Write(text); err != nil {
+			panic(err)
+		}
+		_ = t.Close()
+		_ = z.Close()
+		return one("dump.tar.gz", b.Bytes())
+	case "folder":
+		f.from = []string{"folder"}
+		in.sequence = true
+		for i, o := range all {
+			name, text := fmt.Sprintf("folder/sub%d/%d.yaml", i%2, i), inYAML(o)
+			switch r.IntN(6) {
+			case 0:
+				name, text = fmt.Sprintf("folder/%d.json", i), indented(o)
+			case 1:
+				name = fmt.Sprintf("folder/%d", i) // no ending
+			case 2:
+				name = "folder/" + strings.NewReplacer("/", "", "\x00", "", "\n", "").Replace(rawBytes.Replace(pick(r, payloads))) + fmt.Sprintf("%d.yaml", i)
+			}
+			f.parts = append(f.parts, &part{name, text})
+		}
+		for range r.IntN(3) { // what is no document
+			name := "folder/" + strings.NewReplacer("/", "", "\x00", "").Replace(rawBytes.Replace(pick(r, payloads))) + pick(r, []string{"readme.txt", "note.yaml", "x.json", "log"})
+			f.parts = append(f.parts, &part{name, []byte(pick(r, []string{"", "hello\n", "a: 1\n", "\x7fELF\x00\x00", "kind of thing\n", "null\n", "[]\n", "- a\n- b\n"}))})
+		}
+		return f
+	case "one of several files":
+		cut := r.IntN(len(all) + 1)
+		in.sequence = true
+		f.parts = []*part{{"a.json", indented(list(all[:cut:cut]))}, {"b.yaml", inYAML(list(all[cut:]))}}
+		return f
+	}
+	panic(form)
+}
+
+// damage is a mutation of text.
+type damage struct {
+	name       string
+	structural bool
+	weight     int
+	do         func(f *files, p *part, r *rand.Rand) bool // false: nothing was done
+}
+
+var damages = []damage{
+	{"cut off", true, 6, func(f *files, p *part, r *rand.Rand) bool {
+		if len(p.text) < 2 {
+			return false
+		}
+		p.text = p.text[:1+r.IntN(len(p.text)-1)]
+		if f.sequence {
+			f.value = true
+		}
+		return true
+	}},
+	{"cut off at a line", true, 3, func(f *files, p *part, r *rand.Rand) bool {
+		lines := bytes.SplitAfter(p.text, []byte("\n"))
+		p.text = bytes.Join(lines[:r.IntN(len(lines))], nil)
+		if f.sequence {
+			f.value = true
+		}
+		return true
+	}},
+	{"a key twice", true, 5, func(f *files, p *part, r *rand.Rand) bool {
+		lines := bytes.SplitAfter(p.text, []byte("\n"))
+		keys := regexp.MustCompile(`^\s+("[^"]*"|[\w.-]+): ?[^\s{\[|>].*$`)
+		var at []int
+		for i, l := range lines {
+			if keys.Match(bytes.TrimRight(l, "\n")) && (p.name[len(p.name)-1] == 'l' || bytes.HasSuffix(l, []byte(",\n"))) {
+				at = append(at, i)
+			}
+		}
+		if len(at) == 0 {
+			return false
+		}
+		i := pick(r, at)
+		again := bytes.Clone(lines[i])
+		if r.IntN(2) == 0 { // with another value
+			colon := bytes.IndexByte(again, ':')
+			end := "\n"
+			if bytes.HasSuffix(again, []byte(",\n")) {
+				end = ",\n"
+			}
+			again = append(again[:colon+1], (pick(r, []string{" null", ` "other"`, " 77", " {}", " []"}) + end)...)
+			f.value = true // the later one counts, as for kubectl
+		}
+		f.note("line %d twice", i+1)
+		p.text = bytes.Join(slices.Insert(lines, i+1, again), nil)
+		return true
+	}},
+	{"CR before LF", true, 2, func(f *files, p *part, r *rand.Rand) bool {
+		p.text = bytes.ReplaceAll(p.text, []byte("\n"), []byte("\r\n"))
+		return true
+	}},
+	{"CR for LF", true, 1, func(f *files, p *part, r *rand.Rand) bool {
+		p.text = bytes.ReplaceAll(p.text, []byte("\n"), []byte("\r"))
+		return true
+	}},
+	{"a byte order mark", true, 2, func(f *files, p *part, r *rand.Rand) bool {
+		p.text = append([]byte("\ufeff"), p.text...)
+		return true
+	}},
+	{"UTF-16", true, 2, func(f *files, p *part, r *rand.Rand) bool {
+		out := []byte{0xff, 0xfe}
+		for _, u := range utf16.Encode([]rune(string(p.text))) {
+			out = append(out, byte(u), byte(u>>8))
+		}
+		p.text = out
+		return true
+	}},
+	{"something before", true, 3, func(f *files, p *part, r *rand.Rand) bool {
+		what := pick(r, []string{"Warning: deprecated\n", "\x1b[33mWarning\x1b[0m: x\n", "\n\n", "# a comment\n", "---\n", "null\n---\n", "{}\n", "[]\n", "%YAML 1.2\n---\n", " ", "\t", "...\n", "$ kubectl get ds -o json\n"})
+		f.note("%q before", what)
+		p.text = append([]byte(what), p.text...)
+		return true
+	}},
+	{"something after", true, 3, func(f *files, p *part, r *rand.Rand) bool {
+		what := pick(r, []string{"\x00", "\x00\x00\x00\x00", "}\n", "]\n", "error: connection lost\n", "---\n", "...\nrest\n", "\x1a", "\"", ",", "null"})
+		f.note("%q after", what)
+		p.text = append(bytes.Clone(p.text), what...)
+		return true
+	}},
+	{"the first line indented", true, 5, func(f *files, p *part, r *rand.Rand) bool {
+		if !strings.HasSuffix(p.name, "yaml") {
+			return false
+		}
+		lines := bytes.SplitAfter(p.text, []byte("\n"))
+		to := 1 + r.IntN(len(lines))
+		for i := range lines[:to] {
+			lines[i] = append([]byte("  "), lines[i]...)
+		}
+		f.note("the first %d lines", to)
+		p.text = bytes.Join(lines, nil)
+		return true
+	}},
+	{"a byte", false, 5, func(f *files, p *part, r *rand.Rand) bool {
+		if len(p.text) == 0 {
+			return false
+		}
+		p.text = bytes.Clone(p.text)
+		for range 1 + r.IntN(3) {
+			i, to := r.IntN(len(p.text)), byte(r.IntN(256))
+			f.note("byte %d is %q", i, to)
+			p.text[i] = to
+		}
+		return true
+	}},
+	{"a piece moved", false, 2, func(f *files, p *part, r *rand.Rand) bool {
+		if len(p.text) < 10 {
+			return false
+		}
+		i, j := r.IntN(len(p.text)), r.IntN(len(p.text))
+		piece := bytes.Clone(p.text[min(i, j):min(max(i, j), min(i, j)+300)])
+		at := r.IntN(len(p.text))
+		p.text = slices.Insert(bytes.Clone(p.text), at, piece...)
+		return true
+	}},
+}
+
+// damaged damages the text of one file, or does not.
+func (f *files) damaged(r *rand.Rand) {
+	for _, p := range f.parts {
+		if strings.HasSuffix(p.name, ".gz") {
+			continue
+		}
+		p.text = []byte(rawBytes.Replace(string(p.text)))
+	}
+	if len(f.did) > 0 && r.IntN(4) > 0 || len(f.parts) == 0 || r.IntN(4) == 0 {
+		return
+	}
+	total := 0
+	for _, d := range damages {
+		total += d.weight
+	}
+	n := r.IntN(total)
+	p := pick(r, f.parts)
+	for _, d := range damages {
+		if n -= d.weight; n < 0 {
+			if d.do(f, p, r) {
+				f.note("%s: %s", p.name, d.name)
+				f.value = f.value || !d.structural
+			}
+			return
+		}
+	}
+}
+
+// put writes the files to a folder, and returns the flags that read them.
+func (f *files) put(folder string) (flags []string, stdin []byte) {
+	names := slices.Clone(f.from)
+	for _, p := range f.parts {
+		path := filepath.Join(folder, p.name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			panic(err)
+		}
+		if err := os.WriteFile(path, p.text, 0o600); err != nil {
+			panic(err)
+		}
+		if len(f.from) == 0 {
+			names = append(names, p.name)
+		}
+	}
+	if f.stdin {
+		return []string{"--from", "-"}, f.parts[0].text
+	}
+	for _, n := range names {
+		flags = append(flags, "--from", filepath.Join(folder, n))
+	}
+	return flags, nil
+}

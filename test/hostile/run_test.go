@@ -1,0 +1,262 @@
+package hostile
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/cli"
+)
+
+// result is what one command line gave.
+type result struct {
+	args      []string
+	status    int
+	out, errs string
+	panicked  string
+}
+
+func (r *result) line() string { return strings.Join(r.args, " ") }
+
+// run runs a command line, in this process.
+func run(args []string, stdin []byte) *result {
+	r := &result{args: args}
+	var out, errs lockedBuffer
+	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
+	defer stop()
+	context.AfterFunc(ctx, func() {
+		if ctx.Err() == context.DeadlineExceeded {
+			panic("hostile: no answer within a minute: kubectl-ds " + strings.Join(args, " "))
+		}
+	})
+	func() {
+		defer func() {
+			if p := recover(); p != nil {
+				r.panicked = fmt.Sprint(p)
+			}
+		}()
+		r.status = cli.Main(append([]string{"kubectl-ds"}, args...), bytes.NewReader(stdin), &out, &errs)
+	}()
+	r.out, r.errs = out.String(), errs.String()
+	return r
+}
+
+// lockedBuffer is a stream that may be written to from anywhere.
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// clock is the time of every case, so that a damaged one is as old as the whole.
+const clock = "2026-12-24T12:00:00Z"
+
+// explain runs explain -o json about the DaemonSet.
+func (f *files) explain(folder string) *result {
+	flags, stdin := f.put(folder)
+	return run(slices.Concat([]string{"explain", "-n", f.namespace, f.name, "-o", "json", "--now", clock}, flags), stdin)
+}
+
+// numbers is what an explanation says, without words.
+type numbers struct {
+	verdict string
+	all     string // JSON
+	gaps    string
+}
+
+func (r *result) numbers() numbers {
+	var e struct {
+		Verdict struct {
+			Code string `json:"code"`
+		} `json:"verdict"`
+		Snapshot struct {
+			Gaps []struct{ What, Why string } `json:"gaps"`
+		} `json:"snapshot"`
+		Status  any `json:"status"`
+		Columns any `json:"columns"`
+		Nodes   any `json:"nodes"`
+		Budget  any `json:"budget"`
+		Next    any `json:"next"`
+	}
+	if r.status != 0 || json.Unmarshal([]byte(r.out), &e) != nil {
+		return numbers{}
+	}
+	all, gaps := write([]any{e.Verdict, e.Status, e.Columns, e.Nodes, e.Budget, e.Next}), write(e.Snapshot.Gaps)
+	return numbers{e.Verdict.Code, string(all), string(gaps)}
+}
+
+// panicWords begin what the program says of a panic of its own.
+const panicWords = "this is a bug in kubectl ds"
+
+// palette are our own colours.
+var palette = strings.NewReplacer("\x1b[31;1m", "", "\x1b[33;1m", "", "\x1b[32;1m", "", "\x1b[1m", "", "\x1b[0;22;22m", "", "\x1b[0;22m", "", "\x1b[22m", "", "\x1b[0m", "")
+
+// judge returns what no command line may give, whatever it was given.
+func judge(r *result, secrets []string) (faults []string) {
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
+	if r.panicked != "" {
+		fault("panic: %s", r.panicked)
+	}
+	if strings.Contains(r.errs, panicWords) {
+		fault("panic, recovered: %s", r.errs)
+	}
+	if r.status < 0 || r.status > 6 {
+		fault("exit status %d", r.status)
+	}
+	if r.status == 1 && !strings.Contains(r.errs, "error: ") {
+		fault("exit status 1 without an error")
+	}
+	for _, s := range []struct{ name, text string }{{"standard output", r.out}, {"standard error", r.errs}} {
+		text := s.text
+		if slices.Contains(r.args, "always") {
+			text = palette.Replace(text)
+		}
+		if at := obeyed(text); at >= 0 {
+			fault("%s has %q", s.name, around(text, at))
+		}
+		if showsValues(r.args) {
+			continue
+		}
+		for _, secret := range secrets {
+			if at := strings.Index(text, secret); at >= 0 {
+				fault("%s shows the value of a variable: %q", s.name, around(text, at))
+				break
+			}
+		}
+	}
+	return faults
+}
+
+// showsValues tells whether a command line is one that shows values.
+func showsValues(args []string) bool {
+	if slices.Contains(args, "--show-values") {
+		return true
+	}
+	revision, format := slices.Index(args, "--revision"), slices.Index(args, "-o")
+	return args[0] == "history" && revision > 0 && format > 0 && !slices.Contains([]string{"name", "wide"}, args[format+1])
+}
+
+// obeyed returns where a text has what a terminal obeys or hides, or -1.
+func obeyed(text string) int {
+	for i, r := range text {
+		switch {
+		case r == '\n', r == '\t':
+		case r == utf8.RuneError && !strings.HasPrefix(text[i:], "\ufffd"), unicode.IsControl(r), unicode.Is(unicode.Cf, r):
+			return i
+		}
+	}
+	return -1
+}
+
+func around(text string, at int) string { return text[max(0, at-60):min(len(text), at+40)] }
+
+// different says how the numbers of a structurally mutated input differ, if
+// nothing was said about it.
+func different(whole, damaged *result) string {
+	if damaged.status != 0 {
+		return ""
+	}
+	a, b := whole.numbers(), damaged.numbers()
+	if a.all == b.all || a.gaps != b.gaps || damaged.errs != whole.errs {
+		return ""
+	}
+	return fmt.Sprintf("other numbers without a word about it: %s", firstDifference(a.all, b.all))
+}
+
+func firstDifference(a, b string) string {
+	i := 0
+	for i < min(len(a), len(b)) && a[i] == b[i] {
+		i++
+	}
+	return fmt.Sprintf("…%s…  became  …%s…", a[max(0, i-80):min(len(a), i+80)], b[max(0, i-80):min(len(b), i+80)])
+}
+
+// whole returns the explanation of a base as it is.
+func whole(b *base) *result {
+	explained.Lock()
+	defer explained.Unlock()
+	if explained.of[b] == nil {
+		folder, err := os.MkdirTemp("", "hostile-base-")
+		if err != nil {
+			panic(err)
+		}
+		defer os.RemoveAll(folder)
+		explained.of[b] = (&input{base: b, objects: b.objects}).serialize("List in JSON", nil).explain(folder)
+	}
+	return explained.of[b]
+}
+
+var explained = struct {
+	sync.Mutex
+	of map[*base]*result
+}{of: map[*base]*result{}}
+
+// roundTrip tells what differs between the explanation of an input and that of
+// the snapshot written of it.
+func roundTrip(folder string, flags []string, stdin []byte, f *files) (wrote *result, fault string) {
+	if err := os.Setenv("COLUMNS", ""); err != nil { // the path of a snapshot is longer than another
+		panic(err)
+	}
+	about := []string{"-n", f.namespace, f.name, "--now", clock}
+	wrote = run(slices.Concat([]string{"snapshot"}, about, flags), stdin)
+	if wrote.status != 0 {
+		return wrote, ""
+	}
+	path := filepath.Join(folder, "snapshot.json")
+	if err := os.WriteFile(path, []byte(wrote.out), 0o600); err != nil {
+		panic(err)
+	}
+	for _, command := range [][]string{{"explain", "--all"}, {"plan-rollout", "--all"}, {"history"}} {
+		before := run(slices.Concat(command, about, flags), stdin)
+		after := run(slices.Concat(command, about, []string{"--from", path}), nil)
+		out := before.out
+		for i, flag := range flags {
+			if flag == "--from" && i+1 < len(flags) {
+				out = strings.ReplaceAll(out, " --from "+flags[i+1], "")
+			}
+		}
+		again := strings.ReplaceAll(after.out, " --from "+path, "")
+		if before.status == after.status && out == again {
+			continue
+		}
+		if after.status == 1 {
+			return wrote, fmt.Sprintf("%s of the snapshot: %s", command[0], after.errs)
+		}
+		return wrote, fmt.Sprintf("%s of the snapshot differs: %s", command[0], firstDifference(out, again))
+	}
+	return wrote, ""
+}
+
+// dice are what a command line is made of.
+type dice struct {
+	*rand.Rand
+	in *input
+}
+
+func (d dice) maybe(percent int, args ...string) []string {
+	if d.IntN(100) < percent {
+		return args
+	}
+	return nil
+}
