@@ -2,7 +2,6 @@ package source
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -35,7 +34,9 @@ type object struct {
 	budget   *policyv1.PodDisruptionBudget
 	snapshot *snapshot.Snapshot
 	newest   time.Time // the newest time that the object tells of
+	note     string    // what a person should know of it, said of "it"
 
+	list     bool   // the end of a list of this kind, and no object
 	manifest []byte // of a DaemonSet that decodeManifest read, instead of all these
 	document int    // where it stands in its file, counted from 1
 	path     string // items[3] in a list
@@ -65,16 +66,16 @@ func decode(raw []byte, list metav1.TypeMeta) (object, error) {
 	if err != nil {
 		return o, err
 	}
-	var meta *metav1.ObjectMeta
+	if err := mistaken(o.kind); err != nil {
+		return o, err
+	}
+	var meta metav1.Object
 	switch o.kind {
 	case metav1.TypeMeta{APIVersion: "apps/v1", Kind: "DaemonSet"}:
 		if o.ds, err = decodeAs[appsv1.DaemonSet](raw); err != nil {
 			return o, err
 		}
-		if _, err := metav1.LabelSelectorAsSelector(o.ds.Spec.Selector); err != nil || o.ds.Spec.Selector == nil {
-			return o, &fieldError{"spec.selector", cmp.Or(err, errors.New("missing"))}
-		}
-		meta = &o.ds.ObjectMeta
+		meta = o.ds
 		for _, c := range o.ds.Status.Conditions {
 			o.saw(c.LastTransitionTime)
 		}
@@ -82,7 +83,7 @@ func decode(raw []byte, list metav1.TypeMeta) (object, error) {
 		if o.node, err = decodeAs[corev1.Node](raw); err != nil {
 			return o, err
 		}
-		meta = &o.node.ObjectMeta
+		meta = o.node
 		for _, c := range o.node.Status.Conditions {
 			o.saw(c.LastHeartbeatTime, c.LastTransitionTime)
 		}
@@ -93,7 +94,7 @@ func decode(raw []byte, list metav1.TypeMeta) (object, error) {
 		if o.pod, err = decodeAs[corev1.Pod](raw); err != nil {
 			return o, err
 		}
-		meta = &o.pod.ObjectMeta
+		meta = o.pod
 		o.sawPtr(o.pod.Status.StartTime)
 		for _, c := range o.pod.Status.Conditions {
 			o.saw(c.LastProbeTime, c.LastTransitionTime)
@@ -112,21 +113,21 @@ func decode(raw []byte, list metav1.TypeMeta) (object, error) {
 		if o.revision, err = decodeAs[appsv1.ControllerRevision](raw); err != nil {
 			return o, err
 		}
-		meta = &o.revision.ObjectMeta
-	case metav1.TypeMeta{APIVersion: "v1", Kind: "Event"}:
-		if o.event, err = decodeAs[corev1.Event](raw); err != nil {
+		meta = o.revision
+	case metav1.TypeMeta{APIVersion: "v1", Kind: "Event"}, metav1.TypeMeta{APIVersion: "events.k8s.io/v1", Kind: "Event"}, metav1.TypeMeta{APIVersion: "events.k8s.io/v1beta1", Kind: "Event"}:
+		if o.event, err = decodeEvent(raw, o.kind.APIVersion); err != nil {
 			return o, err
 		}
-		meta = &o.event.ObjectMeta
+		meta = o.event
 		o.saw(o.event.FirstTimestamp, o.event.LastTimestamp, metav1.Time(o.event.EventTime))
 		if s := o.event.Series; s != nil {
 			o.saw(metav1.Time(s.LastObservedTime))
 		}
-	case metav1.TypeMeta{APIVersion: "policy/v1", Kind: "PodDisruptionBudget"}:
-		if o.budget, err = decodeAs[policyv1.PodDisruptionBudget](raw); err != nil {
+	case metav1.TypeMeta{APIVersion: "policy/v1", Kind: "PodDisruptionBudget"}, metav1.TypeMeta{APIVersion: "policy/v1beta1", Kind: "PodDisruptionBudget"}:
+		if o.budget, err = decodeBudget(raw, o.kind.APIVersion); err != nil {
 			return o, err
 		}
-		meta = &o.budget.ObjectMeta
+		meta = o.budget
 		for _, c := range o.budget.Status.Conditions {
 			o.saw(c.LastTransitionTime)
 		}
@@ -137,14 +138,15 @@ func decode(raw []byte, list metav1.TypeMeta) (object, error) {
 			}
 			return o, err
 		}
+		o.note = passedOver(raw, o.kind)
 		return o, nil
 	}
-	if meta.Name == "" {
-		return o, &fieldError{"metadata.name", errors.New("missing")}
+	if err := sound(meta); err != nil {
+		return o, err
 	}
 	// Not the deletionTimestamp: it lies in the future by the grace period.
-	o.saw(meta.CreationTimestamp)
-	for _, m := range meta.ManagedFields {
+	o.saw(meta.GetCreationTimestamp())
+	for _, m := range meta.GetManagedFields() {
 		o.sawPtr(m.Time)
 	}
 	o.strip()

@@ -15,6 +15,7 @@ import (
 	"sync"
 	"unicode/utf16"
 
+	goyaml "go.yaml.in/yaml/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 )
@@ -35,10 +36,26 @@ type documents struct {
 	// that does not matter.
 	passOver func(raw []byte) bool
 
-	list  metav1.TypeMeta // of the list being read, as far as it is known
+	list  listMeta // of the list being read, as far as it is known
 	batch []item
 	size  int    // bytes in batch
 	later []item // items that have no kind, of a list whose kind has not come yet
+
+	ragged bool // the last line has no end, though nothing else tells that it is whole
+}
+
+// listMeta is what a list says of itself.
+type listMeta struct {
+	metav1.TypeMeta
+	Metadata struct {
+		Continue string `json:"continue"`
+	} `json:"metadata"`
+}
+
+// itemsAre returns the kind of the items that do not say it themselves, and
+// whether the list has said it yet.
+func (l listMeta) itemsAre() (metav1.TypeMeta, bool) {
+	return l.TypeMeta, itemKind(l.TypeMeta).Kind != "" && l.APIVersion != ""
 }
 
 // decoder makes an object of its JSON. list is the kind of the list that the
@@ -77,13 +94,9 @@ var (
 	errNotJSON  = errors.New("not JSON")
 )
 
-// readDocuments hands every object of in to emit, in the order in which they
+// read hands every object of the file to emit, in the order in which they
 // stand there, but that items without a kind come after those with one. An
 // error is a *positionError, or what emit or ctx returned.
-func readDocuments(ctx context.Context, in io.Reader, decode decoder, emit func(object) error) error {
-	return (&documents{in: bufio.NewReaderSize(in, 1<<16), decode: decode, emit: emit}).read(ctx)
-}
-
 func (d *documents) read(ctx context.Context) error {
 	if err := d.decodeText(); err != nil {
 		return &positionError{err: err}
@@ -100,7 +113,7 @@ func (d *documents) read(ctx context.Context) error {
 			return &positionError{err: err}
 		}
 		d.doc++
-		d.list = metav1.TypeMeta{}
+		d.list = listMeta{}
 		if first == '{' || first == '[' {
 			err = d.jsonDocument(ctx, first)
 		} else {
@@ -348,6 +361,10 @@ func (d *documents) unexpected(c byte, instead string) error {
 
 // knows notes what a list says of itself.
 func (d *documents) knows(name string, value []byte) error {
+	if name == `"metadata"` {
+		_ = json.Unmarshal(value, &d.list.Metadata) // of an object that is no list it may be anything
+		return nil
+	}
 	into := map[string]*string{`"kind"`: &d.list.Kind, `"apiVersion"`: &d.list.APIVersion}[name]
 	if into == nil {
 		return nil
@@ -507,6 +524,7 @@ func (d *documents) yamlDocument(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		d.ragged = !bytes.ContainsAny(text[len(text)-1:], "\n\r}]")
 		content := bytes.TrimLeft(text, " ")
 		column := len(text) - len(content)
 		blank := len(bytes.TrimSpace(content)) == 0
@@ -565,9 +583,10 @@ func (d *documents) yamlDocument(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := json.Unmarshal(raw, &d.list); err != nil {
-		return explain(raw, &d.list, err)
+	if err := json.Unmarshal(raw, &d.list.TypeMeta); err != nil {
+		return explain(raw, &d.list.TypeMeta, err)
 	}
+	_ = json.Unmarshal(raw, &d.list) // of an object that is no list the metadata may be anything
 	return d.endList(ctx, false)
 }
 
@@ -596,43 +615,64 @@ func (d *documents) document(ctx context.Context, it item) error {
 			return nil
 		}
 	}
-	var list struct {
-		metav1.TypeMeta
-		Items json.RawMessage `json:"items"`
+	list, items, err := listOf(raw)
+	if err != nil {
+		return err
 	}
-	if firstByte(raw) == '[' {
-		list.Items = raw
-	} else if firstByte(raw) == '{' {
-		if err := json.Unmarshal(raw, &list); err != nil {
-			return explain(raw, &list.TypeMeta, err)
-		}
-	}
-	if firstByte(list.Items) == '[' {
-		var items []json.RawMessage
-		if err := json.Unmarshal(list.Items, &items); err != nil {
-			return err
-		}
-		d.list = list.TypeMeta
-		path, bare := "items", firstByte(raw) == '['
-		if bare {
-			path = ""
-		}
+	if items != nil {
+		d.list = list
 		for i := range items {
-			if err := d.add(ctx, item{text: items[i], path: fmt.Sprintf("%s[%d]", path, i)}); err != nil {
+			if err := d.add(ctx, item{text: items[i], path: itemPath(raw, i)}); err != nil {
 				return err
 			}
 		}
-		return d.endList(ctx, bare)
-	}
-	if c := firstByte(list.Items); c != 0 && c != 'n' && (list.Kind == "List" || itemKind(list.TypeMeta).Kind != "") {
-		return &fieldError{"items", fmt.Errorf("must be a list, not %s", kindOfJSON(c))}
+		return d.endList(ctx, firstByte(raw) == '[')
 	}
 	o, err := d.decode(raw, metav1.TypeMeta{})
 	if err != nil {
 		return err
 	}
-	o.document = d.doc
+	o.document, o.list = d.doc, isList(list.TypeMeta)
 	return d.emit(o)
+}
+
+// isList reports whether a kind is that of a list, so that it has items.
+func isList(k metav1.TypeMeta) bool { return k.Kind == "List" || itemKind(k).Kind != "" }
+
+// listOf returns the items of a list, or of an array, and what it says of itself.
+// Of anything else, and of a list of null, the items are nil.
+func listOf(raw []byte) (list listMeta, items []json.RawMessage, err error) {
+	var whole struct {
+		Items json.RawMessage `json:"items"`
+	}
+	switch firstByte(raw) {
+	case '[':
+		whole.Items = raw
+	case '{':
+		if err := json.Unmarshal(raw, &list.TypeMeta); err != nil {
+			return list, nil, explain(raw, &list.TypeMeta, err)
+		}
+		if err := json.Unmarshal(raw, &whole); err != nil {
+			return list, nil, err
+		}
+		_ = json.Unmarshal(raw, &list) // of an object that is no list the metadata may be anything
+	}
+	switch c := firstByte(whole.Items); {
+	case c == '[':
+		items = []json.RawMessage{}
+		err = json.Unmarshal(whole.Items, &items)
+	case c != 0 && c != 'n' && isList(list.TypeMeta):
+		err = &fieldError{"items", fmt.Errorf("must be a list, not %s", kindOfJSON(c))}
+	}
+	return list, items, err
+}
+
+// itemPath names an item of a list, or of an array.
+func itemPath(list []byte, i int) string {
+	if firstByte(list) == '[' {
+		return fmt.Sprintf("[%d]", i)
+	}
+	return fmt.Sprintf("items[%d]", i)
 }
 
 // endList reads what is left of a list, now that all that it says of itself
@@ -642,11 +682,14 @@ func (d *documents) endList(ctx context.Context, bare bool) error {
 	if err := d.flush(ctx); err != nil {
 		return err
 	}
+	if err := mistaken(d.list.TypeMeta); err != nil && !bare {
+		return d.at("", err)
+	}
 	d.batch, d.later = d.later, nil
-	if len(d.batch) > 0 && itemKind(d.list).Kind == "" {
+	if _, known := d.list.itemsAre(); len(d.batch) > 0 && !known {
 		first := d.batch[0].path
 		d.batch = nil
-		if bare || d.list.Kind == "List" || d.list == (metav1.TypeMeta{}) {
+		if bare || d.list.Kind == "List" || d.list.TypeMeta == (metav1.TypeMeta{}) {
 			return d.at(first, errNoKind)
 		} // of any other kind: no list, but an object that has items
 	}
@@ -656,7 +699,51 @@ func (d *documents) endList(ctx context.Context, bare bool) error {
 	if err := d.flush(ctx); err != nil {
 		return err
 	}
-	return d.emit(object{kind: d.list})
+	return d.emit(d.list.end(d.doc))
+}
+
+// end is what is emitted after the items of a list.
+func (l listMeta) end(document int) object {
+	o := object{kind: l.TypeMeta, list: true, document: document}
+	if l.Metadata.Continue != "" {
+		o.note = "one page of a " + l.Kind + ": the pages that follow it must be given, too"
+	}
+	return o
+}
+
+// unfold returns the object of raw, and where raw is a list or an array, which
+// may stand in another one, all that is in it. list is what raw stands in.
+func (d *documents) unfold(raw []byte, in metav1.TypeMeta) ([]object, error) {
+	o, err := object{}, error(nil)
+	if firstByte(raw) != '[' {
+		if o, err = d.decode(raw, in); err != nil || !isList(o.kind) {
+			return []object{o}, err
+		}
+	}
+	list, items, err := listOf(raw)
+	if err != nil {
+		return nil, err
+	}
+	var all []object
+	for i := range items {
+		inner, err := d.unfold(items[i], list.TypeMeta)
+		if err != nil {
+			return nil, within(itemPath(raw, i), err)
+		}
+		for _, o := range inner {
+			o.path = join(itemPath(raw, i), o.path)
+			all = append(all, o)
+		}
+	}
+	return append(all, list.end(d.doc)), nil
+}
+
+// within says in which item an error is.
+func within(path string, err error) error {
+	if e := (*fieldError)(nil); errors.As(err, &e) {
+		return &fieldError{join(path, e.field), e.err}
+	}
+	return &fieldError{path, err}
 }
 
 // flush decodes the batch, on all processors, and emits it in order.
@@ -666,8 +753,14 @@ func (d *documents) flush(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	list := d.list
-	objects := make([]object, len(batch))
+	list, known := d.list.itemsAre()
+	if err := mistaken(list); err != nil && known {
+		return d.at("", err)
+	}
+	if !known {
+		list = metav1.TypeMeta{}
+	}
+	objects := make([][]object, len(batch))
 	errs := make([]error, len(batch))
 	var workers sync.WaitGroup
 	n := min(runtime.GOMAXPROCS(0), len(batch))
@@ -676,23 +769,24 @@ func (d *documents) flush(ctx context.Context) error {
 			for i := w; i < len(batch); i += n {
 				raw, err := d.json(batch[i])
 				if err == nil {
-					objects[i], err = d.decode(raw, list)
+					objects[i], err = d.unfold(raw, list)
 				}
 				errs[i] = err
-				objects[i].document, objects[i].path = d.doc, batch[i].path
 			}
 		})
 	}
 	workers.Wait()
 	for i := range batch {
 		switch {
-		case errors.Is(errs[i], errNoKind) && itemKind(list).Kind == "":
+		case errs[i] == errNoKind && !known:
 			d.later = append(d.later, batch[i])
 		case errs[i] != nil:
 			return d.at(batch[i].path, errs[i])
-		default:
-			if err := d.emit(objects[i]); err != nil {
-				return d.at(batch[i].path, err)
+		}
+		for _, o := range objects[i] {
+			o.document, o.path = d.doc, join(batch[i].path, o.path)
+			if err := d.emit(o); err != nil {
+				return d.at(o.path, err)
 			}
 		}
 	}
@@ -718,6 +812,9 @@ var yamlLine = regexp.MustCompile(`\bline (\d+)`)
 // yamlToJSON converts a piece of a YAML file, of which line lines stand
 // before it.
 func yamlToJSON(text []byte, line int) ([]byte, error) {
+	if n := unread(text); n > 0 {
+		return nil, fmt.Errorf("line %d: indented less than the first line of its document: nothing from here on would be read", line+n)
+	}
 	raw, err := yaml.YAMLToJSONStrict(text)
 	if err == nil {
 		return raw, nil
@@ -727,6 +824,34 @@ func yamlToJSON(text []byte, line int) ([]byte, error) {
 		return fmt.Sprintf("line %d", line+n)
 	})
 	return nil, errors.New(withoutQuotes(s))
+}
+
+// unread returns the line, counted from 1, from which on the YAML parser would
+// read nothing: it takes indentation that falls below that of the first line for
+// the end, and says nothing of what follows. 0: it reads all.
+func unread(text []byte) int {
+	first, n := -1, 0
+	for line := range bytes.Lines(text) {
+		n++
+		content := bytes.TrimLeft(line, " ")
+		if len(bytes.TrimSpace(content)) == 0 || content[0] == '#' {
+			continue
+		}
+		switch at := len(line) - len(content); {
+		case first < 0:
+			first = at
+		case at < first && several(text): // else it is within a text in quotes
+			return n
+		}
+	}
+	return 0
+}
+
+// several reports whether the parser sees more than one document.
+func several(text []byte) bool {
+	var first, second any
+	d := goyaml.NewDecoder(bytes.NewReader(text))
+	return d.Decode(&first) == nil && d.Decode(&second) != io.EOF
 }
 
 // withoutQuotes returns an error of the YAML parser without what it quotes of

@@ -30,6 +30,7 @@ type Dump struct {
 	snapshots  map[Ref]*snapshot.Snapshot
 
 	kinds   map[string]int  // how many objects there are of each kind, of any kind
+	strange map[string]bool // kinds that Kubernetes does not have
 	lists   map[string]bool // kinds of which there is a typed list: empty means none, not "not given"
 	objects int
 	skipped []string // files
@@ -40,7 +41,7 @@ type Dump struct {
 }
 
 func newDump() *Dump {
-	return &Dump{snapshots: map[Ref]*snapshot.Snapshot{}, kinds: map[string]int{}, lists: map[string]bool{}}
+	return &Dump{snapshots: map[Ref]*snapshot.Snapshot{}, kinds: map[string]int{}, strange: map[string]bool{}, lists: map[string]bool{}}
 }
 
 // store holds the objects of one kind, each once.
@@ -88,7 +89,10 @@ func metaOf[T any, P interface {
 // add adds what was read from a file.
 func (d *Dump) add(file string, o object) error {
 	d.objects++
-	if kind := itemKind(o.kind); kind.Kind != "" {
+	if o.note != "" {
+		d.notes = append(d.notes, fmt.Sprintf("%s: document %d: %s", file, o.document, o.note))
+	}
+	if kind := itemKind(o.kind); kind.Kind != "" && o.list {
 		d.lists[kindName(kind)] = true
 		return nil
 	}
@@ -96,6 +100,9 @@ func (d *Dump) add(file string, o object) error {
 		return nil
 	}
 	d.kinds[kindName(o.kind)]++
+	if strange(o.kind) {
+		d.strange[kindName(o.kind)] = true
+	}
 	if o.newest.After(d.takenAt) {
 		d.takenAt = o.newest
 	}
@@ -133,6 +140,9 @@ func (d *Dump) add(file string, o object) error {
 // kindName returns a kind as a person knows it: with its group and version
 // when a Snapshot holds no objects of these.
 func kindName(k metav1.TypeMeta) string {
+	if alike[k] {
+		return k.Kind
+	}
 	switch k.APIVersion {
 	case "v1", "apps/v1", "policy/v1", snapshot.APIVersion:
 		return k.Kind
@@ -152,6 +162,9 @@ func (d *Dump) finish(paths []string, clock func() time.Time) error {
 	if d.takenAt.IsZero() {
 		d.takenAt = clock().UTC()
 		d.clock.Message = "the input holds no time at all: this machine's clock is used"
+	}
+	for _, kind := range slices.Sorted(maps.Keys(d.strange)) {
+		d.notes = append(d.notes, fmt.Sprintf("not read: %d %s, a kind that Kubernetes does not have", d.kinds[kind], kind))
 	}
 	if len(d.skipped) > 0 {
 		d.notes = append(d.notes, skippedNote(d.skipped))

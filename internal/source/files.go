@@ -1,6 +1,7 @@
 package source
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -28,14 +29,15 @@ const DumpCommand = "kubectl get ds,nodes,pods,controllerrevisions,events,pdb -A
 // "kubectl ds snapshot" writes, from files, from folders with all that is in
 // them, and from standard input ("-"), as one Dump.
 //
-// Objects of kinds that no Snapshot holds are passed over. In a folder, so
-// are files that are not such documents, and Notes tells of them; a file that
-// is named must be one. Damage is an error wherever it stands, an
+// Lists may stand in lists. Objects of kinds that no Snapshot holds are not
+// read. In a folder, neither are files that are not such documents, and Notes
+// names them; a file that is named must be one. What nearly looks like an
+// object that counts is damage, and damage is an error wherever it stands: an
 // [*InputError] that names the file, the document and the field.
 //
-// A file that was cut off is told by an object without its end, or by a list
-// without its kind, which kubectl writes last. A single object in YAML that
-// was cut off between two lines looks whole.
+// A file that was cut off has an object without its end, a last line without
+// its end, or a list without its kind, which kubectl writes last. A single
+// object in YAML that was cut off between two lines looks whole.
 //
 // clock is asked only when no object tells of any time.
 func ReadFiles(ctx context.Context, paths []string, stdin io.Reader, clock func() time.Time) (*Dump, error) {
@@ -137,9 +139,13 @@ func documentHead(head []byte) bool {
 // something else altogether.
 func (d *Dump) readFile(ctx context.Context, name string, in io.Reader, found bool) error {
 	before := d.objects
-	err := readDocuments(ctx, in, decode, func(o object) error { return d.add(name, o) })
+	docs := &documents{in: bufio.NewReaderSize(in, 1<<16), decode: decode, emit: func(o object) error { return d.add(name, o) }}
+	err := docs.read(ctx)
 	if err == nil && d.objects == before {
 		err = &positionError{err: errEmpty}
+	}
+	if err == nil && docs.ragged {
+		d.notes = append(d.notes, name+": the last line has no end: the file may be cut off")
 	}
 	e := (*positionError)(nil)
 	if !errors.As(err, &e) {

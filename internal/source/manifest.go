@@ -196,18 +196,10 @@ func decodeManifest(raw []byte, list metav1.TypeMeta) (object, error) {
 	if err != nil {
 		return o, err
 	}
-	group, version, _ := strings.Cut(o.kind.APIVersion, "/")
-	switch {
-	case o.kind.Kind != "DaemonSet":
-		return o, nil
-	case o.kind.APIVersion == "":
-		return o, &fieldError{"apiVersion", errors.New("missing: a DaemonSet is of apps/v1")}
-	case o.kind.APIVersion == "apps/v1":
-	case group == "extensions", group == "apps" && strings.HasPrefix(version, "v1beta"):
-		return o, &fieldError{"apiVersion", fmt.Errorf("no server since v1.16 has a DaemonSet of %s: make it one of apps/v1", o.kind.APIVersion)}
-	case group == "apps", !strings.Contains(group, "."): // and not somebody's own kind
-		return o, &fieldError{"apiVersion", fmt.Errorf("there is no DaemonSet of %s: it is of apps/v1", o.kind.APIVersion)}
-	default:
+	if err := mistaken(o.kind); err != nil {
+		return o, err
+	}
+	if o.kind != (metav1.TypeMeta{APIVersion: "apps/v1", Kind: "DaemonSet"}) {
 		return o, nil
 	}
 	ds, err := decodeAs[appsv1.DaemonSet](raw)

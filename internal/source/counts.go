@@ -1,0 +1,217 @@
+package source
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// counted are the kinds that decide about an answer, and the version of each
+// that is read. What only looks like one of them is refused: numbers would be
+// wrong without it.
+var counted = map[string]string{
+	"DaemonSet": "apps/v1", "ControllerRevision": "apps/v1", "Node": "v1", "Pod": "v1", "Event": "v1", "PodDisruptionBudget": "policy/v1",
+	snapshot.Kind: snapshot.APIVersion,
+}
+
+// alike are versions in which a server has the same objects as well.
+var alike = map[metav1.TypeMeta]bool{
+	{APIVersion: "events.k8s.io/v1", Kind: "Event"}:                 true,
+	{APIVersion: "events.k8s.io/v1beta1", Kind: "Event"}:            true,
+	{APIVersion: "policy/v1beta1", Kind: "PodDisruptionBudget"}:     true,
+	{APIVersion: "events.k8s.io/v1", Kind: "EventList"}:             true,
+	{APIVersion: "events.k8s.io/v1beta1", Kind: "EventList"}:        true,
+	{APIVersion: "policy/v1beta1", Kind: "PodDisruptionBudgetList"}: true,
+}
+
+// mistaken returns what is wrong with a kind that looks like one that counts,
+// or like a list of one, and is not. It returns nil for all others, among them
+// a kind of somebody's own group, which may be called Node.
+func mistaken(k metav1.TypeMeta) error {
+	group, version, _ := strings.Cut(k.APIVersion, "/")
+	if strings.Contains(group, ".") && !strings.HasSuffix(group, ".k8s.io") || alike[k] {
+		return nil
+	}
+	if group == "meta.k8s.io" {
+		return viewOnly(k.Kind)
+	}
+	kind, isList := strings.CutSuffix(k.Kind, "List")
+	want, known := counted[kind]
+	switch {
+	case k.Kind == "List", k.APIVersion == want && known, kind == snapshot.Kind && group == snapshotGroup:
+		return nil
+	case !known:
+		return misspelt(k.Kind)
+	case k.APIVersion == "":
+		return &fieldError{"apiVersion", fmt.Errorf("missing: a %s is of %s", k.Kind, want)}
+	case kind == "DaemonSet" && !isList && (group == "extensions" || group == "apps" && strings.HasPrefix(version, "v1beta")):
+		return &fieldError{"apiVersion", fmt.Errorf("no server since v1.16 has a %s of %s: it is of %s", k.Kind, k.APIVersion, want)}
+	}
+	return &fieldError{"apiVersion", fmt.Errorf("there is no %s of %s: it is of %s", k.Kind, k.APIVersion, want)}
+}
+
+// viewOnly refuses what a server makes of objects for those who look at them.
+func viewOnly(kind string) error {
+	switch kind {
+	case "Table":
+		return &fieldError{"kind", errors.New("a Table shows columns of objects, and does not hold the objects")}
+	case "PartialObjectMetadata", "PartialObjectMetadataList":
+		return &fieldError{"kind", fmt.Errorf("a %s holds the metadata of objects, without the rest", kind)}
+	}
+	return nil
+}
+
+// misspelt refuses a kind that nobody has and that is nearly one that counts.
+func misspelt(kind string) error {
+	for _, right := range append(slices.Sorted(maps.Keys(counted)), "") {
+		for _, right := range []string{right, right + "List"} {
+			near := max(1, len(right)/4)
+			if right != "" && (strings.EqualFold(kind, right) || distance(kind, right) <= near) {
+				return &fieldError{"kind", fmt.Errorf("there is no %q: did you mean %s?", kind, right)}
+			}
+		}
+	}
+	return nil
+}
+
+// strange reports whether Kubernetes, as far as this program knows it, has no
+// such kind though the apiVersion is one of its own, or missing.
+func strange(k metav1.TypeMeta) bool {
+	gv, err := schema.ParseGroupVersion(k.APIVersion)
+	return err == nil && (k.APIVersion == "" || scheme.Scheme.IsVersionRegistered(gv)) && !scheme.Scheme.Recognizes(gv.WithKind(k.Kind))
+}
+
+// sound returns what is wrong with an object that a Snapshot would hold. Files
+// and servers are held to the same.
+func sound(o metav1.Object) error {
+	_, isNode := o.(*corev1.Node)
+	switch {
+	case o.GetName() == "":
+		return &fieldError{"metadata.name", errMissing}
+	case isNode && o.GetNamespace() != "":
+		return &fieldError{"metadata.namespace", errors.New("a Node has none")}
+	case !isNode && o.GetNamespace() == "":
+		return &fieldError{"metadata.namespace", errMissing}
+	}
+	if ds, ok := o.(*appsv1.DaemonSet); ok {
+		if ds.Spec.Selector == nil {
+			return &fieldError{"spec.selector", errMissing}
+		}
+		if _, err := metav1.LabelSelectorAsSelector(ds.Spec.Selector); err != nil {
+			return &fieldError{"spec.selector", err}
+		}
+	}
+	return nil
+}
+
+// decodeEvent reads an Event of either of the two groups in which a server has
+// the same ones.
+func decodeEvent(raw []byte, apiVersion string) (*corev1.Event, error) {
+	if apiVersion == "v1" {
+		return decodeAs[corev1.Event](raw)
+	}
+	e, err := decodeAs[eventsv1.Event](raw)
+	if err != nil {
+		return nil, err
+	}
+	out := &corev1.Event{
+		ObjectMeta: e.ObjectMeta, InvolvedObject: e.Regarding, Related: e.Related, Type: e.Type, Reason: e.Reason, Action: e.Action, Message: e.Note,
+		EventTime: e.EventTime, ReportingController: e.ReportingController, ReportingInstance: e.ReportingInstance,
+		Source: e.DeprecatedSource, FirstTimestamp: e.DeprecatedFirstTimestamp, LastTimestamp: e.DeprecatedLastTimestamp, Count: e.DeprecatedCount,
+	}
+	if s := e.Series; s != nil {
+		out.Series = &corev1.EventSeries{Count: s.Count, LastObservedTime: s.LastObservedTime}
+	}
+	return out, nil
+}
+
+// decodeBudget reads a PodDisruptionBudget. In policy/v1beta1 an empty selector
+// selected nothing.
+func decodeBudget(raw []byte, apiVersion string) (*policyv1.PodDisruptionBudget, error) {
+	b, err := decodeAs[policyv1.PodDisruptionBudget](raw)
+	if s := (metav1.LabelSelector{}); err == nil && apiVersion == "policy/v1beta1" && b.Spec.Selector != nil && b.Spec.Selector.Size() == s.Size() {
+		b.Spec.Selector = nil
+	}
+	return b, err
+}
+
+// passedOver returns what a person should know of an object that counts for
+// nothing, or "".
+func passedOver(raw []byte, kind metav1.TypeMeta) string {
+	if kind == (metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}) {
+		var s metav1.Status
+		if json.Unmarshal(raw, &s) == nil && s.Message != "" {
+			return "an error of the API server instead of an object: " + oneLine(s.Message)
+		}
+	}
+	found := inside(raw)
+	if len(found) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("a %s holds %s: what stands inside another object is not read", kind.Kind, counts(found))
+}
+
+// inside counts, by kind, the objects that count and that stand inside an
+// object of another kind, where nothing reads them.
+func inside(raw []byte) map[string]int {
+	if bytes.Count(raw, []byte(`"kind"`)) < 2 {
+		return nil
+	}
+	var all any
+	if json.Unmarshal(raw, &all) != nil {
+		return nil
+	}
+	found := map[string]int{}
+	countInside(all, found)
+	return found
+}
+
+func countInside(value any, found map[string]int) {
+	switch v := value.(type) {
+	case []any:
+		for _, e := range v {
+			countInside(e, found)
+		}
+	case map[string]any:
+		kind, _ := v["kind"].(string)
+		apiVersion, _ := v["apiVersion"].(string)
+		_, whole := v["metadata"].(map[string]any) // else it is a reference
+		items, _ := v["items"].([]any)
+		switch one, isList := strings.CutSuffix(kind, "List"); {
+		case whole && counted[kind] == apiVersion && apiVersion != "":
+			found[kind]++
+		case isList && counted[one] == apiVersion && apiVersion != "":
+			found[one] += len(items)
+		default:
+			for _, e := range v {
+				countInside(e, found)
+			}
+		}
+	}
+}
+
+// counts says how many there are of each kind, as "1 Node and 2 Pod".
+func counts(found map[string]int) string {
+	var all []string
+	for _, kind := range slices.Sorted(maps.Keys(found)) {
+		all = append(all, fmt.Sprintf("%d %s", found[kind], kind))
+	}
+	if n := len(all) - 1; n > 0 {
+		return strings.Join(all[:n], ", ") + " and " + all[n]
+	}
+	return strings.Join(all, "")
+}
