@@ -725,6 +725,13 @@ func made() map[string]*snapshot.Snapshot {
 		})
 	}
 	young := func(p *corev1.Pod) { p.CreationTimestamp = ago(time.Minute) }
+	minutes := func(p *corev1.Pod) { p.CreationTimestamp = ago(3 * time.Minute) }
+	quick := func(name string) dstest.Option {
+		return pod(name, func(p *corev1.Pod) {
+			p.CreationTimestamp = ago(time.Hour)
+			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: ago(time.Hour - time.Second)}}
+		})
+	}
 	down := func(name string) dstest.Option {
 		return node(name, func(n *corev1.Node) {
 			n.Status.Conditions = []corev1.NodeCondition{{
@@ -754,6 +761,10 @@ func made() map[string]*snapshot.Snapshot {
 			waits("p11", "ContainerCreating", ""), event("p11", "FailedMount", "no secret", 1), event("p11", "FailedCreatePodSandBox", "no CNI", 1), pod("p11", young)),
 		"young": grid("n n N", waits("p0", "ContainerCreating", ""), event("p0", "FailedMount", "no secret", 1), pod("p0", young),
 			runs("p1", time.Minute), event("p1", "Unhealthy", "probe failed", 1)),
+		"late": grid("n n n n N N N", runs("p0", time.Second), pod("p0", minutes), quick("p4"), quick("p5"), quick("p6"),
+			waits("p1", "ContainerCreating", ""), event("p1", "FailedMount", "no secret", 1), pod("p1", minutes),
+			waits("p2", "ContainerCreating", ""), event("p2", "FailedCreatePodSandBox", "no CNI", 1), pod("p2", minutes),
+			runs("p3", time.Second), event("p3", "Unhealthy", "probe failed", 1), pod("p3", minutes)),
 		"pending": grid("np np np np n N",
 			pending("p0", fmt.Sprintf(unschedulable, "Insufficient memory")), pending("p1", fmt.Sprintf(unschedulable, "node(s) didn't have free ports for the requested pod ports")),
 			pending("p2", fmt.Sprintf(unschedulable, "node(s) had untolerated taint {a: b}")), pod("p3", func(p *corev1.Pod) { p.Status.Conditions = nil; p.CreationTimestamp = ago(time.Minute) }),

@@ -81,6 +81,7 @@ type following struct {
 	last  []string         // lines that a terminal shows
 	drawn int              // lines of the terminal that are ours
 	owed  bool             // it was said that the controller does not do what is predicted
+	late  string           // the nodes of which it was said that the rollout waits for their pods
 	shown time.Time
 	cost  time.Duration // of the last Progress
 }
@@ -216,9 +217,18 @@ func (f *following) write() error {
 			return err
 		}
 	}
+	told := len(f.told) > 0
 	f.told = nil
 	if f.tty != nil {
 		return f.draw()
+	}
+	if late := view.LatePods(f.now); late != f.late {
+		f.late = late
+		if late != "" && !told { // else the line above says so
+			if _, err := fmt.Fprintln(f.out, view.WatchWaits(f.now, f.o.style)); err != nil {
+				return err
+			}
+		}
 	}
 	if overdue := view.Overdue(f.now); overdue != f.owed {
 		if f.owed = overdue; overdue {

@@ -111,7 +111,7 @@ func (s *screen) planDetail(p *plan.Plan) string {
 	if p.Subject != plan.SubjectNew {
 		first += "; none is replaced"
 	}
-	return first + howWords(&p.Forecast) + leftWords(o)
+	return first + howWords(&p.Forecast) + leftWords(o) + s.lateWords(o)
 }
 
 // atOnce says how many nodes lose or get a pod whatever strategy and budget
@@ -207,7 +207,7 @@ func (s *screen) forecastWords(f *plan.Forecast, verb string) string {
 	case n > 0:
 		words += fmt.Sprintf(", at most %d at a time", n)
 	}
-	return words + howWords(f) + leftWords(o)
+	return words + howWords(f) + leftWords(o) + s.lateWords(o)
 }
 
 // howWords says in how many steps, and how long that takes.
@@ -233,6 +233,40 @@ func leftWords(o *plan.Outcome) string {
 		return ""
 	}
 	return fmt.Sprintf("; then %s without an available pod%s", plural(n, "node"), inBrackets(holderCodes(o.Holders)))
+}
+
+// lateWords says which pods have to become ready for it that take longer than
+// any other did; empty where none does.
+func (s *screen) lateWords(o *plan.Outcome) string {
+	if len(o.Late) == 0 {
+		return ""
+	}
+	pods, become := "pods on ", " become"
+	if len(o.Late) == 1 {
+		pods, become = "pod on ", " becomes"
+	}
+	return ", if the " + pods + someNames(holderNodes(o.Late)) + become + " ready" + inBrackets(s.lasting(o.Late))
+}
+
+// lasting is "ProbeFailing for 90s".
+func (s *screen) lasting(holders []plan.Holder) string {
+	var parts []string
+	for _, g := range holderGroups(holders) {
+		words := string(g.code)
+		if g.since != nil {
+			words += " for " + span(s.now, g.since, g.latest)
+		}
+		parts = append(parts, words)
+	}
+	return strings.Join(parts, ", ")
+}
+
+func holderNodes(holders []plan.Holder) []string {
+	var nodes []string
+	for _, h := range holders {
+		nodes = append(nodes, h.Node)
+	}
+	return nodes
 }
 
 func movedWords(creates, deletes int, verb string) string {
@@ -834,6 +868,7 @@ func (s *screen) outcome(f *plan.Forecast, again string) {
 		s.line("  as a rolling update:")
 		s.whole("    " + c)
 	}
+	s.late(o)
 	s.holders(o)
 	s.unblockings(o, again)
 }
@@ -860,7 +895,11 @@ func outcomeWords(f *plan.Forecast) string {
 	if f.Drops > 0 && o.Code == plan.Completes {
 		words += "; " + pluralVerb(f.Drops, "old pod goes and none follows, as its node should not run one", "old pods go and none follows, as their nodes should not run one")
 	}
-	if creates, _ := moved(f); o.Duration == nil && o.Code == plan.Completes && creates > 0 {
+	creates, _ := moved(f)
+	switch {
+	case len(o.Late) > 0 && o.Code == plan.Completes:
+		words += " once " + pluralVerb(len(o.Late), "pod is ready that takes longer than any other pod did", "pods are ready that take longer than any other pod did") + "; no time can be told"
+	case o.Duration == nil && o.Code == plan.Completes && creates > 0:
 		words += "; no pod tells how long it takes to become ready (--start 40s would)"
 	}
 	return words
@@ -925,7 +964,12 @@ func (s *screen) holders(o *plan.Outcome) {
 		}
 		defer s.line("  %3d  %s: which ones is the controller's random pick", n, what)
 	}
-	groups := holderGroups(o.Holders)
+	s.holderEntries(o.Holders)
+}
+
+// holderEntries lists holders by cause.
+func (s *screen) holderEntries(holders []plan.Holder) {
+	groups := holderGroups(holders)
 	const most = 4
 	for i, g := range groups {
 		if i == most && !s.All && len(groups) > most+1 {
@@ -941,6 +985,29 @@ func (s *screen) holders(o *plan.Outcome) {
 		}
 		s.entry(len(g.nodes), code, s.causeWords(g.code, g.facts, g.since, g.latest), g.nodes)
 	}
+}
+
+// late lists by cause the pods that a rollout waits for longer than others took.
+func (s *screen) late(o *plan.Outcome) {
+	if len(o.Late) == 0 {
+		return
+	}
+	title := s.title(fmt.Sprintf("NOT READY YET (%d)", len(o.Late)))
+	if slowest, known := slowestStart(o.Late); known {
+		title += fmt.Sprintf("  other pods were ready after %s at most", seconds(slowest))
+	}
+	s.line("%s", title)
+	s.holderEntries(o.Late)
+}
+
+// slowestStart is how long the slowest of the other pods took to become ready.
+func slowestStart(late []plan.Holder) (seconds float64, known bool) {
+	for _, h := range late {
+		if h.Cause != nil && h.Facts["slowestStart"] != nil {
+			return float64(number(h.Facts, "slowestStart")), true
+		}
+	}
+	return 0, false
 }
 
 // holderGroup is the holders that have one cause.

@@ -65,7 +65,10 @@ func assumptionLines(all []daemonset.Assumption) []string {
 		timing[1] = "a pod is " + timing[1]
 	}
 	say(timing...)
-	say(given.newPods(), given.take(plan.AssumeNodesStay, nodesStay), given.take(plan.AssumeRefused, func(daemonset.Assumption) string {
+	say(given.newPods(), given.take(plan.AssumeLatePods, func(a daemonset.Assumption) string {
+		n, _ := strconv.Atoi(a.Value)
+		return pluralVerb(n, "pod that is not ready yet becomes", "pods that are not ready yet become") + " ready, although " + pluralOnly(n, "it takes", "they take") + " longer than any other did"
+	}), given.take(plan.AssumeNodesStay, nodesStay), given.take(plan.AssumeRefused, func(daemonset.Assumption) string {
 		return "the API server goes on refusing pods"
 	}), given.take(plan.AssumeHostPorts, func(daemonset.Assumption) string {
 		return "a second pod is not scheduled beside the old one, which holds the host port"
@@ -191,6 +194,14 @@ func assumedTime(value string) string {
 		return clean(value)
 	}
 	return seconds(d.Seconds())
+}
+
+// pluralOnly is the word that goes with a number.
+func pluralOnly(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
 }
 
 func pluralVerb(n int, one, many string) string {

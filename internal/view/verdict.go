@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -51,7 +52,7 @@ func VerdictDetail(e *explain.Explanation) string {
 		return fmt.Sprintf("%d of %s without an available pod%s", desired-available, plural(desired, "node"), mainCause(e))
 	case explain.Progressing:
 		if number(f, "oldNodes") > 0 {
-			return fmt.Sprintf("%d of %s updated, %d available", updated, plural(desired, "node"), available)
+			return fmt.Sprintf("%d of %s updated, %d available%s", updated, plural(desired, "node"), available, risk(e))
 		}
 		return fmt.Sprintf("%d of %s available%s", available, plural(desired, "node"), mainCause(e))
 	}
@@ -109,6 +110,42 @@ func mainCause(e *explain.Explanation) string {
 		return fmt.Sprintf(" (%s on %s)", p.Code, plural(p.Count, "node"))
 	}
 	return ""
+}
+
+// risk names what may keep a rollout that goes on from ending well: pods that
+// fail, and those that take longer to become ready than any other did. Empty
+// where there are none.
+func risk(e *explain.Explanation) string {
+	var risks []explain.Problem
+	for _, p := range e.Problems {
+		if p.Count > 0 && (p.Severity == cause.Error || yes(p.Facts, "late")) {
+			risks = append(risks, p)
+		}
+	}
+	slices.SortStableFunc(risks, func(a, b explain.Problem) int {
+		return cmp.Or(a.Severity.Compare(b.Severity), cmp.Compare(b.Count, a.Count))
+	})
+	words := ""
+	for i, p := range risks {
+		if i == 2 {
+			return words + fmt.Sprintf(", and %s", plural(len(risks)-i, "more problem"))
+		}
+		words += map[bool]string{true: "; ", false: ", "}[i == 0] + fmt.Sprintf("%s on %s", p.Code, someNames(p.Nodes))
+		if p.Since != nil {
+			words += " for " + span(e.Snapshot.TakenAt, p.Since, p.Latest)
+		}
+	}
+	return words
+}
+
+// someNames names up to three nodes whole.
+func someNames(nodes []string) string {
+	const most = 3
+	text := clean(strings.Join(nodes[:min(most, len(nodes))], ", "))
+	if more := len(nodes) - most; more > 0 {
+		text += fmt.Sprintf(" +%d more", more)
+	}
+	return text
 }
 
 // mainProblem is the error on the most nodes, else the first warning; nil

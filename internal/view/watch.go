@@ -17,7 +17,7 @@ const clockTime = "15:04:05"
 
 // WatchBegins says in a line what is about to happen.
 func WatchBegins(p *plan.Progress, style Style) string {
-	s := &screen{Style: style}
+	s := &screen{Style: style, now: p.Header.Snapshot.TakenAt}
 	return fmt.Sprintf("%s following %s: %s; next: %s", p.Header.Snapshot.TakenAt.Format(clockTime), ofDaemonSet(p), s.standing(p), s.stepWords(&p.Next, &p.Header))
 }
 
@@ -27,6 +27,7 @@ func WatchLine(h plan.Happening, p *plan.Progress, style Style) string {
 	s := &screen{Style: style}
 	line := h.At.Format(clockTime) + " " + s.happening(h)
 	if p != nil {
+		s.now = p.Header.Snapshot.TakenAt
 		line += "; " + s.standing(p)
 	}
 	return line
@@ -45,6 +46,7 @@ func WatchScreen(w io.Writer, p *plan.Progress, last []string, style Style, room
 	if Overdue(p) {
 		s.line("  %s", owedWords(p))
 	}
+	s.holdingNow(p)
 	if room > 0 && len(s.lines) > max(1, room-3) {
 		s.lines = s.lines[:max(1, room-3)]
 	}
@@ -75,6 +77,7 @@ func WatchScreen(w io.Writer, p *plan.Progress, last []string, style Style, room
 // rollout, else what ended the watch.
 func WatchEnds(p *plan.Progress, why string, style Style) string {
 	s := &screen{Style: style}
+	s.now = p.Header.Snapshot.TakenAt
 	words := s.endWords(p)
 	if why != "" {
 		words = why + " with " + s.standing(p)
@@ -130,6 +133,8 @@ func (s *screen) standing(p *plan.Progress) string {
 		words += ", stalled: " + s.holding(o)
 	case o.Code == plan.Stalls:
 		words += fmt.Sprintf(", stalls after %s more: %s", plural(o.Replaced, "pod"), s.holding(o))
+	case o.Code == plan.Completes && len(o.Late) > 0:
+		words += ", time left unknown: waiting for " + someNames(holderNodes(o.Late)) + inBrackets(s.lasting(o.Late))
 	case o.Code == plan.Completes && o.Duration != nil:
 		words += ", about " + durationWords(o.Duration) + " left"
 	case o.Code == plan.Completes && o.Steps > 0:
@@ -137,6 +142,28 @@ func (s *screen) standing(p *plan.Progress) string {
 	}
 	return words
 }
+
+// holdingNow lists by cause who uses up the budget while nothing more can be
+// replaced for it.
+func (s *screen) holdingNow(p *plan.Progress) {
+	if len(p.Holding) == 0 || p.Next.Kind != daemonset.StepNone {
+		return
+	}
+	s.gap()
+	s.line("%s", s.title(fmt.Sprintf("HOLDING THE BUDGET (%d)", len(p.Holding))))
+	s.holderEntries(p.Holding)
+}
+
+// WatchWaits says in a line for whom the rollout waits longer than other pods
+// took to become ready.
+func WatchWaits(p *plan.Progress, style Style) string {
+	s := &screen{Style: style, now: p.Header.Snapshot.TakenAt}
+	return s.now.Format(clockTime) + " " + s.standing(p)
+}
+
+// LatePods names the pods that a rollout waits for longer than others took; it
+// is empty where there are none.
+func LatePods(p *plan.Progress) string { return strings.Join(holderNodes(p.Outcome.Late), ", ") }
 
 // holding says who keeps a rollout from going on.
 func (s *screen) holding(o *plan.Outcome) string {

@@ -40,6 +40,18 @@ func held(code daemonset.Reason, nodes ...string) []plan.Holder {
 	return out
 }
 
+// late has the rollout wait for two pods that take longer than any other did,
+// and hold the budget.
+func late(p *plan.Progress) {
+	since := fourOClock.Add(-90 * time.Second)
+	p.Outcome.Duration, p.Outcome.Late = nil, held(cause.ProbeFailing, "node-07", "node-09")
+	for i := range p.Outcome.Late {
+		p.Outcome.Late[i].Since, p.Outcome.Late[i].Facts = &since, daemonset.Facts{"container": "agent", "late": true, "message": "Readiness probe failed: HTTP probe failed with statuscode: 503"}
+	}
+	p.Holding = append(p.Outcome.Late[:2:2], held(cause.Starting, "node-12")...)
+	p.Holding[2].Since = &since
+}
+
 func items(texts ...string) []daemonset.Item {
 	var out []daemonset.Item
 	for _, text := range texts {
@@ -108,6 +120,11 @@ func TestWatchLine(t *testing.T) {
 			}),
 			"the DaemonSet was changed, to generation 7; 30 of 36 updated, 33 available, stalls after 3 pods more: n1, n2 (CrashLoop) hold the budget",
 			"a rollout that will stall",
+		},
+		{
+			plan.Happening{Kind: plan.Changed, Generation: 7}, progress(late),
+			"the DaemonSet was changed, to generation 7; 30 of 36 updated, 33 available, time left unknown: waiting for node-07, node-09 (ProbeFailing for 90s)",
+			"pods that take longer than any other did: no time can be told",
 		},
 		{
 			plan.Happening{Kind: plan.Changed, Generation: 7}, progress(func(p *plan.Progress) { p.Outcome.Duration = nil }),
@@ -214,6 +231,53 @@ func TestWatchScreen(t *testing.T) {
 	check(t, WatchScreen(&b, progress(nil), last, Style{Width: 80}, 40))
 	if diff := cmp.Diff(watchScreen, b.String()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+const lateScreen = `PROGRESSING  kube-system/node-agent: 30 of 36 updated, 33 available, time left
+  unknown: waiting for node-07, node-09 (ProbeFailing for 90s)
+
+UP-TO-DATE  [#########################################---------] 30 of 36
+AVAILABLE   [#############################################-----] 33 of 36
+
+NEXT SYNC does nothing: the budget is used up
+
+HOLDING THE BUDGET (3)
+    2  ProbeFailing  node-07, node-09
+       container agent runs, but has not been ready for 90s: Readiness probe
+       failed: HTTP probe failed with statuscode: 503
+    1  Starting  node-12: starting for 90s
+
+24 batches, all as predicted
+`
+
+// TestWatchScreenNamesTheHolders: while nothing more can be replaced the screen
+// says for whom.
+func TestWatchScreenNamesTheHolders(t *testing.T) {
+	var b bytes.Buffer
+	check(t, WatchScreen(&b, progress(late), nil, Style{Width: 80}, 40))
+	if diff := cmp.Diff(lateScreen, b.String()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	b.Reset()
+	check(t, WatchScreen(&b, progress(func(p *plan.Progress) {
+		late(p)
+		p.Next = daemonset.Step{Kind: daemonset.StepManage, Exact: true, Creates: daemonset.Batch{Certain: items("n1")}}
+	}), nil, Style{Width: 80}, 40))
+	if strings.Contains(b.String(), "HOLDING") {
+		t.Errorf("the controller has something to do, and who holds the budget is said:\n%s", &b)
+	}
+}
+
+// TestWatchWaits: in lines it is said once for whom the rollout waits.
+func TestWatchWaits(t *testing.T) {
+	p := progress(late)
+	want := "16:04:11 30 of 36 updated, 33 available, time left unknown: waiting for node-07, node-09 (ProbeFailing for 90s)"
+	if diff := cmp.Diff(want, WatchWaits(p, Style{})); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if got := LatePods(p); got != "node-07, node-09" {
+		t.Errorf("LatePods = %q", got)
 	}
 }
 

@@ -56,7 +56,8 @@ type Causes struct {
 	failures map[string]*failures                   // by node: failed pods that the controller found, by its events
 	refusal  *Cause                                 // nil where the API server refuses nothing
 	changed  time.Time                              // the newest time in what the status is computed from
-	nodes    map[string]*Cause                      // by name; none where nothing is wrong
+	starts   Starts
+	nodes    map[string]*Cause // by name; none where nothing is wrong
 }
 
 // Find returns the causes that a State and the events of its Snapshot show.
@@ -64,7 +65,7 @@ type Causes struct {
 func Find(s *snapshot.Snapshot, st *daemonset.State) *Causes {
 	cs := &Causes{
 		s: s, st: st, at: st.At, podEvent: map[types.UID]map[string]*corev1.Event{}, dsEvent: map[string]*corev1.Event{},
-		failures: map[string]*failures{}, nodes: map[string]*Cause{},
+		failures: map[string]*failures{}, nodes: map[string]*Cause{}, starts: StartsOf(st),
 	}
 	for i := range s.Events {
 		cs.note(&s.Events[i])
@@ -91,6 +92,7 @@ func (cs *Causes) OfPod(p *daemonset.Pod) *Cause {
 	c := cs.podCause(p)
 	if c != nil {
 		c.Pod = p.Name
+		cs.late(p, c)
 	}
 	return c
 }

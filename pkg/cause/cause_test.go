@@ -222,7 +222,7 @@ func TestCause(t *testing.T) {
 			young:   true,
 			status:  unready + "containerStatuses: [{name: agent, state: {waiting: {reason: ContainerCreating}}}]",
 			options: []dstest.Option{podEvent("FailedMount", "configmap cache", 10*time.Second)},
-			want:    &cause.Cause{Code: cause.FailedMount, Severity: cause.Warning, Pod: "p0", Since: since(time.Hour), Facts: facts{"container": "agent", "init": false, "reason": "ContainerCreating", "message": "configmap cache"}},
+			want:    &cause.Cause{Code: cause.FailedMount, Severity: cause.Info, Pod: "p0", Since: since(time.Hour), Facts: facts{"container": "agent", "init": false, "reason": "ContainerCreating", "message": "configmap cache"}},
 		},
 		{
 			why:    "containers that are not created, and nothing says why",
@@ -250,7 +250,7 @@ func TestCause(t *testing.T) {
 			why:     "probes often fail in the first minutes of a container",
 			status:  unready + "containerStatuses: [{name: agent, state: {running: {startedAt: 1m}}}]",
 			options: []dstest.Option{podEvent("Unhealthy", "statuscode: 503", time.Second)},
-			want:    &cause.Cause{Code: cause.ProbeFailing, Severity: cause.Warning, Pod: "p0", Since: since(time.Hour), Facts: facts{"container": "agent", "init": false, "restarts": 0, "startedAt": "2026-03-01T11:59:00Z", "message": "statuscode: 503"}},
+			want:    &cause.Cause{Code: cause.ProbeFailing, Severity: cause.Warning, Pod: "p0", Since: since(time.Hour), Facts: facts{"container": "agent", "init": false, "late": true, "restarts": 0, "startedAt": "2026-03-01T11:59:00Z", "message": "statuscode: 503"}},
 		},
 		{
 			why:     "but not in one that was restarted for it",

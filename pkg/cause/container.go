@@ -102,7 +102,7 @@ func (cs *Causes) containerWaits(o *corev1.Pod, w *corev1.ContainerStateWaiting,
 	if ev := cs.newestEvent(o, slices.Sorted(maps.Keys(kubeletEvents))...); ev != nil {
 		c.Code = kubeletEvents[ev.Reason]
 		if young {
-			c.Severity = Warning // often only that something else is not there yet
+			c.Severity = Info // often only that something else is not there yet; see late
 		}
 		setMessage(c.Facts, ev.Message)
 		return c
@@ -151,7 +151,7 @@ func (cs *Causes) runsUnready(o *corev1.Pod, s *corev1.ContainerStatus, c *Cause
 	c.Code = ProbeFailing
 	c.Facts["restarts"] = int(s.RestartCount)
 	if s.RestartCount == 0 && cs.at.Sub(s.State.Running.StartedAt.Time) < Patience {
-		c.Severity = Warning // probes often fail while a container starts
+		c.Severity = Info // probes often fail while a container starts; see late
 	}
 	if ev := cs.event(o, "Unhealthy"); ev != nil {
 		setMessage(c.Facts, ev.Message)

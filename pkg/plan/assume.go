@@ -36,6 +36,9 @@ const (
 	AssumeStepBurst daemonset.AssumptionCode = "StepBurst"
 	// AssumeNewPods: pods that are still to come become available, but for those that other assumptions name.
 	AssumeNewPods daemonset.AssumptionCode = "NewPodsBecomeAvailable"
+	// AssumeLatePods: so many pods become available that are not ready yet, although they take longer than any other did.
+	// When they do cannot be told.
+	AssumeLatePods daemonset.AssumptionCode = "LatePodsBecomeAvailable"
 	// AssumeNodesStay: so many nodes stay as they are, because what is wrong there does not go away by itself.
 	AssumeNodesStay daemonset.AssumptionCode = "NodesStayAsTheyAre"
 	// AssumeRevisionFails: no pod of the target revision becomes available, as none of those that there are has, and
@@ -58,7 +61,7 @@ const (
 // daemonset.Assumptions.
 var Assumptions = []daemonset.AssumptionCode{
 	AssumeStart, AssumeStartSlow, AssumeStartFast, AssumeTermination, AssumeMinReadySeconds, AssumeRequestRate, AssumeRequestBurst, AssumeSlowStart, AssumeStepBurst,
-	AssumeNewPods, AssumeNodesStay, AssumeRevisionFails, AssumeHostPorts, AssumeRefused, AssumeCollected, AssumeTemplateNotChecked, AssumeEnvValues,
+	AssumeNewPods, AssumeLatePods, AssumeNodesStay, AssumeRevisionFails, AssumeHostPorts, AssumeRefused, AssumeCollected, AssumeTemplateNotChecked, AssumeEnvValues,
 }
 
 // Where the value of an assumption is from.
@@ -131,16 +134,14 @@ func measure(s *snapshot.Snapshot, st *daemonset.State, o Options) measured {
 		slices.Sort(m.starts)
 		return m
 	}
-	all, updated := startTimes(st)
-	switch {
-	case len(updated) >= fewest:
-		m.starts, m.startSource = updated, sourceUpdated
-	case len(all) >= fewest:
-		m.starts, m.startSource = all, sourcePods
-	default:
+	known := cause.StartsOf(st)
+	if len(known.Seconds) == 0 {
 		return m
 	}
-	slices.Sort(m.starts)
+	m.starts, m.startSource = known.Seconds, sourcePods
+	if known.Updated {
+		m.startSource = sourceUpdated
+	}
 	slow := m.quantile(0.9)
 	for i := range m.starts {
 		m.starts[i] = min(m.starts[i], slow)
@@ -203,43 +204,10 @@ func mean(of []float64) float64 {
 	return sum / float64(len(of))
 }
 
-// startTimes returns how long each pod took from its creation to Ready.
-func startTimes(st *daemonset.State) (all, updated []float64) {
-	for i := range st.Nodes {
-		for j := range st.Nodes[i].Pods {
-			p := &st.Nodes[i].Pods[j]
-			if took, ok := startTime(p); ok {
-				if all = append(all, took); p.Updated {
-					updated = append(updated, took)
-				}
-			}
-		}
-	}
-	return all, updated
-}
-
-func startTime(p *daemonset.Pod) (seconds float64, ok bool) {
-	if !p.Ready || p.Terminating || p.Object.CreationTimestamp.IsZero() {
-		return 0, false
-	}
-	for _, c := range slices.Concat(p.Object.Status.InitContainerStatuses, p.Object.Status.ContainerStatuses) {
-		if c.RestartCount > 0 {
-			return 0, false
-		}
-	}
-	for i := range p.Object.Status.Conditions {
-		c := &p.Object.Status.Conditions[i]
-		if took := c.LastTransitionTime.Sub(p.Object.CreationTimestamp.Time); c.Type == corev1.PodReady && took >= 0 {
-			return took.Seconds(), true
-		}
-	}
-	return 0, false
-}
-
 // quantile returns the smallest of the times that at least this part of them
 // keeps to.
 func (m *measured) quantile(part float64) float64 {
-	return m.starts[max(0, int(math.Ceil(part*float64(len(m.starts))))-1)]
+	return cause.Starts{Seconds: m.starts}.Quantile(part)
 }
 
 // nominal stands for a start that is not known, so that the steps can be
@@ -249,6 +217,7 @@ const nominal = 30
 // pace is the course of time in one simulation, in seconds.
 type pace struct {
 	starts      []float64 // shortest first; taken in turn
+	known       []float64 // all that were measured, shortest first
 	taken       float64
 	termination float64
 	minReady    float64
@@ -266,8 +235,24 @@ func (p *pace) start() float64 {
 	return p.starts[int(p.taken*float64(len(p.starts)))]
 }
 
+// startOf returns how long a pod takes in all that is so many seconds old and
+// not ready: what another took that needed longer, and if none did, as long
+// again. It does not become ready at once whenever it is looked at.
+func (p *pace) startOf(age float64) float64 {
+	took := p.start()
+	if age < took {
+		return took
+	}
+	for _, longer := range p.known {
+		if longer > age {
+			return longer
+		}
+	}
+	return 2 * age
+}
+
 func (m *measured) pace(refused bool, starts ...float64) *pace {
-	return &pace{starts: starts, termination: m.termination, minReady: m.minReady, rate: m.rate, burst: m.burst, refused: refused}
+	return &pace{starts: starts, known: m.starts, termination: m.termination, minReady: m.minReady, rate: m.rate, burst: m.burst, refused: refused}
 }
 
 // typical has every pod take the median time, and what then happens at about
@@ -332,7 +317,8 @@ func (f *fate) next(p *daemonset.Pod, st *daemonset.State, t *pace) (at float64,
 		if g := p.Object.DeletionGracePeriodSeconds; g != nil {
 			asked = asked.Add(-time.Duration(*g) * time.Second)
 		}
-		return max(soon, since(asked)+t.termination), podGone, true
+		left := since(asked) + t.termination
+		return max(left, 2*soon-left), podGone, true // what is overdue takes as long again
 	case p.Available.OK || isTerminal(p.Object) || f.hangs || f.pods[p.Name] != nil:
 		return 0, 0, false
 	case p.Ready && p.AvailableAt != nil:
@@ -340,7 +326,8 @@ func (f *fate) next(p *daemonset.Pod, st *daemonset.State, t *pace) (at float64,
 	case p.Ready || f.never != nil: // ready since it does not say when, or not to become so
 		return 0, 0, false
 	}
-	return max(soon, since(p.Object.CreationTimestamp.Time)+t.start()), podReady, true
+	created := since(p.Object.CreationTimestamp.Time)
+	return max(soon, created+t.startOf(-created)), podReady, true
 }
 
 // assumed is what is assumed of all nodes.
@@ -350,9 +337,11 @@ type assumed struct {
 	fails    *cause.Tally
 	failing  *cause.Cause            // why, where the revision fails
 	broken   map[string]*cause.Cause // by node: why a pod of the current revision fails there
+	late     []Holder                // pods of the current revision that are to become ready, and take longer than any other did
 	refusal  *cause.Cause
 	gone     bool     // pods of vanished nodes are to be collected
 	heritage *assumed // see inherit
+	causes   *cause.Causes
 	surges   bool
 	ports    bool // a surging pod waits for a port that the old one holds
 }
@@ -400,7 +389,7 @@ func assume(s *snapshot.Snapshot, st *daemonset.State) assumed {
 	causes := cause.Find(s, st)
 	a := assumed{
 		fates: make([]fate, len(st.Nodes)), refusal: causes.Refusal(), broken: map[string]*cause.Cause{},
-		surges: st.Budget.MaxSurge > 0,
+		surges: st.Budget.MaxSurge > 0, causes: causes,
 	}
 	tally := causes.RevisionFails()
 	revisionFails := tally.NewFailing > 0 && 2*tally.NewFailing >= tally.NewPods && !anyNewAvailable(st)
@@ -439,9 +428,27 @@ func assume(s *snapshot.Snapshot, st *daemonset.State) assumed {
 			}
 		}
 		a.stay += b2i(f.down || f.hangs || a.broken[n.Name] != nil)
+		if c != nil && yes(c.Facts, "late") && !f.stays() && updatedPod(n, c.Pod) {
+			a.late = append(a.late, Holder{Node: n.Name, Pod: c.Pod, Cause: c})
+		}
 	}
 	return a
 }
+
+// told drops from the late pods those that are younger than the slowest start
+// that a person named, or that was seen since.
+func (a *assumed) told(m *measured, at time.Time) {
+	a.late = slices.DeleteFunc(a.late, func(h Holder) bool {
+		return len(m.starts) > 0 && h.Since != nil && at.Sub(*h.Since).Seconds() <= m.starts[len(m.starts)-1]
+	})
+}
+
+// updatedPod reports whether the pod of that name is of the current revision.
+func updatedPod(n *daemonset.Node, name string) bool {
+	return slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool { return p.Name == name && p.Updated })
+}
+
+func yes(f daemonset.Facts, key string) bool { b, _ := f[key].(bool); return b }
 
 // inherit adds what was assumed of the revision before a change that leaves its
 // containers as they are: what fails goes on failing.
@@ -450,6 +457,11 @@ func (a *assumed) inherit(before *assumed, st *daemonset.State) {
 		return
 	}
 	a.heritage = before
+	if len(a.late) == 0 {
+		a.late = slices.DeleteFunc(slices.Clone(before.late), func(h Holder) bool {
+			return !slices.ContainsFunc(st.Nodes, func(n daemonset.Node) bool { return n.Name == h.Node && n.ShouldRun.OK })
+		})
+	}
 	if before.fails != nil && !anyNewAvailable(st) {
 		a.fails, a.failing = before.fails, before.failing
 	}
@@ -529,6 +541,9 @@ func (a *assumed) list(m *measured, o Options, st *daemonset.State) []daemonset.
 	add(AssumeStepBurst, strconv.Itoa(daemonset.BurstReplicas), sourceController)
 	if a.fails == nil {
 		add(AssumeNewPods, "", sourceState)
+	}
+	if len(a.late) > 0 {
+		add(AssumeLatePods, strconv.Itoa(len(a.late)), sourceState)
 	}
 	if a.stay > 0 {
 		add(AssumeNodesStay, strconv.Itoa(a.stay), sourceState)

@@ -3,6 +3,7 @@ package plan
 import (
 	"time"
 
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
@@ -14,6 +15,7 @@ type Progress struct {
 	Old     int            // pods that are still to be replaced
 	Next    daemonset.Step // what the next sync does
 	Outcome Outcome        // of what is left, without Unblock
+	Holding []Holder       // the nodes that use up the budget now, by name
 	Starts  int            // how many pods were seen to become ready, from which the time that is left is told
 
 	// Owed is for how long the next sync has been predicted to do something, and
@@ -74,25 +76,45 @@ func (f *Follower) Progress(at time.Time) (*Progress, error) {
 		return p, nil
 	}
 	var idle bool
-	p.Outcome, idle = f.present(s, st, &p.Next)
+	p.Outcome, p.Holding, idle = f.present(s, st, &p.Next)
 	p.End = f.ended(p, idle)
 	return p, nil
 }
 
-// present is the outcome of what is left, by what was learnt, and whether
-// nothing is under way.
-func (f *Follower) present(s *snapshot.Snapshot, st *daemonset.State, next *daemonset.Step) (o Outcome, idle bool) {
+// present is the outcome of what is left, by what was learnt, who uses up the
+// budget, and whether nothing is under way.
+func (f *Follower) present(s *snapshot.Snapshot, st *daemonset.State, next *daemonset.Step) (o Outcome, holding []Holder, idle bool) {
 	if next.Reason == daemonset.StepSelectsAll || next.Reason == daemonset.StepBeingDeleted {
-		return Outcome{Code: NotRolling, Reason: next.Reason, Holders: []Holder{}, Unblock: []Unblock{}}, true
+		return Outcome{Code: NotRolling, Reason: next.Reason, Holders: []Holder{}, Late: []Holder{}, Unblock: []Unblock{}}, nil, true
 	}
 	m, a := measure(s, st, f.o), assume(s, st)
 	f.learnt.teach(&m)
+	a.told(&m, st.At)
 	run := simulate(st, a.fates, m.typical(a.refusal != nil))
 	o = outcome(st, run, &a)
 	if o.Code == Completes {
 		o.Duration, _ = o.spread(st, &a, &m)
 	}
-	return o, run.end.at == 0
+	return o, holdingNow(st, a.causes), run.end.at == 0
+}
+
+// holdingNow returns the nodes that use up the budget, each with what is wrong
+// there; one where nothing is has two pods, or its pod on the way out.
+func holdingNow(st *daemonset.State, causes *cause.Causes) []Holder {
+	var out []Holder
+	for i := range st.Nodes {
+		n := &st.Nodes[i]
+		if !st.Holds(n) {
+			continue
+		}
+		h := Holder{Node: n.Name, Cause: causes.Of(n.Name)}
+		if h.Cause == nil {
+			h.Cause = &cause.Cause{Code: daemonset.Duplicate, Severity: cause.Info, Facts: daemonset.Facts{}}
+		}
+		h.Pod = h.Cause.Pod
+		out = append(out, h)
+	}
+	return out
 }
 
 // ended tells whether that is the end.

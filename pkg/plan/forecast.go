@@ -23,7 +23,7 @@ type foreseen struct {
 func forecast(s *snapshot.Snapshot, st *daemonset.State, o Options, heritage *assumed) foreseen {
 	f := foreseen{Forecast: Forecast{
 		Budget: Budget{st.Budget.Kind, st.Limit(), st.Budget.Spec}, Waves: []Wave{}, Limits: []Limit{},
-		Outcome: Outcome{Code: Unknown, Holders: []Holder{}, Unblock: []Unblock{}},
+		Outcome: Outcome{Code: Unknown, Holders: []Holder{}, Late: []Holder{}, Unblock: []Unblock{}},
 	}}
 	step := st.Sync()
 	switch {
@@ -36,11 +36,12 @@ func forecast(s *snapshot.Snapshot, st *daemonset.State, o Options, heritage *as
 	}
 	m, a := measure(s, st, o), assume(s, st)
 	a.inherit(heritage, st)
+	a.told(&m, st.At)
 	run := simulate(st, a.fates, m.typical(a.refusal != nil))
 	f.Replaces, f.Drops = replaceable(st)
 	f.Waves = append(f.Waves, run.waves...)
 	f.Outcome = outcome(st, run, &a)
-	if len(m.starts) == 0 {
+	if !a.dated(&m) {
 		for i := range f.Waves {
 			f.Waves[i].At = nil
 		}
@@ -108,11 +109,15 @@ func replaceable(st *daemonset.State) (all, drops int) {
 	return all, drops
 }
 
+// dated reports whether it can be told how long things take: pods tell how long
+// one needs to become ready, and none is late.
+func (a *assumed) dated(m *measured) bool { return len(m.starts) > 0 && len(a.late) == 0 }
+
 // spread runs a rollout at its best, as expected and at its worst. It returns
-// when each of them ends, nil where no pod tells how long one takes, and the
-// expected one, and has the Outcome hold the worst of all of them.
+// when each of them ends, nil where that cannot be told, and the expected one,
+// and has the Outcome hold the worst of all of them.
 func (o *Outcome) spread(st *daemonset.State, a *assumed, m *measured) (d *Duration, expected *simulation) {
-	if len(m.starts) == 0 {
+	if !a.dated(m) {
 		return nil, nil
 	}
 	refused := a.refusal != nil
@@ -133,7 +138,7 @@ func (o *Outcome) spread(st *daemonset.State, a *assumed, m *measured) (d *Durat
 func outcome(st *daemonset.State, r *simulation, a *assumed) Outcome {
 	o := Outcome{
 		Steps: r.end.steps, Replaced: r.end.replaced, Left: r.old, Largest: r.end.largest, Worst: r.end.worst,
-		Holders: []Holder{}, Unblock: []Unblock{},
+		Holders: []Holder{}, Late: append([]Holder{}, a.late...), Unblock: []Unblock{},
 	}
 	lacking := r.counts.Desired - r.counts.Current
 	switch {

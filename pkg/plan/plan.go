@@ -190,8 +190,12 @@ type Outcome struct {
 	Worst    int              `json:"worst"`    // the most nodes without an available pod at one time, of those that should have one
 
 	// Duration is nil where it is not known: no pod tells how long it takes to
-	// become ready, or there is no end.
+	// become ready, or there is no end, or it needs the pods in Late.
 	Duration *Duration `json:"duration"`
+
+	// Late are the pods that the outcome takes to become ready although they take
+	// longer than any other did: when they do, nothing tells.
+	Late []Holder `json:"late"`
 
 	// Holders are the nodes that use up the budget for good, by name; of a
 	// rollout that completes, those that stay without an available pod.
@@ -210,8 +214,8 @@ type Duration struct {
 	Pessimistic float64 `json:"pessimistic"`
 }
 
-// Holder is a node that stays without an available pod. Pod is empty for one
-// that does not exist yet.
+// Holder is a node that holds the budget or has no available pod. Pod is empty
+// for one that does not exist yet.
 type Holder struct {
 	Node         string `json:"node"`
 	Pod          string `json:"pod"`

@@ -1,0 +1,99 @@
+package cause_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
+)
+
+// took has pods of a grid, p1 and so on, be ready so long after they were
+// created an hour ago.
+func took(starts string) []dstest.Option {
+	var out []dstest.Option
+	for i, text := range strings.Fields(starts) {
+		d, err := time.ParseDuration(text)
+		if err != nil {
+			panic(err)
+		}
+		out = append(out, dstest.Pod(fmt.Sprintf("p%d", i+1), func(p *corev1.Pod) {
+			p.CreationTimestamp = metav1.NewTime(at(time.Hour))
+			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(at(time.Hour - d))}}
+		}))
+	}
+	return out
+}
+
+// TestLate: a pod p0 that runs and is not ready, so old, beside pods that took
+// so long to start. What is said of it is its severity, and the slowest start
+// where it is late.
+func TestLate(t *testing.T) {
+	const minutes = 4 * time.Minute
+	for _, tt := range []struct {
+		age    time.Duration
+		grid   string
+		starts string
+		probe  bool // the kubelet tells of a readiness probe that fails
+		want   string
+		why    string
+	}{
+		{29 * time.Second, "n N N N", "1s 1s 1s", true, "ProbeFailing Info", "in the first half minute nothing is late, however fast the others were"},
+		{31 * time.Second, "n N N N", "1s 1s 1s", true, "ProbeFailing Warning late 1", "it takes longer than any other did"},
+		{31 * time.Second, "n N N N", "1s 1s 1s", false, "Starting Warning late 1", "whether or not anything says why"},
+		{90 * time.Second, "n N N N", "1s 91s 1s", true, "ProbeFailing Info", "one that is younger than the slowest known start is not late"},
+		{92 * time.Second, "n N N N", "1s 91s 1s", true, "ProbeFailing Warning late 91", "a second later it is"},
+		{90 * time.Second, "n N N O", "1s 1s 1s", true, "ProbeFailing Warning late 1", "too few of the current revision: all are compared with"},
+		{119 * time.Second, "n N N O", "1s 1s 1s", false, "Starting Info", "another revision's image may have been there, this one's may be pulled"},
+		{121 * time.Second, "n N N O", "1s 1s 1s", false, "Starting Warning late 1", "for two minutes"},
+		{90 * time.Second, "n N N N O", "1s 1s 1s 120s", true, "ProbeFailing Warning late 1", "where there are enough, the old ones tell nothing"},
+		{90 * time.Second, "n N N N", "1s 1s 40h", true, "ProbeFailing Info", "of three that started one took for hours, perhaps"},
+		{90 * time.Second, "n" + strings.Repeat(" N", 10), "1s 1s 1s 1s 1s 1s 1s 1s 1s 40m", true, "ProbeFailing Warning late 1", "of ten it lost readiness for a while"},
+		{90 * time.Second, "n N N", "1s 1s", false, "Starting Info", "two others tell too little"},
+		{59 * time.Second, "n N N", "1s 1s", true, "ProbeFailing Info", "then the kubelet's events count"},
+		{61 * time.Second, "n N N", "1s 1s", true, "ProbeFailing Warning late", "after a minute"},
+		{minutes, "n N N N", "4m 5m 1s", true, "ProbeFailing Info", "a program may need minutes"},
+		{minutes + time.Hour, "n N N N", "1s 1s 1s", true, "ProbeFailing Error", "beyond patience it fails, late or not"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			options := append(took(tt.starts), dstest.Pod("p0", func(p *corev1.Pod) {
+				began := metav1.NewTime(at(tt.age))
+				p.CreationTimestamp = began
+				p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "agent", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: began}}}}
+			}))
+			if tt.probe {
+				options = append(options, podEvent("Unhealthy", "statuscode: 503", time.Second))
+			}
+			_, found := find(t, dstest.State(tt.grid, options...))
+			c := found.Of("n0")
+			got := fmt.Sprintf("%s %s", c.Code, c.Severity)
+			if c.Facts["late"] == true {
+				got += " late"
+			}
+			if s, known := c.Facts["slowestStart"]; known {
+				got += fmt.Sprintf(" %v", s)
+			}
+			if got != tt.want {
+				t.Errorf("p0 after %s is %s, want %s", tt.age, got, tt.want)
+			}
+		})
+	}
+}
+
+// TestLateAfterRestart: a container that was started anew has as long again.
+func TestLateAfterRestart(t *testing.T) {
+	for _, restarts := range []int32{0, 1} {
+		_, found := find(t, dstest.State("n N N N", append(took("1s 1s 1s"), dstest.Pod("p0", func(p *corev1.Pod) {
+			p.CreationTimestamp = metav1.NewTime(at(time.Hour))
+			p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "agent", RestartCount: restarts, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(at(10 * time.Second))}}}}
+		}))...))
+		if c, want := found.Of("n0"), restarts == 0; (c.Facts["late"] == true) != want || c.Code != cause.Starting {
+			t.Errorf("after %d restarts %s, late %v; want Starting, %t", restarts, c.Code, c.Facts["late"], want)
+		}
+	}
+}

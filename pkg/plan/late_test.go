@@ -1,0 +1,185 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+)
+
+// started has pods be ready so long after they were created an hour ago.
+func started(d time.Duration, names ...string) []dstest.Option {
+	var out []dstest.Option
+	for _, name := range names {
+		out = append(out, dstest.Pod(name, func(p *corev1.Pod) {
+			p.CreationTimestamp = ago(time.Hour)
+			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: ago(time.Hour - d)}}
+		}))
+	}
+	return out
+}
+
+// waits has a pod run for so long without being ready.
+func waits(name string, d time.Duration) dstest.Option {
+	return dstest.Pod(name, func(p *corev1.Pod) {
+		p.CreationTimestamp = ago(d)
+		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse, LastTransitionTime: ago(d)}}
+		p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "agent", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: ago(d)}}}}
+	})
+}
+
+// TestLatePods: what a forecast says of pods that take longer than any other
+// did.
+func TestLatePods(t *testing.T) {
+	const seconds = 90 * time.Second
+	minutes, one := 2*time.Minute, time.Second
+	surge := func(o ...dstest.Option) []dstest.Option {
+		return append(o, dstest.MaxUnavailable("0"), dstest.MaxSurge("2"))
+	}
+	with := func(all ...[]dstest.Option) []dstest.Option { return slices.Concat(all...) }
+	fast := started(time.Second, "p2", "p3", "p4", "p5")
+	for _, tt := range []struct {
+		grid    string
+		options []dstest.Option
+		known   Options
+		change  *Change
+		want    string
+		why     string
+	}{
+		{"O/n O/n N N N O", with(fast, surge(waits("p0b", seconds), waits("p1b", seconds))), Options{}, nil, "Completes, late n0 n1", "they hold the surge, and when it goes on cannot be told"},
+		{"n n N N N O", with(fast, []dstest.Option{waits("p0", seconds), waits("p1", seconds), dstest.MaxUnavailable("2")}), Options{}, nil, "Completes, late n0 n1", "without a surge as well"},
+		{"O/n O/n N N N O", with(fast, surge(waits("p0b", 20*time.Second), waits("p1b", seconds))), Options{}, nil, "Completes, late n1", "of two only the one that takes long"},
+		{"O/n O/n N N N O", with(fast, surge(waits("p0b", 20*time.Second), waits("p1b", 5*time.Second))), Options{}, nil, "Completes, timed", "in the first seconds nobody is late"},
+		{"O/n O/n N N N O", with(fast, surge(waits("p0b", seconds), waits("p1b", seconds))), Options{Starts: []time.Duration{minutes}}, nil, "Completes, timed", "somebody knows that it takes two minutes"},
+		{"O/n O/n N N N O", with(fast, surge(waits("p0b", seconds), waits("p1b", seconds))), Options{Starts: []time.Duration{one}}, nil, "Completes, late n0 n1", "or one second"},
+		{"n n N N N O", with(fast, []dstest.Option{waits("p0", seconds), waits("p1", seconds)}), Options{}, &Change{Restart: true}, "Completes, late n0 n1", "a restart runs the same containers: what is slow stays so"},
+		{"n n N N N O", with(fast, []dstest.Option{waits("p0", seconds), waits("p1", seconds)}), Options{}, &Change{Nodes: []NodeEdit{{Kind: NodeRemove, Which: "n0"}}}, "Completes, late n1", "one node is taken away"},
+		{"n n N N N O", with(fast, []dstest.Option{waits("p0", seconds), waits("p1", seconds)}), Options{}, &Change{Images: []Image{{Container: "*", Image: "example/agent:9"}}}, "Completes, timed", "of another image nothing is known"},
+		{"n N N N N", with(started(time.Second, "p1", "p2", "p3", "p4"), []dstest.Option{waits("p0", seconds)}), Options{}, nil, "Completes, late n0", "where nothing is left to replace"},
+		{"n N N N N", with(started(time.Second, "p1", "p2", "p3", "p4"), []dstest.Option{waits("p0", 10*time.Minute)}), Options{}, nil, "NothingToDo", "after five minutes it fails for good"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			p, err := Make(dstest.State(tt.grid, tt.options...), tt.change, tt.known)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := string(p.Outcome.Code)
+			if p.Outcome.Duration != nil {
+				got += ", timed"
+			}
+			for i, h := range p.Outcome.Late {
+				got += map[bool]string{true: ", late"}[i == 0] + " " + h.Node
+			}
+			if got != tt.want {
+				t.Errorf("%q: %s, want %s", tt.grid, got, tt.want)
+			}
+			assumed := slices.ContainsFunc(p.Assumptions, func(a daemonset.Assumption) bool {
+				return a.Code == AssumeLatePods && a.Value == fmt.Sprint(len(p.Outcome.Late))
+			})
+			if assumed != (len(p.Outcome.Late) > 0) {
+				t.Errorf("%d late, assumptions %+v", len(p.Outcome.Late), p.Assumptions)
+			}
+			for _, w := range p.Waves {
+				if len(p.Outcome.Late) > 0 && w.At != nil {
+					t.Errorf("a wave begins at %v, though no time can be told", *w.At)
+				}
+			}
+			for _, l := range p.Limits {
+				if len(p.Outcome.Late) > 0 && l.Duration != nil {
+					t.Errorf("limit %s takes %v, though no time can be told", l.Limit, l.Duration)
+				}
+			}
+		})
+	}
+}
+
+// TestTimeLeftDoesNotStandStill: while nothing happens the time that is said to
+// be left is never the same for three seconds.
+func TestTimeLeftDoesNotStandStill(t *testing.T) {
+	fast := append(started(time.Second, "p1", "p2", "p3"), dstest.MaxUnavailable("1"))
+	slow := append(started(20*time.Second, "p1", "p2", "p3"), dstest.MaxUnavailable("1"))
+	ending := dstest.Pod("p0", func(p *corev1.Pod) {
+		grace := int64(2)
+		p.DeletionGracePeriodSeconds, p.DeletionTimestamp = &grace, &metav1.Time{Time: dstest.Now.Add(2 * time.Second)}
+	})
+	for _, tt := range []struct {
+		grid    string
+		options []dstest.Option
+		late    int // seconds after which no time is said; 0 for never
+		why     string
+	}{
+		{"n N N N O O", append(fast, waits("p0", 0)), 31, "a new pod that does not become ready"},
+		{"n N N N O O", append(slow, waits("p0", 0)), 31, "the others took 20 s"},
+		{"Nt N N N O O", append(fast, ending), 0, "a pod that does not end"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			s := dstest.State(tt.grid, tt.options...)
+			f, err := NewFollower(s, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			same, last, seen := 0, -1., 0
+			for second := range 100 {
+				p, err := f.Progress(dstest.Now.Add(time.Duration(second) * time.Second))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if tt.late > 0 && second >= tt.late {
+					if p.Outcome.Duration != nil || len(p.Outcome.Late) != 1 || p.Outcome.Late[0].Node != "n0" {
+						t.Fatalf("after %d s: %+v left, late %+v", second, p.Outcome.Duration, p.Outcome.Late)
+					}
+					continue
+				}
+				if p.Outcome.Duration == nil {
+					t.Fatalf("after %d s no time is said: %s", second, short(&p.Outcome))
+				}
+				if seen++; p.Outcome.Duration.Expected != last {
+					same, last = 0, p.Outcome.Duration.Expected
+				}
+				if same++; same == 3 {
+					t.Fatalf("after %d s still %g s left", second, last)
+				}
+			}
+			if seen < 30 {
+				t.Errorf("time was said %d times", seen)
+			}
+		})
+	}
+}
+
+// TestHoldingNow: who uses up the budget, with what is wrong there.
+func TestHoldingNow(t *testing.T) {
+	for _, tt := range []struct {
+		grid    string
+		options []dstest.Option
+		want    []string
+		why     string
+	}{
+		{"N n O O", []dstest.Option{waits("p1", 40*time.Second)}, []string{"n1 p1 Starting"}, "a pod that starts"},
+		{"N n O O", []dstest.Option{crash("p1")}, []string{"n1 p1 CrashLoop"}, "one that fails"},
+		{"N Nt O -", []dstest.Option{dstest.MaxUnavailable("2")}, []string{"n1 p1 Terminating", "n3  NoPod"}, "one on its way out, and none"},
+		{"N N/N O", nil, []string{"n1  Duplicate"}, "two where one belongs"},
+		{"O/n O/N O", []dstest.Option{dstest.MaxUnavailable("0"), dstest.MaxSurge("1"), waits("p0b", 40*time.Second)}, []string{"n0 p0b Starting"}, "a surge is held by new pods that are not available"},
+		{"N N", nil, nil, "nobody"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			s := dstest.State(tt.grid, tt.options...)
+			st := stateOf(t, s)
+			var got []string
+			for _, h := range holdingNow(st, cause.Find(s, st)) {
+				got = append(got, fmt.Sprintf("%s %s %s", h.Node, h.Pod, h.Code))
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("%q (-want +got):\n%s", tt.grid, diff)
+			}
+		})
+	}
+}
