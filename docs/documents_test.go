@@ -177,7 +177,7 @@ func (r *reader) forecast(t *testing.T, f *plan.Forecast) {
 			r.errorf(t, "outcome %s of reason %s, on the page %q", o.Code, o.Reason, meaning)
 		}
 	}
-	if fine := o.Code == plan.Completes || o.Code == plan.NothingToDo; fine != (o.Reason == "") {
+	if fine := o.Code == plan.Completes || o.Code == plan.RemovesAllPods || o.Code == plan.NothingToDo; fine != (o.Reason == "") {
 		r.errorf(t, "outcome %s has reason %q", o.Code, o.Reason)
 	}
 	for _, h := range o.Holders {
@@ -193,7 +193,7 @@ func (r *reader) forecast(t *testing.T, f *plan.Forecast) {
 			r.errorf(t, "a way out of %s", o.Code)
 		}
 	}
-	if d := o.Duration; d != nil && (d.Optimistic > d.Expected || d.Expected > d.Pessimistic || o.Code != plan.Completes) {
+	if d := o.Duration; d != nil && (d.Optimistic > d.Expected || d.Expected > d.Pessimistic || o.Code != plan.Completes && o.Code != plan.RemovesAllPods) {
 		r.errorf(t, "%s in %v", o.Code, *d)
 	}
 	for _, l := range f.Limits {
@@ -811,6 +811,9 @@ func made() map[string]*snapshot.Snapshot {
 				n.Labels["pool"], n.Labels["arch"] = "a", "amd64"
 				n.Spec.Taints = []corev1.Taint{{Key: "a", Value: "b", Effect: corev1.TaintEffectNoExecute}}
 			})),
+		"nowhere": grid("- -", edit(func(s *snapshot.Snapshot) {
+			s.DaemonSet.Spec.Template.Spec.NodeSelector = map[string]string{"pool": "none"}
+		})),
 		"node name": grid("N -", daemonSet(func(ds *appsv1.DaemonSet) { ds.Spec.Template.Spec.NodeName = "n0" }), node("n1", func(n *corev1.Node) {
 			n.Spec.Taints = []corev1.Taint{{Key: "a", Effect: corev1.TaintEffectNoExecute}, {Key: "b", Effect: corev1.TaintEffectNoExecute}}
 		})),

@@ -76,15 +76,16 @@ func newPlan(c *common) *cobra.Command {
 			so, and shows them with --show-values.
 
 			--fail-on takes conditions, with commas between them. stalls: it does not come to
-			its end by itself. lostNodes>N: more than N nodes lose their pod because they are no
+			its end by itself. removesAllPods: no node is eligible, and none keeps its pod.
+			lostNodes>N: more than N nodes lose their pod because they are no
 			longer eligible. replaces>N: more than N old pods are replaced. immediateDeletes>N:
 			more than N pods are deleted at once, by the next step or with their node's
 			eligibility.
 
 			Exit status: 0 answered, 1 error, 6 a condition of --fail-on holds. With --exit-code:
 			0 nothing to do, a change that would complete, or waiting for a person; 2 under way;
-			3 stalls; 4 completes, but nodes stay without an available pod; 5 answered only in
-			part. If several hold, the first of 6, 3, 4, 5, 2; of several DaemonSets the worst.
+			3 stalls; 4 removes all pods, or completes and leaves nodes without an available
+			pod; 5 answered only in part. If several hold, the first of 6, 3, 4, 5, 2; of several DaemonSets the worst.
 
 			--watch follows the rollout until it ends, is stuck, or --timeout is over, and says of
 			each batch whether it came as predicted. With --exit-code: 0 it ended, or nothing is
@@ -117,7 +118,7 @@ func newPlan(c *common) *cobra.Command {
 	f.StringVar(&o.color, "color", "auto", "auto, always or never")
 	f.BoolVar(&o.all, "all", false, "show every node, every wave and whole messages")
 	f.BoolVar(&o.exitCode, "exit-code", false, "let the exit status carry the outcome")
-	f.StringSliceVar(&o.failOn, "fail-on", nil, "exit with status 6 if one holds: stalls, lostNodes>N, replaces>N, immediateDeletes>N")
+	f.StringSliceVar(&o.failOn, "fail-on", nil, "exit with status 6 if one holds: stalls, removesAllPods, lostNodes>N, replaces>N, immediateDeletes>N")
 	f.BoolVar(&o.watch, "watch", false, "follow the rollout of one DaemonSet until it ends or is stuck")
 	f.DurationVar(&o.timeout, "timeout", 0, "with --watch: give up after this time")
 	return cmd
@@ -155,7 +156,7 @@ func (o *planOptions) run(ctx context.Context, args []string) error {
 }
 
 // worstFirst is the order of a list.
-var worstFirst = []plan.OutcomeCode{plan.Stalls, plan.Unknown, plan.Completes, plan.NotRolling, plan.NothingToDo}
+var worstFirst = []plan.OutcomeCode{plan.Stalls, plan.RemovesAllPods, plan.Unknown, plan.Completes, plan.NotRolling, plan.NothingToDo}
 
 // listed tells whether the answer is about whatever DaemonSets there are, so
 // that those with nothing to do are left out.
@@ -637,6 +638,9 @@ func (o *planOptions) status(plans []*plan.Plan) error {
 			number, holds, known := c.holds(p)
 			of := p.DaemonSet.Namespace + "/" + p.DaemonSet.Name
 			switch {
+			case holds && c.name == "removesAllPods":
+				fmt.Fprintf(o.ErrOut, "--fail-on %s: no node runs the pod of %s at the end\n", c, view.Clean(of))
+				failed = true
 			case holds && c.name == "stalls":
 				fmt.Fprintf(o.ErrOut, "--fail-on %s: the rollout of %s stalls, %s old\n", c, view.Clean(of), stay(number))
 				failed = true
@@ -688,6 +692,8 @@ func statusOf(p *plan.Plan) exitStatus {
 	switch {
 	case p.Outcome.Code == plan.Stalls:
 		return stuck
+	case p.Outcome.Code == plan.RemovesAllPods:
+		return degraded
 	case len(p.Outcome.Holders)+p.Outcome.FurtherHolders > 0 && (p.Outcome.Code == plan.Completes || p.Outcome.Code == plan.NothingToDo):
 		return degraded
 	case p.Outcome.Code == plan.Unknown:

@@ -456,11 +456,14 @@ func (n nodeFlag) what(text string, into *plan.NodeEdit) error {
 // condition is one that --fail-on asks about.
 type condition struct {
 	name string
-	most int // more than so many; not for stalls
+	most int // more than so many; not for an outcome
 }
 
+// ofOutcome are the conditions that an outcome meets, or does not.
+var ofOutcome = map[string]plan.OutcomeCode{"stalls": plan.Stalls, "removesAllPods": plan.RemovesAllPods}
+
 func (c condition) String() string {
-	if c.name == "stalls" {
+	if ofOutcome[c.name] != "" {
 		return c.name
 	}
 	return c.name + ">" + strconv.Itoa(c.most)
@@ -473,13 +476,13 @@ func parseConditions(texts []string) ([]condition, error) {
 	var out []condition
 	for _, t := range texts {
 		t = strings.TrimSpace(t)
-		if t == "stalls" {
+		if ofOutcome[t] != "" {
 			out = append(out, condition{name: t})
 			continue
 		}
 		m := countedCondition.FindStringSubmatch(t)
 		if m == nil {
-			return nil, hinted{fmt.Errorf("--fail-on %q is none of stalls, lostNodes>N, replaces>N, immediateDeletes>N", t), "--fail-on 'stalls,lostNodes>0'"}
+			return nil, hinted{fmt.Errorf("--fail-on %q is none of stalls, removesAllPods, lostNodes>N, replaces>N, immediateDeletes>N", t), "--fail-on 'stalls,lostNodes>0'"}
 		}
 		n, err := strconv.Atoi(m[2])
 		if err != nil {
@@ -493,9 +496,11 @@ func parseConditions(texts []string) ([]condition, error) {
 // holds tells whether a plan has what the condition asks about, and how many.
 // It is not known of a plan that a gap leaves open.
 func (c condition) holds(p *plan.Plan) (number int, holds, known bool) {
+	if code := ofOutcome[c.name]; code != "" {
+		holds = p.Outcome.Code == code
+		return p.Outcome.Left, holds, holds || p.Outcome.Code != plan.Unknown && p.Next.Exact && p.TemplateKnown()
+	}
 	switch c.name {
-	case "stalls":
-		return p.Outcome.Left, p.Outcome.Code == plan.Stalls, p.Outcome.Code == plan.Stalls || p.Outcome.Code != plan.Unknown && p.Next.Exact && p.TemplateKnown()
 	case "lostNodes":
 		number = len(p.Placement.Lose)
 		return number, number > c.most, p.Next.Exact

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -180,14 +181,14 @@ func TestOptions(t *testing.T) {
 }
 
 func TestParseConditions(t *testing.T) {
-	got, err := parseConditions([]string{"stalls", " lostNodes>0", "replaces > 10", "immediateDeletes>3"})
+	got, err := parseConditions([]string{"stalls", "removesAllPods", " lostNodes>0", "replaces > 10", "immediateDeletes>3"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]condition{{"stalls", 0}, {"lostNodes", 0}, {"replaces", 10}, {"immediateDeletes", 3}}, got, cmp.AllowUnexported(condition{})); diff != "" {
+	if diff := cmp.Diff([]condition{{"stalls", 0}, {"removesAllPods", 0}, {"lostNodes", 0}, {"replaces", 10}, {"immediateDeletes", 3}}, got, cmp.AllowUnexported(condition{})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	for _, bad := range []string{"", "stall", "lostNodes", "lostNodes>", "lostNodes>-1", "lostNodes>=1", "lostNodes>1.5", "stalls>1", "lostnodes>1", "replaces>99999999999"} {
+	for _, bad := range []string{"", "stall", "lostNodes", "lostNodes>", "lostNodes>-1", "lostNodes>=1", "lostNodes>1.5", "stalls>1", "removesAllPods>0", "RemovesAllPods", "lostnodes>1", "replaces>99999999999"} {
 		if _, err := parseConditions([]string{bad}); err == nil {
 			t.Errorf("%q was accepted", bad)
 		}
@@ -228,6 +229,10 @@ func TestConditionHolds(t *testing.T) {
 		{"one that completes", condition{"stalls", 0}, plan.Plan{Forecast: forecast(plan.Completes, 9, 0), Next: deletes(0)}, answer{0, false, true}},
 		{"one that would, of nodes that were not read", condition{"stalls", 0}, plan.Plan{Forecast: forecast(plan.Completes, 9, 0)}, answer{0, false, false}},
 		{"how it ends is not known", condition{"stalls", 0}, plan.Plan{Forecast: forecast(plan.Unknown, 9, 0)}, answer{0, false, false}},
+		{"all pods are removed", condition{"removesAllPods", 0}, plan.Plan{Forecast: forecast(plan.RemovesAllPods, 0, 0)}, answer{0, true, true}},
+		{"they are not", condition{"removesAllPods", 0}, plan.Plan{Forecast: forecast(plan.Completes, 9, 0), Next: deletes(0)}, answer{0, false, true}},
+		{"they may be, of nodes that were not read", condition{"removesAllPods", 0}, plan.Plan{Forecast: forecast(plan.Completes, 9, 0)}, answer{0, false, false}},
+		{"that is no stall", condition{"stalls", 0}, plan.Plan{Forecast: forecast(plan.RemovesAllPods, 0, 0), Next: deletes(0)}, answer{0, false, true}},
 		{"more nodes than allowed", condition{"lostNodes", 1}, plan.Plan{Placement: lose("a", "b"), Next: deletes(0)}, answer{2, true, true}},
 		{"just as many", condition{"lostNodes", 2}, plan.Plan{Placement: lose("a", "b"), Next: deletes(0)}, answer{2, false, true}},
 		{"a gap may hide some", condition{"lostNodes", 2}, plan.Plan{}, answer{0, false, false}},
@@ -263,6 +268,8 @@ func TestStatusOf(t *testing.T) {
 		{"a stall", plan.Plan{Subject: plan.SubjectChange, Forecast: plan.Forecast{Outcome: plan.Outcome{Code: plan.Stalls, Holders: holder}}}, stuck},
 		{"completes, but a node stays without an available pod", plan.Plan{Subject: plan.SubjectRollout, Forecast: plan.Forecast{Outcome: plan.Outcome{Code: plan.Completes, Holders: holder}}}, degraded},
 		{"so does one of any", plan.Plan{Subject: plan.SubjectChange, Forecast: plan.Forecast{Outcome: plan.Outcome{Code: plan.Completes, FurtherHolders: 1}}}, degraded},
+		{"a change that removes all pods", plan.Plan{Subject: plan.SubjectChange, Forecast: plan.Forecast{Outcome: plan.Outcome{Code: plan.RemovesAllPods}}}, degraded},
+		{"one that is under way does so too", plan.Plan{Subject: plan.SubjectRollout, Next: daemonset.Step{Kind: daemonset.StepManage}, Forecast: plan.Forecast{Outcome: plan.Outcome{Code: plan.RemovesAllPods}}}, degraded},
 		{"not known", plan.Plan{Forecast: plan.Forecast{Outcome: plan.Outcome{Code: plan.Unknown}}}, inPart},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
@@ -273,5 +280,21 @@ func TestStatusOf(t *testing.T) {
 				t.Errorf("statusOf = %d, want %d", got, tt.want)
 			}
 		})
+	}
+}
+
+// TestWorstFirst: a list is in the order of the exit statuses, and no outcome
+// is without a place.
+func TestWorstFirst(t *testing.T) {
+	if len(worstFirst) != len(plan.OutcomeCodes) {
+		t.Errorf("%d places for %d outcomes", len(worstFirst), len(plan.OutcomeCodes))
+	}
+	for _, code := range plan.OutcomeCodes {
+		if !slices.Contains(worstFirst, code) {
+			t.Errorf("%s has no place", code)
+		}
+	}
+	if got := worstFirst[:3]; !slices.Equal(got, []plan.OutcomeCode{plan.Stalls, plan.RemovesAllPods, plan.Unknown}) {
+		t.Errorf("a list begins with %v, in place of what exits with 3, 4, 5", got)
 	}
 }

@@ -143,14 +143,17 @@ func agreesCell(e *explain.Explanation) string {
 
 // listDetail is the first problem that matters, with a node.
 func (s *screen) listDetail(e *explain.Explanation) string {
-	if e.Verdict.Code == explain.Healthy || e.Verdict.Code == explain.BeingDeleted {
+	p := mainProblem(e)
+	if e.Verdict.Code == explain.Healthy && p == nil || e.Verdict.Code == explain.BeingDeleted {
 		return ""
 	}
-	p := mainProblem(e)
 	if p == nil || e.Verdict.Code == explain.NotObserved || e.Verdict.Code == explain.Unknown {
 		return VerdictDetail(e)
 	}
 	d := string(p.Code)
+	if fact(p.Facts, "changed") == cause.ChangedTemplate {
+		d += fmt.Sprintf(" since revision %s (%s)", fact(p.Facts, "number"), fact(p.Facts, "fields"))
+	}
 	if p.Count > 0 {
 		d += fmt.Sprintf(" on %d: %s", p.Count, s.namesWithin(p.Nodes[:min(2, p.Count)], 0))
 	}

@@ -40,7 +40,7 @@ func (m *markdown) add(format string, args ...any) {
 }
 
 func (m *markdown) plan(p *plan.Plan) {
-	m.add("### %s: %s", mdCode(p.DaemonSet.Namespace+"/"+p.DaemonSet.Name), strings.ToLower(spaced(string(p.Outcome.Code))))
+	m.add("### %s: %s", mdCode(p.DaemonSet.Namespace+"/"+p.DaemonSet.Name), strings.ToLower(outcomeTitle(p)))
 	m.add("")
 	m.add("%s", md(sentence(m.planDetail(p))))
 	for _, w := range p.Warnings {

@@ -51,7 +51,7 @@ func Plan(w io.Writer, p *plan.Plan, again string, style Style) error {
 func (s *screen) sync(p *plan.Plan) {
 	n := p.Next
 	if n.Kind == daemonset.StepNone && n.Reason == daemonset.StepUpToDate && n.Exact && p.Desired.After == 0 && len(s.bookkeeping(&n)) == 0 {
-		s.line("%s does nothing: no node should run it", s.title(syncTitle(p.Subject)))
+		s.line("%s does nothing: no node is eligible", s.title(syncTitle(p.Subject)))
 		return
 	}
 	s.step(syncTitle(p.Subject), &n, &p.Header)
@@ -69,15 +69,29 @@ func syncTitle(about plan.Subject) string {
 }
 
 func (s *screen) planCode(p *plan.Plan) string {
-	return s.outcomePaint(p)(strings.ToUpper(spaced(string(p.Outcome.Code))))
+	return s.outcomePaint(p)(strings.ToUpper(outcomeTitle(p)))
+}
+
+// outcomeTitle is the outcome in words. Of one that takes all pods away it says
+// whether that is a plan only, or on its way.
+func outcomeTitle(p *plan.Plan) string {
+	switch {
+	case p.Outcome.Code != plan.RemovesAllPods:
+		return spaced(string(p.Outcome.Code))
+	case p.Change == nil:
+		return "will remove all pods"
+	}
+	return "would remove all pods"
 }
 
 // outcomePaint is the colour of how it ends: nodes that lose their pod at once
 // are no good end.
 func (s *screen) outcomePaint(p *plan.Plan) func(string) string {
 	switch {
-	case p.Outcome.Code == plan.Stalls, len(p.Placement.Lose) > 0:
+	case p.Outcome.Code == plan.Stalls, p.Outcome.Code == plan.RemovesAllPods, len(p.Placement.Lose) > 0:
 		return s.bad
+	case p.Desired.After == 0 && p.Next.Exact:
+		return s.warn
 	case left(&p.Outcome) == 0 && (p.Outcome.Code == plan.NothingToDo || p.Outcome.Code == plan.Completes):
 		return s.good
 	}
@@ -88,7 +102,10 @@ func (s *screen) outcomePaint(p *plan.Plan) func(string) string {
 // goes and comes at once.
 func (s *screen) planDetail(p *plan.Plan) string {
 	first := atOnce(&p.Placement)
-	if first == "" {
+	switch {
+	case p.Outcome.Code == plan.RemovesAllPods:
+		return cmp.Or(first, removedWords(p)) + ", and no node is eligible"
+	case first == "":
 		return s.planEnd(p)
 	}
 	o := &p.Outcome
@@ -112,6 +129,16 @@ func (s *screen) planDetail(p *plan.Plan) string {
 		first += "; none is replaced"
 	}
 	return first + howWords(&p.Forecast) + leftWords(o) + s.lateWords(o)
+}
+
+// removedWords says how the last pods go where no node loses its pod for its
+// eligibility alone: with their nodes, or by a rollout that replaces none.
+func removedWords(p *plan.Plan) string {
+	_, deletes := moved(&p.Forecast)
+	if deletes == 0 {
+		return "the last pod goes with its node"
+	}
+	return movedWords(0, deletes, "are") + " without replacement"
 }
 
 // atOnce says how many nodes lose or get a pod whatever strategy and budget
@@ -140,11 +167,11 @@ func (s *screen) planEnd(p *plan.Plan) string {
 	case o.Code == plan.NothingToDo && left(o) > 0:
 		return fmt.Sprintf("no rollout is under way; %s without an available pod%s", plural(left(o), "node"), inBrackets(holderCodes(o.Holders)))
 	case o.Code == plan.NothingToDo && p.Subject == plan.SubjectNothing && nowhere(p):
-		return "no rollout is under way, and no node should run it"
+		return "no rollout is under way, and no node is eligible"
 	case o.Code == plan.NothingToDo && p.Subject == plan.SubjectNothing:
 		return "no rollout is under way, and every node has what it should"
 	case o.Code == plan.NothingToDo && p.Subject == plan.SubjectNew && nowhere(p):
-		return "no node should run it, so no pod is created"
+		return "no node is eligible, so no pod is created"
 	case o.Code == plan.NothingToDo && p.Subject != plan.SubjectNew && p.Change != nil && len(p.Change.Fields)+len(p.Change.Nodes) == 0:
 		if !p.TemplateKnown() {
 			return "nothing that can be compared differs from what is in the cluster"
@@ -176,6 +203,9 @@ func nowhere(p *plan.Plan) bool { return p.Desired.After == 0 && p.Next.Exact }
 // ifWords says what a change of the template would do.
 func (s *screen) ifWords(f *plan.Forecast, h *daemonset.Header) string {
 	switch f.Outcome.Code {
+	case plan.RemovesAllPods:
+		_, deletes := moved(f)
+		return movedWords(0, deletes, "would be") + " without replacement, as no node is eligible"
 	case plan.Stalls:
 		return "the rollout would stall " + s.stallWords(f)
 	case plan.NotRolling:
@@ -665,7 +695,7 @@ func templateWords(p *plan.Plan) string {
 	r := &c.Revision
 	switch {
 	case p.Subject == plan.SubjectNew && nowhere(p):
-		return "no node should run it: none has what its node selector and affinity ask for, or each has a taint that it does not tolerate"
+		return "No node is eligible: none matches the node selector and affinity, or each has a taint that the pod does not tolerate."
 	case p.Subject == plan.SubjectNew:
 		return "every node that should run it gets a pod of revision 1"
 	case !c.TemplateChanged && !p.TemplateKnown():
@@ -877,6 +907,8 @@ func outcomeWords(f *plan.Forecast) string {
 	o := &f.Outcome
 	words := "completes"
 	switch {
+	case o.Code == plan.RemovesAllPods:
+		words = "removes all pods"
 	case o.Code == plan.NotRolling:
 		words = "not rolling: " + pluralVerb(o.Left, "pod stays old until somebody deletes it", "pods stay old until somebody deletes them")
 	case o.Code == plan.Stalls && o.Replaced+o.Left == 0:

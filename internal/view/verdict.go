@@ -19,7 +19,11 @@ func (s *screen) verdict(e *explain.Explanation) string {
 	case explain.Stuck, explain.Degraded:
 		code = s.bad(code)
 	case explain.Healthy:
-		code = s.good(code)
+		if number(e.Verdict.Facts, "desired") == 0 {
+			code = s.warn(code)
+		} else {
+			code = s.good(code)
+		}
 	default:
 		code = s.warn(code)
 	}
@@ -57,9 +61,20 @@ func VerdictDetail(e *explain.Explanation) string {
 		return fmt.Sprintf("%d of %s available%s", available, plural(desired, "node"), mainCause(e))
 	}
 	if desired == 0 {
-		return "no node should run it"
+		return noneDesired(e)
 	}
 	return fmt.Sprintf("%s, all available and up to date", plural(desired, "node"))
+}
+
+// noneDesired says why no node should run the pod.
+func noneDesired(e *explain.Explanation) string {
+	switch {
+	case slices.ContainsFunc(e.Problems, func(p explain.Problem) bool { return p.Code == cause.NoEligibleNode }):
+		return "DESIRED is 0: no node is eligible"
+	case len(e.Columns) > 0:
+		return "DESIRED is 0: the cluster has no node"
+	}
+	return "DESIRED is 0"
 }
 
 // stuckBy is the problem that stops a rollout; empty where the holders of its

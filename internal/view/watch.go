@@ -114,8 +114,11 @@ func (s *screen) watchCode(p *plan.Progress) string {
 	case plan.EndDone:
 		return s.good("DONE")
 	case "":
-		if p.Outcome.Code == plan.Stalls {
+		switch p.Outcome.Code {
+		case plan.Stalls:
 			return s.bad("STALLING")
+		case plan.RemovesAllPods:
+			return s.bad("REMOVING ALL PODS")
 		}
 		return s.warn("PROGRESSING")
 	case plan.EndStuck, plan.EndDegraded, plan.EndGone:
@@ -133,6 +136,8 @@ func (s *screen) standing(p *plan.Progress) string {
 		words += ", stalled: " + s.holding(o)
 	case o.Code == plan.Stalls:
 		words += fmt.Sprintf(", stalls after %s more: %s", plural(o.Replaced, "pod"), s.holding(o))
+	case o.Code == plan.RemovesAllPods:
+		words += ", no node is eligible, and all pods are removed"
 	case o.Code == plan.Completes && len(o.Late) > 0:
 		words += ", time left unknown: waiting for " + someNames(holderNodes(o.Late)) + inBrackets(s.lasting(o.Late))
 	case o.Code == plan.Completes && o.Duration != nil:

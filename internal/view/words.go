@@ -243,6 +243,8 @@ func (s *screen) causeWords(code daemonset.Reason, f daemonset.Facts, earliest, 
 		return notYetAvailable(s.now, f, earliest, latest)
 	case cause.NoPod:
 		return noPod(f, earliest, since)
+	case cause.NoEligibleNode:
+		return noEligibleNode(f, since)
 	case explain.SurgeHostPort:
 		return "maxSurge cannot work with host port " + fact(f, "ports") + ": the second pod is never scheduled; use maxUnavailable"
 	case explain.OnDeleteOutdated:
@@ -283,6 +285,31 @@ func (s *screen) causeWords(code daemonset.Reason, f daemonset.Facts, earliest, 
 		return words
 	}
 	return clean(string(code))
+}
+
+// noEligibleNode says that no node should run the pod, and since which change
+// of the template that is so.
+func noEligibleNode(f daemonset.Facts, since string) string {
+	words := "none of the " + plural(number(f, "nodes"), "node") + " is eligible"
+	if number(f, "nodes") == 1 {
+		words = "the only node is not eligible"
+	}
+	switch fact(f, "changed") {
+	case cause.ChangedTemplate:
+		words += " since revision " + fact(f, "number")
+		if since != "" {
+			words += " (made " + since + " ago)"
+		}
+		words += fmt.Sprintf(", which changed %s: with revision %s, %d would be", fact(f, "fields"), fact(f, "before"), number(f, "eligible"))
+	case cause.ChangedOther:
+		words += "; no template change in the kept revisions explains it: the nodes changed, or none was ever eligible"
+	case cause.ChangedUnknown:
+		words += "; unknown since when: the revisions could not be read"
+	}
+	if n := number(f, "staying"); n > 0 {
+		words += "; " + pluralVerb(n, "pod stays until the next rollout deletes it, and is not recreated", "pods stay until the next rollout deletes them, and are not recreated")
+	}
+	return words
 }
 
 // heldUp says why no status is written, where something is known to hold it

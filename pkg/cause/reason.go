@@ -22,12 +22,14 @@ const (
 	Terminating           daemonset.Reason = "Terminating"
 	Starting              daemonset.Reason = "Starting"
 	NoPod                 daemonset.Reason = "NoPod"
+
+	NoEligibleNode daemonset.Reason = "NoEligibleNode" // about all nodes: see NoneEligible
 )
 
 // Reasons lists every Reason that this package adds to daemonset.Reasons.
 var Reasons = []daemonset.Reason{
 	NodeNotReady, TerminatingOnDeadNode, CreateRefused, OOMKilled, CrashLoop, ImagePull, FailedMount, SandboxFailed, ContainerConfig, ContainerCreating, InitRunning,
-	ProbeFailing, InsufficientResources, HostPortConflict, PendingUnschedulable, EvictLoop, Terminating, Starting, NoPod,
+	ProbeFailing, InsufficientResources, HostPortConflict, PendingUnschedulable, EvictLoop, Terminating, Starting, NoPod, NoEligibleNode,
 }
 
 // ofContainer are the causes that containers give: a bad revision gives them

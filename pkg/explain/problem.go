@@ -207,6 +207,10 @@ func (b *builder) ownProblems(p *problems, e *Explanation) {
 		}
 		p.add("", c)
 	}
+	if none := cause.NoneEligible(b.st); none != nil {
+		cause.SinceRevision(none, b.s, b.st)
+		p.add("", none)
+	}
 	if err := e.Next.Error; err != nil {
 		p.add(err.Node, &cause.Cause{Code: err.Code, Severity: cause.Error, Pod: err.Pod, Facts: daemonset.Facts{"field": err.Field}})
 	}

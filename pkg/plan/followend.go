@@ -92,7 +92,7 @@ func (f *Follower) present(s *snapshot.Snapshot, st *daemonset.State, next *daem
 	a.told(&m, st.At)
 	run := simulate(st, a.fates, m.typical(a.refusal != nil))
 	o = outcome(st, run, &a)
-	if o.Code == Completes {
+	if o.Code == Completes || o.Code == RemovesAllPods {
 		o.Duration, _ = o.spread(st, &a, &m)
 	}
 	return o, holdingNow(st, a.causes), run.end.at == 0

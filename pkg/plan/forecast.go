@@ -63,7 +63,7 @@ func (f *Forecast) judge(s *snapshot.Snapshot, st *daemonset.State, step *daemon
 		}
 	}
 	switch f.Outcome.Code {
-	case Completes:
+	case Completes, RemovesAllPods:
 		f.Outcome.Duration = d
 		f.date(run, expected)
 	case Stalls:
@@ -151,12 +151,31 @@ func outcome(st *daemonset.State, r *simulation, a *assumed) Outcome {
 		o.Holders, o.FurtherHolders = holders(r, a, true)
 	default:
 		o.Code = Completes
-		if len(r.waves) == 0 && r.end.at == 0 {
+		switch {
+		case runsPod(st.Nodes) && !r.runsPod():
+			o.Code = RemovesAllPods
+		case len(r.waves) == 0 && r.end.at == 0:
 			o.Code = NothingToDo
 		}
 		o.Holders, o.FurtherHolders = holders(r, a, false)
 	}
 	return o
+}
+
+// removesAllPods reports whether no node is eligible after a change that takes
+// away nodes with their pods, and none is left that runs a pod.
+func removesAllPods(before, after *daemonset.State) bool {
+	return after.NodesRead && after.PodsRead && after.Desired == 0 && !leftAlone(after.DaemonSet) && runsPod(before.Nodes) && !runsPod(after.Nodes)
+}
+
+// runsPod reports whether a node of the cluster has a pod that is not
+// terminating.
+func runsPod(nodes []daemonset.Node) bool {
+	return slices.ContainsFunc(nodes, func(n daemonset.Node) bool { return n.Exists && running(&n) })
+}
+
+func (r *simulation) runsPod() bool {
+	return slices.ContainsFunc(r.slots, func(s slot) bool { return s.node.Exists && running(&s.node) })
 }
 
 // Reasons of this package.

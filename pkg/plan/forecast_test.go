@@ -174,7 +174,8 @@ func TestOutcome(t *testing.T) {
 		{"O O", []dstest.Option{dstest.MaxSurge("1"), max("0"), refused()}, "Stalls (CreateRefused): 0 steps, 0 replaced, 2 left, 0 worst", "a surge whose creates are refused"},
 		{"O O O O", []dstest.Option{down("n1"), down("n2")}, "Stalls (BudgetSpent): 1 steps, 1 replaced, 3 left, 1 worst; n1 NodeNotReady; MaxUnavailable=3", "at worst the second dead node goes next"},
 		{"!o O", []dstest.Option{down("n0"), max("2")}, "Completes: 1 steps, 2 replaced, 0 left, 1 worst", "a dead node that should not run the pod lacks none"},
-		{"!O !O", []dstest.Option{max("10%")}, "Stalls (BudgetSpent): 0 steps, 0 replaced, 2 left, 0 worst; MaxUnavailable=1", "a limit is not bounded by desired"},
+		{"!O !O", []dstest.Option{max("10%")}, "Stalls (BudgetSpent): 0 steps, 0 replaced, 2 left, 0 worst", "a limit that would let it remove all pods is no way out"},
+		{"!o !o O", []dstest.Option{down("n0"), down("n1")}, "Stalls (BudgetSpent): 1 steps, 2 replaced, 1 left, 0 worst; n0 NodeNotReady; n1 NodeNotReady; MaxUnavailable=3", "a limit is not bounded by desired"},
 
 		{"O O", []dstest.Option{max("x")}, `Stalls (InvalidBudget): 0 steps, 0 replaced, 2 left, 0 worst`, "a limit that cannot be resolved"},
 		{"~O O", []dstest.Option{dstest.MaxSurge("1"), max("0")}, "Completes: 1 steps, 1 replaced, 0 left, 0 worst", "a step that fails until the pod of a vanished node is collected"},
@@ -382,7 +383,7 @@ func TestForecastLaws(t *testing.T) {
 		switch {
 		case o.Code == Completes && o.Left > 0, o.Code == NothingToDo && len(f.Waves) > 0, o.Code == Unknown != (o.Reason == Endless || o.Reason == "PodsNotRead"):
 			t.Fatalf("seed %d: %s, waves %+v", seed, short(o), f.Waves)
-		case o.Code == Completes != (o.Duration != nil):
+		case (o.Code == Completes || o.Code == RemovesAllPods) != (o.Duration != nil):
 			t.Fatalf("seed %d: %s, duration %+v", seed, short(o), o.Duration)
 		}
 		steps := 0

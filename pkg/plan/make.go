@@ -38,7 +38,10 @@ func Make(s *snapshot.Snapshot, c *Change, o Options) (*Plan, error) {
 	}
 	p := begin(SubjectChange, changed, after, o, heritage)
 	p.Change, p.Placement, p.Desired.Before = summary, placementChange(before, after), before.Desired
-	p.Warnings = append(p.Warnings, warnings(before, after)...)
+	if removesAllPods(before, after) {
+		p.Outcome.Code = RemovesAllPods
+	}
+	p.warn(before, after)
 	if len(summary.Fields) > 0 && c.byHand() {
 		p.Warnings = append(p.Warnings, managedBy(s.DaemonSet)...)
 	}
@@ -87,7 +90,7 @@ func New(s *snapshot.Snapshot, method string, nodes []NodeEdit, o Options) (*Pla
 	p := begin(SubjectNew, &changed, st, o, nil)
 	p.Change = &ChangeSummary{Method: method, Fields: []FieldDiff{}, TemplateChanged: true, Revision: RevisionNote{Number: 1, New: true}, Nodes: edited}
 	p.Placement, p.Desired.Before = placementChange(nil, st), 0
-	p.Warnings = append(p.Warnings, warnings(nil, st)...)
+	p.warn(nil, st)
 	if method != MethodServerDryRun {
 		p.Assumptions = append(p.Assumptions, daemonset.Assumption{Code: AssumeTemplateNotChecked, Source: sourceManifest})
 	}
@@ -105,7 +108,7 @@ func state(s *snapshot.Snapshot) (*daemonset.State, error) {
 // now plans what is under way, or else what a change of the template would do.
 func now(s *snapshot.Snapshot, st *daemonset.State, o Options) (*Plan, error) {
 	p := begin(SubjectRollout, s, st, o, nil)
-	p.Warnings = append(p.Warnings, warnings(nil, st)...)
+	p.warn(nil, st)
 	if !idle(p) {
 		return p, nil
 	}

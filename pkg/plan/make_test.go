@@ -52,7 +52,7 @@ func TestMake(t *testing.T) {
 		{"N N", nil, node(NodeRemove, "n0"), "Change: next None 0 creates 0 deletes; lose 0 gain 0; replaces 0; NothingToDo", "a node that is removed takes its pod with it"},
 		{"N N", nil, node(NodeCordon, "n0"), "Change: next None 0 creates 0 deletes; lose 0 gain 0; replaces 0; NothingToDo", "every DaemonSet tolerates a cordon"},
 		{"N !N !-", nil, &Change{Nodes: []NodeEdit{{Kind: NodeUntaint, Which: "n2", Taint: &corev1.Taint{Key: "dedicated"}, Said: "n2:dedicated-"}}}, "Change: next Manage 1 creates 0 deletes; lose 0 gain 1; replaces 0; Completes", "a taint that goes lets one come"},
-		{"N N", nil, &Change{NodeSelector: map[string]string{"disk": "ssd"}}, "Change: next Manage 0 creates 2 deletes; lose 2 gain 0; replaces 0; Completes", "a selector that no node meets: all are lost at once"},
+		{"N N", nil, &Change{NodeSelector: map[string]string{"disk": "ssd"}}, "Change: next Manage 0 creates 2 deletes; lose 2 gain 0; replaces 0; RemovesAllPods", "a selector that no node meets: all are lost at once"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			s := dstest.State(tt.grid, tt.options...)

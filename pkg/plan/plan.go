@@ -174,10 +174,14 @@ const (
 	Stalls      OutcomeCode = "Stalls"     // it ends before, by itself for good
 	NotRolling  OutcomeCode = "NotRolling" // nothing is replaced by itself: OnDelete, or the DaemonSet is being deleted
 	Unknown     OutcomeCode = "Unknown"    // a gap hides it, or there is no end
+
+	// RemovesAllPods: no node is eligible, and no node runs the pod any more,
+	// though at least one does now.
+	RemovesAllPods OutcomeCode = "RemovesAllPods"
 )
 
 // OutcomeCodes lists every OutcomeCode.
-var OutcomeCodes = []OutcomeCode{NothingToDo, Completes, Stalls, NotRolling, Unknown}
+var OutcomeCodes = []OutcomeCode{NothingToDo, Completes, RemovesAllPods, Stalls, NotRolling, Unknown}
 
 // Outcome is how a rollout ends under the assumptions.
 type Outcome struct {

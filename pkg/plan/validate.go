@@ -225,6 +225,8 @@ func validateToleration(t *corev1.Toleration, at *field.Path) field.ErrorList {
 
 // What the API server accepts and that will not go well.
 const (
+	// NoEligibleNode: no node should run the pod. Where that removes the pods there are, the outcome says so: RemovesAllPods.
+	NoEligibleNode = cause.NoEligibleNode
 	// SurgeHostPort: under maxSurge the new pod waits for a port that the old one on its node holds.
 	SurgeHostPort daemonset.Reason = "SurgeHostPort"
 	// StartsRollout: leaving OnDelete starts the replacement of every outdated pod.
@@ -241,7 +243,15 @@ const (
 )
 
 // WarningCodes lists every code of a Warning.
-var WarningCodes = []daemonset.Reason{SurgeHostPort, StartsRollout, OutsideBudget, NewPodsFailing, NeverUpdated, ManagedByTool}
+var WarningCodes = []daemonset.Reason{NoEligibleNode, SurgeHostPort, StartsRollout, OutsideBudget, NewPodsFailing, NeverUpdated, ManagedByTool}
+
+// warn adds what the API server accepts and that will not go well.
+func (p *Plan) warn(before, after *daemonset.State) {
+	if none := cause.NoneEligible(after); none != nil && p.Outcome.Code != RemovesAllPods {
+		p.Warnings = append(p.Warnings, Warning{none.Code, none.Facts})
+	}
+	p.Warnings = append(p.Warnings, warnings(before, after)...)
+}
 
 // warnings returns what the API server accepts and that will not go well, of a
 // DaemonSet as it is after a change. Before it there may be nothing, and then

@@ -1,0 +1,148 @@
+package cause
+
+import (
+	"encoding/json"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// Values of the fact "changed" of NoEligibleNode.
+const (
+	ChangedTemplate = "Template"    // a change of the template, between two revisions that are kept
+	ChangedOther    = "NotTemplate" // a node was eligible with no template that is kept: nodes have changed, or it never was otherwise
+	ChangedUnknown  = "Unknown"     // the revisions could not be read
+)
+
+// NoneEligible returns that no node of the cluster should run the pod; nil
+// where one should, where there is no node, where they could not be read, and
+// where the controller leaves the DaemonSet alone.
+//
+// Facts: how many nodes there are, and on how many of them a pod stays
+// nonetheless, which the next rollout deletes.
+func NoneEligible(st *daemonset.State) *Cause {
+	if !st.NodesRead || st.Desired > 0 || st.DaemonSet.DeletionTimestamp != nil || daemonset.SelectsAll(st.DaemonSet) {
+		return nil
+	}
+	nodes, staying := 0, 0
+	for i := range st.Nodes {
+		n := &st.Nodes[i]
+		if !n.Exists {
+			continue
+		}
+		nodes++
+		if n.MayStay.OK && slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool { return !p.Terminating }) {
+			staying++
+		}
+	}
+	if nodes == 0 {
+		return nil
+	}
+	return &Cause{Code: NoEligibleNode, Severity: Warning, Facts: daemonset.Facts{"nodes": nodes, "staying": staying}}
+}
+
+// SinceRevision adds to what NoneEligible returned which change of the template
+// made it so: it has the newest revision with whose template a node of today
+// would be eligible, and the one after it.
+func SinceRevision(c *Cause, s *snapshot.Snapshot, st *daemonset.State) {
+	c.Facts["changed"] = ChangedUnknown
+	if s.Lacks(snapshot.Revisions) || !st.History.CurrentKnown() && !st.History.Cut {
+		return
+	}
+	c.Facts["changed"] = ChangedOther
+	after := step{spec: &st.DaemonSet.Spec.Template.Spec, Revision: daemonset.Revision{Number: st.History.Number}}
+	for _, r := range st.History.Revisions { // newest first
+		if slices.Contains(st.History.Current, r.Name) {
+			after.Revision = r
+			continue
+		}
+		spec := templateOf(s, r.Name)
+		if spec == nil {
+			c.Facts["changed"] = ChangedUnknown
+			return
+		}
+		before := step{spec, r}
+		if eligible := before.eligible(st); eligible > 0 {
+			c.Facts["changed"], c.Facts["number"], c.Facts["before"] = ChangedTemplate, int(after.Number), int(r.Number)
+			c.Facts["eligible"], c.Facts["fields"] = eligible, placementFields(before.spec, after.spec)
+			if after.Created.After(r.Created) { // else it was made earlier, and a rollback made it current again
+				c.Since = timeOf(after.Created)
+			}
+			return
+		}
+		after = before
+	}
+}
+
+// step is one template in the course of revisions.
+type step struct {
+	spec *corev1.PodSpec
+	daemonset.Revision
+}
+
+// eligible counts the nodes that should run a pod of the template.
+func (t *step) eligible(st *daemonset.State) int {
+	ds := &appsv1.DaemonSet{}
+	ds.Spec.Template.Spec = *t.spec
+	placement, count := daemonset.NewPlacement(ds, st.Profile), 0
+	for i := range st.Nodes {
+		if n := st.Nodes[i].Object; n != nil {
+			if should, _ := placement.Decide(n); should.OK {
+				count++
+			}
+		}
+	}
+	return count
+}
+
+// templateOf returns the pod's spec that a revision holds, nil where it cannot
+// be read.
+func templateOf(s *snapshot.Snapshot, revision string) *corev1.PodSpec {
+	for i := range s.Revisions {
+		if s.Revisions[i].Name != revision {
+			continue
+		}
+		var data struct {
+			Spec struct {
+				Template *corev1.PodTemplateSpec `json:"template"`
+			} `json:"spec"`
+		}
+		if json.Unmarshal(s.Revisions[i].Data.Raw, &data) != nil || data.Spec.Template == nil {
+			return nil
+		}
+		return &data.Spec.Template.Spec
+	}
+	return nil
+}
+
+// placementFields names the fields of a pod's spec that decide on placement and
+// differ.
+func placementFields(a, b *corev1.PodSpec) []string {
+	required := func(s *corev1.PodSpec) *corev1.NodeSelector {
+		if s.Affinity == nil || s.Affinity.NodeAffinity == nil {
+			return nil
+		}
+		return s.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+	}
+	out := []string{}
+	for _, f := range []struct {
+		name  string
+		equal bool
+	}{
+		{"nodeName", a.NodeName == b.NodeName},
+		{"nodeSelector", equality.Semantic.DeepEqual(a.NodeSelector, b.NodeSelector)},
+		{"affinity", equality.Semantic.DeepEqual(required(a), required(b))},
+		{"tolerations", equality.Semantic.DeepEqual(a.Tolerations, b.Tolerations)},
+		{"hostNetwork", a.HostNetwork == b.HostNetwork},
+	} {
+		if !f.equal {
+			out = append(out, f.name)
+		}
+	}
+	return out
+}

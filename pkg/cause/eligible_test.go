@@ -1,0 +1,121 @@
+package cause_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// TestNoneEligible: when no node should run the pod, and which change of the
+// template made it so. A revision is written as its number and what its template
+// selects; the last is the live one.
+func TestNoneEligible(t *testing.T) {
+	for _, tt := range []struct {
+		nodes     string // a dstest grid
+		revisions []string
+		edit      func(*snapshot.Snapshot)
+		want      string
+		why       string
+	}{
+		{"- -", []string{"1 a", "2 b"}, nil, "2 nodes, 0 stay; Template 2 after 1, 2 eligible: [nodeSelector], since true", "a typo"},
+		{"- -", []string{"1 a", "2 b", "3 c"}, nil, "2 nodes, 0 stay; Template 2 after 1, 2 eligible: [nodeSelector], since true", "two typos: the first made it so"},
+		{"- -", []string{"1 a", "2 b", "3 a", "4 b"}, nil, "2 nodes, 0 stay; Template 4 after 3, 2 eligible: [nodeSelector], since true", "mended between"},
+		{"- -", []string{"1 c", "2 b"}, nil, "2 nodes, 0 stay; NotTemplate", "no template that is kept selects a node of today"},
+		{"- -", []string{"2 b"}, nil, "2 nodes, 0 stay; NotTemplate", "there is no other template"},
+		{"- -", []string{"3 a", "7 b"}, func(s *snapshot.Snapshot) { s.Revisions[1].CreationTimestamp = s.Revisions[0].CreationTimestamp },
+			"2 nodes, 0 stay; Template 7 after 3, 2 eligible: [nodeSelector], since false", "a rollback made a revision current that is older than the one before: since when is not known"},
+		{"- -", []string{"1 a", "2 b"}, func(s *snapshot.Snapshot) { s.Revisions[0].Data.Raw = []byte("{") }, "2 nodes, 0 stay; Unknown", "the revision before cannot be read"},
+		{"- -", []string{"1 a", "2 b"}, func(s *snapshot.Snapshot) {
+			s.Revisions, s.Gaps = nil, []snapshot.Gap{{What: snapshot.Revisions, Why: snapshot.Forbidden}}
+		}, "2 nodes, 0 stay; Unknown", "no revision can"},
+		{"- -", []string{"1 a", "2 b"}, func(s *snapshot.Snapshot) {
+			s.DaemonSet.Spec.Template.Spec.NodeSelector, s.DaemonSet.Spec.Template.Spec.NodeName = map[string]string{"pool": "c"}, "x"
+		}, "2 nodes, 0 stay; Template 2 after 1, 2 eligible: [nodeSelector], since true", "the live template has no revision yet, and the newest one made it so"},
+		{"- -", []string{"1 a"}, func(s *snapshot.Snapshot) { s.DaemonSet.Spec.Template.Spec.NodeName = "x" },
+			"2 nodes, 0 stay; Template 2 after 1, 2 eligible: [nodeName], since false", "and here the live one did"},
+		{"- -", []string{"1 a"}, func(s *snapshot.Snapshot) {
+			spec := &s.DaemonSet.Spec.Template.Spec
+			spec.HostNetwork, spec.SchedulerName, spec.Tolerations = true, "other", []corev1.Toleration{{Key: "k", Operator: corev1.TolerationOpExists}}
+			spec.Affinity = &corev1.Affinity{PodAffinity: &corev1.PodAffinity{}, NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{}}}
+		}, "2 nodes, 0 stay; Template 2 after 1, 2 eligible: [affinity tolerations hostNetwork], since false", "of several fields, those that decide on placement"},
+		{"!N !-", []string{"1 a"}, nil, "2 nodes, 1 stay; NotTemplate", "a taint, with which a pod stays"},
+		{"!N !-", []string{"1 a"}, func(s *snapshot.Snapshot) {
+			s.Nodes, s.Gaps = nil, []snapshot.Gap{{What: snapshot.Nodes, Why: snapshot.Forbidden}}
+		}, "-", "nodes that could not be read"},
+		{"!- -", []string{"1 a"}, nil, "-", "one is eligible"},
+		{"~N", []string{"1 a", "2 b"}, nil, "-", "there is no node"},
+		{"- -", []string{"1 a", "2 b"}, func(s *snapshot.Snapshot) { now := metav1.NewTime(dstest.Now); s.DaemonSet.DeletionTimestamp = &now }, "-", "it is being deleted"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			s := dstest.State(tt.nodes)
+			for i := range s.Nodes {
+				s.Nodes[i].Labels = map[string]string{"pool": "a"}
+			}
+			setRevisions(t, s, tt.revisions)
+			if tt.edit != nil {
+				tt.edit(s)
+			}
+			if diff := cmp.Diff(tt.want, eligibility(t, s)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func eligibility(t *testing.T, s *snapshot.Snapshot) string {
+	t.Helper()
+	st, _ := find(t, s)
+	c := cause.NoneEligible(st)
+	if c == nil {
+		return "-"
+	}
+	cause.SinceRevision(c, s, st)
+	f := c.Facts
+	words := fmt.Sprintf("%v nodes, %v stay; %v", f["nodes"], f["staying"], f["changed"])
+	if f["changed"] == cause.ChangedTemplate {
+		words += fmt.Sprintf(" %v after %v, %v eligible: %v, since %t", f["number"], f["before"], f["eligible"], f["fields"], c.Since != nil)
+	}
+	return words
+}
+
+// setRevisions gives a DaemonSet other revisions, a minute apart, and the template
+// of the last one.
+func setRevisions(t *testing.T, s *snapshot.Snapshot, all []string) {
+	t.Helper()
+	like := s.Revisions[1]
+	s.Revisions = nil
+	for i, text := range all {
+		var number int64
+		var pool string
+		if _, err := fmt.Sscanf(text, "%d %s", &number, &pool); err != nil {
+			t.Fatal(err)
+		}
+		r := *like.DeepCopy()
+		r.Name, r.Revision = fmt.Sprintf("agent-%d", number), number
+		r.Labels[appsv1.DefaultDaemonSetUniqueLabelKey] = fmt.Sprint("hash", number)
+		r.CreationTimestamp = metav1.NewTime(dstest.Now.Add(time.Duration(i-60) * time.Minute))
+		var data map[string]any
+		if err := json.Unmarshal(like.Data.Raw, &data); err != nil {
+			t.Fatal(err)
+		}
+		spec := data["spec"].(map[string]any)["template"].(map[string]any)["spec"].(map[string]any)
+		spec["nodeSelector"] = map[string]any{"pool": pool}
+		raw, err := json.Marshal(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Data.Raw = raw
+		s.DaemonSet.Spec.Template.Spec.NodeSelector = map[string]string{"pool": pool}
+		s.Revisions = append(s.Revisions, r)
+	}
+}
