@@ -10,17 +10,39 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
+	"runtime/debug"
 	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source"
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
 )
 
 // Main runs one command line and returns its exit status. An error is one
 // line on errs, with a hint on a second where there is one.
-func Main(args []string, in io.Reader, out, errs io.Writer) int {
+//
+// All that is written goes through a view.Stream: no control code of the cluster
+// or of a file reaches a terminal. A panic is an error like any other, with what
+// a report of it needs: Go's own exit status of one would say "moving".
+func Main(args []string, in io.Reader, out, errs io.Writer) (status int) {
+	answers, notes := view.NewStream(out), view.NewStream(errs)
+	defer func() {
+		if p := recover(); p != nil {
+			status = crashed(notes, p, debug.Stack())
+		}
+		_ = notes.Close()
+	}()
+	status = run(args, in, answers, notes)
+	if err := answers.Close(); err != nil && status == 0 && !errors.Is(err, syscall.EPIPE) {
+		status = failed(notes, err)
+	}
+	return status
+}
+
+func run(args []string, in io.Reader, out, errs io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	root := newRoot(in, out, errs)
@@ -37,11 +59,32 @@ func Main(args []string, in io.Reader, out, errs io.Writer) int {
 	case errors.Is(err, syscall.EPIPE):
 		return 0 // whoever read the answer has enough of it
 	}
+	return failed(errs, err)
+}
+
+// failed writes an error, and returns its exit status.
+func failed(errs io.Writer, err error) int {
+	if p := (*source.PanicError)(nil); errors.As(err, &p) {
+		return crashed(errs, p.Value, p.Stack)
+	}
 	fmt.Fprintln(errs, "error: "+view.Clean(err.Error()))
 	var h interface{ Hint() string }
 	if errors.As(err, &h) && h.Hint() != "" {
 		fmt.Fprintln(errs, "hint: "+view.Clean(h.Hint()))
 	}
+	return 1
+}
+
+// crashed writes what a report of a panic needs, and returns its exit status. Of
+// the panic itself it writes what Go says: words of a library may quote a secret.
+// A stack holds none.
+func crashed(errs io.Writer, panicked any, stack []byte) int {
+	what := "a panic"
+	if e, ok := panicked.(runtime.Error); ok {
+		what = e.Error()
+	}
+	fmt.Fprintln(errs, "error: this is a bug in kubectl ds: "+view.Clean(what))
+	fmt.Fprintf(errs, "hint: please report it at https://github.com/kubectl-ds/kubectl-ds/issues with the command line, version %s and these lines:\n%s", programVersion(), stack)
 	return 1
 }
 

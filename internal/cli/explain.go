@@ -241,6 +241,8 @@ func knownNodes(asked []string, states []*daemonset.State) error {
 // otherwise.
 func styleOf(out io.Writer, color string) (view.Style, error) {
 	var s view.Style
+	stream, safe := out.(*view.Stream)
+	out = view.Under(out)
 	switch color {
 	case "auto":
 		s.Color = printers.AllowsColorOutput(out)
@@ -249,6 +251,9 @@ func styleOf(out io.Writer, color string) (view.Style, error) {
 	case "never":
 	default:
 		return s, hinted{fmt.Errorf("--color %q is none of auto, always, never", color), "--color never"}
+	}
+	if safe && s.Color {
+		stream.AllowColor()
 	}
 	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		if width, _, err := term.GetSize(int(f.Fd())); err == nil {

@@ -92,7 +92,7 @@ func (in *input) open(ctx context.Context) (reader, string, error) {
 
 // note writes a line beside the answer.
 func (in *input) note(format string, args ...any) {
-	fmt.Fprintf(in.ErrOut, "note: "+format+"\n", args...)
+	fmt.Fprintln(in.ErrOut, "note: "+view.Clean(fmt.Sprintf(format, args...)))
 }
 
 // asked returns the Snapshot with the clock and version that were asked for,
@@ -338,7 +338,9 @@ func (c *common) completeNames(cmd *cobra.Command, args []string, begun string) 
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	found = slices.DeleteFunc(found, func(n string) bool { return slices.Contains(args, n) || !strings.HasPrefix(n, begun) })
+	found = slices.DeleteFunc(found, func(n string) bool {
+		return slices.Contains(args, n) || !strings.HasPrefix(n, begun) || n != view.Clean(n) // a shell would type it
+	})
 	slices.SortFunc(found, cmp.Compare[string])
 	return found, cobra.ShellCompDirectiveNoFileComp
 }

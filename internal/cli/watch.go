@@ -250,19 +250,19 @@ func (f *following) draw() error {
 	if err := view.WatchScreen(&b, f.now, f.last, style, room); err != nil {
 		return err
 	}
-	_, err := io.WriteString(f.out, redrawn(f.drawn, b.String()))
+	if stream, ok := f.out.(*view.Stream); ok && f.drawn > 0 {
+		if err := stream.Control(up(f.drawn)); err != nil {
+			return err
+		}
+	}
+	_, err := f.out.Write(b.Bytes())
 	f.drawn = strings.Count(b.String(), "\n")
 	return err
 }
 
-// redrawn is what makes a terminal show text in the place of its last so many
-// lines: up to their first, clear to the end, and the text.
-func redrawn(lines int, text string) string {
-	if lines == 0 {
-		return text
-	}
-	return fmt.Sprintf("\x1b[%dA\x1b[J%s", lines, text)
-}
+// up is what makes a terminal forget its last so many lines: up to their first,
+// clear to the end.
+func up(lines int) string { return fmt.Sprintf("\x1b[%dA\x1b[J", lines) }
 
 // end says how it ended, and returns the error or the exit status of it. why is
 // what ended the watch rather than the rollout.
@@ -316,7 +316,7 @@ func watchStatus(end plan.End) error {
 // terminalOf returns the terminal that out is, or nil. One that does not know
 // how to go up a line is none.
 func terminalOf(out io.Writer) *os.File {
-	f, ok := out.(*os.File)
+	f, ok := view.Under(out).(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) || os.Getenv("TERM") == "dumb" {
 		return nil
 	}

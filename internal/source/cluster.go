@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sync/errgroup"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -170,7 +169,7 @@ func (c *Cluster) ReadAll(ctx context.Context, f Filter) ([]*snapshot.Snapshot, 
 	}
 
 	taken := make([]*snapshot.Snapshot, len(all))
-	g, gctx := errgroup.WithContext(ctx)
+	g, gctx := newGroup(ctx)
 	g.SetLimit(concurrent)
 	for i := range all {
 		g.Go(func() error {
@@ -288,7 +287,7 @@ func (c *Cluster) parts(ctx context.Context, r relation, nodes *part[corev1.Node
 	var p parts
 	var podEvents part[corev1.Event]
 	namespace := r.ds.Namespace
-	g, ctx := errgroup.WithContext(ctx)
+	g, ctx := newGroup(ctx)
 	if nodes != nil {
 		p.nodes = *nodes
 	} else {
@@ -331,7 +330,7 @@ func (c *Cluster) parts(ctx context.Context, r relation, nodes *part[corev1.Node
 func (c *Cluster) common(ctx context.Context, namespace string) (*parts, *serverVersion, error) {
 	var p parts
 	var v *serverVersion
-	g, ctx := errgroup.WithContext(ctx)
+	g, ctx := newGroup(ctx)
 	g.Go(func() (err error) {
 		v, err = c.version(ctx)
 		return err

@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"runtime"
 	"strconv"
+	"strings"
 	"sync"
 	"unicode/utf16"
 
@@ -135,9 +136,7 @@ func (d *documents) at(field string, err error) error {
 	}
 	if e := (*fieldError)(nil); errors.As(err, &e) {
 		field, err = join(field, e.field), e.err
-		if field[0] == '.' {
-			field = field[1:]
-		}
+		field = strings.TrimPrefix(field, ".")
 	}
 	return &positionError{document: d.doc, field: field, err: err}
 }
@@ -767,11 +766,13 @@ func (d *documents) flush(ctx context.Context) error {
 	for w := range n {
 		workers.Go(func() {
 			for i := w; i < len(batch); i += n {
-				raw, err := d.json(batch[i])
-				if err == nil {
-					objects[i], err = d.unfold(raw, list)
-				}
-				errs[i] = err
+				errs[i] = contained(func() error {
+					raw, err := d.json(batch[i])
+					if err == nil {
+						objects[i], err = d.unfold(raw, list)
+					}
+					return err
+				})()
 			}
 		})
 	}

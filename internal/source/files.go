@@ -225,8 +225,12 @@ func (w waiting) Read(p []byte) (int, error) {
 	own := make([]byte, len(p)) // p is the caller's again when the context ends
 	done := make(chan result, 1)
 	go func() {
-		n, err := w.in.Read(own)
-		done <- result{n, err}
+		var r result
+		r.err = contained(func() (err error) {
+			r.n, err = w.in.Read(own)
+			return err
+		})()
+		done <- r
 	}()
 	select {
 	case r := <-done:

@@ -92,9 +92,9 @@ func (c *Cluster) Watch(ctx context.Context, ref Ref) (*Watching, error) {
 
 	ctx, w.cancel = context.WithCancel(ctx)
 	for _, f := range w.feeds {
-		w.running.Go(func() { f.run(ctx) })
+		w.run(func() { f.run(ctx) })
 	}
-	w.running.Go(func() { w.hand(ctx) })
+	w.run(func() { w.hand(ctx) })
 	select {
 	case <-w.ready:
 		return w, nil
@@ -130,6 +130,17 @@ func (w *Watching) Now() time.Time { return w.at.Add(w.c.clock().Sub(w.began)) }
 func (w *Watching) Close() {
 	w.cancel()
 	w.running.Wait()
+}
+
+// run runs f in a goroutine of its own. A panic ends all watches.
+func (w *Watching) run(f func()) {
+	w.running.Go(func() {
+		if err := contained(func() error { f(); return nil })(); err != nil {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.fail(err)
+		}
+	})
 }
 
 // fail ends all watches for a reason. The lock is held.

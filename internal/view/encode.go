@@ -7,8 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf16"
+	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
@@ -134,17 +133,15 @@ func escapeControls(raw []byte) []byte {
 	if !bytes.ContainsFunc(raw, isControl) {
 		return raw
 	}
-	var b bytes.Buffer
+	var b []byte
 	for _, r := range string(raw) {
-		if !isControl(r) {
-			b.WriteRune(r)
-			continue
-		}
-		for _, unit := range utf16.Encode([]rune{r}) {
-			fmt.Fprintf(&b, `\u%04x`, unit)
+		if isControl(r) {
+			b = appendEscaped(b, r)
+		} else {
+			b = utf8.AppendRune(b, r)
 		}
 	}
-	return b.Bytes()
+	return b
 }
 
-func isControl(r rune) bool { return r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) }
+func isControl(r rune) bool { return r != '\n' && obeyed(r) }

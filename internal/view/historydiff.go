@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/aymanbagabas/go-udiff"
-	"github.com/fatih/color"
 	appsv1 "k8s.io/api/apps/v1"
 	"sigs.k8s.io/yaml"
 
@@ -225,9 +224,9 @@ func UnifiedDiff(w io.Writer, h *history.History, old, new template.Content, sho
 		case strings.HasPrefix(l, "---"), strings.HasPrefix(l, "+++"):
 			l = s.title(l)
 		case strings.HasPrefix(l, "-"):
-			l = s.paint(l, color.FgRed)
+			l = s.removed(l)
 		case strings.HasPrefix(l, "+"):
-			l = s.paint(l, color.FgGreen)
+			l = s.added(l)
 		}
 		s.whole(l)
 	}

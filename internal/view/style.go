@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/fatih/color"
 	"github.com/mattn/go-runewidth"
@@ -33,24 +34,36 @@ func (s Style) paint(text string, attributes ...color.Attribute) string {
 	return c.Sprint(text)
 }
 
-func (s Style) bad(text string) string   { return s.paint(text, color.FgRed, color.Bold) }
-func (s Style) warn(text string) string  { return s.paint(text, color.FgYellow, color.Bold) }
-func (s Style) good(text string) string  { return s.paint(text, color.FgGreen, color.Bold) }
-func (s Style) title(text string) string { return s.paint(text, color.Bold) }
+// paints are all that a Style paints with. A Stream lets these pass and no others.
+var paints = map[string][]color.Attribute{
+	"bad":     {color.FgRed, color.Bold},
+	"warn":    {color.FgYellow, color.Bold},
+	"good":    {color.FgGreen, color.Bold},
+	"title":   {color.Bold},
+	"removed": {color.FgRed},
+	"added":   {color.FgGreen},
+}
+
+func (s Style) bad(text string) string     { return s.paint(text, paints["bad"]...) }
+func (s Style) warn(text string) string    { return s.paint(text, paints["warn"]...) }
+func (s Style) good(text string) string    { return s.paint(text, paints["good"]...) }
+func (s Style) title(text string) string   { return s.paint(text, paints["title"]...) }
+func (s Style) removed(text string) string { return s.paint(text, paints["removed"]...) }
+func (s Style) added(text string) string   { return s.paint(text, paints["added"]...) }
 
 // clean makes words of the cluster safe to print: one line, without control
-// codes and invisible marks, which are shown as they would be written in Go.
+// codes and invisible marks, which are shown as JSON escapes them.
 func clean(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
-	var b strings.Builder
+	var b []byte
 	for _, r := range s {
-		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == unicode.ReplacementChar {
-			fmt.Fprintf(&b, `\u%04x`, r)
+		if obeyed(r) || r == unicode.ReplacementChar {
+			b = appendEscaped(b, r)
 			continue
 		}
-		b.WriteRune(r)
+		b = utf8.AppendRune(b, r)
 	}
-	return b.String()
+	return string(b)
 }
 
 // Clean makes words of the cluster or of a file safe to print in one line.

@@ -121,7 +121,9 @@ func (cs *Causes) pending(o *corev1.Pod) *Cause {
 	var lacking []string
 	for _, words := range here {
 		if resource, ok := strings.CutPrefix(words, "Insufficient "); ok {
-			lacking = append(lacking, strings.Fields(resource)[0])
+			if names := strings.Fields(resource); len(names) > 0 {
+				lacking = append(lacking, names[0])
+			}
 		}
 		if strings.HasPrefix(words, "Too many pods") {
 			lacking = append(lacking, "pods")

@@ -367,6 +367,9 @@ func findRevision(ds *appsv1.DaemonSet, h *daemonset.History, number int64) (*da
 
 // set gives the container its image.
 func (i Image) set(spec *corev1.PodSpec) error {
+	if len(spec.Containers) == 0 {
+		return &Error{message: "the template has no containers, so there is no image to change"}
+	}
 	name := i.Container
 	if name == "" && len(spec.Containers) == 1 {
 		name = spec.Containers[0].Name

@@ -43,6 +43,10 @@ func twoContainers() dstest.Option {
 	})
 }
 
+func noContainers() dstest.Option {
+	return dstest.Edit(func(s *snapshot.Snapshot) { s.DaemonSet.Spec.Template.Spec.Containers = nil })
+}
+
 func noRollingUpdate() dstest.Option {
 	return dstest.DaemonSet(func(ds *appsv1.DaemonSet) { ds.Spec.UpdateStrategy.RollingUpdate = nil })
 }
@@ -247,6 +251,9 @@ func TestApplyRefuses(t *testing.T) {
 	}{
 		{nil, &Change{Images: []Image{{"agnet", "x"}}}, `the template has no container "agnet": it has agent`, "--image agent=x", "an image of no container"},
 		{[]dstest.Option{twoContainers()}, &Change{Images: []Image{{"", "x"}}}, `the template has 2 containers: say whose image is "x": agent, proxy, setup`, "--image agent=x", "an image of one of several"},
+		{[]dstest.Option{noContainers()}, &Change{Images: []Image{{"", "x"}}}, "the template has no containers, so there is no image to change", "", "no container at all"},
+		{[]dstest.Option{noContainers()}, &Change{Images: []Image{{"agent", "x"}}}, "the template has no containers, so there is no image to change", "", "no container at all, and one is named"},
+		{[]dstest.Option{noContainers()}, &Change{Images: []Image{{"*", "x"}}}, "the template has no containers, so there is no image to change", "", "no container at all, and all are meant"},
 		{nil, &Change{Images: []Image{{"agent", ""}}}, `DaemonSet.apps "agent" is invalid: spec.template.spec.containers[0].image: Required value`, "", "no image"},
 		{nil, &Change{ToRevision: number(int64(7))}, `daemonset kube-system/agent has no revision 7: it has 1, 2`, "--to-revision 1", "a revision that does not exist"},
 		{nil, &Change{ToRevision: number(int64(-1))}, `daemonset kube-system/agent has no revision -1: it has 1, 2`, "--to-revision 1", "one that cannot"},

@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"testing"
+)
+
+// broken is a stream that nobody reckons with.
+type broken struct{}
+
+func (broken) Read([]byte) (int, error)  { return 0, broken{}.fail() }
+func (broken) Write([]byte) (int, error) { return 0, broken{}.fail() }
+func (broken) fail() error {
+	var none []error
+	return none[0]
+}
+
+// odd is a stream that panics with words which may hold a secret.
+type odd struct{}
+
+func (odd) Write([]byte) (int, error) { panic("token=sesame") }
+
+// TestPanic: a panic is an error, with status 1 and without the program's own
+// words for one that is moving.
+func TestPanic(t *testing.T) {
+	for _, tt := range []struct {
+		why, want string
+		args      string
+		in        io.Reader
+		out       io.Writer
+	}{
+		{"on the way out", "error: this is a bug in kubectl ds", "version", nil, broken{}},
+		{"in another goroutine, which reads", "error: this is a bug in kubectl ds", "explain --from -", broken{}, &bytes.Buffer{}},
+		{"what is said of it may be a secret", "error: this is a bug in kubectl ds: a panic", "version", nil, odd{}},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			var errs bytes.Buffer
+			status := Main(append([]string{"kubectl-ds"}, strings.Fields(tt.args)...), tt.in, tt.out, &errs)
+			lines := strings.SplitN(errs.String(), "\n", 3)
+			if status != 1 || len(lines) != 3 || !strings.HasPrefix(lines[0], tt.want) || strings.Contains(errs.String(), "sesame") {
+				t.Fatalf("status %d:\n%s", status, errs.String())
+			}
+			if hint := lines[1]; !strings.HasPrefix(hint, "hint: ") || !strings.Contains(hint, programVersion()) || !strings.Contains(hint, "https://github.com/kubectl-ds/kubectl-ds/issues") {
+				t.Errorf("the hint is %q", hint)
+			}
+			if !strings.Contains(lines[2], "panic_test.go") {
+				t.Errorf("the stack does not say where it was:\n%s", lines[2])
+			}
+		})
+	}
+}

@@ -1,0 +1,166 @@
+package view
+
+import (
+	"io"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// Stream is where answers, notes and errors go: a writer through which no
+// control code passes, and nothing that a terminal does not show, whatever was
+// forgotten before it. Such a character is written as JSON escapes it, so that a
+// JSON document stays the same one. Line ends and tabs pass.
+//
+// Words of the cluster become text in Clean, which keeps them in one line and
+// lets a column know its width. A Stream is the net below that: it lets a line
+// end pass, and knows of no word where it came from.
+type Stream struct {
+	mu    sync.Mutex
+	under io.Writer
+	color bool
+	rest  []byte // the beginning of a character, or of a colour
+}
+
+// NewStream returns a Stream that writes to w. Of escape sequences it lets none
+// pass until AllowColor.
+func NewStream(w io.Writer) *Stream { return &Stream{under: w} }
+
+// Under returns what a Stream writes to, and any other writer as it is: a
+// terminal, perhaps.
+func Under(w io.Writer) io.Writer {
+	if s, ok := w.(*Stream); ok {
+		return s.under
+	}
+	return w
+}
+
+// AllowColor lets the colours of a Style pass.
+func (s *Stream) AllowColor() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.color = true
+}
+
+// Write writes p, and keeps a character that p does not end for the next Write,
+// or Close.
+func (s *Stream) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	text := append(s.rest, p...)
+	escaped, n := s.escape(text, false)
+	s.rest = append([]byte(nil), text[n:]...)
+	if _, err := s.under.Write(escaped); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// Control writes codes that move the cursor of a terminal, which only this
+// program itself has.
+func (s *Stream) Control(codes string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, err := io.WriteString(s.under, codes)
+	return err
+}
+
+// Close writes what is left of the last Write. The writer below stays open.
+func (s *Stream) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	escaped, _ := s.escape(s.rest, true)
+	s.rest = nil
+	if len(escaped) == 0 {
+		return nil
+	}
+	_, err := s.under.Write(escaped)
+	return err
+}
+
+// escape returns what may be written of text, and how much of it that is: all
+// but a beginning of which the end may still come.
+func (s *Stream) escape(text []byte, last bool) (out []byte, n int) {
+	if plain(text) {
+		return text, len(text)
+	}
+	for n < len(text) {
+		if c := text[n]; c == '\n' || c == '\t' {
+			out = append(out, c)
+			n++
+			continue
+		}
+		if s.color && text[n] == '\x1b' {
+			code, begun := colorCode(string(text[n:]))
+			if begun && !last {
+				return out, n
+			}
+			if code > 0 {
+				out = append(out, text[n:n+code]...)
+				n += code
+				continue
+			}
+		}
+		if !last && !utf8.FullRune(text[n:]) {
+			return out, n
+		}
+		r, size := utf8.DecodeRune(text[n:])
+		n += size
+		if obeyed(r) || r == utf8.RuneError && size == 1 {
+			out = appendEscaped(out, r)
+			continue
+		}
+		out = utf8.AppendRune(out, r)
+	}
+	return out, n
+}
+
+// plain reports whether all of a text is ASCII that passes, as most is.
+func plain(text []byte) bool {
+	for _, c := range text {
+		if c < ' ' && c != '\n' && c != '\t' || c >= 0x7f {
+			return false
+		}
+	}
+	return true
+}
+
+// colorCode returns the length of the colour of a Style that a text begins with,
+// or 0, and reports whether the text may be the beginning of one.
+func colorCode(text string) (n int, begun bool) {
+	for _, code := range palette() {
+		if strings.HasPrefix(text, code) {
+			return len(code), false
+		}
+		begun = begun || strings.HasPrefix(code, text)
+	}
+	return 0, begun
+}
+
+// palette returns the codes of all colours, and those that end them.
+var palette = sync.OnceValue(func() []string {
+	var codes []string
+	for _, paint := range paints {
+		before, after, _ := strings.Cut(Style{Color: true}.paint("|", paint...), "|")
+		codes = append(codes, before, after)
+	}
+	return codes
+})
+
+// obeyed reports whether a terminal would obey a character rather than show it:
+// control codes, marks that are invisible or turn what follows, and line ends
+// that are none to most programs.
+func obeyed(r rune) bool {
+	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp)
+}
+
+// appendEscaped appends a character as JSON escapes it.
+func appendEscaped(b []byte, r rune) []byte {
+	const digits = "0123456789abcdef"
+	for _, u := range utf16.AppendRune(nil, r) {
+		b = append(b, '\\', 'u', digits[u>>12], digits[u>>8&0xf], digits[u>>4&0xf], digits[u&0xf])
+	}
+	return b
+}
