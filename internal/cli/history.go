@@ -63,7 +63,8 @@ func newHistory(c *common) *cobra.Command {
 			it), or live for the template that the DaemonSet has now.
 
 			Literal values of environment variables may be secret: they are shown as changed or
-			not, unless --show-values is given. --revision N -o yaml is for kubectl, so they are
+			not, unless --show-values is given. The same holds for fields that the API types do
+			not list, which may be misspelt variables. --revision N -o yaml is for kubectl, so they are
 			in it: kubectl replace gives exactly that template; kubectl apply takes away only
 			what it applied before.
 

@@ -5,10 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -453,8 +451,7 @@ func (o *planOptions) laidOver(ctx context.Context, r reader, m source.Manifest,
 		}
 		ds, err := server.DryRun(ctx, m)
 		if err != nil && !o.showValues {
-			asked, _, _ := source.Overlay(live, m, version) // where that fails, the live values are all that is known
-			err = withoutValues(err, live, asked)
+			err = withoutValues(err, literalValues(live, m))
 		}
 		return ds, plan.MethodServerDryRun, err
 	}
@@ -462,46 +459,26 @@ func (o *planOptions) laidOver(ctx context.Context, r reader, m source.Manifest,
 	return ds, string(method), err
 }
 
-// withoutValues returns an error without the literal values of the DaemonSets'
-// environment variables, which a server or a webhook may quote: alone, or within
-// a whole object. A value so short that words are full of it stays.
-func withoutValues(err error, of ...*appsv1.DaemonSet) error {
-	const short = 6
-	words := wholeObject.ReplaceAllString(err.Error(), `"`+template.Hidden+`"`)
-	for _, value := range slices.Backward(slices.SortedFunc(literalValues(of), byLength)) { // one may be part of another
-		if len(value) < short {
-			break
+// literalValues returns those of the variables of a manifest and of the live
+// object, which is nil where there is none.
+func literalValues(live *appsv1.DaemonSet, m source.Manifest) *template.Values {
+	templates := []template.Content{m.Template()}
+	if live != nil {
+		if t, err := template.Of(&live.Spec.Template, false); err == nil {
+			templates = append(templates, t)
 		}
-		quoted := strconv.Quote(value)
-		words = strings.NewReplacer(value, template.Hidden, quoted[1:len(quoted)-1], template.Hidden).Replace(words)
 	}
+	return template.ValuesOf([]string{m.Namespace, m.Name}, templates...)
+}
+
+// withoutValues returns an error without the literal values that a server or a
+// webhook quotes in it.
+func withoutValues(err error, of *template.Values) error {
+	words := of.Hide(err.Error())
 	if words == err.Error() {
 		return err
 	}
 	return reworded{err, words}
-}
-
-// wholeObject is an object that was sent, as the API server quotes it.
-var wholeObject = regexp.MustCompile(`"(map\[|\{)(\\.|[^"\\])*"`)
-
-func byLength(a, b string) int { return cmp.Or(len(a)-len(b), strings.Compare(a, b)) }
-
-func literalValues(all []*appsv1.DaemonSet) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for _, ds := range all {
-			if ds == nil {
-				continue
-			}
-			spec := &ds.Spec.Template.Spec
-			for _, c := range slices.Concat(spec.Containers, spec.InitContainers) {
-				for _, v := range c.Env {
-					if !yield(v.Value) {
-						return
-					}
-				}
-			}
-		}
-	}
 }
 
 // reworded is an error in other words.

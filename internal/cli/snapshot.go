@@ -26,7 +26,8 @@ func newSnapshot(c *common) *cobra.Command {
 
 			Literal values of environment variables may be secret: each becomes a digest, in the
 			pod templates of the DaemonSet and of its revisions and in annotations that hold a
-			copy of them. Equal values have equal digests within one file and others in the
+			copy of them. So does a field that the API types do not list. Where a message of an
+			event or a container quotes a value, it becomes <hidden>. Equal values have equal digests within one file and others in the
 			next, and the key of the digests is in none. With --show-values they stand there as
 			they are, and a manifest can be compared with all of them.
 
@@ -34,8 +35,8 @@ func newSnapshot(c *common) *cobra.Command {
 			and are made of the values: whoever has the file can confirm a guess by them, and so
 			find a weak value, such as a short password.
 
-			Names, labels, taints, arguments, other annotations, and messages of events and
-			containers are in it as they are: look at it before you send it to anybody.`),
+			Names, labels, taints, arguments, other annotations, and all else in messages of
+			events and containers are in it as they are: look at it before you send it to anybody.`),
 		Example: templates.Examples(`
 			kubectl ds snapshot -n kube-system node-agent > node-agent.json
 			kubectl ds explain node-agent --from node-agent.json`),

@@ -11,16 +11,17 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
 // TestWithoutValues: what of a server's words about a dry run is left.
 func TestWithoutValues(t *testing.T) {
-	set := func(values ...string) *appsv1.DaemonSet {
-		ds := &appsv1.DaemonSet{}
-		for _, v := range values {
-			ds.Spec.Template.Spec.Containers = append(ds.Spec.Template.Spec.Containers, corev1.Container{Env: []corev1.EnvVar{{Name: "A", Value: v}}})
+	set := func(values ...string) template.Content {
+		var env []any
+		for i, v := range values {
+			env = append(env, map[string]any{"name": fmt.Sprintf("A%d", i), "value": v})
 		}
-		return ds
+		return template.Content{"spec": map[string]any{"containers": []any{map[string]any{"name": "agent", "env": env}}}}
 	}
 	for _, tt := range []struct {
 		words  string
@@ -34,11 +35,13 @@ func TestWithoutValues(t *testing.T) {
 		{`patch: Invalid value: "map[spec:map[env:[map[value:1234]]]]": quantities must match`, nil, `patch: Invalid value: "<hidden>": quantities must match`, "within an object, however short"},
 		{`patch: Invalid value: "{\"spec\":{\"value\":\"1234\"}}": no`, nil, `patch: Invalid value: "<hidden>": no`, "in JSON too"},
 		{`node "info" is not there`, []string{"info", ""}, `node "info" is not there`, "words are full of short ones"},
+		{`namespaces "longhorn-system" not found`, []string{"longhorn"}, `namespaces "longhorn-system" not found`, "a word that is a value, and a part of a name"},
+		{`namespaces "longhorn" not found`, []string{"longhorn"}, `namespaces "longhorn" not found`, "and a name itself"},
 		{`daemonsets.apps "agent" is forbidden`, []string{"s3cret"}, `daemonsets.apps "agent" is forbidden`, "nothing to hide"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			err := hinted{&source.RequestError{What: "dry run", Err: errors.New(tt.words)}, "kubectl auth can-i"}
-			got := withoutValues(err, nil, set(tt.values...))
+			got := withoutValues(err, template.ValuesOf(nil, set(tt.values...)))
 			if want := "dry run: " + tt.want; got.Error() != want {
 				t.Errorf("got  %s\nwant %s", got, want)
 			}

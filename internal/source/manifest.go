@@ -17,6 +17,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kjson "k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
 // Manifest is one DaemonSet as somebody would apply it: without the defaults,
@@ -175,6 +177,14 @@ func (m Manifest) where() string {
 		s += ", " + m.Field
 	}
 	return s
+}
+
+// Template returns the pod template as the manifest has it, empty where there is
+// none.
+func (m Manifest) Template() template.Content {
+	spec, _ := m.object(m.Namespace)["spec"].(map[string]any)
+	t, _ := spec["template"].(map[string]any)
+	return t
 }
 
 // fail says that the manifest is what is wrong.

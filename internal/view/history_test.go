@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
@@ -199,7 +200,7 @@ func TestFieldsInWords(t *testing.T) {
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			var changes []history.Change
-			for _, d := range template.Hide(template.Diff(parseContent(t, tt.old), parseContent(t, tt.new), "spec.template")) {
+			for _, d := range template.Hide[corev1.PodTemplateSpec](template.Diff(parseContent(t, tt.old), parseContent(t, tt.new), "spec.template"), "spec.template") {
 				changes = append(changes, history.Change{Difference: d, Kind: history.FieldSet})
 			}
 			got := strings.Join((&screen{}).fieldsInWords(changes, false), "; ")

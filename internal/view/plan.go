@@ -18,6 +18,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
 // Plan writes one DaemonSet's plan: verdict, what changes, which nodes gain or
@@ -533,7 +534,7 @@ func (s *screen) changes(p *plan.Plan) {
 // there is only that.
 func (s *screen) fieldWords(f plan.FieldDiff) string {
 	before, after := s.fieldValue(f.Path, f.Old), s.fieldValue(f.Path, f.New)
-	note, alone := "", f.Hidden && hiddenAlone.MatchString(f.Path)
+	note, alone := "", f.Hidden && (hiddenAlone.MatchString(f.Path) || hiddenWhole(f.Old) && hiddenWhole(f.New))
 	switch {
 	case alone:
 		note = " (its value is hidden; --show-values)"
@@ -578,6 +579,9 @@ func (s *screen) apart(old, new string) (string, string) {
 // hiddenAlone are the paths of a variable, of its value, and of an annotation,
 // of which nothing is left to show when the value is hidden.
 var hiddenAlone = regexp.MustCompile(`\.env\[name=("([^"\\]|\\.)*"|[^\]]*)\](\.value)?$|^metadata\.annotations[.\[]`)
+
+// hiddenWhole reports whether nothing is left of a value, or there was none.
+func hiddenWhole(raw string) bool { return raw == "" || plainText(raw) == template.Hidden }
 
 // fieldValue writes a JSON value: a plain string without its quotes, and
 // tolerations as --toleration takes them.

@@ -57,7 +57,8 @@ type Causes struct {
 	refusal  *Cause                                 // nil where the API server refuses nothing
 	changed  time.Time                              // the newest time in what the status is computed from
 	starts   Starts
-	nodes    map[string]*Cause // by name; none where nothing is wrong
+	nodes    map[string]*Cause           // by name; none where nothing is wrong
+	hide     func(message string) string // takes literal values out; nil until there is a message
 }
 
 // Find returns the causes that a State and the events of its Snapshot show.
@@ -70,12 +71,12 @@ func Find(s *snapshot.Snapshot, st *daemonset.State) *Causes {
 	for i := range s.Events {
 		cs.note(&s.Events[i])
 	}
-	cs.refusal, cs.changed = cs.refused(), cs.lastChange()
+	cs.refusal, cs.changed = cs.quotable(cs.refused()), cs.lastChange()
 	if !st.PodsRead {
 		return cs
 	}
 	for i := range st.Nodes {
-		if c := cs.nodeCause(&st.Nodes[i]); c != nil {
+		if c := cs.quotable(cs.nodeCause(&st.Nodes[i])); c != nil {
 			cs.nodes[st.Nodes[i].Name] = c
 		}
 	}
@@ -89,10 +90,25 @@ func (cs *Causes) Of(node string) *Cause { return cs.nodes[node] }
 // OfPod returns why a pod is not available, by what it and its containers say;
 // nil if it is. That its node is down or gone it does not say: see Of.
 func (cs *Causes) OfPod(p *daemonset.Pod) *Cause {
-	c := cs.podCause(p)
+	c := cs.quotable(cs.podCause(p))
 	if c != nil {
 		c.Pod = p.Name
 		cs.late(p, c)
+	}
+	return c
+}
+
+// quotable returns a cause whose message, somebody else's words, holds no literal
+// value of an environment variable.
+func (cs *Causes) quotable(c *Cause) *Cause {
+	if c == nil {
+		return nil
+	}
+	if message, ok := c.Facts["message"].(string); ok {
+		if cs.hide == nil {
+			cs.hide = cs.s.Values().Hide
+		}
+		c.Facts["message"] = cs.hide(message)
 	}
 	return c
 }

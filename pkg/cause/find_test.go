@@ -158,3 +158,30 @@ func TestPodsNotRead(t *testing.T) {
 		}
 	}
 }
+
+// TestMessagesHideValues: what the API server, the kubelet and a program say holds
+// no literal value of today's template or of a revision, and keeps its words.
+func TestMessagesHideValues(t *testing.T) {
+	env := dstest.Edit(func(s *snapshot.Snapshot) {
+		s.DaemonSet.Spec.Template.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "TOKEN", Value: "s3cret-now"}, {Name: "DISTRO", Value: "longhorn"}}
+		s.Revisions[0].Data.Raw = []byte(`{"spec":{"template":{"spec":{"containers":[{"name":"agent","env":[{"name":"TOKEN","value":"s3cret-then"}]}]}}}}`)
+	})
+	says := func(message string) dstest.Option {
+		return dstest.Pod("p0", func(p *corev1.Pod) {
+			p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "agent", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CreateContainerError", Message: message}}}}
+		})
+	}
+	_, found := find(t, dstest.State("n", env, says("longhorn: neither s3cret-now nor s3cret-then")))
+	const want = "longhorn: neither <hidden> nor <hidden>"
+	if c := found.Of("n0"); c == nil || c.Facts["message"] != want {
+		t.Errorf("of the node: %+v", c)
+	}
+	st, found := find(t, dstest.State("n", env, says("longhorn: neither s3cret-now nor s3cret-then")))
+	if c := found.OfPod(&st.Nodes[0].Pods[0]); c == nil || c.Facts["message"] != want {
+		t.Errorf("of the pod: %+v", c)
+	}
+	_, found = find(t, dstest.State("-", env, setEvent("FailedCreate", `Error creating: TOKEN=s3cret-now: namespaces "longhorn" not found`, 1, time.Minute)))
+	if c := found.Refusal(); c == nil || c.Facts["message"] != `TOKEN=<hidden>: namespaces "longhorn" not found` {
+		t.Errorf("of the DaemonSet: %+v", c)
+	}
+}

@@ -49,7 +49,7 @@ func (b *builder) between(from, to template.Content, live bool) (ChangeKind, []C
 	found := template.Diff(from, to, at)
 	isDefault := template.Defaulted(found, from, to, at)
 	if !b.show {
-		found = template.Hide(found)
+		found = template.Hide[corev1.PodTemplateSpec](found, at)
 	}
 	out := []Change{}
 	for i, d := range found {

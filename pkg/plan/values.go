@@ -17,7 +17,7 @@ import (
 // variables: see template.Hide, and without the copies of them that tools keep
 // in annotations.
 func hidden(fields []FieldDiff) []FieldDiff {
-	out := template.Hide(fields)
+	out := template.Hide[appsv1.DaemonSet](fields, "")
 	for i := range out {
 		f := &out[i]
 		key, isAnnotation := strings.CutPrefix(f.Path, "metadata.annotations")

@@ -26,9 +26,11 @@ const EnvDigest = "Digest"
 
 // Redact returns the Snapshot with a digest in the place of each literal value
 // of an environment variable, which may be secret: in the template, in the
-// revisions, and in annotations that hold a copy of either. Equal values have
-// equal digests, so that revisions still match and every answer stays what it
-// is. An empty value stays empty. What it was given stays as it is.
+// revisions, and in annotations that hold a copy of either; and so with all in
+// them that the API's types do not list. Equal values have equal digests, so that
+// revisions still match and every answer stays what it is. An empty value stays
+// empty. Messages that quote a value have template.Hidden in its place. What it
+// was given stays as it is.
 //
 // The digest is keyed, and whoever has the key can try values out: it is for
 // this one call, and thrown away. Digests of two calls have nothing in common,
@@ -40,7 +42,7 @@ const EnvDigest = "Digest"
 //
 // A copy that cannot be read as JSON becomes one digest as a whole. Other
 // places are left alone, though somebody may have put a value there too:
-// arguments, annotations of the template, messages of events and containers.
+// arguments, annotations of the template.
 func Redact(s *Snapshot, key []byte) (*Snapshot, error) {
 	if len(key) == 0 {
 		return nil, errors.New("redact snapshot: no key")
@@ -60,7 +62,56 @@ func Redact(s *Snapshot, key []byte) (*Snapshot, error) {
 			return nil, fmt.Errorf("redact controllerrevision %s: %w", o.Name, err)
 		}
 	}
+	out.hideInMessages(s.Values())
 	return &out, nil
+}
+
+// Values returns the literal values in the live template and in the revisions,
+// which messages of events, pods and containers may quote.
+func (s *Snapshot) Values() *template.Values {
+	var templates []template.Content
+	if live, err := template.Of(&s.DaemonSet.Spec.Template, false); err == nil {
+		templates = append(templates, live)
+	}
+	for i := range s.Revisions {
+		if stored, err := template.Stored(s.Revisions[i].Data.Raw); err == nil {
+			templates = append(templates, stored)
+		}
+	}
+	return template.ValuesOf([]string{s.DaemonSet.Namespace, s.DaemonSet.Name}, templates...)
+}
+
+// hideInMessages hides values in what somebody wrote about pods and the
+// DaemonSet. It shares none of what it changes.
+func (s *Snapshot) hideInMessages(v *template.Values) {
+	for i := range s.DaemonSet.Status.Conditions {
+		c := &s.DaemonSet.Status.Conditions[i]
+		c.Message = v.Hide(c.Message)
+	}
+	s.Events, s.Pods = slices.Clone(s.Events), slices.Clone(s.Pods)
+	for i := range s.Events {
+		s.Events[i].Message = v.Hide(s.Events[i].Message)
+	}
+	for i := range s.Pods {
+		status := s.Pods[i].Status.DeepCopy()
+		status.Message = v.Hide(status.Message)
+		for j := range status.Conditions {
+			status.Conditions[j].Message = v.Hide(status.Conditions[j].Message)
+		}
+		for _, all := range [][]corev1.ContainerStatus{status.InitContainerStatuses, status.ContainerStatuses} {
+			for j := range all {
+				for _, state := range []*corev1.ContainerState{&all[j].State, &all[j].LastTerminationState} {
+					if state.Waiting != nil {
+						state.Waiting.Message = v.Hide(state.Waiting.Message)
+					}
+					if state.Terminated != nil {
+						state.Terminated.Message = v.Hide(state.Terminated.Message)
+					}
+				}
+			}
+		}
+		s.Pods[i].Status = *status
+	}
 }
 
 // redaction makes the digests of one Snapshot.
@@ -167,7 +218,7 @@ func (r *redaction) applied(manifest string) string {
 	if err != nil {
 		return r.digest(manifest)
 	}
-	object = template.Content(object).WithValues(r.digest)
+	object = template.WithValues[appsv1.DaemonSet](object, r.digest)
 	r.innerAnnotations(object)
 	raw, err := marshal(object)
 	if err != nil || !r.clean(raw) {

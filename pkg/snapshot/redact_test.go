@@ -96,6 +96,8 @@ func TestRedactAnnotations(t *testing.T) {
 		{applied, manifest(`[{"name":"agent"}]`) + "\n", manifest(`[{"name":"agent"}]`), "the line end that kubectl writes is none of it"},
 		{applied, manifest(`[{"env":[{"name":"A","value":""},{"name":"B"}],"name":"<agent>"}]`), manifest(`[{"env":[{"name":"A","value":""},{"name":"B"}],"name":"<agent>"}]`), "no value is none"},
 		{applied, `{"spec":{"template":{"spec":{"initContainers":[{"env":[{"name":"A","value":"s3cret"}]}]}}}}`, `{"spec":{"template":{"spec":{"initContainers":[{"env":[{"name":"A","value":"DIGEST"}]}]}}}}`, "of init containers too"},
+		{applied, manifest(`[{"env":[{"name":"A","text":"s3cret"}],"name":"agent"}]`), manifest(`[{"env":[{"name":"A","text":"DIGEST"}],"name":"agent"}]`), "a field that is misspelt"},
+		{applied, `{"template":"s3cret","spec":{"minReadySeconds":5}}`, `{"spec":{"minReadySeconds":5},"template":"DIGEST"}`, "one that no DaemonSet has"},
 		{applied, `{"metadata":{"annotations":{"kapp.k14s.io/original":"s3cret","note":"as it is"}},"spec":{}}`, `{"metadata":{"annotations":{"kapp.k14s.io/original":"DIGEST","note":"as it is"}},"spec":{}}`, "a copy within the copy"},
 		{applied, `{"spec":{"template":{"spec":{"securityContext":{"runAsUser":9007199254740993}}}}}`, `{"spec":{"template":{"spec":{"securityContext":{"runAsUser":9007199254740993}}}}}`, "numbers stay as they are written"},
 		{applied, `{"spec":{"template":{"spec":{"ephemeralContainers":[{"env":[{"name":"A","value":"s3cret"}]}]}}}}`, `{"spec":{"template":{"spec":{"ephemeralContainers":[{"env":[{"name":"A","value":"DIGEST"}]}]}}}}`, "of those that no template has"},
@@ -176,13 +178,16 @@ func TestRedactData(t *testing.T) {
 		{data(`{"spec":{"containers":[{"env":[{"name":"A","value":5}]}]}}`), `"WHOLE"`, "a value that is no string"},
 		{data(`{"spec":{"CONTAINERS":[{"ENV":[{"name":"A","Value":"s3cret"}]}]}}`), data(`{"spec":{"CONTAINERS":[{"ENV":[{"Value":"DIGEST","name":"A"}]}]}}`), "keys in another case, which the API's decoder takes"},
 		{data(`{"spec":{"containers":[{"env":[{"name":"A","value":"s3cret"}],"Env":[{"name":"A","value":"s3cret"}]}]}}`), data(`{"spec":{"containers":[{"Env":[{"name":"A","value":"DIGEST"}],"env":[{"name":"A","value":"DIGEST"}]}]}}`), "a key twice, of which the decoder keeps the last"},
+		{data(`{"spec":{"containers":[{"env":[{"name":"A","vlaue":"s3cret"}],"name":"agent"}]}}`), data(`{"spec":{"containers":[{"env":[{"name":"A","vlaue":"DIGEST"}],"name":"agent"}]}}`), "a field that is misspelt"},
+		{data(`{"spec":{"containers":[{"future":5}]}}`), data(`{"spec":{"containers":[{"future":"FIVE"}]}}`), "one that the API's types do not know"},
+		{data(`{"spec":{"sidecars":"s3cret","hostNetwork":true}}`), data(`{"spec":{"hostNetwork":true,"sidecars":"DIGEST"}}`), "further up"},
 		{data(`{"spec":{"containers":[{"env":{"name":"A","value":"s3cret"}}]}}`), `"WHOLE"`, "what is not of the form that values stand in"},
 		{`{"spec":{"template":{},"paused":"s3cret"}}`, `"WHOLE"`, "more than a template"},
 		{`{"value":"s3cret"`, `"WHOLE"`, "half a document"},
 		{``, ``, "nothing"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
-			want := strings.NewReplacer("DIGEST", digestOf(t, "s3cret"), "WHOLE", digestOf(t, tt.data)).Replace(tt.want)
+			want := strings.NewReplacer("DIGEST", digestOf(t, "s3cret"), "FIVE", digestOf(t, "5"), "WHOLE", digestOf(t, tt.data)).Replace(tt.want)
 			s := dstest.State("N", dstest.Edit(func(s *snapshot.Snapshot) { s.Revisions[0].Data.Raw = []byte(tt.data) }))
 			got := redact(t, s)
 			if diff := cmp.Diff(want, string(got.Revisions[0].Data.Raw)); diff != "" {
@@ -253,7 +258,7 @@ func fill(t *testing.T, s *snapshot.Snapshot) (values int) {
 	c := &ds.Spec.Template.Spec.Containers[0]
 	c.Env = []corev1.EnvVar{{Name: "A", Value: "s3cret of " + c.Image}, {Name: "B", Value: "s3cret"}, {Name: "C"}}
 	values += 2
-	manifest, err := json.Marshal(map[string]any{"kind": "DaemonSet", "spec": ds.Spec})
+	manifest, err := json.Marshal(map[string]any{"kind": "DaemonSet", "spec": ds.Spec, "sepc": map[string]any{"containers": "s3cret"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -263,6 +268,22 @@ func fill(t *testing.T, s *snapshot.Snapshot) (values int) {
 	}
 	ds.Annotations[corev1.LastAppliedConfigAnnotation] = string(manifest)
 	ds.Annotations["kubernetes.io/change-cause"] = "kubectl set env daemonset agent B=s3cret --record=true"
+	values += 3
+	ds.Status.Conditions = []appsv1.DaemonSetCondition{{Type: "A", Message: "B=s3cret"}}
+	s.Events = append(slices.Clone(s.Events), corev1.Event{Message: `denied: {"name":"B","value":"s3cret"}`}, corev1.Event{Message: "no route to s3cret"})
+	s.Pods = slices.Clone(s.Pods)
+	for i := range s.Pods {
+		state := func() corev1.ContainerState {
+			return corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Message: "s3cret"}, Terminated: &corev1.ContainerStateTerminated{Message: "s3cret"}}
+		}
+		statuses := func() []corev1.ContainerStatus {
+			return []corev1.ContainerStatus{{State: state(), LastTerminationState: state()}}
+		}
+		s.Pods[i].Status.Message = "s3cret"
+		s.Pods[i].Status.Conditions = append(slices.Clone(s.Pods[i].Status.Conditions), corev1.PodCondition{Type: "A", Message: "s3cret"})
+		s.Pods[i].Status.ContainerStatuses, s.Pods[i].Status.InitContainerStatuses = statuses(), statuses()
+		values += 10
+	}
 	values += 3
 	s.Revisions = slices.Clone(s.Revisions)
 	for i := range s.Revisions {
@@ -280,11 +301,13 @@ func fill(t *testing.T, s *snapshot.Snapshot) (values int) {
 		}
 		c := containers[0].(map[string]any)
 		image, _ := c["image"].(string)
-		c["env"] = []any{map[string]any{"name": "A", "value": "s3cret of " + image}, map[string]any{"name": "B", "value": "s3cret"}, map[string]any{"name": "C"}}
+		c["env"] = []any{map[string]any{"name": "A", "value": "s3cret of " + image}, map[string]any{"name": "B", "vlaue": "s3cret"}, map[string]any{"name": "C"}}
+		c["enviroment"] = map[string]any{"s3cret": image}
+		stored["sepc"] = []any{"s3cret of " + image}
 		if r.Data.Raw, err = json.Marshal(map[string]any{"spec": map[string]any{"template": stored}}); err != nil {
 			t.Fatal(err)
 		}
-		values += 2
+		values += 4
 	}
 	return values
 }

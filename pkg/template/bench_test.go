@@ -51,7 +51,7 @@ func BenchmarkDiff(b *testing.B) {
 		b.Run(bb.name+"/Hide", func(b *testing.B) {
 			all := Diff(old, new, "")
 			for b.Loop() {
-				Hide(all)
+				Hide[corev1.PodTemplateSpec](all, "")
 			}
 		})
 	}

@@ -37,7 +37,8 @@ func Diff(old, new Content, at string) []Difference {
 //
 // What only one of the two has is one difference, with all that is in it. But
 // labels and their like, whose keys are data, are compared key by key even then:
-// they come with their first key, and go with their last.
+// they come with their first key, and go with their last. A field that the type
+// does not know is one difference, too, whatever is in it.
 //
 // The members of a list are told apart by the merge key that the type gives it,
 // as spec.containers[name=agent].image. Members that are new come last, in the
@@ -127,11 +128,14 @@ func (d *differ) field(parent string, of strategicpatch.LookupPatchMeta, key str
 }
 
 // objects compares two objects key by key, and is false where they are to be
-// compared whole: where one is missing or no object. One whose keys are data is
+// compared whole: where one is missing or no object, or of no known type. One whose keys are data is
 // none where it is missing, but a whole where it is there and empty.
 func (d *differ) objects(path string, of strategicpatch.LookupPatchMeta, old, new any) bool {
 	oldObject, isObject := old.(map[string]any)
 	newObject, both := new.(map[string]any)
+	if of == nil { // the keys of what is unknown may be as secret as its values
+		return false
+	}
 	if isMap(of) {
 		fits := func(v any, o map[string]any) bool { return v == nil || len(o) > 0 }
 		if !fits(old, oldObject) || !fits(new, newObject) {

@@ -4,33 +4,42 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
-	"regexp"
+	"reflect"
 	"slices"
 	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
 // Hidden stands for the literal value of an environment variable, which may be
-// a secret.
+// a secret, and for what may hold one.
 const Hidden = "<hidden>"
 
-// Hide returns the differences with Hidden in the place of every literal value
-// of an environment variable: alone, or within what comes or goes whole. Names
-// and references stay, and an empty value is none. Paths are those of a template,
-// or of an object that holds one. Field names count in any letter case, as they do
-// for the decoder of the API's types: what a person wrote as Env is env to it.
+// Hide returns the differences of two objects of an API type, whose paths begin
+// with at, with Hidden in the place of what may be secret: alone, or within what
+// comes or goes whole. That is all that the type does not list: a field that is
+// misspelt, or newer than this program, and a value of another kind than its
+// field's. Of what the type lists it is the literal values of environment
+// variables; their names and references stay, and an empty value is none. Field
+// names count in any letter case, as they do for the decoder of the API's types:
+// what a person wrote as Env is env to it.
 //
-// It knows of no other place in which somebody may have written a secret, such as
-// arguments and annotations.
-func Hide(all []Difference) []Difference {
+// It knows of no listed field but that one in which somebody may have written a
+// secret, such as arguments and annotations.
+func Hide[T any](all []Difference, at string) []Difference {
 	out := make([]Difference, len(all))
 	for i, d := range all {
-		replace := standsAt(d.Path)
+		of := reflect.Type(nil)
+		if rest, below := strings.CutPrefix(d.Path, at); below {
+			of = typeAt(reflect.TypeFor[T](), rest)
+		}
 		hide := func(raw string) string {
 			if raw == "" {
 				return ""
 			}
 			taken := false
-			v := replace(decode(raw), func(string) string {
+			v := replaced(of, decode(raw), func(string) string {
 				taken = true
 				return Hidden
 			})
@@ -57,100 +66,196 @@ func decode(raw string) any {
 	return v
 }
 
-// WithValues returns a copy of the content in which f has replaced each literal
-// value of an environment variable, in the order of the fields' names. An empty
-// value is none, and field names count in any letter case.
+// WithValues returns a copy of the content in which f has replaced what may be
+// secret, in the order of the fields' names: see Hide. What is no string is one
+// to f as JSON writes it.
 func (c Content) WithValues(f func(string) string) Content {
-	return inObject(map[string]any(c), f).(map[string]any)
+	return WithValues[corev1.PodTemplateSpec](c, f)
 }
 
-// A replacer returns a copy of what stands at some place, with f of the literal
-// values in it. What does not look as the place would have it stays as it is.
-type replacer func(v any, f func(string) string) any
-
-// containersPath matches the paths of containers and of what is in them, down to
-// a literal value: with one group more for each step. The first name stands in
-// brackets where it is written with ſ, which counts as an s.
-var containersPath = func() *regexp.Regexp {
-	const member = `\[name=(?:"(?:[^"\\]|\\.)*"|[^\]]*)\]`
-	return regexp.MustCompile(`(?i)(?:^|[.\[])(containers|initContainers|ephemeralContainers)\]?(` + member + `(\.env(` + member + `(\.value)?)?)?)?$`)
-}()
-
-// standsAt tells by a path what stands there.
-func standsAt(path string) replacer {
-	steps := []replacer{inObject, inContainers, inContainer, inVariables, inVariable, inValue}
-	deep := 0
-	for i, group := range containersPath.FindStringSubmatch(path) {
-		if i > 0 && group != "" {
-			deep = i
-		}
-	}
-	return steps[deep]
+// WithValues is what the method of Content is, for an object of any API type.
+func WithValues[T any](object map[string]any, f func(string) string) map[string]any {
+	return replaced(reflect.TypeFor[T](), object, f).(map[string]any)
 }
 
-// inObject is for what holds containers, at any depth: a pod's spec, a template,
-// a DaemonSet.
-func inObject(v any, f func(string) string) any {
-	object, ok := v.(map[string]any)
-	if !ok {
+// literal is the type of an environment variable's value.
+var literal = reflect.TypeFor[struct{ corev1.EnvVar }]()
+
+// replaced returns a copy of what was parsed, with f of what its type does not
+// list, and of literal values. No type lists nothing.
+func replaced(t reflect.Type, v any, f func(string) string) any {
+	switch {
+	case isEmpty(v):
 		return v
+	case t == nil, t == literal:
+		return f(inWords(v))
 	}
-	out := maps.Clone(object)
-	for _, key := range slices.Sorted(maps.Keys(object)) {
-		inner := object[key]
-		switch {
-		case isField(key, "spec"), isField(key, "template"):
-			out[key] = inObject(inner, f)
-		case isField(key, "containers"), isField(key, "initContainers"), isField(key, "ephemeralContainers"):
-			out[key] = inContainers(inner, f)
-		}
-	}
-	return out
-}
-
-// isField tells whether the decoder of the API's types takes a key for a field.
-func isField(key, name string) bool { return strings.EqualFold(key, name) }
-
-func inContainers(v any, f func(string) string) any { return inEach(v, inContainer, f) }
-func inContainer(v any, f func(string) string) any  { return inField(v, "env", inVariables, f) }
-func inVariables(v any, f func(string) string) any  { return inEach(v, inVariable, f) }
-func inVariable(v any, f func(string) string) any   { return inField(v, "value", inValue, f) }
-
-func inValue(v any, f func(string) string) any {
 	switch v := v.(type) {
-	case nil:
-		return nil
-	case string:
-		if v == "" {
+	case map[string]any:
+		if inner := fieldsOf(t); inner != nil {
+			out := maps.Clone(v)
+			for _, key := range slices.Sorted(maps.Keys(v)) {
+				if !isDirective(key, v[key]) {
+					out[key] = replaced(inner(key), v[key], f)
+				}
+			}
+			return out
+		}
+	case []any:
+		if t.Kind() == reflect.Slice {
+			out := make([]any, len(v))
+			for i := range v {
+				out[i] = replaced(plainType(t.Elem()), v[i], f)
+			}
+			return out
+		}
+	default:
+		if isScalar(t, v) {
 			return v
 		}
-		return f(v)
 	}
-	return f(text(v)) // the API takes strings alone, a file may hold anything
+	return f(inWords(v))
 }
 
-func inEach(v any, inner replacer, f func(string) string) any {
-	list, ok := v.([]any)
-	if !ok {
-		return v
-	}
-	out := make([]any, len(list))
-	for i := range list {
-		out[i] = inner(list[i], f)
-	}
-	return out
+func isEmpty(v any) bool {
+	object, isObject := v.(map[string]any)
+	list, isList := v.([]any)
+	return v == nil || v == "" || isObject && len(object) == 0 || isList && len(list) == 0
 }
 
-func inField(v any, name string, inner replacer, f func(string) string) any {
-	object, ok := v.(map[string]any)
-	if !ok {
-		return v
+// inWords is a string as it is, and any other value as JSON writes it.
+func inWords(v any) string {
+	if s, ok := v.(string); ok {
+		return s
 	}
-	out := maps.Clone(object)
-	for _, key := range slices.Sorted(maps.Keys(object)) {
-		if isField(key, name) {
-			out[key] = inner(object[key], f)
+	return text(v)
+}
+
+// fieldsOf returns the types of an object's fields by their keys, nil for a type
+// that is written as no object.
+func fieldsOf(t reflect.Type) func(key string) reflect.Type {
+	switch {
+	case writesItself(t):
+		return nil
+	case t.Kind() == reflect.Struct:
+		return func(key string) reflect.Type { return fieldOf(t, key) }
+	case t.Kind() == reflect.Map:
+		return func(string) reflect.Type { return plainType(t.Elem()) }
+	}
+	return nil
+}
+
+// fieldOf returns the type of a struct's field, nil where it has none of the name.
+func fieldOf(t reflect.Type, key string) reflect.Type {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case f.Anonymous && name == "":
+			if found := fieldOf(plainType(f.Type), key); found != nil {
+				return found
+			}
+		case name == "" || name == "-" || !strings.EqualFold(name, key):
+		case t == reflect.TypeFor[corev1.EnvVar]() && f.Name == "Value":
+			return literal
+		default:
+			return plainType(f.Type)
 		}
 	}
-	return out
+	return nil
+}
+
+// isDirective reports whether a key says how a patch is to be read, as that of a
+// ControllerRevision does.
+func isDirective(key string, v any) bool {
+	return key == "$patch" && (v == "replace" || v == "merge" || v == "delete")
+}
+
+// isScalar reports whether a string, number or boolean is what a type is written as.
+func isScalar(t reflect.Type, v any) bool {
+	isString, isNumber := false, false
+	switch v.(type) {
+	case string:
+		isString = true
+	case json.Number, int64, float64: // the latter of who does not parse as a Content does
+		isNumber = true
+	}
+	switch k := t.Kind(); {
+	case writesItself(t): // a quantity, a time, a port by name or number
+		return isString || isNumber
+	case k == reflect.String, k == reflect.Slice && t.Elem().Kind() == reflect.Uint8:
+		return isString
+	case k == reflect.Bool:
+		return !isString && !isNumber
+	case k >= reflect.Int && k <= reflect.Float64:
+		return isNumber
+	}
+	return false
+}
+
+func writesItself(t reflect.Type) bool {
+	return reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]())
+}
+
+func plainType(t reflect.Type) reflect.Type {
+	if t.Kind() == reflect.Pointer {
+		return t.Elem()
+	}
+	return t
+}
+
+// typeAt returns the type of what stands at a path, as Between writes it, below
+// a value of a type; nil where that lists nothing there.
+func typeAt(t reflect.Type, path string) reflect.Type {
+	for path != "" && t != nil {
+		var key string
+		var isMember bool
+		key, isMember, path = nextStep(path)
+		switch inner := fieldsOf(t); {
+		case inner != nil && !isMember:
+			t = inner(key)
+		case t.Kind() == reflect.Slice && isMember:
+			t = plainType(t.Elem())
+		case t.Kind() == reflect.Slice: // the order of its members, by their keys
+			t = reflect.TypeFor[[]intstr.IntOrString]()
+		default:
+			t = nil
+		}
+	}
+	return t
+}
+
+// nextStep splits a path behind its first step, the key of an object or a member
+// of a list.
+func nextStep(path string) (key string, isMember bool, rest string) {
+	path = strings.TrimPrefix(path, ".")
+	if !strings.HasPrefix(path, "[") {
+		end := strings.IndexAny(path, ".[")
+		if end < 0 {
+			end = len(path)
+		}
+		return path[:end], false, path[end:]
+	}
+	key, path = nextWord(path[1:], "=]")
+	if strings.HasPrefix(path, "=") {
+		isMember = true
+		_, path = nextWord(path[1:], "]")
+	}
+	return key, isMember, strings.TrimPrefix(path, "]")
+}
+
+// nextWord splits behind a word in brackets: a JSON string, or all that is not
+// one of the ends.
+func nextWord(path, ends string) (word, rest string) {
+	if strings.HasPrefix(path, `"`) {
+		d := json.NewDecoder(strings.NewReader(path))
+		if d.Decode(&word) == nil {
+			return word, path[d.InputOffset():]
+		}
+	}
+	end := strings.IndexAny(path, ends)
+	if end < 0 {
+		end = len(path)
+	}
+	return path[:end], path[end:]
 }

@@ -1,0 +1,283 @@
+package template
+
+import (
+	"cmp"
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Values are the literal values of environment variables that somebody else's
+// words may quote: an API server's, a webhook's, a kubelet's, a program's. The
+// zero Values knows none.
+type Values struct {
+	variables []variable
+	telling   []string // that tell by themselves that they are a value, in each form that they are quoted in; the longest first
+}
+
+type variable struct {
+	name  string
+	forms []string // of its value
+}
+
+// ValuesOf returns the literal values in some templates, and all else that Hide
+// hides in them. Shown are names that a reader may see, beside those in the
+// templates.
+func ValuesOf(shown []string, templates ...Content) *Values {
+	v := &Values{}
+	var found []string
+	open := strings.Join(shown, "\n") + "\n"
+	for _, c := range templates {
+		left := c.WithValues(func(value string) string {
+			found = append(found, value)
+			found = append(found, wordsIn(decode(value))...)
+			return ""
+		})
+		open += strings.Join(wordsIn(map[string]any(left)), "\n") + "\n"
+		v.addVariables(c)
+	}
+	for _, value := range found {
+		if !isPlain(value) && !strings.Contains(open, value) {
+			v.telling = append(v.telling, formsOf(value)...)
+		}
+	}
+	slices.SortFunc(v.telling, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
+	v.telling = slices.Compact(v.telling)
+	return v
+}
+
+// addVariables notes which name each value has. A template that is none has none.
+func (v *Values) addVariables(c Content) {
+	raw, err := json.Marshal(c)
+	var t corev1.PodTemplateSpec
+	if err != nil || json.Unmarshal(raw, &t) != nil {
+		return
+	}
+	for _, container := range slices.Concat(t.Spec.Containers, t.Spec.InitContainers) {
+		for _, e := range container.Env {
+			known := func(other variable) bool { return other.name == e.Name && slices.Contains(other.forms, e.Value) }
+			if e.Name != "" && e.Value != "" && !slices.ContainsFunc(v.variables, known) {
+				v.variables = append(v.variables, variable{e.Name, formsOf(e.Value)})
+			}
+		}
+	}
+}
+
+// wordsIn returns the strings in what was parsed, keys included.
+func wordsIn(v any) (words []string) {
+	switch v := v.(type) {
+	case string:
+		words = []string{v}
+	case []any:
+		for _, member := range v {
+			words = append(words, wordsIn(member)...)
+		}
+	case map[string]any:
+		for key, inner := range v {
+			words = append(append(words, key), wordsIn(inner)...)
+		}
+	}
+	return words
+}
+
+// formsOf returns a value as it may be quoted: as it is, escaped, in one line,
+// and each longer line of several.
+func formsOf(value string) []string {
+	escaped := func(s string) string { return s[1 : len(s)-1] }
+	html, _ := json.Marshal(value) // a string has a form in JSON
+	forms := []string{value, escaped(strconv.Quote(value)), escaped(text(value)), escaped(string(html)), strings.Join(strings.Fields(value), " ")}
+	if lines := strings.Split(value, "\n"); len(lines) > 1 {
+		for _, line := range lines {
+			if line = strings.TrimSpace(line); !isPlain(line) {
+				forms = append(forms, line)
+			}
+		}
+	}
+	slices.Sort(forms)
+	return slices.Compact(slices.DeleteFunc(forms, func(f string) bool { return f == "" }))
+}
+
+// Hide returns a message with Hidden in the place of each literal value.
+//
+// A value is hidden where one stands, whatever it is: in the field value of an
+// object, as JSON, YAML and Go write it; behind the name of its variable and = or
+// a colon; where the API server says that it is invalid. An object in quotes is
+// hidden whole, since its own quotes and brackets do not tell where a value ends.
+//
+// Elsewhere a value is hidden if it tells by itself that it is one. It does not
+// where a template shows the same text in another field, as an image or a path,
+// and where it reads as names do: words, numbers, paths, addresses. So a message
+// keeps the namespace longhorn-system though a variable has the value longhorn. A
+// name of an object that the API server quotes is one, however it reads.
+func (v *Values) Hide(message string) string {
+	for _, form := range v.telling {
+		message = hideForm(message, form)
+	}
+	message = v.hideCut(message)
+	if !strings.ContainsAny(message, "[{|") && !strings.Contains(strings.ToLower(message), "value") {
+		return v.behindNames(message)
+	}
+	for _, place := range places {
+		message = place.ReplaceAllString(message, "${1}"+Hidden+"${2}")
+	}
+	return v.behindNames(message)
+}
+
+// behindNames hides the values that stand behind the names of their variables.
+func (v *Values) behindNames(message string) string {
+	for i := range v.variables {
+		message = v.variables[i].hide(message)
+	}
+	return message
+}
+
+const (
+	quotedText = `"(?:\\.|[^"\\])*(?:"|$)`
+	twiceText  = `\\"(?:[^"\\]|\\\\\\?.)*(?:\\"|$)` // a string of JSON in a string
+)
+
+// places are those of values, with what stands before and behind.
+var places = []*regexp.Regexp{
+	regexp.MustCompile(`(")(?:map\[|\{)(?:\\.|[^"\\]){2,}("|$)`),                                                                      // an object that was sent
+	regexp.MustCompile(`("(?i:value)"\s*:\s*)(?:` + quotedText + `|[^\s"\\,}\]]+)()`),                                                 // JSON
+	regexp.MustCompile(`(\\"(?i:value)\\"\s*:\s*)(?:` + twiceText + `|[^\s"\\,}\]]+)()`),                                              // JSON in a string
+	regexp.MustCompile(`(\bValue:\s*)` + quotedText + `()`),                                                                           // Go's %#v
+	regexp.MustCompile(`(\bName:\S*\sValue:)[^"].*?(\sValueFrom:|\}|$)`),                                                              // and %+v
+	regexp.MustCompile(`(\bmap\[(?:[^\]]*\s)?value:)[^\]]+?(\svalueFrom:|\]|$)`),                                                      // a map
+	regexp.MustCompile(`(Unstructured\{Value:)[^}]*(\}|$)`),                                                                           // a server-side apply
+	regexp.MustCompile(`(\bname:\s*["']?[A-Z0-9_]+["']?,?\s+value:\s*)(?:` + quotedText + `|'[^']*(?:'|$)|[^\s,}\]"']+)()`),           // YAML
+	regexp.MustCompile(`(\benv\[[^\]]*\]\.value: (?:Invalid|Unsupported|Duplicate) value: )(?:` + quotedText + `|[^\s"]\S*?)(:\s|$)`), // validation
+	regexp.MustCompile(`(\benv\[[^\]]*\]\.value: (?:Invalid|Unsupported|Duplicate) value: )` + quotedText + `()`),                     //
+	regexp.MustCompile(`(\.\.\.\|).*?(\|\.\.\.|$)`),                                                                                   // what a decoder of older servers has read
+}
+
+// named are objects that a message names, and what else it quotes that is no
+// value. A Secret is no such name before just any words.
+var named = regexp.MustCompile(`(?i)\b(?:(?:namespace|node|pod|configmap|serviceaccount|service account|daemonset|deployment|replicaset|statefulset|service|endpoint|container|volume|claim|` +
+	`persistentvolume|persistentvolumeclaim|storageclass|priorityclass|runtimeclass|csidriver|resourcequota|limitrange|role|clusterrole|rolebinding|clusterrolebinding|user|group|ingress|job|cronjob|` +
+	`controllerrevision|webhook|policy|image|plugin|driver)(?:e?s)?(?:\.[a-z0-9.-]+)?:? "[^"]*"` +
+	`|secrets? "[^"]*" (?:not found|is forbidden|already exists))`)
+
+// hideForm hides a value that tells by itself that it is one. A short one does so
+// only where it is no part of something longer.
+func hideForm(message, form string) string {
+	const unmistakable = 12
+	if !strings.Contains(message, form) {
+		return message
+	}
+	names := named.FindAllStringIndex(message, -1)
+	var b strings.Builder
+	for at := 0; ; {
+		i := strings.Index(message[at:], form)
+		if i < 0 {
+			return b.String() + message[at:]
+		}
+		i += at
+		end := i + len(form)
+		isName := slices.ContainsFunc(names, func(n []int) bool { return n[0] < i && end < n[1] })
+		if isName || len(form) < unmistakable && (joined(message[:i], false) || joined(message[end:], true)) {
+			b.WriteString(message[at:end])
+		} else {
+			b.WriteString(message[at:i] + Hidden)
+		}
+		at = end
+	}
+}
+
+// joined reports whether a text goes on, in the direction that is asked, with what
+// would be one word with its neighbour.
+func joined(text string, after bool) bool {
+	first := func(s string) (rune, string) {
+		r, size := utf8.DecodeRuneInString(s)
+		return r, s[size:]
+	}
+	if !after {
+		first = func(s string) (rune, string) {
+			r, size := utf8.DecodeLastRuneInString(s)
+			return r, s[:len(s)-size]
+		}
+	}
+	r, rest := first(text)
+	if strings.ContainsRune("-._/", r) {
+		r, _ = first(rest)
+	}
+	return unicode.IsLetter(r) && r != utf8.RuneError || unicode.IsDigit(r)
+}
+
+// hideCut hides a value that a message was cut within, at its end.
+func (v *Values) hideCut(message string) string {
+	const least, long = 6, 500
+	body := strings.TrimRight(message, "….")
+	if body == message && len(message) < long {
+		return message
+	}
+	for _, form := range v.telling {
+		for n := min(len(form)-1, len(body)); n >= least; n-- {
+			if strings.HasSuffix(body, form[:n]) && !isPlain(form[:n]) {
+				return body[:len(body)-n] + Hidden + message[len(body):]
+			}
+		}
+	}
+	return message
+}
+
+// hide hides the value where it stands behind the variable's name.
+func (v *variable) hide(message string) string {
+	var b strings.Builder
+	for {
+		i := strings.Index(message, v.name)
+		if i < 0 {
+			return b.String() + message
+		}
+		alone := !joined(message[:i], false)
+		end := i + len(v.name)
+		b.WriteString(message[:end])
+		message = message[end:]
+		sign := assigned.FindString(message)
+		if !alone || sign == "" {
+			continue
+		}
+		b.WriteString(sign)
+		message = message[len(sign):]
+		for _, form := range slices.Backward(v.forms) { // of two that begin alike the longer one is later
+			if rest, found := strings.CutPrefix(message, form); found && !joined(rest, true) {
+				b.WriteString(Hidden)
+				message = rest
+				break
+			}
+		}
+	}
+}
+
+var assigned = regexp.MustCompile(`^["'\\]*\s*(?:=>?|:)\s*["'\\]*`)
+
+// isPlain reports whether a value reads as names in a message do, so that it
+// cannot be told from one: it is short, or made of words, numbers and names with
+// the signs that join them.
+func isPlain(value string) bool {
+	const short = 6
+	if len(value) < short {
+		return true
+	}
+	if ipv6.MatchString(value) {
+		return true
+	}
+	const longest = 13 // what is longer is no word of a message
+	return !slices.ContainsFunc(strings.FieldsFunc(value, isJoiner), func(piece string) bool {
+		return len(piece) > longest || !plainWord.MatchString(piece)
+	})
+}
+
+var ipv6 = regexp.MustCompile(`^(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{0,4}$`)
+
+func isJoiner(r rune) bool { return strings.ContainsRune("-_./:,", r) }
+
+// plainWord is a word, in one case, with a capital or with several; a number with
+// its unit; or a short name with a number, as v1, ipv4 and csi2.
+var plainWord = regexp.MustCompile(`^(?:[a-z]+|[A-Z]+|[A-Z]?[a-z]+(?:[A-Z][a-z]{2,})*|[a-z]{1,5}[0-9]{1,2}|[0-9]{1,5}[A-Za-z]{0,2})$`)
