@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -46,8 +47,15 @@ func run(args []string, in io.Reader, out, errs io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	root := newRoot(in, out, errs)
-	root.SetArgs(arguments(args))
-	err := root.ExecuteContext(ctx)
+	args = arguments(args)
+	root.SetArgs(args)
+	execute := func() error { return root.ExecuteContext(ctx) }
+	err := error(nil)
+	if len(args) > 0 && args[0] == cobra.ShellCompRequestCmd {
+		err = quietly(execute)
+	} else {
+		err = execute()
+	}
 	var status exitStatus
 	switch {
 	case err == nil:
@@ -60,6 +68,23 @@ func run(args []string, in io.Reader, out, errs io.Writer) int {
 		return 0 // whoever read the answer has enough of it
 	}
 	return failed(errs, err)
+}
+
+// quietly runs f while nothing is written to the process's own standard error:
+// kustomize and cobra's completion log there, past the streams and what keeps
+// them clean.
+func quietly(f func() error) error {
+	stderr, logs := os.Stderr, log.Writer()
+	if nowhere, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0); err == nil {
+		defer nowhere.Close()
+		os.Stderr = nowhere
+	}
+	log.SetOutput(io.Discard)
+	defer func() {
+		os.Stderr = stderr
+		log.SetOutput(logs)
+	}()
+	return f()
 }
 
 // failed writes an error, and returns its exit status.

@@ -101,6 +101,9 @@ func (o *explainOptions) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	if len(snapshots) == 0 && o.exitCode {
+		return o.ungated(&o.choice, "explain", "exit-code")
+	}
 	items, err := o.explain(snapshots)
 	if err != nil {
 		return err

@@ -118,6 +118,9 @@ func (o *historyOptions) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	if len(snapshots) == 0 && o.exitCode {
+		return o.ungated(&o.choice, "history", "exit-code")
+	}
 	items, err := o.histories(snapshots)
 	if err != nil {
 		return err

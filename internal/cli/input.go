@@ -172,15 +172,38 @@ func (in *input) nothing(ch *choice, command string) string {
 	if ch.allNamespaces || len(in.from) > 0 && *in.config.Namespace == "" {
 		return "No DaemonSets found."
 	}
-	namespace := *in.config.Namespace
-	if len(in.from) == 0 {
-		namespace, _, _ = in.config.ToRawKubeConfigLoader().Namespace()
-	}
-	found := fmt.Sprintf("No DaemonSets found in namespace %s.", view.Clean(namespace))
+	found := fmt.Sprintf("No DaemonSets found in namespace %s.", view.Clean(in.namespace()))
 	if try := view.Again(command+" -A", in.from); try != "" {
 		found += " Try: " + try
 	}
 	return found
+}
+
+// ungated is the error that a gate saw no DaemonSet: a typing error in a selector
+// or a namespace would let everything pass. gate is the flag that makes the answer
+// one.
+func (in *input) ungated(ch *choice, command, gate string) error {
+	where, try := "", ""
+	if !ch.allNamespaces && (len(in.from) == 0 || *in.config.Namespace != "") {
+		where, try = fmt.Sprintf(" in namespace %q", in.namespace()), view.Again(command+" -A", in.from)
+	}
+	if ch.selector != "" {
+		where += " with labels " + ch.selector
+	}
+	err := fmt.Errorf("no DaemonSet found%s: --%s has nothing to go by", where, gate)
+	if try == "" {
+		return err
+	}
+	return hinted{err, try}
+}
+
+// namespace returns the one that a command without -A is about.
+func (in *input) namespace() string {
+	if len(in.from) > 0 {
+		return *in.config.Namespace
+	}
+	namespace, _, _ := in.config.ToRawKubeConfigLoader().Namespace()
+	return namespace
 }
 
 // kinds are the ways to say "DaemonSet" before a name.

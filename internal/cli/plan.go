@@ -139,6 +139,9 @@ func (o *planOptions) run(ctx context.Context, args []string) error {
 	}
 	o.gaps(gaps...)
 	considered := len(plans)
+	if gate := o.given("fail-on", "exit-code"); considered == 0 && gate != "" && (o.exitCode || len(o.conditions) > 0) {
+		return o.ungated(&o.choice, "plan-rollout", gate)
+	}
 	if o.listed() {
 		plans = slices.DeleteFunc(plans, func(p *plan.Plan) bool { return !hasToDo(p) })
 		slices.SortStableFunc(plans, func(a, b *plan.Plan) int {
@@ -292,7 +295,11 @@ func labelHint(labels []string, asked string) string {
 
 // planManifests plans each manifest against the live object.
 func (o *planOptions) planManifests(ctx context.Context) ([]*plan.Plan, error) {
-	manifests, err := source.ReadManifests(ctx, o.files, o.kustomize, o.In)
+	var manifests []source.Manifest
+	err := quietly(func() (err error) {
+		manifests, err = source.ReadManifests(ctx, o.files, o.kustomize, o.In, o.allowed()...)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -566,7 +573,7 @@ var repeated = []string{"kubeconfig", "context", "cluster", "user", "as", "as-gr
 // again is the command that asks for a plan once more, to which a flag can be
 // added; empty where there is none to paste.
 func (o *planOptions) again(p *plan.Plan) string {
-	own := slices.Concat([]string{"filename", "kustomize", "server-dry-run", "like", "group-by", "start", "termination", "request-rate", "request-burst", "show-values"}, ofDaemonSet, ofNodes)
+	own := slices.Concat([]string{"filename", "kustomize", "allow-remote-bases", "server-dry-run", "like", "group-by", "start", "termination", "request-rate", "request-burst", "show-values"}, ofDaemonSet, ofNodes)
 	flags, pastable := givenAgain(o.set, own...)
 	if !pastable {
 		return ""

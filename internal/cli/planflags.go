@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source"
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 )
@@ -23,6 +24,7 @@ import (
 type changeFlags struct {
 	files        []string
 	kustomize    string
+	remoteBases  bool
 	serverDryRun bool
 
 	images          []string
@@ -75,6 +77,7 @@ func (c *changeFlags) addFlags(f *pflag.FlagSet) {
 	c.set = f
 	f.StringArrayVarP(&c.files, "filename", "f", nil, "plan for the DaemonSets of this file, folder or - (standard input); may be repeated")
 	f.StringVarP(&c.kustomize, "kustomize", "k", "", "plan for the DaemonSets of this kustomization folder")
+	f.BoolVar(&c.remoteBases, "allow-remote-bases", false, "with -k: let kustomize fetch bases and files by HTTP and git")
 	f.BoolVar(&c.serverDryRun, "server-dry-run", false, "with -f or -k: ask the API server in a dry run what the manifest makes of the live object")
 
 	f.StringArrayVar(&c.images, "image", nil, "CONTAINER=IMAGE, or IMAGE where there is one container; *=IMAGE is all; may be repeated")
@@ -133,6 +136,14 @@ func (c *changeFlags) given(names ...string) string {
 // manifests tells whether the DaemonSets come from files.
 func (c *changeFlags) manifests() bool { return len(c.files) > 0 || c.kustomize != "" }
 
+// allowed is what may be done to read the manifests.
+func (c *changeFlags) allowed() []source.Allowed {
+	if c.remoteBases {
+		return []source.Allowed{source.RemoteBases}
+	}
+	return nil
+}
+
 // asksAnything tells whether any change was asked for.
 func (c *changeFlags) asksAnything() bool {
 	return c.manifests() || c.given(ofDaemonSet...) != "" || c.given(ofNodes...) != ""
@@ -169,6 +180,8 @@ func (c *changeFlags) contradictions() error {
 	switch {
 	case c.serverDryRun && !c.manifests():
 		return hinted{errors.New("--server-dry-run is about a manifest: there is none"), "add -f FILE"}
+	case c.remoteBases && c.kustomize == "":
+		return hinted{errors.New("--allow-remote-bases is about a kustomization: there is none"), "add -k FOLDER"}
 	case c.given("add-nodes") != "" && c.like == "":
 		return hinted{errors.New("--add-nodes needs a node to copy"), fmt.Sprintf("--add-nodes %d --like NODE", max(1, c.add))}
 	case c.given("like") != "" && c.given("add-nodes") == "":

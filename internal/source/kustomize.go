@@ -1,47 +1,43 @@
 package source
 
 import (
-	"encoding/json"
+	"bytes"
+	"context"
 	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/cli-runtime/pkg/resource"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+	"sigs.k8s.io/yaml"
 )
 
-// kustomization builds a folder as kubectl apply -k does. Bases that are an
-// address are fetched, as there. Of kustomize's words an error has the harmless
-// ones, and kubectl kustomize as a hint where there are others.
-func (r *manifests) kustomization(folder string) error {
-	count := 0
-	err := resource.NewLocalBuilder().Unstructured().
-		FilenameParam(false, &resource.FilenameOptions{Kustomize: folder}).Do().
-		Visit(func(info *resource.Info, err error) error {
-			if err != nil {
-				return err
-			}
-			count++
-			raw, err := json.Marshal(info.Object)
-			if err != nil {
-				return err
-			}
-			o, err := decodeManifest(raw, metav1.TypeMeta{})
-			if err == nil {
-				o.document = count
-				err = r.add(folder, o)
-			}
-			if e := (*fieldError)(nil); errors.As(err, &e) {
-				return &InputError{File: folder, Document: count, Field: e.field, Err: e.err}
-			}
-			return err
-		})
-	if err == nil {
-		return nil
+// kustomization builds a folder as kubectl apply -k does, but that it fetches
+// nothing, by HTTP or by git, unless remote says so. Of kustomize's words an error
+// has the harmless ones, and kubectl kustomize as a hint where there are others. What
+// kustomize logs goes past all of this to the process's own standard error.
+func (r *manifests) kustomization(ctx context.Context, folder string, remote bool) error {
+	files := &localFiles{FileSystem: filesys.MakeFsOnDisk(), folder: folder, remote: remote}
+	if isRemote(folder) && !remote {
+		return fetches("-k", "", folder)
 	}
-	if e := (*InputError)(nil); errors.As(err, &e) {
-		return e
+	var built []byte
+	options := krusty.MakeDefaultOptions()
+	options.Reorder = krusty.ReorderOptionLegacy
+	objects, err := krusty.MakeKustomizer(options).Run(files, folder)
+	if err == nil {
+		built, err = objects.AsYaml()
+	}
+	if files.refused != nil {
+		return files.refused
+	}
+	if err == nil {
+		return r.stream(ctx, folder, bytes.NewReader(built))
 	}
 	said, all := harmless(err.Error())
 	if all {
@@ -51,6 +47,143 @@ func (r *manifests) kustomization(folder string) error {
 		said = "kustomize cannot build it:"
 	}
 	return &InputError{File: folder, Err: errors.New(said + " …"), hint: "kubectl kustomize " + folder}
+}
+
+// localFiles is the disk as kustomize sees it. Kustomize reads a kustomization
+// before it reads what that names, so this is the place to refuse one that
+// names an address.
+type localFiles struct {
+	filesys.FileSystem
+	folder  string
+	remote  bool
+	refused error
+}
+
+func (f *localFiles) ReadFile(path string) ([]byte, error) {
+	if f.refused != nil {
+		return nil, f.refused
+	}
+	raw, err := f.FileSystem.ReadFile(path)
+	if err != nil || f.remote {
+		return raw, err
+	}
+	if field, address := addressIn(path, raw); address != "" {
+		f.refused = fetches(f.named(path), field, address)
+		return nil, f.refused
+	}
+	return raw, nil
+}
+
+// named returns a path as somebody would write it who gave the folder.
+func (f *localFiles) named(path string) string {
+	whole, err := filepath.Abs(f.folder)
+	if err != nil {
+		return path
+	}
+	if whole, err = filepath.EvalSymlinks(whole); err != nil {
+		return path
+	}
+	below, err := filepath.Rel(whole, path)
+	if err != nil {
+		return path
+	}
+	return filepath.Join(f.folder, below)
+}
+
+func fetches(file, field, address string) error {
+	address, _, _ = strings.Cut(address, "?")
+	address = credentials.ReplaceAllString(address, "//")
+	return &InputError{
+		File: file, Field: field, Err: fmt.Errorf("%s would be fetched by HTTP or git", address),
+		hint: "add --allow-remote-bases to let kustomize fetch it",
+	}
+}
+
+var credentials = regexp.MustCompile(`//[^/@]*@`)
+
+// isRemote reports whether kustomize takes a path for an address, even where a
+// file of that name exists.
+func isRemote(path string) bool { return remotePath.MatchString(strings.TrimSpace(path)) }
+
+var remotePath = regexp.MustCompile(`(?i)^(git::|[a-z][a-z0-9+.-]*://|[a-z][a-z0-9-]*@|github\.com[/:])`)
+
+// kustomizationNames are the names that kustomize looks for.
+var kustomizationNames = []string{"kustomization.yaml", "kustomization.yml", "Kustomization"}
+
+// addressIn returns the first address that a file makes kustomize fetch, and the
+// field where it stands: of a kustomization, or of the configuration of one of
+// kustomize's own generators and transformers.
+func addressIn(path string, raw []byte) (field, address string) {
+	own := slices.Contains(kustomizationNames, filepath.Base(path))
+	if !own && !bytes.Contains(raw, []byte("builtin")) {
+		return "", ""
+	}
+	for _, document := range bytes.Split(raw, []byte("\n---")) {
+		var o any
+		if err := yaml.Unmarshal(document, &o); err != nil { // which kustomize may read in another way
+			for _, word := range bytes.FieldsFunc(document, func(r rune) bool { return strings.ContainsRune(" \t\r\n,[]{}'\"", r) }) {
+				if isRemote(string(word)) {
+					return "", string(word)
+				}
+			}
+			continue
+		}
+		if m, _ := o.(map[string]any); !own && m["apiVersion"] != "builtin" {
+			continue
+		}
+		if field, address = addressBelow(o, ""); address != "" {
+			return field, address
+		}
+	}
+	return "", ""
+}
+
+// noPaths are fields of a kustomization whose values are no paths, and those of
+// helm, without which kubectl is built. Any other may name a file.
+var noPaths = []string{
+	"apiVersion", "kind", "metadata", "annotations", "commonAnnotations", "commonLabels", "labels", "images", "imageTags", "literals", "options", "generatorOptions", "namespace",
+	"namePrefix", "nameSuffix", "buildMetadata", "vars", "replicas", "patch", "target", "source", "targets", "helmCharts", "helmGlobals", "helmChartInflationGenerator",
+}
+
+// addressBelow returns the first address in a field that may name a file.
+func addressBelow(v any, path string) (field, address string) {
+	switch v := v.(type) {
+	case string:
+		_, file, _ := strings.Cut(v, "=") // KEY=FILE of a generator
+		switch {
+		case isRemote(v):
+			return path, v
+		case isRemote(file):
+			return path, file
+		case configuration.MatchString(path) && strings.Contains(v, "\n"): // one that stands in the kustomization
+			return addressInText(v, path)
+		}
+	case []any:
+		for i := range v {
+			if field, address = addressBelow(v[i], fmt.Sprintf("%s[%d]", path, i)); address != "" {
+				return field, address
+			}
+		}
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			if slices.Contains(noPaths, name) {
+				continue
+			}
+			if field, address = addressBelow(v[name], strings.TrimPrefix(join(path, name), ".")); address != "" {
+				return field, address
+			}
+		}
+	}
+	return "", ""
+}
+
+var configuration = regexp.MustCompile(`^(generators|transformers|validators)\[\d+\]$`)
+
+func addressInText(text, path string) (field, address string) {
+	if _, address = addressIn(kustomizationNames[0], []byte(text)); address != "" {
+		return path, address
+	}
+	return "", ""
 }
 
 // harmless returns of an error of kustomize all that stands before the first

@@ -31,7 +31,6 @@ func TestKustomizeErrors(t *testing.T) {
 		{"resources: [other.yaml]", "metadata: {name: a}\ns3cret: s3cret", set + "missing kind in object …", "an object without a kind"},
 		{"resources: [set.yaml, set.yaml]", "", "accumulating resources: accumulation err='merging resources from 'set.yaml': may not add resource with an already registered id: DaemonSet.v1.apps/agent.[noNs]': must build at directory: 'DIR/set.yaml': file is not directory", "an object twice"},
 		{"resources: ['PASSWORD=s3cret']", "", "accumulating resources: accumulation err='accumulating resources …", "a value where a name belongs"},
-		{"resources: ['https://u:s3cret@example.com/x.yaml?a: b']", "", "accumulating resources: accumulation err='accumulating resources …", "or an address"},
 		{"resourcess: [set.yaml]", "", `invalid Kustomization: json: unknown field "resourcess"`, "a typing error"},
 		{"resources: [set.yaml", "", "invalid Kustomization: yaml: line 1: did not find expected ',' or ']'", "a kustomization that is broken"},
 		{patched + "- {path: gone.yaml}", "", config + "failed to get the patch file from path(gone.yaml): " + gone, "a patch that is not there"},

@@ -50,9 +50,11 @@ type Manifest struct {
 // that is of the wrong type, and two manifests of one DaemonSet. Every such
 // error is an [*InputError], which names the file, the document and the field.
 //
+// Of a kustomization nothing is fetched, unless RemoteBases are allowed.
+//
 // A document that was cut off between two lines looks whole, unless it lacks
 // what every DaemonSet has: a name, a selector, a container.
-func ReadManifests(ctx context.Context, files []string, kustomize string, stdin io.Reader) ([]Manifest, error) {
+func ReadManifests(ctx context.Context, files []string, kustomize string, stdin io.Reader, allowed ...Allowed) ([]Manifest, error) {
 	r := &manifests{kinds: map[string]int{}}
 	var given []string
 	for _, path := range files {
@@ -63,7 +65,7 @@ func ReadManifests(ctx context.Context, files []string, kustomize string, stdin 
 	}
 	if kustomize != "" {
 		given = append(given, kustomize)
-		if err := r.kustomization(kustomize); err != nil {
+		if err := r.kustomization(ctx, kustomize, slices.Contains(allowed, RemoteBases)); err != nil {
 			return nil, err
 		}
 	}
@@ -72,6 +74,14 @@ func ReadManifests(ctx context.Context, files []string, kustomize string, stdin 
 	}
 	return r.found, nil
 }
+
+// Allowed is something that ReadManifests does only when it is asked to.
+type Allowed string
+
+// RemoteBases lets kustomize fetch what a kustomization names by its address, by
+// HTTP and by running git, as kubectl apply -k does unasked. Without it such a
+// kustomization is an error that names the address, and nothing is fetched.
+const RemoteBases Allowed = "remote bases"
 
 // manifests is what ReadManifests has found so far.
 type manifests struct {
