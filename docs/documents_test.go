@@ -673,6 +673,10 @@ func states(t *testing.T) map[string]*snapshot.Snapshot {
 			s.Gaps, s.Revisions = []snapshot.Gap{{What: snapshot.Revisions, Why: snapshot.NotGiven}}, nil
 		case 3:
 			s.KubernetesVersion = "v1.19.3"
+		case 4:
+			s.Gaps = []snapshot.Gap{{What: snapshot.DaemonSetStatus, Why: snapshot.NotGiven}, {What: snapshot.NodeStatus, Why: snapshot.NotGiven}}
+		case 5:
+			s.Gaps = []snapshot.Gap{{What: snapshot.PodStatus, Why: snapshot.NotGiven}}
 		}
 		all[fmt.Sprintf("seed %d", seed)] = s
 	}

@@ -208,7 +208,7 @@ func (o *explainOptions) status(items []*explain.Explanation) error {
 // still answer in full.
 func inPartOnly(gaps []daemonset.Gap) bool {
 	return slices.ContainsFunc(gaps, func(g daemonset.Gap) bool {
-		return g.Why != snapshot.Moved && slices.Contains([]snapshot.What{snapshot.Nodes, snapshot.Pods, snapshot.Revisions}, g.What)
+		return g.Why != snapshot.Moved && slices.Contains([]snapshot.What{snapshot.DaemonSetStatus, snapshot.Nodes, snapshot.Pods, snapshot.PodStatus, snapshot.Revisions}, g.What)
 	})
 }
 

@@ -262,7 +262,7 @@ func (o *historyOptions) histories(snapshots []*snapshot.Snapshot) ([]answered, 
 }
 
 // notLookedAt are the parts that a history does without.
-var notLookedAt = []snapshot.What{snapshot.Nodes, snapshot.Events, snapshot.PodDisruptionBudgets}
+var notLookedAt = []snapshot.What{snapshot.DaemonSetStatus, snapshot.Nodes, snapshot.NodeStatus, snapshot.Events, snapshot.PodDisruptionBudgets}
 
 // lookedAt leaves out the gaps of what a history does without.
 func lookedAt(gaps []daemonset.Gap) []daemonset.Gap {

@@ -118,6 +118,26 @@ func sound(o metav1.Object) error {
 	return nil
 }
 
+// noStatus reports whether a DaemonSet lacks its status, or a part of it that
+// every one has: the API server writes these numbers even where they are 0, and
+// the controller no number without the generation that it is of.
+func noStatus(raw []byte) bool {
+	var o struct {
+		Status struct {
+			Desired      *int `json:"desiredNumberScheduled"`
+			Current      *int `json:"currentNumberScheduled"`
+			Misscheduled *int `json:"numberMisscheduled"`
+			Ready        *int `json:"numberReady"`
+			Observed     int  `json:"observedGeneration"`
+		} `json:"status"`
+	}
+	if json.Unmarshal(raw, &o) != nil {
+		return true
+	}
+	s := &o.Status
+	return s.Desired == nil || s.Current == nil || s.Misscheduled == nil || s.Ready == nil || s.Observed == 0 && *s.Desired > 0
+}
+
 // decodeEvent reads an Event of either of the two groups in which a server has
 // the same ones.
 func decodeEvent(raw []byte, apiVersion string) (*corev1.Event, error) {

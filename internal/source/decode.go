@@ -34,6 +34,7 @@ type object struct {
 	budget   *policyv1.PodDisruptionBudget
 	snapshot *snapshot.Snapshot
 	newest   time.Time // the newest time that the object tells of
+	bare     bool      // it lacks its status, which every live object has
 	note     string    // what a person should know of it, said of "it"
 
 	list     bool   // the end of a list of this kind, and no object
@@ -75,7 +76,7 @@ func decode(raw []byte, list metav1.TypeMeta) (object, error) {
 		if o.ds, err = decodeAs[appsv1.DaemonSet](raw); err != nil {
 			return o, err
 		}
-		meta = o.ds
+		meta, o.bare = o.ds, noStatus(raw)
 		for _, c := range o.ds.Status.Conditions {
 			o.saw(c.LastTransitionTime)
 		}
@@ -83,7 +84,7 @@ func decode(raw []byte, list metav1.TypeMeta) (object, error) {
 		if o.node, err = decodeAs[corev1.Node](raw); err != nil {
 			return o, err
 		}
-		meta = o.node
+		meta, o.bare = o.node, len(o.node.Status.Conditions) == 0
 		for _, c := range o.node.Status.Conditions {
 			o.saw(c.LastHeartbeatTime, c.LastTransitionTime)
 		}
@@ -94,7 +95,7 @@ func decode(raw []byte, list metav1.TypeMeta) (object, error) {
 		if o.pod, err = decodeAs[corev1.Pod](raw); err != nil {
 			return o, err
 		}
-		meta = o.pod
+		meta, o.bare = o.pod, o.pod.Status.Phase == ""
 		o.sawPtr(o.pod.Status.StartTime)
 		for _, c := range o.pod.Status.Conditions {
 			o.saw(c.LastProbeTime, c.LastTransitionTime)

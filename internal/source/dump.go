@@ -47,28 +47,51 @@ func newDump() *Dump {
 // store holds the objects of one kind, each once.
 type store[T any] struct {
 	items []T
-	at    map[string]int // by namespace and name
-	in    map[string]int // how many, by namespace
+	at    map[string]int  // by namespace and name
+	in    map[string]int  // how many, by namespace
+	bare  map[string]bool // by namespace and name: without a status
+}
+
+// without says how many of these objects have no status; "" where all have.
+func (s *store[T]) without(items []T, m func(*T) *metav1.ObjectMeta) string {
+	n := 0
+	for i := range items {
+		if s.bare[key(m(&items[i]))] {
+			n++
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d have none", n, len(items))
 }
 
 // put adds an object, of which m is the metadata. Of two of the same name it
-// keeps the one that the API server wrote later, by resourceVersion; of two
-// that are not the same object, the one that comes later, and tells so.
-func (s *store[T]) put(o T, m func(*T) *metav1.ObjectMeta) (replaced bool) {
+// keeps the one that has a status, or else the one that the API server wrote
+// later, by resourceVersion; of two that are not the same object, the one that
+// comes later, and says so.
+func (s *store[T]) put(o T, bare bool, m func(*T) *metav1.ObjectMeta) (replaced bool) {
 	if s.at == nil {
-		s.at, s.in = map[string]int{}, map[string]int{}
+		s.at, s.in, s.bare = map[string]int{}, map[string]int{}, map[string]bool{}
 	}
 	meta := m(&o)
 	i, known := s.at[key(meta)]
 	if !known {
+		s.bare[key(meta)] = bare
 		s.at[key(meta)] = len(s.items)
 		s.in[meta.Namespace]++
 		s.items = append(s.items, o)
 		return false
 	}
 	old := m(&s.items[i])
+	if was := s.bare[key(meta)]; was != bare && (old.UID == meta.UID || old.UID == "" || meta.UID == "") {
+		if was {
+			s.items[i], s.bare[key(meta)] = o, false
+		}
+		return false
+	}
 	if old.UID != meta.UID {
-		s.items[i] = o
+		s.items[i], s.bare[key(meta)] = o, bare
 		return true
 	}
 	a, aErr := strconv.ParseUint(old.ResourceVersion, 10, 64)
@@ -110,17 +133,17 @@ func (d *Dump) add(file string, o object) error {
 	var m *metav1.ObjectMeta
 	switch {
 	case o.ds != nil:
-		m, replaced = &o.ds.ObjectMeta, d.daemonSets.put(*o.ds, metaOf)
+		m, replaced = &o.ds.ObjectMeta, d.daemonSets.put(*o.ds, o.bare, metaOf)
 	case o.node != nil:
-		m, replaced = &o.node.ObjectMeta, d.nodes.put(*o.node, metaOf)
+		m, replaced = &o.node.ObjectMeta, d.nodes.put(*o.node, o.bare, metaOf)
 	case o.pod != nil:
-		m, replaced = &o.pod.ObjectMeta, d.pods.put(*o.pod, metaOf)
+		m, replaced = &o.pod.ObjectMeta, d.pods.put(*o.pod, o.bare, metaOf)
 	case o.revision != nil:
-		m, replaced = &o.revision.ObjectMeta, d.revisions.put(*o.revision, metaOf)
+		m, replaced = &o.revision.ObjectMeta, d.revisions.put(*o.revision, false, metaOf)
 	case o.event != nil:
-		m, replaced = &o.event.ObjectMeta, d.events.put(*o.event, metaOf)
+		m, replaced = &o.event.ObjectMeta, d.events.put(*o.event, false, metaOf)
 	case o.budget != nil:
-		m, replaced = &o.budget.ObjectMeta, d.budgets.put(*o.budget, metaOf)
+		m, replaced = &o.budget.ObjectMeta, d.budgets.put(*o.budget, false, metaOf)
 	case o.snapshot != nil:
 		ref := Ref{o.snapshot.DaemonSet.Namespace, o.snapshot.DaemonSet.Name}
 		if old := d.snapshots[ref]; old != nil {
@@ -318,7 +341,17 @@ func (d *Dump) gaps(r relation) []snapshot.Gap {
 		{What: snapshot.Version, Why: snapshot.NotGiven, Message: "the input does not say which version of Kubernetes it is from"},
 		d.clock,
 	}
-	status := &r.ds.Status
+	status, of := &r.ds.Status, "daemonset "+Ref{r.ds.Namespace, r.ds.Name}.String()
+	unknown := d.daemonSets.bare[key(&r.ds.ObjectMeta)] // what its controller has seen and done
+	if unknown {
+		gaps = append(gaps, snapshot.Gap{What: snapshot.DaemonSetStatus, Why: snapshot.NotGiven, Message: "the input holds no status of " + of})
+	}
+	if some := d.nodes.without(d.nodes.items, metaOf); some != "" {
+		gaps = append(gaps, snapshot.Gap{What: snapshot.NodeStatus, Why: snapshot.NotGiven, Message: some})
+	}
+	if some := d.pods.without(filter(d.pods.items, func(o *corev1.Pod) bool { return r.takes(&o.ObjectMeta) }), metaOf); some != "" {
+		gaps = append(gaps, snapshot.Gap{What: snapshot.PodStatus, Why: snapshot.NotGiven, Message: some})
+	}
 	hasRevision := slices.ContainsFunc(d.revisions.items, func(o appsv1.ControllerRevision) bool { return r.owns(&o.ObjectMeta) })
 	for _, p := range []struct {
 		what   snapshot.What
@@ -327,8 +360,8 @@ func (d *Dump) gaps(r relation) []snapshot.Gap {
 		of     string // what it is lacked of
 	}{
 		{snapshot.Nodes, "Node", false, ""},
-		{snapshot.Pods, "Pod", status.CurrentNumberScheduled+status.NumberMisscheduled > 0 && d.pods.in[r.ds.Namespace] == 0, "namespace " + r.ds.Namespace},
-		{snapshot.Revisions, "ControllerRevision", status.ObservedGeneration > 0 && !hasRevision, "daemonset " + Ref{r.ds.Namespace, r.ds.Name}.String()},
+		{snapshot.Pods, "Pod", (unknown || status.CurrentNumberScheduled+status.NumberMisscheduled > 0) && d.pods.in[r.ds.Namespace] == 0, "namespace " + r.ds.Namespace},
+		{snapshot.Revisions, "ControllerRevision", (unknown || status.ObservedGeneration > 0) && !hasRevision, of},
 		{snapshot.Events, "Event", false, ""},
 	} {
 		switch given := d.kinds[p.kind] > 0 || d.lists[p.kind]; {

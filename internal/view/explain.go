@@ -85,7 +85,11 @@ func (s *screen) numbers(e *explain.Explanation) {
 	row := func(name string, c daemonset.Counts, note string) {
 		t.add(name, strconv.Itoa(c.Desired), strconv.Itoa(c.Current), strconv.Itoa(c.Ready), strconv.Itoa(c.Updated), strconv.Itoa(c.Available), strconv.Itoa(c.Misscheduled), note)
 	}
-	row("REPORTED", e.Status.Reported, "")
+	if e.Status.Reported != nil {
+		row("REPORTED", *e.Status.Reported, "")
+	} else {
+		t.add("REPORTED", "?", "?", "?", "?", "?", "?", "unread")
+	}
 	if e.Status.Computed != nil {
 		row("COMPUTED", *e.Status.Computed, s.agreement(e))
 	} else {
@@ -98,7 +102,10 @@ func (s *screen) numbers(e *explain.Explanation) {
 
 // agreement is one word beside the numbers.
 func (s *screen) agreement(e *explain.Explanation) string {
-	if len(e.Status.Differences) == 0 {
+	switch {
+	case e.Status.Reported == nil:
+		return ""
+	case len(e.Status.Differences) == 0:
 		return s.good("all agree")
 	}
 	switch e.Status.Differences[0].Reason {
@@ -259,8 +266,8 @@ func (s *screen) revisions(e *explain.Explanation) {
 func unread(h *daemonset.Header) string {
 	var parts []string
 	for _, g := range h.Snapshot.Gaps {
-		if g.Why != snapshot.Moved && (g.What == snapshot.Nodes || g.What == snapshot.Pods) {
-			parts = append(parts, string(g.What))
+		if g.Why != snapshot.Moved && slices.Contains([]snapshot.What{snapshot.Nodes, snapshot.Pods, snapshot.PodStatus}, g.What) {
+			parts = append(parts, partWords(g.What))
 		}
 	}
 	return strings.Join(parts, " and ")
@@ -480,6 +487,8 @@ func assumption(a daemonset.Assumption) string {
 		return "the current revision's hash is " + clean(a.Value) + ", inferred (" + clean(a.Source) + ")"
 	case daemonset.AssumeMayStay:
 		return "the nodes that pods are on still exist and keep them"
+	case daemonset.AssumeNodesReady:
+		return "nodes are Ready unless a taint says otherwise, since their status is not in the input"
 	case daemonset.AssumeTolerationComparison:
 		return "the controller's feature gate " + clean(a.Value) + " is on, since the template has a toleration that needs it (Lt or Gt)"
 	}

@@ -22,6 +22,9 @@ func TestEveryScreen(t *testing.T) {
 		if seed%11 == 0 {
 			s.Pods, s.Gaps = nil, []snapshot.Gap{{What: snapshot.Pods, Why: snapshot.NotGiven}}
 		}
+		if seed%5 == 0 {
+			s.Gaps = append(s.Gaps, snapshot.Gap{What: []snapshot.What{snapshot.DaemonSetStatus, snapshot.NodeStatus, snapshot.PodStatus}[seed%3], Why: snapshot.NotGiven})
+		}
 		for i := range s.Pods {
 			s.Pods[i].Status.Message = "\x1b[31m\x07 \u009b2J \u202e red\nline"
 			s.Pods[i].Status.Reason = "Evicted\x1b]0;title\x07"

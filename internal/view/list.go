@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 )
 
@@ -24,16 +25,15 @@ func Explanations(w io.Writer, l *explain.List, from []string, style Style) erro
 	named := map[string]int{}
 	troubled := 0
 	for _, e := range l.Items {
-		c := e.Status.Reported
-		if e.Status.Computed != nil {
-			c = *e.Status.Computed
-		}
+		c := cmp.Or(e.Status.Computed, e.Status.Reported)
 		cells := []string{clean(e.DaemonSet.Namespace), clean(e.DaemonSet.Name), s.verdictCell(e.Verdict.Code)}
 		if style.Wide {
-			cells = append(cells, ints(c.Desired, c.Current, c.Ready, c.Updated, c.Available, c.Misscheduled)...)
+			cells = append(cells, known(c, func(c *daemonset.Counts) []int {
+				return []int{c.Desired, c.Current, c.Ready, c.Updated, c.Available, c.Misscheduled}
+			})...)
 			cells = append(cells, cmp.Or(clean(e.DaemonSet.Strategy), "-"), budgetCell(e), agreesCell(e))
 		} else {
-			cells = append(cells, ints(c.Desired, c.Ready, c.Updated, c.Available)...)
+			cells = append(cells, known(c, func(c *daemonset.Counts) []int { return []int{c.Desired, c.Ready, c.Updated, c.Available} })...)
 		}
 		t.add(cells...)
 		details = append(details, s.listDetail(e))
@@ -115,10 +115,14 @@ func (s *screen) verdictCell(code explain.VerdictCode) string {
 	return s.warn(string(code))
 }
 
-func ints(numbers ...int) []string {
+// known writes numbers of a status, as ? where there is none.
+func known(c *daemonset.Counts, which func(*daemonset.Counts) []int) []string {
 	var out []string
-	for _, n := range numbers {
+	for _, n := range which(cmp.Or(c, &daemonset.Counts{})) {
 		out = append(out, strconv.Itoa(n))
+		if c == nil {
+			out[len(out)-1] = "?"
+		}
 	}
 	return out
 }

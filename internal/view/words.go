@@ -432,6 +432,19 @@ func ageOfFact(now time.Time, f daemonset.Facts, key string) string {
 	return age(now, &t)
 }
 
+// partWords names a part of the input.
+func partWords(what snapshot.What) string {
+	switch what {
+	case snapshot.DaemonSetStatus:
+		return "the status of the daemonset"
+	case snapshot.NodeStatus:
+		return "the status of nodes"
+	case snapshot.PodStatus:
+		return "the status of pods"
+	}
+	return string(what)
+}
+
 // Gap says what could not be read and what the answer lacks for it.
 func Gap(g daemonset.Gap) string {
 	why := map[snapshot.Why]string{
@@ -440,6 +453,9 @@ func Gap(g daemonset.Gap) string {
 	lost := map[snapshot.Consequence]string{
 		snapshot.PlacementUnknown:         "DESIRED is not computed, and no reason is given why nodes are left out",
 		snapshot.PodsUnknown:              "only the reported numbers are left",
+		snapshot.ReportedUnknown:          "the reported numbers are unknown, and whether the controller handled the newest generation",
+		snapshot.NodeConditionsUnknown:    "that a node is NotReady is seen by its taints alone",
+		snapshot.PodStatesUnknown:         "READY and AVAILABLE are not computed, and nothing is forecast",
 		snapshot.RevisionInferred:         "which pods are up to date is inferred from their labels",
 		snapshot.DisruptionBudgetsUnknown: "it is not told whether one selects the pods; a rolling update ignores it either way",
 		snapshot.CausesReduced:            "refused creations and the words of scheduler and kubelet are missing",
@@ -447,9 +463,10 @@ func Gap(g daemonset.Gap) string {
 		snapshot.ClockAssumed:             "the newest time found, or else this machine's, is the clock (--now sets it)",
 		snapshot.SeveralMoments:           "its parts may be of different moments",
 	}[g.Consequence]
-	s := string(g.What) + ": " + why + ", so " + lost
+	s := partWords(g.What) + ": " + why + ", so " + lost
 	ofOne := strings.Contains(g.Message, " of namespace ") || strings.Contains(g.Message, " of daemonset ") // others are in the input
-	if m := clean(g.Message); m != "" && (g.Why != snapshot.NotGiven || ofOne) {
+	someOf := g.What == snapshot.NodeStatus || g.What == snapshot.PodStatus
+	if m := clean(g.Message); m != "" && (g.Why != snapshot.NotGiven || ofOne || someOf) {
 		s += " (" + m + ")"
 	}
 	return s

@@ -77,7 +77,27 @@ func Down(n *daemonset.Node, at time.Time) *Cause {
 		}
 		return down
 	}
+	if len(n.Object.Status.Conditions) == 0 {
+		return taintedDown(n.Object)
+	}
 	return nil
+}
+
+// taintedDown returns the cause that a node without conditions is not ready, by
+// the taint that mirrors the condition; nil if it has none.
+func taintedDown(n *corev1.Node) *Cause {
+	var down *Cause
+	for _, t := range n.Spec.Taints {
+		status := map[string]corev1.ConditionStatus{corev1.TaintNodeNotReady: corev1.ConditionFalse, corev1.TaintNodeUnreachable: corev1.ConditionUnknown}[t.Key]
+		if status == "" || down != nil && status == corev1.ConditionFalse {
+			continue
+		}
+		down = &Cause{Code: NodeNotReady, Severity: Error, Facts: daemonset.Facts{"status": string(status), "reason": ""}}
+		if t.TimeAdded != nil {
+			down.Since = timeOf(t.TimeAdded.Time)
+		}
+	}
+	return down
 }
 
 // imagePullOrCrash tells whether a cause was seen by a kubelet and does not

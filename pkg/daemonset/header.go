@@ -64,6 +64,8 @@ const (
 	AssumeCurrentRevision AssumptionCode = "CurrentRevisionInferred"
 	// AssumeMayStay: every node that a pod is for still exists and may keep it, without nodes.
 	AssumeMayStay AssumptionCode = "PodsMayStay"
+	// AssumeNodesReady: a node whose status is not there is Ready, unless a taint says that it is not.
+	AssumeNodesReady AssumptionCode = "NodesReady"
 	// AssumeTolerationComparison: the controller's feature gate for tolerations with Lt and Gt is on, because the
 	// template has one, which the API server takes only if its own gate is.
 	AssumeTolerationComparison AssumptionCode = "TolerationComparison"
@@ -72,7 +74,7 @@ const (
 const comparisonGate = "TaintTolerationComparisonOperators"
 
 // Assumptions lists every AssumptionCode.
-var Assumptions = []AssumptionCode{AssumeControllerVersion, AssumeNewestRules, AssumeCurrentRevision, AssumeMayStay, AssumeTolerationComparison}
+var Assumptions = []AssumptionCode{AssumeControllerVersion, AssumeNewestRules, AssumeCurrentRevision, AssumeMayStay, AssumeNodesReady, AssumeTolerationComparison}
 
 // NewHeader returns the header of an answer of the given kind.
 func NewHeader(kind string, s *snapshot.Snapshot, st *State) Header {
@@ -110,6 +112,9 @@ func NewHeader(kind string, s *snapshot.Snapshot, st *State) Header {
 	}
 	if !st.NodesRead {
 		assume(AssumeMayStay, "", string(snapshot.Pods))
+	}
+	if st.NodesRead && s.Lacks(snapshot.NodeStatus) {
+		assume(AssumeNodesReady, "", string(snapshot.NodeStatus))
 	}
 	if st.Placement.compares() {
 		assume(AssumeTolerationComparison, comparisonGate, "spec.template.spec.tolerations")

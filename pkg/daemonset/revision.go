@@ -286,7 +286,7 @@ func inferHistory(s *snapshot.Snapshot, pods []claimedPod) *History {
 		h.Hash, h.Inferred = newest.Labels[appsv1.DefaultDaemonSetUniqueLabelKey], "TemplateGeneration"
 		return h
 	}
-	observed := s.DaemonSet.Status.ObservedGeneration >= s.DaemonSet.Generation
+	observed := s.DaemonSet.Status.ObservedGeneration >= s.DaemonSet.Generation && !s.Lacks(snapshot.DaemonSetStatus)
 	for hash, n := range hashes {
 		if observed && len(hashes) == 1 && n == int(s.DaemonSet.Status.UpdatedNumberScheduled) {
 			h.Hash, h.Inferred = hash, "Status"

@@ -33,8 +33,10 @@ type State struct {
 	// number where the nodes could not be read.
 	Desired int
 
-	NodesRead bool
-	PodsRead  bool
+	NodesRead  bool
+	PodsListed bool // which pods there are is known
+	PodsRead   bool // and their status, and how large the budget is
+	StatusRead bool // the DaemonSet's
 
 	surge   bool // manage keeps an old and a new pod side by side
 	deleted bool
@@ -99,9 +101,10 @@ func New(s *snapshot.Snapshot, profile Profile) (*State, error) {
 	}
 	st := &State{
 		At: s.TakenAt, Profile: profile, DaemonSet: ds, Placement: NewPlacement(ds, profile),
-		NodesRead: !s.Lacks(snapshot.Nodes), PodsRead: !s.Lacks(snapshot.Pods),
+		NodesRead: !s.Lacks(snapshot.Nodes), PodsListed: !s.Lacks(snapshot.Pods), StatusRead: !s.Lacks(snapshot.DaemonSetStatus),
 		surge: allowsSurge(ds, profile), deleted: ds.DeletionTimestamp != nil,
 	}
+	st.PodsRead = st.PodsListed && !s.Lacks(snapshot.PodStatus) && (st.NodesRead || st.StatusRead)
 	claimed, released := st.claim(s.Pods, selector)
 	if st.History, err = newHistory(s, profile, selector, claimed); err != nil {
 		return nil, fmt.Errorf("daemonset %s/%s: %w", ds.Namespace, ds.Name, err)
@@ -119,6 +122,12 @@ func New(s *snapshot.Snapshot, profile Profile) (*State, error) {
 	st.Budget = resolveBudget(ds, st.Desired, profile)
 	st.Budget.OfReported = !st.NodesRead
 	return st, nil
+}
+
+// NotObserved reports whether the controller has not handled the newest
+// generation, as far as the DaemonSet's status is there to say so.
+func (st *State) NotObserved() bool {
+	return st.StatusRead && st.DaemonSet.Generation != st.DaemonSet.Status.ObservedGeneration
 }
 
 // SelectsAll tells whether the selector is empty, which apps/v1 does not

@@ -183,7 +183,7 @@ func (st *State) Revisions() StepRevisions {
 	r.Current = append(r.Current, h.Current...)
 	r.Adopt = append(r.Adopt, h.Adopt...)
 	r.Release = append(r.Release, h.Release...)
-	if st.PodsRead {
+	if st.PodsListed {
 		r.Relabel = append(r.Relabel, h.Relabel...)
 		r.Remove = append(r.Remove, h.Remove...)
 	}

@@ -36,8 +36,11 @@ func (b *builder) columns() []Column {
 	}
 	columns := map[string]*grouper{}
 	names := []string{"DESIRED", "CURRENT", "READY", "UP-TO-DATE", "AVAILABLE", "MISSCHEDULED"}
-	if !b.st.PodsRead {
+	switch {
+	case !b.st.PodsListed:
 		names = names[:1]
+	case !b.st.PodsRead:
+		names = []string{"DESIRED", "CURRENT", "UP-TO-DATE", "MISSCHEDULED"}
 	}
 	for _, n := range names {
 		columns[n] = &grouper{}
@@ -203,16 +206,23 @@ func (b *builder) revisions() []Revision {
 
 // status compares the reported numbers with the computed ones.
 func (b *builder) status() Status {
-	s := Status{Reported: daemonset.Reported(b.st.DaemonSet), WrittenAt: cause.Written(b.st.DaemonSet, "status"), Differences: []Difference{}}
+	s := Status{WrittenAt: cause.Written(b.st.DaemonSet, "status"), Differences: []Difference{}}
+	reported := daemonset.Reported(b.st.DaemonSet)
+	if b.st.StatusRead {
+		s.Reported = &reported
+	}
 	computed, ok := b.st.Counts()
-	if !ok {
+	if ok {
+		s.Computed = &computed
+	}
+	if s.Reported == nil || s.Computed == nil {
 		return s
 	}
-	agrees := computed == s.Reported
-	s.Computed, s.Agrees = &computed, &agrees
+	agrees := computed == reported
+	s.Agrees = &agrees
 	reason := b.whyStale()
 	for _, f := range countFields {
-		if r, c := f.get(s.Reported), f.get(computed); r != c {
+		if r, c := f.get(reported), f.get(computed); r != c {
 			s.Differences = append(s.Differences, Difference{Field: f.name, Reported: r, Computed: c, Reason: reason})
 		}
 	}
@@ -265,8 +275,7 @@ const settleTime = 30 * time.Second
 // status that should have been written and was not, unless something holds it
 // up.
 func (b *builder) whyStale() daemonset.Reason {
-	ds := b.st.DaemonSet
-	if ds.Generation != ds.Status.ObservedGeneration {
+	if b.st.NotObserved() {
 		return GenerationNotObserved
 	}
 	if b.at.Sub(b.causes.Changed()) < settleTime {
@@ -285,7 +294,10 @@ func (b *builder) budget() Budget {
 		Kind: sb.Kind, MaxUnavailable: sb.MaxUnavailable, MaxSurge: sb.MaxSurge, Spec: sb.Spec, Scaled: sb.Scaled,
 		Of: sb.Of, OfSource: "Computed", Fallback: sb.Fallback, Invalid: sb.Invalid, Holders: []Holder{},
 	}
-	if sb.OfReported {
+	switch {
+	case sb.OfReported && !b.st.StatusRead:
+		out.OfSource = "Unknown"
+	case sb.OfReported:
 		out.OfSource = "Reported"
 	}
 	if !b.st.PodsRead {

@@ -64,9 +64,9 @@ type Verdict struct {
 }
 
 // Status compares what the controller reported with what its rules give now.
-// Computed and Agrees are nil where a gap makes them unknowable.
+// Each of Reported, Computed and Agrees is nil where a gap makes it unknowable.
 type Status struct {
-	Reported    daemonset.Counts  `json:"reported"`
+	Reported    *daemonset.Counts `json:"reported"`
 	Computed    *daemonset.Counts `json:"computed"`
 	Agrees      *bool             `json:"agrees"`
 	WrittenAt   *time.Time        `json:"writtenAt"` // when the controller wrote it last, if the object tells
@@ -118,7 +118,7 @@ type Budget struct {
 	Spec           string               `json:"spec"`
 	Scaled         string               `json:"scaled"`
 	Of             int                  `json:"of"`
-	OfSource       string               `json:"ofSource"` // Computed, Reported
+	OfSource       string               `json:"ofSource"` // Computed, Reported, Unknown
 	Fallback       bool                 `json:"fallback"`
 	Invalid        string               `json:"invalid"`
 	Used           *int                 `json:"used"` // nil where the pods could not be read, as Free

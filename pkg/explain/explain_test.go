@@ -432,12 +432,15 @@ func TestStatus(t *testing.T) {
 		want    explain.Status
 		why     string
 	}{
-		{[]dstest.Option{reports(nil), writtenLate(time.Hour)}, explain.Status{Reported: counts, Computed: &counts, Agrees: &yes, WrittenAt: since(time.Hour), Differences: []explain.Difference{}}, "they agree"},
+		{[]dstest.Option{reports(nil), writtenLate(time.Hour)}, explain.Status{Reported: &counts, Computed: &counts, Agrees: &yes, WrittenAt: since(time.Hour), Differences: []explain.Difference{}}, "they agree"},
 		{[]dstest.Option{reports(func(s *appsv1.DaemonSetStatus) { s.NumberReady = 1 })},
-			explain.Status{Reported: less, Computed: &counts, Agrees: &no, Differences: []explain.Difference{{Field: "numberReady", Reported: 1, Computed: 2, Reason: explain.StaleStatus}}}, "a status that should have been written"},
+			explain.Status{Reported: &less, Computed: &counts, Agrees: &no, Differences: []explain.Difference{{Field: "numberReady", Reported: 1, Computed: 2, Reason: explain.StaleStatus}}}, "a status that should have been written"},
 		{[]dstest.Option{reports(func(s *appsv1.DaemonSetStatus) { s.NumberReady = 1 }), dstest.DaemonSet(func(ds *appsv1.DaemonSet) { ds.Generation = 3 })},
-			explain.Status{Reported: less, Computed: &counts, Agrees: &no, Differences: []explain.Difference{{Field: "numberReady", Reported: 1, Computed: 2, Reason: explain.GenerationNotObserved}}}, "one of an older generation"},
-		{[]dstest.Option{reports(func(s *appsv1.DaemonSetStatus) { s.NumberReady = 1 }), lack(snapshot.Nodes)}, explain.Status{Reported: less, Differences: []explain.Difference{}}, "nothing to compare with"},
+			explain.Status{Reported: &less, Computed: &counts, Agrees: &no, Differences: []explain.Difference{{Field: "numberReady", Reported: 1, Computed: 2, Reason: explain.GenerationNotObserved}}}, "one of an older generation"},
+		{[]dstest.Option{reports(func(s *appsv1.DaemonSetStatus) { s.NumberReady = 1 }), lack(snapshot.Nodes)}, explain.Status{Reported: &less, Differences: []explain.Difference{}}, "nothing to compare with"},
+		{[]dstest.Option{reports(nil), writtenLate(time.Hour), lack(snapshot.DaemonSetStatus)}, explain.Status{Computed: &counts, WrittenAt: since(time.Hour), Differences: []explain.Difference{}}, "nothing that was reported"},
+		{[]dstest.Option{reports(nil), lack(snapshot.PodStatus)}, explain.Status{Reported: &counts, Differences: []explain.Difference{}}, "pods of which nobody knows how they are"},
+		{[]dstest.Option{reports(nil), lack(snapshot.NodeStatus)}, explain.Status{Reported: &counts, Computed: &counts, Agrees: &yes, Differences: []explain.Difference{}}, "no number needs a node's conditions"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			_, e := explanation(t, dstest.State("N N", tt.options...), explain.Options{})

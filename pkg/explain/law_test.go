@@ -77,7 +77,89 @@ func gap(r *rand.Rand, s *snapshot.Snapshot) {
 	case 3:
 		s.Events = nil
 		lose(snapshot.Events)
+	case 4:
+		stripped(s, r.IntN(7)+1)
+	case 5:
+		s.Nodes = nil
+		lose(snapshot.Nodes)
+		stripped(s, 1)
 	}
+}
+
+// stripped takes the status of the DaemonSet (1), the nodes (2) and the pods (4)
+// away, as backups do.
+func stripped(s *snapshot.Snapshot, which int) {
+	lose := func(what snapshot.What) {
+		s.Gaps = append(s.Gaps, snapshot.Gap{What: what, Why: snapshot.NotGiven})
+	}
+	if which&1 != 0 {
+		s.DaemonSet = s.DaemonSet.DeepCopy()
+		s.DaemonSet.Status = appsv1.DaemonSetStatus{}
+		lose(snapshot.DaemonSetStatus)
+	}
+	if which&2 != 0 {
+		s.Nodes = slices.Clone(s.Nodes)
+		for i := range s.Nodes {
+			s.Nodes[i].Status = corev1.NodeStatus{}
+		}
+		lose(snapshot.NodeStatus)
+	}
+	if which&4 != 0 {
+		s.Pods = slices.Clone(s.Pods)
+		for i := range s.Pods {
+			s.Pods[i].Status = corev1.PodStatus{}
+		}
+		lose(snapshot.PodStatus)
+	}
+}
+
+// TestNothingFollowsFromAMissingStatus: a DaemonSet without its status is
+// explained as one whose status is what the controller would write now. Of pods
+// without theirs nothing is said but where they are and of which revision.
+func TestNothingFollowsFromAMissingStatus(t *testing.T) {
+	verdicts := map[explain.VerdictCode]int{}
+	for seed := range int64(seeds) {
+		s := randomTrouble(seed)
+		if len(s.Gaps) > 0 {
+			continue
+		}
+		st, _ := explanation(t, s, explain.Options{})
+		computed, _ := st.Counts()
+		s.DaemonSet = s.DaemonSet.DeepCopy()
+		s.DaemonSet.Status.ObservedGeneration = s.DaemonSet.Generation
+		report(&s.DaemonSet.Status, computed)
+		_, whole := explanation(t, s, explain.Options{})
+
+		without := *s
+		stripped(&without, 1)
+		_, e := explanation(t, &without, explain.Options{})
+		verdicts[e.Verdict.Code]++
+		if diff := cmp.Diff([]any{whole.Verdict, whole.Columns, whole.Budget, whole.Problems, whole.Next}, []any{e.Verdict, e.Columns, e.Budget, e.Problems, e.Next}); diff != "" {
+			t.Fatalf("seed %d (-with a status +without):\n%s", seed, diff)
+		}
+
+		without = *s
+		stripped(&without, 4)
+		if _, e = explanation(t, &without, explain.Options{}); e.Verdict.Code != explain.Unknown && e.Verdict.Code != explain.BeingDeleted || e.Budget.Used != nil || e.Status.Computed != nil || e.Next.Kind != daemonset.StepNone {
+			t.Fatalf("seed %d: without the status of pods: %s, used %v, computed %v, next %s", seed, e.Verdict.Code, e.Budget.Used, e.Status.Computed, e.Next.Kind)
+		}
+		for _, p := range e.Problems {
+			if p.Severity == cause.Error && p.Code != explain.StaleStatus && p.Code != explain.ControllerSilent {
+				t.Fatalf("seed %d: without the status of pods: %s", seed, p.Code)
+			}
+		}
+	}
+	for _, code := range []explain.VerdictCode{explain.Healthy, explain.Stuck, explain.Degraded, explain.Progressing} {
+		if verdicts[code] == 0 {
+			t.Errorf("no state is %s", code)
+		}
+	}
+}
+
+// report makes a status of these numbers.
+func report(s *appsv1.DaemonSetStatus, c daemonset.Counts) {
+	s.DesiredNumberScheduled, s.CurrentNumberScheduled, s.NumberMisscheduled = int32(c.Desired), int32(c.Current), int32(c.Misscheduled)
+	s.NumberReady, s.UpdatedNumberScheduled, s.NumberAvailable, s.NumberUnavailable = int32(c.Ready), int32(c.Updated), int32(c.Available), int32(c.Unavailable)
 }
 
 func down(r *rand.Rand, n *corev1.Node) {
@@ -220,8 +302,11 @@ func columnsPartition(st *daemonset.State, e *explain.Explanation) error {
 		"UP-TO-DATE": counts.Updated, "AVAILABLE": counts.Available, "MISSCHEDULED": counts.Misscheduled,
 	}
 	want := map[bool]int{true: 6, false: 0}[computed]
-	if st.NodesRead && !st.PodsRead {
+	switch {
+	case st.NodesRead && !st.PodsListed:
 		want = 1
+	case st.NodesRead && !st.PodsRead:
+		want = 4
 	}
 	if len(e.Columns) != want {
 		return fmt.Errorf("%d columns, want %d", len(e.Columns), want)
@@ -317,9 +402,15 @@ func problemsOrdered(_ *daemonset.State, e *explain.Explanation) error {
 func verdictTotals(_ *daemonset.State, e *explain.Explanation) error {
 	counts, basis := e.Status.Reported, "Reported"
 	if e.Status.Computed != nil {
-		counts, basis = *e.Status.Computed, "Computed"
+		counts, basis = e.Status.Computed, "Computed"
 	}
 	f := e.Verdict.Facts
+	if counts == nil {
+		if e.Verdict.Code != explain.Unknown && e.Verdict.Code != explain.BeingDeleted || f["desired"] != nil {
+			return fmt.Errorf("no number is known, and yet %s with %v", e.Verdict.Code, f)
+		}
+		return nil
+	}
 	want := daemonset.Facts{"basis": basis, "desired": counts.Desired, "updated": counts.Updated, "available": counts.Available, "unavailable": counts.Unavailable}
 	for k := range want {
 		if f[k] != want[k] {
@@ -389,7 +480,7 @@ func revisionsPartition(st *daemonset.State, e *explain.Explanation) error {
 
 // nullable are the fields that docs/output.md lets be null.
 var nullable = []string{
-	"computed", "agrees", "writtenAt", "createdAt", "used", "free", "unblock", "since", "latest", "beforeRevision", "notBefore", "error", "shouldRun", "mayStay", "problem", "availableAt",
+	"reported", "computed", "agrees", "writtenAt", "createdAt", "used", "free", "unblock", "since", "latest", "beforeRevision", "notBefore", "error", "shouldRun", "mayStay", "problem", "availableAt",
 }
 
 // TestDocument walks the JSON of random states.

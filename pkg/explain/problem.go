@@ -200,7 +200,7 @@ func (b *builder) ownProblems(p *problems, e *Explanation) {
 		}
 		p.add("", &cause.Cause{Code: Deleting, Severity: cause.Info, Since: timeOf(t.Time), Facts: f})
 	}
-	if ds.Generation != ds.Status.ObservedGeneration {
+	if b.st.NotObserved() {
 		c := &cause.Cause{Code: GenerationNotObserved, Severity: cause.Warning, Since: cause.Written(b.st.DaemonSet, ""), Facts: b.heldUp(daemonset.Facts{"generation": int(ds.Generation), "observed": int(ds.Status.ObservedGeneration)})}
 		if c.Since != nil && b.at.Sub(*c.Since) > cause.Patience {
 			c.Severity = cause.Error

@@ -17,14 +17,15 @@ import (
 // a cause, or if the step fails. A generation that is not observed says
 // nothing where something holds up the status alone.
 func (b *builder) verdict(e *Explanation) Verdict {
-	counts, basis := e.Status.Reported, "Reported"
-	if e.Status.Computed != nil {
-		counts, basis = *e.Status.Computed, "Computed"
-	}
+	counts := daemonset.Counts{}
 	old := b.oldNodes()
-	v := Verdict{Facts: daemonset.Facts{
-		"basis": basis, "desired": counts.Desired, "updated": counts.Updated, "available": counts.Available, "unavailable": counts.Unavailable, "limit": b.st.Limit(),
-	}}
+	v := Verdict{Facts: daemonset.Facts{"limit": b.st.Limit()}}
+	if basis, known := e.Status.basis(); known != nil {
+		counts = *known
+		maps.Copy(v.Facts, daemonset.Facts{
+			"basis": basis, "desired": counts.Desired, "updated": counts.Updated, "available": counts.Available, "unavailable": counts.Unavailable,
+		})
+	}
 	if b.st.PodsRead {
 		v.Facts["oldNodes"], v.Facts["used"], v.Facts["holders"] = old, *e.Budget.Used, len(e.Budget.Holders)
 		maps.Copy(v.Facts, b.causes.RevisionFails().Facts())
@@ -37,7 +38,7 @@ func (b *builder) verdict(e *Explanation) Verdict {
 		v.Code = BeingDeleted
 	case !b.st.PodsRead, e.Next.Reason == daemonset.StepSelectsAll:
 		v.Code = Unknown
-	case ds.Generation != ds.Status.ObservedGeneration && b.heldUpBy == "":
+	case b.st.NotObserved() && b.heldUpBy == "":
 		v.Code = NotObserved
 	case rolling && b.stuck(e):
 		v.Code = Stuck
@@ -55,6 +56,15 @@ func (b *builder) verdict(e *Explanation) Verdict {
 		v.Code = Healthy
 	}
 	return v
+}
+
+// basis returns the numbers to go by, and which they are: the computed ones,
+// or else those that were reported; nil where a gap hides both.
+func (s *Status) basis() (string, *daemonset.Counts) {
+	if s.Computed != nil {
+		return "Computed", s.Computed
+	}
+	return "Reported", s.Reported
 }
 
 // oldNodes counts the nodes with an old pod that is not on its way out.

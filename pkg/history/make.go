@@ -68,10 +68,10 @@ type builder struct {
 func header(s *snapshot.Snapshot, st *daemonset.State) daemonset.Header {
 	h := daemonset.NewHeader(Kind, s, st)
 	h.Snapshot.Gaps = slices.DeleteFunc(h.Snapshot.Gaps, func(g daemonset.Gap) bool {
-		return slices.Contains([]snapshot.What{snapshot.Nodes, snapshot.Events, snapshot.PodDisruptionBudgets}, g.What)
+		return slices.Contains([]snapshot.What{snapshot.DaemonSetStatus, snapshot.Nodes, snapshot.NodeStatus, snapshot.Events, snapshot.PodDisruptionBudgets}, g.What)
 	})
 	h.Assumptions = slices.DeleteFunc(h.Assumptions, func(a daemonset.Assumption) bool {
-		return a.Code == daemonset.AssumeMayStay || a.Code == daemonset.AssumeTolerationComparison
+		return a.Code == daemonset.AssumeMayStay || a.Code == daemonset.AssumeNodesReady || a.Code == daemonset.AssumeTolerationComparison
 	})
 	return h
 }
@@ -151,7 +151,7 @@ func imagesOf(c template.Content) []Image {
 // pods counts the pods and nodes of each row, and adds rows for pods whose hash
 // no revision has.
 func (b *builder) pods() {
-	if !b.st.PodsRead {
+	if !b.st.PodsListed {
 		return
 	}
 	rows := rowsByHash{of: map[string]*group{}}
@@ -184,6 +184,11 @@ func (b *builder) pods() {
 		g.fill(&row)
 		b.ofPods[g.hash] = ofPod(g.newest)
 		b.h.Revisions = append(b.h.Revisions, row)
+	}
+	if b.s.Lacks(snapshot.PodStatus) {
+		for i := range b.h.Revisions {
+			b.h.Revisions[i].Available = nil
+		}
 	}
 }
 

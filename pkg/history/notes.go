@@ -106,7 +106,7 @@ func (b *builder) noteDuplicates() {
 		return
 	}
 	facts := daemonset.Facts{"keep": b.h.Next.Current, "remove": remove}
-	if b.st.PodsRead {
+	if b.st.PodsListed {
 		facts["pods"] = len(b.h.Next.Relabel)
 	}
 	b.note(Duplicates, facts, names...)
@@ -470,7 +470,7 @@ func (b *builder) noteRemovals() {
 			b.note(RemovedNext, limit, r.Name)
 		}
 	}
-	if b.st.PodsRead && b.h.Next.Number > 0 {
+	if b.st.PodsListed && b.h.Next.Number > 0 {
 		for _, name := range b.st.History.PushedOut {
 			b.note(RemovedByNextChange, limit, name)
 		}

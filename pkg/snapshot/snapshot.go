@@ -83,10 +83,16 @@ const (
 	PodDisruptionBudgets What = "poddisruptionbudgets"
 	Version              What = "version"
 	Clock                What = "clock"
+
+	// The status of objects that are there without it, as in backups and exports:
+	// nothing follows from what it lacks.
+	DaemonSetStatus What = "daemonsets/status"
+	NodeStatus      What = "nodes/status"
+	PodStatus       What = "pods/status"
 )
 
 // Whats lists every What, in the order in which gaps are reported.
-var Whats = []What{Nodes, Pods, Revisions, Events, PodDisruptionBudgets, Version, Clock}
+var Whats = []What{DaemonSetStatus, Nodes, NodeStatus, Pods, PodStatus, Revisions, Events, PodDisruptionBudgets, Version, Clock}
 
 // Why says what kept a part of the input from being read.
 type Why string
@@ -104,6 +110,9 @@ type Consequence string
 const (
 	PlacementUnknown         Consequence = "PlacementUnknown"         // no computed DESIRED, no reasons per node
 	PodsUnknown              Consequence = "PodsUnknown"              // only the placement and the reported numbers are left
+	ReportedUnknown          Consequence = "ReportedUnknown"          // no reported numbers, and whether the newest generation was handled
+	NodeConditionsUnknown    Consequence = "NodeConditionsUnknown"    // that a node is not Ready is seen by its taints alone
+	PodStatesUnknown         Consequence = "PodStatesUnknown"         // no computed READY and AVAILABLE, no causes, no forecast
 	RevisionInferred         Consequence = "RevisionInferred"         // which pods are up to date is told by their template generation only
 	CausesReduced            Consequence = "CausesReduced"            // refused creations and the words of scheduler and kubelet are missing
 	DisruptionBudgetsUnknown Consequence = "DisruptionBudgetsUnknown" // whether a PodDisruptionBudget selects the pods is not told
@@ -122,6 +131,12 @@ func (g Gap) Consequence() Consequence {
 		return PlacementUnknown
 	case Pods:
 		return PodsUnknown
+	case DaemonSetStatus:
+		return ReportedUnknown
+	case NodeStatus:
+		return NodeConditionsUnknown
+	case PodStatus:
+		return PodStatesUnknown
 	case Revisions:
 		return RevisionInferred
 	case Events:

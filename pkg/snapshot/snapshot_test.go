@@ -20,6 +20,9 @@ func TestConsequence(t *testing.T) {
 		{Gap{What: Nodes, Why: Forbidden}, PlacementUnknown, "a part that was refused is missing"},
 		{Gap{What: Pods, Why: Failed}, PodsUnknown, "so is one that could not be read"},
 		{Gap{What: Revisions, Why: NotGiven}, RevisionInferred, "and one that a dump lacks"},
+		{Gap{What: DaemonSetStatus, Why: NotGiven}, ReportedUnknown, "what the status of the daemonset says"},
+		{Gap{What: NodeStatus, Why: NotGiven}, NodeConditionsUnknown, "what the status of nodes says"},
+		{Gap{What: PodStatus, Why: NotGiven}, PodStatesUnknown, "what the status of pods says"},
 		{Gap{What: Pods, Why: Moved}, SeveralMoments, "a part that moved is there"},
 		{Gap{What: Nodes, Why: Moved}, SeveralMoments, "whichever it is"},
 	} {

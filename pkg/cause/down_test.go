@@ -1,0 +1,42 @@
+package cause_test
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+)
+
+// TestDownWithoutConditions: of a node whose status was stripped, the taint that
+// mirrors its Ready condition is what is left.
+func TestDownWithoutConditions(t *testing.T) {
+	ready := []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
+	for _, tt := range []struct {
+		conditions []corev1.NodeCondition
+		taints     []string
+		want, why  string
+	}{
+		{nil, nil, "", "nothing says that it is down"},
+		{nil, []string{"example.com/maintenance"}, "", "nor does a taint of somebody else"},
+		{nil, []string{corev1.TaintNodeNotReady}, "False", "the kubelet says that it is not ready"},
+		{nil, []string{corev1.TaintNodeUnreachable}, "Unknown", "the kubelet says nothing"},
+		{nil, []string{corev1.TaintNodeUnreachable, corev1.TaintNodeNotReady}, "Unknown", "of both the worse"},
+		{nil, []string{corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable}, "Unknown", "in whatever order"},
+		{ready, []string{corev1.TaintNodeNotReady}, "", "a condition counts before a taint, which is removed later"},
+	} {
+		n := daemonset.Node{Object: &corev1.Node{Status: corev1.NodeStatus{Conditions: tt.conditions}}}
+		for _, key := range tt.taints {
+			n.Object.Spec.Taints = append(n.Object.Spec.Taints, corev1.Taint{Key: key, Effect: corev1.TaintEffectNoExecute})
+		}
+		got := ""
+		if c := cause.Down(&n, dstest.Now); c != nil {
+			got = c.Facts["status"].(string)
+		}
+		if got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.why, got, tt.want)
+		}
+	}
+}
