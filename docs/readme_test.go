@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 )
 
 // TestReadme: the screen in the README is what its first command prints.
@@ -43,7 +44,7 @@ func TestReadme(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got bytes.Buffer
-	if err := view.Explanation(&got, explain.Explain(s, st, explain.Options{}), view.Style{}); err != nil {
+	if err := view.Explanation(&got, explain.Explain(s, st, explain.Options{Outlook: plan.Look(s, st)}), view.Style{}); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(m[3]), got.String()); diff != "" {

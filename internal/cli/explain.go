@@ -20,6 +20,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
@@ -128,7 +129,7 @@ func (o *explainOptions) explain(snapshots []*snapshot.Snapshot) ([]*explain.Exp
 		if err != nil {
 			return nil, err
 		}
-		e := explain.Explain(s, st, explain.Options{Nodes: o.nodes})
+		e := explain.Explain(s, st, explain.Options{Nodes: o.nodes, Outlook: plan.Look(s, st)})
 		items, gaps, states = append(items, e), append(gaps, e.Snapshot.Gaps), append(states, st)
 	}
 	if err := knownNodes(o.nodes, states); err != nil {

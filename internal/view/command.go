@@ -32,6 +32,10 @@ func command(e *explain.Explanation) string {
 	c := ""
 	switch p.Code {
 	case daemonset.NotYetAvailable:
+	case cause.NextRolloutStalls:
+		if node != "" {
+			c = "kubectl describe node " + node
+		}
 	case cause.NodeNotReady, cause.TerminatingOnDeadNode, cause.InsufficientResources, cause.HostPortConflict:
 		c = "kubectl describe node " + node
 	case cause.CrashLoop, cause.OOMKilled:

@@ -421,18 +421,31 @@ func suspect(e *explain.Explanation) bool {
 	return number(f, "newPods") > 0 && number(f, "oldPods") > 0 && number(f, "newFailing") == number(f, "newPods") && number(f, "oldFailing") == 0
 }
 
-// unblock says what would let the rollout go on, unless that spreads what is
-// wrong or does not help.
+// unblock says which limit would let the rollout complete, and what it leaves
+// broken.
 func (s *screen) unblock(e *explain.Explanation) {
-	u := e.Budget.Unblock
-	if e.Verdict.Code != explain.Stuck || u == nil || e.Budget.Kind != daemonset.BudgetUnavailable || e.Next.Reason != daemonset.StepBudgetSpent || s.suspect {
+	u, b := e.Budget.Unblock, &e.Budget
+	if u == nil {
 		return
 	}
-	words := fmt.Sprintf("maxUnavailable %d or more", u.Number)
-	if e.Budget.Scaled != "" && u.Percent != "" {
-		words = fmt.Sprintf("maxUnavailable %s or more (of %d, rounded up: at least %d)", u.Percent, e.Budget.Of, u.Number)
+	field, spec := "maxUnavailable", cmp.Or(clean(b.Spec), "1")
+	if b.Kind == daemonset.BudgetSurge {
+		field = "maxSurge"
 	}
-	s.line("  to let one more go: %s, or mend what holds it", words)
+	value := strconv.Itoa(u.Number)
+	if b.Scaled != "" && u.Percent != "" {
+		value = fmt.Sprintf("%s (%d of %d)", u.Percent, u.Number, b.Of)
+	}
+	s.line("  to let it complete, fix what is wrong there, or raise %s to %s%s; afterwards set it back to %s", field, value, s.leftBroken(u.Left), spec)
+}
+
+// leftBroken names the nodes that a way out of a stall leaves without an
+// available pod.
+func (s *screen) leftBroken(nodes []string) string {
+	if len(nodes) == 0 {
+		return ""
+	}
+	return ", which leaves " + s.namesWithin(nodes, 40) + " without an available pod"
 }
 
 // wide adds what -o wide shows: the rules used, what is assumed, and every

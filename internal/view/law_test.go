@@ -33,7 +33,7 @@ func TestEveryScreen(t *testing.T) {
 		if seed%5 == 0 && len(s.Nodes) > 0 {
 			o.Nodes = []string{s.Nodes[0].Name}
 		}
-		e := explain.Explain(s, stateOf(t, s), o)
+		e := explained(t, s, o)
 		for _, style := range []Style{{}, {Width: 80}, {Width: 40}, {Width: 80, Wide: true}, {Width: 80, Color: true}, {All: true}} {
 			if err := lawful(draw(t, e, style), style); err != nil {
 				t.Fatalf("seed %d, %+v: %v\n%s", seed, style, err, dstest.Describe(s))
@@ -94,8 +94,8 @@ func mayBeLong(line string, style Style) bool {
 func TestSameBytes(t *testing.T) {
 	for seed := range int64(50) {
 		s := dstest.Random(seed)
-		e := explain.Explain(s, stateOf(t, s), explain.Options{})
-		again := explain.Explain(s, stateOf(t, s), explain.Options{})
+		e := explained(t, s, explain.Options{})
+		again := explained(t, s, explain.Options{})
 		if a, b := draw(t, e, Style{Width: 80, Wide: true}), draw(t, again, Style{Width: 80, Wide: true}); a != b {
 			t.Fatalf("seed %d: two runs differ:\n%s\n%s", seed, a, b)
 		}
@@ -110,7 +110,7 @@ func TestScreensAreShort(t *testing.T) {
 	for seed := range int64(250) {
 		s := dstest.Random(seed)
 		var b bytes.Buffer
-		check(t, Explanation(&b, explain.Explain(s, stateOf(t, s), explain.Options{}), Style{Width: 100}))
+		check(t, Explanation(&b, explained(t, s, explain.Options{}), Style{Width: 100}))
 		if n := strings.Count(b.String(), "\n"); n > most {
 			t.Errorf("seed %d: %d lines, at most %d:\n%s", seed, n, most, b.String())
 		}

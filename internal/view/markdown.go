@@ -234,10 +234,10 @@ func (m *markdown) outcome(f *plan.Forecast, title string) {
 		var ways []string
 		for _, u := range o.Unblock[:min(4, len(o.Unblock))] {
 			words, _ := unblockWords(u)
-			ways = append(ways, words)
+			ways = append(ways, words+m.leftBroken(u.Left))
 		}
 		m.add("")
-		m.add("To let it complete, mend what holds it, or: %s.", md(strings.Join(ways, "; ")))
+		m.add("To let it complete, fix what is wrong there, or try one of: %s.", md(strings.Join(ways, "; ")))
 	}
 }
 

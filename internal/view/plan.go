@@ -1098,30 +1098,33 @@ func (s *screen) unblockings(o *plan.Outcome, again string) {
 	if len(o.Unblock) == 0 {
 		return
 	}
-	s.line("  to let it complete, mend what holds it, or one of these:")
-	var nodes []string
+	s.line("  to let it complete, fix what is wrong there, or try one of these:")
+	var nodes []plan.Unblock
 	for _, u := range o.Unblock {
 		if u.Code == plan.RemoveNode {
-			nodes = append(nodes, u.Value)
+			nodes = append(nodes, u)
 			continue
 		}
-		s.unblocking(u, again)
+		words, _ := unblockWords(u)
+		s.unblocking(words, u, again)
 	}
-	if len(nodes) > 0 {
-		u := plan.Unblock{Code: plan.RemoveNode, Value: nodes[0]}
-		if len(nodes) > 1 {
-			s.line("    without one node of %s:", s.names(nodes))
-			if c := unblockCommand(u, again); c != "" {
-				s.whole("      " + c)
-			}
-			return
+	if len(nodes) == 0 {
+		return
+	}
+	words, _ := unblockWords(nodes[0])
+	if len(nodes) > 1 {
+		var names []string
+		for _, u := range nodes {
+			names = append(names, u.Value)
 		}
-		s.unblocking(u, again)
+		words = "without one node of " + s.names(names)
 	}
+	s.unblocking(words, nodes[0], again)
 }
 
-func (s *screen) unblocking(u plan.Unblock, again string) {
-	words, _ := unblockWords(u)
+// unblocking is one of them, with what it leaves broken.
+func (s *screen) unblocking(words string, u plan.Unblock, again string) {
+	words += s.leftBroken(u.Left)
 	c := unblockCommand(u, again)
 	if c == "" {
 		s.line("    %s", words)

@@ -14,6 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
@@ -90,7 +91,7 @@ func ask(t *testing.T, worlds []*snapshot.Snapshot, question string) string {
 	style.Wide = format == Wide
 	l := &explain.List{APIVersion: snapshot.APIVersion, Kind: explain.ListKind}
 	for _, s := range worlds {
-		l.Items = append(l.Items, explain.Explain(s, stateOf(t, s), o))
+		l.Items = append(l.Items, explained(t, s, o))
 	}
 	slices.SortStableFunc(l.Items, func(a, b *explain.Explanation) int {
 		return slices.Index(explain.VerdictCodes, a.Verdict.Code) - slices.Index(explain.VerdictCodes, b.Verdict.Code)
@@ -111,6 +112,14 @@ func ask(t *testing.T, worlds []*snapshot.Snapshot, question string) string {
 		check(t, Explanation(&b, l.Items[0], style))
 	}
 	return visible(b.String())
+}
+
+// explained composes an Explanation as the command does.
+func explained(t *testing.T, s *snapshot.Snapshot, o explain.Options) *explain.Explanation {
+	t.Helper()
+	st := stateOf(t, s)
+	o.Outlook = plan.Look(s, st)
+	return explain.Explain(s, st, o)
 }
 
 // visible writes the escape character so that a golden file can be read.

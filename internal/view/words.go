@@ -245,6 +245,8 @@ func (s *screen) causeWords(code daemonset.Reason, f daemonset.Facts, earliest, 
 		return noPod(f, earliest, since)
 	case cause.NoEligibleNode:
 		return noEligibleNode(f, since)
+	case cause.NextRolloutStalls:
+		return s.nextStalls(f)
 	case explain.SurgeHostPort:
 		return "maxSurge cannot work with host port " + fact(f, "ports") + ": the second pod is never scheduled; use maxUnavailable"
 	case explain.OnDeleteOutdated:
@@ -285,6 +287,15 @@ func (s *screen) causeWords(code daemonset.Reason, f daemonset.Facts, earliest, 
 		return words
 	}
 	return clean(string(code))
+}
+
+// nextStalls says how far a rollout to come would get.
+func (s *screen) nextStalls(f daemonset.Facts) string {
+	words := fmt.Sprintf("a rollout would stall after %d of %s: ", number(f, "replaced"), plural(number(f, "replaces"), "pod"))
+	if reason := daemonset.Reason(fact(f, "reason")); reason != daemonset.StepBudgetSpent {
+		return words + stallReason(reason)
+	}
+	return words + fmt.Sprintf("%s the limit of %d", pluralVerb(number(f, "holders"), "node uses up", "nodes use up"), number(f, "limit"))
 }
 
 // noEligibleNode says that no node should run the pod, and since which change

@@ -23,13 +23,14 @@ const (
 	Starting              daemonset.Reason = "Starting"
 	NoPod                 daemonset.Reason = "NoPod"
 
-	NoEligibleNode daemonset.Reason = "NoEligibleNode" // about all nodes: see NoneEligible
+	NoEligibleNode    daemonset.Reason = "NoEligibleNode"    // about all nodes: see NoneEligible
+	NextRolloutStalls daemonset.Reason = "NextRolloutStalls" // about a rollout to come: see Outlook
 )
 
 // Reasons lists every Reason that this package adds to daemonset.Reasons.
 var Reasons = []daemonset.Reason{
 	NodeNotReady, TerminatingOnDeadNode, CreateRefused, OOMKilled, CrashLoop, ImagePull, FailedMount, SandboxFailed, ContainerConfig, ContainerCreating, InitRunning,
-	ProbeFailing, InsufficientResources, HostPortConflict, PendingUnschedulable, EvictLoop, Terminating, Starting, NoPod, NoEligibleNode,
+	ProbeFailing, InsufficientResources, HostPortConflict, PendingUnschedulable, EvictLoop, Terminating, Starting, NoPod, NoEligibleNode, NextRolloutStalls,
 }
 
 // ofContainer are the causes that containers give: a bad revision gives them

@@ -21,6 +21,7 @@ type builder struct {
 	st       *daemonset.State
 	at       time.Time
 	causes   *cause.Causes
+	outlook  cause.Outlook
 	heldUpBy daemonset.Reason // why no status is written; empty where it is
 }
 
@@ -306,9 +307,7 @@ func (b *builder) budget() Budget {
 	used := b.st.Used()
 	free := max(0, b.st.Limit()-used)
 	out.Used, out.Free = &used, &free
-	if free == 0 && out.Kind != daemonset.BudgetNone {
-		out.Unblock = unblock(used+1, out.Of)
-	}
+	out.Unblock = b.outlook.Raise
 	began := b.rolloutBegan()
 	for i := range b.st.Nodes {
 		n := &b.st.Nodes[i]
@@ -327,19 +326,6 @@ func (b *builder) budget() Budget {
 		out.Holders = append(out.Holders, h)
 	}
 	return out
-}
-
-// unblock returns the smallest limit that comes to number nodes of all, with
-// percentages rounded up as the controller does.
-func unblock(number, of int) *Unblock {
-	u := &Unblock{Number: number}
-	for percent := 1; percent <= 100; percent++ {
-		if (percent*of+99)/100 >= number {
-			u.Percent = fmt.Sprintf("%d%%", percent)
-			break
-		}
-	}
-	return u
 }
 
 // holderReason is why a node holds the budget although nothing is wrong with

@@ -124,14 +124,7 @@ type Budget struct {
 	Used           *int                 `json:"used"` // nil where the pods could not be read, as Free
 	Free           *int                 `json:"free"`
 	Holders        []Holder             `json:"holders"`
-	Unblock        *Unblock             `json:"unblock"` // what would let one more node go; nil unless the budget is used up
-}
-
-// Unblock is the smallest limit that leaves room for one node, as a number
-// and as a percentage; the latter is empty where not even 100% would do.
-type Unblock struct {
-	Number  int    `json:"number"`
-	Percent string `json:"percent"`
+	Unblock        *cause.Raise         `json:"unblock"` // what would let the rollout complete; nil where no limit would, or none is needed: see Options.Outlook
 }
 
 // Holder is a node that uses up one of the budget. BeforeRevision tells
@@ -192,12 +185,14 @@ type Pod struct {
 
 // Options narrow an Explanation.
 type Options struct {
-	Nodes []string // if any: only these in Explanation.Nodes, with every rule of placement
+	Nodes   []string      // if any: only these in Explanation.Nodes, with every rule of placement
+	Outlook cause.Outlook // what a simulation says (plan.Look); without it no way out is named, and no rollout to come
 }
 
 // Explain returns the Explanation of a DaemonSet.
 func Explain(s *snapshot.Snapshot, st *daemonset.State, o Options) *Explanation {
 	b := newBuilder(s, st)
+	b.outlook = o.Outlook
 	e := &Explanation{
 		Header:    daemonset.NewHeader(Kind, s, st),
 		Next:      st.Sync(),

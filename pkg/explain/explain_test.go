@@ -388,16 +388,16 @@ func TestBudget(t *testing.T) {
 			explain.Budget{Kind: daemonset.BudgetUnavailable, MaxUnavailable: 15, Spec: "5%", Scaled: "14.4", Of: 288, OfSource: "Computed", Used: number(0), Free: number(15), Holders: []explain.Holder{}},
 			"the arithmetic of a percentage"},
 		{"O n nt", []dstest.Option{dstest.MaxUnavailable("2"), crashing("p1"), notReady("n2"), dstest.Revision("agent-new", func(r *appsv1.ControllerRevision) { r.CreationTimestamp = metav1.NewTime(at(90 * time.Minute)) })},
-			explain.Budget{Kind: daemonset.BudgetUnavailable, MaxUnavailable: 2, Spec: "2", Of: 3, OfSource: "Computed", Used: number(2), Free: number(0), Unblock: &explain.Unblock{Number: 3, Percent: "67%"}, Holders: []explain.Holder{
+			explain.Budget{Kind: daemonset.BudgetUnavailable, MaxUnavailable: 2, Spec: "2", Of: 3, OfSource: "Computed", Used: number(2), Free: number(0), Holders: []explain.Holder{
 				{Node: "n1", Pod: "p1", Reason: cause.CrashLoop, Since: since(time.Hour), BeforeRevision: is(false), Facts: facts{"slot": "NewUnavailable", "container": "agent", "init": false, "exitCode": 1, "reason": "Error", "restarts": 5}},
 				{Node: "n2", Pod: "p2", Reason: cause.TerminatingOnDeadNode, Since: since(2 * time.Hour), BeforeRevision: is(true), Facts: facts{"slot": "OnlyTerminating", "status": "Unknown", "reason": "NodeStatusUnknown", "lastHeartbeat": "2026-03-01T09:00:00Z", "deletionAsked": "2026-03-01T11:58:30Z"}},
 			}}, "who holds it, and since before the revision was made or after"},
 		{"O n", []dstest.Option{crashing("p1"), dstest.Revision("agent-old", func(r *appsv1.ControllerRevision) { r.CreationTimestamp = metav1.NewTime(at(time.Minute)) })},
-			explain.Budget{Kind: daemonset.BudgetUnavailable, MaxUnavailable: 1, Spec: "1", Of: 2, OfSource: "Computed", Used: number(1), Free: number(0), Unblock: &explain.Unblock{Number: 2, Percent: "51%"}, Holders: []explain.Holder{
+			explain.Budget{Kind: daemonset.BudgetUnavailable, MaxUnavailable: 1, Spec: "1", Of: 2, OfSource: "Computed", Used: number(1), Free: number(0), Holders: []explain.Holder{
 				{Node: "n1", Pod: "p1", Reason: cause.CrashLoop, Since: since(time.Hour), Facts: facts{"slot": "NewUnavailable", "container": "agent", "init": false, "exitCode": 1, "reason": "Error", "restarts": 5}},
 			}}, "a revision that was taken up again: when it was made is not when its rollout began"},
 		{"O/N - N/N", []dstest.Option{newNode("n1")},
-			explain.Budget{Kind: daemonset.BudgetUnavailable, MaxUnavailable: 1, Spec: "1", Of: 3, OfSource: "Computed", Used: number(3), Free: number(0), Unblock: &explain.Unblock{Number: 4}, Holders: []explain.Holder{
+			explain.Budget{Kind: daemonset.BudgetUnavailable, MaxUnavailable: 1, Spec: "1", Of: 3, OfSource: "Computed", Used: number(3), Free: number(0), Holders: []explain.Holder{
 				{Node: "n0", Reason: daemonset.Duplicate, Facts: facts{"slot": "Both"}},
 				{Node: "n1", Reason: cause.NoPod, Facts: facts{"slot": "Empty", "eventsRead": true}},
 				{Node: "n2", Reason: daemonset.Duplicate, Facts: facts{"slot": "Excess"}},
@@ -406,7 +406,7 @@ func TestBudget(t *testing.T) {
 			explain.Budget{Kind: daemonset.BudgetUnavailable, MaxUnavailable: 1, Spec: "1", Of: 2, OfSource: "Computed", Used: number(0), Free: number(1), Holders: []explain.Holder{}},
 			"a second pod that goes holds nothing"},
 		{"O/n O", []dstest.Option{dstest.MaxSurge("50%"), young("p0b")},
-			explain.Budget{Kind: daemonset.BudgetSurge, MaxSurge: 1, Spec: "50%", Scaled: "1", Of: 2, OfSource: "Computed", Used: number(1), Free: number(0), Unblock: &explain.Unblock{Number: 2, Percent: "51%"}, Holders: []explain.Holder{
+			explain.Budget{Kind: daemonset.BudgetSurge, MaxSurge: 1, Spec: "50%", Scaled: "1", Of: 2, OfSource: "Computed", Used: number(1), Free: number(0), Holders: []explain.Holder{
 				{Node: "n0", Pod: "p0b", Reason: cause.Starting, Since: since(time.Second), BeforeRevision: is(false), Facts: facts{"slot": "Both"}},
 			}}, "a surge"},
 		{"O N", []dstest.Option{dstest.OnDelete()}, explain.Budget{Kind: daemonset.BudgetNone, Of: 2, OfSource: "Computed", Used: number(0), Free: number(0), Holders: []explain.Holder{}}, "OnDelete has none"},
@@ -627,5 +627,40 @@ func TestNodes(t *testing.T) {
 	_, e = explanation(t, s, explain.Options{})
 	if len(e.Nodes) != 3 || e.Nodes[1].Checks != nil || e.Nodes[1].Changes != nil {
 		t.Errorf("not asked for: %d nodes, checks %v, changes %v; want 3, without both", len(e.Nodes), e.Nodes[1].Checks, e.Nodes[1].Changes)
+	}
+}
+
+// TestOutlook: what a simulation found stands where it belongs, and without one
+// nothing is offered.
+func TestOutlook(t *testing.T) {
+	raise := &cause.Raise{Amount: cause.AmountOf(6, 24), Smallest: cause.AmountOf(4, 24), Left: []string{"n1"}}
+	stall := &cause.Stall{Reason: daemonset.StepBudgetSpent, Replaced: 1, Of: 2, Nodes: []string{"n0", "n1"}, Further: 1}
+	problem := explain.Problem{
+		Code: cause.NextRolloutStalls, Severity: cause.Warning, Count: 2, Nodes: []string{"n0", "n1"}, Pods: []string{},
+		Facts: daemonset.Facts{"reason": "BudgetSpent", "replaced": 1, "replaces": 2, "holders": 3, "limit": 1},
+	}
+	for _, tt := range []struct {
+		outlook  cause.Outlook
+		unblock  *cause.Raise
+		problems []explain.Problem
+		why      string
+	}{
+		{cause.Outlook{}, nil, []explain.Problem{}, "nothing was simulated"},
+		{cause.Outlook{Raise: raise}, raise, []explain.Problem{}, "a way out of a stall"},
+		{cause.Outlook{Stall: stall}, nil, []explain.Problem{problem}, "a stall to come, with the nodes that are known and one that is not"},
+		{cause.Outlook{Stall: &cause.Stall{Reason: daemonset.StepBudgetSpent, Of: 2, Further: 1}}, nil, []explain.Problem{{
+			Code: cause.NextRolloutStalls, Severity: cause.Warning, Nodes: []string{}, Pods: []string{},
+			Facts: daemonset.Facts{"reason": "BudgetSpent", "replaced": 0, "replaces": 2, "holders": 1, "limit": 1},
+		}}, "of which no node is known"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			_, e := explanation(t, dstest.State("N N", reports(nil)), explain.Options{Outlook: tt.outlook})
+			if diff := cmp.Diff(tt.unblock, e.Budget.Unblock); diff != "" {
+				t.Errorf("unblock (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(tt.problems, e.Problems); diff != "" {
+				t.Errorf("problems (-want +got):\n%s", diff)
+			}
+		})
 	}
 }

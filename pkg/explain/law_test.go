@@ -593,6 +593,7 @@ func TestRandomReachesAll(t *testing.T) {
 			delete(missing, "problem "+string(p.Code))
 		}
 	}
+	delete(missing, "problem "+string(cause.NextRolloutStalls)) // an Outlook has it, and no State: see TestOutlook
 	if len(missing) > 0 {
 		t.Errorf("no random state has %v", slices.Sorted(maps.Keys(missing)))
 	}

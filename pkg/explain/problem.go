@@ -211,6 +211,16 @@ func (b *builder) ownProblems(p *problems, e *Explanation) {
 		cause.SinceRevision(none, b.s, b.st)
 		p.add("", none)
 	}
+	if next := b.outlook.Stall; next != nil {
+		f := daemonset.Facts{"reason": string(next.Reason), "replaced": next.Replaced, "replaces": next.Of, "holders": len(next.Nodes) + next.Further, "limit": b.st.Limit()}
+		stalls := &cause.Cause{Code: cause.NextRolloutStalls, Severity: cause.Warning, Facts: f}
+		for _, node := range next.Nodes {
+			p.add(node, stalls)
+		}
+		if len(next.Nodes) == 0 {
+			p.add("", stalls)
+		}
+	}
 	if err := e.Next.Error; err != nil {
 		p.add(err.Node, &cause.Cause{Code: err.Code, Severity: cause.Error, Pod: err.Pod, Facts: daemonset.Facts{"field": err.Field}})
 	}

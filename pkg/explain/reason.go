@@ -40,7 +40,7 @@ var problemOrder = []daemonset.Reason{
 	cause.CreateRefused, cause.OOMKilled, cause.CrashLoop, cause.ImagePull, cause.FailedMount, cause.SandboxFailed, cause.ContainerConfig, cause.ContainerCreating, cause.InitRunning, cause.ProbeFailing,
 	SurgeHostPort, cause.HostPortConflict, cause.InsufficientResources, cause.PendingUnschedulable, cause.EvictLoop, daemonset.FailedPod, daemonset.SucceededPod,
 	cause.Terminating, daemonset.NotReady, cause.Starting, daemonset.NotYetAvailable, cause.NoPod,
-	cause.NoEligibleNode, OnDeleteOutdated, DuplicateRevisions, daemonset.Duplicate, Adopt, daemonset.ReleasedPod, Foreign, daemonset.NoTargetNode, Misscheduled, StaleStatus,
+	cause.NoEligibleNode, cause.NextRolloutStalls, OnDeleteOutdated, DuplicateRevisions, daemonset.Duplicate, Adopt, daemonset.ReleasedPod, Foreign, daemonset.NoTargetNode, Misscheduled, StaleStatus,
 	DisruptionBudgetIgnored,
 }
 

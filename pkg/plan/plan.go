@@ -228,8 +228,10 @@ type Holder struct {
 
 // Unblock is one change that would let a stalled rollout complete.
 type Unblock struct {
-	Code  UnblockCode `json:"code"`
-	Value string      `json:"value"` // the number, or the node
+	Code     UnblockCode `json:"code"`
+	Value    string      `json:"value"`    // the number, or the node
+	Smallest string      `json:"smallest"` // of a limit: the smallest one; else empty
+	Left     []string    `json:"left"`     // nodes that have no available pod in the end, as they have none now; by name
 }
 
 // UnblockCode names a change.

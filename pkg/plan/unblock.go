@@ -1,10 +1,12 @@
 package plan
 
 import (
+	"cmp"
 	"strconv"
 
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
@@ -50,24 +52,68 @@ func limits(st *daemonset.State, a *assumed, m *measured) []Limit {
 	return out
 }
 
-// unblock returns single changes after each of which the rollout completes,
-// the simulation being asked about each. Where the revision itself fails, more
-// room would only take down more nodes.
-func unblock(s *snapshot.Snapshot, st *daemonset.State, a *assumed, m *measured, r *simulation) []Unblock {
-	out := []Unblock{}
-	pace := func() *pace { return m.typical(a.refusal != nil) }
-	completes := func(st *daemonset.State, a *assumed) bool {
-		return outcome(st, simulate(st, a.fates, pace()), a).Code == Completes
+// way is a State in which a rollout may complete, and what is assumed of it.
+type way struct {
+	st *daemonset.State
+	a  *assumed
+	m  *measured
+}
+
+// simulate steps the rollout to its end.
+func (w *way) simulate() *simulation {
+	return simulate(w.st, w.a.fates, w.m.typical(w.a.refusal != nil))
+}
+
+// withLimit returns the same with another limit.
+func (w *way) withLimit(n int) *way { return &way{withLimit(w.st, n), w.a, w.m} }
+
+// out reports whether a simulation of this is a way out of a stall: it
+// completes, which is not to remove all pods, and no node is without an
+// available pod that has one now, or that the controller's random choice would
+// pick. It names those that it leaves without one.
+func (w *way) out(r *simulation, now map[string]bool) (left []string, ok bool) {
+	o := outcome(w.st, r, w.a)
+	left = []string{}
+	for _, h := range o.Holders {
+		left = append(left, h.Node)
+		if now[h.Node] {
+			return nil, false
+		}
 	}
+	return left, o.Code == Completes && o.FurtherHolders == 0
+}
+
+// served are the nodes that have an available pod, and a kubelet that answers
+// for it.
+func (a *assumed) served(st *daemonset.State) map[string]bool {
+	out := map[string]bool{}
+	for i := range st.Nodes {
+		if n := &st.Nodes[i]; hasAvailable(n) && !a.fates[i].hangs {
+			out[n.Name] = true
+		}
+	}
+	return out
+}
+
+// unblock returns single changes, each of which is a way out of a stall: see
+// way.out. Where the revision itself fails, more room would only take down more
+// nodes.
+func unblock(s *snapshot.Snapshot, st *daemonset.State, a *assumed, m *measured, r *simulation) []Unblock {
+	out, now := []Unblock{}, a.served(st)
 	try := func(u Unblock, c *Change) {
-		if st, a, err := after(s, a, c); err == nil && completes(st, a) {
+		st, a, err := after(s, a, c)
+		if err != nil {
+			return
+		}
+		w, ok := &way{st, a, m}, false
+		if u.Left, ok = w.out(w.simulate(), now); ok {
 			out = append(out, u)
 		}
 	}
 	switch {
 	case a.fails != nil:
 		if to := before(st); to != 0 {
-			try(Unblock{RollBack, strconv.FormatInt(to, 10)}, &Change{ToRevision: &to})
+			try(Unblock{Code: RollBack, Value: strconv.FormatInt(to, 10)}, &Change{ToRevision: &to})
 		}
 		return out
 	case a.refusal != nil || r.end.failed != nil || st.Budget.Kind == daemonset.BudgetNone || st.Budget.Invalid != "":
@@ -75,21 +121,13 @@ func unblock(s *snapshot.Snapshot, st *daemonset.State, a *assumed, m *measured,
 	}
 	if st.Budget.MaxSurge > 0 {
 		zero, one := intstr.FromInt32(0), intstr.FromInt32(1)
-		try(Unblock{NoSurge, one.String()}, &Change{MaxSurge: &zero, MaxUnavailable: &one})
+		try(Unblock{Code: NoSurge, Value: one.String()}, &Change{MaxSurge: &zero, MaxUnavailable: &one})
 	}
 	if a.ports { // more of them would wait
 		return out
 	}
-	for n, most := r.used+1, len(st.Nodes)+1; n <= most; {
-		higher := simulate(withLimit(st, n), a.fates, pace())
-		if outcome(st, higher, a).Code == Completes {
-			out = append(out, raise(st, n)...)
-			break
-		}
-		if higher.used < n {
-			break
-		}
-		n = higher.used + 1
+	if raise := raise(st, a, m, r); raise != nil {
+		out = append(out, Unblock{limitOf(st), strconv.Itoa(raise.Number), strconv.Itoa(raise.Smallest.Number), raise.Left})
 	}
 	const most = 5
 	tried := 0
@@ -99,22 +137,51 @@ func unblock(s *snapshot.Snapshot, st *daemonset.State, a *assumed, m *measured,
 		}
 		tried++
 		name := r.slots[i].node.Name
-		try(Unblock{RemoveNode, name}, &Change{Nodes: []NodeEdit{{Kind: NodeRemove, Which: name}}})
+		try(Unblock{Code: RemoveNode, Value: name}, &Change{Nodes: []NodeEdit{{Kind: NodeRemove, Which: name}}})
 	}
 	return out
 }
 
-// raise is a higher limit, of the kind that the DaemonSet has: none where it
-// sets a surge that comes to 0 here, beside which the API refuses any other.
-func raise(st *daemonset.State, n int) []Unblock {
+// limitOf is the limit that the budget of a DaemonSet has.
+func limitOf(st *daemonset.State) UnblockCode {
+	if st.Budget.MaxSurge > 0 {
+		return RaiseMaxSurge
+	}
+	return RaiseMaxUnavailable
+}
+
+// raise returns a higher limit, of the kind that the DaemonSet has, that is a
+// way out of a stall: room for what is used up for good, and for as many pods at
+// a time as now. It returns nil where none is, where other than a limit is
+// wrong, and where the DaemonSet sets a surge that comes to 0 here, beside which
+// the API refuses a maxUnavailable.
+func raise(st *daemonset.State, a *assumed, m *measured, stalled *simulation) *cause.Raise {
 	ru := st.DaemonSet.Spec.UpdateStrategy.RollingUpdate
 	switch {
-	case st.Budget.MaxSurge > 0:
-		return []Unblock{{RaiseMaxSurge, strconv.Itoa(n)}}
-	case ru != nil && ru.MaxSurge != nil && amount(*ru.MaxSurge) != 0:
+	case a.fails != nil, a.refusal != nil, a.ports, stalled.end.failed != nil, st.Budget.Kind == daemonset.BudgetNone, st.Budget.Invalid != "":
+		return nil
+	case st.Budget.MaxSurge == 0 && ru != nil && ru.MaxSurge != nil && amount(*ru.MaxSurge) != 0:
 		return nil
 	}
-	return []Unblock{{RaiseMaxUnavailable, strconv.Itoa(n)}}
+	now, today := a.served(st), &way{st, a, m}
+	for n, most := stalled.used+1, len(st.Nodes)+1; n <= most; {
+		w := today.withLimit(n)
+		r := w.simulate()
+		if left, ok := w.out(r, now); ok {
+			out := &cause.Raise{Amount: cause.AmountOf(n, st.Budget.Of), Smallest: cause.AmountOf(n, st.Budget.Of), Left: left}
+			if w := today.withLimit(stalled.used + st.Limit()); w.st.Limit() > n {
+				if left, ok := w.out(w.simulate(), now); ok {
+					out.Amount, out.Left = cause.AmountOf(w.st.Limit(), st.Budget.Of), left
+				}
+			}
+			return out
+		}
+		if r.used < n {
+			return nil
+		}
+		n = r.used + 1
+	}
+	return nil
 }
 
 // after returns the State after a further Change, and what is assumed of it.
@@ -128,7 +195,9 @@ func after(s *snapshot.Snapshot, before *assumed, c *Change) (*daemonset.State, 
 		return nil, nil, err
 	}
 	a := assume(changed, st)
-	a.inherit(before.heritage, st)
+	if sameContainers(s.DaemonSet, st.DaemonSet) { // as Make has it
+		a.inherit(cmp.Or(before.heritage, before), st)
+	}
 	return st, &a, nil
 }
 

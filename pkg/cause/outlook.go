@@ -1,0 +1,51 @@
+package cause
+
+import (
+	"fmt"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+)
+
+// Outlook is what becomes of a rollout, as a simulation to its end shows it.
+// Package plan makes it, package explain shows it, and neither knows the other.
+type Outlook struct {
+	Raise *Raise // what would let the rollout under way complete; nil where it completes, or no limit helps
+	Stall *Stall // how the next rollout would stall; nil where it would complete, or one is under way
+}
+
+// Raise is a higher limit with which a rollout that stalls completes, and no
+// further node is left without an available pod. It is what the broken nodes
+// use up and the limit of today: as many pods at a time as the DaemonSet asks
+// for. The smallest limit that would do stands beside it.
+type Raise struct {
+	Amount   `json:",inline"`
+	Smallest Amount   `json:"smallest"`
+	Left     []string `json:"left"` // nodes that have no available pod in the end, by name: broken as they are now
+}
+
+// Amount is a limit as a number and as a percentage; the latter is empty where
+// not even 100% comes to as much.
+type Amount struct {
+	Number  int    `json:"number"`
+	Percent string `json:"percent"`
+}
+
+// AmountOf returns the number with the smallest percentage of all nodes that
+// comes to it, rounded up as the controller does.
+func AmountOf(number, of int) Amount {
+	for percent := 1; percent <= 100; percent++ {
+		if (percent*of+99)/100 >= number {
+			return Amount{number, fmt.Sprintf("%d%%", percent)}
+		}
+	}
+	return Amount{Number: number}
+}
+
+// Stall is how a rollout stalls.
+type Stall struct {
+	Reason   daemonset.Reason
+	Replaced int // pods until then
+	Of       int
+	Nodes    []string // that use up the budget, or stay without an available pod, by name
+	Further  int      // nodes like these: which ones is the controller's random choice
+}

@@ -1,0 +1,61 @@
+package plan
+
+import (
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// Look returns what becomes of the rollout under way, or else of the next one: a
+// part of what Make says without a Change, for less.
+func Look(s *snapshot.Snapshot, st *daemonset.State) cause.Outlook {
+	if !st.PodsRead || leftAlone(st.DaemonSet) {
+		return cause.Outlook{}
+	}
+	w := look(s, st)
+	r := w.simulate()
+	switch o := outcome(st, r, w.a); {
+	case o.Code == Stalls:
+		return cause.Outlook{Raise: raise(st, w.a, w.m, r)}
+	case o.Code == NothingToDo && !w.safe():
+		return cause.Outlook{Stall: nextStall(s)}
+	}
+	return cause.Outlook{}
+}
+
+func look(s *snapshot.Snapshot, st *daemonset.State) *way {
+	m, a := measure(s, st, Options{}), assume(s, st)
+	a.told(&m, st.At)
+	return &way{st, &a, &m}
+}
+
+// safe reports whether nothing is in the way of a next rollout, which spares the
+// work of simulating it.
+func (w *way) safe() bool {
+	return w.a.stay == 0 && w.a.refusal == nil && w.st.Budget.Invalid == "" &&
+		(w.st.Budget.MaxSurge == 0 || len(cause.HostPorts(&w.st.DaemonSet.Spec.Template.Spec)) == 0)
+}
+
+// nextStall returns how a rollout of another template would stall; nil where it
+// would not.
+func nextStall(s *snapshot.Snapshot) *cause.Stall {
+	changed, _, err := (&Change{Restart: true}).Apply(s)
+	if err != nil {
+		return nil // a template that cannot be changed has no rollout
+	}
+	st, err := state(changed)
+	if err != nil {
+		return nil
+	}
+	w := look(changed, st)
+	o := outcome(st, w.simulate(), w.a)
+	if o.Code != Stalls {
+		return nil
+	}
+	out := &cause.Stall{Reason: o.Reason, Replaced: o.Replaced, Nodes: []string{}, Further: o.FurtherHolders}
+	out.Of, _ = replaceable(st)
+	for _, h := range o.Holders {
+		out.Nodes = append(out.Nodes, h.Node)
+	}
+	return out
+}

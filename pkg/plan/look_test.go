@@ -1,0 +1,191 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
+)
+
+// told writes an Outlook in a line.
+func toldOf(o cause.Outlook) string {
+	var parts []string
+	if r := o.Raise; r != nil {
+		parts = append(parts, fmt.Sprintf("raise to %d or %q, at least %d or %q, without %s", r.Number, r.Percent, r.Smallest.Number, r.Smallest.Percent, strings.Join(r.Left, " ")))
+	}
+	if s := o.Stall; s != nil {
+		parts = append(parts, fmt.Sprintf("next stalls (%s) after %d of %d: %s", s.Reason, s.Replaced, s.Of, strings.Join(s.Nodes, " ")))
+		if s.Further > 0 {
+			parts[len(parts)-1] += fmt.Sprintf("any %d", s.Further)
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+func TestLook(t *testing.T) {
+	max := dstest.MaxUnavailable
+	for _, tt := range []struct {
+		grid    string
+		options []dstest.Option
+		want    string
+		why     string
+	}{
+		{"O O N", nil, "", "a rollout that completes needs nothing"},
+		{"N N N", nil, "", "nor does one to come that would"},
+		{"Ot O*9", []dstest.Option{down("n0")}, `raise to 2 or "11%", at least 2 or "11%", without n0`, "one node is lost, and one at a time goes on"},
+		{"Ot Ot Ot O*21", []dstest.Option{down("n0"), down("n1"), down("n2"), max("10%")}, `raise to 6 or "21%", at least 4 or "13%", without n0 n1 n2`, "three are lost, and three at a time go on; one at a time would do"},
+		{"n O O", []dstest.Option{crash("p0")}, "", "the revision fails: more room takes down more nodes"},
+		{"n N O O", []dstest.Option{crash("p0")}, `raise to 2 or "26%", at least 2 or "26%", without n0`, "it fails on one node, and runs on another"},
+		{"- O O", []dstest.Option{refused()}, "", "pods are refused: no limit helps"},
+		{"O O", []dstest.Option{max("x")}, "", "a limit that cannot be resolved"},
+		{"O O", []dstest.Option{dstest.OnDelete()}, "", "OnDelete has none"},
+		{"O O", []dstest.Option{dstest.MaxSurge("1"), max("0"), hostPort()}, "", "of pods that wait for a host port, more would wait"},
+		{"!O !O", []dstest.Option{max("10%")}, "", "with more room all pods were removed"},
+		{"N N n", []dstest.Option{down("n2")}, "next stalls (BudgetSpent) after 1 of 3: n2", "nothing is rolling, and a dead node would use up the limit"},
+		{"N N n", []dstest.Option{down("n2"), max("2")}, "", "with another limit it would not"},
+		{"N N n", []dstest.Option{down("n2"), dstest.OnDelete()}, "", "and under OnDelete there is none to stall"},
+		{"N N !n", []dstest.Option{down("n2")}, "next stalls (BudgetSpent) after 1 of 3: n2", "also if it is not eligible, which no number of the status shows"},
+		{"N N n", []dstest.Option{crash("p2")}, "", "another template may run where this one fails"},
+		{"N N", []dstest.Option{dstest.MaxSurge("1"), max("0"), hostPort()}, "next stalls (BudgetSpent) after 0 of 2: any 1", "a surge with a host port works until it is used"},
+		{"N N", []dstest.Option{max("x")}, "", "a limit that the API refuses: nobody can change the template either"},
+		{"!N !N", nil, "", "a rollout that removes all pods stalls nowhere: see NoneEligible"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			s := dstest.State(tt.grid, tt.options...)
+			if diff := cmp.Diff(tt.want, toldOf(Look(s, stateOf(t, s)))); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tt.grid, diff)
+			}
+		})
+	}
+}
+
+// TestLookIsAPartOfMake: what Look says, Make says, and what it leaves out Make
+// does not have.
+func TestLookIsAPartOfMake(t *testing.T) {
+	seen := map[string]int{}
+	for seed := range int64(500) {
+		s := dstest.RandomFor(seed, "v1.37.1")
+		if len(s.Nodes) > 40 {
+			continue
+		}
+		p, err := Make(s, nil, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := Look(s, stateOf(t, s))
+		var want cause.Outlook
+		for _, u := range p.Outcome.Unblock {
+			if u.Code == RaiseMaxUnavailable || u.Code == RaiseMaxSurge {
+				want.Raise = &cause.Raise{Amount: amountText(u.Value), Smallest: amountText(u.Smallest), Left: u.Left}
+			}
+		}
+		if f := p.IfTemplateChanged; f != nil && p.Outcome.Code == NothingToDo && f.Outcome.Code == Stalls {
+			want.Stall = &cause.Stall{Reason: f.Outcome.Reason, Replaced: f.Outcome.Replaced, Of: f.Replaces, Nodes: []string{}, Further: f.Outcome.FurtherHolders}
+			for _, h := range f.Outcome.Holders {
+				want.Stall.Nodes = append(want.Stall.Nodes, h.Node)
+			}
+		}
+		if r := o.Raise; r != nil {
+			r.Percent, r.Smallest.Percent = "", ""
+			seen["raise"]++
+		}
+		if o.Stall != nil {
+			seen["stall"]++
+		}
+		if diff := cmp.Diff(want, o); diff != "" {
+			t.Fatalf("seed %d (-Make +Look):\n%s\n%s", seed, diff, dstest.Describe(s))
+		}
+	}
+	if seen["raise"] < 5 || seen["stall"] < 2 {
+		t.Errorf("the states show too little: %v", seen)
+	}
+}
+
+func amountText(number string) cause.Amount {
+	var a cause.Amount
+	_, _ = fmt.Sscan(number, &a.Number)
+	return a
+}
+
+// TestUnblockLaw: every way out that is offered completes when it is planned, and
+// then no node is broken that was not; the smallest limit is the smallest.
+func TestUnblockLaw(t *testing.T) {
+	offered := map[UnblockCode]int{}
+	ten := []time.Duration{10 * time.Second}
+	for seed := range int64(400) {
+		s := dstest.RandomFor(seed, "v1.37.1")
+		st := stateOf(t, s)
+		if len(st.Nodes) > 40 {
+			continue
+		}
+		now := assume(s, st)
+		served := now.served(st)
+		p, err := Make(s, nil, Options{Starts: ten})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, u := range p.Outcome.Unblock {
+			offered[u.Code]++
+			after, err := Make(s, changeFor(t, u.Code, u.Value), Options{Starts: ten})
+			if err != nil {
+				t.Fatalf("seed %d, %v: %v", seed, u, err)
+			}
+			left := []string{}
+			for _, h := range after.Outcome.Holders {
+				left = append(left, h.Node)
+				if served[h.Node] {
+					t.Errorf("seed %d, %v: %s is broken too", seed, u, h.Node)
+				}
+			}
+			if after.Outcome.Code != Completes || after.Outcome.FurtherHolders > 0 {
+				t.Errorf("seed %d, %v: %s", seed, u, short(&after.Outcome))
+			}
+			if diff := cmp.Diff(u.Left, left); diff != "" {
+				t.Errorf("seed %d, %v: what is left (-said +is):\n%s", seed, u, diff)
+			}
+			if u.Smallest == "" {
+				continue
+			}
+			smallest := amountText(u.Smallest).Number
+			for n := st.Limit() + 1; n <= smallest; n++ {
+				after, err := Make(s, changeFor(t, u.Code, fmt.Sprint(n)), Options{Starts: ten})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if done := after.Outcome.Code == Completes; done != (n == smallest) {
+					t.Errorf("seed %d, %v: %d of them: %s", seed, u, n, after.Outcome.Code)
+				}
+			}
+		}
+	}
+	if offered[RaiseMaxUnavailable] < 5 || offered[RemoveNode] < 5 {
+		t.Errorf("too few were offered: %v", offered)
+	}
+}
+
+func changeFor(t *testing.T, code UnblockCode, value string) *Change {
+	t.Helper()
+	n := intstr.Parse(value)
+	zero := intstr.Parse("0")
+	switch code {
+	case RaiseMaxUnavailable:
+		return &Change{MaxUnavailable: &n}
+	case RaiseMaxSurge:
+		return &Change{MaxSurge: &n}
+	case NoSurge:
+		return &Change{MaxSurge: &zero, MaxUnavailable: &n}
+	case RemoveNode:
+		return &Change{Nodes: []NodeEdit{{Kind: NodeRemove, Which: value}}}
+	case RollBack:
+		to := int64(amountText(value).Number)
+		return &Change{ToRevision: &to}
+	}
+	t.Fatalf("no change for %s", code)
+	return nil
+}
