@@ -1,5 +1,5 @@
 # What people run here. CI runs .ci/run, which calls these.
-.PHONY: build test lint oracle oracle-all oracle-coverage mutants hostile e2e krew-chain snapshot examples bench-start bench-plan bench-history
+.PHONY: build test lint oracle oracle-all oracle-coverage mutants hostile e2e real-manifests krew-chain snapshot examples bench-start bench-plan bench-history
 
 build: ## the plugin, as bin/kubectl-ds
 	go build -o bin/kubectl-ds ./cmd/kubectl-ds
@@ -34,6 +34,11 @@ hostile: ## 10,000 damaged inputs over all commands, some minutes; HOSTILE_SEED=
 e2e: ## the plugin against a real control plane, which is built once and kept in the cache
 	test/cluster/build.sh >/dev/null
 	cd test/e2e && go test -count=1 -v -timeout 45m ./...
+
+real-manifests: ## upgrades of DaemonSets that people run, against a real control plane, as a table: DIR=folder; see test/e2e/real_test.go
+	@[ -n "$(DIR)" ] || { echo "give the folder that holds NAME/old.yaml and NAME/new.yaml: make real-manifests DIR=FOLDER"; exit 1; }
+	test/cluster/build.sh >/dev/null
+	cd test/e2e && REAL_MANIFESTS="$(abspath $(DIR))" go test -count=1 -v -timeout 90m -run 'TestRealManifests$$' .
 
 krew-chain: ## goreleaser's archives, installed by krew, run by kubectl: all six platforms; SINGLE_TARGET=1 for this one only
 	krew/chain.sh

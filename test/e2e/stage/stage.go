@@ -235,6 +235,7 @@ func (c *Cluster) prepare(etcdPort, apiPort int) error {
 		BearerToken:     token(Admin),
 		TLSClientConfig: rest.TLSClientConfig{CAData: certificate},
 		UserAgent:       "stage",
+		WarningHandler:  rest.NoWarnings{}, // of the tests' own requests
 		QPS:             -1,
 	}
 	if c.Client, err = kubernetes.NewForConfig(c.Config); err != nil {
