@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -53,9 +55,10 @@ const (
 // order.
 //
 // It knows what an update of a DaemonSet can get wrong by itself: selector,
-// limits, strategy; and of the template what a Change sets: images,
-// nodeSelector, tolerations. The rest of a template it takes for valid, and
-// that the defaults are set.
+// limits, strategy; of the template what a Change sets: images, nodeSelector,
+// tolerations; and what a merge leaves behind: two types of a handler, a volume
+// or a variable's source. The rest of a template it takes for valid, and that
+// the defaults are set.
 func Validate(old, new *appsv1.DaemonSet) field.ErrorList {
 	var errs field.ErrorList
 	spec, at := &new.Spec, field.NewPath("spec")
@@ -155,18 +158,21 @@ func amount(v intstr.IntOrString) int {
 	return n
 }
 
-// validateTemplate looks at what a Change can set.
+// validateTemplate looks at what a Change can set, and at what a merge can
+// leave behind: see onlyOne.
 func validateTemplate(spec *corev1.PodSpec, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	image := func(containers []corev1.Container, at *field.Path) {
-		for i := range containers {
-			if containers[i].Image == "" {
-				errs = append(errs, field.Required(at.Index(i).Child("image"), ""))
-			}
-		}
+	for i := range spec.Volumes {
+		errs = append(errs, onlyOne("volume", volumeTypes(&spec.Volumes[i].VolumeSource), at.Child("volumes").Index(i))...)
 	}
-	image(spec.Containers, at.Child("containers"))
-	image(spec.InitContainers, at.Child("initContainers"))
+	for i := range spec.Containers {
+		errs = append(errs, validateContainer(&spec.Containers[i], true, at.Child("containers").Index(i))...)
+	}
+	for i := range spec.InitContainers {
+		c := &spec.InitContainers[i]
+		sidecar := c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
+		errs = append(errs, validateContainer(c, sidecar, at.Child("initContainers").Index(i))...)
+	}
 	if spec.RestartPolicy != "" && spec.RestartPolicy != corev1.RestartPolicyAlways {
 		errs = append(errs, field.NotSupported(at.Child("restartPolicy"), spec.RestartPolicy, []corev1.RestartPolicy{corev1.RestartPolicyAlways}))
 	}
@@ -182,6 +188,98 @@ func validateTemplate(spec *corev1.PodSpec, at *field.Path) field.ErrorList {
 		errs = append(errs, validateToleration(&spec.Tolerations[i], at.Child("tolerations").Index(i))...)
 	}
 	return errs
+}
+
+// validateContainer looks at handlers only of a container that keeps running:
+// any other may have none, which it does not check.
+func validateContainer(c *corev1.Container, runs bool, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	if c.Image == "" {
+		errs = append(errs, field.Required(at.Child("image"), ""))
+	}
+	for i := range c.Env {
+		errs = append(errs, validateSource(&c.Env[i], at.Child("env").Index(i).Child("valueFrom"))...)
+	}
+	if !runs {
+		return errs
+	}
+	handlerOf := func(p *corev1.Probe) *corev1.ProbeHandler {
+		if p == nil {
+			return nil
+		}
+		return &p.ProbeHandler
+	}
+	hooks := &corev1.Lifecycle{}
+	if c.Lifecycle != nil {
+		hooks = c.Lifecycle
+	}
+	for _, h := range []struct {
+		union any
+		at    *field.Path
+	}{
+		{hooks.PostStart, at.Child("lifecycle", "postStart")},
+		{hooks.PreStop, at.Child("lifecycle", "preStop")},
+		{handlerOf(c.LivenessProbe), at.Child("livenessProbe")},
+		{handlerOf(c.ReadinessProbe), at.Child("readinessProbe")},
+		{handlerOf(c.StartupProbe), at.Child("startupProbe")},
+	} {
+		set, given := members(h.union)
+		if given && len(set) == 0 {
+			errs = append(errs, field.Required(h.at, "must specify a handler type"))
+		}
+		errs = append(errs, onlyOne("handler", set, h.at)...)
+	}
+	return errs
+}
+
+func validateSource(v *corev1.EnvVar, at *field.Path) field.ErrorList {
+	switch sources, _ := members(v.ValueFrom); {
+	case len(sources) > 0 && v.Value != "":
+		return field.ErrorList{field.Invalid(at, "", "may not be specified when `value` is not empty")}
+	case len(sources) > 1:
+		return field.ErrorList{field.Invalid(at, "", "may not have more than one field specified at a time")}
+	}
+	return nil
+}
+
+// onlyOne refuses every member of a union but the first. Two of them come of a
+// merge: where somebody else has changed the live object, as kubectl rollout
+// undo does, neither kubectl apply nor a server-side apply removes the member
+// that the manifest before did not have.
+func onlyOne(what string, members []string, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for i, name := range members {
+		if i > 0 {
+			errs = append(errs, field.Forbidden(at.Child(name), "may not specify more than 1 "+what+" type"))
+		}
+	}
+	return errs
+}
+
+// members returns the fields of a union that are set, by their names in JSON,
+// and whether there is a union at all.
+func members(union any) (set []string, given bool) {
+	v := reflect.ValueOf(union)
+	if v.IsNil() {
+		return nil, false
+	}
+	for i, v := 0, v.Elem(); i < v.NumField(); i++ {
+		if !v.Field(i).IsNil() {
+			name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
+			set = append(set, name)
+		}
+	}
+	return set, true
+}
+
+// volumeTypes are the members of a volume. The API server looks at emptyDir
+// first.
+func volumeTypes(v *corev1.VolumeSource) []string {
+	types, _ := members(v)
+	if i := slices.Index(types, "emptyDir"); i > 0 {
+		types = slices.Insert(slices.Delete(types, i, i+1), 0, "emptyDir")
+	}
+	return types
 }
 
 func requiredNodes(spec *corev1.PodSpec) *corev1.NodeSelector {

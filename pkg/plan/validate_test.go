@@ -7,6 +7,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
@@ -22,6 +23,12 @@ func TestValidate(t *testing.T) {
 	}
 	toleration := func(text corev1.Toleration) func(*appsv1.DaemonSet) {
 		return func(ds *appsv1.DaemonSet) { ds.Spec.Template.Spec.Tolerations = []corev1.Toleration{text} }
+	}
+	container := func(change func(*corev1.Container)) func(*appsv1.DaemonSet) {
+		return func(ds *appsv1.DaemonSet) { change(&ds.Spec.Template.Spec.Containers[0]) }
+	}
+	field := func(path string) *corev1.EnvVarSource {
+		return &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: path}}
 	}
 	const (
 		percent = "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')"
@@ -111,6 +118,43 @@ func TestValidate(t *testing.T) {
 		{toleration(corev1.Toleration{Key: "a", Operator: "Exists", Effect: "NoSchedule", TolerationSeconds: number(int64(3))}), []string{
 			"spec.template.spec.tolerations[0].effect: Invalid value: \"NoSchedule\": effect must be 'NoExecute' when `tolerationSeconds` is set",
 		}, "seconds of what does not evict"},
+		// What a merge leaves where somebody else has changed the live object, as kubectl rollout undo does.
+		{container(func(c *corev1.Container) {
+			c.LivenessProbe = &corev1.Probe{ProbeHandler: corev1.ProbeHandler{Exec: &corev1.ExecAction{Command: []string{"x"}}, HTTPGet: &corev1.HTTPGetAction{Port: intstr.FromInt32(80), Scheme: "HTTP"}}}
+		}), []string{
+			"spec.template.spec.containers[0].livenessProbe.httpGet: Forbidden: may not specify more than 1 handler type",
+		}, "a probe of two types"},
+		{container(func(c *corev1.Container) {
+			c.StartupProbe = &corev1.Probe{ProbeHandler: corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Port: intstr.FromInt32(80), Scheme: "HTTP"}, TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromInt32(80)}, GRPC: &corev1.GRPCAction{Port: 80}}}
+		}), []string{
+			"spec.template.spec.containers[0].startupProbe.tcpSocket: Forbidden: may not specify more than 1 handler type",
+			"spec.template.spec.containers[0].startupProbe.grpc: Forbidden: may not specify more than 1 handler type",
+		}, "of three"},
+		{container(func(c *corev1.Container) { c.ReadinessProbe = &corev1.Probe{} }), []string{
+			"spec.template.spec.containers[0].readinessProbe: Required value: must specify a handler type",
+		}, "of none"},
+		{container(func(c *corev1.Container) {
+			c.Lifecycle = &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{Exec: &corev1.ExecAction{Command: []string{"x"}}, Sleep: &corev1.SleepAction{Seconds: 1}}}
+		}), []string{
+			"spec.template.spec.containers[0].lifecycle.preStop.sleep: Forbidden: may not specify more than 1 handler type",
+		}, "a hook of two types"},
+		{container(func(c *corev1.Container) {
+			c.Env = []corev1.EnvVar{{Name: "A", Value: "a", ValueFrom: field("metadata.name")}}
+		}), []string{
+			"spec.template.spec.containers[0].env[0].valueFrom: Invalid value: \"\": may not be specified when `value` is not empty",
+		}, "a variable with a value and a source"},
+		{container(func(c *corev1.Container) {
+			from := field("metadata.name")
+			from.ConfigMapKeyRef = &corev1.ConfigMapKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: "c"}, Key: "k"}
+			c.Env = []corev1.EnvVar{{Name: "A", Value: "a"}, {Name: "B", ValueFrom: from}}
+		}), []string{
+			"spec.template.spec.containers[0].env[1].valueFrom: Invalid value: \"\": may not have more than one field specified at a time",
+		}, "a variable with two sources"},
+		{func(ds *appsv1.DaemonSet) {
+			ds.Spec.Template.Spec.Volumes = []corev1.Volume{{Name: "a"}, {Name: "b", VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/b"}, EmptyDir: &corev1.EmptyDirVolumeSource{}}}}
+		}, []string{
+			"spec.template.spec.volumes[1].hostPath: Forbidden: may not specify more than 1 volume type",
+		}, "a volume of two types"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			old := dstest.State("N").DaemonSet

@@ -62,6 +62,12 @@ func verdicts(t *testing.T, c *stage.Cluster, ds *appsv1.DaemonSet) {
 	toleration := func(of corev1.Toleration) func(*appsv1.DaemonSet) {
 		return spec(func(s *corev1.PodSpec) { s.Tolerations = []corev1.Toleration{of} })
 	}
+	container := func(change func(*corev1.Container)) func(*appsv1.DaemonSet) {
+		return spec(func(s *corev1.PodSpec) { change(&s.Containers[0]) })
+	}
+	command, get := &corev1.ExecAction{Command: []string{"x"}}, &corev1.HTTPGetAction{Port: intstr.FromInt32(80), Scheme: corev1.URISchemeHTTP}
+	socket, path := &corev1.TCPSocketAction{Port: intstr.FromInt32(80)}, &corev1.HostPathVolumeSource{Path: "/x"}
+	name := &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: "metadata.name"}}
 	negative, seconds := int32(-1), int64(3)
 	one, zero := intstr.FromInt32(1), intstr.FromInt32(0)
 	both := &appsv1.RollingUpdateDaemonSet{MaxUnavailable: &one, MaxSurge: &one}
@@ -113,6 +119,32 @@ func verdicts(t *testing.T, c *stage.Cluster, ds *appsv1.DaemonSet) {
 		"toleration operator":          toleration(corev1.Toleration{Key: "a", Operator: "Likes"}),
 		"toleration effect":            toleration(corev1.Toleration{Key: "a", Operator: "Exists", Effect: "Never"}),
 		"toleration seconds":           toleration(corev1.Toleration{Key: "a", Operator: "Exists", Effect: "NoSchedule", TolerationSeconds: &seconds}),
+		"a probe of two types": container(func(c *corev1.Container) {
+			c.LivenessProbe = &corev1.Probe{ProbeHandler: corev1.ProbeHandler{Exec: command, HTTPGet: get}}
+		}),
+		"a probe of three types": container(func(c *corev1.Container) {
+			c.ReadinessProbe = &corev1.Probe{ProbeHandler: corev1.ProbeHandler{HTTPGet: get, TCPSocket: socket, GRPC: &corev1.GRPCAction{Port: 80}}}
+		}),
+		"a probe of no type": container(func(c *corev1.Container) { c.StartupProbe = &corev1.Probe{} }),
+		"a hook of two types": container(func(c *corev1.Container) {
+			c.Lifecycle = &corev1.Lifecycle{PostStart: &corev1.LifecycleHandler{Exec: command, TCPSocket: socket}, PreStop: &corev1.LifecycleHandler{Exec: command, HTTPGet: get}}
+		}),
+		"hooks and probes of two types": container(func(c *corev1.Container) {
+			two := corev1.ProbeHandler{Exec: command, HTTPGet: get}
+			c.Lifecycle = &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{Exec: command, HTTPGet: get}}
+			c.LivenessProbe, c.ReadinessProbe, c.StartupProbe = &corev1.Probe{ProbeHandler: two}, &corev1.Probe{ProbeHandler: two}, &corev1.Probe{ProbeHandler: two}
+			c.Env = []corev1.EnvVar{{Name: "A", Value: "a", ValueFrom: name}}
+		}),
+		"a variable with value and source": container(func(c *corev1.Container) { c.Env = []corev1.EnvVar{{Name: "A", Value: "a", ValueFrom: name}} }),
+		"a variable with two sources": container(func(c *corev1.Container) {
+			c.Env = []corev1.EnvVar{{Name: "A", ValueFrom: &corev1.EnvVarSource{FieldRef: name.FieldRef, ConfigMapKeyRef: &corev1.ConfigMapKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: "c"}, Key: "k"}}}}
+		}),
+		"a volume of two types": spec(func(s *corev1.PodSpec) {
+			s.Volumes = []corev1.Volume{{Name: "a", VolumeSource: corev1.VolumeSource{HostPath: path, EmptyDir: &corev1.EmptyDirVolumeSource{}}}}
+		}),
+		"a volume of three types": spec(func(s *corev1.PodSpec) {
+			s.Volumes = []corev1.Volume{{Name: "a", VolumeSource: corev1.VolumeSource{HostPath: path, Secret: &corev1.SecretVolumeSource{SecretName: "s"}, ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: "c"}}}}}
+		}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			live := liveDaemonSet(t, c, ds)
