@@ -119,7 +119,8 @@ func without(s *snapshot.Snapshot, what snapshot.What) *snapshot.Snapshot {
 }
 
 // ruled returns the Snapshot as asked does, with the newest version known
-// where nothing tells, and the rules of that version.
+// where nothing says which, and the rules of that version. A clock that is a
+// guess is moved to where the reported numbers hold.
 func (in *input) ruled(s *snapshot.Snapshot) (*snapshot.Snapshot, daemonset.Profile, error) {
 	s = in.asked(s)
 	if s.KubernetesVersion == "" {
@@ -128,6 +129,13 @@ func (in *input) ruled(s *snapshot.Snapshot) (*snapshot.Snapshot, daemonset.Prof
 	profile, err := daemonset.ForVersion(s.KubernetesVersion)
 	if err != nil {
 		return nil, profile, hinted{err, "choose the rules with --kubernetes-version " + daemonset.Newest}
+	}
+	if s.Lacks(snapshot.Clock) {
+		at, err := daemonset.EarliestClock(s, profile)
+		if err != nil {
+			return nil, profile, err
+		}
+		s = s.At(at)
 	}
 	return s, profile, nil
 }

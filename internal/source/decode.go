@@ -140,16 +140,13 @@ func decode(raw []byte, list metav1.TypeMeta) (object, error) {
 			return o, err
 		}
 		o.note = passedOver(raw, o.kind)
+		o.sawOther(raw)
 		return o, nil
 	}
 	if err := sound(meta); err != nil {
 		return o, err
 	}
-	// Not the deletionTimestamp: it lies in the future by the grace period.
-	o.saw(meta.GetCreationTimestamp())
-	for _, m := range meta.GetManagedFields() {
-		o.sawPtr(m.Time)
-	}
+	o.sawMeta(meta)
 	o.strip()
 	return o, nil
 }
@@ -217,6 +214,33 @@ func (o *object) saw(times ...metav1.Time) {
 		if t.After(o.newest) {
 			o.newest = t.UTC()
 		}
+	}
+}
+
+// sawMeta notes when an object was made, written and asked to go. Its
+// deletionTimestamp lies later than that by the grace period.
+func (o *object) sawMeta(m metav1.Object) {
+	o.saw(m.GetCreationTimestamp())
+	for _, f := range m.GetManagedFields() {
+		o.sawPtr(f.Time)
+	}
+	if at, grace := m.GetDeletionTimestamp(), m.GetDeletionGracePeriodSeconds(); at != nil && grace != nil {
+		o.saw(metav1.NewTime(at.Add(-time.Duration(*grace) * time.Second)))
+	}
+}
+
+// sawOther notes the times of an object that counts for nothing else, as a Lease,
+// which a kubelet renews every 10 seconds. One that cannot be read has none.
+func (o *object) sawOther(raw []byte) {
+	var other struct {
+		Metadata metav1.ObjectMeta `json:"metadata"`
+		Spec     struct {
+			RenewTime metav1.MicroTime `json:"renewTime"`
+		} `json:"spec"`
+	}
+	if json.Unmarshal(raw, &other) == nil {
+		o.sawMeta(&other.Metadata)
+		o.saw(metav1.Time(other.Spec.RenewTime))
 	}
 }
 

@@ -432,7 +432,10 @@ func TestClockOfADump(t *testing.T) {
 		{"---\napiVersion: v1\nkind: Event\nmetadata: {name: e, namespace: kube-system}\nseries: {lastObservedTime: \"2026-11-20T12:00:10.000000Z\"}", "2026-11-20T12:00:10Z", "or of a series of them"},
 		{"---\napiVersion: apps/v1\nkind: ControllerRevision\nmetadata: {name: e, namespace: kube-system, managedFields: [{time: \"2026-11-20T12:00:11Z\"}]}", "2026-11-20T12:00:11Z", "a writing is of a time"},
 		{"---\n" + strings.Replace(dsYAML, "agent", "b", 1) + "status: {conditions: [{type: X, lastTransitionTime: \"2026-11-20T12:00:12Z\"}]}", "2026-11-20T12:00:12Z", "so is a DaemonSet's condition"},
-		{"---\napiVersion: v1\nkind: Secret\nmetadata: {name: e, namespace: kube-system, creationTimestamp: \"2026-11-20T12:00:11Z\"}", "2026-11-20T12:00:00Z", "other kinds are passed over"},
+		{"---\napiVersion: v1\nkind: Secret\nmetadata: {name: e, namespace: kube-system, creationTimestamp: \"2026-11-20T12:00:11Z\"}", "2026-11-20T12:00:11Z", "so is any other object's creation"},
+		{"---\napiVersion: v1\nkind: Secret\nmetadata: {name: e, creationTimestamp: soon}", "2026-11-20T12:00:00Z", "if it is a time"},
+		{"---\napiVersion: coordination.k8s.io/v1\nkind: Lease\nmetadata: {name: n1}\nspec: {renewTime: \"2026-11-20T12:00:13.000000Z\"}", "2026-11-20T12:00:13Z", "so is a lease"},
+		{"---\napiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: kube-system, deletionTimestamp: \"2026-11-20T12:00:44Z\", deletionGracePeriodSeconds: 30}", "2026-11-20T12:00:14Z", "a deletion was asked for before its grace period"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			d, err := readText(dsYAML + "---\n" + nodeYAML + tt.add)
