@@ -83,15 +83,19 @@ func NewCluster(config *rest.Config, clock func() time.Time) (*Cluster, error) {
 		return nil, fmt.Errorf("connection to the cluster: %w", err)
 	}
 	c := &Cluster{server: address(config.Host), clock: clock}
-	if c.apps, err = appsclient.NewForConfigAndClient(config, client); err != nil {
+	apps, err := restClient(config, client, "/apis", appsv1.SchemeGroupVersion)
+	if err != nil {
 		return nil, fmt.Errorf("connection to the cluster: %w", err)
 	}
-	if c.core, err = coreclient.NewForConfigAndClient(config, client); err != nil {
+	core, err := restClient(config, client, "/api", corev1.SchemeGroupVersion)
+	if err != nil {
 		return nil, fmt.Errorf("connection to the cluster: %w", err)
 	}
-	if c.policy, err = policyclient.NewForConfigAndClient(config, client); err != nil {
+	policy, err := restClient(config, client, "/apis", policyv1.SchemeGroupVersion)
+	if err != nil {
 		return nil, fmt.Errorf("connection to the cluster: %w", err)
 	}
+	c.apps, c.core, c.policy = appsclient.New(apps), coreclient.New(core), policyclient.New(policy)
 	return c, nil
 }
 
@@ -270,7 +274,7 @@ func (c *Cluster) take(ctx context.Context, ds *appsv1.DaemonSet, version *serve
 			TakenAt: at, KubernetesVersion: version.name, VersionSource: version.source, Gaps: ordered(gaps),
 		}
 		order(s)
-		return s, nil
+		return s, snapshot.Validate(s)
 	}
 }
 
@@ -418,6 +422,8 @@ func (c *Cluster) daemonSet(ctx context.Context, ref Ref) (*appsv1.DaemonSet, ti
 	dated, at := withDate(ctx)
 	ds, err := c.apps.DaemonSets(ref.Namespace).Get(dated, ref.Name, metav1.GetOptions{})
 	switch {
+	case err == nil && (ds.Name != ref.Name || ds.Namespace != ref.Namespace):
+		err = fmt.Errorf("unusable answer: daemonset %s", Ref{ds.Namespace, ds.Name})
 	case err == nil:
 		stripDaemonSet(ds)
 		return ds, *at, nil

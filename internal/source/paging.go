@@ -41,12 +41,14 @@ func readPages[T any](ctx context.Context, opts metav1.ListOptions,
 	opts.Limit = pageSize
 	var got pages[T]
 	page, expiries := 1, 0
+	followed := map[string]bool{} // tokens
 	for {
 		items, meta, err := fetch(ctx, opts)
 		if token, gone := expired(err); gone && opts.Continue != "" {
 			if expiries++; expiries > mostExpiries {
 				return pages[T]{}, fmt.Errorf("its pages expired %d times while they were read: %w", expiries, err)
 			}
+			clear(followed)
 			if token == "" || token == opts.Continue {
 				got, page, opts.Continue = pages[T]{}, 1, ""
 				continue
@@ -62,15 +64,18 @@ func readPages[T any](ctx context.Context, opts metav1.ListOptions,
 		if meta.Continue == "" {
 			break
 		}
-		if meta.Continue == opts.Continue {
+		if followed[meta.Continue] {
 			return pages[T]{}, errors.New("the server's pages do not advance")
 		}
 		opts.Continue = meta.Continue
+		followed[opts.Continue] = true
 		page++
 	}
-	if got.moved != "" {
-		got.items = lastOfEach(got.items, key)
+	once := lastOfEach(got.items, key)
+	if twice := len(got.items) - len(once); twice > 0 && got.moved == "" {
+		got.moved = fmt.Sprintf("%d of its objects stand there twice: its pages are not of one moment", twice)
 	}
+	got.items = once
 	return got, nil
 }
 

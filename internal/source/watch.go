@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -276,9 +277,35 @@ func newFeed[L runtime.Object](w *Watching, what snapshot.What, resource string,
 		o.LabelSelector, o.FieldSelector = which.LabelSelector, which.FieldSelector
 		changes, err := begin(ctx, o)
 		f.heard(ctx, "watch", err)
-		return changes, err
+		if err != nil {
+			return nil, err
+		}
+		return watch.Filter(changes, func(e watch.Event) (watch.Event, bool) { return f.checked(ctx, e), true }), nil
 	}
 	return f
+}
+
+// checked makes an error of a change that is none: a Reflector passes over what
+// is of another type. After an error it reads the list again.
+func (f *feed) checked(ctx context.Context, e watch.Event) watch.Event {
+	err := error(nil)
+	switch m, _ := e.Object.(metav1.Object); {
+	case e.Type == watch.Bookmark:
+		return e
+	case e.Type == watch.Error:
+		err = apierrors.FromObject(e.Object)
+		f.heard(ctx, "watch", err)
+		return e
+	case reflect.TypeOf(e.Object) != reflect.TypeOf(f.example):
+		err = fmt.Errorf("unusable answer: a change of a %s", reflect.TypeOf(e.Object).Elem().Name())
+	default:
+		if err = sound(m); err == nil {
+			return e
+		}
+		err = fmt.Errorf("unusable answer: %w", err)
+	}
+	f.heard(ctx, "watch", err)
+	return watch.Event{Type: watch.Error, Object: &apierrors.NewInternalError(err).ErrStatus}
 }
 
 // eachOf calls strip with each object of a page, so that no page is held whole

@@ -105,11 +105,16 @@ func (s *watchServer) change(kind string, o runtime.Object) {
 	if err != nil {
 		panic(err)
 	}
+	s.say(what, string(raw))
+}
+
+// say tells the watches of a resource a line.
+func (s *watchServer) say(what, line string) {
 	s.await(what, 1)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, w := range s.watches[what] {
-		w <- string(raw)
+		w <- line
 	}
 }
 

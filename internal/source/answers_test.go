@@ -1,0 +1,196 @@
+package source
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// listKinds are what a Cluster lists, and as what.
+var listKinds = map[snapshot.What]metav1.TypeMeta{
+	snapshot.Nodes: {APIVersion: "v1", Kind: "NodeList"}, snapshot.Pods: {APIVersion: "v1", Kind: "PodList"}, snapshot.Events: {APIVersion: "v1", Kind: "EventList"},
+	snapshot.Revisions: {APIVersion: "apps/v1", Kind: "ControllerRevisionList"}, snapshot.PodDisruptionBudgets: {APIVersion: "policy/v1", Kind: "PodDisruptionBudgetList"},
+}
+
+// TestUnusableLists: a list that was answered with something else is a Gap, and
+// never a list of none.
+func TestUnusableLists(t *testing.T) {
+	for _, tt := range []struct {
+		body string // K and V stand for the kind and the version that were asked for
+		want string
+		why  string
+	}{
+		{`{}`, "unusable answer: no kind, where a K was asked for", "nothing"},
+		{`null`, "unusable answer: no kind, where a K was asked for", "null"},
+		{`{"items":[]}`, "unusable answer: no kind, where a K was asked for", "a list of who knows what"},
+		{`{"kind":"K","apiVersion":"V","metadata":{"resourceVersion":"7"}}`, "unusable answer: items: must be a list, not nothing", "no items"},
+		{`{"kind":"K","apiVersion":"V","metadata":{"resourceVersion":"7"},"items":null}`, "unusable answer: items: must be a list, not null", "items of null"},
+		{`{"kind":"DeploymentList","apiVersion":"apps/v1","metadata":{},"items":[]}`, "unusable answer: a DeploymentList, where a K was asked for", "another list"},
+		{`{"kind":"Table","apiVersion":"meta.k8s.io/v1","rows":[]}`, `no kind "Table" is registered for version "meta.k8s.io/v1" in scheme`, "a table"},
+		{`{"kind":"Status","apiVersion":"v1","status":"Success"}`, "unusable answer: a Status, where a K was asked for", "a success"},
+		{`{"kind":"K","apiVersion":"V","items":[{}]}`, "unusable answer: items[0].metadata.name: missing", "an item of nothing"},
+		{`{"kind":"K","apiVersion":"V","items":[{"metadata":{"labels":{"app":"agent"}}}]}`, "unusable answer: items[0].metadata.name: missing", "an item without a name"},
+		{`{"kind":"K","apiVersion":"V","items":{}}`, "", "items that are no list"},
+		{`[]`, "", "an array"},
+		{`<html>`, "", "a page of a proxy"},
+		{"", "", "an empty body"},
+		{"k8s\x00", "empty body", "nothing, in protobuf"},
+	} {
+		for what, list := range listKinds {
+			t.Run(tt.why+"/"+string(what), func(t *testing.T) {
+				s := newAPIServer(t, parseWorld(t, small))
+				s.answer = func(_ *apiServer, w http.ResponseWriter, asked string, _ int) bool {
+					if asked != string(what) {
+						return false
+					}
+					w.Header().Set("Content-Type", runtime.ContentTypeJSON)
+					if strings.HasPrefix(tt.body, "k8s") {
+						w.Header().Set("Content-Type", runtime.ContentTypeProtobuf)
+					}
+					fmt.Fprint(w, strings.NewReplacer(`"K"`, `"`+list.Kind+`"`, `"V"`, `"`+list.APIVersion+`"`).Replace(tt.body))
+					return true
+				}
+				c := newCluster(t, s)
+				got, err := c.Read(background, agent)
+				if err != nil {
+					t.Fatal(err)
+				}
+				i := slices.IndexFunc(got.Gaps, func(g snapshot.Gap) bool { return g.What == what && g.Why == snapshot.Failed })
+				want := strings.ReplaceAll(tt.want, "a K was", "a "+list.Kind+" was")
+				if i < 0 || len(got.Gaps) != 1 || !strings.HasPrefix(got.Gaps[i].Message, want) {
+					t.Errorf("gaps %v, want one: %s", got.Gaps, want)
+				}
+				all, err := c.ReadAll(background, Filter{})
+				if err != nil || len(all) != 1 || !all[0].Lacks(what) {
+					t.Errorf("of all: %v, %v", all, err)
+				}
+			})
+		}
+	}
+}
+
+// TestUnusableDaemonSets: without the DaemonSet itself there is no answer.
+func TestUnusableDaemonSets(t *testing.T) {
+	const object = `{"kind":"DaemonSet","apiVersion":"apps/v1","metadata":{"name":"NAME","namespace":"NS"},"spec":SPEC}`
+	one := func(name, ns, spec string) string {
+		return strings.NewReplacer("NAME", name, "NS", ns, "SPEC", spec).Replace(object)
+	}
+	const selects = `{"selector":{"matchLabels":{"app":"agent"}}}`
+	for _, tt := range []struct{ asked, body, want, why string }{
+		{"daemonset", `{}`, "daemonset kube-system/agent: unusable answer: no kind, where a DaemonSet was asked for", "nothing"},
+		{"daemonset", `null`, "daemonset kube-system/agent: unusable answer: no kind, where a DaemonSet was asked for", "null"},
+		{"daemonset", strings.Replace(one("agent", "kube-system", selects), "DaemonSet", "Deployment", 1), "daemonset kube-system/agent: unusable answer: a Deployment, where a DaemonSet was asked for", "another kind"},
+		{"daemonset", one("agent", "kube-system", "{}"), "daemonset kube-system/agent: unusable answer: spec.selector: missing", "no selector"},
+		{"daemonset", one("other", "kube-system", selects), "daemonset kube-system/agent: unusable answer: daemonset kube-system/other", "another one"},
+		{"daemonset", one("agent", "default", selects), "daemonset kube-system/agent: unusable answer: daemonset default/agent", "one of another namespace"},
+		{"daemonset", one("", "kube-system", selects), "daemonset kube-system/agent: unusable answer: metadata.name: missing", "no name"},
+		{"daemonsets", `{}`, "daemonsets of all namespaces: unusable answer: no kind, where a DaemonSetList was asked for", "a list of nothing"},
+		{"daemonsets", `{"kind":"DaemonSetList","apiVersion":"apps/v1","items":null}`, "daemonsets of all namespaces: unusable answer: items: must be a list, not null", "a list of null"},
+		{"daemonsets", `{"kind":"DaemonSetList","apiVersion":"apps/v1","items":[{"spec":` + selects + `}]}`, "daemonsets of all namespaces: unusable answer: items[0].metadata.name: missing", "an item without metadata"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			s := newAPIServer(t, parseWorld(t, small))
+			s.answer = func(_ *apiServer, w http.ResponseWriter, asked string, _ int) bool {
+				if asked != tt.asked {
+					return false
+				}
+				w.Header().Set("Content-Type", runtime.ContentTypeJSON)
+				fmt.Fprint(w, tt.body)
+				return true
+			}
+			_, err := newCluster(t, s).Read(background, agent)
+			if tt.asked == "daemonsets" {
+				_, err = newCluster(t, s).ReadAll(background, Filter{})
+			}
+			if err == nil || err.Error() != tt.want {
+				t.Errorf("\n got %v\nwant %s", err, tt.want)
+			}
+		})
+	}
+}
+
+// TestPagesThatOverlap: an object on two pages is one object, and the list is
+// not of one moment.
+func TestPagesThatOverlap(t *testing.T) {
+	s := newAPIServer(t, parseWorld(t, "ds agent\nnodes 3\npod p1 app=agent owner=agent ready\npod p2 app=agent owner=agent ready"))
+	s.answer = func(s *apiServer, w http.ResponseWriter, asked string, n int) bool {
+		if asked != "pods" {
+			return false
+		}
+		l := &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "7"}}
+		for _, o := range s.world {
+			if p, ok := o.(*corev1.Pod); ok && (n == 1 || p.Name == "p2") {
+				l.Items = append(l.Items, *p)
+			}
+		}
+		if n == 1 {
+			l.Continue = "more"
+		}
+		s.encode(w, http.StatusOK, runtime.ContentTypeProtobuf, l)
+		return true
+	}
+	got, err := newCluster(t, s).Read(background, agent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := snapshot.Gap{What: snapshot.Pods, Why: snapshot.Moved, Message: "1 of its objects stand there twice: its pages are not of one moment"}
+	if len(got.Pods) != 2 || len(got.Gaps) != 1 || got.Gaps[0] != want {
+		t.Errorf("%d pods, %v, want 2 and %v", len(got.Pods), got.Gaps, want)
+	}
+}
+
+// TestPagesInACircle: tokens that lead back to where they were are no list.
+func TestPagesInACircle(t *testing.T) {
+	s := newAPIServer(t, parseWorld(t, "ds agent\nnodes 3"))
+	s.answer = func(s *apiServer, w http.ResponseWriter, asked string, n int) bool {
+		if asked != "nodes" {
+			return false
+		}
+		l := &corev1.NodeList{ListMeta: metav1.ListMeta{ResourceVersion: "7", Continue: []string{"a", "b"}[n%2]}}
+		s.encode(w, http.StatusOK, runtime.ContentTypeProtobuf, l)
+		return true
+	}
+	got, err := newCluster(t, s).Read(background, agent)
+	if err != nil || !got.Lacks(snapshot.Nodes) || s.asked()["nodes"] > 4 {
+		t.Errorf("%v, %v after %v", got, err, s.asked())
+	}
+}
+
+// TestUnusableChanges: a change that is none is heard of, and the list is read
+// again, so that nothing is missed.
+func TestUnusableChanges(t *testing.T) {
+	for _, tt := range []struct{ change, why, lost string }{
+		{`{"type":"ADDED","object":{}}`, "an object of nothing", "unable to decode an event from the watch stream"},
+		{`{"type":"ADDED","object":null}`, "null", "unable to decode an event from the watch stream"},
+		{`{"type":"MODIFIED","object":{"kind":"Node","apiVersion":"v1","metadata":{"name":"n0001"}}}`, "another kind", "unusable answer: a change of a Node"},
+		{`{"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1"}}`, "no metadata", "unusable answer: metadata.name: missing"},
+		{`{"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"p2"}}}`, "no namespace", "unusable answer: metadata.namespace: missing"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			s := newWatchServer(t, parseWorld(t, followed))
+			w, err := watchOf(t, s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.await("pods", 1)
+			s.replace(t, followed+"\npod p9 app=agent owner=agent")
+			s.say("pods", tt.change)
+			if got := next(t, w); !strings.HasPrefix(got, "lost changes of pods are not heard of: ") || !strings.Contains(got, tt.lost) {
+				t.Errorf("got %q, want %q", got, tt.lost)
+			}
+			got := []string{next(t, w), next(t, w)}
+			slices.Sort(got)
+			if !slices.Equal(got, []string{"lost  back pods", "pod p9"}) {
+				t.Errorf("then %q", got)
+			}
+		})
+	}
+}
