@@ -157,6 +157,8 @@ func (s *screen) diffDetail(h *history.History, d *history.Diff) string {
 		words = "a restart only"
 	case history.ChangeDefaults:
 		words = "API defaults only: " + words
+	case history.ChangeTemplate:
+		words = onlyMetadata(d.Change) + words
 	}
 	var ages []string
 	for _, side := range []history.Side{d.From, d.To} {

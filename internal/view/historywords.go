@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
+	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
 // changeWords says in few words what changed from the revision below. It is
@@ -107,7 +108,10 @@ func contentOf(h *history.History, r *history.Revision) string {
 }
 
 // restartMark is where kubectl rollout restart leaves its mark.
-const restartMark = "spec.template.metadata.annotations[kubectl.kubernetes.io/restartedAt]"
+const (
+	restarted   = "kubectl.kubernetes.io/restartedAt"
+	restartMark = "spec.template.metadata.annotations[" + restarted + "]"
+)
 
 // defaultNames are the fields, without the containers that they are of.
 func defaultNames(changes []history.Change) []string {
@@ -159,7 +163,25 @@ func (s *screen) fieldsInWords(changes []history.Change, several bool) []string 
 	if len(words) == 0 {
 		words = append(words, "where new members of lists stand")
 	}
+	if only := onlyMetadata(changes); only != "" {
+		words[0] = only + words[0]
+	}
 	return words
+}
+
+// onlyMetadata says that nothing which somebody set differs but labels or
+// annotations; empty where something else does.
+func onlyMetadata(changes []history.Change) string {
+	var set []template.Difference
+	for i := range changes {
+		if changes[i].Kind == history.FieldSet {
+			set = append(set, changes[i].Difference)
+		}
+	}
+	if _, ok := template.OnlyMetadata(set, "spec.template"); !ok || len(set) == 1 && set[0].Path == restartMark {
+		return ""
+	}
+	return "metadata only: "
 }
 
 func isTime(raw string) bool { return json.Unmarshal([]byte(raw), new(time.Time)) == nil }

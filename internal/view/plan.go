@@ -714,10 +714,44 @@ func templateWords(p *plan.Plan) string {
 		return fmt.Sprintf("The template is that of revision %d, taken up again as revision %d, if %s: else every pod is old.", r.Was, r.Number, valuesEqual)
 	case !r.New && r.Was > 0:
 		return fmt.Sprintf("The template is that of revision %d, taken up again as revision %d: only pods that are not on it are replaced.", r.Was, r.Number)
-	case r.From > 0:
-		return fmt.Sprintf("The template changes: revision %d follows %d, and every pod is old.", r.Number, r.From)
 	}
-	return "The template changes: every pod is old."
+	what := "The template changes"
+	if m, ok := template.OnlyMetadata(c.Fields, "spec.template"); ok {
+		what = "Nothing changes in the template but " + metadataWords(m)
+		if slices.Equal(slices.Concat(m.Annotations, m.Labels), []string{restarted}) {
+			what = "Nothing changes in the template but its restart annotation"
+		}
+	}
+	if r.From > 0 {
+		return fmt.Sprintf("%s: revision %d follows %d, and every pod is old.", what, r.Number, r.From)
+	}
+	return what + ": every pod is old."
+}
+
+// metadataWords names annotations and labels.
+func metadataWords(m template.Metadata) string {
+	var parts []string
+	for _, of := range []struct {
+		one, many string
+		keys      []string
+	}{{"the annotation", "the annotations", m.Annotations}, {"the label", "the labels", m.Labels}} {
+		const most = 5
+		names := slices.Clone(of.keys[:min(most, len(of.keys))])
+		for i, n := range names {
+			names[i] = clean(n)
+		}
+		switch n := len(of.keys) - most; {
+		case len(of.keys) == 0:
+			continue
+		case len(of.keys) == 1:
+			parts = append(parts, of.one+" "+names[0])
+			continue
+		case n > 0:
+			names = append(names, fmt.Sprintf("%d more", n))
+		}
+		parts = append(parts, of.many+" "+strings.Join(names, ", "))
+	}
+	return strings.Join(parts, " and ")
 }
 
 // placements are the nodes that gain or lose a pod at once, those that lose

@@ -1,0 +1,44 @@
+package template
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestOnlyMetadata compares templates, each with what differs in its metadata
+// and nowhere else.
+func TestOnlyMetadata(t *testing.T) {
+	const base = `{"metadata":{"labels":{"app":"a"},"annotations":{"checksum/config":"1"}},"spec":{"containers":[{"name":"a","image":"a:1"}]}}`
+	for _, tt := range []struct {
+		old, new string
+		want     Metadata
+		ok       bool
+		why      string
+	}{
+		{base, base, Metadata{}, false, "nothing differs"},
+		{base, `{"metadata":{"labels":{"app":"a"},"annotations":{"checksum/config":"2"}},"spec":{"containers":[{"name":"a","image":"a:1"}]}}`, Metadata{Annotations: []string{"checksum/config"}}, true, "a checksum"},
+		{base, `{"metadata":{"labels":{"app":"a"}},"spec":{"containers":[{"name":"a","image":"a:1"}]}}`, Metadata{Annotations: []string{"checksum/config"}}, true, "one that goes, the last of all"},
+		{base, `{"metadata":{"labels":{"app":"a","helm.sh/chart":"a-2"},"annotations":{"checksum/config":"2","plain":"x","odd\"]=":"y"}},"spec":{"containers":[{"name":"a","image":"a:1"}]}}`,
+			Metadata{Annotations: []string{"plain", `odd"]=`, "checksum/config"}, Labels: []string{"helm.sh/chart"}}, true, "annotations and a label, whatever their keys are"},
+		{base, `{"metadata":{"labels":{"app":"a"},"annotations":{"checksum/config":"2"}},"spec":{"containers":[{"name":"a","image":"a:2"}]}}`, Metadata{}, false, "an image besides"},
+		{base, `{"metadata":{"labels":{"app":"a"},"annotations":{"checksum/config":"1"}},"spec":{"containers":[{"name":"a","image":"a:2"}]}}`, Metadata{}, false, "an image alone"},
+		{base, `{"metadata":{"name":"x","labels":{"app":"a"},"annotations":{"checksum/config":"2"}},"spec":{"containers":[{"name":"a","image":"a:1"}]}}`, Metadata{}, false, "other metadata"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			old, err := parse([]byte(tt.old))
+			if err != nil {
+				t.Fatal(err)
+			}
+			new, err := parse([]byte(tt.new))
+			if err != nil {
+				t.Fatal(err)
+			}
+			found := append(Diff(old, new, "spec.template"), Difference{Path: "metadata.annotations.outside"}, Difference{Path: "spec.minReadySeconds"})
+			got, ok := OnlyMetadata(found, "spec.template")
+			if diff := cmp.Diff(tt.want, got); diff != "" || ok != tt.ok {
+				t.Errorf("ok %t (-want +got):\n%s", ok, diff)
+			}
+		})
+	}
+}
