@@ -264,6 +264,12 @@ func plans(t *testing.T) map[string]*plan.Plan {
 	manifest := grid("N N", token).DaemonSet
 	manifest.Spec.Template.Spec.Containers[0].Env[0].Value = "s3cret"
 	add("digests", grid("N N", token, edit(func(s *snapshot.Snapshot) { s.EnvValues = snapshot.EnvDigest })), &plan.Change{DaemonSet: manifest, Method: "Overlay"}, plan.Options{})
+	changed := grid("N N").DaemonSet.DeepCopy()
+	changed.Spec.MinReadySeconds = 5
+	add("warned", grid("N N"), &plan.Change{DaemonSet: changed, Method: plan.MethodOverlay, FieldManager: "kubectl", Warnings: []plan.Warning{
+		{Code: plan.ServerWarning, Facts: daemonset.Facts{"message": "would violate PodSecurity"}},
+		{Code: plan.DuplicateKey, Facts: daemonset.Facts{"file": "agent.yaml", "document": 1, "line": 12, "key": "image"}},
+	}}, plan.Options{})
 	taint := &corev1.Taint{Key: "a", Effect: corev1.TaintEffectNoExecute}
 	add("nodes", grid("N N N N"), &plan.Change{Nodes: []plan.NodeEdit{
 		{Kind: plan.NodeTaint, Which: "n0", Taint: taint}, {Kind: plan.NodeUntaint, Which: "n0", Taint: taint},
@@ -272,7 +278,7 @@ func plans(t *testing.T) map[string]*plan.Plan {
 		{Kind: plan.NodeRemove, Which: "n3"}, {Kind: plan.NodeAdd, Which: "n1", Count: 2},
 	}}, plan.Options{})
 	fresh := grid("- - -", daemonSet(func(ds *appsv1.DaemonSet) { ds.UID = "" }), edit(func(s *snapshot.Snapshot) { s.Revisions = nil }))
-	p, err := plan.New(fresh, "New", nil, plan.Options{})
+	p, err := plan.New(fresh, &plan.Change{Method: "New"}, plan.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

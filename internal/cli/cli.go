@@ -23,7 +23,7 @@ import (
 )
 
 // Main runs one command line and returns its exit status. An error is one
-// line on errs, with a hint on a second where there is one.
+// line on errs, with its details below it, and a hint, where there are any.
 //
 // All that is written goes through a view.Stream: no control code of the cluster
 // or of a file reaches a terminal. A panic is an error like any other, with what
@@ -93,6 +93,13 @@ func failed(errs io.Writer, err error) int {
 		return crashed(errs, p.Value, p.Stack)
 	}
 	fmt.Fprintln(errs, "error: "+view.Clean(err.Error()))
+	var d interface{ Details() []string }
+	if errors.As(err, &d) {
+		for _, l := range d.Details() {
+			text := strings.TrimLeft(l, " ")
+			fmt.Fprintln(errs, "  "+l[:len(l)-len(text)]+view.Clean(text))
+		}
+	}
 	var h interface{ Hint() string }
 	if errors.As(err, &h) && h.Hint() != "" {
 		fmt.Fprintln(errs, "hint: "+view.Clean(h.Hint()))

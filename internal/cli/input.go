@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -86,6 +87,7 @@ func (in *input) open(ctx context.Context) (reader, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
+	c.OnWarning(in.serverWarns)
 	namespace, _, err := in.config.ToRawKubeConfigLoader().Namespace()
 	return c.Without(in.unasked...), namespace, err
 }
@@ -94,6 +96,9 @@ func (in *input) open(ctx context.Context) (reader, string, error) {
 func (in *input) note(format string, args ...any) {
 	fmt.Fprintln(in.ErrOut, "note: "+view.Clean(fmt.Sprintf(format, args...)))
 }
+
+// serverWarns writes a warning of the API server.
+func (in *input) serverWarns(words string) { in.note("the API server warns: %s", view.Clean(words)) }
 
 // asked returns the Snapshot with the clock and version that were asked for,
 // which then are no gaps any more.
@@ -352,7 +357,9 @@ func readNames(ctx context.Context, r reader, namespace string, names []string) 
 func (c *common) completeNames(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 	ctx, cancel := context.WithTimeout(cmd.Context(), 2*time.Second)
 	defer cancel()
-	in := &input{common: c}
+	silent := *c
+	silent.ErrOut = io.Discard // nobody reads notes while somebody types
+	in := &input{common: &silent}
 	if f := cmd.Flags().Lookup("from"); f != nil && f.Changed {
 		from, _ := cmd.Flags().GetStringArray("from")
 		slices.Sort(from)

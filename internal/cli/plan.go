@@ -70,6 +70,10 @@ func newPlan(c *common) *cobra.Command {
 			Which pods go first is the controller's random pick, so the plan counts and does not
 			name. How long it takes is a range under the assumptions that stand below it.
 
+			A manifest is applied as the live object was: client-side, or server-side by the same
+			field manager. --server-side, --force-conflicts and --field-manager are those of
+			kubectl apply. An apply that conflicts with other field managers is an error.
+
 			Literal values of environment variables may be secret: of those that differ it says
 			so, and shows them with --show-values.
 
@@ -320,10 +324,10 @@ func (o *planOptions) planManifests(ctx context.Context) ([]*plan.Plan, error) {
 	plans := []*plan.Plan{}
 	for i, m := range manifests {
 		var p *plan.Plan
-		if live[i] == nil {
+		if none := live[i].none; none == nil {
+			p, err = o.planLive(ctx, r, m, live[i].Snapshot)
+		} else if err = o.meant(m, none); err == nil {
 			p, err = o.planNew(ctx, r, m)
-		} else {
-			p, err = o.planLive(ctx, r, m, live[i])
 		}
 		if err != nil {
 			return nil, ofManifest(m, err)
@@ -366,10 +370,12 @@ func (o *planOptions) chosen(all []source.Manifest, namespace string) ([]source.
 		if len(o.names) > 0 && !slices.Contains(o.names, m.Name) {
 			continue
 		}
-		if asked := *o.config.Namespace; asked != "" && m.Namespace != "" && m.Namespace != asked {
+		asked := *o.config.Namespace
+		if asked != "" && m.Namespace != "" && m.Namespace != asked {
 			return nil, hinted{fmt.Errorf("%s: document %d: daemonset %s is of namespace %q, and -n says %q", m.File, m.Document, m.Name, m.Namespace, asked), "leave out -n"}
 		}
-		m.Namespace = cmp.Or(m.Namespace, namespace)
+		m.NamespaceAssumed = m.Namespace == "" && asked == ""
+		m.Namespace, m.As = cmp.Or(m.Namespace, namespace), o.apply
 		out = append(out, m)
 	}
 	for _, name := range o.names {
@@ -388,9 +394,15 @@ func namesOf(manifests []source.Manifest) []string {
 	return names
 }
 
-// readLive returns the Snapshot of each manifest's live object, nil where
-// there is none. What several of a namespace share is read once.
-func readLive(ctx context.Context, r reader, manifests []source.Manifest) ([]*snapshot.Snapshot, error) {
+// live is the Snapshot of a manifest's live object, or that there is none.
+type live struct {
+	*snapshot.Snapshot
+	none *source.NotFoundError
+}
+
+// readLive returns each manifest's live object. What several of a namespace
+// share is read once.
+func readLive(ctx context.Context, r reader, manifests []source.Manifest) ([]live, error) {
 	byNamespace := map[string][]string{}
 	for _, m := range manifests {
 		byNamespace[m.Namespace] = append(byNamespace[m.Namespace], m.Name)
@@ -409,21 +421,50 @@ func readLive(ctx context.Context, r reader, manifests []source.Manifest) ([]*sn
 			found[source.Ref{Namespace: namespace, Name: s.DaemonSet.Name}] = s
 		}
 	}
-	out := make([]*snapshot.Snapshot, len(manifests))
+	out := make([]live, len(manifests))
 	for i, m := range manifests {
-		if out[i] = found[m.Ref]; out[i] != nil || len(byNamespace[m.Namespace]) > 1 && m.Namespace != "" {
+		if out[i].Snapshot = found[m.Ref]; out[i].Snapshot != nil {
 			continue
 		}
-		s, err := r.Read(ctx, m.Ref)
-		if none := (*source.NotFoundError)(nil); errors.As(err, &none) {
-			continue
-		}
-		if err != nil {
+		s, err := r.Read(ctx, m.Ref) // it knows what is near where there is none
+		if err != nil && !errors.As(err, &out[i].none) {
 			return nil, err
 		}
-		out[i] = s
+		out[i].Snapshot = s
 	}
 	return out, nil
+}
+
+// meant refuses a new DaemonSet in a namespace that neither the manifest nor -n
+// names, where others have one of that name: it would be a second one. Of any
+// other new DaemonSet it says what is near.
+func (o *planOptions) meant(m source.Manifest, none *source.NotFoundError) error {
+	others := none.Elsewhere
+	if len(others) == 0 && len(none.Near) == 0 {
+		return nil
+	}
+	if len(others) > 0 && m.NamespaceAssumed {
+		hint := "-n " + view.Quote(others[0]) + " plans that one, -n " + view.Quote(m.Namespace) + " a new one"
+		if flags, pastable := o.givenAgain(); pastable {
+			hint += ": kubectl ds plan-rollout -n " + view.Quote(others[0]) + flags
+		}
+		return hinted{fmt.Errorf("daemonset %q is in %s; kubectl apply would create a second one in namespace %q, as neither the manifest nor -n names a namespace",
+			m.Name, inNamespaces(others), m.Namespace), hint}
+	}
+	o.note("daemonset %s is not in the cluster, so this plans a new one; %s", view.Clean(m.Ref.String()), view.Clean(none.Hint()))
+	return nil
+}
+
+func inNamespaces(all []string) string {
+	const most = 5
+	if len(all) == 1 {
+		return "namespace " + all[0]
+	}
+	words := "namespaces " + strings.Join(all[:min(most, len(all))], ", ")
+	if n := len(all) - most; n > 0 {
+		words += fmt.Sprintf(" +%d more", n)
+	}
+	return words
 }
 
 // planLive plans what a manifest makes of a live object.
@@ -440,30 +481,61 @@ func (o *planOptions) planLive(ctx context.Context, r reader, m source.Manifest,
 		return nil, err
 	}
 	m.Namespace = s.DaemonSet.Namespace
-	if c.DaemonSet, c.Method, err = o.laidOver(ctx, r, m, s.DaemonSet, s.KubernetesVersion); err != nil {
+	applied, err := o.laidOver(ctx, r, m, s.DaemonSet, s.KubernetesVersion)
+	if err != nil {
 		return nil, err
 	}
+	o.manifest(&c, m, applied)
 	return plan.Make(s, &c, o.known)
 }
 
 // laidOver returns what a manifest makes of a live object, which is nil where
-// there is none, and how that was found out.
-func (o *planOptions) laidOver(ctx context.Context, r reader, m source.Manifest, live *appsv1.DaemonSet, version string) (*appsv1.DaemonSet, string, error) {
-	if o.serverDryRun {
-		server, ok := r.(interface {
-			DryRun(context.Context, source.Manifest) (*appsv1.DaemonSet, error)
-		})
-		if !ok {
-			return nil, "", errors.New("--server-dry-run: there is no API server to ask")
-		}
-		ds, err := server.DryRun(ctx, m)
-		if err != nil && !o.showValues {
-			err = withoutValues(err, literalValues(live, m))
-		}
-		return ds, plan.MethodServerDryRun, err
+// there is none.
+func (o *planOptions) laidOver(ctx context.Context, r reader, m source.Manifest, live *appsv1.DaemonSet, version string) (*source.Applied, error) {
+	if !o.serverDryRun {
+		return source.Overlay(live, m, version)
 	}
-	ds, method, err := source.Overlay(live, m, version)
-	return ds, string(method), err
+	server, ok := r.(interface {
+		DryRun(context.Context, source.Manifest) (*source.Applied, error)
+	})
+	if !ok {
+		return nil, errors.New("--server-dry-run: there is no API server to ask")
+	}
+	applied, err := server.DryRun(ctx, m)
+	if applied == nil { // nothing was sent
+		applied = &source.Applied{}
+	}
+	if !o.showValues {
+		values := literalValues(live, m)
+		for i, w := range applied.Warnings {
+			applied.Warnings[i] = values.Hide(w)
+		}
+		if err != nil {
+			err = withoutValues(err, values)
+		}
+	}
+	if err != nil {
+		for _, w := range applied.Warnings {
+			o.serverWarns(w)
+		}
+		return nil, err
+	}
+	return applied, nil
+}
+
+// manifest adds a manifest to a change: what it makes of the live object, and
+// how that was found out.
+func (o *planOptions) manifest(c *plan.Change, m source.Manifest, applied *source.Applied) {
+	c.DaemonSet, c.Method, c.FieldManager = applied.DaemonSet, string(applied.Method), applied.Manager
+	if o.serverDryRun {
+		c.Method = plan.MethodServerDryRun
+	}
+	for _, r := range m.Repeats {
+		c.Warnings = append(c.Warnings, plan.Warning{Code: plan.DuplicateKey, Facts: daemonset.Facts{"file": m.File, "document": m.Document, "line": r.Line, "key": r.Key}})
+	}
+	for _, w := range applied.Warnings {
+		c.Warnings = append(c.Warnings, plan.Warning{Code: plan.ServerWarning, Facts: daemonset.Facts{"message": w}})
+	}
 }
 
 // literalValues returns those of the variables of a manifest and of the live
@@ -503,14 +575,14 @@ func (o *planOptions) planNew(ctx context.Context, r reader, m source.Manifest) 
 	if flag := o.given(ofDaemonSet...); flag != "" {
 		return nil, hinted{fmt.Errorf("daemonset %s is not in the cluster yet: --%s changes what is there", m.Ref, flag), "leave out --" + flag + ", or write it into the manifest"}
 	}
-	ds, method, err := o.laidOver(ctx, r, m, nil, o.version)
+	applied, err := o.laidOver(ctx, r, m, nil, o.version)
 	if err != nil {
 		return nil, err
 	}
 	if o.serverDryRun {
-		ds.UID = "" // that of a dry run is nobody's
+		applied.DaemonSet.UID = "" // that of a dry run is nobody's
 	}
-	s, err := r.ReadFor(ctx, ds)
+	s, err := r.ReadFor(ctx, applied.DaemonSet)
 	if err != nil {
 		return nil, err
 	}
@@ -518,18 +590,20 @@ func (o *planOptions) planNew(ctx context.Context, r reader, m source.Manifest) 
 		return nil, err
 	}
 	if !o.serverDryRun && s.KubernetesVersion != o.version { // the defaults of a version are known only now
-		if s.DaemonSet, _, err = o.laidOver(ctx, r, m, nil, s.KubernetesVersion); err != nil {
+		if applied, err = o.laidOver(ctx, r, m, nil, s.KubernetesVersion); err != nil {
 			return nil, err
 		}
+		s.DaemonSet = applied.DaemonSet
 	}
 	if err := o.groupable(s); err != nil {
 		return nil, err
 	}
-	var nodes []plan.NodeEdit
+	c := plan.Change{}
 	if o.asked != nil {
-		nodes = o.asked.Nodes
+		c.Nodes = o.asked.Nodes
 	}
-	return plan.New(s, method, nodes, o.known)
+	o.manifest(&c, m, applied)
+	return plan.New(s, &c, o.known)
 }
 
 func (o *planOptions) print(plans []*plan.Plan, considered int) error {
@@ -573,15 +647,21 @@ var repeated = []string{"kubeconfig", "context", "cluster", "user", "as", "as-gr
 // again is the command that asks for a plan once more, to which a flag can be
 // added; empty where there is none to paste.
 func (o *planOptions) again(p *plan.Plan) string {
-	own := slices.Concat([]string{"filename", "kustomize", "allow-remote-bases", "server-dry-run", "like", "group-by", "start", "termination", "request-rate", "request-burst", "show-values"}, ofDaemonSet, ofNodes)
-	flags, pastable := givenAgain(o.set, own...)
+	flags, pastable := o.givenAgain()
 	if !pastable {
 		return ""
 	}
+	return "kubectl ds plan-rollout -n " + view.Quote(p.DaemonSet.Namespace) + " " + view.Quote(p.DaemonSet.Name) + flags
+}
+
+// givenAgain writes the flags of plan-rollout that were given, and can be pasted.
+func (o *planOptions) givenAgain() (flags string, pastable bool) {
+	own := slices.Concat([]string{"filename", "kustomize", "allow-remote-bases", "like", "group-by", "start", "termination", "request-rate", "request-burst", "show-values"}, ofApply, ofDaemonSet, ofNodes)
+	flags, pastable = givenAgain(o.set, own...)
 	for _, n := range o.nodes {
 		flags += " --" + n.name + " " + view.Quote(n.text)
 	}
-	return "kubectl ds plan-rollout -n " + view.Quote(p.DaemonSet.Namespace) + " " + view.Quote(p.DaemonSet.Name) + flags
+	return flags, pastable
 }
 
 // givenAgain writes those of the flags that were given which ask for the same

@@ -26,6 +26,7 @@ type changeFlags struct {
 	kustomize    string
 	remoteBases  bool
 	serverDryRun bool
+	apply        source.Applying
 
 	images          []string
 	maxUnavailable  string
@@ -79,6 +80,9 @@ func (c *changeFlags) addFlags(f *pflag.FlagSet) {
 	f.StringVarP(&c.kustomize, "kustomize", "k", "", "plan for the DaemonSets of this kustomization folder")
 	f.BoolVar(&c.remoteBases, "allow-remote-bases", false, "with -k: let kustomize fetch bases and files by HTTP and git")
 	f.BoolVar(&c.serverDryRun, "server-dry-run", false, "with -f or -k: ask the API server in a dry run what the manifest makes of the live object")
+	f.BoolVar(&c.apply.ServerSide, "server-side", false, "with -f or -k: plan kubectl apply --server-side (default: as the live object was applied)")
+	f.BoolVar(&c.apply.Force, "force-conflicts", false, "with server-side apply: take over fields that other field managers own")
+	f.StringVar(&c.apply.Manager, "field-manager", "", "with -f or -k: the field manager (default: the one that applied the live object, or kubectl's)")
 
 	f.StringArrayVar(&c.images, "image", nil, "CONTAINER=IMAGE, or IMAGE where there is one container; *=IMAGE is all; may be repeated")
 	f.StringVar(&c.maxUnavailable, "max-unavailable", "", "a number or a percentage")
@@ -119,6 +123,9 @@ func (c *changeFlags) addFlags(f *pflag.FlagSet) {
 var ofDaemonSet = []string{
 	"image", "max-unavailable", "max-surge", "min-ready-seconds", "strategy", "to-revision", "restart", "toleration", "node-selector",
 }
+
+// ofApply are the flags that say how a manifest is applied.
+var ofApply = []string{"server-dry-run", "server-side", "force-conflicts", "field-manager"}
 
 // ofNodes are the flags that change the cluster.
 var ofNodes = []string{"taint", "label", "cordon", "uncordon", "node-down", "remove-nodes", "add-nodes"}
@@ -178,8 +185,8 @@ func (c *changeFlags) contradictions() error {
 		}
 	}
 	switch {
-	case c.serverDryRun && !c.manifests():
-		return hinted{errors.New("--server-dry-run is about a manifest: there is none"), "add -f FILE"}
+	case c.given(ofApply...) != "" && !c.manifests():
+		return hinted{fmt.Errorf("--%s is about a manifest: there is none", c.given(ofApply...)), "add -f FILE"}
 	case c.remoteBases && c.kustomize == "":
 		return hinted{errors.New("--allow-remote-bases is about a kustomization: there is none"), "add -k FOLDER"}
 	case c.given("add-nodes") != "" && c.like == "":

@@ -63,7 +63,7 @@ type refusing struct {
 	err error
 }
 
-func (r refusing) DryRun(context.Context, source.Manifest) (*appsv1.DaemonSet, error) {
+func (r refusing) DryRun(context.Context, source.Manifest) (*source.Applied, error) {
 	return nil, r.err
 }
 
@@ -83,7 +83,7 @@ spec: {selector: {matchLabels: {app: agent}}, template: {metadata: {labels: {app
 	server := refusing{err: errors.New("denied: A goes from s3cret-old to s3cret-new")}
 	for show, want := range map[bool]string{true: server.err.Error(), false: "denied: A goes from <hidden> to <hidden>"} {
 		o := &planOptions{changeFlags: changeFlags{serverDryRun: true, showValues: show}}
-		if _, _, err := o.laidOver(t.Context(), server, manifests[0], live, "v1.37.1"); err == nil || err.Error() != want {
+		if _, err := o.laidOver(t.Context(), server, manifests[0], live, "v1.37.1"); err == nil || err.Error() != want {
 			t.Errorf("--show-values %t: %v", show, err)
 		}
 	}

@@ -37,6 +37,7 @@ type Cluster struct {
 	policy *policyclient.PolicyV1Client
 	server string // for errors: without credentials
 	clock  func() time.Time
+	heard  *heard // the server's warnings
 
 	leftOut []snapshot.What // parts that are not asked for
 }
@@ -71,7 +72,8 @@ func NewCluster(config *rest.Config, clock func() time.Time) (*Cluster, error) {
 	config = rest.CopyConfig(config)
 	config.ContentType = runtime.ContentTypeProtobuf
 	config.AcceptContentTypes = strings.Join([]string{runtime.ContentTypeProtobuf, runtime.ContentTypeJSON}, ",")
-	config.WarningHandler, config.WarningHandlerWithContext = rest.NoWarnings{}, nil
+	heard := &heard{}
+	config.WarningHandler, config.WarningHandlerWithContext = nil, heard
 	if config.QPS == 0 && config.RateLimiter == nil {
 		// client-go's 5 requests a second would make 60 pages take 12 seconds. The
 		// server's own priority and fairness is what protects it.
@@ -82,7 +84,7 @@ func NewCluster(config *rest.Config, clock func() time.Time) (*Cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connection to the cluster: %w", err)
 	}
-	c := &Cluster{server: address(config.Host), clock: clock}
+	c := &Cluster{server: address(config.Host), clock: clock, heard: heard}
 	apps, err := restClient(config, client, "/apis", appsv1.SchemeGroupVersion)
 	if err != nil {
 		return nil, fmt.Errorf("connection to the cluster: %w", err)

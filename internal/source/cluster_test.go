@@ -837,3 +837,31 @@ func TestRelation(t *testing.T) {
 		t.Error("no UID is taken for the same UID")
 	}
 }
+
+// TestWarnings: what the server warns of while it is read is told once, and
+// nobody need listen.
+func TestWarnings(t *testing.T) {
+	for _, listens := range []bool{true, false} {
+		s := newAPIServer(t, parseWorld(t, small))
+		s.answer = func(_ *apiServer, w http.ResponseWriter, what string, _ int) bool {
+			w.Header().Add("Warning", `299 - "v1 of this is deprecated"`)
+			if what == "nodes" {
+				w.Header().Add("Warning", `299 - "nodes are slow today"`)
+			}
+			return false
+		}
+		c := newCluster(t, s)
+		var got []string
+		if listens {
+			c.OnWarning(func(w string) { got = append(got, w) })
+		}
+		if _, err := c.Read(background, Ref{"kube-system", "agent"}); err != nil {
+			t.Fatal(err)
+		}
+		slices.Sort(got)
+		want := []string{"nodes are slow today", "v1 of this is deprecated"}
+		if listens && !slices.Equal(got, want) || !listens && got != nil {
+			t.Errorf("told %q, want %q", got, want)
+		}
+	}
+}

@@ -41,6 +41,7 @@ type object struct {
 	manifest []byte // of a DaemonSet that decodeManifest read, instead of all these
 	document int    // where it stands in its file, counted from 1
 	path     string // items[3] in a list
+	repeats  []Repeat
 }
 
 var (

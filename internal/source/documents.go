@@ -33,9 +33,9 @@ type documents struct {
 	doc    int
 	decode decoder
 	emit   func(object) error
-	// passOver, if any, tells of an object in which a key stands twice whether
-	// that does not matter.
-	passOver func(raw []byte) bool
+	// repeats says that a key may stand twice in an object: its later value counts,
+	// as for kubectl, and the object says where.
+	repeats bool
 
 	list  listMeta // of the list being read, as far as it is known
 	batch []item
@@ -69,6 +69,8 @@ type item struct {
 	yaml bool
 	line int // of its first line, from 0
 	path string
+
+	repeats []Repeat // in the document that it was taken from as a whole
 }
 
 const (
@@ -285,11 +287,23 @@ func (d *documents) jsonDocument(ctx context.Context, first byte) error {
 		return d.endList(ctx, true)
 	}
 	line := d.line
-	rest := []byte{'{'} // the document without its items
+	rest := []byte{'{'} // the document without its items, but with as many lines
+	lines := 0          // in rest
+	next := func() (byte, error) {
+		c, err := d.nextByte()
+		rest = append(rest, bytes.Repeat([]byte{'\n'}, d.line-line-lines)...)
+		lines = d.line - line
+		return c, err
+	}
+	value := func() (err error) {
+		rest, err = d.value(rest)
+		lines = d.line - line
+		return err
+	}
 	isList := false
 	d.skip(1)
 	for n := 0; ; n++ {
-		c, err := d.nextByte()
+		c, err := next()
 		if err != nil {
 			return err
 		}
@@ -310,7 +324,7 @@ func (d *documents) jsonDocument(ctx context.Context, first byte) error {
 			}
 			rest = append(rest, ',')
 			d.skip(1)
-			if c, err = d.nextByte(); err != nil {
+			if c, err = next(); err != nil {
 				return err
 			}
 		}
@@ -318,11 +332,11 @@ func (d *documents) jsonDocument(ctx context.Context, first byte) error {
 			return d.unexpected(c, "a field's name")
 		}
 		from := len(rest)
-		if rest, err = d.value(rest); err != nil {
+		if err = value(); err != nil {
 			return err
 		}
 		name := string(rest[from:])
-		if c, err = d.nextByte(); err != nil {
+		if c, err = next(); err != nil {
 			return err
 		}
 		if c != ':' {
@@ -330,7 +344,7 @@ func (d *documents) jsonDocument(ctx context.Context, first byte) error {
 		}
 		d.skip(1)
 		rest = append(rest, ':')
-		if c, err = d.nextByte(); err != nil {
+		if c, err = next(); err != nil {
 			return err
 		}
 		from = len(rest)
@@ -345,7 +359,7 @@ func (d *documents) jsonDocument(ctx context.Context, first byte) error {
 			}
 			continue
 		}
-		if rest, err = d.value(rest); err != nil {
+		if err = value(); err != nil {
 			return err
 		}
 		if err := d.knows(name, rest[from:]); err != nil {
@@ -578,7 +592,7 @@ func (d *documents) yamlDocument(ctx context.Context) error {
 	if !isList {
 		return d.document(ctx, item{text: rest, yaml: true, line: line})
 	}
-	raw, err := yamlToJSON(rest, line)
+	raw, _, err := d.json(item{text: rest, yaml: true, line: line})
 	if err != nil {
 		return err
 	}
@@ -604,7 +618,7 @@ func (d *documents) add(ctx context.Context, it item) error {
 // document reads a document that is an object, or a list that could not be
 // read item by item.
 func (d *documents) document(ctx context.Context, it item) error {
-	raw, err := d.json(it)
+	raw, repeats, err := d.json(it)
 	if err != nil {
 		return err
 	}
@@ -621,7 +635,7 @@ func (d *documents) document(ctx context.Context, it item) error {
 	if items != nil {
 		d.list = list
 		for i := range items {
-			if err := d.add(ctx, item{text: items[i], path: itemPath(raw, i)}); err != nil {
+			if err := d.add(ctx, item{text: items[i], repeats: repeats, path: itemPath(raw, i)}); err != nil {
 				return err
 			}
 		}
@@ -631,7 +645,7 @@ func (d *documents) document(ctx context.Context, it item) error {
 	if err != nil {
 		return err
 	}
-	o.document, o.list = d.doc, isList(list.TypeMeta)
+	o.document, o.list, o.repeats = d.doc, isList(list.TypeMeta), repeats
 	return d.emit(o)
 }
 
@@ -767,10 +781,11 @@ func (d *documents) flush(ctx context.Context) error {
 		workers.Go(func() {
 			for i := w; i < len(batch); i += n {
 				errs[i] = contained(func() error {
-					raw, err := d.json(batch[i])
+					raw, repeats, err := d.json(batch[i])
 					if err == nil {
 						objects[i], err = d.unfold(raw, list)
 					}
+					batch[i].repeats = append(batch[i].repeats, repeats...)
 					return err
 				})()
 			}
@@ -785,7 +800,7 @@ func (d *documents) flush(ctx context.Context) error {
 			return d.at(batch[i].path, errs[i])
 		}
 		for _, o := range objects[i] {
-			o.document, o.path = d.doc, join(batch[i].path, o.path)
+			o.document, o.path, o.repeats = d.doc, join(batch[i].path, o.path), batch[i].repeats
 			if err := d.emit(o); err != nil {
 				return d.at(o.path, err)
 			}
@@ -794,18 +809,23 @@ func (d *documents) flush(ctx context.Context) error {
 	return nil
 }
 
-// json returns the object as JSON.
-func (d *documents) json(it item) ([]byte, error) {
+// json returns the object as JSON, and the keys that stand in it twice.
+func (d *documents) json(it item) ([]byte, []Repeat, error) {
 	if !it.yaml {
-		return it.text, nil
+		if !d.repeats {
+			return it.text, nil, nil
+		}
+		return laterValues(it.text, it.line)
 	}
 	raw, err := yamlToJSON(it.text, it.line)
-	if err != nil && d.passOver != nil {
-		if loose, looseErr := yaml.YAMLToJSON(it.text); looseErr == nil && d.passOver(loose) {
-			return loose, nil
-		}
+	if err == nil || !d.repeats || unread(it.text) > 0 {
+		return raw, nil, err
 	}
-	return raw, err
+	loose, looseErr := yaml.YAMLToJSON(it.text)
+	if looseErr != nil {
+		return nil, nil, err
+	}
+	return loose, repeatsInYAML(it.text, it.line), nil
 }
 
 var yamlLine = regexp.MustCompile(`\bline (\d+)`)

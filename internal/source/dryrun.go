@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,17 +19,21 @@ import (
 // DryRun asks the server what the DaemonSet becomes when the manifest is
 // applied: with the server's own defaults, admission and validation, and with
 // nothing stored. The DaemonSet may not exist yet. Of the answer labels,
-// annotations and spec are of use; the rest is as the server would have it.
+// annotations and spec are of use; the rest is as the server would have it. Its
+// warnings come with the answer, and alone with its error.
 //
 // It reads the live DaemonSet and sends one PATCH, which is the one that would be
 // sent in earnest: a server-side apply in the name of the one who applies so, or
-// else the patch of kubectl apply and Helm 3. See Overlay for who that is.
+// else the patch of kubectl apply and Helm 3. See Overlay for who that is. What is
+// sent only after that one was stored, when kubectl apply goes over to
+// server-side, is worked out here.
 //
 // The user needs the right to patch the DaemonSet, and to create it where there
 // is none. Mutating webhooks that do not declare themselves free of side effects
-// make the server refuse. An error is a [*RequestError] with the server's words
+// make the server refuse. A conflict of a server-side apply that is not forced is
+// a [*ConflictError]. Any other error is a [*RequestError] with the server's words
 // or an [*UnreachableError].
-func (c *Cluster) DryRun(ctx context.Context, m Manifest) (*appsv1.DaemonSet, error) {
+func (c *Cluster) DryRun(ctx context.Context, m Manifest) (*Applied, error) {
 	ctx = silent(ctx)
 	what := fmt.Sprintf("server-side dry run of daemonset %s", m.Ref)
 	v, err := c.version(ctx)
@@ -45,37 +50,55 @@ func (c *Cluster) DryRun(ctx context.Context, m Manifest) (*appsv1.DaemonSet, er
 	case err != nil:
 		return nil, c.refused(ctx, fmt.Sprintf("daemonset %s", m.Ref), "kubectl auth can-i get daemonsets.apps -n "+m.Namespace, err)
 	}
-	p, err := patchOf(live, m, v.name)
+	rules := defaultsOf(v.name)
+	p, method, err := patchOf(live, m, rules)
 	if err != nil {
 		return nil, m.fail(err)
 	}
-	ds, err := c.dryPatch(ctx, m.Ref, p)
+	collected, warnings := collectWarnings(ctx)
+	ds, err := c.dryPatch(collected, m.Ref, p, m.As.Force)
+	if found := conflictsIn(err); len(found) > 0 {
+		return &Applied{Warnings: *warnings}, &ConflictError{Ref: m.Ref, Manager: p.manager, Conflicts: found}
+	}
 	if err != nil {
-		return nil, c.refused(ctx, what, "kubectl auth can-i patch daemonsets.apps -n "+m.Namespace, err)
+		return &Applied{Warnings: *warnings}, c.refused(ctx, what, "kubectl auth can-i patch daemonsets.apps -n "+m.Namespace, err)
+	}
+	if p.kind != types.ApplyPatchType && string(p.body) == "{}" { // kubectl apply does not send it
+		*warnings = nil
+	}
+	if m.As.ServerSide && migrate(ds.DeepCopy(), p.manager) {
+		m.As.Force = true // it was accepted
+		if ds, _, err = applyAs(ds, p.manager, m); err != nil {
+			return nil, m.fail(err)
+		}
+		rules.set(ds)
 	}
 	stripDaemonSet(ds)
 	if live != nil {
 		keepBooks(live, ds)
 	}
-	return ds, nil
+	return &Applied{DaemonSet: ds, Method: method, Manager: p.applier(), Warnings: *warnings}, nil
 }
 
-// patchOf returns what applying the manifest would send.
-func patchOf(live *appsv1.DaemonSet, m Manifest, kubernetesVersion string) (patch, error) {
+// patchOf returns what applying the manifest would send. Of a server-side apply
+// the server says what conflicts.
+func patchOf(live *appsv1.DaemonSet, m Manifest, rules defaults) (patch, Method, error) {
 	if live == nil {
 		body, err := json.Marshal(m.object(m.Namespace))
-		return patch{types.ApplyPatchType, us, body}, err
+		return patch{types.ApplyPatchType, cmp.Or(m.As.Manager, kubectlServerSide), body}, MethodNew, err
 	}
-	_, p, _, err := merge(live, m, defaultsOf(kubernetesVersion))
-	return p, err
+	if m.As.ServerSide || appliedServerSide(live, applierOf(live)) {
+		m.As.Force = true
+	}
+	_, p, method, err := merge(live, m, rules)
+	return p, method, err
 }
 
 // dryPatch is the one place that sends anything but a GET. onlyDry refuses it
 // should it ever forget what it is.
-func (c *Cluster) dryPatch(ctx context.Context, ref Ref, p patch) (*appsv1.DaemonSet, error) {
+func (c *Cluster) dryPatch(ctx context.Context, ref Ref, p patch, force bool) (*appsv1.DaemonSet, error) {
 	o := metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}, FieldManager: p.manager, FieldValidation: metav1.FieldValidationStrict}
-	if p.kind == types.ApplyPatchType {
-		force := true
+	if p.kind == types.ApplyPatchType && force {
 		o.Force = &force
 	}
 	return c.apps.DaemonSets(ref.Namespace).Patch(ctx, ref.Name, p.kind, p.body, o)

@@ -20,10 +20,11 @@ import (
 
 // dryServer answers what DryRun asks, and notes what it is sent.
 type dryServer struct {
-	version string
-	live    *appsv1.DaemonSet // nil: there is none
-	answer  *metav1.Status    // to the PATCH; nil: the live object
-	sent    []string          // what is no GET: method, query, type and body
+	version  string
+	live     *appsv1.DaemonSet // nil: there is none
+	answer   *metav1.Status    // to the PATCH; nil: the live object
+	sent     []string          // what is no GET: method, query, type and body
+	warnings []string          // headers of the answer to a dry run
 }
 
 func (s *dryServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -33,6 +34,9 @@ func (s *dryServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, `{"gitVersion":%q}`, s.version)
 		return
 	case r.Method != http.MethodGet:
+		for _, text := range s.warnings {
+			w.Header().Add("Warning", text)
+		}
 		body, _ := io.ReadAll(r.Body)
 		s.sent = append(s.sent, r.Method+" "+r.URL.Path+"?"+r.URL.RawQuery+" "+r.Header.Get("Content-Type")+" "+string(body))
 		if s.answer != nil {
@@ -53,7 +57,7 @@ func (s *dryServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(ds)
 }
 
-func dryRun(t *testing.T, s *dryServer, text string) (*appsv1.DaemonSet, error) {
+func dryRun(t *testing.T, s *dryServer, text string) (*Applied, error) {
 	t.Helper()
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
@@ -86,13 +90,13 @@ func TestDryRun(t *testing.T) {
 		want string
 		why  string
 	}{
-		{nil, path + us + strict + "&force=true" + applied, "one that there is not is applied"},
-		{liveSet(t), path + us + strict + " application/strategic-merge-patch+json {" + image, "a patch of what is there: nothing is removed"},
+		{nil, path + "kubectl" + strict + applied, "one that there is not is applied"},
+		{liveSet(t), path + "kubectl-client-side-apply" + strict + " application/strategic-merge-patch+json {" + image, "a patch of what is there: nothing is removed"},
 		{liveSet(t, lastApplied(t, strings.Replace(setYAML, "name: agent\n", "name: agent\n  labels: {was: here}\n", 1))),
-			path + us + strict + ` application/strategic-merge-patch+json {"metadata":{"labels":null},` + image, "kubectl's patch removes what it applied"},
+			path + "kubectl-client-side-apply" + strict + ` application/strategic-merge-patch+json {"metadata":{"labels":null},` + image, "kubectl's patch removes what it applied"},
 		{liveSet(t, managed("helm", metav1.ManagedFieldsOperationUpdate, 1, owner)),
-			path + us + strict + ` application/strategic-merge-patch+json {"metadata":{"labels":null},` + image, "Helm's patch what Helm owns"},
-		{liveSet(t, managed("flux", metav1.ManagedFieldsOperationApply, 1, owner)), path + "flux" + strict + "&force=true" + applied, "one who applies is asked in his name"},
+			path + "helm" + strict + ` application/strategic-merge-patch+json {"metadata":{"labels":null},` + image, "Helm's patch what Helm owns"},
+		{liveSet(t, managed("flux", metav1.ManagedFieldsOperationApply, 1, owner)), path + "flux" + strict + applied, "one who applies is asked in his name"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			s := &dryServer{version: "v1.37.1", live: tt.live}
@@ -103,7 +107,7 @@ func TestDryRun(t *testing.T) {
 			if diff := cmp.Diff([]string{tt.want}, s.sent); diff != "" {
 				t.Errorf("sent (-want +got):\n%s", diff)
 			}
-			if got.Name != "agent" || got.Kind != "" {
+			if ds := got.DaemonSet; ds.Name != "agent" || ds.Kind != "" {
 				t.Errorf("got %v", got)
 			}
 		})
@@ -136,6 +140,56 @@ func TestDryRunRefused(t *testing.T) {
 				t.Errorf("%v, error %v, %d sent\nwant %s", got, err, len(s.sent), tt.want)
 			}
 		})
+	}
+}
+
+// TestDryRunWarnings: what the server warns of comes with its answer and with
+// its refusal, each once; what kubectl apply would not send has no warnings.
+func TestDryRunWarnings(t *testing.T) {
+	const twice, other = `299 - "would violate PodSecurity \"restricted:latest\": host namespaces"`, `299 - "duplicate port, \u009b31m \"x\""`
+	want := []string{`would violate PodSecurity "restricted:latest": host namespaces`, `duplicate port, u009b31m "x"`}
+	refused := &metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: "Failure", Code: 422, Reason: metav1.StatusReasonInvalid, Message: "invalid"}
+	for _, tt := range []struct {
+		headers []string
+		text    string
+		answer  *metav1.Status
+		want    []string
+		why     string
+	}{
+		{[]string{twice, other, twice}, strings.Replace(setYAML, "agent:1", "agent:2", 1), nil, want, "each once, in its order"},
+		{[]string{twice, other}, strings.Replace(setYAML, "agent:1", "agent:2", 1), refused, want, "with a refusal"},
+		{[]string{`199 - "somebody on the way"`, `299 - ""`}, strings.Replace(setYAML, "agent:1", "agent:2", 1), nil, nil, "what is not the server's, and what says nothing, is none"},
+		{[]string{twice}, setYAML, nil, nil, "a patch that changes nothing is never sent in earnest"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			got, err := dryRun(t, &dryServer{version: "v1.37.1", live: liveSet(t), warnings: tt.headers, answer: tt.answer}, tt.text)
+			if (err != nil) != (tt.answer != nil) {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, got.Warnings); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestDryRunConflict: a conflict is the server's, in its words.
+func TestDryRunConflict(t *testing.T) {
+	const field, undo = `.spec.template.spec.containers[name="agent"].image`, `"kubectl-rollout" using apps/v1`
+	conflict := &metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: "Failure", Code: 409, Reason: metav1.StatusReasonConflict,
+		Message: "Apply failed with 1 conflict: conflict with " + undo + ": " + field,
+		Details: &metav1.StatusDetails{Causes: []metav1.StatusCause{{Type: metav1.CauseTypeFieldManagerConflict, Message: "conflict with " + undo, Field: field}}}}
+	s := &dryServer{version: "v1.37.1", answer: conflict, live: liveSet(t, managed("flux", metav1.ManagedFieldsOperationApply, 1, `{"f:spec":{"f:selector":{}}}`))}
+	_, err := dryRun(t, s, setYAML)
+	e := &ConflictError{}
+	if !errors.As(err, &e) {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(&ConflictError{Ref: Ref{"kube-system", "agent"}, Manager: "flux", Conflicts: []Conflict{{field, undo}}}, e); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if strings.Contains(s.sent[0], "force") {
+		t.Errorf("forced: %s", s.sent[0])
 	}
 }
 

@@ -99,6 +99,54 @@ func (e *RequestError) Unwrap() error { return e.Err }
 // Hint returns the command that shows what this user may do.
 func (e *RequestError) Hint() string { return e.hint }
 
+// ConflictError says that the API server rejects a server-side apply: other
+// field managers own fields with other values. Then nothing is applied.
+type ConflictError struct {
+	Ref
+	Manager   string     // in whose name it was applied
+	Conflicts []Conflict // at least one, by manager and field
+}
+
+// Conflict is one field, both as the API server words them.
+type Conflict struct {
+	Field string // .spec.template.spec.containers[name="agent"].image
+	With  string // "kubectl" using apps/v1
+}
+
+func (e *ConflictError) Error() string {
+	n := "1 field belongs"
+	if len(e.Conflicts) > 1 {
+		n = fmt.Sprintf("%d fields belong", len(e.Conflicts))
+	}
+	return fmt.Sprintf("the API server rejects the server-side apply of daemonset %s by field manager %q, and nothing is applied: %s to other managers", e.Ref, e.Manager, n)
+}
+
+// Details returns a line for each manager, and below it one for each of its
+// fields; then who may apply nevertheless.
+func (e *ConflictError) Details() []string {
+	fields := map[string][]string{}
+	var managers []string
+	for _, c := range e.Conflicts {
+		if fields[c.With] == nil {
+			managers = append(managers, c.With)
+		}
+		fields[c.With] = append(fields[c.With], c.Field)
+	}
+	var lines []string
+	for _, m := range managers {
+		lines = append(lines, "conflict with "+m+":")
+		for _, f := range fields[m] {
+			lines = append(lines, "  "+f)
+		}
+	}
+	return append(lines, "Flux and Argo CD may apply with force, which takes these fields over")
+}
+
+// Hint returns the ways out.
+func (e *ConflictError) Hint() string {
+	return "--force-conflicts plans an apply that takes these fields over; or remove them from the manifest, or give them their live values"
+}
+
 // InputError says where a file is damaged, or not what --from reads.
 type InputError struct {
 	File     string // as it was given; "standard input" for -

@@ -26,8 +26,10 @@ import (
 // [Cluster.DryRun] say what the live DaemonSet becomes with it.
 type Manifest struct {
 	// Ref names the DaemonSet. Namespace is empty where the manifest names
-	// none: the caller sets it, as -n says, before anything is made of it.
+	// none: the caller sets it, as -n says, before anything is made of it, and says
+	// where nobody named it.
 	Ref
+	NamespaceAssumed bool
 
 	// Where it stands, for errors and for a person: File as it was given
 	// ("standard input" for -, the folder of a kustomization), the document
@@ -35,6 +37,11 @@ type Manifest struct {
 	File     string
 	Document int
 	Field    string // items[3]
+
+	Repeats []Repeat // keys that stand twice in it, by line; the later value counts, as for kubectl
+
+	// As says how it is applied; the caller sets it.
+	As Applying
 
 	raw []byte // a JSON object, without what only a live object has
 }
@@ -48,7 +55,8 @@ type Manifest struct {
 // passed over; that there is no DaemonSet at all is an error that says what
 // there is. So are a broken document, a field that a DaemonSet does not have or
 // that is of the wrong type, and two manifests of one DaemonSet. Every such
-// error is an [*InputError], which names the file, the document and the field.
+// error is an [*InputError], which names the file, the document and the field. A
+// key that stands twice is none: see Manifest.Repeats.
 //
 // Of a kustomization nothing is fetched, unless RemoteBases are allowed.
 //
@@ -141,7 +149,7 @@ func (r *manifests) file(ctx context.Context, path string) error {
 
 func (r *manifests) stream(ctx context.Context, name string, in io.Reader) error {
 	d := &documents{
-		in: bufio.NewReaderSize(in, 1<<16), decode: decodeManifest, passOver: otherKind,
+		in: bufio.NewReaderSize(in, 1<<16), decode: decodeManifest, repeats: true,
 		emit: func(o object) error { return r.add(name, o) },
 	}
 	err := d.read(ctx)
@@ -169,7 +177,7 @@ func (r *manifests) add(file string, o object) error {
 		return err
 	}
 	m := Manifest{
-		Ref: Ref{named.Metadata.Namespace, named.Metadata.Name}, File: file, Document: o.document, Field: o.path, raw: o.manifest,
+		Ref: Ref{named.Metadata.Namespace, named.Metadata.Name}, File: file, Document: o.document, Field: o.path, Repeats: o.repeats, raw: o.manifest,
 	}
 	for _, other := range r.found {
 		if other.Ref == m.Ref {
@@ -197,16 +205,16 @@ func (m Manifest) Template() template.Content {
 	return t
 }
 
-// fail says that the manifest is what is wrong.
+// fail says that the manifest is what is wrong, or how it is applied.
 func (m Manifest) fail(err error) error {
-	return &InputError{File: m.File, Document: m.Document, Field: m.Field, Err: err}
-}
-
-// otherKind tells whether an object can hold no DaemonSet. Charts have labels
-// twice, and helm installs them.
-func otherKind(raw []byte) bool {
-	o, err := kindOf(raw, metav1.TypeMeta{})
-	return err == nil && o.kind.Kind != "DaemonSet" && o.kind.Kind != "List" && itemKind(o.kind).Kind == ""
+	if c := (*ConflictError)(nil); errors.As(err, &c) {
+		return c
+	}
+	e := &InputError{File: m.File, Document: m.Document, Field: m.Field, Err: err}
+	if errors.Is(err, errForceClientSide) {
+		e.hint = "--server-side --force-conflicts"
+	}
+	return e
 }
 
 // decodeManifest reads a DaemonSet of a manifest strictly. Of any other object

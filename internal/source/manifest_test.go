@@ -35,6 +35,11 @@ func readManifests(text string) ([]Manifest, error) {
 // place is what a test compares of a Manifest.
 var place = cmpopts.IgnoreUnexported(Manifest{})
 
+// at is a manifest at its place.
+func at(ref Ref, file string, document int, field string) Manifest {
+	return Manifest{Ref: ref, File: file, Document: document, Field: field}
+}
+
 func TestReadManifests(t *testing.T) {
 	const stdin = "standard input"
 	agent := func(document int, field string) Manifest {
@@ -51,7 +56,7 @@ func TestReadManifests(t *testing.T) {
 	}{
 		{setYAML, []Manifest{agent(1, "")}, "a document is a manifest; it need not name a namespace"},
 		{"---\n# Source: a/b.yaml\n---\n# Source: a/c.yaml\n" + setYAML + "---\n", []Manifest{agent(1, "")}, "documents of comments alone are not counted"},
-		{nodeYAML + "---\n# Source: a/c.yaml\n" + setYAML + "---\n" + other, []Manifest{agent(2, ""), {Ref{"kube-system", "other"}, stdin, 3, "", nil}}, "other kinds are passed over, and counted"},
+		{nodeYAML + "---\n# Source: a/c.yaml\n" + setYAML + "---\n" + other, []Manifest{agent(2, ""), at(Ref{"kube-system", "other"}, stdin, 3, "")}, "other kinds are passed over, and counted"},
 		{"apiVersion: v1\nkind: List\nitems:\n" + indent(nodeYAML) + indent(setYAML), []Manifest{agent(1, "items[1]")}, "a list holds manifests"},
 		{"items:\n" + indent(nodeYAML) + indent(setYAML) + "apiVersion: v1\nkind: List\n", []Manifest{agent(1, "items[1]")}, "whatever comes first in it"},
 		{"apiVersion: apps/v1\nkind: DaemonSetList\nitems:\n" + indent(strings.TrimPrefix(setYAML, "apiVersion: apps/v1\nkind: DaemonSet\n")), []Manifest{agent(1, "items[0]")}, "an item of a typed list need not say what it is"},
@@ -62,7 +67,6 @@ func TestReadManifests(t *testing.T) {
 		{strings.Replace(setYAML, "name: agent", "name: agent\n  uid: u\n  resourceVersion: \"7\"\n  generation: 3\n  creationTimestamp: null\n  managedFields: [{manager: m}]", 1) + "status: {observedGeneration: 1}\n",
 			[]Manifest{agent(1, "")}, "what kubectl get wrote is a manifest"},
 		{nodeYAML + "  labels: {a: b}\n  labels: {a: b}\n---\n" + setYAML, []Manifest{agent(2, "")}, "another object may have a field twice, as charts do"},
-		{strings.Replace(setYAML, "- name: agent\n", "- name: agent\n        image: x\n", 1) + "---\n" + setYAML, nil, "a field that stands there twice is an error"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			got, err := readManifests(tt.text)
@@ -174,8 +178,8 @@ func TestManifestFiles(t *testing.T) {
 		err, hint string // err: its beginning
 		why       string
 	}{
-		{files: []string{"all"}, want: []Manifest{{Ref{"", "agent"}, filepath.Join("all", "b.yml"), 1, "", nil}, {Ref{"", "c"}, filepath.Join("all", "c.json"), 1, "", nil}}, why: "a folder is its files of three endings, by name"},
-		{files: []string{filepath.Join("all", "a.yaml"), filepath.Join("all", "b.yml")}, want: []Manifest{{Ref{"", "agent"}, filepath.Join("all", "b.yml"), 1, "", nil}}, why: "one of the files has one"},
+		{files: []string{"all"}, want: []Manifest{at(Ref{"", "agent"}, filepath.Join("all", "b.yml"), 1, ""), at(Ref{"", "c"}, filepath.Join("all", "c.json"), 1, "")}, why: "a folder is its files of three endings, by name"},
+		{files: []string{filepath.Join("all", "a.yaml"), filepath.Join("all", "b.yml")}, want: []Manifest{at(Ref{"", "agent"}, filepath.Join("all", "b.yml"), 1, "")}, why: "one of the files has one"},
 		{files: []string{"all", "all"}, err: filepath.Join("all", "b.yml") + ": document 1: metadata.name: daemonset agent stands there twice", why: "a folder twice"},
 		{files: []string{"values"}, err: filepath.Join("values", "values.yaml") + ": document 1: not a Kubernetes object: no kind", why: "a chart is no folder of manifests"},
 		{files: []string{"none"}, err: "none: no file of this folder is named *.yaml, *.yml or *.json", why: "a folder of other files"},
@@ -183,9 +187,9 @@ func TestManifestFiles(t *testing.T) {
 		{files: []string{filepath.Join("all", "a.yaml")}, err: filepath.Join("all", "a.yaml") + ": no DaemonSet, only 1 Node", why: "a file without one"},
 		{files: []string{"https://example.com/ds.yaml"}, err: "https://example.com/ds.yaml: an address is not read", hint: "curl -fsSL https://example.com/ds.yaml | kubectl ds plan-rollout -f -", why: "an address"},
 		{files: []string{"base"}, err: filepath.Join("base", "kustomization.yaml") + ": document 1: not a Kubernetes object: no kind", hint: "kubectl ds plan-rollout -k base", why: "a kustomization is not read as files"},
-		{kustomize: "base", want: []Manifest{{Ref{"", "agent"}, "base", 1, "", nil}}, why: "a kustomization"},
-		{kustomize: "prod", want: []Manifest{{Ref{"prod", "my-agent"}, "prod", 1, "", nil}}, why: "one that stands on another"},
-		{files: []string{"all"}, kustomize: "prod", want: []Manifest{{Ref{"", "agent"}, filepath.Join("all", "b.yml"), 1, "", nil}, {Ref{"", "c"}, filepath.Join("all", "c.json"), 1, "", nil}, {Ref{"prod", "my-agent"}, "prod", 1, "", nil}}, why: "both"},
+		{kustomize: "base", want: []Manifest{at(Ref{"", "agent"}, "base", 1, "")}, why: "a kustomization"},
+		{kustomize: "prod", want: []Manifest{at(Ref{"prod", "my-agent"}, "prod", 1, "")}, why: "one that stands on another"},
+		{files: []string{"all"}, kustomize: "prod", want: []Manifest{at(Ref{"", "agent"}, filepath.Join("all", "b.yml"), 1, ""), at(Ref{"", "c"}, filepath.Join("all", "c.json"), 1, ""), at(Ref{"prod", "my-agent"}, "prod", 1, "")}, why: "both"},
 		{kustomize: "broken", err: "broken: accumulating resources: accumulation err='accumulating resources from 'gone.yaml'", why: "a kustomization of a file that is not there"},
 		{kustomize: "typo", err: "typo: document 1: spec.template.spec.containers[0].imagee: there is no such field: did you mean image?", why: "a typing error in a kustomization"},
 		{kustomize: "all", err: "all: unable to find one of 'kustomization.yaml', 'kustomization.yml' or 'Kustomization' in directory", why: "a folder that is none"},
@@ -210,5 +214,69 @@ func TestManifestFiles(t *testing.T) {
 	k, err := ReadManifests(background, nil, "base", nil)
 	if err != nil || !strings.Contains(string(k[0].raw), "acme/agent:9") {
 		t.Errorf("%v: the kustomization was not built", err)
+	}
+}
+
+// TestRepeats: of a key that stands twice the later value counts, as for
+// kubectl, and its place is told: in YAML and JSON, in whatever the DaemonSet is
+// part of.
+func TestRepeats(t *testing.T) {
+	const (
+		head = "apiVersion: apps/v1\nkind: DaemonSet\nmetadata:\n  name: agent\n"
+		spec = "spec:\n  selector: {matchLabels: {app: agent}}\n  template:\n    metadata: {labels: {app: agent}}\n    spec:\n      containers:\n      - name: agent\n"
+		two  = spec + "        image: acme/agent:1\n        image: acme/agent:2\n"
+		json = "{\"apiVersion\": \"apps/v1\",\n\n \"kind\": \"DaemonSet\",\n \"metadata\": {\"name\": \"agent\"},\n" +
+			" \"spec\": {\"selector\": {\"matchLabels\": {\"app\": \"agent\"}}, \"template\": {\"metadata\": {\"labels\": {\"app\": \"agent\"}}, \"spec\": {\"containers\": [\n" +
+			"  {\"name\": \"agent\", \"image\": \"acme/agent:1\",\n   \"image\": \"acme/agent:2\"}]}}}}\n"
+	)
+	indent := func(s string) string {
+		return "- " + strings.ReplaceAll(strings.TrimSuffix(s, "\n"), "\n", "\n  ") + "\n"
+	}
+	image := func(line int) []Repeat { return []Repeat{{line, "image"}} }
+	for _, tt := range []struct {
+		text string
+		want []Repeat
+		why  string
+	}{
+		{head + spec + "        image: acme/agent:2\n", nil, "no key twice"},
+		{head + two, image(13), "a field"},
+		{"---\n# a comment\n" + nodeYAML + "---\n" + head + two, image(strings.Count(nodeYAML, "\n") + 3 + 13), "the line is that of the file"},
+		{"apiVersion: v1\nkind: List\nitems:\n" + indent(head+two), image(3 + 13), "in a list"},
+		{"apiVersion: v1\nkind: List\nitems: [\n" + json + "]\n", image(3 + 7), "in a list that is laid out otherwise"},
+		{head + "  labels: {a: b, a: c, a: d}\n  annotations: {\"odd key\": one, \"odd key\": two}\n" + two, []Repeat{{5, "a"}, {5, "a"}, {6, ""}, {15, "image"}}, "several, of which one may be anything"},
+		{head + two + "kind: DaemonSet\n", []Repeat{{13, "image"}, {14, "kind"}}, "in the object itself"},
+		{json, image(7), "in JSON"},
+		{"[" + json + "]", image(7), "in an array"},
+		{"\n{\"kind\": \"List\",\n\"items\": [" + json + "]}", image(2 + 7), "in a list of JSON"},
+		{strings.Replace(json, "\"kind\"", "\"spec\": {\"minReadySeconds\": 5}, \"kind\"", 1), []Repeat{{5, "spec"}, {7, "image"}}, "the later object takes the place of the former, and is not added to it"},
+		{strings.ReplaceAll(json, "\n", ""), image(1), "in one line"},
+		{"apiVersion: v1\nkind: ConfigMap\nmetadata: {labels: {a: b, a: c}}\n---\n" + head + spec + "        image: acme/agent:2\n", nil, "in another kind it does not matter"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			found, err := readManifests(tt.text)
+			if err != nil || len(found) != 1 {
+				t.Fatal(found, err)
+			}
+			if diff := cmp.Diff(tt.want, found[0].Repeats); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			got, err := Overlay(nil, found[0], "")
+			if err != nil || got.DaemonSet.Spec.Template.Spec.Containers[0].Image != "acme/agent:2" || got.DaemonSet.Spec.MinReadySeconds != 0 {
+				t.Errorf("%v, error %v", got, err)
+			}
+		})
+	}
+}
+
+// TestRepeatsRefused: what is not a manifest is machine-written, and a key that
+// stands twice in it is damage; so it is what no reader of YAML takes.
+func TestRepeatsRefused(t *testing.T) {
+	for text, want := range map[string]string{
+		"kind: DaemonSet\nkind: [DaemonSet\n":        "standard input: document 1: yaml: line 2: did not find expected ',' or ']'",
+		`{"kind": "List", "items": [], "items": []}`: "standard input: document 1: items: stands there twice",
+	} {
+		if _, err := readManifests(text); err == nil || err.Error() != want {
+			t.Errorf("%s: %v\nwant %s", text, err, want)
+		}
 	}
 }

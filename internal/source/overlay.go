@@ -1,26 +1,34 @@
 package source
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	kjson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/managedfields"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	"k8s.io/client-go/applyconfigurations"
 	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/util/csaupgrade"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	smd "sigs.k8s.io/structured-merge-diff/v6/typed"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
 // Method says how Overlay knew what the manifest removes.
@@ -40,6 +48,28 @@ const (
 	MethodOverlay Method = "Overlay"
 )
 
+// Applying says how a manifest is applied. The zero value leaves it to the live
+// object: whoever applied it before applies it again, in the same way.
+type Applying struct {
+	ServerSide bool   // server-side, however the object was applied before
+	Force      bool   // take over the fields that other managers own with other values
+	Manager    string // the field manager; empty: the one who applied before, or kubectl's own
+}
+
+// The field managers of kubectl apply.
+const (
+	kubectlServerSide = "kubectl"
+	kubectlClientSide = "kubectl-client-side-apply"
+)
+
+// Applied is what a manifest makes of the live DaemonSet.
+type Applied struct {
+	DaemonSet *appsv1.DaemonSet
+	Method    Method
+	Manager   string   // the field manager of a server-side apply; empty for any other
+	Warnings  []string // of the API server, where it was asked, in its words: each once
+}
+
 // Overlay returns what the live DaemonSet becomes when the manifest is applied,
 // as the API server stores it: merged, with what the manifest no longer has
 // removed as far as that can be known, and with the API's defaults. live is nil
@@ -53,27 +83,30 @@ const (
 // the strategy. Webhooks and fields that this program does not know yet are
 // beyond it; Cluster.DryRun asks the server instead.
 //
+// A server-side apply in which other managers own fields with other values fails
+// with a [*ConflictError], unless it is forced.
+//
 // For ManagedFields the one who applies is taken to be who wrote last of those
 // that own the selector, a server-side applier before others, and never a
 // kubectl command that edits. A client that updates (Helm 3) is recorded as the
 // owner of defaults as well: of an object that the manifest lacks and that holds
 // nothing but defaults it is assumed that the manifest never had it.
 //
-// An error is an [*InputError] that names the manifest.
-func Overlay(live *appsv1.DaemonSet, m Manifest, kubernetesVersion string) (*appsv1.DaemonSet, Method, error) {
+// Any other error is an [*InputError] that names the manifest.
+func Overlay(live *appsv1.DaemonSet, m Manifest, kubernetesVersion string) (*Applied, error) {
 	rules := defaultsOf(kubernetesVersion)
 	if live == nil {
 		made, err := decodeAs[appsv1.DaemonSet](m.raw)
 		if err != nil {
-			return nil, "", m.fail(err)
+			return nil, m.fail(err)
 		}
 		made.TypeMeta, made.Namespace = metav1.TypeMeta{}, m.Namespace
 		rules.set(made)
-		return made, MethodNew, nil
+		return &Applied{DaemonSet: made, Method: MethodNew}, nil
 	}
-	merged, _, method, err := merge(live, m, rules)
+	merged, p, method, err := merge(live, m, rules)
 	if err != nil {
-		return nil, "", m.fail(err)
+		return nil, m.fail(err)
 	}
 	rules.set(merged)
 	keepBooks(live, merged)
@@ -86,37 +119,58 @@ func Overlay(live *appsv1.DaemonSet, m Manifest, kubernetesVersion string) (*app
 	if equality.Semantic.DeepEqual(live.Spec.Template, merged.Spec.Template) {
 		out.Spec.Template = *live.Spec.Template.DeepCopy()
 	}
-	return out, method, nil
+	return &Applied{DaemonSet: out, Method: method, Manager: p.applier()}, nil
 }
 
 // merge returns the merged object without defaults, and the patch that makes it.
 func merge(live *appsv1.DaemonSet, m Manifest, rules defaults) (*appsv1.DaemonSet, patch, Method, error) {
+	by := applierOf(live)
+	switch {
+	case m.As.ServerSide:
+		method := MethodManagedFields
+		if len(live.ManagedFields) == 0 {
+			method = MethodOverlay
+		}
+		merged, p, err := applyAs(live, cmp.Or(m.As.Manager, kubectlServerSide), m)
+		return merged, p, method, err
+	case m.As.Force && !appliedServerSide(live, by):
+		return nil, patch{}, "", errForceClientSide
+	}
 	if last, ok := live.Annotations[corev1.LastAppliedConfigAnnotation]; ok {
 		if firstByte([]byte(last)) != '{' || !json.Valid([]byte(last)) {
 			return nil, patch{}, "", fmt.Errorf("the annotation %s of the live daemonset is not JSON", corev1.LastAppliedConfigAnnotation)
 		}
-		merged, p, err := patchThreeWay(live, m, []byte(last))
+		merged, p, err := patchThreeWay(live, m, []byte(last), kubectlClientSide)
 		if err != nil {
 			err = fmt.Errorf("%w and what kubectl apply left in its annotation %s", err, corev1.LastAppliedConfigAnnotation)
 		}
 		return merged, p, MethodLastApplied, err
 	}
-	by := applierOf(live)
 	if by < 0 {
-		merged, p, err := patchThreeWay(live, m, nil)
+		merged, p, err := patchThreeWay(live, m, nil, kubectlClientSide)
 		return merged, p, MethodOverlay, err
 	}
-	if live.ManagedFields[by].Operation == metav1.ManagedFieldsOperationApply {
-		merged, p, err := applyAs(live, by, m)
+	manager := live.ManagedFields[by].Manager
+	if appliedServerSide(live, by) {
+		merged, p, err := applyAs(live, cmp.Or(m.As.Manager, manager), m)
 		return merged, p, MethodManagedFields, err
 	}
 	last, err := lastUpdate(live, by, m, rules)
 	if err != nil {
 		return nil, patch{}, "", err
 	}
-	merged, p, err := patchThreeWay(live, m, last)
+	merged, p, err := patchThreeWay(live, m, last, manager)
 	return merged, p, MethodManagedFields, err
 }
+
+// appliedServerSide reports whether the one who applied live, by its number in
+// the managedFields, did so server-side.
+func appliedServerSide(live *appsv1.DaemonSet, by int) bool {
+	_, clientSide := live.Annotations[corev1.LastAppliedConfigAnnotation]
+	return !clientSide && by >= 0 && live.ManagedFields[by].Operation == metav1.ManagedFieldsOperationApply
+}
+
+var errForceClientSide = errors.New("--force-conflicts is for server-side apply, and this daemonset was applied client-side")
 
 // kept tells whether an annotation is somebody's book-keeping, which a manifest
 // neither sets nor removes: kubectl's, the API server's, and Helm's, which helm
@@ -152,9 +206,18 @@ type patch struct {
 	body    []byte
 }
 
+// applier returns the field manager of a server-side apply; empty for any other.
+func (p patch) applier() string {
+	if p.kind != types.ApplyPatchType {
+		return ""
+	}
+	return p.manager
+}
+
 // patchThreeWay makes the patch that kubectl apply and Helm 3 send, and applies
 // it. last is the manifest before this one; without it nothing is removed.
-func patchThreeWay(live *appsv1.DaemonSet, m Manifest, last []byte) (*appsv1.DaemonSet, patch, error) {
+// manager is whose patch it is, where none was asked for.
+func patchThreeWay(live *appsv1.DaemonSet, m Manifest, last []byte, manager string) (*appsv1.DaemonSet, patch, error) {
 	fail := func(err error) (*appsv1.DaemonSet, patch, error) { return nil, patch{}, err }
 	schema, err := daemonSetMeta()
 	if err != nil {
@@ -177,7 +240,7 @@ func patchThreeWay(live *appsv1.DaemonSet, m Manifest, last []byte) (*appsv1.Dae
 		return fail(err)
 	}
 	merged, err := decodeAs[appsv1.DaemonSet](raw)
-	return merged, patch{types.StrategicMergePatchType, us, body}, err
+	return merged, patch{types.StrategicMergePatchType, cmp.Or(m.As.Manager, manager), body}, err
 }
 
 // threeWay returns the patch and what current becomes with it. Its error quotes
@@ -238,12 +301,10 @@ func ownedBy(e metav1.ManagedFieldsEntry) (*fieldpath.Set, error) {
 
 var typeConverter = sync.OnceValue(func() managedfields.TypeConverter { return applyconfigurations.NewTypeConverter(scheme.Scheme) })
 
-// us is this program as the one who applies.
-const us = "kubectl-ds"
-
 // applyAs has the API server's own code apply the manifest server-side, in the
-// name of the applier.
-func applyAs(live *appsv1.DaemonSet, by int, m Manifest) (*appsv1.DaemonSet, patch, error) {
+// name of a manager. Without managedFields nobody knows what conflicts, and so
+// nothing does.
+func applyAs(live *appsv1.DaemonSet, name string, m Manifest) (*appsv1.DaemonSet, patch, error) {
 	fail := func(err error) (*appsv1.DaemonSet, patch, error) { return nil, patch{}, err }
 	current := kinded(live)
 	for _, e := range live.ManagedFields {
@@ -261,13 +322,81 @@ func applyAs(live *appsv1.DaemonSet, by int, m Manifest) (*appsv1.DaemonSet, pat
 	if err != nil {
 		return fail(err)
 	}
-	name := live.ManagedFields[by].Manager
-	applied, err := manager.Apply(current, config, name, true)
+	applied, err := manager.Apply(current, config, name, m.As.Force || len(current.ManagedFields) == 0)
+	if found := conflictsIn(err); len(found) > 0 {
+		if found = withoutDigests(found, live); len(found) > 0 {
+			return fail(&ConflictError{Ref: m.Ref, Manager: name, Conflicts: found})
+		}
+		applied, err = manager.Apply(current, config, name, true)
+	}
 	if err != nil {
 		return fail(err)
 	}
+	if m.As.ServerSide && migrate(applied, name) {
+		if applied, err = manager.Apply(applied, config, name, true); err != nil {
+			return fail(err)
+		}
+	}
 	merged, err := toDaemonSet(applied)
 	return merged, patch{types.ApplyPatchType, name, body}, err
+}
+
+// migrate does what kubectl apply --server-side does once it was accepted: what
+// kubectl apply owned client-side becomes the manager's, so that the same apply,
+// sent once more, removes what the manifest no longer has. It reports whether
+// anything was to do.
+func migrate(applied runtime.Object, name string) bool {
+	o, err := meta.Accessor(applied)
+	if err != nil {
+		return false
+	}
+	book := fieldpath.NewSet(fieldpath.MakePathOrDie("metadata", "annotations", corev1.LastAppliedConfigAnnotation))
+	clientSide := sets.New[string]()
+	for _, e := range csaupgrade.FindFieldsOwners(o.GetManagedFields(), metav1.ManagedFieldsOperationUpdate, book) {
+		clientSide.Insert(e.Manager)
+	}
+	return len(clientSide) > 0 && csaupgrade.UpgradeManagedFields(applied, clientSide, name) == nil
+}
+
+// conflictsIn returns the conflicts that an error of the API server, or of its
+// code, tells of, by manager and field.
+func conflictsIn(err error) []Conflict {
+	var found []Conflict
+	status := apierrors.APIStatus(nil)
+	if !errors.As(err, &status) || status.Status().Details == nil {
+		return nil
+	}
+	for _, c := range status.Status().Details.Causes {
+		if c.Type == metav1.CauseTypeFieldManagerConflict {
+			found = append(found, Conflict{Field: c.Field, With: strings.TrimPrefix(c.Message, "conflict with ")})
+		}
+	}
+	slices.SortFunc(found, func(a, b Conflict) int {
+		return cmp.Or(strings.Compare(a.With, b.With), strings.Compare(a.Field, b.Field))
+	})
+	return found
+}
+
+// withoutDigests returns the conflicts but for those at values of which live
+// has only the digest: whether they differ is not known.
+func withoutDigests(found []Conflict, live *appsv1.DaemonSet) []Conflict {
+	spec := &live.Spec.Template.Spec
+	unknown := map[string]bool{}
+	for list, containers := range map[string][]corev1.Container{"containers": spec.Containers, "initContainers": spec.InitContainers} {
+		for _, c := range containers {
+			for _, v := range c.Env {
+				if snapshot.IsDigest(v.Value) {
+					unknown[fmt.Sprintf(".spec.template.spec.%s[name=%q].env[name=%q].value", list, c.Name, v.Name)] = true
+				}
+			}
+		}
+	}
+	for key, value := range live.Annotations {
+		if snapshot.IsDigest(value) {
+			unknown[".metadata.annotations."+key] = true
+		}
+	}
+	return slices.DeleteFunc(found, func(c Conflict) bool { return unknown[c.Field] })
 }
 
 // noDefaults leaves the defaults to Overlay, which sets them once.

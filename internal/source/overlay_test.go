@@ -54,27 +54,27 @@ func TestRecordedOverlays(t *testing.T) {
 				return found[0]
 			}
 			m := read([]string{filepath.Join("testdata", "manifests", r.File)}, nil)
-			same, method, err := Overlay(r.Live, m, "")
-			if err != nil || method != methods[r.Applier] {
-				t.Fatalf("method %s, error %v", method, err)
+			same, err := Overlay(r.Live, m, "")
+			if err != nil || same.Method != methods[r.Applier] {
+				t.Fatalf("%v, error %v", same, err)
 			}
-			if diff := cmp.Diff(r.Live, same); diff != "" {
+			if diff := cmp.Diff(r.Live, same.DaemonSet); diff != "" {
 				t.Errorf("the manifest that is live changes it (-live +got):\n%s", diff)
 			}
-			made, method, err := Overlay(nil, m, "")
-			if err != nil || method != MethodNew {
-				t.Fatalf("method %s, error %v", method, err)
+			made, err := Overlay(nil, m, "")
+			if err != nil || made.Method != MethodNew {
+				t.Fatalf("%v, error %v", made, err)
 			}
-			if !equality.Semantic.DeepEqual(made.Spec, r.Live.Spec) {
-				t.Errorf("a new one is not as the server made it (-server +got):\n%s", cmp.Diff(r.Live.Spec, made.Spec))
+			if !equality.Semantic.DeepEqual(made.DaemonSet.Spec, r.Live.Spec) {
+				t.Errorf("a new one is not as the server made it (-server +got):\n%s", cmp.Diff(r.Live.Spec, made.DaemonSet.Spec))
 			}
 			for _, s := range r.Steps {
-				got, _, err := Overlay(r.Live, read([]string{"-"}, s.Manifest), "")
+				got, err := Overlay(r.Live, read([]string{"-"}, s.Manifest), "")
 				if err != nil {
 					t.Fatal(err)
 				}
-				if !equality.Semantic.DeepEqual(got.Spec, s.Spec) {
-					t.Errorf("%s: (-server +got):\n%s", s.Why, cmp.Diff(s.Spec, got.Spec))
+				if !equality.Semantic.DeepEqual(got.DaemonSet.Spec, s.Spec) {
+					t.Errorf("%s: (-server +got):\n%s", s.Why, cmp.Diff(s.Spec, got.DaemonSet.Spec))
 				}
 			}
 			if len(r.Steps) < 3 {
@@ -92,10 +92,11 @@ func liveSet(t *testing.T, change ...func(*appsv1.DaemonSet)) *appsv1.DaemonSet 
 	if err != nil {
 		t.Fatal(err)
 	}
-	ds, _, err := Overlay(nil, found[0], "")
+	made, err := Overlay(nil, found[0], "")
 	if err != nil {
 		t.Fatal(err)
 	}
+	ds := made.DaemonSet
 	ds.Namespace, ds.UID, ds.Generation = "kube-system", "u", 7
 	ds.Labels = map[string]string{"was": "here"}
 	ds.Annotations = map[string]string{appsv1.DeprecatedTemplateGeneration: "7"}
@@ -203,13 +204,13 @@ func TestOverlay(t *testing.T) {
 				t.Fatal(err)
 			}
 			raw := string(found[0].raw)
-			got, method, err := Overlay(live, found[0], "")
+			got, err := Overlay(live, found[0], "")
 			if err != nil {
 				t.Fatal(err)
 			}
 			want := liveSet(t, append(tt.live, tt.want...)...)
-			if diff := cmp.Diff(want, got); diff != "" || method != tt.method {
-				t.Errorf("method %s, want %s (-want +got):\n%s", method, tt.method, diff)
+			if diff := cmp.Diff(want, got.DaemonSet); diff != "" || got.Method != tt.method {
+				t.Errorf("method %s, want %s (-want +got):\n%s", got.Method, tt.method, diff)
 			}
 			if !equality.Semantic.DeepEqual(live, untouched) || string(found[0].raw) != raw {
 				t.Error("the input was changed")
@@ -252,10 +253,122 @@ func TestOverlayErrors(t *testing.T) {
 			"what server-side apply refuses"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
-			got, _, err := Overlay(liveSet(t, tt.live), tt.m, "")
+			got, err := Overlay(liveSet(t, tt.live), tt.m, "")
 			if e := (*InputError)(nil); !errors.As(err, &e) || err.Error() != tt.want {
 				t.Errorf("%v, error %v\nwant %s", got, err, tt.want)
 			}
 		})
+	}
+}
+
+// TestConflicts: what of a server-side apply other field managers keep from
+// being applied. Each manager owns a field that the manifest sets.
+func TestConflicts(t *testing.T) {
+	const (
+		apply, update = metav1.ManagedFieldsOperationApply, metav1.ManagedFieldsOperationUpdate
+		selector      = `{"f:spec":{"f:selector":{}}}`
+		book          = `"f:metadata":{"f:annotations":{"f:kubectl.kubernetes.io/last-applied-configuration":{}}}`
+		image         = `"f:spec":{"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"agent\"}":{"f:image":{}}}}}}`
+		value         = `{"f:spec":{"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"agent\"}":{"f:env":{"k:{\"name\":\"A\"}":{"f:value":{}}}}}}}}}`
+		atImage       = `.spec.template.spec.containers[name="agent"].image`
+		atValue       = `.spec.template.spec.containers[name="agent"].env[name="A"].value`
+	)
+	next := strings.Replace(setYAML, "image: acme/agent:1", "image: acme/agent:2\n        env: [{name: A, value: b}]", 1)
+	both := func(c ...func(*appsv1.DaemonSet)) []func(*appsv1.DaemonSet) { return c }
+	digest := func(ds *appsv1.DaemonSet) {
+		ds.Spec.Template.Spec.Containers[0].Env[0].Value = "digest:0123456789abcdef"
+	}
+	const undo = `"kubectl-rollout" using apps/v1`
+	for _, tt := range []struct {
+		live  []func(*appsv1.DaemonSet)
+		text  string
+		apply Applying
+		by    string // in whose name it is applied; empty: client-side
+		want  []Conflict
+		why   string
+	}{
+		{both(managed("kubectl", apply, 1, selector)), next, Applying{}, "kubectl", nil, "nobody else owns a field"},
+		{both(managed("kubectl", apply, 1, selector), managed("kubectl-rollout", update, 5, "{"+image+"}")), next, Applying{}, "kubectl", []Conflict{{atImage, undo}}, "a rollback wrote the image"},
+		{both(managed("kubectl", apply, 1, selector), managed("kubectl-rollout", update, 5, "{"+image+"}")), setYAML, Applying{}, "kubectl", nil, "and to the same value"},
+		{both(managed("kubectl", apply, 1, selector), managed("kubectl-rollout", update, 5, "{"+image+"}"), managed("vpa", apply, 2, value)), next, Applying{}, "kubectl",
+			[]Conflict{{atImage, undo}, {atValue, `"vpa"`}}, "two managers, of whom one applies"},
+		{both(managed("kubectl", apply, 1, selector), managed("kubectl-rollout", update, 5, "{"+image+"}")), next, Applying{Force: true}, "kubectl", nil, "with force"},
+		{both(managed("flux", apply, 1, selector), managed("kubectl-rollout", update, 5, "{"+image+"}")), next, Applying{}, "flux", []Conflict{{atImage, undo}}, "whoever applies"},
+		{both(managed("flux", apply, 1, selector), managed("kubectl-rollout", update, 5, "{"+image+"}")), next, Applying{Manager: "kubectl-rollout"}, "kubectl-rollout", []Conflict{{atImage, undo}},
+			"one who updated before applies as another, even under the same name"},
+		{both(managed("flux", apply, 1, "{"+image+"}")), next, Applying{ServerSide: true}, "kubectl", []Conflict{{atImage, `"flux"`}}, "server-side, as asked for, is in kubectl's name"},
+		{both(managed("flux", apply, 1, "{"+image+"}")), next, Applying{ServerSide: true, Manager: "flux"}, "flux", nil, "or in the one that is given"},
+		{both(lastApplied(t, setYAML), managed("kubectl-client-side-apply", update, 1, "{"+book+","+image+"}")), next, Applying{}, "", nil, "client-side apply knows no conflicts"},
+		{both(lastApplied(t, setYAML), managed("kubectl-client-side-apply", update, 5, "{"+book+","+image+"}")), next, Applying{ServerSide: true}, "kubectl", nil,
+			"nor does the first server-side apply conflict with it: the annotation tells the API server that both are kubectl"},
+		{both(lastApplied(t, setYAML), managed("kubectl-client-side-apply", update, 5, "{"+book+","+image+"}")), next, Applying{ServerSide: true, Manager: "ci"}, "ci",
+			[]Conflict{{atImage, strings.Replace(undo, "kubectl-rollout", "kubectl-client-side-apply", 1)}}, "but in another name it does"},
+		{both(lastApplied(t, setYAML), managed("kubectl-client-side-apply", update, 5, "{"+book+"}"), managed("vpa", update, 5, value)), next, Applying{ServerSide: true}, "kubectl",
+			[]Conflict{{atValue, strings.Replace(undo, "kubectl-rollout", "vpa", 1)}}, "and with all that is not kubectl's"},
+		{nil, next, Applying{ServerSide: true}, "kubectl", nil, "where no field managers are known, nothing conflicts"},
+		{both(managed("kubectl", apply, 1, selector), managed("vpa", apply, 2, value), digest), next, Applying{}, "kubectl", nil, "a digest cannot be compared"},
+		{both(managed("kubectl", apply, 1, selector), managed("vpa", apply, 2, value), managed("kubectl-rollout", update, 5, "{"+image+"}"), digest), next, Applying{}, "kubectl",
+			[]Conflict{{atImage, undo}}, "but what stands beside it can"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			found, err := readManifests(tt.text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m := found[0]
+			m.Namespace, m.As = "kube-system", tt.apply
+			got, err := Overlay(liveSet(t, tt.live...), m, "")
+			e := &ConflictError{}
+			if tt.want == nil {
+				if err != nil || got.Manager != tt.by || !strings.Contains(tt.text, got.DaemonSet.Spec.Template.Spec.Containers[0].Image) {
+					t.Fatalf("%v, error %v", got, err)
+				}
+				return
+			}
+			if !errors.As(err, &e) {
+				t.Fatalf("%v, error %v", got, err)
+			}
+			if diff := cmp.Diff(&ConflictError{Ref: m.Ref, Manager: tt.by, Conflicts: tt.want}, e); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestMigration: kubectl apply --server-side of what was applied client-side
+// takes over what kubectl owned, so that the manifest removes it.
+func TestMigration(t *testing.T) {
+	const owned = `{"f:metadata":{"f:annotations":{"f:kubectl.kubernetes.io/last-applied-configuration":{}},"f:labels":{"f:was":{}}}}`
+	found, err := readManifests(setYAML)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := found[0]
+	m.Namespace, m.As = "kube-system", Applying{ServerSide: true}
+	for manager, want := range map[string]map[string]string{"kubectl-client-side-apply": nil, "other": nil} {
+		got, err := Overlay(liveSet(t, lastApplied(t, setYAML), managed(manager, metav1.ManagedFieldsOperationUpdate, 1, owned)), m, "")
+		if err != nil || !equality.Semantic.DeepEqual(got.DaemonSet.Labels, want) {
+			t.Errorf("%s: %v, error %v", manager, got, err)
+		}
+	}
+	got, err := Overlay(liveSet(t, managed("other", metav1.ManagedFieldsOperationUpdate, 1, `{"f:metadata":{"f:labels":{"f:was":{}}}}`)), m, "")
+	if err != nil || got.DaemonSet.Labels["was"] != "here" {
+		t.Errorf("what nobody applied is gone: %v, error %v", got, err)
+	}
+}
+
+// TestForceClientSide: to force means nothing where nothing can conflict.
+func TestForceClientSide(t *testing.T) {
+	found, err := readManifests(setYAML)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := found[0]
+	m.As.Force = true
+	_, err = Overlay(liveSet(t, lastApplied(t, setYAML)), m, "")
+	e := (*InputError)(nil)
+	const want = "standard input: document 1: --force-conflicts is for server-side apply, and this daemonset was applied client-side"
+	if !errors.As(err, &e) || err.Error() != want || e.Hint() != "--server-side --force-conflicts" {
+		t.Errorf("%v", err)
 	}
 }

@@ -101,7 +101,7 @@ func (m *markdown) fields(p *plan.Plan) {
 	}
 	m.add("%s", md(sentence(templateWords(p))))
 	if c.Method != "" {
-		m.add("<br>How the change was made: %s.", md(methodWords(c.Method)))
+		m.add("<br>How the change was made: %s.", md(methodWords(c)))
 	}
 }
 

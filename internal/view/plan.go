@@ -457,6 +457,14 @@ func (s *screen) warningWords(w plan.Warning) string {
 		return fmt.Sprintf("%d of the %s of the current revision %s; the plan takes further ones to run", failing, plural(n, "pod"), map[bool]string{true: "fails", false: "fail"}[failing == 1])
 	case plan.ManagedByTool:
 		return toolWords(w.Facts)
+	case plan.ServerWarning:
+		return "the API server warns: " + fact(w.Facts, "message")
+	case plan.DuplicateKey:
+		key := "a key stands twice in one object"
+		if name := fact(w.Facts, "key"); name != "" {
+			key = "the key " + name + " stands twice in one object"
+		}
+		return fmt.Sprintf("%s: document %d, line %d: %s; the later value counts, as for kubectl apply", fact(w.Facts, "file"), number(w.Facts, "document"), number(w.Facts, "line"), key)
 	case plan.NeverUpdated:
 		return "revision " + fact(w.Facts, "revision") + " has an empty hash: the controller takes its own new pods for old ones, and never ends"
 	}
@@ -515,7 +523,7 @@ func (s *screen) changes(p *plan.Plan) {
 		return
 	}
 	s.gap()
-	s.line("%s%s", s.title("WHAT CHANGES"), inBrackets(methodWords(c.Method)))
+	s.line("%s%s", s.title("WHAT CHANGES"), inBrackets(methodWords(c)))
 	const most = 8
 	for i, f := range c.Fields {
 		if i == most && !s.All && len(c.Fields) > most+1 {
@@ -652,8 +660,19 @@ func tolerationWords(path, raw string) string {
 	return strings.Join(words, ", ")
 }
 
-func methodWords(method string) string {
-	switch method {
+// methodWords says how a manifest was laid over the live object.
+func methodWords(c *plan.ChangeSummary) string {
+	as := " as field manager " + clean(c.FieldManager)
+	switch {
+	case c.FieldManager == "":
+	case c.Method == plan.MethodServerDryRun:
+		return "by the API server, in a dry run of kubectl apply --server-side" + as
+	case c.Method == plan.MethodOverlay:
+		return "kubectl apply --server-side" + as + "; no managed fields are known, so nothing is removed"
+	case c.Method != "New":
+		return "kubectl apply --server-side" + as + "; a field that it alone owns and the manifest lacks is removed"
+	}
+	switch c.Method {
 	case "":
 		return ""
 	case "LastApplied":
@@ -667,7 +686,7 @@ func methodWords(method string) string {
 	case "New":
 		return "a DaemonSet that is not in the cluster yet"
 	}
-	return clean(method)
+	return clean(c.Method)
 }
 
 var nodeChangeWords = map[plan.NodeChangeKind]string{

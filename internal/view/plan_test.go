@@ -140,7 +140,7 @@ func (a *planStory) ask(t *testing.T, question string) string {
 		var p *plan.Plan
 		var err error
 		if words[0] == "new" {
-			p, err = plan.New(s, "New", nodesOf(a.change), a.options)
+			p, err = plan.New(s, &plan.Change{Method: "New", Nodes: nodesOf(a.change)}, a.options)
 		} else {
 			p, err = plan.Make(s, a.change, a.options)
 		}

@@ -43,9 +43,12 @@ func shownAssumptions(p *plan.Plan) []daemonset.Assumption {
 		return p.Assumptions
 	}
 	return slices.DeleteFunc(slices.Clone(p.Assumptions), func(a daemonset.Assumption) bool {
-		return slices.Contains(plan.Assumptions, a.Code) && a.Code != plan.AssumeTemplateNotChecked && a.Code != plan.AssumeEnvValues
+		return slices.Contains(plan.Assumptions, a.Code) && !slices.Contains(ofManifest, a.Code)
 	})
 }
+
+// ofManifest are the assumptions that matter even where nothing is to happen.
+var ofManifest = []daemonset.AssumptionCode{plan.AssumeTemplateNotChecked, plan.AssumeNoServerWarnings, plan.AssumeNoConflicts, plan.AssumeEnvValues}
 
 // assumptionLines says in few sentences what is assumed: how long pods take,
 // which of them come up, how fast the controller is, and whose rules hold.
@@ -76,8 +79,9 @@ func assumptionLines(all []daemonset.Assumption) []string {
 		return "pods of vanished nodes are gone after " + assumedTime(a.Value)
 	}))
 	say(given.pace())
-	say(given.take(plan.AssumeTemplateNotChecked, func(daemonset.Assumption) string {
-		return "the API server takes the pod template, of which only a part was checked (--server-dry-run asks it)"
+	say(given.server())
+	say(given.take(plan.AssumeNoConflicts, func(a daemonset.Assumption) string {
+		return "server-side apply as field manager " + clean(a.Value) + " has no conflicts: the input has no managed fields, which would tell"
 	}))
 	say(given.take(plan.AssumeEnvValues, func(a daemonset.Assumption) string {
 		n, _ := strconv.Atoi(a.Value)
@@ -151,6 +155,21 @@ func (g assumptionsByCode) newPods() string {
 			n, _ := strconv.Atoi(a.Value)
 			return fmt.Sprintf("no pod of the new revision becomes available, as none has yet and %s", pluralVerb(n, "pod fails", "pods fail"))
 		}))
+}
+
+// server is what the API server was not asked for.
+func (g assumptionsByCode) server() string {
+	template := g.take(plan.AssumeTemplateNotChecked, func(daemonset.Assumption) string {
+		return "the API server accepts the pod template, of which only a part was checked"
+	})
+	warnings := g.take(plan.AssumeNoServerWarnings, func(daemonset.Assumption) string { return "the API server's warnings were not asked for" })
+	switch {
+	case template != "" && warnings != "":
+		return template + "; its warnings were not asked for (--server-dry-run asks for both)"
+	case template+warnings == "":
+		return ""
+	}
+	return template + warnings + " (--server-dry-run asks for them)"
 }
 
 // currentRevision says how the current revision was told without revisions.

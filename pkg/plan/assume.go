@@ -46,6 +46,10 @@ const (
 	AssumeRevisionFails daemonset.AssumptionCode = "RevisionFails"
 	// AssumeTemplateNotChecked: the API server accepts the manifest's pod template, of which only a part was checked.
 	AssumeTemplateNotChecked daemonset.AssumptionCode = "TemplateNotChecked"
+	// AssumeNoServerWarnings: the API server has no warnings about the manifest, for which it was not asked.
+	AssumeNoServerWarnings daemonset.AssumptionCode = "NoServerWarnings"
+	// AssumeNoConflicts: a server-side apply conflicts with no field manager, of which nothing is known.
+	AssumeNoConflicts daemonset.AssumptionCode = "NoConflicts"
 	// AssumeEnvValues: so many literal values of the manifest's environment variables, and annotations that may hold
 	// copies of them, are what is in the cluster, which cannot be told from a Snapshot that holds digests.
 	AssumeEnvValues daemonset.AssumptionCode = "EnvValuesNotCompared"
@@ -61,7 +65,7 @@ const (
 // daemonset.Assumptions.
 var Assumptions = []daemonset.AssumptionCode{
 	AssumeStart, AssumeStartSlow, AssumeStartFast, AssumeTermination, AssumeMinReadySeconds, AssumeRequestRate, AssumeRequestBurst, AssumeSlowStart, AssumeStepBurst,
-	AssumeNewPods, AssumeLatePods, AssumeNodesStay, AssumeRevisionFails, AssumeHostPorts, AssumeRefused, AssumeCollected, AssumeTemplateNotChecked, AssumeEnvValues,
+	AssumeNewPods, AssumeLatePods, AssumeNodesStay, AssumeRevisionFails, AssumeHostPorts, AssumeRefused, AssumeCollected, AssumeTemplateNotChecked, AssumeNoServerWarnings, AssumeNoConflicts, AssumeEnvValues,
 }
 
 // Where the value of an assumption is from.

@@ -32,6 +32,9 @@ type Change struct {
 	DaemonSet *appsv1.DaemonSet
 	Method    string
 
+	FieldManager string    // who applies the manifest server-side; empty: it is not applied so
+	Warnings     []Warning // of the manifest, by whoever read it or would store it
+
 	ToRevision      *int64 // the number of a ControllerRevision; 0 is the one before the current, as kubectl has it
 	Restart         bool   // as kubectl rollout restart: an annotation of the template
 	Images          []Image
@@ -76,7 +79,7 @@ func (c *Change) Apply(s *snapshot.Snapshot) (*snapshot.Snapshot, *ChangeSummary
 		return nil, nil, err
 	}
 	out := *s
-	sum := &ChangeSummary{Method: c.Method, Nodes: []NodeChange{}}
+	sum := &ChangeSummary{Method: c.Method, FieldManager: c.FieldManager, Nodes: []NodeChange{}}
 	if out.DaemonSet, err = c.daemonSet(s, before); err != nil {
 		return nil, nil, err
 	}

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"strconv"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -42,15 +43,14 @@ func Make(s *snapshot.Snapshot, c *Change, o Options) (*Plan, error) {
 		p.Outcome.Code = RemovesAllPods
 	}
 	p.warn(before, after)
+	p.Warnings = slices.Insert(p.Warnings, 0, c.Warnings...)
 	if len(summary.Fields) > 0 && c.byHand() {
 		p.Warnings = append(p.Warnings, managedBy(s.DaemonSet)...)
 	}
 	if !o.ShowValues {
 		summary.Fields = hidden(summary.Fields)
 	}
-	if c.DaemonSet != nil && summary.TemplateChanged && c.Method != MethodServerDryRun {
-		p.Assumptions = append(p.Assumptions, daemonset.Assumption{Code: AssumeTemplateNotChecked, Source: sourceManifest})
-	}
+	p.Assumptions = append(p.Assumptions, c.unasked(summary)...)
 	if n := c.notCompared(s); n > 0 {
 		p.Assumptions = append(p.Assumptions, daemonset.Assumption{Code: AssumeEnvValues, Value: strconv.Itoa(n), Source: sourceManifest})
 	}
@@ -61,6 +61,10 @@ func Make(s *snapshot.Snapshot, c *Change, o Options) (*Plan, error) {
 // laid a manifest over the live object, and so checked it.
 const MethodServerDryRun = "ServerDryRun"
 
+// MethodOverlay is the Method where neither an annotation nor field managers tell
+// what the manifest before this one held.
+const MethodOverlay = "Overlay"
+
 // sameContainers tells whether two DaemonSets run the same containers with the
 // same volumes: what fails in one fails in the other.
 func sameContainers(a, b *appsv1.DaemonSet) bool {
@@ -69,14 +73,15 @@ func sameContainers(a, b *appsv1.DaemonSet) bool {
 }
 
 // New returns the Plan of a DaemonSet that is not in the cluster yet: the
-// Snapshot holds it as the API server would store it, without a pod. The
-// cluster may be changed before. Without nodes it fails.
-func New(s *snapshot.Snapshot, method string, nodes []NodeEdit, o Options) (*Plan, error) {
+// Snapshot holds it as the API server would store it, without a pod. Of the Change
+// the nodes are changed before, and it says how the DaemonSet is made; all else of
+// it is about one that is there. Without nodes it fails.
+func New(s *snapshot.Snapshot, c *Change, o Options) (*Plan, error) {
 	if s.Lacks(snapshot.Nodes) {
 		return nil, lacking(s, snapshot.Nodes, "where it would run")
 	}
 	changed := *s
-	edited, err := editNodes(&changed, nodes)
+	edited, err := editNodes(&changed, c.Nodes)
 	if err != nil {
 		return nil, err
 	}
@@ -88,13 +93,34 @@ func New(s *snapshot.Snapshot, method string, nodes []NodeEdit, o Options) (*Pla
 		return nil, err
 	}
 	p := begin(SubjectNew, &changed, st, o, nil)
-	p.Change = &ChangeSummary{Method: method, Fields: []FieldDiff{}, TemplateChanged: true, Revision: RevisionNote{Number: 1, New: true}, Nodes: edited}
+	p.Change = &ChangeSummary{Method: c.Method, FieldManager: c.FieldManager, Fields: []FieldDiff{}, TemplateChanged: true, Revision: RevisionNote{Number: 1, New: true}, Nodes: edited}
 	p.Placement, p.Desired.Before = placementChange(nil, st), 0
 	p.warn(nil, st)
-	if method != MethodServerDryRun {
-		p.Assumptions = append(p.Assumptions, daemonset.Assumption{Code: AssumeTemplateNotChecked, Source: sourceManifest})
-	}
+	p.Warnings = slices.Insert(p.Warnings, 0, c.Warnings...)
+	p.Assumptions = append(p.Assumptions, (&Change{DaemonSet: s.DaemonSet, Method: c.Method}).unasked(p.Change)...)
 	return p, nil
+}
+
+// unasked returns what is assumed of a manifest since the API server was not
+// asked about it.
+func (c *Change) unasked(sum *ChangeSummary) []daemonset.Assumption {
+	var out []daemonset.Assumption
+	assume := func(code daemonset.AssumptionCode, value string) {
+		out = append(out, daemonset.Assumption{Code: code, Value: value, Source: sourceManifest})
+	}
+	if c.DaemonSet == nil || c.Method == MethodServerDryRun {
+		return nil
+	}
+	if sum.TemplateChanged {
+		assume(AssumeTemplateNotChecked, "")
+	}
+	if sum.TemplateChanged || len(sum.Fields) > 0 {
+		assume(AssumeNoServerWarnings, "")
+	}
+	if c.FieldManager != "" && c.Method == MethodOverlay {
+		assume(AssumeNoConflicts, c.FieldManager)
+	}
+	return out
 }
 
 func state(s *snapshot.Snapshot) (*daemonset.State, error) {

@@ -128,7 +128,7 @@ func TestNew(t *testing.T) {
 		s.DaemonSet.UID, s.DaemonSet.Generation = "", 1
 		return s
 	}
-	p, err := New(absent(), "New", nil, Options{})
+	p, err := New(absent(), &Change{Method: "New"}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +136,7 @@ func TestNew(t *testing.T) {
 	if diff := cmp.Diff(want, sum(p)); diff != "" || p.Desired != (Desired{0, 2}) {
 		t.Error(diff, p.Desired)
 	}
-	p, err = New(absent(), "New", []NodeEdit{{Kind: NodeUntaint, Which: "n1", Taint: &corev1.Taint{Key: "dedicated"}, Said: "n1:dedicated-"}}, Options{})
+	p, err = New(absent(), &Change{Method: "New", Nodes: []NodeEdit{{Kind: NodeUntaint, Which: "n1", Taint: &corev1.Taint{Key: "dedicated"}, Said: "n1:dedicated-"}}}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func TestNew(t *testing.T) {
 	}
 	unread := absent()
 	unread.Nodes, unread.Gaps = nil, []snapshot.Gap{{What: snapshot.Nodes, Why: snapshot.Forbidden}}
-	if p, err := New(unread, "New", nil, Options{}); err == nil {
+	if p, err := New(unread, &Change{Method: "New"}, Options{}); err == nil {
 		t.Errorf("without nodes: %s", sum(p))
 	}
 }

@@ -65,7 +65,8 @@ type ChangeSummary struct {
 	// Method says how a manifest was laid over the live object: LastApplied,
 	// ManagedFields, Overlay, ServerDryRun, New; empty without a manifest.
 	Method          string       `json:"method"`
-	Fields          []FieldDiff  `json:"fields"` // of the DaemonSet, in the order of their paths; see Options.ShowValues
+	FieldManager    string       `json:"fieldManager"` // who applies it server-side; empty: it is not applied so
+	Fields          []FieldDiff  `json:"fields"`       // of the DaemonSet, in the order of their paths; see Options.ShowValues
 	TemplateChanged bool         `json:"templateChanged"`
 	Revision        RevisionNote `json:"revision"`
 	Nodes           []NodeChange `json:"nodes"` // what was asked of the cluster, in the order asked

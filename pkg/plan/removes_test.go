@@ -85,7 +85,7 @@ func ending(p *Plan) string {
 func TestNewWithoutEligibleNode(t *testing.T) {
 	s := dstest.State("!- !-")
 	s.Revisions, s.DaemonSet.UID = nil, ""
-	p, err := New(s, "New", nil, Options{})
+	p, err := New(s, &Change{Method: "New"}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

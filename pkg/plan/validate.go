@@ -338,10 +338,14 @@ const (
 	NeverUpdated daemonset.Reason = "NeverUpdated"
 	// ManagedByTool: somebody else writes the DaemonSet's spec, and will undo a change that is made by hand.
 	ManagedByTool daemonset.Reason = "ManagedByTool"
+	// ServerWarning: the API server accepts the manifest with a warning.
+	ServerWarning daemonset.Reason = "APIServerWarning"
+	// DuplicateKey: a key stands twice in one object of the manifest, and its later value is used.
+	DuplicateKey daemonset.Reason = "DuplicateKey"
 )
 
 // WarningCodes lists every code of a Warning.
-var WarningCodes = []daemonset.Reason{NoEligibleNode, SurgeHostPort, StartsRollout, OutsideBudget, NewPodsFailing, NeverUpdated, ManagedByTool}
+var WarningCodes = []daemonset.Reason{NoEligibleNode, SurgeHostPort, StartsRollout, OutsideBudget, NewPodsFailing, NeverUpdated, ManagedByTool, ServerWarning, DuplicateKey}
 
 // warn adds what the API server accepts and that will not go well.
 func (p *Plan) warn(before, after *daemonset.State) {

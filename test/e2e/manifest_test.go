@@ -403,17 +403,17 @@ func (r *rehearsal) run(t *testing.T, file string) {
 	path := filepath.Join(r.dir, filepath.Base(file))
 	must(t, os.WriteFile(path, text, 0o600))
 	m := r.read(t, path)
-	want, method, err := source.Overlay(nil, m, "")
+	want, err := source.Overlay(nil, m, "")
 	must(t, err)
-	if method != source.MethodNew {
-		t.Errorf("the method is %s, want %s", method, source.MethodNew)
+	if want.Method != source.MethodNew {
+		t.Errorf("the method is %s, want %s", want.Method, source.MethodNew)
 	}
 	dry, err := r.cluster.DryRun(ctx, m)
 	must(t, err)
 	must(t, r.by.apply(ctx, path, base))
 	live := r.live(t, m.Ref, true)
-	r.equal(t, "created", want, live)
-	r.equal(t, "created, dry run", dry, live)
+	r.equal(t, "created", want.DaemonSet, live)
+	r.equal(t, "created, dry run", dry.DaemonSet, live)
 	r.record = recording{Applier: r.by.name, File: r.name, Live: live}
 
 	r.rehearse(t, "the same again", text, base, true)
@@ -443,16 +443,17 @@ func (r *rehearsal) rehearse(t *testing.T, why string, text []byte, ds map[strin
 	must(t, os.WriteFile(path, text, 0o600))
 	m := r.read(t, path)
 	before := r.last
-	want, method, err := source.Overlay(before, m, "v1.37.1")
+	laid, err := source.Overlay(before, m, "v1.37.1")
 	if err != nil {
 		t.Errorf("%s: %v", why, err)
 		return false
 	}
-	if method != r.by.method {
-		t.Errorf("%s: the method is %s, want %s", why, method, r.by.method)
+	if laid.Method != r.by.method {
+		t.Errorf("%s: the method is %s, want %s", why, laid.Method, r.by.method)
 	}
+	want := laid.DaemonSet
 	back := strings.HasSuffix(why, ", and back")
-	dry, dryErr := want, error(nil)
+	dry, dryErr := laid, error(nil)
 	if !back {
 		dry, dryErr = r.cluster.DryRun(ctx, m)
 	}
@@ -473,7 +474,7 @@ func (r *rehearsal) rehearse(t *testing.T, why string, text []byte, ds map[strin
 	}
 	after := r.live(t, m.Ref, process)
 	r.equal(t, why, want, after)
-	r.equal(t, why+", dry run", dry, after)
+	r.equal(t, why+", dry run", dry.DaemonSet, after)
 
 	moves := !equality.Semantic.DeepEqual(before.Spec, want.Spec)
 	if moved := after.Generation != before.Generation; moved != moves {
@@ -528,7 +529,7 @@ func (r *rehearsal) lessOfEverything(t *testing.T, base map[string]any) {
 		}
 		m := found[0]
 		m.Namespace = r.by.namespace
-		want, _, overlayErr := source.Overlay(live, m, "")
+		want, overlayErr := source.Overlay(live, m, "")
 		got, err := r.by.send(ctx, less, metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}})
 		switch {
 		case err != nil:
@@ -537,7 +538,7 @@ func (r *rehearsal) lessOfEverything(t *testing.T, base map[string]any) {
 			t.Errorf("%s: %v", why, overlayErr)
 		default:
 			r.trials++
-			r.equal(t, why, want, got)
+			r.equal(t, why, want.DaemonSet, got)
 		}
 	}
 }
