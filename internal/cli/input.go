@@ -3,9 +3,11 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -13,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
@@ -41,6 +44,17 @@ func (in *input) addFlags(f *pflag.FlagSet) {
 
 // check refuses flags that cannot be, before anything is read.
 func (in *input) check() error {
+	if slices.Contains(in.from, "") {
+		return hinted{errors.New("--from is given without a file"), "--from FILE"}
+	}
+	if n := *in.config.Namespace; n != "" && len(validation.IsDNS1123Label(n)) > 0 {
+		return fmt.Errorf("-n %q is not the name of a namespace: a name has lower case letters, digits and - only", n)
+	}
+	timeout := cmp.Or(*in.config.Timeout, "0")
+	_, notSeconds := strconv.Atoi(timeout)
+	if _, err := time.ParseDuration(timeout); err != nil && notSeconds != nil {
+		return hinted{fmt.Errorf("--request-timeout %q is not a duration", timeout), "--request-timeout 5s"}
+	}
 	if in.now != "" {
 		t, err := time.Parse(time.RFC3339, in.now)
 		if err != nil {
@@ -270,6 +284,8 @@ func names(args []string, namespace string) ([]string, error) {
 			return nil, fmt.Errorf("%q names no DaemonSet", a)
 		case strings.Contains(name, "/"):
 			return nil, hinted{fmt.Errorf("%q: a name has no slash", a), "give the namespace with -n"}
+		case len(validation.IsDNS1123Subdomain(name)) > 0:
+			return nil, fmt.Errorf("%q is not the name of a DaemonSet: a name has lower case letters, digits, - and . only", name)
 		}
 		if !slices.Contains(out, name) {
 			out = append(out, name)

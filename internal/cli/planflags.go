@@ -151,6 +151,9 @@ func (c *changeFlags) allowed() []source.Allowed {
 	return nil
 }
 
+// mostNodes is how many nodes a plan was tried with.
+const mostNodes = 100_000
+
 // asksAnything tells whether any change was asked for.
 func (c *changeFlags) asksAnything() bool {
 	return c.manifests() || c.given(ofDaemonSet...) != "" || c.given(ofNodes...) != ""
@@ -193,8 +196,12 @@ func (c *changeFlags) contradictions() error {
 		return hinted{errors.New("--add-nodes needs a node to copy"), fmt.Sprintf("--add-nodes %d --like NODE", max(1, c.add))}
 	case c.given("like") != "" && c.given("add-nodes") == "":
 		return hinted{errors.New("--like says what --add-nodes copies, which is missing"), "--add-nodes 3 --like " + view.Quote(c.like)}
-	case c.given("add-nodes") != "" && c.add < 1:
-		return hinted{fmt.Errorf("--add-nodes %d: at least one is added", c.add), "--remove-nodes takes nodes away"}
+	case c.given("add-nodes") != "" && (c.add < 1 || c.add > mostNodes):
+		return hinted{fmt.Errorf("--add-nodes %d: not between 1 and %d nodes", c.add, mostNodes), "--remove-nodes takes nodes away"}
+	case slices.Contains(c.files, ""):
+		return hinted{errors.New("--filename is given without a file"), "-f FILE"}
+	case c.given("kustomize") != "" && c.kustomize == "":
+		return hinted{errors.New("--kustomize is given without a folder"), "-k FOLDER"}
 	case c.given("to-revision") != "" && c.toRevision < 0:
 		return hinted{fmt.Errorf("--to-revision %d: a revision has a number from 1 on", c.toRevision), "--to-revision 0 is the one before"}
 	}
@@ -223,6 +230,9 @@ func (c *changeFlags) change() (*plan.Change, error) {
 			return nil, hinted{fmt.Errorf("--%s %q is neither a number nor a percentage", flag, text), "--" + flag + " 3, or --" + flag + " 10%"}
 		}
 		v := intstr.Parse(text)
+		if v.Type == intstr.String && !strings.HasSuffix(text, "%") {
+			return nil, hinted{fmt.Errorf("--%s %q is too large", flag, text), "--" + flag + " 3, or --" + flag + " 10%"}
+		}
 		*into = &v
 	}
 	if c.given("strategy") != "" {
@@ -266,9 +276,14 @@ var numberOrPercent = regexp.MustCompile(`^\d+%?$`)
 // options returns what the person who asks knows better.
 func (c *changeFlags) options() (plan.Options, error) {
 	o := plan.Options{RequestRate: c.requestRate, RequestBurst: c.requestBurst, GroupBy: c.groupBy, ShowValues: c.showValues}
+	const (
+		longest = 365 * 24 * time.Hour // a plan adds them up, once a step
+		slowest = 0.01
+		most    = 100_000
+	)
 	for flag, d := range map[string]time.Duration{"start": c.start, "termination": c.termination} {
-		if c.given(flag) != "" && d < 0 {
-			return o, hinted{fmt.Errorf("--%s %s: a duration is not negative", flag, d), "--" + flag + " 40s"}
+		if c.given(flag) != "" && (d < 0 || d > longest) {
+			return o, hinted{fmt.Errorf("--%s %s: not between 0s and 8760h", flag, d), "--" + flag + " 40s"}
 		}
 	}
 	if c.given("start") != "" {
@@ -278,10 +293,10 @@ func (c *changeFlags) options() (plan.Options, error) {
 		o.Termination = &c.termination
 	}
 	switch {
-	case c.given("request-rate") != "" && c.requestRate <= 0:
-		return o, hinted{fmt.Errorf("--request-rate %v: at least some requests get through", c.requestRate), "--request-rate 20 is the controller's own"}
-	case c.given("request-burst") != "" && c.requestBurst <= 0:
-		return o, hinted{fmt.Errorf("--request-burst %d: at least one request gets through", c.requestBurst), "--request-burst 30 is the controller's own"}
+	case c.given("request-rate") != "" && !(c.requestRate >= slowest && c.requestRate <= most): // NaN is neither
+		return o, hinted{fmt.Errorf("--request-rate %v: not between %v and %d requests a second", c.requestRate, slowest, most), "--request-rate 20 is the controller's own"}
+	case c.given("request-burst") != "" && (c.requestBurst < 1 || c.requestBurst > most):
+		return o, hinted{fmt.Errorf("--request-burst %d: not between 1 and %d requests", c.requestBurst, most), "--request-burst 30 is the controller's own"}
 	}
 	if c.given("group-by") != "" {
 		if errs := validation.IsQualifiedName(c.groupBy); len(errs) > 0 {

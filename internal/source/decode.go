@@ -20,6 +20,7 @@ import (
 	kjson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
 // object is one decoded object, stripped: one of the pointers is set when its
@@ -339,7 +340,7 @@ func locate(raw []byte, t reflect.Type) (string, error) {
 			}
 		}
 	}
-	return "", fmt.Errorf("must be %s, not %s", kindOfType(t), kindOfJSON(firstByte(raw)))
+	return "", fmt.Errorf("must be %s, not %s", template.Wanted(t), kindOfJSON(firstByte(raw)))
 }
 
 // fieldTypes returns a struct's fields by their JSON names.
@@ -388,21 +389,4 @@ func kindOfJSON(first byte) string {
 		return "a number"
 	}
 	return "nothing"
-}
-
-func kindOfType(t reflect.Type) string {
-	switch t.Kind() {
-	case reflect.Struct, reflect.Map:
-		return "an object"
-	case reflect.Slice, reflect.Array:
-		if t.Elem().Kind() == reflect.Uint8 {
-			return "base64 text"
-		}
-		return "a list"
-	case reflect.String:
-		return "text"
-	case reflect.Bool:
-		return "true or false"
-	}
-	return "a whole number that fits"
 }

@@ -2,6 +2,7 @@ package source
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -197,6 +198,10 @@ func harmless(s string) (said string, all bool) {
 	for _, q := range quotedByKustomize {
 		s = q.found.ReplaceAllString(s, q.instead)
 	}
+	s = misfitOfKustomize.ReplaceAllStringFunc(s, func(m string) string {
+		part := misfitOfKustomize.FindStringSubmatch(m)
+		return cmp.Or(part[2], "it") + " cannot be " + map[string]string{"object": "an object", "array": "a list", "string": "text", "bool": "true or false", "number": "a number"}[part[1]]
+	})
 	at, sentence := 0, saidByKustomize()
 	for next := sentence.FindStringIndex(s); next != nil; next = sentence.FindStringIndex(s[at:]) {
 		at += next[1]
@@ -212,6 +217,9 @@ var quotedByKustomize = []struct {
 	{regexp.MustCompile("(?s)( with config): `.*`: "), "$1: "},
 	{regexp.MustCompile(`(?s)literal sources \[.*\]: (invalid literal source) .*(, expected key=value)$`), "$1$2"},
 }
+
+// misfitOfKustomize is an error of its decoder, which names Go's types.
+var misfitOfKustomize = regexp.MustCompile(`json: cannot unmarshal ([a-z]+) into Go (?:value|struct field \w+\.([\w.]+)) of type [\w.*\[\]]+`)
 
 // saidByKustomize is one harmless sentence or piece of one, and what parts it
 // from the next.
@@ -266,7 +274,7 @@ var saidByKustomize = sync.OnceValue(func() *regexp.Regexp { // made when it is 
 		`yaml: (?:line \d+: )?found a tab character (?:that violates indentation|where an indentation space is expected)`,
 		`yaml: (?:line \d+: )?(?:mapping values|block sequence entries|control characters) are not allowed(?: in this context)?`,
 		`json: unknown field "NAME"`,
-		`json: cannot unmarshal [a-z]+ into Go (?:value|struct field [\w.]+) of type [\w.*\[\]]+`,
+		`[\w.]+ cannot be (?:an object|a list|text|true or false|a number)`,
 		`invalid literal source, expected key=value`,
 
 		// objects and fields

@@ -32,6 +32,8 @@ func TestKustomizeErrors(t *testing.T) {
 		{"resources: [set.yaml, set.yaml]", "", "accumulating resources: accumulation err='merging resources from 'set.yaml': may not add resource with an already registered id: DaemonSet.v1.apps/agent.[noNs]': must build at directory: 'DIR/set.yaml': file is not directory", "an object twice"},
 		{"resources: ['PASSWORD=s3cret']", "", "accumulating resources: accumulation err='accumulating resources …", "a value where a name belongs"},
 		{"resourcess: [set.yaml]", "", `invalid Kustomization: json: unknown field "resourcess"`, "a typing error"},
+		{"resources: 5", "", "invalid Kustomization: resources cannot be a number", "a field of another type"},
+		{"resources: [{a: s3cret}]", "", "invalid Kustomization: resources cannot be an object", "an element of another type"},
 		{"resources: [set.yaml", "", "invalid Kustomization: yaml: line 1: did not find expected ',' or ']'", "a kustomization that is broken"},
 		{patched + "- {path: gone.yaml}", "", config + "failed to get the patch file from path(gone.yaml): " + gone, "a patch that is not there"},
 		{patched + "- {path: other.yaml}", "a: 's3cret", config + `unable to parse SM or JSON patch from [path: "other.yaml"]`, "one that is broken"},

@@ -43,8 +43,12 @@ func resolveBudget(ds *appsv1.DaemonSet, desired int, profile Profile) Budget {
 	}
 	b.Kind = BudgetUnavailable
 	if ru := ds.Spec.UpdateStrategy.RollingUpdate; ru != nil {
+		if ru.MaxUnavailable == nil { // the API server fills it in, but what is read need not come from there
+			b.Invalid = "spec.updateStrategy.rollingUpdate.maxUnavailable (not set)"
+			return b
+		}
 		unavailable, err := scale(ru.MaxUnavailable, desired)
-		if err != nil || ru.MaxUnavailable == nil {
+		if err != nil {
 			b.Invalid = fmt.Sprintf("spec.updateStrategy.rollingUpdate.maxUnavailable: %q", ru.MaxUnavailable.String())
 			return b
 		}

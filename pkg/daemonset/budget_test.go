@@ -54,7 +54,7 @@ func TestResolveBudget(t *testing.T) {
 		{"v1.20.15", limits("0", ""), 3, Budget{Kind: BudgetUnavailable, Spec: "0", Of: 3}, "up to 1.20 there was no such fallback"},
 		{"v1.21.14", limits("1", "2"), 3, Budget{Kind: BudgetUnavailable, MaxUnavailable: 1, Spec: "1", Of: 3}, "up to 1.21 maxSurge is off"},
 		{"v1.22.0", limits("0", "2"), 3, Budget{Kind: BudgetSurge, MaxSurge: 2, Spec: "2", Of: 3}, "from 1.22 on it is on"},
-		{current, limits("", "1"), 3, Budget{Kind: BudgetUnavailable, Of: 3, Invalid: `spec.updateStrategy.rollingUpdate.maxUnavailable: "<nil>"`}, "a rollingUpdate block needs maxUnavailable"},
+		{current, limits("", "1"), 3, Budget{Kind: BudgetUnavailable, Of: 3, Invalid: "spec.updateStrategy.rollingUpdate.maxUnavailable (not set)"}, "a rollingUpdate block needs maxUnavailable"},
 		{current, limits("few", "0"), 3, Budget{Kind: BudgetUnavailable, Of: 3, Invalid: `spec.updateStrategy.rollingUpdate.maxUnavailable: "few"`}, "which is a number or a percentage"},
 	} {
 		whys.run(t, tt.why, func(t *testing.T) {

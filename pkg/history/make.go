@@ -114,7 +114,7 @@ func readable(data []byte) (template.Content, error) {
 	}
 	var ds appsv1.DaemonSet
 	if err := json.Unmarshal(data, &ds); err != nil {
-		return nil, fmt.Errorf("data: %w", err)
+		return nil, fmt.Errorf("data: %w", template.Misfit(err))
 	}
 	return content, nil
 }

@@ -226,7 +226,7 @@ func TestNotes(t *testing.T) {
 		{"1=a 2=b b", []dstest.Option{dstest.Edit(func(s *snapshot.Snapshot) {
 			s.Revisions[0].Data.Raw = []byte(`{"spec":{"template":{"spec":{"containers":"no"}}}}`)
 		})}, []string{
-			`Unreadable 1a {"message":"data: json: cannot unmarshal string into Go struct field PodSpec.spec.template.spec.containers of type []v1.Container"}`,
+			`Unreadable 1a {"message":"data: spec.template.spec.containers must be a list, not text"}`,
 		}, "what is no template of the API's"},
 		{"1=a 2=b b", []dstest.Option{dstest.Edit(func(s *snapshot.Snapshot) { s.Revisions[0].Data.Raw = []byte(`{"spec":{}}`) })}, []string{
 			`Unreadable 1a {"message":"data: not a patch of spec.template alone"}`,

@@ -11,6 +11,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
 // document is a Snapshot as it is written.
@@ -63,7 +65,7 @@ func Decode(data []byte) (*Snapshot, error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&d); err != nil {
-		return nil, fmt.Errorf("not a readable snapshot: %w", err)
+		return nil, fmt.Errorf("not a readable snapshot: %w", template.Misfit(err))
 	}
 	if d.APIVersion != APIVersion || d.Kind != Kind {
 		return nil, fmt.Errorf("not a snapshot of %s: apiVersion %q, kind %q", APIVersion, d.APIVersion, d.Kind)

@@ -64,7 +64,7 @@ func Stored(data []byte) (Content, error) {
 	}
 	patch, err := parse(data)
 	if err != nil {
-		return nil, fmt.Errorf("data: %w", err)
+		return nil, fmt.Errorf("data: %w", Misfit(err))
 	}
 	spec, _ := patch["spec"].(map[string]any)
 	t, ok := spec["template"].(map[string]any)
@@ -98,7 +98,7 @@ func Patched(live *corev1.PodTemplateSpec, data []byte) (*corev1.PodTemplateSpec
 		return nil, err
 	}
 	if err := json.Unmarshal(data, new(appsv1.DaemonSet)); err != nil {
-		return nil, fmt.Errorf("data: %w", err)
+		return nil, fmt.Errorf("data: %w", Misfit(err))
 	}
 	raw, err := json.Marshal(&appsv1.DaemonSet{Spec: appsv1.DaemonSetSpec{Template: *live}})
 	if err != nil {

@@ -164,7 +164,7 @@ func TestPatched(t *testing.T) {
 		{`{"spec":{"containers":[{"name":"agent","$setElementOrder/env":[{"name":"B"}],"env":[{"name":"A","value":"s3cret"}]}]}}`, unfit, "an order of others"},
 		{
 			`{"spec":{"containers":[{"name":["agent","s3cret"],"image":"x"}]}}`,
-			"data: json: cannot unmarshal array into Go struct field Container.spec.template.spec.containers.name of type string", "a name that is a list, at which the library panics",
+			"data: spec.template.spec.containers.name must be text, not a list", "a name that is a list, at which the library panics",
 		},
 		{`{"spec":{"containers":[{"name":"agent","$retainKeys":[["s3cret"]]}]}}`, unfit, "the same where the API's types do not look"},
 	} {

@@ -1,0 +1,48 @@
+package template
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+)
+
+// Misfit returns an error of decoding JSON in plain words: which field must be
+// what, and what it is instead. The decoder's own name Go's types, and may quote a
+// number. Any other error it returns as it is.
+func Misfit(err error) error {
+	var e *json.UnmarshalTypeError
+	if !errors.As(err, &e) {
+		return err
+	}
+	is := map[string]string{"object": "an object", "array": "a list", "string": "text", "bool": "true or false", "number": "a number"}
+	kind, _, _ := strings.Cut(e.Value, " ") // number 1e999
+	words := fmt.Sprintf("must be %s, not %s", Wanted(e.Type), is[kind])
+	if e.Field == "" {
+		return errors.New(words)
+	}
+	return fmt.Errorf("%s %s", e.Field, words)
+}
+
+// Wanted returns what a value of a type is in JSON, in words: "a list".
+func Wanted(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Pointer:
+		return Wanted(t.Elem())
+	case reflect.Struct, reflect.Map:
+		return "an object"
+	case reflect.Slice, reflect.Array:
+		if t.Elem().Kind() == reflect.Uint8 {
+			return "base64 text"
+		}
+		return "a list"
+	case reflect.String:
+		return "text"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Float32, reflect.Float64:
+		return "a number"
+	}
+	return "a whole number that fits"
+}
