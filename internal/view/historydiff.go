@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/aymanbagabas/go-udiff"
+	"github.com/fatih/color"
 	appsv1 "k8s.io/api/apps/v1"
 	"sigs.k8s.io/yaml"
 
@@ -220,15 +220,14 @@ func UnifiedDiff(w io.Writer, h *history.History, old, new template.Content, sho
 		s.line("%s  %s/%s: the same template", s.title(sidesTitle(h, h.Diff)), clean(h.DaemonSet.Namespace), clean(h.DaemonSet.Name))
 		return s.writeTo(w)
 	}
-	text := udiff.Unified(s.sideLabel(h, h.Diff.From), s.sideLabel(h, h.Diff.To), before, after)
-	for _, l := range strings.Split(strings.TrimRight(text, "\n"), "\n") {
-		switch {
-		case strings.HasPrefix(l, "---"), strings.HasPrefix(l, "+++"):
-			l = s.title(l)
-		case strings.HasPrefix(l, "-"):
-			l = s.removed(l)
-		case strings.HasPrefix(l, "+"):
-			l = s.added(l)
+	s.whole(s.title("--- " + s.sideLabel(h, h.Diff.From)))
+	s.whole(s.title("+++ " + s.sideLabel(h, h.Diff.To)))
+	for _, l := range unified(before, after) {
+		switch l[0] {
+		case '-':
+			l = s.paint(l, color.FgRed)
+		case '+':
+			l = s.paint(l, color.FgGreen)
 		}
 		s.whole(l)
 	}
