@@ -125,8 +125,7 @@ func defaultNames(changes []history.Change) []string {
 }
 
 // fieldsInWords says each change in few words, those of one variable or member
-// in one, images first, the API's own defaults and a restart last. Where the order of a list
-// says only where a new member stands, it is left out.
+// in one, images first, the API's own defaults and a restart last.
 func (s *screen) fieldsInWords(changes []history.Change, several bool) []string {
 	var images, words, orders, last []string
 	defaults := 0
@@ -144,9 +143,7 @@ func (s *screen) fieldsInWords(changes []history.Change, several bool) []string 
 		case c.Kind == history.FieldDefault:
 			defaults++
 		case d.order != "":
-			if reordered(c) {
-				add(&orders, "the order of "+d.of(d.order, several))
-			}
+			add(&orders, "the order of "+d.of(d.order, several))
 		case c.Path == restartMark && (c.New == "" || isTime(c.New)):
 			add(&last, "restart undone")
 		case d.isImage():
@@ -160,9 +157,6 @@ func (s *screen) fieldsInWords(changes []history.Change, several bool) []string 
 		words = append(words, plural(defaults, "API default"))
 	}
 	words = append(words, last...)
-	if len(words) == 0 {
-		words = append(words, "where new members of lists stand")
-	}
 	if only := onlyMetadata(changes); only != "" {
 		words[0] = only + words[0]
 	}
@@ -261,18 +255,6 @@ func plainText(raw string) string {
 		return text
 	}
 	return raw
-}
-
-// reordered tells whether members that both lists have changed places.
-func reordered(c *history.Change) bool {
-	var before, after []any
-	if json.Unmarshal([]byte(c.Old), &before) != nil || json.Unmarshal([]byte(c.New), &after) != nil {
-		return true
-	}
-	common := func(list, of []any) []any {
-		return slices.DeleteFunc(slices.Clone(list), func(v any) bool { return !slices.Contains(of, v) })
-	}
-	return !slices.Equal(common(before, after), common(after, before))
 }
 
 // imageChange is two images, each by the part that differs: what follows the

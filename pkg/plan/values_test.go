@@ -53,7 +53,7 @@ func TestValuesHidden(t *testing.T) {
 	}{
 		{vars(literal("A", "s3cret2")), []FieldDiff{hides(path+".env[name=A].value", hiddenValue, hiddenValue)}, "another value"},
 		{vars(), []FieldDiff{hides(path+".env", `[{"name":"A","value":"<hidden>"}]`, "")}, "all that there are"},
-		{vars(literal("A", "s3cret"), literal("B", "s3cret2")), []FieldDiff{hides(path+".env[name=B]", "", `{"name":"B","value":"<hidden>"}`)}, "one more"},
+		{vars(literal("A", "s3cret"), literal("B", "s3cret2")), []FieldDiff{{Path: path + ".env[name=B]", New: `{"name":"B","value":"<hidden>"}`, Hidden: true, Place: 2}}, "one more"},
 		{vars(ref), []FieldDiff{
 			hides(path+".env[name=A].value", hiddenValue, ""), differs(path+".env[name=A].valueFrom", "", `{"fieldRef":{"fieldPath":"spec.nodeName"}}`),
 		}, "a reference is no value"},
@@ -135,7 +135,7 @@ func TestDigestsAreNotCompared(t *testing.T) {
 		{[]corev1.EnvVar{literal("A", "s3cret"), literal("B", "set")}, []FieldDiff{differs(path+".env[name=B].value", "", `"set"`)}, "1", "that there was none can be told"},
 		{[]corev1.EnvVar{literal("A", ""), literal("B", "")}, []FieldDiff{differs(path+".env[name=A].value", fmt.Sprintf("%q", a), "")}, "", "so can that there is none"},
 		{[]corev1.EnvVar{literal("B", "")}, []FieldDiff{differs(path+".env[name=A]", fmt.Sprintf(`{"name":"A","value":%q}`, a), "")}, "", "a variable that goes"},
-		{[]corev1.EnvVar{literal("A", "x"), literal("B", ""), literal("D", "new")}, []FieldDiff{differs(path+".env[name=D]", "", `{"name":"D","value":"new"}`)}, "1", "one that comes"},
+		{[]corev1.EnvVar{literal("A", "x"), literal("B", ""), literal("D", "new")}, []FieldDiff{{Path: path + ".env[name=D]", New: `{"name":"D","value":"new"}`, Place: 3}}, "1", "one that comes"},
 		{[]corev1.EnvVar{literal("A", "digest:0123456789abcdef"), literal("B", "")}, []FieldDiff{differs(path+".env[name=A].value", fmt.Sprintf("%q", a), `"digest:0123456789abcdef"`)}, "", "another digest is another value"},
 	} {
 		p := makeWith(t, live, tt.vars)

@@ -57,6 +57,18 @@ func TestDiffIsComplete(t *testing.T) {
 			len(slices.CompactFunc(slices.Clone(found), func(x, y Difference) bool { return x.Path == y.Path })) != len(found) {
 			fail("not in order, or twice")
 		}
+		for _, d := range found { // what stays in its order is no difference
+			if !isOrder(d) {
+				continue
+			}
+			before, after := parsed(d.Old).([]any), parsed(d.New).([]any)
+			both := func(list, of []any) []any {
+				return slices.DeleteFunc(slices.Clone(list), func(k any) bool { return !slices.Contains(of, k) })
+			}
+			if reflect.DeepEqual(both(before, after), both(after, before)) {
+				fail("no order that changed: %v", d)
+			}
+		}
 		count(seen, found)
 	}
 	for _, kind := range []string{"none", "key", "key in brackets", "quoted key", "member", "quoted member", "order", "whole list", "unknown"} {
@@ -151,9 +163,18 @@ func word(path string) (word, rest string, err error) {
 	return word, rest[1:], nil
 }
 
-// apply makes changes to an object.
+// apply makes changes to an object: new members after all else, by their places,
+// and then orders.
 func apply(o map[string]any, all []Difference) (map[string]any, error) {
 	var v any = o
+	turn := func(d Difference) int {
+		if isOrder(d) {
+			return 1 << 30
+		}
+		return d.Place
+	}
+	all = slices.Clone(all)
+	slices.SortStableFunc(all, func(a, b Difference) int { return turn(a) - turn(b) })
 	for _, d := range all {
 		steps, err := parsePath(strings.TrimPrefix(d.Path, "t"))
 		if err != nil {
@@ -164,6 +185,11 @@ func apply(o map[string]any, all []Difference) (map[string]any, error) {
 		}
 	}
 	return v.(map[string]any), nil
+}
+
+func isOrder(d Difference) bool {
+	steps, err := parsePath(strings.TrimPrefix(d.Path, "t"))
+	return err == nil && steps[len(steps)-1].kind == "order"
 }
 
 // dataMaps are the fields whose keys are data: they come with their first key and
@@ -189,7 +215,10 @@ func change(v any, steps []step, d Difference) (any, error) {
 		})
 		switch {
 		case i < 0 && last && d.Old == "":
-			return append(list, parsed(d.New)), nil
+			if d.Place < 1 {
+				return nil, fmt.Errorf("a new member without a place")
+			}
+			return slices.Insert(list, min(d.Place-1, len(list)), parsed(d.New)), nil
 		case i < 0:
 			return nil, fmt.Errorf("no %s %q in %v", s.key, s.value, list)
 		case last && d.New == "" && reflect.DeepEqual(list[i], parsed(d.Old)):

@@ -14,13 +14,15 @@ import (
 )
 
 // Difference is one field that two objects do not share. Old and New are its
-// values as JSON, empty where there is none. Hidden says that literal values of
-// environment variables were taken out of them: see Hide.
+// values as JSON, empty where there is none. Hidden says that what may be secret
+// was taken out of them: see Hide. Place is that of a new member in its list, from
+// 1 on, and of all else 0.
 type Difference struct {
 	Path   string `json:"path"`
 	Old    string `json:"old"`
 	New    string `json:"new"`
 	Hidden bool   `json:"hidden"`
+	Place  int    `json:"place"`
 }
 
 // Diff returns the differences of two pod templates: see Between. There are
@@ -41,10 +43,9 @@ func Diff(old, new Content, at string) []Difference {
 // does not know is one difference, too, whatever is in it.
 //
 // The members of a list are told apart by the merge key that the type gives it,
-// as spec.containers[name=agent].image. Members that are new come last, in the
-// order of their paths. Where that does not give the order of new, the order of
-// the keys is a difference too, at spec.containers[name]: always where members
-// have changed places. A list without a merge key, or in which a member lacks it
+// as spec.containers[name=agent].image. Where members that both lists have stand in
+// another order, the order of the keys is a difference too, at
+// spec.containers[name]: that of all keys. A list without a merge key, or in which a member lacks it
 // or shares it, is shown whole.
 //
 // In a path a key stands in brackets unless it is made of letters, digits, _ and
@@ -162,26 +163,27 @@ func (d *differ) list(path string, of strategicpatch.LookupPatchMeta, key string
 	if !ok || !okToo {
 		return false
 	}
-	var stay, come []string
 	for _, k := range oldKeys {
 		if newBy[k] == nil {
 			d.add(member(path, key, k), oldBy[k], nil)
 			continue
 		}
 		d.object(member(path, key, k), of, oldBy[k], newBy[k])
-		stay = append(stay, k)
 	}
-	for _, k := range newKeys {
+	for i, k := range newKeys {
 		if oldBy[k] == nil {
-			d.add(member(path, key, k), nil, newBy[k])
-			come = append(come, k)
+			d.found = append(d.found, Difference{Path: member(path, key, k), New: text(newBy[k]), Place: i + 1})
 		}
 	}
-	slices.SortFunc(come, func(a, b string) int { return strings.Compare(member(path, key, a), member(path, key, b)) })
-	if !slices.Equal(append(stay, come...), newKeys) {
+	if !slices.Equal(keysIn(oldKeys, newBy), keysIn(newKeys, oldBy)) {
 		d.add(path+"["+key+"]", oldKeys, newKeys)
 	}
 	return true
+}
+
+// keysIn returns the keys that another list has, too.
+func keysIn(keys []string, other map[string]map[string]any) []string {
+	return slices.DeleteFunc(slices.Clone(keys), func(k string) bool { return other[k] == nil })
 }
 
 // byKey returns the members of a list by the value of a key, and these values

@@ -76,8 +76,8 @@ func TestHide(t *testing.T) {
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			looksHidden := tt.old == tt.want && strings.Contains(tt.old, Hidden)
-			want := []Difference{{tt.path, tt.want, "", looksHidden || tt.want != tt.old}, {tt.path, "", tt.want, looksHidden || tt.want != tt.old}}
-			given := []Difference{{tt.path, tt.old, "", false}, {tt.path, "", tt.old, false}}
+			want := []Difference{{tt.path, tt.want, "", looksHidden || tt.want != tt.old, 0}, {tt.path, "", tt.want, looksHidden || tt.want != tt.old, 0}}
+			given := []Difference{{tt.path, tt.old, "", false, 0}, {tt.path, "", tt.old, false, 0}}
 			hide := func(all []Difference) []Difference { return Hide[corev1.PodTemplateSpec](all, "t.") }
 			at := "t."
 			path, ofDaemonSet := strings.CutPrefix(tt.path, "DaemonSet:")
