@@ -26,7 +26,7 @@ func elsewhere(t *testing.T) string {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		set := func(namespace, name string) appsv1.DaemonSet {
-			return appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
+			return appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Spec: appsv1.DaemonSetSpec{Selector: &metav1.LabelSelector{}}}
 		}
 		list := func(items ...appsv1.DaemonSet) {
 			_ = json.NewEncoder(w).Encode(&appsv1.DaemonSetList{TypeMeta: metav1.TypeMeta{APIVersion: "apps/v1", Kind: "DaemonSetList"}, Items: items})
