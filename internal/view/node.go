@@ -65,6 +65,13 @@ func (s *screen) node(e *explain.Explanation, n *explain.Node) {
 		if i > 0 {
 			title = "  and"
 		}
+		if c.Kind == daemonset.RepairNode || c.Kind == daemonset.NoSensibleChange { // nothing to paste
+			s.field(title, change(n.Name, c))
+			if c.Kind == daemonset.NoSensibleChange {
+				break // one such is enough
+			}
+			continue
+		}
 		s.whole(fmt.Sprintf("  %-16s %s", title, change(n.Name, c)))
 	}
 }
@@ -196,8 +203,13 @@ func change(node string, c daemonset.Change) string {
 		return clean(fmt.Sprintf("kubectl label node %s %s", Quote(node), Quote(c.Key+"-")))
 	case daemonset.RemoveNodeName:
 		return "take nodeName out of the template"
-	case daemonset.RemoveNodeSelector:
-		return "take " + clean(c.Key) + " out of the template's nodeSelector"
+	case daemonset.RepairNode:
+		return "repair the node: its taint " + clean(c.Key) + " goes when the condition does"
+	case daemonset.NoSensibleChange:
+		if meaning := taintMeaning(c.Key); meaning != "" {
+			return "none is sensible: " + meaning
+		}
+		return "none is sensible: " + clean(c.Key) + " is not a label to set by hand"
 	case daemonset.AddAffinityTerm:
 		return "add to the template's node affinity a term {matchFields: [{key: metadata.name, operator: In, values: [" + clean(node) + "]}]}"
 	}

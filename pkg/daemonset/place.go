@@ -336,13 +336,18 @@ func decide(checks []Check) (shouldRun, mayStay Verdict) {
 type ChangeKind string
 
 const (
-	AddToleration      ChangeKind = "AddToleration"      // to the template; Toleration
-	SetLabel           ChangeKind = "SetLabel"           // on the node; Key, Value
-	RemoveLabel        ChangeKind = "RemoveLabel"        // from the node; Key
-	RemoveNodeName     ChangeKind = "RemoveNodeName"     // from the template
-	RemoveNodeSelector ChangeKind = "RemoveNodeSelector" // from the template; Key
-	AddAffinityTerm    ChangeKind = "AddAffinityTerm"    // to the template: a term that names the node
+	RepairNode       ChangeKind = "RepairNode"       // the taint Key comes and goes with the node's condition
+	SetLabel         ChangeKind = "SetLabel"         // on the node; Key, Value
+	RemoveLabel      ChangeKind = "RemoveLabel"      // from the node; Key
+	AddToleration    ChangeKind = "AddToleration"    // to the template; Toleration
+	AddAffinityTerm  ChangeKind = "AddAffinityTerm"  // to the template: a term that names the node
+	RemoveNodeName   ChangeKind = "RemoveNodeName"   // from the template
+	NoSensibleChange ChangeKind = "NoSensibleChange" // the label or taint Key says what the node is, or that it goes
 )
+
+// byHarm are the changes that can be made, the least harmful first: of this
+// node alone, then of the template, which rolls every pod.
+var byHarm = []ChangeKind{RepairNode, SetLabel, RemoveLabel, AddToleration, AddAffinityTerm, RemoveNodeName}
 
 // Change is one change, of the node or of the template.
 type Change struct {
@@ -352,22 +357,53 @@ type Change struct {
 	Toleration *corev1.Toleration `json:"toleration,omitempty"`
 }
 
-// kubeletLabels are set by the kubelet or the cloud and come back when they
-// are edited, so a change of the node is no advice.
-var kubeletLabels = map[string]bool{
-	corev1.LabelOSStable: true, corev1.LabelArchStable: true, corev1.LabelHostname: true,
-	corev1.LabelInstanceTypeStable: true, corev1.LabelTopologyZone: true, corev1.LabelTopologyRegion: true,
-	corev1.LabelWindowsBuild: true,
+// ownedDomains are those of labels that Kubernetes, a cloud or an autoscaler
+// gives to a node: they say what the node is, and come back when they are edited.
+var ownedDomains = []string{"kubernetes.io", "k8s.io", "eks.amazonaws.com", "cloud.google.com", "kubernetes.azure.com", "karpenter.sh", "karpenter.k8s.aws"}
+
+// owned reports whether a label is not a person's to set: the operating system,
+// the zone, the role, what was found out about the hardware.
+func owned(label string) bool {
+	domain, _, found := strings.Cut(label, "/")
+	if !found || domain == "node-restriction.kubernetes.io" { // the domain that is left to administrators
+		return false
+	}
+	return slices.ContainsFunc(ownedDomains, func(o string) bool { return domain == o || strings.HasSuffix(domain, "."+o) })
+}
+
+// leaving are taints of nodes that go away, that are out of service, or that run
+// no DaemonSet at all.
+var leaving = []string{
+	corev1.TaintNodeOutOfService, "ToBeDeletedByClusterAutoscaler", "DeletionCandidateOfClusterAutoscaler",
+	"karpenter.sh/disrupted", "karpenter.sh/disruption", "karpenter.sh/unregistered",
+	"eks.amazonaws.com/compute-type", "virtual-kubelet.io/provider",
+}
+
+// changeForTaint is what to do about a taint that is not tolerated. One that
+// comes with the node's condition goes with it: a pod that tolerates it runs
+// where nothing can.
+func changeForTaint(f Facts) Change {
+	key := f["key"].(string)
+	domain, name, _ := strings.Cut(key, "/")
+	switch {
+	case slices.Contains(leaving, key):
+		return Change{Kind: NoSensibleChange, Key: key}
+	case domain == "node.kubernetes.io", domain == "node.cloudprovider.kubernetes.io", name == "agent-not-ready":
+		return Change{Kind: RepairNode, Key: key}
+	}
+	return Change{Kind: AddToleration, Toleration: tolerationFor(f)}
 }
 
 // SmallestChange returns the fewest changes that together make the node one
-// that should run the pod, none when it is already. A label of the node is
-// changed rather than the template, which all nodes share and whose change
-// rolls every pod, unless the label belongs to the kubelet or no value of it
-// would do.
+// that should run the pod, the least harmful first; none when it is already.
+//
+// A node is repaired, a label of the node is changed rather than the template,
+// which all nodes share and whose change rolls every pod. Where something stands
+// in the way that a careful person would not change, that alone is returned: see
+// NoSensibleChange.
 func (p *Placement) SmallestChange(n *corev1.Node) []Change {
 	var changes []Change
-	want := map[string]string{} // what the selector asks of the labels, as far as it stays
+	want := map[string]string{} // what the selector asks of the labels
 	for _, c := range p.Checks(n) {
 		if c.OK && c.Rule != RuleNodeSelector {
 			continue
@@ -377,21 +413,33 @@ func (p *Placement) SmallestChange(n *corev1.Node) []Change {
 		case RuleNodeName:
 			changes = append(changes, Change{Kind: RemoveNodeName})
 		case RuleNodeSelector:
+			want[key] = p.selector[key]
 			switch {
 			case c.OK:
-				want[key] = p.selector[key]
-			case kubeletLabels[key]:
-				changes = append(changes, Change{Kind: RemoveNodeSelector, Key: key})
+			case owned(key):
+				changes = append(changes, Change{Kind: NoSensibleChange, Key: key})
 			default:
-				want[key] = p.selector[key]
 				changes = append(changes, Change{Kind: SetLabel, Key: key, Value: want[key]})
 			}
 		case RuleNodeAffinity: // below, when the selector's labels are known
 		case RuleTaint:
-			changes = append(changes, Change{Kind: AddToleration, Toleration: tolerationFor(c.Facts)})
+			if change := changeForTaint(c.Facts); change.Toleration != nil || !slices.Contains(changes, change) {
+				changes = append(changes, change)
+			}
 		}
 	}
-	return append(changes, p.affinityChange(n, want)...)
+	return sensible(append(changes, p.affinityChange(n, want)...))
+}
+
+// sensible returns the changes by harm, or, where one of them is none that makes
+// sense, only such.
+func sensible(changes []Change) []Change {
+	senseless := func(c Change) bool { return c.Kind == NoSensibleChange }
+	if slices.ContainsFunc(changes, senseless) {
+		return slices.DeleteFunc(changes, func(c Change) bool { return !senseless(c) })
+	}
+	slices.SortStableFunc(changes, func(a, b Change) int { return slices.Index(byHarm, a.Kind) - slices.Index(byHarm, b.Kind) })
+	return changes
 }
 
 func tolerationFor(f Facts) *corev1.Toleration {
@@ -403,7 +451,8 @@ func tolerationFor(f Facts) *corev1.Toleration {
 }
 
 // affinityChange returns the fewest label changes that meet one term, with
-// the labels that the selector wants in place; else a term for this node.
+// the labels that the selector wants in place; else a term for this node,
+// unless each of those that there are fails it for what it is.
 func (p *Placement) affinityChange(n *corev1.Node, want map[string]string) []Change {
 	if !p.hasAffinity {
 		return nil
@@ -414,25 +463,35 @@ func (p *Placement) affinityChange(n *corev1.Node, want map[string]string) []Cha
 	}
 	maps.Copy(labelled.Labels, want)
 	var best []Change
-	found := false
+	found, byOwned, others := false, "", 0
 	for i := range p.terms {
-		if changes, ok := p.terms[i].labelChanges(labelled, want); ok && (!found || len(changes) < len(best)) {
+		changes, key, ok := p.terms[i].labelChanges(labelled, want)
+		switch {
+		case ok && (!found || len(changes) < len(best)):
 			best, found = changes, true
+		case key == "":
+			others++
+		case byOwned == "":
+			byOwned = key
 		}
 	}
-	if !found {
-		return []Change{{Kind: AddAffinityTerm}}
+	switch {
+	case found:
+		return best
+	case byOwned != "" && others == 0:
+		return []Change{{Kind: NoSensibleChange, Key: byOwned}}
 	}
-	return best
+	return []Change{{Kind: AddAffinityTerm}}
 }
 
 // labelChanges returns the label changes that make a node meet the term, key
-// by key, leaving alone the keys that are fixed.
-func (t *term) labelChanges(n *corev1.Node, fixed map[string]string) ([]Change, bool) {
+// by key, leaving alone the keys that are fixed, and those that are owned, the
+// first of which it names.
+func (t *term) labelChanges(n *corev1.Node, fixed map[string]string) (changes []Change, byOwned string, ok bool) {
 	if len(t.requirements) == 0 {
-		return nil, false
+		return nil, "", false
 	}
-	var changes []Change
+	ok = true
 	done := map[string]bool{}
 	for i := range t.requirements {
 		r := &t.requirements[i]
@@ -440,17 +499,22 @@ func (t *term) labelChanges(n *corev1.Node, fixed map[string]string) ([]Change, 
 		if r.meets(n) || done[key] {
 			continue
 		}
-		if _, isFixed := fixed[key]; isFixed || kubeletLabels[key] {
-			return nil, false
+		if !r.field && owned(key) {
+			return nil, key, false
 		}
-		c, ok := t.labelFor(n, key)
-		if !ok {
-			return nil, false
+		if _, isFixed := fixed[key]; isFixed {
+			ok = false
+			continue
+		}
+		c, possible := t.labelFor(n, key)
+		if !possible {
+			ok = false
+			continue
 		}
 		done[key] = true
 		changes = append(changes, c)
 	}
-	return changes, true
+	return changes, "", ok
 }
 
 // labelFor returns a change of one label after which every requirement of the

@@ -57,7 +57,7 @@ func TestPlacement(t *testing.T) {
 		}
 	}
 	for _, k := range []daemonset.ChangeKind{
-		daemonset.AddToleration, daemonset.SetLabel, daemonset.RemoveLabel, daemonset.RemoveNodeName, daemonset.RemoveNodeSelector, daemonset.AddAffinityTerm,
+		daemonset.AddToleration, daemonset.SetLabel, daemonset.RemoveLabel, daemonset.RemoveNodeName, daemonset.AddAffinityTerm, daemonset.RepairNode, daemonset.NoSensibleChange,
 	} {
 		if c.changes.of[string(k)] == 0 {
 			t.Errorf("no node came up whose change is %s", k)
@@ -140,6 +140,9 @@ func (c *placementCheck) change(p *Program, s *snapshot.Snapshot, n *corev1.Node
 	for _, ch := range changes {
 		c.changes.add(string(ch.Kind), 1)
 	}
+	if changes[0].Kind == daemonset.NoSensibleChange { // then nothing is named that would
+		return nil
+	}
 	yes, err := c.runsAfter(p, s, n, changes)
 	if err != nil || !yes {
 		return fmt.Errorf("after %+v the real controller does not run it (%v)", changes, err)
@@ -186,11 +189,8 @@ func apply(c daemonset.Change, ds *appsv1.DaemonSet, n *corev1.Node) error {
 		delete(n.Labels, c.Key)
 	case daemonset.RemoveNodeName:
 		spec.NodeName = ""
-	case daemonset.RemoveNodeSelector:
-		if _, there := spec.NodeSelector[c.Key]; !there {
-			return fmt.Errorf("nodeSelector %s: there is none", c.Key)
-		}
-		delete(spec.NodeSelector, c.Key)
+	case daemonset.RepairNode:
+		n.Spec.Taints = slices.DeleteFunc(n.Spec.Taints, func(t corev1.Taint) bool { return t.Key == c.Key })
 	case daemonset.AddAffinityTerm:
 		required := spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
 		required.NodeSelectorTerms = append(required.NodeSelectorTerms, corev1.NodeSelectorTerm{MatchFields: []corev1.NodeSelectorRequirement{
