@@ -5,7 +5,6 @@ import (
 	"io"
 	"strings"
 
-	"github.com/fatih/color"
 	appsv1 "k8s.io/api/apps/v1"
 	"sigs.k8s.io/yaml"
 
@@ -118,9 +117,12 @@ func Diff(w io.Writer, h *history.History, style Style) error {
 	d := h.Diff
 	s.line("%s  %s/%s: %s", s.title(sidesTitle(h, d)), clean(h.DaemonSet.Namespace), clean(h.DaemonSet.Name), s.diffDetail(h, d))
 	s.gap()
-	for i := range d.Change {
+	groups := groupFields(len(d.Change), func(i int) (path, words string) {
 		c := &d.Change[i]
-		s.line("  %s: %s%s", s.title(shortPath(c.Path)), s.changedField(c), inBrackets(about(c)...))
+		return c.Path, s.changedField(c) + inBrackets(about(c)...)
+	})
+	for _, g := range groups {
+		s.line("  %s: %s", s.title(s.groupTitle(g, shortPath)), g.words)
 	}
 	return s.writeTo(w)
 }
@@ -174,7 +176,8 @@ func (s *screen) diffDetail(h *history.History, d *history.Diff) string {
 // changedField says how a field differs; nothing of a hidden value.
 func (s *screen) changedField(c *history.Change) string {
 	if d := describe(c.Path); d.order != "" {
-		return "order " + orderOf(c.Old) + " -> " + orderOf(c.New)
+		before, after := s.sides(c.Path, c.Old, c.New)
+		return "order " + orderOf(before) + " -> " + orderOf(after)
 	}
 	return s.fieldWords(c.Difference)
 }
@@ -225,9 +228,9 @@ func UnifiedDiff(w io.Writer, h *history.History, old, new template.Content, sho
 	for _, l := range unified(before, after) {
 		switch l[0] {
 		case '-':
-			l = s.paint(l, color.FgRed)
+			l = s.removed(l)
 		case '+':
-			l = s.paint(l, color.FgGreen)
+			l = s.added(l)
 		}
 		s.whole(l)
 	}

@@ -125,14 +125,27 @@ func defaultNames(changes []history.Change) []string {
 }
 
 // fieldsInWords says each change in few words, those of one variable or member
-// in one, images first, the API's own defaults and a restart last.
+// in one, and one that several containers share, too; images first, the API's own
+// defaults and a restart last.
 func (s *screen) fieldsInWords(changes []history.Change, several bool) []string {
 	var images, words, orders, last []string
 	defaults := 0
+	of := map[string][]string{} // the containers of what is said of several
 	add := func(to *[]string, w string) {
 		if w != "" && !slices.Contains(*to, w) {
 			*to = append(*to, w)
 		}
+	}
+	addOf := func(to *[]string, d described, say func(described) string) {
+		container := d.container
+		if d.container != "" {
+			d.container = anyContainer
+		}
+		w := say(d)
+		if container != "" && !slices.Contains(of[w], container) {
+			of[w] = append(of[w], container)
+		}
+		add(to, w)
 	}
 	for i := range changes {
 		c := &changes[i]
@@ -143,13 +156,18 @@ func (s *screen) fieldsInWords(changes []history.Change, several bool) []string 
 		case c.Kind == history.FieldDefault:
 			defaults++
 		case d.order != "":
-			add(&orders, "the order of "+d.of(d.order, several))
+			addOf(&orders, d, func(d described) string { return "the order of " + d.of(d.order, several) })
 		case c.Path == restartMark && (c.New == "" || isTime(c.New)):
 			add(&last, "restart undone")
 		case d.isImage():
-			add(&images, s.oneChange(c, d, several))
+			addOf(&images, d, func(d described) string { return s.oneChange(c, d, several) })
 		default:
-			add(&words, s.oneChange(c, d, several))
+			addOf(&words, d, func(d described) string { return s.oneChange(c, d, several) })
+		}
+	}
+	for _, list := range [][]string{images, words, orders} {
+		for i, w := range list {
+			list[i] = withContainers(w, of[w])
 		}
 	}
 	words = slices.Concat(images, words, orders)
@@ -178,6 +196,22 @@ func onlyMetadata(changes []history.Change) string {
 	return "metadata only: "
 }
 
+// anyContainer stands for the containers of which one thing is said. No name and no
+// other words have it, since clean escapes it.
+const anyContainer = "\x00"
+
+// withContainers names the containers of which something is said; their number
+// where there are many.
+func withContainers(words string, of []string) string {
+	const most = 3
+	names := clean(strings.Join(of, ", "))
+	if len(of) > most {
+		names = plural(len(of), "container")
+		words = strings.Replace(words, "image "+anyContainer, "image of "+anyContainer, 1)
+	}
+	return strings.ReplaceAll(words, anyContainer, names)
+}
+
 func isTime(raw string) bool { return json.Unmarshal([]byte(raw), new(time.Time)) == nil }
 
 // oneChange says a field that somebody set: its value before and after where
@@ -185,7 +219,7 @@ func isTime(raw string) bool { return json.Unmarshal([]byte(raw), new(time.Time)
 func (s *screen) oneChange(c *history.Change, d described, several bool) string {
 	if d.isImage() && c.Old != "" && c.New != "" {
 		before, after := imageChange(plainText(c.Old), plainText(c.New))
-		return "image " + clean(d.container) + " " + clean(before) + " -> " + clean(after)
+		return "image " + containerName(d) + " " + clean(before) + " -> " + clean(after)
 	}
 	subject := d.in(several)
 	before, after := shortValue(c.Old), shortValue(c.New)
@@ -263,10 +297,7 @@ func imageChange(before, after string) (string, string) {
 	repository, old := splitImage(before)
 	other, now := splitImage(after)
 	if repository != other || old == now {
-		if a, b := shortDigest(before), shortDigest(after); a != b {
-			return a, b
-		}
-		return before, after
+		return digestsApart(before, after)
 	}
 	const none = "(no tag)"
 	if old == "" {
@@ -275,10 +306,26 @@ func imageChange(before, after string) (string, string) {
 	if now == "" {
 		now = none
 	}
-	if a, b := shortDigest(old), shortDigest(now); a != b {
-		return a, b
+	return digestsApart(old, now)
+}
+
+// digestsApart shortens the digests of two images to where they begin to differ;
+// those that are equal, or that only one has, to what is usual.
+func digestsApart(before, after string) (string, string) {
+	one, other := digestPattern.FindString(before), digestPattern.FindString(after)
+	if one == other || one == "" || other == "" {
+		return shortDigest(before), shortDigest(after)
 	}
-	return old, now
+	a, b := shortDigest(one), shortDigest(other)
+	if a == b {
+		const kind = "sha256:"
+		_, one, _ := strings.Cut(one, kind)
+		_, other, _ := strings.Cut(other, kind)
+		x, y := lettersApart(one, other)
+		head, _, _ := strings.Cut(a, kind)
+		a, b = head+kind+x, head+kind+y
+	}
+	return digestPattern.ReplaceAllLiteralString(before, a), digestPattern.ReplaceAllLiteralString(after, b)
 }
 
 // splitImage separates the repository from tag and digest.
@@ -316,12 +363,19 @@ type described struct {
 
 func (d described) isImage() bool { return d.container != "" && d.subject == "image" }
 
+func containerName(d described) string {
+	if d.container == anyContainer {
+		return d.container
+	}
+	return clean(d.container)
+}
+
 // in is the subject, with its container where there are several.
 func (d described) in(several bool) string { return d.of(d.subject, several) }
 
 func (d described) of(subject string, several bool) string {
 	if several && d.container != "" {
-		subject += " of " + clean(d.container)
+		subject += " of " + containerName(d)
 	}
 	return subject
 }

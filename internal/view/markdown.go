@@ -84,8 +84,12 @@ func (m *markdown) fields(p *plan.Plan) {
 	if len(c.Fields) > 0 {
 		m.add("| Field | Old | New |")
 		m.add("| --- | --- | --- |")
-		for _, f := range c.Fields {
-			m.add("| %s | %s | %s |", mdCode(f.Path), m.fieldCell(f.Path, f.Old), m.fieldCell(f.Path, f.New))
+		groups := groupFields(len(c.Fields), func(i int) (path, words string) {
+			before, after := m.fieldCells(c.Fields[i])
+			return c.Fields[i].Path, before + " | " + after
+		})
+		for _, g := range groups {
+			m.add("| %s | %s |", mdCode(m.groupTitle(g, clean)), g.words)
 		}
 		m.add("")
 		if slices.ContainsFunc(c.Fields, func(f plan.FieldDiff) bool { return f.Hidden }) {
@@ -105,11 +109,16 @@ func (m *markdown) fields(p *plan.Plan) {
 	}
 }
 
-func (m *markdown) fieldCell(path, raw string) string {
-	if raw == "" {
-		return ""
+// fieldCells are the two values of a field; none of what comes or goes.
+func (m *markdown) fieldCells(f plan.FieldDiff) (before, after string) {
+	switch {
+	case f.Old == "":
+		return "", mdCode(m.fieldValue(f.Path, f.New))
+	case f.New == "":
+		return mdCode(m.fieldValue(f.Path, f.Old)), ""
 	}
-	return mdCode(m.fieldValue(path, raw))
+	before, after = m.sides(f.Path, f.Old, f.New)
+	return mdCode(before), mdCode(after)
 }
 
 func (m *markdown) placement(p *plan.Placement) {

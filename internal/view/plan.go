@@ -525,17 +525,73 @@ func (s *screen) changes(p *plan.Plan) {
 	s.gap()
 	s.line("%s%s", s.title("WHAT CHANGES"), inBrackets(methodWords(c)))
 	const most = 8
-	for i, f := range c.Fields {
-		if i == most && !s.All && len(c.Fields) > most+1 {
-			s.line("  and %s, with --all", plural(len(c.Fields)-most, "more field"))
+	groups := groupFields(len(c.Fields), func(i int) (path, words string) { return c.Fields[i].Path, s.fieldWords(c.Fields[i]) })
+	said := 0
+	for i, g := range groups {
+		if i == most && !s.All && len(groups) > most+1 {
+			s.line("  and %s, with --all", plural(len(c.Fields)-said, "more field"))
 			break
 		}
-		s.line("  %s: %s", clean(f.Path), s.fieldWords(f))
+		s.line("  %s: %s", s.groupTitle(g, clean), g.words)
+		said += len(g.paths)
 	}
 	for _, n := range c.Nodes {
 		s.line("  %s", s.nodeChange(n))
 	}
 	s.line("  %s", templateWords(p))
+}
+
+// fieldGroup is one field that differs, or one of several containers that differs
+// alike in all of them.
+type fieldGroup struct {
+	paths []string
+	words string // how it differs
+}
+
+// groupFields puts fields together that differ alike in several containers, each
+// group at the place of its first.
+func groupFields(n int, field func(i int) (path, words string)) []fieldGroup {
+	var out []fieldGroup
+	at := map[[2]string]int{} // by the field of any container, and its words
+	for i := range n {
+		path, words := field(i)
+		if _, rest := ofContainer(path); rest != "" {
+			key := [2]string{rest, words}
+			if j, found := at[key]; found {
+				out[j].paths = append(out[j].paths, path)
+				continue
+			}
+			at[key] = len(out)
+		}
+		out = append(out, fieldGroup{[]string{path}, words})
+	}
+	return out
+}
+
+// ofContainer splits the path of a field of a container in two; rest is empty for
+// any other path.
+func ofContainer(path string) (container, rest string) {
+	at := segments(templatePath(path))
+	if len(at) > 1 && at[0].val != "" && (at[0].name == "containers" || at[0].name == "initContainers") {
+		return at[0].val, joined(at[1:])
+	}
+	return "", ""
+}
+
+// groupTitle names what differs: the path of one field, or the field and the
+// containers that it is of.
+func (s *screen) groupTitle(g fieldGroup, pathWords func(string) string) string {
+	if len(g.paths) == 1 {
+		return pathWords(g.paths[0])
+	}
+	var of []string
+	rest := ""
+	for _, path := range g.paths {
+		container := ""
+		container, rest = ofContainer(path)
+		of = append(of, container)
+	}
+	return fmt.Sprintf("%s of %s (%s)", clean(rest), plural(len(of), "container"), s.names(of))
 }
 
 // fieldWords says how a field differs. Of one whose literal value is hidden
@@ -561,27 +617,8 @@ func (s *screen) fieldWords(f plan.FieldDiff) string {
 	case alone, f.Hidden && f.Old == f.New:
 		return "changed" + note
 	}
-	if before == after { // cut alike
-		if before, after = wholeValue(f.Old), wholeValue(f.New); before == after {
-			before, after = exactValue(f.Old), exactValue(f.New)
-		}
-		before, after = s.apart(before, after)
-	}
+	before, after = s.sides(f.Path, f.Old, f.New)
 	return before + " -> " + after + note
-}
-
-// apart shortens two long values to where they begin to differ.
-func (s *screen) apart(old, new string) (string, string) {
-	a, b := []rune(old), []rune(new)
-	same := 0
-	for same < min(len(a), len(b)) && a[same] == b[same] {
-		same++
-	}
-	from := same - 10
-	if from <= 0 {
-		return s.brief(old, 70), s.brief(new, 70)
-	}
-	return "… " + s.brief(string(a[from:]), 70), "… " + s.brief(string(b[from:]), 70)
 }
 
 // hiddenAlone are the paths of a variable, of its value, and of an annotation,
