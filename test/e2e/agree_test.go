@@ -114,8 +114,11 @@ func catchUp(t *testing.T, c *stage.Cluster, r *record, ds *appsv1.DaemonSet) {
 	mark := []byte(`{"metadata":{"annotations":{"test/mark":"` + strconv.Itoa(len(r.events)) + `"}}}`)
 	pods, err := c.Pods(ctx, ds.Namespace, ds.Name)
 	must(t, err)
-	pod, err := c.Client.CoreV1().Pods(ds.Namespace).Patch(ctx, pods[0].Name, "application/merge-patch+json", mark, metav1.PatchOptions{})
-	must(t, err)
+	for i := range pods[:min(1, len(pods))] {
+		pod, err := c.Client.CoreV1().Pods(ds.Namespace).Patch(ctx, pods[i].Name, "application/merge-patch+json", mark, metav1.PatchOptions{})
+		must(t, err)
+		pods[i] = *pod
+	}
 	node, err := c.Client.CoreV1().Nodes().Patch(ctx, "node-01", "application/merge-patch+json", mark, metav1.PatchOptions{})
 	must(t, err)
 	set, err := c.Client.AppsV1().DaemonSets(ds.Namespace).Patch(ctx, ds.Name, "application/merge-patch+json", mark, metav1.PatchOptions{})
@@ -123,7 +126,7 @@ func catchUp(t *testing.T, c *stage.Cluster, r *record, ds *appsv1.DaemonSet) {
 	revisions, err := c.Client.AppsV1().ControllerRevisions(ds.Namespace).List(ctx, metav1.ListOptions{})
 	must(t, err)
 	must(t, c.WaitFor(ctx, "the record to catch up", func(context.Context) (bool, error) {
-		all := r.seen("pod", versionOf(t, pod)) && r.seen("node", versionOf(t, node)) && r.seen("daemonset", versionOf(t, set))
+		all := (len(pods) == 0 || r.seen("pod", versionOf(t, &pods[0]))) && r.seen("node", versionOf(t, node)) && r.seen("daemonset", versionOf(t, set))
 		for i := range revisions.Items {
 			all = all && r.seen("controllerrevision", versionOf(t, &revisions.Items[i]))
 		}

@@ -225,10 +225,16 @@ func (u *upgrade) kubectl(t *testing.T, user string, args ...string) stage.Resul
 
 func (u *upgrade) apply(t *testing.T, file string, flags ...string) stage.Result {
 	t.Helper()
+	return u.kubectl(t, stage.Admin, append([]string{"apply"}, u.applyFlags(file, flags)...)...)
+}
+
+// applyFlags are those of kubectl apply, which are also the plan's.
+func (u *upgrade) applyFlags(file string, flags []string) []string {
+	flags = append([]string{"-f", filepath.Join(u.dir, file)}, flags...)
 	if u.method == serverSide {
 		flags = append(flags, "--server-side")
 	}
-	return u.kubectl(t, stage.Admin, append([]string{"apply", "-f", filepath.Join(u.dir, file)}, flags...)...)
+	return flags
 }
 
 // forecast is what plan-rollout said.
@@ -244,7 +250,7 @@ func (u *upgrade) plan(t *testing.T, file string, flags ...string) forecast {
 	if slices.Contains(flags, "--server-dry-run") {
 		user = stage.Admin // who may patch
 	}
-	r := u.kubectl(t, user, append([]string{"ds", "plan-rollout", "-o", "json", "--show-values", "-f", filepath.Join(u.dir, file)}, flags...)...)
+	r := u.kubectl(t, user, append([]string{"ds", "plan-rollout", "-o", "json", "--show-values"}, u.applyFlags(file, flags)...)...)
 	p := forecast{Result: r}
 	if r.Code == 0 {
 		p.Plan = &plan.Plan{}
@@ -300,6 +306,11 @@ func (u *upgrade) applied(t *testing.T, file string, ds *appsv1.DaemonSet, flags
 	if !dry.agrees(t, u, file+" with --server-dry-run", by) || !taken {
 		return false
 	}
+	said, are := dry.serverWarnings(), warningsOf(by.Stderr)
+	if u.row.warnings.is(slices.Equal(said, are)); !slices.Equal(said, are) {
+		t.Errorf("%s: the warnings\nwere said to be %q\nand are         %q", file, said, are)
+	}
+	u.row.warned = max(u.row.warned, len(are))
 	var before *appsv1.DaemonSet
 	if ds != nil {
 		before = liveDaemonSet(t, u.c, ds)
@@ -329,6 +340,30 @@ func (u *upgrade) applied(t *testing.T, file string, ds *appsv1.DaemonSet, flags
 	return true
 }
 
+// serverWarnings are those of the API server that a plan holds.
+func (p forecast) serverWarnings() []string {
+	var said []string
+	for _, w := range p.Warnings {
+		if w.Code == plan.ServerWarning {
+			said = append(said, fmt.Sprint(w.Facts["message"]))
+		}
+	}
+	slices.Sort(said)
+	return said
+}
+
+// warningsOf are those that kubectl printed.
+func warningsOf(stderr string) []string {
+	var all []string
+	for line := range strings.Lines(stderr) {
+		if text, ok := strings.CutPrefix(line, "Warning: "); ok {
+			all = append(all, strings.TrimSpace(text))
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
 func sameStep(a, b daemonset.Step) bool {
 	return a.Kind == b.Kind && a.Exact == b.Exact && batchText(a.Creates) == batchText(b.Creates) && batchText(a.Deletes) == batchText(b.Deletes)
 }
@@ -347,14 +382,17 @@ func fieldsBetween(t *testing.T, before, after *appsv1.DaemonSet) []plan.FieldDi
 	return template.Between[appsv1.DaemonSet](parse(before), parse(after), "")
 }
 
-// settle waits until the rollout is over.
+// settle waits until the rollout is over, and the controller knows.
 func (u *upgrade) settle(t *testing.T, ds *appsv1.DaemonSet) {
 	t.Helper()
 	lastChange(t, u.c, u.r, ds)
 	must(t, u.c.WaitDaemonSet(t.Context(), ds.Namespace, ds.Name, "looked at", func(*appsv1.DaemonSet) bool { return true }))
-	if _, stalled := end(t, u.c, u.r); stalled && u.r.latest().DaemonSet.Spec.UpdateStrategy.Type != appsv1.OnDeleteDaemonSetStrategyType {
-		t.Errorf("it stalls: %+v", u.r.latest().DaemonSet.Status)
-	}
+	must(t, u.c.WaitFor(t.Context(), "the rollout to end", func(context.Context) (bool, error) {
+		s := u.r.latest()
+		st := predict(t, s)
+		counts, _ := st.Counts()
+		return st.Sync().Kind == daemonset.StepNone && counts.Available == st.Desired && counts == daemonset.Reported(s.DaemonSet), nil
+	}))
 }
 
 // unchanged plans for what is live already.
@@ -388,10 +426,22 @@ func (u *upgrade) undoneAndApplied(t *testing.T, ds *appsv1.DaemonSet) {
 	u.settle(t, ds)
 	u.expected = append(u.expected, expectation{"rollout undo", undo.Next, from, u.r.newest() + 1})
 
-	if u.method == serverSide {
-		return // it conflicts, which plan-rollout does not say yet
+	by := u.apply(t, "new.yaml", "--dry-run=server")
+	conflicts := conflictsOf(by.Stderr)
+	if len(conflicts) == 0 {
+		u.applied(t, "new.yaml", ds)
+		return
 	}
-	u.applied(t, "new.yaml", ds)
+	u.row.conflicts = len(conflicts)
+	for _, how := range [][]string{nil, {"--server-dry-run"}} {
+		p := u.plan(t, "new.yaml", how...)
+		said := conflictsOf(p.Stderr)
+		u.row.conflict.is(p.Code == by.Code && slices.Equal(said, conflicts))
+		if p.Code != by.Code || !slices.Equal(said, conflicts) {
+			t.Errorf("after rollout undo, plan-rollout %v ends with %d and conflicts %q, kubectl apply with %d and %q", how, p.Code, said, by.Code, conflicts)
+		}
+	}
+	u.applied(t, "new.yaml", ds, "--force-conflicts")
 }
 
 // compareBatches compares the first batch after each apply with what was expected.
@@ -451,7 +501,7 @@ type upgradeTable struct {
 
 type upgradeRow struct {
 	name, releases, method                                string
-	nodes, changes                                        int
+	nodes, changes, warned, conflicts                     int
 	unchanged, fields, batch, warnings, refusal, conflict verdict
 }
 
@@ -463,14 +513,14 @@ func (u *upgradeTable) add(r upgradeRow) {
 
 func (u *upgradeTable) String() string {
 	var w strings.Builder
-	fmt.Fprintln(&w, "| project | releases | applied | nodes | fields that change | unchanged plans nothing | fields equal | first batch exact | warnings equal | refusals equal | conflicts equal |")
-	fmt.Fprintln(&w, "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+	fmt.Fprintln(&w, "| project | releases | applied | nodes | fields that change | unchanged plans nothing | fields equal | first batch exact | warnings | warnings equal | refusals equal | conflicts after undo | conflicts equal |")
+	fmt.Fprintln(&w, "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
 	slices.SortFunc(u.rows, func(a, b upgradeRow) int {
 		return cmp.Or(strings.Compare(a.name, b.name), strings.Compare(a.method, b.method))
 	})
 	for _, r := range u.rows {
-		fmt.Fprintf(&w, "| %s | %s | %s | %d | %d | %s | %s | %s | %s | %s | %s |\n", r.name, r.releases, r.method, r.nodes, r.changes,
-			&r.unchanged, &r.fields, &r.batch, &r.warnings, &r.refusal, &r.conflict)
+		fmt.Fprintf(&w, "| %s | %s | %s | %d | %d | %s | %s | %s | %d | %s | %s | %d | %s |\n", r.name, r.releases, r.method, r.nodes, r.changes,
+			&r.unchanged, &r.fields, &r.batch, r.warned, &r.warnings, &r.refusal, r.conflicts, &r.conflict)
 	}
 	return w.String()
 }
