@@ -26,6 +26,7 @@ func TestNothingBeside(t *testing.T) {
 	for _, args := range []string{
 		"plan-rollout -k " + dir + " --from testdata/cluster.yaml",
 		"__complete explain --from testdata/cluster.yaml --\x1b[31mx",
+		"explain agent -n healthy --server http://127.0.0.1:1 -v 9",
 	} {
 		beside, err := os.CreateTemp(dir, "")
 		if err != nil {

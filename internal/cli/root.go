@@ -89,7 +89,9 @@ func addLogFlag(root *cobra.Command) {
 	v.NoOptDefVal = ""
 	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) {
 		if cmd.Flags().Changed("v") {
-			klog.LogToStderr(true)
+			for name, value := range map[string]string{"one_output": "true", "stderrthreshold": "FATAL"} { // once, and through the stream
+				_ = logs.Set(name, value)
+			}
 			klog.SetOutput(cmd.ErrOrStderr())
 		}
 	}

@@ -601,5 +601,5 @@ func message(err error) string {
 	if e := (*url.Error)(nil); errors.As(err, &e) {
 		err = e.Err
 	}
-	return oneLine(err.Error())
+	return inWords(err)
 }

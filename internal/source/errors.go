@@ -3,6 +3,8 @@ package source
 import (
 	"fmt"
 	"strings"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
 // NotFoundError says that there is no DaemonSet of this name. The rest is help
@@ -76,7 +78,7 @@ type UnreachableError struct {
 }
 
 func (e *UnreachableError) Error() string {
-	return fmt.Sprintf("no answer from the cluster at %s: %s", e.Server, oneLine(e.Err.Error()))
+	return fmt.Sprintf("no answer from the cluster at %s: %s", e.Server, inWords(e.Err))
 }
 
 func (e *UnreachableError) Unwrap() error { return e.Err }
@@ -92,7 +94,7 @@ type RequestError struct {
 	hint string
 }
 
-func (e *RequestError) Error() string { return fmt.Sprintf("%s: %s", e.What, oneLine(e.Err.Error())) }
+func (e *RequestError) Error() string { return fmt.Sprintf("%s: %s", e.What, inWords(e.Err)) }
 
 func (e *RequestError) Unwrap() error { return e.Err }
 
@@ -164,13 +166,17 @@ func (e *InputError) Error() string {
 	if e.Field != "" {
 		s += e.Field + ": "
 	}
-	return s + oneLine(e.Err.Error())
+	return s + inWords(e.Err)
 }
 
 func (e *InputError) Unwrap() error { return e.Err }
 
 // Hint says how to get a file that can be read.
 func (e *InputError) Hint() string { return e.hint }
+
+// inWords is what an error says, in one line, and without the words of Go for what
+// cannot be decoded.
+func inWords(err error) string { return oneLine(template.Misfit(err).Error()) }
 
 // oneLine makes words of a server or a library fit into a line. It escapes
 // nothing: that is for whoever prints.

@@ -2,7 +2,6 @@ package source
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +15,8 @@ import (
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
 // kustomization builds a folder as kubectl apply -k does, but that it fetches
@@ -40,7 +41,7 @@ func (r *manifests) kustomization(ctx context.Context, folder string, remote boo
 	if err == nil {
 		return r.stream(ctx, folder, bytes.NewReader(built))
 	}
-	said, all := harmless(err.Error())
+	said, all := harmless(template.Misfit(errors.New(err.Error())).Error())
 	if all {
 		return &InputError{File: folder, Err: errors.New(said)}
 	}
@@ -198,10 +199,6 @@ func harmless(s string) (said string, all bool) {
 	for _, q := range quotedByKustomize {
 		s = q.found.ReplaceAllString(s, q.instead)
 	}
-	s = misfitOfKustomize.ReplaceAllStringFunc(s, func(m string) string {
-		part := misfitOfKustomize.FindStringSubmatch(m)
-		return cmp.Or(part[2], "it") + " cannot be " + map[string]string{"object": "an object", "array": "a list", "string": "text", "bool": "true or false", "number": "a number"}[part[1]]
-	})
 	at, sentence := 0, saidByKustomize()
 	for next := sentence.FindStringIndex(s); next != nil; next = sentence.FindStringIndex(s[at:]) {
 		at += next[1]
@@ -217,9 +214,6 @@ var quotedByKustomize = []struct {
 	{regexp.MustCompile("(?s)( with config): `.*`: "), "$1: "},
 	{regexp.MustCompile(`(?s)literal sources \[.*\]: (invalid literal source) .*(, expected key=value)$`), "$1$2"},
 }
-
-// misfitOfKustomize is an error of its decoder, which names Go's types.
-var misfitOfKustomize = regexp.MustCompile(`json: cannot unmarshal ([a-z]+) into Go (?:value|struct field \w+\.([\w.]+)) of type [\w.*\[\]]+`)
 
 // saidByKustomize is one harmless sentence or piece of one, and what parts it
 // from the next.

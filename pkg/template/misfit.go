@@ -1,28 +1,48 @@
 package template
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
+	"regexp"
 	"strings"
 )
 
 // Misfit returns an error of decoding JSON in plain words: which field must be
 // what, and what it is instead. The decoder's own name Go's types, and may quote a
-// number. Any other error it returns as it is.
+// number. Of an error that is only known by its words, as one of another decoder or
+// one that a client wrapped, the words say what the field cannot be. Any other error
+// it returns as it is.
 func Misfit(err error) error {
 	var e *json.UnmarshalTypeError
 	if !errors.As(err, &e) {
-		return err
+		return misfitInWords(err)
 	}
-	is := map[string]string{"object": "an object", "array": "a list", "string": "text", "bool": "true or false", "number": "a number"}
 	kind, _, _ := strings.Cut(e.Value, " ") // number 1e999
-	words := fmt.Sprintf("must be %s, not %s", Wanted(e.Type), is[kind])
+	words := fmt.Sprintf("must be %s, not %s", Wanted(e.Type), valueWords[kind])
 	if e.Field == "" {
 		return errors.New(words)
 	}
 	return fmt.Errorf("%s %s", e.Field, words)
+}
+
+var (
+	valueWords  = map[string]string{"object": "an object", "array": "a list", "string": "text", "bool": "true or false", "number": "a number"}
+	misfitWords = regexp.MustCompile(`json: cannot unmarshal (object|array|string|bool|number)(?: [-+.\w]+)? into Go (?:value|struct field \w+\.([\w.]+)) of type [\w.*\[\]]+`)
+)
+
+func misfitInWords(err error) error {
+	words := err.Error()
+	plain := misfitWords.ReplaceAllStringFunc(words, func(m string) string {
+		part := misfitWords.FindStringSubmatch(m)
+		return cmp.Or(part[2], "it") + " cannot be " + valueWords[part[1]]
+	})
+	if plain == words {
+		return err
+	}
+	return errors.New(plain)
 }
 
 // Wanted returns what a value of a type is in JSON, in words: "a list".

@@ -25,6 +25,15 @@ func TestMisfit(t *testing.T) {
 			}
 		})
 	}
+	for said, want := range map[string]string{
+		"get: json: cannot unmarshal array into Go struct field NodeSystemInfo.items.status.nodeInfo of type string":         "get: items.status.nodeInfo cannot be a list",
+		"invalid Kustomization: json: cannot unmarshal number into Go struct field Kustomization.resources of type []string": "invalid Kustomization: resources cannot be a number",
+		"json: cannot unmarshal number 1e999 into Go value of type int32":                                                    "it cannot be a number",
+	} {
+		if got := Misfit(errors.New(said)); got.Error() != want {
+			t.Errorf("%s became %v, want %s", said, got, want)
+		}
+	}
 	if other := errors.New("unexpected end of JSON input"); Misfit(other) != other {
 		t.Error("another error is not what it was")
 	}

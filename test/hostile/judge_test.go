@@ -1,0 +1,60 @@
+package hostile
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestJudge: a judge that finds nothing wrong with anything is none.
+func TestJudge(t *testing.T) {
+	const secret = "qwrtzpsdfghjklmn"
+	for _, tt := range []struct {
+		why  string
+		r    result
+		want string
+	}{
+		{"what is right", result{args: []string{"explain"}, out: "HEALTHY Zürich\n\tx\n", errs: "note: x\n"}, ""},
+		{"a panic", result{args: []string{"explain"}, panicked: "index"}, "panic: "},
+		{"one that was caught", result{args: []string{"explain"}, status: 1, errs: "error: this is a bug in kubectl ds: x\n"}, "panic, recovered"},
+		{"Go's exit status of a signal", result{args: []string{"explain"}, status: 130}, "exit status 130"},
+		{"an error without a word", result{args: []string{"explain"}, status: 1}, "exit status 1 without"},
+		{"an escape sequence", result{args: []string{"explain"}, out: "a\x1b[2Jb"}, "standard output has"},
+		{"a byte", result{args: []string{"explain"}, errs: "a\x9bb"}, "standard error has"},
+		{"a mark that turns", result{args: []string{"explain"}, out: "a\u202eb"}, "standard output has"},
+		{"a carriage return", result{args: []string{"explain"}, errs: "a\rb"}, "standard error has"},
+		{"our colours, where they are asked for", result{args: []string{"explain", "--color", "always"}, out: "\x1b[31;1mSTUCK\x1b[0;22m"}, ""},
+		{"our colours, where they are not", result{args: []string{"explain"}, out: "\x1b[31;1mSTUCK\x1b[0;22m"}, "standard output has"},
+		{"others", result{args: []string{"explain", "--color", "always"}, out: "\x1b[8mx"}, "standard output has"},
+		{"a value", result{args: []string{"history", "--diff", "1"}, out: "x " + secret}, "standard output shows the value"},
+		{"a value in an error", result{args: []string{"explain"}, status: 1, errs: "error: " + secret}, "standard error shows the value"},
+		{"a value that was asked for", result{args: []string{"history", "--show-values"}, out: secret}, ""},
+		{"a revision to apply", result{args: []string{"history", "--revision", "1", "-o", "yaml"}, out: secret}, ""},
+		{"a revision to read", result{args: []string{"history", "--revision", "1"}, out: secret}, "standard output shows the value"},
+		{"Go's words", result{args: []string{"explain"}, status: 1, errs: "error: cannot unmarshal 5 into Go value of type string"}, "standard error has the words"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			faults := judge(&tt.r, []string{secret})
+			if tt.want == "" && len(faults) > 0 || tt.want != "" && (len(faults) != 1 || !strings.HasPrefix(faults[0], tt.want)) {
+				t.Errorf("%q, want %q", faults, tt.want)
+			}
+		})
+	}
+}
+
+// TestDifferent: an object less is noticed, of every kind that counts.
+func TestDifferent(t *testing.T) {
+	alone(t, t.TempDir())
+	for _, kind := range []string{"Node", "Pod", "ControllerRevision"} {
+		b := bases()[slices.IndexFunc(bases(), func(b *base) bool { return b.title == "stuck-rollout.json" })]
+		i := slices.IndexFunc(b.objects, func(o object) bool { return o["kind"] == kind })
+		less := &input{base: b, objects: slices.Delete(slices.Clone(b.objects), i, i+1)}
+		if d := different(whole(b), less.serialize("List in JSON", nil).explain(t.TempDir())); d == "" {
+			t.Errorf("a %s less makes no difference", kind)
+		}
+	}
+	b := bases()[0]
+	if d := different(whole(b), (&input{base: b, objects: b.objects}).serialize("List in YAML", nil).explain(t.TempDir())); d != "" {
+		t.Error(d)
+	}
+}

@@ -1,0 +1,259 @@
+package hostile
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+)
+
+// server is an API server that has the objects of a base, in lists of two pages,
+// and answers one of the requests in its own way.
+type server struct {
+	*httptest.Server
+	base    *base
+	twisted string // a resource, with its page from 0: "pods 1"
+	twist   func(answer object) []byte
+	once    bool // only the first answer of those
+
+	mu sync.Mutex
+	n  int // answers that were twisted
+}
+
+var resources = map[string]string{
+	"daemonsets": "DaemonSet", "controllerrevisions": "ControllerRevision", "nodes": "Node", "pods": "Pod", "events": "Event", "poddisruptionbudgets": "PodDisruptionBudget",
+}
+
+func newServer(b *base) *server {
+	s := &server{base: b}
+	s.Server = httptest.NewServer(s)
+	return s
+}
+
+func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Date", "Thu, 24 Dec 2026 12:00:00 GMT")
+	if r.URL.Path == "/version" {
+		fmt.Fprint(w, `{"major":"1","minor":"37","gitVersion":"v1.37.1"}`)
+		return
+	}
+	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
+	namespace, resource, name := "", "", ""
+	for i := range parts {
+		if parts[i] == "namespaces" && i+2 < len(parts) {
+			namespace = parts[i+1]
+		}
+		if resources[parts[i]] != "" {
+			resource, name = parts[i], strings.Join(parts[i+1:], "/")
+			break
+		}
+	}
+	kind := resources[resource]
+	var found []any
+	version := map[string]string{"daemonsets": "apps/v1", "controllerrevisions": "apps/v1", "poddisruptionbudgets": "policy/v1"}[resource]
+	if version == "" {
+		version = "v1"
+	}
+	byLabel, _ := labels.Parse(r.URL.Query().Get("labelSelector"))
+	byField, _ := fields.ParseSelector(r.URL.Query().Get("fieldSelector"))
+	for _, o := range s.base.objects {
+		meta, _ := o["metadata"].(object)
+		if o["kind"] != kind || namespace != "" && meta["namespace"] != namespace || name != "" && meta["name"] != name {
+			continue
+		}
+		set := labels.Set{}
+		if all, ok := meta["labels"].(object); ok {
+			for k, v := range all {
+				set[k] = fmt.Sprint(v)
+			}
+		}
+		about, _ := o["involvedObject"].(object)
+		of := fields.Set{"metadata.name": fmt.Sprint(meta["name"]), "involvedObject.kind": fmt.Sprint(about["kind"]), "involvedObject.name": fmt.Sprint(about["name"]), "type": "Warning"}
+		if byLabel.Matches(set) && byField.Matches(of) {
+			found = append(found, o)
+		}
+	}
+	if name != "" {
+		if len(found) == 0 {
+			w.WriteHeader(http.StatusNotFound)
+			_, _ = w.Write(write(object{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "NotFound", "code": 404, "message": resource + " not found"}))
+			return
+		}
+		s.answer(w, resource+" one", clone(found[0].(object)))
+		return
+	}
+	half := (len(found) + 1) / 2
+	page, meta := 0, object{"resourceVersion": "5"}
+	switch {
+	case r.URL.Query().Get("continue") != "":
+		page, found = 1, found[half:]
+	case half < len(found):
+		found, meta["continue"] = found[:half], "more"
+	}
+	items := []any{}
+	for _, o := range found {
+		item := clone(o.(object))
+		delete(item, "kind")
+		delete(item, "apiVersion")
+		items = append(items, item)
+	}
+	s.answer(w, fmt.Sprint(resource, " ", page), object{"kind": kind + "List", "apiVersion": version, "metadata": meta, "items": items})
+}
+
+func (s *server) answer(w http.ResponseWriter, what string, answer object) {
+	if what != s.twisted || s.twist == nil || s.once && s.n > 0 {
+		_, _ = w.Write(write(answer))
+		return
+	}
+	s.n++
+	_, _ = w.Write(s.twist(answer))
+}
+
+// twists are what may be in the place of an answer. A list is one of two pages.
+var twists = []struct {
+	name string
+	do   func(answer object, r *rand.Rand) []byte
+}{
+	{"of another kind", func(a object, r *rand.Rand) []byte {
+		a["kind"] = pick(r, []any{"SecretList", "Status", "Table", "", "List", "APIGroupList", "Pod"})
+		return write(a)
+	}},
+	{"of another apiVersion", func(a object, r *rand.Rand) []byte {
+		a["apiVersion"] = pick(r, []any{"v2", "apps/v1beta1", "metrics.k8s.io/v1beta1"})
+		return write(a)
+	}},
+	{"nothing that answers", func(_ object, r *rand.Rand) []byte {
+		return []byte(pick(r, []string{"{}", "null", "[]", `"text"`, "5", "", " ", "<html>login</html>", "ok", `{"kind":"Status","apiVersion":"v1","status":"Success"}`, "\x1b[2J", "\x00"}))
+	}},
+	{"without its items", func(a object, r *rand.Rand) []byte {
+		if _, list := a["items"]; !list {
+			return write(object{"kind": a["kind"], "apiVersion": a["apiVersion"]})
+		}
+		a["items"] = pick(r, []any{nil, object{}, "text", number("5")})
+		if r.IntN(3) == 0 {
+			delete(a, "items")
+		}
+		return write(a)
+	}},
+	{"with an odd item", func(a object, r *rand.Rand) []byte {
+		items, _ := a["items"].([]any)
+		if len(items) == 0 {
+			delete(a, "metadata")
+			return write(a)
+		}
+		i := r.IntN(len(items))
+		item, _ := items[i].(object)
+		switch r.IntN(6) {
+		case 0:
+			items[i] = nil
+		case 1:
+			items[i] = object{}
+		case 2:
+			delete(item, "metadata")
+		case 3:
+			delete(item["metadata"].(object), "name")
+		case 4:
+			items[i] = "text"
+		case 5:
+			item["kind"], item["apiVersion"] = "Secret", "v1"
+		}
+		return write(a)
+	}},
+	{"with an item twice", func(a object, r *rand.Rand) []byte {
+		items, _ := a["items"].([]any)
+		if len(items) > 0 {
+			a["items"] = append(items, clone(items[r.IntN(len(items))]))
+		}
+		return write(a)
+	}},
+	{"cut off", func(a object, r *rand.Rand) []byte {
+		raw := write(a)
+		return raw[:r.IntN(len(raw))]
+	}},
+	{"with another type", func(a object, r *rand.Rand) []byte {
+		all := slices.DeleteFunc(places(a), func(p place) bool {
+			_, simple := p.get().(string)
+			return !simple || legitimate(object{"kind": "ControllerRevision"}, p.path[max(0, strings.Index(p.path, "].")+2):]) || legitimate(object{}, p.path)
+		})
+		if len(all) > 0 {
+			pick(r, all).set([]any{"text"})
+		}
+		return write(a)
+	}},
+	{"with control codes", func(a object, r *rand.Rand) []byte {
+		payload := pick(r, payloads)
+		for _, p := range places(a) {
+			if s, ok := p.get().(string); ok && !timeForm.MatchString(s) && !told.MatchString(p.path) && strings.Contains(strings.ToLower(p.path), "message") {
+				p.set(s + payload)
+			}
+		}
+		return []byte(rawBytes.Replace(string(write(a))))
+	}},
+}
+
+// TestServer: what a server answers must pass what a file must pass.
+func TestServer(t *testing.T) {
+	s := settingsOf(t)
+	cases := max(40, s.cases/10)
+	folder := t.TempDir()
+	alone(t, folder)
+	t.Setenv("COLUMNS", "")
+	seen := map[string]int{}
+	for i := range cases {
+		if s.only >= 0 {
+			i = s.only
+		}
+		r := rand.New(rand.NewPCG(s.seed, uint64(i)^0xa51))
+		b := bases()[r.IntN(len(bases()))]
+		api := newServer(b)
+		args := func(command ...string) []string {
+			return append(command, "-n", b.namespace, b.name, "--server", api.URL)
+		}
+		whole := run(args("explain", "-o", "json"), nil)
+		if whole.status != 0 {
+			t.Fatalf("%s: %s", b.title, whole.errs)
+		}
+		var sound struct{ Snapshot struct{ Gaps []any } }
+		if err := json.Unmarshal([]byte(whole.out), &sound); err != nil || len(sound.Snapshot.Gaps) > 0 {
+			t.Fatalf("%s: %v, gaps %v", b.title, err, sound.Snapshot.Gaps)
+		}
+		twist := pick(r, twists)
+		what := pick(r, []string{"daemonsets one", "controllerrevisions 0", "controllerrevisions 1", "nodes 0", "nodes 1", "pods 0", "pods 0", "pods 1", "events 0", "poddisruptionbudgets 0", "daemonsets 0"})
+		seed := r.Uint64()
+		api.mu.Lock()
+		api.twisted, api.once = what, r.IntN(3) == 0
+		api.twist = func(a object) []byte { return twist.do(a, rand.New(rand.NewPCG(seed, 1))) }
+		api.mu.Unlock()
+		damaged := run(args("explain", "-o", "json"), nil)
+		faults := judge(damaged, b.secrets)
+		if d := different(whole, damaged); d != "" {
+			faults = append(faults, d)
+		}
+		for _, command := range [][]string{pick(r, [][]string{{"explain"}, {"plan-rollout"}, {"history"}, {"snapshot"}, {"plan-rollout", "-o", "markdown"}, {"history", "-o", "yaml"}})} {
+			faults = append(faults, judge(run(args(command...), nil), b.secrets)...)
+		}
+		list := run([]string{"explain", "-A", "-o", "yaml", "--server", api.URL}, nil)
+		faults = append(faults, judge(list, b.secrets)...)
+		api.Close()
+		if len(faults) > 0 {
+			kind, _, _ := strings.Cut(strings.Split(faults[0], `"`)[0], ":")
+			if seen[kind]++; seen[kind] <= 6 {
+				t.Errorf("HOSTILE_SEED=%d HOSTILE_ONLY=%d, %s: the answer to %s, %s (once: %t)\n%s", s.seed, i, b.title, what, twist.name, api.once, strings.Join(faults, "\n"))
+			}
+		}
+		if s.only >= 0 {
+			t.Logf("%s: the answer to %s, %s: status %d\n%s%s", b.title, what, twist.name, damaged.status, damaged.errs, damaged.out)
+			return
+		}
+	}
+}
