@@ -426,14 +426,6 @@ func notRolling(o *plan.Outcome, replaces int, h *daemonset.Header, stays string
 	}
 }
 
-// added is a command with further flags; empty where there is none to paste.
-func added(again, flags string) string {
-	if again == "" {
-		return ""
-	}
-	return pasted(again + " " + flags)
-}
-
 // warnings are what the API accepts and will not go well.
 func (s *screen) warnings(p *plan.Plan) {
 	if len(p.Warnings) == 0 {
@@ -988,7 +980,7 @@ func (s *screen) outcome(f *plan.Forecast, again string) {
 	}
 	s.gap()
 	s.line("%s %s", s.title("OUTCOME"), outcomeWords(f))
-	if c := added(again, "--strategy RollingUpdate"); o.Code == plan.NotRolling && c != "" && !strings.Contains(c, "--strategy OnDelete") {
+	if c := added(again, "--strategy RollingUpdate"); o.Code == plan.NotRolling && c != "" {
 		s.line("  as a rolling update:")
 		s.whole("    " + c)
 	}

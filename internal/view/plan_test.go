@@ -374,3 +374,24 @@ func TestEveryUnblock(t *testing.T) {
 		}
 	}
 }
+
+// TestAdded: a suggestion replaces the flags that it overrides.
+func TestAdded(t *testing.T) {
+	for _, tt := range []struct{ given, flags, want, why string }{
+		{"", "--restart", "", "nothing to add to"},
+		{"c -n x a", "--restart", "c -n x a --restart", "nothing is overridden"},
+		{"c a --max-surge 1 --max-unavailable 0 --restart", "--max-surge 0 --max-unavailable 1", "c a --restart --max-surge 0 --max-unavailable 1", "both limits"},
+		{"c a --max-unavailable 1 --max-surge 0", "--max-unavailable 3", "c a --max-surge 0 --max-unavailable 3", "one of them"},
+		{"c a --image 'x=a b' --restart --start 4s", "--to-revision 3", "c a --start 4s --to-revision 3", "a rollback takes the template as it is"},
+		{"c a --filename x.yaml", "--to-revision 3", "", "and not that of a manifest"},
+		{"c a --remove-nodes n1", "--remove-nodes n2", "c a --remove-nodes n1 --remove-nodes n2", "nodes are added to those before"},
+		{"c a --strategy OnDelete", "--strategy RollingUpdate", "c a --strategy RollingUpdate", "a strategy"},
+		{`c a --from 'it'\''s --restart x'`, "--restart", `c a --from 'it'\''s --restart x' --restart`, "words within quotes are no flags"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			if got := added(tt.given, tt.flags); got != tt.want {
+				t.Errorf("added(%q, %q) = %q, want %q", tt.given, tt.flags, got, tt.want)
+			}
+		})
+	}
+}
