@@ -19,6 +19,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/agree"
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
@@ -90,6 +91,9 @@ func TestPlans(t *testing.T) {
 	for name, p := range plans(t) {
 		t.Run(name, func(t *testing.T) {
 			r.plan(t, p)
+			if err := agree.Plan(p); err != nil {
+				t.Error(err)
+			}
 			raw, err := json.Marshal(p)
 			if err != nil {
 				t.Fatal(err)
@@ -248,9 +252,11 @@ func plans(t *testing.T) map[string]*plan.Plan {
 	add("on delete", grid("O N", dstest.OnDelete()), &plan.Change{Strategy: "RollingUpdate"}, plan.Options{})
 	add("nothing", grid("N N N"), nil, plan.Options{Starts: []time.Duration{start}})
 	add("minimum", grid("N N N", dstest.MinReadySeconds(60)), restart, plan.Options{Starts: []time.Duration{start}})
-	add("revision fails", grid("n O O O", pod("p0", func(p *corev1.Pod) {
+	crashes := pod("p0", func(p *corev1.Pod) {
 		p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "agent", RestartCount: 7, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}}}
-	})), nil, plan.Options{})
+	})
+	add("revision fails", grid("n O O O", crashes), nil, plan.Options{})
+	add("revision fails, one ready", grid("n W O O", crashes, dstest.MinReadySeconds(60)), nil, plan.Options{})
 	add("empty hash", grid("N N", edit(func(s *snapshot.Snapshot) {
 		for i := range s.Revisions {
 			delete(s.Revisions[i].Labels, appsv1.ControllerRevisionHashLabelKey)

@@ -153,7 +153,11 @@ func (g assumptionsByCode) newPods() string {
 	return cmp.Or(g.take(plan.AssumeNewPods, func(daemonset.Assumption) string { return "pods that are still to come become available" }),
 		g.take(plan.AssumeRevisionFails, func(a daemonset.Assumption) string {
 			n, _ := strconv.Atoi(a.Value)
-			return fmt.Sprintf("no pod of the new revision becomes available, as none has yet and %s", pluralVerb(n, "pod fails", "pods fail"))
+			return fmt.Sprintf("no pod of the new revision becomes available, as none has yet and %s%s", pluralVerb(n, "pod fails", "pods fail"),
+				g.take(plan.AssumeReadyPods, func(a daemonset.Assumption) string {
+					n, _ := strconv.Atoi(a.Value)
+					return ", but for " + pluralVerb(n, "pod that is ready already", "pods that are ready already")
+				}))
 		}))
 }
 

@@ -44,6 +44,8 @@ const (
 	// AssumeRevisionFails: no pod of the target revision becomes available, as none of those that there are has, and
 	// at least half of them fail.
 	AssumeRevisionFails daemonset.AssumptionCode = "RevisionFails"
+	// AssumeReadyPods: but for so many that are ready already, and become available after minReadySeconds.
+	AssumeReadyPods daemonset.AssumptionCode = "ReadyPodsBecomeAvailable"
 	// AssumeTemplateNotChecked: the API server accepts the manifest's pod template, of which only a part was checked.
 	AssumeTemplateNotChecked daemonset.AssumptionCode = "TemplateNotChecked"
 	// AssumeNoServerWarnings: the API server has no warnings about the manifest, for which it was not asked.
@@ -65,7 +67,7 @@ const (
 // daemonset.Assumptions.
 var Assumptions = []daemonset.AssumptionCode{
 	AssumeStart, AssumeStartSlow, AssumeStartFast, AssumeTermination, AssumeMinReadySeconds, AssumeRequestRate, AssumeRequestBurst, AssumeSlowStart, AssumeStepBurst,
-	AssumeNewPods, AssumeLatePods, AssumeNodesStay, AssumeRevisionFails, AssumeHostPorts, AssumeRefused, AssumeCollected, AssumeTemplateNotChecked, AssumeNoServerWarnings, AssumeNoConflicts, AssumeEnvValues,
+	AssumeNewPods, AssumeLatePods, AssumeNodesStay, AssumeRevisionFails, AssumeReadyPods, AssumeHostPorts, AssumeRefused, AssumeCollected, AssumeTemplateNotChecked, AssumeNoServerWarnings, AssumeNoConflicts, AssumeEnvValues,
 }
 
 // Where the value of an assumption is from.
@@ -554,6 +556,9 @@ func (a *assumed) list(m *measured, o Options, st *daemonset.State) []daemonset.
 	}
 	if a.fails != nil {
 		add(AssumeRevisionFails, strconv.Itoa(a.fails.NewFailing), sourceState)
+		if n := a.readyPods(st); n > 0 {
+			add(AssumeReadyPods, strconv.Itoa(n), sourceState)
+		}
 	}
 	if a.ports {
 		add(AssumeHostPorts, "", sourceSpec)
@@ -565,6 +570,20 @@ func (a *assumed) list(m *measured, o Options, st *daemonset.State) []daemonset.
 		add(AssumeCollected, seconds(collected), sourceController)
 	}
 	return out
+}
+
+// readyPods counts the pods of the current revision that only wait for
+// minReadySeconds.
+func (a *assumed) readyPods(st *daemonset.State) int {
+	count := 0
+	for i := range st.Nodes {
+		for j := range st.Nodes[i].Pods {
+			p := &st.Nodes[i].Pods[j]
+			_, kind, moves := a.fates[i].next(p, st, &pace{starts: []float64{nominal}})
+			count += b2i(moves && kind == podAvailable && p.Updated)
+		}
+	}
+	return count
 }
 
 func seconds(s float64) string { return (time.Duration(s*1000) * time.Millisecond).String() }

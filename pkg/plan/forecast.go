@@ -146,6 +146,7 @@ func outcome(st *daemonset.State, r *simulation, a *assumed) Outcome {
 		o.Code, o.Reason = Unknown, Endless
 	case r.old > 0 && st.DaemonSet.Spec.UpdateStrategy.Type != appsv1.RollingUpdateDaemonSetStrategyType:
 		o.Code, o.Reason = NotRolling, daemonset.StepOnDelete
+		o.Holders, o.FurtherHolders = holders(r, a, false)
 	case r.old > 0 || lacking > 0:
 		o.Code, o.Reason = Stalls, stallReason(st, r)
 		o.Holders, o.FurtherHolders = holders(r, a, true)
