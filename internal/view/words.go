@@ -153,16 +153,17 @@ func (s *screen) causeWords(code daemonset.Reason, f daemonset.Facts, earliest, 
 	if earliest != nil {
 		lasting = " for " + since
 	}
-	message := func(words string) string {
+	shortened := func(words string, shorten func(message string, columns int) string) string {
 		room := 300
 		if s.Width > 0 {
 			room = max(40, 3*(s.Width-entryIndent)-len(words)-30) // three lines with the words before and after it
 		}
 		if m := fact(f, "message"); m != "" {
-			return words + ": " + s.brief(m, room)
+			return words + ": " + shorten(m, room)
 		}
 		return words
 	}
+	message := func(words string) string { return shortened(words, s.brief) }
 	container := fact(f, "container")
 	if yes(f, "init") {
 		container = "init container " + container
@@ -193,7 +194,7 @@ func (s *screen) causeWords(code daemonset.Reason, f daemonset.Facts, earliest, 
 	case cause.TerminatingOnDeadNode:
 		return "the pod is to go, but the node has not been ready" + lasting + " and no kubelet ends it: mend or delete the node"
 	case cause.CreateRefused:
-		return message(fmt.Sprintf("the API server refuses the pod (%s, last %s ago)", plural(number(f, "events"), "time"), ageOfFact(s.now, f, "last")))
+		return shortened(fmt.Sprintf("the API server rejects the pod (%s, last %s ago)", plural(number(f, "events"), "time"), ageOfFact(s.now, f, "last")), s.refusal)
 	case cause.OOMKilled:
 		return message(container+" runs out of memory"+restarts(f)) + s.byRevision(f)
 	case cause.CrashLoop:

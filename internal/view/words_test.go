@@ -119,7 +119,7 @@ func TestCauseWords(t *testing.T) {
 		{explain.Misscheduled, facts{"because": "NodeName", "want": "w-1", "stays": false}, nil, nil, "runs, but should not: the template names node w-1"},
 		{explain.Misscheduled, facts{"because": "NodeName", "want": "w-1", "stays": true}, nil, nil, "runs, but should not: the template names node w-1; it stays until a rollout, which does not bring it back"},
 		{explain.Misscheduled, facts{"because": "NodeName", "want": "w-1", "stays": true, "terminating": true}, nil, nil, "runs, but should not: the template names node w-1"},
-		{cause.CreateRefused, facts{"events": 1, "last": "soon", "message": "quota"}, nil, nil, "the API server refuses the pod (1 time, last unknown ago): quota"},
+		{cause.CreateRefused, facts{"events": 1, "last": "soon", "message": "quota"}, nil, nil, "the API server rejects the pod (1 time, last unknown ago): quota"},
 		{"SomethingNew", facts{}, nil, nil, "SomethingNew"},
 	} {
 		s := &screen{now: now}

@@ -214,7 +214,7 @@ func TestCause(t *testing.T) {
 		{
 			why:     "a disk that cannot be attached",
 			status:  unready + "containerStatuses: [{name: agent, state: {waiting: {reason: ContainerCreating}}}]",
-			options: []dstest.Option{podEvent("FailedAttachVolume", "no disk", time.Minute)},
+			options: []dstest.Option{podEvent("FailedAttachVolume", "(combined from similar events): no disk", time.Minute)},
 			want:    &cause.Cause{Code: cause.FailedMount, Severity: cause.Error, Pod: "p0", Since: since(time.Hour), Facts: facts{"container": "agent", "init": false, "reason": "ContainerCreating", "message": "no disk"}},
 		},
 		{
@@ -243,7 +243,7 @@ func TestCause(t *testing.T) {
 		{
 			why:     "a probe fails, as the event says",
 			status:  unready + "containerStatuses: [{name: agent, state: {running: {startedAt: 1h}}}]",
-			options: []dstest.Option{podEvent("Unhealthy", "statuscode: 503", time.Second)},
+			options: []dstest.Option{podEvent("Unhealthy", "(combined from similar events): statuscode: 503", time.Second)},
 			want:    &cause.Cause{Code: cause.ProbeFailing, Severity: cause.Error, Pod: "p0", Since: since(time.Hour), Facts: facts{"container": "agent", "init": false, "restarts": 0, "startedAt": "2026-03-01T11:00:00Z", "message": "statuscode: 503"}},
 		},
 		{

@@ -104,7 +104,7 @@ func (cs *Causes) containerWaits(o *corev1.Pod, w *corev1.ContainerStateWaiting,
 		if young {
 			c.Severity = Info // often only that something else is not there yet; see late
 		}
-		setMessage(c.Facts, ev.Message)
+		setMessage(c.Facts, messageOf(ev))
 		return c
 	}
 	if young {
@@ -154,7 +154,7 @@ func (cs *Causes) runsUnready(o *corev1.Pod, s *corev1.ContainerStatus, c *Cause
 		c.Severity = Info // probes often fail while a container starts; see late
 	}
 	if ev := cs.event(o, "Unhealthy"); ev != nil {
-		setMessage(c.Facts, ev.Message)
+		setMessage(c.Facts, messageOf(ev))
 	}
 	return c
 }

@@ -80,6 +80,12 @@ func (cs *Causes) newestEvent(o *corev1.Pod, reasons ...string) *corev1.Event {
 	return newest
 }
 
+// messageOf returns what an event says, without the words that an event recorder
+// puts before it when it combines events of one reason: they are its newest one's.
+func messageOf(e *corev1.Event) string {
+	return strings.TrimPrefix(e.Message, "(combined from similar events): ")
+}
+
 func eventTime(e *corev1.Event) time.Time {
 	t := e.LastTimestamp.Time
 	if e.Series != nil && e.Series.LastObservedTime.After(t) {
@@ -132,6 +138,6 @@ func (cs *Causes) refused() *Cause {
 		}
 	}
 	f := daemonset.Facts{"events": count, "last": timeFact(last)}
-	setMessage(f, strings.TrimPrefix(newest.Message, "Error creating: "))
+	setMessage(f, strings.TrimPrefix(messageOf(newest), "Error creating: "))
 	return &Cause{Code: CreateRefused, Severity: Error, Facts: f, Since: timeOf(since)}
 }

@@ -104,7 +104,7 @@ func (cs *Causes) pending(o *corev1.Pod) *Cause {
 		}
 	}
 	if e := cs.event(o, "FailedScheduling"); message == "" && e != nil {
-		message, reason = e.Message, "Unschedulable"
+		message, reason = messageOf(e), "Unschedulable"
 	}
 	if message == "" && reason == "" {
 		if cs.at.Sub(o.CreationTimestamp.Time) < Patience {
