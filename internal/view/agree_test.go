@@ -1,6 +1,7 @@
 package view
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -17,6 +18,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/agree"
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
+	"github.com/kubectl-ds/kubectl-ds/pkg/history"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
@@ -54,9 +57,13 @@ func everyWorld(t *testing.T, random int64) []told {
 			}
 		}
 	}
+	seeds := []int64{177, 240} // a revision, and a pod, without a hash
 	for seed := range random {
+		seeds = append(seeds, seed)
+	}
+	for _, seed := range seeds {
 		s := dstest.RandomTrouble(seed)
-		out = append(out, told{name: "seed " + time.Duration(seed).String(), s: s, changes: changes(s)})
+		out = append(out, told{name: fmt.Sprintf("seed %d", seed), s: s, changes: changes(s)})
 	}
 	return out
 }
@@ -73,7 +80,7 @@ func smallWorlds() []told {
 	limits := map[string][]dstest.Option{
 		"maxUnavailable 1": nil, "maxUnavailable 2": {dstest.MaxUnavailable("2")}, "maxSurge 1": {dstest.MaxUnavailable("0"), dstest.MaxSurge("1")}, "OnDelete": {dstest.OnDelete()},
 	}
-	cells := []string{"O", "N", "n", "x", "W", "V", "-", "d", "Ot"}
+	cells := []string{"O", "N", "n", "x", "W", "V", "-", "d", "Ot", "Ot/N"}
 	for _, limit := range slices.Sorted(maps.Keys(limits)) {
 		for i := range len(cells) * len(cells) * len(cells) {
 			a, b, c := i%len(cells), i/len(cells)%len(cells), i/len(cells)/len(cells)
@@ -133,4 +140,66 @@ func b2i(b bool) int {
 		return 1
 	}
 	return 0
+}
+
+// TestAnswersAgree: explain, explain -A, plan-rollout and history count the same
+// of one Snapshot, in every story and in random states, and so do their screens.
+func TestAnswersAgree(t *testing.T) {
+	verdicts := map[explain.VerdictCode]int{}
+	for _, w := range append(everyWorld(t, 80), smallWorlds()...) {
+		st := stateOf(t, w.s)
+		e := explain.Explain(w.s, st, explain.Options{})
+		p, err := plan.Make(w.s, nil, plan.Options{Starts: []time.Duration{41 * time.Second}})
+		check(t, err)
+		h, err := history.Make(w.s, st, history.Options{})
+		check(t, err)
+		verdicts[e.Verdict.Code]++
+		if err := agree.Answers(e, p, h); err != nil {
+			t.Errorf("%s: %v", w.name, err)
+		}
+		if err := screensAgree(t, e, p); err != nil {
+			t.Errorf("%s: %v", w.name, err)
+		}
+	}
+	for _, code := range explain.VerdictCodes {
+		if verdicts[code] < 3 {
+			t.Errorf("only %d answers are %s", verdicts[code], code)
+		}
+	}
+}
+
+// screensAgree holds the words of the screens to each other.
+func screensAgree(t *testing.T, e *explain.Explanation, p *plan.Plan) error {
+	t.Helper()
+	var one, list, planned bytes.Buffer
+	check(t, Explanation(&one, e, Style{All: true}))
+	check(t, Explanations(&list, &explain.List{Items: []*explain.Explanation{e}}, nil, Style{Wide: true}))
+	check(t, Plan(&planned, p, "", Style{All: true}))
+	first := func(b *bytes.Buffer) string { l, _, _ := strings.Cut(b.String(), "\n"); return l }
+	switch {
+	case strings.HasPrefix(first(&one), "HEALTHY  ") && strings.Contains(one.String(), "\nPROBLEMS"):
+		return fmt.Errorf("HEALTHY above PROBLEMS:\n%s", &one)
+	case strings.Contains(first(&one), "all available and up to date") && e.Status.Computed != nil && (e.Status.Computed.Updated != e.Status.Computed.Desired || e.Status.Computed.Available != e.Status.Computed.Desired):
+		return fmt.Errorf("%s\n%+v", first(&one), *e.Status.Computed)
+	case strings.HasPrefix(first(&one), "DEGRADED") && strings.HasPrefix(first(&planned), "NOTHING TO DO"):
+		return fmt.Errorf("%s\n%s", first(&one), first(&planned))
+	case strings.HasPrefix(first(&planned), "DEGRADED") && strings.HasPrefix(first(&one), "HEALTHY"):
+		return fmt.Errorf("%s\n%s", first(&planned), first(&one))
+	}
+	if c := e.Status.Computed; c != nil { // the row of the list has the numbers of the screen
+		fields := strings.Fields(strings.Split(list.String(), "\n")[1])
+		if want := ints(c.Desired, c.Current, c.Ready, c.Updated, c.Available, c.Misscheduled); !slices.Equal(fields[3:9], want) {
+			return fmt.Errorf("explain: %v; its row in a list: %v", want, fields[3:9])
+		}
+	}
+	if p.Replaces > 0 && p.Subject == plan.SubjectRollout && p.Outcome.Code == plan.Completes && len(p.Placement.Gain)+len(p.Placement.Lose) == 0 {
+		want := plural(p.Replaces-p.Drops, "pod")
+		if p.Replaces == p.Drops {
+			want = "no pod"
+		}
+		if !strings.Contains(first(&planned), ": "+want+" ") || !strings.Contains(first(&planned), "replaced") {
+			return fmt.Errorf("%d old pods, %d of which none follows: %s", p.Replaces, p.Drops, first(&planned))
+		}
+	}
+	return nil
 }

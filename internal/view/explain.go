@@ -18,9 +18,11 @@ import (
 // screen collects the lines of one answer.
 type screen struct {
 	Style
-	now     time.Time
-	lines   []string
-	suspect bool // the new revision is said to be the cause, once for all its pods
+	now      time.Time
+	lines    []string
+	suspect  bool   // the new revision is said to be the cause, once for all its pods
+	minReady string // the minReadySeconds that a plan reckons with; empty for none
+	soon     string // when a budget that is used up has room again; empty where nothing tells
 }
 
 // line adds a paragraph, broken into as many lines as it needs.
@@ -359,7 +361,11 @@ func (s *screen) problems(e *explain.Explanation) {
 	}
 	if len(others) > 0 {
 		s.gap()
-		s.line("%s", s.title("PROBLEMS"))
+		title := "NOTES" // what is worth knowing alone is no problem
+		if slices.ContainsFunc(others, func(p explain.Problem) bool { return p.Severity != cause.Info }) {
+			title = "PROBLEMS"
+		}
+		s.line("%s", s.title(title))
 		most := 5
 		if len(holders) > 0 {
 			most = 3

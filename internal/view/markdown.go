@@ -21,7 +21,7 @@ import (
 func PlansMarkdown(w io.Writer, plans []*plan.Plan) error {
 	var out []string
 	for _, p := range plans {
-		m := &markdown{screen: &screen{now: p.Snapshot.TakenAt}}
+		m := &markdown{screen: &screen{now: p.Snapshot.TakenAt, minReady: minReady(p)}}
 		m.plan(p)
 		out = append(out, strings.Join(m.lines, "\n"))
 	}
@@ -64,7 +64,7 @@ func (m *markdown) plan(p *plan.Plan) {
 	}
 	m.waves(f.Waves)
 	m.outcome(f, title)
-	m.limits(f.Limits)
+	m.limits(f)
 	m.folded("Assumptions", func() {
 		for _, l := range assumptionLines(shownAssumptions(p)) {
 			m.add("- %s", md(l))
@@ -206,11 +206,7 @@ func (m *markdown) waves(waves []plan.Wave) {
 		const most = 50
 		first := 1
 		for _, w := range waves[:min(most, len(waves))] {
-			at := ""
-			if w.At != nil {
-				at = seconds(*w.At)
-			}
-			m.add("| %s | %s | %s | %s | %d | %d |", interval(first, first+w.Count-1), at, each(w.Deletes, w.Count), each(w.Creates, w.Count), w.Counts.Updated, w.Counts.Available)
+			m.add("| %s | %s | %s | %s | %d | %d |", interval(first, first+w.Count-1), begins(w), each(w.Deletes, w.Count), each(w.Creates, w.Count), w.Counts.Updated, w.Counts.Available)
 			first += w.Count
 		}
 		if n := len(waves) - most; n > 0 {
@@ -250,15 +246,20 @@ func (m *markdown) outcome(f *plan.Forecast, title string) {
 	}
 }
 
-func (m *markdown) limits(limits []plan.Limit) {
-	if len(limits) == 0 {
+func (m *markdown) limits(f *plan.Forecast) {
+	if len(f.Limits) == 0 {
 		return
 	}
 	m.folded("Other limits", func() {
 		m.add("| Limit | At a time | Steps | Duration |")
 		m.add("| --- | ---: | ---: | --- |")
-		for _, r := range limitRows(limits) {
+		rows := limitRows(f.Limits)
+		for _, r := range rows {
 			m.add("| %s | %s | %s | %s |", md(r.name), strconv.Itoa(r.Nodes), strconv.Itoa(r.Steps), md(limitEnd(r.Limit)))
+		}
+		if words := m.slowerWords(rows, f.Budget.Kind); words != "" {
+			m.add("")
+			m.add("%s", md(sentence(words)))
 		}
 	})
 }

@@ -14,7 +14,27 @@ import (
 
 // next says what the controller's next sync does.
 func (s *screen) next(e *explain.Explanation) {
+	var facts []daemonset.Facts
+	for _, h := range e.Budget.Holders {
+		facts = append(facts, h.Facts)
+	}
+	s.soon = soonAvailable(s.now, facts)
 	s.step("NEXT SYNC", &e.Next, &e.Header)
+}
+
+// soonAvailable says when the first of the pods that hold the budget becomes
+// available, of which it is known; empty where it is of none.
+func soonAvailable(now time.Time, holders []daemonset.Facts) string {
+	var first time.Time
+	for _, f := range holders {
+		if at, err := time.Parse(time.RFC3339, fact(f, "availableAt")); err == nil && (first.IsZero() || at.Before(first)) {
+			first = at
+		}
+	}
+	if first.IsZero() {
+		return ""
+	}
+	return "the first pod that holds it becomes available in " + until(now, first)
 }
 
 // step says what one sync of the controller does, under a title.
@@ -44,7 +64,11 @@ func (s *screen) step(title string, n *daemonset.Step, h *daemonset.Header) {
 		if len(also) > 0 {
 			does = "creates and deletes no pod"
 		}
-		s.line("%s %s: %s%s", title, does, idle(n.Reason, h), about)
+		why := idle(n.Reason, h)
+		if n.Reason == daemonset.StepBudgetSpent && s.soon != "" {
+			why += "; " + s.soon
+		}
+		s.line("%s %s: %s%s", title, does, why, about)
 		for _, a := range also {
 			s.line("  %s", a)
 		}

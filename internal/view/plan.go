@@ -26,7 +26,7 @@ import (
 // that ends, and what it rests on. again is the command that asked, to which
 // flags can be added; empty where there is none to paste.
 func Plan(w io.Writer, p *plan.Plan, again string, style Style) error {
-	s := &screen{Style: style, now: p.Snapshot.TakenAt}
+	s := &screen{Style: style, now: p.Snapshot.TakenAt, minReady: minReady(p)}
 	s.line("%s  %s/%s: %s", s.planCode(p), clean(p.DaemonSet.Namespace), clean(p.DaemonSet.Name), s.planDetail(p))
 	s.warnings(p)
 	s.changes(p)
@@ -55,7 +55,17 @@ func (s *screen) sync(p *plan.Plan) {
 		s.line("%s does nothing: no node is eligible", s.title(syncTitle(p.Subject)))
 		return
 	}
+	s.soon = nextStepWords(p)
 	s.step(syncTitle(p.Subject), &n, &p.Header)
+}
+
+// nextStepWords says when a rollout whose budget is used up goes on; empty where
+// it does not, or nothing tells.
+func nextStepWords(p *plan.Plan) string {
+	if len(p.Waves) == 0 || p.Waves[0].At == nil || *p.Waves[0].At <= 0 {
+		return ""
+	}
+	return "the rollout goes on in about " + seconds(*p.Waves[0].At)
 }
 
 // syncTitle tells a sync that is about to come from one that would.
@@ -77,12 +87,20 @@ func (s *screen) planCode(p *plan.Plan) string {
 // whether that is a plan only, or on its way.
 func outcomeTitle(p *plan.Plan) string {
 	switch {
+	case staysDegraded(p):
+		return "degraded"
 	case p.Outcome.Code != plan.RemovesAllPods:
 		return spaced(string(p.Outcome.Code))
 	case p.Change == nil:
 		return "will remove all pods"
 	}
 	return "would remove all pods"
+}
+
+// staysDegraded reports whether nothing is rolling and nodes stay without an
+// available pod: explain says Degraded of that, and so does a plan.
+func staysDegraded(p *plan.Plan) bool {
+	return p.Outcome.Code == plan.NothingToDo && p.Subject == plan.SubjectNothing && left(&p.Outcome) > 0
 }
 
 // outcomePaint is the colour of how it ends: nodes that lose their pod at once
@@ -223,14 +241,20 @@ func (s *screen) forecastWords(f *plan.Forecast, verb string) string {
 		return s.stallWords(f)
 	}
 	creates, deletes := moved(f)
-	words := plural(f.Replaces, "pod") + " " + verb + " replaced"
+	replaced := f.Replaces - f.Drops
+	words := plural(replaced, "pod") + " " + verb + " replaced"
 	switch {
-	case f.Replaces == 1:
+	case replaced == 1:
 		words = "1 pod " + strings.Replace(verb, "are", "is", 1) + " replaced"
+	case replaced == 0 && f.Drops > 0:
+		words = "no pod is replaced"
 	case f.Replaces == 0 && creates+deletes == 0:
 		words = "no pod is replaced"
 	case f.Replaces == 0:
 		words = movedWords(creates, deletes, verb) + ", none is replaced"
+	}
+	if f.Drops > 0 {
+		words += fmt.Sprintf(", %d %s deleted without replacement", f.Drops, pluralOnly(f.Drops, strings.Replace(verb, "are", "is", 1), verb))
 	}
 	switch n := min(o.Largest, f.Replaces); {
 	case f.Replaces > 1 && n == f.Replaces:
@@ -915,7 +939,7 @@ func (s *screen) groups(groups []plan.Group) {
 func (s *screen) forecast(f *plan.Forecast, again string) {
 	s.waves(f.Waves)
 	s.outcome(f, again)
-	s.limits(f.Budget.Kind, f.Limits)
+	s.limits(f)
 }
 
 func (s *screen) waves(waves []plan.Wave) {
@@ -932,11 +956,7 @@ func (s *screen) waves(waves []plan.Wave) {
 	for _, w := range waves {
 		cells := []string{interval(first, first+w.Count-1), each(w.Deletes, w.Count), each(w.Creates, w.Count), strconv.Itoa(w.Counts.Updated), strconv.Itoa(w.Counts.Available)}
 		if timed {
-			at := "?"
-			if w.At != nil {
-				at = seconds(*w.At)
-			}
-			cells = slices.Insert(cells, 1, at)
+			cells = slices.Insert(cells, 1, cmp.Or(begins(w), "?"))
 		}
 		t.add(cells...)
 		first += w.Count
@@ -954,6 +974,18 @@ func (s *screen) waves(waves []plan.Wave) {
 		}
 		s.row(l)
 	}
+}
+
+// begins says when a wave begins, or when the first and the last of several do;
+// empty where that is not known.
+func begins(w plan.Wave) string {
+	switch {
+	case w.At == nil:
+		return ""
+	case w.Count == 1 || w.Last == nil:
+		return seconds(*w.At)
+	}
+	return rangeWords(&plan.Duration{Optimistic: *w.At, Pessimistic: *w.Last})
 }
 
 func interval(from, to int) string {
@@ -1003,6 +1035,9 @@ func outcomeWords(f *plan.Forecast) string {
 		words = fmt.Sprintf("stalls: %d replaced, %d stay old", o.Replaced, o.Left)
 	case o.Code == plan.Stalls: // on a dead node a deleted pod never ends, and none follows
 		words = fmt.Sprintf("stalls: %s deleted, %d stay old", plural(o.Replaced, "old pod"), o.Left)
+	}
+	if o.Code == plan.Stalls && o.Terminating > 0 {
+		words += ", " + pluralVerb(o.Terminating, "stays terminating", "stay terminating")
 	}
 	if o.Duration != nil {
 		words += " in " + rangeWords(o.Duration)
@@ -1244,7 +1279,8 @@ func unblockWords(u plan.Unblock) (words, flag string) {
 
 // limits is what the same rollout would be with other limits, those that come
 // to the same in one line.
-func (s *screen) limits(kind daemonset.BudgetKind, limits []plan.Limit) {
+func (s *screen) limits(f *plan.Forecast) {
+	limits := f.Limits
 	rows := limitRows(limits)
 	if len(rows) == 0 {
 		return
@@ -1259,13 +1295,48 @@ func (s *screen) limits(kind daemonset.BudgetKind, limits []plan.Limit) {
 		return
 	}
 	t := &table{head: []string{"OTHER LIMITS", " AT A TIME", " STEPS", "DURATION"}}
-	if kind == daemonset.BudgetSurge {
+	if f.Budget.Kind == daemonset.BudgetSurge {
 		t.head[0] = "OTHER maxSurge"
 	}
 	for _, r := range rows {
 		t.add(r.name, strconv.Itoa(r.Nodes), strconv.Itoa(r.Steps), limitEnd(r.Limit))
 	}
 	s.rows(t)
+	if words := s.slowerWords(rows, f.Budget.Kind); words != "" {
+		s.line("  %s", words)
+	}
+}
+
+// minReady is the minReadySeconds that a plan reckons with; empty where there are
+// none.
+func minReady(p *plan.Plan) string {
+	for _, a := range p.Assumptions {
+		if a.Code == plan.AssumeMinReadySeconds {
+			return clean(a.Value)
+		}
+	}
+	return ""
+}
+
+// slowerWords says why a higher limit takes longer than a lower one, where one
+// does and minReadySeconds makes it so.
+func (s *screen) slowerWords(rows []limitRow, kind daemonset.BudgetKind) string {
+	if s.minReady == "" {
+		return ""
+	}
+	field := "maxUnavailable"
+	if kind == daemonset.BudgetSurge {
+		field = "maxSurge"
+	}
+	for i := 1; i < len(rows); i++ {
+		lower, higher := rows[i-1].Duration, rows[i].Duration
+		if lower == nil || higher == nil || higher.Expected < lower.Expected+1 {
+			continue
+		}
+		return fmt.Sprintf("%s %s takes longer than %s: the controller counts a pod that becomes available just after it has looked only when it looks again, minReadySeconds (%s s) later",
+			field, clean(rows[i].Limit.Limit), clean(rows[i-1].Limit.Limit), s.minReady)
+	}
+	return ""
 }
 
 // limitRow is a limit under all its names.
@@ -1284,8 +1355,11 @@ func limitRows(limits []plan.Limit) []limitRow {
 		rows = append(rows, limitRow{clean(l.Limit), l})
 	}
 	for i := range rows {
-		if rows[i].Current {
-			rows[i].name += " (as now)"
+		switch r := &rows[i]; {
+		case r.Current:
+			r.name += " (as now)"
+		case r.Planned:
+			r.name += " (as asked)"
 		}
 	}
 	return rows

@@ -324,6 +324,35 @@ func TestDurationWords(t *testing.T) {
 	}
 }
 
+// TestSlowerLimit: where a higher limit takes longer than a lower one, the table
+// says why.
+func TestSlowerLimit(t *testing.T) {
+	row := func(name string, expected float64) limitRow {
+		return limitRow{name, plan.Limit{Limit: name, Code: plan.Completes, Duration: &plan.Duration{Expected: expected}}}
+	}
+	const why = "maxUnavailable 33% takes longer than 25%: the controller counts a pod that becomes available just after it has looked only when it looks again, minReadySeconds (30 s) later"
+	for _, tt := range []struct {
+		rows     []limitRow
+		minReady string
+		kind     daemonset.BudgetKind
+		want     string
+		why      string
+	}{
+		{[]limitRow{row("10%", 420), row("25%", 200), row("33%", 230)}, "30", daemonset.BudgetUnavailable, why, "a higher limit that takes longer"},
+		{[]limitRow{row("10%", 420), row("25%", 200), row("33%", 230)}, "30", daemonset.BudgetSurge, strings.Replace(why, "maxUnavailable", "maxSurge", 1), "under a surge"},
+		{[]limitRow{row("10%", 420), row("25%", 200), row("33%", 200.4)}, "30", daemonset.BudgetUnavailable, "", "less than a second is nothing"},
+		{[]limitRow{row("10%", 420), row("25%", 200), row("33%", 100)}, "30", daemonset.BudgetUnavailable, "", "each faster than the one before"},
+		{[]limitRow{row("25%", 200), row("33%", 230)}, "", daemonset.BudgetUnavailable, "", "without minReadySeconds it is for something else"},
+		{[]limitRow{row("25%", 200), {"33%", plan.Limit{Limit: "33%", Code: plan.Stalls}}}, "30", daemonset.BudgetUnavailable, "", "one that stalls takes no time"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			if diff := cmp.Diff(tt.want, (&screen{minReady: tt.minReady}).slowerWords(tt.rows, tt.kind)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 // TestHolderGroups: holders of one cause stand together, the largest group
 // first, with the facts that all of them share.
 func TestHolderGroups(t *testing.T) {

@@ -68,7 +68,10 @@ func assumptionLines(all []daemonset.Assumption) []string {
 		timing[1] = "a pod is " + timing[1]
 	}
 	say(timing...)
-	say(given.newPods(), given.take(plan.AssumeLatePods, func(a daemonset.Assumption) string {
+	say(given.newPods(), given.take(plan.AssumeReadyPods, func(a daemonset.Assumption) string {
+		n, _ := strconv.Atoi(a.Value)
+		return pluralVerb(n, "pod that is ready becomes", "pods that are ready become") + " available"
+	}), given.take(plan.AssumeLatePods, func(a daemonset.Assumption) string {
 		n, _ := strconv.Atoi(a.Value)
 		return pluralVerb(n, "pod that is not ready yet becomes", "pods that are not ready yet become") + " ready, although " + pluralOnly(n, "it takes", "they take") + " longer than any other did"
 	}), given.take(plan.AssumeNodesStay, nodesStay), given.take(plan.AssumeRefused, func(daemonset.Assumption) string {

@@ -21,7 +21,7 @@ func Plans(w io.Writer, l *plan.List, again string, style Style) error {
 				duration = durationWords(p.Outcome.Duration)
 			}
 		}
-		t.add(clean(p.DaemonSet.Namespace), clean(p.DaemonSet.Name), s.planCell(p), strconv.Itoa(p.Replaces), strconv.Itoa(len(p.Placement.Lose)), strconv.Itoa(len(p.Placement.Gain)),
+		t.add(clean(p.DaemonSet.Namespace), clean(p.DaemonSet.Name), s.planCell(p), strconv.Itoa(p.Replaces-p.Drops), strconv.Itoa(len(p.Placement.Lose)), strconv.Itoa(len(p.Placement.Gain)),
 			strconv.Itoa(p.Outcome.Steps), duration, stepCell(&p.Next))
 	}
 	for _, l := range t.lines(style) {
@@ -35,7 +35,11 @@ func Plans(w io.Writer, l *plan.List, again string, style Style) error {
 }
 
 func (s *screen) planCell(p *plan.Plan) string {
-	return s.outcomePaint(p)(string(p.Outcome.Code))
+	code := string(p.Outcome.Code)
+	if staysDegraded(p) {
+		code = "Degraded"
+	}
+	return s.outcomePaint(p)(code)
 }
 
 // stepCell is one sync in a few words.

@@ -19,15 +19,30 @@ func (s *screen) verdict(e *explain.Explanation) string {
 	case explain.Stuck, explain.Degraded:
 		code = s.bad(code)
 	case explain.Healthy:
-		if number(e.Verdict.Facts, "desired") == 0 {
+		n := warningsOf(e)
+		switch {
+		case n > 0:
+			code = s.warn(code + ", " + strings.ToUpper(plural(n, "warning")))
+		case number(e.Verdict.Facts, "desired") == 0:
 			code = s.warn(code)
-		} else {
+		default:
 			code = s.good(code)
 		}
 	default:
 		code = s.warn(code)
 	}
 	return fmt.Sprintf("%s  %s/%s: %s", code, clean(e.DaemonSet.Namespace), clean(e.DaemonSet.Name), VerdictDetail(e))
+}
+
+// warningsOf counts the problems that are more than worth knowing.
+func warningsOf(e *explain.Explanation) int {
+	n := 0
+	for _, p := range e.Problems {
+		if p.Severity != cause.Info {
+			n++
+		}
+	}
+	return n
 }
 
 // spaced writes "AwaitingDelete" as "Awaiting delete".
@@ -63,7 +78,25 @@ func VerdictDetail(e *explain.Explanation) string {
 	if desired == 0 {
 		return noneDesired(e)
 	}
-	return fmt.Sprintf("%s, all available and up to date", plural(desired, "node"))
+	if updated < desired && e.Status.Computed != nil { // the status counts a node by its oldest pod
+		return fmt.Sprintf("%s, all available; old pods still terminating on %d of them%s", plural(desired, "node"), desired-updated, warned(e))
+	}
+	return fmt.Sprintf("%s, all available and up to date%s", plural(desired, "node"), warned(e))
+}
+
+// warned names the warnings of a DaemonSet that is healthy; empty where there
+// are none.
+func warned(e *explain.Explanation) string {
+	var codes []string
+	for _, p := range e.Problems {
+		if p.Severity != cause.Info && !slices.Contains(codes, string(p.Code)) {
+			codes = append(codes, string(p.Code))
+		}
+	}
+	if len(codes) == 0 {
+		return ""
+	}
+	return "; " + strings.Join(codes, ", ")
 }
 
 // noneDesired says why no node should run the pod.
@@ -120,11 +153,38 @@ func count(n *int) string {
 	return strconv.Itoa(*n)
 }
 
+// mainCause names every cause of the worst severity that there is, with its
+// nodes, the most frequent first.
 func mainCause(e *explain.Explanation) string {
-	if p := mainProblem(e); p != nil && p.Count > 0 {
-		return fmt.Sprintf(" (%s on %s)", p.Code, plural(p.Count, "node"))
+	worst := mainProblem(e)
+	if worst == nil {
+		return ""
 	}
-	return ""
+	nodes := map[daemonset.Reason]map[string]bool{}
+	var order []daemonset.Reason
+	for _, p := range e.Problems {
+		if p.Severity != worst.Severity || p.Count == 0 || holdsNothing[p.Code] || p.Code == daemonset.Duplicate {
+			continue
+		}
+		if nodes[p.Code] == nil {
+			nodes[p.Code] = map[string]bool{}
+			order = append(order, p.Code)
+		}
+		for _, n := range p.Nodes {
+			nodes[p.Code][n] = true
+		}
+	}
+	slices.SortStableFunc(order, func(a, b daemonset.Reason) int { return len(nodes[b]) - len(nodes[a]) })
+	const most = 3
+	var parts []string
+	for i, code := range order {
+		if i == most && len(order) > most+1 {
+			parts = append(parts, fmt.Sprintf("+%d more", len(order)-most))
+			break
+		}
+		parts = append(parts, fmt.Sprintf("%s on %s", code, plural(len(nodes[code]), "node")))
+	}
+	return inBrackets(parts...)
 }
 
 // risk names what may keep a rollout that goes on from ending well: pods that

@@ -42,6 +42,11 @@ func WatchScreen(w io.Writer, p *plan.Progress, last []string, style Style, room
 	s.bar("UP-TO-DATE", p.Counts.Updated, p.Counts.Desired)
 	s.bar("AVAILABLE ", p.Counts.Available, p.Counts.Desired)
 	s.gap()
+	var facts []daemonset.Facts
+	for _, h := range p.Holding {
+		facts = append(facts, h.Facts)
+	}
+	s.soon = soonAvailable(s.now, facts)
 	s.step("NEXT SYNC", &p.Next, &p.Header)
 	if Overdue(p) {
 		s.line("  %s", owedWords(p))

@@ -194,13 +194,17 @@ func (b *builder) revisions() []Revision {
 	out := []Revision{}
 	for _, r := range b.st.History.Revisions {
 		current := slices.Contains(b.st.History.Current, r.Name)
-		if on := nodes[r.Hash]; len(on) > 0 || current {
-			out = append(out, Revision{Number: r.Number, Name: r.Name, Hash: r.Hash, Created: timeOf(r.Created), Current: current, Nodes: append([]string{}, on...)})
+		var on []string
+		if r.Hash != "" { // a pod without a hash is of no revision
+			on = nodes[r.Hash]
 			delete(nodes, r.Hash)
+		}
+		if len(on) > 0 || current {
+			out = append(out, Revision{Number: r.Number, Name: r.Name, Hash: r.Hash, Created: timeOf(r.Created), Current: current, Nodes: append([]string{}, on...)})
 		}
 	}
 	for _, hash := range slices.Sorted(maps.Keys(nodes)) {
-		out = append(out, Revision{Hash: hash, Current: hash == b.st.History.Hash, Nodes: nodes[hash]})
+		out = append(out, Revision{Hash: hash, Current: hash != "" && hash == b.st.History.Hash, Nodes: nodes[hash]})
 	}
 	return out
 }

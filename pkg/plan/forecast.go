@@ -43,7 +43,7 @@ func forecast(s *snapshot.Snapshot, st *daemonset.State, o Options, heritage *as
 	f.Outcome = outcome(st, run, &a)
 	if !a.dated(&m) {
 		for i := range f.Waves {
-			f.Waves[i].At = nil
+			f.Waves[i].At, f.Waves[i].Last = nil, nil
 		}
 	}
 	f.assumptions, f.warnings = a.list(&m, o, st), stepWarnings(&step, st, &a)
@@ -81,16 +81,24 @@ func (f *Forecast) date(waves, expected *simulation) {
 		return
 	}
 	last := 0.
+	date := func(at *float64, turn, turns int) {
+		if turn < min(turns, len(expected.turns)) {
+			*at = expected.turns[turn]
+		}
+		*at = max(*at, last)
+		last = *at
+	}
 	for i := range f.Waves {
-		from, to := waves.before[i], len(waves.turns)
+		turns := len(waves.turns)
 		if i+1 < len(waves.before) {
-			to = waves.before[i+1]
+			turns = waves.before[i+1]
 		}
-		if from < min(to, len(expected.turns)) {
-			*f.Waves[i].At = expected.turns[from]
+		date(f.Waves[i].At, waves.before[i], turns)
+		if f.Waves[i].Count == 1 {
+			*f.Waves[i].Last = *f.Waves[i].At
+			continue
 		}
-		*f.Waves[i].At = max(*f.Waves[i].At, last)
-		last = *f.Waves[i].At
+		date(f.Waves[i].Last, waves.folded[i], turns)
 	}
 }
 
@@ -139,6 +147,12 @@ func outcome(st *daemonset.State, r *simulation, a *assumed) Outcome {
 	o := Outcome{
 		Steps: r.end.steps, Replaced: r.end.replaced, Left: r.old, Largest: r.end.largest, Worst: r.end.worst,
 		Holders: []Holder{}, Late: append([]Holder{}, a.late...), Unblock: []Unblock{},
+	}
+	for i := range r.slots {
+		for j := range r.slots[i].node.Pods {
+			p := &r.slots[i].node.Pods[j]
+			o.Terminating += b2i(p.Terminating && !p.Updated)
+		}
 	}
 	lacking := r.counts.Desired - r.counts.Current
 	switch {

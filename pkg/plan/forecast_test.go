@@ -12,6 +12,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"k8s.io/apimachinery/pkg/util/intstr"
+
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
@@ -339,11 +341,49 @@ func TestWaves(t *testing.T) {
 	f := forecast(s, stateOf(t, s), Options{Starts: []time.Duration{ten}, Termination: &five}, nil)
 	var got []string
 	for _, w := range f.Waves {
-		got = append(got, fmt.Sprintf("%.0f s: %d times %d deletes, %d creates, then %d updated, %d available", *w.At, w.Count, w.Deletes, w.Creates, w.Counts.Updated, w.Counts.Available))
+		got = append(got, fmt.Sprintf("%.0f to %.0f s: %d times %d deletes, %d creates, then %d updated, %d available", *w.At, *w.Last, w.Count, w.Deletes, w.Creates, w.Counts.Updated, w.Counts.Available))
 	}
-	want := []string{"0 s: 4 times 2 deletes, 2 creates, then 8 updated, 9 available", "60 s: 1 times 1 deletes, 1 creates, then 9 updated, 9 available"}
+	want := []string{"0 to 45 s: 4 times 2 deletes, 2 creates, then 8 updated, 9 available", "60 to 60 s: 1 times 1 deletes, 1 creates, then 9 updated, 9 available"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestLimitsOfAChange: among the limits of a plan one is what holds now, and one
+// what the change asks for.
+func TestLimitsOfAChange(t *testing.T) {
+	limit := func(text string) *intstr.IntOrString { v := intstr.Parse(text); return &v }
+	for _, tt := range []struct {
+		options []dstest.Option
+		change  *Change
+		want    string
+		why     string
+	}{
+		{[]dstest.Option{dstest.MaxUnavailable("10%")}, nil, "1 5% 10% now planned 25% 33%", "without a change the two are one"},
+		{[]dstest.Option{dstest.MaxUnavailable("10%")}, &Change{MaxUnavailable: limit("25%")}, "1 5% 10% now 25% planned 33%", "a change of the limit"},
+		{[]dstest.Option{dstest.MaxUnavailable("10%")}, &Change{Restart: true}, "1 5% 10% now planned 25% 33%", "a change of something else"},
+		{[]dstest.Option{dstest.MaxUnavailable("10%")}, &Change{MaxUnavailable: limit("0"), MaxSurge: limit("25%")}, "1 5% 10% 25% planned 33%", "a limit of another kind is none of these"},
+		{[]dstest.Option{dstest.OnDelete()}, &Change{Strategy: "RollingUpdate", MaxUnavailable: limit("1")}, "1 planned 5% 10% 25% 33%", "nor is OnDelete"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			p, err := Make(dstest.State("O*40", tt.options...), tt.change, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, l := range p.Limits {
+				got = append(got, l.Limit)
+				if l.Current {
+					got = append(got, "now")
+				}
+				if l.Planned {
+					got = append(got, "planned")
+				}
+			}
+			if diff := cmp.Diff(tt.want, strings.Join(got, " ")); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 

@@ -38,6 +38,7 @@ func Make(s *snapshot.Snapshot, c *Change, o Options) (*Plan, error) {
 		heritage = &h
 	}
 	p := begin(SubjectChange, changed, after, o, heritage)
+	p.Limits = markNow(p.Limits, before, after)
 	p.Change, p.Placement, p.Desired.Before = summary, placementChange(before, after), before.Desired
 	if removesAllPods(before, after) {
 		p.Outcome.Code = RemovesAllPods
@@ -55,6 +56,18 @@ func Make(s *snapshot.Snapshot, c *Change, o Options) (*Plan, error) {
 		p.Assumptions = append(p.Assumptions, daemonset.Assumption{Code: AssumeEnvValues, Value: strconv.Itoa(n), Source: sourceManifest})
 	}
 	return p, nil
+}
+
+// markNow marks among the limits of a plan the one that holds now, where a change
+// asks for another.
+func markNow(limits []Limit, before, after *daemonset.State) []Limit {
+	if before.Budget.Kind == after.Budget.Kind && before.Budget.Spec == after.Budget.Spec {
+		return limits
+	}
+	for i := range limits {
+		limits[i].Current = before.Budget.Kind == after.Budget.Kind && limits[i].Nodes == before.Limit()
+	}
+	return limits
 }
 
 // MethodServerDryRun is the ChangeSummary's Method where the API server itself

@@ -157,9 +157,11 @@ type Budget struct {
 
 // Wave is a rolling-update step with the manage steps that refill it: numbers,
 // no names. Waves that follow each other and create and delete the same are
-// folded into one: Count says how many, At is when the first begins.
+// folded into one: Count says how many, At and Last are when the first and the
+// last of them begin.
 type Wave struct {
-	At      *float64         `json:"at"` // seconds from now; nil where no duration is known
+	At      *float64         `json:"at"`   // seconds from now; nil where no duration is known
+	Last    *float64         `json:"last"` // the same, of the last of them
 	Count   int              `json:"count"`
 	Creates int              `json:"creates"` // of each
 	Deletes int              `json:"deletes"` // of each
@@ -186,13 +188,14 @@ var OutcomeCodes = []OutcomeCode{NothingToDo, Completes, RemovesAllPods, Stalls,
 
 // Outcome is how a rollout ends under the assumptions.
 type Outcome struct {
-	Code     OutcomeCode      `json:"code"`
-	Reason   daemonset.Reason `json:"reason"`   // of Stalls, NotRolling and Unknown; else empty
-	Steps    int              `json:"steps"`    // rolling-update steps until then
-	Replaced int              `json:"replaced"` // pods replaced until then
-	Left     int              `json:"left"`     // old pods that stay
-	Largest  int              `json:"largest"`  // the most nodes whose pods are being replaced at one time
-	Worst    int              `json:"worst"`    // the most nodes without an available pod at one time, of those that should have one
+	Code        OutcomeCode      `json:"code"`
+	Reason      daemonset.Reason `json:"reason"`      // of Stalls, NotRolling and Unknown; else empty
+	Steps       int              `json:"steps"`       // rolling-update steps until then
+	Replaced    int              `json:"replaced"`    // pods replaced until then
+	Left        int              `json:"left"`        // old pods that stay
+	Terminating int              `json:"terminating"` // old pods that are on their way out and do not end
+	Largest     int              `json:"largest"`     // the most nodes whose pods are being replaced at one time
+	Worst       int              `json:"worst"`       // the most nodes without an available pod at one time, of those that should have one
 
 	// Duration is nil where it is not known: no pod tells how long it takes to
 	// become ready, or there is no end, or it needs the pods in Late.
@@ -252,6 +255,7 @@ type Limit struct {
 	Nodes    int         `json:"nodes"` // what that comes to
 	Steps    int         `json:"steps"`
 	Current  bool        `json:"current"` // it comes to what the limit is now
+	Planned  bool        `json:"planned"` // it comes to what the limit is in this plan
 	Duration *Duration   `json:"duration"`
 	Code     OutcomeCode `json:"code"`
 }

@@ -49,6 +49,7 @@ type simulation struct {
 	last   writes // of the last sync
 	waves  []Wave
 	before []int     // for each wave, how many pods had had their turn when it began
+	folded []int     // the same, for the last of the waves that are folded into it
 	turns  []float64 // when each of them had
 	open   bool      // the last wave still collects
 	end    end
@@ -374,7 +375,9 @@ func (r *simulation) wave(begins bool, w *writes) {
 	if begins || !r.open {
 		r.close()
 		at := r.now
-		r.waves, r.before, r.open = append(r.waves, Wave{At: &at, Count: 1}), append(r.before, len(r.turns)), true
+		last := at
+		r.waves, r.open = append(r.waves, Wave{At: &at, Last: &last, Count: 1}), true
+		r.before, r.folded = append(r.before, len(r.turns)), append(r.folded, len(r.turns))
 	}
 	last := &r.waves[len(r.waves)-1]
 	last.Creates += len(w.creates)
@@ -395,8 +398,10 @@ func (r *simulation) close() {
 	}
 	if before := &r.waves[len(r.waves)-2]; before.Creates == last.Creates && before.Deletes == last.Deletes {
 		before.Count++
-		before.Counts = last.Counts
-		r.waves, r.before = r.waves[:len(r.waves)-1], r.before[:len(r.before)-1]
+		before.Counts, before.Last = last.Counts, last.At
+		n := len(r.waves) - 1
+		r.folded[n-1] = r.before[n]
+		r.waves, r.before, r.folded = r.waves[:n], r.before[:n], r.folded[:n]
 	}
 }
 

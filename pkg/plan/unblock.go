@@ -43,7 +43,7 @@ func limits(st *daemonset.State, a *assumed, m *measured) []Limit {
 			continue
 		}
 		r := simulate(withLimit(st, n), a.fates, m.typical(a.refusal != nil))
-		l := Limit{Limit: text, Nodes: n, Steps: r.end.steps, Current: n == st.Limit(), Code: outcome(st, r, a).Code}
+		l := Limit{Limit: text, Nodes: n, Steps: r.end.steps, Current: n == st.Limit(), Planned: n == st.Limit(), Code: outcome(st, r, a).Code}
 		if l.Code == Completes {
 			l.Duration, _ = new(Outcome).spread(withLimit(st, n), a, m)
 		}

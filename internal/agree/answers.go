@@ -1,0 +1,142 @@
+package agree
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
+	"github.com/kubectl-ds/kubectl-ds/pkg/history"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+)
+
+// Answers returns an error where the answers about one Snapshot contradict each
+// other: the same nouns count the same things. The Plan is of no change, and the
+// History may be nil.
+func Answers(e *explain.Explanation, p *plan.Plan, h *history.History) error {
+	laws := []func() error{
+		func() error { return desired(e, p) },
+		func() error { return oldPods(e, p) },
+		func() error { return verdicts(e, p) },
+		func() error { return columns(e) },
+		func() error { return revisions(e, h) },
+	}
+	for _, law := range laws {
+		if err := law(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func desired(e *explain.Explanation, p *plan.Plan) error {
+	switch c := e.Status.Computed; {
+	case c != nil && c.Desired != p.Desired.Before:
+		return fmt.Errorf("explain: DESIRED %d; plan: %d", c.Desired, p.Desired.Before)
+	case !reflect.DeepEqual(e.Next, p.Next):
+		return fmt.Errorf("explain and plan tell of two next syncs")
+	case e.Budget.Used != nil && *e.Budget.Used != len(e.Budget.Holders):
+		return fmt.Errorf("%d of the budget are used, by %d holders", *e.Budget.Used, len(e.Budget.Holders))
+	}
+	return nil
+}
+
+// oldPods holds who counts old pods to the pods of the nodes: those that a plan
+// replaces or drops, and, where it stalls at once, those that stay.
+func oldPods(e *explain.Explanation, p *plan.Plan) error {
+	if e.Status.Computed == nil || p.Subject == plan.SubjectNothing || p.Outcome.Reason == daemonset.StepSelectsAll || p.Outcome.Reason == daemonset.StepBeingDeleted {
+		return nil
+	}
+	var living, dropped, terminating int
+	for _, n := range e.Nodes {
+		for _, pod := range n.Pods {
+			switch {
+			case pod.Updated || pod.Ignored != "":
+			case pod.Terminating:
+				terminating++
+			case n.MayStay.OK:
+				living++
+				dropped += b2i(!n.ShouldRun.OK)
+			}
+		}
+	}
+	o := &p.Outcome
+	switch {
+	case p.Replaces != living || p.Drops != dropped:
+		return fmt.Errorf("explain: %d old pods, %d of them where none should run; plan: %d and %d", living, dropped, p.Replaces, p.Drops)
+	case o.Code == plan.Stalls && len(p.Waves) == 0 && (o.Left != living || o.Terminating > terminating):
+		return fmt.Errorf("explain: %d old pods and %d that are terminating; the plan stalls at once with %d and %d", living, terminating, o.Left, o.Terminating)
+	}
+	return nil
+}
+
+// verdicts holds the verdict of explain to the outcome of the plan.
+func verdicts(e *explain.Explanation, p *plan.Plan) error {
+	o := &p.Outcome
+	left := len(o.Holders) + o.FurtherHolders
+	wrong := false
+	switch e.Verdict.Code {
+	case explain.Healthy:
+		waits := o.Code == plan.Completes && len(p.Waves) == 0 && p.Replaces == 0 // for a pod to go
+		wrong = o.Code != plan.NothingToDo && !waits || left > 0
+	case explain.Degraded:
+		wrong = o.Code == plan.NothingToDo && left == 0
+	case explain.AwaitingDelete:
+		wrong = o.Code != plan.NotRolling
+	case explain.Stuck:
+		wrong = o.Code == plan.NothingToDo || o.Code == plan.NotRolling
+	case explain.BeingDeleted:
+		wrong = o.Code != plan.NotRolling && o.Code != plan.Unknown
+	}
+	if wrong {
+		return fmt.Errorf("explain: %s; plan: %s, %d nodes stay without an available pod", e.Verdict.Code, o.Code, left)
+	}
+	return nil
+}
+
+// columns holds the verdict's numbers, and the problems that say why nodes lack
+// a pod, to the columns.
+func columns(e *explain.Explanation) error {
+	c := e.Status.Computed
+	if c == nil {
+		return nil
+	}
+	for _, col := range e.Columns {
+		counted := 0
+		for _, g := range col.Groups {
+			if g.Counted {
+				counted += g.Count
+			}
+		}
+		want := map[string]int{"DESIRED": c.Desired, "CURRENT": c.Current, "READY": c.Ready, "UP-TO-DATE": c.Updated, "AVAILABLE": c.Available, "MISSCHEDULED": c.Misscheduled}[col.Name]
+		if counted != want {
+			return fmt.Errorf("%s is %d, and %d nodes are counted", col.Name, want, counted)
+		}
+	}
+	return nil
+}
+
+// revisions holds the nodes of each revision to the History.
+func revisions(e *explain.Explanation, h *history.History) error {
+	if h == nil {
+		return nil
+	}
+	for _, r := range e.Revisions {
+		i := slices.IndexFunc(h.Revisions, func(x history.Revision) bool { return x.Hash == r.Hash && x.Name == r.Name })
+		switch {
+		case i < 0 && len(r.Nodes) > 0:
+			return fmt.Errorf("explain: %d nodes on hash %q, which history does not know", len(r.Nodes), r.Hash)
+		case i >= 0 && h.Revisions[i].Nodes != nil && *h.Revisions[i].Nodes != len(r.Nodes):
+			return fmt.Errorf("explain: revision %d on %d nodes; history: %d", r.Number, len(r.Nodes), *h.Revisions[i].Nodes)
+		}
+	}
+	return nil
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
