@@ -188,7 +188,7 @@ func screensAgree(t *testing.T, e *explain.Explanation, p *plan.Plan) error {
 	}
 	if c := e.Status.Computed; c != nil { // the row of the list has the numbers of the screen
 		fields := strings.Fields(strings.Split(list.String(), "\n")[1])
-		if want := ints(c.Desired, c.Current, c.Ready, c.Updated, c.Available, c.Misscheduled); !slices.Equal(fields[3:9], want) {
+		if want := strings.Fields(fmt.Sprint(c.Desired, c.Current, c.Ready, c.Updated, c.Available, c.Misscheduled)); !slices.Equal(fields[3:9], want) {
 			return fmt.Errorf("explain: %v; its row in a list: %v", want, fields[3:9])
 		}
 	}

@@ -163,7 +163,7 @@ func mainCause(e *explain.Explanation) string {
 	nodes := map[daemonset.Reason]map[string]bool{}
 	var order []daemonset.Reason
 	for _, p := range e.Problems {
-		if p.Severity != worst.Severity || p.Count == 0 || holdsNothing[p.Code] || p.Code == daemonset.Duplicate {
+		if p.Severity != worst.Severity || p.Count == 0 || holdsNothing[p.Code] || p.Code == daemonset.Duplicate || p.Code == cause.NextRolloutStalls {
 			continue
 		}
 		if nodes[p.Code] == nil {
@@ -175,10 +175,10 @@ func mainCause(e *explain.Explanation) string {
 		}
 	}
 	slices.SortStableFunc(order, func(a, b daemonset.Reason) int { return len(nodes[b]) - len(nodes[a]) })
-	const most = 3
+	const most = 2
 	var parts []string
 	for i, code := range order {
-		if i == most && len(order) > most+1 {
+		if i == most {
 			parts = append(parts, fmt.Sprintf("+%d more", len(order)-most))
 			break
 		}

@@ -222,7 +222,7 @@ func (s *screen) causeWords(code daemonset.Reason, f daemonset.Facts, earliest, 
 	case cause.InsufficientResources:
 		return "pending" + lasting + ", no room on the node: " + fact(f, "message")
 	case cause.HostPortConflict:
-		return "pending" + lasting + ", a host port is taken on the node; the scheduler names no further reason while that holds"
+		return "pending" + lasting + ", a host port is taken on the node (first reason found)"
 	case cause.PendingUnschedulable:
 		if f["message"] == nil {
 			return "pending" + lasting + ", and no scheduler has said why: look at kube-scheduler, and at the template's schedulerName"
