@@ -12,8 +12,10 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/version"
+	"k8s.io/client-go/kubernetes/scheme"
 )
 
 // DryRun asks the server what the DaemonSet becomes when the manifest is
@@ -22,13 +24,13 @@ import (
 // annotations and spec are of use; the rest is as the server would have it. Its
 // warnings come with the answer, and alone with its error.
 //
-// It reads the live DaemonSet and sends one PATCH, which is the one that would be
-// sent in earnest: a server-side apply in the name of the one who applies so, or
-// else the patch of kubectl apply and Helm 3. See Overlay for who that is. What is
-// sent only after that one was stored, when kubectl apply goes over to
-// server-side, is worked out here.
+// It reads the live DaemonSet and sends one request, which is the one that would
+// be sent in earnest: a server-side apply in the name of the one who applies so, or
+// else the patch of kubectl apply and Helm 3, or the creation where there is no
+// DaemonSet yet. See Overlay for who that is. What is sent only after that one was
+// stored, when kubectl apply goes over to server-side, is worked out here.
 //
-// The user needs the right to patch the DaemonSet, and to create it where there
+// The user needs the right to patch the DaemonSet, or to create it where there
 // is none. Mutating webhooks that do not declare themselves free of side effects
 // make the server refuse. A conflict of a server-side apply that is not forced is
 // a [*ConflictError]. Any other error is a [*RequestError] with the server's words
@@ -56,12 +58,12 @@ func (c *Cluster) DryRun(ctx context.Context, m Manifest) (*Applied, error) {
 		return nil, m.fail(err)
 	}
 	collected, warnings := collectWarnings(ctx)
-	ds, err := c.dryPatch(collected, m.Ref, p, m.As.Force)
+	ds, err := c.send(collected, m.Ref, p, m.As.Force)
 	if found := conflictsIn(err); len(found) > 0 {
 		return &Applied{Warnings: *warnings}, &ConflictError{Ref: m.Ref, Manager: p.manager, Conflicts: found}
 	}
 	if err != nil {
-		return &Applied{Warnings: *warnings}, c.refused(ctx, what, "kubectl auth can-i patch daemonsets.apps -n "+m.Namespace, err)
+		return &Applied{Warnings: *warnings}, c.refused(ctx, what, "kubectl auth can-i "+p.verb()+" daemonsets.apps -n "+m.Namespace, err)
 	}
 	if p.kind != types.ApplyPatchType && string(p.body) == "{}" { // kubectl apply does not send it
 		*warnings = nil
@@ -84,8 +86,13 @@ func (c *Cluster) DryRun(ctx context.Context, m Manifest) (*Applied, error) {
 // the server says what conflicts.
 func patchOf(live *appsv1.DaemonSet, m Manifest, rules defaults) (patch, Method, error) {
 	if live == nil {
-		body, err := json.Marshal(m.object(m.Namespace))
-		return patch{types.ApplyPatchType, cmp.Or(m.As.Manager, kubectlServerSide), body}, MethodNew, err
+		p := patch{manager: cmp.Or(m.As.Manager, kubectlClientSide)}
+		if m.As.ServerSide {
+			p.kind, p.manager = types.ApplyPatchType, cmp.Or(m.As.Manager, kubectlServerSide)
+		}
+		var err error
+		p.body, err = json.Marshal(m.object(m.Namespace))
+		return p, MethodNew, err
 	}
 	if m.As.ServerSide || appliedServerSide(live, applierOf(live)) {
 		m.As.Force = true
@@ -94,8 +101,26 @@ func patchOf(live *appsv1.DaemonSet, m Manifest, rules defaults) (patch, Method,
 	return p, method, err
 }
 
-// dryPatch is the one place that sends anything but a GET. onlyDry refuses it
-// should it ever forget what it is.
+// send makes the dry run of a patch, or of the creation that a patch without a
+// kind stands for.
+func (c *Cluster) send(ctx context.Context, ref Ref, p patch, force bool) (*appsv1.DaemonSet, error) {
+	if p.kind == "" {
+		return c.dryCreate(ctx, ref, p)
+	}
+	return c.dryPatch(ctx, ref, p, force)
+}
+
+// dryCreate and dryPatch are the two places that send anything but a GET. onlyDry
+// refuses it should one ever forget what it is. The object is sent as it was
+// written: the API's types would lose fields that the server has to judge.
+func (c *Cluster) dryCreate(ctx context.Context, ref Ref, p patch) (*appsv1.DaemonSet, error) {
+	o := metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}, FieldManager: p.manager, FieldValidation: metav1.FieldValidationStrict}
+	ds := &appsv1.DaemonSet{}
+	err := c.apps.RESTClient().Post().Namespace(ref.Namespace).Resource("daemonsets").VersionedParams(&o, scheme.ParameterCodec).
+		SetHeader("Content-Type", runtime.ContentTypeJSON).Body(p.body).Do(ctx).Into(ds)
+	return ds, err
+}
+
 func (c *Cluster) dryPatch(ctx context.Context, ref Ref, p patch, force bool) (*appsv1.DaemonSet, error) {
 	o := metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}, FieldManager: p.manager, FieldValidation: metav1.FieldValidationStrict}
 	if p.kind == types.ApplyPatchType && force {
@@ -109,7 +134,7 @@ func (c *Cluster) dryPatch(ctx context.Context, ref Ref, p patch, force bool) (*
 type onlyDry struct{ http.RoundTripper }
 
 func (t onlyDry) RoundTrip(r *http.Request) (*http.Response, error) {
-	if r.Method == http.MethodGet || r.Method == http.MethodPatch && slices.Equal(r.URL.Query()["dryRun"], []string{metav1.DryRunAll}) {
+	if r.Method == http.MethodGet || slices.Contains([]string{http.MethodPatch, http.MethodPost}, r.Method) && slices.Equal(r.URL.Query()["dryRun"], []string{metav1.DryRunAll}) {
 		return t.RoundTripper.RoundTrip(r)
 	}
 	if r.Body != nil {

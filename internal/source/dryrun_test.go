@@ -57,7 +57,7 @@ func (s *dryServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(ds)
 }
 
-func dryRun(t *testing.T, s *dryServer, text string) (*Applied, error) {
+func dryRun(t *testing.T, s *dryServer, text string, as ...Applying) (*Applied, error) {
 	t.Helper()
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
@@ -71,36 +71,41 @@ func dryRun(t *testing.T, s *dryServer, text string) (*Applied, error) {
 	}
 	m := found[0]
 	m.Namespace = "kube-system"
+	for _, a := range as {
+		m.As = a
+	}
 	return c.DryRun(background, m)
 }
 
 func TestDryRun(t *testing.T) {
 	const (
-		path    = "PATCH /apis/apps/v1/namespaces/kube-system/daemonsets/agent?dryRun=All&fieldManager="
-		strict  = "&fieldValidation=Strict"
-		applied = " application/apply-patch+yaml " +
-			`{"apiVersion":"apps/v1","kind":"DaemonSet","metadata":{"name":"agent","namespace":"kube-system"},"spec":{"selector":{"matchLabels":{"app":"agent"}},` +
+		path   = "PATCH /apis/apps/v1/namespaces/kube-system/daemonsets/agent?dryRun=All&fieldManager="
+		strict = "&fieldValidation=Strict"
+		object = `{"apiVersion":"apps/v1","kind":"DaemonSet","metadata":{"name":"agent","namespace":"kube-system"},"spec":{"selector":{"matchLabels":{"app":"agent"}},` +
 			`"template":{"metadata":{"labels":{"app":"agent"}},"spec":{"containers":[{"image":"acme/agent:2","name":"agent"}]}}}}`
-		image = `"spec":{"template":{"spec":{"$setElementOrder/containers":[{"name":"agent"}],"containers":[{"image":"acme/agent:2","name":"agent"}]}}}}`
+		applied = " application/apply-patch+yaml " + object
+		image   = `"spec":{"template":{"spec":{"$setElementOrder/containers":[{"name":"agent"}],"containers":[{"image":"acme/agent:2","name":"agent"}]}}}}`
 	)
 	text := strings.Replace(setYAML, "acme/agent:1", "acme/agent:2", 1)
 	owner := `{"f:metadata":{"f:labels":{"f:was":{}}},"f:spec":{"f:selector":{}}}`
 	for _, tt := range []struct {
 		live *appsv1.DaemonSet
+		as   Applying
 		want string
 		why  string
 	}{
-		{nil, path + "kubectl" + strict + applied, "one that there is not is applied"},
-		{liveSet(t), path + "kubectl-client-side-apply" + strict + " application/strategic-merge-patch+json {" + image, "a patch of what is there: nothing is removed"},
-		{liveSet(t, lastApplied(t, strings.Replace(setYAML, "name: agent\n", "name: agent\n  labels: {was: here}\n", 1))),
+		{nil, Applying{}, "POST /apis/apps/v1/namespaces/kube-system/daemonsets?dryRun=All&fieldManager=kubectl-client-side-apply" + strict + " application/json " + object, "one that there is not is created, as by kubectl apply"},
+		{nil, Applying{ServerSide: true}, path + "kubectl" + strict + applied, "or applied, where that is asked for"},
+		{liveSet(t), Applying{}, path + "kubectl-client-side-apply" + strict + " application/strategic-merge-patch+json {" + image, "a patch of what is there: nothing is removed"},
+		{liveSet(t, lastApplied(t, strings.Replace(setYAML, "name: agent\n", "name: agent\n  labels: {was: here}\n", 1))), Applying{},
 			path + "kubectl-client-side-apply" + strict + ` application/strategic-merge-patch+json {"metadata":{"labels":null},` + image, "kubectl's patch removes what it applied"},
-		{liveSet(t, managed("helm", metav1.ManagedFieldsOperationUpdate, 1, owner)),
+		{liveSet(t, managed("helm", metav1.ManagedFieldsOperationUpdate, 1, owner)), Applying{},
 			path + "helm" + strict + ` application/strategic-merge-patch+json {"metadata":{"labels":null},` + image, "Helm's patch what Helm owns"},
-		{liveSet(t, managed("flux", metav1.ManagedFieldsOperationApply, 1, owner)), path + "flux" + strict + applied, "one who applies is asked in his name"},
+		{liveSet(t, managed("flux", metav1.ManagedFieldsOperationApply, 1, owner)), Applying{}, path + "flux" + strict + applied, "one who applies is asked in his name"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			s := &dryServer{version: "v1.37.1", live: tt.live}
-			got, err := dryRun(t, s, text)
+			got, err := dryRun(t, s, text, tt.as)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -213,7 +218,8 @@ func TestOnlyDry(t *testing.T) {
 		{"PATCH", "dryRun=", false, "half a dry run"},
 		{"PATCH", "dryRun=All&dryRun=None", false, "two minds"},
 		{"PATCH", "fieldManager=dryRun=All", false, "a dry run in name"},
-		{"POST", "dryRun=All", false, "nothing is created, not even so"},
+		{"POST", "dryRun=All", true, "a dry run that creates nothing"},
+		{"POST", "", false, "nothing is created"},
 		{"PUT", "dryRun=All", false, "nor replaced"},
 		{"DELETE", "dryRun=All", false, "nor deleted"},
 	} {

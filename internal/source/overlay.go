@@ -199,11 +199,20 @@ var daemonSetMeta = sync.OnceValues(func() (strategicpatch.LookupPatchMeta, erro
 	return strategicpatch.NewPatchMetaFromStruct(appsv1.DaemonSet{})
 })
 
-// patch is what is sent to the API server to apply a manifest.
+// patch is what is sent to the API server to apply a manifest: without a kind the
+// whole object, to create it.
 type patch struct {
 	kind    types.PatchType
 	manager string
 	body    []byte
+}
+
+// verb is the right that sending it takes.
+func (p patch) verb() string {
+	if p.kind == "" {
+		return "create"
+	}
+	return "patch"
 }
 
 // applier returns the field manager of a server-side apply; empty for any other.

@@ -152,7 +152,7 @@ func serverWarnings(t *testing.T, c *stage.Cluster) {
 		why, from, to string
 		least, status int
 	}{
-		{"a new one", `"acme/agent:1"`, `"acme/agent:1"`, 1, 0},
+		{"a new one", `"acme/agent:1"`, `"acme/agent:1"` + ports, 2, 0},
 		{"a changed one", `"acme/agent:1"`, `"acme/agent:2"` + ports, 2, 0},
 		{"one that is refused", `"acme/agent:1"`, `"acme/agent:3", imagePullPolicy: Sometimes`, 0, 1},
 	} {
