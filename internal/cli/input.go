@@ -102,6 +102,7 @@ func (in *input) open(ctx context.Context) (reader, string, error) {
 		return nil, "", err
 	}
 	c.OnWarning(in.serverWarns)
+	c.Notify(func(s string) { in.note("%s", s) })
 	namespace, _, err := in.config.ToRawKubeConfigLoader().Namespace()
 	return c.Without(in.unasked...), namespace, err
 }

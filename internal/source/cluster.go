@@ -38,9 +38,14 @@ type Cluster struct {
 	server string // for errors: without credentials
 	clock  func() time.Time
 	heard  *heard // the server's warnings
+	waits  *waits
 
 	leftOut []snapshot.What // parts that are not asked for
 }
+
+// Notify has note called with a line, once each, when the server is waited for
+// because it asks to. It is called before anything is asked.
+func (c *Cluster) Notify(note func(string)) { c.waits.note = note }
 
 // Without returns a Cluster whose Snapshots lack parts that nobody will look
 // at: of nodes, events and PodDisruptionBudgets. The Snapshots have a Gap for
@@ -79,12 +84,15 @@ func NewCluster(config *rest.Config, clock func() time.Time) (*Cluster, error) {
 		// server's own priority and fairness is what protects it.
 		config.QPS, config.Burst = 50, 100
 	}
-	config.Wrap(func(rt http.RoundTripper) http.RoundTripper { return dated{onlyDry{rt}} })
+	waits := &waits{said: map[string]bool{}}
+	config.Wrap(func(rt http.RoundTripper) http.RoundTripper {
+		return patient{dated{onlyDry{rt}}, config.Timeout, waits}
+	})
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {
 		return nil, fmt.Errorf("connection to the cluster: %w", err)
 	}
-	c := &Cluster{server: address(config.Host), clock: clock, heard: heard}
+	c := &Cluster{server: address(config.Host), clock: clock, heard: heard, waits: waits}
 	apps, err := restClient(config, client, "/apis", appsv1.SchemeGroupVersion)
 	if err != nil {
 		return nil, fmt.Errorf("connection to the cluster: %w", err)
@@ -586,6 +594,9 @@ func (c *Cluster) refused(ctx context.Context, what, hint string, err error) err
 		return &RequestError{What: "the cluster at " + c.server + " does not know this user", Err: err, hint: "kubectl auth whoami"}
 	case apierrors.IsForbidden(err):
 		return &RequestError{What: what, Err: err, hint: hint}
+	}
+	if e := (*LaterError)(nil); errors.As(err, &e) {
+		return &RequestError{What: what, Err: e, hint: e.Hint()}
 	}
 	if e := (*url.Error)(nil); errors.As(err, &e) {
 		return &UnreachableError{Server: c.server, Err: e.Err} // the address stands beside it

@@ -67,12 +67,31 @@ func (d *Dump) readPath(ctx context.Context, path string, stdin io.Reader) error
 	if info.IsDir() {
 		return d.readFolder(ctx, path)
 	}
-	f, err := os.Open(path)
+	f, err := openFile(ctx, path)
 	if err != nil {
-		return fileError(path, err)
+		return err
 	}
 	defer f.Close()
 	return d.readFile(ctx, path, f, false)
+}
+
+// openFile opens a file to be read. A named pipe, and what a shell makes of
+// <(command), are waited for until the context ends.
+func openFile(ctx context.Context, path string) (io.ReadCloser, error) {
+	f, err := await(ctx, func() (*os.File, error) { return os.Open(path) })
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		return nil, fileError(path, err)
+	}
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+		return f, nil
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{waiting{ctx, f}, f}, nil
 }
 
 // readFolder reads the files of a folder and of the folders in it, in the
@@ -218,24 +237,32 @@ type waiting struct {
 }
 
 func (w waiting) Read(p []byte) (int, error) {
-	type result struct {
-		n   int
-		err error
-	}
 	own := make([]byte, len(p)) // p is the caller's again when the context ends
+	n, err := await(w.ctx, func() (int, error) { return w.in.Read(own) })
+	return copy(p, own[:n]), err
+}
+
+// await returns what work does, or the context's error if that ends before. The
+// work then goes on, and nobody waits for it.
+func await[T any](ctx context.Context, work func() (T, error)) (T, error) {
+	type result struct {
+		value T
+		err   error
+	}
 	done := make(chan result, 1)
 	go func() {
 		var r result
 		r.err = contained(func() (err error) {
-			r.n, err = w.in.Read(own)
+			r.value, err = work()
 			return err
 		})()
 		done <- r
 	}()
 	select {
 	case r := <-done:
-		return copy(p, own[:r.n]), r.err
-	case <-w.ctx.Done():
-		return 0, w.ctx.Err()
+		return r.value, r.err
+	case <-ctx.Done():
+		var none T
+		return none, ctx.Err()
 	}
 }

@@ -28,12 +28,17 @@ func (r *manifests) kustomization(ctx context.Context, folder string, remote boo
 	if isRemote(folder) && !remote {
 		return fetches("-k", "", folder)
 	}
-	var built []byte
 	options := krusty.MakeDefaultOptions()
 	options.Reorder = krusty.ReorderOptionLegacy
-	objects, err := krusty.MakeKustomizer(options).Run(files, folder)
-	if err == nil {
-		built, err = objects.AsYaml()
+	built, err := await(ctx, func() ([]byte, error) {
+		objects, err := krusty.MakeKustomizer(options).Run(files, folder)
+		if err != nil {
+			return nil, err
+		}
+		return objects.AsYaml()
+	})
+	if ctx.Err() != nil { // the files are still kustomize's
+		return ctx.Err()
 	}
 	if files.refused != nil {
 		return files.refused

@@ -139,9 +139,9 @@ func nameOfFile(path string) string {
 }
 
 func (r *manifests) file(ctx context.Context, path string) error {
-	f, err := os.Open(path)
+	f, err := openFile(ctx, path)
 	if err != nil {
-		return fileError(path, err)
+		return err
 	}
 	defer f.Close()
 	return r.stream(ctx, path, f)

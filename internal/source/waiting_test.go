@@ -1,0 +1,86 @@
+//go:build unix
+
+package source
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestPipesAreWaitedForInVain: what is read from a pipe into which nobody
+// writes ends with the context, whether the pipe is being opened or read.
+func TestPipesAreWaitedForInVain(t *testing.T) {
+	dump := func(ctx context.Context, pipe string) error {
+		_, err := ReadFiles(ctx, []string{pipe}, nil, nil)
+		return err
+	}
+	manifest := func(ctx context.Context, pipe string) error {
+		_, err := ReadManifests(ctx, []string{pipe}, "", nil)
+		return err
+	}
+	kustomize := func(ctx context.Context, pipe string) error {
+		folder := filepath.Dir(pipe)
+		write(t, filepath.Join(folder, "kustomization.yaml"), []byte("resources: ["+filepath.Base(pipe)+"]\n"))
+		_, err := ReadManifests(ctx, nil, folder, nil)
+		return err
+	}
+	for _, tt := range []struct {
+		name string
+		read func(context.Context, string) error
+	}{{"--from", dump}, {"-f", manifest}, {"-k", kustomize}} {
+		for _, opened := range []bool{false, true} {
+			t.Run(tt.name+map[bool]string{false: " opens it", true: " reads it"}[opened], func(t *testing.T) {
+				pipe := filepath.Join(t.TempDir(), "pipe.yaml")
+				if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+					t.Fatal(err)
+				}
+				ctx, cancel := context.WithCancel(t.Context())
+				ended := make(chan error, 1)
+				go func() { ended <- tt.read(ctx, pipe) }()
+				if opened {
+					w, err := os.OpenFile(pipe, os.O_WRONLY, 0) // returns when somebody reads
+					if err != nil {
+						t.Fatal(err)
+					}
+					defer w.Close()
+				}
+				cancel()
+				if err := <-ended; !errors.Is(err, context.Canceled) {
+					t.Errorf("%v", err)
+				}
+				if !opened { // lets go whoever still opens it
+					if w, err := os.OpenFile(pipe, os.O_RDWR, 0); err == nil {
+						w.Close()
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestPipesAreRead: a pipe into which somebody writes is a file.
+func TestPipesAreRead(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		w, err := os.OpenFile(pipe, os.O_WRONLY, 0)
+		if err == nil {
+			_, _ = w.WriteString(dsYAML)
+			w.Close()
+		}
+	}()
+	d, err := ReadFiles(t.Context(), []string{pipe}, nil, func() time.Time { return noon })
+	if err == nil {
+		_, err = d.Read(background, agent)
+	}
+	if err != nil {
+		t.Error(err)
+	}
+}
