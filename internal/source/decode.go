@@ -116,6 +116,9 @@ func decode(raw []byte, list metav1.TypeMeta) (object, error) {
 		if o.revision, err = decodeAs[appsv1.ControllerRevision](raw); err != nil {
 			return o, err
 		}
+		if first := firstByte(o.revision.Data.Raw); first != 0 && first != '{' && first != 'n' {
+			return o, &fieldError{"data", fmt.Errorf("must be an object, not %s", kindOfJSON(first))}
+		}
 		meta = o.revision
 	case metav1.TypeMeta{APIVersion: "v1", Kind: "Event"}, metav1.TypeMeta{APIVersion: "events.k8s.io/v1", Kind: "Event"}, metav1.TypeMeta{APIVersion: "events.k8s.io/v1beta1", Kind: "Event"}:
 		if o.event, err = decodeEvent(raw, o.kind.APIVersion); err != nil {
@@ -302,6 +305,11 @@ func locate(raw []byte, t reflect.Type) (string, error) {
 			err = fmt.Errorf("must be a whole number or text, not %s", kindOfJSON(firstByte(raw)))
 		case reflect.TypeFor[resource.Quantity]():
 			err = fmt.Errorf("must be a quantity such as 250m or 64Mi, not %s", raw)
+		case reflect.TypeFor[metav1.Time](), reflect.TypeFor[metav1.MicroTime]():
+			err = errors.New("must be a time such as 2026-01-31T15:04:05Z")
+			if first := firstByte(raw); first != '"' {
+				err = fmt.Errorf("%w, not %s", err, kindOfJSON(first))
+			}
 		}
 		return "", err
 	}

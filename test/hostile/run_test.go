@@ -111,7 +111,7 @@ func (r *result) numbers() numbers {
 const panicWords = "this is a bug in kubectl ds"
 
 // palette are our own colours.
-var palette = strings.NewReplacer("\x1b[31;1m", "", "\x1b[33;1m", "", "\x1b[32;1m", "", "\x1b[1m", "", "\x1b[0;22;22m", "", "\x1b[0;22m", "", "\x1b[22m", "", "\x1b[0m", "")
+var palette = strings.NewReplacer("\x1b[31;1m", "", "\x1b[31m", "", "\x1b[32m", "", "\x1b[33;1m", "", "\x1b[32;1m", "", "\x1b[1m", "", "\x1b[0;22;22m", "", "\x1b[0;22m", "", "\x1b[22m", "", "\x1b[0m", "")
 
 // judge returns what no command line may give, whatever it was given.
 func judge(r *result, secrets []string) (faults []string) {

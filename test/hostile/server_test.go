@@ -119,6 +119,8 @@ func (s *server) answer(w http.ResponseWriter, what string, answer object) {
 	_, _ = w.Write(s.twist(answer))
 }
 
+const controlCodes = "with control codes"
+
 // twists are what may be in the place of an answer. A list is one of two pages.
 var twists = []struct {
 	name string
@@ -190,7 +192,7 @@ var twists = []struct {
 		}
 		return write(a)
 	}},
-	{"with control codes", func(a object, r *rand.Rand) []byte {
+	{controlCodes, func(a object, r *rand.Rand) []byte {
 		payload := pick(r, payloads)
 		for _, p := range places(a) {
 			if s, ok := p.get().(string); ok && !timeForm.MatchString(s) && !told.MatchString(p.path) && strings.Contains(strings.ToLower(p.path), "message") {
@@ -236,7 +238,7 @@ func TestServer(t *testing.T) {
 		api.mu.Unlock()
 		damaged := run(args("explain", "-o", "json"), nil)
 		faults := judge(damaged, b.secrets)
-		if d := different(whole, damaged); d != "" {
+		if d := different(whole, damaged); d != "" && twist.name != controlCodes { // which may stand in a template
 			faults = append(faults, d)
 		}
 		for _, command := range [][]string{pick(r, [][]string{{"explain"}, {"plan-rollout"}, {"history"}, {"snapshot"}, {"plan-rollout", "-o", "markdown"}, {"history", "-o", "yaml"}})} {
