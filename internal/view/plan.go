@@ -1285,15 +1285,20 @@ func (s *screen) limits(f *plan.Forecast) {
 	if len(rows) == 0 {
 		return
 	}
-	s.gap()
 	if !slices.ContainsFunc(rows, func(r limitRow) bool { return r.Code != plan.Stalls }) {
 		var names []string
 		for _, l := range limits {
-			names = append(names, clean(l.Limit))
+			if !l.Planned {
+				names = append(names, clean(l.Limit))
+			}
 		}
-		s.line("%s stall as well: %s", s.title("OTHER LIMITS"), strings.Join(names, ", "))
+		if len(names) > 0 {
+			s.gap()
+			s.line("%s stall as well: %s", s.title("OTHER LIMITS"), strings.Join(names, ", "))
+		}
 		return
 	}
+	s.gap()
 	t := &table{head: []string{"OTHER LIMITS", " AT A TIME", " STEPS", "DURATION"}}
 	if f.Budget.Kind == daemonset.BudgetSurge {
 		t.head[0] = "OTHER maxSurge"

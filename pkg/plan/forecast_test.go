@@ -363,6 +363,9 @@ func TestLimitsOfAChange(t *testing.T) {
 		{[]dstest.Option{dstest.MaxUnavailable("10%")}, &Change{MaxUnavailable: limit("25%")}, "1 5% 10% now 25% planned 33%", "a change of the limit"},
 		{[]dstest.Option{dstest.MaxUnavailable("10%")}, &Change{Restart: true}, "1 5% 10% now planned 25% 33%", "a change of something else"},
 		{[]dstest.Option{dstest.MaxUnavailable("10%")}, &Change{MaxUnavailable: limit("0"), MaxSurge: limit("25%")}, "1 5% 10% 25% planned 33%", "a limit of another kind is none of these"},
+		{[]dstest.Option{dstest.MaxUnavailable("2")}, nil, "1 5% now planned 2 now planned 10% 25% 33%", "the limit itself is one of them, besides the usual ones"},
+		{[]dstest.Option{dstest.MaxUnavailable("3")}, nil, "1 5% 3 now planned 10% 25% 33%", "also where it comes to none of theirs"},
+		{[]dstest.Option{dstest.MaxUnavailable("2")}, &Change{MaxUnavailable: limit("50%")}, "1 5% now 2 now 10% 25% 33% 50% planned", "and both that before the change and that after it"},
 		{[]dstest.Option{dstest.OnDelete()}, &Change{Strategy: "RollingUpdate", MaxUnavailable: limit("1")}, "1 planned 5% 10% 25% 33%", "nor is OnDelete"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {

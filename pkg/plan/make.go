@@ -59,14 +59,19 @@ func Make(s *snapshot.Snapshot, c *Change, o Options) (*Plan, error) {
 }
 
 // markNow marks among the limits of a plan the one that holds now, where a change
-// asks for another.
+// asks for another, and adds its name.
 func markNow(limits []Limit, before, after *daemonset.State) []Limit {
 	if before.Budget.Kind == after.Budget.Kind && before.Budget.Spec == after.Budget.Spec {
 		return limits
 	}
+	same := before.Budget.Kind == after.Budget.Kind
 	for i := range limits {
-		limits[i].Current = before.Budget.Kind == after.Budget.Kind && limits[i].Nodes == before.Limit()
+		limits[i].Current = same && limits[i].Nodes == before.Limit()
 	}
+	if named := func(l Limit) bool { return l.Limit == before.Budget.Spec }; same && !slices.ContainsFunc(limits, named) {
+		alsoCalled(&limits, before.Limit(), before.Budget.Spec)
+	}
+	slices.SortStableFunc(limits, func(a, b Limit) int { return a.Nodes - b.Nodes })
 	return limits
 }
 

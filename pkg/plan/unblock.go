@@ -2,6 +2,7 @@ package plan
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -27,19 +28,21 @@ func withLimit(st *daemonset.State, n int) *daemonset.State {
 // usual are the limits that people choose.
 var usual = []string{"1", "5%", "10%", "25%", "33%"}
 
-// limits says what the usual limits would mean.
+// limits says what the usual limits and that of the DaemonSet itself would mean,
+// the lowest first.
 func limits(st *daemonset.State, a *assumed, m *measured) []Limit {
 	out := []Limit{}
-	for _, text := range usual {
+	texts := usual
+	if own := st.Budget.Spec; !slices.Contains(usual, own) {
+		texts = append(slices.Clip(usual), own)
+	}
+	for _, text := range texts {
 		v := intstr.Parse(text)
 		n, err := intstr.GetScaledValueFromIntOrPercent(&v, st.Desired, true)
 		if err != nil || n == 0 {
 			continue
 		}
-		if last := len(out) - 1; last >= 0 && out[last].Nodes == n {
-			same := out[last]
-			same.Limit = text
-			out = append(out, same)
+		if alsoCalled(&out, n, text) {
 			continue
 		}
 		r := simulate(withLimit(st, n), a.fates, m.typical(a.refusal != nil))
@@ -49,7 +52,21 @@ func limits(st *daemonset.State, a *assumed, m *measured) []Limit {
 		}
 		out = append(out, l)
 	}
+	slices.SortStableFunc(out, func(a, b Limit) int { return a.Nodes - b.Nodes })
 	return out
+}
+
+// alsoCalled adds another name of a limit that comes to so many nodes, and
+// reports whether there is one.
+func alsoCalled(limits *[]Limit, nodes int, text string) bool {
+	i := slices.IndexFunc(*limits, func(l Limit) bool { return l.Nodes == nodes })
+	if i < 0 {
+		return false
+	}
+	same := (*limits)[i]
+	same.Limit = text
+	*limits = append(*limits, same)
+	return true
 }
 
 // way is a State in which a rollout may complete, and what is assumed of it.
