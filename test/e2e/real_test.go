@@ -389,6 +389,9 @@ func (u *upgrade) settle(t *testing.T, ds *appsv1.DaemonSet) {
 	must(t, u.c.WaitDaemonSet(t.Context(), ds.Namespace, ds.Name, "looked at", func(*appsv1.DaemonSet) bool { return true }))
 	must(t, u.c.WaitFor(t.Context(), "the rollout to end", func(context.Context) (bool, error) {
 		s := u.r.latest()
+		if slices.ContainsFunc(s.Pods, func(p corev1.Pod) bool { return p.DeletionTimestamp != nil }) {
+			return false, nil // and until then as available as before
+		}
 		st := predict(t, s)
 		counts, _ := st.Counts()
 		return st.Sync().Kind == daemonset.StepNone && counts.Available == st.Desired && counts == daemonset.Reported(s.DaemonSet), nil
