@@ -17,6 +17,7 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/internal/agree"
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/internal/world"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
@@ -47,7 +48,7 @@ func everyWorld(t *testing.T, random int64) []told {
 			for _, f := range story.Files {
 				switch name, _, _ := strings.Cut(f.Name, " "); name {
 				case "world":
-					out = append(out, told{name: file, s: parseWorld(t, string(f.Data)), changes: []*plan.Change{nil}})
+					out = append(out, told{name: file, s: world.Parse(t, string(f.Data)), changes: []*plan.Change{nil}})
 					last = &out[len(out)-1]
 				case "change":
 					c := &plan.Change{}

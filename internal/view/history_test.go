@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/internal/world"
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
@@ -42,7 +43,7 @@ func TestHistoryScreens(t *testing.T) {
 			for i, f := range story.Files {
 				switch name, _, _ := strings.Cut(f.Name, " "); name {
 				case "world":
-					a.worlds = append(a.worlds, parseWorld(t, string(f.Data)))
+					a.worlds = append(a.worlds, world.Parse(t, string(f.Data)))
 					continue
 				case "written":
 					a.written = new(history.History)
@@ -323,7 +324,7 @@ func lawfulHistory(screen string, style Style) error {
 // screen and in no document, unless it was asked for; and a changed one is still
 // seen to have changed.
 func TestNoValueIsShown(t *testing.T) {
-	s := parseWorld(t, secretWorld)
+	s := world.Parse(t, secretWorld)
 	a := &historyStory{worlds: []*snapshot.Snapshot{s}}
 	for _, question := range []string{
 		"history", "history --all", "history -o wide", "history -o json", "list", "list -o wide", "diff 7,8", "diff 7,8 --all", "diff 6,7", "diff 7,8 -o json", "unified 7,8", "unified 8,live",

@@ -39,13 +39,26 @@ func Plan(w io.Writer, p *plan.Plan, again string, style Style) error {
 		s.gap()
 		s.line("%s %s", s.title("IF THE TEMPLATE CHANGED"), s.ifWords(f, &p.Header))
 		if f.Outcome.Code != plan.NotRolling || p.Outcome.Code != plan.NotRolling { // it was said above
-			s.forecast(f, added(again, "--restart"))
+			asRestart := ""
+			if !podsFail(p) {
+				asRestart = added(again, "--restart")
+			}
+			s.forecast(f, asRestart)
 		}
 	} else {
 		s.forecast(&p.Forecast, again)
 	}
 	s.assumptions(p)
 	return s.writeTo(w)
+}
+
+// podsFail reports whether pods of the current revision fail, or are late. They
+// go on so after a restart, but maybe not after another change of the template:
+// no command that restarts shows what that does.
+func podsFail(p *plan.Plan) bool {
+	warned := slices.ContainsFunc(p.Warnings, func(w plan.Warning) bool { return w.Code == plan.NewPodsFailing })
+	fails := slices.ContainsFunc(p.Assumptions, func(a daemonset.Assumption) bool { return a.Code == plan.AssumeRevisionFails })
+	return warned || fails || len(p.Outcome.Late) > 0
 }
 
 // sync says what the controller's next sync does.

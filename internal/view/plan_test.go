@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/internal/world"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
@@ -42,7 +43,7 @@ func TestPlanScreens(t *testing.T) {
 			for i, f := range story.Files {
 				switch name, _, _ := strings.Cut(f.Name, " "); name {
 				case "world":
-					a.worlds, a.change = append(a.worlds, parseWorld(t, string(f.Data))), nil
+					a.worlds, a.change = append(a.worlds, world.Parse(t, string(f.Data))), nil
 					continue
 				case "change":
 					a.change = new(plan.Change)

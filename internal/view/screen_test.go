@@ -13,6 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/world"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
@@ -39,7 +41,7 @@ func TestScreens(t *testing.T) {
 			var worlds []*snapshot.Snapshot
 			for i, f := range story.Files {
 				if strings.HasPrefix(f.Name, "world") {
-					worlds = append(worlds, parseWorld(t, string(f.Data)))
+					worlds = append(worlds, world.Parse(t, string(f.Data)))
 					continue
 				}
 				got := ask(t, worlds, f.Name)
@@ -124,3 +126,19 @@ func explained(t *testing.T, s *snapshot.Snapshot, o explain.Options) *explain.E
 
 // visible writes the escape character so that a golden file can be read.
 func visible(s string) string { return strings.ReplaceAll(s, "\x1b", "␛") }
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func stateOf(t *testing.T, s *snapshot.Snapshot) *daemonset.State {
+	t.Helper()
+	profile, err := daemonset.ForVersion(s.KubernetesVersion)
+	check(t, err)
+	st, err := daemonset.New(s, profile)
+	check(t, err)
+	return st
+}

@@ -130,7 +130,7 @@ func TestImports(t *testing.T) {
 		},
 		{
 			why: "the binary holds no test states",
-			who: own("cmd/..."), deep: true, never: own("internal/dstest", "test/..."),
+			who: own("cmd/..."), deep: true, never: own("internal/dstest", "internal/world", "test/..."),
 			breach: func(p *project) { p.edge("internal/cli", module+"/internal/dstest") },
 		},
 		{

@@ -1,4 +1,6 @@
-package view
+// Package world makes Snapshots for tests from text in which only what matters
+// is written down. It is the notation of the stories in internal/view/testdata.
+package world
 
 import (
 	"encoding/json"
@@ -57,12 +59,12 @@ type world struct {
 	Uncut     bool           `json:"uncut"`
 	Nodes     map[string]any `json:"nodes"`
 	Pods      map[string]any `json:"pods"`
-	Events    []worldEvent   `json:"events"`
+	Events    []event        `json:"events"`
 	Budgets   map[string]any `json:"budgets"`
 	Gaps      []snapshot.Gap `json:"gaps"`
 }
 
-type worldEvent struct {
+type event struct {
 	Pod     string `json:"pod"`
 	Reason  string `json:"reason"`
 	Message string `json:"message"`
@@ -70,12 +72,12 @@ type worldEvent struct {
 	Count   int32  `json:"count"`
 }
 
-const worldNow = "2026-11-20T12:00:00Z"
+const defaultNow = "2026-11-20T12:00:00Z"
 
-// parseWorld returns the Snapshot that a text in the notation of world means.
-func parseWorld(t *testing.T, text string) *snapshot.Snapshot {
+// Parse returns the Snapshot that a text in the notation of world means.
+func Parse(t testing.TB, text string) *snapshot.Snapshot {
 	t.Helper()
-	w := world{Now: worldNow, Version: "v1.37.1"}
+	w := world{Now: defaultNow, Version: "v1.37.1"}
 	check(t, yaml.UnmarshalStrict([]byte(text), &w))
 	if w.Revisions == nil {
 		w.Revisions = map[int]string{7: "-300d", 8: "-1h"}
@@ -114,7 +116,7 @@ func parseWorld(t *testing.T, text string) *snapshot.Snapshot {
 	return s
 }
 
-func check(t *testing.T, err error) {
+func check(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -140,7 +142,7 @@ func expand(name string) []string {
 
 // creator makes objects.
 type creator struct {
-	t     *testing.T
+	t     testing.TB
 	now   time.Time
 	rules daemonset.Profile
 }
@@ -313,7 +315,7 @@ status:
 	return p
 }
 
-func (c *creator) event(s *snapshot.Snapshot, e worldEvent) corev1.Event {
+func (c *creator) event(s *snapshot.Snapshot, e event) corev1.Event {
 	o := corev1.ObjectReference{Kind: "DaemonSet", Namespace: s.DaemonSet.Namespace, Name: s.DaemonSet.Name, UID: s.DaemonSet.UID}
 	if e.Pod != "" {
 		i := slices.IndexFunc(s.Pods, func(p corev1.Pod) bool { return p.Name == e.Pod })
@@ -330,9 +332,12 @@ func (c *creator) event(s *snapshot.Snapshot, e worldEvent) corev1.Event {
 }
 
 // reportComputed fills in the numbers of the status that are not given.
-func reportComputed(t *testing.T, s *snapshot.Snapshot, patch map[string]any) {
+func reportComputed(t testing.TB, s *snapshot.Snapshot, patch map[string]any) {
 	t.Helper()
-	st := stateOf(t, s)
+	rules, err := daemonset.ForVersion(s.KubernetesVersion)
+	check(t, err)
+	st, err := daemonset.New(s, rules)
+	check(t, err)
 	counts, ok := st.Counts()
 	if !ok {
 		return
@@ -345,13 +350,4 @@ func reportComputed(t *testing.T, s *snapshot.Snapshot, patch map[string]any) {
 		check(t, err)
 		check(t, json.Unmarshal(raw, &s.DaemonSet.Status))
 	}
-}
-
-func stateOf(t *testing.T, s *snapshot.Snapshot) *daemonset.State {
-	t.Helper()
-	profile, err := daemonset.ForVersion(s.KubernetesVersion)
-	check(t, err)
-	st, err := daemonset.New(s, profile)
-	check(t, err)
-	return st
 }
