@@ -22,7 +22,7 @@ func Plans(w io.Writer, l *plan.List, again string, style Style) error {
 			}
 		}
 		t.add(clean(p.DaemonSet.Namespace), clean(p.DaemonSet.Name), s.planCell(p), strconv.Itoa(p.Replaces-p.Drops), strconv.Itoa(len(p.Placement.Lose)), strconv.Itoa(len(p.Placement.Gain)),
-			strconv.Itoa(p.Outcome.Steps), duration, stepCell(&p.Next))
+			strconv.Itoa(p.Outcome.Steps), duration, stepCell(&p.Next)+lateCell(&p.Outcome))
 	}
 	for _, l := range t.lines(style) {
 		s.whole(l)
@@ -40,6 +40,15 @@ func (s *screen) planCell(p *plan.Plan) string {
 		code = "Degraded"
 	}
 	return s.outcomePaint(p)(code)
+}
+
+// lateCell names the pods that take longer than any other did, and that have to
+// become ready before it completes; empty where there are none.
+func lateCell(o *plan.Outcome) string {
+	if len(o.Late) == 0 {
+		return ""
+	}
+	return "; " + holderCodes(o.Late) + " on " + someNames(holderNodes(o.Late))
 }
 
 // stepCell is one sync in a few words.
