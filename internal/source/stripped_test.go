@@ -72,7 +72,7 @@ func TestStrippedStatus(t *testing.T) {
 			[]snapshot.Gap{ofDaemonSet, gap(snapshot.NodeStatus, "2 of 2 have none"), gap(snapshot.PodStatus, "2 of 2 have none")}, "all together"},
 		{"ds agent gen=1\nnode n1\npod p1 ns=default\nrev r app=b owner=b\nevent e about=DaemonSet/agent", []edit{without("DaemonSet")}, []snapshot.Gap{
 			ofDaemonSet, gap(snapshot.Pods, "the input holds no Pod of namespace kube-system"), gap(snapshot.Revisions, "the input holds no ControllerRevision of daemonset kube-system/agent"),
-		}, "that there are no pods and revisions of it does not follow either"},
+		}, "and a missing status does not mean that there are no pods and no revisions"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			d, err := readText(edited(t, parseWorld(t, tt.world), tt.edits...))

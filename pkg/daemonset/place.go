@@ -452,7 +452,7 @@ func tolerationFor(f Facts) *corev1.Toleration {
 
 // affinityChange returns the fewest label changes that meet one term, with
 // the labels that the selector wants in place; else a term for this node,
-// unless each of those that there are fails it for what it is.
+// unless the node fails every term for a label that says what the node is.
 func (p *Placement) affinityChange(n *corev1.Node, want map[string]string) []Change {
 	if !p.hasAffinity {
 		return nil

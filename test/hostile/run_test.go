@@ -156,7 +156,7 @@ func judge(r *result, secrets []string) (faults []string) {
 	return faults
 }
 
-// showsValues tells whether a command line is one that shows values.
+// showsValues reports whether a command line asks for values.
 func showsValues(args []string) bool {
 	if slices.Contains(args, "--show-values") {
 		return true
