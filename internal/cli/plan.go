@@ -65,7 +65,7 @@ func newPlan(c *common) *cobra.Command {
 			selector such as pool=gpu.
 
 			Without a name: the DaemonSets of the manifests, or else every one of the namespace
-			that has something to do, in a line each.
+			that has something to do, or nodes without an available pod, in a line each.
 
 			Which pods go first is the controller's random pick, so the plan counts and does not
 			name. How long it takes is a range under the assumptions that stand below it.
@@ -146,8 +146,9 @@ func (o *planOptions) run(ctx context.Context, args []string) error {
 	if gate := o.given("fail-on", "exit-code"); considered == 0 && gate != "" && (o.exitCode || len(o.conditions) > 0) {
 		return o.ungated(&o.choice, "plan-rollout", gate)
 	}
+	all := plans
 	if o.listed() {
-		plans = slices.DeleteFunc(plans, func(p *plan.Plan) bool { return !hasToDo(p) })
+		plans = slices.DeleteFunc(slices.Clone(plans), func(p *plan.Plan) bool { return !hasToDo(p) })
 		slices.SortStableFunc(plans, func(a, b *plan.Plan) int {
 			return cmp.Or(
 				slices.Index(worstFirst, a.Outcome.Code)-slices.Index(worstFirst, b.Outcome.Code),
@@ -157,7 +158,7 @@ func (o *planOptions) run(ctx context.Context, args []string) error {
 	if err := o.print(plans, considered); err != nil {
 		return err
 	}
-	return o.status(plans)
+	return o.status(all)
 }
 
 // worstFirst is the order of a list.
@@ -167,9 +168,10 @@ var worstFirst = []plan.OutcomeCode{plan.Stalls, plan.RemovesAllPods, plan.Unkno
 // that those with nothing to do are left out.
 func (o *planOptions) listed() bool { return len(o.names) == 0 && !o.manifests() }
 
-// hasToDo tells whether a plan says that anything happens.
+// hasToDo reports whether a plan says that anything happens, or that nodes stay
+// without an available pod.
 func hasToDo(p *plan.Plan) bool {
-	if p.Next.Kind != daemonset.StepNone || len(p.Placement.Gain)+len(p.Placement.Lose) > 0 {
+	if p.Next.Kind != daemonset.StepNone || len(p.Placement.Gain)+len(p.Placement.Lose)+len(p.Outcome.Holders)+p.Outcome.FurtherHolders > 0 {
 		return true
 	}
 	return p.Subject != plan.SubjectNothing && !slices.Contains([]plan.OutcomeCode{plan.NothingToDo, plan.NotRolling}, p.Outcome.Code)
