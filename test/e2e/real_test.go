@@ -28,19 +28,16 @@ import (
 )
 
 // TestRealManifests upgrades DaemonSets that people run from one release to the next with the real kubectl, and compares
-// what comes of it with what plan-rollout said before. It needs REAL_MANIFESTS, a folder with one folder for each of them:
+// what comes of it with what plan-rollout said before. REAL_MANIFESTS is a folder with one folder for each of them:
 //
 //	NAME/old.yaml    the DaemonSet of one release, and nothing else
 //	NAME/new.yaml    that of the next
 //	NAME/needs.yaml  what must be there before, such as a PriorityClass; may be missing
 //	NAME/SOURCE      where they are from, with a line "old: v1 …" and a line "new: v2 …"; may be missing
 //
-// They are other people's, and not in this repository.
+// They are other people's, and not in this repository. Without REAL_MANIFESTS it upgrades the one in testdata/upgrades.
 func TestRealManifests(t *testing.T) {
-	folder := os.Getenv("REAL_MANIFESTS")
-	if folder == "" {
-		t.Skip("REAL_MANIFESTS names no folder of manifests: make real-manifests DIR=FOLDER")
-	}
+	folder := cmp.Or(os.Getenv("REAL_MANIFESTS"), filepath.Join("testdata", "upgrades"))
 	found, err := filepath.Glob(filepath.Join(folder, "*", "old.yaml"))
 	must(t, err)
 	if len(found) == 0 {
