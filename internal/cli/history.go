@@ -19,7 +19,6 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
-	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
 type historyOptions struct {
@@ -68,6 +67,9 @@ func newHistory(c *common) *cobra.Command {
 			in it: kubectl replace gives exactly that template; kubectl apply takes away only
 			what it applied before.
 
+			--diff A,B --unified compares what --revision A -o yaml and --revision B -o yaml print.
+			With --show-values, patch makes the second of the first.
+
 			Exit status: 0 answered, 1 error. With --exit-code: 5 where the revisions or the pods
 			could not be read. With --undo: as plan-rollout has it.`),
 		Example: templates.Examples(`
@@ -96,7 +98,7 @@ func newHistory(c *common) *cobra.Command {
 	o.choice.addFlags(f)
 	f.StringVar(&o.revision, "revision", "", "show this revision's template whole, and the nodes on it")
 	f.StringVar(&o.diff, "diff", "", "A,B: show what differs from A to B; A alone: from the one before to A")
-	f.BoolVar(&o.unified, "unified", false, "with --diff: as a unified diff of YAML")
+	f.BoolVar(&o.unified, "unified", false, "with --diff: a unified diff of the two as --revision -o yaml prints them")
 	f.StringVar(&o.undo, "undo", "", "say what a rollback to this revision would do, as plan-rollout --to-revision; 0 is the one before")
 	f.BoolVar(&o.showValues, "show-values", false, "show literal values of environment variables, which may be secret")
 	f.StringVarP(&o.output, "output", "o", "", "one of "+view.Formats)
@@ -306,7 +308,7 @@ func (o *historyOptions) printRevision(h answered) error {
 		return err
 	}
 	if o.text() {
-		t, err := history.Template(h.from, r)
+		t, err := history.Template(h.History, h.from, r)
 		if err != nil {
 			return err
 		}
@@ -316,7 +318,7 @@ func (o *historyOptions) printRevision(h answered) error {
 		return hinted{errors.New("the values of environment variables in this snapshot are digests: what is applied from it would not run"),
 			"take it with kubectl ds snapshot --show-values, or add --show-values to see the digests"}
 	}
-	ds, err := history.Object(h.from, r)
+	object, err := history.Object(h.History, h.from, r)
 	if err != nil {
 		return err
 	}
@@ -325,7 +327,7 @@ func (o *historyOptions) printRevision(h answered) error {
 			return err
 		}
 	}
-	return view.Apply(o.Out, ds, o.format)
+	return view.Encode(o.Out, object, []string{h.DaemonSet.Name}, o.format)
 }
 
 // noteRemovals says that kubectl apply would leave fields behind, where the
@@ -362,14 +364,25 @@ func (o *historyOptions) printDiff(h answered) error {
 	if !o.unified {
 		return view.Diff(o.Out, h.History, o.style)
 	}
-	sides := []template.Content{nil, nil}
+	var sides [2]map[string]any
 	for i, side := range []history.Side{h.Diff.From, h.Diff.To} {
 		var err error
-		if sides[i], err = history.Template(h.from, rowOf(h.History, side)); err != nil {
+		if sides[i], err = history.Object(h.History, h.from, rowOf(h.History, side)); err != nil {
 			return err
 		}
 	}
+	if len(h.Diff.Change) == 0 {
+		o.note("%s and %s have the same template", diffSide(h.Diff.From), diffSide(h.Diff.To))
+	}
 	return view.UnifiedDiff(o.Out, h.History, sides[0], sides[1], o.showValues, o.style)
+}
+
+// diffSide names a side of a difference.
+func diffSide(side history.Side) string {
+	if side.Live {
+		return "the live DaemonSet"
+	}
+	return fmt.Sprintf("revision %d", side.Revision)
 }
 
 // rowOf returns the row that is a side of a difference, nil for the live

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -85,14 +86,11 @@ func Encode(w io.Writer, document any, refs []string, f Format) error {
 		_, err = w.Write(raw)
 		return err
 	case YAML:
-		raw, err := marshal(document)
+		text, err := yamlText(document)
 		if err != nil {
 			return err
 		}
-		if raw, err = yaml.JSONToYAML(raw); err != nil {
-			return err
-		}
-		_, err = w.Write(raw)
+		_, err = io.WriteString(w, text)
 		return err
 	}
 	p, err := templatePrinter(string(f))
@@ -116,14 +114,59 @@ func Encode(w io.Writer, document any, refs []string, f Format) error {
 }
 
 func marshal(document any) ([]byte, error) {
+	raw, err := asJSON(document)
+	return escapeControls(raw), err
+}
+
+func asJSON(document any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "    ")
-	if err := e.Encode(document); err != nil {
-		return nil, err
+	err := e.Encode(document)
+	return b.Bytes(), err
+}
+
+var jsonEscapes = regexp.MustCompile(`\\(?:u202[89]|.)`)
+
+// yamlText returns a document as YAML that is safe to print, and that is read back
+// as what it was made of. The library leaves invisible marks as they are, also in
+// text without quotes, where an escape would be text. So each goes through it as a
+// control code, with which text is quoted, and its number.
+func yamlText(document any) (string, error) {
+	raw, err := asJSON(document)
+	if err != nil {
+		return "", err
 	}
-	return escapeControls(b.Bytes()), nil
+	mark := 1 // a control code that does not occur, neither as itself nor written out
+	for mark < 0x1f && (bytes.Contains(raw, fmt.Appendf(nil, `\u%04x`, mark)) || bytes.Contains(raw, fmt.Appendf(nil, `\x%02X`, mark))) {
+		mark++
+	}
+	raw = jsonEscapes.ReplaceAllFunc(raw, func(escape []byte) []byte { // line ends that encoding/json escapes
+		if code, isEnd := bytes.CutPrefix(escape, []byte(`\u202`)); isEnd {
+			return fmt.Appendf(nil, `\u%04x00202%s`, mark, code)
+		}
+		return escape
+	})
+	var b []byte
+	for _, r := range string(raw) {
+		if isControl(r) {
+			b = fmt.Appendf(b, `\u%04x%06x`, mark, r)
+		} else {
+			b = utf8.AppendRune(b, r)
+		}
+	}
+	if b, err = yaml.JSONToYAML(b); err != nil {
+		return "", err
+	}
+	marked := regexp.MustCompile(fmt.Sprintf(`\\x%02X([0-9a-f]{6})`, mark))
+	return marked.ReplaceAllStringFunc(string(b), func(found string) string {
+		code := found[len(found)-6:]
+		if short, isShort := strings.CutPrefix(code, "00"); isShort {
+			return `\u` + short
+		}
+		return `\U00` + code
+	}), nil
 }
 
 // escapeControls writes as \uXXXX those characters of a JSON text that a

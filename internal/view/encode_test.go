@@ -2,10 +2,12 @@ package view
 
 import (
 	"bytes"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
 )
 
 func TestParseFormat(t *testing.T) {
@@ -45,7 +47,7 @@ func TestEncode(t *testing.T) {
 		why    string
 	}{
 		{JSON, "{\n    \"kind\": \"Explanation\",\n    \"words\": \"<\\u001b[m \\u009b \\u202e>\",\n    \"items\": []\n}\n", "JSON that no terminal obeys, as kubectl sets it out"},
-		{YAML, "items: []\nkind: Explanation\nwords: \"<\\e[m \\x9B \u202e>\"\n", "YAML by the names of the JSON"},
+		{YAML, "items: []\nkind: Explanation\nwords: \"<\\e[m \\u009b \\u202e>\"\n", "YAML by the names of the JSON"},
 		{Name, "daemonset.apps/a\ndaemonset.apps/b\\u001b\n", "names to hand on"},
 		{"jsonpath={.kind} {.items}", "Explanation []\n", "a template, with a line's end"},
 		{"go-template={{.kind}}{{\"\\n\"}}", "Explanation\n", "one line's end is enough"},
@@ -57,5 +59,26 @@ func TestEncode(t *testing.T) {
 				t.Errorf("-o %s (-want +got):\n%s", tt.format, diff)
 			}
 		})
+	}
+}
+
+// TestYAMLIsReadBack: what goes to a terminal or a file as YAML is what was encoded,
+// whatever signs are in it, and a Stream has nothing to escape in it.
+func TestYAMLIsReadBack(t *testing.T) {
+	signs := []string{"a", "b c", " ", "  ", "\n", "\t", ":", "#", "-", `\`, `"`, "'", "\x01", "\x02", "\x1b", "\u007f", "\u0085", "\u009b", "\u00a0", "\u00ad", "\u200b", "\u2028", "\u202e", "\ufeff", "\ufffd", "\U000e0041", "😀", `\u200b`, `\x01200b`, `\x0100200b`, strings.Repeat("long words ", 12)}
+	for seed := range uint64(3000) {
+		r := rand.New(rand.NewPCG(seed, 9))
+		text := ""
+		for range 1 + r.IntN(8) {
+			text += signs[r.IntN(len(signs))]
+		}
+		var b bytes.Buffer
+		to := NewStream(&b)
+		check(t, Encode(to, map[string]any{"text": text}, nil, YAML))
+		check(t, to.Close())
+		var got map[string]string
+		if err := yaml.Unmarshal(b.Bytes(), &got); err != nil || got["text"] != text {
+			t.Fatalf("seed %d: %v: %q was written as\n%s\nand is read as %q", seed, err, text, b.String(), got["text"])
+		}
 	}
 }

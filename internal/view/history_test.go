@@ -141,9 +141,7 @@ func (a *historyStory) ask(t *testing.T, question string) string {
 		r, content := a.template(t, h, *which[0])
 		check(t, Template(&b, h, r, content, o.ShowValues, style))
 	case about == "unified":
-		_, old := a.template(t, h, history.Which{Number: h.Diff.From.Revision, Live: h.Diff.From.Live})
-		_, now := a.template(t, h, history.Which{Number: h.Diff.To.Revision, Live: h.Diff.To.Live})
-		check(t, UnifiedDiff(&b, h, old, now, o.ShowValues, style))
+		check(t, UnifiedDiff(&b, h, a.object(t, h, h.Diff.From), a.object(t, h, h.Diff.To), o.ShowValues, style))
 	default:
 		t.Fatalf("%q: %q is not understood", question, about)
 	}
@@ -154,9 +152,18 @@ func (a *historyStory) template(t *testing.T, h *history.History, w history.Whic
 	t.Helper()
 	r, err := history.Find(h, w)
 	check(t, err)
-	c, err := history.Template(a.worlds[len(a.worlds)-1], r)
+	c, err := history.Template(h, a.worlds[len(a.worlds)-1], r)
 	check(t, err)
 	return r, c
+}
+
+func (a *historyStory) object(t *testing.T, h *history.History, side history.Side) map[string]any {
+	t.Helper()
+	r, err := history.Find(h, history.Which{Number: side.Revision, Live: side.Live})
+	check(t, err)
+	o, err := history.Object(h, a.worlds[len(a.worlds)-1], r)
+	check(t, err)
+	return o
 }
 
 func parseWhich(t *testing.T, text string) *history.Which {
@@ -290,7 +297,7 @@ func TestEveryHistory(t *testing.T) {
 			}
 			for i := range h.Revisions {
 				r := &h.Revisions[i]
-				c, err := history.Template(s, r)
+				c, err := history.Template(h, s, r)
 				if err != nil {
 					continue // of pods alone, or not to be read
 				}

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
-	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
@@ -28,7 +27,7 @@ func Template(w io.Writer, h *history.History, r *history.Revision, t template.C
 	if !showValues {
 		t = t.WithValues(func(string) string { return template.Hidden })
 	}
-	text, err := yamlOf(t)
+	text, err := yamlText(map[string]any(t))
 	if err != nil {
 		return err
 	}
@@ -84,32 +83,6 @@ func (s *screen) onNodes(r *history.Revision) {
 	}
 }
 
-// yamlOf writes a template as YAML that is safe to print.
-func yamlOf(t template.Content) (string, error) {
-	raw, err := marshal(map[string]any(t))
-	if err != nil {
-		return "", err
-	}
-	if raw, err = yaml.JSONToYAML(raw); err != nil {
-		return "", err
-	}
-	parts := strings.Split(string(raw), "\t") // a tab does no harm
-	for i := range parts {
-		parts[i] = string(escapeControls([]byte(parts[i])))
-	}
-	return strings.Join(parts, "\t"), nil
-}
-
-// Apply writes a DaemonSet to be applied, without a status, in a format other
-// than Text and Wide.
-func Apply(w io.Writer, ds *appsv1.DaemonSet, f Format) error {
-	object, err := template.Parse(ds)
-	if err != nil {
-		return err
-	}
-	delete(object, "status")
-	return Encode(w, object, []string{ds.Name}, f)
-}
 
 // Diff writes the difference of two templates, field by field.
 func Diff(w io.Writer, h *history.History, style Style) error {
@@ -202,26 +175,27 @@ func about(c *history.Change) []string {
 	return out
 }
 
-// UnifiedDiff writes the difference of two templates as diff -u would of their
-// YAML. Hidden values have numbers, the same for equal values, so that one that
-// changed is still seen to.
-func UnifiedDiff(w io.Writer, h *history.History, old, new template.Content, showValues bool, style Style) error {
+// UnifiedDiff writes the difference of two DaemonSets as diff -u would of their
+// YAML, as history.Object returns them and Encode writes them: with the values it
+// can be applied to that. Without, what is hidden has numbers, the same for equal
+// values, so that one that changed is still seen to. Of two that are the same it
+// writes nothing.
+func UnifiedDiff(w io.Writer, h *history.History, old, new map[string]any, showValues bool, style Style) error {
 	s := &screen{Style: style, now: h.Snapshot.TakenAt}
 	if !showValues {
 		number := numbered(old, new)
-		old, new = old.WithValues(number), new.WithValues(number)
+		old, new = template.WithValues[appsv1.DaemonSet](old, number), template.WithValues[appsv1.DaemonSet](new, number)
 	}
-	before, err := yamlOf(old)
+	before, err := yamlText(old)
 	if err != nil {
 		return err
 	}
-	after, err := yamlOf(new)
+	after, err := yamlText(new)
 	if err != nil {
 		return err
 	}
 	if before == after {
-		s.line("%s  %s/%s: the same template", s.title(sidesTitle(h, h.Diff)), clean(h.DaemonSet.Namespace), clean(h.DaemonSet.Name))
-		return s.writeTo(w)
+		return nil
 	}
 	s.whole(s.title("--- " + s.sideLabel(h, h.Diff.From)))
 	s.whole(s.title("+++ " + s.sideLabel(h, h.Diff.To)))
@@ -248,7 +222,7 @@ func (s *screen) sideLabel(h *history.History, side history.Side) string {
 
 // numbered returns what stands for a literal value: a number, in the order in
 // which the values occur.
-func numbered(contents ...template.Content) func(string) string {
+func numbered(objects ...map[string]any) func(string) string {
 	numbers := map[string]int{}
 	note := func(value string) string {
 		if numbers[value] == 0 {
@@ -256,8 +230,8 @@ func numbered(contents ...template.Content) func(string) string {
 		}
 		return value
 	}
-	for _, c := range contents {
-		c.WithValues(note)
+	for _, o := range objects {
+		template.WithValues[appsv1.DaemonSet](o, note)
 	}
 	return func(value string) string {
 		return fmt.Sprintf("%s %d>", strings.TrimSuffix(template.Hidden, ">"), numbers[value])

@@ -201,15 +201,13 @@ func (b *builder) sides(from, to *Revision) Diff {
 // that holds it, if there is one: it also has what this program's API types do not
 // know.
 func (b *builder) contentOf(row *Revision) template.Content {
-	if row != nil {
-		return b.contents[row.Name]
+	if row == nil {
+		row = holder(b.h)
 	}
-	for i := range b.kept() {
-		if row := &b.h.Revisions[i]; row.Current {
-			return b.contents[row.Name]
-		}
+	if row == nil {
+		return b.live
 	}
-	return b.live
+	return b.contents[row.Name]
 }
 
 func sideOf(row *Revision) Side {

@@ -84,9 +84,13 @@ func unreadable(row *Revision, message string) *Error {
 }
 
 // Template returns the whole template of a row, or the live one where that is
-// nil, with every literal value that it has. It fails with an Error where the
-// revision cannot be read.
-func Template(s *snapshot.Snapshot, row *Revision) (template.Content, error) {
+// nil, with every literal value that it has. The live one is that of the revision
+// that holds it, as it is in a Diff. It fails with an Error where the revision
+// cannot be read.
+func Template(h *History, s *snapshot.Snapshot, row *Revision) (template.Content, error) {
+	if row == nil {
+		row = holder(h)
+	}
 	if row == nil {
 		live, err := template.Of(&s.DaemonSet.Spec.Template, false)
 		return live.Plain(), err
@@ -96,6 +100,16 @@ func Template(s *snapshot.Snapshot, row *Revision) (template.Content, error) {
 		return nil, unreadable(row, err.Error())
 	}
 	return content.Plain(), nil
+}
+
+// holder returns the row that holds the live template, nil for none.
+func holder(h *History) *Revision {
+	for i := range h.Revisions {
+		if row := &h.Revisions[i]; row.Current && row.Name != "" {
+			return row
+		}
+	}
+	return nil
 }
 
 func data(s *snapshot.Snapshot, row *Revision) []byte {
@@ -109,28 +123,24 @@ func data(s *snapshot.Snapshot, row *Revision) []byte {
 
 // Object returns the DaemonSet with the template of a row, nil for the live one,
 // for kubectl apply: without status and without what the API server and kubectl
-// write themselves. All but the template is as it is now.
-func Object(s *snapshot.Snapshot, row *Revision) (*appsv1.DaemonSet, error) {
+// write themselves. All but the template is as it is now. What the API types of
+// this program do not know is in it: the API server may know it.
+func Object(h *History, s *snapshot.Snapshot, row *Revision) (map[string]any, error) {
+	t, err := Template(h, s, row)
+	if err != nil {
+		return nil, err
+	}
 	live := s.DaemonSet
 	ds := &appsv1.DaemonSet{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "apps/v1", Kind: "DaemonSet"},
 		ObjectMeta: metav1.ObjectMeta{Namespace: live.Namespace, Name: live.Name, Labels: live.Labels, Annotations: maps.Clone(live.Annotations)},
-		Spec:       *live.Spec.DeepCopy(),
+		Spec:       live.Spec,
 	}
 	delete(ds.Annotations, corev1.LastAppliedConfigAnnotation)
 	delete(ds.Annotations, appsv1.DeprecatedTemplateGeneration)
-	if len(ds.Annotations) == 0 {
-		ds.Annotations = nil
-	}
-	if row == nil {
-		return ds, nil
-	}
-	t, err := template.Patched(&live.Spec.Template, data(s, row))
-	if err != nil {
-		return nil, unreadable(row, err.Error())
-	}
-	ds.Spec.Template = *t
-	return ds, nil
+	object, err := t.Within(ds)
+	delete(object, "status")
+	return object, err
 }
 
 // Error is a question that cannot be put.

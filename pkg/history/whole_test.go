@@ -147,7 +147,7 @@ func TestTemplate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := Template(s, row)
+		got, err := Template(h, s, row)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -166,10 +166,10 @@ func TestTemplate(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = "revision 1, controllerrevision agent-1a: data: not a patch of spec.template alone"
-	if _, err := Template(s, row); err == nil || err.Error() != want {
+	if _, err := Template(h, s, row); err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
-	if _, err := Object(s, row); err == nil || err.Error() != want {
+	if _, err := Object(h, s, row); err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 	if _, err := try(s, Options{Diff: &Between{To: &Which{Number: 2}}}); err == nil || err.Error() != want {

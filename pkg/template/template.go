@@ -130,6 +130,17 @@ func patched(ds, data []byte) (out []byte, err error) {
 	return out, nil
 }
 
+// Within returns the fields of a DaemonSet that has this content as its template.
+func (c Content) Within(ds *appsv1.DaemonSet) (map[string]any, error) {
+	object, err := Parse(ds)
+	if err != nil {
+		return nil, err
+	}
+	spec, _ := object["spec"].(map[string]any) // which is written even if it is empty
+	spec["template"] = map[string]any(c)
+	return object, nil
+}
+
 // Equal tells whether two contents are the same, but for the order of keys:
 // the controller compares bytes, and writes keys in order.
 func (c Content) Equal(other Content) bool { return reflect.DeepEqual(c, other) }

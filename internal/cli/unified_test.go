@@ -1,0 +1,105 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/internal/world"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+	"github.com/kubectl-ds/kubectl-ds/pkg/template"
+)
+
+// TestUnifiedApplies: with --show-values, what --diff A,B --unified prints makes
+// what --revision B -o yaml prints of what --revision A -o yaml prints: over all
+// revisions of the examples and of all stories, and over random pairs.
+func TestUnifiedApplies(t *testing.T) {
+	patch, err := exec.LookPath("patch")
+	if err != nil {
+		t.Skip("no patch to apply it with")
+	}
+	dir, pairs := t.TempDir(), 0
+	apply := func(of, from, diff, want string) {
+		t.Helper()
+		file := filepath.Join(dir, "patched.yaml")
+		if err := os.WriteFile(file, []byte(from), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c := exec.CommandContext(t.Context(), patch, "--fuzz=0", "--no-backup-if-mismatch", file)
+		c.Stdin = strings.NewReader(diff)
+		said, err := c.CombinedOutput()
+		got, readErr := os.ReadFile(file)
+		if err != nil || readErr != nil || strings.Contains(string(said), "offset") || string(got) != want {
+			t.Errorf("%s: patch: %v %v %s\n%s", of, err, readErr, said, diff)
+		}
+		pairs++
+	}
+	ask := func(file string, args ...string) (string, bool) {
+		var out, errs bytes.Buffer
+		status := Main(append([]string{"kubectl-ds", "history", "--from", file}, args...), strings.NewReader(""), &out, &errs)
+		return out.String(), status == 0
+	}
+	both := func(file, name, a, b string) {
+		t.Helper()
+		from, ok := ask(file, name, "--revision="+a, "-o", "yaml", "--show-values")
+		to, okToo := ask(file, name, "--revision="+b, "-o", "yaml", "--show-values")
+		if !ok || !okToo {
+			return // the revision cannot be read, or kubectl has nothing to apply
+		}
+		for _, asked := range [][4]string{{a, b, from, to}, {b, a, to, from}} {
+			diff, ok := ask(file, name, "--diff="+asked[0]+","+asked[1], "--unified", "--show-values")
+			if !ok {
+				t.Errorf("%s: --diff %s,%s failed", file, asked[0], asked[1])
+			}
+			apply(fmt.Sprintf("%s --diff %s,%s", file, asked[0], asked[1]), asked[2], diff, asked[3])
+		}
+	}
+	files := worldsOfStories(t)
+	files["../../examples/history.json"] = "csi-node"
+	for file, name := range files {
+		both(file, name, "-1", "live")
+		both(file, name, "7", "8")
+	}
+	if pairs < 300 {
+		t.Errorf("only %d pairs of stories", pairs)
+	}
+	pairs = 0
+	for seed := range int64(100) {
+		p := dstest.Templates(seed)
+		both(pairFile(t, p), "agent", "7", "8")
+	}
+	if pairs < 190 {
+		t.Errorf("only %d random pairs", pairs)
+	}
+}
+
+// pairFile writes a snapshot in which revision 7 has the first template of a pair,
+// and revision 8 the second.
+func pairFile(t *testing.T, p dstest.Pair) string {
+	t.Helper()
+	s := world.Parse(t, "nodes: {w-1: {}}\npods: {w-1 7: {}}")
+	for i, c := range []template.Content{p.Old, p.New} {
+		c = c.Plain()
+		c["$patch"] = "replace"
+		raw, err := json.Marshal(map[string]any{"spec": map[string]any{"template": c}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Revisions[i].Data.Raw = raw
+	}
+	text, err := snapshot.Encode(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "pair.json")
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
