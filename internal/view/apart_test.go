@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -39,15 +40,33 @@ func TestFieldWords(t *testing.T) {
 		{`["a","b"]`, `["a","c"]`, `["a","b"] -> ["a","c"]`, "short lists, too"},
 		{`"quay.io/acme/agent:v1.2.3@sha256:` + one + `"`, `"quay.io/acme/agent:v1.2.4@sha256:` + other + `"`, "…agent:v1.2.3@sha256:a1b2c3d4a1b2c3… -> …agent:v1.2.4@sha256:e5f6a7b8e5f6a7…", "a tag and a digest"},
 		{`"registry.example.com/a/long/path/of/names/agent@sha256:` + one + `"`, `"registry.example.com/a/long/path/of/names/agent@sha256:` + one[:60] + `ffff"`, "…sha256:…b2c3d4 -> …sha256:…b2ffff", "a digest that differs at its end"},
-		{list(many()...), list(many("--flag-01=X", "--flag-20=Y")...), `["--flag-00=value", "--flag-01=value", …, "--flag-19=value", "--flag-20=value", …] -> ["--flag-00=value", "--flag-01=X", …, "--flag-19=value", "--flag-20=Y", …]`, "two arguments of many"},
-		{list(many()...), list(append(many(), "--new")...), `[…, "--flag-29=value"] -> […, "--flag-29=value", "--new"]`, "an argument that comes"},
-		{list(append(many(), "--new")...), list(many()...), `[…, "--flag-29=value", "--new"] -> […, "--flag-29=value"]`, "one that goes"},
+		{list(many()...), list(many("--flag-01=X", "--flag-20=Y")...), `[…, "--flag-01=value", …, "--flag-20=value", …] -> […, "--flag-01=X", …, "--flag-20=Y", …]`, "two arguments of many"},
+		{list(many()...), list(append(many(), "--new")...), `[…] -> […, "--new"]`, "an argument that comes"},
+		{list(append(many(), "--new")...), list(many()...), `[…, "--new"] -> […]`, "one that goes"},
 		{
 			list("sh", "-c", "set -e; prepare --all --verbose --retries=3 --deadline=30s; agent --level=info --port=9100; cleanup --now"), list("sh", "-c", "set -e; prepare --all --verbose --retries=5 --deadline=30s; agent --level=debug --port=9100; cleanup --now"),
 			`[…, "-c", "… --verbose --retries=3 … agent --level=info …"] -> […, "-c", "… --verbose --retries=5 … agent --level=debug …"]`, "two words of a script",
 		},
-		{text(strings.Repeat("word ", 30) + "a  b"), text(strings.Repeat("word ", 30) + "a b"), `…a \u0020b" -> …a b"`, "a blank at the end of a long text"},
-		{text("line one is long enough\nline two\nline three is long\nline four\nlast line of all of them"), text("line one is long enough\nline 2\nline three is long\nline four\nlast line of all of us"), "line one is long enough line two … line four last line of all of them -> line one is long enough line 2 … line four last line of all of us", "two lines of a text"},
+		{text(strings.Repeat("word ", 30) + "a  b"), text(strings.Repeat("word ", 30) + "a b"), `… word "a \u0020" … -> … word "a" …`, "a blank at the end of a long text"},
+		{text("line one is long enough\nline two\nline three is long\nline four\nlast line of all of them"), text("line one is long enough\nline 2\nline three is long\nline four\nlast line of all of us"), `"… line two\n … line four\n last line of all of them" -> "… line 2\n … line four\n last line of all of us"`, "two lines of a text"},
+		{
+			list("--secure-listen-address=0.0.0.0:8443", "--upstream=http://127.0.0.1:9100/", "--metrics-bind-address=127.0.0.1:9100"), list("--secure-listen-address=0.0.0.0:8443", "--upstream=http://127.0.0.1:9100/", "--metrics-bind-address=0.0.0.0:9100"),
+			`[…, "--metrics-bind-address=127.0.0.1:9100"] -> […, "--metrics-bind-address=0.0.0.0:9100"]`, "an argument that changed is whole, and one that did not is left out",
+		},
+		{
+			list("--collector.filesystem.mount-points-exclude=^/(dev|proc|sys|var/lib/docker/.+|var/lib/kubelet/pods/.+)($|/)", "--v"), list("--collector.filesystem.mount-points-exclude=^/(dev|proc|sys|run|var/lib/docker/.+|var/lib/kubelet/pods/.+)($|/)", "--v"),
+			`["--collector.filesystem.mount-points-exclude=^/(dev|proc|sys|var/…", …] -> ["--collector.filesystem.mount-points-exclude=^/(dev|proc|sys|run|var/…", …]`, "a long one keeps the flag's name",
+		},
+		{
+			list("--collector.netclass.ignored-devices", "^(veth.*|cali.*)$", "--log-level", "debug", "--path.rootfs=/host"), list("--collector.netclass.ignored-devices", "^(veth.*|cali.*)$", "--log-level", "info", "--path.rootfs=/host"),
+			`[…, "--log-level", "debug", …] -> […, "--log-level", "info", …]`, "so does a value that is an argument of its own",
+		},
+		{list(many()...), list(slices.Concat([]string{many()[1], many()[0]}, many()[2:])...), `["--flag-00=value", "--flag-01=value", …] -> ["--flag-01=value", "--flag-00=value", …]`, "one that moved"},
+		{`"quay.io/acme/agent:v1.8.2"`, `"quay.io/acme/agent:v1.8.2 "`, `"quay.io/acme/agent:v1.8.2" -> "quay.io/acme/agent:v1.8.2\u0020"`, "a blank at the end"},
+		{`"80"`, `80`, `"80" -> 80`, "a text and a number"},
+		{"\"a\u200bb\"", `"a\\u200bb"`, `"a\u200bb" -> "a\\u200bb"`, "an invisible character, and its escape"},
+		{`"agent"`, "\"\u0430gent\"", `"agent" -> "\u0430gent"`, "a letter that looks like another"},
+		{`"é"`, "\"e\u0301\"", `"é" -> "e\u0301"`, "one letter of one character, and of two"},
 	} {
 		s := &screen{}
 		if got := s.fieldWords(plan.FieldDiff{Path: "spec.template.spec.containers[name=a].args", Old: tt.old, New: tt.new}); got != tt.want {
@@ -69,9 +88,14 @@ func TestImagesApart(t *testing.T) {
 		{"r/a:1@" + digest("aaaa"), "r/a:2@" + digest("aaaa"), "1@sha256:aaaa0000…", "2@sha256:aaaa0000…", "one digest, two tags"},
 		{"r/a:1", "r/a@" + digest("aaaa"), "1", "sha256:aaaa0000…", "a digest for a tag"},
 		{"r/a:1", "r/a", "1", "(no tag)", "no tag"},
+		{"q.io:5000/a:1", "q.io:5001/a:1", "q.io:5000/a:1", "q.io:5001/a:1", "a registry's port"},
+		{"r/a:1", "r/a:1 ", `"1"`, `"1\u0020"`, "a blank"},
+		{"r/a:1\u00a0", "r/a:1", `"1\u00a0"`, `"1"`, "another blank"},
+		{"r/a:1", "r/a:1\u200b", `"1"`, `"1\u200b"`, "an invisible character"},
+		{"r/a@" + digest("aaaa"), "r/a@" + digest("aaaa") + "0", "sha256:…00", "sha256:…000", "a digest that is too long"},
 		{"q/a@" + digest("aaaa"), "r/a@" + digest("aaaa"), "q/a@sha256:aaaa0000…", "r/a@sha256:aaaa0000…", "another registry"},
 	} {
-		if before, after := imageChange(tt.old, tt.new); before != tt.before || after != tt.after {
+		if before, after := tellApart(imageChange(tt.old, tt.new)); before != tt.before || after != tt.after {
 			t.Errorf("%s: %s -> %s, want %s -> %s", tt.why, before, after, tt.before, tt.after)
 		}
 	}

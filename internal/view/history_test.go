@@ -204,7 +204,7 @@ func TestFieldsInWords(t *testing.T) {
 		{"the pod's own fields", `{spec: {hostNetwork: true, priorityClassName: a}}`, `{spec: {priorityClassName: b}}`, "hostNetwork removed; priorityClassName a -> b"},
 		{"a value that is empty", `{spec: {priorityClassName: a}}`, `{spec: {priorityClassName: ""}}`, `priorityClassName a -> ""`},
 		{"an init container", `{spec: {initContainers: [{name: i, image: "x:1"}]}}`, `{spec: {initContainers: [{name: i, image: "x:2"}]}}`, "image i 1 -> 2"},
-		{"control codes are made visible", `{spec: {priorityClassName: a}}`, "{spec: {priorityClassName: \"\\e[31m\"}}", `priorityClassName a -> \u001b[31m`},
+		{"control codes are made visible", `{spec: {priorityClassName: a}}`, "{spec: {priorityClassName: \"\\e[31m\"}}", `priorityClassName "a" -> "\u001b[31m"`},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			var changes []history.Change

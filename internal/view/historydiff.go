@@ -83,7 +83,6 @@ func (s *screen) onNodes(r *history.Revision) {
 	}
 }
 
-
 // Diff writes the difference of two templates, field by field.
 func Diff(w io.Writer, h *history.History, style Style) error {
 	s := &screen{Style: style, now: h.Snapshot.TakenAt}
@@ -92,7 +91,7 @@ func Diff(w io.Writer, h *history.History, style Style) error {
 	s.gap()
 	groups := groupFields(len(d.Change), func(i int) (path, words string) {
 		c := &d.Change[i]
-		return c.Path, s.changedField(c) + inBrackets(about(c)...)
+		return c.Path, s.fieldWords(c.Difference) + inBrackets(about(c)...)
 	})
 	for _, g := range groups {
 		s.line("  %s: %s", s.title(s.groupTitle(g, shortPath)), g.words)
@@ -144,20 +143,6 @@ func (s *screen) diffDetail(h *history.History, d *history.Diff) string {
 		}
 	}
 	return words + inBrackets(ages...)
-}
-
-// changedField says how a field differs; nothing of a hidden value.
-func (s *screen) changedField(c *history.Change) string {
-	if d := describe(c.Path); d.order != "" {
-		before, after := s.sides(c.Path, c.Old, c.New)
-		return "order " + orderOf(before) + " -> " + orderOf(after)
-	}
-	return s.fieldWords(c.Difference)
-}
-
-// orderOf is a list of keys as a person would write it.
-func orderOf(raw string) string {
-	return strings.NewReplacer(`"`, "", ",", ", ", "[", "", "]", "").Replace(clean(raw))
 }
 
 // about says what kind of field differs, and whose it is.

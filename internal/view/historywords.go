@@ -218,14 +218,14 @@ func isTime(raw string) bool { return json.Unmarshal([]byte(raw), new(time.Time)
 // these are short.
 func (s *screen) oneChange(c *history.Change, d described, several bool) string {
 	if d.isImage() && c.Old != "" && c.New != "" {
-		before, after := imageChange(plainText(c.Old), plainText(c.New))
-		return "image " + containerName(d) + " " + clean(before) + " -> " + clean(after)
+		before, after := tellApart(imageChange(plainText(c.Old), plainText(c.New)))
+		return "image " + containerName(d) + " " + before + " -> " + after
 	}
 	subject := d.in(several)
-	before, after := shortValue(c.Old), shortValue(c.New)
+	before, after := shortSides(c.Old, c.New)
 	switch {
 	case d.part != "": // of a variable, a volume or their like
-		if !c.Hidden && d.part == "value" && before != "" && after != "" && before != after {
+		if !c.Hidden && d.part == "value" && before != "" && after != "" {
 			return subject + " " + before + " -> " + after
 		}
 		return subject + " changed"
@@ -243,7 +243,7 @@ func (s *screen) oneChange(c *history.Change, d described, several bool) string 
 		return subject + " " + after + " added"
 	case c.New == "":
 		return subject + " removed"
-	case c.Hidden || before == "" || after == "" || before == after:
+	case c.Hidden || before == "" || after == "":
 		return subject + " changed"
 	}
 	return subject + " " + before + " -> " + after
@@ -267,19 +267,21 @@ func membersWords(d described, raw string, several bool) string {
 	return d.of(singular[d.subject]+" "+clean(strings.Join(names, ", ")), several)
 }
 
-// shortValue writes a JSON value that is short and plain; empty for any other.
-func shortValue(raw string) string {
-	if raw == "" || raw[0] == '{' || raw[0] == '[' {
-		return ""
+// shortSides writes two JSON values that are short and plain; empty for any other,
+// and for none.
+func shortSides(old, new string) (before, after string) {
+	const most = 30
+	short := func(raw, words string) string {
+		if raw == "" || raw[0] == '{' || raw[0] == '[' || width(words) > most {
+			return ""
+		}
+		return words
 	}
-	v := clean(plainText(raw))
-	if v == "" {
-		return `""`
+	before, after = wholeValue(old), wholeValue(new)
+	if old != "" && new != "" {
+		before, after = wholeValues(old, new)
 	}
-	if width(v) > 30 {
-		return ""
-	}
-	return v
+	return short(old, before), short(new, after)
 }
 
 // plainText is a JSON string without its quotes, and any other value as it is.

@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -647,6 +646,9 @@ func (s *screen) fieldWords(f plan.FieldDiff) string {
 		return "changed" + note
 	}
 	before, after = s.sides(f.Path, f.Old, f.New)
+	if isOrder(f.Path) {
+		before = "order " + before
+	}
 	return before + " -> " + after + note
 }
 
@@ -657,36 +659,18 @@ var hiddenAlone = regexp.MustCompile(`\.env\[name=("([^"\\]|\\.)*"|[^\]]*)\](\.v
 // hiddenWhole reports whether nothing is left of a value, or there was none.
 func hiddenWhole(raw string) bool { return raw == "" || plainText(raw) == template.Hidden }
 
-// fieldValue writes a JSON value: a plain string without its quotes, and
-// tolerations as --toleration takes them.
+// fieldValue writes a JSON value: a text without its quotes, and tolerations as
+// --toleration takes them; of a long list the first members.
 func (s *screen) fieldValue(path, raw string) string {
 	if words := tolerationWords(path, raw); words != "" {
-		return s.brief(words, 300)
+		return s.shorten(words, 300)
 	}
-	return s.brief(wholeValue(raw), 70)
-}
-
-// wholeValue writes a JSON value whole: a plain string without its quotes.
-func wholeValue(raw string) string {
-	var text string
-	if err := json.Unmarshal([]byte(raw), &text); err == nil && clean(text) != "" {
-		raw = text
+	whole := wholeValue(raw)
+	if members, isList := membersOf(raw); isList && !s.All && width(whole) > room {
+		_, whole = s.apart(pieces{joiner: ", ", list: true}, pieces{all: members, joiner: ", ", list: true})
+		return whole
 	}
-	return clean(raw)
-}
-
-// exactValue writes a JSON value with every blank, of which wholeValue keeps
-// neither number nor kind.
-func exactValue(raw string) string {
-	var b strings.Builder
-	for _, r := range strings.ReplaceAll(raw, "  ", ` \u0020`) {
-		if unicode.IsSpace(r) && r != ' ' {
-			fmt.Fprintf(&b, `\u%04x`, r)
-			continue
-		}
-		b.WriteRune(r)
-	}
-	return clean(b.String())
+	return s.shorten(whole, room)
 }
 
 var tolerationPath = regexp.MustCompile(`^spec\.template\.spec\.tolerations(\[[^\]]*\])?$`)

@@ -95,10 +95,14 @@ func (s Style) brief(message string, columns int) string {
 	if s.All {
 		return message
 	}
-	message = wrappers.ReplaceAllString(message, "")
-	r := []rune(message)
-	if len(r) <= columns {
-		return message
+	return s.shorten(wrappers.ReplaceAllString(message, ""), columns)
+}
+
+// shorten cuts the middle out of a text that is too long.
+func (s Style) shorten(text string, columns int) string {
+	r := []rune(text)
+	if s.All || len(r) <= columns {
+		return text
 	}
 	head, tail := string(r[:columns*2/5]), string(r[len(r)-columns*3/5+3:])
 	if i := strings.LastIndexByte(head, ' '); i > len(head)/2 {

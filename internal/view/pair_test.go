@@ -1,0 +1,131 @@
+package view
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/pkg/history"
+	"github.com/kubectl-ds/kubectl-ds/pkg/template"
+)
+
+// TestPairs: over random pairs of templates, what each screen says of a difference
+// has two sides that look different; an argument that differs is whole, or has its
+// flag's name; with --all nothing is shortened.
+func TestPairs(t *testing.T) {
+	const at = "spec.template"
+	looked, args, long := 0, 0, 0
+	for seed := range int64(3000) {
+		p := dstest.Templates(seed)
+		shown := template.Diff(p.Old, p.New, at)
+		for _, d := range append(shown, template.Hide[corev1.PodTemplateSpec](shown, at)...) {
+			about := func() string {
+				return fmt.Sprintf("seed %d %v, %s:\n%s\n%s", seed, p.Edits, d.Path, d.Old, d.New)
+			}
+			for _, all := range []bool{false, true} {
+				s := &screen{Style: Style{All: all}}
+				words := s.fieldWords(d)
+				before, after, both := strings.Cut(words, " -> ")
+				m := &markdown{screen: s}
+				cells := [2]string{}
+				cells[0], cells[1] = m.fieldCells(d)
+				said := strings.Join(s.fieldsInWords([]history.Change{{Difference: d, Kind: history.FieldSet}}, true), "; ")
+				from, to, told := strings.Cut(said, " -> ")
+				if words != clean(words) || said != clean(said) {
+					t.Fatalf("%s\nhas more than a reader sees: %q, %q", about(), words, said)
+				}
+				if d.Old == d.New {
+					continue
+				}
+				if both && looksLike(before, after) || told && looksLike(from[strings.LastIndexByte(from, ' ')+1:], to) || looksLike(cells[0], cells[1]) {
+					t.Fatalf("%s\nlook the same: %q, %q, %q", about(), words, said, cells)
+				}
+				if d.Old == "" || d.New == "" || isOrder(d.Path) {
+					continue
+				}
+				looked++
+				before, after = s.sides(d.Path, d.Old, d.New)
+				if !all {
+					n, m := showsArguments(t, about, before, d.Old, d.New)
+					args, long = args+n, long+m
+					n, m = showsArguments(t, about, after, d.New, d.Old)
+					args, long = args+n, long+m
+				} else if strings.Contains(before+after, "…") && !strings.Contains(d.Old+d.New, "…") {
+					t.Fatalf("%s\nis shortened with --all: %s, %s", about(), before, after)
+				}
+			}
+		}
+	}
+	if looked < 3000 || args < 500 || long < 20 {
+		t.Errorf("only %d differences, %d arguments, %d long ones", looked, args, long)
+	}
+}
+
+// looksLike reports whether two texts are drawn alike: all blanks are one, and what
+// is invisible is not there. The blank that parts two words of a line is no sign.
+func looksLike(a, b string) bool {
+	return strings.Join(strings.Fields(a), " ") == strings.Join(strings.Fields(b), " ")
+}
+
+// showsArguments holds one side of a list of texts to what is on that side alone,
+// and returns how many arguments that is, and how many are long.
+func showsArguments(t *testing.T, about func() string, side, raw, other string) (all, long int) {
+	t.Helper()
+	var list, others []string
+	if json.Unmarshal([]byte(raw), &list) != nil || json.Unmarshal([]byte(other), &others) != nil || strings.Contains(side, "with --all") {
+		return 0, 0
+	}
+	count := map[string]int{}
+	for _, o := range others {
+		count[o]++
+	}
+	gone := 0
+	for _, arg := range list {
+		if count[arg]--; count[arg] < 0 {
+			gone++
+		}
+	}
+	for _, arg := range list {
+		if count[arg] >= 0 || gone > 6 {
+			continue
+		}
+		all++
+		want := exact(asText(arg), false)
+		if width(exact(asText(arg), true)) > 70 {
+			name, _, isFlag := strings.Cut(want, "=")
+			if !isFlag || !strings.HasPrefix(name, `"--`) || strings.Contains(name, " ") {
+				continue
+			}
+			want = name
+			long++
+		}
+		if !strings.Contains(side, want) && !strings.Contains(side, exact(asText(arg), true)) {
+			t.Fatalf("%s\n%s is not in %s", about(), want, side)
+		}
+	}
+	return all, long
+}
+
+// TestOrders: the order of a list is told by the same words wherever a difference is
+// shown, and by the members that both lists have.
+func TestOrders(t *testing.T) {
+	for _, tt := range []struct{ old, new, want, why string }{
+		{`["a","b"]`, `["b","a"]`, "order a, b -> b, a", "two members"},
+		{`["80","443"]`, `["443","80"]`, "order 80, 443 -> 443, 80", "ports"},
+		{`["a","b","gone"]`, `["new","b","a"]`, "order a, b -> b, a", "a member that comes or goes is another difference"},
+		{`["a, b","c"]`, `["c","a, b"]`, "order a, b, c -> c, a, b", "a name with a comma"},
+		{
+			`["VARIABLE_NUMBER_ONE","VARIABLE_NUMBER_TWO","VARIABLE_NUMBER_THREE","VARIABLE_NUMBER_FOUR","VARIABLE_NUMBER_FIVE"]`, `["VARIABLE_NUMBER_ONE","VARIABLE_NUMBER_THREE","VARIABLE_NUMBER_FOUR","VARIABLE_NUMBER_TWO","VARIABLE_NUMBER_FIVE"]`,
+			"order VARIABLE_NUMBER_ONE, VARIABLE_NUMBER_TWO, …, VARIABLE_NUMBER_FOUR, … -> VARIABLE_NUMBER_ONE, …, VARIABLE_NUMBER_FOUR, VARIABLE_NUMBER_TWO, …", "of many the one that moved, with its neighbours",
+		},
+	} {
+		d := template.Difference{Path: "spec.template.spec.containers[name=a].env[name]", Old: tt.old, New: tt.new}
+		if got := (&screen{}).fieldWords(d); got != tt.want {
+			t.Errorf("%s: got %s\nwant %s", tt.why, got, tt.want)
+		}
+	}
+}
