@@ -61,6 +61,10 @@ func TestFieldWords(t *testing.T) {
 			list("--collector.netclass.ignored-devices", "^(veth.*|cali.*)$", "--log-level", "debug", "--path.rootfs=/host"), list("--collector.netclass.ignored-devices", "^(veth.*|cali.*)$", "--log-level", "info", "--path.rootfs=/host"),
 			`[…, "--log-level", "debug", …] -> […, "--log-level", "info", …]`, "so does a value that is an argument of its own",
 		},
+		{
+			list("--v"), list("--v", "--collector.filesystem.mount-points-exclude="+strings.Repeat("/var/lib/", 12)+"x", "--end=1"),
+			`[…] -> […, "--collector.filesystem.mount-points-exclude=/var/lib//var/ … ar/lib//var/lib/x", "--end=1"]`, "one that comes keeps its flag's name, too",
+		},
 		{list(many()...), list(slices.Concat([]string{many()[1], many()[0]}, many()[2:])...), `["--flag-00=value", "--flag-01=value", …] -> ["--flag-01=value", "--flag-00=value", …]`, "one that moved"},
 		{`"quay.io/acme/agent:v1.8.2"`, `"quay.io/acme/agent:v1.8.2 "`, `"quay.io/acme/agent:v1.8.2" -> "quay.io/acme/agent:v1.8.2\u0020"`, "a blank at the end"},
 		{`"80"`, `80`, `"80" -> 80`, "a text and a number"},
