@@ -17,7 +17,7 @@ import (
 // sides returns the two values of a field that changed, which are JSON, as short as
 // they tell what differs. They never look the same.
 func (s *screen) sides(path, old, new string) (before, after string) {
-	short := 70
+	short := room
 	switch {
 	case isOrder(path):
 		return s.orders(old, new)
@@ -96,10 +96,10 @@ func (s *screen) orders(old, new string) (before, after string) {
 	}
 	from, to := pieces{all: one, joiner: ", "}, pieces{all: other, joiner: ", "}
 	before, after = from.String(), to.String()
-	if s.All || max(width(before), width(after)) <= 70 {
-		return before, after
+	if !s.All && max(width(before), width(after)) > room {
+		before, after = s.apart(from, to)
 	}
-	return s.apart(from, to)
+	return "order " + before, after
 }
 
 // keysOf returns the keys of a list, in words; what is no list is one key.
@@ -298,7 +298,12 @@ func (s *screen) apart(old, new pieces) (before, after string) {
 	withLast := old.joiner == "" || old.isMoved(changed)
 	var from, to []string
 	add := func(side *[]string, piece string) {
-		if n := len(*side); piece == elided && n > 0 && (*side)[n-1] == elided {
+		if n := len(*side); n > 0 && (*side)[n-1] == elided {
+			if piece == elided {
+				return
+			}
+			piece = strings.TrimPrefix(piece, elided+" ") // one that is cut itself
+		} else if n > 0 && piece == elided && strings.HasSuffix((*side)[n-1], " "+elided) {
 			return
 		}
 		*side = append(*side, piece)

@@ -646,9 +646,6 @@ func (s *screen) fieldWords(f plan.FieldDiff) string {
 		return "changed" + note
 	}
 	before, after = s.sides(f.Path, f.Old, f.New)
-	if isOrder(f.Path) {
-		before = "order " + before
-	}
 	return before + " -> " + after + note
 }
 
