@@ -277,6 +277,7 @@ func plans(t *testing.T) map[string]*plan.Plan {
 		{Code: plan.DuplicateKey, Facts: daemonset.Facts{"file": "agent.yaml", "document": 1, "line": 12, "key": "image"}},
 	}}, plan.Options{})
 	taint := &corev1.Taint{Key: "a", Effect: corev1.TaintEffectNoExecute}
+	add("all down", grid("N N"), &plan.Change{Restart: true, Nodes: []plan.NodeEdit{{Kind: plan.NodeDown, Which: "*"}}}, plan.Options{})
 	add("nodes", grid("N N N N"), &plan.Change{Nodes: []plan.NodeEdit{
 		{Kind: plan.NodeTaint, Which: "n0", Taint: taint}, {Kind: plan.NodeUntaint, Which: "n0", Taint: taint},
 		{Kind: plan.NodeLabel, Which: "n0", Key: "a", Value: "b"}, {Kind: plan.NodeUnlabel, Which: "n0", Key: "a"},

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
@@ -19,6 +21,7 @@ func Answers(e *explain.Explanation, p *plan.Plan, h *history.History) error {
 		func() error { return desired(e, p) },
 		func() error { return oldPods(e, p) },
 		func() error { return verdicts(e, p) },
+		func() error { return nowhere(e, p) },
 		func() error { return columns(e) },
 		func() error { return revisions(e, h) },
 	}
@@ -43,12 +46,13 @@ func desired(e *explain.Explanation, p *plan.Plan) error {
 }
 
 // oldPods holds who counts old pods to the pods of the nodes: those that a plan
-// replaces or drops, and, where it stalls at once, those that stay.
+// replaces or only deletes, and, where it stalls at once or replaces none, those
+// that stay.
 func oldPods(e *explain.Explanation, p *plan.Plan) error {
 	if e.Status.Computed == nil || p.Subject == plan.SubjectNothing || p.Outcome.Reason == daemonset.StepSelectsAll || p.Outcome.Reason == daemonset.StepBeingDeleted {
 		return nil
 	}
-	var living, dropped, terminating int
+	var living, terminating int
 	for _, n := range e.Nodes {
 		for _, pod := range n.Pods {
 			switch {
@@ -57,16 +61,43 @@ func oldPods(e *explain.Explanation, p *plan.Plan) error {
 				terminating++
 			case n.MayStay.OK:
 				living++
-				dropped += b2i(!n.ShouldRun.OK)
 			}
 		}
 	}
 	o := &p.Outcome
 	switch {
-	case p.Replaces != living || p.Drops != dropped:
-		return fmt.Errorf("explain: %d old pods, %d of them where none should run; plan: %d and %d", living, dropped, p.Replaces, p.Drops)
+	case o.Code == plan.NotRolling && o.Replaced+o.Dropped+o.Left != living:
+		return fmt.Errorf("explain: %d old pods; plan, of which nothing is rolling: %d replaced, %d deleted, %d left", living, o.Replaced, o.Dropped, o.Left)
+	case o.Code != plan.NotRolling && p.Replaces+p.Drops != living:
+		return fmt.Errorf("explain: %d old pods; plan: %d to replace, %d to delete", living, p.Replaces, p.Drops)
 	case o.Code == plan.Stalls && len(p.Waves) == 0 && (o.Left != living || o.Terminating > terminating):
 		return fmt.Errorf("explain: %d old pods and %d that are terminating; the plan stalls at once with %d and %d", living, terminating, o.Left, o.Terminating)
+	}
+	return nil
+}
+
+// nowhere holds the two warnings that no node is eligible to each other. A plan
+// that removes all pods says so in its outcome.
+func nowhere(e *explain.Explanation, p *plan.Plan) error {
+	facts := func(f daemonset.Facts) string {
+		return fmt.Sprint(f["nodes"], " nodes, ", f["losing"], " losing, ", f["staying"], " staying")
+	}
+	explained, planned := "", ""
+	for _, problem := range e.Problems {
+		if problem.Code == cause.NoEligibleNode {
+			explained = facts(problem.Facts)
+		}
+	}
+	for _, w := range p.Warnings {
+		if w.Code == plan.NoEligibleNode {
+			planned = facts(w.Facts)
+		}
+	}
+	switch {
+	case p.Outcome.Code == plan.RemovesAllPods && explained != "" && !strings.HasSuffix(explained, " 0 staying"):
+		return fmt.Errorf("explain: no node is eligible, %s; plan: %s", explained, p.Outcome.Code)
+	case p.Outcome.Code != plan.RemovesAllPods && explained != planned:
+		return fmt.Errorf("explain: no node is eligible, %s; plan: %s", explained, planned)
 	}
 	return nil
 }

@@ -21,7 +21,98 @@ func Plan(p *plan.Plan) error {
 			return fmt.Errorf("if the template changed: %w", err)
 		}
 	}
-	return forecast(&p.Forecast, p.Assumptions)
+	for _, law := range []func(*plan.Plan) error{
+		func(p *plan.Plan) error { return forecast(&p.Forecast, p.Assumptions) }, firstSync, lost, noneEligible,
+	} {
+		if err := law(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// firstSync holds the first wave to the first sync: the wave begins with it, and
+// may hold syncs that refill what it deletes.
+func firstSync(p *plan.Plan) error {
+	n := &p.Next
+	creates, deletes := n.Creates.Len(), n.Deletes.Len()
+	refused := slices.ContainsFunc(p.Assumptions, func(a daemonset.Assumption) bool { return a.Code == plan.AssumeRefused })
+	if refused || n.Error != nil || p.Outcome.Code == plan.Unknown {
+		return nil
+	}
+	switch {
+	case len(p.Waves) == 0 && creates+deletes > 0:
+		return fmt.Errorf("the first sync creates %d and deletes %d, and there is no wave", creates, deletes)
+	case len(p.Waves) == 0:
+		return nil
+	}
+	w := &p.Waves[0]
+	switch {
+	case w.Creates < creates || w.Deletes < deletes:
+		return fmt.Errorf("the first sync creates %d and deletes %d, wave 1 only %d and %d", creates, deletes, w.Creates, w.Deletes)
+	case w.At != nil && (*w.At == 0) != (creates+deletes > 0):
+		return fmt.Errorf("the first sync creates %d and deletes %d, and wave 1 begins after %g s", creates, deletes, *w.At)
+	}
+	return nil
+}
+
+// lost holds the nodes that lose their pod to what is counted of the pods.
+func lost(p *plan.Plan) error {
+	var names []string
+	for _, n := range p.Lost {
+		names = append(names, n.Node)
+		if n.Verdict.OK {
+			return fmt.Errorf("%s loses its pod, and nothing says why", n.Node)
+		}
+	}
+	for _, n := range p.Placement.Lose {
+		if !slices.Contains(names, n.Node) {
+			return fmt.Errorf("%s loses its pod at once, and is not among %q", n.Node, names)
+		}
+	}
+	o := &p.Outcome
+	removed := p.Change != nil && slices.ContainsFunc(p.Change.Nodes, func(c plan.NodeChange) bool { return c.Kind == plan.NodeRemove })
+	switch {
+	case !slices.IsSorted(names):
+		return fmt.Errorf("%q are not sorted", names)
+	case o.Code == plan.NothingToDo && len(names) > 0:
+		return fmt.Errorf("nothing to do, and %q lose their pod", names)
+	case o.Code == plan.Completes && p.Drops > 0 && len(names) == 0:
+		return fmt.Errorf("%d pods are deleted without replacement, and no node loses its pod", p.Drops)
+	case o.Code == plan.RemovesAllPods && !removed && len(names) == 0:
+		return fmt.Errorf("all pods are removed, and no node loses its pod")
+	case o.Code == plan.NotRolling && (p.Replaces != o.Replaced || p.Drops != o.Dropped):
+		return fmt.Errorf("nothing is rolling, and %d pods are to be replaced, %d deleted; %d and %d are", p.Replaces, p.Drops, o.Replaced, o.Dropped)
+	}
+	return nil
+}
+
+// noneEligible holds the warning that no node is eligible to the pods that stay
+// and that are deleted.
+func noneEligible(p *plan.Plan) error {
+	_, none := p.NoneEligible()
+	if known := p.Next.Exact && p.Outcome.Reason != daemonset.StepBeingDeleted && p.Outcome.Reason != daemonset.StepSelectsAll; known && none && p.Desired.After > 0 {
+		return fmt.Errorf("no node is eligible, and DESIRED is %d", p.Desired.After)
+	}
+	if p.LeavesNoPod() && p.Desired.After > 0 {
+		return fmt.Errorf("no node runs the pod at the end, and DESIRED is %d", p.Desired.After)
+	}
+	for _, w := range p.Warnings {
+		if w.Code != plan.NoEligibleNode {
+			continue
+		}
+		staying, losing := w.Facts["staying"].(int), w.Facts["losing"].(int)
+		if losing != len(p.Lost) {
+			return fmt.Errorf("no node is eligible: %d are said to lose their pod, and %d do", losing, len(p.Lost))
+		}
+		if len(p.Waves) == 0 || p.Outcome.Code != plan.Completes || p.Outcome.Terminating > 0 {
+			continue
+		}
+		if end := p.Waves[len(p.Waves)-1].Counts; end.Misscheduled != staying {
+			return fmt.Errorf("no node is eligible: %d pods are said to stay, and the table ends with %d misscheduled", staying, end.Misscheduled)
+		}
+	}
+	return nil
 }
 
 func forecast(f *plan.Forecast, assumed []daemonset.Assumption) error {
@@ -54,8 +145,8 @@ func forecast(f *plan.Forecast, assumed []daemonset.Assumption) error {
 		return fmt.Errorf("no pod of the revision becomes available, the table ends with %d available, and %d old pods are left", end.Available, o.Left)
 	case o.Code == plan.Completes && end.Updated+without+odd < end.Desired:
 		return fmt.Errorf("completes with %d of %d updated and %d nodes left", end.Updated, end.Desired, without)
-	case o.Replaced+o.Left != f.Replaces:
-		return fmt.Errorf("%d old pods, %d replaced and %d left", f.Replaces, o.Replaced, o.Left)
+	case o.Code != plan.NotRolling && o.Replaced+o.Dropped+o.Left != f.Replaces+f.Drops:
+		return fmt.Errorf("%d old pods to replace and %d to delete; %d replaced, %d deleted and %d left", f.Replaces, f.Drops, o.Replaced, o.Dropped, o.Left)
 	case o.Code == plan.Completes && o.Left > 0:
 		return fmt.Errorf("completes with %d old pods left", o.Left)
 	}

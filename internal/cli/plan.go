@@ -78,11 +78,12 @@ func newPlan(c *common) *cobra.Command {
 			so, and shows them with --show-values.
 
 			--fail-on takes conditions, with commas between them. stalls: it does not come to
-			its end by itself. removesAllPods: no node is eligible, and none keeps its pod.
-			lostNodes>N: more than N nodes lose their pod because they are no
-			longer eligible. replaces>N: more than N old pods are replaced. immediateDeletes>N:
-			more than N pods are deleted at once, by the next step or with their node's
-			eligibility.
+			its end by itself. removesAllPods: no node is eligible, and none keeps its pod; also
+			of a new DaemonSet that no node would run. lostNodes>N: more than N nodes lose their
+			pod because they are not eligible, at once or when the rollout deletes it.
+			replaces>N: the controller replaces more than N old pods; one that is only deleted
+			does not count. immediateDeletes>N: more than N pods are deleted at once, by the
+			next step or with their node's eligibility.
 
 			Exit status: 0 answered, 1 error, 6 a condition of --fail-on holds. With --exit-code:
 			0 nothing to do, a change that would complete, or waiting for a person; 2 under way;
@@ -168,9 +169,13 @@ var worstFirst = []plan.OutcomeCode{plan.Stalls, plan.RemovesAllPods, plan.Unkno
 // that those with nothing to do are left out.
 func (o *planOptions) listed() bool { return len(o.names) == 0 && !o.manifests() }
 
-// hasToDo reports whether a plan says that anything happens, or that nodes stay
-// without an available pod.
+// hasToDo reports whether a plan says that anything happens, that nodes stay
+// without an available pod, or that pods stay although no node is eligible. A
+// change that leaves no node eligible counts also where there is no pod.
 func hasToDo(p *plan.Plan) bool {
+	if staying, none := p.NoneEligible(); none && (staying > 0 || p.Change != nil && p.Desired.Before > 0) {
+		return true
+	}
 	if p.Next.Kind != daemonset.StepNone || len(p.Placement.Gain)+len(p.Placement.Lose)+len(p.Outcome.Holders)+p.Outcome.FurtherHolders > 0 {
 		return true
 	}
@@ -704,14 +709,8 @@ func (o *planOptions) status(plans []*plan.Plan) error {
 			number, holds, known := c.holds(p)
 			of := p.DaemonSet.Namespace + "/" + p.DaemonSet.Name
 			switch {
-			case holds && c.name == "removesAllPods":
-				fmt.Fprintf(o.ErrOut, "--fail-on %s: no node runs the pod of %s at the end\n", c, view.Clean(of))
-				failed = true
-			case holds && c.name == "stalls":
-				fmt.Fprintf(o.ErrOut, "--fail-on %s: the rollout of %s stalls, %s old\n", c, view.Clean(of), stay(number))
-				failed = true
 			case holds:
-				fmt.Fprintf(o.ErrOut, "--fail-on %s: %s has %d\n", c, view.Clean(of), number)
+				fmt.Fprintf(o.ErrOut, "--fail-on %s: %s\n", c, c.words(p, view.Clean(of), number))
 				failed = true
 			case !known:
 				open = append(open, fmt.Sprintf("--fail-on %s cannot be told of %s", c, of))
@@ -743,13 +742,6 @@ func (o *planOptions) status(plans []*plan.Plan) error {
 		}
 	}
 	return nil
-}
-
-func stay(n int) string {
-	if n == 1 {
-		return "1 pod stays"
-	}
-	return fmt.Sprintf("%d pods stay", n)
 }
 
 // statusOf is the exit status of one plan with --exit-code.

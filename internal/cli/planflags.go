@@ -532,19 +532,58 @@ func parseConditions(texts []string) ([]condition, error) {
 // It is not known of a plan that a gap leaves open.
 func (c condition) holds(p *plan.Plan) (number int, holds, known bool) {
 	if code := ofOutcome[c.name]; code != "" {
-		holds = p.Outcome.Code == code
+		holds = p.Outcome.Code == code || code == plan.RemovesAllPods && p.LeavesNoPod()
 		return p.Outcome.Left, holds, holds || p.Outcome.Code != plan.Unknown && p.Next.Exact && p.TemplateKnown()
 	}
 	switch c.name {
 	case "lostNodes":
-		number = len(p.Placement.Lose)
-		return number, number > c.most, p.Next.Exact
+		number = len(p.Lost) // also of a rollout that a value which was not compared may start
 	case "replaces":
 		number = p.Replaces
 	case "immediateDeletes":
 		number = immediateDeletes(p)
 	}
 	return number, number > c.most, p.Next.Exact && p.TemplateKnown()
+}
+
+// words says that the condition holds of a DaemonSet, and with which number.
+func (c condition) words(p *plan.Plan, of string, number int) string {
+	switch c.name {
+	case "removesAllPods":
+		return "no node runs the pod of " + of + " at the end"
+	case "stalls":
+		return "the rollout of " + of + " stalls" + leftOver(&p.Outcome)
+	case "lostNodes":
+		return of + ": " + many(number, "node loses its pod", "nodes lose their pod")
+	case "replaces":
+		return of + ": " + many(number, "pod is replaced", "pods are replaced")
+	}
+	return of + ": " + many(number, "pod is deleted at once", "pods are deleted at once")
+}
+
+// leftOver says what a rollout that stalls leaves.
+func leftOver(o *plan.Outcome) string {
+	words := ""
+	if o.Left > 0 {
+		words += ", " + many(o.Left, "pod stays old", "pods stay old")
+	}
+	if o.Terminating > 0 {
+		words += ", " + many(o.Terminating, "pod stays terminating", "pods stay terminating")
+	}
+	if n := len(o.Holders) + o.FurtherHolders; words == "" && n > 0 {
+		words = ", " + many(n, "node stays without an available pod", "nodes stay without an available pod")
+	}
+	if o.AtWorst {
+		words += " at worst"
+	}
+	return words
+}
+
+func many(n int, one, more string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, more)
 }
 
 // immediateDeletes counts the pods that go at once: those that the next step

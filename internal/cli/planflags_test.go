@@ -196,12 +196,15 @@ func TestParseConditions(t *testing.T) {
 }
 
 func TestConditionHolds(t *testing.T) {
-	lose := func(names ...string) plan.Placement {
-		var p plan.Placement
+	lost := func(names ...string) (nodes []plan.PlacementNode) {
 		for _, n := range names {
-			p.Lose = append(p.Lose, plan.PlacementNode{Node: n})
+			nodes = append(nodes, plan.PlacementNode{Node: n})
 		}
-		return p
+		return nodes
+	}
+	lose := func(names ...string) plan.Placement { return plan.Placement{Lose: lost(names...)} }
+	nowhere := func(staying int) []plan.Warning {
+		return []plan.Warning{{Code: plan.NoEligibleNode, Facts: daemonset.Facts{"staying": staying}}}
 	}
 	deletes := func(deferred int, names ...string) daemonset.Step {
 		s := daemonset.Step{Exact: true, Deletes: daemonset.Batch{Deferred: deferred}}
@@ -232,9 +235,13 @@ func TestConditionHolds(t *testing.T) {
 		{"all pods are removed", condition{"removesAllPods", 0}, plan.Plan{Forecast: forecast(plan.RemovesAllPods, 0, 0)}, answer{0, true, true}},
 		{"they are not", condition{"removesAllPods", 0}, plan.Plan{Forecast: forecast(plan.Completes, 9, 0), Next: deletes(0)}, answer{0, false, true}},
 		{"they may be, of nodes that were not read", condition{"removesAllPods", 0}, plan.Plan{Forecast: forecast(plan.Completes, 9, 0)}, answer{0, false, false}},
+		{"a new DaemonSet that no node runs", condition{"removesAllPods", 0}, plan.Plan{Subject: plan.SubjectNew, Warnings: nowhere(0), Forecast: forecast(plan.NothingToDo, 0, 0), Next: deletes(0)}, answer{0, true, true}},
+		{"DESIRED falls to 0 before there is a pod", condition{"removesAllPods", 0}, plan.Plan{Desired: plan.Desired{Before: 3}, Warnings: nowhere(0), Forecast: forecast(plan.NothingToDo, 0, 0), Next: deletes(0)}, answer{0, true, true}},
+		{"DESIRED was 0, and there is no pod to lose", condition{"removesAllPods", 0}, plan.Plan{Subject: plan.SubjectChange, Warnings: nowhere(0), Forecast: forecast(plan.NothingToDo, 0, 0), Next: deletes(0)}, answer{0, false, true}},
+		{"DESIRED falls to 0, and pods stay", condition{"removesAllPods", 0}, plan.Plan{Desired: plan.Desired{Before: 3}, Warnings: nowhere(3), Forecast: forecast(plan.NothingToDo, 0, 0), Next: deletes(0)}, answer{0, false, true}},
 		{"that is no stall", condition{"stalls", 0}, plan.Plan{Forecast: forecast(plan.RemovesAllPods, 0, 0), Next: deletes(0)}, answer{0, false, true}},
-		{"more nodes than allowed", condition{"lostNodes", 1}, plan.Plan{Placement: lose("a", "b"), Next: deletes(0)}, answer{2, true, true}},
-		{"just as many", condition{"lostNodes", 2}, plan.Plan{Placement: lose("a", "b"), Next: deletes(0)}, answer{2, false, true}},
+		{"more nodes than allowed", condition{"lostNodes", 1}, plan.Plan{Lost: lost("a", "b"), Next: deletes(0)}, answer{2, true, true}},
+		{"just as many", condition{"lostNodes", 2}, plan.Plan{Lost: lost("a", "b"), Next: deletes(0)}, answer{2, false, true}},
 		{"a gap may hide some", condition{"lostNodes", 2}, plan.Plan{}, answer{0, false, false}},
 		{"pods replaced", condition{"replaces", 8}, plan.Plan{Next: deletes(0), Forecast: forecast(plan.Completes, 9, 0)}, answer{9, true, true}},
 		{"a lost node in the next step is one delete", condition{"immediateDeletes", 0}, plan.Plan{Placement: lose("a"), Next: deletes(0, "a", "x")}, answer{2, true, true}},

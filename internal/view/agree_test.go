@@ -2,6 +2,7 @@ package view
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -117,23 +118,52 @@ func smallWorlds() []told {
 // TestPlansAgreeWithThemselves: the table of waves, the outcome and the
 // assumptions say the same, in every story and in random states.
 func TestPlansAgreeWithThemselves(t *testing.T) {
-	waves, failing := 0, 0
+	waves, failing, lost, nowhere := 0, 0, 0, 0
 	for _, w := range append(everyWorld(t, 60), smallWorlds()...) {
+		if strings.HasPrefix(w.name, "seed ") || strings.HasPrefix(w.name, "testdata/") {
+			w.changes = append(w.changes, nodeChanges(w.s)...)
+		}
 		for i, c := range w.changes {
 			p, err := plan.Make(w.s, c, plan.Options{Starts: []time.Duration{41 * time.Second}})
 			if err != nil {
 				continue // a change that cannot be made
 			}
-			if err := agree.Plan(p); err != nil {
+			if err := cmp.Or(agree.Plan(p), planScreensAgree(p)); err != nil {
 				t.Errorf("%s, change %d: %v", w.name, i, err)
 			}
 			waves += len(p.Waves)
+			lost += b2i(len(p.Lost) > len(p.Placement.Lose))
+			_, none := p.NoneEligible()
+			nowhere += b2i(none && len(p.Waves) > 0)
 			failing += b2i(len(p.Waves) > 0 && slices.ContainsFunc(p.Assumptions, func(a daemonset.Assumption) bool { return a.Code == plan.AssumeRevisionFails }))
 		}
 	}
-	if waves < 1500 || failing < 60 {
-		t.Errorf("only %d waves, %d tables of revisions that fail", waves, failing)
+	if waves < 1500 || failing < 60 || lost < 100 || nowhere < 30 {
+		t.Errorf("only %d waves, %d tables of revisions that fail, %d plans in which a rollout takes a node's pod, %d rollouts without an eligible node", waves, failing, lost, nowhere)
 	}
+}
+
+// nodeChanges are changes of one node, of two and of all, alone and with a
+// restart: taints with which pods may stay or not, nodes that are down, cordoned
+// or removed.
+func nodeChanges(s *snapshot.Snapshot) []*plan.Change {
+	if len(s.Nodes) == 0 || len(s.Nodes) > 50 {
+		return nil
+	}
+	first, last := s.Nodes[0].Name, s.Nodes[len(s.Nodes)-1].Name
+	taint := func(which string, effect corev1.TaintEffect) plan.NodeEdit {
+		return plan.NodeEdit{Kind: plan.NodeTaint, Which: which, Taint: &corev1.Taint{Key: "d", Value: "x", Effect: effect}}
+	}
+	var out []*plan.Change
+	for _, edits := range [][]plan.NodeEdit{
+		{taint("*", corev1.TaintEffectNoSchedule)}, {taint("*", corev1.TaintEffectNoExecute)},
+		{taint(first, corev1.TaintEffectNoSchedule)}, {taint(first, corev1.TaintEffectNoSchedule), taint(last, corev1.TaintEffectNoExecute)},
+		{{Kind: plan.NodeDown, Which: "*"}}, {{Kind: plan.NodeDown, Which: first}}, {{Kind: plan.NodeRemove, Which: first}}, {{Kind: plan.NodeCordon, Which: "*"}},
+		{{Kind: plan.NodeDown, Which: first}, taint("*", corev1.TaintEffectNoSchedule)},
+	} {
+		out = append(out, &plan.Change{Nodes: edits}, &plan.Change{Nodes: edits, Restart: true})
+	}
+	return out
 }
 
 func b2i(b bool) int {
@@ -149,7 +179,7 @@ func TestAnswersAgree(t *testing.T) {
 	verdicts := map[explain.VerdictCode]int{}
 	for _, w := range append(everyWorld(t, 80), smallWorlds()...) {
 		st := stateOf(t, w.s)
-		e := explain.Explain(w.s, st, explain.Options{})
+		e := explain.Explain(w.s, st, explain.Options{Outlook: plan.Look(w.s, st)})
 		p, err := plan.Make(w.s, nil, plan.Options{Starts: []time.Duration{41 * time.Second}})
 		check(t, err)
 		h, err := history.Make(w.s, st, history.Options{})
@@ -193,14 +223,37 @@ func screensAgree(t *testing.T, e *explain.Explanation, p *plan.Plan) error {
 			return fmt.Errorf("explain: %v; its row in a list: %v", want, fields[3:9])
 		}
 	}
-	if p.Replaces > 0 && p.Subject == plan.SubjectRollout && p.Outcome.Code == plan.Completes && len(p.Placement.Gain)+len(p.Placement.Lose) == 0 {
-		want := plural(p.Replaces-p.Drops, "pod")
-		if p.Replaces == p.Drops {
-			want = "no pod"
+	return planScreensAgree(p)
+}
+
+// planScreensAgree holds the headline of a plan and its row in a list to its
+// numbers.
+func planScreensAgree(p *plan.Plan) error {
+	var screen, list bytes.Buffer
+	if err := cmp.Or(Plan(&screen, p, "", Style{All: true}), Plans(&list, &plan.List{Items: []*plan.Plan{p}}, "", Style{})); err != nil {
+		return err
+	}
+	first, _, _ := strings.Cut(screen.String(), "\n")
+	if old := p.Replaces + p.Drops; old > 0 && p.Outcome.Code == plan.Completes {
+		want := []string{plural(p.Replaces, "pod"), "replaced"}
+		if p.Replaces == 0 {
+			want[0] = "no pod"
 		}
-		if !strings.Contains(first(&planned), ": "+want+" ") || !strings.Contains(first(&planned), "replaced") {
-			return fmt.Errorf("%d old pods, %d of which none follows: %s", p.Replaces, p.Drops, first(&planned))
+		if p.Drops > 0 {
+			want = append(want, fmt.Sprintf(" %d ", p.Drops), "deleted without replacement")
 		}
+		for _, words := range want {
+			if !strings.Contains(first, words) {
+				return fmt.Errorf("%d pods are replaced and %d only deleted: %s", p.Replaces, p.Drops, first)
+			}
+		}
+	}
+	row := strings.Fields(strings.Split(list.String(), "\n")[1])
+	if want := strings.Fields(fmt.Sprint(p.Replaces, len(p.Lost), len(p.Placement.Gain), p.Outcome.Steps)); !slices.Equal(row[3:7], want) {
+		return fmt.Errorf("the plan has %v, its row in a list %v", want, row[3:7])
+	}
+	if _, none := p.NoneEligible(); none && (!strings.Contains(screen.String(), "eligible") || !strings.Contains(list.String(), "no node is eligible")) {
+		return fmt.Errorf("no node is eligible:\n%s\n%s", screen.String(), list.String())
 	}
 	return nil
 }

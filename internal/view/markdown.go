@@ -48,7 +48,7 @@ func (m *markdown) plan(p *plan.Plan) {
 		m.add("> **%s**: %s", md(string(w.Code)), md(m.warningWords(w)))
 	}
 	m.fields(p)
-	m.placement(&p.Placement)
+	m.placement(p)
 	if words := desiredWords(p); words != "" {
 		m.add("")
 		m.add("%s", md(sentence(words)))
@@ -121,19 +121,30 @@ func (m *markdown) fieldCells(f plan.FieldDiff) (before, after string) {
 	return mdCode(before), mdCode(after)
 }
 
-func (m *markdown) placement(p *plan.Placement) {
-	if len(p.Gain)+len(p.Lose) == 0 {
-		return
-	}
-	m.add("")
+// placement are the nodes that gain or lose a pod: at once, and in the course of
+// the rollout.
+func (m *markdown) placement(p *plan.Plan) {
 	var parts []string
-	if n := len(p.Lose); n > 0 {
-		parts = append(parts, pluralVerb(n, "node loses its pod", "nodes lose their pod"))
+	say := func(n int, one, many string) {
+		if n > 0 {
+			parts = append(parts, pluralVerb(n, one, many))
+		}
 	}
-	if n := len(p.Gain); n > 0 {
-		parts = append(parts, pluralVerb(n, "node gains a pod", "nodes gain a pod"))
+	say(len(p.Placement.Lose), "node loses its pod", "nodes lose their pod")
+	say(len(p.Placement.Gain), "node gains a pod", "nodes gain a pod")
+	if len(parts) > 0 {
+		m.add("")
+		m.add("**At once, whatever strategy and budget say:** %s.", strings.Join(parts, ", "))
+		m.placed(p.Placement.Lose, p.Placement.Gain)
 	}
-	m.add("**At once, whatever strategy and budget say:** %s.", strings.Join(parts, ", "))
+	if later := lostLater(p); len(later) > 0 {
+		m.add("")
+		m.add("**In the course of the rollout, and not replaced:** %s.", pluralVerb(len(later), "node loses its pod", "nodes lose their pod"))
+		m.placed(later, nil)
+	}
+}
+
+func (m *markdown) placed(lose, gain []plan.PlacementNode) {
 	m.add("")
 	m.add("| | Nodes | | Why |")
 	m.add("| --- | ---: | --- | --- |")
@@ -146,8 +157,8 @@ func (m *markdown) placement(p *plan.Placement) {
 			m.add("| %s | %d | %s | %s |", verb, len(g.nodes), mdNames(g.nodes), md(why))
 		}
 	}
-	row("loses", p.Lose)
-	row("gains", p.Gain)
+	row("loses", lose)
+	row("gains", gain)
 }
 
 // mdNames is more names than a terminal has room for.

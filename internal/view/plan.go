@@ -141,7 +141,7 @@ func (s *screen) planDetail(p *plan.Plan) string {
 	}
 	o := &p.Outcome
 	switch {
-	case o.Code == plan.NotRolling && max(o.Left, p.Replaces) == 0, o.Code == plan.NothingToDo:
+	case o.Code == plan.NotRolling && o.Left == 0, o.Code == plan.NothingToDo:
 		return first
 	case o.Code == plan.Unknown:
 		return first + "; " + s.planEnd(p)
@@ -149,7 +149,7 @@ func (s *screen) planDetail(p *plan.Plan) string {
 		return first + "; then " + s.planEnd(p)
 	case o.Code == plan.Stalls:
 		return first + "; then it stalls " + s.stallWords(&p.Forecast)
-	case p.Replaces > 0:
+	case olds(&p.Forecast) > 0:
 		return first + "; then " + s.forecastWords(&p.Forecast, "are")
 	}
 	creates, deletes := moved(&p.Forecast)
@@ -194,7 +194,7 @@ func (s *screen) planEnd(p *plan.Plan) string {
 	case o.Code == plan.Unknown:
 		return unknownWords(p)
 	case o.Code == plan.NotRolling:
-		return notRolling(o, p.Replaces, &p.Header, "stays")
+		return notRolling(o, &p.Header, "stays")
 	case o.Code == plan.NothingToDo && left(o) > 0:
 		return fmt.Sprintf("no rollout is under way; %s without an available pod%s", plural(left(o), "node"), inBrackets(holderCodes(o.Holders)))
 	case o.Code == plan.NothingToDo && p.Subject == plan.SubjectNothing && nowhere(p):
@@ -240,7 +240,7 @@ func (s *screen) ifWords(f *plan.Forecast, h *daemonset.Header) string {
 	case plan.Stalls:
 		return "the rollout would stall " + s.stallWords(f)
 	case plan.NotRolling:
-		return notRolling(&f.Outcome, f.Replaces, h, "would stay")
+		return notRolling(&f.Outcome, h, "would stay")
 	}
 	return s.forecastWords(f, "would be")
 }
@@ -253,23 +253,23 @@ func (s *screen) forecastWords(f *plan.Forecast, verb string) string {
 		return s.stallWords(f)
 	}
 	creates, deletes := moved(f)
-	replaced := f.Replaces - f.Drops
+	replaced, old := f.Replaces, olds(f)
 	words := plural(replaced, "pod") + " " + verb + " replaced"
 	switch {
 	case replaced == 1:
 		words = "1 pod " + strings.Replace(verb, "are", "is", 1) + " replaced"
 	case replaced == 0 && f.Drops > 0:
 		words = "no pod is replaced"
-	case f.Replaces == 0 && creates+deletes == 0:
+	case old == 0 && creates+deletes == 0:
 		words = "no pod is replaced"
-	case f.Replaces == 0:
+	case old == 0:
 		words = movedWords(creates, deletes, verb) + ", none is replaced"
 	}
 	if f.Drops > 0 {
 		words += fmt.Sprintf(", %d %s deleted without replacement", f.Drops, pluralOnly(f.Drops, strings.Replace(verb, "are", "is", 1), verb))
 	}
-	switch n := min(o.Largest, f.Replaces); {
-	case f.Replaces > 1 && n == f.Replaces:
+	switch n := min(o.Largest, old); {
+	case old > 1 && n == old:
 		words += fmt.Sprintf(", all %d at once", n)
 	case n > 0:
 		words += fmt.Sprintf(", at most %d at a time", n)
@@ -277,11 +277,15 @@ func (s *screen) forecastWords(f *plan.Forecast, verb string) string {
 	return words + howWords(f) + leftWords(o) + s.lateWords(o)
 }
 
+// olds is how many old pods a rollout has to deal with: it replaces them, or only
+// deletes them.
+func olds(f *plan.Forecast) int { return f.Replaces + f.Drops }
+
 // howWords says in how many steps, and how long that takes.
 func howWords(f *plan.Forecast) string {
 	o := &f.Outcome
 	var how []string
-	if f.Replaces > 0 && o.Steps > 0 {
+	if olds(f) > 0 && o.Steps > 0 {
 		how = append(how, plural(o.Steps, "step"))
 	}
 	if o.Duration != nil {
@@ -362,11 +366,16 @@ func moved(f *plan.Forecast) (creates, deletes int) {
 // stallWords says after how many pods it ends, and held by whom.
 func (s *screen) stallWords(f *plan.Forecast) string {
 	o := &f.Outcome
-	words := fmt.Sprintf("after %d of %s: ", o.Replaced, plural(f.Replaces, "pod"))
-	if f.Replaces == 0 {
+	words := fmt.Sprintf("after %d of %s%s: ", o.Replaced+o.Dropped, plural(olds(f), "pod"), atWorst(o))
+	if olds(f) == 0 {
 		words = "before every node has its pod: "
 	}
-	if left(o) == 0 {
+	switch {
+	case o.Reason == cause.Terminating:
+		words = pluralVerb(o.Terminating, "pod is deleted and stays", "pods are deleted and stay") + " "
+	case o.Reason == daemonset.StepBudgetSpent && f.Budget.Limit == 0:
+		return words + fmt.Sprintf("the limit is %s of 0 nodes = 0, so no available pod is deleted", clean(f.Budget.Spec))
+	case left(o) == 0:
 		return words + stallReason(o.Reason)
 	}
 	var nodes []string
@@ -388,8 +397,19 @@ func (s *screen) stallWords(f *plan.Forecast) string {
 	return words + names + " hold the budget" + inBrackets(holderCodes(o.Holders))
 }
 
+// atWorst marks a number that is certain only for the worst order of the nodes,
+// which the controller picks at random.
+func atWorst(o *plan.Outcome) string {
+	if o.AtWorst {
+		return " at worst"
+	}
+	return ""
+}
+
 func stallReason(r daemonset.Reason) string {
 	switch r {
+	case cause.Terminating:
+		return "terminating"
 	case daemonset.InvalidBudget:
 		return "maxUnavailable or maxSurge cannot be resolved, so every step fails"
 	case daemonset.VanishedNodeInSurge:
@@ -445,14 +465,14 @@ func unknownWords(p *plan.Plan) string {
 }
 
 // notRolling says why nothing is replaced by itself.
-func notRolling(o *plan.Outcome, replaces int, h *daemonset.Header, stays string) string {
+func notRolling(o *plan.Outcome, h *daemonset.Header, stays string) string {
 	switch o.Reason {
 	case daemonset.StepBeingDeleted:
 		return "it is being deleted, and its controller does nothing any more"
 	case daemonset.StepSelectsAll:
 		return "its selector is empty, and the controller ignores it"
 	}
-	switch n := max(o.Left, replaces); n {
+	switch n := o.Left; n {
 	case 0:
 		return "no pod is old (" + strategy(h) + ")"
 	case 1:
@@ -823,22 +843,37 @@ func metadataWords(m template.Metadata) string {
 // placements are the nodes that gain or lose a pod at once, those that lose
 // one first.
 func (s *screen) placements(p *plan.Plan) {
-	moves := len(p.Placement.Gain) + len(p.Placement.Lose)
+	moves, later := len(p.Placement.Gain)+len(p.Placement.Lose), lostLater(p)
 	desired := desiredWords(p)
-	if moves == 0 && desired == "" {
+	if moves == 0 && desired == "" && len(later) == 0 {
 		return
 	}
 	s.gap()
 	title := s.title("PLACEMENT")
 	if moves > 0 {
-		title += "  at once, whatever strategy and budget say"
+		s.line("%s", title+"  at once, whatever strategy and budget say")
+		s.placed("loses", s.bad, p.Placement.Lose)
+		s.placed("gains", s.good, p.Placement.Gain)
 	}
-	s.line("%s", title)
-	s.placed("loses", s.bad, p.Placement.Lose)
-	s.placed("gains", s.good, p.Placement.Gain)
-	if desired != "" {
+	if len(later) > 0 {
+		s.line("%s", title+"  in the course of the rollout, and not replaced")
+		s.placed("loses", s.bad, later)
+	}
+	switch {
+	case desired == "":
+	case moves+len(later) == 0:
+		s.line("%s  %s", title, desired)
+	default:
 		s.line("  %s", desired)
 	}
+}
+
+// lostLater are the nodes that lose their pod, but for those that do so at once
+// for the change.
+func lostLater(p *plan.Plan) []plan.PlacementNode {
+	return slices.DeleteFunc(slices.Clone(p.Lost), func(n plan.PlacementNode) bool {
+		return slices.ContainsFunc(p.Placement.Lose, func(l plan.PlacementNode) bool { return l.Node == n.Node })
+	})
 }
 
 // desiredWords says on how many nodes more or fewer the pod should run; empty
@@ -849,7 +884,7 @@ func desiredWords(p *plan.Plan) string {
 	}
 	words := fmt.Sprintf("DESIRED %d -> %d", p.Desired.Before, p.Desired.After)
 	if stays(p) {
-		words += ": pods whose node may keep them, but should not run one any more, stay until they are replaced or deleted, and none follows"
+		words += ": pods on nodes that are no longer eligible stay until the next rollout deletes them, and are not recreated"
 	}
 	return words
 }
@@ -857,7 +892,7 @@ func desiredWords(p *plan.Plan) string {
 // stays tells whether there are surely pods whose node should run one no more
 // and keeps it: fewer nodes should than those tell that lose theirs or go.
 func stays(p *plan.Plan) bool {
-	fewer := p.Desired.Before - p.Desired.After - len(p.Placement.Lose) + len(p.Placement.Gain)
+	fewer := p.Desired.Before - p.Desired.After - len(p.Lost) + len(p.Placement.Gain)
 	if p.Change != nil {
 		for _, n := range p.Change.Nodes {
 			if n.Kind == plan.NodeRemove {
@@ -1023,12 +1058,12 @@ func outcomeWords(f *plan.Forecast) string {
 		words = "removes all pods"
 	case o.Code == plan.NotRolling:
 		words = "not rolling: " + pluralVerb(o.Left, "pod stays old until somebody deletes it", "pods stay old until somebody deletes them")
-	case o.Code == plan.Stalls && o.Replaced+o.Left == 0:
+	case o.Code == plan.Stalls && o.Replaced+o.Dropped+o.Left == 0:
 		words = "stalls"
 	case o.Code == plan.Stalls && f.Budget.Kind == daemonset.BudgetSurge:
-		words = fmt.Sprintf("stalls: %d replaced, %d stay old", o.Replaced, o.Left)
+		words = fmt.Sprintf("stalls: %d replaced%s%s, %s", o.Replaced, droppedWords(o), atWorst(o), pluralVerb(o.Left, "stays old", "stay old"))
 	case o.Code == plan.Stalls: // on a dead node a deleted pod never ends, and none follows
-		words = fmt.Sprintf("stalls: %s deleted, %d stay old", plural(o.Replaced, "old pod"), o.Left)
+		words = fmt.Sprintf("stalls: %s deleted%s, %s", plural(o.Replaced+o.Dropped, "old pod"), atWorst(o), pluralVerb(o.Left, "stays old", "stay old"))
 	}
 	if o.Code == plan.Stalls && o.Terminating > 0 {
 		words += ", " + pluralVerb(o.Terminating, "stays terminating", "stay terminating")
@@ -1040,7 +1075,7 @@ func outcomeWords(f *plan.Forecast) string {
 		words += fmt.Sprintf(", with at most %s without an available pod", plural(o.Worst, "node"))
 	}
 	if f.Drops > 0 && o.Code == plan.Completes {
-		words += "; " + pluralVerb(f.Drops, "old pod goes and none follows, as its node should not run one", "old pods go and none follows, as their nodes should not run one")
+		words += "; " + pluralVerb(f.Drops, "old pod is deleted without replacement: its node is not eligible", "old pods are deleted without replacement: their nodes are not eligible")
 	}
 	creates, _ := moved(f)
 	switch {
@@ -1050,6 +1085,13 @@ func outcomeWords(f *plan.Forecast) string {
 		words += "; no pod tells how long it takes to become ready (--start 40s would)"
 	}
 	return words
+}
+
+func droppedWords(o *plan.Outcome) string {
+	if o.Dropped == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %d deleted without replacement", o.Dropped)
 }
 
 // rangeWords is "19 to 44 min".
@@ -1102,6 +1144,9 @@ func (s *screen) holders(o *plan.Outcome) {
 	title := "WITHOUT AN AVAILABLE POD AT THE END"
 	if o.Code == plan.Stalls && o.Reason == daemonset.StepBudgetSpent {
 		title = "HOLDING THE BUDGET"
+	}
+	if o.Reason == cause.Terminating {
+		title = "STAY TERMINATING"
 	}
 	s.line("%s", s.title(fmt.Sprintf("%s (%d)", title, left(o))))
 	if n := o.FurtherHolders; n > 0 {

@@ -21,8 +21,8 @@ func Plans(w io.Writer, l *plan.List, again string, style Style) error {
 				duration = durationWords(p.Outcome.Duration)
 			}
 		}
-		t.add(clean(p.DaemonSet.Namespace), clean(p.DaemonSet.Name), s.planCell(p), strconv.Itoa(p.Replaces-p.Drops), strconv.Itoa(len(p.Placement.Lose)), strconv.Itoa(len(p.Placement.Gain)),
-			strconv.Itoa(p.Outcome.Steps), duration, stepCell(&p.Next)+lateCell(&p.Outcome))
+		t.add(clean(p.DaemonSet.Namespace), clean(p.DaemonSet.Name), s.planCell(p), strconv.Itoa(p.Replaces), strconv.Itoa(len(p.Lost)), strconv.Itoa(len(p.Placement.Gain)),
+			strconv.Itoa(p.Outcome.Steps), duration, stepCell(&p.Next)+lateCell(&p.Outcome)+nowhereCell(p))
 	}
 	for _, l := range t.lines(style) {
 		s.whole(l)
@@ -49,6 +49,18 @@ func lateCell(o *plan.Outcome) string {
 		return ""
 	}
 	return "; " + holderCodes(o.Late) + " on " + someNames(holderNodes(o.Late))
+}
+
+// nowhereCell says that no node is eligible, where the outcome does not; empty
+// where one is.
+func nowhereCell(p *plan.Plan) string {
+	switch n, none := p.NoneEligible(); {
+	case !none:
+		return ""
+	case n > 0:
+		return "; no node is eligible, and " + pluralVerb(n, "pod stays", "pods stay")
+	}
+	return "; no node is eligible"
 }
 
 // stepCell is one sync in a few words.

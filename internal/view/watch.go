@@ -140,7 +140,7 @@ func (s *screen) standing(p *plan.Progress) string {
 	case o.Code == plan.Stalls && o.Steps == 0:
 		words += ", stalled: " + s.holding(o)
 	case o.Code == plan.Stalls:
-		words += fmt.Sprintf(", stalls after %s more: %s", plural(o.Replaced, "pod"), s.holding(o))
+		words += fmt.Sprintf(", stalls after %s more%s: %s", plural(o.Replaced+o.Dropped, "pod"), atWorst(o), s.holding(o))
 	case o.Code == plan.RemovesAllPods:
 		words += ", no node is eligible, and all pods are removed"
 	case o.Code == plan.Completes && len(o.Late) > 0:

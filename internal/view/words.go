@@ -245,7 +245,7 @@ func (s *screen) causeWords(code daemonset.Reason, f daemonset.Facts, earliest, 
 	case cause.NoPod:
 		return noPod(f, earliest, since)
 	case cause.NoEligibleNode:
-		return noEligibleNode(f, since)
+		return noEligibleNode(f, strings.TrimPrefix(lasting, " for ")) // empty for a revision that is yet to be created
 	case cause.NextRolloutStalls:
 		return s.nextStalls(f)
 	case explain.SurgeHostPort:
@@ -292,7 +292,11 @@ func (s *screen) causeWords(code daemonset.Reason, f daemonset.Facts, earliest, 
 
 // nextStalls says how far a rollout to come would get.
 func (s *screen) nextStalls(f daemonset.Facts) string {
-	words := fmt.Sprintf("a rollout would stall after %d of %s: ", number(f, "replaced"), plural(number(f, "replaces"), "pod"))
+	worst := ""
+	if yes(f, "atWorst") {
+		worst = " at worst"
+	}
+	words := fmt.Sprintf("a rollout would stall after %d of %s%s: ", number(f, "replaced"), plural(number(f, "replaces"), "pod"), worst)
 	if reason := daemonset.Reason(fact(f, "reason")); reason != daemonset.StepBudgetSpent {
 		return words + stallReason(reason)
 	}
@@ -317,6 +321,9 @@ func noEligibleNode(f daemonset.Facts, since string) string {
 		words += "; no template change in the kept revisions explains it: the nodes changed, or none was ever eligible"
 	case cause.ChangedUnknown:
 		words += "; unknown since when: the revisions could not be read"
+	}
+	if n := number(f, "losing"); n > 0 {
+		words += "; " + pluralVerb(n, "pod is deleted and not recreated", "pods are deleted and not recreated")
 	}
 	if n := number(f, "staying"); n > 0 {
 		words += "; " + pluralVerb(n, "pod stays until the next rollout deletes it, and is not recreated", "pods stay until the next rollout deletes them, and are not recreated")

@@ -23,9 +23,10 @@ const (
 // where one should, where there is no node, where they could not be read, and
 // where the controller leaves the DaemonSet alone.
 //
-// Facts: how many nodes there are, and on how many of them a pod stays
-// nonetheless, which the next rollout deletes.
-func NoneEligible(st *daemonset.State) *Cause {
+// Facts: how many nodes there are, on how many of them what is under way deletes
+// the pod, which lost names, and on how many a pod stays until the next rollout
+// deletes it.
+func NoneEligible(st *daemonset.State, lost []string) *Cause {
 	if !st.NodesRead || st.Desired > 0 || st.DaemonSet.DeletionTimestamp != nil || daemonset.SelectsAll(st.DaemonSet) {
 		return nil
 	}
@@ -36,14 +37,14 @@ func NoneEligible(st *daemonset.State) *Cause {
 			continue
 		}
 		nodes++
-		if n.MayStay.OK && slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool { return !p.Terminating }) {
+		if n.MayStay.OK && !slices.Contains(lost, n.Name) && slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool { return !p.Terminating }) {
 			staying++
 		}
 	}
 	if nodes == 0 {
 		return nil
 	}
-	return &Cause{Code: NoEligibleNode, Severity: Warning, Facts: daemonset.Facts{"nodes": nodes, "staying": staying}}
+	return &Cause{Code: NoEligibleNode, Severity: Warning, Facts: daemonset.Facts{"nodes": nodes, "losing": len(lost), "staying": staying}}
 }
 
 // SinceRevision adds to what NoneEligible returned which change of the template

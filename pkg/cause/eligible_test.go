@@ -75,7 +75,7 @@ func TestNoneEligible(t *testing.T) {
 func eligibility(t *testing.T, s *snapshot.Snapshot) string {
 	t.Helper()
 	st, _ := find(t, s)
-	c := cause.NoneEligible(st)
+	c := cause.NoneEligible(st, nil)
 	if c == nil {
 		return "-"
 	}

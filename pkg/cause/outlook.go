@@ -11,6 +11,10 @@ import (
 type Outlook struct {
 	Raise *Raise // what would let the rollout under way complete; nil where it completes, or no limit helps
 	Stall *Stall // how the next rollout would stall; nil where it would complete, or one is under way
+
+	// Lost are the nodes whose pod what is under way deletes and does not replace,
+	// as they should not run one; by name.
+	Lost []string
 }
 
 // Raise is a higher limit with which a rollout that stalls completes, and no
@@ -46,6 +50,7 @@ type Stall struct {
 	Reason   daemonset.Reason
 	Replaced int // pods until then
 	Of       int
+	AtWorst  bool     // Replaced is that of the worst order: the controller picks nodes at random
 	Nodes    []string // that use up the budget, or stay without an available pod, by name
 	Further  int      // nodes like these: which ones is the controller's random choice
 }

@@ -207,12 +207,15 @@ func (b *builder) ownProblems(p *problems, e *Explanation) {
 		}
 		p.add("", c)
 	}
-	if none := cause.NoneEligible(b.st); none != nil {
+	if none := cause.NoneEligible(b.st, b.outlook.Lost); none != nil {
 		cause.SinceRevision(none, b.s, b.st)
 		p.add("", none)
 	}
 	if next := b.outlook.Stall; next != nil {
 		f := daemonset.Facts{"reason": string(next.Reason), "replaced": next.Replaced, "replaces": next.Of, "holders": len(next.Nodes) + next.Further, "limit": b.st.Limit()}
+		if next.AtWorst {
+			f["atWorst"] = true
+		}
 		stalls := &cause.Cause{Code: cause.NextRolloutStalls, Severity: cause.Warning, Facts: f}
 		for _, node := range next.Nodes {
 			p.add(node, stalls)

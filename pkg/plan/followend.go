@@ -60,9 +60,8 @@ func (f *Follower) Progress(at time.Time) (*Progress, error) {
 	if err != nil {
 		return nil, err
 	}
-	old, _ := replaceable(st)
 	p := &Progress{
-		Header: daemonset.NewHeader(Kind, s, st), Old: old, Next: st.Sync(), Starts: len(f.learnt.starts),
+		Header: daemonset.NewHeader(Kind, s, st), Old: oldPods(st), Next: st.Sync(), Starts: len(f.learnt.starts),
 		Batches: f.batches, AsPredicted: f.asPredicted,
 	}
 	p.Counts, _ = st.Counts()

@@ -16,6 +16,7 @@ type foreseen struct {
 	Forecast
 	assumptions []daemonset.Assumption
 	warnings    []Warning
+	lost        []PlacementNode
 }
 
 // forecast steps a rollout to its end. What was assumed before a change may be
@@ -38,9 +39,14 @@ func forecast(s *snapshot.Snapshot, st *daemonset.State, o Options, heritage *as
 	a.inherit(heritage, st)
 	a.told(&m, st.At)
 	run := simulate(st, a.fates, m.typical(a.refusal != nil))
-	f.Replaces, f.Drops = replaceable(st)
+	f.lost = run.lost()
 	f.Waves = append(f.Waves, run.waves...)
 	f.Outcome = outcome(st, run, &a)
+	f.Replaces, f.Drops = f.Outcome.Replaced, f.Outcome.Dropped
+	if st.Budget.Kind != daemonset.BudgetNone {
+		replaces, drops := run.oldPods()
+		f.Replaces, f.Drops = f.Replaces+replaces, f.Drops+drops
+	}
 	if !a.dated(&m) {
 		for i := range f.Waves {
 			f.Waves[i].At, f.Waves[i].Last = nil, nil
@@ -69,13 +75,14 @@ func (f *Forecast) judge(s *snapshot.Snapshot, st *daemonset.State, step *daemon
 	case Stalls:
 		f.Outcome.Unblock = unblock(s, st, a, m, run)
 	}
-	if f.Replaces > 0 && st.Budget.Kind != daemonset.BudgetNone && st.Budget.Invalid == "" {
+	if f.Replaces+f.Drops > 0 && st.Budget.Kind != daemonset.BudgetNone && st.Budget.Invalid == "" {
 		f.Limits = limits(st, a, m)
 	}
 }
 
 // date has each wave begin when as many pods have had their turn in the
-// expected course, in which one wave runs into the next.
+// expected course, in which one wave runs into the next. A wave of the present
+// begins now, whatever its pods are.
 func (f *Forecast) date(waves, expected *simulation) {
 	if expected == nil {
 		return
@@ -93,7 +100,9 @@ func (f *Forecast) date(waves, expected *simulation) {
 		if i+1 < len(waves.before) {
 			turns = waves.before[i+1]
 		}
-		date(f.Waves[i].At, waves.before[i], turns)
+		if i > 0 || *f.Waves[i].At > 0 {
+			date(f.Waves[i].At, waves.before[i], turns)
+		}
 		if f.Waves[i].Count == 1 {
 			*f.Waves[i].Last = *f.Waves[i].At
 			continue
@@ -102,19 +111,60 @@ func (f *Forecast) date(waves, expected *simulation) {
 	}
 }
 
-// replaceable counts the old pods on nodes where a pod may stay, and those of
-// them whose node should not run one.
-func replaceable(st *daemonset.State) (all, drops int) {
-	for i := range st.Nodes {
-		n := &st.Nodes[i]
+// oldPods counts the old pods that a simulation leaves: those that would be
+// replaced, and those that would only be deleted.
+func (r *simulation) oldPods() (replaces, drops int) {
+	for i := range r.slots {
+		n := &r.slots[i].node
 		for j := range n.Pods {
 			if p := &n.Pods[j]; !p.Updated && !p.Terminating && n.MayStay.OK {
-				all++
-				drops += b2i(!n.ShouldRun.OK)
+				replaces += b2i(follows(n))
+				drops += b2i(!follows(n))
 			}
 		}
 	}
-	return all, drops
+	return replaces, drops
+}
+
+// oldPods counts the old pods on nodes that may keep them: those that a rollout
+// deletes, whether it replaces them or not.
+func oldPods(st *daemonset.State) int {
+	count := 0
+	for i := range st.Nodes {
+		n := &st.Nodes[i]
+		for j := range n.Pods {
+			count += b2i(!n.Pods[j].Updated && !n.Pods[j].Terminating && n.MayStay.OK)
+		}
+	}
+	return count
+}
+
+// lost returns the nodes that have a pod when a simulation begins, should not
+// run one, and have none when it ends, by name: those whose pod may not stay,
+// and those whose pod the rollout deletes and does not replace. Of a rollout
+// that stalls they include the nodes that it does not reach: which ones it
+// reaches is the controller's random choice.
+func (r *simulation) lost() []PlacementNode {
+	out := []PlacementNode{}
+	for i := range r.slots {
+		n, end := &r.st.Nodes[i], &r.slots[i].node
+		if !n.Exists || n.ShouldRun.OK || !running(n) || running(end) && !r.reaches(end) {
+			continue
+		}
+		why := n.MayStay
+		if why.OK {
+			why = n.ShouldRun
+		}
+		out = append(out, PlacementNode{n.Name, why})
+	}
+	return out
+}
+
+// reaches reports whether the rollout deletes the pods of a node sooner or
+// later: all of them are old, and the limit lets one go.
+func (r *simulation) reaches(n *daemonset.Node) bool {
+	updated := slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool { return p.Updated && !p.Terminating })
+	return r.rolls() && r.st.Limit() > 0 && !updated
 }
 
 // dated reports whether it can be told how long things take: pods tell how long
@@ -145,7 +195,7 @@ func (o *Outcome) spread(st *daemonset.State, a *assumed, m *measured) (d *Durat
 // outcome tells how a simulation ended.
 func outcome(st *daemonset.State, r *simulation, a *assumed) Outcome {
 	o := Outcome{
-		Steps: r.end.steps, Replaced: r.end.replaced, Left: r.old, Largest: r.end.largest, Worst: r.end.worst,
+		Steps: r.end.steps, Replaced: r.end.replaced, Dropped: r.end.dropped, Left: r.old, Largest: r.end.largest, Worst: r.end.worst,
 		Holders: []Holder{}, Late: append([]Holder{}, a.late...), Unblock: []Unblock{},
 	}
 	for i := range r.slots {
@@ -161,13 +211,13 @@ func outcome(st *daemonset.State, r *simulation, a *assumed) Outcome {
 	case r.old > 0 && st.DaemonSet.Spec.UpdateStrategy.Type != appsv1.RollingUpdateDaemonSetStrategyType:
 		o.Code, o.Reason = NotRolling, daemonset.StepOnDelete
 		o.Holders, o.FurtherHolders = holders(r, a, false)
-	case r.old > 0 || lacking > 0:
-		o.Code, o.Reason = Stalls, stallReason(st, r)
+	case r.old > 0 || lacking > 0 || r.hangs():
+		o.Code, o.Reason, o.AtWorst = Stalls, stallReason(st, r), r.end.chosen && r.old > 0
 		o.Holders, o.FurtherHolders = holders(r, a, true)
 	default:
 		o.Code = Completes
 		switch {
-		case runsPod(st.Nodes) && !r.runsPod():
+		case r.counts.Desired == 0 && runsPod(st.Nodes) && !r.runsPod():
 			o.Code = RemovesAllPods
 		case len(r.waves) == 0 && r.end.at == 0:
 			o.Code = NothingToDo
@@ -189,6 +239,23 @@ func runsPod(nodes []daemonset.Node) bool {
 	return slices.ContainsFunc(nodes, func(n daemonset.Node) bool { return n.Exists && running(&n) })
 }
 
+// hangs reports whether a rollout does not come to its end although every pod
+// is deleted: no node runs the pod any more, and pods that the rollout deleted
+// do not end. Where a node runs the pod, one that does not end on another node
+// keeps no rollout from completing.
+func (r *simulation) hangs() bool {
+	if r.runsPod() {
+		return false
+	}
+	for i := range r.slots {
+		n := &r.slots[i].node
+		if n.Exists && n.MayStay.OK && len(n.Pods) > 0 && running(&r.st.Nodes[i]) {
+			return true
+		}
+	}
+	return false
+}
+
 func (r *simulation) runsPod() bool {
 	return slices.ContainsFunc(r.slots, func(s slot) bool { return s.node.Exists && running(&s.node) })
 }
@@ -207,6 +274,8 @@ func stallReason(st *daemonset.State, r *simulation) daemonset.Reason {
 		return r.end.failed.Code
 	case r.refused(), r.times.refused && st.Budget.MaxSurge > 0:
 		return cause.CreateRefused
+	case r.hangs():
+		return cause.Terminating
 	case r.used >= st.Limit():
 		return daemonset.StepBudgetSpent
 	case r.old == 0:

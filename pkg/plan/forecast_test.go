@@ -27,6 +27,12 @@ func short(o *Outcome) string {
 		fmt.Fprintf(&b, " (%s)", o.Reason)
 	}
 	fmt.Fprintf(&b, ": %d steps, %d replaced, %d left, %d worst", o.Steps, o.Replaced, o.Left, o.Worst)
+	if o.Dropped > 0 {
+		fmt.Fprintf(&b, ", %d dropped", o.Dropped)
+	}
+	if o.AtWorst {
+		b.WriteString(", at worst")
+	}
 	for _, h := range o.Holders {
 		fmt.Fprintf(&b, "; %s %s", h.Node, h.Code)
 	}
@@ -134,7 +140,7 @@ func TestOutcome(t *testing.T) {
 		{"O - O", nil, "Completes: 2 steps, 2 replaced, 0 left, 1 worst", "a node without a pod gets one first"},
 		{"O Nt O", nil, "Completes: 2 steps, 2 replaced, 0 left, 1 worst", "a pod that ends is waited for"},
 		{"#O N", nil, "Completes: 0 steps, 0 replaced, 0 left, 0 worst", "a pod that may not stay goes, outside of the rollout"},
-		{"!O N", nil, "Completes: 1 steps, 1 replaced, 0 left, 0 worst", "one that may stay where none should run is replaced by nothing"},
+		{"!O N", nil, "Completes: 1 steps, 0 replaced, 0 left, 0 worst, 1 dropped", "one that may stay where none should run is replaced by nothing"},
 		{"O N", []dstest.Option{dstest.OnDelete()}, "NotRolling (OnDelete): 0 steps, 0 replaced, 1 left, 0 worst", "OnDelete replaces nothing"},
 		{"O -", []dstest.Option{dstest.OnDelete()}, "NotRolling (OnDelete): 0 steps, 0 replaced, 1 left, 1 worst", "but fills what is empty"},
 
@@ -142,7 +148,7 @@ func TestOutcome(t *testing.T) {
 		{"O o O", []dstest.Option{down("n1"), max("2")}, "Completes: 2 steps, 3 replaced, 0 left, 2 worst; n1 NodeNotReady", "unless there is more of it; the dead node stays as it is"},
 		{"O o O", []dstest.Option{notReady("n1")}, "Stalls (BudgetSpent): 1 steps, 1 replaced, 2 left, 1 worst; n1 NodeNotReady; MaxUnavailable=2; RemoveNode=n1", "so does one that is not ready and whose pod is not"},
 		{"O O O", []dstest.Option{notReady("n1")}, "Completes: 3 steps, 3 replaced, 0 left, 1 worst", "but a pod that is available there shows that they can be"},
-		{"O O O", []dstest.Option{down("n1")}, "Stalls (BudgetSpent): 1 steps, 1 replaced, 2 left, 1 worst; n1 NodeNotReady; MaxUnavailable=2; RemoveNode=n1", "not if the kubelet is silent: what the pod says is old"},
+		{"O O O", []dstest.Option{down("n1")}, "Stalls (BudgetSpent): 1 steps, 1 replaced, 2 left, 1 worst, at worst; n1 NodeNotReady; MaxUnavailable=2; RemoveNode=n1", "not if the kubelet is silent: what the pod says is old"},
 		{"Ot O", []dstest.Option{down("n0")}, "Stalls (BudgetSpent): 0 steps, 0 replaced, 1 left, 1 worst; n0 TerminatingOnDeadNode; MaxUnavailable=2; RemoveNode=n0", "a pod that never ends on a dead node"},
 		{"o o O O", []dstest.Option{down("n0"), down("n1")}, "Stalls (BudgetSpent): 1 steps, 2 replaced, 2 left, 2 worst; n0 NodeNotReady; n1 NodeNotReady; MaxUnavailable=3", "of two dead nodes, removing one is not enough"},
 
@@ -174,10 +180,10 @@ func TestOutcome(t *testing.T) {
 		{"Ot O", []dstest.Option{notReady("n0"), endless("p0")}, "Stalls (BudgetSpent): 0 steps, 0 replaced, 1 left, 1 worst; n0 TerminatingOnDeadNode; MaxUnavailable=2; RemoveNode=n0", "one whose pod does not end is dead"},
 		{"Ot O", []dstest.Option{endless("p0")}, "Stalls (BudgetSpent): 0 steps, 0 replaced, 1 left, 1 worst; n0 Terminating; MaxUnavailable=2; RemoveNode=n0", "on a healthy node something else holds the pod"},
 		{"O O", []dstest.Option{dstest.MaxSurge("1"), max("0"), refused()}, "Stalls (CreateRefused): 0 steps, 0 replaced, 2 left, 0 worst", "a surge whose creates are refused"},
-		{"O O O O", []dstest.Option{down("n1"), down("n2")}, "Stalls (BudgetSpent): 1 steps, 1 replaced, 3 left, 1 worst; n1 NodeNotReady; MaxUnavailable=3", "at worst the second dead node goes next"},
-		{"!o O", []dstest.Option{down("n0"), max("2")}, "Completes: 1 steps, 2 replaced, 0 left, 1 worst", "a dead node that should not run the pod lacks none"},
+		{"O O O O", []dstest.Option{down("n1"), down("n2")}, "Stalls (BudgetSpent): 1 steps, 1 replaced, 3 left, 1 worst, at worst; n1 NodeNotReady; MaxUnavailable=3", "at worst the second dead node goes next"},
+		{"!o O", []dstest.Option{down("n0"), max("2")}, "Completes: 1 steps, 1 replaced, 0 left, 1 worst, 1 dropped", "a dead node that should not run the pod lacks none"},
 		{"!O !O", []dstest.Option{max("10%")}, "Stalls (BudgetSpent): 0 steps, 0 replaced, 2 left, 0 worst", "a limit that would let it remove all pods is no way out"},
-		{"!o !o O", []dstest.Option{down("n0"), down("n1")}, "Stalls (BudgetSpent): 1 steps, 2 replaced, 1 left, 0 worst; n0 NodeNotReady; n1 NodeNotReady; MaxUnavailable=3", "a limit is not bounded by desired"},
+		{"!o !o O", []dstest.Option{down("n0"), down("n1")}, "Stalls (BudgetSpent): 1 steps, 0 replaced, 1 left, 0 worst, 2 dropped; n0 NodeNotReady; n1 NodeNotReady; MaxUnavailable=3", "a limit is not bounded by desired"},
 
 		{"O O", []dstest.Option{max("x")}, `Stalls (InvalidBudget): 0 steps, 0 replaced, 2 left, 0 worst`, "a limit that cannot be resolved"},
 		{"~O O", []dstest.Option{dstest.MaxSurge("1"), max("0")}, "Completes: 1 steps, 1 replaced, 0 left, 0 worst", "a step that fails until the pod of a vanished node is collected"},
@@ -419,9 +425,8 @@ func TestForecastLaws(t *testing.T) {
 				t.Fatalf("seed %d: assumption %s has no source", seed, a.Code)
 			}
 		}
-		var gone int // old pods that neither stay nor are replaced: their node should not run them, or vanished
-		if gone = f.Replaces - o.Replaced - o.Left; o.Code == Completes && gone > f.Replaces {
-			t.Fatalf("seed %d: %d old pods, %d replaced, %d left", seed, f.Replaces, o.Replaced, o.Left)
+		if total := f.Replaces + f.Drops; o.Code != Unknown && o.Code != NotRolling && (o.Replaced > f.Replaces || o.Dropped > f.Drops || total != oldPods(st)) {
+			t.Fatalf("seed %d: %d old pods, %d to replace and %d to delete; %d replaced, %d deleted, %d left", seed, oldPods(st), f.Replaces, f.Drops, o.Replaced, o.Dropped, o.Left)
 		}
 		switch {
 		case o.Code == Completes && o.Left > 0, o.Code == NothingToDo && len(f.Waves) > 0, o.Code == Unknown != (o.Reason == Endless || o.Reason == "PodsNotRead"):

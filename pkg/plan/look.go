@@ -14,13 +14,14 @@ func Look(s *snapshot.Snapshot, st *daemonset.State) cause.Outlook {
 	}
 	w := look(s, st)
 	r := w.simulate()
+	out := cause.Outlook{Lost: names(r.lost())}
 	switch o := outcome(st, r, w.a); {
 	case o.Code == Stalls:
-		return cause.Outlook{Raise: raise(st, w.a, w.m, r)}
+		out.Raise = raise(st, w.a, w.m, r)
 	case o.Code == NothingToDo && !w.safe():
-		return cause.Outlook{Stall: nextStall(s)}
+		out.Stall = nextStall(s)
 	}
-	return cause.Outlook{}
+	return out
 }
 
 func look(s *snapshot.Snapshot, st *daemonset.State) *way {
@@ -52,8 +53,7 @@ func nextStall(s *snapshot.Snapshot) *cause.Stall {
 	if o.Code != Stalls {
 		return nil
 	}
-	out := &cause.Stall{Reason: o.Reason, Replaced: o.Replaced, Nodes: []string{}, Further: o.FurtherHolders}
-	out.Of, _ = replaceable(st)
+	out := &cause.Stall{Reason: o.Reason, Replaced: o.Replaced + o.Dropped, Of: oldPods(st), AtWorst: o.AtWorst, Nodes: []string{}, Further: o.FurtherHolders}
 	for _, h := range o.Holders {
 		out.Nodes = append(out.Nodes, h.Node)
 	}

@@ -79,14 +79,14 @@ func TestLookIsAPartOfMake(t *testing.T) {
 			t.Fatal(err)
 		}
 		o := Look(s, stateOf(t, s))
-		var want cause.Outlook
+		want := cause.Outlook{Lost: names(p.Lost)}
 		for _, u := range p.Outcome.Unblock {
 			if u.Code == RaiseMaxUnavailable || u.Code == RaiseMaxSurge {
 				want.Raise = &cause.Raise{Amount: amountText(u.Value), Smallest: amountText(u.Smallest), Left: u.Left}
 			}
 		}
 		if f := p.IfTemplateChanged; f != nil && p.Outcome.Code == NothingToDo && f.Outcome.Code == Stalls {
-			want.Stall = &cause.Stall{Reason: f.Outcome.Reason, Replaced: f.Outcome.Replaced, Of: f.Replaces, Nodes: []string{}, Further: f.Outcome.FurtherHolders}
+			want.Stall = &cause.Stall{Reason: f.Outcome.Reason, Replaced: f.Outcome.Replaced + f.Outcome.Dropped, Of: f.Replaces + f.Drops, AtWorst: f.Outcome.AtWorst, Nodes: []string{}, Further: f.Outcome.FurtherHolders}
 			for _, h := range f.Outcome.Holders {
 				want.Stall.Nodes = append(want.Stall.Nodes, h.Node)
 			}

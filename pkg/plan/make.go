@@ -182,6 +182,7 @@ func begin(subject Subject, s *snapshot.Snapshot, st *daemonset.State, o Options
 		Placement: Placement{Gain: []PlacementNode{}, Lose: []PlacementNode{}}, Next: st.Sync(), Groups: groups(st, o.GroupBy),
 	}
 	f := forecast(s, st, o, heritage)
+	p.Lost = append([]PlacementNode{}, f.lost...)
 	p.Forecast, p.Assumptions, p.Warnings = f.Forecast, append(p.Assumptions, f.assumptions...), append(p.Warnings, f.warnings...)
 	return p
 }

@@ -39,7 +39,7 @@ func TestMake(t *testing.T) {
 		why     string
 	}{
 		{"N N", nil, nil, "Nothing: next None 0 creates 0 deletes; lose 0 gain 0; replaces 0; NothingToDo; if changed: replaces 2, Completes", "nothing asked and nothing rolling: what a change would do"},
-		{"N O", []dstest.Option{dstest.OnDelete()}, nil, "Nothing: next None 0 creates 0 deletes; lose 0 gain 0; replaces 1; NotRolling; if changed: replaces 2, NotRolling", "OnDelete waits for a person"},
+		{"N O", []dstest.Option{dstest.OnDelete()}, nil, "Nothing: next None 0 creates 0 deletes; lose 0 gain 0; replaces 0; NotRolling; if changed: replaces 0, NotRolling", "OnDelete waits for a person"},
 		{"O N", nil, nil, "Rollout: next RollingUpdate 0 creates 1 deletes; lose 0 gain 0; replaces 1; Completes", "a rollout under way"},
 		{"N -", nil, nil, "Rollout: next Manage 1 creates 0 deletes; lose 0 gain 0; replaces 0; Completes", "a pod that is missing is on its way"},
 		{"n N", []dstest.Option{young("p0")}, nil, "Rollout: next None 0 creates 0 deletes; lose 0 gain 0; replaces 0; Completes", "and so is one that starts"},

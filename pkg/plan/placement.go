@@ -41,6 +41,38 @@ func placementChange(before, after *daemonset.State) Placement {
 	return p
 }
 
+func names(of []PlacementNode) []string {
+	var out []string
+	for _, n := range of {
+		out = append(out, n.Node)
+	}
+	return out
+}
+
+// LeavesNoPod reports whether no node runs the pod in the end, as no node is
+// eligible, though one does now, would without the change, or should of a
+// DaemonSet that is new. Where pods stay on nodes that should not run them, it
+// does not.
+func (p *Plan) LeavesNoPod() bool {
+	if p.Outcome.Code == RemovesAllPods {
+		return true
+	}
+	staying, none := p.NoneEligible()
+	return none && staying == 0 && (p.Subject == SubjectNew || p.Desired.Before > 0)
+}
+
+// NoneEligible reports whether a warning says that no node is eligible, and on
+// how many nodes a pod stays nonetheless.
+func (p *Plan) NoneEligible() (staying int, none bool) {
+	for _, w := range p.Warnings {
+		if w.Code == NoEligibleNode {
+			staying, _ = w.Facts["staying"].(int)
+			return staying, true
+		}
+	}
+	return 0, false
+}
+
 // leftAlone tells whether the controller passes over a DaemonSet: one that is
 // being deleted, or that selects everything.
 func leftAlone(ds *appsv1.DaemonSet) bool {

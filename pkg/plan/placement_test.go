@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -96,5 +97,73 @@ func TestPlacementOfNew(t *testing.T) {
 	got = placementChange(nil, stateOf(t, dstest.State("- N", lacks(snapshot.Nodes, snapshot.Forbidden))))
 	if len(got.Gain)+len(got.Lose) > 0 || got.Gain == nil || got.Lose == nil {
 		t.Errorf("without nodes: %+v", got)
+	}
+}
+
+// TestLost: which nodes have a pod now and none at the end, and why.
+func TestLost(t *testing.T) {
+	surge := []dstest.Option{dstest.MaxSurge("1"), dstest.MaxUnavailable("0")}
+	percent := dstest.MaxUnavailable("10%")
+	for _, tt := range []struct {
+		grid    string
+		options []dstest.Option
+		change  *Change
+		want    string
+		why     string
+	}{
+		{"O !O N", nil, nil, "n1", "the rollout deletes an old pod where none should run"},
+		{"O !N N", nil, nil, "", "a new one stays"},
+		{"N !N N", nil, nil, "", "as does any without a rollout"},
+		{"N !N N", nil, &Change{Restart: true}, "n1", "until there is one"},
+		{"N #N N", nil, nil, "n1", "one that may not stay goes at once"},
+		{"O !O #O", []dstest.Option{dstest.OnDelete()}, nil, "n2", "OnDelete deletes no other"},
+		{"!O/N !O", surge, nil, "n1", "beside an old pod a new one stands already, which stays"},
+		{"!O !o", []dstest.Option{percent}, nil, "n1", "10% of 0 nodes lets no available pod go, ever"},
+		{"O O !O !O", []dstest.Option{down("n0")}, nil, "n2 n3", "a rollout that stalls may reach them"},
+		{"!Ot O", nil, nil, "", "a pod that is terminating is lost already"},
+		{"~O N", nil, nil, "", "a node that is gone is none"},
+		{"N !N", nil, &Change{Nodes: []NodeEdit{{Kind: NodeRemove, Which: "n1"}}}, "", "nor is one that is removed"},
+		{"N O", []dstest.Option{down("n1")}, nil, "", "a node that should run one is owed one"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			p, err := Make(dstest.State(tt.grid, tt.options...), tt.change, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Join(names(p.Lost), " "); got != tt.want || p.Lost == nil {
+				t.Errorf("%s: lost %q, want %q", tt.grid, got, tt.want)
+			}
+		})
+	}
+}
+
+// TestStaysTerminating: a rollout whose deletions do not end stalls; pods that a
+// change takes away at once are removed, whether they end or not.
+func TestStaysTerminating(t *testing.T) {
+	all := []dstest.Option{down("n0"), down("n1")}
+	selector := &Change{NodeSelector: map[string]string{"pool": "gpus"}}
+	for _, tt := range []struct {
+		grid    string
+		options []dstest.Option
+		change  *Change
+		want    string
+		why     string
+	}{
+		{"!o !o", all, nil, "Stalls (Terminating): 1 steps, 0 replaced, 0 left, 0 worst, 2 dropped; n0 NodeNotReady; n1 NodeNotReady", "no kubelet is left"},
+		{"o o", all, nil, "Stalls (Terminating): 1 steps, 2 replaced, 0 left, 2 worst; n0 NodeNotReady; n1 NodeNotReady", "nor where the nodes are eligible"},
+		{"!o !o", []dstest.Option{down("n0")}, nil, "Stalls (Terminating): 1 steps, 0 replaced, 0 left, 0 worst, 2 dropped; n0 NodeNotReady", "one pod ends, and one does not"},
+		{"o !o N", []dstest.Option{down("n1")}, nil, "Completes: 1 steps, 1 replaced, 0 left, 1 worst, 1 dropped", "the nodes that should run the pod do"},
+		{"N N", all, selector, "RemovesAllPods: 0 steps, 0 replaced, 0 left, 0 worst", "a typo in a selector is no rollout"},
+		{"!Ot !Ot", all, nil, "NothingToDo: 0 steps, 0 replaced, 0 left, 0 worst", "they are deleted already"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			p, err := Make(dstest.State(tt.grid, tt.options...), tt.change, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := short(&p.Outcome); got != tt.want {
+				t.Errorf("%s:\n got %s\nwant %s", tt.grid, got, tt.want)
+			}
+		})
 	}
 }

@@ -27,9 +27,16 @@ type Plan struct {
 	Warnings         []Warning      `json:"warnings"`
 	Desired          Desired        `json:"desired"`
 	Placement        Placement      `json:"placement"`
-	Next             daemonset.Step `json:"next"`
-	Groups           []Group        `json:"groups"`
-	Forecast         `json:",inline"`
+
+	// Lost are the nodes that have a pod now and none at the end, as they should
+	// not run one: those of Placement.Lose, those whose pod the rollout deletes
+	// and does not replace, and, without a change, those whose pod may not stay.
+	// Sorted by name; a node that is removed itself is not among them.
+	Lost []PlacementNode `json:"lost"`
+
+	Next     daemonset.Step `json:"next"`
+	Groups   []Group        `json:"groups"`
+	Forecast `json:",inline"`
 
 	// IfTemplateChanged is what a change of the template would do, where nothing
 	// was asked and nothing is rolling; else nil.
@@ -124,7 +131,7 @@ type Placement struct {
 // PlacementNode is a node with the verdict that moved.
 type PlacementNode struct {
 	Node    string            `json:"node"`
-	Verdict daemonset.Verdict `json:"verdict"` // after the change: shouldRun of a gain, mayStay of a loss
+	Verdict daemonset.Verdict `json:"verdict"` // after the change: mayStay of a loss where it is a no, else shouldRun
 }
 
 // Group is what one step can do at worst to the nodes that share a label's
@@ -141,8 +148,8 @@ type Group struct {
 // Forecast is a rollout to its end, or to where it stalls.
 type Forecast struct {
 	Budget   Budget  `json:"budget"`
-	Replaces int     `json:"replaces"` // old pods that are or would be replaced
-	Drops    int     `json:"drops"`    // of them those that no new pod follows: they may stay on their node, which should not run one
+	Replaces int     `json:"replaces"` // old pods that are or would be replaced, also those that a stall keeps from it
+	Drops    int     `json:"drops"`    // old pods that are or would be deleted in its course and not replaced, as their node should not run one
 	Waves    []Wave  `json:"waves"`
 	Outcome  Outcome `json:"outcome"`
 	Limits   []Limit `json:"limits"` // what other limits would mean
@@ -191,7 +198,9 @@ type Outcome struct {
 	Code        OutcomeCode      `json:"code"`
 	Reason      daemonset.Reason `json:"reason"`      // of Stalls, NotRolling and Unknown; else empty
 	Steps       int              `json:"steps"`       // rolling-update steps until then
-	Replaced    int              `json:"replaced"`    // pods replaced until then
+	Replaced    int              `json:"replaced"`    // old pods replaced until then, of Replaces
+	Dropped     int              `json:"dropped"`     // old pods deleted without replacement until then, of Drops
+	AtWorst     bool             `json:"atWorst"`     // Replaced, Dropped and Left are those of the worst order: the controller picks nodes at random
 	Left        int              `json:"left"`        // old pods that stay
 	Terminating int              `json:"terminating"` // old pods that are on their way out and do not end
 	Largest     int              `json:"largest"`     // the most nodes whose pods are being replaced at one time

@@ -52,6 +52,7 @@ type simulation struct {
 	folded []int     // the same, for the last of the waves that are folded into it
 	turns  []float64 // when each of them had
 	open   bool      // the last wave still collects
+	begun  bool      // the first sync is over
 	end    end
 }
 
@@ -59,7 +60,9 @@ type simulation struct {
 type end struct {
 	at       float64
 	steps    int
-	replaced int
+	replaced int  // old pods that were deleted for a new one
+	dropped  int  // old pods that were deleted without replacement, on nodes that could keep them
+	chosen   bool // of which nodes it took the worst: the controller picks at random
 	largest  int
 	worst    int
 	endless  bool
@@ -116,9 +119,12 @@ func newSimulation(st *daemonset.State, fates []fate, p *pace) *simulation {
 }
 
 // due lets all happen that is due, or so soon after that it belongs to the same
-// wave.
+// wave. The first sync is that of the present, which nothing precedes.
 func (r *simulation) due() {
-	until := r.now + r.times.blur
+	until := r.now
+	if r.begun {
+		until += r.times.blur
+	}
 	for len(r.timers) > 0 && r.timers[0].at <= until {
 		e := r.timers.pop()
 		r.now = max(r.now, e.at)
@@ -261,6 +267,7 @@ func (w *writes) delete(i int32, items ...daemonset.Item) bool {
 // A creation that the API server refuses ends a sync before old pods are
 // replaced.
 func (r *simulation) sync() bool {
+	r.begun = true
 	var w writes
 	switch {
 	case r.manage.len() > 0:
@@ -338,6 +345,9 @@ func (r *simulation) rollingStep(w *writes) {
 				return
 			}
 		}
+	}
+	if bad, good := r.candidates[0].len(), r.candidates[1].len(); bad > 0 && good > 0 && room > 0 && room < bad+good {
+		r.end.chosen = true
 	}
 	take(&r.candidates[0]) // which go is random: at worst those
 	take(&r.candidates[1])
@@ -465,7 +475,10 @@ func (r *simulation) delete(d doomed, at float64) {
 		if p.Terminating {
 			return p.Object.Spec.NodeName != ""
 		}
-		r.end.replaced += b2i(!p.Updated && s.node.MayStay.OK)
+		if !p.Updated && s.node.MayStay.OK {
+			r.end.replaced += b2i(follows(&s.node))
+			r.end.dropped += b2i(!follows(&s.node))
+		}
 		if p.Object.Spec.NodeName == "" || isTerminal(p.Object) {
 			return false // no kubelet has to end it
 		}
@@ -475,6 +488,12 @@ func (r *simulation) delete(d doomed, at float64) {
 		}
 		return true
 	})
+}
+
+// follows reports whether a new pod follows an old one on its node, or stands
+// there already.
+func follows(n *daemonset.Node) bool {
+	return n.ShouldRun.OK || slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool { return p.Updated && !p.Terminating })
 }
 
 func isTerminal(p *corev1.Pod) bool {

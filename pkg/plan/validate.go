@@ -349,7 +349,7 @@ var WarningCodes = []daemonset.Reason{NoEligibleNode, SurgeHostPort, StartsRollo
 
 // warn adds what the API server accepts and that will not go well.
 func (p *Plan) warn(before, after *daemonset.State) {
-	if none := cause.NoneEligible(after); none != nil && p.Outcome.Code != RemovesAllPods {
+	if none := cause.NoneEligible(after, names(p.Lost)); none != nil && p.Outcome.Code != RemovesAllPods {
 		p.Warnings = append(p.Warnings, Warning{none.Code, none.Facts})
 	}
 	p.Warnings = append(p.Warnings, warnings(before, after)...)
@@ -364,7 +364,7 @@ func warnings(before, after *daemonset.State) []Warning {
 	if ports := cause.HostPorts(&ds.Spec.Template.Spec); len(ports) > 0 && after.Budget.MaxSurge > 0 {
 		out = append(out, Warning{SurgeHostPort, daemonset.Facts{"ports": ports}})
 	}
-	if count, _ := replaceable(after); count > 0 && before != nil && leavesOnDelete(before.DaemonSet, ds) {
+	if count := oldPods(after); count > 0 && before != nil && leavesOnDelete(before.DaemonSet, ds) {
 		out = append(out, Warning{StartsRollout, daemonset.Facts{"pods": count}})
 	}
 	if h := after.History; h.Hash == "" && len(h.Current) > 0 && after.Budget.Kind != daemonset.BudgetNone && after.NewPod() == daemonset.NotUpdated {

@@ -293,8 +293,8 @@ func (u *undone) compareEnd(t *testing.T, c *stage.Cluster, ds *appsv1.DaemonSet
 	if u.onDelete {
 		code, left = plan.NotRolling, len(before) // a person may replace them
 	}
-	if o.Code != code || o.Replaced != replaced || o.Left != left || u.preview.Replaces != replaced+left {
-		t.Errorf("%s: %d of %d pods were replaced; the preview: %s, of %d to replace", u.name, replaced, len(before), brief(u.preview), u.preview.Replaces)
+	if o.Code != code || o.Replaced+o.Dropped != replaced || o.Left != left || u.preview.Replaces+u.preview.Drops != replaced {
+		t.Errorf("%s: %d of %d pods were replaced; the preview: %s, %d to replace and %d to delete", u.name, replaced, len(before), brief(u.preview), u.preview.Replaces, u.preview.Drops)
 	}
 	t.Logf("%s: %d of %d pods were replaced; %s", u.name, replaced, len(before), brief(u.preview))
 }
