@@ -62,14 +62,17 @@ func VerdictDetail(e *explain.Explanation) string {
 	case explain.Unknown:
 		return "not known, as " + unread(&e.Header) + " could not be read"
 	case explain.NotObserved:
-		return fmt.Sprintf("the controller has not handled generation %d yet, its numbers are of %d", e.DaemonSet.Generation, e.DaemonSet.ObservedGeneration)
+		return fmt.Sprintf("the controller has not handled generation %d yet, its numbers are of %d%s", e.DaemonSet.Generation, e.DaemonSet.ObservedGeneration, nowhereToo(e))
 	case explain.AwaitingDelete:
-		return fmt.Sprintf("%s with an old pod until somebody deletes it (%s)", plural(number(f, "oldNodes"), "node"), strategy(&e.Header))
+		return fmt.Sprintf("%s with an old pod until somebody deletes it (%s)%s", plural(number(f, "oldNodes"), "node"), strategy(&e.Header), nowhereToo(e))
 	case explain.Stuck:
-		return stuckDetail(e)
+		return stuckDetail(e) + nowhereToo(e)
 	case explain.Degraded:
 		return fmt.Sprintf("%d of %s without an available pod%s", desired-available, plural(desired, "node"), mainCause(e))
 	case explain.Progressing:
+		if p := noEligible(e); p != nil && desired == 0 {
+			return noneDesired(e) + movingWords(p) + risk(e)
+		}
 		if number(f, "oldNodes") > 0 {
 			return fmt.Sprintf("%d of %s updated, %d available%s", updated, plural(desired, "node"), available, risk(e))
 		}
@@ -99,10 +102,42 @@ func warned(e *explain.Explanation) string {
 	return "; " + strings.Join(codes, ", ")
 }
 
+// noEligible is the problem that no node should run the pod; nil where one
+// should.
+func noEligible(e *explain.Explanation) *explain.Problem {
+	i := slices.IndexFunc(e.Problems, func(p explain.Problem) bool { return p.Code == cause.NoEligibleNode })
+	if i < 0 {
+		return nil
+	}
+	return &e.Problems[i]
+}
+
+// movingWords says what becomes of the pods where no node is eligible.
+func movingWords(none *explain.Problem) string {
+	losing, staying := number(none.Facts, "losing"), number(none.Facts, "staying")
+	words := ""
+	if losing > 0 {
+		words += "; " + pluralVerb(losing, "pod is deleted and not recreated", "pods are deleted and not recreated")
+	}
+	if staying > 0 {
+		words += "; " + pluralVerb(staying, "pod stays", "pods stay")
+	}
+	return words
+}
+
+// nowhereToo adds to a verdict about something else that no node is eligible.
+func nowhereToo(e *explain.Explanation) string {
+	none := noEligible(e)
+	if none == nil {
+		return ""
+	}
+	return "; no node is eligible" + movingWords(none)
+}
+
 // noneDesired says why no node should run the pod.
 func noneDesired(e *explain.Explanation) string {
 	switch {
-	case slices.ContainsFunc(e.Problems, func(p explain.Problem) bool { return p.Code == cause.NoEligibleNode }):
+	case noEligible(e) != nil:
 		return "DESIRED is 0: no node is eligible"
 	case len(e.Columns) > 0:
 		return "DESIRED is 0: the cluster has no node"
