@@ -204,12 +204,12 @@ func (o *explainOptions) status(items []*explain.Explanation) error {
 	return nil
 }
 
-// inPartOnly tells whether a part is missing that answers rest on. A guess at
+// inPartOnly reports whether a part is missing that answers rest on. A guess at
 // the clock or the version, words that are missing, and lists of two moments
 // still answer in full.
 func inPartOnly(gaps []daemonset.Gap) bool {
 	return slices.ContainsFunc(gaps, func(g daemonset.Gap) bool {
-		return g.Why != snapshot.Moved && slices.Contains([]snapshot.What{snapshot.DaemonSetStatus, snapshot.Nodes, snapshot.Pods, snapshot.PodStatus, snapshot.Revisions}, g.What)
+		return g.Why != snapshot.Moved && slices.Contains([]snapshot.What{snapshot.DaemonSets, snapshot.DaemonSetStatus, snapshot.Nodes, snapshot.Pods, snapshot.PodStatus, snapshot.Revisions}, g.What)
 	})
 }
 

@@ -716,6 +716,9 @@ func (o *planOptions) status(plans []*plan.Plan) error {
 				open = append(open, fmt.Sprintf("--fail-on %s cannot be told of %s", c, of))
 			}
 		}
+		if slices.ContainsFunc(plans, lacksDaemonSets) {
+			open = append(open, fmt.Sprintf("--fail-on %s cannot be told of DaemonSets that the input lacks", c))
+		}
 	}
 	switch {
 	case failed:
@@ -742,6 +745,10 @@ func (o *planOptions) status(plans []*plan.Plan) error {
 		}
 	}
 	return nil
+}
+
+func lacksDaemonSets(p *plan.Plan) bool {
+	return slices.ContainsFunc(p.Snapshot.Gaps, func(g daemonset.Gap) bool { return g.What == snapshot.DaemonSets })
 }
 
 // statusOf is the exit status of one plan with --exit-code.

@@ -545,6 +545,20 @@ func TestPagesThatDoNotAdvance(t *testing.T) {
 	}
 }
 
+// TestPagesWithoutAWay: a server that has more, and gives no token for it, has
+// not answered in full.
+func TestPagesWithoutAWay(t *testing.T) {
+	left := int64(7)
+	_, err := readPages(background, metav1.ListOptions{},
+		func(context.Context, metav1.ListOptions) ([]int, metav1.ListMeta, error) {
+			return []int{1}, metav1.ListMeta{RemainingItemCount: &left}, nil
+		},
+		func(p []int) []int { return p }, func(*int) string { return "" })
+	if err == nil || err.Error() != "the server says that 7 more objects follow, and not how to ask for them" {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestNoAnswer(t *testing.T) {
 	refuse := func(what string, code int, reason metav1.StatusReason) func(*apiServer, http.ResponseWriter, string, int) bool {
 		return func(s *apiServer, w http.ResponseWriter, asked string, _ int) bool {

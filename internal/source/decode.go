@@ -39,6 +39,7 @@ type object struct {
 	note     string    // what a person should know of it, said of "it"
 
 	list     bool   // the end of a list of this kind, and no object
+	page     page   // of a list
 	manifest []byte // of a DaemonSet that decodeManifest read, instead of all these
 	document int    // where it stands in its file, counted from 1
 	path     string // items[3] in a list

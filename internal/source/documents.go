@@ -38,6 +38,7 @@ type documents struct {
 	repeats bool
 
 	list  listMeta // of the list being read, as far as it is known
+	items int      // of that list, so far
 	batch []item
 	size  int    // bytes in batch
 	later []item // items that have no kind, of a list whose kind has not come yet
@@ -49,7 +50,9 @@ type documents struct {
 type listMeta struct {
 	metav1.TypeMeta
 	Metadata struct {
-		Continue string `json:"continue"`
+		ResourceVersion    string `json:"resourceVersion"`
+		Continue           string `json:"continue"`
+		RemainingItemCount int    `json:"remainingItemCount"`
 	} `json:"metadata"`
 }
 
@@ -116,7 +119,7 @@ func (d *documents) read(ctx context.Context) error {
 			return &positionError{err: err}
 		}
 		d.doc++
-		d.list = listMeta{}
+		d.list, d.items = listMeta{}, 0
 		if first == '{' || first == '[' {
 			err = d.jsonDocument(ctx, first)
 		} else {
@@ -607,6 +610,7 @@ var itemsKey = regexp.MustCompile(`^items:[ \t]*(#.*)?\r?\n?$`)
 
 // add queues an item of a list.
 func (d *documents) add(ctx context.Context, it item) error {
+	d.items++
 	d.batch = append(d.batch, it)
 	d.size += len(it.text)
 	if len(d.batch) >= batchItems || d.size >= batchBytes {
@@ -645,7 +649,7 @@ func (d *documents) document(ctx context.Context, it item) error {
 	if err != nil {
 		return err
 	}
-	o.document, o.list, o.repeats = d.doc, isList(list.TypeMeta), repeats
+	o.document, o.list, o.page, o.repeats = d.doc, isList(list.TypeMeta), list.page(0), repeats
 	return d.emit(o)
 }
 
@@ -712,16 +716,17 @@ func (d *documents) endList(ctx context.Context, bare bool) error {
 	if err := d.flush(ctx); err != nil {
 		return err
 	}
-	return d.emit(d.list.end(d.doc))
+	return d.emit(d.list.end(d.doc, d.items))
 }
 
-// end is what is emitted after the items of a list.
-func (l listMeta) end(document int) object {
-	o := object{kind: l.TypeMeta, list: true, document: document}
-	if l.Metadata.Continue != "" {
-		o.note = "one page of a " + l.Kind + ": the pages that follow it must be given, too"
-	}
-	return o
+// end is what is emitted after the items of a list, of which there are so many.
+func (l listMeta) end(document, items int) object {
+	return object{kind: l.TypeMeta, list: true, document: document, page: l.page(items)}
+}
+
+func (l listMeta) page(items int) page {
+	m := &l.Metadata
+	return page{m.ResourceVersion, m.Continue, items, max(0, m.RemainingItemCount)}
 }
 
 // unfold returns the object of raw, and where raw is a list or an array, which
@@ -748,7 +753,7 @@ func (d *documents) unfold(raw []byte, in metav1.TypeMeta) ([]object, error) {
 			all = append(all, o)
 		}
 	}
-	return append(all, list.end(d.doc)), nil
+	return append(all, list.end(d.doc, len(items))), nil
 }
 
 // within says in which item an error is.

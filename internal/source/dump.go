@@ -32,6 +32,7 @@ type Dump struct {
 	kinds   map[string]int  // how many objects there are of each kind, of any kind
 	strange map[string]bool // kinds that Kubernetes does not have
 	lists   map[string]bool // kinds of which there is a typed list: empty means none, not "not given"
+	pages   readings
 	objects int
 	skipped []string // files
 	notes   []string
@@ -41,7 +42,7 @@ type Dump struct {
 }
 
 func newDump() *Dump {
-	return &Dump{snapshots: map[Ref]*snapshot.Snapshot{}, kinds: map[string]int{}, strange: map[string]bool{}, lists: map[string]bool{}}
+	return &Dump{snapshots: map[Ref]*snapshot.Snapshot{}, kinds: map[string]int{}, strange: map[string]bool{}, lists: map[string]bool{}, pages: readings{}}
 }
 
 // store holds the objects of one kind, each once.
@@ -114,6 +115,9 @@ func (d *Dump) add(file string, o object) error {
 	d.objects++
 	if o.note != "" {
 		d.notes = append(d.notes, fmt.Sprintf("%s: document %d: %s", file, o.document, o.note))
+	}
+	if o.list {
+		d.pages.add(o.kind, o.page)
 	}
 	if kind := itemKind(o.kind); kind.Kind != "" && o.list {
 		d.lists[kindName(kind)] = true
@@ -264,7 +268,7 @@ func (d *Dump) Read(_ context.Context, ref Ref) (*snapshot.Snapshot, error) {
 	}
 	switch len(fit) {
 	case 0:
-		e := &NotFoundError{Ref: ref, Near: Near(ref.Name, d.names(ref.Namespace)), Elsewhere: elsewhere}
+		e := &NotFoundError{Ref: ref, Near: Near(ref.Name, d.names(ref.Namespace)), Elsewhere: elsewhere, Partial: d.pages.partial("DaemonSet")}
 		if len(e.Near) == 0 && len(e.Elsewhere) == 0 {
 			e.Held = d.refs()
 		}
@@ -280,6 +284,10 @@ func (d *Dump) Read(_ context.Context, ref Ref) (*snapshot.Snapshot, error) {
 // not recorded Snapshots share their Nodes.
 func (d *Dump) ReadAll(ctx context.Context, f Filter) ([]*snapshot.Snapshot, error) {
 	var out []*snapshot.Snapshot
+	partial := "" // of all DaemonSets; those that were named are there, or not
+	if len(f.Names) == 0 {
+		partial = d.pages.partial("DaemonSet")
+	}
 	for _, r := range d.refs() {
 		if f.Namespace != "" && r.Namespace != f.Namespace || !f.matches(r.Name, d.labels(r)) {
 			continue
@@ -290,6 +298,11 @@ func (d *Dump) ReadAll(ctx context.Context, f Filter) ([]*snapshot.Snapshot, err
 		s, err := d.snapshot(r)
 		if err != nil {
 			return nil, err
+		}
+		if partial != "" {
+			c := *s
+			c.Gaps = ordered(append(slices.Clone(s.Gaps), snapshot.Gap{What: snapshot.DaemonSets, Why: snapshot.Partial, Message: partial}))
+			s = &c
 		}
 		out = append(out, s)
 	}
@@ -335,7 +348,7 @@ func (d *Dump) snapshot(r Ref) (*snapshot.Snapshot, error) {
 // DaemonSet, and so has made a revision, there must be one that is the
 // DaemonSet's or that it would adopt.
 // PodDisruptionBudgets may be missing: no number depends on them, and few dumps
-// have them.
+// have them. Of a kind of which a List is not whole, nothing is known for sure.
 func (d *Dump) gaps(r relation) []snapshot.Gap {
 	gaps := []snapshot.Gap{
 		{What: snapshot.Version, Why: snapshot.NotGiven, Message: "the input does not say which version of Kubernetes it is from"},
@@ -364,12 +377,18 @@ func (d *Dump) gaps(r relation) []snapshot.Gap {
 		{snapshot.Revisions, "ControllerRevision", (unknown || status.ObservedGeneration > 0) && !hasRevision, of},
 		{snapshot.Events, "Event", false, ""},
 	} {
+		partial := d.pages.partial(p.kind)
 		switch given := d.kinds[p.kind] > 0 || d.lists[p.kind]; {
+		case partial != "":
+			gaps = append(gaps, snapshot.Gap{What: p.what, Why: snapshot.Partial, Message: partial})
 		case !given:
 			gaps = append(gaps, snapshot.Gap{What: p.what, Why: snapshot.NotGiven, Message: "the input holds no " + p.kind})
 		case p.lacked:
 			gaps = append(gaps, snapshot.Gap{What: p.what, Why: snapshot.NotGiven, Message: fmt.Sprintf("the input holds no %s of %s", p.kind, p.of)})
 		}
+	}
+	if partial := d.pages.partial("PodDisruptionBudget"); partial != "" {
+		gaps = append(gaps, snapshot.Gap{What: snapshot.PodDisruptionBudgets, Why: snapshot.Partial, Message: partial})
 	}
 	return gaps
 }

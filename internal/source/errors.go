@@ -15,12 +15,16 @@ type NotFoundError struct {
 	Near      []string // at most three names of that namespace, the nearest first
 	Elsewhere []string // namespaces that do have a DaemonSet of this name, sorted
 	Held      []Ref    // where there is neither: all that a Dump holds, sorted
+	Partial   string   // what is missing of a Dump's DaemonSets
 }
 
 func (e *NotFoundError) Error() string {
 	s := fmt.Sprintf("daemonset %q not found", e.Name)
 	if e.Namespace != "" {
 		s += fmt.Sprintf(" in namespace %q", e.Namespace)
+	}
+	if e.Partial != "" {
+		s += ": " + e.Partial
 	}
 	return s
 }

@@ -61,6 +61,9 @@ func readPages[T any](ctx context.Context, opts metav1.ListOptions,
 			return pages[T]{}, err
 		}
 		got.items = append(got.items, strip(items)...)
+		if left := meta.RemainingItemCount; meta.Continue == "" && left != nil && *left > 0 {
+			return pages[T]{}, fmt.Errorf("the server says that %d more objects follow, and not how to ask for them", *left)
+		}
 		if meta.Continue == "" {
 			break
 		}

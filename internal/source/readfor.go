@@ -65,7 +65,7 @@ func (d *Dump) ReadFor(_ context.Context, ds *appsv1.DaemonSet) (*snapshot.Snaps
 	s.Pods = filter(d.pods.items, func(o *corev1.Pod) bool { return rel.takes(&o.ObjectMeta) })
 	s.PodDisruptionBudgets = filter(d.budgets.items, rel.selectedBy)
 	s.Gaps = ordered(slices.DeleteFunc(s.Gaps, func(g snapshot.Gap) bool {
-		return slices.Contains([]snapshot.What{snapshot.Pods, snapshot.Revisions, snapshot.Events}, g.What)
+		return g.Why != snapshot.Partial && slices.Contains([]snapshot.What{snapshot.Pods, snapshot.Revisions, snapshot.Events}, g.What)
 	}))
 	order(s)
 	return s, snapshot.Validate(s)

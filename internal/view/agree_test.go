@@ -2,7 +2,8 @@ package view
 
 import (
 	"bytes"
-	"cmp"
+	stdcmp "cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -128,7 +130,7 @@ func TestPlansAgreeWithThemselves(t *testing.T) {
 			if err != nil {
 				continue // a change that cannot be made
 			}
-			if err := cmp.Or(agree.Plan(p), planScreensAgree(p)); err != nil {
+			if err := stdcmp.Or(agree.Plan(p), planScreensAgree(p)); err != nil {
 				t.Errorf("%s, change %d: %v", w.name, i, err)
 			}
 			waves += len(p.Waves)
@@ -230,7 +232,7 @@ func screensAgree(t *testing.T, e *explain.Explanation, p *plan.Plan) error {
 // numbers.
 func planScreensAgree(p *plan.Plan) error {
 	var screen, list bytes.Buffer
-	if err := cmp.Or(Plan(&screen, p, "", Style{All: true}), Plans(&list, &plan.List{Items: []*plan.Plan{p}}, "", Style{})); err != nil {
+	if err := stdcmp.Or(Plan(&screen, p, "", Style{All: true}), Plans(&list, &plan.List{Items: []*plan.Plan{p}}, "", Style{})); err != nil {
 		return err
 	}
 	first, _, _ := strings.Cut(screen.String(), "\n")
@@ -256,4 +258,48 @@ func planScreensAgree(p *plan.Plan) error {
 		return fmt.Errorf("no node is eligible:\n%s\n%s", screen.String(), list.String())
 	}
 	return nil
+}
+
+// TestPartIsNone: where a Gap says that nodes, pods or revisions are missing,
+// those that are there count for nothing. So a page of a List is answered as no
+// List is. An event that is there did happen, whichever others are missing.
+func TestPartIsNone(t *testing.T) {
+	compared := 0
+	for _, w := range everyWorld(t, 60) {
+		if len(w.s.Gaps) > 0 {
+			continue
+		}
+		for what, none := range map[snapshot.What]func(*snapshot.Snapshot){
+			snapshot.Nodes: func(s *snapshot.Snapshot) { s.Nodes = nil }, snapshot.Pods: func(s *snapshot.Snapshot) { s.Pods = nil },
+			snapshot.Revisions: func(s *snapshot.Snapshot) { s.Revisions = nil },
+		} {
+			some := *w.s
+			some.Gaps = []snapshot.Gap{{What: what, Why: snapshot.Partial, Message: "some are missing"}}
+			without := some
+			none(&without)
+			compared++
+			if diff := cmp.Diff(documentsOf(t, &without), documentsOf(t, &some)); diff != "" {
+				t.Errorf("%s, %s (-none +some):\n%s", w.name, what, diff)
+			}
+		}
+	}
+	if compared < 200 {
+		t.Errorf("only %d compared", compared)
+	}
+}
+
+// documentsOf returns what explain, plan-rollout and history say of a Snapshot,
+// as JSON.
+func documentsOf(t *testing.T, s *snapshot.Snapshot) []string {
+	t.Helper()
+	st := stateOf(t, s)
+	p, planErr := plan.Make(s, &plan.Change{Restart: true}, plan.Options{Starts: []time.Duration{41 * time.Second}})
+	h, historyErr := history.Make(s, st, history.Options{})
+	var out []string
+	for _, document := range []any{explain.Explain(s, st, explain.Options{}), p, fmt.Sprint(planErr), h, fmt.Sprint(historyErr)} {
+		raw, err := json.MarshalIndent(document, "", " ")
+		check(t, err)
+		out = append(out, string(raw))
+	}
+	return out
 }

@@ -467,9 +467,10 @@ func partWords(what snapshot.What) string {
 // Gap says what could not be read and what the answer lacks for it.
 func Gap(g daemonset.Gap) string {
 	why := map[snapshot.Why]string{
-		snapshot.Forbidden: "not allowed to read", snapshot.NotGiven: "not in the input", snapshot.Failed: "could not be read", snapshot.Moved: "changed while being read",
+		snapshot.Forbidden: "not allowed to read", snapshot.NotGiven: "not in the input", snapshot.Partial: "only in part in the input", snapshot.Failed: "could not be read", snapshot.Moved: "changed while being read",
 	}[g.Why]
 	lost := map[snapshot.Consequence]string{
+		snapshot.DaemonSetsUnknown:        "the list may lack some of them",
 		snapshot.PlacementUnknown:         "DESIRED is not computed, and no reason is given why nodes are left out",
 		snapshot.PodsUnknown:              "only the reported numbers are left",
 		snapshot.ReportedUnknown:          "the reported numbers are unknown, and whether the controller handled the newest generation",

@@ -91,7 +91,8 @@ var Slots = []Slot{SlotEmpty, SlotOnlyTerminating, SlotOldAvailable, SlotOldUnav
 // New returns the State of a Snapshot under the rules of a version. It fails
 // only where the question cannot be put: a selector that cannot be read.
 //
-// Where the nodes could not be read, the nodes that pods are for stand in for
+// Of nodes or pods that a Gap says are missing, those that are there do not count
+// either. Where the nodes could not be read, the nodes that pods are for stand in for
 // them, with verdicts of NodesNotRead that let every pod stay.
 func New(s *snapshot.Snapshot, profile Profile) (*State, error) {
 	ds := s.DaemonSet
@@ -105,11 +106,19 @@ func New(s *snapshot.Snapshot, profile Profile) (*State, error) {
 		surge: allowsSurge(ds, profile), deleted: ds.DeletionTimestamp != nil,
 	}
 	st.PodsRead = st.PodsListed && !s.Lacks(snapshot.PodStatus) && (st.NodesRead || st.StatusRead)
-	claimed, released := st.claim(s.Pods, selector)
+	var pods []corev1.Pod // none, rather than some
+	if st.PodsListed {
+		pods = s.Pods
+	}
+	claimed, released := st.claim(pods, selector)
 	if st.History, err = newHistory(s, profile, selector, claimed); err != nil {
 		return nil, fmt.Errorf("daemonset %s/%s: %w", ds.Namespace, ds.Name, err)
 	}
-	st.mapToNodes(s.Nodes, claimed, released)
+	var nodes []corev1.Node
+	if st.NodesRead {
+		nodes = s.Nodes
+	}
+	st.mapToNodes(nodes, claimed, released)
 	st.Desired = int(ds.Status.DesiredNumberScheduled)
 	if st.NodesRead {
 		st.Desired = 0

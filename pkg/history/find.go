@@ -68,7 +68,7 @@ func none(h *History, which string) *Error {
 		switch g.Why {
 		case snapshot.Forbidden:
 			e.hint = "kubectl auth can-i list controllerrevisions.apps -n " + h.DaemonSet.Namespace
-		case snapshot.NotGiven:
+		case snapshot.NotGiven, snapshot.Partial:
 			e.hint = "kubectl get controllerrevisions -n " + h.DaemonSet.Namespace + " -o yaml > revisions.yaml, and add --from revisions.yaml"
 		}
 		return e

@@ -297,7 +297,7 @@ func lacking(s *snapshot.Snapshot, what snapshot.What, tells string) *Error {
 			continue
 		case g.Why == snapshot.Forbidden:
 			e.hint = fmt.Sprintf("kubectl auth can-i list %s%s", what, namespace)
-		case g.Why == snapshot.NotGiven:
+		case g.Why == snapshot.NotGiven, g.Why == snapshot.Partial:
 			e.hint = fmt.Sprintf("kubectl get %s%s -o yaml > %s.yaml, and add --from %s.yaml", what, namespace, what, what)
 		}
 		e.message += fmt.Sprintf(": %s", cmp.Or(g.Message, string(g.Why)))

@@ -89,10 +89,13 @@ const (
 	DaemonSetStatus What = "daemonsets/status"
 	NodeStatus      What = "nodes/status"
 	PodStatus       What = "pods/status"
+
+	// DaemonSets is a gap of an answer that is about all DaemonSets there are.
+	DaemonSets What = "daemonsets"
 )
 
 // Whats lists every What, in the order in which gaps are reported.
-var Whats = []What{DaemonSetStatus, Nodes, NodeStatus, Pods, PodStatus, Revisions, Events, PodDisruptionBudgets, Version, Clock}
+var Whats = []What{DaemonSets, DaemonSetStatus, Nodes, NodeStatus, Pods, PodStatus, Revisions, Events, PodDisruptionBudgets, Version, Clock}
 
 // Why says what kept a part of the input from being read.
 type Why string
@@ -100,6 +103,7 @@ type Why string
 const (
 	Forbidden Why = "Forbidden" // the API server refused this user
 	NotGiven  Why = "NotGiven"  // the dump does not hold it
+	Partial   Why = "Partial"   // the dump holds some pages of a List, and not all
 	Failed    Why = "Failed"    // the request, or the parsing, failed
 	Moved     Why = "Moved"     // it changed while it was read, or its pages are of several moments
 )
@@ -108,6 +112,7 @@ const (
 type Consequence string
 
 const (
+	DaemonSetsUnknown        Consequence = "DaemonSetsUnknown"        // the list may lack DaemonSets
 	PlacementUnknown         Consequence = "PlacementUnknown"         // no computed DESIRED, no reasons per node
 	PodsUnknown              Consequence = "PodsUnknown"              // only the placement and the reported numbers are left
 	ReportedUnknown          Consequence = "ReportedUnknown"          // no reported numbers, and whether the newest generation was handled
@@ -127,6 +132,8 @@ func (g Gap) Consequence() Consequence {
 		return SeveralMoments
 	}
 	switch g.What {
+	case DaemonSets:
+		return DaemonSetsUnknown
 	case Nodes:
 		return PlacementUnknown
 	case Pods:
@@ -150,8 +157,8 @@ func (g Gap) Consequence() Consequence {
 	}
 }
 
-// Lacks tells whether a gap hides the whole of what. A part that was read
-// but moved meanwhile is there.
+// Lacks reports whether a gap hides the whole of what, or some of it so that
+// nothing can be counted. A part that was read but moved meanwhile is there.
 func (s *Snapshot) Lacks(what What) bool {
 	return slices.ContainsFunc(s.Gaps, func(g Gap) bool { return g.What == what && g.Why != Moved })
 }
