@@ -15,6 +15,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -25,36 +26,68 @@ import (
 // Main runs one command line and returns its exit status. An error is one
 // line on errs, with its details below it, and a hint, where there are any.
 //
+// Ctrl-C ends it, whatever it is busy with; a second one ends the process.
+func Main(args []string, in io.Reader, out, errs io.Writer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	defer context.AfterFunc(ctx, stop)()
+	return mainUntil(ctx, args, in, out, errs)
+}
+
+// grace is how long a command may go on after Ctrl-C, to say where it stopped.
+const grace = 500 * time.Millisecond
+
+// mainUntil is Main until ctx ends. Reads and requests end with it. What does not
+// look at it, a computation or a pipe that nobody reads, is left alone after the
+// grace period: the process ends, and until then it writes nothing more.
+func mainUntil(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
+	answers, notes := view.NewStream(out), view.NewStream(errs)
+	done := make(chan int, 1)
+	go func() { done <- execute(ctx, args, in, answers, notes) }()
+	select {
+	case status := <-done:
+		return status
+	case <-ctx.Done():
+	}
+	select {
+	case status := <-done:
+		return status
+	case <-time.After(grace):
+		answers.Abandon()
+		notes.Abandon()
+		return interrupted
+	}
+}
+
+// execute runs one command line to its end.
+//
 // All that is written goes through a view.Stream: no control code of the cluster
 // or of a file reaches a terminal. A panic is an error like any other, with what
 // a report of it needs: Go's own exit status of one would say "moving".
-func Main(args []string, in io.Reader, out, errs io.Writer) (status int) {
-	answers, notes := view.NewStream(out), view.NewStream(errs)
+func execute(ctx context.Context, args []string, in io.Reader, answers, notes *view.Stream) (status int) {
 	defer func() {
 		if p := recover(); p != nil {
 			status = crashed(notes, p, debug.Stack())
 		}
 		_ = notes.Close()
 	}()
-	status = run(args, in, answers, notes)
+	status = run(ctx, args, in, answers, notes)
 	if err := answers.Close(); err != nil && status == 0 && !errors.Is(err, syscall.EPIPE) {
 		status = failed(notes, err)
 	}
 	return status
 }
 
-func run(args []string, in io.Reader, out, errs io.Writer) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
+func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
 	root := newRoot(in, out, errs)
 	args = arguments(args)
 	root.SetArgs(args)
-	execute := func() error { return root.ExecuteContext(ctx) }
+	command := func() error { return root.ExecuteContext(ctx) }
 	err := error(nil)
 	if len(args) > 0 && args[0] == cobra.ShellCompRequestCmd {
-		err = quietly(execute)
+		err = quietly(command)
 	} else {
-		err = execute()
+		err = command()
 	}
 	var status exitStatus
 	switch {

@@ -4,6 +4,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -22,6 +23,21 @@ type Stream struct {
 	under io.Writer
 	color bool
 	rest  []byte // the beginning of a character, or of a colour
+
+	abandoned atomic.Bool
+}
+
+// Abandon makes every later Write fail. It does not wait for one that is under
+// way, and may never end.
+func (s *Stream) Abandon() { s.abandoned.Store(true) }
+
+// put writes text that may pass.
+func (s *Stream) put(text []byte) error {
+	if s.abandoned.Load() {
+		return io.ErrClosedPipe
+	}
+	_, err := s.under.Write(text)
+	return err
 }
 
 // NewStream returns a Stream that writes to w. Of escape sequences it lets none
@@ -52,7 +68,7 @@ func (s *Stream) Write(p []byte) (int, error) {
 	text := append(s.rest, p...)
 	escaped, n := s.escape(text, false)
 	s.rest = append([]byte(nil), text[n:]...)
-	if _, err := s.under.Write(escaped); err != nil {
+	if err := s.put(escaped); err != nil {
 		return 0, err
 	}
 	return len(p), nil
@@ -63,8 +79,7 @@ func (s *Stream) Write(p []byte) (int, error) {
 func (s *Stream) Control(codes string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, err := io.WriteString(s.under, codes)
-	return err
+	return s.put([]byte(codes))
 }
 
 // Close writes what is left of the last Write. The writer below stays open.
@@ -76,8 +91,7 @@ func (s *Stream) Close() error {
 	if len(escaped) == 0 {
 		return nil
 	}
-	_, err := s.under.Write(escaped)
-	return err
+	return s.put(escaped)
 }
 
 // escape returns what may be written of text, and how much of it that is: all

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"io"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -113,5 +114,23 @@ func TestStreamErrors(t *testing.T) {
 	_, _ = s.Write([]byte("\xc3"))
 	if err := s.Close(); !errors.Is(err, errFull) {
 		t.Error(err)
+	}
+}
+
+// TestAbandoned: what was given up writes nothing more.
+func TestAbandoned(t *testing.T) {
+	var b bytes.Buffer
+	s := NewStream(&b)
+	_, _ = s.Write([]byte("a\xc3"))
+	s.Abandon()
+	if _, err := s.Write([]byte("b")); !errors.Is(err, io.ErrClosedPipe) {
+		t.Error(err)
+	}
+	if err := s.Control("\x1b[2J"); !errors.Is(err, io.ErrClosedPipe) {
+		t.Error(err)
+	}
+	_ = s.Close()
+	if b.String() != "a" {
+		t.Errorf("wrote %q", b.String())
 	}
 }

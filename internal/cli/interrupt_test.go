@@ -1,0 +1,74 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+	"time"
+)
+
+// stuckWriter is what a command is busy with that looks at no context: as a
+// computation is, or a pipe from which nobody reads. It says when it is reached.
+type stuckWriter struct {
+	reached func()
+	release chan struct{}
+}
+
+func (w stuckWriter) Write(p []byte) (int, error) {
+	w.reached()
+	<-w.release
+	return len(p), nil
+}
+
+// TestInterruptedWork: Ctrl-C ends a command that does not look at it, after a
+// while in which a command may end by itself.
+func TestInterruptedWork(t *testing.T) {
+	for _, tt := range []struct{ args, why string }{
+		{"plan-rollout agent -n moving --from testdata/cluster.yaml -o json", "a plan"},
+		{"explain -A --from testdata/cluster.yaml", "an answer"},
+		{"version", "what needs no input"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			t.Parallel()
+			ctx, interrupt := context.WithCancel(t.Context())
+			out := stuckWriter{interrupt, make(chan struct{})}
+			defer close(out.release)
+			var errs bytes.Buffer
+			ended := make(chan int, 1)
+			go func() {
+				ended <- mainUntil(ctx, append([]string{"kubectl-ds"}, strings.Fields(tt.args)...), strings.NewReader(""), out, &errs)
+			}()
+			select {
+			case status := <-ended:
+				if status != interrupted || strings.Contains(errs.String(), "error") {
+					t.Errorf("status %d, %s", status, &errs)
+				}
+			case <-time.After(20 * time.Second):
+				t.Fatal("it goes on")
+			}
+		})
+	}
+}
+
+// TestInterruptedInTime: what is done soon after Ctrl-C is an answer, and its
+// status stands.
+func TestInterruptedInTime(t *testing.T) {
+	for _, tt := range []struct {
+		args string
+		want int
+		why  string
+	}{
+		{"version", 0, "no wait in it"},
+		{"explain -A --from testdata/cluster.yaml", interrupted, "a file is not read any more"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			ctx, interrupt := context.WithCancel(t.Context())
+			interrupt()
+			var out, errs bytes.Buffer
+			if status := mainUntil(ctx, append([]string{"kubectl-ds"}, strings.Fields(tt.args)...), strings.NewReader(""), &out, &errs); status != tt.want {
+				t.Errorf("status %d, want %d: %s%s", status, tt.want, &out, &errs)
+			}
+		})
+	}
+}
