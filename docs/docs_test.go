@@ -24,6 +24,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
 const root = ".."
@@ -85,6 +86,7 @@ var codeTables = map[string][]string{
 	"plan.Tool":                {"Tools"},
 	"plan.UnblockCode":         {"Ways out"},
 	"snapshot.Consequence":     {"Consequences"},
+	"template.ImageFault":      {"Faults of an image"},
 	"snapshot.VersionSource":   {"Version sources"},
 	"snapshot.What":            {"Parts"},
 	"snapshot.Why":             {"Why a part was not read"},
@@ -317,6 +319,7 @@ func TestLists(t *testing.T) {
 		"history.FieldKind":        texts(history.FieldKinds),
 		"history.NoteCode":         texts(history.NoteCodes),
 		"snapshot.What":            texts(snapshot.Whats),
+		"template.ImageFault":      texts(template.ImageFaults),
 	} {
 		var values []string
 		for _, c := range source.codes[kind] {
@@ -340,7 +343,9 @@ func TestOrders(t *testing.T) {
 		"Assumptions": texts(slices.Concat(daemonset.Assumptions, plan.Assumptions)),
 		"Problems":    source.problemOrder,
 		"Tools":       texts(plan.Tools),
-		"Notes":       texts(history.NoteCodes),
+
+		"Faults of an image": texts(template.ImageFaults),
+		"Notes":              texts(history.NoteCodes),
 	} {
 		var got []string
 		for _, r := range page.rows(t, section) {
@@ -582,7 +587,7 @@ func (s *source) constants(f *ast.File, n *ast.ValueSpec, byName map[string]stri
 	if !strings.Contains(kind, ".") {
 		kind = f.Name.Name + "." + kind
 	}
-	if in, _, _ := strings.Cut(kind, "."); !slices.Contains([]string{"daemonset", "cause", "explain", "snapshot", "plan", "history"}, in) {
+	if in, _, _ := strings.Cut(kind, "."); !slices.Contains([]string{"daemonset", "cause", "explain", "snapshot", "plan", "history"}, in) && kind != "template.ImageFault" {
 		return
 	}
 	value, _ := strconv.Unquote(lit.Value)

@@ -257,6 +257,9 @@ func plans(t *testing.T) map[string]*plan.Plan {
 	})
 	add("revision fails", grid("n O O O", crashes), nil, plan.Options{})
 	add("revision fails, one ready", grid("n W O O", crashes, dstest.MinReadySeconds(60)), nil, plan.Options{})
+	for i, image := range []string{"https://x:2", "ex/${TAG}", "ex/Agent:2", "ex/agent:", "agent@sha256:12", "ex//agent"} {
+		add(fmt.Sprint("no image ", i), grid("N N N"), &plan.Change{Images: []plan.Image{{Image: image}}}, plan.Options{})
+	}
 	add("empty hash", grid("N N", edit(func(s *snapshot.Snapshot) {
 		for i := range s.Revisions {
 			delete(s.Revisions[i].Labels, appsv1.ControllerRevisionHashLabelKey)

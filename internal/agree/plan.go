@@ -141,7 +141,7 @@ func forecast(f *plan.Forecast, assumed []daemonset.Assumption) error {
 		return fmt.Errorf("%s, the table ends with %d of %d available, and only %d nodes are said to be without an available pod", o.Code, end.Available, end.Desired, without)
 	case o.Worst+odd < lacking:
 		return fmt.Errorf("at most %d nodes are without an available pod, and at the end %d are", o.Worst, lacking)
-	case given[plan.AssumeRevisionFails] && end.Available > o.Left+value[plan.AssumeReadyPods]:
+	case (given[plan.AssumeRevisionFails] || given[plan.AssumeInvalidImage]) && end.Available > o.Left+value[plan.AssumeReadyPods]+odd:
 		return fmt.Errorf("no pod of the revision becomes available, the table ends with %d available, and %d old pods are left", end.Available, o.Left)
 	case o.Code == plan.Completes && end.Updated+without+odd < end.Desired:
 		return fmt.Errorf("completes with %d of %d updated and %d nodes left", end.Updated, end.Desired, without)

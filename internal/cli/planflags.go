@@ -17,6 +17,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
 // changeFlags are the flags of plan-rollout that say what somebody would
@@ -316,12 +317,32 @@ func parseImages(texts []string) ([]plan.Image, error) {
 		switch {
 		case image == "" || found && container == "" || strings.ContainsAny(t, " \t\n"):
 			return nil, hinted{fmt.Errorf("--image %q is neither CONTAINER=IMAGE nor IMAGE", t), "--image agent=example/agent:2"}
+		case template.FaultOfImage(image) != "":
+			return nil, hinted{fmt.Errorf("--image %q: a kubelet does not start it (InvalidImageName): %s", t, view.ImageFault(template.FaultOfImage(image))), imageHint(container, image)}
 		case slices.ContainsFunc(out, func(i plan.Image) bool { return i.Container == container || i.Container == "*" || container == "*" }):
 			return nil, hinted{fmt.Errorf("--image %q: the container has got an image already", t), "give each container once"}
 		}
 		out = append(out, plan.Image{Container: container, Image: image})
 	}
 	return out, nil
+}
+
+// imageHint offers the image that was meant, where that can be told.
+func imageHint(container, image string) string {
+	if _, rest, found := strings.Cut(image, "://"); found {
+		image = rest
+	}
+	image = strings.TrimRight(image, ":@/")
+	if template.FaultOfImage(image) == template.ImageUppercase {
+		image = strings.ToLower(image)
+	}
+	if template.FaultOfImage(image) != "" {
+		return "--image agent=example/agent:2"
+	}
+	if container != "" {
+		image = container + "=" + image
+	}
+	return "--image " + view.Quote(image)
 }
 
 var effects = []corev1.TaintEffect{corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute}

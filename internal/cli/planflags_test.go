@@ -45,8 +45,8 @@ func TestChange(t *testing.T) {
 		{"what is known better changes nothing", []string{"--start", "40s", "--group-by", "zone"}, nil},
 		{"limits", []string{"--max-unavailable", "3", "--max-surge", "10%"}, &plan.Change{MaxUnavailable: &three, MaxSurge: &tenPercent}},
 		{"the zero of a flag that was given is asked for", []string{"--to-revision", "0", "--min-ready-seconds", "0"}, &plan.Change{ToRevision: &zero, MinReadySeconds: &seconds}},
-		{"images: of one, of the only one", []string{"--image", "a=example/a:2", "--image", "registry:5000/b@sha256:0"},
-			&plan.Change{Images: []plan.Image{{Container: "a", Image: "example/a:2"}, {Image: "registry:5000/b@sha256:0"}}}},
+		{"images: of one, of the only one", []string{"--image", "a=example/a:2", "--image", "registry:5000/b@sha256:0000000000000000000000000000000000000000000000000000000000000000"},
+			&plan.Change{Images: []plan.Image{{Container: "a", Image: "example/a:2"}, {Image: "registry:5000/b@sha256:0000000000000000000000000000000000000000000000000000000000000000"}}}},
 		{"tolerations as kubectl taint writes taints", []string{"--toleration", "a=b:NoSchedule", "--toleration", "a:NoExecute", "--toleration", "a", "--toleration", "a=", "--toleration", "*", "--toleration", "*:NoExecute"},
 			&plan.Change{Tolerations: []corev1.Toleration{
 				{Key: "a", Operator: corev1.TolerationOpEqual, Value: "b", Effect: corev1.TaintEffectNoSchedule},
@@ -107,6 +107,14 @@ func TestRefusedFlags(t *testing.T) {
 		{"--strategy OnDelete --max-surge 1", "--max-surge means nothing with --strategy OnDelete"},
 		{"--image a=", `--image "a=" is neither CONTAINER=IMAGE nor IMAGE`},
 		{"--image =x", `--image "=x" is neither CONTAINER=IMAGE nor IMAGE`},
+		{"--image https://x:2", `--image "https://x:2": a kubelet does not start it (InvalidImageName): the name of an image has no scheme such as https://`},
+		{"--image ex/Agent:2", `--image "ex/Agent:2": a kubelet does not start it (InvalidImageName): the name of a repository has no upper case`},
+		{"--image agent=ex/agent:", `--image "agent=ex/agent:": a kubelet does not start it (InvalidImageName): the tag after the colon is missing`},
+		{"--image *=docker://ex/agent:2", `--image "*=docker://ex/agent:2": a kubelet does not start it (InvalidImageName): the name of an image has no scheme such as https://`},
+		{"--image ex/a\x1b[31m:2", `--image "ex/a\x1b[31m:2": a kubelet does not start it (InvalidImageName): it has a character that no name of an image has`},
+		{"--image ex/agent:$TAG", `--image "ex/agent:$TAG": a kubelet does not start it (InvalidImageName): it has a character that no name of an image has`},
+		{"--image x@sha256:12", `--image "x@sha256:12": a kubelet does not start it (InvalidImageName): the digest after @ is not sha256: and 64 hexadecimal digits`},
+		{"--image ex//agent", `--image "ex//agent": a kubelet does not start it (InvalidImageName): it is not of the form REGISTRY/NAME:TAG`},
 		{"--image a=x --image a=y", `--image "a=y": the container has got an image already`},
 		{"--image a=x --image *=y", `--image "*=y": the container has got an image already`},
 		{"--toleration a:Never", `--toleration "a:Never": "Never" is none of NoSchedule, PreferNoSchedule, NoExecute`},
@@ -153,6 +161,25 @@ func TestRefusedFlags(t *testing.T) {
 				t.Errorf("%q has no hint", err)
 			}
 		})
+	}
+}
+
+// TestImageHints: the hint is the image that was meant, where that can be told.
+func TestImageHints(t *testing.T) {
+	for _, tt := range []struct{ image, want, why string }{
+		{"https://x:2", "--image x:2", "without the scheme"},
+		{"ex/Agent:2", "--image ex/agent:2", "in lower case"},
+		{"https://ex/Agent:", "--image ex/agent", "both, and the colon"},
+		{"agent=ex/agent:", "--image agent=ex/agent", "of one container"},
+		{"*=docker://ex/agent:2", "--image '*=ex/agent:2'", "of all, as a shell takes it"},
+		{"ex/agent:${TAG}", "--image agent=example/agent:2", "nobody knows the tag"},
+		{"ex//agent", "--image agent=example/agent:2", "nor what is missing"},
+	} {
+		_, err := parseImages([]string{tt.image})
+		var h hinted
+		if !errors.As(err, &h) || h.hint != tt.want {
+			t.Errorf("%s: %s: hint %q, want %q", tt.why, tt.image, h.hint, tt.want)
+		}
 	}
 }
 

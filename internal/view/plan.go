@@ -56,7 +56,9 @@ func Plan(w io.Writer, p *plan.Plan, again string, style Style) error {
 // no command that restarts shows what that does.
 func podsFail(p *plan.Plan) bool {
 	warned := slices.ContainsFunc(p.Warnings, func(w plan.Warning) bool { return w.Code == plan.NewPodsFailing })
-	fails := slices.ContainsFunc(p.Assumptions, func(a daemonset.Assumption) bool { return a.Code == plan.AssumeRevisionFails })
+	fails := slices.ContainsFunc(p.Assumptions, func(a daemonset.Assumption) bool {
+		return a.Code == plan.AssumeRevisionFails || a.Code == plan.AssumeInvalidImage
+	})
 	return warned || fails || len(p.Outcome.Late) > 0
 }
 
@@ -513,10 +515,29 @@ func (s *screen) warningWords(w plan.Warning) string {
 			key = "the key " + name + " stands twice in one object"
 		}
 		return fmt.Sprintf("%s: document %d, line %d: %s; the later value counts, as for kubectl apply", fact(w.Facts, "file"), number(w.Facts, "document"), number(w.Facts, "line"), key)
+	case plan.InvalidImageName:
+		return fmt.Sprintf(`container %s: a kubelet does not start "%s": %s`, fact(w.Facts, "container"), fact(w.Facts, "image"), ImageFault(template.ImageFault(fact(w.Facts, "fault"))))
 	case plan.NeverUpdated:
 		return "revision " + fact(w.Facts, "revision") + " has an empty hash: the controller takes its own new pods for old ones, and never ends"
 	}
 	return s.causeWords(w.Code, w.Facts, nil, nil)
+}
+
+// ImageFault says what is wrong with the name of an image.
+func ImageFault(fault template.ImageFault) string {
+	switch fault {
+	case template.ImageScheme:
+		return "the name of an image has no scheme such as https://"
+	case template.ImageCharacter:
+		return "it has a character that no name of an image has"
+	case template.ImageUppercase:
+		return "the name of a repository has no upper case"
+	case template.ImageNoTag:
+		return "the tag after the colon is missing"
+	case template.ImageBadDigest:
+		return "the digest after @ is not sha256: and 64 hexadecimal digits"
+	}
+	return "it is not of the form REGISTRY/NAME:TAG"
 }
 
 // toolWords says who else writes the DaemonSet, and what undoes a change by

@@ -161,6 +161,8 @@ func (g assumptionsByCode) newPods() string {
 					n, _ := strconv.Atoi(a.Value)
 					return ", but for " + pluralVerb(n, "pod that is ready already", "pods that are ready already")
 				}))
+		}), g.take(plan.AssumeInvalidImage, func(a daemonset.Assumption) string {
+			return `no pod of the new revision becomes available, as a kubelet does not start "` + clean(a.Value) + `"`
 		}))
 }
 

@@ -44,6 +44,8 @@ const (
 	// AssumeRevisionFails: no pod of the target revision becomes available, as none of those that there are has, and
 	// at least half of them fail.
 	AssumeRevisionFails daemonset.AssumptionCode = "RevisionFails"
+	// AssumeInvalidImage: no pod of the target revision becomes available, as a kubelet starts no container of this image.
+	AssumeInvalidImage daemonset.AssumptionCode = "InvalidImageName"
 	// AssumeReadyPods: but for so many that are ready already, and become available after minReadySeconds.
 	AssumeReadyPods daemonset.AssumptionCode = "ReadyPodsBecomeAvailable"
 	// AssumeTemplateNotChecked: the API server accepts the manifest's pod template, of which only a part was checked.
@@ -67,7 +69,7 @@ const (
 // daemonset.Assumptions.
 var Assumptions = []daemonset.AssumptionCode{
 	AssumeStart, AssumeStartSlow, AssumeStartFast, AssumeTermination, AssumeMinReadySeconds, AssumeRequestRate, AssumeRequestBurst, AssumeSlowStart, AssumeStepBurst,
-	AssumeNewPods, AssumeLatePods, AssumeNodesStay, AssumeRevisionFails, AssumeReadyPods, AssumeHostPorts, AssumeRefused, AssumeCollected, AssumeTemplateNotChecked, AssumeNoServerWarnings, AssumeNoConflicts, AssumeEnvValues,
+	AssumeNewPods, AssumeLatePods, AssumeNodesStay, AssumeRevisionFails, AssumeInvalidImage, AssumeReadyPods, AssumeHostPorts, AssumeRefused, AssumeCollected, AssumeTemplateNotChecked, AssumeNoServerWarnings, AssumeNoConflicts, AssumeEnvValues,
 }
 
 // Where the value of an assumption is from.
@@ -342,6 +344,7 @@ type assumed struct {
 	stay     int    // nodes on which nothing becomes available
 	fails    *cause.Tally
 	failing  *cause.Cause            // why, where the revision fails
+	image    string                  // that no kubelet takes, where that is why
 	broken   map[string]*cause.Cause // by node: why a pod of the current revision fails there
 	late     []Holder                // pods of the current revision that are to become ready, and take longer than any other did
 	refusal  *cause.Cause
@@ -402,6 +405,11 @@ func assume(s *snapshot.Snapshot, st *daemonset.State) assumed {
 	if revisionFails {
 		a.failing, a.fails = newFailure(st, causes), &tally
 	}
+	if invalid := invalidImages(st); len(invalid) > 0 && !revisionFails {
+		a.image, a.failing = invalid[0].Image, &cause.Cause{Code: cause.ImagePull, Severity: cause.Error, Facts: daemonset.Facts{
+			"container": invalid[0].Name, "image": invalid[0].Image, "reason": string(InvalidImageName),
+		}}
+	}
 	for i := range st.Nodes {
 		n, f := &st.Nodes[i], &a.fates[i]
 		c := causes.Of(n.Name)
@@ -414,7 +422,7 @@ func assume(s *snapshot.Snapshot, st *daemonset.State) assumed {
 			f.never, f.down = c, true
 		case f.hangs || down != nil && down.Severity == cause.Error && !hasAvailable(n) && !(c != nil && seenByKubelet[c.Code]):
 			f.never, f.down = down, true
-		case revisionFails:
+		case a.failing != nil:
 			f.never = a.failing
 		case a.surges && portsHeld(n, &st.DaemonSet.Spec.Template.Spec):
 			a.ports = true
@@ -484,8 +492,13 @@ func (a *assumed) inherit(before *assumed, st *daemonset.State) {
 }
 
 func anyNewAvailable(st *daemonset.State) bool {
+	return anyAvailable(st, func(p *daemonset.Pod) bool { return p.Updated })
+}
+
+// anyAvailable reports whether an available pod that stays is of these.
+func anyAvailable(st *daemonset.State, of func(*daemonset.Pod) bool) bool {
 	return slices.ContainsFunc(st.Nodes, func(n daemonset.Node) bool {
-		return slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool { return p.Updated && !p.Terminating && p.Available.OK })
+		return slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool { return !p.Terminating && p.Available.OK && of(&p) })
 	})
 }
 
@@ -545,7 +558,7 @@ func (a *assumed) list(m *measured, o Options, st *daemonset.State) []daemonset.
 	add(AssumeRequestBurst, strconv.Itoa(m.burst), from(o.RequestBurst > 0))
 	add(AssumeSlowStart, "1", sourceController)
 	add(AssumeStepBurst, strconv.Itoa(daemonset.BurstReplicas), sourceController)
-	if a.fails == nil {
+	if a.fails == nil && a.image == "" {
 		add(AssumeNewPods, "", sourceState)
 	}
 	if len(a.late) > 0 {
@@ -559,6 +572,9 @@ func (a *assumed) list(m *measured, o Options, st *daemonset.State) []daemonset.
 		if n := a.readyPods(st); n > 0 {
 			add(AssumeReadyPods, strconv.Itoa(n), sourceState)
 		}
+	}
+	if a.image != "" {
+		add(AssumeInvalidImage, a.image, sourceSpec)
 	}
 	if a.ports {
 		add(AssumeHostPorts, "", sourceSpec)

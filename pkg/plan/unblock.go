@@ -128,12 +128,12 @@ func unblock(s *snapshot.Snapshot, st *daemonset.State, a *assumed, m *measured,
 		}
 	}
 	switch {
-	case a.fails != nil:
+	case a.fails != nil, a.image != "" && !st.History.Cut:
 		if to := before(st); to != 0 {
 			try(Unblock{Code: RollBack, Value: strconv.FormatInt(to, 10)}, &Change{ToRevision: &to})
 		}
 		return out
-	case a.refusal != nil || r.end.failed != nil || st.Budget.Kind == daemonset.BudgetNone || st.Budget.Invalid != "":
+	case a.image != "" || a.refusal != nil || r.end.failed != nil || st.Budget.Kind == daemonset.BudgetNone || st.Budget.Invalid != "":
 		return out
 	}
 	if st.Budget.MaxSurge > 0 {
@@ -175,7 +175,7 @@ func limitOf(st *daemonset.State) UnblockCode {
 func raise(st *daemonset.State, a *assumed, m *measured, stalled *simulation) *cause.Raise {
 	ru := st.DaemonSet.Spec.UpdateStrategy.RollingUpdate
 	switch {
-	case a.fails != nil, a.refusal != nil, a.ports, stalled.end.failed != nil, st.Budget.Kind == daemonset.BudgetNone, st.Budget.Invalid != "":
+	case a.fails != nil, a.image != "", a.refusal != nil, a.ports, stalled.end.failed != nil, st.Budget.Kind == daemonset.BudgetNone, st.Budget.Invalid != "":
 		return nil
 	case st.Budget.MaxSurge == 0 && ru != nil && ru.MaxSurge != nil && amount(*ru.MaxSurge) != 0:
 		return nil

@@ -20,6 +20,7 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
 // Invalid is the API server's refusal of a DaemonSet, in its words.
@@ -340,12 +341,14 @@ const (
 	ManagedByTool daemonset.Reason = "ManagedByTool"
 	// ServerWarning: the API server accepts the manifest with a warning.
 	ServerWarning daemonset.Reason = "APIServerWarning"
+	// InvalidImageName: a kubelet starts no container of this image, whose name is no reference.
+	InvalidImageName daemonset.Reason = "InvalidImageName"
 	// DuplicateKey: a key stands twice in one object of the manifest, and its later value is used.
 	DuplicateKey daemonset.Reason = "DuplicateKey"
 )
 
 // WarningCodes lists every code of a Warning.
-var WarningCodes = []daemonset.Reason{NoEligibleNode, SurgeHostPort, StartsRollout, OutsideBudget, NewPodsFailing, NeverUpdated, ManagedByTool, ServerWarning, DuplicateKey}
+var WarningCodes = []daemonset.Reason{NoEligibleNode, SurgeHostPort, StartsRollout, OutsideBudget, NewPodsFailing, NeverUpdated, ManagedByTool, ServerWarning, DuplicateKey, InvalidImageName}
 
 // warn adds what the API server accepts and that will not go well.
 func (p *Plan) warn(before, after *daemonset.State) {
@@ -370,7 +373,23 @@ func warnings(before, after *daemonset.State) []Warning {
 	if h := after.History; h.Hash == "" && len(h.Current) > 0 && after.Budget.Kind != daemonset.BudgetNone && after.NewPod() == daemonset.NotUpdated {
 		out = append(out, Warning{NeverUpdated, daemonset.Facts{"revision": h.Current[0]}})
 	}
+	for _, c := range invalidImages(after) {
+		out = append(out, Warning{InvalidImageName, daemonset.Facts{"container": c.Name, "image": c.Image, "fault": string(template.FaultOfImage(c.Image))}})
+	}
 	return out
+}
+
+// invalidImages returns the containers of the template that no kubelet starts. It
+// leaves out those that an available pod runs: a dump may hide the names of images.
+func invalidImages(st *daemonset.State) []corev1.Container {
+	spec := &st.DaemonSet.Spec.Template.Spec
+	return slices.DeleteFunc(slices.Concat(spec.InitContainers, spec.Containers), func(c corev1.Container) bool {
+		return c.Image == "" || template.FaultOfImage(c.Image) == "" || anyAvailable(st, func(p *daemonset.Pod) bool { return p.Updated || runs(p.Object, c.Image) })
+	})
+}
+
+func runs(p *corev1.Pod, image string) bool {
+	return slices.ContainsFunc(slices.Concat(p.Spec.InitContainers, p.Spec.Containers), func(c corev1.Container) bool { return c.Image == image })
 }
 
 // stepWarnings returns what the next step does that the budget does not tell,

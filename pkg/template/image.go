@@ -1,0 +1,65 @@
+package template
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// ImageFault says why a kubelet does not start a container of an image: what
+// the image is called cannot be a reference (InvalidImageName). The API server
+// takes nearly any text, so a DaemonSet may have it. Empty: the reference is one,
+// whether or not there is such an image.
+type ImageFault string
+
+const (
+	ImageScheme    ImageFault = "Scheme"    // https://example/agent:2
+	ImageCharacter ImageFault = "Character" // one that no reference has
+	ImageUppercase ImageFault = "Uppercase" // in the repository's name
+	ImageNoTag     ImageFault = "NoTag"     // a colon, and nothing after it
+	ImageBadDigest ImageFault = "Digest"    // after @ something other than sha256: and 64 hexadecimal digits, or their like
+	ImageForm      ImageFault = "Form"      // not REGISTRY/NAME:TAG in any other way
+)
+
+// ImageFaults lists every ImageFault.
+var ImageFaults = []ImageFault{ImageScheme, ImageCharacter, ImageUppercase, ImageNoTag, ImageBadDigest, ImageForm}
+
+// The grammar of a reference, as github.com/distribution/reference publishes it
+// and the kubelet parses it: [HOST[:PORT]/]COMPONENT[/COMPONENT…][:TAG][@DIGEST],
+// where the components together have at most 255 characters.
+const (
+	imageHost      = `(?:[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?)*|\[[a-fA-F0-9]*:[a-fA-F0-9:]*\])(?::[0-9]+)?`
+	imageComponent = `[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*`
+	imageTag       = `[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}`
+	imageDigest    = `sha256:[a-f0-9]{64}|sha384:[a-f0-9]{96}|sha512:[a-f0-9]{128}`
+	longestImage   = 255
+)
+
+var (
+	imageReference = regexp.MustCompile(`^(?:(?:` + imageHost + `)/)?(` + imageComponent + `(?:/` + imageComponent + `)*)(?::` + imageTag + `)?(?:@(?:` + imageDigest + `))?$`)
+	imageID        = regexp.MustCompile(`^[a-f0-9]{64}$`) // taken for the ID of an image, which is no name
+)
+
+// FaultOfImage returns what is wrong with a reference to an image, or "".
+func FaultOfImage(image string) ImageFault {
+	if m := imageReference.FindStringSubmatch(image); m != nil && len(m[1]) <= longestImage && !imageID.MatchString(image) {
+		return ""
+	}
+	name, digest, digested := strings.Cut(image, "@")
+	lower := strings.ToLower(name)
+	switch {
+	case strings.Contains(image, "://"):
+		return ImageScheme
+	case strings.ContainsFunc(image, func(r rune) bool {
+		return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._-/:@[]", r)
+	}):
+		return ImageCharacter
+	case digested && FaultOfImage(name) == "" && digest != "" || digested && digest == "":
+		return ImageBadDigest
+	case strings.HasSuffix(name, ":"):
+		return ImageNoTag
+	case lower != name && FaultOfImage(lower) == "":
+		return ImageUppercase
+	}
+	return ImageForm
+}
