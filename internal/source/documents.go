@@ -11,6 +11,7 @@ import (
 	"io"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -33,15 +34,12 @@ type documents struct {
 	doc    int
 	decode decoder
 	emit   func(object) error
-	// repeats says that a key may stand twice in an object: its later value counts,
-	// as for kubectl, and the object says where.
-	repeats bool
-
-	list  listMeta // of the list being read, as far as it is known
-	items int      // of that list, so far
-	batch []item
-	size  int    // bytes in batch
-	later []item // items that have no kind, of a list whose kind has not come yet
+	list   listMeta // of the list being read, as far as it is known
+	items  int      // of that list, so far
+	twice  []Repeat // in what the list says of itself
+	batch  []item
+	size   int    // bytes in batch
+	later  []item // items that have no kind, of a list whose kind has not come yet
 
 	ragged bool // the last line has no end, though nothing else tells that it is whole
 }
@@ -74,6 +72,51 @@ type item struct {
 	path string
 
 	repeats []Repeat // in the document that it was taken from as a whole
+	before  int      // lines of text that are other parts of its document, with the anchors of its aliases
+}
+
+// What may be an anchor of YAML, or an alias of one. kubectl writes none.
+var (
+	yamlAnchor = regexp.MustCompile(`(?m)(?:^|[\s\[{,])&[^\s\[\]{},&]`)
+	yamlAlias  = regexp.MustCompile(`(?m)(?:^|[\s\[{,])\*([^\s\[\]{},*]+)`)
+)
+
+// anchored are the parts of a YAML document in which an anchor may stand: what
+// comes before its items, and items.
+type anchored struct{ text []byte }
+
+// add adds an item, of which the dash is at column indent. Before the first one
+// it adds head, the lines before the items.
+func (a *anchored) add(head, item []byte, indent int) {
+	if !yamlAnchor.Match(item) && (a.text != nil || !yamlAnchor.Match(head)) {
+		return
+	}
+	if a.text == nil {
+		a.text = append(slices.Clone(head), "items:\n"...)
+	}
+	a.text = append(a.text, dashed(item, indent)...)
+}
+
+// complete returns the item with those parts before it, if it may have an alias
+// of them: a document in which it is the last item.
+func (a *anchored) complete(it item, indent int) item {
+	if a.text == nil || !yamlAlias.Match(it.text) {
+		return it
+	}
+	it.before = bytes.Count(a.text, []byte{'\n'})
+	it.text = append(slices.Clone(a.text), dashed(it.text, indent)...)
+	it.line -= it.before
+	return it
+}
+
+// dashed returns an item with its dash, and a line end.
+func dashed(item []byte, indent int) []byte {
+	text := slices.Clone(item)
+	text[indent] = '-'
+	if text[len(text)-1] != '\n' {
+		text = append(text, '\n')
+	}
+	return text
 }
 
 const (
@@ -119,7 +162,7 @@ func (d *documents) read(ctx context.Context) error {
 			return &positionError{err: err}
 		}
 		d.doc++
-		d.list, d.items = listMeta{}, 0
+		d.list, d.items, d.twice = listMeta{}, 0, nil
 		if first == '{' || first == '[' {
 			err = d.jsonDocument(ctx, first)
 		} else {
@@ -319,6 +362,7 @@ func (d *documents) jsonDocument(ctx context.Context, first byte) error {
 			if !json.Valid(rest) {
 				return errNotJSON
 			}
+			_, d.twice, _ = laterValues(rest, line)
 			return d.endList(ctx, false)
 		}
 		if n > 0 {
@@ -519,6 +563,9 @@ func (d *documents) yamlDocument(ctx context.Context) error {
 		indent  = -1 // of the items' dashes; -1: not among the items
 		count   int
 		pending []byte // lines after items: before the first dash
+		head    []byte // lines before items:
+		anchors anchored
+		dashAt  int
 	)
 	flush := func() error {
 		if it.text == nil {
@@ -526,6 +573,9 @@ func (d *documents) yamlDocument(ctx context.Context) error {
 		}
 		done := it
 		it = item{}
+		text := done.text
+		done = anchors.complete(done, dashAt)
+		anchors.add(head, text, dashAt)
 		return d.add(ctx, done)
 	}
 	for {
@@ -555,7 +605,8 @@ func (d *documents) yamlDocument(ctx context.Context) error {
 				if isList {
 					return errTwoLists
 				}
-				isList, indent = true, column
+				isList, indent, dashAt = true, column, column
+				head = slices.Clone(rest)
 				rest = append(rest, bytes.Repeat([]byte{'\n'}, bytes.Count(pending, []byte{'\n'}))...)
 			default:
 				rest = append(rest, pending...)
@@ -595,10 +646,14 @@ func (d *documents) yamlDocument(ctx context.Context) error {
 	if !isList {
 		return d.document(ctx, item{text: rest, yaml: true, line: line})
 	}
-	raw, _, err := d.json(item{text: rest, yaml: true, line: line})
+	if tail := rest[len(head):]; anchors.text != nil && yamlAlias.Match(tail) {
+		rest = append(anchors.text, tail...)
+	}
+	raw, repeats, err := d.json(item{text: rest, yaml: true, line: line})
 	if err != nil {
 		return err
 	}
+	d.twice = repeats
 	if err := json.Unmarshal(raw, &d.list.TypeMeta); err != nil {
 		return explain(raw, &d.list.TypeMeta, err)
 	}
@@ -716,7 +771,9 @@ func (d *documents) endList(ctx context.Context, bare bool) error {
 	if err := d.flush(ctx); err != nil {
 		return err
 	}
-	return d.emit(d.list.end(d.doc, d.items))
+	end := d.list.end(d.doc, d.items)
+	end.repeats = d.twice
+	return d.emit(end)
 }
 
 // end is what is emitted after the items of a list, of which there are so many.
@@ -814,23 +871,36 @@ func (d *documents) flush(ctx context.Context) error {
 	return nil
 }
 
-// json returns the object as JSON, and the keys that stand in it twice.
+// json returns the object as JSON, and the keys that stand in it twice: the later
+// value of such a key counts, as for kubectl.
 func (d *documents) json(it item) ([]byte, []Repeat, error) {
 	if !it.yaml {
-		if !d.repeats {
-			return it.text, nil, nil
-		}
 		return laterValues(it.text, it.line)
 	}
 	raw, err := yamlToJSON(it.text, it.line)
-	if err == nil || !d.repeats || unread(it.text) > 0 {
-		return raw, nil, err
+	if err == nil || unread(it.text) > 0 {
+		return it.last(raw), nil, err
 	}
 	loose, looseErr := yaml.YAMLToJSON(it.text)
 	if looseErr != nil {
 		return nil, nil, err
 	}
-	return loose, repeatsInYAML(it.text, it.line), nil
+	found := slices.DeleteFunc(repeatsInYAML(it.text, it.line), func(r Repeat) bool { return r.Line <= it.line+it.before })
+	return it.last(loose), found, nil
+}
+
+// last returns the item itself where other parts of its document stand before it.
+func (it *item) last(raw []byte) []byte {
+	if it.before == 0 || raw == nil {
+		return raw
+	}
+	var whole struct {
+		Items []json.RawMessage `json:"items"`
+	}
+	if json.Unmarshal(raw, &whole) != nil || len(whole.Items) == 0 {
+		return raw
+	}
+	return whole.Items[len(whole.Items)-1]
 }
 
 var yamlLine = regexp.MustCompile(`\bline (\d+)`)
@@ -844,6 +914,13 @@ func yamlToJSON(text []byte, line int) ([]byte, error) {
 	raw, err := yaml.YAMLToJSONStrict(text)
 	if err == nil {
 		return raw, nil
+	}
+	if m := unknownAnchor.FindStringSubmatch(err.Error()); m != nil {
+		for i, l := range bytes.Split(text, []byte{'\n'}) {
+			if slices.ContainsFunc(yamlAlias.FindAllSubmatch(l, -1), func(a [][]byte) bool { return string(a[1]) == m[1] }) {
+				return nil, fmt.Errorf("line %d: an alias without an anchor before it in the same document, beyond which no alias reaches", line+i+1)
+			}
+		}
 	}
 	s := yamlLine.ReplaceAllStringFunc(err.Error(), func(m string) string {
 		n, _ := strconv.Atoi(m[len("line "):])
@@ -889,11 +966,13 @@ func withoutQuotes(s string) string {
 	return s
 }
 
+var unknownAnchor = regexp.MustCompile(`(?s)unknown anchor '(.*)' referenced`)
+
 var yamlQuotes = []struct {
 	found   *regexp.Regexp
 	instead string
 }{
-	{regexp.MustCompile(`(?s)unknown anchor '.*' referenced`), "unknown anchor referenced"},
+	{unknownAnchor, "an alias without an anchor before it in the same document, beyond which no alias reaches"},
 	{regexp.MustCompile(`(?s)invalid map key: .*`), "invalid map key"},
 	{regexp.MustCompile(`key .* already set`), "key already set"},
 	{regexp.MustCompile("(?s) ?`.*`"), ""},

@@ -9,7 +9,7 @@ import (
 // nothing of the file.
 func TestYAMLErrors(t *testing.T) {
 	for _, tt := range []struct{ text, want, why string }{
-		{"a: *s3cret", "unknown anchor referenced", "an alias of nothing"},
+		{"a: *s3cret", "line 11: an alias without an anchor before it in the same document", "an alias of nothing"},
 		{"a:\n  ? {s3cret: 1}\n  : 2", "invalid map key", "a map as a key"},
 		{"s3cret: 1\ns3cret: 2", "line 12: key already set", "a key twice"},
 		{"a: !!float s3cret", "cannot decode !!str", "of another type than its tag"},

@@ -13,6 +13,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
@@ -36,6 +37,8 @@ type Dump struct {
 	objects int
 	skipped []string // files
 	notes   []string
+	clashes []string // notes on objects of which two copies differ
+	twice   []string // notes on keys that stand twice
 
 	takenAt time.Time
 	clock   snapshot.Gap
@@ -48,6 +51,7 @@ func newDump() *Dump {
 // store holds the objects of one kind, each once.
 type store[T any] struct {
 	items []T
+	from  []position      // of each
 	at    map[string]int  // by namespace and name
 	in    map[string]int  // how many, by namespace
 	bare  map[string]bool // by namespace and name: without a status
@@ -69,9 +73,9 @@ func (s *store[T]) without(items []T, m func(*T) *metav1.ObjectMeta) string {
 
 // put adds an object, of which m is the metadata. Of two of the same name it
 // keeps the one that has a status, or else the one that the API server wrote
-// later, by resourceVersion; of two that are not the same object, the one that
-// comes later, and says so.
-func (s *store[T]) put(o T, bare bool, m func(*T) *metav1.ObjectMeta) (replaced bool) {
+// later, by resourceVersion. Where that does not tell, it keeps the one that comes
+// later, and returns what is wrong with the one before, and where that stands.
+func (s *store[T]) put(o T, bare bool, at position, m func(*T) *metav1.ObjectMeta) (clash, position) {
 	if s.at == nil {
 		s.at, s.in, s.bare = map[string]int{}, map[string]int{}, map[string]bool{}
 	}
@@ -81,26 +85,67 @@ func (s *store[T]) put(o T, bare bool, m func(*T) *metav1.ObjectMeta) (replaced 
 		s.bare[key(meta)] = bare
 		s.at[key(meta)] = len(s.items)
 		s.in[meta.Namespace]++
-		s.items = append(s.items, o)
-		return false
+		s.items, s.from = append(s.items, o), append(s.from, at)
+		return "", position{}
 	}
-	old := m(&s.items[i])
+	old, from := m(&s.items[i]), s.from[i]
+	use := func() { s.items[i], s.bare[key(meta)], s.from[i] = o, bare, at }
 	if was := s.bare[key(meta)]; was != bare && (old.UID == meta.UID || old.UID == "" || meta.UID == "") {
 		if was {
-			s.items[i], s.bare[key(meta)] = o, false
+			use()
 		}
-		return false
+		return "", position{}
 	}
 	if old.UID != meta.UID {
-		s.items[i], s.bare[key(meta)] = o, bare
-		return true
+		use()
+		return otherUID, from
 	}
 	a, aErr := strconv.ParseUint(old.ResourceVersion, 10, 64)
 	b, bErr := strconv.ParseUint(meta.ResourceVersion, 10, 64)
-	if aErr != nil || bErr != nil || b >= a {
-		s.items[i] = o
+	told := aErr == nil && bErr == nil && a != b
+	if told && b < a {
+		return "", position{}
 	}
-	return false
+	differ := !told && !sameObject(s.items[i], o, m)
+	use()
+	switch {
+	case !differ:
+		return "", position{}
+	case aErr == nil && bErr == nil:
+		return sameVersion, from
+	}
+	return noVersion, from
+}
+
+// clash says why nothing tells which of two copies of an object is the newer.
+type clash string
+
+const (
+	otherUID    clash = "is of another UID"
+	sameVersion clash = "differs, though it is of the same resourceVersion"
+	noVersion   clash = "differs, and no resourceVersion tells which is newer"
+)
+
+// sameObject reports whether two objects are the same but for who wrote their fields,
+// which kubectl leaves out.
+func sameObject[T any](a, b T, m func(*T) *metav1.ObjectMeta) bool {
+	m(&a).ManagedFields, m(&b).ManagedFields = nil, nil
+	return equality.Semantic.DeepEqual(a, b)
+}
+
+// position is where an object stands in the input.
+type position struct {
+	file     string
+	document int
+	path     string // items[3] in a list
+}
+
+func (p position) String() string {
+	s := fmt.Sprintf("%s, document %d", p.file, p.document)
+	if p.path != "" {
+		s += ", " + p.path
+	}
+	return s
 }
 
 func metaOf[T any, P interface {
@@ -115,6 +160,9 @@ func (d *Dump) add(file string, o object) error {
 	d.objects++
 	if o.note != "" {
 		d.notes = append(d.notes, fmt.Sprintf("%s: document %d: %s", file, o.document, o.note))
+	}
+	for _, r := range o.repeats {
+		d.repeated(file, o.document, r)
 	}
 	if o.list {
 		d.pages.add(o.kind, o.page)
@@ -133,21 +181,31 @@ func (d *Dump) add(file string, o object) error {
 	if o.newest.After(d.takenAt) {
 		d.takenAt = o.newest
 	}
-	replaced := false
-	var m *metav1.ObjectMeta
+	var (
+		m    *metav1.ObjectMeta
+		why  clash
+		from position
+		at   = position{file, o.document, o.path}
+	)
 	switch {
 	case o.ds != nil:
-		m, replaced = &o.ds.ObjectMeta, d.daemonSets.put(*o.ds, o.bare, metaOf)
+		m = &o.ds.ObjectMeta
+		why, from = d.daemonSets.put(*o.ds, o.bare, at, metaOf)
 	case o.node != nil:
-		m, replaced = &o.node.ObjectMeta, d.nodes.put(*o.node, o.bare, metaOf)
+		m = &o.node.ObjectMeta
+		why, from = d.nodes.put(*o.node, o.bare, at, metaOf)
 	case o.pod != nil:
-		m, replaced = &o.pod.ObjectMeta, d.pods.put(*o.pod, o.bare, metaOf)
+		m = &o.pod.ObjectMeta
+		why, from = d.pods.put(*o.pod, o.bare, at, metaOf)
 	case o.revision != nil:
-		m, replaced = &o.revision.ObjectMeta, d.revisions.put(*o.revision, false, metaOf)
+		m = &o.revision.ObjectMeta
+		why, from = d.revisions.put(*o.revision, false, at, metaOf)
 	case o.event != nil:
-		m, replaced = &o.event.ObjectMeta, d.events.put(*o.event, false, metaOf)
+		m = &o.event.ObjectMeta
+		why, from = d.events.put(*o.event, false, at, metaOf)
 	case o.budget != nil:
-		m, replaced = &o.budget.ObjectMeta, d.budgets.put(*o.budget, false, metaOf)
+		m = &o.budget.ObjectMeta
+		why, from = d.budgets.put(*o.budget, false, at, metaOf)
 	case o.snapshot != nil:
 		ref := Ref{o.snapshot.DaemonSet.Namespace, o.snapshot.DaemonSet.Name}
 		if old := d.snapshots[ref]; old != nil {
@@ -158,10 +216,33 @@ func (d *Dump) add(file string, o object) error {
 		}
 		d.snapshots[ref] = o.snapshot
 	}
-	if replaced {
-		d.notes = append(d.notes, fmt.Sprintf("%s: another %s named %s, of another UID: the one that comes last is used", file, o.kind.Kind, Ref{m.Namespace, m.Name}))
+	if why != "" {
+		d.clashes = append(d.clashes, fmt.Sprintf("%s: a second %s %s: the one in %s %s; the one that comes last is used", at, o.kind.Kind, Ref{m.Namespace, m.Name}, from, why))
 	}
 	return nil
+}
+
+// repeated notes a key that stands twice in one object.
+func (d *Dump) repeated(file string, document int, r Repeat) {
+	key := "a key"
+	if r.Key != "" {
+		key = "the key " + r.Key
+	}
+	note := fmt.Sprintf("%s: document %d, line %d: %s stands twice in one object; the later value counts", file, document, r.Line, key)
+	if !slices.Contains(d.twice, note) { // several objects may stand in one line, or in one text
+		d.twice = append(d.twice, note)
+	}
+}
+
+// most is how many notes of one kind there are.
+const most = 3
+
+// folded returns some of the notes, and how many more there are of what.
+func folded(notes []string, what string) []string {
+	if n := len(notes) - most; n > 0 {
+		return append(notes[:most:most], fmt.Sprintf("%d more %s", n, what))
+	}
+	return notes
 }
 
 // kindName returns a kind as a person knows it: with its group and version
@@ -193,6 +274,7 @@ func (d *Dump) finish(paths []string, clock func() time.Time) error {
 	for _, kind := range slices.Sorted(maps.Keys(d.strange)) {
 		d.notes = append(d.notes, fmt.Sprintf("not read: %d %s, a kind that Kubernetes does not have", d.kinds[kind], kind))
 	}
+	d.notes = slices.Concat(d.notes, folded(d.clashes, "objects stand twice in the input, and differ"), folded(d.twice, "keys stand twice in one object"))
 	if len(d.skipped) > 0 {
 		d.notes = append(d.notes, skippedNote(d.skipped))
 	}

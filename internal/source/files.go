@@ -35,6 +35,10 @@ const DumpCommand = "kubectl get ds,nodes,pods,controllerrevisions,events,pdb -A
 // object that counts is damage, and damage is an error wherever it stands: an
 // [*InputError] that names the file, the document and the field.
 //
+// Of a key that stands twice in an object the later value counts, and Notes says
+// where. Notes names both places, too, where two copies of an object differ and
+// nothing tells which is the newer.
+//
 // A file that was cut off has an object without its end, a last line without
 // its end, or a list without its kind, which kubectl writes last. A single
 // object in YAML that was cut off between two lines looks whole.

@@ -5,7 +5,9 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -194,7 +196,10 @@ func TestDamage(t *testing.T) {
 		{"items:\n- a: 1\nkind: List\nitems:\n- b: 1\n", "document 1: items: stands there twice", "two lists in one, in YAML"},
 		{`{"kind":"List","apiVersion":"v1","items":{}}`, "document 1: items: must be a list, not an object", "a list of no list"},
 		{"apiVersion: v1\nkind: NodeList\nitems: none\n", "document 1: items: must be a list, not text", "a typed list of no list, in YAML"},
-		{dsYAML + "kind: Pod\n", "document 1: yaml: unmarshal errors: line 11: key already set in map", "a key that stands there twice"},
+		{dsYAML + "kind: Pod\n", "document 1: apiVersion: there is no Pod of apps/v1: it is of v1", "of a kind that stands there twice the later counts"},
+		{dsYAML + "---\n" + strings.Replace(nodeYAML, "n1", "*n", 1), "document 2: line 15: an alias without an anchor before it in the same document, beyond which no alias reaches", "an alias of nothing"},
+		{strings.Replace(dsYAML, "agent", "&n agent", 1) + "---\n" + strings.Replace(nodeYAML, "n1", "*n", 1), "document 2: line 15: an alias without an anchor before it in the same document, beyond which no alias reaches", "an alias of another document"},
+		{strings.Replace(strings.Replace(listYAML, "name: n1", "name: &n n1", 1), "name: agent", "name: *n", 1), "document 1: items[0]: line 6: an alias without an anchor before it in the same document, beyond which no alias reaches", "an alias before its anchor"},
 		{`{"kind":"List","items":[` + dsJSON + " " + nodeJSON + "]}", "document 1: line 1: not JSON: '{' where a comma should stand", "a missing comma among items"},
 		{`{"kind":"List" "items":[]}`, `document 1: line 1: not JSON: '"' where a comma should stand`, "a missing comma among fields"},
 		{`{"kind" "List"}`, `document 1: line 1: not JSON: '"' where a colon should stand`, "a missing colon"},
@@ -471,14 +476,20 @@ func TestDuplicates(t *testing.T) {
 	node := func(uid, rv, kubelet string) string {
 		return `{"apiVersion":"v1","kind":"Node","metadata":{"name":"n1","uid":"` + uid + `","resourceVersion":"` + rv + `"},"status":{"nodeInfo":{"kubeletVersion":"` + kubelet + `"}}}`
 	}
-	const note = "standard input: another Node named n1, of another UID: the one that comes last is used"
+	note := func(why string) string {
+		return "standard input, document 3: a second Node n1: the one in standard input, document 2 " + why + "; the one that comes last is used"
+	}
 	for _, tt := range []struct{ first, second, want, note, why string }{
 		{node("u", "9", "old"), node("u", "10", "new"), "new", "", "the higher resourceVersion wins, as a number"},
 		{node("u", "10", "new"), node("u", "9", "old"), "new", "", "in whatever order"},
-		{node("u", "9", "a"), node("u", "9", "b"), "b", "", "of equal ones the later"},
-		{node("u", "", "a"), node("u", "5", "b"), "b", "", "without a number the later"},
-		{node("u", "5", "a"), node("u", "x", "b"), "b", "", "a number that is none is no number"},
-		{node("u", "10", "a"), node("v", "9", "b"), "b", note, "of two that are not the same the later, and it is told"},
+		{node("u", "9", "a"), node("u", "9", "b"), "b", note("differs, though it is of the same resourceVersion"), "of equal ones the later, and that is told"},
+		{node("u", "9", "b"), node("u", "9", "b"), "b", "", "a copy that does not differ is nothing to tell"},
+		{node("u", "", "a"), node("u", "", "b"), "b", note("differs, and no resourceVersion tells which is newer"), "without numbers the later, and that is told"},
+		{node("u", "", "b"), node("u", "", "b"), "b", "", "unless they are the same"},
+		{node("u", "", "a"), node("u", "5", "b"), "b", note("differs, and no resourceVersion tells which is newer"), "so with one number"},
+		{node("u", "5", "a"), node("u", "x", "b"), "b", note("differs, and no resourceVersion tells which is newer"), "a number that is none is no number"},
+		{node("u", "9", "b"), strings.Replace(node("u", "9", "b"), `"uid"`, `"managedFields":[{"manager":"kubelet"}],"uid"`, 1), "b", "", "kubectl leaves out who wrote the fields"},
+		{node("u", "10", "a"), node("v", "9", "b"), "b", note("is of another UID"), "of two that are not the same the later, and it is told"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			d, err := readText(dsJSON + tt.first + tt.second)
@@ -695,5 +706,162 @@ func TestSnapshotOfSomebodyElse(t *testing.T) {
 	}
 	if raw, err = snapshot.Encode(got); err != nil || strings.Contains(string(raw), "s3cret") || len(got.Pods) != 1 {
 		t.Errorf("%v: %s", err, raw)
+	}
+}
+
+// TestDuplicatesOfFiles: both files are named, and of many copies not each.
+func TestDuplicatesOfFiles(t *testing.T) {
+	dir := t.TempDir()
+	node := func(i int, kubelet string) string {
+		return fmt.Sprintf(`{"apiVersion":"v1","kind":"Node","metadata":{"name":"n%d"},"status":{"nodeInfo":{"kubeletVersion":%q}}}`, i, kubelet)
+	}
+	var first, second []string
+	for i := range 6 {
+		first, second = append(first, node(i, "old")), append(second, node(i, "new"))
+	}
+	a, b := filepath.Join(dir, "a.json"), filepath.Join(dir, "b.json")
+	for path, text := range map[string]string{
+		a: dsJSON + `{"apiVersion":"v1","kind":"List","items":[` + strings.Join(first, ",") + "]}", b: "[" + strings.Join(second, ",") + "]",
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d, err := ReadFiles(background, []string{a, b}, nil, func() time.Time { return noon })
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for i := range 3 {
+		want = append(want, fmt.Sprintf("%s, document 1, [%d]: a second Node n%[2]d: the one in %s, document 2, items[%[2]d] differs, and no resourceVersion tells which is newer; the one that comes last is used", b, i, a))
+	}
+	want = append(want, "3 more objects stand twice in the input, and differ")
+	if diff := cmp.Diff(want, d.Notes()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestRepeatsInDumps: of a key that stands twice the later value counts, and its
+// place is told, in YAML as in JSON.
+func TestRepeatsInDumps(t *testing.T) {
+	const note = "standard input: document 2, line %d: the key %s stands twice in one object; the later value counts"
+	line := strings.Count(dsYAML, "\n") + 1
+	node := strings.Replace(nodeJSON, `"name":"n1"`, `"name":"n0","name":"n1"`, 1)
+	many := strings.Repeat(`"a":"x",`, 6)
+	for _, tt := range []struct{ text, want, why string }{
+		{strings.Replace(nodeYAML, "  name: n1", "  name: n0\n  name: n1", 1), fmt.Sprintf(note, line+5, "name"), "in YAML"},
+		{node, fmt.Sprintf(note, line+1, "name"), "in JSON"},
+		{"{\n\n\"kind\":\"List\",\"items\":[\n" + node + "\n]}", fmt.Sprintf(note, line+4, "name"), "in a List of JSON"},
+		{"kind: List\nitems:\n- metadata: {name: n1}\n  kind: Node\n  kind: Node\n  apiVersion: v1\n", fmt.Sprintf(note, line+5, "kind"), "in a List of YAML"},
+		{"kind: NodeList\napiVersion: v2\nitems:\n- metadata: {name: n1}\napiVersion: v1\n", fmt.Sprintf(note, line+5, "apiVersion"), "in what a List of YAML says of itself"},
+		{`{"kind":"NodeList","apiVersion":"v2",` + "\n" + `"apiVersion":"v1","items":[{"metadata":{"name":"n1"}}]}`, fmt.Sprintf(note, line+2, "apiVersion"), "in what a List of JSON says of itself"},
+		{strings.Replace(nodeJSON, `"name":"n1"`, `"name":"n1","labels":{`+many+`"\u0061":"y"}`, 1), strings.Repeat(fmt.Sprintf(note, line+1, "a")+"\n", 1), "all in one line: told once"},
+		{strings.Replace(nodeJSON, `"name":"n1"`, `"name":"n1","labels":{"a":"x","\u0061":"y"}`, 1), fmt.Sprintf(note, line+1, "a"), "a key that is written in two ways"},
+		{strings.Replace(nodeJSON, `"name":"n1"`, `"name":"n1","labels":{"a":"a","b":"a"},"annotations":{"a":"{\"a\":1,\"a\":2}"}`, 1), "", "the same key of two objects, as a value, and in a text"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			d, err := readText(dsYAML + "---\n" + tt.text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Join(d.Notes(), "\n"); got != strings.TrimSpace(tt.want) {
+				t.Errorf("notes\n got %s\nwant %s", got, tt.want)
+			}
+			s, err := d.Read(background, agent)
+			if err != nil || len(s.Nodes) != 1 || s.Nodes[0].Name != "n1" {
+				t.Errorf("read %v, error %v", s.Nodes, err)
+			}
+		})
+	}
+}
+
+// TestMayRepeat: what is passed over has no key twice, in objects of any size.
+func TestMayRepeat(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	var value func(depth int) string
+	value = func(depth int) string {
+		switch n := r.IntN(6); {
+		case depth == 0 || n < 2:
+			return []string{"1", "null", `"a"`, `"\"{,:"`, `"\\"`}[r.IntN(5)]
+		case n < 4:
+			var members []string
+			for range r.IntN(4) {
+				members = append(members, fmt.Sprintf(`"%c": %s`, 'a'+rune(r.IntN(9)), value(depth-1)))
+			}
+			return "{" + strings.Join(members, ", ") + "}"
+		default:
+			return "[" + value(depth-1) + "," + value(depth-1) + "]"
+		}
+	}
+	with := 0
+	for range 3000 {
+		text := []byte(value(5))
+		if found := repeatsInJSON(text, 0); len(found) > 0 != mayRepeat(text) {
+			t.Fatalf("%s: %v", text, found)
+		} else if len(found) > 0 {
+			with++
+		}
+	}
+	if with < 300 || with > 2700 {
+		t.Errorf("%d of 3000 have a key twice", with)
+	}
+	var large []string
+	for i := range 100 {
+		large = append(large, fmt.Sprintf(`"k%d":1`, i))
+	}
+	for i, key := range []string{`"k1":2`, `"k99":2`, `"k100":2`} {
+		if text := "{" + strings.Join(append(large, key), ",") + "}"; mayRepeat([]byte(text)) != (i < 2) {
+			t.Errorf("%s among a hundred", key)
+		}
+	}
+}
+
+// TestAliases: an alias of YAML reaches every anchor before it in its document,
+// also where the items of a List are read one by one.
+func TestAliases(t *testing.T) {
+	const head = "apiVersion: v1\nkind: List\n"
+	item := func(name, labels string) string {
+		return "- apiVersion: v1\n  kind: Node\n  metadata:\n    name: " + name + "\n    labels: " + labels + "\n"
+	}
+	ds := "- " + strings.ReplaceAll(strings.TrimSuffix(dsYAML, "\n"), "\n", "\n  ") + "\n"
+	for _, tt := range []struct{ text, want, why string }{
+		{head + "items:\n" + ds + item("n1", "&l {os: linux}") + item("n2", "*l"), "n1 linux, n2 linux", "an item before"},
+		{head + "items:\n" + ds + item("n1", "&l {os: linux}") + item("n2", "*l") + item("n3", "*l"), "n1 linux, n2 linux, n3 linux", "and again"},
+		{head + "items:\n" + ds + item("n1", "&l {os: linux}") + item("n2", "&l {os: windows}") + item("n3", "*l"), "n1 linux, n2 windows, n3 windows", "of two anchors of a name the later"},
+		{head + "items:\n" + ds + item("n1", "&l {os: linux}") + item("n2", "*l") + item("n3", "&l {os: windows}"), "n1 linux, n2 linux, n3 windows", "and not one that comes after"},
+		{head + "items:\n" + ds + item("n1", "&a {os: linux}") + item("n2", "&b\n      os: linux\n      <<: *a") + item("n3", "*b"), "n1 linux, n2 linux, n3 linux", "an alias in what an anchor names"},
+		{head + "x: &l {os: linux}\nitems:\n" + ds + item("n1", "*l"), "n1 linux", "before the items"},
+		{head + "items:\n" + strings.ReplaceAll("  "+ds+item("n1", "&l {os: linux}")+item("n2", "*l"), "\n", "\n  ") + "\n", "n1 linux, n2 linux", "items that are indented"},
+		{"items:\n" + ds + item("n1", "&l {os: linux}") + item("n2", "*l") + "kind: List\nx: *l\napiVersion: v1\n", "n1 linux, n2 linux", "after the items"},
+		{strings.ReplaceAll(head+"items:\n"+ds+item("n1", "&l {os: linux}")+"# a comment\n\n"+item("n2", "*l"), "\n", "\r\n"), "n1 linux, n2 linux", "with the line ends of Windows"},
+		{strings.TrimSuffix(head+"items:\n"+ds+item("n1", "&l {os: linux}")+item("n2", "*l"), "\n"), "n1 linux, n2 linux", "without a line end at the end"},
+		{head + "items:\n" + ds + item("n1", "{os: 'a &l b'}") + item("n2", "{os: 'a *l b'}"), "n1 a &l b, n2 a *l b", "in a text neither is one"},
+		{head + "items: [\n{apiVersion: v1, kind: Node, metadata: {name: n1, labels: &l {os: linux}}},\n{apiVersion: v1, kind: Node, metadata: {name: n2, labels: *l}}]\n---\n" + dsYAML, "n1 linux, n2 linux", "items in brackets"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			d, err := readText(tt.text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := d.Read(background, agent)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, n := range s.Nodes {
+				got = append(got, n.Name+" "+n.Labels["os"])
+			}
+			if strings.Join(got, ", ") != tt.want {
+				t.Errorf("got %v, want %s", got, tt.want)
+			}
+		})
+	}
+	// A line is that of the file.
+	for text, want := range map[string]string{
+		head + "items:\n" + item("n1", "&l {os: linux}") + item("n2", "*l") + item("n3", "*m"): "standard input: document 1: items[2]: line 18: an alias without an anchor before it in the same document, beyond which no alias reaches",
+	} {
+		if _, err := readText(text); err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
 	}
 }

@@ -149,7 +149,7 @@ func (r *manifests) file(ctx context.Context, path string) error {
 
 func (r *manifests) stream(ctx context.Context, name string, in io.Reader) error {
 	d := &documents{
-		in: bufio.NewReaderSize(in, 1<<16), decode: decodeManifest, repeats: true,
+		in: bufio.NewReaderSize(in, 1<<16), decode: decodeManifest,
 		emit: func(o object) error { return r.add(name, o) },
 	}
 	err := d.read(ctx)
@@ -190,11 +190,7 @@ func (r *manifests) add(file string, o object) error {
 
 // where names the manifest's place.
 func (m Manifest) where() string {
-	s := fmt.Sprintf("%s, document %d", m.File, m.Document)
-	if m.Field != "" {
-		s += ", " + m.Field
-	}
-	return s
+	return position{m.File, m.Document, m.Field}.String()
 }
 
 // Template returns the pod template as the manifest has it, empty where there is

@@ -268,8 +268,8 @@ func TestRepeats(t *testing.T) {
 	}
 }
 
-// TestRepeatsRefused: what is not a manifest is machine-written, and a key that
-// stands twice in it is damage; so it is what no reader of YAML takes.
+// TestRepeatsRefused: two lists in one are no key that stands twice, and what no
+// reader of YAML takes is no YAML.
 func TestRepeatsRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		"kind: DaemonSet\nkind: [DaemonSet\n":        "standard input: document 1: yaml: line 2: did not find expected ',' or ']'",

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strconv"
 
 	kjson "k8s.io/apimachinery/pkg/util/json"
@@ -45,6 +46,9 @@ func repeatsInYAML(text []byte, line int) []Repeat {
 // laterValues returns JSON before which line lines stand with no key twice, and
 // the keys that were. What is no JSON is returned as it is.
 func laterValues(raw []byte, line int) ([]byte, []Repeat, error) {
+	if !mayRepeat(raw) {
+		return raw, nil, nil
+	}
 	found := repeatsInJSON(raw, line)
 	if len(found) == 0 {
 		return raw, nil, nil
@@ -55,6 +59,61 @@ func laterValues(raw []byte, line int) ([]byte, []Repeat, error) {
 	}
 	once, err := json.Marshal(v)
 	return once, found, err
+}
+
+// mayRepeat reports whether a key may stand twice in an object of JSON. It is for
+// large inputs, where nearly always none does: a key that is written with escapes
+// is reason enough for a closer look.
+func mayRepeat(raw []byte) bool {
+	type level struct {
+		keys  [][]byte // of an object, while they are few
+		many  map[string]bool
+		list  bool
+		value bool // a value is next, and no key
+	}
+	const few = 32
+	at := []level{{list: true}}
+	for i := 0; i < len(raw); i++ {
+		in := &at[len(at)-1]
+		switch raw[i] {
+		case '{':
+			at = append(at, level{})
+		case '[':
+			at = append(at, level{list: true})
+		case '}', ']':
+			if at = at[:len(at)-1]; len(at) == 0 {
+				return true // no JSON
+			}
+		case ':':
+			in.value = true
+		case ',':
+			in.value = false
+		case '"':
+			from, escaped := i+1, false
+			for i++; i < len(raw) && raw[i] != '"'; i++ {
+				if raw[i] == '\\' {
+					escaped = true
+					i++
+				}
+			}
+			if in.list || in.value {
+				continue
+			}
+			key := raw[from:min(i, len(raw))]
+			switch {
+			case escaped, in.many[string(key)], slices.ContainsFunc(in.keys, func(k []byte) bool { return bytes.Equal(k, key) }):
+				return true
+			case len(in.keys) < few:
+				in.keys = append(in.keys, key)
+			default:
+				if in.many == nil {
+					in.many = map[string]bool{}
+				}
+				in.many[string(key)] = true
+			}
+		}
+	}
+	return false
 }
 
 // repeatsInJSON returns the keys that stand twice, up to where the JSON breaks off.
