@@ -82,6 +82,40 @@ func TestFieldWords(t *testing.T) {
 	}
 }
 
+// TestContainerComes: of a container that comes or goes the image is told, since all
+// of it is long.
+func TestContainerComes(t *testing.T) {
+	const raw = `{"args":["--collector.filesystem.mount-points-exclude=^/(dev|proc)","--b"],"image":"quay.io/acme/agent:1","name":"a","resources":{"limits":{"cpu":"1"}}}`
+	s := &screen{}
+	for _, tt := range []struct{ path, old, new, want, why string }{
+		{"spec.template.spec.containers[name=a]", "", raw, "added, image quay.io/acme/agent:1, …", "one that comes"},
+		{"spec.template.spec.initContainers[name=a]", raw, "", "removed, was image quay.io/acme/agent:1, …", "one that goes, before the others"},
+		{"spec.template.spec.volumes[name=a]", "", `{"image":"x","name":"a"}`, `added, {"image":"x","name":"a"}`, "a volume is none"},
+		{"spec.template.spec.containers[name=a].livenessProbe", "", `{"image":"x"}`, `added, {"image":"x"}`, "and no part of one"},
+	} {
+		if got := s.fieldWords(plan.FieldDiff{Path: tt.path, Old: tt.old, New: tt.new}); got != tt.want {
+			t.Errorf("%s: got %s, want %s", tt.why, got, tt.want)
+		}
+	}
+	if got := (&screen{Style: Style{All: true}}).fieldWords(plan.FieldDiff{Path: "spec.template.spec.containers[name=a]", New: raw}); got != "added, "+raw {
+		t.Errorf("with --all: %s", got)
+	}
+}
+
+// TestPlanImagesFirst: what runs is told before what a plan may leave out.
+func TestPlanImagesFirst(t *testing.T) {
+	p := &plan.Plan{Change: &plan.ChangeSummary{TemplateChanged: true, Revision: plan.RevisionNote{Number: 2, Was: 1, New: true}}}
+	for i := range 12 {
+		p.Change.Fields = append(p.Change.Fields, plan.FieldDiff{Path: fmt.Sprintf("spec.template.spec.containers[name=a].env[name=V%02d]", i), New: `{"name":"V"}`})
+	}
+	p.Change.Fields = append(p.Change.Fields, plan.FieldDiff{Path: "spec.template.spec.containers[name=a].image", Old: `"agent:1"`, New: `"agent:2"`})
+	s := &screen{}
+	s.changes(p)
+	if got := s.lines[1]; got != "  spec.template.spec.containers[name=a].image: agent:1 -> agent:2" {
+		t.Errorf("the first is %s of\n%s", got, strings.Join(s.lines, "\n"))
+	}
+}
+
 // TestImagesApart: an image's change in the table of a history.
 func TestImagesApart(t *testing.T) {
 	digest := func(s string) string { return "sha256:" + s + strings.Repeat("0", 64-len(s)) }

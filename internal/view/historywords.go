@@ -363,6 +363,11 @@ type described struct {
 	order     string // the list whose order differs
 }
 
+// isContainer reports whether a container comes or goes.
+func (d described) isContainer() bool {
+	return d.member && d.part == "" && (strings.HasPrefix(d.subject, "container ") || strings.HasPrefix(d.subject, "init container "))
+}
+
 func (d described) isImage() bool { return d.container != "" && d.subject == "image" }
 
 func containerName(d described) string {

@@ -595,6 +595,7 @@ func (s *screen) changes(p *plan.Plan) {
 	s.line("%s%s", s.title("WHAT CHANGES"), inBrackets(methodWords(c)))
 	const most = 8
 	groups := groupFields(len(c.Fields), func(i int) (path, words string) { return c.Fields[i].Path, s.fieldWords(c.Fields[i]) })
+	slices.SortStableFunc(groups, func(a, b fieldGroup) int { return cmp.Compare(a.rank(), b.rank()) })
 	said := 0
 	for i, g := range groups {
 		if i == most && !s.All && len(groups) > most+1 {
@@ -615,6 +616,15 @@ func (s *screen) changes(p *plan.Plan) {
 type fieldGroup struct {
 	paths []string
 	words string // how it differs
+}
+
+// rank orders what a plan says of fields, of which it may leave out the last: what
+// runs comes first.
+func (g fieldGroup) rank() int {
+	if d := describe(g.paths[0]); d.isImage() || d.isContainer() {
+		return 0
+	}
+	return 1
 }
 
 // groupFields puts fields together that differ alike in several containers, each
@@ -698,12 +708,17 @@ var hiddenAlone = regexp.MustCompile(`\.env\[name=("([^"\\]|\\.)*"|[^\]]*)\](\.v
 func hiddenWhole(raw string) bool { return raw == "" || plainText(raw) == template.Hidden }
 
 // fieldValue writes a JSON value: a text without its quotes, and tolerations as
-// --toleration takes them; of a long list the first members.
+// --toleration takes them; of a long list the first members, and of a container
+// its image.
 func (s *screen) fieldValue(path, raw string) string {
 	if words := tolerationWords(path, raw); words != "" {
 		return s.shorten(words, 300)
 	}
 	whole := wholeValue(raw)
+	var container struct{ Image string }
+	if describe(path).isContainer() && !s.All && json.Unmarshal([]byte(raw), &container) == nil && container.Image != "" {
+		return "image " + s.shorten(seen(container.Image), room) + ", …"
+	}
 	if members, isList := membersOf(raw); isList && !s.All && width(whole) > room {
 		_, whole = s.apart(pieces{joiner: ", ", list: true}, pieces{all: members, joiner: ", ", list: true})
 		return whole
