@@ -273,6 +273,7 @@ func plans(t *testing.T) map[string]*plan.Plan {
 	manifest := grid("N N", token).DaemonSet
 	manifest.Spec.Template.Spec.Containers[0].Env[0].Value = "s3cret"
 	add("digests", grid("N N", token, edit(func(s *snapshot.Snapshot) { s.EnvValues = snapshot.EnvDigest })), &plan.Change{DaemonSet: manifest, Method: "Overlay"}, plan.Options{})
+	add("unknown fields", grid("N O", dstest.Patch("revisions/agent-old", `{"data":{"spec":{"template":{"spec":{"future":{"a":"b"}}}}}}`)), &plan.Change{ToRevision: new(int64(1))}, plan.Options{})
 	changed := grid("N N").DaemonSet.DeepCopy()
 	changed.Spec.MinReadySeconds = 5
 	add("warned", grid("N N"), &plan.Change{DaemonSet: changed, Method: plan.MethodOverlay, FieldManager: "kubectl", Warnings: []plan.Warning{

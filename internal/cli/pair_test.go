@@ -2,14 +2,21 @@ package cli
 
 import (
 	"bytes"
+	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/history"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 )
 
 // manifestFile writes a manifest with the second template of a pair, as a person may
@@ -63,5 +70,51 @@ func TestPairsLeakNothing(t *testing.T) {
 	}
 	if shown < 1000 {
 		t.Errorf("--show-values showed only %d values", shown)
+	}
+}
+
+// TestUndoSaysWhatDiffSays: a rollback changes what a diff of the live template and
+// the revision shows, each field with the same values; what it leaves out is assumed
+// to be dropped.
+func TestUndoSaysWhatDiffSays(t *testing.T) {
+	compared, dropped := 0, 0
+	for seed := range int64(300) {
+		p := dstest.Templates(seed)
+		if slices.Contains(p.Edits, "a limit") {
+			continue // a quantity in another form, which the API server writes in its own
+		}
+		file := pairFile(t, p)
+		h, undo := new(history.History), new(plan.Plan)
+		var out, errs bytes.Buffer
+		if Main([]string{"kubectl-ds", "history", "agent", "--from", file, "--undo", "8", "-o", "json"}, strings.NewReader(""), &out, &errs) != 0 {
+			continue // the API server would refuse it
+		}
+		if err := json.Unmarshal(out.Bytes(), undo); err != nil {
+			t.Fatal(err)
+		}
+		answer(t, h, "history", "agent", "--from", file, "--diff", "live,8", "-o", "json")
+		want, got := map[string][3]string{}, map[string][3]string{}
+		written := strings.NewReplacer(`"effect":"",`, "", `,"value":""`, "", "[]", "") // as the API server does
+		for _, c := range h.Diff.Change {
+			want[c.Path] = [3]string{written.Replace(c.Old), written.Replace(c.New), fmt.Sprint(c.Hidden)}
+		}
+		for _, f := range undo.Change.Fields {
+			got[f.Path] = [3]string{f.Old, f.New, fmt.Sprint(f.Hidden)}
+		}
+		unknown := len(p.Old.Unknown())+len(p.New.Unknown()) > 0
+		if assumed := slices.ContainsFunc(undo.Assumptions, func(a daemonset.Assumption) bool { return a.Code == plan.AssumeUnknownFields }); assumed != unknown {
+			t.Errorf("seed %d %v: the plan assumes that fields are dropped: %t, and there are such: %t", seed, p.Edits, assumed, unknown)
+		}
+		if unknown {
+			dropped++
+			continue
+		}
+		compared++
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("seed %d %v: (-diff +undo):\n%s", seed, p.Edits, diff)
+		}
+	}
+	if compared < 30 || dropped < 5 {
+		t.Errorf("only %d pairs were compared, and %d have fields that are dropped", compared, dropped)
 	}
 }

@@ -238,7 +238,9 @@ func BeforeUndo(w io.Writer, p *plan.Plan, style Style) error {
 	return err
 }
 
-func undoesNothing(p *plan.Plan) bool { return p.Change != nil && !p.Change.TemplateChanged }
+func undoesNothing(p *plan.Plan) bool {
+	return p.Change != nil && !p.Change.TemplateChanged && p.TemplateKnown()
+}
 
 // Undo says, below the plan of a rollback, how to do it: nothing was written.
 func Undo(w io.Writer, p *plan.Plan, command string, style Style) error {

@@ -220,14 +220,23 @@ func (s *screen) planEnd(p *plan.Plan) string {
 	return s.forecastWords(&p.Forecast, "are left to be")
 }
 
+// unknownDropped is what is assumed of the fields of a revision that this program
+// does not know.
+const unknownDropped = "the API server drops the fields that this version of kubectl ds does not know"
+
 // valuesEqual is what is assumed of values that could not be compared.
-const valuesEqual = "the manifest's literal values, which could not be compared, are what is in the cluster"
+func valuesEqual(p *plan.Plan) string {
+	if slices.ContainsFunc(p.Assumptions, func(a daemonset.Assumption) bool { return a.Code == plan.AssumeUnknownFields }) {
+		return unknownDropped
+	}
+	return "the manifest's literal values, which could not be compared, are what is in the cluster"
+}
 
 func ifValuesEqual(p *plan.Plan) string {
 	if p.TemplateKnown() {
 		return ""
 	}
-	return ", if " + valuesEqual
+	return ", if " + valuesEqual(p)
 }
 
 // nowhere tells whether it is known that no node should run the pod.
@@ -825,7 +834,7 @@ func templateWords(p *plan.Plan) string {
 	case p.Subject == plan.SubjectNew:
 		return "every node that should run it gets a pod of revision 1"
 	case !c.TemplateChanged && !p.TemplateKnown():
-		return "The template stays, if " + valuesEqual + ": else every pod gets old."
+		return "The template stays, if " + valuesEqual(p) + ": else every pod gets old."
 	case !c.TemplateChanged && len(c.Fields) == 0 && len(c.Nodes) == 0:
 		return "nothing"
 	case !c.TemplateChanged && len(c.Fields) == 0:
@@ -833,7 +842,7 @@ func templateWords(p *plan.Plan) string {
 	case !c.TemplateChanged:
 		return "The template stays: no pod gets old by it."
 	case !r.New && r.Was > 0 && !p.TemplateKnown():
-		return fmt.Sprintf("The template is that of revision %d, taken up again as revision %d, if %s: else every pod is old.", r.Was, r.Number, valuesEqual)
+		return fmt.Sprintf("The template is that of revision %d, taken up again as revision %d, if %s: else every pod is old.", r.Was, r.Number, valuesEqual(p))
 	case !r.New && r.Was > 0:
 		return fmt.Sprintf("The template is that of revision %d, taken up again as revision %d: only pods that are not on it are replaced.", r.Was, r.Number)
 	}
@@ -843,6 +852,9 @@ func templateWords(p *plan.Plan) string {
 		if slices.Equal(slices.Concat(m.Annotations, m.Labels), []string{restarted}) {
 			what = "Nothing changes in the template but its restart annotation"
 		}
+	}
+	if !p.TemplateKnown() {
+		what += ", if " + valuesEqual(p)
 	}
 	if r.From > 0 {
 		return fmt.Sprintf("%s: revision %d follows %d, and every pod is old.", what, r.Number, r.From)

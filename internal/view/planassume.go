@@ -48,7 +48,7 @@ func shownAssumptions(p *plan.Plan) []daemonset.Assumption {
 }
 
 // ofManifest are the assumptions that matter even where nothing is to happen.
-var ofManifest = []daemonset.AssumptionCode{plan.AssumeTemplateNotChecked, plan.AssumeNoServerWarnings, plan.AssumeNoConflicts, plan.AssumeEnvValues}
+var ofManifest = []daemonset.AssumptionCode{plan.AssumeTemplateNotChecked, plan.AssumeNoServerWarnings, plan.AssumeNoConflicts, plan.AssumeEnvValues, plan.AssumeUnknownFields}
 
 // assumptionLines says in few sentences what is assumed: how long pods take,
 // which of them come up, how fast the controller is, and whose rules hold.
@@ -90,6 +90,10 @@ func assumptionLines(all []daemonset.Assumption) []string {
 		n, _ := strconv.Atoi(a.Value)
 		return pluralVerb(n, "literal value of the manifest, of an environment variable or in an annotation, is", "literal values of the manifest, of environment variables or in annotations, are") +
 			" taken for what is in the cluster: the snapshot holds digests, which cannot be compared (snapshot --show-values)"
+	}))
+	say(given.take(plan.AssumeUnknownFields, func(a daemonset.Assumption) string {
+		n, _ := strconv.Atoi(a.Value)
+		return "the API server drops " + pluralVerb(n, "field that differs", "fields that differ") + " between the revision and the live template: this version of kubectl ds does not know " + pluralOnly(n, "it", "them")
 	}))
 	say(given.take(daemonset.AssumeCurrentRevision, currentRevision))
 	for _, a := range all {

@@ -57,6 +57,9 @@ const (
 	// AssumeEnvValues: so many literal values of the manifest's environment variables, and annotations that may hold
 	// copies of them, are what is in the cluster, which cannot be told from a Snapshot that holds digests.
 	AssumeEnvValues daemonset.AssumptionCode = "EnvValuesNotCompared"
+	// AssumeUnknownFields: the API server drops so many fields that differ between the revision and the live template,
+	// since it does not know them, as this program's API types do not.
+	AssumeUnknownFields daemonset.AssumptionCode = "UnknownFieldsDropped"
 	// AssumeHostPorts: a pod that surges is not scheduled, since the old one on its node holds its host ports.
 	AssumeHostPorts daemonset.AssumptionCode = "HostPortsHeld"
 	// AssumeRefused: the API server goes on refusing pods.
@@ -69,7 +72,7 @@ const (
 // daemonset.Assumptions.
 var Assumptions = []daemonset.AssumptionCode{
 	AssumeStart, AssumeStartSlow, AssumeStartFast, AssumeTermination, AssumeMinReadySeconds, AssumeRequestRate, AssumeRequestBurst, AssumeSlowStart, AssumeStepBurst,
-	AssumeNewPods, AssumeLatePods, AssumeNodesStay, AssumeRevisionFails, AssumeInvalidImage, AssumeReadyPods, AssumeHostPorts, AssumeRefused, AssumeCollected, AssumeTemplateNotChecked, AssumeNoServerWarnings, AssumeNoConflicts, AssumeEnvValues,
+	AssumeNewPods, AssumeLatePods, AssumeNodesStay, AssumeRevisionFails, AssumeInvalidImage, AssumeReadyPods, AssumeHostPorts, AssumeRefused, AssumeCollected, AssumeTemplateNotChecked, AssumeNoServerWarnings, AssumeNoConflicts, AssumeEnvValues, AssumeUnknownFields,
 }
 
 // Where the value of an assumption is from.
@@ -83,6 +86,7 @@ const (
 	sourceController  = "Controller" // the controller's own constants and defaults
 	sourceState       = "State"
 	sourceManifest    = "Manifest"
+	sourceRevision    = "Revision"
 )
 
 // The controller's own rate of requests, unless it is told otherwise.

@@ -55,6 +55,9 @@ func Make(s *snapshot.Snapshot, c *Change, o Options) (*Plan, error) {
 	if n := c.notCompared(s); n > 0 {
 		p.Assumptions = append(p.Assumptions, daemonset.Assumption{Code: AssumeEnvValues, Value: strconv.Itoa(n), Source: sourceManifest})
 	}
+	if n := c.leftOut(s, before.History); n > 0 {
+		p.Assumptions = append(p.Assumptions, daemonset.Assumption{Code: AssumeUnknownFields, Value: strconv.Itoa(n), Source: sourceRevision})
+	}
 	return p, nil
 }
 

@@ -94,12 +94,59 @@ func keepDigestsOf(live, containers []corev1.Container) int {
 	return n
 }
 
-// TemplateKnown tells whether it is known which revision's template the pods get.
-// It is not where literal values of a manifest could not be compared
-// (AssumeEnvValues) and it is otherwise a template that there is: with another
-// value it would be a new one, and every pod old. That an annotation's copy of
-// the values is all that could not be compared is not told from that.
+// leftOut returns how many fields that this program's API types do not list differ
+// between the revision that a rollback goes back to and the live template. kubectl
+// sends them to the API server, which may know them.
+func (c *Change) leftOut(s *snapshot.Snapshot, h *daemonset.History) int {
+	if c.ToRevision == nil {
+		return 0
+	}
+	r, err := findRevision(s.DaemonSet, h, *c.ToRevision)
+	if err != nil {
+		return 0
+	}
+	then, now := unknownFields(s, r.Name), map[string]string{}
+	if len(h.Current) > 0 {
+		now = unknownFields(s, h.Current[0])
+	}
+	n := 0
+	for path, v := range then {
+		if now[path] != v {
+			n++
+		}
+	}
+	for path := range now {
+		if then[path] == "" {
+			n++
+		}
+	}
+	return n
+}
+
+func unknownFields(s *snapshot.Snapshot, revision string) map[string]string {
+	for i := range s.Revisions {
+		if r := &s.Revisions[i]; r.Name == revision && r.Namespace == s.DaemonSet.Namespace {
+			if c, err := template.Stored(r.Data.Raw); err == nil {
+				return c.Unknown()
+			}
+		}
+	}
+	return nil
+}
+
+// TemplateKnown reports whether it is known which revision's template the pods get.
+// It is not where the API server may know fields of a revision that this program
+// does not (AssumeUnknownFields). Nor is it where literal values of a manifest could
+// not be compared (AssumeEnvValues) and it is otherwise a template that there is:
+// with another value it would be a new one, and every pod old. That an annotation's
+// copy of the values is all that could not be compared is not told from that.
 func (p *Plan) TemplateKnown() bool {
-	return p.Change == nil || p.Change.TemplateChanged && p.Change.Revision.New ||
-		!slices.ContainsFunc(p.Assumptions, func(a daemonset.Assumption) bool { return a.Code == AssumeEnvValues })
+	if p.Change == nil || p.assumes(AssumeUnknownFields) {
+		return p.Change == nil
+	}
+	return p.Change.TemplateChanged && p.Change.Revision.New || !p.assumes(AssumeEnvValues)
+}
+
+func (p *Plan) assumes(code daemonset.AssumptionCode) bool {
+	return slices.ContainsFunc(p.Assumptions, func(a daemonset.Assumption) bool { return a.Code == code })
 }

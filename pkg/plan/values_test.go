@@ -213,6 +213,47 @@ func assumedValues(p *Plan) string {
 	return p.Assumptions[i].Value
 }
 
+// TestUnknownFields: a rollback leaves out fields that the API types do not list, and
+// says so where they differ from what is live.
+func TestUnknownFields(t *testing.T) {
+	with := func(name, fields string) dstest.Option {
+		return dstest.Edit(func(s *snapshot.Snapshot) {
+			for i := range s.Revisions {
+				if r := &s.Revisions[i]; r.Name == "agent-"+name {
+					r.Data.Raw = []byte(strings.Replace(string(r.Data.Raw), `"containers":[{`, fields, 1))
+				}
+			}
+		})
+	}
+	for _, tt := range []struct {
+		options []dstest.Option
+		want    string
+		known   bool
+		why     string
+	}{
+		{nil, "", true, "none"},
+		{[]dstest.Option{with("old", `"future":{"a":"b"},"more":[1],"containers":[{`)}, "2", false, "of the revision alone, which the template may be or not"},
+		{[]dstest.Option{with("old", `"future":[],"more":null,"containers":[{`)}, "", true, "empty ones say nothing"},
+		{[]dstest.Option{with("old", `"containers":[{"future":1,`)}, "1", false, "in a member of a list"},
+		{[]dstest.Option{with("new", `"future":1,"containers":[{`), dstest.Version("v1.99.0")}, "1", false, "only the live template has it, on a newer cluster"},
+		{[]dstest.Option{with("old", `"future":1,"containers":[{`), with("new", `"future":1,"containers":[{`), dstest.Version("v1.99.0")}, "", true, "the live template has it, too, on a newer cluster"},
+	} {
+		p, err := Make(dstest.State("N O", tt.options...), &Change{ToRevision: new(int64(1))}, Options{})
+		if err != nil {
+			t.Fatalf("%s: %v", tt.why, err)
+		}
+		got := ""
+		for _, a := range p.Assumptions {
+			if a.Code == AssumeUnknownFields {
+				got = a.Value
+			}
+		}
+		if got != tt.want || p.TemplateKnown() != tt.known {
+			t.Errorf("%s: %q fields, template known: %t; want %q, %t", tt.why, got, p.TemplateKnown(), tt.want, tt.known)
+		}
+	}
+}
+
 // TestLawRedacted: of random states, a Snapshot with digests answers as the one
 // with values does: the revisions, the next step, the numbers, and what any
 // change does, each field of it included, but for the values.

@@ -3,6 +3,7 @@ package template
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"reflect"
 	"slices"
@@ -115,6 +116,39 @@ func replaced(t reflect.Type, v any, f func(string) string) any {
 		}
 	}
 	return f(inWords(v))
+}
+
+// Unknown returns what the API types of this program do not list, by where it stands,
+// as JSON.
+func (c Content) Unknown() map[string]string {
+	found := map[string]string{}
+	unknown(reflect.TypeFor[corev1.PodTemplateSpec](), "", map[string]any(c), found)
+	return found
+}
+
+func unknown(t reflect.Type, path string, v any, found map[string]string) {
+	switch v := v.(type) {
+	case map[string]any:
+		fields := fieldsOf(t)
+		if fields == nil {
+			return
+		}
+		for key, inner := range v {
+			switch of := fields(key); {
+			case isEmpty(inner), isDirective(key, inner):
+			case of == nil:
+				found[join(path, key)] = text(inner)
+			default:
+				unknown(of, join(path, key), inner, found)
+			}
+		}
+	case []any:
+		if t.Kind() == reflect.Slice {
+			for i, inner := range v {
+				unknown(plainType(t.Elem()), fmt.Sprintf("%s[%d]", path, i), inner, found)
+			}
+		}
+	}
 }
 
 func isEmpty(v any) bool {
