@@ -727,7 +727,7 @@ func (o *planOptions) status(plans []*plan.Plan) error {
 		hint := "the notes say what could not be read"
 		if slices.ContainsFunc(plans, func(p *plan.Plan) bool { return !p.TemplateKnown() }) {
 			hint = "the snapshot holds digests, with which the values of a manifest cannot be compared: kubectl ds snapshot --show-values"
-			if o.asked.ToRevision != nil {
+			if o.asked != nil && o.asked.ToRevision != nil {
 				hint = "the revision has fields that this version of kubectl ds does not know: a newer one may"
 			}
 		}

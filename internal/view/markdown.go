@@ -116,6 +116,8 @@ func (m *markdown) fieldCells(f plan.FieldDiff) (before, after string) {
 		return "", mdCode(m.fieldValue(f.Path, f.New))
 	case f.New == "":
 		return mdCode(m.fieldValue(f.Path, f.Old)), ""
+	case f.Old == f.New: // but for what is hidden
+		return mdCode(m.fieldValue(f.Path, f.Old)), "changed, hidden"
 	}
 	before, after = m.sides(f.Path, f.Old, f.New)
 	return mdCode(before), mdCode(after)
