@@ -22,6 +22,7 @@ type screen struct {
 	lines    []string
 	suspect  bool   // the new revision is said to be the cause, once for all its pods
 	minReady string // the minReadySeconds that a plan reckons with; empty for none
+	zero     bool   // the budget comes to 0, as a percentage of no node does
 	soon     string // when a budget that is used up has room again; empty where nothing tells
 }
 

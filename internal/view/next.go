@@ -19,6 +19,7 @@ func (s *screen) next(e *explain.Explanation) {
 		facts = append(facts, h.Facts)
 	}
 	s.soon = soonAvailable(s.now, facts)
+	s.zero = e.Budget.MaxSurge+e.Budget.MaxUnavailable == 0
 	s.step("NEXT SYNC", &e.Next, &e.Header)
 }
 
@@ -65,7 +66,11 @@ func (s *screen) step(title string, n *daemonset.Step, h *daemonset.Header) {
 			does = "creates and deletes no pod"
 		}
 		why := idle(n.Reason, h)
-		if n.Reason == daemonset.StepBudgetSpent && s.soon != "" {
+		switch {
+		case n.Reason != daemonset.StepBudgetSpent:
+		case s.zero:
+			why = "the limit is 0"
+		case s.soon != "":
 			why += "; " + s.soon
 		}
 		s.line("%s %s: %s%s", title, does, why, about)

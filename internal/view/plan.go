@@ -69,7 +69,7 @@ func (s *screen) sync(p *plan.Plan) {
 		s.line("%s does nothing: no node is eligible", s.title(syncTitle(p.Subject)))
 		return
 	}
-	s.soon = nextStepWords(p)
+	s.soon, s.zero = nextStepWords(p), p.Budget.Limit == 0
 	s.step(syncTitle(p.Subject), &n, &p.Header)
 }
 
@@ -385,7 +385,7 @@ func (s *screen) stallWords(f *plan.Forecast) string {
 	case o.Reason == cause.Terminating:
 		words = pluralVerb(o.Terminating, "pod is deleted and stays", "pods are deleted and stay") + " "
 	case o.Reason == daemonset.StepBudgetSpent && f.Budget.Limit == 0:
-		return words + fmt.Sprintf("the limit is %s of 0 nodes = 0, so no available pod is deleted", clean(f.Budget.Spec))
+		return words + noBudget(f.Budget.Spec, 0)
 	case left(o) == 0:
 		return words + stallReason(o.Reason)
 	}

@@ -174,10 +174,17 @@ func stuckDetail(e *explain.Explanation) string {
 		return clean(e.Next.Error.Field) + " cannot be resolved"
 	}
 	switch {
+	case len(e.Budget.Holders) == 0:
+		return noBudget(e.Budget.Spec, e.Budget.Of)
 	case e.Budget.Kind == daemonset.BudgetSurge:
 		return fmt.Sprintf("budget used up, %s of %d surging, and no further pod is replaced", count(e.Budget.Used), e.Budget.MaxSurge)
 	}
 	return fmt.Sprintf("budget used up, %s of %d unavailable, and no healthy pod is replaced", count(e.Budget.Used), e.Budget.MaxUnavailable)
+}
+
+// noBudget says why a rollout whose limit comes to 0 does not begin.
+func noBudget(spec string, nodes int) string {
+	return fmt.Sprintf("the limit is %s of %s = 0, so no available pod is deleted", clean(spec), plural(nodes, "node"))
 }
 
 // count writes a number that may not be known.

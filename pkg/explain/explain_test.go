@@ -129,6 +129,8 @@ func TestVerdict(t *testing.T) {
 		{"O O nf", []dstest.Option{dstest.MaxUnavailable("2"), setEvent("FailedDaemonPod", "Found failed daemon pod a/b on node n2, will try to kill it", 9, time.Minute)}, explain.Progressing, "while budget is left"},
 		{"O O/n", []dstest.Option{dstest.MaxSurge("1"), crashing("p1b")}, explain.Stuck, "a surge whose pod crashes"},
 		{"O/n O/n", []dstest.Option{dstest.MaxSurge("5"), crashing("p0b"), crashing("p1b")}, explain.Stuck, "with budget to spare, and no node to use it on"},
+		{"!O !O", []dstest.Option{dstest.MaxUnavailable("10%")}, explain.Stuck, "10% of no eligible node lets no pod go, though nobody holds the budget"},
+		{"!O !O", []dstest.Option{dstest.MaxUnavailable("1")}, explain.Progressing, "1 lets them go"},
 		{"O ~O", []dstest.Option{dstest.MaxSurge("1")}, explain.Stuck, "an old pod of a vanished node fails the surge"},
 		{"O O", []dstest.Option{dstest.DaemonSet(func(ds *appsv1.DaemonSet) {
 			ds.Spec.UpdateStrategy.RollingUpdate.MaxUnavailable = &intstr.IntOrString{Type: intstr.String, StrVal: "half"}
@@ -652,6 +654,10 @@ func TestOutlook(t *testing.T) {
 			Code: cause.NextRolloutStalls, Severity: cause.Warning, Nodes: []string{}, Pods: []string{},
 			Facts: daemonset.Facts{"reason": "BudgetSpent", "replaced": 0, "replaces": 2, "holders": 1, "limit": 1},
 		}}, "of which no node is known"},
+		{cause.Outlook{Stall: &cause.Stall{Reason: daemonset.StepBudgetSpent, Replaced: 1, Of: 2, AtWorst: true, Further: 1}}, nil, []explain.Problem{{
+			Code: cause.NextRolloutStalls, Severity: cause.Warning, Nodes: []string{}, Pods: []string{},
+			Facts: daemonset.Facts{"reason": "BudgetSpent", "replaced": 1, "replaces": 2, "atWorst": true, "holders": 1, "limit": 1},
+		}}, "of which the order is random"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			_, e := explanation(t, dstest.State("N N", reports(nil)), explain.Options{Outlook: tt.outlook})

@@ -99,17 +99,20 @@ func (b *builder) wrongNodes() (failing, waiting int) {
 	return failing, waiting
 }
 
-// stuck tells whether a rollout cannot go on by itself: its step fails, a
+// stuck reports whether a rollout cannot go on by itself: its step fails, a
 // creation is refused, which ends each sync before anything is replaced, the
-// controller does not act, or all holders of the budget stay as they are.
+// controller does not act, or all holders of the budget stay as they are. A
+// budget that comes to 0, as a percentage of no eligible node does, has none.
 func (b *builder) stuck(e *Explanation) bool {
 	switch {
 	case e.Next.Error != nil, b.silent() && owes(&e.Next):
 		return true
 	case b.causes.Refusal() != nil && e.Next.Creates.Len() > 0 && e.Next.Kind == daemonset.StepManage:
 		return true
-	case owes(&e.Next), len(e.Budget.Holders) == 0:
+	case owes(&e.Next):
 		return false
+	case len(e.Budget.Holders) == 0:
+		return b.st.Limit() == 0
 	case e.Next.Kind == daemonset.StepManage && *e.Budget.Used < b.st.Limit():
 		return false // it deletes failed pods now, and old ones while it waits to do so again
 	}
