@@ -314,6 +314,9 @@ func (o *planOptions) planManifests(ctx context.Context) ([]*plan.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, n := range manifests[0].Notes {
+		o.note("%s", n)
+	}
 	r, namespace, err := o.open(ctx)
 	if err != nil {
 		return nil, err
@@ -331,6 +334,9 @@ func (o *planOptions) planManifests(ctx context.Context) ([]*plan.Plan, error) {
 	plans := []*plan.Plan{}
 	for i, m := range manifests {
 		var p *plan.Plan
+		if m.Namespace == "" {
+			o.taken(m, live[i].Snapshot)
+		}
 		if none := live[i].none; none == nil {
 			p, err = o.planLive(ctx, r, m, live[i].Snapshot)
 		} else if err = o.meant(m, none); err == nil {
@@ -460,6 +466,17 @@ func (o *planOptions) meant(m source.Manifest, none *source.NotFoundError) error
 	}
 	o.note("daemonset %s is not in the cluster, so this plans a new one; %s", view.Clean(m.Ref.String()), view.Clean(none.Hint()))
 	return nil
+}
+
+// taken says which namespace is taken, of an input, for a manifest without one,
+// where -n names none either: that of the only DaemonSet of its name, or else the
+// one that kubectl has.
+func (o *planOptions) taken(m source.Manifest, live *snapshot.Snapshot) {
+	found := "it is new in namespace default"
+	if live != nil {
+		found = "it is compared with the one in namespace " + view.Clean(live.DaemonSet.Namespace)
+	}
+	o.note("%s: document %d: daemonset %s names no namespace: %s; kubectl apply takes the namespace of the context, or of -n", m.File, m.Document, view.Clean(m.Name), found)
 }
 
 func inNamespaces(all []string) string {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -26,6 +27,36 @@ import (
 var counted = map[string]string{
 	"DaemonSet": "apps/v1", "ControllerRevision": "apps/v1", "Node": "v1", "Pod": "v1", "Event": "v1", "PodDisruptionBudget": "policy/v1",
 	snapshot.Kind: snapshot.APIVersion,
+}
+
+// typesOfKinds are what objects of these kinds are read as.
+var typesOfKinds = map[string]reflect.Type{
+	"DaemonSet": reflect.TypeFor[appsv1.DaemonSet](), "ControllerRevision": reflect.TypeFor[appsv1.ControllerRevision](), "Node": reflect.TypeFor[corev1.Node](),
+	"Pod": reflect.TypeFor[corev1.Pod](), "Event": reflect.TypeFor[corev1.Event](), "PodDisruptionBudget": reflect.TypeFor[policyv1.PodDisruptionBudget](),
+}
+
+// nearField returns the field of a type that is written nearly as the last one of
+// a path, or "".
+func nearField(t reflect.Type, path string) string {
+	names := strings.Split(path, ".")
+	for _, name := range names[:len(names)-1] {
+		if t = itemType(t); t == nil || t.Kind() != reflect.Struct {
+			return ""
+		}
+		t = fieldTypes(t)[name].Type
+	}
+	if t = itemType(t); t == nil || t.Kind() != reflect.Struct {
+		return ""
+	}
+	return nearName(names[len(names)-1], fieldTypes(t))
+}
+
+// itemType returns what a pointer points to, or a list holds.
+func itemType(t reflect.Type) reflect.Type {
+	for t != nil && (t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice) {
+		t = t.Elem()
+	}
+	return t
 }
 
 // alike are versions in which a server has the same objects as well.
@@ -140,13 +171,13 @@ func noStatus(raw []byte) bool {
 
 // decodeEvent reads an Event of either of the two groups in which a server has
 // the same ones.
-func decodeEvent(raw []byte, apiVersion string) (*corev1.Event, error) {
+func decodeEvent(raw []byte, apiVersion string) (*corev1.Event, []string, error) {
 	if apiVersion == "v1" {
-		return decodeAs[corev1.Event](raw)
+		return decodeNoting[corev1.Event](raw)
 	}
-	e, err := decodeAs[eventsv1.Event](raw)
+	e, unknown, err := decodeNoting[eventsv1.Event](raw)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	out := &corev1.Event{
 		ObjectMeta: e.ObjectMeta, InvolvedObject: e.Regarding, Related: e.Related, Type: e.Type, Reason: e.Reason, Action: e.Action, Message: e.Note,
@@ -156,17 +187,17 @@ func decodeEvent(raw []byte, apiVersion string) (*corev1.Event, error) {
 	if s := e.Series; s != nil {
 		out.Series = &corev1.EventSeries{Count: s.Count, LastObservedTime: s.LastObservedTime}
 	}
-	return out, nil
+	return out, unknown, nil
 }
 
 // decodeBudget reads a PodDisruptionBudget. In policy/v1beta1 an empty selector
 // selected nothing.
-func decodeBudget(raw []byte, apiVersion string) (*policyv1.PodDisruptionBudget, error) {
-	b, err := decodeAs[policyv1.PodDisruptionBudget](raw)
+func decodeBudget(raw []byte, apiVersion string) (*policyv1.PodDisruptionBudget, []string, error) {
+	b, unknown, err := decodeNoting[policyv1.PodDisruptionBudget](raw)
 	if s := (metav1.LabelSelector{}); err == nil && apiVersion == "policy/v1beta1" && b.Spec.Selector != nil && b.Spec.Selector.Size() == s.Size() {
 		b.Spec.Selector = nil
 	}
-	return b, err
+	return b, unknown, err
 }
 
 // passedOver returns what a person should know of an object that counts for

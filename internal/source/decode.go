@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -18,6 +19,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	kjson "k8s.io/apimachinery/pkg/util/json"
+	sjson "sigs.k8s.io/json"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
@@ -44,6 +46,7 @@ type object struct {
 	document int    // where it stands in its file, counted from 1
 	path     string // items[3] in a list
 	repeats  []Repeat
+	unknown  []string // fields that the kind does not have, as far as this program knows it
 }
 
 var (
@@ -64,7 +67,7 @@ func (e *fieldError) Unwrap() error { return e.err }
 
 // decode reads an object from JSON. list is the kind of the list that it
 // stands in: it decides when the object itself has none. Unknown fields are
-// passed over: the object may be of a newer version.
+// named and passed over: the object may be of a newer version.
 func decode(raw []byte, list metav1.TypeMeta) (object, error) {
 	o, err := kindOf(raw, list)
 	if err != nil {
@@ -76,7 +79,7 @@ func decode(raw []byte, list metav1.TypeMeta) (object, error) {
 	var meta metav1.Object
 	switch o.kind {
 	case metav1.TypeMeta{APIVersion: "apps/v1", Kind: "DaemonSet"}:
-		if o.ds, err = decodeAs[appsv1.DaemonSet](raw); err != nil {
+		if o.ds, o.unknown, err = decodeNoting[appsv1.DaemonSet](raw); err != nil {
 			return o, err
 		}
 		meta, o.bare = o.ds, noStatus(raw)
@@ -84,7 +87,7 @@ func decode(raw []byte, list metav1.TypeMeta) (object, error) {
 			o.saw(c.LastTransitionTime)
 		}
 	case metav1.TypeMeta{APIVersion: "v1", Kind: "Node"}:
-		if o.node, err = decodeAs[corev1.Node](raw); err != nil {
+		if o.node, o.unknown, err = decodeNoting[corev1.Node](raw); err != nil {
 			return o, err
 		}
 		meta, o.bare = o.node, len(o.node.Status.Conditions) == 0
@@ -95,7 +98,7 @@ func decode(raw []byte, list metav1.TypeMeta) (object, error) {
 			o.sawPtr(t.TimeAdded)
 		}
 	case metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}:
-		if o.pod, err = decodeAs[corev1.Pod](raw); err != nil {
+		if o.pod, o.unknown, err = decodeNoting[corev1.Pod](raw); err != nil {
 			return o, err
 		}
 		meta, o.bare = o.pod, o.pod.Status.Phase == ""
@@ -114,7 +117,7 @@ func decode(raw []byte, list metav1.TypeMeta) (object, error) {
 			}
 		}
 	case metav1.TypeMeta{APIVersion: "apps/v1", Kind: "ControllerRevision"}:
-		if o.revision, err = decodeAs[appsv1.ControllerRevision](raw); err != nil {
+		if o.revision, o.unknown, err = decodeNoting[appsv1.ControllerRevision](raw); err != nil {
 			return o, err
 		}
 		if first := firstByte(o.revision.Data.Raw); first != 0 && first != '{' && first != 'n' {
@@ -122,7 +125,7 @@ func decode(raw []byte, list metav1.TypeMeta) (object, error) {
 		}
 		meta = o.revision
 	case metav1.TypeMeta{APIVersion: "v1", Kind: "Event"}, metav1.TypeMeta{APIVersion: "events.k8s.io/v1", Kind: "Event"}, metav1.TypeMeta{APIVersion: "events.k8s.io/v1beta1", Kind: "Event"}:
-		if o.event, err = decodeEvent(raw, o.kind.APIVersion); err != nil {
+		if o.event, o.unknown, err = decodeEvent(raw, o.kind.APIVersion); err != nil {
 			return o, err
 		}
 		meta = o.event
@@ -131,7 +134,7 @@ func decode(raw []byte, list metav1.TypeMeta) (object, error) {
 			o.saw(metav1.Time(s.LastObservedTime))
 		}
 	case metav1.TypeMeta{APIVersion: "policy/v1", Kind: "PodDisruptionBudget"}, metav1.TypeMeta{APIVersion: "policy/v1beta1", Kind: "PodDisruptionBudget"}:
-		if o.budget, err = decodeBudget(raw, o.kind.APIVersion); err != nil {
+		if o.budget, o.unknown, err = decodeBudget(raw, o.kind.APIVersion); err != nil {
 			return o, err
 		}
 		meta = o.budget
@@ -267,12 +270,29 @@ func itemKind(list metav1.TypeMeta) metav1.TypeMeta {
 }
 
 func decodeAs[T any](raw []byte) (*T, error) {
-	o := new(T)
-	if err := kjson.Unmarshal(raw, o); err != nil {
-		return nil, explain(raw, o, err)
-	}
-	return o, nil
+	o, _, err := decodeNoting[T](raw)
+	return o, err
 }
+
+// decodeNoting returns the object of raw, and the fields that its type does not
+// have.
+func decodeNoting[T any](raw []byte) (o *T, unknown []string, err error) {
+	o = new(T)
+	odd, err := sjson.UnmarshalStrict(raw, o, sjson.DisallowUnknownFields)
+	if err != nil {
+		return nil, nil, explain(raw, o, err)
+	}
+	for _, e := range odd {
+		if f := (sjson.FieldError)(nil); errors.As(e, &f) {
+			if field := inAnyItem.ReplaceAllString(f.FieldPath(), ""); !slices.Contains(unknown, field) {
+				unknown = append(unknown, field)
+			}
+		}
+	}
+	return o, unknown, nil
+}
+
+var inAnyItem = regexp.MustCompile(`\[\d+\]`)
 
 // explain finds the field that cannot be decoded, for the JSON decoder names
 // it only sometimes, and never the place in a list.

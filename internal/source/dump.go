@@ -39,6 +39,7 @@ type Dump struct {
 	notes   []string
 	clashes []string // notes on objects of which two copies differ
 	twice   []string // notes on keys that stand twice
+	unknown []unknownField
 
 	takenAt time.Time
 	clock   snapshot.Gap
@@ -181,6 +182,9 @@ func (d *Dump) add(file string, o object) error {
 	if o.newest.After(d.takenAt) {
 		d.takenAt = o.newest
 	}
+	for _, field := range o.unknown {
+		d.unread(o.kind.Kind, field, position{file, o.document, o.path})
+	}
 	var (
 		m    *metav1.ObjectMeta
 		why  clash
@@ -234,6 +238,49 @@ func (d *Dump) repeated(file string, document int, r Repeat) {
 	}
 }
 
+// unknownField is a field of objects of one kind that is not read.
+type unknownField struct {
+	kind, field string
+	first       position
+	objects     int
+}
+
+// unread notes a field that its kind does not have: it is misspelt, or of a newer
+// version of Kubernetes.
+func (d *Dump) unread(kind, field string, at position) {
+	for i := range d.unknown {
+		if u := &d.unknown[i]; u.kind == kind && u.field == field {
+			u.objects++
+			return
+		}
+	}
+	if len(d.unknown) < mostUnknown {
+		d.unknown = append(d.unknown, unknownField{kind, field, at, 1})
+	}
+}
+
+// mostUnknown bounds how many unknown fields are kept, to be counted.
+const mostUnknown = 100
+
+func (d *Dump) unreadNotes() []string {
+	var notes []string
+	for _, u := range d.unknown {
+		notes = append(notes, u.note())
+	}
+	return notes
+}
+
+func (u unknownField) note() string {
+	s := fmt.Sprintf("%s: %s %s is not read: this version of kubectl ds knows no such field", u.first, u.kind, u.field)
+	if right := nearField(typesOfKinds[u.kind], u.field); right != "" {
+		s += ", did you mean " + right + "?"
+	}
+	if more := u.objects - 1; more > 0 {
+		s += fmt.Sprintf(" (so in %d more object%s)", more, map[bool]string{false: "s"}[more == 1])
+	}
+	return s
+}
+
 // most is how many notes of one kind there are.
 const most = 3
 
@@ -274,7 +321,7 @@ func (d *Dump) finish(paths []string, clock func() time.Time) error {
 	for _, kind := range slices.Sorted(maps.Keys(d.strange)) {
 		d.notes = append(d.notes, fmt.Sprintf("not read: %d %s, a kind that Kubernetes does not have", d.kinds[kind], kind))
 	}
-	d.notes = slices.Concat(d.notes, folded(d.clashes, "objects stand twice in the input, and differ"), folded(d.twice, "keys stand twice in one object"))
+	d.notes = slices.Concat(d.notes, folded(d.clashes, "objects stand twice in the input, and differ"), folded(d.twice, "keys stand twice in one object"), folded(d.unreadNotes(), "fields are not read"))
 	if len(d.skipped) > 0 {
 		d.notes = append(d.notes, skippedNote(d.skipped))
 	}

@@ -35,7 +35,8 @@ const DumpCommand = "kubectl get ds,nodes,pods,controllerrevisions,events,pdb -A
 // object that counts is damage, and damage is an error wherever it stands: an
 // [*InputError] that names the file, the document and the field.
 //
-// Of a key that stands twice in an object the later value counts, and Notes says
+// A field that an object that counts does not have is no error, since the object
+// may be of a newer version: Notes names it once. Of a key that stands twice in an object the later value counts, and Notes says
 // where. Notes names both places, too, where two copies of an object differ and
 // nothing tells which is the newer.
 //
@@ -168,7 +169,7 @@ func (d *Dump) readFile(ctx context.Context, name string, in io.Reader, found bo
 		err = &positionError{err: errEmpty}
 	}
 	if err == nil && docs.ragged {
-		d.notes = append(d.notes, name+": the last line has no end: the file may be cut off")
+		d.notes = append(d.notes, raggedNote(name))
 	}
 	e := (*positionError)(nil)
 	if !errors.As(err, &e) {
@@ -187,6 +188,10 @@ func (d *Dump) readFile(ctx context.Context, name string, in io.Reader, found bo
 		out.hint = getHint
 	}
 	return out
+}
+
+func raggedNote(file string) string {
+	return file + ": the last line has no end: the file may be cut off"
 }
 
 var errEmpty = errors.New("holds no object")

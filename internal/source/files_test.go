@@ -120,7 +120,6 @@ func TestReadForms(t *testing.T) {
 		{"kind: Foo\napiVersion: example.com/v1\nitems:\n- a: 1\n---\n" + dsYAML + "---\n" + nodeYAML, "an object that has items, and is no list"},
 		{"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n---\n" + dsYAML + "---\n" + nodeYAML, "an object of another kind"},
 		{`{"kind":"DeploymentList","apiVersion":"apps/v1","items":[{"spec":{"replicas":"many"}}]}` + dsJSON + nodeJSON, "a list of another kind, whatever is in it"},
-		{dsYAML + "newField: {a: 1}\n---\n" + nodeYAML, "a field of a newer version"},
 		{strings.Repeat(" ", 200_000) + "\n" + dsYAML + "---\n" + strings.Repeat("\n", 100) + nodeYAML, "much blank space"},
 		{dsJSON + strings.Repeat(" ", 200_000) + nodeJSON, "much blank space in JSON"},
 		{`{"apiVersion":"v1","kind":"Node","metadata":{"name":"n1","annotations":{"long":"` + strings.Repeat(`\"{[`, 100_000) + `"}}}` + dsJSON, "a text longer than any buffer, with braces in it"},
@@ -813,6 +812,42 @@ func TestMayRepeat(t *testing.T) {
 		if text := "{" + strings.Join(append(large, key), ",") + "}"; mayRepeat([]byte(text)) != (i < 2) {
 			t.Errorf("%s among a hundred", key)
 		}
+	}
+}
+
+// TestUnknownFields: a field that a kind that counts does not have is no error,
+// for it may be of a newer version; it is told once for all objects of the kind.
+func TestUnknownFields(t *testing.T) {
+	pod := func(name, spec string) string {
+		return `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"` + name + `","namespace":"kube-system"},"spec":` + spec + `,"status":{"phase":"Running"}}`
+	}
+	const at, known = "standard input, document ", " is not read: this version of kubectl ds knows no such field"
+	for _, tt := range []struct {
+		text string
+		want []string
+		why  string
+	}{
+		{pod("p1", `{"nodename":"n1"}`), []string{at + "2: Pod spec.nodename" + known + ", did you mean nodeName?"}, "in another case"},
+		{pod("p1", `{"nodName":"n1","containers":[]}`), []string{at + "2: Pod spec.nodName" + known + ", did you mean nodeName?"}, "a letter is missing"},
+		{pod("p1", `{"teleports":true}`), []string{at + "2: Pod spec.teleports" + known}, "of a newer version, perhaps"},
+		{pod("p1", `{"containers":[{"name":"a","images":"x"},{"name":"b","images":"x"}]}`) + pod("p2", `{"containers":[{"name":"a","images":"x"}]}`),
+			[]string{at + "2: Pod spec.containers.images" + known + ", did you mean image? (so in 1 more object)"}, "in a list, and in several objects"},
+		{"[" + pod("p1", `{"a1":1,"b2":2,"c3":3,"d4":4,"e5":5}`) + "]",
+			[]string{at + "2, [0]: Pod spec.a1" + known, at + "2, [0]: Pod spec.b2" + known, at + "2, [0]: Pod spec.c3" + known, "2 more fields are not read"}, "three at most"},
+		{strings.Replace(nodeJSON, `}}`, `},"spec":{"taint":[]}}`, 1), []string{at + "2: Node spec.taint" + known + ", did you mean taints?"}, "of a node"},
+		{`{"apiVersion":"policy/v1","kind":"PodDisruptionBudget","metadata":{"name":"b","namespace":"kube-system"},"specs":{}}`, []string{at + "2: PodDisruptionBudget specs" + known + ", did you mean spec?"}, "in the object itself"},
+		{`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c","namespaces":"kube-system"}}`, nil, "of a kind that counts for nothing"},
+		{pod("p1", `{"nodeName":"n1"}`), nil, "none"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			d, err := readText(dsYAML + "---\n" + tt.text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, d.Notes()); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 

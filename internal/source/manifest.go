@@ -40,6 +40,10 @@ type Manifest struct {
 
 	Repeats []Repeat // keys that stand twice in it, by line; the later value counts, as for kubectl
 
+	// Notes are what a person should know of how all manifests were read; the first
+	// one has them.
+	Notes []string
+
 	// As says how it is applied; the caller sets it.
 	As Applying
 
@@ -78,8 +82,13 @@ func ReadManifests(ctx context.Context, files []string, kustomize string, stdin 
 		}
 	}
 	if len(r.found) == 0 {
-		return nil, &InputError{File: strings.Join(given, ", "), Err: noDaemonSet(r.kinds)}
+		err := noDaemonSet(r.kinds)
+		if len(r.notes) > 0 {
+			err = fmt.Errorf("%w; %s", err, strings.Join(r.notes, "; "))
+		}
+		return nil, &InputError{File: strings.Join(given, ", "), Err: err}
 	}
+	r.found[0].Notes = r.notes
 	return r.found, nil
 }
 
@@ -95,6 +104,7 @@ const RemoteBases Allowed = "remote bases"
 type manifests struct {
 	found []Manifest
 	kinds map[string]int // how many objects there are of each kind
+	notes []string
 }
 
 func (r *manifests) path(ctx context.Context, path string, stdin io.Reader) error {
@@ -153,6 +163,9 @@ func (r *manifests) stream(ctx context.Context, name string, in io.Reader) error
 		emit: func(o object) error { return r.add(name, o) },
 	}
 	err := d.read(ctx)
+	if err == nil && d.ragged {
+		r.notes = append(r.notes, raggedNote(name))
+	}
 	if e := (*positionError)(nil); errors.As(err, &e) {
 		out := &InputError{File: name, Document: e.document, Field: e.field, Err: e.err}
 		if errors.Is(err, errNoKind) && strings.HasPrefix(filepath.Base(name), "kustomization.") {
@@ -344,13 +357,21 @@ func strictItems(raw []byte, list reflect.StructField) (string, error) {
 }
 
 func noSuchField(name string, types map[string]reflect.StructField) error {
+	if right := nearName(name, types); right != "" {
+		return fmt.Errorf("there is no such field: did you mean %s?", right)
+	}
+	return errors.New("there is no such field")
+}
+
+// nearName returns the name of a field that is nearly this one, or "".
+func nearName(name string, types map[string]reflect.StructField) string {
 	for known := range types {
 		if strings.EqualFold(known, name) {
-			return fmt.Errorf("there is no such field: did you mean %s?", known)
+			return known
 		}
 	}
 	if near := Near(name, slices.Collect(maps.Keys(types))); len(near) > 0 {
-		return fmt.Errorf("there is no such field: did you mean %s?", near[0])
+		return near[0]
 	}
-	return errors.New("there is no such field")
+	return ""
 }

@@ -217,6 +217,54 @@ func TestManifestFiles(t *testing.T) {
 	}
 }
 
+// TestCutOffManifest: a last line without its end is told, as of a dump.
+func TestCutOffManifest(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"whole.yaml": setYAML, "cut.yaml": strings.TrimSuffix(setYAML, "\n"), "bracket.json": `{"apiVersion":"apps/v1","kind":"DaemonSet","metadata":{"name":"agent"},"spec":{"selector":{},"template":{"spec":{"containers":[{"name":"a"}]}}}}`,
+		"other.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata:\n  a: b",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	note := func(name string) string {
+		return filepath.Join(dir, name) + ": the last line has no end: the file may be cut off"
+	}
+	for _, tt := range []struct {
+		files string
+		want  []string
+		err   string
+		why   string
+	}{
+		{"whole.yaml", nil, "", "a line end"},
+		{"bracket.json", nil, "", "a bracket"},
+		{"cut.yaml", []string{note("cut.yaml")}, "", "neither"},
+		{"whole.yaml other.yaml", []string{note("other.yaml")}, "", "in a file without a DaemonSet, which may be what is missing"},
+		{"other.yaml", nil, filepath.Join(dir, "other.yaml") + ": no DaemonSet, only 1 ConfigMap; " + note("other.yaml"), "and nothing else"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			var files []string
+			for _, f := range strings.Fields(tt.files) {
+				files = append(files, filepath.Join(dir, f))
+			}
+			found, err := ReadManifests(background, files, "", nil)
+			if tt.err != "" {
+				if err == nil || err.Error() != tt.err {
+					t.Errorf("%v, want %s", err, tt.err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, found[0].Notes); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 // TestRepeats: of a key that stands twice the later value counts, as for
 // kubectl, and its place is told: in YAML and JSON, in whatever the DaemonSet is
 // part of.
