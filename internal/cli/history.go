@@ -63,9 +63,9 @@ func newHistory(c *common) *cobra.Command {
 
 			Literal values of environment variables may be secret: they are shown as changed or
 			not, unless --show-values is given. The same holds for fields that the API types do
-			not list, which may be misspelt variables. --revision N -o yaml is for kubectl, so they are
-			in it: kubectl replace gives exactly that template; kubectl apply takes away only
-			what it applied before.
+			not list, which may be misspelt variables. --revision N with -o yaml, json, jsonpath or
+			go-template writes a DaemonSet for kubectl, with all its values: kubectl replace gives
+			exactly that template; kubectl apply takes away only what it applied before.
 
 			--diff A,B --unified compares what --revision A -o yaml and --revision B -o yaml print.
 			With --show-values, patch makes the second of the first.

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
@@ -267,6 +268,9 @@ func TestEveryHistory(t *testing.T) {
 		s := dstest.Random(seed)
 		if seed%7 == 0 {
 			s.Revisions, s.Gaps = nil, []snapshot.Gap{{What: snapshot.Revisions, Why: snapshot.NotGiven}}
+		}
+		if seed%13 == 0 {
+			s.DaemonSet.Spec.Selector = &metav1.LabelSelector{} // which the API does not allow
 		}
 		if seed%11 == 0 {
 			s.Pods, s.Gaps = nil, []snapshot.Gap{{What: snapshot.Pods, Why: snapshot.NotGiven}}

@@ -3,11 +3,17 @@ package view
 import (
 	"bytes"
 	"fmt"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"unicode"
 
+	"github.com/rogpeppe/go-internal/txtar"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
@@ -24,6 +30,9 @@ func TestEveryScreen(t *testing.T) {
 		}
 		if seed%5 == 0 {
 			s.Gaps = append(s.Gaps, snapshot.Gap{What: []snapshot.What{snapshot.DaemonSetStatus, snapshot.NodeStatus, snapshot.PodStatus}[seed%3], Why: snapshot.NotGiven})
+		}
+		if seed%13 == 0 {
+			s.DaemonSet.Spec.Selector = &metav1.LabelSelector{} // which the API does not allow
 		}
 		for i := range s.Pods {
 			s.Pods[i].Status.Message = "\x1b[31m\x07 \u009b2J \u202e red\nline"
@@ -42,6 +51,39 @@ func TestEveryScreen(t *testing.T) {
 	}
 }
 
+// TestNoWordIsMissing: nor in any screen of a story, nor in the words of a gap.
+func TestNoWordIsMissing(t *testing.T) {
+	lines := 0
+	for _, pattern := range []string{"testdata/*.txtar", "testdata/*/*.txtar"} {
+		files, err := filepath.Glob(pattern)
+		check(t, err)
+		for _, file := range files {
+			story, err := txtar.ParseFile(file)
+			check(t, err)
+			for _, f := range story.Files {
+				for line := range strings.Lines(string(f.Data)) {
+					lines++
+					if at := wordMissing.FindString(strings.TrimSuffix(line, "\n")); at != "" {
+						t.Errorf("%s, %s: %q lacks a word at %q", file, f.Name, line, at)
+					}
+				}
+			}
+		}
+	}
+	for _, what := range snapshot.Whats {
+		for _, why := range []snapshot.Why{snapshot.Forbidden, snapshot.NotGiven, snapshot.Partial, snapshot.Failed, snapshot.Moved} {
+			g := snapshot.Gap{What: what, Why: why}
+			words := Gap(daemonset.Gap{Gap: g, Consequence: g.Consequence()})
+			if at := wordMissing.FindString(words); at != "" || strings.Contains(words, ": , ") || strings.HasSuffix(words, "so ") {
+				t.Errorf("%s %s: %q lacks a word", what, why, words)
+			}
+		}
+	}
+	if lines < 5000 {
+		t.Errorf("only %d lines", lines)
+	}
+}
+
 func draw(t *testing.T, e *explain.Explanation, style Style) string {
 	t.Helper()
 	l := &explain.List{Items: []*explain.Explanation{e, e}}
@@ -53,8 +95,12 @@ func draw(t *testing.T, e *explain.Explanation, style Style) string {
 	return b.String()
 }
 
+// wordMissing is a sentence in which something stands for nothing: a fact that is
+// empty.
+var wordMissing = regexp.MustCompile(`\b(?:as|of|from|and|by|for|with|than|between|because)(?:  | [,.;:)])|\b(?:as|of|and|by|than|between|because)[,.;)](?: |$)|[a-z0-9] [,;.](?: |$)|\( ?\)`)
+
 // lawful returns an error for a control code, a gap of more than a line, a
-// blank at the end, or a line that is too long though it could be broken.
+// blank at the end, a missing word, or a line that is too long though it could be broken.
 func lawful(screen string, style Style) error {
 	if strings.Contains(screen, "\n\n\n") || strings.HasPrefix(screen, "\n") {
 		return fmt.Errorf("two empty lines")
@@ -69,6 +115,9 @@ func lawful(screen string, style Style) error {
 				}
 			}
 			plain = b.String()
+		}
+		if at := wordMissing.FindString(plain); at != "" {
+			return fmt.Errorf("%q lacks a word at %q", line, at)
 		}
 		if i := strings.IndexFunc(plain, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) }); i >= 0 {
 			return fmt.Errorf("%q has a control code", line)

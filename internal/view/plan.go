@@ -481,7 +481,7 @@ func notRolling(o *plan.Outcome, h *daemonset.Header, stays string) string {
 	case daemonset.StepBeingDeleted:
 		return "it is being deleted, and its controller does nothing any more"
 	case daemonset.StepSelectsAll:
-		return "its selector is empty, and the controller ignores it"
+		return selectsAll
 	}
 	switch n := o.Left; n {
 	case 0:

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
@@ -193,6 +194,9 @@ func TestEveryPlan(t *testing.T) {
 		}
 		if seed%11 == 0 {
 			s.Pods, s.Gaps = nil, []snapshot.Gap{{What: snapshot.Pods, Why: snapshot.NotGiven}}
+		}
+		if seed%13 == 0 {
+			s.DaemonSet.Spec.Selector = &metav1.LabelSelector{} // which the API does not allow
 		}
 		for i := range s.Pods {
 			s.Pods[i].Status.Message = "\x1b[31m\x07 \u009b2J \u202e red\nline"

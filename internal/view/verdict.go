@@ -52,6 +52,8 @@ func spaced(code string) string {
 
 var capitals = regexp.MustCompile(`[a-z][A-Z]`)
 
+const selectsAll = "its selector is empty, and the controller ignores it"
+
 // VerdictDetail says in one sentence why the verdict is what it is.
 func VerdictDetail(e *explain.Explanation) string {
 	f := e.Verdict.Facts
@@ -60,6 +62,9 @@ func VerdictDetail(e *explain.Explanation) string {
 	case explain.BeingDeleted:
 		return "it is being deleted, and its controller does nothing any more"
 	case explain.Unknown:
+		if e.Next.Reason == daemonset.StepSelectsAll {
+			return selectsAll
+		}
 		return "not known, as " + unread(&e.Header) + " could not be read"
 	case explain.NotObserved:
 		return fmt.Sprintf("the controller has not handled generation %d yet, its numbers are of %d%s", e.DaemonSet.Generation, e.DaemonSet.ObservedGeneration, nowhereToo(e))
