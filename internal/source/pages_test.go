@@ -125,10 +125,10 @@ func TestPages(t *testing.T) {
 // TestPagesAreSaid: how much is missing, and a recorded Snapshot still says so.
 func TestPagesAreSaid(t *testing.T) {
 	for _, tt := range []struct{ lists, want, why string }{
-		{"Pod 3 rv=7 next=a left=2", "the input holds 3 of the 5 objects of a PodList: its other pages must be given, too", "as the server counts them"},
-		{"Pod 3 rv=7 next=a left=5\nPod 2 rv=7", "the input holds 5 of the 8 objects of a PodList: its other pages must be given, too", "of all its pages"},
-		{"Pod 3 rv=7 next=a", "the input holds 3 objects of a PodList, and not its last page: the other pages must be given, too", "where the server has not counted them"},
-		{"Pod 3 rv=7 next=a left=2\nPod 9 rv=7", "the input holds 12 objects on the pages of a PodList that has 5", "pages that cannot be of one List"},
+		{"Pod 3 rv=7 next=a left=2", "the input holds 3 of the 5 objects of the PodList: its other pages must be given, too", "as the server counts them"},
+		{"Pod 3 rv=7 next=a left=5\nPod 2 rv=7", "the input holds 5 of the 8 objects of the PodList: its other pages must be given, too", "of all its pages"},
+		{"Pod 3 rv=7 next=a", "the input holds 3 objects of the PodList, and not its last page: the other pages must be given, too", "where the server has not counted them"},
+		{"Pod 3 rv=7 next=a left=2\nPod 9 rv=7", "the input holds 12 objects on the pages of the PodList, which has 5", "pages that cannot be of one List"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			text := edited(t, parseWorld(t, "ds agent gen=1\nnode n1\nrev r app=agent owner=agent\nevent e about=DaemonSet/agent"))
