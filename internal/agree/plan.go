@@ -5,6 +5,7 @@ package agree
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 
@@ -123,6 +124,9 @@ func noneEligible(p *plan.Plan) error {
 
 func forecast(f *plan.Forecast, assumed []daemonset.Assumption) error {
 	o := &f.Outcome
+	if err := limits(f); err != nil {
+		return err
+	}
 	if o.Code == plan.Unknown || len(f.Waves) == 0 {
 		return nil
 	}
@@ -153,8 +157,27 @@ func forecast(f *plan.Forecast, assumed []daemonset.Assumption) error {
 		return fmt.Errorf("completes with %d of %d updated and %d nodes left", end.Updated, end.Desired, without)
 	case o.Code != plan.NotRolling && o.Replaced+o.Dropped+o.Left != f.Replaces+f.Drops:
 		return fmt.Errorf("%d old pods to replace and %d to delete; %d replaced, %d deleted and %d left", f.Replaces, f.Drops, o.Replaced, o.Dropped, o.Left)
+	case o.AtATime+o.AtOnce < o.Largest || o.AtATime > o.Largest:
+		return fmt.Errorf("%d at once and %d at a time, which makes %d at most", o.AtOnce, o.AtATime, o.Largest)
 	case o.Code == plan.Completes && o.Left > 0:
 		return fmt.Errorf("completes with %d old pods left", o.Left)
+	}
+	return nil
+}
+
+// limits holds what is said of the limit that a Forecast has, among other limits,
+// to what the Forecast says itself.
+func limits(f *plan.Forecast) error {
+	for _, l := range f.Limits {
+		o := &f.Outcome
+		switch {
+		case !l.Planned:
+			continue
+		case l.Code != o.Code || l.Steps != o.Steps || l.AtATime != o.AtATime || l.Nodes != f.Budget.Limit:
+			return fmt.Errorf("%s in %d steps, %d at a time, with a limit of %d; that limit among others: %+v", o.Code, o.Steps, o.AtATime, f.Budget.Limit, l)
+		case !reflect.DeepEqual(l.Duration, o.Duration):
+			return fmt.Errorf("takes %+v; with that limit among others: %+v", o.Duration, l.Duration)
+		}
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -138,6 +139,9 @@ func TestPlansAgreeWithThemselves(t *testing.T) {
 			if err := stdcmp.Or(agree.Plan(p), planScreensAgree(p)); err != nil {
 				t.Errorf("%s, change %d: %v", w.name, i, err)
 			}
+			if err := headlineAgrees(t, p); err != nil {
+				t.Errorf("%s, change %d: %v", w.name, i, err)
+			}
 			waves += len(p.Waves)
 			lost += b2i(len(p.Lost) > len(p.Placement.Lose))
 			_, none := p.NoneEligible()
@@ -171,6 +175,33 @@ func nodeChanges(s *snapshot.Snapshot) []*plan.Change {
 		out = append(out, &plan.Change{Nodes: edits}, &plan.Change{Nodes: edits, Restart: true})
 	}
 	return out
+}
+
+var (
+	atMost = regexp.MustCompile(`(?:at most|, all) (\d+) at (?:a time|once)`)
+	ofPlan = regexp.MustCompile(`(?m)^.*\((?:as now|as now, in this plan|in this plan)\) +(\d+) +\d+  \S`)
+)
+
+// headlineAgrees holds the number of pods at a time of the first line to that of
+// the row that the plan's own limit has among others.
+func headlineAgrees(t *testing.T, p *plan.Plan) error {
+	t.Helper()
+	if !slices.ContainsFunc(p.Limits, func(l plan.Limit) bool { return l.Planned && l.Code != plan.Stalls }) {
+		return nil
+	}
+	var b bytes.Buffer
+	check(t, Plan(&b, p, "", Style{All: true}))
+	first, _, _ := strings.Cut(b.String(), "\n")
+	said := atMost.FindStringSubmatch(first)
+	if said == nil {
+		return nil
+	}
+	for _, row := range ofPlan.FindAllStringSubmatch(b.String(), -1) {
+		if row[1] == said[1] {
+			return nil
+		}
+	}
+	return fmt.Errorf("%s\nand no row of the plan's limit says %s at a time:\n%s", first, said[1], &b)
 }
 
 func b2i(b bool) int {

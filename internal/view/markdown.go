@@ -268,7 +268,11 @@ func (m *markdown) limits(f *plan.Forecast) {
 		m.add("| --- | ---: | ---: | --- |")
 		rows := limitRows(f.Limits)
 		for _, r := range rows {
-			m.add("| %s | %s | %s | %s |", md(r.name), strconv.Itoa(r.Nodes), strconv.Itoa(r.Steps), md(limitEnd(r.Limit)))
+			m.add("| %s | %s | %s | %s |", md(r.name), strconv.Itoa(atATime(f, r.AtATime)), strconv.Itoa(r.Steps), md(limitEnd(r.Limit)))
+		}
+		if words := usedUpWords(f); words != "" {
+			m.add("")
+			m.add("%s", md(sentence(words)))
 		}
 		if words := m.slowerWords(rows, f.Budget.Kind); words != "" {
 			m.add("")

@@ -279,13 +279,36 @@ func (s *screen) forecastWords(f *plan.Forecast, verb string) string {
 	if f.Drops > 0 {
 		words += fmt.Sprintf(", %d %s deleted without replacement", f.Drops, pluralOnly(f.Drops, strings.Replace(verb, "are", "is", 1), verb))
 	}
-	switch n := min(o.Largest, old); {
-	case old > 1 && n == old:
-		words += fmt.Sprintf(", all %d at once", n)
-	case n > 0:
-		words += fmt.Sprintf(", at most %d at a time", n)
-	}
+	words += paceWords(f)
 	return words + howWords(f) + leftWords(o) + s.lateWords(o)
+}
+
+// paceWords says how many are replaced at a time: of those that are unavailable
+// and stay so, all.
+func paceWords(f *plan.Forecast) string {
+	old := olds(f)
+	n, once := atATime(f, f.Outcome.AtATime), min(f.Outcome.AtOnce, old)
+	switch {
+	case old > 1 && max(n, once) == old:
+		return fmt.Sprintf(", all %d at once", old)
+	case n == 0:
+		return ""
+	case once == 1:
+		return fmt.Sprintf(", the unavailable one at once, the others at most %d at a time", n)
+	case once > 1:
+		return fmt.Sprintf(", the %d unavailable ones at once, the others at most %d at a time", once, n)
+	}
+	return fmt.Sprintf(", at most %d at a time", n)
+}
+
+// atATime is how many pods are replaced at a time, of nodes of which at most so
+// many wait for theirs; where none is left for a limit to decide about, all.
+func atATime(f *plan.Forecast, nodes int) int {
+	old := olds(f)
+	if f.Outcome.AtOnce >= old {
+		return old
+	}
+	return min(nodes, old-f.Outcome.AtOnce)
 }
 
 // olds is how many old pods a rollout has to deal with: it replaces them, or only
@@ -1391,12 +1414,28 @@ func (s *screen) limits(f *plan.Forecast) {
 		t.head[0] = "OTHER maxSurge"
 	}
 	for _, r := range rows {
-		t.add(r.name, strconv.Itoa(r.Nodes), strconv.Itoa(r.Steps), limitEnd(r.Limit))
+		t.add(r.name, strconv.Itoa(atATime(f, r.AtATime)), strconv.Itoa(r.Steps), limitEnd(r.Limit))
 	}
 	s.rows(t)
+	if words := usedUpWords(f); words != "" {
+		s.line("  %s", words)
+	}
 	if words := s.slowerWords(rows, f.Budget.Kind); words != "" {
 		s.line("  %s", words)
 	}
+}
+
+// usedUpWords says why fewer pods are replaced at a time than a limit allows,
+// where nodes that stay as they are use it up too.
+func usedUpWords(f *plan.Forecast) string {
+	n := len(f.Outcome.Holders)
+	fewer := func(l plan.Limit) bool {
+		return l.Code != plan.Stalls && atATime(f, l.AtATime) < min(l.Nodes, olds(f))
+	}
+	if f.Budget.Kind != daemonset.BudgetUnavailable || n == 0 || f.Outcome.FurtherHolders > 0 || !slices.ContainsFunc(f.Limits, fewer) {
+		return ""
+	}
+	return "each limit also counts the " + pluralVerb(n, "node that stays", "nodes that stay") + " unavailable"
 }
 
 // minReady is the minReadySeconds that a plan reckons with; empty where there are
@@ -1451,7 +1490,7 @@ func limitRows(limits []plan.Limit) []limitRow {
 		case r.Current:
 			r.name += " (as now)"
 		case r.Planned:
-			r.name += " (as asked)"
+			r.name += " (in this plan)"
 		}
 	}
 	return rows

@@ -108,6 +108,14 @@ type measured struct {
 	rate        float64
 	burst       int
 	minReady    float64
+	backoff     float64 // how long the first step may wait, which the controller's memory alone tells
+}
+
+// wait adds how long a step may be held up.
+func (m *measured) wait(step *daemonset.Step) {
+	for _, w := range step.Waits {
+		m.backoff += float64(w.AtMost)
+	}
 }
 
 // fewest is how many pods it takes to tell how long one needs to start.

@@ -17,6 +17,7 @@ type foreseen struct {
 	assumptions []daemonset.Assumption
 	warnings    []Warning
 	lost        []PlacementNode
+	fates       []fate // of the State's nodes; none where nothing is forecast
 }
 
 // forecast steps a rollout to its end. What was assumed before a change may be
@@ -36,6 +37,7 @@ func forecast(s *snapshot.Snapshot, st *daemonset.State, o Options, heritage *as
 		return f
 	}
 	m, a := measure(s, st, o), assume(s, st)
+	m.wait(&step)
 	a.inherit(heritage, st)
 	a.told(&m, st.At)
 	run := simulate(st, a.fates, m.typical(a.refusal != nil))
@@ -52,27 +54,23 @@ func forecast(s *snapshot.Snapshot, st *daemonset.State, o Options, heritage *as
 			f.Waves[i].At, f.Waves[i].Last = nil, nil
 		}
 	}
+	f.fates = a.fates
 	f.assumptions, f.warnings = a.list(&m, o, st), stepWarnings(&step, st, &a)
 	if !run.end.endless {
-		f.judge(s, st, &step, &a, &m, run)
+		f.judge(s, st, &a, &m, run)
 	}
 	return f
 }
 
 // judge adds to a Forecast how long it takes, what would let it complete, and
 // what other limits would mean.
-func (f *Forecast) judge(s *snapshot.Snapshot, st *daemonset.State, step *daemonset.Step, a *assumed, m *measured, run *simulation) {
+func (f *Forecast) judge(s *snapshot.Snapshot, st *daemonset.State, a *assumed, m *measured, run *simulation) {
 	d, expected := f.Outcome.spread(st, a, m)
-	if d != nil { // the wait is told by the controller's memory alone
-		for _, w := range step.Waits {
-			d.Pessimistic += float64(w.AtMost)
-		}
-	}
-	switch f.Outcome.Code {
-	case Completes, RemovesAllPods:
+	switch {
+	case f.Outcome.ends():
 		f.Outcome.Duration = d
 		f.date(run, expected)
-	case Stalls:
+	case f.Outcome.Code == Stalls:
 		f.Outcome.Unblock = unblock(s, st, a, m, run)
 	}
 	if f.Replaces+f.Drops > 0 && st.Budget.Kind != daemonset.BudgetNone && st.Budget.Invalid == "" {
@@ -171,6 +169,10 @@ func (r *simulation) reaches(n *daemonset.Node) bool {
 // one needs to become ready, and none is late.
 func (a *assumed) dated(m *measured) bool { return len(m.starts) > 0 && len(a.late) == 0 }
 
+// ends reports whether every old pod is replaced, or gone, at a time that can be
+// told.
+func (o *Outcome) ends() bool { return o.Code == Completes || o.Code == RemovesAllPods }
+
 // spread runs a rollout at its best, as expected and at its worst. It returns
 // when each of them ends, nil where that cannot be told, and the expected one,
 // and has the Outcome hold the worst of all of them.
@@ -188,14 +190,15 @@ func (o *Outcome) spread(st *daemonset.State, a *assumed, m *measured) (d *Durat
 		}
 		runs, ends = append(runs, r), append(ends, r.end.at)
 		o.Worst, o.Largest = max(o.Worst, r.end.worst), max(o.Largest, r.end.largest)
+		o.AtATime, o.AtOnce = max(o.AtATime, r.end.atATime), max(o.AtOnce, r.end.atOnce)
 	}
-	return &Duration{Optimistic: slices.Min(ends), Expected: ends[1], Pessimistic: slices.Max(ends)}, runs[1]
+	return &Duration{Optimistic: slices.Min(ends), Expected: ends[1], Pessimistic: slices.Max(ends) + m.backoff}, runs[1]
 }
 
 // outcome tells how a simulation ended.
 func outcome(st *daemonset.State, r *simulation, a *assumed) Outcome {
 	o := Outcome{
-		Steps: r.end.steps, Replaced: r.end.replaced, Dropped: r.end.dropped, Left: r.old, Largest: r.end.largest, Worst: r.end.worst,
+		Steps: r.end.steps, Replaced: r.end.replaced, Dropped: r.end.dropped, Left: r.old, Largest: r.end.largest, AtATime: r.end.atATime, AtOnce: r.end.atOnce, Worst: r.end.worst,
 		Holders: []Holder{}, Late: append([]Holder{}, a.late...), Unblock: []Unblock{},
 	}
 	for i := range r.slots {

@@ -355,6 +355,37 @@ func TestWaves(t *testing.T) {
 	}
 }
 
+// TestAtATime: how many pods a limit lets go at a time, beside those of nodes
+// that are unavailable and stay so.
+func TestAtATime(t *testing.T) {
+	for _, tt := range []struct {
+		grid    string
+		options []dstest.Option
+		want    string
+		why     string
+	}{
+		{"O*6", []dstest.Option{dstest.MaxUnavailable("2")}, "2 at a time, 0 at once; 1: 1, 5%: 1, 10%: 1, 25%: 2, 33%: 2, 2: 2", "nothing is in the way"},
+		{"O*3", []dstest.Option{dstest.MaxUnavailable("5")}, "3 at a time, 0 at once; 1: 1, 5%: 1, 10%: 1, 25%: 1, 33%: 1, 5: 3", "no more go than there are"},
+		{"O*6 Ot Ot", []dstest.Option{dstest.MaxUnavailable("5"), down("n6"), down("n7")}, "3 at a time, 0 at once; 1: 0, 5%: 0, 10%: 0, 25%: 0, 33%: 1, 5: 3", "two nodes are lost, and their pods go already"},
+		{"O*6 o o", []dstest.Option{dstest.MaxUnavailable("5"), down("n6"), down("n7")}, "3 at a time, 2 at once; 1: 0, 5%: 0, 10%: 0, 25%: 0, 33%: 1, 5: 3", "they are lost, and their pods go first"},
+		{"O*6 o o", []dstest.Option{dstest.MaxUnavailable("1")}, "2 at a time, 0 at once; 1: 2, 5%: 2, 10%: 2, 25%: 2, 33%: 3", "what is not available goes whatever the limit says, and a new pod comes"},
+		{"O*6", []dstest.Option{dstest.MaxUnavailable("0"), dstest.MaxSurge("2")}, "2 at a time, 0 at once; 1: 1, 5%: 1, 10%: 1, 25%: 2, 33%: 2, 2: 2", "a surge"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			s := dstest.State(tt.grid, tt.options...)
+			f := forecast(s, stateOf(t, s), Options{Starts: []time.Duration{10 * time.Second}}, nil)
+			var limits []string
+			for _, l := range f.Limits {
+				limits = append(limits, fmt.Sprintf("%s: %d", l.Limit, l.AtATime))
+			}
+			got := fmt.Sprintf("%d at a time, %d at once; %s", f.Outcome.AtATime, f.Outcome.AtOnce, strings.Join(limits, ", "))
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 // TestLimitsOfAChange: among the limits of a plan one is what holds now, and one
 // what the change asks for.
 func TestLimitsOfAChange(t *testing.T) {
@@ -372,6 +403,7 @@ func TestLimitsOfAChange(t *testing.T) {
 		{[]dstest.Option{dstest.MaxUnavailable("2")}, nil, "1 5% now planned 2 now planned 10% 25% 33%", "the limit itself is one of them, besides the usual ones"},
 		{[]dstest.Option{dstest.MaxUnavailable("3")}, nil, "1 5% 3 now planned 10% 25% 33%", "also where it comes to none of theirs"},
 		{[]dstest.Option{dstest.MaxUnavailable("2")}, &Change{MaxUnavailable: limit("50%")}, "1 5% now 2 now 10% 25% 33% 50% planned", "and both that before the change and that after it"},
+		{[]dstest.Option{dstest.MaxUnavailable("10%")}, &Change{MaxUnavailable: limit("1"), Nodes: removed(20)}, "1 planned 5% planned 10% now 25% 33%", "a percentage that holds now is one of the nodes that are left"},
 		{[]dstest.Option{dstest.OnDelete()}, &Change{Strategy: "RollingUpdate", MaxUnavailable: limit("1")}, "1 planned 5% 10% 25% 33%", "nor is OnDelete"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
@@ -396,6 +428,24 @@ func TestLimitsOfAChange(t *testing.T) {
 	}
 }
 
+func groupsOf(t *testing.T, s *snapshot.Snapshot) []Group {
+	t.Helper()
+	p, err := Make(s, nil, Options{GroupBy: "zone"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.Groups
+}
+
+// removed takes away the first nodes of dstest.State.
+func removed(count int) []NodeEdit {
+	var out []NodeEdit
+	for i := range count {
+		out = append(out, NodeEdit{Kind: NodeRemove, Which: fmt.Sprintf("n%d", i)})
+	}
+	return out
+}
+
 func TestGroups(t *testing.T) {
 	zone := func(name, zone string) dstest.Option {
 		return dstest.Node(name, func(n *corev1.Node) { n.Labels = map[string]string{"zone": zone} })
@@ -406,8 +456,16 @@ func TestGroups(t *testing.T) {
 		{Key: "zone", Value: "a", Nodes: 3, Down: 0, Step: 2, AtWorst: 2},
 		{Key: "zone", Value: "c", Nodes: 1}, // nothing old is left there
 	}
-	if diff := cmp.Diff(want, groups(stateOf(t, s), "zone")); diff != "" {
+	if diff := cmp.Diff(want, groupsOf(t, s)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+	lost := dstest.State("O O O Ot Ot", dstest.MaxUnavailable("4"), zone("n0", "a"), zone("n1", "a"), zone("n2", "a"), zone("n3", "b"), zone("n4", "b"), down("n3"), down("n4"))
+	want = []Group{
+		{Key: "zone", Value: "b", Nodes: 2, Down: 2, AtWorst: 2},
+		{Key: "zone", Value: "a", Nodes: 3, Step: 2, AtWorst: 2}, // the other 2 of the limit are used up for good
+	}
+	if diff := cmp.Diff(want, groupsOf(t, lost)); diff != "" {
+		t.Errorf("nodes that are lost (-want +got):\n%s", diff)
 	}
 }
 

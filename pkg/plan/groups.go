@@ -13,17 +13,20 @@ import (
 // be all of one group. Groups that lose most come first.
 //
 // A node without an available pod holds some of the budget, so that at worst as
-// many nodes of a group are down as the budget allows, or as are down already.
-// Only nodes with an old pod can go, and with maxSurge none does.
-func groups(st *daemonset.State, label string) []Group {
+// many nodes of a group are down as the budget allows, or as are down already. One
+// of another group may get its pod before that step, unless it is taken to stay
+// down. Only nodes with an old pod can go, and with maxSurge none does.
+func groups(st *daemonset.State, label string, fates []fate) []Group {
 	out := []Group{}
 	if label == "" || !st.NodesRead {
 		return out
 	}
 	by := map[string]*Group{}
-	candidates := map[string]int{}
+	candidates, lost, allLost := map[string]int{}, map[string]int{}, 0
 	for i := range st.Nodes {
 		n := &st.Nodes[i]
+		isLost := b2i(len(fates) > 0 && fates[i].down && st.Holds(n))
+		allLost += isLost
 		if !n.ShouldRun.OK {
 			continue
 		}
@@ -35,12 +38,13 @@ func groups(st *daemonset.State, label string) []Group {
 		}
 		g.Nodes++
 		g.Down += b2i(!slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool { return !p.Terminating && p.Available.OK }))
+		lost[value] += isLost
 		candidates[value] += b2i(n.Slot == daemonset.SlotOldAvailable)
 	}
 	for _, value := range slices.Sorted(maps.Keys(by)) {
 		g := by[value]
 		if st.Budget.Kind == daemonset.BudgetUnavailable {
-			g.Step = min(max(0, st.Limit()-g.Down), candidates[value])
+			g.Step = min(max(0, st.Limit()-g.Down-(allLost-lost[value])), candidates[value])
 		}
 		g.AtWorst = g.Down + g.Step
 		out = append(out, *g)

@@ -6,6 +6,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
@@ -42,6 +43,9 @@ func Make(s *snapshot.Snapshot, c *Change, o Options) (*Plan, error) {
 	p.Change, p.Placement, p.Desired.Before = summary, placementChange(before, after), before.Desired
 	if removesAllPods(before, after) {
 		p.Outcome.Code = RemovesAllPods
+		for i := range p.Limits { // whatever the limit
+			p.Limits[i].Code = RemovesAllPods
+		}
 	}
 	p.warn(before, after)
 	p.Warnings = slices.Insert(p.Warnings, 0, c.Warnings...)
@@ -67,12 +71,16 @@ func markNow(limits []Limit, before, after *daemonset.State) []Limit {
 	if before.Budget.Kind == after.Budget.Kind && before.Budget.Spec == after.Budget.Spec {
 		return limits
 	}
-	same := before.Budget.Kind == after.Budget.Kind
+	same, now := before.Budget.Kind == after.Budget.Kind, before.Limit()
+	spec := intstr.Parse(before.Budget.Spec)
+	if n, err := intstr.GetScaledValueFromIntOrPercent(&spec, after.Desired, true); err == nil && n > 0 {
+		now = n // of the nodes that there are then
+	}
 	for i := range limits {
-		limits[i].Current = same && limits[i].Nodes == before.Limit()
+		limits[i].Current = same && limits[i].Nodes == now
 	}
 	if named := func(l Limit) bool { return l.Limit == before.Budget.Spec }; same && !slices.ContainsFunc(limits, named) {
-		alsoCalled(&limits, before.Limit(), before.Budget.Spec)
+		alsoCalled(&limits, now, before.Budget.Spec)
 	}
 	slices.SortStableFunc(limits, func(a, b Limit) int { return a.Nodes - b.Nodes })
 	return limits
@@ -168,8 +176,8 @@ func now(s *snapshot.Snapshot, st *daemonset.State, o Options) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := forecast(changed, after, o, nil).Forecast
-	p.IfTemplateChanged, p.Groups = &f, groups(after, o.GroupBy)
+	f := forecast(changed, after, o, nil)
+	p.IfTemplateChanged, p.Groups = &f.Forecast, groups(after, o.GroupBy, f.fates)
 	return p, nil
 }
 
@@ -182,10 +190,11 @@ func begin(subject Subject, s *snapshot.Snapshot, st *daemonset.State, o Options
 	p := &Plan{
 		Header: daemonset.NewHeader(Kind, s, st), Subject: subject, Warnings: []Warning{},
 		Desired:   Desired{st.Desired, st.Desired},
-		Placement: Placement{Gain: []PlacementNode{}, Lose: []PlacementNode{}}, Next: st.Sync(), Groups: groups(st, o.GroupBy),
+		Placement: Placement{Gain: []PlacementNode{}, Lose: []PlacementNode{}}, Next: st.Sync(),
 	}
 	f := forecast(s, st, o, heritage)
 	p.Lost = append([]PlacementNode{}, f.lost...)
+	p.Groups = groups(st, o.GroupBy, f.fates)
 	p.Forecast, p.Assumptions, p.Warnings = f.Forecast, append(p.Assumptions, f.assumptions...), append(p.Warnings, f.warnings...)
 	return p
 }

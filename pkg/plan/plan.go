@@ -204,6 +204,8 @@ type Outcome struct {
 	Left        int              `json:"left"`        // old pods that stay
 	Terminating int              `json:"terminating"` // old pods that are on their way out and do not end
 	Largest     int              `json:"largest"`     // the most nodes whose pods are being replaced at one time
+	AtATime     int              `json:"atATime"`     // the same without AtOnce: as many as the limit lets go
+	AtOnce      int              `json:"atOnce"`      // of the nodes whose pods are replaced, those that have no available pod now and get none: whatever the limit says
 	Worst       int              `json:"worst"`       // the most nodes without an available pod at one time, of those that should have one
 
 	// Duration is nil where it is not known: no pod tells how long it takes to
@@ -260,8 +262,9 @@ const (
 
 // Limit is what the rollout would be with another limit.
 type Limit struct {
-	Limit    string      `json:"limit"` // "1", "10%"
-	Nodes    int         `json:"nodes"` // what that comes to
+	Limit    string      `json:"limit"`   // "1", "10%"
+	Nodes    int         `json:"nodes"`   // what that comes to
+	AtATime  int         `json:"atATime"` // as in Outcome
 	Steps    int         `json:"steps"`
 	Current  bool        `json:"current"` // it comes to what the limit is now
 	Planned  bool        `json:"planned"` // it comes to what the limit is in this plan

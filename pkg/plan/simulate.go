@@ -35,8 +35,8 @@ type simulation struct {
 	manage, forcedCreates, forcedDeletes, sunset, failing set
 	candidates                                            [2]set // those on whose node the new pod would not become available, and the others
 
-	used, available, old, down, turning int
-	counts                              daemonset.Counts
+	used, available, old, down, turning, hopeless int
+	counts                                        daemonset.Counts
 
 	now      float64
 	timers   timers
@@ -64,6 +64,8 @@ type end struct {
 	dropped  int  // old pods that were deleted without replacement, on nodes that could keep them
 	chosen   bool // of which nodes it took the worst: the controller picks at random
 	largest  int
+	atATime  int // the same without the nodes that are hopeless
+	atOnce   int // those
 	worst    int
 	endless  bool
 	failed   *daemonset.StepError
@@ -71,15 +73,16 @@ type end struct {
 
 // slot is a node with what it adds to each sum.
 type slot struct {
-	node    daemonset.Node
-	manage  daemonset.ManageShare
-	rolling daemonset.RollingShare
-	member  daemonset.Membership
-	old     int
-	made    int  // pods that were created here
-	owned   bool // the pods are a copy
-	down    bool
-	turning bool // the rolling update has begun to replace its pod
+	node     daemonset.Node
+	manage   daemonset.ManageShare
+	rolling  daemonset.RollingShare
+	member   daemonset.Membership
+	old      int
+	made     int  // pods that were created here
+	owned    bool // the pods are a copy
+	down     bool
+	turning  bool // the rolling update has begun to replace its pod
+	hopeless bool // it had no available pod then, and gets none
 }
 
 // simulate steps a rollout to where nothing happens any more. The State is not
@@ -213,6 +216,7 @@ func (r *simulation) count(s *slot, by int) {
 	r.old += by * s.old
 	r.down += by * b2i(s.down)
 	r.turning += by * b2i(s.turning)
+	r.hopeless += by * b2i(s.turning && s.hopeless)
 	m := &s.member
 	r.counts.Desired += by * b2i(m.Desired)
 	r.counts.Current += by * b2i(m.Current)
@@ -362,8 +366,9 @@ func (r *simulation) rollingStep(w *writes) {
 // turn marks the nodes whose pods a rolling-update step begins to replace.
 func (r *simulation) turn(w *writes) {
 	mark := func(i int32) {
-		if !r.slots[i].turning {
-			r.turning, r.slots[i].turning = r.turning+1, true
+		if s := &r.slots[i]; !s.turning {
+			s.turning, s.hopeless = true, s.down && r.fates[i].stays()
+			r.turning, r.hopeless = r.turning+1, r.hopeless+b2i(s.hopeless)
 			r.turns = append(r.turns, r.now)
 		}
 	}
@@ -373,7 +378,8 @@ func (r *simulation) turn(w *writes) {
 	for _, d := range w.deletes {
 		mark(d.node)
 	}
-	r.end.largest = max(r.end.largest, r.turning)
+	e := &r.end
+	e.largest, e.atATime, e.atOnce = max(e.largest, r.turning), max(e.atATime, r.turning-r.hopeless), max(e.atOnce, r.hopeless)
 }
 
 // wave adds a step to the waves: a rolling-update step begins one, a manage

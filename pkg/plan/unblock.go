@@ -45,10 +45,12 @@ func limits(st *daemonset.State, a *assumed, m *measured) []Limit {
 		if alsoCalled(&out, n, text) {
 			continue
 		}
-		r := simulate(withLimit(st, n), a.fates, m.typical(a.refusal != nil))
-		l := Limit{Limit: text, Nodes: n, Steps: r.end.steps, Current: n == st.Limit(), Planned: n == st.Limit(), Code: outcome(st, r, a).Code}
-		if l.Code == Completes {
-			l.Duration, _ = new(Outcome).spread(withLimit(st, n), a, m)
+		with := withLimit(st, n)
+		o := outcome(with, simulate(with, a.fates, m.typical(a.refusal != nil)), a)
+		d, _ := o.spread(with, a, m)
+		l := Limit{Limit: text, Nodes: n, AtATime: o.AtATime, Steps: o.Steps, Current: n == st.Limit(), Planned: n == st.Limit(), Code: o.Code}
+		if o.ends() {
+			l.Duration = d
 		}
 		out = append(out, l)
 	}
