@@ -24,6 +24,7 @@ func Answers(e *explain.Explanation, p *plan.Plan, h *history.History) error {
 		func() error { return nowhere(e, p) },
 		func() error { return columns(e) },
 		func() error { return revisions(e, h) },
+		func() error { return updated(e, h) },
 	}
 	for _, law := range laws {
 		if err := law(); err != nil {
@@ -160,7 +161,33 @@ func revisions(e *explain.Explanation, h *history.History) error {
 			return fmt.Errorf("explain: %d nodes on hash %q, which history does not know", len(r.Nodes), r.Hash)
 		case i >= 0 && h.Revisions[i].Nodes != nil && *h.Revisions[i].Nodes != len(r.Nodes):
 			return fmt.Errorf("explain: revision %d on %d nodes; history: %d", r.Number, len(r.Nodes), *h.Revisions[i].Nodes)
+		case i >= 0 && h.Revisions[i].Updated != nil && *h.Revisions[i].Updated != r.Updated:
+			return fmt.Errorf("explain: %d of the nodes on revision %d are updated; history: %d", r.Updated, r.Number, *h.Revisions[i].Updated)
 		}
+	}
+	return nil
+}
+
+// updated holds who counts as updated in a History to the pods of the nodes, which
+// is also who a plan does not replace: see oldPods.
+func updated(e *explain.Explanation, h *history.History) error {
+	if h == nil {
+		return nil
+	}
+	said, nodes := 0, 0
+	for _, r := range h.Revisions {
+		if r.Updated == nil {
+			return nil // the pods could not be read
+		}
+		said += *r.Updated
+	}
+	for _, n := range e.Nodes {
+		if len(n.Pods) > 0 && n.Pods[0].Ignored == "" && n.Pods[0].Updated {
+			nodes++
+		}
+	}
+	if said != nodes {
+		return fmt.Errorf("explain: %d nodes are updated; history: %d", nodes, said)
 	}
 	return nil
 }

@@ -229,12 +229,57 @@ func TestAnswersAgree(t *testing.T) {
 		if err := screensAgree(t, e, p); err != nil {
 			t.Errorf("%s: %v", w.name, err)
 		}
+		if err := revisionsAgree(t, e, p, h); err != nil {
+			t.Errorf("%s: %v", w.name, err)
+		}
 	}
 	for _, code := range explain.VerdictCodes {
 		if verdicts[code] < 3 {
 			t.Errorf("only %d answers are %s", verdicts[code], code)
 		}
 	}
+}
+
+// revisionsAgree holds the words of the screens about revisions to each other: a
+// sync that creates or renumbers one does not do nothing, and nodes that are not
+// on the current revision and count as updated are said to be so.
+func revisionsAgree(t *testing.T, e *explain.Explanation, p *plan.Plan, h *history.History) error {
+	t.Helper()
+	var one, planned, past, list bytes.Buffer
+	check(t, Explanation(&one, e, Style{All: true}))
+	check(t, Plan(&planned, p, "", Style{All: true}))
+	check(t, History(&past, h, "", Style{All: true}))
+	check(t, Histories(&list, &history.List{Items: []*history.History{h}}, Style{}))
+	r := &e.Next.Revisions
+	creates, renumbers := fmt.Sprintf("creates revision %d", r.Number), fmt.Sprintf("renumbers revision %d to %d", r.RaisedFrom, r.Number)
+	for _, screen := range []string{one.String(), planned.String()} {
+		switch {
+		case (r.Cut || r.RaisedFrom > 0) && strings.Contains(screen, "NEXT SYNC does nothing"):
+			return fmt.Errorf("%+v, and\n%s", *r, screen)
+		case p.Next.Reason == daemonset.StepPodsNotRead:
+		case r.Cut && !strings.Contains(screen, creates):
+			return fmt.Errorf("no %q in\n%s", creates, screen)
+		case r.RaisedFrom > 0 && !strings.Contains(screen, renumbers):
+			return fmt.Errorf("no %q in\n%s", renumbers, screen)
+		}
+	}
+	elsewhere := 0
+	for _, row := range h.Revisions {
+		if row.Updated != nil && !row.Current {
+			elsewhere += *row.Updated
+		}
+	}
+	head, _, _ := strings.Cut(past.String(), "\n")
+	counted := strings.Contains(head, " on older ones") || strings.Contains(head, " on others") || strings.Contains(head, " on other hashes") || strings.Contains(head, "is on an")
+	switch {
+	case elsewhere > 0 && counted && !strings.Contains(head, "updated"):
+		return fmt.Errorf("%d nodes count as updated: %s", elsewhere, head)
+	case elsewhere > 0 && !strings.Contains(one.String(), "updated)"):
+		return fmt.Errorf("%d nodes on another revision count as updated:\n%s", elsewhere, &one)
+	case elsewhere > 0 && !strings.Contains(list.String(), "updated)"):
+		return fmt.Errorf("%d nodes on another revision count as updated:\n%s", elsewhere, &list)
+	}
+	return nil
 }
 
 // screensAgree holds the words of the screens to each other.

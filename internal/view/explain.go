@@ -255,14 +255,36 @@ func (s *screen) revisions(e *explain.Explanation) {
 			name += " (current)"
 		}
 		old = old || !r.Current && len(r.Nodes) > 0
-		parts = append(parts, fmt.Sprintf("%s: %s", name, plural(len(r.Nodes), "node")))
+		nodes := plural(len(r.Nodes), "node")
+		if !r.Current && r.Updated > 0 {
+			nodes += inBrackets(countedUpdated(r.Updated, len(r.Nodes)))
+		}
+		parts = append(parts, fmt.Sprintf("%s: %s", name, nodes))
 	}
 	if old || s.Wide && len(parts) > 0 {
 		s.line("%s %s", s.title("REVISIONS"), strings.Join(parts, "; "))
 	}
-	if e.Next.Revisions.Cut && e.Verdict.Code != explain.BeingDeleted && !gapped(e, snapshot.Revisions) {
-		s.line("  the live template has no revision yet: the next sync makes revision %d", e.Next.Revisions.Number)
+	for _, a := range e.Assumptions {
+		if a.Code == daemonset.AssumeGeneration {
+			n, _ := strconv.Atoi(a.Value)
+			s.line("  %s as updated by the label pod-template-generation alone, and %s not replaced", pluralVerb(n, "pod counts", "pods count"), pluralOnly(n, "is", "are"))
+		}
 	}
+	if e.Next.Revisions.Cut && e.Verdict.Code != explain.BeingDeleted && !gapped(e, snapshot.Revisions) {
+		s.line("  the live template has no revision yet: the next sync creates revision %d", e.Next.Revisions.Number)
+	}
+}
+
+// countedUpdated says how many nodes, of those on another revision than the
+// current one, have a pod that counts as updated.
+func countedUpdated(n, of int) string {
+	switch {
+	case n == of && n == 1:
+		return "counted as updated"
+	case n == of:
+		return "all counted as updated"
+	}
+	return fmt.Sprintf("%d counted as updated", n)
 }
 
 // unread names what could not be read at all.
@@ -509,6 +531,11 @@ func assumption(a daemonset.Assumption) string {
 		return "the nodes that pods are on still exist and keep them"
 	case daemonset.AssumeNodesReady:
 		return "nodes are Ready unless a taint says otherwise, since their status is not in the input"
+	case daemonset.AssumeGeneration:
+		n, _ := strconv.Atoi(a.Value)
+		return pluralVerb(n, "pod runs", "pods run") + " the live template: the label pod-template-generation says so, the hash does not"
+	case daemonset.AssumeNewHash:
+		return "the revision that the next sync creates gets a new hash; pods with hash " + clean(a.Value) + " count as updated if it gets theirs, as when a deleted revision is created again"
 	case daemonset.AssumeTolerationComparison:
 		return "the controller's feature gate " + clean(a.Value) + " is on, since the template has a toleration that needs it (Lt or Gt)"
 	}

@@ -74,6 +74,9 @@ func (s *screen) historyDetail(h *history.History, words string) string {
 	}
 	current := currentRows(h)
 	older, olderOnes := "is on an older one", "are on older ones"
+	if noted(h, history.SeveralHashes) && !h.Next.Cut {
+		older, olderOnes = "is on another hash", "are on other hashes"
+	}
 	if others := !inferred(h) && slices.ContainsFunc(h.Revisions, func(r history.Revision) bool { return r.Name == "" && r.Nodes != nil && *r.Nodes > 0 }); others {
 		older, olderOnes = "is on another", "are on others" // how old theirs is, nothing tells
 	}
@@ -105,17 +108,35 @@ func (s *screen) historyDetail(h *history.History, words string) string {
 	case len(current) == 0 && inferred(h):
 		return fmt.Sprintf("%s; %s", words, pluralVerb(all, "node has a pod", "nodes have a pod"))
 	case on == 0 && (h.Next.Cut || len(current) == 0):
-		return fmt.Sprintf("%s; %s", words, pluralVerb(all, "node is on an older one", "nodes are on older ones"))
+		return fmt.Sprintf("%s; %s", words, pluralVerb(all, "node "+older, "nodes "+olderOnes)) + updatedWords(h, all)
 	}
-	if i := slices.IndexFunc(h.Notes, func(n history.Note) bool { return n.Code == history.SeveralHashes }); i >= 0 {
-		return fmt.Sprintf("%s, on %d of %s; %s (%s)", words, on, plural(all, "node"),
-			pluralVerb(all-on, "is on another hash", "are on other hashes"), pluralVerb(number(h.Notes[i].Facts, "pods"), "pod of another hash counts as up to date", "pods of other hashes count as up to date"))
-	}
-	words = fmt.Sprintf("%s, on %d of %s; %s", words, on, plural(all, "node"), pluralVerb(all-on, older, olderOnes))
+	words = fmt.Sprintf("%s, on %d of %s; %s", words, on, plural(all, "node"), pluralVerb(all-on, older, olderOnes)) + updatedWords(h, all-on)
 	if h.DaemonSet.Strategy != "RollingUpdate" && h.DaemonSet.Strategy != "" {
 		words += ", until somebody deletes the pods (" + strategy(&h.Header) + ")"
 	}
 	return words
+}
+
+// updatedWords says how many of the nodes that are not on the current revision
+// count as updated; empty for none.
+func updatedWords(h *history.History, elsewhere int) string {
+	n := updatedElsewhere(h)
+	if n == 0 {
+		return ""
+	}
+	return inBrackets(countedUpdated(n, elsewhere))
+}
+
+// updatedElsewhere counts the nodes that are not on the current revision and
+// whose pod counts as updated all the same.
+func updatedElsewhere(h *history.History) int {
+	n := 0
+	for _, r := range h.Revisions {
+		if !r.Current && r.Updated != nil {
+			n += *r.Updated
+		}
+	}
+	return n
 }
 
 // noted tells whether there is a note of a code.

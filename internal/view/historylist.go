@@ -45,13 +45,16 @@ func Histories(w io.Writer, l *history.List, style Style) error {
 		}
 		nodes, older := "?", "?"
 		if all, on, known := nodeCounts(h); known {
-			nodes = strconv.Itoa(all)
-			switch {
+			switch updated := updatedElsewhere(h); {
 			case inferred(h) && len(currentRows(h)) == 0: // nothing tells which are older
+			case updated > 0 && updated == all-on:
+				nodes, older = strconv.Itoa(on), strconv.Itoa(all-on)+" (all updated)"
+			case updated > 0:
+				nodes, older = strconv.Itoa(on), s.warn(strconv.Itoa(all-on))+fmt.Sprintf(" (%d updated)", updated)
 			case all > on:
-				older = s.warn(strconv.Itoa(all - on))
+				nodes, older = strconv.Itoa(on), s.warn(strconv.Itoa(all-on))
 			default:
-				older = "0"
+				nodes, older = strconv.Itoa(on), "0"
 			}
 		}
 		cells := []string{clean(h.DaemonSet.Namespace), clean(h.DaemonSet.Name), revision}

@@ -76,7 +76,11 @@ func (s *screen) noteWords(h *history.History, n history.Note) string {
 	case history.MissingNumbers:
 		return s.missingWords(f)
 	case history.SeveralHashes:
-		return fmt.Sprintf("%s up to date by template generation, though the hash is another than the current revision's: %s", pluralVerb(number(f, "pods"), "pod counts as", "pods count as"), s.hashList(f))
+		words := "though the hash is another than the current revision's"
+		if h.Next.Cut {
+			words = "though no revision holds the live template"
+		}
+		return fmt.Sprintf("%s updated by the label pod-template-generation, %s: hash %s", pluralVerb(number(f, "pods"), "pod counts as", "pods count as"), words, s.hashList(f))
 	case history.NoRevision:
 		carry, run := pluralVerb(number(f, "pods"), "pod carries", "pods carry"), "what they run"
 		if number(f, "pods") == 1 {

@@ -124,6 +124,12 @@ func (s *screen) bookkeeping(n *daemonset.Step) []string {
 	say("releases", "pod", n.Pods.Release)
 	say("adopts", "revision", n.Revisions.Adopt)
 	say("releases", "revision", n.Revisions.Release)
+	switch r := &n.Revisions; {
+	case r.Cut:
+		out = append(out, fmt.Sprintf("creates revision %d from the live template", r.Number))
+	case r.RaisedFrom > 0:
+		out = append(out, fmt.Sprintf("renumbers revision %d to %d, as it holds the live template", r.RaisedFrom, r.Number))
+	}
 	say("gives the current revision's hash to", "pod", n.Revisions.Relabel)
 	byReason := map[daemonset.Reason][]string{}
 	for _, r := range n.Revisions.Remove {
@@ -151,7 +157,7 @@ func idle(why daemonset.Reason, h *daemonset.Header) string {
 		}
 		return "every node has what it should, and " + clean(h.DaemonSet.Strategy) + " replaces nothing"
 	case daemonset.StepUpToDate:
-		return "all pods are of the current revision"
+		return "all pods are updated"
 	case daemonset.StepBudgetSpent:
 		return "the budget is used up"
 	case daemonset.StepFails:

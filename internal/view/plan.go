@@ -65,6 +65,9 @@ func podsFail(p *plan.Plan) bool {
 // sync says what the controller's next sync does.
 func (s *screen) sync(p *plan.Plan) {
 	n := p.Next
+	if p.Change != nil && p.Change.TemplateChanged { // WHAT CHANGES has told the revision
+		n.Revisions.Cut, n.Revisions.RaisedFrom = false, 0
+	}
 	if n.Kind == daemonset.StepNone && n.Reason == daemonset.StepUpToDate && n.Exact && p.Desired.After == 0 && len(s.bookkeeping(&n)) == 0 {
 		s.line("%s does nothing: no node is eligible", s.title(syncTitle(p.Subject)))
 		return

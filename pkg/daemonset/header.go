@@ -1,7 +1,12 @@
 package daemonset
 
 import (
+	"slices"
+	"strconv"
+	"strings"
 	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
@@ -69,12 +74,18 @@ const (
 	// AssumeTolerationComparison: the controller's feature gate for tolerations with Lt and Gt is on, because the
 	// template has one, which the API server takes only if its own gate is.
 	AssumeTolerationComparison AssumptionCode = "TolerationComparison"
+	// AssumeGeneration: so many pods run the live template, by their template generation alone: their hash is not that of
+	// a revision that holds it. The controller goes by either.
+	AssumeGeneration AssumptionCode = "UpdatedByGeneration"
+	// AssumeNewHash: the revision that the next sync creates does not get a hash that pods have already. A revision that
+	// somebody deleted gets its own again, and its pods count as updated then.
+	AssumeNewHash AssumptionCode = "NewRevisionHash"
 )
 
 const comparisonGate = "TaintTolerationComparisonOperators"
 
 // Assumptions lists every AssumptionCode.
-var Assumptions = []AssumptionCode{AssumeControllerVersion, AssumeNewestRules, AssumeCurrentRevision, AssumeMayStay, AssumeNodesReady, AssumeTolerationComparison}
+var Assumptions = []AssumptionCode{AssumeControllerVersion, AssumeNewestRules, AssumeCurrentRevision, AssumeMayStay, AssumeNodesReady, AssumeTolerationComparison, AssumeGeneration, AssumeNewHash}
 
 // NewHeader returns the header of an answer of the given kind.
 func NewHeader(kind string, s *snapshot.Snapshot, st *State) Header {
@@ -119,5 +130,31 @@ func NewHeader(kind string, s *snapshot.Snapshot, st *State) Header {
 	if st.Placement.compares() {
 		assume(AssumeTolerationComparison, comparisonGate, "spec.template.spec.tolerations")
 	}
+	byGeneration, strays := st.doubtful()
+	if byGeneration > 0 {
+		assume(AssumeGeneration, strconv.Itoa(byGeneration), templateGenerationLabel)
+	}
+	if st.History.Cut && len(strays) > 0 {
+		assume(AssumeNewHash, strings.Join(strays, ", "), appsv1.DefaultDaemonSetUniqueLabelKey)
+	}
 	return h
+}
+
+// doubtful returns how many pods of nodes are updated by their template generation
+// alone, and the hashes of pods that are not updated and of no revision. Pods that
+// are terminating do not matter any more.
+func (st *State) doubtful() (byGeneration int, strays []string) {
+	for i := range st.Nodes {
+		for _, p := range st.Nodes[i].Pods {
+			switch {
+			case p.Terminating:
+			case p.UpdatedBy == ByGeneration:
+				byGeneration++
+			case !p.Updated && p.Revision == "" && p.Hash != "":
+				strays = append(strays, p.Hash)
+			}
+		}
+	}
+	slices.Sort(strays)
+	return byGeneration, slices.Compact(strays)
 }

@@ -44,7 +44,7 @@ func TestNewHeader(t *testing.T) {
 		why  string
 	}{
 		{"N", nil, header("v1.37.1", snapshot.VersionServer, nil, Assumption{AssumeControllerVersion, "v1.37.1", "Server"}), "the server's version is taken for the controller's"},
-		{"N", options{under("v1.30.4", snapshot.VersionFlag)}, header("v1.30.4", snapshot.VersionFlag, nil), "a version that was asked for is no assumption"},
+		{"N", options{under("v1.30.4", snapshot.VersionFlag)}, header("v1.30.4", snapshot.VersionFlag, nil, Assumption{AssumeGeneration, "1", "pod-template-generation"}), "a version that was asked for is no assumption"},
 		{"N", options{under("v1.39.0", snapshot.VersionDump)}, header("v1.39.0", snapshot.VersionDump, nil, Assumption{AssumeControllerVersion, "v1.39.0", "Dump"}, Assumption{AssumeNewestRules, "v1.37", "Dump"}), "one that is too new has the newest rules"},
 		{"N", options{gap(snapshot.Revisions, snapshot.Forbidden), gap(snapshot.Nodes, snapshot.Forbidden)}, header("v1.37.1", snapshot.VersionServer, gaps(snapshot.Revisions, snapshot.Nodes),
 			Assumption{AssumeControllerVersion, "v1.37.1", "Server"}, Assumption{AssumeCurrentRevision, "new", "TemplateGeneration"}, Assumption{AssumeMayStay, "", "pods"}), "what stands in for a gap is assumed"},
@@ -53,6 +53,10 @@ func TestNewHeader(t *testing.T) {
 		{"N", options{tolerates("Lt")}, header("v1.37.1", snapshot.VersionServer, nil,
 			Assumption{AssumeControllerVersion, "v1.37.1", "Server"}, Assumption{AssumeTolerationComparison, "TaintTolerationComparisonOperators", "spec.template.spec.tolerations"}), "either operator needs the gate"},
 		{"N", options{tolerates("Lt"), under("v1.34.4", snapshot.VersionFlag)}, header("v1.34.4", snapshot.VersionFlag, nil), "in a version that does not have the gate nothing is assumed"},
+		{"N Nt O", options{under("v1.30.4", snapshot.VersionFlag), podHash("p2", "stray")}, header("v1.30.4", snapshot.VersionFlag, nil,
+			Assumption{AssumeGeneration, "1", "pod-template-generation"}, Assumption{AssumeNewHash, "stray", "controller-revision-hash"}), "a revision is to be created: who counts by its generation alone, and whose hash it may get"},
+		{"N O", options{under("v1.37.1", snapshot.VersionFlag), podHash("p1", "stray")}, header("v1.37.1", snapshot.VersionFlag, nil), "no revision is to be created, so nobody gets its hash"},
+		{"N O", options{under("v1.22.17", snapshot.VersionFlag), podHash("p0", "stray"), podHash("p1", "")}, header("v1.22.17", snapshot.VersionFlag, nil, Assumption{AssumeNewHash, "stray", "controller-revision-hash"}), "up to 1.23 nobody counts by generation"},
 		{"N", options{tolerates("Equal"), under("v1.35.0", snapshot.VersionFlag)}, header("v1.35.0", snapshot.VersionFlag, nil), "nor of a toleration that needs none"},
 	} {
 		whys.run(t, tt.why, func(t *testing.T) {

@@ -21,7 +21,7 @@ import (
 func steps(r StepRevisions) StepRevisions {
 	n := noRevisions()
 	n.Current = append(n.Current, r.Current...)
-	n.Cut, n.Number = r.Cut, r.Number
+	n.Cut, n.Number, n.RaisedFrom = r.Cut, r.Number, r.RaisedFrom
 	n.Adopt = append(n.Adopt, r.Adopt...)
 	n.Release = append(n.Release, r.Release...)
 	n.Relabel = append(n.Relabel, r.Relabel...)
@@ -106,17 +106,17 @@ func TestRevisionsOfStep(t *testing.T) {
 		{"N", options{unknownVersion, revision("agent-old", holding(nullTime), numbered(7))}, StepRevisions{Current: []string{"agent-old"}, Number: 7}, "whichever that is"},
 		{"N", options{unknownVersion, revision("agent-new", holding(nullTime), numbered(0))}, settled, "even one of number 0, which is taken up again"},
 		{"N", options{unknownVersion, revision("agent-old", holding(spaced), numbered(7)), revision("agent-new", holding(nullTime))}, StepRevisions{Current: []string{"agent-old"}, Number: 7}, "in whatever order they are listed"},
-		{"N", options{unknownVersion, revision("agent-old", holding(nullTime), numbered(2))}, StepRevisions{Current: []string{"agent-new"}, Number: 3}, "of one number the newest version's form counts, wherever it stands"},
-		{"N", options{unknownVersion, revision("agent-old", holding(spaced), numbered(2)), revision("agent-new", holding(nullTime))}, StepRevisions{Current: []string{"agent-old"}, Number: 3}, "as much where it is listed first"},
+		{"N", options{unknownVersion, revision("agent-old", holding(nullTime), numbered(2))}, StepRevisions{Current: []string{"agent-new"}, Number: 3, RaisedFrom: 2}, "of one number the newest version's form counts, wherever it stands"},
+		{"N", options{unknownVersion, revision("agent-old", holding(spaced), numbered(2)), revision("agent-new", holding(nullTime))}, StepRevisions{Current: []string{"agent-old"}, Number: 3, RaisedFrom: 2}, "as much where it is listed first"},
 		{"N", options{dstest.Version("v1.38.0"), revision("agent-new", holding(future))}, settled, "of a newer Kubernetes, what these types do not know is left out"},
 		{"N", options{revision("agent-new", holding(future))}, cut(3), "which of a known one it is not"},
 		{"N", options{revision("agent-new", holding(`{"spec":{"template":{}}}`))}, cut(3), "one with other data is old, and a new one is cut with the next number"},
 		{"N", options{revision("agent-new", holding(`[]`)), revision("agent-old", holding(`{"spec":{}}`))}, cut(3), "data that are no template are old as well"},
 		{"N", options{dstest.Version("v1.38.0"), revision("agent-new", holding(`[]`)), dstest.Edit(func(s *snapshot.Snapshot) { s.DaemonSet.Spec.Template = corev1.PodTemplateSpec{} })}, cut(3), "and not those of an empty one"},
 		{"N", options{dstest.Edit(func(s *snapshot.Snapshot) { s.Revisions = nil })}, cut(1), "the first revision has number 1"},
-		{"N", options{revision("agent-new", numbered(1)), revision("agent-old", numbered(7))}, StepRevisions{Current: []string{"agent-new"}, Number: 8}, "a rollback takes the old one up again and gives it the next number"},
+		{"N", options{revision("agent-new", numbered(1)), revision("agent-old", numbered(7))}, StepRevisions{Current: []string{"agent-new"}, Number: 8, RaisedFrom: 1}, "a rollback takes the old one up again and gives it the next number"},
 		{"N", options{revision("agent-new", numbered(9))}, StepRevisions{Current: []string{"agent-new"}, Number: 9}, "a number that is the highest already stays"},
-		{"N", options{revision("agent-new", numbered(7)), revision("agent-old", numbered(7))}, StepRevisions{Current: []string{"agent-new"}, Number: 8}, "the highest alone, not one among others"},
+		{"N", options{revision("agent-new", numbered(7)), revision("agent-old", numbered(7))}, StepRevisions{Current: []string{"agent-new"}, Number: 8, RaisedFrom: 7}, "the highest alone, not one among others"},
 
 		// Whose they are.
 		{"N", options{revision("agent-new", orphaned)}, StepRevisions{Current: []string{"agent-new"}, Number: 2, Adopt: []string{"agent-new"}}, "an orphan that matches the selector is adopted and used"},
@@ -134,7 +134,7 @@ func TestRevisionsOfStep(t *testing.T) {
 		{"N O Ot ofa ox op -", options{dstest.AddRevision("twin", 3, ""), podHash("p5", "twin")}, StepRevisions{Current: []string{"agent-twin"}, Number: 3, Relabel: []string{"p0", "p1", "p2", "p3"}, Remove: []Removal{{"agent-new", Duplicate}}}, "all claimed pods get its hash, truly old ones too (#111280)"},
 		{"O O", options{dstest.AddRevision("twin", 3, ""), dstest.Pod("p0", func(p *corev1.Pod) { p.CreationTimestamp = metav1.NewTime(dstest.Now) })}, StepRevisions{Current: []string{"agent-twin"}, Number: 3, Relabel: []string{"p0", "p1"}, Remove: []Removal{{"agent-new", Duplicate}}}, "by name, not by age"},
 		{"N", options{dstest.AddRevision("twin", 2, "")}, StepRevisions{Current: []string{"agent-new", "agent-twin"}, Number: 2, Relabel: []string{"p0"}, Remove: []Removal{{"agent-new", Duplicate}}}, "of equal numbers it is random which; one is shown"},
-		{"N", options{dstest.AddRevision("twin", 1, ""), dstest.AddRevision("triplet", 0, ""), revision("agent-old", numbered(5))}, StepRevisions{Current: []string{"agent-new"}, Number: 6, Remove: []Removal{{"agent-twin", Duplicate}, {"agent-triplet", Duplicate}}}, "the kept one still gets the next number"},
+		{"N", options{dstest.AddRevision("twin", 1, ""), dstest.AddRevision("triplet", 0, ""), revision("agent-old", numbered(5))}, StepRevisions{Current: []string{"agent-new"}, Number: 6, RaisedFrom: 2, Remove: []Removal{{"agent-twin", Duplicate}, {"agent-triplet", Duplicate}}}, "the kept one still gets the next number"},
 
 		// Clean-up.
 		{"N", options{historyLimit(0)}, StepRevisions{Current: []string{"agent-new"}, Number: 2, Remove: cleanUp("agent-old")}, "old revisions beyond the limit go, of which the current one is none"},
@@ -155,7 +155,7 @@ func TestRevisionsOfStep(t *testing.T) {
 		{"N", append(older(10), noLimit, revision("agent-new", numbered(100))), StepRevisions{Current: []string{"agent-new"}, Number: 100, Remove: cleanUp("agent-old")}, "and the eleventh goes"},
 		{"N", options{historyLimit(1), dstest.AddRevision("abc", 1, "example/agent:0")}, StepRevisions{Current: []string{"agent-new"}, Number: 2, Remove: cleanUp("agent-abc")}, "of one number and age the first by name goes, though the controller has no order there"},
 		{"N", options{historyLimit(1), dstest.AddRevision("abc", 1, "example/agent:0"), revision("agent-abc", young)}, StepRevisions{Current: []string{"agent-new"}, Number: 2, Remove: cleanUp("agent-old")}, "of one number the oldest"},
-		{"N", options{historyLimit(1), dstest.AddRevision("taken-up", 5, "example/agent:0"), revision("agent-taken-up", ancient)}, StepRevisions{Current: []string{"agent-new"}, Number: 6, Remove: cleanUp("agent-old")}, "before that the lowest number, however old"},
+		{"N", options{historyLimit(1), dstest.AddRevision("taken-up", 5, "example/agent:0"), revision("agent-taken-up", ancient)}, StepRevisions{Current: []string{"agent-new"}, Number: 6, RaisedFrom: 2, Remove: cleanUp("agent-old")}, "before that the lowest number, however old"},
 		{"-", options{historyLimit(0)}, StepRevisions{Current: []string{"agent-new"}, Number: 2, Remove: cleanUp("agent-old")}, "clean-up comes after a manage step too"},
 		{"~O N", options{historyLimit(0), dstest.MaxSurge("1"), dstest.AddRevision("older", 0, "example/agent:0")}, settled, "but not after a step that fails"},
 		{"~O N", options{historyLimit(0), dstest.MaxSurge("1"), dstest.AddRevision("twin", 2, ""), revision("agent-new", hashed("twin")), podHash("p1", "twin"), podHash("p0", "twin")}, StepRevisions{Current: []string{"agent-new", "agent-twin"}, Number: 2, Remove: []Removal{{"agent-new", Duplicate}, {"agent-old", CleanUp}}}, "while two equal revisions make every pod new"},

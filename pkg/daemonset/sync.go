@@ -49,9 +49,14 @@ type Step struct {
 // several names where equal revisions share the highest number: the
 // controller's pick is random.
 type StepRevisions struct {
-	Current []string  `json:"current"`
-	Cut     bool      `json:"cut"`
-	Number  int64     `json:"number"`
+	Current []string `json:"current"`
+	Cut     bool     `json:"cut"`
+	Number  int64    `json:"number"`
+
+	// RaisedFrom is the number that the current revision has now, where the sync
+	// gives it another: after a rollback. Else 0.
+	RaisedFrom int64 `json:"raisedFrom"`
+
 	Adopt   []string  `json:"adopt"`
 	Release []string  `json:"release"`
 	Relabel []string  `json:"relabel"` // pods
@@ -181,6 +186,11 @@ func (st *State) Revisions() StepRevisions {
 	}
 	r.Cut, r.Number = h.Cut, h.Number
 	r.Current = append(r.Current, h.Current...)
+	for _, v := range h.Revisions {
+		if slices.Contains(h.Current, v.Name) && v.Number < h.Number {
+			r.RaisedFrom = v.Number
+		}
+	}
 	r.Adopt = append(r.Adopt, h.Adopt...)
 	r.Release = append(r.Release, h.Release...)
 	if st.PodsListed {

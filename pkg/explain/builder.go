@@ -185,26 +185,31 @@ func (g *grouper) groups() []Group {
 // revisions returns the revisions that pods or the live template have, newest
 // first, then hashes without a revision.
 func (b *builder) revisions() []Revision {
-	nodes := map[string][]string{}
+	nodes, updated := map[string][]string{}, map[string]int{}
 	for i := range b.st.Nodes {
 		if n := &b.st.Nodes[i]; len(n.Pods) > 0 {
-			nodes[n.Pods[0].Hash] = append(nodes[n.Pods[0].Hash], n.Name)
+			hash := n.Pods[0].Hash
+			nodes[hash] = append(nodes[hash], n.Name)
+			if n.Pods[0].Updated {
+				updated[hash]++
+			}
 		}
 	}
 	out := []Revision{}
 	for _, r := range b.st.History.Revisions {
 		current := slices.Contains(b.st.History.Current, r.Name)
 		var on []string
+		count := 0
 		if r.Hash != "" { // a pod without a hash is of no revision
-			on = nodes[r.Hash]
+			on, count = nodes[r.Hash], updated[r.Hash]
 			delete(nodes, r.Hash)
 		}
 		if len(on) > 0 || current {
-			out = append(out, Revision{Number: r.Number, Name: r.Name, Hash: r.Hash, Created: timeOf(r.Created), Current: current, Nodes: append([]string{}, on...)})
+			out = append(out, Revision{Number: r.Number, Name: r.Name, Hash: r.Hash, Created: timeOf(r.Created), Current: current, Nodes: append([]string{}, on...), Updated: count})
 		}
 	}
 	for _, hash := range slices.Sorted(maps.Keys(nodes)) {
-		out = append(out, Revision{Hash: hash, Current: hash != "" && hash == b.st.History.Hash, Nodes: nodes[hash]})
+		out = append(out, Revision{Hash: hash, Current: hash != "" && hash == b.st.History.Hash, Nodes: nodes[hash], Updated: updated[hash]})
 	}
 	return out
 }

@@ -108,6 +108,7 @@ type Revision struct {
 	Created *time.Time `json:"createdAt"`
 	Current bool       `json:"current"`
 	Nodes   []string   `json:"nodes"`
+	Updated int        `json:"updated"` // of the nodes, those whose pod counts as updated: by its hash or its template generation
 }
 
 // Budget is the limit of the rolling update, and who uses it up.

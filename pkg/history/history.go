@@ -78,9 +78,11 @@ type Revision struct {
 	ChangeCause string  `json:"changeCause"` // "<hidden>" for a command that sets variables, unless values are shown
 	Images      []Image `json:"images"`      // of the containers, then of the init containers
 
-	// Nodes, Pods and Available are nil where the pods could not be read. A node
-	// counts for its oldest pod, as in the status, and is available if that is.
+	// Nodes, Updated, Pods and Available are nil where the pods could not be read. A
+	// node counts for its oldest pod, as in the status, and is available or updated
+	// if that is: by its hash, or by its template generation, whatever the revision.
 	Nodes     *int     `json:"nodes"`
+	Updated   *int     `json:"updated"` // of Nodes
 	Pods      *int     `json:"pods"`
 	Available *int     `json:"available"` // of Nodes
 	OnNodes   []string `json:"onNodes"`   // by name

@@ -162,6 +162,7 @@ func (b *builder) pods() {
 			if j == 0 { // the one that the status looks at
 				g.nodes = append(g.nodes, n.Name)
 				g.available += b2i(n.Pods[j].Available.OK)
+				g.updated += b2i(n.Pods[j].Updated)
 			}
 		}
 		rows.addIgnored(n.Ignored)
@@ -201,13 +202,14 @@ type group struct {
 	hash            string
 	nodes           []string // whose first pod is of it
 	available, pods int
+	updated         int
 	oldest, newest  *corev1.Pod
 	generation      int64 // the highest template generation of its pods
 }
 
 func (g *group) fill(row *Revision) {
 	nodes := len(g.nodes)
-	row.Nodes, row.Pods, row.Available = &nodes, &g.pods, &g.available
+	row.Nodes, row.Updated, row.Pods, row.Available = &nodes, &g.updated, &g.pods, &g.available
 	row.OnNodes = append(row.OnNodes, g.nodes...)
 	if g.pods > 0 {
 		oldest, newest := g.oldest.CreationTimestamp.UTC(), g.newest.CreationTimestamp.UTC()

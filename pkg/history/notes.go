@@ -84,6 +84,11 @@ func (b *builder) outdated() int {
 	return n
 }
 
+// noted reports whether there is a Note of a code already.
+func (b *builder) noted(code NoteCode) bool {
+	return slices.ContainsFunc(b.h.Notes, func(n Note) bool { return n.Code == code })
+}
+
 func (b *builder) noteNumberRaised() {
 	for _, row := range b.kept() {
 		if row.Current && row.Revision < b.h.Next.Number {
@@ -422,7 +427,7 @@ func (b *builder) noteHashes() {
 	}
 	if hashes, pods := b.podsWhere(func(p *daemonset.Pod) bool {
 		return p.UpdatedBy == daemonset.ByGeneration && !slices.Contains(current, p.Revision)
-	}); pods > 0 && len(current) > 0 {
+	}); pods > 0 && (len(current) > 0 || b.noted(NotCut)) {
 		b.note(SeveralHashes, daemonset.Facts{"hashes": hashes, "pods": pods}, current...)
 	}
 	if b.st.History.Inferred != "" {

@@ -79,7 +79,7 @@ func TestWholeHistory(t *testing.T) {
 		Revisions: []Revision{
 			{
 				Revision: 3, Name: "agent-3a", Hash: "3a", Claim: daemonset.Owned, CreatedAt: minute(1), TakenUpAt: minute(9), Current: true, ChangeCause: "back",
-				Images: []Image{{"agent", "example/agent:a"}}, Nodes: count(1), Pods: count(2), Available: count(1), OnNodes: []string{"n2"}, OldestPodAt: ago(59), NewestPodAt: ago(30),
+				Images: []Image{{"agent", "example/agent:a"}}, Nodes: count(1), Updated: count(1), Pods: count(2), Available: count(1), OnNodes: []string{"n2"}, OldestPodAt: ago(59), NewestPodAt: ago(30),
 				From: 2, Kind: ChangeTemplate, Notes: []NoteCode{TakenUpAgain},
 				Change: []Change{
 					{Difference: template.Difference{Path: "spec.template.spec.containers[name=agent].image", Old: `"example/agent:b"`, New: `"example/agent:a"`}, Kind: FieldSet, Managers: []string{}},
@@ -88,11 +88,11 @@ func TestWholeHistory(t *testing.T) {
 			},
 			{
 				Revision: 2, Name: "agent-2b", Hash: "2b", Claim: daemonset.Owned, CreatedAt: minute(2),
-				Images: []Image{{"agent", "example/agent:b"}, {"setup", "example/setup:1"}}, Nodes: count(2), Pods: count(2), Available: count(1), OnNodes: []string{"n0", "n1"},
+				Images: []Image{{"agent", "example/agent:b"}, {"setup", "example/setup:1"}}, Nodes: count(2), Updated: count(0), Pods: count(2), Available: count(1), OnNodes: []string{"n0", "n1"},
 				OldestPodAt: ago(300), NewestPodAt: ago(60), Kind: ChangeFirst, Change: []Change{}, Notes: []NoteCode{},
 			},
 			{
-				Hash: "0x", Inferred: true, Images: []Image{{"agent", "example/agent:x"}}, Nodes: count(1), Pods: count(1), Available: count(1), OnNodes: []string{"n3"},
+				Hash: "0x", Inferred: true, Images: []Image{{"agent", "example/agent:x"}}, Nodes: count(1), Updated: count(0), Pods: count(1), Available: count(1), OnNodes: []string{"n3"},
 				OldestPodAt: ago(500), NewestPodAt: ago(500), Kind: ChangeUnknown, Change: []Change{}, Notes: []NoteCode{NoRevision},
 			},
 		},
