@@ -395,11 +395,16 @@ func parseNodeSelector(texts []string, into *plan.Change) error {
 		if found {
 			errs = append(errs, validation.IsValidLabelValue(value)...)
 		}
+		before, again := into.NodeSelector[key]
 		switch {
+		case strings.Contains(t, ","):
+			return hinted{fmt.Errorf("--node-selector %q: one key for each flag", t), "--node-selector pool=gpu --node-selector zone=eu-1a"}
 		case !found && !dropped:
 			return hinted{fmt.Errorf("--node-selector %q is neither KEY=VALUE nor KEY-", t), "--node-selector pool=gpu"}
 		case len(errs) > 0:
 			return hinted{fmt.Errorf("--node-selector %q: %s", t, errs[0]), "--node-selector pool=gpu"}
+		case again && found && before != value:
+			return hinted{fmt.Errorf("--node-selector %q: %s=%s is asked for, too", t, key, before), "give each key one value"}
 		case dropped:
 			into.DropSelector = append(into.DropSelector, key)
 			continue

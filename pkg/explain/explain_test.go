@@ -586,7 +586,7 @@ func TestRevisions(t *testing.T) {
 		why     string
 	}{
 		{"O N O/N", []dstest.Option{dstest.AddRevision("older", 0, "example/agent:0")}, []explain.Revision{
-			{Number: 2, Name: "agent-new", Hash: "new", Created: since(498 * time.Hour), Current: true, Nodes: []string{"n1"}},
+			{Number: 2, Name: "agent-new", Hash: "new", Created: since(498 * time.Hour), Current: true, Nodes: []string{"n1"}, Updated: 1},
 			{Number: 1, Name: "agent-old", Hash: "old", Created: since(499 * time.Hour), Nodes: []string{"n0", "n2"}},
 		}, "newest first, a node by its oldest pod, none that nobody runs"},
 		{"O", nil, []explain.Revision{

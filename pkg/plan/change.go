@@ -137,8 +137,9 @@ func (c *Change) daemonSet(s *snapshot.Snapshot, h *daemonset.History) (*appsv1.
 	if c.Restart {
 		put(&t.Annotations, "kubectl.kubernetes.io/restartedAt", s.TakenAt.UTC().Format(time.RFC3339))
 	}
+	given := map[string]string{} // by container
 	for _, image := range c.Images {
-		if err := image.set(&t.Spec); err != nil {
+		if err := image.set(&t.Spec, given); err != nil {
 			return nil, err
 		}
 	}
@@ -368,8 +369,8 @@ func findRevision(ds *appsv1.DaemonSet, h *daemonset.History, number int64) (*da
 	return nil, &Error{message: fmt.Sprintf("daemonset %s has no revision %d: %s", name, number, have)}
 }
 
-// set gives the container its image.
-func (i Image) set(spec *corev1.PodSpec) error {
+// set gives the container its image, unless it was given another one before.
+func (i Image) set(spec *corev1.PodSpec, given map[string]string) error {
 	if len(spec.Containers) == 0 {
 		return &Error{message: "the template has no containers, so there is no image to change"}
 	}
@@ -381,9 +382,14 @@ func (i Image) set(spec *corev1.PodSpec) error {
 	set := false
 	for _, list := range [][]corev1.Container{spec.Containers, spec.InitContainers} {
 		for j := range list {
-			if names = append(names, list[j].Name); name == "*" || name == list[j].Name {
-				list[j].Image, set = i.Image, true
+			c := &list[j]
+			if names = append(names, c.Name); name != "*" && name != c.Name {
+				continue
 			}
+			if before, again := given[c.Name]; again && before != i.Image {
+				return &Error{fmt.Sprintf("container %q is to have the image %q and %q", c.Name, before, i.Image), ""}
+			}
+			c.Image, given[c.Name], set = i.Image, i.Image, true
 		}
 	}
 	switch {

@@ -251,6 +251,7 @@ func TestApplyRefuses(t *testing.T) {
 	}{
 		{nil, &Change{Images: []Image{{"agnet", "x"}}}, `the template has no container "agnet": it has agent`, "--image agent=x", "an image of no container"},
 		{[]dstest.Option{twoContainers()}, &Change{Images: []Image{{"", "x"}}}, `the template has 2 containers: say whose image is "x": agent, proxy, setup`, "--image agent=x", "an image of one of several"},
+		{nil, &Change{Images: []Image{{"agent", "x"}, {"", "y"}}}, `container "agent" is to have the image "x" and "y"`, "", "two images of the only container"},
 		{[]dstest.Option{noContainers()}, &Change{Images: []Image{{"", "x"}}}, "the template has no containers, so there is no image to change", "", "no container at all"},
 		{[]dstest.Option{noContainers()}, &Change{Images: []Image{{"agent", "x"}}}, "the template has no containers, so there is no image to change", "", "no container at all, and one is named"},
 		{[]dstest.Option{noContainers()}, &Change{Images: []Image{{"*", "x"}}}, "the template has no containers, so there is no image to change", "", "no container at all, and all are meant"},

@@ -43,10 +43,10 @@ func editNodes(s *snapshot.Snapshot, edits []NodeEdit) ([]NodeChange, error) {
 		return nil, lacking(s, snapshot.Nodes, "what there is to change")
 	}
 	s.Nodes, s.Pods = slices.Clone(s.Nodes), slices.Clone(s.Pods)
-	tainted := map[string]bool{}
+	before := map[string][]*NodeEdit{}
 	for i := range edits {
 		e := &edits[i]
-		nodes, err := e.edit(s, tainted)
+		nodes, err := e.edit(s, before)
 		if err != nil {
 			return nil, e.explain(err)
 		}
@@ -93,8 +93,8 @@ func taintName(t *corev1.Taint) string {
 }
 
 // edit makes one edit and returns the names of the nodes that it changes,
-// which may be none. tainted holds the taints that earlier edits gave.
-func (e *NodeEdit) edit(s *snapshot.Snapshot, tainted map[string]bool) ([]string, error) {
+// which may be none. before holds the edits of each node that came before.
+func (e *NodeEdit) edit(s *snapshot.Snapshot, before map[string][]*NodeEdit) ([]string, error) {
 	if err := e.check(); err != nil {
 		return nil, err
 	}
@@ -112,14 +112,15 @@ func (e *NodeEdit) edit(s *snapshot.Snapshot, tainted map[string]bool) ([]string
 	names, found := []string{}, false
 	for _, i := range chosen {
 		n := s.Nodes[i].DeepCopy()
+		for _, other := range before[n.Name] {
+			if err := e.contradicts(other, n.Name); err != nil {
+				return nil, err
+			}
+		}
+		before[n.Name] = append(before[n.Name], e)
 		changed := false
 		switch e.Kind {
 		case NodeTaint:
-			key := n.Name + " " + taintName(e.Taint)
-			if tainted[key] {
-				return nil, &Error{message: fmt.Sprintf("the taint %s is given twice for node %s", taintName(e.Taint), n.Name)}
-			}
-			tainted[key] = true
 			changed = setTaint(n, *e.Taint)
 		case NodeUntaint:
 			changed = dropTaints(n, func(t *corev1.Taint) bool {
@@ -152,6 +153,31 @@ func (e *NodeEdit) edit(s *snapshot.Snapshot, tainted map[string]bool) ([]string
 		return nil, &Error{message: fmt.Sprintf("label %q not found", e.Key)}
 	}
 	return names, nil
+}
+
+// contradicts returns an error where an earlier edit of a node and this one cannot
+// both be meant.
+func (e *NodeEdit) contradicts(other *NodeEdit, node string) error {
+	both := func(a, b NodeChangeKind) bool {
+		return e.Kind == a && other.Kind == b || e.Kind == b && other.Kind == a
+	}
+	refuse := func(format string, args ...any) error { return &Error{message: fmt.Sprintf(format, args...)} }
+	sameKey := e.Key == other.Key
+	sameTaint := e.Taint != nil && other.Taint != nil && e.Taint.Key == other.Taint.Key &&
+		(e.Taint.Effect == other.Taint.Effect || e.Taint.Effect == "" || other.Taint.Effect == "")
+	switch {
+	case sameTaint && both(NodeTaint, NodeTaint):
+		return refuse("the taint %s is given twice for node %s", taintName(e.Taint), node)
+	case sameTaint && both(NodeTaint, NodeUntaint):
+		return refuse("the taint %s is given to node %s and taken away", taintName(e.Taint), node)
+	case sameKey && both(NodeLabel, NodeLabel) && e.Value != other.Value:
+		return refuse("the label %s of node %s is to be %q and %q", e.Key, node, other.Value, e.Value)
+	case sameKey && both(NodeLabel, NodeUnlabel):
+		return refuse("the label %s is given to node %s and taken away", e.Key, node)
+	case both(NodeCordon, NodeUncord):
+		return refuse("node %s is cordoned and uncordoned", node)
+	}
+	return nil
 }
 
 // check refuses what no node could have.

@@ -124,9 +124,11 @@ func TestNodeEdits(t *testing.T) {
 		{nil, []NodeEdit{{Kind: NodeCordon, Which: "n0"}}, []NodeChange{{NodeCordon, "", []string{"n0"}}}, []string{
 			`node n0 spec.taints:  -> [{"effect":"NoSchedule","key":"node.kubernetes.io/unschedulable",` + taintedSince + `}]`, `node n0 spec.unschedulable:  -> true`,
 		}, "cordon, with the taint that comes with it"},
-		{nil, []NodeEdit{{Kind: NodeCordon, Which: "n0"}, {Kind: NodeCordon, Which: "n0"}, {Kind: NodeUncord, Which: "n*"}}, []NodeChange{
-			{NodeCordon, "", []string{"n0"}}, {NodeCordon, "", []string{}}, {NodeUncord, "", []string{"n0"}},
-		}, []string{}, "one edit after the other; what changes nothing is no error"},
+		{nil, []NodeEdit{{Kind: NodeCordon, Which: "n0"}, {Kind: NodeCordon, Which: "n0"}, {Kind: NodeUncord, Which: "n[12]"}}, []NodeChange{
+			{NodeCordon, "", []string{"n0"}}, {NodeCordon, "", []string{}}, {NodeUncord, "", []string{}},
+		}, []string{
+			`node n0 spec.taints:  -> [{"effect":"NoSchedule","key":"node.kubernetes.io/unschedulable",` + taintedSince + `}]`, `node n0 spec.unschedulable:  -> true`,
+		}, "one edit after the other; what changes nothing is no error"},
 
 		{nil, []NodeEdit{{Kind: NodeDown, Which: "n0"}}, []NodeChange{{NodeDown, "", []string{"n0"}}}, []string{
 			`node n0 spec.taints:  -> [` + unreachable + `]`,
@@ -171,6 +173,20 @@ func TestNodeEdits(t *testing.T) {
 		}, []string{
 			"node n1-new-1 is new", "node n1-new-2 is new",
 		}, "no name is given twice, and later edits see them"},
+		{nil, []NodeEdit{
+			{Kind: NodeLabel, Which: "n*", Key: "a", Value: "b"}, {Kind: NodeLabel, Which: "n1", Key: "a", Value: "b"}, {Kind: NodeLabel, Which: "n0", Key: "c", Value: "d"},
+			{Kind: NodeTaint, Which: "n0", Taint: taint("a=b:NoSchedule")}, {Kind: NodeTaint, Which: "n0", Taint: taint("a=c:NoExecute")}, {Kind: NodeCordon, Which: "n0"}, {Kind: NodeUncord, Which: "n1"},
+		}, []NodeChange{
+			{NodeLabel, "a=b", []string{"n0", "n1", "n2"}}, {NodeLabel, "a=b", []string{}}, {NodeLabel, "c=d", []string{"n0"}},
+			{NodeTaint, "a=b:NoSchedule", []string{"n0"}}, {NodeTaint, "a=c:NoExecute", []string{"n0"}}, {NodeCordon, "", []string{"n0"}}, {NodeUncord, "", []string{}},
+		}, []string{
+			`node n0 metadata.labels.a:  -> "b"`,
+			`node n0 metadata.labels.c:  -> "d"`,
+			`node n0 spec.taints:  -> [{"effect":"NoSchedule","key":"a","value":"b"},{"effect":"NoExecute","key":"a","value":"c"},{"effect":"NoSchedule","key":"node.kubernetes.io/unschedulable","timeAdded":"2026-03-01T12:00:00Z"}]`,
+			"node n0 spec.unschedulable:  -> true",
+			`node n1 metadata.labels.a:  -> "b"`,
+			`node n2 metadata.labels.a:  -> "b"`,
+		}, "what is said twice, and what is of other keys, effects and nodes, contradicts nothing"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			s := dstest.State("N N/O -", tt.options...)
@@ -238,6 +254,11 @@ func TestNodeEditsRefuse(t *testing.T) {
 		{[]dstest.Option{tainted("n0", "a:NoExecute")}, []NodeEdit{{Kind: NodeUntaint, Which: "n*", Taint: taint("a:NoSchedule")}}, `taint "a:NoSchedule" not found`, "", "with that effect"},
 		{nil, []NodeEdit{{Kind: NodeUnlabel, Which: "n0", Key: "pool"}}, `label "pool" not found`, "", "a label that no node has"},
 		{nil, []NodeEdit{{Kind: NodeTaint, Which: "n*", Taint: taint("a=b:NoSchedule")}, {Kind: NodeTaint, Which: "n1", Taint: taint("a=c:NoSchedule")}}, `the taint a:NoSchedule is given twice for node n1`, "", "a taint given twice"},
+		{nil, []NodeEdit{{Kind: NodeTaint, Which: "n*", Taint: taint("a=b:NoSchedule")}, {Kind: NodeUntaint, Which: "n1", Taint: &corev1.Taint{Key: "a"}, Said: "--taint n1:a-"}}, `--taint n1:a-: the taint a is given to node n1 and taken away`, "", "and one that is given and taken away"},
+		{[]dstest.Option{tainted("n1", "a=b:NoSchedule")}, []NodeEdit{{Kind: NodeUntaint, Which: "n1", Taint: taint("a:NoSchedule")}, {Kind: NodeTaint, Which: "n1", Taint: taint("a=c:NoSchedule")}}, `the taint a:NoSchedule is given to node n1 and taken away`, "", "in either order"},
+		{nil, []NodeEdit{{Kind: NodeLabel, Which: "n*", Key: "a", Value: "b"}, {Kind: NodeLabel, Which: "n1", Key: "a", Value: "c", Said: "--label n1:a=c"}}, `--label n1:a=c: the label a of node n1 is to be "b" and "c"`, "", "a label with two values"},
+		{nil, []NodeEdit{{Kind: NodeLabel, Which: "n1", Key: "a", Value: "b"}, {Kind: NodeUnlabel, Which: "n*", Key: "a"}}, `the label a is given to node n1 and taken away`, "", "one that is given and taken away"},
+		{nil, []NodeEdit{{Kind: NodeCordon, Which: "n*"}, {Kind: NodeUncord, Which: "n1"}}, `node n1 is cordoned and uncordoned`, "", "a node that is to be both"},
 		{nil, []NodeEdit{{Kind: NodeTaint, Which: "n0", Taint: taint("a=b")}}, `"" is no effect of a taint: NoSchedule, PreferNoSchedule, NoExecute`, "", "a taint without an effect"},
 		{nil, []NodeEdit{{Kind: NodeUntaint, Which: "n0", Taint: taint("a:Never")}}, `"Never" is no effect of a taint: NoSchedule, PreferNoSchedule, NoExecute`, "", "with one that there is not"},
 		{nil, []NodeEdit{{Kind: NodeLabel, Which: "n0", Key: "a", Value: "b c"}}, `"a=b c": a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')`, "", "a label that cannot be"},
