@@ -282,10 +282,12 @@ func plans(t *testing.T) map[string]*plan.Plan {
 	}}, plan.Options{})
 	taint := &corev1.Taint{Key: "a", Effect: corev1.TaintEffectNoExecute}
 	add("all down", grid("N N"), &plan.Change{Restart: true, Nodes: []plan.NodeEdit{{Kind: plan.NodeDown, Which: "*"}}}, plan.Options{})
-	add("nodes", grid("N N N N"), &plan.Change{Nodes: []plan.NodeEdit{
-		{Kind: plan.NodeTaint, Which: "n0", Taint: taint}, {Kind: plan.NodeUntaint, Which: "n0", Taint: taint},
-		{Kind: plan.NodeLabel, Which: "n0", Key: "a", Value: "b"}, {Kind: plan.NodeUnlabel, Which: "n0", Key: "a"},
-		{Kind: plan.NodeCordon, Which: "n1"}, {Kind: plan.NodeUncord, Which: "n1"}, {Kind: plan.NodeDown, Which: "n2"},
+	add("nodes", grid("N N N N", edit(func(s *snapshot.Snapshot) {
+		s.Nodes[1].Spec.Taints, s.Nodes[1].Labels = []corev1.Taint{*taint}, map[string]string{"a": "b"}
+	})), &plan.Change{Nodes: []plan.NodeEdit{
+		{Kind: plan.NodeTaint, Which: "n0", Taint: taint}, {Kind: plan.NodeUntaint, Which: "n1", Taint: taint},
+		{Kind: plan.NodeLabel, Which: "n0", Key: "a", Value: "b"}, {Kind: plan.NodeUnlabel, Which: "n1", Key: "a"},
+		{Kind: plan.NodeCordon, Which: "n1"}, {Kind: plan.NodeUncord, Which: "n2"}, {Kind: plan.NodeDown, Which: "n2"},
 		{Kind: plan.NodeRemove, Which: "n3"}, {Kind: plan.NodeAdd, Which: "n1", Count: 2},
 	}}, plan.Options{})
 	fresh := grid("- - -", daemonSet(func(ds *appsv1.DaemonSet) { ds.UID = "" }), edit(func(s *snapshot.Snapshot) { s.Revisions = nil }))

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -229,6 +230,9 @@ func TestAnswersAgree(t *testing.T) {
 		if err := screensAgree(t, e, p); err != nil {
 			t.Errorf("%s: %v", w.name, err)
 		}
+		if err := partsFit(e, VerdictDetail(e)); err != nil {
+			t.Errorf("%s: %v", w.name, err)
+		}
 		if err := revisionsAgree(t, e, p, h); err != nil {
 			t.Errorf("%s: %v", w.name, err)
 		}
@@ -282,6 +286,31 @@ func revisionsAgree(t *testing.T, e *explain.Explanation, p *plan.Plan, h *histo
 	return nil
 }
 
+var (
+	partOfNone = regexp.MustCompile(`: 0 of \d+ nodes? without`)
+)
+
+// partsFit returns an error where the first line of an Explanation puts more
+// nodes in brackets than are without an available pod.
+func partsFit(e *explain.Explanation, first string) error {
+	m := withoutAndWhy.FindStringSubmatch(first)
+	if m == nil || e.Verdict.Code != explain.Degraded {
+		return nil
+	}
+	whole, _ := strconv.Atoi(m[1])
+	for _, part := range onNodes.FindAllStringSubmatch(m[2], -1) {
+		if n, _ := strconv.Atoi(part[1]); n > whole {
+			return fmt.Errorf("a part that is larger than its whole: %s", first)
+		}
+	}
+	return nil
+}
+
+var (
+	withoutAndWhy = regexp.MustCompile(`^(\d+) of \d+ nodes? without an available pod \((.*)\)`)
+	onNodes       = regexp.MustCompile(`on (\d+) node`)
+)
+
 // screensAgree holds the words of the screens to each other.
 func screensAgree(t *testing.T, e *explain.Explanation, p *plan.Plan) error {
 	t.Helper()
@@ -297,6 +326,8 @@ func screensAgree(t *testing.T, e *explain.Explanation, p *plan.Plan) error {
 		return fmt.Errorf("%s\n%+v", first(&one), *e.Status.Computed)
 	case strings.HasPrefix(first(&one), "DEGRADED") && strings.HasPrefix(first(&planned), "NOTHING TO DO"):
 		return fmt.Errorf("%s\n%s", first(&one), first(&planned))
+	case partOfNone.MatchString(first(&one)):
+		return fmt.Errorf("a part that is larger than its whole: %s", first(&one))
 	case strings.HasPrefix(first(&planned), "DEGRADED") && strings.HasPrefix(first(&one), "HEALTHY"):
 		return fmt.Errorf("%s\n%s", first(&planned), first(&one))
 	}

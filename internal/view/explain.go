@@ -214,6 +214,9 @@ func (s *screen) uncounted(e *explain.Explanation) {
 	for i := range titles {
 		s.line("%s%s", s.title(titles[i]), bodies[i])
 	}
+	if n := number(e.Verdict.Facts, "stillCounted"); n > 0 && e.Status.Computed != nil {
+		s.line("%s %d counts %s", s.title("AVAILABLE"), e.Status.Computed.Available, pluralVerb(n, "node whose pod is terminating", "nodes whose pods are terminating"))
+	}
 }
 
 func (s *screen) notCounted(c explain.Column) (counted int, body string) {

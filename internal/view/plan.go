@@ -1429,13 +1429,14 @@ func (s *screen) limits(f *plan.Forecast) {
 }
 
 // usedUpWords says why fewer pods are replaced at a time than a limit allows,
-// where nodes that stay as they are use it up too.
+// where nodes that stay as they are use it up too. Where it stalls, those were
+// listed as holding the budget.
 func usedUpWords(f *plan.Forecast) string {
 	n := len(f.Outcome.Holders)
 	fewer := func(l plan.Limit) bool {
 		return l.Code != plan.Stalls && atATime(f, l.AtATime) < min(l.Nodes, olds(f))
 	}
-	if f.Budget.Kind != daemonset.BudgetUnavailable || n == 0 || f.Outcome.FurtherHolders > 0 || !slices.ContainsFunc(f.Limits, fewer) {
+	if f.Outcome.Code == plan.Stalls || f.Budget.Kind != daemonset.BudgetUnavailable || n == 0 || f.Outcome.FurtherHolders > 0 || !slices.ContainsFunc(f.Limits, fewer) {
 		return ""
 	}
 	return "each limit also counts the " + pluralVerb(n, "node that stays", "nodes that stay") + " unavailable"

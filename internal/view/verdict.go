@@ -73,7 +73,11 @@ func VerdictDetail(e *explain.Explanation) string {
 	case explain.Stuck:
 		return stuckDetail(e) + nowhereToo(e)
 	case explain.Degraded:
-		return fmt.Sprintf("%d of %s without an available pod%s", desired-available, plural(desired, "node"), mainCause(e))
+		without := number(f, "without")
+		if without == 0 {
+			return fmt.Sprintf("every node has an available pod, but not all of its pods%s", mainCause(e, nil))
+		}
+		return fmt.Sprintf("%d of %s without an available pod%s", without, plural(desired, "node"), mainCause(e, servedNodes(e)))
 	case explain.Progressing:
 		if p := noEligible(e); p != nil && desired == 0 {
 			return noneDesired(e) + movingWords(p) + risk(e)
@@ -81,7 +85,7 @@ func VerdictDetail(e *explain.Explanation) string {
 		if number(f, "oldNodes") > 0 {
 			return fmt.Sprintf("%d of %s updated, %d available%s", updated, plural(desired, "node"), available, risk(e))
 		}
-		return fmt.Sprintf("%d of %s available%s", available, plural(desired, "node"), mainCause(e))
+		return fmt.Sprintf("%d of %s available%s", available, plural(desired, "node"), mainCause(e, nil))
 	}
 	if desired == 0 {
 		return noneDesired(e)
@@ -200,9 +204,21 @@ func count(n *int) string {
 	return strconv.Itoa(*n)
 }
 
+// servedNodes are the nodes that lack no pod: they have an available one that is
+// not terminating, or should have none.
+func servedNodes(e *explain.Explanation) map[string]bool {
+	out := map[string]bool{}
+	for _, n := range e.Nodes {
+		if n.ShouldRun != nil && !n.ShouldRun.OK || slices.ContainsFunc(n.Pods, func(p explain.Pod) bool { return p.Available && !p.Terminating && p.Ignored == "" }) {
+			out[n.Name] = true
+		}
+	}
+	return out
+}
+
 // mainCause names every cause of the worst severity that there is, with its
-// nodes, the most frequent first.
-func mainCause(e *explain.Explanation) string {
+// nodes but for those to leave out, the most frequent first.
+func mainCause(e *explain.Explanation, leaveOut map[string]bool) string {
 	worst := mainProblem(e)
 	if worst == nil {
 		return ""
@@ -213,11 +229,14 @@ func mainCause(e *explain.Explanation) string {
 		if p.Severity != worst.Severity || p.Count == 0 || holdsNothing[p.Code] || p.Code == daemonset.Duplicate || p.Code == cause.NextRolloutStalls {
 			continue
 		}
-		if nodes[p.Code] == nil {
-			nodes[p.Code] = map[string]bool{}
-			order = append(order, p.Code)
-		}
 		for _, n := range p.Nodes {
+			if leaveOut[n] {
+				continue
+			}
+			if nodes[p.Code] == nil {
+				nodes[p.Code] = map[string]bool{}
+				order = append(order, p.Code)
+			}
 			nodes[p.Code][n] = true
 		}
 	}

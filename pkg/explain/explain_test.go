@@ -163,7 +163,7 @@ func TestVerdict(t *testing.T) {
 func TestVerdictFacts(t *testing.T) {
 	_, e := explanation(t, dstest.State("O O n n - n", crashing("p2"), newNode("n4"), notReady("n3"), mounting("p5"), mountEvent("pod-p5"), dstest.MaxUnavailable("3")), explain.Options{})
 	want := daemonset.Facts{
-		"basis": "Computed", "desired": 6, "updated": 3, "available": 2, "unavailable": 4, "oldNodes": 2, "used": 4, "limit": 3, "holders": 4,
+		"basis": "Computed", "desired": 6, "updated": 3, "available": 2, "unavailable": 4, "oldNodes": 2, "used": 4, "limit": 3, "holders": 4, "without": 4, "stillCounted": 0,
 		"newPods": 2, "newFailing": 1, "oldPods": 2, "oldFailing": 0, // the pod on the node that is down tells nothing of its revision, and one that starts does not fail
 	}
 	if diff := cmp.Diff(want, e.Verdict.Facts); diff != "" {

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"maps"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 
@@ -28,6 +29,7 @@ func (b *builder) verdict(e *Explanation) Verdict {
 	}
 	if b.st.PodsRead {
 		v.Facts["oldNodes"], v.Facts["used"], v.Facts["holders"] = old, *e.Budget.Used, len(e.Budget.Holders)
+		v.Facts["without"], v.Facts["stillCounted"] = b.withoutPod()
 		maps.Copy(v.Facts, b.causes.RevisionFails().Facts())
 	}
 	ds := b.st.DaemonSet
@@ -79,6 +81,24 @@ func (b *builder) oldNodes() int {
 		}
 	}
 	return count
+}
+
+// withoutPod counts the nodes that should have an available pod and have none but
+// those that are terminating, and of them those that the status counts as available
+// all the same.
+func (b *builder) withoutPod() (without, terminating int) {
+	for i := range b.st.Nodes {
+		n := &b.st.Nodes[i]
+		served := slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool { return p.Available.OK && !p.Terminating })
+		if !n.ShouldRun.OK || served {
+			continue
+		}
+		without++
+		if n.Membership().Available {
+			terminating++
+		}
+	}
+	return without, terminating
 }
 
 // wrongNodes counts the nodes that should have an available pod and do not:
