@@ -191,10 +191,3 @@ func updated(e *explain.Explanation, h *history.History) error {
 	}
 	return nil
 }
-
-func b2i(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
