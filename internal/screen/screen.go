@@ -1,0 +1,122 @@
+// Package screen holds the form of every answer: a headline, and below it
+// entries with a label each, always the same labels in the same order. A Screen
+// is a value. Text writes it for a terminal of some width, Markdown for a web
+// page. It knows nothing of DaemonSets, and decides nothing.
+//
+// All words are plain: no colour, no escape of a shell or of Markdown, and they
+// may hold whatever a cluster sent. Renderers make them safe, each in its way.
+package screen
+
+// Screen is one answer.
+type Screen struct {
+	Headline Headline
+	Notice   string // a sentence right below the headline
+	entries  [labels][]Block
+}
+
+// Headline is the first line, in which a reader finds what is wrong.
+type Headline struct {
+	Verdict string // in capitals; may be empty
+	Tone    Tone
+	Subject string // NAMESPACE/NAME, or of how many the answer is
+	Text    string
+}
+
+// Label says what an entry is about. The order of the constants is the order on
+// every screen.
+type Label int
+
+const (
+	Impact   Label = iota // who is without a working pod, now or then
+	Rollout               // since when, and how many pods are on which revision
+	Change                // what differs between the revisions, or what was asked for
+	Limit                 // the rule that bounds a rollout, with its arithmetic
+	Body                  // the tables of the answer; it has no name
+	Pod                   // the pod on the one node that was asked for
+	Cause                 // who
+	Check                 // commands that only read
+	Compare               // two revisions
+	Preview               // a plan of a fix
+	Fix                   // what changes the cluster, the safest first
+	Continue              // what to do where nothing is broken
+	Outlook               // what happens without a fix, and after it
+	WhatIf                // another limit's course
+	Note
+	Apply  // how to make the change that was planned
+	Follow // how to watch it
+	Last   // what the controller did last
+	Assumed
+	Status // the numbers, as kubectl names them
+	labels
+)
+
+var labelNames = [labels]string{
+	"Impact", "Rollout", "Change", "Limit", "", "Pod", "Cause", "Check", "Compare", "Preview", "Fix", "Continue", "Outlook", "What if", "Note", "Apply", "Follow",
+	"Last", "Assumed", "Status",
+}
+
+func (l Label) String() string { return labelNames[l] }
+
+// Add adds to the entry of a label. Blocks that say nothing are left out, and
+// so is an entry without any.
+func (s *Screen) Add(l Label, blocks ...Block) {
+	for _, b := range blocks {
+		if b != nil && !b.empty() {
+			s.entries[l] = append(s.entries[l], b)
+		}
+	}
+}
+
+// Block is a part of an entry: Text, Words, Names, Command, Lines, Indent or a *Table.
+type Block interface{ empty() bool }
+
+// Text is a paragraph.
+type Text string
+
+// Words is a paragraph of parts that are not broken.
+type Words []string
+
+// Names is a paragraph around a list of names. Of a long list it shows as many
+// as three lines hold, or two where it is Short, and how many more there are.
+type Names struct {
+	Before string
+	Names  []string
+	After  string
+	Short  bool
+}
+
+// Command is one that can be pasted into a shell. A Word stays on one line,
+// with the blanks that it holds.
+type Command []Word
+
+// Lines are shown as they are: a manifest, a map.
+type Lines []Line
+
+// Line is one of Lines.
+type Line struct {
+	Text string
+	Tone Tone
+}
+
+// Indent sets its blocks in.
+type Indent []Block
+
+func (t Text) empty() bool    { return t == "" }
+func (w Words) empty() bool   { return len(w) == 0 }
+func (n Names) empty() bool   { return len(n.Names) == 0 && n.Before == "" && n.After == "" }
+func (c Command) empty() bool { return len(c) == 0 || !c.pastes() }
+func (l Lines) empty() bool   { return len(l) == 0 }
+func (i Indent) empty() bool  { return len(i) == 0 }
+
+// Tone is what a colour repeats of the words.
+type Tone int
+
+const (
+	Plain Tone = iota
+	Bad
+	Warn
+	Good
+	Title
+	Added
+	Removed
+)

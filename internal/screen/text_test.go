@@ -1,0 +1,188 @@
+package screen
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// problems is the table of an answer on what is wrong.
+func problems(rows ...Row) *Table {
+	return &Table{Columns: []Column{{Head: "PROBLEM"}, {Head: "NODES", Wrap: true}, {Head: "FOR"}}, Rows: rows}
+}
+
+func deadNodes() *Screen {
+	nodes := []string{"rack-14-07", "rack-14-15", "rack-14-22"}
+	s := &Screen{Headline: Headline{"STUCK", Bad, "kube-system/node-agent", "0 of 24 pods updated; 3 nodes are NotReady"}}
+	s.Add(Status, &Table{
+		Columns: []Column{{Head: "DESIRED", Right: true}, {Head: "CURRENT", Right: true}, {Head: "READY", Right: true}},
+		Rows:    []Row{{Cells: Cells("24", "24", "21")}},
+	}, Text("DESIRED 24 = all 24 nodes (its pods tolerate NotReady)"))
+	s.Add(Impact, Names{Before: "3 of 24 nodes have no available pod:", Names: nodes, After: "; the other 21 run revision 1 undisturbed"})
+	s.Add(Limit, Text("maxUnavailable 10% of 24 nodes = 3 (2.4, rounded up), and 3 are unavailable, so the controller replaces no further pod"))
+	s.Add(Body, problems(Row{
+		Cells:  []Cell{{Lines: []string{"TerminatingOnDeadNode"}, Tone: Bad}, {Names: nodes}, {Lines: []string{"5h"}}},
+		Detail: []Block{Text("the kubelet does not answer; the pod's deletion stays pending")},
+	}))
+	s.Add(Outlook, Text("without a fix: stays at 0 of 24"))
+	s.Add(Fix,
+		Text("repair the nodes; the rollout then continues by itself"),
+		Text("or, for a node that is gone for good:"), Indent{Command{"kubectl delete node", Placeholder("NODE")}},
+		Text("or, to update the other 21 pods now (3 at a time beside the 3 lost):"),
+		Indent{
+			Command{"kubectl patch daemonset", "-n kube-system", "node-agent", "--type=merge", "-p", Quote(`{"spec":{"updateStrategy":{"rollingUpdate":{"maxUnavailable":6}}}}`)},
+			Text("(afterwards set it back to 10%)"),
+		})
+	s.Add(Cause, Text("")) // nothing to say
+	return s
+}
+
+// The form of all screens: the gutter, the order of the labels whatever the
+// order of Add, tables apart, commands broken with a backslash.
+func TestText(t *testing.T) {
+	got := text(t, deadNodes(), Terminal{Width: 80})
+	want := `
+STUCK  kube-system/node-agent: 0 of 24 pods updated; 3 nodes are NotReady
+
+Impact    3 of 24 nodes have no available pod: rack-14-07, rack-14-15,
+          rack-14-22; the other 21 run revision 1 undisturbed
+Limit     maxUnavailable 10% of 24 nodes = 3 (2.4, rounded up), and 3 are
+          unavailable, so the controller replaces no further pod
+
+  PROBLEM                NODES                               FOR
+  TerminatingOnDeadNode  rack-14-07, rack-14-15, rack-14-22  5h
+      the kubelet does not answer; the pod's deletion stays pending
+
+Fix       repair the nodes; the rollout then continues by itself
+          or, for a node that is gone for good:
+            kubectl delete node <NODE>
+          or, to update the other 21 pods now (3 at a time beside the 3 lost):
+            kubectl patch daemonset -n kube-system node-agent --type=merge -p \
+              '{"spec":{"updateStrategy":{"rollingUpdate":{"maxUnavailable":6}}}}'
+            (afterwards set it back to 10%)
+Outlook   without a fix: stays at 0 of 24
+
+Status    DESIRED  CURRENT  READY
+               24       24     21
+          DESIRED 24 = all 24 nodes (its pods tolerate NotReady)
+`
+	if diff := cmp.Diff(want[1:], got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func text(t *testing.T, s *Screen, term Terminal) string {
+	t.Helper()
+	var b strings.Builder
+	if err := s.Text(&b, term); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// What a width, a pipe, colour and --all do to a part of a Screen.
+func TestParts(t *testing.T) {
+	nodes := func(n int) []string {
+		var names []string
+		for i := range n {
+			names = append(names, "worker-"+strconv.Itoa(101+i))
+		}
+		return names
+	}
+	table := func(flush bool) *Table {
+		return &Table{
+			Flush:   flush,
+			Columns: []Column{{Head: "VERDICT"}, {Head: "DAEMONSET"}, {Head: "FOR", Drop: 2}, {Head: "UPDATED", Right: true, Drop: 1}, {Head: "CAUSE", Wrap: true}},
+			Rows: []Row{
+				{Cells: Cells("STUCK", "logging/fluent-bit", "14m", "3 of 12", "3 new pods crash, and none of the old")},
+				{Cells: []Cell{{Lines: []string{"HEALTHY"}, Tone: Good}, {Lines: []string{"a", "b"}}}},
+			},
+		}
+	}
+	tests := []struct {
+		why   string
+		label Label
+		block Block
+		term  Terminal
+		want  string
+	}{
+		{"a pipe gets a paragraph on one line", Note, Text("one two three four five six seven eight nine ten eleven twelve thirteen"), Terminal{}, `
+Note      one two three four five six seven eight nine ten eleven twelve thirteen`},
+		{"a terminal breaks it, right of the gutter", Note, Text("one two three four five six"), Terminal{Width: 24}, `
+Note      one two three
+          four five six`},
+		{"a word that is too long stays whole", Note, Text("one registry.example.org/agent two"), Terminal{Width: 24}, `
+Note      one
+          registry.example.org/agent
+          two`},
+		{"wide characters take two columns", Note, Text("日本語 日本語"), Terminal{Width: 22}, `
+Note      日本語
+          日本語`},
+		{"what a terminal would obey is shown", Note, Text("a\x1b[31mb\u202ec\nd"), Terminal{Width: 80}, `
+Note      a\u001b[31mb\u202ec d`},
+		{"names take three lines, then there is only how many more", Impact, Names{Before: "without:", Names: nodes(100), After: "; the others have one"}, Terminal{Width: 40}, `
+Impact    without: worker-101,
+          worker-102, worker-103,
+          worker-104 +96 more; the
+          others have one`},
+		{"no name is left out for a line that would hold it", Impact, Names{Names: nodes(6)}, Terminal{Width: 40}, `
+Impact    worker-101, worker-102,
+          worker-103, worker-104,
+          worker-105, worker-106`},
+		{"--all shows every name", Impact, Names{Names: nodes(7)}, Terminal{Width: 40, All: true}, `
+Impact    worker-101, worker-102,
+          worker-103, worker-104,
+          worker-105, worker-106,
+          worker-107`},
+		{"a name is never cut", Impact, Names{Names: []string{strings.Repeat("n", 63), "m"}}, Terminal{Width: 20}, `
+Impact    ` + strings.Repeat("n", 63) + `,
+          m`},
+		{"a command breaks between its words only", Fix, Command{"kubectl rollout undo", "-n logging", "daemonset/fluent-bit", "--to-revision=1"}, Terminal{Width: 50}, `
+Fix       kubectl rollout undo -n logging \
+            daemonset/fluent-bit --to-revision=1`},
+		{"a pipe gets a command on one line", Fix, Command{"kubectl rollout undo", "-n logging", "daemonset/fluent-bit", "--to-revision=1"}, Terminal{}, `
+Fix       kubectl rollout undo -n logging daemonset/fluent-bit --to-revision=1`},
+		{"a value of a command is quoted", Fix, Command{"kubectl get pods", Quote("it's")}, Terminal{}, `
+Fix       kubectl get pods 'it'\''s'`},
+		{"a command that cannot be pasted is none", Fix, Command{"kubectl get pods", Quote("a\x1bb")}, Terminal{}, ``},
+		{"blanks of lines count", Note, Lines{{"spec:", Plain}, {"  a:\tb", Plain}}, Terminal{Width: 12}, `
+Note      spec:
+            a:\u0009b`},
+		{"a table has room", Body, table(false), Terminal{Width: 100}, `
+  VERDICT  DAEMONSET           FOR  UPDATED  CAUSE
+  STUCK    logging/fluent-bit  14m  3 of 12  3 new pods crash, and none of the old
+  HEALTHY  a
+           b`},
+		{"its cells that may wrap give first", Body, table(true), Terminal{Width: 76}, `
+VERDICT  DAEMONSET           FOR  UPDATED  CAUSE
+STUCK    logging/fluent-bit  14m  3 of 12  3 new pods crash, and none of the
+                                           old
+HEALTHY  a
+         b`},
+		{"then columns, in their order, and the rest has the room", Body, table(true), Terminal{Width: 46}, `
+VERDICT  DAEMONSET           CAUSE
+STUCK    logging/fluent-bit  3 new pods crash,
+                             and none of the
+                             old
+HEALTHY  a
+         b`},
+		{"numbers stand to the right", Status, &Table{Columns: []Column{{Head: "DESIRED", Right: true}, {Head: "READY", Right: true}}, Rows: []Row{{Cells: Cells("12", "9")}}}, Terminal{Width: 80}, `
+Status    DESIRED  READY
+               12      9`},
+		{"colour repeats labels, heads and tones", Status, &Table{Columns: []Column{{Head: "A"}, {Head: "B"}}, Rows: []Row{{Cells: []Cell{{Lines: []string{"x"}, Tone: Bad}, {Lines: []string{"y"}}}}}}, Terminal{Color: true}, `
+[1mStatus[22m    [1mA[22m  [1mB[22m
+          [31;1mx[0;22m  y`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.why, func(t *testing.T) {
+			var s Screen
+			s.Add(tt.label, tt.block)
+			got := strings.ReplaceAll(strings.TrimRight(text(t, &s, tt.term), "\n"), "\x1b", "")
+			if diff := cmp.Diff(strings.TrimPrefix(tt.want, "\n"), strings.TrimLeft(got, "\n")); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
