@@ -76,6 +76,9 @@ var codeTables = map[string][]string{
 	"daemonset.Slot":           {"Slots"},
 	"daemonset.StepKind":       {"Steps"},
 	"daemonset.UpdatedBy":      {"Updated by"},
+	"explain.Certainty":        {"Certainty"},
+	"explain.FixCode":          {"Fixes"},
+	"explain.OriginKind":       {"Origins"},
 	"explain.VerdictCode":      {"Verdicts"},
 	"history.ChangeKind":       {"Kinds of changes"},
 	"history.FieldKind":        {"Kinds of fields"},
@@ -94,6 +97,7 @@ var codeTables = map[string][]string{
 
 // unwritten are types whose values stand in no document.
 var unwritten = map[string]string{
+	"cause.Refuser":      "a document has it as the origin of a problem",
 	"plan.HappeningKind": "what --watch tells of a rollout is text",
 	"plan.End":           "what --watch tells of a rollout is text",
 }

@@ -38,3 +38,6 @@ var Reasons = []daemonset.Reason{
 var ofContainer = map[daemonset.Reason]bool{
 	OOMKilled: true, CrashLoop: true, ImagePull: true, FailedMount: true, SandboxFailed: true, ContainerConfig: true, ContainerCreating: true, InitRunning: true, ProbeFailing: true,
 }
+
+// OfContainer reports whether a cause is one that containers give.
+func OfContainer(code daemonset.Reason) bool { return ofContainer[code] }

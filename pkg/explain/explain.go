@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/history"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
@@ -23,6 +24,10 @@ const (
 type Explanation struct {
 	daemonset.Header `json:",inline"`
 	Verdict          Verdict        `json:"verdict"`
+	Impact           *Impact        `json:"impact"`
+	Rollout          Rollout        `json:"rollout"`
+	Change           *history.Diff  `json:"change"`
+	Fixes            []Fix          `json:"fixes"`
 	Status           Status         `json:"status"`
 	Columns          []Column       `json:"columns"`
 	Revisions        []Revision     `json:"revisions"`
@@ -151,6 +156,7 @@ type Problem struct {
 	Pods     []string         `json:"pods"`
 	Since    *time.Time       `json:"since"`  // the earliest of them
 	Latest   *time.Time       `json:"latest"` // the latest of them
+	Origin   *Origin          `json:"origin"` // what it comes from; nil where it passes by itself
 	Facts    daemonset.Facts  `json:"facts"`
 }
 
@@ -207,5 +213,9 @@ func Explain(s *snapshot.Snapshot, st *daemonset.State, o Options) *Explanation 
 	e.Budget = b.budget()
 	e.Problems = b.problems(e)
 	e.Verdict = b.verdict(e)
+	e.Impact = b.impact()
+	e.Rollout = Rollout{UnderWay: b.oldNodes() > 0, Since: b.rolloutBegan()}
+	e.Change = b.change()
+	e.Fixes = b.fixes(e)
 	return e
 }

@@ -20,7 +20,11 @@ func (b *builder) problems(e *Explanation) []Problem {
 	b.podProblems(p)
 	b.ownProblems(p, e)
 	b.compareRevisions(p)
-	return p.sorted()
+	out, all := p.sorted(), b.causes.RevisionFails()
+	for i := range out {
+		out[i].Origin = b.origin(&out[i], all)
+	}
+	return out
 }
 
 // problems collects Problems by what they share.

@@ -13,6 +13,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
@@ -135,6 +137,21 @@ func (b *builder) uncut() {
 	}
 	d := b.sides(&rows[0], nil)
 	b.h.Uncut = &d
+}
+
+// FromRevision returns the difference from a revision to the live template; nil
+// where either cannot be read.
+func FromRevision(s *snapshot.Snapshot, st *daemonset.State, number int64) *Diff {
+	live, err := template.Of(&s.DaemonSet.Spec.Template, false)
+	if err != nil {
+		return nil
+	}
+	b := &builder{s: s, st: st, live: live.Plain(), contents: map[string]template.Content{}, keys: map[string]string{}, h: &History{Header: header(s, st)}}
+	b.revisions()
+	if b.diff(Between{From: &Which{Number: number}, To: &Which{Live: true}}) != nil {
+		return nil
+	}
+	return b.h.Diff
 }
 
 // diff answers what was asked.

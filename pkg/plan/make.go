@@ -192,6 +192,7 @@ func begin(subject Subject, s *snapshot.Snapshot, st *daemonset.State, o Options
 		Desired:   Desired{st.Desired, st.Desired},
 		Placement: Placement{Gain: []PlacementNode{}, Lose: []PlacementNode{}}, Next: st.Sync(),
 	}
+	p.Now, _ = st.Counts()
 	f := forecast(s, st, o, heritage)
 	p.Lost = append([]PlacementNode{}, f.lost...)
 	p.Groups = groups(st, o.GroupBy, f.fates)

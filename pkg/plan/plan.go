@@ -22,11 +22,12 @@ const (
 // docs/output.md documents every field.
 type Plan struct {
 	daemonset.Header `json:",inline"`
-	Subject          Subject        `json:"subject"`
-	Change           *ChangeSummary `json:"change"` // nil where nothing was asked
-	Warnings         []Warning      `json:"warnings"`
-	Desired          Desired        `json:"desired"`
-	Placement        Placement      `json:"placement"`
+	Subject          Subject          `json:"subject"`
+	Change           *ChangeSummary   `json:"change"` // nil where nothing was asked
+	Warnings         []Warning        `json:"warnings"`
+	Desired          Desired          `json:"desired"`
+	Now              daemonset.Counts `json:"now"` // the numbers of the status, before the first step and after the change
+	Placement        Placement        `json:"placement"`
 
 	// Lost are the nodes that have a pod now and none at the end, as they should
 	// not run one: those of Placement.Lose, those whose pod the rollout deletes

@@ -1,0 +1,352 @@
+package explain
+
+import (
+	"slices"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/history"
+)
+
+// Impact is which nodes are without a working pod. It is nil where nodes or pods
+// could not be read.
+type Impact struct {
+	Without   []string `json:"without"`   // nodes that should run the pod and have no available one, by name
+	Served    int      `json:"served"`    // the others that should run it
+	OldServes []string `json:"oldServes"` // of Served those on which only an old pod is available beside a new one, by name
+	Uncounted []string `json:"uncounted"` // nodes that should not run the pod and have one, which no column but MISSCHEDULED counts; by name
+}
+
+// Rollout is the course of the current revision.
+type Rollout struct {
+	UnderWay bool       `json:"underWay"` // old pods are left that nobody has asked to end
+	Since    *time.Time `json:"since"`    // when the current revision was created; nil where that is not when its rollout began, and where nothing tells
+}
+
+// Origin is what a problem comes from, as far as the input shows.
+type Origin struct {
+	Kind      OriginKind `json:"kind"`
+	Certainty Certainty  `json:"certainty"`
+	Name      string     `json:"name"`     // of the object, for those that are one
+	Revision  int64      `json:"revision"` // for OriginRevision
+
+	// BeforeRollout reports whether all of it was so before the rollout under way
+	// began; nil without one, and where either time is not known.
+	BeforeRollout *bool `json:"beforeRollout"`
+}
+
+// OriginKind is a kind of Origin.
+type OriginKind string
+
+const (
+	OriginRevision   OriginKind = "Revision"      // the template
+	OriginNodes      OriginKind = "Nodes"         // the nodes themselves
+	OriginQuota      OriginKind = "ResourceQuota" // Name
+	OriginPolicy     OriginKind = "PodSecurity"   // Name is the level
+	OriginWebhook    OriginKind = "Webhook"       // Name
+	OriginAPIServer  OriginKind = "APIServer"     // refuses for a reason that stands in its message
+	OriginScheduling OriginKind = "Scheduling"    // the pod does not fit beside what runs on the node
+	OriginController OriginKind = "Controller"    // kube-controller-manager
+	OriginStrategy   OriginKind = "Strategy"      // spec.updateStrategy
+	OriginUnknown    OriginKind = "Unknown"
+)
+
+// OriginKinds lists every OriginKind.
+var OriginKinds = []OriginKind{OriginRevision, OriginNodes, OriginQuota, OriginPolicy, OriginWebhook, OriginAPIServer, OriginScheduling, OriginController, OriginStrategy, OriginUnknown}
+
+// Certainty is how sure an Origin is.
+type Certainty string
+
+const (
+	Certain Certainty = "Certain"
+	Likely  Certainty = "Likely"
+	Unsure  Certainty = "Unknown"
+)
+
+// Certainties lists every Certainty.
+var Certainties = []Certainty{Certain, Likely, Unsure}
+
+// Fix is something that a person can do, with what it does beside that.
+type Fix struct {
+	Code     FixCode      `json:"code"`
+	Nodes    []string     `json:"nodes"`    // that it is about, by name
+	Pods     []string     `json:"pods"`     // likewise, in the order of their nodes
+	Name     string       `json:"name"`     // of the object that it changes, where that is another one
+	Revision int64        `json:"revision"` // Undo: the revision to go back to; else 0
+	Replaces int          `json:"replaces"` // Undo: how many pods it replaces
+	Limit    *cause.Raise `json:"limit"`    // RaiseLimit: see budget.unblock; else null
+	Needs    int          `json:"needs"`    // RaiseQuota: how many pods the quota has to allow; 0 where it limits something else
+	Unsure   bool         `json:"unsure"`   // it helps only if the Origin, which is unknown, is what it changes
+}
+
+// FixCode names what a Fix does.
+type FixCode string
+
+const (
+	FixUndo        FixCode = "Undo"        // kubectl rollout undo
+	FixRepairNodes FixCode = "RepairNodes" // or delete those that are gone for good
+	FixRaiseLimit  FixCode = "RaiseLimit"  // of maxUnavailable or maxSurge, for as long as nodes are broken
+	FixRaiseQuota  FixCode = "RaiseQuota"
+	FixMakeRoom    FixCode = "MakeRoom"   // on nodes that the pod does not fit on
+	FixNoSurge     FixCode = "NoSurge"    // maxUnavailable in place of maxSurge
+	FixDeletePods  FixCode = "DeletePods" // which the controller then replaces: OnDelete, or a pod left over from a deleted node
+)
+
+// FixCodes lists every FixCode.
+var FixCodes = []FixCode{FixUndo, FixRepairNodes, FixRaiseLimit, FixRaiseQuota, FixMakeRoom, FixNoSurge, FixDeletePods}
+
+// impact returns the Impact.
+func (b *builder) impact() *Impact {
+	if !b.st.NodesRead || !b.st.PodsRead {
+		return nil
+	}
+	out := &Impact{Without: []string{}, OldServes: []string{}, Uncounted: []string{}}
+	for i := range b.st.Nodes {
+		n := &b.st.Nodes[i]
+		available, oldAvailable, newUnavailable := false, false, false
+		for j := range n.Pods {
+			p := &n.Pods[j]
+			available = available || p.Available.OK
+			oldAvailable = oldAvailable || p.Available.OK && !p.Updated
+			newUnavailable = newUnavailable || !p.Available.OK && p.Updated
+		}
+		switch m := n.Membership(); {
+		case m.Misscheduled:
+			out.Uncounted = append(out.Uncounted, n.Name)
+		case !m.Desired:
+		case !available:
+			out.Without = append(out.Without, n.Name)
+		default:
+			out.Served++
+			if oldAvailable && newUnavailable {
+				out.OldServes = append(out.OldServes, n.Name)
+			}
+		}
+	}
+	for _, names := range [][]string{out.Without, out.OldServes, out.Uncounted} {
+		slices.Sort(names)
+	}
+	return out
+}
+
+// origin returns what a problem comes from; nil for one that needs none: it
+// passes by itself, or says where it comes from.
+func (b *builder) origin(p *Problem, all cause.Tally) *Origin {
+	o := &Origin{Kind: OriginUnknown, Certainty: Unsure, BeforeRollout: b.beforeRollout(p)}
+	is := func(kind OriginKind, how Certainty) *Origin {
+		o.Kind, o.Certainty = kind, how
+		return o
+	}
+	switch {
+	case p.Code == Misscheduled && down(p.Facts):
+		return is(OriginNodes, Certain)
+	case p.Severity == cause.Info && p.Code != OnDeleteOutdated:
+		return nil
+	case cause.OfContainer(p.Code):
+		if all.NewFailing > 0 && all.NewFailing == all.NewPods && all.OldPods > 0 && all.OldFailing == 0 {
+			o.Revision = b.currentNumber()
+			return is(OriginRevision, Likely)
+		}
+		return o
+	}
+	switch p.Code {
+	case cause.NodeNotReady, cause.TerminatingOnDeadNode, daemonset.NodeGone:
+		return is(OriginNodes, Certain)
+	case cause.HostPortConflict:
+		if b.st.Budget.MaxSurge > 0 && len(cause.HostPorts(&b.st.DaemonSet.Spec.Template.Spec)) > 0 {
+			return is(OriginStrategy, Likely)
+		}
+		return is(OriginScheduling, Certain)
+	case cause.InsufficientResources:
+		return is(OriginScheduling, Certain)
+	case ControllerSilent, GenerationNotObserved, StaleStatus:
+		if p.Severity == cause.Error || p.Code == StaleStatus {
+			return is(OriginController, Likely)
+		}
+		return nil
+	case OnDeleteOutdated, daemonset.InvalidBudget, SurgeHostPort:
+		return is(OriginStrategy, Certain)
+	case cause.CreateRefused:
+		message, _ := p.Facts["message"].(string)
+		kind, name := cause.RefusedBy(message)
+		o.Name = name
+		return is(map[cause.Refuser]OriginKind{cause.ByQuota: OriginQuota, cause.ByPodSecurity: OriginPolicy, cause.ByWebhook: OriginWebhook, cause.ByAPIServer: OriginAPIServer}[kind], Certain)
+	case cause.EvictLoop, daemonset.FailedPod, daemonset.NotReady, cause.PendingUnschedulable:
+		return o
+	}
+	return nil
+}
+
+// down reports whether a node is not eligible because it is NotReady or
+// unreachable.
+func down(f daemonset.Facts) bool {
+	return f["key"] == corev1.TaintNodeNotReady || f["key"] == corev1.TaintNodeUnreachable
+}
+
+// beforeRollout reports whether a problem was there before the rollout under way
+// began.
+func (b *builder) beforeRollout(p *Problem) *bool {
+	began := b.rolloutBegan()
+	if began == nil || p.Since == nil || p.Latest == nil || b.oldNodes() == 0 {
+		return nil
+	}
+	before := p.Latest.Before(*began)
+	if !before && p.Since.Before(*began) {
+		return nil // some were, some were not
+	}
+	return &before
+}
+
+// currentNumber is the number of the current revision; 0 where none is known.
+func (b *builder) currentNumber() int64 {
+	for _, r := range b.st.History.Revisions {
+		if slices.Contains(b.st.History.Current, r.Name) {
+			return r.Number
+		}
+	}
+	return 0
+}
+
+// fixes returns what helps against problems that do not go away by themselves,
+// the safest first.
+func (b *builder) fixes(e *Explanation) []Fix {
+	out := []Fix{}
+	add := func(f Fix) {
+		if f.Nodes == nil {
+			f.Nodes = []string{}
+		}
+		if f.Pods == nil {
+			f.Pods = []string{}
+		}
+		out = append(out, f)
+	}
+	if e.Verdict.Code == BeingDeleted || e.Verdict.Code == Unknown {
+		return out
+	}
+	nodes := map[OriginKind][]string{}
+	unsure := false
+	for i := range e.Problems {
+		p := &e.Problems[i]
+		switch o := p.Origin; {
+		case o != nil && p.Code == Misscheduled:
+			nodes[o.Kind] = append(nodes[o.Kind], p.Nodes...)
+		case o == nil, p.Severity != cause.Error:
+		case cause.OfContainer(p.Code):
+			unsure = unsure || o.Kind == OriginUnknown
+			nodes[OriginRevision] = append(nodes[OriginRevision], p.Nodes...)
+		case o.Kind == OriginQuota:
+			message, _ := p.Facts["message"].(string)
+			add(Fix{Code: FixRaiseQuota, Name: o.Name, Needs: cause.QuotaNeeds(message, len(e.lacking()))})
+		default:
+			nodes[o.Kind] = append(nodes[o.Kind], p.Nodes...)
+		}
+	}
+	if to := b.undoTo(); to != 0 && len(nodes[OriginRevision]) > 0 {
+		add(Fix{Code: FixUndo, Revision: to, Replaces: b.newPods(), Unsure: unsure})
+	}
+	if broken := sorted(nodes[OriginNodes]); len(broken) > 0 {
+		add(Fix{Code: FixRepairNodes, Nodes: broken})
+	}
+	if len(nodes[OriginStrategy]) > 0 {
+		add(Fix{Code: FixNoSurge})
+	}
+	if tight := sorted(nodes[OriginScheduling]); len(tight) > 0 {
+		add(Fix{Code: FixMakeRoom, Nodes: tight})
+	}
+	if raise := e.Budget.Unblock; raise != nil && e.Verdict.Code == Stuck {
+		add(Fix{Code: FixRaiseLimit, Limit: raise, Nodes: raise.Left})
+	}
+	if err := e.Next.Error; err != nil && err.Pod != "" {
+		add(Fix{Code: FixDeletePods, Pods: []string{err.Pod}, Nodes: []string{err.Node}})
+	}
+	if e.Verdict.Code == AwaitingDelete {
+		f := Fix{Code: FixDeletePods}
+		for i := range b.st.Nodes {
+			for _, p := range b.st.Nodes[i].Pods {
+				if !p.Updated && !p.Terminating {
+					f.Nodes, f.Pods = append(f.Nodes, b.st.Nodes[i].Name), append(f.Pods, p.Name)
+				}
+			}
+		}
+		add(f)
+	}
+	return out
+}
+
+func sorted(names []string) []string {
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// lacking are the nodes that should run the pod and have none.
+func (e *Explanation) lacking() []string {
+	for _, c := range e.Columns {
+		if c.Name == "CURRENT" {
+			var out []string
+			for _, g := range c.Groups {
+				if !g.Counted {
+					out = append(out, g.Nodes...)
+				}
+			}
+			return out
+		}
+	}
+	return nil
+}
+
+// oldRevision is the number of the revision that most old pods run; 0 where none
+// is kept, or no rollout is under way.
+func (b *builder) oldRevision() int64 {
+	pods := map[string]int{}
+	for i := range b.st.Nodes {
+		for _, p := range b.st.Nodes[i].Pods {
+			if !p.Updated && !p.Terminating {
+				pods[p.Revision]++
+			}
+		}
+	}
+	var number int64
+	most := 0
+	for _, r := range b.st.History.Revisions { // newest first
+		if n := pods[r.Name]; n > most && !slices.Contains(b.st.History.Current, r.Name) {
+			number, most = r.Number, n
+		}
+	}
+	return number
+}
+
+// undoTo is the revision to go back to: the one that most old pods run, none of
+// which fails; 0 where there is none.
+func (b *builder) undoTo() int64 {
+	if b.causes.RevisionFails().OldFailing > 0 || b.st.DaemonSet.Spec.UpdateStrategy.Type != appsv1.RollingUpdateDaemonSetStrategyType {
+		return 0
+	}
+	return b.oldRevision()
+}
+
+// change is what differs between the revision of most old pods and the live
+// template; nil without a rollout under way, and where either cannot be read.
+func (b *builder) change() *history.Diff {
+	from := b.oldRevision()
+	if from == 0 {
+		return nil
+	}
+	return history.FromRevision(b.s, b.st, from)
+}
+
+// newPods counts the pods of the current revision that nobody has asked to end.
+func (b *builder) newPods() int {
+	count := 0
+	for i := range b.st.Nodes {
+		for _, p := range b.st.Nodes[i].Pods {
+			if p.Updated && !p.Terminating {
+				count++
+			}
+		}
+	}
+	return count
+}
