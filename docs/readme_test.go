@@ -44,7 +44,7 @@ func TestReadme(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got bytes.Buffer
-	if err := view.Explanation(&got, explain.Explain(s, st, explain.Options{Outlook: plan.Look(s, st)}), view.Style{}); err != nil {
+	if err := view.Explanation(&got, explain.Explain(s, st, explain.Options{Outlook: plan.Look(s, st)}), []string{string(m[2])}, view.Style{Width: 80}); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(m[3]), got.String()); diff != "" {

@@ -158,9 +158,9 @@ func (o *explainOptions) print(items []*explain.Explanation, format view.Format,
 	case format != view.Text && format != view.Wide:
 		return view.Encode(o.Out, items[0], refs, format)
 	case len(o.nodes) > 0 && o.many():
-		return view.DaemonSetsOfNodes(o.Out, list, o.nodes, style)
+		return view.DaemonSetsOfNodes(o.Out, list, o.nodes, o.from, style)
 	case len(o.nodes) > 0:
-		return view.Nodes(o.Out, items[0], o.nodes, style)
+		return view.Nodes(o.Out, items[0], o.nodes, o.from, style)
 	case len(o.names) == 0:
 		return view.Explanations(o.Out, list, o.from, style)
 	}
@@ -168,7 +168,7 @@ func (o *explainOptions) print(items []*explain.Explanation, format view.Format,
 		if i > 0 {
 			fmt.Fprintln(o.Out)
 		}
-		if err := view.Explanation(o.Out, e, style); err != nil {
+		if err := view.Explanation(o.Out, e, o.from, style); err != nil {
 			return err
 		}
 	}

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/kubectl/pkg/util/templates"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
@@ -298,7 +298,7 @@ func (o *historyOptions) again(h *history.History) string {
 	if !pastable {
 		return ""
 	}
-	return "kubectl ds history -n " + view.Quote(h.DaemonSet.Namespace) + " " + view.Quote(h.DaemonSet.Name) + flags
+	return planAgain(screen.Command{"kubectl ds history", "-n " + screen.Quote(h.DaemonSet.Namespace), screen.Quote(h.DaemonSet.Name)}, flags)
 }
 
 // printRevision writes one template: for a person, or as a DaemonSet to apply.
@@ -406,8 +406,7 @@ func (o *historyOptions) status(items []answered) error {
 	return nil
 }
 
-// undoPlan prints what plan-rollout says of a rollback, and below that how to
-// do it.
+// undoPlan prints what plan-rollout says of a rollback.
 func (o *historyOptions) undoPlan(ctx context.Context) error {
 	snapshots, err := o.read(ctx, &o.choice, o.selector)
 	if err != nil {
@@ -425,18 +424,8 @@ func (o *historyOptions) undoPlan(ctx context.Context) error {
 		return err
 	}
 	o.gaps(made.Snapshot.Gaps)
-	if o.text() {
-		if err := view.BeforeUndo(o.Out, made, o.style); err != nil {
-			return err
-		}
-	}
 	if err := p.print([]*plan.Plan{made}, 1); err != nil {
 		return err
-	}
-	if o.text() {
-		if err := view.Undo(o.Out, made, o.undoCommand(made, *p.asked.ToRevision), o.style); err != nil {
-			return err
-		}
 	}
 	return p.status([]*plan.Plan{made})
 }
@@ -447,7 +436,7 @@ func (o *historyOptions) asPlan(s *snapshot.Snapshot) (*planOptions, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &planOptions{input: o.input, choice: o.choice, format: o.format, style: o.style, exitCode: o.exitCode}
+	p := &planOptions{input: o.input, choice: o.choice, format: o.format, style: o.style, exitCode: o.exitCode, undo: true}
 	set := pflag.NewFlagSet("plan-rollout", pflag.ContinueOnError)
 	p.changeFlags.addFlags(set)
 	o.set.VisitAll(func(f *pflag.Flag) {
@@ -508,20 +497,6 @@ func seenByKubectl(h *history.History, number int64) *history.Revision {
 		}
 	}
 	return seen
-}
-
-// undoCommand is kubectl's own that does what the plan says, in the cluster
-// that was asked.
-func (o *historyOptions) undoCommand(p *plan.Plan, to int64) string {
-	command := "kubectl rollout undo daemonset/" + view.Quote(p.DaemonSet.Name) + " -n " + view.Quote(p.DaemonSet.Namespace)
-	if to = cmp.Or(to, p.Change.Revision.Was); to > 0 {
-		command += fmt.Sprintf(" --to-revision=%d", to)
-	}
-	if len(o.from) > 0 {
-		return command
-	}
-	flags, _ := givenAgain(kubectlOnly(o.set))
-	return command + flags
 }
 
 // kubectlOnly are the flags that were given and that kubectl itself takes.

@@ -72,7 +72,7 @@ spec: {selector: {matchLabels: {app: a}}, template: {metadata: {labels: {app: a}
 	const second = `daemonset "agent" is in namespaces kube-system, tenant; kubectl apply would create a second one in namespace "default", as neither the manifest nor -n names a namespace`
 	server := elsewhere(t)
 	hint := func(file string) string {
-		return "hint: -n kube-system plans that one, -n default a new one: kubectl ds plan-rollout -n kube-system --filename " + file + " --server " + server + " --start 40s\n"
+		return "hint: -n kube-system plans that one, -n default a new one: kubectl ds plan-rollout -n kube-system --filename=" + file + " --server=" + server + " --start=40s\n"
 	}
 	const note = "note: daemonset default/agent is not in the cluster, so this plans a new one; there is one in another namespace: -n kube-system, -n tenant\n"
 	for _, tt := range []struct {

@@ -16,8 +16,10 @@ import (
 	"github.com/spf13/pflag"
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/kubectl/pkg/util/templates"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
@@ -46,7 +48,9 @@ type planOptions struct {
 	known      plan.Options
 	conditions []condition
 
-	ungrouped bool // it was said that there are no groups
+	only      map[types.NamespacedName]string // the container of a DaemonSet that has one
+	undo      bool                            // it is asked for by history --undo
+	ungrouped bool                            // it was said that there are no groups
 }
 
 func newPlan(c *common) *cobra.Command {
@@ -256,6 +260,12 @@ func (o *planOptions) plan(s *snapshot.Snapshot, c *plan.Change) (*plan.Plan, er
 	if err := o.groupable(s); err != nil {
 		return nil, err
 	}
+	if containers := s.DaemonSet.Spec.Template.Spec.Containers; len(containers) == 1 {
+		if o.only == nil {
+			o.only = map[types.NamespacedName]string{}
+		}
+		o.only[types.NamespacedName{Namespace: s.DaemonSet.Namespace, Name: s.DaemonSet.Name}] = containers[0].Name
+	}
 	return plan.Make(s, c, o.known)
 }
 
@@ -459,7 +469,7 @@ func (o *planOptions) meant(m source.Manifest, none *source.NotFoundError) error
 	if len(others) > 0 && m.NamespaceAssumed {
 		hint := "-n " + view.Quote(others[0]) + " plans that one, -n " + view.Quote(m.Namespace) + " a new one"
 		if flags, pastable := o.givenAgain(); pastable {
-			hint += ": kubectl ds plan-rollout -n " + view.Quote(others[0]) + flags
+			hint += ": " + planAgain(screen.Command{"kubectl ds plan-rollout", "-n " + screen.Quote(others[0])}, flags)
 		}
 		return hinted{fmt.Errorf("daemonset %q is in %s; kubectl apply would create a second one in namespace %q, as neither the manifest nor -n names a namespace",
 			m.Name, inNamespaces(others), m.Namespace), hint}
@@ -651,13 +661,13 @@ func (o *planOptions) print(plans []*plan.Plan, considered int) error {
 		_, err := fmt.Fprintf(o.Out, "NOTHING TO DO  %s: none has a rollout under way, or a pod to create or delete\n", view.Plural(considered, "DaemonSet"))
 		return err
 	case o.listed():
-		return view.Plans(o.Out, list, o.again(plans[0]), o.style)
+		return view.Plans(o.Out, list, o.asks(plans[0]), o.style)
 	}
 	for i, p := range plans {
 		if i > 0 {
 			fmt.Fprintln(o.Out)
 		}
-		if err := view.Plan(o.Out, p, o.again(p), o.style); err != nil {
+		if err := view.Plan(o.Out, p, o.asks(p), o.style); err != nil {
 			return err
 		}
 	}
@@ -668,31 +678,36 @@ func (o *planOptions) print(plans []*plan.Plan, considered int) error {
 // cluster, besides those of plan-rollout. None of them is a secret.
 var repeated = []string{"kubeconfig", "context", "cluster", "user", "as", "as-group", "as-uid", "server", "from", "now", "kubernetes-version"}
 
-// again is the command that asks for a plan once more, to which a flag can be
-// added; empty where there is none to paste.
-func (o *planOptions) again(p *plan.Plan) string {
+// asks is the command line that asked for a plan.
+func (o *planOptions) asks(p *plan.Plan) view.Asked {
 	flags, pastable := o.givenAgain()
-	if !pastable {
-		return ""
-	}
-	return "kubectl ds plan-rollout -n " + view.Quote(p.DaemonSet.Namespace) + " " + view.Quote(p.DaemonSet.Name) + flags
+	return view.Asked{Flags: flags, Again: pastable, Live: len(o.from) == 0 && pastable, Undo: o.undo, Makes: o.makes(p)}
 }
 
-// givenAgain writes the flags of plan-rollout that were given, and can be pasted.
-func (o *planOptions) givenAgain() (flags string, pastable bool) {
+// planAgain is a command with flags.
+func planAgain(c screen.Command, flags []view.Flag) string {
+	for _, f := range flags {
+		c = append(c, f.Word())
+	}
+	return c.String()
+}
+
+// givenAgain returns the flags of plan-rollout that were given, and reports
+// whether they can be pasted.
+func (o *planOptions) givenAgain() (flags []view.Flag, pastable bool) {
 	own := slices.Concat([]string{"filename", "kustomize", "allow-remote-bases", "like", "group-by", "start", "termination", "request-rate", "request-burst", "show-values"}, ofApply, ofDaemonSet, ofNodes)
 	flags, pastable = givenAgain(o.set, own...)
 	for _, n := range o.nodes {
-		flags += " --" + n.name + " " + view.Quote(n.text)
+		flags = append(flags, view.Flag{Name: n.name, Value: n.text})
 	}
 	return flags, pastable
 }
 
-// givenAgain writes those of the flags that were given which ask for the same
+// givenAgain returns those of the flags that were given which ask for the same
 // once more: the repeated ones, and a command's own. They cannot be pasted
 // where standard input was read, which is read only once, or a secret was
 // given, which is nobody's to see.
-func givenAgain(set *pflag.FlagSet, own ...string) (flags string, pastable bool) {
+func givenAgain(set *pflag.FlagSet, own ...string) (flags []view.Flag, pastable bool) {
 	pastable = true
 	set.VisitAll(func(f *pflag.Flag) {
 		values := []string{f.Value.String()}
@@ -705,14 +720,79 @@ func givenAgain(set *pflag.FlagSet, own ...string) (flags string, pastable bool)
 			pastable = false
 		case isNodeFlag(f):
 		case f.Value.Type() == "bool" && slices.Contains(own, f.Name):
-			flags += " --" + f.Name
+			flags = append(flags, view.Flag{Name: f.Name, Bare: true})
 		case slices.Contains(own, f.Name), slices.Contains(repeated, f.Name):
 			for _, v := range values {
-				flags += " --" + f.Name + " " + view.Quote(v)
+				flags = append(flags, view.Flag{Name: f.Name, Value: v})
 			}
 		}
 	})
 	return flags, pastable
+}
+
+// makes is the command of kubectl that makes the change which is planned, where
+// it is one command; else empty.
+func (o *planOptions) makes(p *plan.Plan) screen.Command {
+	on := func(verb string, words ...screen.Word) screen.Command {
+		return append(screen.Command{screen.Word("kubectl " + verb), "-n " + screen.Quote(p.DaemonSet.Namespace), "daemonset/" + screen.Quote(p.DaemonSet.Name)}, words...)
+	}
+	if len(o.from) == 0 {
+		flags, _ := givenAgain(kubectlOnly(o.set))
+		of := on
+		on = func(verb string, words ...screen.Word) screen.Command {
+			c := of(verb, words...)
+			for _, f := range flags {
+				c = append(c, f.Word())
+			}
+			return c
+		}
+	}
+	c := o.asked
+	switch asked := o.changes(); {
+	case o.manifests() && len(asked) == 0:
+		var words screen.Command
+		if slices.Contains(o.files, source.StandardInput) {
+			return nil
+		}
+		for _, f := range o.files {
+			words = append(words, "-f "+screen.Quote(f))
+		}
+		if o.kustomize != "" {
+			words = append(words, "-k "+screen.Quote(o.kustomize))
+		}
+		flags, _ := givenAgain(o.set, ofApply...)
+		for _, f := range flags {
+			if slices.Contains(ofApply, f.Name) && f.Name != "server-dry-run" {
+				words = append(words, f.Word())
+			}
+		}
+		return append(screen.Command{"kubectl apply"}, words...)
+	case c == nil || len(asked) != 1:
+		return nil
+	case c.ToRevision != nil:
+		to := cmp.Or(*c.ToRevision, p.Change.Revision.Was)
+		return on("rollout undo", screen.Word(fmt.Sprintf("--to-revision=%d", to)))
+	case c.Restart:
+		return on("rollout restart")
+	case len(c.Images) > 0:
+		var words []screen.Word
+		for _, i := range c.Images {
+			words = append(words, screen.Quote(cmp.Or(i.Container, o.only[types.NamespacedName{Namespace: p.DaemonSet.Namespace, Name: p.DaemonSet.Name}], "*")+"="+i.Image))
+		}
+		return on("set image", words...)
+	}
+	return nil
+}
+
+// changes are the flags that change the DaemonSet or its nodes, each once.
+func (o *planOptions) changes() []string {
+	var names []string
+	for _, n := range slices.Concat(ofDaemonSet, ofNodes) {
+		if o.given(n) != "" {
+			names = append(names, n)
+		}
+	}
+	return names
 }
 
 func isNodeFlag(f *pflag.Flag) bool { _, ok := f.Value.(nodeValue); return ok }

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
@@ -285,8 +286,8 @@ func (f *following) end(err error, why string) error {
 	if _, werr := fmt.Fprintln(f.out, view.WatchEnds(f.now, why, f.o.style)); werr != nil {
 		return werr
 	}
-	if again := f.o.again(&plan.Plan{Header: f.now.Header}); again != "" && (f.now.End == plan.EndStuck || f.now.End == plan.EndDegraded) {
-		fmt.Fprintln(f.o.ErrOut, "hint: what would help: "+again)
+	if again := f.o.asks(&plan.Plan{Header: f.now.Header}); again.Again && (f.now.End == plan.EndStuck || f.now.End == plan.EndDegraded) {
+		fmt.Fprintln(f.o.ErrOut, "hint: what would help: "+planAgain(screen.Command{"kubectl ds plan-rollout", "-n " + screen.Quote(f.now.Header.DaemonSet.Namespace), screen.Quote(f.now.Header.DaemonSet.Name)}, again.Flags))
 	}
 	switch {
 	case err != nil:

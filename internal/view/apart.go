@@ -16,7 +16,7 @@ import (
 
 // sides returns the two values of a field that changed, which are JSON, as short as
 // they tell what differs. They never look the same.
-func (s *screen) sides(path, old, new string) (before, after string) {
+func (s *lineScreen) sides(path, old, new string) (before, after string) {
 	short := room
 	switch {
 	case isOrder(path):
@@ -45,7 +45,7 @@ func (s *screen) sides(path, old, new string) (before, after string) {
 
 // fieldTexts writes two JSON values whole: texts without their quotes, and
 // tolerations as --toleration takes them.
-func (s *screen) fieldTexts(path, old, new string) (before, after string) {
+func (s *lineScreen) fieldTexts(path, old, new string) (before, after string) {
 	before, after = tolerationWords(path, old), tolerationWords(path, new)
 	if before != "" && after != "" && before != after {
 		return before, after
@@ -87,7 +87,7 @@ var orderPath = regexp.MustCompile(`\[(` + strings.Join(mergeKeys, "|") + `)\]$`
 
 // orders returns the keys of a list before and after they changed their order:
 // those that both have, since any other is a difference of its own.
-func (s *screen) orders(old, new string) (before, after string) {
+func (s *lineScreen) orders(old, new string) (before, after string) {
 	one, other := keysOf(old), keysOf(new)
 	if !slices.Equal(one, other) {
 		all := [2][]string{one, other}
@@ -292,7 +292,7 @@ func wordsOf(text string) []string {
 }
 
 // apart returns two values by the pieces that differ.
-func (s *screen) apart(old, new pieces) (before, after string) {
+func (s *lineScreen) apart(old, new pieces) (before, after string) {
 	const most, near = 6, 20 // pieces that differ on one side; columns of an equal word before them
 	changed := replaced(old.all, new.all)
 	withLast := old.joiner == "" || old.isMoved(changed)
@@ -404,7 +404,7 @@ const elided = "…"
 const room = 70
 
 // piece writes one; of a long argument the flag's name, and its value shortened.
-func (s *screen) piece(of pieces, text string) string {
+func (s *lineScreen) piece(of pieces, text string) string {
 	whole := of.show(text)
 	if of.joiner == "" {
 		return s.shorten(whole, room)
@@ -418,7 +418,7 @@ var flagName = regexp.MustCompile(`^"?(?:-{1,2}[A-Za-z0-9][\w.-]*[= ]|[A-Za-z_][
 
 // within returns two pieces whole where they are short, and else by the parts of
 // them that differ, behind the name of the flag that they share.
-func (s *screen) within(of pieces, old, new string) (before, after string) {
+func (s *lineScreen) within(of pieces, old, new string) (before, after string) {
 	before, after = of.showBoth(old, new)
 	most := room
 	if of.joiner == "" {
@@ -448,7 +448,7 @@ func (s *screen) within(of pieces, old, new string) (before, after string) {
 }
 
 // partsOf returns two long texts by the parts that differ.
-func (s *screen) partsOf(old, new string, within bool) (before, after string) {
+func (s *lineScreen) partsOf(old, new string, within bool) (before, after string) {
 	name := flagName.FindString(old)
 	if strings.HasPrefix(new, name) {
 		old, new = old[len(name):], new[len(name):]

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 )
@@ -72,7 +73,7 @@ func TestFieldWords(t *testing.T) {
 		{`"agent"`, "\"\u0430gent\"", `"agent" -> "\u0430gent"`, "a letter that looks like another"},
 		{`"é"`, "\"e\u0301\"", `"é" -> "e\u0301"`, "one letter of one character, and of two"},
 	} {
-		s := &screen{}
+		s := &lineScreen{}
 		if got := s.fieldWords(plan.FieldDiff{Path: "spec.template.spec.containers[name=a].args", Old: tt.old, New: tt.new}); got != tt.want {
 			t.Errorf("%s:\ngot  %s\nwant %s", tt.why, got, tt.want)
 		}
@@ -86,7 +87,7 @@ func TestFieldWords(t *testing.T) {
 // of it is long.
 func TestContainerComes(t *testing.T) {
 	const raw = `{"args":["--collector.filesystem.mount-points-exclude=^/(dev|proc)","--b"],"image":"quay.io/acme/agent:1","name":"a","resources":{"limits":{"cpu":"1"}}}`
-	s := &screen{}
+	s := &lineScreen{}
 	for _, tt := range []struct{ path, old, new, want, why string }{
 		{"spec.template.spec.containers[name=a]", "", raw, "added, image quay.io/acme/agent:1, …", "one that comes"},
 		{"spec.template.spec.initContainers[name=a]", raw, "", "removed, was image quay.io/acme/agent:1, …", "one that goes, before the others"},
@@ -97,7 +98,7 @@ func TestContainerComes(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", tt.why, got, tt.want)
 		}
 	}
-	if got := (&screen{Style: Style{All: true}}).fieldWords(plan.FieldDiff{Path: "spec.template.spec.containers[name=a]", New: raw}); got != "added, "+raw {
+	if got := (&lineScreen{Style: Style{All: true}}).fieldWords(plan.FieldDiff{Path: "spec.template.spec.containers[name=a]", New: raw}); got != "added, "+raw {
 		t.Errorf("with --all: %s", got)
 	}
 }
@@ -109,10 +110,12 @@ func TestPlanImagesFirst(t *testing.T) {
 		p.Change.Fields = append(p.Change.Fields, plan.FieldDiff{Path: fmt.Sprintf("spec.template.spec.containers[name=a].env[name=V%02d]", i), New: `{"name":"V"}`})
 	}
 	p.Change.Fields = append(p.Change.Fields, plan.FieldDiff{Path: "spec.template.spec.containers[name=a].image", Old: `"agent:1"`, New: `"agent:2"`})
-	s := &screen{}
-	s.changes(p)
-	if got := s.lines[1]; got != "  spec.template.spec.containers[name=a].image: agent:1 -> agent:2" {
-		t.Errorf("the first is %s of\n%s", got, strings.Join(s.lines, "\n"))
+	s := &plannedScreen{p: p, o: &p.Outcome}
+	s.change()
+	var b strings.Builder
+	check(t, s.s.Text(&b, screen.Terminal{}))
+	if got := strings.TrimSpace(b.String()); !strings.HasPrefix(got, "Change    image of container a: agent:1 -> agent:2\n") {
+		t.Error(got)
 	}
 }
 
@@ -173,7 +176,7 @@ func TestSidesTellApart(t *testing.T) {
 		if raw(old) == raw(new) {
 			continue
 		}
-		before, after := (&screen{}).sides("spec.x", raw(old), raw(new))
+		before, after := (&lineScreen{}).sides("spec.x", raw(old), raw(new))
 		if before == after {
 			t.Fatalf("seed %d: %s to %s: both are %s", seed, raw(old), raw(new), before)
 		}
@@ -208,7 +211,7 @@ func TestGroups(t *testing.T) {
 		field("containers[name=a]", "image"), other, field("containers[name=c]", "env[name=A].value"), field("containers[name=d]", "image"),
 		field("initContainers[name=a]", "image"), {Path: "spec.template.metadata.labels.image", Old: `"agent:1"`, New: `"agent:2"`},
 	}
-	s := &screen{}
+	s := &lineScreen{}
 	var got []string
 	for _, g := range groupFields(len(fields), func(i int) (string, string) { return fields[i].Path, s.fieldWords(fields[i]) }) {
 		got = append(got, s.groupTitle(g, clean)+": "+g.words)

@@ -17,7 +17,7 @@ import (
 // who wrote the DaemonSet, and one command to go on with. again is the command
 // that asked, to which flags can be added; empty where there is none to paste.
 func History(w io.Writer, h *history.History, again string, style Style) error {
-	s := &screen{Style: style, now: h.Snapshot.TakenAt}
+	s := &lineScreen{Style: style, now: h.Snapshot.TakenAt}
 	code, words := historyVerdict(h)
 	s.line("%s  %s/%s: %s", s.historyPaint(h)(code), clean(h.DaemonSet.Namespace), clean(h.DaemonSet.Name), s.historyDetail(h, words))
 	if inferred(h) && len(h.Revisions) > 0 {
@@ -68,7 +68,7 @@ func historyVerdict(h *history.History) (code, words string) {
 
 // historyDetail counts the nodes that are on what is current, and those that
 // are not.
-func (s *screen) historyDetail(h *history.History, words string) string {
+func (s *lineScreen) historyDetail(h *history.History, words string) string {
 	if noted(h, history.BeingDeleted) || noted(h, history.SelectsAll) {
 		return words
 	}
@@ -155,7 +155,7 @@ func cutThoughUnchanged(h *history.History) *history.Note {
 	return nil
 }
 
-func (s *screen) historyPaint(h *history.History) func(string) string {
+func (s *lineScreen) historyPaint(h *history.History) func(string) string {
 	if all, on, known := nodeCounts(h); known && on == all && len(currentRows(h)) == 1 && !h.Next.Cut && !inferred(h) {
 		return s.good
 	}
@@ -206,7 +206,7 @@ const mostRows = 8
 
 // revisionTable has a row for each revision, the newest first, with what
 // changed beside it or below.
-func (s *screen) revisionTable(h *history.History) {
+func (s *lineScreen) revisionTable(h *history.History) {
 	if len(h.Revisions) == 0 {
 		return
 	}
@@ -257,7 +257,7 @@ func (s *screen) revisionTable(h *history.History) {
 }
 
 // mayFold tells of a row that it is one of too many, and on no node.
-func (s *screen) mayFold(h *history.History, i int) bool {
+func (s *lineScreen) mayFold(h *history.History, i int) bool {
 	r := &h.Revisions[i]
 	return !s.All && len(h.Revisions) > mostRows+1 && i >= mostRows && !r.Current && (r.Nodes == nil || *r.Nodes == 0)
 }
@@ -279,7 +279,7 @@ func widestNumber(h *history.History) int {
 
 // revisionCell is the number, set to the right, with a star behind the current
 // one; without revisions the hash.
-func (s *screen) revisionCell(h *history.History, r *history.Revision, digits int) string {
+func (s *lineScreen) revisionCell(h *history.History, r *history.Revision, digits int) string {
 	cell := fmt.Sprintf("%*d", digits, r.Revision)
 	switch {
 	case inferred(h):
@@ -295,7 +295,7 @@ func (s *screen) revisionCell(h *history.History, r *history.Revision, digits in
 
 // ageCell is the age of a revision, and how long ago it was taken up again; of
 // pods without a revision, theirs.
-func (s *screen) ageCell(h *history.History, r *history.Revision) string {
+func (s *lineScreen) ageCell(h *history.History, r *history.Revision) string {
 	switch {
 	case r.CreatedAt == nil && r.OldestPodAt == nil:
 		return "-"
@@ -312,7 +312,7 @@ func (s *screen) ageCell(h *history.History, r *history.Revision) string {
 }
 
 // rowText is what changed, folded, and the change-cause in a line of its own.
-func (s *screen) rowText(h *history.History, r *history.Revision) []string {
+func (s *lineScreen) rowText(h *history.History, r *history.Revision) []string {
 	words := s.changeWords(h, r)
 	const most = 6
 	if n := len(words) - most; n > 1 && !s.All {
@@ -336,7 +336,7 @@ func (s *screen) rowText(h *history.History, r *history.Revision) []string {
 // withTexts adds the rows of a table, its head first, with paragraphs in a last
 // column, each broken to what is left of the line; or below the row, where too
 // little is left.
-func (s *screen) withTexts(rows []string, title string, texts [][]string) {
+func (s *lineScreen) withTexts(rows []string, title string, texts [][]string) {
 	column := 0
 	for _, r := range rows {
 		column = max(column, width(r)+2)
@@ -377,7 +377,7 @@ func (s *screen) withTexts(rows []string, title string, texts [][]string) {
 }
 
 // historyNotes are the traps, a sentence each.
-func (s *screen) historyNotes(h *history.History) {
+func (s *lineScreen) historyNotes(h *history.History) {
 	lines := s.noteLines(h)
 	if len(lines) == 0 {
 		return
@@ -396,7 +396,7 @@ func (s *screen) historyNotes(h *history.History) {
 
 // writtenBy is who wrote the DaemonSet, and when, by its managed fields: those
 // who wrote the template first.
-func (s *screen) writtenBy(h *history.History) {
+func (s *lineScreen) writtenBy(h *history.History) {
 	all := slices.Clone(h.Managers)
 	slices.SortStableFunc(all, func(a, b history.Manager) int {
 		switch {

@@ -212,7 +212,7 @@ func TestFieldsInWords(t *testing.T) {
 			for _, d := range template.Hide[corev1.PodTemplateSpec](template.Diff(parseContent(t, tt.old), parseContent(t, tt.new), "spec.template"), "spec.template") {
 				changes = append(changes, history.Change{Difference: d, Kind: history.FieldSet})
 			}
-			got := strings.Join((&screen{}).fieldsInWords(changes, false), "; ")
+			got := strings.Join((&lineScreen{}).fieldsInWords(changes, false), "; ")
 			if got != tt.want {
 				t.Errorf("%s -> %s: %q, want %q", tt.old, tt.new, got, tt.want)
 			}
@@ -253,7 +253,7 @@ func TestEveryNote(t *testing.T) {
 	h := &history.History{Revisions: []history.Revision{{Revision: 7, Name: "agent-7"}, {Revision: 8, Name: "agent-8"}}}
 	said := map[string]history.NoteCode{}
 	for _, code := range history.NoteCodes {
-		words := (&screen{}).noteWords(h, history.Note{Code: code, Revisions: []string{"agent-7"}, Facts: map[string]any{"names": []string{"agent-7"}}})
+		words := (&lineScreen{}).noteWords(h, history.Note{Code: code, Revisions: []string{"agent-7"}, Facts: map[string]any{"names": []string{"agent-7"}}})
 		if other, twice := said[words]; twice || len(words) < 30 || strings.Contains(words, string(code)) {
 			t.Errorf("%s: %q, as %s", code, words, other)
 		}

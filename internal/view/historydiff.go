@@ -7,9 +7,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 
-	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
-	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
@@ -17,7 +15,7 @@ import (
 // is in a line, the template whole, and the nodes that are on it. Literal values
 // of environment variables are hidden unless showValues is given.
 func Template(w io.Writer, h *history.History, r *history.Revision, t template.Content, showValues bool, style Style) error {
-	s := &screen{Style: style, now: h.Snapshot.TakenAt}
+	s := &lineScreen{Style: style, now: h.Snapshot.TakenAt}
 	of := clean(h.DaemonSet.Namespace) + "/" + clean(h.DaemonSet.Name)
 	if r == nil {
 		s.line("%s  %s", s.title("LIVE TEMPLATE"), of)
@@ -50,7 +48,7 @@ func revisionTitle(h *history.History, r *history.Revision) string {
 }
 
 // revisionDetail is what a revision is: current or not, its age, what changed.
-func (s *screen) revisionDetail(h *history.History, r *history.Revision) string {
+func (s *lineScreen) revisionDetail(h *history.History, r *history.Revision) string {
 	var parts []string
 	if r.Current {
 		parts = append(parts, "current")
@@ -71,7 +69,7 @@ func (s *screen) revisionDetail(h *history.History, r *history.Revision) string 
 }
 
 // onNodes names the nodes whose oldest pod is of the revision.
-func (s *screen) onNodes(r *history.Revision) {
+func (s *lineScreen) onNodes(r *history.Revision) {
 	switch {
 	case r.Nodes == nil:
 		s.line("%s not known, as the pods could not be read", s.title("NODES"))
@@ -85,7 +83,7 @@ func (s *screen) onNodes(r *history.Revision) {
 
 // Diff writes the difference of two templates, field by field.
 func Diff(w io.Writer, h *history.History, style Style) error {
-	s := &screen{Style: style, now: h.Snapshot.TakenAt}
+	s := &lineScreen{Style: style, now: h.Snapshot.TakenAt}
 	d := h.Diff
 	s.line("%s  %s/%s: %s", s.title(sidesTitle(h, d)), clean(h.DaemonSet.Namespace), clean(h.DaemonSet.Name), s.diffDetail(h, d))
 	s.gap()
@@ -122,7 +120,7 @@ func sideName(h *history.History, d history.Side) string {
 }
 
 // diffDetail says how many fields differ, and how old the two are.
-func (s *screen) diffDetail(h *history.History, d *history.Diff) string {
+func (s *lineScreen) diffDetail(h *history.History, d *history.Diff) string {
 	words := pluralVerb(len(d.Change), "field differs", "fields differ")
 	switch d.Kind {
 	case history.ChangeNone:
@@ -166,7 +164,7 @@ func about(c *history.Change) []string {
 // values, so that one that changed is still seen to. Of two that are the same it
 // writes nothing.
 func UnifiedDiff(w io.Writer, h *history.History, old, new map[string]any, showValues bool, style Style) error {
-	s := &screen{Style: style, now: h.Snapshot.TakenAt}
+	s := &lineScreen{Style: style, now: h.Snapshot.TakenAt}
 	if !showValues {
 		number := numbered(old, new)
 		old, new = template.WithValues[appsv1.DaemonSet](old, number), template.WithValues[appsv1.DaemonSet](new, number)
@@ -197,7 +195,7 @@ func UnifiedDiff(w io.Writer, h *history.History, old, new map[string]any, showV
 }
 
 // sideLabel names one side of a unified diff.
-func (s *screen) sideLabel(h *history.History, side history.Side) string {
+func (s *lineScreen) sideLabel(h *history.History, side history.Side) string {
 	of := clean(h.DaemonSet.Namespace) + "/" + clean(h.DaemonSet.Name)
 	if side.Live {
 		return of + " live"
@@ -221,40 +219,4 @@ func numbered(objects ...map[string]any) func(string) string {
 	return func(value string) string {
 		return fmt.Sprintf("%s %d>", strings.TrimSuffix(template.Hidden, ">"), numbers[value])
 	}
-}
-
-// BeforeUndo says, above the plan of a rollback to what is live already, that it
-// is none: the plan is of what is under way.
-func BeforeUndo(w io.Writer, p *plan.Plan, style Style) error {
-	if !undoesNothing(p) {
-		return nil
-	}
-	s := &screen{Style: style}
-	s.line("kubectl rollout undo would change nothing: the live template is that of the revision already, with the API defaults. As it is:")
-	if err := s.writeTo(w); err != nil {
-		return err
-	}
-	_, err := io.WriteString(w, "\n")
-	return err
-}
-
-func undoesNothing(p *plan.Plan) bool {
-	return p.Change != nil && !p.Change.TemplateChanged && p.TemplateKnown()
-}
-
-// Undo says, below the plan of a rollback, how to do it: nothing was written.
-func Undo(w io.Writer, p *plan.Plan, command string, style Style) error {
-	s := &screen{Style: style}
-	s.lines = append(s.lines, "")
-	if undoesNothing(p) {
-		s.line("Nothing was written.")
-		return s.writeTo(w)
-	}
-	if pasted(command) == "" || p.Next.Reason == daemonset.StepBeingDeleted {
-		s.line("Nothing was written.")
-		return s.writeTo(w)
-	}
-	s.whole("Nothing was written. " + s.title("To go back:"))
-	s.whole("  " + command)
-	return s.writeTo(w)
 }

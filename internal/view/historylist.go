@@ -13,7 +13,7 @@ import (
 // is current, how old it is, on how many nodes, how many are on older ones, and
 // what it changed.
 func Histories(w io.Writer, l *history.List, style Style) error {
-	s := &screen{Style: style}
+	s := &lineScreen{Style: style}
 	t := &table{head: []string{"NAMESPACE", "NAME", "REVISION", "AGE", " NODES", " OLDER", "CHANGE"}}
 	if style.Wide {
 		t.head = []string{"NAMESPACE", "NAME", "REVISION", "HASH", "AGE", " NODES", " OLDER", " KEPT", " LIMIT", "CHANGE"}

@@ -12,7 +12,7 @@ import (
 )
 
 // noteLines are the sentences of the notes, equal ones once.
-func (s *screen) noteLines(h *history.History) []string {
+func (s *lineScreen) noteLines(h *history.History) []string {
 	var lines []string
 	for _, n := range merged(h.Notes, !s.All) {
 		if l := s.noteWords(h, n); !slices.Contains(lines, l) {
@@ -39,7 +39,7 @@ func merged(notes []history.Note, few bool) []history.Note {
 }
 
 // noteWords says one note in a sentence.
-func (s *screen) noteWords(h *history.History, n history.Note) string {
+func (s *lineScreen) noteWords(h *history.History, n history.Note) string {
 	of, one := s.folded(h, n.Revisions), len(n.Revisions) == 1
 	f := n.Facts
 	switch n.Code {
@@ -114,7 +114,7 @@ func (s *screen) noteWords(h *history.History, n history.Note) string {
 	return clean(string(n.Code))
 }
 
-func (s *screen) notCutWords(h *history.History, f daemonset.Facts) string {
+func (s *lineScreen) notCutWords(h *history.History, f daemonset.Facts) string {
 	words := fmt.Sprintf("the live template has no revision yet: the next sync makes revision %s", fact(f, "number"))
 	if u := h.Uncut; u != nil && u.From.Revision > 0 && len(u.Change) > 0 {
 		words += fmt.Sprintf(". Against revision %d: %s", u.From.Revision, strings.Join(s.fieldsInWords(u.Change, severalContainers(h)), "; "))
@@ -123,7 +123,7 @@ func (s *screen) notCutWords(h *history.History, f daemonset.Facts) string {
 }
 
 // folded names revisions, of many ranges the first few.
-func (s *screen) folded(h *history.History, names []string) string {
+func (s *lineScreen) folded(h *history.History, names []string) string {
 	const most = 4
 	parts := revisionRanges(h, names)
 	if n := len(parts) - most; n > 1 && !s.All {
@@ -145,7 +145,7 @@ func outdatedWords(n int) string {
 }
 
 // takenUpWords says that a number is younger than its revision.
-func (s *screen) takenUpWords(of string, h *history.History, n history.Note) string {
+func (s *lineScreen) takenUpWords(of string, h *history.History, n history.Note) string {
 	if len(n.Revisions) > 1 {
 		return of + " are older than their numbers: rollbacks took them up again" + firstNumbers(h, n.Revisions) + ". Age and change-cause are of the first time"
 	}
@@ -197,7 +197,7 @@ func factTime(f daemonset.Facts, key string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-func (s *screen) missingWords(f daemonset.Facts) string {
+func (s *lineScreen) missingWords(f daemonset.Facts) string {
 	numbers := listOf(f["numbers"])
 	one := len(numbers) == 1 && !strings.Contains(numbers[0], "-")
 	const most = 8
@@ -218,7 +218,7 @@ func (s *screen) missingWords(f daemonset.Facts) string {
 }
 
 // hashList names hashes, of which one may be missing.
-func (s *screen) hashList(f daemonset.Facts) string {
+func (s *lineScreen) hashList(f daemonset.Facts) string {
 	var hashes []string
 	for _, hash := range listOf(f["hashes"]) {
 		hashes = append(hashes, hashWords(hash))

@@ -15,7 +15,7 @@ import (
 
 // changeWords says in few words what changed from the revision below. It is
 // empty where that is not known.
-func (s *screen) changeWords(h *history.History, r *history.Revision) []string {
+func (s *lineScreen) changeWords(h *history.History, r *history.Revision) []string {
 	switch r.Kind {
 	case history.ChangeFirst:
 		return []string{firstWords(r)}
@@ -48,7 +48,7 @@ func sinceRevision(r *history.Revision) string {
 
 // unknownChange stands for a change that could not be told: the reason, or what
 // the pods run.
-func (s *screen) unknownChange(h *history.History, r *history.Revision) []string {
+func (s *lineScreen) unknownChange(h *history.History, r *history.Revision) []string {
 	switch {
 	case slices.Contains(r.Notes, history.Unreadable):
 		return []string{"not known: its data is no pod template"}
@@ -127,7 +127,7 @@ func defaultNames(changes []history.Change) []string {
 // fieldsInWords says each change in few words, those of one variable or member
 // in one, and one that several containers share, too; images first, the API's own
 // defaults and a restart last.
-func (s *screen) fieldsInWords(changes []history.Change, several bool) []string {
+func (s *lineScreen) fieldsInWords(changes []history.Change, several bool) []string {
 	var images, words, orders, last []string
 	defaults := 0
 	of := map[string][]string{} // the containers of what is said of several
@@ -205,9 +205,13 @@ const anyContainer = "\x00"
 func withContainers(words string, of []string) string {
 	const most = 3
 	names := clean(strings.Join(of, ", "))
-	if len(of) > most {
+	switch {
+	case len(of) > most:
 		names = plural(len(of), "container")
+		words = strings.Replace(words, "image of container "+anyContainer, "image of "+anyContainer, 1)
 		words = strings.Replace(words, "image "+anyContainer, "image of "+anyContainer, 1)
+	case len(of) > 1:
+		words = strings.Replace(words, "image of container "+anyContainer, "image of containers "+anyContainer, 1)
 	}
 	return strings.ReplaceAll(words, anyContainer, names)
 }
@@ -216,9 +220,12 @@ func isTime(raw string) bool { return json.Unmarshal([]byte(raw), new(time.Time)
 
 // oneChange says a field that somebody set: its value before and after where
 // these are short.
-func (s *screen) oneChange(c *history.Change, d described, several bool) string {
+func (s *lineScreen) oneChange(c *history.Change, d described, several bool) string {
 	if d.isImage() && c.Old != "" && c.New != "" {
 		before, after := tellApart(imageChange(plainText(c.Old), plainText(c.New)))
+		if s.named {
+			return "image of container " + containerName(d) + ": " + before + " -> " + after
+		}
 		return "image " + containerName(d) + " " + before + " -> " + after
 	}
 	subject := d.in(several)

@@ -8,63 +8,167 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
+	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 )
 
-// Explanations writes one line per DaemonSet in the order given, worst first.
+// Explanations writes a row per DaemonSet in the order given, worst first.
 // They were read from what --from named, if anything.
 func Explanations(w io.Writer, l *explain.List, from []string, style Style) error {
-	s := &screen{Style: style}
-	t := &table{head: []string{"NAMESPACE", "NAME", "VERDICT", " DESIRED", " READY", " UP-TO-DATE", " AVAILABLE"}}
-	if style.Wide {
-		t.head = []string{"NAMESPACE", "NAME", "VERDICT", " DESIRED", " CURRENT", " READY", " UP-TO-DATE", " AVAILABLE", " MISSCHEDULED", "STRATEGY", "BUDGET", "AGREES"}
-	}
-	var details []string
-	named := map[string]int{}
-	troubled := 0
+	list := &answers{style: style, from: from, count: map[explain.VerdictCode]int{}, named: map[string]int{}}
 	for _, e := range l.Items {
-		c := cmp.Or(e.Status.Computed, e.Status.Reported)
-		cells := []string{clean(e.DaemonSet.Namespace), clean(e.DaemonSet.Name), s.verdictCell(e.Verdict.Code)}
-		if style.Wide {
-			cells = append(cells, known(c, func(c *daemonset.Counts) []int {
-				return []int{c.Desired, c.Current, c.Ready, c.Updated, c.Available, c.Misscheduled}
-			})...)
-			cells = append(cells, cmp.Or(clean(e.DaemonSet.Strategy), "-"), budgetCell(e), agreesCell(e))
-		} else {
-			cells = append(cells, known(c, func(c *daemonset.Counts) []int { return []int{c.Desired, c.Ready, c.Updated, c.Available} })...)
-		}
-		t.add(cells...)
-		details = append(details, s.listDetail(e))
-		seen := map[string]bool{}
-		for _, p := range e.Problems {
-			if p.Severity == cause.Info {
-				continue
-			}
-			for _, n := range p.Nodes {
-				seen[n] = true
-			}
-		}
-		for n := range seen {
-			named[n]++
-		}
-		if len(seen) > 0 {
-			troubled++
+		list.add(&answer{e: e, now: e.Snapshot.TakenAt, style: style, from: from})
+	}
+	return list.screen().Text(w, style.terminal())
+}
+
+// answers makes one screen of several Explanations.
+type answers struct {
+	style   Style
+	from    []string
+	rows    []screen.Row
+	count   map[explain.VerdictCode]int
+	healthy int            // without a warning
+	named   map[string]int // in how many DaemonSets a node has a problem
+	first   *answer        // the worst
+	s       screen.Screen
+}
+
+func (l *answers) add(a *answer) {
+	code := a.e.Verdict.Code
+	l.count[code]++
+	if l.first == nil && (code == explain.Stuck || code == explain.Degraded) {
+		l.first = a
+	}
+	for _, n := range a.troubled() {
+		l.named[n]++
+	}
+	if code == explain.Healthy && len(a.matters()) == 0 {
+		if l.healthy++; !l.style.All && !l.style.Wide {
+			return
 		}
 	}
-	s.withDetails(t.lines(style), details)
-	s.oftenNamed(named, troubled)
-	for _, e := range l.Items {
-		if slices.Contains([]explain.VerdictCode{explain.Stuck, explain.Degraded}, e.Verdict.Code) {
-			if c := Again("explain -n "+Quote(e.DaemonSet.Namespace)+" "+Quote(e.DaemonSet.Name), from); c != "" {
-				s.gap()
-				s.whole(s.title("To go on:") + " " + c)
-			}
-			break
+	a.headline()
+	c := cmp.Or(a.e.Status.Computed, a.e.Status.Reported)
+	name := a.e.DaemonSet.Namespace + "/" + a.e.DaemonSet.Name
+	verdict := screen.Cell{Lines: []string{a.s.Headline.Verdict}, Tone: a.s.Headline.Tone}
+	cells := []string{name, of(c, func(c *daemonset.Counts) int { return c.Available }), "-", a.lasts(), a.because()}
+	if a.e.Rollout.UnderWay || l.style.Wide {
+		cells[2] = of(c, func(c *daemonset.Counts) int { return c.Updated })
+	}
+	if l.style.Wide {
+		cells = append(append([]string{name}, known(c, func(c *daemonset.Counts) []int {
+			return []int{c.Desired, c.Current, c.Ready, c.Updated, c.Available, c.Misscheduled}
+		})...), cmp.Or(a.e.DaemonSet.Strategy, "-"), budgetCell(a.e), agreesCell(a.e), a.lasts(), a.because())
+	}
+	l.rows = append(l.rows, screen.Row{Cells: append([]screen.Cell{verdict}, screen.Cells(cells...)...)})
+}
+
+// of is "9 of 12", or "?" where it is not known.
+func of(c *daemonset.Counts, which func(*daemonset.Counts) int) string {
+	if c == nil {
+		return "?"
+	}
+	return fmt.Sprintf("%d of %d", which(c), c.Desired)
+}
+
+// lasts is how long the worst problem has been there, else the rollout.
+func (a *answer) lasts() string {
+	for _, p := range a.matters() {
+		if p.Since != nil {
+			return ago(a.now.Sub(*p.Since))
 		}
 	}
-	return s.writeTo(w)
+	if r := a.e.Rollout; r.UnderWay && r.Since != nil {
+		return ago(a.now.Sub(*r.Since))
+	}
+	return "-"
+}
+
+// because is the cause in few words.
+func (a *answer) because() string {
+	switch a.e.Verdict.Code {
+	case explain.AwaitingDelete:
+		return fmt.Sprintf("%s: %d to delete", cmp.Or(a.e.DaemonSet.Strategy, "no strategy"), a.count("oldNodes"))
+	case explain.Unknown, explain.NotObserved, explain.BeingDeleted:
+		return a.summary()
+	}
+	return cmp.Or(a.why(), "-")
+}
+
+// troubled are the nodes of problems that come from the node, or from what else
+// runs on it.
+func (a *answer) troubled() []string {
+	var nodes []string
+	for _, p := range a.e.Problems {
+		if o := p.Origin; o != nil && (o.Kind == explain.OriginNodes || o.Kind == explain.OriginScheduling) {
+			nodes = append(nodes, p.Nodes...)
+		}
+	}
+	slices.Sort(nodes)
+	return slices.Compact(nodes)
+}
+
+func (l *answers) screen() *screen.Screen {
+	total, bad := 0, l.count[explain.Stuck]+l.count[explain.Degraded]
+	for _, n := range l.count {
+		total += n
+	}
+	var parts []string
+	say := func(n int, one, many string) {
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, pluralOf(n, one, many)))
+		}
+	}
+	say(bad, "has a problem", "have a problem")
+	say(l.count[explain.Unknown], "is unknown", "are unknown")
+	say(l.count[explain.NotObserved]+l.count[explain.Progressing], "progresses", "progress")
+	say(l.count[explain.AwaitingDelete], "waits for you", "wait for you")
+	say(l.count[explain.BeingDeleted], "is being deleted", "are being deleted")
+	say(l.count[explain.Healthy], "is healthy", "are healthy")
+	l.s.Headline = screen.Headline{Subject: plural(total, "DaemonSet"), Text: strings.Join(parts, ", ")}
+	t := &screen.Table{Flush: true, Columns: []screen.Column{{Head: "VERDICT"}, {Head: "DAEMONSET"}}, Rows: l.rows}
+	heads := []screen.Column{{Head: "AVAILABLE", Right: true}, {Head: "UPDATED", Right: true, Drop: 1}, {Head: "FOR", Drop: 2}, {Head: "CAUSE", Wrap: true, Least: 22}}
+	if l.style.Wide {
+		heads = nil
+		for _, h := range []string{"DESIRED", "CURRENT", "READY", "UP-TO-DATE", "AVAILABLE", "MISSCHEDULED", "STRATEGY", "BUDGET", "AGREES", "FOR", "CAUSE"} {
+			heads = append(heads, screen.Column{Head: h})
+		}
+	}
+	t.Columns = append(t.Columns, heads...)
+	if l.healthy > 0 && !l.style.All && !l.style.Wide {
+		t.Rows = append(t.Rows, screen.Row{Cells: []screen.Cell{{Lines: []string{"HEALTHY"}, Tone: screen.Good}, {Lines: []string{fmt.Sprintf("%d without warnings", l.healthy)}}, {}, {}, {}, {Lines: []string{"--all lists them"}}}})
+	}
+	l.s.Add(screen.Body, t)
+	l.oftenNamed()
+	if l.count[explain.Stuck] > 0 {
+		l.s.Add(screen.Note, screen.Text("STUCK: a rollout cannot continue"))
+	}
+	if l.count[explain.Degraded] > 0 {
+		l.s.Add(screen.Note, screen.Text("DEGRADED: no rollout, but nodes have no available pod"))
+	}
+	if l.first != nil {
+		l.s.Add(screen.Check, l.first.again("explain"))
+	}
+	return &l.s
+}
+
+// oftenNamed names the nodes that several DaemonSets have trouble with.
+func (l *answers) oftenNamed() {
+	var nodes []string
+	for n, count := range l.named {
+		if count > 1 {
+			nodes = append(nodes, n)
+		}
+	}
+	slices.SortFunc(nodes, func(a, b string) int { return cmp.Or(l.named[b]-l.named[a], strings.Compare(a, b)) })
+	for i, n := range nodes {
+		nodes[i] = fmt.Sprintf("%s (%d)", n, l.named[n])
+	}
+	if len(nodes) > 0 {
+		l.s.Add(screen.Note, screen.Names{Before: "nodes that are the problem in several DaemonSets:", Names: nodes})
+	}
 }
 
 // Again is the command of these arguments about the same source: the cluster, or what --from named. It is empty where there is none to paste:
@@ -78,41 +182,6 @@ func Again(args string, from []string) string {
 		c += " --from " + Quote(f)
 	}
 	return pasted(c)
-}
-
-// withDetails adds the rows of a table, its head first, with what stands
-// behind them: in a column of its own, or below them where that is too wide.
-func (s *screen) withDetails(rows, details []string) {
-	column, longest := 0, 0
-	for _, r := range rows {
-		column = max(column, width(r)+2)
-	}
-	for _, d := range details {
-		longest = max(longest, width(d))
-	}
-	below := s.Width > 0 && column+longest > s.Width
-	details = append([]string{s.title("DETAIL")}, details...)
-	for i, r := range rows {
-		switch {
-		case !below && details[i] != "":
-			s.whole(r + strings.Repeat(" ", column-width(r)) + details[i])
-		case !below || i == 0 || details[i] == "":
-			s.whole(r)
-		default:
-			s.whole(r)
-			s.line("    %s", details[i])
-		}
-	}
-}
-
-func (s *screen) verdictCell(code explain.VerdictCode) string {
-	switch code {
-	case explain.Stuck, explain.Degraded:
-		return s.bad(string(code))
-	case explain.Healthy:
-		return s.good(string(code))
-	}
-	return s.warn(string(code))
 }
 
 // known writes numbers of a status, as ? where there is none.
@@ -145,64 +214,18 @@ func agreesCell(e *explain.Explanation) string {
 	return yesNo(*e.Status.Agrees)
 }
 
-// listDetail is the first problem that matters, with a node.
-func (s *screen) listDetail(e *explain.Explanation) string {
-	p := mainProblem(e)
-	if e.Verdict.Code == explain.Healthy && p == nil || e.Verdict.Code == explain.BeingDeleted {
-		return ""
-	}
-	if p == nil || e.Verdict.Code == explain.NotObserved || e.Verdict.Code == explain.Unknown {
-		return VerdictDetail(e)
-	}
-	d := string(p.Code)
-	if fact(p.Facts, "changed") == cause.ChangedTemplate {
-		d += fmt.Sprintf(" since revision %s (%s)", fact(p.Facts, "number"), fact(p.Facts, "fields"))
-	}
-	if p.Count > 0 {
-		d += fmt.Sprintf(" on %d: %s", p.Count, s.namesWithin(p.Nodes[:min(2, p.Count)], 0))
-	}
-	if p.Count > 2 {
-		d += ", …"
-	}
-	return d
-}
-
-// oftenNamed names the nodes that several DaemonSets have trouble with.
-func (s *screen) oftenNamed(named map[string]int, troubled int) {
-	var nodes []string
-	for n, count := range named {
-		if count > 1 {
-			nodes = append(nodes, n)
-		}
-	}
-	if len(nodes) == 0 {
-		return
-	}
-	slices.SortFunc(nodes, func(a, b string) int { return cmp.Or(named[b]-named[a], strings.Compare(a, b)) })
-	var parts []string
-	for i, n := range nodes {
-		if i == 5 && !s.All {
-			parts = append(parts, fmt.Sprintf("+%d more", len(nodes)-i))
-			break
-		}
-		parts = append(parts, fmt.Sprintf("%s (%d)", clean(n), named[n]))
-	}
-	s.gap()
-	s.line("%s, of %s with a problem: %s", s.title("Nodes named most often"), plural(troubled, "DaemonSet"), strings.Join(parts, ", "))
-}
-
 // DaemonSetsOfNodes writes which DaemonSets should and do run on the nodes
-// that the Explanations were narrowed to, in one table. A DaemonSet that does
-// not know a node has no row for it.
-func DaemonSetsOfNodes(w io.Writer, l *explain.List, asked []string, style Style) error {
-	s := &screen{Style: style}
-	t := &table{head: []string{"NODE", "NAMESPACE", "NAME", "SHOULD RUN", "RUNS", "WHY"}}
+// that the Explanations were narrowed to. A DaemonSet that does not know a node
+// has no row for it.
+func DaemonSetsOfNodes(w io.Writer, l *explain.List, asked, from []string, style Style) error {
+	t := &screen.Table{Flush: true, Columns: []screen.Column{{Head: "NODE"}, {Head: "DAEMONSET"}, {Head: "ELIGIBLE"}, {Head: "POD"}, {Head: "WHY", Wrap: true}}}
+	var known []string
+	without, daemonSets := 0, map[*explain.Explanation]bool{}
 	type row struct {
 		e *explain.Explanation
 		n *explain.Node
 	}
 	var rows []row
-	var known []string
 	for _, e := range l.Items {
 		for i := range e.Nodes {
 			known = append(known, e.Nodes[i].Name)
@@ -212,31 +235,46 @@ func DaemonSetsOfNodes(w io.Writer, l *explain.List, asked []string, style Style
 	slices.SortStableFunc(rows, func(a, b row) int {
 		return cmp.Or(strings.Compare(a.n.Name, b.n.Name), strings.Compare(a.e.DaemonSet.Namespace, b.e.DaemonSet.Namespace), strings.Compare(a.e.DaemonSet.Name, b.e.DaemonSet.Name))
 	})
+	var first *answer
 	for _, r := range rows {
-		should, why := "?", "the nodes could not be read"
+		daemonSets[r.e] = true
+		eligible, why := "?", "the nodes could not be read"
 		if r.n.ShouldRun != nil {
-			should, why = yesNo(r.n.ShouldRun.OK), placement(r.n.ShouldRun.Reason, r.n.ShouldRun.Facts)
+			eligible, why = yesNo(r.n.ShouldRun.OK), placement(r.n.ShouldRun.Reason, r.n.ShouldRun.Facts)
 		}
 		if code := problemCode(r.n); code != "" {
 			why = strings.TrimPrefix(why+"; "+code, "; ")
+			if first == nil {
+				first = &answer{e: r.e, style: style, from: from}
+			}
 		}
-		t.add(clean(r.n.Name), clean(r.e.DaemonSet.Namespace), clean(r.e.DaemonSet.Name), should, runs(r.n), why)
+		if eligible == "yes" && runs(r.n) != "available" {
+			without++
+		}
+		t.Rows = append(t.Rows, screen.Row{Cells: screen.Cells(r.n.Name, r.e.DaemonSet.Namespace+"/"+r.e.DaemonSet.Name, eligible, runs(r.n), why)})
 	}
+	var s screen.Screen
+	slices.Sort(known)
+	s.Headline = screen.Headline{Subject: plural(len(slices.Compact(known)), "node"), Text: fmt.Sprintf("%s; %s", plural(len(daemonSets), "DaemonSet"), pluralVerb(without, "has no available pod there", "have no available pod there"))}
+	s.Add(screen.Body, t)
+	if first != nil {
+		s.Add(screen.Check, first.again("explain"))
+	}
+	screens := unknownNodes(asked, known)
 	if len(rows) > 0 {
-		s.rows(t)
+		screens = append([]*screen.Screen{&s}, screens...)
 	}
-	s.gap()
-	s.unknownNodes(asked, known)
-	return s.writeTo(w)
+	return write(w, screens, style)
 }
 
+// runs says what a node has of a DaemonSet.
 func runs(n *explain.Node) string {
 	if len(n.Pods) == 0 {
-		return "no"
+		return "none"
 	}
 	for _, p := range n.Pods {
 		if p.Available {
-			return "yes"
+			return "available"
 		}
 	}
 	return "not available"

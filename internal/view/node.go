@@ -6,125 +6,203 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/screen"
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 )
 
 // Nodes writes, for each node of an Explanation that was narrowed to some,
-// every rule of placement in order, what runs there, and the smallest change
-// that would make the node one that should run the pod.
-func Nodes(w io.Writer, e *explain.Explanation, asked []string, style Style) error {
-	s := &screen{Style: style, now: e.Snapshot.TakenAt}
+// whether it is eligible and by which rule, what runs there, and the smallest
+// change that would make it eligible.
+func Nodes(w io.Writer, e *explain.Explanation, asked, from []string, style Style) error {
+	var screens []*screen.Screen
 	var known []string
 	for i := range e.Nodes {
 		known = append(known, e.Nodes[i].Name)
-		s.gap()
-		s.node(e, &e.Nodes[i])
+		a := &answer{e: e, now: e.Snapshot.TakenAt, style: style, from: from}
+		a.node(&e.Nodes[i])
+		screens = append(screens, &a.s)
 	}
-	s.gap()
-	s.unknownNodes(asked, known)
-	return s.writeTo(w)
+	return write(w, append(screens, unknownNodes(asked, known)...), style)
+}
+
+// write writes one Screen after the other.
+func write(w io.Writer, screens []*screen.Screen, style Style) error {
+	for i, s := range screens {
+		if i > 0 {
+			if _, err := io.WriteString(w, "\n"); err != nil {
+				return err
+			}
+		}
+		if err := s.Text(w, style.terminal()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // unknownNodes says of the nodes that were asked for and that no answer names
 // why: one that is not there would have been refused.
-func (s *screen) unknownNodes(asked, known []string) {
+func unknownNodes(asked, known []string) (out []*screen.Screen) {
 	for _, name := range asked {
 		if !slices.Contains(known, name) {
-			s.line("%s: not known: the nodes could not be read, and no pod is for it", s.title(clean(name)))
-		}
-	}
-}
-
-func (s *screen) node(e *explain.Explanation, n *explain.Node) {
-	s.line("%s", s.nodeVerdict(e, n))
-	if n.ShouldRun != nil && n.Exists {
-		for _, r := range rules(n.Checks) {
-			result := s.good("pass")
-			if !r.ok {
-				result = s.bad("FAIL")
-			}
-			s.field(string(r.rule), result+"  "+r.words)
-		}
-	}
-	if len(n.Pods) == 0 {
-		s.field("pods", "none")
-	}
-	for i, p := range n.Pods {
-		title := ""
-		if i == 0 {
-			title = "pods"
-		}
-		s.field(title, podLine(e, p))
-	}
-	if c := n.Problem; c != nil {
-		s.field("problem", s.bad(string(c.Code))+": "+s.causeWords(c.Code, c.Facts, c.Since, c.Since))
-	}
-	for i, c := range n.Changes {
-		title := "smallest change"
-		if i > 0 {
-			title = "  and"
-		}
-		if c.Kind == daemonset.RepairNode || c.Kind == daemonset.NoSensibleChange { // nothing to paste
-			s.field(title, change(n.Name, c))
-			if c.Kind == daemonset.NoSensibleChange {
-				break // one such is enough
-			}
-			continue
-		}
-		s.whole(fmt.Sprintf("  %-16s %s", title, change(n.Name, c)))
-	}
-}
-
-// field adds a title and what stands beside it.
-func (s *screen) field(title, text string) {
-	s.lines = append(s.lines, s.wrap(fmt.Sprintf("  %-16s %s", title, text), 19)...)
-}
-
-func (s *screen) nodeVerdict(e *explain.Explanation, n *explain.Node) string {
-	name := fmt.Sprintf("%s  %s/%s", s.title(clean(n.Name)), clean(e.DaemonSet.Namespace), clean(e.DaemonSet.Name))
-	if n.ShouldRun == nil {
-		return name + ": " + s.warn("not known") + " whether it should run here, as the nodes could not be read"
-	}
-	name += " "
-	switch {
-	case !n.Exists:
-		return name + s.bad("no such node any more") + ", but pods that are for it"
-	case n.ShouldRun.OK:
-		return name + s.good("should run") + " here"
-	case n.MayStay.OK:
-		return name + s.bad("should not run") + " here; a pod that does may stay"
-	}
-	return name + s.bad("should not run") + " here, nor may a pod stay"
-}
-
-type ruleLine struct {
-	rule  daemonset.Rule
-	ok    bool
-	words string
-}
-
-// rules returns a line for every rule in the controller's order, also for
-// those that the template does not set.
-func rules(checks []daemonset.Check) []ruleLine {
-	var out []ruleLine
-	for _, rule := range []daemonset.Rule{daemonset.RuleNodeName, daemonset.RuleNodeSelector, daemonset.RuleNodeAffinity, daemonset.RuleTaint} {
-		found := false
-		for _, c := range checks {
-			if c.Rule == rule {
-				found = true
-				out = append(out, ruleLine{rule, c.OK, checkWords(c)})
-			}
-		}
-		if !found {
-			words := "the template sets none"
-			if rule == daemonset.RuleTaint {
-				words = "the node has none that matters"
-			}
-			out = append(out, ruleLine{rule, true, words})
+			out = append(out, &screen.Screen{Headline: screen.Headline{Verdict: "UNKNOWN", Tone: screen.Warn, Subject: name, Text: "the nodes could not be read, and no pod is assigned to it"}})
 		}
 	}
 	return out
+}
+
+func (a *answer) node(n *explain.Node) {
+	h := screen.Headline{Verdict: "ELIGIBLE", Tone: screen.Good, Subject: fmt.Sprintf("%s/%s on %s", a.e.DaemonSet.Namespace, a.e.DaemonSet.Name, n.Name), Text: nodeSummary(n)}
+	switch {
+	case !n.Exists:
+		h.Verdict, h.Tone = "NODE DELETED", screen.Bad
+	case n.ShouldRun == nil:
+		h.Verdict, h.Tone = "UNKNOWN", screen.Warn
+	case !n.ShouldRun.OK:
+		h.Verdict, h.Tone = "NOT ELIGIBLE", screen.Bad
+	case n.Problem != nil && n.Problem.Severity == cause.Error:
+		h.Tone = screen.Bad
+	}
+	a.s.Headline = h
+	a.rules(n)
+	for _, p := range n.Pods {
+		a.s.Add(screen.Pod, screen.Text(a.podLine(n, p)))
+	}
+	if len(n.Pods) == 0 {
+		a.s.Add(screen.Pod, screen.Text("none"))
+	}
+	a.nodeProblem(n)
+	if n.ShouldRun != nil && !n.ShouldRun.OK && n.Problem == nil && strings.HasPrefix(fact(n.ShouldRun.Facts, "key"), "node.kubernetes.io/") {
+		a.s.Add(screen.Check, screen.Command{"kubectl describe node", screen.Quote(n.Name)})
+	}
+	for _, c := range n.Changes {
+		a.s.Add(screen.Fix, nodeChange(n.Name, c)...)
+		if c.Kind == daemonset.NoSensibleChange {
+			break // one such is enough
+		}
+	}
+}
+
+// nodeSummary says in a sentence what runs on a node.
+func nodeSummary(n *explain.Node) string {
+	why := map[bool]string{true: "its pod still runs", false: "it has no pod"}[len(n.Pods) > 0]
+	switch {
+	case !n.Exists:
+		return "pods are still assigned to it"
+	case n.ShouldRun == nil:
+		return "the nodes could not be read"
+	case !n.ShouldRun.OK:
+		rule := map[daemonset.Reason]string{
+			daemonset.NodeName: "the template names another node", daemonset.NodeSelector: "the nodeSelector does not match",
+			daemonset.NodeAffinity: "the node affinity does not match", daemonset.TaintNotTolerated: "a taint is not tolerated",
+		}[n.ShouldRun.Reason]
+		if meaning := taintMeaning(fact(n.ShouldRun.Facts, "key")); n.ShouldRun.Reason == daemonset.TaintNotTolerated && meaning != "" {
+			rule += " (" + meaning + ")"
+		}
+		return rule + "; " + why
+	case n.Problem != nil:
+		if p, known := predicates[n.Problem.Code]; known {
+			return strings.TrimPrefix(p.say(1), "1 ")
+		}
+		return string(n.Problem.Code)
+	case len(n.Pods) == 0:
+		return why
+	}
+	return "its pod is available"
+}
+
+// rules is a table of the rules of placement in the controller's order, those
+// that the template does not set in one line.
+func (a *answer) rules(n *explain.Node) {
+	if n.ShouldRun == nil || !n.Exists {
+		return
+	}
+	t := &screen.Table{Columns: []screen.Column{{Head: "RULE", Wrap: true}, {Head: "RESULT"}, {Head: "WHY", Wrap: true}}}
+	var unset []string
+	for _, rule := range []daemonset.Rule{daemonset.RuleNodeName, daemonset.RuleNodeSelector, daemonset.RuleNodeAffinity, daemonset.RuleTaint} {
+		found := false
+		for _, c := range n.Checks {
+			if c.Rule != rule {
+				continue
+			}
+			found = true
+			result := screen.Cell{Lines: []string{"passes"}, Tone: screen.Good}
+			if !c.OK {
+				result = screen.Cell{Lines: []string{"FAILS"}, Tone: screen.Bad}
+			}
+			t.Rows = append(t.Rows, screen.Row{Cells: []screen.Cell{{Lines: []string{string(rule)}}, result, {Lines: []string{checkWords(c)}}}})
+		}
+		if !found {
+			unset = append(unset, string(rule))
+		}
+	}
+	if len(unset) > 0 {
+		t.Rows = append(t.Rows, screen.Row{Cells: []screen.Cell{{Lines: []string{strings.Join(unset, ", ")}}, {Lines: []string{"passes"}, Tone: screen.Good}, {Lines: []string{"none is set"}}}})
+	}
+	a.s.Add(screen.Body, t)
+}
+
+func (a *answer) podLine(n *explain.Node, p explain.Pod) string {
+	phase := p.Phase
+	if p.Terminating {
+		phase = "Terminating"
+	}
+	words := p.Name + ": " + phase
+	switch {
+	case p.Available:
+		words += " and available"
+	case p.Ready:
+		words += " and Ready, not available yet"
+	default:
+		words += ", not Ready"
+	}
+	if of := revisionOf(a.e, p); of != "-" {
+		words += ", revision " + of
+	}
+	if p.UpdatedBy == daemonset.ByGeneration {
+		words += " (updated by its template generation)"
+	}
+	if p.Claim != daemonset.Owned {
+		words += ", " + map[daemonset.Claim]string{daemonset.Adopt: "which the controller adopts next", daemonset.Release: "which the controller releases next"}[p.Claim]
+	}
+	switch {
+	case p.Ignored != "":
+		words += "; not counted: " + string(p.Ignored)
+	case n.Exists && n.ShouldRun != nil && !n.ShouldRun.OK:
+		words += "; counted as misscheduled, not in DESIRED"
+		if !n.MayStay.OK {
+			words += "; the controller deletes it"
+		} else if !p.Terminating {
+			words += "; it stays until the next rollout deletes it"
+		}
+	}
+	return words
+}
+
+// nodeProblem says what is wrong on the node, and what to look at.
+func (a *answer) nodeProblem(n *explain.Node) {
+	if n.Problem == nil {
+		return
+	}
+	p := &explain.Problem{Code: n.Problem.Code, Severity: n.Problem.Severity, Count: 1, Nodes: []string{n.Name}, Since: n.Problem.Since, Facts: n.Problem.Facts}
+	if n.Problem.Pod != "" {
+		p.Pods = []string{n.Problem.Pod}
+	}
+	for i := range a.e.Problems {
+		if q := &a.e.Problems[i]; q.Code == p.Code && slices.Contains(q.Nodes, n.Name) {
+			p.Origin = q.Origin
+		}
+	}
+	words := string(p.Code)
+	if p.Since != nil {
+		words += " for " + lasting(a.now, p)
+	}
+	a.s.Add(screen.Cause, append([]screen.Block{screen.Text(words)}, detail(p, a.now, a.style.All)...)...)
+	if c := a.check(p); len(c) > 0 {
+		a.s.Add(screen.Check, c)
+	}
 }
 
 func checkWords(c daemonset.Check) string {
@@ -155,63 +233,35 @@ func checkWords(c daemonset.Check) string {
 	return s + ": tolerated by the template"
 }
 
-func podLine(e *explain.Explanation, p explain.Pod) string {
-	phase := p.Phase
-	if p.Terminating {
-		phase = "Terminating"
+// nodeChange is one change that makes a node eligible: a command, or words that
+// name the side it is made on.
+func nodeChange(node string, c daemonset.Change) []screen.Block {
+	say := func(format string, args ...any) []screen.Block {
+		return []screen.Block{screen.Text(fmt.Sprintf(format, args...))}
 	}
-	var words []string
-	words = append(words, clean(phase))
-	switch {
-	case p.Available:
-		words = append(words, "available")
-	case p.Ready:
-		words = append(words, "ready, not yet available")
-	default:
-		words = append(words, "not ready")
-	}
-	switch {
-	case p.UpdatedBy == daemonset.ByGeneration:
-		words = append(words, "up to date by its template generation")
-	case p.Updated:
-		words = append(words, "up to date")
-	default:
-		words = append(words, "out of date, revision "+revisionOf(e, p))
-	}
-	if p.Claim != daemonset.Owned {
-		words = append(words, "claim: "+string(p.Claim))
-	}
-	if p.Ignored != "" {
-		words = append(words, "counts nowhere: "+string(p.Ignored))
-	}
-	return clean(p.Name) + "  " + strings.Join(words, ", ")
-}
-
-// change says one change in words that name the side it is made on.
-func change(node string, c daemonset.Change) string {
 	switch c.Kind {
 	case daemonset.AddToleration:
 		t := c.Toleration
-		s := fmt.Sprintf("add to the template the toleration {key: %s, operator: %s, ", clean(t.Key), t.Operator)
+		value := ""
 		if t.Value != "" {
-			s += fmt.Sprintf("value: %q, ", t.Value) // which escapes what clean would
+			value = fmt.Sprintf("value: %q, ", t.Value)
 		}
-		return s + fmt.Sprintf("effect: %s}", clean(string(t.Effect)))
+		return say("add to the template the toleration {key: %s, operator: %s, %seffect: %s}", t.Key, t.Operator, value, t.Effect)
 	case daemonset.SetLabel:
-		return clean(fmt.Sprintf("kubectl label node %s %s --overwrite", Quote(node), Quote(c.Key+"="+c.Value)))
+		return []screen.Block{screen.Command{"kubectl label node", screen.Quote(node), screen.Quote(c.Key + "=" + c.Value), "--overwrite"}}
 	case daemonset.RemoveLabel:
-		return clean(fmt.Sprintf("kubectl label node %s %s", Quote(node), Quote(c.Key+"-")))
+		return []screen.Block{screen.Command{"kubectl label node", screen.Quote(node), screen.Quote(c.Key + "-")}}
 	case daemonset.RemoveNodeName:
-		return "take nodeName out of the template"
+		return say("remove nodeName from the template")
 	case daemonset.RepairNode:
-		return "repair the node: its taint " + clean(c.Key) + " goes when the condition does"
+		return say("repair the node: its taint %s goes when the condition does", c.Key)
 	case daemonset.NoSensibleChange:
 		if meaning := taintMeaning(c.Key); meaning != "" {
-			return "none is sensible: " + meaning
+			return say("none is sensible: %s", meaning)
 		}
-		return "none is sensible: " + clean(c.Key) + " is not a label to set by hand"
+		return say("none is sensible: %s is not a label to set by hand", c.Key)
 	case daemonset.AddAffinityTerm:
-		return "add to the template's node affinity a term {matchFields: [{key: metadata.name, operator: In, values: [" + clean(node) + "]}]}"
+		return say("add to the template's node affinity a term {matchFields: [{key: metadata.name, operator: In, values: [%s]}]}", node)
 	}
-	return clean(string(c.Kind))
+	return say("%s", c.Kind)
 }

@@ -2,6 +2,7 @@ package view
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/internal/world"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
@@ -108,7 +110,8 @@ func parseOptions(t *testing.T, raw []byte) plan.Options {
 	return o
 }
 
-const again = "kubectl ds plan-rollout -n kube-system agent"
+// again can be asked for once more.
+var again = Asked{Again: true}
 
 // ask gives the answer to "plan", "new" or "list", followed by a width in
 // columns, "-o FORMAT", "--all" or "--color". A plan can be pasted: "plan
@@ -118,7 +121,7 @@ func (a *planStory) ask(t *testing.T, question string) string {
 	words := strings.Fields(question)
 	var style Style
 	var format Format
-	asked := ""
+	asked := Asked{}
 	for i := 1; i < len(words); i++ {
 		switch words[i] {
 		case "-o":
@@ -211,7 +214,7 @@ func TestEveryPlan(t *testing.T) {
 			drawn++
 			if n := len(p.Placement.Lose); n > 0 {
 				lost++
-				if words := (&screen{}).planDetail(p); !strings.HasPrefix(words, pluralVerb(n, "node loses its pod at once", "nodes lose their pod at once")) {
+				if words := planned(p, again, Style{}).Headline.Text; !strings.HasSuffix(words, pluralVerb(n, "node loses its pod at once", "nodes lose their pod at once")) {
 					t.Errorf("seed %d, change %d: the verdict hides %d nodes that lose their pod: %s", seed, i, n, words)
 				}
 			}
@@ -246,7 +249,7 @@ func TestEveryPlan(t *testing.T) {
 func lawfulPlan(screen string, style Style) error {
 	var kept []string
 	for _, l := range strings.Split(screen, "\n") {
-		if strings.Contains(l, again) || style.Width > 0 && style.Width < 80 {
+		if strings.Contains(l, "kubectl ds plan-rollout") || style.Width > 0 && style.Width < 80 {
 			l = "x" // a narrow terminal breaks a table itself
 		}
 		kept = append(kept, l)
@@ -254,18 +257,22 @@ func lawfulPlan(screen string, style Style) error {
 	return lawful(strings.Join(kept, "\n"), style)
 }
 
-var ownTags = regexp.MustCompile(`</?(code|details|summary|sub|br)>`)
+var ownTags = regexp.MustCompile(`</?(code|br)>`)
 
 // lawfulMarkdown returns an error for anything that somebody else's words
-// could do to a comment.
+// could do to a comment. What is between fences is shown as it is.
 func lawfulMarkdown(text string) error {
-	columns := 0
+	columns, fenced := 0, false
 	for _, l := range strings.Split(text, "\n") {
-		plain := ownTags.ReplaceAllString(l, "")
-		if strings.ContainsAny(plain, "<>`@\x1b") {
-			if !strings.HasPrefix(plain, "> **") || strings.ContainsAny(plain[1:], "<>`@\x1b") {
-				return fmt.Errorf("%q has a character that Markdown reads", l)
-			}
+		if strings.HasPrefix(l, "```") {
+			fenced = !fenced
+			continue
+		}
+		if fenced {
+			continue
+		}
+		if plain := ownTags.ReplaceAllString(l, ""); strings.ContainsAny(plain, "<>`@\x1b") {
+			return fmt.Errorf("%q has a character that Markdown reads", l)
 		}
 		n := strings.Count(l, "|")
 		switch {
@@ -280,6 +287,9 @@ func lawfulMarkdown(text string) error {
 			return fmt.Errorf("%q has %d bars under a head of %d", l, n, columns)
 		}
 	}
+	if fenced {
+		return errors.New("a fence is not closed")
+	}
 	return nil
 }
 
@@ -289,18 +299,17 @@ func TestSeconds(t *testing.T) {
 		want string
 		why  string
 	}{
-		{0, "0 s", "nothing"},
-		{0.04, "0 s", "a blink is nothing"},
-		{0.62, "0.6 s", "below a second, tenths tell"},
-		{12.4, "12 s", "whole seconds"},
-		{119, "119 s", "below two minutes, seconds"},
-		{120, "2 min", "from two minutes on, minutes"},
-		{1635, "27 min", "rounded to the nearest"},
-		{3590, "1 h", "almost an hour is one"},
-		{6010, "1 h 40 min", "hours have fives of minutes"},
-		{36000, "10 h", "from ten hours on, hours alone"},
-		{86400 * 1.5, "36 h", "up to two days"},
-		{86400 * 3.2, "3 days", "days"},
+		{0, "0s", "nothing"},
+		{0.04, "1s", "less than a second is one"},
+		{12.4, "12s", "whole seconds"},
+		{119, "1m59s", "below two minutes, seconds"},
+		{120, "2m", "from two minutes on, minutes"},
+		{1635, "27m", "rounded to the nearest"},
+		{3590, "1h", "almost an hour is one"},
+		{6010, "1h40m", "hours have fives of minutes"},
+		{36000, "10h", "from ten hours on, hours alone"},
+		{86400 * 1.5, "36h", "up to two days"},
+		{86400 * 3.2, "3d", "days"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			if got := seconds(tt.n); got != tt.want {
@@ -310,48 +319,68 @@ func TestSeconds(t *testing.T) {
 	}
 }
 
-func TestDurationWords(t *testing.T) {
+func TestRangeWords(t *testing.T) {
 	for _, tt := range []struct {
 		d    plan.Duration
 		want string
 		why  string
 	}{
-		{plan.Duration{Optimistic: 1140, Expected: 1620, Pessimistic: 2640}, "27 min (19 to 44 min)", "one unit is said once"},
-		{plan.Duration{Optimistic: 30, Expected: 150, Pessimistic: 300}, "3 min (30 s to 5 min)", "two units are said twice"},
-		{plan.Duration{Optimistic: 40, Expected: 40, Pessimistic: 40.2}, "40 s", "a range that is none is not said"},
-		{plan.Duration{Optimistic: 5700, Expected: 6000, Pessimistic: 9000}, "1 h 40 min (1 h 35 min to 2 h 30 min)", "hours with minutes stay whole"},
+		{plan.Duration{Optimistic: 1140, Expected: 1620, Pessimistic: 2640}, "19m to 44m", "a range"},
+		{plan.Duration{Optimistic: 40, Expected: 40, Pessimistic: 40.2}, "40s", "a range that is none is not said"},
+		{plan.Duration{Optimistic: 5700, Expected: 6000, Pessimistic: 9000}, "1h35m to 2h30m", "hours with minutes stay whole"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
-			if got := durationWords(&tt.d); got != tt.want {
-				t.Errorf("durationWords(%v) = %q, want %q", tt.d, got, tt.want)
+			if got := rangeWords(&tt.d); got != tt.want {
+				t.Errorf("rangeWords(%v) = %q, want %q", tt.d, got, tt.want)
 			}
 		})
 	}
 }
 
-// TestSlowerLimit: where a higher limit takes longer than a lower one, the table
+// TestAgo: durations look alike everywhere.
+func TestAgo(t *testing.T) {
+	for _, tt := range []struct {
+		d    time.Duration
+		want string
+	}{
+		{-time.Second, "0s"}, {59 * time.Second, "59s"}, {time.Minute, "1m"}, {110 * time.Second, "1m50s"}, {9*time.Minute + 59*time.Second, "9m59s"},
+		{14*time.Minute + 30*time.Second, "14m"}, {time.Hour, "1h"}, {90 * time.Minute, "1h30m"}, {3*time.Hour + 59*time.Minute, "3h"}, {47 * time.Hour, "47h"}, {48 * time.Hour, "2d"}, {800 * time.Hour, "33d"},
+	} {
+		if got := ago(tt.d); got != tt.want {
+			t.Errorf("ago(%v) = %q, want %q", tt.d, got, tt.want)
+		}
+	}
+}
+
+// TestSlowerLimit: where a higher limit takes longer than a lower one, the screen
 // says why.
 func TestSlowerLimit(t *testing.T) {
-	row := func(name string, expected float64) limitRow {
-		return limitRow{name, plan.Limit{Limit: name, Code: plan.Completes, Duration: &plan.Duration{Expected: expected}}}
+	row := func(name string, expected float64) plan.Limit {
+		return plan.Limit{Limit: name, Code: plan.Completes, Duration: &plan.Duration{Expected: expected}}
 	}
-	const why = "maxUnavailable 33% takes longer than 25%: the controller counts a pod that becomes available just after it has looked only when it looks again, minReadySeconds (30 s) later"
+	const why = "What if   33% takes longer than 25%: the controller counts a pod that becomes available just after it has looked only when it looks again, minReadySeconds (30s) later"
 	for _, tt := range []struct {
-		rows     []limitRow
+		limits   []plan.Limit
 		minReady string
-		kind     daemonset.BudgetKind
 		want     string
 		why      string
 	}{
-		{[]limitRow{row("10%", 420), row("25%", 200), row("33%", 230)}, "30", daemonset.BudgetUnavailable, why, "a higher limit that takes longer"},
-		{[]limitRow{row("10%", 420), row("25%", 200), row("33%", 230)}, "30", daemonset.BudgetSurge, strings.Replace(why, "maxUnavailable", "maxSurge", 1), "under a surge"},
-		{[]limitRow{row("10%", 420), row("25%", 200), row("33%", 200.4)}, "30", daemonset.BudgetUnavailable, "", "less than a second is nothing"},
-		{[]limitRow{row("10%", 420), row("25%", 200), row("33%", 100)}, "30", daemonset.BudgetUnavailable, "", "each faster than the one before"},
-		{[]limitRow{row("25%", 200), row("33%", 230)}, "", daemonset.BudgetUnavailable, "", "without minReadySeconds it is for something else"},
-		{[]limitRow{row("25%", 200), {"33%", plan.Limit{Limit: "33%", Code: plan.Stalls}}}, "30", daemonset.BudgetUnavailable, "", "one that stalls takes no time"},
+		{[]plan.Limit{row("10%", 420), row("25%", 200), row("33%", 230)}, "30", why, "a higher limit that takes longer"},
+		{[]plan.Limit{row("10%", 420), row("25%", 200), row("33%", 200.4)}, "30", "", "less than a second is nothing"},
+		{[]plan.Limit{row("10%", 420), row("25%", 200), row("33%", 100)}, "30", "", "each faster than the one before"},
+		{[]plan.Limit{row("25%", 200), row("33%", 230)}, "", "", "without minReadySeconds it is for something else"},
+		{[]plan.Limit{row("25%", 200), {Limit: "33%", Code: plan.Stalls}}, "30", "", "one that stalls takes no time"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, (&screen{minReady: tt.minReady}).slowerWords(tt.rows, tt.kind)); diff != "" {
+			p := &plan.Plan{}
+			if tt.minReady != "" {
+				p.Assumptions = []daemonset.Assumption{{Code: plan.AssumeMinReadySeconds, Value: tt.minReady}}
+			}
+			s := &plannedScreen{p: p, o: &p.Outcome}
+			s.slower(&plan.Forecast{Limits: tt.limits})
+			var b strings.Builder
+			check(t, s.s.Text(&b, screen.Terminal{}))
+			if diff := cmp.Diff(tt.want, strings.TrimSpace(b.String())); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -392,40 +421,57 @@ func TestEveryAssumption(t *testing.T) {
 
 // TestEveryWarning: each has words of its own.
 func TestEveryWarning(t *testing.T) {
-	s := &screen{}
+	s := &plannedScreen{}
 	for _, code := range plan.WarningCodes {
-		if words := s.warningWords(plan.Warning{Code: code, Facts: daemonset.Facts{"count": 3, "limit": 1, "newPods": 2, "newFailing": 1}}); len(words) < 20 {
+		if words := s.warning(plan.Warning{Code: code, Facts: daemonset.Facts{"count": 3, "limit": 1, "newPods": 2, "newFailing": 1}}); len(words) < 20 {
 			t.Errorf("%s: %q", code, words)
 		}
 	}
 }
 
-// TestEveryUnblock: each change has words, and a flag that plans it.
-func TestEveryUnblock(t *testing.T) {
+// TestEveryWayOut: each change has words, and a flag that plans it.
+func TestEveryWayOut(t *testing.T) {
 	for _, code := range []plan.UnblockCode{plan.RaiseMaxUnavailable, plan.RaiseMaxSurge, plan.RemoveNode, plan.NoSurge, plan.RollBack} {
-		if c := unblockCommand(plan.Unblock{Code: code, Value: "3"}, again); !strings.HasPrefix(c, again+" --") || !strings.HasSuffix(c, " 3") {
-			t.Errorf("%s: %q", code, c)
+		words, flags := wayOut(plan.Unblock{Code: code, Value: "3"})
+		if strings.Contains(words, string(code)) || !strings.Contains(words, "3") || flags[len(flags)-1].Value != "3" {
+			t.Errorf("%s: %q %v", code, words, flags)
 		}
 	}
 }
 
-// TestAdded: a suggestion replaces the flags that it overrides.
-func TestAdded(t *testing.T) {
-	for _, tt := range []struct{ given, flags, want, why string }{
-		{"", "--restart", "", "nothing to add to"},
-		{"c -n x a", "--restart", "c -n x a --restart", "nothing is overridden"},
-		{"c a --max-surge 1 --max-unavailable 0 --restart", "--max-surge 0 --max-unavailable 1", "c a --restart --max-surge 0 --max-unavailable 1", "both limits"},
-		{"c a --max-unavailable 1 --max-surge 0", "--max-unavailable 3", "c a --max-surge 0 --max-unavailable 3", "one of them"},
-		{"c a --image 'x=a b' --restart --start 4s", "--to-revision 3", "c a --start 4s --to-revision 3", "a rollback takes the template as it is"},
-		{"c a --filename x.yaml", "--to-revision 3", "", "and not that of a manifest"},
-		{"c a --remove-nodes n1", "--remove-nodes n2", "c a --remove-nodes n1 --remove-nodes n2", "nodes are added to those before"},
-		{"c a --strategy OnDelete", "--strategy RollingUpdate", "c a --strategy RollingUpdate", "a strategy"},
-		{`c a --from 'it'\''s --restart x'`, "--restart", `c a --from 'it'\''s --restart x' --restart`, "words within quotes are no flags"},
+// TestAgain: a suggestion replaces the flags that it overrides.
+func TestAgain(t *testing.T) {
+	p := &plan.Plan{}
+	p.DaemonSet.Namespace, p.DaemonSet.Name = "n", "a"
+	flag := func(name string, value ...string) Flag {
+		return Flag{Name: name, Value: strings.Join(value, ""), Bare: len(value) == 0}
+	}
+	type flags = []Flag
+	for _, tt := range []struct {
+		given, more flags
+		want, why   string
+	}{
+		{nil, flags{flag("restart")}, "--restart", "nothing is overridden"},
+		{flags{flag("max-surge", "1"), flag("max-unavailable", "0"), flag("restart")}, flags{flag("max-surge", "0"), flag("max-unavailable", "1")}, "--restart --max-surge=0 --max-unavailable=1", "both limits"},
+		{flags{flag("max-unavailable", "1"), flag("max-surge", "0")}, flags{flag("max-unavailable", "3")}, "--max-surge=0 --max-unavailable=3", "one of them"},
+		{flags{flag("image", "x=a b"), flag("restart"), flag("start", "4s")}, flags{flag("to-revision", "3")}, "--start=4s --to-revision=3", "a rollback takes the template as it is"},
+		{flags{flag("remove-nodes", "n1")}, flags{flag("remove-nodes", "n2")}, "--remove-nodes=n1 --remove-nodes=n2", "nodes are added to those before"},
+		{flags{flag("strategy", "OnDelete")}, flags{flag("strategy", "RollingUpdate")}, "--strategy=RollingUpdate", "a strategy"},
+		{flags{flag("from", "it's --restart x")}, flags{flag("restart")}, `--from='it'\''s --restart x' --restart`, "words within quotes are no flags"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
-			if got := added(tt.given, tt.flags); got != tt.want {
-				t.Errorf("added(%q, %q) = %q, want %q", tt.given, tt.flags, got, tt.want)
+			asked := Asked{Again: true, Flags: tt.given}
+			if got, want := asked.plan(p, tt.more...).String(), "kubectl ds plan-rollout -n n a "+tt.want; got != want {
+				t.Errorf("got %q, want %q", got, want)
 			}
 		})
+	}
+	for why, asked := range map[string]Asked{
+		"standard input is read once":           {},
+		"a manifest's template, not a revision": {Again: true, Flags: flags{flag("filename", "x.yaml")}},
+	} {
+		if got := asked.plan(p, flag("to-revision", "3")); len(got) > 0 {
+			t.Errorf("%s: %q", why, got)
+		}
 	}
 }

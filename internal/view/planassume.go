@@ -12,30 +12,6 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 )
 
-// assumptions are what the plan rests on: in a few sentences, and with -o wide
-// each by itself, with its code and source.
-func (s *screen) assumptions(p *plan.Plan) {
-	shown := shownAssumptions(p)
-	if len(shown) == 0 {
-		return
-	}
-	s.gap()
-	if !s.Wide {
-		s.line("%s", s.title("ASSUMPTIONS"))
-		for _, l := range assumptionLines(shown) {
-			s.line("  %s", l)
-		}
-		return
-	}
-	t := &table{head: []string{"ASSUMPTION", "VALUE", "SOURCE"}}
-	for _, a := range shown {
-		t.add(clean(string(a.Code)), clean(a.Value), clean(a.Source))
-	}
-	for _, l := range t.lines(s.Style) {
-		s.row(l)
-	}
-}
-
 // shownAssumptions are those that matter: where nothing is to happen, not
 // those of its course.
 func shownAssumptions(p *plan.Plan) []daemonset.Assumption {
@@ -64,9 +40,6 @@ func assumptionLines(all []daemonset.Assumption) []string {
 		}
 	}
 	timing := []string{given.start(), given.termination(), given.minReady()}
-	if timing[0] == "" && timing[1] != "" {
-		timing[1] = "a pod is " + timing[1]
-	}
 	say(timing...)
 	say(given.newPods(), given.take(plan.AssumeReadyPods, func(a daemonset.Assumption) string {
 		n, _ := strconv.Atoi(a.Value)
@@ -75,13 +48,13 @@ func assumptionLines(all []daemonset.Assumption) []string {
 		n, _ := strconv.Atoi(a.Value)
 		return pluralVerb(n, "pod that is not ready yet becomes", "pods that are not ready yet become") + " ready, although " + pluralOnly(n, "it takes", "they take") + " longer than any other did"
 	}), given.take(plan.AssumeNodesStay, nodesStay), given.take(plan.AssumeRefused, func(daemonset.Assumption) string {
-		return "the API server goes on refusing pods"
+		return "the API server keeps rejecting pods"
 	}), given.take(plan.AssumeHostPorts, func(daemonset.Assumption) string {
-		return "a second pod is not scheduled beside the old one, which holds the host port"
+		return "no second pod is scheduled beside the old one, which uses the host port"
 	}), given.take(plan.AssumeCollected, func(a daemonset.Assumption) string {
-		return "pods of vanished nodes are gone after " + assumedTime(a.Value)
+		return "pods of deleted nodes are gone after " + assumedTime(a.Value)
 	}))
-	say(given.pace())
+	given.pace()
 	say(given.server())
 	say(given.take(plan.AssumeNoConflicts, func(a daemonset.Assumption) string {
 		return "server-side apply as field manager " + clean(a.Value) + " has no conflicts: the input has no managed fields, which would tell"
@@ -131,20 +104,20 @@ func (g assumptionsByCode) start() string {
 		case fast != "" && slow != "" && assumedTime(fast) != assumedTime(slow):
 			about += fmt.Sprintf("; 8 of 10 took %s to %s", assumedTime(fast), assumedTime(slow))
 		}
-		return "a pod is ready " + assumedTime(a.Value) + " after creation" + inBrackets(about)
+		return "a new pod is Ready " + assumedTime(a.Value) + " after its creation" + inBrackets(about)
 	})
 }
 
 func (g assumptionsByCode) termination() string {
 	return g.take(plan.AssumeTermination, func(a daemonset.Assumption) string {
-		words := "gone " + assumedTime(a.Value) + " after deletion"
+		words := "a deleted pod is gone after " + assumedTime(a.Value)
 		switch a.Source {
 		case "GracePeriod":
-			return words + " at the latest (grace period)"
+			return words + " at the latest (its grace period)"
 		case "Flag":
 			return words + " (--termination)"
 		case "Events":
-			return words + " (as the last ones)"
+			return words + " (like the last ones)"
 		}
 		return words
 	})
@@ -157,7 +130,7 @@ func (g assumptionsByCode) minReady() string {
 }
 
 func (g assumptionsByCode) newPods() string {
-	return cmp.Or(g.take(plan.AssumeNewPods, func(daemonset.Assumption) string { return "pods that are still to come become available" }),
+	return cmp.Or(g.take(plan.AssumeNewPods, func(daemonset.Assumption) string { return "every new pod becomes available" }),
 		g.take(plan.AssumeRevisionFails, func(a daemonset.Assumption) string {
 			n, _ := strconv.Atoi(a.Value)
 			return fmt.Sprintf("no pod of the new revision becomes available, as none has yet and %s%s", pluralVerb(n, "pod fails", "pods fail"),
@@ -200,23 +173,14 @@ func currentRevision(a daemonset.Assumption) string {
 
 func nodesStay(a daemonset.Assumption) string {
 	n, _ := strconv.Atoi(a.Value)
-	return pluralVerb(n, "node stays as it is", "nodes stay as they are") + ", since what is wrong there does not mend itself"
+	return pluralVerb(n, "node stays broken", "nodes stay broken") + ": such problems do not resolve by themselves"
 }
 
-// pace is the controller's own: the rate of its requests, and how many pods a
-// step takes. That it starts slowly is left to -o wide.
-func (g assumptionsByCode) pace() string {
-	rate, most := g.value(plan.AssumeRequestRate), g.value(plan.AssumeStepBurst)
-	g.value(plan.AssumeRequestBurst)
-	g.value(plan.AssumeSlowStart)
-	if rate == "" {
-		return ""
+// pace drops the controller's own pace, which -o wide shows.
+func (g assumptionsByCode) pace() {
+	for _, code := range []daemonset.AssumptionCode{plan.AssumeRequestRate, plan.AssumeStepBurst, plan.AssumeRequestBurst, plan.AssumeSlowStart} {
+		delete(g, code)
 	}
-	words := "the controller sends " + rate + " requests a second"
-	if most != "" {
-		words += ", and takes at most " + most + " pods a step"
-	}
-	return words
 }
 
 // assumedTime writes a duration, which the document has as Go writes it.

@@ -1,45 +1,46 @@
 package view
 
 import (
+	"cmp"
+	"fmt"
 	"io"
 	"strconv"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 )
 
-// Plans writes one line per DaemonSet, in the order given, and below them how to
-// go on with the first if that ends badly: again.
-func Plans(w io.Writer, l *plan.List, again string, style Style) error {
-	s := &screen{Style: style}
-	t := &table{head: []string{"NAMESPACE", "NAME", "OUTCOME", " REPLACES", " LOSE", " GAIN", " STEPS", "DURATION", "NEXT SYNC"}}
+// Plans writes a row per DaemonSet, in the order given, and how to see more of the
+// first if that ends badly.
+func Plans(w io.Writer, l *plan.List, asked Asked, style Style) error {
+	var s screen.Screen
+	t := &screen.Table{Flush: true, Columns: []screen.Column{
+		{Head: "VERDICT"}, {Head: "DAEMONSET"}, {Head: "REPLACES", Right: true}, {Head: "LOSE", Right: true, Drop: 2}, {Head: "GAIN", Right: true, Drop: 3}, {Head: "STEPS", Right: true, Drop: 4},
+		{Head: "DURATION"}, {Head: "NEXT SYNC", Wrap: true, Drop: 1},
+	}}
+	bad := 0
 	for _, p := range l.Items {
 		duration := "-"
 		if p.Outcome.Duration != nil {
-			duration = seconds(p.Outcome.Duration.Expected)
-			if style.Wide {
-				duration = durationWords(p.Outcome.Duration)
-			}
+			duration = rangeWords(p.Outcome.Duration)
 		}
-		t.add(clean(p.DaemonSet.Namespace), clean(p.DaemonSet.Name), s.planCell(p), strconv.Itoa(p.Replaces), strconv.Itoa(len(p.Lost)), strconv.Itoa(len(p.Placement.Gain)),
+		if planTone(p) == screen.Bad {
+			bad++
+		}
+		cells := screen.Cells(p.DaemonSet.Namespace+"/"+p.DaemonSet.Name, strconv.Itoa(p.Replaces), strconv.Itoa(len(p.Lost)), strconv.Itoa(len(p.Placement.Gain)),
 			strconv.Itoa(p.Outcome.Steps), duration, stepCell(&p.Next)+lateCell(&p.Outcome)+nowhereCell(p))
+		t.Rows = append(t.Rows, screen.Row{Cells: append([]screen.Cell{{Lines: []string{planVerdict(p)}, Tone: planTone(p)}}, cells...)})
 	}
-	for _, l := range t.lines(style) {
-		s.whole(l)
+	s.Headline = screen.Headline{Subject: plural(len(l.Items), "DaemonSet") + " with something to do", Text: fmt.Sprintf("%s badly", pluralVerb(bad, "ends", "end"))}
+	if bad == 0 {
+		s.Headline.Text = "none ends badly"
 	}
-	if len(l.Items) > 0 && l.Items[0].Outcome.Code == plan.Stalls && pasted(again) != "" {
-		s.gap()
-		s.whole(s.title("To go on:") + " " + again)
+	s.Add(screen.Body, t)
+	if len(l.Items) > 0 && planTone(l.Items[0]) == screen.Bad {
+		s.Add(screen.Check, asked.plan(l.Items[0]))
 	}
-	return s.writeTo(w)
-}
-
-func (s *screen) planCell(p *plan.Plan) string {
-	code := string(p.Outcome.Code)
-	if staysDegraded(p) {
-		code = "Degraded"
-	}
-	return s.outcomePaint(p)(code)
+	return s.Text(w, style.terminal())
 }
 
 // lateCell names the pods that take longer than any other did, and that have to
@@ -75,8 +76,5 @@ func stepCell(n *daemonset.Step) string {
 		}
 		words += plural(c, "create")
 	}
-	if words == "" {
-		return spaced(string(n.Reason))
-	}
-	return words
+	return cmp.Or(words, spaced(string(n.Reason)))
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/fatih/color"
 	"github.com/mattn/go-runewidth"
 	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 )
 
 // Style is what is known of the place where text goes.
@@ -232,4 +234,34 @@ func plural(n int, word string) string {
 		return fmt.Sprintf("%d %sies", n, strings.TrimSuffix(word, "y"))
 	}
 	return fmt.Sprintf("%d %ss", n, word)
+}
+
+// terminal is a Style as renderers take it.
+func (s Style) terminal() screen.Terminal {
+	return screen.Terminal{Width: s.Width, Color: s.Color, All: s.All}
+}
+
+// ago is how long something took or takes, as 45s, 1m40s, 14m, 1h30m, 5h or 2d.
+func ago(d time.Duration) string {
+	s := int(max(0, d) / time.Second)
+	two := func(n int, unit string, rest int, of string) string {
+		if rest == 0 {
+			return fmt.Sprintf("%d%s", n, unit)
+		}
+		return fmt.Sprintf("%d%s%d%s", n, unit, rest, of)
+	}
+	switch m, h := s/60, s/3600; {
+	case m < 1:
+		return fmt.Sprintf("%ds", s)
+	case m < 10:
+		return two(m, "m", s%60, "s")
+	case h < 1:
+		return fmt.Sprintf("%dm", m)
+	case h < 3:
+		return two(h, "h", m%60, "m")
+	case h < 48:
+		return fmt.Sprintf("%dh", h)
+	default:
+		return fmt.Sprintf("%dd", h/24)
+	}
 }

@@ -70,7 +70,7 @@ func (t *table) widths() []int {
 // not to less than its head, and not with -o wide or --all. Nothing before it is
 // cut: names are to be pasted, and numbers were asked for. So a line may be
 // longer than the terminal.
-func (s *screen) rows(t *table) {
+func (s *lineScreen) rows(t *table) {
 	last := len(t.head) - 1
 	words := !strings.HasPrefix(t.head[last], " ")
 	least := width(t.head[last])

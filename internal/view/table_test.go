@@ -65,7 +65,7 @@ func TestRows(t *testing.T) {
 		t.Run(tt.why, func(t *testing.T) {
 			table := &table{head: tt.head}
 			table.add(tt.row...)
-			s := &screen{Style: tt.style}
+			s := &lineScreen{Style: tt.style}
 			s.rows(table)
 			if diff := cmp.Diff(tt.want, s.lines); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", strings.Join(tt.row, ", "), diff)

@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/duration"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 )
@@ -17,14 +18,14 @@ const clockTime = "15:04:05"
 
 // WatchBegins says in a line what is about to happen.
 func WatchBegins(p *plan.Progress, style Style) string {
-	s := &screen{Style: style, now: p.Header.Snapshot.TakenAt}
+	s := &lineScreen{Style: style, now: p.Header.Snapshot.TakenAt}
 	return fmt.Sprintf("%s following %s: %s; next: %s", p.Header.Snapshot.TakenAt.Format(clockTime), ofDaemonSet(p), s.standing(p), s.stepWords(&p.Next, &p.Header))
 }
 
 // WatchLine says in a line what happened, and how the rollout stands; p is nil
 // where further lines of the same moment follow, whose last one says it.
 func WatchLine(h plan.Happening, p *plan.Progress, style Style) string {
-	s := &screen{Style: style}
+	s := &lineScreen{Style: style}
 	line := h.At.Format(clockTime) + " " + s.happening(h)
 	if p != nil {
 		s.now = p.Header.Snapshot.TakenAt
@@ -36,52 +37,116 @@ func WatchLine(h plan.Happening, p *plan.Progress, style Style) string {
 // WatchScreen writes how a rollout stands and what happened last, oldest first,
 // in as many lines as there is room for; 0 is for any number.
 func WatchScreen(w io.Writer, p *plan.Progress, last []string, style Style, room int) error {
-	s := &screen{Style: style, now: p.Header.Snapshot.TakenAt}
-	s.line("%s  %s: %s", s.watchCode(p), ofDaemonSet(p), s.standing(p))
-	s.gap()
-	s.bar("UP-TO-DATE", p.Counts.Updated, p.Counts.Desired)
-	s.bar("AVAILABLE ", p.Counts.Available, p.Counts.Desired)
-	s.gap()
-	var facts []daemonset.Facts
-	for _, h := range p.Holding {
-		facts = append(facts, h.Facts)
-	}
-	s.soon = soonAvailable(s.now, facts)
-	s.step("NEXT SYNC", &p.Next, &p.Header)
-	if Overdue(p) {
-		s.line("  %s", owedWords(p))
-	}
-	s.holdingNow(p)
-	if room > 0 && len(s.lines) > max(1, room-3) {
-		s.lines = s.lines[:max(1, room-3)]
-	}
-	if n := room - len(s.lines) - 4; room > 0 && len(last) > n {
-		last = last[max(0, len(last)-max(0, n)):]
-	}
-	if len(last) > 0 {
-		s.gap()
-		s.line("%s", s.title("LAST"))
-		for _, l := range last {
-			s.lines = append(s.lines, "  "+l)
+	draw := func(last []string) ([]string, error) {
+		var b strings.Builder
+		err := watched(p, last, style).Text(&b, style.terminal())
+		lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+		for i := range lines { // a word that is wider than the terminal would take two of its lines
+			lines[i] = Style{Width: style.Width}.cut(lines[i])
 		}
+		return lines, err
 	}
-	s.gap()
-	if p.End == "" { // else the line that follows says so
-		s.line("%s", batchWords(p))
+	lines, err := draw(last)
+	for room > 0 && len(lines) > room && len(last) > 0 && err == nil {
+		last = last[min(len(last), len(lines)-room):]
+		lines, err = draw(last)
 	}
-	for i := range s.lines { // a word that is wider than the terminal would take two of its lines
-		s.lines[i] = Style{Width: style.Width}.cut(s.lines[i])
+	if err != nil {
+		return err
 	}
 	if room > 0 {
-		s.lines = s.lines[:min(room, len(s.lines))]
+		lines = lines[:min(room, len(lines))]
 	}
-	return s.writeTo(w)
+	_, err = io.WriteString(w, strings.Join(lines, "\n")+"\n")
+	return err
+}
+
+// watched makes the screen of a rollout that is followed.
+func watched(p *plan.Progress, last []string, style Style) *screen.Screen {
+	s := &screen.Screen{}
+	words := &lineScreen{Style: Style{All: style.All}, now: p.Header.Snapshot.TakenAt}
+	verdict, tone := watchVerdict(p)
+	s.Headline = screen.Headline{Verdict: verdict, Tone: tone, Subject: ofDaemonSet(p), Text: words.standing(p)}
+	s.Add(screen.Rollout, screen.Lines{
+		{Text: bar("updated  ", p.Counts.Updated, p.Counts.Desired, style.Width)},
+		{Text: bar("available", p.Counts.Available, p.Counts.Desired, style.Width)},
+	})
+	if p.Next.Kind == daemonset.StepNone {
+		s.Add(screen.Body, holderTable(p.Holding, words.now, style.All))
+		waits := idle(p.Next.Reason, &p.Header)
+		if soon := soonAvailable(words.now, p.Holding); p.Next.Reason == daemonset.StepBudgetSpent && soon != "" {
+			waits += "; " + soon
+		}
+		s.Add(screen.Outlook, screen.Text("the controller waits: "+waits))
+	}
+	s.Add(screen.Outlook, syncBlocks(&p.Next, "next", style.All)...)
+	if Overdue(p) {
+		s.Add(screen.Note, screen.Text(owedWords(p)))
+	}
+	if p.End == "" { // else the line that follows says so
+		s.Add(screen.Note, screen.Text(batchWords(p)))
+	}
+	var lines screen.Lines
+	for _, l := range last {
+		lines = append(lines, screen.Line{Text: l})
+	}
+	s.Add(screen.Last, lines)
+	return s
+}
+
+// soonAvailable says when the first of the pods that use up the limit becomes
+// available, of which it is known; empty where it is of none.
+func soonAvailable(now time.Time, holders []plan.Holder) string {
+	var first time.Time
+	for _, h := range holders {
+		if h.Cause == nil {
+			continue
+		}
+		if at, err := time.Parse(time.RFC3339, fact(h.Facts, "availableAt")); err == nil && (first.IsZero() || at.Before(first)) {
+			first = at
+		}
+	}
+	if first.IsZero() {
+		return ""
+	}
+	return "the first of them becomes available in " + ago(first.Sub(now))
+}
+
+func watchVerdict(p *plan.Progress) (string, screen.Tone) {
+	switch p.End {
+	case plan.EndDone:
+		return "DONE", screen.Good
+	case "":
+		switch p.Outcome.Code {
+		case plan.Stalls:
+			return "STALLING", screen.Bad
+		case plan.RemovesAllPods:
+			return "REMOVING ALL PODS", screen.Bad
+		}
+		return "PROGRESSING", screen.Warn
+	case plan.EndStuck, plan.EndDegraded, plan.EndGone:
+		return strings.ToUpper(string(p.End)), screen.Bad
+	}
+	return strings.ToUpper(spaced(string(p.End))), screen.Warn
+}
+
+// bar draws a part of a whole.
+func bar(title string, part, of, width int) string {
+	length := 50
+	if width > 0 {
+		length = min(length, width-len(title)-len("          "+"  [] 99999 of 99999"))
+	}
+	if length < 5 || of == 0 {
+		return fmt.Sprintf("%s  %d of %d", title, part, of)
+	}
+	filled := max(0, min(length, length*part/of))
+	return fmt.Sprintf("%s  [%s%s] %d of %d", title, strings.Repeat("#", filled), strings.Repeat("-", length-filled), part, of)
 }
 
 // WatchEnds says in a line how it ended. why is empty for an end of the
 // rollout, else what ended the watch.
 func WatchEnds(p *plan.Progress, why string, style Style) string {
-	s := &screen{Style: style}
+	s := &lineScreen{Style: style}
 	s.now = p.Header.Snapshot.TakenAt
 	words := s.endWords(p)
 	if why != "" {
@@ -98,7 +163,7 @@ func Overdue(p *plan.Progress) bool { return p.Owed >= overdue }
 
 // WatchOwed says what it has not done.
 func WatchOwed(p *plan.Progress, style Style) string {
-	s := &screen{Style: style}
+	s := &lineScreen{Style: style}
 	return fmt.Sprintf("predicted: %s; %s", s.stepWords(&p.Next, &p.Header), owedWords(p))
 }
 
@@ -114,37 +179,19 @@ func ofDaemonSet(p *plan.Progress) string {
 	return clean(p.Header.DaemonSet.Namespace) + "/" + clean(p.Header.DaemonSet.Name)
 }
 
-func (s *screen) watchCode(p *plan.Progress) string {
-	switch p.End {
-	case plan.EndDone:
-		return s.good("DONE")
-	case "":
-		switch p.Outcome.Code {
-		case plan.Stalls:
-			return s.bad("STALLING")
-		case plan.RemovesAllPods:
-			return s.bad("REMOVING ALL PODS")
-		}
-		return s.warn("PROGRESSING")
-	case plan.EndStuck, plan.EndDegraded, plan.EndGone:
-		return s.bad(strings.ToUpper(string(p.End)))
-	}
-	return s.warn(strings.ToUpper(spaced(string(p.End))))
-}
-
 // standing says how far a rollout is, and what is left of it.
-func (s *screen) standing(p *plan.Progress) string {
+func (s *lineScreen) standing(p *plan.Progress) string {
 	c := p.Counts
 	words := fmt.Sprintf("%d of %d updated, %d available", c.Updated, c.Desired, c.Available)
 	switch o := &p.Outcome; {
 	case o.Code == plan.Stalls && o.Steps == 0:
 		words += ", stalled: " + s.holding(o)
 	case o.Code == plan.Stalls:
-		words += fmt.Sprintf(", stalls after %s more%s: %s", plural(o.Replaced+o.Dropped, "pod"), atWorst(o), s.holding(o))
+		words += fmt.Sprintf(", stalls after %s more%s: %s", plural(o.Replaced+o.Dropped, "pod"), map[bool]string{true: " at worst"}[o.AtWorst], s.holding(o))
 	case o.Code == plan.RemovesAllPods:
 		words += ", no node is eligible, and all pods are removed"
 	case o.Code == plan.Completes && len(o.Late) > 0:
-		words += ", time left unknown: waiting for " + someNames(holderNodes(o.Late)) + inBrackets(s.lasting(o.Late))
+		words += ", time left unknown: waiting for " + someNames(holderNodes(o.Late)) + inBrackets(lastingAll(s.now, o.Late))
 	case o.Code == plan.Completes && o.Duration != nil:
 		words += ", about " + durationWords(o.Duration) + " left"
 	case o.Code == plan.Completes && o.Steps > 0:
@@ -153,21 +200,10 @@ func (s *screen) standing(p *plan.Progress) string {
 	return words
 }
 
-// holdingNow lists by cause who uses up the budget while nothing more can be
-// replaced for it.
-func (s *screen) holdingNow(p *plan.Progress) {
-	if len(p.Holding) == 0 || p.Next.Kind != daemonset.StepNone {
-		return
-	}
-	s.gap()
-	s.line("%s", s.title(fmt.Sprintf("HOLDING THE BUDGET (%d)", len(p.Holding))))
-	s.holderEntries(p.Holding)
-}
-
 // WatchWaits says in a line for whom the rollout waits longer than other pods
 // took to become ready.
 func WatchWaits(p *plan.Progress, style Style) string {
-	s := &screen{Style: style, now: p.Header.Snapshot.TakenAt}
+	s := &lineScreen{Style: style, now: p.Header.Snapshot.TakenAt}
 	return s.now.Format(clockTime) + " " + s.standing(p)
 }
 
@@ -176,7 +212,7 @@ func WatchWaits(p *plan.Progress, style Style) string {
 func LatePods(p *plan.Progress) string { return strings.Join(holderNodes(p.Outcome.Late), ", ") }
 
 // holding says who keeps a rollout from going on.
-func (s *screen) holding(o *plan.Outcome) string {
+func (s *lineScreen) holding(o *plan.Outcome) string {
 	var nodes []string
 	for _, h := range o.Holders {
 		nodes = append(nodes, h.Node)
@@ -202,7 +238,7 @@ func (s *screen) holding(o *plan.Outcome) string {
 	return words
 }
 
-func (s *screen) endWords(p *plan.Progress) string {
+func (s *lineScreen) endWords(p *plan.Progress) string {
 	c := p.Counts
 	far := fmt.Sprintf("%d of %d updated, %d available", c.Updated, c.Desired, c.Available)
 	switch p.End {
@@ -237,7 +273,7 @@ func batchWords(p *plan.Progress) string {
 }
 
 // happening says what happened.
-func (s *screen) happening(h plan.Happening) string {
+func (s *lineScreen) happening(h plan.Happening) string {
 	switch h.Kind {
 	case plan.Changed:
 		return fmt.Sprintf("the DaemonSet was changed, to generation %d", h.Generation)
@@ -259,7 +295,7 @@ func (s *screen) happening(h plan.Happening) string {
 }
 
 // otherwise says what came, what was predicted, and who may have been at work.
-func (s *screen) otherwise(h plan.Happening) string {
+func (s *lineScreen) otherwise(h plan.Happening) string {
 	var came, predicted []string
 	if len(h.Deletes) > 0 {
 		came = append(came, fmt.Sprintf("%s deleted: %s", plural(len(h.Deletes), "pod"), s.pods(h.Deletes)))
@@ -283,7 +319,7 @@ func (s *screen) otherwise(h plan.Happening) string {
 	return words + " (predicted: nothing)"
 }
 
-func (s *screen) nodes(items []daemonset.Item) string {
+func (s *lineScreen) nodes(items []daemonset.Item) string {
 	var out []string
 	for _, i := range items {
 		out = append(out, i.Node)
@@ -291,7 +327,7 @@ func (s *screen) nodes(items []daemonset.Item) string {
 	return s.names(out)
 }
 
-func (s *screen) pods(items []daemonset.Item) string {
+func (s *lineScreen) pods(items []daemonset.Item) string {
 	var out []string
 	for _, i := range items {
 		out = append(out, i.Pod+" on "+i.Node)
@@ -300,7 +336,7 @@ func (s *screen) pods(items []daemonset.Item) string {
 }
 
 // stepWords says in a few words what a step does.
-func (s *screen) stepWords(n *daemonset.Step, h *daemonset.Header) string {
+func (s *lineScreen) stepWords(n *daemonset.Step, h *daemonset.Header) string {
 	var parts []string
 	count := func(verb string, b daemonset.Batch) {
 		from := b.Len()
@@ -323,20 +359,10 @@ func (s *screen) stepWords(n *daemonset.Step, h *daemonset.Header) string {
 	return strings.Join(parts, ", ")
 }
 
-// bar draws a part of a whole.
-func (s *screen) bar(title string, part, of int) {
-	const longest = 50
-	length := longest
-	if s.Width > 0 {
-		length = min(longest, s.Width-len(title)-len("  [] 99999 of 99999"))
+// durationWords is "27 min (19 to 44 min)".
+func durationWords(d *plan.Duration) string {
+	if low := seconds(d.Optimistic); low == seconds(d.Pessimistic) {
+		return seconds(d.Expected)
 	}
-	filled := 0
-	if of > 0 {
-		filled = min(length, length*part/of)
-	}
-	if length < 5 {
-		s.row(fmt.Sprintf("%s  %d of %d", s.title(title), part, of))
-		return
-	}
-	s.row(fmt.Sprintf("%s  [%s%s] %d of %d", s.title(title), strings.Repeat("#", max(0, filled)), strings.Repeat("-", length-max(0, filled)), part, of))
+	return seconds(d.Expected) + " (" + rangeWords(d) + ")"
 }

@@ -74,7 +74,7 @@ func TestWatchLine(t *testing.T) {
 	}{
 		{
 			plan.Happening{Kind: plan.AsPredicted, Deletes: items("node-07/a", "node-09/b", "node-12/c")}, progress(nil),
-			"deleted 3 of 3 predicted (node-07, node-09, node-12); 30 of 36 updated, 33 available, about 100 s (60 to 110 s) left",
+			"deleted 3 of 3 predicted (node-07, node-09, node-12); 30 of 36 updated, 33 available, about 1m40s (1m to 1m50s) left",
 			"a batch as predicted, and how far the rollout is",
 		},
 		{
@@ -123,7 +123,7 @@ func TestWatchLine(t *testing.T) {
 		},
 		{
 			plan.Happening{Kind: plan.Changed, Generation: 7}, progress(late),
-			"the DaemonSet was changed, to generation 7; 30 of 36 updated, 33 available, time left unknown: waiting for node-07, node-09 (ProbeFailing for 90s)",
+			"the DaemonSet was changed, to generation 7; 30 of 36 updated, 33 available, time left unknown: waiting for node-07, node-09 (ProbeFailing for 1m30s)",
 			"pods that take longer than any other did: no time can be told",
 		},
 		{
@@ -184,7 +184,7 @@ func TestWatchEnds(t *testing.T) {
 			p.Header.DaemonSet.Strategy, p.Outcome = "OnDelete", plan.Outcome{Code: plan.NotRolling, Reason: daemonset.StepOnDelete}
 		}), "", "not rolling: every node has what it should, and OnDelete replaces nothing, 30 of 36 updated, 33 available; 24 batches, all as predicted", "OnDelete"},
 		{ended(plan.EndGone, nil), "", "the DaemonSet was deleted: 30 of 36 updated, 33 available; 24 batches, all as predicted", "deleted"},
-		{ended("", nil), "timeout after 5m0s", "timeout after 5m0s with 30 of 36 updated, 33 available, about 100 s (60 to 110 s) left; 24 batches, all as predicted", "too slow"},
+		{ended("", nil), "timeout after 5m0s", "timeout after 5m0s with 30 of 36 updated, 33 available, about 1m40s (1m to 1m50s) left; 24 batches, all as predicted", "too slow"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			if diff := cmp.Diff("16:04:11 "+tt.want, WatchEnds(tt.p, tt.ended, Style{})); diff != "" {
@@ -200,7 +200,7 @@ func TestWatchBegins(t *testing.T) {
 			Certain: items("n1/p1"), Choices: []daemonset.Choice{{Count: 2, From: items("n2/p2", "n3/p3", "n4/p4")}},
 		}}
 	})
-	want := "16:04:11 following kube-system/node-agent: 30 of 36 updated, 33 available, about 100 s (60 to 110 s) left; next: delete any 3 of 4"
+	want := "16:04:11 following kube-system/node-agent: 30 of 36 updated, 33 available, about 1m40s (1m to 1m50s) left; next: delete any 3 of 4"
 	if diff := cmp.Diff(want, WatchBegins(p, Style{})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -210,19 +210,15 @@ func TestWatchBegins(t *testing.T) {
 	}
 }
 
-const watchScreen = `PROGRESSING  kube-system/node-agent: 30 of 36 updated, 33 available, about 100 s
-  (60 to 110 s) left
+const watchScreen = `PROGRESSING  kube-system/node-agent: 30 of 36 updated, 33 available, about 1m40s
+  (1m to 1m50s) left
 
-UP-TO-DATE  [#########################################---------] 30 of 36
-AVAILABLE   [#############################################-----] 33 of 36
-
-NEXT SYNC does nothing: the budget is used up
-
-LAST
-  16:04:01 deleted 3 of 3 predicted (node-07, node-09, node-12)
-  16:04:02 created 3 of 3 predicted (node-07, node-09, node-12)
-
-24 batches, all as predicted
+Rollout   updated    [###################################-------] 30 of 36
+          available  [######################################----] 33 of 36
+Outlook   the controller waits: the budget is used up
+Note      24 batches, all as predicted
+Last      16:04:01 deleted 3 of 3 predicted (node-07, node-09, node-12)
+          16:04:02 created 3 of 3 predicted (node-07, node-09, node-12)
 `
 
 func TestWatchScreen(t *testing.T) {
@@ -235,20 +231,19 @@ func TestWatchScreen(t *testing.T) {
 }
 
 const lateScreen = `PROGRESSING  kube-system/node-agent: 30 of 36 updated, 33 available, time left
-  unknown: waiting for node-07, node-09 (ProbeFailing for 90s)
+  unknown: waiting for node-07, node-09 (ProbeFailing for 1m30s)
 
-UP-TO-DATE  [#########################################---------] 30 of 36
-AVAILABLE   [#############################################-----] 33 of 36
+Rollout   updated    [###################################-------] 30 of 36
+          available  [######################################----] 33 of 36
 
-NEXT SYNC does nothing: the budget is used up
+  PROBLEM       NODES             FOR
+  ProbeFailing  node-07, node-09  1m30s
+      container agent runs but is not Ready
+      "Readiness probe failed: HTTP probe failed with statuscode: 503"
+  Starting      node-12           1m30s
 
-HOLDING THE BUDGET (3)
-    2  ProbeFailing  node-07, node-09
-       container agent runs, but has not been ready for 90s: Readiness probe
-       failed: HTTP probe failed with statuscode: 503
-    1  Starting  node-12: starting for 90s
-
-24 batches, all as predicted
+Outlook   the controller waits: the budget is used up
+Note      24 batches, all as predicted
 `
 
 // TestWatchScreenNamesTheHolders: while nothing more can be replaced the screen
@@ -272,7 +267,7 @@ func TestWatchScreenNamesTheHolders(t *testing.T) {
 // TestWatchWaits: in lines it is said once for whom the rollout waits.
 func TestWatchWaits(t *testing.T) {
 	p := progress(late)
-	want := "16:04:11 30 of 36 updated, 33 available, time left unknown: waiting for node-07, node-09 (ProbeFailing for 90s)"
+	want := "16:04:11 30 of 36 updated, 33 available, time left unknown: waiting for node-07, node-09 (ProbeFailing for 1m30s)"
 	if diff := cmp.Diff(want, WatchWaits(p, Style{})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -2,11 +2,13 @@ package view
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
@@ -73,70 +75,60 @@ func TestTaintMeaning(t *testing.T) {
 	}
 }
 
-// TestCauseWords has what no story in testdata says.
-func TestCauseWords(t *testing.T) {
+// TestMeaning has what no story in testdata says.
+func TestMeaning(t *testing.T) {
 	type facts = daemonset.Facts
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	ago := func(d time.Duration) *time.Time { t := now.Add(-d); return &t }
 	for _, tt := range []struct {
-		code             daemonset.Reason
-		facts            facts
-		earliest, latest *time.Time
-		want             string
+		code  daemonset.Reason
+		facts facts
+		want  string
 	}{
-		{cause.NodeNotReady, facts{"status": "Unknown"}, ago(time.Hour), ago(time.Hour), "the kubelet has not been heard from for 60m"},
-		{cause.NodeNotReady, facts{"status": "False"}, ago(9 * time.Hour), ago(2 * time.Hour), "the node has not been ready for 120m to 9h"},
-		{cause.NodeNotReady, facts{"status": "False"}, nil, nil, "the node has not been ready"},
-		{cause.CrashLoop, facts{"container": "a", "init": false, "exitCode": 0, "restarts": 1}, nil, nil, "container a ends without an error, again and again (1 restart)"},
-		{cause.CrashLoop, facts{"container": "a", "init": true}, nil, nil, "init container a crashes"},
-		{cause.CrashLoop, facts{"container": "a", "exitCode": 1, "newFailing": 1, "newPods": 2, "oldFailing": 3, "oldPods": 4}, nil, nil, "container a crashes with exit code 1 [1 of 2 new pods, 3 of 4 old]"},
-		{cause.CrashLoop, facts{"container": "a", "exitCode": 1, "newFailing": 1, "newPods": 2, "oldFailing": 0, "oldPods": 0}, nil, nil, "container a crashes with exit code 1"},
-		{cause.ContainerConfig, facts{"container": "a", "reason": "RunContainerError", "message": "no\nfile"}, nil, nil, "container a cannot be started (RunContainerError): no file"},
-		{cause.PendingUnschedulable, facts{}, ago(time.Hour), ago(time.Hour), "pending for 60m, and no scheduler has said why: look at kube-scheduler, and at the template's schedulerName"},
-		{cause.PendingUnschedulable, facts{"message": "gates"}, ago(time.Hour), ago(time.Hour), "pending for 60m: gates"},
-		{cause.EvictLoop, facts{"failures": 9}, nil, nil, "pods fail again and again (9 times), and the controller waits up to 15 minutes before the next"},
-		{cause.EvictLoop, facts{"failures": 9, "reason": "Evicted"}, nil, nil, "pods fail again and again (9 times, Evicted), and the controller waits up to 15 minutes before the next"},
-		{daemonset.FailedPod, facts{"reason": ""}, nil, nil, "the pod failed"},
-		{daemonset.FailedPod, facts{"reason": "Evicted", "message": "disk"}, nil, nil, "the pod failed (Evicted): disk"},
-		{daemonset.SucceededPod, facts{}, nil, nil, "the pod ended by itself"},
-		{cause.Terminating, facts{"overdue": true, "finalizers": []string{"a/b", "c"}}, ago(time.Hour), ago(time.Hour), "terminating for 60m, beyond its grace period, held by finalizer a/b, c"},
-		{cause.Terminating, facts{"overdue": false}, ago(time.Second), ago(time.Second), "terminating for 1s"},
-		{daemonset.NotReady, facts{"conditions": []string{"a/gate"}, "message": "gate"}, ago(time.Hour), ago(time.Hour), "not ready for 60m (a/gate): gate"},
-		{daemonset.NotYetAvailable, facts{"minReadySeconds": 30}, nil, nil, "ready for less than minReadySeconds 30"},
-		{daemonset.NotYetAvailable, facts{"minReadySeconds": 30}, ago(10 * time.Second), ago(10 * time.Second), "ready for less than minReadySeconds 30, available in 20s, at 12:00:20Z"},
-		{cause.NoPod, facts{"eventsRead": true}, nil, nil, "no pod yet"},
-		{cause.NoPod, facts{"eventsRead": true}, ago(time.Hour), ago(time.Hour), "no pod, though nothing has changed for 60m"},
-		{explain.OnDeleteOutdated, facts{"revision": ""}, nil, nil, "an old revision, until somebody deletes the pods"},
-		{daemonset.InvalidBudget, facts{"field": "maxUnavailable: half"}, nil, nil, "the rolling update fails: maxUnavailable: half cannot be resolved"},
-		{explain.StaleStatus, facts{"fields": []string{"a", "b", "c"}}, nil, nil, "REPORTED differs from the controller's own rules in a, b, c"},
-		{explain.StaleStatus, facts{"fields": []string{"a", "b", "c", "d"}}, ago(time.Hour), ago(time.Hour), "REPORTED differs from the controller's own rules in 4 numbers; last written 60m ago"},
-		{explain.StaleStatus, facts{"fields": []string{"a"}, "heldUpBy": "CreateRefused"}, ago(time.Hour), ago(time.Hour), "REPORTED differs from the controller's own rules in a; last written 60m ago; this version of the controller writes no status while pods are refused"},
-		{explain.StaleStatus, facts{"fields": []string{"a"}, "heldUpBy": "VanishedNodeInSurge"}, nil, nil, "REPORTED differs from the controller's own rules in a; this version of the controller writes no status while its step fails"},
-		{explain.StaleStatus, facts{"fields": []string{"a"}, "heldUpBy": "BeingDeleted"}, nil, nil, "REPORTED differs from the controller's own rules in a; no status is written of a DaemonSet that is being deleted"},
-		{explain.StaleStatus, facts{"fields": []string{"a"}, "heldUpBy": "SelectsAll"}, nil, nil, "REPORTED differs from the controller's own rules in a; no status is written of a DaemonSet whose selector is empty"},
-		{explain.StaleStatus, facts{"fields": []string{"a"}, "heldUpBy": "SomethingNew"}, nil, nil, "REPORTED differs from the controller's own rules in a; held up by SomethingNew"},
-		{explain.GenerationNotObserved, facts{"generation": 3, "observed": 2, "heldUpBy": "InvalidBudget"}, ago(time.Hour), ago(time.Hour), "generation 3: the status still speaks of 2; this version of the controller writes no status while its step fails"},
-		{explain.Misscheduled, facts{"because": "NodeName", "want": "w-1", "stays": false}, nil, nil, "runs, but should not: the template names node w-1"},
-		{explain.Misscheduled, facts{"because": "NodeName", "want": "w-1", "stays": true}, nil, nil, "runs, but should not: the template names node w-1; it stays until a rollout, which does not bring it back"},
-		{explain.Misscheduled, facts{"because": "NodeName", "want": "w-1", "stays": true, "terminating": true}, nil, nil, "runs, but should not: the template names node w-1"},
-		{cause.CreateRefused, facts{"events": 1, "last": "soon", "message": "quota"}, nil, nil, "the API server rejects the pod (1 time, last unknown ago): quota"},
-		{"SomethingNew", facts{}, nil, nil, "SomethingNew"},
+		{cause.NodeNotReady, facts{"status": "Unknown"}, "the kubelet does not answer"},
+		{cause.NodeNotReady, facts{"status": "False"}, ""},
+		{cause.CrashLoop, facts{"container": "a", "init": false, "exitCode": 0, "restarts": 1}, "container a keeps exiting with code 0 (restarted 1 time)"},
+		{cause.CrashLoop, facts{"container": "a", "init": true}, "init container a crashes"},
+		{cause.CrashLoop, facts{"container": "a", "exitCode": 1, "restarts": 0}, "container a exits with code 1"},
+		{cause.ContainerConfig, facts{"container": "a", "reason": "RunContainerError"}, "container a cannot be started (RunContainerError)"},
+		{cause.PendingUnschedulable, facts{}, "no scheduler has reported on the pod: check kube-scheduler and the template's schedulerName"},
+		{cause.PendingUnschedulable, facts{"message": "gates"}, ""},
+		{cause.EvictLoop, facts{"failures": 9}, "9 pods failed; the controller waits up to 15m before it creates the next one"},
+		{cause.EvictLoop, facts{"failures": 9, "reason": "Evicted"}, "9 pods failed (Evicted); the controller waits up to 15m before it creates the next one"},
+		{cause.Terminating, facts{"overdue": true, "finalizers": []string{"a/b", "c"}}, "its deletion waits for finalizer a/b, c"},
+		{cause.Terminating, facts{"overdue": true}, "it has outlived its grace period"},
+		{cause.Terminating, facts{"overdue": false}, ""},
+		{daemonset.NotReady, facts{"conditions": []string{"a/gate"}}, "readiness gates not met: a/gate"},
+		{daemonset.NotYetAvailable, facts{"minReadySeconds": 30}, "Ready for less than minReadySeconds 30"},
+		{daemonset.NotYetAvailable, facts{"minReadySeconds": 30, "availableAt": "2026-03-01T12:00:20Z"}, "Ready for less than minReadySeconds 30; available in 20s, at 12:00:20Z"},
+		{daemonset.NotYetAvailable, facts{"minReadySeconds": 30, "availableAt": "2026-03-01T12:00:40Z", "clockSkew": 10}, "Ready for less than minReadySeconds 30; available in 40s, at 12:00:40Z; Ready 10s in the future: the node's clock is ahead"},
+		{cause.NoPod, facts{"eventsRead": true}, ""},
+		{cause.NoPod, facts{}, "unknown why: events could not be read"},
+		{daemonset.InvalidBudget, facts{"field": "maxUnavailable: half"}, "each rollout step fails: maxUnavailable: half cannot be resolved; set it to a number or a percentage"},
+		{explain.StaleStatus, facts{"fields": []string{"a", "b"}}, "the reported status is stale: a, b"},
+		{explain.StaleStatus, facts{"fields": []string{"a"}, "heldUpBy": string(cause.CreateRefused)}, "the reported status is stale: a; this version of the controller writes none while the API server rejects its pods"},
+		{explain.StaleStatus, facts{"fields": []string{"a"}, "heldUpBy": "VanishedNodeInSurge"}, "the reported status is stale: a; this version of the controller writes none while its step fails"},
+		{explain.StaleStatus, facts{"fields": []string{"a"}, "heldUpBy": "BeingDeleted"}, "the reported status is stale: a; the controller writes none while the DaemonSet is being deleted"},
+		{explain.StaleStatus, facts{"fields": []string{"a"}, "heldUpBy": "SelectsAll"}, "the reported status is stale: a; the controller writes none for an empty selector"},
+		{explain.GenerationNotObserved, facts{"generation": 3, "observed": 2}, "generation 3 not observed yet; the status is for generation 2"},
+		{explain.Misscheduled, facts{"because": "NodeName", "want": "w-1", "stays": false}, "has a pod, but is not eligible: the template names node w-1"},
+		{explain.Misscheduled, facts{"because": "NodeName", "want": "w-1", "stays": true}, "has a pod, but is not eligible: the template names node w-1; the pod stays until the next rollout deletes it, and is not recreated"},
+		{explain.Misscheduled, facts{"because": "NodeName", "want": "w-1", "stays": true, "terminating": true}, "has a pod, but is not eligible: the template names node w-1"},
+		{cause.CreateRefused, facts{"events": 1, "last": "2026-03-01T11:59:20Z"}, "the API server rejected 1 request, the last one 40s ago:"},
 	} {
-		s := &screen{now: now}
-		if got := s.causeWords(tt.code, tt.facts, tt.earliest, tt.latest); got != tt.want {
+		if got := meaning(tt.code, tt.facts, now); got != tt.want {
 			t.Errorf("%s %v:\n%q, want\n%q", tt.code, tt.facts, got, tt.want)
 		}
 	}
 }
 
-// TestEveryProblemHasWords finds a code that was added without words: it would
-// be said as it stands.
+// TestEveryProblemHasWords finds a code that was added without words: it has a
+// predicate, for the first line, or says in a sentence what it is.
 func TestEveryProblemHasWords(t *testing.T) {
 	for _, code := range explain.Reasons {
-		if slices.Contains([]daemonset.Reason{explain.HasPod, explain.Ready, explain.UpToDate, explain.OutOfDate, explain.Moving}, code) {
-			continue // not problems
+		if slices.Contains([]daemonset.Reason{explain.HasPod, explain.Ready, explain.UpToDate, explain.OutOfDate, explain.Moving, explain.OnDeleteOutdated}, code) {
+			continue // not problems, or the table of old pods
 		}
-		if got := (&screen{}).causeWords(code, daemonset.Facts{}, nil, nil); got == string(code) {
+		if _, known := predicates[code]; !known && meaning(code, daemonset.Facts{}, time.Time{}) == "" {
 			t.Errorf("%s has no words", code)
 		}
 	}
@@ -173,22 +165,32 @@ func TestBatch(t *testing.T) {
 	for _, tt := range []struct {
 		verb string
 		b    daemonset.Batch
-		want []string
+		want string
 		why  string
 	}{
-		{"delete", daemonset.Batch{}, nil, "nothing"},
-		{"delete", daemonset.Batch{Certain: []daemonset.Item{item("w-1", "a", daemonset.Forced), item("w-2", "b", daemonset.NodeMissing), item("w-3", "c", daemonset.Forced)}},
-			[]string{"deletes 2 pods (the old pod is not available, so it goes whatever the budget says): w-1, w-3", "deletes 1 pod (its node is gone): w-2"}, "by reason"},
-		{"create", daemonset.Batch{Certain: []daemonset.Item{item("w-1", "", daemonset.Forced)}},
-			[]string{"creates 1 pod (the old pod is not available, so a new one comes whatever the budget says): w-1"}, "a surge beside a pod that is not available"},
-		{"delete", daemonset.Batch{Choices: []daemonset.Choice{{Count: 1, Reason: daemonset.WithinBudget, From: []daemonset.Item{item("w-1", "a", ""), item("w-2", "b", "")}}}},
-			[]string{"deletes any 1 of these 2 (within the budget): w-1, w-2"}, "a choice that is the controller's"},
-		{"delete", daemonset.Batch{Choices: []daemonset.Choice{{Count: 1, Reason: daemonset.FailedPod, From: []daemonset.Item{item("w-1", "a", ""), item("w-1", "b", "")}}}},
-			[]string{"deletes any 1 of these 2 (the pod failed): a, b"}, "of several pods of a node, the pods"},
-		{"delete", daemonset.Batch{Deferred: 7}, []string{"7 more deletes wait for later syncs: one does at most 250"}, "beyond the burst"},
+		{"delete", daemonset.Batch{}, "", "nothing"},
+		{"delete", daemonset.Batch{Certain: []daemonset.Item{item("w-1", "a", daemonset.Forced), item("w-2", "b", daemonset.NodeMissing), item("w-3", "c", daemonset.Forced)}}, `
+Outlook   next, the controller deletes 2 pods: w-1, w-3 (not available, so the limit does not apply)
+          next, the controller deletes 1 pod: w-2 (its node was deleted)`, "by reason"},
+		{"create", daemonset.Batch{Certain: []daemonset.Item{item("w-1", "", daemonset.Missing)}}, `
+Outlook   next, the controller creates 1 pod: w-1 (the node has no pod)`, "a create names its node"},
+		{"delete", daemonset.Batch{Choices: []daemonset.Choice{{Count: 1, Reason: daemonset.WithinBudget, From: []daemonset.Item{item("w-1", "a", ""), item("w-2", "b", "")}}}}, `
+Outlook   next, the controller deletes any 1 of 2 pods: w-1, w-2 (within the limit; it chooses at random)`, "a choice that is the controller's"},
+		{"delete", daemonset.Batch{Choices: []daemonset.Choice{{Count: 1, Reason: daemonset.FailedPod, From: []daemonset.Item{item("w-1", "a", ""), item("w-1", "b", "")}}}}, `
+Outlook   next, the controller deletes any 1 of 2 pods: a, b (the pod has failed; it chooses at random)`, "of several pods of a node, the pods"},
+		{"delete", daemonset.Batch{Deferred: 7}, `
+Outlook   7 more deletes follow in later syncs: one takes at most 250`, "beyond the burst"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, (&screen{}).batch(tt.verb, tt.b)); diff != "" {
+			n := &daemonset.Step{Deletes: tt.b, Exact: true}
+			if tt.verb == "create" {
+				n = &daemonset.Step{Creates: tt.b, Exact: true}
+			}
+			var s screen.Screen
+			s.Add(screen.Outlook, syncBlocks(n, "next", false)...)
+			var b strings.Builder
+			check(t, s.Text(&b, screen.Terminal{}))
+			if diff := cmp.Diff(strings.TrimSpace(tt.want), strings.TrimSpace(b.String())); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})

@@ -48,8 +48,8 @@ func TestRightsAndRequests(t *testing.T) {
 	})
 	t.Run("-A over 20 DaemonSets reads the nodes once", func(t *testing.T) {
 		asked := requests(t, c, func() {
-			out := answer(t, c, stage.Reader, "ds", "explain", "-A")
-			if n := strings.Count(out, "Healthy"); n != 20 {
+			out := answer(t, c, stage.Reader, "ds", "explain", "-A", "--all")
+			if n := strings.Count(out, "HEALTHY  "); n != 20 {
 				t.Errorf("%d healthy DaemonSets, want 20:\n%s", n, out)
 			}
 		})

@@ -88,12 +88,12 @@ func TestWatch(t *testing.T) {
 		if cmd.ProcessState.ExitCode() != 0 || !strings.Contains(screen, " done: 14 of 14 updated, 14 available; ") {
 			t.Errorf("ended with %d", cmd.ProcessState.ExitCode())
 		}
-		for _, words := range []string{"DONE  kube-system/node-agent: 14 of 14 updated", "UP-TO-DATE  [##", "AVAILABLE   [##", "NEXT SYNC", "LAST", "all as predicted"} {
+		for _, words := range []string{"DONE  kube-system/node-agent: 14 of 14 updated", "updated    [##", "available  [##", "Outlook   the controller waits: ", "Last      ", "all as predicted"} {
 			if !strings.Contains(screen, words) {
 				t.Errorf("the screen lacks %q", words)
 			}
 		}
-		if strings.Count(screen, "UP-TO-DATE  [") != 1 || len(lines) > 24 {
+		if strings.Count(screen, "updated    [") != 1 || len(lines) > 24 {
 			t.Error("something was left of an earlier screen")
 		}
 		for _, l := range lines {
