@@ -616,7 +616,7 @@ func (r *reader) keysOf(section, c string, f daemonset.Facts) []string {
 }
 
 var ofContainers = map[string]bool{
-	"OOMKilled": true, "CrashLoop": true, "ImagePull": true, "FailedMount": true, "SandboxFailed": true, "ContainerConfig": true, "ContainerCreating": true, "InitRunning": true, "ProbeFailing": true,
+	"OOMKilled": true, "CrashLoopBackOff": true, "ImagePullBackOff": true, "FailedMount": true, "FailedCreatePodSandBox": true, "ContainerConfig": true, "ContainerCreating": true, "InitRunning": true, "ProbeFailing": true,
 }
 
 func wordForFact(v any) string {

@@ -220,7 +220,7 @@ func (a *answer) clause(p *explain.Problem, n int) string {
 		return "a pod of a deleted node blocks every step"
 	case cause.NoEligibleNode:
 		return "" // said behind all others
-	case cause.CreateRefused:
+	case cause.FailedCreate:
 		lacking := len(a.lacking())
 		by := map[explain.OriginKind]string{explain.OriginQuota: "a ResourceQuota", explain.OriginPolicy: "Pod Security", explain.OriginWebhook: "an admission webhook"}[p.Origin.Kind]
 		return fmt.Sprintf("%s rejects %d", cmp.Or(by, "the API server"), lacking)
@@ -627,11 +627,11 @@ func (a *answer) check(p *explain.Problem) screen.Command {
 			return screen.Command{"kubectl describe node", node}
 		}
 		return nil
-	case cause.CrashLoop, cause.OOMKilled:
+	case cause.CrashLoopBackOff, cause.OOMKilled:
 		return screen.Command{"kubectl logs", a.namespace(), pod, container, "--previous"}
 	case cause.ProbeFailing, cause.InitRunning:
 		return screen.Command{"kubectl logs", a.namespace(), pod, container}
-	case cause.CreateRefused:
+	case cause.FailedCreate:
 		switch p.Origin.Kind {
 		case explain.OriginQuota:
 			return screen.Command{"kubectl describe resourcequota", a.namespace(), screen.Quote(p.Origin.Name)}
@@ -869,7 +869,7 @@ func (a *answer) without(c explain.Column) (counted int, less []string) {
 				}
 			}
 		case g.Reason == cause.NoPod && a.refused():
-			name = string(cause.CreateRefused)
+			name = string(cause.FailedCreate)
 		case g.Reason == cause.NoPod:
 			name = "no pod"
 		}
@@ -885,7 +885,7 @@ func (a *answer) without(c explain.Column) (counted int, less []string) {
 }
 
 func (a *answer) refused() bool {
-	return slices.ContainsFunc(a.e.Problems, func(p explain.Problem) bool { return p.Code == cause.CreateRefused })
+	return slices.ContainsFunc(a.e.Problems, func(p explain.Problem) bool { return p.Code == cause.FailedCreate })
 }
 
 // desired is the arithmetic of DESIRED, with the rule that excludes a node.

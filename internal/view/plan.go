@@ -72,7 +72,7 @@ func stallReason(r daemonset.Reason) string {
 		return "maxUnavailable or maxSurge cannot be resolved, so every step fails"
 	case daemonset.VanishedNodeInSurge:
 		return "every surge step fails until the old pod of a vanished node is gone"
-	case cause.CreateRefused:
+	case cause.FailedCreate:
 		return "the API server refuses new pods"
 	case daemonset.StepBudgetSpent:
 		return "the budget is used up"

@@ -392,7 +392,7 @@ func TestSlowerLimit(t *testing.T) {
 func TestHolderGroups(t *testing.T) {
 	early, late := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC), time.Date(2026, 11, 20, 11, 0, 0, 0, time.UTC)
 	crash := func(restarts int, message string, since time.Time) *cause.Cause {
-		return &cause.Cause{Code: cause.CrashLoop, Severity: cause.Error, Since: &since, Facts: daemonset.Facts{"container": "agent", "restarts": restarts, "message": message}}
+		return &cause.Cause{Code: cause.CrashLoopBackOff, Severity: cause.Error, Since: &since, Facts: daemonset.Facts{"container": "agent", "restarts": restarts, "message": message}}
 	}
 	got := holderGroups([]plan.Holder{
 		{Node: "a"},
@@ -400,7 +400,7 @@ func TestHolderGroups(t *testing.T) {
 		{Node: "c", Cause: crash(5, "no disk", early)},
 	})
 	want := []holderGroup{
-		{code: cause.CrashLoop, severity: cause.Error, facts: daemonset.Facts{"container": "agent", "message": "no route"}, since: &early, latest: &late, nodes: []string{"b", "c"}},
+		{code: cause.CrashLoopBackOff, severity: cause.Error, facts: daemonset.Facts{"container": "agent", "message": "no route"}, since: &early, latest: &late, nodes: []string{"b", "c"}},
 		{code: daemonset.NotReady, severity: cause.Error, facts: daemonset.Facts{}, nodes: []string{"a"}},
 	}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(holderGroup{})); diff != "" {

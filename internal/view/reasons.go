@@ -16,35 +16,35 @@ type predicate struct{ noun, one, many string }
 
 // predicates has every reason that concerns pods or nodes.
 var predicates = map[daemonset.Reason]predicate{
-	cause.CrashLoop:             {"pod", "crashes", "crash"},
-	cause.OOMKilled:             {"pod", "runs out of memory", "run out of memory"},
-	cause.ImagePull:             {"pod", "cannot pull its image", "cannot pull their image"},
-	cause.FailedMount:           {"pod", "cannot mount a volume", "cannot mount a volume"},
-	cause.SandboxFailed:         {"pod", "gets no network or sandbox", "get no network or sandbox"},
-	cause.ContainerConfig:       {"pod", "cannot start a container", "cannot start a container"},
-	cause.ContainerCreating:     {"pod", "does not start", "do not start"},
-	cause.InitRunning:           {"pod", "waits for an init container", "wait for an init container"},
-	cause.ProbeFailing:          {"pod", "fails its readiness probe", "fail their readiness probe"},
-	cause.NodeNotReady:          {"node", "is NotReady", "are NotReady"},
-	cause.TerminatingOnDeadNode: {"node", "is NotReady", "are NotReady"},
-	daemonset.NodeGone:          {"pod", "is left over from a deleted node", "are left over from deleted nodes"},
-	cause.CreateRefused:         {"pod", "is rejected by the API server", "are rejected by the API server"},
-	cause.InsufficientResources: {"pod", "does not fit on its node", "do not fit on their node"},
-	cause.HostPortConflict:      {"pod", "does not fit on its node", "do not fit on their node"},
-	cause.PendingUnschedulable:  {"pod", "is not scheduled", "are not scheduled"},
-	cause.EvictLoop:             {"pod", "fails again and again", "fail again and again"},
-	daemonset.FailedPod:         {"pod", "has failed", "have failed"},
-	daemonset.SucceededPod:      {"pod", "has ended", "have ended"},
-	cause.Terminating:           {"pod", "does not end", "do not end"},
-	daemonset.NotReady:          {"pod", "is not Ready", "are not Ready"},
-	cause.Starting:              {"pod", "is starting", "are starting"},
-	daemonset.NotYetAvailable:   {"pod", "is not available yet", "are not available yet"},
-	cause.NoPod:                 {"node", "has no pod", "have no pod"},
-	explain.Misscheduled:        {"pod", "runs on a node that is not eligible", "run on nodes that are not eligible"},
-	daemonset.Duplicate:         {"node", "has more than one pod", "have more than one pod"},
-	explain.Foreign:             {"pod", "belongs to somebody else", "belong to somebody else"},
-	daemonset.ReleasedPod:       {"pod", "no longer matches the selector", "no longer match the selector"},
-	daemonset.NoTargetNode:      {"pod", "is not assigned to any node", "are not assigned to any node"},
+	cause.CrashLoopBackOff:       {"pod", "crashes", "crash"},
+	cause.OOMKilled:              {"pod", "runs out of memory", "run out of memory"},
+	cause.ImagePullBackOff:       {"pod", "cannot pull its image", "cannot pull their image"},
+	cause.FailedMount:            {"pod", "cannot mount a volume", "cannot mount a volume"},
+	cause.FailedCreatePodSandBox: {"pod", "gets no network or sandbox", "get no network or sandbox"},
+	cause.ContainerConfig:        {"pod", "cannot start a container", "cannot start a container"},
+	cause.ContainerCreating:      {"pod", "does not start", "do not start"},
+	cause.InitRunning:            {"pod", "waits for an init container", "wait for an init container"},
+	cause.ProbeFailing:           {"pod", "fails its readiness probe", "fail their readiness probe"},
+	cause.NodeNotReady:           {"node", "is NotReady", "are NotReady"},
+	cause.TerminatingOnDeadNode:  {"node", "is NotReady", "are NotReady"},
+	daemonset.NodeGone:           {"pod", "is left over from a deleted node", "are left over from deleted nodes"},
+	cause.FailedCreate:           {"pod", "is rejected by the API server", "are rejected by the API server"},
+	cause.InsufficientResources:  {"pod", "does not fit on its node", "do not fit on their node"},
+	cause.HostPortConflict:       {"pod", "does not fit on its node", "do not fit on their node"},
+	cause.PendingUnschedulable:   {"pod", "is not scheduled", "are not scheduled"},
+	cause.EvictLoop:              {"pod", "fails again and again", "fail again and again"},
+	daemonset.FailedPod:          {"pod", "has failed", "have failed"},
+	daemonset.SucceededPod:       {"pod", "has ended", "have ended"},
+	cause.Terminating:            {"pod", "does not end", "do not end"},
+	daemonset.NotReady:           {"pod", "is not Ready", "are not Ready"},
+	cause.Starting:               {"pod", "is starting", "are starting"},
+	daemonset.NotYetAvailable:    {"pod", "is not available yet", "are not available yet"},
+	cause.NoPod:                  {"node", "has no pod", "have no pod"},
+	explain.Misscheduled:         {"pod", "runs on a node that is not eligible", "run on nodes that are not eligible"},
+	daemonset.Duplicate:          {"node", "has more than one pod", "have more than one pod"},
+	explain.Foreign:              {"pod", "belongs to somebody else", "belong to somebody else"},
+	daemonset.ReleasedPod:        {"pod", "no longer matches the selector", "no longer match the selector"},
+	daemonset.NoTargetNode:       {"pod", "is not assigned to any node", "are not assigned to any node"},
 }
 
 // say is the predicate of so many pods or nodes, with a number before it.
@@ -62,7 +62,7 @@ func detail(p *explain.Problem, now time.Time, all bool) []screen.Block {
 	message := fact(p.Facts, "message")
 	switch {
 	case message == "":
-	case p.Code == cause.CreateRefused:
+	case p.Code == cause.FailedCreate:
 		message = `"` + Style{All: all}.refusal(message, columns) + `"`
 	default: // without the words that kubelet and container runtimes put around what happened
 		message = `"` + Style{All: all}.brief(message, columns) + `"`
@@ -78,7 +78,7 @@ func meaning(code daemonset.Reason, f daemonset.Facts, now time.Time) string {
 		container = "init " + container
 	}
 	switch code {
-	case cause.CrashLoop:
+	case cause.CrashLoopBackOff:
 		switch exit := fact(f, "exitCode"); exit {
 		case "":
 			return container + " crashes" + restartedTimes(f)
@@ -89,7 +89,7 @@ func meaning(code daemonset.Reason, f daemonset.Facts, now time.Time) string {
 		}
 	case cause.OOMKilled:
 		return container + " exceeds its memory limit" + restartedTimes(f)
-	case cause.ImagePull:
+	case cause.ImagePullBackOff:
 		return container + " cannot pull " + fact(f, "image")
 	case cause.ContainerConfig:
 		return container + " cannot be started" + inBrackets(fact(f, "reason"))
@@ -106,7 +106,7 @@ func meaning(code daemonset.Reason, f daemonset.Facts, now time.Time) string {
 		return ""
 	case cause.TerminatingOnDeadNode:
 		return "the kubelet does not answer; the pod's deletion stays pending"
-	case cause.CreateRefused:
+	case cause.FailedCreate:
 		return fmt.Sprintf("the API server rejected %s, the last one %s ago:", plural(number(f, "events"), "request"), ageOfFact(now, f, "last"))
 	case cause.PendingUnschedulable:
 		if f["message"] == nil {
@@ -196,7 +196,7 @@ func because(f daemonset.Facts) string {
 	switch by := daemonset.Reason(fact(f, "heldUpBy")); by {
 	case "":
 		return ""
-	case cause.CreateRefused:
+	case cause.FailedCreate:
 		return "; this version of the controller writes none while the API server rejects its pods"
 	case daemonset.StepBeingDeleted:
 		return "; the controller writes none while the DaemonSet is being deleted"

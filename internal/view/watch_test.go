@@ -116,9 +116,9 @@ func TestWatchLine(t *testing.T) {
 		},
 		{
 			plan.Happening{Kind: plan.Changed, Generation: 7}, progress(func(p *plan.Progress) {
-				p.Outcome = plan.Outcome{Code: plan.Stalls, Reason: daemonset.StepBudgetSpent, Steps: 2, Replaced: 3, Holders: held(cause.CrashLoop, "n1", "n2")}
+				p.Outcome = plan.Outcome{Code: plan.Stalls, Reason: daemonset.StepBudgetSpent, Steps: 2, Replaced: 3, Holders: held(cause.CrashLoopBackOff, "n1", "n2")}
 			}),
-			"the DaemonSet was changed, to generation 7; 30 of 36 updated, 33 available, stalls after 3 pods more: n1, n2 (CrashLoop) hold the budget",
+			"the DaemonSet was changed, to generation 7; 30 of 36 updated, 33 available, stalls after 3 pods more: n1, n2 (CrashLoopBackOff) hold the budget",
 			"a rollout that will stall",
 		},
 		{
@@ -171,14 +171,14 @@ func TestWatchEnds(t *testing.T) {
 			ended(plan.EndDegraded, func(p *plan.Progress) {
 				whole(p)
 				p.Counts.Available = 35
-				p.Outcome.Holders = held(cause.ImagePull, "n7")
+				p.Outcome.Holders = held(cause.ImagePullBackOff, "n7")
 			}),
-			"", "done, but degraded: 36 of 36 updated, 35 available, without an available pod: n7 (ImagePull); 24 batches, all as predicted", "with a node that has no available pod",
+			"", "done, but degraded: 36 of 36 updated, 35 available, without an available pod: n7 (ImagePullBackOff); 24 batches, all as predicted", "with a node that has no available pod",
 		},
-		{ended(plan.EndStuck, stalled(daemonset.StepBudgetSpent, 0, held(cause.CrashLoop, "n1", "n2", "n3")...)), "", "stuck: 30 of 36 updated, 33 available, n1, n2, n3 (CrashLoop) hold the budget; 24 batches, all as predicted", "who holds the budget"},
+		{ended(plan.EndStuck, stalled(daemonset.StepBudgetSpent, 0, held(cause.CrashLoopBackOff, "n1", "n2", "n3")...)), "", "stuck: 30 of 36 updated, 33 available, n1, n2, n3 (CrashLoopBackOff) hold the budget; 24 batches, all as predicted", "who holds the budget"},
 		{ended(plan.EndStuck, stalled(daemonset.StepBudgetSpent, 0, held(cause.NodeNotReady, "n1")...)), "", "stuck: 30 of 36 updated, 33 available, n1 (NodeNotReady) holds the budget; 24 batches, all as predicted", "one alone"},
 		{ended(plan.EndStuck, stalled(daemonset.StepBudgetSpent, 2, held(cause.NodeNotReady, "n1")...)), "", "stuck: 30 of 36 updated, 33 available, n1 and 2 more (NodeNotReady) hold the budget; 24 batches, all as predicted", "some of them not known"},
-		{ended(plan.EndStuck, stalled(cause.CreateRefused, 0, held(cause.CreateRefused, "n1")...)), "", "stuck: 30 of 36 updated, 33 available, n1 (CreateRefused); 24 batches, all as predicted", "pods are refused"},
+		{ended(plan.EndStuck, stalled(cause.FailedCreate, 0, held(cause.FailedCreate, "n1")...)), "", "stuck: 30 of 36 updated, 33 available, n1 (FailedCreate); 24 batches, all as predicted", "pods are refused"},
 		{ended(plan.EndStuck, stalled(daemonset.InvalidBudget, 0)), "", "stuck: 30 of 36 updated, 33 available, invalid budget; 24 batches, all as predicted", "nobody in particular"},
 		{ended(plan.EndNotRolling, func(p *plan.Progress) {
 			p.Header.DaemonSet.Strategy, p.Outcome = "OnDelete", plan.Outcome{Code: plan.NotRolling, Reason: daemonset.StepOnDelete}
@@ -315,7 +315,7 @@ func TestWatchScreenFits(t *testing.T) {
 		last = append(last, fmt.Sprintf("16:04:%02d deleted 3 of 3 predicted (%s)", i, strings.Repeat("a-long-name-of-a-node, ", 10)))
 	}
 	p := progress(func(p *plan.Progress) {
-		p.Outcome = plan.Outcome{Code: plan.Stalls, Reason: daemonset.StepBudgetSpent, Holders: held(cause.CrashLoop, strings.Repeat("n", 60), strings.Repeat("m", 60))}
+		p.Outcome = plan.Outcome{Code: plan.Stalls, Reason: daemonset.StepBudgetSpent, Holders: held(cause.CrashLoopBackOff, strings.Repeat("n", 60), strings.Repeat("m", 60))}
 		p.Next = daemonset.Step{Kind: daemonset.StepManage, Exact: true, Creates: daemonset.Batch{Certain: items("n1", "n2", "n3")}, Deletes: daemonset.Batch{Certain: items("n1/p1", "n2/p2")}}
 	})
 	for _, size := range [][2]int{{20, 5}, {40, 10}, {80, 24}, {80, 12}, {160, 50}, {200, 3}} {

@@ -86,9 +86,9 @@ func TestMeaning(t *testing.T) {
 	}{
 		{cause.NodeNotReady, facts{"status": "Unknown"}, "the kubelet does not answer"},
 		{cause.NodeNotReady, facts{"status": "False"}, ""},
-		{cause.CrashLoop, facts{"container": "a", "init": false, "exitCode": 0, "restarts": 1}, "container a keeps exiting with code 0 (restarted 1 time)"},
-		{cause.CrashLoop, facts{"container": "a", "init": true}, "init container a crashes"},
-		{cause.CrashLoop, facts{"container": "a", "exitCode": 1, "restarts": 0}, "container a exits with code 1"},
+		{cause.CrashLoopBackOff, facts{"container": "a", "init": false, "exitCode": 0, "restarts": 1}, "container a keeps exiting with code 0 (restarted 1 time)"},
+		{cause.CrashLoopBackOff, facts{"container": "a", "init": true}, "init container a crashes"},
+		{cause.CrashLoopBackOff, facts{"container": "a", "exitCode": 1, "restarts": 0}, "container a exits with code 1"},
 		{cause.ContainerConfig, facts{"container": "a", "reason": "RunContainerError"}, "container a cannot be started (RunContainerError)"},
 		{cause.PendingUnschedulable, facts{}, "no scheduler has reported on the pod: check kube-scheduler and the template's schedulerName"},
 		{cause.PendingUnschedulable, facts{"message": "gates"}, ""},
@@ -105,7 +105,7 @@ func TestMeaning(t *testing.T) {
 		{cause.NoPod, facts{}, "unknown why: events could not be read"},
 		{daemonset.InvalidBudget, facts{"field": "maxUnavailable: half"}, "each rollout step fails: maxUnavailable: half cannot be resolved; set it to a number or a percentage"},
 		{explain.StaleStatus, facts{"fields": []string{"a", "b"}}, "the reported status is stale: a, b"},
-		{explain.StaleStatus, facts{"fields": []string{"a"}, "heldUpBy": string(cause.CreateRefused)}, "the reported status is stale: a; this version of the controller writes none while the API server rejects its pods"},
+		{explain.StaleStatus, facts{"fields": []string{"a"}, "heldUpBy": string(cause.FailedCreate)}, "the reported status is stale: a; this version of the controller writes none while the API server rejects its pods"},
 		{explain.StaleStatus, facts{"fields": []string{"a"}, "heldUpBy": "VanishedNodeInSurge"}, "the reported status is stale: a; this version of the controller writes none while its step fails"},
 		{explain.StaleStatus, facts{"fields": []string{"a"}, "heldUpBy": "BeingDeleted"}, "the reported status is stale: a; the controller writes none while the DaemonSet is being deleted"},
 		{explain.StaleStatus, facts{"fields": []string{"a"}, "heldUpBy": "SelectsAll"}, "the reported status is stale: a; the controller writes none for an empty selector"},
@@ -113,7 +113,7 @@ func TestMeaning(t *testing.T) {
 		{explain.Misscheduled, facts{"because": "NodeName", "want": "w-1", "stays": false}, "has a pod, but is not eligible: the template names node w-1"},
 		{explain.Misscheduled, facts{"because": "NodeName", "want": "w-1", "stays": true}, "has a pod, but is not eligible: the template names node w-1; the pod stays until the next rollout deletes it, and is not recreated"},
 		{explain.Misscheduled, facts{"because": "NodeName", "want": "w-1", "stays": true, "terminating": true}, "has a pod, but is not eligible: the template names node w-1"},
-		{cause.CreateRefused, facts{"events": 1, "last": "2026-03-01T11:59:20Z"}, "the API server rejected 1 request, the last one 40s ago:"},
+		{cause.FailedCreate, facts{"events": 1, "last": "2026-03-01T11:59:20Z"}, "the API server rejected 1 request, the last one 40s ago:"},
 	} {
 		if got := meaning(tt.code, tt.facts, now); got != tt.want {
 			t.Errorf("%s %v:\n%q, want\n%q", tt.code, tt.facts, got, tt.want)

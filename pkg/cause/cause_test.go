@@ -102,17 +102,17 @@ func TestCause(t *testing.T) {
 		{
 			why:    "a container that waits between two crashes",
 			status: unready + "containerStatuses: [{name: agent, restartCount: 5, state: {waiting: {reason: CrashLoopBackOff, message: back-off}}, lastState: {terminated: {exitCode: 2, reason: Error, message: ' panic '}}}]",
-			want:   &cause.Cause{Code: cause.CrashLoop, Severity: cause.Error, Pod: "p0", Since: since(time.Hour), Facts: facts{"container": "agent", "init": false, "exitCode": 2, "reason": "Error", "restarts": 5, "message": "panic"}},
+			want:   &cause.Cause{Code: cause.CrashLoopBackOff, Severity: cause.Error, Pod: "p0", Since: since(time.Hour), Facts: facts{"container": "agent", "init": false, "exitCode": 2, "reason": "Error", "restarts": 5, "message": "panic"}},
 		},
 		{
 			why:    "a container that crashed for the first time, and is to start again",
 			status: unready + "containerStatuses: [{name: agent, restartCount: 0, state: {terminated: {exitCode: 1, reason: Error}}}]",
-			want:   &cause.Cause{Code: cause.CrashLoop, Severity: cause.Error, Pod: "p0", Since: since(time.Hour), Facts: facts{"container": "agent", "init": false, "exitCode": 1, "reason": "Error", "restarts": 0}},
+			want:   &cause.Cause{Code: cause.CrashLoopBackOff, Severity: cause.Error, Pod: "p0", Since: since(time.Hour), Facts: facts{"container": "agent", "init": false, "exitCode": 1, "reason": "Error", "restarts": 0}},
 		},
 		{
 			why:    "one that runs between two crashes",
 			status: unready + "containerStatuses: [{name: agent, restartCount: 5, state: {running: {startedAt: 10s}}, lastState: {terminated: {exitCode: 2, reason: Error}}}]",
-			want:   &cause.Cause{Code: cause.CrashLoop, Severity: cause.Error, Pod: "p0", Since: since(time.Hour), Facts: facts{"container": "agent", "init": false, "exitCode": 2, "reason": "Error", "restarts": 5}},
+			want:   &cause.Cause{Code: cause.CrashLoopBackOff, Severity: cause.Error, Pod: "p0", Since: since(time.Hour), Facts: facts{"container": "agent", "init": false, "exitCode": 2, "reason": "Error", "restarts": 5}},
 		},
 		{
 			why:    "one that crashed long ago and has run since is unready for another reason",
@@ -122,17 +122,17 @@ func TestCause(t *testing.T) {
 		{
 			why:    "one that ends without an error, again and again",
 			status: unready + "containerStatuses: [{name: agent, restartCount: 5, state: {waiting: {reason: CrashLoopBackOff}}, lastState: {terminated: {exitCode: 0, reason: Completed}}}]",
-			want:   &cause.Cause{Code: cause.CrashLoop, Severity: cause.Error, Pod: "p0", Since: since(time.Hour), Facts: facts{"container": "agent", "init": false, "exitCode": 0, "reason": "Completed", "restarts": 5}},
+			want:   &cause.Cause{Code: cause.CrashLoopBackOff, Severity: cause.Error, Pod: "p0", Since: since(time.Hour), Facts: facts{"container": "agent", "init": false, "exitCode": 0, "reason": "Completed", "restarts": 5}},
 		},
 		{
 			why:    "the same in the moment in which it has ended",
 			status: unready + "containerStatuses: [{name: agent, restartCount: 5, state: {terminated: {exitCode: 0, reason: Completed}}}]",
-			want:   &cause.Cause{Code: cause.CrashLoop, Severity: cause.Error, Pod: "p0", Since: since(time.Hour), Facts: facts{"container": "agent", "init": false, "exitCode": 0, "reason": "Completed", "restarts": 5}},
+			want:   &cause.Cause{Code: cause.CrashLoopBackOff, Severity: cause.Error, Pod: "p0", Since: since(time.Hour), Facts: facts{"container": "agent", "init": false, "exitCode": 0, "reason": "Completed", "restarts": 5}},
 		},
 		{
 			why:    "a crash loop of which the last state is not known",
 			status: unready + "containerStatuses: [{name: agent, restartCount: 5, state: {waiting: {reason: CrashLoopBackOff}}}]",
-			want:   &cause.Cause{Code: cause.CrashLoop, Severity: cause.Error, Pod: "p0", Since: since(time.Hour), Facts: facts{"container": "agent", "init": false, "restarts": 5}},
+			want:   &cause.Cause{Code: cause.CrashLoopBackOff, Severity: cause.Error, Pod: "p0", Since: since(time.Hour), Facts: facts{"container": "agent", "init": false, "restarts": 5}},
 		},
 		{
 			why:    "a container that is killed for its memory",
@@ -142,7 +142,7 @@ func TestCause(t *testing.T) {
 		{
 			why:    "an init container crashes, and the others wait for it",
 			status: unready + "initContainerStatuses: [{name: ok, state: {terminated: {exitCode: 0}}}, {name: setup, restartCount: 2, state: {waiting: {reason: CrashLoopBackOff}}, lastState: {terminated: {exitCode: 1, reason: Error}}}]\ncontainerStatuses: [{name: agent, state: {waiting: {reason: PodInitializing}}}]",
-			want:   &cause.Cause{Code: cause.CrashLoop, Severity: cause.Error, Pod: "p0", Since: since(time.Hour), Facts: facts{"container": "setup", "init": true, "exitCode": 1, "reason": "Error", "restarts": 2}},
+			want:   &cause.Cause{Code: cause.CrashLoopBackOff, Severity: cause.Error, Pod: "p0", Since: since(time.Hour), Facts: facts{"container": "setup", "init": true, "exitCode": 1, "reason": "Error", "restarts": 2}},
 		},
 		{
 			why:    "an init container that runs for long has no error to show",
@@ -162,22 +162,22 @@ func TestCause(t *testing.T) {
 		{
 			why:    "an image that cannot be pulled, with the kubelet's words",
 			status: unready + "containerStatuses: [{name: agent, image: 'a:9', state: {waiting: {reason: ErrImagePull, message: not found}}}]",
-			want:   &cause.Cause{Code: cause.ImagePull, Severity: cause.Error, Pod: "p0", Since: since(time.Hour), Facts: facts{"container": "agent", "init": false, "image": "a:9", "reason": "ErrImagePull", "message": "not found"}},
+			want:   &cause.Cause{Code: cause.ImagePullBackOff, Severity: cause.Error, Pod: "p0", Since: since(time.Hour), Facts: facts{"container": "agent", "init": false, "image": "a:9", "reason": "ErrImagePull", "message": "not found"}},
 		},
 		{
 			why:    "a container that crashes is not hidden by one before it that starts",
 			status: unready + "containerStatuses: [{name: side, state: {running: {startedAt: 10s}}}, {name: agent, restartCount: 1, state: {waiting: {reason: CrashLoopBackOff}}, lastState: {terminated: {exitCode: 1, reason: Error}}}]",
-			want:   &cause.Cause{Code: cause.CrashLoop, Severity: cause.Error, Pod: "p0", Since: since(time.Hour), Facts: facts{"container": "agent", "init": false, "exitCode": 1, "reason": "Error", "restarts": 1}},
+			want:   &cause.Cause{Code: cause.CrashLoopBackOff, Severity: cause.Error, Pod: "p0", Since: since(time.Hour), Facts: facts{"container": "agent", "init": false, "exitCode": 1, "reason": "Error", "restarts": 1}},
 		},
 		{
 			why:    "of two that crash the first is named",
 			status: unready + "containerStatuses: [{name: a, restartCount: 1, state: {waiting: {reason: CrashLoopBackOff}}}, {name: b, restartCount: 2, state: {waiting: {reason: CrashLoopBackOff}}}]",
-			want:   &cause.Cause{Code: cause.CrashLoop, Severity: cause.Error, Pod: "p0", Since: since(time.Hour), Facts: facts{"container": "a", "init": false, "restarts": 1}},
+			want:   &cause.Cause{Code: cause.CrashLoopBackOff, Severity: cause.Error, Pod: "p0", Since: since(time.Hour), Facts: facts{"container": "a", "init": false, "restarts": 1}},
 		},
 		{
 			why:    "and init containers, which come first, before the others",
 			status: unready + "initContainerStatuses: [{name: side, restartCount: 1, state: {waiting: {reason: CrashLoopBackOff}}}]\ncontainerStatuses: [{name: agent, image: 'a:9', state: {waiting: {reason: ErrImagePull}}}]",
-			want:   &cause.Cause{Code: cause.CrashLoop, Severity: cause.Error, Pod: "p0", Since: since(time.Hour), Facts: facts{"container": "side", "init": true, "restarts": 1}},
+			want:   &cause.Cause{Code: cause.CrashLoopBackOff, Severity: cause.Error, Pod: "p0", Since: since(time.Hour), Facts: facts{"container": "side", "init": true, "restarts": 1}},
 		},
 		{
 			why:    "a container that ended for the first time and without an error is no loop yet",
@@ -187,7 +187,7 @@ func TestCause(t *testing.T) {
 		{
 			why:    "without a Ready condition a cause is as old as the pod",
 			status: "containerStatuses: [{name: agent, restartCount: 1, state: {waiting: {reason: CrashLoopBackOff}}}]",
-			want:   &cause.Cause{Code: cause.CrashLoop, Severity: cause.Error, Pod: "p0", Since: since(time.Hour), Facts: facts{"container": "agent", "init": false, "restarts": 1}},
+			want:   &cause.Cause{Code: cause.CrashLoopBackOff, Severity: cause.Error, Pod: "p0", Since: since(time.Hour), Facts: facts{"container": "agent", "init": false, "restarts": 1}},
 		},
 		{
 			why:    "a secret that is missing for a variable",
@@ -203,13 +203,13 @@ func TestCause(t *testing.T) {
 			why:     "the newest event says why containers are not created, not the first one",
 			status:  unready + "containerStatuses: [{name: agent, state: {waiting: {reason: ContainerCreating}}}]",
 			options: []dstest.Option{podEvent("FailedMount", "secret not found", 50*time.Minute), podEvent("FailedCreatePodSandBox", "no CNI", time.Minute), podEvent("Pulling", "pulling", time.Second)},
-			want:    &cause.Cause{Code: cause.SandboxFailed, Severity: cause.Error, Pod: "p0", Since: since(time.Hour), Facts: facts{"container": "agent", "init": false, "reason": "ContainerCreating", "message": "no CNI"}},
+			want:    &cause.Cause{Code: cause.FailedCreatePodSandBox, Severity: cause.Error, Pod: "p0", Since: since(time.Hour), Facts: facts{"container": "agent", "init": false, "reason": "ContainerCreating", "message": "no CNI"}},
 		},
 		{
 			why:     "nor the first by name",
 			status:  unready + "containerStatuses: [{name: agent, state: {waiting: {reason: ContainerCreating}}}]",
 			options: []dstest.Option{podEvent("FailedAttachVolume", "no disk", 50*time.Minute), podEvent("NetworkNotReady", "no CNI", time.Minute)},
-			want:    &cause.Cause{Code: cause.SandboxFailed, Severity: cause.Error, Pod: "p0", Since: since(time.Hour), Facts: facts{"container": "agent", "init": false, "reason": "ContainerCreating", "message": "no CNI"}},
+			want:    &cause.Cause{Code: cause.FailedCreatePodSandBox, Severity: cause.Error, Pod: "p0", Since: since(time.Hour), Facts: facts{"container": "agent", "init": false, "reason": "ContainerCreating", "message": "no CNI"}},
 		},
 		{
 			why:     "a disk that cannot be attached",
@@ -360,11 +360,11 @@ func TestCause(t *testing.T) {
 		},
 		{
 			why: "a crash is not the node's doing, though the node is down", status: unready + "containerStatuses: [{name: agent, restartCount: 5, state: {waiting: {reason: CrashLoopBackOff}}}]", options: []dstest.Option{notReady("n0")},
-			want: &cause.Cause{Code: cause.CrashLoop, Severity: cause.Error, Pod: "p0", Since: since(time.Hour), Facts: facts{"container": "agent", "init": false, "restarts": 5}},
+			want: &cause.Cause{Code: cause.CrashLoopBackOff, Severity: cause.Error, Pod: "p0", Since: since(time.Hour), Facts: facts{"container": "agent", "init": false, "restarts": 5}},
 		},
 		{
 			why: "nor is an image that cannot be pulled", status: unready + "containerStatuses: [{name: agent, image: 'a:9', state: {waiting: {reason: ErrImagePull}}}]", options: []dstest.Option{notReady("n0")},
-			want: &cause.Cause{Code: cause.ImagePull, Severity: cause.Error, Pod: "p0", Since: since(time.Hour), Facts: facts{"container": "agent", "init": false, "image": "a:9", "reason": "ErrImagePull"}},
+			want: &cause.Cause{Code: cause.ImagePullBackOff, Severity: cause.Error, Pod: "p0", Since: since(time.Hour), Facts: facts{"container": "agent", "init": false, "image": "a:9", "reason": "ErrImagePull"}},
 		},
 		{
 			why: "nor that a pod has not been ready for long enough", grid: "W", options: []dstest.Option{dstest.MinReadySeconds(30), notReady("n0")},
@@ -419,7 +419,7 @@ func TestCause(t *testing.T) {
 				setEvent("FailedCreate", "Error creating: exceeded quota", 42, time.Minute), setEvent("FailedCreate", "Error creating: older words", 3, time.Hour),
 				setEvent("FailedCreate", "Error creating: before the last pod", 9, 200*time.Hour), setEvent("SuccessfulCreate", "Created pod", 9, 2*time.Hour),
 			},
-			want: &cause.Cause{Code: cause.CreateRefused, Severity: cause.Error, Since: since(time.Hour), Facts: facts{"events": 45, "last": "2026-03-01T11:59:00Z", "message": "exceeded quota"}},
+			want: &cause.Cause{Code: cause.FailedCreate, Severity: cause.Error, Since: since(time.Hour), Facts: facts{"events": 45, "last": "2026-03-01T11:59:00Z", "message": "exceeded quota"}},
 		},
 		{
 			why: "a refusal that is written as a series", grid: "-",
@@ -427,7 +427,7 @@ func TestCause(t *testing.T) {
 				s.Events[0].LastTimestamp, s.Events[0].EventTime = metav1.Time{}, metav1.NewMicroTime(at(time.Hour))
 				s.Events[0].Series = &corev1.EventSeries{Count: 7, LastObservedTime: metav1.NewMicroTime(at(time.Minute))}
 			})},
-			want: &cause.Cause{Code: cause.CreateRefused, Severity: cause.Error, Since: since(time.Hour), Facts: facts{"events": 7, "last": "2026-03-01T11:59:00Z", "message": "exceeded quota"}},
+			want: &cause.Cause{Code: cause.FailedCreate, Severity: cause.Error, Since: since(time.Hour), Facts: facts{"events": 7, "last": "2026-03-01T11:59:00Z", "message": "exceeded quota"}},
 		},
 		{
 			why: "what is refused to a DaemonSet that had this name before is not this one's", grid: "-",
@@ -485,8 +485,8 @@ func TestImagePullReasons(t *testing.T) {
 		t.Run(reason, func(t *testing.T) {
 			s := dstest.State("n", status(t, unready+"containerStatuses: [{name: agent, state: {waiting: {reason: "+reason+"}}}]", false))
 			_, found := find(t, s)
-			if got := found.Of("n0").Code; got != cause.ImagePull {
-				t.Errorf("a container that waits with %s is %s, want %s", reason, got, cause.ImagePull)
+			if got := found.Of("n0").Code; got != cause.ImagePullBackOff {
+				t.Errorf("a container that waits with %s is %s, want %s", reason, got, cause.ImagePullBackOff)
 			}
 		})
 	}

@@ -45,7 +45,7 @@ func (cs *Causes) containerCause(o *corev1.Pod, s *corev1.ContainerStatus, init 
 	}
 	switch w := s.State.Waiting; {
 	case w != nil && isImagePull(w.Reason):
-		c.Code, f["image"], f["reason"] = ImagePull, s.Image, w.Reason
+		c.Code, f["image"], f["reason"] = ImagePullBackOff, s.Image, w.Reason
 		setMessage(f, w.Message)
 		return c
 	case w != nil && (w.Reason == "ContainerCreating" || w.Reason == "PodInitializing" || last == nil && w.Reason != "CrashLoopBackOff"):
@@ -75,7 +75,7 @@ func isImagePull(reason string) bool {
 // crash is the cause of a container that ended; last is nil where it is not
 // known how.
 func crash(c *Cause, s *corev1.ContainerStatus, last *corev1.ContainerStateTerminated) *Cause {
-	c.Code, c.Facts["restarts"] = CrashLoop, int(s.RestartCount)
+	c.Code, c.Facts["restarts"] = CrashLoopBackOff, int(s.RestartCount)
 	if last == nil {
 		return c
 	}
@@ -117,7 +117,7 @@ func (cs *Causes) containerWaits(o *corev1.Pod, w *corev1.ContainerStateWaiting,
 
 // kubeletEvents say why a pod's containers are not created.
 var kubeletEvents = map[string]daemonset.Reason{
-	"FailedCreatePodSandBox": SandboxFailed, "NetworkNotReady": SandboxFailed, "FailedMount": FailedMount, "FailedAttachVolume": FailedMount,
+	"FailedCreatePodSandBox": FailedCreatePodSandBox, "NetworkNotReady": FailedCreatePodSandBox, "FailedMount": FailedMount, "FailedAttachVolume": FailedMount,
 }
 
 // initRuns is the cause of a pod whose init container has not ended.

@@ -42,14 +42,14 @@ func TestRevisionFails(t *testing.T) {
 		why     string
 	}{
 		{"N n O o", []dstest.Option{crashing("p1"), crashing("p3")}, cause.Tally{NewPods: 2, NewFailing: 1, OldPods: 2, OldFailing: 1},
-			by{cause.CrashLoop: {NewPods: 2, NewFailing: 1, OldPods: 2, OldFailing: 1}}, "new and old pods, and those of each that fail"},
+			by{cause.CrashLoopBackOff: {NewPods: 2, NewFailing: 1, OldPods: 2, OldFailing: 1}}, "new and old pods, and those of each that fail"},
 		{"n n O", []dstest.Option{crashing("p0"), waiting("p1", "ErrImagePull")}, cause.Tally{NewPods: 2, NewFailing: 2, OldPods: 1},
-			by{cause.CrashLoop: {NewPods: 2, NewFailing: 1, OldPods: 1}, cause.ImagePull: {NewPods: 2, NewFailing: 1, OldPods: 1}}, "apart by what they fail of, beside all pods"},
+			by{cause.CrashLoopBackOff: {NewPods: 2, NewFailing: 1, OldPods: 1}, cause.ImagePullBackOff: {NewPods: 2, NewFailing: 1, OldPods: 1}}, "apart by what they fail of, beside all pods"},
 		{"N Nt O Ot", nil, cause.Tally{NewPods: 1, OldPods: 1}, by{}, "a pod that goes tells nothing of its revision"},
 		{"o/n", []dstest.Option{dstest.MaxSurge("1"), crashing("p0"), crashing("p0b")}, cause.Tally{NewPods: 1, NewFailing: 1, OldPods: 1},
-			by{cause.CrashLoop: {NewPods: 1, NewFailing: 1, OldPods: 1}}, "of two on one node the new one fails, whatever the old one does"},
+			by{cause.CrashLoopBackOff: {NewPods: 1, NewFailing: 1, OldPods: 1}}, "of two on one node the new one fails, whatever the old one does"},
 		{"n N", []dstest.Option{crashing("p0"), notReady("n0")}, cause.Tally{NewPods: 1},
-			by{cause.CrashLoop: {NewPods: 2, NewFailing: 1}}, "on a node that is down a pod tells nothing of its revision, though it is among those with its cause"},
+			by{cause.CrashLoopBackOff: {NewPods: 2, NewFailing: 1}}, "on a node that is down a pod tells nothing of its revision, though it is among those with its cause"},
 		{"n N", mounting(), cause.Tally{NewPods: 2},
 			by{cause.FailedMount: {NewPods: 2, NewFailing: 1}}, "one that may yet start does not fail, though it is among those with its cause"},
 		{"n nf", nil, cause.Tally{NewPods: 2}, by{}, "a pod that is not ready, or was evicted, tells nothing of its containers"},
@@ -78,13 +78,13 @@ func TestRefusal(t *testing.T) {
 		want    *cause.Cause
 		why     string
 	}{
-		{"-", []dstest.Option{refused}, &cause.Cause{Code: cause.CreateRefused, Severity: cause.Error, Since: since(time.Hour), Facts: daemonset.Facts{"events": 3, "last": "2026-03-01T11:00:00Z", "message": "exceeded quota"}},
+		{"-", []dstest.Option{refused}, &cause.Cause{Code: cause.FailedCreate, Severity: cause.Error, Since: since(time.Hour), Facts: daemonset.Facts{"events": 3, "last": "2026-03-01T11:00:00Z", "message": "exceeded quota"}},
 			"the words of the event"},
-		{"N", []dstest.Option{refused}, &cause.Cause{Code: cause.CreateRefused, Severity: cause.Error, Since: since(time.Hour), Facts: daemonset.Facts{"events": 3, "last": "2026-03-01T11:00:00Z", "message": "exceeded quota"}},
+		{"N", []dstest.Option{refused}, &cause.Cause{Code: cause.FailedCreate, Severity: cause.Error, Since: since(time.Hour), Facts: daemonset.Facts{"events": 3, "last": "2026-03-01T11:00:00Z", "message": "exceeded quota"}},
 			"a refusal stands until a pod is created, whether or not one is missing now"},
 		{"N", []dstest.Option{refused, dstest.Pod("p0", func(p *corev1.Pod) { p.CreationTimestamp = metav1.NewTime(at(time.Minute)) })}, nil, "then it ends"},
 		{"-", nil, nil, "without an event nothing is refused"},
-		{"-", []dstest.Option{setEvent("FailedCreate", "(combined from similar events): Error creating: exceeded quota", 3, time.Hour)}, &cause.Cause{Code: cause.CreateRefused, Severity: cause.Error, Since: since(time.Hour), Facts: daemonset.Facts{"events": 3, "last": "2026-03-01T11:00:00Z", "message": "exceeded quota"}},
+		{"-", []dstest.Option{setEvent("FailedCreate", "(combined from similar events): Error creating: exceeded quota", 3, time.Hour)}, &cause.Cause{Code: cause.FailedCreate, Severity: cause.Error, Since: since(time.Hour), Facts: daemonset.Facts{"events": 3, "last": "2026-03-01T11:00:00Z", "message": "exceeded quota"}},
 			"events that were combined say what the newest of them says"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
@@ -108,7 +108,7 @@ func TestOfPod(t *testing.T) {
 			}
 		}
 	}
-	if diff := cmp.Diff(map[string]daemonset.Reason{"p0": cause.CrashLoop, "p1": cause.ContainerCreating}, got); diff != "" {
+	if diff := cmp.Diff(map[string]daemonset.Reason{"p0": cause.CrashLoopBackOff, "p1": cause.ContainerCreating}, got); diff != "" {
 		t.Errorf("by pod (-want +got):\n%s", diff)
 	}
 	if n0, n1 := found.Of("n0"), found.Of("n1"); n0 != nil || n1 == nil || n1.Code != cause.NodeNotReady {

@@ -103,7 +103,7 @@ func taintedDown(n *corev1.Node) *Cause {
 // imagePullOrCrash tells whether a cause was seen by a kubelet and does not
 // come from the node going down.
 func imagePullOrCrash(code daemonset.Reason) bool {
-	return code == ImagePull || code == CrashLoop || code == OOMKilled
+	return code == ImagePullBackOff || code == CrashLoopBackOff || code == OOMKilled
 }
 
 // noPod is the cause of a node that should run the pod and has none. A create

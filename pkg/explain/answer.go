@@ -170,7 +170,7 @@ func (b *builder) origin(p *Problem, all cause.Tally) *Origin {
 		return nil
 	case OnDeleteOutdated, daemonset.InvalidBudget, SurgeHostPort:
 		return is(OriginStrategy, Certain)
-	case cause.CreateRefused:
+	case cause.FailedCreate:
 		message, _ := p.Facts["message"].(string)
 		kind, name := cause.RefusedBy(message)
 		o.Name = name

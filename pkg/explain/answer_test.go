@@ -41,15 +41,15 @@ func TestOrigin(t *testing.T) {
 		want    string
 		why     string
 	}{
-		{"O O n n", []dstest.Option{crashing("p2"), crashing("p3")}, "CrashLoop: Revision Likely 2", "all new pods fail, and no old one does"},
-		{"O O n N", []dstest.Option{crashing("p2")}, "CrashLoop: Unknown Unknown", "one of the new pods works"},
-		{"O o n n", []dstest.Option{crashing("p1"), crashing("p2"), crashing("p3")}, "CrashLoop: Unknown Unknown", "an old pod fails as well"},
-		{"n n", []dstest.Option{crashing("p0"), crashing("p1")}, "CrashLoop: Unknown Unknown", "there is no other revision to compare with"},
+		{"O O n n", []dstest.Option{crashing("p2"), crashing("p3")}, "CrashLoopBackOff: Revision Likely 2", "all new pods fail, and no old one does"},
+		{"O O n N", []dstest.Option{crashing("p2")}, "CrashLoopBackOff: Unknown Unknown", "one of the new pods works"},
+		{"O o n n", []dstest.Option{crashing("p1"), crashing("p2"), crashing("p3")}, "CrashLoopBackOff: Unknown Unknown", "an old pod fails as well"},
+		{"n n", []dstest.Option{crashing("p0"), crashing("p1")}, "CrashLoopBackOff: Unknown Unknown", "there is no other revision to compare with"},
 		{"N n", []dstest.Option{deadNode("n1")}, "NodeNotReady: Nodes Certain", "a node that is down"},
-		{"N -", []dstest.Option{rejects(`pods "a" is forbidden: exceeded quota: pods, requested: pods=1, used: pods=5, limited: pods=5`)}, "CreateRefused: ResourceQuota Certain pods", "a quota, by its name"},
-		{"N -", []dstest.Option{rejects(`pods "a" is forbidden: violates PodSecurity "baseline:latest": host namespaces (hostNetwork=true)`)}, "CreateRefused: PodSecurity Certain baseline:latest", "Pod Security, by its level"},
-		{"N -", []dstest.Option{rejects(`admission webhook "validate.example.org" denied the request: no`)}, "CreateRefused: Webhook Certain validate.example.org", "a webhook, by its name"},
-		{"N -", []dstest.Option{rejects(`Pod "a" is invalid: spec.containers[0].image: Required value`)}, "CreateRefused: APIServer Certain", "anything else"},
+		{"N -", []dstest.Option{rejects(`pods "a" is forbidden: exceeded quota: pods, requested: pods=1, used: pods=5, limited: pods=5`)}, "FailedCreate: ResourceQuota Certain pods", "a quota, by its name"},
+		{"N -", []dstest.Option{rejects(`pods "a" is forbidden: violates PodSecurity "baseline:latest": host namespaces (hostNetwork=true)`)}, "FailedCreate: PodSecurity Certain baseline:latest", "Pod Security, by its level"},
+		{"N -", []dstest.Option{rejects(`admission webhook "validate.example.org" denied the request: no`)}, "FailedCreate: Webhook Certain validate.example.org", "a webhook, by its name"},
+		{"N -", []dstest.Option{rejects(`Pod "a" is invalid: spec.containers[0].image: Required value`)}, "FailedCreate: APIServer Certain", "anything else"},
 		{"O N", []dstest.Option{dstest.DaemonSet(func(ds *appsv1.DaemonSet) { ds.Spec.UpdateStrategy.Type = appsv1.OnDeleteDaemonSetStrategyType })}, "OnDeleteOutdated: Strategy Certain", "OnDelete is somebody's choice"},
 		{"N n", []dstest.Option{young("p1")}, "Starting: none", "what passes by itself comes from nothing"},
 	} {

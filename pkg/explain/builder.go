@@ -262,7 +262,7 @@ func (b *builder) holdsUp(next *daemonset.Step) daemonset.Reason {
 	case !next.WritesStatus:
 		return next.Reason
 	case !b.st.Profile.StatusAfterError && b.causes.Refusal() != nil && next.Creates.Len() > 0:
-		return cause.CreateRefused
+		return cause.FailedCreate
 	}
 	return ""
 }

@@ -181,18 +181,18 @@ func TestProblems(t *testing.T) {
 	}{
 		{"N O", []dstest.Option{reports(nil)}, []explain.Problem{}, "a rollout under way is none"},
 		{"N n n n", []dstest.Option{reports(nil), crashing("p1"), crashing("p3"), young("p2")}, []explain.Problem{
-			{Code: cause.CrashLoop, Severity: cause.Error, Count: 2, Nodes: []string{"n1", "n3"}, Pods: []string{"p1", "p3"}, Since: since(time.Hour), Latest: since(time.Hour),
+			{Code: cause.CrashLoopBackOff, Severity: cause.Error, Count: 2, Nodes: []string{"n1", "n3"}, Pods: []string{"p1", "p3"}, Since: since(time.Hour), Latest: since(time.Hour),
 				Facts: facts{"container": "agent", "init": false, "exitCode": 1, "reason": "Error", "restarts": 5, "newFailing": 2, "newPods": 4, "oldFailing": 0, "oldPods": 0}},
 			{Code: cause.Starting, Severity: cause.Info, Count: 1, Nodes: []string{"n2"}, Pods: []string{"p2"}, Since: since(time.Second), Latest: since(time.Second), Facts: facts{}},
 		}, "equal ones are one problem, and the cause of more stands first"},
 		{"n n", []dstest.Option{reports(nil), crashing("p0"), crashing("p1"), dstest.Pod("p1", func(p *corev1.Pod) { p.Status.ContainerStatuses[0].RestartCount = 7 })}, []explain.Problem{
-			{Code: cause.CrashLoop, Severity: cause.Error, Count: 2, Nodes: []string{"n0", "n1"}, Pods: []string{"p0", "p1"}, Since: since(time.Hour), Latest: since(time.Hour),
+			{Code: cause.CrashLoopBackOff, Severity: cause.Error, Count: 2, Nodes: []string{"n0", "n1"}, Pods: []string{"p0", "p1"}, Since: since(time.Hour), Latest: since(time.Hour),
 				Facts: facts{"container": "agent", "init": false, "exitCode": 1, "reason": "Error", "newFailing": 2, "newPods": 2, "oldFailing": 0, "oldPods": 0}},
 		}, "what they do not share is not said of both"},
 		{"n n n Nt", []dstest.Option{reports(nil), crashing("p0"), crashing("p1"), crashing("p2"), lastWords("p1", "one"), lastWords("p2", "two"), exitCode("p0", 2)}, []explain.Problem{
-			{Code: cause.CrashLoop, Severity: cause.Error, Count: 2, Nodes: []string{"n1", "n2"}, Pods: []string{"p1", "p2"}, Since: since(time.Hour), Latest: since(time.Hour),
+			{Code: cause.CrashLoopBackOff, Severity: cause.Error, Count: 2, Nodes: []string{"n1", "n2"}, Pods: []string{"p1", "p2"}, Since: since(time.Hour), Latest: since(time.Hour),
 				Facts: facts{"container": "agent", "init": false, "exitCode": 1, "reason": "Error", "restarts": 5, "message": "one", "newFailing": 2, "newPods": 3, "oldFailing": 0, "oldPods": 0}},
-			{Code: cause.CrashLoop, Severity: cause.Error, Count: 1, Nodes: []string{"n0"}, Pods: []string{"p0"}, Since: since(time.Hour), Latest: since(time.Hour),
+			{Code: cause.CrashLoopBackOff, Severity: cause.Error, Count: 1, Nodes: []string{"n0"}, Pods: []string{"p0"}, Since: since(time.Hour), Latest: since(time.Hour),
 				Facts: facts{"container": "agent", "init": false, "exitCode": 2, "reason": "Error", "restarts": 5, "newFailing": 1, "newPods": 3, "oldFailing": 0, "oldPods": 0}},
 			{Code: cause.Terminating, Severity: cause.Info, Count: 1, Nodes: []string{"n3"}, Pods: []string{"p3"}, Since: since(90 * time.Second), Latest: since(90 * time.Second), Facts: facts{"overdue": false, "finalizers": []string{"example.com/hold"}}},
 		}, "the problem of more nodes first, with the first's last words; a pod that goes tells nothing of its revision"},
@@ -308,7 +308,7 @@ func TestProblems(t *testing.T) {
 			{Code: daemonset.Duplicate, Severity: cause.Warning, Count: 1, Nodes: []string{"n1"}, Pods: []string{}, Facts: facts{}},
 		}, "nor one that waits to delete one of two"},
 		{"N -", []dstest.Option{written(time.Hour), refuse(time.Minute), reports(nil)}, []explain.Problem{
-			{Code: cause.CreateRefused, Severity: cause.Error, Count: 1, Nodes: []string{"n1"}, Pods: []string{}, Since: since(time.Minute), Latest: since(time.Minute), Facts: facts{"events": 3, "last": "2026-03-01T11:59:00Z", "message": "exceeded quota"}},
+			{Code: cause.FailedCreate, Severity: cause.Error, Count: 1, Nodes: []string{"n1"}, Pods: []string{}, Since: since(time.Minute), Latest: since(time.Minute), Facts: facts{"events": 3, "last": "2026-03-01T11:59:00Z", "message": "exceeded quota"}},
 		}, "and one whose pods are refused does what it can"},
 		{"O ~O", []dstest.Option{dstest.MaxSurge("1"), reports(nil)}, []explain.Problem{
 			{Code: daemonset.VanishedNodeInSurge, Severity: cause.Error, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"}, Facts: facts{"field": ""}},
@@ -394,12 +394,12 @@ func TestBudget(t *testing.T) {
 			"the arithmetic of a percentage"},
 		{"O n nt", []dstest.Option{dstest.MaxUnavailable("2"), crashing("p1"), notReady("n2"), dstest.Revision("agent-new", func(r *appsv1.ControllerRevision) { r.CreationTimestamp = metav1.NewTime(at(90 * time.Minute)) })},
 			explain.Budget{Kind: daemonset.BudgetUnavailable, MaxUnavailable: 2, Spec: "2", Of: 3, OfSource: "Computed", Used: number(2), Free: number(0), Holders: []explain.Holder{
-				{Node: "n1", Pod: "p1", Reason: cause.CrashLoop, Since: since(time.Hour), BeforeRevision: is(false), Facts: facts{"slot": "NewUnavailable", "container": "agent", "init": false, "exitCode": 1, "reason": "Error", "restarts": 5}},
+				{Node: "n1", Pod: "p1", Reason: cause.CrashLoopBackOff, Since: since(time.Hour), BeforeRevision: is(false), Facts: facts{"slot": "NewUnavailable", "container": "agent", "init": false, "exitCode": 1, "reason": "Error", "restarts": 5}},
 				{Node: "n2", Pod: "p2", Reason: cause.TerminatingOnDeadNode, Since: since(2 * time.Hour), BeforeRevision: is(true), Facts: facts{"slot": "OnlyTerminating", "status": "Unknown", "reason": "NodeStatusUnknown", "lastHeartbeat": "2026-03-01T09:00:00Z", "deletionAsked": "2026-03-01T11:58:30Z"}},
 			}}, "who holds it, and since before the revision was made or after"},
 		{"O n", []dstest.Option{crashing("p1"), dstest.Revision("agent-old", func(r *appsv1.ControllerRevision) { r.CreationTimestamp = metav1.NewTime(at(time.Minute)) })},
 			explain.Budget{Kind: daemonset.BudgetUnavailable, MaxUnavailable: 1, Spec: "1", Of: 2, OfSource: "Computed", Used: number(1), Free: number(0), Holders: []explain.Holder{
-				{Node: "n1", Pod: "p1", Reason: cause.CrashLoop, Since: since(time.Hour), Facts: facts{"slot": "NewUnavailable", "container": "agent", "init": false, "exitCode": 1, "reason": "Error", "restarts": 5}},
+				{Node: "n1", Pod: "p1", Reason: cause.CrashLoopBackOff, Since: since(time.Hour), Facts: facts{"slot": "NewUnavailable", "container": "agent", "init": false, "exitCode": 1, "reason": "Error", "restarts": 5}},
 			}}, "a revision that was taken up again: when it was made is not when its rollout began"},
 		{"O/N - N/N", []dstest.Option{newNode("n1")},
 			explain.Budget{Kind: daemonset.BudgetUnavailable, MaxUnavailable: 1, Spec: "1", Of: 3, OfSource: "Computed", Used: number(3), Free: number(0), Holders: []explain.Holder{
@@ -471,10 +471,10 @@ func TestHeldUp(t *testing.T) {
 		verdict explain.VerdictCode
 		why     string
 	}{
-		{"N -", []dstest.Option{refuse(time.Minute), behind, old}, explain.StaleStatus, "CreateRefused", explain.Degraded, "before 1.27 a refused pod ends the sync without a status"},
+		{"N -", []dstest.Option{refuse(time.Minute), behind, old}, explain.StaleStatus, "FailedCreate", explain.Degraded, "before 1.27 a refused pod ends the sync without a status"},
 		{"N -", []dstest.Option{refuse(time.Minute), behind}, explain.StaleStatus, nil, explain.Degraded, "since then not"},
 		{"N N", []dstest.Option{refuse(time.Minute), behind, old}, explain.StaleStatus, nil, explain.Healthy, "a refusal of long ago holds up nothing if no pod is missing"},
-		{"N -", []dstest.Option{refuse(time.Minute), newer, old}, explain.GenerationNotObserved, "CreateRefused", explain.Degraded, "nor is the generation observed, which is no sign that it was not handled"},
+		{"N -", []dstest.Option{refuse(time.Minute), newer, old}, explain.GenerationNotObserved, "FailedCreate", explain.Degraded, "nor is the generation observed, which is no sign that it was not handled"},
 		{"N -", []dstest.Option{refuse(time.Minute), newer}, explain.GenerationNotObserved, nil, explain.NotObserved, "where the status is written all the same, it is one"},
 		{"O N", []dstest.Option{invalid, newer, old}, explain.GenerationNotObserved, "InvalidBudget", explain.Stuck, "a step that fails does the same"},
 		{"O N", []dstest.Option{invalid, behind}, explain.StaleStatus, nil, explain.Stuck, "also since then not"},
@@ -556,9 +556,9 @@ func TestColumns(t *testing.T) {
 	want := []explain.Column{
 		{Name: "DESIRED", Groups: []explain.Group{group(true, daemonset.Eligible, none, "n0", "n1", "n2", "n3", "n6", "n7"), group(false, daemonset.TaintNotTolerated, taint, "n4", "n5")}},
 		{Name: "CURRENT", Groups: []explain.Group{group(true, explain.HasPod, none, "n0", "n1", "n2", "n6", "n7"), group(false, cause.NoPod, none, "n3")}},
-		{Name: "READY", Groups: []explain.Group{group(true, explain.Ready, none, "n0", "n1", "n7"), group(false, cause.CrashLoop, crash, "n2", "n6"), group(false, cause.NoPod, none, "n3")}},
+		{Name: "READY", Groups: []explain.Group{group(true, explain.Ready, none, "n0", "n1", "n7"), group(false, cause.CrashLoopBackOff, crash, "n2", "n6"), group(false, cause.NoPod, none, "n3")}},
 		{Name: "UP-TO-DATE", Groups: []explain.Group{group(true, explain.UpToDate, none, "n0", "n6", "n7"), group(false, explain.OutOfDate, old, "n1", "n2"), group(false, cause.NoPod, none, "n3")}},
-		{Name: "AVAILABLE", Groups: []explain.Group{group(true, daemonset.Available, none, "n0", "n1", "n7"), group(false, cause.CrashLoop, crash, "n2", "n6"), group(false, cause.NoPod, none, "n3")}},
+		{Name: "AVAILABLE", Groups: []explain.Group{group(true, daemonset.Available, none, "n0", "n1", "n7"), group(false, cause.CrashLoopBackOff, crash, "n2", "n6"), group(false, cause.NoPod, none, "n3")}},
 		{Name: "MISSCHEDULED", Groups: []explain.Group{group(true, daemonset.TaintNotTolerated, taint, "n4"), group(false, cause.NoPod, none, "n5")}},
 	}
 	if diff := cmp.Diff(want, e.Columns); diff != "" {
@@ -573,7 +573,7 @@ func TestColumnsOfASurge(t *testing.T) {
 		got = append(got, g.Reason)
 	}
 	// The status judges a node by its oldest pod, so the reason is that pod's and not the newer one's, which is the node's problem.
-	if diff := cmp.Diff([]daemonset.Reason{cause.CrashLoop, daemonset.NotYetAvailable}, got); diff != "" {
+	if diff := cmp.Diff([]daemonset.Reason{cause.CrashLoopBackOff, daemonset.NotYetAvailable}, got); diff != "" {
 		t.Errorf("AVAILABLE (-want +got):\n%s", diff)
 	}
 	if got := e.Nodes[0].Problem.Code; got != cause.Starting {

@@ -37,7 +37,7 @@ const (
 var problemOrder = []daemonset.Reason{
 	Deleting, ControllerSilent, GenerationNotObserved, daemonset.InvalidBudget, daemonset.VanishedNodeInSurge,
 	daemonset.NodeGone, cause.TerminatingOnDeadNode, cause.NodeNotReady,
-	cause.CreateRefused, cause.OOMKilled, cause.CrashLoop, cause.ImagePull, cause.FailedMount, cause.SandboxFailed, cause.ContainerConfig, cause.ContainerCreating, cause.InitRunning, cause.ProbeFailing,
+	cause.FailedCreate, cause.OOMKilled, cause.CrashLoopBackOff, cause.ImagePullBackOff, cause.FailedMount, cause.FailedCreatePodSandBox, cause.ContainerConfig, cause.ContainerCreating, cause.InitRunning, cause.ProbeFailing,
 	SurgeHostPort, cause.HostPortConflict, cause.InsufficientResources, cause.PendingUnschedulable, cause.EvictLoop, daemonset.FailedPod, daemonset.SucceededPod,
 	cause.Terminating, daemonset.NotReady, cause.Starting, daemonset.NotYetAvailable, cause.NoPod,
 	cause.NoEligibleNode, cause.NextRolloutStalls, OnDeleteOutdated, DuplicateRevisions, daemonset.Duplicate, Adopt, daemonset.ReleasedPod, Foreign, daemonset.NoTargetNode, Misscheduled, StaleStatus,

@@ -399,7 +399,7 @@ var beside = map[daemonset.Reason]bool{cause.InsufficientResources: true, cause.
 // seenByKubelet are causes that tell that the kubelet of a node that is not
 // ready starts pods: one of a mended revision may run, as that of a network
 // plugin, which makes the node ready.
-var seenByKubelet = map[daemonset.Reason]bool{cause.CrashLoop: true, cause.OOMKilled: true, cause.ImagePull: true}
+var seenByKubelet = map[daemonset.Reason]bool{cause.CrashLoopBackOff: true, cause.OOMKilled: true, cause.ImagePullBackOff: true}
 
 // assume tells for each node whether a pod can become available there. What
 // does not go away by itself stays: nodes that are down, pods that fail.
@@ -418,7 +418,7 @@ func assume(s *snapshot.Snapshot, st *daemonset.State) assumed {
 		a.failing, a.fails = newFailure(st, causes), &tally
 	}
 	if invalid := invalidImages(st); len(invalid) > 0 && !revisionFails {
-		a.image, a.failing = invalid[0].Image, &cause.Cause{Code: cause.ImagePull, Severity: cause.Error, Facts: daemonset.Facts{
+		a.image, a.failing = invalid[0].Image, &cause.Cause{Code: cause.ImagePullBackOff, Severity: cause.Error, Facts: daemonset.Facts{
 			"container": invalid[0].Name, "image": invalid[0].Image, "reason": string(InvalidImageName),
 		}}
 	}

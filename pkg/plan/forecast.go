@@ -276,7 +276,7 @@ func stallReason(st *daemonset.State, r *simulation) daemonset.Reason {
 	case r.end.failed != nil:
 		return r.end.failed.Code
 	case r.refused(), r.times.refused && st.Budget.MaxSurge > 0:
-		return cause.CreateRefused
+		return cause.FailedCreate
 	case r.hangs():
 		return cause.Terminating
 	case r.used >= st.Limit():

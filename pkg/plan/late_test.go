@@ -164,7 +164,7 @@ func TestHoldingNow(t *testing.T) {
 		why     string
 	}{
 		{"N n O O", []dstest.Option{waits("p1", 40*time.Second)}, []string{"n1 p1 Starting"}, "a pod that starts"},
-		{"N n O O", []dstest.Option{crash("p1")}, []string{"n1 p1 CrashLoop"}, "one that fails"},
+		{"N n O O", []dstest.Option{crash("p1")}, []string{"n1 p1 CrashLoopBackOff"}, "one that fails"},
 		{"N Nt O -", []dstest.Option{dstest.MaxUnavailable("2")}, []string{"n1 p1 Terminating", "n3  NoPod"}, "one on its way out, and none"},
 		{"N N/N O", nil, []string{"n1  Duplicate"}, "two where one belongs"},
 		{"O/n O/N O", []dstest.Option{dstest.MaxUnavailable("0"), dstest.MaxSurge("1"), waits("p0b", 40*time.Second)}, []string{"n0 p0b Starting"}, "a surge is held by new pods that are not available"},

@@ -28,7 +28,7 @@ func TestHistoryCounts(t *testing.T) {
 	c.PluginDir = plugin
 	const missing = "acme/node-agent:missing"
 	must(t, c.AddNodes(ctx, stage.Nodes(8, "node-%02d")...))
-	must(t, c.SetRules(ctx, stage.Rule{Image: missing, Behave: stage.ImagePull}))
+	must(t, c.SetRules(ctx, stage.Rule{Image: missing, Behave: stage.ImagePullBackOff}))
 	ds := stage.NewDaemonSet("kube-system", "node-agent", "acme/node-agent:1")
 	ds.Spec.Template.Annotations = map[string]string{stage.ReadyAfter: "1800ms", stage.StopAfter: "400ms"}
 	must(t, c.Create(ctx, ds))

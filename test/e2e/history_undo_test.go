@@ -73,7 +73,7 @@ func TestUndoPreview(t *testing.T) {
 	must(t, err)
 	c.PluginDir = plugin
 	must(t, c.AddNodes(ctx, stage.Nodes(8, "node-%02d")...))
-	must(t, c.SetRules(ctx, stage.Rule{Image: pullsNo, Behave: stage.ImagePull}))
+	must(t, c.SetRules(ctx, stage.Rule{Image: pullsNo, Behave: stage.ImagePullBackOff}))
 	ds := stage.NewDaemonSet("kube-system", "node-agent", "acme/node-agent:0")
 	must(t, c.CreateNamespace(ctx, ds.Namespace))
 	r := newRecord(t, c, ds.Namespace)

@@ -159,7 +159,7 @@ func misbehaviour(t *testing.T, c *stage.Cluster) {
 			return pod.Status.Phase == corev1.PodPending && restarted(pod.Status.InitContainerStatuses, 1, "Error") &&
 				waiting(pod) == "PodInitializing"
 		}},
-		{stage.ImagePull, "Failed", func(pod *corev1.Pod) bool {
+		{stage.ImagePullBackOff, "Failed", func(pod *corev1.Pod) bool {
 			w := pod.Status.ContainerStatuses[0].State.Waiting
 			return pod.Status.Phase == corev1.PodPending && w != nil && w.Reason == "ImagePullBackOff" &&
 				strings.HasPrefix(w.Message, `Back-off pulling image "acme/victim:2.0"`)

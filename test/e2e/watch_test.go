@@ -154,7 +154,7 @@ func TestWatch(t *testing.T) {
 	})
 	t.Run("until it is stuck", func(t *testing.T) {
 		w := watched(t, c, ds, stage.Reader)
-		if w.Code != 3 || !strings.Contains(w.last(), " stuck: ") || !strings.Contains(w.last(), "(CrashLoop) hold the budget; ") {
+		if w.Code != 3 || !strings.Contains(w.last(), " stuck: ") || !strings.Contains(w.last(), "(CrashLoopBackOff) hold the budget; ") {
 			t.Errorf("ended with %d:\n%s", w.Code, w.Stdout)
 		}
 		if w.Stderr != "hint: what would help: kubectl ds plan-rollout -n kube-system node-agent\n" {

@@ -33,8 +33,8 @@ var All = []struct {
 }{
 	{"settled", Settled},
 	{"stuck", StuckOnDeadNodes},
-	{"crash", CrashLoop},
-	{"image", ImagePull},
+	{"crash", CrashLoopBackOff},
+	{"image", ImagePullBackOff},
 	{"pending", Unschedulable},
 	{"quota", Quota},
 	{"ondelete", OnDelete},
@@ -123,9 +123,9 @@ func StuckOnDeadNodes(ctx context.Context, c *stage.Cluster) (Scene, error) {
 	})
 }
 
-// CrashLoop is logging/fluent-bit on a dozen nodes. The new image's container exits with 1: the three pods that
+// CrashLoopBackOff is logging/fluent-bit on a dozen nodes. The new image's container exits with 1: the three pods that
 // maxUnavailable 25% allows crash again and again, and the rollout goes no further.
-func CrashLoop(ctx context.Context, c *stage.Cluster) (Scene, error) {
+func CrashLoopBackOff(ctx context.Context, c *stage.Cluster) (Scene, error) {
 	const image = "fluent/fluent-bit:4.1.0"
 	return badRevision(ctx, c, "logging", "fluent-bit", "fluent/fluent-bit:4.0.8", image, stage.Crash, func(pod corev1.Pod) bool {
 		s := pod.Status.ContainerStatuses
@@ -133,11 +133,11 @@ func CrashLoop(ctx context.Context, c *stage.Cluster) (Scene, error) {
 	})
 }
 
-// ImagePull is monitoring/node-exporter on a dozen nodes. The new image does not exist: the three pods that
+// ImagePullBackOff is monitoring/node-exporter on a dozen nodes. The new image does not exist: the three pods that
 // maxUnavailable 25% allows wait for it.
-func ImagePull(ctx context.Context, c *stage.Cluster) (Scene, error) {
+func ImagePullBackOff(ctx context.Context, c *stage.Cluster) (Scene, error) {
 	const image = "prom/node-exporter:v1.9.l" // an l for a 1
-	return badRevision(ctx, c, "monitoring", "node-exporter", "prom/node-exporter:v1.9.0", image, stage.ImagePull, func(pod corev1.Pod) bool {
+	return badRevision(ctx, c, "monitoring", "node-exporter", "prom/node-exporter:v1.9.0", image, stage.ImagePullBackOff, func(pod corev1.Pod) bool {
 		s := pod.Status.ContainerStatuses
 		return len(s) == 1 && s[0].State.Waiting != nil && s[0].State.Waiting.Reason == "ImagePullBackOff"
 	})

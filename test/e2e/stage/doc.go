@@ -39,11 +39,11 @@
 //
 // A pod becomes ready 0.2 s to 0.6 s after the kubelet has seen it and is gone 0.1 s to 0.3 s after its deletion; the
 // annotations ReadyAfter, ReadyBefore, StopAfter and StopBefore of the pod template change that. A pod misbehaves (Crash, OOMKilled,
-// InitCrash, ImagePull, ProbeFails, ConfigError, NoSandbox, NoVolume, Evicted, Undead: status and events as a real
+// InitCrash, ImagePullBackOff, ProbeFails, ConfigError, NoSandbox, NoVolume, Evicted, Undead: status and events as a real
 // kubelet writes them) when its label BehaveLabel says so, or when one of the rules of SetRules fits:
 //
 //	err := c.SetRules(ctx,
-//		stage.Rule{DaemonSet: "node-agent", Node: "node-07", Behave: stage.ImagePull},   // one node only
+//		stage.Rule{DaemonSet: "node-agent", Node: "node-07", Behave: stage.ImagePullBackOff},   // one node only
 //		stage.Rule{Image: "acme/node-agent:1.9.0", Behave: stage.Crash})                 // the new revision only
 //
 // SetRules restarts the kubelets, and pods that run already change with their rule; no rules heal everything.

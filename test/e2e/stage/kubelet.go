@@ -17,17 +17,17 @@ type Behaviour string
 
 // The behaviours. All but Ready and Undead leave the pod unready, with the status and the events of a real kubelet.
 const (
-	Ready       Behaviour = "ready"
-	Crash       Behaviour = "crash"        // the first container exits with 1, again and again; five restarts, then a long back-off
-	OOMKilled   Behaviour = "oom"          // the same with 137, OOMKilled
-	InitCrash   Behaviour = "init-crash"   // the first init container exits with 1, again and again
-	ImagePull   Behaviour = "image-pull"   // the first container's image is not found
-	ProbeFails  Behaviour = "probe-fails"  // runs, but its readiness probe fails
-	ConfigError Behaviour = "config-error" // a Secret that the first container's environment needs is missing
-	NoSandbox   Behaviour = "no-sandbox"   // the network plugin cannot set the pod up
-	NoVolume    Behaviour = "no-volume"    // a Secret that a volume needs is missing
-	Evicted     Behaviour = "evicted"      // the pod fails: evicted for memory
-	Undead      Behaviour = "undead"       // ready, but does not end when deleted
+	Ready            Behaviour = "ready"
+	Crash            Behaviour = "crash"        // the first container exits with 1, again and again; five restarts, then a long back-off
+	OOMKilled        Behaviour = "oom"          // the same with 137, OOMKilled
+	InitCrash        Behaviour = "init-crash"   // the first init container exits with 1, again and again
+	ImagePullBackOff Behaviour = "image-pull"   // the first container's image is not found
+	ProbeFails       Behaviour = "probe-fails"  // runs, but its readiness probe fails
+	ConfigError      Behaviour = "config-error" // a Secret that the first container's environment needs is missing
+	NoSandbox        Behaviour = "no-sandbox"   // the network plugin cannot set the pod up
+	NoVolume         Behaviour = "no-volume"    // a Secret that a volume needs is missing
+	Evicted          Behaviour = "evicted"      // the pod fails: evicted for memory
+	Undead           Behaviour = "undead"       // ready, but does not end when deleted
 )
 
 // BehaveLabel is the label of a pod or its template that chooses a behaviour. It goes before every Rule.
@@ -332,7 +332,7 @@ func stages(behaviour string) []kwokStage {
 			status(podInitCrashing),
 			event("BackOff", `printf "Back-off restarting failed container %s in pod %s_%s(%s)" $initContainer $pod .metadata.namespace .metadata.uid`, false),
 		}, exists(".status.initContainerStatuses[]?.name")),
-		pod("pod-image-pull", ImagePull, soon, []kwokStep{
+		pod("pod-image-pull", ImagePullBackOff, soon, []kwokStep{
 			status(podWaiting("ImagePullBackOff", `printf "Back-off pulling image \"%s\": ErrImagePull: `+imageError+`" $image $image $image`)),
 			event("Failed", `printf "Failed to pull image \"%s\": `+imageError+`" $image $image $image`, true),
 			event("BackOff", `printf "Back-off pulling image \"%s\"" $image`, true),
