@@ -22,7 +22,7 @@ import (
 func TestUnifiedApplies(t *testing.T) {
 	patch, err := exec.LookPath("patch")
 	if err != nil {
-		t.Skip("no patch to apply it with")
+		t.Skip("needs the program patch on the PATH, which .ci/run installs")
 	}
 	dir, pairs := t.TempDir(), 0
 	apply := func(of, from, diff, want string) {

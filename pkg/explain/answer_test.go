@@ -107,6 +107,7 @@ func TestFixes(t *testing.T) {
 		why     string
 	}{
 		{"O O n n", []dstest.Option{crashing("p2"), crashing("p3")}, []string{"Undo to 1, replaces 2"}, "back to the revision of the old pods"},
+		{"O O O n", []dstest.Option{crashing("p3")}, []string{"Undo to 1, replaces 1"}, "the new pods are replaced, and not the old ones"},
 		{"O O n N", []dstest.Option{crashing("p2")}, []string{"Undo to 1, replaces 2 if it is the revision"}, "only if the logs say so"},
 		{"O o n", []dstest.Option{crashing("p1"), crashing("p2")}, nil, "not to a revision that fails, too"},
 		{"n n", []dstest.Option{crashing("p0"), crashing("p1")}, nil, "there is nothing to go back to"},
