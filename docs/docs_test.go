@@ -22,6 +22,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
+	"github.com/kubectl-ds/kubectl-ds/pkg/managed"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
@@ -76,9 +77,10 @@ var codeTables = map[string][]string{
 	"daemonset.Slot":           {"Slots"},
 	"daemonset.StepKind":       {"Steps"},
 	"daemonset.UpdatedBy":      {"Updated by"},
-	"explain.Certainty":        {"Certainty"},
+	"cause.Certainty":          {"Certainty"},
 	"explain.FixCode":          {"Fixes"},
-	"explain.OriginKind":       {"Origins"},
+	"cause.OriginKind":         {"Origins"},
+	"explain.OutlookCode":      {"Outlooks"},
 	"explain.VerdictCode":      {"Verdicts"},
 	"history.ChangeKind":       {"Kinds of changes"},
 	"history.FieldKind":        {"Kinds of fields"},
@@ -86,7 +88,7 @@ var codeTables = map[string][]string{
 	"plan.NodeChangeKind":      {"Changes of nodes"},
 	"plan.OutcomeCode":         {"Outcomes"},
 	"plan.Subject":             {"Subjects"},
-	"plan.Tool":                {"Tools"},
+	"managed.Tool":             {"Tools"},
 	"plan.UnblockCode":         {"Ways out"},
 	"snapshot.Consequence":     {"Consequences"},
 	"template.ImageFault":      {"Faults of an image"},
@@ -316,7 +318,7 @@ func TestLists(t *testing.T) {
 		"cause.Severity":           texts(cause.Severities),
 		"daemonset.AssumptionCode": texts(slices.Concat(daemonset.Assumptions, plan.Assumptions)),
 		"plan.OutcomeCode":         texts(plan.OutcomeCodes),
-		"plan.Tool":                texts(plan.Tools),
+		"managed.Tool":             texts(managed.Tools),
 		"daemonset.Slot":           texts(daemonset.Slots),
 		"explain.VerdictCode":      texts(explain.VerdictCodes),
 		"history.ChangeKind":       texts(history.ChangeKinds),
@@ -346,7 +348,7 @@ func TestOrders(t *testing.T) {
 		"Parts":       texts(snapshot.Whats),
 		"Assumptions": texts(slices.Concat(daemonset.Assumptions, plan.Assumptions)),
 		"Problems":    source.problemOrder,
-		"Tools":       texts(plan.Tools),
+		"Tools":       texts(managed.Tools),
 
 		"Faults of an image": texts(template.ImageFaults),
 		"Notes":              texts(history.NoteCodes),
@@ -591,7 +593,7 @@ func (s *source) constants(f *ast.File, n *ast.ValueSpec, byName map[string]stri
 	if !strings.Contains(kind, ".") {
 		kind = f.Name.Name + "." + kind
 	}
-	if in, _, _ := strings.Cut(kind, "."); !slices.Contains([]string{"daemonset", "cause", "explain", "snapshot", "plan", "history"}, in) && kind != "template.ImageFault" {
+	if in, _, _ := strings.Cut(kind, "."); !slices.Contains([]string{"daemonset", "cause", "explain", "snapshot", "plan", "history", "managed"}, in) && kind != "template.ImageFault" {
 		return
 	}
 	value, _ := strconv.Unquote(lit.Value)

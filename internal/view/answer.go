@@ -222,7 +222,7 @@ func (a *answer) clause(p *explain.Problem, n int) string {
 		return "" // said behind all others
 	case cause.FailedCreate:
 		lacking := len(a.lacking())
-		by := map[explain.OriginKind]string{explain.OriginQuota: "a ResourceQuota", explain.OriginPolicy: "Pod Security", explain.OriginWebhook: "an admission webhook"}[p.Origin.Kind]
+		by := map[cause.OriginKind]string{cause.OriginQuota: "a ResourceQuota", cause.OriginPolicy: "Pod Security", cause.OriginWebhook: "an admission webhook"}[p.Origin.Kind]
 		return fmt.Sprintf("%s rejects %d", cmp.Or(by, "the API server"), lacking)
 	case cause.NextRolloutStalls:
 		return "the next rollout would stall"
@@ -238,7 +238,7 @@ func (a *answer) clause(p *explain.Problem, n int) string {
 	switch {
 	case !known:
 		return ""
-	case p.Origin != nil && p.Origin.Kind == explain.OriginRevision && n == a.count("newPods") && n > 1:
+	case p.Origin != nil && p.Origin.Kind == cause.OriginRevision && n == a.count("newPods") && n > 1:
 		return fmt.Sprintf("all %d %s", n, words.many)
 	}
 	return words.say(n)
@@ -525,7 +525,7 @@ func (a *answer) origin(p *explain.Problem) string {
 		newFailing, oldFailing = newFailing+number(other.Facts, "newFailing"), oldFailing+number(other.Facts, "oldFailing")
 	}
 	switch o.Kind {
-	case explain.OriginRevision:
+	case cause.OriginRevision:
 		do := predicate{"pod", "fails", "fail"}
 		if newFailing == p.Count {
 			do = predicates[p.Code]
@@ -535,7 +535,7 @@ func (a *answer) origin(p *explain.Problem) string {
 			on = revisionName(a.e.Revisions[1])
 		}
 		return fmt.Sprintf("likely revision %d: %s, %s on %s", o.Revision, pluralOf(newPods, "its only pod "+do.one, fmt.Sprintf("all %d of its pods %s", newPods, do.many)), pluralOf(oldPods, "not the one", fmt.Sprintf("none of the %d", oldPods)), on)
-	case explain.OriginNodes:
+	case cause.OriginNodes:
 		words := pluralOf(len(p.Nodes), "the node", "the nodes")
 		if p.Code == daemonset.NodeGone {
 			return words + pluralOf(len(p.Nodes), " was deleted", " were deleted") + "; the pod garbage collector removes what is left"
@@ -548,15 +548,15 @@ func (a *answer) origin(p *explain.Problem) string {
 			return strings.Replace(words, ":", ", not the rollout:", 1) + fmt.Sprintf(", since before the rollout started %s ago", ago(a.now.Sub(*a.e.Rollout.Since)))
 		}
 		return words
-	case explain.OriginQuota:
+	case cause.OriginQuota:
 		return fmt.Sprintf("ResourceQuota %s of namespace %s: it leaves no room for %s", o.Name, a.e.DaemonSet.Namespace, plural(len(a.lacking()), "more pod"))
-	case explain.OriginPolicy:
+	case cause.OriginPolicy:
 		return fmt.Sprintf("Pod Security of namespace %s: the pod violates %s", a.e.DaemonSet.Namespace, o.Name)
-	case explain.OriginWebhook:
+	case cause.OriginWebhook:
 		return "admission webhook " + o.Name
-	case explain.OriginAPIServer:
+	case cause.OriginAPIServer:
 		return "the API server: see its message"
-	case explain.OriginScheduling:
+	case cause.OriginScheduling:
 		if p.Code == cause.HostPortConflict {
 			return strings.Join(p.Nodes[:min(3, len(p.Nodes))], ", ") + ": another pod there uses the host port"
 		}
@@ -564,9 +564,9 @@ func (a *answer) origin(p *explain.Problem) string {
 			return strings.Join(p.Nodes[:min(3, len(p.Nodes))], ", ") + ": too little " + r + " free for the pod"
 		}
 		return ""
-	case explain.OriginController:
+	case cause.OriginController:
 		return "likely kube-controller-manager"
-	case explain.OriginStrategy:
+	case cause.OriginStrategy:
 		switch p.Code {
 		case cause.HostPortConflict:
 			return "maxSurge: the old pod on the node uses the host port that the new one needs"
@@ -633,9 +633,9 @@ func (a *answer) check(p *explain.Problem) screen.Command {
 		return screen.Command{"kubectl logs", a.namespace(), pod, container}
 	case cause.FailedCreate:
 		switch p.Origin.Kind {
-		case explain.OriginQuota:
+		case cause.OriginQuota:
 			return screen.Command{"kubectl describe resourcequota", a.namespace(), screen.Quote(p.Origin.Name)}
-		case explain.OriginPolicy:
+		case cause.OriginPolicy:
 			return screen.Command{"kubectl get namespace", screen.Quote(a.e.DaemonSet.Namespace), "--show-labels"}
 		}
 		return screen.Command{"kubectl get events", a.namespace(), "--field-selector involvedObject.kind=DaemonSet,involvedObject.name=" + a.name()}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 )
@@ -102,7 +103,7 @@ func (a *answer) because() string {
 func (a *answer) troubled() []string {
 	var nodes []string
 	for _, p := range a.e.Problems {
-		if o := p.Origin; o != nil && (o.Kind == explain.OriginNodes || o.Kind == explain.OriginScheduling) {
+		if o := p.Origin; o != nil && (o.Kind == cause.OriginNodes || o.Kind == cause.OriginScheduling) {
 			nodes = append(nodes, p.Nodes...)
 		}
 	}

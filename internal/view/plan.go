@@ -15,6 +15,7 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/managed"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
@@ -138,34 +139,34 @@ func toolWords(f daemonset.Facts) string {
 		return ", " + kind + " " + fact(f, "by")
 	}
 	var who, undone string
-	switch tool := plan.Tool(fact(f, "tool")); tool {
-	case plan.Operator:
+	switch tool := managed.Tool(fact(f, "tool")); tool {
+	case managed.Operator:
 		who, undone = "the controller of "+fact(f, "by")+" writes it", "its next reconciliation undoes this"
-	case plan.ArgoCD:
+	case managed.ArgoCD:
 		who, undone = "Argo CD writes it"+by("application"), "the next sync undoes this"
-	case plan.FluxKustomization:
+	case managed.FluxKustomization:
 		who, undone = "Flux writes it"+by("Kustomization"), "the next reconciliation undoes this"
-	case plan.FluxHelmRelease:
+	case managed.FluxHelmRelease:
 		who, undone = "Flux writes it"+by("HelmRelease"), "the next upgrade, or correction of drift, undoes this"
-	case plan.ConfigSync:
+	case managed.ConfigSync:
 		who, undone = "Config Sync writes it"+by("sync"), "the next sync undoes this"
-	case plan.Fleet:
+	case managed.Fleet:
 		who, undone = "Fleet writes it", "the next deployment of its bundle, or correction of drift, undoes this"
-	case plan.K3sAddon:
+	case managed.K3sAddon:
 		who, undone = "k3s or RKE2 writes it"+by("addon"), "it is applied again when the file changes or the server starts, which undoes this"
-	case plan.AddonManager:
+	case managed.AddonManager:
 		who, undone = "the addon manager of Kubernetes writes it", "it is applied again all the time, which undoes this"
-	case plan.Kops:
+	case managed.Kops:
 		who, undone = "kOps writes it"+by("addon"), "the next update of the addon undoes this"
-	case plan.Kapp:
+	case managed.Kapp:
 		who, undone = "kapp writes it"+by("app"), "the next deploy undoes this"
-	case plan.HelmRelease:
+	case managed.HelmRelease:
 		who, undone = "Helm writes it"+by("release"), "the next upgrade undoes this"
-	case plan.Terraform:
+	case managed.Terraform:
 		who, undone = "Terraform writes it", "the next apply undoes this"
-	case plan.ServerSideApply:
+	case managed.ServerSideApply:
 		who, undone = fact(f, "by")+" applies it server-side", "the next apply undoes this"
-	case plan.KubectlApply:
+	case managed.KubectlApply:
 		who, undone = "it was made with kubectl apply", "the next apply of its manifest undoes this"
 	default:
 		who, undone = clean(string(tool))+" writes it", "that undoes this"

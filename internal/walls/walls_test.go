@@ -71,6 +71,11 @@ func TestImports(t *testing.T) {
 			breach: func(p *project) { p.edge("pkg/template", module+"/pkg/snapshot") },
 		},
 		{
+			why: "who else writes a DaemonSet stands in its metadata",
+			who: own("pkg/managed"), project: true, only: nil,
+			breach: func(p *project) { p.edge("pkg/managed", module+"/pkg/snapshot") },
+		},
+		{
 			why: "the controller's rules stand on the input alone",
 			who: own("pkg/daemonset"), project: true, only: own("pkg/snapshot", "pkg/template"),
 			breach: func(p *project) { p.edge("pkg/daemonset", module+"/pkg/explain") },
@@ -82,18 +87,18 @@ func TestImports(t *testing.T) {
 		},
 		{
 			why: "plan and history are two readings of one State, and none of another",
-			who: own("pkg/plan", "pkg/history"), project: true, only: own("pkg/snapshot", "pkg/template", "pkg/daemonset", "pkg/cause"),
+			who: own("pkg/plan", "pkg/history"), project: true, only: own("pkg/snapshot", "pkg/template", "pkg/daemonset", "pkg/cause", "pkg/managed"),
 			breach: func(p *project) { p.edge("pkg/history", module+"/pkg/plan") },
 		},
 		{
 			why: "explain is a third one, which says what changed as history does",
-			who: own("pkg/explain"), project: true, only: own("pkg/snapshot", "pkg/template", "pkg/daemonset", "pkg/cause", "pkg/history"),
+			who: own("pkg/explain"), project: true, only: own("pkg/snapshot", "pkg/template", "pkg/daemonset", "pkg/cause", "pkg/managed", "pkg/history"),
 			breach: func(p *project) { p.edge("pkg/explain", module+"/pkg/plan") },
 		},
 		{
 			why: "a new package of pkg gets a row above, which says what it stands on",
 			check: func(p *project) []string {
-				known := own("pkg/snapshot", "pkg/template", "pkg/daemonset", "pkg/cause", "pkg/explain", "pkg/plan", "pkg/history")
+				known := own("pkg/snapshot", "pkg/template", "pkg/managed", "pkg/daemonset", "pkg/cause", "pkg/explain", "pkg/plan", "pkg/history")
 				return slices.DeleteFunc(slices.Sorted(maps.Keys(p.own)), func(pkg string) bool {
 					return !matches(own("pkg/..."), pkg) || matches(known, pkg)
 				})

@@ -9,12 +9,30 @@ import (
 // Outlook is what becomes of a rollout, as a simulation to its end shows it.
 // Package plan makes it, package explain shows it, and neither knows the other.
 type Outlook struct {
+	// Course is how what is under way ends; nil where nothing is, or that is not
+	// known.
+	Course *Course
+
 	Raise *Raise // what would let the rollout under way complete; nil where it completes, or no limit helps
 	Stall *Stall // how the next rollout would stall; nil where it would complete, or one is under way
 
 	// Lost are the nodes whose pod what is under way deletes and does not replace,
 	// as they should not run one; by name.
 	Lost []string
+}
+
+// Course is how a rollout, or the creation of missing pods, ends by itself.
+type Course struct {
+	Stalls   bool
+	End      daemonset.Counts
+	Duration *Duration // until then; nil where it is not known, or it stalls
+}
+
+// Duration is a range, in seconds from now.
+type Duration struct {
+	Optimistic  float64 `json:"optimistic"`
+	Expected    float64 `json:"expected"`
+	Pessimistic float64 `json:"pessimistic"`
 }
 
 // Raise is a higher limit with which a rollout that stalls completes, and no

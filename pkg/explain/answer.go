@@ -27,48 +27,50 @@ type Rollout struct {
 	Since    *time.Time `json:"since"`    // when the current revision was created; nil where that is not when its rollout began, and where nothing tells
 }
 
-// Origin is what a problem comes from, as far as the input shows.
-type Origin struct {
-	Kind      OriginKind `json:"kind"`
-	Certainty Certainty  `json:"certainty"`
-	Name      string     `json:"name"`     // of the object, for those that are one
-	Revision  int64      `json:"revision"` // for OriginRevision
+// Outlook is how the numbers will be if nobody does anything.
+type Outlook struct {
+	Code      OutlookCode `json:"code"`
+	Desired   int         `json:"desired"`
+	Updated   int         `json:"updated"`
+	Available int         `json:"available"`
 
-	// BeforeRollout reports whether all of it was so before the rollout under way
-	// began; nil without one, and where either time is not known.
-	BeforeRollout *bool `json:"beforeRollout"`
+	// Duration is nil where it is not known, and for Stays.
+	Duration *cause.Duration `json:"duration"`
 }
 
-// OriginKind is a kind of Origin.
-type OriginKind string
+// OutlookCode says how it goes on by itself.
+type OutlookCode string
 
 const (
-	OriginRevision   OriginKind = "Revision"      // the template
-	OriginNodes      OriginKind = "Nodes"         // the nodes themselves
-	OriginQuota      OriginKind = "ResourceQuota" // Name
-	OriginPolicy     OriginKind = "PodSecurity"   // Name is the level
-	OriginWebhook    OriginKind = "Webhook"       // Name
-	OriginAPIServer  OriginKind = "APIServer"     // refuses for a reason that stands in its message
-	OriginScheduling OriginKind = "Scheduling"    // the pod does not fit beside what runs on the node
-	OriginController OriginKind = "Controller"    // kube-controller-manager
-	OriginStrategy   OriginKind = "Strategy"      // spec.updateStrategy
-	OriginUnknown    OriginKind = "Unknown"
+	Completes OutlookCode = "Completes" // every old pod is replaced, and every pod created that can be
+	Stalls    OutlookCode = "Stalls"    // it goes on, and ends before
+	Stays     OutlookCode = "Stays"     // as it is
 )
 
-// OriginKinds lists every OriginKind.
-var OriginKinds = []OriginKind{OriginRevision, OriginNodes, OriginQuota, OriginPolicy, OriginWebhook, OriginAPIServer, OriginScheduling, OriginController, OriginStrategy, OriginUnknown}
+// OutlookCodes lists every OutlookCode.
+var OutlookCodes = []OutlookCode{Completes, Stalls, Stays}
 
-// Certainty is how sure an Origin is.
-type Certainty string
-
-const (
-	Certain Certainty = "Certain"
-	Likely  Certainty = "Likely"
-	Unsure  Certainty = "Unknown"
-)
-
-// Certainties lists every Certainty.
-var Certainties = []Certainty{Certain, Likely, Unsure}
+// willBe returns the Outlook; nil for a DaemonSet that needs none, and where it is
+// not known.
+func (b *builder) willBe(e *Explanation) *Outlook {
+	switch e.Verdict.Code {
+	case Stuck, Degraded, AwaitingDelete:
+		_, now := e.Status.basis()
+		if now == nil {
+			return nil
+		}
+		return &Outlook{Code: Stays, Desired: now.Desired, Updated: now.Updated, Available: now.Available}
+	case Progressing:
+		if c := b.outlook.Course; c != nil {
+			o := &Outlook{Code: Completes, Desired: c.End.Desired, Updated: c.End.Updated, Available: c.End.Available, Duration: c.Duration}
+			if c.Stalls {
+				o.Code = Stalls
+			}
+			return o
+		}
+	}
+	return nil
+}
 
 // Fix is something that a person can do, with what it does beside that.
 type Fix struct {
@@ -135,46 +137,46 @@ func (b *builder) impact() *Impact {
 
 // origin returns what a problem comes from; nil for one that needs none: it
 // passes by itself, or says where it comes from.
-func (b *builder) origin(p *Problem, all cause.Tally) *Origin {
-	o := &Origin{Kind: OriginUnknown, Certainty: Unsure, BeforeRollout: b.beforeRollout(p)}
-	is := func(kind OriginKind, how Certainty) *Origin {
+func (b *builder) origin(p *Problem, all cause.Tally) *cause.Origin {
+	o := &cause.Origin{Kind: cause.OriginUnknown, Certainty: cause.Unsure, BeforeRollout: b.beforeRollout(p)}
+	is := func(kind cause.OriginKind, how cause.Certainty) *cause.Origin {
 		o.Kind, o.Certainty = kind, how
 		return o
 	}
 	switch {
 	case p.Code == Misscheduled && down(p.Facts):
-		return is(OriginNodes, Certain)
+		return is(cause.OriginNodes, cause.Certain)
 	case p.Severity == cause.Info && p.Code != OnDeleteOutdated:
 		return nil
 	case cause.OfContainer(p.Code):
 		if all.NewFailing > 0 && all.NewFailing == all.NewPods && all.OldPods > 0 && all.OldFailing == 0 {
 			o.Revision = b.currentNumber()
-			return is(OriginRevision, Likely)
+			return is(cause.OriginRevision, cause.Likely)
 		}
 		return o
 	}
 	switch p.Code {
 	case cause.NodeNotReady, cause.TerminatingOnDeadNode, daemonset.NodeGone:
-		return is(OriginNodes, Certain)
+		return is(cause.OriginNodes, cause.Certain)
 	case cause.HostPortConflict:
 		if b.st.Budget.MaxSurge > 0 && len(cause.HostPorts(&b.st.DaemonSet.Spec.Template.Spec)) > 0 {
-			return is(OriginStrategy, Likely)
+			return is(cause.OriginStrategy, cause.Likely)
 		}
-		return is(OriginScheduling, Certain)
+		return is(cause.OriginScheduling, cause.Certain)
 	case cause.InsufficientResources:
-		return is(OriginScheduling, Certain)
+		return is(cause.OriginScheduling, cause.Certain)
 	case ControllerSilent, GenerationNotObserved, StaleStatus:
 		if p.Severity == cause.Error || p.Code == StaleStatus {
-			return is(OriginController, Likely)
+			return is(cause.OriginController, cause.Likely)
 		}
 		return nil
 	case OnDeleteOutdated, daemonset.InvalidBudget, SurgeHostPort:
-		return is(OriginStrategy, Certain)
+		return is(cause.OriginStrategy, cause.Certain)
 	case cause.FailedCreate:
 		message, _ := p.Facts["message"].(string)
 		kind, name := cause.RefusedBy(message)
 		o.Name = name
-		return is(map[cause.Refuser]OriginKind{cause.ByQuota: OriginQuota, cause.ByPodSecurity: OriginPolicy, cause.ByWebhook: OriginWebhook, cause.ByAPIServer: OriginAPIServer}[kind], Certain)
+		return is(map[cause.Refuser]cause.OriginKind{cause.ByQuota: cause.OriginQuota, cause.ByPodSecurity: cause.OriginPolicy, cause.ByWebhook: cause.OriginWebhook, cause.ByAPIServer: cause.OriginAPIServer}[kind], cause.Certain)
 	case cause.EvictLoop, daemonset.FailedPod, daemonset.NotReady, cause.PendingUnschedulable:
 		return o
 	}
@@ -227,7 +229,7 @@ func (b *builder) fixes(e *Explanation) []Fix {
 	if e.Verdict.Code == BeingDeleted || e.Verdict.Code == Unknown {
 		return out
 	}
-	nodes := map[OriginKind][]string{}
+	nodes := map[cause.OriginKind][]string{}
 	unsure := false
 	for i := range e.Problems {
 		p := &e.Problems[i]
@@ -236,25 +238,25 @@ func (b *builder) fixes(e *Explanation) []Fix {
 			nodes[o.Kind] = append(nodes[o.Kind], p.Nodes...)
 		case o == nil, p.Severity != cause.Error:
 		case cause.OfContainer(p.Code):
-			unsure = unsure || o.Kind == OriginUnknown
-			nodes[OriginRevision] = append(nodes[OriginRevision], p.Nodes...)
-		case o.Kind == OriginQuota:
+			unsure = unsure || o.Kind == cause.OriginUnknown
+			nodes[cause.OriginRevision] = append(nodes[cause.OriginRevision], p.Nodes...)
+		case o.Kind == cause.OriginQuota:
 			message, _ := p.Facts["message"].(string)
 			add(Fix{Code: FixRaiseQuota, Name: o.Name, Needs: cause.QuotaNeeds(message, len(e.lacking()))})
 		default:
 			nodes[o.Kind] = append(nodes[o.Kind], p.Nodes...)
 		}
 	}
-	if to := b.undoTo(); to != 0 && len(nodes[OriginRevision]) > 0 {
+	if to := b.undoTo(); to != 0 && len(nodes[cause.OriginRevision]) > 0 {
 		add(Fix{Code: FixUndo, Revision: to, Replaces: b.newPods(), Unsure: unsure})
 	}
-	if broken := sorted(nodes[OriginNodes]); len(broken) > 0 {
+	if broken := sorted(nodes[cause.OriginNodes]); len(broken) > 0 {
 		add(Fix{Code: FixRepairNodes, Nodes: broken})
 	}
-	if len(nodes[OriginStrategy]) > 0 {
+	if len(nodes[cause.OriginStrategy]) > 0 {
 		add(Fix{Code: FixNoSurge})
 	}
-	if tight := sorted(nodes[OriginScheduling]); len(tight) > 0 {
+	if tight := sorted(nodes[cause.OriginScheduling]); len(tight) > 0 {
 		add(Fix{Code: FixMakeRoom, Nodes: tight})
 	}
 	if raise := e.Budget.Unblock; raise != nil && e.Verdict.Code == Stuck {

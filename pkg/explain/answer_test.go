@@ -12,6 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
@@ -144,6 +146,35 @@ func TestFixes(t *testing.T) {
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("fixes of %q (-want +got):\n%s", tt.grid, diff)
+			}
+		})
+	}
+}
+
+// TestWillBe: what becomes of it without a fix. How a rollout goes on is
+// package plan's to say.
+func TestWillBe(t *testing.T) {
+	ends := daemonset.Counts{Desired: 3, Updated: 2, Available: 3}
+	soon := &cause.Duration{Optimistic: 10, Expected: 20, Pessimistic: 30}
+	for _, tt := range []struct {
+		grid    string
+		options []dstest.Option
+		course  *cause.Course
+		want    *explain.Outlook
+		why     string
+	}{
+		{"O O n", []dstest.Option{crashing("p2")}, &cause.Course{End: ends, Stalls: true}, &explain.Outlook{Code: explain.Stays, Desired: 3, Updated: 1, Available: 2}, "a rollout that is stuck stays as it is"},
+		{"N N n", []dstest.Option{crashing("p2")}, &cause.Course{End: ends}, &explain.Outlook{Code: explain.Stays, Desired: 3, Updated: 3, Available: 2}, "nothing rolls, and a pod fails"},
+		{"O N", []dstest.Option{dstest.OnDelete()}, nil, &explain.Outlook{Code: explain.Stays, Desired: 2, Updated: 1, Available: 2}, "OnDelete waits for a person"},
+		{"O O N", nil, &cause.Course{End: ends, Duration: soon}, &explain.Outlook{Code: explain.Completes, Desired: 3, Updated: 2, Available: 3, Duration: soon}, "a rollout that goes on"},
+		{"O O N", nil, &cause.Course{End: ends, Stalls: true}, &explain.Outlook{Code: explain.Stalls, Desired: 3, Updated: 2, Available: 3}, "and ends before"},
+		{"O O N", nil, nil, nil, "which nothing tells"},
+		{"N N", nil, &cause.Course{End: ends}, nil, "nothing is to happen"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			_, e := explanation(t, dstest.State(tt.grid, append(tt.options, reports(nil))...), explain.Options{Outlook: cause.Outlook{Course: tt.course}})
+			if diff := cmp.Diff(tt.want, e.Outlook); diff != "" {
+				t.Errorf("outlook of %q, which is %s (-want +got):\n%s", tt.grid, e.Verdict.Code, diff)
 			}
 		})
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -119,25 +118,11 @@ func (b *builder) unready(n *daemonset.Node) (daemonset.Reason, daemonset.Facts)
 // and those of its facts that tell one group from the next.
 type grouper struct{ byKey map[string]*Group }
 
-// groupKeys are the facts that make a group of their own.
-var groupKeys = []string{"because", "stays", "terminating", "taint", "key", "want", "operator", "values", "container", "init", "exitCode", "image", "revision", "resources", "owner", "name"}
-
-func groupKey(reason daemonset.Reason, facts daemonset.Facts) string {
-	var k strings.Builder
-	k.WriteString(string(reason))
-	for _, name := range groupKeys {
-		if v, ok := facts[name]; ok {
-			fmt.Fprintf(&k, "\x00%s=%v", name, v)
-		}
-	}
-	return k.String()
-}
-
 func (g *grouper) add(counted bool, reason daemonset.Reason, node string, facts daemonset.Facts) {
 	if g.byKey == nil {
 		g.byKey = map[string]*Group{}
 	}
-	key := fmt.Sprint(counted, groupKey(reason, facts))
+	key := fmt.Sprint(counted, cause.Key(reason, facts))
 	group := g.byKey[key]
 	if group == nil {
 		group = &Group{Counted: counted, Reason: reason, Facts: maps.Clone(facts)}
@@ -148,20 +133,7 @@ func (g *grouper) add(counted bool, reason daemonset.Reason, node string, facts 
 	}
 	group.Count++
 	group.Nodes = append(group.Nodes, node)
-	share(group.Facts, facts)
-}
-
-// share drops from a group's facts those that a further member does not have
-// in common, but for the message, of which the first stands for all.
-func share(common, facts daemonset.Facts) {
-	for k, v := range common {
-		if k == "message" {
-			continue
-		}
-		if other, ok := facts[k]; !ok || fmt.Sprint(other) != fmt.Sprint(v) {
-			delete(common, k)
-		}
-	}
+	cause.Share(group.Facts, facts)
 }
 
 // groups returns the counted groups before the others, larger ones first.
@@ -185,33 +157,51 @@ func (g *grouper) groups() []Group {
 // revisions returns the revisions that pods or the live template have, newest
 // first, then hashes without a revision.
 func (b *builder) revisions() []Revision {
-	nodes, updated := map[string][]string{}, map[string]int{}
+	of := map[string]*Revision{} // by hash
 	for i := range b.st.Nodes {
-		if n := &b.st.Nodes[i]; len(n.Pods) > 0 {
-			hash := n.Pods[0].Hash
-			nodes[hash] = append(nodes[hash], n.Name)
-			if n.Pods[0].Updated {
-				updated[hash]++
+		n := &b.st.Nodes[i]
+		for j := range n.Pods {
+			p := &n.Pods[j]
+			r := of[p.Hash]
+			if r == nil {
+				r = &Revision{Hash: p.Hash, Nodes: []string{}}
+				of[p.Hash] = r
+			}
+			if j == 0 { // the oldest pod decides for which revision the node counts
+				r.Nodes = append(r.Nodes, n.Name)
+				r.Updated += b2i(p.Updated)
+			}
+			if !p.Terminating {
+				r.Pods, r.Available = r.Pods+1, r.Available+b2i(p.Available.OK)
 			}
 		}
 	}
 	out := []Revision{}
 	for _, r := range b.st.History.Revisions {
-		current := slices.Contains(b.st.History.Current, r.Name)
-		var on []string
-		count := 0
-		if r.Hash != "" { // a pod without a hash is of no revision
-			on, count = nodes[r.Hash], updated[r.Hash]
-			delete(nodes, r.Hash)
+		found := Revision{Nodes: []string{}}
+		if on := of[r.Hash]; on != nil && r.Hash != "" { // a pod without a hash is of no revision
+			found = *on
+			delete(of, r.Hash)
 		}
-		if len(on) > 0 || current {
-			out = append(out, Revision{Number: r.Number, Name: r.Name, Hash: r.Hash, Created: timeOf(r.Created), Current: current, Nodes: append([]string{}, on...), Updated: count})
+		found.Number, found.Name, found.Hash, found.Created, found.Current = r.Number, r.Name, r.Hash, timeOf(r.Created), slices.Contains(b.st.History.Current, r.Name)
+		if found.Current || found.Pods+len(found.Nodes) > 0 {
+			out = append(out, found)
 		}
 	}
-	for _, hash := range slices.Sorted(maps.Keys(nodes)) {
-		out = append(out, Revision{Hash: hash, Current: hash != "" && hash == b.st.History.Hash, Nodes: nodes[hash], Updated: updated[hash]})
+	for _, hash := range slices.Sorted(maps.Keys(of)) {
+		if r := of[hash]; r.Pods+len(r.Nodes) > 0 {
+			r.Current = hash != "" && hash == b.st.History.Hash
+			out = append(out, *r)
+		}
 	}
 	return out
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // status compares the reported numbers with the computed ones.

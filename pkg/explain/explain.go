@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
+	"github.com/kubectl-ds/kubectl-ds/pkg/managed"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
@@ -23,19 +24,21 @@ const (
 // JSON contract: docs/output.md documents every field.
 type Explanation struct {
 	daemonset.Header `json:",inline"`
-	Verdict          Verdict        `json:"verdict"`
-	Impact           *Impact        `json:"impact"`
-	Rollout          Rollout        `json:"rollout"`
-	Change           *history.Diff  `json:"change"`
-	Fixes            []Fix          `json:"fixes"`
-	Status           Status         `json:"status"`
-	Columns          []Column       `json:"columns"`
-	Revisions        []Revision     `json:"revisions"`
-	Budget           Budget         `json:"budget"`
-	Problems         []Problem      `json:"problems"`
-	Next             daemonset.Step `json:"next"`
-	Nodes            []Node         `json:"nodes"`
-	Unmapped         []Pod          `json:"unmapped"`
+	Verdict          Verdict           `json:"verdict"`
+	Impact           *Impact           `json:"impact"`
+	Rollout          Rollout           `json:"rollout"`
+	Change           *history.Diff     `json:"change"`
+	ManagedBy        []managed.Manager `json:"managedBy"` // who else writes the DaemonSet, and undoes what is changed by hand
+	Fixes            []Fix             `json:"fixes"`
+	Outlook          *Outlook          `json:"outlook"`
+	Status           Status            `json:"status"`
+	Columns          []Column          `json:"columns"`
+	Revisions        []Revision        `json:"revisions"`
+	Budget           Budget            `json:"budget"`
+	Problems         []Problem         `json:"problems"`
+	Next             daemonset.Step    `json:"next"`
+	Nodes            []Node            `json:"nodes"`
+	Unmapped         []Pod             `json:"unmapped"`
 }
 
 // List is several Explanations, worst first.
@@ -107,13 +110,15 @@ type Group struct {
 // without one, with the nodes that count for it: those whose oldest pod is of
 // it. Current marks the live template's.
 type Revision struct {
-	Number  int64      `json:"revision"`
-	Name    string     `json:"name"`
-	Hash    string     `json:"hash"`
-	Created *time.Time `json:"createdAt"`
-	Current bool       `json:"current"`
-	Nodes   []string   `json:"nodes"`
-	Updated int        `json:"updated"` // of the nodes, those whose pod counts as updated: by its hash or its template generation
+	Number    int64      `json:"revision"`
+	Name      string     `json:"name"`
+	Hash      string     `json:"hash"`
+	Created   *time.Time `json:"createdAt"`
+	Current   bool       `json:"current"`
+	Nodes     []string   `json:"nodes"`
+	Pods      int        `json:"pods"`      // on all nodes that nobody has asked to end; with maxSurge a node has two for a while
+	Available int        `json:"available"` // of these
+	Updated   int        `json:"updated"`   // of the nodes, those whose pod counts as updated: by its hash or its template generation
 }
 
 // Budget is the limit of the rolling update, and who uses it up.
@@ -145,20 +150,9 @@ type Holder struct {
 	Facts          daemonset.Facts  `json:"facts"`
 }
 
-// Problem is something that keeps pods from being as they should, on the
-// nodes named; one that concerns the DaemonSet as a whole names none. Problems
-// stand in the order cause before consequence.
-type Problem struct {
-	Code     daemonset.Reason `json:"code"`
-	Severity cause.Severity   `json:"severity"`
-	Count    int              `json:"count"`
-	Nodes    []string         `json:"nodes"`
-	Pods     []string         `json:"pods"`
-	Since    *time.Time       `json:"since"`  // the earliest of them
-	Latest   *time.Time       `json:"latest"` // the latest of them
-	Origin   *Origin          `json:"origin"` // what it comes from; nil where it passes by itself
-	Facts    daemonset.Facts  `json:"facts"`
-}
+// Problem is something that is wrong. Problems stand in the order cause before
+// consequence.
+type Problem = cause.Problem
 
 // Node is one node as the controller sees it. ShouldRun and MayStay are nil
 // where the nodes could not be read. Checks and Changes are given for nodes
@@ -216,6 +210,8 @@ func Explain(s *snapshot.Snapshot, st *daemonset.State, o Options) *Explanation 
 	e.Impact = b.impact()
 	e.Rollout = Rollout{UnderWay: b.oldNodes() > 0, Since: b.rolloutBegan()}
 	e.Change = b.change()
+	e.ManagedBy = managed.By(st.DaemonSet)
 	e.Fixes = b.fixes(e)
+	e.Outlook = b.willBe(e)
 	return e
 }

@@ -589,16 +589,20 @@ func TestRevisions(t *testing.T) {
 		why     string
 	}{
 		{"O N O/N", []dstest.Option{dstest.AddRevision("older", 0, "example/agent:0")}, []explain.Revision{
-			{Number: 2, Name: "agent-new", Hash: "new", Created: since(498 * time.Hour), Current: true, Nodes: []string{"n1"}, Updated: 1},
-			{Number: 1, Name: "agent-old", Hash: "old", Created: since(499 * time.Hour), Nodes: []string{"n0", "n2"}},
+			{Number: 2, Name: "agent-new", Hash: "new", Created: since(498 * time.Hour), Current: true, Nodes: []string{"n1"}, Updated: 1, Pods: 2, Available: 2},
+			{Number: 1, Name: "agent-old", Hash: "old", Created: since(499 * time.Hour), Nodes: []string{"n0", "n2"}, Pods: 2, Available: 2},
 		}, "newest first, a node by its oldest pod, none that nobody runs"},
+		{"O n Ot", nil, []explain.Revision{
+			{Number: 2, Name: "agent-new", Hash: "new", Created: since(498 * time.Hour), Current: true, Nodes: []string{"n1"}, Updated: 1, Pods: 1},
+			{Number: 1, Name: "agent-old", Hash: "old", Created: since(499 * time.Hour), Nodes: []string{"n0", "n2"}, Pods: 1, Available: 1},
+		}, "a pod that is not available, and one that is terminating"},
 		{"O", nil, []explain.Revision{
 			{Number: 2, Name: "agent-new", Hash: "new", Created: since(498 * time.Hour), Current: true, Nodes: []string{}},
-			{Number: 1, Name: "agent-old", Hash: "old", Created: since(499 * time.Hour), Nodes: []string{"n0"}},
+			{Number: 1, Name: "agent-old", Hash: "old", Created: since(499 * time.Hour), Nodes: []string{"n0"}, Pods: 1, Available: 1},
 		}, "but the current one always"},
 		{"O", []dstest.Option{dstest.Edit(func(s *snapshot.Snapshot) { s.Revisions = s.Revisions[1:] })}, []explain.Revision{
 			{Number: 2, Name: "agent-new", Hash: "new", Created: since(498 * time.Hour), Current: true, Nodes: []string{}},
-			{Hash: "old", Nodes: []string{"n0"}},
+			{Hash: "old", Nodes: []string{"n0"}, Pods: 1, Available: 1},
 		}, "a hash without a revision"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {

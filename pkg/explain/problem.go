@@ -1,7 +1,6 @@
 package explain
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 
@@ -15,73 +14,20 @@ import (
 // problems returns everything that is wrong, cause before consequence, and
 // within one code the more severe and the larger groups first.
 func (b *builder) problems(e *Explanation) []Problem {
-	p := &problems{byKey: map[string]*Problem{}}
+	p := &cause.Problems{}
 	b.nodeProblems(p)
 	b.podProblems(p)
 	b.ownProblems(p, e)
 	b.compareRevisions(p)
-	out, all := p.sorted(), b.causes.RevisionFails()
+	out, all := p.Sorted(problemOrder), b.causes.RevisionFails()
 	for i := range out {
 		out[i].Origin = b.origin(&out[i], all)
 	}
 	return out
 }
 
-// problems collects Problems by what they share.
-type problems struct{ byKey map[string]*Problem }
-
-// keyOf tells one problem from the next: what says so in groups, and how bad it
-// is.
-func keyOf(c *cause.Cause) string { return string(c.Severity) + groupKey(c.Code, c.Facts) }
-
-func (p *problems) add(node string, c *cause.Cause) {
-	key := keyOf(c)
-	g := p.byKey[key]
-	if g == nil {
-		g = &Problem{Code: c.Code, Severity: c.Severity, Nodes: []string{}, Pods: []string{}, Facts: maps.Clone(c.Facts)}
-		if g.Facts == nil {
-			g.Facts = daemonset.Facts{}
-		}
-		p.byKey[key] = g
-	}
-	share(g.Facts, c.Facts)
-	if node != "" {
-		g.Nodes = append(g.Nodes, node)
-	}
-	if c.Pod != "" {
-		g.Pods = append(g.Pods, c.Pod)
-	}
-	if t := c.Since; t != nil {
-		if g.Since == nil || t.Before(*g.Since) {
-			g.Since = t
-		}
-		if g.Latest == nil || t.After(*g.Latest) {
-			g.Latest = t
-		}
-	}
-}
-
-func (p *problems) sorted() []Problem {
-	out := []Problem{}
-	for _, k := range slices.Sorted(maps.Keys(p.byKey)) {
-		g := *p.byKey[k]
-		slices.Sort(g.Nodes)
-		g.Nodes = slices.Compact(g.Nodes)
-		g.Count = len(g.Nodes)
-		out = append(out, g)
-	}
-	slices.SortStableFunc(out, func(x, y Problem) int {
-		return cmp.Or(
-			cmp.Compare(slices.Index(problemOrder, x.Code), slices.Index(problemOrder, y.Code)),
-			x.Severity.Compare(y.Severity),
-			cmp.Compare(y.Count, x.Count),
-			slices.Compare(x.Nodes, y.Nodes))
-	})
-	return out
-}
-
 // nodeProblems are those of nodes that should run the pod or use up budget.
-func (b *builder) nodeProblems(p *problems) {
+func (b *builder) nodeProblems(p *cause.Problems) {
 	silent := b.silent()
 	for i := range b.st.Nodes {
 		n := &b.st.Nodes[i]
@@ -92,7 +38,7 @@ func (b *builder) nodeProblems(p *problems) {
 				f["terminating"] = true
 			}
 			maps.Copy(f, n.ShouldRun.Facts)
-			p.add(n.Name, &cause.Cause{Code: Misscheduled, Severity: cause.Info, Pod: n.Pods[0].Name, Facts: f})
+			p.Add(n.Name, &cause.Cause{Code: Misscheduled, Severity: cause.Info, Pod: n.Pods[0].Name, Facts: f})
 		}
 		if c == nil || n.Exists && !n.ShouldRun.OK && !b.st.Holds(n) || c.Code == cause.NoPod && b.st.DaemonSet.DeletionTimestamp != nil {
 			continue
@@ -100,7 +46,7 @@ func (b *builder) nodeProblems(p *problems) {
 		if silent && c.Code == cause.NoPod {
 			c = &cause.Cause{Code: ControllerSilent, Severity: cause.Error, Since: cause.Written(b.st.DaemonSet, "status"), Facts: daemonset.Facts{}}
 		}
-		p.add(n.Name, c)
+		p.Add(n.Name, c)
 	}
 }
 
@@ -141,14 +87,14 @@ func owes(next *daemonset.Step) bool {
 }
 
 // podProblems are those of pods that are in the wrong place or hands.
-func (b *builder) podProblems(p *problems) {
+func (b *builder) podProblems(p *cause.Problems) {
 	for i := range b.st.Nodes {
 		n := &b.st.Nodes[i]
 		if n.Slot == daemonset.SlotExcess || n.Slot == daemonset.SlotBoth && b.st.Budget.MaxSurge == 0 {
-			p.add(n.Name, &cause.Cause{Code: daemonset.Duplicate, Severity: cause.Warning, Facts: daemonset.Facts{}})
+			p.Add(n.Name, &cause.Cause{Code: daemonset.Duplicate, Severity: cause.Warning, Facts: daemonset.Facts{}})
 		}
 		if b.onDelete() && n.Membership().Current && !n.Membership().Updated {
-			p.add(n.Name, &cause.Cause{Code: OnDeleteOutdated, Severity: cause.Info, Pod: n.Pods[0].Name, Facts: b.revisionFacts(&n.Pods[0])})
+			p.Add(n.Name, &cause.Cause{Code: OnDeleteOutdated, Severity: cause.Info, Pod: n.Pods[0].Name, Facts: b.revisionFacts(&n.Pods[0])})
 		}
 		for _, pod := range slices.Concat(n.Pods, n.Ignored) {
 			b.handsProblem(p, n.Name, &pod)
@@ -158,7 +104,7 @@ func (b *builder) podProblems(p *problems) {
 		pod := &b.st.Unmapped[i]
 		b.handsProblem(p, pod.Object.Spec.NodeName, pod)
 		if pod.Ignored == daemonset.NoTargetNode {
-			p.add("", &cause.Cause{Code: daemonset.NoTargetNode, Severity: cause.Warning, Pod: pod.Name, Facts: daemonset.Facts{}})
+			p.Add("", &cause.Cause{Code: daemonset.NoTargetNode, Severity: cause.Warning, Pod: pod.Name, Facts: daemonset.Facts{}})
 		}
 	}
 	for _, o := range b.st.Foreign {
@@ -168,17 +114,17 @@ func (b *builder) podProblems(p *problems) {
 				owner = ref.Kind + "/" + ref.Name
 			}
 		}
-		p.add(o.Spec.NodeName, &cause.Cause{Code: Foreign, Severity: cause.Warning, Pod: o.Name, Facts: daemonset.Facts{"owner": owner}})
+		p.Add(o.Spec.NodeName, &cause.Cause{Code: Foreign, Severity: cause.Warning, Pod: o.Name, Facts: daemonset.Facts{"owner": owner}})
 	}
 }
 
 // handsProblem is a pod that the next sync adopts or releases.
-func (b *builder) handsProblem(p *problems, node string, pod *daemonset.Pod) {
+func (b *builder) handsProblem(p *cause.Problems, node string, pod *daemonset.Pod) {
 	switch pod.Claim {
 	case daemonset.Adopt:
-		p.add(node, &cause.Cause{Code: Adopt, Severity: cause.Info, Pod: pod.Name, Facts: daemonset.Facts{}})
+		p.Add(node, &cause.Cause{Code: Adopt, Severity: cause.Info, Pod: pod.Name, Facts: daemonset.Facts{}})
 	case daemonset.Release:
-		p.add(node, &cause.Cause{Code: daemonset.ReleasedPod, Severity: cause.Warning, Pod: pod.Name, Facts: daemonset.Facts{}})
+		p.Add(node, &cause.Cause{Code: daemonset.ReleasedPod, Severity: cause.Warning, Pod: pod.Name, Facts: daemonset.Facts{}})
 	}
 }
 
@@ -195,25 +141,25 @@ func (b *builder) revisionFacts(p *daemonset.Pod) daemonset.Facts {
 }
 
 // ownProblems are those of the DaemonSet itself.
-func (b *builder) ownProblems(p *problems, e *Explanation) {
+func (b *builder) ownProblems(p *cause.Problems, e *Explanation) {
 	ds := b.st.DaemonSet
 	if t := ds.DeletionTimestamp; t != nil {
 		f := daemonset.Facts{}
 		if len(ds.Finalizers) > 0 {
 			f["finalizers"] = ds.Finalizers
 		}
-		p.add("", &cause.Cause{Code: Deleting, Severity: cause.Info, Since: timeOf(t.Time), Facts: f})
+		p.Add("", &cause.Cause{Code: Deleting, Severity: cause.Info, Since: timeOf(t.Time), Facts: f})
 	}
 	if b.st.NotObserved() {
 		c := &cause.Cause{Code: GenerationNotObserved, Severity: cause.Warning, Since: cause.Written(b.st.DaemonSet, ""), Facts: b.heldUp(daemonset.Facts{"generation": int(ds.Generation), "observed": int(ds.Status.ObservedGeneration)})}
 		if c.Since != nil && b.at.Sub(*c.Since) > cause.Patience {
 			c.Severity = cause.Error
 		}
-		p.add("", c)
+		p.Add("", c)
 	}
 	if none := cause.NoneEligible(b.st, b.outlook.Lost); none != nil {
 		cause.SinceRevision(none, b.s, b.st)
-		p.add("", none)
+		p.Add("", none)
 	}
 	if next := b.outlook.Stall; next != nil {
 		f := daemonset.Facts{"reason": string(next.Reason), "replaced": next.Replaced, "replaces": next.Of, "holders": len(next.Nodes) + next.Further, "limit": b.st.Limit()}
@@ -222,24 +168,24 @@ func (b *builder) ownProblems(p *problems, e *Explanation) {
 		}
 		stalls := &cause.Cause{Code: cause.NextRolloutStalls, Severity: cause.Warning, Facts: f}
 		for _, node := range next.Nodes {
-			p.add(node, stalls)
+			p.Add(node, stalls)
 		}
 		if len(next.Nodes) == 0 {
-			p.add("", stalls)
+			p.Add("", stalls)
 		}
 	}
 	if err := e.Next.Error; err != nil {
-		p.add(err.Node, &cause.Cause{Code: err.Code, Severity: cause.Error, Pod: err.Pod, Facts: daemonset.Facts{"field": err.Field}})
+		p.Add(err.Node, &cause.Cause{Code: err.Code, Severity: cause.Error, Pod: err.Pod, Facts: daemonset.Facts{"field": err.Field}})
 	}
 	if r := &e.Next.Revisions; b.st.History.Merged && len(r.Current) > 0 {
 		f := daemonset.Facts{"revisions": duplicates(r.Remove) + 1, "relabelled": len(r.Relabel), "number": int(r.Number)}
-		p.add("", &cause.Cause{Code: DuplicateRevisions, Severity: cause.Warning, Facts: f})
+		p.Add("", &cause.Cause{Code: DuplicateRevisions, Severity: cause.Warning, Facts: f})
 	}
 	if b.silent() && owes(&e.Next) {
-		p.add("", &cause.Cause{Code: ControllerSilent, Severity: cause.Error, Since: cause.Written(b.st.DaemonSet, "status"), Facts: daemonset.Facts{}})
+		p.Add("", &cause.Cause{Code: ControllerSilent, Severity: cause.Error, Since: cause.Written(b.st.DaemonSet, "status"), Facts: daemonset.Facts{}})
 	}
 	if ports := cause.HostPorts(&ds.Spec.Template.Spec); len(ports) > 0 && b.st.Budget.MaxSurge > 0 {
-		p.add("", &cause.Cause{Code: SurgeHostPort, Severity: cause.Warning, Facts: daemonset.Facts{"ports": ports}})
+		p.Add("", &cause.Cause{Code: SurgeHostPort, Severity: cause.Warning, Facts: daemonset.Facts{"ports": ports}})
 	}
 	if ds.DeletionTimestamp == nil && !b.onDelete() && b.oldNodes() > 0 {
 		b.ignoredBudgets(p)
@@ -249,13 +195,13 @@ func (b *builder) ownProblems(p *problems, e *Explanation) {
 		for _, d := range e.Status.Differences {
 			fields = append(fields, d.Field)
 		}
-		p.add("", &cause.Cause{Code: StaleStatus, Severity: cause.Warning, Since: e.Status.WrittenAt, Facts: b.heldUp(daemonset.Facts{"fields": fields})})
+		p.Add("", &cause.Cause{Code: StaleStatus, Severity: cause.Warning, Since: e.Status.WrittenAt, Facts: b.heldUp(daemonset.Facts{"fields": fields})})
 	}
 }
 
 // ignoredBudgets are the PodDisruptionBudgets that somebody may trust in while
 // a rollout deletes the pods that they select: only evictions heed them.
-func (b *builder) ignoredBudgets(p *problems) {
+func (b *builder) ignoredBudgets(p *cause.Problems) {
 	for i := range b.s.PodDisruptionBudgets {
 		pdb := &b.s.PodDisruptionBudgets[i]
 		f := daemonset.Facts{"name": pdb.Name}
@@ -265,7 +211,7 @@ func (b *builder) ignoredBudgets(p *problems) {
 		if v := pdb.Spec.MaxUnavailable; v != nil {
 			f["maxUnavailable"] = v.String()
 		}
-		p.add("", &cause.Cause{Code: DisruptionBudgetIgnored, Severity: cause.Info, Facts: f})
+		p.Add("", &cause.Cause{Code: DisruptionBudgetIgnored, Severity: cause.Info, Facts: f})
 	}
 }
 
@@ -281,9 +227,9 @@ func duplicates(removals []daemonset.Removal) int {
 
 // compareRevisions adds to each problem of containers how many of the new and
 // of the old pods have it: that tells a bad revision from a bad node.
-func (b *builder) compareRevisions(p *problems) {
-	for key, t := range b.causes.RevisionFailsBy(keyOf) {
-		if g := p.byKey[key]; g != nil {
+func (b *builder) compareRevisions(p *cause.Problems) {
+	for key, t := range b.causes.RevisionFailsBy(cause.KeyOf) {
+		if g := p.Of(key); g != nil {
 			maps.Copy(g.Facts, t.Facts())
 		}
 	}

@@ -17,7 +17,13 @@ func Look(s *snapshot.Snapshot, st *daemonset.State) cause.Outlook {
 	out := cause.Outlook{Lost: names(r.lost())}
 	switch o := outcome(st, r, w.a); {
 	case o.Code == Stalls:
+		out.Course = &cause.Course{Stalls: true, End: r.counts}
 		out.Raise = raise(st, w.a, w.m, r)
+	case o.Code == Completes:
+		step := st.Sync()
+		w.m.wait(&step)
+		out.Course = &cause.Course{End: r.counts}
+		out.Course.Duration, _ = o.spread(st, w.a, w.m)
 	case o.Code == NothingToDo && !w.safe():
 		out.Stall = nextStall(s)
 	}

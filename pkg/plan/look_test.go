@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
 
 // told writes an Outlook in a line.
@@ -85,6 +86,13 @@ func TestLookIsAPartOfMake(t *testing.T) {
 				want.Raise = &cause.Raise{Amount: amountText(u.Value), Smallest: amountText(u.Smallest), Left: u.Left}
 			}
 		}
+		if c := p.Outcome.Code; c == Completes || c == Stalls {
+			want.Course = &cause.Course{Stalls: c == Stalls, End: p.end(), Duration: p.Outcome.Duration}
+			seen[string(c)]++
+			if end, last := &want.Course.End, o.Course; last != nil && last.End.Available >= end.Available { // what becomes available after the last step
+				end.Misscheduled, end.Ready, end.Available, end.Unavailable = last.End.Misscheduled, last.End.Ready, last.End.Available, last.End.Unavailable
+			}
+		}
 		if f := p.IfTemplateChanged; f != nil && p.Outcome.Code == NothingToDo && f.Outcome.Code == Stalls {
 			want.Stall = &cause.Stall{Reason: f.Outcome.Reason, Replaced: f.Outcome.Replaced + f.Outcome.Dropped, Of: f.Replaces + f.Drops, AtWorst: f.Outcome.AtWorst, Nodes: []string{}, Further: f.Outcome.FurtherHolders}
 			for _, h := range f.Outcome.Holders {
@@ -102,9 +110,17 @@ func TestLookIsAPartOfMake(t *testing.T) {
 			t.Fatalf("seed %d (-Make +Look):\n%s\n%s", seed, diff, dstest.Describe(s))
 		}
 	}
-	if seen["raise"] < 5 || seen["stall"] < 2 {
+	if seen["raise"] < 5 || seen["stall"] < 2 || seen["Completes"] < 50 || seen["Stalls"] < 50 {
 		t.Errorf("the states show too little: %v", seen)
 	}
+}
+
+// end is what the numbers are when it ends.
+func (p *Plan) end() daemonset.Counts {
+	if n := len(p.Waves); n > 0 {
+		return p.Waves[n-1].Counts
+	}
+	return p.Now
 }
 
 func amountText(number string) cause.Amount {

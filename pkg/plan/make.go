@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/managed"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
@@ -50,7 +51,9 @@ func Make(s *snapshot.Snapshot, c *Change, o Options) (*Plan, error) {
 	p.warn(before, after)
 	p.Warnings = slices.Insert(p.Warnings, 0, c.Warnings...)
 	if len(summary.Fields) > 0 && c.byHand() {
-		p.Warnings = append(p.Warnings, managedBy(s.DaemonSet)...)
+		for _, m := range managed.By(s.DaemonSet) {
+			p.Warnings = append(p.Warnings, Warning{ManagedByTool, daemonset.Facts{"tool": string(m.Tool), "by": m.By, "evidence": m.Evidence}})
+		}
 	}
 	if !o.ShowValues {
 		summary.Fields = hidden(summary.Fields)

@@ -227,12 +227,8 @@ type Outcome struct {
 	Unblock        []Unblock `json:"unblock"` // single changes, each of which would let it complete
 }
 
-// Duration is a range, in seconds from now.
-type Duration struct {
-	Optimistic  float64 `json:"optimistic"`
-	Expected    float64 `json:"expected"`
-	Pessimistic float64 `json:"pessimistic"`
-}
+// Duration is a range of time.
+type Duration = cause.Duration
 
 // Holder is a node that holds the budget or has no available pod. Pod is empty
 // for one that does not exist yet.

@@ -1,4 +1,6 @@
-package plan
+// Package managed tells who else writes a DaemonSet, and will undo what somebody
+// changes of its spec by hand, by its metadata. It holds no prose.
+package managed
 
 import (
 	"bytes"
@@ -9,11 +11,9 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
 
-// Tool names what writes a DaemonSet, besides whoever changes it now.
+// Tool names what writes a DaemonSet, besides whoever changes it by hand.
 type Tool string
 
 const (
@@ -38,29 +38,36 @@ var Tools = []Tool{
 	Operator, ArgoCD, FluxKustomization, FluxHelmRelease, ConfigSync, Fleet, K3sAddon, AddonManager, Kops, Kapp, HelmRelease, Terraform, ServerSideApply, KubectlApply,
 }
 
-// heralds are tools of which another is the means: what tells the latter says
+// Manager is one who writes a DaemonSet.
+type Manager struct {
+	Tool     Tool   `json:"tool"`
+	By       string `json:"by"`       // the object of the tool that it is made from; empty where that is not told
+	Evidence string `json:"evidence"` // the field of the DaemonSet that tells
+}
+
+// means are the tools that work by another one: what tells the latter then says
 // nothing more.
-var heralds = map[Tool][]Tool{HelmRelease: {FluxHelmRelease, Fleet}}
+var means = map[Tool][]Tool{HelmRelease: {FluxHelmRelease, Fleet}}
 
 // unnamed are what is only told where nothing better is known: the tools above
 // apply in these ways, too.
 var unnamed = []Tool{ServerSideApply, KubectlApply}
 
-// managedBy returns the warnings that somebody else writes a DaemonSet, by its
-// metadata, and will undo what is changed of its spec: each tool once, in the
-// order of Tools. It does not know whether that tool still runs, or whether it
-// was told to leave a field alone.
-func managedBy(ds *appsv1.DaemonSet) []Warning {
-	var found []Tool
-	var out []Warning
+// By returns who writes a DaemonSet: each tool once, in the order of Tools. It
+// does not know whether that tool still runs, or whether it was told to leave a
+// field alone.
+func By(ds *appsv1.DaemonSet) []Manager {
+	out := []Manager{}
+	is := func(tools ...Tool) bool {
+		return slices.ContainsFunc(out, func(m Manager) bool { return slices.Contains(tools, m.Tool) })
+	}
 	for _, tool := range Tools {
-		if slices.Contains(unnamed, tool) && len(found) > 0 || slices.ContainsFunc(heralds[tool], func(t Tool) bool { return slices.Contains(found, t) }) {
+		if slices.Contains(unnamed, tool) && len(out) > 0 || is(means[tool]...) {
 			continue
 		}
 		for _, tells := range signs[tool] {
 			if by, evidence := tells(ds); evidence != "" {
-				found = append(found, tool)
-				out = append(out, Warning{ManagedByTool, daemonset.Facts{"tool": string(tool), "by": by, "evidence": evidence}})
+				out = append(out, Manager{tool, by, evidence})
 				break
 			}
 		}
@@ -133,7 +140,7 @@ func manager(name string) sign {
 	}
 }
 
-// writesSpec tells whether an entry is about fields of the spec, as far as it
+// writesSpec reports whether an entry is about fields of the spec, as far as it
 // says what it is about.
 func writesSpec(m *metav1.ManagedFieldsEntry) bool {
 	return m.Subresource == "" && (m.FieldsV1 == nil || len(m.FieldsV1.GetRawBytes()) == 0 || bytes.Contains(m.FieldsV1.GetRawBytes(), []byte(`"f:spec"`)))

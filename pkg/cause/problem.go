@@ -1,0 +1,159 @@
+package cause
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+)
+
+// Problem is something that keeps pods from being as they should, on the
+// nodes named; one that concerns the DaemonSet as a whole names none.
+type Problem struct {
+	Code     daemonset.Reason `json:"code"`
+	Severity Severity         `json:"severity"`
+	Count    int              `json:"count"`
+	Nodes    []string         `json:"nodes"`
+	Pods     []string         `json:"pods"`
+	Since    *time.Time       `json:"since"`  // the earliest of them
+	Latest   *time.Time       `json:"latest"` // the latest of them
+	Origin   *Origin          `json:"origin"` // what it comes from; nil where it passes by itself
+	Facts    daemonset.Facts  `json:"facts"`
+}
+
+// Problems collects what is wrong on nodes by what it has in common.
+type Problems struct{ byKey map[string]*Problem }
+
+// Add adds what is wrong on a node, or with the DaemonSet where none is named.
+func (ps *Problems) Add(node string, c *Cause) {
+	if ps.byKey == nil {
+		ps.byKey = map[string]*Problem{}
+	}
+	key := KeyOf(c)
+	p := ps.byKey[key]
+	if p == nil {
+		p = &Problem{Code: c.Code, Severity: c.Severity, Nodes: []string{}, Pods: []string{}, Facts: maps.Clone(c.Facts)}
+		if p.Facts == nil {
+			p.Facts = daemonset.Facts{}
+		}
+		ps.byKey[key] = p
+	}
+	Share(p.Facts, c.Facts)
+	if node != "" {
+		p.Nodes = append(p.Nodes, node)
+	}
+	if c.Pod != "" {
+		p.Pods = append(p.Pods, c.Pod)
+	}
+	if t := c.Since; t != nil {
+		if p.Since == nil || t.Before(*p.Since) {
+			p.Since = t
+		}
+		if p.Latest == nil || t.After(*p.Latest) {
+			p.Latest = t
+		}
+	}
+}
+
+// Of returns the Problem with a key, which KeyOf gives; nil where none has it.
+func (ps *Problems) Of(key string) *Problem { return ps.byKey[key] }
+
+// Sorted returns the Problems in an order of their codes, and within one code the
+// more severe and the larger ones first.
+func (ps *Problems) Sorted(order []daemonset.Reason) []Problem {
+	out := []Problem{}
+	for _, k := range slices.Sorted(maps.Keys(ps.byKey)) {
+		p := *ps.byKey[k]
+		slices.Sort(p.Nodes)
+		p.Nodes = slices.Compact(p.Nodes)
+		p.Count = len(p.Nodes)
+		out = append(out, p)
+	}
+	slices.SortStableFunc(out, func(x, y Problem) int {
+		return cmp.Or(
+			cmp.Compare(slices.Index(order, x.Code), slices.Index(order, y.Code)),
+			x.Severity.Compare(y.Severity),
+			cmp.Compare(y.Count, x.Count),
+			slices.Compare(x.Nodes, y.Nodes))
+	})
+	return out
+}
+
+// KeyOf tells one Problem from the next: its Key, and how bad it is.
+func KeyOf(c *Cause) string { return string(c.Severity) + Key(c.Code, c.Facts) }
+
+// keys are the facts that make a group of their own.
+var keys = []string{"because", "stays", "terminating", "taint", "key", "want", "operator", "values", "container", "init", "exitCode", "image", "revision", "resources", "owner", "name"}
+
+// Key is what nodes have in common that are in one group: a reason, and those of
+// its facts that tell one group from the next.
+func Key(reason daemonset.Reason, facts daemonset.Facts) string {
+	var k strings.Builder
+	k.WriteString(string(reason))
+	for _, name := range keys {
+		if v, ok := facts[name]; ok {
+			fmt.Fprintf(&k, "\x00%s=%v", name, v)
+		}
+	}
+	return k.String()
+}
+
+// Share drops from a group's facts those that a further member does not have
+// in common, but for the message, of which the first stands for all.
+func Share(common, facts daemonset.Facts) {
+	for k, v := range common {
+		if k == "message" {
+			continue
+		}
+		if other, ok := facts[k]; !ok || fmt.Sprint(other) != fmt.Sprint(v) {
+			delete(common, k)
+		}
+	}
+}
+
+// Origin is what a problem comes from, as far as the input shows.
+type Origin struct {
+	Kind      OriginKind `json:"kind"`
+	Certainty Certainty  `json:"certainty"`
+	Name      string     `json:"name"`     // of the object, for those that are one
+	Revision  int64      `json:"revision"` // for OriginRevision
+
+	// BeforeRollout reports whether all of it was so before the rollout under way
+	// began; nil without one, and where either time is not known.
+	BeforeRollout *bool `json:"beforeRollout"`
+}
+
+// OriginKind is a kind of Origin.
+type OriginKind string
+
+const (
+	OriginRevision   OriginKind = "Revision"      // the template
+	OriginNodes      OriginKind = "Nodes"         // the nodes themselves
+	OriginQuota      OriginKind = "ResourceQuota" // Name
+	OriginPolicy     OriginKind = "PodSecurity"   // Name is the level
+	OriginWebhook    OriginKind = "Webhook"       // Name
+	OriginAPIServer  OriginKind = "APIServer"     // refuses for a reason that stands in its message
+	OriginScheduling OriginKind = "Scheduling"    // the pod does not fit beside what runs on the node
+	OriginController OriginKind = "Controller"    // kube-controller-manager
+	OriginStrategy   OriginKind = "Strategy"      // spec.updateStrategy
+	OriginUnknown    OriginKind = "Unknown"
+)
+
+// OriginKinds lists every OriginKind.
+var OriginKinds = []OriginKind{OriginRevision, OriginNodes, OriginQuota, OriginPolicy, OriginWebhook, OriginAPIServer, OriginScheduling, OriginController, OriginStrategy, OriginUnknown}
+
+// Certainty is how sure an Origin is.
+type Certainty string
+
+const (
+	Certain Certainty = "Certain"
+	Likely  Certainty = "Likely"
+	Unsure  Certainty = "Unknown"
+)
+
+// Certainties lists every Certainty.
+var Certainties = []Certainty{Certain, Likely, Unsure}
