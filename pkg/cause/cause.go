@@ -17,19 +17,21 @@ import (
 
 // Cause is what is wrong on one node, or with the DaemonSet as a whole.
 type Cause struct {
+	// what is wrong
+	// Codes: Problems
 	Code     daemonset.Reason `json:"code"`
-	Severity Severity         `json:"severity"`
-	Pod      string           `json:"pod"`
-	Since    *time.Time       `json:"since"`
-	Facts    daemonset.Facts  `json:"facts"`
+	Severity Severity         `json:"severity"` // how bad it is
+	Pod      string           `json:"pod"`      // the pod concerned; empty where it is about none
+	Since    *time.Time       `json:"since"`    // when it began; nil where nothing tells
+	Facts    daemonset.Facts  `json:"facts"`    // what the answer rests on
 }
 
 // Severity ranks causes.
 type Severity string
 
 const (
-	Error   Severity = "Error"   // does not go away by itself
-	Warning Severity = "Warning" // may go away, or harms only later
+	Error   Severity = "Error"   // it does not resolve by itself
+	Warning Severity = "Warning" // it may resolve by itself, or does harm only later
 	Info    Severity = "Info"    // worth knowing
 )
 

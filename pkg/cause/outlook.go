@@ -30,9 +30,11 @@ type Course struct {
 
 // Duration is a range, in seconds from now.
 type Duration struct {
+	// seconds, if every pod starts as fast as the fastest tenth, and ends immediately where only its grace period is
+	// known
 	Optimistic  float64 `json:"optimistic"`
-	Expected    float64 `json:"expected"`
-	Pessimistic float64 `json:"pessimistic"`
+	Expected    float64 `json:"expected"`    // seconds, if pods take the times that were measured
+	Pessimistic float64 `json:"pessimistic"` // seconds, if every pod starts as slowly as the slowest tenth
 }
 
 // Raise is a higher limit with which a rollout that stalls completes, and no
@@ -41,14 +43,18 @@ type Duration struct {
 // for. The smallest limit that would do stands beside it.
 type Raise struct {
 	Amount   `json:",inline"`
-	Smallest Amount   `json:"smallest"`
-	Left     []string `json:"left"` // nodes that have no available pod in the end, by name: broken as they are now
+	Smallest Amount `json:"smallest"` // the smallest limit with which the rollout completes
+
+	// nodes that have no available pod at the end, because they are broken now; sorted by name
+	Left []string `json:"left"`
 }
 
 // Amount is a limit as a number and as a percentage; the latter is empty where
 // not even 100% comes to as much.
 type Amount struct {
-	Number  int    `json:"number"`
+	Number int `json:"number"` // the limit as a number
+
+	// the limit as a percentage of `budget.of`; empty where not even 100% is enough
 	Percent string `json:"percent"`
 }
 

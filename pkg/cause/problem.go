@@ -14,15 +14,19 @@ import (
 // Problem is something that keeps pods from being as they should, on the
 // nodes named; one that concerns the DaemonSet as a whole names none.
 type Problem struct {
+	// what is wrong
+	// Codes: Problems
 	Code     daemonset.Reason `json:"code"`
-	Severity Severity         `json:"severity"`
-	Count    int              `json:"count"`
-	Nodes    []string         `json:"nodes"`
-	Pods     []string         `json:"pods"`
-	Since    *time.Time       `json:"since"`  // the earliest of them
-	Latest   *time.Time       `json:"latest"` // the latest of them
-	Origin   *Origin          `json:"origin"` // what it comes from; nil where it passes by itself
-	Facts    daemonset.Facts  `json:"facts"`
+	Severity Severity         `json:"severity"` // how bad it is; one code with two severities makes two problems
+	Count    int              `json:"count"`    // how many nodes; 0 for a problem of the DaemonSet as a whole
+	Nodes    []string         `json:"nodes"`    // the nodes concerned
+	Pods     []string         `json:"pods"`     // the pods concerned; a node can have none or several of them
+	Since    *time.Time       `json:"since"`    // when the first of them began; nil where nothing tells
+	Latest   *time.Time       `json:"latest"`   // when the last of them began; nil where nothing tells
+
+	// what it comes from; nil where the problem resolves by itself, or where its code says so
+	Origin *Origin         `json:"origin"`
+	Facts  daemonset.Facts `json:"facts"` // what all of them have in common; `message` is that of the first
 }
 
 // Problems collects what is wrong on nodes by what it has in common.
@@ -117,13 +121,15 @@ func Share(common, facts daemonset.Facts) {
 
 // Origin is what a problem comes from, as far as the input shows.
 type Origin struct {
-	Kind      OriginKind `json:"kind"`
-	Certainty Certainty  `json:"certainty"`
-	Name      string     `json:"name"`     // of the object, for those that are one
-	Revision  int64      `json:"revision"` // for OriginRevision
+	Kind      OriginKind `json:"kind"`      // what the problem comes from
+	Certainty Certainty  `json:"certainty"` // how certain that is
 
-	// BeforeRollout reports whether all of it was so before the rollout under way
-	// began; nil without one, and where either time is not known.
+	// of the ResourceQuota or webhook, or the Pod Security level; else empty
+	Name     string `json:"name"`
+	Revision int64  `json:"revision"` // the current revision, for `Revision`; else 0
+
+	// all of it was there before the rollout in progress began; nil where there is none, or where either time is
+	// unknown
 	BeforeRollout *bool `json:"beforeRollout"`
 }
 
@@ -131,16 +137,17 @@ type Origin struct {
 type OriginKind string
 
 const (
-	OriginRevision   OriginKind = "Revision"      // the template
-	OriginNodes      OriginKind = "Nodes"         // the nodes themselves
-	OriginQuota      OriginKind = "ResourceQuota" // Name
-	OriginPolicy     OriginKind = "PodSecurity"   // Name is the level
-	OriginWebhook    OriginKind = "Webhook"       // Name
-	OriginAPIServer  OriginKind = "APIServer"     // refuses for a reason that stands in its message
-	OriginScheduling OriginKind = "Scheduling"    // the pod does not fit beside what runs on the node
+	// OriginRevision: the template: all pods of the current revision fail, and none of the others
+	OriginRevision   OriginKind = "Revision"
+	OriginNodes      OriginKind = "Nodes"         // the nodes
+	OriginQuota      OriginKind = "ResourceQuota" // a ResourceQuota has no room for the pod
+	OriginPolicy     OriginKind = "PodSecurity"   // the Pod Security level of the namespace rejects the pod
+	OriginWebhook    OriginKind = "Webhook"       // an admission webhook rejects the pod, or does not answer
+	OriginAPIServer  OriginKind = "APIServer"     // the API server rejects the pod, for the reason in its message
+	OriginScheduling OriginKind = "Scheduling"    // the pod does not fit beside the other pods on the node
 	OriginController OriginKind = "Controller"    // kube-controller-manager
-	OriginStrategy   OriginKind = "Strategy"      // spec.updateStrategy
-	OriginUnknown    OriginKind = "Unknown"
+	OriginStrategy   OriginKind = "Strategy"      // `spec.updateStrategy`
+	OriginUnknown    OriginKind = "Unknown"       // the input does not show it
 )
 
 // OriginKinds lists every OriginKind.
@@ -150,9 +157,9 @@ var OriginKinds = []OriginKind{OriginRevision, OriginNodes, OriginQuota, OriginP
 type Certainty string
 
 const (
-	Certain Certainty = "Certain"
-	Likely  Certainty = "Likely"
-	Unsure  Certainty = "Unknown"
+	Certain Certainty = "Certain" // the input says so
+	Likely  Certainty = "Likely"  // the numbers suggest it
+	Unsure  Certainty = "Unknown" // the input does not show it
 )
 
 // Certainties lists every Certainty.

@@ -3,28 +3,93 @@ package cause
 import "github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 
 const (
-	NodeNotReady           daemonset.Reason = "NodeNotReady"
-	TerminatingOnDeadNode  daemonset.Reason = "TerminatingOnDeadNode"
-	FailedCreate           daemonset.Reason = "FailedCreate"
-	OOMKilled              daemonset.Reason = "OOMKilled"
-	CrashLoopBackOff       daemonset.Reason = "CrashLoopBackOff"
-	ImagePullBackOff       daemonset.Reason = "ImagePullBackOff"
-	FailedMount            daemonset.Reason = "FailedMount"
+	// NodeNotReady: the pod is not available, and its node is NotReady
+	// Severity: Error, Warning in the first 5 minutes if the kubelet itself reports it
+	// Facts: status, reason, lastHeartbeat
+	NodeNotReady daemonset.Reason = "NodeNotReady"
+	// TerminatingOnDeadNode: a pod is terminating on a node that is NotReady, so no kubelet can finish it
+	// Severity: Error, Warning in the first 5 minutes if the kubelet itself reports it
+	// Facts: status, reason, lastHeartbeat, deletionAsked
+	TerminatingOnDeadNode daemonset.Reason = "TerminatingOnDeadNode"
+	// FailedCreate: the API server rejects the pod because of a quota, a policy or a webhook: an event says so, and no
+	// pod was created after it
+	// Severity: Error
+	// Facts: events, last, message
+	FailedCreate daemonset.Reason = "FailedCreate"
+	// OOMKilled: a container was killed because it ran out of memory
+	// Severity: Error
+	// Facts: container, init, exitCode, restarts, reason, message
+	OOMKilled daemonset.Reason = "OOMKilled"
+	// CrashLoopBackOff: a container keeps exiting
+	// Severity: Error
+	// Facts: container, init, exitCode, restarts, reason, message
+	CrashLoopBackOff daemonset.Reason = "CrashLoopBackOff"
+	// ImagePullBackOff: an image cannot be pulled
+	// Severity: Error
+	// Facts: container, init, image, reason, message
+	ImagePullBackOff daemonset.Reason = "ImagePullBackOff"
+	// FailedMount: a volume, a Secret or a ConfigMap cannot be mounted, as an event says
+	// Severity: Info, Warning when late, Error after 5 minutes
+	// Facts: container, init, reason, message, late, slowestStart
+	FailedMount daemonset.Reason = "FailedMount"
+	// FailedCreatePodSandBox: the pod's sandbox or its network cannot be set up, as an event says
+	// Severity: Info, Warning when late, Error after 5 minutes
+	// Facts: container, init, reason, message, late, slowestStart
 	FailedCreatePodSandBox daemonset.Reason = "FailedCreatePodSandBox"
-	ContainerConfig        daemonset.Reason = "ContainerConfig"
-	ContainerCreating      daemonset.Reason = "ContainerCreating"
-	InitRunning            daemonset.Reason = "InitRunning"
-	ProbeFailing           daemonset.Reason = "ProbeFailing"
-	InsufficientResources  daemonset.Reason = "InsufficientResources"
-	HostPortConflict       daemonset.Reason = "HostPortConflict"
-	PendingUnschedulable   daemonset.Reason = "PendingUnschedulable"
-	EvictLoop              daemonset.Reason = "EvictLoop"
-	Terminating            daemonset.Reason = "Terminating"
-	Starting               daemonset.Reason = "Starting"
-	NoPod                  daemonset.Reason = "NoPod"
+	// ContainerConfig: the kubelet cannot create or start the container: a missing key, a wrong command
+	// Severity: Error
+	// Facts: container, init, reason, message
+	ContainerConfig daemonset.Reason = "ContainerConfig"
+	// ContainerCreating: a container has not started for more than 5 minutes, and nothing says why
+	// Severity: Error
+	// Facts: container, init, reason, message
+	ContainerCreating daemonset.Reason = "ContainerCreating"
+	// InitRunning: an init container has run for more than 5 minutes, and the others wait for it
+	// Severity: Error
+	// Facts: container, init
+	InitRunning daemonset.Reason = "InitRunning"
+	// ProbeFailing: a container runs but is not ready: an event reports a failing probe, or it has run for more than 5
+	// minutes
+	// Severity: Error, Info within 5 minutes of a first start, Warning when late
+	// Facts: container, init, startedAt, restarts, message, late, slowestStart
+	ProbeFailing daemonset.Reason = "ProbeFailing"
+	// InsufficientResources: the node has no room for the pod
+	// Severity: Error
+	// Facts: reason, resources, message
+	InsufficientResources daemonset.Reason = "InsufficientResources"
+	// HostPortConflict: a host port that the pod needs is in use on its node
+	// Severity: Error
+	// Facts: reason, message
+	HostPortConflict daemonset.Reason = "HostPortConflict"
+	// PendingUnschedulable: the scheduler cannot place the pod; `message` is what it says about the one node that the
+	// pod is for
+	// Severity: Error
+	// Facts: reason, message
+	PendingUnschedulable daemonset.Reason = "PendingUnschedulable"
+	// EvictLoop: pods fail, are deleted and fail again: at least three times on the node by the controller's events,
+	// the last time within 20 minutes
+	// Severity: Error
+	// Facts: reason, message, failures
+	EvictLoop daemonset.Reason = "EvictLoop"
+	// Terminating: the pod is terminating
+	// Severity: Info, Error when overdue
+	// Facts: overdue, finalizers
+	Terminating daemonset.Reason = "Terminating"
+	// Starting: the pod has been starting for less than 5 minutes
+	// Severity: Info, Warning when late
+	// Facts: late, slowestStart
+	Starting daemonset.Reason = "Starting"
+	NoPod    daemonset.Reason = "NoPod" // the node has no pod
 
-	NoEligibleNode    daemonset.Reason = "NoEligibleNode"    // about all nodes: see NoneEligible
-	NextRolloutStalls daemonset.Reason = "NextRolloutStalls" // about a rollout to come: see Outlook
+	// NoEligibleNode: no node is eligible, although the cluster has nodes
+	// Severity: Warning
+	// Facts: nodes, losing, staying, changed, number, before, eligible, fields
+	NoEligibleNode daemonset.Reason = "NoEligibleNode"
+	// NextRolloutStalls: no rollout is in progress, and a change of the template would not reach every node, as a
+	// simulation shows. The nodes are those that would use up the limit or stay without an available pod
+	// Severity: Warning
+	// Facts: reason, replaced, replaces, atWorst, holders, limit
+	NextRolloutStalls daemonset.Reason = "NextRolloutStalls"
 )
 
 // Reasons lists every Reason that this package adds to daemonset.Reasons.

@@ -13,9 +13,9 @@ import (
 type BudgetKind string
 
 const (
-	BudgetUnavailable BudgetKind = "Unavailable" // nodes without an available pod
-	BudgetSurge       BudgetKind = "Surge"       // nodes with a second pod
-	BudgetNone        BudgetKind = "None"        // OnDelete: nothing is replaced by itself
+	BudgetUnavailable BudgetKind = "Unavailable" // maxUnavailable: nodes without an available pod
+	BudgetSurge       BudgetKind = "Surge"       // maxSurge: nodes with a second pod
+	BudgetNone        BudgetKind = "None"        // OnDelete: the controller replaces nothing, so nothing limits it
 )
 
 // Budget is the resolved limit of a rolling update, with its arithmetic.

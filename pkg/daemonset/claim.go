@@ -11,11 +11,14 @@ import (
 type Claim string
 
 const (
-	Owned     Claim = "Owned"   // controlled by the DaemonSet, and matching its selector
-	Adopt     Claim = "Adopt"   // an orphan that the next sync takes
-	Release   Claim = "Release" // controlled by the DaemonSet, not matching: the next sync lets it go
-	Foreign   Claim = "Foreign" // matching, but controlled by something else
-	Unrelated Claim = "Unrelated"
+	Owned Claim = "Owned" // the DaemonSet controls it, and its selector matches
+	// Adopt: it has no controller, and the selector matches: the next sync adopts it
+	Adopt Claim = "Adopt"
+	// Release: the DaemonSet controls it, but the selector does not match: the next sync releases it
+	Release Claim = "Release"
+	// Foreign: the selector matches, but another object controls it; such pods are in `problems` only
+	Foreign   Claim = "Foreign"
+	Unrelated Claim = "Unrelated" // neither; such pods are in no document
 )
 
 // claimOf tells whose an object of the DaemonSet's namespace is.

@@ -14,71 +14,95 @@ import (
 // Header is what every answer begins with: of which DaemonSet it is, by whose
 // rules, from what, and what was assumed.
 type Header struct {
-	APIVersion  string       `json:"apiVersion"`
-	Kind        string       `json:"kind"`
-	DaemonSet   Ref          `json:"daemonSet"`
-	Controller  Controller   `json:"controller"`
-	Snapshot    Reading      `json:"snapshot"`
+	APIVersion string `json:"apiVersion"` // `kubectl-ds/v1alpha1`
+	Kind       string `json:"kind"`       // of the document
+
+	// the DaemonSet that the document is about; in a plan of a change, as it would be
+	DaemonSet  Ref        `json:"daemonSet"`
+	Controller Controller `json:"controller"` // whose rules were used
+	Snapshot   Reading    `json:"snapshot"`   // the input
+
+	// what was taken as true without being read, in the order of the table of [assumptions](#assumptions)
 	Assumptions []Assumption `json:"assumptions"`
 }
 
 // Ref names a DaemonSet and its generation.
 type Ref struct {
-	Namespace          string `json:"namespace"`
-	Name               string `json:"name"`
-	UID                string `json:"uid"`
-	Generation         int64  `json:"generation"`
-	ObservedGeneration int64  `json:"observedGeneration"`
-	Strategy           string `json:"strategy"`
+	Namespace          string `json:"namespace"`          // its namespace
+	Name               string `json:"name"`               // its name
+	UID                string `json:"uid"`                // its UID; empty where a dump lacks it
+	Generation         int64  `json:"generation"`         // of the spec
+	ObservedGeneration int64  `json:"observedGeneration"` // the generation that the status is for
+	Strategy           string `json:"strategy"`           // `RollingUpdate` or `OnDelete`, as the object has it
 }
 
 // Controller says whose rules were used.
 type Controller struct {
+	// as it was read: `v1.30.4`, `v1.30.4-gke.12`; `v1.37` where nothing told it
 	KubernetesVersion string                 `json:"kubernetesVersion"`
-	Source            snapshot.VersionSource `json:"source"`
+	Source            snapshot.VersionSource `json:"source"` // where the version comes from
 }
 
 // Reading says when the input was read, and what could not be.
 type Reading struct {
+	// the clock of everything in the document: the API server's, the newest time in a dump, or `--now`
 	TakenAt time.Time `json:"takenAt"`
-	Gaps    []Gap     `json:"gaps"`
+
+	// what could not be read, in the order of the table of [parts](#parts)
+	Gaps []Gap `json:"gaps"`
 }
 
 // Gap is a snapshot.Gap with what it costs.
 type Gap struct {
 	snapshot.Gap
-	Consequence snapshot.Consequence `json:"consequence"`
+	Consequence snapshot.Consequence `json:"consequence"` // what the answer lacks because of it
 }
 
 // Assumption is something that was taken for true without being read.
 type Assumption struct {
-	Code   AssumptionCode `json:"code"`
-	Value  string         `json:"value"`
-	Source string         `json:"source"`
+	Code   AssumptionCode `json:"code"`   // what was assumed
+	Value  string         `json:"value"`  // the value that was assumed; empty where the code says it all
+	Source string         `json:"source"` // what the assumption rests on
 }
 
 // AssumptionCode names an assumption.
 type AssumptionCode string
 
 const (
-	// AssumeControllerVersion: kube-controller-manager runs the version that was told for the cluster.
+	// AssumeControllerVersion: kube-controller-manager runs this version too; not with `--kubernetes-version`
+	// Value: the version
+	// Source: a [version source](#version-sources)
 	AssumeControllerVersion AssumptionCode = "ControllerVersion"
-	// AssumeNewestRules: a version that is newer than Newest has Newest's rules.
+	// AssumeNewestRules: the cluster is newer than the newest known version, and has its rules
+	// Value: the newest known version
+	// Source: a [version source](#version-sources)
 	AssumeNewestRules AssumptionCode = "NewestRules"
-	// AssumeCurrentRevision: the current revision's hash was inferred, without revisions.
+	// AssumeCurrentRevision: the hash of the current revision, without the revisions
+	// Value: the hash; `(new)` where nothing tells it
+	// Source: `TemplateGeneration`: pods of the live template's generation have it. `Status`: it is the only hash, and
+	// as many pods have it as the status counts as updated. `None`
 	AssumeCurrentRevision AssumptionCode = "CurrentRevisionInferred"
-	// AssumeMayStay: every node that a pod is for still exists and may keep it, without nodes.
+	// AssumeMayStay: without the nodes: every node to which a pod is assigned exists, is eligible, and may keep the
+	// pod
+	// Source: `pods`
 	AssumeMayStay AssumptionCode = "PodsMayStay"
-	// AssumeNodesReady: a node whose status is not there is Ready, unless a taint says that it is not.
+	// AssumeNodesReady: without the status of the nodes: a node is Ready unless a taint says otherwise
+	// Source: `nodes/status`
 	AssumeNodesReady AssumptionCode = "NodesReady"
-	// AssumeTolerationComparison: the controller's feature gate for tolerations with Lt and Gt is on, because the
-	// template has one, which the API server takes only if its own gate is.
+	// AssumeTolerationComparison: the template has a toleration with the operator Lt or Gt, which the API server
+	// accepts only if its feature gate is on: it is assumed to be on in kube-controller-manager too
+	// Value: the feature gate
+	// Source: `spec.template.spec.tolerations`
 	AssumeTolerationComparison AssumptionCode = "TolerationComparison"
-	// AssumeGeneration: so many pods run the live template, by their template generation alone: their hash is not that of
-	// a revision that holds it. The controller goes by either.
+	// AssumeGeneration: this many pods run the live template, as the controller concludes from their template
+	// generation alone: no revision that holds the template has their hash
+	// Value: the number of pods
+	// Source: `pod-template-generation`
 	AssumeGeneration AssumptionCode = "UpdatedByGeneration"
-	// AssumeNewHash: the revision that the next sync creates does not get a hash that pods have already. A revision that
-	// somebody deleted gets its own again, and its pods count as updated then.
+	// AssumeNewHash: the revision that the next sync creates gets a hash that no pod has. If it was deleted before, it
+	// gets its old hash again, and the pods with that hash count as updated
+	// Value: the hashes of pods that no revision has, separated by commas
+	// Source: `controller-revision-hash`
 	AssumeNewHash AssumptionCode = "NewRevisionHash"
 )
 

@@ -113,20 +113,25 @@ func automaticTolerations(hostNetwork bool) []corev1.Toleration {
 type Rule string
 
 const (
-	RuleNodeName     Rule = "nodeName"
-	RuleNodeSelector Rule = "nodeSelector"
-	RuleNodeAffinity Rule = "nodeAffinity"
-	RuleTaint        Rule = "taint"
+	RuleNodeName     Rule = "nodeName"     // the template's nodeName
+	RuleNodeSelector Rule = "nodeSelector" // one key of the template's nodeSelector
+	RuleNodeAffinity Rule = "nodeAffinity" // the template's required node affinity
+	RuleTaint        Rule = "taint"        // one taint of the node
 )
 
 // Check is one rule applied to one node. Stays is false where failing it also
 // ends a pod that runs there already: everything but a NoSchedule taint.
 type Check struct {
-	Rule   Rule   `json:"rule"`
-	OK     bool   `json:"ok"`
-	Stays  bool   `json:"stays"`
+	Rule Rule `json:"rule"` // the rule that was applied
+	OK   bool `json:"ok"`   // whether the node passes
+
+	// whether a pod that is on the node may stay although the rule fails; only a NoSchedule taint lets it
+	Stays bool `json:"stays"`
+
+	// the code of a failure, also where the node passes
+	// Codes: Placement
 	Reason Reason `json:"reason"`
-	Facts  Facts  `json:"facts"`
+	Facts  Facts  `json:"facts"` // what the rule compared
 }
 
 // Checks returns every rule for the node: the template's nodeName, its
@@ -336,13 +341,17 @@ func decide(checks []Check) (shouldRun, mayStay Verdict) {
 type ChangeKind string
 
 const (
-	RepairNode       ChangeKind = "RepairNode"       // the taint Key comes and goes with the node's condition
-	SetLabel         ChangeKind = "SetLabel"         // on the node; Key, Value
-	RemoveLabel      ChangeKind = "RemoveLabel"      // from the node; Key
-	AddToleration    ChangeKind = "AddToleration"    // to the template; Toleration
-	AddAffinityTerm  ChangeKind = "AddAffinityTerm"  // to the template: a term that names the node
-	RemoveNodeName   ChangeKind = "RemoveNodeName"   // from the template
-	NoSensibleChange ChangeKind = "NoSensibleChange" // the label or taint Key says what the node is, or that it goes
+	// RepairNode: repair the node: its taint `key` comes and goes with a node condition
+	RepairNode    ChangeKind = "RepairNode"
+	SetLabel      ChangeKind = "SetLabel"      // set the node's label `key` to `value`
+	RemoveLabel   ChangeKind = "RemoveLabel"   // remove the node's label `key`
+	AddToleration ChangeKind = "AddToleration" // add `toleration` to the template
+	// AddAffinityTerm: add a term to the template's required node affinity that names the node
+	AddAffinityTerm ChangeKind = "AddAffinityTerm"
+	RemoveNodeName  ChangeKind = "RemoveNodeName" // remove nodeName from the template
+	// NoSensibleChange: there is none: the label `key` says what the node is (its operating system, role, zone or
+	// hardware), or the taint `key` says that it is going away or runs no DaemonSet. It is then the only change
+	NoSensibleChange ChangeKind = "NoSensibleChange"
 )
 
 // byHarm are the changes that can be made, the least harmful first: of this
@@ -351,10 +360,10 @@ var byHarm = []ChangeKind{RepairNode, SetLabel, RemoveLabel, AddToleration, AddA
 
 // Change is one change, of the node or of the template.
 type Change struct {
-	Kind       ChangeKind         `json:"kind"`
-	Key        string             `json:"key,omitempty"`
-	Value      string             `json:"value,omitempty"`
-	Toleration *corev1.Toleration `json:"toleration,omitempty"`
+	Kind       ChangeKind         `json:"kind"`                 // what to change
+	Key        string             `json:"key,omitempty"`        // of the label or the taint; absent where it is about neither
+	Value      string             `json:"value,omitempty"`      // of the label; absent where there is none
+	Toleration *corev1.Toleration `json:"toleration,omitempty"` // the toleration to add; absent for other changes
 }
 
 // ownedDomains are those of labels that Kubernetes, a cloud or an autoscaler

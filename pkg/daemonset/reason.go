@@ -1,13 +1,17 @@
 package daemonset
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"slices"
+)
 
 // Reason is the stable code of why something is as it is. The zero Reason
 // means that somebody forgot to give one; a test looks for it.
 type Reason string
 
-// Facts are what a Reason was decided on. The keys of each Reason stand in
-// docs/output.md. Values are strings, numbers, booleans, or lists of strings.
+// Facts are what a Reason was decided on. The comment of each Reason names its
+// keys, and FactKeys says what each holds. Values are strings, numbers, booleans,
+// or lists of strings.
 type Facts map[string]any
 
 // MarshalJSON writes no facts as an empty object, never as null.
@@ -20,72 +24,117 @@ func (f Facts) MarshalJSON() ([]byte, error) {
 
 // Verdict is an answer with its reason; a yes has one as much as a no.
 type Verdict struct {
-	OK     bool   `json:"ok"`
+	OK bool `json:"ok"` // whether the answer is yes
+
+	// the first rule that fails, in the order of `nodes[].checks`; `Eligible` where none does
+	// Codes: Placement
 	Reason Reason `json:"reason"`
-	Facts  Facts  `json:"facts"`
+	Facts  Facts  `json:"facts"` // what the answer rests on
 }
 
-// Placement: why a node should or should not run the pod.
+// Placement: why a node is or is not eligible.
 const (
-	Eligible          Reason = "Eligible"
-	NodeName          Reason = "NodeName"
-	NodeSelector      Reason = "NodeSelector"
-	NodeAffinity      Reason = "NodeAffinity"
+	Eligible Reason = "Eligible" // every rule passes
+
+	// NodeName: the template's nodeName is that of another node
+	// Facts: want, others
+	NodeName Reason = "NodeName"
+	// NodeSelector: one key of the template's nodeSelector: the node has another value for the label, or lacks it
+	// Facts: key, want, present, got, others
+	NodeSelector Reason = "NodeSelector"
+	// NodeAffinity: the template's required node affinity: no term matches the node. The facts are about the first failing
+	// requirement of the term with the fewest of them
+	// Facts: terms, term, key, operator, values, isField, valid, got, others
+	NodeAffinity Reason = "NodeAffinity"
+	// TaintNotTolerated: neither the template nor the tolerations that the controller adds tolerate a NoSchedule or
+	// NoExecute taint of the node. In `checks` also for a taint that is tolerated
+	// Facts: taint, key, value, effect, automatic, others
 	TaintNotTolerated Reason = "TaintNotTolerated"
-	NodesNotRead      Reason = "NodesNotRead" // not a no: a gap hides the node
-	NodeGone          Reason = "NodeGone"
+	// NodesNotRead: unknown: the nodes could not be read. In no Explanation, whose `shouldRun` is then null
+	NodesNotRead Reason = "NodesNotRead"
+	NodeGone     Reason = "NodeGone" // the node no longer exists
 )
 
-// Pods: why one is or is not available or up to date.
+// Pods: why one is or is not available.
 const (
-	Available       Reason = "Available"
-	NotReady        Reason = "NotReady"
-	NotYetAvailable Reason = "NotYetAvailable"
+	Available       Reason = "Available"       // its first pod is available
+	NotReady        Reason = "NotReady"        // its first pod is not ready, and nothing says why
+	NotYetAvailable Reason = "NotYetAvailable" // its first pod is ready, but not yet for minReadySeconds
 )
 
 // Steps: why a sync creates, deletes, or does neither.
 const (
-	Missing          Reason = "Missing"
-	Surge            Reason = "Surge"
+	Missing Reason = "Missing" // create: the node is eligible and has no pod
+	Surge   Reason = "Surge"   // create: a new pod beside an available old one, within maxSurge
+	// Forced: delete: the old pod is not available, so the limit does not apply. With maxSurge create: a new pod beside it
 	Forced           Reason = "Forced"
-	WithinBudget     Reason = "Budget"
-	NoLongerEligible Reason = "NoLongerEligible"
-	Sunset           Reason = "Sunset"
-	Superseded       Reason = "Superseded"
-	Duplicate        Reason = "Duplicate"
-	FailedPod        Reason = "FailedPod"
-	SucceededPod     Reason = "SucceededPod"
-	NodeMissing      Reason = "NodeMissing"
-	Burst            Reason = "Burst" // a class of several reasons, cut at the burst
+	WithinBudget     Reason = "Budget"           // delete: an available old pod, within maxUnavailable
+	NoLongerEligible Reason = "NoLongerEligible" // delete: the node is no longer eligible
+	// Sunset: delete: an available old pod on such a node under maxSurge, while more pods are available than desired
+	Sunset       Reason = "Sunset"
+	Superseded   Reason = "Superseded"   // delete: the new pod beside it is available, or this one is not ready
+	Duplicate    Reason = "Duplicate"    // delete: another pod of the node is kept
+	FailedPod    Reason = "FailedPod"    // delete: its phase is Failed; one per node, because of the back-off
+	SucceededPod Reason = "SucceededPod" // delete: its phase is Succeeded
+	NodeMissing  Reason = "NodeMissing"  // delete: it was never bound, and its node is deleted
+	Burst        Reason = "Burst"        // a choice among several reasons, named at its members, that the limit of 250 cuts
 
-	StepBeingDeleted Reason = "BeingDeleted"
-	StepSelectsAll   Reason = "SelectsAll"
-	StepOnDelete     Reason = "OnDelete"
-	StepUpToDate     Reason = "UpToDate"
-	StepBudgetSpent  Reason = "BudgetSpent"
-	StepWaiting      Reason = "Waiting"
-	StepFails        Reason = "StepFails"
-	StepPlacement    Reason = "Placement" // manage acts
-	StepReplacing    Reason = "Replacing" // rollingUpdate acts
-	StepPodsNotRead  Reason = "PodsNotRead"
+	StepBeingDeleted Reason = "BeingDeleted" // the DaemonSet is being deleted, and its controller does nothing
+	StepSelectsAll   Reason = "SelectsAll"   // the selector is empty, and the controller ignores the DaemonSet
+	StepOnDelete     Reason = "OnDelete"     // the strategy replaces no pod
+	StepUpToDate     Reason = "UpToDate"     // every pod is updated
+	StepBudgetSpent  Reason = "BudgetSpent"  // old pods are left, and the limit is used up
+	// StepWaiting: old pods are left that cannot be replaced until other pods on their nodes are gone or become available
+	StepWaiting     Reason = "Waiting"
+	StepFails       Reason = "StepFails"   // the step fails: see `next.error`
+	StepPlacement   Reason = "Placement"   // Manage acts
+	StepReplacing   Reason = "Replacing"   // RollingUpdate acts
+	StepPodsNotRead Reason = "PodsNotRead" // unknown: the pods could not be read
 )
 
 // Waits, revisions and errors.
 const (
-	Backoff             Reason = "Backoff"
-	CleanUp             Reason = "CleanUp"
-	InvalidBudget       Reason = "InvalidBudget"
-	VanishedNodeInSurge Reason = "VanishedNodeInSurge"
-	TerminalTerminating Reason = "TerminalTerminating"
-	ReleasedPod         Reason = "Release"
-	NoTargetNode        Reason = "NoTargetNode"
+	Backoff             Reason = "Backoff"             // up to 15 minutes between two failed pods of one node
+	CleanUp             Reason = "CleanUp"             // it is beyond revisionHistoryLimit, and no pod has its hash
+	InvalidBudget       Reason = "InvalidBudget"       // maxUnavailable or maxSurge cannot be resolved
+	VanishedNodeInSurge Reason = "VanishedNodeInSurge" // an old pod is alone on a deleted node
+	TerminalTerminating Reason = "TerminalTerminating" // failed or succeeded, and terminating: it blocks nothing
+	ReleasedPod         Reason = "Release"             // its labels no longer match the selector
+	NoTargetNode        Reason = "NoTargetNode"        // it is not bound to a node, and its node affinity names none
 )
 
+// PlacementReasons lists why a node is or is not eligible.
+var PlacementReasons = []Reason{Eligible, NodeName, NodeSelector, NodeAffinity, TaintNotTolerated, NodeGone, NodesNotRead}
+
+// StepReasons lists why a sync acts or does not.
+var StepReasons = []Reason{StepPlacement, StepReplacing, StepUpToDate, StepBudgetSpent, StepWaiting, StepOnDelete, StepFails, StepBeingDeleted, StepSelectsAll, StepPodsNotRead}
+
+// BatchReasons lists why a pod is created or deleted.
+var BatchReasons = []Reason{Missing, Surge, Forced, WithinBudget, NoLongerEligible, Sunset, Superseded, Duplicate, FailedPod, SucceededPod, NodeMissing, Burst}
+
+// WaitReasons lists what a sync may wait for, and why its step fails.
+var WaitReasons = []Reason{Backoff, InvalidBudget, VanishedNodeInSurge}
+
+// RemovalReasons lists why a sync deletes a ControllerRevision.
+var RemovalReasons = []Reason{
+	// it holds the live template too, and another one is kept
+	Duplicate,
+	CleanUp,
+}
+
+// IgnoredReasons lists why the controller ignores a pod.
+var IgnoredReasons = []Reason{TerminalTerminating, ReleasedPod, NoTargetNode}
+
 // Reasons lists every Reason of this package.
-var Reasons = []Reason{
-	Eligible, NodeName, NodeSelector, NodeAffinity, TaintNotTolerated, NodesNotRead, NodeGone,
-	Available, NotReady, NotYetAvailable,
-	Missing, Surge, Forced, WithinBudget, NoLongerEligible, Sunset, Superseded, Duplicate, FailedPod, SucceededPod, NodeMissing, Burst,
-	StepBeingDeleted, StepSelectsAll, StepOnDelete, StepUpToDate, StepBudgetSpent, StepWaiting, StepFails, StepPlacement, StepReplacing, StepPodsNotRead,
-	Backoff, CleanUp, InvalidBudget, VanishedNodeInSurge, TerminalTerminating, ReleasedPod, NoTargetNode,
+var Reasons = distinct(PlacementReasons, []Reason{Available, NotReady, NotYetAvailable}, BatchReasons, StepReasons, WaitReasons, RemovalReasons, IgnoredReasons)
+
+// distinct returns the members of several lists, each once.
+func distinct(lists ...[]Reason) []Reason {
+	var out []Reason
+	for _, r := range slices.Concat(lists...) {
+		if !slices.Contains(out, r) {
+			out = append(out, r)
+		}
+	}
+	return out
 }

@@ -55,8 +55,11 @@ type History struct {
 
 // Removal is a revision that the next sync deletes.
 type Removal struct {
-	Name   string `json:"name"`
-	Reason Reason `json:"reason"` // Duplicate, CleanUp
+	Name string `json:"name"` // of the ControllerRevision
+
+	// why it is deleted
+	// Codes: Revisions removed
+	Reason Reason `json:"reason"`
 }
 
 // CurrentKnown tells whether a revision of the live template exists and is
@@ -315,9 +318,11 @@ func templateGeneration(ds *appsv1.DaemonSet) (string, bool) {
 type UpdatedBy string
 
 const (
-	ByHash       UpdatedBy = "Hash"
+	ByHash UpdatedBy = "Hash" // its `controller-revision-hash` is that of the current revision
+	// ByGeneration: its `pod-template-generation` is that of the live template, but its hash is another (Kubernetes
+	// 1.24 and later)
 	ByGeneration UpdatedBy = "Generation"
-	NotUpdated   UpdatedBy = ""
+	NotUpdated   UpdatedBy = "" // it is not updated
 )
 
 // updatedBy tells whether a pod is of the live template: by a hash that is not

@@ -75,14 +75,14 @@ type Pod struct {
 type Slot string
 
 const (
-	SlotEmpty           Slot = "Empty"
-	SlotOnlyTerminating Slot = "OnlyTerminating"
-	SlotOldAvailable    Slot = "OldAvailable"
-	SlotOldUnavailable  Slot = "OldUnavailable"
-	SlotNewAvailable    Slot = "NewAvailable"
-	SlotNewUnavailable  Slot = "NewUnavailable"
-	SlotBoth            Slot = "Both"
-	SlotExcess          Slot = "Excess" // two or more new, or two or more old
+	SlotEmpty           Slot = "Empty"           // no pod
+	SlotOnlyTerminating Slot = "OnlyTerminating" // one or more pods, all of them terminating
+	SlotOldAvailable    Slot = "OldAvailable"    // one old pod, available
+	SlotOldUnavailable  Slot = "OldUnavailable"  // one old pod, not available
+	SlotNewAvailable    Slot = "NewAvailable"    // one new pod, available
+	SlotNewUnavailable  Slot = "NewUnavailable"  // one new pod, not available
+	SlotBoth            Slot = "Both"            // one old pod and one new pod
+	SlotExcess          Slot = "Excess"          // two or more old pods, or two or more new pods
 )
 
 // Slots lists every Slot.

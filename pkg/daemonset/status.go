@@ -4,13 +4,15 @@ import appsv1 "k8s.io/api/apps/v1"
 
 // Counts are the seven numbers of a DaemonSet's status, comparable with ==.
 type Counts struct {
-	Desired      int `json:"desiredNumberScheduled"`
-	Current      int `json:"currentNumberScheduled"`
-	Misscheduled int `json:"numberMisscheduled"`
-	Ready        int `json:"numberReady"`
-	Updated      int `json:"updatedNumberScheduled"`
-	Available    int `json:"numberAvailable"`
-	Unavailable  int `json:"numberUnavailable"`
+	Desired      int `json:"desiredNumberScheduled"` // eligible nodes: those that should run the pod
+	Current      int `json:"currentNumberScheduled"` // of those, the nodes with a pod, in whatever state
+	Misscheduled int `json:"numberMisscheduled"`     // nodes that are not eligible and have a pod
+
+	// eligible nodes whose first pod is ready; the first is bound before unbound, then the oldest
+	Ready       int `json:"numberReady"`
+	Updated     int `json:"updatedNumberScheduled"` // eligible nodes whose first pod is updated
+	Available   int `json:"numberAvailable"`        // eligible nodes whose first pod is available
+	Unavailable int `json:"numberUnavailable"`      // desired minus available
 }
 
 // Reported returns the numbers that the controller wrote last.

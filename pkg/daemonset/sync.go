@@ -17,8 +17,10 @@ const BurstReplicas = 250
 type StepKind string
 
 const (
-	StepNone          StepKind = "None"
-	StepManage        StepKind = "Manage"
+	StepNone StepKind = "None" // the sync creates and deletes nothing
+	// StepManage: gives every node the pods that it should have, regardless of the limit
+	StepManage StepKind = "Manage"
+	// StepRollingUpdate: replaces old pods within the limit; only when Manage has nothing to do
 	StepRollingUpdate StepKind = "RollingUpdate"
 )
 
@@ -29,19 +31,28 @@ const (
 // What depends on the controller's memory is taken as in a controller that
 // just started, and named in Waits.
 type Step struct {
-	Kind      StepKind      `json:"step"`
-	Reason    Reason        `json:"reason"`
-	Exact     bool          `json:"exact"` // false where a gap leaves room
-	Creates   Batch         `json:"creates"`
-	Deletes   Batch         `json:"deletes"`
-	Revisions StepRevisions `json:"revisions"`
-	Pods      StepPods      `json:"pods"`
-	Waits     []Wait        `json:"waits"`
-	Error     *StepError    `json:"error"` // the step fails in the controller: both batches are empty
+	Kind StepKind `json:"step"` // the part of the controller that acts
 
-	// WritesStatus: the sync counts the status anew, and writes it if it
-	// changed. What the API refuses is not in it: before 1.27.0, 1.26.1 and
-	// 1.25.6 a create or delete that fails keeps the status from being written.
+	// why the controller acts, or why it does not
+	// Codes: The next sync
+	Reason Reason `json:"reason"`
+
+	// false where a gap leaves room: nodes, pods or revisions could not be read
+	Exact     bool          `json:"exact"`
+	Creates   Batch         `json:"creates"`   // pods to create, by node
+	Deletes   Batch         `json:"deletes"`   // pods to delete
+	Revisions StepRevisions `json:"revisions"` // what happens to the ControllerRevisions
+	Pods      StepPods      `json:"pods"`      // pods that are adopted or released
+
+	// delays that depend on the controller's memory, which the API does not expose
+	Waits []Wait `json:"waits"`
+
+	// why the step fails in the controller, which then creates and deletes nothing; nil where it does not fail
+	Error *StepError `json:"error"`
+
+	// the controller counts the status again, and writes it if it changed. False where the controller ignores the
+	// DaemonSet and, before 1.27.0, 1.26.1 and 1.25.6, where the step fails. What the API server rejects is not taken
+	// into account
 	WritesStatus bool `json:"writesStatus"`
 }
 
@@ -49,32 +60,47 @@ type Step struct {
 // several names where equal revisions share the highest number: the
 // controller's pick is random.
 type StepRevisions struct {
+	// the names of the revisions that the controller may take as the current one, sorted. Several: it picks one at
+	// random. None: it creates one, or the revisions could not be read
 	Current []string `json:"current"`
-	Cut     bool     `json:"cut"`
-	Number  int64    `json:"number"`
 
-	// RaisedFrom is the number that the current revision has now, where the sync
-	// gives it another: after a rollback. Else 0.
+	// no revision holds the live template, so the controller creates one
+	Cut bool `json:"cut"`
+
+	// the number of the current revision after the sync; 0 where the revisions could not be read
+	Number int64 `json:"number"`
+
+	// the number that the current revision has now, where the sync gives it a new one after a rollback; else 0
 	RaisedFrom int64 `json:"raisedFrom"`
 
-	Adopt   []string  `json:"adopt"`
-	Release []string  `json:"release"`
-	Relabel []string  `json:"relabel"` // pods
-	Remove  []Removal `json:"remove"`
+	Adopt []string `json:"adopt"` // revisions without an owner that the controller adopts, sorted
+
+	// its own revisions that no longer match the selector, which it releases, sorted
+	Release []string `json:"release"`
+	Relabel []string `json:"relabel"` // pods that get another `controller-revision-hash`, sorted
+
+	// revisions that it deletes: duplicates first, then the oldest ones beyond `revisionHistoryLimit`
+	Remove []Removal `json:"remove"`
 }
 
 // StepPods are the pods that change hands at the start of a sync.
 type StepPods struct {
-	Adopt   []string `json:"adopt"`
+	Adopt []string `json:"adopt"` // pods without an owner that the controller adopts, sorted
+
+	// its own pods that no longer match the selector, which it releases, sorted
 	Release []string `json:"release"`
 }
 
 // Batch is a set of creates or deletes. Where the controller's choice is
 // random, it says how many of which.
 type Batch struct {
-	Certain  []Item   `json:"certain"`
-	Choices  []Choice `json:"choices"`
-	Deferred int      `json:"deferred"` // how many are left to later syncs by the burst
+	Certain []Item `json:"certain"` // what is certain to happen, sorted by node, then by pod
+
+	// what the controller chooses at random; sorted by reason, then by their first member
+	Choices []Choice `json:"choices"`
+
+	// how many more are left for later syncs: one sync makes at most 250 creates and 250 deletes
+	Deferred int `json:"deferred"`
 }
 
 // Len is the number of pods that the batch creates or deletes.
@@ -88,34 +114,48 @@ func (b Batch) Len() int {
 
 // Item is one create, of a node, or one delete, of a pod on a node.
 type Item struct {
-	Node   string `json:"node"`
-	Pod    string `json:"pod,omitempty"`
-	Reason Reason `json:"reason,omitempty"` // within a Choice only where it differs from the Choice's
+	Node string `json:"node"`          // its name
+	Pod  string `json:"pod,omitempty"` // the pod to delete; absent in a create
+
+	// why it is created or deleted; absent within a choice that has the same reason
+	// Codes: Creates and deletes
+	Reason Reason `json:"reason,omitempty"`
 }
 
 // Choice reads "any Count of From", which has more than Count members. Count
 // always holds; which of them the controller takes is not defined.
 type Choice struct {
+	// reads "any `count` of `from`". The number is certain; which ones is not, and not every combination need be
+	// possible
 	Count   int    `json:"count"`
-	PerNode int    `json:"perNode,omitempty"` // at most so many of one node; 0 where nothing limits it
-	From    []Item `json:"from"`
-	Reason  Reason `json:"reason"`
+	PerNode int    `json:"perNode,omitempty"` // at most this many of one node; absent where nothing limits it
+	From    []Item `json:"from"`              // the candidates, more than `count`
+
+	// why they are created or deleted
+	// Codes: Creates and deletes
+	Reason Reason `json:"reason"`
 }
 
 // Wait is a delay that only the controller's memory could tell: it ends
 // between NotBefore, where that is known, and AtMost seconds from now.
 type Wait struct {
+	// what the controller may wait for
+	// Codes: Waits and errors
 	Code      Reason     `json:"code"`
-	Nodes     []string   `json:"nodes"`
-	NotBefore *time.Time `json:"notBefore"`
-	AtMost    int        `json:"atMost"`
+	Nodes     []string   `json:"nodes"`     // the nodes concerned, sorted
+	NotBefore *time.Time `json:"notBefore"` // the earliest end of the wait; nil where nothing tells it
+	AtMost    int        `json:"atMost"`    // the longest possible wait, in seconds
 }
 
 // StepError is why a step fails in the controller.
 type StepError struct {
-	Code  Reason `json:"code"`
-	Node  string `json:"node,omitempty"`
-	Pod   string `json:"pod,omitempty"`
+	// why the step fails
+	// Codes: Waits and errors
+	Code Reason `json:"code"`
+	Node string `json:"node,omitempty"` // the node concerned; absent where it is about none
+	Pod  string `json:"pod,omitempty"`  // the pod concerned; absent where it is about none
+
+	// the field of the DaemonSet with its value; absent where it is about none
 	Field string `json:"field,omitempty"`
 }
 

@@ -15,26 +15,33 @@ import (
 // Impact is which nodes are without a working pod. It is nil where nodes or pods
 // could not be read.
 type Impact struct {
-	Without   []string `json:"without"`   // nodes that should run the pod and have no available one, by name
-	Served    int      `json:"served"`    // the others that should run it
-	OldServes []string `json:"oldServes"` // of Served those on which only an old pod is available beside a new one, by name
-	Uncounted []string `json:"uncounted"` // nodes that should not run the pod and have one, which no column but MISSCHEDULED counts; by name
+	Without []string `json:"without"` // eligible nodes without an available pod, sorted by name
+	Served  int      `json:"served"`  // how many eligible nodes have an available pod
+
+	// of the nodes `served`, those where only an old pod is available, beside a new one that is not; sorted by name
+	OldServes []string `json:"oldServes"`
+
+	// nodes that are not eligible and have a pod, which only MISSCHEDULED counts; sorted by name
+	Uncounted []string `json:"uncounted"`
 }
 
 // Rollout is the course of the current revision.
 type Rollout struct {
-	UnderWay bool       `json:"underWay"` // old pods are left that nobody has asked to end
-	Since    *time.Time `json:"since"`    // when the current revision was created; nil where that is not when its rollout began, and where nothing tells
+	UnderWay bool `json:"underWay"` // old pods are left that are not terminating
+
+	// when the rollout began: when the controller created the current revision; nil after a rollback, and where
+	// nothing tells
+	Since *time.Time `json:"since"`
 }
 
 // Outlook is how the numbers will be if nobody does anything.
 type Outlook struct {
-	Code      OutlookCode `json:"code"`
-	Desired   int         `json:"desired"`
-	Updated   int         `json:"updated"`
-	Available int         `json:"available"`
+	Code      OutlookCode `json:"code"`      // how it continues by itself
+	Desired   int         `json:"desired"`   // nodes that are eligible then
+	Updated   int         `json:"updated"`   // of them, those whose pod is updated then
+	Available int         `json:"available"` // of them, those whose pod is available then
 
-	// Duration is nil where it is not known, and for Stays.
+	// how long until then; nil where nothing tells, and for `Stays` and `Stalls`
 	Duration *cause.Duration `json:"duration"`
 }
 
@@ -42,9 +49,9 @@ type Outlook struct {
 type OutlookCode string
 
 const (
-	Completes OutlookCode = "Completes" // every old pod is replaced, and every pod created that can be
-	Stalls    OutlookCode = "Stalls"    // it goes on, and ends before
-	Stays     OutlookCode = "Stays"     // as it is
+	Completes OutlookCode = "Completes" // every old pod is replaced, and every missing pod created
+	Stalls    OutlookCode = "Stalls"    // it continues, but stops before that
+	Stays     OutlookCode = "Stays"     // nothing changes by itself
 )
 
 // OutlookCodes lists every OutlookCode.
@@ -74,28 +81,37 @@ func (b *builder) willBe(e *Explanation) *Outlook {
 
 // Fix is something that a person can do, with what it does beside that.
 type Fix struct {
-	Code     FixCode      `json:"code"`
-	Nodes    []string     `json:"nodes"`    // that it is about, by name
-	Pods     []string     `json:"pods"`     // likewise, in the order of their nodes
-	Name     string       `json:"name"`     // of the object that it changes, where that is another one
-	Revision int64        `json:"revision"` // Undo: the revision to go back to; else 0
-	Replaces int          `json:"replaces"` // Undo: how many pods it replaces
-	Limit    *cause.Raise `json:"limit"`    // RaiseLimit: see budget.unblock; else null
-	Needs    int          `json:"needs"`    // RaiseQuota: how many pods the quota has to allow; 0 where it limits something else
-	Unsure   bool         `json:"unsure"`   // it helps only if the Origin, which is unknown, is what it changes
+	Code FixCode `json:"code"` // what to do
+
+	// the nodes concerned, sorted by name; for `DeletePods` the nodes of `pods`, in their order
+	Nodes    []string     `json:"nodes"`
+	Pods     []string     `json:"pods"`     // the pods to delete; else empty
+	Name     string       `json:"name"`     // of the other object to change; else empty
+	Revision int64        `json:"revision"` // the revision to go back to; else 0
+	Replaces int          `json:"replaces"` // how many pods going back replaces
+	Limit    *cause.Raise `json:"limit"`    // the limit to raise to; nil for any other fix
+
+	// how many pods a ResourceQuota has to allow; 0 where the quota limits something else
+	Needs int `json:"needs"`
+
+	// the origin is unknown: the fix helps only if it is the new revision
+	Unsure bool `json:"unsure"`
 }
 
 // FixCode names what a Fix does.
 type FixCode string
 
 const (
-	FixUndo        FixCode = "Undo"        // kubectl rollout undo
-	FixRepairNodes FixCode = "RepairNodes" // or delete those that are gone for good
-	FixRaiseLimit  FixCode = "RaiseLimit"  // of maxUnavailable or maxSurge, for as long as nodes are broken
-	FixRaiseQuota  FixCode = "RaiseQuota"
-	FixMakeRoom    FixCode = "MakeRoom"   // on nodes that the pod does not fit on
-	FixNoSurge     FixCode = "NoSurge"    // maxUnavailable in place of maxSurge
-	FixDeletePods  FixCode = "DeletePods" // which the controller then replaces: OnDelete, or a pod left over from a deleted node
+	FixUndo        FixCode = "Undo"        // go back to the revision of most old pods: `kubectl rollout undo`
+	FixRepairNodes FixCode = "RepairNodes" // repair the nodes, or delete those that are gone for good
+	FixRaiseLimit  FixCode = "RaiseLimit"  // raise maxUnavailable or maxSurge until the nodes are repaired
+	FixRaiseQuota  FixCode = "RaiseQuota"  // have its owner raise a ResourceQuota
+	FixMakeRoom    FixCode = "MakeRoom"    // make room on nodes where the pod does not fit
+	// FixNoSurge: use maxUnavailable instead of maxSurge, because the template uses a host port
+	FixNoSurge FixCode = "NoSurge"
+	// FixDeletePods: delete pods, which the controller then replaces: under OnDelete, or one that is left over from a
+	// deleted node
+	FixDeletePods FixCode = "DeletePods"
 )
 
 // FixCodes lists every FixCode.

@@ -24,42 +24,80 @@ const (
 // JSON contract: docs/output.md documents every field.
 type Explanation struct {
 	daemonset.Header `json:",inline"`
-	Verdict          Verdict           `json:"verdict"`
-	Impact           *Impact           `json:"impact"`
-	Rollout          Rollout           `json:"rollout"`
-	Change           *history.Diff     `json:"change"`
-	ManagedBy        []managed.Manager `json:"managedBy"` // who else writes the DaemonSet, and undoes what is changed by hand
-	Fixes            []Fix             `json:"fixes"`
-	Outlook          *Outlook          `json:"outlook"`
-	Status           Status            `json:"status"`
-	Columns          []Column          `json:"columns"`
-	Revisions        []Revision        `json:"revisions"`
-	Budget           Budget            `json:"budget"`
-	Problems         []Problem         `json:"problems"`
-	Next             daemonset.Step    `json:"next"`
-	Nodes            []Node            `json:"nodes"`
-	Unmapped         []Pod             `json:"unmapped"`
+	Verdict          Verdict `json:"verdict"` // the answer in one word
+
+	// which nodes have no available pod; nil where nodes or pods could not be read
+	Impact  *Impact `json:"impact"`
+	Rollout Rollout `json:"rollout"` // the rollout of the current revision
+
+	// what differs between the revision of most old pods and the live template; nil where there is no old pod, or
+	// where either cannot be read
+	Change *history.Diff `json:"change"`
+
+	// who else writes the DaemonSet and undoes what is changed by hand, in the order of the table of [tools](#tools)
+	ManagedBy []managed.Manager `json:"managedBy"`
+
+	// what a person can do, the safest first; fixes of different problems stand side by side
+	Fixes []Fix `json:"fixes"`
+
+	// the numbers once nothing changes by itself any more; nil where there is nothing to wait for, and where nothing
+	// tells
+	Outlook *Outlook `json:"outlook"`
+	Status  Status   `json:"status"` // what the controller reported, beside what its rules give now
+
+	// the columns of kubectl: DESIRED, CURRENT, READY, UP-TO-DATE and AVAILABLE; and MISSCHEDULED. Only DESIRED where
+	// the pods could not be read, all but READY and AVAILABLE where only the status of the pods could not be read,
+	// none where the nodes could not be read
+	Columns []Column `json:"columns"`
+
+	// revisions that hold the live template or that a pod runs: newest first, then hashes of pods without a
+	// ControllerRevision, sorted
+	Revisions []Revision `json:"revisions"`
+
+	// the limit of the rolling update, whether or not a rollout is in progress
+	Budget Budget `json:"budget"`
+
+	// what is wrong, causes before consequences: in the order of the table of [problems](#problems); for one code the
+	// more severe first, then the one with more nodes
+	Problems []Problem `json:"problems"`
+
+	// what the controller does in its next sync, once it has seen this state
+	Next daemonset.Step `json:"next"`
+
+	// the nodes of the cluster and the deleted ones to which a pod is assigned, sorted by name. With `--node` only
+	// those that were asked for. Where the nodes could not be read, those to which a pod is assigned
+	Nodes []Node `json:"nodes"`
+
+	// pods of the DaemonSet that belong to no node: they name none, or the controller ignores them and their node is
+	// deleted; sorted by name
+	Unmapped []Pod `json:"unmapped"`
 }
 
 // List is several Explanations, worst first.
 type List struct {
-	APIVersion string         `json:"apiVersion"`
-	Kind       string         `json:"kind"`
-	Items      []*Explanation `json:"items"`
+	APIVersion string `json:"apiVersion"` // `kubectl-ds/v1alpha1`
+	Kind       string `json:"kind"`       // of the document
+
+	// one for each DaemonSet. Without names the worst first, in the order of the table of [verdicts](#verdicts), then
+	// by namespace and name; with names in the order given
+	Items []*Explanation `json:"items"`
 }
 
 // VerdictCode sums up a DaemonSet.
+// Facts: basis, desired, updated, available, unavailable, limit, oldNodes, used, holders, without, stillCounted, newPods, newFailing, oldPods, oldFailing
 type VerdictCode string
 
 const (
-	Healthy        VerdictCode = "Healthy"
-	BeingDeleted   VerdictCode = "BeingDeleted"
-	NotObserved    VerdictCode = "NotObserved"    // the newest generation is not handled yet
-	AwaitingDelete VerdictCode = "AwaitingDelete" // OnDelete with outdated pods
-	Stuck          VerdictCode = "Stuck"          // a rollout that cannot go on by itself
-	Degraded       VerdictCode = "Degraded"       // nothing left to roll, and pods refused, failing or missing
-	Progressing    VerdictCode = "Progressing"    // otherwise unfinished
-	Unknown        VerdictCode = "Unknown"        // a gap hides it
+	Healthy        VerdictCode = "Healthy"        // every eligible node has an available pod of the current revision
+	BeingDeleted   VerdictCode = "BeingDeleted"   // the DaemonSet is being deleted
+	NotObserved    VerdictCode = "NotObserved"    // the controller has not observed the newest generation
+	AwaitingDelete VerdictCode = "AwaitingDelete" // old pods stay until you delete them (OnDelete)
+	Stuck          VerdictCode = "Stuck"          // a rollout cannot continue by itself
+	// Degraded: no rollout is in progress, but pods are rejected, failing or missing
+	Degraded VerdictCode = "Degraded"
+	// Progressing: something is unfinished and continues by itself, as far as the input shows
+	Progressing VerdictCode = "Progressing"
+	Unknown     VerdictCode = "Unknown" // a gap hides the answer
 )
 
 // VerdictCodes lists every VerdictCode, worst first.
@@ -67,87 +105,144 @@ var VerdictCodes = []VerdictCode{Stuck, Degraded, Unknown, NotObserved, Progress
 
 // Verdict is the answer in one word, with the numbers it was decided on.
 type Verdict struct {
-	Code  VerdictCode     `json:"code"`
-	Facts daemonset.Facts `json:"facts"`
+	Code  VerdictCode     `json:"code"`  // the verdict
+	Facts daemonset.Facts `json:"facts"` // the numbers that decided it
 }
 
 // Status compares what the controller reported with what its rules give now.
 // Each of Reported, Computed and Agrees is nil where a gap makes it unknowable.
 type Status struct {
-	Reported    *daemonset.Counts `json:"reported"`
-	Computed    *daemonset.Counts `json:"computed"`
-	Agrees      *bool             `json:"agrees"`
-	WrittenAt   *time.Time        `json:"writtenAt"` // when the controller wrote it last, if the object tells
-	Differences []Difference      `json:"differences"`
+	// the numbers in the DaemonSet's status; nil where the input lacks the status
+	Reported *daemonset.Counts `json:"reported"`
+
+	// the numbers by the controller's rules; nil where the nodes, the pods or the status of the pods could not be read
+	Computed *daemonset.Counts `json:"computed"`
+
+	// all seven numbers are equal; nil where `reported` or `computed` is
+	Agrees *bool `json:"agrees"`
+
+	// when the status was last written, by the object's managed fields; nil where they do not tell
+	WrittenAt *time.Time `json:"writtenAt"`
+
+	// numbers that differ, in the order desired, current, ready, updated, available, unavailable, misscheduled
+	Differences []Difference `json:"differences"`
 }
 
 // Difference is a number in which reported and computed differ.
 type Difference struct {
-	Field    string           `json:"field"`
-	Reported int              `json:"reported"`
-	Computed int              `json:"computed"`
-	Reason   daemonset.Reason `json:"reason"` // NotObserved, Moving, NodeGone, StaleStatus
+	Field    string `json:"field"`    // the name of the field, as in `status.reported`
+	Reported int    `json:"reported"` // the number in the status
+	Computed int    `json:"computed"` // the number by the controller's rules
+
+	// why they may differ; the same for all of them
+	// Codes: Differences
+	Reason daemonset.Reason `json:"reason"`
 }
 
 // Column is one of kubectl's columns: the nodes that count in it and those
 // that do not, by reason. The counted groups add up to the computed number.
 type Column struct {
-	Name   string  `json:"name"`
+	Name string `json:"name"` // as kubectl names it
+
+	// nodes that share a reason: the counted groups first, then the larger first. DESIRED divides all nodes of the
+	// cluster, MISSCHEDULED those that are not eligible, the other columns those that are
 	Groups []Group `json:"groups"`
 }
 
 // Group is nodes of one column that share a reason. Facts are those that all
 // of them share.
 type Group struct {
-	Counted bool             `json:"counted"`
-	Reason  daemonset.Reason `json:"reason"`
-	Count   int              `json:"count"`
-	Nodes   []string         `json:"nodes"`
-	Facts   daemonset.Facts  `json:"facts"`
+	// the column counts these nodes; the counted groups add up to the computed number
+	Counted bool `json:"counted"`
+
+	// why they count or do not: of placement for DESIRED and for what MISSCHEDULED counts
+	// Codes: Placement, Columns, Problems
+	Reason daemonset.Reason `json:"reason"`
+	Count  int              `json:"count"` // how many nodes
+	Nodes  []string         `json:"nodes"` // their names, sorted
+
+	// what all of these nodes have in common; `message` is that of the first
+	Facts daemonset.Facts `json:"facts"`
 }
 
 // Revision is a ControllerRevision of the DaemonSet, or a hash that pods carry
 // without one, with the nodes that count for it: those whose oldest pod is of
 // it. Current marks the live template's.
 type Revision struct {
-	Number    int64      `json:"revision"`
-	Name      string     `json:"name"`
-	Hash      string     `json:"hash"`
-	Created   *time.Time `json:"createdAt"`
-	Current   bool       `json:"current"`
-	Nodes     []string   `json:"nodes"`
-	Pods      int        `json:"pods"`      // on all nodes that nobody has asked to end; with maxSurge a node has two for a while
-	Available int        `json:"available"` // of these
-	Updated   int        `json:"updated"`   // of the nodes, those whose pod counts as updated: by its hash or its template generation
+	Number int64  `json:"revision"` // its number; 0 for a hash without a ControllerRevision
+	Name   string `json:"name"`     // of the ControllerRevision; empty for a hash without one
+	Hash   string `json:"hash"`     // the value of the label `controller-revision-hash`
+
+	// when the ControllerRevision was created; nil for a hash without one
+	Created *time.Time `json:"createdAt"`
+
+	// it holds the live template. None does where the next sync creates a revision; several may, until the controller
+	// has merged them
+	Current bool `json:"current"`
+
+	// nodes whose first pod has this hash, sorted; also deleted ones and those that are not eligible
+	Nodes []string `json:"nodes"`
+
+	// pods with this hash that are not terminating; with maxSurge a node has two for a while
+	Pods      int `json:"pods"`
+	Available int `json:"available"` // of these pods, those that are available
+
+	// of those nodes, how many have a first pod that counts as updated: by its hash, or by the label
+	// `pod-template-generation`
+	Updated int `json:"updated"`
 }
 
 // Budget is the limit of the rolling update, and who uses it up.
 type Budget struct {
-	Kind           daemonset.BudgetKind `json:"kind"`
-	MaxUnavailable int                  `json:"maxUnavailable"`
-	MaxSurge       int                  `json:"maxSurge"`
-	Spec           string               `json:"spec"`
-	Scaled         string               `json:"scaled"`
-	Of             int                  `json:"of"`
-	OfSource       string               `json:"ofSource"` // Computed, Reported, Unknown
-	Fallback       bool                 `json:"fallback"`
-	Invalid        string               `json:"invalid"`
-	Used           *int                 `json:"used"` // nil where the pods could not be read, as Free
-	Free           *int                 `json:"free"`
-	Holders        []Holder             `json:"holders"`
-	Unblock        *cause.Raise         `json:"unblock"` // what would let the rollout complete; nil where no limit would, or none is needed: see Options.Outlook
+	Kind           daemonset.BudgetKind `json:"kind"`           // what limits the rolling update
+	MaxUnavailable int                  `json:"maxUnavailable"` // as a number of nodes; 0 under OnDelete
+	MaxSurge       int                  `json:"maxSurge"`       // as a number of nodes; 0 in versions without it
+
+	// the value that decides, as it is written: `5%`, `1`; empty where there is none
+	Spec string `json:"spec"`
+
+	// a percentage before it is rounded up: `14.4`; empty for a plain number
+	Scaled string `json:"scaled"`
+	Of     int    `json:"of"` // the DESIRED number that a percentage is of
+
+	// `Computed`; `Reported` where the nodes could not be read; `Unknown` where the status could not be read either
+	OfSource string `json:"ofSource"`
+	Fallback bool   `json:"fallback"` // both limits came to 0, so the controller uses maxUnavailable 1
+
+	// the field and the value that cannot be resolved, so that the step of a rollout fails; else empty
+	Invalid string `json:"invalid"`
+
+	// nodes that use up the limit, which can be more than the limit; nil where the pods could not be read
+	Used *int `json:"used"`
+	Free *int `json:"free"` // the limit minus `used`, never below 0; nil where `used` is
+
+	// the nodes that use up the limit, sorted by name; there are `used` of them
+	Holders []Holder `json:"holders"`
+
+	// a higher limit with which the stuck rollout completes and leaves no further node without an available pod, as a
+	// simulation shows. It keeps today's number of pods at a time: what the broken nodes use up, and the limit on top.
+	// It is nil where the rollout is not stuck, and where no limit helps: the revision fails, or the API server rejects pods
+	Unblock *cause.Raise `json:"unblock"`
 }
 
 // Holder is a node that uses up one of the budget. BeforeRevision tells
 // whether that was so before the current revision existed; nil where either
 // time is not known.
 type Holder struct {
-	Node           string           `json:"node"`
-	Pod            string           `json:"pod"`
-	Reason         daemonset.Reason `json:"reason"`
-	Since          *time.Time       `json:"since"`
-	BeforeRevision *bool            `json:"beforeRevision"`
-	Facts          daemonset.Facts  `json:"facts"`
+	Node string `json:"node"` // its name
+	Pod  string `json:"pod"`  // the pod that matters most there; empty where none does
+
+	// what is wrong there
+	// Codes: Problems
+	Reason daemonset.Reason `json:"reason"`
+	Since  *time.Time       `json:"since"` // when it began; nil where nothing tells
+
+	// it began before the controller created the current revision; nil where either time is unknown, and after a
+	// rollback
+	BeforeRevision *bool `json:"beforeRevision"`
+	// those of the problem, and `slot`
+	// Facts: slot
+	Facts daemonset.Facts `json:"facts"`
 }
 
 // Problem is something that is wrong. Problems stand in the order cause before
@@ -158,30 +253,59 @@ type Problem = cause.Problem
 // where the nodes could not be read. Checks and Changes are given for nodes
 // that were asked for.
 type Node struct {
-	Name      string             `json:"name"`
-	Exists    bool               `json:"exists"`
+	Name string `json:"name"` // its name
+
+	// false for a deleted node. Where the nodes could not be read, every node to which a pod is assigned is assumed to
+	// exist
+	Exists bool `json:"exists"`
+
+	// whether the node is eligible; nil where the nodes could not be read
 	ShouldRun *daemonset.Verdict `json:"shouldRun"`
-	MayStay   *daemonset.Verdict `json:"mayStay"`
-	Slot      daemonset.Slot     `json:"slot"`
-	Problem   *cause.Cause       `json:"problem"` // what concerns this node most; nil where nothing is wrong
-	Pods      []Pod              `json:"pods"`
-	Checks    []daemonset.Check  `json:"checks,omitempty"`
-	Changes   []daemonset.Change `json:"changes,omitempty"`
+
+	// whether a pod that is on the node may stay: a NoSchedule taint lets it, every other rule does not; nil where the
+	// nodes could not be read
+	MayStay *daemonset.Verdict `json:"mayStay"`
+	Slot    daemonset.Slot     `json:"slot"` // the node's pods in one word
+
+	// the problem that matters most on this node; nil where nothing is wrong
+	Problem *cause.Cause `json:"problem"`
+
+	// in the controller's order: bound first, then the oldest, then by name; after them those that the controller
+	// ignores
+	Pods []Pod `json:"pods"`
+
+	// only with `--node`, else absent: every rule of placement in the controller's order. nodeName, nodeSelector key
+	// by key, node affinity as one, then each NoSchedule and NoExecute taint; taints of node conditions
+	// (`node.kubernetes.io/…`) last
+	Checks []daemonset.Check `json:"checks,omitempty"`
+
+	// only with `--node`, else absent: the fewest changes that together make the node eligible, or why there is no
+	// sensible one; absent where the node is eligible
+	Changes []daemonset.Change `json:"changes,omitempty"`
 }
 
 // Pod is one pod of the DaemonSet. Ignored says why no rule counts it.
 type Pod struct {
-	Name        string              `json:"name"`
-	Phase       string              `json:"phase"`
-	Terminating bool                `json:"terminating"`
-	Revision    string              `json:"revision"`
-	Updated     bool                `json:"updated"`
-	UpdatedBy   daemonset.UpdatedBy `json:"updatedBy"`
-	Ready       bool                `json:"ready"`
-	Available   bool                `json:"available"`
-	AvailableAt *time.Time          `json:"availableAt"`
-	Claim       daemonset.Claim     `json:"claim"`
-	Ignored     daemonset.Reason    `json:"ignored,omitempty"`
+	Name string `json:"name"` // its name
+
+	// `Pending`, `Running`, `Succeeded`, `Failed` or `Unknown`, as the pod has it
+	Phase       string `json:"phase"`
+	Terminating bool   `json:"terminating"` // it has a deletionTimestamp
+
+	// the ControllerRevision with the pod's hash; empty where there is none
+	Revision  string              `json:"revision"`
+	Updated   bool                `json:"updated"`   // it counts as a pod of the live template
+	UpdatedBy daemonset.UpdatedBy `json:"updatedBy"` // what makes it updated; empty where it is not
+	Ready     bool                `json:"ready"`     // its Ready condition is True
+	Available bool                `json:"available"` // ready for minReadySeconds; a terminating pod can be available
+
+	// when it became available, or will if it stays ready; nil where it is not ready, or does not say since when
+	AvailableAt *time.Time      `json:"availableAt"`
+	Claim       daemonset.Claim `json:"claim"` // whose it is
+
+	// why the controller ignores it; absent where it does not
+	// Codes: Pods that no rule counts
+	Ignored daemonset.Reason `json:"ignored,omitempty"`
 }
 
 // Options narrow an Explanation.

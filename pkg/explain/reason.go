@@ -9,38 +9,135 @@ import (
 
 // Columns: why a node does or does not count.
 const (
-	HasPod       daemonset.Reason = "HasPod"
-	Ready        daemonset.Reason = "Ready"
-	UpToDate     daemonset.Reason = "UpToDate"
-	OutOfDate    daemonset.Reason = "OutOfDate"
+	HasPod   daemonset.Reason = "HasPod"   // the node has a pod, in whatever state
+	Ready    daemonset.Reason = "Ready"    // its first pod is ready
+	UpToDate daemonset.Reason = "UpToDate" // its first pod is updated
+	// OutOfDate: its first pod is not updated
+	// Facts: revision
+	OutOfDate daemonset.Reason = "OutOfDate"
+	// Misscheduled: a node that is not eligible has a pod; unless the only reason is that the node is NotReady. The
+	// facts include those of the code in `because`
+	// Severity: Info
+	// Facts: because, stays, terminating
 	Misscheduled daemonset.Reason = "Misscheduled"
 )
 
 // Problems of the DaemonSet as a whole, and of pods in the wrong place or
 // hands. What is wrong on a node is a cause.
 const (
-	ControllerSilent        daemonset.Reason = "ControllerSilent"
-	GenerationNotObserved   daemonset.Reason = "NotObserved"
-	SurgeHostPort           daemonset.Reason = "SurgeHostPort"
-	OnDeleteOutdated        daemonset.Reason = "OnDeleteOutdated"
+	// ControllerSilent: the controller has a pod to create or to delete, but has not written a status for more than 5
+	// minutes in which nothing changed and nothing was rejected; never without the events
+	// Severity: Error
+	ControllerSilent daemonset.Reason = "ControllerSilent"
+	// GenerationNotObserved: the status is for an older generation; with `heldUpBy` the controller may have handled
+	// the newer one
+	// Severity: Warning, Error after 5 minutes
+	// Facts: generation, observed, heldUpBy
+	GenerationNotObserved daemonset.Reason = "NotObserved"
+	// SurgeHostPort: the pod uses a host port, so under maxSurge no second pod can be scheduled beside it
+	// Severity: Warning
+	// Facts: ports
+	SurgeHostPort daemonset.Reason = "SurgeHostPort"
+	// OnDeleteOutdated: an old pod stays until you delete it
+	// Severity: Info
+	// Facts: revision, number
+	OnDeleteOutdated daemonset.Reason = "OnDeleteOutdated"
+	// DisruptionBudgetIgnored: a PodDisruptionBudget selects the pods of the template while a rolling update has old
+	// ones to replace: the controller deletes pods, and only evictions respect the budget
+	// Severity: Info
+	// Facts: name, minAvailable, maxUnavailable
 	DisruptionBudgetIgnored daemonset.Reason = "DisruptionBudgetIgnored"
-	Adopt                   daemonset.Reason = "Adopt"
-	Foreign                 daemonset.Reason = "Foreign"
-	DuplicateRevisions      daemonset.Reason = "DuplicateRevisions"
-	StaleStatus             daemonset.Reason = "StaleStatus"
-	Moving                  daemonset.Reason = "Moving"
-	Deleting                daemonset.Reason = "BeingDeleted"
+	// Adopt: a pod without an owner, which the next sync adopts
+	// Severity: Info
+	Adopt daemonset.Reason = "Adopt"
+	// Foreign: a pod that matches the selector but belongs to another owner
+	// Severity: Warning
+	// Facts: owner
+	Foreign daemonset.Reason = "Foreign"
+	// DuplicateRevisions: several revisions equal the live template: the next sync keeps one, deletes the others and
+	// gives its hash to every pod, which then counts as updated even if it runs an old template
+	// Severity: Warning
+	// Facts: revisions, relabelled, number
+	DuplicateRevisions daemonset.Reason = "DuplicateRevisions"
+	// StaleStatus: the reported numbers are not what the controller's rules give, although nothing changed for 30
+	// seconds
+	// Severity: Warning
+	// Facts: fields, heldUpBy
+	StaleStatus daemonset.Reason = "StaleStatus"
+	// Moving: something changed less than 30 seconds ago: the controller is about to write the status
+	Moving daemonset.Reason = "Moving"
+	// Deleting: the DaemonSet has a deletionTimestamp
+	// Severity: Info
+	// Facts: finalizers
+	Deleting daemonset.Reason = "BeingDeleted"
 )
+
+// ColumnReasons lists why an eligible node does or does not count in a column.
+var ColumnReasons = []daemonset.Reason{HasPod, cause.NoPod, Ready, daemonset.NotReady, daemonset.Available, daemonset.NotYetAvailable, UpToDate, OutOfDate}
+
+// DifferenceReasons lists why reported and computed numbers may differ.
+var DifferenceReasons = []daemonset.Reason{
+	// the status is for an older generation
+	GenerationNotObserved,
+	Moving,
+	// a node to which a pod is assigned was deleted: no version of the controller reacts to that, so the status stays until something else changes
+	daemonset.NodeGone,
+	// none of these: the status should have been written, unless `heldUpBy` of the problem says what keeps the controller from it
+	StaleStatus,
+}
 
 // problemOrder is the order of problems: a problem stands after those that
 // can be its cause.
 var problemOrder = []daemonset.Reason{
-	Deleting, ControllerSilent, GenerationNotObserved, daemonset.InvalidBudget, daemonset.VanishedNodeInSurge,
-	daemonset.NodeGone, cause.TerminatingOnDeadNode, cause.NodeNotReady,
+	Deleting, ControllerSilent, GenerationNotObserved,
+	// maxUnavailable or maxSurge cannot be resolved: the rolling update fails
+	// Severity: Error
+	// Facts: field
+	daemonset.InvalidBudget,
+	// an old pod is alone on a deleted node: every surge step fails until it is gone
+	// Severity: Error
+	// Facts: field
+	daemonset.VanishedNodeInSurge,
+	// a pod that is not available is assigned to a deleted node
+	// Severity: Warning
+	daemonset.NodeGone,
+	cause.TerminatingOnDeadNode, cause.NodeNotReady,
 	cause.FailedCreate, cause.OOMKilled, cause.CrashLoopBackOff, cause.ImagePullBackOff, cause.FailedMount, cause.FailedCreatePodSandBox, cause.ContainerConfig, cause.ContainerCreating, cause.InitRunning, cause.ProbeFailing,
-	SurgeHostPort, cause.HostPortConflict, cause.InsufficientResources, cause.PendingUnschedulable, cause.EvictLoop, daemonset.FailedPod, daemonset.SucceededPod,
-	cause.Terminating, daemonset.NotReady, cause.Starting, daemonset.NotYetAvailable, cause.NoPod,
-	cause.NoEligibleNode, cause.NextRolloutStalls, OnDeleteOutdated, DuplicateRevisions, daemonset.Duplicate, Adopt, daemonset.ReleasedPod, Foreign, daemonset.NoTargetNode, Misscheduled, StaleStatus,
+	SurgeHostPort, cause.HostPortConflict, cause.InsufficientResources, cause.PendingUnschedulable, cause.EvictLoop,
+	// the pod's phase is Failed; the controller deletes it
+	// Severity: Warning
+	// Facts: reason, message
+	daemonset.FailedPod,
+	// the pod's phase is Succeeded
+	// Severity: Warning
+	daemonset.SucceededPod,
+	cause.Terminating,
+	// the pod has not been ready for more than 5 minutes, and its containers do not say why: a readiness gate, or no kubelet has seen it. In `budget.holders` without a severity: the node has no available pod, and nothing is wrong with it
+	// Severity: Error
+	// Facts: reason, message, conditions
+	daemonset.NotReady,
+	cause.Starting,
+	// the pod is ready, but not yet for minReadySeconds
+	// Severity: Info, Warning with a clock that is ahead
+	// Facts: minReadySeconds, availableAt, clockSkew
+	daemonset.NotYetAvailable,
+	// an eligible node has no pod yet
+	// Severity: Warning, Error after 5 minutes
+	// Facts: eventsRead
+	cause.NoPod,
+	cause.NoEligibleNode, cause.NextRolloutStalls, OnDeleteOutdated, DuplicateRevisions,
+	// more than one pod on the node
+	// Severity: Warning
+	daemonset.Duplicate,
+	Adopt,
+	// the labels of a pod of the DaemonSet no longer match its selector: the next sync releases the pod
+	// Severity: Warning
+	daemonset.ReleasedPod,
+	Foreign,
+	// a pod is not assigned to any node; the controller ignores it
+	// Severity: Warning
+	daemonset.NoTargetNode,
+	Misscheduled, StaleStatus,
 	DisruptionBudgetIgnored,
 }
 

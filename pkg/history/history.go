@@ -21,100 +21,105 @@ const (
 type History struct {
 	daemonset.Header `json:",inline"`
 
-	// Revisions are the rows: the ControllerRevisions that the controller takes
-	// for this DaemonSet's, the highest number first, then pods whose hash no
-	// revision has, the newest first.
+	// the ControllerRevisions that the controller counts as this DaemonSet's, the highest number first; then pods
+	// whose hash has no ControllerRevision, the newest first. The nodes of all rows add up to the nodes with pods
 	Revisions []Revision `json:"revisions"`
 
-	// CurrentSince is when the current revision became that: when it was made, or
-	// taken up again. Nil where nothing tells, and where there is not one.
+	// since when the current revision is current: when the controller created or restored it; nil where there is not
+	// exactly one, and where nothing tells: without managed fields, once a lower number is missing
 	CurrentSince *time.Time `json:"currentSince"`
 
-	// Limit is spec.revisionHistoryLimit: how many old revisions are kept.
-	Limit int `json:"revisionHistoryLimit"`
+	Limit int `json:"revisionHistoryLimit"` // how many old revisions are kept
 
-	// Next is what the controller's next sync does to the revisions.
-	Next daemonset.StepRevisions `json:"next"`
+	Next daemonset.StepRevisions `json:"next"` // what the controller's next sync does to the revisions
 
-	// Uncut is the difference from the newest revision to the live template,
-	// where no revision holds that; else nil.
+	// what differs from the newest revision to the live template, where no revision holds that; else nil
 	Uncut *Diff `json:"uncut"`
 
-	// Managers are who wrote the DaemonSet, but for its status, by its managed
-	// fields: the last first. Empty where they do not tell.
+	// who wrote the DaemonSet except its status, the last first; empty where its managed fields do not tell
 	Managers []Manager `json:"managers"`
 
-	Notes []Note `json:"notes"` // in the order of NoteCodes, then of the rows
+	// what numbers and times alone hide: in the order of the table of [notes](#notes), then of the rows
+	Notes []Note `json:"notes"`
 
-	// Diff is the difference that was asked for; else nil.
-	Diff *Diff `json:"diff"`
+	Diff *Diff `json:"diff"` // the difference that `--diff` asked for; else nil
 }
 
 // List is several Histories.
 type List struct {
-	APIVersion string     `json:"apiVersion"`
-	Kind       string     `json:"kind"`
-	Items      []*History `json:"items"`
+	APIVersion string `json:"apiVersion"` // `kubectl-ds/v1alpha1`
+	Kind       string `json:"kind"`       // of the document
+
+	// one for each DaemonSet: with names in their order, else by namespace and name
+	Items []*History `json:"items"`
 }
 
 // Revision is one row: a ControllerRevision with the pods of its hash, or pods
 // whose hash no revision has.
 type Revision struct {
-	Revision int64           `json:"revision"` // 0: no ControllerRevision
-	Name     string          `json:"name"`     // empty: no ControllerRevision
-	Hash     string          `json:"hash"`     // the pods' label; empty where they have none
-	Claim    daemonset.Claim `json:"claim"`    // Owned or Adopt; empty: no ControllerRevision
+	Revision int64  `json:"revision"` // its number; 0 without a ControllerRevision
+	Name     string `json:"name"`     // of the ControllerRevision; empty without one
 
-	// CreatedAt is the ControllerRevision's. It is when the template was first
-	// rolled out, not when it was last: see TakenUpAt.
+	// the `controller-revision-hash` of its pods; empty where they have none
+	Hash  string          `json:"hash"`
+	Claim daemonset.Claim `json:"claim"` // `Owned` or `Adopt`; empty without a ControllerRevision
+
+	// when the ControllerRevision was created: when its template was first rolled out, not when it last was; nil where
+	// nothing tells
 	CreatedAt *time.Time `json:"createdAt"`
 
-	// TakenUpAt is when the controller gave an existing revision its number of
-	// now; nil where it has its first, and where nothing tells when.
+	// when the controller gave it the number that it has now; nil where that is its first number, and where nothing
+	// tells
 	TakenUpAt *time.Time `json:"takenUpAt"`
 
-	Current     bool    `json:"current"`     // it holds the live template, in the form that the controller writes
-	Inferred    bool    `json:"inferred"`    // Current, Images and Change were told by pods alone
-	ChangeCause string  `json:"changeCause"` // "<hidden>" for a command that sets variables, unless values are shown
-	Images      []Image `json:"images"`      // of the containers, then of the init containers
+	// it holds the live template, in the form that the controller writes
+	Current bool `json:"current"`
 
-	// Nodes, Updated, Pods and Available are nil where the pods could not be read. A
-	// node counts for its oldest pod, as in the status, and is available or updated
-	// if that is: by its hash, or by its template generation, whatever the revision.
-	Nodes     *int     `json:"nodes"`
-	Updated   *int     `json:"updated"` // of Nodes
-	Pods      *int     `json:"pods"`
-	Available *int     `json:"available"` // of Nodes
-	OnNodes   []string `json:"onNodes"`   // by name
+	// `current`, `images` and `change` were inferred from pods alone, because the revisions could not be read
+	Inferred bool `json:"inferred"`
 
-	// OldestPodAt and NewestPodAt are when the pods were created; nil without any.
-	OldestPodAt *time.Time `json:"oldestPodAt"`
-	NewestPodAt *time.Time `json:"newestPodAt"`
+	// its annotation `kubernetes.io/change-cause`; for a restored revision, that of the first time. `<hidden>` for a
+	// command that sets values, such as `kubectl set env`, unless `--show-values` is given
+	ChangeCause string  `json:"changeCause"`
+	Images      []Image `json:"images"` // what its containers run, then its init containers
 
-	// From is the number of the row that Change is against: the next lower
-	// revision that is kept. 0 where there is none.
+	// a node counts for its oldest pod, as in the status; nil where the pods could not be read
+	Nodes *int `json:"nodes"`
+
+	// of the nodes, those whose pod counts as updated: by its hash, or by the label `pod-template-generation`; nil
+	// where `nodes` is
+	Updated   *int     `json:"updated"`
+	Pods      *int     `json:"pods"`      // how many pods run it; nil where the pods could not be read
+	Available *int     `json:"available"` // of the nodes, those whose pod is available; nil where `nodes` is
+	OnNodes   []string `json:"onNodes"`   // the names of the nodes, sorted
+
+	OldestPodAt *time.Time `json:"oldestPodAt"` // when its oldest pod was created; nil without pods
+	NewestPodAt *time.Time `json:"newestPodAt"` // when its newest pod was created; nil without pods
+
+	// the number of the revision that `change` compares with: the next lower one that is kept; 0 where there is none
 	From   int64      `json:"from"`
-	Kind   ChangeKind `json:"changeKind"`
-	Change []Change   `json:"change"` // in the order of the paths
+	Kind   ChangeKind `json:"changeKind"` // what kind of change it is
+	Change []Change   `json:"change"`     // the fields that differ, sorted by path
 
-	Notes []NoteCode `json:"notes"` // of the Notes those that are about this row
+	Notes []NoteCode `json:"notes"` // those of `notes` that are about this row
 }
 
 // Image is what a container runs.
 type Image struct {
-	Container string `json:"container"`
-	Image     string `json:"image"`
+	Container string `json:"container"` // its name
+	Image     string `json:"image"`     // as the template has it
 }
 
 // ChangeKind sums up what changed.
 type ChangeKind string
 
 const (
-	ChangeFirst    ChangeKind = "First"       // nothing earlier is kept to compare with
-	ChangeTemplate ChangeKind = "Template"    // somebody changed the template
-	ChangeRestart  ChangeKind = "Restart"     // the restart annotation alone, as kubectl rollout restart sets it
-	ChangeDefaults ChangeKind = "Defaults"    // fields came or went whose values are the API's own defaults, and no other
-	ChangeNone     ChangeKind = "SameContent" // stored differently at most
+	ChangeFirst    ChangeKind = "First"    // no earlier revision is kept to compare with
+	ChangeTemplate ChangeKind = "Template" // somebody changed the template
+	ChangeRestart  ChangeKind = "Restart"  // only the annotation of `kubectl rollout restart` changed
+	// ChangeDefaults: only fields with the API's own defaults came or went, as after an upgrade of Kubernetes
+	ChangeDefaults ChangeKind = "Defaults"
+	ChangeNone     ChangeKind = "SameContent" // nothing changed; the two may be stored differently
 	ChangeUnknown  ChangeKind = "Unknown"     // one of the two could not be read
 )
 
@@ -124,11 +129,10 @@ var ChangeKinds = []ChangeKind{ChangeFirst, ChangeTemplate, ChangeRestart, Chang
 // Change is a field that differs.
 type Change struct {
 	template.Difference `json:",inline"`
-	Kind                FieldKind `json:"kind"`
+	Kind                FieldKind `json:"kind"` // what kind of field it is
 
-	// Managers are the field managers that own the field in the live template,
-	// by name. Empty where they do not tell, for a field that is gone, and for a
-	// change that leads to another template than the live one.
+	// the field managers that own the field in the live template, sorted; empty where nothing tells, and where the
+	// change leads to another template
 	Managers []string `json:"managers"`
 }
 
@@ -136,9 +140,11 @@ type Change struct {
 type FieldKind string
 
 const (
-	FieldSet     FieldKind = "Set"
-	FieldRestart FieldKind = "Restart" // the annotation of kubectl rollout restart came, or got later as a time
-	FieldDefault FieldKind = "Default" // one side lacks it, and the other has the API's default
+	FieldSet FieldKind = "Set" // somebody set it
+	// FieldRestart: the annotation of `kubectl rollout restart` was added, or has a later time
+	FieldRestart FieldKind = "Restart"
+	// FieldDefault: one side lacks it, and the other has the API's default; somebody may have written that by hand
+	FieldDefault FieldKind = "Default"
 )
 
 // FieldKinds lists every FieldKind.
@@ -146,92 +152,102 @@ var FieldKinds = []FieldKind{FieldSet, FieldRestart, FieldDefault}
 
 // Diff is the difference of two templates.
 type Diff struct {
-	From   Side       `json:"from"`
-	To     Side       `json:"to"`
-	Kind   ChangeKind `json:"changeKind"`
-	Change []Change   `json:"change"`
+	From   Side       `json:"from"`       // the older side
+	To     Side       `json:"to"`         // the newer side
+	Kind   ChangeKind `json:"changeKind"` // what kind of change it is
+	Change []Change   `json:"change"`     // the fields that differ, sorted by path
 }
 
 // Side is one of the two: a revision, or the live template.
 type Side struct {
-	Revision int64  `json:"revision"` // 0 for the live template
-	Name     string `json:"name"`     // empty for the live template
-	Live     bool   `json:"live"`
+	Revision int64  `json:"revision"` // its number; 0 for the live template
+	Name     string `json:"name"`     // of the ControllerRevision; empty for the live template
+	Live     bool   `json:"live"`     // it is the live template
 }
 
 // Manager is who wrote the DaemonSet.
 type Manager struct {
-	Manager   string     `json:"manager"`
-	Operation string     `json:"operation"` // Apply, Update
-	Time      *time.Time `json:"time"`      // of its last write that changed something
-	Template  bool       `json:"template"`  // it owns fields of the template
+	Manager   string `json:"manager"`   // the name of the field manager
+	Operation string `json:"operation"` // `Apply` or `Update`
+
+	// of its last write that changed something; nil where nothing tells
+	Time     *time.Time `json:"time"`
+	Template bool       `json:"template"` // it owns fields of the template
 }
 
 // Note is something that the table alone would hide.
 type Note struct {
-	Code      NoteCode        `json:"code"`
-	Revisions []string        `json:"revisions"` // the names of the ControllerRevisions that it is about; may be empty
-	Facts     daemonset.Facts `json:"facts"`
+	Code NoteCode `json:"code"` // what the note says
+
+	// the names of the ControllerRevisions that it is about; may be empty
+	Revisions []string        `json:"revisions"`
+	Facts     daemonset.Facts `json:"facts"` // what the note rests on
 }
 
 // NoteCode names a trap.
 type NoteCode string
 
 const (
-	// SelectsAll: the selector is empty, so the controller passes the DaemonSet over. No facts.
-	SelectsAll NoteCode = "SelectsAll"
-	// BeingDeleted: nothing comes after the revisions that there are. No facts.
-	BeingDeleted NoteCode = "BeingDeleted"
-	// NotCut: the live template has no revision yet; the next sync makes one. Facts: number.
+	SelectsAll   NoteCode = "SelectsAll"   // the selector is empty, so the controller ignores the DaemonSet
+	BeingDeleted NoteCode = "BeingDeleted" // the DaemonSet is being deleted, so no revision follows
+	// NotCut: no revision holds the live template: the next sync creates one
+	// Facts: number
 	NotCut NoteCode = "NotCut"
-	// CutThoughUnchanged: the next sync makes a new revision although one holds the same
-	// template, in a form that this version of the controller does not write. Facts: number,
-	// like (the number of that revision), outdated (pods that are not up to date then).
+	// CutThoughUnchanged: the next sync creates a revision although one holds the same template, in a form that this
+	// version of the controller does not write
+	// Facts: number, like, outdated
 	CutThoughUnchanged NoteCode = "CutThoughUnchanged"
-	// NumberRaised: the next sync takes an old revision up again: it holds the live template.
-	// Facts: from, to.
+	// NumberRaised: the next sync gives an old revision a new number because it holds the live template
+	// Facts: from, to
 	NumberRaised NoteCode = "NumberRaised"
-	// Duplicates: several revisions hold the live template; the next sync keeps one, removes
-	// the others and relabels every pod. Facts: keep (names, of which one at random), remove
-	// (names), pods (how many are relabelled; absent where they could not be read).
+	// Duplicates: several revisions hold the live template: the next sync keeps one, deletes the others and gives its
+	// hash to every pod
+	// Facts: keep, remove, pods
 	Duplicates NoteCode = "Duplicates"
-	// SharedNumber: two revisions have one number; kubectl shows one of them. Facts: number.
+	// SharedNumber: several revisions have the same number: kubectl shows one of them
+	// Facts: number
 	SharedNumber NoteCode = "SharedNumber"
-	// TakenUpAgain: the revision is older than its number: a rollback took it up again. Its
-	// creation time and its change-cause are those of the first time. Facts: was (its first
-	// number, 0 where that is not certain), after (it was after that time; may be absent),
-	// told ("ManagedFields" or "Order").
+	// TakenUpAgain: the revision is older than its number because a rollback restored it. Its creation time and its
+	// change-cause are those of the first time
+	// Facts: was, after, told
 	TakenUpAgain NoteCode = "TakenUpAgain"
-	// SameContent: the template is that of another revision, which the controller tells apart.
-	// Facts: of (its number), name (of its ControllerRevision).
+	// SameContent: the template is that of another revision, which the controller distinguishes by its form, or which
+	// is no longer current
+	// Facts: of, name
 	SameContent NoteCode = "SameContent"
-	// MissingNumbers: no revision has these numbers. Facts: numbers (such as "3", "5-7"), why
-	// ("TakenUpAgain" where they are the first numbers of revisions that were taken up again;
-	// else "Unknown": moved on from, cleaned up or deleted).
+	// MissingNumbers: no revision has these numbers, and clean-up under `revisionHistoryLimit` does not explain it
+	// Facts: numbers, why
 	MissingNumbers NoteCode = "MissingNumbers"
-	// SeveralHashes: pods are up to date by their template generation though their hash is
-	// another than the current revision's. Facts: hashes, pods.
+	// SeveralHashes: pods count as updated by their template generation, although their hash is not that of the
+	// current revision, or no revision holds the live template
+	// Facts: hashes, pods
 	SeveralHashes NoteCode = "SeveralHashes"
-	// NoRevision: pods carry a hash that no revision has. Facts: hashes, pods.
+	// NoRevision: pods have a hash that no revision has
+	// Facts: hashes, pods
 	NoRevision NoteCode = "NoRevision"
-	// RemovedNext: the next sync's clean-up removes the revision. Facts: limit.
+	// RemovedNext: the next sync deletes the revision in its clean-up
+	// Facts: limit
 	RemovedNext NoteCode = "RemovedNext"
-	// RemovedByNextChange: the next new revision pushes it out. Facts: limit.
+	// RemovedByNextChange: the next new revision pushes it out
+	// Facts: limit
 	RemovedByNextChange NoteCode = "RemovedByNextChange"
-	// MostlyRestarts: most kept revisions differ by a restart alone, and push the others out.
-	// Facts: restarts, kept.
+	// MostlyRestarts: most revisions that are kept differ by a restart alone, and push the others out
+	// Facts: restarts, kept
 	MostlyRestarts NoteCode = "MostlyRestarts"
-	// WillAdopt: the revision is an orphan that the next sync takes; kubectl does not list it.
+	// WillAdopt: the revision has no owner: the next sync adopts it; kubectl does not list it
 	WillAdopt NoteCode = "WillAdopt"
-	// WillRelease: the revision is the DaemonSet's but does not match its selector: the next
-	// sync lets it go, and no row shows it. Facts: names.
+	// WillRelease: revisions of the DaemonSet do not match its selector: the next sync releases them, and no row shows
+	// them
+	// Facts: names
 	WillRelease NoteCode = "WillRelease"
-	// ForeignRevisions: revisions match the selector and are somebody else's. Facts: names.
+	// ForeignRevisions: revisions match the selector but belong to another owner
+	// Facts: names
 	ForeignRevisions NoteCode = "ForeignRevisions"
-	// HashCollision: so many times a new revision's name was taken, and another hash had to
-	// be made. Facts: count.
+	// HashCollision: the name of a new revision was in use, so the controller made another hash
+	// Facts: count
 	HashCollision NoteCode = "HashCollision"
-	// Unreadable: what the revision holds is no template. Facts: message.
+	// Unreadable: the data of the revision is no template
+	// Facts: message
 	Unreadable NoteCode = "Unreadable"
 )
 

@@ -17,20 +17,61 @@ import (
 type Tool string
 
 const (
-	Operator          Tool = "Operator"               // the controller of another object, which the DaemonSet is made from
-	ArgoCD            Tool = "ArgoCD"                 // an Application
-	FluxKustomization Tool = "FluxKustomization"      // Flux, by its kustomize-controller
-	FluxHelmRelease   Tool = "FluxHelmRelease"        // Flux, by its helm-controller
-	ConfigSync        Tool = "ConfigSync"             // Google's Config Sync
-	Fleet             Tool = "Fleet"                  // Rancher's Fleet
-	K3sAddon          Tool = "K3sAddon"               // the manifests on a server of k3s or RKE2
-	AddonManager      Tool = "KubernetesAddonManager" // kube-addon-manager
-	Kops              Tool = "Kops"
-	Kapp              Tool = "Kapp"
-	HelmRelease       Tool = "HelmRelease"
-	Terraform         Tool = "Terraform"
-	ServerSideApply   Tool = "ServerSideApply" // somebody who applies it server-side, whom nothing else tells
-	KubectlApply      Tool = "KubectlApply"
+	// Operator: the controller of another object, from which the DaemonSet is made
+	// By: `Kind/name` of that object
+	// Told by: the owner reference that is the controller; the annotation `objectset.rio.cattle.io/owner-gvk`
+	Operator Tool = "Operator"
+	// ArgoCD: an application of Argo CD
+	// By: its name
+	// Told by: the annotation `argocd.argoproj.io/tracking-id`, if it is about this object; the label
+	// `argocd.argoproj.io/instance`; the field managers `argocd-controller` and `argocd-application-controller`
+	ArgoCD Tool = "ArgoCD"
+	// FluxKustomization: Flux, by its kustomize-controller
+	// By: `namespace/name`
+	// Told by: the label `kustomize.toolkit.fluxcd.io/name`; the field manager `kustomize-controller`
+	FluxKustomization Tool = "FluxKustomization"
+	// FluxHelmRelease: Flux, by its helm-controller
+	// By: `namespace/name`
+	// Told by: the label `helm.toolkit.fluxcd.io/name`; the field manager `helm-controller`
+	FluxHelmRelease Tool = "FluxHelmRelease"
+	// ConfigSync: Config Sync
+	// By: `namespace/name` of the RootSync or RepoSync
+	// Told by: the annotation `configmanagement.gke.io/managed: enabled`, unless `configsync.gke.io/resource-id` is
+	// about another object
+	ConfigSync Tool = "ConfigSync"
+	// Fleet: Rancher Fleet
+	// Told by: the field manager `fleetagent`
+	Fleet Tool = "Fleet"
+	// K3sAddon: the manifests on a server of k3s or RKE2
+	// By: the name of the addon
+	// Told by: the annotation `objectset.rio.cattle.io/owner-gvk: k3s.cattle.io/v1, Kind=Addon`
+	K3sAddon Tool = "K3sAddon"
+	// AddonManager: kube-addon-manager
+	// Told by: the label `addonmanager.kubernetes.io/mode: Reconcile`
+	AddonManager Tool = "KubernetesAddonManager"
+	// Kops: an addon of kOps
+	// By: its name
+	// Told by: the label `addon.kops.k8s.io/name`
+	Kops Tool = "Kops"
+	// Kapp: kapp, or kapp-controller
+	// By: the identifier of the app
+	// Told by: the label `kapp.k14s.io/app`
+	Kapp Tool = "Kapp"
+	// HelmRelease: Helm; not beside `FluxHelmRelease` and `Fleet`, which use it
+	// By: `namespace/name`
+	// Told by: the annotation `meta.helm.sh/release-name`; the field manager `helm`
+	HelmRelease Tool = "HelmRelease"
+	// Terraform: Terraform
+	// Told by: the field managers `Terraform` and `HashiCorp`
+	Terraform Tool = "Terraform"
+	// ServerSideApply: a field manager that applies the spec server-side, where nothing above is found
+	// By: the field manager
+	// Told by: the last one that applied fields of the spec
+	ServerSideApply Tool = "ServerSideApply"
+	// KubectlApply: kubectl apply, where nothing above is found
+	// Told by: the annotation `kubectl.kubernetes.io/last-applied-configuration`; the field manager `kubectl` that
+	// applied
+	KubectlApply Tool = "KubectlApply"
 )
 
 // Tools lists every Tool, the one that undoes a change soonest first.
@@ -40,9 +81,13 @@ var Tools = []Tool{
 
 // Manager is one who writes a DaemonSet.
 type Manager struct {
-	Tool     Tool   `json:"tool"`
-	By       string `json:"by"`       // the object of the tool that it is made from; empty where that is not told
-	Evidence string `json:"evidence"` // the field of the DaemonSet that tells
+	Tool Tool `json:"tool"` // what writes it
+
+	// the object of the tool from which the DaemonSet is made; empty where nothing tells
+	By string `json:"by"`
+
+	// the field of the DaemonSet that tells: `metadata.labels[kapp.k14s.io/app]`
+	Evidence string `json:"evidence"`
 }
 
 // means are the tools that work by another one: what tells the latter then says

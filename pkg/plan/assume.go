@@ -17,54 +17,105 @@ import (
 
 // What a plan assumes. Durations are written as Go writes them.
 const (
-	// AssumeStart: the median time from a pod's creation to Ready.
+	// AssumeStart: the time from a pod's creation to Ready: the median
+	// Value: a duration as Go writes it
+	// Source: `UpdatedPods`: measured on pods of the current revision that never restarted, if there are three.
+	// `Pods`: on all of them. `Flag`: `--start`. The assumption is absent where no three pods tell
 	AssumeStart daemonset.AssumptionCode = "Start"
-	// AssumeStartSlow: what 9 of 10 pods keep below; the pessimistic rollout has every pod take it.
+	// AssumeStartSlow: nine of ten pods are ready within this time
+	// Value: a duration
+	// Source: as `Start`
 	AssumeStartSlow daemonset.AssumptionCode = "StartSlow"
-	// AssumeStartFast: what 1 of 10 pods keeps below; the optimistic rollout has every pod take it.
+	// AssumeStartFast: one of ten pods is ready within this time
+	// Value: a duration
+	// Source: as `Start`
 	AssumeStartFast daemonset.AssumptionCode = "StartFast"
-	// AssumeTermination: the time from a pod's deletion until it is gone.
+	// AssumeTermination: the time from a pod's deletion until it is gone
+	// Value: a duration
+	// Source: `Events`: measured between the controller's last deletes and creates. `GracePeriod`: an upper bound.
+	// `Flag`: `--termination`
 	AssumeTermination daemonset.AssumptionCode = "Termination"
-	// AssumeMinReadySeconds: how long a ready pod is not available yet.
+	// AssumeMinReadySeconds: a pod is available only after it was ready for this long
+	// Value: seconds
+	// Source: `Spec`
 	AssumeMinReadySeconds daemonset.AssumptionCode = "MinReadySeconds"
-	// AssumeRequestRate and AssumeRequestBurst: the requests a second that the controller's client lets through, for all
-	// DaemonSets of the cluster together. Only this DaemonSet is taken to need any.
-	AssumeRequestRate  daemonset.AssumptionCode = "RequestRate"
+	// AssumeRequestRate: requests a second that the controller's client allows, for all DaemonSets of the cluster
+	// together; only this one is assumed to need any
+	// Value: a number
+	// Source: `Controller`: its default. `Flag`: `--request-rate`
+	AssumeRequestRate daemonset.AssumptionCode = "RequestRate"
+	// AssumeRequestBurst: requests that the client allows before the rate applies
+	// Value: a number
+	// Source: as `RequestRate`
 	AssumeRequestBurst daemonset.AssumptionCode = "RequestBurst"
-	// AssumeSlowStart: pods are created 1, 2, 4, … at a time. AssumeStepBurst: the most creates, and deletes, of one sync.
+	// AssumeSlowStart: this many pods are created at first, then twice as many, and so on
+	// Value: a number
+	// Source: `Controller`
 	AssumeSlowStart daemonset.AssumptionCode = "SlowStart"
+	// AssumeStepBurst: the most creates, and the most deletes, of one sync
+	// Value: a number
+	// Source: `Controller`
 	AssumeStepBurst daemonset.AssumptionCode = "StepBurst"
-	// AssumeNewPods: pods that are still to come become available, but for those that other assumptions name.
+	// AssumeNewPods: new pods become available, except those that other assumptions name
+	// Source: `State`
 	AssumeNewPods daemonset.AssumptionCode = "NewPodsBecomeAvailable"
-	// AssumeLatePods: so many pods become available that are not ready yet, although they take longer than any other did.
-	// When they do cannot be told.
+	// AssumeLatePods: this many pods that are not ready yet and [late](#how-the-verdict-is-decided) become available;
+	// nothing tells when
+	// Value: how many
+	// Source: `State`
 	AssumeLatePods daemonset.AssumptionCode = "LatePodsBecomeAvailable"
-	// AssumeNodesStay: so many nodes stay as they are, because what is wrong there does not go away by itself.
+	// AssumeNodesStay: on this many nodes something is wrong that does not resolve by itself
+	// Value: how many
+	// Source: `State`
 	AssumeNodesStay daemonset.AssumptionCode = "NodesStayAsTheyAre"
-	// AssumeRevisionFails: no pod of the target revision becomes available, as none of those that there are has, and
-	// at least half of them fail.
+	// AssumeRevisionFails: no pod of the current revision becomes available, because none has and most of its pods
+	// fail
+	// Value: how many fail
+	// Source: `State`
 	AssumeRevisionFails daemonset.AssumptionCode = "RevisionFails"
-	// AssumeInvalidImage: no pod of the target revision becomes available, as a kubelet starts no container of this image.
+	// AssumeInvalidImage: no pod of the current revision becomes available, because no kubelet starts a container of
+	// this image; not where one of its pods is available
+	// Value: the image
+	// Source: `Spec`
 	AssumeInvalidImage daemonset.AssumptionCode = "InvalidImageName"
-	// AssumeReadyPods: but for so many that are ready already, and become available after minReadySeconds.
+	// AssumeReadyPods: beside `RevisionFails`: this many pods are ready already, and become available after
+	// minReadySeconds
+	// Value: how many
+	// Source: `State`
 	AssumeReadyPods daemonset.AssumptionCode = "ReadyPodsBecomeAvailable"
-	// AssumeTemplateNotChecked: the API server accepts the manifest's pod template, of which only a part was checked.
+	// AssumeTemplateNotChecked: the API server accepts the pod template of the manifest, of which only a part was
+	// checked here; `--server-dry-run` checks all of it
+	// Source: `Manifest`
 	AssumeTemplateNotChecked daemonset.AssumptionCode = "TemplateNotChecked"
-	// AssumeNoServerWarnings: the API server has no warnings about the manifest, for which it was not asked.
+	// AssumeNoServerWarnings: the API server has no warnings about the manifest; `--server-dry-run` asks for them
+	// Source: `Manifest`
 	AssumeNoServerWarnings daemonset.AssumptionCode = "NoServerWarnings"
-	// AssumeNoConflicts: a server-side apply conflicts with no field manager, of which nothing is known.
+	// AssumeNoConflicts: the server-side apply conflicts with no field manager; the input has no managed fields that
+	// would tell
+	// Value: the field manager that applies
+	// Source: `Manifest`
 	AssumeNoConflicts daemonset.AssumptionCode = "NoConflicts"
-	// AssumeEnvValues: so many literal values of the manifest's environment variables, and annotations that may hold
-	// copies of them, are what is in the cluster, which cannot be told from a Snapshot that holds digests.
+	// AssumeEnvValues: this many literal values of the manifest's environment variables, and annotations that may hold
+	// copies of them, equal those in the cluster, of which the Snapshot has digests. Where no other difference creates
+	// a revision, `--fail-on` cannot be evaluated, and `--exit-code` is 5
+	// Value: how many
+	// Source: `Manifest`
 	AssumeEnvValues daemonset.AssumptionCode = "EnvValuesNotCompared"
-	// AssumeUnknownFields: the API server drops so many fields that differ between the revision and the live template,
-	// since it does not know them, as this program's API types do not.
+	// AssumeUnknownFields: the API server drops this many fields that differ between the revision of a rollback and
+	// the live template, because this program's API types do not list them. kubectl sends them, and a newer API server
+	// may keep them: the template is then another one. `--fail-on` cannot be evaluated, and `--exit-code` is 5
+	// Value: how many
+	// Source: `Revision`
 	AssumeUnknownFields daemonset.AssumptionCode = "UnknownFieldsDropped"
-	// AssumeHostPorts: a pod that surges is not scheduled, since the old one on its node holds its host ports.
+	// AssumeHostPorts: a pod that surges is not scheduled, because the old pod on its node holds its host ports
+	// Source: `Spec`
 	AssumeHostPorts daemonset.AssumptionCode = "HostPortsHeld"
-	// AssumeRefused: the API server goes on refusing pods.
+	// AssumeRefused: the API server continues to reject pods
+	// Source: `State`
 	AssumeRefused daemonset.AssumptionCode = "CreatesRefused"
-	// AssumeCollected: pods of vanished nodes are garbage-collected after this time.
+	// AssumeCollected: pods of deleted nodes are gone after this time
+	// Value: a duration
+	// Source: `Controller`
 	AssumeCollected daemonset.AssumptionCode = "PodsCollected"
 )
 

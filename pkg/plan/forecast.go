@@ -265,9 +265,35 @@ func (r *simulation) runsPod() bool {
 
 // Reasons of this package.
 const (
-	Endless  daemonset.Reason = "Endless"  // the controller creates and deletes without end
-	Unfilled daemonset.Reason = "Unfilled" // nodes stay without a pod
+	Endless  daemonset.Reason = "Endless"  // Unknown: the controller creates and deletes without end
+	Unfilled daemonset.Reason = "Unfilled" // Stalls: nodes stay without a pod
 )
+
+// OutcomeReasons lists why a rollout does not complete.
+var OutcomeReasons = []daemonset.Reason{
+	// Stalls: nodes that do not recover by themselves use up the limit
+	daemonset.StepBudgetSpent,
+	// Stalls: the API server rejects pods
+	cause.FailedCreate,
+	// Stalls: maxUnavailable or maxSurge cannot be resolved
+	daemonset.InvalidBudget,
+	// Stalls: an old pod is alone on a deleted node
+	daemonset.VanishedNodeInSurge,
+	// Stalls: old pods are left that cannot be replaced
+	daemonset.StepWaiting,
+	Unfilled,
+	// Stalls: every pod is deleted, no node runs one, and pods stay terminating
+	cause.Terminating,
+	// NotRolling: the strategy replaces no pod
+	daemonset.StepOnDelete,
+	// NotRolling: the DaemonSet is being deleted
+	daemonset.StepBeingDeleted,
+	// NotRolling: the selector is empty, and the controller ignores the DaemonSet
+	daemonset.StepSelectsAll,
+	// Unknown: the pods could not be read
+	daemonset.StepPodsNotRead,
+	Endless,
+}
 
 func stallReason(st *daemonset.State, r *simulation) daemonset.Reason {
 	switch {

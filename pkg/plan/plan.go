@@ -22,62 +22,84 @@ const (
 // docs/output.md documents every field.
 type Plan struct {
 	daemonset.Header `json:",inline"`
-	Subject          Subject          `json:"subject"`
-	Change           *ChangeSummary   `json:"change"` // nil where nothing was asked
-	Warnings         []Warning        `json:"warnings"`
-	Desired          Desired          `json:"desired"`
-	Now              daemonset.Counts `json:"now"` // the numbers of the status, before the first step and after the change
-	Placement        Placement        `json:"placement"`
+	Subject          Subject        `json:"subject"`  // what the plan is about
+	Change           *ChangeSummary `json:"change"`   // what was asked; nil where nothing was
+	Warnings         []Warning      `json:"warnings"` // what the API server accepts, but is likely a mistake
+	Desired          Desired        `json:"desired"`  // on how many nodes the pod should run
 
-	// Lost are the nodes that have a pod now and none at the end, as they should
-	// not run one: those of Placement.Lose, those whose pod the rollout deletes
-	// and does not replace, and, without a change, those whose pod may not stay.
-	// Sorted by name; a node that is removed itself is not among them.
+	// the numbers of the status after the change and before the first step; all 0 where they cannot be computed
+	Now daemonset.Counts `json:"now"`
+
+	// nodes that get or lose a pod immediately because the change makes them eligible or not, regardless of strategy
+	// and limit, under OnDelete too. Nodes that the change adds or removes are in neither list
+	Placement Placement `json:"placement"`
+
+	// nodes that have a pod now and none at the end because they are not eligible: those of `placement.lose`, those
+	// whose old pod the rollout deletes without replacement and, without a change, those whose pod may not stay. Of a
+	// rollout that stalls also those that it does not reach. Nodes that the change removes are not among them. Sorted
+	// by name
 	Lost []PlacementNode `json:"lost"`
 
-	Next     daemonset.Step `json:"next"`
-	Groups   []Group        `json:"groups"`
+	Next daemonset.Step `json:"next"` // what the controller does in its next sync
+
+	// only with `--group-by`, else empty: what one step can do at worst to the nodes that share the label's value;
+	// those hit hardest first
+	Groups   []Group `json:"groups"`
 	Forecast `json:",inline"`
 
-	// IfTemplateChanged is what a change of the template would do, where nothing
-	// was asked and nothing is rolling; else nil.
+	// what a change of the template would do, where nothing was asked and nothing is in progress; nil otherwise, and
+	// where the API server would reject any change
 	IfTemplateChanged *Forecast `json:"ifTemplateChanged"`
 }
 
 // Desired is on how many nodes the pod should run, before and after a change;
 // without one both are the same.
 type Desired struct {
-	Before int `json:"before"`
-	After  int `json:"after"`
+	Before int `json:"before"` // before the change; 0 for a new DaemonSet
+
+	// after the change. Where it falls by more nodes than `lost` has, pods stay on nodes that are no longer eligible
+	// until the next rollout deletes them, and are not recreated
+	After int `json:"after"`
 }
 
 // List is several Plans.
 type List struct {
-	APIVersion string  `json:"apiVersion"`
-	Kind       string  `json:"kind"`
-	Items      []*Plan `json:"items"`
+	APIVersion string `json:"apiVersion"` // `kubectl-ds/v1alpha1`
+	Kind       string `json:"kind"`       // of the document
+
+	// one for each DaemonSet. With manifests or names in their order. Otherwise those with something to do or with
+	// nodes that stay without an available pod: Stalls first, then Unknown, RemovesAllPods, Completes, NotRolling and
+	// NothingToDo, then by namespace and name; may be empty
+	Items []*Plan `json:"items"`
 }
 
 // Subject says what a Plan is about.
 type Subject string
 
 const (
-	SubjectNothing Subject = "Nothing" // nothing was asked, and nothing is rolling
-	SubjectRollout Subject = "Rollout" // the rollout, or the placement of pods, under way
-	SubjectChange  Subject = "Change"  // a change that was asked
-	SubjectNew     Subject = "New"     // a DaemonSet that is not in the cluster yet
+	// SubjectNothing: nothing was asked, and nothing is in progress: see `ifTemplateChanged`
+	SubjectNothing Subject = "Nothing"
+	// SubjectRollout: the rollout in progress, or the creation and deletion of pods in progress
+	SubjectRollout Subject = "Rollout"
+	SubjectChange  Subject = "Change" // a change that was asked for
+	SubjectNew     Subject = "New"    // a DaemonSet that is not in the cluster yet
 )
 
 // ChangeSummary is what a Change makes of the DaemonSet and of the cluster.
 type ChangeSummary struct {
-	// Method says how a manifest was laid over the live object: LastApplied,
-	// ManagedFields, Overlay, ServerDryRun, New; empty without a manifest.
-	Method          string       `json:"method"`
-	FieldManager    string       `json:"fieldManager"` // who applies it server-side; empty: it is not applied so
-	Fields          []FieldDiff  `json:"fields"`       // of the DaemonSet, in the order of their paths; see Options.ShowValues
+	// how a manifest was merged with the live object: `LastApplied` (as kubectl apply, by its annotation),
+	// `ManagedFields` (by what its managers own), `Overlay` (neither is known, so nothing is removed), `ServerDryRun`
+	// (by the API server), `New` (there is no live object); empty without a manifest
+	Method string `json:"method"`
+
+	// the field manager that applies the manifest server-side; empty for any other way
+	FieldManager string      `json:"fieldManager"`
+	Fields       []FieldDiff `json:"fields"` // fields of the DaemonSet that differ, sorted by path
+
+	// the template differs from the live one as a ControllerRevision stores it, so every pod becomes outdated
 	TemplateChanged bool         `json:"templateChanged"`
-	Revision        RevisionNote `json:"revision"`
-	Nodes           []NodeChange `json:"nodes"` // what was asked of the cluster, in the order asked
+	Revision        RevisionNote `json:"revision"` // the revision that holds the changed template
+	Nodes           []NodeChange `json:"nodes"`    // changes of the cluster that were asked for, in the order asked
 }
 
 // FieldDiff is one field that differs.
@@ -86,81 +108,105 @@ type FieldDiff = template.Difference
 // RevisionNote says which revision the changed DaemonSet is on: one that exists
 // and is taken up again, with the number it gets, or a new one.
 type RevisionNote struct {
-	From   int64  `json:"from"`   // the number of the current revision before; 0 where it is not known
-	Number int64  `json:"number"` // the number that the target has after the next sync
-	New    bool   `json:"new"`
-	Name   string `json:"name"` // of an existing one
-	Was    int64  `json:"was"`  // the number that an existing one has now
+	// the number of the current revision before the change; 0 where it is unknown
+	From   int64  `json:"from"`
+	Number int64  `json:"number"` // the number after the next sync
+	New    bool   `json:"new"`    // no revision holds the template: the controller creates one
+	Name   string `json:"name"`   // of the ControllerRevision that holds it; empty where it is new
+	Was    int64  `json:"was"`    // the number that this ControllerRevision has now
 }
 
 // NodeChange is one change of the cluster that was asked.
 type NodeChange struct {
-	Kind  NodeChangeKind `json:"kind"`
-	Value string         `json:"value"` // the taint, label or node that was given
-	Nodes []string       `json:"nodes"` // by name
+	Kind  NodeChangeKind `json:"kind"`  // what happens to the nodes
+	Value string         `json:"value"` // the taint, the label or the node to copy; else empty
+	Nodes []string       `json:"nodes"` // the nodes that it changes, sorted; may be empty
 }
 
 // NodeChangeKind names a change of nodes.
 type NodeChangeKind string
 
 const (
+	// NodeTaint: the nodes get a taint, in place of one with the same key and effect
 	NodeTaint   NodeChangeKind = "Taint"
-	NodeUntaint NodeChangeKind = "Untaint"
-	NodeLabel   NodeChangeKind = "Label"
-	NodeUnlabel NodeChangeKind = "Unlabel"
-	NodeCordon  NodeChangeKind = "Cordon"
-	NodeUncord  NodeChangeKind = "Uncordon"
-	NodeDown    NodeChangeKind = "Down"
-	NodeRemove  NodeChangeKind = "Remove"
-	NodeAdd     NodeChangeKind = "Add"
+	NodeUntaint NodeChangeKind = "Untaint" // the nodes lose a taint
+	NodeLabel   NodeChangeKind = "Label"   // the nodes get a label
+	NodeUnlabel NodeChangeKind = "Unlabel" // the nodes lose a label
+	// NodeCordon: the nodes become unschedulable, which pods of DaemonSets tolerate
+	NodeCordon NodeChangeKind = "Cordon"
+	NodeUncord NodeChangeKind = "Uncordon" // the nodes become schedulable
+	NodeDown   NodeChangeKind = "Down"     // the kubelets of the nodes stop answering
+	NodeRemove NodeChangeKind = "Remove"   // the nodes are deleted, with their pods
+	NodeAdd    NodeChangeKind = "Add"      // nodes are added, modelled on the one in `value`
 )
 
 // Warning is something that the API accepts and that will not go well.
 type Warning struct {
+	// what is likely a mistake
+	// Codes: Warnings of a plan
 	Code  daemonset.Reason `json:"code"`
-	Facts daemonset.Facts  `json:"facts"`
+	Facts daemonset.Facts  `json:"facts"` // what the warning rests on
 }
 
 // Placement is which nodes get or lose a pod because a change moves
 // eligibility: at once, outside strategy and budget, under OnDelete too. Lists
 // are sorted by name. A node that is added or removed itself is in neither.
 type Placement struct {
+	// nodes that the change makes eligible and that have no pod, sorted by name
 	Gain []PlacementNode `json:"gain"`
+
+	// nodes with a pod that may stay before the change and not after it; the verdict says why not. Sorted by name
 	Lose []PlacementNode `json:"lose"`
 }
 
 // PlacementNode is a node with the verdict that moved.
 type PlacementNode struct {
-	Node    string            `json:"node"`
-	Verdict daemonset.Verdict `json:"verdict"` // after the change: mayStay of a loss where it is a no, else shouldRun
+	Node string `json:"node"` // its name
+
+	// whether the node is eligible after the change; for a node that loses its pod, whether the pod may stay
+	Verdict daemonset.Verdict `json:"verdict"`
 }
 
 // Group is what one step can do at worst to the nodes that share a label's
 // value.
 type Group struct {
-	Key     string `json:"key"`
-	Value   string `json:"value"` // empty for nodes without the label
-	Nodes   int    `json:"nodes"` // that should run the pod
-	Down    int    `json:"down"`  // of them without an available pod now
-	Step    int    `json:"step"`  // of them that one step of the rollout can take at worst
-	AtWorst int    `json:"atWorst"`
+	Key     string `json:"key"`     // the label
+	Value   string `json:"value"`   // its value; empty for the nodes without it
+	Nodes   int    `json:"nodes"`   // eligible nodes of the group
+	Down    int    `json:"down"`    // of them, those without an available pod now
+	Step    int    `json:"step"`    // of them, how many more one step of the rollout can take at worst
+	AtWorst int    `json:"atWorst"` // `down` and `step` together
 }
 
 // Forecast is a rollout to its end, or to where it stalls.
 type Forecast struct {
-	Budget   Budget  `json:"budget"`
-	Replaces int     `json:"replaces"` // old pods that are or would be replaced, also those that a stall keeps from it
-	Drops    int     `json:"drops"`    // old pods that are or would be deleted in its course and not replaced, as their node should not run one
-	Waves    []Wave  `json:"waves"`
-	Outcome  Outcome `json:"outcome"`
-	Limits   []Limit `json:"limits"` // what other limits would mean
+	Budget Budget `json:"budget"` // the limit of the rolling update
+
+	// old pods that the controller replaces or would replace: a new pod follows, or is on the node already. Of a
+	// rollout that stalls also those that it does not reach; with OnDelete only those that failed or succeeded
+	Replaces int `json:"replaces"`
+
+	// old pods that the rollout deletes or would delete without replacement: their node may keep them but is not
+	// eligible. None of them is in `replaces`
+	Drops int `json:"drops"`
+
+	// rolling-update steps, each with the manage steps that refill it. Equal steps that follow each other are folded
+	// into one
+	Waves   []Wave  `json:"waves"`
+	Outcome Outcome `json:"outcome"` // how the rollout ends
+
+	// the same rollout with the usual limits (1, 5%, 10%, 25%, 33%) in place of its own; empty where nothing is
+	// replaced
+	Limits []Limit `json:"limits"`
 }
 
 // Budget is how many nodes may be unavailable, or surge, at a time.
 type Budget struct {
-	Kind  daemonset.BudgetKind `json:"kind"`
-	Limit int                  `json:"limit"`
-	Spec  string               `json:"spec"` // as it was written; empty where nothing was
+	Kind  daemonset.BudgetKind `json:"kind"`  // what limits the rolling update
+	Limit int                  `json:"limit"` // how many nodes may be unavailable, or surge, at a time
+
+	// the value that decides, as it was written; empty where there is none
+	Spec string `json:"spec"`
 }
 
 // Wave is a rolling-update step with the manage steps that refill it: numbers,
@@ -168,26 +214,31 @@ type Budget struct {
 // folded into one: Count says how many, At and Last are when the first and the
 // last of them begin.
 type Wave struct {
-	At      *float64         `json:"at"`   // seconds from now; nil where no duration is known
-	Last    *float64         `json:"last"` // the same, of the last of them
-	Count   int              `json:"count"`
-	Creates int              `json:"creates"` // of each
-	Deletes int              `json:"deletes"` // of each
-	Counts  daemonset.Counts `json:"counts"`  // when the last of them is done
+	// seconds from now until the first of them begins, if the rollout takes `outcome.duration.expected`; nil where the
+	// start-up time of a pod is unknown, or where `outcome.late` has pods
+	At *float64 `json:"at"`
+
+	// seconds from now until the last of them begins; nil where `at` is
+	Last    *float64         `json:"last"`
+	Count   int              `json:"count"`   // how many steps are folded
+	Creates int              `json:"creates"` // pods that each step creates
+	Deletes int              `json:"deletes"` // pods that each step deletes
+	Counts  daemonset.Counts `json:"counts"`  // the numbers of the status when the last of them is done
 }
 
 // OutcomeCode says how a rollout ends.
 type OutcomeCode string
 
 const (
-	NothingToDo OutcomeCode = "NothingToDo"
-	Completes   OutcomeCode = "Completes"  // every old pod is replaced
-	Stalls      OutcomeCode = "Stalls"     // it ends before, by itself for good
-	NotRolling  OutcomeCode = "NotRolling" // nothing is replaced by itself: OnDelete, or the DaemonSet is being deleted
-	Unknown     OutcomeCode = "Unknown"    // a gap hides it, or there is no end
+	NothingToDo OutcomeCode = "NothingToDo" // no pod is created, deleted or replaced
+	Completes   OutcomeCode = "Completes"   // no old pod is left, and every eligible node has a pod
+	// Stalls: the rollout ends before that and does not continue by itself; or every pod is deleted, no node runs one,
+	// and the deletions never finish
+	Stalls     OutcomeCode = "Stalls"
+	NotRolling OutcomeCode = "NotRolling" // old pods stay, because nothing replaces them by itself
+	Unknown    OutcomeCode = "Unknown"    // a gap hides the answer, or there is no end
 
-	// RemovesAllPods: no node is eligible, and no node runs the pod any more,
-	// though at least one does now.
+	// RemovesAllPods: no node is eligible, and no node runs the pod at the end, although at least one does now
 	RemovesAllPods OutcomeCode = "RemovesAllPods"
 )
 
@@ -196,35 +247,54 @@ var OutcomeCodes = []OutcomeCode{NothingToDo, Completes, RemovesAllPods, Stalls,
 
 // Outcome is how a rollout ends under the assumptions.
 type Outcome struct {
-	Code        OutcomeCode      `json:"code"`
-	Reason      daemonset.Reason `json:"reason"`      // of Stalls, NotRolling and Unknown; else empty
-	Steps       int              `json:"steps"`       // rolling-update steps until then
-	Replaced    int              `json:"replaced"`    // old pods replaced until then, of Replaces
-	Dropped     int              `json:"dropped"`     // old pods deleted without replacement until then, of Drops
-	AtWorst     bool             `json:"atWorst"`     // Replaced, Dropped and Left are those of the worst order: the controller picks nodes at random
-	Left        int              `json:"left"`        // old pods that stay
-	Terminating int              `json:"terminating"` // old pods that are on their way out and do not end
-	Largest     int              `json:"largest"`     // the most nodes whose pods are being replaced at one time
-	AtATime     int              `json:"atATime"`     // the same without AtOnce: as many as the limit lets go
-	AtOnce      int              `json:"atOnce"`      // of the nodes whose pods are replaced, those that have no available pod now and get none: whatever the limit says
-	Worst       int              `json:"worst"`       // the most nodes without an available pod at one time, of those that should have one
+	Code OutcomeCode `json:"code"` // how it ends
 
-	// Duration is nil where it is not known: no pod tells how long it takes to
-	// become ready, or there is no end, or it needs the pods in Late.
+	// why it does not complete; empty where it does, or where there is nothing to do
+	// Codes: Why a rollout does not complete
+	Reason daemonset.Reason `json:"reason"`
+	Steps  int              `json:"steps"` // rolling-update steps until the end
+
+	// of `replaces`, how many until the end. On a node whose kubelet does not answer, a pod that was deleted for its
+	// replacement counts, though it never ends
+	Replaced int `json:"replaced"`
+	Dropped  int `json:"dropped"` // of `drops`, how many until the end
+
+	// of a rollout that stalls: `replaced`, `dropped` and `left` are those of the worst order of the nodes. The
+	// controller picks them at random, and may get further
+	AtWorst     bool `json:"atWorst"`
+	Left        int  `json:"left"`        // old pods that stay
+	Terminating int  `json:"terminating"` // old pods that are terminating at the end, and do not end
+
+	// the most nodes whose pods are being replaced at one time; can exceed `budget.limit`, because pods that are not
+	// available are deleted regardless of the limit
+	Largest int `json:"largest"`
+
+	// `largest` without the nodes of `atOnce`: how many pods the limit allows at a time
+	AtATime int `json:"atATime"`
+
+	// of the nodes whose pods are replaced, those without an available pod before and after: their pods are deleted
+	// immediately, regardless of the limit
+	AtOnce int `json:"atOnce"`
+	Worst  int `json:"worst"` // the most eligible nodes without an available pod at one time
+
+	// how long it takes to complete; nil where the start-up time of a pod is unknown, where `late` has pods, and where
+	// there is no end
 	Duration *Duration `json:"duration"`
 
-	// Late are the pods that the outcome takes to become ready although they take
-	// longer than any other did: when they do, nothing tells.
+	// pods that the plan assumes become ready, although they take longer than any other pod of the DaemonSet did;
+	// nothing tells when. Sorted by node
 	Late []Holder `json:"late"`
 
-	// Holders are the nodes that use up the budget for good, by name; of a
-	// rollout that completes, those that stay without an available pod.
+	// nodes that stay as they are: those that use up the limit, and eligible ones without an available pod; sorted by
+	// name
 	Holders []Holder `json:"holders"`
 
-	// FurtherHolders counts nodes that end like the Holders: which ones is the
-	// controller's random choice.
-	FurtherHolders int       `json:"furtherHolders"`
-	Unblock        []Unblock `json:"unblock"` // single changes, each of which would let it complete
+	// how many more nodes end like the holders; the controller picks them at random
+	FurtherHolders int `json:"furtherHolders"`
+
+	// single changes, each of which would let a rollout that stalls complete and leave no further node without an
+	// available pod; each was simulated
+	Unblock []Unblock `json:"unblock"`
 }
 
 // Duration is a range of time.
@@ -233,40 +303,58 @@ type Duration = cause.Duration
 // Holder is a node that holds the budget or has no available pod. Pod is empty
 // for one that does not exist yet.
 type Holder struct {
-	Node         string `json:"node"`
-	Pod          string `json:"pod"`
+	Node         string `json:"node"` // its name
+	Pod          string `json:"pod"`  // the pod concerned; empty for a pod that does not exist yet
 	*cause.Cause `json:",inline"`
 }
 
 // Unblock is one change that would let a stalled rollout complete.
 type Unblock struct {
-	Code     UnblockCode `json:"code"`
-	Value    string      `json:"value"`    // the number, or the node
-	Smallest string      `json:"smallest"` // of a limit: the smallest one; else empty
-	Left     []string    `json:"left"`     // nodes that have no available pod in the end, as they have none now; by name
+	Code  UnblockCode `json:"code"`  // what to change
+	Value string      `json:"value"` // the number, or the node
+
+	// the smallest limit with which it completes; empty where the change is no limit
+	Smallest string `json:"smallest"`
+
+	// nodes that have no available pod at the end, as they have none now; sorted by name
+	Left []string `json:"left"`
 }
 
 // UnblockCode names a change.
 type UnblockCode string
 
 const (
+	// RaiseMaxUnavailable: a higher maxUnavailable: what the broken nodes use up, and the limit on top
+	// Value: a number
 	RaiseMaxUnavailable UnblockCode = "MaxUnavailable"
-	RaiseMaxSurge       UnblockCode = "MaxSurge"
-	RemoveNode          UnblockCode = "RemoveNode"
-	NoSurge             UnblockCode = "NoSurge"  // maxSurge 0 with that maxUnavailable
-	RollBack            UnblockCode = "RollBack" // to the revision of that number: the current one fails
+	// RaiseMaxSurge: a higher maxSurge, likewise
+	// Value: a number
+	RaiseMaxSurge UnblockCode = "MaxSurge"
+	// RemoveNode: delete the node
+	// Value: the node
+	RemoveNode UnblockCode = "RemoveNode"
+	// NoSurge: maxSurge 0, and this maxUnavailable
+	// Value: a number
+	NoSurge UnblockCode = "NoSurge"
+	// RollBack: go back to this revision, because the current one fails
+	// Value: a number
+	RollBack UnblockCode = "RollBack"
 )
 
 // Limit is what the rollout would be with another limit.
 type Limit struct {
-	Limit    string      `json:"limit"`   // "1", "10%"
-	Nodes    int         `json:"nodes"`   // what that comes to
-	AtATime  int         `json:"atATime"` // as in Outcome
-	Steps    int         `json:"steps"`
-	Current  bool        `json:"current"` // it comes to what the limit is now
-	Planned  bool        `json:"planned"` // it comes to what the limit is in this plan
-	Duration *Duration   `json:"duration"`
-	Code     OutcomeCode `json:"code"`
+	Limit string `json:"limit"` // as a number or a percentage: `1`, `10%`
+	Nodes int    `json:"nodes"` // the limit as a number of nodes
+
+	// as `outcome.atATime`; less than `nodes` where broken nodes use up part of the limit
+	AtATime int `json:"atATime"`
+	Steps   int `json:"steps"` // rolling-update steps
+
+	// it equals the limit before the change; a percentage is of the nodes after the change
+	Current  bool        `json:"current"`
+	Planned  bool        `json:"planned"`  // it equals the limit of this plan
+	Duration *Duration   `json:"duration"` // how long it takes to complete; nil as in `outcome`
+	Code     OutcomeCode `json:"code"`     // how it ends
 }
 
 // Options are what the person who asks knows better.

@@ -324,26 +324,41 @@ func validateToleration(t *corev1.Toleration, at *field.Path) field.ErrorList {
 
 // What the API server accepts and that will not go well.
 const (
-	// NoEligibleNode: no node should run the pod. Where that removes the pods there are, the outcome says so: RemovesAllPods.
+	// NoEligibleNode: no node is eligible, but pods stay (where they are removed, the outcome is `RemovesAllPods`)
+	// Facts: nodes, losing, staying
 	NoEligibleNode = cause.NoEligibleNode
-	// SurgeHostPort: under maxSurge the new pod waits for a port that the old one on its node holds.
+	// SurgeHostPort: the template has maxSurge and a host port, which the old pod on the node holds: the new pod is
+	// never scheduled
+	// Facts: ports
 	SurgeHostPort daemonset.Reason = "SurgeHostPort"
-	// StartsRollout: leaving OnDelete starts the replacement of every outdated pod.
+	// StartsRollout: the strategy becomes RollingUpdate while there are old pods, which starts a rollout
+	// Facts: pods
 	StartsRollout daemonset.Reason = "StartsRollout"
-	// OutsideBudget: the next step deletes more pods than the limit allows, because they are not available.
+	// OutsideBudget: the next step deletes more pods than the limit allows because they are not available, for example
+	// after minReadySeconds was raised
+	// Facts: count, limit
 	OutsideBudget daemonset.Reason = "OutsideBudget"
-	// NewPodsFailing: pods of the current revision fail while another is available; further ones are taken to run.
+	// NewPodsFailing: some pods of the current revision fail and others run: the plan assumes that further ones run
+	// Facts: newPods, newFailing
 	NewPodsFailing daemonset.Reason = "NewPodsFailing"
-	// NeverUpdated: the current revision has an empty hash and nothing else tells its pods, so the controller takes the
-	// pods that it makes for outdated ones.
+	// NeverUpdated: the current revision has an empty hash, and nothing else identifies its pods: the controller
+	// treats its own new pods as outdated and loops forever
+	// Facts: revision
 	NeverUpdated daemonset.Reason = "NeverUpdated"
-	// ManagedByTool: somebody else writes the DaemonSet's spec, and will undo a change that is made by hand.
+	// ManagedByTool: a change by flags writes the spec, and another writer of the spec will undo it; one for each of
+	// the [tools](#tools), in the order of that table. Not for a restart alone
+	// Facts: tool, by, evidence
 	ManagedByTool daemonset.Reason = "ManagedByTool"
-	// ServerWarning: the API server accepts the manifest with a warning.
+	// ServerWarning: the API server accepts the manifest with this warning, as kubectl apply prints it; only with
+	// `--server-dry-run`
+	// Facts: message
 	ServerWarning daemonset.Reason = "APIServerWarning"
-	// InvalidImageName: a kubelet starts no container of this image, whose name is no reference.
+	// InvalidImageName: no kubelet starts the container, because the name of its image is no reference; the API server
+	// accepts nearly any text. One for each such container
+	// Facts: container, image, fault
 	InvalidImageName daemonset.Reason = "InvalidImageName"
-	// DuplicateKey: a key stands twice in one object of the manifest, and its later value is used.
+	// DuplicateKey: an object of the manifest has the same key twice; the later value counts, as for kubectl apply
+	// Facts: file, document, line, key
 	DuplicateKey daemonset.Reason = "DuplicateKey"
 )
 

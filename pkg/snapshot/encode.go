@@ -17,18 +17,28 @@ import (
 
 // document is a Snapshot as it is written.
 type document struct {
-	metav1.TypeMeta      `json:",inline"`
-	TakenAt              time.Time                      `json:"takenAt"`
-	KubernetesVersion    string                         `json:"kubernetesVersion"`
-	VersionSource        VersionSource                  `json:"versionSource"`
-	Gaps                 []Gap                          `json:"gaps"`
-	DaemonSet            *appsv1.DaemonSet              `json:"daemonSet"`
-	Revisions            []appsv1.ControllerRevision    `json:"revisions"`
-	Nodes                []corev1.Node                  `json:"nodes"`
-	Pods                 []corev1.Pod                   `json:"pods"`
-	Events               []corev1.Event                 `json:"events"`
-	PodDisruptionBudgets []policyv1.PodDisruptionBudget `json:"podDisruptionBudgets"` // later than the others
-	EnvValues            string                         `json:"envValues"`            // later than the others
+	metav1.TypeMeta   `json:",inline"`
+	TakenAt           time.Time                   `json:"takenAt"`           // the clock of every calculation
+	KubernetesVersion string                      `json:"kubernetesVersion"` // whose controller's rules apply; empty where nothing told it
+	VersionSource     VersionSource               `json:"versionSource"`     // where the version comes from
+	Gaps              []Gap                       `json:"gaps"`              // what could not be read
+	DaemonSet         *appsv1.DaemonSet           `json:"daemonSet"`         // the DaemonSet; never null
+	Revisions         []appsv1.ControllerRevision `json:"revisions"`         // those that the DaemonSet owns or selects, by name
+	Nodes             []corev1.Node               `json:"nodes"`             // all nodes of the cluster, by name
+
+	// those that the DaemonSet selects, by name; from a dump also those that it owns and does not select
+	Pods []corev1.Pod `json:"pods"`
+
+	// about the DaemonSet, and warnings about its pods that are not ready or terminating; by name
+	Events []corev1.Event `json:"events"`
+
+	// those that select the labels of the template, by name, without their status (zeros stand there); older files do
+	// not have it
+	PodDisruptionBudgets []policyv1.PodDisruptionBudget `json:"podDisruptionBudgets"`
+
+	// `Digest` where digests replace the literal values of environment variables, else empty; older files do not have
+	// it
+	EnvValues string `json:"envValues"`
 }
 
 // Encode returns the Snapshot as one JSON document, which Decode reads back

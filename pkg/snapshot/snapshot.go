@@ -59,38 +59,45 @@ type Snapshot struct {
 type VersionSource string
 
 const (
-	VersionServer  VersionSource = "Server"  // the API server's /version
-	VersionFlag    VersionSource = "Flag"    // --kubernetes-version
-	VersionDump    VersionSource = "Dump"    // what a dump says of its cluster
-	VersionDefault VersionSource = "Default" // nothing told: the newest known
+	// VersionServer: `/version` of the API server; kube-controller-manager can be older or newer during an upgrade
+	VersionServer  VersionSource = "Server"
+	VersionFlag    VersionSource = "Flag"    // `--kubernetes-version`
+	VersionDump    VersionSource = "Dump"    // the dump says it
+	VersionDefault VersionSource = "Default" // nothing told it: the newest known version
 )
 
 // Gap is something that could not be read. It is never an answer of "none".
 type Gap struct {
-	What    What   `json:"what"`
-	Why     Why    `json:"why"`
-	Message string `json:"message"` // the reader's own words, for a person
+	What    What   `json:"what"`    // the part that could not be read
+	Why     Why    `json:"why"`     // why it could not be read
+	Message string `json:"message"` // the words of the server, or of whatever read the input
 }
 
 // What names a part of the input.
 type What string
 
 const (
-	Nodes                What = "nodes"
-	Pods                 What = "pods"
-	Revisions            What = "controllerrevisions"
-	Events               What = "events"
+	Nodes What = "nodes" // the nodes of the cluster
+	Pods  What = "pods"  // the pods of the DaemonSet
+	// Revisions: the ControllerRevisions that the DaemonSet owns or would adopt; a dump of a DaemonSet that its
+	// controller has observed, but without any of them, does not have this part
+	Revisions What = "controllerrevisions"
+	Events    What = "events" // the events of the DaemonSet and of its pods
+	// PodDisruptionBudgets: those that select its pods; a dump or a Snapshot without any has no gap, because no number
+	// depends on them
 	PodDisruptionBudgets What = "poddisruptionbudgets"
-	Version              What = "version"
-	Clock                What = "clock"
+	Version              What = "version" // the Kubernetes version of the controller
+	// Clock: the time in the cluster; of a dump it is the earliest time that the times in its objects and the reported
+	// numbers allow
+	Clock What = "clock"
 
-	// The status of objects that are there without it, as in backups and exports:
-	// nothing follows from what it lacks.
-	DaemonSetStatus What = "daemonsets/status"
-	NodeStatus      What = "nodes/status"
-	PodStatus       What = "pods/status"
+	DaemonSetStatus What = "daemonsets/status" // the DaemonSet lacks its status or a part of it, as in a backup
+	NodeStatus      What = "nodes/status"      // a node lacks its conditions
+	// PodStatus: a pod of the DaemonSet lacks its status: `phase`, `ready`, `available` and `slot` then mean nothing
+	PodStatus What = "pods/status"
 
-	// DaemonSets is a gap of an answer that is about all DaemonSets there are.
+	// DaemonSets: the DaemonSets of a namespace or a cluster, in an answer about all of them; if one is named, it is
+	// there or it is an error
 	DaemonSets What = "daemonsets"
 )
 
@@ -101,29 +108,57 @@ var Whats = []What{DaemonSets, DaemonSetStatus, Nodes, NodeStatus, Pods, PodStat
 type Why string
 
 const (
-	Forbidden Why = "Forbidden" // the API server refused this user
-	NotGiven  Why = "NotGiven"  // the dump does not hold it
-	Partial   Why = "Partial"   // the dump holds some pages of a List, and not all
-	Failed    Why = "Failed"    // the request, or the parsing, failed
-	Moved     Why = "Moved"     // it changed while it was read, or its pages are of several moments
+	Forbidden Why = "Forbidden" // you have no permission to read it
+	NotGiven  Why = "NotGiven"  // the dump does not have it, or the server does not say
+	// Partial: the dump has some pages of a List, but not all: its `metadata.continue` or `remainingItemCount` says
+	// that others follow. Nothing is computed from the objects that it has, except that an event that it has did
+	// happen
+	Partial Why = "Partial"
+	Failed  Why = "Failed" // the request failed
+	// Moved: it changed while it was read: its parts may be from several moments
+	Moved Why = "Moved"
 )
 
 // Consequence names what an answer loses by a gap.
 type Consequence string
 
 const (
-	DaemonSetsUnknown        Consequence = "DaemonSetsUnknown"        // the list may lack DaemonSets
-	PlacementUnknown         Consequence = "PlacementUnknown"         // no computed DESIRED, no reasons per node
-	PodsUnknown              Consequence = "PodsUnknown"              // only the placement and the reported numbers are left
-	ReportedUnknown          Consequence = "ReportedUnknown"          // no reported numbers, and whether the newest generation was handled
-	NodeConditionsUnknown    Consequence = "NodeConditionsUnknown"    // that a node is not Ready is seen by its taints alone
-	PodStatesUnknown         Consequence = "PodStatesUnknown"         // no computed READY and AVAILABLE, no causes, no forecast
-	RevisionInferred         Consequence = "RevisionInferred"         // which pods are up to date is told by their template generation only
-	CausesReduced            Consequence = "CausesReduced"            // refused creations and the words of scheduler and kubelet are missing
-	DisruptionBudgetsUnknown Consequence = "DisruptionBudgetsUnknown" // whether a PodDisruptionBudget selects the pods is not told
-	RulesAssumed             Consequence = "RulesAssumed"             // the rules of the newest known version are used
-	ClockAssumed             Consequence = "ClockAssumed"             // ages and availability are measured with another clock
-	SeveralMoments           Consequence = "SeveralMoments"           // nothing is missing, but the parts may be of several moments
+	// DaemonSetsUnknown: the list may lack DaemonSets, and `--fail-on` cannot be evaluated
+	// Of: daemonsets
+	DaemonSetsUnknown Consequence = "DaemonSetsUnknown"
+	// PlacementUnknown: DESIRED is not computed, `shouldRun` and `mayStay` are null, and there are no columns
+	// Of: nodes
+	PlacementUnknown Consequence = "PlacementUnknown"
+	// PodsUnknown: only the placement and the reported numbers are left
+	// Of: pods
+	PodsUnknown Consequence = "PodsUnknown"
+	// ReportedUnknown: no reported numbers, and whether the controller has observed the newest generation is unknown
+	// Of: daemonsets/status
+	ReportedUnknown Consequence = "ReportedUnknown"
+	// NodeConditionsUnknown: only its taints say whether a node is NotReady
+	// Of: nodes/status
+	NodeConditionsUnknown Consequence = "NodeConditionsUnknown"
+	// PodStatesUnknown: READY and AVAILABLE are not computed, no cause is named, and there is no forecast
+	// Of: pods/status
+	PodStatesUnknown Consequence = "PodStatesUnknown"
+	// RevisionInferred: which pods are updated is inferred from their labels
+	// Of: controllerrevisions
+	RevisionInferred Consequence = "RevisionInferred"
+	// CausesReduced: rejected creates, and the messages of the scheduler and the kubelet, are missing
+	// Of: events
+	CausesReduced Consequence = "CausesReduced"
+	// DisruptionBudgetsUnknown: `DisruptionBudgetIgnored` is missing
+	// Of: poddisruptionbudgets
+	DisruptionBudgetsUnknown Consequence = "DisruptionBudgetsUnknown"
+	// RulesAssumed: the rules of the newest known version are used
+	// Of: version
+	RulesAssumed Consequence = "RulesAssumed"
+	// ClockAssumed: ages and availability are measured with another clock
+	// Of: clock
+	ClockAssumed Consequence = "ClockAssumed"
+	// SeveralMoments: nothing is missing, but a number may combine parts that were never true at the same time
+	// Of: any part that `Moved`
+	SeveralMoments Consequence = "SeveralMoments"
 )
 
 // Consequence returns what the gap costs.

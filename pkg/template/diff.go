@@ -18,11 +18,17 @@ import (
 // was taken out of them: see Hide. Place is that of a new member in its list, from
 // 1 on, and of all else 0.
 type Difference struct {
-	Path   string `json:"path"`
-	Old    string `json:"old"`
-	New    string `json:"new"`
-	Hidden bool   `json:"hidden"`
-	Place  int    `json:"place"`
+	// the field, with the members of a list by their key: `spec.template.spec.containers[name=agent].image`;
+	// `spec.template.spec.containers[name]` is the order of the list, where members that both lists have changed it
+	Path string `json:"path"`
+	Old  string `json:"old"` // the value before, as JSON; empty where there is none
+	New  string `json:"new"` // the value after, as JSON; empty where there is none
+
+	// `old` or `new` has `<hidden>` in the place of literal values of environment variables, which may be secret: the
+	// value itself, one within a whole object that comes or goes, or a copy in an annotation. Also for a field that
+	// the API types do not list. Never with `--show-values`
+	Hidden bool `json:"hidden"`
+	Place  int  `json:"place"` // of a new member of a list: its place in the list, from 1; else 0
 }
 
 // Diff returns the differences of two pod templates: see Between. There are

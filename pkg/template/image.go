@@ -13,12 +13,13 @@ import (
 type ImageFault string
 
 const (
-	ImageScheme    ImageFault = "Scheme"    // https://example/agent:2
-	ImageCharacter ImageFault = "Character" // one that no reference has
-	ImageUppercase ImageFault = "Uppercase" // in the repository's name
-	ImageNoTag     ImageFault = "NoTag"     // a colon, and nothing after it
-	ImageBadDigest ImageFault = "Digest"    // after @ something other than sha256: and 64 hexadecimal digits, or their like
-	ImageForm      ImageFault = "Form"      // not REGISTRY/NAME:TAG in any other way
+	ImageScheme ImageFault = "Scheme" // it has a scheme, such as `https://`
+	// ImageCharacter: it has a character that no reference has, such as that of a variable that nothing replaced
+	ImageCharacter ImageFault = "Character"
+	ImageUppercase ImageFault = "Uppercase" // the repository's name has upper case
+	ImageNoTag     ImageFault = "NoTag"     // a colon without a tag after it
+	ImageBadDigest ImageFault = "Digest"    // what follows `@` is no digest of SHA-256, SHA-384 or SHA-512
+	ImageForm      ImageFault = "Form"      // it is not `REGISTRY/NAME:TAG` in any other way
 )
 
 // ImageFaults lists every ImageFault.

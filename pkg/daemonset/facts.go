@@ -1,0 +1,187 @@
+package daemonset
+
+import "time"
+
+// FactKeys says of every key that Facts can have what it holds. A key is absent
+// where the cluster does not tell it.
+type FactKeys struct {
+	After time.Time `json:"after"` // a rollback restored the revision after this time
+
+	// `replaced` is that of the worst order of the nodes, which the controller picks at random; absent where it is
+	// certain
+	AtWorst bool `json:"atWorst"`
+
+	// what tolerates the taint: a toleration that the controller adds (true) or one of the template (false)
+	Automatic   bool      `json:"automatic"`
+	Available   int       `json:"available"`   // the number of the status
+	AvailableAt time.Time `json:"availableAt"` // when the pod becomes available if it stays ready
+	Basis       string    `json:"basis"`       // `Computed` or `Reported`: which numbers these are
+
+	// the code of [placement](#placement) that says why the node is not eligible
+	Because string `json:"because"`
+
+	// the number of the newest revision whose template makes a node eligible
+	Before int `json:"before"`
+
+	// the application, release or object of a tool; empty where nothing tells
+	By string `json:"by"`
+
+	// why no node is eligible: `Template`, a change of the template between two revisions that are kept (`number`,
+	// `before`); `NotTemplate`, none of these, so nodes have changed or none ever was; `Unknown`, the revisions
+	// could not be read
+	Changed    string   `json:"changed"`
+	ClockSkew  int      `json:"clockSkew"`  // how many seconds the pod's Ready time is ahead of the clock
+	Conditions []string `json:"conditions"` // the readiness gates of the template that are not True
+	Container  string   `json:"container"`  // its name
+
+	// how many pods the next step deletes; for a collision, how many there were
+	Count         int       `json:"count"`
+	DeletionAsked time.Time `json:"deletionAsked"` // when the deletion was requested
+	Desired       int       `json:"desired"`       // the number of the status
+	Document      int       `json:"document"`      // which document of the file, from 1
+	Effect        string    `json:"effect"`        // of the taint
+
+	// how many nodes would be eligible with the template of revision `before`
+	Eligible   int  `json:"eligible"`
+	Events     int  `json:"events"`     // how often, by the event
+	EventsRead bool `json:"eventsRead"` // the events were read, so a rejection would have been seen
+
+	// the field of the DaemonSet that tells: `metadata.labels[kapp.k14s.io/app]`,
+	// `metadata.managedFields[manager=helm]`
+	Evidence string `json:"evidence"`
+	ExitCode int    `json:"exitCode"` // of the container's last exit
+	Failures int    `json:"failures"` // how often a pod failed on the node, by the controller's events
+	Fault    string `json:"fault"`    // one of the [faults of an image](#faults-of-an-image)
+
+	// the field of the DaemonSet and its value; empty for `VanishedNodeInSurge`
+	Field string `json:"field"`
+
+	// the numbers that differ; for `NoEligibleNode`, the fields of the pod's spec that differ and decide on
+	// placement: `nodeName`, `nodeSelector`, `affinity`, `tolerations`, `hostNetwork`
+	Fields     []string `json:"fields"`
+	File       string   `json:"file"`       // as it was given; `standard input` for `-`
+	Finalizers []string `json:"finalizers"` // that keep the object
+	From       int      `json:"from"`       // the number that the revision has
+	Generation int      `json:"generation"` // of the spec
+	Got        string   `json:"got"`        // the value of the node's label
+	Hashes     []string `json:"hashes"`     // of pods; one may be empty
+
+	// why the controller writes no status: `FailedCreate`, `InvalidBudget` or `VanishedNodeInSurge` for a version
+	// before 1.27.0, 1.26.1 and 1.25.6, which ends a failed sync without one; `BeingDeleted` or `SelectsAll` for
+	// any version
+	HeldUpBy string `json:"heldUpBy"`
+	Holders  int    `json:"holders"` // how many nodes use up the limit
+	Image    string `json:"image"`   // as the template has it
+	Init     bool   `json:"init"`    // it is an init container
+
+	// the requirement of the node affinity is about a field of the node, not a label
+	IsField bool `json:"isField"`
+
+	// the names of the revisions of which the controller keeps one, at random if there are several
+	Keep []string `json:"keep"`
+	Kept int      `json:"kept"` // how many revisions there are
+
+	// of the label or the taint; of a manifest, empty where it is no plain word
+	Key           string    `json:"key"`
+	Last          time.Time `json:"last"`          // the last time
+	LastHeartbeat time.Time `json:"lastHeartbeat"` // when the kubelet last wrote the condition
+
+	// the pod takes longer to become ready than any other pod of the DaemonSet did
+	Late bool `json:"late"`
+	Like int  `json:"like"` // the number of the revision that holds the same template
+
+	// of the rolling update, in nodes; of revisions, how many old ones are kept
+	Limit          int    `json:"limit"`
+	Line           int    `json:"line"`           // of the file, from 1
+	Losing         int    `json:"losing"`         // on how many nodes the pod is being deleted without replacement
+	MaxUnavailable string `json:"maxUnavailable"` // of the PodDisruptionBudget, as it is written: `1`, `10%`
+
+	// the words of the kubelet, the scheduler, the API server or a program
+	Message         string `json:"message"`
+	MinAvailable    string `json:"minAvailable"`    // of the PodDisruptionBudget, as it is written
+	MinReadySeconds int    `json:"minReadySeconds"` // of the DaemonSet
+
+	// of the PodDisruptionBudget, or of the ControllerRevision with the same content
+	Name  string   `json:"name"`
+	Names []string `json:"names"` // of ControllerRevisions
+
+	// of the new pods, how many have this problem; in a verdict, how many have a failing container
+	NewFailing int `json:"newFailing"`
+
+	// how many new pods there are; in a verdict without those on nodes that are NotReady
+	NewPods int `json:"newPods"`
+	Nodes   int `json:"nodes"` // of the cluster
+
+	// of the revision; for `NoEligibleNode`, of the first revision whose template makes no node eligible
+	Number   int      `json:"number"`
+	Numbers  []string `json:"numbers"`  // of missing revisions: `3`, `5-7`
+	Observed int      `json:"observed"` // the generation that the status is for
+	Of       int      `json:"of"`       // the number of the revision with the same content
+
+	// of the old pods, how many have this problem; in a verdict, how many have a failing container
+	OldFailing int `json:"oldFailing"`
+	OldNodes   int `json:"oldNodes"` // nodes with an old pod that is not terminating
+
+	// how many old pods there are; in a verdict without those on nodes that are NotReady
+	OldPods int `json:"oldPods"`
+
+	// of the requirement: `In`, `NotIn`, `Exists`, `DoesNotExist`, `Gt`, `Lt`
+	Operator string   `json:"operator"`
+	Others   int      `json:"others"`   // how many more rules fail
+	Outdated int      `json:"outdated"` // how many pods are not updated then
+	Overdue  bool     `json:"overdue"`  // the deletionTimestamp is more than 5 minutes ago
+	Owner    string   `json:"owner"`    // `Kind/name` of the object that controls the pod
+	Pods     int      `json:"pods"`     // how many pods are old; in a note, how many it is about
+	Ports    []string `json:"ports"`    // for example `8080/TCP`
+	Present  bool     `json:"present"`  // the node has the label
+
+	// the reason of the pod, the container or the node condition, in the words of Kubernetes; for
+	// `NextRolloutStalls`, [why](#why-a-rollout-does-not-complete)
+	Reason     string   `json:"reason"`
+	Relabelled int      `json:"relabelled"` // how many pods get another hash
+	Remove     []string `json:"remove"`     // the names of the revisions that the controller deletes
+
+	// how many old pods are replaced until then, or deleted without replacement
+	Replaced     int       `json:"replaced"`
+	Replaces     int       `json:"replaces"`     // how many old pods there are
+	Resources    []string  `json:"resources"`    // what there is too little of: `cpu`, `memory`, `pods`
+	Restarts     int       `json:"restarts"`     // of the container; in a note, how many revisions are restarts
+	Revision     string    `json:"revision"`     // the ControllerRevision of the pod; empty where there is none
+	Revisions    int       `json:"revisions"`    // how many revisions equal the live template
+	Slot         string    `json:"slot"`         // the node's [slot](#slots)
+	SlowestStart int       `json:"slowestStart"` // the seconds that the slowest of those other pods took
+	StartedAt    time.Time `json:"startedAt"`    // when the container was started
+	Status       string    `json:"status"`       // of the Ready condition of the node: `False` or `Unknown`
+
+	// on how many nodes a pod stays although no node is eligible, also when what is in progress has finished; the
+	// next rollout deletes it
+	Staying int  `json:"staying"`
+	Stays   bool `json:"stays"` // the pod may stay where it is
+
+	// of the nodes `without`, those that the status counts in AVAILABLE because their pod is terminating
+	StillCounted int    `json:"stillCounted"`
+	Taint        string `json:"taint"`       // `key=value:effect`
+	Term         int    `json:"term"`        // which term of the node affinity, from 1
+	Terminating  bool   `json:"terminating"` // every pod on the node is terminating already; otherwise absent
+	Terms        int    `json:"terms"`       // how many terms the node affinity has
+	To           int    `json:"to"`          // the number that the revision gets
+
+	// `ManagedFields`: they hold the time. `Order`: revisions with lower numbers are younger
+	Told        string   `json:"told"`
+	Tool        string   `json:"tool"`        // one of the [tools](#tools)
+	Unavailable int      `json:"unavailable"` // the number of the status
+	Updated     int      `json:"updated"`     // the number of the status
+	Used        int      `json:"used"`        // how many nodes use up the limit
+	Valid       bool     `json:"valid"`       // the requirement can be parsed; one that cannot matches no node
+	Value       string   `json:"value"`       // of the taint
+	Values      []string `json:"values"`      // of the requirement
+	Want        string   `json:"want"`        // what the template asks for
+	Was         int      `json:"was"`         // its first number; 0 where that is not certain
+
+	// `TakenUpAgain`: they are the first numbers of restored revisions. `Unknown`: renumbered, cleaned up or
+	// deleted
+	Why string `json:"why"`
+
+	// eligible nodes without an available pod, not counting terminating pods
+	Without int `json:"without"`
+}
