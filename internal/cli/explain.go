@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -13,10 +14,12 @@ import (
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/cli-runtime/pkg/printers"
 	"k8s.io/kubectl/pkg/util/templates"
 
-	"github.com/kubectl-ds/kubectl-ds/internal/source"
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
@@ -121,19 +124,23 @@ func (o *explainOptions) run(ctx context.Context, args []string) error {
 
 // explain returns the answers, worst first where there are many.
 func (o *explainOptions) explain(snapshots []*snapshot.Snapshot) ([]*explain.Explanation, error) {
-	items := []*explain.Explanation{}
-	var gaps [][]daemonset.Gap
 	var states []*daemonset.State
-	for _, s := range snapshots {
-		s, st, err := o.state(s)
+	for i := range snapshots {
+		s, st, err := o.state(snapshots[i])
 		if err != nil {
 			return nil, err
 		}
-		e := explain.Explain(s, st, explain.Options{Nodes: o.nodes, Outlook: plan.Look(s, st)})
-		items, gaps, states = append(items, e), append(gaps, e.Snapshot.Gaps), append(states, st)
+		snapshots[i], states = s, append(states, st)
 	}
-	if err := knownNodes(o.nodes, states); err != nil {
+	var err error
+	if o.nodes, err = chosenNodes(o.nodes, states); err != nil {
 		return nil, err
+	}
+	items := []*explain.Explanation{}
+	var gaps [][]daemonset.Gap
+	for i, s := range snapshots {
+		e := explain.Explain(s, states[i], explain.Options{Nodes: o.nodes, Outlook: plan.Look(s, states[i])})
+		items, gaps = append(items, e), append(gaps, e.Snapshot.Gaps)
 	}
 	o.gaps(gaps...)
 	if len(o.names) == 0 {
@@ -213,31 +220,68 @@ func inPartOnly(gaps []daemonset.Gap) bool {
 	})
 }
 
-// knownNodes refuses the name of a node that no DaemonSet's State knows, with
-// near ones. Where the nodes were not read, any name may be one's.
-func knownNodes(asked []string, states []*daemonset.State) error {
-	if len(states) == 0 || slices.ContainsFunc(states, func(st *daemonset.State) bool { return !st.NodesRead }) {
-		return nil
+// nodesOf returns the nodes that a NODES means by itself: several names with commas
+// between them are as many.
+func nodesOf(text string) []string {
+	parts := strings.Split(text, ",")
+	if strings.ContainsAny(text, "=()") || slices.ContainsFunc(parts, func(p string) bool { return strings.HasPrefix(strings.TrimSpace(p), "!") }) {
+		return []string{text} // a label selector
 	}
-	for _, name := range asked {
-		if slices.ContainsFunc(states, func(st *daemonset.State) bool { return st.Node(name) != nil }) {
-			continue
-		}
-		var all []string
-		for _, st := range states {
-			for i := range st.Nodes {
-				all = append(all, st.Nodes[i].Name)
+	return parts
+}
+
+// chosenNodes returns the names of the nodes that the flags --node mean, each once,
+// out of those that the States know. If the nodes could not be read, the States
+// know only those with a pod, and any other name may be a node's.
+func chosenNodes(flags []string, states []*daemonset.State) ([]string, error) {
+	if len(states) == 0 {
+		return nil, nil
+	}
+	read := !slices.ContainsFunc(states, func(st *daemonset.State) bool { return !st.NodesRead })
+	known := map[string]corev1.Node{}
+	for _, st := range states {
+		for i := range st.Nodes {
+			n := &st.Nodes[i]
+			if _, again := known[n.Name]; n.Object != nil {
+				known[n.Name] = *n.Object
+			} else if !again {
+				known[n.Name] = corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: n.Name}}
 			}
 		}
-		slices.Sort(all)
-		all = slices.Compact(all)
-		err := fmt.Errorf("node %q not found", name)
-		if near := source.Near(name, all); len(near) > 0 {
-			return hinted{err, "did you mean " + strings.Join(near, ", ") + "?"}
-		}
-		return hinted{err, "kubectl get nodes"}
 	}
-	return nil
+	var nodes []corev1.Node
+	for _, name := range slices.Sorted(maps.Keys(known)) {
+		nodes = append(nodes, known[name])
+	}
+	var names []string
+	for _, flag := range flags {
+		for _, which := range nodesOf(flag) {
+			which = strings.TrimSpace(which)
+			chosen, err := plan.ChooseNodes(nodes, which)
+			switch {
+			case err != nil && !read && len(validation.IsDNS1123Subdomain(which)) == 0:
+				names = append(names, which)
+			case err != nil && !read:
+				return nil, hinted{fmt.Errorf("--node %s: the nodes could not be read, so only names can be looked up", flag), "--node worker-7"}
+			case err != nil:
+				return nil, fmt.Errorf("--node %s: %w", flag, err)
+			}
+			for _, i := range chosen {
+				names = append(names, nodes[i].Name)
+			}
+		}
+	}
+	return distinct(names), nil
+}
+
+// distinct returns the names in their order, each once.
+func distinct(names []string) []string {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(names, func(n string) bool {
+		again := seen[n]
+		seen[n] = true
+		return again
+	})
 }
 
 // styleOf decides once what is known of the place where the answer goes. Where

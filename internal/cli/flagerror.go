@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/source"
 )
 
 // flagTypes are the types of flags, with what a value of one is, and an example.
@@ -19,11 +22,22 @@ var flagTypes = map[string]struct{ what, example string }{
 	"duration": {"not a duration", "40s"},
 }
 
-// flagError says what is wrong with a flag without the words of the library that
-// parsed it, which are Go's.
-func flagError(err error) error {
-	invalid := (*pflag.InvalidValueError)(nil)
-	if !errors.As(err, &invalid) {
+// flagError returns an error of the library that parses the flags in plain words,
+// with the flag that may have been meant or how to write a value.
+func flagError(cmd *cobra.Command, err error) error {
+	var (
+		unknown *pflag.NotExistError
+		bare    *pflag.ValueRequiredError
+		invalid *pflag.InvalidValueError
+	)
+	switch {
+	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "":
+		return hinted{err, source.Meant("--", unknown.GetSpecifiedName(), flagNames(cmd), cmd.CommandPath()+" --help")}
+	case errors.As(err, &unknown):
+		return hinted{fmt.Errorf("unknown flag: -%s", unknown.GetSpecifiedName()), cmd.CommandPath() + " --help"}
+	case errors.As(err, &bare):
+		return hinted{fmt.Errorf("%s has no value", nameOf(bare.GetFlag())), nameOf(bare.GetFlag()) + " " + placeholderOf(bare.GetFlag())}
+	case !errors.As(err, &invalid):
 		return err
 	}
 	f := invalid.GetFlag()
@@ -31,12 +45,27 @@ func flagError(err error) error {
 	if !known {
 		return err
 	}
-	name := "--" + f.Name
-	if len(f.Name) == 1 {
-		name = "-" + f.Name
-	}
 	if errors.Is(err, strconv.ErrRange) {
 		is.what += ", or too large"
 	}
-	return hinted{fmt.Errorf("%s %q is %s", name, invalid.GetValue(), is.what), name + " " + is.example}
+	return hinted{fmt.Errorf("%s %q is %s", nameOf(f), invalid.GetValue(), is.what), nameOf(f) + " " + is.example}
+}
+
+// nameOf returns a flag as it is written on a command line.
+func nameOf(f *pflag.Flag) string {
+	if len(f.Name) == 1 {
+		return "-" + f.Name
+	}
+	return "--" + f.Name
+}
+
+// flagNames returns the names of the flags that a command takes.
+func flagNames(cmd *cobra.Command) []string {
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { // kubectl's own are merged by now
+		if !f.Hidden {
+			names = append(names, f.Name)
+		}
+	})
+	return names
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -40,7 +39,6 @@ type historyOptions struct {
 	format   view.Format
 	style    view.Style
 	which    *history.Which   // of --revision
-	back     int64            // of --undo: 0 is the one before the current
 	between  *history.Between // of --diff
 }
 
@@ -172,8 +170,8 @@ func (o *historyOptions) check(args []string) error {
 		}
 	}
 	if o.given("undo") {
-		if o.back, err = strconv.ParseInt(strings.TrimSpace(o.undo), 10, 64); err != nil {
-			return hinted{fmt.Errorf("--undo %q is no revision to go back to: it is a number, 0 for the one before the current, or one that counts back from the newest", o.undo), "--undo 0"}
+		if _, err = parseRollback("--undo", o.undo); err != nil {
+			return err
 		}
 	}
 	if o.given("diff") {
@@ -205,39 +203,6 @@ func (o *historyOptions) oneQuestion() error {
 		return hinted{fmt.Errorf("%s has no wide form", asked[0]), "leave out -o wide"}
 	}
 	return nil
-}
-
-// parseWhich reads a revision: a number, one that counts back, or live.
-func parseWhich(flag, text string) (*history.Which, error) {
-	text = strings.TrimSpace(text)
-	if text == "live" {
-		return &history.Which{Live: true}, nil
-	}
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || n == 0 {
-		return nil, hinted{fmt.Errorf("%s %q is no revision: it is a number, one that counts back from the newest, or live", flag, text), flag + " -1 is the one before the newest"}
-	}
-	return &history.Which{Number: n}, nil
-}
-
-// parseBetween reads one revision or two.
-func parseBetween(text string) (*history.Between, error) {
-	a, b, two := strings.Cut(text, ",")
-	if strings.Contains(b, ",") {
-		return nil, hinted{fmt.Errorf("--diff %q: a difference has two sides", text), "--diff 7,8"}
-	}
-	from, err := parseWhich("--diff", a)
-	if err != nil {
-		return nil, err
-	}
-	if !two {
-		return &history.Between{To: from}, nil
-	}
-	to, err := parseWhich("--diff", b)
-	if err != nil {
-		return nil, err
-	}
-	return &history.Between{From: from, To: to}, nil
 }
 
 // answered is a History with what it was made from.
@@ -412,7 +377,7 @@ func (o *historyOptions) undoPlan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p, err := o.asPlan(snapshots[0])
+	p, err := o.asPlan()
 	if err != nil {
 		return err
 	}
@@ -431,12 +396,8 @@ func (o *historyOptions) undoPlan(ctx context.Context) error {
 }
 
 // asPlan is the plan-rollout --to-revision that --undo stands for.
-func (o *historyOptions) asPlan(s *snapshot.Snapshot) (*planOptions, error) {
-	to, err := o.target(s)
-	if err != nil {
-		return nil, err
-	}
-	p := &planOptions{input: o.input, choice: o.choice, format: o.format, style: o.style, exitCode: o.exitCode, undo: true}
+func (o *historyOptions) asPlan() (p *planOptions, err error) {
+	p = &planOptions{input: o.input, choice: o.choice, format: o.format, style: o.style, exitCode: o.exitCode, undo: true}
 	set := pflag.NewFlagSet("plan-rollout", pflag.ContinueOnError)
 	p.changeFlags.addFlags(set)
 	o.set.VisitAll(func(f *pflag.Flag) {
@@ -444,7 +405,7 @@ func (o *historyOptions) asPlan(s *snapshot.Snapshot) (*planOptions, error) {
 			set.AddFlag(f)
 		}
 	})
-	if err := set.Set("to-revision", strconv.FormatInt(to, 10)); err != nil {
+	if err := set.Set("to-revision", o.undo); err != nil {
 		return nil, err
 	}
 	if o.showValues {
@@ -457,46 +418,6 @@ func (o *historyOptions) asPlan(s *snapshot.Snapshot) (*planOptions, error) {
 	}
 	p.known, err = p.options()
 	return p, err
-}
-
-// target returns the number of the revision that --undo names, as kubectl takes
-// it: it sees no orphan, and of two with one number the first by name.
-func (o *historyOptions) target(s *snapshot.Snapshot) (int64, error) {
-	if o.back >= 0 {
-		return o.back, nil // the plan knows what there is to go back to
-	}
-	s, st, err := o.state(s)
-	if err != nil {
-		return 0, err
-	}
-	h, err := history.Make(s, st, history.Options{})
-	if err != nil {
-		return 0, err
-	}
-	row, err := history.Find(h, history.Which{Number: o.back})
-	if err != nil {
-		return 0, err
-	}
-	switch seen := seenByKubectl(h, row.Revision); {
-	case row.Revision < 1:
-		return 0, fmt.Errorf("controllerrevision %s has number %d: kubectl goes back to 1 and more", row.Name, row.Revision)
-	case seen != nil && seen.Name != row.Name:
-		return 0, fmt.Errorf("two revisions have number %d: kubectl goes back to controllerrevision %s, not to %s", row.Revision, seen.Name, row.Name)
-	}
-	return row.Revision, nil
-}
-
-// seenByKubectl returns the revision that kubectl takes for a number: the first
-// by name of those that the DaemonSet owns; nil where it owns none.
-func seenByKubectl(h *history.History, number int64) *history.Revision {
-	var seen *history.Revision
-	for i := range h.Revisions {
-		r := &h.Revisions[i]
-		if r.Revision == number && r.Claim == daemonset.Owned && (seen == nil || r.Name < seen.Name) {
-			seen = r
-		}
-	}
-	return seen
 }
 
 // kubectlOnly are the flags that were given and that kubectl itself takes.

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -92,9 +94,12 @@ func (in *input) open(ctx context.Context) (reader, string, error) {
 		}
 		return d, *in.config.Namespace, nil
 	}
-	config, err := in.config.ToRESTConfig()
+	config, err := source.RESTConfig(in.config.ToRawKubeConfigLoader(), source.Named{
+		Context: *in.config.Context, Cluster: *in.config.ClusterName, User: *in.config.AuthInfoName,
+		Server: cmp.Or(*in.config.APIServer, os.Getenv("KUBERNETES_MASTER")),
+	})
 	if err != nil {
-		return nil, "", hinted{fmt.Errorf("no cluster to ask: %w", err), "kubectl config get-contexts, or read a file with --from"}
+		return nil, "", err
 	}
 	config.UserAgent = "kubectl-ds/" + programVersion()
 	c, err := source.NewCluster(config, time.Now)
@@ -244,8 +249,8 @@ var others = map[string]bool{
 	"rs": false, "replicaset": false, "replicasets": false, "job": false, "jobs": false, "cj": false, "cronjob": false, "cronjobs": false,
 }
 
-// wrongKind refuses what is not a DaemonSet, and says how to ask about it
-// where that is known.
+// wrongKind returns the error for what is not a DaemonSet, with the command to
+// ask instead where there is one.
 func wrongKind(kind, name, namespace string) error {
 	err := fmt.Errorf("%q is not a DaemonSet: kubectl ds is for DaemonSets only", kind+"/"+name)
 	plain, _, _ := strings.Cut(strings.ToLower(kind), ".")
@@ -259,9 +264,10 @@ func wrongKind(kind, name, namespace string) error {
 	return hinted{err, hint}
 }
 
-// names returns the DaemonSets' names of the arguments, each once: NAME,
-// ds/NAME and their like, or "ds NAME". The namespace is for hints.
-func names(args []string, namespace string) ([]string, error) {
+// names returns the DaemonSets that the arguments name, each once: NAME,
+// NAMESPACE/NAME, ds/NAME and the like, or "ds NAME". The namespace is that of
+// -n, or empty; it is the namespace of a name without one.
+func names(args []string, namespace string) ([]source.Ref, error) {
 	if len(args) > 1 {
 		plain, _, _ := strings.Cut(strings.ToLower(args[0]), ".")
 		if _, other := others[plain]; other {
@@ -271,33 +277,62 @@ func names(args []string, namespace string) ([]string, error) {
 			args = args[1:]
 		}
 	}
-	var out []string
+	var out []source.Ref
 	for _, a := range args {
-		kind, name, found := strings.Cut(a, "/")
-		if !found {
-			kind, name = "ds", a
+		ref, err := refOf(a, namespace)
+		if err != nil {
+			return nil, err
 		}
-		if !slices.Contains(kinds, strings.ToLower(kind)) {
-			return nil, wrongKind(kind, name, namespace)
-		}
-		switch {
-		case name == "":
-			return nil, fmt.Errorf("%q names no DaemonSet", a)
-		case strings.Contains(name, "/"):
-			return nil, hinted{fmt.Errorf("%q: a name has no slash", a), "give the namespace with -n"}
-		case len(validation.IsDNS1123Subdomain(name)) > 0:
-			return nil, fmt.Errorf("%q is not the name of a DaemonSet: a name has lower case letters, digits, - and . only", name)
-		}
-		if !slices.Contains(out, name) {
-			out = append(out, name)
+		if !slices.Contains(out, ref) {
+			out = append(out, ref)
 		}
 	}
 	return out, nil
 }
 
+// refOf returns the DaemonSet that one argument names.
+func refOf(arg, namespace string) (source.Ref, error) {
+	first, name, found := strings.Cut(arg, "/")
+	ref := source.Ref{Namespace: namespace, Name: name}
+	_, below, deeper := strings.Cut(name, "/")
+	isKind := slices.Contains(kinds, strings.ToLower(first))
+	switch {
+	case !found:
+		ref.Name = arg
+	case isKind && deeper:
+		return ref, hinted{fmt.Errorf("%q has a kind and a namespace: write NAMESPACE/NAME", arg), view.Quote(name)}
+	case deeper && below != "":
+		return ref, hinted{fmt.Errorf("%q is neither NAME nor NAMESPACE/NAME", arg), "kubectl ds explain -n kube-system node-agent"}
+	case isKind:
+	case len(validation.IsDNS1123Label(first)) > 0: // a namespace has no dot and no upper case
+		return ref, wrongKind(first, name, namespace)
+	case namespace != "" && namespace != first:
+		return ref, hinted{fmt.Errorf("%q is in namespace %q, but -n is %q", arg, first, namespace), "leave out -n"}
+	default:
+		ref.Namespace = first
+	}
+	switch {
+	case found && ref.Name == "":
+		return ref, hinted{fmt.Errorf("%q has no name after the slash", arg), arg + "NAME"}
+	case len(validation.IsDNS1123Subdomain(ref.Name)) > 0:
+		return ref, fmt.Errorf("%q is not a name of a DaemonSet: use lower-case letters, digits, - and .", ref.Name)
+	}
+	return ref, nil
+}
+
+// orOfKind returns the error of reading a DaemonSet, with a hint if its namespace
+// has the name of another kind, as in deployment/web.
+func orOfKind(err error, ref source.Ref) error {
+	if others[ref.Namespace] {
+		kind := ref.Namespace + "/" + ref.Name
+		return hinted{err, "kubectl rollout status " + view.Quote(kind) + " (kubectl ds is for DaemonSets only)"}
+	}
+	return err
+}
+
 // choice is which DaemonSets a command is about.
 type choice struct {
-	names         []string
+	names         []source.Ref // without a namespace: that of the context, or in a dump any
 	allNamespaces bool
 	selector      string
 }
@@ -310,15 +345,15 @@ func (ch *choice) addFlags(f *pflag.FlagSet) {
 // many tells whether the answer is a list.
 func (ch *choice) many() bool { return len(ch.names) != 1 }
 
-// check takes the arguments and refuses those that cannot be. The namespace,
-// if one was given, is for hints.
+// check reads the arguments and returns the selector, or an error for those that
+// are not valid. The namespace is that of -n, or empty.
 func (ch *choice) check(args []string, namespace string) (labels.Selector, error) {
 	var err error
 	if ch.names, err = names(args, namespace); err != nil {
 		return nil, err
 	}
 	if len(ch.names) > 0 && (ch.allNamespaces || ch.selector != "") {
-		return nil, hinted{fmt.Errorf("names and -A or -l exclude each other"), "leave out the name, or the flag"}
+		return nil, hinted{errors.New("a name cannot be combined with -A or -l"), "leave out the name or the flag"}
 	}
 	selector, err := labels.Parse(ch.selector)
 	if err != nil {
@@ -339,35 +374,64 @@ func (in *input) read(ctx context.Context, ch *choice, selector labels.Selector)
 		}
 		return r.ReadAll(ctx, source.Filter{Namespace: namespace, Selector: selector})
 	}
-	return readNames(ctx, r, namespace, ch.names)
+	return readNames(ctx, r, within(namespace, ch.names))
 }
 
-// readNames returns the Snapshots of the DaemonSets with these names, in
-// their order. What several of them share is read once.
-func readNames(ctx context.Context, r reader, namespace string, names []string) ([]*snapshot.Snapshot, error) {
-	byName := map[string][]*snapshot.Snapshot{}
-	if len(names) > 1 {
-		all, err := r.ReadAll(ctx, source.Filter{Namespace: namespace, Names: names})
-		if err != nil {
-			return nil, err
-		}
-		for _, s := range all {
-			byName[s.DaemonSet.Name] = append(byName[s.DaemonSet.Name], s)
+// within returns the refs with the namespace for those that have none.
+func within(namespace string, refs []source.Ref) []source.Ref {
+	var out []source.Ref
+	for _, ref := range refs {
+		if ref.Namespace = cmp.Or(ref.Namespace, namespace); !slices.Contains(out, ref) {
+			out = append(out, ref)
 		}
 	}
+	return out
+}
+
+// readNames returns the Snapshots of these DaemonSets, in their order.
+func readNames(ctx context.Context, r reader, refs []source.Ref) ([]*snapshot.Snapshot, error) {
+	read, err := readTogether(ctx, r, refs)
+	if err != nil {
+		return nil, err
+	}
 	var out []*snapshot.Snapshot
-	for _, name := range names {
-		found := byName[name]
+	for _, ref := range refs {
+		found := read[ref]
 		if len(found) != 1 { // Read knows why: there is none, or one in several namespaces
-			s, err := r.Read(ctx, source.Ref{Namespace: namespace, Name: name})
+			s, err := r.Read(ctx, ref)
 			if err != nil {
-				return nil, err
+				return nil, orOfKind(err, ref)
 			}
 			found = []*snapshot.Snapshot{s}
 		}
 		out = append(out, found[0])
 	}
 	return out, nil
+}
+
+// readTogether returns the Snapshots of those DaemonSets that share a namespace
+// with another one, so that what they share is read once.
+func readTogether(ctx context.Context, r reader, refs []source.Ref) (map[source.Ref][]*snapshot.Snapshot, error) {
+	byNamespace := map[string][]string{}
+	for _, ref := range refs {
+		byNamespace[ref.Namespace] = append(byNamespace[ref.Namespace], ref.Name)
+	}
+	read := map[source.Ref][]*snapshot.Snapshot{}
+	for _, namespace := range slices.Sorted(maps.Keys(byNamespace)) {
+		names := byNamespace[namespace]
+		if len(names) == 1 {
+			continue
+		}
+		all, err := r.ReadAll(ctx, source.Filter{Namespace: namespace, Names: names})
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range all {
+			ref := source.Ref{Namespace: namespace, Name: s.DaemonSet.Name}
+			read[ref] = append(read[ref], s)
+		}
+	}
+	return read, nil
 }
 
 // completeNames offers the names of DaemonSets. It is quick or silent.
@@ -389,13 +453,27 @@ func (c *common) completeNames(cmd *cobra.Command, args []string, begun string) 
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
+	before := ""
+	if first, _, found := strings.Cut(begun, "/"); found {
+		before = first + "/"
+		if !slices.Contains(kinds, strings.ToLower(first)) {
+			if asked := *c.config.Namespace; asked != "" && asked != first {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			namespace = first
+		}
+	}
 	found, err := r.Names(ctx, namespace)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	found = slices.DeleteFunc(found, func(n string) bool {
-		return slices.Contains(args, n) || !strings.HasPrefix(n, begun) || n != view.Clean(n) // a shell would type it
-	})
-	slices.SortFunc(found, cmp.Compare[string])
-	return found, cobra.ShellCompDirectiveNoFileComp
+	var offered []string
+	for _, n := range found {
+		n = before + n
+		if !slices.Contains(args, n) && strings.HasPrefix(n, begun) && n == view.Clean(n) { // a shell would type it
+			offered = append(offered, n)
+		}
+	}
+	slices.Sort(offered)
+	return offered, cobra.ShellCompDirectiveNoFileComp
 }

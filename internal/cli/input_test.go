@@ -58,6 +58,10 @@ func TestReadNames(t *testing.T) {
 		{"a a", "kube-system", "kube-system/a", "", 1, 0, "and is one name"},
 		{"a node-agnet", "kube-system", "", "did you mean node-agent?", 1, 1, "a name that is not there comes with near ones"},
 		{"a b", "", "", "choose one with -n default", 1, 1, "without a namespace a name can be of several DaemonSets"},
+		{"kube-system/b default/b kube-system/a", "", "kube-system/b default/b kube-system/a", "", 1, 1, "each name with its own namespace; those that share one are read together"},
+		{"default/b kube-system/b", "", "default/b kube-system/b", "", 2, 0, "one of each namespace is read by itself"},
+		{"b kube-system/b", "kube-system", "kube-system/b", "", 1, 0, "the namespace of -n may be repeated"},
+		{"deployment/b", "", "", "kubectl rollout status deployment/b (kubectl ds is for DaemonSets only)", 1, 0, "deployment is read as a namespace, and may be meant as a kind"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			list, err := names(strings.Fields(tt.args), tt.namespace)
@@ -65,7 +69,7 @@ func TestReadNames(t *testing.T) {
 				t.Fatal(err)
 			}
 			r := &counted{reader: d}
-			all, err := readNames(t.Context(), r, tt.namespace, list)
+			all, err := readNames(t.Context(), r, within(tt.namespace, list))
 			var got []string
 			for _, s := range all {
 				got = append(got, s.DaemonSet.Namespace+"/"+s.DaemonSet.Name)

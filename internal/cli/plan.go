@@ -266,6 +266,14 @@ func (o *planOptions) plan(s *snapshot.Snapshot, c *plan.Change) (*plan.Plan, er
 		}
 		o.only[types.NamespacedName{Namespace: s.DaemonSet.Namespace, Name: s.DaemonSet.Name}] = containers[0].Name
 	}
+	if c != nil && c.ToRevision != nil && *c.ToRevision < 0 {
+		if *c.ToRevision, err = o.target(s, -*c.ToRevision); err != nil {
+			return nil, err
+		}
+		if err := o.set.Set("to-revision", strconv.FormatInt(*c.ToRevision, 10)); err != nil { // for the commands on the screen
+			return nil, err
+		}
+	}
 	return plan.Make(s, c, o.known)
 }
 
@@ -389,22 +397,27 @@ func ofManifest(m source.Manifest, err error) error {
 // namespace.
 func (o *planOptions) chosen(all []source.Manifest, namespace string) ([]source.Manifest, error) {
 	var out []source.Manifest
+	named := make([]bool, len(o.names))
 	for _, m := range all {
-		if len(o.names) > 0 && !slices.Contains(o.names, m.Name) {
-			continue
-		}
 		asked := *o.config.Namespace
+		if len(o.names) > 0 {
+			i := slices.IndexFunc(o.names, func(ref source.Ref) bool {
+				return ref.Name == m.Name && (ref.Namespace == asked || m.Namespace == "" || ref.Namespace == m.Namespace)
+			})
+			if i < 0 {
+				continue
+			}
+			named[i], asked = true, o.names[i].Namespace
+		}
 		if asked != "" && m.Namespace != "" && m.Namespace != asked {
-			return nil, hinted{fmt.Errorf("%s: document %d: daemonset %s is of namespace %q, and -n says %q", m.File, m.Document, m.Name, m.Namespace, asked), "leave out -n"}
+			return nil, hinted{fmt.Errorf("%s: document %d: daemonset %s is in namespace %q, but -n is %q", m.File, m.Document, m.Name, m.Namespace, asked), "leave out -n"}
 		}
 		m.NamespaceAssumed = m.Namespace == "" && asked == ""
-		m.Namespace, m.As = cmp.Or(m.Namespace, namespace), o.apply
+		m.Namespace, m.As = cmp.Or(m.Namespace, asked, namespace), o.apply
 		out = append(out, m)
 	}
-	for _, name := range o.names {
-		if !slices.ContainsFunc(out, func(m source.Manifest) bool { return m.Name == name }) {
-			return nil, hinted{fmt.Errorf("the manifests hold no daemonset %q", name), "they hold " + strings.Join(namesOf(all), ", ")}
-		}
+	if i := slices.Index(named, false); i >= 0 {
+		return nil, hinted{fmt.Errorf("no manifest has a daemonset %q", o.names[i]), "the manifests have " + strings.Join(namesOf(all), ", ")}
 	}
 	return out, nil
 }
@@ -426,27 +439,18 @@ type live struct {
 // readLive returns each manifest's live object. What several of a namespace
 // share is read once.
 func readLive(ctx context.Context, r reader, manifests []source.Manifest) ([]live, error) {
-	byNamespace := map[string][]string{}
+	var refs []source.Ref
 	for _, m := range manifests {
-		byNamespace[m.Namespace] = append(byNamespace[m.Namespace], m.Name)
+		refs = append(refs, m.Ref)
 	}
-	found := map[source.Ref]*snapshot.Snapshot{}
-	for _, namespace := range slices.Sorted(maps.Keys(byNamespace)) {
-		names := byNamespace[namespace]
-		if len(names) == 1 || namespace == "" {
-			continue
-		}
-		all, err := r.ReadAll(ctx, source.Filter{Namespace: namespace, Names: names})
-		if err != nil {
-			return nil, err
-		}
-		for _, s := range all {
-			found[source.Ref{Namespace: namespace, Name: s.DaemonSet.Name}] = s
-		}
+	read, err := readTogether(ctx, r, refs)
+	if err != nil {
+		return nil, err
 	}
 	out := make([]live, len(manifests))
 	for i, m := range manifests {
-		if out[i].Snapshot = found[m.Ref]; out[i].Snapshot != nil {
+		if found := read[m.Ref]; len(found) == 1 {
+			out[i].Snapshot = found[0]
 			continue
 		}
 		s, err := r.Read(ctx, m.Ref) // it knows what is near where there is none

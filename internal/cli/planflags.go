@@ -34,7 +34,7 @@ type changeFlags struct {
 	maxSurge        string
 	minReadySeconds int32
 	strategy        string
-	toRevision      int64
+	toRevision      string
 	restart         bool
 	tolerations     []string
 	nodeSelector    []string
@@ -90,7 +90,7 @@ func (c *changeFlags) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&c.maxSurge, "max-surge", "", "a number or a percentage")
 	f.Int32Var(&c.minReadySeconds, "min-ready-seconds", 0, "how long a pod must be ready until it is available")
 	f.StringVar(&c.strategy, "strategy", "", "RollingUpdate or OnDelete")
-	f.Int64Var(&c.toRevision, "to-revision", 0, "roll back to this revision; 0 is the one before")
+	f.StringVar(&c.toRevision, "to-revision", "", "roll back to this revision; 0 is the one before")
 	f.BoolVar(&c.restart, "restart", false, "replace all pods, as kubectl rollout restart does")
 	f.StringArrayVar(&c.tolerations, "toleration", nil, "KEY[=VALUE][:EFFECT], or * for all taints, added to the template; may be repeated")
 	f.StringArrayVar(&c.nodeSelector, "node-selector", nil, "KEY=VALUE added to the template's, or KEY- taken from it; may be repeated")
@@ -203,8 +203,6 @@ func (c *changeFlags) contradictions() error {
 		return hinted{errors.New("--filename is given without a file"), "-f FILE"}
 	case c.given("kustomize") != "" && c.kustomize == "":
 		return hinted{errors.New("--kustomize is given without a folder"), "-k FOLDER"}
-	case c.given("to-revision") != "" && c.toRevision < 0:
-		return hinted{fmt.Errorf("--to-revision %d: a revision has a number from 1 on", c.toRevision), "--to-revision 0 is the one before"}
 	}
 	return nil
 }
@@ -216,8 +214,13 @@ func (c *changeFlags) change() (*plan.Change, error) {
 		return nil, err
 	}
 	out := &plan.Change{Restart: c.restart}
+	var err error
 	if c.given("to-revision") != "" {
-		out.ToRevision = &c.toRevision
+		to, err := parseRollback("--to-revision", c.toRevision)
+		if err != nil {
+			return nil, err
+		}
+		out.ToRevision = &to
 	}
 	if c.given("min-ready-seconds") != "" {
 		out.MinReadySeconds = &c.minReadySeconds
@@ -242,7 +245,6 @@ func (c *changeFlags) change() (*plan.Change, error) {
 		}
 		out.Strategy = c.strategy
 	}
-	var err error
 	if out.Images, err = parseImages(c.images); err != nil {
 		return nil, err
 	}
@@ -442,12 +444,8 @@ func (n nodeFlag) edits() ([]plan.NodeEdit, error) {
 			return nil, hinted{fmt.Errorf("--%s %q: %w", n.name, n.text, err), n.example()}
 		}
 	}
-	names := []string{which}
-	if !strings.ContainsAny(which, "=!()") {
-		names = strings.Split(which, ",")
-	}
 	var out []plan.NodeEdit
-	for _, name := range names {
+	for _, name := range nodesOf(which) {
 		if name = strings.TrimSpace(name); name == "" {
 			return nil, hinted{fmt.Errorf("--%s %q names a node without a name", n.name, n.text), n.example()}
 		}

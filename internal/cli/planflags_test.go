@@ -138,7 +138,7 @@ func TestRefusedFlags(t *testing.T) {
 		{"--add-nodes 3", "--add-nodes needs a node to copy"},
 		{"--like a", "--like says what --add-nodes copies, which is missing"},
 		{"--add-nodes 0 --like a", "--add-nodes 0: not between 1 and 100000 nodes"},
-		{"--to-revision -1", "--to-revision -1: a revision has a number from 1 on"},
+		{"--to-revision live", `--to-revision "live" is not a revision to go back to`},
 		{"--to-revision 1 --image a=x", "--image and --to-revision exclude each other"},
 		{"--to-revision 1 -f x", "--filename and --to-revision exclude each other"},
 		{"-f x -k y", "--filename and --kustomize exclude each other"},

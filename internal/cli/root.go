@@ -4,7 +4,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
@@ -48,15 +47,13 @@ func newRoot(in io.Reader, out, errs io.Writer) *cobra.Command {
 		DisableAutoGenTag: true,
 		Args:              knownCommand,
 
-		SuggestionsMinimumDistance: 2,
-
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetIn(in)
 	root.SetOut(out)
 	root.SetErr(errs)
 	root.CompletionOptions.HiddenDefaultCmd = false
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flagError(err) })
+	root.SetFlagErrorFunc(flagError)
 	c.config.AddFlags(root.PersistentFlags())
 	addLogFlag(root)
 	root.AddGroup(&cobra.Group{ID: "inspect", Title: "Inspect:"}, &cobra.Group{ID: "other", Title: "Other:"})
@@ -67,16 +64,19 @@ func newRoot(in io.Reader, out, errs io.Writer) *cobra.Command {
 	return root
 }
 
-// knownCommand refuses a word that is no command, with the nearest that is.
+// knownCommand returns an error for a word that is not a command, with those that
+// may have been meant.
 func knownCommand(root *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	err := fmt.Errorf("unknown command %q", args[0])
-	if near := root.SuggestionsFor(args[0]); len(near) > 0 {
-		return hinted{err, "did you mean " + strings.Join(near, ", ") + "?"}
+	var names []string
+	for _, c := range root.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(names, c.Name())
+		}
 	}
-	return hinted{err, "kubectl ds --help"}
+	return hinted{fmt.Errorf("unknown command %q", args[0]), source.Meant("kubectl ds ", args[0], names, "kubectl ds --help")}
 }
 
 // addLogFlag adds -v for client-go's own logs, which are silent without it.

@@ -39,7 +39,7 @@ func (o *planOptions) watchRollout(ctx context.Context) error {
 		limited, cancel = context.WithTimeout(ctx, o.timeout)
 	}
 	defer cancel()
-	w, err := cluster.Watch(limited, source.Ref{Namespace: namespace, Name: o.names[0]})
+	w, err := cluster.Watch(limited, within(namespace, o.names)[0])
 	switch {
 	case ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) && limited.Err() != nil:
 		return hinted{fmt.Errorf("--timeout %s: it was over before everything was read", o.timeout), "--timeout 5m"}

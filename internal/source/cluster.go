@@ -449,7 +449,7 @@ func (c *Cluster) notFound(ctx context.Context, ref Ref) error {
 	e := &NotFoundError{Ref: ref}
 	names, err := c.Names(ctx, ref.Namespace)
 	if err == nil {
-		e.Near = Near(ref.Name, names)
+		e.Near = snapshot.Near(ref.Name, names)
 	}
 	elsewhere, err := c.apps.DaemonSets(metav1.NamespaceAll).List(ctx, metav1.ListOptions{
 		FieldSelector: fields.OneTermEqualSelector("metadata.name", ref.Name).String(), Limit: pageSize,

@@ -111,7 +111,7 @@ func misspelt(kind string) error {
 	for _, right := range append(slices.Sorted(maps.Keys(counted)), "") {
 		for _, right := range []string{right, right + "List"} {
 			near := max(1, len(right)/4)
-			if right != "" && (strings.EqualFold(kind, right) || distance(kind, right) <= near) {
+			if right != "" && (strings.EqualFold(kind, right) || snapshot.Distance(kind, right) <= near) {
 				return &fieldError{"kind", fmt.Errorf("there is no %q: did you mean %s?", kind, right)}
 			}
 		}

@@ -397,7 +397,7 @@ func (d *Dump) Read(_ context.Context, ref Ref) (*snapshot.Snapshot, error) {
 	}
 	switch len(fit) {
 	case 0:
-		e := &NotFoundError{Ref: ref, Near: Near(ref.Name, d.names(ref.Namespace)), Elsewhere: elsewhere, Partial: d.pages.partial("DaemonSet")}
+		e := &NotFoundError{Ref: ref, Near: snapshot.Near(ref.Name, d.names(ref.Namespace)), Elsewhere: elsewhere, Partial: d.pages.partial("DaemonSet")}
 		if len(e.Near) == 0 && len(e.Elsewhere) == 0 {
 			e.Held = d.refs()
 		}

@@ -18,6 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kjson "k8s.io/apimachinery/pkg/util/json"
 
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
@@ -370,7 +371,7 @@ func nearName(name string, types map[string]reflect.StructField) string {
 			return known
 		}
 	}
-	if near := Near(name, slices.Collect(maps.Keys(types))); len(near) > 0 {
+	if near := snapshot.Near(name, slices.Collect(maps.Keys(types))); len(near) > 0 {
 		return near[0]
 	}
 	return ""

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -98,7 +97,7 @@ func (e *NodeEdit) edit(s *snapshot.Snapshot, before map[string][]*NodeEdit) ([]
 	if err := e.check(); err != nil {
 		return nil, err
 	}
-	chosen, err := choose(s, e.Which)
+	chosen, err := ChooseNodes(s.Nodes, e.Which)
 	if err != nil {
 		return nil, err
 	}
@@ -214,16 +213,16 @@ func (e *NodeEdit) check() error {
 	return nil
 }
 
-// choose returns the places of the nodes that a name, a pattern or a selector
-// means, and fails where there is none.
-func choose(s *snapshot.Snapshot, which string) ([]int, error) {
+// ChooseNodes returns the indexes of the nodes that which means: a name, a shell
+// pattern of names, or a label selector. It returns an Error if there is none.
+func ChooseNodes(nodes []corev1.Node, which string) ([]int, error) {
 	matches, err := matcher(which)
 	if err != nil {
 		return nil, err
 	}
 	var chosen []int
-	for i := range s.Nodes {
-		if matches(&s.Nodes[i]) {
+	for i := range nodes {
+		if matches(&nodes[i]) {
 			chosen = append(chosen, i)
 		}
 	}
@@ -234,10 +233,14 @@ func choose(s *snapshot.Snapshot, which string) ([]int, error) {
 		return nil, &Error{fmt.Sprintf("no node has labels that match %q", which), fmt.Sprintf("kubectl get nodes -l '%s'", which)}
 	}
 	if isPattern(which) {
-		return nil, &Error{fmt.Sprintf("the name of no node matches %q", which), "kubectl get nodes"}
+		return nil, &Error{fmt.Sprintf("no node has a name that matches %q", which), "kubectl get nodes"}
 	}
-	e := &Error{fmt.Sprintf("there is no node %q", which), "kubectl get nodes"}
-	if near := nearNodes(s, which); len(near) > 0 {
+	e := &Error{fmt.Sprintf("node %q not found", which), "kubectl get nodes"}
+	names := make([]string, len(nodes))
+	for i := range nodes {
+		names[i] = nodes[i].Name
+	}
+	if near := snapshot.Near(which, names); len(near) > 0 {
 		e.hint = "did you mean " + strings.Join(near, ", ") + "?"
 	}
 	return nil, e
@@ -245,7 +248,7 @@ func choose(s *snapshot.Snapshot, which string) ([]int, error) {
 
 func isPattern(which string) bool { return strings.ContainsAny(which, `*?[\`) }
 
-// isSelector tells a label selector. "[!a]" is a pattern.
+// isSelector reports whether which is a label selector. "[!a]" is a pattern.
 func isSelector(which string) bool {
 	return strings.ContainsAny(which, "=, ") || strings.HasPrefix(which, "!")
 }
@@ -253,7 +256,7 @@ func isSelector(which string) bool {
 func matcher(which string) (func(*corev1.Node) bool, error) {
 	switch {
 	case which == "":
-		return nil, &Error{message: "no node is named"}
+		return nil, &Error{message: "the name of the node is empty"}
 	case isSelector(which):
 		selector, err := labels.Parse(which)
 		if err != nil {
@@ -268,35 +271,6 @@ func matcher(which string) (func(*corev1.Node) bool, error) {
 		return func(n *corev1.Node) bool { ok, _ := path.Match(pattern, n.Name); return ok }, nil
 	}
 	return func(n *corev1.Node) bool { return n.Name == which }, nil
-}
-
-// nearNodes returns at most three nodes that somebody may have meant: those
-// whose name holds the one that was given, is held by it, or is another in one
-// place.
-func nearNodes(s *snapshot.Snapshot, name string) []string {
-	var near []string
-	for i := range s.Nodes {
-		n := s.Nodes[i].Name
-		if strings.Contains(n, name) || strings.Contains(name, n) || oneApart(n, name) {
-			near = append(near, n)
-		}
-	}
-	slices.SortFunc(near, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b)) })
-	return near[:min(3, len(near))]
-}
-
-// oneApart tells whether one letter less, more or other makes one name of the
-// other.
-func oneApart(a, b string) bool {
-	same := 0
-	for same < min(len(a), len(b)) && a[same] == b[same] {
-		same++
-	}
-	a, b = a[same:], b[same:]
-	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
-		a, b = a[:len(a)-1], b[:len(b)-1]
-	}
-	return len(a) <= 1 && len(b) <= 1
 }
 
 func holds(m map[string]string, key, value string) bool {

@@ -242,14 +242,14 @@ func TestNodeEditsRefuse(t *testing.T) {
 		want, hint string
 		why        string
 	}{
-		{nil, []NodeEdit{{Kind: NodeCordon, Which: "n4", Said: "--cordon n4"}}, `--cordon n4: there is no node "n4"`, "did you mean n0, n1, n2?", "a name that nobody has, and those that are near"},
-		{nil, []NodeEdit{{Kind: NodeCordon, Which: "worker-7"}}, `there is no node "worker-7"`, "kubectl get nodes", "with none near"},
-		{nil, []NodeEdit{{Kind: NodeCordon, Which: "n"}}, `there is no node "n"`, "did you mean n0, n1, n2?", "a name is no part of one"},
-		{nil, []NodeEdit{{Kind: NodeCordon, Which: "w*"}}, `the name of no node matches "w*"`, "kubectl get nodes", "a pattern that matches nothing"},
+		{nil, []NodeEdit{{Kind: NodeCordon, Which: "n4", Said: "--cordon n4"}}, `--cordon n4: node "n4" not found`, "did you mean n0, n1, n2?", "a name that nobody has, and those that are near"},
+		{nil, []NodeEdit{{Kind: NodeCordon, Which: "worker-7"}}, `node "worker-7" not found`, "kubectl get nodes", "with none near"},
+		{nil, []NodeEdit{{Kind: NodeCordon, Which: "n"}}, `node "n" not found`, "did you mean n0, n1, n2?", "a name is no part of one"},
+		{nil, []NodeEdit{{Kind: NodeCordon, Which: "w*"}}, `no node has a name that matches "w*"`, "kubectl get nodes", "a pattern that matches nothing"},
 		{nil, []NodeEdit{{Kind: NodeCordon, Which: "n[0"}}, `pattern "n[0": syntax error in pattern`, "", "a pattern that is none"},
 		{nil, []NodeEdit{{Kind: NodeCordon, Which: "pool=a"}}, `no node has labels that match "pool=a"`, "kubectl get nodes -l 'pool=a'", "a selector that matches nothing"},
 		{nil, []NodeEdit{{Kind: NodeCordon, Which: "=a"}}, `label selector "=a": found '=', expected: !, identifier, or 'end of string'`, "", "a selector that is none"},
-		{nil, []NodeEdit{{Kind: NodeCordon}}, `no node is named`, "", "no node"},
+		{nil, []NodeEdit{{Kind: NodeCordon}}, `the name of the node is empty`, "", "no node"},
 		{nil, []NodeEdit{{Kind: NodeUntaint, Which: "n*", Taint: taint("a:NoSchedule"), Said: "--taint n*:a:NoSchedule-"}}, `--taint n*:a:NoSchedule-: taint "a:NoSchedule" not found`, "", "a taint that no node has"},
 		{[]dstest.Option{tainted("n0", "a:NoExecute")}, []NodeEdit{{Kind: NodeUntaint, Which: "n*", Taint: taint("a:NoSchedule")}}, `taint "a:NoSchedule" not found`, "", "with that effect"},
 		{nil, []NodeEdit{{Kind: NodeUnlabel, Which: "n0", Key: "pool"}}, `label "pool" not found`, "", "a label that no node has"},

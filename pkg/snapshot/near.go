@@ -1,4 +1,4 @@
-package source
+package snapshot
 
 import (
 	"cmp"
@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Near returns at most three of the names that somebody may have meant by
-// name, the nearest first: those within a third of its letters of it, and
-// those that hold it or are held by it. Equal names are equally ordered
-// whatever the order of names.
+// Near returns at most three of the names that somebody who wrote name may have
+// meant, the nearest first: those that differ from it in at most a third of its
+// letters, and those of three letters or more that contain it or are part of it.
+// The result does not depend on the order of names.
 func Near(name string, names []string) []string {
 	type candidate struct {
 		name string
@@ -17,7 +17,7 @@ func Near(name string, names []string) []string {
 	}
 	var found []candidate
 	for _, n := range names {
-		off := distance(name, n)
+		off := Distance(name, n)
 		contains := len(name) >= 3 && strings.Contains(n, name) || len(n) >= 3 && strings.Contains(name, n)
 		if off <= max(1, len(name)/3) || contains {
 			found = append(found, candidate{n, off})
@@ -33,9 +33,9 @@ func Near(name string, names []string) []string {
 	return out
 }
 
-// distance returns how many bytes must be inserted, removed or replaced to
-// make b out of a.
-func distance(a, b string) int {
+// Distance returns how many bytes must be inserted, removed or replaced to
+// turn a into b.
+func Distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j

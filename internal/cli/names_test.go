@@ -1,0 +1,249 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+)
+
+// TestNames: how the arguments of a command name DaemonSets. A ref is
+// NAMESPACE/NAME, or NAME where the namespace is that of the context.
+func TestNames(t *testing.T) {
+	for _, tt := range []struct {
+		args, namespace string
+		want            string // refs, or the error
+		why             string
+	}{
+		{"node-agent", "", "node-agent", "a name"},
+		{"node-agent", "kube-system", "kube-system/node-agent", "a name, in the namespace of -n"},
+		{"ds/node-agent", "", "node-agent", "X is a type"},
+		{"daemonset/node-agent", "", "node-agent", "X is a type"},
+		{"daemonsets/node-agent", "", "node-agent", "X is a type"},
+		{"daemonsets.apps/node-agent", "", "node-agent", "X is a type"},
+		{"DaemonSet.apps/node-agent", "", "node-agent", "a type in the case of its kind: no namespace has a dot or upper case"},
+		{"ds node-agent", "", "node-agent", "a type and a name"},
+		{"ds kube-system/node-agent", "", "kube-system/node-agent", "a type, and a name with its namespace"},
+		{"kube-system/node-agent", "", "kube-system/node-agent", "X is a namespace"},
+		{"kube-system/node-agent", "kube-system", "kube-system/node-agent", "-n names the same namespace"},
+		{"kube-system/node-agent logging/node-agent", "", "kube-system/node-agent logging/node-agent", "two DaemonSets of one name"},
+		{"kube-system/a ds/a", "kube-system", "kube-system/a", "both are the same DaemonSet"},
+		{"deployment/web", "", "deployment/web", "X is none of the types, so it is a namespace"},
+		{"kube-system/node-agent", "logging", `"kube-system/node-agent" is in namespace "kube-system", but -n is "logging"; hint: leave out -n`, "-n names another namespace"},
+		{"a kube-system/node-agent", "logging", `"kube-system/node-agent" is in namespace "kube-system", but -n is "logging"; hint: leave out -n`, "so for every name"},
+		{"ds/kube-system/node-agent", "", `"ds/kube-system/node-agent" has a kind and a namespace: write NAMESPACE/NAME; hint: kube-system/node-agent`, "a type and a namespace"},
+		{"a/b/c", "", `"a/b/c" is neither NAME nor NAMESPACE/NAME; hint: kubectl ds explain -n kube-system node-agent`, "three parts"},
+		{"kube-system/", "", `"kube-system/" has no name after the slash; hint: kube-system/NAME`, "no name"},
+		{"/node-agent", "", `"/node-agent" is not a DaemonSet: kubectl ds is for DaemonSets only`, "no namespace"},
+		{"Deployment.apps/web", "", `"Deployment.apps/web" is not a DaemonSet: kubectl ds is for DaemonSets only; hint: kubectl rollout status Deployment.apps/web`, "no namespace has a dot"},
+		{"kube-system/Node_Agent", "", `"Node_Agent" is not a name of a DaemonSet: use lower-case letters, digits, - and .`, "not a name"},
+	} {
+		refs, err := names(strings.Fields(tt.args), tt.namespace)
+		got := strings.Trim(fmt.Sprint(refs), "[]")
+		if err != nil {
+			got = withHint(err)
+		}
+		if got != tt.want {
+			t.Errorf("%s, -n %q: %s, want %s (%s)", tt.args, tt.namespace, got, tt.want, tt.why)
+		}
+	}
+}
+
+// withHint returns an error as a command writes it, in one line.
+func withHint(err error) string {
+	words := err.Error()
+	if h := (interface{ Hint() string })(nil); errors.As(err, &h) && h.Hint() != "" {
+		words += "; hint: " + h.Hint()
+	}
+	return words
+}
+
+// printed returns what a command line prints.
+func printed(args ...string) (out, errs string, status int) {
+	var o, e bytes.Buffer
+	status = Main(append([]string{"kubectl-ds"}, args...), strings.NewReader(""), &o, &e)
+	return o.String(), e.String(), status
+}
+
+// TestNamesOfCommands: every command that takes a name takes NAMESPACE/NAME, and
+// answers as it does with -n.
+func TestNamesOfCommands(t *testing.T) {
+	world := []string{"--from", "testdata/cluster.yaml", "--now", "2026-11-20T12:00:00Z", "--kubernetes-version", "v1.37.1"}
+	for _, command := range []string{"explain", "plan-rollout", "history", "plan-rollout --restart", "history --undo 1", "history --revision 1", "snapshot --show-values"} {
+		ask := func(more ...string) (string, string, int) {
+			return printed(append(append(strings.Fields(command), world...), more...)...)
+		}
+		want, _, status := ask("agent", "-n", "moving")
+		if status != 0 || want == "" {
+			t.Fatalf("%s agent -n moving: status %d", command, status)
+		}
+		for _, args := range [][]string{{"moving/agent"}, {"moving/agent", "-n", "moving"}, {"ds", "moving/agent"}} {
+			if got, errs, status := ask(args...); status != 0 || got != want {
+				t.Errorf("%s %v: status %d, %s%s", command, args, status, errs, cmp.Diff(want, got))
+			}
+		}
+		if _, errs, status := ask("moving/agent", "-n", "stuck"); status != 1 || !strings.Contains(errs, "but -n is \"stuck\"") {
+			t.Errorf("%s moving/agent -n stuck: status %d, %s", command, status, errs)
+		}
+		if command == "snapshot --show-values" {
+			continue // it has no -A
+		}
+		if _, errs, status := ask("moving/agent", "-A"); status != 1 || !strings.HasPrefix(errs, "error: a name cannot be combined with -A or -l\n") {
+			t.Errorf("%s moving/agent -A: status %d, %s", command, status, errs)
+		}
+	}
+}
+
+// TestRollbackValues: --undo and --to-revision take the same values and refuse the
+// same ones in the same words. DaemonSet moving/agent has the revisions 1 and 2.
+func TestRollbackValues(t *testing.T) {
+	for _, tt := range []struct {
+		value, want string // the revision that it goes back to, or the error
+		why         string
+	}{
+		{"1", "1", "a number"},
+		{" 1", "1", "with a space"},
+		{"2", "2", "the current one"},
+		{"0", "1", "the one before the current one"},
+		{"-1", "1", "the one before the newest"},
+		{"9", "error: daemonset moving/agent has no revision 9: it has 1, 2\nhint: FLAG 1\n", "none has this number"},
+		{"-5", "error: daemonset moving/agent has no revision 5 before the newest: it has 2, 1\n", "there are not so many"},
+		{"live", "error: FLAG \"live\" is not a revision to go back to: give a number, 0 for the revision before the current one, or -1 for the one before the newest\nhint: FLAG 0\n", "a word"},
+		{"", "error: FLAG \"\" is not a revision to go back to: give a number, 0 for the revision before the current one, or -1 for the one before the newest\nhint: FLAG 0\n", "nothing, as an unset variable of a script"},
+	} {
+		for flag, command := range map[string]string{"--undo": "history", "--to-revision": "plan-rollout"} {
+			out, errs, status := printed(command, "moving/agent", "--from", "testdata/cluster.yaml", "--now", "2026-11-20T12:00:00Z", "--kubernetes-version", "v1.37.1", flag, tt.value, "-o", "jsonpath={.change.revision.was}")
+			if out = strings.TrimSuffix(out, "\n"); status != 0 {
+				out = errs
+			}
+			if want := strings.ReplaceAll(tt.want, "FLAG", flag); out != want {
+				t.Errorf("%s %s %q: %q, want %q (%s)", command, flag, tt.value, out, want, tt.why)
+			}
+		}
+	}
+}
+
+// TestNodesOfExplain: --node takes what the flags of plan-rollout take as NODES.
+// The cluster has the nodes w-1 (zone=a) and w-2 (zone=b); where the nodes are not
+// read, a pod is known on w-1 and on gone.
+func TestNodesOfExplain(t *testing.T) {
+	for _, tt := range []struct {
+		flags, want string // the nodes, or the error
+		unread      bool
+		why         string
+	}{
+		{"w-1", "w-1", false, "a name"},
+		{"w-2,w-1", "w-1 w-2", false, "two names"},
+		{"w-*", "w-1 w-2", false, "a pattern"},
+		{"w-[!1]", "w-2", false, "a pattern as a shell has it"},
+		{"w-?,w-1", "w-1 w-2", false, "each node once"},
+		{"zone=b", "w-2", false, "a label"},
+		{"zone in (a,b),zone!=b", "w-1", false, "a selector with commas"},
+		{"w-3", `--node w-3: node "w-3" not found; hint: did you mean w-1, w-2?`, false, "no such node"},
+		{"w-1,x*", `--node w-1,x*: no node has a name that matches "x*"; hint: kubectl get nodes`, false, "a pattern of none"},
+		{"zone=c", `--node zone=c: no node has labels that match "zone=c"; hint: kubectl get nodes -l 'zone=c'`, false, "a label of none"},
+		{"w-1,", `--node w-1,: the name of the node is empty`, false, "no name behind the comma"},
+		{"w-[", `--node w-[: pattern "w-[": syntax error in pattern`, false, "no pattern"},
+		{"w-9", "w-9", true, "any name may be that of a node that was not read"},
+		{"g*", "gone", true, "a pattern of the nodes that have a pod"},
+		{"x*", `--node x*: the nodes could not be read, so only names can be looked up; hint: --node worker-7`, true, "a pattern of none of these"},
+		{"zone=a", `--node zone=a: the nodes could not be read, so only names can be looked up; hint: --node worker-7`, true, "a label that was not read"},
+	} {
+		states := []*daemonset.State{{NodesRead: true, Nodes: []daemonset.Node{
+			{Name: "w-1", Object: &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "w-1", Labels: map[string]string{"zone": "a"}}}},
+			{Name: "w-2", Object: &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "w-2", Labels: map[string]string{"zone": "b"}}}},
+		}}}
+		if tt.unread {
+			states = []*daemonset.State{{Nodes: []daemonset.Node{{Name: "gone"}, {Name: "w-1"}}}}
+		}
+		chosen, err := chosenNodes([]string{tt.flags}, states)
+		slices.Sort(chosen)
+		got := strings.Join(chosen, " ")
+		if err != nil {
+			got = withHint(err)
+		}
+		if got != tt.want {
+			t.Errorf("--node %s: %s, want %s (%s)", tt.flags, got, tt.want, tt.why)
+		}
+	}
+}
+
+// TestMeant: a flag or a command that does not exist comes with the one that was
+// meant.
+func TestMeant(t *testing.T) {
+	for _, tt := range []struct{ args, want, why string }{
+		{"plan-rollout x --to-revison 3", "unknown flag: --to-revison; did you mean --to-revision?", "a letter is missing"},
+		{"plan-rollout x --max-unavailble=3", "unknown flag: --max-unavailble; did you mean --max-unavailable?", "a flag with its value"},
+		{"explain x --nodes w-1", "unknown flag: --nodes; did you mean --node?", "the plural"},
+		{"history x --undoo 1", "unknown flag: --undoo; did you mean --undo?", "a letter too many"},
+		{"snapshot x --show-value", "unknown flag: --show-value; did you mean --show-values?", "every command"},
+		{"explain x --namespce a", "unknown flag: --namespce; did you mean --namespace?", "kubectl's own flags"},
+		{"explain x --frobnicate", "unknown flag: --frobnicate; kubectl ds explain --help", "none is near"},
+		{"explain x -Z", "unknown flag: -Z; kubectl ds explain --help", "one letter is near to none"},
+		{"history x --undo", "--undo has no value; --undo REVISION", "a value is missing"},
+		{"explian", `unknown command "explian"; did you mean kubectl ds explain?`, "two letters are swapped"},
+		{"plan", `unknown command "plan"; did you mean kubectl ds plan-rollout?`, "the beginning"},
+		{"historie", `unknown command "historie"; did you mean kubectl ds history?`, "another language"},
+		{"frobnicate", `unknown command "frobnicate"; kubectl ds --help`, "none is near"},
+	} {
+		_, errs, status := printed(strings.Fields(tt.args)...)
+		message, hint, _ := strings.Cut(tt.want, "; ")
+		if want := "error: " + message + "\nhint: " + hint + "\n"; status != 1 || errs != want {
+			t.Errorf("%s: status %d, %q, want %q (%s)", tt.args, status, errs, want, tt.why)
+		}
+	}
+}
+
+// TestKubeconfig: without a usable kubeconfig the error says what is missing, and
+// where there is no cluster it names --from.
+func TestKubeconfig(t *testing.T) {
+	const one = `{apiVersion: v1, kind: Config, clusters: [{name: c, cluster: {server: "http://127.0.0.1:1"}}], users: [{name: u}], contexts: [{name: prod, context: {cluster: c, user: u}}]`
+	const orFile = "--kubeconfig FILE names one; --from FILE reads a file instead of a cluster"
+	for _, tt := range []struct {
+		file, flags, want string // FILE stands for its path
+		why               string
+	}{
+		{"", "", "no cluster to ask: no kubeconfig found at FILE; " + orFile, "there is none"},
+		{"", "--context prod", "no cluster to ask: no kubeconfig found at FILE; " + orFile, "a context of none"},
+		{" ", "", "no cluster to ask: the kubeconfig FILE has no cluster; " + orFile, "it is empty"},
+		{one + "}", "", "no cluster to ask: the kubeconfig has no current context; --context prod; or read a file instead of a cluster: --from FILE", "no context is chosen"},
+		{one + "}", "--context prd", `the kubeconfig has no context "prd"; did you mean --context prod?`, "a typing error"},
+		{one + "}", "--context staging", `the kubeconfig has no context "staging"; kubectl config get-contexts`, "another context"},
+		{one + "}", "--context prod --cluster x-y-z", `the kubeconfig has no cluster "x-y-z"; kubectl config get-clusters`, "another cluster"},
+		{one + "}", "--context prod --user x-y-z", `the kubeconfig has no user "x-y-z"; kubectl config get-users`, "another user"},
+		{"{", "", `the kubeconfig cannot be read: error loading config file "FILE": yaml: line 1: did not find expected node content; --kubeconfig FILE names another; --from FILE reads a file instead of a cluster`, "it is damaged"},
+		{one + ", current-context: prod}", "--request-timeout 1s", "no answer from the cluster at http://127.0.0.1:1: dial tcp 127.0.0.1:1: connect: connection refused; kubectl cluster-info", "a server that does not answer is not a missing kubeconfig"},
+		{"", "--server http://127.0.0.1:1", "no answer from the cluster at http://127.0.0.1:1: dial tcp 127.0.0.1:1: connect: connection refused; kubectl cluster-info", "nor is a server without one"},
+	} {
+		file := filepath.Join(t.TempDir(), "config")
+		if tt.file != "" {
+			if err := os.WriteFile(file, []byte(tt.file), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		t.Setenv("KUBECONFIG", file)
+		t.Setenv("KUBERNETES_MASTER", "")
+		for _, command := range []string{"explain", "plan-rollout", "history", "snapshot"} {
+			_, errs, status := printed(append([]string{command, "agent", "-n", "a"}, strings.Fields(tt.flags)...)...)
+			message, hint, _ := strings.Cut(tt.want, "; ")
+			want := "error: " + message + "\nhint: " + hint + "\n"
+			want = strings.ReplaceAll(want, "at FILE", "at "+file)
+			want = strings.ReplaceAll(want, "kubeconfig FILE has", "kubeconfig "+file+" has")
+			want = strings.ReplaceAll(want, `"FILE"`, strconv.Quote(file))
+			if status != 1 || errs != want {
+				t.Errorf("%s %s: status %d, %q, want %q (%s)", command, tt.flags, status, errs, want, tt.why)
+			}
+		}
+	}
+}

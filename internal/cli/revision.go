@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/history"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// parseWhich returns the revision that a flag names: a number, a negative one that
+// counts back from the newest, or live.
+func parseWhich(flag, text string) (*history.Which, error) {
+	text = strings.TrimSpace(text)
+	if text == "live" {
+		return &history.Which{Live: true}, nil
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n == 0 {
+		return nil, hinted{fmt.Errorf("%s %q is not a revision: give a number, -1 for the revision before the newest, or live", flag, text), flag + " -1"}
+	}
+	return &history.Which{Number: n}, nil
+}
+
+// parseBetween returns the one or two revisions that --diff compares.
+func parseBetween(text string) (*history.Between, error) {
+	a, b, two := strings.Cut(text, ",")
+	if strings.Contains(b, ",") {
+		return nil, hinted{fmt.Errorf("--diff %q names more than two revisions", text), "--diff 7,8"}
+	}
+	from, err := parseWhich("--diff", a)
+	if err != nil {
+		return nil, err
+	}
+	if !two {
+		return &history.Between{To: from}, nil
+	}
+	to, err := parseWhich("--diff", b)
+	if err != nil {
+		return nil, err
+	}
+	return &history.Between{From: from, To: to}, nil
+}
+
+// parseRollback returns the revision to go back to, as --undo and --to-revision
+// name it: its number, 0 for the revision before the current one, or a negative
+// number that counts back from the newest.
+func parseRollback(flag, text string) (int64, error) {
+	n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
+	if err != nil {
+		return 0, hinted{fmt.Errorf("%s %q is not a revision to go back to: give a number, 0 for the revision before the current one, or -1 for the one before the newest", flag, text), flag + " 0"}
+	}
+	return n, nil
+}
+
+// target returns the number of the revision that is back revisions before the
+// newest, and an error if kubectl would go back to another one: it does not see a
+// revision without an owner, and of two with one number it takes the first by name.
+func (in *input) target(s *snapshot.Snapshot, back int64) (int64, error) {
+	s, st, err := in.state(s)
+	if err != nil {
+		return 0, err
+	}
+	h, err := history.Make(s, st, history.Options{})
+	if err != nil {
+		return 0, err
+	}
+	row, err := history.Find(h, history.Which{Number: -back})
+	if err != nil {
+		return 0, err
+	}
+	switch seen := seenByKubectl(h, row.Revision); {
+	case row.Revision < 1:
+		return 0, fmt.Errorf("controllerrevision %s has number %d: kubectl goes back to 1 and more", row.Name, row.Revision)
+	case seen != nil && seen.Name != row.Name:
+		return 0, fmt.Errorf("two revisions have number %d: kubectl goes back to controllerrevision %s, not to %s", row.Revision, seen.Name, row.Name)
+	}
+	return row.Revision, nil
+}
+
+// seenByKubectl returns the revision that kubectl takes for a number: the first
+// by name of those that the DaemonSet owns; nil where it owns none.
+func seenByKubectl(h *history.History, number int64) *history.Revision {
+	var seen *history.Revision
+	for i := range h.Revisions {
+		r := &h.Revisions[i]
+		if r.Revision == number && r.Claim == daemonset.Owned && (seen == nil || r.Name < seen.Name) {
+			seen = r
+		}
+	}
+	return seen
+}
