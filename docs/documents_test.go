@@ -156,7 +156,7 @@ func (r *reader) plan(t *testing.T, p *plan.Plan) {
 		for _, n := range c.Nodes {
 			r.facts(t, string(n.Kind), nil, "Changes of nodes")
 		}
-		if !slices.IsSortedFunc(c.Fields, func(a, b plan.FieldDiff) int { return strings.Compare(a.Path, b.Path) }) {
+		if !slices.IsSortedFunc(c.Fields, func(a, b plan.FieldDiff) int { return strings.Compare(a.Path.String(), b.Path.String()) }) {
 			r.errorf(t, "change.fields: not in order: %v", c.Fields)
 		}
 	}

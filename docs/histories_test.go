@@ -108,7 +108,7 @@ func (r *reader) fieldKinds(t *testing.T, changes []history.Change) {
 	for _, c := range changes {
 		r.facts(t, string(c.Kind), nil, "Kinds of fields")
 	}
-	if !slices.IsSortedFunc(changes, func(a, b history.Change) int { return strings.Compare(a.Path, b.Path) }) {
+	if !slices.IsSortedFunc(changes, func(a, b history.Change) int { return strings.Compare(a.Path.String(), b.Path.String()) }) {
 		r.errorf(t, "change: not in the order of the paths")
 	}
 }

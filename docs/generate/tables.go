@@ -363,8 +363,11 @@ func (w *walk) typeOf(pkg string, e ast.Expr) (word, inner string, list, null bo
 	case "time.Time":
 		return "time", "", false, false
 	}
-	if name == "daemonset.Facts" {
+	switch name {
+	case "daemonset.Facts":
 		return "facts", "", false, false
+	case "template.Path", "template.Value": // which write themselves
+		return "string", "", false, false
 	}
 	switch named := w.code.types[name].(type) {
 	case *ast.StructType:

@@ -316,7 +316,7 @@ func (o *historyOptions) noteRemovals(h answered) error {
 
 func removals(changes []history.Change) (n int) {
 	for _, c := range changes {
-		if c.New == "" && c.Kind != history.FieldDefault { // the API server puts a default back
+		if c.New.Absent() && c.Kind != history.FieldDefault { // the API server puts a default back
 			n++
 		}
 	}

@@ -96,10 +96,10 @@ func TestUndoSaysWhatDiffSays(t *testing.T) {
 		want, got := map[string][3]string{}, map[string][3]string{}
 		written := strings.NewReplacer(`"effect":"",`, "", `,"value":""`, "", "[]", "") // as the API server does
 		for _, c := range h.Diff.Change {
-			want[c.Path] = [3]string{written.Replace(c.Old), written.Replace(c.New), fmt.Sprint(c.Hidden)}
+			want[c.Path.String()] = [3]string{written.Replace(c.Old.String()), written.Replace(c.New.String()), fmt.Sprint(c.Hidden)}
 		}
 		for _, f := range undo.Change.Fields {
-			got[f.Path] = [3]string{f.Old, f.New, fmt.Sprint(f.Hidden)}
+			got[f.Path.String()] = [3]string{f.Old.String(), f.New.String(), fmt.Sprint(f.Hidden)}
 		}
 		unknown := len(p.Old.Unknown())+len(p.New.Unknown()) > 0
 		if assumed := slices.ContainsFunc(undo.Assumptions, func(a daemonset.Assumption) bool { return a.Code == plan.AssumeUnknownFields }); assumed != unknown {

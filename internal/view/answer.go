@@ -368,13 +368,8 @@ func (a *answer) change() {
 	if a.e.Change == nil || a.e.Verdict.Code == explain.BeingDeleted {
 		return
 	}
-	words := (&lineScreen{Style: a.style, named: true}).fieldsInWords(a.e.Change.Change, true)
-	const most = 3
-	if more := len(words) - most; more > 1 && !a.style.All {
-		words = append(words[:most], plural(more, "more field")+" with --all")
-	}
-	for _, w := range words {
-		a.add(screen.Change, "%s", w)
+	for _, l := range few(fieldStyle{all: a.style.All, brief: true}.changeLines(a.e.Change.Change), 3, "more change", a.style) {
+		a.add(screen.Change, "%s", l)
 	}
 }
 

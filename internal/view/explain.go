@@ -19,7 +19,6 @@ import (
 type lineScreen struct {
 	Style
 	now   time.Time
-	named bool // an image is said to be of a container
 	lines []string
 }
 

@@ -182,37 +182,37 @@ func parseWhich(t *testing.T, text string) *history.Which {
 func TestFieldsInWords(t *testing.T) {
 	const agent = `{spec: {containers: [{name: agent, image: "example/agent:1"}]}}`
 	for _, tt := range []struct{ why, old, new, want string }{
-		{"of one repository only the tags are said", agent, `{spec: {containers: [{name: agent, image: "example/agent:2"}]}}`, "image agent 1 -> 2"},
-		{"of another repository the whole image is", agent, `{spec: {containers: [{name: agent, image: "other/agent:2"}]}}`, "image agent example/agent:1 -> other/agent:2"},
-		{"a port of a registry is no tag", `{spec: {containers: [{name: a, image: "r:5000/a"}]}}`, `{spec: {containers: [{name: a, image: "r:5000/a:2"}]}}`, "image a (no tag) -> 2"},
-		{"a digest is shortened", `{spec: {containers: [{name: a, image: "a@sha256:` + strings.Repeat("0", 64) + `"}]}}`, `{spec: {containers: [{name: a, image: "a:1@sha256:` + strings.Repeat("f", 64) + `"}]}}`, "image a sha256:00000000… -> 1@sha256:ffffffff…"},
+		{"of one repository only the tags are said", agent, `{spec: {containers: [{name: agent, image: "example/agent:2"}]}}`, "image of agent: 1 -> 2"},
+		{"of another repository the whole image is", agent, `{spec: {containers: [{name: agent, image: "other/agent:2"}]}}`, "image of agent: example/agent:1 -> other/agent:2"},
+		{"a port of a registry is no tag", `{spec: {containers: [{name: a, image: "r:5000/a"}]}}`, `{spec: {containers: [{name: a, image: "r:5000/a:2"}]}}`, "image of a: (no tag) -> 2"},
+		{"a digest is shortened", `{spec: {containers: [{name: a, image: "a@sha256:` + strings.Repeat("0", 64) + `"}]}}`, `{spec: {containers: [{name: a, image: "a:1@sha256:` + strings.Repeat("f", 64) + `"}]}}`, "image of a: sha256:00000000… -> 1@sha256:ffffffff…"},
 		{"a variable that comes", agent, `{spec: {containers: [{name: agent, image: "example/agent:1", env: [{name: LOG_LEVEL, value: debug}]}]}}`, "env LOG_LEVEL added"},
-		{"many variables at once", agent, `{spec: {containers: [{name: agent, image: "example/agent:1", env: [{name: A}, {name: B}, {name: C}, {name: D}, {name: E}]}]}}`, "env A, B, C, 2 more added"},
+		{"many variables at once", agent, `{spec: {containers: [{name: agent, image: "example/agent:1", env: [{name: A}, {name: B}, {name: C}, {name: D}, {name: E}]}]}}`, "env A, B, C +2 more added"},
 		{"a variable beside others", `{spec: {containers: [{name: agent, env: [{name: A, value: a}]}]}}`, `{spec: {containers: [{name: agent, env: [{name: LOG_LEVEL, value: debug}, {name: A, value: a}]}]}}`, "env LOG_LEVEL added"},
 		{"a variable's value is not said", `{spec: {containers: [{name: agent, env: [{name: A, value: a}]}]}}`, `{spec: {containers: [{name: agent, env: [{name: A, value: b}]}]}}`, "env A changed"},
 		{"from a value to a reference is one change", `{spec: {containers: [{name: agent, env: [{name: A, value: a}]}]}}`, `{spec: {containers: [{name: agent, env: [{name: A, valueFrom: {fieldRef: {fieldPath: x}}}]}]}}`, "env A changed"},
-		{"a limit", `{spec: {containers: [{name: agent, resources: {limits: {memory: 1Gi}}}]}}`, `{spec: {containers: [{name: agent, resources: {limits: {memory: 2Gi}, requests: {cpu: 100m}}}]}}`, "limits.memory 1Gi -> 2Gi; requests.cpu 100m added"},
-		{"labels and annotations", `{metadata: {labels: {app: a, "example.com/team": x}}}`, `{metadata: {labels: {app: a, "example.com/team": z}, annotations: {"example.com/checksum": abc}}}`, "metadata only: annotation example.com/checksum abc added; label example.com/team x -> z"},
-		{"the node selector", `{spec: {nodeSelector: {pool: a, x: y}}}`, `{spec: {nodeSelector: {pool: b}}}`, "nodeSelector pool a -> b; nodeSelector x removed"},
+		{"a limit", `{spec: {containers: [{name: agent, resources: {limits: {memory: 1Gi}}}]}}`, `{spec: {containers: [{name: agent, resources: {limits: {memory: 2Gi}, requests: {cpu: 100m}}}]}}`, "memory limit: 1Gi -> 2Gi; cpu request added: 100m"},
+		{"labels and annotations", `{metadata: {labels: {app: a, "example.com/team": x}}}`, `{metadata: {labels: {app: a, "example.com/team": z}, annotations: {"example.com/checksum": abc}}}`, "metadata only: annotation example.com/checksum added: abc; label example.com/team: x -> z"},
+		{"the node selector", `{spec: {nodeSelector: {pool: a, x: y}}}`, `{spec: {nodeSelector: {pool: b}}}`, "nodeSelector pool: a -> b; nodeSelector x removed"},
 		{"members of lists", `{spec: {containers: [{name: a, ports: [{containerPort: 80}], volumeMounts: [{name: v, mountPath: /x}]}], volumes: [{name: v, emptyDir: {}}]}}`,
 			`{spec: {containers: [{name: a, ports: [{containerPort: 80}, {containerPort: 81}], volumeMounts: [{name: v, mountPath: /x, readOnly: true}]}], volumes: [{name: v, emptyDir: {medium: Memory}}]}}`,
 			"port 81 added; volumeMount /x changed; volume v changed"},
 		{"a container more, at the end", agent, `{spec: {containers: [{name: agent, image: "example/agent:1"}, {name: b, image: b}]}}`, "container b added"},
 		{"where a new member stands is left out", agent, `{spec: {containers: [{name: b, image: b}, {name: agent, image: "example/agent:1"}]}}`, "container b added"},
-		{"but members that changed places are not", `{spec: {containers: [{name: a}, {name: b}]}}`, `{spec: {containers: [{name: b}, {name: a}]}}`, "the order of containers"},
+		{"but members that changed places are not", `{spec: {containers: [{name: a}, {name: b}]}}`, `{spec: {containers: [{name: b}, {name: a}]}}`, "order of containers changed"},
 		{"a long list is not written out", `{spec: {containers: [{name: a, args: [a]}]}}`, `{spec: {containers: [{name: a, args: [b]}]}}`, "args changed"},
-		{"a probe", `{spec: {containers: [{name: a, livenessProbe: {httpGet: {port: 80}}}]}}`, `{spec: {containers: [{name: a, livenessProbe: {httpGet: {port: 81}}}]}}`, "livenessProbe.httpGet.port 80 -> 81"},
-		{"the pod's own fields", `{spec: {hostNetwork: true, priorityClassName: a}}`, `{spec: {priorityClassName: b}}`, "hostNetwork removed; priorityClassName a -> b"},
-		{"a value that is empty", `{spec: {priorityClassName: a}}`, `{spec: {priorityClassName: ""}}`, `priorityClassName a -> ""`},
-		{"an init container", `{spec: {initContainers: [{name: i, image: "x:1"}]}}`, `{spec: {initContainers: [{name: i, image: "x:2"}]}}`, "image i 1 -> 2"},
-		{"control codes are made visible", `{spec: {priorityClassName: a}}`, "{spec: {priorityClassName: \"\\e[31m\"}}", `priorityClassName "a" -> "\u001b[31m"`},
+		{"a probe", `{spec: {containers: [{name: a, livenessProbe: {httpGet: {port: 80}}}]}}`, `{spec: {containers: [{name: a, livenessProbe: {httpGet: {port: 81}}}]}}`, "livenessProbe.httpGet.port: 80 -> 81"},
+		{"the pod's own fields", `{spec: {hostNetwork: true, priorityClassName: a}}`, `{spec: {priorityClassName: b}}`, "hostNetwork removed; priorityClassName: a -> b"},
+		{"a value that is empty", `{spec: {priorityClassName: a}}`, `{spec: {priorityClassName: ""}}`, `priorityClassName: a -> ""`},
+		{"an init container", `{spec: {initContainers: [{name: i, image: "x:1"}]}}`, `{spec: {initContainers: [{name: i, image: "x:2"}]}}`, "image of i: 1 -> 2"},
+		{"control codes are made visible", `{spec: {priorityClassName: a}}`, "{spec: {priorityClassName: \"\\e[31m\"}}", `priorityClassName: "a" -> "\u001b[31m"`},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			var changes []history.Change
-			for _, d := range template.Hide[corev1.PodTemplateSpec](template.Diff(parseContent(t, tt.old), parseContent(t, tt.new), "spec.template"), "spec.template") {
+			for _, d := range template.Hide[corev1.PodTemplateSpec](template.Diff(parseContent(t, tt.old), parseContent(t, tt.new), template.At), template.At) {
 				changes = append(changes, history.Change{Difference: d, Kind: history.FieldSet})
 			}
-			got := strings.Join((&lineScreen{}).fieldsInWords(changes, false), "; ")
+			got := strings.Join(fieldStyle{brief: true, cell: true, alone: true}.changeLines(changes), "; ")
 			if got != tt.want {
 				t.Errorf("%s -> %s: %q, want %q", tt.old, tt.new, got, tt.want)
 			}
@@ -227,25 +227,6 @@ func parseContent(t *testing.T, text string) template.Content {
 	c, err := template.Stored([]byte(`{"spec":{"template":` + string(raw) + `}}`))
 	check(t, err)
 	return c
-}
-
-// TestShortPath: paths as a person would write them.
-func TestShortPath(t *testing.T) {
-	for _, tt := range []struct{ path, want, why string }{
-		{"spec.template.spec.containers[name=agent].image", "containers[agent].image", "a member by its key alone"},
-		{"spec.template.metadata.labels[a.b/c]", "metadata.labels[a.b/c]", "a key with dots stays in brackets"},
-		{"spec.template.metadata.labels.app", "metadata.labels.app", "a plain key"},
-		{"spec.template.spec.containers[name]", "containers", "the order of a list"},
-		{"spec.template.spec.containers[name=a].volumeMounts[mountPath=/x.y/z].readOnly", "containers[a].volumeMounts[/x.y/z].readOnly", "a dot in a member's key ends nothing"},
-		{"spec.template.spec.containers[name=a].volumeMounts[mountPath=\"/a]b\"].readOnly", "containers[a].volumeMounts[/a]b].readOnly", "nor does a bracket in quotes"},
-		{"spec.template", "spec.template", "the template whole"},
-	} {
-		t.Run(tt.why, func(t *testing.T) {
-			if got := shortPath(tt.path); got != tt.want {
-				t.Errorf("shortPath(%q) = %q, want %q", tt.path, got, tt.want)
-			}
-		})
-	}
 }
 
 // TestEveryNote: each has words of its own.

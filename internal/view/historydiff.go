@@ -30,7 +30,7 @@ func Template(w io.Writer, h *history.History, r *history.Revision, t template.C
 		return err
 	}
 	s.gap()
-	for _, l := range strings.Split(strings.TrimRight(text, "\n"), "\n") {
+	for _, l := range linesIn(text) {
 		s.whole(l)
 	}
 	if r != nil {
@@ -87,12 +87,12 @@ func Diff(w io.Writer, h *history.History, style Style) error {
 	d := h.Diff
 	s.line("%s  %s/%s: %s", s.title(sidesTitle(h, d)), clean(h.DaemonSet.Namespace), clean(h.DaemonSet.Name), s.diffDetail(h, d))
 	s.gap()
-	groups := groupFields(len(d.Change), func(i int) (path, words string) {
-		c := &d.Change[i]
-		return c.Path, s.fieldWords(c.Difference) + inBrackets(about(c)...)
-	})
-	for _, g := range groups {
-		s.line("  %s: %s", s.title(s.groupTitle(g, shortPath)), g.words)
+	var fields []template.Difference
+	for i := range d.Change {
+		fields = append(fields, d.Change[i].Difference)
+	}
+	for _, l := range (fieldStyle{all: s.All}).lines(fields, func(i int) []string { return about(&d.Change[i]) }) {
+		s.line("  %s", l)
 	}
 	return s.writeTo(w)
 }
@@ -130,7 +130,7 @@ func (s *lineScreen) diffDetail(h *history.History, d *history.Diff) string {
 	case history.ChangeDefaults:
 		words = "API defaults only: " + words
 	case history.ChangeTemplate:
-		words = onlyMetadata(d.Change) + words
+		words += ""
 	}
 	var ages []string
 	for _, side := range []history.Side{d.From, d.To} {
@@ -182,7 +182,7 @@ func UnifiedDiff(w io.Writer, h *history.History, old, new map[string]any, showV
 	}
 	s.whole(s.title("--- " + s.sideLabel(h, h.Diff.From)))
 	s.whole(s.title("+++ " + s.sideLabel(h, h.Diff.To)))
-	for _, l := range unified(before, after) {
+	for _, l := range unified(linesIn(before), linesIn(after)) {
 		switch l[0] {
 		case '-':
 			l = s.removed(l)
@@ -193,6 +193,9 @@ func UnifiedDiff(w io.Writer, h *history.History, old, new map[string]any, showV
 	}
 	return s.writeTo(w)
 }
+
+// linesIn are the lines of a YAML document.
+func linesIn(text string) []string { return strings.Split(strings.TrimSuffix(text, "\n"), "\n") }
 
 // sideLabel names one side of a unified diff.
 func (s *lineScreen) sideLabel(h *history.History, side history.Side) string {

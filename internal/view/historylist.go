@@ -40,7 +40,7 @@ func Histories(w io.Writer, l *history.List, style Style) error {
 		if h.Next.Cut && !inferred(h) {
 			revision, hash, since, change = fmt.Sprintf("(%d)", h.Next.Number), "-", "-", "not cut yet"
 			if u := h.Uncut; u != nil && len(u.Change) > 0 {
-				change += ": " + strings.Join(s.fieldsInWords(u.Change, severalContainers(h)), "; ")
+				change += ": " + strings.Join(fieldStyle{brief: true, cell: true, alone: !severalContainers(h), all: s.All}.changeLines(u.Change), "; ")
 			}
 		}
 		nodes, older := "?", "?"

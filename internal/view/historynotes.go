@@ -117,7 +117,7 @@ func (s *lineScreen) noteWords(h *history.History, n history.Note) string {
 func (s *lineScreen) notCutWords(h *history.History, f daemonset.Facts) string {
 	words := fmt.Sprintf("the live template has no revision yet: the next sync makes revision %s", fact(f, "number"))
 	if u := h.Uncut; u != nil && u.From.Revision > 0 && len(u.Change) > 0 {
-		words += fmt.Sprintf(". Against revision %d: %s", u.From.Revision, strings.Join(s.fieldsInWords(u.Change, severalContainers(h)), "; "))
+		words += fmt.Sprintf(". Against revision %d: %s", u.From.Revision, strings.Join(fieldStyle{brief: true, cell: true, alone: !severalContainers(h), all: s.All}.changeLines(u.Change), "; "))
 	}
 	return words
 }

@@ -3,13 +3,13 @@ package view
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
-	"github.com/kubectl-ds/kubectl-ds/pkg/history"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
@@ -17,41 +17,42 @@ import (
 // has two sides that look different; an argument that differs is whole, or has its
 // flag's name; with --all nothing is shortened.
 func TestPairs(t *testing.T) {
-	const at = "spec.template"
 	looked, args, long := 0, 0, 0
 	for seed := range int64(3000) {
 		p := dstest.Templates(seed)
-		shown := template.Diff(p.Old, p.New, at)
-		for _, d := range append(shown, template.Hide[corev1.PodTemplateSpec](shown, at)...) {
+		shown := template.Diff(p.Old, p.New, template.At)
+		for _, d := range append(shown, template.Hide[corev1.PodTemplateSpec](shown, template.At)...) {
 			about := func() string {
 				return fmt.Sprintf("seed %d %v, %s:\n%s\n%s", seed, p.Edits, d.Path, d.Old, d.New)
 			}
 			for _, all := range []bool{false, true} {
-				s := &lineScreen{Style: Style{All: all}}
-				words := s.fieldWords(d)
-				before, after, both := strings.Cut(words, " -> ")
-				said := strings.Join(s.fieldsInWords([]history.Change{{Difference: d, Kind: history.FieldSet}}, true), "; ")
-				from, to, told := strings.Cut(said, " -> ")
+				s := fieldStyle{all: all}
+				words := s.lines([]template.Difference{d}, nil)[0]
+				_, sides, _ := strings.Cut(words, ": ")
+				before, after, both := strings.Cut(sides, " -> ")
+				said := fieldStyle{brief: true}.lines([]template.Difference{d}, nil)[0]
+				_, sides, _ = strings.Cut(said, ": ")
+				from, to, told := strings.Cut(sides, " -> ")
 				if words != clean(words) || said != clean(said) {
 					t.Fatalf("%s\nhas more than a reader sees: %q, %q", about(), words, said)
 				}
-				if d.Old == d.New {
+				if d.Old.Equal(d.New) {
 					continue
 				}
-				if both && looksLike(before, after) || told && looksLike(from[strings.LastIndexByte(from, ' ')+1:], to) {
+				if both && looksLike(before, after) || told && looksLike(from, to) {
 					t.Fatalf("%s\nlook the same: %q, %q", about(), words, said)
 				}
-				if d.Old == "" || d.New == "" || isOrder(d.Path) {
+				if d.Old.Absent() || d.New.Absent() || d.Path.Last().Kind == template.Order || isImage(d.Path) {
 					continue
 				}
 				looked++
-				before, after = s.sides(d.Path, d.Old, d.New)
+				before, after = s.sides(&d)
 				if !all {
-					n, m := showsArguments(t, about, before, d.Old, d.New)
+					n, m := showsArguments(t, about, before, d.Old.String(), d.New.String())
 					args, long = args+n, long+m
-					n, m = showsArguments(t, about, after, d.New, d.Old)
+					n, m = showsArguments(t, about, after, d.New.String(), d.Old.String())
 					args, long = args+n, long+m
-				} else if strings.Contains(before+after, "…") && !strings.Contains(d.Old+d.New, "…") {
+				} else if strings.Contains(before+after, "…") && !strings.Contains(d.Old.String()+d.New.String(), "…") {
 					t.Fatalf("%s\nis shortened with --all: %s, %s", about(), before, after)
 				}
 			}
@@ -91,16 +92,17 @@ func showsArguments(t *testing.T, about func() string, side, raw, other string) 
 			continue
 		}
 		all++
-		want := exact(asText(arg), false)
-		if width(exact(asText(arg), true)) > 70 {
+		whole := template.ValueOf(arg)
+		want := written(whole, asJSONText)
+		if width(written(whole, asASCII)) > room || slices.ContainsFunc(others, func(o string) bool { return width(written(template.ValueOf(o), asASCII)) > room }) {
 			name, _, isFlag := strings.Cut(want, "=")
 			if !isFlag || !strings.HasPrefix(name, `"--`) || strings.Contains(name, " ") {
 				continue
 			}
-			want = name
+			want = name[:min(len(name), head)]
 			long++
 		}
-		if !strings.Contains(side, want) && !strings.Contains(side, exact(asText(arg), true)) {
+		if !strings.Contains(side, want) && !strings.Contains(side, written(whole, asASCII)) {
 			t.Fatalf("%s\n%s is not in %s", about(), want, side)
 		}
 	}
@@ -111,17 +113,17 @@ func showsArguments(t *testing.T, about func() string, side, raw, other string) 
 // shown, and by the members that both lists have.
 func TestOrders(t *testing.T) {
 	for _, tt := range []struct{ old, new, want, why string }{
-		{`["a","b"]`, `["b","a"]`, "order a, b -> b, a", "two members"},
-		{`["80","443"]`, `["443","80"]`, "order 80, 443 -> 443, 80", "ports"},
-		{`["a","b","gone"]`, `["new","b","a"]`, "order a, b -> b, a", "a member that comes or goes is another difference"},
-		{`["a, b","c"]`, `["c","a, b"]`, "order a, b, c -> c, a, b", "a name with a comma"},
+		{`["a","b"]`, `["b","a"]`, "a, b -> b, a", "two members"},
+		{`["80","443"]`, `["443","80"]`, "80, 443 -> 443, 80", "ports"},
+		{`["a","b","gone"]`, `["new","b","a"]`, "a, b -> b, a", "a member that comes or goes is another difference"},
+		{`["a, b","c"]`, `["c","a, b"]`, "a, b, c -> c, a, b", "a name with a comma"},
 		{
 			`["VARIABLE_NUMBER_ONE","VARIABLE_NUMBER_TWO","VARIABLE_NUMBER_THREE","VARIABLE_NUMBER_FOUR","VARIABLE_NUMBER_FIVE"]`, `["VARIABLE_NUMBER_ONE","VARIABLE_NUMBER_THREE","VARIABLE_NUMBER_FOUR","VARIABLE_NUMBER_TWO","VARIABLE_NUMBER_FIVE"]`,
-			"order VARIABLE_NUMBER_ONE, VARIABLE_NUMBER_TWO, …, VARIABLE_NUMBER_FOUR, … -> VARIABLE_NUMBER_ONE, …, VARIABLE_NUMBER_FOUR, VARIABLE_NUMBER_TWO, …", "of many the one that moved, with its neighbours",
+			"VARIABLE_NUMBER_ONE, VARIABLE_NUMBER_TWO, …, VARIABLE_NUMBER_FOUR, … -> VARIABLE_NUMBER_ONE, …, VARIABLE_NUMBER_FOUR, VARIABLE_NUMBER_TWO, …", "of many the one that moved, with its neighbours",
 		},
 	} {
-		d := template.Difference{Path: "spec.template.spec.containers[name=a].env[name]", Old: tt.old, New: tt.new}
-		if got := (&lineScreen{}).fieldWords(d); got != tt.want {
+		d := differs("spec.template.spec.containers[name=a].env[name]", tt.old, tt.new)
+		if got := (fieldStyle{}).lines([]template.Difference{d}, nil)[0]; got != "order of env of container a: "+tt.want {
 			t.Errorf("%s: got %s\nwant %s", tt.why, got, tt.want)
 		}
 	}

@@ -1,17 +1,12 @@
 package view
 
 import (
-	"cmp"
-	"encoding/json"
 	"fmt"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
@@ -174,149 +169,6 @@ func toolWords(f daemonset.Facts) string {
 	return who + " (" + fact(f, "evidence") + "): " + undone
 }
 
-// fieldGroup is one field that differs, or one of several containers that differs
-// alike in all of them.
-type fieldGroup struct {
-	paths []string
-	words string // how it differs
-}
-
-// groupFields puts fields together that differ alike in several containers, each
-// group at the place of its first.
-func groupFields(n int, field func(i int) (path, words string)) []fieldGroup {
-	var out []fieldGroup
-	at := map[[2]string]int{} // by the field of any container, and its words
-	for i := range n {
-		path, words := field(i)
-		if _, rest := ofContainer(path); rest != "" {
-			key := [2]string{rest, words}
-			if j, found := at[key]; found {
-				out[j].paths = append(out[j].paths, path)
-				continue
-			}
-			at[key] = len(out)
-		}
-		out = append(out, fieldGroup{[]string{path}, words})
-	}
-	return out
-}
-
-// ofContainer splits the path of a field of a container in two; rest is empty for
-// any other path.
-func ofContainer(path string) (container, rest string) {
-	at := segments(templatePath(path))
-	if len(at) > 1 && at[0].val != "" && (at[0].name == "containers" || at[0].name == "initContainers") {
-		return at[0].val, joined(at[1:])
-	}
-	return "", ""
-}
-
-// groupTitle names what differs: the path of one field, or the field and the
-// containers that it is of.
-func (s *lineScreen) groupTitle(g fieldGroup, pathWords func(string) string) string {
-	if len(g.paths) == 1 {
-		return pathWords(g.paths[0])
-	}
-	var of []string
-	rest := ""
-	for _, path := range g.paths {
-		container := ""
-		container, rest = ofContainer(path)
-		of = append(of, container)
-	}
-	return fmt.Sprintf("%s of %s (%s)", clean(rest), plural(len(of), "container"), s.names(of))
-}
-
-// fieldWords says how a field differs. Of one whose literal value is hidden
-// there is only that.
-func (s *lineScreen) fieldWords(f plan.FieldDiff) string {
-	before, after := s.fieldValue(f.Path, f.Old), s.fieldValue(f.Path, f.New)
-	note, alone := "", f.Hidden && (hiddenAlone.MatchString(f.Path) || hiddenWhole(f.Old) && hiddenWhole(f.New))
-	switch {
-	case alone:
-		note = " (its value is hidden; --show-values)"
-	case f.Hidden:
-		note = " (literal values are hidden; --show-values)"
-	}
-	switch {
-	case f.Old == "" && alone:
-		return "added" + note
-	case f.Old == "":
-		return "added, " + after + note
-	case f.New == "" && alone:
-		return "removed" + note
-	case f.New == "":
-		return "removed, was " + before + note
-	case alone, f.Hidden && f.Old == f.New:
-		return "changed" + note
-	}
-	before, after = s.sides(f.Path, f.Old, f.New)
-	return before + " -> " + after + note
-}
-
-// hiddenAlone are the paths of a variable, of its value, and of an annotation,
-// of which nothing is left to show when the value is hidden.
-var hiddenAlone = regexp.MustCompile(`\.env\[name=("([^"\\]|\\.)*"|[^\]]*)\](\.value)?$|^metadata\.annotations[.\[]`)
-
-// hiddenWhole reports whether nothing is left of a value, or there was none.
-func hiddenWhole(raw string) bool { return raw == "" || plainText(raw) == template.Hidden }
-
-// fieldValue writes a JSON value: a text without its quotes, and tolerations as
-// --toleration takes them; of a long list the first members, and of a container
-// its image.
-func (s *lineScreen) fieldValue(path, raw string) string {
-	if words := tolerationWords(path, raw); words != "" {
-		return s.shorten(words, 300)
-	}
-	whole := wholeValue(raw)
-	var container struct{ Image string }
-	if describe(path).isContainer() && !s.All && json.Unmarshal([]byte(raw), &container) == nil && container.Image != "" {
-		return "image " + s.shorten(seen(container.Image), room) + ", …"
-	}
-	if members, isList := membersOf(raw); isList && !s.All && width(whole) > room {
-		_, whole = s.apart(pieces{joiner: ", ", list: true}, pieces{all: members, joiner: ", ", list: true})
-		return whole
-	}
-	return s.shorten(whole, room)
-}
-
-var tolerationPath = regexp.MustCompile(`^spec\.template\.spec\.tolerations(\[[^\]]*\])?$`)
-
-// tolerationWords writes one toleration or several as KEY=VALUE:EFFECT; empty
-// for any other field.
-func tolerationWords(path, raw string) string {
-	if !tolerationPath.MatchString(path) {
-		return ""
-	}
-	var all []corev1.Toleration
-	if json.Unmarshal([]byte(raw), &all) != nil {
-		var one corev1.Toleration
-		if json.Unmarshal([]byte(raw), &one) != nil {
-			return ""
-		}
-		all = append(all, one)
-	}
-	var words []string
-	for _, t := range all {
-		w := cmp.Or(t.Key, "*")
-		switch t.Operator {
-		case corev1.TolerationOpEqual, "":
-			w += "=" + t.Value
-		case corev1.TolerationOpExists:
-		default:
-			w += " " + string(t.Operator) + " " + t.Value
-		}
-		if t.Effect != "" {
-			w += ":" + string(t.Effect)
-		}
-		if t.TolerationSeconds != nil {
-			w += fmt.Sprintf(" for %d s", *t.TolerationSeconds)
-		}
-		words = append(words, clean(w))
-	}
-	return strings.Join(words, ", ")
-}
-
 // methodWords says how a manifest was laid over the live object.
 func methodWords(c *plan.ChangeSummary) string {
 	as := " as field manager " + c.FieldManager
@@ -373,9 +225,9 @@ func templateWords(p *plan.Plan) string {
 		return fmt.Sprintf("the template is that of revision %d, which becomes revision %s: only pods on other revisions are replaced", r.Was, number)
 	}
 	what := ""
-	if m, ok := template.OnlyMetadata(c.Fields, "spec.template"); ok {
+	if m, ok := template.OnlyMetadata(c.Fields, template.At); ok {
 		what = "nothing else in the template than " + metadataWords(m) + "; "
-		if slices.Equal(slices.Concat(m.Annotations, m.Labels), []string{restarted}) {
+		if slices.Equal(slices.Concat(m.Annotations, m.Labels), []string{template.RestartedAt.Last().Name}) {
 			what = "nothing else in the template; "
 		}
 	}
@@ -551,13 +403,4 @@ func holderGroups(holders []plan.Holder) []holderGroup {
 	}
 	slices.SortStableFunc(groups, func(a, b holderGroup) int { return len(b.nodes) - len(a.nodes) })
 	return groups
-}
-
-// rank orders what a plan says of fields, of which it may leave out the last: what
-// runs comes first.
-func (g fieldGroup) rank() int {
-	if d := describe(g.paths[0]); d.isImage() || d.isContainer() {
-		return 0
-	}
-	return 1
 }

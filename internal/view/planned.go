@@ -375,18 +375,8 @@ func (s *plannedScreen) change() {
 	if c == nil {
 		return
 	}
-	words := &lineScreen{Style: s.style}
-	const most = 8
-	groups := groupFields(len(c.Fields), func(i int) (path, text string) { return c.Fields[i].Path, words.fieldWords(c.Fields[i]) })
-	slices.SortStableFunc(groups, func(a, b fieldGroup) int { return cmp.Compare(a.rank(), b.rank()) })
-	said := 0
-	for i, g := range groups {
-		if i == most && !s.style.All && len(groups) > most+1 {
-			s.add(screen.Change, "%s with --all", plural(len(c.Fields)-said, "more field"))
-			break
-		}
-		s.add(screen.Change, "%s: %s", words.groupTitle(g, fieldName), g.words)
-		said += len(g.paths)
+	for _, l := range few(fieldStyle{all: s.style.All}.lines(c.Fields, nil), 8, "more change", s.style) {
+		s.add(screen.Change, "%s", l)
 	}
 	for _, n := range c.Nodes {
 		s.s.Add(screen.Change, nodeChanged(n))
@@ -395,14 +385,6 @@ func (s *plannedScreen) change() {
 	if how := methodWords(c); how != "" {
 		s.add(screen.Change, "(%s)", how)
 	}
-}
-
-// fieldName names a field as a person would: the image of container agent.
-func fieldName(path string) string {
-	if container, rest := ofContainer(path); rest != "" {
-		return rest + " of container " + container
-	}
-	return strings.TrimPrefix(shortPath(path), "spec.")
 }
 
 // nodeChanged is a change of nodes that was asked for.

@@ -8,36 +8,45 @@ import (
 )
 
 // replacement is some lines of the old text, which may be none, and the lines
-// that the new one has in their place.
+// that the new one has in their place. Any parts without a line end are lines.
 type replacement struct {
 	from, to int // the first line, and the one behind the last, counted from 0
 	with     []string
 }
 
-// replacements returns what makes the new text of the old one, in order. The
+// replacements returns what makes the new lines of the old ones, in order. The
 // library knows that well; it miscounts only when it writes it down.
-func replacements(before, after string) []replacement {
+func replacements(old, new []string) []replacement {
+	joined := func(lines []string) (text string, at map[int]int) { // and which line begins where
+		var b strings.Builder
+		at = map[int]int{0: 0}
+		for i, l := range lines {
+			b.WriteString(l + "\n")
+			at[b.Len()] = i + 1
+		}
+		return b.String(), at
+	}
+	before, at := joined(old)
+	after, _ := joined(new)
 	var out []replacement
-	at, line := 0, 0
+	grown := 0 // by how many lines the new text is ahead
 	for _, e := range udiff.Lines(before, after) {
-		from := line + strings.Count(before[at:e.Start], "\n")
-		line = from + strings.Count(before[e.Start:e.End], "\n")
-		at = e.End
-		out = append(out, replacement{from, line, linesOf(e.New)})
+		from, to := at[e.Start], at[e.End]
+		begin := from + grown
+		end := begin
+		for n := 0; n < len(e.New); end++ {
+			n += len(new[end]) + 1
+		}
+		out = append(out, replacement{from, to, new[begin:end]})
+		grown = end - to
 	}
 	return out
 }
 
-// linesOf returns the lines of a text that ends with a line end, or is empty.
-func linesOf(text string) []string {
-	return strings.Split(text, "\n")[:strings.Count(text, "\n")]
-}
-
-// unified returns the lines of what diff -u writes below the names of its files,
-// for two texts that end with a line end, or are empty.
-func unified(before, after string) []string {
+// unified returns the lines of what diff -u writes below the names of its files.
+func unified(old, new []string) []string {
 	const around = 3 // equal lines before and behind what changes
-	old, all := linesOf(before), replacements(before, after)
+	all := replacements(old, new)
 	var out []string
 	shift := 0 // by how many lines the new text is ahead
 	for len(all) > 0 {

@@ -28,9 +28,7 @@ func TestUnified(t *testing.T) {
 		{"abcdefghij", "XbcdefghY", "@@ -1,4 +1,4 @@|-a|+X| b| c| d|@@ -6,5 +6,4 @@| f| g| h|-i|-j|+Y", "seven equal lines part two hunks"},
 		{"abcdefghi", "XbcdefgYi", "@@ -1,9 +1,9 @@|-a|+X| b| c| d| e| f| g|-h|+Y| i", "and six do not"},
 	} {
-		lines := func(letters string) string {
-			return strings.Join(strings.Split(letters, ""), "\n") + strings.Repeat("\n", min(1, len(letters)))
-		}
+		lines := func(letters string) []string { return strings.Split(letters, "") }
 		if got := strings.Join(unified(lines(tt.old), lines(tt.new)), "|"); got != tt.want {
 			t.Errorf("%s: %q to %q\ngot  %s\nwant %s", tt.why, tt.old, tt.new, got, tt.want)
 		}
@@ -78,7 +76,7 @@ func TestUnifiedIsExact(t *testing.T) {
 	hunks := 0
 	for seed := range uint64(3000) {
 		old, new := drawTexts(rand.New(rand.NewPCG(seed, 1)), seed%2 == 0)
-		found := unified(old, new)
+		found := unified(linesOf(old), linesOf(new))
 		if (old == new) != (len(found) == 0) {
 			t.Fatalf("seed %d: %d lines for %q to %q", seed, len(found), old, new)
 		}
@@ -184,7 +182,7 @@ func TestUnifiedIsThatOfGit(t *testing.T) {
 		name := fmt.Sprintf("%d.yaml", seed)
 		write("old/"+name, old)
 		write("new/"+name, new)
-		ours := unified(old, new)
+		ours := unified(linesOf(old), linesOf(new))
 		if seed%3 > 0 {
 			for tool, theirs := range map[string]func() string{
 				"git diff": func() string { return run("", 1, "git", "diff", "--no-index", "--no-color", "old/"+name, "new/"+name) },
@@ -238,4 +236,9 @@ func hunksOf(diff string) []string {
 		out = append(out, l)
 	}
 	return out
+}
+
+// linesOf returns the lines of a text that ends with a line end, or is empty.
+func linesOf(text string) []string {
+	return strings.Split(text, "\n")[:strings.Count(text, "\n")]
 }

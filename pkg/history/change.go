@@ -36,33 +36,27 @@ func (b *builder) changes() {
 	}
 }
 
-// at is where a template is in a DaemonSet.
-const at = "spec.template"
-
-// restartedAt is where kubectl rollout restart leaves its mark.
-const restartedAt = at + ".metadata.annotations[kubectl.kubernetes.io/restartedAt]"
-
 // between compares two templates, of which nil could not be read. Who owns what
 // changed is told where the second is the live one.
 func (b *builder) between(from, to template.Content, live bool) (ChangeKind, []Change) {
 	if from == nil || to == nil {
 		return ChangeUnknown, []Change{}
 	}
-	found := template.Diff(from, to, at)
-	isDefault := template.Defaulted(found, from, to, at)
+	found := template.Diff(from, to, template.At)
+	isDefault := template.Defaulted(found, from, to, template.At)
 	if !b.show {
-		found = template.Hide[corev1.PodTemplateSpec](found, at)
+		found = template.Hide[corev1.PodTemplateSpec](found, template.At)
 	}
 	out := []Change{}
 	for i, d := range found {
 		c := Change{Difference: d, Kind: FieldSet, Managers: []string{}}
 		switch {
-		case d.Path == restartedAt && isRestart(d):
+		case d.Path.Equal(template.RestartedAt) && isRestart(d):
 			c.Kind = FieldRestart
 		case isDefault[i]:
 			c.Kind = FieldDefault
 		}
-		if live && d.New != "" {
+		if live && !d.New.Absent() {
 			c.Managers = b.ownersOf(d)
 		}
 		out = append(out, c)
@@ -73,11 +67,15 @@ func (b *builder) between(from, to template.Content, live bool) (ChangeKind, []C
 // isRestart tells whether the restart annotation came, or got later. kubectl
 // writes the time of the place where it runs.
 func isRestart(d template.Difference) bool {
-	var from, to time.Time
-	if json.Unmarshal([]byte(d.New), &to) != nil {
-		return false
-	}
-	return json.Unmarshal([]byte(d.Old), &from) != nil || from.Before(to)
+	to, isTime := restartTime(d.New)
+	from, wasTime := restartTime(d.Old)
+	return isTime && (!wasTime || from.Before(to))
+}
+
+func restartTime(v template.Value) (time.Time, bool) {
+	text, _ := v.Text()
+	t, err := time.Parse(time.RFC3339, text)
+	return t, err == nil
 }
 
 // kindOf sums up what changed. Defaults that come with a restart are part of it:
@@ -252,7 +250,7 @@ func (b *builder) ownersOf(d template.Difference) []string {
 	own, whole := []string{}, []string{}
 	for _, name := range slices.Sorted(maps.Keys(b.owners)) {
 		switch p := b.owners[name]; {
-		case p.ways[d.Path]:
+		case p.ways[d.Path.String()]:
 			own = append(own, name)
 		case p.within(d.Path):
 			whole = append(whole, name)
@@ -265,9 +263,9 @@ func (b *builder) ownersOf(d template.Difference) []string {
 }
 
 // within tells whether a path is of something in a leaf.
-func (p *paths) within(path string) bool {
-	for i, c := range path {
-		if (c == '.' || c == '[') && p.leaves[path[:i]] {
+func (p *paths) within(path template.Path) bool {
+	for i := 1; i < len(path); i++ {
+		if p.leaves[path[:i].String()] {
 			return true
 		}
 	}
@@ -293,28 +291,28 @@ func ownersIn(ds *appsv1.DaemonSet) owners {
 func (p *paths) addAll(owned *metav1.FieldsV1) {
 	var fields map[string]any
 	if json.Unmarshal(owned.GetRawBytes(), &fields) == nil {
-		p.add("", fields)
+		p.add(nil, fields)
 	}
 }
 
 // add goes through managed fields: f: is a field, k: a member of a list by its
 // keys, of which any may be the one in a Difference's path.
-func (p *paths) add(path string, fields map[string]any) {
-	p.ways[path] = true
+func (p *paths) add(path template.Path, fields map[string]any) {
+	p.ways[path.String()] = true
 	if len(fields) == 0 {
-		p.leaves[path] = true
+		p.leaves[path.String()] = true
 	}
 	for key, v := range fields {
 		inner, _ := v.(map[string]any)
 		kind, rest, _ := strings.Cut(key, ":")
 		switch kind {
 		case "f":
-			p.add(template.Join(path, rest), inner)
+			p.add(path.With(template.Step{Name: rest}), inner)
 		case "k":
 			var keys map[string]any
 			if json.Unmarshal([]byte(rest), &keys) == nil {
 				for k, value := range keys {
-					p.add(template.Member(path, k, value), inner)
+					p.add(path.With(template.Step{Kind: template.Member, Name: k, Value: fmt.Sprint(value)}), inner)
 				}
 			}
 		}
@@ -335,7 +333,7 @@ func managers(ds *appsv1.DaemonSet) []Manager {
 		}
 		p := newPaths()
 		p.addAll(m.FieldsV1)
-		one.Template = p.ways[at]
+		one.Template = p.ways[template.At.String()]
 		out = append(out, one)
 	}
 	slices.SortFunc(out, func(a, b Manager) int {

@@ -423,7 +423,9 @@ func TestAskedDiff(t *testing.T) {
 			} else {
 				got = fmt.Sprintf("%d to %d: ", h.Diff.From.Revision, h.Diff.To.Revision)
 				for _, c := range h.Diff.Change {
-					got += c.Old[len(c.Old)-2:len(c.Old)-1] + " to " + c.New[len(c.New)-2:len(c.New)-1]
+					old, _ := c.Old.Text()
+					new, _ := c.New.Text()
+					got += old[len(old)-1:] + " to " + new[len(new)-1:]
 				}
 			}
 			if got != tt.want {
@@ -477,7 +479,7 @@ func TestOwners(t *testing.T) {
 		{"spec.template.spec.containers[name=agent].resources.limits.memory", []string{"setter"}, "who still has the empty rest owns nothing in it"},
 		{"spec.template.spec.volumes", []string{"odd"}, "keys that cannot be read are passed over"},
 	} {
-		if diff := cmp.Diff(tt.want, b.ownersOf(template.Difference{Path: tt.path})); diff != "" {
+		if diff := cmp.Diff(tt.want, b.ownersOf(template.Difference{Path: template.ParsePath(tt.path)})); diff != "" {
 			t.Errorf("%s: %s (-want +got):\n%s", tt.path, tt.why, diff)
 		}
 	}
@@ -546,7 +548,7 @@ func TestChangeManagers(t *testing.T) {
 
 func TestUncut(t *testing.T) {
 	image := func(old, new string) []Change {
-		return []Change{{Difference: template.Difference{Path: "spec.template.spec.containers[name=agent].image", Old: `"example/agent:` + old + `"`, New: `"example/agent:` + new + `"`}, Kind: FieldSet, Managers: []string{}}}
+		return []Change{{Difference: template.Difference{Path: template.ParsePath("spec.template.spec.containers[name=agent].image"), Old: template.ValueOf("example/agent:" + old), New: template.ValueOf("example/agent:" + new)}, Kind: FieldSet, Managers: []string{}}}
 	}
 	for _, tt := range []struct {
 		past string
@@ -576,7 +578,7 @@ func TestDefaults(t *testing.T) {
 		s.Revisions[i].Data = storedData(t, &tmpl, false)
 	}
 	row := of(t, s, Options{}).Revisions[0]
-	want := []Change{{Difference: template.Difference{Path: "spec.template.spec.dnsPolicy", New: `"ClusterFirst"`}, Kind: FieldDefault, Managers: []string{}}}
+	want := []Change{{Difference: template.Difference{Path: template.ParsePath("spec.template.spec.dnsPolicy"), New: template.ValueOf("ClusterFirst")}, Kind: FieldDefault, Managers: []string{}}}
 	if diff := cmp.Diff(want, row.Change); diff != "" || row.Kind != ChangeDefaults || row.From != 1 {
 		t.Errorf("%s from %d (-want +got):\n%s", row.Kind, row.From, diff)
 	}

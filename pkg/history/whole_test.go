@@ -82,8 +82,8 @@ func TestWholeHistory(t *testing.T) {
 				Images: []Image{{"agent", "example/agent:a"}}, Nodes: count(1), Updated: count(1), Pods: count(2), Available: count(1), OnNodes: []string{"n2"}, OldestPodAt: ago(59), NewestPodAt: ago(30),
 				From: 2, Kind: ChangeTemplate, Notes: []NoteCode{TakenUpAgain},
 				Change: []Change{
-					{Difference: template.Difference{Path: "spec.template.spec.containers[name=agent].image", Old: `"example/agent:b"`, New: `"example/agent:a"`}, Kind: FieldSet, Managers: []string{}},
-					{Difference: template.Difference{Path: "spec.template.spec.initContainers", Old: `[{"image":"example/setup:1","name":"setup","resources":{}}]`}, Kind: FieldSet, Managers: []string{}},
+					{Difference: template.Difference{Path: template.ParsePath("spec.template.spec.containers[name=agent].image"), Old: template.ValueOf("example/agent:b"), New: template.ValueOf("example/agent:a")}, Kind: FieldSet, Managers: []string{}},
+					{Difference: template.Difference{Path: template.ParsePath("spec.template.spec.initContainers"), Old: template.ParseValue(`[{"image":"example/setup:1","name":"setup","resources":{}}]`)}, Kind: FieldSet, Managers: []string{}},
 				},
 			},
 			{

@@ -376,7 +376,9 @@ func TestApplyLeavesTheChange(t *testing.T) {
 	}
 }
 
-func differs(path, old, new string) FieldDiff { return FieldDiff{Path: path, Old: old, New: new} }
+func differs(path, old, new string) FieldDiff {
+	return FieldDiff{Path: template.ParsePath(path), Old: template.ParseValue(old), New: template.ParseValue(new)}
+}
 
 // TestRollbackIsDefaulted: a revision that is older than a default of the API
 // server is defaulted on its way back, and is not taken up again then.

@@ -1,9 +1,7 @@
 package plan
 
 import (
-	"encoding/json"
 	"slices"
-	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -17,26 +15,26 @@ import (
 // variables: see template.Hide, and without the copies of them that tools keep
 // in annotations.
 func hidden(fields []FieldDiff) []FieldDiff {
-	out := template.Hide[appsv1.DaemonSet](fields, "")
+	out := template.Hide[appsv1.DaemonSet](fields, nil)
 	for i := range out {
 		f := &out[i]
-		key, isAnnotation := strings.CutPrefix(f.Path, "metadata.annotations")
+		annotation, isAnnotation := f.Path.Below(template.Fields("metadata", "annotations"))
 		if !isAnnotation {
 			continue
 		}
-		key = strings.Trim(key, ".[]")
+		key := annotation.Last().Name
 		f.Old, f.New = hiddenCopy(key, f.Old), hiddenCopy(key, f.New)
-		f.Hidden = f.Old != fields[i].Old || f.New != fields[i].New
+		f.Hidden = !f.Old.Equal(fields[i].Old) || !f.New.Equal(fields[i].New)
 	}
 	return out
 }
 
-func hiddenCopy(annotation, raw string) string {
-	var value string
-	if json.Unmarshal([]byte(raw), &value) != nil || !snapshot.MayHoldValues(annotation, value) {
-		return raw
+func hiddenCopy(annotation string, v template.Value) template.Value {
+	value, isText := v.Text()
+	if !isText || !snapshot.MayHoldValues(annotation, value) {
+		return v
 	}
-	return `"` + template.Hidden + `"`
+	return template.ValueOf(template.Hidden)
 }
 
 // notCompared returns how many literal values of a manifest cannot be told from

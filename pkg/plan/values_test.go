@@ -44,7 +44,15 @@ func TestValuesHidden(t *testing.T) {
 	note := func(key, value string) func(*appsv1.DaemonSet) {
 		return func(ds *appsv1.DaemonSet) { put(&ds.Annotations, key, value) }
 	}
-	hides := func(path, old, new string) FieldDiff { return FieldDiff{Path: path, Old: old, New: new, Hidden: true} }
+	hides := func(path, old, new string) FieldDiff {
+		d := differs(path, old, new)
+		d.Hidden = true
+		return d
+	}
+	placed := func(d FieldDiff, place int) FieldDiff {
+		d.Place = place
+		return d
+	}
 	const hiddenValue = `"<hidden>"`
 	for _, tt := range []struct {
 		change func(*appsv1.DaemonSet)
@@ -53,7 +61,7 @@ func TestValuesHidden(t *testing.T) {
 	}{
 		{vars(literal("A", "s3cret2")), []FieldDiff{hides(path+".env[name=A].value", hiddenValue, hiddenValue)}, "another value"},
 		{vars(), []FieldDiff{hides(path+".env", `[{"name":"A","value":"<hidden>"}]`, "")}, "all that there are"},
-		{vars(literal("A", "s3cret"), literal("B", "s3cret2")), []FieldDiff{{Path: path + ".env[name=B]", New: `{"name":"B","value":"<hidden>"}`, Hidden: true, Place: 2}}, "one more"},
+		{vars(literal("A", "s3cret"), literal("B", "s3cret2")), []FieldDiff{placed(hides(path+".env[name=B]", "", `{"name":"B","value":"<hidden>"}`), 2)}, "one more"},
 		{vars(ref), []FieldDiff{
 			hides(path+".env[name=A].value", hiddenValue, ""), differs(path+".env[name=A].valueFrom", "", `{"fieldRef":{"fieldPath":"spec.nodeName"}}`),
 		}, "a reference is no value"},
@@ -89,7 +97,7 @@ func TestValuesHidden(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i, f := range shown.Change.Fields {
-				if f.Hidden || tt.want[i].Hidden != strings.Contains(f.Old+f.New, "s3cret") {
+				if f.Hidden || tt.want[i].Hidden != strings.Contains(f.Old.String()+f.New.String(), "s3cret") {
 					t.Errorf("shown: %+v", f)
 				}
 			}
@@ -135,7 +143,7 @@ func TestDigestsAreNotCompared(t *testing.T) {
 		{[]corev1.EnvVar{literal("A", "s3cret"), literal("B", "set")}, []FieldDiff{differs(path+".env[name=B].value", "", `"set"`)}, "1", "that there was none can be told"},
 		{[]corev1.EnvVar{literal("A", ""), literal("B", "")}, []FieldDiff{differs(path+".env[name=A].value", fmt.Sprintf("%q", a), "")}, "", "so can that there is none"},
 		{[]corev1.EnvVar{literal("B", "")}, []FieldDiff{differs(path+".env[name=A]", fmt.Sprintf(`{"name":"A","value":%q}`, a), "")}, "", "a variable that goes"},
-		{[]corev1.EnvVar{literal("A", "x"), literal("B", ""), literal("D", "new")}, []FieldDiff{{Path: path + ".env[name=D]", New: `{"name":"D","value":"new"}`, Place: 3}}, "1", "one that comes"},
+		{[]corev1.EnvVar{literal("A", "x"), literal("B", ""), literal("D", "new")}, []FieldDiff{{Path: template.ParsePath(path + ".env[name=D]"), New: template.ParseValue(`{"name":"D","value":"new"}`), Place: 3}}, "1", "one that comes"},
 		{[]corev1.EnvVar{literal("A", "digest:0123456789abcdef"), literal("B", "")}, []FieldDiff{differs(path+".env[name=A].value", fmt.Sprintf("%q", a), `"digest:0123456789abcdef"`)}, "", "another digest is another value"},
 	} {
 		p := makeWith(t, live, tt.vars)

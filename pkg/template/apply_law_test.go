@@ -31,7 +31,7 @@ func TestDiffIsComplete(t *testing.T) {
 			}
 		}
 		a, b := d.stored(t, one), d.stored(t, other)
-		found := Diff(a, b, "t")
+		found := Diff(a, b, Fields("t"))
 		fail := func(format string, args ...any) {
 			t.Fatalf("seed %d: %s\nfrom %s\nto   %s\nby   %s", seed, fmt.Sprintf(format, args...), inJSON(a), inJSON(b), inJSON(found))
 		}
@@ -50,18 +50,18 @@ func TestDiffIsComplete(t *testing.T) {
 		if len(found) == 0 && !equality.Semantic.DeepEqual(one, other) {
 			fail("no difference, but for the API they differ:\n%s", cmp.Diff(one, other))
 		}
-		if again := Diff(a, b, "t"); !slices.Equal(found, again) {
+		if again := Diff(a, b, Fields("t")); !cmp.Equal(found, again) {
 			fail("another time: %s", inJSON(again))
 		}
-		if !slices.IsSortedFunc(found, func(x, y Difference) int { return max(strings.Compare(x.Path, y.Path), -1) }) ||
-			len(slices.CompactFunc(slices.Clone(found), func(x, y Difference) bool { return x.Path == y.Path })) != len(found) {
+		if !slices.IsSortedFunc(found, func(x, y Difference) int { return max(strings.Compare(x.Path.String(), y.Path.String()), -1) }) ||
+			len(slices.CompactFunc(slices.Clone(found), func(x, y Difference) bool { return x.Path.Equal(y.Path) })) != len(found) {
 			fail("not in order, or twice")
 		}
 		for _, d := range found { // what stays in its order is no difference
 			if !isOrder(d) {
 				continue
 			}
-			before, after := parsed(d.Old).([]any), parsed(d.New).([]any)
+			before, after := parsed(d.Old.String()).([]any), parsed(d.New.String()).([]any)
 			both := func(list, of []any) []any {
 				return slices.DeleteFunc(slices.Clone(list), func(k any) bool { return !slices.Contains(of, k) })
 			}
@@ -85,10 +85,10 @@ func count(seen map[string]int, found []Difference) {
 		seen["none"]++
 	}
 	for _, d := range found {
-		steps, _ := parsePath(strings.TrimPrefix(d.Path, "t"))
+		steps, _ := parsePath(strings.TrimPrefix(d.Path.String(), "t"))
 		last := steps[len(steps)-1]
 		kind := last.kind
-		if last.kind == "key" && strings.HasPrefix(d.Old, "[{") && strings.HasPrefix(d.New, "[{") {
+		if last.kind == "key" && strings.HasPrefix(d.Old.String(), "[{") && strings.HasPrefix(d.New.String(), "[{") {
 			kind = "whole list"
 		}
 		seen[kind]++
@@ -176,7 +176,7 @@ func apply(o map[string]any, all []Difference) (map[string]any, error) {
 	all = slices.Clone(all)
 	slices.SortStableFunc(all, func(a, b Difference) int { return turn(a) - turn(b) })
 	for _, d := range all {
-		steps, err := parsePath(strings.TrimPrefix(d.Path, "t"))
+		steps, err := parsePath(strings.TrimPrefix(d.Path.String(), "t"))
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", d.Path, err)
 		}
@@ -188,7 +188,7 @@ func apply(o map[string]any, all []Difference) (map[string]any, error) {
 }
 
 func isOrder(d Difference) bool {
-	steps, err := parsePath(strings.TrimPrefix(d.Path, "t"))
+	steps, err := parsePath(strings.TrimPrefix(d.Path.String(), "t"))
 	return err == nil && steps[len(steps)-1].kind == "order"
 }
 
@@ -214,14 +214,14 @@ func change(v any, steps []step, d Difference) (any, error) {
 			return o[s.key] != nil && fmt.Sprint(o[s.key]) == s.value
 		})
 		switch {
-		case i < 0 && last && d.Old == "":
+		case i < 0 && last && d.Old.Absent():
 			if d.Place < 1 {
 				return nil, fmt.Errorf("a new member without a place")
 			}
-			return slices.Insert(list, min(d.Place-1, len(list)), parsed(d.New)), nil
+			return slices.Insert(list, min(d.Place-1, len(list)), parsed(d.New.String())), nil
 		case i < 0:
 			return nil, fmt.Errorf("no %s %q in %v", s.key, s.value, list)
-		case last && d.New == "" && reflect.DeepEqual(list[i], parsed(d.Old)):
+		case last && d.New.Absent() && reflect.DeepEqual(list[i], parsed(d.Old.String())):
 			return slices.Delete(list, i, i+1), nil
 		case last:
 			return nil, fmt.Errorf("a member that is there, and changes as a whole: %v", list[i])
@@ -235,10 +235,10 @@ func change(v any, steps []step, d Difference) (any, error) {
 		return nil, fmt.Errorf("%v is no object", v)
 	}
 	if last {
-		if !reflect.DeepEqual(o[s.key], parsed(d.Old)) {
+		if !reflect.DeepEqual(o[s.key], parsed(d.Old.String())) {
 			return nil, fmt.Errorf("%v is not %s", o[s.key], d.Old)
 		}
-		if o[s.key] = parsed(d.New); d.New == "" {
+		if o[s.key] = parsed(d.New.String()); d.New.Absent() {
 			delete(o, s.key)
 		}
 		return o, nil
@@ -259,7 +259,7 @@ func change(v any, steps []step, d Difference) (any, error) {
 // reorder puts the members of a list into the order of their keys.
 func reorder(v any, key string, d Difference) (any, error) {
 	list, ok := v.([]any)
-	order, okToo := parsed(d.New).([]any)
+	order, okToo := parsed(d.New.String()).([]any)
 	if !ok || !okToo || len(list) != len(order) {
 		return nil, fmt.Errorf("%v cannot be put in the order %s", v, d.New)
 	}

@@ -39,19 +39,19 @@ func BenchmarkDiff(b *testing.B) {
 		}
 		b.Run(bb.name+"/Diff", func(b *testing.B) {
 			for b.Loop() {
-				Diff(old, new, "")
+				Diff(old, new, nil)
 			}
 		})
 		b.Run(bb.name+"/Defaulted", func(b *testing.B) {
-			all := Diff(old, new, "")
+			all := Diff(old, new, nil)
 			for b.Loop() {
-				Defaulted(all, old, new, "")
+				Defaulted(all, old, new, nil)
 			}
 		})
 		b.Run(bb.name+"/Hide", func(b *testing.B) {
-			all := Diff(old, new, "")
+			all := Diff(old, new, nil)
 			for b.Loop() {
-				Hide[corev1.PodTemplateSpec](all, "")
+				Hide[corev1.PodTemplateSpec](all, nil)
 			}
 		})
 	}
@@ -71,7 +71,7 @@ func BenchmarkDiff(b *testing.B) {
 		old, new := many("a"), many("b")
 		b.Run(fmt.Sprintf("%d variables/Diff", n), func(b *testing.B) {
 			for b.Loop() {
-				Diff(old, new, "")
+				Diff(old, new, nil)
 			}
 		})
 	}

@@ -28,12 +28,12 @@ func Default(t *corev1.PodTemplateSpec, kubernetesVersion string) {
 // A default that somebody wrote by hand, or took out, cannot be told apart. And
 // nothing is said of a field whose parent came with it, such as the protocol of a
 // new port.
-func Defaulted(all []Difference, old, new Content, at string) []bool {
+func Defaulted(all []Difference, old, new Content, at Path) []bool {
 	out := make([]bool, len(all))
-	var added, dropped map[Difference]bool // by the defaults of old, of new
+	var added, dropped map[addition]bool // by the defaults of old, of new
 	moved := onHostNetwork(old) != onHostNetwork(new)
 	for i, d := range all {
-		if moved && (strings.HasSuffix(d.Path, ".hostPort") || strings.HasSuffix(d.Path, ".ports")) {
+		if last := d.Path.Last().Name; moved && (last == "hostPort" || last == "ports") {
 			continue // the default holds on one side only
 		}
 		mayAdd, mayDrop := mayDefault(d)
@@ -43,7 +43,7 @@ func Defaulted(all []Difference, old, new Content, at string) []bool {
 		if mayDrop && dropped == nil {
 			dropped = additions(new, at)
 		}
-		out[i] = mayAdd && added[d] || mayDrop && dropped[Difference{Path: d.Path, Old: d.New, New: d.Old}]
+		out[i] = mayAdd && added[additionOf(d.Path, d.Old, d.New)] || mayDrop && dropped[additionOf(d.Path, d.New, d.Old)]
 	}
 	return out
 }
@@ -59,18 +59,34 @@ func onHostNetwork(c Content) bool {
 // Diff's.
 func mayDefault(d Difference) (added, dropped bool) {
 	switch {
-	case strings.HasSuffix(d.Path, "]"): // a member, an annotation: no default is one
+	case d.Path.Last().Kind != Field: // a member, an annotation: no default is one
 		return false, false
-	case strings.HasPrefix(d.Old, "[{") && strings.HasPrefix(d.New, "[{"): // a list that is shown whole: in its members
+	case isListOfObjects(d.Old) && isListOfObjects(d.New): // a list that is shown whole: in its members
 		return true, true
 	}
-	return d.Old == "", d.New == ""
+	return d.Old.Absent(), d.New.Absent()
+}
+
+func isListOfObjects(v Value) bool {
+	list, _ := v.Any().([]any)
+	if len(list) == 0 {
+		return false
+	}
+	_, isObject := list[0].(map[string]any)
+	return isObject
+}
+
+// addition is a field with its values before and after, as text.
+type addition struct{ path, old, new string }
+
+func additionOf(p Path, old, new Value) addition {
+	return addition{p.String(), old.String(), new.String()}
 }
 
 // additions returns the differences that the defaults of all versions would make
 // to a content. There are none if it is no template.
-func additions(c Content, at string) map[Difference]bool {
-	found := map[Difference]bool{}
+func additions(c Content, at Path) map[addition]bool {
+	found := map[addition]bool{}
 	raw, err := json.Marshal(c)
 	if err != nil {
 		return found
@@ -89,7 +105,7 @@ func additions(c Content, at string) map[Difference]bool {
 		return found
 	}
 	for _, d := range Diff(before, after, at) {
-		found[d] = true
+		found[additionOf(d.Path, d.Old, d.New)] = true
 	}
 	return found
 }

@@ -1,28 +1,24 @@
 package template
 
 import (
-	"bytes"
 	"encoding/json"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 )
 
-// Difference is one field that two objects do not share. Old and New are its
-// values as JSON, empty where there is none. Hidden says that what may be secret
-// was taken out of them: see Hide. Place is that of a new member in its list, from
-// 1 on, and of all else 0.
+// Difference is one field that two objects do not share. Hidden says that what may
+// be secret was taken out of its values: see Hide. Place is that of a new member in
+// its list, from 1 on, and of all else 0.
 type Difference struct {
 	// the field, with the members of a list by their key: `spec.template.spec.containers[name=agent].image`;
 	// `spec.template.spec.containers[name]` is the order of the list, where members that both lists have changed it
-	Path string `json:"path"`
-	Old  string `json:"old"` // the value before, as JSON; empty where there is none
-	New  string `json:"new"` // the value after, as JSON; empty where there is none
+	Path Path  `json:"path"`
+	Old  Value `json:"old"` // the value before, as JSON; empty where there is none
+	New  Value `json:"new"` // the value after, as JSON; empty where there is none
 
 	// `old` or `new` has `<hidden>` in the place of literal values of environment variables, which may be secret: the
 	// value itself, one within a whole object that comes or goes, or a copy in an annotation. Also for a field that
@@ -34,7 +30,7 @@ type Difference struct {
 // Diff returns the differences of two pod templates: see Between. There are
 // none if the two are Equal, or differ in their form alone, as the null
 // creationTimestamp of older controllers.
-func Diff(old, new Content, at string) []Difference {
+func Diff(old, new Content, at Path) []Difference {
 	return between[corev1.PodTemplateSpec](old.Plain(), new.Plain(), at)
 }
 
@@ -53,19 +49,26 @@ func Diff(old, new Content, at string) []Difference {
 // another order, the order of the keys is a difference too, at
 // spec.containers[name]: that of all keys. A list without a merge key, or in which a member lacks it
 // or shares it, is shown whole.
-//
-// In a path a key stands in brackets unless it is made of letters, digits, _ and
-// - alone: labels[example.com/tier]. It is a JSON string there, as is the value
-// of a merge key, where it could be misread: options["a=b"], env[name="a]b"].
-func Between[T any](old, new map[string]any, at string) []Difference {
+func Between[T any](old, new map[string]any, at Path) []Difference {
 	return between[T](withoutNulls(old), withoutNulls(new), at)
 }
 
 // between is for objects without nulls.
-func between[T any](old, new map[string]any, at string) []Difference {
-	d := &differ{}
-	d.object(at, strategicpatch.PatchMetaFromStruct{T: reflect.TypeFor[T]()}, old, new)
-	slices.SortFunc(d.found, func(a, b Difference) int { return strings.Compare(a.Path, b.Path) })
+func between[T any](old, new map[string]any, at Path) []Difference {
+	d := &differ{path: at.With()}
+	d.object(strategicpatch.PatchMetaFromStruct{T: reflect.TypeFor[T]()}, old, new)
+	type written struct {
+		Difference
+		path string
+	}
+	var all []written
+	for _, f := range d.found {
+		all = append(all, written{f, f.Path.String()})
+	}
+	slices.SortFunc(all, func(a, b written) int { return strings.Compare(a.path, b.path) })
+	for i, f := range all {
+		d.found[i] = f.Difference
+	}
 	return d.found
 }
 
@@ -94,50 +97,69 @@ func withoutNullsIn(v any) any {
 	return v
 }
 
-type differ struct{ found []Difference }
+// differ collects differences on its way through two objects.
+type differ struct {
+	path  Path // to where it is
+	found []Difference
+}
 
-func (d *differ) add(path string, old, new any) {
-	d.found = append(d.found, Difference{Path: path, Old: text(old), New: text(new)})
+func (d *differ) add(old, new any, place int) {
+	d.found = append(d.found, Difference{Path: slices.Clone(d.path), Old: valueOrNone(old), New: valueOrNone(new), Place: place})
+}
+
+// below goes a step further, and back.
+func (d *differ) below(s Step, do func()) {
+	d.path = append(d.path, s)
+	do()
+	d.path = d.path[:len(d.path)-1]
 }
 
 // object compares two objects of a type, of which nil knows nothing.
-func (d *differ) object(path string, of strategicpatch.LookupPatchMeta, old, new map[string]any) {
+func (d *differ) object(of strategicpatch.LookupPatchMeta, old, new map[string]any) {
 	for key, v := range old {
-		d.field(path, of, key, v, new[key])
+		d.field(of, key, v, new[key])
 	}
 	for key, v := range new {
 		if _, both := old[key]; !both {
-			d.field(path, of, key, nil, v)
+			d.field(of, key, nil, v)
 		}
 	}
 }
 
-func (d *differ) field(parent string, of strategicpatch.LookupPatchMeta, key string, old, new any) {
-	path := join(parent, key)
+func (d *differ) field(of strategicpatch.LookupPatchMeta, key string, old, new any) {
+	step := Step{Name: key}
+	if isMap(of) {
+		step.Kind = Key
+	}
+	d.below(step, func() { d.value(of, key, old, new) })
+}
+
+// value compares what two objects have at a key.
+func (d *differ) value(of strategicpatch.LookupPatchMeta, key string, old, new any) {
 	var inner strategicpatch.LookupPatchMeta
 	if of != nil {
 		inner, _, _ = of.LookupPatchMetadataForStruct(key) // of an unknown field nothing is known
 	}
-	if d.objects(path, inner, old, new) {
+	if d.objects(inner, old, new) {
 		return
 	}
 	oldList, isList := old.([]any)
 	newList, both := new.([]any)
 	if isList && both && of != nil {
 		inner, meta, err := of.LookupPatchMetadataForSlice(key)
-		if err == nil && d.list(path, inner, meta.GetPatchMergeKey(), oldList, newList) {
+		if err == nil && d.list(inner, meta.GetPatchMergeKey(), oldList, newList) {
 			return
 		}
 	}
 	if !reflect.DeepEqual(old, new) {
-		d.add(path, old, new)
+		d.add(old, new, 0)
 	}
 }
 
 // objects compares two objects key by key, and is false where they are to be
 // compared whole: where one is missing or no object, or of no known type. One whose keys are data is
 // none where it is missing, but a whole where it is there and empty.
-func (d *differ) objects(path string, of strategicpatch.LookupPatchMeta, old, new any) bool {
+func (d *differ) objects(of strategicpatch.LookupPatchMeta, old, new any) bool {
 	oldObject, isObject := old.(map[string]any)
 	newObject, both := new.(map[string]any)
 	if of == nil { // the keys of what is unknown may be as secret as its values
@@ -151,7 +173,7 @@ func (d *differ) objects(path string, of strategicpatch.LookupPatchMeta, old, ne
 	} else if !isObject || !both {
 		return false
 	}
-	d.object(path, of, oldObject, newObject)
+	d.object(of, oldObject, newObject)
 	return true
 }
 
@@ -163,28 +185,37 @@ func isMap(of strategicpatch.LookupPatchMeta) bool {
 
 // list compares two lists by their merge key, and is false where they have
 // none.
-func (d *differ) list(path string, of strategicpatch.LookupPatchMeta, key string, old, new []any) bool {
+func (d *differ) list(of strategicpatch.LookupPatchMeta, key string, old, new []any) bool {
 	oldKeys, oldBy, ok := byKey(old, key)
 	newKeys, newBy, okToo := byKey(new, key)
 	if !ok || !okToo {
 		return false
 	}
+	member := func(k string, do func()) { d.below(Step{Kind: Member, Name: key, Value: k}, do) }
 	for _, k := range oldKeys {
 		if newBy[k] == nil {
-			d.add(member(path, key, k), oldBy[k], nil)
+			member(k, func() { d.add(oldBy[k], nil, 0) })
 			continue
 		}
-		d.object(member(path, key, k), of, oldBy[k], newBy[k])
+		member(k, func() { d.object(of, oldBy[k], newBy[k]) })
 	}
 	for i, k := range newKeys {
 		if oldBy[k] == nil {
-			d.found = append(d.found, Difference{Path: member(path, key, k), New: text(newBy[k]), Place: i + 1})
+			member(k, func() { d.add(nil, newBy[k], i+1) })
 		}
 	}
 	if !slices.Equal(keysIn(oldKeys, newBy), keysIn(newKeys, oldBy)) {
-		d.add(path+"["+key+"]", oldKeys, newKeys)
+		d.below(Step{Kind: Order, Name: key}, func() { d.add(listOf(oldKeys), listOf(newKeys), 0) })
 	}
 	return true
+}
+
+func listOf(words []string) []any {
+	list := make([]any, len(words))
+	for i, w := range words {
+		list[i] = w
+	}
+	return list
 }
 
 // keysIn returns the keys that another list has, too.
@@ -217,47 +248,6 @@ func byKey(list []any, key string) (keys []string, by map[string]map[string]any,
 		keys = append(keys, k)
 	}
 	return keys, by, true
-}
-
-var plainKey = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
-
-// join appends a key to a path.
-func join(path, key string) string {
-	switch {
-	case key == "":
-		return path + `[""]`
-	case !plainKey.MatchString(key):
-		return path + "[" + quoted(key, `]="`) + "]"
-	case path == "":
-		return key
-	}
-	return path + "." + key
-}
-
-// member appends a list's member to a path.
-func member(path, key, value string) string {
-	return path + "[" + key + "=" + quoted(value, `]"`) + "]"
-}
-
-// quoted returns a word, as a JSON string where it holds what would be misread.
-func quoted(word, misread string) string {
-	if strings.ContainsAny(word, misread) || strings.ContainsFunc(word, unicode.IsControl) {
-		return text(word)
-	}
-	return word
-}
-
-func text(v any) string {
-	if v == nil {
-		return ""
-	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		panic(err) // it was JSON a moment ago
-	}
-	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // Parse returns an object's fields as a Content has them.

@@ -1,12 +1,11 @@
 package template
 
 import (
-	"bytes"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -28,43 +27,29 @@ const Hidden = "<hidden>"
 //
 // It knows of no listed field but that one in which somebody may have written a
 // secret, such as arguments and annotations.
-func Hide[T any](all []Difference, at string) []Difference {
+func Hide[T any](all []Difference, at Path) []Difference {
 	out := make([]Difference, len(all))
 	for i, d := range all {
 		of := reflect.Type(nil)
-		if rest, below := strings.CutPrefix(d.Path, at); below {
+		if rest, below := d.Path.Below(at); below {
 			of = typeAt(reflect.TypeFor[T](), rest)
 		}
-		hide := func(raw string) string {
-			if raw == "" {
-				return ""
-			}
+		hide := func(v Value) Value {
 			taken := false
-			v := replaced(of, decode(raw), func(string) string {
+			without := replaced(of, v.Any(), func(string) string {
 				taken = true
 				return Hidden
 			})
-			if !taken {
-				return raw
+			if v.Absent() || !taken {
+				return v
 			}
 			d.Hidden = true
-			return text(v)
+			return ValueOf(without)
 		}
 		d.Old, d.New = hide(d.Old), hide(d.New)
 		out[i] = d
 	}
 	return out
-}
-
-// decode returns what text wrote. What it did not write is a string.
-func decode(raw string) any {
-	d := json.NewDecoder(bytes.NewReader([]byte(raw)))
-	d.UseNumber()
-	var v any
-	if d.Decode(&v) != nil {
-		return raw
-	}
-	return v
 }
 
 // WithValues returns a copy of the content in which f has replaced what may be
@@ -122,11 +107,11 @@ func replaced(t reflect.Type, v any, f func(string) string) any {
 // as JSON.
 func (c Content) Unknown() map[string]string {
 	found := map[string]string{}
-	unknown(reflect.TypeFor[corev1.PodTemplateSpec](), "", map[string]any(c), found)
+	unknown(reflect.TypeFor[corev1.PodTemplateSpec](), nil, map[string]any(c), found)
 	return found
 }
 
-func unknown(t reflect.Type, path string, v any, found map[string]string) {
+func unknown(t reflect.Type, path Path, v any, found map[string]string) {
 	switch v := v.(type) {
 	case map[string]any:
 		fields := fieldsOf(t)
@@ -137,15 +122,15 @@ func unknown(t reflect.Type, path string, v any, found map[string]string) {
 			switch of := fields(key); {
 			case isEmpty(inner), isDirective(key, inner):
 			case of == nil:
-				found[join(path, key)] = text(inner)
+				found[path.With(Step{Name: key}).String()] = text(inner)
 			default:
-				unknown(of, join(path, key), inner, found)
+				unknown(of, path.With(Step{Name: key}), inner, found)
 			}
 		}
 	case []any:
 		if t.Kind() == reflect.Slice {
 			for i, inner := range v {
-				unknown(plainType(t.Elem()), fmt.Sprintf("%s[%d]", path, i), inner, found)
+				unknown(plainType(t.Elem()), path.With(Step{Kind: Member, Value: strconv.Itoa(i)}), inner, found)
 			}
 		}
 	}
@@ -238,17 +223,17 @@ func plainType(t reflect.Type) reflect.Type {
 	return t
 }
 
-// typeAt returns the type of what stands at a path, as Between writes it, below
-// a value of a type; nil where that lists nothing there.
-func typeAt(t reflect.Type, path string) reflect.Type {
-	for path != "" && t != nil {
-		var key string
-		var isMember bool
-		key, isMember, path = nextStep(path)
+// typeAt returns the type of what stands at a path below a value of a type; nil
+// where that lists nothing there.
+func typeAt(t reflect.Type, path Path) reflect.Type {
+	for _, step := range path {
+		if t == nil {
+			return nil
+		}
 		switch inner := fieldsOf(t); {
-		case inner != nil && !isMember:
-			t = inner(key)
-		case t.Kind() == reflect.Slice && isMember:
+		case inner != nil && step.Kind != Member:
+			t = inner(step.Name)
+		case t.Kind() == reflect.Slice && step.Kind == Member:
 			t = plainType(t.Elem())
 		case t.Kind() == reflect.Slice: // the order of its members, by their keys
 			t = reflect.TypeFor[[]intstr.IntOrString]()
@@ -257,39 +242,4 @@ func typeAt(t reflect.Type, path string) reflect.Type {
 		}
 	}
 	return t
-}
-
-// nextStep splits a path behind its first step, the key of an object or a member
-// of a list.
-func nextStep(path string) (key string, isMember bool, rest string) {
-	path = strings.TrimPrefix(path, ".")
-	if !strings.HasPrefix(path, "[") {
-		end := strings.IndexAny(path, ".[")
-		if end < 0 {
-			end = len(path)
-		}
-		return path[:end], false, path[end:]
-	}
-	key, path = nextWord(path[1:], "=]")
-	if strings.HasPrefix(path, "=") {
-		isMember = true
-		_, path = nextWord(path[1:], "]")
-	}
-	return key, isMember, strings.TrimPrefix(path, "]")
-}
-
-// nextWord splits behind a word in brackets: a JSON string, or all that is not
-// one of the ends.
-func nextWord(path, ends string) (word, rest string) {
-	if strings.HasPrefix(path, `"`) {
-		d := json.NewDecoder(strings.NewReader(path))
-		if d.Decode(&word) == nil {
-			return word, path[d.InputOffset():]
-		}
-	}
-	end := strings.IndexAny(path, ends)
-	if end < 0 {
-		end = len(path)
-	}
-	return path[:end], path[end:]
 }

@@ -76,16 +76,17 @@ func TestHide(t *testing.T) {
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			looksHidden := tt.old == tt.want && strings.Contains(tt.old, Hidden)
-			want := []Difference{{tt.path, tt.want, "", looksHidden || tt.want != tt.old, 0}, {tt.path, "", tt.want, looksHidden || tt.want != tt.old, 0}}
-			given := []Difference{{tt.path, tt.old, "", false, 0}, {tt.path, "", tt.old, false, 0}}
-			hide := func(all []Difference) []Difference { return Hide[corev1.PodTemplateSpec](all, "t.") }
-			at := "t."
+			hide := func(all []Difference) []Difference { return Hide[corev1.PodTemplateSpec](all, Fields("t")) }
 			path, ofDaemonSet := strings.CutPrefix(tt.path, "DaemonSet:")
 			if ofDaemonSet {
-				hide, at = func(all []Difference) []Difference { return Hide[appsv1.DaemonSet](all, "") }, ""
+				hide = func(all []Difference) []Difference { return Hide[appsv1.DaemonSet](all, nil) }
+			} else {
+				path = "t." + path
 			}
-			for i := range given {
-				given[i].Path, want[i].Path = at+path, at+path
+			want := []Difference{differs(path, tt.want, "", 0), differs(path, "", tt.want, 0)}
+			given := []Difference{differs(path, tt.old, "", 0), differs(path, "", tt.old, 0)}
+			for i := range want {
+				want[i].Hidden = looksHidden || tt.want != tt.old
 			}
 			before := slices.Clone(given)
 			got := hide(given)
@@ -95,8 +96,8 @@ func TestHide(t *testing.T) {
 			if diff := cmp.Diff(got, hide(got)); diff != "" {
 				t.Errorf("twice (-once +twice):\n%s", diff)
 			}
-			if !slices.Equal(before, given) {
-				t.Errorf("its input became %v", given)
+			if diff := cmp.Diff(before, given); diff != "" {
+				t.Errorf("its input changed: %s", diff)
 			}
 		})
 	}
@@ -136,23 +137,23 @@ func TestHideLaws(t *testing.T) {
 			planted += d.plant(map[string]any(b), reflect.TypeFor[corev1.PodTemplateSpec](), mark)
 		}
 		wholeA, wholeB := map[string]any{"spec": map[string]any{"template": map[string]any(a)}}, map[string]any{"spec": map[string]any{"template": map[string]any(b)}}
-		all := Hide[corev1.PodTemplateSpec](Diff(a, b, ""), "")
-		all = append(all, Hide[corev1.PodTemplateSpec](Diff(a, b, "spec.template"), "spec.template")...)
-		all = append(all, Hide[appsv1.DaemonSet](Between[appsv1.DaemonSet](wholeA, wholeB, ""), "")...)
-		all = append(all, Hide[appsv1.DaemonSet](Between[appsv1.DaemonSet](wholeA, map[string]any{"spec": map[string]any{}}, ""), "")...)
-		open := append(Diff(a, b, ""), Diff(a, b, "spec.template")...)
-		open = append(open, Between[appsv1.DaemonSet](wholeA, wholeB, "")...)
-		open = append(open, Between[appsv1.DaemonSet](wholeA, map[string]any{"spec": map[string]any{}}, "")...)
+		all := Hide[corev1.PodTemplateSpec](Diff(a, b, nil), nil)
+		all = append(all, Hide[corev1.PodTemplateSpec](Diff(a, b, At), At)...)
+		all = append(all, Hide[appsv1.DaemonSet](Between[appsv1.DaemonSet](wholeA, wholeB, nil), nil)...)
+		all = append(all, Hide[appsv1.DaemonSet](Between[appsv1.DaemonSet](wholeA, map[string]any{"spec": map[string]any{}}, nil), nil)...)
+		open := append(Diff(a, b, nil), Diff(a, b, At)...)
+		open = append(open, Between[appsv1.DaemonSet](wholeA, wholeB, nil)...)
+		open = append(open, Between[appsv1.DaemonSet](wholeA, map[string]any{"spec": map[string]any{}}, nil)...)
 		for i, hidden := range all {
-			was := strings.Contains(open[i].Old+open[i].New, mark)
-			if is := strings.Contains(hidden.Path+hidden.Old+hidden.New, mark); is || was && !hidden.Hidden {
+			was := strings.Contains(open[i].Old.String()+open[i].New.String(), mark)
+			if is := strings.Contains(hidden.Path.String()+hidden.Old.String()+hidden.New.String(), mark); is || was && !hidden.Hidden {
 				t.Fatalf("seed %d: marked %t, hidden: %v\nof %v", seed, is, hidden, open[i])
 			}
-			if hidden.Path != open[i].Path || !hidden.Hidden && hidden != open[i] {
+			if !hidden.Path.Equal(open[i].Path) || !hidden.Hidden && !cmp.Equal(hidden, open[i]) {
 				t.Fatalf("seed %d: %v became %v", seed, open[i], hidden)
 			}
 			unlisted := func(name string) bool {
-				return strings.Contains(strings.ToLower(open[i].Path+open[i].Old+open[i].New), name)
+				return strings.Contains(strings.ToLower(open[i].Path.String()+open[i].Old.String()+open[i].New.String()), name)
 			}
 			if hidden.Hidden && !was && !slices.ContainsFunc([]string{"future", "$patch", "x y", "none", "ſ"}, unlisted) {
 				t.Fatalf("seed %d: nothing to hide in %v", seed, open[i])

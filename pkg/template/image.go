@@ -6,6 +6,35 @@ import (
 	"unicode"
 )
 
+// Image is a reference to an image, taken apart at its last colon behind the last
+// slash, and at the @ before its digest. It need not be a reference that a kubelet
+// takes: see FaultOfImage.
+type Image struct{ Repository, Tag, Digest string } // Digest is such as sha256:0123…
+
+// ParseImage takes a reference to an image apart.
+func ParseImage(reference string) Image {
+	var i Image
+	i.Repository, i.Digest, _ = strings.Cut(reference, "@")
+	if at := strings.LastIndexByte(i.Repository, ':'); at > strings.LastIndexByte(i.Repository, '/') {
+		i.Repository, i.Tag = i.Repository[:at], i.Repository[at+1:]
+	}
+	return i
+}
+
+// Name returns the last part of the repository's name.
+func (i Image) Name() string { return i.Repository[strings.LastIndexByte(i.Repository, '/')+1:] }
+
+// ShortDigest returns as much of the digest as people compare; all of one that is
+// no algorithm and hexadecimal digits.
+func (i Image) ShortDigest() string {
+	const digits = 8
+	algorithm, hex, ok := strings.Cut(i.Digest, ":")
+	if !ok || len(hex) <= digits || strings.Trim(hex, "0123456789abcdef") != "" {
+		return i.Digest
+	}
+	return algorithm + ":" + hex[:digits] + "…"
+}
+
 // ImageFault says why a kubelet does not start a container of an image: what
 // the image is called cannot be a reference (InvalidImageName). The API server
 // takes nearly any text, so a DaemonSet may have it. Empty: the reference is one,

@@ -69,3 +69,28 @@ func TestFaultOfImage(t *testing.T) {
 		}
 	}
 }
+
+// TestParseImage: a port of a registry is no tag, and a digest may stand beside one.
+func TestParseImage(t *testing.T) {
+	digest := "sha256:" + strings.Repeat("0123456789abcdef", 4)
+	for _, tt := range []struct {
+		reference string
+		want      template.Image
+		name      string
+		short     string
+	}{
+		{"agent", template.Image{Repository: "agent"}, "agent", ""},
+		{"quay.io/acme/agent:1.2", template.Image{Repository: "quay.io/acme/agent", Tag: "1.2"}, "agent", ""},
+		{"r:5000/a", template.Image{Repository: "r:5000/a"}, "a", ""},
+		{"r:5000/a:2", template.Image{Repository: "r:5000/a", Tag: "2"}, "a", ""},
+		{"r/a@" + digest, template.Image{Repository: "r/a", Digest: digest}, "a", "sha256:01234567…"},
+		{"r/a:1@" + digest, template.Image{Repository: "r/a", Tag: "1", Digest: digest}, "a", "sha256:01234567…"},
+		{"r/a@odd", template.Image{Repository: "r/a", Digest: "odd"}, "a", "odd"},
+		{"r/a@x:0123456789abcdefg", template.Image{Repository: "r/a", Digest: "x:0123456789abcdefg"}, "a", "x:0123456789abcdefg"},
+		{"", template.Image{}, "", ""},
+	} {
+		if got := template.ParseImage(tt.reference); got != tt.want || got.Name() != tt.name || got.ShortDigest() != tt.short {
+			t.Errorf("%s: %+v, %s, %s", tt.reference, got, got.Name(), got.ShortDigest())
+		}
+	}
+}

@@ -1,10 +1,5 @@
 package template
 
-import (
-	"encoding/json"
-	"strings"
-)
-
 // Metadata are the keys of a template's annotations and labels, in the order of
 // their paths.
 type Metadata struct{ Annotations, Labels []string }
@@ -13,36 +8,24 @@ type Metadata struct{ Annotations, Labels []string }
 // of the template at a path does: pods are replaced for them, and run what they
 // ran before. It is not ok where something else differs, or nothing does. What
 // lies outside of the template does not matter.
-func OnlyMetadata(differences []Difference, at string) (m Metadata, ok bool) {
+func OnlyMetadata(differences []Difference, at Path) (m Metadata, ok bool) {
 	for _, d := range differences {
-		path, within := strings.CutPrefix(d.Path, at+".")
-		if !within {
-			if d.Path == at {
-				return Metadata{}, false
-			}
+		rest, within := d.Path.Below(at)
+		switch {
+		case !within:
 			continue
+		case len(rest) < 2 || rest[0].Name != "metadata":
+			return Metadata{}, false
 		}
-		if key, is := strings.CutPrefix(path, "metadata.annotations"); is {
-			m.Annotations = append(m.Annotations, keyIn(key))
-		} else if key, is := strings.CutPrefix(path, "metadata.labels"); is {
-			m.Labels = append(m.Labels, keyIn(key))
-		} else {
+		key := rest[2:].Last().Name // none of a map that is empty on one side
+		switch rest[1].Name {
+		case "annotations":
+			m.Annotations = append(m.Annotations, key)
+		case "labels":
+			m.Labels = append(m.Labels, key)
+		default:
 			return Metadata{}, false
 		}
 	}
 	return m, len(m.Annotations)+len(m.Labels) > 0
-}
-
-// keyIn returns the key that join appended to a path; empty for none.
-func keyIn(path string) string {
-	inside, bracketed := strings.CutPrefix(path, "[")
-	if !bracketed {
-		return strings.TrimPrefix(path, ".")
-	}
-	inside = strings.TrimSuffix(inside, "]")
-	var key string
-	if strings.HasPrefix(inside, `"`) && json.Unmarshal([]byte(inside), &key) == nil {
-		return key
-	}
-	return inside
 }

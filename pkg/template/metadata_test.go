@@ -34,8 +34,8 @@ func TestOnlyMetadata(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			found := append(Diff(old, new, "spec.template"), Difference{Path: "metadata.annotations.outside"}, Difference{Path: "spec.minReadySeconds"})
-			got, ok := OnlyMetadata(found, "spec.template")
+			found := append(Diff(old, new, At), differs("metadata.annotations.outside", "", "", 0), differs("spec.minReadySeconds", "", "", 0))
+			got, ok := OnlyMetadata(found, At)
 			if diff := cmp.Diff(tt.want, got); diff != "" || ok != tt.ok {
 				t.Errorf("ok %t (-want +got):\n%s", ok, diff)
 			}

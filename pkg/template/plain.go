@@ -1,9 +1,6 @@
 package template
 
-import (
-	"crypto/sha256"
-	"fmt"
-)
+import "crypto/sha256"
 
 // Plain returns the content without what only says how it is stored: the
 // directive that it replaces, and nulls, which are as good as absent. It leaves
@@ -20,9 +17,3 @@ func (c Content) Key() string {
 	sum := sha256.Sum256([]byte(text(map[string]any(c))))
 	return string(sum[:])
 }
-
-// Join returns the path of a field below another, as it stands in a Difference.
-func Join(path, key string) string { return join(path, key) }
-
-// Member returns the path of a member of a list, told by one of its keys.
-func Member(path, key string, value any) string { return member(path, key, fmt.Sprint(value)) }

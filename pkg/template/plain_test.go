@@ -40,21 +40,3 @@ func TestPlainLaws(t *testing.T) {
 		t.Errorf("%d of 1200 pairs are equal: the law looks at one side only", equal)
 	}
 }
-
-// TestPaths: they are those of the differences.
-func TestPaths(t *testing.T) {
-	for _, tt := range []struct{ got, want, why string }{
-		{Join("", "spec"), "spec", "the first"},
-		{Join("spec", "hostNetwork"), "spec.hostNetwork", "a field"},
-		{Join("metadata.labels", "a.b/c"), "metadata.labels[a.b/c]", "a key that is no word"},
-		{Join("options", "a]b"), `options["a]b"]`, "one that could be misread"},
-		{Member("env", "name", "A"), "env[name=A]", "a member"},
-		{Member("env", "name", "a]b"), `env[name="a]b"]`, "one that could be misread"},
-		{Member("ports", "containerPort", 80), "ports[containerPort=80]", "a number"},
-		{Member("ports", "containerPort", float64(65535)), "ports[containerPort=65535]", "a number as JSON is parsed"},
-	} {
-		if tt.got != tt.want {
-			t.Errorf("%s: %s, want %s", tt.why, tt.got, tt.want)
-		}
-	}
-}

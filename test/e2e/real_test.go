@@ -322,9 +322,9 @@ func (u *upgrade) applied(t *testing.T, file string, ds *appsv1.DaemonSet, flags
 	if before != nil {
 		fields := fieldsBetween(t, before, after)
 		u.row.changes = max(u.row.changes, len(fields))
-		u.row.fields.is(slices.Equal(p.Change.Fields, fields) && slices.Equal(dry.Change.Fields, fields))
+		u.row.fields.is(toJSON(t, p.Change.Fields) == toJSON(t, fields) && toJSON(t, dry.Change.Fields) == toJSON(t, fields))
 		for name, p := range map[string]forecast{"": p, ", dry run": dry} {
-			if !slices.Equal(p.Change.Fields, fields) {
+			if toJSON(t, p.Change.Fields) != toJSON(t, fields) {
 				t.Errorf("%s%s: the fields\nwere said to be %s\nand are         %s", what, name, toJSON(t, p.Change.Fields), toJSON(t, fields))
 			}
 		}
@@ -376,7 +376,7 @@ func fieldsBetween(t *testing.T, before, after *appsv1.DaemonSet) []plan.FieldDi
 		must(t, err)
 		return content
 	}
-	return template.Between[appsv1.DaemonSet](parse(before), parse(after), "")
+	return template.Between[appsv1.DaemonSet](parse(before), parse(after), nil)
 }
 
 // settle waits until the rollout is over, and the controller knows.
