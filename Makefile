@@ -46,9 +46,10 @@ krew-chain: ## goreleaser's archives, installed by krew, run by kubectl: all six
 snapshot: ## archives in dist/, nothing installed
 	goreleaser=$$(tools/build.sh release)/goreleaser && "$$goreleaser" release --snapshot --clean
 
-examples: ## record examples/ anew from a real control plane
+examples: ## record examples/ again from a real control plane, and age them
 	test/cluster/build.sh >/dev/null
 	cd test/e2e && RECORD_EXAMPLES=../../examples go test -count=1 -run 'TestExamples$$' -v -timeout 30m .
+	go run ./test/age examples
 
 bench-start: ## start-up of kubectl-ds version beside kubectl version --client
 	test/cluster/build.sh >/dev/null

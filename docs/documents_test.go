@@ -780,7 +780,7 @@ func made() map[string]*snapshot.Snapshot {
 			}),
 			waits("p11", "ContainerCreating", ""), event("p11", "FailedMount", "no secret", 1), event("p11", "FailedCreatePodSandBox", "no CNI", 1), pod("p11", young)),
 		"young": grid("n n N", waits("p0", "ContainerCreating", ""), event("p0", "FailedMount", "no secret", 1), pod("p0", young),
-			runs("p1", time.Minute), event("p1", "Unhealthy", "probe failed", 1)),
+			runs("p1", 20*time.Second), event("p1", "Unhealthy", "probe failed", 1), pod("p1", func(p *corev1.Pod) { p.CreationTimestamp = ago(20 * time.Second) })),
 		"late": grid("n n n n N N N", runs("p0", time.Second), pod("p0", minutes), quick("p4"), quick("p5"), quick("p6"),
 			waits("p1", "ContainerCreating", ""), event("p1", "FailedMount", "no secret", 1), pod("p1", minutes),
 			waits("p2", "ContainerCreating", ""), event("p2", "FailedCreatePodSandBox", "no CNI", 1), pod("p2", minutes),

@@ -57,7 +57,8 @@ func (e *explanation) problems() []string {
 }
 
 // TestExamples explains every scene as kubectl runs a plugin, by a user who may only read, and once more from a
-// snapshot. With RECORD_EXAMPLES=DIR the snapshots are kept there: they are the project's examples.
+// snapshot. With RECORD_EXAMPLES=DIR the snapshots are kept there: they are the project's examples, to which test/age
+// gives the times of an incident.
 func TestExamples(t *testing.T) {
 	record := os.Getenv("RECORD_EXAMPLES")
 	for _, tt := range []struct {

@@ -1,5 +1,6 @@
 // Command scene sets a scene on a stage and then runs a command on it, or waits for Ctrl-C. It is how people look at a
-// situation with their own eyes, and how the recorded examples are made:
+// situation with their own eyes, and how the recorded examples are made (make examples), of which test/age then makes
+// the times those of an incident:
 //
 //	go run ./cmd/scene
 //	go run ./cmd/scene stuck

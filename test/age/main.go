@@ -1,0 +1,279 @@
+// Command age gives the recorded examples the times of an incident. A recording
+// is made in seconds, so all that it shows began a moment ago; in a real cluster
+// the nodes are weeks old and the rollout hung before anybody looked.
+//
+//	go run ./test/age examples
+//
+// What happened, and in which order, stays as it was recorded: the controller's
+// decisions are its own. Only times move, with two things that follow from them:
+// a container that crashes for longer has restarted more often, and events are
+// repeated, and gone after an hour. The same recording always gets the same
+// times.
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"hash/fnv"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+const day = 24 * time.Hour
+
+// A story is how long ago what a recording shows happened.
+type story struct {
+	nodes     time.Duration   // when the cluster got its nodes
+	revisions []time.Duration // when each revision was created; none: they and the pods keep their times
+	newPods   []time.Duration // when the pods of the last of several revisions were created, in the order recorded; one is of all
+	broken    time.Duration   // when nodes stopped being Ready
+	cordoned  time.Duration   // when somebody made nodes unschedulable
+	status    time.Duration   // when the status was last written
+	restarts  int32           // of a container that crashes
+	crashed   time.Duration   // when it did last
+	repeats   int32           // of each warning, the last one just now
+}
+
+var stories = map[string]story{
+	"crash-loop.json":     {nodes: 61 * day, revisions: ages(33*day, 14*time.Minute), newPods: ages(14*time.Minute - 4*time.Second), status: 13*time.Minute + 50*time.Second, restarts: 6, crashed: 3*time.Minute + 40*time.Second, repeats: 57},
+	"create-refused.json": {nodes: 61 * day, revisions: ages(12*time.Minute + 10*time.Second), status: 12 * time.Minute, repeats: 18},
+	"history.json":        {nodes: 121 * day, status: 11*time.Minute + 50*time.Second},
+	"image-pull.json":     {nodes: 61 * day, revisions: ages(47*day, 9*time.Minute), newPods: ages(9*time.Minute - 5*time.Second), status: 9*time.Minute - 5*time.Second, repeats: 6},
+	"min-ready.json":      {nodes: 61 * day, revisions: ages(19*day, 40*time.Second), newPods: ages(28*time.Second, 27*time.Second), status: 18 * time.Second},
+	"on-delete.json":      {nodes: 61 * day, revisions: ages(40*day, 2*day), newPods: ages(46*time.Hour, 45*time.Hour, 44*time.Hour), status: 44*time.Hour - 10*time.Second},
+	"pending.json":        {nodes: 61 * day, revisions: ages(18 * time.Minute), status: 18*time.Minute - 10*time.Second},
+	"settled.json":        {nodes: 61 * day, revisions: ages(33 * day), broken: 12 * time.Minute, cordoned: 2 * time.Hour, status: 12 * time.Minute},
+	"stuck-rollout.json":  {nodes: 61 * day, revisions: ages(33*day, 3*time.Hour), broken: 5 * time.Hour, status: 3 * time.Hour},
+	"surge.json": {nodes: 61 * day, revisions: ages(26*day, 4*time.Minute), status: 75 * time.Second, repeats: 8,
+		newPods: ages(4*time.Minute-3*time.Second, 4*time.Minute-3*time.Second, 3*time.Minute, 150*time.Second, 90*time.Second, 85*time.Second)},
+}
+
+func ages(of ...time.Duration) []time.Duration { return of }
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: age FOLDER")
+		os.Exit(2)
+	}
+	for name, st := range stories {
+		if err := rewrite(filepath.Join(os.Args[1], name), st); err != nil {
+			fmt.Fprintln(os.Stderr, "error:", err)
+			os.Exit(1)
+		}
+	}
+}
+
+func rewrite(file string, st story) error {
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	s, err := snapshot.Decode(raw)
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	if raw, err = snapshot.Encode(st.tell(s)); err != nil {
+		return err
+	}
+	return os.WriteFile(file, raw, 0o644)
+}
+
+// tell returns the Snapshot with the times of the story.
+func (st story) tell(s *snapshot.Snapshot) *snapshot.Snapshot {
+	ago := func(d time.Duration) metav1.Time { return metav1.NewTime(s.TakenAt.Add(-d).Truncate(time.Second)) }
+	st.ageNodes(s, ago)
+	created := st.ageRevisions(s, ago)
+	down := map[string]bool{}
+	for i := range s.Nodes {
+		down[s.Nodes[i].Name] = ready(&s.Nodes[i]).Status != corev1.ConditionTrue
+	}
+	pods := map[string]metav1.Time{}
+	for i := range s.Pods {
+		p := &s.Pods[i]
+		at := p.CreationTimestamp
+		if c, ok := created[p.Labels["controller-revision-hash"]]; ok {
+			at = c[p.Name]
+		}
+		st.agePod(p, at, down[p.Spec.NodeName], ago)
+		pods[p.Name] = at
+	}
+	s.Events = st.events(s, pods, ago)
+	return s
+}
+
+// ageNodes gives nodes an age each, conditions that are older than everything
+// but what is broken, and kubelets that report every five minutes.
+func (st story) ageNodes(s *snapshot.Snapshot, ago func(time.Duration) metav1.Time) {
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		age := st.nodes + spread(n.Name, 90*time.Minute)
+		n.CreationTimestamp = ago(age)
+		for j := range n.Status.Conditions {
+			c := &n.Status.Conditions[j]
+			c.LastTransitionTime, c.LastHeartbeatTime = ago(age-40*time.Second), ago(5*time.Second+spread(n.Name, 290*time.Second))
+			switch {
+			case c.Status == corev1.ConditionUnknown: // the kubelet does not report any more
+				c.LastTransitionTime, c.LastHeartbeatTime = ago(st.broken), ago(st.broken+50*time.Second)
+			case c.Type == corev1.NodeReady && c.Status == corev1.ConditionFalse:
+				c.LastTransitionTime = ago(st.broken)
+			}
+		}
+		for j := range n.Spec.Taints {
+			t := &n.Spec.Taints[j]
+			if t.TimeAdded == nil {
+				continue
+			}
+			at := ago(st.broken)
+			if t.Key == corev1.TaintNodeUnschedulable {
+				at = ago(st.cordoned)
+			}
+			t.TimeAdded = &at
+		}
+	}
+}
+
+// ageRevisions gives revisions and the DaemonSet their ages, and returns when
+// the pods of each hash are created, by name.
+func (st story) ageRevisions(s *snapshot.Snapshot, ago func(time.Duration) metav1.Time) map[string]map[string]metav1.Time {
+	for i := range s.DaemonSet.ManagedFields {
+		if m := &s.DaemonSet.ManagedFields[i]; m.Subresource == "status" {
+			at := ago(st.status)
+			m.Time = &at
+		}
+	}
+	if len(st.revisions) == 0 {
+		return nil
+	}
+	out := map[string]map[string]metav1.Time{}
+	latest := len(st.revisions)
+	for i := range s.Revisions {
+		r := &s.Revisions[i]
+		r.CreationTimestamp = ago(st.revisions[r.Revision-1])
+		hash := r.Labels["controller-revision-hash"]
+		out[hash] = map[string]metav1.Time{}
+		var of []*corev1.Pod
+		for j := range s.Pods {
+			if s.Pods[j].Labels["controller-revision-hash"] == hash {
+				of = append(of, &s.Pods[j])
+			}
+		}
+		slices.SortStableFunc(of, func(a, b *corev1.Pod) int {
+			return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), strings.Compare(a.Name, b.Name))
+		})
+		for j, p := range of {
+			age := st.revisions[r.Revision-1]
+			if int(r.Revision) == latest && latest > 1 {
+				age = st.newPods[min(j, len(st.newPods)-1)]
+			}
+			out[hash][p.Name] = ago(age)
+		}
+	}
+	s.DaemonSet.CreationTimestamp = ago(st.revisions[0])
+	for i := range s.DaemonSet.ManagedFields {
+		if m := &s.DaemonSet.ManagedFields[i]; m.Subresource == "" {
+			at := ago(st.revisions[latest-1])
+			m.Time = &at
+		}
+	}
+	return out
+}
+
+// agePod gives a pod that was created at a time what follows from that: some
+// seconds until it is Ready, and a deletion with the rollout.
+func (st story) agePod(p *corev1.Pod, at metav1.Time, down bool, ago func(time.Duration) metav1.Time) {
+	later := func(d time.Duration) metav1.Time { return metav1.NewTime(at.Add(d)) }
+	p.CreationTimestamp = at
+	if p.Status.StartTime != nil {
+		p.Status.StartTime = &at
+	}
+	start := 4*time.Second + spread(p.Name, 6*time.Second)
+	for i := range p.Status.ContainerStatuses {
+		c := &p.Status.ContainerStatuses[i]
+		if c.State.Running != nil {
+			c.State.Running.StartedAt = later(2 * time.Second)
+		}
+		if t := c.LastTerminationState.Terminated; t != nil {
+			c.RestartCount = st.restarts
+			t.FinishedAt = ago(st.crashed - spread(p.Name, 20*time.Second))
+			t.StartedAt = metav1.NewTime(t.FinishedAt.Add(-time.Second))
+		}
+	}
+	for i := range p.Status.Conditions {
+		c := &p.Status.Conditions[i]
+		isReady := c.Type == corev1.PodReady || c.Type == corev1.ContainersReady
+		switch {
+		case isReady && c.Status == corev1.ConditionTrue:
+			c.LastTransitionTime = later(start)
+		case isReady && down:
+			c.LastTransitionTime = ago(st.broken)
+		default:
+			c.LastTransitionTime = at
+		}
+	}
+	if p.DeletionTimestamp != nil {
+		grace := time.Duration(*p.DeletionGracePeriodSeconds) * time.Second
+		end := ago(st.revisions[len(st.revisions)-1] - grace)
+		p.DeletionTimestamp = &end
+	}
+}
+
+// events returns the events of the last hour, which is how long an API server
+// keeps them. One about a pod is as old as the pod, and warnings are repeated.
+func (st story) events(s *snapshot.Snapshot, pods map[string]metav1.Time, ago func(time.Duration) metav1.Time) []corev1.Event {
+	var out []corev1.Event
+	for _, e := range s.Events {
+		first := ago(st.nodes)
+		if len(st.revisions) > 0 {
+			first = ago(st.revisions[len(st.revisions)-1] - 2*time.Second)
+		}
+		subject := e.InvolvedObject.Name
+		if _, created, ok := strings.Cut(e.Message, "Created pod: "); ok {
+			subject = created
+		}
+		if at, ok := pods[subject]; ok {
+			first = at
+		}
+		last := first
+		if e.Type == corev1.EventTypeWarning && e.Count > 0 && st.repeats > 0 && (e.InvolvedObject.Kind == "Pod" || e.Count > 1) {
+			first, last = metav1.NewTime(first.Add(3*time.Second)), ago(3*time.Second+spread(e.Name, 25*time.Second))
+			e.Count = st.repeats
+		}
+		if s.TakenAt.Sub(last.Time) > time.Hour {
+			continue
+		}
+		e.CreationTimestamp = first
+		if !e.EventTime.IsZero() {
+			e.EventTime = metav1.NewMicroTime(first.Time)
+		}
+		if !e.FirstTimestamp.IsZero() {
+			e.FirstTimestamp, e.LastTimestamp = first, last
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// ready returns the Ready condition of a node.
+func ready(n *corev1.Node) corev1.NodeCondition {
+	for _, c := range n.Status.Conditions {
+		if c.Type == corev1.NodeReady {
+			return c
+		}
+	}
+	return corev1.NodeCondition{}
+}
+
+// spread returns a time below a limit, the same for the same name.
+func spread(name string, below time.Duration) time.Duration {
+	h := fnv.New32a()
+	h.Write([]byte(name))
+	return (time.Duration(h.Sum32()) * time.Second) % below.Truncate(time.Second)
+}
