@@ -59,7 +59,7 @@ const (
 	// AssumeNewPods: new pods become available, except those that other assumptions name
 	// Source: `State`
 	AssumeNewPods daemonset.AssumptionCode = "NewPodsBecomeAvailable"
-	// AssumeLatePods: this many pods that are not ready yet and [late](#how-the-verdict-is-decided) become available;
+	// AssumeLatePods: this many pods that are not ready yet and [late](#how-is-the-verdict-decided) become available;
 	// nothing tells when
 	// Value: how many
 	// Source: `State`
