@@ -18,7 +18,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/cli-runtime/pkg/printers"
-	"k8s.io/kubectl/pkg/util/templates"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
@@ -43,29 +42,38 @@ func newExplain(c *common) *cobra.Command {
 	o := &explainOptions{input: input{common: c}}
 	cmd := &cobra.Command{
 		Use:     "explain [NAME...]",
-		Short:   "Why DESIRED, CURRENT, READY, UP-TO-DATE and AVAILABLE are what they are",
+		Short:   "Explain a DaemonSet's numbers, what is wrong and what to do",
 		GroupID: "inspect",
-		Long: templates.LongDesc(`
-			Computes the numbers of a DaemonSet's status by its controller's own rules, beside
-			those that the controller reported: which nodes do not count and why, who holds the
-			budget of a rollout, what is wrong, and what the controller does next.
+		Long: paragraphs(`
+			Computes the status of a DaemonSet by its controller's rules and compares it with
+			the status that the controller reported: which nodes have no available pod and
+			why, what limits the rollout, what the cause is, and what to do. Nothing is
+			changed.
 
-			Without a name: every DaemonSet of the namespace in a line, worst first.
+			Without a NAME: every DaemonSet of the namespace in a line, worst first. NAME may
+			be NAMESPACE/NAME.
 
-			Exit status: 0 answered, 1 error. With --exit-code: 0 healthy, or waiting for a
-			person; 2 moving; 3 stuck; 4 degraded; 5 answered only in part. If several hold,
-			the first of 3, 4, 5, 2; of several DaemonSets the worst.`),
-		Example: templates.Examples(`
-			# why is this rollout stuck?
+			NODES is a name, several with commas, a pattern such as 'worker-*', or a label
+			selector such as pool=gpu.`),
+		Annotations: map[string]string{exitTable: exits("2 to 5", `
+			If several apply, or of several DaemonSets: 3 before 4, 5, 2.`,
+			row{"0", "answered: healthy, or waiting for you"},
+			row{"1", "error"},
+			row{"2", "progressing"},
+			row{"3", "stuck"},
+			row{"4", "degraded"},
+			row{"5", "answered only in part"})},
+		Example: examples(`
+			# Why is this rollout stuck?
 			kubectl ds explain -n kube-system node-agent
 
-			# why does it not run on this node?
-			kubectl ds explain -n kube-system node-agent --node worker-7
+			# Why does it not run on these nodes?
+			kubectl ds explain -n kube-system node-agent --node 'worker-*'
 
-			# which DaemonSets should and do run on a node
+			# Which DaemonSets should run on a node, and which do?
 			kubectl ds explain -A --node worker-7
 
-			# a gate for CI
+			# A check for CI
 			kubectl ds explain -n kube-system node-agent --exit-code -o json`),
 		ValidArgsFunction: c.completeNames,
 		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
@@ -73,11 +81,11 @@ func newExplain(c *common) *cobra.Command {
 	f := cmd.Flags()
 	o.input.addFlags(f)
 	o.choice.addFlags(f)
-	f.StringArrayVar(&o.nodes, "node", nil, "show every rule of placement for this node; may be repeated")
-	f.StringVarP(&o.output, "output", "o", "", "one of "+view.Formats)
-	f.StringVar(&o.color, "color", "auto", "auto, always or never")
-	f.BoolVar(&o.all, "all", false, "show every node and whole messages")
-	f.BoolVar(&o.exitCode, "exit-code", false, "let the exit status carry the verdict")
+	f.StringArrayVar(&o.nodes, "node", nil, "show each placement rule for NODES; repeatable")
+	f.StringVarP(&o.output, "output", "o", "", outputWords(view.Formats))
+	f.StringVar(&o.color, "color", "auto", "colour the output: auto, always or never")
+	f.BoolVar(&o.all, "all", false, "show all nodes and whole messages")
+	f.BoolVar(&o.exitCode, "exit-code", false, "set the exit status from the verdict")
 	return cmd
 }
 

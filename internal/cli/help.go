@@ -2,9 +2,184 @@ package cli
 
 import (
 	"cmp"
+	"fmt"
+	"io"
+	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
+
+// helpWidth is the widest line of a help.
+const helpWidth = 80
+
+// Annotations of a command: the table of its exit statuses, and more tables.
+const (
+	exitTable = "exit"
+	moreTable = "more"
+)
+
+// exits returns the table of exit statuses, each in one line, and a note below it.
+func exits(withExitCode, note string, rows ...row) string {
+	head := "Exit status"
+	if withExitCode != "" {
+		head += " (" + withExitCode + " only with --exit-code)"
+	}
+	return strings.TrimRight(head+":\n"+table(rows...)+"\n"+paragraphs(note), "\n")
+}
+
+// row is one of a table in a help: a word and what it means.
+type row [2]string
+
+// table returns the rows with their meanings in one column, wrapped.
+func table(rows ...row) string {
+	widest := 0
+	for _, r := range rows {
+		if n := len(r[0]); n <= maxLeft {
+			widest = max(widest, n)
+		}
+	}
+	var b strings.Builder
+	for _, r := range rows {
+		left := r[0]
+		if len(left) > widest {
+			fmt.Fprintln(&b, "  "+left)
+			left = ""
+		}
+		for _, line := range wrapped(r[1], helpWidth-widest-4) {
+			fmt.Fprintf(&b, "  %-*s  %s\n", widest, left, line)
+			left = ""
+		}
+	}
+	return b.String()
+}
+
+// maxLeft is how wide the left column of a table gets; a longer word stands in a
+// line of its own.
+const maxLeft = 36
+
+// wrapped returns the words of a text in lines of at most so many bytes. A longer word
+// is not broken.
+func wrapped(text string, width int) []string {
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(text) {
+		if line != "" && len(line)+1+len(word) > width {
+			lines = append(lines, line)
+			line = ""
+		}
+		line = strings.TrimPrefix(line+" "+word, " ")
+	}
+	return append(lines, line)
+}
+
+// paragraphs returns a text without its indentation, each paragraph wrapped.
+func paragraphs(text string) string {
+	var out []string
+	for _, p := range strings.Split(strings.ReplaceAll(strings.TrimSpace(text), "\t", ""), "\n\n") {
+		out = append(out, strings.Join(wrapped(p, helpWidth), "\n"))
+	}
+	return strings.Join(out, "\n\n")
+}
+
+// examples returns commands with their comments, indented as in a help.
+func examples(text string) string {
+	lines := strings.Split(strings.TrimSpace(strings.ReplaceAll(text, "\t", "")), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight("  "+lines[i], " ")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// outputWords describes -o with its formats.
+func outputWords(formats string) string {
+	return "output format: " + strings.ReplaceAll(formats, "|", ", ")
+}
+
+// help returns the help of a command: what it is for, examples, usage, details, exit
+// statuses, flags.
+func help(cmd *cobra.Command) string {
+	parts := []string{cmd.Short + "."}
+	if cmd.HasExample() {
+		parts = append(parts, "Examples:\n"+cmd.Example)
+	}
+	usage := "Usage:"
+	if cmd.Runnable() && cmd.HasParent() {
+		usage += "\n  " + cmd.UseLine()
+	}
+	if cmd.HasAvailableSubCommands() {
+		usage += "\n  " + cmd.CommandPath() + " COMMAND"
+	}
+	parts = append(parts, usage)
+	if cmd.Long != "" {
+		parts = append(parts, strings.TrimSpace(cmd.Long))
+	}
+	parts = append(parts, commands(cmd)...)
+	if rows := cmd.Annotations[moreTable]; rows != "" {
+		parts = append(parts, rows)
+	}
+	if rows := cmd.Annotations[exitTable]; rows != "" {
+		parts = append(parts, rows)
+	}
+	if cmd.HasParent() && cmd.HasAvailableLocalFlags() {
+		parts = append(parts, "Flags:\n"+flagTable(cmd.LocalFlags()))
+	}
+	parts = append(parts, `Every command takes kubectl's own flags, such as -n and --context; see
+"kubectl ds options".`)
+	for i := range parts {
+		parts[i] = strings.TrimRight(parts[i], "\n")
+	}
+	return strings.Join(parts, "\n\n") + "\n"
+}
+
+// commands returns the tables of a command's subcommands, by group.
+func commands(cmd *cobra.Command) []string {
+	var out []string
+	for _, group := range append(cmd.Groups(), &cobra.Group{Title: "Commands:"}) {
+		var rows []row
+		for _, c := range cmd.Commands() {
+			if c.GroupID == group.ID && (c.IsAvailableCommand() || c.Name() == "help") {
+				rows = append(rows, row{c.Name(), c.Short})
+			}
+		}
+		if len(rows) > 0 {
+			out = append(out, group.Title+"\n"+table(rows...))
+		}
+	}
+	return out
+}
+
+// flagTable returns the flags with their placeholders.
+func flagTable(set *pflag.FlagSet) string {
+	var rows []row
+	set.VisitAll(func(f *pflag.Flag) {
+		if f.Hidden {
+			return
+		}
+		left := "    --" + f.Name
+		if f.Shorthand != "" {
+			left = "-" + f.Shorthand + ", --" + f.Name
+		}
+		if f.Name == "v" {
+			left = "-v"
+		}
+		text := f.Usage
+		if f.Value.Type() == "string" && f.DefValue != "" && !strings.Contains(text, "default") {
+			text += " (default " + f.DefValue + ")"
+		}
+		rows = append(rows, row{strings.TrimRight(left+" "+placeholderOf(f), " "), text})
+	})
+	return table(rows...)
+}
+
+// showHelp makes a command and those below it show help.
+func showHelp(root *cobra.Command) {
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { _, _ = io.WriteString(cmd.OutOrStdout(), help(cmd)) })
+	root.SetUsageFunc(func(cmd *cobra.Command) error {
+		_, err := io.WriteString(cmd.OutOrStderr(), help(cmd))
+		return err
+	})
+}
 
 // placeholders are what stands for the value of a flag in the help, the same in
 // every command.
@@ -28,4 +203,18 @@ func placeholderOf(f *pflag.Flag) string {
 		return ""
 	}
 	return cmp.Or(placeholders[f.Name], "VALUE")
+}
+
+// ownWords are the descriptions of the flags that every command takes from kubectl,
+// in the form of the others.
+var ownWords = map[string]string{
+	"as": "user to impersonate", "as-group": "group to impersonate; repeatable", "as-uid": "UID to impersonate",
+	"as-user-extra": "extra field of the user to impersonate; repeatable", "cache-dir": "folder of the cache",
+	"certificate-authority": "certificate file of the certificate authority", "client-certificate": "client certificate file for TLS",
+	"client-key": "client key file for TLS", "cluster": "cluster of the kubeconfig to use", "context": "context of the kubeconfig to use",
+	"disable-compression": "do not ask the server for compressed answers", "insecure-skip-tls-verify": "do not check the server's certificate (insecure)",
+	"kubeconfig": "kubeconfig file to use", "namespace": "namespace of the DaemonSets", "proxy-url": "URL of the proxy for requests to the API server",
+	"request-timeout": "longest wait for one server request; 0 waits without limit", "server": "address and port of the API server",
+	"tls-server-name": "server name to expect in the server's certificate", "token": "bearer token for the API server",
+	"user": "user of the kubeconfig to use", "v": "verbosity of the client's logs",
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/kubectl/pkg/util/templates"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
@@ -46,46 +45,50 @@ func newHistory(c *common) *cobra.Command {
 	o := &historyOptions{input: input{common: c}}
 	cmd := &cobra.Command{
 		Use:     "history [NAME...]",
-		Short:   "What changed from revision to revision, which nodes run which, and what going back would do",
+		Short:   "Show revisions, what changed, and what a rollback would do",
 		GroupID: "inspect",
-		Long: templates.LongDesc(`
-			Lists the revisions of a DaemonSet, the newest first: how old, on how many nodes, and
-			what changed, in words. Notes say what the numbers hide: an old revision that was
-			taken up again, copies, pods whose revision is gone, and what the next clean-up
-			removes. Nothing is changed.
+		Long: paragraphs(`
+			Lists the revisions of a DaemonSet, newest first: age, pods, and what changed. Notes
+			tell what the numbers hide: a revision that a rollback renumbered, copies, pods
+			whose revision is gone, and what the next clean-up removes. Nothing is changed.
 
-			Without a name, with several, with -A or -l: a line for each DaemonSet.
+			Without a NAME, with several, with -A or -l: a line for each DaemonSet. NAME may be
+			NAMESPACE/NAME.
 
-			A revision is a number, one that counts back from the newest (-1 is the one before
-			it), or live for the template that the DaemonSet has now.
+			REVISION is a number; -1 for the revision before the newest, -2 for the one before
+			that; or, in --revision and --diff, live for the template that the DaemonSet has
+			now.
 
-			Literal values of environment variables may be secret: they are shown as changed or
-			not, unless --show-values is given. The same holds for fields that the API types do
-			not list, which may be misspelt variables. --revision N with -o yaml, json, jsonpath or
-			go-template writes a DaemonSet for kubectl, with all its values: kubectl replace gives
-			exactly that template; kubectl apply takes away only what it applied before.
+			Literal values of environment variables may be secret: differences are reported
+			without values unless --show-values is given. The same holds for fields that the
+			API types do not list, which may be misspelt variables.
 
-			--diff A,B --unified compares what --revision A -o yaml and --revision B -o yaml print.
-			With --show-values, patch makes the second of the first.
+			--revision N with -o yaml, json, jsonpath or go-template prints a DaemonSet for
+			kubectl, with all its values. kubectl replace gives exactly that template; kubectl
+			apply removes only the fields that it applied before.
 
-			Exit status: 0 answered, 1 error. With --exit-code: 5 where the revisions or the pods
-			could not be read. With --undo: as plan-rollout has it.`),
-		Example: templates.Examples(`
-			# what changed, who runs what
+			--diff A,B --unified compares what --revision A -o yaml and --revision B -o yaml
+			print. With --show-values, patch turns the first into the second.`),
+		Annotations: map[string]string{exitTable: exits("5", "With --undo: as in plan-rollout.",
+			row{"0", "answered"},
+			row{"1", "error"},
+			row{"5", "the revisions or the pods could not be read"})},
+		Example: examples(`
+			# What changed, and which pods run what?
 			kubectl ds history -n kube-system node-agent
 
-			# two revisions, field by field; and a revision against the live template, as diff -u
+			# Compare two revisions, or a revision with the live template as diff -u does
 			kubectl ds history -n kube-system node-agent --diff 7,8
 			kubectl ds history -n kube-system node-agent --diff 7,live --unified
 
-			# what going back would do, to the one before or to a certain one
+			# What would a rollback to the previous revision do, or to revision 7?
 			kubectl ds history -n kube-system node-agent --undo 0
 			kubectl ds history -n kube-system node-agent --undo 7
 
-			# an old template, for kubectl replace or apply
+			# An old template, for kubectl replace or apply
 			kubectl ds history -n kube-system node-agent --revision 7 -o yaml
 
-			# the DaemonSets of all namespaces, with the nodes that are on older revisions
+			# The DaemonSets of all namespaces, and how many nodes are on older revisions
 			kubectl ds history -A`),
 		ValidArgsFunction: c.completeNames,
 		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
@@ -94,15 +97,15 @@ func newHistory(c *common) *cobra.Command {
 	o.set = f
 	o.input.addFlags(f)
 	o.choice.addFlags(f)
-	f.StringVar(&o.revision, "revision", "", "show this revision's template whole, and the nodes on it")
-	f.StringVar(&o.diff, "diff", "", "A,B: show what differs from A to B; A alone: from the one before to A")
-	f.BoolVar(&o.unified, "unified", false, "with --diff: a unified diff of the two as --revision -o yaml prints them")
-	f.StringVar(&o.undo, "undo", "", "say what a rollback to this revision would do, as plan-rollout --to-revision; 0 is the one before")
+	f.StringVar(&o.revision, "revision", "", "show the template of this revision, and its nodes")
+	f.StringVar(&o.diff, "diff", "", "compare revision A with B, or A with the one before it")
+	f.BoolVar(&o.unified, "unified", false, "with --diff: print a unified diff")
+	f.StringVar(&o.undo, "undo", "", "plan a rollback to this revision; 0 is the previous one")
 	f.BoolVar(&o.showValues, "show-values", false, "show literal values of environment variables, which may be secret")
-	f.StringVarP(&o.output, "output", "o", "", "one of "+view.Formats)
-	f.StringVar(&o.color, "color", "auto", "auto, always or never")
-	f.BoolVar(&o.all, "all", false, "show every revision, field and node")
-	f.BoolVar(&o.exitCode, "exit-code", false, "let the exit status say whether the answer is whole; with --undo, the outcome")
+	f.StringVarP(&o.output, "output", "o", "", outputWords(view.Formats))
+	f.StringVar(&o.color, "color", "auto", "colour the output: auto, always or never")
+	f.BoolVar(&o.all, "all", false, "show all revisions, fields and nodes")
+	f.BoolVar(&o.exitCode, "exit-code", false, "set the exit status from the answer (see above)")
 	return cmd
 }
 

@@ -39,9 +39,9 @@ type input struct {
 }
 
 func (in *input) addFlags(f *pflag.FlagSet) {
-	f.StringArrayVar(&in.from, "from", nil, "read a file, a folder or - (standard input) instead of a cluster; may be repeated")
-	f.StringVar(&in.now, "now", "", "the clock, as 2026-01-31T15:04:05Z (default: the time of the snapshot)")
-	f.StringVar(&in.version, "kubernetes-version", "", "whose controller's rules to use, as v1.37.1 (default: the server's)")
+	f.StringArrayVar(&in.from, "from", nil, "read this file, folder or - instead of a cluster; repeatable")
+	f.StringVar(&in.now, "now", "", "current time (default: time of the snapshot), such as 2026-01-31T15:04:05Z")
+	f.StringVar(&in.version, "kubernetes-version", "", "controller version whose rules apply, such as v1.37.1 (default: the server's)")
 }
 
 // check refuses flags that cannot be, before anything is read.
@@ -338,8 +338,8 @@ type choice struct {
 }
 
 func (ch *choice) addFlags(f *pflag.FlagSet) {
-	f.BoolVarP(&ch.allNamespaces, "all-namespaces", "A", false, "the DaemonSets of all namespaces")
-	f.StringVarP(&ch.selector, "selector", "l", "", "only DaemonSets with these labels")
+	f.BoolVarP(&ch.allNamespaces, "all-namespaces", "A", false, "show the DaemonSets of all namespaces")
+	f.StringVarP(&ch.selector, "selector", "l", "", "show only DaemonSets with these labels, such as app=agent")
 }
 
 // many tells whether the answer is a list.

@@ -17,7 +17,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/kubectl/pkg/util/templates"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
@@ -57,63 +56,71 @@ func newPlan(c *common) *cobra.Command {
 	o := &planOptions{input: input{common: c}}
 	cmd := &cobra.Command{
 		Use:     "plan-rollout [NAME...]",
-		Short:   "What a rollout, or a change, does: the next batch, then every later one to the end",
+		Short:   "Forecast a rollout, or what a change would do",
 		GroupID: "inspect",
-		Long: templates.LongDesc(`
-			Says what the controller does next, and every step after that to the end of the
-			rollout or to where it stalls: how many pods are replaced, how many at a time, how
-			long it takes, and on which nodes it hangs. With a change (a manifest, or flags) it
-			says what that change would do. Nothing is changed.
+		Long: paragraphs(`
+			Shows what the controller does next and every later step, until the rollout
+			completes or stalls: how many pods are replaced, how many at a time, how long it
+			takes, and which nodes block it. With a manifest or with flags that change
+			something, it shows what that change would do. Nothing is changed.
+
+			Without a NAME: the DaemonSets of the manifests, or every one of the namespace that
+			has something to do or a node without an available pod, in a line each. NAME may be
+			NAMESPACE/NAME.
 
 			NODES is a name, several with commas, a pattern such as 'worker-*', or a label
 			selector such as pool=gpu.
 
-			Without a name: the DaemonSets of the manifests, or else every one of the namespace
-			that has something to do, or nodes without an available pod, in a line each.
+			The controller picks pods at random, so the plan gives counts, not names. Durations
+			are ranges; the assumptions behind them are listed below the plan.
 
-			Which pods go first is the controller's random pick, so the plan counts and does not
-			name. How long it takes is a range under the assumptions that stand below it.
+			A manifest is applied as the live object was: client-side, or server-side with the
+			same field manager. --server-side, --force-conflicts and --field-manager are those
+			of kubectl apply. An apply that conflicts with other field managers is an error.
 
-			A manifest is applied as the live object was: client-side, or server-side by the same
-			field manager. --server-side, --force-conflicts and --field-manager are those of
-			kubectl apply. An apply that conflicts with other field managers is an error.
+			Literal values of environment variables may be secret: differences are reported
+			without values unless --show-values is given.
 
-			Literal values of environment variables may be secret: of those that differ it says
-			so, and shows them with --show-values.
+			--watch follows a rollout until it ends, is stuck, or --timeout is over, and tells
+			for each batch whether it came as predicted.`),
+		Annotations: map[string]string{
+			moreTable: "Conditions of --fail-on, separated by commas:\n" + table(
+				row{"stalls", "the rollout does not complete by itself"},
+				row{"removesAllPods", "no node is eligible, and none keeps its pod"},
+				row{"lostNodes>N", "more than N nodes lose their pod because they are not eligible, at once or in the rollout"},
+				row{"replaces>N", "the controller replaces more than N pods; one that is only deleted does not count"},
+				row{"immediateDeletes>N", "more than N pods are deleted at once: in the next step, or because their node is no longer eligible"}),
+			exitTable: exits("2 to 5", `
+				If several apply, or of several DaemonSets: 6 before 3, 4, 5, 2.
 
-			--fail-on takes conditions, with commas between them. stalls: it does not come to
-			its end by itself. removesAllPods: no node is eligible, and none keeps its pod; also
-			of a new DaemonSet that no node would run. lostNodes>N: more than N nodes lose their
-			pod because they are not eligible, at once or when the rollout deletes it.
-			replaces>N: the controller replaces more than N old pods; one that is only deleted
-			does not count. immediateDeletes>N: more than N pods are deleted at once, by the
-			next step or with their node's eligibility.
-
-			Exit status: 0 answered, 1 error, 6 a condition of --fail-on holds. With --exit-code:
-			0 nothing to do, a change that would complete, or waiting for a person; 2 under way;
-			3 stalls; 4 removes all pods, or completes and leaves nodes without an available
-			pod; 5 answered only in part. If several hold, the first of 6, 3, 4, 5, 2; of several DaemonSets the worst.
-
-			--watch follows the rollout until it ends, is stuck, or --timeout is over, and says of
-			each batch whether it came as predicted. With --exit-code: 0 it ended, or nothing is
-			rolling; 2 it was moving when the time was over; 3 stuck; 4 it ended, but nodes are
-			without an available pod.`),
-		Example: templates.Examples(`
-			# what comes next, and what is left?
+				With --watch, 0 is a rollout that ended or nothing to follow, 2 one that was in
+				progress at --timeout, 3 one that is stuck, and 4 one that ended and left nodes
+				without an available pod.`,
+				row{"0", "answered: nothing to do, would complete, or waiting for you"},
+				row{"1", "error"},
+				row{"2", "a rollout is in progress"},
+				row{"3", "the rollout stalls"},
+				row{"4", "removes all pods, or leaves nodes without an available pod"},
+				row{"5", "answered only in part"},
+				row{"6", "a condition of --fail-on holds"})},
+		Example: examples(`
+			# What comes next, and what is left?
 			kubectl ds plan-rollout -n kube-system node-agent
 
-			# before applying a manifest; helm template's output comes as it is
+			# Before you apply a manifest, or the output of helm template
 			kubectl ds plan-rollout -f agent.yaml
 			helm template agent ./chart | kubectl ds plan-rollout -f -
 
-			# a new image, two nodes at a time
-			kubectl ds plan-rollout -n kube-system node-agent --image agent=example/agent:2 --max-unavailable 2
+			# A new image, two nodes at a time
+			kubectl ds plan-rollout -n kube-system node-agent \
+			  --image agent=example/agent:2 --max-unavailable 2
 
-			# which DaemonSets lose pods if these nodes get a taint?
+			# Which DaemonSets lose pods if these nodes get a taint?
 			kubectl ds plan-rollout -A --taint 'worker-*:dedicated=gpu:NoExecute'
 
-			# a gate for CI, and a comment for the pull request
-			kubectl ds plan-rollout -f agent.yaml -o markdown --fail-on 'stalls,lostNodes>0'`),
+			# A check for CI, and a comment for the pull request
+			kubectl ds plan-rollout -f agent.yaml -o markdown \
+			  --fail-on 'stalls,lostNodes>0'`),
 		ValidArgsFunction: c.completeNames,
 		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
 	}
@@ -121,13 +128,13 @@ func newPlan(c *common) *cobra.Command {
 	o.input.addFlags(f)
 	o.choice.addFlags(f)
 	o.changeFlags.addFlags(f)
-	f.StringVarP(&o.output, "output", "o", "", "one of "+view.PlanFormats)
-	f.StringVar(&o.color, "color", "auto", "auto, always or never")
-	f.BoolVar(&o.all, "all", false, "show every node, every wave and whole messages")
-	f.BoolVar(&o.exitCode, "exit-code", false, "let the exit status carry the outcome")
-	f.StringSliceVar(&o.failOn, "fail-on", nil, "exit with status 6 if one holds: stalls, removesAllPods, lostNodes>N, replaces>N, immediateDeletes>N")
+	f.StringVarP(&o.output, "output", "o", "", outputWords(view.PlanFormats))
+	f.StringVar(&o.color, "color", "auto", "colour the output: auto, always or never")
+	f.BoolVar(&o.all, "all", false, "show all nodes, all steps and whole messages")
+	f.BoolVar(&o.exitCode, "exit-code", false, "set the exit status from the outcome")
+	f.StringSliceVar(&o.failOn, "fail-on", nil, "exit with status 6 if a condition holds (see above)")
 	f.BoolVar(&o.watch, "watch", false, "follow the rollout of one DaemonSet until it ends or is stuck")
-	f.DurationVar(&o.timeout, "timeout", 0, "with --watch: give up after this time")
+	f.DurationVar(&o.timeout, "timeout", 0, "with --watch: stop after this time")
 	return cmd
 }
 

@@ -77,46 +77,46 @@ func (v nodeValue) Set(text string) error {
 
 func (c *changeFlags) addFlags(f *pflag.FlagSet) {
 	c.set = f
-	f.StringArrayVarP(&c.files, "filename", "f", nil, "plan for the DaemonSets of this file, folder or - (standard input); may be repeated")
-	f.StringVarP(&c.kustomize, "kustomize", "k", "", "plan for the DaemonSets of this kustomization folder")
-	f.BoolVar(&c.remoteBases, "allow-remote-bases", false, "with -k: let kustomize fetch bases and files by HTTP and git")
-	f.BoolVar(&c.serverDryRun, "server-dry-run", false, "with -f or -k: ask the API server in a dry run what the manifest makes of the live object")
-	f.BoolVar(&c.apply.ServerSide, "server-side", false, "with -f or -k: plan kubectl apply --server-side (default: as the live object was applied)")
-	f.BoolVar(&c.apply.Force, "force-conflicts", false, "with server-side apply: take over fields that other field managers own")
-	f.StringVar(&c.apply.Manager, "field-manager", "", "with -f or -k: the field manager (default: the one that applied the live object, or kubectl's)")
+	f.StringArrayVarP(&c.files, "filename", "f", nil, "plan the DaemonSets of this file, folder or -; repeatable")
+	f.StringVarP(&c.kustomize, "kustomize", "k", "", "plan the DaemonSets of this kustomization folder")
+	f.BoolVar(&c.remoteBases, "allow-remote-bases", false, "with -k: let kustomize fetch bases over HTTP and git")
+	f.BoolVar(&c.serverDryRun, "server-dry-run", false, "apply the manifest in a dry run of the API server")
+	f.BoolVar(&c.apply.ServerSide, "server-side", false, "plan a server-side apply (default: as the object was applied)")
+	f.BoolVar(&c.apply.Force, "force-conflicts", false, "take over fields of other field managers in a server-side apply")
+	f.StringVar(&c.apply.Manager, "field-manager", "", "field manager of the apply (default: the object's, or kubectl's)")
 
-	f.StringArrayVar(&c.images, "image", nil, "CONTAINER=IMAGE, or IMAGE where there is one container; *=IMAGE is all; may be repeated")
-	f.StringVar(&c.maxUnavailable, "max-unavailable", "", "a number or a percentage")
-	f.StringVar(&c.maxSurge, "max-surge", "", "a number or a percentage")
-	f.Int32Var(&c.minReadySeconds, "min-ready-seconds", 0, "how long a pod must be ready until it is available")
-	f.StringVar(&c.strategy, "strategy", "", "RollingUpdate or OnDelete")
-	f.StringVar(&c.toRevision, "to-revision", "", "roll back to this revision; 0 is the one before")
+	f.StringArrayVar(&c.images, "image", nil, "set CONTAINER=IMAGE, *=IMAGE, or IMAGE for a single container; repeatable")
+	f.StringVar(&c.maxUnavailable, "max-unavailable", "", "set maxUnavailable to a number or a percentage")
+	f.StringVar(&c.maxSurge, "max-surge", "", "set maxSurge to a number or a percentage")
+	f.Int32Var(&c.minReadySeconds, "min-ready-seconds", 0, "set minReadySeconds")
+	f.StringVar(&c.strategy, "strategy", "", "set the update strategy: RollingUpdate or OnDelete")
+	f.StringVar(&c.toRevision, "to-revision", "", "roll back to this revision; 0 is the previous one")
 	f.BoolVar(&c.restart, "restart", false, "replace all pods, as kubectl rollout restart does")
-	f.StringArrayVar(&c.tolerations, "toleration", nil, "KEY[=VALUE][:EFFECT], or * for all taints, added to the template; may be repeated")
-	f.StringArrayVar(&c.nodeSelector, "node-selector", nil, "KEY=VALUE added to the template's, or KEY- taken from it; may be repeated")
+	f.StringArrayVar(&c.tolerations, "toleration", nil, "tolerate KEY[=VALUE][:EFFECT], or * for all taints; repeatable")
+	f.StringArrayVar(&c.nodeSelector, "node-selector", nil, "add KEY=VALUE to the nodeSelector, or remove KEY-; repeatable")
 
 	for _, n := range []struct {
 		name  string
 		kind  plan.NodeChangeKind
 		usage string
 	}{
-		{"taint", plan.NodeTaint, "NODES:KEY[=VALUE]:EFFECT, or NODES:KEY[:EFFECT]- to take it away"},
-		{"label", plan.NodeLabel, "NODES:KEY=VALUE, or NODES:KEY- to take it away"},
-		{"cordon", plan.NodeCordon, "NODES made unschedulable"},
-		{"uncordon", plan.NodeUncord, "NODES made schedulable"},
-		{"node-down", plan.NodeDown, "NODES whose kubelet is not heard from any more"},
-		{"remove-nodes", plan.NodeRemove, "NODES taken out of the cluster"},
+		{"taint", plan.NodeTaint, "add KEY[=VALUE]:EFFECT to NODES, or remove KEY[:EFFECT]-"},
+		{"label", plan.NodeLabel, "add KEY=VALUE to NODES, or remove KEY-"},
+		{"cordon", plan.NodeCordon, "make NODES unschedulable"},
+		{"uncordon", plan.NodeUncord, "make NODES schedulable"},
+		{"node-down", plan.NodeDown, "treat NODES as unreachable"},
+		{"remove-nodes", plan.NodeRemove, "remove NODES from the cluster"},
 	} {
-		f.Var(nodeValue{n.name, n.kind, &c.nodes}, n.name, n.usage+"; may be repeated")
+		f.Var(nodeValue{n.name, n.kind, &c.nodes}, n.name, n.usage+"; repeatable")
 	}
-	f.IntVar(&c.add, "add-nodes", 0, "so many new nodes, like the one of --like")
-	f.StringVar(&c.like, "like", "", "the NODE that --add-nodes copies")
+	f.IntVar(&c.add, "add-nodes", 0, "add N nodes modelled on --like")
+	f.StringVar(&c.like, "like", "", "node that --add-nodes copies")
 
-	f.StringVar(&c.groupBy, "group-by", "", "a label of nodes: say how many of a group one step can take at worst")
-	f.DurationVar(&c.start, "start", 0, "from a pod's creation to Ready, as 40s (default: what the pods that there are took)")
-	f.DurationVar(&c.termination, "termination", 0, "from a pod's deletion until it is gone, as 10s (default: its grace period)")
-	f.Float64Var(&c.requestRate, "request-rate", 0, "requests a second that the controller may send (default 20)")
-	f.IntVar(&c.requestBurst, "request-burst", 0, "requests that it may send before that (default 30)")
+	f.StringVar(&c.groupBy, "group-by", "", "count per value of this node label what one step affects")
+	f.DurationVar(&c.start, "start", 0, "time until a new pod is Ready (default: measured from existing pods)")
+	f.DurationVar(&c.termination, "termination", 0, "time until a deleted pod is gone (default: its grace period)")
+	f.Float64Var(&c.requestRate, "request-rate", 0, "controller's requests per second (default 20)")
+	f.IntVar(&c.requestBurst, "request-burst", 0, "controller's client burst (default 30)")
 	f.BoolVar(&c.showValues, "show-values", false, "show literal values of environment variables, which may be secret")
 }
 

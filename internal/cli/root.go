@@ -9,7 +9,6 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/klog/v2"
-	"k8s.io/kubectl/pkg/util/templates"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
 )
@@ -27,19 +26,20 @@ func newRoot(in io.Reader, out, errs io.Writer) *cobra.Command {
 	}
 	root := &cobra.Command{
 		Use:   "kubectl-ds",
-		Short: "Why a DaemonSet's numbers are what they are, and what its controller does next",
-		Long: templates.LongDesc(`
-			Explains DaemonSets by the calculations of their own controller, run on what
-			the cluster holds. Nothing is ever written to the cluster.`),
-		Example: templates.Examples(`
-			# the DaemonSets of this namespace, worst first
+		Short: "Explain and forecast DaemonSet rollouts",
+		Long: paragraphs(`
+			Runs the DaemonSet controller's own rules on what the cluster has. Nothing is ever
+			written to the cluster.`),
+		Example: examples(`
+			# The DaemonSets of this namespace, worst first
 			kubectl ds explain
 
-			# one of them: its numbers, who holds its rollout, what is wrong
+			# One of them: its numbers, what is wrong, and what to do
 			kubectl ds explain -n kube-system node-agent
 
-			# the same from a file, without a cluster
-			` + source.DumpCommand + ` > dump.yaml
+			# The same from a file, without a cluster
+			` + source.DumpCommand + ` \
+			  > dump.yaml
 			kubectl ds explain -n kube-system node-agent --from dump.yaml`),
 		Annotations:       map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl ds"},
 		SilenceUsage:      true,
@@ -60,7 +60,10 @@ func newRoot(in io.Reader, out, errs io.Writer) *cobra.Command {
 	root.SetHelpCommandGroupID("other")
 	root.SetCompletionCommandGroupID("other")
 	root.AddCommand(newExplain(c), newPlan(c), newHistory(c), newSnapshot(c), newVersion(c), newOptions())
-	root.SetUsageTemplate(usageTemplate)
+	for name, words := range ownWords {
+		root.PersistentFlags().Lookup(name).Usage = words
+	}
+	showHelp(root)
 	return root
 }
 
@@ -102,29 +105,11 @@ type goFlag struct{ flag.Value }
 
 func (goFlag) Type() string { return "level" }
 
-// usageTemplate is cobra's without the flags of kubectl, which every command
-// takes and which "kubectl ds options" lists.
-const usageTemplate = `Usage:{{if .Runnable}}
-  {{.UseLine}}{{end}}{{if .HasAvailableSubCommands}}
-  {{.CommandPath}} [command]{{end}}{{if .HasExample}}
-
-Examples:
-{{.Example}}{{end}}{{if .HasAvailableSubCommands}}{{$cmds := .Commands}}{{range $group := .Groups}}
-
-{{.Title}}{{range $cmds}}{{if (and (eq .GroupID $group.ID) (or .IsAvailableCommand (eq .Name "help")))}}
-  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}{{end}}{{if and .HasParent .HasAvailableLocalFlags}}
-
-Flags:
-{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}
-
-Every command takes kubectl's own flags (-n, --context, …): see "kubectl ds options".
-`
-
 func newOptions() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "options", Short: "List the flags that every command takes", GroupID: "other", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := io.WriteString(cmd.OutOrStdout(), "The following flags can be passed to any command:\n\n"+cmd.InheritedFlags().FlagUsages())
+			_, err := io.WriteString(cmd.OutOrStdout(), "Every command takes these flags of kubectl:\n\n"+flagTable(cmd.InheritedFlags()))
 			return err
 		},
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 
 	"github.com/spf13/cobra"
-	"k8s.io/kubectl/pkg/util/templates"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
@@ -16,28 +15,29 @@ func newSnapshot(c *common) *cobra.Command {
 	showValues := false
 	cmd := &cobra.Command{
 		Use:     "snapshot NAME",
-		Short:   "Write what the other commands read as one JSON document, to be read with --from",
+		Short:   "Write a DaemonSet's state as JSON, to be read with --from",
 		GroupID: "inspect",
-		Long: templates.LongDesc(`
-			Writes the DaemonSet, its revisions, pods and events, the PodDisruptionBudgets that
-			select its pods, and all nodes to standard output, as one JSON document without
-			images, annotations of nodes and pods, and managed fields but the DaemonSet's own.
-			Every command answers the same from it with --from.
+		Long: paragraphs(`
+			Writes one JSON document to standard output: the DaemonSet, its revisions, pods and
+			events, the PodDisruptionBudgets that select its pods, and all nodes. Every command
+			gives the same answer from it with --from. Images of nodes, annotations of nodes
+			and pods, and managed fields other than the DaemonSet's are left out.
 
-			Literal values of environment variables may be secret: each becomes a digest, in the
-			pod templates of the DaemonSet and of its revisions and in annotations that hold a
-			copy of them. So does a field that the API types do not list. Where a message of an
-			event or a container quotes a value, it becomes <hidden>. Equal values have equal digests within one file and others in the
-			next, and the key of the digests is in none. With --show-values they stand there as
-			they are, and a manifest can be compared with all of them.
+			Literal values of environment variables may be secret: each is replaced by a
+			digest, in pod templates, revisions, and annotations that hold a copy of them. So
+			is a field that the API types do not list. A message of an event or a container
+			that quotes such a value has <hidden> in its place. Equal values have equal digests
+			within one file only; the key of the digests is stored nowhere. With --show-values
+			they are written as they are, and manifests can be compared with all of them.
 
-			The controller's hashes of templates stay, in labels and in the names of revisions,
-			and are made of the values: whoever has the file can confirm a guess by them, and so
-			find a weak value, such as a short password.
+			The controller's template hashes stay, in labels and names of revisions. They are
+			computed from the values, so whoever has the file can confirm a guess, and can find
+			a weak value such as a short password.
 
-			Names, labels, taints, arguments, other annotations, and all else in messages of
-			events and containers are in it as they are: look at it before you send it to anybody.`),
-		Example: templates.Examples(`
+			Names, labels, taints, arguments, other annotations and other messages are written
+			as they are: read the file before you send it to anybody.`),
+		Annotations: map[string]string{exitTable: exits("", "", row{"0", "written"}, row{"1", "error"})},
+		Example: examples(`
 			kubectl ds snapshot -n kube-system node-agent > node-agent.json
 			kubectl ds explain node-agent --from node-agent.json`),
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
@@ -51,7 +51,7 @@ func newSnapshot(c *common) *cobra.Command {
 		},
 	}
 	in.addFlags(cmd.Flags())
-	cmd.Flags().BoolVar(&showValues, "show-values", false, "write literal values of environment variables, which may be secret, as they are")
+	cmd.Flags().BoolVar(&showValues, "show-values", false, "write literal values of environment variables, which may be secret")
 	return cmd
 }
 

@@ -30,7 +30,7 @@ func programVersion() string {
 
 func newVersion(c *common) *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "Print the version of kubectl-ds and the newest controller it knows", GroupID: "other", Args: cobra.NoArgs,
+		Use: "version", Short: "Print the version and the newest Kubernetes rules it knows", GroupID: "other", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			s := "kubectl-ds " + programVersion()
 			if commit != "" {

@@ -1,0 +1,137 @@
+package cli
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// mostWords is how long the description of a flag or a command may be.
+const mostWords = 12
+
+// TestHelp: the help of every command has its parts in one order, fits into 80
+// columns and describes every flag and command in a few words. The flags of kubectl
+// are among them.
+func TestHelp(t *testing.T) {
+	root := newRoot(strings.NewReader(""), new(strings.Builder), new(strings.Builder))
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	described, exits := 0, 0
+	var look func(*cobra.Command)
+	look = func(cmd *cobra.Command) {
+		cmd.InitDefaultHelpFlag()
+		path := cmd.CommandPath()
+		text := help(cmd)
+		cobras := cmd.HasParent() && cmd.Parent().Name() == "completion" // with a text of its own
+		for _, line := range strings.Split(text, "\n") {
+			if n := len([]rune(line)); n > 80 && !cobras {
+				t.Errorf("%s --help: %d columns: %s", path, n, line)
+			}
+			if strings.TrimRight(line, " \t") != line {
+				t.Errorf("%s --help: spaces at the end of %q", path, line)
+			}
+		}
+		at := -1
+		for _, part := range []string{cmd.Short + ".\n", "\nExamples:\n", "\nUsage:\n", "\nExit status", "\nFlags:\n", "\nEvery command takes"} {
+			if i := strings.Index(text, part); i >= 0 && i < at {
+				t.Errorf("%s --help: %q is not in its place", path, part)
+			} else if i >= 0 {
+				at = i
+			}
+		}
+		if slices.Contains([]string{"explain", "plan-rollout", "history", "snapshot"}, cmd.Name()) {
+			exits++
+			for _, part := range []string{"\nExamples:\n", "\nUsage:\n", "\nExit status", "\n  0  answered", "\n  1  error\n", "\nFlags:\n"} {
+				if !strings.Contains(text, part) && (cmd.Name() != "snapshot" || part != "\n  0  answered") {
+					t.Errorf("%s --help: no %q", path, part)
+				}
+			}
+		}
+		if _, table, found := strings.Cut(text, "\nExit status"); found {
+			_, table, _ = strings.Cut(table, ":\n")
+			rows, _, _ := strings.Cut(table, "\n\n")
+			for _, line := range strings.Split(rows, "\n") {
+				if !regexp.MustCompile(`^  \d  \S`).MatchString(line) {
+					t.Errorf("%s --help: an exit status in more than one line: %s", path, line)
+				}
+			}
+		}
+		describe := func(what, words string) {
+			described++
+			if n := len(strings.Fields(words)); n == 0 || n > mostWords {
+				t.Errorf("%s: %d words: %s", what, n, words)
+			}
+			if strings.HasSuffix(words, ".") {
+				t.Errorf("%s: a phrase has no full stop: %s", what, words)
+			}
+		}
+		describe(path, cmd.Short)
+		for _, set := range []*pflag.FlagSet{cmd.LocalFlags(), cmd.InheritedFlags()} {
+			set.VisitAll(func(f *pflag.Flag) {
+				if f.Hidden {
+					return
+				}
+				describe(path+" --"+f.Name, f.Usage)
+				if f.Usage != "" && strings.ToLower(f.Usage[:1]) != f.Usage[:1] && !strings.HasPrefix(f.Usage, "U") {
+					t.Errorf("%s --%s: not in the form of the others: %s", path, f.Name, f.Usage)
+				}
+				if f.Value.Type() != "bool" && placeholders[f.Name] == "" {
+					t.Errorf("%s --%s: no placeholder", path, f.Name)
+				}
+			})
+		}
+		for _, c := range cmd.Commands() {
+			look(c)
+		}
+	}
+	look(root)
+	if described < 100 || exits != 4 {
+		t.Errorf("%d descriptions and %d tables of exit statuses: is that all?", described, exits)
+	}
+}
+
+// TestPlaceholders: every placeholder and every description of a flag of kubectl is
+// that of a flag.
+func TestPlaceholders(t *testing.T) {
+	flags := map[string]bool{}
+	var look func(*cobra.Command)
+	look = func(cmd *cobra.Command) {
+		for _, set := range []*pflag.FlagSet{cmd.LocalFlags(), cmd.InheritedFlags()} {
+			set.VisitAll(func(f *pflag.Flag) { flags[f.Name] = true })
+		}
+		for _, c := range cmd.Commands() {
+			look(c)
+		}
+	}
+	look(newRoot(strings.NewReader(""), new(strings.Builder), new(strings.Builder)))
+	for name := range placeholders {
+		if !flags[name] {
+			t.Errorf("a placeholder for --%s, which no command takes", name)
+		}
+	}
+	for name := range ownWords {
+		if !flags[name] {
+			t.Errorf("a description of --%s, which no command takes", name)
+		}
+	}
+}
+
+// TestWrapped: a text in lines of 10 bytes.
+func TestWrapped(t *testing.T) {
+	for _, tt := range []struct{ text, want, why string }{
+		{"", "", "nothing is one empty line"},
+		{"one two", "one two", "it fits"},
+		{"one two three", "one two|three", "it does not"},
+		{"one two th", "one two th", "it just fits"},
+		{"a-very-long-word b", "a-very-long-word|b", "a word is not broken"},
+		{" one  two ", "one two", "spaces count once"},
+	} {
+		if got := strings.Join(wrapped(tt.text, 10), "|"); got != tt.want {
+			t.Errorf("%q: %q, want %q (%s)", tt.text, got, tt.want, tt.why)
+		}
+	}
+}
