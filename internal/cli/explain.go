@@ -104,7 +104,7 @@ func (o *explainOptions) run(ctx context.Context, args []string) error {
 	}
 	style.All, style.Wide = o.all, format == view.Wide
 	if style.Wide && len(o.nodes) > 0 {
-		return hinted{errors.New("--node has no wide form"), "leave out -o wide"}
+		return hinted{errors.New("--node cannot be combined with -o wide"), "leave out -o wide"}
 	}
 	if err := o.input.check(); err != nil {
 		return err

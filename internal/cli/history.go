@@ -33,7 +33,7 @@ type historyOptions struct {
 	exitCode   bool
 
 	// What the flags mean, once they have been checked.
-	set      *pflag.FlagSet // tells a flag that was given from its default
+	set      *pflag.FlagSet // of the command: which flags were given
 	selector labels.Selector
 	format   view.Format
 	style    view.Style
@@ -144,10 +144,10 @@ func (o *historyOptions) run(ctx context.Context, args []string) error {
 
 func (o *historyOptions) given(flag string) bool { return o.set.Lookup(flag).Changed }
 
-// text tells whether the answer is for a person.
+// text reports whether the answer is for a person.
 func (o *historyOptions) text() bool { return o.format == view.Text || o.format == view.Wide }
 
-// check refuses flags that cannot be, before anything is read.
+// check returns an error for flags that are not valid, before anything is read.
 func (o *historyOptions) check(args []string) error {
 	var err error
 	if o.selector, err = o.choice.check(args, *o.config.Namespace); err != nil {
@@ -185,7 +185,7 @@ func (o *historyOptions) check(args []string) error {
 	return o.input.check()
 }
 
-// oneQuestion refuses flags that ask different things at once.
+// oneQuestion returns an error for flags that ask different things.
 func (o *historyOptions) oneQuestion() error {
 	var asked []string
 	for _, flag := range []string{"revision", "diff", "undo"} {
@@ -195,15 +195,15 @@ func (o *historyOptions) oneQuestion() error {
 	}
 	switch {
 	case len(asked) > 1:
-		return hinted{fmt.Errorf("%s and %s exclude each other", asked[0], asked[1]), "leave out one of them"}
+		return hinted{fmt.Errorf("%s and %s cannot be combined", asked[0], asked[1]), "leave out one of them"}
 	case len(asked) == 1 && o.many():
-		return hinted{fmt.Errorf("%s is about one DaemonSet: give its name", asked[0]), "kubectl ds history lists them"}
+		return hinted{fmt.Errorf("%s needs the name of one DaemonSet", asked[0]), "kubectl ds history lists the names"}
 	case o.unified && !o.given("diff"):
-		return hinted{errors.New("--unified is a form of --diff, which is missing"), "--diff -1,live --unified"}
+		return hinted{errors.New("--unified needs --diff"), "--diff -1,live --unified"}
 	case o.unified && o.format != view.Text:
-		return hinted{fmt.Errorf("--unified is text: it has no form -o %s", o.output), "leave out --unified, or -o"}
+		return hinted{fmt.Errorf("--unified cannot be combined with -o %s", o.output), "leave out --unified, or -o"}
 	case o.format == view.Wide && (o.given("revision") || o.given("diff")):
-		return hinted{fmt.Errorf("%s has no wide form", asked[0]), "leave out -o wide"}
+		return hinted{fmt.Errorf("%s cannot be combined with -o wide", asked[0]), "leave out -o wide"}
 	}
 	return nil
 }
@@ -283,8 +283,8 @@ func (o *historyOptions) printRevision(h answered) error {
 		return view.Template(o.Out, h.History, r, t, o.showValues, o.style)
 	}
 	if h.from.EnvValues != "" && !o.showValues && o.format != view.Name {
-		return hinted{errors.New("the values of environment variables in this snapshot are digests: what is applied from it would not run"),
-			"take it with kubectl ds snapshot --show-values, or add --show-values to see the digests"}
+		return hinted{errors.New("this snapshot has digests instead of the values of environment variables: a manifest applied from it would not work"),
+			"take the snapshot with --show-values, or add --show-values to print the digests"}
 	}
 	object, err := history.Object(h.History, h.from, r)
 	if err != nil {
@@ -311,8 +311,8 @@ func (o *historyOptions) noteRemovals(h answered) error {
 		return err
 	}
 	if n := removals(d.Diff.Change); n > 0 {
-		o.note("%s live that this template lacks: kubectl apply takes away only what it applied before; kubectl replace -f - gives exactly this template, as kubectl rollout undo does",
-			view.Plural(n, "field")+map[bool]string{true: " is", false: " are"}[n == 1])
+		o.note("this template lacks %s of the live one: kubectl apply removes only fields that it applied before; kubectl replace -f - gives exactly this template, as kubectl rollout undo does",
+			view.Plural(n, "field"))
 	}
 	return nil
 }
@@ -398,7 +398,7 @@ func (o *historyOptions) undoPlan(ctx context.Context) error {
 	return p.status([]*plan.Plan{made})
 }
 
-// asPlan is the plan-rollout --to-revision that --undo stands for.
+// asPlan returns the options of the plan-rollout --to-revision that --undo means.
 func (o *historyOptions) asPlan() (p *planOptions, err error) {
 	p = &planOptions{input: o.input, choice: o.choice, format: o.format, style: o.style, exitCode: o.exitCode, undo: true}
 	set := pflag.NewFlagSet("plan-rollout", pflag.ContinueOnError)

@@ -44,13 +44,13 @@ func (in *input) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&in.version, "kubernetes-version", "", "controller version whose rules apply, such as v1.37.1 (default: the server's)")
 }
 
-// check refuses flags that cannot be, before anything is read.
+// check returns an error for flags that are not valid, before anything is read.
 func (in *input) check() error {
 	if slices.Contains(in.from, "") {
-		return hinted{errors.New("--from is given without a file"), "--from FILE"}
+		return hinted{errors.New("--from names no file"), "--from FILE"}
 	}
 	if n := *in.config.Namespace; n != "" && len(validation.IsDNS1123Label(n)) > 0 {
-		return fmt.Errorf("-n %q is not the name of a namespace: a name has lower case letters, digits and - only", n)
+		return fmt.Errorf("-n %q is not a name of a namespace: use lower-case letters, digits and -", n)
 	}
 	timeout := cmp.Or(*in.config.Timeout, "0")
 	_, notSeconds := strconv.Atoi(timeout)
@@ -127,7 +127,7 @@ func (in *input) asked(s *snapshot.Snapshot) *snapshot.Snapshot {
 		const slack = time.Minute // to ask the cluster twice for one moment is no mistake
 		if s.TakenAt.Sub(in.clock) > slack && !s.Lacks(snapshot.Clock) && !in.early {
 			in.early = true
-			in.note("--now is before the snapshot was taken: ages are not what they were")
+			in.note("--now precedes the snapshot; ages will be wrong")
 		}
 		s = without(s.At(in.clock), snapshot.Clock)
 	}
@@ -153,7 +153,7 @@ func (in *input) ruled(s *snapshot.Snapshot) (*snapshot.Snapshot, daemonset.Prof
 	}
 	profile, err := daemonset.ForVersion(s.KubernetesVersion)
 	if err != nil {
-		return nil, profile, hinted{err, "choose the rules with --kubernetes-version " + daemonset.Newest}
+		return nil, profile, hinted{err, "--kubernetes-version " + daemonset.Newest}
 	}
 	if s.Lacks(snapshot.Clock) {
 		at, err := daemonset.EarliestClock(s, profile)
@@ -200,7 +200,8 @@ func (in *input) gaps(lists ...[]daemonset.Gap) {
 	}
 }
 
-// nothing says that there is no DaemonSet, and where else a command may look.
+// nothing returns the line that says that there is no DaemonSet, with the command
+// that looks in all namespaces.
 func (in *input) nothing(ch *choice, command string) string {
 	if ch.allNamespaces || len(in.from) > 0 && *in.config.Namespace == "" {
 		return "No DaemonSets found."
@@ -223,7 +224,7 @@ func (in *input) ungated(ch *choice, command, gate string) error {
 	if ch.selector != "" {
 		where += " with labels " + ch.selector
 	}
-	err := fmt.Errorf("no DaemonSet found%s: --%s has nothing to go by", where, gate)
+	err := fmt.Errorf("no DaemonSet found%s, so --%s cannot be evaluated", where, gate)
 	if try == "" {
 		return err
 	}
@@ -342,7 +343,7 @@ func (ch *choice) addFlags(f *pflag.FlagSet) {
 	f.StringVarP(&ch.selector, "selector", "l", "", "show only DaemonSets with these labels, such as app=agent")
 }
 
-// many tells whether the answer is a list.
+// many reports whether the answer is a list.
 func (ch *choice) many() bool { return len(ch.names) != 1 }
 
 // check reads the arguments and returns the selector, or an error for those that

@@ -69,12 +69,12 @@ spec: {selector: {matchLabels: {app: a}}, template: {metadata: {labels: {app: a}
 	t.Setenv("KUBECONFIG", filepath.Join(dir, "none"))
 	bare := manifest("bare.yaml", "{name: agent}")
 	several := manifest("several.yaml", "{name: agent}", "{name: other}")
-	const second = `daemonset "agent" is in namespaces kube-system, tenant; kubectl apply would create a second one in namespace "default", as neither the manifest nor -n names a namespace`
+	const second = `daemonset "agent" is in namespaces kube-system, tenant, but neither the manifest nor -n names a namespace: kubectl apply would create a second one in namespace "default"`
 	server := elsewhere(t)
 	hint := func(file string) string {
-		return "hint: -n kube-system plans that one, -n default a new one: kubectl ds plan-rollout -n kube-system --filename=" + file + " --server=" + server + " --start=40s\n"
+		return "hint: -n kube-system plans a change of that one, -n default a new one: kubectl ds plan-rollout -n kube-system --filename=" + file + " --server=" + server + " --start=40s\n"
 	}
-	const note = "note: daemonset default/agent is not in the cluster, so this plans a new one; there is one in another namespace: -n kube-system, -n tenant\n"
+	const note = "note: daemonset default/agent does not exist, so this plans a new one; there is one in another namespace: -n kube-system, -n tenant\n"
 	for _, tt := range []struct {
 		args []string
 		want string // the beginning of standard error
@@ -84,7 +84,7 @@ spec: {selector: {matchLabels: {app: a}}, template: {metadata: {labels: {app: a}
 		{[]string{"-f", several}, "error: " + several + ": document 1: " + second + "\n" + hint(several), "nor among several, which are read together"},
 		{[]string{"-f", bare, "-n", "default"}, note, "-n names it"},
 		{[]string{"-f", manifest("named.yaml", "{name: agent, namespace: default}")}, note, "the manifest does"},
-		{[]string{"-f", manifest("near.yaml", "{name: shiper}")}, "note: daemonset default/shiper is not in the cluster, so this plans a new one; did you mean shipper?\n", "a name that is nearly another's"},
+		{[]string{"-f", manifest("near.yaml", "{name: shiper}")}, "note: daemonset default/shiper does not exist, so this plans a new one; did you mean shipper?\n", "a name that is nearly another's"},
 		{[]string{"-f", manifest("far.yaml", "{name: unheard-of}")}, "error: ", "one that is like nothing"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {

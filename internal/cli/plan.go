@@ -176,7 +176,7 @@ func (o *planOptions) run(ctx context.Context, args []string) error {
 // worstFirst is the order of a list.
 var worstFirst = []plan.OutcomeCode{plan.Stalls, plan.RemovesAllPods, plan.Unknown, plan.Completes, plan.NotRolling, plan.NothingToDo}
 
-// listed tells whether the answer is about whatever DaemonSets there are, so
+// listed reports whether the answer is about whatever DaemonSets there are, so
 // that those with nothing to do are left out.
 func (o *planOptions) listed() bool { return len(o.names) == 0 && !o.manifests() }
 
@@ -193,7 +193,7 @@ func hasToDo(p *plan.Plan) bool {
 	return p.Subject != plan.SubjectNothing && !slices.Contains([]plan.OutcomeCode{plan.NothingToDo, plan.NotRolling}, p.Outcome.Code)
 }
 
-// check refuses flags that cannot be, before anything is read.
+// check returns an error for flags that are not valid, before anything is read.
 func (o *planOptions) check(args []string) error {
 	var err error
 	if o.selector, err = o.choice.check(args, *o.config.Namespace); err != nil {
@@ -221,19 +221,19 @@ func (o *planOptions) check(args []string) error {
 	ofOne := o.given(ofDaemonSet...)
 	switch {
 	case o.manifests() && (o.allNamespaces || o.choice.selector != ""):
-		return hinted{errors.New("-f or -k, and -A or -l, exclude each other: the manifests say which DaemonSets"), "leave out the flag, or name those that are meant"}
+		return hinted{errors.New("-f and -k cannot be combined with -A or -l: the manifests name the DaemonSets"), "leave out the flag, or name those that are meant"}
 	case ofOne != "" && len(o.names) != 1 && !o.manifests():
-		return hinted{fmt.Errorf("--%s is about one DaemonSet: give its name", ofOne), "kubectl ds explain lists them"}
+		return hinted{fmt.Errorf("--%s needs the name of one DaemonSet", ofOne), "kubectl ds explain lists the names"}
 	case o.serverDryRun && len(o.from) > 0:
-		return hinted{errors.New("--server-dry-run asks the API server, and --from keeps it out"), "leave out one of them"}
+		return hinted{errors.New("--server-dry-run cannot be combined with --from: it asks the API server"), "leave out one of them"}
 	case slices.Contains(o.files, source.StandardInput) && slices.Contains(o.from, source.StandardInput):
 		return hinted{errors.New("-f - and --from - both read standard input"), "give one of them as a file"}
 	case o.given("timeout") != "" && !o.watch:
-		return hinted{errors.New("--timeout is about --watch, which is missing"), "--request-timeout limits a request"}
+		return hinted{errors.New("--timeout needs --watch"), "--request-timeout limits a single request"}
 	case o.watch && (o.asksAnything() || len(o.from) > 0):
-		return hinted{errors.New("--watch follows what is under way in a cluster: it takes neither a change nor --from"), "leave out --watch"}
+		return hinted{errors.New("--watch follows a rollout in a cluster: it cannot be combined with a change or with --from"), "leave out --watch"}
 	case o.watch && len(o.names) != 1:
-		return hinted{errors.New("--watch follows one DaemonSet: give its name"), "kubectl ds plan-rollout lists those that have something to do"}
+		return hinted{errors.New("--watch needs the name of one DaemonSet"), "kubectl ds plan-rollout lists the DaemonSets that have something to do"}
 	}
 	return o.input.check()
 }
@@ -293,7 +293,7 @@ func (o *planOptions) groupable(s *snapshot.Snapshot) error {
 	if s.Lacks(snapshot.Nodes) {
 		if !o.ungrouped {
 			o.ungrouped = true
-			o.note("--group-by needs nodes, which could not be read: there are no groups")
+			o.note("--group-by has no effect: the nodes could not be read")
 		}
 		return nil
 	}
@@ -310,8 +310,8 @@ func (o *planOptions) groupable(s *snapshot.Snapshot) error {
 	return hinted{fmt.Errorf("--group-by %s: no node has this label", o.groupBy), labelHint(slices.Sorted(maps.Keys(labels)), o.groupBy)}
 }
 
-// labelHint names the labels that may have been meant, or else those that
-// there are.
+// labelHint returns a hint with the labels that may have been meant, or with those
+// that the nodes have.
 func labelHint(labels []string, asked string) string {
 	const most = 5
 	near := slices.Clone(labels)
@@ -350,7 +350,7 @@ func (o *planOptions) planManifests(ctx context.Context) ([]*plan.Plan, error) {
 		return nil, err
 	}
 	if flag := o.given(ofDaemonSet...); flag != "" && len(manifests) > 1 {
-		return nil, hinted{fmt.Errorf("--%s is about one DaemonSet, and the manifests hold %d", flag, len(manifests)), "name one: " + strings.Join(namesOf(manifests), ", ")}
+		return nil, hinted{fmt.Errorf("--%s needs one DaemonSet, but the manifests have %d", flag, len(manifests)), "name one: " + strings.Join(namesOf(manifests), ", ")}
 	}
 	live, err := readLive(ctx, r, manifests)
 	if err != nil {
@@ -375,8 +375,8 @@ func (o *planOptions) planManifests(ctx context.Context) ([]*plan.Plan, error) {
 	return plans, nil
 }
 
-// ofManifest says of an error about a manifest where that stands, and keeps
-// the hint.
+// ofManifest returns an error about a manifest with its file, document and field,
+// and with its hint.
 func ofManifest(m source.Manifest, err error) error {
 	var (
 		known       *source.InputError // it names the place already
@@ -478,26 +478,25 @@ func (o *planOptions) meant(m source.Manifest, none *source.NotFoundError) error
 		return nil
 	}
 	if len(others) > 0 && m.NamespaceAssumed {
-		hint := "-n " + view.Quote(others[0]) + " plans that one, -n " + view.Quote(m.Namespace) + " a new one"
+		hint := "-n " + view.Quote(others[0]) + " plans a change of that one, -n " + view.Quote(m.Namespace) + " a new one"
 		if flags, pastable := o.givenAgain(); pastable {
 			hint += ": " + planAgain(screen.Command{"kubectl ds plan-rollout", "-n " + screen.Quote(others[0])}, flags)
 		}
-		return hinted{fmt.Errorf("daemonset %q is in %s; kubectl apply would create a second one in namespace %q, as neither the manifest nor -n names a namespace",
+		return hinted{fmt.Errorf("daemonset %q is in %s, but neither the manifest nor -n names a namespace: kubectl apply would create a second one in namespace %q",
 			m.Name, inNamespaces(others), m.Namespace), hint}
 	}
-	o.note("daemonset %s is not in the cluster, so this plans a new one; %s", view.Clean(m.Ref.String()), view.Clean(none.Hint()))
+	o.note("daemonset %s does not exist, so this plans a new one; %s", view.Clean(m.Ref.String()), view.Clean(none.Hint()))
 	return nil
 }
 
-// taken says which namespace is taken, of an input, for a manifest without one,
-// where -n names none either: that of the only DaemonSet of its name, or else the
-// one that kubectl has.
+// taken notes which namespace is assumed for a manifest without one, if -n names
+// none either: that of the only DaemonSet of its name, or else default.
 func (o *planOptions) taken(m source.Manifest, live *snapshot.Snapshot) {
-	found := "it is new in namespace default"
+	found := "is planned as a new one in namespace default"
 	if live != nil {
-		found = "it is compared with the one in namespace " + view.Clean(live.DaemonSet.Namespace)
+		found = "is compared with the one in namespace " + view.Clean(live.DaemonSet.Namespace)
 	}
-	o.note("%s: document %d: daemonset %s names no namespace: %s; kubectl apply takes the namespace of the context, or of -n", m.File, m.Document, view.Clean(m.Name), found)
+	o.note("%s: document %d: daemonset %s has no namespace and %s; kubectl apply would use the namespace of the context, or of -n", m.File, m.Document, view.Clean(m.Name), found)
 }
 
 func inNamespaces(all []string) string {
@@ -544,7 +543,7 @@ func (o *planOptions) laidOver(ctx context.Context, r reader, m source.Manifest,
 		DryRun(context.Context, source.Manifest) (*source.Applied, error)
 	})
 	if !ok {
-		return nil, errors.New("--server-dry-run: there is no API server to ask")
+		return nil, errors.New("--server-dry-run needs an API server")
 	}
 	applied, err := server.DryRun(ctx, m)
 	if applied == nil { // nothing was sent
@@ -618,7 +617,7 @@ func (r reworded) Unwrap() error { return r.error }
 func (o *planOptions) planNew(ctx context.Context, r reader, m source.Manifest) (*plan.Plan, error) {
 	m.Namespace = cmp.Or(m.Namespace, "default")
 	if flag := o.given(ofDaemonSet...); flag != "" {
-		return nil, hinted{fmt.Errorf("daemonset %s is not in the cluster yet: --%s changes what is there", m.Ref, flag), "leave out --" + flag + ", or write it into the manifest"}
+		return nil, hinted{fmt.Errorf("daemonset %s does not exist yet, so --%s has nothing to change", m.Ref, flag), "leave out --" + flag + ", or write it into the manifest"}
 	}
 	applied, err := o.laidOver(ctx, r, m, nil, o.version)
 	if err != nil {
@@ -669,7 +668,7 @@ func (o *planOptions) print(plans []*plan.Plan, considered int) error {
 		fmt.Fprintln(o.ErrOut, o.nothing(&o.choice, "plan-rollout"))
 		return nil
 	case o.listed() && len(plans) == 0:
-		_, err := fmt.Fprintf(o.Out, "NOTHING TO DO  %s: none has a rollout under way, or a pod to create or delete\n", view.Plural(considered, "DaemonSet"))
+		_, err := fmt.Fprintf(o.Out, "NOTHING TO DO  %s: none has a rollout in progress, or a pod to create or delete\n", view.Plural(considered, "DaemonSet"))
 		return err
 	case o.listed():
 		return view.Plans(o.Out, list, o.asks(plans[0]), o.style)
@@ -821,22 +820,22 @@ func (o *planOptions) status(plans []*plan.Plan) error {
 				fmt.Fprintf(o.ErrOut, "--fail-on %s: %s\n", c, c.words(p, view.Clean(of), number))
 				failed = true
 			case !known:
-				open = append(open, fmt.Sprintf("--fail-on %s cannot be told of %s", c, of))
+				open = append(open, fmt.Sprintf("cannot evaluate --fail-on %s for %s", c, of))
 			}
 		}
 		if slices.ContainsFunc(plans, lacksDaemonSets) {
-			open = append(open, fmt.Sprintf("--fail-on %s cannot be told of DaemonSets that the input lacks", c))
+			open = append(open, fmt.Sprintf("cannot evaluate --fail-on %s for DaemonSets that the input lacks", c))
 		}
 	}
 	switch {
 	case failed:
 		return conditionHolds
 	case len(open) > 0: // a gate that lets pass what it did not see is none
-		hint := "the notes say what could not be read"
+		hint := "the notes above say what could not be read"
 		if slices.ContainsFunc(plans, func(p *plan.Plan) bool { return !p.TemplateKnown() }) {
-			hint = "the snapshot holds digests, with which the values of a manifest cannot be compared: kubectl ds snapshot --show-values"
+			hint = "take the snapshot with --show-values: values of a manifest cannot be compared with digests"
 			if o.asked != nil && o.asked.ToRevision != nil {
-				hint = "the revision has fields that this version of kubectl ds does not know: a newer one may"
+				hint = "a newer version of kubectl ds may know the fields of the revision that this one does not"
 			}
 		}
 		return hinted{errors.New(strings.Join(open, "; ")), hint}

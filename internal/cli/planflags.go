@@ -50,7 +50,7 @@ type changeFlags struct {
 	requestBurst int
 	showValues   bool
 
-	set *pflag.FlagSet // tells a flag that was given from its default
+	set *pflag.FlagSet // of the command: which flags were given
 }
 
 // nodeFlag is one flag that changes nodes.
@@ -141,7 +141,7 @@ func (c *changeFlags) given(names ...string) string {
 	return ""
 }
 
-// manifests tells whether the DaemonSets come from files.
+// manifests reports whether the DaemonSets come from files.
 func (c *changeFlags) manifests() bool { return len(c.files) > 0 || c.kustomize != "" }
 
 // allowed is what may be done to read the manifests.
@@ -155,25 +155,25 @@ func (c *changeFlags) allowed() []source.Allowed {
 // mostNodes is how many nodes a plan was tried with.
 const mostNodes = 100_000
 
-// asksAnything tells whether any change was asked for.
+// asksAnything reports whether any change was asked for.
 func (c *changeFlags) asksAnything() bool {
 	return c.manifests() || c.given(ofDaemonSet...) != "" || c.given(ofNodes...) != ""
 }
 
-// exclude refuses two flags that cannot both be meant.
+// exclude returns an error if both flags were given; why completes it.
 func (c *changeFlags) exclude(a, b, why string) error {
 	if c.given(a) == "" || c.given(b) == "" {
 		return nil
 	}
-	return hinted{fmt.Errorf("--%s and --%s exclude each other: %s", a, b, why), "leave out one of them"}
+	return hinted{fmt.Errorf("--%s and --%s cannot be combined: %s", a, b, why), "leave out one of them"}
 }
 
-// contradictions refuses flags that cannot be meant together.
+// contradictions returns an error for flags that contradict each other.
 func (c *changeFlags) contradictions() error {
 	for _, e := range [][3]string{
 		{"filename", "kustomize", "a kustomization names its own files"},
-		{"filename", "to-revision", "the template is the manifest's, or that of a revision"},
-		{"kustomize", "to-revision", "the template is the manifest's, or that of a revision"},
+		{"filename", "to-revision", "the template comes from the manifest or from a revision"},
+		{"kustomize", "to-revision", "the template comes from the manifest or from a revision"},
 		{"image", "to-revision", "a rollback takes the revision's template as it is"},
 		{"restart", "to-revision", "a rollback takes the revision's template as it is"},
 		{"toleration", "to-revision", "a rollback takes the revision's template as it is"},
@@ -185,24 +185,24 @@ func (c *changeFlags) contradictions() error {
 	}
 	if c.strategy == "OnDelete" {
 		if n := c.given("max-unavailable", "max-surge"); n != "" {
-			return hinted{fmt.Errorf("--%s means nothing with --strategy OnDelete, which replaces no pod by itself", n), "leave out --" + n}
+			return hinted{fmt.Errorf("--%s cannot be combined with --strategy OnDelete: with it the controller replaces no pod by itself", n), "leave out --" + n}
 		}
 	}
 	switch {
 	case c.given(ofApply...) != "" && !c.manifests():
-		return hinted{fmt.Errorf("--%s is about a manifest: there is none", c.given(ofApply...)), "add -f FILE"}
+		return hinted{fmt.Errorf("--%s needs a manifest", c.given(ofApply...)), "add -f FILE"}
 	case c.remoteBases && c.kustomize == "":
-		return hinted{errors.New("--allow-remote-bases is about a kustomization: there is none"), "add -k FOLDER"}
+		return hinted{errors.New("--allow-remote-bases needs a kustomization"), "add -k FOLDER"}
 	case c.given("add-nodes") != "" && c.like == "":
 		return hinted{errors.New("--add-nodes needs a node to copy"), fmt.Sprintf("--add-nodes %d --like NODE", max(1, c.add))}
 	case c.given("like") != "" && c.given("add-nodes") == "":
-		return hinted{errors.New("--like says what --add-nodes copies, which is missing"), "--add-nodes 3 --like " + view.Quote(c.like)}
+		return hinted{errors.New("--like needs --add-nodes"), "--add-nodes 3 --like " + view.Quote(c.like)}
 	case c.given("add-nodes") != "" && (c.add < 1 || c.add > mostNodes):
-		return hinted{fmt.Errorf("--add-nodes %d: not between 1 and %d nodes", c.add, mostNodes), "--remove-nodes takes nodes away"}
+		return hinted{fmt.Errorf("--add-nodes %d: not between 1 and %d nodes", c.add, mostNodes), "--remove-nodes removes nodes"}
 	case slices.Contains(c.files, ""):
-		return hinted{errors.New("--filename is given without a file"), "-f FILE"}
+		return hinted{errors.New("--filename names no file"), "-f FILE"}
 	case c.given("kustomize") != "" && c.kustomize == "":
-		return hinted{errors.New("--kustomize is given without a folder"), "-k FOLDER"}
+		return hinted{errors.New("--kustomize names no folder"), "-k FOLDER"}
 	}
 	return nil
 }
@@ -297,13 +297,13 @@ func (c *changeFlags) options() (plan.Options, error) {
 	}
 	switch {
 	case c.given("request-rate") != "" && !(c.requestRate >= slowest && c.requestRate <= most): // NaN is neither
-		return o, hinted{fmt.Errorf("--request-rate %v: not between %v and %d requests a second", c.requestRate, slowest, most), "--request-rate 20 is the controller's own"}
+		return o, hinted{fmt.Errorf("--request-rate %v: not between %v and %d requests a second", c.requestRate, slowest, most), "--request-rate 20 (the controller's default)"}
 	case c.given("request-burst") != "" && (c.requestBurst < 1 || c.requestBurst > most):
-		return o, hinted{fmt.Errorf("--request-burst %d: not between 1 and %d requests", c.requestBurst, most), "--request-burst 30 is the controller's own"}
+		return o, hinted{fmt.Errorf("--request-burst %d: not between 1 and %d requests", c.requestBurst, most), "--request-burst 30 (the controller's default)"}
 	}
 	if c.given("group-by") != "" {
 		if errs := validation.IsQualifiedName(c.groupBy); len(errs) > 0 {
-			return o, hinted{fmt.Errorf("--group-by %q is no label of nodes: %s", c.groupBy, errs[0]), "--group-by " + corev1.LabelTopologyZone}
+			return o, hinted{fmt.Errorf("--group-by %q is not a label: %s", c.groupBy, errs[0]), "--group-by " + corev1.LabelTopologyZone}
 		}
 	}
 	return o, nil
@@ -320,9 +320,9 @@ func parseImages(texts []string) ([]plan.Image, error) {
 		case image == "" || found && container == "" || strings.ContainsAny(t, " \t\n"):
 			return nil, hinted{fmt.Errorf("--image %q is neither CONTAINER=IMAGE nor IMAGE", t), "--image agent=example/agent:2"}
 		case template.FaultOfImage(image) != "":
-			return nil, hinted{fmt.Errorf("--image %q: a kubelet does not start it (InvalidImageName): %s", t, view.ImageFault(template.FaultOfImage(image))), imageHint(container, image)}
+			return nil, hinted{fmt.Errorf("--image %q: the kubelet rejects this name (InvalidImageName): %s", t, view.ImageFault(template.FaultOfImage(image))), imageHint(container, image)}
 		case slices.ContainsFunc(out, func(i plan.Image) bool { return i.Container == container || i.Container == "*" || container == "*" }):
-			return nil, hinted{fmt.Errorf("--image %q: the container has got an image already", t), "give each container once"}
+			return nil, hinted{fmt.Errorf("--image %q: the container already has an image from another --image", t), "give one --image for each container"}
 		}
 		out = append(out, plan.Image{Container: container, Image: image})
 	}
@@ -353,7 +353,7 @@ var effects = []corev1.TaintEffect{corev1.TaintEffectNoSchedule, corev1.TaintEff
 // that are written so: without a value, whatever the value is. * is every key.
 func parseToleration(text string) (corev1.Toleration, error) {
 	bad := func(why string) (corev1.Toleration, error) {
-		return corev1.Toleration{}, hinted{fmt.Errorf("--toleration %q: %s", text, why), "--toleration KEY[=VALUE][:EFFECT], as dedicated=gpu:NoSchedule; * is every taint"}
+		return corev1.Toleration{}, hinted{fmt.Errorf("--toleration %q: %s", text, why), "--toleration KEY[=VALUE][:EFFECT], such as dedicated=gpu:NoSchedule, or * for all taints"}
 	}
 	t := corev1.Toleration{Operator: corev1.TolerationOpExists}
 	rest, effect, found := strings.Cut(text, ":")
@@ -372,7 +372,7 @@ func parseToleration(text string) (corev1.Toleration, error) {
 	switch {
 	case (key == "*" || key == "") && !equal:
 	case key == "*" || key == "":
-		return bad("every key has no value of its own")
+		return bad("* takes no value")
 	default:
 		if errs := validation.IsQualifiedName(key); len(errs) > 0 {
 			return bad("the key: " + errs[0])
@@ -400,13 +400,13 @@ func parseNodeSelector(texts []string, into *plan.Change) error {
 		before, again := into.NodeSelector[key]
 		switch {
 		case strings.Contains(t, ","):
-			return hinted{fmt.Errorf("--node-selector %q: one key for each flag", t), "--node-selector pool=gpu --node-selector zone=eu-1a"}
+			return hinted{fmt.Errorf("--node-selector %q has more than one key", t), "--node-selector pool=gpu --node-selector zone=eu-1a"}
 		case !found && !dropped:
 			return hinted{fmt.Errorf("--node-selector %q is neither KEY=VALUE nor KEY-", t), "--node-selector pool=gpu"}
 		case len(errs) > 0:
 			return hinted{fmt.Errorf("--node-selector %q: %s", t, errs[0]), "--node-selector pool=gpu"}
 		case again && found && before != value:
-			return hinted{fmt.Errorf("--node-selector %q: %s=%s is asked for, too", t, key, before), "give each key one value"}
+			return hinted{fmt.Errorf("--node-selector %q: contradicts %s=%s", t, key, before), "give each key one value"}
 		case dropped:
 			into.DropSelector = append(into.DropSelector, key)
 			continue
@@ -418,7 +418,7 @@ func parseNodeSelector(texts []string, into *plan.Change) error {
 	}
 	for _, key := range into.DropSelector {
 		if _, both := into.NodeSelector[key]; both {
-			return hinted{fmt.Errorf("--node-selector %q is added and taken away", key), "leave out one of them"}
+			return hinted{fmt.Errorf("--node-selector %q is both added and removed", key), "leave out one of them"}
 		}
 	}
 	return nil
@@ -434,7 +434,7 @@ func (n nodeFlag) edits() ([]plan.NodeEdit, error) {
 	form := map[plan.NodeChangeKind]string{plan.NodeTaint: "NODES:KEY=VALUE:EFFECT or NODES:KEY-", plan.NodeLabel: "NODES:KEY=VALUE or NODES:KEY-"}[n.kind]
 	if !found || which == "" {
 		if form == "" {
-			return nil, hinted{fmt.Errorf("--%s names no node", n.name), "--" + n.name + " NODES: a name, a pattern as 'worker-*', or labels as pool=gpu"}
+			return nil, hinted{fmt.Errorf("--%s names no node", n.name), "--" + n.name + " NODES, such as worker-1, 'worker-*' or pool=gpu"}
 		}
 		return nil, hinted{fmt.Errorf("--%s %q is not %s", n.name, n.text, form), n.example()}
 	}
@@ -447,7 +447,7 @@ func (n nodeFlag) edits() ([]plan.NodeEdit, error) {
 	var out []plan.NodeEdit
 	for _, name := range nodesOf(which) {
 		if name = strings.TrimSpace(name); name == "" {
-			return nil, hinted{fmt.Errorf("--%s %q names a node without a name", n.name, n.text), n.example()}
+			return nil, hinted{fmt.Errorf("--%s %q has an empty name", n.name, n.text), n.example()}
 		}
 		e := edit
 		e.Which = name
@@ -479,7 +479,7 @@ func (n nodeFlag) what(text string, into *plan.NodeEdit) error {
 			return errors.New(errs[0])
 		}
 		if !drop && !found {
-			return errors.New("a label has a value, or a - behind it to take it away")
+			return errors.New("a label needs a value, or a - at its end to be removed")
 		}
 		if errs := validation.IsValidLabelValue(into.Value); len(errs) > 0 {
 			return errors.New(errs[0])
@@ -498,11 +498,11 @@ func (n nodeFlag) what(text string, into *plan.NodeEdit) error {
 	case hasEffect && !slices.Contains(effects, t.Effect):
 		return errors.New(effectWords(effect))
 	case drop && hasValue:
-		return errors.New("a taint is taken away by its key, and its effect if need be")
+		return errors.New("to remove a taint, give its key, and its effect if needed, but no value")
 	case drop:
 		into.Kind = plan.NodeUntaint
 	case !hasEffect:
-		return errors.New("a taint has an effect: NoSchedule, PreferNoSchedule or NoExecute")
+		return errors.New("a taint needs an effect: NoSchedule, PreferNoSchedule or NoExecute")
 	default:
 		if errs := validation.IsValidLabelValue(value); len(errs) > 0 {
 			return errors.New(errs[0])
@@ -552,7 +552,7 @@ func parseConditions(texts []string) ([]condition, error) {
 	return out, nil
 }
 
-// holds tells whether a plan has what the condition asks about, and how many.
+// holds reports whether a plan has what the condition asks about, and how many.
 // It is not known of a plan that a gap leaves open.
 func (c condition) holds(p *plan.Plan) (number int, holds, known bool) {
 	if code := ofOutcome[c.name]; code != "" {
@@ -570,7 +570,8 @@ func (c condition) holds(p *plan.Plan) (number int, holds, known bool) {
 	return number, number > c.most, p.Next.Exact && p.TemplateKnown()
 }
 
-// words says that the condition holds of a DaemonSet, and with which number.
+// words returns the sentence that the condition holds for a DaemonSet, and with
+// which number.
 func (c condition) words(p *plan.Plan, of string, number int) string {
 	switch c.name {
 	case "removesAllPods":
@@ -585,11 +586,11 @@ func (c condition) words(p *plan.Plan, of string, number int) string {
 	return of + ": " + many(number, "pod is deleted at once", "pods are deleted at once")
 }
 
-// leftOver says what a rollout that stalls leaves.
+// leftOver returns the words for what a stalled rollout leaves undone.
 func leftOver(o *plan.Outcome) string {
 	words := ""
 	if o.Left > 0 {
-		words += ", " + many(o.Left, "pod stays old", "pods stay old")
+		words += ", " + many(o.Left, "pod is not updated", "pods are not updated")
 	}
 	if o.Terminating > 0 {
 		words += ", " + many(o.Terminating, "pod stays terminating", "pods stay terminating")

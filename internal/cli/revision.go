@@ -73,9 +73,9 @@ func (in *input) target(s *snapshot.Snapshot, back int64) (int64, error) {
 	}
 	switch seen := seenByKubectl(h, row.Revision); {
 	case row.Revision < 1:
-		return 0, fmt.Errorf("controllerrevision %s has number %d: kubectl goes back to 1 and more", row.Name, row.Revision)
+		return 0, fmt.Errorf("kubectl cannot roll back to controllerrevision %s: its number is %d", row.Name, row.Revision)
 	case seen != nil && seen.Name != row.Name:
-		return 0, fmt.Errorf("two revisions have number %d: kubectl goes back to controllerrevision %s, not to %s", row.Revision, seen.Name, row.Name)
+		return 0, fmt.Errorf("two revisions have number %d: kubectl would roll back to controllerrevision %s, not to %s", row.Revision, seen.Name, row.Name)
 	}
 	return row.Revision, nil
 }

@@ -62,7 +62,7 @@ func writeSnapshot(ctx context.Context, in *input, args []string, showValues boo
 		return err
 	}
 	if len(ch.names) != 1 {
-		return hinted{errors.New("a snapshot is of one DaemonSet: give its name"), "kubectl ds explain lists them"}
+		return hinted{errors.New("snapshot needs the name of one DaemonSet"), "kubectl ds explain lists the names"}
 	}
 	if err := in.check(); err != nil {
 		return err
@@ -78,7 +78,7 @@ func writeSnapshot(ctx context.Context, in *input, args []string, showValues boo
 			return err
 		}
 	case s.EnvValues == snapshot.EnvDigest:
-		in.note("--show-values: the input holds digests of environment variables, and no values")
+		in.note("--show-values has no effect: the input has digests instead of the values of environment variables")
 	}
 	raw, err := snapshot.Encode(s)
 	if err != nil {

@@ -32,7 +32,7 @@ func (o *planOptions) watchRollout(ctx context.Context) error {
 		Watch(context.Context, source.Ref) (*source.Watching, error)
 	})
 	if !ok {
-		return errors.New("--watch: there is no cluster to watch")
+		return errors.New("--watch needs a cluster")
 	}
 	limited, cancel := ctx, func() {}
 	if o.timeout > 0 {
@@ -42,7 +42,7 @@ func (o *planOptions) watchRollout(ctx context.Context) error {
 	w, err := cluster.Watch(limited, within(namespace, o.names)[0])
 	switch {
 	case ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) && limited.Err() != nil:
-		return hinted{fmt.Errorf("--timeout %s: it was over before everything was read", o.timeout), "--timeout 5m"}
+		return hinted{fmt.Errorf("--timeout %s was over before the DaemonSet was read", o.timeout), "--timeout 5m"}
 	case err != nil:
 		return err
 	}
@@ -54,17 +54,17 @@ func (o *planOptions) watchRollout(ctx context.Context) error {
 	return f.follow(limited, ctx)
 }
 
-// checkWatch refuses what --watch has no use for.
+// checkWatch returns an error for flags that cannot be combined with --watch.
 func (o *planOptions) checkWatch() error {
 	switch {
 	case o.format != view.Text:
-		return hinted{fmt.Errorf("--watch writes text, and no -o %s", o.output), "leave out -o, or --watch"}
+		return hinted{fmt.Errorf("--watch cannot be combined with -o %s", o.output), "leave out -o, or --watch"}
 	case len(o.conditions) > 0:
-		return hinted{errors.New("--fail-on asks about a plan: with --watch, --exit-code tells how the rollout ended"), "--watch --exit-code"}
+		return hinted{errors.New("--fail-on cannot be combined with --watch"), "--watch --exit-code"}
 	case o.input.now != "":
-		return hinted{errors.New("--watch follows the cluster's clock: it takes no --now"), "leave out --now"}
+		return hinted{errors.New("--watch cannot be combined with --now"), "leave out --now"}
 	case o.timeout < 0:
-		return hinted{fmt.Errorf("--timeout %s: a time is not negative", o.timeout), "--timeout 10m"}
+		return hinted{fmt.Errorf("--timeout %s is negative", o.timeout), "--timeout 10m"}
 	}
 	return nil
 }
@@ -77,14 +77,14 @@ type following struct {
 	out io.Writer
 	tty *os.File // nil for lines
 
-	now   *plan.Progress
-	told  []plan.Happening // what happened since it was last shown
-	last  []string         // lines that a terminal shows
-	drawn int              // lines of the terminal that are ours
-	owed  bool             // it was said that the controller does not do what is predicted
-	late  string           // the nodes of which it was said that the rollout waits for their pods
-	shown time.Time
-	cost  time.Duration // of the last Progress
+	now     *plan.Progress
+	told    []plan.Happening // what happened since it was last shown
+	last    []string         // lines that a terminal shows
+	drawn   int              // lines of the terminal that are ours
+	overdue bool             // the note that the controller is late was written
+	late    string           // the nodes of which it was said that the rollout waits for their pods
+	shown   time.Time
+	cost    time.Duration // of the last Progress
 }
 
 // tick is how often it is asked what there is to show.
@@ -115,13 +115,13 @@ func (f *following) begin() error {
 	return err
 }
 
-// nothingRolls tells at the start that there is nothing to follow. What the
+// nothingRolls reports at the start whether there is nothing to follow. What the
 // controller has not looked at yet may roll where the nodes cannot be read.
 func nothingRolls(p *plan.Progress, s *snapshot.Snapshot) bool {
 	return p.Outcome.Code == plan.NothingToDo && (!s.Lacks(snapshot.Nodes) || p.Header.DaemonSet.ObservedGeneration >= p.Header.DaemonSet.Generation)
 }
 
-// look asks how the rollout stands.
+// look computes the state of the rollout at a time.
 func (f *following) look(at time.Time) error {
 	began := time.Now()
 	p, err := f.f.Progress(at)
@@ -168,11 +168,11 @@ func (f *following) follow(ctx, whole context.Context) error {
 	}
 }
 
-// heard notes that changes of a kind do not come, or come again.
+// heard shows that changes of a kind do not arrive, or arrive again.
 func (f *following) heard(s source.Seen) {
 	words := s.Lost
 	if s.Back != "" {
-		words = "changes of " + s.Back + " are heard of again"
+		words = "changes of " + s.Back + " arrive again"
 	}
 	if f.tty == nil {
 		f.o.note("%s", view.Clean(words))
@@ -231,8 +231,8 @@ func (f *following) write() error {
 			}
 		}
 	}
-	if overdue := view.Overdue(f.now); overdue != f.owed {
-		if f.owed = overdue; overdue {
+	if overdue := view.Overdue(f.now); overdue != f.overdue {
+		if f.overdue = overdue; overdue {
 			f.o.note("%s", view.WatchOwed(f.now, f.o.style))
 		}
 	}
@@ -265,7 +265,7 @@ func (f *following) draw() error {
 // clear to the end.
 func up(lines int) string { return fmt.Sprintf("\x1b[%dA\x1b[J", lines) }
 
-// end says how it ended, and returns the error or the exit status of it. why is
+// end shows how it ended, and returns its error or exit status. why is
 // what ended the watch rather than the rollout.
 func (f *following) end(err error, why string) error {
 	if f.now == nil || err != nil && why == "" {
@@ -287,7 +287,7 @@ func (f *following) end(err error, why string) error {
 		return werr
 	}
 	if again := f.o.asks(&plan.Plan{Header: f.now.Header}); again.Again && (f.now.End == plan.EndStuck || f.now.End == plan.EndDegraded) {
-		fmt.Fprintln(f.o.ErrOut, "hint: what would help: "+planAgain(screen.Command{"kubectl ds plan-rollout", "-n " + screen.Quote(f.now.Header.DaemonSet.Namespace), screen.Quote(f.now.Header.DaemonSet.Name)}, again.Flags))
+		fmt.Fprintln(f.o.ErrOut, "hint: "+planAgain(screen.Command{"kubectl ds plan-rollout", "-n " + screen.Quote(f.now.Header.DaemonSet.Namespace), screen.Quote(f.now.Header.DaemonSet.Name)}, again.Flags))
 	}
 	switch {
 	case err != nil:

@@ -30,7 +30,7 @@ func (a answers) DecoderToVersion(d runtime.Decoder, gv runtime.GroupVersioner) 
 	return answer{a.NegotiatedSerializer.DecoderToVersion(d, gv)}
 }
 
-// answer decodes what a server answers, and refuses what is not what was asked
+// answer decodes what a server answers, and rejects what is not what was asked
 // for, or is damaged. client-go's own decoder takes {}, null and an object of
 // another kind for an empty list. A server is held to what a file is held to.
 type answer struct{ runtime.Decoder }
@@ -58,9 +58,9 @@ func fits(raw []byte, o, into runtime.Object) error {
 	said, items := described(raw)
 	switch {
 	case said.Kind == "":
-		return fmt.Errorf("no kind, where a %s was asked for", asked[0].Kind)
+		return fmt.Errorf("it has no kind, but a %s was requested", asked[0].Kind)
 	case o != into || said.Kind != asked[0].Kind:
-		return fmt.Errorf("a %s, where a %s was asked for", said.Kind, asked[0].Kind)
+		return fmt.Errorf("it is a %s, but a %s was requested", said.Kind, asked[0].Kind)
 	case !meta.IsListType(o):
 		return soundObject(o)
 	case items != "":

@@ -28,14 +28,14 @@ func TestUnusableLists(t *testing.T) {
 		want string
 		why  string
 	}{
-		{`{}`, "unusable answer: no kind, where a K was asked for", "nothing"},
-		{`null`, "unusable answer: no kind, where a K was asked for", "null"},
-		{`{"items":[]}`, "unusable answer: no kind, where a K was asked for", "a list of who knows what"},
+		{`{}`, "unusable answer: it has no kind, but a K was requested", "nothing"},
+		{`null`, "unusable answer: it has no kind, but a K was requested", "null"},
+		{`{"items":[]}`, "unusable answer: it has no kind, but a K was requested", "a list of who knows what"},
 		{`{"kind":"K","apiVersion":"V","metadata":{"resourceVersion":"7"}}`, "unusable answer: items: must be a list, not nothing", "no items"},
 		{`{"kind":"K","apiVersion":"V","metadata":{"resourceVersion":"7"},"items":null}`, "unusable answer: items: must be a list, not null", "items of null"},
-		{`{"kind":"DeploymentList","apiVersion":"apps/v1","metadata":{},"items":[]}`, "unusable answer: a DeploymentList, where a K was asked for", "another list"},
+		{`{"kind":"DeploymentList","apiVersion":"apps/v1","metadata":{},"items":[]}`, "unusable answer: it is a DeploymentList, but a K was requested", "another list"},
 		{`{"kind":"Table","apiVersion":"meta.k8s.io/v1","rows":[]}`, `no kind "Table" is registered for version "meta.k8s.io/v1" in scheme`, "a table"},
-		{`{"kind":"Status","apiVersion":"v1","status":"Success"}`, "unusable answer: a Status, where a K was asked for", "a success"},
+		{`{"kind":"Status","apiVersion":"v1","status":"Success"}`, "unusable answer: it is a Status, but a K was requested", "a success"},
 		{`{"kind":"K","apiVersion":"V","items":[{}]}`, "unusable answer: items[0].metadata.name: missing", "an item of nothing"},
 		{`{"kind":"K","apiVersion":"V","items":[{"metadata":{"labels":{"app":"agent"}}}]}`, "unusable answer: items[0].metadata.name: missing", "an item without a name"},
 		{`{"kind":"K","apiVersion":"V","items":{}}`, "", "items that are no list"},
@@ -85,14 +85,14 @@ func TestUnusableDaemonSets(t *testing.T) {
 	}
 	const selects = `{"selector":{"matchLabels":{"app":"agent"}}}`
 	for _, tt := range []struct{ asked, body, want, why string }{
-		{"daemonset", `{}`, "daemonset kube-system/agent: unusable answer: no kind, where a DaemonSet was asked for", "nothing"},
-		{"daemonset", `null`, "daemonset kube-system/agent: unusable answer: no kind, where a DaemonSet was asked for", "null"},
-		{"daemonset", strings.Replace(one("agent", "kube-system", selects), "DaemonSet", "Deployment", 1), "daemonset kube-system/agent: unusable answer: a Deployment, where a DaemonSet was asked for", "another kind"},
+		{"daemonset", `{}`, "daemonset kube-system/agent: unusable answer: it has no kind, but a DaemonSet was requested", "nothing"},
+		{"daemonset", `null`, "daemonset kube-system/agent: unusable answer: it has no kind, but a DaemonSet was requested", "null"},
+		{"daemonset", strings.Replace(one("agent", "kube-system", selects), "DaemonSet", "Deployment", 1), "daemonset kube-system/agent: unusable answer: it is a Deployment, but a DaemonSet was requested", "another kind"},
 		{"daemonset", one("agent", "kube-system", "{}"), "daemonset kube-system/agent: unusable answer: spec.selector: missing", "no selector"},
 		{"daemonset", one("other", "kube-system", selects), "daemonset kube-system/agent: unusable answer: daemonset kube-system/other", "another one"},
 		{"daemonset", one("agent", "default", selects), "daemonset kube-system/agent: unusable answer: daemonset default/agent", "one of another namespace"},
 		{"daemonset", one("", "kube-system", selects), "daemonset kube-system/agent: unusable answer: metadata.name: missing", "no name"},
-		{"daemonsets", `{}`, "daemonsets of all namespaces: unusable answer: no kind, where a DaemonSetList was asked for", "a list of nothing"},
+		{"daemonsets", `{}`, "daemonsets of all namespaces: unusable answer: it has no kind, but a DaemonSetList was requested", "a list of nothing"},
 		{"daemonsets", `{"kind":"DaemonSetList","apiVersion":"apps/v1","items":null}`, "daemonsets of all namespaces: unusable answer: items: must be a list, not null", "a list of null"},
 		{"daemonsets", `{"kind":"DaemonSetList","apiVersion":"apps/v1","items":[{"spec":` + selects + `}]}`, "daemonsets of all namespaces: unusable answer: items[0].metadata.name: missing", "an item without metadata"},
 	} {
@@ -141,7 +141,7 @@ func TestPagesThatOverlap(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := snapshot.Gap{What: snapshot.Pods, Why: snapshot.Moved, Message: "1 of its objects stand there twice: its pages are not of one moment"}
+	want := snapshot.Gap{What: snapshot.Pods, Why: snapshot.Moved, Message: "1 objects appear twice: the pages were not read at the same moment"}
 	if len(got.Pods) != 2 || len(got.Gaps) != 1 || got.Gaps[0] != want {
 		t.Errorf("%d pods, %v, want 2 and %v", len(got.Pods), got.Gaps, want)
 	}
@@ -183,7 +183,7 @@ func TestUnusableChanges(t *testing.T) {
 			s.await("pods", 1)
 			s.replace(t, followed+"\npod p9 app=agent owner=agent")
 			s.say("pods", tt.change)
-			if got := next(t, w); !strings.HasPrefix(got, "lost changes of pods are not heard of: ") || !strings.Contains(got, tt.lost) {
+			if got := next(t, w); !strings.HasPrefix(got, "lost changes of pods do not arrive: ") || !strings.Contains(got, tt.lost) {
 				t.Errorf("got %q, want %q", got, tt.lost)
 			}
 			got := []string{next(t, w), next(t, w)}

@@ -266,7 +266,7 @@ func (c *Cluster) take(ctx context.Context, ds *appsv1.DaemonSet, version *serve
 			continue
 		case err == nil:
 			ds = again
-			gaps = moved(fmt.Sprintf("the daemonset changed each of the %d times that it was read, from generation %d to %d", mostTries, first.Generation, ds.Generation))
+			gaps = moved(fmt.Sprintf("the DaemonSet changed during each of %d reads, from generation %d to %d", mostTries, first.Generation, ds.Generation))
 		case errors.As(err, &status) && !apierrors.IsNotFound(err) && !apierrors.IsUnauthorized(err):
 			gaps = moved("the daemonset could not be read again at the end: " + message(err))
 		default:
@@ -550,7 +550,7 @@ func (c *Cluster) version(ctx context.Context) (*serverVersion, error) {
 		err = json.Unmarshal(body, &info)
 	}
 	if err == nil && info.GitVersion == "" {
-		err = errors.New("the server's /version does not say")
+		err = errors.New("the server's /version has no gitVersion")
 	}
 	if err != nil {
 		g, err := c.gap(ctx, snapshot.Version, err)
@@ -591,7 +591,7 @@ func (c *Cluster) refused(ctx context.Context, what, hint string, err error) err
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case apierrors.IsUnauthorized(err):
-		return &RequestError{What: "the cluster at " + c.server + " does not know this user", Err: err, hint: "kubectl auth whoami"}
+		return &RequestError{What: "the cluster at " + c.server + " rejects your credentials", Err: err, hint: "kubectl auth whoami"}
 	case apierrors.IsForbidden(err):
 		return &RequestError{What: what, Err: err, hint: hint}
 	}

@@ -233,7 +233,7 @@ func TestGaps(t *testing.T) {
 				}
 				return what == "version"
 			},
-			whole, []snapshot.Gap{{What: snapshot.Version, Why: snapshot.Failed, Message: "the server's /version does not say"}},
+			whole, []snapshot.Gap{{What: snapshot.Version, Why: snapshot.Failed, Message: "the server's /version has no gitVersion"}},
 			"a version that is empty",
 		},
 		{
@@ -344,7 +344,7 @@ func TestGenerationMoves(t *testing.T) {
 		{0, 1, nil, "a DaemonSet that stays is read once"},
 		{1, 2, nil, "one that moved is taken again"},
 		{2, 3, nil, "and once more"},
-		{99, 3, moved("the daemonset changed each of the 3 times that it was read, from generation 1 to 4"), "in the end what there is will do"},
+		{99, 3, moved("the DaemonSet changed during each of 3 reads, from generation 1 to 4"), "in the end what there is will do"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			for _, all := range []bool{false, true} {
@@ -462,8 +462,8 @@ func TestExpiredPages(t *testing.T) {
 	}{
 		{nil, 0, 1200, 3, "", "", "three pages"},
 		{[]expire{{2, ""}}, 0, 1200, 5, "", "", "without a token to go on with, the list starts anew and is of one moment"},
-		{[]expire{{3, "from-500"}}, 0, 1200, 5, "page 3 was read at a later moment than the pages before it, whose token had expired", snapshot.Moved, "a token that goes over old ground gives nothing twice"},
-		{[]expire{{3, "from-01000"}}, 0, 1200, 4, "page 3 was read at a later moment than the pages before it, whose token had expired", snapshot.Moved, "a token is taken, and said"},
+		{[]expire{{3, "from-500"}}, 0, 1200, 5, "page 3 was read later than the pages before it, because their token had expired", snapshot.Moved, "a token that goes over old ground gives nothing twice"},
+		{[]expire{{3, "from-01000"}}, 0, 1200, 4, "page 3 was read later than the pages before it, because their token had expired", snapshot.Moved, "a token is taken, and said"},
 		{[]expire{{1, "from-500"}}, 0, 0, 1, "expired", snapshot.Failed, "a list that expires before it began has failed"},
 		{[]expire{{2, ""}, {4, ""}, {6, ""}, {8, ""}, {10, ""}, {12, ""}}, 0, 0, 12, "its pages expired 6 times while they were read: expired", snapshot.Failed, "there is an end to it"},
 	} {
@@ -554,7 +554,7 @@ func TestPagesWithoutAWay(t *testing.T) {
 			return []int{1}, metav1.ListMeta{RemainingItemCount: &left}, nil
 		},
 		func(p []int) []int { return p }, func(*int) string { return "" })
-	if err == nil || err.Error() != "the server says that 7 more objects follow, and not how to ask for them" {
+	if err == nil || err.Error() != "the server announces 7 more objects, but gives no token to request them" {
 		t.Errorf("%v", err)
 	}
 }
@@ -575,9 +575,9 @@ func TestNoAnswer(t *testing.T) {
 		why    string
 	}{
 		{refuse("daemonset", http.StatusForbidden, metav1.StatusReasonForbidden), "daemonset kube-system/agent: no: because of jane", "kubectl auth can-i get daemonsets.apps -n kube-system", "the DaemonSet may not be read"},
-		{refuse("daemonset", http.StatusUnauthorized, metav1.StatusReasonUnauthorized), "the cluster at SERVER does not know this user: no: because of jane", "kubectl auth whoami", "the user is unknown"},
-		{refuse("nodes", http.StatusUnauthorized, metav1.StatusReasonUnauthorized), "the cluster at SERVER does not know this user: no: because of jane", "kubectl auth whoami", "the token ran out in the middle"},
-		{refuse("version", http.StatusUnauthorized, metav1.StatusReasonUnauthorized), "the cluster at SERVER does not know this user: no: because of jane", "kubectl auth whoami", "the token ran out at the version"},
+		{refuse("daemonset", http.StatusUnauthorized, metav1.StatusReasonUnauthorized), "the cluster at SERVER rejects your credentials: no: because of jane", "kubectl auth whoami", "the user is unknown"},
+		{refuse("nodes", http.StatusUnauthorized, metav1.StatusReasonUnauthorized), "the cluster at SERVER rejects your credentials: no: because of jane", "kubectl auth whoami", "the token ran out in the middle"},
+		{refuse("version", http.StatusUnauthorized, metav1.StatusReasonUnauthorized), "the cluster at SERVER rejects your credentials: no: because of jane", "kubectl auth whoami", "the token ran out at the version"},
 		{
 			func(s *apiServer, w http.ResponseWriter, what string, n int) bool {
 				if what == "daemonset" && n == 2 {
@@ -586,7 +586,7 @@ func TestNoAnswer(t *testing.T) {
 				}
 				return false
 			},
-			"the cluster at SERVER does not know this user: no", "kubectl auth whoami", "the token ran out at the end",
+			"the cluster at SERVER rejects your credentials: no", "kubectl auth whoami", "the token ran out at the end",
 		},
 		{refuse("daemonset", http.StatusInternalServerError, metav1.StatusReasonInternalError), "daemonset kube-system/agent: no: because of jane", "", "the server is ill"},
 		{

@@ -88,25 +88,26 @@ func mistaken(k metav1.TypeMeta) error {
 	case !known:
 		return misspelt(k.Kind)
 	case k.APIVersion == "":
-		return &fieldError{"apiVersion", fmt.Errorf("missing: a %s is of %s", k.Kind, want)}
+		return &fieldError{"apiVersion", fmt.Errorf("missing: a %s has %s", k.Kind, want)}
 	case kind == "DaemonSet" && !isList && (group == "extensions" || group == "apps" && strings.HasPrefix(version, "v1beta")):
-		return &fieldError{"apiVersion", fmt.Errorf("no server since v1.16 has a %s of %s: it is of %s", k.Kind, k.APIVersion, want)}
+		return &fieldError{"apiVersion", fmt.Errorf("no server since v1.16 has a %s of %s: use %s", k.Kind, k.APIVersion, want)}
 	}
-	return &fieldError{"apiVersion", fmt.Errorf("there is no %s of %s: it is of %s", k.Kind, k.APIVersion, want)}
+	return &fieldError{"apiVersion", fmt.Errorf("there is no %s of %s: use %s", k.Kind, k.APIVersion, want)}
 }
 
-// viewOnly refuses what a server makes of objects for those who look at them.
+// viewOnly returns an error for a kind that a server makes for display only.
 func viewOnly(kind string) error {
 	switch kind {
 	case "Table":
-		return &fieldError{"kind", errors.New("a Table shows columns of objects, and does not hold the objects")}
+		return &fieldError{"kind", errors.New("a Table has columns of objects, not the objects")}
 	case "PartialObjectMetadata", "PartialObjectMetadataList":
-		return &fieldError{"kind", fmt.Errorf("a %s holds the metadata of objects, without the rest", kind)}
+		return &fieldError{"kind", fmt.Errorf("a %s has only the metadata of objects", kind)}
 	}
 	return nil
 }
 
-// misspelt refuses a kind that nobody has and that is nearly one that counts.
+// misspelt returns an error for an unknown kind whose name is nearly one that
+// counts.
 func misspelt(kind string) error {
 	for _, right := range append(slices.Sorted(maps.Keys(counted)), "") {
 		for _, right := range []string{right, right + "List"} {
@@ -134,7 +135,7 @@ func sound(o metav1.Object) error {
 	case o.GetName() == "":
 		return &fieldError{"metadata.name", errMissing}
 	case isNode && o.GetNamespace() != "":
-		return &fieldError{"metadata.namespace", errors.New("a Node has none")}
+		return &fieldError{"metadata.namespace", errors.New("a Node has no namespace")}
 	case !isNode && o.GetNamespace() == "":
 		return &fieldError{"metadata.namespace", errMissing}
 	}
@@ -213,7 +214,7 @@ func passedOver(raw []byte, kind metav1.TypeMeta) string {
 	if len(found) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("a %s holds %s: what stands inside another object is not read", kind.Kind, counts(found))
+	return fmt.Sprintf("a %s contains %s: objects inside another object are not read", kind.Kind, counts(found))
 }
 
 // inside counts, by kind, the objects that count and that stand inside an
@@ -255,7 +256,7 @@ func countInside(value any, found map[string]int) {
 	}
 }
 
-// counts says how many there are of each kind, as "1 Node and 2 Pod".
+// counts returns how many there are of each kind, such as "1 Node and 2 Pod".
 func counts(found map[string]int) string {
 	var all []string
 	for _, kind := range slices.Sorted(maps.Keys(found)) {

@@ -36,7 +36,7 @@ type object struct {
 	event    *corev1.Event
 	budget   *policyv1.PodDisruptionBudget
 	snapshot *snapshot.Snapshot
-	newest   time.Time // the newest time that the object tells of
+	newest   time.Time // the newest time in the object
 	bare     bool      // it lacks its status, which every live object has
 	note     string    // what a person should know of it, said of "it"
 
@@ -51,7 +51,7 @@ type object struct {
 
 var (
 	errNotKubernetes = errors.New("not a Kubernetes object")
-	// errNoKind says that neither an object nor its list tells what it is.
+	// errNoKind says that neither an object nor its list has a kind.
 	errNoKind = fmt.Errorf("%w: no kind", errNotKubernetes)
 )
 

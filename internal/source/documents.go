@@ -41,7 +41,7 @@ type documents struct {
 	size   int    // bytes in batch
 	later  []item // items that have no kind, of a list whose kind has not come yet
 
-	ragged bool // the last line has no end, though nothing else tells that it is whole
+	ragged bool // the last line has no newline, and nothing else shows that it is whole
 }
 
 // listMeta is what a list says of itself.
@@ -139,7 +139,7 @@ var (
 	errCutOff   = errors.New("ends in the middle of an object: the file is cut off")
 	errNotText  = errors.New("not text")
 	errListEnd  = errors.New("a list without a kind: the file may be cut off")
-	errTwoLists = errors.New("items: stands there twice")
+	errTwoLists = errors.New("items: appears twice")
 	errNotJSON  = errors.New("not JSON")
 )
 
@@ -177,7 +177,7 @@ func (d *documents) read(ctx context.Context) error {
 	}
 }
 
-// at says where the error is, unless that is known already.
+// at returns the error with its place, unless it has one.
 func (d *documents) at(field string, err error) error {
 	if e := (*positionError)(nil); errors.As(err, &e) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
@@ -259,7 +259,7 @@ func (d *documents) start() (byte, error) {
 	}
 }
 
-// separator tells whether a line that begins with head ends a YAML document.
+// separator reports whether a line that begins with head ends a YAML document.
 func separator(head []byte) bool {
 	return (bytes.HasPrefix(head, []byte("---")) || bytes.HasPrefix(head, []byte("..."))) &&
 		(len(head) == 3 || head[3] == '\n' || head[3] == '\r' || head[3] == ' ' || head[3] == '\t')
@@ -416,10 +416,10 @@ func (d *documents) jsonDocument(ctx context.Context, first byte) error {
 }
 
 func (d *documents) unexpected(c byte, instead string) error {
-	return fmt.Errorf("line %d: %w: %q where %s should stand", d.line+1, errNotJSON, c, instead)
+	return fmt.Errorf("line %d: %w: %q instead of %s", d.line+1, errNotJSON, c, instead)
 }
 
-// knows notes what a list says of itself.
+// knows keeps what a list says about itself.
 func (d *documents) knows(name string, value []byte) error {
 	if name == `"metadata"` {
 		_ = json.Unmarshal(value, &d.list.Metadata) // of an object that is no list it may be anything
@@ -813,7 +813,7 @@ func (d *documents) unfold(raw []byte, in metav1.TypeMeta) ([]object, error) {
 	return append(all, list.end(d.doc, len(items))), nil
 }
 
-// within says in which item an error is.
+// within returns the error with the item that it is in.
 func within(path string, err error) error {
 	if e := (*fieldError)(nil); errors.As(err, &e) {
 		return &fieldError{join(path, e.field), e.err}
@@ -918,7 +918,7 @@ func yamlToJSON(text []byte, line int) ([]byte, error) {
 	if m := unknownAnchor.FindStringSubmatch(err.Error()); m != nil {
 		for i, l := range bytes.Split(text, []byte{'\n'}) {
 			if slices.ContainsFunc(yamlAlias.FindAllSubmatch(l, -1), func(a [][]byte) bool { return string(a[1]) == m[1] }) {
-				return nil, fmt.Errorf("line %d: an alias without an anchor before it in the same document, beyond which no alias reaches", line+i+1)
+				return nil, fmt.Errorf("line %d: an alias without an anchor before it in the same document", line+i+1)
 			}
 		}
 	}

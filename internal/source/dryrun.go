@@ -43,7 +43,7 @@ func (c *Cluster) DryRun(ctx context.Context, m Manifest) (*Applied, error) {
 		return nil, err
 	}
 	if known, err := version.ParseGeneric(v.name); err == nil && known.LessThan(version.MajorMinor(1, 16)) {
-		return nil, &RequestError{What: what, Err: fmt.Errorf("not sent: the server is %s, and one before v1.16 may take it in earnest", v.name)}
+		return nil, &RequestError{What: what, Err: fmt.Errorf("not sent: the server is %s, and a server before v1.16 may apply it for real", v.name)}
 	}
 	live, err := c.apps.DaemonSets(m.Namespace).Get(ctx, m.Name, metav1.GetOptions{})
 	switch {
@@ -140,7 +140,7 @@ func (t onlyDry) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Body != nil {
 		r.Body.Close()
 	}
-	return nil, errors.New("not sent: a " + r.Method + " that is no dry run")
+	return nil, errors.New("not sent: a " + r.Method + " that is not a dry run")
 }
 
 // WrappedRoundTripper lets client-go see the transport below.

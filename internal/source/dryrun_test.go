@@ -135,7 +135,7 @@ func TestDryRunRefused(t *testing.T) {
 			what + `daemonsets.apps "agent" is forbidden: User "jo" cannot patch resource "daemonsets"`, "kubectl auth can-i patch daemonsets.apps -n kube-system", "may not"},
 		{"v1.37.1", status(422, metav1.StatusReasonInvalid, `DaemonSet.apps "agent" is invalid: spec.selector: Invalid value: field is immutable`), 1,
 			what + `DaemonSet.apps "agent" is invalid: spec.selector: Invalid value: field is immutable`, "", "the API's own verdict"},
-		{"v1.15.12", nil, 0, what + "not sent: the server is v1.15.12, and one before v1.16 may take it in earnest", "", "an old server"},
+		{"v1.15.12", nil, 0, what + "not sent: the server is v1.15.12, and a server before v1.16 may apply it for real", "", "an old server"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			s := &dryServer{version: tt.version, answer: tt.answer, live: liveSet(t)}
@@ -250,7 +250,7 @@ func TestClusterIsOnlyDry(t *testing.T) {
 	_, created := sets.Create(background, liveSet(t), metav1.CreateOptions{})
 	_, patched := sets.Patch(background, "agent", types.MergePatchType, []byte("{}"), metav1.PatchOptions{})
 	for what, err := range map[string]error{"create": created, "patch": patched, "delete": c.core.Pods("kube-system").Delete(background, "p", metav1.DeleteOptions{})} {
-		if err == nil || !strings.Contains(err.Error(), "that is no dry run") {
+		if err == nil || !strings.Contains(err.Error(), "that is not a dry run") {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

@@ -58,7 +58,8 @@ type store[T any] struct {
 	bare  map[string]bool // by namespace and name: without a status
 }
 
-// without says how many of these objects have no status; "" where all have.
+// without returns the words for how many of these objects have no status, or ""
+// if all have one.
 func (s *store[T]) without(items []T, m func(*T) *metav1.ObjectMeta) string {
 	n := 0
 	for i := range items {
@@ -118,13 +119,13 @@ func (s *store[T]) put(o T, bare bool, at position, m func(*T) *metav1.ObjectMet
 	return noVersion, from
 }
 
-// clash says why nothing tells which of two copies of an object is the newer.
+// clash says why it is unknown which of two copies of an object is newer.
 type clash string
 
 const (
 	otherUID    clash = "is of another UID"
 	sameVersion clash = "differs, though it is of the same resourceVersion"
-	noVersion   clash = "differs, and no resourceVersion tells which is newer"
+	noVersion   clash = "differs, and no resourceVersion says which is newer"
 )
 
 // sameObject reports whether two objects are the same but for who wrote their fields,
@@ -226,13 +227,13 @@ func (d *Dump) add(file string, o object) error {
 	return nil
 }
 
-// repeated notes a key that stands twice in one object.
+// repeated notes a key that appears twice in one object.
 func (d *Dump) repeated(file string, document int, r Repeat) {
 	key := "a key"
 	if r.Key != "" {
 		key = "the key " + r.Key
 	}
-	note := fmt.Sprintf("%s: document %d, line %d: %s stands twice in one object; the later value counts", file, document, r.Line, key)
+	note := fmt.Sprintf("%s: document %d, line %d: %s appears twice in one object; the last value is used", file, document, r.Line, key)
 	if !slices.Contains(d.twice, note) { // several objects may stand in one line, or in one text
 		d.twice = append(d.twice, note)
 	}
@@ -271,12 +272,12 @@ func (d *Dump) unreadNotes() []string {
 }
 
 func (u unknownField) note() string {
-	s := fmt.Sprintf("%s: %s %s is not read: this version of kubectl ds knows no such field", u.first, u.kind, u.field)
+	s := fmt.Sprintf("%s: %s %s is ignored: this version of kubectl ds does not know the field", u.first, u.kind, u.field)
 	if right := nearField(typesOfKinds[u.kind], u.field); right != "" {
 		s += ", did you mean " + right + "?"
 	}
 	if more := u.objects - 1; more > 0 {
-		s += fmt.Sprintf(" (so in %d more object%s)", more, map[bool]string{false: "s"}[more == 1])
+		s += fmt.Sprintf(" (also in %d more object%s)", more, map[bool]string{false: "s"}[more == 1])
 	}
 	return s
 }
@@ -293,7 +294,7 @@ func folded(notes []string, what string) []string {
 }
 
 // kindName returns a kind as a person knows it: with its group and version
-// when a Snapshot holds no objects of these.
+// when a Snapshot has no objects of these.
 func kindName(k metav1.TypeMeta) string {
 	if alike[k] {
 		return k.Kind
@@ -319,19 +320,19 @@ func (d *Dump) finish(paths []string, clock func() time.Time) error {
 		d.clock.Message = "the input holds no time at all: this machine's clock is used"
 	}
 	for _, kind := range slices.Sorted(maps.Keys(d.strange)) {
-		d.notes = append(d.notes, fmt.Sprintf("not read: %d %s, a kind that Kubernetes does not have", d.kinds[kind], kind))
+		d.notes = append(d.notes, fmt.Sprintf("ignored: %d %s, a kind that Kubernetes does not have", d.kinds[kind], kind))
 	}
-	d.notes = slices.Concat(d.notes, folded(d.clashes, "objects stand twice in the input, and differ"), folded(d.twice, "keys stand twice in one object"), folded(d.unreadNotes(), "fields are not read"))
+	d.notes = slices.Concat(d.notes, folded(d.clashes, "objects appear twice in the input, with different content"), folded(d.twice, "keys appear twice in one object"), folded(d.unreadNotes(), "fields are ignored"))
 	if len(d.skipped) > 0 {
 		d.notes = append(d.notes, skippedNote(d.skipped))
 	}
 	return nil
 }
 
-// noDaemonSet says what there is instead: so many of each kind.
+// noDaemonSet returns the error that names the kinds that the input has instead.
 func noDaemonSet(kinds map[string]int) error {
 	if len(kinds) == 0 {
-		return errors.New("no DaemonSet, and no other object")
+		return errors.New("no DaemonSet and no other object")
 	}
 	var found []string
 	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
@@ -470,7 +471,7 @@ func (d *Dump) snapshot(r Ref) (*snapshot.Snapshot, error) {
 	return s, snapshot.Validate(s)
 }
 
-// gaps says what the input lacks for a DaemonSet. A kind is given when there
+// gaps returns what the input lacks for a DaemonSet. A kind is given when there
 // is one object of it, or a list of none; but a dump may hold other namespaces,
 // or other owners. So where the status says that there are pods, there must be
 // one of its namespace; and where it says that the controller has seen the

@@ -175,7 +175,7 @@ func (e *InputError) Error() string {
 
 func (e *InputError) Unwrap() error { return e.Err }
 
-// Hint says how to get a file that can be read.
+// Hint returns the command that makes a file that can be read.
 func (e *InputError) Hint() string { return e.hint }
 
 // inWords is what an error says, in one line, and without the words of Go for what

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// StandardInput is the path that stands for standard input.
+// StandardInput is the path of standard input.
 const StandardInput = "-"
 
 // getHint is the command that writes what ReadFiles reads.
@@ -36,15 +36,15 @@ const DumpCommand = "kubectl get ds,nodes,pods,controllerrevisions,events,pdb -A
 // [*InputError] that names the file, the document and the field.
 //
 // A field that an object that counts does not have is no error, since the object
-// may be of a newer version: Notes names it once. Of a key that stands twice in an object the later value counts, and Notes says
-// where. Notes names both places, too, where two copies of an object differ and
+// may be of a newer version: Notes names it once. Of a key that appears twice in an object the last value is used, and
+// Notes names the place. Notes names both places, too, where two copies of an object differ and
 // nothing tells which is the newer.
 //
 // A file that was cut off has an object without its end, a last line without
 // its end, or a list without its kind, which kubectl writes last. A single
 // object in YAML that was cut off between two lines looks whole.
 //
-// clock is asked only when no object tells of any time.
+// clock is called only if no object has a time.
 func ReadFiles(ctx context.Context, paths []string, stdin io.Reader, clock func() time.Time) (*Dump, error) {
 	d := newDump()
 	for i, path := range paths {
@@ -138,7 +138,7 @@ func (d *Dump) readFolder(ctx context.Context, folder string) error {
 	})
 }
 
-// documentName tells whether a file's name says that it holds documents.
+// documentName reports whether a file's name says that it holds documents.
 func documentName(path string) bool {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".json", ".yaml", ".yml":
@@ -152,7 +152,7 @@ var (
 	kindLine       = regexp.MustCompile(`(?m)(^|[{,])\s*"?(kind|items)"?\s*:`)
 )
 
-// documentHead tells whether a file that begins so holds documents, whatever
+// documentHead reports whether a file that begins so holds documents, whatever
 // it is called: sos reports, for one, name files after commands.
 func documentHead(head []byte) bool {
 	head = bytes.ReplaceAll(head, []byte{0}, nil) // UTF-16
@@ -191,13 +191,13 @@ func (d *Dump) readFile(ctx context.Context, name string, in io.Reader, found bo
 }
 
 func raggedNote(file string) string {
-	return file + ": the last line has no end: the file may be cut off"
+	return file + ": the last line has no newline: the file may be cut off"
 }
 
-var errEmpty = errors.New("holds no object")
+var errEmpty = errors.New("has no object")
 
-// packed says of a file whose name tells that it is packed what to do, and
-// which command does it; of any other nothing.
+// packed returns, for a file that is packed by its name, what to do and the
+// command that does it, else nothing.
 func packed(name string) (what, command string) {
 	const (
 		archive    = "an archive: unpack it, and give the folder"
@@ -229,13 +229,13 @@ func fileError(path string, err error) error {
 	return &InputError{File: path, Err: err}
 }
 
-// skippedNote says which files of a folder were not read.
+// skippedNote returns the note with the files of a folder that were not read.
 func skippedNote(skipped []string) string {
 	names := strings.Join(skipped[:min(3, len(skipped))], ", ")
 	if len(skipped) > 3 {
 		names += fmt.Sprintf(", +%d more", len(skipped)-3)
 	}
-	return fmt.Sprintf("not read, since not Kubernetes objects in YAML or JSON: %s", names)
+	return fmt.Sprintf("ignored, because they are not Kubernetes objects in YAML or JSON: %s", names)
 }
 
 // waiting is a reader, of a terminal perhaps, that stops waiting when the

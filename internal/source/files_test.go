@@ -151,8 +151,8 @@ func TestDamage(t *testing.T) {
 		return before
 	}
 	for _, tt := range []struct{ text, want, why string }{
-		{"", "holds no object", "an empty file"},
-		{"---\n# nothing\n---\n", "holds no object", "a file of comments"},
+		{"", "has no object", "an empty file"},
+		{"---\n# nothing\n---\n", "has no object", "a file of comments"},
 		{"NAME   STATUS   AGE\nn1     Ready    3d\n", "document 1: not a Kubernetes object: it is text", "a table"},
 		{"a: 1\n", "document 1: not a Kubernetes object: no kind", "some other YAML"},
 		{"items:\n", "document 1: not a Kubernetes object: no kind", "a list of nothing known"},
@@ -181,36 +181,36 @@ func TestDamage(t *testing.T) {
 		{strings.Replace(dsYAML, "  selector:", "  template: {spec: {volumes: [{name: v, hostPath: 5}]}}\n  selector:", 1), "document 1: spec.template.spec.volumes[0].hostPath: must be an object, not a number", "a field that stands in line with others"},
 		{nodeYAML + "---\n~\n---\n- 1\n", "document 2: [0]: not a Kubernetes object: it is a number", "nor is a document of null"},
 		{`{"kind":"NodeList","apiVersion":"v1","items":[]}[` + strings.Replace(nodeJSON, `"apiVersion":"v1","kind":"Node",`, "", 1) + "]", "document 2: [0]: not a Kubernetes object: no kind", "a list says nothing of the next document"},
-		{"{\"kind\":\"List\",\n\"metadata\":{\n},\n\"items\":[\n{\n\n}\n{}]}", "document 1: line 8: not JSON: '{' where a comma should stand", "lines are counted within values"},
+		{"{\"kind\":\"List\",\n\"metadata\":{\n},\n\"items\":[\n{\n\n}\n{}]}", "document 1: line 8: not JSON: '{' instead of a comma", "lines are counted within values"},
 		{dsYAML + "status: []\n", "document 1: status: must be an object, not a list", "a list for an object"},
 		{"apiVersion: v1\nkind: Node\n", "document 1: metadata.name: missing", "an object without a name"},
 		{"kind: [Node]\napiVersion: v1\n", "document 1: kind: must be text, not a list", "a kind that is none"},
 		{`{"kind":5}`, "document 1: kind: must be text, not a number", "a kind that is a number"},
-		{`{"apiVersion":"v1","kind":"List","items":[{"kind":"Node","metadata":{}}]}` + dsJSON, "document 1: items[0].apiVersion: missing: a Node is of v1", "a kind that counts, without a version"},
+		{`{"apiVersion":"v1","kind":"List","items":[{"kind":"Node","metadata":{}}]}` + dsJSON, "document 1: items[0].apiVersion: missing: a Node has v1", "a kind that counts, without a version"},
 		{"apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: a, namespace: b}\n", "document 1: spec.selector: missing", "a DaemonSet without a selector"},
 		{strings.Replace(dsYAML, "matchLabels:\n      app: agent", "matchExpressions: [{key: a, operator: Near}]", 1), `document 1: spec.selector: "Near" is not a valid label selector operator`, "a selector that is none"},
 		{`{"kind":"List","items":[{"a":1}],"apiVersion":"v1"}`, "document 1: items[0]: not a Kubernetes object: no kind", "an item of a plain list must say what it is"},
 		{"apiVersion: v1\nkind: List\nitems:\n- a: 1\n", "document 1: items[0]: not a Kubernetes object: no kind", "in YAML too"},
-		{`{"kind":"List","items":[` + dsJSON + `],"items":[]}`, "document 1: items: stands there twice", "two lists in one"},
-		{"items:\n- a: 1\nkind: List\nitems:\n- b: 1\n", "document 1: items: stands there twice", "two lists in one, in YAML"},
+		{`{"kind":"List","items":[` + dsJSON + `],"items":[]}`, "document 1: items: appears twice", "two lists in one"},
+		{"items:\n- a: 1\nkind: List\nitems:\n- b: 1\n", "document 1: items: appears twice", "two lists in one, in YAML"},
 		{`{"kind":"List","apiVersion":"v1","items":{}}`, "document 1: items: must be a list, not an object", "a list of no list"},
 		{"apiVersion: v1\nkind: NodeList\nitems: none\n", "document 1: items: must be a list, not text", "a typed list of no list, in YAML"},
-		{dsYAML + "kind: Pod\n", "document 1: apiVersion: there is no Pod of apps/v1: it is of v1", "of a kind that stands there twice the later counts"},
-		{dsYAML + "---\n" + strings.Replace(nodeYAML, "n1", "*n", 1), "document 2: line 15: an alias without an anchor before it in the same document, beyond which no alias reaches", "an alias of nothing"},
-		{strings.Replace(dsYAML, "agent", "&n agent", 1) + "---\n" + strings.Replace(nodeYAML, "n1", "*n", 1), "document 2: line 15: an alias without an anchor before it in the same document, beyond which no alias reaches", "an alias of another document"},
-		{strings.Replace(strings.Replace(listYAML, "name: n1", "name: &n n1", 1), "name: agent", "name: *n", 1), "document 1: items[0]: line 6: an alias without an anchor before it in the same document, beyond which no alias reaches", "an alias before its anchor"},
-		{`{"kind":"List","items":[` + dsJSON + " " + nodeJSON + "]}", "document 1: line 1: not JSON: '{' where a comma should stand", "a missing comma among items"},
-		{`{"kind":"List" "items":[]}`, `document 1: line 1: not JSON: '"' where a comma should stand`, "a missing comma among fields"},
-		{`{"kind" "List"}`, `document 1: line 1: not JSON: '"' where a colon should stand`, "a missing colon"},
-		{"{\nkind: List}", "document 1: line 2: not JSON: 'k' where a field's name should stand", "a name without quotes"},
-		{`{"kind":"List",}`, "document 1: line 1: not JSON: '}' where a field's name should stand", "a comma too many"},
-		{`{"kind":"List","items":[}`, "document 1: line 1: not JSON: '}' where a comma should stand", "a wrong bracket"},
+		{dsYAML + "kind: Pod\n", "document 1: apiVersion: there is no Pod of apps/v1: use v1", "of a kind that stands there twice the later counts"},
+		{dsYAML + "---\n" + strings.Replace(nodeYAML, "n1", "*n", 1), "document 2: line 15: an alias without an anchor before it in the same document", "an alias of nothing"},
+		{strings.Replace(dsYAML, "agent", "&n agent", 1) + "---\n" + strings.Replace(nodeYAML, "n1", "*n", 1), "document 2: line 15: an alias without an anchor before it in the same document", "an alias of another document"},
+		{strings.Replace(strings.Replace(listYAML, "name: n1", "name: &n n1", 1), "name: agent", "name: *n", 1), "document 1: items[0]: line 6: an alias without an anchor before it in the same document", "an alias before its anchor"},
+		{`{"kind":"List","items":[` + dsJSON + " " + nodeJSON + "]}", "document 1: line 1: not JSON: '{' instead of a comma", "a missing comma among items"},
+		{`{"kind":"List" "items":[]}`, `document 1: line 1: not JSON: '"' instead of a comma`, "a missing comma among fields"},
+		{`{"kind" "List"}`, `document 1: line 1: not JSON: '"' instead of a colon`, "a missing colon"},
+		{"{\nkind: List}", "document 1: line 2: not JSON: 'k' instead of a field's name", "a name without quotes"},
+		{`{"kind":"List",}`, "document 1: line 1: not JSON: '}' instead of a field's name", "a comma too many"},
+		{`{"kind":"List","items":[}`, "document 1: line 1: not JSON: '}' instead of a comma", "a wrong bracket"},
 		{`{"a":}`, "document 1: invalid character '}' looking for beginning of value", "a value that is missing"},
 		{"]", "document 1: yaml: did not find expected node content", "a bracket"},
 		{dsJSON + " and more", "document 2: not a Kubernetes object: it is text", "something after the last document"},
 		{nodeYAML, "no DaemonSet, only 1 Node", "a dump without a DaemonSet"},
-		{`{"kind":"PodList","apiVersion":"v1","items":[]}`, "no DaemonSet, and no other object", "an empty list"},
-		{`{"apiVersion":"extensions/v1beta1","kind":"DaemonSet"}` + nodeJSON + strings.Replace(nodeJSON, "n1", "n2", 1), "document 1: apiVersion: no server since v1.16 has a DaemonSet of extensions/v1beta1: it is of apps/v1", "a DaemonSet of a version long gone"},
+		{`{"kind":"PodList","apiVersion":"v1","items":[]}`, "no DaemonSet and no other object", "an empty list"},
+		{`{"apiVersion":"extensions/v1beta1","kind":"DaemonSet"}` + nodeJSON + strings.Replace(nodeJSON, "n1", "n2", 1), "document 1: apiVersion: no server since v1.16 has a DaemonSet of extensions/v1beta1: use apps/v1", "a DaemonSet of a version long gone"},
 		{`{"kind":"A"}{"kind":"B"}{"kind":"C"}{"kind":"D"}{"kind":"E"}{"kind":"F"}{"kind":"G"}`, "no DaemonSet, only 1 A (no apiVersion), 1 B (no apiVersion), 1 C (no apiVersion), 1 D (no apiVersion), 1 E (no apiVersion), objects of 2 more kinds", "many kinds"},
 		{`{"apiVersion":"kubectl-ds/v1alpha1","kind":"Snapshot"}`, "document 1: daemonSet: missing", "a snapshot of nothing"},
 		{`{"apiVersion":"kubectl-ds/v9","kind":"Snapshot"}`, `document 1: not a snapshot of kubectl-ds/v1alpha1: apiVersion "kubectl-ds/v9", kind "Snapshot"`, "a snapshot of a later program"},
@@ -297,12 +297,12 @@ func TestFolders(t *testing.T) {
 		{files{"a/ds.yaml": dsYAML, "b/c/node.json": nodeJSON}, "DIR", "", "", "a folder is read with all that is in it"},
 		{files{"ds.yaml": dsYAML, "n": "apiVersion: v1\nkind: Node\nmetadata:\n  name: n1\n"}, "DIR", "", "", "a file is known by what is in it"},
 		{files{"ds.yaml": dsYAML, "n.txt": utf16Text(binary.LittleEndian, nodeJSON)}, "DIR", "", "", "in UTF-16 too"},
-		{files{"ds.yaml": dsYAML, "node.json": nodeJSON, "pod.log": "I1120 starting: kind of slow\n"}, "DIR", "not read, since not Kubernetes objects in YAML or JSON: DIR/pod.log", "", "a log is noted"},
+		{files{"ds.yaml": dsYAML, "node.json": nodeJSON, "pod.log": "I1120 starting: kind of slow\n"}, "DIR", "ignored, because they are not Kubernetes objects in YAML or JSON: DIR/pod.log", "", "a log is noted"},
 		{
 			files{"ds.yaml": dsYAML, "node.json": nodeJSON, "a.log": "", "b.log": "", "c.bin": "\x00", "values.yaml": "replicas: 1\n", "errors.json": `["forbidden"]`},
-			"DIR", "not read, since not Kubernetes objects in YAML or JSON: DIR/a.log, DIR/b.log, DIR/c.bin, +2 more", "", "many are counted",
+			"DIR", "ignored, because they are not Kubernetes objects in YAML or JSON: DIR/a.log, DIR/b.log, DIR/c.bin, +2 more", "", "many are counted",
 		},
-		{files{"ds.yaml": dsYAML, "node.json": nodeJSON, "empty.yaml": ""}, "DIR", "not read, since not Kubernetes objects in YAML or JSON: DIR/empty.yaml", "", "an empty file is noted"},
+		{files{"ds.yaml": dsYAML, "node.json": nodeJSON, "empty.yaml": ""}, "DIR", "ignored, because they are not Kubernetes objects in YAML or JSON: DIR/empty.yaml", "", "an empty file is noted"},
 		{files{"ds.yaml": dsYAML, "node.json": nodeJSON}, "DIR/ds.yaml DIR/node.json", "", "", "several paths are one dump"},
 		{files{"ds.yaml": dsYAML, "node.json": nodeJSON}, "DIR DIR/node.json", "", "", "the same object twice is one"},
 		{files{"ds.yaml": dsYAML, "node.json": nodeJSON, "b.yaml": "kind: Node\napiVersion: v1\nmetadata: {name: [n2]}"}, "DIR", "", "DIR/b.yaml: document 1: metadata.name: must be text, not a list", "damage is an error wherever it stands"},
@@ -311,7 +311,7 @@ func TestFolders(t *testing.T) {
 		{files{"ds.yaml": dsYAML, "c.yml": "a: b: c\n"}, "DIR", "", "DIR/c.yml: document 1: yaml: mapping values are not allowed in this context", "a short name is a name too"},
 		{files{"ds.yaml": dsYAML + "---\na: 1\n"}, "DIR", "", "DIR/ds.yaml: document 2: not a Kubernetes object: no kind", "a file that holds objects holds nothing else"},
 		{files{"values.yaml": "replicas: 1\n"}, "DIR/values.yaml", "", "DIR/values.yaml: document 1: not a Kubernetes object: no kind", "a file that is named must hold objects"},
-		{files{"a.log": "x"}, "DIR", "", "DIR: no DaemonSet, and no other object", "a folder of nothing"},
+		{files{"a.log": "x"}, "DIR", "", "DIR: no DaemonSet and no other object", "a folder of nothing"},
 		{files{"node.json": nodeJSON}, "DIR", "", "DIR: no DaemonSet, only 1 Node", "a folder without a DaemonSet"},
 		{files{"dump.tar.gz": "\x1f\x8b\x00"}, "DIR/dump.tar.gz", "", "DIR/dump.tar.gz: an archive: unpack it, and give the folder", "an archive is told from damage"},
 		{files{}, "DIR/none.yaml", "", "DIR/none.yaml: no such file or directory", "a file that is not there"},
@@ -359,7 +359,7 @@ func TestLinks(t *testing.T) {
 	if s, err := d.Read(background, agent); err != nil || len(s.Nodes) != 1 {
 		t.Errorf("%v, %v: a link to a file is read", s, err)
 	}
-	if want := []string{"not read, since not Kubernetes objects in YAML or JSON: " + filepath.Join(dir, "dump", "loop")}; !cmp.Equal(want, d.Notes()) {
+	if want := []string{"ignored, because they are not Kubernetes objects in YAML or JSON: " + filepath.Join(dir, "dump", "loop")}; !cmp.Equal(want, d.Notes()) {
 		t.Errorf("notes %q, want %q", d.Notes(), want)
 	}
 }
@@ -483,10 +483,10 @@ func TestDuplicates(t *testing.T) {
 		{node("u", "10", "new"), node("u", "9", "old"), "new", "", "in whatever order"},
 		{node("u", "9", "a"), node("u", "9", "b"), "b", note("differs, though it is of the same resourceVersion"), "of equal ones the later, and that is told"},
 		{node("u", "9", "b"), node("u", "9", "b"), "b", "", "a copy that does not differ is nothing to tell"},
-		{node("u", "", "a"), node("u", "", "b"), "b", note("differs, and no resourceVersion tells which is newer"), "without numbers the later, and that is told"},
+		{node("u", "", "a"), node("u", "", "b"), "b", note("differs, and no resourceVersion says which is newer"), "without numbers the later, and that is told"},
 		{node("u", "", "b"), node("u", "", "b"), "b", "", "unless they are the same"},
-		{node("u", "", "a"), node("u", "5", "b"), "b", note("differs, and no resourceVersion tells which is newer"), "so with one number"},
-		{node("u", "5", "a"), node("u", "x", "b"), "b", note("differs, and no resourceVersion tells which is newer"), "a number that is none is no number"},
+		{node("u", "", "a"), node("u", "5", "b"), "b", note("differs, and no resourceVersion says which is newer"), "so with one number"},
+		{node("u", "5", "a"), node("u", "x", "b"), "b", note("differs, and no resourceVersion says which is newer"), "a number that is none is no number"},
 		{node("u", "9", "b"), strings.Replace(node("u", "9", "b"), `"uid"`, `"managedFields":[{"manager":"kubelet"}],"uid"`, 1), "b", "", "kubectl leaves out who wrote the fields"},
 		{node("u", "10", "a"), node("v", "9", "b"), "b", note("is of another UID"), "of two that are not the same the later, and it is told"},
 	} {
@@ -732,9 +732,9 @@ func TestDuplicatesOfFiles(t *testing.T) {
 	}
 	var want []string
 	for i := range 3 {
-		want = append(want, fmt.Sprintf("%s, document 1, [%d]: a second Node n%[2]d: the one in %s, document 2, items[%[2]d] differs, and no resourceVersion tells which is newer; the one that comes last is used", b, i, a))
+		want = append(want, fmt.Sprintf("%s, document 1, [%d]: a second Node n%[2]d: the one in %s, document 2, items[%[2]d] differs, and no resourceVersion says which is newer; the one that comes last is used", b, i, a))
 	}
-	want = append(want, "3 more objects stand twice in the input, and differ")
+	want = append(want, "3 more objects appear twice in the input, with different content")
 	if diff := cmp.Diff(want, d.Notes()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -743,7 +743,7 @@ func TestDuplicatesOfFiles(t *testing.T) {
 // TestRepeatsInDumps: of a key that stands twice the later value counts, and its
 // place is told, in YAML as in JSON.
 func TestRepeatsInDumps(t *testing.T) {
-	const note = "standard input: document 2, line %d: the key %s stands twice in one object; the later value counts"
+	const note = "standard input: document 2, line %d: the key %s appears twice in one object; the last value is used"
 	line := strings.Count(dsYAML, "\n") + 1
 	node := strings.Replace(nodeJSON, `"name":"n1"`, `"name":"n0","name":"n1"`, 1)
 	many := strings.Repeat(`"a":"x",`, 6)
@@ -821,7 +821,7 @@ func TestUnknownFields(t *testing.T) {
 	pod := func(name, spec string) string {
 		return `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"` + name + `","namespace":"kube-system"},"spec":` + spec + `,"status":{"phase":"Running"}}`
 	}
-	const at, known = "standard input, document ", " is not read: this version of kubectl ds knows no such field"
+	const at, known = "standard input, document ", " is ignored: this version of kubectl ds does not know the field"
 	for _, tt := range []struct {
 		text string
 		want []string
@@ -831,9 +831,9 @@ func TestUnknownFields(t *testing.T) {
 		{pod("p1", `{"nodName":"n1","containers":[]}`), []string{at + "2: Pod spec.nodName" + known + ", did you mean nodeName?"}, "a letter is missing"},
 		{pod("p1", `{"teleports":true}`), []string{at + "2: Pod spec.teleports" + known}, "of a newer version, perhaps"},
 		{pod("p1", `{"containers":[{"name":"a","images":"x"},{"name":"b","images":"x"}]}`) + pod("p2", `{"containers":[{"name":"a","images":"x"}]}`),
-			[]string{at + "2: Pod spec.containers.images" + known + ", did you mean image? (so in 1 more object)"}, "in a list, and in several objects"},
+			[]string{at + "2: Pod spec.containers.images" + known + ", did you mean image? (also in 1 more object)"}, "in a list, and in several objects"},
 		{"[" + pod("p1", `{"a1":1,"b2":2,"c3":3,"d4":4,"e5":5}`) + "]",
-			[]string{at + "2, [0]: Pod spec.a1" + known, at + "2, [0]: Pod spec.b2" + known, at + "2, [0]: Pod spec.c3" + known, "2 more fields are not read"}, "three at most"},
+			[]string{at + "2, [0]: Pod spec.a1" + known, at + "2, [0]: Pod spec.b2" + known, at + "2, [0]: Pod spec.c3" + known, "2 more fields are ignored"}, "three at most"},
 		{strings.Replace(nodeJSON, `}}`, `},"spec":{"taint":[]}}`, 1), []string{at + "2: Node spec.taint" + known + ", did you mean taints?"}, "of a node"},
 		{`{"apiVersion":"policy/v1","kind":"PodDisruptionBudget","metadata":{"name":"b","namespace":"kube-system"},"specs":{}}`, []string{at + "2: PodDisruptionBudget specs" + known + ", did you mean spec?"}, "in the object itself"},
 		{`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c","namespaces":"kube-system"}}`, nil, "of a kind that counts for nothing"},
@@ -893,7 +893,7 @@ func TestAliases(t *testing.T) {
 	}
 	// A line is that of the file.
 	for text, want := range map[string]string{
-		head + "items:\n" + item("n1", "&l {os: linux}") + item("n2", "*l") + item("n3", "*m"): "standard input: document 1: items[2]: line 18: an alias without an anchor before it in the same document, beyond which no alias reaches",
+		head + "items:\n" + item("n1", "&l {os: linux}") + item("n2", "*l") + item("n3", "*m"): "standard input: document 1: items[2]: line 18: an alias without an anchor before it in the same document",
 	} {
 		if _, err := readText(text); err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)

@@ -101,8 +101,8 @@ func fetches(file, field, address string) error {
 	address, _, _ = strings.Cut(address, "?")
 	address = credentials.ReplaceAllString(address, "//")
 	return &InputError{
-		File: file, Field: field, Err: fmt.Errorf("%s would be fetched by HTTP or git", address),
-		hint: "add --allow-remote-bases to let kustomize fetch it",
+		File: file, Field: field, Err: fmt.Errorf("%s is remote and would be fetched over HTTP or git", address),
+		hint: "--allow-remote-bases lets kustomize fetch it",
 	}
 }
 

@@ -113,7 +113,7 @@ func (r *manifests) path(ctx context.Context, path string, stdin io.Reader) erro
 	case path == StandardInput:
 		return r.stream(ctx, nameOfFile(path), waiting{ctx, stdin})
 	case strings.HasPrefix(path, "http://"), strings.HasPrefix(path, "https://"):
-		return &InputError{File: path, Err: errors.New("an address is not read"), hint: "curl -fsSL " + path + " | kubectl ds plan-rollout -f -"}
+		return &InputError{File: path, Err: errors.New("a URL is not read"), hint: "curl -fsSL " + path + " | kubectl ds plan-rollout -f -"}
 	}
 	info, err := os.Stat(path)
 	if err != nil {
@@ -137,7 +137,7 @@ func (r *manifests) path(ctx context.Context, path string, stdin io.Reader) erro
 		}
 	}
 	if read == 0 {
-		return &InputError{File: path, Err: errors.New("no file of this folder is named *.yaml, *.yml or *.json")}
+		return &InputError{File: path, Err: errors.New("this folder has no *.yaml, *.yml or *.json file")}
 	}
 	return nil
 }
@@ -195,7 +195,7 @@ func (r *manifests) add(file string, o object) error {
 	}
 	for _, other := range r.found {
 		if other.Ref == m.Ref {
-			return &fieldError{"metadata.name", fmt.Errorf("daemonset %s stands there twice: also %s", m.Ref, other.where())}
+			return &fieldError{"metadata.name", fmt.Errorf("daemonset %s appears twice, also in %s", m.Ref, other.where())}
 		}
 	}
 	r.found = append(r.found, m)
@@ -215,7 +215,7 @@ func (m Manifest) Template() template.Content {
 	return t
 }
 
-// fail says that the manifest is what is wrong, or how it is applied.
+// fail returns an error about the manifest, or about how it is applied.
 func (m Manifest) fail(err error) error {
 	if c := (*ConflictError)(nil); errors.As(err, &c) {
 		return c

@@ -110,17 +110,17 @@ func TestBadManifests(t *testing.T) {
 		return strings.Replace(setYAML, line, instead, 1)
 	}
 	for _, tt := range []struct{ text, want, why string }{
-		{"", "standard input: no DaemonSet, and no other object", "nothing"},
+		{"", "standard input: no DaemonSet and no other object", "nothing"},
 		{nodeYAML + "---\n" + nodeYAML, "standard input: no DaemonSet, only 2 Node", "other kinds only"},
 		{"apiVersion: apps.kruise.io/v1alpha1\nkind: DaemonSet\nmetadata: {name: a}\n", "standard input: no DaemonSet, only 1 DaemonSet (apps.kruise.io/v1alpha1)", "somebody else's DaemonSet"},
-		{"apiVersion: v1\nkind: List\nitems: []\n", "standard input: no DaemonSet, and no other object", "an empty list"},
+		{"apiVersion: v1\nkind: List\nitems: []\n", "standard input: no DaemonSet and no other object", "an empty list"},
 		{"just words\n", "standard input: document 1: not a Kubernetes object: it is text", "prose"},
 		{"values:\n  image: x\n", "standard input: document 1: not a Kubernetes object: no kind", "a file of values"},
-		{with("apps/v1", "extensions/v1beta1"), "standard input: document 1: apiVersion: no server since v1.16 has a DaemonSet of extensions/v1beta1: it is of apps/v1", "the oldest version"},
-		{with("apps/v1", "apps/v1beta2"), "standard input: document 1: apiVersion: no server since v1.16 has a DaemonSet of apps/v1beta2: it is of apps/v1", "an old version"},
+		{with("apps/v1", "extensions/v1beta1"), "standard input: document 1: apiVersion: no server since v1.16 has a DaemonSet of extensions/v1beta1: use apps/v1", "the oldest version"},
+		{with("apps/v1", "apps/v1beta2"), "standard input: document 1: apiVersion: no server since v1.16 has a DaemonSet of apps/v1beta2: use apps/v1", "an old version"},
 		{with("kind: DaemonSet", "kind: daemonset") + "---\n" + setYAML, "standard input: document 1: kind: there is no \"daemonset\": did you mean DaemonSet?", "the case of a kind matters, beside another one too"},
-		{with("apps/v1", "v1"), "standard input: document 1: apiVersion: there is no DaemonSet of v1: it is of apps/v1", "a wrong group"},
-		{with("apiVersion: apps/v1\n", ""), "standard input: document 1: apiVersion: missing: a DaemonSet is of apps/v1", "no version"},
+		{with("apps/v1", "v1"), "standard input: document 1: apiVersion: there is no DaemonSet of v1: use apps/v1", "a wrong group"},
+		{with("apiVersion: apps/v1\n", ""), "standard input: document 1: apiVersion: missing: a DaemonSet has apps/v1", "no version"},
 		{nodeYAML + "---\n" + with("image:", "imagePullPolcy: Always\n        image:"),
 			"standard input: document 2: spec.template.spec.containers[0].imagePullPolcy: there is no such field: did you mean imagePullPolicy?", "a typing error"},
 		{with("image:", "Image:"), "standard input: document 1: spec.template.spec.containers[0].Image: there is no such field: did you mean image?", "case matters"},
@@ -142,7 +142,7 @@ func TestBadManifests(t *testing.T) {
 		{setYAML[:strings.Index(setYAML, ": acme")], "standard input: document 1: yaml: line 15: could not find expected ':'", "cut off in a line"},
 		{dsJSON[:60], "standard input: document 1: ends in the middle of an object: the file is cut off", "JSON that was cut off"},
 		{nodeYAML + "---\nkind: [\n", "standard input: document 2: yaml: line 7: did not find expected node content", "another document is broken"},
-		{setYAML + "---\n" + setYAML, "standard input: document 2: metadata.name: daemonset agent stands there twice: also standard input, document 1", "one DaemonSet twice"},
+		{setYAML + "---\n" + setYAML, "standard input: document 2: metadata.name: daemonset agent appears twice, also in standard input, document 1", "one DaemonSet twice"},
 		{"apiVersion: v1\nkind: List\nitems: [" + dsJSON + ", {kind: DaemonSet, apiVersion: apps/v1, spec: [] }]",
 			"standard input: document 1: items[0].spec.template.spec.containers: missing", "an item of a list"},
 	} {
@@ -180,12 +180,12 @@ func TestManifestFiles(t *testing.T) {
 	}{
 		{files: []string{"all"}, want: []Manifest{at(Ref{"", "agent"}, filepath.Join("all", "b.yml"), 1, ""), at(Ref{"", "c"}, filepath.Join("all", "c.json"), 1, "")}, why: "a folder is its files of three endings, by name"},
 		{files: []string{filepath.Join("all", "a.yaml"), filepath.Join("all", "b.yml")}, want: []Manifest{at(Ref{"", "agent"}, filepath.Join("all", "b.yml"), 1, "")}, why: "one of the files has one"},
-		{files: []string{"all", "all"}, err: filepath.Join("all", "b.yml") + ": document 1: metadata.name: daemonset agent stands there twice", why: "a folder twice"},
+		{files: []string{"all", "all"}, err: filepath.Join("all", "b.yml") + ": document 1: metadata.name: daemonset agent appears twice", why: "a folder twice"},
 		{files: []string{"values"}, err: filepath.Join("values", "values.yaml") + ": document 1: not a Kubernetes object: no kind", why: "a chart is no folder of manifests"},
-		{files: []string{"none"}, err: "none: no file of this folder is named *.yaml, *.yml or *.json", why: "a folder of other files"},
+		{files: []string{"none"}, err: "none: this folder has no *.yaml, *.yml or *.json file", why: "a folder of other files"},
 		{files: []string{"nowhere.yaml"}, err: "nowhere.yaml: no such file", why: "no such file"},
 		{files: []string{filepath.Join("all", "a.yaml")}, err: filepath.Join("all", "a.yaml") + ": no DaemonSet, only 1 Node", why: "a file without one"},
-		{files: []string{"https://example.com/ds.yaml"}, err: "https://example.com/ds.yaml: an address is not read", hint: "curl -fsSL https://example.com/ds.yaml | kubectl ds plan-rollout -f -", why: "an address"},
+		{files: []string{"https://example.com/ds.yaml"}, err: "https://example.com/ds.yaml: a URL is not read", hint: "curl -fsSL https://example.com/ds.yaml | kubectl ds plan-rollout -f -", why: "an address"},
 		{files: []string{"base"}, err: filepath.Join("base", "kustomization.yaml") + ": document 1: not a Kubernetes object: no kind", hint: "kubectl ds plan-rollout -k base", why: "a kustomization is not read as files"},
 		{kustomize: "base", want: []Manifest{at(Ref{"", "agent"}, "base", 1, "")}, why: "a kustomization"},
 		{kustomize: "prod", want: []Manifest{at(Ref{"prod", "my-agent"}, "prod", 1, "")}, why: "one that stands on another"},
@@ -229,7 +229,7 @@ func TestCutOffManifest(t *testing.T) {
 		}
 	}
 	note := func(name string) string {
-		return filepath.Join(dir, name) + ": the last line has no end: the file may be cut off"
+		return filepath.Join(dir, name) + ": the last line has no newline: the file may be cut off"
 	}
 	for _, tt := range []struct {
 		files string
@@ -321,7 +321,7 @@ func TestRepeats(t *testing.T) {
 func TestRepeatsRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		"kind: DaemonSet\nkind: [DaemonSet\n":        "standard input: document 1: yaml: line 2: did not find expected ',' or ']'",
-		`{"kind": "List", "items": [], "items": []}`: "standard input: document 1: items: stands there twice",
+		`{"kind": "List", "items": [], "items": []}`: "standard input: document 1: items: appears twice",
 	} {
 		if _, err := readManifests(text); err == nil || err.Error() != want {
 			t.Errorf("%s: %v\nwant %s", text, err, want)

@@ -31,7 +31,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// Method says how Overlay knew what the manifest removes.
+// Method is how Overlay knew what the manifest removes.
 type Method string
 
 const (
@@ -48,7 +48,7 @@ const (
 	MethodOverlay Method = "Overlay"
 )
 
-// Applying says how a manifest is applied. The zero value leaves it to the live
+// Applying is how a manifest is applied. The zero value leaves it to the live
 // object: whoever applied it before applies it again, in the same way.
 type Applying struct {
 	ServerSide bool   // server-side, however the object was applied before
@@ -172,7 +172,7 @@ func appliedServerSide(live *appsv1.DaemonSet, by int) bool {
 
 var errForceClientSide = errors.New("--force-conflicts is for server-side apply, and this daemonset was applied client-side")
 
-// kept tells whether an annotation is somebody's book-keeping, which a manifest
+// kept reports whether an annotation is somebody's book-keeping, which a manifest
 // neither sets nor removes: kubectl's, the API server's, and Helm's, which helm
 // install adds to what helm template prints.
 func kept(annotation string) bool {
@@ -292,7 +292,7 @@ func applierOf(live *appsv1.DaemonSet) int {
 	return best
 }
 
-// later tells whether a is rather than b who applies.
+// later reports whether a is rather than b who applies.
 func later(a, b metav1.ManagedFieldsEntry) bool {
 	if a.Operation != b.Operation {
 		return a.Operation == metav1.ManagedFieldsOperationApply

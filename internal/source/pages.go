@@ -57,7 +57,7 @@ func (r readings) partial(kind string) string {
 	return ""
 }
 
-// missingPages says which part of a List of this kind its pages are, or "" where
+// missingPages returns which part of a List of this kind its pages are, or "" where
 // they are the whole of it.
 func missingPages(pages map[string]page, kind string) string {
 	held, total, last := 0, 0, false

@@ -54,7 +54,7 @@ func readPages[T any](ctx context.Context, opts metav1.ListOptions,
 				continue
 			}
 			opts.Continue = token
-			got.moved = fmt.Sprintf("page %d was read at a later moment than the pages before it, whose token had expired", page)
+			got.moved = fmt.Sprintf("page %d was read later than the pages before it, because their token had expired", page)
 			continue
 		}
 		if err != nil {
@@ -62,7 +62,7 @@ func readPages[T any](ctx context.Context, opts metav1.ListOptions,
 		}
 		got.items = append(got.items, strip(items)...)
 		if left := meta.RemainingItemCount; meta.Continue == "" && left != nil && *left > 0 {
-			return pages[T]{}, fmt.Errorf("the server says that %d more objects follow, and not how to ask for them", *left)
+			return pages[T]{}, fmt.Errorf("the server announces %d more objects, but gives no token to request them", *left)
 		}
 		if meta.Continue == "" {
 			break
@@ -76,13 +76,13 @@ func readPages[T any](ctx context.Context, opts metav1.ListOptions,
 	}
 	once := lastOfEach(got.items, key)
 	if twice := len(got.items) - len(once); twice > 0 && got.moved == "" {
-		got.moved = fmt.Sprintf("%d of its objects stand there twice: its pages are not of one moment", twice)
+		got.moved = fmt.Sprintf("%d objects appear twice: the pages were not read at the same moment", twice)
 	}
 	got.items = once
 	return got, nil
 }
 
-// expired tells whether err says that a continue token is too old, and which
+// expired reports whether err says that a continue token is too old, and which
 // token the server offers instead.
 func expired(err error) (token string, gone bool) {
 	if !apierrors.IsResourceExpired(err) && !apierrors.IsGone(err) {

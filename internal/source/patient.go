@@ -19,7 +19,7 @@ type LaterError struct {
 }
 
 func (e *LaterError) Error() string {
-	return fmt.Sprintf("the server asks to try again in %s (%s), and a request may take %s", duration.HumanDuration(e.After), e.Status, duration.HumanDuration(e.Limit))
+	return fmt.Sprintf("the server asks to retry in %s (%s), but a request may take only %s", duration.HumanDuration(e.After), e.Status, duration.HumanDuration(e.Limit))
 }
 
 // Hint says what there is to do.
@@ -36,7 +36,7 @@ type patient struct {
 	waits *waits
 }
 
-// waits tells somebody that the server is waited for: for each time once.
+// waits notes that the server is waited for, once for each time.
 type waits struct {
 	mu   sync.Mutex
 	note func(string)
@@ -69,7 +69,7 @@ func (t patient) RoundTrip(req *http.Request) (*http.Response, error) {
 		resp.Body.Close()
 		return nil, &LaterError{Status: resp.Status, After: after, Limit: t.limit}
 	case after > silentWait:
-		t.waits.say(fmt.Sprintf("the server asks to try again in %s (%s): waiting", duration.HumanDuration(after), resp.Status))
+		t.waits.say(fmt.Sprintf("the server asks to retry in %s (%s): waiting", duration.HumanDuration(after), resp.Status))
 	}
 	return resp, nil
 }

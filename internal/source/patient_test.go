@@ -37,7 +37,7 @@ func patientCluster(t *testing.T, s *apiServer, timeout time.Duration) *Cluster 
 // TestRetryAfterWithinTheTimeout: what the server asks for is not waited for
 // when it is more than a request may take. A wait of hours would end the test.
 func TestRetryAfterWithinTheTimeout(t *testing.T) {
-	const want = "the server asks to try again in 120m (429 Too Many Requests), and a request may take 60m"
+	const want = "the server asks to retry in 120m (429 Too Many Requests), but a request may take only 60m"
 	s := newAPIServer(t, parseWorld(t, small))
 	s.answer = askLater("nodes", "7200")
 	got, err := patientCluster(t, s, time.Hour).Read(background, agent)
@@ -70,7 +70,7 @@ func TestRetryAfterIsToldOf(t *testing.T) {
 	if _, err := c.Read(ctx, agent); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
-	if len(said) != 1 || said[0] != "the server asks to try again in 60m (429 Too Many Requests): waiting" {
+	if len(said) != 1 || said[0] != "the server asks to retry in 60m (429 Too Many Requests): waiting" {
 		t.Errorf("said %q", said)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// relation tells which objects of a namespace go into the Snapshot of a
+// relation selects the objects of a namespace that go into the Snapshot of a
 // DaemonSet: all that its controller could claim, own or speak of. Which of
 // them it does claim is for pkg/daemonset to say.
 type relation struct {
@@ -27,7 +27,7 @@ func relate(ds *appsv1.DaemonSet) (relation, error) {
 	return relation{ds, selector}, nil
 }
 
-// takes tells whether an object of this metadata is the DaemonSet's by its
+// takes reports whether an object of this metadata is the DaemonSet's by its
 // controller reference, or could become it, or only looks like it, by its
 // labels.
 func (r relation) takes(m *metav1.ObjectMeta) bool {
@@ -39,7 +39,7 @@ func (r relation) takes(m *metav1.ObjectMeta) bool {
 		r.selector.Matches(labels.Set(m.Labels))
 }
 
-// owns tells whether an object that it takes is the DaemonSet's, or nobody's,
+// owns reports whether an object that it takes is the DaemonSet's, or nobody's,
 // so that the controller would adopt it. Of a DaemonSet without a UID, as in a
 // dump that was tidied up, the controller reference names it.
 func (r relation) owns(m *metav1.ObjectMeta) bool {
@@ -55,14 +55,14 @@ func (r relation) owns(m *metav1.ObjectMeta) bool {
 	return owner.UID == r.ds.UID
 }
 
-// selectedBy tells whether the PodDisruptionBudget is one for the pods of the
+// selectedBy reports whether the PodDisruptionBudget is one for the pods of the
 // live template. One whose selector cannot be parsed is for none.
 func (r relation) selectedBy(b *policyv1.PodDisruptionBudget) bool {
 	selector, err := metav1.LabelSelectorAsSelector(b.Spec.Selector)
 	return err == nil && b.Namespace == r.ds.Namespace && selector.Matches(labels.Set(r.ds.Spec.Template.Labels))
 }
 
-// concerns tells whether the event is about the DaemonSet itself. One of an
+// concerns reports whether the event is about the DaemonSet itself. One of an
 // earlier DaemonSet of the same name is not.
 func (r relation) concerns(e *corev1.Event) bool {
 	o := &e.InvolvedObject
@@ -83,7 +83,7 @@ func (t troubled) add(pods []corev1.Pod) {
 	}
 }
 
-// concerned tells whether the event is a warning about one of the pods.
+// concerned reports whether the event is a warning about one of the pods.
 func (t troubled) concerned(e *corev1.Event) bool {
 	return e.Type == corev1.EventTypeWarning && e.InvolvedObject.Kind == "Pod" && t[e.InvolvedObject.UID]
 }

@@ -88,8 +88,8 @@ func TestRemoteBases(t *testing.T) {
 				}
 				return
 			}
-			want := fill.Replace(tt.at) + ": " + fill.Replace(tt.address) + " would be fetched by HTTP or git"
-			if !errors.As(err, &e) || e.Error() != want || e.Hint() != "add --allow-remote-bases to let kustomize fetch it" {
+			want := fill.Replace(tt.at) + ": " + fill.Replace(tt.address) + " is remote and would be fetched over HTTP or git"
+			if !errors.As(err, &e) || e.Error() != want || e.Hint() != "--allow-remote-bases lets kustomize fetch it" {
 				t.Errorf("got  %v\nwant %s", err, want)
 			}
 		})

@@ -39,7 +39,7 @@ type Filter struct {
 	Selector  labels.Selector // on the DaemonSet's own labels; nil: all
 }
 
-// matches tells whether the filter lets a DaemonSet of its namespace through.
+// matches reports whether the filter lets a DaemonSet of its namespace through.
 func (f Filter) matches(name string, l labels.Set) bool {
 	return (f.Names == nil || slices.Contains(f.Names, name)) && (f.Selector == nil || f.Selector.Matches(l))
 }

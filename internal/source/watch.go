@@ -234,7 +234,7 @@ func (w *Watching) kinds(r relation) []*feed {
 	}
 }
 
-// warns tells whether the event is a warning about the DaemonSet, or about a
+// warns reports whether the event is a warning about the DaemonSet, or about a
 // pod that has its name from it.
 func (r relation) warns(e *corev1.Event) bool {
 	const longest = 63 - 5 // of what a generated name begins with
@@ -395,7 +395,7 @@ func (f *feed) heard(ctx context.Context, verb string, err error) {
 		f.w.fail(f.w.c.refused(ctx, fmt.Sprintf("%s of daemonset %s", f.resource, Ref{f.w.ds.Namespace, f.w.ds.Name}),
 			fmt.Sprintf("kubectl auth can-i %s %s -n %s", verb, f.resource, f.w.ds.Namespace), err))
 	case final && f.read:
-		f.w.tell(Seen{Lost: fmt.Sprintf("%s are not followed any more: %s", f.resource, message(err))})
+		f.w.tell(Seen{Lost: fmt.Sprintf("%s are no longer followed: %s", f.resource, message(err))})
 		f.stop()
 	case final:
 		g, _ := f.w.c.gap(ctx, f.what, err)
@@ -403,11 +403,11 @@ func (f *feed) heard(ctx context.Context, verb string, err error) {
 		f.read, f.w.start.Gaps = true, append(f.w.start.Gaps, g)
 		f.w.begin()
 	case f.read && f.failed == 1:
-		f.w.tell(Seen{Lost: fmt.Sprintf("changes of %s are not heard of: %s", f.resource, message(err))})
+		f.w.tell(Seen{Lost: fmt.Sprintf("changes of %s do not arrive: %s", f.resource, message(err))})
 	}
 }
 
-// expiredVersion tells whether a watch could not go on where it ended: another
+// expiredVersion reports whether a watch could not go on where it ended: another
 // list follows, and nothing is lost.
 func expiredVersion(err error) bool { return apierrors.IsResourceExpired(err) || apierrors.IsGone(err) }
 
@@ -449,7 +449,7 @@ func (f *feed) take(o any, gone bool) error {
 	return nil
 }
 
-// put notes an object, and tells of it if anything changed. What is not kept
+// put notes an object, and sends it on if anything changed. What is not kept
 // is as if it were gone. The lock is held.
 func (f *feed) put(o metav1.Object, gone bool) {
 	old := f.known[o.GetName()]
@@ -471,7 +471,7 @@ func (f *feed) put(o metav1.Object, gone bool) {
 	}
 }
 
-// same tells whether nothing changed that is worth telling.
+// same reports whether nothing changed that a follower needs.
 func same(old, o metav1.Object) bool {
 	if old.GetResourceVersion() == o.GetResourceVersion() && o.GetResourceVersion() != "" {
 		return true

@@ -410,7 +410,7 @@ func TestWatchGoesOn(t *testing.T) {
 		}
 		s.replace(t, moved)
 		s.cut("pods")
-		if got := next(t, w); got != "lost changes of pods are not heard of: the watch is refused back" {
+		if got := next(t, w); got != "lost changes of pods do not arrive: the watch is refused back" {
 			t.Errorf("got %q", got)
 		}
 		if got := next(t, w); got != "lost  back pods" {

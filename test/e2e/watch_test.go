@@ -157,7 +157,7 @@ func TestWatch(t *testing.T) {
 		if w.Code != 3 || !strings.Contains(w.last(), " stuck: ") || !strings.Contains(w.last(), "(CrashLoopBackOff) hold the budget; ") {
 			t.Errorf("ended with %d:\n%s", w.Code, w.Stdout)
 		}
-		if w.Stderr != "hint: what would help: kubectl ds plan-rollout -n kube-system node-agent\n" {
+		if w.Stderr != "hint: kubectl ds plan-rollout -n kube-system node-agent\n" {
 			t.Errorf("beside it stands %q", w.Stderr)
 		}
 		held := 0
