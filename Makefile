@@ -1,5 +1,5 @@
 # What people run here. CI runs .ci/run, which calls these.
-.PHONY: build test lint oracle oracle-all oracle-coverage mutants hostile e2e real-manifests krew-chain snapshot examples bench-start bench-plan bench-history
+.PHONY: build test lint oracle oracle-all oracle-coverage mutants hostile compare e2e real-manifests krew-chain snapshot examples bench-start bench-plan bench-history
 
 build: ## the plugin, as bin/kubectl-ds
 	go build -o bin/kubectl-ds ./cmd/kubectl-ds
@@ -30,6 +30,9 @@ mutants: ## break pkg/daemonset on purpose, sixty times, and see who notices; MU
 
 hostile: ## 10,000 damaged inputs over all commands, some minutes; HOSTILE_SEED=n for others
 	HOSTILE_CASES=$${HOSTILE_CASES:-10000} go test -count=1 -timeout 2h ./test/hostile
+
+compare: ## the JSON of BASE, a commit, beside that of the working tree: examples, stories, 500 random states; COMPARE="-seed 2 -states 100"
+	go test -count=1 -timeout 3h -v -run 'TestSame$$' ./test/compare -base $(or $(BASE),default) $(COMPARE)
 
 e2e: ## the plugin against a real control plane, which is built once and kept in the cache
 	test/cluster/build.sh >/dev/null
