@@ -100,7 +100,7 @@ func anchorOf(heading string) string {
 // ForVersion says, and leaves no field out.
 func TestProfile(t *testing.T) {
 	rows := map[string][]string{}
-	for _, r := range readPage(t, "controller.md").rows(t, "What differs between versions") {
+	for _, r := range readPage(t, "controller.md").rows(t, "What differs between versions?") {
 		rows[code(t, r["Field"])] = strings.Split(r["Since"], ", ")
 	}
 	fields := 0
@@ -131,7 +131,7 @@ func TestProfile(t *testing.T) {
 	}
 }
 
-// from tells whether a version has what came "since" another.
+// from reports whether a version has what came "since" another.
 func from(t *testing.T, since string, minor, patch int) bool {
 	t.Helper()
 	parts := strings.Split(since, ".")
@@ -153,7 +153,7 @@ func from(t *testing.T, since string, minor, patch int) bool {
 // runs them, and no other program is there. No state differed.
 func TestProven(t *testing.T) {
 	proven := map[string]bool{}
-	for _, r := range readPage(t, "controller.md").rows(t, "Which versions") {
+	for _, r := range readPage(t, "controller.md").rows(t, "Which versions are proven?") {
 		proven["v"+r["Version"]] = true
 		if states, err := strconv.Atoi(r["States"]); err != nil || states < 2000 {
 			t.Errorf("%s: %q states", r["Version"], r["States"])
@@ -176,7 +176,7 @@ func TestProven(t *testing.T) {
 	for v := range proven {
 		t.Errorf("the page says that %s is run, and test/oracle has no program for it", v)
 	}
-	if newest := strings.TrimPrefix(daemonset.Newest, "v"); !strings.Contains(strings.Join(readPage(t, "controller.md").sections["Which versions"], "\n"), newest) {
-		t.Errorf("the page does not speak of %s", daemonset.Newest)
+	if newest := strings.TrimPrefix(daemonset.Newest, "v"); !strings.Contains(strings.Join(readPage(t, "controller.md").sections["Which versions are proven?"], "\n"), newest) {
+		t.Errorf("the page does not name %s", daemonset.Newest)
 	}
 }
