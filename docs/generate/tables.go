@@ -24,9 +24,9 @@ type tables struct {
 
 // labels are the columns of codes that comments may fill, in their order, with
 // Meaning for the text that has no label.
-var labels = []string{"Severity", "Of", "Meaning", "Value", "Source", "By", "Told by", "Facts"}
+var labels = []string{"Severity", "Of", "Meaning", "Value", "Source", "By", "Found by", "Facts"}
 
-var label = regexp.MustCompile(`(?m)^(Severity|Of|Value|Source|By|Told by|Facts|Codes): `)
+var label = regexp.MustCompile(`(?m)^(Severity|Of|Value|Source|By|Found by|Facts|Codes): `)
 
 // cells returns a comment as cells: its text as Meaning, and what its labels
 // say.

@@ -273,7 +273,7 @@ func put(t map[string]any, path []string, value any) {
 	put(part, path[1:], value)
 }
 
-// patches tells whether there is an option that no word stands for.
+// patches reports whether there is an option that no word stands for.
 func (r *row) patches() bool {
 	return slices.ContainsFunc(r.options, func(o option) bool { return o.name == "Patch" })
 }

@@ -21,8 +21,8 @@ type Cause struct {
 	// Codes: Problems
 	Code     daemonset.Reason `json:"code"`
 	Severity Severity         `json:"severity"` // how bad it is
-	Pod      string           `json:"pod"`      // the pod concerned; empty where it is about none
-	Since    *time.Time       `json:"since"`    // when it began; nil where nothing tells
+	Pod      string           `json:"pod"`      // the pod concerned; empty if it is about none
+	Since    *time.Time       `json:"since"`    // when it began; nil if unknown
 	Facts    daemonset.Facts  `json:"facts"`    // what the answer rests on
 }
 
@@ -56,7 +56,7 @@ type Causes struct {
 	podEvent map[types.UID]map[string]*corev1.Event // newest by reason
 	dsEvent  map[string]*corev1.Event               // newest by reason, about the DaemonSet
 	failures map[string]*failures                   // by node: failed pods that the controller found, by its events
-	refusal  *Cause                                 // nil where the API server refuses nothing
+	refusal  *Cause                                 // nil if the API server refuses nothing
 	changed  time.Time                              // the newest time in what the status is computed from
 	starts   Starts
 	nodes    map[string]*Cause           // by name; none where nothing is wrong
@@ -85,7 +85,7 @@ func Find(s *snapshot.Snapshot, st *daemonset.State) *Causes {
 	return cs
 }
 
-// Of returns what concerns a node most; nil where nothing is wrong. A node
+// Of returns what concerns a node most; nil if nothing is wrong. A node
 // that should not run the pod has a cause only for a pod that it still holds.
 func (cs *Causes) Of(node string) *Cause { return cs.nodes[node] }
 

@@ -10,7 +10,7 @@ import (
 // later has happened that the controller could still have to act on.
 func (cs *Causes) Changed() time.Time { return cs.changed }
 
-// Settled tells whether nothing changed for longer than the controller takes
+// Settled reports whether nothing changed for longer than the controller takes
 // to act on it.
 func (cs *Causes) Settled() bool { return cs.at.Sub(cs.changed) > Patience }
 

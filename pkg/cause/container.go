@@ -72,7 +72,7 @@ func isImagePull(reason string) bool {
 	return false
 }
 
-// crash is the cause of a container that ended; last is nil where it is not
+// crash is the cause of a container that ended; last is nil if it is not
 // known how.
 func crash(c *Cause, s *corev1.ContainerStatus, last *corev1.ContainerStateTerminated) *Cause {
 	c.Code, c.Facts["restarts"] = CrashLoopBackOff, int(s.RestartCount)

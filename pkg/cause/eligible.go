@@ -101,7 +101,7 @@ func (t *step) eligible(st *daemonset.State) int {
 	return count
 }
 
-// templateOf returns the pod's spec that a revision holds, nil where it cannot
+// templateOf returns the pod's spec that a revision holds, nil if it cannot
 // be read.
 func templateOf(s *snapshot.Snapshot, revision string) *corev1.PodSpec {
 	for i := range s.Revisions {

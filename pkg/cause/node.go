@@ -100,7 +100,7 @@ func taintedDown(n *corev1.Node) *Cause {
 	return down
 }
 
-// imagePullOrCrash tells whether a cause was seen by a kubelet and does not
+// imagePullOrCrash reports whether a cause was seen by a kubelet and does not
 // come from the node going down.
 func imagePullOrCrash(code daemonset.Reason) bool {
 	return code == ImagePullBackOff || code == CrashLoopBackOff || code == OOMKilled

@@ -9,12 +9,12 @@ import (
 // Outlook is what becomes of a rollout, as a simulation to its end shows it.
 // Package plan makes it, package explain shows it, and neither knows the other.
 type Outlook struct {
-	// Course is how what is under way ends; nil where nothing is, or that is not
+	// Course is how what is under way ends; nil if nothing is, or that is not
 	// known.
 	Course *Course
 
-	Raise *Raise // what would let the rollout under way complete; nil where it completes, or no limit helps
-	Stall *Stall // how the next rollout would stall; nil where it would complete, or one is under way
+	Raise *Raise // what would let the rollout under way complete; nil if it completes, or no limit helps
+	Stall *Stall // how the next rollout would stall; nil if it would complete, or one is under way
 
 	// Lost are the nodes whose pod what is under way deletes and does not replace,
 	// as they should not run one; by name.
@@ -25,7 +25,7 @@ type Outlook struct {
 type Course struct {
 	Stalls   bool
 	End      daemonset.Counts
-	Duration *Duration // until then; nil where it is not known, or it stalls
+	Duration *Duration // until then; nil if it is not known, or it stalls
 }
 
 // Duration is a range, in seconds from now.
@@ -49,12 +49,12 @@ type Raise struct {
 	Left []string `json:"left"`
 }
 
-// Amount is a limit as a number and as a percentage; the latter is empty where
+// Amount is a limit as a number and as a percentage; the latter is empty if
 // not even 100% comes to as much.
 type Amount struct {
 	Number int `json:"number"` // the limit as a number
 
-	// the limit as a percentage of `budget.of`; empty where not even 100% is enough
+	// the limit as a percentage of `budget.of`; empty if not even 100% is enough
 	Percent string `json:"percent"`
 }
 

@@ -66,7 +66,7 @@ func (cs *Causes) failed(o *corev1.Pod) *Cause {
 }
 
 // evictLoop is the cause of a node on which the controller found failed pods
-// several times, and lately; nil where it did not.
+// several times, and lately; nil if it did not.
 func (cs *Causes) evictLoop(o *corev1.Pod) *Cause {
 	const several, lately = 3, 20 * time.Minute // the controller waits up to 15 minutes between two
 	f := cs.failures[o.Spec.NodeName]

@@ -21,10 +21,10 @@ type Problem struct {
 	Count    int              `json:"count"`    // how many nodes; 0 for a problem of the DaemonSet as a whole
 	Nodes    []string         `json:"nodes"`    // the nodes concerned
 	Pods     []string         `json:"pods"`     // the pods concerned; a node can have none or several of them
-	Since    *time.Time       `json:"since"`    // when the first of them began; nil where nothing tells
-	Latest   *time.Time       `json:"latest"`   // when the last of them began; nil where nothing tells
+	Since    *time.Time       `json:"since"`    // when the first of them began; nil if unknown
+	Latest   *time.Time       `json:"latest"`   // when the last of them began; nil if unknown
 
-	// what it comes from; nil where the problem resolves by itself, or where its code says so
+	// what it comes from; nil if the problem resolves by itself, or where its code says so
 	Origin *Origin         `json:"origin"`
 	Facts  daemonset.Facts `json:"facts"` // what all of them have in common; `message` is that of the first
 }
@@ -63,7 +63,7 @@ func (ps *Problems) Add(node string, c *Cause) {
 	}
 }
 
-// Of returns the Problem with a key, which KeyOf gives; nil where none has it.
+// Of returns the Problem with a key, which KeyOf gives; nil if none has it.
 func (ps *Problems) Of(key string) *Problem { return ps.byKey[key] }
 
 // Sorted returns the Problems in an order of their codes, and within one code the
@@ -128,7 +128,7 @@ type Origin struct {
 	Name     string `json:"name"`
 	Revision int64  `json:"revision"` // the current revision, for `Revision`; else 0
 
-	// all of it was there before the rollout in progress began; nil where there is none, or where either time is
+	// all of it was there before the rollout in progress began; nil if there is none, or where either time is
 	// unknown
 	BeforeRollout *bool `json:"beforeRollout"`
 }

@@ -32,7 +32,7 @@ func RefusedBy(message string) (by Refuser, name string) {
 }
 
 // QuotaNeeds returns how many pods a quota has to allow so that some more are
-// created; 0 where its message is not of a number of pods.
+// created; 0 if its message is not of a number of pods.
 func QuotaNeeds(message string, further int) int {
 	_, rest, ok := strings.Cut(message, "used: pods=")
 	if !ok || further == 0 {

@@ -1,6 +1,6 @@
 package daemonset
 
-// Admits tells whether taken is what a sync may do under the Batch: all that
+// Admits reports whether taken is what a sync may do under the Batch: all that
 // is certain, of each choice exactly Count and of one node at most PerNode,
 // and nothing else. A delete is known by its pod and a create by its node;
 // order and reasons do not matter.
@@ -25,7 +25,7 @@ func (b Batch) Admits(taken []Item) bool {
 	return len(taken) == b.Len()
 }
 
-// take takes the members of the choice out of left, and tells whether they
+// take takes the members of the choice out of left, and reports whether they
 // were as many as it says.
 func (c Choice) take(left map[string]int) bool {
 	count, perNode := 0, map[string]int{}

@@ -21,7 +21,7 @@ func isReady(p *corev1.Pod) bool {
 	return c != nil && c.Status == corev1.ConditionTrue
 }
 
-// available tells whether the pod has been ready for minReadySeconds, and
+// available reports whether the pod has been ready for minReadySeconds, and
 // when it came or comes to that if it stays ready; nil when it is not ready,
 // or does not say since when.
 //

@@ -70,7 +70,7 @@ func resolveBudget(ds *appsv1.DaemonSet, desired int, profile Profile) Budget {
 	return b
 }
 
-// allowsSurge tells whether manage keeps an old and a new pod side by side:
+// allowsSurge reports whether manage keeps an old and a new pod side by side:
 // maxSurge is above 0 for a single node, so any percentage above 0 is.
 // maxUnavailable, even one that cannot be resolved, does not matter here.
 func allowsSurge(ds *appsv1.DaemonSet, profile Profile) bool {

@@ -7,7 +7,7 @@ import "time"
 type FactKeys struct {
 	After time.Time `json:"after"` // a rollback restored the revision after this time
 
-	// `replaced` is that of the worst order of the nodes, which the controller picks at random; absent where it is
+	// `replaced` is that of the worst order of the nodes, which the controller picks at random; absent if it is
 	// certain
 	AtWorst bool `json:"atWorst"`
 
@@ -23,7 +23,7 @@ type FactKeys struct {
 	// the number of the newest revision whose template makes a node eligible
 	Before int `json:"before"`
 
-	// the application, release or object of a tool; empty where nothing tells
+	// the application, release or object of a tool; empty if unknown
 	By string `json:"by"`
 
 	// why no node is eligible: `Template`, a change of the template between two revisions that are kept (`number`,
@@ -81,7 +81,7 @@ type FactKeys struct {
 	Keep []string `json:"keep"`
 	Kept int      `json:"kept"` // how many revisions there are
 
-	// of the label or the taint; of a manifest, empty where it is no plain word
+	// of the label or the taint; of a manifest, empty if it is no plain word
 	Key           string    `json:"key"`
 	Last          time.Time `json:"last"`          // the last time
 	LastHeartbeat time.Time `json:"lastHeartbeat"` // when the kubelet last wrote the condition
@@ -146,7 +146,7 @@ type FactKeys struct {
 	Replaces     int       `json:"replaces"`     // how many old pods there are
 	Resources    []string  `json:"resources"`    // what there is too little of: `cpu`, `memory`, `pods`
 	Restarts     int       `json:"restarts"`     // of the container; in a note, how many revisions are restarts
-	Revision     string    `json:"revision"`     // the ControllerRevision of the pod; empty where there is none
+	Revision     string    `json:"revision"`     // the ControllerRevision of the pod; empty if there is none
 	Revisions    int       `json:"revisions"`    // how many revisions equal the live template
 	Slot         string    `json:"slot"`         // the node's [slot](#slots)
 	SlowestStart int       `json:"slowestStart"` // the seconds that the slowest of those other pods took
@@ -176,7 +176,7 @@ type FactKeys struct {
 	Value       string   `json:"value"`       // of the taint
 	Values      []string `json:"values"`      // of the requirement
 	Want        string   `json:"want"`        // what the template asks for
-	Was         int      `json:"was"`         // its first number; 0 where that is not certain
+	Was         int      `json:"was"`         // its first number; 0 if that is not certain
 
 	// `TakenUpAgain`: they are the first numbers of restored revisions. `Unknown`: renumbered, cleaned up or
 	// deleted

@@ -30,7 +30,7 @@ type Header struct {
 type Ref struct {
 	Namespace          string `json:"namespace"`          // its namespace
 	Name               string `json:"name"`               // its name
-	UID                string `json:"uid"`                // its UID; empty where a dump lacks it
+	UID                string `json:"uid"`                // its UID; empty if a dump lacks it
 	Generation         int64  `json:"generation"`         // of the spec
 	ObservedGeneration int64  `json:"observedGeneration"` // the generation that the status is for
 	Strategy           string `json:"strategy"`           // `RollingUpdate` or `OnDelete`, as the object has it
@@ -38,7 +38,7 @@ type Ref struct {
 
 // Controller says whose rules were used.
 type Controller struct {
-	// as it was read: `v1.30.4`, `v1.30.4-gke.12`; `v1.37` where nothing told it
+	// as it was read: `v1.30.4`, `v1.30.4-gke.12`; `v1.37` if it is unknown
 	KubernetesVersion string                 `json:"kubernetesVersion"`
 	Source            snapshot.VersionSource `json:"source"` // where the version comes from
 }
@@ -61,7 +61,7 @@ type Gap struct {
 // Assumption is something that was taken for true without being read.
 type Assumption struct {
 	Code   AssumptionCode `json:"code"`   // what was assumed
-	Value  string         `json:"value"`  // the value that was assumed; empty where the code says it all
+	Value  string         `json:"value"`  // the value that was assumed; empty if the code says it all
 	Source string         `json:"source"` // what the assumption rests on
 }
 
@@ -78,7 +78,7 @@ const (
 	// Source: a [version source](#version-sources)
 	AssumeNewestRules AssumptionCode = "NewestRules"
 	// AssumeCurrentRevision: the hash of the current revision, without the revisions
-	// Value: the hash; `(new)` where nothing tells it
+	// Value: the hash; `(new)` if it is unknown
 	// Source: `TemplateGeneration`: pods of the live template's generation have it. `Status`: it is the only hash, and
 	// as many pods have it as the status counts as updated. `None`
 	AssumeCurrentRevision AssumptionCode = "CurrentRevisionInferred"

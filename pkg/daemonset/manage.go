@@ -46,7 +46,7 @@ type ManageShare struct {
 	Backoff     bool   // the deletion of a failed pod may wait
 }
 
-// Acts tells whether the node keeps the rolling update from its turn.
+// Acts reports whether the node keeps the rolling update from its turn.
 func (share *ManageShare) Acts() bool {
 	return share.Create || len(share.Deletes)+len(share.Failed)+len(share.Unscheduled) > 0
 }

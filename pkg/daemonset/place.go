@@ -263,7 +263,7 @@ func wholeNumber(s string) (int64, bool) {
 	return n, err == nil && strconv.FormatInt(n, 10) == s
 }
 
-// compares tells whether a toleration of the template has an operator that
+// compares reports whether a toleration of the template has an operator that
 // the API refuses unless a gate is on, in a version that knows it.
 func (p *Placement) compares() bool {
 	return p.compare && slices.ContainsFunc(p.tolerations, func(t toleration) bool {
@@ -361,8 +361,8 @@ var byHarm = []ChangeKind{RepairNode, SetLabel, RemoveLabel, AddToleration, AddA
 // Change is one change, of the node or of the template.
 type Change struct {
 	Kind       ChangeKind         `json:"kind"`                 // what to change
-	Key        string             `json:"key,omitempty"`        // of the label or the taint; absent where it is about neither
-	Value      string             `json:"value,omitempty"`      // of the label; absent where there is none
+	Key        string             `json:"key,omitempty"`        // of the label or the taint; absent if it is about neither
+	Value      string             `json:"value,omitempty"`      // of the label; absent if there is none
 	Toleration *corev1.Toleration `json:"toleration,omitempty"` // the toleration to add; absent for other changes
 }
 

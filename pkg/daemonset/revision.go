@@ -49,7 +49,7 @@ type History struct {
 	PushedOut []string
 
 	// Inferred says how Hash was told where the revisions could not be read:
-	// "TemplateGeneration" or "Status"; "None" where nothing told it.
+	// "TemplateGeneration" or "Status"; "None" if it is unknown.
 	Inferred string
 }
 
@@ -62,7 +62,7 @@ type Removal struct {
 	Reason Reason `json:"reason"`
 }
 
-// CurrentKnown tells whether a revision of the live template exists and is
+// CurrentKnown reports whether a revision of the live template exists and is
 // known.
 func (h *History) CurrentKnown() bool { return h.Hash != hashOfNew }
 
@@ -162,8 +162,8 @@ func liveForm(s *snapshot.Snapshot, profile Profile) (template.Content, error) {
 	return form, nil
 }
 
-// matches tells whether a revision holds the live template in that form. One
-// whose data is no template does not: the controller only compares bytes.
+// matches reports whether a revision holds the live template in that form. One
+// whose data is not a template does not: the controller only compares bytes.
 func matches(r *appsv1.ControllerRevision, live template.Content, profile Profile) bool {
 	stored, err := template.Stored(r.Data.Raw)
 	if err == nil && profile.Beyond {
@@ -325,7 +325,7 @@ const (
 	NotUpdated   UpdatedBy = "" // it is not updated
 )
 
-// updatedBy tells whether a pod is of the live template: by a hash that is not
+// updatedBy reports whether a pod is of the live template: by a hash that is not
 // empty, or, from 1.24 on (#107241), by its template generation. The latter
 // keeps pods in place where a revision was cut although nothing changed.
 func updatedBy(p claimedPod, h *History, generation string, hasGeneration bool, profile Profile) UpdatedBy {

@@ -92,12 +92,12 @@ func (st *State) Limit() int {
 	return st.Budget.MaxUnavailable
 }
 
-// hasOld tells whether a pod of the node is not updated and not on its way out.
+// hasOld reports whether a pod of the node is not updated and not on its way out.
 func hasOld(n *Node) bool {
 	return slices.ContainsFunc(n.Pods, func(p Pod) bool { return !p.Updated && !p.Terminating })
 }
 
-// Holds tells whether the node uses up one of the budget. Every node counts
+// Holds reports whether the node uses up one of the budget. Every node counts
 // that should run the pod or that any pod of the DaemonSet is for, vanished
 // ones too.
 //

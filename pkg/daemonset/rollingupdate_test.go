@@ -111,7 +111,7 @@ func TestSurgeUpdate(t *testing.T) {
 		{"~N O", options{one}, outcome{Step: "RollingUpdate Replacing", Creates: "n1 Surge"}, "nor a new one"},
 		{"~O/n O", options{two}, outcome{Step: "RollingUpdate Replacing", Creates: "n1 Surge"}, "nor old and new"},
 		{"~O/N N", options{one}, outcome{Step: "RollingUpdate Replacing", Deletes: "n0/p0 Superseded"}, "of which the old one goes when the new one is available"},
-		{"~o/N !O n", options{one}, outcome{Step: "RollingUpdate Replacing", Deletes: "n0/p0 Superseded"}, "and as long as both are there, the old one tells whether the node counts as available"},
+		{"~o/N !O n", options{one}, outcome{Step: "RollingUpdate Replacing", Deletes: "n0/p0 Superseded"}, "and as long as both are there, the old one reports whether the node counts as available"},
 		{"~O/O O", options{two}, outcome{Step: "RollingUpdate Replacing", Creates: "n1 Surge"}, "nor two old ones"},
 		{"~O N", options{one, before}, outcome{Step: "RollingUpdate Replacing", Creates: "n0 Surge"}, "before #119317 a pod is created for the vanished node"},
 		{"~o N", options{one, before}, outcome{Step: "RollingUpdate Replacing", Creates: "n0 Forced"}, "before #119317 always, if the old one is broken"},

@@ -139,7 +139,7 @@ func (st *State) NotObserved() bool {
 	return st.StatusRead && st.DaemonSet.Generation != st.DaemonSet.Status.ObservedGeneration
 }
 
-// SelectsAll tells whether the selector is empty, which apps/v1 does not
+// SelectsAll reports whether the selector is empty, which apps/v1 does not
 // allow: the controller ignores such a DaemonSet. One that is missing selects
 // nothing.
 func SelectsAll(ds *appsv1.DaemonSet) bool {

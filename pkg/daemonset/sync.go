@@ -47,7 +47,7 @@ type Step struct {
 	// delays that depend on the controller's memory, which the API does not expose
 	Waits []Wait `json:"waits"`
 
-	// why the step fails in the controller, which then creates and deletes nothing; nil where it does not fail
+	// why the step fails in the controller, which then creates and deletes nothing; nil if it does not fail
 	Error *StepError `json:"error"`
 
 	// the controller counts the status again, and writes it if it changed. False where the controller ignores the
@@ -67,7 +67,7 @@ type StepRevisions struct {
 	// no revision holds the live template, so the controller creates one
 	Cut bool `json:"cut"`
 
-	// the number of the current revision after the sync; 0 where the revisions could not be read
+	// the number of the current revision after the sync; 0 if the revisions could not be read
 	Number int64 `json:"number"`
 
 	// the number that the current revision has now, where the sync gives it a new one after a rollback; else 0
@@ -128,7 +128,7 @@ type Choice struct {
 	// reads "any `count` of `from`". The number is certain; which ones is not, and not every combination need be
 	// possible
 	Count   int    `json:"count"`
-	PerNode int    `json:"perNode,omitempty"` // at most this many of one node; absent where nothing limits it
+	PerNode int    `json:"perNode,omitempty"` // at most this many of one node; absent if nothing limits it
 	From    []Item `json:"from"`              // the candidates, more than `count`
 
 	// why they are created or deleted
@@ -143,7 +143,7 @@ type Wait struct {
 	// Codes: Waits and errors
 	Code      Reason     `json:"code"`
 	Nodes     []string   `json:"nodes"`     // the nodes concerned, sorted
-	NotBefore *time.Time `json:"notBefore"` // the earliest end of the wait; nil where nothing tells it
+	NotBefore *time.Time `json:"notBefore"` // the earliest end of the wait; nil if it is unknown
 	AtMost    int        `json:"atMost"`    // the longest possible wait, in seconds
 }
 
@@ -152,10 +152,10 @@ type StepError struct {
 	// why the step fails
 	// Codes: Waits and errors
 	Code Reason `json:"code"`
-	Node string `json:"node,omitempty"` // the node concerned; absent where it is about none
-	Pod  string `json:"pod,omitempty"`  // the pod concerned; absent where it is about none
+	Node string `json:"node,omitempty"` // the node concerned; absent if it is about none
+	Pod  string `json:"pod,omitempty"`  // the pod concerned; absent if it is about none
 
-	// the field of the DaemonSet with its value; absent where it is about none
+	// the field of the DaemonSet with its value; absent if it is about none
 	Field string `json:"field,omitempty"`
 }
 

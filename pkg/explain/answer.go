@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
 )
 
-// Impact is which nodes are without a working pod. It is nil where nodes or pods
+// Impact is which nodes are without a working pod. It is nil if nodes or pods
 // could not be read.
 type Impact struct {
 	Without []string `json:"without"` // eligible nodes without an available pod, sorted by name
@@ -29,8 +29,8 @@ type Impact struct {
 type Rollout struct {
 	UnderWay bool `json:"underWay"` // old pods are left that are not terminating
 
-	// when the rollout began: when the controller created the current revision; nil after a rollback, and where
-	// nothing tells
+	// when the rollout began: when the controller created the current revision; nil after a rollback, and if it
+	// is unknown
 	Since *time.Time `json:"since"`
 }
 
@@ -41,7 +41,7 @@ type Outlook struct {
 	Updated   int         `json:"updated"`   // of them, those whose pod is updated then
 	Available int         `json:"available"` // of them, those whose pod is available then
 
-	// how long until then; nil where nothing tells, and for `Stays` and `Stalls`
+	// how long until then; nil if unknown, and for `Stays` and `Stalls`
 	Duration *cause.Duration `json:"duration"`
 }
 
@@ -91,7 +91,7 @@ type Fix struct {
 	Replaces int          `json:"replaces"` // how many pods going back replaces
 	Limit    *cause.Raise `json:"limit"`    // the limit to raise to; nil for any other fix
 
-	// how many pods a ResourceQuota has to allow; 0 where the quota limits something else
+	// how many pods a ResourceQuota has to allow; 0 if the quota limits something else
 	Needs int `json:"needs"`
 
 	// the origin is unknown: the fix helps only if it is the new revision
@@ -219,7 +219,7 @@ func (b *builder) beforeRollout(p *Problem) *bool {
 	return &before
 }
 
-// currentNumber is the number of the current revision; 0 where none is known.
+// currentNumber is the number of the current revision; 0 if none is known.
 func (b *builder) currentNumber() int64 {
 	for _, r := range b.st.History.Revisions {
 		if slices.Contains(b.st.History.Current, r.Name) {
@@ -316,7 +316,7 @@ func (e *Explanation) lacking() []string {
 	return nil
 }
 
-// oldRevision is the number of the revision that most old pods run; 0 where none
+// oldRevision is the number of the revision that most old pods run; 0 if none
 // is kept, or no rollout is under way.
 func (b *builder) oldRevision() int64 {
 	pods := map[string]int{}
@@ -338,7 +338,7 @@ func (b *builder) oldRevision() int64 {
 }
 
 // undoTo is the revision to go back to: the one that most old pods run, none of
-// which fails; 0 where there is none.
+// which fails; 0 if there is none.
 func (b *builder) undoTo() int64 {
 	if b.causes.RevisionFails().OldFailing > 0 || b.st.DaemonSet.Spec.UpdateStrategy.Type != appsv1.RollingUpdateDaemonSetStrategyType {
 		return 0

@@ -21,7 +21,7 @@ type builder struct {
 	at       time.Time
 	causes   *cause.Causes
 	outlook  cause.Outlook
-	heldUpBy daemonset.Reason // why no status is written; empty where it is
+	heldUpBy daemonset.Reason // why no status is written; empty if it is
 }
 
 func newBuilder(s *snapshot.Snapshot, st *daemonset.State) *builder {
@@ -336,7 +336,7 @@ func holderReason(n *daemonset.Node) daemonset.Reason {
 	return daemonset.NotReady
 }
 
-// rolloutBegan is when the current revision was made, nil where that is not
+// rolloutBegan is when the current revision was made, nil if that is not
 // when its rollout began: an older revision was made later, so this one was
 // taken up again.
 func (b *builder) rolloutBegan() *time.Time {
@@ -394,7 +394,7 @@ func pods(list []daemonset.Pod) []Pod {
 	return out
 }
 
-// onDelete tells whether old pods wait for a person.
+// onDelete reports whether old pods wait for a person.
 func (b *builder) onDelete() bool {
 	return b.st.DaemonSet.Spec.UpdateStrategy.Type == appsv1.OnDeleteDaemonSetStrategyType
 }

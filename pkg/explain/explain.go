@@ -26,11 +26,11 @@ type Explanation struct {
 	daemonset.Header `json:",inline"`
 	Verdict          Verdict `json:"verdict"` // the answer in one word
 
-	// which nodes have no available pod; nil where nodes or pods could not be read
+	// which nodes have no available pod; nil if nodes or pods could not be read
 	Impact  *Impact `json:"impact"`
 	Rollout Rollout `json:"rollout"` // the rollout of the current revision
 
-	// what differs between the revision of most old pods and the live template; nil where there is no old pod, or
+	// what differs between the revision of most old pods and the live template; nil if there is no old pod, or
 	// where either cannot be read
 	Change *history.Diff `json:"change"`
 
@@ -40,10 +40,10 @@ type Explanation struct {
 	// what a person can do, the safest first; fixes of different problems stand side by side
 	Fixes []Fix `json:"fixes"`
 
-	// the numbers once nothing changes by itself any more; nil where there is nothing to wait for, and where nothing
+	// the numbers once nothing changes by itself any more; nil if there is nothing to wait for, and where nothing
 	// tells
 	Outlook *Outlook `json:"outlook"`
-	Status  Status   `json:"status"` // what the controller reported, beside what its rules give now
+	Status  Status   `json:"status"` // what the controller reported, beside what its rules compute now
 
 	// the columns of kubectl: DESIRED, CURRENT, READY, UP-TO-DATE and AVAILABLE; and MISSCHEDULED. Only DESIRED where
 	// the pods could not be read, all but READY and AVAILABLE where only the status of the pods could not be read,
@@ -109,19 +109,19 @@ type Verdict struct {
 	Facts daemonset.Facts `json:"facts"` // the numbers that decided it
 }
 
-// Status compares what the controller reported with what its rules give now.
-// Each of Reported, Computed and Agrees is nil where a gap makes it unknowable.
+// Status compares what the controller reported with what its rules compute now.
+// Each of Reported, Computed and Agrees is nil if a gap makes it unknowable.
 type Status struct {
-	// the numbers in the DaemonSet's status; nil where the input lacks the status
+	// the numbers in the DaemonSet's status; nil if the input lacks the status
 	Reported *daemonset.Counts `json:"reported"`
 
-	// the numbers by the controller's rules; nil where the nodes, the pods or the status of the pods could not be read
+	// the numbers by the controller's rules; nil if the nodes, the pods or the status of the pods could not be read
 	Computed *daemonset.Counts `json:"computed"`
 
-	// all seven numbers are equal; nil where `reported` or `computed` is
+	// all seven numbers are equal; nil if `reported` or `computed` is
 	Agrees *bool `json:"agrees"`
 
-	// when the status was last written, by the object's managed fields; nil where they do not tell
+	// when the status was last written, by the object's managed fields; nil if they do not tell
 	WrittenAt *time.Time `json:"writtenAt"`
 
 	// numbers that differ, in the order desired, current, ready, updated, available, unavailable, misscheduled
@@ -198,7 +198,7 @@ type Budget struct {
 	MaxUnavailable int                  `json:"maxUnavailable"` // as a number of nodes; 0 under OnDelete
 	MaxSurge       int                  `json:"maxSurge"`       // as a number of nodes; 0 in versions without it
 
-	// the value that decides, as it is written: `5%`, `1`; empty where there is none
+	// the value that decides, as it is written: `5%`, `1`; empty if there is none
 	Spec string `json:"spec"`
 
 	// a percentage before it is rounded up: `14.4`; empty for a plain number
@@ -212,32 +212,32 @@ type Budget struct {
 	// the field and the value that cannot be resolved, so that the step of a rollout fails; else empty
 	Invalid string `json:"invalid"`
 
-	// nodes that use up the limit, which can be more than the limit; nil where the pods could not be read
+	// nodes that use up the limit, which can be more than the limit; nil if the pods could not be read
 	Used *int `json:"used"`
-	Free *int `json:"free"` // the limit minus `used`, never below 0; nil where `used` is
+	Free *int `json:"free"` // the limit minus `used`, never below 0; nil if `used` is
 
 	// the nodes that use up the limit, sorted by name; there are `used` of them
 	Holders []Holder `json:"holders"`
 
 	// a higher limit with which the stuck rollout completes and leaves no further node without an available pod, as a
-	// simulation shows. It keeps today's number of pods at a time: what the broken nodes use up, and the limit on top.
-	// It is nil where the rollout is not stuck, and where no limit helps: the revision fails, or the API server rejects pods
+	// simulation shows. It keeps today's number of pods at a time: the limit, plus the nodes that are broken.
+	// It is nil if the rollout is not stuck, and where no limit helps: the revision fails, or the API server rejects pods
 	Unblock *cause.Raise `json:"unblock"`
 }
 
 // Holder is a node that uses up one of the budget. BeforeRevision tells
-// whether that was so before the current revision existed; nil where either
+// whether that was so before the current revision existed; nil if either
 // time is not known.
 type Holder struct {
 	Node string `json:"node"` // its name
-	Pod  string `json:"pod"`  // the pod that matters most there; empty where none does
+	Pod  string `json:"pod"`  // the pod that matters most there; empty if none does
 
 	// what is wrong there
 	// Codes: Problems
 	Reason daemonset.Reason `json:"reason"`
-	Since  *time.Time       `json:"since"` // when it began; nil where nothing tells
+	Since  *time.Time       `json:"since"` // when it began; nil if unknown
 
-	// it began before the controller created the current revision; nil where either time is unknown, and after a
+	// it began before the controller created the current revision; nil if either time is unknown, and after a
 	// rollback
 	BeforeRevision *bool `json:"beforeRevision"`
 	// those of the problem, and `slot`
@@ -259,15 +259,15 @@ type Node struct {
 	// exist
 	Exists bool `json:"exists"`
 
-	// whether the node is eligible; nil where the nodes could not be read
+	// whether the node is eligible; nil if the nodes could not be read
 	ShouldRun *daemonset.Verdict `json:"shouldRun"`
 
-	// whether a pod that is on the node may stay: a NoSchedule taint lets it, every other rule does not; nil where the
+	// whether a pod that is on the node may stay: a NoSchedule taint lets it, every other rule does not; nil if the
 	// nodes could not be read
 	MayStay *daemonset.Verdict `json:"mayStay"`
 	Slot    daemonset.Slot     `json:"slot"` // the node's pods in one word
 
-	// the problem that matters most on this node; nil where nothing is wrong
+	// the problem that matters most on this node; nil if nothing is wrong
 	Problem *cause.Cause `json:"problem"`
 
 	// in the controller's order: bound first, then the oldest, then by name; after them those that the controller
@@ -280,7 +280,7 @@ type Node struct {
 	Checks []daemonset.Check `json:"checks,omitempty"`
 
 	// only with `--node`, else absent: the fewest changes that together make the node eligible, or why there is no
-	// sensible one; absent where the node is eligible
+	// sensible one; absent if the node is eligible
 	Changes []daemonset.Change `json:"changes,omitempty"`
 }
 
@@ -292,18 +292,18 @@ type Pod struct {
 	Phase       string `json:"phase"`
 	Terminating bool   `json:"terminating"` // it has a deletionTimestamp
 
-	// the ControllerRevision with the pod's hash; empty where there is none
+	// the ControllerRevision with the pod's hash; empty if there is none
 	Revision  string              `json:"revision"`
 	Updated   bool                `json:"updated"`   // it counts as a pod of the live template
-	UpdatedBy daemonset.UpdatedBy `json:"updatedBy"` // what makes it updated; empty where it is not
+	UpdatedBy daemonset.UpdatedBy `json:"updatedBy"` // what makes it updated; empty if it is not
 	Ready     bool                `json:"ready"`     // its Ready condition is True
 	Available bool                `json:"available"` // ready for minReadySeconds; a terminating pod can be available
 
-	// when it became available, or will if it stays ready; nil where it is not ready, or does not say since when
+	// when it became available, or will if it stays ready; nil if it is not ready, or does not say since when
 	AvailableAt *time.Time      `json:"availableAt"`
 	Claim       daemonset.Claim `json:"claim"` // whose it is
 
-	// why the controller ignores it; absent where it does not
+	// why the controller ignores it; absent if it does not
 	// Codes: Pods that no rule counts
 	Ignored daemonset.Reason `json:"ignored,omitempty"`
 }

@@ -50,7 +50,7 @@ func (b *builder) nodeProblems(p *cause.Problems) {
 	}
 }
 
-// misscheduledByIt tells whether a node that is down is misscheduled for
+// misscheduledByIt reports whether a node that is down is misscheduled for
 // nothing else: the taint comes and goes with the node's condition.
 func misscheduledByIt(n *daemonset.Node, c *cause.Cause) bool {
 	if c == nil || c.Code != cause.NodeNotReady && c.Code != cause.TerminatingOnDeadNode {
@@ -60,7 +60,7 @@ func misscheduledByIt(n *daemonset.Node, c *cause.Cause) bool {
 	return (key == corev1.TaintNodeNotReady || key == corev1.TaintNodeUnreachable) && others == nil
 }
 
-// silent tells whether the controller had the time to act and did nothing: it
+// silent reports whether the controller had the time to act and did nothing: it
 // last wrote the status longer ago than expectations or a start can explain,
 // and nothing holds up the status alone.
 // Without events that cannot be told from creations that are refused.
@@ -69,7 +69,7 @@ func (b *builder) silent() bool {
 	return written != nil && b.at.Sub(*written) > cause.Patience && b.causes.Settled() && b.causes.Refusal() == nil && b.heldUpBy == "" && !b.s.Lacks(snapshot.Events)
 }
 
-// owes tells whether the controller has something to do that no backoff can
+// owes reports whether the controller has something to do that no backoff can
 // hold up.
 func owes(next *daemonset.Step) bool {
 	failed := 0

@@ -59,7 +59,7 @@ const (
 	// Severity: Warning
 	// Facts: revisions, relabelled, number
 	DuplicateRevisions daemonset.Reason = "DuplicateRevisions"
-	// StaleStatus: the reported numbers are not what the controller's rules give, although nothing changed for 30
+	// StaleStatus: the reported numbers are not what the controller's rules compute, although nothing changed for 30
 	// seconds
 	// Severity: Warning
 	// Facts: fields, heldUpBy

@@ -61,7 +61,7 @@ func (b *builder) verdict(e *Explanation) Verdict {
 }
 
 // basis returns the numbers to go by, and which they are: the computed ones,
-// or else those that were reported; nil where a gap hides both.
+// or else those that were reported; nil if a gap hides both.
 func (s *Status) basis() (string, *daemonset.Counts) {
 	if s.Computed != nil {
 		return "Computed", s.Computed

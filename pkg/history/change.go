@@ -64,7 +64,7 @@ func (b *builder) between(from, to template.Content, live bool) (ChangeKind, []C
 	return kindOf(out), out
 }
 
-// isRestart tells whether the restart annotation came, or got later. kubectl
+// isRestart reports whether the restart annotation came, or got later. kubectl
 // writes the time of the place where it runs.
 func isRestart(d template.Difference) bool {
 	to, isTime := restartTime(d.New)
@@ -262,7 +262,7 @@ func (b *builder) ownersOf(d template.Difference) []string {
 	return whole
 }
 
-// within tells whether a path is of something in a leaf.
+// within reports whether a path is of something in a leaf.
 func (p *paths) within(path template.Path) bool {
 	for i := 1; i < len(path); i++ {
 		if p.leaves[path[:i].String()] {

@@ -25,8 +25,8 @@ type History struct {
 	// whose hash has no ControllerRevision, the newest first. The nodes of all rows add up to the nodes with pods
 	Revisions []Revision `json:"revisions"`
 
-	// since when the current revision is current: when the controller created or restored it; nil where there is not
-	// exactly one, and where nothing tells: without managed fields, once a lower number is missing
+	// since when the current revision is current: when the controller created or restored it; nil if there is not
+	// exactly one, and if unknown: without managed fields, once a lower number is missing
 	CurrentSince *time.Time `json:"currentSince"`
 
 	Limit int `json:"revisionHistoryLimit"` // how many old revisions are kept
@@ -36,7 +36,7 @@ type History struct {
 	// what differs from the newest revision to the live template, where no revision holds that; else nil
 	Uncut *Diff `json:"uncut"`
 
-	// who wrote the DaemonSet except its status, the last first; empty where its managed fields do not tell
+	// who wrote the DaemonSet except its status, the last first; empty if its managed fields do not tell
 	Managers []Manager `json:"managers"`
 
 	// what numbers and times alone hide: in the order of the table of [notes](#notes), then of the rows
@@ -60,16 +60,16 @@ type Revision struct {
 	Revision int64  `json:"revision"` // its number; 0 without a ControllerRevision
 	Name     string `json:"name"`     // of the ControllerRevision; empty without one
 
-	// the `controller-revision-hash` of its pods; empty where they have none
+	// the `controller-revision-hash` of its pods; empty if they have none
 	Hash  string          `json:"hash"`
 	Claim daemonset.Claim `json:"claim"` // `Owned` or `Adopt`; empty without a ControllerRevision
 
-	// when the ControllerRevision was created: when its template was first rolled out, not when it last was; nil where
-	// nothing tells
+	// when the ControllerRevision was created: when its template was first rolled out, not when it last was; nil if
+	// unknown
 	CreatedAt *time.Time `json:"createdAt"`
 
-	// when the controller gave it the number that it has now; nil where that is its first number, and where nothing
-	// tells
+	// when the controller gave it the number that it has now; nil if that is its first number, and if
+	// it is unknown
 	TakenUpAt *time.Time `json:"takenUpAt"`
 
 	// it holds the live template, in the form that the controller writes
@@ -83,20 +83,20 @@ type Revision struct {
 	ChangeCause string  `json:"changeCause"`
 	Images      []Image `json:"images"` // what its containers run, then its init containers
 
-	// a node counts for its oldest pod, as in the status; nil where the pods could not be read
+	// a node counts for its oldest pod, as in the status; nil if the pods could not be read
 	Nodes *int `json:"nodes"`
 
 	// of the nodes, those whose pod counts as updated: by its hash, or by the label `pod-template-generation`; nil
 	// where `nodes` is
 	Updated   *int     `json:"updated"`
-	Pods      *int     `json:"pods"`      // how many pods run it; nil where the pods could not be read
-	Available *int     `json:"available"` // of the nodes, those whose pod is available; nil where `nodes` is
+	Pods      *int     `json:"pods"`      // how many pods run it; nil if the pods could not be read
+	Available *int     `json:"available"` // of the nodes, those whose pod is available; nil if `nodes` is
 	OnNodes   []string `json:"onNodes"`   // the names of the nodes, sorted
 
 	OldestPodAt *time.Time `json:"oldestPodAt"` // when its oldest pod was created; nil without pods
 	NewestPodAt *time.Time `json:"newestPodAt"` // when its newest pod was created; nil without pods
 
-	// the number of the revision that `change` compares with: the next lower one that is kept; 0 where there is none
+	// the number of the revision that `change` compares with: the next lower one that is kept; 0 if there is none
 	From   int64      `json:"from"`
 	Kind   ChangeKind `json:"changeKind"` // what kind of change it is
 	Change []Change   `json:"change"`     // the fields that differ, sorted by path
@@ -131,7 +131,7 @@ type Change struct {
 	template.Difference `json:",inline"`
 	Kind                FieldKind `json:"kind"` // what kind of field it is
 
-	// the field managers that own the field in the live template, sorted; empty where nothing tells, and where the
+	// the field managers that own the field in the live template, sorted; empty if unknown, and where the
 	// change leads to another template
 	Managers []string `json:"managers"`
 }
@@ -170,7 +170,7 @@ type Manager struct {
 	Manager   string `json:"manager"`   // the name of the field manager
 	Operation string `json:"operation"` // `Apply` or `Update`
 
-	// of its last write that changed something; nil where nothing tells
+	// of its last write that changed something; nil if unknown
 	Time     *time.Time `json:"time"`
 	Template bool       `json:"template"` // it owns fields of the template
 }
@@ -246,7 +246,7 @@ const (
 	// HashCollision: the name of a new revision was in use, so the controller made another hash
 	// Facts: count
 	HashCollision NoteCode = "HashCollision"
-	// Unreadable: the data of the revision is no template
+	// Unreadable: the data of the revision is not a template
 	// Facts: message
 	Unreadable NoteCode = "Unreadable"
 )

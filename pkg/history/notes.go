@@ -194,14 +194,14 @@ func (b *builder) noteTakenUp() []int64 {
 // second is how exact the times of the API are.
 const second = time.Second
 
-// restored tells whether somebody else than the controller made the revision.
+// restored reports whether somebody else than the controller made the revision.
 func (b *builder) restored(row *Revision) bool {
 	return slices.ContainsFunc(b.numberedBy(row.Name), func(m metav1.ManagedFieldsEntry) bool {
 		return !slices.Contains(b.controllers, m.Manager)
 	})
 }
 
-// raisedAt tells whether a later time of the controller's entry can be that of a
+// raisedAt reports whether a later time of the controller's entry can be that of a
 // new number: not if the revision was adopted then, nor if it contradicts the
 // order in which numbers are given.
 func (b *builder) raisedAt(row *Revision, t time.Time) bool {
@@ -267,7 +267,7 @@ func (b *builder) numberedAt(name string) *time.Time {
 	return nil
 }
 
-// missingBelow tells whether a number below is no revision's.
+// missingBelow reports whether a number below is no revision's.
 func (b *builder) missingBelow(number int64) bool {
 	below := int64(0)
 	for n := range b.numbers {
@@ -276,7 +276,7 @@ func (b *builder) missingBelow(number int64) bool {
 	return below < number-1
 }
 
-// firstNumber returns the number that a revision was made with, 0 where that is
+// firstNumber returns the number that a revision was made with, 0 if that is
 // not certain: it is above those that were made before and have theirs still,
 // below those that were made after, and nobody's now.
 //
@@ -360,7 +360,7 @@ func (b *builder) noteMissing(first []int64) {
 	}
 }
 
-// currentSince returns when the one current revision became that; nil where
+// currentSince returns when the one current revision became that; nil if
 // nothing tells. Without managed fields that say so, it may be older than its
 // number whenever one below is missing: even if clean-up explains that.
 func (b *builder) currentSince() *time.Time {

@@ -19,57 +19,57 @@ type Tool string
 const (
 	// Operator: the controller of another object, from which the DaemonSet is made
 	// By: `Kind/name` of that object
-	// Told by: the owner reference that is the controller; the annotation `objectset.rio.cattle.io/owner-gvk`
+	// Found by: the owner reference that is the controller; the annotation `objectset.rio.cattle.io/owner-gvk`
 	Operator Tool = "Operator"
 	// ArgoCD: an application of Argo CD
 	// By: its name
-	// Told by: the annotation `argocd.argoproj.io/tracking-id`, if it is about this object; the label
+	// Found by: the annotation `argocd.argoproj.io/tracking-id`, if it is about this object; the label
 	// `argocd.argoproj.io/instance`; the field managers `argocd-controller` and `argocd-application-controller`
 	ArgoCD Tool = "ArgoCD"
 	// FluxKustomization: Flux, by its kustomize-controller
 	// By: `namespace/name`
-	// Told by: the label `kustomize.toolkit.fluxcd.io/name`; the field manager `kustomize-controller`
+	// Found by: the label `kustomize.toolkit.fluxcd.io/name`; the field manager `kustomize-controller`
 	FluxKustomization Tool = "FluxKustomization"
 	// FluxHelmRelease: Flux, by its helm-controller
 	// By: `namespace/name`
-	// Told by: the label `helm.toolkit.fluxcd.io/name`; the field manager `helm-controller`
+	// Found by: the label `helm.toolkit.fluxcd.io/name`; the field manager `helm-controller`
 	FluxHelmRelease Tool = "FluxHelmRelease"
 	// ConfigSync: Config Sync
 	// By: `namespace/name` of the RootSync or RepoSync
-	// Told by: the annotation `configmanagement.gke.io/managed: enabled`, unless `configsync.gke.io/resource-id` is
+	// Found by: the annotation `configmanagement.gke.io/managed: enabled`, unless `configsync.gke.io/resource-id` is
 	// about another object
 	ConfigSync Tool = "ConfigSync"
 	// Fleet: Rancher Fleet
-	// Told by: the field manager `fleetagent`
+	// Found by: the field manager `fleetagent`
 	Fleet Tool = "Fleet"
 	// K3sAddon: the manifests on a server of k3s or RKE2
 	// By: the name of the addon
-	// Told by: the annotation `objectset.rio.cattle.io/owner-gvk: k3s.cattle.io/v1, Kind=Addon`
+	// Found by: the annotation `objectset.rio.cattle.io/owner-gvk: k3s.cattle.io/v1, Kind=Addon`
 	K3sAddon Tool = "K3sAddon"
 	// AddonManager: kube-addon-manager
-	// Told by: the label `addonmanager.kubernetes.io/mode: Reconcile`
+	// Found by: the label `addonmanager.kubernetes.io/mode: Reconcile`
 	AddonManager Tool = "KubernetesAddonManager"
 	// Kops: an addon of kOps
 	// By: its name
-	// Told by: the label `addon.kops.k8s.io/name`
+	// Found by: the label `addon.kops.k8s.io/name`
 	Kops Tool = "Kops"
 	// Kapp: kapp, or kapp-controller
 	// By: the identifier of the app
-	// Told by: the label `kapp.k14s.io/app`
+	// Found by: the label `kapp.k14s.io/app`
 	Kapp Tool = "Kapp"
 	// HelmRelease: Helm; not beside `FluxHelmRelease` and `Fleet`, which use it
 	// By: `namespace/name`
-	// Told by: the annotation `meta.helm.sh/release-name`; the field manager `helm`
+	// Found by: the annotation `meta.helm.sh/release-name`; the field manager `helm`
 	HelmRelease Tool = "HelmRelease"
 	// Terraform: Terraform
-	// Told by: the field managers `Terraform` and `HashiCorp`
+	// Found by: the field managers `Terraform` and `HashiCorp`
 	Terraform Tool = "Terraform"
 	// ServerSideApply: a field manager that applies the spec server-side, where nothing above is found
 	// By: the field manager
-	// Told by: the last one that applied fields of the spec
+	// Found by: the last one that applied fields of the spec
 	ServerSideApply Tool = "ServerSideApply"
 	// KubectlApply: kubectl apply, where nothing above is found
-	// Told by: the annotation `kubectl.kubernetes.io/last-applied-configuration`; the field manager `kubectl` that
+	// Found by: the annotation `kubectl.kubernetes.io/last-applied-configuration`; the field manager `kubectl` that
 	// applied
 	KubectlApply Tool = "KubectlApply"
 )
@@ -83,7 +83,7 @@ var Tools = []Tool{
 type Manager struct {
 	Tool Tool `json:"tool"` // what writes it
 
-	// the object of the tool from which the DaemonSet is made; empty where nothing tells
+	// the object of the tool from which the DaemonSet is made; empty if unknown
 	By string `json:"by"`
 
 	// the field of the DaemonSet that tells: `metadata.labels[kapp.k14s.io/app]`

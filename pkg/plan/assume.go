@@ -20,7 +20,7 @@ const (
 	// AssumeStart: the time from a pod's creation to Ready: the median
 	// Value: a duration as Go writes it
 	// Source: `UpdatedPods`: measured on pods of the current revision that never restarted, if there are three.
-	// `Pods`: on all of them. `Flag`: `--start`. The assumption is absent where no three pods tell
+	// `Pods`: on all of them. `Flag`: `--start`. The assumption is absent if no three pods tell
 	AssumeStart daemonset.AssumptionCode = "Start"
 	// AssumeStartSlow: nine of ten pods are ready within this time
 	// Value: a duration
@@ -59,8 +59,8 @@ const (
 	// AssumeNewPods: new pods become available, except those that other assumptions name
 	// Source: `State`
 	AssumeNewPods daemonset.AssumptionCode = "NewPodsBecomeAvailable"
-	// AssumeLatePods: this many pods that are not ready yet and [late](#how-is-the-verdict-decided) become available;
-	// nothing tells when
+	// AssumeLatePods: this many pods that are not ready yet and [late](#how-is-the-verdict-decided) become available; it is
+	// unknown when
 	// Value: how many
 	// Source: `State`
 	AssumeLatePods daemonset.AssumptionCode = "LatePodsBecomeAvailable"
@@ -360,16 +360,16 @@ func (m *measured) pessimistic(refused bool) *pace { return m.pace(refused, m.qu
 
 // fate is what is assumed of one node.
 type fate struct {
-	never   *cause.Cause            // why no pod becomes available there; nil where one does
+	never   *cause.Cause            // why no pod becomes available there; nil if one does
 	pods    map[string]*cause.Cause // pods that do not become available, though a further one may
 	hangs   bool                    // pods do not end there
-	hung    *cause.Cause            // why the pod that is to end does not; nil where it is for the node
+	hung    *cause.Cause            // why the pod that is to end does not; nil if it is for the node
 	refused bool                    // the API server refuses pods
 	gone    bool                    // there is no such node: its pods are collected
 	down    bool                    // never is about the node itself
 }
 
-// stays tells whether the node ends up without an available pod if its pod is
+// stays reports whether the node ends up without an available pod if its pod is
 // replaced.
 func (f *fate) stays() bool { return f.never != nil || f.hangs }
 
@@ -418,7 +418,7 @@ type assumed struct {
 	ports    bool // a surging pod waits for a port that the old one holds
 }
 
-// portsHeld tells whether an old pod that stays until a new one is available
+// portsHeld reports whether an old pod that stays until a new one is available
 // holds a host port that the new one needs.
 func portsHeld(n *daemonset.Node, template *corev1.PodSpec) bool {
 	wanted := cause.HostPorts(template)
@@ -432,7 +432,7 @@ func hasAvailable(n *daemonset.Node) bool {
 	return slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool { return !p.Terminating && p.Available.OK })
 }
 
-// hasReadyOld tells whether an old pod stays until a new one is available.
+// hasReadyOld reports whether an old pod stays until a new one is available.
 func hasReadyOld(n *daemonset.Node) bool {
 	return slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool { return !p.Updated && !p.Terminating && p.Ready })
 }

@@ -163,7 +163,7 @@ func (c *Change) daemonSet(s *snapshot.Snapshot, h *daemonset.History) (*appsv1.
 	return ds, c.strategy(s, &ds.Spec.UpdateStrategy)
 }
 
-// byHand tells whether the change writes the DaemonSet without a manifest, and
+// byHand reports whether the change writes the DaemonSet without a manifest, and
 // more than a restart, which nobody undoes.
 func (c *Change) byHand() bool {
 	only := *c

@@ -58,7 +58,7 @@ func eachChange(t *testing.T, law func(t *testing.T, s *snapshot.Snapshot, c *Ch
 	}
 }
 
-// expected tells whether a change was refused for a reason that it may be: what
+// expected reports whether a change was refused for a reason that it may be: what
 // it names is not there, or the state is one that the API server would never
 // have stored.
 func expected(t *testing.T, err error) bool {

@@ -32,7 +32,7 @@ func written(ds *appsv1.DaemonSet) (map[string]any, error) {
 	return template.Parse(&w)
 }
 
-// templateChanged tells whether a ControllerRevision would store the templates
+// templateChanged reports whether a ControllerRevision would store the templates
 // of two DaemonSets differently.
 func templateChanged(old, new *appsv1.DaemonSet) (bool, error) {
 	a, err := template.Of(&old.Spec.Template, false)

@@ -182,7 +182,7 @@ func disruptedBy(p *corev1.Pod) string {
 	return ""
 }
 
-// nodeOf returns the node that a pod is for, empty where none can be told.
+// nodeOf returns the node that a pod is for, empty if none can be told.
 func nodeOf(p *corev1.Pod) string {
 	name, _ := daemonset.TargetNode(p)
 	return name
@@ -195,13 +195,13 @@ type pending struct {
 	first int             // of the log: the first act's change
 	end   int             // the last act's
 	step  *daemonset.Step // predicted for the state before
-	left  *expectation    // what of it is still to come; nil where something else came
+	left  *expectation    // what of it is still to come; nil if something else came
 	older []*daemonset.Step
 }
 
 func (p *pending) add(a act, at int) { p.acts, p.last, p.end = append(p.acts, a), a.at, at }
 
-// continues tells whether an act belongs to the batch under way.
+// continues reports whether an act belongs to the batch under way.
 func (f *Follower) continues(a act) bool {
 	return f.open != nil && f.open.left != nil && f.open.left.fits(a)
 }
@@ -284,7 +284,7 @@ func (f *Follower) close(asPredicted bool) []Happening {
 	return []Happening{h}
 }
 
-// explains tells whether there is a state for which the acts were predicted:
+// explains reports whether there is a state for which the acts were predicted:
 // as a whole batch, or as a part of one. What is predicted from a part of the
 // input is not more than a part.
 func (f *Follower) explains(acts []act, whole bool) bool {

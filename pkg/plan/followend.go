@@ -116,7 +116,7 @@ func holdingNow(st *daemonset.State, causes *cause.Causes) []Holder {
 	return out
 }
 
-// ended tells whether that is the end.
+// ended reports whether that is the end.
 func (f *Follower) ended(p *Progress, idle bool) End {
 	end := End("")
 	switch {
@@ -140,7 +140,7 @@ func (f *Follower) ended(p *Progress, idle bool) End {
 	return ""
 }
 
-// observed tells whether the status says what is computed.
+// observed reports whether the status says what is computed.
 func (f *Follower) observed(p *Progress) bool {
 	said := daemonset.Reported(f.objects.ds)
 	return f.objects.ds.Status.ObservedGeneration >= f.objects.ds.Generation &&

@@ -93,7 +93,7 @@ func replace[T any](in map[string]*T, name string, object *T, gone bool) {
 	in[name] = object
 }
 
-// change is what was and what came, of one name; old is nil where there was
+// change is what was and what came, of one name; old is nil if there was
 // nothing.
 type change struct{ old, new any }
 
@@ -138,7 +138,7 @@ func (o *objects) step(at time.Time) *daemonset.Step {
 	return &step
 }
 
-// matters tells whether a sync may do another thing after a change. What else
+// matters reports whether a sync may do another thing after a change. What else
 // pods report, and what is said of them in events, only explains.
 func matters(old, object any, gone bool) bool {
 	if gone || old == nil {

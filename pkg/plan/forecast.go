@@ -174,7 +174,7 @@ func (a *assumed) dated(m *measured) bool { return len(m.starts) > 0 && len(a.la
 func (o *Outcome) ends() bool { return o.Code == Completes || o.Code == RemovesAllPods }
 
 // spread runs a rollout at its best, as expected and at its worst. It returns
-// when each of them ends, nil where that cannot be told, and the expected one,
+// when each of them ends, nil if that cannot be told, and the expected one,
 // and has the Outcome hold the worst of all of them.
 func (o *Outcome) spread(st *daemonset.State, a *assumed, m *measured) (d *Duration, expected *simulation) {
 	if !a.dated(m) {
@@ -341,7 +341,7 @@ func holders(r *simulation, a *assumed, budget bool) (named []Holder, further in
 	return named, further
 }
 
-// why is the cause for which a node stays as it is, nil where nothing is wrong
+// why is the cause for which a node stays as it is, nil if nothing is wrong
 // with it yet.
 func (a *assumed) why(i int, n *daemonset.Node) *cause.Cause {
 	f := &a.fates[i]

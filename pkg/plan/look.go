@@ -43,7 +43,7 @@ func (w *way) safe() bool {
 		(w.st.Budget.MaxSurge == 0 || len(cause.HostPorts(&w.st.DaemonSet.Spec.Template.Spec)) == 0)
 }
 
-// nextStall returns how a rollout of another template would stall; nil where it
+// nextStall returns how a rollout of another template would stall; nil if it
 // would not.
 func nextStall(s *snapshot.Snapshot) *cause.Stall {
 	changed, _, err := (&Change{Restart: true}).Apply(s)

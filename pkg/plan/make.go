@@ -97,7 +97,7 @@ const MethodServerDryRun = "ServerDryRun"
 // what the manifest before this one held.
 const MethodOverlay = "Overlay"
 
-// sameContainers tells whether two DaemonSets run the same containers with the
+// sameContainers reports whether two DaemonSets run the same containers with the
 // same volumes: what fails in one fails in the other.
 func sameContainers(a, b *appsv1.DaemonSet) bool {
 	x, y := &a.Spec.Template.Spec, &b.Spec.Template.Spec
@@ -184,7 +184,7 @@ func now(s *snapshot.Snapshot, st *daemonset.State, o Options) (*Plan, error) {
 	return p, nil
 }
 
-// idle tells whether nothing is under way that ends by itself, or stalls.
+// idle reports whether nothing is under way that ends by itself, or stalls.
 func idle(p *Plan) bool {
 	return p.Outcome.Code == NothingToDo || p.Outcome.Code == NotRolling && p.Next.Reason == daemonset.StepOnDelete
 }

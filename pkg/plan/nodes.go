@@ -279,7 +279,7 @@ func holds(m map[string]string, key, value string) bool {
 }
 
 // setTaint gives a node a taint, in place of one with the same key and effect,
-// and tells whether it had it not.
+// and reports whether it had it not.
 func setTaint(n *corev1.Node, t corev1.Taint) bool {
 	for i := range n.Spec.Taints {
 		if have := &n.Spec.Taints[i]; have.MatchTaint(&t) {

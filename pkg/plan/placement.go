@@ -73,13 +73,13 @@ func (p *Plan) NoneEligible() (staying int, none bool) {
 	return 0, false
 }
 
-// leftAlone tells whether the controller passes over a DaemonSet: one that is
+// leftAlone reports whether the controller passes over a DaemonSet: one that is
 // being deleted, or that selects everything.
 func leftAlone(ds *appsv1.DaemonSet) bool {
 	return ds.DeletionTimestamp != nil || daemonset.SelectsAll(ds)
 }
 
-// running tells whether a node has a pod that is not on its way out.
+// running reports whether a node has a pod that is not on its way out.
 func running(n *daemonset.Node) bool {
 	for i := range n.Pods {
 		if !n.Pods[i].Terminating {

@@ -23,11 +23,11 @@ const (
 type Plan struct {
 	daemonset.Header `json:",inline"`
 	Subject          Subject        `json:"subject"`  // what the plan is about
-	Change           *ChangeSummary `json:"change"`   // what was asked; nil where nothing was
+	Change           *ChangeSummary `json:"change"`   // what was asked; nil if nothing was
 	Warnings         []Warning      `json:"warnings"` // what the API server accepts, but is likely a mistake
 	Desired          Desired        `json:"desired"`  // on how many nodes the pod should run
 
-	// the numbers of the status after the change and before the first step; all 0 where they cannot be computed
+	// the numbers of the status after the change and before the first step; all 0 if they cannot be computed
 	Now daemonset.Counts `json:"now"`
 
 	// nodes that get or lose a pod immediately because the change makes them eligible or not, regardless of strategy
@@ -47,7 +47,7 @@ type Plan struct {
 	Groups   []Group `json:"groups"`
 	Forecast `json:",inline"`
 
-	// what a change of the template would do, where nothing was asked and nothing is in progress; nil otherwise, and
+	// what a change of the template would do, if nothing was asked and nothing is in progress; nil otherwise, and
 	// where the API server would reject any change
 	IfTemplateChanged *Forecast `json:"ifTemplateChanged"`
 }
@@ -108,11 +108,11 @@ type FieldDiff = template.Difference
 // RevisionNote says which revision the changed DaemonSet is on: one that exists
 // and is taken up again, with the number it gets, or a new one.
 type RevisionNote struct {
-	// the number of the current revision before the change; 0 where it is unknown
+	// the number of the current revision before the change; 0 if it is unknown
 	From   int64  `json:"from"`
 	Number int64  `json:"number"` // the number after the next sync
 	New    bool   `json:"new"`    // no revision holds the template: the controller creates one
-	Name   string `json:"name"`   // of the ControllerRevision that holds it; empty where it is new
+	Name   string `json:"name"`   // of the ControllerRevision that holds it; empty if it is new
 	Was    int64  `json:"was"`    // the number that this ControllerRevision has now
 }
 
@@ -195,7 +195,7 @@ type Forecast struct {
 	Waves   []Wave  `json:"waves"`
 	Outcome Outcome `json:"outcome"` // how the rollout ends
 
-	// the same rollout with the usual limits (1, 5%, 10%, 25%, 33%) in place of its own; empty where nothing is
+	// the same rollout with the usual limits (1, 5%, 10%, 25%, 33%) in place of its own; empty if nothing is
 	// replaced
 	Limits []Limit `json:"limits"`
 }
@@ -205,7 +205,7 @@ type Budget struct {
 	Kind  daemonset.BudgetKind `json:"kind"`  // what limits the rolling update
 	Limit int                  `json:"limit"` // how many nodes may be unavailable, or surge, at a time
 
-	// the value that decides, as it was written; empty where there is none
+	// the value that decides, as it was written; empty if there is none
 	Spec string `json:"spec"`
 }
 
@@ -214,11 +214,11 @@ type Budget struct {
 // folded into one: Count says how many, At and Last are when the first and the
 // last of them begin.
 type Wave struct {
-	// seconds from now until the first of them begins, if the rollout takes `outcome.duration.expected`; nil where the
+	// seconds from now until the first of them begins, if the rollout takes `outcome.duration.expected`; nil if the
 	// start-up time of a pod is unknown, or where `outcome.late` has pods
 	At *float64 `json:"at"`
 
-	// seconds from now until the last of them begins; nil where `at` is
+	// seconds from now until the last of them begins; nil if `at` is
 	Last    *float64         `json:"last"`
 	Count   int              `json:"count"`   // how many steps are folded
 	Creates int              `json:"creates"` // pods that each step creates
@@ -249,7 +249,7 @@ var OutcomeCodes = []OutcomeCode{NothingToDo, Completes, RemovesAllPods, Stalls,
 type Outcome struct {
 	Code OutcomeCode `json:"code"` // how it ends
 
-	// why it does not complete; empty where it does, or where there is nothing to do
+	// why it does not complete; empty if it does, or where there is nothing to do
 	// Codes: Why a rollout does not complete
 	Reason daemonset.Reason `json:"reason"`
 	Steps  int              `json:"steps"` // rolling-update steps until the end
@@ -277,12 +277,12 @@ type Outcome struct {
 	AtOnce int `json:"atOnce"`
 	Worst  int `json:"worst"` // the most eligible nodes without an available pod at one time
 
-	// how long it takes to complete; nil where the start-up time of a pod is unknown, where `late` has pods, and where
+	// how long it takes to complete; nil if the start-up time of a pod is unknown, where `late` has pods, and where
 	// there is no end
 	Duration *Duration `json:"duration"`
 
-	// pods that the plan assumes become ready, although they take longer than any other pod of the DaemonSet did;
-	// nothing tells when. Sorted by node
+	// pods that the plan assumes become ready, although they take longer than any other pod of the DaemonSet did; it is
+	// unknown when. Sorted by node
 	Late []Holder `json:"late"`
 
 	// nodes that stay as they are: those that use up the limit, and eligible ones without an available pod; sorted by
@@ -313,7 +313,7 @@ type Unblock struct {
 	Code  UnblockCode `json:"code"`  // what to change
 	Value string      `json:"value"` // the number, or the node
 
-	// the smallest limit with which it completes; empty where the change is no limit
+	// the smallest limit with which it completes; empty if the change is no limit
 	Smallest string `json:"smallest"`
 
 	// nodes that have no available pod at the end, as they have none now; sorted by name
@@ -324,7 +324,7 @@ type Unblock struct {
 type UnblockCode string
 
 const (
-	// RaiseMaxUnavailable: a higher maxUnavailable: what the broken nodes use up, and the limit on top
+	// RaiseMaxUnavailable: a higher maxUnavailable: the limit, plus the nodes that are broken
 	// Value: a number
 	RaiseMaxUnavailable UnblockCode = "MaxUnavailable"
 	// RaiseMaxSurge: a higher maxSurge, likewise

@@ -141,7 +141,7 @@ func (r *simulation) due() {
 	}
 }
 
-// wait lets time go to when the controller looks next, and tells whether it
+// wait lets time go to when the controller looks next, and reports whether it
 // does.
 func (r *simulation) wait() bool {
 	next := r.look
@@ -234,7 +234,7 @@ func b2i(b bool) int {
 	return 0
 }
 
-// rolls tells whether old pods are replaced at all.
+// rolls reports whether old pods are replaced at all.
 func (r *simulation) rolls() bool {
 	return r.st.Budget.Kind != daemonset.BudgetNone && r.st.Budget.Invalid == ""
 }
@@ -267,7 +267,7 @@ func (w *writes) delete(i int32, items ...daemonset.Item) bool {
 	return len(w.deletes) < daemonset.BurstReplicas
 }
 
-// sync does what the controller's next sync does, and tells whether it acted.
+// sync does what the controller's next sync does, and reports whether it acted.
 // A creation that the API server refuses ends a sync before old pods are
 // replaced.
 func (r *simulation) sync() bool {
@@ -299,7 +299,7 @@ func (r *simulation) sync() bool {
 	return acted
 }
 
-// fresh tells whether a sync creates a pod, or deletes one that is not on its
+// fresh reports whether a sync creates a pod, or deletes one that is not on its
 // way out.
 func (r *simulation) fresh(w *writes) bool {
 	return len(w.creates) > 0 || slices.ContainsFunc(w.deletes, func(d doomed) bool {
@@ -307,7 +307,7 @@ func (r *simulation) fresh(w *writes) bool {
 	})
 }
 
-// refused tells whether a create that is owed is one that the API server
+// refused reports whether a create that is owed is one that the API server
 // refuses.
 func (r *simulation) refused() bool {
 	return r.times.refused && r.counts.Current < r.counts.Desired

@@ -32,7 +32,7 @@ func stateOf(t testing.TB, s *snapshot.Snapshot) *daemonset.State {
 	return st
 }
 
-// admits tells whether a step of the model allows what the simulation did.
+// admits reports whether a step of the model allows what the simulation did.
 func admits(st *daemonset.State, step daemonset.Step, w *writes) error {
 	var creates, deletes []string
 	for _, i := range w.creates {

@@ -171,7 +171,7 @@ func limitOf(st *daemonset.State) UnblockCode {
 
 // raise returns a higher limit, of the kind that the DaemonSet has, that is a
 // way out of a stall: room for what is used up for good, and for as many pods at
-// a time as now. It returns nil where none is, where other than a limit is
+// a time as now. It returns nil if none is, where other than a limit is
 // wrong, and where the DaemonSet sets a surge that comes to 0 here, beside which
 // the API refuses a maxUnavailable.
 func raise(st *daemonset.State, a *assumed, m *measured, stalled *simulation) *cause.Raise {

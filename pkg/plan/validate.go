@@ -353,7 +353,7 @@ const (
 	// `--server-dry-run`
 	// Facts: message
 	ServerWarning daemonset.Reason = "APIServerWarning"
-	// InvalidImageName: no kubelet starts the container, because the name of its image is no reference; the API server
+	// InvalidImageName: no kubelet starts the container, because the name of its image is not a valid reference; the API server
 	// accepts nearly any text. One for each such container
 	// Facts: container, image, fault
 	InvalidImageName daemonset.Reason = "InvalidImageName"

@@ -19,7 +19,7 @@ import (
 type document struct {
 	metav1.TypeMeta   `json:",inline"`
 	TakenAt           time.Time                   `json:"takenAt"`           // the clock of every calculation
-	KubernetesVersion string                      `json:"kubernetesVersion"` // whose controller's rules apply; empty where nothing told it
+	KubernetesVersion string                      `json:"kubernetesVersion"` // whose controller's rules apply; empty if it is unknown
 	VersionSource     VersionSource               `json:"versionSource"`     // where the version comes from
 	Gaps              []Gap                       `json:"gaps"`              // what could not be read
 	DaemonSet         *appsv1.DaemonSet           `json:"daemonSet"`         // the DaemonSet; never null

@@ -131,7 +131,7 @@ func (r *redaction) digest(value string) string {
 
 var digestForm = regexp.MustCompile(`^digest:[0-9a-f]{16}$`)
 
-// IsDigest tells whether a value has the form of those that Redact writes. In a
+// IsDigest reports whether a value has the form of those that Redact writes. In a
 // Snapshot whose EnvValues are EnvDigest it is one.
 func IsDigest(value string) bool { return digestForm.MatchString(value) }
 
@@ -173,7 +173,7 @@ func (r *redaction) annotations(all map[string]string) map[string]string {
 	return out
 }
 
-// MayHoldValues tells whether an annotation of a DaemonSet may hold literal
+// MayHoldValues reports whether an annotation of a DaemonSet may hold literal
 // values of its environment variables: a copy of its manifest, as kubectl
 // apply, Rancher, kapp, Config Sync and many operators keep one, known by the
 // annotation's name or by its looks; or the kubectl command that set them.
@@ -281,7 +281,7 @@ func (r *redaction) data(d runtime.RawExtension) (runtime.RawExtension, error) {
 	return runtime.RawExtension{Raw: out}, err
 }
 
-// clean tells whether what was redacted without the API's types is an object to
+// clean reports whether what was redacted without the API's types is an object to
 // them, in which they find no literal value: what WithValues passes over, because
 // it is not of the form that values stand in, does not decode.
 func (r *redaction) clean(raw []byte) bool {
@@ -305,7 +305,7 @@ func marshal(v any) ([]byte, error) {
 // compressed are the first bytes of gzip, zlib, zip and zstd.
 var compressed = []string{"\x1f\x8b", "x\x01", "x\x5e", "x\x9c", "x\xda", "PK\x03\x04", "\x28\xb5\x2f\xfd"}
 
-// isCopy tells whether a text looks like a copy of a manifest: see MayHoldValues.
+// isCopy reports whether a text looks like a copy of a manifest: see MayHoldValues.
 func isCopy(value string) bool {
 	value = uncoated(value)
 	if copyText.MatchString(value) {

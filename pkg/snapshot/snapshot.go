@@ -63,7 +63,7 @@ const (
 	VersionServer  VersionSource = "Server"
 	VersionFlag    VersionSource = "Flag"    // `--kubernetes-version`
 	VersionDump    VersionSource = "Dump"    // the dump says it
-	VersionDefault VersionSource = "Default" // nothing told it: the newest known version
+	VersionDefault VersionSource = "Default" // unknown: the newest known version
 )
 
 // Gap is something that could not be read. It is never an answer of "none".

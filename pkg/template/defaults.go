@@ -53,7 +53,7 @@ func onHostNetwork(c Content) bool {
 	return spec["hostNetwork"] == true
 }
 
-// mayDefault tells whether the defaults of the old side could make a difference,
+// mayDefault reports whether the defaults of the old side could make a difference,
 // and those of the new side the reverse of it. It is quick, and keeps what cannot
 // be a default from being compared with them: the price of that is ten times a
 // Diff's.
@@ -84,7 +84,7 @@ func additionOf(p Path, old, new Value) addition {
 }
 
 // additions returns the differences that the defaults of all versions would make
-// to a content. There are none if it is no template.
+// to a content. There are none if it is not a template.
 func additions(c Content, at Path) map[addition]bool {
 	found := map[addition]bool{}
 	raw, err := json.Marshal(c)

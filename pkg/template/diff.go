@@ -17,8 +17,8 @@ type Difference struct {
 	// the field, with the members of a list by their key: `spec.template.spec.containers[name=agent].image`;
 	// `spec.template.spec.containers[name]` is the order of the list, where members that both lists have changed it
 	Path Path  `json:"path"`
-	Old  Value `json:"old"` // the value before, as JSON; empty where there is none
-	New  Value `json:"new"` // the value after, as JSON; empty where there is none
+	Old  Value `json:"old"` // the value before, as JSON; empty if there is none
+	New  Value `json:"new"` // the value after, as JSON; empty if there is none
 
 	// `old` or `new` has `<hidden>` in the place of literal values of environment variables, which may be secret: the
 	// value itself, one within a whole object that comes or goes, or a copy in an annotation. Also for a field that

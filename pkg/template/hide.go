@@ -164,7 +164,7 @@ func fieldsOf(t reflect.Type) func(key string) reflect.Type {
 	return nil
 }
 
-// fieldOf returns the type of a struct's field, nil where it has none of the name.
+// fieldOf returns the type of a struct's field, nil if it has none of the name.
 func fieldOf(t reflect.Type, key string) reflect.Type {
 	for i := range t.NumField() {
 		f := t.Field(i)

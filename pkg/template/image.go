@@ -47,7 +47,7 @@ const (
 	ImageCharacter ImageFault = "Character"
 	ImageUppercase ImageFault = "Uppercase" // the repository's name has upper case
 	ImageNoTag     ImageFault = "NoTag"     // a colon without a tag after it
-	ImageBadDigest ImageFault = "Digest"    // what follows `@` is no digest of SHA-256, SHA-384 or SHA-512
+	ImageBadDigest ImageFault = "Digest"    // what follows `@` is not a digest of SHA-256, SHA-384 or SHA-512
 	ImageForm      ImageFault = "Form"      // it is not `REGISTRY/NAME:TAG` in any other way
 )
 

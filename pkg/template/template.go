@@ -37,7 +37,7 @@ func Of(t *corev1.PodTemplateSpec, nullTime bool) (Content, error) {
 	return c, nil
 }
 
-// setNullTimes writes null where metadata has no creationTimestamp. A template
+// setNullTimes writes null if metadata has no creationTimestamp. A template
 // has nothing else of that name that is an object.
 func setNullTimes(v any) {
 	switch v := v.(type) {
@@ -141,7 +141,7 @@ func (c Content) Within(ds *appsv1.DaemonSet) (map[string]any, error) {
 	return object, nil
 }
 
-// Equal tells whether two contents are the same, but for the order of keys:
+// Equal reports whether two contents are the same, but for the order of keys:
 // the controller compares bytes, and writes keys in order.
 func (c Content) Equal(other Content) bool { return reflect.DeepEqual(c, other) }
 

@@ -204,7 +204,7 @@ func (a *tally) add(t *testing.T, r *record, plugin, file string, raw []byte) {
 	a.compare(t, plugin, file, raw)
 }
 
-// matured tells whether a pod may have become available between the write of the status, as its manager's time says,
+// matured reports whether a pod may have become available between the write of the status, as its manager's time says,
 // and the snapshot. Both are whole seconds.
 func matured(ds *appsv1.DaemonSet, pods []corev1.Pod, taken time.Time) bool {
 	var written time.Time

@@ -672,7 +672,7 @@ func (h *historyTest) compareRemovals(s *historyStep, was, now []appsv1.Controll
 	}
 }
 
-// contains tells whether there is a revision of that name, and of that number if it is not 0.
+// contains reports whether there is a revision of that name, and of that number if it is not 0.
 func contains(revisions []appsv1.ControllerRevision, name string, number int64) bool {
 	return slices.ContainsFunc(revisions, func(r appsv1.ControllerRevision) bool {
 		return r.Name == name && (number == 0 || r.Revision == number)

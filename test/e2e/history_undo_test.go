@@ -235,7 +235,7 @@ func forgetDefault(ctx context.Context, c *stage.Cluster, ds *appsv1.DaemonSet, 
 	return err
 }
 
-// takenUp tells whether the kubelet has written all that it will for now.
+// takenUp reports whether the kubelet has written all that it will for now.
 func takenUp(p *corev1.Pod) bool { return len(p.Status.ContainerStatuses) > 0 }
 
 func waitsForImage(p *corev1.Pod) bool {

@@ -130,7 +130,7 @@ func firstStall(t *testing.T, r *record, u *run, o plan.Options) *plan.Plan {
 	return nil
 }
 
-// covers tells whether a plan foretold an end: as many old pods left, as many nodes that stay as they are, and those
+// covers reports whether a plan foretold an end: as many old pods left, as many nodes that stay as they are, and those
 // that it names are among them.
 func covers(p, end *plan.Plan) bool {
 	if p.Outcome.Left != end.Outcome.Left || len(p.Outcome.Holders)+p.Outcome.FurtherHolders != len(end.Outcome.Holders)+end.Outcome.FurtherHolders {

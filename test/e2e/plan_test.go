@@ -238,7 +238,7 @@ func end(t *testing.T, c *stage.Cluster, r *record) (at time.Time, stalled bool)
 	return at, stalled
 }
 
-// completed tells whether the rollout has come to its end, and the controller knows.
+// completed reports whether the rollout has come to its end, and the controller knows.
 func completed(st *daemonset.State, step daemonset.Step) bool {
 	counts, _ := st.Counts()
 	return step.Reason == daemonset.StepUpToDate && counts.Available == st.Desired && counts.Updated == st.Desired &&

@@ -120,7 +120,7 @@ func (r *record) add(e event) {
 	r.events = append(r.events, e)
 }
 
-// seen tells whether the record has come to a version of a kind of object.
+// seen reports whether the record has come to a version of a kind of object.
 func (r *record) seen(kind string, version int64) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -209,14 +209,14 @@ func (r *record) replay(events []event, taken time.Time) *snapshot.Snapshot {
 // latest is what there is, as far as the record has heard.
 func (r *record) latest() *snapshot.Snapshot { return r.replay(r.ordered(), time.Now()) }
 
-// calm tells whether nothing at all happened for so long after the last event that the controller, which hears of each
+// calm reports whether nothing at all happened for so long after the last event that the controller, which hears of each
 // event within milliseconds, had seen all that came before it, and wrote no other status.
 func (m *moment) calm() bool {
 	const enough = 250 * time.Millisecond
 	return m.next.seen.Sub(m.last.seen) >= enough
 }
 
-// alone tells whether no other pod is for the pod's node.
+// alone reports whether no other pod is for the pod's node.
 func alone(pods map[string]string, name string) bool {
 	for other, node := range pods {
 		if other != name && node == pods[name] {

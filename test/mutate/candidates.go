@@ -100,7 +100,7 @@ func (noImports) Import(string) (*types.Package, error) {
 	return nil, errors.New("imports are not followed")
 }
 
-// behaves tells whether a file has anything that could be changed.
+// behaves reports whether a file has anything that could be changed.
 func behaves(f *ast.File) bool {
 	return slices.ContainsFunc(f.Decls, func(d ast.Decl) bool {
 		fn, ok := d.(*ast.FuncDecl)
@@ -354,7 +354,7 @@ func (f *finder) sides(n *ast.BinaryExpr) {
 	}
 }
 
-// hasText tells whether a sum is one of strings.
+// hasText reports whether a sum is one of strings.
 func hasText(n *ast.BinaryExpr) bool {
 	for _, e := range []ast.Expr{n.X, n.Y} {
 		if b, ok := e.(*ast.BinaryExpr); ok && hasText(b) {
@@ -415,7 +415,7 @@ func (f *finder) shift(n ast.Node, value string) {
 	}
 }
 
-// ordering tells whether a function that is given to a sort returns here.
+// ordering reports whether a function that is given to a sort returns here.
 func (f *finder) ordering() bool {
 	if _, ok := f.parent().(*ast.ReturnStmt); !ok {
 		return false
@@ -453,7 +453,7 @@ func (f *finder) atom(e ast.Expr) {
 	}
 }
 
-// isValue tells whether an expression's value is used where it stands, and not
+// isValue reports whether an expression's value is used where it stands, and not
 // already negated.
 func (f *finder) isValue(e ast.Expr) bool {
 	switch p := f.parent().(type) {
@@ -480,7 +480,7 @@ func (f *finder) isType(e ast.Expr, is types.BasicInfo) bool {
 	return ok && b.Info()&is != 0
 }
 
-// isCondition tells whether an expression must be a boolean by its place.
+// isCondition reports whether an expression must be a boolean by its place.
 func (f *finder) isCondition(e ast.Expr) bool {
 	switch p := f.parent().(type) {
 	case *ast.IfStmt:
@@ -522,7 +522,7 @@ func (f *finder) join(es []ast.Expr, by string) string {
 	return strings.Join(parts, by)
 }
 
-// sorts tells whether a function of that name puts its argument in order.
+// sorts reports whether a function of that name puts its argument in order.
 func sorts(name string) bool {
 	return strings.HasPrefix(name, "slices.Sort") || strings.HasPrefix(name, "sort")
 }

@@ -113,7 +113,7 @@ func (s *source) call(d *ast.FuncDecl, n int) string {
 	return "return " + call
 }
 
-// variables writes the copies of variables and constants, and tells whether
+// variables writes the copies of variables and constants, and reports whether
 // there are any.
 func (s *source) variables(to *strings.Builder, d *ast.GenDecl, mutants map[int]mutant) bool {
 	any := false

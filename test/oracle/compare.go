@@ -81,7 +81,7 @@ func (d *differences) run(st *daemonset.State, step daemonset.Step, r *wire.Run)
 	d.history(st, step, r)
 }
 
-// ignored tells whether the controller passes over the DaemonSet.
+// ignored reports whether the controller passes over the DaemonSet.
 func ignored(step daemonset.Step) bool {
 	return step.Reason == daemonset.StepBeingDeleted || step.Reason == daemonset.StepSelectsAll
 }
@@ -325,7 +325,7 @@ func brief(list []string) string {
 // smallest is the size up to which a choice is checked member by member.
 const smallest = 6
 
-// smallChoices tells whether Loose has anything to look at.
+// smallChoices reports whether Loose has anything to look at.
 func smallChoices(step daemonset.Step) bool {
 	return slices.ContainsFunc(slices.Concat(step.Creates.Choices, step.Deletes.Choices), func(c daemonset.Choice) bool { return len(c.From) <= smallest }) ||
 		len(step.Revisions.Current) > 1

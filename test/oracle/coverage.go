@@ -272,7 +272,7 @@ var allShapes = []string{
 	"budget Unavailable", "budget Surge", "budget None", "budget partly used", "budget fallback", "percentage", "no status",
 }
 
-// knows tells whether a version can decide by a code, take a shape, or show
+// knows reports whether a version can decide by a code, take a shape, or show
 // that it has a field.
 func knows(p daemonset.Profile, what string) bool {
 	switch what {

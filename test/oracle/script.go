@@ -318,7 +318,7 @@ func (c *cluster) fate(p *corev1.Pod, exists map[string]bool) (e event, from, to
 	return started, 1, 8 // of the state that the trace began with
 }
 
-// fails tells whether a kubelet gives a new pod up. On a few nodes that happens
+// fails reports whether a kubelet gives a new pod up. On a few nodes that happens
 // again and again before one runs, so that the controller backs off.
 func (c *cluster) fails(p *corev1.Pod) bool {
 	sick := c.draw(p.Spec.NodeName, "sick", 100) < 3
@@ -417,7 +417,7 @@ func (c *cluster) releaseRevisions(at time.Time) {
 	})
 }
 
-// make makes a change, and tells whether there was anything to change.
+// make makes a change, and reports whether there was anything to change.
 func (c *cluster) make(ch change) bool {
 	ds := c.now.DaemonSet
 	switch ch.kind {

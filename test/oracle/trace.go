@@ -92,17 +92,17 @@ func (t *trace) follow() (ending, []string, error) {
 	return "", []string{fmt.Sprintf("no end after %d syncs", t.syncs)}, nil
 }
 
-// nameless tells whether a rollout has gone on for long to a revision whose
+// nameless reports whether a rollout has gone on for long to a revision whose
 // hash label is there and empty. No pod is ever of that revision by its hash,
 // so the controller can replace pods without end.
 func (t *trace) nameless() bool { return t.syncs >= longSyncs && t.hash == "" }
 
-// again tells whether the next sync comes at once, as soon as the watch has
+// again reports whether the next sync comes at once, as soon as the watch has
 // told the controller what it wrote.
 func (t *trace) again() bool { return t.world.draw(fmt.Sprint(t.syncs), "again", 3) == 0 }
 
 // sync lets the controller sync once, compares it with the model, and applies
-// what it wrote. wrote tells whether that was anything.
+// what it wrote. wrote reports whether that was anything.
 func (t *trace) sync() (wrote bool, lines []string, err error) {
 	st, err := t.model()
 	if err != nil {
@@ -165,7 +165,7 @@ func (t *trace) settle(run *wire.Run) error {
 	return err
 }
 
-// couldBackOff tells whether the controller has seen a Failed pod before on a
+// couldBackOff reports whether the controller has seen a Failed pod before on a
 // node where one waits now. It notes these nodes.
 func (t *trace) couldBackOff(st *daemonset.State) bool {
 	could := false
@@ -486,7 +486,7 @@ func (c *cluster) revision(name string) int {
 	return slices.IndexFunc(c.now.Revisions, func(r appsv1.ControllerRevision) bool { return r.Name == name })
 }
 
-// begins tells whether a random state is one to begin a trace with: not being
+// begins reports whether a random state is one to begin a trace with: not being
 // deleted, with limits that an API server of the version lets pass, and no
 // crowd of hundreds of nodes, whose rollout takes minutes.
 func begins(s *snapshot.Snapshot, profile daemonset.Profile) bool {

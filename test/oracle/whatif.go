@@ -25,7 +25,7 @@ import (
 type whatIf struct {
 	kind   string
 	change plan.Change
-	make   func(*cluster) bool // tells whether it was possible
+	make   func(*cluster) bool // reports whether it was possible
 }
 
 // whatIfs are the kinds of changes, each drawn for a state. One that cannot be
@@ -68,7 +68,7 @@ func (c *cluster) writeSpec(change func(*appsv1.DaemonSetSpec)) bool {
 	return true
 }
 
-// wellFormed tells whether the API server takes the strategy: of two numbers or
+// wellFormed reports whether the API server takes the strategy: of two numbers or
 // percentages up to 100% exactly one is above 0. The other states of dstest are
 // such as it never sees.
 func wellFormed(spec *appsv1.DaemonSetSpec) bool {
@@ -351,7 +351,7 @@ func someNodes(r *rand.Rand, s *snapshot.Snapshot) (which string, means func(*co
 	return n.Name, func(o *corev1.Node) bool { return o.Name == n.Name }
 }
 
-// eachNode calls do for the nodes that are meant, and tells whether it did
+// eachNode calls do for the nodes that are meant, and reports whether it did
 // anything to one of them.
 func (c *cluster) eachNode(means func(*corev1.Node) bool, do func(*corev1.Node) bool) (there, done bool) {
 	for i := range c.now.Nodes {

@@ -133,7 +133,7 @@ func generations(ds *appsv1.DaemonSet) string {
 	return fmt.Sprintf("%d and %q", ds.Generation, ds.Annotations[appsv1.DeprecatedTemplateGeneration])
 }
 
-// kindPossible tells whether a version's API can have the change at all.
+// kindPossible reports whether a version's API can have the change at all.
 func kindPossible(version string, kind int) bool {
 	s := dstest.RandomFor(1, version)
 	return whatIfs[kind](rand.New(rand.NewPCG(1, 1)), s).kind != "maxSurge" || surges(version)

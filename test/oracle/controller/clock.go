@@ -28,7 +28,7 @@ func (a Adapter) shift(now time.Time, slack time.Duration) clockShift {
 	return clockShift{by: until.Sub(now), until: until}
 }
 
-// ranOut tells whether what was done since the shift took too long to count.
+// ranOut reports whether what was done since the shift took too long to count.
 func (c clockShift) ranOut() bool { return !c.until.IsZero() && time.Now().After(c.until) }
 
 // pod returns a copy of the pod.

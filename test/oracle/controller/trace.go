@@ -269,7 +269,7 @@ func (t *trace) newest() string {
 	return strconv.Itoa(t.world.writes)
 }
 
-// waiting tells whether the controller expects creates or deletes that it was
+// waiting reports whether the controller expects creates or deletes that it was
 // not told of yet. It would not change a pod then.
 func (t *trace) waiting() bool {
 	key := t.world.ds.Namespace + "/" + t.world.ds.Name

@@ -139,7 +139,7 @@ func (w *world) written(o metav1.Object) {
 	o.SetResourceVersion(strconv.Itoa(w.writes))
 }
 
-// tookConflict tells whether an update was refused since it was last asked.
+// tookConflict reports whether an update was refused since it was last asked.
 func (w *world) tookConflict() bool {
 	w.lock.Lock()
 	defer w.lock.Unlock()
