@@ -180,3 +180,16 @@ func TestProven(t *testing.T) {
 		t.Errorf("the page does not name %s", daemonset.Newest)
 	}
 }
+
+// TestKrew: the index of krew wants a short description that fits in a line and
+// does not name Kubernetes, which all plugins are for.
+func TestKrew(t *testing.T) {
+	raw, err := os.ReadFile(filepath.Join(root, "krew/ds.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := regexp.MustCompile(`(?m)^  shortDescription: (.+)$`).FindStringSubmatch(string(raw))
+	if m == nil || len(m[1]) > 50 || strings.Contains(strings.ToLower(m[1]), "kubernetes") {
+		t.Errorf("short description %q", m)
+	}
+}

@@ -40,8 +40,7 @@ type Explanation struct {
 	// what a person can do, the safest first; fixes of different problems stand side by side
 	Fixes []Fix `json:"fixes"`
 
-	// the numbers once nothing changes by itself any more; nil if there is nothing to wait for, and where nothing
-	// tells
+	// the numbers once nothing changes by itself any more; nil if there is nothing to wait for, and if it is unknown
 	Outlook *Outlook `json:"outlook"`
 	Status  Status   `json:"status"` // what the controller reported, beside what its rules compute now
 

@@ -7,7 +7,7 @@
 // What happened, and in which order, stays as it was recorded: the controller's
 // decisions are its own. Only times move, with two things that follow from them:
 // a container that crashes for longer has restarted more often, and events are
-// repeated, and gone after an hour. And kubectl has created the DaemonSet, not
+// repeated, and gone after an hour. And kubectl has written the DaemonSet, not
 // the test that did. The same recording always gets the same times.
 package main
 
@@ -149,9 +149,6 @@ func (st story) ageRevisions(s *snapshot.Snapshot, ago func(time.Duration) metav
 			at := ago(st.status)
 			m.Time = &at
 		}
-		if m.Manager == "stage" { // who recorded it
-			m.Manager = "kubectl-create"
-		}
 	}
 	if len(st.revisions) == 0 {
 		return nil
@@ -184,7 +181,10 @@ func (st story) ageRevisions(s *snapshot.Snapshot, ago func(time.Duration) metav
 	for i := range s.DaemonSet.ManagedFields {
 		if m := &s.DaemonSet.ManagedFields[i]; m.Subresource == "" {
 			at := ago(st.revisions[latest-1])
-			m.Time = &at
+			m.Time, m.Manager = &at, "kubectl-create"
+			if latest > 1 {
+				m.Manager = "kubectl-edit"
+			}
 		}
 	}
 	return out
