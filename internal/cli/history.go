@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/labels"
 
-	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
@@ -254,19 +253,15 @@ func (o *historyOptions) print(items []answered) error {
 		fmt.Fprintln(o.ErrOut, o.nothing(&o.choice, "history"))
 		return nil
 	case o.many():
-		return view.Histories(o.Out, list, o.style)
+		return view.Histories(o.Out, list, o.asked(), o.style)
 	}
-	return view.History(o.Out, list.Items[0], o.again(list.Items[0]), o.style)
+	return view.History(o.Out, list.Items[0], o.asked(), o.style)
 }
 
-// again is the command that asks for this history once more, to which a flag
-// can be added; empty where there is none to paste.
-func (o *historyOptions) again(h *history.History) string {
-	flags, pastable := givenAgain(o.set, "show-values")
-	if !pastable {
-		return ""
-	}
-	return planAgain(screen.Command{"kubectl ds history", "-n " + screen.Quote(h.DaemonSet.Namespace), screen.Quote(h.DaemonSet.Name)}, flags)
+// asked are the flags that ask for the same input once more.
+func (o *historyOptions) asked() view.Asked {
+	flags, pastable := givenAgain(o.set)
+	return view.Asked{Flags: flags, Again: pastable}
 }
 
 // printRevision writes one template: for a person, or as a DaemonSet to apply.
@@ -330,7 +325,7 @@ func removals(changes []history.Change) (n int) {
 // unified diff.
 func (o *historyOptions) printDiff(h answered) error {
 	if !o.unified {
-		return view.Diff(o.Out, h.History, o.style)
+		return view.Diff(o.Out, h.History, o.asked(), o.style)
 	}
 	var sides [2]map[string]any
 	for i, side := range []history.Side{h.Diff.From, h.Diff.To} {

@@ -45,6 +45,17 @@ func (s *Screen) Text(w io.Writer, t Terminal) error {
 	return err
 }
 
+// Text writes lines without a margin, and with the blanks at their ends: a diff,
+// which is piped into patch.
+func (l Lines) Text(w io.Writer, t Terminal) error {
+	var b strings.Builder
+	for _, line := range l {
+		b.WriteString(t.paint(Escape(line.Text), line.Tone) + "\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
 // printer collects lines.
 type printer struct {
 	Terminal

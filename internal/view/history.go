@@ -6,260 +6,352 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
-// History writes one DaemonSet's revisions: which is current and on how many
-// nodes, each with its age and what changed, what the table alone would hide,
-// who wrote the DaemonSet, and one command to go on with. again is the command
-// that asked, to which flags can be added; empty where there is none to paste.
-func History(w io.Writer, h *history.History, again string, style Style) error {
-	s := &lineScreen{Style: style, now: h.Snapshot.TakenAt}
-	code, words := historyVerdict(h)
-	s.line("%s  %s/%s: %s", s.historyPaint(h)(code), clean(h.DaemonSet.Namespace), clean(h.DaemonSet.Name), s.historyDetail(h, words))
-	if inferred(h) && len(h.Revisions) > 0 {
-		s.line("  Without ControllerRevisions the rows are pods by their hash; what changed, and which is current, is inferred from them.")
-	}
-	s.gap()
-	s.revisionTable(h)
-	s.historyNotes(h)
-	s.writtenBy(h)
-	if c := goOn(h, again); c != "" {
-		s.gap()
-		s.whole(s.title("To go on:") + " " + c)
-	}
-	return s.writeTo(w)
+// History writes one DaemonSet's revisions: how many pods are on which, what each
+// changed, whether a rollout is in progress, and what the table alone would hide.
+func History(w io.Writer, h *history.History, asked Asked, style Style) error {
+	p := newPast(h, asked, style)
+	p.s.Headline.Verdict, p.s.Headline.Text = p.headline()
+	p.rollout()
+	p.uncut()
+	p.revisions()
+	p.notes()
+	p.commands()
+	return p.s.Text(w, style.terminal())
 }
 
-// historyVerdict is what the first line begins with, and what it says before
-// it counts nodes.
-func historyVerdict(h *history.History) (code, words string) {
-	current := currentRows(h)
-	switch {
-	case noted(h, history.BeingDeleted):
-		return "BEING DELETED", "nothing comes after these revisions"
-	case noted(h, history.SelectsAll):
-		return "PASSED OVER", "the selector is empty, so the controller does nothing"
-	case len(h.Revisions) == 0 && lacks(h, snapshot.Revisions):
-		return "NOT KNOWN", "the revisions could not be read, and no pod tells of one"
-	case inferred(h) && len(current) == 0:
-		return "INFERRED", "no pod tells which revision is current"
-	case inferred(h):
-		return "INFERRED", "hash " + hashWords(current[0].Hash) + " is taken for current"
-	case cutThoughUnchanged(h) != nil:
-		f := cutThoughUnchanged(h).Facts
-		return "NOT CUT YET", fmt.Sprintf("the next sync makes revision %s, though revision %s holds the same template", fact(f, "number"), fact(f, "like"))
-	case h.Next.Cut:
-		return "NOT CUT YET", fmt.Sprintf("the next sync makes revision %d of the live template", h.Next.Number)
-	case len(current) == 0:
-		return "NONE CURRENT", "no revision holds the live template"
-	case len(current) > 1:
-		var numbers []string
-		for _, r := range current {
-			numbers = append(numbers, revisionNumber(h, r.Name))
-		}
-		return "REVISIONS " + strings.Join(numbers, " AND "), "hold the live template"
-	}
-	return "REVISION " + revisionNumber(h, current[0].Name), "current"
+// past makes the screens of one History.
+type past struct {
+	h     *history.History
+	asked Asked
+	style Style
+	now   time.Time
+	s     screen.Screen
+
+	current []*history.Revision
+	pods    int // of all revisions
+	on      int // of the current ones
+	nodes   bool
+	known   bool // how many pods there are
 }
 
-// historyDetail counts the nodes that are on what is current, and those that
-// are not.
-func (s *lineScreen) historyDetail(h *history.History, words string) string {
-	if noted(h, history.BeingDeleted) || noted(h, history.SelectsAll) {
-		return words
-	}
-	current := currentRows(h)
-	older, olderOnes := "is on an older one", "are on older ones"
-	if noted(h, history.SeveralHashes) && !h.Next.Cut {
-		older, olderOnes = "is on another hash", "are on other hashes"
-	}
-	if others := !inferred(h) && slices.ContainsFunc(h.Revisions, func(r history.Revision) bool { return r.Name == "" && r.Nodes != nil && *r.Nodes > 0 }); others {
-		older, olderOnes = "is on another", "are on others" // how old theirs is, nothing tells
-	}
-	if !inferred(h) && !h.Next.Cut && len(current) == 1 {
-		switch since := h.CurrentSince; {
-		case h.Next.Number > current[0].Revision:
-			words += fmt.Sprintf(" again (revision %d with the next sync)", h.Next.Number)
-			older, olderOnes = "is on another", "are on others"
-		case since != nil:
-			words += " for " + age(s.now, since)
-		}
-	}
-	all, on, known := nodeCounts(h)
-	switch {
-	case len(h.Revisions) == 0:
-		return words
-	case !known && lacks(h, snapshot.Pods):
-		return words + "; on which nodes is not known, as the pods could not be read"
-	case !known:
-		return words
-	case all == 0:
-		return words + "; no node has a pod"
-	case on == all && all == 1:
-		return words + ", on the only node with a pod"
-	case on == all:
-		return fmt.Sprintf("%s, on all %s with a pod", words, plural(all, "node"))
-	case cutThoughUnchanged(h) != nil:
-		return words
-	case len(current) == 0 && inferred(h):
-		return fmt.Sprintf("%s; %s", words, pluralVerb(all, "node has a pod", "nodes have a pod"))
-	case on == 0 && (h.Next.Cut || len(current) == 0):
-		return fmt.Sprintf("%s; %s", words, pluralVerb(all, "node "+older, "nodes "+olderOnes)) + updatedWords(h, all)
-	}
-	words = fmt.Sprintf("%s, on %d of %s; %s", words, on, plural(all, "node"), pluralVerb(all-on, older, olderOnes)) + updatedWords(h, all-on)
-	if h.DaemonSet.Strategy != "RollingUpdate" && h.DaemonSet.Strategy != "" {
-		words += ", until somebody deletes the pods (" + strategy(&h.Header) + ")"
-	}
-	return words
-}
-
-// updatedWords says how many of the nodes that are not on the current revision
-// count as updated; empty for none.
-func updatedWords(h *history.History, elsewhere int) string {
-	n := updatedElsewhere(h)
-	if n == 0 {
-		return ""
-	}
-	return inBrackets(countedUpdated(n, elsewhere))
-}
-
-// updatedElsewhere counts the nodes that are not on the current revision and
-// whose pod counts as updated all the same.
-func updatedElsewhere(h *history.History) int {
-	n := 0
-	for _, r := range h.Revisions {
-		if !r.Current && r.Updated != nil {
-			n += *r.Updated
-		}
-	}
-	return n
-}
-
-// noted tells whether there is a note of a code.
-func noted(h *history.History, code history.NoteCode) bool {
-	return slices.ContainsFunc(h.Notes, func(n history.Note) bool { return n.Code == code })
-}
-
-// cutThoughUnchanged is the note of a revision that is about to be made of a
-// template that one holds; nil where there is none.
-func cutThoughUnchanged(h *history.History) *history.Note {
-	for i := range h.Notes {
-		if h.Notes[i].Code == history.CutThoughUnchanged {
-			return &h.Notes[i]
-		}
-	}
-	return nil
-}
-
-func (s *lineScreen) historyPaint(h *history.History) func(string) string {
-	if all, on, known := nodeCounts(h); known && on == all && len(currentRows(h)) == 1 && !h.Next.Cut && !inferred(h) {
-		return s.good
-	}
-	return s.warn
-}
-
-func currentRows(h *history.History) []*history.Revision {
-	var out []*history.Revision
+func newPast(h *history.History, asked Asked, style Style) *past {
+	p := &past{h: h, asked: asked, style: style, now: h.Snapshot.TakenAt, known: !lacks(h, snapshot.Pods)}
+	p.s.Headline = screen.Headline{Subject: h.DaemonSet.Namespace + "/" + h.DaemonSet.Name, Tone: screen.Warn}
 	for i := range h.Revisions {
-		if h.Revisions[i].Current {
-			out = append(out, &h.Revisions[i])
+		r := &h.Revisions[i]
+		if r.Current {
+			p.current = append(p.current, r)
 		}
+		if r.Pods == nil || r.Nodes == nil {
+			p.known = false
+			continue
+		}
+		if p.pods += *r.Pods; r.Current {
+			p.on += *r.Pods
+		}
+		p.nodes = p.nodes || *r.Pods != *r.Nodes
 	}
-	return out
+	return p
 }
 
-// nodeCounts is how many nodes have a pod, and how many of them have one of
-// what is current. It is not known where the pods could not be read.
-func nodeCounts(h *history.History) (all, on int, known bool) {
-	for _, r := range h.Revisions {
-		if r.Nodes == nil {
-			return 0, 0, false
-		}
-		if all += *r.Nodes; r.Current {
-			on += *r.Nodes
-		}
-	}
-	return all, on, !lacks(h, snapshot.Pods)
+func (p *past) add(l screen.Label, format string, args ...any) {
+	p.s.Add(l, screen.Text(fmt.Sprintf(format, args...)))
 }
 
-// inferred tells whether there are no revisions to go by.
-func inferred(h *history.History) bool { return lacks(h, snapshot.Revisions) }
+func (p *past) ago(t *time.Time) string {
+	if t == nil {
+		return "unknown"
+	}
+	return ago(p.now.Sub(*t)) + " ago"
+}
 
 func lacks(h *history.History, what snapshot.What) bool {
 	return slices.ContainsFunc(h.Snapshot.Gaps, func(g daemonset.Gap) bool { return g.What == what && g.Why != snapshot.Moved })
 }
 
-// hashWords names a hash, which a pod may lack.
-func hashWords(hash string) string {
-	if hash == "" {
-		return "(none)"
+// inferred reports whether there are no revisions to go by.
+func (p *past) inferred() bool { return lacks(p.h, snapshot.Revisions) }
+
+// note is the note of a code; nil where there is none.
+func (p *past) note(code history.NoteCode) *history.Note {
+	if i := slices.IndexFunc(p.h.Notes, func(n history.Note) bool { return n.Code == code }); i >= 0 {
+		return &p.h.Notes[i]
 	}
-	return clean(hash)
+	return nil
 }
 
-// mostRows are the revisions that are shown in any case.
-const mostRows = 8
+// headline says how many pods are on which revision; before that, what keeps the
+// newest one from being the current one.
+func (p *past) headline() (verdict, text string) {
+	next := &p.h.Next
+	switch {
+	case p.note(history.BeingDeleted) != nil:
+		return "BEING DELETED", "no revision follows these, and no rollback is possible"
+	case p.note(history.SelectsAll) != nil:
+		return "IGNORED", "its selector is empty, so the controller ignores it"
+	case len(p.h.Revisions) == 0 && p.inferred():
+		return "UNKNOWN", "the revisions could not be read, and no pod tells of one"
+	case p.inferred():
+		return "INFERRED", "no ControllerRevisions in the input; " + p.counts()
+	case p.note(history.CutThoughUnchanged) != nil:
+		return "NEW REVISION PENDING", fmt.Sprintf("the next sync creates revision %d, although revision %s holds the same template; %s", next.Number, fact(p.note(history.CutThoughUnchanged).Facts, "like"), p.counts())
+	case next.Cut:
+		return "NEW REVISION PENDING", fmt.Sprintf("the next sync creates revision %d from the live template; %s", next.Number, p.counts())
+	case next.RaisedFrom > 0:
+		return "RENUMBERING PENDING", fmt.Sprintf("the next sync renumbers revision %d to %d, as it holds the live template; %s", next.RaisedFrom, next.Number, p.counts())
+	case len(p.current) == 0:
+		return "", "no revision holds the live template; " + p.counts()
+	case len(p.current) > 1:
+		return "", fmt.Sprintf("%d revisions hold the live template; %s", len(p.current), p.counts())
+	}
+	if p.on == p.pods && p.known {
+		p.s.Headline.Tone = screen.Good
+	}
+	return "", p.counts()
+}
 
-// revisionTable has a row for each revision, the newest first, with what
-// changed beside it or below.
-func (s *lineScreen) revisionTable(h *history.History) {
-	if len(h.Revisions) == 0 {
+// counts says how many pods are on which revision, the current ones first.
+func (p *past) counts() string {
+	latest := ""
+	if len(p.current) == 1 {
+		latest = p.name(p.current[0])
+		switch c := p.current[0]; {
+		case p.inferred():
+			latest += " (taken as the latest)"
+		case c == &p.h.Revisions[0]:
+			latest += " (the latest)"
+		case p.h.Next.RaisedFrom == 0:
+			latest += " (which holds the live template)"
+		}
+	}
+	switch {
+	case !p.known && latest != "":
+		return latest + "; how many pods are on it is unknown"
+	case !p.known:
+		return "how many pods are on which revision is unknown"
+	case p.pods == 0 && latest != "":
+		return "no pods; " + latest
+	case p.pods == 0:
+		return "no pods"
+	case latest != "" && p.on == p.pods:
+		return pluralOf(p.pods, "the only pod is on ", fmt.Sprintf("all %d pods on ", p.pods)) + latest
+	}
+	var parts []string
+	if latest != "" {
+		parts = append(parts, fmt.Sprintf("%d of %s on %s", p.on, plural(p.pods, "pod"), latest))
+	}
+	for i := range p.h.Revisions {
+		r := &p.h.Revisions[i]
+		if latest != "" && r.Current || *r.Pods == 0 {
+			continue
+		}
+		what := strconv.Itoa(*r.Pods)
+		if len(parts) == 0 {
+			what = plural(*r.Pods, "pod")
+		}
+		if r.Name == "" && r.Hash == "" {
+			parts = append(parts, what+" without a hash")
+			continue
+		}
+		parts = append(parts, what+" on "+p.name(r))
+	}
+	const most = 3
+	if more := len(parts) - most; more > 0 {
+		parts = append(parts[:most], fmt.Sprintf("the rest on %d more", more))
+	}
+	if updated, others := p.updatedElsewhere(); updated > 0 {
+		parts[len(parts)-1] += inBrackets(countedUpdated(updated, others))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// updatedElsewhere counts the nodes that are not on a current revision, and those
+// of them whose pod counts as updated all the same.
+func (p *past) updatedElsewhere() (updated, nodes int) {
+	for _, r := range p.h.Revisions {
+		if !r.Current && r.Updated != nil {
+			updated, nodes = updated+*r.Updated, nodes+*r.Nodes
+		}
+	}
+	return updated, nodes
+}
+
+// name is what a row is called: a revision, or a hash that none has.
+func (p *past) name(r *history.Revision) string {
+	if r.Name == "" {
+		return "hash " + orDash(r.Hash)
+	}
+	return "revision " + p.number(r.Name)
+}
+
+// number is the number of a revision by its name; the name too where several
+// share the number.
+func (p *past) number(name string) string {
+	number, sharing := int64(0), 0
+	for _, r := range p.h.Revisions {
+		if r.Name == name {
+			number = r.Revision
+		}
+	}
+	for _, r := range p.h.Revisions {
+		if r.Revision == number {
+			sharing++
+		}
+	}
+	switch {
+	case number == 0:
+		return name
+	case sharing > 1:
+		return strconv.FormatInt(number, 10) + " (" + name + ")"
+	}
+	return strconv.FormatInt(number, 10)
+}
+
+// rollout says whether one is in progress, since when, and who wrote the template.
+func (p *past) rollout() {
+	if p.note(history.BeingDeleted) != nil || p.note(history.SelectsAll) != nil {
 		return
 	}
-	t := &table{head: []string{"REVISION", "AGE", " NODES"}}
-	if inferred(h) {
-		t.head[0] = "HASH"
+	strategy := p.h.DaemonSet.Strategy
+	switch since := p.h.CurrentSince; {
+	case p.inferred(), len(p.current) != 1, p.h.Next.Cut, p.h.Next.RaisedFrom > 0, !p.known:
+	case p.on == p.pods && since != nil:
+		p.add(screen.Rollout, "none in progress; the latest one started %s", p.ago(since))
+	case p.on == p.pods:
+		p.add(screen.Rollout, "none in progress")
+	case strategy != "RollingUpdate" && strategy != "":
+		p.add(screen.Rollout, "with %s, you delete the other %s", strategy, plural(p.pods-p.on, "pod"))
+	default:
+		words := "in progress"
+		if since != nil {
+			words = "started " + p.ago(since)
+		}
+		switch newest := p.current[0].NewestPodAt; {
+		case newest != nil && (since == nil || !newest.Before(*since)):
+			words += ", the last pod was created " + p.ago(newest)
+		case since != nil:
+			words += ", no pod was created since"
+		}
+		p.add(screen.Rollout, "%s", words)
 	}
-	pods := s.Wide || slices.ContainsFunc(h.Revisions, func(r history.Revision) bool { return r.Pods != nil && r.Nodes != nil && *r.Pods != *r.Nodes })
-	if pods {
-		t.head = append(t.head, " PODS")
+	p.writers()
+}
+
+// writers are who wrote the DaemonSet, by its managed fields: those who wrote
+// the template, and with --all the others.
+func (p *past) writers() {
+	var names []string
+	for _, m := range p.h.Managers {
+		if !m.Template && !p.style.All {
+			continue
+		}
+		var what []string
+		if m.Time != nil {
+			what = append(what, p.ago(m.Time))
+		}
+		if m.Operation == "Apply" {
+			what = append(what, "server-side apply")
+		}
+		if !m.Template {
+			what = append(what, "not the template")
+		}
+		names = append(names, m.Manager+inBrackets(what...))
 	}
-	if s.Wide {
-		t.head = append(t.head, " AVAILABLE", "NAME", "HASH", "CREATED")
+	if len(names) > 0 {
+		p.s.Add(screen.Rollout, screen.Names{Before: "template written by", Names: names, Short: true})
 	}
-	var texts [][]string
-	digits := widestNumber(h)
+}
+
+// uncut is what differs between the live template and the newest revision.
+func (p *past) uncut() {
+	u := p.h.Uncut
+	if u == nil || u.From.Revision == 0 || p.note(history.CutThoughUnchanged) != nil {
+		return
+	}
+	for i, l := range few(p.fields(p.several()).changeLines(u.Change), 6, "more change", p.style) {
+		if i == 0 {
+			l = fmt.Sprintf("from revision %d to the live template: %s", u.From.Revision, l)
+		}
+		p.add(screen.Change, "%s", l)
+	}
+}
+
+func (p *past) fields(several bool) fieldStyle {
+	return fieldStyle{brief: true, cell: true, alone: !several, all: p.style.All}
+}
+
+// several reports whether a field needs its container named.
+func (p *past) several() bool {
+	return slices.ContainsFunc(p.h.Revisions, func(r history.Revision) bool { return len(r.Images) > 1 })
+}
+
+// revisions is the table: a row for each revision, the newest first.
+func (p *past) revisions() {
+	t := &screen.Table{Columns: []screen.Column{{Head: "REVISION"}, {Head: "SINCE"}, {Head: "PODS", Right: true}}}
+	if p.inferred() {
+		t.Columns[0].Head = "HASH"
+	}
+	if !p.style.Wide {
+		t.Columns[1].Drop = 1
+	}
+	if p.nodes || p.style.Wide {
+		t.Columns = append(t.Columns, screen.Column{Head: "NODES", Right: true})
+	}
+	if p.style.Wide {
+		t.Columns = append(t.Columns, screen.Column{Head: "AVAILABLE", Right: true}, screen.Column{Head: "NAME"}, screen.Column{Head: "HASH"}, screen.Column{Head: "CREATED"})
+	}
+	t.Columns = append(t.Columns, screen.Column{Head: "CHANGE FROM THE REVISION BEFORE", Wrap: true, Least: 24})
+	const most = 8
 	folded := 0
 	fold := func() {
 		if folded > 0 {
-			t.add("…")
-			texts = append(texts, []string{plural(folded, "revision") + " on no node, with --all"})
+			t.Rows = append(t.Rows, screen.Row{Cells: screen.Cells("…", "", "", plural(folded, "revision")+" without pods, with --all")})
 			folded = 0
 		}
 	}
-	for i := range h.Revisions {
-		r := &h.Revisions[i]
-		if s.mayFold(h, i) {
+	for i := range p.h.Revisions {
+		r := &p.h.Revisions[i]
+		if !p.style.All && len(p.h.Revisions) > most+1 && i >= most && !r.Current && (r.Pods == nil || *r.Pods == 0) {
 			folded++
 			continue
 		}
 		fold()
-		cells := []string{s.revisionCell(h, r, digits), s.ageCell(h, r), count(r.Nodes)}
-		if pods {
-			cells = append(cells, count(r.Pods))
+		first := screen.Cell{Lines: []string{strconv.FormatInt(r.Revision, 10)}}
+		if r.Name == "" {
+			first.Lines[0] = orDash(r.Hash)
 		}
-		if s.Wide {
+		if r.Current {
+			first.Tone = screen.Title
+		}
+		cells := []screen.Cell{first, {Lines: []string{p.since(r)}}, {Lines: []string{count(r.Pods)}}}
+		if p.nodes || p.style.Wide {
+			cells = append(cells, screen.Cell{Lines: []string{count(r.Nodes)}})
+		}
+		if p.style.Wide {
 			created := "-"
 			if r.CreatedAt != nil {
-				created = r.CreatedAt.UTC().Format("2006-01-02T15:04:05Z")
+				created = r.CreatedAt.UTC().Format(time.RFC3339)
 			}
-			cells = append(cells, count(r.Available), orDash(clean(r.Name)), orDash(clean(r.Hash)), created)
+			cells = append(cells, screen.Cells(count(r.Available), orDash(r.Name), orDash(r.Hash), created)...)
 		}
-		t.add(cells...)
-		texts = append(texts, s.rowText(h, r))
+		t.Rows = append(t.Rows, screen.Row{Cells: append(cells, screen.Cell{Lines: p.changes(r, 6)})})
 	}
 	fold()
-	s.withTexts(t.lines(s.Style), "CHANGE", texts)
-}
-
-// mayFold tells of a row that it is one of too many, and on no node.
-func (s *lineScreen) mayFold(h *history.History, i int) bool {
-	r := &h.Revisions[i]
-	return !s.All && len(h.Revisions) > mostRows+1 && i >= mostRows && !r.Current && (r.Nodes == nil || *r.Nodes == 0)
+	for i := range t.Rows { // what stands for several rows belongs to the last column
+		if c := t.Rows[i].Cells; len(c) == 4 && len(t.Columns) > 4 {
+			t.Rows[i].Cells = append(append(c[:3:3], make([]screen.Cell, len(t.Columns)-4)...), c[3])
+		}
+	}
+	p.s.Add(screen.Body, t)
 }
 
 func orDash(text string) string {
@@ -269,225 +361,203 @@ func orDash(text string) string {
 	return text
 }
 
-func widestNumber(h *history.History) int {
-	n := 1
-	for _, r := range h.Revisions {
-		n = max(n, len(strconv.FormatInt(r.Revision, 10)))
-	}
-	return n
-}
-
-// revisionCell is the number, set to the right, with a star behind the current
-// one; without revisions the hash.
-func (s *lineScreen) revisionCell(h *history.History, r *history.Revision, digits int) string {
-	cell := fmt.Sprintf("%*d", digits, r.Revision)
+// since is when a revision got its number; of pods without one when they were
+// created.
+func (p *past) since(r *history.Revision) string {
+	back := p.rolledBack(r)
 	switch {
-	case inferred(h):
-		cell = hashWords(r.Hash)
-	case r.Name == "":
-		cell = fmt.Sprintf("%*s", digits, "-")
-	}
-	if r.Current {
-		return s.title(cell + "*")
-	}
-	return cell
-}
-
-// ageCell is the age of a revision, and how long ago it was taken up again; of
-// pods without a revision, theirs.
-func (s *lineScreen) ageCell(h *history.History, r *history.Revision) string {
-	switch {
-	case r.CreatedAt == nil && r.OldestPodAt == nil:
-		return "-"
-	case inferred(h) && r.NewestPodAt != nil:
-		return span(s.now, r.OldestPodAt, r.NewestPodAt)
-	case r.Name == "" && r.NewestPodAt != nil:
-		return "pods " + span(s.now, r.OldestPodAt, r.NewestPodAt)
+	case r.Name == "" && r.OldestPodAt != nil:
+		from, to := p.ago(r.OldestPodAt), p.ago(r.NewestPodAt)
+		if from == to {
+			return from
+		}
+		return from + " to " + to
 	case r.TakenUpAt != nil:
-		return age(s.now, r.CreatedAt) + ", up again " + age(s.now, r.TakenUpAt)
-	case slices.Contains(r.Notes, history.TakenUpAgain):
-		return age(s.now, r.CreatedAt) + ", up again"
+		return p.ago(r.TakenUpAt)
+	case back != nil:
+		if at, known := factTime(back.Facts, "after"); known {
+			return "less than " + p.ago(&at)
+		}
+		return "unknown"
+	case r.CreatedAt == nil:
+		return "-"
 	}
-	return age(s.now, r.CreatedAt)
+	return p.ago(r.CreatedAt)
 }
 
-// rowText is what changed, folded, and the change-cause in a line of its own.
-func (s *lineScreen) rowText(h *history.History, r *history.Revision) []string {
-	words := s.changeWords(h, r)
-	const most = 6
-	if n := len(words) - most; n > 1 && !s.All {
-		words = append(words[:most:most], fmt.Sprintf("%d more", n))
-	}
-	text := strings.Join(words, "; ")
-	if r.Name == "" && !inferred(h) {
-		of := "hash " + hashWords(r.Hash) + ", which no revision has: "
-		if r.Hash == "" {
-			of = "no hash: "
+// rolledBack is the note that a revision got its number by a rollback; nil where
+// it did not.
+func (p *past) rolledBack(r *history.Revision) *history.Note {
+	for i := range p.h.Notes {
+		if n := &p.h.Notes[i]; n.Code == history.TakenUpAgain && r.Name != "" && slices.Contains(n.Revisions, r.Name) {
+			return n
 		}
-		text = strings.TrimSuffix(of+text, ": not known")
 	}
-	out := []string{text}
-	if cause := clean(r.ChangeCause); cause != "" {
-		out = append(out, "change-cause: "+s.brief(cause, 120))
-	}
-	return out
+	return nil
 }
 
-// withTexts adds the rows of a table, its head first, with paragraphs in a last
-// column, each broken to what is left of the line; or below the row, where too
-// little is left.
-func (s *lineScreen) withTexts(rows []string, title string, texts [][]string) {
-	column := 0
-	for _, r := range rows {
-		column = max(column, width(r)+2)
+// factTime is a fact that is a time, as the core or a document has it.
+func factTime(f daemonset.Facts, key string) (time.Time, bool) {
+	switch v := f[key].(type) {
+	case time.Time:
+		return v, true
+	case *time.Time:
+		if v != nil {
+			return *v, true
+		}
+	case string:
+		t, err := time.Parse(time.RFC3339, v)
+		return t, err == nil
 	}
-	const least = 30
-	below := s.Width > 0 && s.Width-column < least
-	inner := Style{}
-	if s.Width > 0 {
-		inner.Width = max(least, s.Width-column)
-		if below {
-			inner.Width = s.Width - 4
-		}
-	}
-	for i, r := range rows {
-		if i == 0 {
-			if below {
-				s.whole(r)
-				continue
-			}
-			s.whole(r + strings.Repeat(" ", column-width(r)) + s.title(title))
-			continue
-		}
-		indent := strings.Repeat(" ", column)
-		if below {
-			s.whole(r)
-			indent = "    "
-		}
-		for n, paragraph := range texts[i-1] {
-			for m, l := range inner.wrap(paragraph, 2) {
-				if n+m == 0 && !below {
-					s.whole(strings.TrimRight(r+strings.Repeat(" ", column-width(r))+l, " "))
-					continue
-				}
-				s.whole(indent + l)
-			}
-		}
-	}
+	return time.Time{}, false
 }
 
-// historyNotes are the traps, a sentence each.
-func (s *lineScreen) historyNotes(h *history.History) {
-	lines := s.noteLines(h)
-	if len(lines) == 0 {
-		return
-	}
-	s.gap()
-	s.line("%s", s.title("NOTES"))
-	const most = 6
-	for i, l := range lines {
-		if i == most && !s.All && len(lines) > most+1 {
-			s.line("  and %s, with --all", plural(len(lines)-most, "more note"))
-			return
+// changes says what a revision changed, how it came about, and its change-cause.
+func (p *past) changes(r *history.Revision, most int) []string {
+	var lines []string
+	was, cause := "", "change-cause: "
+	if back := p.rolledBack(r); back != nil {
+		was = "an earlier revision"
+		if n := number(back.Facts, "was"); n > 0 {
+			was = fmt.Sprintf("revision %d", n)
+			cause = "change-cause of " + was + ": "
 		}
-		s.line("  %s", l)
+		if r.CreatedAt != nil {
+			was += ", created " + p.ago(r.CreatedAt)
+		}
+		lines = append(lines, "rolled back to "+was)
 	}
+	words := few(p.changed(r), most, "more change", p.style)
+	if r.From > 0 && r.From < r.Revision-1 && len(words) > 0 { // not all of it came with this one
+		words[0] = fmt.Sprintf("from revision %d: %s", r.From, words[0])
+	}
+	lines = append(lines, words...)
+	if r.ChangeCause != "" {
+		lines = append(lines, cause+p.style.brief(clean(r.ChangeCause), 120))
+	}
+	return lines
 }
 
-// writtenBy is who wrote the DaemonSet, and when, by its managed fields: those
-// who wrote the template first.
-func (s *lineScreen) writtenBy(h *history.History) {
-	all := slices.Clone(h.Managers)
-	slices.SortStableFunc(all, func(a, b history.Manager) int {
-		switch {
-		case a.Template == b.Template:
-			return 0
-		case a.Template:
-			return -1
+func (p *past) changed(r *history.Revision) []string {
+	images := ""
+	for _, i := range r.Images {
+		image := template.ParseImage(i.Image)
+		if len(r.Images) > 1 { // their registries are left out
+			image.Repository = image.Name()
 		}
-		return 1
-	})
-	var parts []string
-	for i, m := range all {
-		if i == 3 && !s.All && len(all) > 4 {
-			parts = append(parts, fmt.Sprintf("+%d more", len(all)-i))
-			break
-		}
-		var what []string
-		if m.Time != nil {
-			what = append(what, age(s.now, m.Time)+" ago")
-		}
-		if m.Operation == "Apply" {
-			what = append(what, "applied")
-		}
-		if !m.Template {
-			what = append(what, "not the template")
-		}
-		parts = append(parts, orDash(clean(m.Manager))+inBrackets(what...))
+		images += ", " + imageWords(image)
 	}
-	if len(parts) > 0 {
-		s.gap()
-		s.line("%s %s", s.title("WRITTEN BY"), strings.Join(parts, "; "))
+	if images != "" {
+		images = pluralOf(len(r.Images), "image ", "images ") + images[2:]
 	}
+	switch {
+	case r.Name == "" && !p.inferred() && r.Hash == "":
+		return []string{"pods without a hash"}
+	case r.Name == "" && !p.inferred():
+		return []string{"pods whose hash no revision has"}
+	case r.Kind == history.ChangeFirst && r.Name == "" && images != "":
+		return []string{images}
+	case r.Kind == history.ChangeFirst:
+		words := "the oldest revision kept"
+		if r.Revision == 1 && r.TakenUpAt == nil {
+			words = "first revision"
+		}
+		if images == "" || len(r.Images) > 3 {
+			return []string{words}
+		}
+		return []string{words + ", " + images}
+	case r.Kind == history.ChangeNone:
+		return []string{"same content as revision " + p.sameAs(r)}
+	case slices.Contains(r.Notes, history.Unreadable):
+		return []string{"unknown: it holds no pod template"}
+	case r.Kind == history.ChangeUnknown && images != "":
+		return []string{images}
+	case r.Kind == history.ChangeUnknown && r.From > 0:
+		return []string{fmt.Sprintf("unknown: revision %d could not be read", r.From)}
+	case r.Kind == history.ChangeUnknown:
+		return []string{"unknown"}
+	}
+	lines := p.fields(len(r.Images) > 1).changeLines(r.Change)
+	if of := p.contentOf(r); of != "" {
+		lines = append(lines, "the content of revision "+of+" again")
+	}
+	return lines
 }
 
-// goOn is the one command that shows more of what matters most: the next sync,
-// where that changes which revision is current; what going back would do, while
-// nodes are on another revision; else the last change whole.
-func goOn(h *history.History, again string) string {
-	if again == "" || inferred(h) || noted(h, history.BeingDeleted) || noted(h, history.SelectsAll) {
-		return ""
-	}
-	current := currentRows(h)
-	if len(current) != 1 || h.Next.Cut || h.Next.Number > current[0].Revision || len(h.Next.Relabel) > 0 {
-		return pasted(strings.Replace(again, "kubectl ds history ", "kubectl ds plan-rollout ", 1))
-	}
-	c := current[0]
-	if all, on, known := nodeCounts(h); known && on < all {
-		if back := mostNodes(h); back != nil && byNumber(h, back) && back.Claim == daemonset.Owned {
-			return added(again, fmt.Sprintf("--undo %d", back.Revision))
+// contentOf is the number of the revision that has the same template, by the
+// notes; empty for none.
+func (p *past) contentOf(r *history.Revision) string {
+	for _, n := range p.h.Notes {
+		if n.Code == history.SameContent && r.Name != "" && slices.Contains(n.Revisions, r.Name) {
+			return p.number(fact(n.Facts, "name"))
 		}
-	}
-	switch from := rowBelow(h, c); {
-	case !byNumber(h, c):
-	case from != nil && byNumber(h, from):
-		return added(again, fmt.Sprintf("--diff %d,%d", from.Revision, c.Revision))
-	default:
-		return added(again, fmt.Sprintf("--revision %d", c.Revision))
 	}
 	return ""
 }
 
-// byNumber tells whether a revision can be asked for by its number: no other has
-// it, and the revision can be read.
-func byNumber(h *history.History, r *history.Revision) bool {
-	return r.Revision > 0 && !slices.Contains(r.Notes, history.Unreadable) && !slices.ContainsFunc(h.Revisions, func(o history.Revision) bool {
-		return o.Name != r.Name && o.Revision == r.Revision
-	})
+func (p *past) sameAs(r *history.Revision) string {
+	of := p.contentOf(r)
+	if from := p.below(r); of == "" && from != nil {
+		of = p.number(from.Name)
+	}
+	return of
 }
 
-// rowBelow is the revision that a row's change is against; nil for none.
-func rowBelow(h *history.History, r *history.Revision) *history.Revision {
-	for i := 1; i < len(h.Revisions); i++ {
-		if below := &h.Revisions[i]; h.Revisions[i-1].Name == r.Name && below.Name != "" {
+// below is the revision that a row's change is against; nil for none.
+func (p *past) below(r *history.Revision) *history.Revision {
+	for i := 1; i < len(p.h.Revisions); i++ {
+		if below := &p.h.Revisions[i]; p.h.Revisions[i-1].Name == r.Name && below.Name != "" {
 			return below
 		}
 	}
 	return nil
 }
 
-// mostNodes is the revision, besides the current, that most nodes are on; nil
-// for none.
-func mostNodes(h *history.History) *history.Revision {
-	var best *history.Revision
-	for i := range h.Revisions {
-		r := &h.Revisions[i]
-		if r.Current || r.Name == "" || r.Nodes == nil || *r.Nodes == 0 {
-			continue
-		}
-		if best == nil || *r.Nodes > *best.Nodes {
-			best = r
+// commands are what to look at next: who stands in the way of a rollout, what
+// changed last, and what going back would do.
+func (p *past) commands() {
+	if p.note(history.BeingDeleted) != nil || p.note(history.SelectsAll) != nil {
+		return
+	}
+	p.s.Add(screen.Check, p.again("explain"))
+	if p.inferred() {
+		return
+	}
+	if p.h.Next.Cut || len(p.current) != 1 || len(p.h.Next.Relabel) > 0 || p.h.Next.RaisedFrom > 0 { // what the next sync does
+		p.s.Add(screen.Preview, p.again("plan-rollout"))
+		return
+	}
+	c := p.current[0]
+	back := p.below(c)
+	if p.byNumber(c) && p.byNumber(back) {
+		p.s.Add(screen.Compare, p.again("history", Flag{Name: "diff", Value: fmt.Sprintf("%d,%d", back.Revision, c.Revision)}))
+	}
+	for i := range p.h.Revisions { // of several the one that most pods are on
+		if r := &p.h.Revisions[i]; !r.Current && r.Pods != nil && *r.Pods > 0 && r.Name != "" && (back == nil || back.Pods == nil || *r.Pods > *back.Pods) {
+			back = r
 		}
 	}
-	return best
+	if p.asked.Again && p.byNumber(back) && back.Claim == daemonset.Owned {
+		p.s.Add(screen.Preview, screen.Text("of a rollback:"), p.again("plan-rollout", Flag{Name: "to-revision", Value: strconv.FormatInt(back.Revision, 10)}))
+	}
+}
+
+// byNumber reports whether a revision can be asked for by its number: no other
+// has it, and the revision can be read.
+func (p *past) byNumber(r *history.Revision) bool {
+	return r != nil && r.Revision > 0 && !slices.Contains(r.Notes, history.Unreadable) && !slices.ContainsFunc(p.h.Revisions, func(o history.Revision) bool {
+		return o.Name != r.Name && o.Revision == r.Revision
+	})
+}
+
+// again is a command about the same source; none where that is read only once.
+func (p *past) again(command string, more ...Flag) screen.Command {
+	if !p.asked.Again {
+		return nil
+	}
+	c := screen.Command{screen.Word("kubectl ds " + command), "-n " + screen.Quote(p.h.DaemonSet.Namespace), screen.Quote(p.h.DaemonSet.Name)}
+	for _, f := range slices.Concat(p.asked.Flags, more) {
+		c = append(c, f.Word())
+	}
+	return c
 }

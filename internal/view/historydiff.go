@@ -7,20 +7,104 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
+// Histories writes a row per DaemonSet, in the order given: how many pods are on
+// which revision, since when, and what that changed.
+func Histories(w io.Writer, l *history.List, asked Asked, style Style) error {
+	t := &screen.Table{Flush: true, Columns: []screen.Column{{Head: "DAEMONSET"}, {Head: "REVISION"}, {Head: "SINCE", Drop: 2}, {Head: "PODS ON IT", Right: true, Drop: 1}}}
+	if style.Wide {
+		t.Columns = append(t.Columns, screen.Column{Head: "HASH"}, screen.Column{Head: "KEPT", Right: true}, screen.Column{Head: "LIMIT", Right: true})
+	}
+	t.Columns = append(t.Columns, screen.Column{Head: "CHANGE", Wrap: true})
+	behind, settled, pending := 0, 0, 0
+	var first *past
+	for _, h := range l.Items {
+		p := newPast(h, asked, style)
+		revision, since, hash := "-", "-", "-"
+		lines := []string{"no revision holds the live template"}
+		if p.inferred() {
+			lines[0] = "the revisions could not be read"
+		}
+		if len(p.current) > 0 {
+			c := p.current[0]
+			revision, hash, lines = p.number(c.Name), orDash(c.Hash), p.changes(c, 2)
+			if p.inferred() {
+				revision = "hash " + c.Hash
+			} else if h.CurrentSince != nil {
+				since = p.ago(h.CurrentSince)
+			}
+		}
+		if h.Next.Cut && !p.inferred() {
+			pending++
+			revision, hash, since, lines = fmt.Sprintf("%d (pending)", h.Next.Number), "-", "-", []string{}
+			if h.Uncut != nil {
+				lines = append(lines, few(p.fields(p.several()).changeLines(h.Uncut.Change), 2, "more change", style)...)
+			}
+		}
+		on := screen.Cell{Lines: []string{"?"}}
+		if p.known {
+			on.Lines[0] = fmt.Sprintf("%d of %d", p.on, p.pods)
+		}
+		switch {
+		case !p.known, p.inferred() && len(p.current) == 0:
+		case p.on == p.pods:
+			settled++
+		default:
+			if behind++; first == nil {
+				first = p
+			}
+			on.Tone = screen.Warn
+		}
+		if n, others := p.updatedElsewhere(); n > 0 {
+			lines = append(lines, "(on other revisions: "+countedUpdated(n, others)+")")
+		}
+		cells := []screen.Cell{{Lines: []string{h.DaemonSet.Namespace + "/" + h.DaemonSet.Name}}, {Lines: []string{revision}}, {Lines: []string{since}}, on}
+		if style.Wide {
+			kept := 0
+			for _, r := range h.Revisions {
+				if r.Name != "" {
+					kept++
+				}
+			}
+			cells = append(cells, screen.Cells(hash, fmt.Sprint(kept), fmt.Sprint(h.Limit))...)
+		}
+		t.Rows = append(t.Rows, screen.Row{Cells: append(cells, screen.Cell{Lines: lines})})
+	}
+	var words []string
+	say := func(n int, one, many string) {
+		if n > 0 {
+			words = append(words, pluralVerb(n, one, many))
+		}
+	}
+	say(behind, "has pods on other revisions than the latest", "have pods on other revisions than the latest")
+	say(settled, "has all pods on the latest", "have all pods on the latest")
+	say(len(l.Items)-behind-settled, "is unknown", "are unknown")
+	say(pending, "new revision is pending", "new revisions are pending")
+	var s screen.Screen
+	s.Headline = screen.Headline{Subject: plural(len(l.Items), "DaemonSet"), Text: strings.Join(words, ", ")}
+	s.Add(screen.Body, t)
+	if first != nil {
+		s.Add(screen.Check, first.again("history"))
+	}
+	return s.Text(w, style.terminal())
+}
+
 // Template writes one revision, or the live template where that is nil: what it
-// is in a line, the template whole, and the nodes that are on it. Literal values
-// of environment variables are hidden unless showValues is given.
+// is, the nodes that are on it, what it changed, and the template whole. Literal
+// values of environment variables are hidden unless showValues is given.
 func Template(w io.Writer, h *history.History, r *history.Revision, t template.Content, showValues bool, style Style) error {
-	s := &lineScreen{Style: style, now: h.Snapshot.TakenAt}
-	of := clean(h.DaemonSet.Namespace) + "/" + clean(h.DaemonSet.Name)
-	if r == nil {
-		s.line("%s  %s", s.title("LIVE TEMPLATE"), of)
-	} else {
-		s.line("%s  %s: %s", s.title(revisionTitle(h, r)), of, s.revisionDetail(h, r))
+	p := newPast(h, Asked{}, style)
+	p.s.Headline.Text = "the live template"
+	if r != nil {
+		p.s.Headline.Text = p.described(r)
+		p.onNodes(r)
+		for _, l := range p.changes(r, 4) {
+			p.add(screen.Change, "%s", l)
+		}
 	}
 	if !showValues {
 		t = t.WithValues(func(string) string { return template.Hidden })
@@ -29,118 +113,84 @@ func Template(w io.Writer, h *history.History, r *history.Revision, t template.C
 	if err != nil {
 		return err
 	}
-	s.gap()
+	var lines screen.Lines
 	for _, l := range linesIn(text) {
-		s.whole(l)
+		lines = append(lines, screen.Line{Text: l})
 	}
-	if r != nil {
-		s.gap()
-		s.onNodes(r)
-	}
-	return s.writeTo(w)
+	p.s.Add(screen.Body, lines)
+	return p.s.Text(w, style.terminal())
 }
 
-func revisionTitle(h *history.History, r *history.Revision) string {
-	if r.Name == "" {
-		return "HASH " + hashWords(r.Hash)
+// described is a revision with its age, and whether it is the latest.
+func (p *past) described(r *history.Revision) string {
+	words := p.name(r)
+	if len(p.current) == 1 && r.Current {
+		words += " (the latest)"
 	}
-	return "REVISION " + revisionNumber(h, r.Name)
-}
-
-// revisionDetail is what a revision is: current or not, its age, what changed.
-func (s *lineScreen) revisionDetail(h *history.History, r *history.Revision) string {
-	var parts []string
-	if r.Current {
-		parts = append(parts, "current")
+	if r.CreatedAt != nil {
+		words += ", created " + p.ago(r.CreatedAt)
 	}
-	if a := s.ageCell(h, r); a != "-" {
-		if parts = append(parts, "made "+strings.Replace(a, ", up again", " ago, taken up again", 1)); !strings.HasSuffix(a, "up again") {
-			parts[len(parts)-1] += " ago"
-		}
-	}
-	if words := s.changeWords(h, r); len(words) > 0 {
-		const most = 4
-		if n := len(words) - most; n > 1 && !s.All {
-			words = append(words[:most:most], fmt.Sprintf("%d more", n))
-		}
-		parts = append(parts, strings.Join(words, "; "))
-	}
-	return strings.Join(parts, ", ")
+	return words
 }
 
 // onNodes names the nodes whose oldest pod is of the revision.
-func (s *lineScreen) onNodes(r *history.Revision) {
+func (p *past) onNodes(r *history.Revision) {
 	switch {
 	case r.Nodes == nil:
-		s.line("%s not known, as the pods could not be read", s.title("NODES"))
+		p.add(screen.Rollout, "on how many nodes it is, is unknown: pods could not be read")
 	case *r.Nodes == 0:
-		s.line("%s none", s.title("NODES"))
+		p.add(screen.Rollout, "on no node")
 	default:
-		head := fmt.Sprintf("%s (%d, %s available): ", s.title("NODES"), *r.Nodes, count(r.Available))
-		s.line("%s%s", head, s.namesWithin(r.OnNodes, max(0, s.Width-width(head))))
+		p.s.Add(screen.Rollout, screen.Names{Before: fmt.Sprintf("on %s, %s available:", plural(*r.Nodes, "node"), count(r.Available)), Names: r.OnNodes})
 	}
 }
 
 // Diff writes the difference of two templates, field by field.
-func Diff(w io.Writer, h *history.History, style Style) error {
-	s := &lineScreen{Style: style, now: h.Snapshot.TakenAt}
+func Diff(w io.Writer, h *history.History, asked Asked, style Style) error {
+	p := newPast(h, asked, style)
 	d := h.Diff
-	s.line("%s  %s/%s: %s", s.title(sidesTitle(h, d)), clean(h.DaemonSet.Namespace), clean(h.DaemonSet.Name), s.diffDetail(h, d))
-	s.gap()
 	var fields []template.Difference
+	var set []template.Difference
 	for i := range d.Change {
 		fields = append(fields, d.Change[i].Difference)
-	}
-	for _, l := range (fieldStyle{all: s.All}).lines(fields, func(i int) []string { return about(&d.Change[i]) }) {
-		s.line("  %s", l)
-	}
-	return s.writeTo(w)
-}
-
-func sidesTitle(h *history.History, d *history.Diff) string {
-	from, to := sideName(h, d.From), sideName(h, d.To)
-	if d.From.Live {
-		from = "LIVE TEMPLATE"
-	} else {
-		from = "REVISION " + from
-	}
-	if d.To.Live {
-		to = "LIVE TEMPLATE"
-	}
-	return from + " -> " + to
-}
-
-// sideName is a revision's number, with its name where several share that, or
-// "live".
-func sideName(h *history.History, d history.Side) string {
-	if d.Live {
-		return "live"
-	}
-	return revisionNumber(h, d.Name)
-}
-
-// diffDetail says how many fields differ, and how old the two are.
-func (s *lineScreen) diffDetail(h *history.History, d *history.Diff) string {
-	words := pluralVerb(len(d.Change), "field differs", "fields differ")
-	switch d.Kind {
-	case history.ChangeNone:
-		return "the same template"
-	case history.ChangeRestart:
-		words = "a restart only"
-	case history.ChangeDefaults:
-		words = "API defaults only: " + words
-	case history.ChangeTemplate:
-		words += ""
-	}
-	var ages []string
-	for _, side := range []history.Side{d.From, d.To} {
-		for i := range h.Revisions {
-			if r := &h.Revisions[i]; !side.Live && r.Name == side.Name && r.CreatedAt != nil {
-				ages = append(ages, fmt.Sprintf("revision %s made %s ago", revisionNumber(h, r.Name), age(s.now, r.CreatedAt)))
-			}
+		if d.Change[i].Kind == history.FieldSet {
+			set = append(set, d.Change[i].Difference)
 		}
 	}
-	return words + inBrackets(ages...)
+	words := plural(len(d.Change), "change")
+	switch _, metadata := template.OnlyMetadata(set, template.At); {
+	case d.Kind == history.ChangeNone:
+		words = "the same template"
+	case d.Kind == history.ChangeRestart:
+		words = "kubectl rollout restart, nothing else,"
+	case d.Kind == history.ChangeDefaults:
+		words += ", API defaults only,"
+	case metadata:
+		words += ", metadata only,"
+	}
+	if d.Kind == history.ChangeNone {
+		p.s.Headline.Text = fmt.Sprintf("%s in %s and %s", words, p.side(d.From), p.side(d.To))
+	} else {
+		p.s.Headline.Text = fmt.Sprintf("%s from %s to %s", words, p.side(d.From), p.side(d.To))
+	}
+	for _, l := range (fieldStyle{all: style.All}).lines(fields, func(i int) []string { return about(&d.Change[i]) }) {
+		p.add(screen.Change, "%s", l)
+	}
+	return p.s.Text(w, style.terminal())
+}
+
+// side names one side of a difference, with its age.
+func (p *past) side(d history.Side) string {
+	for i := range p.h.Revisions {
+		if r := &p.h.Revisions[i]; !d.Live && r.Name == d.Name {
+			words := "revision " + p.number(r.Name)
+			if r.CreatedAt != nil {
+				words += inBrackets("created " + p.ago(r.CreatedAt))
+			}
+			return words
+		}
+	}
+	return "the live template"
 }
 
 // about says what kind of field differs, and whose it is.
@@ -150,7 +200,7 @@ func about(c *history.Change) []string {
 	case history.FieldDefault:
 		out = append(out, "API default")
 	case history.FieldRestart:
-		out = append(out, "restart")
+		out = append(out, "kubectl rollout restart")
 	}
 	if len(c.Managers) > 0 {
 		out = append(out, "by "+clean(strings.Join(c.Managers, ", ")))
@@ -164,7 +214,7 @@ func about(c *history.Change) []string {
 // values, so that one that changed is still seen to. Of two that are the same it
 // writes nothing.
 func UnifiedDiff(w io.Writer, h *history.History, old, new map[string]any, showValues bool, style Style) error {
-	s := &lineScreen{Style: style, now: h.Snapshot.TakenAt}
+	p := newPast(h, Asked{}, style)
 	if !showValues {
 		number := numbered(old, new)
 		old, new = template.WithValues[appsv1.DaemonSet](old, number), template.WithValues[appsv1.DaemonSet](new, number)
@@ -174,36 +224,27 @@ func UnifiedDiff(w io.Writer, h *history.History, old, new map[string]any, showV
 		return err
 	}
 	after, err := yamlText(new)
-	if err != nil {
+	if err != nil || before == after {
 		return err
 	}
-	if before == after {
-		return nil
-	}
-	s.whole(s.title("--- " + s.sideLabel(h, h.Diff.From)))
-	s.whole(s.title("+++ " + s.sideLabel(h, h.Diff.To)))
+	lines := screen.Lines{{Text: "--- " + p.file(h.Diff.From), Tone: screen.Title}, {Text: "+++ " + p.file(h.Diff.To), Tone: screen.Title}}
+	tones := map[byte]screen.Tone{'-': screen.Removed, '+': screen.Added}
 	for _, l := range unified(linesIn(before), linesIn(after)) {
-		switch l[0] {
-		case '-':
-			l = s.removed(l)
-		case '+':
-			l = s.added(l)
-		}
-		s.whole(l)
+		lines = append(lines, screen.Line{Text: l, Tone: tones[l[0]]})
 	}
-	return s.writeTo(w)
+	return lines.Text(w, style.terminal())
 }
 
 // linesIn are the lines of a YAML document.
 func linesIn(text string) []string { return strings.Split(strings.TrimSuffix(text, "\n"), "\n") }
 
-// sideLabel names one side of a unified diff.
-func (s *lineScreen) sideLabel(h *history.History, side history.Side) string {
-	of := clean(h.DaemonSet.Namespace) + "/" + clean(h.DaemonSet.Name)
-	if side.Live {
+// file names one side of a unified diff.
+func (p *past) file(d history.Side) string {
+	of := clean(p.h.DaemonSet.Namespace) + "/" + clean(p.h.DaemonSet.Name)
+	if d.Live {
 		return of + " live"
 	}
-	return of + " revision " + sideName(h, side)
+	return of + " revision " + clean(p.number(d.Name))
 }
 
 // numbered returns what stands for a literal value: a number, in the order in
@@ -219,7 +260,5 @@ func numbered(objects ...map[string]any) func(string) string {
 	for _, o := range objects {
 		template.WithValues[appsv1.DaemonSet](o, note)
 	}
-	return func(value string) string {
-		return fmt.Sprintf("%s %d>", strings.TrimSuffix(template.Hidden, ">"), numbers[value])
-	}
+	return func(value string) string { return fmt.Sprintf("<hidden %d>", numbers[value]) }
 }
