@@ -303,7 +303,7 @@ type Pod struct {
 	Claim       daemonset.Claim `json:"claim"` // whose it is
 
 	// why the controller ignores it; absent if it does not
-	// Codes: Pods that no rule counts
+	// Codes: Pods that the controller ignores
 	Ignored daemonset.Reason `json:"ignored,omitempty"`
 }
 

@@ -24,7 +24,7 @@ type Plan struct {
 	daemonset.Header `json:",inline"`
 	Subject          Subject        `json:"subject"`  // what the plan is about
 	Change           *ChangeSummary `json:"change"`   // what was asked; nil if nothing was
-	Warnings         []Warning      `json:"warnings"` // what the API server accepts, but is likely a mistake
+	Warnings         []Warning      `json:"warnings"` // what the API server accepts, but may not do what you want
 	Desired          Desired        `json:"desired"`  // on how many nodes the pod should run
 
 	// the numbers of the status after the change and before the first step; all 0 if they cannot be computed
@@ -142,7 +142,7 @@ const (
 
 // Warning is something that the API accepts and that will not go well.
 type Warning struct {
-	// what is likely a mistake
+	// what the warning says
 	// Codes: Warnings of a plan
 	Code  daemonset.Reason `json:"code"`
 	Facts daemonset.Facts  `json:"facts"` // what the warning rests on
