@@ -74,7 +74,7 @@ spec: {selector: {matchLabels: {app: a}}, template: {metadata: {labels: {app: a}
 	hint := func(file string) string {
 		return "hint: -n kube-system plans a change of that one, -n default a new one: kubectl ds plan-rollout -n kube-system --filename=" + file + " --server=" + server + " --start=40s\n"
 	}
-	const note = "note: daemonset default/agent does not exist, so this plans a new one; there is one in another namespace: -n kube-system, -n tenant\n"
+	const note = "note: daemonset default/agent does not exist, so this plans a new one; did you mean kube-system/agent, tenant/agent?\n"
 	for _, tt := range []struct {
 		args []string
 		want string // the beginning of standard error

@@ -5,10 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
+	"os"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -659,9 +663,31 @@ func TestUnreachable(t *testing.T) {
 		if !errors.As(err, &e) {
 			t.Fatalf("%s: %T %v", name, err, err)
 		}
-		want := "no answer from the cluster at http://" + host + "/path: dial tcp " + host + ": connect: connection refused"
+		want := "no answer from the cluster at http://" + host + "/path: connection refused"
 		if err.Error() != want {
 			t.Errorf("%s: %q, want %q", name, err, want)
+		}
+	}
+}
+
+// TestUnreachableInWords: why nobody answered, without the words of Go's layers.
+func TestUnreachableInWords(t *testing.T) {
+	dial := func(err error) error { return &net.OpError{Op: "dial", Net: "tcp", Err: err} }
+	for _, tt := range []struct {
+		err       error
+		want, why string
+	}{
+		{dial(os.NewSyscallError("connect", syscall.ECONNREFUSED)), "connection refused", "nobody listens"},
+		{dial(os.NewSyscallError("connect", syscall.EHOSTUNREACH)), "no route to host", "nobody is there"},
+		{dial(os.NewSyscallError("connect", syscall.ETIMEDOUT)), "connection timed out", "the system gave up"},
+		{dial(&net.DNSError{Err: "no such host", Name: "api.example", Server: "10.0.0.1:53", IsNotFound: true}), "no such host api.example", "a name that nobody knows"},
+		{&url.Error{Op: "Get", URL: "https://h", Err: context.DeadlineExceeded}, "the time for the request is over", "--request-timeout"},
+		{dial(os.ErrDeadlineExceeded), "the time for the request is over", "a deadline of the connection"},
+		{errors.New("tls: failed to verify certificate: x509: certificate signed by unknown authority"), "tls: failed to verify certificate: x509: certificate signed by unknown authority", "any other words stay"},
+	} {
+		e := &UnreachableError{Server: "https://h", Err: tt.err}
+		if want := "no answer from the cluster at https://h: " + tt.want; e.Error() != want {
+			t.Errorf("%s: %q, want %q", tt.why, e, want)
 		}
 	}
 }

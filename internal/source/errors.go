@@ -1,7 +1,11 @@
 package source
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"net"
+	"os"
 	"strings"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
@@ -33,7 +37,11 @@ func (e *NotFoundError) Error() string {
 func (e *NotFoundError) Hint() string {
 	switch {
 	case len(e.Elsewhere) > 0:
-		return "there is one in another namespace: -n " + strings.Join(e.Elsewhere, ", -n ")
+		var refs []string
+		for _, namespace := range e.Elsewhere {
+			refs = append(refs, Ref{namespace, e.Name}.String())
+		}
+		return "did you mean " + strings.Join(refs, ", ") + "?"
 	case len(e.Near) > 0:
 		return "did you mean " + strings.Join(e.Near, ", ") + "?"
 	case len(e.Held) > 0:
@@ -82,7 +90,25 @@ type UnreachableError struct {
 }
 
 func (e *UnreachableError) Error() string {
-	return fmt.Sprintf("no answer from the cluster at %s: %s", e.Server, inWords(e.Err))
+	return fmt.Sprintf("no answer from the cluster at %s: %s", e.Server, e.why())
+}
+
+// why returns the cause without the words of the layers that it came through.
+func (e *UnreachableError) why() string {
+	var (
+		late interface{ Timeout() bool }
+		name *net.DNSError
+		call *os.SyscallError
+	)
+	switch {
+	case errors.As(e.Err, &name) && name.IsNotFound:
+		return "no such host " + oneLine(name.Name)
+	case errors.As(e.Err, &call):
+		return oneLine(call.Err.Error())
+	case errors.Is(e.Err, context.DeadlineExceeded), errors.As(e.Err, &late) && late.Timeout():
+		return "the time for the request is over"
+	}
+	return inWords(e.Err)
 }
 
 func (e *UnreachableError) Unwrap() error { return e.Err }

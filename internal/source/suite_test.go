@@ -456,11 +456,11 @@ func TestNotFound(t *testing.T) {
 	}{
 		{Ref{"kube-system", "node-exportr"}, NotFoundError{Near: []string{"node-exporter"}}, "did you mean node-exporter?", "one letter is missing"},
 		{Ref{"kube-system", "exporter"}, NotFoundError{Near: []string{"node-exporter", "node-exporter-gpu"}}, "did you mean node-exporter, node-exporter-gpu?", "a part of the name will do"},
-		{Ref{"kube-system", "agent"}, NotFoundError{Elsewhere: []string{"apps", "default"}}, "there is one in another namespace: -n apps, -n default", "the namespace may be what is wrong"},
+		{Ref{"kube-system", "agent"}, NotFoundError{Elsewhere: []string{"apps", "default"}}, "did you mean apps/agent, default/agent?", "the namespace may be what is wrong"},
 		{Ref{"kube-system", "x"}, NotFoundError{Near: []string{"a", "b"}}, "did you mean a, b?", "a name of one letter is one letter from another"},
 		{Ref{"kube-system", "zzzzzz"}, NotFoundError{}, "", "nothing is near"},
 		{Ref{"kube-system", "log"}, NotFoundError{Near: []string{"log1", "log2", "log3"}}, "did you mean log1, log2, log3?", "three of many will do"},
-		{Ref{"none", "kube-proxy"}, NotFoundError{Elsewhere: []string{"kube-system"}}, "there is one in another namespace: -n kube-system", "near names are of that namespace only"},
+		{Ref{"none", "kube-proxy"}, NotFoundError{Elsewhere: []string{"kube-system"}}, "did you mean kube-system/kube-proxy?", "near names are of that namespace only"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			tt.want.Ref = tt.ref

@@ -46,9 +46,9 @@ func TestSame(t *testing.T) {
 	if folder == "" {
 		folder = t.TempDir()
 	}
-	t.Setenv("KUBECONFIG", filepath.Join(folder, "none"))
-	t.Setenv("HOME", folder)
 	builds := [2]string{buildOf(t, ref, folder), build(t, root, filepath.Join(folder, "new"))}
+	t.Setenv("KUBECONFIG", filepath.Join(folder, "none"))
+	t.Setenv("HOME", folder) // after the builds: Go's caches are below it
 	inputs := inputs(t, folder)
 	r := &report{used: map[string]int{}, added: map[string]int{}, places: map[string]*place{}}
 	ask := make(chan question)
