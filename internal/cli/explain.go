@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"golang.org/x/term"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -31,6 +32,7 @@ func gapWords(g daemonset.Gap) string { return view.Gap(g) }
 type explainOptions struct {
 	input
 	choice
+	set      *pflag.FlagSet
 	nodes    []string
 	output   string
 	color    string
@@ -79,6 +81,7 @@ func newExplain(c *common) *cobra.Command {
 		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
 	}
 	f := cmd.Flags()
+	o.set = f
 	o.input.addFlags(f)
 	o.choice.addFlags(f)
 	f.StringArrayVar(&o.nodes, "node", nil, "show each placement rule for NODES; repeatable")
@@ -155,6 +158,7 @@ func (o *explainOptions) explain(snapshots []*snapshot.Snapshot) ([]*explain.Exp
 		slices.SortStableFunc(items, func(a, b *explain.Explanation) int {
 			return cmp.Or(
 				slices.Index(explain.VerdictCodes, a.Verdict.Code)-slices.Index(explain.VerdictCodes, b.Verdict.Code),
+				cmp.Compare(b.Impact.Share(), a.Impact.Share()),
 				strings.Compare(a.DaemonSet.Namespace, b.DaemonSet.Namespace), strings.Compare(a.DaemonSet.Name, b.DaemonSet.Name))
 		})
 	}
@@ -167,23 +171,24 @@ func (o *explainOptions) print(items []*explain.Explanation, format view.Format,
 	for _, e := range items {
 		refs = append(refs, e.DaemonSet.Name)
 	}
+	asked := askedBy(o.set, o.from)
 	switch {
 	case format != view.Text && format != view.Wide && o.many():
 		return view.Encode(o.Out, list, refs, format)
 	case format != view.Text && format != view.Wide:
 		return view.Encode(o.Out, items[0], refs, format)
 	case len(o.nodes) > 0 && o.many():
-		return view.DaemonSetsOfNodes(o.Out, list, o.nodes, o.from, style)
+		return view.DaemonSetsOfNodes(o.Out, list, o.nodes, asked, style)
 	case len(o.nodes) > 0:
-		return view.Nodes(o.Out, items[0], o.nodes, o.from, style)
+		return view.Nodes(o.Out, items[0], o.nodes, asked, style)
 	case len(o.names) == 0:
-		return view.Explanations(o.Out, list, o.from, style)
+		return view.Explanations(o.Out, list, asked, style)
 	}
 	for i, e := range items {
 		if i > 0 {
 			fmt.Fprintln(o.Out)
 		}
-		if err := view.Explanation(o.Out, e, o.from, style); err != nil {
+		if err := view.Explanation(o.Out, e, asked, style); err != nil {
 			return err
 		}
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
@@ -47,9 +48,10 @@ type planOptions struct {
 	known      plan.Options
 	conditions []condition
 
-	only      map[types.NamespacedName]string // the container of a DaemonSet that has one
-	undo      bool                            // it is asked for by history --undo
-	ungrouped bool                            // it was said that there are no groups
+	only      map[types.NamespacedName]string     // the container of a DaemonSet that has one
+	live      map[*plan.Plan]*explain.Explanation // of plans of what is under way
+	undo      bool                                // it is asked for by history --undo
+	ungrouped bool                                // it was said that there are no groups
 }
 
 func newPlan(c *common) *cobra.Command {
@@ -260,7 +262,7 @@ func (o *planOptions) plans(ctx context.Context) ([]*plan.Plan, error) {
 }
 
 func (o *planOptions) plan(s *snapshot.Snapshot, c *plan.Change) (*plan.Plan, error) {
-	s, _, err := o.ruled(s)
+	s, st, err := o.state(s)
 	if err != nil {
 		return nil, err
 	}
@@ -281,7 +283,14 @@ func (o *planOptions) plan(s *snapshot.Snapshot, c *plan.Change) (*plan.Plan, er
 			return nil, err
 		}
 	}
-	return plan.Make(s, c, o.known)
+	p, err := plan.Make(s, c, o.known)
+	if c == nil && err == nil {
+		if o.live == nil {
+			o.live = map[*plan.Plan]*explain.Explanation{}
+		}
+		o.live[p] = explain.Explain(s, st, explain.Options{Outlook: plan.Look(s, st)})
+	}
+	return p, err
 }
 
 // groupable refuses a label of --group-by that no node has, and will not get by
@@ -659,7 +668,15 @@ func (o *planOptions) print(plans []*plan.Plan, considered int) error {
 	text := o.format == view.Text || o.format == view.Wide
 	switch {
 	case o.format == view.Markdown:
-		return view.PlansMarkdown(o.Out, plans)
+		for i, p := range plans {
+			if i > 0 {
+				fmt.Fprintln(o.Out)
+			}
+			if err := view.PlanMarkdown(o.Out, p, o.live[p]); err != nil {
+				return err
+			}
+		}
+		return nil
 	case !text && (o.listed() || len(plans) != 1):
 		return view.Encode(o.Out, list, refs, o.format)
 	case !text:
@@ -677,7 +694,7 @@ func (o *planOptions) print(plans []*plan.Plan, considered int) error {
 		if i > 0 {
 			fmt.Fprintln(o.Out)
 		}
-		if err := view.Plan(o.Out, p, o.asks(p), o.style); err != nil {
+		if err := view.Plan(o.Out, p, o.live[p], o.asks(p), o.style); err != nil {
 			return err
 		}
 	}
@@ -690,8 +707,20 @@ var repeated = []string{"kubeconfig", "context", "cluster", "user", "as", "as-gr
 
 // asks is the command line that asked for a plan.
 func (o *planOptions) asks(p *plan.Plan) view.Asked {
-	flags, pastable := o.givenAgain()
-	return view.Asked{Flags: flags, Again: pastable, Live: len(o.from) == 0 && pastable, Undo: o.undo, Makes: o.makes(p)}
+	asked := askedBy(o.set, o.from)
+	asked.Flags, asked.Again = o.givenAgain()
+	asked.Live, asked.Undo, asked.Makes = len(o.from) == 0 && asked.Again, o.undo, o.makes(p)
+	return asked
+}
+
+// askedBy is the command line that asked, by the flags that every command has.
+func askedBy(set *pflag.FlagSet, from []string) view.Asked {
+	var asked view.Asked
+	asked.Flags, asked.Again = givenAgain(set)
+	if len(from) == 0 {
+		asked.Kubectl, _ = givenAgain(kubectlOnly(set))
+	}
+	return asked
 }
 
 // planAgain is a command with flags.
@@ -744,18 +773,11 @@ func givenAgain(set *pflag.FlagSet, own ...string) (flags []view.Flag, pastable 
 // it is one command; else empty.
 func (o *planOptions) makes(p *plan.Plan) screen.Command {
 	on := func(verb string, words ...screen.Word) screen.Command {
-		return append(screen.Command{screen.Word("kubectl " + verb), "-n " + screen.Quote(p.DaemonSet.Namespace), "daemonset/" + screen.Quote(p.DaemonSet.Name)}, words...)
-	}
-	if len(o.from) == 0 {
-		flags, _ := givenAgain(kubectlOnly(o.set))
-		of := on
-		on = func(verb string, words ...screen.Word) screen.Command {
-			c := of(verb, words...)
-			for _, f := range flags {
-				c = append(c, f.Word())
-			}
-			return c
+		c := append(screen.Command{screen.Word("kubectl " + verb), "-n " + screen.Quote(p.DaemonSet.Namespace), "daemonset/" + screen.Quote(p.DaemonSet.Name)}, words...)
+		for _, f := range askedBy(o.set, o.from).Kubectl {
+			c = append(c, f.Word())
 		}
+		return c
 	}
 	c := o.asked
 	switch asked := o.changes(); {

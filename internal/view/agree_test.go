@@ -137,10 +137,11 @@ func TestPlansAgreeWithThemselves(t *testing.T) {
 			if err != nil {
 				continue // a change that cannot be made
 			}
-			if err := stdcmp.Or(agree.Plan(p), planScreensAgree(p)); err != nil {
+			now := under(t, w.s, c)
+			if err := stdcmp.Or(agree.Plan(p), planScreensAgree(p, now)); err != nil {
 				t.Errorf("%s, change %d: %v", w.name, i, err)
 			}
-			if err := headlineAgrees(t, p); err != nil {
+			if err := headlineAgrees(t, p, now); err != nil {
 				t.Errorf("%s, change %d: %v", w.name, i, err)
 			}
 			waves += len(p.Waves)
@@ -184,13 +185,13 @@ var (
 
 // headlineAgrees holds the number of pods at a time of the first line to that of
 // the row that the plan's own limit has among others.
-func headlineAgrees(t *testing.T, p *plan.Plan) error {
+func headlineAgrees(t *testing.T, p *plan.Plan, now *explain.Explanation) error {
 	t.Helper()
 	if !slices.ContainsFunc(p.Limits, func(l plan.Limit) bool { return l.Planned && l.Code != plan.Stalls }) {
 		return nil
 	}
 	var b bytes.Buffer
-	check(t, Plan(&b, p, Asked{}, Style{All: true}))
+	check(t, Plan(&b, p, now, Asked{}, Style{All: true}))
 	said := atMost.FindStringSubmatch(strings.Join(strings.Fields(b.String()), " "))
 	if said == nil {
 		return nil
@@ -201,6 +202,15 @@ func headlineAgrees(t *testing.T, p *plan.Plan) error {
 		}
 	}
 	return fmt.Errorf("no row of the plan's limit says %s at a time:\n%+v\n%s", said[1], p.Limits, &b)
+}
+
+// under is the Explanation that a plan without a change is shown with.
+func under(t *testing.T, s *snapshot.Snapshot, c *plan.Change) *explain.Explanation {
+	t.Helper()
+	if c != nil {
+		return nil
+	}
+	return explained(t, s, explain.Options{})
 }
 
 func b2i(b bool) int {
@@ -245,8 +255,8 @@ func TestAnswersAgree(t *testing.T) {
 func revisionsAgree(t *testing.T, e *explain.Explanation, p *plan.Plan, h *history.History) error {
 	t.Helper()
 	var one, planned, past, list bytes.Buffer
-	check(t, Explanation(&one, e, nil, Style{All: true}))
-	check(t, Plan(&planned, p, Asked{}, Style{All: true}))
+	check(t, Explanation(&one, e, askable, Style{All: true}))
+	check(t, Plan(&planned, p, e, Asked{}, Style{All: true}))
 	check(t, History(&past, h, Asked{}, Style{All: true}))
 	check(t, Histories(&list, &history.List{Items: []*history.History{h}}, Asked{}, Style{}))
 	r := &e.Next.Revisions
@@ -283,9 +293,9 @@ func revisionsAgree(t *testing.T, e *explain.Explanation, p *plan.Plan, h *histo
 func screensAgree(t *testing.T, e *explain.Explanation, p *plan.Plan) error {
 	t.Helper()
 	var one, list, planned bytes.Buffer
-	check(t, Explanation(&one, e, nil, Style{All: true}))
-	check(t, Explanations(&list, &explain.List{Items: []*explain.Explanation{e}}, nil, Style{Wide: true}))
-	check(t, Plan(&planned, p, Asked{}, Style{All: true}))
+	check(t, Explanation(&one, e, askable, Style{All: true}))
+	check(t, Explanations(&list, &explain.List{Items: []*explain.Explanation{e}}, askable, Style{Wide: true}))
+	check(t, Plan(&planned, p, e, Asked{}, Style{All: true}))
 	first := func(b *bytes.Buffer) string { l, _, _ := strings.Cut(b.String(), "\n"); return l }
 	switch {
 	case strings.HasPrefix(first(&one), "HEALTHY  ") && strings.Contains(one.String(), "\n  PROBLEM "):
@@ -303,21 +313,22 @@ func screensAgree(t *testing.T, e *explain.Explanation, p *plan.Plan) error {
 			return fmt.Errorf("explain: %v; its row in a list: %v", want, got)
 		}
 	}
-	return planScreensAgree(p)
+	return planScreensAgree(p, e)
 }
 
 // planScreensAgree holds the headline of a plan and its row in a list to its
 // numbers.
-func planScreensAgree(p *plan.Plan) error {
+func planScreensAgree(p *plan.Plan, now *explain.Explanation) error {
 	var screen, list bytes.Buffer
-	if err := stdcmp.Or(Plan(&screen, p, Asked{}, Style{All: true}), Plans(&list, &plan.List{Items: []*plan.Plan{p}}, Asked{}, Style{})); err != nil {
+	if err := stdcmp.Or(Plan(&screen, p, now, Asked{}, Style{All: true}), Plans(&list, &plan.List{Items: []*plan.Plan{p}}, Asked{}, Style{})); err != nil {
 		return err
 	}
 	first, _, _ := strings.Cut(screen.String(), "\n")
 	if old := p.Replaces + p.Drops; old > 0 && p.Outcome.Code == plan.Completes {
-		left, only := pluralVerb(p.Replaces, "is left to be replaced", "are left to be replaced"), "deleted and not replaced"
+		only := "deleted and not replaced"
 		says := func(words string) bool { return strings.Contains(first, words) }
-		if says(left) != (p.Replaces > 0 && p.Subject == plan.SubjectRollout) || says(only) != (p.Drops > 0) || p.Drops > 3 && !says(pluralVerb(p.Drops, "pod is "+only, "pods are "+only)) {
+		left := says("; the other") || says(plural(p.Replaces, "more pod"))
+		if left != (p.Replaces > 0 && p.Subject == plan.SubjectRollout) || says(only) != (p.Drops > 0) || p.Drops > 3 && !says(pluralVerb(p.Drops, "pod is "+only, "pods are "+only)) {
 			return fmt.Errorf("%d pods are replaced and %d only deleted: %s", p.Replaces, p.Drops, first)
 		}
 	}

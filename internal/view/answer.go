@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,24 +16,30 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// Explanation writes one DaemonSet's answer. It was read from what --from named,
-// if anything.
-func Explanation(w io.Writer, e *explain.Explanation, from []string, style Style) error {
-	a := &answer{e: e, now: e.Snapshot.TakenAt, style: style, from: from}
-	return a.screen().Text(w, style.terminal())
+// Explanation writes one DaemonSet's answer.
+func Explanation(w io.Writer, e *explain.Explanation, asked Asked, style Style) error {
+	a := newAnswer(e, asked, style)
+	a.headline()
+	a.present()
+	a.fixes()
+	a.outlook()
+	a.status()
+	a.wide()
+	return a.s.Text(w, style.terminal())
 }
 
 // answer makes the screen of one Explanation.
 type answer struct {
-	e     *explain.Explanation
-	now   time.Time
-	style Style
-	from  []string
-	s     screen.Screen
+	*sheet
+	e *explain.Explanation
 }
 
-func (a *answer) screen() *screen.Screen {
-	a.headline()
+func newAnswer(e *explain.Explanation, asked Asked, style Style) *answer {
+	return &answer{newSheet(&e.Header, asked, style), e}
+}
+
+// present says what is the case now, and why.
+func (a *answer) present() {
 	a.impact()
 	a.rollout()
 	a.change()
@@ -42,34 +47,7 @@ func (a *answer) screen() *screen.Screen {
 	a.problems()
 	a.onDelete()
 	a.causes()
-	a.checks()
-	a.fixes()
-	a.outlook()
-	a.status()
-	a.wide()
-	return &a.s
-}
-
-func (a *answer) add(l screen.Label, format string, args ...any) {
-	a.s.Add(l, screen.Text(fmt.Sprintf(format, args...)))
-}
-
-func (a *answer) namespace() screen.Word {
-	return screen.Word("-n ") + screen.Quote(a.e.DaemonSet.Namespace)
-}
-func (a *answer) name() screen.Word { return screen.Quote(a.e.DaemonSet.Name) }
-
-// again is a command of this plugin about the same source; none for standard
-// input, which is read only once.
-func (a *answer) again(command string, flags ...screen.Word) screen.Command {
-	c := screen.Command{screen.Word("kubectl ds " + command), a.namespace(), a.name()}
-	for _, f := range a.from {
-		if f == "-" {
-			return nil
-		}
-		c = append(c, "--from "+screen.Quote(f))
-	}
-	return append(c, flags...)
+	a.checks(a.matters())
 }
 
 // count is a number that the verdict was decided on.
@@ -92,86 +70,72 @@ var verdicts = map[explain.VerdictCode]struct {
 func (a *answer) headline() {
 	v := verdicts[a.e.Verdict.Code]
 	if n := len(a.matters()); a.e.Verdict.Code == explain.Healthy && n > 0 {
-		v.words, v.tone = v.words+", "+strings.ToUpper(plural(n, "warning")), screen.Warn
+		v.words, v.tone = v.words+", "+pluralVerb(n, "WARNING", "WARNINGS"), screen.Warn
 	}
-	a.s.Headline = screen.Headline{Verdict: v.words, Tone: v.tone, Subject: a.e.DaemonSet.Namespace + "/" + a.e.DaemonSet.Name, Text: a.summary()}
+	a.s.Headline = screen.Headline{Verdict: v.words, Tone: v.tone, Subject: a.subject(), Text: a.summary()}
 }
 
-// summary is the headline's sentence: how far it is, and what is wrong.
+// summary is the headline's sentence: how far it is, what is wrong, and how it
+// goes on by itself.
 func (a *answer) summary() string {
 	desired, updated, available := a.count("desired"), a.count("updated"), a.count("available")
-	so := func(words string) string {
-		if why := a.why(); why != "" {
-			return words + "; " + why
-		}
-		return words
+	join := func(parts ...string) string {
+		return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), "; ")
 	}
-	also := ""
-	if none := a.nowhere(); none != "" {
-		also = "; " + none
-	}
-	switch a.e.Verdict.Code {
+	pods := plural(desired, "pod")
+	switch code := a.e.Verdict.Code; code {
 	case explain.BeingDeleted:
 		return "the controller no longer manages its pods"
 	case explain.Unknown:
 		if a.e.Next.Reason == daemonset.StepSelectsAll {
 			return "its selector is empty, so the controller ignores it"
 		}
-		return unread(&a.e.Header) + " could not be read"
+		return unread(a.h) + " could not be read"
 	case explain.NotObserved:
-		return fmt.Sprintf("the controller has not observed generation %d yet; its numbers are of generation %d", a.e.DaemonSet.Generation, a.e.DaemonSet.ObservedGeneration) + also
+		return join(fmt.Sprintf("the controller has not observed generation %d yet; its numbers are of generation %d", a.h.DaemonSet.Generation, a.h.DaemonSet.ObservedGeneration), a.nowhere())
 	case explain.AwaitingDelete:
-		return fmt.Sprintf("%d of %s updated; with %s you delete the other %d", desired-a.count("oldNodes"), plural(desired, "pod"), cmp.Or(a.e.DaemonSet.Strategy, "no strategy"), a.count("oldNodes")) + also
+		return join(fmt.Sprintf("%d of %s updated; with %s you delete the other %d", desired-a.count("oldNodes"), pods, strategy(a.h), a.count("oldNodes")), a.nowhere())
 	case explain.Stuck, explain.Progressing:
 		if a.e.Rollout.UnderWay && desired > 0 {
-			return so(fmt.Sprintf("%d of %s updated", updated, plural(desired, "pod")))
+			return join(fmt.Sprintf("%d of %s updated", updated, pods), a.left(), a.why())
 		}
 	case explain.Healthy:
 		switch {
 		case desired > updated: // the status counts a node by its oldest pod
-			return so(fmt.Sprintf("%d of %s available; old pods still terminate on %s", available, plural(desired, "pod"), plural(desired-updated, "node")))
+			return join(fmt.Sprintf("%d of %s available", available, pods), fmt.Sprintf("old pods still terminate on %s", plural(desired-updated, "node")), a.why())
 		case desired > 0:
-			return so(fmt.Sprintf("%d of %s available and updated", available, plural(desired, "pod")))
+			return join(fmt.Sprintf("%d of %s available and updated", available, pods), a.why())
 		}
 	}
 	if desired == 0 {
 		if len(a.e.Columns) > 0 && a.why() == "" {
 			return "DESIRED is 0: the cluster has no node"
 		}
-		return so("DESIRED is 0")
+		return join("DESIRED is 0", a.why())
 	}
-	return so(fmt.Sprintf("%d of %s available", available, plural(desired, "pod")))
+	return join(fmt.Sprintf("%d of %s available", available, pods), a.why())
 }
 
-// why names what is wrong, the worst first; empty where nothing is. Problems
-// that are said with the same words are added up.
+// left is how long a rollout takes that goes on by itself, or where it stops;
+// empty where that is not known.
+func (a *answer) left() string {
+	switch o := a.e.Outlook; {
+	case o == nil:
+	case o.Code == explain.Stalls:
+		return fmt.Sprintf("it will stop at %d of %d", o.Updated, o.Desired)
+	case o.Code == explain.Completes && o.Duration != nil:
+		return rangeWords(o.Duration) + " left"
+	}
+	return ""
+}
+
+// why names what is wrong, the worst first; empty where nothing is.
 func (a *answer) why() string {
-	var parts []string
-	said := map[predicate]bool{}
-	for _, p := range a.matters() {
-		of, known := predicates[p.Code]
-		if known && said[of] {
-			continue
-		}
-		said[of] = true
-		n := 0
-		for _, other := range a.matters() {
-			if predicates[other.Code] == of {
-				n += max(1, other.Count)
-			}
-		}
-		if words := a.clause(p, n); words != "" {
-			parts = append(parts, words)
-		}
+	words := why(a.matters(), a.clause)
+	if none := a.nowhere(); none != "" && words != "" {
+		return words + ", " + none
 	}
-	const most = 2
-	if more := len(parts) - most; more > 0 {
-		parts = append(parts[:most], fmt.Sprintf("%d more", more))
-	}
-	if none := a.nowhere(); none != "" {
-		parts = append(parts, none)
-	}
-	return strings.Join(parts, ", ")
+	return cmp.Or(words, a.nowhere())
 }
 
 // nowhere says that no node is eligible, and what becomes of the pods; empty
@@ -181,14 +145,7 @@ func (a *answer) nowhere() string {
 	if i < 0 {
 		return ""
 	}
-	words, f := "no node is eligible", a.e.Problems[i].Facts
-	if n := number(f, "losing"); n > 0 {
-		words += ", " + pluralVerb(n, "pod is deleted and not recreated", "pods are deleted and not recreated")
-	}
-	if n := number(f, "staying"); n > 0 {
-		words += ", " + pluralVerb(n, "pod stays", "pods stay")
-	}
-	return words
+	return "no node is eligible" + fateOfPods(a.e.Problems[i].Facts)
 }
 
 // matters are the problems that the headline is about: the errors and pods that
@@ -209,8 +166,8 @@ func (a *answer) matters() []*explain.Problem {
 	return others
 }
 
-// clause is a problem of so many pods or nodes in few words.
-func (a *answer) clause(p *explain.Problem, n int) string {
+// clause is a problem on some nodes in few words.
+func (a *answer) clause(p *explain.Problem, nodes []string) string {
 	switch p.Code {
 	case explain.ControllerSilent:
 		return "the controller does not act although work is pending"
@@ -221,9 +178,8 @@ func (a *answer) clause(p *explain.Problem, n int) string {
 	case cause.NoEligibleNode:
 		return "" // said behind all others
 	case cause.FailedCreate:
-		lacking := len(a.lacking())
 		by := map[cause.OriginKind]string{cause.OriginQuota: "a ResourceQuota", cause.OriginPolicy: "Pod Security", cause.OriginWebhook: "an admission webhook"}[p.Origin.Kind]
-		return fmt.Sprintf("%s rejects %d", cmp.Or(by, "the API server"), lacking)
+		return fmt.Sprintf("%s rejects %s", cmp.Or(by, "the API server"), plural(len(a.lacking()), "pod"))
 	case cause.NextRolloutStalls:
 		return "the next rollout would stall"
 	case explain.StaleStatus:
@@ -238,10 +194,10 @@ func (a *answer) clause(p *explain.Problem, n int) string {
 	switch {
 	case !known:
 		return ""
-	case p.Origin != nil && p.Origin.Kind == cause.OriginRevision && n == a.count("newPods") && n > 1:
-		return fmt.Sprintf("all %d %s", n, words.many)
+	case p.Origin != nil && p.Origin.Kind == cause.OriginRevision && len(nodes) == a.count("newPods") && len(nodes) > 1:
+		return fmt.Sprintf("all %d new pods %s", len(nodes), words.many)
 	}
-	return words.say(n)
+	return words.of(nodes, len(p.Pods))
 }
 
 // lacking are the nodes that should run the pod and have none.
@@ -270,18 +226,11 @@ func (a *answer) impact() {
 		} else if all > 1 {
 			words = "all " + words
 		}
-		verb := " have"
-		if len(i.Without) == 1 {
-			verb = " has"
-		}
 		after := ""
 		if i.Served > 0 && a.e.Rollout.UnderWay {
-			after = "; " + pluralOf(i.Served, "the other one has", fmt.Sprintf("the other %d have", i.Served)) + " an available pod"
-			if on := a.servedBy(); on != "" {
-				after = "; " + pluralOf(i.Served, "the other one runs ", fmt.Sprintf("the other %d run ", i.Served)) + on + " undisturbed"
-			}
+			after = "; " + pluralOf(i.Served, "the other one has", fmt.Sprintf("the other %d have", i.Served)) + " an available pod" + a.servedBy()
 		}
-		a.s.Add(screen.Impact, screen.Names{Before: words + verb + " no available pod:", Names: i.Without, After: after})
+		a.s.Add(screen.Impact, screen.Names{Before: words + pluralOf(len(i.Without), " has", " have") + " no available pod:", Names: i.Without, After: after})
 	case len(i.OldServes) > 0:
 		a.s.Add(screen.Impact, screen.Names{Before: "none yet: the old pod still runs beside the new one on", Names: i.OldServes, After: fmt.Sprintf(", so all %s have an available pod", plural(all, "node"))})
 	case a.e.Verdict.Code == explain.AwaitingDelete:
@@ -289,25 +238,18 @@ func (a *answer) impact() {
 	case a.e.Verdict.Code != explain.Healthy:
 		a.add(screen.Impact, "none: %s an available pod", allHave(all))
 	}
-	switch n := len(i.Uncounted); {
-	case n == 0:
-	case n <= 3:
-		a.add(screen.Impact, "the %s on %s %s not counted in DESIRED and READY, so no alert on these numbers fires", pluralOf(n, "pod", "pods"), strings.Join(i.Uncounted, ", "), pluralOf(n, "is", "are"))
-	default:
-		a.s.Add(screen.Impact, screen.Names{Before: "not counted in DESIRED and READY, so no alert on these numbers fires: the " + pluralOf(n, "pod", "pods") + " on", Names: i.Uncounted, Short: true})
+	if n := len(i.Uncounted); n > 0 {
+		a.s.Add(screen.Impact, screen.Names{Before: fmt.Sprintf("DESIRED and READY do not count the %s on", pluralOf(n, "pod", strconv.Itoa(n)+" pods")), Names: i.Uncounted, After: ", so no alert on these numbers fires", Short: true})
 	}
 }
 
 // allHave is "all 12 nodes have".
 func allHave(n int) string {
-	if n == 1 {
-		return "the only node has"
-	}
-	return fmt.Sprintf("all %d nodes have", n)
+	return pluralOf(n, "the only node has", fmt.Sprintf("all %d nodes have", n))
 }
 
-// servedBy is the old revision that all nodes with an available pod run; empty
-// where they run several, or the new one.
+// servedBy is the old revision of all available pods; empty where they are of
+// several, or of the new one.
 func (a *answer) servedBy() string {
 	without, on := map[string]bool{}, ""
 	for _, n := range a.e.Impact.Without {
@@ -320,56 +262,73 @@ func (a *answer) servedBy() string {
 		if r.Current || on != "" {
 			return ""
 		}
-		on = revisionName(r)
+		on = " of " + revisionName(r)
 	}
 	return on
 }
 
-// rollout says since when, and how many nodes are on which revision.
+// rollout says since when, and how many pods are on which revision.
 func (a *answer) rollout() {
 	var parts []string
 	for _, r := range a.e.Revisions {
-		words := fmt.Sprintf("%s on %s", plural(len(r.Nodes), "node"), revisionName(r))
-		if !r.Current && r.Updated > 0 {
-			words += inBrackets(countedUpdated(r.Updated, len(r.Nodes)))
+		n := r.Pods + r.Terminating
+		if n == 0 && (!r.Current || len(parts) > 0) {
+			continue
 		}
-		parts = append(parts, words)
+		words := fmt.Sprintf("%s on %s", plural(n, "pod"), revisionName(r))
+		if len(parts) > 0 {
+			words = fmt.Sprintf("%d on %s", n, revisionName(r))
+		}
+		var notes []string
+		if r.Current && r.Available < r.Pods {
+			notes = append(notes, fmt.Sprintf("%d available", r.Available))
+		}
+		if r.Terminating > 0 {
+			notes = append(notes, fmt.Sprintf("%d terminating", r.Terminating))
+		}
+		if !r.Current && r.Updated > 0 {
+			notes = append(notes, countedUpdated(r.Updated, len(r.Nodes)))
+		}
+		parts = append(parts, words+inBrackets(notes...))
 	}
+	pods := strings.Join(parts, ", ")
 	switch r := a.e.Rollout; {
-	case a.e.Verdict.Code == explain.BeingDeleted:
+	case a.e.Verdict.Code == explain.BeingDeleted, gapped(a.h, snapshot.Pods):
 		return
-	case a.e.Verdict.Code == explain.Unknown:
-		a.add(screen.Rollout, "%s", strings.Join(parts, ", "))
-	case !r.UnderWay:
+	case !r.UnderWay && a.e.Verdict.Code != explain.Unknown:
 		a.add(screen.Rollout, "none in progress")
-	case r.Since == nil:
-		a.add(screen.Rollout, "%s", strings.Join(parts, ", "))
+		if slices.ContainsFunc(a.e.Revisions, func(r explain.Revision) bool { return !r.Current && len(r.Nodes) > 0 }) {
+			a.add(screen.Rollout, "%s", pods)
+		}
+	case r.Since == nil || a.e.Verdict.Code == explain.Unknown:
+		a.add(screen.Rollout, "%s", pods)
 	case a.e.Verdict.Code == explain.AwaitingDelete:
-		a.add(screen.Rollout, "revision %d is %s old: %s", a.current(), ago(a.now.Sub(*r.Since)), strings.Join(parts, ", "))
+		a.add(screen.Rollout, "revision %d is %s old: %s", a.current(), ago(a.now.Sub(*r.Since)), pods)
 	default:
-		a.add(screen.Rollout, "started %s ago: %s", ago(a.now.Sub(*r.Since)), strings.Join(parts, ", "))
-	}
-	if !a.e.Rollout.UnderWay && a.e.Verdict.Code != explain.Unknown && slices.ContainsFunc(a.e.Revisions, func(r explain.Revision) bool { return !r.Current && len(r.Nodes) > 0 }) {
-		a.add(screen.Rollout, "%s", strings.Join(parts, ", "))
+		a.add(screen.Rollout, "started %s ago: %s", ago(a.now.Sub(*r.Since)), pods)
 	}
 	for _, as := range a.e.Assumptions {
 		if n, _ := strconv.Atoi(as.Value); as.Code == daemonset.AssumeGeneration {
 			a.add(screen.Rollout, "%s as updated by the label pod-template-generation alone, and %s not replaced", pluralVerb(n, "pod counts", "pods count"), pluralOf(n, "is", "are"))
 		}
 	}
-	if n := a.e.Next.Revisions; n.Cut && a.e.Verdict.Code != explain.BeingDeleted && !gapped(a.e, snapshot.Revisions) {
+	if n := a.e.Next.Revisions; n.Cut && !gapped(a.h, snapshot.Revisions) {
 		a.add(screen.Rollout, "the live template has no revision yet: the next sync creates revision %d", n.Number)
 	}
 }
 
 // change is what differs between the revision of most old pods and the current
-// one.
+// one, and who writes the template besides a person.
 func (a *answer) change() {
 	if a.e.Change == nil || a.e.Verdict.Code == explain.BeingDeleted {
 		return
 	}
 	for _, l := range few(fieldStyle{all: a.style.All, brief: true}.changeLines(a.e.Change.Change), 3, "more change", a.style) {
 		a.add(screen.Change, "%s", l)
+	}
+	if len(a.e.ManagedBy) > 0 {
+		who, _ := managerWords(a.e.ManagedBy[0])
+		a.add(screen.Change, "the template is written by %s", who)
 	}
 }
 
@@ -395,81 +354,46 @@ func revisionName(r explain.Revision) string {
 // limit says the rule that bounds a rollout, and what follows from it.
 func (a *answer) limit() {
 	b := &a.e.Budget
-	if !a.e.Rollout.UnderWay || b.Kind == daemonset.BudgetNone || b.Invalid != "" || a.e.Verdict.Code == explain.BeingDeleted {
+	if !a.e.Rollout.UnderWay || b.Kind == daemonset.BudgetNone || b.Invalid != "" || b.Used == nil || a.e.Verdict.Code == explain.BeingDeleted {
 		return
 	}
-	limit, field := b.MaxUnavailable, "maxUnavailable"
+	words, limit := limitWords(b.Kind, b.Spec, b.Scaled, b.Of, b.MaxUnavailable), b.MaxUnavailable
+	used, stop := pluralVerb(*b.Used, "is unavailable", "are unavailable"), ", so the controller replaces no further pod"
 	if b.Kind == daemonset.BudgetSurge {
-		limit, field = b.MaxSurge, "maxSurge"
+		words, limit = limitWords(b.Kind, b.Spec, b.Scaled, b.Of, b.MaxSurge), b.MaxSurge
+		used, stop = pluralVerb(*b.Used, "extra pod exists", "extra pods exist"), ", so the controller starts no further pod"
 	}
-	words := field + " " + cmp.Or(b.Spec, "1 (the default)")
-	switch {
-	case b.Fallback:
+	if b.Fallback {
 		words = "maxUnavailable and maxSurge both come to 0, so the controller uses maxUnavailable 1"
-	case b.Scaled != "":
-		words += fmt.Sprintf(" of %s = %d", plural(b.Of, "node"), limit)
-		if b.Scaled != strconv.Itoa(limit) {
-			words += fmt.Sprintf(" (%s, rounded up)", b.Scaled)
-		}
-	}
-	if b.Used == nil {
-		return
-	}
-	used := pluralVerb(*b.Used, "is unavailable", "are unavailable")
-	stop := "so the controller replaces no further pod"
-	if b.Kind == daemonset.BudgetSurge {
-		used, stop = pluralVerb(*b.Used, "extra pod exists", "extra pods exist"), "so the controller starts no further pod"
 	}
 	if *b.Used < limit || a.e.Next.Deletes.Len() > 0 {
 		stop = ""
 	}
-	if stop != "" {
-		used += ", " + stop
-	}
-	a.add(screen.Limit, "%s, and %s", words, used)
+	a.add(screen.Limit, "%s, and %s%s", words, used, stop)
 }
 
 // problems is the table of what is wrong. What is only worth knowing is a note.
 func (a *answer) problems() {
-	t := &screen.Table{Columns: []screen.Column{{Head: "PROBLEM"}, {Head: "NODES", Wrap: true, Short: true}, {Head: "FOR", Drop: 1}}}
+	head := "PROBLEM"
 	switch m := a.matters(); {
 	case len(m) == 0:
-		t.Columns[0].Head = "STATE"
+		head = "STATE"
 	case m[0].Severity != cause.Error && !yes(m[0].Facts, "late"):
-		t.Columns[0].Head = "WARNING"
+		head = "WARNING"
 	}
-	notes := 0
+	var rows []*explain.Problem
 	for i := range a.e.Problems {
 		p := &a.e.Problems[i]
 		switch {
 		case p.Code == explain.OnDeleteOutdated && a.e.Verdict.Code == explain.AwaitingDelete:
-			continue // the table of old pods
+			// the table of old pods
 		case p.Severity == cause.Info && p.Count == 0, p.Code == cause.NextRolloutStalls, p.Code == explain.Adopt:
-			if notes++; notes <= 3 || a.style.All {
-				a.s.Add(screen.Note, detail(p, a.now, a.style.All)...)
-			}
-			continue
+			a.note(a.detail(p)...)
+		default:
+			rows = append(rows, p)
 		}
-		const most = 6
-		if len(t.Rows) == most && !a.style.All {
-			a.add(screen.Note, "more problems are listed with --all")
-			break
-		}
-		t.Rows = append(t.Rows, problemRow(p, a.now, a.style.All))
 	}
-	a.s.Add(screen.Body, t)
-}
-
-// lasting is how long a problem has been there, on one node or on several.
-func lasting(now time.Time, p *explain.Problem) string {
-	if p.Since == nil {
-		return "-"
-	}
-	from := ago(now.Sub(*p.Since))
-	if p.Latest == nil || ago(now.Sub(*p.Latest)) == from {
-		return from
-	}
-	return ago(now.Sub(*p.Latest)) + " to " + from
+	a.s.Add(screen.Body, a.problemTable(head, rows))
 }
 
 // onDelete is the table of pods that wait for a person.
@@ -498,29 +422,66 @@ func (a *answer) causes() {
 	var said []string
 	for i := range a.e.Problems {
 		p := &a.e.Problems[i]
-		if p.Origin == nil {
-			continue
-		}
-		if words := a.origin(p); words != "" && !slices.Contains(said, words) {
+		if words := a.origin(p); words != "" && !slices.Contains(said, words) && (len(said) < 3 || a.style.All) {
 			said = append(said, words)
+			a.add(screen.Cause, "%s", words)
 		}
-	}
-	for i, words := range said {
-		if i == 3 && !a.style.All {
-			break
-		}
-		a.s.Add(screen.Cause, screen.Text(words))
 	}
 }
 
-// origin says what a problem comes from.
+// origin says what a problem comes from; empty where nothing tells, or it passes
+// by itself.
 func (a *answer) origin(p *explain.Problem) string {
-	o, newPods, oldPods, newFailing, oldFailing := p.Origin, a.count("newPods"), a.count("oldPods"), 0, 0
+	o := p.Origin
+	if o == nil {
+		return ""
+	}
+	some := strings.Join(p.Nodes[:min(3, len(p.Nodes))], ", ")
+	if more := len(p.Nodes) - 3; more > 0 {
+		some += fmt.Sprintf(" +%d more", more)
+	}
+	switch o.Kind {
+	case cause.OriginRevision, cause.OriginUnknown:
+		return a.revisionToBlame(p)
+	case cause.OriginNodes:
+		return a.nodesToBlame(p)
+	case cause.OriginQuota:
+		return fmt.Sprintf("ResourceQuota %s in namespace %s: no room for %s", o.Name, a.h.DaemonSet.Namespace, plural(len(a.lacking()), "more pod"))
+	case cause.OriginPolicy:
+		return fmt.Sprintf("Pod Security of namespace %s: the pod violates %s", a.h.DaemonSet.Namespace, o.Name)
+	case cause.OriginWebhook:
+		return "admission webhook " + o.Name
+	case cause.OriginAPIServer:
+		return "the API server: see its message"
+	case cause.OriginScheduling:
+		if p.Code == cause.HostPortConflict {
+			return some + ": another pod there uses the host port"
+		}
+		if r := fact(p.Facts, "resources"); r != "" {
+			return some + ": too little " + r + " is free for the pod"
+		}
+	case cause.OriginController:
+		return "likely kube-controller-manager"
+	case cause.OriginStrategy:
+		switch p.Code {
+		case cause.HostPortConflict:
+			return "maxSurge: the old pod on the node uses the host port that the new one needs"
+		case explain.OnDeleteOutdated:
+			return "updateStrategy " + strategy(a.h) + ": the controller replaces a pod only after you have deleted it"
+		}
+	}
+	return ""
+}
+
+// revisionToBlame says whether a problem of containers comes from the new
+// revision, by how many pods of it and of the others fail.
+func (a *answer) revisionToBlame(p *explain.Problem) string {
+	newPods, oldPods, newFailing, oldFailing := a.count("newPods"), a.count("oldPods"), 0, 0
 	for _, other := range a.matters() {
 		newFailing, oldFailing = newFailing+number(other.Facts, "newFailing"), oldFailing+number(other.Facts, "oldFailing")
 	}
-	switch o.Kind {
-	case cause.OriginRevision:
+	switch {
+	case p.Origin.Kind == cause.OriginRevision:
 		do := predicate{"pod", "fails", "fail"}
 		if newFailing == p.Count {
 			do = predicates[p.Code]
@@ -529,48 +490,7 @@ func (a *answer) origin(p *explain.Problem) string {
 		if len(a.e.Revisions) == 2 {
 			on = revisionName(a.e.Revisions[1])
 		}
-		return fmt.Sprintf("likely revision %d: %s, %s on %s", o.Revision, pluralOf(newPods, "its only pod "+do.one, fmt.Sprintf("all %d of its pods %s", newPods, do.many)), pluralOf(oldPods, "not the one", fmt.Sprintf("none of the %d", oldPods)), on)
-	case cause.OriginNodes:
-		words := pluralOf(len(p.Nodes), "the node", "the nodes")
-		if p.Code == daemonset.NodeGone {
-			return words + pluralOf(len(p.Nodes), " was deleted", " were deleted") + "; the pod garbage collector removes what is left"
-		}
-		if p.Since == nil {
-			return words + ": NotReady"
-		}
-		words += ": NotReady for " + lasting(a.now, p)
-		if o.BeforeRollout != nil && *o.BeforeRollout && a.e.Rollout.Since != nil {
-			return strings.Replace(words, ":", ", not the rollout:", 1) + fmt.Sprintf(", since before the rollout started %s ago", ago(a.now.Sub(*a.e.Rollout.Since)))
-		}
-		return words
-	case cause.OriginQuota:
-		return fmt.Sprintf("ResourceQuota %s of namespace %s: it leaves no room for %s", o.Name, a.e.DaemonSet.Namespace, plural(len(a.lacking()), "more pod"))
-	case cause.OriginPolicy:
-		return fmt.Sprintf("Pod Security of namespace %s: the pod violates %s", a.e.DaemonSet.Namespace, o.Name)
-	case cause.OriginWebhook:
-		return "admission webhook " + o.Name
-	case cause.OriginAPIServer:
-		return "the API server: see its message"
-	case cause.OriginScheduling:
-		if p.Code == cause.HostPortConflict {
-			return strings.Join(p.Nodes[:min(3, len(p.Nodes))], ", ") + ": another pod there uses the host port"
-		}
-		if r := fact(p.Facts, "resources"); r != "" {
-			return strings.Join(p.Nodes[:min(3, len(p.Nodes))], ", ") + ": too little " + r + " free for the pod"
-		}
-		return ""
-	case cause.OriginController:
-		return "likely kube-controller-manager"
-	case cause.OriginStrategy:
-		switch p.Code {
-		case cause.HostPortConflict:
-			return "maxSurge: the old pod on the node uses the host port that the new one needs"
-		case explain.OnDeleteOutdated:
-			return "updateStrategy " + cmp.Or(a.e.DaemonSet.Strategy, "OnDelete") + ": the controller replaces a pod only after you have deleted it"
-		}
-		return ""
-	}
-	switch {
+		return fmt.Sprintf("likely revision %d: %s, %s on %s", p.Origin.Revision, pluralOf(newPods, "its only pod "+do.one, fmt.Sprintf("all %d of its pods %s", newPods, do.many)), pluralOf(oldPods, "not the one", fmt.Sprintf("none of the %d", oldPods)), on)
 	case !cause.OfContainer(p.Code):
 		return ""
 	case newPods == 0:
@@ -583,133 +503,95 @@ func (a *answer) origin(p *explain.Problem) string {
 	return fmt.Sprintf("unknown: revision %d works on %s and fails on %d", a.current(), plural(newPods-newFailing, "node"), newFailing)
 }
 
-func pluralOf(n int, one, many string) string {
-	if n == 1 {
-		return one
+// nodesToBlame says since when nodes are down, and whether the rollout began
+// before.
+func (a *answer) nodesToBlame(p *explain.Problem) string {
+	words := pluralOf(len(p.Nodes), "the node", "the nodes")
+	began := a.e.Rollout.Since
+	switch {
+	case p.Code == daemonset.NodeGone:
+		return words + pluralOf(len(p.Nodes), " was deleted", " were deleted") + "; the pod garbage collector removes what is left"
+	case p.Since == nil:
+		return words + ": NotReady"
+	case p.Origin.BeforeRollout == nil || !*p.Origin.BeforeRollout || began == nil:
+		return words + ": NotReady for " + a.lasting(p)
+	case ago(a.now.Sub(*p.Since)) == ago(a.now.Sub(*began)):
+		return fmt.Sprintf("%s, not the rollout: NotReady since %s, the rollout started at %s", words, clock(*p.Since), clock(*began))
 	}
-	return many
+	return fmt.Sprintf("%s, not the rollout: NotReady for %s, the rollout started %s ago", words, a.lasting(p), ago(a.now.Sub(*began)))
 }
 
-// checks are commands that only read, one for each problem, three at most.
-func (a *answer) checks() {
-	var said []string
-	for _, p := range a.matters() {
-		c := a.check(p)
-		if len(c) == 0 || slices.Contains(said, c.String()) || len(said) == 3 {
-			continue
-		}
-		said = append(said, c.String())
-		a.s.Add(screen.Check, c)
-	}
-	if len(said) == 0 && a.e.Verdict.Code == explain.AwaitingDelete {
-		a.s.Add(screen.Check, screen.Command{"kubectl get pods", a.namespace(), "-o wide", "--sort-by=.spec.nodeName", "-L controller-revision-hash"})
-	}
-}
-
-func (a *answer) check(p *explain.Problem) screen.Command {
-	var node, pod screen.Word
-	if len(p.Nodes) > 0 {
-		node = screen.Quote(p.Nodes[0])
-	}
-	if len(p.Pods) > 0 {
-		pod = screen.Quote(p.Pods[0])
-	}
-	name, _ := p.Facts["container"].(string)
-	container := "-c " + screen.Quote(name)
-	switch p.Code {
-	case cause.NodeNotReady, cause.TerminatingOnDeadNode, cause.InsufficientResources, cause.HostPortConflict, cause.NextRolloutStalls, explain.Misscheduled:
-		if node != "" {
-			return screen.Command{"kubectl describe node", node}
-		}
-		return nil
-	case cause.CrashLoopBackOff, cause.OOMKilled:
-		return screen.Command{"kubectl logs", a.namespace(), pod, container, "--previous"}
-	case cause.ProbeFailing, cause.InitRunning:
-		return screen.Command{"kubectl logs", a.namespace(), pod, container}
-	case cause.FailedCreate:
-		switch p.Origin.Kind {
-		case cause.OriginQuota:
-			return screen.Command{"kubectl describe resourcequota", a.namespace(), screen.Quote(p.Origin.Name)}
-		case cause.OriginPolicy:
-			return screen.Command{"kubectl get namespace", screen.Quote(a.e.DaemonSet.Namespace), "--show-labels"}
-		}
-		return screen.Command{"kubectl get events", a.namespace(), "--field-selector involvedObject.kind=DaemonSet,involvedObject.name=" + a.name()}
-	case explain.ControllerSilent, explain.GenerationNotObserved, explain.StaleStatus:
-		if fact(p.Facts, "heldUpBy") != "" {
-			return nil
-		}
-		return screen.Command{"kubectl get lease", "-n kube-system", "kube-controller-manager"}
-	}
-	if pod == "" {
-		return nil
-	}
-	return screen.Command{"kubectl describe pod", a.namespace(), pod}
-}
+// clock is a time of day.
+func clock(t time.Time) string { return t.UTC().Format(time.TimeOnly) + "Z" }
 
 // fixes are commands or acts that change the cluster, and plans of them. Those of
 // different problems stand side by side; a higher limit is another way.
 func (a *answer) fixes() {
-	for i, f := range a.e.Fixes {
-		and := ""
-		if i > 0 {
-			and = "and "
+	previews := 0
+	for _, f := range a.e.Fixes {
+		if f.Code == explain.FixUndo || f.Code == explain.FixRaiseLimit {
+			previews++
 		}
+	}
+	preview := func(of string, flag Flag) {
+		c := a.again("plan-rollout", flag)
+		if previews > 1 || len(a.e.Fixes) > 1 && len(c) > 0 {
+			a.s.Add(screen.Preview, screen.Text("of "+of+":"), screen.Indent{c})
+			return
+		}
+		a.s.Add(screen.Preview, c)
+	}
+	for i, f := range a.e.Fixes {
+		and := map[bool]string{true: "and "}[i > 0]
 		switch f.Code {
 		case explain.FixUndo:
+			preview("the rollback", Flag{Name: "to-revision", Value: strconv.FormatInt(f.Revision, 10)})
 			a.undo(f, and)
 		case explain.FixRepairNodes:
-			then := "the pods then come back by themselves"
-			switch {
-			case a.e.Rollout.UnderWay:
-				then = "the rollout then continues by itself"
-			case a.e.Impact != nil && len(a.e.Impact.Without) == 0:
-				then = pluralOf(len(f.Nodes), "it then counts again, and keeps its pod", "they then count again, and keep their pods")
-			}
-			a.add(screen.Fix, "%srepair %s; %s", and, pluralOf(len(f.Nodes), "the node", "the nodes"), then)
-			if a.e.Verdict.Code == explain.Healthy {
-				continue
-			}
-			a.s.Add(screen.Fix, screen.Text("or, for a node that is gone for good:"), screen.Indent{screen.Command{"kubectl delete node", screen.Placeholder("NODE")}})
+			a.repair(f, and)
 		case explain.FixRaiseLimit:
-			a.raise(f)
+			a.raise(f, preview)
 		case explain.FixRaiseQuota:
 			if f.Needs == 0 {
 				a.add(screen.Fix, "%sthe owner of ResourceQuota %s raises it", and, f.Name)
 				continue
 			}
 			a.add(screen.Fix, "%sthe owner of ResourceQuota %s raises it to at least %s:", and, f.Name, plural(f.Needs, "pod"))
-			a.s.Add(screen.Fix, screen.Indent{screen.Command{
-				"kubectl patch resourcequota", a.namespace(), screen.Quote(f.Name), "--type=merge", "-p", screen.Quote(fmt.Sprintf(`{"spec":{"hard":{"pods":"%d"}}}`, f.Needs)),
-			}})
+			a.s.Add(screen.Fix, screen.Indent{a.kubectl("kubectl patch resourcequota", a.namespace(), screen.Quote(f.Name), "--type=merge", "-p", screen.Quote(fmt.Sprintf(`{"spec":{"hard":{"pods":"%d"}}}`, f.Needs)))})
 		case explain.FixMakeRoom:
 			a.s.Add(screen.Fix, screen.Names{Before: and + "move other pods off", Names: f.Nodes, After: ", or give the template a PriorityClass that lets the scheduler preempt them (that starts a rollout)"})
 		case explain.FixNoSurge:
 			a.add(screen.Fix, "%suse maxUnavailable in place of maxSurge:", and)
-			a.s.Add(screen.Fix, screen.Indent{a.patch(`{"maxSurge":0,"maxUnavailable":1}`), screen.Text("(a node then has no available pod while its pod is replaced)")})
+			a.s.Add(screen.Fix, screen.Indent{a.patch(`{"maxSurge":0,"maxUnavailable":1}`), screen.Text("(a node then has no available pod while its pod is replaced" + a.undoneBy() + ")")})
 		case explain.FixDeletePods:
-			remove := screen.Command{"kubectl delete pod", a.namespace(), screen.Quote(f.Pods[0])}
+			remove := a.kubectl("kubectl delete pod", a.namespace(), screen.Quote(f.Pods[0]))
 			if a.e.Verdict.Code != explain.AwaitingDelete {
 				a.s.Add(screen.Fix, remove)
 				continue
 			}
-			a.s.Add(screen.Preview, a.again("plan-rollout", "--strategy=RollingUpdate"))
+			a.s.Add(screen.Preview, a.again("plan-rollout", Flag{Name: "strategy", Value: "RollingUpdate"}))
 			a.add(screen.Continue, "delete the %s one after the other; a node has no pod until the new one is available:", plural(len(f.Pods), "pod"))
 			a.s.Add(screen.Continue, screen.Indent{remove})
 		}
 	}
 }
 
-func (a *answer) undo(f explain.Fix, and string) {
-	to := screen.Word("--to-revision=" + strconv.FormatInt(f.Revision, 10))
-	undo := screen.Indent{
-		screen.Command{"kubectl rollout undo", a.namespace(), "daemonset/" + a.name(), to},
-		screen.Text(fmt.Sprintf("(replaces the %s on revision %d; GitOps may apply revision %d again)", plural(f.Replaces, "pod"), a.current(), a.current())),
+// undoneBy says who undoes a change by hand; empty where nobody is known to.
+func (a *answer) undoneBy() string {
+	if len(a.e.ManagedBy) == 0 {
+		return ""
 	}
-	a.s.Add(screen.Preview, a.again("plan-rollout", to))
-	switch {
-	case f.Replaces == 0: // no pod is left, or none has the new revision yet
-		undo[1] = screen.Text(fmt.Sprintf("(GitOps may apply revision %d again)", a.current()))
-	case f.Unsure:
+	who, undone := managerWords(a.e.ManagedBy[0])
+	return "; " + who + " writes the DaemonSet: " + undone
+}
+
+func (a *answer) undo(f explain.Fix, and string) {
+	effect := "(replaces the " + plural(f.Replaces, "pod") + fmt.Sprintf(" on revision %d", a.current()) + a.undoneBy() + ")"
+	if f.Replaces == 0 { // no pod is left, or none has the new revision yet
+		effect = "(replaces no pod" + a.undoneBy() + ")"
+	}
+	undo := screen.Indent{a.kubectl("kubectl rollout undo", a.namespace(), "daemonset/"+a.name(), screen.Word("--to-revision="+strconv.FormatInt(f.Revision, 10))), screen.Text(effect)}
+	if f.Unsure {
 		a.add(screen.Fix, "%sif the logs blame the new version:", and)
 		a.s.Add(screen.Fix, undo)
 		return
@@ -717,59 +599,77 @@ func (a *answer) undo(f explain.Fix, and string) {
 	a.s.Add(screen.Fix, undo...)
 }
 
+// repair is what is done with nodes that are down.
+func (a *answer) repair(f explain.Fix, and string) {
+	then := "the pods then come back by themselves"
+	switch {
+	case a.e.Rollout.UnderWay:
+		then = "the rollout then continues by itself"
+	case a.e.Impact != nil && len(a.e.Impact.Without) == 0:
+		then = pluralOf(len(f.Nodes), "it then counts again, and keeps its pod", "they then count again, and keep their pods")
+	}
+	a.add(screen.Fix, "%srepair %s; %s", and, pluralOf(len(f.Nodes), "the node", "the nodes"), then)
+	if a.e.Verdict.Code != explain.Healthy {
+		a.s.Add(screen.Fix, screen.Text("or, for a node that is gone for good:"), screen.Indent{a.kubectl("kubectl delete node", screen.Placeholder("NODE"))})
+	}
+}
+
 // patch changes fields of spec.updateStrategy.rollingUpdate.
 func (a *answer) patch(rollingUpdate string) screen.Command {
-	return screen.Command{
-		"kubectl patch daemonset", a.namespace(), a.name(), "--type=merge", "-p", screen.Quote(`{"spec":{"updateStrategy":{"rollingUpdate":` + rollingUpdate + `}}}`),
-	}
+	return a.kubectl("kubectl patch daemonset", a.namespace(), a.name(), "--type=merge", "-p", screen.Quote(`{"spec":{"updateStrategy":{"rollingUpdate":`+rollingUpdate+`}}}`))
 }
 
 // raise is a higher limit for as long as nodes are broken.
-func (a *answer) raise(f explain.Fix) {
+func (a *answer) raise(f explain.Fix, preview func(of string, flag Flag)) {
 	b := &a.e.Budget
-	field, flag := "maxUnavailable", "--max-unavailable="
+	field, flag := "maxUnavailable", "max-unavailable"
 	if b.Kind == daemonset.BudgetSurge {
-		field, flag = "maxSurge", "--max-surge="
+		field, flag = "maxSurge", "max-surge"
 	}
 	value := strconv.Itoa(f.Limit.Number)
-	a.s.Add(screen.Preview, a.again("plan-rollout", screen.Word(flag+value)))
+	preview(field+" "+value, Flag{Name: flag, Value: value})
 	words := "or, to update the other pods now:"
 	if n := len(f.Nodes); n > 0 {
-		words = fmt.Sprintf("or, to update the other pods now (%s without an available pod):", pluralVerb(n, "node stays", "nodes stay"))
+		words = fmt.Sprintf("or, to update the other pods now, while %s without one:", pluralVerb(n, "node stays", "nodes stay"))
 	}
-	a.s.Add(screen.Fix, screen.Text(words), screen.Indent{a.patch(fmt.Sprintf(`{"%s":%s}`, field, value)), screen.Text("(afterwards set it back to " + cmp.Or(b.Spec, "1") + ")")})
+	before := cmp.Or(b.Spec, "1")
+	if _, err := strconv.Atoi(before); err != nil {
+		before = strconv.Quote(before)
+	}
+	a.s.Add(screen.Fix, screen.Text(words), screen.Indent{a.patch(fmt.Sprintf(`{"%s":%s}`, field, value))})
+	a.add(screen.Fix, "and once the rollout is complete, back to %s:", cmp.Or(b.Spec, "1"))
+	a.s.Add(screen.Fix, screen.Indent{a.patch(fmt.Sprintf(`{"%s":%s}`, field, before))})
 }
 
-// outlook says what happens without a fix, or what the controller does next.
+// outlook says what happens without a fix and after it, or what the controller
+// does next.
 func (a *answer) outlook() {
-	desired, updated, available := a.count("desired"), a.count("updated"), a.count("available")
-	switch a.e.Verdict.Code {
-	case explain.Stuck:
-		a.add(screen.Outlook, "without a fix: stays at %d of %d", updated, desired)
-	case explain.Degraded:
-		a.add(screen.Outlook, "without a fix: stays at %d of %d", available, desired)
-	case explain.AwaitingDelete:
-		a.add(screen.Outlook, "stays at %d of %d until then", desired-a.count("oldNodes"), desired)
-	case explain.Progressing, explain.NotObserved:
-		a.nextSync()
+	if o := a.e.Outlook; o != nil {
+		switch {
+		case o.Code == explain.Stays && a.e.Verdict.Code == explain.AwaitingDelete:
+			a.add(screen.Outlook, "stays at %d of %d until then", o.Updated, o.Desired)
+		case o.Code == explain.Stays && a.e.Verdict.Code == explain.Stuck:
+			a.add(screen.Outlook, "without a fix: stays at %d of %d updated", o.Updated, o.Desired)
+		case o.Code == explain.Stays:
+			a.add(screen.Outlook, "without a fix: stays at %d of %d available", o.Available, o.Desired)
+		case o.Code == explain.Stalls:
+			a.add(screen.Outlook, "without a fix: stops at %d of %d updated, %d available", o.Updated, o.Desired, o.Available)
+		case o.Duration != nil:
+			a.add(screen.Outlook, "complete in %s, if every new pod becomes available", rangeWords(o.Duration))
+		}
 	}
-	s, next := &lineScreen{Style: a.style}, a.e.Next
+	if slices.ContainsFunc(a.e.Problems, func(p explain.Problem) bool { return p.Code == cause.FailedCreate }) {
+		a.add(screen.Outlook, "after a fix: the missing pods are created within 17m (the controller's back-off)")
+	}
+	if a.e.Verdict.Code == explain.Progressing || a.e.Verdict.Code == explain.NotObserved {
+		if a.e.Next.Kind == daemonset.StepNone {
+			a.add(screen.Outlook, "%s", idle(a.e.Next.Reason, a.h))
+		}
+		a.sync(&a.e.Next, "next")
+	}
+	next := a.e.Next
 	next.Revisions.Cut = false // said as the rollout's
-	if also := s.bookkeeping(&next); len(also) > 0 {
-		a.add(screen.Note, "the controller next %s", strings.Join(also, "; "))
-	}
-}
-
-// nextSync is what the controller does next with pods.
-func (a *answer) nextSync() {
-	n := &a.e.Next
-	if n.Kind == daemonset.StepNone {
-		a.add(screen.Outlook, "the controller waits: %s", idle(n.Reason, &a.e.Header))
-		return
-	}
-	for _, b := range syncBlocks(n, "next", a.style.All) {
-		a.s.Add(screen.Outlook, b)
-	}
+	a.bookkeeping(next)
 }
 
 // status is the numbers, as kubectl names them, and what each of them leaves
@@ -813,8 +713,7 @@ func (a *answer) status() {
 // sums says for each number that is not simply all nodes what it leaves out.
 // Numbers that leave out the same stand in one line.
 func (a *answer) sums() {
-	var names [][]string
-	var sums [][]string
+	var names, sums [][]string
 	for _, c := range a.e.Columns {
 		switch c.Name {
 		case "DESIRED":
@@ -849,6 +748,7 @@ func (a *answer) sums() {
 func (a *answer) without(c explain.Column) (counted int, less []string) {
 	count := map[string]int{}
 	var order []string
+	refused := slices.ContainsFunc(a.e.Problems, func(p explain.Problem) bool { return p.Code == cause.FailedCreate })
 	for _, g := range c.Groups {
 		if g.Counted {
 			counted += g.Count
@@ -860,10 +760,10 @@ func (a *answer) without(c explain.Column) (counted int, less []string) {
 			name = "on another revision"
 			for _, r := range a.e.Revisions {
 				if r.Name == fact(g.Facts, "revision") && r.Name != "" {
-					name = "on revision " + strconv.FormatInt(r.Number, 10)
+					name = "on " + revisionName(r)
 				}
 			}
-		case g.Reason == cause.NoPod && a.refused():
+		case g.Reason == cause.NoPod && refused:
 			name = string(cause.FailedCreate)
 		case g.Reason == cause.NoPod:
 			name = "no pod"
@@ -877,10 +777,6 @@ func (a *answer) without(c explain.Column) (counted int, less []string) {
 		less = append(less, fmt.Sprintf("- %d (%s)", count[name], name))
 	}
 	return counted, less
-}
-
-func (a *answer) refused() bool {
-	return slices.ContainsFunc(a.e.Problems, func(p explain.Problem) bool { return p.Code == cause.FailedCreate })
 }
 
 // desired is the arithmetic of DESIRED, with the rule that excludes a node.
@@ -902,10 +798,8 @@ func (a *answer) desired(c explain.Column) {
 	case excluded > 0:
 		a.add(screen.Status, "DESIRED %d = %s - %d not eligible:", all-excluded, plural(all, "node"), excluded)
 		a.s.Add(screen.Status, screen.Indent{t})
-	case all == 1:
-		a.add(screen.Status, "DESIRED 1 = the only node")
-	case all > 1:
-		a.add(screen.Status, "DESIRED %d = all %s", all, plural(all, "node"))
+	case all > 0:
+		a.add(screen.Status, "DESIRED %d = %s", all, pluralOf(all, "the only node", fmt.Sprintf("all %d nodes", all)))
 	}
 }
 
@@ -929,57 +823,25 @@ func (a *answer) wide() {
 		if n.ShouldRun != nil {
 			should = string(n.ShouldRun.Reason)
 		}
-		if len(n.Pods) == 0 {
-			t.Rows = append(t.Rows, screen.Row{Cells: screen.Cells(n.Name, should, string(n.Slot), "-", "-", "-", "-", "-", problemCode(n))})
+		pods := n.Pods
+		if len(pods) == 0 {
+			pods = []explain.Pod{{}}
 		}
-		for _, p := range n.Pods {
-			phase := p.Phase
-			if p.Terminating {
-				phase = "Terminating"
+		for _, p := range pods {
+			cells := []string{"-", "-", "-", "-", "-"}
+			if p.Name != "" {
+				cells = []string{p.Name, phase(p), revisionOf(e, p), yesNo(p.Ready), yesNo(p.Available)}
 			}
-			t.Rows = append(t.Rows, screen.Row{Cells: screen.Cells(n.Name, should, string(n.Slot), p.Name, phase, revisionOf(e, p), yesNo(p.Ready), yesNo(p.Available), problemCode(n))})
+			t.Rows = append(t.Rows, screen.Row{Cells: screen.Cells(slices.Concat([]string{n.Name, should, string(n.Slot)}, cells, []string{problemCode(n)})...)})
 		}
 	}
 	a.s.Add(screen.Body, t)
 }
 
-// syncBlocks say which pods a sync of the controller deletes and creates.
-func syncBlocks(n *daemonset.Step, when string, all bool) []screen.Block {
-	var lines []screen.Block
-	for _, batch := range []struct {
-		verb string
-		daemonset.Batch
-	}{{"deletes", n.Deletes}, {"creates", n.Creates}} {
-		say := func(what string, names []string, why string) {
-			lines = append(lines, screen.Names{Before: fmt.Sprintf("%s, the controller %s %s:", when, batch.verb, what), Names: names, After: " (" + why + ")", Short: true})
-		}
-		byReason := map[daemonset.Reason][]string{}
-		for _, i := range batch.Certain {
-			byReason[i.Reason] = append(byReason[i.Reason], i.Node)
-		}
-		for _, reason := range slices.Sorted(maps.Keys(byReason)) {
-			say(plural(len(byReason[reason]), "pod"), byReason[reason], stepWords[reason])
-		}
-		for _, c := range batch.Choices {
-			var nodes, pods []string
-			for _, i := range c.From {
-				nodes, pods = append(nodes, i.Node), append(pods, i.Pod)
-			}
-			if len(slices.Compact(slices.Clone(nodes))) < len(nodes) {
-				nodes = pods // several of one node
-			}
-			say(fmt.Sprintf("any %d of %s", c.Count, plural(len(c.From), "pod")), nodes, stepWords[c.Reason]+"; it chooses at random")
-		}
-		if batch.Deferred > 0 {
-			lines = append(lines, screen.Text(fmt.Sprintf("%d more %ss follow in later syncs: one takes at most 250", batch.Deferred, strings.TrimSuffix(batch.verb, "s"))))
-		}
+// phase is that of a pod, or that it is terminating.
+func phase(p explain.Pod) string {
+	if p.Terminating {
+		return "Terminating"
 	}
-	if !n.Exact && len(lines) > 0 {
-		lines = append(lines, screen.Text("(as far as could be read)"))
-	}
-	const most = 4
-	if more := len(lines) - most; more > 1 && !all {
-		lines = append(lines[:most], screen.Text(fmt.Sprintf("%d more kinds of deletes and creates with --all", more)))
-	}
-	return lines
+	return p.Phase
 }

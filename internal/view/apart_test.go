@@ -134,7 +134,7 @@ func TestPlanImagesFirst(t *testing.T) {
 		p.Change.Fields = append(p.Change.Fields, differs(fmt.Sprintf("spec.template.spec.containers[name=a].env[name=V%02d]", i), "", `{"name":"V"}`))
 	}
 	p.Change.Fields = append(p.Change.Fields, differs("spec.template.spec.containers[name=a].image", `"agent:1"`, `"agent:2"`))
-	s := &plannedScreen{p: p, o: &p.Outcome}
+	s := &planned{sheet: newSheet(&p.Header, Asked{}, Style{}), p: p, o: &p.Outcome}
 	s.change()
 	var b strings.Builder
 	check(t, s.s.Text(&b, screen.Terminal{}))

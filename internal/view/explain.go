@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -44,21 +43,6 @@ func (s *lineScreen) writeTo(w io.Writer) error {
 	}
 	_, err := io.WriteString(w, strings.Join(s.lines, "\n")+"\n")
 	return err
-}
-
-// unread names what could not be read at all.
-func unread(h *daemonset.Header) string {
-	var parts []string
-	for _, g := range h.Snapshot.Gaps {
-		if g.Why != snapshot.Moved && slices.Contains([]snapshot.What{snapshot.Nodes, snapshot.Pods, snapshot.PodStatus}, g.What) {
-			parts = append(parts, partWords(g.What))
-		}
-	}
-	return strings.Join(parts, " and ")
-}
-
-func gapped(e *explain.Explanation, what snapshot.What) bool {
-	return slices.ContainsFunc(e.Snapshot.Gaps, func(g daemonset.Gap) bool { return g.What == what })
 }
 
 var sourceWords = map[snapshot.VersionSource]string{

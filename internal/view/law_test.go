@@ -89,10 +89,10 @@ func draw(t *testing.T, e *explain.Explanation, style Style) string {
 	t.Helper()
 	l := &explain.List{Items: []*explain.Explanation{e, e}}
 	var b bytes.Buffer
-	check(t, Explanation(&b, e, nil, style))
-	check(t, Nodes(&b, e, nil, nil, style))
-	check(t, Explanations(&b, l, nil, style))
-	check(t, DaemonSetsOfNodes(&b, l, nil, nil, style))
+	check(t, Explanation(&b, e, askable, style))
+	check(t, Nodes(&b, e, nil, askable, style))
+	check(t, Explanations(&b, l, askable, style))
+	check(t, DaemonSetsOfNodes(&b, l, nil, askable, style))
 	return b.String()
 }
 
@@ -135,7 +135,7 @@ func lawful(screen string, style Style) error {
 	return nil
 }
 
-// mayBeLong tells what is not broken: what is to be pasted, tables that the
+// mayBeLong tells what is not broken: what is to be askable, tables that the
 // terminal breaks as kubectl's, and words that are too long by themselves.
 func mayBeLong(line string, style Style) bool {
 	return style.Wide || strings.HasPrefix(line, strings.Repeat(" ", 20)) || style.Width < 60 && strings.HasPrefix(line, "  ") || strings.Contains(line, "://") || strings.HasPrefix(line, "To go on: ") || strings.Contains(line, "smallest change") || strings.HasPrefix(line, "    and ") ||
@@ -162,7 +162,7 @@ func TestScreensAreShort(t *testing.T) {
 	for seed := range int64(250) {
 		s := dstest.Random(seed)
 		var b bytes.Buffer
-		check(t, Explanation(&b, explained(t, s, explain.Options{}), nil, Style{Width: 100}))
+		check(t, Explanation(&b, explained(t, s, explain.Options{}), askable, Style{Width: 100}))
 		if n := strings.Count(b.String(), "\n"); n > most {
 			t.Errorf("seed %d: %d lines, at most %d:\n%s", seed, n, most, b.String())
 		}

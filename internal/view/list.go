@@ -15,11 +15,10 @@ import (
 )
 
 // Explanations writes a row per DaemonSet in the order given, worst first.
-// They were read from what --from named, if anything.
-func Explanations(w io.Writer, l *explain.List, from []string, style Style) error {
-	list := &answers{style: style, from: from, count: map[explain.VerdictCode]int{}, named: map[string]int{}}
+func Explanations(w io.Writer, l *explain.List, asked Asked, style Style) error {
+	list := &answers{style: style, count: map[explain.VerdictCode]int{}, named: map[string]int{}}
 	for _, e := range l.Items {
-		list.add(&answer{e: e, now: e.Snapshot.TakenAt, style: style, from: from})
+		list.add(newAnswer(e, asked, style))
 	}
 	return list.screen().Text(w, style.terminal())
 }
@@ -27,7 +26,6 @@ func Explanations(w io.Writer, l *explain.List, from []string, style Style) erro
 // answers makes one screen of several Explanations.
 type answers struct {
 	style   Style
-	from    []string
 	rows    []screen.Row
 	count   map[explain.VerdictCode]int
 	healthy int            // without a warning
@@ -52,17 +50,21 @@ func (l *answers) add(a *answer) {
 	}
 	a.headline()
 	c := cmp.Or(a.e.Status.Computed, a.e.Status.Reported)
-	name := a.e.DaemonSet.Namespace + "/" + a.e.DaemonSet.Name
-	verdict := screen.Cell{Lines: []string{a.s.Headline.Verdict}, Tone: a.s.Headline.Tone}
-	cells := []string{name, of(c, func(c *daemonset.Counts) int { return c.Available }), "-", a.lasts(), a.because()}
-	if a.e.Rollout.UnderWay || l.style.Wide {
+	cells := []string{a.subject(), of(c, func(c *daemonset.Counts) int { return c.Available }), "-", a.lasts(), a.because()}
+	if a.e.Rollout.UnderWay {
 		cells[2] = of(c, func(c *daemonset.Counts) int { return c.Updated })
 	}
 	if l.style.Wide {
-		cells = append(append([]string{name}, known(c, func(c *daemonset.Counts) []int {
+		cells = append([]string{a.subject()}, known(c, func(c *daemonset.Counts) []int {
 			return []int{c.Desired, c.Current, c.Ready, c.Updated, c.Available, c.Misscheduled}
-		})...), cmp.Or(a.e.DaemonSet.Strategy, "-"), budgetCell(a.e), agreesCell(a.e), a.lasts(), a.because())
+		})...)
+		agrees := "?"
+		if a.e.Status.Agrees != nil {
+			agrees = yesNo(*a.e.Status.Agrees)
+		}
+		cells = append(cells, strategy(a.h), budgetCell(a.e), agrees, a.lasts(), a.because())
 	}
+	verdict := screen.Cell{Lines: []string{a.s.Headline.Verdict}, Tone: a.s.Headline.Tone}
 	l.rows = append(l.rows, screen.Row{Cells: append([]screen.Cell{verdict}, screen.Cells(cells...)...)})
 }
 
@@ -91,11 +93,11 @@ func (a *answer) lasts() string {
 func (a *answer) because() string {
 	switch a.e.Verdict.Code {
 	case explain.AwaitingDelete:
-		return fmt.Sprintf("%s: %d to delete", cmp.Or(a.e.DaemonSet.Strategy, "no strategy"), a.count("oldNodes"))
+		return fmt.Sprintf("%s: you delete %s", strategy(a.h), plural(a.count("oldNodes"), "pod"))
 	case explain.Unknown, explain.NotObserved, explain.BeingDeleted:
 		return a.summary()
 	}
-	return cmp.Or(a.why(), "-")
+	return cmp.Or(a.why(), a.left(), "-")
 }
 
 // troubled are the nodes of problems that come from the node, or from what else
@@ -130,7 +132,7 @@ func (l *answers) screen() *screen.Screen {
 	say(l.count[explain.Healthy], "is healthy", "are healthy")
 	l.s.Headline = screen.Headline{Subject: plural(total, "DaemonSet"), Text: strings.Join(parts, ", ")}
 	t := &screen.Table{Flush: true, Columns: []screen.Column{{Head: "VERDICT"}, {Head: "DAEMONSET"}}, Rows: l.rows}
-	heads := []screen.Column{{Head: "AVAILABLE", Right: true}, {Head: "UPDATED", Right: true, Drop: 1}, {Head: "FOR", Drop: 2}, {Head: "CAUSE", Wrap: true, Least: 22}}
+	heads := []screen.Column{{Head: "AVAILABLE", Right: true}, {Head: "UPDATED", Right: true, Drop: 1}, {Head: "FOR", Drop: 2}, {Head: "CAUSE", Wrap: true, Least: 18}}
 	if l.style.Wide {
 		heads = nil
 		for _, h := range []string{"DESIRED", "CURRENT", "READY", "UP-TO-DATE", "AVAILABLE", "MISSCHEDULED", "STRATEGY", "BUDGET", "AGREES", "FOR", "CAUSE"} {
@@ -172,19 +174,6 @@ func (l *answers) oftenNamed() {
 	}
 }
 
-// Again is the command of these arguments about the same source: the cluster, or what --from named. It is empty where there is none to paste:
-// standard input is read only once.
-func Again(args string, from []string) string {
-	c := "kubectl ds " + args
-	for _, f := range from {
-		if f == "-" {
-			return ""
-		}
-		c += " --from " + Quote(f)
-	}
-	return pasted(c)
-}
-
 // known writes numbers of a status, as ? where there is none.
 func known(c *daemonset.Counts, which func(*daemonset.Counts) []int) []string {
 	var out []string
@@ -208,75 +197,75 @@ func budgetCell(e *explain.Explanation) string {
 	return fmt.Sprintf("%s/%d", count(e.Budget.Used), limit)
 }
 
-func agreesCell(e *explain.Explanation) string {
-	if e.Status.Agrees == nil {
-		return "?"
-	}
-	return yesNo(*e.Status.Agrees)
-}
-
 // DaemonSetsOfNodes writes which DaemonSets should and do run on the nodes
 // that the Explanations were narrowed to. A DaemonSet that does not know a node
 // has no row for it.
-func DaemonSetsOfNodes(w io.Writer, l *explain.List, asked, from []string, style Style) error {
+func DaemonSetsOfNodes(w io.Writer, l *explain.List, nodes []string, asked Asked, style Style) error {
 	t := &screen.Table{Flush: true, Columns: []screen.Column{{Head: "NODE"}, {Head: "DAEMONSET"}, {Head: "ELIGIBLE"}, {Head: "POD"}, {Head: "WHY", Wrap: true}}}
-	var known []string
-	without, daemonSets := 0, map[*explain.Explanation]bool{}
 	type row struct {
-		e *explain.Explanation
+		*answer
 		n *explain.Node
 	}
 	var rows []row
+	var known []string
+	daemonSets := map[*explain.Explanation]bool{}
 	for _, e := range l.Items {
 		for i := range e.Nodes {
-			known = append(known, e.Nodes[i].Name)
-			rows = append(rows, row{e, &e.Nodes[i]})
+			known, daemonSets[e] = append(known, e.Nodes[i].Name), true
+			rows = append(rows, row{newAnswer(e, asked, style), &e.Nodes[i]})
 		}
 	}
 	slices.SortStableFunc(rows, func(a, b row) int {
-		return cmp.Or(strings.Compare(a.n.Name, b.n.Name), strings.Compare(a.e.DaemonSet.Namespace, b.e.DaemonSet.Namespace), strings.Compare(a.e.DaemonSet.Name, b.e.DaemonSet.Name))
+		return cmp.Or(strings.Compare(a.n.Name, b.n.Name), strings.Compare(a.subject(), b.subject()))
 	})
-	var first *answer
+	var s screen.Screen
+	without := 0
 	for _, r := range rows {
-		daemonSets[r.e] = true
-		eligible, why := "?", "the nodes could not be read"
+		eligible, why, runs := "?", []string{"the nodes could not be read"}, r.runs(r.n)
 		if r.n.ShouldRun != nil {
-			eligible, why = yesNo(r.n.ShouldRun.OK), placement(r.n.ShouldRun.Reason, r.n.ShouldRun.Facts)
+			eligible, why = yesNo(r.n.ShouldRun.OK), []string{placement(r.n.ShouldRun.Reason, r.n.ShouldRun.Facts)}
 		}
 		if code := problemCode(r.n); code != "" {
-			why = strings.TrimPrefix(why+"; "+code, "; ")
-			if first == nil {
-				first = &answer{e: r.e, style: style, from: from}
+			if why = append(why, code); without == 0 {
+				s.Add(screen.Check, r.again("explain"))
 			}
 		}
-		if eligible == "yes" && runs(r.n) != "available" {
+		if eligible == "yes" && runs != "available" {
 			without++
 		}
-		t.Rows = append(t.Rows, screen.Row{Cells: screen.Cells(r.n.Name, r.e.DaemonSet.Namespace+"/"+r.e.DaemonSet.Name, eligible, runs(r.n), why)})
+		why = slices.DeleteFunc(why, func(w string) bool { return w == "" })
+		t.Rows = append(t.Rows, screen.Row{Cells: screen.Cells(r.n.Name, r.subject(), eligible, runs, strings.Join(why, "; "))})
 	}
-	var s screen.Screen
 	slices.Sort(known)
 	s.Headline = screen.Headline{Subject: plural(len(slices.Compact(known)), "node"), Text: fmt.Sprintf("%s; %s", plural(len(daemonSets), "DaemonSet"), pluralVerb(without, "has no available pod there", "have no available pod there"))}
 	s.Add(screen.Body, t)
-	if first != nil {
-		s.Add(screen.Check, first.again("explain"))
-	}
-	screens := unknownNodes(asked, known)
+	screens := unknownNodes(nodes, known)
 	if len(rows) > 0 {
 		screens = append([]*screen.Screen{&s}, screens...)
 	}
 	return write(w, screens, style)
 }
 
-// runs says what a node has of a DaemonSet.
-func runs(n *explain.Node) string {
-	if len(n.Pods) == 0 {
+// runs says what a node has of the DaemonSet.
+func (a *answer) runs(n *explain.Node) string {
+	switch {
+	case len(n.Pods) == 0:
 		return "none"
-	}
-	for _, p := range n.Pods {
-		if p.Available {
-			return "available"
-		}
+	case slices.ContainsFunc(n.Pods, func(p explain.Pod) bool { return p.Available }):
+		return "available"
 	}
 	return "not available"
+}
+
+// Again is the command of these arguments about the same source: the cluster, or what --from named. It is empty where there is none to paste:
+// standard input is read only once.
+func Again(args string, from []string) string {
+	c := "kubectl ds " + args
+	for _, f := range from {
+		if f == "-" {
+			return ""
+		}
+		c += " --from " + Quote(f)
+	}
+	return pasted(c)
 }

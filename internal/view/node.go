@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -15,16 +16,16 @@ import (
 // Nodes writes, for each node of an Explanation that was narrowed to some,
 // whether it is eligible and by which rule, what runs there, and the smallest
 // change that would make it eligible.
-func Nodes(w io.Writer, e *explain.Explanation, asked, from []string, style Style) error {
+func Nodes(w io.Writer, e *explain.Explanation, nodes []string, asked Asked, style Style) error {
 	var screens []*screen.Screen
 	var known []string
 	for i := range e.Nodes {
 		known = append(known, e.Nodes[i].Name)
-		a := &answer{e: e, now: e.Snapshot.TakenAt, style: style, from: from}
+		a := newAnswer(e, asked, style)
 		a.node(&e.Nodes[i])
 		screens = append(screens, &a.s)
 	}
-	return write(w, append(screens, unknownNodes(asked, known)...), style)
+	return write(w, append(screens, unknownNodes(nodes, known)...), style)
 }
 
 // write writes one Screen after the other.
@@ -44,8 +45,8 @@ func write(w io.Writer, screens []*screen.Screen, style Style) error {
 
 // unknownNodes says of the nodes that were asked for and that no answer names
 // why: one that is not there would have been refused.
-func unknownNodes(asked, known []string) (out []*screen.Screen) {
-	for _, name := range asked {
+func unknownNodes(nodes, known []string) (out []*screen.Screen) {
+	for _, name := range nodes {
 		if !slices.Contains(known, name) {
 			out = append(out, &screen.Screen{Headline: screen.Headline{Verdict: "UNKNOWN", Tone: screen.Warn, Subject: name, Text: "the nodes could not be read, and no pod is assigned to it"}})
 		}
@@ -53,8 +54,9 @@ func unknownNodes(asked, known []string) (out []*screen.Screen) {
 	return out
 }
 
+// node says whether a node is eligible, what runs there and what is wrong.
 func (a *answer) node(n *explain.Node) {
-	h := screen.Headline{Verdict: "ELIGIBLE", Tone: screen.Good, Subject: fmt.Sprintf("%s/%s on %s", a.e.DaemonSet.Namespace, a.e.DaemonSet.Name, n.Name), Text: nodeSummary(n)}
+	h := screen.Headline{Verdict: "ELIGIBLE", Tone: screen.Good, Subject: a.subject() + " on " + n.Name, Text: nodeSummary(n)}
 	switch {
 	case !n.Exists:
 		h.Verdict, h.Tone = "NODE DELETED", screen.Bad
@@ -68,21 +70,45 @@ func (a *answer) node(n *explain.Node) {
 	a.s.Headline = h
 	a.rules(n)
 	for _, p := range n.Pods {
-		a.s.Add(screen.Pod, screen.Text(a.podLine(n, p)))
+		a.add(screen.Pod, "%s", a.podLine(n, p))
 	}
 	if len(n.Pods) == 0 {
-		a.s.Add(screen.Pod, screen.Text("none"))
+		a.add(screen.Pod, "none")
 	}
-	a.nodeProblem(n)
-	if n.ShouldRun != nil && !n.ShouldRun.OK && n.Problem == nil && strings.HasPrefix(fact(n.ShouldRun.Facts, "key"), "node.kubernetes.io/") {
-		a.s.Add(screen.Check, screen.Command{"kubectl describe node", screen.Quote(n.Name)})
+	if p := a.problemOf(n); p != nil {
+		if n.Problem != nil {
+			a.s.Add(screen.Body, a.problemTable("PROBLEM", []*explain.Problem{p}))
+		}
+		a.add(screen.Cause, "%s", a.origin(p))
+		a.checks([]*explain.Problem{p})
 	}
 	for _, c := range n.Changes {
-		a.s.Add(screen.Fix, nodeChange(n.Name, c)...)
+		a.s.Add(screen.Fix, a.nodeChange(n.Name, c)...)
 		if c.Kind == daemonset.NoSensibleChange {
 			break // one such is enough
 		}
 	}
+}
+
+// problemOf is the problem of a node, narrowed to it; nil where none is.
+func (a *answer) problemOf(n *explain.Node) *explain.Problem {
+	code := explain.Misscheduled
+	if n.Problem != nil {
+		code = n.Problem.Code
+	}
+	for _, p := range a.e.Problems {
+		if i := slices.Index(p.Nodes, n.Name); p.Code == code && i >= 0 {
+			p.Nodes, p.Pods, p.Count = []string{n.Name}, nil, 1
+			if n.Problem != nil {
+				p.Since, p.Latest, p.Facts = n.Problem.Since, nil, n.Problem.Facts
+			}
+			if len(n.Pods) > 0 {
+				p.Pods = []string{n.Pods[0].Name}
+			}
+			return &p
+		}
+	}
+	return nil
 }
 
 // nodeSummary says in a sentence what runs on a node.
@@ -96,17 +122,14 @@ func nodeSummary(n *explain.Node) string {
 	case !n.ShouldRun.OK:
 		rule := map[daemonset.Reason]string{
 			daemonset.NodeName: "the template names another node", daemonset.NodeSelector: "the nodeSelector does not match",
-			daemonset.NodeAffinity: "the node affinity does not match", daemonset.TaintNotTolerated: "a taint is not tolerated",
+			daemonset.NodeAffinity: "the node affinity does not match", daemonset.TaintNotTolerated: "the pod does not tolerate a taint",
 		}[n.ShouldRun.Reason]
 		if meaning := taintMeaning(fact(n.ShouldRun.Facts, "key")); n.ShouldRun.Reason == daemonset.TaintNotTolerated && meaning != "" {
-			rule += " (" + meaning + ")"
+			rule = meaning + ", and " + rule
 		}
 		return rule + "; " + why
 	case n.Problem != nil:
-		if p, known := predicates[n.Problem.Code]; known {
-			return strings.TrimPrefix(p.say(1), "1 ")
-		}
-		return string(n.Problem.Code)
+		return cmp.Or(predicates[n.Problem.Code].of([]string{n.Name}, 1), string(n.Problem.Code))
 	case len(n.Pods) == 0:
 		return why
 	}
@@ -145,11 +168,7 @@ func (a *answer) rules(n *explain.Node) {
 }
 
 func (a *answer) podLine(n *explain.Node, p explain.Pod) string {
-	phase := p.Phase
-	if p.Terminating {
-		phase = "Terminating"
-	}
-	words := p.Name + ": " + phase
+	words := p.Name + ": " + phase(p)
 	switch {
 	case p.Available:
 		words += " and available"
@@ -181,30 +200,7 @@ func (a *answer) podLine(n *explain.Node, p explain.Pod) string {
 	return words
 }
 
-// nodeProblem says what is wrong on the node, and what to look at.
-func (a *answer) nodeProblem(n *explain.Node) {
-	if n.Problem == nil {
-		return
-	}
-	p := &explain.Problem{Code: n.Problem.Code, Severity: n.Problem.Severity, Count: 1, Nodes: []string{n.Name}, Since: n.Problem.Since, Facts: n.Problem.Facts}
-	if n.Problem.Pod != "" {
-		p.Pods = []string{n.Problem.Pod}
-	}
-	for i := range a.e.Problems {
-		if q := &a.e.Problems[i]; q.Code == p.Code && slices.Contains(q.Nodes, n.Name) {
-			p.Origin = q.Origin
-		}
-	}
-	words := string(p.Code)
-	if p.Since != nil {
-		words += " for " + lasting(a.now, p)
-	}
-	a.s.Add(screen.Cause, append([]screen.Block{screen.Text(words)}, detail(p, a.now, a.style.All)...)...)
-	if c := a.check(p); len(c) > 0 {
-		a.s.Add(screen.Check, c)
-	}
-}
-
+// checkWords says how one rule of placement came out.
 func checkWords(c daemonset.Check) string {
 	f := c.Facts
 	switch c.Rule {
@@ -235,7 +231,7 @@ func checkWords(c daemonset.Check) string {
 
 // nodeChange is one change that makes a node eligible: a command, or words that
 // name the side it is made on.
-func nodeChange(node string, c daemonset.Change) []screen.Block {
+func (a *answer) nodeChange(node string, c daemonset.Change) []screen.Block {
 	say := func(format string, args ...any) []screen.Block {
 		return []screen.Block{screen.Text(fmt.Sprintf(format, args...))}
 	}
@@ -248,9 +244,9 @@ func nodeChange(node string, c daemonset.Change) []screen.Block {
 		}
 		return say("add to the template the toleration {key: %s, operator: %s, %seffect: %s}", t.Key, t.Operator, value, t.Effect)
 	case daemonset.SetLabel:
-		return []screen.Block{screen.Command{"kubectl label node", screen.Quote(node), screen.Quote(c.Key + "=" + c.Value), "--overwrite"}}
+		return []screen.Block{a.kubectl("kubectl label node", screen.Quote(node), screen.Quote(c.Key+"="+c.Value), "--overwrite")}
 	case daemonset.RemoveLabel:
-		return []screen.Block{screen.Command{"kubectl label node", screen.Quote(node), screen.Quote(c.Key + "-")}}
+		return []screen.Block{a.kubectl("kubectl label node", screen.Quote(node), screen.Quote(c.Key+"-"))}
 	case daemonset.RemoveNodeName:
 		return say("remove nodeName from the template")
 	case daemonset.RepairNode:

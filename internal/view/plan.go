@@ -2,7 +2,6 @@ package view
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
-	"github.com/kubectl-ds/kubectl-ds/pkg/managed"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
@@ -37,18 +35,21 @@ func holderNodes(holders []plan.Holder) []string {
 	return nodes
 }
 
-func movedWords(creates, deletes int, verb string) string {
+// movedWords is how many pods are created and deleted, or would be.
+func movedWords(creates, deletes int, would bool) string {
 	var parts []string
-	say := func(n int, what string) {
-		switch {
-		case n == 1:
-			parts = append(parts, "1 pod "+strings.Replace(verb, "are", "is", 1)+" "+what)
-		case n > 1:
-			parts = append(parts, fmt.Sprintf("%d pods %s %s", n, verb, what))
+	for _, of := range []struct {
+		n    int
+		done string
+	}{{creates, "created"}, {deletes, "deleted"}} {
+		verb := pluralOf(of.n, "is ", "are ")
+		if would {
+			verb = "would be "
+		}
+		if of.n > 0 {
+			parts = append(parts, plural(of.n, "pod")+" "+verb+of.done)
 		}
 	}
-	say(creates, "created")
-	say(deletes, "deleted")
 	return strings.Join(parts, ", ")
 }
 
@@ -79,32 +80,21 @@ func stallReason(r daemonset.Reason) string {
 	case plan.Endless:
 		return "the controller creates and deletes without end"
 	}
-	return clean(string(r))
+	return string(r)
 }
 
 // left is how many nodes stay without an available pod, or hold the budget.
 func left(o *plan.Outcome) int { return len(o.Holders) + o.FurtherHolders }
 
-// holderCodes lists the causes, the most frequent first.
-func holderCodes(holders []plan.Holder) string {
-	count := map[string]int{}
-	var order []string
-	for _, h := range holders {
-		c := string(holderCode(h))
-		if count[c]++; count[c] == 1 {
-			order = append(order, c)
+// codes lists the causes of holders, the most frequent first.
+func codes(holders []plan.Holder) string {
+	var out []string
+	for _, p := range (&plan.Outcome{Holders: holders}).Problems() {
+		if !slices.Contains(out, string(p.Code)) {
+			out = append(out, string(p.Code))
 		}
 	}
-	slices.SortStableFunc(order, func(a, b string) int { return count[b] - count[a] })
-	return strings.Join(order, ", ")
-}
-
-// holderCode is the cause of a holder, which a hand-made document may lack.
-func holderCode(h plan.Holder) daemonset.Reason {
-	if h.Cause == nil {
-		return daemonset.NotReady
-	}
-	return h.Code
+	return strings.Join(out, ", ")
 }
 
 // ImageFault says what is wrong with the name of an image.
@@ -122,51 +112,6 @@ func ImageFault(fault template.ImageFault) string {
 		return "the digest after @ is not sha256: and 64 hexadecimal digits"
 	}
 	return "it is not of the form REGISTRY/NAME:TAG"
-}
-
-// toolWords says who else writes the DaemonSet, and what undoes a change by
-// hand.
-func toolWords(f daemonset.Facts) string {
-	by := func(kind string) string {
-		if fact(f, "by") == "" {
-			return ""
-		}
-		return ", " + kind + " " + fact(f, "by")
-	}
-	var who, undone string
-	switch tool := managed.Tool(fact(f, "tool")); tool {
-	case managed.Operator:
-		who, undone = "the controller of "+fact(f, "by")+" writes it", "its next reconciliation undoes this"
-	case managed.ArgoCD:
-		who, undone = "Argo CD writes it"+by("application"), "the next sync undoes this"
-	case managed.FluxKustomization:
-		who, undone = "Flux writes it"+by("Kustomization"), "the next reconciliation undoes this"
-	case managed.FluxHelmRelease:
-		who, undone = "Flux writes it"+by("HelmRelease"), "the next upgrade, or correction of drift, undoes this"
-	case managed.ConfigSync:
-		who, undone = "Config Sync writes it"+by("sync"), "the next sync undoes this"
-	case managed.Fleet:
-		who, undone = "Fleet writes it", "the next deployment of its bundle, or correction of drift, undoes this"
-	case managed.K3sAddon:
-		who, undone = "k3s or RKE2 writes it"+by("addon"), "it is applied again when the file changes or the server starts, which undoes this"
-	case managed.AddonManager:
-		who, undone = "the addon manager of Kubernetes writes it", "it is applied again all the time, which undoes this"
-	case managed.Kops:
-		who, undone = "kOps writes it"+by("addon"), "the next update of the addon undoes this"
-	case managed.Kapp:
-		who, undone = "kapp writes it"+by("app"), "the next deploy undoes this"
-	case managed.HelmRelease:
-		who, undone = "Helm writes it"+by("release"), "the next upgrade undoes this"
-	case managed.Terraform:
-		who, undone = "Terraform writes it", "the next apply undoes this"
-	case managed.ServerSideApply:
-		who, undone = fact(f, "by")+" applies it server-side", "the next apply undoes this"
-	case managed.KubectlApply:
-		who, undone = "it was made with kubectl apply", "the next apply of its manifest undoes this"
-	default:
-		who, undone = clean(string(tool))+" writes it", "that undoes this"
-	}
-	return who + " (" + fact(f, "evidence") + "): " + undone
 }
 
 // methodWords says how a manifest was laid over the live object.
@@ -347,60 +292,4 @@ func seconds(n float64) string {
 		d = d.Round(time.Hour)
 	}
 	return ago(d)
-}
-
-// slowestStart is how long the slowest of the other pods took to become ready.
-func slowestStart(late []plan.Holder) (seconds float64, known bool) {
-	for _, h := range late {
-		if h.Cause != nil && h.Facts["slowestStart"] != nil {
-			return float64(number(h.Facts, "slowestStart")), true
-		}
-	}
-	return 0, false
-}
-
-// holderGroup is the holders that have one cause.
-type holderGroup struct {
-	code          daemonset.Reason
-	severity      cause.Severity
-	facts         daemonset.Facts
-	since, latest *time.Time
-	nodes         []string
-}
-
-// holderGroups puts the holders of one cause together, the largest group
-// first, with the facts that all of them share and the first one's message.
-func holderGroups(holders []plan.Holder) []holderGroup {
-	var groups []holderGroup
-	for _, h := range holders {
-		c := cause.Cause{Code: holderCode(h), Severity: cause.Error}
-		if h.Cause != nil {
-			c = *h.Cause
-		}
-		i := slices.IndexFunc(groups, func(g holderGroup) bool { return g.code == c.Code && g.severity == c.Severity })
-		if i < 0 {
-			g := holderGroup{code: c.Code, severity: c.Severity, facts: daemonset.Facts{}, since: c.Since, latest: c.Since}
-			for k, v := range c.Facts {
-				g.facts[k] = v
-			}
-			i, groups = len(groups), append(groups, g)
-		}
-		g := &groups[i]
-		g.nodes = append(g.nodes, h.Node)
-		for k, v := range g.facts {
-			if k != "message" && !reflect.DeepEqual(v, c.Facts[k]) {
-				delete(g.facts, k)
-			}
-		}
-		switch {
-		case c.Since == nil || g.since == nil:
-			g.since, g.latest = nil, nil
-		case c.Since.Before(*g.since):
-			g.since = c.Since
-		case c.Since.After(*g.latest):
-			g.latest = c.Since
-		}
-	}
-	slices.SortStableFunc(groups, func(a, b holderGroup) int { return len(b.nodes) - len(a.nodes) })
-	return groups
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,8 +20,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/internal/world"
-	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
@@ -141,33 +142,39 @@ func (a *planStory) ask(t *testing.T, question string) string {
 	}
 	style.Wide = format == Wide
 	var plans []*plan.Plan
+	var now []*explain.Explanation
 	for _, s := range a.worlds {
 		var p *plan.Plan
 		var err error
 		if words[0] == "new" {
-			p, err = plan.New(s, &plan.Change{Method: "New", Nodes: nodesOf(a.change)}, a.options)
+			p, err = plan.New(s, &plan.Change{Method: "New", Nodes: nodeEdits(a.change)}, a.options)
 		} else {
 			p, err = plan.Make(s, a.change, a.options)
 		}
 		check(t, err)
-		plans = append(plans, p)
+		plans, now = append(plans, p), append(now, nil)
+		if words[0] != "new" {
+			now[len(now)-1] = under(t, s, a.change)
+		}
 	}
 	if a.written != nil {
-		plans = []*plan.Plan{a.written}
+		plans, now = []*plan.Plan{a.written}, []*explain.Explanation{nil}
 	}
 	var b bytes.Buffer
 	switch {
 	case format == Markdown:
-		check(t, PlansMarkdown(&b, plans))
+		for i, p := range plans {
+			check(t, PlanMarkdown(&b, p, now[i]))
+		}
 	case words[0] == "list":
 		check(t, Plans(&b, &plan.List{Items: plans}, asked, style))
 	default:
-		check(t, Plan(&b, plans[len(plans)-1], asked, style))
+		check(t, Plan(&b, plans[len(plans)-1], now[len(now)-1], asked, style))
 	}
 	return visible(b.String())
 }
 
-func nodesOf(c *plan.Change) []plan.NodeEdit {
+func nodeEdits(c *plan.Change) []plan.NodeEdit {
 	if c == nil {
 		return nil
 	}
@@ -214,13 +221,13 @@ func TestEveryPlan(t *testing.T) {
 			drawn++
 			if n := len(p.Placement.Lose); n > 0 {
 				lost++
-				if words := planned(p, again, Style{}).Headline.Text; !strings.HasSuffix(words, pluralVerb(n, "node loses its pod at once", "nodes lose their pod at once")) {
+				if words := newPlanned(p, under(t, s, c), again, Style{}).Headline.Text; !strings.HasSuffix(words, pluralVerb(n, "node loses its pod at once", "nodes lose their pod at once")) {
 					t.Errorf("seed %d, change %d: the verdict hides %d nodes that lose their pod: %s", seed, i, n, words)
 				}
 			}
 			for _, style := range []Style{{}, {Width: 80}, {Width: 40}, {Width: 80, Wide: true}, {Width: 80, Color: true}, {All: true}} {
 				var b bytes.Buffer
-				check(t, Plan(&b, p, again, style))
+				check(t, Plan(&b, p, under(t, s, c), again, style))
 				if err := lawfulPlan(b.String(), style); err != nil {
 					t.Fatalf("seed %d, change %d, %+v: %v\n%s\n%s", seed, i, style, err, b.String(), dstest.Describe(s))
 				}
@@ -234,7 +241,7 @@ func TestEveryPlan(t *testing.T) {
 				}
 			}
 			var b bytes.Buffer
-			check(t, PlansMarkdown(&b, []*plan.Plan{p}))
+			check(t, PlanMarkdown(&b, p, under(t, s, c)))
 			if err := lawfulMarkdown(b.String()); err != nil {
 				t.Fatalf("seed %d, change %d: %v\n%s", seed, i, err, b.String())
 			}
@@ -376,7 +383,7 @@ func TestSlowerLimit(t *testing.T) {
 			if tt.minReady != "" {
 				p.Assumptions = []daemonset.Assumption{{Code: plan.AssumeMinReadySeconds, Value: tt.minReady}}
 			}
-			s := &plannedScreen{p: p, o: &p.Outcome}
+			s := &planned{sheet: newSheet(&p.Header, Asked{}, Style{}), p: p, o: &p.Outcome}
 			s.slower(&plan.Forecast{Limits: tt.limits})
 			var b strings.Builder
 			check(t, s.s.Text(&b, screen.Terminal{}))
@@ -387,33 +394,21 @@ func TestSlowerLimit(t *testing.T) {
 	}
 }
 
-// TestHolderGroups: holders of one cause stand together, the largest group
-// first, with the facts that all of them share.
-func TestHolderGroups(t *testing.T) {
-	early, late := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC), time.Date(2026, 11, 20, 11, 0, 0, 0, time.UTC)
-	crash := func(restarts int, message string, since time.Time) *cause.Cause {
-		return &cause.Cause{Code: cause.CrashLoopBackOff, Severity: cause.Error, Since: &since, Facts: daemonset.Facts{"container": "agent", "restarts": restarts, "message": message}}
-	}
-	got := holderGroups([]plan.Holder{
-		{Node: "a"},
-		{Node: "b", Cause: crash(4, "no route", late)},
-		{Node: "c", Cause: crash(5, "no disk", early)},
-	})
-	want := []holderGroup{
-		{code: cause.CrashLoopBackOff, severity: cause.Error, facts: daemonset.Facts{"container": "agent", "message": "no route"}, since: &early, latest: &late, nodes: []string{"b", "c"}},
-		{code: daemonset.NotReady, severity: cause.Error, facts: daemonset.Facts{}, nodes: []string{"a"}},
-	}
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(holderGroup{})); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
-
 // TestEveryAssumption: each has words of its own, in the short form as well.
 func TestEveryAssumption(t *testing.T) {
 	for _, code := range plan.Assumptions {
-		a := daemonset.Assumption{Code: code, Value: "41s", Source: "Pods"}
-		all := []daemonset.Assumption{a, {Code: plan.AssumeStart, Value: "41s"}, {Code: plan.AssumeRequestRate, Value: "20"}, {Code: plan.AssumeStartFast, Value: "5s"}, {Code: plan.AssumeStartSlow, Value: "6s"}}
-		if text := strings.Join(assumptionLines(all), "\n"); strings.Contains(text, string(code)+" ") {
+		p := &plan.Plan{Forecast: plan.Forecast{Outcome: plan.Outcome{Code: plan.Stalls}}}
+		for _, a := range []daemonset.Assumption{{Code: plan.AssumeStart, Value: "41s"}, {Code: plan.AssumeRequestRate, Value: "20"}, {Code: plan.AssumeStartFast, Value: "5s"}, {Code: plan.AssumeStartSlow, Value: "6s"}} {
+			if a.Code != code {
+				p.Assumptions = append(p.Assumptions, a)
+			}
+		}
+		p.Assumptions = append(p.Assumptions, daemonset.Assumption{Code: code, Value: "41s", Source: "Pods"})
+		s := &planned{sheet: newSheet(&p.Header, Asked{}, Style{}), p: p, o: &p.Outcome}
+		s.assumed()
+		var b strings.Builder
+		check(t, s.s.Text(&b, screen.Terminal{}))
+		if text := b.String(); strings.Contains(text, string(code)+" ") || !slices.Contains(unsaid, code) && strings.Count(text, "\n") < 2 && code != plan.AssumeStart {
 			t.Errorf("%s: no words in\n%s", code, text)
 		}
 	}
@@ -421,7 +416,8 @@ func TestEveryAssumption(t *testing.T) {
 
 // TestEveryWarning: each has words of its own.
 func TestEveryWarning(t *testing.T) {
-	s := &plannedScreen{}
+	p := &plan.Plan{}
+	s := &planned{sheet: newSheet(&p.Header, Asked{}, Style{}), p: p, o: &p.Outcome}
 	for _, code := range plan.WarningCodes {
 		if words := s.warning(plan.Warning{Code: code, Facts: daemonset.Facts{"count": 3, "limit": 1, "newPods": 2, "newFailing": 1}}); len(words) < 20 {
 			t.Errorf("%s: %q", code, words)
@@ -460,8 +456,8 @@ func TestAgain(t *testing.T) {
 		{flags{flag("from", "it's --restart x")}, flags{flag("restart")}, `--from='it'\''s --restart x' --restart`, "words within quotes are no flags"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
-			asked := Asked{Again: true, Flags: tt.given}
-			if got, want := asked.plan(p, tt.more...).String(), "kubectl ds plan-rollout -n n a "+tt.want; got != want {
+			asked := newSheet(&p.Header, Asked{Again: true, Flags: tt.given}, Style{})
+			if got, want := asked.again("plan-rollout", tt.more...).String(), "kubectl ds plan-rollout -n n a "+tt.want; got != want {
 				t.Errorf("got %q, want %q", got, want)
 			}
 		})
@@ -470,7 +466,7 @@ func TestAgain(t *testing.T) {
 		"standard input is read once":           {},
 		"a manifest's template, not a revision": {Again: true, Flags: flags{flag("filename", "x.yaml")}},
 	} {
-		if got := asked.plan(p, flag("to-revision", "3")); len(got) > 0 {
+		if got := newSheet(&p.Header, asked, Style{}).again("plan-rollout", flag("to-revision", "3")); len(got) > 0 {
 			t.Errorf("%s: %q", why, got)
 		}
 	}

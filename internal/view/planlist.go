@@ -38,7 +38,7 @@ func Plans(w io.Writer, l *plan.List, asked Asked, style Style) error {
 	}
 	s.Add(screen.Body, t)
 	if len(l.Items) > 0 && planTone(l.Items[0]) == screen.Bad {
-		s.Add(screen.Check, asked.plan(l.Items[0]))
+		s.Add(screen.Check, newSheet(&l.Items[0].Header, asked, style).again("plan-rollout"))
 	}
 	return s.Text(w, style.terminal())
 }
@@ -49,7 +49,7 @@ func lateCell(o *plan.Outcome) string {
 	if len(o.Late) == 0 {
 		return ""
 	}
-	return "; " + holderCodes(o.Late) + " on " + someNames(holderNodes(o.Late))
+	return "; " + codes(o.Late) + " on " + someNames(holderNodes(o.Late))
 }
 
 // nowhereCell says that no node is eligible, where the outcome does not; empty

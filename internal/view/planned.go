@@ -7,128 +7,79 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
+	"github.com/kubectl-ds/kubectl-ds/pkg/managed"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
 // Plan writes one DaemonSet's plan: how it ends, whom it leaves without a pod,
 // what changes, the course to the end or to the stall with the ways out, and what
-// that rests on.
-func Plan(w io.Writer, p *plan.Plan, asked Asked, style Style) error {
-	return planned(p, asked, style).Text(w, style.terminal())
+// that rests on. Of a plan of what is under way, now is the Explanation of the
+// same Snapshot; else it is nil.
+func Plan(w io.Writer, p *plan.Plan, now *explain.Explanation, asked Asked, style Style) error {
+	return newPlanned(p, now, asked, style).Text(w, style.terminal())
 }
 
-// PlansMarkdown writes plans for a comment on a pull request.
-func PlansMarkdown(w io.Writer, plans []*plan.Plan) error {
-	for i, p := range plans {
-		if i > 0 {
-			if _, err := io.WriteString(w, "\n"); err != nil {
-				return err
-			}
-		}
-		if err := planned(p, Asked{}, Style{}).Markdown(w); err != nil {
-			return err
-		}
+// PlanMarkdown writes a plan for a comment on a pull request.
+func PlanMarkdown(w io.Writer, p *plan.Plan, now *explain.Explanation) error {
+	return newPlanned(p, now, Asked{}, Style{}).Markdown(w)
+}
+
+// planned makes the screen of one Plan.
+type planned struct {
+	*sheet
+	p        *plan.Plan
+	o        *plan.Outcome
+	problems []*cause.Problem // of the nodes that stay without an available pod or use up the limit, and of pods that are late
+	live     *answer          // of what is under way; nil for a change
+}
+
+func newPlanned(p *plan.Plan, now *explain.Explanation, asked Asked, style Style) *screen.Screen {
+	s := &planned{sheet: newSheet(&p.Header, asked, style), p: p, o: &p.Outcome}
+	found := p.Outcome.Problems()
+	for i := range found {
+		s.problems = append(s.problems, &found[i])
 	}
-	return nil
-}
-
-// Asked is the command line that asked for a plan.
-type Asked struct {
-	Flags []Flag         // that ask for the same once more
-	Again bool           // it can be asked once more: standard input cannot
-	Live  bool           // of a cluster, not of a dump
-	Undo  bool           // it is a rollback that was asked for as one
-	Makes screen.Command // what makes the change that is planned; empty where none is known
-}
-
-// Flag is one that was given. One without a value is Bare.
-type Flag struct {
-	Name, Value string
-	Bare        bool
-}
-
-// Word is a Flag as it is given.
-func (f Flag) Word() screen.Word {
-	if f.Bare {
-		return screen.Word("--" + f.Name)
+	if now != nil && !s.ofChange() {
+		s.live = &answer{s.sheet, now}
+		s.problems = s.live.matters()
 	}
-	return "--" + screen.Word(f.Name) + "=" + screen.Quote(f.Value)
-}
-
-// plan is the command that plans the same with further flags, in place of those
-// that they override; empty where there is none to paste.
-func (a *Asked) plan(p *plan.Plan, more ...Flag) screen.Command {
-	if !a.Again {
-		return nil
-	}
-	drop := map[string]bool{}
-	for _, f := range more {
-		if drop[f.Name] = f.Name != "remove-nodes"; f.Name == "to-revision" { // it takes the revision's template as it is
-			drop["image"], drop["restart"], drop["toleration"], drop["node-selector"] = true, true, true, true
-			if slices.ContainsFunc(a.Flags, func(f Flag) bool { return f.Name == "filename" || f.Name == "kustomize" }) {
-				return nil // the manifest's template
-			}
-		}
-	}
-	c := screen.Command{"kubectl ds plan-rollout", "-n " + screen.Quote(p.DaemonSet.Namespace), screen.Quote(p.DaemonSet.Name)}
-	for _, f := range a.Flags {
-		if !drop[f.Name] {
-			c = append(c, f.Word())
-		}
-	}
-	for _, f := range more {
-		c = append(c, f.Word())
-	}
-	return c
-}
-
-// plannedScreen makes the screen of one Plan.
-type plannedScreen struct {
-	p     *plan.Plan
-	o     *plan.Outcome
-	asked Asked
-	style Style
-	now   time.Time
-	s     screen.Screen
-}
-
-func planned(p *plan.Plan, asked Asked, style Style) *screen.Screen {
-	s := &plannedScreen{p: p, o: &p.Outcome, asked: asked, style: style, now: p.Snapshot.TakenAt}
 	s.headline()
 	s.change()
+	if s.live != nil {
+		s.live.present()
+		s.live.fixes()
+	} else {
+		s.limit()
+		s.warnings()
+		s.s.Add(screen.Body, s.problemTable("PROBLEM", s.problems))
+		s.checks(s.problems)
+	}
 	s.impact()
-	s.limit()
-	s.warnings()
 	s.course()
 	s.groups()
-	s.holders()
 	s.waysOut()
-	s.nextSync()
+	s.outlook()
 	s.whatIf()
 	s.commands()
 	s.assumed()
 	return &s.s
 }
 
-func (s *plannedScreen) add(l screen.Label, format string, args ...any) {
-	s.s.Add(l, screen.Text(fmt.Sprintf(format, args...)))
-}
-
 // ofChange reports whether the plan is of what has not been done yet.
-func (s *plannedScreen) ofChange() bool {
-	return s.p.Subject == plan.SubjectChange || s.p.Subject == plan.SubjectNew
+func (s *planned) ofChange() bool { return ofChange(s.p) }
+
+func ofChange(p *plan.Plan) bool {
+	return p.Subject == plan.SubjectChange || p.Subject == plan.SubjectNew
 }
 
-func (s *plannedScreen) headline() {
-	h := screen.Headline{Verdict: planVerdict(s.p), Tone: planTone(s.p), Subject: s.p.DaemonSet.Namespace + "/" + s.p.DaemonSet.Name, Text: s.summary()}
-	s.s.Headline = h
+func (s *planned) headline() {
+	s.s.Headline = screen.Headline{Verdict: planVerdict(s.p), Tone: planTone(s.p), Subject: s.subject(), Text: s.summary()}
 	if s.ofChange() {
 		s.s.Notice = "Plan only: nothing has been changed."
 	}
@@ -138,7 +89,7 @@ func (s *plannedScreen) headline() {
 // what is under way.
 func planVerdict(p *plan.Plan) string {
 	will := "WILL "
-	if p.Subject == plan.SubjectChange || p.Subject == plan.SubjectNew {
+	if ofChange(p) {
 		will = "WOULD "
 	}
 	switch p.Outcome.Code {
@@ -149,24 +100,26 @@ func planVerdict(p *plan.Plan) string {
 		return "NOTHING TO DO"
 	case plan.Completes:
 		if n := len(p.Placement.Lose); n > 0 && olds(&p.Forecast) == 0 && len(p.Placement.Gain) == 0 {
-			return will + strings.ToUpper("remove "+plural(n, "pod"))
+			return will + "REMOVE " + plural(n, "POD")
 		}
 		return will + "COMPLETE"
 	case plan.RemovesAllPods:
 		return will + "REMOVE ALL PODS"
 	case plan.Stalls:
-		if p.Subject == plan.SubjectRollout && len(p.Waves) == 0 {
-			return "STAYS STUCK"
+		switch {
+		case p.Subject != plan.SubjectRollout || len(p.Waves) > 0:
+			return will + "STALL"
+		case olds(&p.Forecast) == 0:
+			return "STAYS DEGRADED"
 		}
-		return will + "STALL"
+		return "STAYS STUCK"
 	case plan.NotRolling:
-		switch p.Outcome.Reason {
-		case daemonset.StepBeingDeleted:
+		switch {
+		case p.Outcome.Reason == daemonset.StepBeingDeleted:
 			return "BEING DELETED"
-		case daemonset.StepSelectsAll:
+		case p.Outcome.Reason == daemonset.StepSelectsAll:
 			return "IGNORED"
-		}
-		if p.Subject == plan.SubjectChange {
+		case p.Subject == plan.SubjectChange:
 			return "WOULD WAIT FOR YOU"
 		}
 		return "WAITS FOR YOU"
@@ -196,7 +149,7 @@ func planTone(p *plan.Plan) screen.Tone {
 
 // summary is the headline's sentence. It names the nodes that lose their pod
 // whatever the end is.
-func (s *plannedScreen) summary() string {
+func (s *planned) summary() string {
 	words := s.ending()
 	if n := len(s.p.Placement.Lose); n > 0 {
 		words += "; " + pluralVerb(n, "node loses its pod at once", "nodes lose their pod at once")
@@ -204,7 +157,7 @@ func (s *plannedScreen) summary() string {
 	return words
 }
 
-func (s *plannedScreen) ending() string {
+func (s *planned) ending() string {
 	switch s.o.Code {
 	case plan.Completes:
 		return s.completes()
@@ -217,128 +170,125 @@ func (s *plannedScreen) ending() string {
 	case plan.NothingToDo:
 		return s.nothing()
 	}
-	if what := unread(&s.p.Header); what != "" {
+	if what := unread(s.h); what != "" {
 		return "how it ends is unknown: " + what + " could not be read"
 	}
 	return "how it ends is unknown: " + stallReason(s.o.Reason)
 }
 
 // end is how many pods are updated, and available, when it ends.
-func (s *plannedScreen) end() daemonset.Counts {
+func (s *planned) end() daemonset.Counts {
 	if n := len(s.p.Waves); n > 0 {
 		return s.p.Waves[n-1].Counts
 	}
 	return s.p.Now
 }
 
-func (s *plannedScreen) completes() string {
-	var parts []string
+func (s *planned) completes() string {
 	end := s.end()
 	in := ""
 	if s.o.Duration != nil {
 		in = " in " + rangeWords(s.o.Duration)
 	}
-	replaced, old := s.p.Replaces, olds(&s.p.Forecast)
+	var parts []string
 	creates, deletes := moved(&s.p.Forecast)
-	switch {
+	switch replaced, old := s.p.Replaces, olds(&s.p.Forecast); {
 	case s.p.Subject == plan.SubjectNew:
 		parts = append(parts, fmt.Sprintf("%d of %s available%s", end.Available, plural(end.Desired, "pod"), in))
 	case old > 0 && s.p.Subject == plan.SubjectRollout:
-		words := fmt.Sprintf("%d of %s updated", s.p.Now.Updated, plural(s.p.Now.Desired, "pod"))
-		if replaced > 0 {
-			words += "; " + pluralVerb(replaced, "is left to be replaced", "are left to be replaced")
+		parts = append(parts, fmt.Sprintf("%d of %s updated", s.p.Now.Updated, plural(s.p.Now.Desired, "pod")))
+		switch {
+		case replaced > 0 && replaced+s.p.Now.Updated == end.Desired:
+			parts = append(parts, pluralOf(replaced, "the other one", fmt.Sprintf("the other %d", replaced))+cmp.Or(in, pluralOf(replaced, " follows", " follow")))
+		case replaced > 0:
+			parts = append(parts, plural(replaced, "more pod")+cmp.Or(in, pluralOf(replaced, " follows", " follow")))
+		case in != "":
+			parts = append(parts, "complete"+in)
 		}
-		if in != "" {
-			words += "," + in
-		}
-		parts = append(parts, words)
 	case replaced > 0:
 		parts = append(parts, fmt.Sprintf("%d of %s updated%s", end.Updated, plural(end.Desired, "pod"), in))
 	default:
-		parts = append(parts, movedWords(creates, deletes, map[bool]string{true: "would be", false: "are"}[s.ofChange()])+in)
+		parts = append(parts, movedWords(creates, deletes, s.ofChange())+in)
 	}
 	if n := s.p.Drops; n > 0 {
-		words := pluralVerb(n, "pod is deleted and not replaced", "pods are deleted and not replaced")
+		words := plural(n, "pod")
 		if later := lostLater(s.p); len(later) == n && n <= 3 {
-			words = pluralOf(n, "the pod on ", "the pods on ") + strings.Join(placedNodes(later), ", ") + pluralOf(n, " is", " are") + " deleted and not replaced"
+			words = pluralOf(n, "the pod on ", "the pods on ") + strings.Join(placedNodes(later), ", ")
 		}
-		parts = append(parts, words)
+		parts = append(parts, words+pluralOf(n, " is", " are")+" deleted and not replaced")
 	}
 	if n := left(s.o); n > 0 {
-		parts = append(parts, pluralVerb(n, "node stays", "nodes stay")+" without an available pod"+inBrackets(holderCodes(s.o.Holders)))
+		parts = append(parts, pluralVerb(n, "node stays", "nodes stay")+" without an available pod"+inBrackets(codes(s.o.Holders)))
 	}
 	if n := len(s.o.Late); n > 0 {
-		parts = append(parts, "if the "+pluralOf(n, "pod on ", "pods on ")+someNames(holderNodes(s.o.Late))+pluralOf(n, " becomes", " become")+" ready"+inBrackets(lastingAll(s.now, s.o.Late)))
+		parts = append(parts, "if the "+pluralOf(n, "pod on ", "pods on ")+someNames(holderNodes(s.o.Late))+pluralOf(n, " becomes", " become")+" Ready"+inBrackets(s.codesFor(s.o.Late)))
 	}
 	return strings.Join(parts, "; ")
 }
 
-func (s *plannedScreen) stalls() string {
+func (s *planned) stalls() string {
 	end := s.end()
 	words := fmt.Sprintf("%d of %s updated", end.Updated, plural(end.Desired, "pod"))
 	if s.p.Subject == plan.SubjectNew || olds(&s.p.Forecast) == 0 {
 		words = fmt.Sprintf("%d of %s available", end.Available, plural(end.Desired, "pod"))
 	}
+	if len(s.p.Waves) > 0 {
+		words = "stops at " + words
+	}
 	if s.o.AtWorst {
 		words += " at worst"
 	}
-	if why := s.why(); why != "" {
-		return words + "; " + why
-	}
-	return words
+	return words + "; " + s.blame()
 }
 
-// why names who stays without an available pod, by cause.
-func (s *plannedScreen) why() string {
+// blame names who stays without an available pod, by cause.
+func (s *planned) blame() string {
 	switch {
 	case s.o.Reason == cause.Terminating:
 		return pluralVerb(s.o.Terminating, "pod is deleted and stays Terminating", "pods are deleted and stay Terminating")
 	case s.o.Reason == daemonset.StepBudgetSpent && s.p.Budget.Limit == 0:
 		return fmt.Sprintf("the limit is %s of 0 nodes = 0, so no available pod is deleted", s.p.Budget.Spec)
 	}
+	if slices.ContainsFunc(s.p.Warnings, func(w plan.Warning) bool { return w.Code == plan.InvalidImageName }) {
+		return "no new pod starts: the name of its image is invalid"
+	}
+	if s.live != nil && len(s.p.Waves) == 0 {
+		return cmp.Or(s.live.why(), stallReason(s.o.Reason))
+	}
 	if s.o.Reason != daemonset.StepBudgetSpent && s.o.Reason != daemonset.StepWaiting && s.o.Reason != plan.Unfilled {
 		return stallReason(s.o.Reason)
 	}
-	var parts []string
-	count, order := map[predicate]int{}, []predicate{}
-	for _, g := range holderGroups(s.o.Holders) {
-		p := predicates[g.code]
-		if count[p] == 0 && p.noun != "" {
-			order = append(order, p)
-		}
-		count[p] += len(g.nodes)
-	}
-	for _, p := range order {
-		parts = append(parts, p.say(count[p]))
-	}
+	words := why(s.problems, func(p *cause.Problem, nodes []string) string { return predicates[p.Code].of(nodes, 0) })
 	if n := s.o.FurtherHolders; n > 0 {
-		parts = append(parts, fmt.Sprintf("any %s (the controller chooses at random)", pluralVerb(n, "node stays without an available pod", "nodes stay without an available pod")))
+		any := fmt.Sprintf("any %s (the controller chooses at random)", pluralVerb(n, "node stays without an available pod", "nodes stay without an available pod"))
+		if words != "" {
+			any = words + ", " + any
+		}
+		words = any
 	}
-	const most = 2
-	if more := len(parts) - most; more > 0 {
-		parts = append(parts[:most], fmt.Sprintf("%d more", more))
-	}
-	return cmp.Or(strings.Join(parts, ", "), stallReason(s.o.Reason))
+	return cmp.Or(words, stallReason(s.o.Reason))
 }
 
-func (s *plannedScreen) notRolling() string {
+func (s *planned) notRolling() string {
 	switch s.o.Reason {
 	case daemonset.StepBeingDeleted:
 		return "the controller no longer manages its pods"
 	case daemonset.StepSelectsAll:
 		return "its selector is empty, so the controller ignores it"
 	}
-	with := cmp.Or(s.p.DaemonSet.Strategy, "no strategy")
-	if n := s.o.Left; n > 0 {
-		return fmt.Sprintf("with %s you delete %s; until then %s", with, plural(n, "pod"), pluralOf(n, "it stays on an older revision", "they stay on older revisions"))
+	if s.live != nil && s.live.e.Verdict.Code == explain.AwaitingDelete {
+		return s.live.summary()
 	}
-	return "all pods are updated (" + with + ")"
+	if n := s.o.Left; n > 0 {
+		return fmt.Sprintf("with %s you delete %s; until then %s", strategy(s.h), plural(n, "pod"), pluralOf(n, "it stays on an older revision", "they stay on older revisions"))
+	}
+	return "all pods are updated (" + strategy(s.h) + ")"
 }
 
-func (s *plannedScreen) nothing() string {
+func (s *planned) nothing() string {
 	switch p := s.p; {
 	case left(s.o) > 0:
-		return fmt.Sprintf("no rollout in progress; %s without an available pod%s", plural(left(s.o), "node"), inBrackets(holderCodes(s.o.Holders)))
+		return fmt.Sprintf("no rollout in progress; %s without an available pod%s", plural(left(s.o), "node"), inBrackets(codes(s.o.Holders)))
 	case p.Subject == plan.SubjectNothing && nowhere(p):
 		return "no rollout in progress, and no node is eligible"
 	case p.Subject == plan.SubjectNothing:
@@ -370,7 +320,7 @@ func ifValuesEqual(p *plan.Plan) string {
 func nowhere(p *plan.Plan) bool { return p.Desired.After == 0 && p.Next.Exact }
 
 // change says what was asked for, and what it means for the revision.
-func (s *plannedScreen) change() {
+func (s *planned) change() {
 	c := s.p.Change
 	if c == nil {
 		return
@@ -404,19 +354,19 @@ func nodeChanged(n plan.NodeChange) screen.Block {
 
 // impact is who is without an available pod on the way, and which nodes lose or
 // get their pod whatever the limit is.
-func (s *plannedScreen) impact() {
+func (s *planned) impact() {
 	desired := max(s.p.Desired.Before, s.p.Desired.After)
+	without := 0
+	if s.live != nil && s.live.e.Impact != nil {
+		without = len(s.live.e.Impact.Without)
+	}
 	switch {
-	case s.o.Code == plan.NothingToDo && left(s.o) == 0, s.o.Code == plan.Unknown, s.o.Code == plan.NotRolling, s.p.Subject == plan.SubjectNew:
+	case s.o.Code == plan.NothingToDo, s.o.Code == plan.Unknown, s.o.Code == plan.NotRolling, s.p.Subject == plan.SubjectNew, s.o.Worst == without && without > 0:
 	case s.o.Worst > 0 && desired == 0: // the nodes could not be read
 		s.add(screen.Impact, "at most %s without an available pod at any time", plural(s.o.Worst, "node"))
 	case s.o.Worst > 0:
-		if len(s.p.Waves) > 0 {
-			s.add(screen.Impact, "at most %d of %s without an available pod at any time", s.o.Worst, plural(desired, "node"))
-			break
-		}
-		s.s.Add(screen.Impact, screen.Names{Before: fmt.Sprintf("%d of %s %s no available pod:", s.o.Worst, plural(desired, "node"), pluralOf(s.o.Worst, "has", "have")), Names: holderNodes(s.o.Holders)})
-	case olds(&s.p.Forecast) > 0 && len(s.p.Lost) == 0:
+		s.add(screen.Impact, "at most %d of %s without an available pod at any time", s.o.Worst, plural(desired, "node"))
+	case s.live == nil && olds(&s.p.Forecast) > 0 && len(s.p.Lost) == 0:
 		s.add(screen.Impact, "none: %s an available pod all the time", allHave(desired))
 	}
 	s.placed(s.p.Placement.Lose, "node loses its pod at once, whatever the limit is:", "nodes lose their pod at once, whatever the limit is:")
@@ -424,7 +374,7 @@ func (s *plannedScreen) impact() {
 	s.placed(s.p.Placement.Gain, "node gets a pod at once:", "nodes get a pod at once:")
 }
 
-func (s *plannedScreen) placed(nodes []plan.PlacementNode, one, many string) {
+func (s *planned) placed(nodes []plan.PlacementNode, one, many string) {
 	const most = 3
 	for i, g := range placedGroups(nodes) {
 		if i == most && !s.style.All && len(placedGroups(nodes)) > most+1 {
@@ -442,21 +392,14 @@ func placedNodes(nodes []plan.PlacementNode) (names []string) {
 	return names
 }
 
-// limit is the rule that bounds the rollout.
-func (s *plannedScreen) limit() {
+// limit is the rule that bounds the rollout of a change.
+func (s *planned) limit() {
 	b := &s.p.Budget
-	if olds(&s.p.Forecast) == 0 || b.Kind == daemonset.BudgetNone || s.o.Code == plan.NotRolling {
+	f, old := &s.p.Forecast, olds(&s.p.Forecast)
+	if old == 0 || b.Kind == daemonset.BudgetNone || s.o.Code == plan.NotRolling {
 		return
 	}
-	field := "maxUnavailable"
-	if b.Kind == daemonset.BudgetSurge {
-		field = "maxSurge"
-	}
-	words := field + " " + cmp.Or(b.Spec, "1 (the default)")
-	if b.Spec != "" && b.Spec != strconv.Itoa(b.Limit) {
-		words += fmt.Sprintf(" of %s = %d", plural(s.p.Desired.After, "node"), b.Limit)
-	}
-	f, old := &s.p.Forecast, olds(&s.p.Forecast)
+	words := limitWords(b.Kind, b.Spec, "", s.p.Desired.After, b.Limit)
 	n, once := atATime(f, s.o.AtATime), min(s.o.AtOnce, old)
 	switch {
 	case s.o.Code == plan.Stalls && len(s.p.Waves) == 0:
@@ -473,7 +416,7 @@ func (s *plannedScreen) limit() {
 }
 
 // warnings are what the API accepts and will not go well.
-func (s *plannedScreen) warnings() {
+func (s *planned) warnings() {
 	t := &screen.Table{Columns: []screen.Column{{Head: "WARNING"}}}
 	for i, w := range s.p.Warnings {
 		if i == 0 || s.p.Warnings[i-1].Code != w.Code {
@@ -485,7 +428,7 @@ func (s *plannedScreen) warnings() {
 	s.s.Add(screen.Body, t)
 }
 
-func (s *plannedScreen) warning(w plan.Warning) string {
+func (s *planned) warning(w plan.Warning) string {
 	switch w.Code {
 	case plan.StartsRollout:
 		return fmt.Sprintf("the change of the strategy alone starts a rollout: %s", pluralVerb(number(w.Facts, "pods"), "pod is on an older revision", "pods are on older revisions"))
@@ -495,7 +438,9 @@ func (s *plannedScreen) warning(w plan.Warning) string {
 		n, failing := number(w.Facts, "newPods"), number(w.Facts, "newFailing")
 		return fmt.Sprintf("%d of the %s of the current revision %s; the plan assumes that further ones work", failing, plural(n, "pod"), pluralOf(failing, "fails", "fail"))
 	case plan.ManagedByTool:
-		return toolWords(w.Facts)
+		m := managed.Manager{Tool: managed.Tool(fact(w.Facts, "tool")), By: fact(w.Facts, "by"), Evidence: fact(w.Facts, "evidence")}
+		who, undone := managerWords(m)
+		return fmt.Sprintf("%s writes the DaemonSet (%s): %s", who, m.Evidence, undone)
 	case plan.ServerWarning:
 		return "the API server warns: " + fact(w.Facts, "message")
 	case plan.DuplicateKey:
@@ -509,12 +454,12 @@ func (s *plannedScreen) warning(w plan.Warning) string {
 	case plan.NeverUpdated:
 		return "revision " + fact(w.Facts, "revision") + " has an empty hash: the controller treats its own new pods as outdated and loops forever"
 	}
-	return meaning(w.Code, w.Facts, s.now)
+	return meaning(&cause.Problem{Code: w.Code, Facts: w.Facts}, s.now)
 }
 
 // course is the table of steps. Which pods each takes is the controller's random
 // choice.
-func (s *plannedScreen) course() {
+func (s *planned) course() {
 	waves := s.p.Waves
 	if len(waves) == 0 {
 		return
@@ -548,7 +493,7 @@ func (s *plannedScreen) course() {
 }
 
 // groups are the bounds for nodes that share a label's value.
-func (s *plannedScreen) groups() {
+func (s *planned) groups() {
 	groups := s.p.Groups
 	if len(groups) == 0 {
 		return
@@ -564,64 +509,50 @@ func (s *plannedScreen) groups() {
 	s.s.Add(screen.Body, t)
 }
 
-// holders are the nodes that stay without an available pod or use up the limit,
-// and pods that are late.
-func (s *plannedScreen) holders() {
-	s.s.Add(screen.Body, holderTable(slices.Concat(s.o.Holders, s.o.Late), s.now, s.style.All))
-	if slowest, known := slowestStart(s.o.Late); known {
-		s.add(screen.Note, "the other pods were ready after %s at most", seconds(slowest))
+// waysOut are single changes that let a rollout which stalls complete. Of nodes
+// that are deleted the first stands for each.
+func (s *planned) waysOut() {
+	t := &screen.Table{Columns: []screen.Column{{Head: "WAYS OUT"}, {Head: "THEN UPDATED", Right: true}, {Head: "WITHIN", Drop: 1}, {Head: "STILL WITHOUT A POD", Wrap: true, Short: true, Drop: 2}, {Head: "PREVIEW FLAG", Wrap: true}}}
+	var down []string
+	for _, p := range s.problems {
+		if p.Code == cause.TerminatingOnDeadNode || p.Code == cause.NodeNotReady {
+			down = append(down, p.Nodes...)
+		}
 	}
-	if n := s.o.FurtherHolders; n > 0 && len(s.o.Holders) > 0 {
-		s.add(screen.Note, "%s: which ones is the controller's random choice", pluralVerb(n, "more node ends like these", "more nodes end like these"))
+	if len(down) > 0 && len(s.o.Unblock) > 0 {
+		t.Rows = append(t.Rows, screen.Row{Cells: screen.Cells(pluralOf(len(down), "repair "+down[0], fmt.Sprintf("repair the %d nodes", len(down)))+" (safest)", "all", "-", "none", "-")})
 	}
-}
-
-// waysOut are single changes that let a rollout which stalls complete.
-func (s *plannedScreen) waysOut() {
-	t := &screen.Table{Columns: []screen.Column{{Head: "WAYS OUT"}, {Head: "STILL WITHOUT A POD", Wrap: true, Short: true}, {Head: "PREVIEW FLAG", Wrap: true}}}
 	var first []Flag
-	if dead := deadNodes(s.o.Holders); len(dead) > 0 && len(s.o.Unblock) > 0 {
-		words := pluralOf(len(dead), "repair "+dead[0], fmt.Sprintf("repair the %d nodes", len(dead))) + " (safest)"
-		t.Rows = append(t.Rows, screen.Row{Cells: screen.Cells(words, "none", "-")})
-	}
+	said := map[plan.UnblockCode]bool{}
 	for _, u := range s.o.Unblock {
+		if said[u.Code] && !s.style.All {
+			continue
+		}
 		words, flags := wayOut(u)
+		if said[u.Code] = true; u.Code == plan.RemoveNode && len(s.o.Holders) > 1 {
+			words = "delete one node, " + u.Value
+		}
 		var flag []string
 		for _, f := range flags {
 			flag = append(flag, string(f.Word()))
 		}
-		left := screen.Cell{Names: u.Left}
+		within, left := "-", screen.Cell{Names: u.Left}
+		if u.Duration != nil {
+			within = seconds(u.Duration.Pessimistic)
+		}
 		if len(u.Left) == 0 {
 			left = screen.Cell{Lines: []string{"none"}}
 		}
-		t.Rows = append(t.Rows, screen.Row{Cells: []screen.Cell{{Lines: []string{words}}, left, {Lines: []string{strings.Join(flag, " ")}}}})
+		cells := append(screen.Cells(words, fmt.Sprintf("%d of %d", u.Updated, u.Desired), within), left)
+		t.Rows = append(t.Rows, screen.Row{Cells: append(cells, screen.Cells(strings.Join(flag, " "))...)})
 		if first == nil {
 			first = flags
 		}
-		if len(t.Rows) == 4 && !s.style.All {
-			break
-		}
 	}
 	s.s.Add(screen.Body, t)
-	if first != nil {
-		s.s.Add(screen.Preview, s.asked.plan(s.p, first...))
+	if first != nil && s.live == nil { // else it stands with the fix
+		s.s.Add(screen.Preview, s.again("plan-rollout", first...))
 	}
-	for _, g := range holderGroups(s.o.Holders) {
-		if g.code == cause.TerminatingOnDeadNode || g.code == cause.NodeNotReady {
-			s.s.Add(screen.Check, screen.Command{"kubectl describe node", screen.Quote(g.nodes[0])})
-			break
-		}
-	}
-}
-
-// deadNodes are the nodes whose kubelet does not answer.
-func deadNodes(holders []plan.Holder) (nodes []string) {
-	for _, h := range holders {
-		if code := holderCode(h); code == cause.TerminatingOnDeadNode || code == cause.NodeNotReady {
-			nodes = append(nodes, h.Node)
-		}
-	}
-	return nodes
 }
 
 // wayOut says a change, and the flags that ask for it.
@@ -642,49 +573,79 @@ func wayOut(u plan.Unblock) (words string, flags []Flag) {
 	return string(u.Code) + " " + u.Value, nil
 }
 
-// nextSync is what the controller does first.
-func (s *plannedScreen) nextSync() {
+// outlook is what the controller does first, and where it stops.
+func (s *planned) outlook() {
 	n := &s.p.Next
-	when := "next"
-	if s.ofChange() {
-		when = "first"
-	}
+	end, stalls := s.end(), s.o.Code == plan.Stalls
 	if s.o.Code == plan.NotRolling && s.o.Reason != daemonset.StepOnDelete {
 		return
 	}
-	for _, b := range syncBlocks(n, when, s.style.All) {
-		s.s.Add(screen.Outlook, b)
-	}
 	switch {
 	case n.Kind == daemonset.StepNone && n.Reason == daemonset.StepPodsNotRead:
-		s.add(screen.Outlook, "unknown: %s could not be read", unread(&s.p.Header))
-	case s.o.Code == plan.Stalls && s.p.Subject == plan.SubjectRollout:
-		s.add(screen.Outlook, "without a fix: stays at %d of %d", s.end().Updated, s.end().Desired)
+		s.add(screen.Outlook, "unknown: %s could not be read", unread(s.h))
+	case s.o.Code == plan.RemovesAllPods && s.ofChange():
+		for _, g := range placedGroups(s.p.Placement.Lose) {
+			s.s.Add(screen.Cause, screen.Text(g.words))
+		}
+		s.add(screen.Fix, "do not apply this change")
+		s.add(screen.Outlook, "if you apply it: DESIRED goes from %d to %d, and the controller deletes every pod", s.p.Desired.Before, s.p.Desired.After)
+		return
+	case stalls && s.ofChange():
+		s.add(screen.Outlook, "if you apply it: stops at %d of %d updated, %d available", end.Updated, end.Desired, end.Available)
+	case stalls && olds(&s.p.Forecast) == 0:
+		s.add(screen.Outlook, "without a fix: stays at %d of %d available", end.Available, end.Desired)
+	case stalls && len(s.p.Waves) == 0:
+		s.add(screen.Outlook, "without a fix: stays at %d of %d updated", end.Updated, end.Desired)
+	case stalls:
+		s.add(screen.Outlook, "without a fix: stops at %d of %d updated, %d available", end.Updated, end.Desired, end.Available)
 	case n.Kind == daemonset.StepNone && len(s.p.Waves) > 0 && s.p.Waves[0].At != nil && *s.p.Waves[0].At > 0:
-		s.add(screen.Outlook, "the controller waits: %s; it continues in about %s", idle(n.Reason, &s.p.Header), seconds(*s.p.Waves[0].At))
+		s.add(screen.Outlook, "%s; it continues in about %s", idle(n.Reason, s.h), seconds(*s.p.Waves[0].At))
+	}
+	if nf := s.o.FurtherHolders; nf > 0 && len(s.o.Holders) > 0 {
+		s.note(screen.Text(fmt.Sprintf("%s: which ones is the controller's random choice", pluralVerb(nf, "more node ends like these", "more nodes end like these"))))
+	}
+	for _, h := range s.o.Late {
+		if h.Cause != nil && h.Facts["slowestStart"] != nil {
+			s.note(screen.Text(fmt.Sprintf("the other pods were Ready after %s at most", seconds(float64(number(h.Facts, "slowestStart"))))))
+			break
+		}
+	}
+	if !stalls || len(s.p.Waves) > 0 {
+		s.sync(n, map[bool]string{true: "first", false: "next"}[s.ofChange()])
 	}
 	next := *n
-	if s.p.Change != nil && s.p.Change.TemplateChanged { // said as the change's
-		next.Revisions.Cut, next.Revisions.RaisedFrom = false, 0
+	if changes := s.p.Change != nil && s.p.Change.TemplateChanged; changes || s.live != nil { // said as the rollout's, or the change's
+		next.Revisions.Cut = false
+		if changes {
+			next.Revisions.RaisedFrom = 0
+		}
 	}
-	if also := (&lineScreen{Style: s.style}).bookkeeping(&next); len(also) > 0 {
-		s.add(screen.Note, "the controller next %s", strings.Join(also, "; "))
-	}
+	s.bookkeeping(next)
 }
 
 // whatIf is the course with other limits, and what a change of the template would
 // do where nothing was asked.
-func (s *plannedScreen) whatIf() {
-	if f := s.p.IfTemplateChanged; f != nil {
-		inner := &plannedScreen{p: &plan.Plan{Header: s.p.Header, Subject: plan.SubjectChange, Desired: s.p.Desired, Now: s.p.Now, Forecast: *f}, o: &f.Outcome, style: s.style, now: s.now}
-		s.add(screen.WhatIf, "the template changes: %s, %s", strings.ToLower(planVerdict(inner.p)), inner.summary())
-		s.limits(f)
+func (s *planned) whatIf() {
+	f := s.p.IfTemplateChanged
+	if f == nil {
+		s.limits(&s.p.Forecast)
 		return
 	}
-	s.limits(&s.p.Forecast)
+	inner := &plan.Plan{Header: s.p.Header, Subject: plan.SubjectChange, Desired: s.p.Desired, Now: s.p.Now, Forecast: *f}
+	then := &planned{sheet: newSheet(s.h, s.asked, s.style), p: inner, o: &f.Outcome}
+	found := f.Outcome.Problems()
+	for i := range found {
+		then.problems = append(then.problems, &found[i])
+	}
+	s.add(screen.WhatIf, "a change of the template %s: %s", map[plan.OutcomeCode]string{
+		plan.Completes: "would complete", plan.Stalls: "would stall", plan.NotRolling: "would wait for you", plan.RemovesAllPods: "would remove all pods", plan.NothingToDo: "would do nothing",
+	}[f.Outcome.Code], then.summary())
+	s.limits(f)
 }
 
-func (s *plannedScreen) limits(f *plan.Forecast) {
+// limits says the course with other limits than the planned one, of those with the
+// same course only the first.
+func (s *planned) limits(f *plan.Forecast) {
 	flag := "--max-unavailable="
 	if f.Budget.Kind == daemonset.BudgetSurge {
 		flag = "--max-surge="
@@ -692,36 +653,30 @@ func (s *plannedScreen) limits(f *plan.Forecast) {
 	if f.Outcome.AtOnce >= olds(f) { // no limit decides about these pods
 		return
 	}
-	said := map[int]bool{} // by what a limit comes to
+	said := map[int]bool{} // by how many pods are replaced at a time
 	for _, r := range f.Limits {
-		said[r.Nodes] = said[r.Nodes] || r.Current || r.Planned
+		said[atATime(f, r.AtATime)] = said[atATime(f, r.AtATime)] || r.Planned && r.Code != plan.Stalls
 	}
 	lines := 0
 	for _, r := range f.Limits {
-		if said[r.Nodes] || lines == 2 && !s.style.All || r.Code == plan.Stalls && !s.style.All {
+		n := atATime(f, r.AtATime)
+		if said[n] || r.Planned || r.Code != plan.Completes || lines == 2 && !s.style.All {
 			continue
 		}
-		said[r.Nodes] = true
+		said[n] = true
 		lines++
-		words := fmt.Sprintf("%s%s (%d at a time): ", flag, r.Limit, atATime(f, r.AtATime))
-		switch {
-		case r.Code == plan.Stalls:
-			words += "stalls as well"
-		case r.Code != plan.Completes:
-			words += strings.ToLower(spaced(string(r.Code)))
-		case r.Duration == nil:
-			words += plural(r.Steps, "step")
-		default:
-			words += plural(r.Steps, "step") + ", " + rangeWords(r.Duration)
+		words := plural(r.Steps, "step")
+		if r.Duration != nil {
+			words += ", " + rangeWords(r.Duration)
 		}
-		s.add(screen.WhatIf, "%s", words)
+		s.add(screen.WhatIf, "%s%s (%d at a time): %s", flag, r.Limit, n, words)
 	}
 	s.slower(f)
 }
 
 // slower says why a higher limit takes longer than a lower one, where one does
 // and minReadySeconds makes it so.
-func (s *plannedScreen) slower(f *plan.Forecast) {
+func (s *planned) slower(f *plan.Forecast) {
 	i := slices.IndexFunc(s.p.Assumptions, func(a daemonset.Assumption) bool { return a.Code == plan.AssumeMinReadySeconds })
 	if i < 0 {
 		return
@@ -738,87 +693,17 @@ func (s *plannedScreen) slower(f *plan.Forecast) {
 }
 
 // commands are what makes the change, and what follows it.
-func (s *plannedScreen) commands() {
-	if s.o.Code == plan.NotRolling && s.o.Reason == daemonset.StepOnDelete {
-		s.s.Add(screen.Preview, s.asked.plan(s.p, Flag{Name: "strategy", Value: "RollingUpdate"}))
+func (s *planned) commands() {
+	if s.ofChange() && s.o.Code == plan.NotRolling && s.o.Reason == daemonset.StepOnDelete {
+		s.s.Add(screen.Preview, s.again("plan-rollout", Flag{Name: "strategy", Value: "RollingUpdate"}))
 	}
 	switch fine := s.o.Code == plan.Completes && planTone(s.p) != screen.Bad; {
 	case s.asked.Undo && !s.p.Change.TemplateChanged:
-		s.add(screen.Note, "kubectl rollout undo would change nothing: the live template is that of the revision already, with the API defaults")
+		s.note(screen.Text("kubectl rollout undo would change nothing: the live template is that of the revision already, with the API defaults"))
 	case s.asked.Undo && s.o.Reason != daemonset.StepBeingDeleted, s.ofChange() && fine: // nobody is told to do what ends badly, but for a rollback
 		s.s.Add(screen.Apply, s.asked.Makes)
 	}
 	if s.asked.Live && len(s.p.Waves) > 0 {
-		s.s.Add(screen.Follow, screen.Command{"kubectl ds plan-rollout", "-n " + screen.Quote(s.p.DaemonSet.Namespace), screen.Quote(s.p.DaemonSet.Name), "--watch"})
+		s.s.Add(screen.Follow, append(screen.Command{"kubectl ds plan-rollout", s.namespace(), s.name()}, s.kubectl("--watch")...))
 	}
-}
-
-// assumed is what the plan rests on; with -o wide each assumption by itself, with
-// its code and source.
-func (s *plannedScreen) assumed() {
-	shown := shownAssumptions(s.p)
-	if creates, _ := moved(&s.p.Forecast); creates == 0 && s.p.IfTemplateChanged == nil && s.o.Code != plan.Stalls { // nothing is assumed of pods that nobody creates
-		shown = slices.DeleteFunc(slices.Clone(shown), func(a daemonset.Assumption) bool {
-			return slices.Contains([]daemonset.AssumptionCode{plan.AssumeStart, plan.AssumeStartFast, plan.AssumeStartSlow, plan.AssumeNewPods, plan.AssumeMinReadySeconds}, a.Code)
-		})
-	}
-	if s.style.Wide {
-		t := &screen.Table{Columns: []screen.Column{{Head: "ASSUMPTION"}, {Head: "VALUE"}, {Head: "SOURCE"}}}
-		for _, a := range shown {
-			t.Rows = append(t.Rows, screen.Row{Cells: screen.Cells(string(a.Code), a.Value, a.Source)})
-		}
-		s.s.Add(screen.Assumed, t)
-		return
-	}
-	for _, l := range assumptionLines(shown) {
-		s.add(screen.Assumed, "%s", l)
-	}
-	creates, _ := moved(&s.p.Forecast)
-	switch {
-	case s.o.Code != plan.Completes || s.o.Duration != nil || creates == 0:
-	case len(s.o.Late) > 0:
-		s.add(screen.Assumed, "unknown: how long it takes, while these pods are not ready")
-	default:
-		s.add(screen.Assumed, "unknown: how long a new pod takes to become ready (set it with --start 40s)")
-	}
-}
-
-// lastingAll is "ProbeFailing for 90s".
-func lastingAll(now time.Time, holders []plan.Holder) string {
-	var parts []string
-	for _, g := range holderGroups(holders) {
-		words := string(g.code)
-		if g.since != nil {
-			words += " for " + lasting(now, &explain.Problem{Since: g.since, Latest: g.latest})
-		}
-		parts = append(parts, words)
-	}
-	return strings.Join(parts, ", ")
-}
-
-// holderTable is a table of nodes that stay without an available pod, or use up
-// the limit, by cause.
-func holderTable(holders []plan.Holder, now time.Time, all bool) *screen.Table {
-	t := &screen.Table{Columns: []screen.Column{{Head: "PROBLEM"}, {Head: "NODES", Wrap: true, Short: true}, {Head: "FOR", Drop: 1}}}
-	for i, g := range holderGroups(holders) {
-		if i == 4 && !all {
-			break
-		}
-		p := &explain.Problem{Code: g.code, Severity: g.severity, Nodes: g.nodes, Count: len(g.nodes), Since: g.since, Latest: g.latest, Facts: g.facts}
-		t.Rows = append(t.Rows, problemRow(p, now, all))
-	}
-	return t
-}
-
-// problemRow is a row of a table of problems.
-func problemRow(p *explain.Problem, now time.Time, all bool) screen.Row {
-	tone := screen.Warn
-	if p.Severity == cause.Error {
-		tone = screen.Bad
-	}
-	nodes := screen.Cell{Names: p.Nodes}
-	if len(p.Nodes) == 0 {
-		nodes = screen.Cell{Lines: []string{"-"}}
-	}
-	return screen.Row{Cells: []screen.Cell{{Lines: []string{string(p.Code)}, Tone: tone}, nodes, {Lines: []string{lasting(now, p)}}}, Detail: detail(p, now, all)}
 }

@@ -47,48 +47,56 @@ var predicates = map[daemonset.Reason]predicate{
 	daemonset.NoTargetNode:       {"pod", "is not assigned to any node", "are not assigned to any node"},
 }
 
-// say is the predicate of so many pods or nodes, with a number before it.
-func (p predicate) say(n int) string {
-	if n == 1 {
-		return "1 " + p.noun + " " + p.one
+// of is the predicate of so many pods or nodes: one is named by its node, where
+// that is known. It is empty for a reason that has none.
+func (p predicate) of(nodes []string, n int) string {
+	n = max(n, len(nodes))
+	switch {
+	case p.noun == "":
+		return ""
+	case len(nodes) == 1 && p.noun == "node":
+		return nodes[0] + " " + p.one
+	case len(nodes) == 1:
+		return "the " + p.noun + " on " + nodes[0] + " " + p.one
 	}
-	return fmt.Sprintf("%d %ss %s", n, p.noun, p.many)
+	return pluralVerb(n, p.noun+" "+p.one, p.noun+"s "+p.many)
 }
 
 // detail says what is known of a problem beside its name, its nodes and how
 // long it lasts: a sentence of ours, then the words of whoever reported it.
-func detail(p *explain.Problem, now time.Time, all bool) []screen.Block {
+func (a *sheet) detail(p *explain.Problem) []screen.Block {
 	const columns = 240
 	message := fact(p.Facts, "message")
 	switch {
 	case message == "":
 	case p.Code == cause.FailedCreate:
-		message = `"` + Style{All: all}.refusal(message, columns) + `"`
+		message = `"` + a.style.refusal(message, columns) + `"`
 	default: // without the words that kubelet and container runtimes put around what happened
-		message = `"` + Style{All: all}.brief(message, columns) + `"`
+		message = `"` + a.style.brief(message, columns) + `"`
 	}
-	return []screen.Block{screen.Text(meaning(p.Code, p.Facts, now)), screen.Text(message)}
+	return []screen.Block{screen.Text(meaning(p, a.now)), screen.Text(message)}
 }
 
 // meaning says in a sentence what a reason means, with its facts; empty where
 // its name says all.
-func meaning(code daemonset.Reason, f daemonset.Facts, now time.Time) string {
+func meaning(p *explain.Problem, now time.Time) string {
+	f := p.Facts
 	container := "container " + fact(f, "container")
 	if yes(f, "init") {
 		container = "init " + container
 	}
-	switch code {
+	switch p.Code {
 	case cause.CrashLoopBackOff:
 		switch exit := fact(f, "exitCode"); exit {
 		case "":
-			return container + " crashes" + restartedTimes(f)
+			return container + " crashes" + restartedTimes(p)
 		case "0":
-			return container + " keeps exiting with code 0" + restartedTimes(f)
+			return container + " keeps exiting with code 0" + restartedTimes(p)
 		default:
-			return container + " exits with code " + exit + restartedTimes(f)
+			return container + " exits with code " + exit + restartedTimes(p)
 		}
 	case cause.OOMKilled:
-		return container + " exceeds its memory limit" + restartedTimes(f)
+		return container + " exceeds its memory limit" + restartedTimes(p)
 	case cause.ImagePullBackOff:
 		return container + " cannot pull " + fact(f, "image")
 	case cause.ContainerConfig:
@@ -98,7 +106,7 @@ func meaning(code daemonset.Reason, f daemonset.Facts, now time.Time) string {
 	case cause.InitRunning:
 		return container + " has not ended, and the pod waits for it"
 	case cause.ProbeFailing:
-		return container + " runs but is not Ready" + restartedTimes(f)
+		return container + " runs but is not Ready" + restartedTimes(p)
 	case cause.NodeNotReady:
 		if fact(f, "status") == "Unknown" {
 			return "the kubelet does not answer"
@@ -107,7 +115,7 @@ func meaning(code daemonset.Reason, f daemonset.Facts, now time.Time) string {
 	case cause.TerminatingOnDeadNode:
 		return "the kubelet does not answer; the pod's deletion stays pending"
 	case cause.FailedCreate:
-		return fmt.Sprintf("the API server rejected %s, the last one %s ago:", plural(number(f, "events"), "request"), ageOfFact(now, f, "last"))
+		return fmt.Sprintf("the API server rejected %s for %s, the last one %s ago:", plural(number(f, "events"), "request"), plural(len(p.Nodes), "pod"), ageOfFact(now, f, "last"))
 	case cause.PendingUnschedulable:
 		if f["message"] == nil {
 			return "no scheduler has reported on the pod: check kube-scheduler and the template's schedulerName"
@@ -141,9 +149,9 @@ func meaning(code daemonset.Reason, f daemonset.Facts, now time.Time) string {
 			return "unknown why: events could not be read"
 		}
 	case explain.Misscheduled:
-		words := "has a pod, but is not eligible: " + placement(daemonset.Reason(fact(f, "because")), f)
+		words := "not eligible (" + placement(daemonset.Reason(fact(f, "because")), f) + "), but has a pod"
 		if yes(f, "stays") && !yes(f, "terminating") {
-			return words + "; the pod stays until the next rollout deletes it, and is not recreated"
+			return words + ", which stays until the next rollout deletes it, and is not recreated"
 		}
 		return words
 	case explain.ControllerSilent:
@@ -183,11 +191,12 @@ func meaning(code daemonset.Reason, f daemonset.Facts, now time.Time) string {
 	return ""
 }
 
-func restartedTimes(f daemonset.Facts) string {
-	if number(f, "restarts") == 0 {
+func restartedTimes(p *explain.Problem) string {
+	n := number(p.Facts, "restarts")
+	if n == 0 {
 		return ""
 	}
-	return inBrackets("restarted " + plural(number(f, "restarts"), "time"))
+	return inBrackets(map[bool]string{true: "each "}[len(p.Nodes) > 1] + "restarted " + plural(n, "time"))
 }
 
 // because says why no status is written, where something is known to prevent
@@ -220,11 +229,16 @@ func noneEligible(f daemonset.Facts) string {
 	case cause.ChangedUnknown:
 		words += "; unknown since when: the revisions could not be read"
 	}
+	return words + fateOfPods(f)
+}
+
+// fateOfPods is what becomes of the pods where no node is eligible.
+func fateOfPods(f daemonset.Facts) (words string) {
 	if n := number(f, "losing"); n > 0 {
-		words += "; " + pluralVerb(n, "pod is deleted and not recreated", "pods are deleted and not recreated")
+		words += ", " + pluralVerb(n, "pod is deleted and not recreated", "pods are deleted and not recreated")
 	}
 	if n := number(f, "staying"); n > 0 {
-		words += "; " + pluralVerb(n, "pod stays until the next rollout deletes it, and is not recreated", "pods stay until the next rollout deletes them, and are not recreated")
+		words += ", " + pluralVerb(n, "pod stays until the next rollout deletes it", "pods stay until the next rollout deletes them")
 	}
 	return words
 }

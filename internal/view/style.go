@@ -236,6 +236,19 @@ func plural(n int, word string) string {
 	return fmt.Sprintf("%d %ss", n, word)
 }
 
+// pluralVerb is "1 node has", "2 nodes have".
+func pluralVerb(n int, one, many string) string {
+	return fmt.Sprintf("%d %s", n, pluralOf(n, one, many))
+}
+
+// pluralOf is the word that goes with a number.
+func pluralOf(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
 // terminal is a Style as renderers take it.
 func (s Style) terminal() screen.Terminal {
 	return screen.Terminal{Width: s.Width, Color: s.Color, All: s.All}

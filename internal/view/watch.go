@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 )
@@ -18,20 +19,17 @@ const clockTime = "15:04:05"
 
 // WatchBegins says in a line what is about to happen.
 func WatchBegins(p *plan.Progress, style Style) string {
-	s := &lineScreen{Style: style, now: p.Header.Snapshot.TakenAt}
-	return fmt.Sprintf("%s following %s: %s; next: %s", p.Header.Snapshot.TakenAt.Format(clockTime), ofDaemonSet(p), s.standing(p), s.stepWords(&p.Next, &p.Header))
+	return fmt.Sprintf("%s following %s: %s; next: %s", p.Header.Snapshot.TakenAt.Format(clockTime), clean(newSheet(&p.Header, Asked{}, style).subject()), standing(p), stepCounts(&p.Next, &p.Header))
 }
 
 // WatchLine says in a line what happened, and how the rollout stands; p is nil
 // where further lines of the same moment follow, whose last one says it.
 func WatchLine(h plan.Happening, p *plan.Progress, style Style) string {
-	s := &lineScreen{Style: style}
-	line := h.At.Format(clockTime) + " " + s.happening(h)
+	line := h.At.Format(clockTime) + " " + happening(h)
 	if p != nil {
-		s.now = p.Header.Snapshot.TakenAt
-		line += "; " + s.standing(p)
+		line += "; " + standing(p)
 	}
-	return line
+	return clean(line)
 }
 
 // WatchScreen writes how a rollout stands and what happened last, oldest first,
@@ -63,53 +61,41 @@ func WatchScreen(w io.Writer, p *plan.Progress, last []string, style Style, room
 
 // watched makes the screen of a rollout that is followed.
 func watched(p *plan.Progress, last []string, style Style) *screen.Screen {
-	s := &screen.Screen{}
-	words := &lineScreen{Style: Style{All: style.All}, now: p.Header.Snapshot.TakenAt}
+	s := newSheet(&p.Header, Asked{}, style)
 	verdict, tone := watchVerdict(p)
-	s.Headline = screen.Headline{Verdict: verdict, Tone: tone, Subject: ofDaemonSet(p), Text: words.standing(p)}
-	s.Add(screen.Rollout, screen.Lines{
+	s.s.Headline = screen.Headline{Verdict: verdict, Tone: tone, Subject: s.subject(), Text: standing(p)}
+	s.s.Add(screen.Rollout, screen.Lines{
 		{Text: bar("updated  ", p.Counts.Updated, p.Counts.Desired, style.Width)},
 		{Text: bar("available", p.Counts.Available, p.Counts.Desired, style.Width)},
 	})
 	if p.Next.Kind == daemonset.StepNone {
-		s.Add(screen.Body, holderTable(p.Holding, words.now, style.All))
-		waits := idle(p.Next.Reason, &p.Header)
-		if soon := soonAvailable(words.now, p.Holding); p.Next.Reason == daemonset.StepBudgetSpent && soon != "" {
-			waits += "; " + soon
-		}
-		s.Add(screen.Outlook, screen.Text("the controller waits: "+waits))
+		problems := holding(p)
+		s.s.Add(screen.Body, s.problemTable("WAITS FOR", problems))
+		s.add(screen.Outlook, "%s", idle(p.Next.Reason, &p.Header))
+		s.checks(problems)
 	}
-	s.Add(screen.Outlook, syncBlocks(&p.Next, "next", style.All)...)
+	s.sync(&p.Next, "next")
 	if Overdue(p) {
-		s.Add(screen.Note, screen.Text(owedWords(p)))
+		s.add(screen.Note, "%s", owedWords(p))
 	}
 	if p.End == "" { // else the line that follows says so
-		s.Add(screen.Note, screen.Text(batchWords(p)))
+		s.add(screen.Note, "%s", batchWords(p))
 	}
 	var lines screen.Lines
 	for _, l := range last {
 		lines = append(lines, screen.Line{Text: l})
 	}
-	s.Add(screen.Last, lines)
-	return s
+	s.s.Add(screen.Last, lines)
+	return &s.s
 }
 
-// soonAvailable says when the first of the pods that use up the limit becomes
-// available, of which it is known; empty where it is of none.
-func soonAvailable(now time.Time, holders []plan.Holder) string {
-	var first time.Time
-	for _, h := range holders {
-		if h.Cause == nil {
-			continue
-		}
-		if at, err := time.Parse(time.RFC3339, fact(h.Facts, "availableAt")); err == nil && (first.IsZero() || at.Before(first)) {
-			first = at
-		}
+// holding is what is wrong with the nodes that use up the limit.
+func holding(p *plan.Progress) (problems []*cause.Problem) {
+	found := (&plan.Outcome{Holders: p.Holding}).Problems()
+	for i := range found {
+		problems = append(problems, &found[i])
 	}
-	if first.IsZero() {
-		return ""
-	}
-	return "the first of them becomes available in " + ago(first.Sub(now))
+	return problems
 }
 
 func watchVerdict(p *plan.Progress) (string, screen.Tone) {
@@ -146,13 +132,11 @@ func bar(title string, part, of, width int) string {
 // WatchEnds says in a line how it ended. why is empty for an end of the
 // rollout, else what ended the watch.
 func WatchEnds(p *plan.Progress, why string, style Style) string {
-	s := &lineScreen{Style: style}
-	s.now = p.Header.Snapshot.TakenAt
-	words := s.endWords(p)
+	words := endWords(p)
 	if why != "" {
-		words = why + " with " + s.standing(p)
+		words = why + " with " + standing(p)
 	}
-	return fmt.Sprintf("%s %s; %s", p.Header.Snapshot.TakenAt.Format(clockTime), words, batchWords(p))
+	return clean(fmt.Sprintf("%s %s; %s", p.Header.Snapshot.TakenAt.Format(clockTime), words, batchWords(p)))
 }
 
 // overdue is after how long it is told that what is predicted does not come.
@@ -163,8 +147,7 @@ func Overdue(p *plan.Progress) bool { return p.Owed >= overdue }
 
 // WatchOwed says what it has not done.
 func WatchOwed(p *plan.Progress, style Style) string {
-	s := &lineScreen{Style: style}
-	return fmt.Sprintf("predicted: %s; %s", s.stepWords(&p.Next, &p.Header), owedWords(p))
+	return fmt.Sprintf("predicted: %s; %s", stepCounts(&p.Next, &p.Header), owedWords(p))
 }
 
 func owedWords(p *plan.Progress) string {
@@ -175,23 +158,19 @@ func owedWords(p *plan.Progress) string {
 	return words
 }
 
-func ofDaemonSet(p *plan.Progress) string {
-	return clean(p.Header.DaemonSet.Namespace) + "/" + clean(p.Header.DaemonSet.Name)
-}
-
 // standing says how far a rollout is, and what is left of it.
-func (s *lineScreen) standing(p *plan.Progress) string {
+func standing(p *plan.Progress) string {
 	c := p.Counts
 	words := fmt.Sprintf("%d of %d updated, %d available", c.Updated, c.Desired, c.Available)
 	switch o := &p.Outcome; {
 	case o.Code == plan.Stalls && o.Steps == 0:
-		words += ", stalled: " + s.holding(o)
+		words += ", stalled: " + stalledBy(o)
 	case o.Code == plan.Stalls:
-		words += fmt.Sprintf(", stalls after %s more%s: %s", plural(o.Replaced+o.Dropped, "pod"), map[bool]string{true: " at worst"}[o.AtWorst], s.holding(o))
+		words += fmt.Sprintf(", stalls after %s more%s: %s", plural(o.Replaced+o.Dropped, "pod"), map[bool]string{true: " at worst"}[o.AtWorst], stalledBy(o))
 	case o.Code == plan.RemovesAllPods:
 		words += ", no node is eligible, and all pods are removed"
 	case o.Code == plan.Completes && len(o.Late) > 0:
-		words += ", time left unknown: waiting for " + someNames(holderNodes(o.Late)) + inBrackets(lastingAll(s.now, o.Late))
+		words += ", time left unknown: waiting for " + someNames(holderNodes(o.Late)) + inBrackets(newSheet(&p.Header, Asked{}, Style{}).codesFor(o.Late))
 	case o.Code == plan.Completes && o.Duration != nil:
 		words += ", about " + durationWords(o.Duration) + " left"
 	case o.Code == plan.Completes && o.Steps > 0:
@@ -203,58 +182,48 @@ func (s *lineScreen) standing(p *plan.Progress) string {
 // WatchWaits says in a line for whom the rollout waits longer than other pods
 // took to become ready.
 func WatchWaits(p *plan.Progress, style Style) string {
-	s := &lineScreen{Style: style, now: p.Header.Snapshot.TakenAt}
-	return s.now.Format(clockTime) + " " + s.standing(p)
+	return clean(p.Header.Snapshot.TakenAt.Format(clockTime) + " " + standing(p))
 }
 
 // LatePods names the pods that a rollout waits for longer than others took; it
 // is empty where there are none.
 func LatePods(p *plan.Progress) string { return strings.Join(holderNodes(p.Outcome.Late), ", ") }
 
-// holding says who keeps a rollout from going on.
-func (s *lineScreen) holding(o *plan.Outcome) string {
-	var nodes []string
-	for _, h := range o.Holders {
-		nodes = append(nodes, h.Node)
-	}
-	words := s.names(nodes)
+// stalledBy says who keeps a rollout from going on.
+func stalledBy(o *plan.Outcome) string {
+	words := someNames(holderNodes(o.Holders))
 	switch n := o.FurtherHolders; {
-	case n > 0 && len(nodes) > 0:
+	case n > 0 && len(o.Holders) > 0:
 		words += fmt.Sprintf(" and %d more", n)
 	case n > 0:
 		words = plural(n, "node")
-	}
-	if codes := holderCodes(o.Holders); codes != "" {
-		words += " (" + codes + ")"
-	}
-	switch {
 	case words == "":
-		return strings.ToLower(spaced(string(o.Reason)))
-	case o.Reason == daemonset.StepBudgetSpent && len(nodes)+o.FurtherHolders == 1:
-		return words + " holds the budget"
-	case o.Reason == daemonset.StepBudgetSpent:
-		return words + " hold the budget"
+		return stallReason(o.Reason)
+	}
+	words += inBrackets(codes(o.Holders))
+	if o.Reason == daemonset.StepBudgetSpent {
+		words += pluralOf(len(o.Holders)+o.FurtherHolders, " uses up the limit", " use up the limit")
 	}
 	return words
 }
 
-func (s *lineScreen) endWords(p *plan.Progress) string {
+func endWords(p *plan.Progress) string {
 	c := p.Counts
 	far := fmt.Sprintf("%d of %d updated, %d available", c.Updated, c.Desired, c.Available)
 	switch p.End {
 	case plan.EndDone:
 		if p.Batches == 0 {
-			return "nothing is rolling: " + far
+			return "no rollout in progress: " + far
 		}
-		return s.good("done") + ": " + far
+		return "done: " + far
 	case plan.EndDegraded:
-		return s.bad("done, but degraded") + ": " + far + ", without an available pod: " + s.holding(&p.Outcome)
+		return "done, but degraded: " + far + ", without an available pod: " + stalledBy(&p.Outcome)
 	case plan.EndStuck:
-		return s.bad("stuck") + ": " + far + ", " + s.holding(&p.Outcome)
+		return "stuck: " + far + ", " + stalledBy(&p.Outcome)
 	case plan.EndNotRolling:
-		return "not rolling: " + idle(p.Outcome.Reason, &p.Header) + ", " + far
+		return "no rollout: " + idle(p.Outcome.Reason, &p.Header) + ", " + far
 	case plan.EndGone:
-		return s.bad("the DaemonSet was deleted") + ": " + far
+		return "the DaemonSet was deleted: " + far
 	}
 	return far
 }
@@ -273,35 +242,35 @@ func batchWords(p *plan.Progress) string {
 }
 
 // happening says what happened.
-func (s *lineScreen) happening(h plan.Happening) string {
+func happening(h plan.Happening) string {
 	switch h.Kind {
 	case plan.Changed:
 		return fmt.Sprintf("the DaemonSet was changed, to generation %d", h.Generation)
 	case plan.Evicted:
-		return fmt.Sprintf("pod %s was taken away (%s)", s.pods(h.Deletes), clean(h.By))
+		return fmt.Sprintf("pod %s was taken away (%s)", podsOf(h.Deletes), h.By)
 	case plan.Unjudged:
-		return fmt.Sprintf("created a pod on %s, which cannot be predicted without nodes", s.nodes(h.Creates))
+		return fmt.Sprintf("created a pod on %s, which cannot be predicted without nodes", nodesOf(h.Creates))
 	case plan.Otherwise:
-		return s.otherwise(h)
+		return otherwise(h)
 	}
 	var parts []string
 	if n := len(h.Deletes); n > 0 {
-		parts = append(parts, fmt.Sprintf("deleted %d of %d predicted (%s)", n, n, s.nodes(h.Deletes)))
+		parts = append(parts, fmt.Sprintf("deleted %d of %d predicted (%s)", n, n, nodesOf(h.Deletes)))
 	}
 	if n := len(h.Creates); n > 0 {
-		parts = append(parts, fmt.Sprintf("created %d of %d predicted (%s)", n, n, s.nodes(h.Creates)))
+		parts = append(parts, fmt.Sprintf("created %d of %d predicted (%s)", n, n, nodesOf(h.Creates)))
 	}
 	return strings.Join(parts, ", ")
 }
 
 // otherwise says what came, what was predicted, and who may have been at work.
-func (s *lineScreen) otherwise(h plan.Happening) string {
+func otherwise(h plan.Happening) string {
 	var came, predicted []string
 	if len(h.Deletes) > 0 {
-		came = append(came, fmt.Sprintf("%s deleted: %s", plural(len(h.Deletes), "pod"), s.pods(h.Deletes)))
+		came = append(came, fmt.Sprintf("%s deleted: %s", plural(len(h.Deletes), "pod"), podsOf(h.Deletes)))
 	}
 	if len(h.Creates) > 0 {
-		came = append(came, fmt.Sprintf("%s created: %s", plural(len(h.Creates), "pod"), s.nodes(h.Creates)))
+		came = append(came, fmt.Sprintf("%s created: %s", plural(len(h.Creates), "pod"), nodesOf(h.Creates)))
 	}
 	if n := h.Expected.Deletes; n > 0 {
 		predicted = append(predicted, plural(n, "delete"))
@@ -319,24 +288,24 @@ func (s *lineScreen) otherwise(h plan.Happening) string {
 	return words + " (predicted: nothing)"
 }
 
-func (s *lineScreen) nodes(items []daemonset.Item) string {
+func nodesOf(items []daemonset.Item) string {
 	var out []string
 	for _, i := range items {
 		out = append(out, i.Node)
 	}
-	return s.names(out)
+	return someNames(out)
 }
 
-func (s *lineScreen) pods(items []daemonset.Item) string {
+func podsOf(items []daemonset.Item) string {
 	var out []string
 	for _, i := range items {
 		out = append(out, i.Pod+" on "+i.Node)
 	}
-	return s.names(out)
+	return someNames(out)
 }
 
-// stepWords says in a few words what a step does.
-func (s *lineScreen) stepWords(n *daemonset.Step, h *daemonset.Header) string {
+// stepCounts says in a few words what a step does.
+func stepCounts(n *daemonset.Step, h *daemonset.Header) string {
 	var parts []string
 	count := func(verb string, b daemonset.Batch) {
 		from := b.Len()
@@ -354,7 +323,7 @@ func (s *lineScreen) stepWords(n *daemonset.Step, h *daemonset.Header) string {
 	count("delete", n.Deletes)
 	count("create", n.Creates)
 	if len(parts) == 0 {
-		return "nothing, as " + idle(n.Reason, h)
+		return idle(n.Reason, h)
 	}
 	return strings.Join(parts, ", ")
 }

@@ -41,7 +41,7 @@ func held(code daemonset.Reason, nodes ...string) []plan.Holder {
 }
 
 // late has the rollout wait for two pods that take longer than any other did,
-// and hold the budget.
+// and use up the limit.
 func late(p *plan.Progress) {
 	since := fourOClock.Add(-90 * time.Second)
 	p.Outcome.Duration, p.Outcome.Late = nil, held(cause.ProbeFailing, "node-07", "node-09")
@@ -79,7 +79,7 @@ func TestWatchLine(t *testing.T) {
 		},
 		{
 			plan.Happening{Kind: plan.AsPredicted, Creates: items("n1", "n2", "n3", "n4", "n5", "n6", "n7"), Deletes: items("n9/p9")}, nil,
-			"deleted 1 of 1 predicted (n9), created 7 of 7 predicted (n1, n2, n3, n4, n5 +2 more)",
+			"deleted 1 of 1 predicted (n9), created 7 of 7 predicted (n1, n2, n3 +4 more)",
 			"both in one step, names folded; more follows",
 		},
 		{
@@ -118,7 +118,7 @@ func TestWatchLine(t *testing.T) {
 			plan.Happening{Kind: plan.Changed, Generation: 7}, progress(func(p *plan.Progress) {
 				p.Outcome = plan.Outcome{Code: plan.Stalls, Reason: daemonset.StepBudgetSpent, Steps: 2, Replaced: 3, Holders: held(cause.CrashLoopBackOff, "n1", "n2")}
 			}),
-			"the DaemonSet was changed, to generation 7; 30 of 36 updated, 33 available, stalls after 3 pods more: n1, n2 (CrashLoopBackOff) hold the budget",
+			"the DaemonSet was changed, to generation 7; 30 of 36 updated, 33 available, stalls after 3 pods more: n1, n2 (CrashLoopBackOff) use up the limit",
 			"a rollout that will stall",
 		},
 		{
@@ -166,7 +166,7 @@ func TestWatchEnds(t *testing.T) {
 		{ended(plan.EndDone, whole), "", "done: 36 of 36 updated, 36 available; 24 batches, all as predicted", "to the end"},
 		{ended(plan.EndDone, func(p *plan.Progress) { whole(p); p.AsPredicted = 23 }), "", "done: 36 of 36 updated, 36 available; 24 batches, 23 of them as predicted", "not all as predicted"},
 		{ended(plan.EndDone, func(p *plan.Progress) { whole(p); p.Batches, p.AsPredicted = 1, 1 }), "", "done: 36 of 36 updated, 36 available; 1 batch, as predicted", "a single batch"},
-		{ended(plan.EndDone, func(p *plan.Progress) { whole(p); p.Batches, p.AsPredicted = 0, 0 }), "", "nothing is rolling: 36 of 36 updated, 36 available; no batch came", "nothing to follow"},
+		{ended(plan.EndDone, func(p *plan.Progress) { whole(p); p.Batches, p.AsPredicted = 0, 0 }), "", "no rollout in progress: 36 of 36 updated, 36 available; no batch came", "nothing to follow"},
 		{
 			ended(plan.EndDegraded, func(p *plan.Progress) {
 				whole(p)
@@ -175,14 +175,14 @@ func TestWatchEnds(t *testing.T) {
 			}),
 			"", "done, but degraded: 36 of 36 updated, 35 available, without an available pod: n7 (ImagePullBackOff); 24 batches, all as predicted", "with a node that has no available pod",
 		},
-		{ended(plan.EndStuck, stalled(daemonset.StepBudgetSpent, 0, held(cause.CrashLoopBackOff, "n1", "n2", "n3")...)), "", "stuck: 30 of 36 updated, 33 available, n1, n2, n3 (CrashLoopBackOff) hold the budget; 24 batches, all as predicted", "who holds the budget"},
-		{ended(plan.EndStuck, stalled(daemonset.StepBudgetSpent, 0, held(cause.NodeNotReady, "n1")...)), "", "stuck: 30 of 36 updated, 33 available, n1 (NodeNotReady) holds the budget; 24 batches, all as predicted", "one alone"},
-		{ended(plan.EndStuck, stalled(daemonset.StepBudgetSpent, 2, held(cause.NodeNotReady, "n1")...)), "", "stuck: 30 of 36 updated, 33 available, n1 and 2 more (NodeNotReady) hold the budget; 24 batches, all as predicted", "some of them not known"},
+		{ended(plan.EndStuck, stalled(daemonset.StepBudgetSpent, 0, held(cause.CrashLoopBackOff, "n1", "n2", "n3")...)), "", "stuck: 30 of 36 updated, 33 available, n1, n2, n3 (CrashLoopBackOff) use up the limit; 24 batches, all as predicted", "who uses up the limit"},
+		{ended(plan.EndStuck, stalled(daemonset.StepBudgetSpent, 0, held(cause.NodeNotReady, "n1")...)), "", "stuck: 30 of 36 updated, 33 available, n1 (NodeNotReady) uses up the limit; 24 batches, all as predicted", "one alone"},
+		{ended(plan.EndStuck, stalled(daemonset.StepBudgetSpent, 2, held(cause.NodeNotReady, "n1")...)), "", "stuck: 30 of 36 updated, 33 available, n1 and 2 more (NodeNotReady) use up the limit; 24 batches, all as predicted", "some of them not known"},
 		{ended(plan.EndStuck, stalled(cause.FailedCreate, 0, held(cause.FailedCreate, "n1")...)), "", "stuck: 30 of 36 updated, 33 available, n1 (FailedCreate); 24 batches, all as predicted", "pods are refused"},
-		{ended(plan.EndStuck, stalled(daemonset.InvalidBudget, 0)), "", "stuck: 30 of 36 updated, 33 available, invalid budget; 24 batches, all as predicted", "nobody in particular"},
+		{ended(plan.EndStuck, stalled(daemonset.InvalidBudget, 0)), "", "stuck: 30 of 36 updated, 33 available, maxUnavailable or maxSurge cannot be resolved, so every step fails; 24 batches, all as predicted", "nobody in particular"},
 		{ended(plan.EndNotRolling, func(p *plan.Progress) {
 			p.Header.DaemonSet.Strategy, p.Outcome = "OnDelete", plan.Outcome{Code: plan.NotRolling, Reason: daemonset.StepOnDelete}
-		}), "", "not rolling: every node has what it should, and OnDelete replaces nothing, 30 of 36 updated, 33 available; 24 batches, all as predicted", "OnDelete"},
+		}), "", "no rollout: every node has its pod, and with OnDelete the controller replaces none, 30 of 36 updated, 33 available; 24 batches, all as predicted", "OnDelete"},
 		{ended(plan.EndGone, nil), "", "the DaemonSet was deleted: 30 of 36 updated, 33 available; 24 batches, all as predicted", "deleted"},
 		{ended("", nil), "timeout after 5m0s", "timeout after 5m0s with 30 of 36 updated, 33 available, about 1m40s (1m to 1m50s) left; 24 batches, all as predicted", "too slow"},
 	} {
@@ -204,7 +204,7 @@ func TestWatchBegins(t *testing.T) {
 	if diff := cmp.Diff(want, WatchBegins(p, Style{})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	want = strings.Replace(want, "delete any 3 of 4", "nothing, as the budget is used up", 1)
+	want = strings.Replace(want, "delete any 3 of 4", "the controller waits for a pod to become available, as the limit is used up", 1)
 	if diff := cmp.Diff(want, WatchBegins(progress(nil), Style{})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -215,7 +215,8 @@ const watchScreen = `PROGRESSING  kube-system/node-agent: 30 of 36 updated, 33 a
 
 Rollout   updated    [###################################-------] 30 of 36
           available  [######################################----] 33 of 36
-Outlook   the controller waits: the budget is used up
+Outlook   the controller waits for a pod to become available, as the limit is
+          used up
 Note      24 batches, all as predicted
 Last      16:04:01 deleted 3 of 3 predicted (node-07, node-09, node-12)
           16:04:02 created 3 of 3 predicted (node-07, node-09, node-12)
@@ -236,13 +237,14 @@ const lateScreen = `PROGRESSING  kube-system/node-agent: 30 of 36 updated, 33 av
 Rollout   updated    [###################################-------] 30 of 36
           available  [######################################----] 33 of 36
 
-  PROBLEM       NODES             FOR
+  WAITS FOR     NODES             FOR
   ProbeFailing  node-07, node-09  1m30s
       container agent runs but is not Ready
       "Readiness probe failed: HTTP probe failed with statuscode: 503"
   Starting      node-12           1m30s
 
-Outlook   the controller waits: the budget is used up
+Outlook   the controller waits for a pod to become available, as the limit is
+          used up
 Note      24 batches, all as predicted
 `
 
@@ -260,7 +262,7 @@ func TestWatchScreenNamesTheHolders(t *testing.T) {
 		p.Next = daemonset.Step{Kind: daemonset.StepManage, Exact: true, Creates: daemonset.Batch{Certain: items("n1")}}
 	}), nil, Style{Width: 80}, 40))
 	if strings.Contains(b.String(), "HOLDING") {
-		t.Errorf("the controller has something to do, and who holds the budget is said:\n%s", &b)
+		t.Errorf("the controller has something to do, and who uses up the limit is said:\n%s", &b)
 	}
 }
 

@@ -65,9 +65,9 @@ func placement(reason daemonset.Reason, f daemonset.Facts) string {
 	case daemonset.NodeAffinity:
 		return "affinity: " + requirement(f)
 	case daemonset.TaintNotTolerated:
-		s := fact(f, "taint")
+		s := "taint " + fact(f, "taint")
 		if meaning := taintMeaning(fact(f, "key")); meaning != "" {
-			s += " (" + meaning + ")"
+			return meaning + ": " + s
 		}
 		return s
 	case daemonset.NodeGone:
@@ -103,9 +103,9 @@ func requirement(f daemonset.Facts) string {
 func taintMeaning(key string) string {
 	switch key {
 	case "node.kubernetes.io/not-ready":
-		return "the node is not ready"
+		return "the node is NotReady"
 	case "node.kubernetes.io/unreachable":
-		return "its kubelet is not heard from"
+		return "the node is unreachable"
 	case "node.kubernetes.io/unschedulable":
 		return "the node is cordoned"
 	case "node.kubernetes.io/disk-pressure", "node.kubernetes.io/memory-pressure", "node.kubernetes.io/pid-pressure":

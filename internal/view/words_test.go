@@ -33,8 +33,8 @@ func TestPlacementWords(t *testing.T) {
 		{daemonset.NodeAffinity, facts{"terms": 1, "key": "pool", "operator": "In", "values": []string{"a", "b"}, "got": "c", "valid": true}, "affinity: needs pool In [a, b], has c"},
 		{daemonset.NodeAffinity, facts{"terms": 1, "key": "pool", "operator": "Exists", "values": []string{}, "valid": true}, "affinity: needs pool Exists"},
 		{daemonset.NodeAffinity, facts{"terms": 1, "key": "size", "operator": "Gt", "values": []string{"big"}, "valid": false}, "affinity: needs size Gt [big], which is not valid and never matches"},
-		{daemonset.TaintNotTolerated, facts{"taint": "dedicated=gpu:NoExecute", "key": "dedicated"}, "dedicated=gpu:NoExecute"},
-		{daemonset.TaintNotTolerated, facts{"taint": "a\x1b:NoSchedule", "key": "a\x1b"}, `a\u001b:NoSchedule`},
+		{daemonset.TaintNotTolerated, facts{"taint": "dedicated=gpu:NoExecute", "key": "dedicated"}, "taint dedicated=gpu:NoExecute"},
+		{daemonset.TaintNotTolerated, facts{"taint": "a\x1b:NoSchedule", "key": "a\x1b"}, `taint a\u001b:NoSchedule`},
 		{daemonset.NodeGone, nil, "there is no such node"},
 	} {
 		if got := placement(tt.reason, tt.facts); got != tt.want {
@@ -45,8 +45,8 @@ func TestPlacementWords(t *testing.T) {
 
 func TestTaintMeaning(t *testing.T) {
 	for key, want := range map[string]string{
-		"node.kubernetes.io/not-ready":                   "the node is not ready",
-		"node.kubernetes.io/unreachable":                 "its kubelet is not heard from",
+		"node.kubernetes.io/not-ready":                   "the node is NotReady",
+		"node.kubernetes.io/unreachable":                 "the node is unreachable",
 		"node.kubernetes.io/unschedulable":               "the node is cordoned",
 		"node.kubernetes.io/disk-pressure":               "the node is under disk pressure",
 		"node.kubernetes.io/memory-pressure":             "the node is under memory pressure",
@@ -110,12 +110,12 @@ func TestMeaning(t *testing.T) {
 		{explain.StaleStatus, facts{"fields": []string{"a"}, "heldUpBy": "BeingDeleted"}, "the reported status is stale: a; the controller writes none while the DaemonSet is being deleted"},
 		{explain.StaleStatus, facts{"fields": []string{"a"}, "heldUpBy": "SelectsAll"}, "the reported status is stale: a; the controller writes none for an empty selector"},
 		{explain.GenerationNotObserved, facts{"generation": 3, "observed": 2}, "generation 3 not observed yet; the status is for generation 2"},
-		{explain.Misscheduled, facts{"because": "NodeName", "want": "w-1", "stays": false}, "has a pod, but is not eligible: the template names node w-1"},
-		{explain.Misscheduled, facts{"because": "NodeName", "want": "w-1", "stays": true}, "has a pod, but is not eligible: the template names node w-1; the pod stays until the next rollout deletes it, and is not recreated"},
-		{explain.Misscheduled, facts{"because": "NodeName", "want": "w-1", "stays": true, "terminating": true}, "has a pod, but is not eligible: the template names node w-1"},
-		{cause.FailedCreate, facts{"events": 1, "last": "2026-03-01T11:59:20Z"}, "the API server rejected 1 request, the last one 40s ago:"},
+		{explain.Misscheduled, facts{"because": "NodeName", "want": "w-1", "stays": false}, "not eligible (the template names node w-1), but has a pod"},
+		{explain.Misscheduled, facts{"because": "NodeName", "want": "w-1", "stays": true}, "not eligible (the template names node w-1), but has a pod, which stays until the next rollout deletes it, and is not recreated"},
+		{explain.Misscheduled, facts{"because": "NodeName", "want": "w-1", "stays": true, "terminating": true}, "not eligible (the template names node w-1), but has a pod"},
+		{cause.FailedCreate, facts{"events": 1, "last": "2026-03-01T11:59:20Z"}, "the API server rejected 1 request for 1 pod, the last one 40s ago:"},
 	} {
-		if got := meaning(tt.code, tt.facts, now); got != tt.want {
+		if got := meaning(&cause.Problem{Code: tt.code, Facts: tt.facts, Nodes: []string{"w-1"}}, now); got != tt.want {
 			t.Errorf("%s %v:\n%q, want\n%q", tt.code, tt.facts, got, tt.want)
 		}
 	}
@@ -128,7 +128,7 @@ func TestEveryProblemHasWords(t *testing.T) {
 		if slices.Contains([]daemonset.Reason{explain.HasPod, explain.Ready, explain.UpToDate, explain.OutOfDate, explain.Moving, explain.OnDeleteOutdated}, code) {
 			continue // not problems, or the table of old pods
 		}
-		if _, known := predicates[code]; !known && meaning(code, daemonset.Facts{}, time.Time{}) == "" {
+		if _, known := predicates[code]; !known && meaning(&cause.Problem{Code: code, Facts: daemonset.Facts{}}, time.Time{}) == "" {
 			t.Errorf("%s has no words", code)
 		}
 	}
@@ -173,23 +173,23 @@ func TestBatch(t *testing.T) {
 Outlook   next, the controller deletes 2 pods: w-1, w-3 (not available, so the limit does not apply)
           next, the controller deletes 1 pod: w-2 (its node was deleted)`, "by reason"},
 		{"create", daemonset.Batch{Certain: []daemonset.Item{item("w-1", "", daemonset.Missing)}}, `
-Outlook   next, the controller creates 1 pod: w-1 (the node has no pod)`, "a create names its node"},
+Outlook   next, the controller creates 1 pod: w-1`, "a create names its node"},
 		{"delete", daemonset.Batch{Choices: []daemonset.Choice{{Count: 1, Reason: daemonset.WithinBudget, From: []daemonset.Item{item("w-1", "a", ""), item("w-2", "b", "")}}}}, `
-Outlook   next, the controller deletes any 1 of 2 pods: w-1, w-2 (within the limit; it chooses at random)`, "a choice that is the controller's"},
+Outlook   next, the controller deletes any 1 of 2 pods: w-1, w-2 (it chooses at random)`, "a choice that is the controller's"},
 		{"delete", daemonset.Batch{Choices: []daemonset.Choice{{Count: 1, Reason: daemonset.FailedPod, From: []daemonset.Item{item("w-1", "a", ""), item("w-1", "b", "")}}}}, `
 Outlook   next, the controller deletes any 1 of 2 pods: a, b (the pod has failed; it chooses at random)`, "of several pods of a node, the pods"},
 		{"delete", daemonset.Batch{Deferred: 7}, `
-Outlook   7 more deletes follow in later syncs: one takes at most 250`, "beyond the burst"},
+Outlook   it deletes 7 more in later syncs: one sync takes at most 250`, "beyond the burst"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			n := &daemonset.Step{Deletes: tt.b, Exact: true}
 			if tt.verb == "create" {
 				n = &daemonset.Step{Creates: tt.b, Exact: true}
 			}
-			var s screen.Screen
-			s.Add(screen.Outlook, syncBlocks(n, "next", false)...)
+			s := newSheet(&daemonset.Header{}, Asked{}, Style{})
+			s.sync(n, "next")
 			var b strings.Builder
-			check(t, s.Text(&b, screen.Terminal{}))
+			check(t, s.s.Text(&b, screen.Terminal{}))
 			if diff := cmp.Diff(strings.TrimSpace(tt.want), strings.TrimSpace(b.String())); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}

@@ -25,6 +25,15 @@ type Impact struct {
 	Uncounted []string `json:"uncounted"`
 }
 
+// Share is the share of the nodes that should run the pod and have no available
+// one; 0 where that is not known.
+func (i *Impact) Share() float64 {
+	if i == nil || len(i.Without) == 0 {
+		return 0
+	}
+	return float64(len(i.Without)) / float64(len(i.Without)+i.Served)
+}
+
 // Rollout is the course of the current revision.
 type Rollout struct {
 	UnderWay bool `json:"underWay"` // old pods are left that are not terminating
@@ -160,7 +169,7 @@ func (b *builder) origin(p *Problem, all cause.Tally) *cause.Origin {
 		return o
 	}
 	switch {
-	case p.Code == Misscheduled && down(p.Facts):
+	case p.Code == Misscheduled && downFor(p.Facts):
 		return is(cause.OriginNodes, cause.Certain)
 	case p.Severity == cause.Info && p.Code != OnDeleteOutdated:
 		return nil
@@ -199,9 +208,9 @@ func (b *builder) origin(p *Problem, all cause.Tally) *cause.Origin {
 	return nil
 }
 
-// down reports whether a node is not eligible because it is NotReady or
+// downFor reports whether a node is not eligible because it is NotReady or
 // unreachable.
-func down(f daemonset.Facts) bool {
+func downFor(f daemonset.Facts) bool {
 	return f["key"] == corev1.TaintNodeNotReady || f["key"] == corev1.TaintNodeUnreachable
 }
 

@@ -171,9 +171,11 @@ func (b *builder) revisions() []Revision {
 				r.Nodes = append(r.Nodes, n.Name)
 				r.Updated += b2i(p.Updated)
 			}
-			if !p.Terminating {
-				r.Pods, r.Available = r.Pods+1, r.Available+b2i(p.Available.OK)
+			if p.Terminating {
+				r.Terminating++
+				continue
 			}
+			r.Pods, r.Available = r.Pods+1, r.Available+b2i(p.Available.OK)
 		}
 	}
 	out := []Revision{}

@@ -186,6 +186,9 @@ type Revision struct {
 	Pods      int `json:"pods"`
 	Available int `json:"available"` // of these pods, those that are available
 
+	// pods with this hash that are terminating
+	Terminating int `json:"terminating"`
+
 	// of those nodes, how many have a first pod that counts as updated: by its hash, or by the label
 	// `pod-template-generation`
 	Updated int `json:"updated"`

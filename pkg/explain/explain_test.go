@@ -230,7 +230,7 @@ func TestProblems(t *testing.T) {
 		}), reports(nil)}, []explain.Problem{
 			{Code: cause.NodeNotReady, Severity: cause.Error, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"}, Since: since(2 * time.Hour), Latest: since(2 * time.Hour),
 				Facts: facts{"status": "Unknown", "reason": "NodeStatusUnknown", "lastHeartbeat": "2026-03-01T09:00:00Z"}},
-			{Code: explain.Misscheduled, Severity: cause.Info, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"},
+			{Code: explain.Misscheduled, Severity: cause.Info, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"}, Since: since(2 * time.Hour), Latest: since(2 * time.Hour),
 				Facts: facts{"because": "TaintNotTolerated", "stays": true, "taint": "node.kubernetes.io/unreachable:NoSchedule", "key": "node.kubernetes.io/unreachable", "value": "", "effect": "NoSchedule", "others": 1}},
 		}, "whichever is named first"},
 		{"O O/n", []dstest.Option{dstest.MaxSurge("1"), young("p1b"), hostPort(), reports(nil)}, []explain.Problem{
@@ -594,7 +594,7 @@ func TestRevisions(t *testing.T) {
 		}, "newest first, a node by its oldest pod, none that nobody runs"},
 		{"O n Ot", nil, []explain.Revision{
 			{Number: 2, Name: "agent-new", Hash: "new", Created: since(498 * time.Hour), Current: true, Nodes: []string{"n1"}, Updated: 1, Pods: 1},
-			{Number: 1, Name: "agent-old", Hash: "old", Created: since(499 * time.Hour), Nodes: []string{"n0", "n2"}, Pods: 1, Available: 1},
+			{Number: 1, Name: "agent-old", Hash: "old", Created: since(499 * time.Hour), Nodes: []string{"n0", "n2"}, Pods: 1, Available: 1, Terminating: 1},
 		}, "a pod that is not available, and one that is terminating"},
 		{"O", nil, []explain.Revision{
 			{Number: 2, Name: "agent-new", Hash: "new", Created: since(498 * time.Hour), Current: true, Nodes: []string{}},

@@ -38,7 +38,11 @@ func (b *builder) nodeProblems(p *cause.Problems) {
 				f["terminating"] = true
 			}
 			maps.Copy(f, n.ShouldRun.Facts)
-			p.Add(n.Name, &cause.Cause{Code: Misscheduled, Severity: cause.Info, Pod: n.Pods[0].Name, Facts: f})
+			m := &cause.Cause{Code: Misscheduled, Severity: cause.Info, Pod: n.Pods[0].Name, Facts: f}
+			if down := cause.Down(n, b.at); down != nil && downFor(f) {
+				m.Since = down.Since
+			}
+			p.Add(n.Name, m)
 		}
 		if c == nil || n.Exists && !n.ShouldRun.OK && !b.st.Holds(n) || c.Code == cause.NoPod && b.st.DaemonSet.DeletionTimestamp != nil {
 			continue

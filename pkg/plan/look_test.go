@@ -205,3 +205,24 @@ func changeFor(t *testing.T, code UnblockCode, value string) *Change {
 	t.Fatalf("no change for %s", code)
 	return nil
 }
+
+// TestProblems: what holds a rollout stands together by what it has in common,
+// with the facts that all of them share.
+func TestProblems(t *testing.T) {
+	early, late := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC), time.Date(2026, 11, 20, 11, 0, 0, 0, time.UTC)
+	crash := func(restarts int, message string, since time.Time) *cause.Cause {
+		return &cause.Cause{Code: cause.CrashLoopBackOff, Severity: cause.Error, Since: &since, Facts: daemonset.Facts{"container": "agent", "restarts": restarts, "message": message}}
+	}
+	o := Outcome{Holders: []Holder{
+		{Node: "a"},
+		{Node: "b", Pod: "p", Cause: crash(4, "no route", late)},
+		{Node: "c", Cause: crash(5, "no disk", early)},
+	}}
+	want := []cause.Problem{
+		{Code: cause.CrashLoopBackOff, Severity: cause.Error, Count: 2, Nodes: []string{"b", "c"}, Pods: []string{"p"}, Facts: daemonset.Facts{"container": "agent", "message": "no route"}, Since: &early, Latest: &late},
+		{Code: daemonset.NotReady, Severity: cause.Error, Count: 1, Nodes: []string{"a"}, Pods: []string{}, Facts: daemonset.Facts{}},
+	}
+	if diff := cmp.Diff(want, o.Problems()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

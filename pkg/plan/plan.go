@@ -5,6 +5,7 @@
 package plan
 
 import (
+	"slices"
 	"time"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
@@ -308,6 +309,21 @@ type Holder struct {
 	*cause.Cause `json:",inline"`
 }
 
+// Problems returns what is wrong with the Holders and the Late pods by what they
+// have in common, the worst and most frequent first.
+func (o *Outcome) Problems() []cause.Problem {
+	var ps cause.Problems
+	for _, h := range slices.Concat(o.Holders, o.Late) {
+		c := cause.Cause{Code: daemonset.NotReady, Severity: cause.Error, Facts: daemonset.Facts{}}
+		if h.Cause != nil { // a document made by hand may lack it
+			c = *h.Cause
+		}
+		c.Pod = h.Pod
+		ps.Add(h.Node, &c)
+	}
+	return ps.Sorted(nil)
+}
+
 // Unblock is one change that would let a stalled rollout complete.
 type Unblock struct {
 	Code  UnblockCode `json:"code"`  // what to change
@@ -318,6 +334,12 @@ type Unblock struct {
 
 	// nodes that have no available pod at the end, as they have none now; sorted by name
 	Left []string `json:"left"`
+
+	Updated int `json:"updated"` // nodes whose pod is updated at the end
+	Desired int `json:"desired"` // nodes that should run the pod at the end
+
+	// how long it takes until then; nil where that is not known
+	Duration *Duration `json:"duration"`
 }
 
 // UnblockCode names a change.

@@ -102,6 +102,14 @@ func (w *way) out(r *simulation, now map[string]bool) (left []string, ok bool) {
 	return left, o.Code == Completes && o.FurtherHolders == 0
 }
 
+// ending adds to a way out how it ends.
+func (w *way) ending(u Unblock, r *simulation) Unblock {
+	u.Updated, u.Desired = r.counts.Updated, r.counts.Desired
+	o := outcome(w.st, r, w.a)
+	u.Duration, _ = o.spread(w.st, w.a, w.m)
+	return u
+}
+
 // served are the nodes that have an available pod, and a kubelet that answers
 // for it.
 func (a *assumed) served(st *daemonset.State) map[string]bool {
@@ -125,8 +133,9 @@ func unblock(s *snapshot.Snapshot, st *daemonset.State, a *assumed, m *measured,
 			return
 		}
 		w, ok := &way{st, a, m}, false
-		if u.Left, ok = w.out(w.simulate(), now); ok {
-			out = append(out, u)
+		r := w.simulate()
+		if u.Left, ok = w.out(r, now); ok {
+			out = append(out, w.ending(u, r))
 		}
 	}
 	switch {
@@ -146,7 +155,8 @@ func unblock(s *snapshot.Snapshot, st *daemonset.State, a *assumed, m *measured,
 		return out
 	}
 	if raise := raise(st, a, m, r); raise != nil {
-		out = append(out, Unblock{limitOf(st), strconv.Itoa(raise.Number), strconv.Itoa(raise.Smallest.Number), raise.Left})
+		w := (&way{st, a, m}).withLimit(raise.Number)
+		out = append(out, w.ending(Unblock{Code: limitOf(st), Value: strconv.Itoa(raise.Number), Smallest: strconv.Itoa(raise.Smallest.Number), Left: raise.Left}, w.simulate()))
 	}
 	const most = 5
 	tried := 0

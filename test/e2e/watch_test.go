@@ -44,7 +44,7 @@ func TestWatch(t *testing.T) {
 
 	t.Run("nothing is rolling", func(t *testing.T) {
 		w := watched(t, c, ds, stage.Reader)
-		if w.Code != 0 || len(w.lines) != 1 || !strings.HasSuffix(w.last(), " nothing is rolling: 14 of 14 updated, 14 available; no batch came") {
+		if w.Code != 0 || len(w.lines) != 1 || !strings.HasSuffix(w.last(), " no rollout in progress: 14 of 14 updated, 14 available; no batch came") {
 			t.Errorf("ended with %d:\n%s", w.Code, w.Stdout)
 		}
 	})
@@ -154,7 +154,7 @@ func TestWatch(t *testing.T) {
 	})
 	t.Run("until it is stuck", func(t *testing.T) {
 		w := watched(t, c, ds, stage.Reader)
-		if w.Code != 3 || !strings.Contains(w.last(), " stuck: ") || !strings.Contains(w.last(), "(CrashLoopBackOff) hold the budget; ") {
+		if w.Code != 3 || !strings.Contains(w.last(), " stuck: ") || !strings.Contains(w.last(), "(CrashLoopBackOff) use up the limit; ") {
 			t.Errorf("ended with %d:\n%s", w.Code, w.Stdout)
 		}
 		if w.Stderr != "hint: kubectl ds plan-rollout -n kube-system node-agent\n" {

@@ -1,0 +1,443 @@
+package view
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/screen"
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
+	"github.com/kubectl-ds/kubectl-ds/pkg/managed"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// Asked is the command line that asked for an answer.
+type Asked struct {
+	Flags   []Flag         // of kubectl ds, that ask for the same once more
+	Kubectl []Flag         // of kubectl, that reach the same cluster
+	Again   bool           // it can be asked once more: standard input cannot
+	Live    bool           // of a cluster, not of a dump
+	Undo    bool           // it is a rollback that was asked for as one
+	Makes   screen.Command // what makes the change that is planned; empty where none is known
+}
+
+// Flag is one that was given. One without a value is Bare.
+type Flag struct {
+	Name, Value string
+	Bare        bool
+}
+
+// Word is a Flag as it is given.
+func (f Flag) Word() screen.Word {
+	if f.Bare {
+		return screen.Word("--" + f.Name)
+	}
+	return "--" + screen.Word(f.Name) + "=" + screen.Quote(f.Value)
+}
+
+// sheet makes the screen of an answer about one DaemonSet.
+type sheet struct {
+	h     *daemonset.Header
+	asked Asked
+	style Style
+	now   time.Time
+	notes int // so far
+	s     screen.Screen
+}
+
+func newSheet(h *daemonset.Header, asked Asked, style Style) *sheet {
+	return &sheet{h: h, asked: asked, style: style, now: h.Snapshot.TakenAt}
+}
+
+func (a *sheet) add(l screen.Label, format string, args ...any) {
+	a.s.Add(l, screen.Text(fmt.Sprintf(format, args...)))
+}
+
+// note adds what is worth knowing; without --all, of three things at most.
+func (a *sheet) note(blocks ...screen.Block) {
+	const most = 3
+	if a.notes++; a.notes <= most || a.style.All {
+		a.s.Add(screen.Note, blocks...)
+	}
+}
+
+func (a *sheet) subject() string { return a.h.DaemonSet.Namespace + "/" + a.h.DaemonSet.Name }
+
+func (a *sheet) namespace() screen.Word {
+	return screen.Word("-n ") + screen.Quote(a.h.DaemonSet.Namespace)
+}
+
+func (a *sheet) name() screen.Word { return screen.Quote(a.h.DaemonSet.Name) }
+
+// kubectl is a command of kubectl to the same cluster.
+func (a *sheet) kubectl(words ...screen.Word) screen.Command {
+	c := screen.Command(words)
+	for _, f := range a.asked.Kubectl {
+		c = append(c, f.Word())
+	}
+	return c
+}
+
+// again is a command of this plugin about the same DaemonSet and input, with
+// further flags in place of those that they override; empty where there is none
+// to paste.
+func (a *sheet) again(command screen.Word, more ...Flag) screen.Command {
+	if !a.asked.Again {
+		return nil
+	}
+	drop := map[string]bool{}
+	for _, f := range more {
+		if drop[f.Name] = f.Name != "remove-nodes"; f.Name == "to-revision" { // it takes the revision's template as it is
+			drop["image"], drop["restart"], drop["toleration"], drop["node-selector"] = true, true, true, true
+			if slices.ContainsFunc(a.asked.Flags, func(f Flag) bool { return f.Name == "filename" || f.Name == "kustomize" }) {
+				return nil // the manifest's template
+			}
+		}
+	}
+	c := screen.Command{"kubectl ds " + command, a.namespace(), a.name()}
+	for _, f := range a.asked.Flags {
+		if !drop[f.Name] {
+			c = append(c, f.Word())
+		}
+	}
+	for _, f := range more {
+		c = append(c, f.Word())
+	}
+	return c
+}
+
+// why names what is wrong in few words, the first two problems, of which those
+// with the same predicate are added up; a problem of which clause knows nothing
+// is left out.
+func why(problems []*cause.Problem, clause func(p *cause.Problem, nodes []string) string) string {
+	var parts []string
+	said := map[predicate]bool{}
+	for _, p := range problems {
+		of, known := predicates[p.Code]
+		if known && said[of] {
+			continue
+		}
+		said[of] = true
+		nodes := []string{}
+		for _, other := range problems {
+			if other == p || known && predicates[other.Code] == of {
+				nodes = append(nodes, other.Nodes...)
+			}
+		}
+		if words := clause(p, nodes); words != "" {
+			parts = append(parts, words)
+		}
+	}
+	const most = 2
+	if more := len(parts) - most; more > 0 {
+		parts = append(parts[:most], fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// problemTable is a table of problems, each with what is known of it.
+func (a *sheet) problemTable(head string, problems []*cause.Problem) *screen.Table {
+	t := &screen.Table{Columns: []screen.Column{{Head: head}, {Head: "NODES", Wrap: true, Short: true}, {Head: "FOR", Drop: 1}}}
+	const most = 6
+	for i, p := range problems {
+		if i == most && !a.style.All {
+			a.note(screen.Text(plural(len(problems)-most, "more problem") + " with --all"))
+			break
+		}
+		tone := screen.Warn
+		if p.Severity == cause.Error {
+			tone = screen.Bad
+		}
+		nodes := screen.Cell{Names: p.Nodes}
+		if len(p.Nodes) == 0 {
+			nodes = screen.Cell{Lines: []string{"-"}}
+		}
+		t.Rows = append(t.Rows, screen.Row{Cells: []screen.Cell{{Lines: []string{string(p.Code)}, Tone: tone}, nodes, {Lines: []string{a.lasting(p)}}}, Detail: a.detail(p)})
+	}
+	return t
+}
+
+// lasting is how long a problem has been there, on one node or on several.
+func (a *sheet) lasting(p *cause.Problem) string {
+	if p.Since == nil {
+		return "-"
+	}
+	from, to := ago(a.now.Sub(*p.Since)), ago(a.now.Sub(*cmp.Or(p.Latest, p.Since)))
+	if from == to {
+		return from
+	}
+	return to + " to " + from
+}
+
+// codesFor is "ProbeFailing for 90s", by cause.
+func (a *sheet) codesFor(holders []plan.Holder) string {
+	var parts []string
+	found := (&plan.Outcome{Holders: holders}).Problems()
+	for i := range found {
+		words := string(found[i].Code)
+		if found[i].Since != nil {
+			words += " for " + a.lasting(&found[i])
+		}
+		parts = append(parts, words)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// check is a command that shows more of a problem and changes nothing; empty
+// where there is none.
+func (a *sheet) check(p *cause.Problem) screen.Command {
+	var node, pod screen.Word
+	if len(p.Nodes) > 0 {
+		node = screen.Quote(p.Nodes[0])
+	}
+	if len(p.Pods) > 0 {
+		pod = screen.Quote(p.Pods[0])
+	}
+	origin := cause.Origin{}
+	if p.Origin != nil {
+		origin = *p.Origin
+	}
+	container := "-c " + screen.Quote(fact(p.Facts, "container"))
+	switch p.Code {
+	case cause.NodeNotReady, cause.TerminatingOnDeadNode, cause.InsufficientResources, cause.HostPortConflict, cause.NextRolloutStalls, explain.Misscheduled:
+		if node == "" {
+			return nil
+		}
+		return a.kubectl("kubectl describe node", node)
+	case cause.CrashLoopBackOff, cause.OOMKilled, cause.ProbeFailing, cause.InitRunning:
+		logs := []screen.Word{"kubectl logs", a.namespace(), pod, container}
+		if p.Code == cause.CrashLoopBackOff || p.Code == cause.OOMKilled {
+			logs = append(logs, "--previous")
+		}
+		if pod == "" {
+			return nil
+		}
+		return a.kubectl(logs...)
+	case cause.FailedCreate:
+		switch origin.Kind {
+		case cause.OriginQuota:
+			return a.kubectl("kubectl describe resourcequota", a.namespace(), screen.Quote(origin.Name))
+		case cause.OriginPolicy:
+			return a.kubectl("kubectl get namespace", screen.Quote(a.h.DaemonSet.Namespace), "--show-labels")
+		}
+		return a.kubectl("kubectl get events", a.namespace(), "--field-selector involvedObject.kind=DaemonSet,involvedObject.name="+a.name())
+	case explain.ControllerSilent, explain.GenerationNotObserved, explain.StaleStatus:
+		if fact(p.Facts, "heldUpBy") != "" {
+			return nil
+		}
+		return a.kubectl("kubectl get lease", "-n kube-system", "kube-controller-manager")
+	}
+	if pod == "" {
+		return nil
+	}
+	return a.kubectl("kubectl describe pod", a.namespace(), pod)
+}
+
+// checks are commands that only read, one for each problem, three at most.
+func (a *sheet) checks(problems []*cause.Problem) {
+	var said []string
+	for _, p := range problems {
+		c := a.check(p)
+		if len(c) == 0 || slices.Contains(said, c.String()) || len(said) == 3 {
+			continue
+		}
+		said = append(said, c.String())
+		a.s.Add(screen.Check, c)
+	}
+}
+
+// limitWords is the limit of a rolling update with its arithmetic.
+func limitWords(kind daemonset.BudgetKind, spec, scaled string, of, limit int) string {
+	words := "maxUnavailable "
+	if kind == daemonset.BudgetSurge {
+		words = "maxSurge "
+	}
+	words += cmp.Or(spec, "1 (the default)")
+	if spec == "" || spec == strconv.Itoa(limit) {
+		return words
+	}
+	words += fmt.Sprintf(" of %s = %d", plural(of, "node"), limit)
+	if scaled != "" && scaled != strconv.Itoa(limit) {
+		words += fmt.Sprintf(" (%s, rounded up)", scaled)
+	}
+	return words
+}
+
+// sync says which pods a sync of the controller deletes and creates.
+func (a *sheet) sync(n *daemonset.Step, when string) {
+	var lines []screen.Block
+	for _, batch := range []struct {
+		verb string
+		daemonset.Batch
+	}{{"deletes", n.Deletes}, {"creates", n.Creates}} {
+		say := func(what string, names []string, why string) {
+			before := fmt.Sprintf("%s, the controller %s %s", when, batch.verb, what)
+			if len(names) > 0 {
+				before += ":"
+			}
+			lines = append(lines, screen.Names{Before: before, Names: names, After: inBrackets(why), Short: true})
+		}
+		byReason := map[daemonset.Reason][]string{}
+		for _, i := range batch.Certain {
+			byReason[i.Reason] = append(byReason[i.Reason], i.Node)
+		}
+		for _, reason := range slices.Sorted(maps.Keys(byReason)) {
+			say(plural(len(byReason[reason]), "pod"), byReason[reason], stepWords[reason])
+		}
+		for _, c := range batch.Choices {
+			var nodes, pods []string
+			for _, i := range c.From {
+				nodes, pods = append(nodes, i.Node), append(pods, i.Pod)
+			}
+			if len(slices.Compact(slices.Clone(nodes))) < len(nodes) {
+				nodes = pods // several of one node
+			}
+			const most = 3
+			if len(nodes) > most && !a.style.All {
+				nodes = nil
+			}
+			why := "it chooses at random"
+			if c.Reason != daemonset.WithinBudget && stepWords[c.Reason] != "" {
+				why = stepWords[c.Reason] + "; " + why
+			}
+			say(fmt.Sprintf("any %d of %s", c.Count, plural(len(c.From), "pod")), nodes, why)
+		}
+		if batch.Deferred > 0 {
+			lines = append(lines, screen.Text(fmt.Sprintf("it %s %d more in later syncs: one sync takes at most 250", batch.verb, batch.Deferred)))
+		}
+	}
+	if !n.Exact && len(lines) > 0 {
+		lines = append(lines, screen.Text("(as far as could be read)"))
+	}
+	const most = 4
+	if more := len(lines) - most; more > 1 && !a.style.All {
+		lines = append(lines[:most], screen.Text(fmt.Sprintf("%d more kinds of deletes and creates with --all", more)))
+	}
+	a.s.Add(screen.Outlook, lines...)
+}
+
+// bookkeeping is what a sync does to owners, labels and revisions.
+func (a *sheet) bookkeeping(n daemonset.Step) {
+	say := func(verb, word string, names []string) {
+		if len(names) > 0 {
+			a.note(screen.Names{Before: fmt.Sprintf("the next sync %s %s:", verb, plural(len(names), word)), Names: names, Short: true})
+		}
+	}
+	say("adopts", "pod", n.Pods.Adopt)
+	say("releases", "pod", n.Pods.Release)
+	say("adopts", "revision", n.Revisions.Adopt)
+	say("releases", "revision", n.Revisions.Release)
+	switch r := &n.Revisions; {
+	case r.Cut:
+		a.note(screen.Text(fmt.Sprintf("the next sync creates revision %d from the live template", r.Number)))
+	case r.RaisedFrom > 0:
+		a.note(screen.Text(fmt.Sprintf("the next sync renumbers revision %d to %d, as it holds the live template", r.RaisedFrom, r.Number)))
+	}
+	say("gives the current revision's hash to", "pod", n.Revisions.Relabel)
+	byReason := map[daemonset.Reason][]string{}
+	for _, r := range n.Revisions.Remove {
+		byReason[r.Reason] = append(byReason[r.Reason], r.Name)
+	}
+	say("removes as a duplicate", "revision", byReason[daemonset.Duplicate])
+	say("removes, beyond revisionHistoryLimit,", "revision", byReason[daemonset.CleanUp])
+}
+
+// strategy names the update strategy, which the dump of a client may lack.
+func strategy(h *daemonset.Header) string { return cmp.Or(h.DaemonSet.Strategy, "no strategy") }
+
+// idle says why the controller does nothing with pods.
+func idle(why daemonset.Reason, h *daemonset.Header) string {
+	switch why {
+	case daemonset.StepBeingDeleted:
+		return "the controller does nothing: the DaemonSet is being deleted"
+	case daemonset.StepSelectsAll:
+		return "the controller does nothing: the selector is empty"
+	case daemonset.StepOnDelete:
+		return "every node has its pod, and with " + strategy(h) + " the controller replaces none"
+	case daemonset.StepUpToDate:
+		return "all pods are updated"
+	case daemonset.StepBudgetSpent:
+		return "the controller waits for a pod to become available, as the limit is used up"
+	case daemonset.StepFails:
+		return "the controller's step fails before it replaces a pod"
+	}
+	return "the controller waits for pods to become Ready or to end"
+}
+
+// stepWords say why the controller deletes or creates a pod, where that is not
+// what a rollout does anyway.
+var stepWords = map[daemonset.Reason]string{
+	daemonset.Forced:           "not available, so the limit does not apply",
+	daemonset.NoLongerEligible: "the node is no longer eligible",
+	daemonset.Sunset:           "an old pod on a node that is not eligible",
+	daemonset.Superseded:       "the new pod is available, or this one is not Ready",
+	daemonset.Duplicate:        "a second pod on the node",
+	daemonset.FailedPod:        "the pod has failed",
+	daemonset.SucceededPod:     "the pod has ended",
+	daemonset.NodeMissing:      "its node was deleted",
+	daemonset.Surge:            "beside the old pod",
+}
+
+func gapped(h *daemonset.Header, what snapshot.What) bool {
+	return slices.ContainsFunc(h.Snapshot.Gaps, func(g daemonset.Gap) bool { return g.What == what && g.Why != snapshot.Moved })
+}
+
+// unread names what could not be read at all.
+func unread(h *daemonset.Header) string {
+	var parts []string
+	for _, g := range h.Snapshot.Gaps {
+		if g.Why != snapshot.Moved && slices.Contains([]snapshot.What{snapshot.Nodes, snapshot.Pods, snapshot.PodStatus}, g.What) {
+			parts = append(parts, partWords(g.What))
+		}
+	}
+	return strings.Join(parts, " and ")
+}
+
+// managerWords say who writes a DaemonSet besides a person, and what undoes a
+// change by hand.
+func managerWords(m managed.Manager) (who, undone string) {
+	of := func(words, kind string) string {
+		if m.By == "" {
+			return words
+		}
+		return words + " (" + kind + " " + m.By + ")"
+	}
+	switch m.Tool {
+	case managed.Operator:
+		return "the controller of " + m.By, "its next reconciliation undoes this"
+	case managed.ArgoCD:
+		return of("Argo CD", "application"), "the next sync undoes this"
+	case managed.FluxKustomization:
+		return of("Flux", "Kustomization"), "the next reconciliation undoes this"
+	case managed.FluxHelmRelease:
+		return of("Flux", "HelmRelease"), "the next upgrade, or correction of drift, undoes this"
+	case managed.ConfigSync:
+		return of("Config Sync", "sync"), "the next sync undoes this"
+	case managed.Fleet:
+		return "Fleet", "the next deployment of its bundle, or correction of drift, undoes this"
+	case managed.K3sAddon:
+		return of("k3s or RKE2", "addon"), "it is applied again when the file changes or the server starts, which undoes this"
+	case managed.AddonManager:
+		return "the addon manager of Kubernetes", "it is applied again all the time, which undoes this"
+	case managed.Kops:
+		return of("kOps", "addon"), "the next update of the addon undoes this"
+	case managed.Kapp:
+		return of("kapp", "app"), "the next deploy undoes this"
+	case managed.HelmRelease:
+		return of("Helm", "release"), "the next upgrade undoes this"
+	case managed.Terraform:
+		return "Terraform", "the next apply undoes this"
+	case managed.ServerSideApply:
+		return m.By + " (server-side apply)", "the next apply undoes this"
+	case managed.KubectlApply:
+		return "kubectl apply", "the next apply of its manifest undoes this"
+	}
+	return string(m.Tool), "that undoes this"
+}
