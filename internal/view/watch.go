@@ -236,9 +236,9 @@ func batchWords(p *plan.Progress) string {
 	case p.Batches == 1 && p.AsPredicted == 1:
 		return "1 batch, as predicted"
 	case p.Batches == p.AsPredicted:
-		return plural(p.Batches, "batch") + ", all as predicted"
+		return pluralVerb(p.Batches, "batch", "batches") + ", all as predicted"
 	}
-	return fmt.Sprintf("%s, %d of them as predicted", plural(p.Batches, "batch"), p.AsPredicted)
+	return fmt.Sprintf("%s, %d of them as predicted", pluralVerb(p.Batches, "batch", "batches"), p.AsPredicted)
 }
 
 // happening says what happened.

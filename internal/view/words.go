@@ -108,8 +108,12 @@ func taintMeaning(key string) string {
 		return "the node is unreachable"
 	case "node.kubernetes.io/unschedulable":
 		return "the node is cordoned"
-	case "node.kubernetes.io/disk-pressure", "node.kubernetes.io/memory-pressure", "node.kubernetes.io/pid-pressure":
-		return "the node is under " + strings.ReplaceAll(strings.TrimPrefix(key, "node.kubernetes.io/"), "-", " ")
+	case "node.kubernetes.io/disk-pressure":
+		return "the node is under disk pressure"
+	case "node.kubernetes.io/memory-pressure":
+		return "the node is under memory pressure"
+	case "node.kubernetes.io/pid-pressure":
+		return "the node is under pid pressure"
 	case "node.kubernetes.io/network-unavailable":
 		return "the node's network is not set up"
 	case "node.kubernetes.io/out-of-service":
@@ -159,11 +163,11 @@ func limitOf(f daemonset.Facts, key string) string {
 }
 
 func ageOfFact(now time.Time, f daemonset.Facts, key string) string {
-	t, err := time.Parse(time.RFC3339, fact(f, key))
-	if err != nil {
+	t, known := factTime(f, key)
+	if !known {
 		return "unknown"
 	}
-	return age(now, &t)
+	return ago(now.Sub(t))
 }
 
 // partWords names a part of the input.

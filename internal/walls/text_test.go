@@ -1,0 +1,241 @@
+package walls
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// searchedText are the places in the packages of the screens that search a text or
+// take it apart, each with whose text that is. What this program made itself is a
+// value until it is written, and no code reads it again.
+var searchedText = map[string]string{
+	"screen/clean.go Clean strings.Fields":              "words of the cluster, made one line",
+	"screen/clean.go Escape strings.ContainsFunc":       "words of the cluster, made safe",
+	"screen/command.go Quote regexp plainWord":          "a value, quoted for a shell",
+	"screen/command.go Quote strings.ReplaceAll":        "a value, quoted for a shell",
+	"screen/markdown.go fence strings.Contains":         "words of the cluster, between fences longer than any in them",
+	"screen/markdown.go mark strings.NewReplacer":       "words of the cluster, made safe in Markdown",
+	"screen/markdown.go special strings.NewReplacer":    "words of the cluster, made safe in Markdown",
+	"screen/markdown.go Markdown strings.TrimRight":     "the blank lines at the end",
+	"screen/markdown.go block strings.TrimRight":        "the blank behind a label",
+	"screen/text.go Codes strings.Cut":                  "what the library of colours writes",
+	"screen/text.go Text strings.TrimRight":             "the blank lines at the end",
+	"screen/text.go add strings.TrimRight":              "the blanks at the end of a line",
+	"screen/words.go fold strings.TrimSuffix":           "the comma behind the last name that is shown",
+	"screen/words.go words strings.Fields":              "a paragraph, broken into lines",
+	"screen/words.go words strings.HasPrefix":           "a paragraph, broken into lines",
+	"view/apart.go isSeen strings.Contains":             "a value of a template, of which a reader is to see all",
+	"view/apart.go isSeen strings.ContainsFunc":         "a value of a template, of which a reader is to see all",
+	"view/apart.go twoTexts strings.Split":              "a value of a template, shortened",
+	"view/encode.go Encode strings.TrimSuffix":          "what a template of the reader printed",
+	"view/encode.go escapeControls bytes.ContainsFunc":  "a document, encoded",
+	"view/encode.go yamlText bytes.Contains":            "a document, encoded",
+	"view/encode.go yamlText bytes.CutPrefix":           "a document, encoded",
+	"view/encode.go yamlText regexp jsonEscapes":        "a document, encoded",
+	"view/encode.go yamlText regexp regexp.MustCompile": "a document, encoded",
+	"view/encode.go yamlText strings.CutPrefix":         "a document, encoded",
+	"view/historydiff.go linesIn strings.Split":         "a document, compared line by line",
+	"view/historydiff.go linesIn strings.TrimSuffix":    "a document, compared line by line",
+	"view/refusal.go refusal regexp anyDetail":          "a message of the API server, shortened",
+	"view/refusal.go refusal regexp podInQuestion":      "a message of the API server, shortened",
+	"view/refusal.go refusal regexp webhookURL":         "a message of the API server, shortened",
+	"view/refusal.go refusal regexp whatToSet":          "a message of the API server, shortened",
+	"view/refusal.go refusal strings.Contains":          "a message of the API server, shortened",
+	"view/refusal.go refusal strings.TrimPrefix":        "a message of the API server, shortened",
+	"view/stream.go colorCode strings.HasPrefix":        "what goes to a terminal, of which only colours pass",
+	"view/style.go brief regexp wrappers":               "a message of the kubelet, shortened",
+	"view/style.go shorten strings.IndexByte":           "a message of the cluster, shortened",
+	"view/style.go shorten strings.LastIndexByte":       "a message of the cluster, shortened",
+}
+
+// stillSearched are the places that take text of this program apart, and are to go.
+var stillSearched = []string{
+	"view/explain.go line strings.TrimLeft",
+	"view/explain.go spaced regexp capitals",
+	"view/style.go splitCodes strings.Index",
+	"view/style.go splitCodes strings.IndexByte",
+	"view/style.go wrap strings.Split",
+	"view/style.go wrap strings.TrimLeft",
+	"view/style.go wrap strings.TrimRight",
+	"view/watch.go WatchScreen strings.Split",
+	"view/watch.go WatchScreen strings.TrimSuffix",
+	"view/words.go Gap strings.Contains",
+}
+
+// TestNoTextIsTakenApart: the packages of the screens search no text but where
+// searchedText says so, and every entry of that is in use.
+func TestNoTextIsTakenApart(t *testing.T) {
+	found := map[string]bool{}
+	for _, dir := range []string{"screen", "view"} {
+		files, err := filepath.Glob(filepath.Join(root, "internal", dir, "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sources := map[string]string{}
+		for _, f := range files {
+			raw, err := os.ReadFile(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.HasSuffix(f, "_test.go") {
+				sources[dir+"/"+filepath.Base(f)] = string(raw)
+			}
+		}
+		if len(sources) == 0 {
+			t.Fatalf("internal/%s has no source", dir)
+		}
+		for _, at := range searches(t, sources) {
+			found[at] = true
+		}
+	}
+	for _, at := range slices.Sorted(maps.Keys(found)) {
+		if searchedText[at] == "" && !slices.Contains(stillSearched, at) {
+			t.Errorf("%s: text is searched or taken apart; take the value that it was made of, or list the place with whose text it is", at)
+		}
+	}
+	for _, at := range slices.Sorted(maps.Keys(searchedText)) {
+		if !found[at] {
+			t.Errorf("%s: is listed, and no longer there", at)
+		}
+	}
+	for _, at := range stillSearched {
+		if !found[at] {
+			t.Errorf("%s: is gone: take it out of the list", at)
+		}
+	}
+}
+
+// TestSearchesAreFound: in a source that has one of each kind, and much that is none.
+func TestSearchesAreFound(t *testing.T) {
+	const source = `package p
+import (
+	"bytes"
+	"regexp"
+	text "strings"
+	"unicode"
+)
+var pattern = regexp.MustCompile("a")
+var replacer = text.NewReplacer("a", "b")
+func (s *T) method(b []byte) {
+	_ = func() bool { return text.Contains("a", "b") }
+	if bytes.HasPrefix(b, b) && pattern.Match(b) {
+	}
+	use := text.Cut
+	_, _, _ = text.Join(nil, ""), text.Repeat("a", 2), unicode.IsDigit('a')
+	var out text.Builder
+	replacer.Replace(out.String())
+}
+func strings(strings other) { strings.Split() }
+var later = func() { text.Split("a", "b") }
+`
+	want := []string{
+		"p/p.go later strings.Split", "p/p.go method bytes.HasPrefix", "p/p.go method regexp pattern", "p/p.go method strings.Contains", "p/p.go method strings.Cut", "p/p.go replacer strings.NewReplacer",
+	}
+	if got := searches(t, map[string]string{"p/p.go": source}); !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
+// writing are the functions of strings and bytes that only make text.
+var writing = []string{"Join", "Repeat", "Builder", "Buffer", "NewReader", "ToUpper", "ToLower", "Compare", "Clone", "Equal"}
+
+// searches returns where sources of one package use a function of strings or bytes
+// that searches, or a regular expression: file, function, and what.
+func searches(t *testing.T, sources map[string]string) []string {
+	t.Helper()
+	var found []string
+	files, patterns := map[string]*ast.File{}, map[string]bool{}
+	for _, name := range slices.Sorted(maps.Keys(sources)) {
+		f, err := parser.ParseFile(token.NewFileSet(), name, sources[name], 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[name] = f
+		ast.Inspect(f, func(n ast.Node) bool { // variables that hold a regular expression
+			v, ok := n.(*ast.ValueSpec)
+			if ok && slices.ContainsFunc(v.Values, func(e ast.Expr) bool { return uses(f, e, "regexp") != "" }) {
+				for _, id := range v.Names {
+					patterns[id.Name] = true
+				}
+			}
+			return true
+		})
+	}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		f := files[name]
+		look := func(within string, in ast.Node) {
+			ast.Inspect(in, func(n ast.Node) bool {
+				switch n := n.(type) {
+				case *ast.SelectorExpr:
+					if what := searchesIn(f, n); what != "" {
+						found = append(found, name+" "+within+" "+what)
+					} else if of := uses(f, n, "regexp"); of != "" && of != "Regexp" && !patterns[within] {
+						found = append(found, name+" "+within+" regexp regexp."+of)
+					}
+				case *ast.Ident:
+					if patterns[n.Name] && n.Name != within {
+						found = append(found, name+" "+within+" regexp "+n.Name)
+					}
+				}
+				return true
+			})
+		}
+		for _, d := range f.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				look(d.Name.Name, d)
+			case *ast.GenDecl:
+				for _, spec := range d.Specs {
+					if v, ok := spec.(*ast.ValueSpec); ok {
+						look(v.Names[0].Name, v)
+					}
+				}
+			}
+		}
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
+}
+
+// searchesIn returns the function of strings or bytes that an expression begins
+// with and that searches, such as strings.Cut.
+func searchesIn(f *ast.File, e ast.Expr) string {
+	for _, pkg := range []string{"strings", "bytes"} {
+		if of := uses(f, e, pkg); of != "" && !slices.Contains(writing, of) {
+			return pkg + "." + of
+		}
+	}
+	return ""
+}
+
+// uses returns what of a package an expression begins with; empty for another one.
+func uses(f *ast.File, e ast.Expr, pkg string) string {
+	if call, ok := e.(*ast.CallExpr); ok {
+		e = call.Fun
+	}
+	sel, ok := e.(*ast.SelectorExpr)
+	if !ok {
+		return ""
+	}
+	id, ok := sel.X.(*ast.Ident)
+	if !ok || id.Obj != nil {
+		return ""
+	}
+	for _, i := range f.Imports {
+		name := pkg
+		if i.Name != nil {
+			name = i.Name.Name
+		}
+		if i.Path.Value == `"`+pkg+`"` && id.Name == name {
+			return sel.Sel.Name
+		}
+	}
+	return ""
+}
