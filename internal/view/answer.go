@@ -289,7 +289,7 @@ func (a *answer) rollout() {
 		if !r.Current && r.Updated > 0 {
 			notes = append(notes, countedUpdated(r.Updated, len(r.Nodes)))
 		}
-		parts = append(parts, words+inBrackets(notes...))
+		parts = append(parts, words+inBrackets(strings.Join(notes, ", ")))
 	}
 	pods := strings.Join(parts, ", ")
 	switch r := a.e.Rollout; {
@@ -481,6 +481,8 @@ func (a *answer) revisionToBlame(p *explain.Problem) string {
 		newFailing, oldFailing = newFailing+number(other.Facts, "newFailing"), oldFailing+number(other.Facts, "oldFailing")
 	}
 	switch {
+	case p.Code == cause.NoEligibleNode:
+		return fmt.Sprintf("likely revision %d, which changed %s: with revision %s, %s would be eligible", p.Origin.Revision, fact(p.Facts, "fields"), fact(p.Facts, "before"), plural(number(p.Facts, "eligible"), "node"))
 	case p.Origin.Kind == cause.OriginRevision:
 		do := predicate{"pod", "fails", "fail"}
 		if newFailing == p.Count {
@@ -562,7 +564,7 @@ func (a *answer) fixes() {
 			a.s.Add(screen.Fix, screen.Names{Before: and + "move other pods off", Names: f.Nodes, After: ", or give the template a PriorityClass that lets the scheduler preempt them (that starts a rollout)"})
 		case explain.FixNoSurge:
 			a.add(screen.Fix, "%suse maxUnavailable in place of maxSurge:", and)
-			a.s.Add(screen.Fix, screen.Indent{a.patch(`{"maxSurge":0,"maxUnavailable":1}`), screen.Text("(a node then has no available pod while its pod is replaced" + a.undoneBy() + ")")})
+			a.s.Add(screen.Fix, screen.Indent{a.patch(`{"maxSurge":0,"maxUnavailable":1}`), screen.Text(bracketed("a node then has no available pod while its pod is replaced", a.undoneBy()))})
 		case explain.FixDeletePods:
 			remove := a.kubectl("kubectl delete pod", a.namespace(), screen.Quote(f.Pods[0]))
 			if a.e.Verdict.Code != explain.AwaitingDelete {
@@ -582,15 +584,15 @@ func (a *answer) undoneBy() string {
 		return ""
 	}
 	who, undone := managerWords(a.e.ManagedBy[0])
-	return "; " + who + " writes the DaemonSet: " + undone
+	return who + " writes the DaemonSet: " + undone
 }
 
 func (a *answer) undo(f explain.Fix, and string) {
-	effect := "(replaces the " + plural(f.Replaces, "pod") + fmt.Sprintf(" on revision %d", a.current()) + a.undoneBy() + ")"
-	if f.Replaces == 0 { // no pod is left, or none has the new revision yet
-		effect = "(replaces no pod" + a.undoneBy() + ")"
+	replaces := ""
+	if f.Replaces > 0 { // else no pod is left, or none has the new revision yet
+		replaces = fmt.Sprintf("replaces the %s on revision %d", plural(f.Replaces, "pod"), a.current())
 	}
-	undo := screen.Indent{a.kubectl("kubectl rollout undo", a.namespace(), "daemonset/"+a.name(), screen.Word("--to-revision="+strconv.FormatInt(f.Revision, 10))), screen.Text(effect)}
+	undo := screen.Indent{a.kubectl("kubectl rollout undo", a.namespace(), "daemonset/"+a.name(), screen.Word("--to-revision="+strconv.FormatInt(f.Revision, 10))), screen.Text(bracketed(replaces, a.undoneBy()))}
 	if f.Unsure {
 		a.add(screen.Fix, "%sif the logs blame the new version:", and)
 		a.s.Add(screen.Fix, undo)

@@ -222,8 +222,6 @@ func noneEligible(f daemonset.Facts) string {
 		words = "the only node is not eligible"
 	}
 	switch fact(f, "changed") {
-	case cause.ChangedTemplate:
-		words += fmt.Sprintf(" since revision %s, which changed %s: with revision %s, %d would be", fact(f, "number"), fact(f, "fields"), fact(f, "before"), number(f, "eligible"))
 	case cause.ChangedOther:
 		words += "; no kept revision explains it: the nodes have changed, or none was ever eligible"
 	case cause.ChangedUnknown:

@@ -146,13 +146,20 @@ func taintMeaning(key string) string {
 	return ""
 }
 
-// inBrackets writes what is known of several words.
+// inBrackets writes what is known of several words, behind a blank.
 func inBrackets(words ...string) string {
+	if text := bracketed(words...); text != "" {
+		return " " + text
+	}
+	return ""
+}
+
+func bracketed(words ...string) string {
 	words = slices.DeleteFunc(words, func(w string) bool { return w == "" })
 	if len(words) == 0 {
 		return ""
 	}
-	return " (" + strings.Join(words, ", ") + ")"
+	return "(" + strings.Join(words, "; ") + ")"
 }
 
 func limitOf(f daemonset.Facts, key string) string {

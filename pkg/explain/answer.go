@@ -181,6 +181,13 @@ func (b *builder) origin(p *Problem, all cause.Tally) *cause.Origin {
 		return o
 	}
 	switch p.Code {
+	case cause.NoEligibleNode:
+		if p.Facts["changed"] != cause.ChangedTemplate {
+			return nil
+		}
+		number, _ := p.Facts["number"].(int)
+		o.Revision = int64(number)
+		return is(cause.OriginRevision, cause.Likely)
 	case cause.NodeNotReady, cause.TerminatingOnDeadNode, daemonset.NodeGone:
 		return is(cause.OriginNodes, cause.Certain)
 	case cause.HostPortConflict:
@@ -261,6 +268,10 @@ func (b *builder) fixes(e *Explanation) []Fix {
 		switch o := p.Origin; {
 		case o != nil && p.Code == Misscheduled:
 			nodes[o.Kind] = append(nodes[o.Kind], p.Nodes...)
+		case o != nil && p.Code == cause.NoEligibleNode:
+			if to, _ := p.Facts["before"].(int); to > 0 {
+				add(Fix{Code: FixUndo, Revision: int64(to)})
+			}
 		case o == nil, p.Severity != cause.Error:
 		case cause.OfContainer(p.Code):
 			unsure = unsure || o.Kind == cause.OriginUnknown
