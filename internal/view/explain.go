@@ -3,47 +3,14 @@ package view
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"regexp"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
-
-// lineScreen collects the lines of one answer.
-type lineScreen struct {
-	Style
-	now   time.Time
-	lines []string
-}
-
-// line adds a paragraph, broken into as many lines as it needs.
-func (s *lineScreen) line(format string, args ...any) {
-	text := fmt.Sprintf(format, args...)
-	s.lines = append(s.lines, s.wrap(text, len(text)-len(strings.TrimLeft(text, " "))+2)...)
-}
-
-// whole adds a line that is to be pasted, so it is neither broken nor cut.
-func (s *lineScreen) whole(text string) { s.lines = append(s.lines, text) }
-
-// gap leaves an empty line, but never two.
-func (s *lineScreen) gap() {
-	if n := len(s.lines); n > 0 && s.lines[n-1] != "" {
-		s.lines = append(s.lines, "")
-	}
-}
-
-func (s *lineScreen) writeTo(w io.Writer) error {
-	for len(s.lines) > 0 && s.lines[len(s.lines)-1] == "" {
-		s.lines = s.lines[:len(s.lines)-1]
-	}
-	_, err := io.WriteString(w, strings.Join(s.lines, "\n")+"\n")
-	return err
-}
 
 var sourceWords = map[snapshot.VersionSource]string{
 	snapshot.VersionServer: "the API server's", snapshot.VersionFlag: "by flag", snapshot.VersionDump: "by the dump", snapshot.VersionDefault: "the newest known",

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -30,22 +31,18 @@ func History(w io.Writer, h *history.History, asked Asked, style Style) error {
 
 // past makes the screens of one History.
 type past struct {
-	h     *history.History
-	asked Asked
-	style Style
-	now   time.Time
-	s     screen.Screen
-
+	*sheet
+	h       *history.History
 	current []*history.Revision
-	pods    int // of all revisions
-	on      int // of the current ones
-	nodes   bool
+	pods    int  // of all revisions
+	on      int  // of the current ones
+	nodes   bool // some have several pods, or none
 	known   bool // how many pods there are
 }
 
 func newPast(h *history.History, asked Asked, style Style) *past {
-	p := &past{h: h, asked: asked, style: style, now: h.Snapshot.TakenAt, known: !lacks(h, snapshot.Pods)}
-	p.s.Headline = screen.Headline{Subject: h.DaemonSet.Namespace + "/" + h.DaemonSet.Name, Tone: screen.Warn}
+	p := &past{sheet: newSheet(&h.Header, asked, style), h: h, known: !lacks(h, snapshot.Pods)}
+	p.s.Headline = screen.Headline{Subject: p.subject(), Tone: screen.Warn}
 	for i := range h.Revisions {
 		r := &h.Revisions[i]
 		if r.Current {
@@ -63,10 +60,6 @@ func newPast(h *history.History, asked Asked, style Style) *past {
 	return p
 }
 
-func (p *past) add(l screen.Label, format string, args ...any) {
-	p.s.Add(l, screen.Text(fmt.Sprintf(format, args...)))
-}
-
 func (p *past) ago(t *time.Time) string {
 	if t == nil {
 		return "unknown"
@@ -81,8 +74,8 @@ func lacks(h *history.History, what snapshot.What) bool {
 // inferred reports whether there are no revisions to go by.
 func (p *past) inferred() bool { return lacks(p.h, snapshot.Revisions) }
 
-// note is the note of a code; nil where there is none.
-func (p *past) note(code history.NoteCode) *history.Note {
+// noted is the note of a code; nil where there is none.
+func (p *past) noted(code history.NoteCode) *history.Note {
 	if i := slices.IndexFunc(p.h.Notes, func(n history.Note) bool { return n.Code == code }); i >= 0 {
 		return &p.h.Notes[i]
 	}
@@ -94,16 +87,16 @@ func (p *past) note(code history.NoteCode) *history.Note {
 func (p *past) headline() (verdict, text string) {
 	next := &p.h.Next
 	switch {
-	case p.note(history.BeingDeleted) != nil:
+	case p.noted(history.BeingDeleted) != nil:
 		return "BEING DELETED", "no revision follows these, and no rollback is possible"
-	case p.note(history.SelectsAll) != nil:
+	case p.noted(history.SelectsAll) != nil:
 		return "IGNORED", "its selector is empty, so the controller ignores it"
 	case len(p.h.Revisions) == 0 && p.inferred():
 		return "UNKNOWN", "the revisions could not be read, and no pod tells of one"
 	case p.inferred():
 		return "INFERRED", "no ControllerRevisions in the input; " + p.counts()
-	case p.note(history.CutThoughUnchanged) != nil:
-		return "NEW REVISION PENDING", fmt.Sprintf("the next sync creates revision %d, although revision %s holds the same template; %s", next.Number, fact(p.note(history.CutThoughUnchanged).Facts, "like"), p.counts())
+	case p.noted(history.CutThoughUnchanged) != nil:
+		return "NEW REVISION PENDING", fmt.Sprintf("the next sync creates revision %d, although revision %s holds the same template; %s", next.Number, fact(p.noted(history.CutThoughUnchanged).Facts, "like"), p.counts())
 	case next.Cut:
 		return "NEW REVISION PENDING", fmt.Sprintf("the next sync creates revision %d from the live template; %s", next.Number, p.counts())
 	case next.RaisedFrom > 0:
@@ -126,7 +119,7 @@ func (p *past) counts() string {
 		latest = p.name(p.current[0])
 		switch c := p.current[0]; {
 		case p.inferred():
-			latest += " (taken as the latest)"
+			latest += " (assumed to be the latest)"
 		case c == &p.h.Revisions[0]:
 			latest += " (the latest)"
 		case p.h.Next.RaisedFrom == 0:
@@ -135,9 +128,9 @@ func (p *past) counts() string {
 	}
 	switch {
 	case !p.known && latest != "":
-		return latest + "; how many pods are on it is unknown"
+		return latest + "; unknown: how many pods are on it"
 	case !p.known:
-		return "how many pods are on which revision is unknown"
+		return "unknown: how many pods are on which revision"
 	case p.pods == 0 && latest != "":
 		return "no pods; " + latest
 	case p.pods == 0:
@@ -188,7 +181,7 @@ func (p *past) updatedElsewhere() (updated, nodes int) {
 // name is what a row is called: a revision, or a hash that none has.
 func (p *past) name(r *history.Revision) string {
 	if r.Name == "" {
-		return "hash " + orDash(r.Hash)
+		return "hash " + cmp.Or(r.Hash, "-")
 	}
 	return "revision " + p.number(r.Name)
 }
@@ -218,7 +211,7 @@ func (p *past) number(name string) string {
 
 // rollout says whether one is in progress, since when, and who wrote the template.
 func (p *past) rollout() {
-	if p.note(history.BeingDeleted) != nil || p.note(history.SelectsAll) != nil {
+	if p.noted(history.BeingDeleted) != nil || p.noted(history.SelectsAll) != nil {
 		return
 	}
 	strategy := p.h.DaemonSet.Strategy
@@ -274,7 +267,7 @@ func (p *past) writers() {
 // uncut is what differs between the live template and the newest revision.
 func (p *past) uncut() {
 	u := p.h.Uncut
-	if u == nil || u.From.Revision == 0 || p.note(history.CutThoughUnchanged) != nil {
+	if u == nil || u.From.Revision == 0 || p.noted(history.CutThoughUnchanged) != nil {
 		return
 	}
 	for i, l := range few(p.fields(p.several()).changeLines(u.Change), 6, "more change", p.style) {
@@ -314,8 +307,9 @@ func (p *past) revisions() {
 	folded := 0
 	fold := func() {
 		if folded > 0 {
-			t.Rows = append(t.Rows, screen.Row{Cells: screen.Cells("…", "", "", plural(folded, "revision")+" without pods, with --all")})
-			folded = 0
+			cells := make([]screen.Cell, len(t.Columns))
+			cells[0].Lines, cells[len(cells)-1].Lines = []string{"…"}, []string{plural(folded, "revision") + " without pods, with --all"}
+			t.Rows, folded = append(t.Rows, screen.Row{Cells: cells}), 0
 		}
 	}
 	for i := range p.h.Revisions {
@@ -327,7 +321,7 @@ func (p *past) revisions() {
 		fold()
 		first := screen.Cell{Lines: []string{strconv.FormatInt(r.Revision, 10)}}
 		if r.Name == "" {
-			first.Lines[0] = orDash(r.Hash)
+			first.Lines[0] = cmp.Or(r.Hash, "-")
 		}
 		if r.Current {
 			first.Tone = screen.Title
@@ -341,24 +335,12 @@ func (p *past) revisions() {
 			if r.CreatedAt != nil {
 				created = r.CreatedAt.UTC().Format(time.RFC3339)
 			}
-			cells = append(cells, screen.Cells(count(r.Available), orDash(r.Name), orDash(r.Hash), created)...)
+			cells = append(cells, screen.Cells(count(r.Available), cmp.Or(r.Name, "-"), cmp.Or(r.Hash, "-"), created)...)
 		}
 		t.Rows = append(t.Rows, screen.Row{Cells: append(cells, screen.Cell{Lines: p.changes(r, 6)})})
 	}
 	fold()
-	for i := range t.Rows { // what stands for several rows belongs to the last column
-		if c := t.Rows[i].Cells; len(c) == 4 && len(t.Columns) > 4 {
-			t.Rows[i].Cells = append(append(c[:3:3], make([]screen.Cell, len(t.Columns)-4)...), c[3])
-		}
-	}
 	p.s.Add(screen.Body, t)
-}
-
-func orDash(text string) string {
-	if text == "" {
-		return "-"
-	}
-	return text
 }
 
 // since is when a revision got its number; of pods without one when they were
@@ -467,7 +449,11 @@ func (p *past) changed(r *history.Revision) []string {
 		}
 		return []string{words + ", " + images}
 	case r.Kind == history.ChangeNone:
-		return []string{"same content as revision " + p.sameAs(r)}
+		of := p.contentOf(r)
+		if from := p.below(r); of == "" && from != nil {
+			of = p.number(from.Name)
+		}
+		return []string{"same content as revision " + of}
 	case slices.Contains(r.Notes, history.Unreadable):
 		return []string{"unknown: it holds no pod template"}
 	case r.Kind == history.ChangeUnknown && images != "":
@@ -495,14 +481,6 @@ func (p *past) contentOf(r *history.Revision) string {
 	return ""
 }
 
-func (p *past) sameAs(r *history.Revision) string {
-	of := p.contentOf(r)
-	if from := p.below(r); of == "" && from != nil {
-		of = p.number(from.Name)
-	}
-	return of
-}
-
 // below is the revision that a row's change is against; nil for none.
 func (p *past) below(r *history.Revision) *history.Revision {
 	for i := 1; i < len(p.h.Revisions); i++ {
@@ -516,7 +494,7 @@ func (p *past) below(r *history.Revision) *history.Revision {
 // commands are what to look at next: who stands in the way of a rollout, what
 // changed last, and what going back would do.
 func (p *past) commands() {
-	if p.note(history.BeingDeleted) != nil || p.note(history.SelectsAll) != nil {
+	if p.noted(history.BeingDeleted) != nil || p.noted(history.SelectsAll) != nil {
 		return
 	}
 	p.s.Add(screen.Check, p.again("explain"))
@@ -548,16 +526,4 @@ func (p *past) byNumber(r *history.Revision) bool {
 	return r != nil && r.Revision > 0 && !slices.Contains(r.Notes, history.Unreadable) && !slices.ContainsFunc(p.h.Revisions, func(o history.Revision) bool {
 		return o.Name != r.Name && o.Revision == r.Revision
 	})
-}
-
-// again is a command about the same source; none where that is read only once.
-func (p *past) again(command string, more ...Flag) screen.Command {
-	if !p.asked.Again {
-		return nil
-	}
-	c := screen.Command{screen.Word("kubectl ds " + command), "-n " + screen.Quote(p.h.DaemonSet.Namespace), screen.Quote(p.h.DaemonSet.Name)}
-	for _, f := range slices.Concat(p.asked.Flags, more) {
-		c = append(c, f.Word())
-	}
-	return c
 }

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -31,7 +32,7 @@ func Histories(w io.Writer, l *history.List, asked Asked, style Style) error {
 		}
 		if len(p.current) > 0 {
 			c := p.current[0]
-			revision, hash, lines = p.number(c.Name), orDash(c.Hash), p.changes(c, 2)
+			revision, hash, lines = p.number(c.Name), cmp.Or(c.Hash, "-"), p.changes(c, 2)
 			if p.inferred() {
 				revision = "hash " + c.Hash
 			} else if h.CurrentSince != nil {
@@ -62,7 +63,7 @@ func Histories(w io.Writer, l *history.List, asked Asked, style Style) error {
 		if n, others := p.updatedElsewhere(); n > 0 {
 			lines = append(lines, "(on other revisions: "+countedUpdated(n, others)+")")
 		}
-		cells := []screen.Cell{{Lines: []string{h.DaemonSet.Namespace + "/" + h.DaemonSet.Name}}, {Lines: []string{revision}}, {Lines: []string{since}}, on}
+		cells := []screen.Cell{{Lines: []string{p.subject()}}, {Lines: []string{revision}}, {Lines: []string{since}}, on}
 		if style.Wide {
 			kept := 0
 			for _, r := range h.Revisions {
@@ -137,7 +138,7 @@ func (p *past) described(r *history.Revision) string {
 func (p *past) onNodes(r *history.Revision) {
 	switch {
 	case r.Nodes == nil:
-		p.add(screen.Rollout, "on how many nodes it is, is unknown: pods could not be read")
+		p.add(screen.Rollout, "unknown: on which nodes (pods could not be read)")
 	case *r.Nodes == 0:
 		p.add(screen.Rollout, "on no node")
 	default:
@@ -149,30 +150,25 @@ func (p *past) onNodes(r *history.Revision) {
 func Diff(w io.Writer, h *history.History, asked Asked, style Style) error {
 	p := newPast(h, asked, style)
 	d := h.Diff
-	var fields []template.Difference
-	var set []template.Difference
+	var fields, set []template.Difference
 	for i := range d.Change {
 		fields = append(fields, d.Change[i].Difference)
 		if d.Change[i].Kind == history.FieldSet {
 			set = append(set, d.Change[i].Difference)
 		}
 	}
-	words := plural(len(d.Change), "change")
+	words := plural(len(d.Change), "change") + " from %s to %s"
 	switch _, metadata := template.OnlyMetadata(set, template.At); {
 	case d.Kind == history.ChangeNone:
-		words = "the same template"
+		words = "the same template in %s and %s"
 	case d.Kind == history.ChangeRestart:
-		words = "kubectl rollout restart, nothing else,"
+		words += ": kubectl rollout restart, nothing else"
 	case d.Kind == history.ChangeDefaults:
-		words += ", API defaults only,"
+		words += ": API defaults only"
 	case metadata:
-		words += ", metadata only,"
+		words += ": metadata only"
 	}
-	if d.Kind == history.ChangeNone {
-		p.s.Headline.Text = fmt.Sprintf("%s in %s and %s", words, p.side(d.From), p.side(d.To))
-	} else {
-		p.s.Headline.Text = fmt.Sprintf("%s from %s to %s", words, p.side(d.From), p.side(d.To))
-	}
+	p.s.Headline.Text = fmt.Sprintf(words, p.side(d.From), p.side(d.To))
 	for _, l := range (fieldStyle{all: style.All}).lines(fields, func(i int) []string { return about(&d.Change[i]) }) {
 		p.add(screen.Change, "%s", l)
 	}
@@ -240,11 +236,10 @@ func linesIn(text string) []string { return strings.Split(strings.TrimSuffix(tex
 
 // file names one side of a unified diff.
 func (p *past) file(d history.Side) string {
-	of := clean(p.h.DaemonSet.Namespace) + "/" + clean(p.h.DaemonSet.Name)
 	if d.Live {
-		return of + " live"
+		return clean(p.subject() + " live")
 	}
-	return of + " revision " + clean(p.number(d.Name))
+	return clean(p.subject() + " revision " + p.number(d.Name))
 }
 
 // numbered returns what stands for a literal value: a number, in the order in

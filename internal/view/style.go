@@ -21,34 +21,11 @@ type Style struct {
 	Wide  bool // -o wide
 }
 
-func (s Style) bad(text string) string  { return s.terminal().Paint(text, screen.Bad) }
-func (s Style) good(text string) string { return s.terminal().Paint(text, screen.Good) }
-
 // clean makes words of the cluster safe to print in one line.
 func clean(s string) string { return screen.Clean(s) }
 
 // Clean makes words of the cluster or of a file safe to print in one line.
 func Clean(s string) string { return screen.Clean(s) }
-
-// names folds a list: up to five names, then how many more.
-func (s Style) names(list []string) string { return s.namesWithin(list, 0) }
-
-// namesWithin folds a list to what fits into so many columns, at least one
-// name; 0 means that there is no limit.
-func (s Style) namesWithin(list []string, columns int) string {
-	if s.All {
-		return clean(strings.Join(list, ", "))
-	}
-	for shown := min(len(list), 5); ; shown-- {
-		text := clean(strings.Join(list[:shown], ", "))
-		if more := len(list) - shown; more > 0 {
-			text += fmt.Sprintf(" +%d more", more)
-		}
-		if shown <= 1 || columns == 0 || width(text) <= columns {
-			return text
-		}
-	}
-}
 
 // brief shortens a message of the cluster, which can be 4 KB: the beginning
 // says what was tried and the end what failed, so the middle goes.
@@ -78,25 +55,6 @@ func (s Style) shorten(text string, columns int) string {
 // wrappers are the words that kubelet and container runtimes put around what
 // happened.
 var wrappers = regexp.MustCompile(`rpc error: code = \w+ desc = |Back-off pulling image "[^"]*": |failed to pull and unpack image "[^"]*": |failed to resolve reference "[^"]*": |^Failed to create pod sandbox: `)
-
-// wrap breaks a paragraph at blanks to the terminal's width; further lines are
-// set in. A word that is too long stays whole.
-func (s Style) wrap(text string, indent int) []string {
-	if s.Width <= 0 || width(text) <= s.Width {
-		return []string{text}
-	}
-	words := strings.Split(strings.TrimLeft(text, " "), " ")
-	line := strings.Repeat(" ", len(text)-len(strings.TrimLeft(text, " "))) + words[0]
-	var lines []string
-	for _, w := range words[1:] {
-		if width(line)+1+width(w) > s.Width {
-			lines, line = append(lines, strings.TrimRight(line, " ")), strings.Repeat(" ", indent)+w
-			continue
-		}
-		line += " " + w
-	}
-	return append(lines, line)
-}
 
 // cut shortens a line to the terminal's width, colour codes not counted.
 func (s Style) cut(line string) string {

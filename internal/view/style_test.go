@@ -3,8 +3,6 @@ package view
 import (
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 func TestClean(t *testing.T) {
@@ -20,53 +18,6 @@ func TestClean(t *testing.T) {
 		t.Run(tt.why, func(t *testing.T) {
 			if got := Clean(tt.in); got != tt.want {
 				t.Errorf("Clean(%q) = %q, want %q", tt.in, got, tt.want)
-			}
-		})
-	}
-}
-
-func TestWrap(t *testing.T) {
-	for _, tt := range []struct {
-		width, indent int
-		text          string
-		want          []string
-		why           string
-	}{
-		{0, 2, "never broken where there is no terminal", []string{"never broken where there is no terminal"}, "no width"},
-		{12, 2, "just twelve!", []string{"just twelve!"}, "what fits stays"},
-		{12, 2, "one two three four", []string{"one two", "  three four"}, "broken at blanks, set in"},
-		{12, 4, "  one two three", []string{"  one two", "    three"}, "its own indent stays"},
-		{8, 2, "a-word-that-is-too-long x", []string{"a-word-that-is-too-long", "  x"}, "a long word stays whole"},
-		{8, 0, "東京 東京 東京", []string{"東京", "東京", "東京"}, "wide letters count twice"},
-		{9, 0, "\x1b[1mab\x1b[22m cd efgh", []string{"\x1b[1mab\x1b[22m cd", "efgh"}, "colour takes no room"},
-	} {
-		t.Run(tt.why, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, (Style{Width: tt.width}).wrap(tt.text, tt.indent)); diff != "" {
-				t.Errorf("wrap(%q) (-want +got):\n%s", tt.text, diff)
-			}
-		})
-	}
-}
-
-func TestNames(t *testing.T) {
-	seven := []string{"n1", "n2", "n3", "n4", "n5", "n6", "n7"}
-	for _, tt := range []struct {
-		style   Style
-		columns int
-		list    []string
-		want    string
-		why     string
-	}{
-		{Style{}, 0, seven[:5], "n1, n2, n3, n4, n5", "five are shown"},
-		{Style{}, 0, seven, "n1, n2, n3, n4, n5 +2 more", "the rest is counted"},
-		{Style{All: true}, 10, seven, "n1, n2, n3, n4, n5, n6, n7", "--all shows all"},
-		{Style{}, 17, seven, "n1, n2 +5 more", "as many as fit"},
-		{Style{}, 1, seven, "n1 +6 more", "and at least one"},
-		{Style{}, 0, []string{"a\x1b[m"}, `a\u001b[m`, "names are cleaned"},
-	} {
-		t.Run(tt.why, func(t *testing.T) {
-			if got := tt.style.namesWithin(tt.list, tt.columns); got != tt.want {
-				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
 	}
