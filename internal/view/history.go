@@ -346,7 +346,6 @@ func (p *past) revisions() {
 // since is when a revision got its number; of pods without one when they were
 // created.
 func (p *past) since(r *history.Revision) string {
-	back := p.rolledBack(r)
 	switch {
 	case r.Name == "" && r.OldestPodAt != nil:
 		from, to := p.ago(r.OldestPodAt), p.ago(r.NewestPodAt)
@@ -354,17 +353,24 @@ func (p *past) since(r *history.Revision) string {
 			return from
 		}
 		return from + " to " + to
-	case r.TakenUpAt != nil:
-		return p.ago(r.TakenUpAt)
-	case back != nil:
-		if at, known := factTime(back.Facts, "after"); known {
-			return "less than " + p.ago(&at)
-		}
-		return "unknown"
+	case r.TakenUpAt != nil, p.rolledBack(r) != nil:
+		return cmp.Or(p.restored(r), "unknown")
 	case r.CreatedAt == nil:
 		return "-"
 	}
 	return p.ago(r.CreatedAt)
+}
+
+// restored is when a rollback gave a revision its number; empty where that is
+// unknown.
+func (p *past) restored(r *history.Revision) string {
+	if r.TakenUpAt != nil {
+		return p.ago(r.TakenUpAt)
+	}
+	if at, known := factTime(p.rolledBack(r).Facts, "after"); known {
+		return "less than " + p.ago(&at)
+	}
+	return ""
 }
 
 // rolledBack is the note that a revision got its number by a rollback; nil where

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -128,10 +129,19 @@ func (p *past) described(r *history.Revision) string {
 	if len(p.current) == 1 && r.Current {
 		words += " (the latest)"
 	}
-	if r.CreatedAt != nil {
-		words += ", created " + p.ago(r.CreatedAt)
+	return strings.Join(slices.DeleteFunc([]string{words, p.made(r)}, func(w string) bool { return w == "" }), ", ")
+}
+
+// made is when a revision was created, or a rollback restored it; empty where
+// that is unknown.
+func (p *past) made(r *history.Revision) string {
+	switch {
+	case r.TakenUpAt != nil, p.rolledBack(r) != nil:
+		return "restored " + cmp.Or(p.restored(r), "by a rollback")
+	case r.CreatedAt == nil:
+		return ""
 	}
-	return words
+	return "created " + p.ago(r.CreatedAt)
 }
 
 // onNodes names the nodes whose oldest pod is of the revision.
@@ -179,11 +189,7 @@ func Diff(w io.Writer, h *history.History, asked Asked, style Style) error {
 func (p *past) side(d history.Side) string {
 	for i := range p.h.Revisions {
 		if r := &p.h.Revisions[i]; !d.Live && r.Name == d.Name {
-			words := "revision " + p.number(r.Name)
-			if r.CreatedAt != nil {
-				words += inBrackets("created " + p.ago(r.CreatedAt))
-			}
-			return words
+			return "revision " + p.number(r.Name) + inBrackets(p.made(r))
 		}
 	}
 	return "the live template"
