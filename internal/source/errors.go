@@ -45,7 +45,7 @@ func (e *NotFoundError) Hint() string {
 	case len(e.Near) > 0:
 		return "did you mean " + strings.Join(e.Near, ", ") + "?"
 	case len(e.Held) > 0:
-		return "the input holds " + e.held()
+		return "the input has " + e.held()
 	}
 	return ""
 }

@@ -740,7 +740,7 @@ func TestDuplicatesOfFiles(t *testing.T) {
 	}
 }
 
-// TestRepeatsInDumps: of a key that stands twice the later value counts, and its
+// TestRepeatsInDumps: of a key that appears twice the later value counts, and its
 // place is told, in YAML as in JSON.
 func TestRepeatsInDumps(t *testing.T) {
 	const note = "standard input: document 2, line %d: the key %s appears twice in one object; the last value is used"

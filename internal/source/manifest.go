@@ -61,7 +61,7 @@ type Manifest struct {
 // there is. So are a broken document, a field that a DaemonSet does not have or
 // that is of the wrong type, and two manifests of one DaemonSet. Every such
 // error is an [*InputError], which names the file, the document and the field. A
-// key that stands twice is none: see Manifest.Repeats.
+// key that appears twice is none: see Manifest.Repeats.
 //
 // Of a kustomization nothing is fetched, unless RemoteBases are allowed.
 //

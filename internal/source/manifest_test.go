@@ -265,7 +265,7 @@ func TestCutOffManifest(t *testing.T) {
 	}
 }
 
-// TestRepeats: of a key that stands twice the later value counts, as for
+// TestRepeats: of a key that appears twice the later value counts, as for
 // kubectl, and its place is told: in YAML and JSON, in whatever the DaemonSet is
 // part of.
 func TestRepeats(t *testing.T) {
@@ -316,7 +316,7 @@ func TestRepeats(t *testing.T) {
 	}
 }
 
-// TestRepeatsRefused: two lists in one are no key that stands twice, and what no
+// TestRepeatsRefused: two lists in one are no key that appears twice, and what no
 // reader of YAML takes is no YAML.
 func TestRepeatsRefused(t *testing.T) {
 	for text, want := range map[string]string{

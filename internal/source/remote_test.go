@@ -49,7 +49,7 @@ func TestRemoteBases(t *testing.T) {
 		{why: "in a base of the kustomization", files: "kustomization.yaml:\nresources: [base]\nbase/kustomization.yml:\nresources: ['SERVER/set.yaml']", at: "DIR/base/kustomization.yml: resources[0]", address: "SERVER/set.yaml"},
 		{why: "in a component of a base", files: "kustomization.yaml:\nresources: [base]\nbase/Kustomization:\ncomponents: [more]\nbase/more/kustomization.yaml:\nkind: Component\napiVersion: kustomize.config.k8s.io/v1alpha1\nresources: ['SERVER/set.yaml']", at: "DIR/base/more/kustomization.yaml: resources[0]", address: "SERVER/set.yaml"},
 		{why: "though a folder has that name", files: "kustomization.yaml:\nresources: ['github.com/acme/base']\ngithub.com/acme/base/kustomization.yaml:\nresources: []", at: "DIR/kustomization.yaml: resources[0]", address: "github.com/acme/base"},
-		{why: "the later of a key that stands twice", files: "kustomization.yaml:\nresources: [set.yaml]\nresources: ['SERVER/set.yaml']", at: "DIR/kustomization.yaml: resources[0]", address: "SERVER/set.yaml"},
+		{why: "the later of a key that appears twice", files: "kustomization.yaml:\nresources: [set.yaml]\nresources: ['SERVER/set.yaml']", at: "DIR/kustomization.yaml: resources[0]", address: "SERVER/set.yaml"},
 		{why: "a kustomization that is broken, though not to every parser perhaps", files: "kustomization.yaml:\nresources: ['SERVER/set.yaml'\n", at: "DIR/kustomization.yaml", address: "SERVER/set.yaml"},
 		{why: "the kustomization itself", folder: "SERVER/acme/base", at: "-k", address: "SERVER/acme/base"},
 

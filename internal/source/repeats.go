@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Repeat is a key that stands twice in an object of a file, where only its later
+// Repeat is a key that appears twice in an object of a file, where only its later
 // value counts.
 type Repeat struct {
 	Line int    // of the later one in the file, from 1

@@ -471,7 +471,7 @@ func TestNotFound(t *testing.T) {
 					t.Fatalf("%s: %v", source.name, err)
 				}
 				if len(tt.want.Near)+len(tt.want.Elsewhere) == 0 && got.Held != nil { // by a Dump only
-					hint := "the input holds apps/agent, default/agent, kube-system/a, kube-system/b, kube-system/kube-proxy +7 more"
+					hint := "the input has apps/agent, default/agent, kube-system/a, kube-system/b, kube-system/kube-proxy +7 more"
 					if got.Hint() != hint {
 						t.Errorf("%s: hint %q, want %q", source.name, got.Hint(), hint)
 					}

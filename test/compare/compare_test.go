@@ -276,10 +276,13 @@ func short(s string) string {
 	return cmp.Or(s, "nothing")
 }
 
-// buildOf builds the plugin of a commit.
+// buildOf returns the plugin of a commit, built if it is not there yet.
 func buildOf(t *testing.T, ref, folder string) string {
 	t.Helper()
-	tree := filepath.Join(folder, "tree")
+	if there := filepath.Join(folder, "old-"+filepath.Base(ref)); exists(there) { // of an earlier run with -keep
+		return there
+	}
+	tree := filepath.Join(folder, "tree-"+filepath.Base(ref))
 	check(t, os.MkdirAll(tree, 0o755))
 	archive, err := exec.Command("git", "-C", root, "archive", ref).Output()
 	if err != nil {
@@ -290,7 +293,12 @@ func buildOf(t *testing.T, ref, folder string) string {
 	if out, err := untar.CombinedOutput(); err != nil {
 		t.Fatalf("tar: %v\n%s", err, out)
 	}
-	return build(t, tree, filepath.Join(folder, "old"))
+	return build(t, tree, filepath.Join(folder, "old-"+filepath.Base(ref)))
+}
+
+func exists(file string) bool {
+	_, err := os.Stat(file)
+	return err == nil
 }
 
 func build(t *testing.T, tree, into string) string {
