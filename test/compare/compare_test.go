@@ -369,6 +369,7 @@ func TestOnlyRowsWithoutNodes(t *testing.T) {
 	}{
 		{"[" + a + "]", `[` + a + `, {"name": "c", "nodes": []}]`, true, "a row without nodes"},
 		{"[" + a + "]", `[{"name": "c", "nodes": []}, {"name": "a", "nodes": ["n1"], "pods": 1}]`, true, "before one with an addition"},
+		{`[{"name": "", "hash": "x", "nodes": ["n1"]}]`, `[{"name": "", "hash": "", "nodes": []}, {"name": "", "hash": "x", "nodes": ["n1"]}]`, true, "one of another hash that no revision has"},
 		{"[" + a + "]", "[" + a + ", " + b + "]", false, "a row with a node"},
 		{"[" + a + ", " + b + "]", "[" + a + "]", false, "a row is gone"},
 		{"[" + a + "]", `[{"name": "a", "nodes": []}, {"name": "c", "nodes": []}]`, false, "its node is gone"},
