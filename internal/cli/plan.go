@@ -284,7 +284,7 @@ func (o *planOptions) plan(s *snapshot.Snapshot, c *plan.Change) (*plan.Plan, er
 		}
 	}
 	p, err := plan.Make(s, c, o.known)
-	if c == nil && err == nil {
+	if err == nil {
 		if o.live == nil {
 			o.live = map[*plan.Plan]*explain.Explanation{}
 		}

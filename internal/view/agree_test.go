@@ -137,7 +137,7 @@ func TestPlansAgreeWithThemselves(t *testing.T) {
 			if err != nil {
 				continue // a change that cannot be made
 			}
-			now := under(t, w.s, c)
+			now := under(t, w.s)
 			if err := stdcmp.Or(agree.Plan(p), planScreensAgree(p, now)); err != nil {
 				t.Errorf("%s, change %d: %v", w.name, i, err)
 			}
@@ -204,12 +204,9 @@ func headlineAgrees(t *testing.T, p *plan.Plan, now *explain.Explanation) error 
 	return fmt.Errorf("no row of the plan's limit says %s at a time:\n%+v\n%s", said[1], p.Limits, &b)
 }
 
-// under is the Explanation that a plan without a change is shown with.
-func under(t *testing.T, s *snapshot.Snapshot, c *plan.Change) *explain.Explanation {
+// under is the Explanation that a plan is shown with.
+func under(t *testing.T, s *snapshot.Snapshot) *explain.Explanation {
 	t.Helper()
-	if c != nil {
-		return nil
-	}
 	return explained(t, s, explain.Options{})
 }
 

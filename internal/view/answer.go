@@ -69,7 +69,11 @@ var verdicts = map[explain.VerdictCode]struct {
 
 func (a *answer) headline() {
 	v := verdicts[a.e.Verdict.Code]
-	if n := len(a.matters()); a.e.Verdict.Code == explain.Healthy && n > 0 {
+	n := len(a.matters())
+	switch code := a.e.Verdict.Code; {
+	case code == explain.Healthy && a.count("desired") == 0 && a.nowhere() != "":
+		v.words, v.tone = "NO ELIGIBLE NODE", screen.Warn
+	case n > 0 && (code == explain.Healthy || code == explain.Progressing):
 		v.words, v.tone = v.words+", "+pluralVerb(n, "WARNING", "WARNINGS"), screen.Warn
 	}
 	a.s.Headline = screen.Headline{Verdict: v.words, Tone: v.tone, Subject: a.subject(), Text: a.summary()}
@@ -123,10 +127,16 @@ func (a *answer) left() string {
 	case o == nil:
 	case o.Code == explain.Stalls:
 		return fmt.Sprintf("it will stop at %d of %d", o.Updated, o.Desired)
-	case o.Code == explain.Completes && o.Duration != nil:
+	case o.Code == explain.Completes && o.Duration != nil && !a.failing():
 		return rangeWords(o.Duration) + " left"
 	}
 	return ""
+}
+
+// failing reports whether something is wrong that does not pass by itself.
+func (a *answer) failing() bool {
+	m := a.matters()
+	return len(m) > 0 && m[0].Severity == cause.Error
 }
 
 // why names what is wrong, the worst first; empty where nothing is.
@@ -170,7 +180,7 @@ func (a *answer) matters() []*explain.Problem {
 func (a *answer) clause(p *explain.Problem, nodes []string) string {
 	switch p.Code {
 	case explain.ControllerSilent:
-		return "the controller does not act although work is pending"
+		return "the controller has not acted for " + a.lasting(p)
 	case daemonset.InvalidBudget:
 		return fact(p.Facts, "field") + " cannot be resolved"
 	case daemonset.VanishedNodeInSurge:
@@ -195,9 +205,17 @@ func (a *answer) clause(p *explain.Problem, nodes []string) string {
 	case !known:
 		return ""
 	case p.Origin != nil && p.Origin.Kind == cause.OriginRevision && len(nodes) == a.count("newPods") && len(nodes) > 1:
-		return fmt.Sprintf("all %d new pods %s", len(nodes), words.many)
+		return allOf(len(nodes), "new pods ") + words.many
 	}
 	return words.of(nodes, len(p.Pods))
+}
+
+// allOf is "both of its pods" or "all 3 of its pods".
+func allOf(n int, words string) string {
+	if n == 2 {
+		return "both " + words
+	}
+	return fmt.Sprintf("all %d %s", n, words)
 }
 
 // lacking are the nodes that should run the pod and have none.
@@ -214,11 +232,22 @@ func (a *answer) lacking() (nodes []string) {
 
 func (a *answer) impact() {
 	i := a.e.Impact
-	if i == nil || len(a.e.Columns) == 0 || len(i.Without)+i.Served == 0 {
+	if what := unread(a.h); i == nil && what != "" {
+		a.add(screen.Impact, "unknown: %s could not be read", what)
+	}
+	if i == nil || len(a.e.Columns) == 0 {
+		return
+	}
+	if len(i.Without)+i.Served == 0 {
+		if n := len(i.Uncounted); n == 0 && a.nowhere() != "" {
+			a.add(screen.Impact, "no node runs the pod")
+		}
 		return
 	}
 	all := len(i.Without) + i.Served
 	switch {
+	case len(i.Without) > 0 && a.allReady():
+		a.s.Add(screen.Impact, screen.Names{Before: "none: " + allHave(all) + " a Ready pod; not counted as available yet:", Names: i.Without})
 	case len(i.Without) > 0:
 		words := plural(len(i.Without), "node")
 		if len(i.Without) < all {
@@ -241,6 +270,17 @@ func (a *answer) impact() {
 	if n := len(i.Uncounted); n > 0 {
 		a.s.Add(screen.Impact, screen.Names{Before: fmt.Sprintf("DESIRED and READY do not count the %s on", pluralOf(n, "pod", strconv.Itoa(n)+" pods")), Names: i.Uncounted, After: ", so no alert on these numbers fires", Short: true})
 	}
+}
+
+// allReady reports whether the nodes without an available pod have one that is
+// Ready, and only minReadySeconds is not over.
+func (a *answer) allReady() bool {
+	for _, p := range a.e.Problems {
+		if p.Code == daemonset.NotYetAvailable {
+			return len(p.Nodes) == len(a.e.Impact.Without)
+		}
+	}
+	return false
 }
 
 // allHave is "all 12 nodes have".
@@ -366,8 +406,11 @@ func (a *answer) limit() {
 	if b.Fallback {
 		words = "maxUnavailable and maxSurge both come to 0, so the controller uses maxUnavailable 1"
 	}
-	if *b.Used < limit || a.e.Next.Deletes.Len() > 0 {
+	switch {
+	case *b.Used < limit || a.e.Next.Deletes.Len() > 0:
 		stop = ""
+	case a.e.Verdict.Code == explain.Progressing:
+		stop += " until one is available"
 	}
 	a.add(screen.Limit, "%s, and %s%s", words, used, stop)
 }
@@ -419,13 +462,18 @@ func (a *answer) onDelete() {
 
 // causes says who, for each problem that does not pass by itself.
 func (a *answer) causes() {
-	var said []string
+	var said, of []string
 	for i := range a.e.Problems {
 		p := &a.e.Problems[i]
 		if words := a.origin(p); words != "" && !slices.Contains(said, words) && (len(said) < 3 || a.style.All) {
-			said = append(said, words)
-			a.add(screen.Cause, "%s", words)
+			said, of = append(said, words), append(of, string(p.Code))
 		}
+	}
+	for i, words := range said {
+		if len(said) > 1 { // of what
+			words = of[i] + ": " + words
+		}
+		a.add(screen.Cause, "%s", words)
 	}
 }
 
@@ -446,7 +494,7 @@ func (a *answer) origin(p *explain.Problem) string {
 	case cause.OriginNodes:
 		return a.nodesToBlame(p)
 	case cause.OriginQuota:
-		return fmt.Sprintf("ResourceQuota %s in namespace %s: no room for %s", o.Name, a.h.DaemonSet.Namespace, plural(len(a.lacking()), "more pod"))
+		return fmt.Sprintf(`ResourceQuota "%s" in namespace %s: no room for %s`, o.Name, a.h.DaemonSet.Namespace, plural(len(a.lacking()), "more pod"))
 	case cause.OriginPolicy:
 		return fmt.Sprintf("Pod Security of namespace %s: the pod violates %s", a.h.DaemonSet.Namespace, o.Name)
 	case cause.OriginWebhook:
@@ -461,7 +509,7 @@ func (a *answer) origin(p *explain.Problem) string {
 			return some + ": too little " + r + " is free for the pod"
 		}
 	case cause.OriginController:
-		return "likely kube-controller-manager"
+		return "likely kube-controller-manager: it is down, or cannot reach the API server"
 	case cause.OriginStrategy:
 		switch p.Code {
 		case cause.HostPortConflict:
@@ -492,7 +540,7 @@ func (a *answer) revisionToBlame(p *explain.Problem) string {
 		if len(a.e.Revisions) == 2 {
 			on = revisionName(a.e.Revisions[1])
 		}
-		return fmt.Sprintf("likely revision %d: %s, %s on %s", p.Origin.Revision, pluralOf(newPods, "its only pod "+do.one, fmt.Sprintf("all %d of its pods %s", newPods, do.many)), pluralOf(oldPods, "not the one", fmt.Sprintf("none of the %d", oldPods)), on)
+		return fmt.Sprintf("likely revision %d: %s, %s on %s", p.Origin.Revision, pluralOf(newPods, "its only pod "+do.one, allOf(newPods, "of its pods ")+do.many), pluralOf(oldPods, "not the one", fmt.Sprintf("none of the %d", oldPods)), on)
 	case !cause.OfContainer(p.Code):
 		return ""
 	case newPods == 0:
@@ -529,22 +577,21 @@ func clock(t time.Time) string { return t.UTC().Format(time.TimeOnly) + "Z" }
 // fixes are commands or acts that change the cluster, and plans of them. Those of
 // different problems stand side by side; a higher limit is another way.
 func (a *answer) fixes() {
-	previews := 0
-	for _, f := range a.e.Fixes {
-		if f.Code == explain.FixUndo || f.Code == explain.FixRaiseLimit {
-			previews++
-		}
-	}
 	preview := func(of string, flag Flag) {
-		c := a.again("plan-rollout", flag)
-		if previews > 1 || len(a.e.Fixes) > 1 && len(c) > 0 {
+		if c := a.again("plan-rollout", flag); len(c) > 0 {
 			a.s.Add(screen.Preview, screen.Text("of "+of+":"), screen.Indent{c})
-			return
 		}
-		a.s.Add(screen.Preview, c)
 	}
-	for i, f := range a.e.Fixes {
-		and := map[bool]string{true: "and "}[i > 0]
+	of := map[string]bool{}
+	for _, f := range a.e.Fixes {
+		of[a.helps(f)] = true
+	}
+	delete(of, "")
+	for _, f := range a.e.Fixes {
+		and := ""
+		if code := a.helps(f); code != "" && len(of) > 1 {
+			and = code + ": "
+		}
 		switch f.Code {
 		case explain.FixUndo:
 			preview("the rollback", Flag{Name: "to-revision", Value: strconv.FormatInt(f.Revision, 10)})
@@ -555,13 +602,13 @@ func (a *answer) fixes() {
 			a.raise(f, preview)
 		case explain.FixRaiseQuota:
 			if f.Needs == 0 {
-				a.add(screen.Fix, "%sthe owner of ResourceQuota %s raises it", and, f.Name)
+				a.add(screen.Fix, `%sask the owner of ResourceQuota "%s" to raise it`, and, f.Name)
 				continue
 			}
-			a.add(screen.Fix, "%sthe owner of ResourceQuota %s raises it to at least %s:", and, f.Name, plural(f.Needs, "pod"))
+			a.add(screen.Fix, `%sask the owner of ResourceQuota "%s" to raise it to at least %s:`, and, f.Name, plural(f.Needs, "pod"))
 			a.s.Add(screen.Fix, screen.Indent{a.kubectl("kubectl patch resourcequota", a.namespace(), screen.Quote(f.Name), "--type=merge", "-p", screen.Quote(fmt.Sprintf(`{"spec":{"hard":{"pods":"%d"}}}`, f.Needs)))})
 		case explain.FixMakeRoom:
-			a.s.Add(screen.Fix, screen.Names{Before: and + "move other pods off", Names: f.Nodes, After: ", or give the template a PriorityClass that lets the scheduler preempt them (that starts a rollout)"})
+			a.makeRoom(f, and)
 		case explain.FixNoSurge:
 			a.add(screen.Fix, "%suse maxUnavailable in place of maxSurge:", and)
 			a.s.Add(screen.Fix, screen.Indent{a.patch(`{"maxSurge":0,"maxUnavailable":1}`), screen.Text(bracketed("a node then has no available pod while its pod is replaced", a.undoneBy()))})
@@ -571,11 +618,23 @@ func (a *answer) fixes() {
 				a.s.Add(screen.Fix, remove)
 				continue
 			}
-			a.s.Add(screen.Preview, a.again("plan-rollout", Flag{Name: "strategy", Value: "RollingUpdate"}))
+			preview("a rolling update in place of the deletions", Flag{Name: "strategy", Value: "RollingUpdate"})
 			a.add(screen.Continue, "delete the %s one after the other; a node has no pod until the new one is available:", plural(len(f.Pods), "pod"))
 			a.s.Add(screen.Continue, screen.Indent{remove})
 		}
 	}
+}
+
+// helps is the code of the problem that a fix is about; empty for one that is
+// another way.
+func (a *answer) helps(f explain.Fix) string {
+	kind := map[explain.FixCode]cause.OriginKind{explain.FixRepairNodes: cause.OriginNodes, explain.FixRaiseQuota: cause.OriginQuota, explain.FixMakeRoom: cause.OriginScheduling, explain.FixNoSurge: cause.OriginStrategy}[f.Code]
+	for _, p := range a.matters() {
+		if p.Origin != nil && (p.Origin.Kind == kind || f.Code == explain.FixUndo && cause.OfContainer(p.Code)) {
+			return string(p.Code)
+		}
+	}
+	return ""
 }
 
 // undoneBy says who undoes a change by hand; empty where nobody is known to.
@@ -594,17 +653,46 @@ func (a *answer) undo(f explain.Fix, and string) {
 	}
 	undo := screen.Indent{a.kubectl("kubectl rollout undo", a.namespace(), "daemonset/"+a.name(), screen.Word("--to-revision="+strconv.FormatInt(f.Revision, 10))), screen.Text(bracketed(replaces, a.undoneBy()))}
 	if f.Unsure {
-		a.add(screen.Fix, "%sif the logs blame the new version:", and)
+		a.add(screen.Fix, "%sif the logs show that revision %d is at fault:", and, a.current())
+		a.s.Add(screen.Fix, undo)
+		return
+	}
+	if and != "" {
+		a.add(screen.Fix, "%sroll back:", and)
 		a.s.Add(screen.Fix, undo)
 		return
 	}
 	a.s.Add(screen.Fix, undo...)
 }
 
+// makeRoom is what is done where the pod does not fit.
+func (a *answer) makeRoom(f explain.Fix, and string) {
+	var ports, others []string
+	for _, p := range a.e.Problems {
+		switch p.Code {
+		case cause.HostPortConflict:
+			ports = append(ports, p.Nodes...)
+		case cause.InsufficientResources:
+			others = append(others, p.Nodes...)
+		}
+	}
+	a.s.Add(screen.Fix, nodesWords(and+"move the pod that uses the host port off", ports))
+	a.s.Add(screen.Fix, nodesWords(and+"move other pods off", others))
+}
+
+// nodesWords is words about some nodes; nothing about none.
+func nodesWords(words string, nodes []string) screen.Block {
+	if len(nodes) == 0 {
+		return nil
+	}
+	return screen.Names{Before: words, Names: nodes}
+}
+
 // repair is what is done with nodes that are down.
 func (a *answer) repair(f explain.Fix, and string) {
 	then := "the pods then come back by themselves"
 	switch {
+	case slices.ContainsFunc(a.e.Fixes, func(f explain.Fix) bool { return f.Code == explain.FixUndo }):
 	case a.e.Rollout.UnderWay:
 		then = "the rollout then continues by itself"
 	case a.e.Impact != nil && len(a.e.Impact.Without) == 0:
@@ -631,15 +719,15 @@ func (a *answer) raise(f explain.Fix, preview func(of string, flag Flag)) {
 	value := strconv.Itoa(f.Limit.Number)
 	preview(field+" "+value, Flag{Name: flag, Value: value})
 	words := "or, to update the other pods now:"
-	if n := len(f.Nodes); n > 0 {
-		words = fmt.Sprintf("or, to update the other pods now, while %s without one:", pluralVerb(n, "node stays", "nodes stay"))
+	if n := len(f.Nodes); n > 0 && f.Limit.Number > n {
+		words = fmt.Sprintf("or, to update the other pods now (%d = %d unavailable + %d at a time):", f.Limit.Number, n, f.Limit.Number-n)
 	}
 	before := cmp.Or(b.Spec, "1")
 	if _, err := strconv.Atoi(before); err != nil {
 		before = strconv.Quote(before)
 	}
 	a.s.Add(screen.Fix, screen.Text(words), screen.Indent{a.patch(fmt.Sprintf(`{"%s":%s}`, field, value))})
-	a.add(screen.Fix, "and once the rollout is complete, back to %s:", cmp.Or(b.Spec, "1"))
+	a.add(screen.Fix, "and afterwards back to %s:", cmp.Or(b.Spec, "1"))
 	a.s.Add(screen.Fix, screen.Indent{a.patch(fmt.Sprintf(`{"%s":%s}`, field, before))})
 }
 
@@ -656,8 +744,22 @@ func (a *answer) outlook() {
 			a.add(screen.Outlook, "without a fix: stays at %d of %d available", o.Available, o.Desired)
 		case o.Code == explain.Stalls:
 			a.add(screen.Outlook, "without a fix: stops at %d of %d updated, %d available", o.Updated, o.Desired, o.Available)
+		case a.failing():
+			a.add(screen.Outlook, "unknown: how long it takes, while %s", a.why())
 		case o.Duration != nil:
-			a.add(screen.Outlook, "complete in %s, if every new pod becomes available", rangeWords(o.Duration))
+			words := "complete in %s, if every new pod becomes available"
+			if len(a.matters()) == 0 {
+				words = "nothing to do: " + words
+			}
+			a.add(screen.Outlook, words, rangeWords(o.Duration))
+		}
+	}
+	for _, p := range a.matters() {
+		switch {
+		case p.Code == explain.ControllerSilent:
+			a.add(screen.Fix, "restart kube-controller-manager, or ask the provider of the control plane to; it then acts by itself")
+		case p.Code == explain.Misscheduled && p.Origin != nil:
+			a.note(screen.Text("no rollout before the repair: it would delete " + pluralOf(len(p.Nodes), "this pod", "these pods") + " and create none there"))
 		}
 	}
 	if slices.ContainsFunc(a.e.Problems, func(p explain.Problem) bool { return p.Code == cause.FailedCreate }) {

@@ -93,7 +93,7 @@ func (a *answer) lasts() string {
 func (a *answer) because() string {
 	switch a.e.Verdict.Code {
 	case explain.AwaitingDelete:
-		return fmt.Sprintf("%s: you delete %s", strategy(a.h), plural(a.count("oldNodes"), "pod"))
+		return fmt.Sprintf("%s: %s", strategy(a.h), plural(a.count("oldNodes"), "old pod"))
 	case explain.Unknown, explain.NotObserved, explain.BeingDeleted:
 		return a.summary()
 	}
@@ -129,7 +129,8 @@ func (l *answers) screen() *screen.Screen {
 	say(l.count[explain.NotObserved]+l.count[explain.Progressing], "progresses", "progress")
 	say(l.count[explain.AwaitingDelete], "waits for you", "wait for you")
 	say(l.count[explain.BeingDeleted], "is being deleted", "are being deleted")
-	say(l.count[explain.Healthy], "is healthy", "are healthy")
+	say(l.count[explain.Healthy]-l.healthy, "is healthy with a warning", "are healthy with a warning")
+	say(l.healthy, "is healthy", "are healthy")
 	l.s.Headline = screen.Headline{Subject: plural(total, "DaemonSet"), Text: strings.Join(parts, ", ")}
 	t := &screen.Table{Flush: true, Columns: []screen.Column{{Head: "VERDICT"}, {Head: "DAEMONSET"}}, Rows: l.rows}
 	heads := []screen.Column{{Head: "AVAILABLE", Right: true}, {Head: "UPDATED", Right: true, Drop: 1}, {Head: "FOR", Drop: 2}, {Head: "CAUSE", Wrap: true, Least: 18}}
@@ -166,12 +167,16 @@ func (l *answers) oftenNamed() {
 		}
 	}
 	slices.SortFunc(nodes, func(a, b string) int { return cmp.Or(l.named[b]-l.named[a], strings.Compare(a, b)) })
+	if len(nodes) == 0 {
+		return
+	}
+	if l.first != nil {
+		l.s.Add(screen.Check, l.first.kubectl("kubectl describe node", screen.Quote(nodes[0])))
+	}
 	for i, n := range nodes {
-		nodes[i] = fmt.Sprintf("%s (%d)", n, l.named[n])
+		nodes[i] = fmt.Sprintf("%s (of %d)", n, l.named[n])
 	}
-	if len(nodes) > 0 {
-		l.s.Add(screen.Note, screen.Names{Before: "nodes that are the problem in several DaemonSets:", Names: nodes})
-	}
+	l.s.Add(screen.Cause, screen.Names{Before: "nodes that are the problem of several DaemonSets:", Names: nodes})
 }
 
 // known writes numbers of a status, as ? where there is none.

@@ -143,7 +143,7 @@ func methodWords(c *plan.ChangeSummary) string {
 
 var nodeChangeWords = map[plan.NodeChangeKind]string{
 	plan.NodeTaint: "tainted", plan.NodeUntaint: "without the taint", plan.NodeLabel: "labelled", plan.NodeUnlabel: "without the label",
-	plan.NodeCordon: "cordoned", plan.NodeUncord: "uncordoned", plan.NodeDown: "down", plan.NodeRemove: "removed", plan.NodeAdd: "added",
+	plan.NodeCordon: "cordoned", plan.NodeUncord: "uncordoned", plan.NodeDown: "taken for down", plan.NodeRemove: "removed", plan.NodeAdd: "added",
 }
 
 // templateWords says what the change means for the revision.
@@ -238,16 +238,12 @@ func placedGroups(nodes []plan.PlacementNode) []placedGroup {
 	return groups
 }
 
-// begins says when a wave begins, or when the first and the last of several do;
-// empty where that is not known.
+// begins says when the first of some waves begins, where that is known.
 func begins(w plan.Wave) string {
-	switch {
-	case w.At == nil:
-		return ""
-	case w.Count == 1 || w.Last == nil:
-		return seconds(*w.At)
+	if w.At == nil {
+		return "?"
 	}
-	return rangeWords(&plan.Duration{Optimistic: *w.At, Pessimistic: *w.Last})
+	return seconds(*w.At)
 }
 
 func interval(from, to int) string {

@@ -123,8 +123,8 @@ var assumptions = []struct {
 		return "a Ready pod is available after " + a.Value + "s (minReadySeconds)"
 	}},
 	{plan.AssumeTermination, func(_ *planned, a daemonset.Assumption, _ assumed) string {
-		how := map[string]string{"GracePeriod": ", its grace period, or sooner", "Flag": " (--termination)", "Events": ", as the last ones were"}[a.Source]
-		return "a deleted pod is gone after " + assumedTime(a.Value) + how
+		how := map[string]string{"GracePeriod": " (its grace period) or sooner", "Flag": " (--termination)", "Events": " (as the last ones were)"}[a.Source]
+		return "a deleted pod is gone within " + assumedTime(a.Value) + how
 	}},
 	{plan.AssumeCollected, func(_ *planned, a daemonset.Assumption, _ assumed) string {
 		return "pods of deleted nodes are gone after " + assumedTime(a.Value)
@@ -174,9 +174,9 @@ func startWords(_ *planned, a daemonset.Assumption, all assumed) string {
 	case a.Source == "Flag":
 		return "a new pod is Ready " + assumedTime(a.Value) + " after its creation (--start)"
 	case fast.Value != "" && slow.Value != "" && from != to:
-		return fmt.Sprintf("a new pod is Ready %s to %s after its creation, as 8 of 10 were", from, to)
+		return fmt.Sprintf("a new pod is Ready %s to %s after its creation (measured, without the fastest and slowest tenth)", from, to)
 	}
-	return "a new pod is Ready " + assumedTime(a.Value) + " after its creation, as the others were"
+	return "a new pod is Ready " + assumedTime(a.Value) + " after its creation (measured)"
 }
 
 // assumedTime writes a duration, which the document has as Go writes it.

@@ -45,7 +45,10 @@ func newPlanned(p *plan.Plan, now *explain.Explanation, asked Asked, style Style
 	for i := range found {
 		s.problems = append(s.problems, &found[i])
 	}
-	if now != nil && !s.ofChange() {
+	switch {
+	case now != nil && s.ofChange():
+		s.before(&answer{s.sheet, now})
+	case now != nil:
 		s.live = &answer{s.sheet, now}
 		s.problems = s.live.matters()
 	}
@@ -57,8 +60,12 @@ func newPlanned(p *plan.Plan, now *explain.Explanation, asked Asked, style Style
 	} else {
 		s.limit()
 		s.warnings()
-		s.s.Add(screen.Body, s.problemTable("PROBLEM", s.problems))
-		s.checks(s.problems)
+		known := slices.DeleteFunc(slices.Clone(s.problems), func(p *cause.Problem) bool { return s.supposed(p.Nodes) })
+		s.s.Add(screen.Body, s.problemTable("PROBLEM", known))
+		s.checks(known)
+		if down := s.down(); s.o.Code == plan.Stalls && s.o.Reason == daemonset.StepBudgetSpent && len(down) > 0 {
+			s.s.Add(screen.Cause, screen.Names{Before: pluralOf(len(down), "the pod of a node that is down does", "pods of nodes that are down do") + " not end when deleted, and so " + pluralOf(len(down), "uses", "use") + " up the limit:", Names: down, Short: true})
+		}
 	}
 	s.impact()
 	s.course()
@@ -71,6 +78,22 @@ func newPlanned(p *plan.Plan, now *explain.Explanation, asked Asked, style Style
 	return &s.s
 }
 
+// before says what is under way when a change is made.
+func (s *planned) before(now *answer) {
+	if !now.e.Rollout.UnderWay {
+		return
+	}
+	now.rollout()
+	var waits []*cause.Problem
+	for i := range now.e.Problems {
+		if p := &now.e.Problems[i]; p.Count > 0 && p.Code != explain.OnDeleteOutdated && p.Code != explain.Misscheduled {
+			waits = append(waits, p)
+		}
+	}
+	const most = 3
+	s.s.Add(screen.Body, s.problemTable("NOW", waits[:min(most, len(waits))]))
+}
+
 // ofChange reports whether the plan is of what has not been done yet.
 func (s *planned) ofChange() bool { return ofChange(s.p) }
 
@@ -80,9 +103,10 @@ func ofChange(p *plan.Plan) bool {
 
 func (s *planned) headline() {
 	s.s.Headline = screen.Headline{Verdict: planVerdict(s.p), Tone: planTone(s.p), Subject: s.subject(), Text: s.summary()}
-	if s.ofChange() {
-		s.s.Notice = "Plan only: nothing has been changed."
+	if n := len(s.p.Warnings); n > 0 && s.ofChange() {
+		s.s.Headline.Verdict += ", " + pluralVerb(n, "WARNING", "WARNINGS")
 	}
+	s.s.Notice = "Plan only: nothing has been changed."
 }
 
 // planVerdict is how it ends: in the conditional for a change, in the future for
@@ -151,10 +175,24 @@ func planTone(p *plan.Plan) screen.Tone {
 // whatever the end is.
 func (s *planned) summary() string {
 	words := s.ending()
+	if who := s.undoneBy(); who != "" {
+		words += "; " + who + " undoes it"
+	}
 	if n := len(s.p.Placement.Lose); n > 0 {
 		words += "; " + pluralVerb(n, "node loses its pod at once", "nodes lose their pod at once")
 	}
 	return words
+}
+
+// undoneBy is who undoes the change by itself; empty where nobody is known to.
+func (s *planned) undoneBy() string {
+	for _, w := range s.p.Warnings {
+		if tool := managed.Tool(fact(w.Facts, "tool")); w.Code == plan.ManagedByTool && tool != managed.KubectlApply && tool != managed.HelmRelease && tool != managed.ServerSideApply && tool != managed.Terraform {
+			who, _ := managerWords(managed.Manager{Tool: tool, By: fact(w.Facts, "by")})
+			return who
+		}
+	}
+	return ""
 }
 
 func (s *planned) ending() string {
@@ -258,7 +296,13 @@ func (s *planned) blame() string {
 	if s.o.Reason != daemonset.StepBudgetSpent && s.o.Reason != daemonset.StepWaiting && s.o.Reason != plan.Unfilled {
 		return stallReason(s.o.Reason)
 	}
-	words := why(s.problems, func(p *cause.Problem, nodes []string) string { return predicates[p.Code].of(nodes, 0) })
+	words := why(s.problems, func(p *cause.Problem, nodes []string) string {
+		of := predicates[p.Code]
+		if s.supposed(nodes) {
+			of = predicate{"node", "would be down", "would be down"}
+		}
+		return of.of(nodes, 0)
+	})
 	if n := s.o.FurtherHolders; n > 0 {
 		any := fmt.Sprintf("any %s (the controller chooses at random)", pluralVerb(n, "node stays without an available pod", "nodes stay without an available pod"))
 		if words != "" {
@@ -352,6 +396,16 @@ func nodeChanged(n plan.NodeChange) screen.Block {
 	return screen.Names{Before: words + ":", Names: n.Nodes, Short: true}
 }
 
+// supposed reports whether the plan was asked to take nodes for down.
+func (s *planned) supposed(nodes []string) bool {
+	if s.p.Change == nil {
+		return false
+	}
+	return !slices.ContainsFunc(nodes, func(name string) bool {
+		return !slices.ContainsFunc(s.p.Change.Nodes, func(c plan.NodeChange) bool { return c.Kind == plan.NodeDown && slices.Contains(c.Nodes, name) })
+	})
+}
+
 // impact is who is without an available pod on the way, and which nodes lose or
 // get their pod whatever the limit is.
 func (s *planned) impact() {
@@ -404,7 +458,9 @@ func (s *planned) limit() {
 	switch {
 	case s.o.Code == plan.Stalls && len(s.p.Waves) == 0:
 		words += ", and it is used up, so the controller replaces no further pod"
-	case old > 1 && max(n, once) == old:
+	case once == old:
+		words += pluralOf(old, " does not apply: the pod is", fmt.Sprintf(" does not apply: the %d pods are", old)) + " not available"
+	case old > 1 && n == old:
 		words += fmt.Sprintf(": all %d pods at once", old)
 	case n == 0:
 	case once > 0:
@@ -477,7 +533,7 @@ func (s *planned) course() {
 			continue
 		}
 		of := fmt.Sprintf("%d of %d", w.Counts.Updated, w.Counts.Desired)
-		t.Rows = append(t.Rows, screen.Row{Cells: screen.Cells(interval(first, first+w.Count-1), cmp.Or(begins(w), "?"), each(w.Deletes, w.Count), each(w.Creates, w.Count), of, strconv.Itoa(w.Counts.Available))})
+		t.Rows = append(t.Rows, screen.Row{Cells: screen.Cells(interval(first, first+w.Count-1), begins(w), each(w.Deletes, w.Count), each(w.Creates, w.Count), of, strconv.Itoa(w.Counts.Available))})
 		first += w.Count
 	}
 	if s.o.Duration != nil && s.o.Code != plan.Stalls {
@@ -513,19 +569,13 @@ func (s *planned) groups() {
 // that are deleted the first stands for each.
 func (s *planned) waysOut() {
 	t := &screen.Table{Columns: []screen.Column{{Head: "WAYS OUT"}, {Head: "THEN UPDATED", Right: true}, {Head: "WITHIN", Drop: 1}, {Head: "STILL WITHOUT A POD", Wrap: true, Short: true, Drop: 2}, {Head: "PREVIEW FLAG", Wrap: true}}}
-	var down []string
-	for _, p := range s.problems {
-		if p.Code == cause.TerminatingOnDeadNode || p.Code == cause.NodeNotReady {
-			down = append(down, p.Nodes...)
-		}
-	}
-	if len(down) > 0 && len(s.o.Unblock) > 0 {
+	if down := s.down(); len(down) > 0 && len(s.o.Unblock) > 0 && !s.supposed(down) {
 		t.Rows = append(t.Rows, screen.Row{Cells: screen.Cells(pluralOf(len(down), "repair "+down[0], fmt.Sprintf("repair the %d nodes", len(down)))+" (safest)", "all", "-", "none", "-")})
 	}
 	var first []Flag
 	said := map[plan.UnblockCode]bool{}
 	for _, u := range s.o.Unblock {
-		if said[u.Code] && !s.style.All {
+		if said[u.Code] && !s.style.All || u.Code == plan.RemoveNode && s.supposed([]string{u.Value}) {
 			continue
 		}
 		words, flags := wayOut(u)
@@ -553,6 +603,16 @@ func (s *planned) waysOut() {
 	if first != nil && s.live == nil { // else it stands with the fix
 		s.s.Add(screen.Preview, s.again("plan-rollout", first...))
 	}
+}
+
+// down are the nodes whose kubelet does not answer.
+func (s *planned) down() (nodes []string) {
+	for _, p := range s.problems {
+		if p.Code == cause.TerminatingOnDeadNode || p.Code == cause.NodeNotReady {
+			nodes = append(nodes, p.Nodes...)
+		}
+	}
+	return nodes
 }
 
 // wayOut says a change, and the flags that ask for it.
@@ -669,7 +729,11 @@ func (s *planned) limits(f *plan.Forecast) {
 		if r.Duration != nil {
 			words += ", " + rangeWords(r.Duration)
 		}
-		s.add(screen.WhatIf, "%s%s (%d at a time): %s", flag, r.Limit, n, words)
+		of := fmt.Sprintf("%d at a time", n)
+		if r.Nodes > n && f.Outcome.Code == plan.Stalls {
+			of = fmt.Sprintf("%d, of which %d are used up", r.Nodes, r.Nodes-n)
+		}
+		s.add(screen.WhatIf, "%s%s (%s): %s", flag, r.Limit, of, words)
 	}
 	s.slower(f)
 }
@@ -701,6 +765,9 @@ func (s *planned) commands() {
 	case s.asked.Undo && !s.p.Change.TemplateChanged:
 		s.note(screen.Text("kubectl rollout undo would change nothing: the live template is that of the revision already, with the API defaults"))
 	case s.asked.Undo && s.o.Reason != daemonset.StepBeingDeleted, s.ofChange() && fine: // nobody is told to do what ends badly, but for a rollback
+		if who := s.undoneBy(); who != "" {
+			s.add(screen.Apply, "make the change where %s has it from; one by hand is undone:", who)
+		}
 		s.s.Add(screen.Apply, s.asked.Makes)
 	}
 	if s.asked.Live && len(s.p.Waves) > 0 {

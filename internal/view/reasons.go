@@ -113,7 +113,11 @@ func meaning(p *explain.Problem, now time.Time) string {
 		}
 		return ""
 	case cause.TerminatingOnDeadNode:
-		return "the kubelet does not answer; the pod's deletion stays pending"
+		words := "the kubelet does not answer, so it does not end the pod"
+		if f["deletionAsked"] != nil {
+			words += ", which was deleted " + ageOfFact(now, f, "deletionAsked") + " ago"
+		}
+		return words
 	case cause.FailedCreate:
 		return fmt.Sprintf("the API server rejected %s for %s, the last one %s ago:", plural(number(f, "events"), "request"), plural(len(p.Nodes), "pod"), ageOfFact(now, f, "last"))
 	case cause.PendingUnschedulable:
@@ -155,7 +159,7 @@ func meaning(p *explain.Problem, now time.Time) string {
 		}
 		return words
 	case explain.ControllerSilent:
-		return "the controller has pending work, but has not written a status"
+		return "the controller has pending work, but has neither done it nor written a status"
 	case explain.GenerationNotObserved:
 		return fmt.Sprintf("generation %s not observed yet; the status is for generation %s%s", fact(f, "generation"), fact(f, "observed"), because(f))
 	case explain.StaleStatus:
@@ -242,9 +246,9 @@ func fateOfPods(f daemonset.Facts) (words string) {
 }
 
 func nextStall(f daemonset.Facts) string {
-	words := fmt.Sprintf("a rollout would stall after %d of %s", number(f, "replaced"), plural(number(f, "replaces"), "pod"))
+	words := fmt.Sprintf("a rollout would stop after %d of %s", number(f, "replaced"), plural(number(f, "replaces"), "pod"))
 	if reason := daemonset.Reason(fact(f, "reason")); reason != daemonset.StepBudgetSpent {
 		return words + ": " + stallReason(reason)
 	}
-	return words + fmt.Sprintf(": %s the limit of %d", pluralVerb(number(f, "holders"), "node uses up", "nodes use up"), number(f, "limit"))
+	return words + fmt.Sprintf(": the limit is %d, and %s without an available pod", number(f, "limit"), pluralVerb(number(f, "holders"), "node stays", "nodes stay"))
 }

@@ -232,7 +232,7 @@ func (a *sheet) check(p *cause.Problem) screen.Command {
 		if fact(p.Facts, "heldUpBy") != "" {
 			return nil
 		}
-		return a.kubectl("kubectl get lease", "-n kube-system", "kube-controller-manager")
+		return a.kubectl("kubectl get lease", "-n kube-system", "kube-controller-manager", "-o jsonpath='{.spec.renewTime}'")
 	}
 	if pod == "" {
 		return nil
@@ -279,8 +279,14 @@ func (a *sheet) sync(n *daemonset.Step, when string) {
 	}{{"deletes", n.Deletes}, {"creates", n.Creates}} {
 		say := func(what string, names []string, why string) {
 			before := fmt.Sprintf("%s, the controller %s %s", when, batch.verb, what)
-			if len(names) > 0 {
-				before += ":"
+			switch {
+			case len(names) == 1 && what == "1 pod":
+				before = fmt.Sprintf("%s, the controller %s the pod on", when, batch.verb)
+				if batch.verb == "creates" {
+					before = when + ", the controller creates a pod on"
+				}
+			case len(names) > 0:
+				before += " on"
 			}
 			lines = append(lines, screen.Names{Before: before, Names: names, After: inBrackets(why), Short: true})
 		}
@@ -292,13 +298,11 @@ func (a *sheet) sync(n *daemonset.Step, when string) {
 			say(plural(len(byReason[reason]), "pod"), byReason[reason], stepWords[reason])
 		}
 		for _, c := range batch.Choices {
-			var nodes, pods []string
+			var nodes []string
 			for _, i := range c.From {
-				nodes, pods = append(nodes, i.Node), append(pods, i.Pod)
+				nodes = append(nodes, i.Node)
 			}
-			if len(slices.Compact(slices.Clone(nodes))) < len(nodes) {
-				nodes = pods // several of one node
-			}
+			nodes = slices.Compact(nodes)
 			const most = 3
 			if len(nodes) > most && !a.style.All {
 				nodes = nil
@@ -374,7 +378,7 @@ func idle(why daemonset.Reason, h *daemonset.Header) string {
 // stepWords say why the controller deletes or creates a pod, where that is not
 // what a rollout does anyway.
 var stepWords = map[daemonset.Reason]string{
-	daemonset.Forced:           "not available, so the limit does not apply",
+	daemonset.Forced:           "not available, so not bound by the limit",
 	daemonset.NoLongerEligible: "the node is no longer eligible",
 	daemonset.Sunset:           "an old pod on a node that is not eligible",
 	daemonset.Superseded:       "the new pod is available, or this one is not Ready",
@@ -407,7 +411,7 @@ func managerWords(m managed.Manager) (who, undone string) {
 		if m.By == "" {
 			return words
 		}
-		return words + " (" + kind + " " + m.By + ")"
+		return fmt.Sprintf(`%s (%s "%s")`, words, kind, m.By)
 	}
 	switch m.Tool {
 	case managed.Operator:

@@ -54,12 +54,12 @@ func placement(reason daemonset.Reason, f daemonset.Facts) string {
 	case daemonset.NodeName:
 		return "the template names node " + fact(f, "want")
 	case daemonset.NodeSelector:
-		s := "needs " + fact(f, "key") + "=" + fact(f, "want")
+		s := "the pod needs the label " + fact(f, "key") + "=" + fact(f, "want")
 		switch got, known := f["got"]; {
 		case known:
-			return s + ", has " + value(got)
+			return s + ", the node has " + value(got)
 		case f["present"] == false:
-			return s + ", has no such label"
+			return s + ", the node has none"
 		}
 		return s
 	case daemonset.NodeAffinity:

@@ -24,10 +24,10 @@ func TestPlacementWords(t *testing.T) {
 	}{
 		{daemonset.Eligible, nil, ""},
 		{daemonset.NodeName, facts{"want": "w-1"}, "the template names node w-1"},
-		{daemonset.NodeSelector, facts{"key": "os", "want": "linux", "got": "windows", "present": true}, "needs os=linux, has windows"},
-		{daemonset.NodeSelector, facts{"key": "os", "want": "linux", "got": "", "present": true}, `needs os=linux, has ""`},
-		{daemonset.NodeSelector, facts{"key": "os", "want": "linux", "present": false}, "needs os=linux, has no such label"},
-		{daemonset.NodeSelector, facts{"key": "os", "want": "linux"}, "needs os=linux"}, // of several nodes, with several values
+		{daemonset.NodeSelector, facts{"key": "os", "want": "linux", "got": "windows", "present": true}, "the pod needs the label os=linux, the node has windows"},
+		{daemonset.NodeSelector, facts{"key": "os", "want": "linux", "got": "", "present": true}, `the pod needs the label os=linux, the node has ""`},
+		{daemonset.NodeSelector, facts{"key": "os", "want": "linux", "present": false}, "the pod needs the label os=linux, the node has none"},
+		{daemonset.NodeSelector, facts{"key": "os", "want": "linux"}, "the pod needs the label os=linux"}, // of several nodes, with several values
 		{daemonset.NodeAffinity, facts{"terms": 0}, "affinity: no term, so no node matches"},
 		{daemonset.NodeAffinity, facts{"terms": 2}, "affinity: none of its 2 terms matches"},
 		{daemonset.NodeAffinity, facts{"terms": 1, "key": "pool", "operator": "In", "values": []string{"a", "b"}, "got": "c", "valid": true}, "affinity: needs pool In [a, b], has c"},
@@ -170,14 +170,14 @@ func TestBatch(t *testing.T) {
 	}{
 		{"delete", daemonset.Batch{}, "", "nothing"},
 		{"delete", daemonset.Batch{Certain: []daemonset.Item{item("w-1", "a", daemonset.Forced), item("w-2", "b", daemonset.NodeMissing), item("w-3", "c", daemonset.Forced)}}, `
-Outlook   next, the controller deletes 2 pods: w-1, w-3 (not available, so the limit does not apply)
-          next, the controller deletes 1 pod: w-2 (its node was deleted)`, "by reason"},
+Outlook   next, the controller deletes 2 pods on w-1, w-3 (not available, so not bound by the limit)
+          next, the controller deletes the pod on w-2 (its node was deleted)`, "by reason"},
 		{"create", daemonset.Batch{Certain: []daemonset.Item{item("w-1", "", daemonset.Missing)}}, `
-Outlook   next, the controller creates 1 pod: w-1`, "a create names its node"},
+Outlook   next, the controller creates a pod on w-1`, "a create names its node"},
 		{"delete", daemonset.Batch{Choices: []daemonset.Choice{{Count: 1, Reason: daemonset.WithinBudget, From: []daemonset.Item{item("w-1", "a", ""), item("w-2", "b", "")}}}}, `
-Outlook   next, the controller deletes any 1 of 2 pods: w-1, w-2 (it chooses at random)`, "a choice that is the controller's"},
+Outlook   next, the controller deletes any 1 of 2 pods on w-1, w-2 (it chooses at random)`, "a choice that is the controller's"},
 		{"delete", daemonset.Batch{Choices: []daemonset.Choice{{Count: 1, Reason: daemonset.FailedPod, From: []daemonset.Item{item("w-1", "a", ""), item("w-1", "b", "")}}}}, `
-Outlook   next, the controller deletes any 1 of 2 pods: a, b (the pod has failed; it chooses at random)`, "of several pods of a node, the pods"},
+Outlook   next, the controller deletes any 1 of 2 pods on w-1 (the pod has failed; it chooses at random)`, "of several pods of a node, the node"},
 		{"delete", daemonset.Batch{Deferred: 7}, `
 Outlook   it deletes 7 more in later syncs: one sync takes at most 250`, "beyond the burst"},
 	} {
