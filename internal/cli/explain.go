@@ -97,7 +97,7 @@ func (o *explainOptions) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	format, err := view.ParseFormat(o.output)
+	format, err := view.ParseFormat(o.output, view.Formats)
 	if err != nil {
 		return hinted{err, "-o json"}
 	}

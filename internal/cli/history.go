@@ -152,12 +152,12 @@ func (o *historyOptions) check(args []string) error {
 	if o.selector, err = o.choice.check(args, *o.config.Namespace); err != nil {
 		return err
 	}
-	parse, formats := view.ParseFormat, "-o json"
+	formats, hint := view.Formats, "-o json"
 	if o.given("undo") {
-		parse, formats = view.ParsePlanFormat, "-o markdown"
+		formats, hint = view.PlanFormats, "-o markdown"
 	}
-	if o.format, err = parse(o.output); err != nil {
-		return hinted{err, formats}
+	if o.format, err = view.ParseFormat(o.output, formats); err != nil {
+		return hinted{err, hint}
 	}
 	if o.style, err = styleOf(o.Out, o.color); err != nil {
 		return err

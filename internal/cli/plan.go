@@ -201,7 +201,7 @@ func (o *planOptions) check(args []string) error {
 	if o.selector, err = o.choice.check(args, *o.config.Namespace); err != nil {
 		return err
 	}
-	if o.format, err = view.ParsePlanFormat(o.output); err != nil {
+	if o.format, err = view.ParseFormat(o.output, view.PlanFormats); err != nil {
 		return hinted{err, "-o markdown"}
 	}
 	if o.style, err = styleOf(o.Out, o.color); err != nil {

@@ -14,16 +14,22 @@ func Clean(s string) string { return Escape(strings.Join(strings.Fields(s), " ")
 
 // Escape is Clean for a line whose blanks count.
 func Escape(s string) string {
-	if !strings.ContainsFunc(s, func(r rune) bool { return Obeyed(r) || r == unicode.ReplacementChar }) {
+	return EscapeFunc(s, func(r rune) bool { return Obeyed(r) || r == unicode.ReplacementChar })
+}
+
+// EscapeFunc returns a text with those characters escaped of which a function
+// says so.
+func EscapeFunc(s string, escaped func(rune) bool) string {
+	if !strings.ContainsFunc(s, escaped) {
 		return s
 	}
 	var b []byte
 	for _, r := range s {
-		if Obeyed(r) || r == unicode.ReplacementChar {
+		if escaped(r) {
 			b = AppendEscaped(b, r)
-			continue
+		} else {
+			b = utf8.AppendRune(b, r)
 		}
-		b = utf8.AppendRune(b, r)
 	}
 	return string(b)
 }

@@ -45,13 +45,13 @@ func (c Command) String() string {
 // lines breaks a command with backslashes to so many columns, further lines set
 // in; 0 breaks nothing.
 func (c Command) lines(columns int) []string {
-	if columns <= 0 || width(c.String()) <= columns {
+	if columns <= 0 || Width(c.String()) <= columns {
 		return []string{c.String()}
 	}
 	var lines []string
 	line := string(c[0])
 	for _, w := range c[1:] {
-		if width(line)+1+width(string(w))+2 > columns {
+		if Width(line)+1+Width(string(w))+2 > columns {
 			lines, line = append(lines, line+` \`), "  "+string(w)
 			continue
 		}

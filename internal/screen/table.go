@@ -58,7 +58,7 @@ func (t *Table) fit(term Terminal, room int) (shown, widths []int) {
 	least := make([]int, len(t.Columns)) // of those that may wrap; the others have their width
 	widths = make([]int, len(t.Columns))
 	for i, c := range t.Columns {
-		widths[i], least[i] = width(c.Head), max(cmp.Or(c.Least, leastWrap), width(c.Head))
+		widths[i], least[i] = Width(c.Head), max(cmp.Or(c.Least, leastWrap), Width(c.Head))
 		for _, r := range t.Rows {
 			if i < len(r.Cells) {
 				whole, word := r.Cells[i].width(term, c.Short)
@@ -108,9 +108,9 @@ func (t *Table) hasHead() bool {
 // longest word is, which no line can break.
 func (c Cell) width(t Terminal, short bool) (whole, word int) {
 	for _, l := range c.lines(t, 0, short) {
-		whole = max(whole, width(l))
+		whole = max(whole, Width(l))
 		for _, w := range words(l) {
-			word = max(word, width(w))
+			word = max(word, Width(w))
 		}
 	}
 	return whole, word

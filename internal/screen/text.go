@@ -2,10 +2,12 @@ package screen
 
 import (
 	"io"
+	"slices"
 	"strings"
 	"sync"
 
 	"github.com/fatih/color"
+	"github.com/mattn/go-runewidth"
 )
 
 // Terminal is what is known of the place where text goes.
@@ -13,6 +15,11 @@ type Terminal struct {
 	Width int  // columns; 0: not a terminal, so no line is broken
 	Color bool // colour is allowed
 	All   bool // no list of names is shortened
+
+	// Height is how many lines there are; 0: any number. Of a Screen that needs
+	// more, the first lines of Last are left out, and then its end. What is wider
+	// than the terminal is cut, since it would take two of its lines.
+	Height int
 }
 
 const (
@@ -42,8 +49,7 @@ func (s *Screen) Text(w io.Writer, t Terminal) error {
 			p.entry(l, blocks)
 		}
 	}
-	_, err := io.WriteString(w, strings.TrimRight(strings.Join(p.lines, "\n"), "\n")+"\n")
-	return err
+	return p.write(w)
 }
 
 // Text writes lines without a margin, and with the blanks at their ends: a diff,
@@ -60,21 +66,67 @@ func (l Lines) Text(w io.Writer, t Terminal) error {
 // printer collects lines.
 type printer struct {
 	Terminal
-	lines []string
+	lines [][]span
 }
 
-func (p *printer) add(left int, text string, tone Tone) {
-	if text = strings.TrimRight(text, " "); text != "" {
-		text = strings.Repeat(" ", left) + p.Paint(text, tone)
+// span is a part of a line in one colour.
+type span struct {
+	text string
+	tone Tone
+}
+
+// add adds a line, without the blanks at its end.
+func (p *printer) add(left int, spans ...span) {
+	line := append([]span{{text: strings.Repeat(" ", left)}}, spans...)
+	for n := len(line) - 1; n >= 0; n-- {
+		if line[n].text = strings.TrimRight(line[n].text, " "); line[n].text != "" {
+			break
+		}
+		line = line[:n]
 	}
-	p.lines = append(p.lines, text)
+	p.lines = append(p.lines, line)
 }
 
 // gap leaves an empty line, but never two.
 func (p *printer) gap() {
-	if n := len(p.lines); n > 0 && p.lines[n-1] != "" {
-		p.lines = append(p.lines, "")
+	if n := len(p.lines); n > 0 && len(p.lines[n-1]) > 0 {
+		p.lines = append(p.lines, nil)
 	}
+}
+
+// write writes what was collected, without empty lines at the end.
+func (p *printer) write(w io.Writer) error {
+	if p.Height > 0 {
+		p.lines = p.lines[:min(p.Height, len(p.lines))]
+	}
+	for n := len(p.lines); n > 0 && len(p.lines[n-1]) == 0; n-- {
+		p.lines = p.lines[:n-1]
+	}
+	var b strings.Builder
+	for _, line := range p.lines {
+		if p.Height > 0 && p.Width > 0 {
+			line = cut(line, p.Width)
+		}
+		for _, s := range line {
+			b.WriteString(p.Paint(s.text, s.tone))
+		}
+		b.WriteString("\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// cut shortens a line to so many columns.
+func cut(line []span, columns int) []span {
+	for i, s := range line {
+		w := Width(s.text)
+		if w > columns || w == columns && i < len(line)-1 {
+			cut := span{runewidth.Truncate(s.text+"…", columns, "…"), s.tone}
+			return append(line[:i:i], cut)
+		}
+		columns -= w
+	}
+	return line
 }
 
 // headline writes the verdict in its colour, and the rest behind it.
@@ -83,16 +135,18 @@ func (p *printer) headline(h *Headline) {
 	if subject != "" && h.Text != "" {
 		subject += ":"
 	}
-	verdict, taken := "", 0
+	verdict := span{h.Verdict, h.Tone}
+	blanks, taken := span{}, 0
 	if h.Verdict != "" {
-		verdict, taken = p.Paint(h.Verdict, h.Tone)+strings.Repeat(" ", between), width(h.Verdict)+between-1
+		blanks.text = strings.Repeat(" ", between)
+		taken = Width(h.Verdict) + between - 1
 	}
 	for i, l := range wrap(words(subject+" "+h.Text), p.Width, taken, indent) {
 		if i == 0 {
-			p.add(0, verdict+l, Plain)
+			p.add(0, verdict, blanks, span{text: l})
 			continue
 		}
-		p.add(indent, l, Plain)
+		p.add(indent, span{text: l})
 	}
 }
 
@@ -103,9 +157,13 @@ func (p *printer) entry(l Label, blocks []Block) {
 	for _, b := range blocks {
 		p.block(b, gutter)
 	}
+	if over := len(p.lines) - p.Height; l == Last && p.Height > 0 && over > 0 {
+		p.lines = slices.Delete(p.lines, first, min(len(p.lines), first+over))
+	}
 	if first < len(p.lines) {
 		name := l.String()
-		p.lines[first] = p.Paint(name, Title) + p.lines[first][len(name):]
+		p.lines[first][0].text = p.lines[first][0].text[len(name):]
+		p.lines[first] = append([]span{{name, Title}}, p.lines[first]...)
 	}
 }
 
@@ -121,11 +179,11 @@ func (p *printer) block(b Block, left int) {
 		p.paragraph(b.words(p.Terminal, p.room(left)), left)
 	case Command:
 		for _, l := range b.lines(p.room(left)) {
-			p.add(left, l, Plain)
+			p.add(left, span{text: l})
 		}
 	case Lines:
 		for _, l := range b {
-			p.add(left, Escape(l.Text), l.Tone)
+			p.add(left, span{Escape(l.Text), l.Tone})
 		}
 	case Indent:
 		for _, inner := range b {
@@ -149,32 +207,30 @@ func (p *printer) room(left int) int {
 
 func (p *printer) paragraph(words []string, left int) {
 	for _, l := range wrap(words, p.room(left), 0, 0) {
-		p.add(left, l, Plain)
+		p.add(left, span{text: l})
 	}
 }
 
 // table writes rows, each as high as its highest cell.
 func (p *printer) table(t *Table, left int) {
 	shown, widths := t.fit(p.Terminal, p.room(left))
-	line := func(cell func(column int) (text string, tone Tone)) {
-		var b strings.Builder
+	line := func(cell func(column int) span) {
+		var spans []span
 		for n, i := range shown {
-			text, tone := cell(i)
-			pad := strings.Repeat(" ", max(0, widths[i]-width(text)))
+			words := cell(i)
+			pad := span{text: strings.Repeat(" ", max(0, widths[i]-Width(words.text)))}
 			if n > 0 {
-				b.WriteString(strings.Repeat(" ", between))
+				spans = append(spans, span{text: strings.Repeat(" ", between)})
 			}
-			if text = p.Paint(text, tone); t.Columns[i].Right {
-				text = pad + text
-			} else {
-				text += pad
+			if t.Columns[i].Right {
+				words, pad = pad, words
 			}
-			b.WriteString(text)
+			spans = append(spans, words, pad)
 		}
-		p.add(left, b.String(), Plain)
+		p.add(left, spans...)
 	}
 	if t.hasHead() {
-		line(func(i int) (string, Tone) { return t.Columns[i].Head, Title })
+		line(func(i int) span { return span{t.Columns[i].Head, Title} })
 	}
 	for _, r := range t.Rows {
 		cells, height := make([][]string, len(t.Columns)), 1
@@ -185,11 +241,11 @@ func (p *printer) table(t *Table, left int) {
 			}
 		}
 		for n := range height {
-			line(func(i int) (string, Tone) {
+			line(func(i int) span {
 				if n < len(cells[i]) {
-					return cells[i][n], r.Cells[i].Tone
+					return span{cells[i][n], r.Cells[i].Tone}
 				}
-				return "", Plain
+				return span{}
 			})
 		}
 		for _, b := range r.Detail {

@@ -171,6 +171,21 @@ HEALTHY  a
 		{"numbers stand to the right", Status, &Table{Columns: []Column{{Head: "DESIRED", Right: true}, {Head: "READY", Right: true}}, Rows: []Row{{Cells: Cells("12", "9")}}}, Terminal{Width: 80}, `
 Status    DESIRED  READY
                12      9`},
+		{"what does not fit into the height is the first of what happened last", Last, Lines{{"a", Plain}, {"b", Plain}, {"c", Plain}}, Terminal{Width: 20, Height: 3}, `
+Last      b
+          c`},
+		{"then the end goes", Note, Lines{{"a", Plain}, {"b", Plain}, {"c", Plain}}, Terminal{Width: 20, Height: 3}, `
+Note      a
+          b`},
+		{"with a height no line is wider than the terminal, colours not counted", Note, Lines{{"12345678", Bad}, {"123456789", Bad}, {"日本語", Plain}, {"日本日本語", Plain}}, Terminal{Width: 18, Height: 9, Color: true}, `
+[1mNote[22m      [31;1m12345678[0;22m
+          [31;1m1234567…[0;22m
+          日本語
+          日本日…`},
+		{"nor one of several parts", Note, &Table{Columns: []Column{{}, {}}, Rows: []Row{{Cells: Cells("1234", "12")}, {Cells: Cells("12", "1234")}, {Cells: Cells("12", "12")}}}, Terminal{Width: 16, Height: 9}, `
+Note      1234 …
+          12   …
+          12   …`},
 		{"colour repeats labels, heads and tones", Status, &Table{Columns: []Column{{Head: "A"}, {Head: "B"}}, Rows: []Row{{Cells: []Cell{{Lines: []string{"x"}, Tone: Bad}, {Lines: []string{"y"}}}}}}, Terminal{Color: true}, `
 [1mStatus[22m    [1mA[22m  [1mB[22m
           [31;1mx[0;22m  y`},

@@ -7,7 +7,8 @@ import (
 	"github.com/mattn/go-runewidth"
 )
 
-func width(text string) int { return runewidth.StringWidth(text) }
+// Width is how many columns of a terminal a text takes.
+func Width(text string) int { return runewidth.StringWidth(text) }
 
 // words splits a text at its blanks, without what a terminal would obey.
 func words(text string) []string { return strings.Fields(Clean(text)) }
@@ -22,7 +23,7 @@ type layout struct {
 
 // put moves on by a word, and reports whether it begins a line.
 func (l *layout) put(word string) (begins bool) {
-	w := width(word)
+	w := Width(word)
 	switch {
 	case l.empty:
 		l.at, l.empty = l.at+w, false

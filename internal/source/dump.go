@@ -487,7 +487,7 @@ func (d *Dump) gaps(r relation) []snapshot.Gap {
 	status, of := &r.ds.Status, "daemonset "+Ref{r.ds.Namespace, r.ds.Name}.String()
 	unknown := d.daemonSets.bare[key(&r.ds.ObjectMeta)] // what its controller has seen and done
 	if unknown {
-		gaps = append(gaps, snapshot.Gap{What: snapshot.DaemonSetStatus, Why: snapshot.NotGiven, Message: "the input holds no status of " + of})
+		gaps = append(gaps, snapshot.Gap{What: snapshot.DaemonSetStatus, Why: snapshot.NotGiven, Message: "the input holds no status of " + of, Of: of})
 	}
 	if some := d.nodes.without(d.nodes.items, metaOf); some != "" {
 		gaps = append(gaps, snapshot.Gap{What: snapshot.NodeStatus, Why: snapshot.NotGiven, Message: some})
@@ -514,7 +514,7 @@ func (d *Dump) gaps(r relation) []snapshot.Gap {
 		case !given:
 			gaps = append(gaps, snapshot.Gap{What: p.what, Why: snapshot.NotGiven, Message: "the input holds no " + p.kind})
 		case p.lacked:
-			gaps = append(gaps, snapshot.Gap{What: p.what, Why: snapshot.NotGiven, Message: fmt.Sprintf("the input holds no %s of %s", p.kind, p.of)})
+			gaps = append(gaps, snapshot.Gap{What: p.what, Why: snapshot.NotGiven, Message: fmt.Sprintf("the input holds no %s of %s", p.kind, p.of), Of: p.of})
 		}
 	}
 	if partial := d.pages.partial("PodDisruptionBudget"); partial != "" {

@@ -372,6 +372,9 @@ func TestGapsOfADump(t *testing.T) {
 	noPod := notGiven(snapshot.Pods, "the input holds no Pod")
 	noRevision := notGiven(snapshot.Revisions, "the input holds no ControllerRevision")
 	noneOfIt := notGiven(snapshot.Revisions, "the input holds no ControllerRevision of daemonset kube-system/agent")
+	noneOfIt.Of = "daemonset kube-system/agent"
+	noneHere := notGiven(snapshot.Pods, "the input holds no Pod of namespace kube-system")
+	noneHere.Of = "namespace kube-system"
 	noEvent := notGiven(snapshot.Events, "the input holds no Event")
 	for _, tt := range []struct {
 		world string
@@ -386,9 +389,9 @@ func TestGapsOfADump(t *testing.T) {
 		{"ds agent\nnode n1\nrev r\nevent e ns=b about=DaemonSet/b", `{"kind":"PodList","apiVersion":"v1","items":null}`, nil, "so does a list of null"},
 		{"ds agent current=1\nnode n1\npod p app=b\nrev r app=b\nevent e about=DaemonSet/b", "", nil, "a dump that holds the namespace's pods holds what there is, whatever the status says"},
 		{"ds agent current=2\nnode n1\nrev r\nevent e ns=b about=DaemonSet/b", `{"kind":"PodList","apiVersion":"v1","items":[]}`,
-			[]snapshot.Gap{notGiven(snapshot.Pods, "the input holds no Pod of namespace kube-system")}, "but not when the status says that there are some: it was another namespace's list"},
+			[]snapshot.Gap{noneHere}, "but not when the status says that there are some: it was another namespace's list"},
 		{"ds agent current=2\nnode n1\npod p ns=default\nrev r\nevent e ns=default about=DaemonSet/b", "",
-			[]snapshot.Gap{notGiven(snapshot.Pods, "the input holds no Pod of namespace kube-system")}, "pods of another namespace only"},
+			[]snapshot.Gap{noneHere}, "pods of another namespace only"},
 		{"ds agent gen=1\nnode n1\npod p\nrev r ns=default\nevent e about=DaemonSet/b", "",
 			[]snapshot.Gap{noneOfIt}, "revisions of another namespace only"},
 		{"ds agent gen=1\nnode n1\npod p\nrev r app=b owner=b\nevent e about=DaemonSet/b", "", []snapshot.Gap{noneOfIt}, "another DaemonSet's only: the controller has made one for this, too"},

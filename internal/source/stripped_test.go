@@ -15,7 +15,10 @@ func TestStrippedStatus(t *testing.T) {
 	gap := func(what snapshot.What, message string) snapshot.Gap {
 		return snapshot.Gap{What: what, Why: snapshot.NotGiven, Message: message}
 	}
-	ofDaemonSet := gap(snapshot.DaemonSetStatus, "the input holds no status of daemonset kube-system/agent")
+	of := func(what snapshot.What, part, of string) snapshot.Gap {
+		return snapshot.Gap{What: what, Why: snapshot.NotGiven, Message: "the input holds no " + part + " of " + of, Of: of}
+	}
+	ofDaemonSet := of(snapshot.DaemonSetStatus, "status", "daemonset kube-system/agent")
 	const whole = "ds agent gen=1 current=2\nnode n1\nnode n2\npod p1 app=agent owner=agent ready\npod p2 app=agent owner=agent\nrev r app=agent owner=agent\nevent e about=DaemonSet/agent"
 	without := func(kind string, fields ...string) func(kind string, o map[string]any) {
 		return func(k string, o map[string]any) {
@@ -71,7 +74,7 @@ func TestStrippedStatus(t *testing.T) {
 		{whole, []edit{without("DaemonSet"), without("Node"), without("Pod")},
 			[]snapshot.Gap{ofDaemonSet, gap(snapshot.NodeStatus, "2 of 2 have none"), gap(snapshot.PodStatus, "2 of 2 have none")}, "all together"},
 		{"ds agent gen=1\nnode n1\npod p1 ns=default\nrev r app=b owner=b\nevent e about=DaemonSet/agent", []edit{without("DaemonSet")}, []snapshot.Gap{
-			ofDaemonSet, gap(snapshot.Pods, "the input holds no Pod of namespace kube-system"), gap(snapshot.Revisions, "the input holds no ControllerRevision of daemonset kube-system/agent"),
+			ofDaemonSet, of(snapshot.Pods, "Pod", "namespace kube-system"), of(snapshot.Revisions, "ControllerRevision", "daemonset kube-system/agent"),
 		}, "and a missing status does not mean that there are no pods and no revisions"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {

@@ -38,7 +38,7 @@ func (s fieldStyle) apart(old, new template.Value) (before, after string) {
 
 func (s fieldStyle) fits(texts ...string) bool {
 	for _, t := range texts {
-		if !s.all && width(t) > room {
+		if !s.all && screen.Width(t) > room {
 			return false
 		}
 	}

@@ -85,7 +85,7 @@ func TestFieldWords(t *testing.T) {
 		if got := about(tt.old, tt.new); got != "args of container a: "+tt.want {
 			t.Errorf("%s:\ngot  %s\nwant %s", tt.why, got, tt.want)
 		}
-		if got := about(tt.new, tt.old); width(got) > width("args of container a: "+tt.want)+6 {
+		if got := about(tt.new, tt.old); screen.Width(got) > screen.Width("args of container a: "+tt.want)+6 {
 			t.Errorf("%s, the other way round:\n%s", tt.why, got)
 		}
 	}

@@ -37,32 +37,21 @@ const Formats = "wide|json|yaml|name|jsonpath=…|jsonpath-file=…|go-template=
 // PlanFormats lists what -o takes where the answer is plans.
 const PlanFormats = "markdown|" + Formats
 
-// ParsePlanFormat is ParseFormat for plans.
-func ParsePlanFormat(o string) (Format, error) {
-	if Format(o) == Markdown {
-		return Markdown, nil
-	}
-	f, err := ParseFormat(o)
-	if _, bad := templatePrinter(o); err != nil && genericclioptions.IsNoCompatiblePrinterError(bad) {
-		return f, fmt.Errorf("-o %q is none of %s", o, PlanFormats)
-	}
-	return f, err
-}
-
 // ParseFormat checks a value of -o, templates included, without any document
-// to apply it to.
-func ParseFormat(o string) (Format, error) {
+// to apply it to. taken is Formats, or PlanFormats.
+func ParseFormat(o, taken string) (Format, error) {
 	f := Format(o)
-	if slices.Contains([]Format{Text, Wide, JSON, YAML, Name}, f) {
+	if slices.Contains([]Format{Text, Wide, JSON, YAML, Name}, f) || f == Markdown && taken == PlanFormats {
 		return f, nil
 	}
-	if _, err := templatePrinter(o); err != nil {
-		if genericclioptions.IsNoCompatiblePrinterError(err) {
-			return f, fmt.Errorf("-o %q is none of %s", o, Formats)
-		}
-		return f, fmt.Errorf("-o %s: %w", o, err)
+	_, err := templatePrinter(o)
+	switch {
+	case err == nil:
+		return f, nil
+	case genericclioptions.IsNoCompatiblePrinterError(err):
+		return f, fmt.Errorf("-o %q is none of %s", o, taken)
 	}
-	return f, nil
+	return f, fmt.Errorf("-o %s: %w", o, err)
 }
 
 func templatePrinter(o string) (printers.ResourcePrinter, error) {
@@ -72,52 +61,47 @@ func templatePrinter(o string) (printers.ResourcePrinter, error) {
 // Encode writes a document in a format other than Text and Wide. refs are the
 // DaemonSets that it is about, for -o name.
 func Encode(w io.Writer, document any, refs []string, f Format) error {
-	switch f {
-	case Name:
-		for _, r := range refs {
-			if _, err := fmt.Fprintf(w, "daemonset.apps/%s\n", clean(r)); err != nil {
-				return err
-			}
-		}
-		return nil
-	case JSON:
-		raw, err := marshal(document)
-		if err != nil {
-			return err
-		}
-		_, err = w.Write(raw)
-		return err
-	case YAML:
-		text, err := yamlText(document)
-		if err != nil {
-			return err
-		}
+	text, err := encoded(document, refs, f)
+	if err == nil {
 		_, err = io.WriteString(w, text)
-		return err
 	}
-	p, err := templatePrinter(string(f))
-	if err != nil {
-		return err
-	}
-	raw, err := marshal(document)
-	if err != nil {
-		return err
-	}
-	u := &unstructured.Unstructured{}
-	if err := u.UnmarshalJSON(raw); err != nil {
-		return err
-	}
-	var b bytes.Buffer
-	if err := p.PrintObj(u, &b); err != nil {
-		return err
-	}
-	_, err = io.WriteString(w, strings.TrimSuffix(b.String(), "\n")+"\n")
 	return err
 }
 
-func marshal(document any) ([]byte, error) {
+func encoded(document any, refs []string, f Format) (string, error) {
+	var b strings.Builder
+	switch f {
+	case Name:
+		for _, r := range refs {
+			fmt.Fprintf(&b, "daemonset.apps/%s\n", clean(r))
+		}
+		return b.String(), nil
+	case JSON:
+		return marshal(document)
+	case YAML:
+		return yamlText(document)
+	}
+	p, err := templatePrinter(string(f))
+	if err != nil {
+		return "", err
+	}
+	raw, err := marshal(document)
+	if err != nil {
+		return "", err
+	}
+	u := &unstructured.Unstructured{}
+	if err := u.UnmarshalJSON([]byte(raw)); err != nil {
+		return "", err
+	}
+	err = p.PrintObj(u, &b)
+	return strings.TrimSuffix(b.String(), "\n") + "\n", err
+}
+
+// marshal writes as \uXXXX, too, what a terminal could obey and encoding/json
+// leaves alone: C1 control codes and invisible marks, which occur in strings only.
+func marshal(document any) (string, error) {
 	raw, err := asJSON(document)
-	return escapeControls(raw), err
+	return screen.EscapeFunc(string(raw), isControl), err
 }
 
 func asJSON(document any) ([]byte, error) {
@@ -169,24 +153,6 @@ func yamlText(document any) (string, error) {
 		}
 		return `\U00` + code
 	}), nil
-}
-
-// escapeControls writes as \uXXXX those characters of a JSON text that a
-// terminal could obey and encoding/json leaves alone: C1 control codes and
-// invisible marks, which occur in strings only.
-func escapeControls(raw []byte) []byte {
-	if !bytes.ContainsFunc(raw, isControl) {
-		return raw
-	}
-	var b []byte
-	for _, r := range string(raw) {
-		if isControl(r) {
-			b = screen.AppendEscaped(b, r)
-		} else {
-			b = utf8.AppendRune(b, r)
-		}
-	}
-	return b
 }
 
 func isControl(r rune) bool { return r != '\n' && screen.Obeyed(r) }

@@ -2,6 +2,7 @@ package view
 
 import (
 	"bytes"
+	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -22,7 +23,7 @@ func TestParseFormat(t *testing.T) {
 		{"go-template={{", "-o go-template={{: error parsing template {{, template: output:1: unclosed action", "another"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
-			f, err := ParseFormat(tt.in)
+			f, err := ParseFormat(tt.in, Formats)
 			got := ""
 			if err != nil {
 				got = strings.Join(strings.Fields(err.Error()), " ")
@@ -31,6 +32,11 @@ func TestParseFormat(t *testing.T) {
 				t.Errorf("ParseFormat(%q) = %q, %q; want error %q", tt.in, f, got, tt.err)
 			}
 		})
+	}
+	for taken, want := range map[string]string{Formats: `-o "markdown" is none of ` + Formats, PlanFormats: "<nil>"} {
+		if _, err := ParseFormat("markdown", taken); fmt.Sprint(err) != want {
+			t.Errorf("-o markdown of %s: %v, want %s", taken, err, want)
+		}
 	}
 }
 

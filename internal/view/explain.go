@@ -3,7 +3,6 @@ package view
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -94,10 +93,3 @@ func someNames(nodes []string) string {
 	}
 	return text
 }
-
-// spaced writes "AwaitingDelete" as "Awaiting delete".
-func spaced(code string) string {
-	return capitals.ReplaceAllStringFunc(code, func(m string) string { return m[:1] + " " + strings.ToLower(m[1:]) })
-}
-
-var capitals = regexp.MustCompile(`[a-z][A-Z]`)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
@@ -126,7 +127,7 @@ func (s fieldStyle) shown(d *template.Difference, v template.Value) string {
 		return ""
 	case isImage(d.Path):
 		return imageText(text)
-	case s.brief && (isObject || isList || width(written(v, asRead)) > few):
+	case s.brief && (isObject || isList || screen.Width(written(v, asRead)) > few):
 		return ""
 	case isTolerations(d.Path) && isList:
 		_, whole := s.two(nil, tolerationWords(v), ", ")

@@ -367,37 +367,29 @@ func (p *past) restored(r *history.Revision) string {
 	if r.TakenUpAt != nil {
 		return p.ago(r.TakenUpAt)
 	}
-	if at, known := factTime(p.rolledBack(r).Facts, "after"); known {
+	if at, err := factTime(p.rolledBack(r).Facts, "after"); err == nil {
 		return "less than " + p.ago(&at)
 	}
 	return ""
 }
 
-// rolledBack is the note that a revision got its number by a rollback; nil where
-// it did not.
-func (p *past) rolledBack(r *history.Revision) *history.Note {
+// about is the note of a code about a revision; nil where there is none.
+func (p *past) about(code history.NoteCode, r *history.Revision) *history.Note {
 	for i := range p.h.Notes {
-		if n := &p.h.Notes[i]; n.Code == history.TakenUpAgain && r.Name != "" && slices.Contains(n.Revisions, r.Name) {
+		if n := &p.h.Notes[i]; n.Code == code && r.Name != "" && slices.Contains(n.Revisions, r.Name) {
 			return n
 		}
 	}
 	return nil
 }
 
-// factTime is a fact that is a time, as the core or a document has it.
-func factTime(f daemonset.Facts, key string) (time.Time, bool) {
-	switch v := f[key].(type) {
-	case time.Time:
-		return v, true
-	case *time.Time:
-		if v != nil {
-			return *v, true
-		}
-	case string:
-		t, err := time.Parse(time.RFC3339, v)
-		return t, err == nil
-	}
-	return time.Time{}, false
+// rolledBack is the note that a revision got its number by a rollback; nil where
+// it did not.
+func (p *past) rolledBack(r *history.Revision) *history.Note { return p.about(history.TakenUpAgain, r) }
+
+// factTime is a fact that is a time.
+func factTime(f daemonset.Facts, key string) (time.Time, error) {
+	return time.Parse(time.RFC3339, fact(f, key))
 }
 
 // changes says what a revision changed, how it came about, and its change-cause.
@@ -479,10 +471,8 @@ func (p *past) changed(r *history.Revision) []string {
 // contentOf is the number of the revision that has the same template, by the
 // notes; empty for none.
 func (p *past) contentOf(r *history.Revision) string {
-	for _, n := range p.h.Notes {
-		if n.Code == history.SameContent && r.Name != "" && slices.Contains(n.Revisions, r.Name) {
-			return p.number(fact(n.Facts, "name"))
-		}
+	if n := p.about(history.SameContent, r); n != nil {
+		return p.number(fact(n.Facts, "name"))
 	}
 	return ""
 }

@@ -116,16 +116,4 @@ func (p *past) kept(n *history.Note) string {
 }
 
 // listOf is a fact that is a list of names.
-func listOf(v any) []string {
-	switch v := v.(type) {
-	case []string:
-		return v
-	case []any:
-		var out []string
-		for _, p := range v {
-			out = append(out, fmt.Sprint(p))
-		}
-		return out
-	}
-	return nil
-}
+func listOf(v any) []string { names, _ := v.([]string); return names }

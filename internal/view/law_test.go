@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
@@ -102,22 +103,16 @@ var wordMissing = regexp.MustCompile(`\b(?:as|of|from|and|by|for|with|than|betwe
 
 // lawful returns an error for a control code, a gap of more than a line, a
 // blank at the end, a missing word, or a line that is too long though it could be broken.
-func lawful(screen string, style Style) error {
-	if strings.Contains(screen, "\n\n\n") || strings.HasPrefix(screen, "\n") {
+func lawful(drawn string, style Style) error {
+	if strings.Contains(drawn, "\n\n\n") || strings.HasPrefix(drawn, "\n") {
 		return fmt.Errorf("two empty lines")
 	}
 	// a word that nothing breaks makes its whole table wide
-	wide := style.Width > 0 && slices.ContainsFunc(strings.Fields(screen), func(w string) bool { return width(w) > style.Width/2 })
-	for _, line := range strings.Split(screen, "\n") {
+	wide := style.Width > 0 && slices.ContainsFunc(strings.Fields(drawn), func(w string) bool { return screen.Width(w) > style.Width/2 })
+	for _, line := range strings.Split(drawn, "\n") {
 		plain := line
 		if style.Color {
-			var b strings.Builder
-			for _, p := range splitCodes(line) {
-				if !p.code {
-					b.WriteString(p.text)
-				}
-			}
-			plain = b.String()
+			plain = uncolored(line)
 		}
 		if at := wordMissing.FindString(plain); at != "" {
 			return fmt.Errorf("%q lacks a word at %q", line, at)
@@ -128,11 +123,19 @@ func lawful(screen string, style Style) error {
 		if strings.TrimRight(plain, " ") != plain {
 			return fmt.Errorf("%q ends in a blank", line)
 		}
-		if style.Width > 0 && width(line) > style.Width && !mayBeLong(plain, style) && !(wide && strings.HasPrefix(plain, "  ")) {
+		if style.Width > 0 && screen.Width(plain) > style.Width && !mayBeLong(plain, style) && !(wide && strings.HasPrefix(plain, "  ")) {
 			return fmt.Errorf("%q is longer than %d", line, style.Width)
 		}
 	}
 	return nil
+}
+
+// uncolored is a text without the codes of colours.
+func uncolored(text string) string {
+	for _, code := range screen.Codes() {
+		text = strings.ReplaceAll(text, code, "")
+	}
+	return text
 }
 
 // mayBeLong tells what is not broken: what is to be askable, tables that the

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
@@ -94,7 +95,7 @@ func showsArguments(t *testing.T, about func() string, side, raw, other string) 
 		all++
 		whole := template.ValueOf(arg)
 		want := written(whole, asJSONText)
-		if width(written(whole, asASCII)) > room || slices.ContainsFunc(others, func(o string) bool { return width(written(template.ValueOf(o), asASCII)) > room }) {
+		if screen.Width(written(whole, asASCII)) > room || slices.ContainsFunc(others, func(o string) bool { return screen.Width(written(template.ValueOf(o), asASCII)) > room }) {
 			name, _, isFlag := strings.Cut(want, "=")
 			if !isFlag || !strings.HasPrefix(name, `"--`) || strings.Contains(name, " ") {
 				continue

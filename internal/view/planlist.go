@@ -1,13 +1,11 @@
 package view
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"strconv"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
-	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 )
 
@@ -29,7 +27,7 @@ func Plans(w io.Writer, l *plan.List, asked Asked, style Style) error {
 			bad++
 		}
 		cells := screen.Cells(p.DaemonSet.Namespace+"/"+p.DaemonSet.Name, strconv.Itoa(p.Replaces), strconv.Itoa(len(p.Lost)), strconv.Itoa(len(p.Placement.Gain)),
-			strconv.Itoa(p.Outcome.Steps), duration, stepCell(&p.Next)+lateCell(&p.Outcome)+nowhereCell(p))
+			strconv.Itoa(p.Outcome.Steps), duration, stepCounts(&p.Next, &p.Header)+lateCell(&p.Outcome)+nowhereCell(p))
 		t.Rows = append(t.Rows, screen.Row{Cells: append([]screen.Cell{{Lines: []string{planVerdict(p)}, Tone: planTone(p)}}, cells...)})
 	}
 	s.Headline = screen.Headline{Subject: plural(len(l.Items), "DaemonSet") + " with something to do", Text: fmt.Sprintf("%s badly", pluralVerb(bad, "ends", "end"))}
@@ -62,19 +60,4 @@ func nowhereCell(p *plan.Plan) string {
 		return "; no node is eligible, and " + pluralVerb(n, "pod stays", "pods stay")
 	}
 	return "; no node is eligible"
-}
-
-// stepCell is one sync in a few words.
-func stepCell(n *daemonset.Step) string {
-	var words string
-	if d := n.Deletes.Len(); d > 0 {
-		words = plural(d, "delete")
-	}
-	if c := n.Creates.Len(); c > 0 {
-		if words != "" {
-			words += ", "
-		}
-		words += plural(c, "create")
-	}
-	return cmp.Or(words, spaced(string(n.Reason)))
 }

@@ -3,6 +3,8 @@ package view
 import (
 	"regexp"
 	"strings"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 )
 
 // refusal shortens the API server's words about a pod that it refuses. What
@@ -11,13 +13,13 @@ import (
 func (s Style) refusal(message string, columns int) string {
 	message = podInQuestion.ReplaceAllString(message, "")
 	message = strings.TrimPrefix(message, "Internal error occurred: ")
-	if s.All || width(message) <= columns {
+	if s.All || screen.Width(message) <= columns {
 		return message
 	}
 	message = webhookURL.ReplaceAllString(message, "$1")
 	if strings.Contains(message, "violates PodSecurity") {
 		for _, detail := range []*regexp.Regexp{whatToSet, anyDetail} {
-			if width(message) > columns {
+			if screen.Width(message) > columns {
 				message = detail.ReplaceAllString(message, "")
 			}
 		}

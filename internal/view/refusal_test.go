@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 )
 
 // TestRefusal: messages as the API server writes them, on a terminal of 80
@@ -100,7 +102,7 @@ func TestRefusal(t *testing.T) {
 func TestRefusalIsBounded(t *testing.T) {
 	message := `admission webhook "validate.kyverno.svc-fail" denied the request: ` + strings.Repeat("policy require-labels: rule check-for-labels: ", 30) + "the label team is required"
 	got := Style{Width: 80}.refusal(message, 130)
-	if width(got) > 400 || !strings.HasPrefix(got, `admission webhook "validate.kyverno.svc-fail" denied the request: `) || !strings.HasSuffix(got, "the label team is required") {
-		t.Errorf("%d columns: %s", width(got), got)
+	if screen.Width(got) > 400 || !strings.HasPrefix(got, `admission webhook "validate.kyverno.svc-fail" denied the request: `) || !strings.HasSuffix(got, "the label team is required") {
+		t.Errorf("%d columns: %s", screen.Width(got), got)
 	}
 }

@@ -101,32 +101,21 @@ func (s *Stream) escape(text []byte, last bool) (out []byte, n int) {
 		return text, len(text)
 	}
 	for n < len(text) {
-		if c := text[n]; c == '\n' || c == '\t' {
-			out = append(out, c)
-			n++
-			continue
-		}
-		if s.color && text[n] == '\x1b' {
-			code, begun := colorCode(string(text[n:]))
-			if begun && !last {
-				return out, n
-			}
-			if code > 0 {
-				out = append(out, text[n:n+code]...)
-				n += code
-				continue
-			}
-		}
-		if !last && !utf8.FullRune(text[n:]) {
-			return out, n
-		}
 		r, size := utf8.DecodeRune(text[n:])
-		n += size
-		if screen.Obeyed(r) || r == utf8.RuneError && size == 1 {
-			out = screen.AppendEscaped(out, r)
-			continue
+		color, begun := 0, !utf8.FullRune(text[n:])
+		if s.color && r == '\x1b' {
+			color, begun = colorCode(string(text[n:]))
 		}
-		out = utf8.AppendRune(out, r)
+		size = max(size, color)
+		switch invalid := r == utf8.RuneError && size == 1; {
+		case begun && !last:
+			return out, n
+		case color == 0 && (invalid || screen.Obeyed(r) && r != '\n' && r != '\t'):
+			out = screen.AppendEscaped(out, r)
+		default:
+			out = append(out, text[n:n+size]...)
+		}
+		n += size
 	}
 	return out, n
 }

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mattn/go-runewidth"
-
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 )
 
@@ -26,6 +24,18 @@ func clean(s string) string { return screen.Clean(s) }
 
 // Clean makes words of the cluster or of a file safe to print in one line.
 func Clean(s string) string { return screen.Clean(s) }
+
+// Quote makes a word safe to paste into a shell.
+func Quote(word string) string { return string(screen.Quote(word)) }
+
+// pasted returns a command, or "" where it has words that cannot be pasted as
+// they are printed.
+func pasted(command string) string {
+	if clean(command) != command {
+		return ""
+	}
+	return command
+}
 
 // brief shortens a message of the cluster, which can be 4 KB: the beginning
 // says what was tried and the end what failed, so the middle goes.
@@ -55,69 +65,6 @@ func (s Style) shorten(text string, columns int) string {
 // wrappers are the words that kubelet and container runtimes put around what
 // happened.
 var wrappers = regexp.MustCompile(`rpc error: code = \w+ desc = |Back-off pulling image "[^"]*": |failed to pull and unpack image "[^"]*": |failed to resolve reference "[^"]*": |^Failed to create pod sandbox: `)
-
-// cut shortens a line to the terminal's width, colour codes not counted.
-func (s Style) cut(line string) string {
-	if s.Width <= 0 || s.All || width(line) <= s.Width {
-		return line
-	}
-	return truncate(line, s.Width-1) + "…"
-}
-
-// width is how many columns a text takes, colour codes not counted.
-func width(text string) int {
-	w := 0
-	for _, part := range splitCodes(text) {
-		if !part.code {
-			w += runewidth.StringWidth(part.text)
-		}
-	}
-	return w
-}
-
-func truncate(text string, columns int) string {
-	var b strings.Builder
-	for _, part := range splitCodes(text) {
-		if part.code {
-			b.WriteString(part.text)
-			continue
-		}
-		for _, r := range part.text {
-			if columns -= runewidth.RuneWidth(r); columns < 0 {
-				continue
-			}
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
-}
-
-type part struct {
-	text string
-	code bool
-}
-
-// splitCodes separates our own colour codes, ESC [ … m, from text. Text of
-// the cluster holds no ESC: clean has replaced it.
-func splitCodes(text string) []part {
-	var out []part
-	for text != "" {
-		i := strings.Index(text, "\x1b[")
-		if i < 0 {
-			return append(out, part{text: text})
-		}
-		if i > 0 {
-			out = append(out, part{text: text[:i]})
-		}
-		end := strings.IndexByte(text[i:], 'm')
-		if end < 0 {
-			return append(out, part{text: text[i:], code: true})
-		}
-		out = append(out, part{text: text[i : i+end+1], code: true})
-		text = text[i+end+1:]
-	}
-	return out
-}
 
 // Plural is "1 node", "2 nodes".
 func Plural(n int, word string) string { return plural(n, word) }

@@ -44,26 +44,6 @@ func TestBrief(t *testing.T) {
 	}
 }
 
-func TestCut(t *testing.T) {
-	for _, tt := range []struct {
-		style    Style
-		in, want string
-		why      string
-	}{
-		{Style{Width: 5}, "abcdef", "abcd…", "to the width"},
-		{Style{Width: 6}, "abcdef", "abcdef", "what fits stays"},
-		{Style{}, "abcdef", "abcdef", "no terminal"},
-		{Style{Width: 5, All: true}, "abcdef", "abcdef", "--all"},
-		{Style{Width: 3}, "\x1b[1mabcdef\x1b[22m", "\x1b[1mab\x1b[22m…", "colour is ended"},
-	} {
-		t.Run(tt.why, func(t *testing.T) {
-			if got := tt.style.cut(tt.in); got != tt.want {
-				t.Errorf("cut(%q) = %q, want %q", tt.in, got, tt.want)
-			}
-		})
-	}
-}
-
 func TestPlural(t *testing.T) {
 	for _, tt := range []struct {
 		n          int

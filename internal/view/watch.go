@@ -35,32 +35,6 @@ func WatchLine(h plan.Happening, p *plan.Progress, style Style) string {
 // WatchScreen writes how a rollout stands and what happened last, oldest first,
 // in as many lines as there is room for; 0 is for any number.
 func WatchScreen(w io.Writer, p *plan.Progress, last []string, style Style, room int) error {
-	draw := func(last []string) ([]string, error) {
-		var b strings.Builder
-		err := watched(p, last, style).Text(&b, style.terminal())
-		lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
-		for i := range lines { // a word that is wider than the terminal would take two of its lines
-			lines[i] = Style{Width: style.Width}.cut(lines[i])
-		}
-		return lines, err
-	}
-	lines, err := draw(last)
-	for room > 0 && len(lines) > room && len(last) > 0 && err == nil {
-		last = last[min(len(last), len(lines)-room):]
-		lines, err = draw(last)
-	}
-	if err != nil {
-		return err
-	}
-	if room > 0 {
-		lines = lines[:min(room, len(lines))]
-	}
-	_, err = io.WriteString(w, strings.Join(lines, "\n")+"\n")
-	return err
-}
-
-// watched makes the screen of a rollout that is followed.
-func watched(p *plan.Progress, last []string, style Style) *screen.Screen {
 	s := newSheet(&p.Header, Asked{}, style)
 	verdict, tone := watchVerdict(p)
 	s.s.Headline = screen.Headline{Verdict: verdict, Tone: tone, Subject: s.subject(), Text: standing(p)}
@@ -86,7 +60,9 @@ func watched(p *plan.Progress, last []string, style Style) *screen.Screen {
 		lines = append(lines, screen.Line{Text: l})
 	}
 	s.s.Add(screen.Last, lines)
-	return &s.s
+	t := style.terminal()
+	t.Height = room
+	return s.s.Text(w, t)
 }
 
 // holding is what is wrong with the nodes that use up the limit.
@@ -113,7 +89,7 @@ func watchVerdict(p *plan.Progress) (string, screen.Tone) {
 	case plan.EndStuck, plan.EndDegraded, plan.EndGone:
 		return strings.ToUpper(string(p.End)), screen.Bad
 	}
-	return strings.ToUpper(spaced(string(p.End))), screen.Warn
+	return "NOT ROLLING", screen.Warn
 }
 
 // bar draws a part of a whole.
@@ -241,7 +217,8 @@ func batchWords(p *plan.Progress) string {
 	return fmt.Sprintf("%s, %d of them as predicted", pluralVerb(p.Batches, "batch", "batches"), p.AsPredicted)
 }
 
-// happening says what happened.
+// happening says what happened; where that was not predicted, also what was, and
+// who may have been at work.
 func happening(h plan.Happening) string {
 	switch h.Kind {
 	case plan.Changed:
@@ -250,35 +227,27 @@ func happening(h plan.Happening) string {
 		return fmt.Sprintf("pod %s was taken away (%s)", podsOf(h.Deletes), h.By)
 	case plan.Unjudged:
 		return fmt.Sprintf("created a pod on %s, which cannot be predicted without nodes", nodesOf(h.Creates))
-	case plan.Otherwise:
-		return otherwise(h)
 	}
-	var parts []string
-	if n := len(h.Deletes); n > 0 {
-		parts = append(parts, fmt.Sprintf("deleted %d of %d predicted (%s)", n, n, nodesOf(h.Deletes)))
-	}
-	if n := len(h.Creates); n > 0 {
-		parts = append(parts, fmt.Sprintf("created %d of %d predicted (%s)", n, n, nodesOf(h.Creates)))
-	}
-	return strings.Join(parts, ", ")
-}
-
-// otherwise says what came, what was predicted, and who may have been at work.
-func otherwise(h plan.Happening) string {
 	var came, predicted []string
-	if len(h.Deletes) > 0 {
-		came = append(came, fmt.Sprintf("%s deleted: %s", plural(len(h.Deletes), "pod"), podsOf(h.Deletes)))
+	add := func(verb string, items []daemonset.Item, names string, expected int) {
+		switch n := len(items); {
+		case n == 0:
+		case h.Kind == plan.Otherwise:
+			came = append(came, fmt.Sprintf("%s %sd: %s", plural(n, "pod"), verb, names))
+		default:
+			came = append(came, fmt.Sprintf("%sd %d of %d predicted (%s)", verb, n, n, nodesOf(items)))
+		}
+		if expected > 0 {
+			predicted = append(predicted, plural(expected, verb))
+		}
 	}
-	if len(h.Creates) > 0 {
-		came = append(came, fmt.Sprintf("%s created: %s", plural(len(h.Creates), "pod"), nodesOf(h.Creates)))
+	add("delete", h.Deletes, podsOf(h.Deletes), h.Expected.Deletes)
+	add("create", h.Creates, nodesOf(h.Creates), h.Expected.Creates)
+	words := strings.Join(came, ", ")
+	if h.Kind != plan.Otherwise {
+		return words
 	}
-	if n := h.Expected.Deletes; n > 0 {
-		predicted = append(predicted, plural(n, "delete"))
-	}
-	if n := h.Expected.Creates; n > 0 {
-		predicted = append(predicted, plural(n, "create"))
-	}
-	words := "not as predicted: " + strings.Join(came, ", ")
+	words = "not as predicted: " + words
 	switch {
 	case len(predicted) > 0:
 		return words + " (predicted: " + strings.Join(predicted, ", ") + ")"

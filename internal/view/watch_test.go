@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
@@ -328,8 +329,8 @@ func TestWatchScreenFits(t *testing.T) {
 			t.Errorf("%d lines on %d:\n%s", len(lines), size[1], &b)
 		}
 		for _, l := range lines {
-			if width(l) > size[0] {
-				t.Errorf("%d columns on %d: %s", width(l), size[0], l)
+			if screen.Width(uncolored(l)) > size[0] {
+				t.Errorf("%d columns on %d: %s", screen.Width(uncolored(l)), size[0], l)
 			}
 		}
 	}

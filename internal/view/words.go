@@ -20,14 +20,6 @@ func fact(f daemonset.Facts, key string) string {
 		return clean(v)
 	case []string:
 		return clean(strings.Join(v, ", "))
-	case []any:
-		var parts []string
-		for _, p := range v {
-			parts = append(parts, fmt.Sprint(p))
-		}
-		return clean(strings.Join(parts, ", "))
-	case float64:
-		return fmt.Sprintf("%.0f", v)
 	default:
 		return clean(fmt.Sprint(v))
 	}
@@ -99,52 +91,34 @@ func requirement(f daemonset.Facts) string {
 	return s
 }
 
-// taintMeaning names well-known taints in words.
-func taintMeaning(key string) string {
-	switch key {
-	case "node.kubernetes.io/not-ready":
-		return "the node is NotReady"
-	case "node.kubernetes.io/unreachable":
-		return "the node is unreachable"
-	case "node.kubernetes.io/unschedulable":
-		return "the node is cordoned"
-	case "node.kubernetes.io/disk-pressure":
-		return "the node is under disk pressure"
-	case "node.kubernetes.io/memory-pressure":
-		return "the node is under memory pressure"
-	case "node.kubernetes.io/pid-pressure":
-		return "the node is under pid pressure"
-	case "node.kubernetes.io/network-unavailable":
-		return "the node's network is not set up"
-	case "node.kubernetes.io/out-of-service":
-		return "somebody declared the node out of service: its pods are force-deleted"
-	case "node.cloudprovider.kubernetes.io/uninitialized":
-		return "the cloud controller has not set the node up yet"
-	case "node.cloudprovider.kubernetes.io/shutdown":
-		return "the cloud says the machine is shut down"
-	case "ToBeDeletedByClusterAutoscaler":
-		return "cluster-autoscaler is removing the node"
-	case "DeletionCandidateOfClusterAutoscaler":
-		return "cluster-autoscaler may remove the node"
-	case "karpenter.sh/disrupted", "karpenter.sh/disruption":
-		return "Karpenter is replacing the node"
-	case "karpenter.sh/unregistered":
-		return "Karpenter waits for the node to register"
-	case "node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master":
-		return "control plane"
-	case "node.cilium.io/agent-not-ready":
-		return "Cilium has not started on the node"
-	case "nvidia.com/gpu":
-		return "for pods that use a GPU"
-	case "CriticalAddonsOnly":
-		return "for critical add-ons"
-	case "eks.amazonaws.com/compute-type":
-		return "a Fargate node, which runs no DaemonSets"
-	case "virtual-kubelet.io/provider":
-		return "a virtual node, which has no kubelet"
-	}
-	return ""
+// taintMeanings are well-known taints in words.
+var taintMeanings = map[string]string{
+	"node.kubernetes.io/not-ready":                   "the node is NotReady",
+	"node.kubernetes.io/unreachable":                 "the node is unreachable",
+	"node.kubernetes.io/unschedulable":               "the node is cordoned",
+	"node.kubernetes.io/disk-pressure":               "the node is under disk pressure",
+	"node.kubernetes.io/memory-pressure":             "the node is under memory pressure",
+	"node.kubernetes.io/pid-pressure":                "the node is under pid pressure",
+	"node.kubernetes.io/network-unavailable":         "the node's network is not set up",
+	"node.kubernetes.io/out-of-service":              "somebody declared the node out of service: its pods are force-deleted",
+	"node.cloudprovider.kubernetes.io/uninitialized": "the cloud controller has not set the node up yet",
+	"node.cloudprovider.kubernetes.io/shutdown":      "the cloud says the machine is shut down",
+	"ToBeDeletedByClusterAutoscaler":                 "cluster-autoscaler is removing the node",
+	"DeletionCandidateOfClusterAutoscaler":           "cluster-autoscaler may remove the node",
+	"karpenter.sh/disrupted":                         "Karpenter is replacing the node",
+	"karpenter.sh/disruption":                        "Karpenter is replacing the node",
+	"karpenter.sh/unregistered":                      "Karpenter waits for the node to register",
+	"node-role.kubernetes.io/control-plane":          "control plane",
+	"node-role.kubernetes.io/master":                 "control plane",
+	"node.cilium.io/agent-not-ready":                 "Cilium has not started on the node",
+	"nvidia.com/gpu":                                 "for pods that use a GPU",
+	"CriticalAddonsOnly":                             "for critical add-ons",
+	"eks.amazonaws.com/compute-type":                 "a Fargate node, which runs no DaemonSets",
+	"virtual-kubelet.io/provider":                    "a virtual node, which has no kubelet",
 }
+
+// taintMeaning returns what a well-known taint means, or "".
+func taintMeaning(key string) string { return taintMeanings[key] }
 
 // inBrackets writes what is known of several words, behind a blank.
 func inBrackets(words ...string) string {
@@ -170,25 +144,20 @@ func limitOf(f daemonset.Facts, key string) string {
 }
 
 func ageOfFact(now time.Time, f daemonset.Facts, key string) string {
-	t, known := factTime(f, key)
-	if !known {
+	t, err := factTime(f, key)
+	if err != nil {
 		return "unknown"
 	}
 	return ago(now.Sub(t))
 }
 
-// partWords names a part of the input.
-func partWords(what snapshot.What) string {
-	switch what {
-	case snapshot.DaemonSetStatus:
-		return "the status of the daemonset"
-	case snapshot.NodeStatus:
-		return "the status of nodes"
-	case snapshot.PodStatus:
-		return "the status of pods"
-	}
-	return string(what)
+// parts are the parts of the input whose names are no words.
+var parts = map[snapshot.What]string{
+	snapshot.DaemonSetStatus: "the status of the daemonset", snapshot.NodeStatus: "the status of nodes", snapshot.PodStatus: "the status of pods",
 }
+
+// partWords names a part of the input.
+func partWords(what snapshot.What) string { return cmp.Or(parts[what], string(what)) }
 
 // Gap says what could not be read and what the answer lacks for it.
 func Gap(g daemonset.Gap) string {
@@ -210,9 +179,8 @@ func Gap(g daemonset.Gap) string {
 		snapshot.SeveralMoments:           "its parts may be of different moments",
 	}[g.Consequence]
 	s := partWords(g.What) + ": " + why + ", so " + lost
-	ofOne := strings.Contains(g.Message, " of namespace ") || strings.Contains(g.Message, " of daemonset ") // others are in the input
 	someOf := g.What == snapshot.NodeStatus || g.What == snapshot.PodStatus
-	if m := clean(g.Message); m != "" && (g.Why != snapshot.NotGiven || ofOne || someOf) {
+	if m := clean(g.Message); m != "" && (g.Why != snapshot.NotGiven || g.Of != "" || someOf) {
 		s += " (" + m + ")"
 	}
 	return s

@@ -71,6 +71,8 @@ type Gap struct {
 	What    What   `json:"what"`    // the part that could not be read
 	Why     Why    `json:"why"`     // why it could not be read
 	Message string `json:"message"` // the words of the server, or of whatever read the input
+	// Of: the namespace or the DaemonSet that lacks this part, if the input has it for others; absent otherwise
+	Of string `json:"of,omitempty"`
 }
 
 // What names a part of the input.
