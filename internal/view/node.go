@@ -155,7 +155,7 @@ func (a *answer) rules(n *explain.Node) {
 			if !c.OK {
 				result = screen.Cell{Lines: []string{"FAILS"}, Tone: screen.Bad}
 			}
-			t.Rows = append(t.Rows, screen.Row{Cells: []screen.Cell{{Lines: []string{string(rule)}}, result, {Lines: []string{checkWords(c)}}}})
+			t.Rows = append(t.Rows, screen.Row{Cells: []screen.Cell{{Lines: []string{ruleName(c)}}, result, {Lines: []string{checkWords(c)}}}})
 		}
 		if !found {
 			unset = append(unset, string(rule))
@@ -200,6 +200,14 @@ func (a *answer) podLine(n *explain.Node, p explain.Pod) string {
 	return words
 }
 
+// ruleName is a rule, with the taint that it is about.
+func ruleName(c daemonset.Check) string {
+	if c.Rule == daemonset.RuleTaint {
+		return "taint " + fact(c.Facts, "taint")
+	}
+	return string(c.Rule)
+}
+
 // checkWords says how one rule of placement came out.
 func checkWords(c daemonset.Check) string {
 	f := c.Facts
@@ -217,16 +225,17 @@ func checkWords(c daemonset.Check) string {
 		}
 		return requirement(f)
 	}
-	s := placement(daemonset.TaintNotTolerated, f)
+	words := "not tolerated"
 	switch {
 	case !c.OK && c.Stays:
-		return s + ": not tolerated, but a pod that runs may stay"
+		words = "not tolerated, but a pod that runs may stay"
 	case !c.OK:
-		return s + ": not tolerated"
 	case yes(f, "automatic"):
-		return s + ": tolerated by every DaemonSet pod"
+		words = "tolerated by every DaemonSet pod"
+	default:
+		words = "tolerated by the template"
 	}
-	return s + ": tolerated by the template"
+	return words + inBrackets(taintMeaning(fact(f, "key")))
 }
 
 // nodeChange is one change that makes a node eligible: a command, or words that
@@ -250,7 +259,7 @@ func (a *answer) nodeChange(node string, c daemonset.Change) []screen.Block {
 	case daemonset.RemoveNodeName:
 		return say("remove nodeName from the template")
 	case daemonset.RepairNode:
-		return say("repair the node: its taint %s goes when the condition does", c.Key)
+		return say("repair the node: its taint %s is removed when the node is Ready", c.Key)
 	case daemonset.NoSensibleChange:
 		if meaning := taintMeaning(c.Key); meaning != "" {
 			return say("none is sensible: %s", meaning)

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
@@ -424,7 +426,10 @@ func (s *planned) impact() {
 		s.add(screen.Impact, "none: %s an available pod all the time", allHave(desired))
 	}
 	s.placed(s.p.Placement.Lose, "node loses its pod at once, whatever the limit is:", "nodes lose their pod at once, whatever the limit is:")
-	s.placed(lostLater(s.p), "node loses its pod in the course of the rollout:", "nodes lose their pod in the course of the rollout:")
+	if s.o.Code != plan.Stalls { // which does not reach all of them
+		s.placed(lostLater(s.p), "node loses its pod in the course of the rollout:", "nodes lose their pod in the course of the rollout:")
+		s.repairFirst()
+	}
 	s.placed(s.p.Placement.Gain, "node gets a pod at once:", "nodes get a pod at once:")
 }
 
@@ -436,6 +441,21 @@ func (s *planned) placed(nodes []plan.PlacementNode, one, many string) {
 			return
 		}
 		s.s.Add(screen.Impact, screen.Names{Before: pluralVerb(len(g.nodes), one, many), Names: g.nodes, After: inBrackets(g.words), Short: true})
+	}
+}
+
+// repairFirst says which nodes keep their pod if they are repaired before the
+// rollout.
+func (s *planned) repairFirst() {
+	var nodes []string
+	for _, n := range lostLater(s.p) {
+		if key := fact(n.Verdict.Facts, "key"); key == corev1.TaintNodeNotReady || key == corev1.TaintNodeUnreachable {
+			nodes = append(nodes, n.Node)
+		}
+	}
+	if len(nodes) > 0 && !s.supposed(nodes) {
+		s.s.Add(screen.Check, s.kubectl("kubectl describe node", screen.Quote(nodes[0])))
+		s.s.Add(screen.Fix, screen.Names{Before: "repair first, " + pluralOf(len(nodes), "and the node keeps its pod:", "and the nodes keep their pods:"), Names: nodes, Short: true})
 	}
 }
 
@@ -520,7 +540,7 @@ func (s *planned) course() {
 	if len(waves) == 0 {
 		return
 	}
-	t := &screen.Table{Columns: []screen.Column{{Head: "STEP"}, {Head: "STARTS AT"}, {Head: "DELETES", Right: true}, {Head: "CREATES", Right: true}, {Head: "UPDATED THEN", Right: true}, {Head: "AVAILABLE", Right: true, Drop: 1}}}
+	t := &screen.Table{Columns: []screen.Column{{Head: "STEP"}, {Head: "STARTS AT"}, {Head: "DELETES", Right: true}, {Head: "CREATES", Right: true}, {Head: "UPDATED THEN", Right: true}, {Head: "AVAILABLE THEN", Right: true, Drop: 1}}}
 	timed := waves[0].At != nil
 	first := 1
 	const head, tail = 5, 2

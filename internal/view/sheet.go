@@ -207,8 +207,11 @@ func (a *sheet) check(p *cause.Problem) screen.Command {
 	container := "-c " + screen.Quote(fact(p.Facts, "container"))
 	switch p.Code {
 	case cause.NodeNotReady, cause.TerminatingOnDeadNode, cause.InsufficientResources, cause.HostPortConflict, cause.NextRolloutStalls, explain.Misscheduled:
-		if node == "" {
+		switch {
+		case node == "":
 			return nil
+		case p.Code == cause.HostPortConflict:
+			return a.kubectl("kubectl get pods", "-A", "-o wide", "--field-selector spec.nodeName="+node)
 		}
 		return a.kubectl("kubectl describe node", node)
 	case cause.CrashLoopBackOff, cause.OOMKilled, cause.ProbeFailing, cause.InitRunning:
