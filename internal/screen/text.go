@@ -4,7 +4,9 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 
+	"github.com/fatih/color"
 	"github.com/mattn/go-runewidth"
 )
 
@@ -252,26 +254,29 @@ func (p *printer) table(t *Table, left int) {
 	}
 }
 
-// tones are the codes before and behind a text of a colour. ANSI's first eight are
-// legible on light and dark grounds; dim and white are not used.
-var tones = map[Tone][2]string{
-	Bad: {"\x1b[31;1m", "\x1b[0;22m"}, Warn: {"\x1b[33;1m", "\x1b[0;22m"}, Good: {"\x1b[32;1m", "\x1b[0;22m"}, Title: {"\x1b[1m", "\x1b[22m"},
-	Added: {"\x1b[32m", "\x1b[0m"}, Removed: {"\x1b[31m", "\x1b[0m"},
+// tones are the colours. ANSI's first eight are legible on light and dark
+// grounds; dim and white are not used.
+var tones = map[Tone][]color.Attribute{
+	Bad: {color.FgRed, color.Bold}, Warn: {color.FgYellow, color.Bold}, Good: {color.FgGreen, color.Bold}, Title: {color.Bold},
+	Added: {color.FgGreen}, Removed: {color.FgRed},
 }
 
 // Paint writes a text in the colour of a tone, where colour is allowed.
 func (t Terminal) Paint(text string, tone Tone) string {
-	if !t.Color || text == "" {
+	if !t.Color || text == "" || tone == Plain {
 		return text
 	}
-	return tones[tone][0] + text + tones[tone][1]
+	c := color.New(tones[tone]...)
+	c.EnableColor()
+	return c.Sprint(text)
 }
 
 // Codes returns what Paint writes before a text and behind it, for every tone.
-func Codes() []string {
+var Codes = sync.OnceValue(func() []string {
 	var codes []string
-	for _, of := range tones {
-		codes = append(codes, of[:]...)
+	for tone := range tones {
+		before, after, _ := strings.Cut(Terminal{Color: true}.Paint("|", tone), "|")
+		codes = append(codes, before, after)
 	}
 	return codes
-}
+})

@@ -189,16 +189,21 @@ func (p *past) name(r *history.Revision) string {
 // number is the number of a revision by its name; the name too where several
 // share the number.
 func (p *past) number(name string) string {
-	number, sharing := int64(0), map[int64]int{}
+	number, sharing := int64(0), 0
 	for _, r := range p.h.Revisions {
-		if sharing[r.Revision]++; r.Name == name {
+		if r.Name == name {
 			number = r.Revision
+		}
+	}
+	for _, r := range p.h.Revisions {
+		if r.Revision == number {
+			sharing++
 		}
 	}
 	switch {
 	case number == 0:
 		return name
-	case sharing[number] > 1:
+	case sharing > 1:
 		return strconv.FormatInt(number, 10) + " (" + name + ")"
 	}
 	return strconv.FormatInt(number, 10)
@@ -321,9 +326,9 @@ func (p *past) revisions() {
 		if r.Current {
 			first.Tone = screen.Title
 		}
-		cells := append([]screen.Cell{first}, screen.Cells(p.since(r), count(r.Pods))...)
+		cells := []screen.Cell{first, {Lines: []string{p.since(r)}}, {Lines: []string{count(r.Pods)}}}
 		if p.nodes || p.style.Wide {
-			cells = append(cells, screen.Cells(count(r.Nodes))...)
+			cells = append(cells, screen.Cell{Lines: []string{count(r.Nodes)}})
 		}
 		if p.style.Wide {
 			created := "-"

@@ -66,7 +66,12 @@ func Histories(w io.Writer, l *history.List, asked Asked, style Style) error {
 		}
 		cells := []screen.Cell{{Lines: []string{p.subject()}}, {Lines: []string{revision}}, {Lines: []string{since}}, on}
 		if style.Wide {
-			kept := len(slices.DeleteFunc(slices.Clone(h.Revisions), func(r history.Revision) bool { return r.Name == "" }))
+			kept := 0
+			for _, r := range h.Revisions {
+				if r.Name != "" {
+					kept++
+				}
+			}
 			cells = append(cells, screen.Cells(hash, fmt.Sprint(kept), fmt.Sprint(h.Limit))...)
 		}
 		t.Rows = append(t.Rows, screen.Row{Cells: append(cells, screen.Cell{Lines: lines})})

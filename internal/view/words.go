@@ -16,6 +16,8 @@ func fact(f daemonset.Facts, key string) string {
 	switch v := f[key].(type) {
 	case nil:
 		return ""
+	case string:
+		return clean(v)
 	case []string:
 		return clean(strings.Join(v, ", "))
 	default:
