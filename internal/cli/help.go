@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"k8s.io/kubectl/pkg/util/templates"
 )
 
 // helpWidth is the widest line of a help.
@@ -82,11 +83,11 @@ func paragraphs(text string) string {
 	return strings.Join(out, "\n\n")
 }
 
-// examples returns commands with their comments, indented as in a help.
+// examples returns commands with their comments, indented as in kubectl's help.
 func examples(text string) string {
-	lines := strings.Split(strings.TrimSpace(strings.ReplaceAll(text, "\t", "")), "\n")
+	lines := strings.Split(templates.Examples(text), "\n")
 	for i := range lines {
-		lines[i] = strings.TrimRight("  "+lines[i], " ")
+		lines[i] = strings.TrimRight(lines[i], " ")
 	}
 	return strings.Join(lines, "\n")
 }

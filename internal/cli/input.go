@@ -316,7 +316,7 @@ func refOf(arg, namespace string) (source.Ref, error) {
 	case found && ref.Name == "":
 		return ref, hinted{fmt.Errorf("%q has no name after the slash", arg), arg + "NAME"}
 	case len(validation.IsDNS1123Subdomain(ref.Name)) > 0:
-		return ref, fmt.Errorf("%q is not a name of a DaemonSet: use lower-case letters, digits, - and .", ref.Name)
+		return ref, fmt.Errorf("%q is not a name of a DaemonSet: use lower-case letters, digits, dots and dashes", ref.Name)
 	}
 	return ref, nil
 }

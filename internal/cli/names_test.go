@@ -47,7 +47,7 @@ func TestNames(t *testing.T) {
 		{"kube-system/", "", `"kube-system/" has no name after the slash; hint: kube-system/NAME`, "no name"},
 		{"/node-agent", "", `"/node-agent" is not a DaemonSet: kubectl ds is for DaemonSets only`, "no namespace"},
 		{"Deployment.apps/web", "", `"Deployment.apps/web" is not a DaemonSet: kubectl ds is for DaemonSets only; hint: kubectl rollout status Deployment.apps/web`, "no namespace has a dot"},
-		{"kube-system/Node_Agent", "", `"Node_Agent" is not a name of a DaemonSet: use lower-case letters, digits, - and .`, "not a name"},
+		{"kube-system/Node_Agent", "", `"Node_Agent" is not a name of a DaemonSet: use lower-case letters, digits, dots and dashes`, "not a name"},
 	} {
 		refs, err := names(strings.Fields(tt.args), tt.namespace)
 		got := strings.Trim(fmt.Sprint(refs), "[]")

@@ -111,6 +111,24 @@ func TestImports(t *testing.T) {
 			breach: func(p *project) { p.edge("internal/source", module+"/pkg/daemonset") },
 		},
 		{
+			why: "the plugin stands on kubectl's own libraries, cobra and fatih/color",
+			check: func(p *project) (missing []string) {
+				for _, library := range []string{"k8s.io/cli-runtime/...", "k8s.io/client-go/...", "k8s.io/kubectl/...", "github.com/spf13/cobra/...", "github.com/fatih/color/..."} {
+					if !slices.ContainsFunc(slices.Sorted(maps.Keys(p.own)), func(pkg string) bool {
+						return slices.ContainsFunc(p.imports[pkg], func(i string) bool { return matches([]string{library}, i) })
+					}) {
+						missing = append(missing, library)
+					}
+				}
+				return missing
+			},
+			breach: func(p *project) {
+				for pkg := range p.own {
+					p.imports[pkg] = slices.DeleteFunc(slices.Clone(p.imports[pkg]), func(i string) bool { return matches([]string{"github.com/fatih/color/..."}, i) })
+				}
+			},
+		},
+		{
 			why: "the form of a screen does not depend on what it says",
 			who: own("internal/screen"), project: true, only: nil,
 			breach: func(p *project) { p.edge("internal/screen", module+"/pkg/daemonset") },
