@@ -421,7 +421,7 @@ func (a *answer) problems() {
 	switch m := a.matters(); {
 	case len(m) == 0:
 		head = "STATE"
-	case m[0].Severity != cause.Error && !yes(m[0].Facts, "late"):
+	case m[0].Severity != cause.Error && !yes(m[0].Facts, "late") && m[0].Code != cause.NoEligibleNode:
 		head = "WARNING"
 	}
 	var rows []*explain.Problem
@@ -759,7 +759,7 @@ func (a *answer) outlook() {
 		case p.Code == explain.ControllerSilent:
 			a.add(screen.Fix, "restart kube-controller-manager, or ask the provider of the control plane to; it then acts by itself")
 		case p.Code == explain.Misscheduled && p.Origin != nil:
-			a.note(screen.Text("no rollout before the repair: it would delete " + pluralOf(len(p.Nodes), "this pod", "these pods") + " and create none there"))
+			a.note(screen.Text("do not start a rollout before the repair: it would delete " + pluralOf(len(p.Nodes), "this pod", "these pods") + " and create none there"))
 		}
 	}
 	if slices.ContainsFunc(a.e.Problems, func(p explain.Problem) bool { return p.Code == cause.FailedCreate }) {

@@ -133,7 +133,7 @@ var assumptions = []struct {
 		words := "the API server accepts the pod template, of which only a part was checked"
 		if _, both := all[plan.AssumeNoServerWarnings]; both {
 			delete(all, plan.AssumeNoServerWarnings)
-			return words + " (--server-dry-run asks it, and for its warnings)"
+			return words + "; its warnings were not asked for (--server-dry-run asks for both)"
 		}
 		return words + " (--server-dry-run asks it)"
 	}},
