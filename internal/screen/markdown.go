@@ -121,9 +121,11 @@ func (m *markdown) table(t *Table) {
 	}
 	m.add("")
 	for _, r := range t.Rows {
+		m.label = "**" + mark(strings.Join(r.Cells[0].lines(Terminal{}, 0, false), " ")) + ":** "
 		for _, b := range r.Detail {
-			m.label = "**" + mark(strings.Join(r.Cells[0].lines(Terminal{}, 0, false), " ")) + ":** "
-			m.block(b)
+			if !b.empty() {
+				m.block(b)
+			}
 		}
 	}
 	m.label = ""

@@ -70,3 +70,22 @@ DESIRED 24 = all 24 nodes (its pods tolerate NotReady)
 		t.Error(diff)
 	}
 }
+
+// TestMarkdownOfDetails: what stands under a row is named once, and nothing is said
+// of what says nothing.
+func TestMarkdownOfDetails(t *testing.T) {
+	var s Screen
+	s.Headline.Text = "two"
+	s.Add(Body, &Table{Columns: []Column{{Head: "PROBLEM"}}, Rows: []Row{
+		{Cells: Cells("Crash"), Detail: []Block{Text(""), Text("exits with code 1"), Text("oops")}},
+		{Cells: Cells("Late"), Detail: []Block{Text("")}},
+	}})
+	var b strings.Builder
+	if err := s.Markdown(&b); err != nil {
+		t.Fatal(err)
+	}
+	want := "### two\n\n| PROBLEM |\n| --- |\n| Crash |\n| Late |\n\n**Crash:** exits with code 1\n\noops\n"
+	if diff := cmp.Diff(want, b.String()); diff != "" {
+		t.Error(diff)
+	}
+}

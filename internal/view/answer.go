@@ -72,7 +72,7 @@ func (a *answer) headline() {
 	n := len(a.matters())
 	switch code := a.e.Verdict.Code; {
 	case code == explain.Healthy && a.count("desired") == 0 && a.nowhere() != "":
-		v.words, v.tone = "NO ELIGIBLE NODE", screen.Warn
+		v.words, v.tone = "NO ELIGIBLE NODE", screen.Bad
 	case n > 0 && (code == explain.Healthy || code == explain.Progressing):
 		v.words, v.tone = v.words+", "+pluralVerb(n, "WARNING", "WARNINGS"), screen.Warn
 	}
@@ -98,7 +98,7 @@ func (a *answer) summary() string {
 	case explain.NotObserved:
 		return join(fmt.Sprintf("the controller has not observed generation %d yet; its numbers are of generation %d", a.h.DaemonSet.Generation, a.h.DaemonSet.ObservedGeneration), a.nowhere())
 	case explain.AwaitingDelete:
-		return join(fmt.Sprintf("%d of %s updated; with %s you delete the other %d", desired-a.count("oldNodes"), pods, strategy(a.h), a.count("oldNodes")), a.nowhere())
+		return join(fmt.Sprintf("%d of %s updated; the other %s (%s)", desired-a.count("oldNodes"), pods, pluralVerb(a.count("oldNodes"), "waits to be deleted", "wait to be deleted"), strategy(a.h)), a.nowhere())
 	case explain.Stuck, explain.Progressing:
 		if a.e.Rollout.UnderWay && desired > 0 {
 			return join(fmt.Sprintf("%d of %s updated", updated, pods), a.left(), a.why())
@@ -605,7 +605,7 @@ func (a *answer) fixes() {
 				a.add(screen.Fix, `%sask the owner of ResourceQuota "%s" to raise it`, and, f.Name)
 				continue
 			}
-			a.add(screen.Fix, `%sask the owner of ResourceQuota "%s" to raise it to at least %s:`, and, f.Name, plural(f.Needs, "pod"))
+			a.add(screen.Fix, `%sask the owner of ResourceQuota "%s" to raise it to at least %s, or raise it:`, and, f.Name, plural(f.Needs, "pod"))
 			a.s.Add(screen.Fix, screen.Indent{a.kubectl("kubectl patch resourcequota", a.namespace(), screen.Quote(f.Name), "--type=merge", "-p", screen.Quote(fmt.Sprintf(`{"spec":{"hard":{"pods":"%d"}}}`, f.Needs)))})
 		case explain.FixMakeRoom:
 			a.makeRoom(f, and)
@@ -745,7 +745,7 @@ func (a *answer) outlook() {
 		case o.Code == explain.Stalls:
 			a.add(screen.Outlook, "without a fix: stops at %d of %d updated, %d available", o.Updated, o.Desired, o.Available)
 		case a.failing():
-			a.add(screen.Outlook, "unknown: how long it takes, while %s", a.why())
+			a.add(screen.Outlook, "time left unknown: %s", a.why())
 		case o.Duration != nil:
 			words := "complete in %s, if every new pod becomes available"
 			if len(a.matters()) == 0 {

@@ -105,7 +105,11 @@ func ofChange(p *plan.Plan) bool {
 
 func (s *planned) headline() {
 	s.s.Headline = screen.Headline{Verdict: planVerdict(s.p), Tone: planTone(s.p), Subject: s.subject(), Text: s.summary()}
-	if n := len(s.p.Warnings); n > 0 && s.ofChange() {
+	n := len(s.p.Warnings)
+	if s.o.Code == plan.Completes && len(lostLater(s.p)) > 0 {
+		n++
+	}
+	if n > 0 && s.ofChange() {
 		s.s.Headline.Verdict += ", " + pluralVerb(n, "WARNING", "WARNINGS")
 	}
 	s.s.Notice = "Plan only: nothing has been changed."

@@ -253,6 +253,9 @@ func (a *sheet) checks(problems []*cause.Problem) {
 		}
 		said = append(said, c.String())
 		a.s.Add(screen.Check, c)
+		if p.Code == explain.ControllerSilent {
+			a.add(screen.Check, "(a time of more than a minute ago: no kube-controller-manager leads)")
+		}
 	}
 }
 
@@ -321,7 +324,7 @@ func (a *sheet) sync(n *daemonset.Step, when string) {
 		}
 	}
 	if !n.Exact && len(lines) > 0 {
-		lines = append(lines, screen.Text("(as far as could be read)"))
+		lines = append(lines, screen.Text("(there may be more: "+cmp.Or(unread(a.h), "a part")+" could not be read)"))
 	}
 	const most = 4
 	if more := len(lines) - most; more > 1 && !a.style.All {

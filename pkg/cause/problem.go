@@ -26,7 +26,7 @@ type Problem struct {
 
 	// what it comes from; nil if the problem resolves by itself, or where its code says so
 	Origin *Origin         `json:"origin"`
-	Facts  daemonset.Facts `json:"facts"` // what all of them have in common; `message` is that of the first
+	Facts  daemonset.Facts `json:"facts"` // what all of them have in common; `message` is that of the first, `availableAt` that of the last
 }
 
 // Problems collects what is wrong on nodes by what it has in common.
@@ -107,11 +107,18 @@ func Key(reason daemonset.Reason, facts daemonset.Facts) string {
 }
 
 // Share drops from a group's facts those that a further member does not have
-// in common, but for the message, of which the first stands for all.
+// in common, but for the message, of which the first stands for all, and the time
+// from which a pod counts as available, of which the last does.
 func Share(common, facts daemonset.Facts) {
 	for k, v := range common {
 		if k == "message" {
 			continue
+		}
+		if at, isTime := v.(string); k == "availableAt" && isTime {
+			if other, known := facts[k].(string); known {
+				common[k] = max(at, other)
+				continue
+			}
 		}
 		if other, ok := facts[k]; !ok || fmt.Sprint(other) != fmt.Sprint(v) {
 			delete(common, k)

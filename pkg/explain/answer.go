@@ -368,8 +368,13 @@ func (b *builder) undoTo() int64 {
 
 // change is what differs between the revision of most old pods and the live
 // template; nil without a rollout under way, and where either cannot be read.
-func (b *builder) change() *history.Diff {
+func (b *builder) change(e *Explanation) *history.Diff {
 	from := b.oldRevision()
+	for _, p := range e.Problems {
+		if before, ok := p.Facts["before"].(int); ok && p.Code == cause.NoEligibleNode && from == 0 {
+			from = int64(before)
+		}
+	}
 	if from == 0 {
 		return nil
 	}

@@ -335,7 +335,7 @@ func Explain(s *snapshot.Snapshot, st *daemonset.State, o Options) *Explanation 
 	e.Verdict = b.verdict(e)
 	e.Impact = b.impact()
 	e.Rollout = Rollout{UnderWay: b.oldNodes() > 0, Since: b.rolloutBegan()}
-	e.Change = b.change()
+	e.Change = b.change(e)
 	e.ManagedBy = managed.By(st.DaemonSet)
 	e.Fixes = b.fixes(e)
 	e.Outlook = b.willBe(e)

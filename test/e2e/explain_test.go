@@ -87,7 +87,7 @@ func TestExamples(t *testing.T) {
 			[]string{"exceeded quota", "a ResourceQuota rejects 7", "at least 12 pods"},
 			"creation refused by a quota"},
 		{"ondelete", "on-delete", "AwaitingDelete", []string{"OnDeleteOutdated"},
-			[]string{"WAITS FOR YOU  ", "with OnDelete you delete the other 9"},
+			[]string{"WAITS FOR YOU  ", "the other 9 wait to be deleted (OnDelete)"},
 			"outdated pods wait for a person"},
 		{"surge", "surge", "Progressing", []string{"ProbeFailing"},
 			[]string{"maxSurge 2, and 2 extra pods exist, so the controller starts no further pod"},
