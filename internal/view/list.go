@@ -174,9 +174,9 @@ func (l *answers) oftenNamed() {
 		l.s.Add(screen.Check, l.first.kubectl("kubectl describe node", screen.Quote(nodes[0])))
 	}
 	for i, n := range nodes {
-		nodes[i] = fmt.Sprintf("%s (%d)", n, l.named[n])
+		nodes[i] = fmt.Sprintf("%s (%d DaemonSets)", n, l.named[n])
 	}
-	l.s.Add(screen.Cause, screen.Names{Before: "nodes, with how many DaemonSets have a problem there:", Names: nodes})
+	l.s.Add(screen.Cause, screen.Names{Before: "nodes that affect several DaemonSets:", Names: nodes})
 }
 
 // known writes numbers of a status, as ? where there is none.

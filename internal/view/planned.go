@@ -790,7 +790,7 @@ func (s *planned) commands() {
 		s.note(screen.Text("kubectl rollout undo would change nothing: the live template is that of the revision already, with the API defaults"))
 	case s.asked.Undo && s.o.Reason != daemonset.StepBeingDeleted, s.ofChange() && fine: // nobody is told to do what ends badly, but for a rollback
 		if who := s.undoneBy(); who != "" {
-			s.add(screen.Apply, "make the change where %s has it from: one by hand is undone", who)
+			s.add(screen.Apply, "change it in the source of %s, such as Git: a change by hand is undone", who)
 		}
 		s.s.Add(screen.Apply, s.asked.Makes)
 	}
