@@ -120,7 +120,7 @@ func conflicts(t *testing.T, c *stage.Cluster) {
 				}
 				forced, err := c.Kubectl(ctx, append(args, "--force-conflicts")...)
 				must(t, err)
-				if len(tt.want) > 0 && (forced.Code != 0 || !strings.Contains(forced.Stdout, "acme/agent:2")) {
+				if len(tt.want) > 0 && (forced.Code != 0 || !strings.Contains(forced.Stdout, "image of container agent: ")) {
 					t.Errorf("kubectl %s --force-conflicts ended with %d\n%s%s", strings.Join(args, " "), forced.Code, forced.Stdout, forced.Stderr)
 				}
 			}
@@ -213,7 +213,7 @@ func elsewhere(t *testing.T, c *stage.Cluster) {
 	}
 	r, err = c.Kubectl(ctx, "ds", "plan-rollout", "-f", file, "-n", "default")
 	must(t, err)
-	if r.Code != 0 || !strings.Contains(r.Stdout, "3 nodes get a pod at once") || !strings.Contains(r.Stderr, "-n kube-system") {
+	if r.Code != 0 || !strings.Contains(r.Stdout, "3 nodes get a pod at once") || !strings.Contains(r.Stderr, "did you mean kube-system/lives-there?") {
 		t.Errorf("with -n ended with %d\n%s%s", r.Code, r.Stdout, r.Stderr)
 	}
 }

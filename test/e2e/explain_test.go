@@ -69,7 +69,7 @@ func TestExamples(t *testing.T) {
 		why            string
 	}{
 		{"settled", "settled", "Healthy", []string{"Misscheduled"},
-			[]string{"HEALTHY, 1 WARNING  ", "DESIRED 9 = 12 nodes - 3 not eligible:", "node-role.kubernetes.io/control-plane:NoSchedule", "needs kubernetes.io/os=linux, has windows", "node.kubernetes.io/not-ready:NoSchedule", "worker-09"},
+			[]string{"HEALTHY, 1 WARNING  ", "DESIRED 9 = 12 nodes - 3 not eligible:", "node-role.kubernetes.io/control-plane:NoSchedule", "the pod needs the label kubernetes.io/os=linux, the node has windows", "node.kubernetes.io/not-ready:NoSchedule", "worker-09"},
 			"a settled DaemonSet is healthy, and every node that is left out has a reason"},
 		{"stuck", "stuck-rollout", "Stuck", []string{"TerminatingOnDeadNode"},
 			[]string{"maxUnavailable 10% of 24 nodes = 3 (2.4, rounded up), and 3 are unavailable, so the controller replaces no further pod", "rack-14-07, rack-14-15, rack-14-22", "Cause     the nodes", "kubectl describe node rack-14-07"},
@@ -81,7 +81,7 @@ func TestExamples(t *testing.T) {
 			[]string{"prom/node-exporter:v1.9.l", "likely revision 2: all 3 of its pods cannot pull their image, none of the 9 on revision 1"},
 			"an image that does not exist"},
 		{"pending", "pending", "Degraded", []string{"HostPortConflict", "InsufficientResources", "NextRolloutStalls"},
-			[]string{"worker-05", "worker-08", "Insufficient cpu", "2 nodes use up the limit of 1"},
+			[]string{"worker-05", "worker-08", "Insufficient cpu", "the limit is 1, and 2 nodes stay without an available pod"},
 			"a pending pod names its node, and the scheduler's words about that node only; both use up the limit of the next rollout"},
 		{"quota", "create-refused", "Degraded", []string{"FailedCreate"},
 			[]string{"exceeded quota", "a ResourceQuota rejects 7", "at least 12 pods"},
@@ -160,7 +160,7 @@ func sameFromSnapshot(t *testing.T, c *stage.Cluster, s scene.Scene, file string
 			args = append(args, "-o", o)
 		}
 		live := answer(t, c, stage.Reader, append(args, "-n", s.Namespace)...)
-		recorded := strings.ReplaceAll(answer(t, c, stage.Reader, append(args, "--from", file)...), " --from "+file, "")
+		recorded := strings.ReplaceAll(answer(t, c, stage.Reader, append(args, "--from", file)...), " --from="+file, "")
 		if live != recorded {
 			t.Errorf("-o %q: the snapshot's answer is another than the cluster's\n%s\n%s", o, live, recorded)
 		}

@@ -88,7 +88,7 @@ func TestWatch(t *testing.T) {
 		if cmd.ProcessState.ExitCode() != 0 || !strings.Contains(screen, " done: 14 of 14 updated, 14 available; ") {
 			t.Errorf("ended with %d", cmd.ProcessState.ExitCode())
 		}
-		for _, words := range []string{"DONE  kube-system/node-agent: 14 of 14 updated", "updated    [##", "available  [##", "Outlook   the controller waits: ", "Last      ", "all as predicted"} {
+		for _, words := range []string{"DONE  kube-system/node-agent: 14 of 14 updated", "updated    [##", "available  [##", "Outlook   all pods are updated", "Last      ", "all as predicted"} {
 			if !strings.Contains(screen, words) {
 				t.Errorf("the screen lacks %q", words)
 			}
