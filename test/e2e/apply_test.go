@@ -120,7 +120,7 @@ func conflicts(t *testing.T, c *stage.Cluster) {
 				}
 				forced, err := c.Kubectl(ctx, append(args, "--force-conflicts")...)
 				must(t, err)
-				if len(tt.want) > 0 && (forced.Code != 0 || !strings.Contains(forced.Stdout, "image of container agent: ")) {
+				if len(tt.want) > 0 && (forced.Code != 0 || !strings.Contains(forced.Stdout, " -> 2\n")) {
 					t.Errorf("kubectl %s --force-conflicts ended with %d\n%s%s", strings.Join(args, " "), forced.Code, forced.Stdout, forced.Stderr)
 				}
 			}
