@@ -41,7 +41,7 @@ const grace = 500 * time.Millisecond
 // look at it, a computation or a pipe that nobody reads, is left alone after the
 // grace period: the process ends, and until then it writes nothing more.
 func mainUntil(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
-	answers, notes := view.NewStream(out), view.NewStream(errs)
+	answers, notes := newStream(out), newStream(errs)
 	done := make(chan int, 1)
 	go func() { done <- execute(ctx, args, in, answers, notes) }()
 	select {
@@ -53,18 +53,18 @@ func mainUntil(ctx context.Context, args []string, in io.Reader, out, errs io.Wr
 	case status := <-done:
 		return status
 	case <-time.After(grace):
-		answers.Abandon()
-		notes.Abandon()
+		answers.abandon()
+		notes.abandon()
 		return interrupted
 	}
 }
 
 // execute runs one command line to its end.
 //
-// All that is written goes through a view.Stream: no control code of the cluster
+// All that is written goes through a stream: no control code of the cluster
 // or of a file reaches a terminal. A panic is an error like any other, with what
 // a report of it needs: Go's own exit status of one would say "moving".
-func execute(ctx context.Context, args []string, in io.Reader, answers, notes *view.Stream) (status int) {
+func execute(ctx context.Context, args []string, in io.Reader, answers, notes *stream) (status int) {
 	defer func() {
 		if p := recover(); p != nil {
 			status = crashed(notes, p, debug.Stack())

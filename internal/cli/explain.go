@@ -302,8 +302,8 @@ func distinct(names []string) []string {
 // otherwise.
 func styleOf(out io.Writer, color string) (view.Style, error) {
 	var s view.Style
-	stream, safe := out.(*view.Stream)
-	out = view.Under(out)
+	answers, safe := out.(*stream)
+	out = under(out)
 	switch color {
 	case "auto":
 		s.Color = printers.AllowsColorOutput(out)
@@ -314,7 +314,7 @@ func styleOf(out io.Writer, color string) (view.Style, error) {
 		return s, hinted{fmt.Errorf("--color %q is none of auto, always, never", color), "--color never"}
 	}
 	if safe && s.Color {
-		stream.AllowColor()
+		answers.allowColor()
 	}
 	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		if width, _, err := term.GetSize(int(f.Fd())); err == nil {

@@ -251,8 +251,8 @@ func (f *following) draw() error {
 	if err := view.WatchScreen(&b, f.now, f.last, style, room); err != nil {
 		return err
 	}
-	if stream, ok := f.out.(*view.Stream); ok && f.drawn > 0 {
-		if err := stream.Control(up(f.drawn)); err != nil {
+	if answers, ok := f.out.(*stream); ok && f.drawn > 0 {
+		if err := answers.control(up(f.drawn)); err != nil {
 			return err
 		}
 	}
@@ -317,7 +317,7 @@ func watchStatus(end plan.End) error {
 // terminalOf returns the terminal that out is, or nil. One that does not know
 // how to go up a line is none.
 func terminalOf(out io.Writer) *os.File {
-	f, ok := view.Under(out).(*os.File)
+	f, ok := under(out).(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) || os.Getenv("TERM") == "dumb" {
 		return nil
 	}

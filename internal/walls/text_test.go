@@ -47,7 +47,6 @@ var searchedText = map[string]string{
 	"view/refusal.go refusal regexp whatToSet":          "a message of the API server, shortened",
 	"view/refusal.go refusal strings.Contains":          "a message of the API server, shortened",
 	"view/refusal.go refusal strings.TrimPrefix":        "a message of the API server, shortened",
-	"view/stream.go colorCode strings.HasPrefix":        "what goes to a terminal, of which only colours pass",
 	"view/style.go brief regexp wrappers":               "a message of the kubelet, shortened",
 	"view/style.go shorten strings.IndexByte":           "a message of the cluster, shortened",
 	"view/style.go shorten strings.LastIndexByte":       "a message of the cluster, shortened",

@@ -36,11 +36,14 @@ const root = "../.."
 // renames and what is justified.
 func TestSame(t *testing.T) {
 	if *base == "" {
-		t.Skip("needs the history of git and minutes: make compare")
+		t.Skip("compares with the binary of another commit: make compare")
 	}
 	ref := *base
 	if ref == "default" {
 		ref = defaultBase
+	}
+	if err := exec.Command("git", "-C", root, "cat-file", "-e", ref+"^{commit}").Run(); err != nil {
+		t.Skipf("commit %s is not in this clone: git fetch --unshallow", ref)
 	}
 	folder := *keep
 	if folder == "" {

@@ -1,4 +1,4 @@
-package view
+package cli
 
 import (
 	"io"
@@ -10,15 +10,15 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 )
 
-// Stream is where answers, notes and errors go: a writer through which no
+// stream is where answers, notes and errors go: a writer through which no
 // control code passes, and nothing that a terminal does not show, whatever was
 // forgotten before it. Such a character is written as JSON escapes it, so that a
 // JSON document stays the same one. Line ends and tabs pass.
 //
-// Words of the cluster become text in Clean, which keeps them in one line and
-// lets a column know its width. A Stream is the net below that: it lets a line
+// Words of the cluster become text in view.Clean, which keeps them in one line and
+// lets a column know its width. A stream is the net below that: it lets a line
 // end pass, and knows of no word where it came from.
-type Stream struct {
+type stream struct {
 	mu    sync.Mutex
 	under io.Writer
 	color bool
@@ -27,12 +27,12 @@ type Stream struct {
 	abandoned atomic.Bool
 }
 
-// Abandon makes every later Write fail. It does not wait for one that is under
+// abandon makes every later Write fail. It does not wait for one that is under
 // way, and may never end.
-func (s *Stream) Abandon() { s.abandoned.Store(true) }
+func (s *stream) abandon() { s.abandoned.Store(true) }
 
 // put writes text that may pass.
-func (s *Stream) put(text []byte) error {
+func (s *stream) put(text []byte) error {
 	if s.abandoned.Load() {
 		return io.ErrClosedPipe
 	}
@@ -40,21 +40,21 @@ func (s *Stream) put(text []byte) error {
 	return err
 }
 
-// NewStream returns a Stream that writes to w. Of escape sequences it lets none
-// pass until AllowColor.
-func NewStream(w io.Writer) *Stream { return &Stream{under: w} }
+// newStream returns a stream that writes to w. Of escape sequences it lets none
+// pass until allowColor.
+func newStream(w io.Writer) *stream { return &stream{under: w} }
 
-// Under returns what a Stream writes to, and any other writer as it is: a
+// under returns what a stream writes to, and any other writer as it is: a
 // terminal, perhaps.
-func Under(w io.Writer) io.Writer {
-	if s, ok := w.(*Stream); ok {
+func under(w io.Writer) io.Writer {
+	if s, ok := w.(*stream); ok {
 		return s.under
 	}
 	return w
 }
 
-// AllowColor lets the colours of a Style pass.
-func (s *Stream) AllowColor() {
+// allowColor lets the colours of a view.Style pass.
+func (s *stream) allowColor() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.color = true
@@ -62,7 +62,7 @@ func (s *Stream) AllowColor() {
 
 // Write writes p, and keeps a character that p does not end for the next Write,
 // or Close.
-func (s *Stream) Write(p []byte) (int, error) {
+func (s *stream) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	text := append(s.rest, p...)
@@ -74,16 +74,16 @@ func (s *Stream) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Control writes codes that move the cursor of a terminal, which only this
+// control writes codes that move the cursor of a terminal, which only this
 // program itself has.
-func (s *Stream) Control(codes string) error {
+func (s *stream) control(codes string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.put([]byte(codes))
 }
 
 // Close writes what is left of the last Write. The writer below stays open.
-func (s *Stream) Close() error {
+func (s *stream) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	escaped, _ := s.escape(s.rest, true)
@@ -96,7 +96,7 @@ func (s *Stream) Close() error {
 
 // escape returns what may be written of text, and how much of it that is: all
 // but a beginning of which the end may still come.
-func (s *Stream) escape(text []byte, last bool) (out []byte, n int) {
+func (s *stream) escape(text []byte, last bool) (out []byte, n int) {
 	if plain(text) {
 		return text, len(text)
 	}
@@ -130,7 +130,7 @@ func plain(text []byte) bool {
 	return true
 }
 
-// colorCode returns the length of the colour of a Style that a text begins with,
+// colorCode returns the length of the colour of a view.Style that a text begins with,
 // or 0, and reports whether the text may be the beginning of one.
 func colorCode(text string) (n int, begun bool) {
 	for _, code := range screen.Codes() {

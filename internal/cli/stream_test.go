@@ -1,4 +1,4 @@
-package view
+package cli
 
 import (
 	"bytes"
@@ -38,9 +38,9 @@ func TestStream(t *testing.T) {
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			var b bytes.Buffer
-			s := NewStream(&b)
+			s := newStream(&b)
 			if tt.color {
-				s.AllowColor()
+				s.allowColor()
 			}
 			for _, w := range tt.writes {
 				if n, err := s.Write([]byte(w)); n != len(w) || err != nil {
@@ -73,7 +73,7 @@ func TestStreamLaws(t *testing.T) {
 		}
 		for _, in := range [][]byte{[]byte(text.String()), document} {
 			var b bytes.Buffer
-			s := NewStream(&b)
+			s := newStream(&b)
 			for rest := in; len(rest) > 0; {
 				n := 1 + r.IntN(len(rest))
 				if _, err := s.Write(rest[:n]); err != nil {
@@ -109,10 +109,10 @@ var errFull = errors.New("no space left on device")
 func (full) Write([]byte) (int, error) { return 0, errFull }
 
 func TestStreamErrors(t *testing.T) {
-	if _, err := NewStream(full{}).Write([]byte("x")); !errors.Is(err, errFull) {
+	if _, err := newStream(full{}).Write([]byte("x")); !errors.Is(err, errFull) {
 		t.Error(err)
 	}
-	s := NewStream(full{})
+	s := newStream(full{})
 	_, _ = s.Write([]byte("\xc3"))
 	if err := s.Close(); !errors.Is(err, errFull) {
 		t.Error(err)
@@ -122,13 +122,13 @@ func TestStreamErrors(t *testing.T) {
 // TestAbandoned: what was given up writes nothing more.
 func TestAbandoned(t *testing.T) {
 	var b bytes.Buffer
-	s := NewStream(&b)
+	s := newStream(&b)
 	_, _ = s.Write([]byte("a\xc3"))
-	s.Abandon()
+	s.abandon()
 	if _, err := s.Write([]byte("b")); !errors.Is(err, io.ErrClosedPipe) {
 		t.Error(err)
 	}
-	if err := s.Control("\x1b[2J"); !errors.Is(err, io.ErrClosedPipe) {
+	if err := s.control("\x1b[2J"); !errors.Is(err, io.ErrClosedPipe) {
 		t.Error(err)
 	}
 	_ = s.Close()
