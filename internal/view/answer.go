@@ -155,7 +155,7 @@ func (a *answer) nowhere() string {
 	if i < 0 {
 		return ""
 	}
-	return "no node is eligible" + fateOfPods(a.e.Problems[i].Facts)
+	return fill(a.now, a.e.Problems[i].Facts, "no node is eligible"+noneThen)
 }
 
 // matters are the problems that the headline is about: the errors and pods that

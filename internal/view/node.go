@@ -124,7 +124,7 @@ func nodeSummary(n *explain.Node) string {
 			daemonset.NodeName: "the template names another node", daemonset.NodeSelector: "the nodeSelector does not match",
 			daemonset.NodeAffinity: "the node affinity does not match", daemonset.TaintNotTolerated: "the pod does not tolerate a taint",
 		}[n.ShouldRun.Reason]
-		if meaning := taintMeaning(fact(n.ShouldRun.Facts, "key")); n.ShouldRun.Reason == daemonset.TaintNotTolerated && meaning != "" {
+		if meaning := taintMeanings[fact(n.ShouldRun.Facts, "key")]; n.ShouldRun.Reason == daemonset.TaintNotTolerated && meaning != "" {
 			rule = meaning + ", and " + rule
 		}
 		return rule + "; " + why
@@ -223,7 +223,7 @@ func checkWords(c daemonset.Check) string {
 		if c.OK {
 			return fmt.Sprintf("term %d of %d matches", number(f, "term"), number(f, "terms"))
 		}
-		return requirement(f)
+		return fact(ofNode(f), "requirement")
 	}
 	words := "not tolerated"
 	switch {
@@ -235,7 +235,7 @@ func checkWords(c daemonset.Check) string {
 	default:
 		words = "tolerated by the template"
 	}
-	return words + inBrackets(taintMeaning(fact(f, "key")))
+	return words + inBrackets(taintMeanings[fact(f, "key")])
 }
 
 // nodeChange is one change that makes a node eligible: a command, or words that
@@ -261,7 +261,7 @@ func (a *answer) nodeChange(node string, c daemonset.Change) []screen.Block {
 	case daemonset.RepairNode:
 		return say("repair the node: its taint %s is removed when the node is Ready", c.Key)
 	case daemonset.NoSensibleChange:
-		if meaning := taintMeaning(c.Key); meaning != "" {
+		if meaning := taintMeanings[c.Key]; meaning != "" {
 			return say("none is sensible: %s", meaning)
 		}
 		return say("none is sensible: %s is not a label to set by hand", c.Key)

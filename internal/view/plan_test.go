@@ -418,8 +418,9 @@ func TestEveryAssumption(t *testing.T) {
 func TestEveryWarning(t *testing.T) {
 	p := &plan.Plan{}
 	s := &planned{sheet: newSheet(&p.Header, Asked{}, Style{}), p: p, o: &p.Outcome}
+	facts := daemonset.Facts(sampleFacts())
 	for _, code := range plan.WarningCodes {
-		if words := s.warning(plan.Warning{Code: code, Facts: daemonset.Facts{"count": 3, "limit": 1, "newPods": 2, "newFailing": 1}}); len(words) < 20 {
+		if words := s.warning(plan.Warning{Code: code, Facts: facts}); len(words) < 20 {
 			t.Errorf("%s: %q", code, words)
 		}
 	}

@@ -508,33 +508,10 @@ func (s *planned) warnings() {
 	s.s.Add(screen.Body, t)
 }
 
+// warning says one in a sentence: those of a plan are among the meanings.
 func (s *planned) warning(w plan.Warning) string {
-	switch w.Code {
-	case plan.StartsRollout:
-		return fmt.Sprintf("the change of the strategy alone starts a rollout: %s", pluralVerb(number(w.Facts, "pods"), "pod is on an older revision", "pods are on older revisions"))
-	case plan.OutsideBudget:
-		return fmt.Sprintf("the next step deletes %s although the limit is %d: the controller always deletes pods that are not available", plural(number(w.Facts, "count"), "pod"), number(w.Facts, "limit"))
-	case plan.NewPodsFailing:
-		n, failing := number(w.Facts, "newPods"), number(w.Facts, "newFailing")
-		return fmt.Sprintf("%d of the %s of the current revision %s; the plan assumes that further ones work", failing, plural(n, "pod"), pluralOf(failing, "fails", "fail"))
-	case plan.ManagedByTool:
-		m := managed.Manager{Tool: managed.Tool(fact(w.Facts, "tool")), By: fact(w.Facts, "by"), Evidence: fact(w.Facts, "evidence")}
-		who, undone := managerWords(m)
-		return fmt.Sprintf("%s writes the DaemonSet (%s): %s", who, m.Evidence, undone)
-	case plan.ServerWarning:
-		return "the API server warns: " + fact(w.Facts, "message")
-	case plan.DuplicateKey:
-		key := "a key stands twice in one object"
-		if name := fact(w.Facts, "key"); name != "" {
-			key = "the key " + name + " stands twice in one object"
-		}
-		return fmt.Sprintf("%s: document %d, line %d: %s; the later value counts, as for kubectl apply", fact(w.Facts, "file"), number(w.Facts, "document"), number(w.Facts, "line"), key)
-	case plan.InvalidImageName:
-		return fmt.Sprintf(`container %s: a kubelet does not start "%s": %s`, fact(w.Facts, "container"), fact(w.Facts, "image"), ImageFault(template.ImageFault(fact(w.Facts, "fault"))))
-	case plan.NeverUpdated:
-		return "revision " + fact(w.Facts, "revision") + " has an empty hash: the controller treats its own new pods as outdated and loops forever"
-	}
-	return meaning(&cause.Problem{Code: w.Code, Facts: w.Facts}, s.now)
+	who, undone := managerWords(managed.Manager{Tool: managed.Tool(fact(w.Facts, "tool")), By: fact(w.Facts, "by")})
+	return s.meaning(&cause.Problem{Code: w.Code, Facts: with(w.Facts, daemonset.Facts{"who": who, "undone": undone, "fault": ImageFault(template.ImageFault(fact(w.Facts, "fault")))})})
 }
 
 // course is the table of steps. Which pods each takes is the controller's random

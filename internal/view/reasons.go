@@ -1,13 +1,11 @@
 package view
 
 import (
-	"fmt"
-	"time"
-
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 )
 
 // predicate is what the pods or nodes of a problem do, in the singular and in
@@ -74,181 +72,88 @@ func (a *sheet) detail(p *explain.Problem) []screen.Block {
 	default: // without the words that kubelet and container runtimes put around what happened
 		message = `"` + a.style.brief(message, columns) + `"`
 	}
-	return []screen.Block{screen.Text(meaning(p, a.now)), screen.Text(message)}
+	return []screen.Block{screen.Text(a.meaning(p)), screen.Text(message)}
 }
 
 // meaning says in a sentence what a reason means, with its facts; empty where
 // its name says all.
-func meaning(p *explain.Problem, now time.Time) string {
-	f := p.Facts
-	container := "container " + fact(f, "container")
-	if yes(f, "init") {
-		container = "init " + container
-	}
-	switch p.Code {
-	case cause.CrashLoopBackOff:
-		switch exit := fact(f, "exitCode"); exit {
-		case "":
-			return container + " crashes" + restartedTimes(p)
-		case "0":
-			return container + " keeps exiting with code 0" + restartedTimes(p)
-		default:
-			return container + " exits with code " + exit + restartedTimes(p)
-		}
-	case cause.OOMKilled:
-		return container + " exceeds its memory limit" + restartedTimes(p)
-	case cause.ImagePullBackOff:
-		return container + " cannot pull " + fact(f, "image")
-	case cause.ContainerConfig:
-		return container + " cannot be started" + inBrackets(fact(f, "reason"))
-	case cause.ContainerCreating:
-		return container + " has not started" + inBrackets(fact(f, "reason"))
-	case cause.InitRunning:
-		return container + " has not ended, and the pod waits for it"
-	case cause.ProbeFailing:
-		return container + " runs but is not Ready" + restartedTimes(p)
-	case cause.NodeNotReady:
-		if fact(f, "status") == "Unknown" {
-			return "the kubelet does not answer"
-		}
-		return ""
-	case cause.TerminatingOnDeadNode:
-		words := "the kubelet does not answer, so it does not end the pod"
-		if f["deletionAsked"] != nil {
-			words += ", which was deleted " + ageOfFact(now, f, "deletionAsked") + " ago"
-		}
-		return words
-	case cause.FailedCreate:
-		return fmt.Sprintf("the API server rejected %s for %s, the last one %s ago:", plural(number(f, "events"), "request"), plural(len(p.Nodes), "pod"), ageOfFact(now, f, "last"))
-	case cause.PendingUnschedulable:
-		if f["message"] == nil {
-			return "no scheduler has reported on the pod: check kube-scheduler and the template's schedulerName"
-		}
-	case cause.HostPortConflict:
-		return "another pod on the node uses a host port of this one"
-	case cause.EvictLoop:
-		return fmt.Sprintf("%s failed%s; the controller waits up to 15m before it creates the next one", plural(number(f, "failures"), "pod"), inBrackets(fact(f, "reason")))
-	case cause.Terminating:
-		if by := fact(f, "finalizers"); by != "" {
-			return "its deletion waits for finalizer " + by
-		}
-		if yes(f, "overdue") {
-			return "it has outlived its grace period"
-		}
-	case daemonset.NotReady:
-		if gates := fact(f, "conditions"); gates != "" {
-			return "readiness gates not met: " + gates
-		}
-	case daemonset.NotYetAvailable:
-		words := "Ready for less than minReadySeconds " + fact(f, "minReadySeconds")
-		if at, err := time.Parse(time.RFC3339, fact(f, "availableAt")); err == nil {
-			words += fmt.Sprintf("; available in %s, at %sZ", ago(at.Sub(now)), at.UTC().Format(time.TimeOnly))
-		}
-		if skew := number(f, "clockSkew"); skew > 0 {
-			words += fmt.Sprintf("; Ready %s in the future: the node's clock is ahead", ago(time.Duration(skew)*time.Second))
-		}
-		return words
-	case cause.NoPod:
-		if !yes(f, "eventsRead") {
-			return "unknown why: events could not be read"
-		}
-	case explain.Misscheduled:
-		words := "not eligible (" + placement(daemonset.Reason(fact(f, "because")), f) + "), but has a pod"
-		if yes(f, "stays") && !yes(f, "terminating") {
-			return words + ", which stays until the next rollout deletes it, and is not recreated"
-		}
-		return words
-	case explain.ControllerSilent:
-		return "the controller has pending work, but has neither done it nor written a status"
-	case explain.GenerationNotObserved:
-		return fmt.Sprintf("generation %s not observed yet; the status is for generation %s%s", fact(f, "generation"), fact(f, "observed"), because(f))
-	case explain.StaleStatus:
-		return "the reported status is stale: " + fact(f, "fields") + because(f)
-	case daemonset.InvalidBudget:
-		return "each rollout step fails: " + fact(f, "field") + " cannot be resolved; set it to a number or a percentage"
-	case daemonset.VanishedNodeInSurge:
-		return "each rollout step fails until this pod of a deleted node is gone"
-	case cause.NoEligibleNode:
-		return noneEligible(f)
-	case cause.NextRolloutStalls:
-		return nextStall(f)
-	case explain.SurgeHostPort:
-		return "the template uses host port " + fact(f, "ports") + ", so no second pod fits beside the first: maxSurge cannot work; use maxUnavailable"
-	case explain.DisruptionBudgetIgnored:
-		return "PodDisruptionBudget " + fact(f, "name") + inBrackets(limitOf(f, "minAvailable"), limitOf(f, "maxUnavailable")) + " selects these pods; the controller's deletions ignore it"
-	case explain.Adopt:
-		return "the next sync adopts a pod without owner"
-	case daemonset.ReleasedPod:
-		return "labels no longer match the selector: the next sync releases the pod"
-	case explain.Foreign:
-		return "matches the selector, but belongs to " + fact(f, "owner")
-	case explain.DuplicateRevisions:
-		return fmt.Sprintf("%s hold the live template: the next sync keeps one as revision %s and relabels %s, which then count as updated even if they run an old template",
-			plural(number(f, "revisions"), "revision"), fact(f, "number"), plural(number(f, "relabelled"), "pod"))
-	case daemonset.NoTargetNode:
-		return "the pod is not assigned to any node; the controller ignores it"
-	case explain.Deleting:
-		if by := fact(f, "finalizers"); by != "" {
-			return "its deletion waits for finalizer " + by
-		}
-	}
-	return ""
+func (a *sheet) meaning(p *explain.Problem) string {
+	return fill(a.now, with(p.Facts, daemonset.Facts{
+		"on": len(p.Nodes), "lasting": a.lasting(p), "held": heldUp[daemonset.Reason(fact(p.Facts, "heldUpBy"))],
+		"placement": placement(daemonset.Reason(fact(p.Facts, "because")), p.Facts), "stall": stallReason(daemonset.Reason(fact(p.Facts, "reason"))),
+	}), meanings[p.Code]...)
 }
 
-func restartedTimes(p *explain.Problem) string {
-	n := number(p.Facts, "restarts")
-	if n == 0 {
-		return ""
-	}
-	return inBrackets(map[bool]string{true: "each "}[len(p.Nodes) > 1] + "restarted " + plural(n, "time"))
+const (
+	container  = "{init?init |}container {container}"
+	restarted  = "[ ({on?|each }restarted {restarts:time})]"
+	finalizers = "its deletion waits for {finalizers?finalizer|finalizers} {finalizers}"
+	noneSince  = "[{changed=NotTemplate}; no kept revision explains it: the nodes have changed, or none was ever eligible][{changed=Unknown}; unknown since when: the revisions could not be read]"
+	noneThen   = "[, {losing:pod is deleted and not recreated|pods are deleted and not recreated}][, {staying:pod stays until the next rollout deletes it|pods stay until the next rollout deletes them}]"
+	wouldStop  = "a rollout would stop after {replaced} of {replaces:pod}: "
+)
+
+// meanings has what a reason means where its name does not say all. Beside the
+// facts of the reason there are: on, how many nodes; lasting, how long; held, why no
+// status is written; placement, the rule that fails; stall, why a rollout would stop.
+var meanings = map[daemonset.Reason][]string{
+	cause.CrashLoopBackOff:  {"{exitCode=}" + container + " crashes" + restarted, "{exitCode=0}" + container + " keeps exiting with code 0" + restarted, container + " exits with code {exitCode}" + restarted},
+	cause.OOMKilled:         {container + " exceeds its memory limit" + restarted},
+	cause.ImagePullBackOff:  {container + " cannot pull {image}"},
+	cause.ContainerConfig:   {container + " cannot be started[ ({reason})]"},
+	cause.ContainerCreating: {container + " has not started[ ({reason})]"},
+	cause.InitRunning:       {container + " has not ended, and the pod waits for it"},
+	cause.ProbeFailing:      {container + " runs but is not Ready" + restarted},
+	cause.NodeNotReady: {
+		"{status=Unknown}the kubelet does not answer", "{status=False}the kubelet reports that the node is not ready",
+		"some of these kubelets do not answer, the others report that their node is not ready",
+	},
+	cause.TerminatingOnDeadNode: {
+		"{status=Unknown}the kubelet has not answered for {lasting}, so the pod[, deleted {deletionAsked@} ago,] stays Terminating",
+		"{status=False}the kubelet has reported for {lasting} that the node is not ready; the pod[, deleted {deletionAsked@} ago,] stays Terminating",
+		"the nodes have been NotReady for {lasting}, so the pods[, deleted {deletionAsked@} ago,] stay Terminating",
+	},
+	cause.FailedCreate:              {"the API server rejected {events:request}[ for {on:pod}][, the last one {last@} ago]:"},
+	cause.PendingUnschedulable:      {"{message=}no scheduler has reported on the pod: check kube-scheduler and the template's schedulerName"},
+	cause.HostPortConflict:          {"another pod on the node uses a host port of this one"},
+	cause.EvictLoop:                 {"{failures:pod} failed[ ({reason})]; the controller waits up to 15m before it creates the next one"},
+	cause.Terminating:               {finalizers, "{overdue=true}it has outlived its grace period"},
+	daemonset.NotReady:              {"readiness gates not met: {conditions}"},
+	daemonset.NotYetAvailable:       {"Ready for less than minReadySeconds {minReadySeconds}[; available in {availableAt@}, at {availableAt@15:04:05}Z][; Ready {clockSkew@} in the future: the node's clock is ahead]"},
+	cause.NoPod:                     {"{eventsRead=true}", "unknown why: events could not be read"},
+	explain.Misscheduled:            {"not eligible ({placement}), but has a pod[{stays=true}{terminating=}, which stays until the next rollout deletes it, and is not recreated]"},
+	explain.ControllerSilent:        {"the controller has pending work, but has neither done it nor written a status"},
+	explain.GenerationNotObserved:   {"generation {generation} not observed yet; the status is for generation {observed}[; {held}]"},
+	explain.StaleStatus:             {"the reported status is stale: {fields}[; {held}]"},
+	daemonset.InvalidBudget:         {"each rollout step fails: {field} cannot be resolved; set it to a number or a percentage"},
+	daemonset.VanishedNodeInSurge:   {"each rollout step fails until this pod of a deleted node is gone"},
+	cause.NoEligibleNode:            {"{nodes=1}the only node is not eligible" + noneSince + noneThen, "none of the {nodes:node} is eligible" + noneSince + noneThen},
+	cause.NextRolloutStalls:         {"{reason=BudgetSpent}" + wouldStop + "the limit is {limit}, and {holders:node stays|nodes stay} without an available pod", wouldStop + "{stall}"},
+	explain.SurgeHostPort:           {"the template uses host port {ports}, so no second pod fits beside the first: maxSurge cannot work; use maxUnavailable"},
+	explain.DisruptionBudgetIgnored: {"PodDisruptionBudget {name}[ (minAvailable {minAvailable})][ (maxUnavailable {maxUnavailable})] selects these pods; the controller's deletions ignore it"},
+	explain.Adopt:                   {"the next sync adopts a pod without owner"},
+	daemonset.ReleasedPod:           {"labels no longer match the selector: the next sync releases the pod"},
+	explain.Foreign:                 {"matches the selector, but belongs to {owner}"},
+	explain.DuplicateRevisions:      {"{revisions:revision} hold the live template: the next sync keeps one as revision {number}[ and relabels {relabelled:pod}, which then {relabelled?counts as updated even if it runs|count as updated even if they run} an old template]"},
+	daemonset.NoTargetNode:          {"the pod is not assigned to any node; the controller ignores it"},
+	explain.Deleting:                {finalizers},
+
+	// warnings of a plan, which also have: who writes the DaemonSet, what is undone by it, and in place of a fault its words
+	plan.StartsRollout:    {"the change of the strategy alone starts a rollout: {pods:pod is on an older revision|pods are on older revisions}"},
+	plan.OutsideBudget:    {"the next step deletes {count:pod} although the limit is {limit}: the controller always deletes pods that are not available"},
+	plan.NewPodsFailing:   {"{newFailing} of the {newPods:pod} of the current revision {newFailing?fails|fail}; the plan assumes that further ones work"},
+	plan.ManagedByTool:    {"{who} writes the DaemonSet ({evidence}): {undone}"},
+	plan.ServerWarning:    {"the API server warns: {message}"},
+	plan.DuplicateKey:     {"{file}: document {document}, line {line}: [the key {key}][{key=}a key] stands twice in one object; the later value counts, as for kubectl apply"},
+	plan.InvalidImageName: {`container {container}: a kubelet does not start "{image}": {fault}`},
+	plan.NeverUpdated:     {"revision {revision} has an empty hash: the controller treats its own new pods as outdated and loops forever"},
 }
 
-// because says why no status is written, where something is known to prevent
-// it.
-func because(f daemonset.Facts) string {
-	switch by := daemonset.Reason(fact(f, "heldUpBy")); by {
-	case "":
-		return ""
-	case cause.FailedCreate:
-		return "; this version of the controller writes none while the API server rejects its pods"
-	case daemonset.StepBeingDeleted:
-		return "; the controller writes none while the DaemonSet is being deleted"
-	case daemonset.StepSelectsAll:
-		return "; the controller writes none for an empty selector"
-	default:
-		return "; this version of the controller writes none while its step fails"
-	}
-}
-
-func noneEligible(f daemonset.Facts) string {
-	words := "none of the " + plural(number(f, "nodes"), "node") + " is eligible"
-	if number(f, "nodes") == 1 {
-		words = "the only node is not eligible"
-	}
-	switch fact(f, "changed") {
-	case cause.ChangedOther:
-		words += "; no kept revision explains it: the nodes have changed, or none was ever eligible"
-	case cause.ChangedUnknown:
-		words += "; unknown since when: the revisions could not be read"
-	}
-	return words + fateOfPods(f)
-}
-
-// fateOfPods is what becomes of the pods where no node is eligible.
-func fateOfPods(f daemonset.Facts) (words string) {
-	if n := number(f, "losing"); n > 0 {
-		words += ", " + pluralVerb(n, "pod is deleted and not recreated", "pods are deleted and not recreated")
-	}
-	if n := number(f, "staying"); n > 0 {
-		words += ", " + pluralVerb(n, "pod stays until the next rollout deletes it", "pods stay until the next rollout deletes them")
-	}
-	return words
-}
-
-func nextStall(f daemonset.Facts) string {
-	words := fmt.Sprintf("a rollout would stop after %d of %s", number(f, "replaced"), plural(number(f, "replaces"), "pod"))
-	if reason := daemonset.Reason(fact(f, "reason")); reason != daemonset.StepBudgetSpent {
-		return words + ": " + stallReason(reason)
-	}
-	return words + fmt.Sprintf(": the limit is %d, and %s without an available pod", number(f, "limit"), pluralVerb(number(f, "holders"), "node stays", "nodes stay"))
+// heldUp has what prevents the controller from writing a status.
+var heldUp = map[daemonset.Reason]string{
+	cause.FailedCreate:            "this version of the controller writes none while the API server rejects its pods",
+	daemonset.InvalidBudget:       "this version of the controller writes none while its step fails",
+	daemonset.VanishedNodeInSurge: "this version of the controller writes none while its step fails",
+	daemonset.StepBeingDeleted:    "the controller writes none while the DaemonSet is being deleted",
+	daemonset.StepSelectsAll:      "the controller writes none for an empty selector",
 }

@@ -3,6 +3,8 @@ package view
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -10,6 +12,71 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
+
+// fill writes the first of some sentences whose facts are all there, with them
+// filled in; nothing where none is. So words stand in tables, whole. In a sentence
+//
+//	{container}                is a fact, made safe to print
+//	{events:request}           a number with its noun: 1 request, 3 requests
+//	{pods:pod is|pods are}     the same with more words: 1 pod is, 3 pods are
+//	{pods?its|their}           the words alone, the first for 1 and for yes
+//	{last@}                    how long a time is from now, or so many seconds are: 14m
+//	{last@15:04:05}            the time itself, in UTC, as package time writes it
+//	{status=Unknown}           nothing: the sentence is only for this value
+//	[ (restarted {restarts})]  left out where a fact in it is absent, empty or 0
+//
+// Neither brackets nor {pods?its|their} need a fact to be there.
+func fill(now time.Time, f daemonset.Facts, sentences ...string) string {
+	absent := func(text string, zero any) bool {
+		return slices.ContainsFunc(slot.FindAllStringSubmatch(text, -1), func(m []string) bool {
+			is := fact(f, m[1])
+			return m[2] == "=" && is != m[3] || m[2] != "=" && m[2] != "?" && (is == "" || f[m[1]] == zero)
+		})
+	}
+	for _, s := range sentences {
+		s = optional.ReplaceAllStringFunc(s, func(part string) string {
+			if absent(part, 0) {
+				return ""
+			}
+			return part[1 : len(part)-1]
+		})
+		if !absent(s, nil) {
+			return slot.ReplaceAllStringFunc(s, func(of string) string { return filled(now, f, slot.FindStringSubmatch(of)) })
+		}
+	}
+	return ""
+}
+
+var (
+	slot     = regexp.MustCompile(`\{(\w+)([:?@=]?)([^{}|]*)\|?([^{}]*)\}`) // its key, its sign, and words behind that
+	optional = regexp.MustCompile(`\[[^]]*\]`)
+)
+
+// filled is what is written for one slot.
+func filled(now time.Time, f daemonset.Facts, m []string) string {
+	switch key, one, many := m[1], m[3], m[4]; m[2] {
+	case "=":
+		return ""
+	case "?":
+		if yes(f, key) {
+			return one
+		}
+		return pluralOf(number(f, key), one, many)
+	case ":":
+		return pluralVerb(number(f, key), one, cmp.Or(many, one+"s"))
+	case "@":
+		at, err := factTime(f, key)
+		switch {
+		case err != nil:
+			return ago(time.Duration(number(f, key)) * time.Second)
+		case one != "":
+			return at.UTC().Format(one)
+		}
+		return ago(now.Sub(at).Abs())
+	default:
+		return fact(f, key)
+	}
+}
 
 // fact returns a fact as text that is safe to print, or "".
 func fact(f daemonset.Facts, key string) string {
@@ -25,7 +92,7 @@ func fact(f daemonset.Facts, key string) string {
 	}
 }
 
-// number returns a fact that is a whole number.
+// number returns a fact that is a whole number, or how long a list is.
 func number(f daemonset.Facts, key string) int {
 	switch v := f[key].(type) {
 	case int:
@@ -34,6 +101,8 @@ func number(f daemonset.Facts, key string) int {
 		return int(v)
 	case float64:
 		return int(v)
+	case []string:
+		return len(v)
 	}
 	return 0
 }
@@ -42,56 +111,52 @@ func yes(f daemonset.Facts, key string) bool { b, _ := f[key].(bool); return b }
 
 // placement says why a node should not run the pod.
 func placement(reason daemonset.Reason, f daemonset.Facts) string {
-	switch reason {
-	case daemonset.NodeName:
-		return "the template names node " + fact(f, "want")
-	case daemonset.NodeSelector:
-		s := "the pod needs the label " + fact(f, "key") + "=" + fact(f, "want")
-		switch got, known := f["got"]; {
-		case known:
-			return s + ", the node has " + value(got)
-		case f["present"] == false:
-			return s + ", the node has none"
-		}
-		return s
-	case daemonset.NodeAffinity:
-		return "affinity: " + requirement(f)
-	case daemonset.TaintNotTolerated:
-		s := "taint " + fact(f, "taint")
-		if meaning := taintMeaning(fact(f, "key")); meaning != "" {
-			return meaning + ": " + s
-		}
-		return s
-	case daemonset.NodeGone:
-		return "there is no such node"
-	}
-	return ""
+	return fill(time.Time{}, ofNode(f), placements[reason]...)
 }
 
-// value writes a label's value, which may be empty.
-func value(v any) string { return cmp.Or(clean(fmt.Sprint(v)), `""`) }
-
-func requirement(f daemonset.Facts) string {
-	if f["key"] == nil {
-		if number(f, "terms") == 0 {
-			return "no term, so no node matches"
-		}
-		return fmt.Sprintf("none of its %s matches", plural(number(f, "terms"), "term"))
-	}
-	s := fmt.Sprintf("needs %s %s", fact(f, "key"), fact(f, "operator"))
-	if v := fact(f, "values"); v != "" {
-		s += " [" + v + "]"
-	}
-	if f["valid"] == false {
-		return s + ", which is not valid and never matches"
-	}
+// ofNode is the facts of a rule of placement, with what its sentences need beside
+// them.
+func ofNode(f daemonset.Facts) daemonset.Facts {
+	more := daemonset.Facts{"meaning": taintMeanings[fact(f, "key")]}
 	if got, known := f["got"]; known {
-		s += ", has " + value(got)
+		more["got"] = cmp.Or(clean(fmt.Sprint(got)), `""`)
 	}
-	return s
+	if values := fact(f, "values"); values != "" {
+		more["values"] = "[" + values + "]"
+	}
+	all := with(f, more)
+	all["requirement"] = fill(time.Time{}, all, requirements...)
+	return all
 }
 
-// taintMeanings are well-known taints in words.
+// with is facts and some more, which come first.
+func with(f, more daemonset.Facts) daemonset.Facts {
+	all := maps.Clone(f)
+	if all == nil {
+		all = daemonset.Facts{}
+	}
+	maps.Copy(all, more)
+	return all
+}
+
+const needsLabel = "the pod needs the label {key}=[{want}]"
+
+// placements has the rules that a node can fail.
+var placements = map[daemonset.Reason][]string{
+	daemonset.NodeName:          {"the template names node {want}"},
+	daemonset.NodeSelector:      {"{present=false}" + needsLabel + ", the node has none", needsLabel + "[, the node has {got}]"},
+	daemonset.NodeAffinity:      {"affinity: {requirement}"},
+	daemonset.TaintNotTolerated: {"[{meaning}: ]taint {taint}"},
+	daemonset.NodeGone:          {"there is no such node"},
+}
+
+// requirements say which requirement of a node affinity fails.
+var requirements = []string{
+	"{valid=false}needs {key} {operator}[ {values}], which is not valid and never matches", "needs {key} {operator}[ {values}][, has {got}]",
+	"{terms=0}no term, so no node matches", "none of its {terms:term} matches",
+}
+
+// taintMeanings are well-known taints in words, by key.
 var taintMeanings = map[string]string{
 	"node.kubernetes.io/not-ready":                   "the node is NotReady",
 	"node.kubernetes.io/unreachable":                 "the node is unreachable",
@@ -117,9 +182,6 @@ var taintMeanings = map[string]string{
 	"virtual-kubelet.io/provider":                    "a virtual node, which has no kubelet",
 }
 
-// taintMeaning returns what a well-known taint means, or "".
-func taintMeaning(key string) string { return taintMeanings[key] }
-
 // inBrackets writes what is known of several words, behind a blank.
 func inBrackets(words ...string) string {
 	if text := bracketed(words...); text != "" {
@@ -134,21 +196,6 @@ func bracketed(words ...string) string {
 		return ""
 	}
 	return "(" + strings.Join(words, "; ") + ")"
-}
-
-func limitOf(f daemonset.Facts, key string) string {
-	if f[key] == nil {
-		return ""
-	}
-	return key + " " + fact(f, key)
-}
-
-func ageOfFact(now time.Time, f daemonset.Facts, key string) string {
-	t, err := factTime(f, key)
-	if err != nil {
-		return "unknown"
-	}
-	return ago(now.Sub(t))
 }
 
 // parts are the parts of the input whose names are no words.

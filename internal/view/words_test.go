@@ -1,12 +1,16 @@
 package view
 
 import (
+	"fmt"
+	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
@@ -43,34 +47,129 @@ func TestPlacementWords(t *testing.T) {
 	}
 }
 
+// TestTaintMeaning: the taints that Kubernetes itself sets have a meaning, and
+// those of nobody known have none.
 func TestTaintMeaning(t *testing.T) {
-	for key, want := range map[string]string{
-		"node.kubernetes.io/not-ready":                   "the node is NotReady",
-		"node.kubernetes.io/unreachable":                 "the node is unreachable",
-		"node.kubernetes.io/unschedulable":               "the node is cordoned",
-		"node.kubernetes.io/disk-pressure":               "the node is under disk pressure",
-		"node.kubernetes.io/memory-pressure":             "the node is under memory pressure",
-		"node.kubernetes.io/pid-pressure":                "the node is under pid pressure",
-		"node.kubernetes.io/network-unavailable":         "the node's network is not set up",
-		"node.kubernetes.io/out-of-service":              "somebody declared the node out of service: its pods are force-deleted",
-		"node.cloudprovider.kubernetes.io/uninitialized": "the cloud controller has not set the node up yet",
-		"node.cloudprovider.kubernetes.io/shutdown":      "the cloud says the machine is shut down",
-		"ToBeDeletedByClusterAutoscaler":                 "cluster-autoscaler is removing the node",
-		"DeletionCandidateOfClusterAutoscaler":           "cluster-autoscaler may remove the node",
-		"karpenter.sh/disrupted":                         "Karpenter is replacing the node",
-		"karpenter.sh/disruption":                        "Karpenter is replacing the node",
-		"karpenter.sh/unregistered":                      "Karpenter waits for the node to register",
-		"node-role.kubernetes.io/control-plane":          "control plane",
-		"node-role.kubernetes.io/master":                 "control plane",
-		"node.cilium.io/agent-not-ready":                 "Cilium has not started on the node",
-		"nvidia.com/gpu":                                 "for pods that use a GPU",
-		"CriticalAddonsOnly":                             "for critical add-ons",
-		"eks.amazonaws.com/compute-type":                 "a Fargate node, which runs no DaemonSets",
-		"virtual-kubelet.io/provider":                    "a virtual node, which has no kubelet",
-		"blue-green":                                     "",
+	for _, key := range []string{
+		corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable, corev1.TaintNodeUnschedulable, corev1.TaintNodeMemoryPressure, corev1.TaintNodeDiskPressure,
+		corev1.TaintNodeNetworkUnavailable, corev1.TaintNodePIDPressure, corev1.TaintNodeOutOfService,
 	} {
-		if got := taintMeaning(key); got != want {
-			t.Errorf("taintMeaning(%q) = %q, want %q", key, got, want)
+		if taintMeanings[key] == "" {
+			t.Errorf("%s has no meaning", key)
+		}
+	}
+	for key, want := range map[string]string{
+		corev1.TaintNodeUnschedulable:           "the node is cordoned: taint a",
+		"node-role.kubernetes.io/control-plane": "control plane: taint a",
+		"blue-green":                            "taint a",
+	} {
+		if got := placement(daemonset.TaintNotTolerated, daemonset.Facts{"key": key, "taint": "a"}); got != want {
+			t.Errorf("%s: %q, want %q", key, got, want)
+		}
+	}
+}
+
+// TestFill: the notation of sentences, a line each.
+func TestFill(t *testing.T) {
+	type facts = daemonset.Facts
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for _, tt := range []struct {
+		facts     facts
+		sentences []string
+		want      string
+	}{
+		{facts{"image": "a\x1b", "numbers": []string{"3", "5-7"}}, []string{"{image} of {numbers}"}, `a\u001b of 3, 5-7`},
+		{facts{"image": "{name} [x]", "name": "n"}, []string{"cannot pull {image}[ for {name}]"}, "cannot pull {name} [x] for n"}, // words of the cluster are not read
+		{facts{"events": 1}, []string{"{events:request}"}, "1 request"},
+		{facts{"events": 3}, []string{"{events:request}"}, "3 requests"},
+		{facts{"events": 0}, []string{"{events:request}"}, "0 requests"},
+		{facts{"pods": 1}, []string{"{pods:pod is|pods are} there, with {pods?its|their} node"}, "1 pod is there, with its node"},
+		{facts{"pods": 2}, []string{"{pods:pod is|pods are} there, with {pods?its|their} node"}, "2 pods are there, with their node"},
+		{facts{"names": []string{"a", "b"}}, []string{"{names?finalizer|finalizers} {names}"}, "finalizers a, b"},
+		{facts{"init": true}, []string{"{init?init |}container"}, "init container"},
+		{facts{"init": false}, []string{"{init?init |}container"}, "container"},
+		{facts{"last": "2026-03-01T11:46:00Z"}, []string{"{last@} ago, at {last@15:04:05}Z"}, "14m ago, at 11:46:00Z"},
+		{facts{"last": "2026-03-01T13:00:30+01:00"}, []string{"in {last@}, at {last@15:04:05}Z"}, "in 30s, at 12:00:30Z"},
+		{facts{"clockSkew": 900}, []string{"for {clockSkew@}"}, "for 15m"},
+		{facts{"restarts": 0, "reason": "", "line": 2}, []string{"a[ ({restarts:time})][ ({reason})][ ({of})][, line {line}]"}, "a, line 2"},
+		{facts{"limit": "0"}, []string{"a[ ({limit})]"}, "a (0)"}, // a value that is written so, not a count
+		{facts{"status": "False"}, []string{"{status=Unknown}a", "{status=False}b", "c"}, "b"},
+		{facts{}, []string{"{status=Unknown}a", "{status=False}b", "c"}, "c"},
+		{facts{}, []string{"{status=}a", "c"}, "a"},
+		{facts{"status": "x"}, []string{"a[{status=x}{of=}, b][{status=y}, c]"}, "a, b"},
+		{facts{"of": 0}, []string{"{name} a", "{of} b", "c"}, "0 b"},
+		{nil, []string{"{name} a", "{of} b"}, ""},
+	} {
+		if got := fill(now, tt.facts, tt.sentences...); got != tt.want {
+			t.Errorf("%v %q:\n%q, want\n%q", tt.facts, tt.sentences, got, tt.want)
+		}
+	}
+}
+
+// tables are all sentences that fill fills, by where they stand, and which keys
+// they may use beside those of daemonset.FactKeys.
+func tables() map[string][]string {
+	all := map[string][]string{"requirements": requirements}
+	for code, sentences := range meanings {
+		all["meanings "+string(code)] = sentences
+	}
+	for code, sentences := range placements {
+		all["placements "+string(code)] = sentences
+	}
+	return all
+}
+
+// madeKeys are those that the view adds to facts, each by the function that does.
+var madeKeys = map[string]any{
+	"on": 1, "lasting": "14m", "held": "h", "placement": "p", "stall": "s", // meaning
+	"meaning": "m", "requirement": "r", // ofNode
+	"who": "w", "undone": "u", // warning
+}
+
+// sampleFacts has a value of its kind for each key that a sentence may use.
+func sampleFacts() map[string]any {
+	sample := maps.Clone(madeKeys)
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[daemonset.FactKeys]()) {
+		key, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		sample[key] = map[reflect.Type]any{
+			reflect.TypeFor[string](): "x", reflect.TypeFor[int](): 3, reflect.TypeFor[bool](): true, reflect.TypeFor[time.Time](): "2026-03-01T11:46:00Z", reflect.TypeFor[[]string](): []string{"x"},
+		}[f.Type]
+	}
+	return sample
+}
+
+// TestTables: a sentence uses only keys that facts can have, each as its kind allows;
+// and each is the one that is written for the facts that it needs.
+func TestTables(t *testing.T) {
+	sample := sampleFacts()
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	isTime := func(v any) bool { _, err := time.Parse(time.RFC3339, fmt.Sprint(v)); return err == nil }
+	is := func(v any, kinds ...any) bool {
+		return slices.ContainsFunc(kinds, func(k any) bool { return reflect.TypeOf(k) == reflect.TypeOf(v) }) && !isTime(v)
+	}
+	var list []string
+	for at, sentences := range tables() {
+		for i, s := range sentences {
+			facts := daemonset.Facts{}
+			for _, m := range slot.FindAllStringSubmatch(s, -1) {
+				v, known := sample[m[1]]
+				if fits := map[string]bool{
+					"": is(v, "", 1, list), "=": is(v, "", 1, true), ":": is(v, 1, list), "?": is(v, 1, true, list), "@": isTime(v) || is(v, 1),
+				}; !known || !fits[m[2]] {
+					t.Errorf("%s: %s is no key, or not of such a kind", at, m[0])
+				}
+				switch given, already := facts[m[1]]; {
+				case m[2] != "=" && !already:
+					facts[m[1]] = v
+				case m[2] == "=" && m[3] == "":
+					delete(facts, m[1])
+				case m[2] == "=" && given != m[3]:
+					facts[m[1]] = m[3]
+				}
+			}
+			if got, want := fill(now, facts, sentences...), fill(now, facts, s); got != want || i > 0 && want == "" {
+				t.Errorf("%s: %v gives %q, and the sentence %q is never written", at, facts, got, want)
+			}
 		}
 	}
 }
@@ -79,13 +178,18 @@ func TestTaintMeaning(t *testing.T) {
 func TestMeaning(t *testing.T) {
 	type facts = daemonset.Facts
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	since := now.Add(-5 * time.Hour)
 	for _, tt := range []struct {
 		code  daemonset.Reason
 		facts facts
 		want  string
 	}{
 		{cause.NodeNotReady, facts{"status": "Unknown"}, "the kubelet does not answer"},
-		{cause.NodeNotReady, facts{"status": "False"}, ""},
+		{cause.NodeNotReady, facts{"status": "False"}, "the kubelet reports that the node is not ready"},
+		{cause.NodeNotReady, facts{}, "some of these kubelets do not answer, the others report that their node is not ready"}, // a fact that not all have in common is none
+		{cause.TerminatingOnDeadNode, facts{"status": "Unknown", "deletionAsked": "2026-03-01T09:00:00Z"}, "the kubelet has not answered for 5h, so the pod, deleted 3h ago, stays Terminating"},
+		{cause.TerminatingOnDeadNode, facts{"status": "False", "deletionAsked": "2026-03-01T09:00:00Z"}, "the kubelet has reported for 5h that the node is not ready; the pod, deleted 3h ago, stays Terminating"},
+		{cause.TerminatingOnDeadNode, facts{}, "the nodes have been NotReady for 5h, so the pods stay Terminating"},
 		{cause.CrashLoopBackOff, facts{"container": "a", "init": false, "exitCode": 0, "restarts": 1}, "container a keeps exiting with code 0 (restarted 1 time)"},
 		{cause.CrashLoopBackOff, facts{"container": "a", "init": true}, "init container a crashes"},
 		{cause.CrashLoopBackOff, facts{"container": "a", "exitCode": 1, "restarts": 0}, "container a exits with code 1"},
@@ -94,7 +198,7 @@ func TestMeaning(t *testing.T) {
 		{cause.PendingUnschedulable, facts{"message": "gates"}, ""},
 		{cause.EvictLoop, facts{"failures": 9}, "9 pods failed; the controller waits up to 15m before it creates the next one"},
 		{cause.EvictLoop, facts{"failures": 9, "reason": "Evicted"}, "9 pods failed (Evicted); the controller waits up to 15m before it creates the next one"},
-		{cause.Terminating, facts{"overdue": true, "finalizers": []string{"a/b", "c"}}, "its deletion waits for finalizer a/b, c"},
+		{cause.Terminating, facts{"overdue": true, "finalizers": []string{"a/b", "c"}}, "its deletion waits for finalizers a/b, c"},
 		{cause.Terminating, facts{"overdue": true}, "it has outlived its grace period"},
 		{cause.Terminating, facts{"overdue": false}, ""},
 		{daemonset.NotReady, facts{"conditions": []string{"a/gate"}}, "readiness gates not met: a/gate"},
@@ -115,7 +219,7 @@ func TestMeaning(t *testing.T) {
 		{explain.Misscheduled, facts{"because": "NodeName", "want": "w-1", "stays": true, "terminating": true}, "not eligible (the template names node w-1), but has a pod"},
 		{cause.FailedCreate, facts{"events": 1, "last": "2026-03-01T11:59:20Z"}, "the API server rejected 1 request for 1 pod, the last one 40s ago:"},
 	} {
-		if got := meaning(&cause.Problem{Code: tt.code, Facts: tt.facts, Nodes: []string{"w-1"}}, now); got != tt.want {
+		if got := (&sheet{now: now}).meaning(&cause.Problem{Code: tt.code, Facts: tt.facts, Nodes: []string{"w-1"}, Since: &since}); got != tt.want {
 			t.Errorf("%s %v:\n%q, want\n%q", tt.code, tt.facts, got, tt.want)
 		}
 	}
@@ -128,7 +232,7 @@ func TestEveryProblemHasWords(t *testing.T) {
 		if slices.Contains([]daemonset.Reason{explain.HasPod, explain.Ready, explain.UpToDate, explain.OutOfDate, explain.Moving, explain.OnDeleteOutdated}, code) {
 			continue // not problems, or the table of old pods
 		}
-		if _, known := predicates[code]; !known && meaning(&cause.Problem{Code: code, Facts: daemonset.Facts{}}, time.Time{}) == "" {
+		if _, known := predicates[code]; !known && len(meanings[code]) == 0 {
 			t.Errorf("%s has no words", code)
 		}
 	}

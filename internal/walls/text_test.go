@@ -50,6 +50,8 @@ var searchedText = map[string]string{
 	"view/style.go brief regexp wrappers":               "a message of the kubelet, shortened",
 	"view/style.go shorten strings.IndexByte":           "a message of the cluster, shortened",
 	"view/style.go shorten strings.LastIndexByte":       "a message of the cluster, shortened",
+	"view/words.go fill regexp optional":                "a sentence of a table, as a programmer wrote it: facts are filled in after it was read",
+	"view/words.go fill regexp slot":                    "a sentence of a table, as a programmer wrote it: facts are filled in after it was read",
 }
 
 // TestNoTextIsTakenApart: the packages of the screens search no text but where
