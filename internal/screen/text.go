@@ -174,7 +174,7 @@ func (p *printer) block(b Block, left int) {
 			p.paragraph(words(string(b)), left)
 		}
 	case Words:
-		p.paragraph(b.clean(), left)
+		p.parts(b.clean(), left)
 	case Names:
 		p.paragraph(b.words(p.Terminal, p.room(left)), left)
 	case Command:
@@ -208,6 +208,18 @@ func (p *printer) room(left int) int {
 func (p *printer) paragraph(words []string, left int) {
 	for _, l := range wrap(words, p.room(left), 0, 0) {
 		p.add(left, span{text: l})
+	}
+}
+
+// parts writes parts that are not broken, further lines below the second part
+// where that leaves room for each.
+func (p *printer) parts(parts []string, left int) {
+	under, room := Width(parts[0])+1, p.room(left)
+	if slices.ContainsFunc(parts[1:], func(w string) bool { return under+Width(w) > room }) {
+		under = indent
+	}
+	for i, l := range wrap(parts, room, 0, under) {
+		p.add(left+min(i, 1)*under, span{text: l})
 	}
 }
 

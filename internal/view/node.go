@@ -75,40 +75,41 @@ func (a *answer) node(n *explain.Node) {
 	if len(n.Pods) == 0 {
 		a.add(screen.Pod, "none")
 	}
-	if p := a.problemOf(n); p != nil {
+	if p := a.e.OnNode(n); p != nil {
 		if n.Problem != nil {
 			a.s.Add(screen.Body, a.problemTable("PROBLEM", []*explain.Problem{p}))
 		}
 		a.add(screen.Cause, "%s", a.origin(p))
 		a.checks([]*explain.Problem{p})
 	}
+	a.nodeFix(n)
+}
+
+// nodeFix is what makes a node eligible, and what becomes of its pod then and
+// until then.
+func (a *answer) nodeFix(n *explain.Node) {
+	template, sensible := false, len(n.Changes) > 0
 	for _, c := range n.Changes {
 		a.s.Add(screen.Fix, a.nodeChange(n.Name, c)...)
+		template = template || c.Kind == daemonset.AddToleration || c.Kind == daemonset.AddAffinityTerm || c.Kind == daemonset.RemoveNodeName
 		if c.Kind == daemonset.NoSensibleChange {
+			sensible = false
 			break // one such is enough
 		}
 	}
-}
-
-// problemOf is the problem of a node, narrowed to it; nil where none is.
-func (a *answer) problemOf(n *explain.Node) *explain.Problem {
-	code := explain.Misscheduled
-	if n.Problem != nil {
-		code = n.Problem.Code
+	then := "the controller then creates a pod on the node"
+	switch stays := n.Stays(); {
+	case sensible && template && stays:
+		then = "this starts a rollout of all pods, which replaces this one too" + inBrackets(a.undoneBy())
+	case sensible && template:
+		then = "this starts a rollout of all pods, and the node gets one too" + inBrackets(a.undoneBy())
+	case stays:
+		then = "its pod then stays, and DESIRED and READY count it again"
+		a.noRollout(1)
 	}
-	for _, p := range a.e.Problems {
-		if i := slices.Index(p.Nodes, n.Name); p.Code == code && i >= 0 {
-			p.Nodes, p.Pods, p.Count = []string{n.Name}, nil, 1
-			if n.Problem != nil {
-				p.Since, p.Latest, p.Facts = n.Problem.Since, nil, n.Problem.Facts
-			}
-			if len(n.Pods) > 0 {
-				p.Pods = []string{n.Pods[0].Name}
-			}
-			return &p
-		}
+	if sensible {
+		a.s.Add(screen.Fix, screen.Text(then))
 	}
-	return nil
 }
 
 // nodeSummary says in a sentence what runs on a node.
@@ -143,61 +144,63 @@ func (a *answer) rules(n *explain.Node) {
 		return
 	}
 	t := &screen.Table{Columns: []screen.Column{{Head: "RULE", Wrap: true}, {Head: "RESULT"}, {Head: "WHY", Wrap: true}}}
+	row := func(rule, result, why string, tone screen.Tone) {
+		cells := screen.Cells(rule, result, why)
+		cells[1].Tone = tone
+		t.Rows = append(t.Rows, screen.Row{Cells: cells})
+	}
 	var unset []string
 	for _, rule := range []daemonset.Rule{daemonset.RuleNodeName, daemonset.RuleNodeSelector, daemonset.RuleNodeAffinity, daemonset.RuleTaint} {
-		found := false
-		for _, c := range n.Checks {
-			if c.Rule != rule {
-				continue
-			}
-			found = true
-			result := screen.Cell{Lines: []string{"passes"}, Tone: screen.Good}
-			if !c.OK {
-				result = screen.Cell{Lines: []string{"FAILS"}, Tone: screen.Bad}
-			}
-			t.Rows = append(t.Rows, screen.Row{Cells: []screen.Cell{{Lines: []string{ruleName(c)}}, result, {Lines: []string{checkWords(c)}}}})
-		}
-		if !found {
+		if !slices.ContainsFunc(n.Checks, func(c daemonset.Check) bool { return c.Rule == rule }) {
 			unset = append(unset, string(rule))
+		}
+		for _, c := range n.Checks {
+			switch {
+			case c.Rule != rule:
+			case c.OK:
+				row(ruleName(c), "passes", checkWords(c), screen.Good)
+			default:
+				row(ruleName(c), "FAILS", checkWords(c), screen.Bad)
+			}
 		}
 	}
 	if len(unset) > 0 {
-		t.Rows = append(t.Rows, screen.Row{Cells: []screen.Cell{{Lines: []string{strings.Join(unset, ", ")}}, {Lines: []string{"passes"}, Tone: screen.Good}, {Lines: []string{"none is set"}}}})
+		row(strings.Join(unset, ", "), "passes", "none is set", screen.Good)
 	}
 	a.s.Add(screen.Body, t)
 }
 
 func (a *answer) podLine(n *explain.Node, p explain.Pod) string {
-	words := p.Name + ": " + phase(p)
+	words := []string{p.Name + ": " + phase(p)}
 	switch {
 	case p.Available:
-		words += " and available"
+		words[0] += " and available"
 	case p.Ready:
-		words += " and Ready, not available yet"
+		words[0] += " and Ready, not available yet"
 	default:
-		words += ", not Ready"
+		words[0] += ", not Ready"
 	}
 	if of := revisionOf(a.e, p); of != "-" {
-		words += ", revision " + of
+		words[0] += ", revision " + of
 	}
 	if p.UpdatedBy == daemonset.ByGeneration {
-		words += " (updated by its template generation)"
+		words[0] += " (updated by its template generation)"
 	}
-	if p.Claim != daemonset.Owned {
-		words += ", " + map[daemonset.Claim]string{daemonset.Adopt: "which the controller adopts next", daemonset.Release: "which the controller releases next"}[p.Claim]
+	if what := map[daemonset.Claim]string{daemonset.Adopt: "adopts", daemonset.Release: "releases"}[p.Claim]; what != "" {
+		words[0] += ", which the controller " + what + " next"
 	}
 	switch {
 	case p.Ignored != "":
-		words += "; not counted: " + string(p.Ignored)
+		words = append(words, "not counted: "+string(p.Ignored))
 	case n.Exists && n.ShouldRun != nil && !n.ShouldRun.OK:
-		words += "; counted as misscheduled, not in DESIRED"
+		words = append(words, "counted as misscheduled, not in DESIRED")
 		if !n.MayStay.OK {
-			words += "; the controller deletes it"
+			words = append(words, "the controller deletes it")
 		} else if !p.Terminating {
-			words += "; it stays until the next rollout deletes it"
+			words = append(words, "it stays until the next rollout deletes it")
 		}
 	}
-	return words
+	return strings.Join(words, "; ")
 }
 
 // ruleName is a rule, with the taint that it is about.

@@ -52,7 +52,7 @@ func newPlanned(p *plan.Plan, now *explain.Explanation, asked Asked, style Style
 		s.before(&answer{s.sheet, now})
 	case now != nil:
 		s.live = &answer{s.sheet, now}
-		s.problems = s.live.matters()
+		s.problems = s.live.e.Matters()
 	}
 	s.headline()
 	s.change()
@@ -297,7 +297,7 @@ func (s *planned) blame() string {
 		return "no new pod starts: the name of its image is invalid"
 	}
 	if s.live != nil && len(s.p.Waves) == 0 {
-		return cmp.Or(s.live.why(), stallReason(s.o.Reason))
+		return cmp.Or(s.live.why(2), stallReason(s.o.Reason))
 	}
 	if s.o.Reason != daemonset.StepBudgetSpent && s.o.Reason != daemonset.StepWaiting && s.o.Reason != plan.Unfilled {
 		return stallReason(s.o.Reason)
@@ -308,7 +308,7 @@ func (s *planned) blame() string {
 			of = predicate{"node", "would be down", "would be down"}
 		}
 		return of.of(nodes, 0)
-	})
+	}, 2)
 	if n := s.o.FurtherHolders; n > 0 {
 		any := fmt.Sprintf("any %s (the controller chooses at random)", pluralVerb(n, "node stays without an available pod", "nodes stay without an available pod"))
 		if words != "" {
@@ -664,12 +664,6 @@ func (s *planned) outlook() {
 	}
 	if nf := s.o.FurtherHolders; nf > 0 && len(s.o.Holders) > 0 {
 		s.note(screen.Text(fmt.Sprintf("%s: which ones is the controller's random choice", pluralVerb(nf, "more node ends like these", "more nodes end like these"))))
-	}
-	for _, h := range s.o.Late {
-		if h.Cause != nil && h.Facts["slowestStart"] != nil {
-			s.note(screen.Text(fmt.Sprintf("the other pods were Ready after %s at most", seconds(float64(number(h.Facts, "slowestStart"))))))
-			break
-		}
 	}
 	if !stalls || len(s.p.Waves) > 0 {
 		s.sync(n, map[bool]string{true: "first", false: "next"}[s.ofChange()])

@@ -60,6 +60,20 @@ func (a *sheet) add(l screen.Label, format string, args ...any) {
 	a.s.Add(l, screen.Text(fmt.Sprintf(format, args...)))
 }
 
+// joined joins those of some words that say something.
+func joined(by string, words ...string) string {
+	return strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), by)
+}
+
+// columns are plain columns of a table.
+func columns(heads ...string) []screen.Column {
+	out := make([]screen.Column, len(heads))
+	for i, h := range heads {
+		out[i].Head = h
+	}
+	return out
+}
+
 // note adds what is worth knowing; without --all, of three things at most.
 func (a *sheet) note(blocks ...screen.Block) {
 	const most = 3
@@ -113,10 +127,10 @@ func (a *sheet) again(command screen.Word, more ...Flag) screen.Command {
 	return c
 }
 
-// why names what is wrong in few words, the first two problems, of which those
+// why names what is wrong in few words, so many of the problems, of which those
 // with the same predicate are added up; a problem of which clause knows nothing
 // is left out.
-func why(problems []*cause.Problem, clause func(p *cause.Problem, nodes []string) string) string {
+func why(problems []*cause.Problem, clause func(p *cause.Problem, nodes []string) string, most int) string {
 	var parts []string
 	said := map[predicate]bool{}
 	for _, p := range problems {
@@ -135,7 +149,6 @@ func why(problems []*cause.Problem, clause func(p *cause.Problem, nodes []string
 			parts = append(parts, words)
 		}
 	}
-	const most = 2
 	if more := len(parts) - most; more > 0 {
 		parts = append(parts[:most], fmt.Sprintf("%d more", more))
 	}
@@ -159,7 +172,11 @@ func (a *sheet) problemTable(head string, problems []*cause.Problem) *screen.Tab
 		if len(p.Nodes) == 0 {
 			nodes = screen.Cell{Lines: []string{"-"}}
 		}
-		t.Rows = append(t.Rows, screen.Row{Cells: []screen.Cell{{Lines: []string{string(p.Code)}, Tone: tone}, nodes, {Lines: []string{a.lasting(p)}}}, Detail: a.detail(p)})
+		detail := a.detail(p)
+		if n := number(p.Facts, "starts"); n > 0 {
+			detail = append(detail, screen.Text(fmt.Sprintf("%s ready within %s of creation", pluralVerb(n, "other pod was", "other pods were"), ago(time.Duration(number(p.Facts, "slowestStart"))*time.Second))))
+		}
+		t.Rows = append(t.Rows, screen.Row{Cells: []screen.Cell{{Lines: []string{string(p.Code)}, Tone: tone}, nodes, {Lines: []string{a.lasting(p)}}}, Detail: detail})
 	}
 	return t
 }

@@ -28,15 +28,6 @@ func Clean(s string) string { return screen.Clean(s) }
 // Quote makes a word safe to paste into a shell.
 func Quote(word string) string { return string(screen.Quote(word)) }
 
-// pasted returns a command, or "" where it has words that cannot be pasted as
-// they are printed.
-func pasted(command string) string {
-	if clean(command) != command {
-		return ""
-	}
-	return command
-}
-
 // brief shortens a message of the cluster, which can be 4 KB: the beginning
 // says what was tried and the end what failed, so the middle goes.
 func (s Style) brief(message string, columns int) string {

@@ -2,6 +2,7 @@ package cause
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
@@ -26,6 +27,15 @@ type Course struct {
 	Stalls   bool
 	End      daemonset.Counts
 	Duration *Duration // until then; nil if it is not known, or it stalls
+	Next     *Batch    // what the controller does next, where it waits for a time that is known
+}
+
+// Batch is how many pods the controller deletes and creates at a time that is
+// known.
+type Batch struct {
+	At      time.Time `json:"at"`      // when
+	Deletes int       `json:"deletes"` // how many pods it deletes; which ones is its random choice
+	Creates int       `json:"creates"` // how many pods it creates
 }
 
 // Duration is a range, in seconds from now.

@@ -29,6 +29,13 @@ type Problem struct {
 	Facts  daemonset.Facts `json:"facts"` // what all of them have in common; `message` is that of the first, `availableAt` that of the last
 }
 
+// Late reports whether the pods take longer to become ready than the others did.
+func (p *Problem) Late() bool { late, _ := p.Facts["late"].(bool); return late }
+
+// Urgent reports whether there is reason to look now: the problem does not pass
+// by itself, or the pods are late.
+func (p *Problem) Urgent() bool { return p.Severity == Error || p.Late() }
+
 // Problems collects what is wrong on nodes by what it has in common.
 type Problems struct{ byKey map[string]*Problem }
 

@@ -30,11 +30,11 @@ const (
 	ImagePullBackOff daemonset.Reason = "ImagePullBackOff"
 	// FailedMount: a volume, a Secret or a ConfigMap cannot be mounted, as an event says
 	// Severity: Info, Warning when late, Error after 5 minutes
-	// Facts: container, init, reason, message, late, slowestStart
+	// Facts: container, init, reason, message, late, slowestStart, starts
 	FailedMount daemonset.Reason = "FailedMount"
 	// FailedCreatePodSandBox: the pod's sandbox or its network cannot be set up, as an event says
 	// Severity: Info, Warning when late, Error after 5 minutes
-	// Facts: container, init, reason, message, late, slowestStart
+	// Facts: container, init, reason, message, late, slowestStart, starts
 	FailedCreatePodSandBox daemonset.Reason = "FailedCreatePodSandBox"
 	// ContainerConfig: the kubelet cannot create or start the container: a missing key, a wrong command
 	// Severity: Error
@@ -51,7 +51,7 @@ const (
 	// ProbeFailing: a container runs but is not ready: an event reports a failing probe, or it has run for more than 5
 	// minutes
 	// Severity: Error, Info within 5 minutes of a first start, Warning when late
-	// Facts: container, init, startedAt, restarts, message, late, slowestStart
+	// Facts: container, init, startedAt, restarts, message, late, slowestStart, starts
 	ProbeFailing daemonset.Reason = "ProbeFailing"
 	// InsufficientResources: the node has no room for the pod
 	// Severity: Error
@@ -77,7 +77,7 @@ const (
 	Terminating daemonset.Reason = "Terminating"
 	// Starting: the pod has been starting for less than 5 minutes
 	// Severity: Info, Warning when late
-	// Facts: late, slowestStart
+	// Facts: late, slowestStart, starts
 	Starting daemonset.Reason = "Starting"
 	NoPod    daemonset.Reason = "NoPod" // the node has no pod
 

@@ -85,6 +85,21 @@ func (s Starts) slowest() time.Duration {
 	return time.Duration(longest * float64(time.Second))
 }
 
+// compare adds to the facts of a pod that is not ready what other pods took: the
+// slowest of them, and how many were ready by then.
+func (s Starts) compare(f daemonset.Facts) {
+	if len(s.Seconds) == 0 {
+		return
+	}
+	slowest, within := s.slowest(), 0
+	for _, took := range s.Seconds {
+		if took <= slowest.Seconds() {
+			within++
+		}
+	}
+	f["slowestStart"], f["starts"] = int(slowest.Round(time.Second).Seconds()), within
+}
+
 // How long a pod may take before it is called late, whatever others took. A pod
 // whose starts cannot be compared with any needs the kubelet's word that
 // something fails; one that can be compared with another revision's alone, whose
@@ -99,7 +114,13 @@ const (
 // other pod of the DaemonSet did. It may still become ready, but there is reason
 // to look.
 func (cs *Causes) late(p *daemonset.Pod, c *Cause) {
-	if p.Ready || p.Terminating || c.Severity == Error || isTerminal(p.Object) {
+	if p.Ready || p.Terminating || isTerminal(p.Object) {
+		return
+	}
+	if c.Severity == Error {
+		if c.Code == ProbeFailing {
+			cs.starts.compare(c.Facts)
+		}
 		return
 	}
 	began := p.Object.CreationTimestamp.Time
@@ -120,7 +141,7 @@ func (cs *Causes) late(p *daemonset.Pod, c *Cause) {
 		if age <= max(slowest, soonest) {
 			return
 		}
-		c.Facts["slowestStart"] = int(slowest.Round(time.Second).Seconds())
+		cs.starts.compare(c.Facts)
 	case c.Code == Starting || age <= lateByEvent:
 		return
 	}

@@ -31,8 +31,8 @@ func took(starts string) []dstest.Option {
 }
 
 // TestLate: a pod p0 that runs and is not ready, so old, beside pods that took
-// so long to start. What is said of it is its severity, and the slowest start
-// where it is late.
+// so long to start. What is said of it is its severity, and how many of the
+// others were ready within the slowest start where it is late or fails its probe.
 func TestLate(t *testing.T) {
 	const minutes = 4 * time.Minute
 	for _, tt := range []struct {
@@ -44,21 +44,21 @@ func TestLate(t *testing.T) {
 		why    string
 	}{
 		{29 * time.Second, "n N N N", "1s 1s 1s", true, "ProbeFailing Info", "in the first half minute nothing is late, however fast the others were"},
-		{31 * time.Second, "n N N N", "1s 1s 1s", true, "ProbeFailing Warning late 1", "it takes longer than any other did"},
-		{31 * time.Second, "n N N N", "1s 1s 1s", false, "Starting Warning late 1", "whether or not anything says why"},
+		{31 * time.Second, "n N N N", "1s 1s 1s", true, "ProbeFailing Warning late 3 within 1", "it takes longer than any other did"},
+		{31 * time.Second, "n N N N", "1s 1s 1s", false, "Starting Warning late 3 within 1", "whether or not anything says why"},
 		{90 * time.Second, "n N N N", "1s 91s 1s", true, "ProbeFailing Info", "one that is younger than the slowest known start is not late"},
-		{92 * time.Second, "n N N N", "1s 91s 1s", true, "ProbeFailing Warning late 91", "a second later it is"},
-		{90 * time.Second, "n N N O", "1s 1s 1s", true, "ProbeFailing Warning late 1", "too few of the current revision: all are compared with"},
+		{92 * time.Second, "n N N N", "1s 91s 1s", true, "ProbeFailing Warning late 3 within 91", "a second later it is"},
+		{90 * time.Second, "n N N O", "1s 1s 1s", true, "ProbeFailing Warning late 3 within 1", "too few of the current revision: all are compared with"},
 		{119 * time.Second, "n N N O", "1s 1s 1s", false, "Starting Info", "another revision's image may have been there, this one's may be pulled"},
-		{121 * time.Second, "n N N O", "1s 1s 1s", false, "Starting Warning late 1", "for two minutes"},
-		{90 * time.Second, "n N N N O", "1s 1s 1s 120s", true, "ProbeFailing Warning late 1", "where there are enough, the old ones tell nothing"},
+		{121 * time.Second, "n N N O", "1s 1s 1s", false, "Starting Warning late 3 within 1", "for two minutes"},
+		{90 * time.Second, "n N N N O", "1s 1s 1s 120s", true, "ProbeFailing Warning late 3 within 1", "where there are enough, the old ones tell nothing"},
 		{90 * time.Second, "n N N N", "1s 1s 40h", true, "ProbeFailing Info", "of three that started one took for hours, perhaps"},
-		{90 * time.Second, "n" + strings.Repeat(" N", 10), "1s 1s 1s 1s 1s 1s 1s 1s 1s 40m", true, "ProbeFailing Warning late 1", "of ten it lost readiness for a while"},
+		{90 * time.Second, "n" + strings.Repeat(" N", 10), "1s 1s 1s 1s 1s 1s 1s 1s 1s 40m", true, "ProbeFailing Warning late 9 within 1", "of ten it lost readiness for a while"},
 		{90 * time.Second, "n N N", "1s 1s", false, "Starting Info", "two others tell too little"},
 		{59 * time.Second, "n N N", "1s 1s", true, "ProbeFailing Info", "then the kubelet's events count"},
 		{61 * time.Second, "n N N", "1s 1s", true, "ProbeFailing Warning late", "after a minute"},
 		{minutes, "n N N N", "4m 5m 1s", true, "ProbeFailing Info", "a program may need minutes"},
-		{minutes + time.Hour, "n N N N", "1s 1s 1s", true, "ProbeFailing Error", "beyond patience it fails, late or not"},
+		{minutes + time.Hour, "n N N N", "1s 1s 1s", true, "ProbeFailing Error 3 within 1", "beyond patience it fails, late or not"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			options := append(took(tt.starts), dstest.Pod("p0", func(p *corev1.Pod) {
@@ -76,7 +76,7 @@ func TestLate(t *testing.T) {
 				got += " late"
 			}
 			if s, known := c.Facts["slowestStart"]; known {
-				got += fmt.Sprintf(" %v", s)
+				got += fmt.Sprintf(" %v within %v", c.Facts["starts"], s)
 			}
 			if got != tt.want {
 				t.Errorf("p0 after %s is %s, want %s", tt.age, got, tt.want)

@@ -151,6 +151,7 @@ type FactKeys struct {
 	Slot         string    `json:"slot"`         // the node's [slot](#slots)
 	SlowestStart int       `json:"slowestStart"` // the seconds that the slowest of those other pods took
 	StartedAt    time.Time `json:"startedAt"`    // when the container was started
+	Starts       int       `json:"starts"`       // how many other pods were ready within `slowestStart` of their creation
 	Status       string    `json:"status"`       // of the Ready condition of the node: `False` or `Unknown`
 
 	// on how many nodes a pod stays although no node is eligible, also when what is in progress has finished; the

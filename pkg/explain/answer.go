@@ -5,7 +5,6 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
@@ -16,6 +15,7 @@ import (
 // could not be read.
 type Impact struct {
 	Without []string `json:"without"` // eligible nodes without an available pod, sorted by name
+	Ready   []string `json:"ready"`   // of them, those with a Ready pod, for which only minReadySeconds is not over; sorted by name
 	Served  int      `json:"served"`  // how many eligible nodes have an available pod
 
 	// of the nodes `served`, those where only an old pod is available, beside a new one that is not; sorted by name
@@ -52,6 +52,9 @@ type Outlook struct {
 
 	// how long until then; nil if unknown, and for `Stays` and `Stalls`
 	Duration *cause.Duration `json:"duration"`
+
+	// what the controller does next, where it waits for a time that is known; else nil
+	Next *cause.Batch `json:"next"`
 }
 
 // OutlookCode says how it goes on by itself.
@@ -78,7 +81,7 @@ func (b *builder) willBe(e *Explanation) *Outlook {
 		return &Outlook{Code: Stays, Desired: now.Desired, Updated: now.Updated, Available: now.Available}
 	case Progressing:
 		if c := b.outlook.Course; c != nil {
-			o := &Outlook{Code: Completes, Desired: c.End.Desired, Updated: c.End.Updated, Available: c.End.Available, Duration: c.Duration}
+			o := &Outlook{Code: Completes, Desired: c.End.Desired, Updated: c.End.Updated, Available: c.End.Available, Duration: c.Duration, Next: c.Next}
 			if c.Stalls {
 				o.Code = Stalls
 			}
@@ -91,6 +94,10 @@ func (b *builder) willBe(e *Explanation) *Outlook {
 // Fix is something that a person can do, with what it does beside that.
 type Fix struct {
 	Code FixCode `json:"code"` // what to do
+
+	// the first problem that it removes; empty for a way around it
+	// Codes: Problems
+	Problem daemonset.Reason `json:"problem"`
 
 	// the nodes concerned, sorted by name; for `DeletePods` the nodes of `pods`, in their order
 	Nodes    []string     `json:"nodes"`
@@ -131,7 +138,7 @@ func (b *builder) impact() *Impact {
 	if !b.st.NodesRead || !b.st.PodsRead {
 		return nil
 	}
-	out := &Impact{Without: []string{}, OldServes: []string{}, Uncounted: []string{}}
+	out := &Impact{Without: []string{}, Ready: []string{}, OldServes: []string{}, Uncounted: []string{}}
 	for i := range b.st.Nodes {
 		n := &b.st.Nodes[i]
 		available, oldAvailable, newUnavailable := false, false, false
@@ -147,6 +154,9 @@ func (b *builder) impact() *Impact {
 		case !m.Desired:
 		case !available:
 			out.Without = append(out.Without, n.Name)
+			if c := b.causes.Of(n.Name); c != nil && c.Code == daemonset.NotYetAvailable {
+				out.Ready = append(out.Ready, n.Name)
+			}
 		default:
 			out.Served++
 			if oldAvailable && newUnavailable {
@@ -154,7 +164,7 @@ func (b *builder) impact() *Impact {
 			}
 		}
 	}
-	for _, names := range [][]string{out.Without, out.OldServes, out.Uncounted} {
+	for _, names := range [][]string{out.Without, out.Ready, out.OldServes, out.Uncounted} {
 		slices.Sort(names)
 	}
 	return out
@@ -215,12 +225,6 @@ func (b *builder) origin(p *Problem, all cause.Tally) *cause.Origin {
 	return nil
 }
 
-// downFor reports whether a node is not eligible because it is NotReady or
-// unreachable.
-func downFor(f daemonset.Facts) bool {
-	return f["key"] == corev1.TaintNodeNotReady || f["key"] == corev1.TaintNodeUnreachable
-}
-
 // beforeRollout reports whether a problem was there before the rollout under way
 // began.
 func (b *builder) beforeRollout(p *Problem) *bool {
@@ -250,6 +254,7 @@ func (b *builder) currentNumber() int64 {
 func (b *builder) fixes(e *Explanation) []Fix {
 	out := []Fix{}
 	add := func(f Fix) {
+		f.Problem = e.helps(f.Code)
 		if f.Nodes == nil {
 			f.Nodes = []string{}
 		}
@@ -272,7 +277,7 @@ func (b *builder) fixes(e *Explanation) []Fix {
 			if to, _ := p.Facts["before"].(int); to > 0 {
 				add(Fix{Code: FixUndo, Revision: int64(to)})
 			}
-		case o == nil, p.Severity != cause.Error:
+		case o == nil, !p.Urgent():
 		case cause.OfContainer(p.Code):
 			unsure = unsure || o.Kind == cause.OriginUnknown
 			nodes[cause.OriginRevision] = append(nodes[cause.OriginRevision], p.Nodes...)
@@ -318,22 +323,6 @@ func (b *builder) fixes(e *Explanation) []Fix {
 func sorted(names []string) []string {
 	slices.Sort(names)
 	return slices.Compact(names)
-}
-
-// lacking are the nodes that should run the pod and have none.
-func (e *Explanation) lacking() []string {
-	for _, c := range e.Columns {
-		if c.Name == "CURRENT" {
-			var out []string
-			for _, g := range c.Groups {
-				if !g.Counted {
-					out = append(out, g.Nodes...)
-				}
-			}
-			return out
-		}
-	}
-	return nil
 }
 
 // oldRevision is the number of the revision that most old pods run; 0 if none

@@ -84,9 +84,12 @@ func TestImpact(t *testing.T) {
 		want    *explain.Impact
 		why     string
 	}{
-		{"O n -", nil, &explain.Impact{Without: []string{"n1", "n2"}, Served: 1, OldServes: []string{}, Uncounted: []string{}}, "one that is not ready, and none"},
-		{"O/n N", []dstest.Option{dstest.MaxSurge("1")}, &explain.Impact{Without: []string{}, Served: 2, OldServes: []string{"n0"}, Uncounted: []string{}}, "the old pod serves beside the new one"},
-		{"!N N", nil, &explain.Impact{Without: []string{}, Served: 1, OldServes: []string{}, Uncounted: []string{"n0"}}, "a pod where none should run"},
+		{"O n -", nil, &explain.Impact{Without: []string{"n1", "n2"}, Ready: []string{}, Served: 1, OldServes: []string{}, Uncounted: []string{}}, "one that is not ready, and none"},
+		{"n n O", []dstest.Option{dstest.MinReadySeconds(30), dstest.Pod("p1", func(p *corev1.Pod) {
+			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(dstest.Now.Add(-time.Second))}}
+		})}, &explain.Impact{Without: []string{"n0", "n1"}, Ready: []string{"n1"}, Served: 1, OldServes: []string{}, Uncounted: []string{}}, "one that is not Ready, and one that is and not available yet"},
+		{"O/n N", []dstest.Option{dstest.MaxSurge("1")}, &explain.Impact{Without: []string{}, Ready: []string{}, Served: 2, OldServes: []string{"n0"}, Uncounted: []string{}}, "the old pod serves beside the new one"},
+		{"!N N", nil, &explain.Impact{Without: []string{}, Ready: []string{}, Served: 1, OldServes: []string{}, Uncounted: []string{"n0"}}, "a pod where none should run"},
 		{"N", []dstest.Option{dstest.Edit(func(s *snapshot.Snapshot) {
 			s.Nodes, s.Gaps = nil, []snapshot.Gap{{What: snapshot.Nodes, Why: snapshot.Forbidden}}
 		})}, nil, "unknown without nodes"},
@@ -100,6 +103,24 @@ func TestImpact(t *testing.T) {
 	}
 }
 
+// late makes a pod one whose readiness probe has failed for 90s, which no other
+// pod needed.
+func late(pod string) dstest.Option {
+	return dstest.Edit(func(s *snapshot.Snapshot) {
+		for i := range s.Pods {
+			p := &s.Pods[i]
+			if p.Name != pod {
+				p.CreationTimestamp = metav1.NewTime(at(99 * time.Hour)) // Ready as soon as created
+				continue
+			}
+			began := metav1.NewTime(at(90 * time.Second))
+			p.CreationTimestamp = began
+			p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "agent", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: began}}}}
+			s.Events = append(s.Events, corev1.Event{InvolvedObject: corev1.ObjectReference{Kind: "Pod", UID: p.UID}, Reason: "Unhealthy", Message: "statuscode: 503", LastTimestamp: metav1.NewTime(at(time.Second))})
+		}
+	})
+}
+
 // TestFixes: what a person can do, and what it replaces.
 func TestFixes(t *testing.T) {
 	for _, tt := range []struct {
@@ -111,6 +132,7 @@ func TestFixes(t *testing.T) {
 		{"O O n n", []dstest.Option{crashing("p2"), crashing("p3")}, []string{"Undo to 1, replaces 2"}, "back to the revision of the old pods"},
 		{"O O O n", []dstest.Option{crashing("p3")}, []string{"Undo to 1, replaces 1"}, "the new pods are replaced, and not the old ones"},
 		{"O O n N", []dstest.Option{crashing("p2")}, []string{"Undo to 1, replaces 2 if it is the revision"}, "only if the logs say so"},
+		{"O O n N", []dstest.Option{late("p2")}, []string{"Undo to 1, replaces 2 if it is the revision"}, "a pod that is late may have the same fault, long before it counts as failing"},
 		{"O o n", []dstest.Option{crashing("p1"), crashing("p2")}, nil, "not to a revision that fails, too"},
 		{"n n", []dstest.Option{crashing("p0"), crashing("p1")}, nil, "there is nothing to go back to"},
 		{"N n", []dstest.Option{deadNode("n1")}, []string{"RepairNodes [n1]"}, "a node that is down"},

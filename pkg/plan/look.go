@@ -1,6 +1,9 @@
 package plan
 
 import (
+	"math"
+	"time"
+
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
@@ -22,12 +25,37 @@ func Look(s *snapshot.Snapshot, st *daemonset.State) cause.Outlook {
 	case o.Code == Completes:
 		step := st.Sync()
 		w.m.wait(&step)
-		out.Course = &cause.Course{End: r.counts}
+		out.Course = &cause.Course{End: r.counts, Next: nextBatch(st, &step, r)}
 		out.Course.Duration, _ = o.spread(st, w.a, w.m)
 	case o.Code == NothingToDo && !w.safe():
 		out.Stall = nextStall(s)
 	}
 	return out
+}
+
+// nextBatch returns what the controller does once pods that are Ready count as
+// available; nil where it acts before that, or waits for anything else too.
+func nextBatch(st *daemonset.State, next *daemonset.Step, r *simulation) *cause.Batch {
+	if next.Kind != daemonset.StepNone || len(r.waves) == 0 {
+		return nil
+	}
+	waits := false
+	for i := range st.Nodes {
+		for _, p := range st.Nodes[i].Pods {
+			switch known := p.Ready && p.AvailableAt != nil; {
+			case !st.Nodes[i].Exists, p.Terminating, !p.Available.OK && !known:
+				return nil
+			case !p.Available.OK:
+				waits = true
+			}
+		}
+	}
+	if !waits {
+		return nil
+	}
+	w := &r.waves[0]
+	in := time.Duration(math.Round(*w.At)) * time.Second
+	return &cause.Batch{At: st.At.Add(in).UTC(), Deletes: w.Deletes, Creates: w.Creates}
 }
 
 func look(s *snapshot.Snapshot, st *daemonset.State) *way {

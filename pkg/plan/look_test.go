@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
@@ -66,6 +68,41 @@ func TestLook(t *testing.T) {
 	}
 }
 
+// TestNextBatch: what the controller does at a time that is known. New pods are
+// Ready since so many seconds, of 30.
+func TestNextBatch(t *testing.T) {
+	ready := func(pod string, since time.Duration) dstest.Option {
+		return dstest.Pod(pod, func(p *corev1.Pod) {
+			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(dstest.Now.Add(-since))}}
+		})
+	}
+	max := dstest.MaxUnavailable
+	for _, tt := range []struct {
+		grid    string
+		options []dstest.Option
+		want    string
+		why     string
+	}{
+		{"n n O O O", []dstest.Option{max("2"), ready("p0", 21*time.Second), ready("p1", 21*time.Second)}, "9s deletes 2 creates 2", "both become available at the same time"},
+		{"n n O O O", []dstest.Option{max("2"), ready("p0", 21*time.Second), ready("p1", 10*time.Second)}, "9s deletes 1 creates 1", "one of them first"},
+		{"n n O O O", []dstest.Option{max("2"), ready("p0", 21*time.Second)}, "", "the other is not Ready yet, and may be sooner"},
+		{"n O O O", []dstest.Option{max("2"), ready("p0", 21*time.Second)}, "", "the limit lets the controller act now"},
+		{"n N N", []dstest.Option{ready("p0", 21*time.Second)}, "", "no old pod is left to replace"},
+		{"n Ot O", []dstest.Option{max("2"), ready("p0", 21*time.Second)}, "", "a pod that ends is not waited for alone"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			s := dstest.State(tt.grid, append(tt.options, dstest.MinReadySeconds(30))...)
+			got := ""
+			if c := Look(s, stateOf(t, s)).Course; c != nil && c.Next != nil {
+				got = fmt.Sprintf("%s deletes %d creates %d", c.Next.At.Sub(s.TakenAt), c.Next.Deletes, c.Next.Creates)
+			}
+			if got != tt.want {
+				t.Errorf("%s: %q, want %q", tt.grid, got, tt.want)
+			}
+		})
+	}
+}
+
 // TestLookIsAPartOfMake: what Look says, Make says, and what it leaves out Make
 // does not have.
 func TestLookIsAPartOfMake(t *testing.T) {
@@ -89,6 +126,13 @@ func TestLookIsAPartOfMake(t *testing.T) {
 		if c := p.Outcome.Code; c == Completes || c == Stalls {
 			want.Course = &cause.Course{Stalls: c == Stalls, End: p.end(), Duration: p.Outcome.Duration}
 			seen[string(c)]++
+			if o.Course != nil && o.Course.Next != nil {
+				w, n := p.Waves[0], o.Course.Next
+				if p.Next.Kind != daemonset.StepNone || w.Deletes != n.Deletes || w.Creates != n.Creates {
+					t.Fatalf("seed %d: next is %+v, the first wave of the plan %+v\n%s", seed, n, w, dstest.Describe(s))
+				}
+				o.Course.Next = nil
+			}
 			if end, last := &want.Course.End, o.Course; last != nil && last.End.Available >= end.Available { // what becomes available after the last step
 				end.Misscheduled, end.Ready, end.Available, end.Unavailable = last.End.Misscheduled, last.End.Ready, last.End.Available, last.End.Unavailable
 			}

@@ -52,8 +52,8 @@ var stories = map[string]story{
 	"pending.json":        {nodes: 61 * day, revisions: ages(18 * time.Minute), status: 18*time.Minute - 10*time.Second},
 	"settled.json":        {nodes: 61 * day, revisions: ages(33 * day), broken: 12 * time.Minute, cordoned: 2 * time.Hour, status: 12 * time.Minute},
 	"stuck-rollout.json":  {nodes: 61 * day, revisions: ages(33*day, 3*time.Hour), broken: 5 * time.Hour, status: 3 * time.Hour},
-	"surge.json": {nodes: 61 * day, revisions: ages(26*day, 4*time.Minute), status: 75 * time.Second, repeats: 8,
-		newPods: ages(4*time.Minute-3*time.Second, 4*time.Minute-3*time.Second, 3*time.Minute, 150*time.Second, 90*time.Second, 85*time.Second)},
+	"surge.json": {nodes: 61 * day, revisions: ages(26*day, 8*time.Minute), status: 7*time.Minute + 5*time.Second, repeats: 42,
+		newPods: ages(477*time.Second, 477*time.Second, 464*time.Second, 464*time.Second, 440*time.Second, 440*time.Second)},
 }
 
 func ages(of ...time.Duration) []time.Duration { return of }

@@ -1,0 +1,279 @@
+package explain
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+)
+
+// Matters returns the problems that a summary is about: those that are urgent,
+// or where none is, those that warn.
+func (e *Explanation) Matters() []*Problem {
+	var urgent, others []*Problem
+	for i := range e.Problems {
+		switch p := &e.Problems[i]; {
+		case p.Urgent():
+			urgent = append(urgent, p)
+		case p.Severity == cause.Warning, p.Code == Misscheduled && p.Origin != nil:
+			others = append(others, p)
+		}
+	}
+	if len(urgent) > 0 {
+		return urgent
+	}
+	return others
+}
+
+// Failing reports whether something is wrong that does not pass by itself.
+func (e *Explanation) Failing() bool {
+	m := e.Matters()
+	return len(m) > 0 && m[0].Severity == cause.Error
+}
+
+// Has returns the first problem with a code, or nil if none has it.
+func (e *Explanation) Has(code daemonset.Reason) *Problem {
+	for i := range e.Problems {
+		if e.Problems[i].Code == code {
+			return &e.Problems[i]
+		}
+	}
+	return nil
+}
+
+// Since returns when the first problem of a summary began whose time is known,
+// or else the rollout in progress; nil if neither is known.
+func (e *Explanation) Since() *time.Time {
+	for _, p := range e.Matters() {
+		if p.Since != nil {
+			return p.Since
+		}
+	}
+	if e.Rollout.UnderWay {
+		return e.Rollout.Since
+	}
+	return nil
+}
+
+// Tally returns how many pods of the current and of other revisions there are,
+// and how many of either have a problem that a container gives and that a
+// summary is about.
+func (e *Explanation) Tally() cause.Tally {
+	number := func(f daemonset.Facts, key string) int { n, _ := f[key].(int); return n }
+	t := cause.Tally{NewPods: number(e.Verdict.Facts, "newPods"), OldPods: number(e.Verdict.Facts, "oldPods")}
+	for _, p := range e.Matters() {
+		t.NewFailing, t.OldFailing = t.NewFailing+number(p.Facts, "newFailing"), t.OldFailing+number(p.Facts, "oldFailing")
+	}
+	return t
+}
+
+// Current returns the revision that holds the live template, or nil if none
+// does.
+func (e *Explanation) Current() *Revision {
+	i := slices.IndexFunc(e.Revisions, func(r Revision) bool { return r.Current })
+	if i < 0 {
+		return nil
+	}
+	return &e.Revisions[i]
+}
+
+// ServedBy returns the old revision that all available pods are of; nil if they
+// are of several, or of the current one.
+func (e *Explanation) ServedBy() *Revision {
+	var on *Revision
+	for i := range e.Revisions {
+		r := &e.Revisions[i]
+		if !slices.ContainsFunc(r.Nodes, func(n string) bool { return e.Impact == nil || !slices.Contains(e.Impact.Without, n) }) {
+			continue
+		}
+		if r.Current || on != nil {
+			return nil
+		}
+		on = r
+	}
+	return on
+}
+
+// Groups returns the groups of a column that it counts, or those that it does
+// not.
+func (e *Explanation) Groups(column string, counted bool) []Group {
+	var out []Group
+	for _, c := range e.Columns {
+		for _, g := range c.Groups {
+			if c.Name == column && g.Counted == counted {
+				out = append(out, g)
+			}
+		}
+	}
+	return out
+}
+
+// lacking returns the eligible nodes without a pod.
+func (e *Explanation) lacking() (nodes []string) {
+	for _, g := range e.Groups("CURRENT", false) {
+		nodes = append(nodes, g.Nodes...)
+	}
+	return nodes
+}
+
+// Sum is how a number of the status comes from DESIRED: DESIRED minus the
+// nodes that it leaves out.
+type Sum struct {
+	Columns []string // whose numbers leave out the same
+	Counted int
+	Less    []Less
+}
+
+// Less is how many nodes a number leaves out for a reason. The revision is that
+// of pods that are not updated; nil for any other reason, and if it is unknown.
+type Less struct {
+	Count    int
+	Reason   daemonset.Reason
+	Revision *Revision
+}
+
+// Sums returns a Sum for each number between CURRENT and AVAILABLE that is not
+// DESIRED, those that leave out the same together. A node without a pod is left
+// out for the rejection of its pod where the API server rejects pods.
+func (e *Explanation) Sums() []Sum {
+	var out []Sum
+	for _, c := range e.Columns {
+		if c.Name == "DESIRED" || c.Name == "MISSCHEDULED" {
+			continue
+		}
+		s := Sum{Columns: []string{c.Name}}
+		for _, g := range c.Groups {
+			if g.Counted {
+				s.Counted += g.Count
+				continue
+			}
+			l := Less{Count: g.Count, Reason: g.Reason}
+			switch {
+			case g.Reason == cause.NoPod && e.Has(cause.FailedCreate) != nil:
+				l.Reason = cause.FailedCreate
+			case g.Reason == OutOfDate:
+				l.Revision = e.revision(g.Facts["revision"])
+			}
+			i := slices.IndexFunc(s.Less, func(o Less) bool { return o.Reason == l.Reason && o.Revision == l.Revision })
+			if i >= 0 {
+				s.Less[i].Count += l.Count
+				continue
+			}
+			s.Less = append(s.Less, l)
+		}
+		same := slices.IndexFunc(out, func(o Sum) bool { return o.Counted == s.Counted && slices.Equal(o.Less, s.Less) })
+		switch {
+		case len(s.Less) == 0:
+		case same >= 0:
+			out[same].Columns = append(out[same].Columns, c.Name)
+		default:
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// revision returns the revision with a name, or nil if there is none.
+func (e *Explanation) revision(name any) *Revision {
+	i := slices.IndexFunc(e.Revisions, func(r Revision) bool { return r.Name != "" && r.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &e.Revisions[i]
+}
+
+// helps returns the code of the first problem of a summary that a fix with such
+// a code removes; empty for a way around it.
+func (e *Explanation) helps(code FixCode) daemonset.Reason {
+	kind := map[FixCode]cause.OriginKind{FixRepairNodes: cause.OriginNodes, FixRaiseQuota: cause.OriginQuota, FixMakeRoom: cause.OriginScheduling, FixNoSurge: cause.OriginStrategy}[code]
+	for _, p := range e.Matters() {
+		undoes := code == FixUndo && (cause.OfContainer(p.Code) || p.Code == cause.NoEligibleNode)
+		if p.Origin != nil && (p.Origin.Kind == kind || undoes) {
+			return p.Code
+		}
+	}
+	return ""
+}
+
+// Troubled returns the nodes of problems that come from the node or from what
+// else runs on it, and those that would stop the next rollout; each once, sorted.
+func (e *Explanation) Troubled() []string {
+	var nodes []string
+	for _, p := range e.Problems {
+		if o := p.Origin; p.Code == cause.NextRolloutStalls || o != nil && (o.Kind == cause.OriginNodes || o.Kind == cause.OriginScheduling) {
+			nodes = append(nodes, p.Nodes...)
+		}
+	}
+	return sorted(nodes)
+}
+
+// Shared is a node that troubles several DaemonSets.
+type Shared struct {
+	Node       string
+	DaemonSets int // how many
+}
+
+// Shared returns the nodes that trouble several DaemonSets of the List, those of
+// the most first, then by name.
+func (l *List) Shared() []Shared {
+	count := map[string]int{}
+	for _, e := range l.Items {
+		for _, n := range e.Troubled() {
+			count[n]++
+		}
+	}
+	var out []Shared
+	for n, c := range count {
+		if c > 1 {
+			out = append(out, Shared{n, c})
+		}
+	}
+	slices.SortFunc(out, func(a, b Shared) int {
+		return cmp.Or(cmp.Compare(b.DaemonSets, a.DaemonSets), strings.Compare(a.Node, b.Node))
+	})
+	return out
+}
+
+// OnNode returns the problem of a node, narrowed to it; nil if it has none.
+func (e *Explanation) OnNode(n *Node) *Problem {
+	code := Misscheduled
+	if n.Problem != nil {
+		code = n.Problem.Code
+	}
+	for _, p := range e.Problems {
+		if p.Code != code || !slices.Contains(p.Nodes, n.Name) {
+			continue
+		}
+		p.Nodes, p.Pods, p.Count = []string{n.Name}, nil, 1
+		if n.Problem != nil {
+			p.Since, p.Latest, p.Facts = n.Problem.Since, nil, n.Problem.Facts
+		}
+		if len(n.Pods) > 0 {
+			p.Pods = []string{n.Pods[0].Name}
+		}
+		return &p
+	}
+	return nil
+}
+
+// Stays reports whether the node is not eligible and keeps a pod until the next
+// rollout deletes it.
+func (n *Node) Stays() bool {
+	return n.Exists && n.ShouldRun != nil && !n.ShouldRun.OK && n.MayStay.OK && slices.ContainsFunc(n.Pods, func(p Pod) bool { return !p.Terminating && p.Ignored == "" })
+}
+
+// Serves reports whether an available pod runs on the node.
+func (n *Node) Serves() bool {
+	return slices.ContainsFunc(n.Pods, func(p Pod) bool { return p.Available })
+}
+
+// downFor reports whether a node is not eligible because it is NotReady or
+// unreachable.
+func downFor(f daemonset.Facts) bool {
+	return f["key"] == corev1.TaintNodeNotReady || f["key"] == corev1.TaintNodeUnreachable
+}

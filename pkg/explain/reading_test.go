@@ -1,0 +1,255 @@
+package explain
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+)
+
+// problemsOf reads problems as "CODE SEVERITY NODE,NODE ORIGIN late", of which all
+// but the code may be left out.
+func problemsOf(t *testing.T, text string) (out []Problem) {
+	t.Helper()
+	for _, one := range strings.Split(text, ";") {
+		p := Problem{Facts: daemonset.Facts{}}
+		for i, w := range strings.Fields(one) {
+			severity, origin := cause.Severity(w), cause.OriginKind(w)
+			switch {
+			case i == 0:
+				p.Code = daemonset.Reason(w)
+			case w == "late":
+				p.Facts["late"] = true
+			case severity == cause.Error || severity == cause.Warning || severity == cause.Info:
+				p.Severity = severity
+			case strings.HasPrefix(w, "n"):
+				p.Nodes = strings.Split(w, ",")
+			default:
+				p.Origin = &cause.Origin{Kind: origin}
+			}
+		}
+		if p.Code != "" {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// TestMatters: what a summary is about, whether it fails, and which nodes trouble
+// it.
+func TestMatters(t *testing.T) {
+	for _, tt := range []struct{ problems, want, why string }{
+		{"", "[] failing false of []", "nothing is wrong"},
+		{"NodeNotReady Error n1 Nodes; StaleStatus Warning", "[NodeNotReady] failing true of [n1]", "an error hides what only warns"},
+		{"StaleStatus Warning Controller; Adopt Info", "[StaleStatus] failing false of []", "without one a warning counts"},
+		{"ProbeFailing Warning late n1 Unknown; NoPod Warning n2", "[ProbeFailing] failing false of []", "a late pod is urgent, but may become ready"},
+		{"ProbeFailing Warning late n1 Unknown; CrashLoopBackOff Error n2 Revision", "[ProbeFailing CrashLoopBackOff] failing false of []", "the first of several decides"},
+		{"Misscheduled Info n2 Nodes", "[Misscheduled] failing false of [n2]", "a node that is NotReady and not counted"},
+		{"Misscheduled Info n2", "[] failing false of []", "one that is not eligible for another reason is as somebody wants it"},
+		{"NextRolloutStalls Warning n3,n1; InsufficientResources Error n1 Scheduling", "[InsufficientResources] failing true of [n1 n3]", "who would stop the next rollout is troubled too"},
+	} {
+		e := &Explanation{Problems: problemsOf(t, tt.problems)}
+		codes := []daemonset.Reason{}
+		for _, p := range e.Matters() {
+			codes = append(codes, p.Code)
+		}
+		if got := fmt.Sprintf("%v failing %t of %v", codes, e.Failing(), e.Troubled()); got != tt.want {
+			t.Errorf("%s: %q: %s, want %s", tt.why, tt.problems, got, tt.want)
+		}
+	}
+}
+
+// TestHelps: the first problem that a fix removes.
+func TestHelps(t *testing.T) {
+	const problems = "NodeNotReady Error n1 Nodes; CrashLoopBackOff Error n2 Unknown; FailedCreate Error n3 ResourceQuota; HostPortConflict Error n4 Scheduling"
+	for _, tt := range []struct {
+		problems string
+		code     FixCode
+		want     daemonset.Reason
+		why      string
+	}{
+		{problems, FixRepairNodes, cause.NodeNotReady, "nodes"},
+		{problems, FixUndo, cause.CrashLoopBackOff, "a rollback, whether or not the revision is known to be at fault"},
+		{problems, FixRaiseQuota, cause.FailedCreate, "a quota"},
+		{problems, FixMakeRoom, cause.HostPortConflict, "room"},
+		{problems, FixNoSurge, "", "nothing here comes from the strategy"},
+		{problems, FixRaiseLimit, "", "a higher limit removes no problem"},
+		{problems, FixDeletePods, "", "nor do deletions"},
+		{"NoEligibleNode Warning Revision", FixUndo, cause.NoEligibleNode, "a template that leaves no node eligible"},
+		{"FailedMount Info n1", FixUndo, "", "what passes by itself needs no fix"},
+	} {
+		if got := (&Explanation{Problems: problemsOf(t, tt.problems)}).helps(tt.code); got != tt.want {
+			t.Errorf("%s: %s helps against %q, want %q", tt.why, tt.code, got, tt.want)
+		}
+	}
+}
+
+// TestSums: how the numbers come from DESIRED. A column is written as its groups,
+// of which the counted ones begin with +.
+func TestSums(t *testing.T) {
+	revisions := []Revision{{Number: 8, Name: "r8", Current: true}, {Number: 7, Name: "r7"}}
+	for _, tt := range []struct{ columns, problems, want, why string }{
+		{"DESIRED +4 2:Taint, READY +4", "", "", "what equals DESIRED needs no sum"},
+		{"READY +3 1:NotReady, AVAILABLE +3 1:NotReady", "", "READY AVAILABLE 3 - 1 NotReady", "numbers that leave out the same stand together"},
+		{"READY +3 1:NotReady, AVAILABLE +2 1:NotReady 1:NotYetAvailable", "", "READY 3 - 1 NotReady; AVAILABLE 2 - 1 NotReady - 1 NotYetAvailable", "others do not"},
+		{"READY +1 1:A 2:B 3:A", "", "READY 1 - 4 A - 2 B", "groups of one reason are added up"},
+		{"UP-TO-DATE +1 3:OutOfDate=r7 1:OutOfDate=r6 1:OutOfDate=", "", "UP-TO-DATE 1 - 3 OutOfDate 7 - 2 OutOfDate", "a revision has its number, hashes without one are added up"},
+		{"CURRENT +1 2:NoPod", "", "CURRENT 1 - 2 NoPod", "a node without a pod"},
+		{"CURRENT +1 2:NoPod", "FailedCreate Error n1", "CURRENT 1 - 2 FailedCreate", "of which the API server rejects the pod"},
+		{"MISSCHEDULED +1 2:NoPod", "", "", "MISSCHEDULED is no part of DESIRED"},
+	} {
+		e := &Explanation{Revisions: revisions, Problems: problemsOf(t, tt.problems)}
+		for _, text := range strings.Split(tt.columns, ", ") {
+			words := strings.Fields(text)
+			c := Column{Name: words[0]}
+			for _, w := range words[1:] {
+				g := Group{Facts: daemonset.Facts{}}
+				if g.Counted = w[0] == '+'; g.Counted {
+					w = w[1:] + ":Counted"
+				}
+				count, reason, _ := strings.Cut(w, ":")
+				if name, revision, ok := strings.Cut(reason, "="); ok {
+					reason, g.Facts["revision"] = name, revision
+				}
+				fmt.Sscan(count, &g.Count)
+				g.Reason = daemonset.Reason(reason)
+				c.Groups = append(c.Groups, g)
+			}
+			e.Columns = append(e.Columns, c)
+		}
+		var got []string
+		for _, s := range e.Sums() {
+			words := fmt.Sprintf("%s %d", strings.Join(s.Columns, " "), s.Counted)
+			for _, l := range s.Less {
+				words += fmt.Sprintf(" - %d %s", l.Count, l.Reason)
+				if l.Revision != nil {
+					words += fmt.Sprintf(" %d", l.Revision.Number)
+				}
+			}
+			got = append(got, words)
+		}
+		if got := strings.Join(got, "; "); got != tt.want {
+			t.Errorf("%s: %s: %q, want %q", tt.why, tt.columns, got, tt.want)
+		}
+	}
+}
+
+func TestServedBy(t *testing.T) {
+	for _, tt := range []struct {
+		on      []string // the nodes of the revisions 8, which is current, 7 and 6
+		without string
+		want    int64
+		why     string
+	}{
+		{[]string{"n1", "n2 n3", ""}, "n1", 7, "the new pods are not available, the old ones are"},
+		{[]string{"n1", "n2 n3", ""}, "n2", 0, "a new one is"},
+		{[]string{"n1", "n2", "n3"}, "n1", 0, "they are of two old revisions"},
+		{[]string{"n1", "n2", "n3"}, "n1 n2", 6, "of one of the two"},
+		{[]string{"n1", "n2", ""}, "n1 n2", 0, "none is available"},
+	} {
+		e := &Explanation{Impact: &Impact{Without: strings.Fields(tt.without)}}
+		for i, nodes := range tt.on {
+			e.Revisions = append(e.Revisions, Revision{Number: int64(8 - i), Current: i == 0, Nodes: strings.Fields(nodes)})
+		}
+		got := int64(0)
+		if r := e.ServedBy(); r != nil {
+			got = r.Number
+		}
+		if got != tt.want {
+			t.Errorf("%s: %v without %s: %d, want %d", tt.why, tt.on, tt.without, got, tt.want)
+		}
+		if c := e.Current(); c == nil || c.Number != 8 {
+			t.Errorf("%s: the current revision is %v", tt.why, c)
+		}
+	}
+}
+
+// TestSince: since when a DaemonSet is as it is.
+func TestSince(t *testing.T) {
+	at := func(minute int) *time.Time {
+		at := time.Date(2026, 3, 1, 12, minute, 0, 0, time.UTC)
+		return &at
+	}
+	crash := Problem{Code: cause.CrashLoopBackOff, Severity: cause.Error, Since: at(5)}
+	unknown := Problem{Code: cause.NodeNotReady, Severity: cause.Error}
+	for _, tt := range []struct {
+		problems []Problem
+		rollout  Rollout
+		want     *time.Time
+		why      string
+	}{
+		{nil, Rollout{Since: at(1)}, nil, "nothing is wrong, and no rollout is in progress"},
+		{nil, Rollout{UnderWay: true, Since: at(1)}, at(1), "a rollout is"},
+		{[]Problem{unknown, crash}, Rollout{UnderWay: true, Since: at(1)}, at(5), "a problem whose time is known comes first"},
+		{[]Problem{unknown}, Rollout{UnderWay: true, Since: at(1)}, at(1), "of none it is"},
+	} {
+		if diff := cmp.Diff(tt.want, (&Explanation{Problems: tt.problems, Rollout: tt.rollout}).Since()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.why, diff)
+		}
+	}
+}
+
+// TestTally adds up the problems that a summary is about.
+func TestTally(t *testing.T) {
+	fails := func(severity cause.Severity, code daemonset.Reason, newPods, oldPods int) Problem {
+		return Problem{Code: code, Severity: severity, Facts: daemonset.Facts{"newFailing": newPods, "oldFailing": oldPods}}
+	}
+	e := &Explanation{Verdict: Verdict{Facts: daemonset.Facts{"newPods": 4, "oldPods": 9}}}
+	e.Problems = []Problem{fails(cause.Error, cause.CrashLoopBackOff, 2, 0), fails(cause.Error, cause.OOMKilled, 1, 3), fails(cause.Info, cause.ProbeFailing, 1, 1)}
+	if diff := cmp.Diff(cause.Tally{NewPods: 4, NewFailing: 3, OldPods: 9, OldFailing: 3}, e.Tally()); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// TestShared: a node counts once for each DaemonSet that it troubles.
+func TestShared(t *testing.T) {
+	var l List
+	for _, problems := range []string{
+		"NodeNotReady Error n1,n2 Nodes", "TerminatingOnDeadNode Error n2 Nodes; NodeNotReady Error n2,n3 Nodes", "NextRolloutStalls Warning n2,n1", "CrashLoopBackOff Error n3 Revision", "",
+	} {
+		l.Items = append(l.Items, &Explanation{Problems: problemsOf(t, problems)})
+	}
+	if diff := cmp.Diff([]Shared{{"n2", 3}, {"n1", 2}}, l.Shared()); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// TestOnNode narrows a problem to one node, and says whether a pod stays there.
+func TestOnNode(t *testing.T) {
+	e := &Explanation{Problems: problemsOf(t, "NodeNotReady Error n1,n2 Nodes; Misscheduled Info n2,n3 Nodes")}
+	no, yes := &daemonset.Verdict{}, &daemonset.Verdict{OK: true}
+	runs := []Pod{{Name: "p", Available: true}}
+	for _, tt := range []struct {
+		node   Node
+		want   daemonset.Reason
+		stays  bool
+		serves bool
+		why    string
+	}{
+		{Node{Name: "n1", Exists: true, ShouldRun: yes, MayStay: yes, Problem: &cause.Cause{Code: cause.NodeNotReady}, Pods: runs}, cause.NodeNotReady, false, true, "its own problem"},
+		{Node{Name: "n3", Exists: true, ShouldRun: no, MayStay: yes, Pods: runs}, Misscheduled, true, true, "a pod that stays where it should not run"},
+		{Node{Name: "n3", Exists: true, ShouldRun: no, MayStay: no, Pods: runs}, Misscheduled, false, true, "one that the controller deletes"},
+		{Node{Name: "n3", Exists: true, ShouldRun: no, MayStay: yes, Pods: []Pod{{Name: "p", Terminating: true}}}, Misscheduled, false, false, "one that is terminating"},
+		{Node{Name: "n4", Exists: true, ShouldRun: yes, MayStay: yes}, "", false, false, "nothing is wrong, and nothing runs"},
+		{Node{Name: "n5", Pods: runs}, "", false, true, "the nodes could not be read"},
+	} {
+		p, code := e.OnNode(&tt.node), daemonset.Reason("")
+		if p != nil {
+			code = p.Code
+			if p.Count != 1 || len(p.Nodes) != 1 || p.Nodes[0] != tt.node.Name {
+				t.Errorf("%s: not narrowed: %v", tt.why, p.Nodes)
+			}
+		}
+		if code != tt.want || tt.node.Stays() != tt.stays || tt.node.Serves() != tt.serves {
+			t.Errorf("%s: %q stays %t serves %t, want %q %t %t", tt.why, code, tt.node.Stays(), tt.node.Serves(), tt.want, tt.stays, tt.serves)
+		}
+	}
+	if n := len(e.Problems[0].Nodes); n != 2 {
+		t.Errorf("the Explanation has changed: %d nodes", n)
+	}
+}
