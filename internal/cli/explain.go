@@ -41,7 +41,7 @@ type explainOptions struct {
 }
 
 func newExplain(c *common) *cobra.Command {
-	o := &explainOptions{input: input{common: c}}
+	o := &explainOptions{input: input{common: c, command: "explain"}}
 	cmd := &cobra.Command{
 		Use:     "explain [NAME...]",
 		Short:   "Explain a DaemonSet's numbers, what is wrong and what to do",
@@ -117,14 +117,14 @@ func (o *explainOptions) run(ctx context.Context, args []string) error {
 		return err
 	}
 	if len(snapshots) == 0 && o.exitCode {
-		return o.ungated(&o.choice, "explain", "exit-code")
+		return o.ungated(&o.choice, "exit-code")
 	}
 	items, err := o.explain(snapshots)
 	if err != nil {
 		return err
 	}
 	if len(items) == 0 && (format == view.Text || format == view.Wide) {
-		fmt.Fprintln(o.ErrOut, o.nothing(&o.choice, "explain"))
+		fmt.Fprintln(o.ErrOut, o.nothing(&o.choice))
 		return nil
 	}
 	if err := o.print(items, format, style); err != nil {

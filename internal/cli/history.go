@@ -41,7 +41,7 @@ type historyOptions struct {
 }
 
 func newHistory(c *common) *cobra.Command {
-	o := &historyOptions{input: input{common: c}}
+	o := &historyOptions{input: input{common: c, command: "history"}}
 	cmd := &cobra.Command{
 		Use:     "history [NAME...]",
 		Short:   "Show revisions, what changed, and what a rollback would do",
@@ -121,7 +121,7 @@ func (o *historyOptions) run(ctx context.Context, args []string) error {
 		return err
 	}
 	if len(snapshots) == 0 && o.exitCode {
-		return o.ungated(&o.choice, "history", "exit-code")
+		return o.ungated(&o.choice, "exit-code")
 	}
 	items, err := o.histories(snapshots)
 	if err != nil {
@@ -250,7 +250,7 @@ func (o *historyOptions) print(items []answered) error {
 	case !o.text():
 		return view.Encode(o.Out, list.Items[0], refs, o.format)
 	case len(items) == 0:
-		fmt.Fprintln(o.ErrOut, o.nothing(&o.choice, "history"))
+		fmt.Fprintln(o.ErrOut, o.nothing(&o.choice))
 		return nil
 	case o.many():
 		return view.Histories(o.Out, list, o.asked(), o.style)

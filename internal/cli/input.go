@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
@@ -28,6 +29,8 @@ import (
 // input is where Snapshots come from, and with which clock and rules.
 type input struct {
 	*common
+	command string         // that asks, as "explain"
+	flags   *pflag.FlagSet // of it
 	from    []string
 	now     string
 	version string
@@ -39,6 +42,7 @@ type input struct {
 }
 
 func (in *input) addFlags(f *pflag.FlagSet) {
+	in.flags = f
 	f.StringArrayVar(&in.from, "from", nil, "read this file, folder or - instead of a cluster; repeatable")
 	f.StringVar(&in.now, "now", "", "current time (default: time of the snapshot), such as 2026-01-31T15:04:05Z")
 	f.StringVar(&in.version, "kubernetes-version", "", "controller version whose rules apply, such as v1.37.1 (default: the server's)")
@@ -202,24 +206,78 @@ func (in *input) gaps(lists ...[]daemonset.Gap) {
 
 // nothing returns the line that says that there is no DaemonSet, with the command
 // that looks in all namespaces.
-func (in *input) nothing(ch *choice, command string) string {
+func (in *input) nothing(ch *choice) string {
 	if ch.allNamespaces || len(in.from) > 0 && *in.config.Namespace == "" {
 		return "No DaemonSets found."
 	}
 	found := fmt.Sprintf("No DaemonSets found in namespace %s.", view.Clean(in.namespace()))
-	if try := view.Again(command+" -A", in.from); try != "" {
+	if try := in.everywhere(); try != "" {
 		found += " Try: " + try
 	}
 	return found
 }
 
+// everywhere is the command about the DaemonSets of all namespaces; empty where
+// it cannot be pasted.
+func (in *input) everywhere() string {
+	asked := askedBy(in.flags, in.from)
+	if !asked.Again {
+		return ""
+	}
+	return planAgain(screen.Command{screen.Word("kubectl ds " + in.command), "-A"}, asked.Flags)
+}
+
+// meant adds to an error about a DaemonSet that is not there the whole command
+// for the one that was most likely meant.
+func (in *input) meant(err error, ch *choice) error {
+	var none *source.NotFoundError
+	if !errors.As(err, &none) || len(ch.names) != 1 {
+		return err
+	}
+	ref := source.Ref{Namespace: none.Namespace}
+	switch {
+	case len(none.Elsewhere) > 0:
+		ref = source.Ref{Namespace: none.Elsewhere[0], Name: none.Name}
+	case len(none.Near) > 0:
+		ref.Name = none.Near[0]
+	}
+	flags, pastable := typed(in.flags)
+	if ref.Name == "" || !pastable {
+		return err
+	}
+	c := screen.Command{screen.Word("kubectl ds " + in.command)}
+	if ref.Namespace != "" {
+		c = append(c, "-n "+screen.Quote(ref.Namespace))
+	}
+	return hinted{err, none.Hint() + " " + planAgain(append(c, screen.Quote(ref.Name)), flags)}
+}
+
+// typed returns all flags that were given but those that say which DaemonSets,
+// and reports whether they can be pasted.
+func typed(set *pflag.FlagSet) (flags []view.Flag, pastable bool) {
+	var names []string
+	var nodes []nodeFlag // all of them, in the order given
+	set.Visit(func(f *pflag.Flag) {
+		if n, ok := f.Value.(nodeValue); ok {
+			nodes = *n.into
+		} else if !slices.Contains([]string{"namespace", "all-namespaces", "selector"}, f.Name) {
+			names = append(names, f.Name)
+		}
+	})
+	flags, pastable = givenAgain(set, names...)
+	for _, n := range nodes {
+		flags = append(flags, view.Flag{Name: n.name, Value: n.text})
+	}
+	return flags, pastable
+}
+
 // ungated is the error that a gate saw no DaemonSet: a typing error in a selector
 // or a namespace would let everything pass. gate is the flag that makes the answer
 // one.
-func (in *input) ungated(ch *choice, command, gate string) error {
+func (in *input) ungated(ch *choice, gate string) error {
 	where, try := "", ""
 	if !ch.allNamespaces && (len(in.from) == 0 || *in.config.Namespace != "") {
-		where, try = fmt.Sprintf(" in namespace %q", in.namespace()), view.Again(command+" -A", in.from)
+		where, try = fmt.Sprintf(" in namespace %q", in.namespace()), in.everywhere()
 	}
 	if ch.selector != "" {
 		where += " with labels " + ch.selector
@@ -375,7 +433,8 @@ func (in *input) read(ctx context.Context, ch *choice, selector labels.Selector)
 		}
 		return r.ReadAll(ctx, source.Filter{Namespace: namespace, Selector: selector})
 	}
-	return readNames(ctx, r, within(namespace, ch.names))
+	found, err := readNames(ctx, r, within(namespace, ch.names))
+	return found, in.meant(err, ch)
 }
 
 // within returns the refs with the namespace for those that have none.

@@ -55,7 +55,7 @@ type planOptions struct {
 }
 
 func newPlan(c *common) *cobra.Command {
-	o := &planOptions{input: input{common: c}}
+	o := &planOptions{input: input{common: c, command: "plan-rollout"}}
 	cmd := &cobra.Command{
 		Use:     "plan-rollout [NAME...]",
 		Short:   "Forecast a rollout, or what a change would do",
@@ -158,7 +158,7 @@ func (o *planOptions) run(ctx context.Context, args []string) error {
 	o.gaps(gaps...)
 	considered := len(plans)
 	if gate := o.given("fail-on", "exit-code"); considered == 0 && gate != "" && (o.exitCode || len(o.conditions) > 0) {
-		return o.ungated(&o.choice, "plan-rollout", gate)
+		return o.ungated(&o.choice, gate)
 	}
 	all := plans
 	if o.listed() {
@@ -682,7 +682,7 @@ func (o *planOptions) print(plans []*plan.Plan, considered int) error {
 	case !text:
 		return view.Encode(o.Out, plans[0], refs, o.format)
 	case o.listed() && considered == 0:
-		fmt.Fprintln(o.ErrOut, o.nothing(&o.choice, "plan-rollout"))
+		fmt.Fprintln(o.ErrOut, o.nothing(&o.choice))
 		return nil
 	case o.listed() && len(plans) == 0:
 		_, err := fmt.Fprintf(o.Out, "NOTHING TO DO  %s: none has a rollout in progress, or a pod to create or delete\n", view.Plural(considered, "DaemonSet"))

@@ -11,7 +11,7 @@ import (
 )
 
 func newSnapshot(c *common) *cobra.Command {
-	in := &input{common: c}
+	in := &input{common: c, command: "snapshot"}
 	showValues := false
 	cmd := &cobra.Command{
 		Use:     "snapshot NAME",
