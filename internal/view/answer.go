@@ -145,7 +145,7 @@ func (a *answer) nowhere() string {
 }
 
 // noneOf says which rule leaves no node eligible.
-var noneOf = map[daemonset.Reason]string{daemonset.NodeSelector: "no node has the label {key}={want}", daemonset.TaintNotTolerated: "every node has the taint {taint}"}
+var noneOf = map[daemonset.Reason]string{daemonset.NodeSelector: "no node has the label {key}=[{want}]", daemonset.TaintNotTolerated: "every node has the taint {taint}"}
 
 // clause is a problem on some nodes in few words.
 func (a *answer) clause(p *explain.Problem, nodes []string) string {
