@@ -19,6 +19,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/internal/world"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
@@ -235,7 +236,7 @@ func TestEveryNote(t *testing.T) {
 	said := map[string]history.NoteCode{}
 	for _, code := range history.NoteCodes {
 		p := newPast(h, Asked{}, Style{All: true})
-		p.s.Add(screen.Note, p.sentence(&history.Note{Code: code, Revisions: []string{"agent-7"}, Facts: map[string]any{"names": []string{"agent-7"}}}))
+		p.s.Add(screen.Note, p.sentence(&history.Note{Code: code, Revisions: []string{"agent-7"}, Facts: with(sampleFacts(), daemonset.Facts{"name": "agent-8", "names": []string{"agent-7"}})}))
 		var b strings.Builder
 		check(t, p.s.Text(&b, screen.Terminal{}))
 		words := b.String()

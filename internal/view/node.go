@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
@@ -114,27 +115,30 @@ func (a *answer) nodeFix(n *explain.Node) {
 
 // nodeSummary says in a sentence what runs on a node.
 func nodeSummary(n *explain.Node) string {
-	why := map[bool]string{true: "its pod still runs", false: "it has no pod"}[len(n.Pods) > 0]
+	runs := daemonset.Facts{"runs": len(n.Pods) > 0}
 	switch {
 	case !n.Exists:
 		return "pods are still assigned to it"
 	case n.ShouldRun == nil:
 		return "the nodes could not be read"
 	case !n.ShouldRun.OK:
-		rule := map[daemonset.Reason]string{
-			daemonset.NodeName: "the template names another node", daemonset.NodeSelector: "the nodeSelector does not match",
-			daemonset.NodeAffinity: "the node affinity does not match", daemonset.TaintNotTolerated: "the pod does not tolerate a taint",
-		}[n.ShouldRun.Reason]
-		if meaning := taintMeanings[fact(n.ShouldRun.Facts, "key")]; n.ShouldRun.Reason == daemonset.TaintNotTolerated && meaning != "" {
-			rule = meaning + ", and " + rule
-		}
-		return rule + "; " + why
+		return fill(time.Time{}, with(ofNode(n.ShouldRun.Facts), runs), notEligible[n.ShouldRun.Reason]+"; "+whatRuns)
 	case n.Problem != nil:
 		return cmp.Or(predicates[n.Problem.Code].of([]string{n.Name}, 1), string(n.Problem.Code))
 	case len(n.Pods) == 0:
-		return why
+		return fill(time.Time{}, runs, whatRuns)
 	}
 	return "its pod is available"
+}
+
+const whatRuns = "{runs?its pod still runs|it has no pod}"
+
+// notEligible says which rule excludes a node.
+var notEligible = map[daemonset.Reason]string{
+	daemonset.NodeName:          "the template names another node",
+	daemonset.NodeSelector:      "the nodeSelector does not match",
+	daemonset.NodeAffinity:      "the node affinity does not match",
+	daemonset.TaintNotTolerated: "[{meaning}, and ]the pod does not tolerate a taint",
 }
 
 // rules is a table of the rules of placement in the controller's order, those
@@ -213,63 +217,41 @@ func ruleName(c daemonset.Check) string {
 
 // checkWords says how one rule of placement came out.
 func checkWords(c daemonset.Check) string {
-	f := c.Facts
-	switch c.Rule {
-	case daemonset.RuleNodeName:
-		return fact(f, "want")
-	case daemonset.RuleNodeSelector:
-		if c.OK {
-			return fact(f, "key") + "=" + fact(f, "want")
-		}
-		return placement(daemonset.NodeSelector, f)
-	case daemonset.RuleNodeAffinity:
-		if c.OK {
-			return fmt.Sprintf("term %d of %d matches", number(f, "term"), number(f, "terms"))
-		}
-		return fact(ofNode(f), "requirement")
-	}
-	words := "not tolerated"
-	switch {
-	case !c.OK && c.Stays:
-		words = "not tolerated, but a pod that runs may stay"
-	case !c.OK:
-	case yes(f, "automatic"):
-		words = "tolerated by every DaemonSet pod"
-	default:
-		words = "tolerated by the template"
-	}
-	return words + inBrackets(taintMeanings[fact(f, "key")])
+	f := daemonset.Facts{"ok": c.OK, "stays": c.Stays, "placement": placement(daemonset.NodeSelector, c.Facts)}
+	return fill(time.Time{}, with(ofNode(c.Facts), f), checks[c.Rule]...)
+}
+
+var checks = map[daemonset.Rule][]string{
+	daemonset.RuleNodeName:     {"{want}"},
+	daemonset.RuleNodeSelector: {"{ok=true}{key}=[{want}]", "{placement}"},
+	daemonset.RuleNodeAffinity: {"{ok=true}term {term} of {terms} matches", "{requirement}"},
+	daemonset.RuleTaint:        {"{ok=true}tolerated by {automatic?every DaemonSet pod|the template}[ ({meaning})]", "not tolerated[{stays=true}, but a pod that runs may stay][ ({meaning})]"},
 }
 
 // nodeChange is one change that makes a node eligible: a command, or words that
 // name the side it is made on.
 func (a *answer) nodeChange(node string, c daemonset.Change) []screen.Block {
-	say := func(format string, args ...any) []screen.Block {
-		return []screen.Block{screen.Text(fmt.Sprintf(format, args...))}
-	}
 	switch c.Kind {
-	case daemonset.AddToleration:
-		t := c.Toleration
-		value := ""
-		if t.Value != "" {
-			value = fmt.Sprintf("value: %q, ", t.Value)
-		}
-		return say("add to the template the toleration {key: %s, operator: %s, %seffect: %s}", t.Key, t.Operator, value, t.Effect)
 	case daemonset.SetLabel:
 		return []screen.Block{a.kubectl("kubectl label node", screen.Quote(node), screen.Quote(c.Key+"="+c.Value), "--overwrite")}
 	case daemonset.RemoveLabel:
 		return []screen.Block{a.kubectl("kubectl label node", screen.Quote(node), screen.Quote(c.Key+"-"))}
-	case daemonset.RemoveNodeName:
-		return say("remove nodeName from the template")
-	case daemonset.RepairNode:
-		return say("repair the node: its taint %s is removed when the node is Ready", c.Key)
-	case daemonset.NoSensibleChange:
-		if meaning := taintMeanings[c.Key]; meaning != "" {
-			return say("none is sensible: %s", meaning)
-		}
-		return say("none is sensible: %s is not a label to set by hand", c.Key)
-	case daemonset.AddAffinityTerm:
-		return say("add to the template's node affinity a term {matchFields: [{key: metadata.name, operator: In, values: [%s]}]}", node)
 	}
-	return say("%s", c.Kind)
+	f := daemonset.Facts{"key": c.Key, "meaning": taintMeanings[c.Key], "affinity": fmt.Sprintf("{matchFields: [{key: metadata.name, operator: In, values: [%s]}]}", node)}
+	if t := c.Toleration; t != nil {
+		value := ""
+		if t.Value != "" {
+			value = fmt.Sprintf("value: %q, ", t.Value)
+		}
+		f["toleration"] = fmt.Sprintf("{key: %s, operator: %s, %seffect: %s}", t.Key, t.Operator, value, t.Effect)
+	}
+	return []screen.Block{screen.Text(fill(a.now, f, eligibleIf[c.Kind]...))}
+}
+
+var eligibleIf = map[daemonset.ChangeKind][]string{
+	daemonset.AddToleration:    {"add to the template the toleration {toleration}"},
+	daemonset.RemoveNodeName:   {"remove nodeName from the template"},
+	daemonset.RepairNode:       {"repair the node: its taint {key} is removed when the node is Ready"},
+	daemonset.NoSensibleChange: {"none is sensible: {meaning}", "none is sensible: {key} is not a label to set by hand"},
+	daemonset.AddAffinityTerm:  {"add to the template's node affinity a term {affinity}"},
 }

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -61,26 +62,18 @@ func moved(f *plan.Forecast) (creates, deletes int) {
 	return creates, deletes
 }
 
-func stallReason(r daemonset.Reason) string {
-	switch r {
-	case cause.Terminating:
-		return "terminating"
-	case daemonset.InvalidBudget:
-		return "maxUnavailable or maxSurge cannot be resolved, so every step fails"
-	case daemonset.VanishedNodeInSurge:
-		return "every surge step fails until the old pod of a vanished node is gone"
-	case cause.FailedCreate:
-		return "the API server refuses new pods"
-	case daemonset.StepBudgetSpent:
-		return "the budget is used up"
-	case daemonset.StepWaiting:
-		return "it waits for pods that do not come or do not go"
-	case plan.Unfilled:
-		return "nodes stay without a pod"
-	case plan.Endless:
-		return "the controller creates and deletes without end"
-	}
-	return string(r)
+// stallReason says why a rollout does not complete.
+func stallReason(r daemonset.Reason) string { return cmp.Or(stallWords[r], string(r)) }
+
+var stallWords = map[daemonset.Reason]string{
+	cause.Terminating:             "pods stay Terminating",
+	daemonset.InvalidBudget:       "maxUnavailable or maxSurge cannot be resolved, so every step fails",
+	daemonset.VanishedNodeInSurge: "every surge step fails until the old pod of a deleted node is gone",
+	cause.FailedCreate:            "the API server rejects new pods",
+	daemonset.StepBudgetSpent:     "the limit is used up",
+	daemonset.StepWaiting:         "the controller waits for pods to become available or to end",
+	plan.Unfilled:                 "nodes stay without a pod",
+	plan.Endless:                  "the controller creates and deletes pods without end",
 }
 
 // left is how many nodes stay without an available pod, or hold the budget.
@@ -98,114 +91,74 @@ func codes(holders []plan.Holder) string {
 }
 
 // ImageFault says what is wrong with the name of an image.
-func ImageFault(fault template.ImageFault) string {
-	switch fault {
-	case template.ImageScheme:
-		return "the name of an image has no scheme such as https://"
-	case template.ImageCharacter:
-		return "it has a character that no name of an image has"
-	case template.ImageUppercase:
-		return "the name of a repository has no upper case"
-	case template.ImageNoTag:
-		return "the tag after the colon is missing"
-	case template.ImageBadDigest:
-		return "the digest after @ is not sha256: and 64 hexadecimal digits"
-	}
-	return "it is not of the form REGISTRY/NAME:TAG"
+func ImageFault(fault template.ImageFault) string { return imageFaults[fault] }
+
+var imageFaults = map[template.ImageFault]string{
+	template.ImageScheme:    "the name of an image has no scheme such as https://",
+	template.ImageCharacter: "it has a character that no name of an image has",
+	template.ImageUppercase: "the name of a repository has no upper case",
+	template.ImageNoTag:     "the tag after the colon is missing",
+	template.ImageBadDigest: "the digest after @ is not sha256: and 64 hexadecimal digits",
+	template.ImageForm:      "it is not of the form REGISTRY/NAME:TAG",
 }
 
-// methodWords says how a manifest was laid over the live object.
-func methodWords(c *plan.ChangeSummary) string {
-	as := " as field manager " + c.FieldManager
-	switch {
-	case c.FieldManager == "":
-	case c.Method == plan.MethodServerDryRun:
-		return "by the API server, in a dry run of kubectl apply --server-side" + as
-	case c.Method == plan.MethodOverlay:
-		return "as kubectl apply --server-side" + as + "; no managed fields are known, so nothing is removed"
-	case c.Method != "New":
-		return "as kubectl apply --server-side" + as + "; a field that it alone owns and the manifest lacks is removed"
-	}
-	switch c.Method {
-	case "", "New":
-		return ""
-	case "LastApplied":
-		return "as kubectl apply does it, by the live object's last-applied annotation"
-	case "ManagedFields":
-		return "the manifest over the live object; what its field managers own and the manifest lacks is removed"
-	case "Overlay":
-		return "the manifest over the live object; unknown what it used to hold, so nothing is removed"
-	case "ServerDryRun":
-		return "by the API server, in a dry run"
-	}
-	return c.Method
+// methods say how a manifest was laid over the live object, and as whom.
+var methods = []string{
+	"{method=New}",
+	"{method=ServerDryRun}by the API server, in a dry run[ of kubectl apply --server-side as field manager {manager}]",
+	"{method=Overlay}as kubectl apply --server-side as field manager {manager}; no managed fields are known, so nothing is removed",
+	"as kubectl apply --server-side as field manager {manager}; a field that it alone owns and the manifest lacks is removed",
+	"{method=LastApplied}as kubectl apply does it, by the live object's last-applied annotation",
+	"{method=ManagedFields}the manifest over the live object; what its field managers own and the manifest lacks is removed",
+	"{method=Overlay}the manifest over the live object; unknown what it used to hold, so nothing is removed",
 }
 
 var nodeChangeWords = map[plan.NodeChangeKind]string{
-	plan.NodeTaint: "tainted", plan.NodeUntaint: "without the taint", plan.NodeLabel: "labelled", plan.NodeUnlabel: "without the label",
-	plan.NodeCordon: "cordoned", plan.NodeUncord: "uncordoned", plan.NodeDown: "taken for down", plan.NodeRemove: "removed", plan.NodeAdd: "added",
+	plan.NodeTaint: "tainted", plan.NodeUntaint: "without the taint", plan.NodeLabel: "labeled", plan.NodeUnlabel: "without the label",
+	plan.NodeCordon: "cordoned", plan.NodeUncord: "uncordoned", plan.NodeDown: "treated as unreachable", plan.NodeRemove: "removed", plan.NodeAdd: "added",
 }
 
 // templateWords says what the change means for the revision.
 func templateWords(p *plan.Plan) string {
 	c := p.Change
-	r := &c.Revision
-	number := strconv.FormatInt(r.Number, 10)
-	switch {
-	case p.Subject == plan.SubjectNew && nowhere(p):
-		return "no node is eligible: none matches the nodeSelector and affinity, or each has a taint that the pod does not tolerate"
-	case p.Subject == plan.SubjectNew:
-		return fmt.Sprintf("a new DaemonSet; %s", pluralVerb(p.Desired.After, "node is eligible", "nodes are eligible"))
-	case !c.TemplateChanged && !p.TemplateKnown():
-		return "the template is unchanged, assuming " + valuesEqual + "; otherwise every pod is replaced"
-	case !c.TemplateChanged && len(c.Fields)+len(c.Nodes) == 0:
-		return "none"
-	case !c.TemplateChanged && len(c.Fields) == 0:
-		return ""
-	case !c.TemplateChanged:
-		return "the template is unchanged: creates no revision"
-	case !r.New && r.Was > 0 && !p.TemplateKnown():
-		return fmt.Sprintf("the template is that of revision %d, which becomes revision %s, assuming %s; otherwise every pod is replaced", r.Was, number, valuesEqual)
-	case !r.New && r.Was > 0:
-		return fmt.Sprintf("the template is that of revision %d, which becomes revision %s: only pods on other revisions are replaced", r.Was, number)
+	f := daemonset.Facts{
+		"new": p.Subject == plan.SubjectNew, "nodes": p.Desired.After, "nowhere": nowhere(p), "changed": c.TemplateChanged, "known": p.TemplateKnown(),
+		"differ": len(c.Fields), "changes": len(c.Fields) + len(c.Nodes), "restores": !c.Revision.New && c.Revision.Was > 0, "was": c.Revision.Was,
 	}
-	what := ""
-	if m, ok := template.OnlyMetadata(c.Fields, template.At); ok {
-		what = "nothing else in the template than " + metadataWords(m) + "; "
-		if slices.Equal(slices.Concat(m.Annotations, m.Labels), []string{template.RestartedAt.Last().Name}) {
-			what = "nothing else in the template; "
-		}
+	if c.Revision.From > 0 || f["restores"] == true {
+		f["number"] = c.Revision.Number
 	}
-	if r.From > 0 {
-		return what + "creates revision " + number
+	if m, only := template.OnlyMetadata(c.Fields, template.At); only {
+		f["annotations"], f["labels"] = upTo(5, m.Annotations), upTo(5, m.Labels)
+		f["both"] = len(m.Annotations) > 0 && len(m.Labels) > 0
+		f["restart"] = slices.Equal(slices.Concat(m.Annotations, m.Labels), []string{template.RestartedAt.Last().Name})
 	}
-	return what + "creates a revision"
+	return fill(time.Time{}, f, templates...)
 }
 
-// metadataWords names annotations and labels.
-func metadataWords(m template.Metadata) string {
-	var parts []string
-	for _, of := range []struct {
-		one, many string
-		keys      []string
-	}{{"the annotation", "the annotations", m.Annotations}, {"the label", "the labels", m.Labels}} {
-		const most = 5
-		names := slices.Clone(of.keys[:min(most, len(of.keys))])
-		for i, n := range names {
-			names[i] = clean(n)
-		}
-		switch n := len(of.keys) - most; {
-		case len(of.keys) == 0:
-			continue
-		case len(of.keys) == 1:
-			parts = append(parts, of.one+" "+names[0])
-			continue
-		case n > 0:
-			names = append(names, fmt.Sprintf("%d more", n))
-		}
-		parts = append(parts, of.many+" "+strings.Join(names, ", "))
+// templates are the words for what a change does to the template.
+var templates = []string{
+	"{new=true}{nowhere=true}no node is eligible: none matches the nodeSelector and affinity, or each has a taint that the pod does not tolerate",
+	"{new=true}a new DaemonSet; {nodes:node is eligible|nodes are eligible}",
+	"{changed=false}{known=false}the template is unchanged, assuming " + valuesEqual + "; otherwise every pod is replaced",
+	"{changed=false}{changes=0}none",
+	"{changed=false}{differ=0}",
+	"{changed=false}the template is unchanged: creates no revision",
+	"{restores=true}the template is that of revision {was}, which becomes revision {number}" +
+		"[{known=true}: only pods on other revisions are replaced][{known=false}, assuming " + valuesEqual + "; otherwise every pod is replaced]",
+	"{restart=true}nothing else in the template; " + createsRevision,
+	"{restart=false}nothing else in the template than [{annotations?the annotation|the annotations} {annotations}][{both=true} and ][{labels?the label|the labels} {labels}]; " + createsRevision,
+	createsRevision,
+}
+
+const createsRevision = "creates [revision {number}][{number=}a revision]"
+
+// upTo are at most so many names, and how many more there are.
+func upTo(most int, names []string) []string {
+	if more := len(names) - most; more > 0 {
+		return append(slices.Clone(names[:most]), fmt.Sprintf("%d more", more))
 	}
-	return strings.Join(parts, " and ")
+	return names
 }
 
 // lostLater are the nodes that lose their pod, but for those that do so at once

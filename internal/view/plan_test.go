@@ -22,8 +22,10 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/world"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
+	"github.com/kubectl-ds/kubectl-ds/pkg/managed"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
 // TestPlanScreens runs the stories in testdata/plan. Each begins with its why.
@@ -394,8 +396,14 @@ func TestSlowerLimit(t *testing.T) {
 	}
 }
 
-// TestEveryAssumption: each has words of its own, in the short form as well.
+// TestEveryAssumption: each has words of its own, but for those that only -o wide
+// shows: the controller's own pace, how fast and slow pods are, which stands beside the
+// usual start, what stands with RevisionFails, and that the controller is as new as
+// the API server.
 func TestEveryAssumption(t *testing.T) {
+	unsaid := []daemonset.AssumptionCode{
+		plan.AssumeRequestRate, plan.AssumeStepBurst, plan.AssumeRequestBurst, plan.AssumeSlowStart, plan.AssumeStartFast, plan.AssumeStartSlow, plan.AssumeReadyPods, daemonset.AssumeControllerVersion,
+	}
 	for _, code := range plan.Assumptions {
 		p := &plan.Plan{Forecast: plan.Forecast{Outcome: plan.Outcome{Code: plan.Stalls}}}
 		for _, a := range []daemonset.Assumption{{Code: plan.AssumeStart, Value: "41s"}, {Code: plan.AssumeRequestRate, Value: "20"}, {Code: plan.AssumeStartFast, Value: "5s"}, {Code: plan.AssumeStartSlow, Value: "6s"}} {
@@ -418,7 +426,7 @@ func TestEveryAssumption(t *testing.T) {
 func TestEveryWarning(t *testing.T) {
 	p := &plan.Plan{}
 	s := &planned{sheet: newSheet(&p.Header, Asked{}, Style{}), p: p, o: &p.Outcome}
-	facts := daemonset.Facts(sampleFacts())
+	facts := with(sampleFacts(), daemonset.Facts{"tool": string(managed.Terraform), "fault": string(template.ImageForm)})
 	for _, code := range plan.WarningCodes {
 		if words := s.warning(plan.Warning{Code: code, Facts: facts}); len(words) < 20 {
 			t.Errorf("%s: %q", code, words)

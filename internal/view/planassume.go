@@ -1,9 +1,7 @@
 package view
 
 import (
-	"fmt"
-	"slices"
-	"strconv"
+	"cmp"
 	"time"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
@@ -18,7 +16,7 @@ func (s *planned) assumed() {
 	given := map[daemonset.AssumptionCode]daemonset.Assumption{}
 	t := &screen.Table{Columns: []screen.Column{{Head: "ASSUMPTION"}, {Head: "VALUE"}, {Head: "SOURCE"}}}
 	for _, a := range s.p.Assumptions {
-		if s.matters(a.Code) {
+		if s.p.RestsOn(a.Code) {
 			given[a.Code] = a
 			t.Rows = append(t.Rows, screen.Row{Cells: screen.Cells(string(a.Code), a.Value, a.Source)})
 		}
@@ -27,20 +25,19 @@ func (s *planned) assumed() {
 		s.s.Add(screen.Assumed, t)
 		return
 	}
+	down := ""
+	for _, p := range s.problems {
+		if p.Code == cause.NodeNotReady || p.Code == cause.TerminatingOnDeadNode {
+			down = "yes"
+		}
+	}
 	for _, of := range assumptions {
-		if a, found := given[of.code]; found {
-			s.add(screen.Assumed, "%s", of.words(s, a, given))
-			delete(given, of.code)
+		if a, found := given[of.code]; found && of.code != daemonset.AssumeControllerVersion {
+			s.add(screen.Assumed, "%s", assumption(a, s.p.Assumptions, down))
 		}
 	}
-	for _, a := range s.p.Assumptions {
-		if _, left := given[a.Code]; left && !slices.Contains(unsaid, a.Code) {
-			s.add(screen.Assumed, "%s", assumption(a))
-		}
-	}
-	creates, _ := moved(&s.p.Forecast)
 	switch {
-	case s.o.Code != plan.Completes || s.o.Duration != nil || creates == 0:
+	case s.o.Code != plan.Completes || s.o.Duration != nil || !s.p.RestsOn(plan.AssumeStart):
 	case len(s.o.Late) > 0:
 		s.add(screen.Assumed, "unknown: how long it takes, while these pods are not Ready")
 	default:
@@ -48,142 +45,68 @@ func (s *planned) assumed() {
 	}
 }
 
-// matters reports whether an assumption is about something that happens in the
-// plan.
-func (s *planned) matters(code daemonset.AssumptionCode) bool {
-	creates, deletes := moved(&s.p.Forecast)
-	inner := s.p.IfTemplateChanged
-	course := len(s.p.Waves) > 0 || s.o.Code == plan.Stalls || inner != nil && inner.Outcome.Code != plan.NotRolling
-	switch {
-	case slices.Contains(ofManifest, code), !slices.Contains(plan.Assumptions, code):
-		return true
-	case slices.Contains(ofCreates, code):
-		return course && (creates > 0 || inner != nil || s.o.Code == plan.Stalls)
-	case code == plan.AssumeTermination:
-		return course && (deletes > 0 || inner != nil || s.o.Code == plan.Stalls)
+// assumption says in a sentence what was assumed, among all that was; empty for the
+// controller's own pace. Nodes that stay without an available pod may be down.
+func assumption(a daemonset.Assumption, all []daemonset.Assumption, down string) string {
+	f := daemonset.Facts{"value": a.Value, "source": a.Source, "down": down}
+	for _, other := range all {
+		f[string(other.Code)] = cmp.Or(other.Value, "yes")
 	}
-	return course
+	if fill(time.Time{}, f, "{StartFast@}") == fill(time.Time{}, f, "{StartSlow@}") {
+		delete(f, string(plan.AssumeStartFast))
+	}
+	for _, of := range assumptions {
+		if of.code == a.Code {
+			return fill(time.Time{}, f, of.sentences...)
+		}
+	}
+	return ""
 }
 
-var (
-	// ofManifest are the assumptions that matter even where nothing is to happen.
-	ofManifest = []daemonset.AssumptionCode{plan.AssumeTemplateNotChecked, plan.AssumeNoServerWarnings, plan.AssumeNoConflicts, plan.AssumeEnvValues, plan.AssumeUnknownFields}
-	// ofCreates are those about pods that are created.
-	ofCreates = []daemonset.AssumptionCode{plan.AssumeStart, plan.AssumeStartFast, plan.AssumeStartSlow, plan.AssumeNewPods, plan.AssumeMinReadySeconds}
-	// unsaid are those that only -o wide shows: the controller's own pace, how fast
-	// and slow pods are, which stands beside the usual start, and that the controller
-	// is as new as the API server.
-	unsaid = []daemonset.AssumptionCode{
-		plan.AssumeRequestRate, plan.AssumeStepBurst, plan.AssumeRequestBurst, plan.AssumeSlowStart, plan.AssumeStartFast, plan.AssumeStartSlow, daemonset.AssumeControllerVersion,
-	}
-)
-
-type assumed = map[daemonset.AssumptionCode]daemonset.Assumption
-
-// assumptions are the words of those that decide a plan, in their order.
+// assumptions are the words of what an answer rests on, what decides it first. Beside
+// the value and the source of its own, a sentence can use the value of each other
+// assumption by its code.
 var assumptions = []struct {
-	code  daemonset.AssumptionCode
-	words func(s *planned, a daemonset.Assumption, all assumed) string
+	code      daemonset.AssumptionCode
+	sentences []string
 }{
-	{plan.AssumeRevisionFails, func(_ *planned, a daemonset.Assumption, all assumed) string {
-		n, _ := strconv.Atoi(a.Value)
-		words := fmt.Sprintf("no pod of the new revision becomes available, as none has yet and %s", pluralVerb(n, "pod fails", "pods fail"))
-		if ready, found := all[plan.AssumeReadyPods]; found {
-			delete(all, plan.AssumeReadyPods)
-			n, _ := strconv.Atoi(ready.Value)
-			words += ", but for " + pluralVerb(n, "pod that is Ready already", "pods that are Ready already")
-		}
-		return words
+	{plan.AssumeRevisionFails, []string{"no pod of the new revision becomes available, as none has yet and {value:pod fails|pods fail}[, but for {ReadyPodsBecomeAvailable:pod that is Ready already|pods that are Ready already}]"}},
+	{plan.AssumeInvalidImage, []string{`no pod of the new revision becomes available, as a kubelet does not start "{value}"`}},
+	{plan.AssumeNodesStay, []string{
+		"{down=yes}{value=1}the node stays NotReady", "{down=yes}the {value:node stays|nodes stay} as they are",
+		"{value=1}the pod that fails keeps failing", "the {value:pod that fails keeps|pods that fail keep} failing",
 	}},
-	{plan.AssumeInvalidImage, func(_ *planned, a daemonset.Assumption, _ assumed) string {
-		return `no pod of the new revision becomes available, as a kubelet does not start "` + a.Value + `"`
+	{plan.AssumeRefused, []string{"the API server keeps rejecting pods"}},
+	{plan.AssumeLatePods, []string{"{value:pod that is not Ready yet becomes Ready, although it takes|pods that are not Ready yet become Ready, although they take} longer than any other did"}},
+	{plan.AssumeHostPorts, []string{"no second pod is scheduled beside the old one, which uses the host port"}},
+	{plan.AssumeNewPods, []string{"every new pod becomes available"}},
+	{plan.AssumeStart, []string{
+		"{source=Flag}a new pod is Ready {value@} after its creation (--start)",
+		"a new pod is Ready {StartFast@} to {StartSlow@} after its creation (measured, not counting the fastest and slowest 10%)",
+		"a new pod is Ready {value@} after its creation (measured)",
 	}},
-	{plan.AssumeNodesStay, func(s *planned, a daemonset.Assumption, _ assumed) string {
-		n, _ := strconv.Atoi(a.Value)
-		for _, p := range s.problems {
-			if p.Code == cause.NodeNotReady || p.Code == cause.TerminatingOnDeadNode {
-				return pluralOf(n, "the node stays NotReady", fmt.Sprintf("the %d nodes stay as they are", n))
-			}
-		}
-		return "the " + pluralOf(n, "pod that fails keeps failing", fmt.Sprintf("%d pods that fail keep failing", n))
+	{plan.AssumeMinReadySeconds, []string{"a Ready pod is available after {value@} (minReadySeconds)"}},
+	{plan.AssumeTermination, []string{"{source=GracePeriod}a deleted pod is gone within its grace period of {value@}", "a deleted pod is gone within {value@}[{source=Flag} (--termination)][{source=Events} (as the last ones were)]"}},
+	{plan.AssumeCollected, []string{"pods of deleted nodes are gone after {value@}"}},
+	{plan.AssumeTemplateNotChecked, []string{
+		"the API server accepts the pod template, which was checked only in part[{NoServerWarnings=yes}, and does not warn] (--server-dry-run asks it)",
 	}},
-	{plan.AssumeRefused, fixed("the API server keeps rejecting pods")},
-	{plan.AssumeLatePods, func(_ *planned, a daemonset.Assumption, _ assumed) string {
-		n, _ := strconv.Atoi(a.Value)
-		return pluralVerb(n, "pod that is not Ready yet becomes Ready, although it takes", "pods that are not Ready yet become Ready, although they take") + " longer than any other did"
+	{plan.AssumeNoServerWarnings, []string{"{TemplateNotChecked=}the API server does not warn (--server-dry-run asks it)"}},
+	{plan.AssumeNoConflicts, []string{"server-side apply as field manager {value} has no conflicts: the input has no managed fields, which would show them"}},
+	{plan.AssumeEnvValues, []string{
+		"{value:literal value of the manifest, of an environment variable or in an annotation, equals that in the cluster|literal values of the manifest, of environment variables or in annotations, equal those in the cluster}:" +
+			" the snapshot holds digests, which cannot be compared (snapshot --show-values)",
 	}},
-	{plan.AssumeHostPorts, fixed("no second pod is scheduled beside the old one, which uses the host port")},
-	{plan.AssumeNewPods, fixed("every new pod becomes available")},
-	{plan.AssumeReadyPods, func(_ *planned, a daemonset.Assumption, _ assumed) string {
-		n, _ := strconv.Atoi(a.Value)
-		return pluralVerb(n, "pod that is Ready becomes available", "pods that are Ready become available")
+	{plan.AssumeUnknownFields, []string{"the API server drops {value:field that differs|fields that differ} between the revision and the live template: this version of kubectl ds does not know {value?it|them}"}},
+	{daemonset.AssumeCurrentRevision, []string{
+		"{source=None}no revision could be read, and no pod shows which one is current: no pod counts as updated",
+		"no revision could be read: [{source=TemplateGeneration}the latest template generation of the pods shows][{source=Status}the numbers of the status show] which one is current, {value}",
 	}},
-	{plan.AssumeStart, startWords},
-	{plan.AssumeMinReadySeconds, func(_ *planned, a daemonset.Assumption, _ assumed) string {
-		return "a Ready pod is available after " + a.Value + "s (minReadySeconds)"
-	}},
-	{plan.AssumeTermination, func(_ *planned, a daemonset.Assumption, _ assumed) string {
-		how := map[string]string{"GracePeriod": " (its grace period) or sooner", "Flag": " (--termination)", "Events": " (as the last ones were)"}[a.Source]
-		return "a deleted pod is gone within " + assumedTime(a.Value) + how
-	}},
-	{plan.AssumeCollected, func(_ *planned, a daemonset.Assumption, _ assumed) string {
-		return "pods of deleted nodes are gone after " + assumedTime(a.Value)
-	}},
-	{plan.AssumeTemplateNotChecked, func(_ *planned, _ daemonset.Assumption, all assumed) string {
-		words := "the API server accepts the pod template, of which only a part was checked"
-		if _, both := all[plan.AssumeNoServerWarnings]; both {
-			delete(all, plan.AssumeNoServerWarnings)
-			return words + "; its warnings were not asked for (--server-dry-run asks for both)"
-		}
-		return words + " (--server-dry-run asks it)"
-	}},
-	{plan.AssumeNoServerWarnings, fixed("the API server's warnings were not asked for (--server-dry-run asks for them)")},
-	{plan.AssumeNoConflicts, func(_ *planned, a daemonset.Assumption, _ assumed) string {
-		return "server-side apply as field manager " + a.Value + " has no conflicts: the input has no managed fields, which would tell"
-	}},
-	{plan.AssumeEnvValues, func(_ *planned, a daemonset.Assumption, _ assumed) string {
-		n, _ := strconv.Atoi(a.Value)
-		return pluralVerb(n, "literal value of the manifest, of an environment variable or in an annotation, is", "literal values of the manifest, of environment variables or in annotations, are") +
-			" taken for what is in the cluster: the snapshot holds digests, which cannot be compared (snapshot --show-values)"
-	}},
-	{plan.AssumeUnknownFields, func(_ *planned, a daemonset.Assumption, _ assumed) string {
-		n, _ := strconv.Atoi(a.Value)
-		return "the API server drops " + pluralVerb(n, "field that differs", "fields that differ") + " between the revision and the live template: this version of kubectl ds does not know " + pluralOf(n, "it", "them")
-	}},
-	{daemonset.AssumeCurrentRevision, func(_ *planned, a daemonset.Assumption, _ assumed) string {
-		switch a.Source {
-		case "None":
-			return "no revision could be read, and no pod tells the current one: all pods count as old"
-		case "TemplateGeneration":
-			return "no revision could be read: the newest template generation of the pods tells the current one, " + a.Value
-		case "Status":
-			return "no revision could be read: the numbers of the status tell the current one, " + a.Value
-		}
-		return assumption(a)
-	}},
-}
-
-func fixed(words string) func(*planned, daemonset.Assumption, assumed) string {
-	return func(*planned, daemonset.Assumption, assumed) string { return words }
-}
-
-// startWords is how long a pod takes to become Ready.
-func startWords(_ *planned, a daemonset.Assumption, all assumed) string {
-	fast, slow := all[plan.AssumeStartFast], all[plan.AssumeStartSlow]
-	switch from, to := assumedTime(fast.Value), assumedTime(slow.Value); {
-	case a.Source == "Flag":
-		return "a new pod is Ready " + assumedTime(a.Value) + " after its creation (--start)"
-	case fast.Value != "" && slow.Value != "" && from != to:
-		return fmt.Sprintf("a new pod is Ready %s to %s after its creation (measured, without the fastest and slowest tenth)", from, to)
-	}
-	return "a new pod is Ready " + assumedTime(a.Value) + " after its creation (measured)"
-}
-
-// assumedTime writes a duration, which the document has as Go writes it.
-func assumedTime(value string) string {
-	d, err := time.ParseDuration(value)
-	if err != nil {
-		return value
-	}
-	return seconds(d.Seconds())
+	{daemonset.AssumeControllerVersion, []string{"kube-controller-manager runs {value}, as the API server does"}},
+	{daemonset.AssumeNewestRules, []string{"the rules of {value}, the newest known, still hold"}},
+	{daemonset.AssumeMayStay, []string{"the nodes that pods are on still exist and keep them"}},
+	{daemonset.AssumeNodesReady, []string{"nodes are Ready unless a taint says otherwise, since their status is not in the input"}},
+	{daemonset.AssumeTolerationComparison, []string{"the controller's feature gate {value} is on, since the template has a toleration that needs it (Lt or Gt)"}},
+	{daemonset.AssumeGeneration, []string{"{value:pod runs|pods run} the live template: the label pod-template-generation says so, the hash does not"}},
+	{daemonset.AssumeNewHash, []string{"the revision that the next sync creates gets a new hash; pods with hash {value} count as updated if it gets theirs, as when a deleted revision is created again"}},
 }

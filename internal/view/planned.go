@@ -382,7 +382,7 @@ func (s *planned) change() {
 		s.s.Add(screen.Change, nodeChanged(n))
 	}
 	s.add(screen.Change, "%s", templateWords(s.p))
-	if how := methodWords(c); how != "" {
+	if how := fill(s.now, daemonset.Facts{"method": c.Method, "manager": c.FieldManager}, methods...); how != "" {
 		s.add(screen.Change, "(%s)", how)
 	}
 }

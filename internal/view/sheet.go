@@ -381,21 +381,16 @@ func strategy(h *daemonset.Header) string { return cmp.Or(h.DaemonSet.Strategy, 
 
 // idle says why the controller does nothing with pods.
 func idle(why daemonset.Reason, h *daemonset.Header) string {
-	switch why {
-	case daemonset.StepBeingDeleted:
-		return "the controller does nothing: the DaemonSet is being deleted"
-	case daemonset.StepSelectsAll:
-		return "the controller does nothing: the selector is empty"
-	case daemonset.StepOnDelete:
-		return "every node has its pod, and with " + strategy(h) + " the controller replaces none"
-	case daemonset.StepUpToDate:
-		return "all pods are updated"
-	case daemonset.StepBudgetSpent:
-		return "the controller waits for a pod to become available, as the limit is used up"
-	case daemonset.StepFails:
-		return "the controller's step fails before it replaces a pod"
-	}
-	return "the controller waits for pods to become Ready or to end"
+	return fill(time.Time{}, daemonset.Facts{"strategy": strategy(h)}, cmp.Or(idleWords[why], "the controller waits for pods to become Ready or to end"))
+}
+
+var idleWords = map[daemonset.Reason]string{
+	daemonset.StepBeingDeleted: "the controller does nothing: the DaemonSet is being deleted",
+	daemonset.StepSelectsAll:   "the controller does nothing: the selector is empty",
+	daemonset.StepOnDelete:     "every node has its pod, and with {strategy} the controller replaces none",
+	daemonset.StepUpToDate:     "all pods are updated",
+	daemonset.StepBudgetSpent:  "the controller waits for a pod to become available, as the limit is used up",
+	daemonset.StepFails:        "the controller's step fails before it replaces a pod",
 }
 
 // stepWords say why the controller deletes or creates a pod, where that is not
@@ -430,41 +425,23 @@ func unread(h *daemonset.Header) string {
 // managerWords say who writes a DaemonSet besides a person, and what undoes a
 // change by hand.
 func managerWords(m managed.Manager) (who, undone string) {
-	of := func(words, kind string) string {
-		if m.By == "" {
-			return words
-		}
-		return fmt.Sprintf(`%s (%s "%s")`, words, kind, m.By)
-	}
-	switch m.Tool {
-	case managed.Operator:
-		return "the controller of " + m.By, "its next reconciliation undoes this"
-	case managed.ArgoCD:
-		return of("Argo CD", "application"), "the next sync undoes this"
-	case managed.FluxKustomization:
-		return of("Flux", "Kustomization"), "the next reconciliation undoes this"
-	case managed.FluxHelmRelease:
-		return of("Flux", "HelmRelease"), "the next upgrade, or correction of drift, undoes this"
-	case managed.ConfigSync:
-		return of("Config Sync", "sync"), "the next sync undoes this"
-	case managed.Fleet:
-		return "Fleet", "the next deployment of its bundle, or correction of drift, undoes this"
-	case managed.K3sAddon:
-		return of("k3s or RKE2", "addon"), "it is applied again when the file changes or the server starts, which undoes this"
-	case managed.AddonManager:
-		return "the addon manager of Kubernetes", "it is applied again all the time, which undoes this"
-	case managed.Kops:
-		return of("kOps", "addon"), "the next update of the addon undoes this"
-	case managed.Kapp:
-		return of("kapp", "app"), "the next deploy undoes this"
-	case managed.HelmRelease:
-		return of("Helm", "release"), "the next upgrade undoes this"
-	case managed.Terraform:
-		return "Terraform", "the next apply undoes this"
-	case managed.ServerSideApply:
-		return m.By + " (server-side apply)", "the next apply undoes this"
-	case managed.KubectlApply:
-		return "kubectl apply", "the next apply of its manifest undoes this"
-	}
-	return string(m.Tool), "that undoes this"
+	words := managers[m.Tool]
+	return fill(time.Time{}, daemonset.Facts{"by": m.By}, words.who), words.undone
+}
+
+var managers = map[managed.Tool]struct{ who, undone string }{
+	managed.Operator:          {"the controller of {by}", "its next reconciliation undoes this"},
+	managed.ArgoCD:            {`Argo CD[ (application "{by}")]`, "the next sync undoes this"},
+	managed.FluxKustomization: {`Flux[ (Kustomization "{by}")]`, "the next reconciliation undoes this"},
+	managed.FluxHelmRelease:   {`Flux[ (HelmRelease "{by}")]`, "the next upgrade, or correction of drift, undoes this"},
+	managed.ConfigSync:        {`Config Sync[ (sync "{by}")]`, "the next sync undoes this"},
+	managed.Fleet:             {"Fleet", "the next deployment of its bundle, or correction of drift, undoes this"},
+	managed.K3sAddon:          {`k3s or RKE2[ (addon "{by}")]`, "it is applied again when the file changes or the server starts, which undoes this"},
+	managed.AddonManager:      {"the addon manager of Kubernetes", "it is applied again all the time, which undoes this"},
+	managed.Kops:              {`kOps[ (addon "{by}")]`, "the next update of the addon undoes this"},
+	managed.Kapp:              {`kapp[ (app "{by}")]`, "the next deploy undoes this"},
+	managed.HelmRelease:       {`Helm[ (release "{by}")]`, "the next upgrade undoes this"},
+	managed.Terraform:         {"Terraform", "the next apply undoes this"},
+	managed.ServerSideApply:   {"{by} (server-side apply)", "the next apply undoes this"},
+	managed.KubectlApply:      {"kubectl apply", "the next apply of its manifest undoes this"},
 }

@@ -6,10 +6,12 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
@@ -20,7 +22,7 @@ import (
 //	{events:request}           a number with its noun: 1 request, 3 requests
 //	{pods:pod is|pods are}     the same with more words: 1 pod is, 3 pods are
 //	{pods?its|their}           the words alone, the first for 1 and for yes
-//	{last@}                    how long a time is from now, or so many seconds are: 14m
+//	{last@}                    how long it is from a time to now; a duration, or so many seconds: 14m
 //	{last@15:04:05}            the time itself, in UTC, as package time writes it
 //	{status=Unknown}           nothing: the sentence is only for this value
 //	[ (restarted {restarts})]  left out where a fact in it is absent, empty or 0
@@ -66,13 +68,16 @@ func filled(now time.Time, f daemonset.Facts, m []string) string {
 		return pluralVerb(number(f, key), one, cmp.Or(many, one+"s"))
 	case "@":
 		at, err := factTime(f, key)
+		lasts, noDuration := time.ParseDuration(fact(f, key))
 		switch {
-		case err != nil:
-			return ago(time.Duration(number(f, key)) * time.Second)
-		case one != "":
+		case err == nil && one != "":
 			return at.UTC().Format(one)
+		case err == nil:
+			return ago(now.Sub(at).Abs())
+		case noDuration == nil:
+			return seconds(lasts.Seconds())
 		}
-		return ago(now.Sub(at).Abs())
+		return ago(time.Duration(number(f, key)) * time.Second)
 	default:
 		return fact(f, key)
 	}
@@ -92,9 +97,13 @@ func fact(f daemonset.Facts, key string) string {
 	}
 }
 
-// number returns a fact that is a whole number, or how long a list is.
+// number returns a fact that is a whole number, also one that is written as text,
+// or how long a list is.
 func number(f daemonset.Facts, key string) int {
 	switch v := f[key].(type) {
+	case string:
+		n, _ := strconv.Atoi(v)
+		return n
 	case int:
 		return v
 	case int64:
@@ -198,37 +207,90 @@ func bracketed(words ...string) string {
 	return "(" + strings.Join(words, "; ") + ")"
 }
 
-// parts are the parts of the input whose names are no words.
-var parts = map[snapshot.What]string{
-	snapshot.DaemonSetStatus: "the status of the daemonset", snapshot.NodeStatus: "the status of nodes", snapshot.PodStatus: "the status of pods",
+// sourceWords are where the version of the controller is from.
+var sourceWords = map[snapshot.VersionSource]string{
+	snapshot.VersionServer: "the API server's", snapshot.VersionFlag: "by flag", snapshot.VersionDump: "by the dump", snapshot.VersionDefault: "the newest known",
 }
 
-// partWords names a part of the input.
-func partWords(what snapshot.What) string { return cmp.Or(parts[what], string(what)) }
-
-// Gap says what could not be read and what the answer lacks for it.
-func Gap(g daemonset.Gap) string {
-	why := map[snapshot.Why]string{
+// whyMissing and lostBy say why a part of the input is missing, and what the answer lacks for it.
+var (
+	whyMissing = map[snapshot.Why]string{
 		snapshot.Forbidden: "not allowed to read", snapshot.NotGiven: "not in the input", snapshot.Partial: "only in part in the input", snapshot.Failed: "could not be read", snapshot.Moved: "changed while being read",
-	}[g.Why]
-	lost := map[snapshot.Consequence]string{
+	}
+	lostBy = map[snapshot.Consequence]string{
 		snapshot.DaemonSetsUnknown:        "the list may lack some of them",
 		snapshot.PlacementUnknown:         "DESIRED is not computed, and no reason is given why nodes are left out",
 		snapshot.PodsUnknown:              "only the reported numbers are left",
-		snapshot.ReportedUnknown:          "the reported numbers are unknown, and whether the controller handled the newest generation",
-		snapshot.NodeConditionsUnknown:    "that a node is NotReady is seen by its taints alone",
+		snapshot.ReportedUnknown:          "the reported numbers are unknown, and whether the controller has observed the latest generation",
+		snapshot.NodeConditionsUnknown:    "only its taints show that a node is NotReady",
 		snapshot.PodStatesUnknown:         "READY and AVAILABLE are not computed, and nothing is forecast",
-		snapshot.RevisionInferred:         "which pods are up to date is inferred from their labels",
-		snapshot.DisruptionBudgetsUnknown: "it is not told whether one selects the pods; a rolling update ignores it either way",
-		snapshot.CausesReduced:            "refused creations and the words of scheduler and kubelet are missing",
+		snapshot.RevisionInferred:         "which pods are updated is inferred from their labels",
+		snapshot.DisruptionBudgetsUnknown: "unknown whether one selects the pods; a rolling update ignores it either way",
+		snapshot.CausesReduced:            "rejected creations and the messages of scheduler and kubelet are missing",
 		snapshot.RulesAssumed:             "the rules of " + daemonset.Newest + " are used (--kubernetes-version chooses others)",
-		snapshot.ClockAssumed:             "the newest time found, or else this machine's, is the clock (--now sets it)",
+		snapshot.ClockAssumed:             "ages are measured from the latest time in the input, or from this machine's clock where it has none (--now sets it)",
 		snapshot.SeveralMoments:           "its parts may be of different moments",
-	}[g.Consequence]
-	s := partWords(g.What) + ": " + why + ", so " + lost
-	someOf := g.What == snapshot.NodeStatus || g.What == snapshot.PodStatus
-	if m := clean(g.Message); m != "" && (g.Why != snapshot.NotGiven || g.Of != "" || someOf) {
-		s += " (" + m + ")"
 	}
-	return s
+)
+
+// partWords names a part of the input.
+func partWords(what snapshot.What) string {
+	status := map[snapshot.What]string{snapshot.DaemonSetStatus: "the status of the daemonset", snapshot.NodeStatus: "the status of nodes", snapshot.PodStatus: "the status of pods"}
+	return cmp.Or(status[what], string(what))
+}
+
+// Gap says what could not be read and what the answer lacks for it.
+func Gap(g daemonset.Gap) string {
+	f := daemonset.Facts{"part": partWords(g.What), "why": whyMissing[g.Why], "lost": lostBy[g.Consequence]}
+	if g.Why != snapshot.NotGiven || g.Of != "" || g.What == snapshot.NodeStatus || g.What == snapshot.PodStatus {
+		f["message"] = g.Message
+	}
+	return fill(time.Time{}, f, "{part}: {why}, so {lost}[ ({message})]")
+}
+
+// countedUpdated says how many nodes, of those on another revision than the
+// current one, have a pod that counts as updated.
+func countedUpdated(n, of int) string {
+	if n == of {
+		return pluralOf(n, "counted as updated", "all counted as updated")
+	}
+	return fmt.Sprintf("%d counted as updated", n)
+}
+
+// problemCode is that of what is wrong on a node, or "".
+func problemCode(n *explain.Node) string {
+	if n.Problem == nil {
+		return ""
+	}
+	return string(n.Problem.Code)
+}
+
+// revisionOf is the number of a pod's revision, else its hash.
+func revisionOf(e *explain.Explanation, p explain.Pod) string {
+	for _, r := range e.Revisions {
+		if r.Name == p.Revision && r.Name != "" {
+			return strconv.FormatInt(r.Number, 10)
+		}
+	}
+	return cmp.Or(clean(p.Revision), "-")
+}
+
+func yesNo(b bool) string { return map[bool]string{true: "yes", false: "no"}[b] }
+
+// count writes a number that may not be known.
+func count(n *int) string {
+	if n == nil {
+		return "?"
+	}
+	return strconv.Itoa(*n)
+}
+
+// someNames names up to three nodes whole.
+func someNames(nodes []string) string {
+	const most = 3
+	text := clean(strings.Join(nodes[:min(most, len(nodes))], ", "))
+	if more := len(nodes) - most; more > 0 {
+		text += fmt.Sprintf(" +%d more", more)
+	}
+	return text
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
@@ -109,12 +111,41 @@ func TestFill(t *testing.T) {
 // tables are all sentences that fill fills, by where they stand, and which keys
 // they may use beside those of daemonset.FactKeys.
 func tables() map[string][]string {
-	all := map[string][]string{"requirements": requirements}
+	all := map[string][]string{"requirements": requirements, "templates": templates, "methods": methods}
+	each := func(table string, code any, sentences ...string) { all[fmt.Sprint(table, " ", code)] = sentences }
 	for code, sentences := range meanings {
-		all["meanings "+string(code)] = sentences
+		each("meanings", code, sentences...)
 	}
 	for code, sentences := range placements {
-		all["placements "+string(code)] = sentences
+		each("placements", code, sentences...)
+	}
+	for rule, sentences := range checks {
+		each("checks", rule, sentences...)
+	}
+	for kind, sentences := range eligibleIf {
+		each("eligibleIf", kind, sentences...)
+	}
+	for code, words := range notEligible {
+		each("notEligible", code, words)
+	}
+	for tool, words := range managers {
+		each("managers", tool, words.who)
+	}
+	for code, words := range idleWords {
+		each("idleWords", code, words)
+	}
+	for _, a := range assumptions {
+		each("assumptions", a.code, a.sentences...)
+	}
+	for code, rows := range notes {
+		before := make([]string, len(rows))
+		for i, row := range rows {
+			if before[i] = row.before; row.names != "" {
+				before[i] += "{" + row.names + "}"
+			}
+			each("notes after", fmt.Sprint(code, i), row.after)
+		}
+		each("notes", code, before...)
 	}
 	return all
 }
@@ -124,16 +155,28 @@ var madeKeys = map[string]any{
 	"on": 1, "lasting": "14m", "held": "h", "placement": "p", "stall": "s", // meaning
 	"meaning": "m", "requirement": "r", // ofNode
 	"who": "w", "undone": "u", // warning
+	"ok": true, "runs": true, // checkWords, nodeSummary
+	"affinity": "a", "toleration": "t", // nodeChange
+	"strategy": "OnDelete",          // idle
+	"method":   "m", "manager": "m", // change
+	"new": true, "nowhere": true, "changed": true, "known": true, "differ": 3, "changes": 3, "restores": true, "was": 3, "annotations": []string{"x"}, "labels": []string{"x"}, "restart": true, "both": true, // templateWords
+	"about": []string{"x"}, "same": "s", "all": true, "keeps": "k", "removes": "r", "certain": true, // sentence
+	"down": "yes", "value": "41", "source": "s", // assumption
 }
 
 // sampleFacts has a value of its kind for each key that a sentence may use.
 func sampleFacts() map[string]any {
 	sample := maps.Clone(madeKeys)
+	for _, code := range slices.Concat(daemonset.Assumptions, plan.Assumptions) {
+		sample[string(code)] = "41"
+	}
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[daemonset.FactKeys]()) {
 		key, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		sample[key] = map[reflect.Type]any{
-			reflect.TypeFor[string](): "x", reflect.TypeFor[int](): 3, reflect.TypeFor[bool](): true, reflect.TypeFor[time.Time](): "2026-03-01T11:46:00Z", reflect.TypeFor[[]string](): []string{"x"},
-		}[f.Type]
+		if _, made := sample[key]; !made {
+			sample[key] = map[reflect.Type]any{
+				reflect.TypeFor[string](): "x", reflect.TypeFor[int](): 3, reflect.TypeFor[bool](): true, reflect.TypeFor[time.Time](): "2026-03-01T11:46:00Z", reflect.TypeFor[[]string](): []string{"x"},
+			}[f.Type]
+		}
 	}
 	return sample
 }
@@ -143,18 +186,19 @@ func sampleFacts() map[string]any {
 func TestTables(t *testing.T) {
 	sample := sampleFacts()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	isNumber := func(v any) bool { _, err := strconv.Atoi(fmt.Sprint(v)); return err == nil }
 	isTime := func(v any) bool { _, err := time.Parse(time.RFC3339, fmt.Sprint(v)); return err == nil }
 	is := func(v any, kinds ...any) bool {
 		return slices.ContainsFunc(kinds, func(k any) bool { return reflect.TypeOf(k) == reflect.TypeOf(v) }) && !isTime(v)
 	}
 	var list []string
 	for at, sentences := range tables() {
-		for i, s := range sentences {
+		for _, s := range sentences {
 			facts := daemonset.Facts{}
 			for _, m := range slot.FindAllStringSubmatch(s, -1) {
 				v, known := sample[m[1]]
 				if fits := map[string]bool{
-					"": is(v, "", 1, list), "=": is(v, "", 1, true), ":": is(v, 1, list), "?": is(v, 1, true, list), "@": isTime(v) || is(v, 1),
+					"": is(v, "", 1, list), "=": is(v, "", 1, true, list), ":": isNumber(v) || is(v, list), "?": isNumber(v) || is(v, true, list), "@": isNumber(v) || isTime(v),
 				}; !known || !fits[m[2]] {
 					t.Errorf("%s: %s is no key, or not of such a kind", at, m[0])
 				}
@@ -167,7 +211,7 @@ func TestTables(t *testing.T) {
 					facts[m[1]] = m[3]
 				}
 			}
-			if got, want := fill(now, facts, sentences...), fill(now, facts, s); got != want || i > 0 && want == "" {
+			if got, want := fill(now, facts, sentences...), fill(now, facts, s); got != want {
 				t.Errorf("%s: %v gives %q, and the sentence %q is never written", at, facts, got, want)
 			}
 		}
@@ -245,14 +289,14 @@ func TestGap(t *testing.T) {
 	}{
 		{snapshot.Gap{What: snapshot.Nodes, Why: snapshot.Forbidden, Message: "User \"dev\"\x1b cannot list"}, `nodes: not allowed to read, so DESIRED is not computed, and no reason is given why nodes are left out (User "dev"\u001b cannot list)`},
 		{snapshot.Gap{What: snapshot.Pods, Why: snapshot.NotGiven, Message: "words of the reader"}, "pods: not in the input, so only the reported numbers are left"},
-		{snapshot.Gap{What: snapshot.Revisions, Why: snapshot.NotGiven, Message: "the input holds no ControllerRevision of daemonset ns/a", Of: "daemonset ns/a"}, "controllerrevisions: not in the input, so which pods are up to date is inferred from their labels (the input holds no ControllerRevision of daemonset ns/a)"},
-		{snapshot.Gap{What: snapshot.Revisions, Why: snapshot.Failed}, "controllerrevisions: could not be read, so which pods are up to date is inferred from their labels"},
-		{snapshot.Gap{What: snapshot.Events, Why: snapshot.Forbidden}, "events: not allowed to read, so refused creations and the words of scheduler and kubelet are missing"},
-		{snapshot.Gap{What: snapshot.DaemonSetStatus, Why: snapshot.NotGiven, Message: "the input holds no status of daemonset ns/a", Of: "daemonset ns/a"}, "the status of the daemonset: not in the input, so the reported numbers are unknown, and whether the controller handled the newest generation (the input holds no status of daemonset ns/a)"},
-		{snapshot.Gap{What: snapshot.NodeStatus, Why: snapshot.NotGiven, Message: "2 of 12 have none"}, "the status of nodes: not in the input, so that a node is NotReady is seen by its taints alone (2 of 12 have none)"},
+		{snapshot.Gap{What: snapshot.Revisions, Why: snapshot.NotGiven, Message: "the input holds no ControllerRevision of daemonset ns/a", Of: "daemonset ns/a"}, "controllerrevisions: not in the input, so which pods are updated is inferred from their labels (the input holds no ControllerRevision of daemonset ns/a)"},
+		{snapshot.Gap{What: snapshot.Revisions, Why: snapshot.Failed}, "controllerrevisions: could not be read, so which pods are updated is inferred from their labels"},
+		{snapshot.Gap{What: snapshot.Events, Why: snapshot.Forbidden}, "events: not allowed to read, so rejected creations and the messages of scheduler and kubelet are missing"},
+		{snapshot.Gap{What: snapshot.DaemonSetStatus, Why: snapshot.NotGiven, Message: "the input holds no status of daemonset ns/a", Of: "daemonset ns/a"}, "the status of the daemonset: not in the input, so the reported numbers are unknown, and whether the controller has observed the latest generation (the input holds no status of daemonset ns/a)"},
+		{snapshot.Gap{What: snapshot.NodeStatus, Why: snapshot.NotGiven, Message: "2 of 12 have none"}, "the status of nodes: not in the input, so only its taints show that a node is NotReady (2 of 12 have none)"},
 		{snapshot.Gap{What: snapshot.PodStatus, Why: snapshot.NotGiven, Message: "1 of 2 have none"}, "the status of pods: not in the input, so READY and AVAILABLE are not computed, and nothing is forecast (1 of 2 have none)"},
 		{snapshot.Gap{What: snapshot.Version, Why: snapshot.NotGiven}, "version: not in the input, so the rules of v1.37 are used (--kubernetes-version chooses others)"},
-		{snapshot.Gap{What: snapshot.Clock, Why: snapshot.NotGiven}, "clock: not in the input, so the newest time found, or else this machine's, is the clock (--now sets it)"},
+		{snapshot.Gap{What: snapshot.Clock, Why: snapshot.NotGiven}, "clock: not in the input, so ages are measured from the latest time in the input, or from this machine's clock where it has none (--now sets it)"},
 		{snapshot.Gap{What: snapshot.Pods, Why: snapshot.Moved}, "pods: changed while being read, so its parts may be of different moments"},
 	} {
 		if diff := cmp.Diff(tt.want, Gap(daemonset.Gap{Gap: tt.gap, Consequence: tt.gap.Consequence()})); diff != "" {

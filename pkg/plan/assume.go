@@ -126,6 +126,26 @@ var Assumptions = []daemonset.AssumptionCode{
 	AssumeNewPods, AssumeLatePods, AssumeNodesStay, AssumeRevisionFails, AssumeInvalidImage, AssumeReadyPods, AssumeHostPorts, AssumeRefused, AssumeCollected, AssumeTemplateNotChecked, AssumeNoServerWarnings, AssumeNoConflicts, AssumeEnvValues, AssumeUnknownFields,
 }
 
+// RestsOn reports whether one of the plan's assumptions is about something that
+// happens in it, or would with another template.
+func (p *Plan) RestsOn(code daemonset.AssumptionCode) bool {
+	stalls, inner := p.Outcome.Code == Stalls, p.IfTemplateChanged
+	moves := func(pods func(Wave) int) bool {
+		return stalls || inner != nil || slices.ContainsFunc(p.Waves, func(w Wave) bool { return pods(w) > 0 })
+	}
+	switch {
+	case slices.Contains([]daemonset.AssumptionCode{AssumeTemplateNotChecked, AssumeNoServerWarnings, AssumeNoConflicts, AssumeEnvValues, AssumeUnknownFields}, code), !slices.Contains(Assumptions, code):
+		return true // of the manifest or of the state, not of a course
+	case len(p.Waves) == 0 && !stalls && (inner == nil || inner.Outcome.Code == NotRolling):
+		return false
+	case slices.Contains([]daemonset.AssumptionCode{AssumeStart, AssumeStartFast, AssumeStartSlow, AssumeNewPods, AssumeMinReadySeconds}, code):
+		return moves(func(w Wave) int { return w.Creates })
+	case code == AssumeTermination:
+		return moves(func(w Wave) int { return w.Deletes })
+	}
+	return true
+}
+
 // Where the value of an assumption is from.
 const (
 	sourceFlag        = "Flag"
