@@ -78,38 +78,39 @@ func (a *answer) headline() {
 	a.s.Headline = screen.Headline{Verdict: v.words, Tone: v.tone, Subject: a.subject(), Text: a.summary()}
 }
 
+// summaries begin the headline's sentence.
+var summaries = map[explain.VerdictCode][]string{
+	explain.BeingDeleted: {"the controller no longer manages its pods"},
+	explain.Unknown:      {"{next=SelectsAll}its selector is empty, so the controller ignores it", "{unread} could not be read"},
+	explain.NotObserved:  {"the controller has not observed generation {generation} yet; its numbers are of generation {observed}"},
+	explain.AwaitingDelete: {
+		"{oldNodes=1}{new} of {desired:pod} updated; the other one waits to be deleted ({strategy})", "{new} of {desired:pod} updated; the other {oldNodes} wait to be deleted ({strategy})",
+	},
+	explain.Healthy: {"{available} of {desired:pod} available[{same=true} and updated][; old pods still terminate on {ending:node}]"},
+}
+
 // summary is the headline's sentence: how far it is, what is wrong, and how it
 // goes on by itself.
 func (a *answer) summary() string {
-	desired, updated, old := a.count("desired"), a.count("updated"), a.count("oldNodes")
-	pods := plural(desired, "pod")
-	words, more := fmt.Sprintf("%d of %s available", a.count("available"), pods), []string{a.why(2)}
-	switch code := a.e.Verdict.Code; {
-	case code == explain.BeingDeleted:
-		return "the controller no longer manages its pods"
-	case code == explain.Unknown && a.e.Next.Reason == daemonset.StepSelectsAll:
-		return "its selector is empty, so the controller ignores it"
-	case code == explain.Unknown:
-		return unread(a.h) + " could not be read"
-	case code == explain.NotObserved:
-		words = fmt.Sprintf("the controller has not observed generation %d yet; its numbers are of generation %d", a.h.DaemonSet.Generation, a.h.DaemonSet.ObservedGeneration)
-		more = []string{a.nowhere()}
-	case code == explain.AwaitingDelete:
-		words = fmt.Sprintf("%d of %s updated; %s (%s)", desired-old, pods, pluralOf(old, "the other one waits to be deleted", fmt.Sprintf("the other %d wait to be deleted", old)), strategy(a.h))
-		more = []string{a.nowhere()}
-	case desired == 0:
-		words = "DESIRED is 0"
-		if len(a.e.Columns) > 0 && more[0] == "" {
-			words += ": the cluster has no node"
-		}
-	case a.e.Rollout.UnderWay && (code == explain.Stuck || code == explain.Progressing):
-		words, more = fmt.Sprintf("%d of %s updated", updated, pods), []string{a.left(), more[0]}
-	case code == explain.Healthy && desired > updated: // the status counts a node by its oldest pod
-		more = []string{"old pods still terminate on " + plural(desired-updated, "node"), more[0]}
-	case code == explain.Healthy:
-		words += " and updated"
+	code, why := a.e.Verdict.Code, a.why(2)
+	behind := a.count("desired") - a.count("updated") // the status counts a node by its oldest pod
+	words := fill(a.now, with(a.e.Verdict.Facts, daemonset.Facts{
+		"next": a.e.Next.Reason, "unread": unread(a.h), "generation": a.h.DaemonSet.Generation, "observed": a.h.DaemonSet.ObservedGeneration, "strategy": strategy(a.h),
+		"new": a.count("desired") - a.count("oldNodes"), "same": behind <= 0, "ending": max(0, behind),
+	}), append(summaries[code], "{available} of {desired:pod} available")...)
+	switch {
+	case code == explain.BeingDeleted || code == explain.Unknown:
+		return words
+	case code == explain.NotObserved || code == explain.AwaitingDelete:
+		return joined("; ", words, a.nowhere())
+	case a.count("desired") > 0 && a.e.Rollout.UnderWay && (code == explain.Stuck || code == explain.Progressing):
+		return joined("; ", fill(a.now, a.e.Verdict.Facts, "{updated} of {desired:pod} updated"), a.left(), why)
+	case a.count("desired") > 0:
+		return joined("; ", words, why)
+	case len(a.e.Columns) > 0 && why == "":
+		return "DESIRED is 0: the cluster has no node"
 	}
-	return joined("; ", append([]string{words}, more...)...)
+	return joined("; ", "DESIRED is 0", why)
 }
 
 // left is how long a rollout takes that goes on by itself, or where it stops;
@@ -147,33 +148,33 @@ func (a *answer) nowhere() string {
 // noneOf says which rule leaves no node eligible.
 var noneOf = map[daemonset.Reason]string{daemonset.NodeSelector: "no node has the label {key}=[{want}]", daemonset.TaintNotTolerated: "every node has the taint {taint}"}
 
+// clauses are problems of which no pod or node is the subject.
+var clauses = map[daemonset.Reason]string{
+	cause.NoEligibleNode:          "", // said behind all others
+	cause.FailedCreate:            "{by} rejects {on:pod}",
+	cause.NextRolloutStalls:       "{some} would stall the next rollout",
+	explain.ControllerSilent:      "the controller has not acted for {lasting}",
+	explain.StaleStatus:           "the reported status is stale",
+	explain.Misscheduled:          "{some} {on?is|are} NotReady and not counted",
+	daemonset.InvalidBudget:       "{field} cannot be resolved",
+	daemonset.VanishedNodeInSurge: "a pod of a deleted node blocks every step",
+}
+
+// rejecters are what rejects a pod, where that is not the API server itself.
+var rejecters = map[cause.OriginKind]string{cause.OriginQuota: "a ResourceQuota", cause.OriginPolicy: "Pod Security", cause.OriginWebhook: "an admission webhook"}
+
 // clause is a problem on some nodes in few words.
 func (a *answer) clause(p *explain.Problem, nodes []string) string {
-	some := strings.Join(p.Nodes, " and ")
-	if len(p.Nodes) > 2 {
-		some = plural(len(p.Nodes), "node")
-	}
-	switch p.Code {
-	case explain.ControllerSilent:
-		return "the controller has not acted for " + a.lasting(p)
-	case daemonset.InvalidBudget:
-		return fact(p.Facts, "field") + " cannot be resolved"
-	case daemonset.VanishedNodeInSurge:
-		return "a pod of a deleted node blocks every step"
-	case cause.NoEligibleNode:
-		return "" // said behind all others
-	case cause.FailedCreate:
-		by := map[cause.OriginKind]string{cause.OriginQuota: "a ResourceQuota", cause.OriginPolicy: "Pod Security", cause.OriginWebhook: "an admission webhook"}[p.Origin.Kind]
-		return fmt.Sprintf("%s rejects %s", cmp.Or(by, "the API server"), plural(len(p.Nodes), "pod"))
-	case cause.NextRolloutStalls:
-		return cmp.Or(some, "the cluster") + " would stall the next rollout"
-	case explain.StaleStatus:
-		return "the reported status is stale"
-	case explain.Misscheduled:
-		return some + pluralOf(len(p.Nodes), " is NotReady and not counted", " are NotReady and not counted")
+	o := cmp.Or(p.Origin, &cause.Origin{})
+	if sentence, ok := clauses[p.Code]; ok {
+		some := cmp.Or(strings.Join(p.Nodes, " and "), "the cluster")
+		if len(p.Nodes) > 2 {
+			some = plural(len(p.Nodes), "node")
+		}
+		return fill(a.now, with(p.Facts, daemonset.Facts{"on": len(p.Nodes), "some": some, "lasting": a.lasting(p), "by": cmp.Or(rejecters[o.Kind], "the API server")}), sentence)
 	}
 	words := predicates[p.Code]
-	if o := p.Origin; o != nil && o.Kind == cause.OriginRevision && len(nodes) == a.count("newPods") && len(nodes) > 1 && words.noun != "" {
+	if o.Kind == cause.OriginRevision && len(nodes) == a.count("newPods") && len(nodes) > 1 && words.noun != "" {
 		return allOf(len(nodes)) + "new pods " + words.many
 	}
 	return words.of(nodes, len(p.Pods))
@@ -237,24 +238,22 @@ func (a *answer) rollout() {
 	var parts []string
 	for i := range a.e.Revisions {
 		r := &a.e.Revisions[i]
-		n, noun := r.Pods+r.Terminating, ""
+		n := r.Pods + r.Terminating
 		if n == 0 && (!r.Current || len(parts) > 0) {
 			continue
 		}
-		if len(parts) == 0 {
-			noun = pluralOf(n, " pod", " pods")
-		}
-		var notes []string
+		var available, counted string
 		if r.Current && r.Available < r.Pods {
-			notes = append(notes, fmt.Sprintf("%d available", r.Available))
-		}
-		if r.Terminating > 0 {
-			notes = append(notes, fmt.Sprintf("%d terminating", r.Terminating))
+			available = fmt.Sprintf("%d available", r.Available)
 		}
 		if !r.Current && r.Updated > 0 {
-			notes = append(notes, countedUpdated(r.Updated, len(r.Nodes)))
+			counted = countedUpdated(r.Updated, len(r.Nodes))
 		}
-		parts = append(parts, fmt.Sprintf("%d%s on %s", n, noun, revisionName(r))+inBrackets(strings.Join(notes, ", ")))
+		words := fmt.Sprintf("%d on ", n)
+		if len(parts) == 0 {
+			words = plural(n, "pod") + " on "
+		}
+		parts = append(parts, words+revisionName(r)+inBrackets(joined(", ", available, fill(a.now, daemonset.Facts{"n": r.Terminating}, "[{n} terminating]"), counted)))
 	}
 	pods, since := strings.Join(parts, ", "), ""
 	if at := a.e.Rollout.Since; at != nil {
@@ -319,23 +318,16 @@ func (a *answer) limit() {
 	if !a.e.Rollout.UnderWay || b.Kind == daemonset.BudgetNone || b.Invalid != "" || b.Used == nil || a.e.Verdict.Code == explain.BeingDeleted {
 		return
 	}
-	limit, stop := b.MaxUnavailable, ", so the controller replaces no further pod"
-	used := pluralVerb(*b.Used, "is unavailable", "are unavailable")
+	limit, used := b.MaxUnavailable, "{used:is unavailable|are unavailable}[{full=true}, so the controller replaces no further pod][{until=true} until one is available]"
 	if b.Kind == daemonset.BudgetSurge {
-		limit, stop = b.MaxSurge, ", so the controller starts no further pod"
-		used = pluralVerb(*b.Used, "extra pod exists", "extra pods exist")
+		limit, used = b.MaxSurge, "{used:extra pod exists|extra pods exist}[{full=true}, so the controller starts no further pod][{until=true} until one is available]"
 	}
 	words := limitWords(b.Kind, b.Spec, b.Scaled, b.Of, limit)
 	if b.Fallback {
 		words = "maxUnavailable and maxSurge both come to 0, so the controller uses maxUnavailable 1"
 	}
-	switch {
-	case *b.Used < limit || a.e.Next.Deletes.Len() > 0:
-		stop = ""
-	case a.e.Verdict.Code == explain.Progressing:
-		stop += " until one is available"
-	}
-	a.add(screen.Limit, "%s, and %s%s", words, used, stop)
+	full := *b.Used >= limit && a.e.Next.Deletes.Len() == 0
+	a.add(screen.Limit, "%s, and %s", words, fill(a.now, daemonset.Facts{"used": *b.Used, "full": full, "until": full && a.e.Verdict.Code == explain.Progressing}, used))
 }
 
 // problems is the table of what is wrong. What is only worth knowing is a note.
@@ -400,87 +392,65 @@ func (a *answer) causes() {
 	}
 }
 
+// origins say what a problem comes from. Beside its facts there are those of the
+// pods that fail, and: on, how many nodes; some of them; code; evidence.
+var origins = map[cause.OriginKind][]string{
+	cause.OriginRevision: {
+		"{code=NoEligibleNode}likely revision {revision}, which changed {fields}: with revision {before}, {eligible:node} would be eligible",
+		"likely revision {revision}: {new} {does}, {old} on {other}",
+	},
+	cause.OriginUnknown: {
+		"{evidence=OldOnly}unknown: {oldFailing} of {oldPods:pod} on the revision before fail",
+		"{evidence=Both}unknown: {newFailing} of {newPods:pod} on revision {current} fail, and {oldFailing} of {oldPods} on other revisions",
+		"{evidence=All}{newPods=1}unknown: the only pod fails, and no other revision runs to compare with",
+		"{evidence=All}unknown: all {newPods} pods fail, and no other revision runs to compare with",
+		"{evidence=Some}unknown: revision {current} works on {works:node} and fails on {newFailing}",
+	},
+	cause.OriginNodes: {
+		"{code=NodeGone}{on?the node was|the nodes were} deleted; the pod garbage collector removes what is left",
+		"{earlier=true}{began=close}{on?the node|the nodes}, not the rollout: NotReady since {since@15:04:05}Z, the rollout started at {rollout@15:04:05}Z",
+		"{earlier=true}{on?the node|the nodes}, not the rollout: NotReady for {lasting}, the rollout started {rollout@} ago",
+		"{lasting=-}{on?the node|the nodes}: NotReady",
+		"{on?the node|the nodes}: NotReady for {lasting}",
+	},
+	cause.OriginQuota:      {`ResourceQuota "{name}" in namespace {namespace}: no room for {on:more pod}`},
+	cause.OriginPolicy:     {"Pod Security of namespace {namespace}: the pod violates {name}"},
+	cause.OriginWebhook:    {"admission webhook {name}"},
+	cause.OriginAPIServer:  {"the API server: see its message"},
+	cause.OriginScheduling: {"{code=HostPortConflict}{some}: another pod there uses the host port", "{some}: too little {resources} is free for the pod"},
+	cause.OriginController: {"likely kube-controller-manager: it is down, or cannot reach the API server"},
+	cause.OriginStrategy: {
+		"{code=HostPortConflict}maxSurge: the old pod on the node uses the host port that the new one needs",
+		"{code=OnDeleteOutdated}updateStrategy {strategy}: the controller replaces a pod only after you have deleted it",
+	},
+}
+
 // origin says what a problem comes from; empty where nothing tells, or it passes
 // by itself.
 func (a *answer) origin(p *explain.Problem) string {
-	o := p.Origin
+	o, t := p.Origin, a.e.Tally()
 	if o == nil {
 		return ""
 	}
-	lacks := fact(p.Facts, "resources")
-	switch port := p.Code == cause.HostPortConflict; {
-	case o.Kind == cause.OriginRevision, o.Kind == cause.OriginUnknown:
-		return a.revisionToBlame(p)
-	case o.Kind == cause.OriginNodes:
-		return a.nodesToBlame(p)
-	case o.Kind == cause.OriginQuota:
-		return fmt.Sprintf(`ResourceQuota "%s" in namespace %s: no room for %s`, o.Name, a.h.DaemonSet.Namespace, plural(len(p.Nodes), "more pod"))
-	case o.Kind == cause.OriginPolicy:
-		return fmt.Sprintf("Pod Security of namespace %s: the pod violates %s", a.h.DaemonSet.Namespace, o.Name)
-	case o.Kind == cause.OriginWebhook:
-		return "admission webhook " + o.Name
-	case o.Kind == cause.OriginAPIServer:
-		return "the API server: see its message"
-	case o.Kind == cause.OriginScheduling && port:
-		return someNames(p.Nodes) + ": another pod there uses the host port"
-	case o.Kind == cause.OriginScheduling && lacks != "":
-		return someNames(p.Nodes) + ": too little " + lacks + " is free for the pod"
-	case o.Kind == cause.OriginController:
-		return "likely kube-controller-manager: it is down, or cannot reach the API server"
-	case o.Kind == cause.OriginStrategy && port:
-		return "maxSurge: the old pod on the node uses the host port that the new one needs"
-	case o.Kind == cause.OriginStrategy && p.Code == explain.OnDeleteOutdated:
-		return "updateStrategy " + strategy(a.h) + ": the controller replaces a pod only after you have deleted it"
+	do, other := predicate{"pod", "fails", "fail"}, "other revisions"
+	if t.NewFailing == p.Count {
+		do = predicates[p.Code]
 	}
-	return ""
-}
-
-// revisionToBlame says whether a problem of containers comes from the new
-// revision, by how many pods of it and of the others fail.
-func (a *answer) revisionToBlame(p *explain.Problem) string {
-	t := a.e.Tally()
-	switch {
-	case p.Code == cause.NoEligibleNode:
-		return fmt.Sprintf("likely revision %d, which changed %s: with revision %s, %s would be eligible", p.Origin.Revision, fact(p.Facts, "fields"), fact(p.Facts, "before"), plural(number(p.Facts, "eligible"), "node"))
-	case p.Origin.Kind == cause.OriginRevision:
-		do := predicate{"pod", "fails", "fail"}
-		if t.NewFailing == p.Count {
-			do = predicates[p.Code]
+	if len(a.e.Revisions) == 2 {
+		other = revisionName(&a.e.Revisions[1])
+	}
+	f := with(p.Facts, with(t.Facts(), daemonset.Facts{
+		"code": p.Code, "on": len(p.Nodes), "some": someNames(p.Nodes), "lasting": a.lasting(p), "evidence": a.e.Evidence(p), "name": o.Name, "revision": o.Revision,
+		"current": a.current(), "namespace": a.h.DaemonSet.Namespace, "strategy": strategy(a.h), "works": t.NewPods - t.NewFailing, "does": pluralOf(t.NewPods, do.one, do.many),
+		"new": pluralOf(t.NewPods, "its only pod", fmt.Sprintf("%d of its %d pods", t.NewPods, t.NewPods)), "old": pluralOf(t.OldPods, "not the one", fmt.Sprintf("none of the %d", t.OldPods)), "other": other,
+	}))
+	if began := a.e.Rollout.Since; began != nil && p.Since != nil && o.BeforeRollout != nil && *o.BeforeRollout {
+		f["earlier"], f["since"], f["rollout"] = true, p.Since.Format(time.RFC3339), began.Format(time.RFC3339)
+		if ago(a.now.Sub(*p.Since)) == ago(a.now.Sub(*began)) {
+			f["began"] = "close"
 		}
-		on := "other revisions"
-		if len(a.e.Revisions) == 2 {
-			on = revisionName(&a.e.Revisions[1])
-		}
-		new := pluralOf(t.NewPods, "its only pod "+do.one, fmt.Sprintf("%d of its %d pods %s", t.NewPods, t.NewPods, do.many))
-		return fmt.Sprintf("likely revision %d: %s, %s on %s", p.Origin.Revision, new, pluralOf(t.OldPods, "not the one", fmt.Sprintf("none of the %d", t.OldPods)), on)
-	case !cause.OfContainer(p.Code):
-		return ""
-	case t.NewPods == 0:
-		return fmt.Sprintf("unknown: %d of %s on the revision before fail", t.OldFailing, plural(t.OldPods, "pod"))
-	case t.OldFailing > 0:
-		return fmt.Sprintf("unknown: %d of %s on revision %d fail, and %d of %d on other revisions", t.NewFailing, plural(t.NewPods, "pod"), a.current(), t.OldFailing, t.OldPods)
-	case t.NewFailing >= t.NewPods:
-		return "unknown: " + pluralOf(t.NewPods, "the only pod fails", fmt.Sprintf("all %d pods fail", t.NewPods)) + ", and no other revision runs to compare with"
 	}
-	return fmt.Sprintf("unknown: revision %d works on %s and fails on %d", a.current(), plural(t.NewPods-t.NewFailing, "node"), t.NewFailing)
-}
-
-// nodesToBlame says since when nodes are down, and whether the rollout began
-// before.
-func (a *answer) nodesToBlame(p *explain.Problem) string {
-	words := pluralOf(len(p.Nodes), "the node", "the nodes")
-	began, clock := a.e.Rollout.Since, func(t time.Time) string { return t.UTC().Format(time.TimeOnly) + "Z" }
-	switch {
-	case p.Code == daemonset.NodeGone:
-		return words + pluralOf(len(p.Nodes), " was deleted", " were deleted") + "; the pod garbage collector removes what is left"
-	case p.Since == nil:
-		return words + ": NotReady"
-	case p.Origin.BeforeRollout == nil || !*p.Origin.BeforeRollout || began == nil:
-		return words + ": NotReady for " + a.lasting(p)
-	case ago(a.now.Sub(*p.Since)) == ago(a.now.Sub(*began)):
-		return fmt.Sprintf("%s, not the rollout: NotReady since %s, the rollout started at %s", words, clock(*p.Since), clock(*began))
-	}
-	return fmt.Sprintf("%s, not the rollout: NotReady for %s, the rollout started %s ago", words, a.lasting(p), ago(a.now.Sub(*began)))
+	return fill(a.now, f, origins[o.Kind]...)
 }
 
 // fixes are commands or acts that change the cluster, and plans of them. Those of
@@ -491,7 +461,6 @@ func (a *answer) fixes() {
 		about[f.Problem] = f.Problem != ""
 	}
 	delete(about, "")
-	a.previews()
 	for i := range a.e.Fixes {
 		f, and := &a.e.Fixes[i], ""
 		if f.Problem != "" && len(about) > 1 {
@@ -504,34 +473,9 @@ func (a *answer) fixes() {
 	}
 }
 
-// previews are plans of the fixes, which change nothing.
-func (a *answer) previews() {
-	var of []string
-	var plans []screen.Command
-	for i := range a.e.Fixes {
-		var flag Flag
-		switch f := &a.e.Fixes[i]; {
-		case f.Code == explain.FixUndo:
-			flag = Flag{Name: "to-revision", Value: strconv.FormatInt(f.Revision, 10)}
-		case f.Code == explain.FixRaiseLimit:
-			flag = Flag{Name: map[daemonset.BudgetKind]string{daemonset.BudgetSurge: "max-surge"}[a.e.Budget.Kind], Value: strconv.Itoa(f.Limit.Number)}
-			flag.Name = cmp.Or(flag.Name, "max-unavailable")
-		case f.Code == explain.FixDeletePods && a.e.Verdict.Code == explain.AwaitingDelete:
-			flag = Flag{Name: "strategy", Value: "RollingUpdate"}
-		default:
-			continue
-		}
-		if c := a.again("plan-rollout", flag); len(c) > 0 {
-			of, plans = append(of, string(flag.Word())), append(plans, c)
-		}
-	}
-	for i, c := range plans {
-		if len(plans) > 1 {
-			a.s.Add(screen.Preview, screen.Text("of "+of[i]+":"), screen.Indent{c})
-			continue
-		}
-		a.s.Add(screen.Preview, c)
-	}
+// preview is a plan of a fix, which changes nothing.
+func (a *answer) preview(flag, value string) {
+	a.s.Add(screen.Preview, a.again("plan-rollout", Flag{Name: flag, Value: value}))
 }
 
 // act is what to do: words, or a command under them, with its side effects.
@@ -548,61 +492,59 @@ func (a *answer) act(l screen.Label, words string, c screen.Command, effects ...
 // fix is one of them: and names the problem that it removes, and or joins what is
 // another way.
 func (a *answer) fix(f *explain.Fix, and, or string) {
-	nodes := pluralOf(len(f.Nodes), "the node", "the nodes")
+	facts := daemonset.Facts{"nodes": len(f.Nodes), "name": f.Name, "needs": f.Needs, "pods": len(f.Pods), "current": a.current()}
+	say := func(sentences ...string) string { return fill(a.now, facts, sentences...) }
 	switch f.Code {
 	case explain.FixUndo:
-		words := map[bool]string{true: fmt.Sprintf("if the logs show that revision %d is at fault:", a.current())}[f.Unsure]
+		to, words := strconv.FormatInt(f.Revision, 10), ""
+		if f.Unsure {
+			words = say("if the logs show that revision {current} is at fault:")
+		}
 		if and != "" {
 			words = and + cmp.Or(words, "roll back:")
 		}
-		undo := a.kubectl("kubectl rollout undo", a.namespace(), "daemonset/"+a.name(), screen.Word("--to-revision="+strconv.FormatInt(f.Revision, 10)))
-		a.act(screen.Fix, words, undo, append(a.undoes(f), a.undoneBy())...)
+		a.preview("to-revision", to)
+		a.act(screen.Fix, words, a.kubectl("kubectl rollout undo", a.namespace(), "daemonset/"+a.name(), screen.Word("--to-revision="+to)), append(a.undoes(f), a.undoneBy())...)
 	case explain.FixRepairNodes:
-		then := pluralOf(len(f.Nodes), "its pod then comes back by itself", "their pods then come back by themselves")
+		then := "{nodes?its pod then comes back by itself|their pods then come back by themselves}"
 		switch i := a.e.Impact; {
 		case slices.ContainsFunc(a.e.Fixes, func(f explain.Fix) bool { return f.Code == explain.FixUndo }):
 		case a.e.Rollout.UnderWay:
 			then = "the rollout then continues by itself"
 		case i != nil && len(i.Without) == 0:
-			then = pluralOf(len(f.Nodes), "it then counts again, and keeps its pod", "they then count again, and keep their pods")
+			then = "{nodes?it then counts again, and keeps its pod|they then count again, and keep their pods}"
 		}
-		a.act(screen.Fix, and+"repair "+nodes+"; "+then, nil)
+		a.act(screen.Fix, and+say("repair {nodes?the node|the nodes}; "+then), nil)
 		if a.e.Verdict.Code != explain.Healthy {
 			a.act(screen.Fix, "or, for a node that is gone for good:", a.kubectl("kubectl delete node", screen.Placeholder("NODE")))
 		}
 	case explain.FixRaiseLimit:
 		a.raise(f, or)
 	case explain.FixRaiseQuota:
-		words := fmt.Sprintf(`%sask the owner of ResourceQuota "%s" to raise it`, and, f.Name)
-		if f.Needs == 0 {
-			a.act(screen.Fix, words, nil)
-			return
+		var raise screen.Command
+		if f.Needs > 0 {
+			raise = a.kubectl("kubectl patch resourcequota", a.namespace(), screen.Quote(f.Name), "--type=merge", "-p", screen.Quote(fmt.Sprintf(`{"spec":{"hard":{"pods":"%d"}}}`, f.Needs)))
 		}
-		hard := screen.Quote(fmt.Sprintf(`{"spec":{"hard":{"pods":"%d"}}}`, f.Needs))
-		a.act(screen.Fix, words+" to at least "+plural(f.Needs, "pod")+", or raise it:", a.kubectl("kubectl patch resourcequota", a.namespace(), screen.Quote(f.Name), "--type=merge", "-p", hard))
+		a.act(screen.Fix, and+say(`ask the owner of ResourceQuota "{name}" to raise it[ to at least {needs:pod}, or raise it:]`), raise)
 	case explain.FixMakeRoom:
-		for _, of := range []struct {
+		for _, room := range []struct {
 			code  daemonset.Reason
 			words string
 		}{{cause.HostPortConflict, "move the pod that uses the host port off"}, {cause.InsufficientResources, "move other pods off"}} {
-			var on []string
-			for _, p := range a.e.Problems {
-				if p.Code == of.code {
-					on = append(on, p.Nodes...)
-				}
-			}
+			on := slices.DeleteFunc(a.e.On(room.code), func(n string) bool { return !slices.Contains(f.Nodes, n) })
 			if len(on) > 0 {
-				a.s.Add(screen.Fix, screen.Names{Before: and + of.words, Names: on})
+				a.s.Add(screen.Fix, screen.Names{Before: and + room.words, Names: on})
 			}
 		}
 	case explain.FixNoSurge:
 		a.act(screen.Fix, and+"use maxUnavailable in place of maxSurge:", a.patch(`{"maxSurge":0,"maxUnavailable":1}`), "a node then has no available pod while its pod is replaced", a.undoneBy())
 	case explain.FixDeletePods:
-		l, words, remove := screen.Fix, "", a.kubectl("kubectl delete pod", a.namespace(), screen.Quote(f.Pods[0]))
+		l, words := screen.Fix, ""
 		if a.e.Verdict.Code == explain.AwaitingDelete {
-			l, words = screen.Continue, pluralOf(len(f.Pods), "delete the pod", fmt.Sprintf("delete the %d pods one after the other", len(f.Pods)))+"; a node has no pod until the new one is available:"
+			a.preview("strategy", "RollingUpdate")
+			l, words = screen.Continue, say("{pods=1}delete the pod; the node has no pod until the new one is available:", "delete the {pods} pods one after the other; a node has no pod until the new one is available:")
 		}
-		a.act(l, words, remove)
+		a.act(l, words, a.kubectl("kubectl delete pod", a.namespace(), screen.Quote(f.Pods[0])))
 	}
 }
 
@@ -616,25 +558,22 @@ func (a *answer) undoneBy() string {
 }
 
 // undoes says what a rollback does with pods.
-func (a *answer) undoes(f *explain.Fix) (effects []string) {
-	i := cmp.Or(a.e.Impact, &explain.Impact{})
-	surge := a.e.Budget.Kind == daemonset.BudgetSurge
-	extra := 0 // new pods beside an old one, which stays
+func (a *answer) undoes(f *explain.Fix) []string {
+	i, facts := cmp.Or(a.e.Impact, &explain.Impact{}), daemonset.Facts{"revision": a.current()}
+	if none := a.e.Has(cause.NoEligibleNode); none != nil {
+		facts["eligible"] = none.Facts["eligible"]
+	}
+	surge, extra := a.e.Budget.Kind == daemonset.BudgetSurge, 0 // new pods beside an old one, which stays
 	if surge {
 		extra = min(len(i.OldServes), f.Replaces)
 	}
-	replaced, of := f.Replaces-extra, fmt.Sprintf(" on revision %d", a.current())
-	switch none := a.e.Has(cause.NoEligibleNode); {
-	case none != nil && number(none.Facts, "eligible") > 0:
-		effects = append(effects, pluralOf(number(none.Facts, "eligible"), "1 node is eligible again and runs the pod", fmt.Sprintf("%d nodes are eligible again and run the pod", number(none.Facts, "eligible"))))
-	case f.Replaces == 0: // no pod is left, or none has the new revision yet
-	case extra == 0:
-		effects = append(effects, "replaces the "+pluralOf(replaced, "pod", fmt.Sprintf("%d pods", replaced))+of)
-	case replaced == 0:
-		effects = append(effects, "deletes the "+pluralOf(extra, "pod", fmt.Sprintf("%d pods", extra))+of+" beside the old "+pluralOf(extra, "one", "ones"))
-	default:
-		effects = append(effects, fmt.Sprintf("replaces %s%s and deletes the %d beside old ones", plural(replaced, "pod"), of, extra))
+	for key, n := range map[string]int{"replaced": f.Replaces - extra, "extra": extra} {
+		if n > 0 {
+			facts[key] = n
+		}
 	}
+	effects := []string{fill(a.now, facts, "{eligible:node is eligible again and runs|nodes are eligible again and run} the pod",
+		"replaces {replaced:pod} on revision {revision} and deletes the {extra} beside old ones", "replaces {replaced:pod} on revision {revision}", "deletes {extra:pod} on revision {revision} beside old ones")}
 	if surge && a.e.Impact != nil && len(i.Without) == 0 {
 		effects = append(effects, "no node loses its available pod")
 	}
@@ -648,14 +587,15 @@ func (a *answer) patch(rollingUpdate string) screen.Command {
 
 // raise is a higher limit for as long as nodes are broken.
 func (a *answer) raise(f *explain.Fix, or string) {
-	field, before := "maxUnavailable", cmp.Or(a.e.Budget.Spec, "1")
+	field, flag, before := "maxUnavailable", "max-unavailable", cmp.Or(a.e.Budget.Spec, "1")
 	if a.e.Budget.Kind == daemonset.BudgetSurge {
-		field = "maxSurge"
+		field, flag = "maxSurge", "max-surge"
 	}
 	words, n := or+"to update the other pods now", len(f.Nodes)
 	if n > 0 && f.Limit.Number > n {
 		words += fmt.Sprintf(" (%d = %d unavailable + %d at a time)", f.Limit.Number, n, f.Limit.Number-n)
 	}
+	a.preview(flag, strconv.Itoa(f.Limit.Number))
 	a.act(screen.Fix, words+":", a.patch(fmt.Sprintf(`{"%s":%d}`, field, f.Limit.Number)), a.undoneBy())
 	value := before
 	if _, err := strconv.Atoi(before); err != nil {
@@ -664,9 +604,14 @@ func (a *answer) raise(f *explain.Fix, or string) {
 	a.act(screen.Fix, "and afterwards back to "+before+":", a.patch(fmt.Sprintf(`{"%s":%s}`, field, value)))
 }
 
-// stays says that nothing changes without a fix, by verdict.
-var stays = map[explain.VerdictCode]string{
-	explain.AwaitingDelete: "stays at %d of %d until then", explain.Stuck: "without a fix: stays at %d of %d updated", explain.Degraded: "without a fix: stays at %d of %d available",
+// outlooks say what happens without a fix, or how long it takes.
+var outlooks = []string{
+	"{outlook=Stays}{verdict=AwaitingDelete}stays at {updated} of {desired} until then",
+	"{outlook=Stays}{verdict=Degraded}without a fix: stays at {available} of {desired} available",
+	"{outlook=Stays}without a fix: stays at {updated} of {desired} updated",
+	"{outlook=Stalls}without a fix: stops at {updated} of {desired} updated, {available} available",
+	"{failing=true}time left unknown: {why}",
+	"[{matters=0}nothing to do: ]complete in {left}, if every new pod becomes available",
 }
 
 // outlook says what happens without a fix and after it, or what the controller
@@ -676,20 +621,11 @@ func (a *answer) outlook() {
 	var next *cause.Batch
 	if o := e.Outlook; o != nil {
 		next = o.Next
-		n := o.Updated
-		if e.Verdict.Code == explain.Degraded {
-			n = o.Available
+		f := daemonset.Facts{"outlook": o.Code, "verdict": e.Verdict.Code, "updated": o.Updated, "desired": o.Desired, "available": o.Available, "failing": e.Failing(), "why": a.why(2), "matters": len(matters)}
+		if o.Duration != nil {
+			f["left"] = rangeWords(o.Duration)
 		}
-		switch {
-		case o.Code == explain.Stays:
-			a.add(screen.Outlook, stays[e.Verdict.Code], n, o.Desired)
-		case o.Code == explain.Stalls:
-			a.add(screen.Outlook, "without a fix: stops at %d of %d updated, %d available", o.Updated, o.Desired, o.Available)
-		case e.Failing():
-			a.add(screen.Outlook, "time left unknown: %s", a.why(2))
-		case o.Duration != nil:
-			a.add(screen.Outlook, "%scomplete in %s, if every new pod becomes available", map[bool]string{true: "nothing to do: "}[len(matters) == 0], rangeWords(o.Duration))
-		}
+		a.add(screen.Outlook, "%s", fill(a.now, f, outlooks...))
 	}
 	for _, p := range matters {
 		switch {
@@ -706,7 +642,8 @@ func (a *answer) outlook() {
 		a.mayFail(matters)
 		switch {
 		case next != nil:
-			a.batch(next)
+			f := daemonset.Facts{"at": next.At.Format(time.RFC3339), "deletes": next.Deletes, "creates": next.Creates, "of": a.count("oldNodes")}
+			a.add(screen.Outlook, "%s", fill(a.now, f, "{deletes=0}in {at@} the controller creates {creates:pod}", "in {at@} the controller deletes {deletes:pod}, any of {of} (it chooses at random)"))
 		case e.Next.Kind == daemonset.StepNone && e.Next.Reason != daemonset.StepBudgetSpent: // which Limit says
 			a.add(screen.Outlook, "%s", idle(e.Next.Reason, a.h))
 		}
@@ -732,29 +669,10 @@ func (a *answer) mayFail(matters []*explain.Problem) {
 			a.add(screen.Outlook, "a pod that is not Ready %s after its start counts as failing; a rollout that waits for such pods alone counts as stuck", ago(cause.Patience))
 			return
 		case cause.OfContainer(p.Code) && number(p.Facts, "newFailing") > 0 && a.e.Rollout.UnderWay && b.Free != nil && *b.Free > 0:
-			until := fmt.Sprintf("%d are unavailable", b.MaxUnavailable)
-			if b.Kind == daemonset.BudgetSurge {
-				until = plural(b.MaxSurge, "extra pod") + pluralOf(b.MaxSurge, " exists", " exist")
-			}
-			a.add(screen.Outlook, "the next new pod may fail too: the controller continues, at most %s at a time, until %s", plural(*b.Free, "pod"), until)
+			f := daemonset.Facts{"free": *b.Free, "limit": b.MaxUnavailable, "surge": b.MaxSurge}
+			a.add(screen.Outlook, "the next new pod may fail too: the controller continues, %s", fill(a.now, f, "{surge=0}at most {free:pod} at a time, until {limit:is unavailable|are unavailable}", "at most {free:pod} at a time, until {surge:extra pod exists|extra pods exist}"))
 			return
 		}
-	}
-}
-
-// batch says what the controller does at a time that is known.
-func (a *answer) batch(n *cause.Batch) {
-	words := ""
-	if n.Deletes > 0 {
-		words = "deletes " + plural(n.Deletes, "pod")
-		if old := a.count("oldNodes"); old > n.Deletes {
-			words = fmt.Sprintf("deletes %s, any of %d (it chooses at random)", plural(n.Deletes, "pod"), old)
-		}
-	} else if n.Creates > 0 {
-		words = "creates " + plural(n.Creates, "pod")
-	}
-	if words != "" {
-		a.add(screen.Outlook, "in %s the controller %s", ago(n.At.Sub(a.now)), words)
 	}
 }
 

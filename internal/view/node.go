@@ -82,6 +82,12 @@ func (a *answer) node(n *explain.Node) {
 		}
 		a.add(screen.Cause, "%s", a.origin(p))
 		a.checks([]*explain.Problem{p})
+		for _, f := range a.e.Fixes {
+			if f.Problem == p.Code && len(n.Changes) == 0 {
+				f.Nodes = []string{n.Name}
+				a.fix(&f, "", "")
+			}
+		}
 	}
 	a.nodeFix(n)
 }
@@ -174,37 +180,26 @@ func (a *answer) rules(n *explain.Node) {
 	a.s.Add(screen.Body, t)
 }
 
+// podWords is a pod on the node that was asked for.
+const podWords = "{pod}: {phase}[{state=available} and available][{state=ready} and Ready, not available yet][{state=no}, not Ready][, revision {revision}]" +
+	"[{updatedBy=Generation} (updated by its template generation)][{claim=Adopt}, which the controller adopts next][{claim=Release}, which the controller releases next]" +
+	"[; not counted: {ignored}][{misscheduled=true}; counted as misscheduled, not in DESIRED][{deleted=true}; the controller deletes it][{stays=true}; it stays until the next rollout deletes it]"
+
 func (a *answer) podLine(n *explain.Node, p explain.Pod) string {
-	words := []string{p.Name + ": " + phase(p)}
+	f := daemonset.Facts{"pod": p.Name, "phase": phase(p), "state": "no", "updatedBy": p.UpdatedBy, "claim": p.Claim, "ignored": p.Ignored}
 	switch {
 	case p.Available:
-		words[0] += " and available"
+		f["state"] = "available"
 	case p.Ready:
-		words[0] += " and Ready, not available yet"
-	default:
-		words[0] += ", not Ready"
+		f["state"] = "ready"
 	}
 	if of := revisionOf(a.e, p); of != "-" {
-		words[0] += ", revision " + of
+		f["revision"] = of
 	}
-	if p.UpdatedBy == daemonset.ByGeneration {
-		words[0] += " (updated by its template generation)"
+	if p.Ignored == "" && n.Exists && n.ShouldRun != nil && !n.ShouldRun.OK {
+		f["misscheduled"], f["deleted"], f["stays"] = true, !n.MayStay.OK, n.MayStay.OK && !p.Terminating
 	}
-	if what := map[daemonset.Claim]string{daemonset.Adopt: "adopts", daemonset.Release: "releases"}[p.Claim]; what != "" {
-		words[0] += ", which the controller " + what + " next"
-	}
-	switch {
-	case p.Ignored != "":
-		words = append(words, "not counted: "+string(p.Ignored))
-	case n.Exists && n.ShouldRun != nil && !n.ShouldRun.OK:
-		words = append(words, "counted as misscheduled, not in DESIRED")
-		if !n.MayStay.OK {
-			words = append(words, "the controller deletes it")
-		} else if !p.Terminating {
-			words = append(words, "it stays until the next rollout deletes it")
-		}
-	}
-	return strings.Join(words, "; ")
+	return fill(a.now, f, podWords)
 }
 
 // ruleName is a rule, with the taint that it is about.

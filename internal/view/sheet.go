@@ -3,7 +3,6 @@ package view
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -278,66 +277,42 @@ func (a *sheet) checks(problems []*cause.Problem) {
 
 // limitWords is the limit of a rolling update with its arithmetic.
 func limitWords(kind daemonset.BudgetKind, spec, scaled string, of, limit int) string {
-	words := "maxUnavailable "
-	if kind == daemonset.BudgetSurge {
-		words = "maxSurge "
+	f := daemonset.Facts{"kind": kind, "spec": cmp.Or(spec, "1 (the default)")}
+	if spec != "" && spec != strconv.Itoa(limit) {
+		f["of"], f["limit"] = of, strconv.Itoa(limit)
 	}
-	words += cmp.Or(spec, "1 (the default)")
-	if spec == "" || spec == strconv.Itoa(limit) {
-		return words
+	if scaled != strconv.Itoa(limit) {
+		f["scaled"] = scaled
 	}
-	words += fmt.Sprintf(" of %s = %d", plural(of, "node"), limit)
-	if scaled != "" && scaled != strconv.Itoa(limit) {
-		words += fmt.Sprintf(" (%s, rounded up)", scaled)
-	}
-	return words
+	return fill(time.Time{}, f, "[{kind=Surge}maxSurge ][{kind=Unavailable}maxUnavailable ]{spec} of {of:node} = {limit}[ ({scaled}, rounded up)]", "[{kind=Surge}maxSurge ][{kind=Unavailable}maxUnavailable ]{spec}")
 }
 
 // sync says which pods a sync of the controller deletes and creates.
 func (a *sheet) sync(n *daemonset.Step, when string) {
 	var lines []screen.Block
 	for _, batch := range []struct {
-		verb string
+		verb, one string
 		daemonset.Batch
-	}{{"deletes", n.Deletes}, {"creates", n.Creates}} {
-		say := func(what string, names []string, why string) {
-			before := fmt.Sprintf("%s, the controller %s %s", when, batch.verb, what)
-			switch {
-			case len(names) == 1 && what == "1 pod":
-				before = fmt.Sprintf("%s, the controller %s the pod on", when, batch.verb)
-				if batch.verb == "creates" {
-					before = when + ", the controller creates a pod on"
-				}
-			case len(names) > 0:
+	}{{"deletes", "the pod", n.Deletes}, {"creates", "a pod", n.Creates}} {
+		say := func(what string, nodes []string, why string) {
+			before := when + ", the controller " + batch.verb + " " + what
+			if len(nodes) > 0 {
 				before += " on"
 			}
-			lines = append(lines, screen.Names{Before: before, Names: names, After: inBrackets(why), Short: true})
+			lines = append(lines, screen.Names{Before: before, Names: nodes, After: inBrackets(why), Short: true})
 		}
-		byReason := map[daemonset.Reason][]string{}
-		for _, i := range batch.Certain {
-			byReason[i.Reason] = append(byReason[i.Reason], i.Node)
-		}
-		for _, reason := range slices.Sorted(maps.Keys(byReason)) {
-			say(plural(len(byReason[reason]), "pod"), byReason[reason], stepWords[reason])
+		for _, g := range batch.ByReason() {
+			say(pluralOf(len(g.From), batch.one, plural(len(g.From), "pod")), g.Nodes(), stepWords[g.Reason])
 		}
 		for _, c := range batch.Choices {
-			var nodes []string
-			for _, i := range c.From {
-				nodes = append(nodes, i.Node)
-			}
-			nodes = slices.Compact(nodes)
-			const most = 3
-			if len(nodes) > most && !a.style.All {
+			nodes := slices.Compact(c.Nodes())
+			if len(nodes) > 3 && !a.style.All {
 				nodes = nil
 			}
-			why := "it chooses at random"
-			if c.Reason != daemonset.WithinBudget && stepWords[c.Reason] != "" {
-				why = stepWords[c.Reason] + "; " + why
-			}
-			say(fmt.Sprintf("any %d of %s", c.Count, plural(len(c.From), "pod")), nodes, why)
+			say(fmt.Sprintf("any %d of %s", c.Count, plural(len(c.From), "pod")), nodes, joined("; ", stepWords[c.Reason], "it chooses at random"))
 		}
 		if batch.Deferred > 0 {
-			lines = append(lines, screen.Text(fmt.Sprintf("it %s %d more in later syncs: one sync takes at most 250", batch.verb, batch.Deferred)))
+			lines = append(lines, screen.Text(fmt.Sprintf("it %s %d more in later syncs: one sync takes at most %d", batch.verb, batch.Deferred, daemonset.BurstReplicas)))
 		}
 	}
 	if !n.Exact && len(lines) > 0 {
@@ -354,26 +329,23 @@ func (a *sheet) sync(n *daemonset.Step, when string) {
 func (a *sheet) bookkeeping(n daemonset.Step) {
 	say := func(verb, word string, names []string) {
 		if len(names) > 0 {
-			a.note(screen.Names{Before: fmt.Sprintf("the next sync %s %s:", verb, plural(len(names), word)), Names: names, Short: true})
+			a.note(screen.Names{Before: "the next sync " + verb + " " + plural(len(names), word) + ":", Names: names, Short: true})
 		}
 	}
+	r := &n.Revisions
 	say("adopts", "pod", n.Pods.Adopt)
 	say("releases", "pod", n.Pods.Release)
-	say("adopts", "revision", n.Revisions.Adopt)
-	say("releases", "revision", n.Revisions.Release)
-	switch r := &n.Revisions; {
+	say("adopts", "revision", r.Adopt)
+	say("releases", "revision", r.Release)
+	switch {
 	case r.Cut:
 		a.note(screen.Text(fmt.Sprintf("the next sync creates revision %d from the live template", r.Number)))
 	case r.RaisedFrom > 0:
 		a.note(screen.Text(fmt.Sprintf("the next sync renumbers revision %d to %d, as it holds the live template", r.RaisedFrom, r.Number)))
 	}
-	say("gives the current revision's hash to", "pod", n.Revisions.Relabel)
-	byReason := map[daemonset.Reason][]string{}
-	for _, r := range n.Revisions.Remove {
-		byReason[r.Reason] = append(byReason[r.Reason], r.Name)
-	}
-	say("removes as a duplicate", "revision", byReason[daemonset.Duplicate])
-	say("removes, beyond revisionHistoryLimit,", "revision", byReason[daemonset.CleanUp])
+	say("gives the current revision's hash to", "pod", r.Relabel)
+	say("removes as a duplicate", "revision", r.Removes(daemonset.Duplicate))
+	say("removes, beyond revisionHistoryLimit,", "revision", r.Removes(daemonset.CleanUp))
 }
 
 // strategy names the update strategy, which the dump of a client may lack.

@@ -83,6 +83,16 @@ type StepRevisions struct {
 	Remove []Removal `json:"remove"`
 }
 
+// Removes returns the names of the revisions that are deleted for a reason.
+func (r *StepRevisions) Removes(why Reason) (names []string) {
+	for _, of := range r.Remove {
+		if of.Reason == why {
+			names = append(names, of.Name)
+		}
+	}
+	return names
+}
+
 // StepPods are the pods that change hands at the start of a sync.
 type StepPods struct {
 	Adopt []string `json:"adopt"` // pods without an owner that the controller adopts, sorted
@@ -110,6 +120,29 @@ func (b Batch) Len() int {
 		n += c.Count
 	}
 	return n
+}
+
+// ByReason returns what is certain as choices of all, one for each reason, sorted
+// by it.
+func (b Batch) ByReason() []Choice {
+	of := map[Reason][]Item{}
+	for _, i := range b.Certain {
+		of[i.Reason] = append(of[i.Reason], i)
+	}
+	var out []Choice
+	for _, reason := range slices.Sorted(maps.Keys(of)) {
+		out = append(out, Choice{Count: len(of[reason]), From: of[reason], Reason: reason})
+	}
+	return out
+}
+
+// Nodes returns the node of each candidate.
+func (c *Choice) Nodes() []string {
+	var nodes []string
+	for _, i := range c.From {
+		nodes = append(nodes, i.Node)
+	}
+	return nodes
 }
 
 // Item is one create, of a node, or one delete, of a pod on a node.

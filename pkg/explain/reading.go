@@ -72,6 +72,36 @@ func (e *Explanation) Tally() cause.Tally {
 	return t
 }
 
+// Evidence is what the pods that fail say about the revision.
+type Evidence string
+
+const (
+	NewOnly Evidence = "NewOnly" // all pods of the current revision fail, and none of the others
+	OldOnly Evidence = "OldOnly" // pods of other revisions fail, and the current one has none
+	Both    Evidence = "Both"    // pods of the current and of other revisions fail
+	All     Evidence = "All"     // all pods of the current revision fail, and there are no others
+	Some    Evidence = "Some"    // some pods of the current revision fail
+)
+
+// Evidence returns what the pods that fail say about the revision; empty for a
+// problem that no container gives.
+func (e *Explanation) Evidence(p *Problem) Evidence {
+	t := e.Tally()
+	switch {
+	case !cause.OfContainer(p.Code):
+		return ""
+	case p.Origin != nil && p.Origin.Kind == cause.OriginRevision:
+		return NewOnly
+	case t.NewPods == 0:
+		return OldOnly
+	case t.OldFailing > 0:
+		return Both
+	case t.NewFailing >= t.NewPods:
+		return All
+	}
+	return Some
+}
+
 // Current returns the revision that holds the live template, or nil if none
 // does.
 func (e *Explanation) Current() *Revision {
@@ -198,6 +228,16 @@ func (e *Explanation) helps(code FixCode) daemonset.Reason {
 		}
 	}
 	return ""
+}
+
+// On returns the nodes of all problems with a code.
+func (e *Explanation) On(code daemonset.Reason) (nodes []string) {
+	for _, p := range e.Problems {
+		if p.Code == code {
+			nodes = append(nodes, p.Nodes...)
+		}
+	}
+	return nodes
 }
 
 // Troubled returns the nodes of problems that come from the node or from what
