@@ -195,39 +195,41 @@ func (a *answer) impact() {
 	case i == nil || len(a.e.Columns) == 0:
 		return
 	}
-	without, all := len(i.Without), len(i.Without)+i.Served
-	have := allHave(all)
-	none := a.e.Has(cause.NoEligibleNode)
-	switch {
-	case all == 0 && none != nil && len(i.Uncounted) == 0 && none.Since != nil:
-		a.add(screen.Impact, "no node runs the pod; none has been eligible for %s", a.lasting(none))
-	case all == 0 && none != nil && len(i.Uncounted) == 0:
-		a.add(screen.Impact, "no node runs the pod")
-	case all == 0 && none != nil && number(none.Facts, "losing") == len(i.Uncounted):
+	without, all, none := len(i.Without), len(i.Without)+i.Served, a.e.Has(cause.NoEligibleNode)
+	names := screen.Names{}
+	switch have := allHave(all); {
+	case all == 0 && none == nil:
+	case all == 0 && len(i.Uncounted) == 0:
+		names.Before = "no node runs the pod"
+		if none.Since != nil {
+			names.Before += "; none has been eligible for " + a.lasting(none)
+		}
+	case all == 0 && number(none.Facts, "losing") == len(i.Uncounted):
 		a.s.Add(screen.Impact, screen.Names{Before: "the controller deletes the pods on all nodes that have one:", Names: i.Uncounted, Short: true})
 		return
 	case all == 0:
 	case without > 0 && without == len(i.Ready):
-		a.s.Add(screen.Impact, screen.Names{Before: "none: " + have + " a Ready pod; not counted as available yet:", Names: i.Without})
+		names = screen.Names{Before: "none: " + have + " a Ready pod; not counted as available yet:", Names: i.Without}
 	case without > 0:
-		words, after := fmt.Sprintf("%d of %s", without, plural(all, "node")), ""
+		words := fmt.Sprintf("%d of %s", without, plural(all, "node"))
 		if without == all {
 			words = pluralOf(all, "1 node", allOf(all)+"nodes")
 		}
+		names = screen.Names{Before: words + pluralOf(without, " has", " have") + " no available pod:", Names: i.Without}
 		if i.Served > 0 && a.e.Rollout.UnderWay {
-			after = "; " + pluralOf(i.Served, "the other one has", fmt.Sprintf("the other %d have", i.Served)) + " an available pod"
+			names.After = "; " + pluralOf(i.Served, "the other one has", fmt.Sprintf("the other %d have", i.Served)) + " an available pod"
 			if by := a.e.ServedBy(); by != nil {
-				after += " of " + revisionName(by)
+				names.After += " of " + revisionName(by)
 			}
 		}
-		a.s.Add(screen.Impact, screen.Names{Before: words + pluralOf(without, " has", " have") + " no available pod:", Names: i.Without, After: after})
 	case len(i.OldServes) > 0:
-		a.s.Add(screen.Impact, screen.Names{Before: "none yet: the old pod still runs beside the new one on", Names: i.OldServes, After: ", so " + have + " an available pod"})
+		names = screen.Names{Before: "none yet: the old pod still runs beside the new one on", Names: i.OldServes, After: ", so " + have + " an available pod"}
 	case a.e.Verdict.Code == explain.AwaitingDelete:
-		a.add(screen.Impact, "none, not urgent: %s an available pod", have)
+		names.Before = "none, not urgent: " + have + " an available pod"
 	case a.e.Verdict.Code != explain.Healthy:
-		a.add(screen.Impact, "none: %s an available pod", have)
+		names.Before = "none: " + have + " an available pod"
 	}
+	a.s.Add(screen.Impact, names)
 	if n := len(i.Uncounted); n > 0 {
 		a.s.Add(screen.Impact, screen.Names{Before: fmt.Sprintf("DESIRED and READY do not count the %s on", pluralOf(n, "pod", strconv.Itoa(n)+" pods")), Names: i.Uncounted, After: ", so no alert on these numbers fires", Short: true})
 	}
@@ -255,24 +257,16 @@ func (a *answer) rollout() {
 		}
 		parts = append(parts, words+revisionName(r)+inBrackets(joined(", ", available, fill(a.now, daemonset.Facts{"n": r.Terminating}, "[{n} terminating]"), counted)))
 	}
-	pods, since := strings.Join(parts, ", "), ""
+	f := daemonset.Facts{"pods": strings.Join(parts, ", "), "verdict": a.e.Verdict.Code, "under": a.e.Rollout.UnderWay, "current": a.current()}
 	if at := a.e.Rollout.Since; at != nil {
-		since = ago(a.now.Sub(*at))
+		f["since"] = at.Format(time.RFC3339)
 	}
-	switch code := a.e.Verdict.Code; {
-	case code == explain.BeingDeleted, gapped(a.h, snapshot.Pods):
+	if a.e.Verdict.Code == explain.BeingDeleted || gapped(a.h, snapshot.Pods) {
 		return
-	case !a.e.Rollout.UnderWay && code != explain.Unknown:
-		a.add(screen.Rollout, "none in progress")
-		if slices.ContainsFunc(a.e.Revisions, func(r explain.Revision) bool { return !r.Current && len(r.Nodes) > 0 }) {
-			a.add(screen.Rollout, "%s", pods)
-		}
-	case since == "" || code == explain.Unknown:
-		a.add(screen.Rollout, "%s", pods)
-	case code == explain.AwaitingDelete:
-		a.add(screen.Rollout, "revision %d is %s old: %s", a.current(), since, pods)
-	default:
-		a.add(screen.Rollout, "started %s ago: %s", since, pods)
+	}
+	a.add(screen.Rollout, "%s", fill(a.now, f, "{verdict=Unknown}{pods}", "{under=false}none in progress", "{verdict=AwaitingDelete}revision {current} is {since@} old: {pods}", "started {since@} ago: {pods}", "{pods}"))
+	if old := func(r explain.Revision) bool { return !r.Current && len(r.Nodes) > 0 }; !a.e.Rollout.UnderWay && a.e.Verdict.Code != explain.Unknown && slices.ContainsFunc(a.e.Revisions, old) {
+		a.add(screen.Rollout, "%s", strings.Join(parts, ", "))
 	}
 	for _, as := range a.e.Assumptions {
 		if n, _ := strconv.Atoi(as.Value); as.Code == daemonset.AssumeGeneration {
@@ -360,7 +354,6 @@ func (a *answer) onDelete() {
 		return
 	}
 	t := &screen.Table{Columns: columns("OLD POD", "NODE", "REVISION")}
-	const most = 3
 	for i := range a.e.Nodes {
 		n := &a.e.Nodes[i]
 		for _, p := range n.Pods {
@@ -369,10 +362,7 @@ func (a *answer) onDelete() {
 			}
 		}
 	}
-	if more := len(t.Rows) - most; more > 1 && !a.style.All {
-		t.Rows = append(t.Rows[:most], screen.Row{Cells: screen.Cells(fmt.Sprintf("%d more with --all", more))})
-	}
-	a.s.Add(screen.Body, t)
+	a.s.Add(screen.Body, a.atMost(3, t, "pod"))
 }
 
 // causes says who, for each problem that does not pass by itself.
@@ -506,15 +496,10 @@ func (a *answer) fix(f *explain.Fix, and, or string) {
 		a.preview("to-revision", to)
 		a.act(screen.Fix, words, a.kubectl("kubectl rollout undo", a.namespace(), "daemonset/"+a.name(), screen.Word("--to-revision="+to)), append(a.undoes(f), a.undoneBy())...)
 	case explain.FixRepairNodes:
-		then := "{nodes?its pod then comes back by itself|their pods then come back by themselves}"
-		switch i := a.e.Impact; {
-		case slices.ContainsFunc(a.e.Fixes, func(f explain.Fix) bool { return f.Code == explain.FixUndo }):
-		case a.e.Rollout.UnderWay:
-			then = "the rollout then continues by itself"
-		case i != nil && len(i.Without) == 0:
-			then = "{nodes?it then counts again, and keeps its pod|they then count again, and keep their pods}"
-		}
-		a.act(screen.Fix, and+say("repair {nodes?the node|the nodes}; "+then), nil)
+		facts["under"], facts["whole"] = a.e.Rollout.UnderWay, a.e.Impact != nil && len(a.e.Impact.Without) == 0
+		facts["undo"] = slices.ContainsFunc(a.e.Fixes, func(f explain.Fix) bool { return f.Code == explain.FixUndo })
+		a.act(screen.Fix, and+say("repair {nodes?the node|the nodes}; ")+say("{undo=false}{under=true}the rollout then continues by itself",
+			"{undo=false}{whole=true}{nodes?it then counts again, and keeps its pod|they then count again, and keep their pods}", "{nodes?its pod then comes back by itself|their pods then come back by themselves}"), nil)
 		if a.e.Verdict.Code != explain.Healthy {
 			a.act(screen.Fix, "or, for a node that is gone for good:", a.kubectl("kubectl delete node", screen.Placeholder("NODE")))
 		}
@@ -720,6 +705,9 @@ func (a *answer) status() {
 	a.sums()
 }
 
+// leftOut says why a number leaves a node out, where the reason's name does not.
+var leftOut = map[daemonset.Reason]string{explain.OutOfDate: "on another revision", cause.NoPod: "no pod"}
+
 // sums says for each number that is not simply all nodes what it leaves out.
 func (a *answer) sums() {
 	c := a.e.Status.Computed
@@ -729,14 +717,9 @@ func (a *answer) sums() {
 		}
 		words := screen.Words{fmt.Sprintf("%s %d = %d", strings.Join(s.Columns, ", "), s.Counted, c.Desired)}
 		for _, l := range s.Less {
-			name := string(l.Reason)
-			switch {
-			case l.Revision != nil:
+			name := cmp.Or(leftOut[l.Reason], string(l.Reason))
+			if l.Revision != nil {
 				name = "on " + revisionName(l.Revision)
-			case l.Reason == explain.OutOfDate:
-				name = "on another revision"
-			case l.Reason == cause.NoPod:
-				name = "no pod"
 			}
 			words = append(words, fmt.Sprintf("- %d (%s)", l.Count, name))
 		}
@@ -761,14 +744,10 @@ func (a *answer) desired() {
 		excluded += g.Count
 		t.Rows = append(t.Rows, screen.Row{Cells: []screen.Cell{{Names: g.Nodes}, {Lines: []string{placement(g.Reason, g.Facts)}}}})
 	}
-	const most = 4
-	if more := len(t.Rows) - most; more > 1 && !a.style.All {
-		t.Rows = append(t.Rows[:most], screen.Row{Cells: screen.Cells(plural(more, "more reason") + " with --all")})
-	}
 	switch {
 	case excluded > 0:
 		a.add(screen.Status, "DESIRED %d = %s - %d not eligible:", all, plural(all+excluded, "node"), excluded)
-		a.s.Add(screen.Status, screen.Indent{t})
+		a.s.Add(screen.Status, screen.Indent{a.atMost(4, t, "reason")})
 	case all > 0:
 		a.add(screen.Status, "DESIRED %d = %s", all, pluralOf(all, "the only node", allOf(all)+"nodes"))
 	}

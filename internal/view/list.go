@@ -51,18 +51,7 @@ func (l *answers) add(a *answer) {
 	cells := []string{"?", "-", lasts, a.because()}
 	switch {
 	case l.style.Wide:
-		agrees, limit := "?", max(a.e.Budget.MaxSurge, a.e.Budget.MaxUnavailable)
-		if a.e.Status.Agrees != nil {
-			agrees = yesNo(*a.e.Status.Agrees)
-		}
-		if a.e.Budget.MaxSurge > 0 {
-			limit = a.e.Budget.MaxSurge
-		}
-		budget := fmt.Sprintf("%s/%d", count(a.e.Budget.Used), limit)
-		if a.e.Budget.Invalid != "" {
-			budget = "invalid"
-		}
-		cells = slices.Concat(numbers(c), []string{strategy(a.h), budget, agrees}, cells[2:])
+		cells = slices.Concat(numbers(c), []string{strategy(a.h)}, cells[2:])
 	case c != nil:
 		cells[0] = fmt.Sprintf("%d of %d", c.Available, c.Desired)
 		if a.e.Rollout.UnderWay {
@@ -105,7 +94,7 @@ func (l *answers) screen() *screen.Screen {
 	l.s.Headline = screen.Headline{Subject: plural(len(l.Items), "DaemonSet"), Text: strings.Join(parts, ", ")}
 	t := &screen.Table{Flush: true, Rows: l.rows}
 	if l.style.Wide {
-		t.Columns = columns(slices.Concat([]string{"VERDICT", "DAEMONSET"}, statusHeads, []string{"STRATEGY", "BUDGET", "AGREES", "FOR", "CAUSE"})...)
+		t.Columns = columns(slices.Concat([]string{"VERDICT", "DAEMONSET"}, statusHeads, []string{"STRATEGY", "FOR", "CAUSE"})...)
 	} else {
 		t.Columns = append(columns("VERDICT", "DAEMONSET"), screen.Column{Head: "AVAILABLE", Right: true}, screen.Column{Head: "UPDATED", Right: true, Drop: 2},
 			screen.Column{Head: "FOR", Drop: 1}, screen.Column{Head: "CAUSE", Wrap: true, Least: 18})

@@ -104,18 +104,14 @@ func (a *answer) nodeFix(n *explain.Node) {
 			break // one such is enough
 		}
 	}
-	then := "the controller then creates a pod on the node"
-	switch stays := n.Stays(); {
-	case sensible && template && stays:
-		then = "this starts a rollout of all pods, which replaces this one too" + inBrackets(a.undoneBy())
-	case sensible && template:
-		then = "this starts a rollout of all pods, and the node gets one too" + inBrackets(a.undoneBy())
-	case stays:
-		then = "its pod then stays, and DESIRED and READY count it again"
+	f := daemonset.Facts{"template": template, "stays": n.Stays(), "who": a.undoneBy()}
+	if n.Stays() && !template {
 		a.noRollout(1)
 	}
 	if sensible {
-		a.s.Add(screen.Fix, screen.Text(then))
+		a.add(screen.Fix, "%s", fill(a.now, f,
+			"{template=true}{stays=true}this starts a rollout of all pods, which replaces this one too[ ({who})]", "{template=true}this starts a rollout of all pods, and the node gets one too[ ({who})]",
+			"{stays=true}its pod then stays, and DESIRED and READY count it again", "the controller then creates a pod on the node"))
 	}
 }
 

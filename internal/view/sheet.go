@@ -73,6 +73,15 @@ func columns(heads ...string) []screen.Column {
 	return out
 }
 
+// atMost is a table with so many rows, and how many more there are; without
+// --all.
+func (a *sheet) atMost(n int, t *screen.Table, noun string) *screen.Table {
+	if more := len(t.Rows) - n; more > 1 && !a.style.All {
+		t.Rows = append(t.Rows[:n], screen.Row{Cells: screen.Cells(plural(more, "more "+noun) + " with --all")})
+	}
+	return t
+}
+
 // note adds what is worth knowing; without --all, of three things at most.
 func (a *sheet) note(blocks ...screen.Block) {
 	const most = 3
@@ -209,54 +218,44 @@ func (a *sheet) codesFor(holders []plan.Holder) string {
 // check is a command that shows more of a problem and changes nothing; empty
 // where there is none.
 func (a *sheet) check(p *cause.Problem) screen.Command {
-	var node, pod screen.Word
-	if len(p.Nodes) > 0 {
-		node = screen.Quote(p.Nodes[0])
+	first := func(names []string) screen.Word {
+		if len(names) == 0 {
+			return ""
+		}
+		return screen.Quote(names[0])
 	}
-	if len(p.Pods) > 0 {
-		pod = screen.Quote(p.Pods[0])
+	look := func(of screen.Word, words ...screen.Word) screen.Command {
+		if of == "" {
+			return nil
+		}
+		return a.kubectl(words...)
 	}
-	origin := cause.Origin{}
-	if p.Origin != nil {
-		origin = *p.Origin
-	}
+	node, pod, o := first(p.Nodes), first(p.Pods), cmp.Or(p.Origin, &cause.Origin{})
 	container := "-c " + screen.Quote(fact(p.Facts, "container"))
 	switch p.Code {
-	case cause.NodeNotReady, cause.TerminatingOnDeadNode, cause.InsufficientResources, cause.HostPortConflict, cause.NextRolloutStalls, explain.Misscheduled:
-		switch {
-		case node == "":
-			return nil
-		case p.Code == cause.HostPortConflict:
-			return a.kubectl("kubectl get pods", "-A", "-o wide", "--field-selector spec.nodeName="+node)
-		}
-		return a.kubectl("kubectl describe node", node)
-	case cause.CrashLoopBackOff, cause.OOMKilled, cause.ProbeFailing, cause.InitRunning:
-		logs := []screen.Word{"kubectl logs", a.namespace(), pod, container}
-		if p.Code == cause.CrashLoopBackOff || p.Code == cause.OOMKilled {
-			logs = append(logs, "--previous")
-		}
-		if pod == "" {
+	case cause.NodeNotReady, cause.TerminatingOnDeadNode, cause.InsufficientResources, cause.NextRolloutStalls, explain.Misscheduled:
+		return look(node, "kubectl describe node", node)
+	case cause.HostPortConflict:
+		return look(node, "kubectl get pods", "-A", "-o wide", "--field-selector spec.nodeName="+node)
+	case cause.CrashLoopBackOff, cause.OOMKilled:
+		return look(pod, "kubectl logs", a.namespace(), pod, container, "--previous")
+	case cause.ProbeFailing, cause.InitRunning:
+		return look(pod, "kubectl logs", a.namespace(), pod, container)
+	case explain.ControllerSilent, explain.GenerationNotObserved, explain.StaleStatus:
+		if p.Facts["heldUpBy"] != nil {
 			return nil
 		}
-		return a.kubectl(logs...)
+		return a.kubectl("kubectl get lease", "-n kube-system", "kube-controller-manager", "-o jsonpath='{.spec.renewTime}'")
 	case cause.FailedCreate:
-		switch origin.Kind {
+		switch o.Kind {
 		case cause.OriginQuota:
-			return a.kubectl("kubectl describe resourcequota", a.namespace(), screen.Quote(origin.Name))
+			return a.kubectl("kubectl describe resourcequota", a.namespace(), screen.Quote(o.Name))
 		case cause.OriginPolicy:
 			return a.kubectl("kubectl get namespace", screen.Quote(a.h.DaemonSet.Namespace), "--show-labels")
 		}
 		return a.kubectl("kubectl get events", a.namespace(), "--field-selector involvedObject.kind=DaemonSet,involvedObject.name="+a.name())
-	case explain.ControllerSilent, explain.GenerationNotObserved, explain.StaleStatus:
-		if fact(p.Facts, "heldUpBy") != "" {
-			return nil
-		}
-		return a.kubectl("kubectl get lease", "-n kube-system", "kube-controller-manager", "-o jsonpath='{.spec.renewTime}'")
 	}
-	if pod == "" {
-		return nil
-	}
-	return a.kubectl("kubectl describe pod", a.namespace(), pod)
+	return look(pod, "kubectl describe pod", a.namespace(), pod)
 }
 
 // checks are commands that only read, one for each problem, three at most.
