@@ -197,7 +197,7 @@ func headlineAgrees(t *testing.T, p *plan.Plan, now *explain.Explanation) error 
 		return nil
 	}
 	for _, l := range p.Limits {
-		if l.Planned && said[1] == strconv.Itoa(atATime(&p.Forecast, l.AtATime)) {
+		if l.Planned && said[1] == strconv.Itoa(p.AtATime(l.AtATime)) {
 			return nil
 		}
 	}

@@ -14,28 +14,6 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
-// atATime is how many pods are replaced at a time, of nodes of which at most so
-// many wait for theirs; where none is left for a limit to decide about, all.
-func atATime(f *plan.Forecast, nodes int) int {
-	old := olds(f)
-	if f.Outcome.AtOnce >= old {
-		return old
-	}
-	return min(nodes, old-f.Outcome.AtOnce)
-}
-
-// olds is how many old pods a rollout has to deal with: it replaces them, or only
-// deletes them.
-func olds(f *plan.Forecast) int { return f.Replaces + f.Drops }
-
-func holderNodes(holders []plan.Holder) []string {
-	var nodes []string
-	for _, h := range holders {
-		nodes = append(nodes, h.Node)
-	}
-	return nodes
-}
-
 // movedWords is how many pods are created and deleted, or would be.
 func movedWords(creates, deletes int, would bool) string {
 	var parts []string
@@ -54,14 +32,6 @@ func movedWords(creates, deletes int, would bool) string {
 	return strings.Join(parts, ", ")
 }
 
-// moved is how many pods all waves create and delete.
-func moved(f *plan.Forecast) (creates, deletes int) {
-	for _, w := range f.Waves {
-		creates, deletes = creates+w.Count*w.Creates, deletes+w.Count*w.Deletes
-	}
-	return creates, deletes
-}
-
 // stallReason says why a rollout does not complete.
 func stallReason(r daemonset.Reason) string { return cmp.Or(stallWords[r], string(r)) }
 
@@ -75,9 +45,6 @@ var stallWords = map[daemonset.Reason]string{
 	plan.Unfilled:                 "nodes stay without a pod",
 	plan.Endless:                  "the controller creates and deletes pods without end",
 }
-
-// left is how many nodes stay without an available pod, or hold the budget.
-func left(o *plan.Outcome) int { return len(o.Holders) + o.FurtherHolders }
 
 // codes lists the causes of holders, the most frequent first.
 func codes(holders []plan.Holder) string {
@@ -122,7 +89,7 @@ var nodeChangeWords = map[plan.NodeChangeKind]string{
 func templateWords(p *plan.Plan) string {
 	c := p.Change
 	f := daemonset.Facts{
-		"new": p.Subject == plan.SubjectNew, "nodes": p.Desired.After, "nowhere": nowhere(p), "changed": c.TemplateChanged, "known": p.TemplateKnown(),
+		"new": p.Subject == plan.SubjectNew, "nodes": p.Desired.After, "nowhere": p.Nowhere(), "changed": c.TemplateChanged, "known": p.TemplateKnown(),
 		"differ": len(c.Fields), "changes": len(c.Fields) + len(c.Nodes), "restores": !c.Revision.New && c.Revision.Was > 0, "was": c.Revision.Was,
 	}
 	if c.Revision.From > 0 || f["restores"] == true {
@@ -159,36 +126,6 @@ func upTo(most int, names []string) []string {
 		return append(slices.Clone(names[:most]), fmt.Sprintf("%d more", more))
 	}
 	return names
-}
-
-// lostLater are the nodes that lose their pod, but for those that do so at once
-// for the change.
-func lostLater(p *plan.Plan) []plan.PlacementNode {
-	return slices.DeleteFunc(slices.Clone(p.Lost), func(n plan.PlacementNode) bool {
-		return slices.ContainsFunc(p.Placement.Lose, func(l plan.PlacementNode) bool { return l.Node == n.Node })
-	})
-}
-
-// placedGroup is nodes that gain or lose a pod for one reason.
-type placedGroup struct {
-	reason daemonset.Reason
-	words  string
-	nodes  []string
-}
-
-// placedGroups puts nodes of one reason together, the largest group first.
-func placedGroups(nodes []plan.PlacementNode) []placedGroup {
-	var groups []placedGroup
-	for _, n := range nodes {
-		words := placement(n.Verdict.Reason, n.Verdict.Facts)
-		i := slices.IndexFunc(groups, func(g placedGroup) bool { return g.reason == n.Verdict.Reason && g.words == words })
-		if i < 0 {
-			i, groups = len(groups), append(groups, placedGroup{reason: n.Verdict.Reason, words: words})
-		}
-		groups[i].nodes = append(groups[i].nodes, n.Node)
-	}
-	slices.SortStableFunc(groups, func(a, b placedGroup) int { return len(b.nodes) - len(a.nodes) })
-	return groups
 }
 
 // begins says when the first of some waves begins, where that is known.

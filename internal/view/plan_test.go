@@ -361,41 +361,6 @@ func TestAgo(t *testing.T) {
 	}
 }
 
-// TestSlowerLimit: where a higher limit takes longer than a lower one, the screen
-// says why.
-func TestSlowerLimit(t *testing.T) {
-	row := func(name string, expected float64) plan.Limit {
-		return plan.Limit{Limit: name, Code: plan.Completes, Duration: &plan.Duration{Expected: expected}}
-	}
-	const why = "What if   33% takes longer than 25%: the controller counts a pod that becomes available just after it has looked only when it looks again, minReadySeconds (30s) later"
-	for _, tt := range []struct {
-		limits   []plan.Limit
-		minReady string
-		want     string
-		why      string
-	}{
-		{[]plan.Limit{row("10%", 420), row("25%", 200), row("33%", 230)}, "30", why, "a higher limit that takes longer"},
-		{[]plan.Limit{row("10%", 420), row("25%", 200), row("33%", 200.4)}, "30", "", "less than a second is nothing"},
-		{[]plan.Limit{row("10%", 420), row("25%", 200), row("33%", 100)}, "30", "", "each faster than the one before"},
-		{[]plan.Limit{row("25%", 200), row("33%", 230)}, "", "", "without minReadySeconds it is for something else"},
-		{[]plan.Limit{row("25%", 200), {Limit: "33%", Code: plan.Stalls}}, "30", "", "one that stalls takes no time"},
-	} {
-		t.Run(tt.why, func(t *testing.T) {
-			p := &plan.Plan{}
-			if tt.minReady != "" {
-				p.Assumptions = []daemonset.Assumption{{Code: plan.AssumeMinReadySeconds, Value: tt.minReady}}
-			}
-			s := &planned{sheet: newSheet(&p.Header, Asked{}, Style{}), p: p, o: &p.Outcome}
-			s.slower(&plan.Forecast{Limits: tt.limits})
-			var b strings.Builder
-			check(t, s.s.Text(&b, screen.Terminal{}))
-			if diff := cmp.Diff(tt.want, strings.TrimSpace(b.String())); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
 // TestEveryAssumption: each has words of its own, but for those that only -o wide
 // shows: the controller's own pace, how fast and slow pods are, which stands beside the
 // usual start, what stands with RevisionFails, and that the controller is as new as
@@ -436,9 +401,10 @@ func TestEveryWarning(t *testing.T) {
 
 // TestEveryWayOut: each change has words, and a flag that plans it.
 func TestEveryWayOut(t *testing.T) {
-	for _, code := range []plan.UnblockCode{plan.RaiseMaxUnavailable, plan.RaiseMaxSurge, plan.RemoveNode, plan.NoSurge, plan.RollBack} {
+	for _, code := range []plan.UnblockCode{plan.RaiseMaxUnavailable, plan.RaiseMaxSurge, plan.RemoveNode, plan.NoSurge, plan.RollBack, plan.RepairNodes} {
 		words, flags := wayOut(plan.Unblock{Code: code, Value: "3"})
-		if strings.Contains(words, string(code)) || !strings.Contains(words, "3") || flags[len(flags)-1].Value != "3" {
+		planned := len(flags) > 0 && flags[len(flags)-1].Value == "3"
+		if strings.Contains(words, string(code)) || !strings.Contains(words, "3") || planned == (code == plan.RepairNodes) {
 			t.Errorf("%s: %q %v", code, words, flags)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
-	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 )
@@ -26,22 +25,29 @@ func (s *planned) assumed() {
 		return
 	}
 	down := ""
-	for _, p := range s.problems {
-		if p.Code == cause.NodeNotReady || p.Code == cause.TerminatingOnDeadNode {
-			down = "yes"
-		}
+	switch {
+	case len(plan.Down(s.problems)) > 0:
+		down = "yes"
+	case len(s.problems) == 0:
+		down = "unknown"
 	}
-	for _, of := range assumptions {
-		if a, found := given[of.code]; found && of.code != daemonset.AssumeControllerVersion {
-			s.add(screen.Assumed, "%s", assumption(a, s.p.Assumptions, down))
-		}
-	}
+	var lines []string
 	switch {
 	case s.o.Code != plan.Completes || s.o.Duration != nil || !s.p.RestsOn(plan.AssumeStart):
 	case len(s.o.Late) > 0:
-		s.add(screen.Assumed, "unknown: how long it takes, while these pods are not Ready")
+		lines = append(lines, "unknown: how long it takes, while these pods are not Ready")
 	default:
-		s.add(screen.Assumed, "unknown: how long a new pod takes to become Ready (set it with --start 40s)")
+		lines = append(lines, "unknown: how long a new pod takes to become Ready (set it with --start 40s)")
+	}
+	for _, of := range assumptions {
+		if a, found := given[of.code]; found && of.code != daemonset.AssumeControllerVersion {
+			if words := assumption(a, s.p.Assumptions, down); words != "" {
+				lines = append(lines, words)
+			}
+		}
+	}
+	for _, l := range few(lines, 3, "more assumption", s.style) {
+		s.add(screen.Assumed, "%s", l)
 	}
 }
 
@@ -73,25 +79,13 @@ var assumptions = []struct {
 	{plan.AssumeRevisionFails, []string{"no pod of the new revision becomes available, as none has yet and {value:pod fails|pods fail}[, but for {ReadyPodsBecomeAvailable:pod that is Ready already|pods that are Ready already}]"}},
 	{plan.AssumeInvalidImage, []string{`no pod of the new revision becomes available, as a kubelet does not start "{value}"`}},
 	{plan.AssumeNodesStay, []string{
+		"{down=unknown}{value:node stays as it is|nodes stay as they are}, as something is wrong there",
 		"{down=yes}{value=1}the node stays NotReady", "{down=yes}the {value:node stays|nodes stay} as they are",
-		"{value=1}the pod that fails keeps failing", "the {value:pod that fails keeps|pods that fail keep} failing",
+		"{RevisionFails=}{value=1}the pod that fails keeps failing", "{RevisionFails=}the {value:pod that fails keeps|pods that fail keep} failing",
 	}},
 	{plan.AssumeRefused, []string{"the API server keeps rejecting pods"}},
 	{plan.AssumeLatePods, []string{"{value:pod that is not Ready yet becomes Ready, although it takes|pods that are not Ready yet become Ready, although they take} longer than any other did"}},
 	{plan.AssumeHostPorts, []string{"no second pod is scheduled beside the old one, which uses the host port"}},
-	{plan.AssumeNewPods, []string{"every new pod becomes available"}},
-	{plan.AssumeStart, []string{
-		"{source=Flag}a new pod is Ready {value@} after its creation (--start)",
-		"a new pod is Ready {StartFast@} to {StartSlow@} after its creation (measured, not counting the fastest and slowest 10%)",
-		"a new pod is Ready {value@} after its creation (measured)",
-	}},
-	{plan.AssumeMinReadySeconds, []string{"a Ready pod is available after {value@} (minReadySeconds)"}},
-	{plan.AssumeTermination, []string{"{source=GracePeriod}a deleted pod is gone within its grace period of {value@}", "a deleted pod is gone within {value@}[{source=Flag} (--termination)][{source=Events} (as the last ones were)]"}},
-	{plan.AssumeCollected, []string{"pods of deleted nodes are gone after {value@}"}},
-	{plan.AssumeTemplateNotChecked, []string{
-		"the API server accepts the pod template, which was checked only in part[{NoServerWarnings=yes}, and does not warn] (--server-dry-run asks it)",
-	}},
-	{plan.AssumeNoServerWarnings, []string{"{TemplateNotChecked=}the API server does not warn (--server-dry-run asks it)"}},
 	{plan.AssumeNoConflicts, []string{"server-side apply as field manager {value} has no conflicts: the input has no managed fields, which would show them"}},
 	{plan.AssumeEnvValues, []string{
 		"{value:literal value of the manifest, of an environment variable or in an annotation, equals that in the cluster|literal values of the manifest, of environment variables or in annotations, equal those in the cluster}:" +
@@ -102,11 +96,24 @@ var assumptions = []struct {
 		"{source=None}no revision could be read, and no pod shows which one is current: no pod counts as updated",
 		"no revision could be read: [{source=TemplateGeneration}the latest template generation of the pods shows][{source=Status}the numbers of the status show] which one is current, {value}",
 	}},
+	{daemonset.AssumeGeneration, []string{"{value:pod runs|pods run} the live template: the label pod-template-generation says so, the hash does not"}},
+	{daemonset.AssumeNewHash, []string{"the revision that the next sync creates gets a new hash; pods with hash {value} count as updated if it gets theirs, as when a deleted revision is created again"}},
+	{plan.AssumeNewPods, []string{"every new pod becomes available"}},
+	{plan.AssumeStart, []string{
+		"{source=Flag}a new pod is Ready {value@} after its creation (--start)",
+		"a new pod is Ready {StartFast@} to {StartSlow@} after its creation (as 8 of 10 pods were)",
+		"a new pod is Ready {value@} after its creation (measured)",
+	}},
+	{plan.AssumeMinReadySeconds, []string{"a Ready pod is available after {value@} (minReadySeconds)"}},
+	{plan.AssumeTermination, []string{"{source=GracePeriod}a deleted pod is gone within its grace period of {value@}", "a deleted pod is gone within {value@}[{source=Flag} (--termination)][{source=Events} (as the last ones were)]"}},
+	{plan.AssumeCollected, []string{"pods of deleted nodes are gone after {value@}"}},
+	{plan.AssumeTemplateNotChecked, []string{
+		"the API server accepts the pod template, which was checked only in part[{NoServerWarnings=yes}, and does not warn] (--server-dry-run asks it)",
+	}},
+	{plan.AssumeNoServerWarnings, []string{"{TemplateNotChecked=}the API server does not warn (--server-dry-run asks it)"}},
 	{daemonset.AssumeControllerVersion, []string{"kube-controller-manager runs {value}, as the API server does"}},
 	{daemonset.AssumeNewestRules, []string{"the rules of {value}, the newest known, still hold"}},
 	{daemonset.AssumeMayStay, []string{"the nodes that pods are on still exist and keep them"}},
 	{daemonset.AssumeNodesReady, []string{"nodes are Ready unless a taint says otherwise, since their status is not in the input"}},
 	{daemonset.AssumeTolerationComparison, []string{"the controller's feature gate {value} is on, since the template has a toleration that needs it (Lt or Gt)"}},
-	{daemonset.AssumeGeneration, []string{"{value:pod runs|pods run} the live template: the label pod-template-generation says so, the hash does not"}},
-	{daemonset.AssumeNewHash, []string{"the revision that the next sync creates gets a new hash; pods with hash {value} count as updated if it gets theirs, as when a deleted revision is created again"}},
 }

@@ -1,11 +1,13 @@
 package view
 
 import (
-	"fmt"
+	"cmp"
 	"io"
 	"strconv"
+	"time"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 )
 
@@ -15,7 +17,7 @@ func Plans(w io.Writer, l *plan.List, asked Asked, style Style) error {
 	var s screen.Screen
 	t := &screen.Table{Flush: true, Columns: []screen.Column{
 		{Head: "VERDICT"}, {Head: "DAEMONSET"}, {Head: "REPLACES", Right: true}, {Head: "LOSE", Right: true, Drop: 2}, {Head: "GAIN", Right: true, Drop: 3}, {Head: "STEPS", Right: true, Drop: 4},
-		{Head: "DURATION"}, {Head: "NEXT SYNC", Wrap: true, Drop: 1},
+		{Head: "DURATION"}, {Head: "CAUSE, OR NEXT", Wrap: true, Drop: 1, Least: 14},
 	}}
 	bad := 0
 	for _, p := range l.Items {
@@ -23,41 +25,36 @@ func Plans(w io.Writer, l *plan.List, asked Asked, style Style) error {
 		if p.Outcome.Duration != nil {
 			duration = rangeWords(p.Outcome.Duration)
 		}
-		if planTone(p) == screen.Bad {
+		if p.Quality() == plan.EndsBadly {
 			bad++
 		}
 		cells := screen.Cells(p.DaemonSet.Namespace+"/"+p.DaemonSet.Name, strconv.Itoa(p.Replaces), strconv.Itoa(len(p.Lost)), strconv.Itoa(len(p.Placement.Gain)),
-			strconv.Itoa(p.Outcome.Steps), duration, stepCounts(&p.Next, &p.Header)+lateCell(&p.Outcome)+nowhereCell(p))
-		t.Rows = append(t.Rows, screen.Row{Cells: append([]screen.Cell{{Lines: []string{planVerdict(p)}, Tone: planTone(p)}}, cells...)})
+			strconv.Itoa(p.Outcome.Steps), duration, readPlan(p, nil, asked, style).inShort())
+		t.Rows = append(t.Rows, screen.Row{Cells: append([]screen.Cell{{Lines: []string{planVerdict(p)}, Tone: tones[p.Quality()]}}, cells...)})
 	}
-	s.Headline = screen.Headline{Subject: plural(len(l.Items), "DaemonSet") + " with something to do", Text: fmt.Sprintf("%s badly", pluralVerb(bad, "ends", "end"))}
-	if bad == 0 {
-		s.Headline.Text = "none ends badly"
-	}
+	s.Headline = screen.Headline{Subject: plural(len(l.Items), "DaemonSet") + " with something to do", Text: cmp.Or(fill(time.Time{}, daemonset.Facts{"bad": bad}, "[{bad:ends|end} badly]"), "none ends badly")}
 	s.Add(screen.Body, t)
-	if len(l.Items) > 0 && planTone(l.Items[0]) == screen.Bad {
+	if len(l.Items) > 0 {
+		s.Add(screen.Note, screen.Text("REPLACES: old pods that a new one follows; LOSE, GAIN: nodes that lose or get their pod"))
+	}
+	if bad > 0 && l.Items[0].Quality() == plan.EndsBadly {
 		s.Add(screen.Check, newSheet(&l.Items[0].Header, asked, style).again("plan-rollout"))
 	}
 	return s.Text(w, style.terminal())
 }
 
-// lateCell names the pods that take longer than any other did, and that have to
-// become ready before it completes; empty where there are none.
-func lateCell(o *plan.Outcome) string {
-	if len(o.Late) == 0 {
-		return ""
+// inShort is who keeps a rollout from completing, or else what the next sync does;
+// which pods take longer than any other did; and that no node is eligible, where
+// the outcome does not say it.
+func (s *planned) inShort() string {
+	staying, none := s.p.NoneEligible()
+	f := daemonset.Facts{"late": codes(s.o.Late), "on": someNames(plan.Nodes(s.o.Late)), "none": none, "staying": staying}
+	does := "waits for pods"
+	switch n := &s.p.Next; {
+	case s.o.Code == plan.Stalls:
+		does = s.blame()
+	case n.Reason != daemonset.StepBudgetSpent && n.Reason != daemonset.StepWaiting || n.Kind != daemonset.StepNone:
+		does = stepCounts(n, s.h)
 	}
-	return "; " + codes(o.Late) + " on " + someNames(holderNodes(o.Late))
-}
-
-// nowhereCell says that no node is eligible, where the outcome does not; empty
-// where one is.
-func nowhereCell(p *plan.Plan) string {
-	switch n, none := p.NoneEligible(); {
-	case !none:
-		return ""
-	case n > 0:
-		return "; no node is eligible, and " + pluralVerb(n, "pod stays", "pods stay")
-	}
-	return "; no node is eligible"
+	return does + fill(s.now, f, "[; {late} on {on}]{none?; no node is eligible|}[, and {staying:pod stays|pods stay}]")
 }

@@ -7,8 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	corev1 "k8s.io/api/core/v1"
+	"time"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
@@ -21,8 +20,8 @@ import (
 
 // Plan writes one DaemonSet's plan: how it ends, whom it leaves without a pod,
 // what changes, the course to the end or to the stall with the ways out, and what
-// that rests on. Of a plan of what is under way, now is the Explanation of the
-// same Snapshot; else it is nil.
+// that rests on. now is the Explanation of the same Snapshot; nil where there is
+// none, as of a DaemonSet that is new.
 func Plan(w io.Writer, p *plan.Plan, now *explain.Explanation, asked Asked, style Style) error {
 	return newPlanned(p, now, asked, style).Text(w, style.terminal())
 }
@@ -38,336 +37,241 @@ type planned struct {
 	p        *plan.Plan
 	o        *plan.Outcome
 	problems []*cause.Problem // of the nodes that stay without an available pod or use up the limit, and of pods that are late
-	live     *answer          // of what is under way; nil for a change
+	before   *answer          // what is the case before a change; nil if nothing is known of it
+	live     *answer          // the same, where the plan is of what is under way
 }
 
-func newPlanned(p *plan.Plan, now *explain.Explanation, asked Asked, style Style) *screen.Screen {
-	s := &planned{sheet: newSheet(&p.Header, asked, style), p: p, o: &p.Outcome}
-	found := p.Outcome.Problems()
-	for i := range found {
-		s.problems = append(s.problems, &found[i])
-	}
+func readPlan(p *plan.Plan, now *explain.Explanation, asked Asked, style Style) *planned {
+	s := &planned{sheet: newSheet(&p.Header, asked, style), p: p, o: &p.Outcome, problems: p.Outcome.Problems()}
 	switch {
-	case now != nil && s.ofChange():
-		s.before(&answer{s.sheet, now})
+	case now != nil && p.OfChange():
+		s.before = &answer{s.sheet, now}
+		for _, p := range s.problems {
+			p.Origin = now.Outside(p.Code)
+		}
 	case now != nil:
 		s.live = &answer{s.sheet, now}
 		s.problems = s.live.e.Matters()
 	}
-	s.headline()
-	s.change()
-	if s.live != nil {
+	return s
+}
+
+func newPlanned(p *plan.Plan, now *explain.Explanation, asked Asked, style Style) *screen.Screen {
+	s := readPlan(p, now, asked, style)
+	if s.change(); s.live != nil {
 		s.live.present()
 		s.live.fixes()
 	} else {
+		s.underWay()
 		s.limit()
 		s.warnings()
-		known := slices.DeleteFunc(slices.Clone(s.problems), func(p *cause.Problem) bool { return s.supposed(p.Nodes) })
-		s.s.Add(screen.Body, s.problemTable("PROBLEM", known))
-		s.checks(known)
-		if down := s.down(); s.o.Code == plan.Stalls && s.o.Reason == daemonset.StepBudgetSpent && len(down) > 0 {
-			s.s.Add(screen.Cause, screen.Names{Before: pluralOf(len(down), "the pod of a node that is down does", "pods of nodes that are down do") + " not end when deleted, and so " + pluralOf(len(down), "uses", "use") + " up the limit:", Names: down, Short: true})
-		}
+		s.causes()
 	}
-	s.impact()
-	s.course()
-	s.groups()
-	s.waysOut()
+	s.headline()
 	s.outlook()
-	s.whatIf()
-	s.commands()
-	s.assumed()
+	if s.impact(); s.o.Code != plan.RemovesAllPods {
+		s.course()
+		s.groups()
+		s.waysOut()
+		s.whatIf()
+	}
+	if s.commands(); s.o.Code != plan.RemovesAllPods || style.Wide {
+		s.assumed()
+	}
 	return &s.s
 }
 
-// before says what is under way when a change is made.
-func (s *planned) before(now *answer) {
-	if !now.e.Rollout.UnderWay {
+// underWay says what is under way when a change is made.
+func (s *planned) underWay() {
+	if s.before == nil || !s.before.e.Rollout.UnderWay {
 		return
 	}
-	now.rollout()
-	var waits []*cause.Problem
-	for i := range now.e.Problems {
-		if p := &now.e.Problems[i]; p.Count > 0 && p.Code != explain.OnDeleteOutdated && p.Code != explain.Misscheduled {
-			waits = append(waits, p)
+	s.before.rollout()
+	var rows []*cause.Problem
+	for i := range s.before.e.Problems {
+		p := &s.before.e.Problems[i]
+		same := func(other *cause.Problem) bool { return other.Code == p.Code && slices.Equal(other.Nodes, p.Nodes) }
+		if p.Count > 0 && p.Code != explain.OnDeleteOutdated && p.Code != explain.Misscheduled && !slices.ContainsFunc(s.problems, same) {
+			rows = append(rows, p)
 		}
 	}
 	const most = 3
-	s.s.Add(screen.Body, s.problemTable("NOW", waits[:min(most, len(waits))]))
+	s.s.Add(screen.Body, s.problemTable("NOW", rows[:min(most, len(rows))]))
+	if n, at := s.before.e.Waiting(); n > 0 && s.p.Change.TemplateChanged {
+		s.note(screen.Text(fmt.Sprintf("without this change, %s by %s within %s; the change replaces %s",
+			pluralVerb(n, fmt.Sprintf("pod on revision %d becomes available", s.before.current()), fmt.Sprintf("pods on revision %d become available", s.before.current())),
+			pluralOf(n, "itself", "themselves"), ago(at.Sub(s.now)), pluralOf(n, "it", "them"))))
+	}
 }
 
-// ofChange reports whether the plan is of what has not been done yet.
-func (s *planned) ofChange() bool { return ofChange(s.p) }
+var tones = map[plan.Quality]screen.Tone{plan.EndsWell: screen.Good, plan.EndsInDoubt: screen.Warn, plan.EndsBadly: screen.Bad}
 
-func ofChange(p *plan.Plan) bool {
-	return p.Subject == plan.SubjectChange || p.Subject == plan.SubjectNew
+// planVerdicts say how a plan ends: in the conditional for a change, in the future
+// for what is under way.
+var planVerdicts = map[plan.Verdict]string{
+	plan.VerdictNothing: "NOTHING TO DO", plan.VerdictDegraded: "DEGRADED", plan.VerdictCompletes: "{will} COMPLETE", plan.VerdictLate: "MAY COMPLETE",
+	plan.VerdictUndone: "{will} BE UNDONE", plan.VerdictRemoves: "{will} REMOVE {lose:POD|PODS}", plan.VerdictRemovesAll: "{will} REMOVE ALL PODS", plan.VerdictStalls: "{will} STALL",
+	plan.VerdictStaysStuck: "STAYS STUCK", plan.VerdictStaysDegraded: "STAYS DEGRADED", plan.VerdictWaits: "{waits} FOR YOU", plan.VerdictBeingDeleted: "BEING DELETED",
+	plan.VerdictIgnored: "IGNORED", plan.VerdictUnknown: "UNKNOWN",
 }
 
+func planVerdict(p *plan.Plan) string {
+	f := daemonset.Facts{"will": "WILL", "waits": "WAITS", "lose": len(p.Placement.Lose)}
+	if p.OfChange() {
+		f["will"], f["waits"] = "WOULD", "WOULD WAIT"
+	}
+	return fill(time.Time{}, f, planVerdicts[p.Verdict()])
+}
+
+// headline has, beside the verdict, how many nodes lose their pod in the end, and
+// how many warnings are below that it does not say itself.
 func (s *planned) headline() {
-	s.s.Headline = screen.Headline{Verdict: planVerdict(s.p), Tone: planTone(s.p), Subject: s.subject(), Text: s.summary()}
-	n := len(s.p.Warnings)
-	if s.o.Code == plan.Completes && len(lostLater(s.p)) > 0 {
-		n++
+	f := daemonset.Facts{"loses": len(s.p.Losses()), "warnings": 0}
+	for _, w := range s.p.Warnings {
+		if s.p.OfChange() && !(w.Code == plan.ManagedByTool && s.p.Verdict() == plan.VerdictUndone) {
+			f["warnings"] = number(f, "warnings") + 1
+		}
 	}
-	if n > 0 && s.ofChange() {
-		s.s.Headline.Verdict += ", " + pluralVerb(n, "WARNING", "WARNINGS")
-	}
+	verdict := planVerdict(s.p) + fill(s.now, f, "[, LOSES {loses:POD|PODS}][, {warnings:WARNING|WARNINGS}]")
+	s.s.Headline = screen.Headline{Verdict: verdict, Tone: tones[s.p.Quality()], Subject: s.subject(), Text: s.summary()}
 	s.s.Notice = "Plan only: nothing has been changed."
 }
 
-// planVerdict is how it ends: in the conditional for a change, in the future for
-// what is under way.
-func planVerdict(p *plan.Plan) string {
-	will := "WILL "
-	if ofChange(p) {
-		will = "WOULD "
+// undoer names the tool that undoes the change by itself; empty where none is
+// known to.
+func (s *planned) undoer() string {
+	if m := s.p.UndoneBy(); m != nil {
+		who, _ := managerWords(*m)
+		return who
 	}
-	switch p.Outcome.Code {
-	case plan.NothingToDo:
-		if staysDegraded(p) {
-			return "DEGRADED"
-		}
-		return "NOTHING TO DO"
-	case plan.Completes:
-		if n := len(p.Placement.Lose); n > 0 && olds(&p.Forecast) == 0 && len(p.Placement.Gain) == 0 {
-			return will + "REMOVE " + plural(n, "POD")
-		}
-		return will + "COMPLETE"
-	case plan.RemovesAllPods:
-		return will + "REMOVE ALL PODS"
-	case plan.Stalls:
-		switch {
-		case p.Subject != plan.SubjectRollout || len(p.Waves) > 0:
-			return will + "STALL"
-		case olds(&p.Forecast) == 0:
-			return "STAYS DEGRADED"
-		}
-		return "STAYS STUCK"
-	case plan.NotRolling:
-		switch {
-		case p.Outcome.Reason == daemonset.StepBeingDeleted:
-			return "BEING DELETED"
-		case p.Outcome.Reason == daemonset.StepSelectsAll:
-			return "IGNORED"
-		case p.Subject == plan.SubjectChange:
-			return "WOULD WAIT FOR YOU"
-		}
-		return "WAITS FOR YOU"
-	}
-	return "UNKNOWN"
-}
-
-// staysDegraded reports whether nothing is rolling and nodes stay without an
-// available pod: explain says Degraded of that, and so does a plan.
-func staysDegraded(p *plan.Plan) bool {
-	return p.Outcome.Code == plan.NothingToDo && p.Subject == plan.SubjectNothing && left(&p.Outcome) > 0
-}
-
-// planTone is the colour of how it ends: nodes that lose their pod are no good
-// end.
-func planTone(p *plan.Plan) screen.Tone {
-	switch {
-	case p.Outcome.Code == plan.Stalls, p.Outcome.Code == plan.RemovesAllPods, len(p.Placement.Lose) > 0:
-		return screen.Bad
-	case p.Desired.After == 0 && p.Next.Exact:
-		return screen.Warn
-	case left(&p.Outcome) == 0 && (p.Outcome.Code == plan.NothingToDo || p.Outcome.Code == plan.Completes):
-		return screen.Good
-	}
-	return screen.Warn
+	return ""
 }
 
 // summary is the headline's sentence. It names the nodes that lose their pod
 // whatever the end is.
 func (s *planned) summary() string {
-	words := s.ending()
-	if who := s.undoneBy(); who != "" {
-		words += "; " + who + " undoes it"
+	f := daemonset.Facts{"ending": s.ending(), "undoer": s.undoer(), "lose": len(s.p.Placement.Lose)}
+	undone := "{ending}[; {undoer} undoes it]"
+	if s.p.Verdict() == plan.VerdictUndone {
+		undone = "{undoer} undoes it; until then {ending}"
 	}
-	if n := len(s.p.Placement.Lose); n > 0 {
-		words += "; " + pluralVerb(n, "node loses its pod at once", "nodes lose their pod at once")
+	return fill(s.now, f, undone+"[; {lose:node loses its pod|nodes lose their pod} at once]")
+}
+
+// endings say how a plan ends, by its facts.
+var endings = map[plan.OutcomeCode][]string{
+	plan.Completes: {
+		"{about=New}{available} of {desired:pod} available[ in {in}]",
+		underWay + "; the other {rest} in {in}", underWay + "; the other {rest} {replaces?follows|follow}",
+		underWay + "; {replaces:more pod} in {in}", underWay + "; {replaces:more pod} {replaces?follows|follow}",
+		underWay + "[; complete in {in}]",
+		"{about=Replaced}{updated} of {desired:pod} updated[ in {in}]",
+		"{moved}[ in {in}]",
+	},
+	plan.Stalls: {
+		"{updates=yes}{begun?stops at |}{updated} of {desired:pod} updated{atWorst? at worst|}; {blame}",
+		"{begun?stops at |}{available} of {desired:pod} available{atWorst? at worst|}; {blame}",
+	},
+	plan.RemovesAllPods: {"no node would be eligible"},
+	plan.NotRolling: {
+		"{reason=BeingDeleted}the controller no longer manages its pods", "{reason=SelectsAll}its selector is empty, so the controller ignores it",
+		"{awaits}", "with {strategy} you delete {left:pod}; until then {left?it stays on an older revision|they stay on older revisions}", "all pods are updated ({strategy})",
+	},
+	plan.NothingToDo: {
+		"{about=Nothing}no rollout in progress; {stay:node} without an available pod[ ({stayBy})]",
+		nothing + "; {stay:node stays|nodes stay} without an available pod[ ({stayBy})]",
+		"{about=Nothing}{nowhere=yes}no rollout in progress, and no node is eligible", "{about=Nothing}no rollout in progress, and every eligible node has its pod",
+		"{about=New}{nowhere=yes}no node is eligible, so no pod is created",
+		"{same=yes}nothing[ that {can} be compared] differs from what is in the cluster",
+		nothing + "; DESIRED goes from {before} to {after}[, if {assuming}]", nothing + "[, if {assuming}]",
+	},
+	plan.Unknown: {"how it ends is unknown: {unread} could not be read", "how it ends is unknown: {blame}"},
+}
+
+const (
+	underWay = "{about=Rollout}{was} of {of:pod} updated"
+	nothing  = "no pod is created, deleted or replaced"
+)
+
+// losses say which pods have no new one in the end.
+var losses = []string{"; the {drops?pod|pods} on {dropsOn} {drops?is|are} deleted and not replaced", "; {drops:pod is|pods are} deleted and not replaced"}
+
+// ending says how it ends.
+func (s *planned) ending() string {
+	p, o, end, later := s.p, s.o, s.p.AtEnd(), plan.Nodes(s.p.LostLater())
+	f := daemonset.Facts{
+		"about": string(p.Subject), "desired": end.Desired, "updated": end.Updated, "available": end.Available, "was": p.Now.Updated, "of": p.Now.Desired,
+		"begun": len(p.Waves) > 0, "atWorst": o.AtWorst, "reason": string(o.Reason), "strategy": strategy(s.h), "unread": unread(s.h),
+		"stayBy": codes(o.Holders), "lateOn": someNames(plan.Nodes(o.Late)), "lateBy": s.codesFor(o.Late),
+	}
+	set := func(key string, v any, when bool) {
+		if when {
+			f[key] = v
+		}
+	}
+	creates, deletes := p.Moved()
+	moves := o.Code == plan.Completes && p.Subject != plan.SubjectNew
+	set("about", "Replaced", moves && p.Subject != plan.SubjectRollout && p.Replaces > 0)
+	set("about", "Moved", moves && (p.Old() == 0 || p.Subject != plan.SubjectRollout && p.Replaces == 0))
+	set("moved", movedWords(creates, deletes, p.OfChange()), true)
+	set("rest", pluralOf(p.Replaces, "one", strconv.Itoa(p.Replaces)), p.Replaces > 0 && p.Replaces+p.Now.Updated == end.Desired)
+	for key, n := range map[string]int{"replaces": p.Replaces, "drops": p.Drops, "stay": o.Unserved(), "late": len(o.Late), "left": o.Left} {
+		set(key, n, n > 0)
+	}
+	set("dropsOn", someNames(later), len(later) == p.Drops && p.Drops <= 3)
+	set("updates", "yes", p.Subject != plan.SubjectNew && p.Old() > 0)
+	set("nowhere", "yes", p.Nowhere())
+	set("same", "yes", p.Subject != plan.SubjectNew && p.Change != nil && len(p.Change.Fields)+len(p.Change.Nodes) == 0)
+	set("can", "can", !p.TemplateKnown())
+	set("assuming", valuesEqual, !p.TemplateKnown())
+	set("before", p.Desired.Before, p.Desired.Before != p.Desired.After)
+	set("after", p.Desired.After, true)
+	if s.live != nil && s.live.e.Verdict.Code == explain.AwaitingDelete {
+		f["awaits"] = s.live.summary()
+	}
+	if o.Duration != nil {
+		f["in"] = rangeWords(o.Duration)
+	}
+	if o.Code == plan.Stalls || o.Code == plan.Unknown {
+		f["blame"] = s.blame()
+	}
+	words := fill(s.now, f, endings[o.Code]...)
+	if o.Code == plan.Completes {
+		words += fill(s.now, f, "[ if the {late?pod|pods} on {lateOn} {late?becomes|become} Ready ({lateBy})]") + fill(s.now, f, losses...) + fill(s.now, f, "[; {stay:node stays|nodes stay} without an available pod][ ({stayBy})]")
 	}
 	return words
 }
 
-// undoneBy is who undoes the change by itself; empty where nobody is known to.
-func (s *planned) undoneBy() string {
-	for _, w := range s.p.Warnings {
-		if tool := managed.Tool(fact(w.Facts, "tool")); w.Code == plan.ManagedByTool && tool != managed.KubectlApply && tool != managed.HelmRelease && tool != managed.ServerSideApply && tool != managed.Terraform {
-			who, _ := managerWords(managed.Manager{Tool: tool, By: fact(w.Facts, "by")})
-			return who
-		}
-	}
-	return ""
-}
-
-func (s *planned) ending() string {
-	switch s.o.Code {
-	case plan.Completes:
-		return s.completes()
-	case plan.Stalls:
-		return s.stalls()
-	case plan.RemovesAllPods:
-		return "no node would be eligible"
-	case plan.NotRolling:
-		return s.notRolling()
-	case plan.NothingToDo:
-		return s.nothing()
-	}
-	if what := unread(s.h); what != "" {
-		return "how it ends is unknown: " + what + " could not be read"
-	}
-	return "how it ends is unknown: " + stallReason(s.o.Reason)
-}
-
-// end is how many pods are updated, and available, when it ends.
-func (s *planned) end() daemonset.Counts {
-	if n := len(s.p.Waves); n > 0 {
-		return s.p.Waves[n-1].Counts
-	}
-	return s.p.Now
-}
-
-func (s *planned) completes() string {
-	end := s.end()
-	in := ""
-	if s.o.Duration != nil {
-		in = " in " + rangeWords(s.o.Duration)
-	}
-	var parts []string
-	creates, deletes := moved(&s.p.Forecast)
-	switch replaced, old := s.p.Replaces, olds(&s.p.Forecast); {
-	case s.p.Subject == plan.SubjectNew:
-		parts = append(parts, fmt.Sprintf("%d of %s available%s", end.Available, plural(end.Desired, "pod"), in))
-	case old > 0 && s.p.Subject == plan.SubjectRollout:
-		parts = append(parts, fmt.Sprintf("%d of %s updated", s.p.Now.Updated, plural(s.p.Now.Desired, "pod")))
-		switch {
-		case replaced > 0 && replaced+s.p.Now.Updated == end.Desired:
-			parts = append(parts, pluralOf(replaced, "the other one", fmt.Sprintf("the other %d", replaced))+cmp.Or(in, pluralOf(replaced, " follows", " follow")))
-		case replaced > 0:
-			parts = append(parts, plural(replaced, "more pod")+cmp.Or(in, pluralOf(replaced, " follows", " follow")))
-		case in != "":
-			parts = append(parts, "complete"+in)
-		}
-	case replaced > 0:
-		parts = append(parts, fmt.Sprintf("%d of %s updated%s", end.Updated, plural(end.Desired, "pod"), in))
-	default:
-		parts = append(parts, movedWords(creates, deletes, s.ofChange())+in)
-	}
-	if n := s.p.Drops; n > 0 {
-		words := plural(n, "pod")
-		if later := lostLater(s.p); len(later) == n && n <= 3 {
-			words = pluralOf(n, "the pod on ", "the pods on ") + strings.Join(placedNodes(later), ", ")
-		}
-		parts = append(parts, words+pluralOf(n, " is", " are")+" deleted and not replaced")
-	}
-	if n := left(s.o); n > 0 {
-		parts = append(parts, pluralVerb(n, "node stays", "nodes stay")+" without an available pod"+inBrackets(codes(s.o.Holders)))
-	}
-	if n := len(s.o.Late); n > 0 {
-		parts = append(parts, "if the "+pluralOf(n, "pod on ", "pods on ")+someNames(holderNodes(s.o.Late))+pluralOf(n, " becomes", " become")+" Ready"+inBrackets(s.codesFor(s.o.Late)))
-	}
-	return strings.Join(parts, "; ")
-}
-
-func (s *planned) stalls() string {
-	end := s.end()
-	words := fmt.Sprintf("%d of %s updated", end.Updated, plural(end.Desired, "pod"))
-	if s.p.Subject == plan.SubjectNew || olds(&s.p.Forecast) == 0 {
-		words = fmt.Sprintf("%d of %s available", end.Available, plural(end.Desired, "pod"))
-	}
-	if len(s.p.Waves) > 0 {
-		words = "stops at " + words
-	}
-	if s.o.AtWorst {
-		words += " at worst"
-	}
-	return words + "; " + s.blame()
-}
-
 // blame names who stays without an available pod, by cause.
 func (s *planned) blame() string {
-	switch {
-	case s.o.Reason == cause.Terminating:
+	reason := s.o.Reason
+	switch invalid := func(w plan.Warning) bool { return w.Code == plan.InvalidImageName }; {
+	case reason == cause.Terminating:
 		return pluralVerb(s.o.Terminating, "pod is deleted and stays Terminating", "pods are deleted and stay Terminating")
-	case s.o.Reason == daemonset.StepBudgetSpent && s.p.Budget.Limit == 0:
+	case reason == daemonset.StepBudgetSpent && s.p.Budget.Limit == 0:
 		return fmt.Sprintf("the limit is %s of 0 nodes = 0, so no available pod is deleted", s.p.Budget.Spec)
-	}
-	if slices.ContainsFunc(s.p.Warnings, func(w plan.Warning) bool { return w.Code == plan.InvalidImageName }) {
+	case slices.ContainsFunc(s.p.Warnings, invalid):
 		return "no new pod starts: the name of its image is invalid"
-	}
-	if s.live != nil && len(s.p.Waves) == 0 {
-		return cmp.Or(s.live.why(2), stallReason(s.o.Reason))
-	}
-	if s.o.Reason != daemonset.StepBudgetSpent && s.o.Reason != daemonset.StepWaiting && s.o.Reason != plan.Unfilled {
-		return stallReason(s.o.Reason)
+	case s.live != nil && len(s.p.Waves) == 0:
+		return cmp.Or(s.live.why(2), stallReason(reason))
+	case reason == cause.FailedCreate && len(s.problems) > 0 && s.problems[0].Origin != nil:
+		return cmp.Or(s.before, s.live).clause(s.problems[0], nil)
+	case reason != daemonset.StepBudgetSpent && reason != daemonset.StepWaiting && reason != plan.Unfilled:
+		return stallReason(reason)
 	}
 	words := why(s.problems, func(p *cause.Problem, nodes []string) string {
-		of := predicates[p.Code]
-		if s.supposed(nodes) {
-			of = predicate{"node", "would be down", "would be down"}
+		if s.p.Supposed(nodes...) {
+			return predicate{"node", "would be down", "would be down"}.of(nodes, 0)
 		}
-		return of.of(nodes, 0)
+		return predicates[p.Code].of(nodes, 0)
 	}, 2)
-	if n := s.o.FurtherHolders; n > 0 {
-		any := fmt.Sprintf("any %s (the controller chooses at random)", pluralVerb(n, "node stays without an available pod", "nodes stay without an available pod"))
-		if words != "" {
-			any = words + ", " + any
-		}
-		words = any
-	}
-	return cmp.Or(words, stallReason(s.o.Reason))
-}
-
-func (s *planned) notRolling() string {
-	switch s.o.Reason {
-	case daemonset.StepBeingDeleted:
-		return "the controller no longer manages its pods"
-	case daemonset.StepSelectsAll:
-		return "its selector is empty, so the controller ignores it"
-	}
-	if s.live != nil && s.live.e.Verdict.Code == explain.AwaitingDelete {
-		return s.live.summary()
-	}
-	if n := s.o.Left; n > 0 {
-		return fmt.Sprintf("with %s you delete %s; until then %s", strategy(s.h), plural(n, "pod"), pluralOf(n, "it stays on an older revision", "they stay on older revisions"))
-	}
-	return "all pods are updated (" + strategy(s.h) + ")"
-}
-
-func (s *planned) nothing() string {
-	switch p := s.p; {
-	case left(s.o) > 0:
-		return fmt.Sprintf("no rollout in progress; %s without an available pod%s", plural(left(s.o), "node"), inBrackets(codes(s.o.Holders)))
-	case p.Subject == plan.SubjectNothing && nowhere(p):
-		return "no rollout in progress, and no node is eligible"
-	case p.Subject == plan.SubjectNothing:
-		return "no rollout in progress, and every eligible node has its pod"
-	case p.Subject == plan.SubjectNew && nowhere(p):
-		return "no node is eligible, so no pod is created"
-	case p.Subject != plan.SubjectNew && p.Change != nil && len(p.Change.Fields)+len(p.Change.Nodes) == 0:
-		if !p.TemplateKnown() {
-			return "nothing that can be compared differs from what is in the cluster"
-		}
-		return "nothing differs from what is in the cluster"
-	case p.Desired.Before != p.Desired.After:
-		return fmt.Sprintf("no pod is created, deleted or replaced; DESIRED goes from %d to %d", p.Desired.Before, p.Desired.After) + ifValuesEqual(p)
-	}
-	return "no pod is created, deleted or replaced" + ifValuesEqual(s.p)
+	further := fill(s.now, daemonset.Facts{"known": words, "n": s.o.FurtherHolders}, "{known}[, any {n:node stays|nodes stay} without an available pod (the controller chooses at random)]",
+		"[any {n:node stays|nodes stay} without an available pod (the controller chooses at random)]")
+	return cmp.Or(further, stallReason(reason))
 }
 
 // valuesEqual is what is assumed of values that could not be compared.
 const valuesEqual = "the manifest's literal values, which could not be compared, are what is in the cluster"
-
-func ifValuesEqual(p *plan.Plan) string {
-	if p.TemplateKnown() {
-		return ""
-	}
-	return ", if " + valuesEqual
-}
-
-// nowhere reports whether it is known that no node should run the pod.
-func nowhere(p *plan.Plan) bool { return p.Desired.After == 0 && p.Next.Exact }
 
 // change says what was asked for, and what it means for the revision.
 func (s *planned) change() {
@@ -402,83 +306,56 @@ func nodeChanged(n plan.NodeChange) screen.Block {
 	return screen.Names{Before: words + ":", Names: n.Nodes, Short: true}
 }
 
-// supposed reports whether the plan was asked to take nodes for down.
-func (s *planned) supposed(nodes []string) bool {
-	if s.p.Change == nil {
-		return false
-	}
-	return !slices.ContainsFunc(nodes, func(name string) bool {
-		return !slices.ContainsFunc(s.p.Change.Nodes, func(c plan.NodeChange) bool { return c.Kind == plan.NodeDown && slices.Contains(c.Nodes, name) })
-	})
-}
-
 // impact is who is without an available pod on the way, and which nodes lose or
 // get their pod whatever the limit is.
 func (s *planned) impact() {
-	desired := max(s.p.Desired.Before, s.p.Desired.After)
-	without := 0
+	desired, without := max(s.p.Desired.Before, s.p.Desired.After), 0
 	if s.live != nil && s.live.e.Impact != nil {
 		without = len(s.live.e.Impact.Without)
 	}
+	nodes := plural(s.o.Worst, "node") // of how many, is unknown where the nodes could not be read
+	if desired > 0 {
+		nodes = fmt.Sprintf("%d of %s", s.o.Worst, plural(desired, "node"))
+	}
 	switch {
 	case s.o.Code == plan.NothingToDo, s.o.Code == plan.Unknown, s.o.Code == plan.NotRolling, s.p.Subject == plan.SubjectNew, s.o.Worst == without && without > 0:
-	case s.o.Worst > 0 && desired == 0: // the nodes could not be read
-		s.add(screen.Impact, "at most %s without an available pod at any time", plural(s.o.Worst, "node"))
 	case s.o.Worst > 0:
-		s.add(screen.Impact, "at most %d of %s without an available pod at any time", s.o.Worst, plural(desired, "node"))
-	case s.live == nil && olds(&s.p.Forecast) > 0 && len(s.p.Lost) == 0:
+		s.add(screen.Impact, "at most %s without an available pod at any time", nodes)
+	case s.live == nil && s.p.Old() > 0 && len(s.p.Lost) == 0:
 		s.add(screen.Impact, "none: %s an available pod all the time", allHave(desired))
 	}
-	s.placed(s.p.Placement.Lose, "node loses its pod at once, whatever the limit is:", "nodes lose their pod at once, whatever the limit is:")
+	limit := map[daemonset.BudgetKind]string{daemonset.BudgetUnavailable: "maxUnavailable", daemonset.BudgetSurge: "maxSurge"}[s.p.Budget.Kind]
+	s.placed(s.p.Placement.Lose, "loses its pod", "lose their pod", " immediately, regardless of "+cmp.Or(limit, "the strategy")+":")
 	if s.o.Code != plan.Stalls { // which does not reach all of them
-		s.placed(lostLater(s.p), "node loses its pod in the course of the rollout:", "nodes lose their pod in the course of the rollout:")
-		s.repairFirst()
+		s.placed(s.p.LostLater(), "loses its pod", "lose their pod", " in the course of the rollout:")
+		if nodes := s.p.KeptByRepair(); len(nodes) > 0 {
+			s.s.Add(screen.Check, s.kubectl("kubectl describe node", screen.Quote(nodes[0])))
+			s.s.Add(screen.Fix, screen.Names{Before: "repair first, " + pluralOf(len(nodes), "and the node keeps its pod:", "and the nodes keep their pods:"), Names: nodes, Short: true})
+		}
 	}
-	s.placed(s.p.Placement.Gain, "node gets a pod at once:", "nodes get a pod at once:")
+	s.placed(s.p.Placement.Gain, "gets a pod", "get a pod", " immediately:")
 }
 
-func (s *planned) placed(nodes []plan.PlacementNode, one, many string) {
+func (s *planned) placed(nodes []plan.PlacementNode, one, many, when string) {
 	const most = 3
-	for i, g := range placedGroups(nodes) {
-		if i == most && !s.style.All && len(placedGroups(nodes)) > most+1 {
+	groups := plan.ByVerdict(nodes)
+	for i, g := range groups {
+		if i == most && !s.style.All && len(groups) > most+1 {
 			s.add(screen.Impact, "more of them with --all")
 			return
 		}
-		s.s.Add(screen.Impact, screen.Names{Before: pluralVerb(len(g.nodes), one, many), Names: g.nodes, After: inBrackets(g.words), Short: true})
+		s.s.Add(screen.Impact, screen.Names{Before: pluralVerb(len(g.Nodes), "node "+one, "nodes "+many) + when, Names: g.Nodes, After: inBrackets(placement(g.Reason, g.Facts)), Short: true})
 	}
-}
-
-// repairFirst says which nodes keep their pod if they are repaired before the
-// rollout.
-func (s *planned) repairFirst() {
-	var nodes []string
-	for _, n := range lostLater(s.p) {
-		if key := fact(n.Verdict.Facts, "key"); key == corev1.TaintNodeNotReady || key == corev1.TaintNodeUnreachable {
-			nodes = append(nodes, n.Node)
-		}
-	}
-	if len(nodes) > 0 && !s.supposed(nodes) {
-		s.s.Add(screen.Check, s.kubectl("kubectl describe node", screen.Quote(nodes[0])))
-		s.s.Add(screen.Fix, screen.Names{Before: "repair first, " + pluralOf(len(nodes), "and the node keeps its pod:", "and the nodes keep their pods:"), Names: nodes, Short: true})
-	}
-}
-
-func placedNodes(nodes []plan.PlacementNode) (names []string) {
-	for _, n := range nodes {
-		names = append(names, n.Node)
-	}
-	return names
 }
 
 // limit is the rule that bounds the rollout of a change.
 func (s *planned) limit() {
-	b := &s.p.Budget
-	f, old := &s.p.Forecast, olds(&s.p.Forecast)
-	if old == 0 || b.Kind == daemonset.BudgetNone || s.o.Code == plan.NotRolling {
+	b, old := &s.p.Budget, s.p.Old()
+	if old == 0 || b.Kind == daemonset.BudgetNone || s.o.Code == plan.NotRolling || s.o.Code == plan.RemovesAllPods {
 		return
 	}
 	words := limitWords(b.Kind, b.Spec, "", s.p.Desired.After, b.Limit)
-	n, once := atATime(f, s.o.AtATime), min(s.o.AtOnce, old)
+	n, once := s.p.AtATime(s.o.AtATime), min(s.o.AtOnce, old)
 	switch {
 	case s.o.Code == plan.Stalls && len(s.p.Waves) == 0:
 		words += ", and it is used up, so the controller replaces no further pod"
@@ -493,6 +370,40 @@ func (s *planned) limit() {
 		words += fmt.Sprintf(": at most %s at a time", plural(n, "pod"))
 	}
 	s.add(screen.Limit, "%s", words)
+	if wait := s.p.MinReadySeconds(); wait > 0 && len(s.p.Waves) > 0 {
+		s.add(screen.Limit, "each step waits minReadySeconds %s, and then until the controller looks again", seconds(float64(wait)))
+	}
+}
+
+// causes are who keeps a change from completing, and what shows more of it.
+func (s *planned) causes() {
+	known := slices.DeleteFunc(slices.Clone(s.problems), func(p *cause.Problem) bool { return s.p.Supposed(p.Nodes...) })
+	s.s.Add(screen.Body, s.problemTable("PROBLEM", known))
+	s.checks(known)
+	if down := plan.Down(s.problems); s.o.Code == plan.Stalls && s.o.Reason == daemonset.StepBudgetSpent && len(down) > 0 {
+		s.s.Add(screen.Cause, screen.Names{Before: pluralOf(len(down), "the pod of a node that is down does", "pods of nodes that are down do") + " not end when deleted, and so " + pluralOf(len(down), "uses", "use") + " up the limit:", Names: down, Short: true})
+	}
+	for _, p := range known {
+		if p.Origin != nil {
+			s.add(screen.Cause, "%s", s.before.origin(p))
+		}
+	}
+	if s.o.Code != plan.RemovesAllPods {
+		return
+	}
+	for _, g := range plan.ByVerdict(s.p.Placement.Lose) {
+		words, key := placement(g.Reason, g.Facts), fact(g.Facts, "key")
+		check := s.kubectl("kubectl get nodes", screen.Word("-L "+screen.Quote(key)))
+		switch {
+		case g.Reason == daemonset.TaintNotTolerated:
+			words = "the pod does not tolerate the taint " + fact(g.Facts, "taint")
+			check = s.kubectl("kubectl describe node", screen.Quote(g.Nodes[0]))
+		case key == "":
+			check = nil
+		}
+		s.add(screen.Cause, "%s", words)
+		s.s.Add(screen.Check, check)
+	}
 }
 
 // warnings are what the API accepts and will not go well.
@@ -522,25 +433,23 @@ func (s *planned) course() {
 		return
 	}
 	t := &screen.Table{Columns: []screen.Column{{Head: "STEP"}, {Head: "STARTS AT"}, {Head: "DELETES", Right: true}, {Head: "CREATES", Right: true}, {Head: "UPDATED THEN", Right: true}, {Head: "AVAILABLE THEN", Right: true, Drop: 1}}}
-	timed := waves[0].At != nil
-	first := 1
 	const head, tail = 5, 2
+	folded, first := len(waves)-head-tail, 1
 	for i, w := range waves {
-		if folded := len(waves) - head - tail; folded > 1 && !s.style.All && i >= head && i < len(waves)-tail {
-			if i == head {
-				t.Rows = append(t.Rows, screen.Row{Cells: screen.Cells(fmt.Sprintf("%d more rows with --all", folded))})
-			}
-			first += w.Count
-			continue
+		last := first + w.Count - 1
+		switch hidden := folded > 1 && !s.style.All && i >= head && i < len(waves)-tail; {
+		case hidden && i == head:
+			t.Rows = append(t.Rows, screen.Row{Cells: screen.Cells(fmt.Sprintf("%d more rows with --all", folded))})
+		case !hidden:
+			t.Rows = append(t.Rows, screen.Row{Cells: screen.Cells(interval(first, last), begins(w), each(w.Deletes, w.Count), each(w.Creates, w.Count),
+				fmt.Sprintf("%d of %d", w.Counts.Updated, w.Counts.Desired), strconv.Itoa(w.Counts.Available))})
 		}
-		of := fmt.Sprintf("%d of %d", w.Counts.Updated, w.Counts.Desired)
-		t.Rows = append(t.Rows, screen.Row{Cells: screen.Cells(interval(first, first+w.Count-1), begins(w), each(w.Deletes, w.Count), each(w.Creates, w.Count), of, strconv.Itoa(w.Counts.Available))})
-		first += w.Count
+		first = last + 1
 	}
 	if s.o.Duration != nil && s.o.Code != plan.Stalls {
 		t.Rows = append(t.Rows, screen.Row{Cells: screen.Cells("end", rangeWords(s.o.Duration))})
 	}
-	if !timed {
+	if waves[0].At == nil { // nothing tells when
 		for i := range t.Rows {
 			t.Rows[i].Cells = slices.Delete(t.Rows[i].Cells, min(1, len(t.Rows[i].Cells)), min(2, len(t.Rows[i].Cells)))
 		}
@@ -566,201 +475,146 @@ func (s *planned) groups() {
 	s.s.Add(screen.Body, t)
 }
 
-// waysOut are single changes that let a rollout which stalls complete. Of nodes
-// that are deleted the first stands for each.
+// waysOut are single changes that let a rollout which stalls complete.
 func (s *planned) waysOut() {
 	t := &screen.Table{Columns: []screen.Column{{Head: "WAYS OUT"}, {Head: "THEN UPDATED", Right: true}, {Head: "WITHIN", Drop: 1}, {Head: "STILL WITHOUT A POD", Wrap: true, Short: true, Drop: 2}, {Head: "PREVIEW FLAG", Wrap: true}}}
-	if down := s.down(); len(down) > 0 && len(s.o.Unblock) > 0 && !s.supposed(down) {
-		t.Rows = append(t.Rows, screen.Row{Cells: screen.Cells(pluralOf(len(down), "repair "+down[0], fmt.Sprintf("repair the %d nodes", len(down)))+" (safest)", "all", "-", "none", "-")})
-	}
-	var first []Flag
-	said := map[plan.UnblockCode]bool{}
-	for _, u := range s.o.Unblock {
-		if said[u.Code] && !s.style.All || u.Code == plan.RemoveNode && s.supposed([]string{u.Value}) {
-			continue
-		}
+	previewed := s.live != nil // with the fix
+	for _, u := range s.p.Ways(s.style.All) {
 		words, flags := wayOut(u)
-		if said[u.Code] = true; u.Code == plan.RemoveNode && len(s.o.Holders) > 1 {
+		if u.Code == plan.RemoveNode && len(s.o.Holders) > 1 {
 			words = "delete one node, " + u.Value
-		}
-		var flag []string
-		for _, f := range flags {
-			flag = append(flag, string(f.Word()))
 		}
 		within, left := "-", screen.Cell{Names: u.Left}
 		if u.Duration != nil {
 			within = seconds(u.Duration.Pessimistic)
 		}
 		if len(u.Left) == 0 {
-			left = screen.Cell{Lines: []string{"none"}}
+			left.Lines = []string{"none"}
+		}
+		var given screen.Command
+		for _, f := range flags {
+			given = append(given, f.Word())
 		}
 		cells := append(screen.Cells(words, fmt.Sprintf("%d of %d", u.Updated, u.Desired), within), left)
-		t.Rows = append(t.Rows, screen.Row{Cells: append(cells, screen.Cells(strings.Join(flag, " "))...)})
-		if first == nil {
-			first = flags
+		t.Rows = append(t.Rows, screen.Row{Cells: append(cells, screen.Cells(cmp.Or(given.String(), "-"))...)})
+		if !previewed && len(flags) > 0 {
+			previewed = true
+			s.s.Add(screen.Preview, s.again("plan-rollout", flags...))
 		}
 	}
 	s.s.Add(screen.Body, t)
-	if first != nil && s.live == nil { // else it stands with the fix
-		s.s.Add(screen.Preview, s.again("plan-rollout", first...))
-	}
 }
 
-// down are the nodes whose kubelet does not answer.
-func (s *planned) down() (nodes []string) {
-	for _, p := range s.problems {
-		if p.Code == cause.TerminatingOnDeadNode || p.Code == cause.NodeNotReady {
-			nodes = append(nodes, p.Nodes...)
-		}
-	}
-	return nodes
-}
-
-// wayOut says a change, and the flags that ask for it.
+// wayOut says a change, and the flags that ask for it; there may be none.
 func wayOut(u plan.Unblock) (words string, flags []Flag) {
-	one := func(name string) []Flag { return []Flag{{Name: name, Value: u.Value}} }
-	switch u.Code {
-	case plan.RaiseMaxUnavailable:
-		return "raise maxUnavailable to " + u.Value, one("max-unavailable")
-	case plan.RaiseMaxSurge:
-		return "raise maxSurge to " + u.Value, one("max-surge")
-	case plan.RemoveNode:
-		return "delete node " + u.Value, one("remove-nodes")
-	case plan.NoSurge:
-		return "maxSurge 0, maxUnavailable " + u.Value, append([]Flag{{Name: "max-surge", Value: "0"}}, one("max-unavailable")...)
-	case plan.RollBack:
-		return "roll back to revision " + u.Value, one("to-revision")
+	value := func(name string) []Flag { return []Flag{{Name: name, Value: u.Value}} }
+	way, known := map[plan.UnblockCode]struct {
+		words string
+		flags []Flag
+	}{
+		plan.RepairNodes:         {pluralOf(len(u.Nodes), "repair "+strings.Join(u.Nodes, ""), "repair the "+u.Value+" nodes") + " (safest)", nil},
+		plan.RaiseMaxUnavailable: {"raise maxUnavailable to " + u.Value, value("max-unavailable")},
+		plan.RaiseMaxSurge:       {"raise maxSurge to " + u.Value, value("max-surge")},
+		plan.RemoveNode:          {"delete node " + u.Value, value("remove-nodes")},
+		plan.NoSurge:             {"maxSurge 0, maxUnavailable " + u.Value, append([]Flag{{Name: "max-surge", Value: "0"}}, value("max-unavailable")...)},
+		plan.RollBack:            {"roll back to revision " + u.Value, value("to-revision")},
+	}[u.Code]
+	if !known {
+		return string(u.Code) + " " + u.Value, nil
 	}
-	return string(u.Code) + " " + u.Value, nil
+	return way.words, way.flags
 }
 
 // outlook is what the controller does first, and where it stops.
 func (s *planned) outlook() {
-	n := &s.p.Next
-	end, stalls := s.end(), s.o.Code == plan.Stalls
-	if s.o.Code == plan.NotRolling && s.o.Reason != daemonset.StepOnDelete {
-		return
+	n, end, when := s.p.Next, s.p.AtEnd(), "next"
+	f := daemonset.Facts{"then": "without a fix", "updated": end.Updated, "desired": end.Desired, "available": end.Available, "before": s.p.Desired.Before, "after": s.p.Desired.After}
+	if s.p.OfChange() {
+		f["then"], when = "if you apply it", "first"
 	}
+	say := func(sentence string) { s.add(screen.Outlook, "%s", fill(s.now, f, "{then}: "+sentence)) }
+	stalls, waits := s.o.Code == plan.Stalls, n.Kind == daemonset.StepNone
 	switch {
-	case n.Kind == daemonset.StepNone && n.Reason == daemonset.StepPodsNotRead:
-		s.add(screen.Outlook, "unknown: %s could not be read", unread(s.h))
-	case s.o.Code == plan.RemovesAllPods && s.ofChange():
-		for _, g := range placedGroups(s.p.Placement.Lose) {
-			s.s.Add(screen.Cause, screen.Text(g.words))
-		}
-		s.add(screen.Fix, "do not apply this change")
-		s.add(screen.Outlook, "if you apply it: DESIRED goes from %d to %d, and the controller deletes every pod", s.p.Desired.Before, s.p.Desired.After)
+	case s.o.Code == plan.NotRolling && s.o.Reason != daemonset.StepOnDelete:
 		return
-	case stalls && s.ofChange():
-		s.add(screen.Outlook, "if you apply it: stops at %d of %d updated, %d available", end.Updated, end.Desired, end.Available)
-	case stalls && olds(&s.p.Forecast) == 0:
-		s.add(screen.Outlook, "without a fix: stays at %d of %d available", end.Available, end.Desired)
-	case stalls && len(s.p.Waves) == 0:
-		s.add(screen.Outlook, "without a fix: stays at %d of %d updated", end.Updated, end.Desired)
+	case waits && n.Reason == daemonset.StepPodsNotRead:
+		s.add(screen.Outlook, "unknown: %s could not be read", unread(s.h))
+	case s.o.Code == plan.RemovesAllPods && s.p.OfChange():
+		s.add(screen.Fix, "do not apply this change")
+		say("DESIRED goes from {before} to {after}, and the controller deletes every pod")
+		return
+	case stalls && !s.p.OfChange() && s.p.Old() == 0:
+		say("stays at {available} of {desired} available")
+	case stalls && !s.p.OfChange() && len(s.p.Waves) == 0:
+		say("stays at {updated} of {desired} updated")
 	case stalls:
-		s.add(screen.Outlook, "without a fix: stops at %d of %d updated, %d available", end.Updated, end.Desired, end.Available)
-	case n.Kind == daemonset.StepNone && len(s.p.Waves) > 0 && s.p.Waves[0].At != nil && *s.p.Waves[0].At > 0:
+		say("stops at {updated} of {desired} updated, {available} available")
+	case waits && len(s.p.Waves) > 0 && s.p.Waves[0].At != nil && *s.p.Waves[0].At > 0:
 		s.add(screen.Outlook, "%s; it continues in about %s", idle(n.Reason, s.h), seconds(*s.p.Waves[0].At))
 	}
 	if nf := s.o.FurtherHolders; nf > 0 && len(s.o.Holders) > 0 {
-		s.note(screen.Text(fmt.Sprintf("%s: which ones is the controller's random choice", pluralVerb(nf, "more node ends like these", "more nodes end like these"))))
+		s.note(screen.Text(pluralVerb(nf, "more node ends like these", "more nodes end like these") + ": which ones is the controller's random choice"))
 	}
 	if !stalls || len(s.p.Waves) > 0 {
-		s.sync(n, map[bool]string{true: "first", false: "next"}[s.ofChange()])
+		s.sync(&n, when)
 	}
-	next := *n
 	if changes := s.p.Change != nil && s.p.Change.TemplateChanged; changes || s.live != nil { // said as the rollout's, or the change's
-		next.Revisions.Cut = false
-		if changes {
-			next.Revisions.RaisedFrom = 0
+		if n.Revisions.Cut = false; changes {
+			n.Revisions.RaisedFrom = 0
 		}
 	}
-	s.bookkeeping(next)
+	s.bookkeeping(n)
 }
 
 // whatIf is the course with other limits, and what a change of the template would
 // do where nothing was asked.
 func (s *planned) whatIf() {
-	f := s.p.IfTemplateChanged
-	if f == nil {
-		s.limits(&s.p.Forecast)
+	p := s.p
+	if then := p.IfChanged(); then != nil {
+		p = then
+		s.add(screen.WhatIf, "a change of the template %s: %s", map[plan.OutcomeCode]string{
+			plan.Completes: "would complete", plan.Stalls: "would stall", plan.NotRolling: "would wait for you", plan.RemovesAllPods: "would remove all pods", plan.NothingToDo: "would do nothing",
+		}[p.Outcome.Code], readPlan(p, nil, s.asked, s.style).summary())
+	}
+	if s.o.LimitHelps() { // the ways out have it
 		return
 	}
-	inner := &plan.Plan{Header: s.p.Header, Subject: plan.SubjectChange, Desired: s.p.Desired, Now: s.p.Now, Forecast: *f}
-	then := &planned{sheet: newSheet(s.h, s.asked, s.style), p: inner, o: &f.Outcome}
-	found := f.Outcome.Problems()
-	for i := range found {
-		then.problems = append(then.problems, &found[i])
-	}
-	s.add(screen.WhatIf, "a change of the template %s: %s", map[plan.OutcomeCode]string{
-		plan.Completes: "would complete", plan.Stalls: "would stall", plan.NotRolling: "would wait for you", plan.RemovesAllPods: "would remove all pods", plan.NothingToDo: "would do nothing",
-	}[f.Outcome.Code], then.summary())
-	s.limits(f)
-}
-
-// limits says the course with other limits than the planned one, of those with the
-// same course only the first.
-func (s *planned) limits(f *plan.Forecast) {
 	flag := "--max-unavailable="
-	if f.Budget.Kind == daemonset.BudgetSurge {
+	if p.Budget.Kind == daemonset.BudgetSurge {
 		flag = "--max-surge="
 	}
-	if f.Outcome.AtOnce >= olds(f) { // no limit decides about these pods
-		return
-	}
-	said := map[int]bool{} // by how many pods are replaced at a time
-	for _, r := range f.Limits {
-		said[atATime(f, r.AtATime)] = said[atATime(f, r.AtATime)] || r.Planned && r.Code != plan.Stalls
-	}
-	lines := 0
-	for _, r := range f.Limits {
-		n := atATime(f, r.AtATime)
-		if said[n] || r.Planned || r.Code != plan.Completes || lines == 2 && !s.style.All {
-			continue
+	const most = 2
+	for i, r := range p.OtherLimits() {
+		if i == most && !s.style.All {
+			break
 		}
-		said[n] = true
-		lines++
-		words := plural(r.Steps, "step")
-		if r.Duration != nil {
-			words += ", " + rangeWords(r.Duration)
-		}
+		n, steps := p.AtATime(r.AtATime), plural(r.Steps, "step")
 		of := fmt.Sprintf("%d at a time", n)
-		if r.Nodes > n && f.Outcome.Code == plan.Stalls {
-			of = fmt.Sprintf("%d, of which %d are used up", r.Nodes, r.Nodes-n)
+		if r.Nodes > n && p.Outcome.Code == plan.Stalls {
+			of += fmt.Sprintf(", beside the %d that %s unavailable", r.Nodes-n, pluralOf(r.Nodes-n, "stays", "stay"))
 		}
-		s.add(screen.WhatIf, "%s%s (%s): %s", flag, r.Limit, of, words)
-	}
-	s.slower(f)
-}
-
-// slower says why a higher limit takes longer than a lower one, where one does
-// and minReadySeconds makes it so.
-func (s *planned) slower(f *plan.Forecast) {
-	i := slices.IndexFunc(s.p.Assumptions, func(a daemonset.Assumption) bool { return a.Code == plan.AssumeMinReadySeconds })
-	if i < 0 {
-		return
-	}
-	for j := 1; j < len(f.Limits); j++ {
-		lower, higher := f.Limits[j-1], f.Limits[j]
-		if lower.Duration == nil || higher.Duration == nil || higher.Duration.Expected < lower.Duration.Expected+1 {
-			continue
+		if r.Duration != nil {
+			steps += ", " + rangeWords(r.Duration)
 		}
-		s.add(screen.WhatIf, "%s takes longer than %s: the controller counts a pod that becomes available just after it has looked only when it looks again, minReadySeconds (%ss) later",
-			higher.Limit, lower.Limit, s.p.Assumptions[i].Value)
-		return
+		s.add(screen.WhatIf, "%s%s (%s): %s", flag, r.Limit, of, steps)
+	}
+	if lower, higher := p.Slower(); lower != nil {
+		s.add(screen.WhatIf, "%s takes longer than %s: the controller counts a pod that becomes available just after it has looked only when it looks again, minReadySeconds (%ds) later",
+			higher.Limit, lower.Limit, p.MinReadySeconds())
 	}
 }
 
 // commands are what makes the change, and what follows it.
 func (s *planned) commands() {
-	if s.ofChange() && s.o.Code == plan.NotRolling && s.o.Reason == daemonset.StepOnDelete {
+	asked := s.p.OfChange()
+	if asked && s.o.Code == plan.NotRolling && s.o.Reason == daemonset.StepOnDelete {
 		s.s.Add(screen.Preview, s.again("plan-rollout", Flag{Name: "strategy", Value: "RollingUpdate"}))
 	}
-	switch fine := s.o.Code == plan.Completes && planTone(s.p) != screen.Bad; {
+	switch fine := s.o.Code == plan.Completes && s.p.Quality() != plan.EndsBadly; {
 	case s.asked.Undo && !s.p.Change.TemplateChanged:
 		s.note(screen.Text("kubectl rollout undo would change nothing: the live template is that of the revision already, with the API defaults"))
-	case s.asked.Undo && s.o.Reason != daemonset.StepBeingDeleted, s.ofChange() && fine: // nobody is told to do what ends badly, but for a rollback
-		if who := s.undoneBy(); who != "" {
+	case s.asked.Undo && s.o.Reason != daemonset.StepBeingDeleted, asked && fine: // nobody is told to do what ends badly, but for a rollback
+		if who := s.undoer(); who != "" {
 			s.add(screen.Apply, "change it in the source of %s, such as Git: a change by hand is undone", who)
 		}
 		s.s.Add(screen.Apply, s.asked.Makes)

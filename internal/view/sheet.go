@@ -204,11 +204,10 @@ func (a *sheet) lasting(p *cause.Problem) string {
 // codesFor is "ProbeFailing for 90s", by cause.
 func (a *sheet) codesFor(holders []plan.Holder) string {
 	var parts []string
-	found := (&plan.Outcome{Holders: holders}).Problems()
-	for i := range found {
-		words := string(found[i].Code)
-		if found[i].Since != nil {
-			words += " for " + a.lasting(&found[i])
+	for _, p := range (&plan.Outcome{Holders: holders}).Problems() {
+		words := string(p.Code)
+		if p.Since != nil {
+			words += " for " + a.lasting(p)
 		}
 		parts = append(parts, words)
 	}

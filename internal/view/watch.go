@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -9,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
-	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 )
@@ -43,7 +43,7 @@ func WatchScreen(w io.Writer, p *plan.Progress, last []string, style Style, room
 		{Text: bar("available", p.Counts.Available, p.Counts.Desired, style.Width)},
 	})
 	if p.Next.Kind == daemonset.StepNone {
-		problems := holding(p)
+		problems := (&plan.Outcome{Holders: p.Holding}).Problems()
 		s.s.Add(screen.Body, s.problemTable("WAITS FOR", problems))
 		s.add(screen.Outlook, "%s", idle(p.Next.Reason, &p.Header))
 		s.checks(problems)
@@ -65,31 +65,30 @@ func WatchScreen(w io.Writer, p *plan.Progress, last []string, style Style, room
 	return s.s.Text(w, t)
 }
 
-// holding is what is wrong with the nodes that use up the limit.
-func holding(p *plan.Progress) (problems []*cause.Problem) {
-	found := (&plan.Outcome{Holders: p.Holding}).Problems()
-	for i := range found {
-		problems = append(problems, &found[i])
-	}
-	return problems
+// watchEnds are the ends of a rollout that is followed.
+var watchEnds = map[plan.End]struct {
+	verdict string
+	tone    screen.Tone
+	words   string // before how far it is
+}{
+	plan.EndDone:       {"DONE", screen.Good, "done: "},
+	plan.EndDegraded:   {"DEGRADED", screen.Bad, "done, but degraded: "},
+	plan.EndStuck:      {"STUCK", screen.Bad, "stuck: "},
+	plan.EndNotRolling: {"NOT ROLLING", screen.Warn, "no rollout: "},
+	plan.EndGone:       {"GONE", screen.Bad, "the DaemonSet was deleted: "},
 }
 
 func watchVerdict(p *plan.Progress) (string, screen.Tone) {
-	switch p.End {
-	case plan.EndDone:
-		return "DONE", screen.Good
-	case "":
-		switch p.Outcome.Code {
-		case plan.Stalls:
-			return "STALLING", screen.Bad
-		case plan.RemovesAllPods:
-			return "REMOVING ALL PODS", screen.Bad
-		}
-		return "PROGRESSING", screen.Warn
-	case plan.EndStuck, plan.EndDegraded, plan.EndGone:
-		return strings.ToUpper(string(p.End)), screen.Bad
+	if end, ended := watchEnds[p.End]; ended {
+		return end.verdict, end.tone
 	}
-	return "NOT ROLLING", screen.Warn
+	switch p.Outcome.Code {
+	case plan.Stalls:
+		return "STALLING", screen.Bad
+	case plan.RemovesAllPods:
+		return "REMOVING ALL PODS", screen.Bad
+	}
+	return "PROGRESSING", screen.Warn
 }
 
 // bar draws a part of a whole.
@@ -134,23 +133,27 @@ func owedWords(p *plan.Progress) string {
 	return words
 }
 
+// far says how far a rollout is.
+func far(p *plan.Progress) string {
+	return fmt.Sprintf("%d of %d updated, %d available", p.Counts.Updated, p.Counts.Desired, p.Counts.Available)
+}
+
 // standing says how far a rollout is, and what is left of it.
 func standing(p *plan.Progress) string {
-	c := p.Counts
-	words := fmt.Sprintf("%d of %d updated, %d available", c.Updated, c.Desired, c.Available)
-	switch o := &p.Outcome; {
+	o, words := &p.Outcome, far(p)
+	switch {
 	case o.Code == plan.Stalls && o.Steps == 0:
-		words += ", stalled: " + stalledBy(o)
+		return words + ", stalled: " + stalledBy(o)
 	case o.Code == plan.Stalls:
-		words += fmt.Sprintf(", stalls after %s more%s: %s", plural(o.Replaced+o.Dropped, "pod"), map[bool]string{true: " at worst"}[o.AtWorst], stalledBy(o))
+		return words + fmt.Sprintf(", stalls after %s more%s: %s", plural(o.Replaced+o.Dropped, "pod"), map[bool]string{true: " at worst"}[o.AtWorst], stalledBy(o))
 	case o.Code == plan.RemovesAllPods:
-		words += ", no node is eligible, and all pods are removed"
+		return words + ", no node is eligible, and all pods are removed"
 	case o.Code == plan.Completes && len(o.Late) > 0:
-		words += ", time left unknown: waiting for " + someNames(holderNodes(o.Late)) + inBrackets(newSheet(&p.Header, Asked{}, Style{}).codesFor(o.Late))
+		return words + ", time left unknown: waiting for " + someNames(plan.Nodes(o.Late)) + inBrackets(newSheet(&p.Header, Asked{}, Style{}).codesFor(o.Late))
 	case o.Code == plan.Completes && o.Duration != nil:
-		words += ", about " + durationWords(o.Duration) + " left"
+		return words + ", about " + durationWords(o.Duration) + " left"
 	case o.Code == plan.Completes && o.Steps > 0:
-		words += ", " + plural(o.Steps, "step") + " left"
+		return words + ", " + plural(o.Steps, "step") + " left"
 	}
 	return words
 }
@@ -163,11 +166,11 @@ func WatchWaits(p *plan.Progress, style Style) string {
 
 // LatePods names the pods that a rollout waits for longer than others took; it
 // is empty where there are none.
-func LatePods(p *plan.Progress) string { return strings.Join(holderNodes(p.Outcome.Late), ", ") }
+func LatePods(p *plan.Progress) string { return strings.Join(plan.Nodes(p.Outcome.Late), ", ") }
 
 // stalledBy says who keeps a rollout from going on.
 func stalledBy(o *plan.Outcome) string {
-	words := someNames(holderNodes(o.Holders))
+	words := someNames(plan.Nodes(o.Holders))
 	switch n := o.FurtherHolders; {
 	case n > 0 && len(o.Holders) > 0:
 		words += fmt.Sprintf(" and %d more", n)
@@ -184,37 +187,32 @@ func stalledBy(o *plan.Outcome) string {
 }
 
 func endWords(p *plan.Progress) string {
-	c := p.Counts
-	far := fmt.Sprintf("%d of %d updated, %d available", c.Updated, c.Desired, c.Available)
+	words := watchEnds[p.End].words + far(p)
 	switch p.End {
 	case plan.EndDone:
 		if p.Batches == 0 {
-			return "no rollout in progress: " + far
+			return "no rollout in progress: " + far(p)
 		}
-		return "done: " + far
 	case plan.EndDegraded:
-		return "done, but degraded: " + far + ", without an available pod: " + stalledBy(&p.Outcome)
+		return words + ", without an available pod: " + stalledBy(&p.Outcome)
 	case plan.EndStuck:
-		return "stuck: " + far + ", " + stalledBy(&p.Outcome)
+		return words + ", " + stalledBy(&p.Outcome)
 	case plan.EndNotRolling:
-		return "no rollout: " + idle(p.Outcome.Reason, &p.Header) + ", " + far
-	case plan.EndGone:
-		return "the DaemonSet was deleted: " + far
+		return words + ", " + idle(p.Outcome.Reason, &p.Header)
 	}
-	return far
+	return words
 }
 
 // batchWords says how many batches came, and how many as predicted.
 func batchWords(p *plan.Progress) string {
+	predicted := fmt.Sprintf(", %d of them as predicted", p.AsPredicted)
 	switch {
 	case p.Batches == 0:
 		return "no batch came"
-	case p.Batches == 1 && p.AsPredicted == 1:
-		return "1 batch, as predicted"
 	case p.Batches == p.AsPredicted:
-		return pluralVerb(p.Batches, "batch", "batches") + ", all as predicted"
+		predicted = pluralOf(p.Batches, ", as predicted", ", all as predicted")
 	}
-	return fmt.Sprintf("%s, %d of them as predicted", pluralVerb(p.Batches, "batch", "batches"), p.AsPredicted)
+	return pluralVerb(p.Batches, "batch", "batches") + predicted
 }
 
 // happening says what happened; where that was not predicted, also what was, and
@@ -243,32 +241,28 @@ func happening(h plan.Happening) string {
 	}
 	add("delete", h.Deletes, podsOf(h.Deletes), h.Expected.Deletes)
 	add("create", h.Creates, nodesOf(h.Creates), h.Expected.Creates)
-	words := strings.Join(came, ", ")
-	if h.Kind != plan.Otherwise {
-		return words
-	}
-	words = "not as predicted: " + words
+	words, expected := strings.Join(came, ", "), cmp.Or(strings.Join(predicted, ", "), "nothing")
 	switch {
-	case len(predicted) > 0:
-		return words + " (predicted: " + strings.Join(predicted, ", ") + ")"
-	case len(h.Deletes) > 0 && len(h.Creates) == 0:
-		return words + " (predicted: nothing; somebody else may have done it)"
+	case h.Kind != plan.Otherwise:
+		return words
+	case len(predicted) == 0 && len(h.Deletes) > 0 && len(h.Creates) == 0:
+		expected += "; somebody else may have done it"
 	}
-	return words + " (predicted: nothing)"
+	return "not as predicted: " + words + " (predicted: " + expected + ")"
 }
 
 func nodesOf(items []daemonset.Item) string {
-	var out []string
-	for _, i := range items {
-		out = append(out, i.Node)
-	}
-	return someNames(out)
+	return someOf(items, func(i daemonset.Item) string { return i.Node })
 }
 
 func podsOf(items []daemonset.Item) string {
+	return someOf(items, func(i daemonset.Item) string { return i.Pod + " on " + i.Node })
+}
+
+func someOf(items []daemonset.Item, name func(daemonset.Item) string) string {
 	var out []string
 	for _, i := range items {
-		out = append(out, i.Pod+" on "+i.Node)
+		out = append(out, name(i))
 	}
 	return someNames(out)
 }
@@ -281,26 +275,21 @@ func stepCounts(n *daemonset.Step, h *daemonset.Header) string {
 		for _, c := range b.Choices {
 			from += len(c.From) - c.Count
 		}
-		switch {
-		case b.Len() == 0:
-		case from > b.Len():
+		if from > b.Len() {
 			parts = append(parts, fmt.Sprintf("%s any %d of %d", verb, b.Len(), from))
-		default:
+		} else if from > 0 {
 			parts = append(parts, fmt.Sprintf("%s %d", verb, from))
 		}
 	}
 	count("delete", n.Deletes)
 	count("create", n.Creates)
-	if len(parts) == 0 {
-		return idle(n.Reason, h)
-	}
-	return strings.Join(parts, ", ")
+	return cmp.Or(strings.Join(parts, ", "), idle(n.Reason, h))
 }
 
 // durationWords is "27 min (19 to 44 min)".
 func durationWords(d *plan.Duration) string {
-	if low := seconds(d.Optimistic); low == seconds(d.Pessimistic) {
-		return seconds(d.Expected)
+	if words := rangeWords(d); words != seconds(d.Optimistic) {
+		return seconds(d.Expected) + " (" + words + ")"
 	}
-	return seconds(d.Expected) + " (" + rangeWords(d) + ")"
+	return seconds(d.Expected)
 }

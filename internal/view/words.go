@@ -153,7 +153,7 @@ const needsLabel = "the pod needs the label {key}=[{want}]"
 // placements has the rules that a node can fail.
 var placements = map[daemonset.Reason][]string{
 	daemonset.NodeName:          {"the template names node {want}"},
-	daemonset.NodeSelector:      {"{present=false}" + needsLabel + ", the node has none", needsLabel + "[, the node has {got}]"},
+	daemonset.NodeSelector:      {"{nodesWith=0}no node has the label {key}=[{want}]", "{present=false}" + needsLabel + ", the node has none", needsLabel + "[, the node has {got}]"},
 	daemonset.NodeAffinity:      {"affinity: {requirement}"},
 	daemonset.TaintNotTolerated: {"[{meaning}: ]taint {taint}"},
 	daemonset.NodeGone:          {"there is no such node"},

@@ -112,6 +112,9 @@ type FactKeys struct {
 	NewPods int `json:"newPods"`
 	Nodes   int `json:"nodes"` // of the cluster
 
+	// of a node that loses its pod for a label, how many nodes have that label with that value
+	NodesWith int `json:"nodesWith"`
+
 	// of the revision; for `NoEligibleNode`, of the first revision whose template makes no node eligible
 	Number   int      `json:"number"`
 	Numbers  []string `json:"numbers"`  // of missing revisions: `3`, `5-7`

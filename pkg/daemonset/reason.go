@@ -40,7 +40,7 @@ const (
 	// Facts: want, others
 	NodeName Reason = "NodeName"
 	// NodeSelector: one key of the template's nodeSelector: the node has another value for the label, or lacks it
-	// Facts: key, want, present, got, others
+	// Facts: key, want, present, got, others, nodesWith
 	NodeSelector Reason = "NodeSelector"
 	// NodeAffinity: the template's required node affinity: no term matches the node. The facts are about the first failing
 	// requirement of the term with the fewest of them

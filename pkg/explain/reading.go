@@ -317,3 +317,33 @@ func (n *Node) Serves() bool {
 func downFor(f daemonset.Facts) bool {
 	return f["key"] == corev1.TaintNodeNotReady || f["key"] == corev1.TaintNodeUnreachable
 }
+
+// Waiting returns how many pods of the current revision are Ready and become
+// available by themselves, as only minReadySeconds is not over, and when the last
+// of them does.
+func (e *Explanation) Waiting() (pods int, until time.Time) {
+	for i := range e.Nodes {
+		for _, p := range e.Nodes[i].Pods {
+			if !p.Updated || !p.Ready || p.Available || p.Terminating || p.AvailableAt == nil {
+				continue
+			}
+			if pods++; p.AvailableAt.After(until) {
+				until = *p.AvailableAt
+			}
+		}
+	}
+	return pods, until
+}
+
+// outside are the origins that neither the pods nor their nodes are.
+var outside = []cause.OriginKind{cause.OriginQuota, cause.OriginPolicy, cause.OriginWebhook, cause.OriginScheduling}
+
+// Outside returns where problems of a code come from, if that is neither the pods
+// nor their nodes, so that a change of the DaemonSet leaves it as it is. It
+// returns nil otherwise.
+func (e *Explanation) Outside(code daemonset.Reason) *cause.Origin {
+	if p := e.Has(code); p != nil && p.Origin != nil && slices.Contains(outside, p.Origin.Kind) {
+		return p.Origin
+	}
+	return nil
+}

@@ -79,6 +79,12 @@ var Tools = []Tool{
 	Operator, ArgoCD, FluxKustomization, FluxHelmRelease, ConfigSync, Fleet, K3sAddon, AddonManager, Kops, Kapp, HelmRelease, Terraform, ServerSideApply, KubectlApply,
 }
 
+// Reverts reports whether the tool undoes a change by hand by itself: nobody has
+// to run it, and it does not wait for a new version.
+func (t Tool) Reverts() bool {
+	return !slices.Contains([]Tool{"", Kops, Kapp, HelmRelease, Terraform, ServerSideApply, KubectlApply}, t)
+}
+
 // Manager is one who writes a DaemonSet.
 type Manager struct {
 	Tool Tool `json:"tool"` // what writes it

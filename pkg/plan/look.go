@@ -17,7 +17,7 @@ func Look(s *snapshot.Snapshot, st *daemonset.State) cause.Outlook {
 	}
 	w := look(s, st)
 	r := w.simulate()
-	out := cause.Outlook{Lost: names(r.lost())}
+	out := cause.Outlook{Lost: Nodes(r.lost())}
 	switch o := outcome(st, r, w.a); {
 	case o.Code == Stalls:
 		out.Course = &cause.Course{Stalls: true, End: r.counts}

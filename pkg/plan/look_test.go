@@ -117,7 +117,7 @@ func TestLookIsAPartOfMake(t *testing.T) {
 			t.Fatal(err)
 		}
 		o := Look(s, stateOf(t, s))
-		want := cause.Outlook{Lost: names(p.Lost)}
+		want := cause.Outlook{Lost: Nodes(p.Lost)}
 		for _, u := range p.Outcome.Unblock {
 			if u.Code == RaiseMaxUnavailable || u.Code == RaiseMaxSurge {
 				want.Raise = &cause.Raise{Amount: amountText(u.Value), Smallest: amountText(u.Smallest), Left: u.Left}
@@ -192,7 +192,11 @@ func TestUnblockLaw(t *testing.T) {
 		}
 		for _, u := range p.Outcome.Unblock {
 			offered[u.Code]++
-			after, err := Make(s, changeFor(t, u.Code, u.Value), Options{Starts: ten})
+			then := s
+			if u.Code == RepairNodes {
+				then = repaired(s, u.Nodes)
+			}
+			after, err := Make(then, changeFor(t, &u), Options{Starts: ten})
 			if err != nil {
 				t.Fatalf("seed %d, %v: %v", seed, u, err)
 			}
@@ -214,7 +218,7 @@ func TestUnblockLaw(t *testing.T) {
 			}
 			smallest := amountText(u.Smallest).Number
 			for n := st.Limit() + 1; n <= smallest; n++ {
-				after, err := Make(s, changeFor(t, u.Code, fmt.Sprint(n)), Options{Starts: ten})
+				after, err := Make(s, changeFor(t, &Unblock{Code: u.Code, Value: fmt.Sprint(n)}), Options{Starts: ten})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -224,16 +228,16 @@ func TestUnblockLaw(t *testing.T) {
 			}
 		}
 	}
-	if offered[RaiseMaxUnavailable] < 5 || offered[RemoveNode] < 5 {
+	if offered[RaiseMaxUnavailable] < 5 || offered[RemoveNode] < 5 || offered[RepairNodes] < 2 {
 		t.Errorf("too few were offered: %v", offered)
 	}
 }
 
-func changeFor(t *testing.T, code UnblockCode, value string) *Change {
+func changeFor(t *testing.T, u *Unblock) *Change {
 	t.Helper()
-	n := intstr.Parse(value)
+	n := intstr.Parse(u.Value)
 	zero := intstr.Parse("0")
-	switch code {
+	switch u.Code {
 	case RaiseMaxUnavailable:
 		return &Change{MaxUnavailable: &n}
 	case RaiseMaxSurge:
@@ -241,12 +245,14 @@ func changeFor(t *testing.T, code UnblockCode, value string) *Change {
 	case NoSurge:
 		return &Change{MaxSurge: &zero, MaxUnavailable: &n}
 	case RemoveNode:
-		return &Change{Nodes: []NodeEdit{{Kind: NodeRemove, Which: value}}}
+		return &Change{Nodes: []NodeEdit{{Kind: NodeRemove, Which: u.Value}}}
 	case RollBack:
-		to := int64(amountText(value).Number)
+		to := int64(amountText(u.Value).Number)
 		return &Change{ToRevision: &to}
+	case RepairNodes:
+		return &Change{} // of the nodes as they are then
 	}
-	t.Fatalf("no change for %s", code)
+	t.Fatalf("no change for %s", u.Code)
 	return nil
 }
 
@@ -262,7 +268,7 @@ func TestProblems(t *testing.T) {
 		{Node: "b", Pod: "p", Cause: crash(4, "no route", late)},
 		{Node: "c", Cause: crash(5, "no disk", early)},
 	}}
-	want := []cause.Problem{
+	want := []*cause.Problem{
 		{Code: cause.CrashLoopBackOff, Severity: cause.Error, Count: 2, Nodes: []string{"b", "c"}, Pods: []string{"p"}, Facts: daemonset.Facts{"container": "agent", "message": "no route"}, Since: &early, Latest: &late},
 		{Code: daemonset.NotReady, Severity: cause.Error, Count: 1, Nodes: []string{"a"}, Pods: []string{}, Facts: daemonset.Facts{}},
 	}

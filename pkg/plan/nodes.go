@@ -372,6 +372,47 @@ func unready(s *snapshot.Snapshot, node string, now metav1.Time) bool {
 	return changed
 }
 
+// repaired returns the Snapshot as it would be if the kubelets of some nodes
+// answered again: the nodes are ready, terminating pods are gone, and the others
+// are ready too.
+func repaired(s *snapshot.Snapshot, names []string) *snapshot.Snapshot {
+	out, is := *s, map[string]bool{}
+	for _, name := range names {
+		is[name] = true
+	}
+	out.Nodes, out.Pods = slices.Clone(s.Nodes), slices.DeleteFunc(slices.Clone(s.Pods), func(p corev1.Pod) bool {
+		return is[p.Spec.NodeName] && p.DeletionTimestamp != nil
+	})
+	for i := range out.Nodes {
+		if !is[out.Nodes[i].Name] {
+			continue
+		}
+		n := out.Nodes[i].DeepCopy()
+		dropTaints(n, func(t *corev1.Taint) bool {
+			return t.Key == corev1.TaintNodeNotReady || t.Key == corev1.TaintNodeUnreachable
+		})
+		for j := range n.Status.Conditions {
+			if c := &n.Status.Conditions[j]; c.Type == corev1.NodeReady {
+				c.Status = corev1.ConditionTrue
+			}
+		}
+		out.Nodes[i] = *n
+	}
+	for i := range out.Pods {
+		if !is[out.Pods[i].Spec.NodeName] {
+			continue
+		}
+		p := out.Pods[i].DeepCopy()
+		for j := range p.Status.Conditions {
+			if c := &p.Status.Conditions[j]; c.Type == corev1.PodReady {
+				c.Status = corev1.ConditionTrue
+			}
+		}
+		out.Pods[i] = *p
+	}
+	return &out
+}
+
 // removeNodes takes nodes away, with the pods that are bound to them.
 func removeNodes(s *snapshot.Snapshot, chosen []int) []string {
 	names := []string{}

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"maps"
+
 	appsv1 "k8s.io/api/apps/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
@@ -20,6 +22,7 @@ func placementChange(before, after *daemonset.State) Placement {
 	if !after.PodsRead || leftAlone(after.DaemonSet) {
 		return p
 	}
+	with := labelCount{}
 	for i := range after.Nodes {
 		n := &after.Nodes[i]
 		should, may := false, true // where there was nothing
@@ -33,7 +36,7 @@ func placementChange(before, after *daemonset.State) Placement {
 		switch {
 		case !n.Exists:
 		case may && !n.MayStay.OK && running(n):
-			p.Lose = append(p.Lose, PlacementNode{n.Name, n.MayStay})
+			p.Lose = append(p.Lose, PlacementNode{n.Name, with.add(n.MayStay, after.Nodes)})
 		case !should && after.ManageShare(n).Create:
 			p.Gain = append(p.Gain, PlacementNode{n.Name, n.ShouldRun})
 		}
@@ -41,12 +44,25 @@ func placementChange(before, after *daemonset.State) Placement {
 	return p
 }
 
-func names(of []PlacementNode) []string {
-	var out []string
-	for _, n := range of {
-		out = append(out, n.Node)
+// labelCount is how many nodes have a label, by its key and value.
+type labelCount map[[2]string]int
+
+// add adds to the verdict that a node lacks a label how many nodes have it.
+func (l labelCount) add(v daemonset.Verdict, nodes []daemonset.Node) daemonset.Verdict {
+	if v.Reason != daemonset.NodeSelector {
+		return v
 	}
-	return out
+	key, _ := v.Facts["key"].(string)
+	want, _ := v.Facts["want"].(string)
+	label := [2]string{key, want}
+	if _, known := l[label]; !known {
+		for i := range nodes {
+			l[label] += b2i(nodes[i].Exists && holds(nodes[i].Object.Labels, key, want))
+		}
+	}
+	v.Facts = maps.Clone(v.Facts)
+	v.Facts["nodesWith"] = l[label]
+	return v
 }
 
 // LeavesNoPod reports whether no node runs the pod in the end, as no node is

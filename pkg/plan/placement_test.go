@@ -130,7 +130,7 @@ func TestLost(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := strings.Join(names(p.Lost), " "); got != tt.want || p.Lost == nil {
+			if got := strings.Join(Nodes(p.Lost), " "); got != tt.want || p.Lost == nil {
 				t.Errorf("%s: lost %q, want %q", tt.grid, got, tt.want)
 			}
 		})
@@ -150,7 +150,7 @@ func TestStaysTerminating(t *testing.T) {
 		why     string
 	}{
 		{"!o !o", all, nil, "Stalls (Terminating): 1 steps, 0 replaced, 0 left, 0 worst, 2 dropped; n0 NodeNotReady; n1 NodeNotReady", "no kubelet is left"},
-		{"o o", all, nil, "Stalls (Terminating): 1 steps, 2 replaced, 0 left, 2 worst; n0 NodeNotReady; n1 NodeNotReady", "nor where the nodes are eligible"},
+		{"o o", all, nil, "Stalls (Terminating): 1 steps, 2 replaced, 0 left, 2 worst; n0 NodeNotReady; n1 NodeNotReady; RepairNodes=2", "nor where the nodes are eligible"},
 		{"!o !o", []dstest.Option{down("n0")}, nil, "Stalls (Terminating): 1 steps, 0 replaced, 0 left, 0 worst, 2 dropped; n0 NodeNotReady", "one pod ends, and one does not"},
 		{"o !o N", []dstest.Option{down("n1")}, nil, "Completes: 1 steps, 1 replaced, 0 left, 1 worst, 1 dropped", "the nodes that should run the pod do"},
 		{"N N", all, selector, "RemovesAllPods: 0 steps, 0 replaced, 0 left, 0 worst", "a typo in a selector is no rollout"},

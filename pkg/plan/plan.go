@@ -311,7 +311,7 @@ type Holder struct {
 
 // Problems returns what is wrong with the Holders and the Late pods by what they
 // have in common, the worst and most frequent first.
-func (o *Outcome) Problems() []cause.Problem {
+func (o *Outcome) Problems() []*cause.Problem {
 	var ps cause.Problems
 	for _, h := range slices.Concat(o.Holders, o.Late) {
 		c := cause.Cause{Code: daemonset.NotReady, Severity: cause.Error, Facts: daemonset.Facts{}}
@@ -321,13 +321,20 @@ func (o *Outcome) Problems() []cause.Problem {
 		c.Pod = h.Pod
 		ps.Add(h.Node, &c)
 	}
-	return ps.Sorted(nil)
+	var out []*cause.Problem
+	for _, p := range ps.Sorted(nil) {
+		out = append(out, &p)
+	}
+	return out
 }
 
 // Unblock is one change that would let a stalled rollout complete.
 type Unblock struct {
 	Code  UnblockCode `json:"code"`  // what to change
 	Value string      `json:"value"` // the number, or the node
+
+	// the nodes that the change is about; empty if it is about no node
+	Nodes []string `json:"nodes"`
 
 	// the smallest limit with which it completes; empty if the change is no limit
 	Smallest string `json:"smallest"`
@@ -361,6 +368,10 @@ const (
 	// RollBack: go back to this revision, because the current one fails
 	// Value: a number
 	RollBack UnblockCode = "RollBack"
+	// RepairNodes: repair the nodes whose kubelet does not answer, or that are not ready. How long that takes is
+	// unknown
+	// Value: how many
+	RepairNodes UnblockCode = "RepairNodes"
 )
 
 // Limit is what the rollout would be with another limit.

@@ -127,7 +127,7 @@ func (a *assumed) served(st *daemonset.State) map[string]bool {
 // nodes.
 func unblock(s *snapshot.Snapshot, st *daemonset.State, a *assumed, m *measured, r *simulation) []Unblock {
 	out, now := []Unblock{}, a.served(st)
-	try := func(u Unblock, c *Change) {
+	try := func(u Unblock, s *snapshot.Snapshot, c *Change) {
 		st, a, err := after(s, a, c)
 		if err != nil {
 			return
@@ -135,13 +135,17 @@ func unblock(s *snapshot.Snapshot, st *daemonset.State, a *assumed, m *measured,
 		w, ok := &way{st, a, m}, false
 		r := w.simulate()
 		if u.Left, ok = w.out(r, now); ok {
-			out = append(out, w.ending(u, r))
+			u = w.ending(u, r)
+			if u.Code == RepairNodes {
+				u.Duration = nil // nobody knows when they are
+			}
+			out = append(out, u)
 		}
 	}
 	switch {
 	case a.fails != nil, a.image != "" && !st.History.Cut:
 		if to := before(st); to != 0 {
-			try(Unblock{Code: RollBack, Value: strconv.FormatInt(to, 10)}, &Change{ToRevision: &to})
+			try(Unblock{Code: RollBack, Value: strconv.FormatInt(to, 10), Nodes: []string{}}, s, &Change{ToRevision: &to})
 		}
 		return out
 	case a.image != "" || a.refusal != nil || r.end.failed != nil || st.Budget.Kind == daemonset.BudgetNone || st.Budget.Invalid != "":
@@ -149,14 +153,14 @@ func unblock(s *snapshot.Snapshot, st *daemonset.State, a *assumed, m *measured,
 	}
 	if st.Budget.MaxSurge > 0 {
 		zero, one := intstr.FromInt32(0), intstr.FromInt32(1)
-		try(Unblock{Code: NoSurge, Value: one.String()}, &Change{MaxSurge: &zero, MaxUnavailable: &one})
+		try(Unblock{Code: NoSurge, Value: one.String(), Nodes: []string{}}, s, &Change{MaxSurge: &zero, MaxUnavailable: &one})
 	}
 	if a.ports { // more of them would wait
 		return out
 	}
 	if raise := raise(st, a, m, r); raise != nil {
 		w := (&way{st, a, m}).withLimit(raise.Number)
-		out = append(out, w.ending(Unblock{Code: limitOf(st), Value: strconv.Itoa(raise.Number), Smallest: strconv.Itoa(raise.Smallest.Number), Left: raise.Left}, w.simulate()))
+		out = append(out, w.ending(Unblock{Code: limitOf(st), Value: strconv.Itoa(raise.Number), Nodes: []string{}, Smallest: strconv.Itoa(raise.Smallest.Number), Left: raise.Left}, w.simulate()))
 	}
 	const most = 5
 	tried := 0
@@ -166,9 +170,22 @@ func unblock(s *snapshot.Snapshot, st *daemonset.State, a *assumed, m *measured,
 		}
 		tried++
 		name := r.slots[i].node.Name
-		try(Unblock{Code: RemoveNode, Value: name}, &Change{Nodes: []NodeEdit{{Kind: NodeRemove, Which: name}}})
+		try(Unblock{Code: RemoveNode, Value: name, Nodes: []string{name}}, s, &Change{Nodes: []NodeEdit{{Kind: NodeRemove, Which: name}}})
+	}
+	if down := r.downNodes(); len(down) > 0 {
+		try(Unblock{Code: RepairNodes, Value: strconv.Itoa(len(down)), Nodes: down}, repaired(s, down), &Change{})
 	}
 	return out
+}
+
+// downNodes returns the nodes that are down, and should run the pod or have one.
+func (r *simulation) downNodes() (names []string) {
+	for i := range r.slots {
+		if n := &r.st.Nodes[i]; r.fates[i].stays() && cause.Down(n, r.st.At) != nil && (n.ShouldRun.OK || len(n.Pods) > 0) {
+			names = append(names, n.Name)
+		}
+	}
+	return names
 }
 
 // limitOf is the limit that the budget of a DaemonSet has.

@@ -367,7 +367,7 @@ var WarningCodes = []daemonset.Reason{NoEligibleNode, SurgeHostPort, StartsRollo
 
 // warn adds what the API server accepts and that will not go well.
 func (p *Plan) warn(before, after *daemonset.State) {
-	if none := cause.NoneEligible(after, names(p.Lost)); none != nil && p.Outcome.Code != RemovesAllPods {
+	if none := cause.NoneEligible(after, Nodes(p.Lost)); none != nil && p.Outcome.Code != RemovesAllPods {
 		p.Warnings = append(p.Warnings, Warning{none.Code, none.Facts})
 	}
 	p.Warnings = append(p.Warnings, warnings(before, after)...)

@@ -1,0 +1,323 @@
+package plan
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/managed"
+)
+
+// This file holds what a reader of a Plan asks and the document leaves to be
+// found in several fields.
+
+// OfChange reports whether the plan is of what has not been done yet.
+func (p *Plan) OfChange() bool { return p.Subject == SubjectChange || p.Subject == SubjectNew }
+
+// Verdict says how a plan ends, and of what is under way also where it stands.
+type Verdict string
+
+const (
+	VerdictNothing       Verdict = "Nothing"       // no pod is created, deleted or replaced
+	VerdictDegraded      Verdict = "Degraded"      // the same, and nodes stay without an available pod: explain says Degraded
+	VerdictCompletes     Verdict = "Completes"     // the outcome's code
+	VerdictLate          Verdict = "Late"          // it completes if pods become ready that take longer than any other did
+	VerdictUndone        Verdict = "Undone"        // it completes, and then a tool undoes it
+	VerdictRemoves       Verdict = "Removes"       // all that happens is that nodes lose their pod
+	VerdictRemovesAll    Verdict = "RemovesAll"    // no node runs the pod in the end
+	VerdictStalls        Verdict = "Stalls"        // it goes on, and then stalls
+	VerdictStaysStuck    Verdict = "StaysStuck"    // what is under way stands still, and stays so
+	VerdictStaysDegraded Verdict = "StaysDegraded" // the same, and no pod is old
+	VerdictWaits         Verdict = "Waits"         // it waits for a person who deletes pods
+	VerdictBeingDeleted  Verdict = "BeingDeleted"  // the DaemonSet is being deleted
+	VerdictIgnored       Verdict = "Ignored"       // the controller ignores the DaemonSet
+	VerdictUnknown       Verdict = "Unknown"       // nobody knows
+)
+
+// Verdict returns how it ends.
+func (p *Plan) Verdict() Verdict {
+	switch o := &p.Outcome; o.Code {
+	case NothingToDo:
+		if p.Subject == SubjectNothing && o.Unserved() > 0 {
+			return VerdictDegraded
+		}
+		return VerdictNothing
+	case Completes:
+		switch {
+		case len(p.Placement.Lose) > 0 && len(p.Placement.Gain) == 0 && p.Old() == 0:
+			return VerdictRemoves
+		case p.UndoneBy() != nil:
+			return VerdictUndone
+		case len(o.Late) > 0:
+			return VerdictLate
+		}
+		return VerdictCompletes
+	case RemovesAllPods:
+		return VerdictRemovesAll
+	case Stalls:
+		switch {
+		case p.Subject != SubjectRollout || len(p.Waves) > 0:
+			return VerdictStalls
+		case p.Old() == 0:
+			return VerdictStaysDegraded
+		}
+		return VerdictStaysStuck
+	case NotRolling:
+		switch o.Reason {
+		case daemonset.StepBeingDeleted:
+			return VerdictBeingDeleted
+		case daemonset.StepSelectsAll:
+			return VerdictIgnored
+		}
+		return VerdictWaits
+	}
+	return VerdictUnknown
+}
+
+// Quality says how good the end of a plan is.
+type Quality int
+
+const (
+	EndsWell    Quality = iota // every eligible node has an available pod, and nothing is lost or left to do
+	EndsInDoubt                // it waits for somebody, is undone, is unknown, or leaves nodes without a pod
+	EndsBadly                  // it stalls, or nodes lose their pod at once
+)
+
+// Quality returns how good its end is.
+func (p *Plan) Quality() Quality {
+	o := &p.Outcome
+	switch {
+	case o.Code == Stalls, o.Code == RemovesAllPods, len(p.Placement.Lose) > 0:
+		return EndsBadly
+	case p.Nowhere(), o.Unserved() > 0, len(p.Losses()) > 0, !slices.Contains([]Verdict{VerdictNothing, VerdictCompletes}, p.Verdict()):
+		return EndsInDoubt
+	}
+	return EndsWell
+}
+
+// Nowhere reports whether it is known that no node should run the pod.
+func (p *Plan) Nowhere() bool { return p.Desired.After == 0 && p.Next.Exact }
+
+// AtEnd returns the numbers of the status when it ends.
+func (p *Plan) AtEnd() daemonset.Counts {
+	if n := len(p.Waves); n > 0 {
+		return p.Waves[n-1].Counts
+	}
+	return p.Now
+}
+
+// Losses returns the nodes that lose their pod in a rollout that completes,
+// whether at once or in its course, where the verdict does not say it.
+func (p *Plan) Losses() []PlacementNode {
+	if p.Outcome.Code != Completes || p.Verdict() == VerdictRemoves {
+		return nil
+	}
+	return p.Lost
+}
+
+// LostLater returns the nodes that lose their pod in the course of the rollout,
+// without those that do so at once for the change.
+func (p *Plan) LostLater() []PlacementNode {
+	at := Nodes(p.Placement.Lose)
+	return slices.DeleteFunc(slices.Clone(p.Lost), func(n PlacementNode) bool { return slices.Contains(at, n.Node) })
+}
+
+// KeptByRepair returns the nodes that lose their pod in the course of the rollout
+// only because they are not ready: those that are repaired before keep it. Nodes
+// that the plan was asked to take for down are not among them.
+func (p *Plan) KeptByRepair() []string {
+	nodes := Nodes(slices.DeleteFunc(p.LostLater(), func(n PlacementNode) bool {
+		key, _ := n.Verdict.Facts["key"].(string)
+		return key != corev1.TaintNodeNotReady && key != corev1.TaintNodeUnreachable
+	}))
+	if p.Supposed(nodes...) {
+		return nil
+	}
+	return nodes
+}
+
+// Supposed reports whether the plan was asked to take all of these nodes for
+// down; of no node, it was not.
+func (p *Plan) Supposed(nodes ...string) bool {
+	if p.Change == nil || len(nodes) == 0 {
+		return false
+	}
+	return !slices.ContainsFunc(nodes, func(name string) bool {
+		return !slices.ContainsFunc(p.Change.Nodes, func(c NodeChange) bool { return c.Kind == NodeDown && slices.Contains(c.Nodes, name) })
+	})
+}
+
+// UndoneBy returns the tool that undoes the change by itself, or nil if none is
+// known to.
+func (p *Plan) UndoneBy() *managed.Manager {
+	for _, w := range p.Warnings {
+		text := func(key string) string { s, _ := w.Facts[key].(string); return s }
+		if m := (managed.Manager{Tool: managed.Tool(text("tool")), By: text("by"), Evidence: text("evidence")}); w.Code == ManagedByTool && m.Tool.Reverts() {
+			return &m
+		}
+	}
+	return nil
+}
+
+// IfChanged returns what a change of the template would do as a plan of its own,
+// or nil if the plan does not tell.
+func (p *Plan) IfChanged() *Plan {
+	if p.IfTemplateChanged == nil {
+		return nil
+	}
+	return &Plan{Header: p.Header, Subject: SubjectChange, Desired: p.Desired, Now: p.Now, Forecast: *p.IfTemplateChanged}
+}
+
+// MinReadySeconds returns minReadySeconds where it decides how long a step
+// takes: pods are created, and no pod takes as long to become ready. It returns 0
+// otherwise.
+func (p *Plan) MinReadySeconds() int {
+	wait, start := 0., 0.
+	for _, a := range p.Assumptions {
+		switch a.Code {
+		case AssumeMinReadySeconds:
+			wait, _ = strconv.ParseFloat(a.Value, 64)
+		case AssumeStart, AssumeStartSlow:
+			d, _ := time.ParseDuration(a.Value)
+			start = max(start, d.Seconds())
+		}
+	}
+	if creates, _ := p.Moved(); creates == 0 || wait <= start {
+		return 0
+	}
+	return int(wait)
+}
+
+// Old returns how many old pods a rollout has to deal with: it replaces them, or
+// only deletes them.
+func (f *Forecast) Old() int { return f.Replaces + f.Drops }
+
+// Moved returns how many pods all waves create and delete.
+func (f *Forecast) Moved() (creates, deletes int) {
+	for _, w := range f.Waves {
+		creates, deletes = creates+w.Count*w.Creates, deletes+w.Count*w.Deletes
+	}
+	return creates, deletes
+}
+
+// AtATime returns how many pods are replaced at a time, of nodes of which at most
+// so many wait for theirs; where none is left for a limit to decide about, all.
+func (f *Forecast) AtATime(nodes int) int {
+	if f.Outcome.AtOnce >= f.Old() {
+		return f.Old()
+	}
+	return min(nodes, f.Old()-f.Outcome.AtOnce)
+}
+
+// OtherLimits returns the limits with which the rollout would complete in
+// another course than the planned one, of those with the same course the first.
+// It returns none where no limit decides.
+func (f *Forecast) OtherLimits() []Limit {
+	if f.Outcome.AtOnce >= f.Old() {
+		return nil
+	}
+	said := map[int]bool{} // by how many pods are replaced at a time
+	for _, l := range f.Limits {
+		if l.Planned && l.Code != Stalls {
+			said[f.AtATime(l.AtATime)] = true
+		}
+	}
+	var out []Limit
+	for _, l := range f.Limits {
+		if n := f.AtATime(l.AtATime); !said[n] && !l.Planned && l.Code == Completes {
+			said[n], out = true, append(out, l)
+		}
+	}
+	return out
+}
+
+// Slower returns the first two limits of which the higher takes a second longer
+// than the lower, as minReadySeconds may make it. It returns nil if none does, or
+// where minReadySeconds does not decide.
+func (p *Plan) Slower() (lower, higher *Limit) {
+	for i := 1; i < len(p.Limits) && p.MinReadySeconds() > 0; i++ {
+		lower, higher = &p.Limits[i-1], &p.Limits[i]
+		if lower.Duration != nil && higher.Duration != nil && higher.Duration.Expected >= lower.Duration.Expected+1 {
+			return lower, higher
+		}
+	}
+	return nil, nil
+}
+
+// Unserved returns how many nodes stay without an available pod, or hold the
+// budget.
+func (o *Outcome) Unserved() int { return len(o.Holders) + o.FurtherHolders }
+
+// LimitHelps reports whether a higher limit is a way out of a stall.
+func (o *Outcome) LimitHelps() bool {
+	return slices.ContainsFunc(o.Unblock, func(u Unblock) bool { return u.Smallest != "" })
+}
+
+// Ways returns the ways out of a stall: the repair of nodes first, then the
+// others in their order; of nodes that may be deleted only the first, unless all
+// are asked for. Nodes that the plan was asked to take for down are neither
+// repaired nor deleted.
+func (p *Plan) Ways(all bool) (out []Unblock) {
+	for _, u := range p.Outcome.Unblock {
+		switch same := func(v Unblock) bool { return v.Code == u.Code }; {
+		case p.Supposed(u.Nodes...):
+		case u.Code == RepairNodes:
+			out = slices.Insert(out, 0, u)
+		case all || !slices.ContainsFunc(out, same):
+			out = append(out, u)
+		}
+	}
+	return out
+}
+
+// Down returns the nodes whose kubelet does not answer, of some problems.
+func Down(problems []*cause.Problem) (nodes []string) {
+	for _, p := range problems {
+		if p.Code == cause.TerminatingOnDeadNode || p.Code == cause.NodeNotReady {
+			nodes = append(nodes, p.Nodes...)
+		}
+	}
+	return nodes
+}
+
+// Nodes returns the names of the nodes of Holders or PlacementNodes.
+func Nodes[T interface{ name() string }](of []T) (names []string) {
+	for _, n := range of {
+		names = append(names, n.name())
+	}
+	return names
+}
+
+func (h Holder) name() string        { return h.Node }
+func (n PlacementNode) name() string { return n.Node }
+
+// PlacementGroup is nodes that gain or lose a pod for one reason.
+type PlacementGroup struct {
+	daemonset.Verdict
+	Nodes []string
+}
+
+// ByVerdict puts nodes together for which the same rule fails, with the facts
+// that all of them share, the largest group first.
+func ByVerdict(nodes []PlacementNode) []PlacementGroup {
+	var groups []PlacementGroup
+	var keys []string
+	for _, n := range nodes {
+		key := cause.Key(n.Verdict.Reason, n.Verdict.Facts)
+		i := slices.Index(keys, key)
+		if i < 0 {
+			i, keys, groups = len(keys), append(keys, key), append(groups, PlacementGroup{Verdict: n.Verdict})
+			groups[i].Facts = maps.Clone(n.Verdict.Facts)
+		}
+		maps.DeleteFunc(groups[i].Facts, func(k string, v any) bool { return !reflect.DeepEqual(n.Verdict.Facts[k], v) })
+		groups[i].Nodes = append(groups[i].Nodes, n.Node)
+	}
+	slices.SortStableFunc(groups, func(a, b PlacementGroup) int { return len(b.Nodes) - len(a.Nodes) })
+	return groups
+}

@@ -1,0 +1,269 @@
+package plan
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/managed"
+)
+
+// placed are nodes, each with what is not tolerated there behind a colon.
+func placed(nodes string) []PlacementNode {
+	var out []PlacementNode
+	for _, n := range strings.Fields(nodes) {
+		name, key, _ := strings.Cut(n, ":")
+		out = append(out, PlacementNode{name, daemonset.Verdict{Reason: daemonset.TaintNotTolerated, Facts: daemonset.Facts{"key": key}}})
+	}
+	return out
+}
+
+func writtenBy(tool managed.Tool) []Warning {
+	return []Warning{{ManagedByTool, daemonset.Facts{"tool": string(tool), "by": "x", "evidence": "y"}}}
+}
+
+// TestVerdict: what the first word of a plan says, and how good the end is.
+func TestVerdict(t *testing.T) {
+	makes := func(o Outcome, change func(p *Plan)) Plan {
+		p := Plan{Subject: SubjectChange, Desired: Desired{3, 3}, Forecast: Forecast{Outcome: o}}
+		if change != nil {
+			change(&p)
+		}
+		return p
+	}
+	begun := func(p *Plan) { p.Subject, p.Waves = SubjectRollout, []Wave{{Count: 1}} }
+	under := func(p *Plan) { p.Subject, p.Replaces = SubjectRollout, 2 }
+	held := []Holder{{Node: "n"}}
+	for _, tt := range []struct {
+		plan    Plan
+		want    Verdict
+		quality Quality
+		why     string
+	}{
+		{makes(Outcome{Code: NothingToDo}, nil), VerdictNothing, EndsWell, "nothing happens"},
+		{makes(Outcome{Code: NothingToDo, Holders: held}, nil), VerdictNothing, EndsInDoubt, "nothing happens, and a node has no available pod"},
+		{makes(Outcome{Code: NothingToDo, FurtherHolders: 1}, func(p *Plan) { p.Subject = SubjectNothing }), VerdictDegraded, EndsInDoubt, "as explain says it where nothing was asked"},
+		{makes(Outcome{Code: Completes}, nil), VerdictCompletes, EndsWell, "a rollout"},
+		{makes(Outcome{Code: Completes}, func(p *Plan) { p.Desired.After, p.Next.Exact = 0, true }), VerdictCompletes, EndsInDoubt, "no node is eligible"},
+		{makes(Outcome{Code: Completes}, func(p *Plan) { p.Lost, p.Replaces = placed("n"), 2 }), VerdictCompletes, EndsInDoubt, "a node loses its pod in its course"},
+		{makes(Outcome{Code: Completes}, func(p *Plan) { p.Placement.Lose, p.Replaces = placed("n"), 2 }), VerdictCompletes, EndsBadly, "or at once"},
+		{makes(Outcome{Code: Completes}, func(p *Plan) { p.Placement.Lose = placed("n") }), VerdictRemoves, EndsBadly, "that is all that happens"},
+		{makes(Outcome{Code: Completes}, func(p *Plan) { p.Placement = Placement{Lose: placed("n"), Gain: placed("m")} }), VerdictCompletes, EndsBadly, "another node gets one"},
+		{makes(Outcome{Code: Completes, Late: held}, under), VerdictLate, EndsInDoubt, "if late pods become ready"},
+		{makes(Outcome{Code: Completes}, func(p *Plan) { p.Warnings = writtenBy(managed.ArgoCD) }), VerdictUndone, EndsInDoubt, "Argo CD undoes it"},
+		{makes(Outcome{Code: Completes}, func(p *Plan) { p.Warnings = writtenBy(managed.HelmRelease) }), VerdictCompletes, EndsWell, "Helm does not by itself"},
+		{makes(Outcome{Code: RemovesAllPods}, nil), VerdictRemovesAll, EndsBadly, "no pod is left"},
+		{makes(Outcome{Code: Stalls}, nil), VerdictStalls, EndsBadly, "a change that stalls, also before it begins"},
+		{makes(Outcome{Code: Stalls}, begun), VerdictStalls, EndsBadly, "a rollout that goes on first"},
+		{makes(Outcome{Code: Stalls}, under), VerdictStaysStuck, EndsBadly, "one that stands still"},
+		{makes(Outcome{Code: Stalls}, func(p *Plan) { p.Subject = SubjectRollout }), VerdictStaysDegraded, EndsBadly, "nothing is old, and pods are missing"},
+		{makes(Outcome{Code: NotRolling, Reason: daemonset.StepOnDelete}, nil), VerdictWaits, EndsInDoubt, "OnDelete"},
+		{makes(Outcome{Code: NotRolling, Reason: daemonset.StepBeingDeleted}, nil), VerdictBeingDeleted, EndsInDoubt, "on its way out"},
+		{makes(Outcome{Code: NotRolling, Reason: daemonset.StepSelectsAll}, nil), VerdictIgnored, EndsInDoubt, "an empty selector"},
+		{makes(Outcome{Code: Unknown}, nil), VerdictUnknown, EndsInDoubt, "a gap"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			if got, quality := tt.plan.Verdict(), tt.plan.Quality(); got != tt.want || quality != tt.quality {
+				t.Errorf("got %s, quality %d; want %s, %d", got, quality, tt.want, tt.quality)
+			}
+		})
+	}
+}
+
+// TestLosses: which nodes lose their pod, when, and which of them keep it if they
+// are repaired.
+func TestLosses(t *testing.T) {
+	const notReady, unreachable = corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable
+	down := func(nodes ...string) *ChangeSummary {
+		return &ChangeSummary{Nodes: []NodeChange{{Kind: NodeDown, Nodes: nodes}}}
+	}
+	for _, tt := range []struct {
+		lost, lose            string
+		change                *ChangeSummary
+		code                  OutcomeCode
+		later, repaired, says []string
+		why                   string
+	}{
+		{"a:x b:x", "a:x", nil, Completes, []string{"b"}, nil, []string{"a", "b"}, "one at once, one in the course"},
+		{"a:x", "", nil, Stalls, []string{"a"}, nil, nil, "a rollout that stalls may not reach it"},
+		{"a:" + notReady + " b:" + unreachable + " c:x", "", nil, Completes, []string{"a", "b", "c"}, []string{"a", "b"}, []string{"a", "b", "c"}, "those that are not ready can be repaired"},
+		{"a:" + unreachable, "", down("a"), Completes, []string{"a"}, nil, []string{"a"}, "not those that were supposed to be down"},
+		{"a:" + unreachable + " b:" + notReady, "", down("a"), Completes, []string{"a", "b"}, []string{"a", "b"}, []string{"a", "b"}, "some were not"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			p := &Plan{Change: tt.change, Lost: placed(tt.lost), Placement: Placement{Lose: placed(tt.lose)}, Forecast: Forecast{Replaces: 1, Outcome: Outcome{Code: tt.code}}}
+			got := [][]string{Nodes(p.LostLater()), p.KeptByRepair(), Nodes(p.Losses())}
+			if diff := cmp.Diff([][]string{tt.later, tt.repaired, tt.says}, got); diff != "" {
+				t.Errorf("later, kept by a repair, said (-want +got):\n%s", diff)
+			}
+		})
+	}
+	if (&Plan{Change: down("a")}).Supposed() {
+		t.Error("no node at all is not supposed to be down")
+	}
+}
+
+// TestUndoneBy: only a tool that acts by itself undoes a change.
+func TestUndoneBy(t *testing.T) {
+	for _, tool := range managed.Tools {
+		p := &Plan{Warnings: append([]Warning{{Code: ServerWarning}}, writtenBy(tool)...)}
+		var want *managed.Manager
+		if tool.Reverts() {
+			want = &managed.Manager{Tool: tool, By: "x", Evidence: "y"}
+		}
+		if diff := cmp.Diff(want, p.UndoneBy()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tool, diff)
+		}
+	}
+}
+
+// TestMinReadySeconds: it decides about a step where no start takes as long.
+func TestMinReadySeconds(t *testing.T) {
+	creates := []Wave{{Count: 2, Creates: 1, Deletes: 1}}
+	for _, tt := range []struct {
+		wait, start, slow string
+		waves             []Wave
+		want              int
+		why               string
+	}{
+		{"900", "8s", "9s", creates, 900, "pods are ready long before"},
+		{"900", "", "", creates, 900, "nothing tells how long a start takes"},
+		{"10", "8s", "11s", creates, 0, "the slowest starts take longer"},
+		{"900", "8s", "9s", []Wave{{Count: 2, Deletes: 1}}, 0, "no pod is created"},
+		{"", "8s", "9s", creates, 0, "there is none"},
+	} {
+		p := &Plan{Forecast: Forecast{Waves: tt.waves}}
+		for code, value := range map[daemonset.AssumptionCode]string{AssumeMinReadySeconds: tt.wait, AssumeStart: tt.start, AssumeStartSlow: tt.slow} {
+			if value != "" {
+				p.Assumptions = append(p.Assumptions, daemonset.Assumption{Code: code, Value: value})
+			}
+		}
+		if got := p.MinReadySeconds(); got != tt.want {
+			t.Errorf("%s: got %d, want %d", tt.why, got, tt.want)
+		}
+	}
+}
+
+// TestOtherLimits: of the limits with the same course the first is worth naming,
+// and none with the course of the plan; TestSlower is about their times.
+func TestOtherLimits(t *testing.T) {
+	limit := func(name string, atATime int) Limit { return Limit{Limit: name, AtATime: atATime, Code: Completes} }
+	planned, stalls := limit("1", 1), limit("1", 1)
+	planned.Planned, stalls.Planned, stalls.Code = true, true, Stalls
+	stuck := limit("5%", 2)
+	stuck.Code = Stalls
+	for _, tt := range []struct {
+		old, atOnce int
+		limits      []Limit
+		want        string
+		why         string
+	}{
+		{9, 0, []Limit{planned, limit("10%", 1), limit("25%", 3), limit("3", 3), limit("33%", 4)}, "25% 33%", "each course once, and not that of the plan"},
+		{9, 0, []Limit{stalls, limit("10%", 1), limit("25%", 3)}, "10% 25%", "a plan that stalls has no course"},
+		{9, 0, []Limit{planned, stuck, limit("25%", 3)}, "25%", "one that stalls is no help"},
+		{3, 0, []Limit{planned, limit("25%", 3), limit("33%", 4)}, "25%", "no more at a time than there are"},
+		{3, 3, []Limit{planned, limit("25%", 3)}, "", "all go at once, whatever the limit is"},
+		{9, 7, []Limit{planned, limit("25%", 3), limit("33%", 4)}, "25%", "all but two go at once"},
+	} {
+		f := &Forecast{Replaces: tt.old - 1, Drops: 1, Limits: tt.limits, Outcome: Outcome{AtOnce: tt.atOnce}}
+		var got []string
+		for _, l := range f.OtherLimits() {
+			got = append(got, l.Limit)
+		}
+		if strings.Join(got, " ") != tt.want {
+			t.Errorf("%s: got %v, want %s", tt.why, got, tt.want)
+		}
+	}
+}
+
+func TestSlower(t *testing.T) {
+	row := func(name string, expected float64) Limit {
+		return Limit{Limit: name, Duration: &Duration{Expected: expected}}
+	}
+	for _, tt := range []struct {
+		limits   []Limit
+		minReady string
+		want     string
+		why      string
+	}{
+		{[]Limit{row("10%", 420), row("25%", 200), row("33%", 230)}, "30", "25% 33%", "a higher limit that takes longer"},
+		{[]Limit{row("10%", 420), row("25%", 200), row("33%", 200.4)}, "30", "", "less than a second is nothing"},
+		{[]Limit{row("10%", 420), row("25%", 200), row("33%", 100)}, "30", "", "each faster than the one before"},
+		{[]Limit{row("25%", 200), row("33%", 230)}, "0", "", "without minReadySeconds it is for something else"},
+		{[]Limit{row("25%", 200), {Limit: "33%", Code: Stalls}}, "30", "", "one that stalls takes no time"},
+	} {
+		p := &Plan{Forecast: Forecast{Limits: tt.limits, Waves: []Wave{{Count: 1, Creates: 1}}}}
+		p.Assumptions = []daemonset.Assumption{{Code: AssumeMinReadySeconds, Value: tt.minReady}}
+		got := ""
+		if lower, higher := p.Slower(); lower != nil {
+			got = lower.Limit + " " + higher.Limit
+		}
+		if got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.why, got, tt.want)
+		}
+	}
+}
+
+// TestWays: the repair comes first, one deletion stands for all, and what was
+// supposed is not mended.
+func TestWays(t *testing.T) {
+	unblock := []Unblock{
+		{Code: RaiseMaxUnavailable, Value: "3", Smallest: "2"}, {Code: RemoveNode, Value: "a", Nodes: []string{"a"}}, {Code: RemoveNode, Value: "b", Nodes: []string{"b"}},
+		{Code: RepairNodes, Value: "2", Nodes: []string{"a", "b"}},
+	}
+	for _, tt := range []struct {
+		supposed string
+		all      bool
+		want     string
+		why      string
+	}{
+		{"", false, "RepairNodes=2 MaxUnavailable=3 RemoveNode=a", "the first deletion stands for each"},
+		{"", true, "RepairNodes=2 MaxUnavailable=3 RemoveNode=a RemoveNode=b", "unless all are asked for"},
+		{"a b", false, "MaxUnavailable=3", "all were supposed to be down"},
+		{"a", false, "RepairNodes=2 MaxUnavailable=3 RemoveNode=b", "one of them was"},
+	} {
+		p := &Plan{Change: &ChangeSummary{Nodes: []NodeChange{{Kind: NodeDown, Nodes: strings.Fields(tt.supposed)}}}}
+		p.Outcome.Unblock = unblock
+		var got []string
+		for _, u := range p.Ways(tt.all) {
+			got = append(got, string(u.Code)+"="+u.Value)
+		}
+		if strings.Join(got, " ") != tt.want {
+			t.Errorf("%s: got %v, want %s", tt.why, got, tt.want)
+		}
+		if !p.Outcome.LimitHelps() {
+			t.Errorf("%s: a higher limit helps", tt.why)
+		}
+	}
+}
+
+// TestByVerdict: nodes that fail the same rule are one group, with what is true of
+// all of them.
+func TestByVerdict(t *testing.T) {
+	lacks := func(node string, f daemonset.Facts) PlacementNode {
+		f["key"], f["want"] = "pool", "gpu"
+		return PlacementNode{node, daemonset.Verdict{Reason: daemonset.NodeSelector, Facts: f}}
+	}
+	got := ByVerdict(append(placed("t:x"), lacks("a", daemonset.Facts{"got": "db", "nodesWith": 2}), lacks("b", daemonset.Facts{"present": false, "nodesWith": 2})))
+	want := []PlacementGroup{
+		{Verdict: daemonset.Verdict{Reason: daemonset.NodeSelector, Facts: daemonset.Facts{"key": "pool", "want": "gpu", "nodesWith": 2}}, Nodes: []string{"a", "b"}},
+		{Verdict: daemonset.Verdict{Reason: daemonset.TaintNotTolerated, Facts: daemonset.Facts{"key": "x"}}, Nodes: []string{"t"}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestDown: a node is down whatever became of its pod.
+func TestDown(t *testing.T) {
+	got := Down([]*cause.Problem{
+		{Code: cause.NodeNotReady, Nodes: []string{"a"}}, {Code: cause.CrashLoopBackOff, Nodes: []string{"b"}}, {Code: cause.TerminatingOnDeadNode, Nodes: []string{"c"}},
+	})
+	if diff := cmp.Diff([]string{"a", "c"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
