@@ -2,6 +2,7 @@ package template
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"reflect"
 	"slices"
@@ -62,6 +63,23 @@ func (c Content) WithValues(f func(string) string) Content {
 // WithValues is what the method of Content is, for an object of any API type.
 func WithValues[T any](object map[string]any, f func(string) string) map[string]any {
 	return replaced(reflect.TypeFor[T](), object, f).(map[string]any)
+}
+
+// WithNumbers returns copies of objects in which a number stands for each value that
+// may be secret, the same for equal values, in the order in which they occur: so one
+// that differs is still seen to.
+func WithNumbers[T any](objects ...map[string]any) []map[string]any {
+	numbers := map[string]string{}
+	out := make([]map[string]any, len(objects))
+	for i, o := range objects {
+		out[i] = WithValues[T](o, func(value string) string {
+			if numbers[value] == "" {
+				numbers[value] = fmt.Sprintf("<hidden %d>", len(numbers)+1)
+			}
+			return numbers[value]
+		})
+	}
+	return out
 }
 
 // literal is the type of an environment variable's value.

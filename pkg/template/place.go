@@ -1,0 +1,179 @@
+package template
+
+import (
+	"encoding/json"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Place is where a field stands, as people say it: from the inside to the outside.
+type Place struct {
+	Parts     []Part // none for the template itself
+	Container string // the container or init container that the field is of; empty for none
+	Outside   bool   // a label or annotation of the DaemonSet, and not of its pods
+}
+
+// Part is one part of a Place. List is the field that holds it, and Name what it
+// has there: the fields on the way for a PartField.
+type Part struct {
+	Kind PartKind
+	List string
+	Name []string
+}
+
+// PartKind says what a Part is.
+type PartKind int
+
+const (
+	PartField   PartKind = iota // a field, with those that lead to it
+	PartMember                  // a member of a list
+	PartKey                     // a label, an annotation, or a key of the node selector
+	PartLimit                   // a limit of a resource
+	PartRequest                 // a request of a resource
+	PartOrder                   // the order of a list
+)
+
+// partOfKey are the fields whose keys are parts of their own.
+var partOfKey = map[string]PartKind{"labels": PartKey, "annotations": PartKey, "nodeSelector": PartKey, "limits": PartLimit, "requests": PartRequest}
+
+// Place returns where a path of a DaemonSet leads to.
+func (p Path) Place() Place {
+	var out Place
+	rest, inside := p.Below(At)
+	if !inside {
+		rest = p
+	}
+	if len(rest) > 1 && rest[0].Name == "spec" {
+		rest = rest[1:]
+	}
+	var way []string // of fields
+	add := func(kind PartKind, list string, name ...string) {
+		out.Parts, way = append([]Part{{kind, list, name}}, out.Parts...), nil
+	}
+	for i, step := range rest {
+		field := ""
+		if len(way) > 0 {
+			field = way[len(way)-1]
+		}
+		of, isKey := partOfKey[field]
+		switch {
+		case step.Kind == Order:
+			add(PartOrder, field)
+		case step.Kind == Member && i == 1 && len(rest) > 2 && isContainerList(field):
+			out.Container, way = step.Value, nil
+		case step.Kind == Member:
+			add(PartMember, field, step.Value)
+		case isKey:
+			add(of, field, step.Name)
+			out.Outside = out.Outside || of == PartKey && !inside
+		default:
+			way = append(way, step.Name)
+		}
+	}
+	if len(way) > 0 {
+		add(PartField, "", way...)
+	}
+	return out
+}
+
+func isContainerList(field string) bool { return field == "containers" || field == "initContainers" }
+
+// What says which of the fields that people look at first a path of a DaemonSet
+// leads to.
+func (p Path) What() What {
+	rest, in := p.inContainer()
+	switch {
+	case p.Last().Kind == Order:
+		return WhatOrder
+	case in && len(rest) == 0:
+		return WhatContainer
+	case in && rest.Equal(Fields("image")):
+		return WhatImage
+	case p.Equal(At.With(Fields("spec", "tolerations")...)):
+		return WhatTolerations
+	}
+	return WhatElse
+}
+
+// What is a kind of field, in the order in which people want to hear of them: what
+// runs, where it runs, all else, and the order of lists.
+type What int
+
+const (
+	WhatContainer   What = iota // a container as a whole
+	WhatImage                   // the image of a container
+	WhatTolerations             // the tolerations of the pods
+	WhatElse                    // any other field
+	WhatOrder                   // the order of a list
+)
+
+// inContainer returns the steps behind a container of the template, and reports
+// whether the path leads to one or into it.
+func (p Path) inContainer() (rest Path, in bool) {
+	below, _ := p.Below(At)
+	if len(below) < 3 || !isContainerList(below[1].Name) || below[2].Kind != Member {
+		return nil, false
+	}
+	return below[3:], true
+}
+
+// Member returns the path of the first member of a list that this one leads into,
+// containers aside, and reports whether it does; else the path itself.
+func (p Path) Member() (member Path, within bool) {
+	for i := 1; i < len(p); i++ {
+		if p[i-1].Kind == Member && p[:i].What() != WhatContainer {
+			return p[:i], true
+		}
+	}
+	return p, false
+}
+
+// Shows reports whether there is something to show of a value of a Difference: it
+// is there, and no secret that was taken out whole. Of an environment variable, and
+// of an annotation of the DaemonSet, nothing else is worth it.
+func (d *Difference) Shows(v Value) bool {
+	text, isText := v.Text()
+	rest, _ := d.Path.inContainer()
+	_, isAnnotation := d.Path.Below(Fields("metadata", "annotations"))
+	isVariable := len(rest) >= 2 && rest[0].Name == "env" && rest[1].Kind == Member
+	return !v.Absent() && !(d.Hidden && (isAnnotation || isVariable || isText && text == Hidden))
+}
+
+// memberKeys are the keys of the members of lists that often come or go whole.
+var memberKeys = map[string]string{"env": "name", "volumes": "name", "imagePullSecrets": "name", "volumeMounts": "mountPath", "ports": "containerPort"}
+
+// Members returns the keys of the members of a list that comes or goes whole; nil
+// where it does not, or they have none.
+func (d *Difference) Members() (keys []string) {
+	key := memberKeys[d.Path.Last().Name]
+	if key == "" || d.Old.Absent() == d.New.Absent() {
+		return nil
+	}
+	for _, v := range append(d.Old.List(), d.New.List()...) {
+		if object, isObject := v.Any().(map[string]any); isObject {
+			keys = append(keys, fmt.Sprint(object[key]))
+		}
+	}
+	return keys
+}
+
+// List returns the members of a list; nil of a value that is none.
+func (v Value) List() (members []Value) {
+	list, isList := v.of.([]any)
+	if isList {
+		members = []Value{}
+	}
+	for _, m := range list {
+		members = append(members, ValueOf(m))
+	}
+	return members
+}
+
+// Tolerations returns a value that is a list of tolerations; nil of one that is not.
+func (v Value) Tolerations() (all []corev1.Toleration) {
+	if v.List() == nil || json.Unmarshal([]byte(v.String()), &all) != nil {
+		return nil
+	}
+	return all
+}
