@@ -25,6 +25,7 @@ func Answers(e *explain.Explanation, p *plan.Plan, h *history.History) error {
 		func() error { return columns(e) },
 		func() error { return revisions(e, h) },
 		func() error { return updated(e, h) },
+		func() error { return rollouts(e, h) },
 	}
 	for _, law := range laws {
 		if err := law(); err != nil {
@@ -188,6 +189,35 @@ func updated(e *explain.Explanation, h *history.History) error {
 	}
 	if said != nodes {
 		return fmt.Errorf("explain: %d nodes are updated; history: %d", nodes, said)
+	}
+	return nil
+}
+
+// rollouts holds where a History says that the rollout stands to the verdict. It
+// looks at no node, so it cannot tell one that is stuck, nor a pod that is missing.
+func rollouts(e *explain.Explanation, h *history.History) error {
+	if h == nil || e.Verdict.Code == explain.Unknown || e.Verdict.Code == explain.NotObserved {
+		return nil
+	}
+	may := map[history.RolloutCode][]explain.VerdictCode{
+		history.Settled:        {explain.Healthy, explain.Progressing, explain.Degraded},
+		history.UnderWay:       {explain.Progressing, explain.Stuck},
+		history.AwaitingDelete: {explain.AwaitingDelete, explain.Progressing, explain.Degraded},
+		history.Unavailable:    {explain.Healthy, explain.Progressing, explain.Degraded, explain.AwaitingDelete},
+		history.NoPods:         {explain.Healthy, explain.Progressing, explain.Degraded},
+		history.Deleted:        {explain.BeingDeleted},
+	}[h.Rollout.Code]
+	if may != nil && !slices.Contains(may, e.Verdict.Code) {
+		return fmt.Errorf("explain: %s; history: the rollout is %s", e.Verdict.Code, h.Rollout.Code)
+	}
+	on, available := 0, 0
+	for _, r := range e.Revisions {
+		if r.Current {
+			on, available = on+r.Pods+r.Terminating, available+r.Available
+		}
+	}
+	if r := h.Rollout; r.Available != nil && (*r.Available != available || *r.Current < on) {
+		return fmt.Errorf("explain: %d pods on the current revision, %d available; history: %d, %d", on, available, *r.Current, *r.Available)
 	}
 	return nil
 }

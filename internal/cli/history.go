@@ -275,7 +275,7 @@ func (o *historyOptions) printRevision(h answered) error {
 		if err != nil {
 			return err
 		}
-		return view.Template(o.Out, h.History, r, t, o.showValues, o.style)
+		return view.Template(o.Out, h.History, o.asked(), r, t, o.showValues, o.style)
 	}
 	if h.from.EnvValues != "" && !o.showValues && o.format != view.Name {
 		return hinted{errors.New("this snapshot has digests instead of the values of environment variables: a manifest applied from it would not work"),

@@ -24,40 +24,24 @@ const (
 // apart returns two different values as short as they tell what differs. They
 // never look the same.
 func (s fieldStyle) apart(old, new template.Value) (before, after string) {
-	_, isList := old.Any().([]any)
-	_, areLists := new.Any().([]any)
 	before, after = both(old, new)
-	switch {
-	case s.fits(before, after):
-		return before, after
-	case isList && areLists:
-		return s.twoLists(elements(old), elements(new))
+	if old.List() != nil && new.List() != nil && !s.fits(before, after) {
+		return s.twoLists(old, new)
 	}
 	return s.twoTexts(before, after)
 }
 
 func (s fieldStyle) fits(texts ...string) bool {
-	for _, t := range texts {
-		if !s.all && screen.Width(t) > room {
-			return false
-		}
-	}
-	return true
+	return s.all || !slices.ContainsFunc(texts, func(t string) bool { return screen.Width(t) > room })
 }
 
 // twoLists is apart for lists.
-func (s fieldStyle) twoLists(old, new []any) (before, after string) {
+func (s fieldStyle) twoLists(old, new template.Value) (before, after string) {
 	how := asJSONText
-	if alike(written(template.ValueOf(old), how), written(template.ValueOf(new), how)) {
+	if alike(written(old, how), written(new, how)) {
 		how = asASCII
 	}
-	texts := func(list []any) (out []string) {
-		for _, v := range list {
-			out = append(out, written(template.ValueOf(v), how))
-		}
-		return out
-	}
-	before, after = s.two(texts(old), texts(new), ", ")
+	before, after = s.two(membersIn(old, how), membersIn(new, how), ", ")
 	return "[" + before + "]", "[" + after + "]"
 }
 
@@ -97,55 +81,42 @@ func isFlag(argument string) bool { return len(argument) > 2 && argument[:2] == 
 // behind the flag that they are the value of, and whatever is asked to be near.
 func (s fieldStyle) changed(old, new []string, joiner string, near bool) (before, after string) {
 	const most = 6 // parts that differ
-	var from, to []string
-	at, shown, left := 0, 0, 0
-	add := func(side *[]string, part string) {
-		if n := len(*side); part != elided || n == 0 || (*side)[n-1] != elided {
-			*side = append(*side, part)
-		}
-	}
-	leaveOut := func(end int) { // what both have
-		if end > at {
-			add(&from, elided)
-			add(&to, elided)
-		}
-	}
+	from, to := map[int]string{}, map[int]string{}
+	n := 0
 	for _, r := range replacements(old, new) {
-		was := old[r.from:r.to]
-		if n := max(len(was), len(r.with)); shown >= most {
-			left += n
-			continue
+		was, is := old[r.from:r.to], new[r.newFrom:r.newTo]
+		if r.from > 0 && n < most && (near || joiner == " " || isFlag(old[r.from-1]) && !slices.ContainsFunc(slices.Concat(was, is), isFlag)) {
+			from[r.from-1] = s.shorten(old[r.from-1])
+			to[r.newFrom-1] = from[r.from-1]
 		}
-		if named := r.from > at && (near || joiner == " " || isFlag(old[r.from-1]) && !slices.ContainsFunc(slices.Concat(was, r.with), isFlag)); named {
-			leaveOut(r.from - 1)
-			same := s.shorten(old[r.from-1])
-			add(&from, same)
-			add(&to, same)
-		} else {
-			leaveOut(r.from)
-		}
-		for i := range max(len(was), len(r.with)) {
-			if shown++; shown > most {
-				left++
-				continue
-			}
-			switch {
-			case i >= len(r.with):
-				add(&from, s.shorten(was[i]))
+		for i := range max(len(was), len(is)) {
+			switch n++; {
+			case n > most:
+			case i >= len(is):
+				from[r.from+i] = s.shorten(was[i])
 			case i >= len(was):
-				add(&to, s.shorten(r.with[i]))
+				to[r.newFrom+i] = s.shorten(is[i])
 			default:
-				a, b := s.twoTexts(was[i], r.with[i])
-				add(&from, a)
-				add(&to, b)
+				from[r.from+i], to[r.newFrom+i] = s.twoTexts(was[i], is[i])
 			}
 		}
-		at = r.to
 	}
-	if leaveOut(len(old)); left > 0 {
-		return strings.Join(from, joiner), strings.Join(to, joiner) + fmt.Sprintf(" (+%d more, with --all)", left)
+	shown := func(all []string, some map[int]string) string { // "…" stands for the others
+		var out []string
+		for i := range all {
+			if part, isShown := some[i]; isShown {
+				out = append(out, part)
+			} else if len(out) == 0 || out[len(out)-1] != elided {
+				out = append(out, elided)
+			}
+		}
+		return strings.Join(out, joiner)
 	}
-	return strings.Join(from, joiner), strings.Join(to, joiner)
+	before, after = shown(old, from), shown(new, to)
+	if n > most {
+		after += fmt.Sprintf(" (+%d more, with --all)", n-most)
+	}
+	return before, after
 }
 
 // cutWords shortens two long words to how they begin and to where they begin to
@@ -183,15 +154,10 @@ func (s fieldStyle) shorten(text string) string {
 	return text
 }
 
-func elements(v template.Value) []any {
-	list, _ := v.Any().([]any)
-	return list
-}
-
-// members writes the members of a list.
-func members(v template.Value) (out []string) {
-	for _, m := range elements(v) {
-		out = append(out, written(template.ValueOf(m), asRead))
+// membersIn writes the members of a list.
+func membersIn(v template.Value, how writing) (out []string) {
+	for _, m := range v.List() {
+		out = append(out, written(m, how))
 	}
 	return out
 }

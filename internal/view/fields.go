@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
@@ -22,9 +24,9 @@ type fieldStyle struct {
 // fieldLine says how one field differs, or one of several containers that differs
 // alike in all of them.
 type fieldLine struct {
-	what, how  string
-	containers []string
-	rank       int // what runs comes first, orders last
+	name, how, note string
+	containers      []string
+	what            template.What
 }
 
 // lines says what differs, a line each. about adds what else is known of one.
@@ -33,9 +35,11 @@ func (s fieldStyle) lines(fields []template.Difference, about func(i int) []stri
 	for i := range fields {
 		l := s.line(&fields[i])
 		if about != nil {
-			l.how += inBrackets(about(i)...)
+			l.note = inBrackets(append(about(i), l.note)...)
+		} else {
+			l.note = inBrackets(l.note)
 		}
-		at := slices.IndexFunc(all, func(o fieldLine) bool { return o.what == l.what && o.how == l.how })
+		at := slices.IndexFunc(all, func(o fieldLine) bool { return o.name == l.name && o.how == l.how && o.note == l.note })
 		switch {
 		case at < 0:
 			all = append(all, l)
@@ -43,22 +47,21 @@ func (s fieldStyle) lines(fields []template.Difference, about func(i int) []stri
 			all[at].containers = append(all[at].containers, l.containers[0])
 		}
 	}
-	slices.SortStableFunc(all, func(a, b fieldLine) int { return cmp.Compare(a.rank, b.rank) })
+	slices.SortStableFunc(all, func(a, b fieldLine) int { return cmp.Compare(a.what, b.what) })
 	var lines []string
 	for _, l := range all {
-		of := ""
+		of := " of "
 		switch n := len(l.containers); {
-		case n == 0, s.alone && l.rank > 0:
-		case n <= 3 && s.cell:
-			of = " of " + strings.Join(l.containers, ", ")
-		case n == 1:
-			of = " of container " + l.containers[0]
-		case n <= 3:
-			of = " of containers " + strings.Join(l.containers, ", ")
+		case n == 0, s.alone && l.what > template.WhatImage:
+			of = ""
+		case n > 3:
+			of += fmt.Sprintf("%d containers (%s)", n, someNames(l.containers))
+		case s.cell:
+			of += strings.Join(l.containers, ", ")
 		default:
-			of = fmt.Sprintf(" of %d containers (%s)", n, someNames(l.containers))
+			of += pluralOf(n, "container ", "containers ") + strings.Join(l.containers, ", ")
 		}
-		lines = append(lines, clean(l.what+of)+l.how)
+		lines = append(lines, clean(l.name+of)+l.how+l.note)
 	}
 	return lines
 }
@@ -66,76 +69,75 @@ func (s fieldStyle) lines(fields []template.Difference, about func(i int) []stri
 func (s fieldStyle) line(d *template.Difference) fieldLine {
 	path, within := d.Path, false
 	if s.brief {
-		path, within = memberOf(d.Path)
+		path, within = d.Path.Member()
 	}
-	what, container := fieldName(path)
-	l := fieldLine{what: what, rank: 1}
+	name, container := fieldName(path)
+	l := fieldLine{name: name, how: " changed", what: d.Path.What()}
 	if container != "" {
 		l.containers = []string{container}
 	}
-	isOrder, isImage := d.Path.Last().Kind == template.Order, isImage(d.Path)
-	switch {
-	case isImage, isContainer(d.Path):
-		l.rank = 0
-	case isOrder:
-		l.rank = 2
+	if members := d.Members(); s.brief && len(members) > 0 {
+		l.name = cmp.Or(nouns[name], name) + " " + someNames(members)
 	}
-	if members := membersOf(d); s.brief && len(members) > 0 {
-		l.what = cmp.Or(nouns[what], what) + " " + someNames(members)
-	}
-	if l.how = " changed"; !within && !(s.brief && isOrder) {
-		l.how = s.how(d)
+	if !within && !(s.brief && l.what == template.WhatOrder) {
+		l.how, l.note = s.how(d)
 	}
 	return l
 }
 
 // how says in which way a field differs. Of a value that is hidden there is only that.
-func (s fieldStyle) how(d *template.Difference) string {
+func (s fieldStyle) how(d *template.Difference) (how, note string) {
 	old, new := s.shown(d, d.Old), s.shown(d, d.New)
-	note := ""
 	switch {
 	case !d.Hidden || s.brief:
 	case old == "" && new == "":
-		note = " (its value is hidden; --show-values)"
+		note = "its value is hidden; --show-values"
 	default:
-		note = " (literal values are hidden; --show-values)"
+		note = "literal values are hidden; --show-values"
+	}
+	if s.brief && d.New.Absent() {
+		old = ""
 	}
 	switch {
-	case d.Old.Absent() && new == "":
-		return " added" + note
 	case d.Old.Absent():
-		return " added: " + new + note
-	case d.New.Absent() && (old == "" || s.brief):
-		return " removed" + note
+		return " added" + behind(": ", new), note
 	case d.New.Absent():
-		return " removed, was " + old + note
+		return " removed" + behind(", was ", old), note
 	case old == "" || new == "" || d.Old.Equal(d.New):
-		return " changed" + note
+		return " changed", note
 	}
 	before, after := s.sides(d)
-	return ": " + before + " -> " + after + note
+	return ": " + before + " -> " + after, note
+}
+
+// behind is a text with what joins it to the words before; empty where it is.
+func behind(joiner, text string) string {
+	if text == "" {
+		return ""
+	}
+	return joiner + text
 }
 
 // shown writes one value; empty where it is hidden, or too long for few words.
 func (s fieldStyle) shown(d *template.Difference, v template.Value) string {
 	const few = 30
-	text, isText := v.Text()
+	text, _ := v.Text()
 	object, isObject := v.Any().(map[string]any)
-	_, isList := v.Any().([]any)
-	switch {
-	case v.Absent(), d.Hidden && (s.brief || isText && text == template.Hidden || isVariable(d.Path)):
+	isList := v.List() != nil
+	switch what := d.Path.What(); {
+	case !d.Shows(v), d.Hidden && s.brief:
 		return ""
-	case isImage(d.Path):
+	case what == template.WhatImage:
 		return imageText(text)
 	case s.brief && (isObject || isList || screen.Width(written(v, asRead)) > few):
 		return ""
-	case isTolerations(d.Path) && isList:
+	case what == template.WhatTolerations && isList:
 		_, whole := s.two(nil, tolerationWords(v), ", ")
 		return whole
 	case isList && !s.all:
-		_, whole := s.twoLists(nil, elements(v))
+		_, whole := s.twoLists(template.Value{}, v)
 		return whole
-	case isContainer(d.Path) && !s.all:
+	case what == template.WhatContainer && !s.all:
 		image, _ := object["image"].(string)
 		return "image " + imageText(image) + ", …"
 	}
@@ -144,20 +146,20 @@ func (s fieldStyle) shown(d *template.Difference, v template.Value) string {
 
 // sides writes two values so that they are told apart.
 func (s fieldStyle) sides(d *template.Difference) (before, after string) {
-	old, _ := d.Old.Text()
-	new, _ := d.New.Text()
-	switch {
-	case d.Path.Last().Kind == template.Order: // of what both lists have
-		one, other := members(d.Old), members(d.New)
+	switch what := d.Path.What(); {
+	case what == template.WhatOrder: // of what both lists have
+		one, other := membersIn(d.Old, asRead), membersIn(d.New, asRead)
 		kept := func(of, both []string) []string {
 			return slices.DeleteFunc(slices.Clone(of), func(m string) bool { return !slices.Contains(both, m) })
 		}
 		return s.two(kept(one, other), kept(other, one), ", ")
-	case isTolerations(d.Path):
+	case what == template.WhatTolerations:
 		if a, b := tolerationWords(d.Old), tolerationWords(d.New); !slices.Equal(a, b) {
 			return s.two(a, b, ", ")
 		}
-	case isImage(d.Path) && (s.brief || !s.all):
+	case what == template.WhatImage && (s.brief || !s.all):
+		old, _ := d.Old.Text()
+		new, _ := d.New.Text()
 		a, b := template.ParseImage(old), template.ParseImage(new)
 		if a.Repository == b.Repository { // what follows it differs
 			a.Repository, b.Repository = "", ""
@@ -195,126 +197,41 @@ var nouns = map[string]string{
 	"topologySpreadConstraints": "topologySpreadConstraint", "labels": "label", "annotations": "annotation",
 }
 
+// placeWords are the parts of a place: of the singular of a list, what it has there,
+// and the list.
+var placeWords = map[template.PartKind]string{
+	template.PartField: "%[2]s", template.PartMember: "%[1]s %[2]s", template.PartKey: "%[1]s %[2]s",
+	template.PartLimit: "%[2]s limit", template.PartRequest: "%[2]s request", template.PartOrder: "order of %[3]s",
+}
+
 // fieldName names a field as people do, and the container that it is of: memory
 // limit, readOnly of volumeMount /data.
-func fieldName(path template.Path) (what, container string) {
-	rest, inTemplate := path.Below(template.At)
-	if !inTemplate {
-		rest = path
+func fieldName(path template.Path) (name, container string) {
+	place := path.Place()
+	var parts []string
+	for _, p := range place.Parts {
+		parts = append(parts, fmt.Sprintf(placeWords[p.Kind], cmp.Or(nouns[p.List], p.List), strings.Join(p.Name, "."), p.List))
 	}
-	if len(rest) > 1 && rest[0].Name == "spec" {
-		rest = rest[1:]
+	if place.Outside {
+		parts = append(parts, "the DaemonSet")
 	}
-	var parts, at []string // of what, outwards; the fields on the way to the next
-	for i, step := range rest {
-		field := ""
-		if len(at) > 0 {
-			field = at[len(at)-1]
-		}
-		switch noun := cmp.Or(nouns[field], field); {
-		case step.Kind == template.Order:
-			at = []string{"order of " + field}
-		case step.Kind == template.Member && i == 1 && len(rest) > 2 && (field == "containers" || field == "initContainers"):
-			container, at = step.Value, nil
-		case step.Kind == template.Member:
-			parts, at = append([]string{noun + " " + step.Value}, parts...), nil
-		case field == "limits":
-			at = []string{step.Name + " limit"}
-		case field == "requests":
-			at = []string{step.Name + " request"}
-		case field == "labels", field == "annotations", field == "nodeSelector":
-			if at = []string{noun + " " + step.Name}; !inTemplate {
-				parts = append(parts, "the DaemonSet")
-			}
-		default:
-			at = append(at, step.Name)
-		}
-	}
-	if len(at) > 0 {
-		parts = append([]string{strings.Join(at, ".")}, parts...)
-	}
-	return cmp.Or(strings.Join(parts, " of "), "the template"), container
-}
-
-// memberOf returns the path of the member of a list that a path leads into, but
-// for containers, and reports whether it leads further.
-func memberOf(path template.Path) (of template.Path, within bool) {
-	for i := 1; i < len(path); i++ {
-		if path[i-1].Kind == template.Member && !isContainer(path[:i]) {
-			return path[:i], true
-		}
-	}
-	return path, false
-}
-
-func inContainers(path template.Path) (rest template.Path, in bool) {
-	below, _ := path.Below(template.At)
-	if len(below) < 3 || below[1].Name != "containers" && below[1].Name != "initContainers" || below[2].Kind != template.Member {
-		return nil, false
-	}
-	return below[3:], true
-}
-
-func isContainer(path template.Path) bool {
-	rest, in := inContainers(path)
-	return in && len(rest) == 0
-}
-
-func isImage(path template.Path) bool {
-	rest, _ := inContainers(path)
-	return rest.Equal(template.Fields("image"))
-}
-
-// isVariable reports whether nothing is left to show of a value that is hidden: of
-// an environment variable, and of an annotation of the DaemonSet.
-func isVariable(path template.Path) bool {
-	rest, _ := inContainers(path)
-	_, isAnnotation := path.Below(template.Fields("metadata", "annotations"))
-	return isAnnotation || len(rest) >= 2 && rest[0].Name == "env" && rest[1].Kind == template.Member
-}
-
-func isTolerations(path template.Path) bool {
-	return path.Equal(template.At.With(template.Fields("spec", "tolerations")...))
-}
-
-// membersOf returns the keys of the members of a list that comes or goes whole.
-func membersOf(d *template.Difference) (names []string) {
-	key := map[string]string{"env": "name", "volumes": "name", "imagePullSecrets": "name", "volumeMounts": "mountPath", "ports": "containerPort"}[d.Path.Last().Name]
-	if key == "" || d.Old.Absent() == d.New.Absent() {
-		return nil
-	}
-	for _, v := range slices.Concat(elements(d.Old), elements(d.New)) {
-		if object, isObject := v.(map[string]any); isObject {
-			names = append(names, fmt.Sprint(object[key]))
-		}
-	}
-	return names
+	return cmp.Or(strings.Join(parts, " of "), "the template"), place.Container
 }
 
 // tolerationWords writes tolerations as --toleration takes them; nil of what are none.
-func tolerationWords(v template.Value) []string {
-	var all []string
-	for _, one := range elements(v) {
-		t, _ := one.(map[string]any)
-		text := func(key string) string {
-			if t[key] == nil {
-				return ""
-			}
-			return fmt.Sprint(t[key])
-		}
-		words := cmp.Or(text("key"), "*")
-		switch operator := cmp.Or(text("operator"), "Equal"); operator {
-		case "Equal":
-			words += "=" + text("value")
-		case "Exists":
+func tolerationWords(v template.Value) (all []string) {
+	for _, t := range v.Tolerations() {
+		words := cmp.Or(t.Key, "*")
+		switch t.Operator {
+		case corev1.TolerationOpEqual, "":
+			words += "=" + t.Value
+		case corev1.TolerationOpExists:
 		default:
-			words += " " + operator + " " + text("value")
+			words += " " + string(t.Operator) + " " + t.Value
 		}
-		if effect := text("effect"); effect != "" {
-			words += ":" + effect
-		}
-		if seconds := text("tolerationSeconds"); seconds != "" {
-			words += " for " + seconds + " s"
+		words += behind(":", string(t.Effect))
+		if t.TolerationSeconds != nil {
+			words += fmt.Sprintf(" for %d s", *t.TolerationSeconds)
 		}
 		all = append(all, clean(words))
 	}
@@ -332,35 +249,30 @@ func few(lines []string, most int, what string, style Style) []string {
 // changeLines says what differs between two revisions: what somebody set, then
 // what is no change of theirs.
 func (s fieldStyle) changeLines(changes []history.Change) []string {
-	var set []template.Difference
-	var defaults []string
-	restarted := false
+	of := map[history.FieldKind][]template.Difference{}
 	for i := range changes {
-		switch changes[i].Kind {
-		case history.FieldRestart:
-			restarted = true
-		case history.FieldDefault:
-			name, _ := fieldName(changes[i].Path)
-			defaults = append(defaults, name)
-		default:
-			set = append(set, changes[i].Difference)
-		}
+		of[changes[i].Kind] = append(of[changes[i].Kind], changes[i].Difference)
 	}
-	lines := s.lines(set, nil)
-	if _, ok := template.OnlyMetadata(set, template.At); ok {
+	lines := s.lines(of[history.FieldSet], nil)
+	if history.OnlyMetadata(changes) {
 		lines[0] = "metadata only: " + lines[0]
 	}
-	switch n := len(defaults); {
-	case n > 0 && len(lines) == 0 && !restarted:
-		slices.Sort(defaults)
-		return []string{"API defaults only: " + someNames(slices.Compact(defaults))}
-	case n > 0:
-		lines = append(lines, plural(n, "API default"))
-	}
+	defaults, restarted := of[history.FieldDefault], len(of[history.FieldRestart]) > 0
 	switch {
-	case restarted && len(lines) == 0:
+	case len(defaults) > 0 && len(lines) == 0 && !restarted:
+		var names []string
+		for i := range defaults {
+			name, _ := fieldName(defaults[i].Path)
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		return []string{"API defaults only: " + someNames(slices.Compact(names))}
+	case restarted && len(changes) == 1:
 		return []string{"kubectl rollout restart, nothing else"}
-	case restarted:
+	case len(defaults) > 0:
+		lines = append(lines, plural(len(defaults), "API default"))
+	}
+	if restarted {
 		lines = append(lines, "kubectl rollout restart")
 	}
 	return lines

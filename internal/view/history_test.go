@@ -141,7 +141,7 @@ func (a *historyStory) ask(t *testing.T, question string) string {
 		check(t, Diff(&b, h, Asked{Again: true}, style))
 	case about == "revision":
 		r, content := a.template(t, h, *which[0])
-		check(t, Template(&b, h, r, content, o.ShowValues, style))
+		check(t, Template(&b, h, Asked{Again: true}, r, content, o.ShowValues, style))
 	case about == "unified":
 		check(t, UnifiedDiff(&b, h, a.object(t, h, h.Diff.From), a.object(t, h, h.Diff.To), o.ShowValues, style))
 	default:
@@ -236,7 +236,7 @@ func TestEveryNote(t *testing.T) {
 	said := map[string]history.NoteCode{}
 	for _, code := range history.NoteCodes {
 		p := newPast(h, Asked{}, Style{All: true})
-		p.s.Add(screen.Note, p.sentence(&history.Note{Code: code, Revisions: []string{"agent-7"}, Facts: with(sampleFacts(), daemonset.Facts{"name": "agent-8", "names": []string{"agent-7"}})}))
+		p.s.Add(screen.Note, p.sentence(&history.Note{Code: code, Revisions: []string{"agent-7"}, Facts: with(sampleFacts(), daemonset.Facts{"name": "agent-8", "names": []string{"agent-7"}, "why": "Unknown"})}))
 		var b strings.Builder
 		check(t, p.s.Text(&b, screen.Terminal{}))
 		words := b.String()
@@ -295,7 +295,7 @@ func TestEveryHistory(t *testing.T) {
 					continue // of pods alone, or not to be read
 				}
 				b.Reset()
-				check(t, Template(&b, h, r, c, false, style))
+				check(t, Template(&b, h, Asked{Again: true}, r, c, false, style))
 				if err := lawful(b.String(), Style{Color: style.Color}); err != nil {
 					t.Fatalf("seed %d, revision %d: %v\n%s", seed, r.Revision, err, b.String())
 				}

@@ -6,106 +6,87 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
-// Histories writes a row per DaemonSet, in the order given: how many pods are on
-// which revision, since when, and what that changed.
+// Histories writes a row per DaemonSet, in the order given: where its rollout
+// stands, how many pods are on which revision, since when, and what that changed.
 func Histories(w io.Writer, l *history.List, asked Asked, style Style) error {
-	t := &screen.Table{Flush: true, Columns: []screen.Column{{Head: "DAEMONSET"}, {Head: "REVISION"}, {Head: "SINCE", Drop: 2}, {Head: "PODS ON IT", Right: true, Drop: 1}}}
+	t := &screen.Table{Flush: true, Columns: []screen.Column{{Head: "VERDICT"}, {Head: "DAEMONSET"}, {Head: "REVISION"}, {Head: "SINCE", Drop: 2}, {Head: "PODS ON IT", Right: true, Drop: 1}}}
 	if style.Wide {
 		t.Columns = append(t.Columns, screen.Column{Head: "HASH"}, screen.Column{Head: "KEPT", Right: true}, screen.Column{Head: "LIMIT", Right: true})
 	}
-	t.Columns = append(t.Columns, screen.Column{Head: "CHANGE", Wrap: true})
-	behind, settled, pending := 0, 0, 0
-	var first *past
+	t.Columns = append(t.Columns, screen.Column{Head: "CHANGE", Wrap: true, Least: 24})
+	n := map[history.RolloutCode][]*past{}
 	for _, h := range l.Items {
 		p := newPast(h, asked, style)
-		revision, since, hash := "-", "-", "-"
-		lines := []string{"no revision holds the live template"}
-		if p.inferred() {
+		p.headline()
+		n[h.Rollout.Code] = append(n[h.Rollout.Code], p)
+		revision, since, hash, on, lines := "-", "-", "-", "?", []string{"no revision holds the live template"}
+		rows := h.Rows()
+		if h.Inferred() {
 			lines[0] = "the revisions could not be read"
 		}
-		if len(p.current) > 0 {
-			c := p.current[0]
-			revision, hash, lines = p.number(c.Name), cmp.Or(c.Hash, "-"), p.changes(c, 2)
-			if p.inferred() {
-				revision = "hash " + c.Hash
-			} else if h.CurrentSince != nil {
-				since = p.ago(h.CurrentSince)
+		if at := slices.IndexFunc(rows, func(r history.Row) bool { return r.Is == history.RowPending || r.Current }); at >= 0 {
+			r := &rows[at]
+			revision, since, hash, lines = p.number(r.Name), p.since(r), cmp.Or(r.Hash, "-"), p.changes(r, 2)
+			switch {
+			case r.Is == history.RowPending:
+				revision = fmt.Sprint(r.Number)
+			case h.Inferred():
+				revision, since = "hash "+r.Hash, "-"
 			}
 		}
-		if h.Next.Cut && !p.inferred() {
-			pending++
-			revision, hash, since, lines = fmt.Sprintf("%d (pending)", h.Next.Number), "-", "-", []string{}
-			if h.Uncut != nil {
-				lines = append(lines, few(p.fields(p.several()).changeLines(h.Uncut.Change), 2, "more change", style)...)
-			}
+		if h.Rollout.Pods != nil {
+			on = fmt.Sprintf("%d of %d", *h.Rollout.Current, *h.Rollout.Pods)
 		}
-		on := screen.Cell{Lines: []string{"?"}}
-		if p.known {
-			on.Lines[0] = fmt.Sprintf("%d of %d", p.on, p.pods)
+		if updated, others := h.UpdatedElsewhere(); updated > 0 {
+			lines = append(lines, "(on other revisions: "+countedUpdated(updated, others)+")")
 		}
-		switch {
-		case !p.known, p.inferred() && len(p.current) == 0:
-		case p.on == p.pods:
-			settled++
-		default:
-			if behind++; first == nil {
-				first = p
-			}
-			on.Tone = screen.Warn
-		}
-		if n, others := p.updatedElsewhere(); n > 0 {
-			lines = append(lines, "(on other revisions: "+countedUpdated(n, others)+")")
-		}
-		cells := []screen.Cell{{Lines: []string{p.subject()}}, {Lines: []string{revision}}, {Lines: []string{since}}, on}
+		cells := screen.Cells(p.s.Headline.Verdict, p.subject(), revision, since, on)
+		cells[0].Tone = p.s.Headline.Tone
 		if style.Wide {
-			kept := 0
-			for _, r := range h.Revisions {
-				if r.Name != "" {
-					kept++
-				}
-			}
-			cells = append(cells, screen.Cells(hash, fmt.Sprint(kept), fmt.Sprint(h.Limit))...)
+			cells = append(cells, screen.Cells(hash, fmt.Sprint(h.Kept()), fmt.Sprint(h.Limit))...)
 		}
 		t.Rows = append(t.Rows, screen.Row{Cells: append(cells, screen.Cell{Lines: lines})})
 	}
+	s := screen.Screen{Headline: screen.Headline{Subject: plural(len(l.Items), "DaemonSet")}}
+	s.Add(screen.Body, t)
 	var words []string
-	say := func(n int, one, many string) {
-		if n > 0 {
-			words = append(words, pluralVerb(n, one, many))
+	for _, is := range stages {
+		of := n[is.code]
+		if len(of) == 0 {
+			continue
+		}
+		if words = append(words, fill(time.Time{}, daemonset.Facts{"n": len(of)}, is.of)); len(words) == 1 && is.code != history.Settled { // the worst
+			s.Add(screen.Check, of[0].again("explain"), of[0].again("history"))
 		}
 	}
-	say(behind, "has pods on other revisions than the latest", "have pods on other revisions than the latest")
-	say(settled, "has all pods on the latest", "have all pods on the latest")
-	say(len(l.Items)-behind-settled, "is unknown", "are unknown")
-	say(pending, "new revision is pending", "new revisions are pending")
-	var s screen.Screen
-	s.Headline = screen.Headline{Subject: plural(len(l.Items), "DaemonSet"), Text: strings.Join(words, ", ")}
-	s.Add(screen.Body, t)
-	if first != nil {
-		s.Add(screen.Check, first.again("history"))
-	}
+	s.Headline.Text = strings.Join(words, ", ")
 	return s.Text(w, style.terminal())
 }
 
 // Template writes one revision, or the live template where that is nil: what it
 // is, the nodes that are on it, what it changed, and the template whole. Literal
 // values of environment variables are hidden unless showValues is given.
-func Template(w io.Writer, h *history.History, r *history.Revision, t template.Content, showValues bool, style Style) error {
-	p := newPast(h, Asked{}, style)
-	p.s.Headline.Text = "the live template"
-	if r != nil {
-		p.s.Headline.Text = p.described(r)
+func Template(w io.Writer, h *history.History, asked Asked, r *history.Revision, t template.Content, showValues bool, style Style) error {
+	p := newPast(h, asked, style)
+	if p.s.Headline.Text = p.side(r); r != nil {
 		p.onNodes(r)
-		for _, l := range p.changes(r, 4) {
+		row := h.RowOf(r)
+		for _, l := range p.changes(&row, 4) {
 			p.add(screen.Change, "%s", l)
+		}
+		if h.CanRollBack(r) {
+			p.s.Add(screen.Compare, p.again("history", Flag{Name: "diff", Value: fmt.Sprintf("%d,live", r.Revision)}))
+			p.preview(r)
 		}
 	}
 	if !showValues {
@@ -123,27 +104,6 @@ func Template(w io.Writer, h *history.History, r *history.Revision, t template.C
 	return p.s.Text(w, style.terminal())
 }
 
-// described is a revision with its age, and whether it is the latest.
-func (p *past) described(r *history.Revision) string {
-	words := p.name(r)
-	if len(p.current) == 1 && r.Current {
-		words += " (the latest)"
-	}
-	return strings.Join(slices.DeleteFunc([]string{words, p.made(r)}, func(w string) bool { return w == "" }), ", ")
-}
-
-// made is when a revision was created, or a rollback restored it; empty where
-// that is unknown.
-func (p *past) made(r *history.Revision) string {
-	switch {
-	case r.TakenUpAt != nil, p.rolledBack(r) != nil:
-		return "restored " + cmp.Or(p.restored(r), "by a rollback")
-	case r.CreatedAt == nil:
-		return ""
-	}
-	return "created " + p.ago(r.CreatedAt)
-}
-
 // onNodes names the nodes whose oldest pod is of the revision.
 func (p *past) onNodes(r *history.Revision) {
 	switch {
@@ -158,56 +118,86 @@ func (p *past) onNodes(r *history.Revision) {
 
 // Diff writes the difference of two templates, field by field.
 func Diff(w io.Writer, h *history.History, asked Asked, style Style) error {
-	p := newPast(h, asked, style)
-	d := h.Diff
-	var fields, set []template.Difference
+	p, d := newPast(h, asked, style), h.Diff
+	var fields []template.Difference
+	hidden := false
 	for i := range d.Change {
 		fields = append(fields, d.Change[i].Difference)
-		if d.Change[i].Kind == history.FieldSet {
-			set = append(set, d.Change[i].Difference)
-		}
+		hidden = hidden || d.Change[i].Hidden
 	}
 	words := plural(len(d.Change), "change") + " from %s to %s"
-	switch _, metadata := template.OnlyMetadata(set, template.At); {
+	switch {
 	case d.Kind == history.ChangeNone:
 		words = "the same template in %s and %s"
 	case d.Kind == history.ChangeRestart:
 		words += ": kubectl rollout restart, nothing else"
 	case d.Kind == history.ChangeDefaults:
 		words += ": API defaults only"
-	case metadata:
+	case history.OnlyMetadata(d.Change):
 		words += ": metadata only"
 	}
-	p.s.Headline.Text = fmt.Sprintf(words, p.side(d.From), p.side(d.To))
+	from, to := h.Named(d.From.Name), h.Named(d.To.Name)
+	p.s.Headline.Text = fmt.Sprintf(words, p.side(from), p.side(to))
 	for _, l := range (fieldStyle{all: style.All}).lines(fields, func(i int) []string { return about(&d.Change[i]) }) {
 		p.add(screen.Change, "%s", l)
+	}
+	p.add(screen.Rollout, "%s", p.between(from, to))
+	if d.To.Live || to == p.current {
+		p.rollout()
+	}
+	p.s.Add(screen.Check, p.again("explain"))
+	if hidden && p.asked.Again {
+		p.s.Add(screen.Compare, screen.Text("with the values that are hidden:"), p.again("history", Flag{Name: "diff", Value: arg(d.From) + "," + arg(d.To)}, Flag{Name: "show-values", Bare: true}))
+	}
+	for _, r := range []*history.Revision{from, to} {
+		if r != nil && h.CanRollBack(r) {
+			p.preview(r)
+			break
+		}
 	}
 	return p.s.Text(w, style.terminal())
 }
 
-// side names one side of a difference, with its age.
-func (p *past) side(d history.Side) string {
-	for i := range p.h.Revisions {
-		if r := &p.h.Revisions[i]; !d.Live && r.Name == d.Name {
-			return "revision " + p.number(r.Name) + inBrackets(p.made(r))
-		}
+// side names a revision, with its age; nil is the live template.
+func (p *past) side(r *history.Revision) string {
+	switch {
+	case r == nil:
+		return "the live template"
+	case r == p.current:
+		return p.name(r) + inBrackets(p.latest(), p.made(r))
 	}
-	return "the live template"
+	return p.name(r) + inBrackets(p.made(r))
+}
+
+// arg is one side of a difference as --diff takes it.
+func arg(d history.Side) string {
+	if d.Live {
+		return "live"
+	}
+	return fmt.Sprint(d.Revision)
+}
+
+// between says how many pods are on each of two revisions, of which nil is that of
+// the live template; empty where that is unknown.
+func (p *past) between(from, to *history.Revision) string {
+	var parts []string
+	for _, r := range []*history.Revision{cmp.Or(to, p.current), cmp.Or(from, p.current)} {
+		if r == nil || r.Pods == nil {
+			continue
+		}
+		words := plural(*r.Pods, "pod") + " " + p.on(r)
+		if r == p.current {
+			words += inBrackets(p.latest(), p.unavailable())
+		}
+		parts = append(parts, words)
+	}
+	return strings.Join(slices.Compact(parts), ", ")
 }
 
 // about says what kind of field differs, and whose it is.
 func about(c *history.Change) []string {
-	var out []string
-	switch c.Kind {
-	case history.FieldDefault:
-		out = append(out, "API default")
-	case history.FieldRestart:
-		out = append(out, "kubectl rollout restart")
-	}
-	if len(c.Managers) > 0 {
-		out = append(out, "by "+clean(strings.Join(c.Managers, ", ")))
-	}
-	return out
+	kind := map[history.FieldKind]string{history.FieldDefault: "API default", history.FieldRestart: "kubectl rollout restart"}[c.Kind]
+	return []string{kind, behind("by ", clean(strings.Join(c.Managers, ", ")))}
 }
 
 // UnifiedDiff writes the difference of two DaemonSets as diff -u would of their
@@ -217,15 +207,15 @@ func about(c *history.Change) []string {
 // writes nothing.
 func UnifiedDiff(w io.Writer, h *history.History, old, new map[string]any, showValues bool, style Style) error {
 	p := newPast(h, Asked{}, style)
+	sides := []map[string]any{old, new}
 	if !showValues {
-		number := numbered(old, new)
-		old, new = template.WithValues[appsv1.DaemonSet](old, number), template.WithValues[appsv1.DaemonSet](new, number)
+		sides = template.WithNumbers[appsv1.DaemonSet](sides...)
 	}
-	before, err := yamlText(old)
+	before, err := yamlText(sides[0])
 	if err != nil {
 		return err
 	}
-	after, err := yamlText(new)
+	after, err := yamlText(sides[1])
 	if err != nil || before == after {
 		return err
 	}
@@ -246,20 +236,4 @@ func (p *past) file(d history.Side) string {
 		return clean(p.subject() + " live")
 	}
 	return clean(p.subject() + " revision " + p.number(d.Name))
-}
-
-// numbered returns what stands for a literal value: a number, in the order in
-// which the values occur.
-func numbered(objects ...map[string]any) func(string) string {
-	numbers := map[string]int{}
-	note := func(value string) string {
-		if numbers[value] == 0 {
-			numbers[value] = len(numbers) + 1
-		}
-		return value
-	}
-	for _, o := range objects {
-		template.WithValues[appsv1.DaemonSet](o, note)
-	}
-	return func(value string) string { return fmt.Sprintf("<hidden %d>", numbers[value]) }
 }

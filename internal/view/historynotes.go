@@ -74,8 +74,7 @@ var notes = map[history.NoteCode][]struct{ before, names, after string }{
 	history.SharedNumber: {{before: "{about:revision} have the number {number}; kubectl shows one of them"}},
 	history.SameContent:  {{revisions, "about", " has the same content as revision {same}, but the controller treats them as different"}},
 	history.MissingNumbers: {
-		{"{why=TakenUpAgain}there is no revision", "numbers", ": renumbered by a rollback"},
-		{"{all=true}there is no revision", "numbers", ": renumbered by rollbacks, or removed"}, // else the rows say what each is compared with
+		{"{why=Unknown}{all=true}there is no revision", "numbers", ": renumbered by rollbacks, or removed"}, // else the rows say what each is compared with
 	},
 	history.SeveralHashes: {{"{pods:pod counts as updated by its|pods count as updated by their} label pod-template-generation, although {pods?its|their} hash is not that of the live template:", "hashes", ""}},
 	history.NoRevision: {

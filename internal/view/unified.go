@@ -1,90 +1,79 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
 	"github.com/aymanbagabas/go-udiff"
 )
 
-// replacement is some lines of the old text, which may be none, and the lines
-// that the new one has in their place. Any parts without a line end are lines.
-type replacement struct {
-	from, to int // the first line, and the one behind the last, counted from 0
-	with     []string
+// hunks returns how the new lines differ from the old ones, with so many equal
+// lines around. What they hold and where they begin in the old text is right; where
+// they begin in the new one, the library miscounts. Any parts without a line end are
+// lines.
+func hunks(old, new []string, around int) []*udiff.Hunk {
+	text := func(lines []string) string {
+		var b strings.Builder
+		for _, l := range lines {
+			b.WriteString(l + "\n")
+		}
+		return b.String()
+	}
+	before := text(old)
+	diff, err := udiff.ToUnifiedDiff("", "", before, udiff.Lines(before, text(new)), around)
+	if err != nil {
+		panic(err) // its own edits fit
+	}
+	return diff.Hunks
 }
 
-// replacements returns what makes the new lines of the old ones, in order. The
-// library knows that well; it miscounts only when it writes it down.
-func replacements(old, new []string) []replacement {
-	joined := func(lines []string) (text string, at map[int]int) { // and which line begins where
-		var b strings.Builder
-		at = map[int]int{0: 0}
-		for i, l := range lines {
-			b.WriteString(l + "\n")
-			at[b.Len()] = i + 1
+// replacement is some parts of an old list, which may be none, and those that the
+// new one has in their place: the first, and the one behind the last, from 0 on.
+type replacement struct{ from, to, newFrom, newTo int }
+
+// replacements returns what makes the new list of the old one, in order.
+func replacements(old, new []string) (all []replacement) {
+	ahead := 0 // by how many parts the new list is
+	for _, h := range hunks(old, new, 0) {
+		r := replacement{h.FromLine - 1, h.FromLine - 1, h.FromLine - 1 + ahead, h.FromLine - 1 + ahead}
+		for _, l := range h.Lines {
+			if l.Kind == udiff.Insert {
+				r.newTo, ahead = r.newTo+1, ahead+1
+			} else {
+				r.to, ahead = r.to+1, ahead-1
+			}
 		}
-		return b.String(), at
+		all = append(all, r)
 	}
-	before, at := joined(old)
-	after, _ := joined(new)
-	var out []replacement
-	grown := 0 // by how many lines the new text is ahead
-	for _, e := range udiff.Lines(before, after) {
-		from, to := at[e.Start], at[e.End]
-		begin := from + grown
-		end := begin
-		for n := 0; n < len(e.New); end++ {
-			n += len(new[end]) + 1
-		}
-		out = append(out, replacement{from, to, new[begin:end]})
-		grown = end - to
-	}
-	return out
+	return all
 }
 
 // unified returns the lines of what diff -u writes below the names of its files.
-func unified(old, new []string) []string {
-	const around = 3 // equal lines before and behind what changes
-	all := replacements(old, new)
-	var out []string
-	shift := 0 // by how many lines the new text is ahead
-	for len(all) > 0 {
-		n := 1
-		for n < len(all) && all[n].from-all[n-1].to <= 2*around {
-			n++
+func unified(old, new []string) (lines []string) {
+	signs := map[udiff.OpKind]string{udiff.Insert: "+", udiff.Equal: " "}
+	ahead := 0 // by how many lines the new text is
+	for _, h := range hunks(old, new, 3) {
+		n, body := map[udiff.OpKind]int{}, []string{}
+		for _, l := range h.Lines {
+			n[l.Kind]++
+			body = append(body, cmp.Or(signs[l.Kind], "-")+l.Content[:len(l.Content)-1])
 		}
-		from, to := max(0, all[0].from-around), min(len(old), all[n-1].to+around)
-		var body []string
-		add := func(sign string, lines []string) {
-			for _, l := range lines {
-				body = append(body, sign+l)
-			}
-		}
-		at, grown := from, 0
-		for _, r := range all[:n] {
-			add(" ", old[at:r.from])
-			add("-", old[r.from:r.to])
-			add("+", r.with)
-			at, grown = r.to, grown+len(r.with)-(r.to-r.from)
-		}
-		add(" ", old[at:to])
-		out = append(out, fmt.Sprintf("@@ -%s +%s @@", lineRange(from, to-from), lineRange(from+shift, to-from+grown)))
-		out = append(out, body...)
-		shift += grown
-		all = all[n:]
+		before, after := len(body)-n[udiff.Insert], n[udiff.Equal]+n[udiff.Insert]
+		lines = append(append(lines, fmt.Sprintf("@@ -%s +%s @@", lineRange(h.FromLine, before), lineRange(h.FromLine+ahead, after))), body...)
+		ahead += after - before
 	}
-	return out
+	return lines
 }
 
-// lineRange is so many lines behind a number of them, as the header of a hunk has
-// it: one goes without its number, and none are behind the line that is named.
-func lineRange(behind, n int) string {
+// lineRange is so many lines from a number on, as the header of a hunk has it: one
+// goes without its number, and none are behind the line that is named.
+func lineRange(from, n int) string {
 	switch n {
 	case 0:
-		return fmt.Sprintf("%d,0", behind)
+		return fmt.Sprintf("%d,0", from-1)
 	case 1:
-		return fmt.Sprint(behind + 1)
+		return fmt.Sprint(from)
 	}
-	return fmt.Sprintf("%d,%d", behind+1, n)
+	return fmt.Sprintf("%d,%d", from, n)
 }

@@ -67,7 +67,7 @@ func filled(now time.Time, f daemonset.Facts, m []string) string {
 	case ":":
 		return pluralVerb(number(f, key), one, cmp.Or(many, one+"s"))
 	case "@":
-		at, err := factTime(f, key)
+		at, err := time.Parse(time.RFC3339, fact(f, key))
 		lasts, noDuration := time.ParseDuration(fact(f, key))
 		switch {
 		case err == nil && one != "":

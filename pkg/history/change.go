@@ -18,20 +18,35 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
-// changes compares each row with the one below.
+// changes compares each row with the revision before it: the row below, or one that
+// had a number between the two until a rollback gave it another one.
 func (b *builder) changes() {
-	rows := b.h.Revisions
-	for i := range rows {
-		row := &rows[i]
+	for i := range b.kept() {
+		row := &b.h.Revisions[i]
+		if back := b.h.RolledBack(row); back != nil && back.Was > 0 {
+			b.h.Renumbered = append(b.h.Renumbered, Renumbered{Revision: back.Was, Name: row.Name, Now: row.Revision})
+		}
+	}
+	slices.SortFunc(b.h.Renumbered, func(a, b Renumbered) int { return cmp.Compare(b.Revision, a.Revision) })
+	rows := b.h.Rows()
+	rows = slices.DeleteFunc(rows, func(r Row) bool { return r.Is == RowPending })
+	renumbered := b.h.Renumbered
+	for i, row := range rows {
+		var from int64
+		kind, change := ChangeFirst, []Change{}
+		if i+1 < len(rows) && row.Name != "" && rows[i+1].Name != "" {
+			below := rows[i+1]
+			from = below.Number
+			kind, change = b.between(b.contents[below.Name], b.contents[row.Name], row.Current && row.Is == RowRevision)
+		}
 		switch {
-		case row.Name == "" && b.st.History.Inferred != "":
+		case row.Is == RowRenumbered:
+			renumbered[0].From, renumbered[0].Kind, renumbered[0].Change = from, kind, change
+			renumbered = renumbered[1:]
+		case row.Is == RowRevision:
+			row.Revision.From, row.Revision.Kind, row.Revision.Change = from, kind, change
+		case b.st.History.Inferred != "": // else what its template was is not known
 			b.inferChange(i)
-		case row.Name == "": // what its template was is not known
-		case i+1 == len(rows) || rows[i+1].Name == "":
-			row.Kind = ChangeFirst
-		default:
-			row.From = rows[i+1].Revision
-			row.Kind, row.Change = b.between(b.contents[rows[i+1].Name], b.contents[row.Name], row.Current)
 		}
 	}
 }

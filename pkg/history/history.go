@@ -29,6 +29,12 @@ type History struct {
 	// exactly one, and if unknown: without managed fields, once a lower number is missing
 	CurrentSince *time.Time `json:"currentSince"`
 
+	Rollout Rollout `json:"rollout"` // where the rollout of the current revision stands
+
+	// the numbers that revisions had before a rollback gave them another one, as far as they are certain: the highest
+	// first
+	Renumbered []Renumbered `json:"renumbered"`
+
 	Limit int `json:"revisionHistoryLimit"` // how many old revisions are kept
 
 	Next daemonset.StepRevisions `json:"next"` // what the controller's next sync does to the revisions
@@ -96,12 +102,23 @@ type Revision struct {
 	OldestPodAt *time.Time `json:"oldestPodAt"` // when its oldest pod was created; nil without pods
 	NewestPodAt *time.Time `json:"newestPodAt"` // when its newest pod was created; nil without pods
 
-	// the number of the revision that `change` compares with: the next lower one that is kept; 0 if there is none
+	// the number of the revision that `change` compares with: the next lower one that is kept, or that is one of
+	// `renumbered`; 0 if there is none
 	From   int64      `json:"from"`
 	Kind   ChangeKind `json:"changeKind"` // what kind of change it is
 	Change []Change   `json:"change"`     // the fields that differ, sorted by path
 
 	Notes []NoteCode `json:"notes"` // those of `notes` that are about this row
+}
+
+// Renumbered is a number that a revision had before a rollback gave it another one.
+type Renumbered struct {
+	Revision int64      `json:"revision"`   // the number that it had
+	Name     string     `json:"name"`       // of the ControllerRevision
+	Now      int64      `json:"now"`        // the number that it has now
+	From     int64      `json:"from"`       // as for a revision: the number that `change` compares with; 0 if there is none
+	Kind     ChangeKind `json:"changeKind"` // what kind of change it was
+	Change   []Change   `json:"change"`     // the fields that differ, sorted by path
 }
 
 // Image is what a container runs.

@@ -30,14 +30,14 @@ func Make(s *snapshot.Snapshot, st *daemonset.State, o Options) (*History, error
 		s: s, st: st, show: o.ShowValues, live: live.Plain(), contents: map[string]template.Content{}, keys: map[string]string{},
 		h: &History{
 			Header: header(s, st), Limit: daemonset.HistoryLimit(s.DaemonSet), Next: st.Revisions(),
-			Managers: managers(s.DaemonSet), Notes: []Note{},
+			Managers: managers(s.DaemonSet), Renumbered: []Renumbered{}, Notes: []Note{},
 		},
 	}
 	b.revisions()
 	b.pods()
-	b.changes()
 	b.uncut()
 	b.notes()
+	b.rollout()
 	if o.Diff != nil {
 		if err := b.diff(*o.Diff); err != nil {
 			return nil, err

@@ -21,6 +21,7 @@ func (b *builder) notes() {
 	b.noteDuplicates()
 	b.noteSharedNumbers()
 	taken := b.noteTakenUp()
+	b.changes() // from the numbers of that moment
 	b.noteSameContent()
 	b.noteMissing(taken)
 	b.noteHashes()

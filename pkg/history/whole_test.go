@@ -71,6 +71,8 @@ func TestWholeHistory(t *testing.T) {
 			Assumptions: []daemonset.Assumption{{Code: daemonset.AssumeControllerVersion, Value: s.KubernetesVersion, Source: "Server"}},
 		},
 		CurrentSince: minute(9),
+		Rollout:      Rollout{Code: UnderWay, Pods: count(5), Current: count(2), Available: count(2), NotYetAvailable: count(0), NotReady: count(0), Terminating: count(0)},
+		Renumbered:   []Renumbered{{Revision: 1, Name: "agent-3a", Now: 3, Kind: ChangeFirst, Change: []Change{}}},
 		Limit:        10,
 		Next: daemonset.StepRevisions{
 			Current: []string{"agent-3a"}, Number: 3, Adopt: []string{}, Release: []string{}, Relabel: []string{}, Remove: []daemonset.Removal{},
@@ -89,7 +91,11 @@ func TestWholeHistory(t *testing.T) {
 			{
 				Revision: 2, Name: "agent-2b", Hash: "2b", Claim: daemonset.Owned, CreatedAt: minute(2),
 				Images: []Image{{"agent", "example/agent:b"}, {"setup", "example/setup:1"}}, Nodes: count(2), Updated: count(0), Pods: count(2), Available: count(1), OnNodes: []string{"n0", "n1"},
-				OldestPodAt: ago(300), NewestPodAt: ago(60), Kind: ChangeFirst, Change: []Change{}, Notes: []NoteCode{},
+				OldestPodAt: ago(300), NewestPodAt: ago(60), From: 1, Kind: ChangeTemplate, Notes: []NoteCode{}, // from what is 3 now
+				Change: []Change{
+					{Difference: template.Difference{Path: template.ParsePath("spec.template.spec.containers[name=agent].image"), Old: template.ValueOf("example/agent:a"), New: template.ValueOf("example/agent:b")}, Kind: FieldSet, Managers: []string{}},
+					{Difference: template.Difference{Path: template.ParsePath("spec.template.spec.initContainers"), New: template.ParseValue(`[{"image":"example/setup:1","name":"setup","resources":{}}]`)}, Kind: FieldSet, Managers: []string{}},
+				},
 			},
 			{
 				Hash: "0x", Inferred: true, Images: []Image{{"agent", "example/agent:x"}}, Nodes: count(1), Updated: count(0), Pods: count(1), Available: count(1), OnNodes: []string{"n3"},

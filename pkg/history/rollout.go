@@ -1,0 +1,147 @@
+package history
+
+import (
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// Rollout is where the rollout of the current revision stands, as far as revisions
+// and pods tell. No node is looked at: whether a pod is missing, and whether the
+// rollout can continue, is for explain to say.
+type Rollout struct {
+	Code    RolloutCode `json:"code"`    // where it stands
+	Pods    *int        `json:"pods"`    // of all revisions; nil if the pods could not be read
+	Current *int        `json:"current"` // of them, those on a current revision; nil where `pods` is
+
+	// of the current ones, those that are available and not terminating; nil if `pods` is, or if the status of the
+	// pods could not be read
+	Available *int `json:"available"`
+
+	// of the current ones, those that are Ready, but not yet for minReadySeconds; nil where `available` is
+	NotYetAvailable *int `json:"notYetAvailable"`
+	NotReady        *int `json:"notReady"`    // of the current ones, those that are not Ready; nil where `available` is
+	Terminating     *int `json:"terminating"` // of the current ones, those that are terminating; nil where `available` is
+
+	MinReadySeconds int32 `json:"minReadySeconds"` // how long a pod is Ready before it is available
+}
+
+// RolloutCode says where a rollout stands.
+type RolloutCode string
+
+const (
+	Settled        RolloutCode = "Settled"        // every pod is updated and available
+	UnderWay       RolloutCode = "UnderWay"       // old pods are left that the controller replaces, or would if it could
+	AwaitingDelete RolloutCode = "AwaitingDelete" // old pods stay until you delete them (OnDelete)
+	Unavailable    RolloutCode = "Unavailable"    // no pod is left to replace, but not every pod is available
+	NoPods         RolloutCode = "NoPods"         // there are no pods
+	Creates        RolloutCode = "Creates"        // the next sync creates a revision
+	CreatesSame    RolloutCode = "CreatesSame"    // the next sync creates a revision, although one holds the same template
+	Renumbers      RolloutCode = "Renumbers"      // the next sync gives an old revision a new number
+	Merges         RolloutCode = "Merges"         // several revisions hold the live template, of which the next sync keeps one
+	Deleted        RolloutCode = "BeingDeleted"   // the DaemonSet is being deleted
+	Ignored        RolloutCode = "Ignored"        // the selector is empty, so the controller ignores the DaemonSet
+	Unknown        RolloutCode = "Unknown"        // a gap hides it
+)
+
+// RolloutCodes lists every RolloutCode.
+var RolloutCodes = []RolloutCode{Settled, UnderWay, AwaitingDelete, Unavailable, NoPods, Creates, CreatesSame, Renumbers, Merges, Deleted, Ignored, Unknown}
+
+// rollout sums up the pods of the rows.
+func (b *builder) rollout() {
+	r := Rollout{MinReadySeconds: b.s.DaemonSet.Spec.MinReadySeconds}
+	if b.st.PodsListed {
+		r.Pods, r.Current = new(int), new(int)
+		for _, row := range b.h.Revisions {
+			*r.Pods += *row.Pods
+			if row.Current {
+				*r.Current += *row.Pods
+			}
+		}
+	}
+	if b.st.PodsListed && !b.s.Lacks(snapshot.PodStatus) {
+		r.Available, r.NotYetAvailable, r.NotReady, r.Terminating = new(int), new(int), new(int), new(int)
+	}
+	old, unavailable := 0, 0
+	for i := range b.st.Nodes {
+		pods := b.st.Nodes[i].Pods
+		outdated := false
+		for j := range pods {
+			p := &pods[j]
+			outdated = outdated || !p.Updated && !p.Terminating
+			unavailable += b2i(!p.Available.OK || p.Terminating)
+			if r.Available != nil && b.isCurrent(p.Revision, p.Hash) {
+				*r.of(p)++
+			}
+		}
+		old += b2i(outdated)
+	}
+	r.Code = b.stands(&r, old, unavailable)
+	b.h.Rollout = r
+}
+
+// of returns the count of a pod of a current revision.
+func (r *Rollout) of(p *daemonset.Pod) *int {
+	switch {
+	case p.Terminating:
+		return r.Terminating
+	case p.Available.OK:
+		return r.Available
+	case p.Ready:
+		return r.NotYetAvailable
+	}
+	return r.NotReady
+}
+
+func (b *builder) isCurrent(name, hash string) bool {
+	for _, row := range b.h.Current() {
+		if row.Name == name && (name != "" || row.Hash == hash) {
+			return true
+		}
+	}
+	return false
+}
+
+// stands returns where a rollout stands, given the nodes with an old pod and the
+// pods that are not available.
+func (b *builder) stands(r *Rollout, old, unavailable int) RolloutCode {
+	switch current := len(b.h.Current()); {
+	case b.h.Note(SelectsAll) != nil:
+		return Ignored
+	case b.h.Note(BeingDeleted) != nil:
+		return Deleted
+	case b.h.Inferred() && current == 0:
+		return Unknown
+	case b.h.Note(CutThoughUnchanged) != nil:
+		return CreatesSame
+	case b.h.Next.Cut && !b.h.Inferred():
+		return Creates
+	case b.h.Next.RaisedFrom > 0:
+		return Renumbers
+	case b.h.Note(Duplicates) != nil:
+		return Merges
+	case r.Available == nil:
+		return Unknown
+	case *r.Pods == 0:
+		return NoPods
+	case old > 0 && b.s.DaemonSet.Spec.UpdateStrategy.Type == appsv1.RollingUpdateDaemonSetStrategyType:
+		return UnderWay
+	case unavailable > 0:
+		return Unavailable
+	case old > 0:
+		return AwaitingDelete
+	}
+	return Settled
+}
+
+// Acts reports whether the controller does anything for the DaemonSet.
+func (r *Rollout) Acts() bool { return r.Code != Deleted && r.Code != Ignored }
+
+// Began reports whether the current revision is known, and the rollout of it has
+// begun.
+func (r *Rollout) Began() bool {
+	return slices.Contains([]RolloutCode{Settled, UnderWay, AwaitingDelete, Unavailable, NoPods}, r.Code)
+}

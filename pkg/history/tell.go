@@ -1,0 +1,377 @@
+package history
+
+import (
+	"slices"
+	"time"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+	"github.com/kubectl-ds/kubectl-ds/pkg/template"
+)
+
+// Inferred reports whether there are no ControllerRevisions to go by.
+func (h *History) Inferred() bool { return h.lacks(snapshot.Revisions) }
+
+func (h *History) lacks(what snapshot.What) bool {
+	return slices.ContainsFunc(h.Snapshot.Gaps, func(g daemonset.Gap) bool { return g.What == what && g.Why != snapshot.Moved })
+}
+
+// Current returns the current revisions: there may be none, or several.
+func (h *History) Current() (current []*Revision) {
+	for i := range h.Revisions {
+		if h.Revisions[i].Current {
+			current = append(current, &h.Revisions[i])
+		}
+	}
+	return current
+}
+
+// Named returns the revision of a name, or nil if there is none.
+func (h *History) Named(name string) *Revision {
+	i := slices.IndexFunc(h.Revisions, func(r Revision) bool { return r.Name == name && name != "" })
+	if i < 0 {
+		return nil
+	}
+	return &h.Revisions[i]
+}
+
+// Kept returns how many ControllerRevisions there are.
+func (h *History) Kept() (n int) {
+	for i := range h.Revisions {
+		n += b2i(h.Revisions[i].Name != "")
+	}
+	return n
+}
+
+// Note returns the first note of a code, or nil if there is none.
+func (h *History) Note(code NoteCode) *Note {
+	if i := slices.IndexFunc(h.Notes, func(n Note) bool { return n.Code == code }); i >= 0 {
+		return &h.Notes[i]
+	}
+	return nil
+}
+
+// NoteAbout returns the first note of a code about a revision, or nil if there is none.
+func (h *History) NoteAbout(code NoteCode, r *Revision) *Note {
+	i := slices.IndexFunc(h.Notes, func(n Note) bool { return n.Code == code && r.Name != "" && slices.Contains(n.Revisions, r.Name) })
+	if i < 0 {
+		return nil
+	}
+	return &h.Notes[i]
+}
+
+// Below returns the revision in the row below, or nil if there is none.
+func (h *History) Below(r *Revision) *Revision {
+	for i := 1; i < len(h.Revisions); i++ {
+		if below := &h.Revisions[i]; r.Name != "" && h.Revisions[i-1].Name == r.Name && below.Name != "" {
+			return below
+		}
+	}
+	return nil
+}
+
+// SameAs returns the revision whose content the one of a row has again, or nil if
+// there is none.
+func (h *History) SameAs(r *Row) *Revision {
+	if r.Is == RowRenumbered {
+		return nil
+	}
+	if n := h.NoteAbout(SameContent, r.Revision); n != nil {
+		name, _ := n.Facts["name"].(string)
+		return h.Named(name)
+	}
+	if below := h.Below(r.Revision); r.Kind == ChangeNone && below != nil && below.Revision == r.From {
+		return below
+	}
+	return nil
+}
+
+// Rollback is how a revision came by its number, if not as a new one.
+type Rollback struct {
+	Was    int64      // the number that it had at first; 0 if that is not certain
+	At     *time.Time // when it got the one that it has; nil if unknown
+	Before *time.Time // where At is unknown: it got it after this; nil if that is unknown, too
+}
+
+// RolledBack returns how a rollback gave a revision its number, or nil if none did.
+func (h *History) RolledBack(r *Revision) *Rollback {
+	n := h.NoteAbout(TakenUpAgain, r)
+	if n == nil {
+		if r.TakenUpAt == nil {
+			return nil
+		}
+		return &Rollback{At: r.TakenUpAt}
+	}
+	back := &Rollback{At: r.TakenUpAt}
+	back.Was, _ = n.Facts["was"].(int64)
+	after, _ := n.Facts["after"].(string)
+	if at, err := time.Parse(time.RFC3339, after); err == nil && back.At == nil {
+		back.Before = &at
+	}
+	return back
+}
+
+// ByNumber reports whether a number is enough to ask for a revision: it can be
+// read, and no other has its number.
+func (h *History) ByNumber(r *Revision) bool {
+	return r != nil && r.Revision > 0 && !slices.Contains(r.Notes, Unreadable) && !h.Shared(r)
+}
+
+// Shared reports whether another revision has the same number.
+func (h *History) Shared(r *Revision) bool {
+	return slices.ContainsFunc(h.Revisions, func(o Revision) bool { return o.Name != r.Name && o.Revision == r.Revision })
+}
+
+// Compares returns the two revisions to look at first, the current one and the one
+// before it; nil where there are none, or the next sync decides on the revisions.
+func (h *History) Compares() (from, to *Revision) {
+	current := h.Current()
+	if h.Pending() || len(current) != 1 || !h.Rollout.Acts() {
+		return nil, nil
+	}
+	if below := h.Below(current[0]); h.ByNumber(current[0]) && h.ByNumber(below) {
+		return below, current[0]
+	}
+	return nil, nil
+}
+
+// RollsBackTo returns the revision that a rollback would go to: of those that are
+// not current the one that most pods are on, else the one before the current one.
+// It is nil where there is none, where its number does not tell it, and where the
+// next sync decides on the revisions.
+func (h *History) RollsBackTo() *Revision {
+	current := h.Current()
+	if h.Pending() || len(current) != 1 || !h.Rollout.Acts() {
+		return nil
+	}
+	to := h.Below(current[0])
+	for i := range h.Revisions {
+		r := &h.Revisions[i]
+		if !r.Current && r.Name != "" && r.Pods != nil && *r.Pods > 0 && (to == nil || *r.Pods > *to.Pods) {
+			to = r
+		}
+	}
+	if !h.CanRollBack(to) {
+		return nil
+	}
+	return to
+}
+
+// CanRollBack reports whether kubectl rolls back to a revision: it is not current,
+// it is the DaemonSet's own, and its number tells it.
+func (h *History) CanRollBack(r *Revision) bool {
+	return h.ByNumber(r) && !r.Current && r.Claim == daemonset.Owned && h.Rollout.Acts()
+}
+
+// Pending reports whether the next sync creates, renumbers or merges revisions.
+func (h *History) Pending() bool {
+	return !h.Inferred() && (h.Next.Cut || h.Next.RaisedFrom > 0 || len(h.Next.Relabel) > 0)
+}
+
+// UpdatedElsewhere counts the nodes that are not on a current revision, and those
+// of them whose pod counts as updated all the same.
+func (h *History) UpdatedElsewhere() (updated, nodes int) {
+	for _, r := range h.Revisions {
+		if !r.Current && r.Updated != nil {
+			updated, nodes = updated+*r.Updated, nodes+*r.Nodes
+		}
+	}
+	return updated, nodes
+}
+
+// Writers returns who wrote what the newest change set: the managers of its fields,
+// else whoever wrote the template when the current revision began. There may be none
+// that are known.
+func (h *History) Writers() (writers []Manager) {
+	var changes []Change
+	current := h.Current()
+	switch {
+	case h.Uncut != nil:
+		changes = h.Uncut.Change
+	case len(current) == 1:
+		changes = current[0].Change
+	}
+	if writers = h.writersOf(changes); len(writers) > 0 || h.CurrentSince == nil || h.Uncut != nil {
+		return writers
+	}
+	for _, m := range h.Managers {
+		if m.Template && m.Time != nil && m.Time.Sub(*h.CurrentSince).Abs() <= second {
+			writers = append(writers, m)
+		}
+	}
+	return writers
+}
+
+// writersOf returns the managers of what somebody set, each once: the last that it wrote.
+func (h *History) writersOf(changes []Change) (writers []Manager) {
+	for _, m := range h.Managers {
+		said := slices.ContainsFunc(writers, func(w Manager) bool { return w.Manager == m.Manager })
+		if !said && m.Template && slices.ContainsFunc(changes, func(c Change) bool { return c.Kind != FieldDefault && slices.Contains(c.Managers, m.Manager) }) {
+			writers = append(writers, m)
+		}
+	}
+	return writers
+}
+
+// OnlyMetadata reports whether all that somebody set are labels and annotations of
+// the pods: they are replaced for it, and run what they ran before.
+func OnlyMetadata(changes []Change) bool {
+	var set []template.Difference
+	for _, c := range changes {
+		if c.Kind == FieldSet {
+			set = append(set, c.Difference)
+		}
+	}
+	_, only := template.OnlyMetadata(set, template.At)
+	return only
+}
+
+// Row is a row of the table of revisions. Its Revision is never nil: that of a
+// pending one is empty.
+type Row struct {
+	*Revision
+	Is     RowKind
+	Number int64 // that the row is about; 0 for a hash
+	From   int64 // the number that it is compared with; 0 if there is none
+	Kind   ChangeKind
+	Change []Change
+}
+
+// RowKind says what a Row is about.
+type RowKind int
+
+const (
+	RowRevision   RowKind = iota // a ControllerRevision, by its number
+	RowRenumbered                // one, by a number that it had before
+	RowPending                   // one that the next sync creates
+	RowHash                      // pods whose hash no revision has
+)
+
+// Empty reports whether a row can be left out before others: it is not current, and
+// no pods are known to be on it.
+func (r *Row) Empty() bool {
+	return r.Is == RowRenumbered || r.Is != RowPending && !r.Current && (r.Pods == nil || *r.Pods == 0)
+}
+
+// Partial reports whether the change of a row is not all of its own, as a number
+// between the two is nobody's.
+func (r *Row) Partial() bool { return r.From > 0 && r.From < r.Number-1 }
+
+// Told says what there is to say of the change of a Row.
+type Told int
+
+const (
+	ToldFields       Told = iota // the fields that differ
+	ToldLive                     // it is the live template, which is compared with nothing
+	ToldFirst                    // it is the first revision
+	ToldOldest                   // it is the oldest one that is kept
+	ToldSame                     // it has the content of the one before
+	ToldUnreadable               // it holds no template
+	ToldImages                   // what its pods run; what changed is not known
+	ToldBelow                    // the one before could not be read
+	ToldNoRevision               // no revision has the hash of the pods
+	ToldWithoutAHash             // nor have the pods one
+	ToldNothing                  // nothing is known
+)
+
+// Told returns what there is to say of the change of a row.
+func (h *History) Told(r *Row) Told {
+	switch hash := r.Is == RowHash; {
+	case hash && !h.Inferred() && r.Hash == "":
+		return ToldWithoutAHash
+	case hash && !h.Inferred():
+		return ToldNoRevision
+	case r.Is == RowPending && len(r.Change) == 0:
+		return ToldLive
+	case hash && len(r.Change) == 0 && len(r.Images) > 0:
+		return ToldImages
+	case r.Kind == ChangeFirst && r.Number == 1:
+		return ToldFirst
+	case r.Kind == ChangeFirst:
+		return ToldOldest
+	case r.Kind == ChangeNone:
+		return ToldSame
+	case slices.Contains(r.Notes, Unreadable):
+		return ToldUnreadable
+	case r.Kind == ChangeUnknown && len(r.Images) > 0:
+		return ToldImages
+	case r.Kind == ChangeUnknown && r.From > 0:
+		return ToldBelow
+	case r.Kind == ChangeUnknown:
+		return ToldNothing
+	}
+	return ToldFields
+}
+
+// Rows returns the revisions, the highest number first: with the one that the next
+// sync creates, and with the numbers that they had before; then the hashes that no
+// revision has.
+func (h *History) Rows() (rows []Row) {
+	if u := h.Uncut; h.Next.Cut && !h.Inferred() {
+		rows = append(rows, Row{Revision: &Revision{}, Is: RowPending, Number: h.Next.Number, Kind: ChangeUnknown})
+		if u != nil {
+			rows[0].From, rows[0].Kind, rows[0].Change = u.From.Revision, u.Kind, u.Change
+		}
+	}
+	renumbered := h.Renumbered
+	for i := range h.Revisions {
+		r := &h.Revisions[i]
+		for len(renumbered) > 0 && (r.Name == "" || renumbered[0].Revision > r.Revision) {
+			rows, renumbered = append(rows, h.row(&renumbered[0])), renumbered[1:]
+		}
+		is := RowRevision
+		if r.Name == "" {
+			is = RowHash
+		}
+		rows = append(rows, Row{r, is, r.Revision, r.From, r.Kind, r.Change})
+	}
+	for i := range renumbered {
+		rows = append(rows, h.row(&renumbered[i]))
+	}
+	return rows
+}
+
+func (h *History) row(was *Renumbered) Row {
+	return Row{h.Named(was.Name), RowRenumbered, was.Revision, was.From, was.Kind, was.Change}
+}
+
+// RowOf returns the row of a revision.
+func (h *History) RowOf(r *Revision) Row {
+	return Row{r, RowRevision, r.Revision, r.From, r.Kind, r.Change}
+}
+
+// Began is when a revision got the number of a row, or when its pods were created.
+type Began struct {
+	How   BeganHow
+	At    *time.Time // nil if unknown
+	To    *time.Time // of pods: when the last one was created
+	After bool       // all that is known is that it was after At
+}
+
+// BeganHow says how a revision got a number.
+type BeganHow int
+
+const (
+	BeganUnknown  BeganHow = iota // nothing tells
+	BeganCreated                  // the controller created it with that number
+	BeganRestored                 // a rollback gave it that number
+	BeganPods                     // pods without a revision were created
+	BeganPending                  // the next sync creates it
+)
+
+// Began returns when the revision of a row got its number.
+func (h *History) Began(r *Row) Began {
+	switch back := h.RolledBack(r.Revision); {
+	case r.Is == RowPending:
+		return Began{How: BeganPending}
+	case r.Is == RowHash && r.OldestPodAt != nil:
+		return Began{How: BeganPods, At: r.OldestPodAt, To: r.NewestPodAt}
+	case back != nil && r.Is == RowRevision && back.At == nil:
+		return Began{How: BeganRestored, At: back.Before, After: back.Before != nil}
+	case back != nil && r.Is == RowRevision:
+		return Began{How: BeganRestored, At: back.At}
+	case r.CreatedAt != nil:
+		return Began{How: BeganCreated, At: r.CreatedAt}
+	}
+	return Began{}
+}

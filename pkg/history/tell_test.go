@@ -1,0 +1,206 @@
+package history
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// notReady makes a pod one that is not Ready.
+func notReady(name string) dstest.Option {
+	return pod(name, func(p *corev1.Pod) { p.Status.Conditions = nil })
+}
+
+// readySince makes a pod Ready, for some seconds.
+func readySince(name string, seconds int) dstest.Option {
+	return pod(name, func(p *corev1.Pod) {
+		at := metav1.NewTime(dstest.Now.Add(-time.Duration(seconds) * time.Second))
+		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: at}}
+	})
+}
+
+func terminating(name string) dstest.Option {
+	return pod(name, func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: dstest.Now} })
+}
+
+// renamed gives one of several revisions a name of its own.
+func renamed(name string, at int) dstest.Option {
+	return dstest.Edit(func(s *snapshot.Snapshot) {
+		s.Revisions[at].Name, s.Revisions[at].Labels = name+"-too", map[string]string{"app": "agent"}
+	})
+}
+
+func lacking(what ...snapshot.What) dstest.Option {
+	return dstest.Edit(func(s *snapshot.Snapshot) {
+		for _, w := range what {
+			s.Gaps = append(s.Gaps, snapshot.Gap{What: w, Why: snapshot.NotGiven})
+		}
+	})
+}
+
+// TestRollout: where a rollout stands, and of how many pods that rests.
+func TestRollout(t *testing.T) {
+	deleted := dstest.Edit(func(s *snapshot.Snapshot) { s.DaemonSet.DeletionTimestamp = &metav1.Time{Time: dstest.Now} })
+	ignored := dstest.Edit(func(s *snapshot.Snapshot) { s.DaemonSet.Spec.Selector = &metav1.LabelSelector{} })
+	onDelete := dstest.Edit(func(s *snapshot.Snapshot) {
+		s.DaemonSet.Spec.UpdateStrategy = appsv1.DaemonSetUpdateStrategy{Type: appsv1.OnDeleteDaemonSetStrategyType}
+	})
+	minReady := dstest.Edit(func(s *snapshot.Snapshot) { s.DaemonSet.Spec.MinReadySeconds = 60 })
+	for _, tt := range []struct {
+		past    string
+		options []dstest.Option
+		want    string // code, pods, of them current, of these available, not yet available, not Ready, terminating
+		why     string
+	}{
+		{"1=a 2=b b | 2b 2b", nil, "Settled 2 2 2 0 0 0", "all pods are updated"},
+		{"1=a 2=b b | 2b 1a", nil, "UnderWay 2 1 1 0 0 0", "one is not"},
+		{"1=a 2=b b | 2b 1ag", nil, "Settled 2 1 1 0 0 0", "but by its generation"},
+		{"1=a 2=b b | 2b 1a", []dstest.Option{onDelete}, "AwaitingDelete 2 1 1 0 0 0", "you delete it"},
+		{"1=a 2=b b | 2b 1a", []dstest.Option{onDelete, notReady("p0a")}, "Unavailable 2 1 0 0 1 0", "what is wrong goes before that, as in explain"},
+		{"1=a 2=b b | 2b 2b", []dstest.Option{notReady("p0a")}, "Unavailable 2 2 1 0 1 0", "a pod that is not Ready"},
+		{"1=a 2=b b | 2b 2b", []dstest.Option{minReady, readySince("p0a", 30), readySince("p1a", 90)}, "Unavailable 2 2 1 1 0 0", "one that is, but not for long enough"},
+		{"1=a 2=b b | 2b 1a", []dstest.Option{notReady("p1a")}, "UnderWay 2 1 1 0 0 0", "an old one is no current one"},
+		{"1=a 2=b b | 2b 2b", []dstest.Option{terminating("p0a")}, "Unavailable 2 2 1 0 0 1", "one that ends"},
+		{"1=a 2=b b | 2b 1a", []dstest.Option{terminating("p1a")}, "Unavailable 2 1 1 0 0 0", "an old one that ends is not replaced any more"},
+		{"1=a 2=b b |", nil, "NoPods 0 0 0 0 0 0", "none"},
+		{"1=a 2=b c | 2b", nil, "Creates 1 0 0 0 0 0", "a template without a revision"},
+		{"1=a 2=b a | 2b", nil, "Renumbers 1 0 0 0 0 0", "one whose revision is an old one"},
+		{"1=a' a | 1ag", nil, "CreatesSame 1 0 0 0 0 0", "one that is stored in another form"},
+		{"1=a 2=a a | 2a", nil, "Merges 1 1 1 0 0 0", "two hold the template"},
+		{"2=a 2=a@3 a | 2a", []dstest.Option{renamed("agent-2a", 1)}, "Merges 1 1 1 0 0 0", "of one number: the controller keeps any"},
+		{"1=a 2=b b | 2b", []dstest.Option{deleted}, "BeingDeleted 1 1 1 0 0 0", "the DaemonSet goes"},
+		{"1=a 2=b b | 2b", []dstest.Option{ignored}, "Ignored 1 1 1 0 0 0", "the controller ignores it"},
+		{"1=a 2=b b | 2b", []dstest.Option{lacking(snapshot.Pods)}, "Unknown - - - - - -", "no pods in the input"},
+		{"1=a 2=b b | 2b", []dstest.Option{lacking(snapshot.PodStatus)}, "Unknown 1 1 - - - -", "nor whether they are Ready"},
+		{"1=a 2=b c | 2b", []dstest.Option{lacking(snapshot.Pods)}, "Creates - - - - - -", "what the next sync does is known without them"},
+		{"a | - -", []dstest.Option{dstest.Edit(lackRevisions)}, "Unknown 2 0 0 0 0 0", "no revisions, and no hash that is the current one"},
+	} {
+		r := of(t, past(t, tt.past, tt.options...), Options{}).Rollout
+		words := []string{string(r.Code)}
+		for _, n := range []*int{r.Pods, r.Current, r.Available, r.NotYetAvailable, r.NotReady, r.Terminating} {
+			if n == nil {
+				words = append(words, "-")
+				continue
+			}
+			words = append(words, fmt.Sprint(*n))
+		}
+		if got := strings.Join(words, " "); got != tt.want {
+			t.Errorf("%s: %s: %s, want %s", tt.why, tt.past, got, tt.want)
+		}
+	}
+}
+
+// TestTells: what a history tells of itself: the rows in their order, with what each
+// is compared with, what to compare, and what to roll back to.
+func TestTells(t *testing.T) {
+	for _, tt := range []struct {
+		past    string
+		options []dstest.Option
+		rows    string // NUMBER<FROM; behind a number =NOW where a rollback gave another one, + where it is pending, # for a hash
+		compare string
+		back    string
+		why     string
+	}{
+		{"1=a 2=b 3=c c | 3c 2b", nil, "3<2 2<1 1<0", "2,3", "2", "one after the other"},
+		{"1=a 2=b 4=c c | 4c", nil, "4<2 2<1 1<0", "2,4", "2", "a number that nobody knows is passed over"},
+		{"1=a 3=c 4=b@2+9 b | 4b", nil, "4<3 3<2 2=4<1 1<0", "3,4", "3", "one that a rollback renumbered is not"},
+		{"2=c 3=a@1+9 a | 3a", nil, "3<2 2<1 1=3<0", "2,3", "2", "even below all others"},
+		{"1=a 4=d 6=c@2+80 c | 6c", nil, "6<4 4<1 1<0", "4,6", "4", "where which it was is not certain, it stays out"},
+		{"1=a 2=b 3=c c | 3c 1a 1a 2b", nil, "3<2 2<1 1<0", "2,3", "1", "a rollback goes to where most pods are"},
+		{"1=a a | 1a", nil, "1<0", "", "", "one revision alone"},
+		{"2=c 3=a@1+9 a | 3a 0x", nil, "3<2 2<1 1=3<0 0#0x<0", "2,3", "2", "a hash that no revision has stands last"},
+		{"a", nil, "1+<0", "", "", "none yet"},
+		{"1=a ~2=b 3=c c | 3c", nil, "3<2 2<1 1<0", "2,3", "", "kubectl rolls back to no orphan"},
+		{"1=a 2=b 3=c d | 3c", nil, "4+<3 3<2 2<1 1<0", "", "", "the next sync creates a revision first"},
+		{"1=a 2=b 3=c a | 3c", nil, "3<2 2<1 1<0", "", "", "or renumbers one"},
+		{"1=a 2=b 2=d 3=c c | 3c", nil, "3<2 2<2 2<1 1<0", "", "", "two have the number"},
+	} {
+		h := of(t, past(t, tt.past, tt.options...), Options{})
+		var rows []string
+		for _, r := range h.Rows() {
+			words := map[RowKind]string{RowRevision: "%d<%d", RowRenumbered: fmt.Sprintf("%%d=%d<%%d", r.Revision.Revision), RowPending: "%d+<%d", RowHash: "%d#" + r.Hash + "<%d"}[r.Is]
+			rows = append(rows, fmt.Sprintf(words, r.Number, r.From))
+		}
+		if got := strings.Join(rows, " "); got != tt.rows {
+			t.Errorf("%s: %s: rows %s, want %s", tt.why, tt.past, got, tt.rows)
+		}
+		compare, back := "", ""
+		if from, to := h.Compares(); to != nil {
+			compare = fmt.Sprintf("%d,%d", from.Revision, to.Revision)
+		}
+		if to := h.RollsBackTo(); to != nil {
+			back = fmt.Sprint(to.Revision)
+		}
+		if compare != tt.compare || back != tt.back {
+			t.Errorf("%s: %s: compares %q, rolls back to %q; want %q, %q", tt.why, tt.past, compare, back, tt.compare, tt.back)
+		}
+	}
+}
+
+// TestRolledBack: how a revision came by its number.
+func TestRolledBack(t *testing.T) {
+	for _, tt := range []struct {
+		past, want, why string
+	}{
+		{past: "1=a 3=c 4=b@2+9 b", want: "was 2 at 9", why: "by its managed fields"},
+		{past: "1=a 3=c 4=b@2 b", want: "was 2 after 3", why: "by the order: after the one that was made later"},
+		{past: "1=a 2=b b", want: "none", why: "a new one"},
+	} {
+		h := of(t, past(t, tt.past), Options{})
+		got := "none"
+		if back := h.RolledBack(h.Current()[0]); back != nil {
+			got = fmt.Sprintf("was %d", back.Was)
+			if back.At != nil {
+				got += fmt.Sprintf(" at %d", back.At.Sub(began)/time.Minute)
+			}
+			if back.Before != nil {
+				got += fmt.Sprintf(" after %d", back.Before.Sub(began)/time.Minute)
+			}
+		}
+		if got != tt.want {
+			t.Errorf("%s: %s: %s, want %s", tt.why, tt.past, got, tt.want)
+		}
+	}
+}
+
+// TestWriters: who wrote what is new, and nobody who only wrote something else.
+func TestWriters(t *testing.T) {
+	owns := func(manager, fields string, minutes int) metav1.ManagedFieldsEntry {
+		at := metav1.NewTime(*minute(minutes))
+		return metav1.ManagedFieldsEntry{Manager: manager, Time: &at, FieldsV1: metav1.NewFieldsV1(fields)}
+	}
+	const image = `{"f:spec":{"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"agent\"}":{".":{},"f:image":{}}}}}}}`
+	const other = `{"f:spec":{"f:template":{"f:spec":{"f:hostNetwork":{}}}}}`
+	const outside = `{"f:metadata":{"f:labels":{"f:team":{}}}}`
+	for _, tt := range []struct {
+		past     string
+		managers []metav1.ManagedFieldsEntry
+		want     []string
+		why      string
+	}{
+		{"1=a 2=b b", []metav1.ManagedFieldsEntry{owns("helm", other, 1), owns("kubectl-set", image, 2)}, []string{"kubectl-set"}, "who owns the field that is new"},
+		{"1=a 2=b b", []metav1.ManagedFieldsEntry{owns("helm", image, 1), owns("argocd", image, 2)}, []string{"argocd", "helm"}, "two of them, the last first"},
+		{"1=a 2=b b", []metav1.ManagedFieldsEntry{owns("helm", other, 2)}, []string{"helm"}, "who wrote the template at that moment"},
+		{"1=a 2=b b", []metav1.ManagedFieldsEntry{owns("helm", other, 1)}, nil, "one who wrote it before did not"},
+		{"1=a 2=b b", []metav1.ManagedFieldsEntry{owns("labeller", outside, 2)}, nil, "nor one who writes no template"},
+		{"1=a 2=b c", []metav1.ManagedFieldsEntry{owns("helm", image, 9)}, []string{"helm"}, "of a template without a revision"},
+		{"1=a 2=b b", nil, nil, "nobody knows"},
+	} {
+		s := past(t, tt.past, dstest.Edit(func(s *snapshot.Snapshot) { s.DaemonSet.ManagedFields = tt.managers }))
+		var got []string
+		for _, m := range of(t, s, Options{}).Writers() {
+			got = append(got, m.Manager)
+		}
+		if fmt.Sprint(got) != fmt.Sprint(tt.want) {
+			t.Errorf("%s: %v, want %v", tt.why, got, tt.want)
+		}
+	}
+}
