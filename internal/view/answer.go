@@ -642,7 +642,7 @@ func (a *answer) outlook() {
 // noRollout warns of what a rollout does with pods on nodes that are not
 // eligible.
 func (a *answer) noRollout(pods int) {
-	a.note(screen.Text("do not start a rollout before that: it would delete " + pluralOf(pods, "this pod", "these pods") + " and create none there"))
+	a.note(screen.Text(fill(a.now, daemonset.Facts{"n": pods}, "do not start a rollout before {n?the node is|the nodes are} eligible again: it would delete {n?this pod|these pods} and create none there")))
 }
 
 // mayFail says how a rollout continues whose new pods already fail, or may.
