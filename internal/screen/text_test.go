@@ -201,3 +201,26 @@ Note      1234 …
 		})
 	}
 }
+
+// TestWords: parts that are not broken stand below the second part, unless one of
+// them has no room there.
+func TestWords(t *testing.T) {
+	for _, tt := range []struct {
+		parts Words
+		width int
+		want  string
+		why   string
+	}{
+		{Words{"READY 10 = 12", "- 1 (Starting)", "- 1 (NotReady)"}, 60, "Status    READY 10 = 12 - 1 (Starting) - 1 (NotReady)\n", "one line holds all"},
+		{Words{"READY 10 = 12", "- 1 (Starting)", "- 1 (NotReady)"}, 45, "Status    READY 10 = 12 - 1 (Starting)\n                        - 1 (NotReady)\n", "the sign stands below the sign"},
+		{Words{"READY 10 = 12", "- 1 (Starting)", "- 1 (InsufficientResources)"}, 45, "Status    READY 10 = 12 - 1 (Starting)\n            - 1 (InsufficientResources)\n", "a part that is too wide for that is set in"},
+		{Words{"READY 10 = 12"}, 45, "Status    READY 10 = 12\n", "a single part"},
+		{Words{"READY 10 = 12", "- 1 (Starting)", "- 1 (InsufficientResources)"}, 0, "Status    READY 10 = 12 - 1 (Starting) - 1 (InsufficientResources)\n", "not a terminal: nothing is broken"},
+	} {
+		s := &Screen{}
+		s.Add(Status, tt.parts)
+		if diff := cmp.Diff(tt.want, strings.TrimLeft(text(t, s, Terminal{Width: tt.width}), "\n")); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.why, diff)
+		}
+	}
+}

@@ -196,7 +196,7 @@ func (e *Explanation) Sums() []Sum {
 			}
 			s.Less = append(s.Less, l)
 		}
-		same := slices.IndexFunc(out, func(o Sum) bool { return o.Counted == s.Counted && slices.Equal(o.Less, s.Less) })
+		same := slices.IndexFunc(out, func(o Sum) bool { return slices.Equal(o.Less, s.Less) })
 		switch {
 		case len(s.Less) == 0:
 		case same >= 0:

@@ -253,3 +253,36 @@ func TestOnNode(t *testing.T) {
 		t.Errorf("the Explanation has changed: %d nodes", n)
 	}
 }
+
+// TestEvidence: what failing pods say about the revision, by how many of the new
+// and of the old ones there are and fail.
+func TestEvidence(t *testing.T) {
+	for _, tt := range []struct {
+		problem                                  string
+		newPods, newFailing, oldPods, oldFailing int
+		want                                     Evidence
+		why                                      string
+	}{
+		{"CrashLoopBackOff Error n1 Revision", 2, 2, 9, 0, NewOnly, "all new pods and no old one"},
+		{"CrashLoopBackOff Error n1 Unknown", 0, 0, 9, 1, OldOnly, "no pod of the revision runs yet"},
+		{"CrashLoopBackOff Error n1 Unknown", 2, 2, 9, 1, Both, "an old one as well"},
+		{"CrashLoopBackOff Error n1 Unknown", 2, 2, 0, 0, All, "there is nothing to compare with"},
+		{"CrashLoopBackOff Error n1 Unknown", 2, 1, 9, 0, Some, "it works on one node"},
+		{"NodeNotReady Error n1 Nodes", 2, 2, 9, 0, "", "a node says nothing about a revision"},
+	} {
+		e := &Explanation{Problems: problemsOf(t, tt.problem), Verdict: Verdict{Facts: daemonset.Facts{"newPods": tt.newPods, "oldPods": tt.oldPods}}}
+		p := &e.Problems[0]
+		p.Facts["newFailing"], p.Facts["oldFailing"] = tt.newFailing, tt.oldFailing
+		if got := e.Evidence(p); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.why, got, tt.want)
+		}
+	}
+}
+
+// TestOn returns the nodes of all problems with a code.
+func TestOn(t *testing.T) {
+	e := &Explanation{Problems: problemsOf(t, "InsufficientResources Error n1,n2; HostPortConflict Error n3; InsufficientResources Error n4")}
+	if diff := cmp.Diff([]string{"n1", "n2", "n4"}, e.On(cause.InsufficientResources)); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
