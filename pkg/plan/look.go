@@ -39,19 +39,12 @@ func nextBatch(st *daemonset.State, next *daemonset.Step, r *simulation) *cause.
 	if next.Kind != daemonset.StepNone || len(r.waves) == 0 {
 		return nil
 	}
-	waits := false
 	for i := range st.Nodes {
 		for _, p := range st.Nodes[i].Pods {
-			switch known := p.Ready && p.AvailableAt != nil; {
-			case !st.Nodes[i].Exists, p.Terminating, !p.Available.OK && !known:
+			if known := p.Ready && p.AvailableAt != nil; !st.Nodes[i].Exists || p.Terminating || !p.Available.OK && !known {
 				return nil
-			case !p.Available.OK:
-				waits = true
 			}
 		}
-	}
-	if !waits {
-		return nil
 	}
 	w := &r.waves[0]
 	in := time.Duration(math.Round(*w.At)) * time.Second
