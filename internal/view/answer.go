@@ -116,13 +116,17 @@ func (a *answer) summary() string {
 // left is how long a rollout takes that goes on by itself, or where it stops;
 // empty where that is not known.
 func (a *answer) left() string {
-	switch o := a.e.Outlook; {
-	case o != nil && o.Code == explain.Stalls:
-		return fmt.Sprintf("it will stop at %d of %d", o.Updated, o.Desired)
-	case o != nil && o.Code == explain.Completes && o.Duration != nil && !a.e.Failing():
-		return rangeWords(o.Duration) + " left"
+	return fill(a.now, a.forecast(), "{outlook=Stalls}it will stop at {updated} of {desired}", "{outlook=Completes}{failing=false}{left} left")
+}
+
+// forecast is the Outlook as facts.
+func (a *answer) forecast() daemonset.Facts {
+	o := cmp.Or(a.e.Outlook, &explain.Outlook{})
+	f := daemonset.Facts{"outlook": o.Code, "verdict": a.e.Verdict.Code, "updated": o.Updated, "desired": o.Desired, "available": o.Available, "failing": a.e.Failing(), "matters": len(a.e.Matters())}
+	if o.Duration != nil {
+		f["left"] = rangeWords(o.Duration)
 	}
-	return ""
+	return f
 }
 
 // why names what is wrong, the worst first, so many of several; empty where
@@ -200,10 +204,7 @@ func (a *answer) impact() {
 	switch have := allHave(all); {
 	case all == 0 && none == nil:
 	case all == 0 && len(i.Uncounted) == 0:
-		names.Before = "no node runs the pod"
-		if none.Since != nil {
-			names.Before += "; none has been eligible for " + a.lasting(none)
-		}
+		names.Before = fill(a.now, daemonset.Facts{"lasting": a.lasting(none)}, "{lasting=-}no node runs the pod", "no node runs the pod; none has been eligible for {lasting}")
 	case all == 0 && number(none.Facts, "losing") == len(i.Uncounted):
 		a.s.Add(screen.Impact, screen.Names{Before: "the controller deletes the pods on all nodes that have one:", Names: i.Uncounted, Short: true})
 		return
@@ -603,14 +604,9 @@ var outlooks = []string{
 // does next.
 func (a *answer) outlook() {
 	e, matters := a.e, a.e.Matters()
-	var next *cause.Batch
-	if o := e.Outlook; o != nil {
-		next = o.Next
-		f := daemonset.Facts{"outlook": o.Code, "verdict": e.Verdict.Code, "updated": o.Updated, "desired": o.Desired, "available": o.Available, "failing": e.Failing(), "why": a.why(2), "matters": len(matters)}
-		if o.Duration != nil {
-			f["left"] = rangeWords(o.Duration)
-		}
-		a.add(screen.Outlook, "%s", fill(a.now, f, outlooks...))
+	o := cmp.Or(e.Outlook, &explain.Outlook{})
+	if o.Code != "" {
+		a.add(screen.Outlook, "%s", fill(a.now, with(a.forecast(), daemonset.Facts{"why": a.why(2)}), outlooks...))
 	}
 	for _, p := range matters {
 		switch {
@@ -626,8 +622,8 @@ func (a *answer) outlook() {
 	if e.Verdict.Code == explain.Progressing || e.Verdict.Code == explain.NotObserved {
 		a.mayFail(matters)
 		switch {
-		case next != nil:
-			f := daemonset.Facts{"at": next.At.Format(time.RFC3339), "deletes": next.Deletes, "creates": next.Creates, "of": a.count("oldNodes")}
+		case o.Next != nil:
+			f := daemonset.Facts{"at": o.Next.At.Format(time.RFC3339), "deletes": o.Next.Deletes, "creates": o.Next.Creates, "of": a.count("oldNodes")}
 			a.add(screen.Outlook, "%s", fill(a.now, f, "{deletes=0}in {at@} the controller creates {creates:pod}", "in {at@} the controller deletes {deletes:pod}, any of {of} (it chooses at random)"))
 		case e.Next.Kind == daemonset.StepNone && e.Next.Reason != daemonset.StepBudgetSpent: // which Limit says
 			a.add(screen.Outlook, "%s", idle(e.Next.Reason, a.h))
@@ -648,16 +644,16 @@ func (a *answer) noRollout(pods int) {
 // mayFail says how a rollout continues whose new pods already fail, or may.
 func (a *answer) mayFail(matters []*explain.Problem) {
 	b := &a.e.Budget
+	f := daemonset.Facts{"patience": int(cause.Patience.Seconds()), "free": *cmp.Or(b.Free, new(int)), "limit": b.MaxUnavailable, "surge": b.MaxSurge, "rolls": a.e.Rollout.UnderWay}
 	for _, p := range matters {
-		switch {
-		case p.Late():
-			a.add(screen.Outlook, "a pod that is not Ready %s after its start counts as failing; a rollout that waits for such pods alone counts as stuck", ago(cause.Patience))
-			return
-		case cause.OfContainer(p.Code) && number(p.Facts, "newFailing") > 0 && a.e.Rollout.UnderWay && b.Free != nil && *b.Free > 0:
-			f := daemonset.Facts{"free": *b.Free, "limit": b.MaxUnavailable, "surge": b.MaxSurge}
-			a.add(screen.Outlook, "the next new pod may fail too: the controller continues, %s", fill(a.now, f, "{surge=0}at most {free:pod} at a time, until {limit:is unavailable|are unavailable}", "at most {free:pod} at a time, until {surge:extra pod exists|extra pods exist}"))
-			return
+		if !p.Late() && !(cause.OfContainer(p.Code) && number(p.Facts, "newFailing") > 0) {
+			continue
 		}
+		f["late"] = p.Late()
+		a.add(screen.Outlook, "%s", fill(a.now, f, "{late=true}a pod that is not Ready {patience@} after its start counts as failing; a rollout that waits for such pods alone counts as stuck",
+			"{free=0}", "{rolls=false}", "{surge=0}the next new pod may fail too: the controller continues, at most {free:pod} at a time, until {limit:is unavailable|are unavailable}",
+			"the next new pod may fail too: the controller continues, at most {free:pod} at a time, until {surge:extra pod exists|extra pods exist}"))
+		return
 	}
 }
 

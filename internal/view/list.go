@@ -147,16 +147,16 @@ func DaemonSetsOfNodes(w io.Writer, l *explain.List, nodes []string, asked Asked
 			n := &e.Nodes[i]
 			known, of[a.subject()] = append(known, n.Name), true
 			eligible, runs, why := "?", "not available", "the nodes could not be read"
-			switch {
-			case len(n.Pods) == 0:
-				runs = "none"
-			case n.Serves():
-				runs = "available"
-			}
 			if n.ShouldRun != nil {
 				eligible, why = yesNo(n.ShouldRun.OK), placement(n.ShouldRun.Reason, n.ShouldRun.Facts)
 			}
-			if n.ShouldRun != nil && n.ShouldRun.OK && !n.Serves() {
+			switch {
+			case n.Serves():
+				runs = "available"
+			case len(n.Pods) == 0:
+				runs = "none"
+			}
+			if eligible == "yes" && !n.Serves() {
 				without++
 			}
 			if n.Problem != nil && !checked { // the worst DaemonSet comes first

@@ -98,9 +98,8 @@ func (a *answer) nodeFix(n *explain.Node) {
 	template, sensible := false, len(n.Changes) > 0
 	for _, c := range n.Changes {
 		a.s.Add(screen.Fix, a.nodeChange(n.Name, c)...)
-		template = template || c.Kind == daemonset.AddToleration || c.Kind == daemonset.AddAffinityTerm || c.Kind == daemonset.RemoveNodeName
-		if c.Kind == daemonset.NoSensibleChange {
-			sensible = false
+		template = template || c.OfTemplate()
+		if sensible = c.Kind != daemonset.NoSensibleChange; !sensible {
 			break // one such is enough
 		}
 	}

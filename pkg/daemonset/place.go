@@ -366,6 +366,12 @@ type Change struct {
 	Toleration *corev1.Toleration `json:"toleration,omitempty"` // the toleration to add; absent for other changes
 }
 
+// OfTemplate reports whether a change is one of the template, which starts a
+// rollout of all pods.
+func (c Change) OfTemplate() bool {
+	return c.Kind == AddToleration || c.Kind == AddAffinityTerm || c.Kind == RemoveNodeName
+}
+
 // ownedDomains are those of labels that Kubernetes, a cloud or an autoscaler
 // gives to a node: they say what the node is, and come back when they are edited.
 var ownedDomains = []string{"kubernetes.io", "k8s.io", "eks.amazonaws.com", "cloud.google.com", "kubernetes.azure.com", "karpenter.sh", "karpenter.k8s.aws"}

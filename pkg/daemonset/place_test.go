@@ -402,3 +402,15 @@ func TestSmallestChange(t *testing.T) {
 		})
 	}
 }
+
+// TestOfTemplate: which changes start a rollout.
+func TestOfTemplate(t *testing.T) {
+	for kind, want := range map[ChangeKind]bool{
+		AddToleration: true, AddAffinityTerm: true, RemoveNodeName: true,
+		SetLabel: false, RemoveLabel: false, RepairNode: false, NoSensibleChange: false,
+	} {
+		if got := (Change{Kind: kind}).OfTemplate(); got != want {
+			t.Errorf("%s: %t, want %t", kind, got, want)
+		}
+	}
+}
