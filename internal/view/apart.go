@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/aymanbagabas/go-udiff"
+
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
@@ -58,17 +60,18 @@ func (s fieldStyle) twoTexts(old, new string) (before, after string) {
 
 // two returns two lists of parts by those that differ.
 func (s fieldStyle) two(old, new []string, joiner string) (before, after string) {
-	if before, after = strings.Join(old, joiner), strings.Join(new, joiner); s.fits(before, after) {
+	before, after = strings.Join(old, joiner), strings.Join(new, joiner)
+	if s.fits(before, after) {
 		return before, after
 	}
 	from, to := s.changed(old, new, joiner, false)
 	if alike(from, to) { // a part has another place
 		from, to = s.changed(old, new, joiner, true)
 	}
-	if len(old) > 0 && s.fits(before) {
+	switch {
+	case len(old) > 0 && s.fits(before):
 		return before, to
-	}
-	if len(new) > 0 && s.fits(after) {
+	case len(new) > 0 && s.fits(after):
 		return from, after
 	}
 	return from, to
@@ -82,24 +85,33 @@ func isFlag(argument string) bool { return len(argument) > 2 && argument[:2] == 
 func (s fieldStyle) changed(old, new []string, joiner string, near bool) (before, after string) {
 	const most = 6 // parts that differ
 	from, to := map[int]string{}, map[int]string{}
-	n := 0
-	for _, r := range replacements(old, new) {
-		was, is := old[r.from:r.to], new[r.newFrom:r.newTo]
-		if r.from > 0 && n < most && (near || joiner == " " || isFlag(old[r.from-1]) && !slices.ContainsFunc(slices.Concat(was, is), isFlag)) {
-			from[r.from-1] = s.shorten(old[r.from-1])
-			to[r.newFrom-1] = from[r.from-1]
+	n, ahead := 0, 0 // by how many parts the new list is
+	for _, h := range hunks(old, new, 0) {
+		var was, is []string
+		for _, l := range h.Lines {
+			if part := l.Content[:len(l.Content)-1]; l.Kind == udiff.Insert {
+				is = append(is, part)
+			} else {
+				was = append(was, part)
+			}
+		}
+		at := h.FromLine - 1
+		if at > 0 && n < most && (near || joiner == " " || isFlag(old[at-1]) && !slices.ContainsFunc(slices.Concat(was, is), isFlag)) {
+			from[at-1] = s.shorten(old[at-1])
+			to[at+ahead-1] = from[at-1]
 		}
 		for i := range max(len(was), len(is)) {
 			switch n++; {
 			case n > most:
 			case i >= len(is):
-				from[r.from+i] = s.shorten(was[i])
+				from[at+i] = s.shorten(was[i])
 			case i >= len(was):
-				to[r.newFrom+i] = s.shorten(is[i])
+				to[at+ahead+i] = s.shorten(is[i])
 			default:
-				from[r.from+i], to[r.newFrom+i] = s.twoTexts(was[i], is[i])
+				from[at+i], to[at+ahead+i] = s.twoTexts(was[i], is[i])
 			}
 		}
+		ahead += len(is) - len(was)
 	}
 	shown := func(all []string, some map[int]string) string { // "…" stands for the others
 		var out []string
@@ -129,16 +141,14 @@ func cutWords(old, new string) (before, after string) {
 		same++
 	}
 	cut := func(of []rune) string {
-		if len(of) <= room {
+		words, begin, end := "", 0, min(max(same, head)+tail, len(of))
+		if same-around > head {
+			words, begin = string(of[:head])+elided, same-around
+		}
+		switch {
+		case len(of) <= room:
 			return string(of)
-		}
-		begin, words := same-around, ""
-		if begin > head {
-			words = string(of[:head]) + elided
-		} else {
-			begin = 0
-		}
-		if end := max(same, head) + tail; end < len(of) {
+		case end < len(of):
 			return words + string(of[begin:end]) + elided
 		}
 		return words + string(of[begin:])
@@ -224,14 +234,7 @@ func exact(raw string, ascii bool) string {
 // alike reports whether two texts look the same: they are, or differ only in letters
 // of which one may be drawn as the other.
 func alike(a, b string) bool {
-	x, y := []rune(a), []rune(b)
-	if len(x) != len(y) {
-		return false
-	}
-	for i := range x {
-		if x[i] != y[i] && (max(x[i], y[i]) <= unicode.MaxASCII || invisible(x[i]) || invisible(y[i])) {
-			return false
-		}
-	}
-	return true
+	return slices.EqualFunc([]rune(a), []rune(b), func(x, y rune) bool {
+		return x == y || max(x, y) > unicode.MaxASCII && !invisible(x) && !invisible(y)
+	})
 }

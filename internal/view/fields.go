@@ -34,11 +34,11 @@ func (s fieldStyle) lines(fields []template.Difference, about func(i int) []stri
 	var all []fieldLine
 	for i := range fields {
 		l := s.line(&fields[i])
+		var known []string
 		if about != nil {
-			l.note = inBrackets(append(about(i), l.note)...)
-		} else {
-			l.note = inBrackets(l.note)
+			known = about(i)
 		}
+		l.note = inBrackets(append(known, l.note)...)
 		at := slices.IndexFunc(all, func(o fieldLine) bool { return o.name == l.name && o.how == l.how && o.note == l.note })
 		switch {
 		case at < 0:

@@ -30,12 +30,10 @@ func Histories(w io.Writer, l *history.List, asked Asked, style Style) error {
 		p.headline()
 		n[h.Rollout.Code] = append(n[h.Rollout.Code], p)
 		revision, since, hash, on, lines := "-", "-", "-", "?", []string{"no revision holds the live template"}
-		rows := h.Rows()
 		if h.Inferred() {
 			lines[0] = "the revisions could not be read"
 		}
-		if at := slices.IndexFunc(rows, func(r history.Row) bool { return r.Is == history.RowPending || r.Current }); at >= 0 {
-			r := &rows[at]
+		if r := h.Newest(); r != nil {
 			revision, since, hash, lines = p.number(r.Name), p.since(r), cmp.Or(r.Hash, "-"), p.changes(r, 2)
 			switch {
 			case r.Is == history.RowPending:
@@ -147,7 +145,7 @@ func Diff(w io.Writer, h *history.History, asked Asked, style Style) error {
 	}
 	p.s.Add(screen.Check, p.again("explain"))
 	if hidden && p.asked.Again {
-		p.s.Add(screen.Compare, screen.Text("with the values that are hidden:"), p.again("history", Flag{Name: "diff", Value: arg(d.From) + "," + arg(d.To)}, Flag{Name: "show-values", Bare: true}))
+		p.s.Add(screen.Compare, screen.Text("with the values that are hidden:"), p.again("history", Flag{Name: "diff", Value: d.From.String() + "," + d.To.String()}, Flag{Name: "show-values", Bare: true}))
 	}
 	for _, r := range []*history.Revision{from, to} {
 		if r != nil && h.CanRollBack(r) {
@@ -167,14 +165,6 @@ func (p *past) side(r *history.Revision) string {
 		return p.name(r) + inBrackets(p.latest(), p.made(r))
 	}
 	return p.name(r) + inBrackets(p.made(r))
-}
-
-// arg is one side of a difference as --diff takes it.
-func arg(d history.Side) string {
-	if d.Live {
-		return "live"
-	}
-	return fmt.Sprint(d.Revision)
 }
 
 // between says how many pods are on each of two revisions, of which nil is that of
@@ -232,8 +222,8 @@ func linesIn(text string) []string { return strings.Split(strings.TrimSuffix(tex
 
 // file names one side of a unified diff.
 func (p *past) file(d history.Side) string {
-	if d.Live {
-		return clean(p.subject() + " live")
+	if r := p.h.Named(d.Name); r != nil {
+		return clean(p.subject() + " " + p.name(r))
 	}
-	return clean(p.subject() + " revision " + p.number(d.Name))
+	return clean(p.subject() + " live")
 }

@@ -28,27 +28,6 @@ func hunks(old, new []string, around int) []*udiff.Hunk {
 	return diff.Hunks
 }
 
-// replacement is some parts of an old list, which may be none, and those that the
-// new one has in their place: the first, and the one behind the last, from 0 on.
-type replacement struct{ from, to, newFrom, newTo int }
-
-// replacements returns what makes the new list of the old one, in order.
-func replacements(old, new []string) (all []replacement) {
-	ahead := 0 // by how many parts the new list is
-	for _, h := range hunks(old, new, 0) {
-		r := replacement{h.FromLine - 1, h.FromLine - 1, h.FromLine - 1 + ahead, h.FromLine - 1 + ahead}
-		for _, l := range h.Lines {
-			if l.Kind == udiff.Insert {
-				r.newTo, ahead = r.newTo+1, ahead+1
-			} else {
-				r.to, ahead = r.to+1, ahead-1
-			}
-		}
-		all = append(all, r)
-	}
-	return all
-}
-
 // unified returns the lines of what diff -u writes below the names of its files.
 func unified(old, new []string) (lines []string) {
 	signs := map[udiff.OpKind]string{udiff.Insert: "+", udiff.Equal: " "}

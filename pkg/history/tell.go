@@ -2,6 +2,7 @@ package history
 
 import (
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
@@ -166,6 +167,24 @@ func (h *History) CanRollBack(r *Revision) bool {
 // Pending reports whether the next sync creates, renumbers or merges revisions.
 func (h *History) Pending() bool {
 	return !h.Inferred() && (h.Next.Cut || h.Next.RaisedFrom > 0 || len(h.Next.Relabel) > 0)
+}
+
+// String returns the Side as a Which is asked for: its number, or live.
+func (s Side) String() string {
+	if s.Live {
+		return "live"
+	}
+	return strconv.FormatInt(s.Revision, 10)
+}
+
+// Newest returns the row of the revision that is current, or will be once the next
+// sync has created it; nil if there is none.
+func (h *History) Newest() *Row {
+	rows := h.Rows()
+	if i := slices.IndexFunc(rows, func(r Row) bool { return r.Is == RowPending || r.Current && r.Is != RowRenumbered }); i >= 0 {
+		return &rows[i]
+	}
+	return nil
 }
 
 // UpdatedElsewhere counts the nodes that are not on a current revision, and those

@@ -171,6 +171,19 @@ func TestRolledBack(t *testing.T) {
 	}
 }
 
+// TestRenumberedHasNoWriter: who owns a field now did not write it then.
+func TestRenumberedHasNoWriter(t *testing.T) {
+	h := of(t, past(t, "1=a 3=c 4=b@2+9 b", dstest.Edit(func(s *snapshot.Snapshot) {
+		s.DaemonSet.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "helm", FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"agent\"}":{".":{},"f:image":{}}}}}}}`)}}
+	})), Options{})
+	if got := h.Current()[0].Change[0].Managers; len(got) != 1 {
+		t.Errorf("revision 4 was written by %v, want helm", got)
+	}
+	if got := h.Renumbered[0].Change[0].Managers; len(got) != 0 {
+		t.Errorf("revision 2 was written by %v", got)
+	}
+}
+
 // TestWriters: who wrote what is new, and nobody who only wrote something else.
 func TestWriters(t *testing.T) {
 	owns := func(manager, fields string, minutes int) metav1.ManagedFieldsEntry {
@@ -186,18 +199,19 @@ func TestWriters(t *testing.T) {
 		want     []string
 		why      string
 	}{
-		{"1=a 2=b b", []metav1.ManagedFieldsEntry{owns("helm", other, 1), owns("kubectl-set", image, 2)}, []string{"kubectl-set"}, "who owns the field that is new"},
-		{"1=a 2=b b", []metav1.ManagedFieldsEntry{owns("helm", image, 1), owns("argocd", image, 2)}, []string{"argocd", "helm"}, "two of them, the last first"},
-		{"1=a 2=b b", []metav1.ManagedFieldsEntry{owns("helm", other, 2)}, []string{"helm"}, "who wrote the template at that moment"},
+		{"1=a 2=b b", []metav1.ManagedFieldsEntry{owns("helm", other, 1), owns("kubectl-set", image, 2)}, []string{"kubectl-set@2"}, "who owns the field that is new"},
+		{"1=a 2=b b", []metav1.ManagedFieldsEntry{owns("helm", image, 1), owns("argocd", image, 2)}, []string{"argocd@2", "helm@1"}, "two of them, the last first"},
+		{"1=a 2=b b", []metav1.ManagedFieldsEntry{owns("helm", other, 2)}, []string{"helm@2"}, "who wrote the template at that moment"},
 		{"1=a 2=b b", []metav1.ManagedFieldsEntry{owns("helm", other, 1)}, nil, "one who wrote it before did not"},
 		{"1=a 2=b b", []metav1.ManagedFieldsEntry{owns("labeller", outside, 2)}, nil, "nor one who writes no template"},
-		{"1=a 2=b c", []metav1.ManagedFieldsEntry{owns("helm", image, 9)}, []string{"helm"}, "of a template without a revision"},
+		{"1=a 2=b c", []metav1.ManagedFieldsEntry{owns("helm", image, 9)}, []string{"helm@9"}, "of a template without a revision"},
+		{"1=a 2=b b", []metav1.ManagedFieldsEntry{owns("kubectl", image, 2), owns("kubectl", outside, 5)}, []string{"kubectl@2"}, "what it wrote later is not the template"},
 		{"1=a 2=b b", nil, nil, "nobody knows"},
 	} {
 		s := past(t, tt.past, dstest.Edit(func(s *snapshot.Snapshot) { s.DaemonSet.ManagedFields = tt.managers }))
 		var got []string
 		for _, m := range of(t, s, Options{}).Writers() {
-			got = append(got, m.Manager)
+			got = append(got, fmt.Sprintf("%s@%d", m.Manager, m.Time.Sub(began)/time.Minute))
 		}
 		if fmt.Sprint(got) != fmt.Sprint(tt.want) {
 			t.Errorf("%s: %v, want %v", tt.why, got, tt.want)
