@@ -25,13 +25,16 @@ type justified struct {
 	reason string
 }
 
+// comesBefore is why what a history compares a revision with is another one.
+const comesBefore = "history compares a revision with the one that came before it, also where a rollback gave that one another number since"
+
 var allowed = []justified{
 	{"problems[*].since", nowKnown, "explain says since when a node that is NotReady is not counted, where it said nothing"},
 	{"problems[*].latest", nowKnown, "explain says when the last of them was lost, where it said nothing"},
-	{"revisions[*].from", nil, "history compares a revision with the one that came before it, also where a rollback gave that one another number since"},
-	{"revisions[*].changeKind", nil, "so the kind of its change can be another one"},
-	{"revisions[*].change", nil, "and its change holds no more what that one brought"},
-	{"revisions[*].change[*", nil, "nor what is the same then"},
+	{"revisions[*].from", nil, comesBefore},
+	{"revisions[*].changeKind", nil, comesBefore},
+	{"revisions[*].change", nil, comesBefore},
+	{"revisions[*].change[*", nil, comesBefore},
 	{
 		"revisions", onlyRowsWithoutNodes,
 		"explain has a row also for a revision whose pods are the oldest of no node: with pods beside nodes, the pods of all rows are all pods",
