@@ -766,7 +766,7 @@ func made() map[string]*snapshot.Snapshot {
 	restarting := func(name string) dstest.Option {
 		return node(name, func(n *corev1.Node) {
 			n.Status.Conditions = []corev1.NodeCondition{{
-				Type: corev1.NodeReady, Status: corev1.ConditionFalse, Reason: "KubeletNotReady", LastTransitionTime: ago(time.Minute),
+				Type: corev1.NodeReady, Status: corev1.ConditionFalse, Reason: "KubeletNotReady", Message: "no CNI", LastTransitionTime: ago(time.Minute),
 			}}
 		})
 	}

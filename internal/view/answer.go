@@ -384,7 +384,8 @@ func (a *answer) causes() {
 }
 
 // origins say what a problem comes from. Beside its facts there are those of the
-// pods that fail, and: on, how many nodes; some of them; code; evidence.
+// pods that fail, and: on, how many nodes; some of them; code; evidence; reported,
+// what the kubelet says.
 var origins = map[cause.OriginKind][]string{
 	cause.OriginRevision: {
 		"{code=NoEligibleNode}likely revision {revision}, which changed {fields}: with revision {before}, {eligible:node} would be eligible",
@@ -400,9 +401,9 @@ var origins = map[cause.OriginKind][]string{
 	cause.OriginNodes: {
 		"{code=NodeGone}{on?the node was|the nodes were} deleted; the pod garbage collector removes what is left",
 		"{earlier=true}{began=close}{on?the node|the nodes}, not the rollout: NotReady since {since@15:04:05}Z, the rollout started at {rollout@15:04:05}Z",
-		"{earlier=true}{on?the node|the nodes}, not the rollout: NotReady for {lasting}, the rollout started {rollout@} ago",
+		"{earlier=true}{on?the node|the nodes}, not the rollout: NotReady for {lasting}[{code=Misscheduled} ({reported})], the rollout started {rollout@} ago",
 		"{lasting=-}{on?the node|the nodes}: NotReady",
-		"{on?the node|the nodes}: NotReady for {lasting}",
+		"{on?the node|the nodes}: NotReady for {lasting}[{code=Misscheduled} ({reported})]",
 	},
 	cause.OriginQuota:      {`ResourceQuota "{name}" in namespace {namespace}: no room for {on:more pod}`},
 	cause.OriginPolicy:     {"Pod Security of namespace {namespace}: the pod violates {name}"},
@@ -431,7 +432,7 @@ func (a *answer) origin(p *explain.Problem) string {
 		other = revisionName(&a.e.Revisions[1])
 	}
 	f := with(p.Facts, with(t.Facts(), daemonset.Facts{
-		"code": p.Code, "on": len(p.Nodes), "some": someNames(p.Nodes), "lasting": a.lasting(p), "evidence": a.e.Evidence(p), "name": o.Name, "revision": o.Revision,
+		"code": p.Code, "on": len(p.Nodes), "some": someNames(p.Nodes), "lasting": a.lasting(p), "evidence": a.e.Evidence(p), "reported": a.reported(p), "name": o.Name, "revision": o.Revision,
 		"current": a.current(), "namespace": a.h.DaemonSet.Namespace, "strategy": strategy(a.h), "works": t.NewPods - t.NewFailing, "does": pluralOf(t.NewPods, do.one, do.many),
 		"new": pluralOf(t.NewPods, "its only pod", fmt.Sprintf("%d of its %d pods", t.NewPods, t.NewPods)), "old": pluralOf(t.OldPods, "not the one", fmt.Sprintf("none of the %d", t.OldPods)), "other": other,
 	}))

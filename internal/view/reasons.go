@@ -61,18 +61,27 @@ func (p predicate) of(nodes []string, n int) string {
 }
 
 // detail says what is known of a problem beside its name, its nodes and how
-// long it lasts: a sentence of ours, then the words of whoever reported it.
+// long it lasts: a sentence of ours, then the words of whoever reported it. What a
+// kubelet reports of a node that is not eligible stands beside the cause.
 func (a *sheet) detail(p *explain.Problem) []screen.Block {
-	const columns = 240
-	message := fact(p.Facts, "message")
-	switch {
-	case message == "":
-	case p.Code == cause.FailedCreate:
-		message = `"` + a.style.refusal(message, columns) + `"`
-	default: // without the words that kubelet and container runtimes put around what happened
-		message = `"` + a.style.brief(message, columns) + `"`
+	if p.Code == explain.Misscheduled {
+		return []screen.Block{screen.Text(a.meaning(p))}
 	}
-	return []screen.Block{screen.Text(a.meaning(p)), screen.Text(message)}
+	return []screen.Block{screen.Text(a.meaning(p)), screen.Text(a.reported(p))}
+}
+
+// reported is the message of a problem in quotes, without the words that kubelet and
+// container runtimes put around what happened; empty where there is none.
+func (a *sheet) reported(p *explain.Problem) string {
+	const columns = 240
+	message, shorten := fact(p.Facts, "message"), a.style.brief
+	if p.Code == cause.FailedCreate {
+		shorten = a.style.refusal
+	}
+	if message == "" {
+		return ""
+	}
+	return `"` + shorten(message, columns) + `"`
 }
 
 // meaning says in a sentence what a reason means, with its facts; empty where

@@ -10,6 +10,17 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
 
+// TestDownMessage: what the kubelet reports about its own node is a fact; that it has
+// stopped reporting are the words of another controller, and said by the status.
+func TestDownMessage(t *testing.T) {
+	for status, want := range map[corev1.ConditionStatus]any{corev1.ConditionFalse: "cni plugin not initialized", corev1.ConditionUnknown: nil} {
+		n := daemonset.Node{Object: &corev1.Node{Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: status, Message: " cni plugin not initialized\n"}}}}}
+		if got := cause.Down(&n, dstest.Now).Facts["message"]; got != want {
+			t.Errorf("%s: %v, want %v", status, got, want)
+		}
+	}
+}
+
 // TestDownWithoutConditions: of a node whose status was stripped, the taint that
 // mirrors its Ready condition is what is left.
 func TestDownWithoutConditions(t *testing.T) {

@@ -72,6 +72,9 @@ func Down(n *daemonset.Node, at time.Time) *Cause {
 			f["lastHeartbeat"] = timeFact(c.LastHeartbeatTime.Time)
 		}
 		down := &Cause{Code: NodeNotReady, Severity: Error, Since: timeOf(c.LastTransitionTime.Time), Facts: f}
+		if c.Status == corev1.ConditionFalse { // else the words are the node controller's: the kubelet has stopped
+			setMessage(f, c.Message)
+		}
 		if c.Status == corev1.ConditionFalse && at.Sub(c.LastTransitionTime.Time) < Patience {
 			down.Severity = Warning // its kubelet is there, and may only have restarted
 		}

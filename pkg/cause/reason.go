@@ -5,11 +5,11 @@ import "github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 const (
 	// NodeNotReady: the pod is not available, and its node is NotReady
 	// Severity: Error, Warning in the first 5 minutes if the kubelet itself reports it
-	// Facts: status, reason, lastHeartbeat
+	// Facts: status, reason, message, lastHeartbeat
 	NodeNotReady daemonset.Reason = "NodeNotReady"
 	// TerminatingOnDeadNode: a pod is terminating on a node that is NotReady, so no kubelet can finish it
 	// Severity: Error, Warning in the first 5 minutes if the kubelet itself reports it
-	// Facts: status, reason, lastHeartbeat, deletionAsked
+	// Facts: status, reason, message, lastHeartbeat, deletionAsked
 	TerminatingOnDeadNode daemonset.Reason = "TerminatingOnDeadNode"
 	// FailedCreate: the API server rejects the pod because of a quota, a policy or a webhook: an event says so, and no
 	// pod was created after it

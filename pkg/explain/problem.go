@@ -41,6 +41,9 @@ func (b *builder) nodeProblems(p *cause.Problems) {
 			m := &cause.Cause{Code: Misscheduled, Severity: cause.Info, Pod: n.Pods[0].Name, Facts: f}
 			if down := cause.Down(n, b.at); down != nil && downFor(f) {
 				m.Since = down.Since
+				if message, known := down.Facts["message"]; known {
+					f["message"] = message
+				}
 			}
 			p.Add(n.Name, m)
 		}

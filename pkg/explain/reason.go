@@ -18,7 +18,7 @@ const (
 	// Misscheduled: a node that is not eligible has a pod; unless the only reason is that the node is NotReady. The
 	// facts include those of the code in `because`
 	// Severity: Info
-	// Facts: because, stays, terminating
+	// Facts: because, stays, terminating, message
 	Misscheduled daemonset.Reason = "Misscheduled"
 )
 
