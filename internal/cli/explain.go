@@ -86,7 +86,7 @@ func newExplain(c *common) *cobra.Command {
 	o.choice.addFlags(f)
 	f.StringArrayVar(&o.nodes, "node", nil, "show each placement rule for NODES; repeatable")
 	f.StringVarP(&o.output, "output", "o", "", outputWords(view.Formats))
-	f.StringVar(&o.color, "color", "auto", "colour the output: auto, always or never")
+	f.StringVar(&o.color, "color", "auto", "color the output: auto, always or never")
 	f.BoolVar(&o.all, "all", false, "show all nodes and whole messages")
 	f.BoolVar(&o.exitCode, "exit-code", false, "set the exit status from the verdict")
 	return cmd

@@ -47,20 +47,20 @@ func newHistory(c *common) *cobra.Command {
 		Short:   "Show revisions, what changed, and what a rollback would do",
 		GroupID: "inspect",
 		Long: paragraphs(`
-			Lists the revisions of a DaemonSet, newest first: age, pods, and what changed. Notes
-			tell what the numbers hide: a revision that a rollback renumbered, copies, pods
+			Lists the revisions of a DaemonSet, latest first: age, pods, and what changed. Notes
+			show what the numbers hide: a revision that a rollback renumbered, copies, pods
 			whose revision is gone, and what the next clean-up removes. Nothing is changed.
 
 			Without a NAME, with several, with -A or -l: a line for each DaemonSet. NAME may be
 			NAMESPACE/NAME.
 
-			REVISION is a number; -1 for the revision before the newest, -2 for the one before
+			REVISION is a number; -1 for the revision before the latest, -2 for the one before
 			that; or, in --revision and --diff, live for the template that the DaemonSet has
 			now.
 
 			Literal values of environment variables may be secret: differences are reported
 			without values unless --show-values is given. The same holds for fields that the
-			API types do not list, which may be misspelt variables.
+			API types do not list, which may be misspelled variables.
 
 			--revision N with -o yaml, json, jsonpath or go-template prints a DaemonSet for
 			kubectl, with all its values. kubectl replace gives exactly that template; kubectl
@@ -102,7 +102,7 @@ func newHistory(c *common) *cobra.Command {
 	f.StringVar(&o.undo, "undo", "", "plan a rollback to this revision; 0 is the previous one")
 	f.BoolVar(&o.showValues, "show-values", false, "show literal values of environment variables, which may be secret")
 	f.StringVarP(&o.output, "output", "o", "", outputWords(view.Formats))
-	f.StringVar(&o.color, "color", "auto", "colour the output: auto, always or never")
+	f.StringVar(&o.color, "color", "auto", "color the output: auto, always or never")
 	f.BoolVar(&o.all, "all", false, "show all revisions, fields and nodes")
 	f.BoolVar(&o.exitCode, "exit-code", false, "set the exit status from the answer (see above)")
 	return cmd

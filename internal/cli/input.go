@@ -38,7 +38,7 @@ type input struct {
 	unasked []snapshot.What // parts that a cluster is not asked for
 
 	clock time.Time // parsed from now
-	early bool      // it was said that now is before the time of a Snapshot
+	early bool      // the note that now precedes the time of a Snapshot has been printed
 }
 
 func (in *input) addFlags(f *pflag.FlagSet) {

@@ -116,11 +116,11 @@ func TestRollbackValues(t *testing.T) {
 		{" 1", "1", "with a space"},
 		{"2", "2", "the current one"},
 		{"0", "1", "the one before the current one"},
-		{"-1", "1", "the one before the newest"},
+		{"-1", "1", "the one before the latest"},
 		{"9", "error: daemonset moving/agent has no revision 9: it has 1, 2\nhint: FLAG 1\n", "none has this number"},
-		{"-5", "error: daemonset moving/agent has no revision 5 before the newest: it has 2, 1\n", "there are not so many"},
-		{"live", "error: FLAG \"live\" is not a revision to go back to: give a number, 0 for the revision before the current one, or -1 for the one before the newest\nhint: FLAG 0\n", "a word"},
-		{"", "error: FLAG \"\" is not a revision to go back to: give a number, 0 for the revision before the current one, or -1 for the one before the newest\nhint: FLAG 0\n", "nothing, as an unset variable of a script"},
+		{"-5", "error: daemonset moving/agent has no revision 5 before the latest: it has 2, 1\n", "there are not so many"},
+		{"live", "error: FLAG \"live\" is not a revision to go back to: give a number, 0 for the revision before the current one, or -1 for the one before the latest\nhint: FLAG 0\n", "a word"},
+		{"", "error: FLAG \"\" is not a revision to go back to: give a number, 0 for the revision before the current one, or -1 for the one before the latest\nhint: FLAG 0\n", "nothing, as an unset variable of a script"},
 	} {
 		for flag, command := range map[string]string{"--undo": "history", "--to-revision": "plan-rollout"} {
 			out, errs, status := printed(command, "moving/agent", "--from", "testdata/cluster.yaml", "--now", "2026-11-20T12:00:00Z", "--kubernetes-version", "v1.37.1", flag, tt.value, "-o", "jsonpath={.change.revision.was}")

@@ -51,7 +51,7 @@ type planOptions struct {
 	only      map[types.NamespacedName]string     // the container of a DaemonSet that has one
 	live      map[*plan.Plan]*explain.Explanation // of plans of what is under way
 	undo      bool                                // it is asked for by history --undo
-	ungrouped bool                                // it was said that there are no groups
+	ungrouped bool                                // the note that there are no groups has been printed
 }
 
 func newPlan(c *common) *cobra.Command {
@@ -77,21 +77,21 @@ func newPlan(c *common) *cobra.Command {
 			are ranges; the assumptions behind them are listed below the plan.
 
 			A manifest is applied as the live object was: client-side, or server-side with the
-			same field manager. --server-side, --force-conflicts and --field-manager are those
-			of kubectl apply. An apply that conflicts with other field managers is an error.
+			same field manager. --server-side, --force-conflicts and --field-manager work as
+			in kubectl apply. An apply that conflicts with other field managers is an error.
 
 			Literal values of environment variables may be secret: differences are reported
 			without values unless --show-values is given.
 
-			--watch follows a rollout until it ends, is stuck, or --timeout is over, and tells
-			for each batch whether it came as predicted.`),
+			--watch follows a rollout until it ends, is stuck, or --timeout is over, and
+			reports for each batch whether it came as predicted.`),
 		Annotations: map[string]string{
 			moreTable: "Conditions of --fail-on, separated by commas:\n" + table(
 				row{"stalls", "the rollout does not complete by itself"},
 				row{"removesAllPods", "no node is eligible, and none keeps its pod"},
-				row{"lostNodes>N", "more than N nodes lose their pod because they are not eligible, at once or in the rollout"},
+				row{"lostNodes>N", "more than N nodes lose their pod because they are not eligible, immediately or in the rollout"},
 				row{"replaces>N", "the controller replaces more than N pods; one that is only deleted does not count"},
-				row{"immediateDeletes>N", "more than N pods are deleted at once: in the next step, or because their node is no longer eligible"}),
+				row{"immediateDeletes>N", "more than N pods are deleted immediately: in the next step, or because their node is no longer eligible"}),
 			exitTable: exits("2 to 5", `
 				If several apply, or of several DaemonSets: 6 before 3, 4, 5, 2.
 
@@ -131,7 +131,7 @@ func newPlan(c *common) *cobra.Command {
 	o.choice.addFlags(f)
 	o.changeFlags.addFlags(f)
 	f.StringVarP(&o.output, "output", "o", "", outputWords(view.PlanFormats))
-	f.StringVar(&o.color, "color", "auto", "colour the output: auto, always or never")
+	f.StringVar(&o.color, "color", "auto", "color the output: auto, always or never")
 	f.BoolVar(&o.all, "all", false, "show all nodes, all steps and whole messages")
 	f.BoolVar(&o.exitCode, "exit-code", false, "set the exit status from the outcome")
 	f.StringSliceVar(&o.failOn, "fail-on", nil, "exit with status 6 if a condition holds (see above)")

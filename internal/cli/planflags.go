@@ -109,7 +109,7 @@ func (c *changeFlags) addFlags(f *pflag.FlagSet) {
 	} {
 		f.Var(nodeValue{n.name, n.kind, &c.nodes}, n.name, n.usage+"; repeatable")
 	}
-	f.IntVar(&c.add, "add-nodes", 0, "add N nodes modelled on --like")
+	f.IntVar(&c.add, "add-nodes", 0, "add N nodes modeled on --like")
 	f.StringVar(&c.like, "like", "", "node that --add-nodes copies")
 
 	f.StringVar(&c.groupBy, "group-by", "", "count per value of this node label what one step affects")
@@ -583,7 +583,7 @@ func (c condition) words(p *plan.Plan, of string, number int) string {
 	case "replaces":
 		return of + ": " + many(number, "pod is replaced", "pods are replaced")
 	}
-	return of + ": " + many(number, "pod is deleted at once", "pods are deleted at once")
+	return of + ": " + many(number, "pod is deleted immediately", "pods are deleted immediately")
 }
 
 // leftOver returns the words for what a stalled rollout leaves undone.

@@ -19,7 +19,7 @@ func parseWhich(flag, text string) (*history.Which, error) {
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n == 0 {
-		return nil, hinted{fmt.Errorf("%s %q is not a revision: give a number, -1 for the revision before the newest, or live", flag, text), flag + " -1"}
+		return nil, hinted{fmt.Errorf("%s %q is not a revision: give a number, -1 for the revision before the latest, or live", flag, text), flag + " -1"}
 	}
 	return &history.Which{Number: n}, nil
 }
@@ -50,7 +50,7 @@ func parseBetween(text string) (*history.Between, error) {
 func parseRollback(flag, text string) (int64, error) {
 	n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
 	if err != nil {
-		return 0, hinted{fmt.Errorf("%s %q is not a revision to go back to: give a number, 0 for the revision before the current one, or -1 for the one before the newest", flag, text), flag + " 0"}
+		return 0, hinted{fmt.Errorf("%s %q is not a revision to go back to: give a number, 0 for the revision before the current one, or -1 for the one before the latest", flag, text), flag + " 0"}
 	}
 	return n, nil
 }

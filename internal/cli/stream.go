@@ -22,7 +22,7 @@ type stream struct {
 	mu    sync.Mutex
 	under io.Writer
 	color bool
-	rest  []byte // the beginning of a character, or of a colour
+	rest  []byte // the beginning of a character, or of a color
 
 	abandoned atomic.Bool
 }
@@ -53,7 +53,7 @@ func under(w io.Writer) io.Writer {
 	return w
 }
 
-// allowColor lets the colours of a view.Style pass.
+// allowColor lets the colors of a view.Style pass.
 func (s *stream) allowColor() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -130,7 +130,7 @@ func plain(text []byte) bool {
 	return true
 }
 
-// colorCode returns the length of the colour of a view.Style that a text begins with,
+// colorCode returns the length of the color of a view.Style that a text begins with,
 // or 0, and reports whether the text may be the beginning of one.
 func colorCode(text string) (n int, begun bool) {
 	for _, code := range screen.Codes() {

@@ -30,11 +30,11 @@ func TestStream(t *testing.T) {
 		{"a code in two writes", false, []string{"\xc2", "\x9b2J"}, `\u009b2J`},
 		{"a character that has no end", false, []string{"Z\xc3"}, `Z\ufffd`},
 		{"a mark that stands for a byte that was none passes", false, []string{"a\ufffdb"}, "a\ufffdb"},
-		{"our own colours, where there are none", false, []string{screen.Terminal{Color: true}.Paint("x", screen.Bad)}, `\u001b[31;1mx\u001b[0;22m`},
-		{"our own colours", true, []string{screen.Terminal{Color: true}.Paint("x", screen.Bad)}, screen.Terminal{Color: true}.Paint("x", screen.Bad)},
-		{"our own colours in pieces", true, strings.SplitAfter(screen.Terminal{Color: true}.Paint("x", screen.Good), ""), screen.Terminal{Color: true}.Paint("x", screen.Good)},
-		{"any other colour, and what is no colour", true, []string{"\x1b[8mx\x1b[2J\x1b]0;x\x07"}, `\u001b[8mx\u001b[2J\u001b]0;x\u0007`},
-		{"a colour that has no end", true, []string{"x\x1b[3"}, `x\u001b[3`},
+		{"our own colors, where there are none", false, []string{screen.Terminal{Color: true}.Paint("x", screen.Bad)}, `\u001b[31;1mx\u001b[0;22m`},
+		{"our own colors", true, []string{screen.Terminal{Color: true}.Paint("x", screen.Bad)}, screen.Terminal{Color: true}.Paint("x", screen.Bad)},
+		{"our own colors in pieces", true, strings.SplitAfter(screen.Terminal{Color: true}.Paint("x", screen.Good), ""), screen.Terminal{Color: true}.Paint("x", screen.Good)},
+		{"any other color, and what is no color", true, []string{"\x1b[8mx\x1b[2J\x1b]0;x\x07"}, `\u001b[8mx\u001b[2J\u001b]0;x\u0007`},
+		{"a color that has no end", true, []string{"x\x1b[3"}, `x\u001b[3`},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			var b bytes.Buffer

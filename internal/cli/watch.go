@@ -82,7 +82,7 @@ type following struct {
 	last    []string         // lines that a terminal shows
 	drawn   int              // lines of the terminal that are ours
 	overdue bool             // the note that the controller is late was written
-	late    string           // the nodes of which it was said that the rollout waits for their pods
+	late    string           // the nodes with late pods in the note that was printed last
 	shown   time.Time
 	cost    time.Duration // of the last Progress
 }

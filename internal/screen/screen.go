@@ -3,7 +3,7 @@
 // is a value. Text writes it for a terminal of some width, Markdown for a web
 // page. It knows nothing of DaemonSets, and decides nothing.
 //
-// All words are plain: no colour, no escape of a shell or of Markdown, and they
+// All words are plain: no color, no escape of a shell or of Markdown, and they
 // may hold whatever a cluster sent. Renderers make them safe, each in its way.
 package screen
 
@@ -108,7 +108,7 @@ func (c Command) empty() bool { return len(c) == 0 || !c.pastes() }
 func (l Lines) empty() bool   { return len(l) == 0 }
 func (i Indent) empty() bool  { return len(i) == 0 }
 
-// Tone is what a colour repeats of the words.
+// Tone is what a color repeats of the words.
 type Tone int
 
 const (

@@ -82,7 +82,7 @@ func text(t *testing.T, s *Screen, term Terminal) string {
 	return b.String()
 }
 
-// What a width, a pipe, colour and --all do to a part of a Screen.
+// What a width, a pipe, color and --all do to a part of a Screen.
 func TestParts(t *testing.T) {
 	nodes := func(n int) []string {
 		var names []string
@@ -177,7 +177,7 @@ Last      b
 		{"then the end goes", Note, Lines{{"a", Plain}, {"b", Plain}, {"c", Plain}}, Terminal{Width: 20, Height: 3}, `
 Note      a
           b`},
-		{"with a height no line is wider than the terminal, colours not counted", Note, Lines{{"12345678", Bad}, {"123456789", Bad}, {"日本語", Plain}, {"日本日本語", Plain}}, Terminal{Width: 18, Height: 9, Color: true}, `
+		{"with a height no line is wider than the terminal, colors not counted", Note, Lines{{"12345678", Bad}, {"123456789", Bad}, {"日本語", Plain}, {"日本日本語", Plain}}, Terminal{Width: 18, Height: 9, Color: true}, `
 [1mNote[22m      [31;1m12345678[0;22m
           [31;1m1234567…[0;22m
           日本語
@@ -186,7 +186,7 @@ Note      a
 Note      1234 …
           12   …
           12   …`},
-		{"colour repeats labels, heads and tones", Status, &Table{Columns: []Column{{Head: "A"}, {Head: "B"}}, Rows: []Row{{Cells: []Cell{{Lines: []string{"x"}, Tone: Bad}, {Lines: []string{"y"}}}}}}, Terminal{Color: true}, `
+		{"color repeats labels, heads and tones", Status, &Table{Columns: []Column{{Head: "A"}, {Head: "B"}}, Rows: []Row{{Cells: []Cell{{Lines: []string{"x"}, Tone: Bad}, {Lines: []string{"y"}}}}}}, Terminal{Color: true}, `
 [1mStatus[22m    [1mA[22m  [1mB[22m
           [31;1mx[0;22m  y`},
 	}

@@ -771,7 +771,7 @@ func TestCancelled(t *testing.T) {
 			_, err = c.Read(ctx, agent)
 		}
 		if !errors.Is(err, context.Canceled) {
-			t.Errorf("at %s: %v, want that it was cancelled", at, err)
+			t.Errorf("at %s: %v, want that it was canceled", at, err)
 		}
 		cancel()
 	}

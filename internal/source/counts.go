@@ -86,7 +86,7 @@ func mistaken(k metav1.TypeMeta) error {
 	case k.Kind == "List", k.APIVersion == want && known, kind == snapshot.Kind && group == snapshotGroup:
 		return nil
 	case !known:
-		return misspelt(k.Kind)
+		return misspelled(k.Kind)
 	case k.APIVersion == "":
 		return &fieldError{"apiVersion", fmt.Errorf("missing: a %s has %s", k.Kind, want)}
 	case kind == "DaemonSet" && !isList && (group == "extensions" || group == "apps" && strings.HasPrefix(version, "v1beta")):
@@ -106,9 +106,9 @@ func viewOnly(kind string) error {
 	return nil
 }
 
-// misspelt returns an error for an unknown kind whose name is nearly one that
+// misspelled returns an error for an unknown kind whose name is nearly one that
 // counts.
-func misspelt(kind string) error {
+func misspelled(kind string) error {
 	for _, right := range append(slices.Sorted(maps.Keys(counted)), "") {
 		for _, right := range []string{right, right + "List"} {
 			near := max(1, len(right)/4)

@@ -246,7 +246,7 @@ type unknownField struct {
 	objects     int
 }
 
-// unread notes a field that its kind does not have: it is misspelt, or of a newer
+// unread notes a field that its kind does not have: it is misspelled, or of a newer
 // version of Kubernetes.
 func (d *Dump) unread(kind, field string, at position) {
 	for i := range d.unknown {

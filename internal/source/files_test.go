@@ -389,7 +389,7 @@ func TestGapsOfADump(t *testing.T) {
 		{"ds agent\nnode n1\nrev r\nevent e ns=b about=DaemonSet/b", `{"kind":"PodList","apiVersion":"v1","items":null}`, nil, "so does a list of null"},
 		{"ds agent current=1\nnode n1\npod p app=b\nrev r app=b\nevent e about=DaemonSet/b", "", nil, "a dump that holds the namespace's pods holds what there is, whatever the status says"},
 		{"ds agent current=2\nnode n1\nrev r\nevent e ns=b about=DaemonSet/b", `{"kind":"PodList","apiVersion":"v1","items":[]}`,
-			[]snapshot.Gap{noneHere}, "but not when the status says that there are some: it was another namespace's list"},
+			[]snapshot.Gap{noneHere}, "but not where the status counts some: the list was of another namespace"},
 		{"ds agent current=2\nnode n1\npod p ns=default\nrev r\nevent e ns=default about=DaemonSet/b", "",
 			[]snapshot.Gap{noneHere}, "pods of another namespace only"},
 		{"ds agent gen=1\nnode n1\npod p\nrev r ns=default\nevent e about=DaemonSet/b", "",

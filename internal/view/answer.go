@@ -767,7 +767,7 @@ func (a *answer) wide() {
 			should = string(n.ShouldRun.Reason)
 		}
 		row := func(pod ...string) {
-			cells := slices.Concat([]string{n.Name, should, string(n.Slot)}, pod, []string{problemCode(n)})
+			cells := slices.Concat([]string{n.Name, should, string(n.Slot)}, pod, []string{string(n.ProblemCode())})
 			t.Rows = append(t.Rows, screen.Row{Cells: screen.Cells(cells...)})
 		}
 		for _, p := range n.Pods {

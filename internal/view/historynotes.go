@@ -1,34 +1,25 @@
 package view
 
 import (
-	"slices"
-
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
 )
 
-// notes are what the table alone would hide, a sentence each. Those that say the
-// same of several revisions are one.
+// notes are what the table alone would hide, a sentence each.
 func (p *past) notes() {
-	var all []history.Note
-	for _, n := range p.h.Notes {
-		same := slices.Contains([]history.NoteCode{history.RemovedNext, history.RemovedByNextChange, history.WillAdopt}, n.Code)
-		if last := len(all) - 1; same && last >= 0 && all[last].Code == n.Code {
-			all[last].Revisions = slices.Concat(all[last].Revisions, n.Revisions)
-			continue
-		}
-		if p.sentence(&n) != nil {
-			all = append(all, n)
+	var all []screen.Block
+	for _, n := range p.h.Grouped() {
+		if words := p.sentence(&n); words != nil {
+			all = append(all, words)
 		}
 	}
 	const most = 3
-	for i := range all {
-		if i == most && !p.style.All && len(all) > most+1 {
-			p.add(screen.Note, "%s with --all", plural(len(all)-most, "more note"))
-			return
-		}
-		p.s.Add(screen.Note, p.sentence(&all[i]))
+	if more := len(all) - most; more > 1 && !p.style.All {
+		all = append(all[:most], screen.Text(plural(more, "more note")+" with --all"))
+	}
+	for _, words := range all {
+		p.s.Add(screen.Note, words)
 	}
 }
 

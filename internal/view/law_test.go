@@ -130,7 +130,7 @@ func lawful(drawn string, style Style) error {
 	return nil
 }
 
-// uncolored is a text without the codes of colours.
+// uncolored is a text without the codes of colors.
 func uncolored(text string) string {
 	for _, code := range screen.Codes() {
 		text = strings.ReplaceAll(text, code, "")

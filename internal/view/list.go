@@ -163,7 +163,7 @@ func DaemonSetsOfNodes(w io.Writer, l *explain.List, nodes []string, asked Asked
 				checked = true
 				s.Add(screen.Check, a.again("explain"))
 			}
-			t.Rows = append(t.Rows, screen.Row{Cells: screen.Cells(n.Name, a.subject(), eligible, runs, joined("; ", why, problemCode(n)))})
+			t.Rows = append(t.Rows, screen.Row{Cells: screen.Cells(n.Name, a.subject(), eligible, runs, joined("; ", why, string(n.ProblemCode())))})
 		}
 	}
 	slices.SortStableFunc(t.Rows, func(a, b screen.Row) int {

@@ -116,30 +116,26 @@ func (a *answer) nodeFix(n *explain.Node) {
 
 // nodeSummary says in a sentence what runs on a node.
 func nodeSummary(n *explain.Node) string {
-	runs := daemonset.Facts{"runs": len(n.Pods) > 0}
 	switch {
 	case !n.Exists:
 		return "pods are still assigned to it"
 	case n.ShouldRun == nil:
 		return "the nodes could not be read"
-	case !n.ShouldRun.OK:
-		return fill(time.Time{}, with(ofNode(n.ShouldRun.Facts), runs), notEligible[n.ShouldRun.Reason]+"; "+whatRuns)
-	case n.Problem != nil:
+	case n.ShouldRun.OK && n.Problem != nil:
 		return cmp.Or(predicates[n.Problem.Code].of([]string{n.Name}, 1), string(n.Problem.Code))
-	case len(n.Pods) == 0:
-		return fill(time.Time{}, runs, whatRuns)
+	case n.ShouldRun.OK && len(n.Pods) > 0:
+		return "its pod is available"
 	}
-	return "its pod is available"
+	f := with(ofNode(n.ShouldRun.Facts), daemonset.Facts{"runs": len(n.Pods) > 0})
+	return fill(time.Time{}, f, notEligible[n.ShouldRun.Reason]+"{runs?its pod still runs|it has no pod}")
 }
-
-const whatRuns = "{runs?its pod still runs|it has no pod}"
 
 // notEligible says which rule excludes a node.
 var notEligible = map[daemonset.Reason]string{
-	daemonset.NodeName:          "the template names another node",
-	daemonset.NodeSelector:      "the nodeSelector does not match",
-	daemonset.NodeAffinity:      "the node affinity does not match",
-	daemonset.TaintNotTolerated: "[{meaning}, and ]the pod does not tolerate a taint",
+	daemonset.NodeName:          "the template names another node; ",
+	daemonset.NodeSelector:      "the nodeSelector does not match; ",
+	daemonset.NodeAffinity:      "the node affinity does not match; ",
+	daemonset.TaintNotTolerated: "[{meaning}, and ]the pod does not tolerate a taint; ",
 }
 
 // rules is a table of the rules of placement in the controller's order, those

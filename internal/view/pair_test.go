@@ -120,7 +120,7 @@ func TestOrders(t *testing.T) {
 		{`["a, b","c"]`, `["c","a, b"]`, "a, b, c -> c, a, b", "a name with a comma"},
 		{
 			`["VARIABLE_NUMBER_ONE","VARIABLE_NUMBER_TWO","VARIABLE_NUMBER_THREE","VARIABLE_NUMBER_FOUR","VARIABLE_NUMBER_FIVE"]`, `["VARIABLE_NUMBER_ONE","VARIABLE_NUMBER_THREE","VARIABLE_NUMBER_FOUR","VARIABLE_NUMBER_TWO","VARIABLE_NUMBER_FIVE"]`,
-			"VARIABLE_NUMBER_ONE, VARIABLE_NUMBER_TWO, …, VARIABLE_NUMBER_FOUR, … -> VARIABLE_NUMBER_ONE, …, VARIABLE_NUMBER_FOUR, VARIABLE_NUMBER_TWO, …", "of many the one that moved, with its neighbours",
+			"VARIABLE_NUMBER_ONE, VARIABLE_NUMBER_TWO, …, VARIABLE_NUMBER_FOUR, … -> VARIABLE_NUMBER_ONE, …, VARIABLE_NUMBER_FOUR, VARIABLE_NUMBER_TWO, …", "of many the one that moved, with its neighbors",
 		},
 	} {
 		d := differs("spec.template.spec.containers[name=a].env[name]", tt.old, tt.new)

@@ -2,6 +2,7 @@ package view
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
@@ -12,15 +13,13 @@ import (
 // assumed is what the plan rests on, what decides it first; with -o wide each
 // assumption by itself, with its code and source.
 func (s *planned) assumed() {
-	given := map[daemonset.AssumptionCode]daemonset.Assumption{}
-	t := &screen.Table{Columns: []screen.Column{{Head: "ASSUMPTION"}, {Head: "VALUE"}, {Head: "SOURCE"}}}
-	for _, a := range s.p.Assumptions {
-		if s.p.RestsOn(a.Code) {
-			given[a.Code] = a
-			t.Rows = append(t.Rows, screen.Row{Cells: screen.Cells(string(a.Code), a.Value, a.Source)})
-		}
-	}
 	if s.style.Wide {
+		t := &screen.Table{Columns: columns("ASSUMPTION", "VALUE", "SOURCE")}
+		for _, a := range s.p.Assumptions {
+			if s.p.RestsOn(a.Code) {
+				t.Rows = append(t.Rows, screen.Row{Cells: screen.Cells(string(a.Code), a.Value, a.Source)})
+			}
+		}
 		s.s.Add(screen.Assumed, t)
 		return
 	}
@@ -40,10 +39,12 @@ func (s *planned) assumed() {
 		lines = append(lines, "unknown: how long a new pod takes to become Ready (set it with --start 40s)")
 	}
 	for _, of := range assumptions {
-		if a, found := given[of.code]; found && of.code != daemonset.AssumeControllerVersion {
-			if words := assumption(a, s.p.Assumptions, down); words != "" {
-				lines = append(lines, words)
-			}
+		i := slices.IndexFunc(s.p.Assumptions, func(a daemonset.Assumption) bool { return a.Code == of.code })
+		if i < 0 || of.code == daemonset.AssumeControllerVersion || !s.p.RestsOn(of.code) {
+			continue
+		}
+		if words := assumption(s.p.Assumptions[i], s.p.Assumptions, down); words != "" {
+			lines = append(lines, words)
 		}
 	}
 	for _, l := range few(lines, 3, "more assumption", s.style) {

@@ -57,15 +57,15 @@ var (
 // filled is what is written for one slot.
 func filled(now time.Time, f daemonset.Facts, m []string) string {
 	switch key, one, many := m[1], m[3], m[4]; m[2] {
-	case "=":
-		return ""
+	case "":
+		return fact(f, key)
+	case ":":
+		return pluralVerb(number(f, key), one, cmp.Or(many, one+"s"))
 	case "?":
 		if yes(f, key) {
 			return one
 		}
 		return pluralOf(number(f, key), one, many)
-	case ":":
-		return pluralVerb(number(f, key), one, cmp.Or(many, one+"s"))
 	case "@":
 		at, err := time.Parse(time.RFC3339, fact(f, key))
 		lasts, noDuration := time.ParseDuration(fact(f, key))
@@ -78,9 +78,8 @@ func filled(now time.Time, f daemonset.Facts, m []string) string {
 			return seconds(lasts.Seconds())
 		}
 		return ago(time.Duration(number(f, key)) * time.Second)
-	default:
-		return fact(f, key)
 	}
+	return ""
 }
 
 // fact returns a fact as text that is safe to print, or "".
@@ -88,8 +87,6 @@ func fact(f daemonset.Facts, key string) string {
 	switch v := f[key].(type) {
 	case nil:
 		return ""
-	case string:
-		return clean(v)
 	case []string:
 		return clean(strings.Join(v, ", "))
 	default:
@@ -100,20 +97,11 @@ func fact(f daemonset.Facts, key string) string {
 // number returns a fact that is a whole number, also one that is written as text,
 // or how long a list is.
 func number(f daemonset.Facts, key string) int {
-	switch v := f[key].(type) {
-	case string:
-		n, _ := strconv.Atoi(v)
-		return n
-	case int:
-		return v
-	case int64:
-		return int(v)
-	case float64:
-		return int(v)
-	case []string:
-		return len(v)
+	if list, ok := f[key].([]string); ok {
+		return len(list)
 	}
-	return 0
+	n, _ := strconv.Atoi(fact(f, key))
+	return n
 }
 
 func yes(f daemonset.Facts, key string) bool { b, _ := f[key].(bool); return b }
@@ -140,10 +128,8 @@ func ofNode(f daemonset.Facts) daemonset.Facts {
 
 // with is facts and some more, which come first.
 func with(f, more daemonset.Facts) daemonset.Facts {
-	all := maps.Clone(f)
-	if all == nil {
-		all = daemonset.Facts{}
-	}
+	all := daemonset.Facts{}
+	maps.Copy(all, f)
 	maps.Copy(all, more)
 	return all
 }
@@ -200,11 +186,10 @@ func inBrackets(words ...string) string {
 }
 
 func bracketed(words ...string) string {
-	words = slices.DeleteFunc(words, func(w string) bool { return w == "" })
-	if len(words) == 0 {
-		return ""
+	if text := joined("; ", words...); text != "" {
+		return "(" + text + ")"
 	}
-	return "(" + strings.Join(words, "; ") + ")"
+	return ""
 }
 
 // sourceWords are where the version of the controller is from.
@@ -257,20 +242,10 @@ func countedUpdated(n, of int) string {
 	return fmt.Sprintf("%d counted as updated", n)
 }
 
-// problemCode is that of what is wrong on a node, or "".
-func problemCode(n *explain.Node) string {
-	if n.Problem == nil {
-		return ""
-	}
-	return string(n.Problem.Code)
-}
-
-// revisionOf is the number of a pod's revision, else its hash.
+// revisionOf is the number of a pod's revision, else its name.
 func revisionOf(e *explain.Explanation, p explain.Pod) string {
-	for _, r := range e.Revisions {
-		if r.Name == p.Revision && r.Name != "" {
-			return strconv.FormatInt(r.Number, 10)
-		}
+	if r := e.RevisionOf(p); r != nil {
+		return strconv.FormatInt(r.Number, 10)
 	}
 	return cmp.Or(clean(p.Revision), "-")
 }

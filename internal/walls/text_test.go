@@ -25,7 +25,7 @@ var searchedText = map[string]string{
 	"screen/markdown.go special strings.NewReplacer":    "words of the cluster, made safe in Markdown",
 	"screen/markdown.go Markdown strings.TrimRight":     "the blank lines at the end",
 	"screen/markdown.go block strings.TrimRight":        "the blank behind a label",
-	"screen/text.go Codes strings.Cut":                  "what the library of colours writes",
+	"screen/text.go Codes strings.Cut":                  "what the library of colors writes",
 	"screen/text.go add strings.TrimRight":              "the blanks at the end of a line",
 	"screen/words.go fold strings.TrimSuffix":           "the comma behind the last name that is shown",
 	"screen/words.go words strings.Fields":              "a paragraph, broken into lines",

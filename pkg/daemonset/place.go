@@ -472,15 +472,15 @@ func (p *Placement) affinityChange(n *corev1.Node, want map[string]string) []Cha
 	if !p.hasAffinity {
 		return nil
 	}
-	labelled := n.DeepCopy()
-	if labelled.Labels == nil {
-		labelled.Labels = map[string]string{}
+	labeled := n.DeepCopy()
+	if labeled.Labels == nil {
+		labeled.Labels = map[string]string{}
 	}
-	maps.Copy(labelled.Labels, want)
+	maps.Copy(labeled.Labels, want)
 	var best []Change
 	found, byOwned, others := false, "", 0
 	for i := range p.terms {
-		changes, key, ok := p.terms[i].labelChanges(labelled, want)
+		changes, key, ok := p.terms[i].labelChanges(labeled, want)
 		switch {
 		case ok && (!found || len(changes) < len(best)):
 			best, found = changes, true

@@ -22,7 +22,7 @@ type Profile struct {
 	Beyond  bool   // newer than Newest: the newest known rules are used
 
 	RollingUpdateV2           bool // the rolling update by node slots; before it, one budget over all old pods
-	MaxSurge                  bool // maxSurge is honoured
+	MaxSurge                  bool // maxSurge is honored
 	TemplateGenerationCounts  bool // a pod of the current template generation is updated whatever its hash
 	OldUnavailableInBudget    bool // a node whose old pod is unavailable counts in the budget
 	SunsetInSurge             bool // surge leaves nodes alone that should not run the pod, and fails on vanished ones

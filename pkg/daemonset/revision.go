@@ -37,7 +37,7 @@ type History struct {
 	Cut       bool       // none matches: a new revision is made
 	Number    int64      // the number that the current revision has after the sync
 	Hash      string     // the current revision's hash; see Inferred and hashOfNew
-	Merged    bool       // several match: every pod is relabelled to the one that is kept
+	Merged    bool       // several match: every pod is relabeled to the one that is kept
 	Adopt     []string
 	Release   []string
 	Foreign   []string // somebody else's that match the selector: nothing is done to them
@@ -78,7 +78,7 @@ func byNumber(a, b Revision) int {
 // A revision is current when its content is the live template in the form
 // that this version of the controller writes; neither bytes nor a recomputed
 // hash are compared. Of several the highest number is kept, the others are
-// removed and all pods relabelled; a rollback takes an old revision up again
+// removed and all pods relabeled; a rollback takes an old revision up again
 // and gives it the next number. A revision that is being deleted is used if
 // it is owned, one that does not match the selector is released and not used.
 //
@@ -358,7 +358,7 @@ type claimedPod struct {
 }
 
 // hash returns the pod's hash as the sync sees it: after every pod was
-// relabelled, if that is what it does.
+// relabeled, if that is what it does.
 func (p claimedPod) hash(h *History) string {
 	if h.Merged {
 		return h.Hash

@@ -31,12 +31,12 @@ func steps(r StepRevisions) StepRevisions {
 
 type revisionChange = func(*appsv1.ControllerRevision)
 
-func orphaned(r *appsv1.ControllerRevision)   { r.OwnerReferences = nil }
-func foreign(r *appsv1.ControllerRevision)    { r.OwnerReferences[0].UID = "another" }
-func unmatched(r *appsv1.ControllerRevision)  { r.Labels["app"] = "other" }
-func unlabelled(r *appsv1.ControllerRevision) { delete(r.Labels, "controller-revision-hash") }
-func ending(r *appsv1.ControllerRevision)     { r.DeletionTimestamp = &metav1.Time{Time: dstest.Now} }
-func young(r *appsv1.ControllerRevision)      { r.CreationTimestamp = metav1.NewTime(dstest.Now) }
+func orphaned(r *appsv1.ControllerRevision)  { r.OwnerReferences = nil }
+func foreign(r *appsv1.ControllerRevision)   { r.OwnerReferences[0].UID = "another" }
+func unmatched(r *appsv1.ControllerRevision) { r.Labels["app"] = "other" }
+func unlabeled(r *appsv1.ControllerRevision) { delete(r.Labels, "controller-revision-hash") }
+func ending(r *appsv1.ControllerRevision)    { r.DeletionTimestamp = &metav1.Time{Time: dstest.Now} }
+func young(r *appsv1.ControllerRevision)     { r.CreationTimestamp = metav1.NewTime(dstest.Now) }
 func ancient(r *appsv1.ControllerRevision) {
 	r.CreationTimestamp = metav1.NewTime(dstest.Now.Add(-9999 * time.Hour))
 }
@@ -148,7 +148,7 @@ func TestRevisionsOfStep(t *testing.T) {
 		{"N Ox", options{historyLimit(0)}, StepRevisions{Current: []string{"agent-new"}, Number: 2, Remove: cleanUp("agent-old")}, "nor does another's"},
 		{"N O", options{historyLimit(0), dstest.AddRevision("twin", 3, "")}, StepRevisions{Current: []string{"agent-twin"}, Number: 3, Relabel: []string{"p0", "p1"}, Remove: append([]Removal{{"agent-new", Duplicate}}, cleanUp("agent-old")...)}, "nor a hash that was relabelled in this sync"},
 		{"N O", options{historyLimit(0), revision("agent-old", hashed("")), podHash("p1", "")}, StepRevisions{Current: []string{"agent-new"}, Number: 2, Remove: cleanUp("agent-old")}, "an empty hash is in nobody's use"},
-		{"N", options{historyLimit(0), revision("agent-old", unlabelled), podHash("p0", "agent-old")}, settled, "a revision without the label has its name for a hash"},
+		{"N", options{historyLimit(0), revision("agent-old", unlabeled), podHash("p0", "agent-old")}, settled, "a revision without the label has its name for a hash"},
 		{"N", options{historyLimit(0), revision("agent-old", orphaned)}, StepRevisions{Current: []string{"agent-new"}, Number: 2, Adopt: []string{"agent-old"}, Remove: cleanUp("agent-old")}, "one that was just adopted goes as well"},
 		{"N", options{noLimit, dstest.AddRevision("older", 0, "example/agent:0")}, settled, "without a limit it is 10"},
 		{"N", append(older(9), noLimit, revision("agent-new", numbered(100))), StepRevisions{Current: []string{"agent-new"}, Number: 100}, "of which 10 stay"},
@@ -191,7 +191,7 @@ func TestFailingStepKeepsDuplicatesOut(t *testing.T) {
 }
 
 func TestHistory(t *testing.T) {
-	st := state(t, dstest.State("N", dstest.AddRevision("twin", 2, ""), revision("agent-old", orphaned, unlabelled), revision("agent-new", numbered(5))))
+	st := state(t, dstest.State("N", dstest.AddRevision("twin", 2, ""), revision("agent-old", orphaned, unlabeled), revision("agent-new", numbered(5))))
 	type short struct {
 		Name, Hash string
 		Number     int64
@@ -254,7 +254,7 @@ func TestUpdatedBy(t *testing.T) {
 		{"G", options{label("p0", "02")}, by{NotUpdated, false, "agent-old"}, "and the label compared as it is"},
 		{"O", options{none, label("p0", "")}, by{NotUpdated, false, "agent-old"}, "an empty label is no generation"},
 		{"O", options{revision("agent-new", hashed("")), podHash("p0", "")}, by{NotUpdated, false, ""}, "an empty hash makes nobody new, and is of no revision"},
-		{"O", options{revision("agent-new", unlabelled), podHash("p0", "agent-new")}, by{ByHash, true, "agent-new"}, "the name is the hash of a revision without the label"},
+		{"O", options{revision("agent-new", unlabeled), podHash("p0", "agent-new")}, by{ByHash, true, "agent-new"}, "the name is the hash of a revision without the label"},
 		{"O", options{dstest.AddRevision("twin", 3, "")}, by{ByHash, true, "agent-old"}, "pods that this sync relabels are new in it"},
 		{"N", options{revision("agent-old", hashed("new"))}, by{ByHash, true, "agent-new"}, "of revisions with one hash a pod is of the highest number"},
 		{"N", options{revision("agent-new", holding("{}")), none}, by{NotUpdated, false, "agent-new"}, "where a revision is to be cut no pod has its hash"},

@@ -251,7 +251,7 @@ func noRevisions() StepRevisions {
 // Revisions returns what the next sync does to the revisions, unless its step
 // fails: then history clean-up does not happen. Of a DaemonSet that the
 // controller passes over it does nothing. Where the pods could not be read, it
-// is not told which pods are relabelled and which revisions clean-up removes.
+// is not told which pods are relabeled and which revisions clean-up removes.
 func (st *State) Revisions() StepRevisions {
 	r, h := noRevisions(), st.History
 	if SelectsAll(st.DaemonSet) || st.deleted {

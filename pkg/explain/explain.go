@@ -49,7 +49,7 @@ type Explanation struct {
 	// none where the nodes could not be read
 	Columns []Column `json:"columns"`
 
-	// revisions that hold the live template or that a pod runs: newest first, then hashes of pods without a
+	// revisions that hold the live template or that a pod runs: latest first, then hashes of pods without a
 	// ControllerRevision, sorted
 	Revisions []Revision `json:"revisions"`
 

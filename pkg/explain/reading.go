@@ -217,6 +217,9 @@ func (e *Explanation) revision(name any) *Revision {
 	return &e.Revisions[i]
 }
 
+// RevisionOf returns the revision of a pod, or nil if it has none.
+func (e *Explanation) RevisionOf(p Pod) *Revision { return e.revision(p.Revision) }
+
 // helps returns the code of the first problem of a summary that a fix with such
 // a code removes; empty for a way around it.
 func (e *Explanation) helps(code FixCode) daemonset.Reason {
@@ -310,6 +313,14 @@ func (n *Node) Stays() bool {
 // Serves reports whether an available pod runs on the node.
 func (n *Node) Serves() bool {
 	return slices.ContainsFunc(n.Pods, func(p Pod) bool { return p.Available })
+}
+
+// ProblemCode returns the code of what is wrong on the node, or "" if nothing is.
+func (n *Node) ProblemCode() daemonset.Reason {
+	if n.Problem == nil {
+		return ""
+	}
+	return n.Problem.Code
 }
 
 // downFor reports whether a node is not eligible because it is NotReady or

@@ -286,3 +286,22 @@ func TestOn(t *testing.T) {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 }
+
+// TestProblemCode: a node without a problem has the empty code.
+func TestProblemCode(t *testing.T) {
+	for want, n := range map[daemonset.Reason]*Node{"": {}, cause.NoPod: {Problem: &cause.Cause{Code: cause.NoPod}}} {
+		if got := n.ProblemCode(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// TestRevisionOf: pods of a hash without a ControllerRevision have none.
+func TestRevisionOf(t *testing.T) {
+	e := &Explanation{Revisions: []Revision{{Hash: "gone"}, {Number: 7, Name: "a-7"}}}
+	for name, want := range map[string]*Revision{"a-7": &e.Revisions[1], "a-8": nil, "": nil} {
+		if got := e.RevisionOf(Pod{Revision: name}); got != want {
+			t.Errorf("%q: %v, want %v", name, got, want)
+		}
+	}
+}

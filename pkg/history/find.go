@@ -20,7 +20,7 @@ import (
 // Which is one template: the live one, a revision by number, or so many rows
 // back from the newest revision.
 type Which struct {
-	Number int64 // 1 and more: a revision; negative: rows back, -1 is the one before the newest
+	Number int64 // 1 and more: a revision; negative: rows back, -1 is the one before the latest
 	Live   bool
 }
 
@@ -46,7 +46,7 @@ func Find(h *History, w Which) (*Revision, error) {
 	case found != nil:
 		return found, nil
 	case w.Number < 0:
-		return nil, none(h, fmt.Sprintf("%d before the newest", -w.Number))
+		return nil, none(h, fmt.Sprintf("%d before the latest", -w.Number))
 	}
 	return nil, none(h, strconv.FormatInt(w.Number, 10))
 }

@@ -3,6 +3,7 @@ package history
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"testing"
 	"time"
 
@@ -372,11 +373,11 @@ func TestFind(t *testing.T) {
 		why   string
 	}{
 		{Which{Number: 3}, "agent-3b", "by number"},
-		{Which{Number: -1}, "agent-3b", "the one before the newest"},
+		{Which{Number: -1}, "agent-3b", "the one before the latest"},
 		{Which{Number: -2}, "agent-1a", "two before"},
 		{Which{Live: true}, "live", "the live template"},
 		{Which{Number: 2}, "daemonset kube-system/agent has no revision 2: it has 4, 3, 1", "a number that is missing"},
-		{Which{Number: -3}, "daemonset kube-system/agent has no revision 3 before the newest: it has 4, 3, 1", "rows of pods are no revisions"},
+		{Which{Number: -3}, "daemonset kube-system/agent has no revision 3 before the latest: it has 4, 3, 1", "rows of pods are no revisions"},
 		{Which{}, "daemonset kube-system/agent has no revision 0: it has 4, 3, 1", "0 is none"},
 	} {
 		row, err := Find(h, tt.which)
@@ -689,5 +690,18 @@ func TestHeader(t *testing.T) {
 		if a.Code != daemonset.AssumeControllerVersion {
 			t.Errorf("assumes %+v", a)
 		}
+	}
+}
+
+// TestGrouped: what the same sentence says of several revisions is one note.
+func TestGrouped(t *testing.T) {
+	note := func(code NoteCode, revisions ...string) Note { return Note{Code: code, Revisions: revisions} }
+	h := &History{Notes: []Note{note(RemovedNext, "a-1"), note(RemovedNext, "a-2"), note(SharedNumber, "a-3"), note(SharedNumber, "a-4"), note(WillAdopt, "a-1"), note(WillAdopt, "a-5")}}
+	want := []Note{note(RemovedNext, "a-1", "a-2"), note(SharedNumber, "a-3"), note(SharedNumber, "a-4"), note(WillAdopt, "a-1", "a-5")}
+	if got := h.Grouped(); !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %v\nwant %v", got, want)
+	}
+	if len(h.Notes) != 6 || len(h.Notes[0].Revisions) != 1 {
+		t.Errorf("the History was changed: %v", h.Notes)
 	}
 }

@@ -85,6 +85,21 @@ func (b *builder) outdated() int {
 	return n
 }
 
+// Grouped returns the Notes, of which those that say the same of several revisions
+// are one.
+func (h *History) Grouped() []Note {
+	var out []Note
+	for _, n := range h.Notes {
+		last := len(out) - 1
+		if last >= 0 && out[last].Code == n.Code && slices.Contains([]NoteCode{RemovedNext, RemovedByNextChange, WillAdopt}, n.Code) {
+			out[last].Revisions = slices.Concat(out[last].Revisions, n.Revisions)
+			continue
+		}
+		out = append(out, n)
+	}
+	return out
+}
+
 // noted reports whether there is a Note of a code already.
 func (b *builder) noted(code NoteCode) bool {
 	return slices.ContainsFunc(b.h.Notes, func(n Note) bool { return n.Code == code })

@@ -413,7 +413,7 @@ func newLearnt() learnt {
 const mostLearnt = 500
 
 // see learns from a pod. Of one that restarted before it became ready nothing
-// is learnt, as of one whose creation was not seen.
+// is learned, as of one whose creation was not seen.
 func (l *learnt) see(at time.Time, p *corev1.Pod, gone, fresh bool) {
 	keep := func(of []float64, took time.Duration) []float64 {
 		of = append(of, took.Seconds())

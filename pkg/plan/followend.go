@@ -80,7 +80,7 @@ func (f *Follower) Progress(at time.Time) (*Progress, error) {
 	return p, nil
 }
 
-// present is the outcome of what is left, by what was learnt, who uses up the
+// present is the outcome of what is left, by what was learned, who uses up the
 // budget, and whether nothing is under way.
 func (f *Follower) present(s *snapshot.Snapshot, st *daemonset.State, next *daemonset.Step) (o Outcome, holding []Holder, idle bool) {
 	if next.Reason == daemonset.StepSelectsAll || next.Reason == daemonset.StepBeingDeleted {

@@ -69,7 +69,7 @@ func tainted(node string, taints ...string) dstest.Option {
 	})
 }
 
-func labelled(node string, pairs ...string) dstest.Option {
+func labeled(node string, pairs ...string) dstest.Option {
 	return dstest.Node(node, func(n *corev1.Node) {
 		for _, p := range pairs {
 			key, value, _ := strings.Cut(p, "=")
@@ -114,11 +114,11 @@ func TestNodeEdits(t *testing.T) {
 		{[]dstest.Option{tainted("n1", "a:NoExecute")}, []NodeEdit{{Kind: NodeUntaint, Which: "n1", Taint: taint("a")}},
 			[]NodeChange{{NodeUntaint, "a", []string{"n1"}}}, []string{`node n1 spec.taints: [{"effect":"NoExecute","key":"a"}] -> `}, "the last one"},
 
-		{[]dstest.Option{labelled("n1", "pool=a"), labelled("n2", "pool=b")}, []NodeEdit{{Kind: NodeLabel, Which: "pool in (a,b)", Key: "pool", Value: "b"}},
+		{[]dstest.Option{labeled("n1", "pool=a"), labeled("n2", "pool=b")}, []NodeEdit{{Kind: NodeLabel, Which: "pool in (a,b)", Key: "pool", Value: "b"}},
 			[]NodeChange{{NodeLabel, "pool=b", []string{"n1"}}}, []string{`node n1 metadata.labels.pool: "a" -> "b"`}, "a label, by a selector; a value is replaced without asking"},
 		{nil, []NodeEdit{{Kind: NodeLabel, Which: "!pool", Key: "pool", Value: ""}}, []NodeChange{{NodeLabel, "pool=", []string{"n0", "n1", "n2"}}},
 			[]string{`node n0 metadata.labels.pool:  -> ""`, `node n1 metadata.labels.pool:  -> ""`, `node n2 metadata.labels.pool:  -> ""`}, "an empty value is one"},
-		{[]dstest.Option{labelled("n1", "pool=a")}, []NodeEdit{{Kind: NodeUnlabel, Which: "n[!0]", Key: "pool"}}, []NodeChange{{NodeUnlabel, "pool", []string{"n1"}}},
+		{[]dstest.Option{labeled("n1", "pool=a")}, []NodeEdit{{Kind: NodeUnlabel, Which: "n[!0]", Key: "pool"}}, []NodeChange{{NodeUnlabel, "pool", []string{"n1"}}},
 			[]string{`node n1 metadata.labels.pool: "a" -> `}, "a label less, by a pattern with a bang"},
 
 		{nil, []NodeEdit{{Kind: NodeCordon, Which: "n0"}}, []NodeChange{{NodeCordon, "", []string{"n0"}}}, []string{
@@ -165,7 +165,7 @@ func TestNodeEdits(t *testing.T) {
 		{[]dstest.Option{dstest.Pod("p1", func(p *corev1.Pod) { p.Spec.NodeName = "" })}, []NodeEdit{{Kind: NodeRemove, Which: "n1"}}, []NodeChange{{NodeRemove, "", []string{"n1"}}}, []string{
 			"node n1 is gone", "pod p1b is gone",
 		}, "not with those that are only meant for it"},
-		{[]dstest.Option{tainted("n1", "a:NoExecute"), labelled("n1", "pool=a")}, []NodeEdit{{Kind: NodeAdd, Which: "n1", Count: 2}}, []NodeChange{{NodeAdd, "n1", []string{"n1-new-1", "n1-new-2"}}}, []string{
+		{[]dstest.Option{tainted("n1", "a:NoExecute"), labeled("n1", "pool=a")}, []NodeEdit{{Kind: NodeAdd, Which: "n1", Count: 2}}, []NodeChange{{NodeAdd, "n1", []string{"n1-new-1", "n1-new-2"}}}, []string{
 			"node n1-new-1 is new", "node n1-new-2 is new",
 		}, "nodes like one"},
 		{nil, []NodeEdit{{Kind: NodeAdd, Which: "n1", Count: 1}, {Kind: NodeAdd, Which: "n1", Count: 1}, {Kind: NodeTaint, Which: "*-new-*", Taint: taint("a:NoSchedule")}}, []NodeChange{
@@ -211,7 +211,7 @@ func TestNodeEdits(t *testing.T) {
 // what not.
 func TestAddedNode(t *testing.T) {
 	s := dstest.State("N", tainted("n0", "a=b:NoExecute", "node.kubernetes.io/not-ready:NoSchedule", "node.kubernetes.io/unschedulable:NoSchedule", "node.cloudprovider.kubernetes.io/uninitialized=true:NoSchedule"),
-		labelled("n0", "pool=a"), dstest.Node("n0", func(n *corev1.Node) {
+		labeled("n0", "pool=a"), dstest.Node("n0", func(n *corev1.Node) {
 			n.UID, n.Spec.Unschedulable = "some", true
 			n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionFalse}, {Type: corev1.NodeMemoryPressure, Status: corev1.ConditionTrue}}
 			n.Status.NodeInfo.KubeletVersion = "v1.37.1"

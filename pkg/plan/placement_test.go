@@ -24,7 +24,7 @@ func named(nodes []PlacementNode) []string {
 
 func TestPlacementChange(t *testing.T) {
 	none := []string{}
-	pool := labelled("n0", "pool=a")
+	pool := labeled("n0", "pool=a")
 	selects := dstest.Patch("daemonset", `{"spec":{"template":{"spec":{"nodeSelector":{"pool":"a"}}}}}`)
 	deleted := dstest.DaemonSet(func(ds *appsv1.DaemonSet) {
 		ds.DeletionTimestamp, ds.Finalizers = &metav1.Time{Time: dstest.Now}, []string{"x"}
@@ -50,7 +50,7 @@ func TestPlacementChange(t *testing.T) {
 		{"!- !Nt !nf", nil, tolerate, []string{"n0"}, none, "where a pod of the DaemonSet is, whatever becomes of it, there is none to gain"},
 		{"N N -", []dstest.Option{pool}, &Change{NodeSelector: map[string]string{"pool": "a"}}, none, []string{"n1"}, "a nodeSelector"},
 		{"- N -", []dstest.Option{pool, selects}, &Change{DropSelector: []string{"pool"}}, []string{"n2"}, none, "less of it; what was about to go stays, and is no gain"},
-		{"N - N", []dstest.Option{labelled("n0", "pool=a"), labelled("n2", "pool=a"), selects}, &Change{Nodes: []NodeEdit{
+		{"N - N", []dstest.Option{labeled("n0", "pool=a"), labeled("n2", "pool=a"), selects}, &Change{Nodes: []NodeEdit{
 			{Kind: NodeLabel, Which: "n1", Key: "pool", Value: "a"}, {Kind: NodeLabel, Which: "n2", Key: "pool", Value: "b"},
 		}}, []string{"n1"}, []string{"n2"}, "labels of nodes"},
 		{"N N", nil, &Change{Nodes: []NodeEdit{{Kind: NodeRemove, Which: "n0"}, {Kind: NodeAdd, Which: "n1", Count: 2}}}, none, none, "nodes that come and go are not eligibility that moves"},

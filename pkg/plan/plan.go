@@ -138,7 +138,7 @@ const (
 	NodeUncord NodeChangeKind = "Uncordon" // the nodes become schedulable
 	NodeDown   NodeChangeKind = "Down"     // the kubelets of the nodes stop answering
 	NodeRemove NodeChangeKind = "Remove"   // the nodes are deleted, with their pods
-	NodeAdd    NodeChangeKind = "Add"      // nodes are added, modelled on the one in `value`
+	NodeAdd    NodeChangeKind = "Add"      // nodes are added, modeled on the one in `value`
 )
 
 // Warning is something that the API accepts and that will not go well.

@@ -20,7 +20,7 @@ const Hidden = "<hidden>"
 // Hide returns the differences of two objects of an API type, whose paths begin
 // with at, with Hidden in the place of what may be secret: alone, or within what
 // comes or goes whole. That is all that the type does not list: a field that is
-// misspelt, or newer than this program, and a value of another kind than its
+// misspelled, or newer than this program, and a value of another kind than its
 // field's. Of what the type lists it is the literal values of environment
 // variables; their names and references stay, and an empty value is none. Field
 // names count in any letter case, as they do for the decoder of the API's types:

@@ -191,7 +191,7 @@ func hideForm(message, form string) string {
 }
 
 // joined reports whether a text goes on, in the direction that is asked, with what
-// would be one word with its neighbour.
+// would be one word with its neighbor.
 func joined(text string, after bool) bool {
 	first := func(s string) (rune, string) {
 		r, size := utf8.DecodeRuneInString(s)

@@ -58,7 +58,7 @@ func TestEqual(t *testing.T) {
 		{plain(), true, newForm, false, "and so is its absence up to 1.33"},
 		{plain(), false, with(with(newForm, `{"$patch":"replace","metadata":{"labels":{"app":"agent"}},`, `{`), `}]}}}}`, `}]}, "metadata": {"labels":{"app":"agent"}}, "$patch":"replace"}}}`), true, "the order of keys and spaces are none"},
 		{plain(), false, with(newForm, "agent:2", "agent:1"), false, "another image"},
-		{plain(), false, with(newForm, `"resources":{}`, `"resources":{},"tty":false`), false, "a default that is spelt out"},
+		{plain(), false, with(newForm, `"resources":{}`, `"resources":{},"tty":false`), false, "a default that is spelled out"},
 		{plain(), false, with(newForm, `"$patch":"replace",`, ``), false, "without the patch's directive"},
 		{created, false, with(newForm, `"labels"`, `"creationTimestamp":"2026-01-02T03:04:05Z","labels"`), true, "a creationTimestamp that the template does have"},
 		{created, true, with(newForm, `"labels"`, `"creationTimestamp":"2026-01-02T03:04:05Z","labels"`), true, "stays as it is in the older form"},

@@ -105,7 +105,7 @@ func learn(t *testing.T, r *record, u *run) plan.Options {
 		sum += d
 	}
 	mean := sum / time.Duration(len(ends))
-	t.Logf("learnt from the first rollout: %d starts, %d ends of %s on average", len(starts), len(ends), mean.Round(time.Millisecond))
+	t.Logf("learned from the first rollout: %d starts, %d ends of %s on average", len(starts), len(ends), mean.Round(time.Millisecond))
 	return plan.Options{Starts: starts, Termination: &mean, RequestRate: stage.DefaultControllerQPS, RequestBurst: stage.DefaultControllerQPS * 3 / 2}
 }
 

@@ -41,7 +41,7 @@ func onTerminal(t *testing.T, cmd *exec.Cmd) string {
 }
 
 // shown returns what a terminal shows of what was written to it: the lines that were not overwritten. It knows what
-// plan-rollout --watch uses: up so many lines, clear to the end, and colours.
+// plan-rollout --watch uses: up so many lines, clear to the end, and colors.
 func shown(t *testing.T, written string) (lines []string, redrawn int) {
 	t.Helper()
 	row := 0

@@ -110,7 +110,7 @@ func (r *result) numbers() numbers {
 // panicWords begin what the program says of a panic of its own.
 const panicWords = "this is a bug in kubectl ds"
 
-// palette are our own colours.
+// palette are our own colors.
 var palette = strings.NewReplacer("\x1b[31;1m", "", "\x1b[31m", "", "\x1b[32m", "", "\x1b[33;1m", "", "\x1b[32;1m", "", "\x1b[1m", "", "\x1b[0;22;22m", "", "\x1b[0;22m", "", "\x1b[22m", "", "\x1b[0m", "")
 
 // judge returns what no command line may give, whatever it was given.

@@ -51,7 +51,7 @@ func TestSides(t *testing.T) {
 		{"o O O", []dstest.Option{dstest.MaxUnavailable("1"), version("v1.28.14")}, "OldUnavailableInBudget false, RollingUpdateV2 true", "or not"},
 		{"!Ot O O", nil, "RollingUpdateV2 true", "a terminating pod on a node that should not run it spends the budget"},
 		{"!O N", []dstest.Option{dstest.MaxSurge("1")}, "RollingUpdateV2 true, SunsetInSurge true", "under surge an old pod on a node that should not run it is sunset, not doubled; maxUnavailable, which comes to 1, would delete it too"},
-		{"O N", []dstest.Option{dstest.MaxSurge("1"), version("v1.21.14")}, "MaxSurge false, RollingUpdateV2 true", "maxSurge is not honoured, and maxUnavailable 0 comes to 1"},
+		{"O N", []dstest.Option{dstest.MaxSurge("1"), version("v1.21.14")}, "MaxSurge false, RollingUpdateV2 true", "maxSurge is not honored, and maxUnavailable 0 comes to 1"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			s := dstest.State(tt.grid, tt.options...)

@@ -81,7 +81,7 @@ type Run struct {
 // version encodes them. Pods may hold times of another clock.
 type Written struct {
 	NewPods     []json.RawMessage `json:"newPods"`
-	ChangedPods []json.RawMessage `json:"changedPods"` // adopted, released or relabelled
+	ChangedPods []json.RawMessage `json:"changedPods"` // adopted, released or relabeled
 	Revisions   []json.RawMessage `json:"revisions"`   // new or changed, in the order in which they were written
 }
 
