@@ -223,7 +223,7 @@ func TestEveryPlan(t *testing.T) {
 			drawn++
 			if n := len(p.Placement.Lose); n > 0 {
 				lost++
-				if words := newPlanned(p, under(t, s), again, Style{}).Headline.Text; !strings.HasSuffix(words, pluralVerb(n, "node loses its pod at once", "nodes lose their pod at once")) {
+				if words := newPlanned(p, under(t, s), again, Style{}).Headline.Text; !strings.HasSuffix(words, pluralVerb(n, "node loses its pod immediately", "nodes lose their pod immediately")) {
 					t.Errorf("seed %d, change %d: the verdict hides %d nodes that lose their pod: %s", seed, i, n, words)
 				}
 			}

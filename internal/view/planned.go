@@ -155,7 +155,7 @@ func (s *planned) summary() string {
 	if s.p.Verdict() == plan.VerdictUndone {
 		undone = "{undoer} undoes it; until then {ending}"
 	}
-	return fill(s.now, f, undone+"[; {lose:node loses its pod|nodes lose their pod} at once]")
+	return fill(s.now, f, undone+"[; {lose:node loses its pod|nodes lose their pod} immediately]")
 }
 
 // endings say how a plan ends, by its facts.
@@ -362,10 +362,10 @@ func (s *planned) limit() {
 	case once == old:
 		words += pluralOf(old, " does not apply: the pod is", fmt.Sprintf(" does not apply: the %d pods are", old)) + " not available"
 	case old > 1 && n == old:
-		words += fmt.Sprintf(": all %d pods at once", old)
+		words += fmt.Sprintf(": all %d pods at the same time", old)
 	case n == 0:
 	case once > 0:
-		words += fmt.Sprintf(": %s that %s not available at once, the others at most %d at a time", plural(once, "pod"), pluralOf(once, "is", "are"), n)
+		words += fmt.Sprintf(": immediately %s that %s not available, the others at most %d at a time", plural(once, "pod"), pluralOf(once, "is", "are"), n)
 	default:
 		words += fmt.Sprintf(": at most %s at a time", plural(n, "pod"))
 	}
