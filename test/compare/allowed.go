@@ -39,6 +39,8 @@ var allowed = []justified{
 		"revisions", onlyRowsWithoutNodes,
 		"explain has a row also for a revision whose pods are the oldest of no node: with pods beside nodes, the pods of all rows are all pods",
 	},
+	{"outcome.unblock", onlyRepair, "plan-rollout has the repair of nodes that are down among the ways out, behind the others"},
+	{"ifTemplateChanged.outcome.unblock", onlyRepair, "the same of what a change of the template would do"},
 }
 
 // nowKnown reports whether a time stands where there was none.
@@ -50,15 +52,27 @@ func nowKnown(old, new string) bool {
 // onlyRowsWithoutNodes reports whether the new rows are the old ones with additions,
 // and rows without nodes.
 func onlyRowsWithoutNodes(old, new string) bool {
-	var before, after []map[string]any
-	if json.Unmarshal([]byte(old), &before) != nil || json.Unmarshal([]byte(new), &after) != nil {
-		return false
-	}
-	kept := slices.DeleteFunc(after, func(row map[string]any) bool {
+	return onlyMore(old, new, func(row map[string]any, before []map[string]any) bool {
 		nodes, is := row["nodes"].([]any)
 		there := func(b map[string]any) bool { return b["name"] == row["name"] && b["hash"] == row["hash"] }
 		return is && len(nodes) == 0 && !slices.ContainsFunc(before, there)
 	})
+}
+
+// onlyRepair reports whether the new ways out are the old ones with additions, and
+// the repair of nodes.
+func onlyRepair(old, new string) bool {
+	return onlyMore(old, new, func(way map[string]any, _ []map[string]any) bool { return way["code"] == "RepairNodes" })
+}
+
+// onlyMore reports whether the new rows are the old ones with additions, and rows
+// that are justified.
+func onlyMore(old, new string, justified func(row map[string]any, before []map[string]any) bool) bool {
+	var before, after []map[string]any
+	if json.Unmarshal([]byte(old), &before) != nil || json.Unmarshal([]byte(new), &after) != nil {
+		return false
+	}
+	kept := slices.DeleteFunc(after, func(row map[string]any) bool { return justified(row, before) })
 	if len(kept) != len(before) {
 		return false
 	}

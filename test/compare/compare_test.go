@@ -384,3 +384,23 @@ func TestOnlyRowsWithoutNodes(t *testing.T) {
 		}
 	}
 }
+
+// TestOnlyRepair: which new ways out are justified.
+func TestOnlyRepair(t *testing.T) {
+	const a = `{"code": "RemoveNode", "value": "n1"}`
+	for _, tt := range []struct {
+		old, new string
+		is       bool
+		why      string
+	}{
+		{"[" + a + "]", `[{"code": "RemoveNode", "value": "n1", "nodes": ["n1"]}, {"code": "RepairNodes"}]`, true, "the repair, behind one with an addition"},
+		{"[]", `[{"code": "RepairNodes"}]`, true, "the only way out"},
+		{"[" + a + "]", "[" + a + ", " + a + "]", false, "another one"},
+		{"[" + a + "]", `[{"code": "RepairNodes"}]`, false, "in place of the one before"},
+		{"[" + a + "]", `[{"code": "RemoveNode", "value": "n2"}, {"code": "RepairNodes"}]`, false, "another node"},
+	} {
+		if is := onlyRepair(tt.old, tt.new); is != tt.is {
+			t.Errorf("%s and %s: %v (%s)", tt.old, tt.new, is, tt.why)
+		}
+	}
+}
