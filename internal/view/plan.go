@@ -128,21 +128,6 @@ func upTo(most int, names []string) []string {
 	return names
 }
 
-// begins says when the first of some waves begins, where that is known.
-func begins(w plan.Wave) string {
-	if w.At == nil {
-		return "?"
-	}
-	return seconds(*w.At)
-}
-
-func interval(from, to int) string {
-	if from == to {
-		return strconv.Itoa(from)
-	}
-	return fmt.Sprintf("%d-%d", from, to)
-}
-
 func each(n, count int) string {
 	if count > 1 && n > 0 {
 		return fmt.Sprintf("%d each", n)

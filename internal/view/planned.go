@@ -428,32 +428,31 @@ func (s *planned) warning(w plan.Warning) string {
 // course is the table of steps. Which pods each takes is the controller's random
 // choice.
 func (s *planned) course() {
-	waves := s.p.Waves
-	if len(waves) == 0 {
-		return
-	}
+	waves, timed := s.p.Waves, len(s.p.Waves) > 0 && s.p.Waves[0].At != nil
 	t := &screen.Table{Columns: []screen.Column{{Head: "STEP"}, {Head: "STARTS AT"}, {Head: "DELETES", Right: true}, {Head: "CREATES", Right: true}, {Head: "UPDATED THEN", Right: true}, {Head: "AVAILABLE THEN", Right: true, Drop: 1}}}
+	if !timed {
+		t.Columns = slices.Delete(t.Columns, 1, 2)
+	}
 	const head, tail = 5, 2
 	folded, first := len(waves)-head-tail, 1
 	for i, w := range waves {
-		last := first + w.Count - 1
+		cells, last := []string{strconv.Itoa(first)}, first+w.Count-1
+		if last > first {
+			cells[0] += fmt.Sprintf("-%d", last)
+		}
+		if timed {
+			cells = append(cells, seconds(*w.At))
+		}
 		switch hidden := folded > 1 && !s.style.All && i >= head && i < len(waves)-tail; {
 		case hidden && i == head:
 			t.Rows = append(t.Rows, screen.Row{Cells: screen.Cells(fmt.Sprintf("%d more rows with --all", folded))})
 		case !hidden:
-			t.Rows = append(t.Rows, screen.Row{Cells: screen.Cells(interval(first, last), begins(w), each(w.Deletes, w.Count), each(w.Creates, w.Count),
-				fmt.Sprintf("%d of %d", w.Counts.Updated, w.Counts.Desired), strconv.Itoa(w.Counts.Available))})
+			t.Rows = append(t.Rows, screen.Row{Cells: screen.Cells(append(cells, each(w.Deletes, w.Count), each(w.Creates, w.Count), fmt.Sprintf("%d of %d", w.Counts.Updated, w.Counts.Desired), strconv.Itoa(w.Counts.Available))...)})
 		}
 		first = last + 1
 	}
-	if s.o.Duration != nil && s.o.Code != plan.Stalls {
+	if len(waves) > 0 && s.o.Duration != nil && s.o.Code != plan.Stalls {
 		t.Rows = append(t.Rows, screen.Row{Cells: screen.Cells("end", rangeWords(s.o.Duration))})
-	}
-	if waves[0].At == nil { // nothing tells when
-		for i := range t.Rows {
-			t.Rows[i].Cells = slices.Delete(t.Rows[i].Cells, min(1, len(t.Rows[i].Cells)), min(2, len(t.Rows[i].Cells)))
-		}
-		t.Columns = slices.Delete(t.Columns, 1, 2)
 	}
 	s.s.Add(screen.Body, t)
 }

@@ -69,13 +69,13 @@ func WatchScreen(w io.Writer, p *plan.Progress, last []string, style Style, room
 var watchEnds = map[plan.End]struct {
 	verdict string
 	tone    screen.Tone
-	words   string // before how far it is
+	words   []string
 }{
-	plan.EndDone:       {"DONE", screen.Good, "done: "},
-	plan.EndDegraded:   {"DEGRADED", screen.Bad, "done, but degraded: "},
-	plan.EndStuck:      {"STUCK", screen.Bad, "stuck: "},
-	plan.EndNotRolling: {"NOT ROLLING", screen.Warn, "no rollout: "},
-	plan.EndGone:       {"GONE", screen.Bad, "the DaemonSet was deleted: "},
+	plan.EndDone:       {"DONE", screen.Good, []string{"{batches=0}no rollout in progress: {far}", "done: {far}"}},
+	plan.EndDegraded:   {"DEGRADED", screen.Bad, []string{"done, but degraded: {far}, without an available pod: {by}"}},
+	plan.EndStuck:      {"STUCK", screen.Bad, []string{"stuck: {far}, {by}"}},
+	plan.EndNotRolling: {"NOT ROLLING", screen.Warn, []string{"no rollout: {idle}, {far}"}},
+	plan.EndGone:       {"GONE", screen.Bad, []string{"the DaemonSet was deleted: {far}"}},
 }
 
 func watchVerdict(p *plan.Progress) (string, screen.Tone) {
@@ -126,7 +126,7 @@ func WatchOwed(p *plan.Progress, style Style) string {
 }
 
 func owedWords(p *plan.Progress) string {
-	words := fmt.Sprintf("the controller has not done it for %s", duration.HumanDuration(p.Owed))
+	words := "the controller has not done it for " + duration.HumanDuration(p.Owed)
 	if len(p.Next.Waits) > 0 {
 		return words + ", and may be waiting"
 	}
@@ -170,49 +170,26 @@ func LatePods(p *plan.Progress) string { return strings.Join(plan.Nodes(p.Outcom
 
 // stalledBy says who keeps a rollout from going on.
 func stalledBy(o *plan.Outcome) string {
-	words := someNames(plan.Nodes(o.Holders))
-	switch n := o.FurtherHolders; {
-	case n > 0 && len(o.Holders) > 0:
-		words += fmt.Sprintf(" and %d more", n)
-	case n > 0:
-		words = plural(n, "node")
-	case words == "":
-		return stallReason(o.Reason)
+	const by = "[ ({codes})][{spent=yes} {all?uses|use} up the limit]"
+	f := daemonset.Facts{"on": someNames(plan.Nodes(o.Holders)), "codes": codes(o.Holders), "all": o.Unserved()}
+	if o.FurtherHolders > 0 {
+		f["further"] = o.FurtherHolders
 	}
-	words += inBrackets(codes(o.Holders))
 	if o.Reason == daemonset.StepBudgetSpent {
-		words += pluralOf(len(o.Holders)+o.FurtherHolders, " uses up the limit", " use up the limit")
+		f["spent"] = "yes"
 	}
-	return words
+	return cmp.Or(fill(time.Time{}, f, "{on}[ and {further} more]"+by, "{further:node}"+by), stallReason(o.Reason))
 }
 
 func endWords(p *plan.Progress) string {
-	words := watchEnds[p.End].words + far(p)
-	switch p.End {
-	case plan.EndDone:
-		if p.Batches == 0 {
-			return "no rollout in progress: " + far(p)
-		}
-	case plan.EndDegraded:
-		return words + ", without an available pod: " + stalledBy(&p.Outcome)
-	case plan.EndStuck:
-		return words + ", " + stalledBy(&p.Outcome)
-	case plan.EndNotRolling:
-		return words + ", " + idle(p.Outcome.Reason, &p.Header)
-	}
-	return words
+	f := daemonset.Facts{"far": far(p), "by": stalledBy(&p.Outcome), "idle": idle(p.Outcome.Reason, &p.Header), "batches": p.Batches}
+	return cmp.Or(fill(time.Time{}, f, watchEnds[p.End].words...), far(p))
 }
 
 // batchWords says how many batches came, and how many as predicted.
 func batchWords(p *plan.Progress) string {
-	predicted := fmt.Sprintf(", %d of them as predicted", p.AsPredicted)
-	switch {
-	case p.Batches == 0:
-		return "no batch came"
-	case p.Batches == p.AsPredicted:
-		predicted = pluralOf(p.Batches, ", as predicted", ", all as predicted")
-	}
-	return pluralVerb(p.Batches, "batch", "batches") + predicted
+	f := daemonset.Facts{"batches": p.Batches, "predicted": p.AsPredicted, "all": p.Batches == p.AsPredicted}
+	return fill(time.Time{}, f, "{batches=0}no batch came", "{all=true}{batches:batch|batches}, {batches?as|all as} predicted", "{batches:batch|batches}, {predicted} of them as predicted")
 }
 
 // happening says what happened; where that was not predicted, also what was, and

@@ -183,7 +183,7 @@ func TestWatchEnds(t *testing.T) {
 		{ended(plan.EndStuck, stalled(daemonset.InvalidBudget, 0)), "", "stuck: 30 of 36 updated, 33 available, maxUnavailable or maxSurge cannot be resolved, so every step fails; 24 batches, all as predicted", "nobody in particular"},
 		{ended(plan.EndNotRolling, func(p *plan.Progress) {
 			p.Header.DaemonSet.Strategy, p.Outcome = "OnDelete", plan.Outcome{Code: plan.NotRolling, Reason: daemonset.StepOnDelete}
-		}), "", "no rollout: 30 of 36 updated, 33 available, every node has its pod, and with OnDelete the controller replaces none; 24 batches, all as predicted", "OnDelete"},
+		}), "", "no rollout: every node has its pod, and with OnDelete the controller replaces none, 30 of 36 updated, 33 available; 24 batches, all as predicted", "OnDelete"},
 		{ended(plan.EndGone, nil), "", "the DaemonSet was deleted: 30 of 36 updated, 33 available; 24 batches, all as predicted", "deleted"},
 		{ended("", nil), "timeout after 5m0s", "timeout after 5m0s with 30 of 36 updated, 33 available, about 1m40s (1m to 1m50s) left; 24 batches, all as predicted", "too slow"},
 	} {

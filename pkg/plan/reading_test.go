@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/managed"
@@ -265,5 +266,30 @@ func TestDown(t *testing.T) {
 	})
 	if diff := cmp.Diff([]string{"a", "c"}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestNodesWith: how many nodes have the label that those that lose their pod lack.
+func TestNodesWith(t *testing.T) {
+	labels := func(name, pool string) dstest.Option {
+		return dstest.Node(name, func(n *corev1.Node) { n.Labels = map[string]string{"pool": pool} })
+	}
+	for _, tt := range []struct {
+		want string
+		with int
+		why  string
+	}{{"gpus", 0, "no node has it"}, {"gpu", 1, "one has"}} {
+		p, err := Make(dstest.State("N N N", labels("n0", "gpu"), labels("n1", "db")), &Change{NodeSelector: map[string]string{"pool": tt.want}}, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(p.Placement.Lose) == 0 {
+			t.Errorf("%s: no node loses its pod", tt.why)
+		}
+		for _, n := range p.Placement.Lose {
+			if n.Verdict.Facts["nodesWith"] != tt.with {
+				t.Errorf("%s: %s: %v", tt.why, n.Node, n.Verdict.Facts)
+			}
+		}
 	}
 }

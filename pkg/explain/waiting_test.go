@@ -1,0 +1,52 @@
+package explain
+
+import (
+	"testing"
+	"time"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
+)
+
+// TestWaiting: pods of the current revision that only minReadySeconds keeps from
+// being available, and when the last of them is.
+func TestWaiting(t *testing.T) {
+	soon, later := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC), time.Date(2026, 11, 20, 12, 3, 0, 0, time.UTC)
+	waits := func(at time.Time) Pod { return Pod{Updated: true, Ready: true, AvailableAt: &at} }
+	old, ended, there, unknown := waits(later), waits(later), waits(later), waits(later)
+	old.Updated, ended.Terminating, there.Available, unknown.AvailableAt = false, true, true, nil
+	for _, tt := range []struct {
+		pods  []Pod
+		want  int
+		until time.Time
+		why   string
+	}{
+		{[]Pod{waits(soon), waits(later), waits(soon)}, 3, later, "the last of them decides"},
+		{[]Pod{waits(soon), old}, 1, soon, "an old pod is not of the current revision"},
+		{[]Pod{ended, there, unknown, {Updated: true}}, 0, time.Time{}, "terminating, available, not known since when, not Ready"},
+	} {
+		e := &Explanation{}
+		for _, p := range tt.pods {
+			e.Nodes = append(e.Nodes, Node{Pods: []Pod{p}})
+		}
+		if n, until := e.Waiting(); n != tt.want || !until.Equal(tt.until) {
+			t.Errorf("%s: %d until %v, want %d until %v", tt.why, n, until, tt.want, tt.until)
+		}
+	}
+}
+
+// TestOutside: a quota stays whatever a change does to the DaemonSet, a revision does
+// not.
+func TestOutside(t *testing.T) {
+	for kind, stays := range map[cause.OriginKind]bool{
+		cause.OriginQuota: true, cause.OriginPolicy: true, cause.OriginWebhook: true, cause.OriginScheduling: true,
+		cause.OriginRevision: false, cause.OriginNodes: false, cause.OriginStrategy: false, cause.OriginUnknown: false,
+	} {
+		e := &Explanation{Problems: []Problem{{Code: cause.FailedCreate, Origin: &cause.Origin{Kind: kind}}, {Code: cause.OOMKilled}}}
+		if got := e.Outside(cause.FailedCreate); (got != nil) != stays {
+			t.Errorf("%s: %v", kind, got)
+		}
+		if e.Outside(cause.OOMKilled) != nil || e.Outside(cause.NoPod) != nil {
+			t.Errorf("%s is where another problem comes from", kind)
+		}
+	}
+}
