@@ -27,7 +27,8 @@ type Headline struct {
 type Label int
 
 const (
-	Impact   Label = iota // who is without a working pod, now or then
+	DoNow    Label = iota // what to do first
+	Impact                // who is without a working pod, now or then
 	Rollout               // since when, and how many pods are on which revision
 	Change                // what differs between the revisions, or what was asked for
 	Limit                 // the rule that bounds a rollout, with its arithmetic
@@ -51,7 +52,7 @@ const (
 )
 
 var labelNames = [labels]string{
-	"Impact", "Rollout", "Change", "Limit", "", "Pod", "Cause", "Check", "Compare", "Preview", "Fix", "Continue", "Outlook", "What if", "Note", "Apply", "Follow",
+	"Do now", "Impact", "Rollout", "Change", "Limit", "", "Pod", "Cause", "Check", "Compare", "Preview", "Fix", "Continue", "Outlook", "What if", "Note", "Apply", "Follow",
 	"Last", "Assumed", "Status",
 }
 

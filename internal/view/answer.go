@@ -20,6 +20,7 @@ import (
 func Explanation(w io.Writer, e *explain.Explanation, asked Asked, style Style) error {
 	a := newAnswer(e, asked, style)
 	a.headline()
+	a.doNow(a.e.Advice)
 	a.present()
 	a.fixes()
 	a.outlook()

@@ -69,6 +69,7 @@ func (a *answer) node(n *explain.Node) {
 		h.Tone = screen.Bad
 	}
 	a.s.Headline = h
+	a.doNow(a.e.AdviceOn(n))
 	a.rules(n)
 	for _, p := range n.Pods {
 		a.add(screen.Pod, "%s", a.podLine(n, p))

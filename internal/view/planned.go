@@ -59,6 +59,7 @@ func readPlan(p *plan.Plan, now *explain.Explanation, asked Asked, style Style) 
 func newPlanned(p *plan.Plan, now *explain.Explanation, asked Asked, style Style) *screen.Screen {
 	s := readPlan(p, now, asked, style)
 	if s.change(); s.live != nil {
+		s.live.doNow(s.live.e.Advice)
 		s.live.present()
 		s.live.fixes()
 	} else {

@@ -37,6 +37,10 @@ type Explanation struct {
 	// who else writes the DaemonSet and undoes what is changed by hand, in the order of the table of [tools](#tools)
 	ManagedBy []managed.Manager `json:"managedBy"`
 
+	// what to do first, a piece of advice for each kind of problem; empty if nothing has to be done, and if too little
+	// could be read
+	Advice []Advice `json:"advice"`
+
 	// what a person can do, the safest first; fixes of different problems stand side by side
 	Fixes []Fix `json:"fixes"`
 
@@ -337,6 +341,7 @@ func Explain(s *snapshot.Snapshot, st *daemonset.State, o Options) *Explanation 
 	e.Rollout = Rollout{UnderWay: b.oldNodes() > 0, Since: b.rolloutBegan()}
 	e.Change = b.change(e)
 	e.ManagedBy = managed.By(st.DaemonSet)
+	e.Advice = e.advice()
 	e.Fixes = b.fixes(e)
 	e.Outlook = b.willBe(e)
 	return e

@@ -424,7 +424,13 @@ func TestRandomReachesAll(t *testing.T) {
 	for _, c := range explain.ProblemOrder {
 		missing["problem "+string(c)] = true
 	}
+	for _, c := range explain.AdviceCodes {
+		missing["advice "+string(c)] = true
+	}
 	for _, a := range randomAnswers(t) {
+		for _, d := range a.e.Advice {
+			delete(missing, "advice "+string(d.Code))
+		}
 		delete(missing, "verdict "+string(a.e.Verdict.Code))
 		for _, p := range a.e.Problems {
 			delete(missing, "problem "+string(p.Code))

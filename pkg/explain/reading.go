@@ -13,7 +13,8 @@ import (
 )
 
 // Matters returns the problems that a summary is about: those that are urgent,
-// or where none is, those that warn.
+// or where none is, those that warn. Of problems of containers those of the most
+// nodes come first.
 func (e *Explanation) Matters() []*Problem {
 	var urgent, others []*Problem
 	for i := range e.Problems {
@@ -24,10 +25,16 @@ func (e *Explanation) Matters() []*Problem {
 			others = append(others, p)
 		}
 	}
-	if len(urgent) > 0 {
-		return urgent
+	if len(urgent) == 0 {
+		return others
 	}
-	return others
+	slices.SortStableFunc(urgent, func(a, b *Problem) int { // they stand together, so no other moves
+		if cause.OfContainer(a.Code) && cause.OfContainer(b.Code) {
+			return len(b.Nodes) - len(a.Nodes)
+		}
+		return 0
+	})
+	return urgent
 }
 
 // Failing reports whether something is wrong that does not pass by itself.

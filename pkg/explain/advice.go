@@ -1,0 +1,123 @@
+package explain
+
+import (
+	"slices"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+)
+
+// Advice is what to do first about a problem, or where there is none about the
+// rollout.
+type Advice struct {
+	Code AdviceCode `json:"code"` // what to do
+
+	// the problem that it is about; empty for the rollout
+	// Codes: Problems
+	Problem daemonset.Reason `json:"problem"`
+	Nodes   []string         `json:"nodes"` // the nodes concerned, sorted by name
+
+	// every eligible node has an available pod, as far as could be read
+	CanWait bool `json:"canWait"`
+}
+
+// AdviceCode names what to do.
+type AdviceCode string
+
+const (
+	AdviseWait AdviceCode = "Wait" // nothing: it continues by itself
+	// AdviseDeletePods: delete pods: under OnDelete the old ones, one after the other; or one that is left over from a
+	// deleted node
+	AdviseDeletePods   AdviceCode = "DeletePods"
+	AdviseRollBack     AdviceCode = "RollBack"     // read the logs, then go back to the revision before
+	AdviseReadLogs     AdviceCode = "ReadLogs"     // the logs have to show who is at fault before anything is changed
+	AdviseRepairNodes  AdviceCode = "RepairNodes"  // the nodes are at fault
+	AdviseMakeRoom     AdviceCode = "MakeRoom"     // something else on the nodes is in the way
+	AdviseAskOwner     AdviceCode = "AskOwner"     // ask the owner of what rejects the pods
+	AdviseControlPlane AdviceCode = "ControlPlane" // check whether the controller runs
+	AdviseStrategy     AdviceCode = "Strategy"     // change the update strategy
+	AdviseReadEvents   AdviceCode = "ReadEvents"   // the object's events have to show who is at fault
+	// AdviseRepairBeforeRollout: nothing is urgent, but the nodes have to be repaired before the next rollout
+	AdviseRepairBeforeRollout AdviceCode = "RepairBeforeRollout"
+)
+
+// AdviceCodes lists every AdviceCode.
+var AdviceCodes = []AdviceCode{
+	AdviseWait, AdviseDeletePods, AdviseRollBack, AdviseReadLogs, AdviseRepairNodes, AdviseMakeRoom, AdviseAskOwner, AdviseControlPlane, AdviseStrategy, AdviseReadEvents, AdviseRepairBeforeRollout,
+}
+
+// advice returns what to do first, for each kind of problem of a summary once, in
+// its order; nothing where nothing is to be done, or too little could be read.
+func (e *Explanation) advice() []Advice {
+	canWait := e.Impact != nil && len(e.Impact.Without) == len(e.Impact.Ready)
+	switch e.Verdict.Code {
+	case BeingDeleted, Unknown, NotObserved:
+		return []Advice{}
+	case AwaitingDelete:
+		return []Advice{{Code: AdviseDeletePods, Nodes: []string{}, CanWait: canWait}}
+	}
+	out := advise(e.Matters(), canWait)
+	if len(out) == 0 && e.Verdict.Code == Progressing {
+		out = append(out, Advice{Code: AdviseWait, Nodes: []string{}, CanWait: canWait})
+	}
+	return out
+}
+
+// AdviceOn returns what to do first about a node.
+func (e *Explanation) AdviceOn(n *Node) []Advice {
+	p := e.OnNode(n)
+	if p == nil {
+		return []Advice{}
+	}
+	return advise([]*Problem{p}, false)
+}
+
+// advise returns what problems ask for, those that ask for the same together.
+func advise(problems []*Problem, canWait bool) []Advice {
+	out := []Advice{}
+	for _, p := range problems {
+		code := adviceFor(p)
+		i := slices.IndexFunc(out, func(o Advice) bool { return o.Code == code })
+		switch {
+		case code == "":
+		case i >= 0:
+			out[i].Nodes = sorted(append(out[i].Nodes, p.Nodes...))
+		default:
+			out = append(out, Advice{Code: code, Problem: p.Code, Nodes: sorted(slices.Clone(p.Nodes)), CanWait: canWait})
+		}
+	}
+	return out
+}
+
+// adviceFor returns what a problem asks for; empty where that is not known.
+func adviceFor(p *Problem) AdviceCode {
+	switch {
+	case p.Code == cause.NextRolloutStalls, p.Code == Misscheduled:
+		return AdviseRepairBeforeRollout
+	case p.Code == daemonset.VanishedNodeInSurge:
+		return AdviseDeletePods
+	case p.Code == daemonset.NodeGone: // the pod garbage collector removes it
+		return AdviseWait
+	case p.Origin == nil:
+		return ""
+	}
+	switch p.Origin.Kind {
+	case cause.OriginRevision:
+		return AdviseRollBack
+	case cause.OriginNodes:
+		return AdviseRepairNodes
+	case cause.OriginScheduling:
+		return AdviseMakeRoom
+	case cause.OriginQuota, cause.OriginPolicy, cause.OriginWebhook, cause.OriginAPIServer:
+		return AdviseAskOwner
+	case cause.OriginController:
+		return AdviseControlPlane
+	case cause.OriginStrategy:
+		return AdviseStrategy
+	}
+	switch p.Code {
+	case cause.CrashLoopBackOff, cause.OOMKilled, cause.ProbeFailing, cause.InitRunning:
+		return AdviseReadLogs
+	}
+	return AdviseReadEvents
+}

@@ -1,0 +1,88 @@
+package explain
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+)
+
+// TestAdvice: what to do first, by the problems of a summary and what they come
+// from.
+func TestAdvice(t *testing.T) {
+	type problems = []Problem
+	on := func(code daemonset.Reason, origin cause.OriginKind, nodes ...string) Problem {
+		return Problem{Code: code, Severity: cause.Error, Nodes: nodes, Origin: &cause.Origin{Kind: origin}}
+	}
+	warns := func(code daemonset.Reason, nodes ...string) Problem {
+		return Problem{Code: code, Severity: cause.Warning, Nodes: nodes}
+	}
+	for _, tt := range []struct {
+		why      string
+		verdict  VerdictCode
+		problems problems
+		want     []string // code of the problem, then the nodes
+	}{
+		{"nothing is wrong", Healthy, nil, nil},
+		{"it continues by itself", Progressing, nil, []string{"Wait"}},
+		{"only a person continues", AwaitingDelete, problems{on(OnDeleteOutdated, cause.OriginStrategy, "a")}, []string{"DeletePods"}},
+		{"nothing helps any more", BeingDeleted, problems{on(cause.NodeNotReady, cause.OriginNodes, "a")}, nil},
+		{"too little could be read", Unknown, problems{on(cause.NodeNotReady, cause.OriginNodes, "a")}, nil},
+		{"the new revision, by its numbers", Stuck, problems{on(cause.CrashLoopBackOff, cause.OriginRevision, "b", "a")}, []string{"RollBack CrashLoopBackOff a b"}},
+		{"its selector", Healthy, problems{on(cause.NoEligibleNode, cause.OriginRevision)}, []string{"RollBack NoEligibleNode"}},
+		{"a container, and nothing tells whose fault", Stuck, problems{on(cause.ProbeFailing, cause.OriginUnknown, "a")}, []string{"ReadLogs ProbeFailing a"}},
+		{"a container that has no logs yet", Stuck, problems{on(cause.ImagePullBackOff, cause.OriginUnknown, "a")}, []string{"ReadEvents ImagePullBackOff a"}},
+		{"nodes that are down in two ways are repaired together", Stuck, problems{on(cause.TerminatingOnDeadNode, cause.OriginNodes, "b"), on(cause.NodeNotReady, cause.OriginNodes, "a")}, []string{"RepairNodes TerminatingOnDeadNode a b"}},
+		{"two kinds of problems, two pieces of advice, in their order", Stuck, problems{on(cause.TerminatingOnDeadNode, cause.OriginNodes, "b"), on(cause.OOMKilled, cause.OriginRevision, "a")}, []string{"RepairNodes TerminatingOnDeadNode b", "RollBack OOMKilled a"}},
+		{"a deleted node is not repaired", Degraded, problems{on(daemonset.NodeGone, cause.OriginNodes, "a")}, []string{"Wait NodeGone a"}},
+		{"its pod fails every step", Stuck, problems{on(daemonset.VanishedNodeInSurge, cause.OriginUnknown, "a")}, []string{"DeletePods VanishedNodeInSurge a"}},
+		{"the pod does not fit", Degraded, problems{on(cause.InsufficientResources, cause.OriginScheduling, "a")}, []string{"MakeRoom InsufficientResources a"}},
+		{"a quota", Degraded, problems{on(cause.FailedCreate, cause.OriginQuota, "a")}, []string{"AskOwner FailedCreate a"}},
+		{"Pod Security", Degraded, problems{on(cause.FailedCreate, cause.OriginPolicy, "a")}, []string{"AskOwner FailedCreate a"}},
+		{"the controller is silent", Degraded, problems{on(ControllerSilent, cause.OriginController, "a")}, []string{"ControlPlane ControllerSilent a"}},
+		{"the strategy", Stuck, problems{on(cause.HostPortConflict, cause.OriginStrategy, "a")}, []string{"Strategy HostPortConflict a"}},
+		{"only the next rollout suffers", Healthy, problems{warns(cause.NextRolloutStalls, "a")}, []string{"RepairBeforeRollout NextRolloutStalls a"}},
+		{"a warning is no matter beside an error", Degraded, problems{on(cause.InsufficientResources, cause.OriginScheduling, "a"), warns(cause.NextRolloutStalls, "b")}, []string{"MakeRoom InsufficientResources a"}},
+		{"nothing tells what it comes from, and it is no error", Healthy, problems{warns(DisruptionBudgetIgnored)}, nil},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			e := &Explanation{Verdict: Verdict{Code: tt.verdict}, Problems: tt.problems}
+			var got []string
+			for _, a := range e.advice() {
+				words := string(a.Code)
+				for _, more := range append([]string{string(a.Problem)}, a.Nodes...) {
+					if more != "" {
+						words += " " + more
+					}
+				}
+				got = append(got, words)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// TestAdviceCanWait: only what is known to leave no node without a pod can wait; a
+// pod that is Ready serves.
+func TestAdviceCanWait(t *testing.T) {
+	for _, tt := range []struct {
+		why    string
+		impact *Impact
+		want   bool
+	}{
+		{"every node is served", &Impact{Served: 3}, true},
+		{"one node is not", &Impact{Served: 2, Without: []string{"a"}}, false},
+		{"its pod is Ready", &Impact{Served: 2, Without: []string{"a"}, Ready: []string{"a"}}, true},
+		{"the nodes could not be read", nil, false},
+	} {
+		e := &Explanation{Verdict: Verdict{Code: AwaitingDelete}, Impact: tt.impact}
+		if got := e.advice(); slices.ContainsFunc(got, func(a Advice) bool { return a.CanWait != tt.want }) || len(got) != 1 {
+			t.Errorf("%s: %+v", tt.why, got)
+		}
+	}
+}
