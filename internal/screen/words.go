@@ -10,8 +10,21 @@ import (
 // Width is how many columns of a terminal a text takes.
 func Width(text string) int { return runewidth.StringWidth(text) }
 
-// words splits a text at its blanks, without what a terminal would obey.
-func words(text string) []string { return strings.Fields(Clean(text)) }
+// words splits a text at its blanks, without what a terminal would obey. A number
+// stays with the word before it: revision 7.
+func words(text string) []string {
+	var out []string
+	joined := false // the last word has a number behind it
+	for _, w := range strings.Fields(Clean(text)) {
+		if n := len(out) - 1; n >= 0 && !joined && w[0] >= '0' && w[0] <= '9' {
+			out[n] += " " + w
+			joined = true
+			continue
+		}
+		out, joined = append(out, w), false
+	}
+	return out
+}
 
 // layout is where a paragraph stands that is broken into lines of some columns.
 type layout struct {

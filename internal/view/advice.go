@@ -27,10 +27,10 @@ var advices = map[explain.AdviceCode][]string{
 	},
 }
 
-// doNow says what to do first, in one line for each kind of problem.
+// doNow says what to do first, a line for each piece of advice.
 func (a *answer) doNow(advice []explain.Advice) {
 	const most = 3
-	for i, d := range advice[:min(most, len(advice))] {
+	for _, d := range advice[:min(most, len(advice))] {
 		f := daemonset.Facts{"problem": string(d.Problem), "count": len(d.Nodes), "old": a.count("oldNodes"), "back": "roll back (Fix)"}
 		switch n := len(d.Nodes); {
 		case n == 1:
@@ -56,7 +56,7 @@ func (a *answer) doNow(advice []explain.Advice) {
 			words += "; it can wait: " + allHave(all.Served+len(all.Ready)) + " a Ready pod"
 		}
 		if len(advice) > 1 {
-			words = fmt.Sprintf("%d. %s", i+1, words)
+			words = string(d.Problem) + ": " + words
 		}
 		a.add(screen.DoNow, "%s", words)
 	}
