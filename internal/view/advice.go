@@ -2,21 +2,23 @@ package view
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
-	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 )
 
 // advices say what to do first. A word in brackets is the label to follow.
 var advices = map[explain.AdviceCode][]string{
 	explain.AdviseWait:         {"{problem=NodeGone}nothing: the pod garbage collector removes what is left", "nothing: it continues by itself"},
-	explain.AdviseDeletePods:   {"{problem=VanishedNodeInSurge}delete the pod of the deleted node (Fix)", "nothing is broken: delete the {old:old pod} when it suits, one after the other (Continue)"},
+	explain.AdviseDeletePods:   {"{problem=VanishedNodeInSurge}delete the pod of the deleted node (Fix)", "nothing is broken, and it can wait: delete the {old:old pod}, one after the other (Continue)"},
 	explain.AdviseRollBack:     {"{problem=NoEligibleNode}{back}, or correct the template", "read the logs (Check), then {back}"},
 	explain.AdviseReadLogs:     {"read the logs (Check) before you change anything"},
 	explain.AdviseReadEvents:   {"read the events (Check) before you change anything"},
-	explain.AdviseRepairNodes:  {"have {nodes} repaired[; {noRollback}]"},
+	explain.AdviseRepairNodes:  {"have {nodes} repaired by whoever runs {count?it|them} (Check)[; {noRollback}]"},
 	explain.AdviseMakeRoom:     {"make room for the pod on {nodes} (Fix)"},
 	explain.AdviseAskOwner:     {`{kind=ResourceQuota}ask the owner of ResourceQuota "{name}" to raise it; the DaemonSet needs no change`, "{kind=Webhook}ask the owner of admission webhook {name}", "read the message below: it says what the pod violates"},
 	explain.AdviseControlPlane: {"find out whether kube-controller-manager runs (Check); the DaemonSet needs no change"},
@@ -29,16 +31,16 @@ var advices = map[explain.AdviceCode][]string{
 
 // doNow says what to do first, a line for each piece of advice.
 func (a *answer) doNow(advice []explain.Advice) {
-	const most = 3
-	for _, d := range advice[:min(most, len(advice))] {
-		f := daemonset.Facts{"problem": string(d.Problem), "count": len(d.Nodes), "old": a.count("oldNodes"), "back": "roll back (Fix)"}
+	for _, d := range advice {
+		first := slices.Concat(d.Problems, []daemonset.Reason{""})[0]
+		f := daemonset.Facts{"problem": string(first), "count": len(d.Nodes), "old": a.count("oldNodes"), "back": "roll back (Fix)"}
 		switch n := len(d.Nodes); {
-		case n == 1:
-			f["nodes"] = d.Nodes[0]
-		case n > 1:
+		case n > 3:
 			f["nodes"] = fmt.Sprintf("the %d nodes", n)
+		case n > 0:
+			f["nodes"] = someNames(d.Nodes)
 		}
-		if p := a.e.Has(d.Problem); p != nil {
+		if p := a.e.Has(first); p != nil {
 			f["field"] = fact(p.Facts, "field")
 			if p.Origin != nil {
 				f["kind"], f["name"] = string(p.Origin.Kind), p.Origin.Name
@@ -52,12 +54,61 @@ func (a *answer) doNow(advice []explain.Advice) {
 			f["noRollback"] = "a rollback would not help"
 		}
 		words := fill(a.now, f, advices[d.Code]...)
-		if all := a.e.Impact; d.CanWait && all != nil && all.Served+len(all.Ready) > 0 && d.Problem != "" && d.Problem != explain.Misscheduled && d.Problem != cause.NextRolloutStalls {
+		if all := a.e.Impact; d.CanWait && all != nil && all.Served+len(all.Ready) > 0 && len(d.Problems) > 0 && d.Code != explain.AdviseRepairBeforeRollout {
 			words += "; it can wait: " + allHave(all.Served+len(all.Ready)) + " a Ready pod"
 		}
 		if len(advice) > 1 {
-			words = string(d.Problem) + ": " + words
+			words = reasonNames(d.Problems) + ": " + words
 		}
 		a.add(screen.DoNow, "%s", words)
 	}
+}
+
+// reasonNames lists reasons by their names.
+func reasonNames(reasons []daemonset.Reason) string {
+	names := make([]string, len(reasons))
+	for i, r := range reasons {
+		names[i] = string(r)
+	}
+	return strings.Join(names, ", ")
+}
+
+// planAdvices say what to do with a change that is planned.
+var planAdvices = map[plan.Verdict][]string{
+	plan.VerdictCompletes: {
+		"do not apply it yet: have {repair} repaired first (Check)", "apply it only if {loses:node is|nodes are} to lose {loses?its|their} pod (Apply)",
+		"nothing is wrong with revision {current} so far: wait {until}, or apply this if it is not wanted (Apply)",
+		"[read the {warnings:warning}; ]apply it, if this is the change you want (Apply)",
+	},
+	plan.VerdictLate:       {"wait until these pods are Ready, or find out why they are not (Check)"},
+	plan.VerdictUndone:     {"change it in the source of {undoer}, not by hand (Apply)"},
+	plan.VerdictRemoves:    {"apply it only if {lose:node is|nodes are} to lose {lose?its|their} pod"},
+	plan.VerdictRemovesAll: {"do not apply it (Cause)"},
+	plan.VerdictStalls: {
+		"do not apply it yet: have {down} repaired first (Check)", "do not apply it if {supposed} is down, or take a way out first (WAYS OUT)",
+		"{ways=some}do not apply it yet: take a way out first (WAYS OUT)", "do not apply it",
+	},
+	plan.VerdictWaits: {"apply it, then delete the old pods one after the other"},
+}
+
+// doNow says what to do with a change.
+func (s *planned) doNow() {
+	f := daemonset.Facts{"repair": someNames(s.p.KeptByRepair()), "lose": len(s.p.Placement.Lose), "undoer": s.undoer(), "warnings": len(s.p.Warnings)}
+	if n := len(s.p.Losses()); n > 0 {
+		f["loses"] = n
+	}
+	if down := plan.Down(s.problems); len(down) > 0 && s.p.Supposed(down...) {
+		f["supposed"] = someNames(down)
+	} else {
+		f["down"] = someNames(down)
+	}
+	if s.before != nil && s.p.Change != nil && s.p.Change.TemplateChanged {
+		if n, at := s.before.e.Waiting(); n > 0 {
+			f["current"], f["waits"], f["until"] = s.before.current(), n, ago(at.Sub(s.now))
+		}
+	}
+	if len(s.p.Ways(false)) > 0 {
+		f["ways"] = "some"
+	}
+	s.add(screen.DoNow, "%s", fill(s.now, f, planAdvices[s.p.Verdict()]...))
 }

@@ -195,7 +195,11 @@ func (a *answer) impact() {
 	i := a.e.Impact
 	switch what := unread(a.h); {
 	case i == nil && what != "":
-		a.add(screen.Impact, "unknown: %s could not be read", what)
+		names := screen.Names{Before: "unknown: " + what + " could not be read"}
+		if down := a.e.Failed(); len(down) > 0 && a.e.Budget.Kind != daemonset.BudgetSurge {
+			names = screen.Names{Before: names.Before + "; without an available pod at least:", Names: down, Short: true}
+		}
+		a.s.Add(screen.Impact, names)
 		return
 	case i == nil || len(a.e.Columns) == 0:
 		return
@@ -289,9 +293,17 @@ func (a *answer) change() {
 	for _, l := range few(fieldStyle{all: a.style.All, brief: true}.changeLines(a.e.Change.Change), 3, "more change", a.style) {
 		a.add(screen.Change, "%s", l)
 	}
+	var by []string
+	for _, c := range a.e.Change.Change {
+		by = append(by, c.Managers...)
+	}
+	slices.Sort(by)
 	if len(a.e.ManagedBy) > 0 {
 		who, _ := managerWords(a.e.ManagedBy[0])
-		a.add(screen.Change, "the template is written by %s", who)
+		by = []string{who}
+	}
+	if by = slices.Compact(by); len(by) > 0 {
+		a.add(screen.Change, "written by %s", clean(strings.Join(by, ", ")))
 	}
 }
 
@@ -369,16 +381,22 @@ func (a *answer) onDelete() {
 
 // causes says who, for each problem that does not pass by itself.
 func (a *answer) causes() {
-	var said, of []string
+	var said []string
+	of := map[string][]daemonset.Reason{}
 	for i := range a.e.Problems {
 		p := &a.e.Problems[i]
-		if words := a.origin(p); words != "" && !slices.Contains(said, words) && (len(said) < 3 || a.style.All) {
-			said, of = append(said, words), append(of, string(p.Code))
+		words := a.origin(p)
+		if words != "" && len(of[words]) == 0 {
+			said = append(said, words)
 		}
+		of[words] = append(of[words], p.Code)
 	}
 	for i, words := range said {
-		if len(said) > 1 { // of what
-			words = of[i] + ": " + words
+		switch most := 3; {
+		case i >= most && !a.style.All:
+			return
+		case len(said) > 1: // of what
+			words = reasonNames(slices.Compact(of[words])) + ": " + words
 		}
 		a.add(screen.Cause, "%s", words)
 	}
@@ -434,7 +452,7 @@ func (a *answer) origin(p *explain.Problem) string {
 	}
 	f := with(p.Facts, with(t.Facts(), daemonset.Facts{
 		"code": p.Code, "on": len(p.Nodes), "some": someNames(p.Nodes), "lasting": a.lasting(p), "evidence": a.e.Evidence(p), "reported": a.reported(p), "name": o.Name, "revision": o.Revision,
-		"current": a.current(), "namespace": a.h.DaemonSet.Namespace, "strategy": strategy(a.h), "works": t.NewPods - t.NewFailing, "does": pluralOf(t.NewPods, do.one, do.many),
+		"current": a.current(), "namespace": a.h.DaemonSet.Namespace, "strategy": strategy(a.h), "works": cmp.Or(a.e.Current(), &explain.Revision{}).Available, "does": pluralOf(t.NewPods, do.one, do.many),
 		"new": pluralOf(t.NewPods, "its only pod", fmt.Sprintf("%d of its %d pods", t.NewPods, t.NewPods)), "old": pluralOf(t.OldPods, "not the one", fmt.Sprintf("none of the %d", t.OldPods)), "other": other,
 	}))
 	if began := a.e.Rollout.Since; began != nil && p.Since != nil && o.BeforeRollout != nil && *o.BeforeRollout {
@@ -467,8 +485,13 @@ func (a *answer) fixes() {
 }
 
 // preview is a plan of a fix, which changes nothing.
-func (a *answer) preview(flag, value string) {
-	a.s.Add(screen.Preview, a.again("plan-rollout", Flag{Name: flag, Value: value}))
+func (a *answer) preview(of, flag, value string) {
+	c := a.again("plan-rollout", Flag{Name: flag, Value: value})
+	if of == "" || len(c) == 0 {
+		a.s.Add(screen.Preview, c)
+		return
+	}
+	a.s.Add(screen.Preview, screen.Text("of "+of+":"), screen.Indent{c})
 }
 
 // act is what to do: words, or a command under them, with its side effects.
@@ -496,8 +519,8 @@ func (a *answer) fix(f *explain.Fix, and, or string) {
 		if and != "" {
 			words = and + cmp.Or(words, "roll back:")
 		}
-		a.preview("to-revision", to)
-		a.act(screen.Fix, words, a.kubectl("kubectl rollout undo", a.namespace(), "daemonset/"+a.name(), screen.Word("--to-revision="+to)), append(a.undoes(f), a.undoneBy())...)
+		a.preview("", "to-revision", to)
+		a.act(screen.Fix, words, a.kubectl("kubectl rollout undo", a.namespace(), "daemonset/"+a.name(), screen.Word("--to-revision="+to)), append(a.undoes(f), cmp.Or(a.undoneBy(), "no GitOps tool or operator found that would revert it"))...)
 	case explain.FixRepairNodes:
 		facts["under"], facts["whole"] = a.e.Rollout.UnderWay, a.e.Impact != nil && len(a.e.Impact.Without) == 0
 		facts["undo"] = slices.ContainsFunc(a.e.Fixes, func(f explain.Fix) bool { return f.Code == explain.FixUndo })
@@ -529,7 +552,7 @@ func (a *answer) fix(f *explain.Fix, and, or string) {
 	case explain.FixDeletePods:
 		l, words := screen.Fix, ""
 		if a.e.Verdict.Code == explain.AwaitingDelete {
-			a.preview("strategy", "RollingUpdate")
+			a.preview("a rolling update in place of the deletions", "strategy", "RollingUpdate")
 			l, words = screen.Continue, say("{pods=1}delete the pod; the node has no pod until the new one is available:", "delete the {pods} pods one after the other; a node has no pod until the new one is available:")
 		}
 		a.act(l, words, a.kubectl("kubectl delete pod", a.namespace(), screen.Quote(f.Pods[0])))
@@ -583,7 +606,7 @@ func (a *answer) raise(f *explain.Fix, or string) {
 	if n > 0 && f.Limit.Number > n {
 		words += fmt.Sprintf(" (%d = %d unavailable + %d at a time)", f.Limit.Number, n, f.Limit.Number-n)
 	}
-	a.preview(flag, strconv.Itoa(f.Limit.Number))
+	a.preview(fmt.Sprintf("%s %d", field, f.Limit.Number), flag, strconv.Itoa(f.Limit.Number))
 	a.act(screen.Fix, words+":", a.patch(fmt.Sprintf(`{"%s":%d}`, field, f.Limit.Number)), a.undoneBy())
 	value := before
 	if _, err := strconv.Atoi(before); err != nil {
@@ -690,7 +713,9 @@ func (a *answer) status() {
 		t.Columns, t.Rows[0].Cells = t.Columns[1:], t.Rows[0].Cells[1:]
 	} else {
 		row("reported", a.e.Status.Reported)
-		row("computed", a.e.Status.Computed)
+		if c := a.e.Status.Computed; c != nil {
+			row("computed", c)
+		}
 	}
 	a.s.Add(screen.Status, t)
 	if d := a.e.Status.Differences; len(d) > 0 {
@@ -716,7 +741,10 @@ func (a *answer) sums() {
 		words := screen.Words{fmt.Sprintf("%s %d = %d", strings.Join(s.Columns, ", "), s.Counted, c.Desired)}
 		for _, l := range s.Less {
 			name := cmp.Or(leftOut[l.Reason], string(l.Reason))
-			if l.Revision != nil {
+			switch {
+			case l.Revision != nil && a.e.Budget.Kind == daemonset.BudgetSurge:
+				name = "whose old pod still runs"
+			case l.Revision != nil:
 				name = "on " + revisionName(l.Revision)
 			}
 			words = append(words, fmt.Sprintf("- %d (%s)", l.Count, name))
@@ -733,9 +761,15 @@ func (a *answer) sums() {
 
 // desired is the arithmetic of DESIRED, with the rule that excludes a node.
 func (a *answer) desired() {
-	all, excluded := 0, 0
+	all, excluded, notReady := 0, 0, 0
+	down := slices.Concat(a.e.On(cause.NodeNotReady), a.e.On(cause.TerminatingOnDeadNode))
 	for _, g := range a.e.Groups("DESIRED", true) {
 		all += g.Count
+		for _, n := range g.Nodes {
+			if slices.Contains(down, n) {
+				notReady++
+			}
+		}
 	}
 	t := &screen.Table{Columns: []screen.Column{{Wrap: true, Short: true}, {Wrap: true}}}
 	for _, g := range a.e.Groups("DESIRED", false) {
@@ -747,7 +781,7 @@ func (a *answer) desired() {
 		a.add(screen.Status, "DESIRED %d = %s - %d not eligible:", all, plural(all+excluded, "node"), excluded)
 		a.s.Add(screen.Status, screen.Indent{a.atMost(4, t, "reason")})
 	case all > 0:
-		a.add(screen.Status, "DESIRED %d = %s", all, pluralOf(all, "the only node", allOf(all)+"nodes"))
+		a.add(screen.Status, "DESIRED %d = %s%s", all, pluralOf(all, "the only node", allOf(all)+"nodes"), fill(a.now, daemonset.Facts{"n": notReady}, "[, also the {n} NotReady: the pod tolerates their taints]"))
 	}
 }
 

@@ -124,6 +124,7 @@ func (l *answers) shared() {
 	var nodes []string
 	for i, n := range l.Shared() {
 		if i == 0 && l.first != nil {
+			l.s.Add(screen.DoNow, screen.Text(fmt.Sprintf("find out what is wrong with %s first (Check): it affects %d DaemonSets", n.Node, n.DaemonSets)))
 			l.s.Add(screen.Check, l.first.kubectl("kubectl describe node", screen.Quote(n.Node)))
 		}
 		nodes = append(nodes, fmt.Sprintf("%s (%d DaemonSets)", n.Node, n.DaemonSets))

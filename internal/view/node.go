@@ -194,10 +194,10 @@ func (a *answer) podLine(n *explain.Node, p explain.Pod) string {
 	return fill(a.now, f, podWords)
 }
 
-// ruleName is a rule, with the taint that it is about.
+// ruleName is a rule, or the taint that it is about.
 func ruleName(c daemonset.Check) string {
 	if c.Rule == daemonset.RuleTaint {
-		return "taint " + fact(c.Facts, "taint")
+		return fact(c.Facts, "taint")
 	}
 	return string(c.Rule)
 }

@@ -63,6 +63,7 @@ func newPlanned(p *plan.Plan, now *explain.Explanation, asked Asked, style Style
 		s.live.present()
 		s.live.fixes()
 	} else {
+		s.doNow()
 		s.underWay()
 		s.limit()
 		s.warnings()
@@ -322,6 +323,8 @@ func (s *planned) impact() {
 	case s.o.Code == plan.NothingToDo, s.o.Code == plan.Unknown, s.o.Code == plan.NotRolling, s.p.Subject == plan.SubjectNew, s.o.Worst == without && without > 0:
 	case s.o.Worst > 0:
 		s.add(screen.Impact, "at most %s without an available pod at any time", nodes)
+	case s.live == nil && s.p.Old() > 0 && s.o.Code == plan.Stalls:
+		s.add(screen.Impact, "none: %s an available pod all the time", allHave(s.p.AtEnd().Desired))
 	case s.live == nil && s.p.Old() > 0 && len(s.p.Lost) == 0:
 		s.add(screen.Impact, "none: %s an available pod all the time", allHave(desired))
 	}
@@ -541,7 +544,10 @@ func (s *planned) outlook() {
 		s.add(screen.Outlook, "unknown: %s could not be read", unread(s.h))
 	case s.o.Code == plan.RemovesAllPods && s.p.OfChange():
 		s.add(screen.Fix, "do not apply this change")
-		say("DESIRED goes from {before} to {after}, and the controller deletes every pod")
+		if n := len(s.p.Placement.Lose) - s.p.Desired.Before; n > 0 {
+			f["more"] = n
+		}
+		say("DESIRED goes from {before} to {after}, and the controller deletes every pod[, also {more} that DESIRED does not count]")
 		return
 	case stalls && !s.p.OfChange() && s.p.Old() == 0:
 		say("stays at {available} of {desired} available")
@@ -588,15 +594,15 @@ func (s *planned) whatIf() {
 		if i == most && !s.style.All {
 			break
 		}
-		n, steps := p.AtATime(r.AtATime), plural(r.Steps, "step")
+		n, takes := p.AtATime(r.AtATime), plural(r.Steps, "step")
 		of := fmt.Sprintf("%d at a time", n)
 		if r.Nodes > n && p.Outcome.Code == plan.Stalls {
 			of += fmt.Sprintf(", beside the %d that %s unavailable", r.Nodes-n, pluralOf(r.Nodes-n, "stays", "stay"))
 		}
 		if r.Duration != nil {
-			steps += ", " + rangeWords(r.Duration)
+			takes = rangeWords(r.Duration)
 		}
-		s.add(screen.WhatIf, "%s%s (%s): %s", flag, r.Limit, of, steps)
+		s.add(screen.WhatIf, "%s%s (%s): %s", flag, r.Limit, of, takes)
 	}
 	if lower, higher := p.Slower(); lower != nil {
 		s.add(screen.WhatIf, "%s takes longer than %s: the controller counts a pod that becomes available just after it has looked only when it looks again, minReadySeconds (%ds) later",
@@ -614,10 +620,14 @@ func (s *planned) commands() {
 	case s.asked.Undo && !s.p.Change.TemplateChanged:
 		s.note(screen.Text("kubectl rollout undo would change nothing: the live template is that of the revision already, with the API defaults"))
 	case s.asked.Undo && s.o.Reason != daemonset.StepBeingDeleted, asked && fine: // nobody is told to do what ends badly, but for a rollback
-		if who := s.undoer(); who != "" {
+		switch who := s.undoer(); {
+		case who != "":
 			s.add(screen.Apply, "change it in the source of %s, such as Git: a change by hand is undone", who)
+		case len(s.p.KeptByRepair()) > 0 && len(s.asked.Makes) > 0:
+			s.s.Add(screen.Apply, screen.Text("after the repair:"), screen.Indent{s.asked.Makes})
+		default:
+			s.s.Add(screen.Apply, s.asked.Makes)
 		}
-		s.s.Add(screen.Apply, s.asked.Makes)
 	}
 	if s.asked.Live && len(s.p.Waves) > 0 {
 		s.s.Add(screen.Follow, append(screen.Command{"kubectl ds plan-rollout", s.namespace(), s.name()}, s.kubectl("--watch")...))

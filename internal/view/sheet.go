@@ -158,7 +158,7 @@ func why(problems []*cause.Problem, clause func(p *cause.Problem, nodes []string
 		}
 	}
 	if more := len(parts) - most; more > 0 {
-		parts = append(parts[:most], fmt.Sprintf("%d more", more))
+		parts = append(parts[:most], plural(more, "more problem"))
 	}
 	return strings.Join(parts, ", ")
 }

@@ -12,10 +12,10 @@ import (
 type Advice struct {
 	Code AdviceCode `json:"code"` // what to do
 
-	// the problem that it is about; empty for the rollout
+	// the problems that it is about; empty for the rollout
 	// Codes: Problems
-	Problem daemonset.Reason `json:"problem"`
-	Nodes   []string         `json:"nodes"` // the nodes concerned, sorted by name
+	Problems []daemonset.Reason `json:"problems"`
+	Nodes    []string           `json:"nodes"` // the nodes concerned, sorted by name
 
 	// every eligible node has an available pod, as far as could be read
 	CanWait bool `json:"canWait"`
@@ -41,24 +41,24 @@ const (
 	AdviseRepairBeforeRollout AdviceCode = "RepairBeforeRollout"
 )
 
-// AdviceCodes lists every AdviceCode.
+// AdviceCodes lists every AdviceCode, what a person on call does soonest first.
 var AdviceCodes = []AdviceCode{
-	AdviseWait, AdviseDeletePods, AdviseRollBack, AdviseReadLogs, AdviseRepairNodes, AdviseMakeRoom, AdviseAskOwner, AdviseControlPlane, AdviseStrategy, AdviseReadEvents, AdviseRepairBeforeRollout,
+	AdviseControlPlane, AdviseDeletePods, AdviseRollBack, AdviseReadLogs, AdviseReadEvents, AdviseStrategy, AdviseAskOwner, AdviseRepairNodes, AdviseMakeRoom, AdviseRepairBeforeRollout, AdviseWait,
 }
 
-// advice returns what to do first, for each kind of problem of a summary once, in
-// its order; nothing where nothing is to be done, or too little could be read.
+// advice returns what to do first, for each kind of problem of a summary once, what
+// is done soonest first; nothing where nothing is to be done, or too little could be read.
 func (e *Explanation) advice() []Advice {
 	canWait := e.Impact != nil && len(e.Impact.Without) == len(e.Impact.Ready)
 	switch e.Verdict.Code {
 	case BeingDeleted, Unknown, NotObserved:
 		return []Advice{}
 	case AwaitingDelete:
-		return []Advice{{Code: AdviseDeletePods, Nodes: []string{}, CanWait: canWait}}
+		return []Advice{{Code: AdviseDeletePods, Problems: []daemonset.Reason{}, Nodes: []string{}, CanWait: canWait}}
 	}
 	out := advise(e.Matters(), canWait)
 	if len(out) == 0 && e.Verdict.Code == Progressing {
-		out = append(out, Advice{Code: AdviseWait, Nodes: []string{}, CanWait: canWait})
+		out = append(out, Advice{Code: AdviseWait, Problems: []daemonset.Reason{}, Nodes: []string{}, CanWait: canWait})
 	}
 	return out
 }
@@ -82,10 +82,16 @@ func advise(problems []*Problem, canWait bool) []Advice {
 		case code == "":
 		case i >= 0:
 			out[i].Nodes = sorted(append(out[i].Nodes, p.Nodes...))
+			if !slices.Contains(out[i].Problems, p.Code) {
+				out[i].Problems = append(out[i].Problems, p.Code)
+			}
 		default:
-			out = append(out, Advice{Code: code, Problem: p.Code, Nodes: sorted(slices.Clone(p.Nodes)), CanWait: canWait})
+			out = append(out, Advice{Code: code, Problems: []daemonset.Reason{p.Code}, Nodes: sorted(slices.Clone(p.Nodes)), CanWait: canWait})
 		}
 	}
+	slices.SortStableFunc(out, func(a, b Advice) int {
+		return slices.Index(AdviceCodes, a.Code) - slices.Index(AdviceCodes, b.Code)
+	})
 	return out
 }
 

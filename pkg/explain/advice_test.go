@@ -35,8 +35,8 @@ func TestAdvice(t *testing.T) {
 		{"its selector", Healthy, problems{on(cause.NoEligibleNode, cause.OriginRevision)}, []string{"RollBack NoEligibleNode"}},
 		{"a container, and nothing tells whose fault", Stuck, problems{on(cause.ProbeFailing, cause.OriginUnknown, "a")}, []string{"ReadLogs ProbeFailing a"}},
 		{"a container that has no logs yet", Stuck, problems{on(cause.ImagePullBackOff, cause.OriginUnknown, "a")}, []string{"ReadEvents ImagePullBackOff a"}},
-		{"nodes that are down in two ways are repaired together", Stuck, problems{on(cause.TerminatingOnDeadNode, cause.OriginNodes, "b"), on(cause.NodeNotReady, cause.OriginNodes, "a")}, []string{"RepairNodes TerminatingOnDeadNode a b"}},
-		{"two kinds of problems, two pieces of advice, in their order", Stuck, problems{on(cause.TerminatingOnDeadNode, cause.OriginNodes, "b"), on(cause.OOMKilled, cause.OriginRevision, "a")}, []string{"RepairNodes TerminatingOnDeadNode b", "RollBack OOMKilled a"}},
+		{"nodes that are down in two ways are repaired together", Stuck, problems{on(cause.TerminatingOnDeadNode, cause.OriginNodes, "b"), on(cause.NodeNotReady, cause.OriginNodes, "a")}, []string{"RepairNodes TerminatingOnDeadNode NodeNotReady a b"}},
+		{"two kinds of problems, two pieces of advice: a rollback is sooner done than a repair", Stuck, problems{on(cause.TerminatingOnDeadNode, cause.OriginNodes, "b"), on(cause.OOMKilled, cause.OriginRevision, "a")}, []string{"RollBack OOMKilled a", "RepairNodes TerminatingOnDeadNode b"}},
 		{"a deleted node is not repaired", Degraded, problems{on(daemonset.NodeGone, cause.OriginNodes, "a")}, []string{"Wait NodeGone a"}},
 		{"its pod fails every step", Stuck, problems{on(daemonset.VanishedNodeInSurge, cause.OriginUnknown, "a")}, []string{"DeletePods VanishedNodeInSurge a"}},
 		{"the pod does not fit", Degraded, problems{on(cause.InsufficientResources, cause.OriginScheduling, "a")}, []string{"MakeRoom InsufficientResources a"}},
@@ -53,10 +53,11 @@ func TestAdvice(t *testing.T) {
 			var got []string
 			for _, a := range e.advice() {
 				words := string(a.Code)
-				for _, more := range append([]string{string(a.Problem)}, a.Nodes...) {
-					if more != "" {
-						words += " " + more
-					}
+				for _, p := range a.Problems {
+					words += " " + string(p)
+				}
+				for _, n := range a.Nodes {
+					words += " " + n
 				}
 				got = append(got, words)
 			}

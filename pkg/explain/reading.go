@@ -37,6 +37,16 @@ func (e *Explanation) Matters() []*Problem {
 	return urgent
 }
 
+// Failed returns the nodes of problems that containers have, sorted by name.
+func (e *Explanation) Failed() (nodes []string) {
+	for _, p := range e.Problems {
+		if p.Severity == cause.Error && cause.OfContainer(p.Code) {
+			nodes = append(nodes, p.Nodes...)
+		}
+	}
+	return sorted(nodes)
+}
+
 // Failing reports whether something is wrong that does not pass by itself.
 func (e *Explanation) Failing() bool {
 	m := e.Matters()
