@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
+	"github.com/kubectl-ds/kubectl-ds/pkg/history"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 )
 
@@ -18,14 +19,14 @@ var advices = map[explain.AdviceCode][]string{
 	explain.AdviseRollBack:     {"{problem=NoEligibleNode}{back}, or correct the template", "read the logs (Check), then {back}"},
 	explain.AdviseReadLogs:     {"read the logs (Check) before you change anything"},
 	explain.AdviseReadEvents:   {"read the events (Check) before you change anything"},
-	explain.AdviseRepairNodes:  {"have {nodes} repaired by whoever runs {count?it|them} (Check)[; {noRollback}]"},
-	explain.AdviseMakeRoom:     {"make room for the pod on {nodes} (Fix)"},
+	explain.AdviseRepairNodes:  {"have {where} repaired by whoever runs {count?it|them} (Check)[; {noRollback}]"},
+	explain.AdviseMakeRoom:     {"make room for the pod on {where} (Fix)"},
 	explain.AdviseAskOwner:     {`{kind=ResourceQuota}ask the owner of ResourceQuota "{name}" to raise it; the DaemonSet needs no change`, "{kind=Webhook}ask the owner of admission webhook {name}", "read the message below: it says what the pod violates"},
 	explain.AdviseControlPlane: {"find out whether kube-controller-manager runs (Check); the DaemonSet needs no change"},
 	explain.AdviseStrategy:     {"{problem=InvalidBudget}set {field} to a number or a percentage", "change the update strategy (Fix)"},
 	explain.AdviseRepairBeforeRollout: {
-		"{problem=Misscheduled}find out why {nodes} {count?is|are} NotReady (Check); start no rollout before {count?it is|they are} Ready",
-		"nothing now; start no rollout before {nodes} {count?is|are} repaired", "nothing now; start no rollout before this is repaired",
+		"{problem=Misscheduled}find out why {where} {count?is|are} NotReady (Check); start no rollout before {count?it is|they are} Ready",
+		"nothing now; start no rollout before {where} {count?is|are} repaired", "nothing now; start no rollout before this is repaired",
 	},
 }
 
@@ -36,9 +37,9 @@ func (a *answer) doNow(advice []explain.Advice) {
 		f := daemonset.Facts{"problem": string(first), "count": len(d.Nodes), "old": a.count("oldNodes"), "back": "roll back (Fix)"}
 		switch n := len(d.Nodes); {
 		case n > 3:
-			f["nodes"] = fmt.Sprintf("the %d nodes", n)
+			f["where"] = fmt.Sprintf("the %d nodes", n)
 		case n > 0:
-			f["nodes"] = someNames(d.Nodes)
+			f["where"] = someNames(d.Nodes)
 		}
 		if p := a.e.Has(first); p != nil {
 			f["field"] = fact(p.Facts, "field")
@@ -111,4 +112,31 @@ func (s *planned) doNow() {
 		f["ways"] = "some"
 	}
 	s.add(screen.DoNow, "%s", fill(s.now, f, planAdvices[s.p.Verdict()]...))
+}
+
+// pastAdvices say what to do about the rollout that a history shows.
+var pastAdvices = map[history.RolloutCode][]string{
+	history.UnderWay: {
+		"find out why {notReady:new pod is|new pods are} not Ready[ ({Check})]", "nothing is wrong so far: {soon:new pod is|new pods are} Ready, and available after minReadySeconds {wait@}",
+		"find out what the rollout waits for[ ({Check})]",
+	},
+	history.AwaitingDelete: {"nothing is broken, and it can wait: delete the old pods, one after the other"},
+	history.Unavailable:    {"find out why not every pod is available[ ({Check})]"},
+	history.Creates:        {"find out what the next sync does[ ({Preview})]"},
+	history.CreatesSame:    {"find out what the next sync does[ ({Preview})]"},
+}
+
+// doNow says what to do about the rollout.
+func (p *past) doNow() {
+	r := &p.h.Rollout
+	f := daemonset.Facts{"wait": int(r.MinReadySeconds)}
+	for key, n := range map[string]*int{"notReady": r.NotReady, "soon": r.NotYetAvailable} {
+		if n != nil && *n > 0 {
+			f[key] = *n
+		}
+	}
+	if p.asked.Again {
+		f["Check"], f["Preview"] = "Check", "Preview"
+	}
+	p.add(screen.DoNow, "%s", fill(p.now, f, pastAdvices[r.Code]...))
 }

@@ -221,7 +221,7 @@ func (a *answer) impact() {
 		if without == all {
 			words = pluralOf(all, "1 node", allOf(all)+"nodes")
 		}
-		names = screen.Names{Before: words + pluralOf(without, " has", " have") + " no available pod:", Names: i.Without}
+		names = screen.Names{Before: words + pluralOf(without, " has", " have") + " no available pod:", Names: i.Without, Short: true}
 		if i.Served > 0 && a.e.Rollout.UnderWay {
 			names.After = "; " + pluralOf(i.Served, "the other one has", fmt.Sprintf("the other %d have", i.Served)) + " an available pod"
 			if by := a.e.ServedBy(); by != nil {
@@ -520,7 +520,7 @@ func (a *answer) fix(f *explain.Fix, and, or string) {
 			words = and + cmp.Or(words, "roll back:")
 		}
 		a.preview("", "to-revision", to)
-		a.act(screen.Fix, words, a.kubectl("kubectl rollout undo", a.namespace(), "daemonset/"+a.name(), screen.Word("--to-revision="+to)), append(a.undoes(f), cmp.Or(a.undoneBy(), "no GitOps tool or operator found that would revert it"))...)
+		a.act(screen.Fix, words, a.kubectl("kubectl rollout undo", a.namespace(), "daemonset/"+a.name(), screen.Word("--to-revision="+to)), append(a.undoes(f), a.undoneBy())...)
 	case explain.FixRepairNodes:
 		facts["under"], facts["whole"] = a.e.Rollout.UnderWay, a.e.Impact != nil && len(a.e.Impact.Without) == 0
 		facts["undo"] = slices.ContainsFunc(a.e.Fixes, func(f explain.Fix) bool { return f.Code == explain.FixUndo })
@@ -559,10 +559,10 @@ func (a *answer) fix(f *explain.Fix, and, or string) {
 	}
 }
 
-// undoneBy says who undoes a change by hand; empty where nobody is known to.
+// undoneBy says who undoes a change by hand, or that nobody is known to.
 func (a *answer) undoneBy() string {
 	if len(a.e.ManagedBy) == 0 {
-		return ""
+		return "no GitOps tool or operator found that would revert it"
 	}
 	who, undone := managerWords(a.e.ManagedBy[0])
 	return who + " writes the DaemonSet: " + undone
@@ -793,7 +793,7 @@ func (a *answer) wide() {
 	e := a.e
 	a.add(screen.Assumed, "rules of Kubernetes %s (%s), read at %s", e.Controller.KubernetesVersion, sourceWords[e.Controller.Source], e.Snapshot.TakenAt.Format(time.RFC3339))
 	for _, as := range e.Assumptions {
-		a.add(screen.Assumed, "%s", assumption(as, e.Assumptions, ""))
+		a.add(screen.Assumed, "%s", assumption(as, e.Assumptions, nil))
 	}
 	t := &screen.Table{Flush: true, Columns: columns("NODE", "SHOULD RUN", "SLOT", "POD", "PHASE", "REVISION", "READY", "AVAILABLE", "PROBLEM")}
 	for i := range e.Nodes {

@@ -21,6 +21,7 @@ import (
 func History(w io.Writer, h *history.History, asked Asked, style Style) error {
 	p := newPast(h, asked, style)
 	p.headline()
+	p.doNow()
 	p.rollout()
 	p.revisions()
 	p.notes()

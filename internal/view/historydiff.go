@@ -142,6 +142,7 @@ func Diff(w io.Writer, h *history.History, asked Asked, style Style) error {
 	p.add(screen.Rollout, "%s", p.between(from, to))
 	if d.To.Live || to == p.current {
 		p.rollout()
+		p.doNow()
 	}
 	p.s.Add(screen.Check, p.again("explain"))
 	if hidden && p.asked.Again {

@@ -23,27 +23,29 @@ func (s *planned) assumed() {
 		s.s.Add(screen.Assumed, t)
 		return
 	}
-	down := ""
-	switch {
-	case len(plan.Down(s.problems)) > 0:
-		down = "yes"
+	known := daemonset.Facts{"answering": someNames(s.p.Answering())}
+	switch down := plan.Down(s.problems); {
+	case s.p.Supposed(down...):
+		known["supposed"] = "yes"
+	case len(down) > 0:
+		known["down"] = "yes"
 	case len(s.problems) == 0:
-		down = "unknown"
+		known["down"] = "unknown"
 	}
 	var lines []string
 	switch {
 	case s.o.Code != plan.Completes || s.o.Duration != nil || !s.p.RestsOn(plan.AssumeStart):
 	case len(s.o.Late) > 0:
-		lines = append(lines, "unknown: how long it takes, while these pods are not Ready")
+		lines = append(lines, "not known: how long it takes, while these pods are not Ready")
 	default:
-		lines = append(lines, "unknown: how long a new pod takes to become Ready (set it with --start 40s)")
+		lines = append(lines, "not known: how long a new pod takes to become Ready (set it with --start 40s)")
 	}
 	for _, of := range assumptions {
 		i := slices.IndexFunc(s.p.Assumptions, func(a daemonset.Assumption) bool { return a.Code == of.code })
 		if i < 0 || of.code == daemonset.AssumeControllerVersion || !s.p.RestsOn(of.code) {
 			continue
 		}
-		if words := assumption(s.p.Assumptions[i], s.p.Assumptions, down); words != "" {
+		if words := assumption(s.p.Assumptions[i], s.p.Assumptions, known); words != "" {
 			lines = append(lines, words)
 		}
 	}
@@ -53,9 +55,10 @@ func (s *planned) assumed() {
 }
 
 // assumption says in a sentence what was assumed, among all that was; empty for the
-// controller's own pace. Nodes that stay without an available pod may be down.
-func assumption(a daemonset.Assumption, all []daemonset.Assumption, down string) string {
-	f := daemonset.Facts{"value": a.Value, "source": a.Source, "down": down}
+// controller's own pace. known is what else is known: whether nodes that stay without
+// an available pod are down, or were asked to be, and which kubelets still answer.
+func assumption(a daemonset.Assumption, all []daemonset.Assumption, known daemonset.Facts) string {
+	f := with(known, daemonset.Facts{"value": a.Value, "source": a.Source})
 	for _, other := range all {
 		f[string(other.Code)] = cmp.Or(other.Value, "yes")
 	}

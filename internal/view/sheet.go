@@ -77,7 +77,7 @@ func columns(heads ...string) []screen.Column {
 // --all.
 func (a *sheet) atMost(n int, t *screen.Table, noun string) *screen.Table {
 	if more := len(t.Rows) - n; more > 1 && !a.style.All {
-		t.Rows = append(t.Rows[:n], screen.Row{Cells: screen.Cells(plural(more, "more "+noun) + " with --all")})
+		t.Rows = append(t.Rows[:n], screen.Row{Cells: screen.Cells(plural(more, "more "+noun) + " (--all lists them)")})
 	}
 	return t
 }

@@ -137,6 +137,15 @@ func tables() map[string][]string {
 	for _, a := range assumptions {
 		each("assumptions", a.code, a.sentences...)
 	}
+	for code, sentences := range advices {
+		each("advices", code, sentences...)
+	}
+	for verdict, sentences := range planAdvices {
+		each("planAdvices", verdict, sentences...)
+	}
+	for code, sentences := range pastAdvices {
+		each("pastAdvices", code, sentences...)
+	}
 	for code, rows := range notes {
 		before := make([]string, len(rows))
 		for i, row := range rows {
@@ -161,7 +170,10 @@ var madeKeys = map[string]any{
 	"method":   "m", "manager": "m", // change
 	"new": true, "nowhere": true, "changed": true, "known": true, "differ": 3, "changes": 3, "restores": true, "was": 3, "annotations": []string{"x"}, "labels": []string{"x"}, "restart": true, "both": true, // templateWords
 	"about": []string{"x"}, "same": "s", "all": true, "keeps": "k", "removes": "r", "certain": true, // sentence
-	"down": "yes", "value": "41", "source": "s", // assumption
+	"problem": "p", "where": "n1", "old": 3, "back": "b", "kind": "k", "count": 3, "noRollback": "n", // doNow
+	"repair": "n1", "loses": 2, "lose": 2, "undoer": "u", "warnings": 1, "current": 8, "until": "3m", "ways": "some", // doNow of a plan
+	"notReady": 1, "soon": 2, "wait": 900, "Check": "Check", "Preview": "Preview", // doNow of a history
+	"down": "yes", "supposed": "yes", "answering": "n1", "value": "41", "source": "s", // assumption
 }
 
 // sampleFacts has a value of its kind for each key that a sentence may use.
@@ -342,5 +354,21 @@ Outlook   it deletes 7 more in later syncs: one sync takes at most 250`, "beyond
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestEveryAdviceHasWords: each code says something, and no two the same.
+func TestEveryAdviceHasWords(t *testing.T) {
+	said := map[string]explain.AdviceCode{}
+	for _, code := range explain.AdviceCodes {
+		for _, s := range advices[code] {
+			if other, already := said[s]; already {
+				t.Errorf("%s says what %s says: %s", code, other, s)
+			}
+			said[s] = code
+		}
+		if len(advices[code]) == 0 {
+			t.Errorf("%s has no words", code)
+		}
 	}
 }

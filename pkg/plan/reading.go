@@ -142,6 +142,13 @@ func (p *Plan) KeptByRepair() []string {
 	return nodes
 }
 
+// Answering returns the nodes that lose their pod in the course of the rollout
+// although they are NotReady, and whose kubelet still answers, so that it ends the
+// pod.
+func (p *Plan) Answering() []string {
+	return Nodes(slices.DeleteFunc(p.LostLater(), func(n PlacementNode) bool { return n.Verdict.Facts["key"] != corev1.TaintNodeNotReady }))
+}
+
 // Supposed reports whether the plan was asked to take all of these nodes for
 // down; of no node, it was not.
 func (p *Plan) Supposed(nodes ...string) bool {
