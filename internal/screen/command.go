@@ -22,17 +22,6 @@ var plainWord = regexp.MustCompile(`^[A-Za-z0-9._:/=@,%+-]+$`)
 // stands.
 func Placeholder(name string) Word { return Word("<" + name + ">") }
 
-// pastes reports whether a command can be pasted as it is printed, which it
-// cannot where a name holds what no terminal shows.
-func (c Command) pastes() bool {
-	for _, w := range c {
-		if Clean(string(w)) != string(w) {
-			return false
-		}
-	}
-	return true
-}
-
 // String is the command on one line.
 func (c Command) String() string {
 	words := make([]string, len(c))

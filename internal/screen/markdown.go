@@ -13,7 +13,7 @@ func (s *Screen) Markdown(w io.Writer) error {
 	m := &markdown{}
 	title := mark(s.Headline.Text)
 	if s.Headline.Subject != "" {
-		title = code(s.Headline.Subject) + ": " + title
+		title = "<code>" + mark(s.Headline.Subject) + "</code>: " + title
 	}
 	if s.Headline.Verdict != "" {
 		title = s.Headline.Verdict + " " + title
@@ -145,5 +145,3 @@ var special = strings.NewReplacer(
 	"|", "&#124;", "`", "&#96;", "*", "&#42;", "_", "&#95;", "~", "&#126;", "[", "&#91;", "]", "&#93;", "@", "&#64;", "#", "&#35;", `\`, "&#92;",
 	"!", "&#33;", "$", "&#36;", "://", "&#58;//", "www.", "www&#46;", "^", "&#94;",
 )
-
-func code(words string) string { return "<code>" + mark(words) + "</code>" }

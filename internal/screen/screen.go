@@ -86,8 +86,8 @@ type Names struct {
 	Short  bool
 }
 
-// Command is one that can be pasted into a shell. A Word stays on one line,
-// with the blanks that it holds.
+// Command is one that can be pasted into a shell: one with a name that holds what
+// no terminal shows says nothing. A Word stays on one line, with its blanks.
 type Command []Word
 
 // Lines are shown as they are: a manifest, a map.
@@ -105,7 +105,7 @@ type Indent []Block
 func (t Text) empty() bool    { return t == "" }
 func (w Words) empty() bool   { return len(w) == 0 }
 func (n Names) empty() bool   { return len(n.Names) == 0 && n.Before == "" && n.After == "" }
-func (c Command) empty() bool { return len(c) == 0 || !c.pastes() }
+func (c Command) empty() bool { return len(c) == 0 || Clean(c.String()) != c.String() }
 func (l Lines) empty() bool   { return len(l) == 0 }
 func (i Indent) empty() bool  { return len(i) == 0 }
 

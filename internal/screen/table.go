@@ -99,11 +99,6 @@ func (t *Table) fit(term Terminal, room int) (shown, widths []int) {
 	return shown, widths
 }
 
-// hasHead reports whether any column has a head.
-func (t *Table) hasHead() bool {
-	return slices.ContainsFunc(t.Columns, func(c Column) bool { return c.Head != "" })
-}
-
 // width is how wide a cell is when none of its lines is broken, and how wide its
 // longest word is, which no line can break.
 func (c Cell) width(t Terminal, short bool) (whole, word int) {

@@ -241,7 +241,7 @@ func (p *printer) table(t *Table, left int) {
 		}
 		p.add(left, spans...)
 	}
-	if t.hasHead() {
+	if slices.ContainsFunc(t.Columns, func(c Column) bool { return c.Head != "" }) {
 		line(func(i int) span { return span{t.Columns[i].Head, Title} })
 	}
 	for _, r := range t.Rows {

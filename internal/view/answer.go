@@ -191,52 +191,43 @@ func allHave(n int) string { return pluralOf(n, "the only node has", allOf(n)+"n
 // allOf is "both " or "all 3 ".
 func allOf(n int) string { return pluralOf(n-1, "both ", fmt.Sprintf("all %d ", n)) }
 
+// impacts say who is without a working pod: before the names of nodes, and behind
+// them. have is how many nodes have; whole the same, where none is served.
+var impacts = map[explain.Affected]struct {
+	before, after []string
+	short         bool
+}{
+	explain.AffectedUnknown: {[]string{"unknown: {unread} could not be read[{named=true}; without an available pod at least:]"}, nil, true},
+	explain.AffectedNowhere: {[]string{"{lasting=-}no node runs the pod", "no node runs the pod; none has been eligible for {lasting}"}, nil, false},
+	explain.AffectedRemoved: {[]string{"the controller deletes the pods on all nodes that have one:"}, nil, true},
+	explain.AffectedAlmost:  {[]string{"none: {have} a Ready pod; not counted as available yet:"}, nil, false},
+	explain.AffectedSome: {
+		[]string{"{whole} no available pod:", "{without} of {nodes:node} {without?has|have} no available pod:"},
+		[]string{"{served=1}; the other one has an available pod[ of {revision}]", "; the other {served} have an available pod[ of {revision}]"}, true,
+	},
+	explain.AffectedServedByOld: {[]string{"none yet: the old pod still runs beside the new one on"}, []string{", so {have} an available pod"}, false},
+	explain.AffectedNotUrgent:   {[]string{"none, not urgent: {have} an available pod"}, nil, false},
+	explain.AffectedNobody:      {[]string{"none: {have} an available pod"}, nil, false},
+}
+
 func (a *answer) impact() {
-	i := a.e.Impact
-	switch what := unread(a.h); {
-	case i == nil && what != "":
-		names := screen.Names{Before: "unknown: " + what + " could not be read"}
-		if down := a.e.Failed(); len(down) > 0 && a.e.Budget.Kind != daemonset.BudgetSurge {
-			names = screen.Names{Before: names.Before + "; without an available pod at least:", Names: down, Short: true}
-		}
-		a.s.Add(screen.Impact, names)
-		return
-	case i == nil || len(a.e.Columns) == 0:
-		return
+	affected, nodes := a.e.Affected()
+	i, words := cmp.Or(a.e.Impact, &explain.Impact{}), impacts[affected]
+	all := len(i.Without) + i.Served
+	f := daemonset.Facts{"unread": unread(a.h), "named": len(nodes) > 0, "without": len(i.Without), "nodes": all, "have": allHave(all)}
+	if none := a.e.Has(cause.NoEligibleNode); none != nil {
+		f["lasting"] = a.lasting(none)
 	}
-	without, all, none := len(i.Without), len(i.Without)+i.Served, a.e.Has(cause.NoEligibleNode)
-	names := screen.Names{}
-	switch have := allHave(all); {
-	case all == 0 && none == nil:
-	case all == 0 && len(i.Uncounted) == 0:
-		names.Before = fill(a.now, daemonset.Facts{"lasting": a.lasting(none)}, "{lasting=-}no node runs the pod", "no node runs the pod; none has been eligible for {lasting}")
-	case all == 0 && number(none.Facts, "losing") == len(i.Uncounted):
-		a.s.Add(screen.Impact, screen.Names{Before: "the controller deletes the pods on all nodes that have one:", Names: i.Uncounted, Short: true})
-		return
-	case all == 0:
-	case without > 0 && without == len(i.Ready):
-		names = screen.Names{Before: "none: " + have + " a Ready pod; not counted as available yet:", Names: i.Without}
-	case without > 0:
-		words := fmt.Sprintf("%d of %s", without, plural(all, "node"))
-		if without == all {
-			words = pluralOf(all, "1 node", allOf(all)+"nodes")
-		}
-		names = screen.Names{Before: words + pluralOf(without, " has", " have") + " no available pod:", Names: i.Without, Short: true}
-		if i.Served > 0 && a.e.Rollout.UnderWay {
-			names.After = "; " + pluralOf(i.Served, "the other one has", fmt.Sprintf("the other %d have", i.Served)) + " an available pod"
-			if by := a.e.ServedBy(); by != nil {
-				names.After += " of " + revisionName(by)
-			}
-		}
-	case len(i.OldServes) > 0:
-		names = screen.Names{Before: "none yet: the old pod still runs beside the new one on", Names: i.OldServes, After: ", so " + have + " an available pod"}
-	case a.e.Verdict.Code == explain.AwaitingDelete:
-		names.Before = "none, not urgent: " + have + " an available pod"
-	case a.e.Verdict.Code != explain.Healthy:
-		names.Before = "none: " + have + " an available pod"
+	if i.Served == 0 {
+		f["whole"] = pluralOf(all, "1 node has", allOf(all)+"nodes have")
+	} else if a.e.Rollout.UnderWay {
+		f["served"] = i.Served
 	}
-	a.s.Add(screen.Impact, names)
-	if n := len(i.Uncounted); n > 0 {
+	if by := a.e.ServedBy(); by != nil {
+		f["revision"] = revisionName(by)
+	}
+	a.s.Add(screen.Impact, screen.Names{Before: fill(a.now, f, words.before...), Names: nodes, After: fill(a.now, f, words.after...), Short: words.short})
+	if n := len(i.Uncounted); n > 0 && affected != explain.AffectedRemoved {
 		a.s.Add(screen.Impact, screen.Names{Before: fmt.Sprintf("DESIRED and READY do not count the %s on", pluralOf(n, "pod", strconv.Itoa(n)+" pods")), Names: i.Uncounted, After: ", so no alert on these numbers fires", Short: true})
 	}
 }
@@ -244,30 +235,22 @@ func (a *answer) impact() {
 // rollout says since when, and how many pods are on which revision.
 func (a *answer) rollout() {
 	var parts []string
-	for i := range a.e.Revisions {
-		r := &a.e.Revisions[i]
-		n := r.Pods + r.Terminating
-		if n == 0 && (!r.Current || len(parts) > 0) {
-			continue
-		}
-		var available, counted string
+	for i, r := range a.e.Running() {
+		f := daemonset.Facts{"first": i == 0, "pods": r.Pods + r.Terminating, "revision": revisionName(r), "terminating": r.Terminating}
 		if r.Current && r.Available < r.Pods {
-			available = fmt.Sprintf("%d available", r.Available)
+			f["available"] = r.Available
 		}
 		if !r.Current && r.Updated > 0 {
-			counted = countedUpdated(r.Updated, len(r.Nodes))
+			f["counted"] = countedUpdated(r.Updated, len(r.Nodes))
 		}
-		words := fmt.Sprintf("%d on ", n)
-		if len(parts) == 0 {
-			words = plural(n, "pod") + " on "
-		}
-		parts = append(parts, words+revisionName(r)+inBrackets(joined(", ", available, fill(a.now, daemonset.Facts{"n": r.Terminating}, "[{n} terminating]"), counted)))
+		notes := joined(", ", fill(a.now, f, "{available} available"), fill(a.now, f, "[{terminating} terminating]"), fill(a.now, f, "{counted}"))
+		parts = append(parts, fill(a.now, f, "{first=true}{pods:pod} on {revision}", "{pods} on {revision}")+inBrackets(notes))
 	}
 	f := daemonset.Facts{"pods": strings.Join(parts, ", "), "verdict": a.e.Verdict.Code, "under": a.e.Rollout.UnderWay, "current": a.current()}
 	if at := a.e.Rollout.Since; at != nil {
 		f["since"] = at.Format(time.RFC3339)
 	}
-	if a.e.Verdict.Code == explain.BeingDeleted || gapped(a.h, snapshot.Pods) {
+	if a.e.Verdict.Code == explain.BeingDeleted || a.h.Lacks(snapshot.Pods) {
 		return
 	}
 	a.add(screen.Rollout, "%s", fill(a.now, f, "{verdict=Unknown}{pods}", "{under=false}none in progress", "{verdict=AwaitingDelete}revision {current} is {since@} old: {pods}", "started {since@} ago: {pods}", "{pods}"))
@@ -279,7 +262,7 @@ func (a *answer) rollout() {
 			a.add(screen.Rollout, "%s as updated by the label pod-template-generation alone, and %s not replaced", pluralVerb(n, "pod counts", "pods count"), pluralOf(n, "is", "are"))
 		}
 	}
-	if n := a.e.Next.Revisions; n.Cut && !gapped(a.h, snapshot.Revisions) {
+	if n := a.e.Next.Revisions; n.Cut && !a.h.Lacks(snapshot.Revisions) {
 		a.add(screen.Rollout, "the live template has no revision yet: the next sync creates revision %d", n.Number)
 	}
 }
@@ -338,28 +321,16 @@ func (a *answer) limit() {
 	a.add(screen.Limit, "%s, and %s", words, fill(a.now, daemonset.Facts{"used": *b.Used, "full": full, "until": full && a.e.Verdict.Code == explain.Progressing}, used))
 }
 
+// heads are those of the table of problems.
+var heads = map[explain.Gravity]string{explain.GravityNone: "STATE", explain.GravityWarning: "WARNING", explain.GravityProblem: "PROBLEM"}
+
 // problems is the table of what is wrong. What is only worth knowing is a note.
 func (a *answer) problems() {
-	head := "PROBLEM"
-	switch m := a.e.Matters(); {
-	case len(m) == 0:
-		head = "STATE"
-	case !m[0].Urgent() && m[0].Code != cause.NoEligibleNode:
-		head = "WARNING"
+	rows, notes := a.e.Listed()
+	for _, p := range notes {
+		a.note(a.detail(p)...)
 	}
-	var rows []*explain.Problem
-	for i := range a.e.Problems {
-		p := &a.e.Problems[i]
-		switch {
-		case p.Code == explain.OnDeleteOutdated && a.e.Verdict.Code == explain.AwaitingDelete:
-			// the table of old pods
-		case p.Severity == cause.Info && p.Count == 0, p.Code == cause.NextRolloutStalls, p.Code == explain.Adopt:
-			a.note(a.detail(p)...)
-		default:
-			rows = append(rows, p)
-		}
-	}
-	a.s.Add(screen.Body, a.problemTable(head, rows))
+	a.s.Add(screen.Body, a.problemTable(heads[a.e.Gravity()], rows))
 }
 
 // onDelete is the table of pods that wait for a person.
@@ -369,11 +340,8 @@ func (a *answer) onDelete() {
 	}
 	t := &screen.Table{Columns: columns("OLD POD", "NODE", "REVISION")}
 	for i := range a.e.Nodes {
-		n := &a.e.Nodes[i]
-		for _, p := range n.Pods {
-			if !p.Updated && !p.Terminating && p.Ignored == "" {
-				t.Rows = append(t.Rows, screen.Row{Cells: screen.Cells(p.Name, n.Name, revisionOf(a.e, p))})
-			}
+		for _, p := range a.e.Nodes[i].Old() {
+			t.Rows = append(t.Rows, screen.Row{Cells: screen.Cells(p.Name, a.e.Nodes[i].Name, revisionOf(a.e, p))})
 		}
 	}
 	a.s.Add(screen.Body, a.atMost(3, t, "pod"))
@@ -570,22 +538,14 @@ func (a *answer) undoneBy() string {
 
 // undoes says what a rollback does with pods.
 func (a *answer) undoes(f *explain.Fix) []string {
-	i, facts := cmp.Or(a.e.Impact, &explain.Impact{}), daemonset.Facts{"revision": a.current()}
+	replaced, extra := a.e.Undoes(f)
+	facts := daemonset.Facts{"revision": a.current(), "replaced": replaced, "extra": extra}
 	if none := a.e.Has(cause.NoEligibleNode); none != nil {
 		facts["eligible"] = none.Facts["eligible"]
 	}
-	surge, extra := a.e.Budget.Kind == daemonset.BudgetSurge, 0 // new pods beside an old one, which stays
-	if surge {
-		extra = min(len(i.OldServes), f.Replaces)
-	}
-	for key, n := range map[string]int{"replaced": f.Replaces - extra, "extra": extra} {
-		if n > 0 {
-			facts[key] = n
-		}
-	}
 	effects := []string{fill(a.now, facts, "{eligible:node is eligible again and runs|nodes are eligible again and run} the pod",
-		"replaces {replaced:pod} on revision {revision} and deletes the {extra} beside old ones", "replaces {replaced:pod} on revision {revision}", "deletes {extra:pod} on revision {revision} beside old ones")}
-	if surge && a.e.Impact != nil && len(i.Without) == 0 {
+		"{replaced=0}[deletes {extra:pod} on revision {revision} beside old ones]", "replaces {replaced:pod} on revision {revision}[ and deletes the {extra} beside old ones]")}
+	if i := a.e.Impact; a.e.Budget.Kind == daemonset.BudgetSurge && i != nil && len(i.Without) == 0 {
 		effects = append(effects, "no node loses its available pod")
 	}
 	return effects
@@ -761,19 +721,9 @@ func (a *answer) sums() {
 
 // desired is the arithmetic of DESIRED, with the rule that excludes a node.
 func (a *answer) desired() {
-	all, excluded, notReady := 0, 0, 0
-	down := slices.Concat(a.e.On(cause.NodeNotReady), a.e.On(cause.TerminatingOnDeadNode))
-	for _, g := range a.e.Groups("DESIRED", true) {
-		all += g.Count
-		for _, n := range g.Nodes {
-			if slices.Contains(down, n) {
-				notReady++
-			}
-		}
-	}
+	all, excluded, notReady := a.e.Eligible()
 	t := &screen.Table{Columns: []screen.Column{{Wrap: true, Short: true}, {Wrap: true}}}
 	for _, g := range a.e.Groups("DESIRED", false) {
-		excluded += g.Count
 		t.Rows = append(t.Rows, screen.Row{Cells: []screen.Cell{{Names: g.Nodes}, {Lines: []string{placement(g.Reason, g.Facts)}}}})
 	}
 	switch {

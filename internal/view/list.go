@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
+	"time"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 )
 
@@ -73,25 +74,21 @@ func (a *answer) because() string {
 	return cmp.Or(a.why(1), a.left(), "-")
 }
 
+// states say how many DaemonSets are how.
+var states = []string{
+	"[{wrong:has a problem|have a problem}]", "[{unknown:is unknown|are unknown}]", "[{progresses:progresses|progress}]", "[{waits:waits for you|wait for you}]",
+	"[{deleted:is being deleted|are being deleted}]", "[{warned:is healthy with a warning|are healthy with a warning}]", "[{healthy:is healthy|are healthy}]",
+}
+
 func (l *answers) screen() *screen.Screen {
-	var parts []string
-	for _, of := range []struct {
-		n         int
-		one, many string
-	}{
-		{l.count[explain.Stuck] + l.count[explain.Degraded], "has a problem", "have a problem"},
-		{l.count[explain.Unknown], "is unknown", "are unknown"},
-		{l.count[explain.NotObserved] + l.count[explain.Progressing], "progresses", "progress"},
-		{l.count[explain.AwaitingDelete], "waits for you", "wait for you"},
-		{l.count[explain.BeingDeleted], "is being deleted", "are being deleted"},
-		{l.count[explain.Healthy] - l.healthy, "is healthy with a warning", "are healthy with a warning"},
-		{l.healthy, "is healthy", "are healthy"},
-	} {
-		if of.n > 0 {
-			parts = append(parts, pluralVerb(of.n, of.one, of.many))
-		}
+	parts, f := make([]string, len(states)), daemonset.Facts{
+		"wrong": l.count[explain.Stuck] + l.count[explain.Degraded], "unknown": l.count[explain.Unknown], "progresses": l.count[explain.NotObserved] + l.count[explain.Progressing],
+		"waits": l.count[explain.AwaitingDelete], "deleted": l.count[explain.BeingDeleted], "warned": l.count[explain.Healthy] - l.healthy, "healthy": l.healthy,
 	}
-	l.s.Headline = screen.Headline{Subject: plural(len(l.Items), "DaemonSet"), Text: strings.Join(parts, ", ")}
+	for i, s := range states {
+		parts[i] = fill(time.Time{}, f, s)
+	}
+	l.s.Headline = screen.Headline{Subject: plural(len(l.Items), "DaemonSet"), Text: joined(", ", parts...)}
 	t := &screen.Table{Flush: true, Rows: l.rows}
 	if l.style.Wide {
 		t.Columns = columns(slices.Concat([]string{"VERDICT", "DAEMONSET"}, statusHeads, []string{"STRATEGY", "FOR", "CAUSE"})...)
@@ -141,36 +138,25 @@ func DaemonSetsOfNodes(w io.Writer, l *explain.List, nodes []string, asked Asked
 	t := &screen.Table{Flush: true, Columns: append(columns("NODE", "DAEMONSET", "ELIGIBLE", "POD"), screen.Column{Head: "WHY", Wrap: true})}
 	var s screen.Screen
 	var known []string
-	of, without, checked := map[string]bool{}, 0, false
-	for _, e := range l.Items {
-		a := newAnswer(e, asked, style)
-		for i := range e.Nodes {
-			n := &e.Nodes[i]
-			known, of[a.subject()] = append(known, n.Name), true
-			eligible, runs, why := "?", "not available", "the nodes could not be read"
-			if n.ShouldRun != nil {
-				eligible, why = yesNo(n.ShouldRun.OK), placement(n.ShouldRun.Reason, n.ShouldRun.Facts)
-			}
-			switch {
-			case n.Serves():
-				runs = "available"
-			case len(n.Pods) == 0:
-				runs = "none"
-			}
-			if eligible == "yes" && !n.Serves() {
-				without++
-			}
-			if n.Problem != nil && !checked { // the worst DaemonSet comes first
-				checked = true
-				s.Add(screen.Check, a.again("explain"))
-			}
-			t.Rows = append(t.Rows, screen.Row{Cells: screen.Cells(n.Name, a.subject(), eligible, runs, joined("; ", why, string(n.ProblemCode())))})
+	of, without := map[string]bool{}, 0
+	for _, on := range l.ByNode() {
+		n, subject := on.Node, newSheet(on.Header, asked, style).subject()
+		known, of[subject] = append(known, n.Name), true
+		eligible, runs, why := "?", map[bool]string{true: "none", false: "not available"}[len(n.Pods) == 0], "the nodes could not be read"
+		if n.ShouldRun != nil {
+			eligible, why = yesNo(n.ShouldRun.OK), placement(n.ShouldRun.Reason, n.ShouldRun.Facts)
 		}
+		if n.Serves() {
+			runs = "available"
+		}
+		if n.Lacks() {
+			without++
+		}
+		t.Rows = append(t.Rows, screen.Row{Cells: screen.Cells(n.Name, subject, eligible, runs, joined("; ", why, string(n.ProblemCode())))})
 	}
-	slices.SortStableFunc(t.Rows, func(a, b screen.Row) int {
-		return cmp.Or(strings.Compare(a.Cells[0].Lines[0], b.Cells[0].Lines[0]), strings.Compare(a.Cells[1].Lines[0], b.Cells[1].Lines[0]))
-	})
-	slices.Sort(known)
+	if e := l.Wrong(); e != nil {
+		s.Add(screen.Check, newSheet(&e.Header, asked, style).again("explain"))
+	}
 	s.Headline = screen.Headline{Subject: plural(len(slices.Compact(known)), "node"), Text: fmt.Sprintf("%s; %s", plural(len(of), "DaemonSet"), pluralVerb(without, "has no available pod there", "have no available pod there"))}
 	s.Add(screen.Body, t)
 	screens := unknownNodes(nodes, known)

@@ -1,15 +1,12 @@
 package view
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
-	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 )
@@ -57,18 +54,14 @@ func unknownNodes(nodes, known []string) (out []*screen.Screen) {
 
 // node says whether a node is eligible, what runs there and what is wrong.
 func (a *answer) node(n *explain.Node) {
-	h := screen.Headline{Verdict: "ELIGIBLE", Tone: screen.Good, Subject: a.subject() + " on " + n.Name, Text: nodeSummary(n)}
-	switch {
-	case !n.Exists:
-		h.Verdict, h.Tone = "NODE DELETED", screen.Bad
-	case n.ShouldRun == nil:
-		h.Verdict, h.Tone = "UNKNOWN", screen.Warn
-	case !n.ShouldRun.OK:
-		h.Verdict, h.Tone = "NOT ELIGIBLE", screen.Bad
-	case n.Problem != nil && n.Problem.Severity == cause.Error:
-		h.Tone = screen.Bad
+	is, f := nodeStates[n.State()], daemonset.Facts{"runs": len(n.Pods) > 0, "problem": string(n.ProblemCode())}
+	if n.ShouldRun != nil {
+		f["excluded"] = fill(a.now, ofNode(n.ShouldRun.Facts), notEligible[n.ShouldRun.Reason])
 	}
-	a.s.Headline = h
+	if n.Problem != nil && predicates[n.Problem.Code].noun != "" {
+		f["problem"] = predicates[n.Problem.Code].of([]string{n.Name}, 1)
+	}
+	a.s.Headline = screen.Headline{Verdict: is.verdict, Tone: is.tone, Subject: a.subject() + " on " + n.Name, Text: fill(a.now, f, is.words)}
 	a.doNow(a.e.AdviceOn(n))
 	a.rules(n)
 	for _, p := range n.Pods {
@@ -115,20 +108,19 @@ func (a *answer) nodeFix(n *explain.Node) {
 	}
 }
 
-// nodeSummary says in a sentence what runs on a node.
-func nodeSummary(n *explain.Node) string {
-	switch {
-	case !n.Exists:
-		return "pods are still assigned to it"
-	case n.ShouldRun == nil:
-		return "the nodes could not be read"
-	case n.ShouldRun.OK && n.Problem != nil:
-		return cmp.Or(predicates[n.Problem.Code].of([]string{n.Name}, 1), string(n.Problem.Code))
-	case n.ShouldRun.OK && len(n.Pods) > 0:
-		return "its pod is available"
-	}
-	f := with(ofNode(n.ShouldRun.Facts), daemonset.Facts{"runs": len(n.Pods) > 0})
-	return fill(time.Time{}, f, notEligible[n.ShouldRun.Reason]+"{runs?its pod still runs|it has no pod}")
+// nodeStates are a node's headline: what runs there, or why nothing should.
+var nodeStates = map[explain.NodeState]struct {
+	verdict string
+	tone    screen.Tone
+	words   string
+}{
+	explain.NodeDeleted:  {"NODE DELETED", screen.Bad, "pods are still assigned to it"},
+	explain.NodeUnknown:  {"UNKNOWN", screen.Warn, "the nodes could not be read"},
+	explain.NodeExcluded: {"NOT ELIGIBLE", screen.Bad, "{excluded} {runs?its pod still runs|it has no pod}"},
+	explain.NodeFails:    {"ELIGIBLE", screen.Bad, "{problem}"},
+	explain.NodeWaits:    {"ELIGIBLE", screen.Good, "{problem}"},
+	explain.NodeEmpty:    {"ELIGIBLE", screen.Good, "it has no pod"},
+	explain.NodeFine:     {"ELIGIBLE", screen.Good, "its pod is available"},
 }
 
 // notEligible says which rule excludes a node.
@@ -146,28 +138,18 @@ func (a *answer) rules(n *explain.Node) {
 		return
 	}
 	t := &screen.Table{Columns: []screen.Column{{Head: "RULE", Wrap: true}, {Head: "RESULT"}, {Head: "WHY", Wrap: true}}}
-	row := func(rule, result, why string, tone screen.Tone) {
-		cells := screen.Cells(rule, result, why)
-		cells[1].Tone = tone
+	row := func(rule, why string, ok bool) {
+		cells := screen.Cells(rule, "passes", why)
+		if cells[1].Tone = screen.Good; !ok {
+			cells[1] = screen.Cell{Lines: []string{"FAILS"}, Tone: screen.Bad}
+		}
 		t.Rows = append(t.Rows, screen.Row{Cells: cells})
 	}
-	var unset []string
-	for _, rule := range []daemonset.Rule{daemonset.RuleNodeName, daemonset.RuleNodeSelector, daemonset.RuleNodeAffinity, daemonset.RuleTaint} {
-		if !slices.ContainsFunc(n.Checks, func(c daemonset.Check) bool { return c.Rule == rule }) {
-			unset = append(unset, string(rule))
-		}
-		for _, c := range n.Checks {
-			switch {
-			case c.Rule != rule:
-			case c.OK:
-				row(ruleName(c), "passes", checkWords(c), screen.Good)
-			default:
-				row(ruleName(c), "FAILS", checkWords(c), screen.Bad)
-			}
-		}
+	for _, c := range n.Checks {
+		row(ruleName(c), checkWords(c), c.OK)
 	}
-	if len(unset) > 0 {
-		row(strings.Join(unset, ", "), "passes", "none is set", screen.Good)
+	if unset := n.Unset(); len(unset) > 0 {
+		row(joined(", ", unset...), "none is set", true)
 	}
 	a.s.Add(screen.Body, t)
 }

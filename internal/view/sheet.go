@@ -14,7 +14,6 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/managed"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
-	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
 // Asked is the command line that asked for an answer.
@@ -217,44 +216,24 @@ func (a *sheet) codesFor(holders []plan.Holder) string {
 // check is a command that shows more of a problem and changes nothing; empty
 // where there is none.
 func (a *sheet) check(p *cause.Problem) screen.Command {
-	first := func(names []string) screen.Word {
-		if len(names) == 0 {
-			return ""
-		}
-		return screen.Quote(names[0])
+	first := func(names []string) screen.Word { return screen.Quote(strings.Join(names[:min(1, len(names))], "")) }
+	node, pod, namespace, name := first(p.Nodes), first(p.Pods), a.namespace(), cmp.Or(p.Origin, &cause.Origin{}).Name
+	logs := []screen.Word{"kubectl logs", namespace, pod, "-c " + screen.Quote(fact(p.Facts, "container"))}
+	words := map[explain.Look][]screen.Word{
+		explain.LookNode:       {"kubectl describe node", node},
+		explain.LookNodePods:   {"kubectl get pods", "-A", "-o wide", "--field-selector spec.nodeName=" + node},
+		explain.LookPod:        {"kubectl describe pod", namespace, pod},
+		explain.LookLogs:       logs,
+		explain.LookLastLogs:   append(slices.Clone(logs), "--previous"),
+		explain.LookController: {"kubectl get lease", "-n kube-system", "kube-controller-manager", "-o jsonpath='{.spec.renewTime}'"},
+		explain.LookQuota:      {"kubectl describe resourcequota", namespace, screen.Quote(name)},
+		explain.LookNamespace:  {"kubectl get namespace", screen.Quote(a.h.DaemonSet.Namespace), "--show-labels"},
+		explain.LookEvents:     {"kubectl get events", namespace, "--field-selector involvedObject.kind=DaemonSet,involvedObject.name=" + a.name()},
+	}[explain.LookInto(p)]
+	if words == nil {
+		return nil
 	}
-	look := func(of screen.Word, words ...screen.Word) screen.Command {
-		if of == "" {
-			return nil
-		}
-		return a.kubectl(words...)
-	}
-	node, pod, o := first(p.Nodes), first(p.Pods), cmp.Or(p.Origin, &cause.Origin{})
-	container := "-c " + screen.Quote(fact(p.Facts, "container"))
-	switch p.Code {
-	case cause.NodeNotReady, cause.TerminatingOnDeadNode, cause.InsufficientResources, cause.NextRolloutStalls, explain.Misscheduled:
-		return look(node, "kubectl describe node", node)
-	case cause.HostPortConflict:
-		return look(node, "kubectl get pods", "-A", "-o wide", "--field-selector spec.nodeName="+node)
-	case cause.CrashLoopBackOff, cause.OOMKilled:
-		return look(pod, "kubectl logs", a.namespace(), pod, container, "--previous")
-	case cause.ProbeFailing, cause.InitRunning:
-		return look(pod, "kubectl logs", a.namespace(), pod, container)
-	case explain.ControllerSilent, explain.GenerationNotObserved, explain.StaleStatus:
-		if p.Facts["heldUpBy"] != nil {
-			return nil
-		}
-		return a.kubectl("kubectl get lease", "-n kube-system", "kube-controller-manager", "-o jsonpath='{.spec.renewTime}'")
-	case cause.FailedCreate:
-		switch o.Kind {
-		case cause.OriginQuota:
-			return a.kubectl("kubectl describe resourcequota", a.namespace(), screen.Quote(o.Name))
-		case cause.OriginPolicy:
-			return a.kubectl("kubectl get namespace", screen.Quote(a.h.DaemonSet.Namespace), "--show-labels")
-		}
-		return a.kubectl("kubectl get events", a.namespace(), "--field-selector involvedObject.kind=DaemonSet,involvedObject.name="+a.name())
-	}
-	return look(pod, "kubectl describe pod", a.namespace(), pod)
+	return a.kubectl(words...)
 }
 
 // checks are commands that only read, one for each problem, three at most.
@@ -292,22 +271,18 @@ func (a *sheet) sync(n *daemonset.Step, when string) {
 		verb, one string
 		daemonset.Batch
 	}{{"deletes", "the pod", n.Deletes}, {"creates", "a pod", n.Creates}} {
-		say := func(what string, nodes []string, why string) {
-			before := when + ", the controller " + batch.verb + " " + what
+		for _, c := range slices.Concat(batch.ByReason(), batch.Choices) {
+			what, nodes, why := pluralOf(c.Count, batch.one, plural(c.Count, "pod")), c.Nodes(), stepWords[c.Reason]
+			if c.Count < len(c.From) {
+				what, why = fmt.Sprintf("any %d of %s", c.Count, plural(len(c.From), "pod")), joined("; ", why, "it chooses at random")
+				if nodes = slices.Compact(nodes); len(nodes) > 3 && !a.style.All {
+					nodes = nil
+				}
+			}
 			if len(nodes) > 0 {
-				before += " on"
+				what += " on"
 			}
-			lines = append(lines, screen.Names{Before: before, Names: nodes, After: inBrackets(why), Short: true})
-		}
-		for _, g := range batch.ByReason() {
-			say(pluralOf(len(g.From), batch.one, plural(len(g.From), "pod")), g.Nodes(), stepWords[g.Reason])
-		}
-		for _, c := range batch.Choices {
-			nodes := slices.Compact(c.Nodes())
-			if len(nodes) > 3 && !a.style.All {
-				nodes = nil
-			}
-			say(fmt.Sprintf("any %d of %s", c.Count, plural(len(c.From), "pod")), nodes, joined("; ", stepWords[c.Reason], "it chooses at random"))
+			lines = append(lines, screen.Names{Before: when + ", the controller " + batch.verb + " " + what, Names: nodes, After: inBrackets(why), Short: true})
 		}
 		if batch.Deferred > 0 {
 			lines = append(lines, screen.Text(fmt.Sprintf("it %s %d more in later syncs: one sync takes at most %d", batch.verb, batch.Deferred, daemonset.BurstReplicas)))
@@ -377,17 +352,11 @@ var stepWords = map[daemonset.Reason]string{
 	daemonset.Surge:            "beside the old pod",
 }
 
-func gapped(h *daemonset.Header, what snapshot.What) bool {
-	return slices.ContainsFunc(h.Snapshot.Gaps, func(g daemonset.Gap) bool { return g.What == what && g.Why != snapshot.Moved })
-}
-
 // unread names what could not be read at all.
 func unread(h *daemonset.Header) string {
 	var parts []string
-	for _, g := range h.Snapshot.Gaps {
-		if g.Why != snapshot.Moved && slices.Contains([]snapshot.What{snapshot.Nodes, snapshot.Pods, snapshot.PodStatus}, g.What) {
-			parts = append(parts, partWords(g.What))
-		}
+	for _, what := range h.Snapshot.Unread() {
+		parts = append(parts, partWords(what))
 	}
 	return strings.Join(parts, " and ")
 }

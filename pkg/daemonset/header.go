@@ -52,6 +52,22 @@ type Reading struct {
 	Gaps []Gap `json:"gaps"`
 }
 
+// Lacks reports whether a part of the input could not be read.
+func (h *Header) Lacks(what snapshot.What) bool {
+	return slices.ContainsFunc(h.Snapshot.Gaps, func(g Gap) bool { return g.What == what && g.Why != snapshot.Moved })
+}
+
+// Unread returns the parts without which the numbers are not known, of those that
+// could not be read.
+func (r *Reading) Unread() (parts []snapshot.What) {
+	for _, g := range r.Gaps {
+		if g.Why != snapshot.Moved && (g.What == snapshot.Nodes || g.What == snapshot.Pods || g.What == snapshot.PodStatus) {
+			parts = append(parts, g.What)
+		}
+	}
+	return parts
+}
+
 // Gap is a snapshot.Gap with what it costs.
 type Gap struct {
 	snapshot.Gap

@@ -1,0 +1,53 @@
+package explain
+
+import (
+	"cmp"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+)
+
+// Look names what shows more of a problem.
+type Look string
+
+const (
+	LookNode       Look = "Node"       // the first of its nodes
+	LookNodePods   Look = "NodePods"   // all pods on it
+	LookPod        Look = "Pod"        // the first of its pods
+	LookLogs       Look = "Logs"       // the logs of the container that runs in it
+	LookLastLogs   Look = "LastLogs"   // those of the container before that
+	LookController Look = "Controller" // whether a kube-controller-manager leads
+	LookQuota      Look = "Quota"      // the ResourceQuota
+	LookNamespace  Look = "Namespace"  // the namespace, whose labels set what Pod Security allows
+	LookEvents     Look = "Events"     // the DaemonSet's events
+)
+
+var looks = map[daemonset.Reason]Look{
+	cause.NodeNotReady: LookNode, cause.TerminatingOnDeadNode: LookNode, cause.InsufficientResources: LookNode, cause.NextRolloutStalls: LookNode, Misscheduled: LookNode,
+	cause.HostPortConflict: LookNodePods, cause.CrashLoopBackOff: LookLastLogs, cause.OOMKilled: LookLastLogs, cause.ProbeFailing: LookLogs, cause.InitRunning: LookLogs,
+	ControllerSilent: LookController, GenerationNotObserved: LookController, StaleStatus: LookController, cause.FailedCreate: LookEvents,
+}
+
+// LookInto returns what shows more of a problem; empty where it names no node and
+// no pod to look at, or where something that is a problem too holds up the status.
+func LookInto(p *Problem) Look {
+	look := cmp.Or(looks[p.Code], LookPod)
+	switch look {
+	case LookNode, LookNodePods:
+		if len(p.Nodes) == 0 {
+			return ""
+		}
+	case LookPod, LookLogs, LookLastLogs:
+		if len(p.Pods) == 0 {
+			return ""
+		}
+	case LookController:
+		if p.Facts["heldUpBy"] != nil {
+			return ""
+		}
+	case LookEvents:
+		by := cmp.Or(p.Origin, &cause.Origin{}).Kind
+		return cmp.Or(map[cause.OriginKind]Look{cause.OriginQuota: LookQuota, cause.OriginPolicy: LookNamespace}[by], LookEvents)
+	}
+	return look
+}
