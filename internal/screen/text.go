@@ -174,7 +174,7 @@ func (p *printer) block(b Block, left int) {
 			p.paragraph(words(string(b)), left)
 		}
 	case Words:
-		p.parts(b.clean(), left)
+		p.parts(b, left)
 	case Names:
 		p.paragraph(b.words(p.Terminal, p.room(left)), left)
 	case Command:
@@ -213,7 +213,11 @@ func (p *printer) paragraph(words []string, left int) {
 
 // parts writes parts that are not broken, further lines below the second part
 // where that leaves room for each.
-func (p *printer) parts(parts []string, left int) {
+func (p *printer) parts(of Words, left int) {
+	var parts []string
+	for _, part := range of {
+		parts = append(parts, Clean(part))
+	}
 	under, room := Width(parts[0])+1, p.room(left)
 	if slices.ContainsFunc(parts[1:], func(w string) bool { return under+Width(w) > room }) {
 		under = indent

@@ -69,14 +69,6 @@ func wrap(words []string, columns, taken, less int) []string {
 	return lines
 }
 
-func (w Words) clean() []string {
-	out := make([]string, len(w))
-	for i, part := range w {
-		out[i] = Clean(part)
-	}
-	return out
-}
-
 const (
 	nameLines = 3   // lines of names, before there are only how many more
 	unbroken  = 100 // columns of such a line where none is broken

@@ -276,16 +276,12 @@ func (a *answer) change() {
 	for _, l := range few(fieldStyle{all: a.style.All, brief: true}.changeLines(a.e.Change.Change), 3, "more change", a.style) {
 		a.add(screen.Change, "%s", l)
 	}
-	var by []string
-	for _, c := range a.e.Change.Change {
-		by = append(by, c.Managers...)
-	}
-	slices.Sort(by)
+	by := a.e.Change.Managers()
 	if len(a.e.ManagedBy) > 0 {
 		who, _ := managerWords(a.e.ManagedBy[0])
 		by = []string{who}
 	}
-	if by = slices.Compact(by); len(by) > 0 {
+	if len(by) > 0 {
 		a.add(screen.Change, "written by %s", clean(strings.Join(by, ", ")))
 	}
 }
@@ -435,14 +431,10 @@ func (a *answer) origin(p *explain.Problem) string {
 // fixes are commands or acts that change the cluster, and plans of them. Those of
 // different problems stand side by side; a higher limit is another way.
 func (a *answer) fixes() {
-	about := map[daemonset.Reason]bool{}
-	for _, f := range a.e.Fixes {
-		about[f.Problem] = f.Problem != ""
-	}
-	delete(about, "")
+	several := a.e.FixesSeveral()
 	for i := range a.e.Fixes {
 		f, and := &a.e.Fixes[i], ""
-		if f.Problem != "" && len(about) > 1 {
+		if f.Problem != "" && several {
 			and = string(f.Problem) + ": "
 		}
 		a.fix(f, and, map[bool]string{true: "or, "}[i > 0])
@@ -694,10 +686,10 @@ var leftOut = map[daemonset.Reason]string{explain.OutOfDate: "on another revisio
 // sums says for each number that is not simply all nodes what it leaves out.
 func (a *answer) sums() {
 	c := a.e.Status.Computed
+	if c == nil {
+		return
+	}
 	for _, s := range a.e.Sums() {
-		if c == nil {
-			break
-		}
 		words := screen.Words{fmt.Sprintf("%s %d = %d", strings.Join(s.Columns, ", "), s.Counted, c.Desired)}
 		for _, l := range s.Less {
 			name := cmp.Or(leftOut[l.Reason], string(l.Reason))
@@ -711,7 +703,7 @@ func (a *answer) sums() {
 		}
 		a.s.Add(screen.Status, words)
 	}
-	if n := a.count("stillCounted"); n > 0 && c != nil {
+	if n := a.count("stillCounted"); n > 0 {
 		a.add(screen.Status, "AVAILABLE %d counts %s", c.Available, pluralVerb(n, "node whose pod is terminating", "nodes whose pods are terminating"))
 	}
 	if i := a.e.Impact; i != nil && len(i.Uncounted) > 0 && len(i.Uncounted) <= 3 { // Impact has them
@@ -756,19 +748,11 @@ func (a *answer) wide() {
 			t.Rows = append(t.Rows, screen.Row{Cells: screen.Cells(cells...)})
 		}
 		for _, p := range n.Pods {
-			row(p.Name, phase(p), revisionOf(e, p), yesNo(p.Ready), yesNo(p.Available))
+			row(p.Name, p.Status(), revisionOf(e, p), yesNo(p.Ready), yesNo(p.Available))
 		}
 		if len(n.Pods) == 0 {
 			row("-", "-", "-", "-", "-")
 		}
 	}
 	a.s.Add(screen.Body, t)
-}
-
-// phase is that of a pod, or that it is terminating.
-func phase(p explain.Pod) string {
-	if p.Terminating {
-		return "Terminating"
-	}
-	return p.Phase
 }

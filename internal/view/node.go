@@ -1,10 +1,10 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
-	"time"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
@@ -146,7 +146,8 @@ func (a *answer) rules(n *explain.Node) {
 		t.Rows = append(t.Rows, screen.Row{Cells: cells})
 	}
 	for _, c := range n.Checks {
-		row(ruleName(c), checkWords(c), c.OK)
+		f := with(ofNode(c.Facts), daemonset.Facts{"ok": c.OK, "stays": c.Stays, "placement": placement(daemonset.NodeSelector, c.Facts)})
+		row(cmp.Or(fact(c.Facts, "taint"), string(c.Rule)), fill(a.now, f, checks[c.Rule]...), c.OK)
 	}
 	if unset := n.Unset(); len(unset) > 0 {
 		row(joined(", ", unset...), "none is set", true)
@@ -155,18 +156,12 @@ func (a *answer) rules(n *explain.Node) {
 }
 
 // podWords is a pod on the node that was asked for.
-const podWords = "{pod}: {phase}[{state=available} and available][{state=ready} and Ready, not available yet][{state=no}, not Ready][, revision {revision}]" +
+const podWords = "{pod}: {phase}[{available=true} and available][{available=false}{ready=true} and Ready, not available yet][{available=false}{ready=false}, not Ready][, revision {revision}]" +
 	"[{updatedBy=Generation} (updated by its template generation)][{claim=Adopt}, which the controller adopts next][{claim=Release}, which the controller releases next]" +
 	"[; not counted: {ignored}][{misscheduled=true}; counted as misscheduled, not in DESIRED][{deleted=true}; the controller deletes it][{stays=true}; it stays until the next rollout deletes it]"
 
 func (a *answer) podLine(n *explain.Node, p explain.Pod) string {
-	f := daemonset.Facts{"pod": p.Name, "phase": phase(p), "state": "no", "updatedBy": p.UpdatedBy, "claim": p.Claim, "ignored": p.Ignored}
-	switch {
-	case p.Available:
-		f["state"] = "available"
-	case p.Ready:
-		f["state"] = "ready"
-	}
+	f := daemonset.Facts{"pod": p.Name, "phase": p.Status(), "available": p.Available, "ready": p.Ready, "updatedBy": p.UpdatedBy, "claim": p.Claim, "ignored": p.Ignored}
 	if of := revisionOf(a.e, p); of != "-" {
 		f["revision"] = of
 	}
@@ -176,20 +171,7 @@ func (a *answer) podLine(n *explain.Node, p explain.Pod) string {
 	return fill(a.now, f, podWords)
 }
 
-// ruleName is a rule, or the taint that it is about.
-func ruleName(c daemonset.Check) string {
-	if c.Rule == daemonset.RuleTaint {
-		return fact(c.Facts, "taint")
-	}
-	return string(c.Rule)
-}
-
-// checkWords says how one rule of placement came out.
-func checkWords(c daemonset.Check) string {
-	f := daemonset.Facts{"ok": c.OK, "stays": c.Stays, "placement": placement(daemonset.NodeSelector, c.Facts)}
-	return fill(time.Time{}, with(ofNode(c.Facts), f), checks[c.Rule]...)
-}
-
+// checks say how a rule of placement came out.
 var checks = map[daemonset.Rule][]string{
 	daemonset.RuleNodeName:     {"{want}"},
 	daemonset.RuleNodeSelector: {"{ok=true}{key}=[{want}]", "{placement}"},

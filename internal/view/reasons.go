@@ -61,13 +61,15 @@ func (p predicate) of(nodes []string, n int) string {
 }
 
 // detail says what is known of a problem beside its name, its nodes and how
-// long it lasts: a sentence of ours, then the words of whoever reported it. What a
-// kubelet reports of a node that is not eligible stands beside the cause.
+// long it lasts: a sentence of ours, then the words of whoever reported it, and how
+// fast other pods were. What a kubelet reports of a node that is not eligible stands
+// beside the cause.
 func (a *sheet) detail(p *explain.Problem) []screen.Block {
 	if p.Code == explain.Misscheduled {
 		return []screen.Block{screen.Text(a.meaning(p))}
 	}
-	return []screen.Block{screen.Text(a.meaning(p)), screen.Text(a.reported(p))}
+	others := fill(a.now, p.Facts, "{starts=0}", "{starts:other pod was|other pods were} ready within {slowestStart@} of creation")
+	return []screen.Block{screen.Text(a.meaning(p)), screen.Text(a.reported(p)), screen.Text(others)}
 }
 
 // reported is the message of a problem in quotes, without the words that kubelet and

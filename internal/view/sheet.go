@@ -175,15 +175,11 @@ func (a *sheet) problemTable(head string, problems []*cause.Problem) *screen.Tab
 		if p.Severity == cause.Error {
 			tone = screen.Bad
 		}
-		nodes := screen.Cell{Names: p.Nodes}
-		if len(p.Nodes) == 0 {
-			nodes = screen.Cell{Lines: []string{"-"}}
+		cells := screen.Cells(string(p.Code), "-", a.lasting(p))
+		if cells[0].Tone = tone; len(p.Nodes) > 0 {
+			cells[1] = screen.Cell{Names: p.Nodes}
 		}
-		detail := a.detail(p)
-		if n := number(p.Facts, "starts"); n > 0 {
-			detail = append(detail, screen.Text(fmt.Sprintf("%s ready within %s of creation", pluralVerb(n, "other pod was", "other pods were"), ago(time.Duration(number(p.Facts, "slowestStart"))*time.Second))))
-		}
-		t.Rows = append(t.Rows, screen.Row{Cells: []screen.Cell{{Lines: []string{string(p.Code)}, Tone: tone}, nodes, {Lines: []string{a.lasting(p)}}}, Detail: detail})
+		t.Rows = append(t.Rows, screen.Row{Cells: cells, Detail: a.detail(p)})
 	}
 	return t
 }

@@ -164,7 +164,7 @@ var madeKeys = map[string]any{
 	"on": 1, "lasting": "14m", "held": "h", "placement": "p", "stall": "s", // meaning
 	"meaning": "m", "requirement": "r", // ofNode
 	"who": "w", "undone": "u", // warning
-	"ok": true, "runs": true, // checkWords, nodeSummary
+	"ok": true, "runs": true, // rules, node
 	"affinity": "a", "toleration": "t", // nodeChange
 	"strategy": "OnDelete",          // idle
 	"method":   "m", "manager": "m", // change

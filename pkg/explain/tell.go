@@ -218,3 +218,22 @@ func (n *Node) Old() (out []Pod) {
 	}
 	return out
 }
+
+// Status is the pod's phase, or that it is terminating.
+func (p *Pod) Status() string {
+	if p.Terminating {
+		return "Terminating"
+	}
+	return p.Phase
+}
+
+// FixesSeveral reports whether the fixes are of several problems.
+func (e *Explanation) FixesSeveral() bool {
+	of := map[daemonset.Reason]bool{}
+	for _, f := range e.Fixes {
+		if f.Problem != "" {
+			of[f.Problem] = true
+		}
+	}
+	return len(of) > 1
+}

@@ -4,6 +4,7 @@
 package history
 
 import (
+	"slices"
 	"time"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
@@ -173,6 +174,15 @@ type Diff struct {
 	To     Side       `json:"to"`         // the newer side
 	Kind   ChangeKind `json:"changeKind"` // what kind of change it is
 	Change []Change   `json:"change"`     // the fields that differ, sorted by path
+}
+
+// Managers returns who wrote the fields that differ, each once, sorted.
+func (d *Diff) Managers() (names []string) {
+	for _, c := range d.Change {
+		names = append(names, c.Managers...)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // Side is one of the two: a revision, or the live template.

@@ -1,0 +1,238 @@
+package explain
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// TestAffected: who is without a working pod. An impact is written as the nodes
+// without an available pod, of them the Ready ones, where an old pod serves, those
+// that are not counted, and how many are served.
+func TestAffected(t *testing.T) {
+	for _, tt := range []struct {
+		impact   string
+		served   int
+		verdict  VerdictCode
+		budget   daemonset.BudgetKind
+		problems string
+		losing   int
+		want     string
+		why      string
+	}{
+		{"n1 n2|||", 3, Stuck, daemonset.BudgetUnavailable, "", 0, "Some n1 n2", "some nodes"},
+		{"n1 n2|n1||", 3, Stuck, daemonset.BudgetUnavailable, "", 0, "Some n1 n2", "one of them waits only for minReadySeconds"},
+		{"n1|n1||", 3, Progressing, daemonset.BudgetUnavailable, "", 0, "Almost n1", "all of them do"},
+		{"||n1|", 3, Stuck, daemonset.BudgetSurge, "", 0, "ServedByOld n1", "the old pod serves"},
+		{"|||", 3, AwaitingDelete, daemonset.BudgetNone, "", 0, "NotUrgent", "every node has a pod, if an old one"},
+		{"|||", 3, Degraded, daemonset.BudgetUnavailable, "", 0, "Nobody", "nobody, and something is wrong"},
+		{"|||", 3, Healthy, daemonset.BudgetUnavailable, "", 0, "", "nobody, and nothing is"},
+		{"|||", 0, Healthy, daemonset.BudgetUnavailable, "", 0, "", "the cluster has no node"},
+		{"|||", 0, Healthy, daemonset.BudgetUnavailable, "NoEligibleNode Warning", 0, "Nowhere", "no node is eligible, and none has a pod"},
+		{"|||n1 n2", 0, Healthy, daemonset.BudgetUnavailable, "NoEligibleNode Warning", 2, "Removed n1 n2", "all pods are deleted"},
+		{"|||n1 n2", 0, Healthy, daemonset.BudgetUnavailable, "NoEligibleNode Warning", 1, "", "some of them stay"},
+		{"", 0, Unknown, daemonset.BudgetUnavailable, "CrashLoopBackOff Error n1", 0, "Unknown n1", "the nodes could not be read, but a pod that fails was"},
+		{"", 0, Unknown, daemonset.BudgetSurge, "CrashLoopBackOff Error n1", 0, "Unknown", "an old pod may run beside it"},
+	} {
+		e := &Explanation{Verdict: Verdict{Code: tt.verdict}, Budget: Budget{Kind: tt.budget}, Problems: problemsOf(t, tt.problems)}
+		if p := e.Has(cause.NoEligibleNode); p != nil {
+			p.Facts["losing"] = tt.losing
+		}
+		if of := strings.Split(tt.impact, "|"); len(of) == 4 {
+			e.Impact = &Impact{Without: strings.Fields(of[0]), Ready: strings.Fields(of[1]), OldServes: strings.Fields(of[2]), Uncounted: strings.Fields(of[3]), Served: tt.served}
+		} else {
+			e.Snapshot.Gaps = []daemonset.Gap{{Gap: snapshot.Gap{What: snapshot.Nodes, Why: snapshot.Forbidden}}}
+		}
+		code, nodes := e.Affected()
+		if got := strings.Join(append([]string{string(code)}, nodes...), " "); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.why, got, tt.want)
+		}
+	}
+}
+
+// TestListed: which problems are rows of a table, which are notes, and how bad they
+// are.
+func TestListed(t *testing.T) {
+	for _, tt := range []struct {
+		problems string
+		verdict  VerdictCode
+		want     string
+		why      string
+	}{
+		{"", Healthy, "None [] []", "nothing is wrong"},
+		{"NodeNotReady Error n1 Nodes; StaleStatus Warning", Stuck, "Problem [NodeNotReady StaleStatus] []", "what is wrong is a row, whether or not a summary is about it"},
+		{"StaleStatus Warning", Healthy, "Warning [StaleStatus] []", "a warning"},
+		{"ProbeFailing Warning late n1", Progressing, "Problem [ProbeFailing] []", "one that is urgent"},
+		{"NoEligibleNode Warning", Healthy, "Problem [NoEligibleNode] []", "a DaemonSet that runs nowhere is more than a warning"},
+		{"Adopt Info n1; NextRolloutStalls Warning n2; DisruptionBudgetIgnored Info", Healthy, "Warning [] [Adopt NextRolloutStalls DisruptionBudgetIgnored]", "what is only worth knowing"},
+		{"Starting Info n1", Progressing, "None [Starting] []", "what passes by itself on a node is the state of it"},
+		{"OnDeleteOutdated Info n1", AwaitingDelete, "None [] []", "the old pods have a table of their own"},
+		{"OnDeleteOutdated Info n1", Degraded, "None [OnDeleteOutdated] []", "unless something else is wrong"},
+	} {
+		e := &Explanation{Verdict: Verdict{Code: tt.verdict}, Problems: problemsOf(t, tt.problems)}
+		for i := range e.Problems {
+			e.Problems[i].Count = len(e.Problems[i].Nodes)
+		}
+		codes := func(problems []*Problem) (out []daemonset.Reason) {
+			for _, p := range problems {
+				out = append(out, p.Code)
+			}
+			return out
+		}
+		rows, notes := e.Listed()
+		if got := fmt.Sprintf("%s %v %v", e.Gravity(), codes(rows), codes(notes)); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.why, got, tt.want)
+		}
+	}
+}
+
+// TestLookInto: what shows more of a problem.
+func TestLookInto(t *testing.T) {
+	for _, tt := range []struct {
+		problem string
+		pod     bool
+		heldUp  bool
+		want    Look
+		why     string
+	}{
+		{"NodeNotReady Error n1", false, false, LookNode, "a node"},
+		{"NextRolloutStalls Warning", false, false, "", "a node that nobody names"},
+		{"HostPortConflict Error n1", true, false, LookNodePods, "what else runs there"},
+		{"CrashLoopBackOff Error n1", true, false, LookLastLogs, "the container that has crashed"},
+		{"ProbeFailing Error n1", true, false, LookLogs, "one that runs"},
+		{"ProbeFailing Error n1", false, false, "", "a pod that nobody names"},
+		{"ImagePullBackOff Error n1", true, false, LookPod, "one that has not started has no logs"},
+		{"FailedCreate Error n1 ResourceQuota", false, false, LookQuota, "the quota that rejects pods"},
+		{"FailedCreate Error n1 PodSecurity", false, false, LookNamespace, "the labels that set Pod Security"},
+		{"FailedCreate Error n1 Webhook", false, false, LookEvents, "a webhook"},
+		{"FailedCreate Error n1", false, false, LookEvents, "nothing tells who"},
+		{"StaleStatus Warning", false, false, LookController, "the controller"},
+		{"StaleStatus Warning", false, true, "", "not where something holds it up"},
+	} {
+		p := &problemsOf(t, tt.problem)[0]
+		if tt.pod {
+			p.Pods = []string{"p"}
+		}
+		if tt.heldUp {
+			p.Facts["heldUpBy"] = string(cause.FailedCreate)
+		}
+		if got := LookInto(p); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.why, got, tt.want)
+		}
+	}
+}
+
+// TestRunning: a revision is written as its number, with + for the current one, and
+// how many pods run it and terminate.
+func TestRunning(t *testing.T) {
+	for _, tt := range []struct{ revisions, want, why string }{
+		{"+8 2 0, 7 3 0", "8 7", "both run"},
+		{"+8 0 0, 7 3 0", "8 7", "the current one also without a pod"},
+		{"9 3 0, +8 0 0, 7 1 0", "9 7", "not behind one that runs"},
+		{"+8 2 0, 7 0 1, 6 0 0", "8 7", "a pod that is terminating still runs"},
+	} {
+		e := &Explanation{}
+		for _, of := range strings.Split(tt.revisions, ", ") {
+			var r Revision
+			number, current := strings.CutPrefix(of, "+")
+			fmt.Sscan(number, &r.Number, &r.Pods, &r.Terminating)
+			r.Current = current
+			e.Revisions = append(e.Revisions, r)
+		}
+		var got []string
+		for _, r := range e.Running() {
+			got = append(got, fmt.Sprint(r.Number))
+		}
+		if got := strings.Join(got, " "); got != tt.want {
+			t.Errorf("%s: %q: %q, want %q", tt.why, tt.revisions, got, tt.want)
+		}
+	}
+}
+
+// TestEligible adds up what DESIRED counts.
+func TestEligible(t *testing.T) {
+	e := &Explanation{Problems: problemsOf(t, "NodeNotReady Error n1; TerminatingOnDeadNode Error n2; CrashLoopBackOff Error n3; Misscheduled Info n4")}
+	e.Columns = []Column{{Name: "DESIRED", Groups: []Group{
+		{Counted: true, Count: 2, Nodes: []string{"n1", "n2"}}, {Counted: true, Count: 1, Nodes: []string{"n3"}}, {Count: 1, Nodes: []string{"n4"}}, {Count: 2, Nodes: []string{"n5", "n6"}},
+	}}, {Name: "READY", Groups: []Group{{Counted: true, Count: 9}}}}
+	eligible, excluded, notReady := e.Eligible()
+	if diff := cmp.Diff([]int{3, 3, 2}, []int{eligible, excluded, notReady}); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// TestUndoes: what a rollback does with pods.
+func TestUndoes(t *testing.T) {
+	for _, tt := range []struct {
+		kind      daemonset.BudgetKind
+		oldServes []string
+		want      [2]int
+		why       string
+	}{
+		{daemonset.BudgetUnavailable, nil, [2]int{3, 0}, "it replaces the new pods"},
+		{daemonset.BudgetSurge, []string{"n1"}, [2]int{2, 1}, "and deletes one beside which an old one runs"},
+		{daemonset.BudgetSurge, []string{"n1", "n2", "n3", "n4"}, [2]int{0, 3}, "never more than there are"},
+		{daemonset.BudgetUnavailable, []string{"n1"}, [2]int{3, 0}, "only a surge has pods beside old ones"},
+	} {
+		e := &Explanation{Budget: Budget{Kind: tt.kind}, Impact: &Impact{OldServes: tt.oldServes}}
+		replaced, extra := e.Undoes(&Fix{Code: FixUndo, Replaces: 3})
+		if got := [2]int{replaced, extra}; got != tt.want {
+			t.Errorf("%s: %v, want %v", tt.why, got, tt.want)
+		}
+	}
+}
+
+// TestByNode: the nodes of several DaemonSets, and who is worst.
+func TestByNode(t *testing.T) {
+	of := func(name string, nodes ...Node) *Explanation {
+		return &Explanation{Header: daemonset.Header{DaemonSet: daemonset.Ref{Namespace: "ns", Name: name}}, Nodes: nodes}
+	}
+	l := List{Items: []*Explanation{of("b", Node{Name: "n1"}, Node{Name: "n2"}), of("c", Node{Name: "n1", Problem: &cause.Cause{}}), of("a", Node{Name: "n1"})}}
+	var got []string
+	for _, on := range l.ByNode() {
+		got = append(got, on.Node.Name+" "+on.DaemonSet.Name)
+	}
+	if diff := cmp.Diff([]string{"n1 a", "n1 b", "n1 c", "n2 b"}, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if e := l.Wrong(); e != l.Items[1] {
+		t.Errorf("wrong: %v", e)
+	}
+	if e := (&List{}).Wrong(); e != nil {
+		t.Errorf("wrong of none: %v", e)
+	}
+}
+
+// TestNodeState: how a node is, whether it lacks a pod, and its old pods.
+func TestNodeState(t *testing.T) {
+	no, yes := &daemonset.Verdict{}, &daemonset.Verdict{OK: true}
+	failing, starting := &cause.Cause{Severity: cause.Error}, &cause.Cause{Severity: cause.Info}
+	old, fine := Pod{Name: "old"}, Pod{Name: "new", Updated: true, Available: true}
+	for _, tt := range []struct {
+		node Node
+		want string
+		why  string
+	}{
+		{Node{Exists: true, ShouldRun: yes, Pods: []Pod{fine}}, "Fine false 0", "nothing is wrong"},
+		{Node{Exists: true, ShouldRun: yes, Problem: failing, Pods: []Pod{old}}, "Fails true 1", "the pod fails"},
+		{Node{Exists: true, ShouldRun: yes, Problem: starting, Pods: []Pod{{Updated: true}}}, "Waits true 0", "it starts"},
+		{Node{Exists: true, ShouldRun: yes}, "Empty true 0", "there is none"},
+		{Node{Exists: true, ShouldRun: no, Problem: failing, Pods: []Pod{old}}, "Excluded false 1", "none should be there"},
+		{Node{Exists: true, Pods: []Pod{old}}, "Unknown false 1", "the nodes could not be read"},
+		{Node{Pods: []Pod{{Terminating: true}, {Ignored: "x"}}}, "Deleted false 0", "the node is gone; pods that terminate or are ignored are not old"},
+	} {
+		if got := fmt.Sprintf("%s %t %d", tt.node.State(), tt.node.Lacks(), len(tt.node.Old())); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.why, got, tt.want)
+		}
+	}
+	n := Node{Checks: []daemonset.Check{{Rule: daemonset.RuleTaint}, {Rule: daemonset.RuleNodeSelector}}}
+	if diff := cmp.Diff([]string{"nodeName", "nodeAffinity"}, n.Unset()); diff != "" {
+		t.Errorf("unset (-want +got):\n%s", diff)
+	}
+}
