@@ -67,3 +67,22 @@ func TestNewHeader(t *testing.T) {
 		})
 	}
 }
+
+// TestLacks: which parts could not be read, and which of them the numbers need. A
+// part that changed while it was read was read.
+func TestLacks(t *testing.T) {
+	h := &Header{}
+	for _, g := range []snapshot.Gap{
+		{What: snapshot.Pods, Why: snapshot.Forbidden}, {What: snapshot.Revisions, Why: snapshot.NotGiven}, {What: snapshot.Nodes, Why: snapshot.Moved}, {What: snapshot.PodStatus, Why: snapshot.Partial},
+	} {
+		h.Snapshot.Gaps = append(h.Snapshot.Gaps, Gap{Gap: g})
+	}
+	for what, want := range map[snapshot.What]bool{snapshot.Pods: true, snapshot.Revisions: true, snapshot.Nodes: false, snapshot.Events: false} {
+		if got := h.Lacks(what); got != want {
+			t.Errorf("lacks %s: %t", what, got)
+		}
+	}
+	if diff := cmp.Diff([]snapshot.What{snapshot.Pods, snapshot.PodStatus}, h.Snapshot.Unread()); diff != "" {
+		t.Errorf("unread (-want +got):\n%s", diff)
+	}
+}

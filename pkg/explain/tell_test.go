@@ -236,3 +236,35 @@ func TestNodeState(t *testing.T) {
 		t.Errorf("unset (-want +got):\n%s", diff)
 	}
 }
+
+// TestFixesSeveral: a fix that is a way around a problem is of none.
+func TestFixesSeveral(t *testing.T) {
+	for _, tt := range []struct {
+		of   []daemonset.Reason
+		want bool
+		why  string
+	}{
+		{nil, false, "none"},
+		{[]daemonset.Reason{cause.NodeNotReady, cause.NodeNotReady}, false, "two of one problem"},
+		{[]daemonset.Reason{cause.NodeNotReady, ""}, false, "one, and a way around"},
+		{[]daemonset.Reason{cause.NodeNotReady, "", cause.OOMKilled}, true, "two problems"},
+	} {
+		e := &Explanation{}
+		for _, p := range tt.of {
+			e.Fixes = append(e.Fixes, Fix{Problem: p})
+		}
+		if got := e.FixesSeveral(); got != tt.want {
+			t.Errorf("%s: %t", tt.why, got)
+		}
+	}
+}
+
+// TestPodStatus: a pod that is terminating keeps its phase in the API.
+func TestPodStatus(t *testing.T) {
+	if got := (&Pod{Phase: "Running"}).Status(); got != "Running" {
+		t.Errorf("%q", got)
+	}
+	if got := (&Pod{Phase: "Running", Terminating: true}).Status(); got != "Terminating" {
+		t.Errorf("%q", got)
+	}
+}

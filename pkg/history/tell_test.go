@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
@@ -216,5 +217,13 @@ func TestWriters(t *testing.T) {
 		if fmt.Sprint(got) != fmt.Sprint(tt.want) {
 			t.Errorf("%s: %v, want %v", tt.why, got, tt.want)
 		}
+	}
+}
+
+// TestDiffManagers: one who wrote several fields is named once.
+func TestDiffManagers(t *testing.T) {
+	d := &Diff{Change: []Change{{Managers: []string{"kubectl", "argocd"}}, {}, {Managers: []string{"argocd"}}}}
+	if diff := cmp.Diff([]string{"argocd", "kubectl"}, d.Managers()); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
 	}
 }
