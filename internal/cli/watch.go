@@ -223,7 +223,7 @@ func (f *following) write() error {
 	if f.tty != nil {
 		return f.draw()
 	}
-	if late := view.LatePods(f.now); late != f.late {
+	if late := strings.Join(plan.Nodes(f.now.Outcome.Late), ", "); late != f.late {
 		f.late = late
 		if late != "" && !told { // else the line above says so
 			if _, err := fmt.Fprintln(f.out, view.WatchWaits(f.now, f.o.style)); err != nil {
@@ -231,7 +231,7 @@ func (f *following) write() error {
 			}
 		}
 	}
-	if overdue := view.Overdue(f.now); overdue != f.overdue {
+	if overdue := f.now.Overdue(); overdue != f.overdue {
 		if f.overdue = overdue; overdue {
 			f.o.note("%s", view.WatchOwed(f.now, f.o.style))
 		}

@@ -49,7 +49,7 @@ func WatchScreen(w io.Writer, p *plan.Progress, last []string, style Style, room
 		s.checks(problems)
 	}
 	s.sync(&p.Next, "next")
-	if Overdue(p) {
+	if p.Overdue() {
 		s.add(screen.Note, "%s", owedWords(p))
 	}
 	if p.End == "" { // else the line that follows says so
@@ -107,18 +107,13 @@ func bar(title string, part, of, width int) string {
 // WatchEnds says in a line how it ended. why is empty for an end of the
 // rollout, else what ended the watch.
 func WatchEnds(p *plan.Progress, why string, style Style) string {
-	words := endWords(p)
+	f := daemonset.Facts{"far": far(p), "by": stalledBy(&p.Outcome), "idle": idle(p.Outcome.Reason, &p.Header), "batches": p.Batches}
+	words := cmp.Or(fill(time.Time{}, f, watchEnds[p.End].words...), far(p))
 	if why != "" {
 		words = why + " with " + standing(p)
 	}
 	return clean(fmt.Sprintf("%s %s; %s", p.Header.Snapshot.TakenAt.Format(clockTime), words, batchWords(p)))
 }
-
-// overdue is after how long it is told that what is predicted does not come.
-const overdue = 30 * time.Second
-
-// Overdue tells whether the controller has not done for long what is predicted.
-func Overdue(p *plan.Progress) bool { return p.Owed >= overdue }
 
 // WatchOwed says what it has not done.
 func WatchOwed(p *plan.Progress, style Style) string {
@@ -126,11 +121,8 @@ func WatchOwed(p *plan.Progress, style Style) string {
 }
 
 func owedWords(p *plan.Progress) string {
-	words := "the controller has not done it for " + duration.HumanDuration(p.Owed)
-	if len(p.Next.Waits) > 0 {
-		return words + ", and may be waiting"
-	}
-	return words
+	f := daemonset.Facts{"owed": duration.HumanDuration(p.Owed), "waits": len(p.Next.Waits) > 0}
+	return fill(time.Time{}, f, "the controller has not done it for {owed}[{waits=true}, and may be waiting]")
 }
 
 // far says how far a rollout is.
@@ -140,22 +132,18 @@ func far(p *plan.Progress) string {
 
 // standing says how far a rollout is, and what is left of it.
 func standing(p *plan.Progress) string {
-	o, words := &p.Outcome, far(p)
-	switch {
-	case o.Code == plan.Stalls && o.Steps == 0:
-		return words + ", stalled: " + stalledBy(o)
-	case o.Code == plan.Stalls:
-		return words + fmt.Sprintf(", stalls after %s more%s: %s", plural(o.Replaced+o.Dropped, "pod"), map[bool]string{true: " at worst"}[o.AtWorst], stalledBy(o))
-	case o.Code == plan.RemovesAllPods:
-		return words + ", no node is eligible, and all pods are removed"
-	case o.Code == plan.Completes && len(o.Late) > 0:
-		return words + ", time left unknown: waiting for " + someNames(plan.Nodes(o.Late)) + inBrackets(newSheet(&p.Header, Asked{}, Style{}).codesFor(o.Late))
-	case o.Code == plan.Completes && o.Duration != nil:
-		return words + ", about " + durationWords(o.Duration) + " left"
-	case o.Code == plan.Completes && o.Steps > 0:
-		return words + ", " + plural(o.Steps, "step") + " left"
+	o := &p.Outcome
+	f := daemonset.Facts{
+		"steps": o.Steps, "pods": o.Replaced + o.Dropped, "atWorst": o.AtWorst, "by": stalledBy(o),
+		"lateOn": someNames(plan.Nodes(o.Late)), "lateBy": newSheet(&p.Header, Asked{}, Style{}).codesFor(o.Late), "left": durationWords(o.Duration),
 	}
-	return words
+	return far(p) + fill(time.Time{}, f, standings[o.Code]...)
+}
+
+var standings = map[plan.OutcomeCode][]string{
+	plan.Stalls:         {"{steps=0}, stalled: {by}", ", stalls after {pods:pod} more{atWorst? at worst|}: {by}"},
+	plan.RemovesAllPods: {", no node is eligible, and all pods are removed"},
+	plan.Completes:      {", time left unknown: waiting for {lateOn}[ ({lateBy})]", ", about {left} left", "[, {steps:step} left]"},
 }
 
 // WatchWaits says in a line for whom the rollout waits longer than other pods
@@ -164,26 +152,14 @@ func WatchWaits(p *plan.Progress, style Style) string {
 	return clean(p.Header.Snapshot.TakenAt.Format(clockTime) + " " + standing(p))
 }
 
-// LatePods names the pods that a rollout waits for longer than others took; it
-// is empty where there are none.
-func LatePods(p *plan.Progress) string { return strings.Join(plan.Nodes(p.Outcome.Late), ", ") }
-
 // stalledBy says who keeps a rollout from going on.
 func stalledBy(o *plan.Outcome) string {
-	const by = "[ ({codes})][{spent=yes} {all?uses|use} up the limit]"
-	f := daemonset.Facts{"on": someNames(plan.Nodes(o.Holders)), "codes": codes(o.Holders), "all": o.Unserved()}
-	if o.FurtherHolders > 0 {
-		f["further"] = o.FurtherHolders
+	const by = "[ ({codes})][{spent=true} {all?uses|use} up the limit]"
+	f := daemonset.Facts{
+		"on": someNames(plan.Nodes(o.Holders)), "codes": codes(o.Holders), "further": o.FurtherHolders, "others": o.FurtherHolders > 0,
+		"all": o.Unserved(), "spent": o.Reason == daemonset.StepBudgetSpent,
 	}
-	if o.Reason == daemonset.StepBudgetSpent {
-		f["spent"] = "yes"
-	}
-	return cmp.Or(fill(time.Time{}, f, "{on}[ and {further} more]"+by, "{further:node}"+by), stallReason(o.Reason))
-}
-
-func endWords(p *plan.Progress) string {
-	f := daemonset.Facts{"far": far(p), "by": stalledBy(&p.Outcome), "idle": idle(p.Outcome.Reason, &p.Header), "batches": p.Batches}
-	return cmp.Or(fill(time.Time{}, f, watchEnds[p.End].words...), far(p))
+	return cmp.Or(fill(time.Time{}, f, "{on}[ and {further} more]"+by, "{others=true}{further:node}"+by), stallReason(o.Reason))
 }
 
 // batchWords says how many batches came, and how many as predicted.
@@ -199,25 +175,25 @@ func happening(h plan.Happening) string {
 	case plan.Changed:
 		return fmt.Sprintf("the DaemonSet was changed, to generation %d", h.Generation)
 	case plan.Evicted:
-		return fmt.Sprintf("pod %s was taken away (%s)", podsOf(h.Deletes), h.By)
+		return fmt.Sprintf("pod %s was taken away (%s)", itemNames(h.Deletes, true), h.By)
 	case plan.Unjudged:
-		return fmt.Sprintf("created a pod on %s, which cannot be predicted without nodes", nodesOf(h.Creates))
+		return fmt.Sprintf("created a pod on %s, which cannot be predicted without nodes", itemNames(h.Creates, true))
 	}
 	var came, predicted []string
-	add := func(verb string, items []daemonset.Item, names string, expected int) {
+	add := func(verb string, items []daemonset.Item, expected int) {
 		switch n := len(items); {
 		case n == 0:
 		case h.Kind == plan.Otherwise:
-			came = append(came, fmt.Sprintf("%s %sd: %s", plural(n, "pod"), verb, names))
+			came = append(came, fmt.Sprintf("%s %sd: %s", plural(n, "pod"), verb, itemNames(items, true)))
 		default:
-			came = append(came, fmt.Sprintf("%sd %d of %d predicted (%s)", verb, n, n, nodesOf(items)))
+			came = append(came, fmt.Sprintf("%sd %d of %d predicted (%s)", verb, n, n, itemNames(items, false)))
 		}
 		if expected > 0 {
 			predicted = append(predicted, plural(expected, verb))
 		}
 	}
-	add("delete", h.Deletes, podsOf(h.Deletes), h.Expected.Deletes)
-	add("create", h.Creates, nodesOf(h.Creates), h.Expected.Creates)
+	add("delete", h.Deletes, h.Expected.Deletes)
+	add("create", h.Creates, h.Expected.Creates)
 	words, expected := strings.Join(came, ", "), cmp.Or(strings.Join(predicted, ", "), "nothing")
 	switch {
 	case h.Kind != plan.Otherwise:
@@ -228,45 +204,36 @@ func happening(h plan.Happening) string {
 	return "not as predicted: " + words + " (predicted: " + expected + ")"
 }
 
-func nodesOf(items []daemonset.Item) string {
-	return someOf(items, func(i daemonset.Item) string { return i.Node })
-}
-
-func podsOf(items []daemonset.Item) string {
-	return someOf(items, func(i daemonset.Item) string { return i.Pod + " on " + i.Node })
-}
-
-func someOf(items []daemonset.Item, name func(daemonset.Item) string) string {
-	var out []string
+// itemNames names a few nodes, where whole is asked for each with the pod that was
+// deleted there.
+func itemNames(items []daemonset.Item, whole bool) string {
+	var names []string
 	for _, i := range items {
-		out = append(out, name(i))
+		if whole {
+			i.Node = joined(" on ", i.Pod, i.Node)
+		}
+		names = append(names, i.Node)
 	}
-	return someNames(out)
+	return someNames(names)
 }
 
 // stepCounts says in a few words what a step does.
 func stepCounts(n *daemonset.Step, h *daemonset.Header) string {
-	var parts []string
-	count := func(verb string, b daemonset.Batch) {
-		from := b.Len()
-		for _, c := range b.Choices {
-			from += len(c.From) - c.Count
-		}
-		if from > b.Len() {
-			parts = append(parts, fmt.Sprintf("%s any %d of %d", verb, b.Len(), from))
-		} else if from > 0 {
-			parts = append(parts, fmt.Sprintf("%s %d", verb, from))
-		}
+	count := func(verb string, b daemonset.Batch) string {
+		f := daemonset.Facts{"n": b.Len(), "of": b.Candidates(), "any": b.Candidates() > b.Len()}
+		return fill(time.Time{}, f, "{any=true}"+verb+" any {n} of {of}", "["+verb+" {n}]")
 	}
-	count("delete", n.Deletes)
-	count("create", n.Creates)
-	return cmp.Or(strings.Join(parts, ", "), idle(n.Reason, h))
+	return cmp.Or(joined(", ", count("delete", n.Deletes), count("create", n.Creates)), idle(n.Reason, h))
 }
 
-// durationWords is "27 min (19 to 44 min)".
+// durationWords is "27 min (19 to 44 min)"; empty where it is not known.
 func durationWords(d *plan.Duration) string {
-	if words := rangeWords(d); words != seconds(d.Optimistic) {
-		return seconds(d.Expected) + " (" + words + ")"
+	if d == nil {
+		return ""
 	}
-	return seconds(d.Expected)
+	expected, words := seconds(d.Expected), rangeWords(d)
+	if words == seconds(d.Optimistic) {
+		return expected
+	}
+	return expected + " (" + words + ")"
 }

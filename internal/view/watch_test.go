@@ -274,9 +274,6 @@ func TestWatchWaits(t *testing.T) {
 	if diff := cmp.Diff(want, WatchWaits(p, Style{})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if got := LatePods(p); got != "node-07, node-09" {
-		t.Errorf("LatePods = %q", got)
-	}
 }
 
 func TestWatchScreenSaysWhatIsOwed(t *testing.T) {

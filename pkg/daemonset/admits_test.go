@@ -80,3 +80,21 @@ func TestAdmits(t *testing.T) {
 		})
 	}
 }
+
+// TestBatchNumbers: how many a batch takes, and of how many.
+func TestBatchNumbers(t *testing.T) {
+	three := []Item{{Node: "a"}, {Node: "b"}, {Node: "c"}}
+	for _, tt := range []struct {
+		batch      Batch
+		length, of int
+		why        string
+	}{
+		{Batch{}, 0, 0, "nothing happens"},
+		{Batch{Certain: three, Deferred: 2}, 3, 3, "all is certain, and what is deferred is none of it"},
+		{Batch{Certain: three[:1], Choices: []Choice{{Count: 1, From: three[1:]}, {Count: 2, From: three}}}, 4, 6, "one is certain, and of two choices each counts"},
+	} {
+		if n, of := tt.batch.Len(), tt.batch.Candidates(); n != tt.length || of != tt.of {
+			t.Errorf("%s: %d of %d, want %d of %d", tt.why, n, of, tt.length, tt.of)
+		}
+	}
+}

@@ -122,6 +122,15 @@ func (b Batch) Len() int {
 	return n
 }
 
+// Candidates is the number of pods of which the batch takes so many as Len.
+func (b Batch) Candidates() int {
+	n := len(b.Certain)
+	for _, c := range b.Choices {
+		n += len(c.From)
+	}
+	return n
+}
+
 // ByReason returns what is certain as choices of all, one for each reason, sorted
 // by it.
 func (b Batch) ByReason() []Choice {

@@ -50,6 +50,7 @@ type Follower struct {
 const (
 	quiet   = 5 * time.Second  // between two acts of one batch: the controller's requests are spread by its rate
 	calm    = 30 * time.Second // that a rollout must stand still to count as stuck: a pod that crashes is started anew meanwhile
+	overdue = 30 * time.Second // that something predicted must not come to be told
 	mostLag = 10               // changes that the controller may be behind
 )
 

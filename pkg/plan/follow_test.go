@@ -361,6 +361,11 @@ func TestFollowerOwed(t *testing.T) {
 			t.Errorf("%s: %s, want %s", script, got, want)
 		}
 	}
+	for at, want := range map[time.Duration]bool{0: false, overdue - time.Second: false, overdue: true} {
+		if got := (&Progress{Owed: at}).Overdue(); got != want {
+			t.Errorf("owed for %s, it is told: %t", at, got)
+		}
+	}
 	owed("wait 20s", "20s")
 	owed("cordon n0; wait 10s", "10s") // it has something to look at anew
 	owed("delete p0; wait 1m", "0s")

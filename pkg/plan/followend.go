@@ -27,6 +27,10 @@ type Progress struct {
 	End         End
 }
 
+// Overdue reports whether what is predicted has not come for so long that it is
+// told.
+func (p *Progress) Overdue() bool { return p.Owed >= overdue }
+
 // End says how a rollout that is followed ends; empty while it goes on.
 type End string
 
