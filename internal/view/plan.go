@@ -14,24 +14,6 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
-// movedWords is how many pods are created and deleted, or would be.
-func movedWords(creates, deletes int, would bool) string {
-	var parts []string
-	for _, of := range []struct {
-		n    int
-		done string
-	}{{creates, "created"}, {deletes, "deleted"}} {
-		verb := pluralOf(of.n, "is ", "are ")
-		if would {
-			verb = "would be "
-		}
-		if of.n > 0 {
-			parts = append(parts, plural(of.n, "pod")+" "+verb+of.done)
-		}
-	}
-	return strings.Join(parts, ", ")
-}
-
 // stallReason says why a rollout does not complete.
 func stallReason(r daemonset.Reason) string { return cmp.Or(stallWords[r], string(r)) }
 
@@ -82,7 +64,7 @@ var methods = []string{
 
 var nodeChangeWords = map[plan.NodeChangeKind]string{
 	plan.NodeTaint: "tainted", plan.NodeUntaint: "without the taint", plan.NodeLabel: "labeled", plan.NodeUnlabel: "without the label",
-	plan.NodeCordon: "cordoned", plan.NodeUncord: "uncordoned", plan.NodeDown: "treated as unreachable", plan.NodeRemove: "removed", plan.NodeAdd: "added",
+	plan.NodeCordon: "cordoned", plan.NodeUncord: "uncordoned", plan.NodeDown: "treated as unreachable", plan.NodeRemove: "removed", plan.NodeAdd: "added like",
 }
 
 // templateWords says what the change means for the revision.
@@ -135,8 +117,11 @@ func each(n, count int) string {
 	return strconv.Itoa(n)
 }
 
-// rangeWords is "19m to 44m".
+// rangeWords is "19m to 44m"; empty where it is not known.
 func rangeWords(d *plan.Duration) string {
+	if d == nil {
+		return ""
+	}
 	low, high := seconds(d.Optimistic), seconds(d.Pessimistic)
 	if low == high {
 		return low

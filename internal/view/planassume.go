@@ -23,13 +23,9 @@ func (s *planned) assumed() {
 		s.s.Add(screen.Assumed, t)
 		return
 	}
-	known := daemonset.Facts{"answering": someNames(s.p.Answering())}
-	switch down := plan.Down(s.problems); {
-	case s.p.Supposed(down...):
-		known["supposed"] = "yes"
-	case len(down) > 0:
-		known["down"] = "yes"
-	case len(s.problems) == 0:
+	down := plan.Down(s.problems)
+	known := daemonset.Facts{"answering": someNames(s.p.Answering()), "supposed": yesNo(s.p.Supposed(down...)), "down": yesNo(len(down) > 0)}
+	if len(s.problems) == 0 {
 		known["down"] = "unknown"
 	}
 	var lines []string

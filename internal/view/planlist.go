@@ -19,19 +19,12 @@ func Plans(w io.Writer, l *plan.List, asked Asked, style Style) error {
 		{Head: "VERDICT"}, {Head: "DAEMONSET"}, {Head: "REPLACES", Right: true}, {Head: "LOSE", Right: true, Drop: 2}, {Head: "GAIN", Right: true, Drop: 3}, {Head: "STEPS", Right: true, Drop: 4},
 		{Head: "DURATION"}, {Head: "CAUSE, OR NEXT", Wrap: true, Drop: 1, Least: 14},
 	}}
-	bad := 0
 	for _, p := range l.Items {
-		duration := "-"
-		if p.Outcome.Duration != nil {
-			duration = rangeWords(p.Outcome.Duration)
-		}
-		if p.Quality() == plan.EndsBadly {
-			bad++
-		}
 		cells := screen.Cells(p.DaemonSet.Namespace+"/"+p.DaemonSet.Name, strconv.Itoa(p.Replaces), strconv.Itoa(len(p.Lost)), strconv.Itoa(len(p.Placement.Gain)),
-			strconv.Itoa(p.Outcome.Steps), duration, readPlan(p, nil, asked, style).inShort())
+			strconv.Itoa(p.Outcome.Steps), cmp.Or(rangeWords(p.Outcome.Duration), "-"), readPlan(p, nil, asked, style).inShort())
 		t.Rows = append(t.Rows, screen.Row{Cells: append([]screen.Cell{{Lines: []string{planVerdict(p)}, Tone: tones[p.Quality()]}}, cells...)})
 	}
+	bad := l.EndBadly()
 	s.Headline = screen.Headline{Subject: plural(len(l.Items), "DaemonSet") + " with something to do", Text: cmp.Or(fill(time.Time{}, daemonset.Facts{"bad": bad}, "[{bad:ends|end} badly]"), "none ends badly")}
 	s.Add(screen.Body, t)
 	if len(l.Items) > 0 {

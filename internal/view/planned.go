@@ -89,20 +89,12 @@ func (s *planned) underWay() {
 		return
 	}
 	s.before.rollout()
-	var rows []*cause.Problem
-	for i := range s.before.e.Problems {
-		p := &s.before.e.Problems[i]
-		same := func(other *cause.Problem) bool { return other.Code == p.Code && slices.Equal(other.Nodes, p.Nodes) }
-		if p.Count > 0 && p.Code != explain.OnDeleteOutdated && p.Code != explain.Misscheduled && !slices.ContainsFunc(s.problems, same) {
-			rows = append(rows, p)
-		}
-	}
-	const most = 3
-	s.s.Add(screen.Body, s.problemTable("NOW", rows[:min(most, len(rows))]))
+	rows := s.before.e.Beside(s.problems)
+	s.s.Add(screen.Body, s.problemTable("NOW", rows[:min(3, len(rows))]))
 	if n, at := s.before.e.Waiting(); n > 0 && s.p.Change.TemplateChanged {
-		s.note(screen.Text(fmt.Sprintf("without this change, %s by %s within %s; the change replaces %s",
-			pluralVerb(n, fmt.Sprintf("pod on revision %d becomes available", s.before.current()), fmt.Sprintf("pods on revision %d become available", s.before.current())),
-			pluralOf(n, "itself", "themselves"), ago(at.Sub(s.now)), pluralOf(n, "it", "them"))))
+		f := daemonset.Facts{"n": n, "revision": s.before.current(), "in": ago(at.Sub(s.now))}
+		s.note(screen.Text(fill(s.now, f, "without this change, {n:pod} on revision {revision} {n?becomes|become} available"+
+			" by {n?itself|themselves} within {in}; the change replaces {n?it|them}")))
 	}
 }
 
@@ -128,12 +120,7 @@ func planVerdict(p *plan.Plan) string {
 // headline has, beside the verdict, how many nodes lose their pod in the end, and
 // how many warnings are below that it does not say itself.
 func (s *planned) headline() {
-	f := daemonset.Facts{"loses": len(s.p.Losses()), "warnings": 0}
-	for _, w := range s.p.Warnings {
-		if s.p.OfChange() && !(w.Code == plan.ManagedByTool && s.p.Verdict() == plan.VerdictUndone) {
-			f["warnings"] = number(f, "warnings") + 1
-		}
-	}
+	f := daemonset.Facts{"loses": len(s.p.Losses()), "warnings": s.p.WarningsBeside()}
 	verdict := planVerdict(s.p) + fill(s.now, f, "[, LOSES {loses:POD|PODS}][, {warnings:WARNING|WARNINGS}]")
 	s.s.Headline = screen.Headline{Verdict: verdict, Tone: tones[s.p.Quality()], Subject: s.subject(), Text: s.summary()}
 	s.s.Notice = "Plan only: nothing has been changed."
@@ -142,11 +129,8 @@ func (s *planned) headline() {
 // undoer names the tool that undoes the change by itself; empty where none is
 // known to.
 func (s *planned) undoer() string {
-	if m := s.p.UndoneBy(); m != nil {
-		who, _ := managerWords(*m)
-		return who
-	}
-	return ""
+	who, _ := managerWords(*cmp.Or(s.p.UndoneBy(), &managed.Manager{}))
+	return who
 }
 
 // summary is the headline's sentence. It names the nodes that lose their pod
@@ -168,10 +152,12 @@ var endings = map[plan.OutcomeCode][]string{
 		underWay + "; {replaces:more pod} in {in}", underWay + "; {replaces:more pod} {replaces?follows|follow}",
 		underWay + "[; complete in {in}]",
 		"{about=Replaced}{updated} of {desired:pod} updated[ in {in}]",
-		"{moved}[ in {in}]",
+		"{moves=0}",
+		"{would=true}[{creates:pod} would be created][{both=true}, ][{deletes:pod} would be deleted][ in {in}]",
+		"[{creates:pod is|pods are} created][{both=true}, ][{deletes:pod is|pods are} deleted][ in {in}]",
 	},
 	plan.Stalls: {
-		"{updates=yes}{begun?stops at |}{updated} of {desired:pod} updated{atWorst? at worst|}; {blame}",
+		"{updates=true}{begun?stops at |}{updated} of {desired:pod} updated{atWorst? at worst|}; {blame}",
 		"{begun?stops at |}{available} of {desired:pod} available{atWorst? at worst|}; {blame}",
 	},
 	plan.RemovesAllPods: {"no node would be eligible"},
@@ -182,10 +168,10 @@ var endings = map[plan.OutcomeCode][]string{
 	plan.NothingToDo: {
 		"{about=Nothing}no rollout in progress; {stay:node} without an available pod[ ({stayBy})]",
 		nothing + "; {stay:node stays|nodes stay} without an available pod[ ({stayBy})]",
-		"{about=Nothing}{nowhere=yes}no rollout in progress, and no node is eligible", "{about=Nothing}no rollout in progress, and every eligible node has its pod",
-		"{about=New}{nowhere=yes}no node is eligible, so no pod is created",
-		"{same=yes}nothing[ that {can} be compared] differs from what is in the cluster",
-		nothing + "; DESIRED goes from {before} to {after}[, if {assuming}]", nothing + "[, if {assuming}]",
+		"{about=Nothing}{nowhere=true}no rollout in progress, and no node is eligible", "{about=Nothing}no rollout in progress, and every eligible node has its pod",
+		"{about=New}{nowhere=true}no node is eligible, so no pod is created",
+		"{same=true}nothing[{known=false} that can be compared] differs from what is in the cluster",
+		nothing + "; DESIRED goes from {before} to {after}" + ifEqual, nothing + ifEqual,
 	},
 	plan.Unknown: {"how it ends is unknown: {unread} could not be read", "how it ends is unknown: {blame}"},
 }
@@ -193,6 +179,7 @@ var endings = map[plan.OutcomeCode][]string{
 const (
 	underWay = "{about=Rollout}{was} of {of:pod} updated"
 	nothing  = "no pod is created, deleted or replaced"
+	ifEqual  = "[{known=false}, if " + valuesEqual + "]"
 )
 
 // losses say which pods have no new one in the end.
@@ -201,38 +188,32 @@ var losses = []string{"; the {drops?pod|pods} on {dropsOn} {drops?is|are} delete
 // ending says how it ends.
 func (s *planned) ending() string {
 	p, o, end, later := s.p, s.o, s.p.AtEnd(), plan.Nodes(s.p.LostLater())
+	creates, deletes := p.Moved()
 	f := daemonset.Facts{
 		"about": string(p.Subject), "desired": end.Desired, "updated": end.Updated, "available": end.Available, "was": p.Now.Updated, "of": p.Now.Desired,
 		"begun": len(p.Waves) > 0, "atWorst": o.AtWorst, "reason": string(o.Reason), "strategy": strategy(s.h), "unread": unread(s.h),
 		"stayBy": codes(o.Holders), "lateOn": someNames(plan.Nodes(o.Late)), "lateBy": s.codesFor(o.Late),
+		"creates": creates, "deletes": deletes, "moves": creates + deletes, "both": creates > 0 && deletes > 0, "would": p.OfChange(),
+		"after": p.Desired.After, "in": rangeWords(o.Duration),
+		"updates": p.Subject != plan.SubjectNew && p.Old() > 0, "nowhere": p.Nowhere(), "known": p.TemplateKnown(),
+		"same": p.Subject != plan.SubjectNew && p.Change != nil && len(p.Change.Fields)+len(p.Change.Nodes) == 0,
 	}
 	set := func(key string, v any, when bool) {
 		if when {
 			f[key] = v
 		}
 	}
-	creates, deletes := p.Moved()
 	moves := o.Code == plan.Completes && p.Subject != plan.SubjectNew
 	set("about", "Replaced", moves && p.Subject != plan.SubjectRollout && p.Replaces > 0)
 	set("about", "Moved", moves && (p.Old() == 0 || p.Subject != plan.SubjectRollout && p.Replaces == 0))
-	set("moved", movedWords(creates, deletes, p.OfChange()), true)
 	set("rest", pluralOf(p.Replaces, "one", strconv.Itoa(p.Replaces)), p.Replaces > 0 && p.Replaces+p.Now.Updated == end.Desired)
 	for key, n := range map[string]int{"replaces": p.Replaces, "drops": p.Drops, "stay": o.Unserved(), "late": len(o.Late), "left": o.Left} {
 		set(key, n, n > 0)
 	}
 	set("dropsOn", someNames(later), len(later) == p.Drops && p.Drops <= 3)
-	set("updates", "yes", p.Subject != plan.SubjectNew && p.Old() > 0)
-	set("nowhere", "yes", p.Nowhere())
-	set("same", "yes", p.Subject != plan.SubjectNew && p.Change != nil && len(p.Change.Fields)+len(p.Change.Nodes) == 0)
-	set("can", "can", !p.TemplateKnown())
-	set("assuming", valuesEqual, !p.TemplateKnown())
 	set("before", p.Desired.Before, p.Desired.Before != p.Desired.After)
-	set("after", p.Desired.After, true)
 	if s.live != nil && s.live.e.Verdict.Code == explain.AwaitingDelete {
 		f["awaits"] = s.live.summary()
-	}
-	if o.Duration != nil {
-		f["in"] = rangeWords(o.Duration)
 	}
 	if o.Code == plan.Stalls || o.Code == plan.Unknown {
 		f["blame"] = s.blame()
@@ -295,13 +276,7 @@ func (s *planned) change() {
 
 // nodeChanged is a change of nodes that was asked for.
 func nodeChanged(n plan.NodeChange) screen.Block {
-	words := plural(len(n.Nodes), "node") + " " + cmp.Or(nodeChangeWords[n.Kind], string(n.Kind))
-	switch {
-	case n.Kind == plan.NodeAdd:
-		words += " like " + n.Value
-	case n.Value != "":
-		words += " " + n.Value
-	}
+	words := joined(" ", plural(len(n.Nodes), "node"), cmp.Or(nodeChangeWords[n.Kind], string(n.Kind)), n.Value)
 	if len(n.Nodes) == 0 {
 		return screen.Text(words + ": already so")
 	}
@@ -315,14 +290,12 @@ func (s *planned) impact() {
 	if s.live != nil && s.live.e.Impact != nil {
 		without = len(s.live.e.Impact.Without)
 	}
-	nodes := plural(s.o.Worst, "node") // of how many, is unknown where the nodes could not be read
-	if desired > 0 {
-		nodes = fmt.Sprintf("%d of %s", s.o.Worst, plural(desired, "node"))
-	}
 	switch {
 	case s.o.Code == plan.NothingToDo, s.o.Code == plan.Unknown, s.o.Code == plan.NotRolling, s.p.Subject == plan.SubjectNew, s.o.Worst == without && without > 0:
 	case s.o.Worst > 0:
-		s.add(screen.Impact, "at most %s without an available pod at any time", nodes)
+		f := daemonset.Facts{"worst": s.o.Worst, "of": desired} // 0 where the nodes could not be read
+		const lack = " without an available pod at any time"
+		s.add(screen.Impact, "%s", fill(s.now, f, "{of=0}at most {worst:node}"+lack, "at most {worst} of {of:node}"+lack))
 	case s.live == nil && s.p.Old() > 0 && s.o.Code == plan.Stalls:
 		s.add(screen.Impact, "none: %s an available pod all the time", allHave(s.p.AtEnd().Desired))
 	case s.live == nil && s.p.Old() > 0 && len(s.p.Lost) == 0:
@@ -358,25 +331,23 @@ func (s *planned) limit() {
 	if old == 0 || b.Kind == daemonset.BudgetNone || s.o.Code == plan.NotRolling || s.o.Code == plan.RemovesAllPods {
 		return
 	}
-	words := limitWords(b.Kind, b.Spec, "", s.p.Desired.After, b.Limit)
 	n, once := s.p.AtATime(s.o.AtATime), min(s.o.AtOnce, old)
-	switch {
-	case s.o.Code == plan.Stalls && len(s.p.Waves) == 0:
-		words += ", and it is used up, so the controller replaces no further pod"
-	case once == old:
-		words += pluralOf(old, " does not apply: the pod is", fmt.Sprintf(" does not apply: the %d pods are", old)) + " not available"
-	case old > 1 && n == old:
-		words += fmt.Sprintf(": all %d pods at the same time", old)
-	case n == 0:
-	case once > 0:
-		words += fmt.Sprintf(": immediately %s that %s not available, the others at most %d at a time", plural(once, "pod"), pluralOf(once, "is", "are"), n)
-	default:
-		words += fmt.Sprintf(": at most %s at a time", plural(n, "pod"))
-	}
-	s.add(screen.Limit, "%s", words)
+	stands := s.o.Code == plan.Stalls && len(s.p.Waves) == 0
+	f := daemonset.Facts{"old": old, "n": n, "once": once, "stands": stands, "free": once == old, "all": old > 1 && n == old}
+	s.add(screen.Limit, "%s", limitWords(b.Kind, b.Spec, "", s.p.Desired.After, b.Limit)+fill(s.now, f, paces...))
 	if wait := s.p.MinReadySeconds(); wait > 0 && len(s.p.Waves) > 0 {
 		s.add(screen.Limit, "each step waits minReadySeconds %s, and then until the controller looks again", seconds(float64(wait)))
 	}
+}
+
+// paces say how many pods a limit lets the controller replace at a time.
+var paces = []string{
+	"{stands=true}, and it is used up, so the controller replaces no further pod",
+	"{free=true}{old=1} does not apply: the pod is not available", "{free=true} does not apply: the {old} pods are not available",
+	"{all=true}: all {old} pods at the same time",
+	"{n=0}",
+	"{once=0}: at most {n:pod} at a time",
+	": immediately {once:pod} that {once?is|are} not available, the others at most {n} at a time",
 }
 
 // causes are who keeps a change from completing, and what shows more of it.
@@ -432,30 +403,24 @@ func (s *planned) warning(w plan.Warning) string {
 // course is the table of steps. Which pods each takes is the controller's random
 // choice.
 func (s *planned) course() {
-	waves, timed := s.p.Waves, len(s.p.Waves) > 0 && s.p.Waves[0].At != nil
+	timed := len(s.p.Waves) > 0 && s.p.Waves[0].At != nil
 	t := &screen.Table{Columns: []screen.Column{{Head: "STEP"}, {Head: "STARTS AT"}, {Head: "DELETES", Right: true}, {Head: "CREATES", Right: true}, {Head: "UPDATED THEN", Right: true}, {Head: "AVAILABLE THEN", Right: true, Drop: 1}}}
 	if !timed {
 		t.Columns = slices.Delete(t.Columns, 1, 2)
 	}
-	const head, tail = 5, 2
-	folded, first := len(waves)-head-tail, 1
-	for i, w := range waves {
-		cells, last := []string{strconv.Itoa(first)}, first+w.Count-1
-		if last > first {
-			cells[0] += fmt.Sprintf("-%d", last)
-		}
-		if timed {
+	for _, w := range s.p.Course(s.style.All) {
+		f := daemonset.Facts{"first": w.First, "last": w.First + w.Count - 1, "folded": w.Count > 1, "left": w.LeftOut, "whole": w.LeftOut == 0}
+		cells := []string{fill(s.now, f, "{whole=false}{left} more rows with --all", "{folded=true}{first}-{last}", "{first}")}
+		if timed && w.LeftOut == 0 {
 			cells = append(cells, seconds(*w.At))
 		}
-		switch hidden := folded > 1 && !s.style.All && i >= head && i < len(waves)-tail; {
-		case hidden && i == head:
-			t.Rows = append(t.Rows, screen.Row{Cells: screen.Cells(fmt.Sprintf("%d more rows with --all", folded))})
-		case !hidden:
-			t.Rows = append(t.Rows, screen.Row{Cells: screen.Cells(append(cells, each(w.Deletes, w.Count), each(w.Creates, w.Count), fmt.Sprintf("%d of %d", w.Counts.Updated, w.Counts.Desired), strconv.Itoa(w.Counts.Available))...)})
+		if w.LeftOut == 0 {
+			updated := fmt.Sprintf("%d of %d", w.Counts.Updated, w.Counts.Desired)
+			cells = append(cells, each(w.Deletes, w.Count), each(w.Creates, w.Count), updated, strconv.Itoa(w.Counts.Available))
 		}
-		first = last + 1
+		t.Rows = append(t.Rows, screen.Row{Cells: screen.Cells(cells...)})
 	}
-	if len(waves) > 0 && s.o.Duration != nil && s.o.Code != plan.Stalls {
+	if len(s.p.Waves) > 0 && s.o.Duration != nil && s.o.Code != plan.Stalls {
 		t.Rows = append(t.Rows, screen.Row{Cells: screen.Cells("end", rangeWords(s.o.Duration))})
 	}
 	s.s.Add(screen.Body, t)
@@ -511,7 +476,7 @@ func (s *planned) waysOut() {
 // wayOut says a change, and the flags that ask for it; there may be none.
 func wayOut(u plan.Unblock) (words string, flags []Flag) {
 	value := func(name string) []Flag { return []Flag{{Name: name, Value: u.Value}} }
-	way, known := map[plan.UnblockCode]struct {
+	way := map[plan.UnblockCode]struct {
 		words string
 		flags []Flag
 	}{
@@ -522,20 +487,20 @@ func wayOut(u plan.Unblock) (words string, flags []Flag) {
 		plan.NoSurge:             {"maxSurge 0, maxUnavailable " + u.Value, append([]Flag{{Name: "max-surge", Value: "0"}}, value("max-unavailable")...)},
 		plan.RollBack:            {"roll back to revision " + u.Value, value("to-revision")},
 	}[u.Code]
-	if !known {
-		return string(u.Code) + " " + u.Value, nil
-	}
-	return way.words, way.flags
+	return cmp.Or(way.words, string(u.Code)+" "+u.Value), way.flags
 }
 
 // outlook is what the controller does first, and where it stops.
 func (s *planned) outlook() {
 	n, end, when := s.p.Next, s.p.AtEnd(), "next"
-	f := daemonset.Facts{"then": "without a fix", "updated": end.Updated, "desired": end.Desired, "available": end.Available, "before": s.p.Desired.Before, "after": s.p.Desired.After}
+	f := daemonset.Facts{
+		"then": "without a fix", "updated": end.Updated, "desired": end.Desired, "available": end.Available, "before": s.p.Desired.Before, "after": s.p.Desired.After,
+		"more": max(0, len(s.p.Placement.Lose)-s.p.Desired.Before), "old": s.p.Old(), "stands": !s.p.OfChange() && len(s.p.Waves) == 0, "change": s.p.OfChange(),
+	}
 	if s.p.OfChange() {
 		f["then"], when = "if you apply it", "first"
 	}
-	say := func(sentence string) { s.add(screen.Outlook, "%s", fill(s.now, f, "{then}: "+sentence)) }
+	say := func(sentences ...string) { s.add(screen.Outlook, "%s: %s", f["then"], fill(s.now, f, sentences...)) }
 	stalls, waits := s.o.Code == plan.Stalls, n.Kind == daemonset.StepNone
 	switch {
 	case s.o.Code == plan.NotRolling && s.o.Reason != daemonset.StepOnDelete:
@@ -544,17 +509,11 @@ func (s *planned) outlook() {
 		s.add(screen.Outlook, "unknown: %s could not be read", unread(s.h))
 	case s.o.Code == plan.RemovesAllPods && s.p.OfChange():
 		s.add(screen.Fix, "do not apply this change")
-		if n := len(s.p.Placement.Lose) - s.p.Desired.Before; n > 0 {
-			f["more"] = n
-		}
 		say("DESIRED goes from {before} to {after}, and the controller deletes every pod[, also {more} that DESIRED does not count]")
 		return
-	case stalls && !s.p.OfChange() && s.p.Old() == 0:
-		say("stays at {available} of {desired} available")
-	case stalls && !s.p.OfChange() && len(s.p.Waves) == 0:
-		say("stays at {updated} of {desired} updated")
 	case stalls:
-		say("stops at {updated} of {desired} updated, {available} available")
+		say("{change=false}{old=0}stays at {available} of {desired} available", "{stands=true}stays at {updated} of {desired} updated",
+			"stops at {updated} of {desired} updated, {available} available")
 	case waits && len(s.p.Waves) > 0 && s.p.Waves[0].At != nil && *s.p.Waves[0].At > 0:
 		s.add(screen.Outlook, "%s; it continues in about %s", idle(n.Reason, s.h), seconds(*s.p.Waves[0].At))
 	}
@@ -589,20 +548,10 @@ func (s *planned) whatIf() {
 	if p.Budget.Kind == daemonset.BudgetSurge {
 		flag = "--max-surge="
 	}
-	const most = 2
-	for i, r := range p.OtherLimits() {
-		if i == most && !s.style.All {
-			break
-		}
-		n, takes := p.AtATime(r.AtATime), plural(r.Steps, "step")
-		of := fmt.Sprintf("%d at a time", n)
-		if r.Nodes > n && p.Outcome.Code == plan.Stalls {
-			of += fmt.Sprintf(", beside the %d that %s unavailable", r.Nodes-n, pluralOf(r.Nodes-n, "stays", "stay"))
-		}
-		if r.Duration != nil {
-			takes = rangeWords(r.Duration)
-		}
-		s.add(screen.WhatIf, "%s%s (%s): %s", flag, r.Limit, of, takes)
+	for _, r := range p.OtherLimits(s.style.All) {
+		n := p.AtATime(r.AtATime)
+		f := daemonset.Facts{"n": n, "stay": max(0, r.Nodes-n), "ends": string(p.Outcome.Code), "takes": cmp.Or(rangeWords(r.Duration), plural(r.Steps, "step"))}
+		s.add(screen.WhatIf, "%s%s %s", flag, r.Limit, fill(s.now, f, "({n} at a time[{ends=Stalls}, beside the {stay} that {stay?stays|stay} unavailable]): {takes}"))
 	}
 	if lower, higher := p.Slower(); lower != nil {
 		s.add(screen.WhatIf, "%s takes longer than %s: the controller counts a pod that becomes available just after it has looked only when it looks again, minReadySeconds (%ds) later",

@@ -37,6 +37,19 @@ func (e *Explanation) Matters() []*Problem {
 	return urgent
 }
 
+// Beside returns the problems that are the case beside some others, without those
+// that no rollout is about.
+func (e *Explanation) Beside(others []*Problem) (out []*Problem) {
+	for i := range e.Problems {
+		p := &e.Problems[i]
+		same := func(other *Problem) bool { return other.Code == p.Code && slices.Equal(other.Nodes, p.Nodes) }
+		if p.Count > 0 && p.Code != OnDeleteOutdated && p.Code != Misscheduled && !slices.ContainsFunc(others, same) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
 // Failed returns the nodes of problems that containers have, sorted by name.
 func (e *Explanation) Failed() (nodes []string) {
 	for _, p := range e.Problems {

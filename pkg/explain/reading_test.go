@@ -64,6 +64,28 @@ func TestMatters(t *testing.T) {
 	}
 }
 
+// TestBeside: what is the case beside what a plan names.
+func TestBeside(t *testing.T) {
+	const others = "NodeNotReady Error n1 Nodes"
+	for _, tt := range []struct{ problems, want, why string }{
+		{"NodeNotReady Error n1 Nodes; ProbeFailing Error n2 Revision", "[ProbeFailing]", "one is named already"},
+		{"NodeNotReady Error n1,n2 Nodes", "[NodeNotReady]", "of other nodes it is another"},
+		{"Misscheduled Info n2; OnDeleteOutdated Warning n2", "[]", "no rollout is about these"},
+	} {
+		e := &Explanation{Problems: problemsOf(t, tt.problems)}
+		for i := range e.Problems {
+			e.Problems[i].Count = len(e.Problems[i].Nodes)
+		}
+		named, codes := problemsOf(t, others), []daemonset.Reason{}
+		for _, p := range e.Beside([]*Problem{&named[0]}) {
+			codes = append(codes, p.Code)
+		}
+		if got := fmt.Sprint(codes); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.why, got, tt.want)
+		}
+	}
+}
+
 // TestHelps: the first problem that a fix removes.
 func TestHelps(t *testing.T) {
 	const problems = "NodeNotReady Error n1 Nodes; CrashLoopBackOff Error n2 Unknown; FailedCreate Error n3 ResourceQuota; HostPortConflict Error n4 Scheduling"

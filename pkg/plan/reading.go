@@ -160,6 +160,24 @@ func (p *Plan) Supposed(nodes ...string) bool {
 	})
 }
 
+// WarningsBeside returns how many warnings of a change there are that its verdict
+// does not say itself.
+func (p *Plan) WarningsBeside() int {
+	if !p.OfChange() {
+		return 0
+	}
+	said := func(w Warning) bool { return w.Code == ManagedByTool && p.Verdict() == VerdictUndone }
+	return len(slices.DeleteFunc(slices.Clone(p.Warnings), said))
+}
+
+// EndBadly returns how many of the plans end badly.
+func (l *List) EndBadly() (n int) {
+	for _, p := range l.Items {
+		n += b2i(p.Quality() == EndsBadly)
+	}
+	return n
+}
+
 // UndoneBy returns the tool that undoes the change by itself, or nil if none is
 // known to.
 func (p *Plan) UndoneBy() *managed.Manager {
@@ -222,10 +240,34 @@ func (f *Forecast) AtATime(nodes int) int {
 	return min(nodes, f.Old()-f.Outcome.AtOnce)
 }
 
+// Stage is a row of the course: a Wave and which step its first is, or how many
+// waves are left out.
+type Stage struct {
+	Wave
+	First, LeftOut int
+}
+
+// Course returns the waves in their order; of many, unless all are asked for, the
+// first five and the last two.
+func (f *Forecast) Course(all bool) (out []Stage) {
+	const head, tail = 5, 2
+	first, left := 1, len(f.Waves)-head-tail
+	for i, w := range f.Waves {
+		switch hidden := !all && left > 1 && i >= head && i < head+left; {
+		case hidden && i == head:
+			out = append(out, Stage{LeftOut: left})
+		case !hidden:
+			out = append(out, Stage{Wave: w, First: first})
+		}
+		first += w.Count
+	}
+	return out
+}
+
 // OtherLimits returns the limits with which the rollout would complete in
-// another course than the planned one, of those with the same course the first.
-// It returns none where no limit decides.
-func (f *Forecast) OtherLimits() []Limit {
+// another course than the planned one, of those with the same course the first;
+// the first two, unless all are asked for. It returns none where no limit decides.
+func (f *Forecast) OtherLimits(all bool) []Limit {
 	if f.Outcome.AtOnce >= f.Old() {
 		return nil
 	}
@@ -240,6 +282,9 @@ func (f *Forecast) OtherLimits() []Limit {
 		if n := f.AtATime(l.AtATime); !said[n] && !l.Planned && l.Code == Completes {
 			said[n], out = true, append(out, l)
 		}
+	}
+	if !all {
+		out = out[:min(2, len(out))]
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -164,6 +165,7 @@ func TestOtherLimits(t *testing.T) {
 		why         string
 	}{
 		{9, 0, []Limit{planned, limit("10%", 1), limit("25%", 3), limit("3", 3), limit("33%", 4)}, "25% 33%", "each course once, and not that of the plan"},
+		{9, 0, []Limit{planned, limit("10%", 2), limit("25%", 3), limit("33%", 4)}, "10% 25% 33%", "three other courses, of which two come first"},
 		{9, 0, []Limit{stalls, limit("10%", 1), limit("25%", 3)}, "10% 25%", "a plan that stalls has no course"},
 		{9, 0, []Limit{planned, stuck, limit("25%", 3)}, "25%", "one that stalls is no help"},
 		{3, 0, []Limit{planned, limit("25%", 3), limit("33%", 4)}, "25%", "no more at a time than there are"},
@@ -172,12 +174,85 @@ func TestOtherLimits(t *testing.T) {
 	} {
 		f := &Forecast{Replaces: tt.old - 1, Drops: 1, Limits: tt.limits, Outcome: Outcome{AtOnce: tt.atOnce}}
 		var got []string
-		for _, l := range f.OtherLimits() {
+		for _, l := range f.OtherLimits(true) {
 			got = append(got, l.Limit)
+		}
+		if few := f.OtherLimits(false); len(few) != min(2, len(got)) || len(few) > 0 && few[0].Limit != got[0] {
+			t.Errorf("%s: the first are %v", tt.why, few)
 		}
 		if strings.Join(got, " ") != tt.want {
 			t.Errorf("%s: got %v, want %s", tt.why, got, tt.want)
 		}
+	}
+}
+
+// TestCourse: a row is the first step of a wave with how many follow, or "+" and how
+// many waves are left out.
+func TestCourse(t *testing.T) {
+	for _, tt := range []struct {
+		counts         []int // of each wave
+		want, all, why string
+	}{
+		{nil, "", "", "no step"},
+		{[]int{1, 3, 1}, "1*1 2*3 5*1", "1*1 2*3 5*1", "a wave is several steps"},
+		{[]int{1, 1, 1, 1, 1, 1, 1, 1}, "1*1 2*1 3*1 4*1 5*1 6*1 7*1 8*1", "1*1 2*1 3*1 4*1 5*1 6*1 7*1 8*1", "one row is not left out for a row that says so"},
+		{[]int{1, 1, 1, 1, 2, 4, 1, 1, 1}, "1*1 2*1 3*1 4*1 5*2 +2 12*1 13*1", "1*1 2*1 3*1 4*1 5*2 7*4 11*1 12*1 13*1", "five and two, and the numbers go on behind the gap"},
+	} {
+		f := &Forecast{}
+		for _, n := range tt.counts {
+			f.Waves = append(f.Waves, Wave{Count: n})
+		}
+		written := func(all bool) string {
+			var out []string
+			for _, s := range f.Course(all) {
+				if s.LeftOut > 0 {
+					out = append(out, fmt.Sprintf("+%d", s.LeftOut))
+				} else {
+					out = append(out, fmt.Sprintf("%d*%d", s.First, s.Count))
+				}
+			}
+			return strings.Join(out, " ")
+		}
+		if got := written(false); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.why, got, tt.want)
+		}
+		if got := written(true); got != tt.all {
+			t.Errorf("%s, all: %s, want %s", tt.why, got, tt.all)
+		}
+	}
+}
+
+// TestWarningsBeside: "undone" says what a tool does; each other warning counts, of a
+// change.
+func TestWarningsBeside(t *testing.T) {
+	undone := writtenBy(managed.ArgoCD)
+	image := []Warning{{Code: InvalidImageName}}
+	for _, tt := range []struct {
+		subject  Subject
+		end      OutcomeCode
+		warnings []Warning
+		want     int
+		why      string
+	}{
+		{SubjectChange, Completes, nil, 0, "none"},
+		{SubjectChange, Completes, undone, 0, "the verdict says it"},
+		{SubjectChange, Completes, append(image, undone...), 1, "and nothing of the image"},
+		{SubjectChange, Stalls, undone, 1, "the verdict is that it stalls"},
+		{SubjectNew, Completes, image, 1, "of a new one"},
+		{SubjectRollout, Stalls, append(image, undone...), 0, "what is under way was not asked for"},
+	} {
+		p := &Plan{Subject: tt.subject, Warnings: tt.warnings, Forecast: Forecast{Outcome: Outcome{Code: tt.end}}}
+		if got := p.WarningsBeside(); got != tt.want {
+			t.Errorf("%s: %d, want %d", tt.why, got, tt.want)
+		}
+	}
+}
+
+func TestEndBadly(t *testing.T) {
+	of := func(c OutcomeCode) *Plan { return &Plan{Forecast: Forecast{Outcome: Outcome{Code: c}}} }
+	l := List{Items: []*Plan{of(Stalls), of(Completes), of(NotRolling), of(RemovesAllPods)}}
+	if got := l.EndBadly(); got != 2 {
+		t.Errorf("%d of a stall, a rollout that completes, one that waits and one that removes all pods; want 2", got)
 	}
 }
 
