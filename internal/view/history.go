@@ -87,13 +87,11 @@ func (p *past) headline() {
 		is = stages[i]
 	}
 	f := daemonset.Facts{"counts": p.counts(), "number": p.h.Next.Number, "from": p.h.Next.RaisedFrom}
-	for _, n := range p.h.Notes { // those that the headline is about
-		switch n.Code {
-		case history.CutThoughUnchanged:
-			f["like"] = n.Facts["like"]
-		case history.Duplicates:
-			f["holders"] = len(n.Revisions)
-		}
+	if n := p.h.Note(history.CutThoughUnchanged); n != nil {
+		f["like"] = n.Facts["like"]
+	}
+	if n := p.h.Note(history.Duplicates); n != nil {
+		f["holders"] = len(n.Revisions)
 	}
 	p.s.Headline.Verdict, p.s.Headline.Tone, p.s.Headline.Text = is.verdict, is.tone, fill(p.now, f, is.text)
 	switch {
@@ -159,16 +157,12 @@ func (p *past) latest() string {
 
 // unavailable says how many of the current pods are not available, and why not.
 func (p *past) unavailable() string {
-	r, why := &p.h.Rollout, []string{}
-	for _, of := range []struct {
-		n     *int
-		words string
-	}{{r.NotYetAvailable, fmt.Sprintf("not available yet: minReadySeconds %d", r.MinReadySeconds)}, {r.NotReady, "not Ready"}, {r.Terminating, "terminating"}} {
-		if of.n != nil && *of.n > 0 {
-			why = append(why, fmt.Sprintf("%d %s", *of.n, of.words))
-		}
+	r := &p.h.Rollout
+	if r.Available == nil {
+		return ""
 	}
-	return strings.Join(why, ", ")
+	f := daemonset.Facts{"waiting": *r.NotYetAvailable, "seconds": r.MinReadySeconds, "notReady": *r.NotReady, "ending": *r.Terminating}
+	return joined(", ", fill(p.now, f, "[{waiting} not available yet: minReadySeconds {seconds}]"), fill(p.now, f, "[{notReady} not Ready]"), fill(p.now, f, "[{ending} terminating]"))
 }
 
 // on is the revision, or the hash, that a pod is on.
@@ -209,25 +203,11 @@ var rolloutWords = map[history.RolloutCode][]string{
 
 // rollout says whether one is in progress, since when, and who wrote the template.
 func (p *past) rollout() {
-	r, strategy, since := &p.h.Rollout, p.h.DaemonSet.Strategy, p.h.CurrentSince
-	if p.current != nil && !p.h.Inferred() && r.Began() {
-		left, code := *r.Pods-*r.Current, history.Settled
-		f := daemonset.Facts{"strategy": strategy, "left": left}
-		if since != nil {
-			f["since"] = since.Format(time.RFC3339)
-		}
-		if newest := p.current.NewestPodAt; newest != nil && (since == nil || !newest.Before(*since)) {
-			f["newest"] = newest.Format(time.RFC3339)
-		}
-		switch {
-		case r.Code == history.UnderWay:
-			code = history.UnderWay
-		case left > 0 && strategy != "RollingUpdate" && strategy != "":
-			code = history.AwaitingDelete
-		}
-		p.add(screen.Rollout, "%s", fill(p.now, f, rolloutWords[code]...))
+	if c := p.h.Course(); c != nil {
+		f := daemonset.Facts{"strategy": p.h.DaemonSet.Strategy, "left": c.Left, "since": stamp(c.Since), "newest": stamp(c.Newest)}
+		p.add(screen.Rollout, "%s", fill(p.now, f, rolloutWords[c.Code]...))
 	}
-	if r.Acts() {
+	if p.h.Rollout.Acts() {
 		p.writers()
 	}
 }
@@ -241,17 +221,11 @@ func (p *past) writers() {
 	}
 	var names []string
 	for _, m := range writers {
-		var what []string
+		f := daemonset.Facts{"operation": m.Operation, "template": m.Template}
 		if m.Time != nil {
-			what = append(what, p.ago(m.Time))
+			f["at"] = p.ago(m.Time)
 		}
-		if m.Operation == "Apply" {
-			what = append(what, "server-side apply")
-		}
-		if !m.Template {
-			what = append(what, "not the template")
-		}
-		names = append(names, m.Manager+inBrackets(what...))
+		names = append(names, m.Manager+inBrackets(fill(p.now, f, "{at}"), fill(p.now, f, "{operation=Apply}server-side apply"), fill(p.now, f, "{template=false}not the template")))
 	}
 	if len(names) > 0 {
 		p.s.Add(screen.Rollout, screen.Names{Before: before, Names: names, Short: true})
@@ -276,19 +250,17 @@ func (p *past) revisions() {
 	t.Columns = append(t.Columns, screen.Column{Head: "CHANGE FROM THE REVISION BEFORE", Wrap: true, Least: 24})
 	const most = 8
 	rows := p.h.Rows()
-	for i := 0; i < len(rows); i++ {
-		folded := 0
-		for ; i < len(rows) && !p.style.All && len(rows) > most+1 && i >= most && rows[i].Empty(); i++ {
-			folded++
-		}
-		if folded > 0 {
-			fold := screen.Cells(append([]string{"…"}, make([]string, len(t.Columns)-1)...)...)
-			fold[len(fold)-1].Lines[0] = plural(folded, "revision") + " without pods, with --all"
-			if t.Rows = append(t.Rows, screen.Row{Cells: fold}); i == len(rows) {
-				break
-			}
-		}
+	if !p.style.All {
+		rows = history.Fold(rows, most)
+	}
+	for i := range rows {
 		r := &rows[i]
+		if r.Is == history.RowsFolded {
+			fold := screen.Cells(append(make([]string, len(t.Columns)-1), plural(int(r.Number), "revision")+" without pods, with --all")...)
+			fold[0].Lines[0] = "…"
+			t.Rows = append(t.Rows, screen.Row{Cells: fold})
+			continue
+		}
 		words := []string{strconv.FormatInt(r.Number, 10), p.since(r), count(r.Pods)}
 		if r.Is == history.RowHash {
 			words[0] = cmp.Or(r.Hash, "-")
@@ -297,11 +269,7 @@ func (p *past) revisions() {
 			words = append(words, count(r.Nodes))
 		}
 		if p.style.Wide {
-			created := "-"
-			if r.CreatedAt != nil {
-				created = r.CreatedAt.UTC().Format(time.RFC3339)
-			}
-			words = append(words, count(r.Available), cmp.Or(r.Name, "-"), cmp.Or(r.Hash, "-"), created)
+			words = append(words, count(r.Available), cmp.Or(r.Name, "-"), cmp.Or(r.Hash, "-"), cmp.Or(stamp(r.CreatedAt), "-"))
 		}
 		cells := append(screen.Cells(words...), screen.Cell{Lines: p.changes(r, 6)})
 		switch {
@@ -315,6 +283,14 @@ func (p *past) revisions() {
 		t.Rows = append(t.Rows, screen.Row{Cells: cells})
 	}
 	p.s.Add(screen.Body, t)
+}
+
+// stamp is a time in UTC, as fill takes it; empty where it is unknown.
+func stamp(t *time.Time) string {
+	if t == nil {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
 }
 
 // since is when the revision of a row got its number; of pods without one when they
@@ -338,37 +314,36 @@ func (p *past) since(r *history.Row) string {
 // unknown.
 func (p *past) made(r *history.Revision) string {
 	row := p.h.RowOf(r)
-	switch b := p.h.Began(&row); {
-	case b.How == history.BeganRestored && b.At == nil:
+	b := p.h.Began(&row)
+	if b.How == history.BeganRestored && b.At == nil {
 		return "restored by a rollback"
-	case b.How == history.BeganRestored:
-		return "restored " + p.since(&row)
-	case b.How == history.BeganCreated:
-		return "created " + p.since(&row)
 	}
-	return ""
+	return fill(p.now, daemonset.Facts{"how": map[history.BeganHow]string{history.BeganRestored: "restored", history.BeganCreated: "created"}[b.How], "since": p.since(&row)}, "{how} {since}")
 }
+
+// cameAbout says how a revision came by its number, if not as a new one, and with
+// which one it is compared, if not with the one before.
+const cameAbout = "[(now revision {now}) ][rolled back to revision {was}: ][{was=0}rolled back to an earlier revision][{was=0}, created {ago}][{was=0}: ][from revision {from}: ]"
 
 // changes says how a revision came about, what it changed, and its change-cause.
 func (p *past) changes(r *history.Row, most int) []string {
-	first, cause := "", "change-cause: "
-	switch back := p.h.RolledBack(r.Revision); {
+	f, back := daemonset.Facts{}, p.h.RolledBack(r.Revision)
+	switch {
 	case r.Is == history.RowRenumbered:
-		first = fmt.Sprintf("(now revision %d) ", r.Revision.Revision)
-	case back != nil && back.Was > 0:
-		first, cause = fmt.Sprintf("rolled back to revision %d: ", back.Was), fmt.Sprintf("change-cause of revision %d: ", back.Was)
-	case back != nil && r.CreatedAt != nil:
-		first = "rolled back to an earlier revision, created " + p.ago(r.CreatedAt) + ": "
+		f["now"] = r.Revision.Revision
 	case back != nil:
-		first = "rolled back to an earlier revision: "
+		f["was"] = int(back.Was)
+	}
+	if r.CreatedAt != nil {
+		f["ago"] = p.ago(r.CreatedAt)
 	}
 	if r.Partial() {
-		first += fmt.Sprintf("from revision %d: ", r.From)
+		f["from"] = r.From
 	}
 	lines := slices.Clone(few(p.changed(r), most, "more change", p.style))
-	lines[0] = first + lines[0]
+	lines[0] = fill(p.now, f, cameAbout) + lines[0]
 	if r.ChangeCause != "" && r.Is != history.RowRenumbered {
-		lines = append(lines, cause+p.style.brief(clean(r.ChangeCause), 120))
+		lines = append(lines, fill(p.now, f, "change-cause[ of revision {was}]: ")+p.style.brief(clean(r.ChangeCause), 120))
 	}
 	return lines
 }

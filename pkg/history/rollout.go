@@ -2,6 +2,7 @@ package history
 
 import (
 	"slices"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 
@@ -144,4 +145,32 @@ func (r *Rollout) Acts() bool { return r.Code != Deleted && r.Code != Ignored }
 // begun.
 func (r *Rollout) Began() bool {
 	return slices.Contains([]RolloutCode{Settled, UnderWay, AwaitingDelete, Unavailable, NoPods}, r.Code)
+}
+
+// Course is how far the rollout of the one current revision is.
+type Course struct {
+	Code   RolloutCode // UnderWay, AwaitingDelete where you delete the other pods, else Settled
+	Left   int         // how many pods are not on the current revision
+	Since  *time.Time  // when it began; nil if unknown
+	Newest *time.Time  // when its last pod was created; nil if none was since it began
+}
+
+// Course returns how far the rollout of the current revision is; nil if it has not
+// begun, or if it is not known which revision is current.
+func (h *History) Course() *Course {
+	current := h.Current()
+	if len(current) != 1 || h.Inferred() || !h.Rollout.Began() {
+		return nil
+	}
+	c, strategy := &Course{Code: Settled, Left: *h.Rollout.Pods - *h.Rollout.Current, Since: h.CurrentSince}, h.DaemonSet.Strategy
+	switch {
+	case h.Rollout.Code == UnderWay:
+		c.Code = UnderWay
+	case c.Left > 0 && strategy != string(appsv1.RollingUpdateDaemonSetStrategyType) && strategy != "":
+		c.Code = AwaitingDelete
+	}
+	if newest := current[0].NewestPodAt; newest != nil && (c.Since == nil || !newest.Before(*c.Since)) {
+		c.Newest = newest
+	}
+	return c
 }

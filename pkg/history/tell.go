@@ -264,12 +264,31 @@ const (
 	RowRenumbered                // one, by a number that it had before
 	RowPending                   // one that the next sync creates
 	RowHash                      // pods whose hash no revision has
+	RowsFolded                   // several that were left out: Number says how many
 )
 
 // Empty reports whether a row can be left out before others: it is not current, and
 // no pods are known to be on it.
 func (r *Row) Empty() bool {
 	return r.Is == RowRenumbered || r.Is != RowPending && !r.Current && (r.Pods == nil || *r.Pods == 0)
+}
+
+// Fold returns rows of which the first so many stand, and of the others those that
+// are not Empty: a row stands for those left out between them. One more is no reason
+// to leave any out.
+func Fold(rows []Row, most int) (out []Row) {
+	for i, r := range rows {
+		last := len(out) - 1
+		switch {
+		case i < most || len(rows) <= most+1 || !r.Empty():
+			out = append(out, r)
+		case last >= 0 && out[last].Is == RowsFolded:
+			out[last].Number++
+		default:
+			out = append(out, Row{Revision: &Revision{}, Is: RowsFolded, Number: 1})
+		}
+	}
+	return out
 }
 
 // Partial reports whether the change of a row is not all of its own, as a number

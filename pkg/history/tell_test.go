@@ -227,3 +227,98 @@ func TestDiffManagers(t *testing.T) {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 }
+
+// TestCourse: how far the rollout of the current revision is.
+func TestCourse(t *testing.T) {
+	onDelete := dstest.Edit(func(s *snapshot.Snapshot) {
+		s.DaemonSet.Spec.UpdateStrategy = appsv1.DaemonSetUpdateStrategy{Type: appsv1.OnDeleteDaemonSetStrategyType}
+	})
+	for _, tt := range []struct {
+		past    string
+		options []dstest.Option
+		want    string // code, how many pods are left
+		why     string
+	}{
+		{"1=a 2=b b | 2b 1a", nil, "UnderWay 1", "an old pod is left"},
+		{"1=a 2=b b | 2b 1a", []dstest.Option{onDelete}, "AwaitingDelete 1", "you delete it"},
+		{"1=a 2=b b | 2b 1a", []dstest.Option{onDelete, notReady("p0a")}, "AwaitingDelete 1", "also where a pod is unavailable"},
+		{"1=a 2=b b | 2b 2b", []dstest.Option{onDelete}, "Settled 0", "there is none to delete"},
+		{"1=a 2=b b | 2b 2b", []dstest.Option{notReady("p0a")}, "Settled 0", "all have the template, available or not"},
+		{"1=a 2=b b |", nil, "Settled 0", "no pods, so none is left"},
+		{"1=a 2=b c | 2b", nil, "-", "the next sync creates the revision: it has not begun"},
+		{"1=a 2=a a | 2a", nil, "-", "two are current"},
+		{"1=a 2=b b | 2b", []dstest.Option{lacking(snapshot.Pods)}, "-", "no pods in the input"},
+		{"a | - -", []dstest.Option{dstest.Edit(lackRevisions)}, "-", "no revisions in the input"},
+	} {
+		got := "-"
+		if c := of(t, past(t, tt.past, tt.options...), Options{}).Course(); c != nil {
+			got = fmt.Sprint(c.Code, " ", c.Left)
+		}
+		if got != tt.want {
+			t.Errorf("%s: %s: %s, want %s", tt.why, tt.past, got, tt.want)
+		}
+	}
+	at := func(minute int) *time.Time { t := dstest.Now.Add(time.Duration(minute) * time.Minute); return &t }
+	n := 1
+	for _, tt := range []struct {
+		since, newest, want *time.Time
+		why                 string
+	}{
+		{at(1), at(2), at(2), "a pod was created since"},
+		{at(2), at(2), at(2), "at once"},
+		{at(2), at(1), nil, "it had the template before a rollback"},
+		{nil, at(1), at(1), "nobody knows when it began"},
+		{at(1), nil, nil, "it has no pod"},
+	} {
+		h := History{CurrentSince: tt.since, Revisions: []Revision{{Current: true, NewestPodAt: tt.newest}}, Rollout: Rollout{Code: Settled, Pods: &n, Current: &n}}
+		if c := h.Course(); fmt.Sprint(c.Newest) != fmt.Sprint(tt.want) || c.Since != tt.since {
+			t.Errorf("%s: %v, want %v", tt.why, c.Newest, tt.want)
+		}
+	}
+}
+
+// TestFold: which rows are left out. A row is c where it is current, o with pods, and
+// - without; a number stands for so many that were left out.
+func TestFold(t *testing.T) {
+	zero, one := 0, 1
+	for _, tt := range []struct {
+		rows string
+		most int
+		want string
+		why  string
+	}{
+		{"c--", 3, "c--", "there is room for all"},
+		{"c---", 3, "c---", "and for one more, in the place of the row that would say so"},
+		{"c----", 3, "c--2", "but not for two"},
+		{"c---o--", 3, "c--1o2", "one with pods stays, with its place"},
+		{"------c", 3, "---3c", "and the current one"},
+		{"o---", 0, "o3", "none stands for its place alone"},
+		{"---", 0, "3", "from the first row on"},
+		{"", 3, "", "nothing"},
+	} {
+		var rows []Row
+		for _, r := range tt.rows {
+			pods := &zero
+			if r == 'o' {
+				pods = &one
+			}
+			rows = append(rows, Row{Revision: &Revision{Current: r == 'c', Pods: pods}})
+		}
+		got := ""
+		for _, r := range Fold(rows, tt.most) {
+			switch {
+			case r.Is == RowsFolded:
+				got += fmt.Sprint(r.Number)
+			case r.Current:
+				got += "c"
+			case *r.Pods > 0:
+				got += "o"
+			default:
+				got += "-"
+			}
+		}
+		if got != tt.want {
+			t.Errorf("%s: %s in %d: %s, want %s", tt.why, tt.rows, tt.most, got, tt.want)
+		}
+	}
+}
