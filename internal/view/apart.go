@@ -43,7 +43,7 @@ func (s fieldStyle) twoLists(old, new template.Value) (before, after string) {
 	if alike(written(old, how), written(new, how)) {
 		how = asASCII
 	}
-	before, after = s.two(membersIn(old, how), membersIn(new, how), ", ")
+	before, after = s.two(membersIn(old.List(), how), membersIn(new.List(), how), ", ")
 	return "[" + before + "]", "[" + after + "]"
 }
 
@@ -165,8 +165,8 @@ func (s fieldStyle) shorten(text string) string {
 }
 
 // membersIn writes the members of a list.
-func membersIn(v template.Value, how writing) (out []string) {
-	for _, m := range v.List() {
+func membersIn(list []template.Value, how writing) (out []string) {
+	for _, m := range list {
 		out = append(out, written(m, how))
 	}
 	return out

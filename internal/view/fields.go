@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
@@ -147,23 +149,15 @@ func (s fieldStyle) shown(d *template.Difference, v template.Value) string {
 // sides writes two values so that they are told apart.
 func (s fieldStyle) sides(d *template.Difference) (before, after string) {
 	switch what := d.Path.What(); {
-	case what == template.WhatOrder: // of what both lists have
-		one, other := membersIn(d.Old, asRead), membersIn(d.New, asRead)
-		kept := func(of, both []string) []string {
-			return slices.DeleteFunc(slices.Clone(of), func(m string) bool { return !slices.Contains(both, m) })
-		}
-		return s.two(kept(one, other), kept(other, one), ", ")
+	case what == template.WhatOrder:
+		old, new := d.Shared()
+		return s.two(membersIn(old, asRead), membersIn(new, asRead), ", ")
 	case what == template.WhatTolerations:
 		if a, b := tolerationWords(d.Old), tolerationWords(d.New); !slices.Equal(a, b) {
 			return s.two(a, b, ", ")
 		}
 	case what == template.WhatImage && (s.brief || !s.all):
-		old, _ := d.Old.Text()
-		new, _ := d.New.Text()
-		a, b := template.ParseImage(old), template.ParseImage(new)
-		if a.Repository == b.Repository { // what follows it differs
-			a.Repository, b.Repository = "", ""
-		}
+		a, b := d.Images()
 		if one, other := imageWords(a), imageWords(b); one != other {
 			return both(template.ValueOf(one), template.ValueOf(other))
 		}
@@ -171,18 +165,8 @@ func (s fieldStyle) sides(d *template.Difference) (before, after string) {
 	return s.apart(d.Old, d.New)
 }
 
-// imageWords writes a reference with no more of its digest than people compare,
-// or what follows the repository.
-func imageWords(i template.Image) string {
-	words := i.Repository
-	if i.Tag != "" && words != "" {
-		words += ":"
-	}
-	if words += i.Tag; words != "" && i.Digest != "" {
-		words += "@"
-	}
-	return cmp.Or(words+i.ShortDigest(), "(no tag)")
-}
+// imageWords writes a reference, or what follows its repository.
+func imageWords(i template.Image) string { return cmp.Or(i.Short(), "(no tag)") }
 
 // imageText is a reference that stands alone.
 func imageText(reference string) string {
@@ -218,22 +202,16 @@ func fieldName(path template.Path) (name, container string) {
 	return cmp.Or(strings.Join(parts, " of "), "the template"), place.Container
 }
 
+const effect = "[:{effect}][ for {seconds} s]"
+
 // tolerationWords writes tolerations as --toleration takes them; nil of what are none.
 func tolerationWords(v template.Value) (all []string) {
 	for _, t := range v.Tolerations() {
-		words := cmp.Or(t.Key, "*")
-		switch t.Operator {
-		case corev1.TolerationOpEqual, "":
-			words += "=" + t.Value
-		case corev1.TolerationOpExists:
-		default:
-			words += " " + string(t.Operator) + " " + t.Value
-		}
-		words += behind(":", string(t.Effect))
+		f := daemonset.Facts{"key": cmp.Or(t.Key, "*"), "operator": cmp.Or(t.Operator, corev1.TolerationOpEqual), "value": t.Value, "effect": t.Effect}
 		if t.TolerationSeconds != nil {
-			words += fmt.Sprintf(" for %d s", *t.TolerationSeconds)
+			f["seconds"] = *t.TolerationSeconds
 		}
-		all = append(all, clean(words))
+		all = append(all, fill(time.Time{}, f, "{operator=Exists}{key}"+effect, "{operator=Equal}{key}=[{value}]"+effect, "{key} {operator}[ {value}]"+effect))
 	}
 	return all
 }

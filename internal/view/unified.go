@@ -3,6 +3,7 @@ package view
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/aymanbagabas/go-udiff"
@@ -13,13 +14,7 @@ import (
 // they begin in the new one, the library miscounts. Any parts without a line end are
 // lines.
 func hunks(old, new []string, around int) []*udiff.Hunk {
-	text := func(lines []string) string {
-		var b strings.Builder
-		for _, l := range lines {
-			b.WriteString(l + "\n")
-		}
-		return b.String()
-	}
+	text := func(lines []string) string { return strings.Join(append(slices.Clip(lines), ""), "\n") }
 	before := text(old)
 	diff, err := udiff.ToUnifiedDiff("", "", before, udiff.Lines(before, text(new)), around)
 	if err != nil {
@@ -48,11 +43,8 @@ func unified(old, new []string) (lines []string) {
 // lineRange is so many lines from a number on, as the header of a hunk has it: one
 // goes without its number, and none are behind the line that is named.
 func lineRange(from, n int) string {
-	switch n {
-	case 0:
-		return fmt.Sprintf("%d,0", from-1)
-	case 1:
+	if n == 1 {
 		return fmt.Sprint(from)
 	}
-	return fmt.Sprintf("%d,%d", from, n)
+	return fmt.Sprintf("%d,%d", from-max(0, 1-n), n)
 }

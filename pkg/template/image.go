@@ -35,6 +35,19 @@ func (i Image) ShortDigest() string {
 	return algorithm + ":" + hex[:digits] + "…"
 }
 
+// Short returns the reference with its ShortDigest; without a repository what would
+// follow that.
+func (i Image) Short() string {
+	words := i.Repository
+	if i.Tag != "" && words != "" {
+		words += ":"
+	}
+	if words += i.Tag; words != "" && i.Digest != "" {
+		words += "@"
+	}
+	return words + i.ShortDigest()
+}
+
 // ImageFault says why a kubelet does not start a container of an image: what
 // the image is called cannot be a reference (InvalidImageName). The API server
 // takes nearly any text, so a DaemonSet may have it. Empty: the reference is one,

@@ -89,8 +89,9 @@ func TestParseImage(t *testing.T) {
 		{"r/a@x:0123456789abcdefg", template.Image{Repository: "r/a", Digest: "x:0123456789abcdefg"}, "a", "x:0123456789abcdefg"},
 		{"", template.Image{}, "", ""},
 	} {
-		if got := template.ParseImage(tt.reference); got != tt.want || got.Name() != tt.name || got.ShortDigest() != tt.short {
-			t.Errorf("%s: %+v, %s, %s", tt.reference, got, got.Name(), got.ShortDigest())
+		whole := strings.Replace(tt.reference, digest, "sha256:01234567…", 1)
+		if got := template.ParseImage(tt.reference); got != tt.want || got.Name() != tt.name || got.ShortDigest() != tt.short || got.Short() != whole {
+			t.Errorf("%s: %+v, %s, %s, %s", tt.reference, got, got.Name(), got.ShortDigest(), got.Short())
 		}
 	}
 }

@@ -3,6 +3,7 @@ package template
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -138,6 +139,25 @@ func (d *Difference) Shows(v Value) bool {
 	_, isAnnotation := d.Path.Below(Fields("metadata", "annotations"))
 	isVariable := len(rest) >= 2 && rest[0].Name == "env" && rest[1].Kind == Member
 	return !v.Absent() && !(d.Hidden && (isAnnotation || isVariable || isText && text == Hidden))
+}
+
+// Images returns the images of a Difference of two, without their repository where
+// they share it.
+func (d *Difference) Images() (old, new Image) {
+	before, _ := d.Old.Text()
+	after, _ := d.New.Text()
+	if old, new = ParseImage(before), ParseImage(after); old.Repository == new.Repository {
+		old.Repository, new.Repository = "", ""
+	}
+	return old, new
+}
+
+// Shared returns the members that two lists share, in the order of each.
+func (d *Difference) Shared() (old, new []Value) {
+	kept := func(of, both []Value) []Value {
+		return slices.DeleteFunc(of, func(m Value) bool { return !slices.ContainsFunc(both, m.Equal) })
+	}
+	return kept(d.Old.List(), d.New.List()), kept(d.New.List(), d.Old.List())
 }
 
 // memberKeys are the keys of the members of lists that often come or go whole.

@@ -1,6 +1,7 @@
 package template
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -114,6 +115,37 @@ func TestTolerations(t *testing.T) {
 	} {
 		if got := ParseValue(tt.value).Tolerations(); len(got) != tt.want {
 			t.Errorf("%s: %v", tt.why, got)
+		}
+	}
+}
+
+// TestImages: what of two images tells them apart.
+func TestImages(t *testing.T) {
+	for _, tt := range []struct{ old, new, want, why string }{
+		{"a:1", "a:2", "1 2", "the repository is the same"},
+		{"a:1", "b:1", "a:1 b:1", "it is another one"},
+		{"a", "a:1", " 1", "a tag that comes"},
+		{"a:1", "", "a:1 ", "an image that goes"},
+	} {
+		d := Difference{Old: ValueOf(tt.old), New: ValueOf(tt.new)}
+		if old, new := d.Images(); old.Short()+" "+new.Short() != tt.want {
+			t.Errorf("%s: %s, %s", tt.why, old.Short(), new.Short())
+		}
+	}
+}
+
+// TestShared: what two lists share.
+func TestShared(t *testing.T) {
+	for _, tt := range []struct{ old, new, want, why string }{
+		{`["a","b","c"]`, `["c","x","a"]`, `["a" "c"] ["c" "a"]`, "each in its order"},
+		{`["a"]`, `["b"]`, "[] []", "nothing"},
+		{`[1,"1"]`, `["1"]`, `["1"] ["1"]`, "a number is no text"},
+		{``, `["a"]`, "[] []", "what is absent has no members"},
+	} {
+		d := Difference{Old: ParseValue(tt.old), New: ParseValue(tt.new)}
+		old, new := d.Shared()
+		if got := fmt.Sprint(old, " ", new); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.why, got, tt.want)
 		}
 	}
 }
