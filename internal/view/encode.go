@@ -113,12 +113,13 @@ func asJSON(document any) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-var jsonEscapes = regexp.MustCompile(`\\(?:u202[89]|.)`)
+// unescaped has the line ends that encoding/json escapes, but no escaped backslash.
+var unescaped = strings.NewReplacer(`\\`, `\\`, `\u2028`, "\u2028", `\u2029`, "\u2029")
 
 // yamlText returns a document as YAML that is safe to print, and that is read back
 // as what it was made of. The library leaves invisible marks as they are, also in
 // text without quotes, where an escape would be text. So each goes through it as a
-// control code, with which text is quoted, and its number.
+// control code, with which text is quoted, and its escape without the backslash.
 func yamlText(document any) (string, error) {
 	raw, err := asJSON(document)
 	if err != nil {
@@ -128,31 +129,20 @@ func yamlText(document any) (string, error) {
 	for mark < 0x1f && (bytes.Contains(raw, fmt.Appendf(nil, `\u%04x`, mark)) || bytes.Contains(raw, fmt.Appendf(nil, `\x%02X`, mark))) {
 		mark++
 	}
-	raw = jsonEscapes.ReplaceAllFunc(raw, func(escape []byte) []byte { // line ends that encoding/json escapes
-		if code, isEnd := bytes.CutPrefix(escape, []byte(`\u202`)); isEnd {
-			return fmt.Appendf(nil, `\u%04x00202%s`, mark, code)
-		}
-		return escape
-	})
 	var b []byte
-	for _, r := range string(raw) {
-		if isControl(r) {
-			b = fmt.Appendf(b, `\u%04x%06x`, mark, r)
-		} else {
+	for _, r := range unescaped.Replace(string(raw)) {
+		switch {
+		case !isControl(r):
 			b = utf8.AppendRune(b, r)
+		case r > 0xffff:
+			b = fmt.Appendf(b, `\u%04xU%08x`, mark, r)
+		default:
+			b = fmt.Appendf(b, `\u%04xu%04x`, mark, r)
 		}
 	}
-	if b, err = yaml.JSONToYAML(b); err != nil {
-		return "", err
-	}
-	marked := regexp.MustCompile(fmt.Sprintf(`\\x%02X([0-9a-f]{6})`, mark))
-	return marked.ReplaceAllStringFunc(string(b), func(found string) string {
-		code := found[len(found)-6:]
-		if short, isShort := strings.CutPrefix(code, "00"); isShort {
-			return `\u` + short
-		}
-		return `\U00` + code
-	}), nil
+	b, err = yaml.JSONToYAML(b)
+	marked := regexp.MustCompile(fmt.Sprintf(`\\x%02X(u[0-9a-f]{4}|U[0-9a-f]{8})`, mark))
+	return marked.ReplaceAllString(string(b), `\$1`), err
 }
 
 func isControl(r rune) bool { return r != '\n' && screen.Obeyed(r) }

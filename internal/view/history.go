@@ -38,11 +38,8 @@ type past struct {
 }
 
 func newPast(h *history.History, asked Asked, style Style) *past {
-	p := &past{sheet: newSheet(&h.Header, asked, style), h: h}
+	p := &past{sheet: newSheet(&h.Header, asked, style), h: h, current: h.Latest()}
 	p.s.Headline = screen.Headline{Subject: p.subject(), Tone: screen.Warn}
-	if current := h.Current(); len(current) == 1 {
-		p.current = current[0]
-	}
 	p.several = slices.ContainsFunc(h.Revisions, func(r history.Revision) bool { return len(r.Images) > 1 })
 	return p
 }

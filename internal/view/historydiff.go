@@ -114,28 +114,23 @@ func (p *past) onNodes(r *history.Revision) {
 	}
 }
 
+// diffWords say how many changes there are from one template to another.
+var diffWords = []string{
+	"{kind=SameContent}the same template in {from} and {to}", "{kind=Restart}" + fromTo + ": kubectl rollout restart, nothing else",
+	"{kind=Defaults}" + fromTo + ": API defaults only", fromTo + "[{metadata=true}: metadata only]",
+}
+
+const fromTo = "{n:change} from {from} to {to}"
+
 // Diff writes the difference of two templates, field by field.
 func Diff(w io.Writer, h *history.History, asked Asked, style Style) error {
 	p, d := newPast(h, asked, style), h.Diff
 	var fields []template.Difference
-	hidden := false
 	for i := range d.Change {
 		fields = append(fields, d.Change[i].Difference)
-		hidden = hidden || d.Change[i].Hidden
-	}
-	words := plural(len(d.Change), "change") + " from %s to %s"
-	switch {
-	case d.Kind == history.ChangeNone:
-		words = "the same template in %s and %s"
-	case d.Kind == history.ChangeRestart:
-		words += ": kubectl rollout restart, nothing else"
-	case d.Kind == history.ChangeDefaults:
-		words += ": API defaults only"
-	case history.OnlyMetadata(d.Change):
-		words += ": metadata only"
 	}
 	from, to := h.Named(d.From.Name), h.Named(d.To.Name)
-	p.s.Headline.Text = fmt.Sprintf(words, p.side(from), p.side(to))
+	p.s.Headline.Text = fill(p.now, daemonset.Facts{"n": len(d.Change), "kind": d.Kind, "metadata": history.OnlyMetadata(d.Change), "from": p.side(from), "to": p.side(to)}, diffWords...)
 	for _, l := range (fieldStyle{all: style.All}).lines(fields, func(i int) []string { return about(&d.Change[i]) }) {
 		p.add(screen.Change, "%s", l)
 	}
@@ -145,7 +140,7 @@ func Diff(w io.Writer, h *history.History, asked Asked, style Style) error {
 		p.doNow()
 	}
 	p.s.Add(screen.Check, p.again("explain"))
-	if hidden && p.asked.Again {
+	if p.asked.Again && slices.ContainsFunc(fields, func(f template.Difference) bool { return f.Hidden }) {
 		p.s.Add(screen.Compare, screen.Text("with the values that are hidden:"), p.again("history", Flag{Name: "diff", Value: d.From.String() + "," + d.To.String()}, Flag{Name: "show-values", Bare: true}))
 	}
 	for _, r := range []*history.Revision{from, to} {

@@ -178,12 +178,7 @@ var taintMeanings = map[string]string{
 }
 
 // inBrackets writes what is known of several words, behind a blank.
-func inBrackets(words ...string) string {
-	if text := bracketed(words...); text != "" {
-		return " " + text
-	}
-	return ""
-}
+func inBrackets(words ...string) string { return behind(" ", bracketed(words...)) }
 
 func bracketed(words ...string) string {
 	if text := joined("; ", words...); text != "" {

@@ -158,8 +158,8 @@ type Course struct {
 // Course returns how far the rollout of the current revision is; nil if it has not
 // begun, or if it is not known which revision is current.
 func (h *History) Course() *Course {
-	current := h.Current()
-	if len(current) != 1 || h.Inferred() || !h.Rollout.Began() {
+	current := h.Latest()
+	if current == nil || h.Inferred() || !h.Rollout.Began() {
 		return nil
 	}
 	c, strategy := &Course{Code: Settled, Left: *h.Rollout.Pods - *h.Rollout.Current, Since: h.CurrentSince}, h.DaemonSet.Strategy
@@ -169,7 +169,7 @@ func (h *History) Course() *Course {
 	case c.Left > 0 && strategy != string(appsv1.RollingUpdateDaemonSetStrategyType) && strategy != "":
 		c.Code = AwaitingDelete
 	}
-	if newest := current[0].NewestPodAt; newest != nil && (c.Since == nil || !newest.Before(*c.Since)) {
+	if newest := current.NewestPodAt; newest != nil && (c.Since == nil || !newest.Before(*c.Since)) {
 		c.Newest = newest
 	}
 	return c

@@ -27,6 +27,14 @@ func (h *History) Current() (current []*Revision) {
 	return current
 }
 
+// Latest returns the current revision, or nil unless there is exactly one.
+func (h *History) Latest() *Revision {
+	if current := h.Current(); len(current) == 1 {
+		return current[0]
+	}
+	return nil
+}
+
 // Named returns the revision of a name, or nil if there is none.
 func (h *History) Named(name string) *Revision {
 	i := slices.IndexFunc(h.Revisions, func(r Revision) bool { return r.Name == name && name != "" })
@@ -126,12 +134,12 @@ func (h *History) Shared(r *Revision) bool {
 // Compares returns the two revisions to look at first, the current one and the one
 // before it; nil where there are none, or the next sync decides on the revisions.
 func (h *History) Compares() (from, to *Revision) {
-	current := h.Current()
-	if h.Pending() || len(current) != 1 || !h.Rollout.Acts() {
+	current := h.Latest()
+	if h.Pending() || current == nil || !h.Rollout.Acts() {
 		return nil, nil
 	}
-	if below := h.Below(current[0]); h.ByNumber(current[0]) && h.ByNumber(below) {
-		return below, current[0]
+	if below := h.Below(current); h.ByNumber(current) && h.ByNumber(below) {
+		return below, current
 	}
 	return nil, nil
 }
@@ -141,11 +149,11 @@ func (h *History) Compares() (from, to *Revision) {
 // It is nil where there is none, where its number does not tell it, and where the
 // next sync decides on the revisions.
 func (h *History) RollsBackTo() *Revision {
-	current := h.Current()
-	if h.Pending() || len(current) != 1 || !h.Rollout.Acts() {
+	current := h.Latest()
+	if h.Pending() || current == nil || !h.Rollout.Acts() {
 		return nil
 	}
-	to := h.Below(current[0])
+	to := h.Below(current)
 	for i := range h.Revisions {
 		r := &h.Revisions[i]
 		if !r.Current && r.Name != "" && r.Pods != nil && *r.Pods > 0 && (to == nil || *r.Pods > *to.Pods) {
@@ -203,12 +211,11 @@ func (h *History) UpdatedElsewhere() (updated, nodes int) {
 // that are known.
 func (h *History) Writers() (writers []Manager) {
 	var changes []Change
-	current := h.Current()
-	switch {
+	switch current := h.Latest(); {
 	case h.Uncut != nil:
 		changes = h.Uncut.Change
-	case len(current) == 1:
-		changes = current[0].Change
+	case current != nil:
+		changes = current.Change
 	}
 	if writers = h.writersOf(changes); len(writers) > 0 || h.CurrentSince == nil || h.Uncut != nil {
 		return writers
