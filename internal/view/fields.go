@@ -90,12 +90,8 @@ func (s fieldStyle) line(d *template.Difference) fieldLine {
 // how says in which way a field differs. Of a value that is hidden there is only that.
 func (s fieldStyle) how(d *template.Difference) (how, note string) {
 	old, new := s.shown(d, d.Old), s.shown(d, d.New)
-	switch {
-	case !d.Hidden || s.brief:
-	case old == "" && new == "":
-		note = "its value is hidden; --show-values"
-	default:
-		note = "literal values are hidden; --show-values"
+	if d.Hidden && !s.brief {
+		note = fill(time.Time{}, daemonset.Facts{"shown": old + new}, "{shown=}its value is hidden; --show-values", "literal values are hidden; --show-values")
 	}
 	if s.brief && d.New.Absent() {
 		old = ""

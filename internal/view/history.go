@@ -245,10 +245,9 @@ func (p *past) revisions() {
 		t.Columns = append(t.Columns, screen.Column{Head: "AVAILABLE", Right: true}, screen.Column{Head: "NAME"}, screen.Column{Head: "HASH"}, screen.Column{Head: "CREATED"})
 	}
 	t.Columns = append(t.Columns, screen.Column{Head: "CHANGE FROM THE REVISION BEFORE", Wrap: true, Least: 24})
-	const most = 8
 	rows := p.h.Rows()
 	if !p.style.All {
-		rows = history.Fold(rows, most)
+		rows = history.Fold(rows, 8)
 	}
 	for i := range rows {
 		r := &rows[i]
@@ -258,23 +257,22 @@ func (p *past) revisions() {
 			t.Rows = append(t.Rows, screen.Row{Cells: fold})
 			continue
 		}
-		words := []string{strconv.FormatInt(r.Number, 10), p.since(r), count(r.Pods)}
+		pods, on, available := count(r.Pods), count(r.Nodes), count(r.Available)
+		if r.Is == history.RowRenumbered || r.Is == history.RowPending {
+			pods, on, available = "-", "-", "-"
+		}
+		words := []string{strconv.FormatInt(r.Number, 10), p.since(r), pods}
 		if r.Is == history.RowHash {
 			words[0] = cmp.Or(r.Hash, "-")
 		}
 		if nodes {
-			words = append(words, count(r.Nodes))
+			words = append(words, on)
 		}
 		if p.style.Wide {
-			words = append(words, count(r.Available), cmp.Or(r.Name, "-"), cmp.Or(r.Hash, "-"), cmp.Or(stamp(r.CreatedAt), "-"))
+			words = append(words, available, cmp.Or(r.Name, "-"), cmp.Or(r.Hash, "-"), cmp.Or(stamp(r.CreatedAt), "-"))
 		}
 		cells := append(screen.Cells(words...), screen.Cell{Lines: p.changes(r, 6)})
-		switch {
-		case r.Is == history.RowRenumbered, r.Is == history.RowPending: // no pods are on it
-			for c := 2; c < len(cells)-1 && t.Columns[c].Right; c++ {
-				cells[c].Lines[0] = "-"
-			}
-		case r.Current:
+		if r.Current && r.Is != history.RowRenumbered {
 			cells[0].Tone = screen.Title
 		}
 		t.Rows = append(t.Rows, screen.Row{Cells: cells})

@@ -104,14 +104,9 @@ func Template(w io.Writer, h *history.History, asked Asked, r *history.Revision,
 
 // onNodes names the nodes whose oldest pod is of the revision.
 func (p *past) onNodes(r *history.Revision) {
-	switch {
-	case r.Nodes == nil:
-		p.add(screen.Rollout, "unknown: on which nodes (pods could not be read)")
-	case *r.Nodes == 0:
-		p.add(screen.Rollout, "on no node")
-	default:
-		p.s.Add(screen.Rollout, screen.Names{Before: fmt.Sprintf("on %s, %s available:", plural(*r.Nodes, "node"), count(r.Available)), Names: r.OnNodes})
-	}
+	f := daemonset.Facts{"nodes": count(r.Nodes), "available": count(r.Available)}
+	before := fill(p.now, f, "{nodes=?}unknown: on which nodes (pods could not be read)", "{nodes=0}on no node", "on {nodes:node}, {available} available:")
+	p.s.Add(screen.Rollout, screen.Names{Before: before, Names: r.OnNodes})
 }
 
 // diffWords say how many changes there are from one template to another.

@@ -18,9 +18,7 @@ func (p *past) notes() {
 	if more := len(all) - most; more > 1 && !p.style.All {
 		all = append(all[:most], screen.Text(plural(more, "more note")+" with --all"))
 	}
-	for _, words := range all {
-		p.s.Add(screen.Note, words)
-	}
+	p.s.Add(screen.Note, all...)
 }
 
 // sentence says one note; nil where the headline or a row of the table says it.
