@@ -159,7 +159,8 @@ func (p *past) unavailable() string {
 		return ""
 	}
 	f := daemonset.Facts{"waiting": *r.NotYetAvailable, "seconds": r.MinReadySeconds, "notReady": *r.NotReady, "ending": *r.Terminating}
-	return joined(", ", fill(p.now, f, "[{waiting} not available yet: minReadySeconds {seconds}]"), fill(p.now, f, "[{notReady} not Ready]"), fill(p.now, f, "[{ending} terminating]"))
+	waiting := fill(p.now, f, "[{waiting} not available yet: minReadySeconds {seconds}]")
+	return joined(", ", waiting, fill(p.now, f, "[{notReady} not Ready]"), fill(p.now, f, "[{ending} terminating]"))
 }
 
 // on is the revision, or the hash, that a pod is on.
@@ -222,7 +223,8 @@ func (p *past) writers() {
 		if m.Time != nil {
 			f["at"] = p.ago(m.Time)
 		}
-		names = append(names, m.Manager+inBrackets(fill(p.now, f, "{at}"), fill(p.now, f, "{operation=Apply}server-side apply"), fill(p.now, f, "{template=false}not the template")))
+		apply, not := fill(p.now, f, "{operation=Apply}server-side apply"), fill(p.now, f, "{template=false}not the template")
+		names = append(names, m.Manager+inBrackets(fact(f, "at"), apply, not))
 	}
 	if len(names) > 0 {
 		p.s.Add(screen.Rollout, screen.Names{Before: before, Names: names, Short: true})
@@ -305,20 +307,24 @@ func (p *past) since(r *history.Row) string {
 	}
 }
 
+// madeWords say how a revision came by its number.
+var madeWords = map[history.BeganHow][]string{
+	history.BeganRestored: {"restored {since}", "restored by a rollback"}, history.BeganCreated: {"created {since}"},
+}
+
 // made is when a revision was created, or a rollback restored it; empty where that is
 // unknown.
 func (p *past) made(r *history.Revision) string {
-	row := p.h.RowOf(r)
+	row, f := p.h.RowOf(r), daemonset.Facts{}
 	b := p.h.Began(&row)
-	if b.How == history.BeganRestored && b.At == nil {
-		return "restored by a rollback"
+	if b.At != nil {
+		f["since"] = p.since(&row)
 	}
-	return fill(p.now, daemonset.Facts{"how": map[history.BeganHow]string{history.BeganRestored: "restored", history.BeganCreated: "created"}[b.How], "since": p.since(&row)}, "{how} {since}")
+	return fill(p.now, f, madeWords[b.How]...)
 }
 
-// cameAbout says how a revision came by its number, if not as a new one, and with
-// which one it is compared, if not with the one before.
-const cameAbout = "[(now revision {now}) ][rolled back to revision {was}: ][{was=0}rolled back to an earlier revision][{was=0}, created {ago}][{was=0}: ][from revision {from}: ]"
+// cameAbout says how a revision came by its number, if not as a new one.
+var cameAbout = []string{"(now revision {now}) ", "{was=0}rolled back to an earlier revision[, created {ago}]: ", "rolled back to revision {was}: "}
 
 // changes says how a revision came about, what it changed, and its change-cause.
 func (p *past) changes(r *history.Row, most int) []string {
@@ -336,7 +342,7 @@ func (p *past) changes(r *history.Row, most int) []string {
 		f["from"] = r.From
 	}
 	lines := slices.Clone(few(p.changed(r), most, "more change", p.style))
-	lines[0] = fill(p.now, f, cameAbout) + lines[0]
+	lines[0] = fill(p.now, f, cameAbout...) + fill(p.now, f, "from revision {from}: ") + lines[0]
 	if r.ChangeCause != "" && r.Is != history.RowRenumbered {
 		lines = append(lines, fill(p.now, f, "change-cause[ of revision {was}]: ")+p.style.brief(clean(r.ChangeCause), 120))
 	}

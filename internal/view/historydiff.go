@@ -125,7 +125,8 @@ func Diff(w io.Writer, h *history.History, asked Asked, style Style) error {
 		fields = append(fields, d.Change[i].Difference)
 	}
 	from, to := h.Named(d.From.Name), h.Named(d.To.Name)
-	p.s.Headline.Text = fill(p.now, daemonset.Facts{"n": len(d.Change), "kind": d.Kind, "metadata": history.OnlyMetadata(d.Change), "from": p.side(from), "to": p.side(to)}, diffWords...)
+	f := daemonset.Facts{"n": len(d.Change), "kind": d.Kind, "metadata": history.OnlyMetadata(d.Change), "from": p.side(from), "to": p.side(to)}
+	p.s.Headline.Text = fill(p.now, f, diffWords...)
 	for _, l := range (fieldStyle{all: style.All}).lines(fields, func(i int) []string { return about(&d.Change[i]) }) {
 		p.add(screen.Change, "%s", l)
 	}
@@ -138,12 +139,7 @@ func Diff(w io.Writer, h *history.History, asked Asked, style Style) error {
 	if p.asked.Again && slices.ContainsFunc(fields, func(f template.Difference) bool { return f.Hidden }) {
 		p.s.Add(screen.Compare, screen.Text("with the values that are hidden:"), p.again("history", Flag{Name: "diff", Value: d.From.String() + "," + d.To.String()}, Flag{Name: "show-values", Bare: true}))
 	}
-	for _, r := range []*history.Revision{from, to} {
-		if r != nil && h.CanRollBack(r) {
-			p.preview(r)
-			break
-		}
-	}
+	p.preview(h.RollsBackToOneOf(from, to))
 	return p.s.Text(w, style.terminal())
 }
 

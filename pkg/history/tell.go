@@ -160,10 +160,16 @@ func (h *History) RollsBackTo() *Revision {
 			to = r
 		}
 	}
-	if !h.CanRollBack(to) {
-		return nil
+	return h.RollsBackToOneOf(to)
+}
+
+// RollsBackToOneOf returns the first of some revisions that kubectl rolls back to, or
+// nil if it does to none. Any may be nil.
+func (h *History) RollsBackToOneOf(revisions ...*Revision) *Revision {
+	if i := slices.IndexFunc(revisions, h.CanRollBack); i >= 0 {
+		return revisions[i]
 	}
-	return to
+	return nil
 }
 
 // CanRollBack reports whether kubectl rolls back to a revision: it is not current,
