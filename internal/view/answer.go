@@ -695,7 +695,7 @@ func (a *answer) sums() {
 			name := cmp.Or(leftOut[l.Reason], string(l.Reason))
 			switch {
 			case l.Revision != nil && a.e.Budget.Kind == daemonset.BudgetSurge:
-				name = "whose old pod still runs"
+				name = "whose pod on " + revisionName(l.Revision) + " still runs"
 			case l.Revision != nil:
 				name = "on " + revisionName(l.Revision)
 			}

@@ -223,15 +223,11 @@ func few(lines []string, most int, what string, style Style) []string {
 // changeLines says what differs between two revisions: what somebody set, then
 // what is no change of theirs.
 func (s fieldStyle) changeLines(changes []history.Change) []string {
-	of := map[history.FieldKind][]template.Difference{}
-	for i := range changes {
-		of[changes[i].Kind] = append(of[changes[i].Kind], changes[i].Difference)
-	}
-	lines := s.lines(of[history.FieldSet], nil)
+	lines := s.lines(history.Differences(changes, history.FieldSet), nil)
 	if history.OnlyMetadata(changes) {
 		lines[0] = "metadata only: " + lines[0]
 	}
-	defaults, restarted := of[history.FieldDefault], len(of[history.FieldRestart]) > 0
+	defaults, restarted := history.Differences(changes, history.FieldDefault), len(history.Differences(changes, history.FieldRestart)) > 0
 	switch {
 	case len(defaults) > 0 && len(lines) == 0 && !restarted:
 		var names []string

@@ -119,11 +119,7 @@ const fromTo = "{n:change} from {from} to {to}"
 
 // Diff writes the difference of two templates, field by field.
 func Diff(w io.Writer, h *history.History, asked Asked, style Style) error {
-	p, d := newPast(h, asked, style), h.Diff
-	var fields []template.Difference
-	for i := range d.Change {
-		fields = append(fields, d.Change[i].Difference)
-	}
+	p, d, fields := newPast(h, asked, style), h.Diff, history.Differences(h.Diff.Change)
 	from, to := h.Named(d.From.Name), h.Named(d.To.Name)
 	f := daemonset.Facts{"n": len(d.Change), "kind": d.Kind, "metadata": history.OnlyMetadata(d.Change), "from": p.side(from), "to": p.side(to)}
 	p.s.Headline.Text = fill(p.now, f, diffWords...)

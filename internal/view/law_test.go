@@ -161,7 +161,7 @@ func TestSameBytes(t *testing.T) {
 // where everything is wrong at once on hundreds of nodes. The stories hold the
 // usual ones to less.
 func TestScreensAreShort(t *testing.T) {
-	const most = 75
+	const most = 78
 	for seed := range int64(250) {
 		s := dstest.Random(seed)
 		var b bytes.Buffer

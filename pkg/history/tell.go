@@ -248,14 +248,19 @@ func (h *History) writersOf(changes []Change) (writers []Manager) {
 // OnlyMetadata reports whether all that somebody set are labels and annotations of
 // the pods: they are replaced for it, and run what they ran before.
 func OnlyMetadata(changes []Change) bool {
-	var set []template.Difference
+	_, only := template.OnlyMetadata(Differences(changes, FieldSet), template.At)
+	return only
+}
+
+// Differences returns the fields of some changes: those of the kinds that are given, or
+// all where none is.
+func Differences(changes []Change, kinds ...FieldKind) (fields []template.Difference) {
 	for _, c := range changes {
-		if c.Kind == FieldSet {
-			set = append(set, c.Difference)
+		if len(kinds) == 0 || slices.Contains(kinds, c.Kind) {
+			fields = append(fields, c.Difference)
 		}
 	}
-	_, only := template.OnlyMetadata(set, template.At)
-	return only
+	return fields
 }
 
 // Row is a row of the table of revisions. Its Revision is never nil: that of a

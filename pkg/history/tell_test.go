@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
 // notReady makes a pod one that is not Ready.
@@ -270,7 +271,8 @@ func TestCourse(t *testing.T) {
 		{nil, at(1), at(1), "nobody knows when it began"},
 		{at(1), nil, nil, "it has no pod"},
 	} {
-		h := History{CurrentSince: tt.since, Revisions: []Revision{{Current: true, NewestPodAt: tt.newest}}, Rollout: Rollout{Code: Settled, Pods: &n, Current: &n}}
+		h := History{CurrentSince: tt.since, Rollout: Rollout{Code: Settled, Pods: &n, Current: &n}}
+		h.Revisions = []Revision{{Current: true, NewestPodAt: tt.newest}}
 		if c := h.Course(); fmt.Sprint(c.Newest) != fmt.Sprint(tt.want) || c.Since != tt.since {
 			t.Errorf("%s: %v, want %v", tt.why, c.Newest, tt.want)
 		}
@@ -319,6 +321,52 @@ func TestFold(t *testing.T) {
 		}
 		if got != tt.want {
 			t.Errorf("%s: %s in %d: %s, want %s", tt.why, tt.rows, tt.most, got, tt.want)
+		}
+	}
+}
+
+// TestRollsBackToOneOf: which of some revisions a rollback goes to.
+func TestRollsBackToOneOf(t *testing.T) {
+	h := of(t, past(t, "1=a 2=b 3=c c | 3c 1a"), Options{})
+	current, second, first := &h.Revisions[0], &h.Revisions[1], &h.Revisions[2]
+	for _, tt := range []struct {
+		of   []*Revision
+		want *Revision
+		why  string
+	}{
+		{[]*Revision{first, second}, first, "the first of them"},
+		{[]*Revision{current, second}, second, "not to the current one"},
+		{[]*Revision{nil, first}, first, "nor to none"},
+		{[]*Revision{current, nil}, nil, "to neither"},
+		{nil, nil, "there is none"},
+	} {
+		if got := h.RollsBackToOneOf(tt.of...); got != tt.want {
+			t.Errorf("%s: %v, want %v", tt.why, got, tt.want)
+		}
+	}
+}
+
+// TestDifferences: the fields of changes, by their kind.
+func TestDifferences(t *testing.T) {
+	change := func(path string, kind FieldKind) Change {
+		return Change{Difference: template.Difference{Path: template.ParsePath(path)}, Kind: kind}
+	}
+	changes := []Change{change("a", FieldSet), change("b", FieldDefault), change("c", FieldSet), change("d", FieldRestart)}
+	for _, tt := range []struct {
+		kinds []FieldKind
+		want  string
+		why   string
+	}{
+		{nil, "abcd", "all"},
+		{[]FieldKind{FieldSet}, "ac", "those of one kind, in their order"},
+		{[]FieldKind{FieldDefault, FieldRestart}, "bd", "or of two"},
+	} {
+		got := ""
+		for _, d := range Differences(changes, tt.kinds...) {
+			got += d.Path.String()
+		}
+		if got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.why, got, tt.want)
 		}
 	}
 }
