@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -812,6 +813,9 @@ func (o *planOptions) makes(p *plan.Plan) screen.Command {
 			words = append(words, screen.Quote(cmp.Or(i.Container, o.only[types.NamespacedName{Namespace: p.DaemonSet.Namespace, Name: p.DaemonSet.Name}], "*")+"="+i.Image))
 		}
 		return on("set image", words...)
+	case c.MaxUnavailable != nil && p.Budget.Kind == daemonset.BudgetUnavailable:
+		to, _ := json.Marshal(c.MaxUnavailable)
+		return on("patch", "--type=merge", "-p "+screen.Quote(fmt.Sprintf(`{"spec":{"updateStrategy":{"rollingUpdate":{"maxUnavailable":%s}}}}`, to)))
 	}
 	return nil
 }

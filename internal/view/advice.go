@@ -77,9 +77,9 @@ func reasonNames(reasons []daemonset.Reason) string {
 // planAdvices say what to do with a change that is planned.
 var planAdvices = map[plan.Verdict][]string{
 	plan.VerdictCompletes: {
-		"do not apply it yet: have {repair} repaired first (Check)", "apply it only if {loses:node is|nodes are} to lose {loses?its|their} pod (Apply)",
-		"nothing is wrong with revision {current} so far: wait {until}, or apply this if it is not wanted (Apply)",
-		"[read the {warnings:warning}; ]apply it, if this is the change you want (Apply)",
+		"do not apply it yet: have {repair} repaired first (Check)", "apply it only if {loses:node is|nodes are} to lose {loses?its|their} pod[ ({apply})]",
+		"nothing is wrong with revision {current} so far: wait {until}, or apply this if it is not wanted[ ({apply})]",
+		"[read the {warnings:warning}; ]apply it, if this is the change you want[ ({apply})]",
 	},
 	plan.VerdictLate:       {"wait until these pods are Ready, or find out why they are not (Check)"},
 	plan.VerdictUndone:     {"change it in the source of {undoer}, not by hand (Apply)"},
@@ -110,6 +110,9 @@ func (s *planned) doNow() {
 	}
 	if len(s.p.Ways(false)) > 0 {
 		f["ways"] = "some"
+	}
+	if len(s.asked.Makes) > 0 {
+		f["apply"] = "Apply"
 	}
 	s.add(screen.DoNow, "%s", fill(s.now, f, planAdvices[s.p.Verdict()]...))
 }

@@ -309,7 +309,7 @@ func (p *past) since(r *history.Row) string {
 
 // madeWords say how a revision came by its number.
 var madeWords = map[history.BeganHow][]string{
-	history.BeganRestored: {"restored {since}", "restored by a rollback"}, history.BeganCreated: {"created {since}"},
+	history.BeganRestored: {"restored {ago}", "restored by a rollback"}, history.BeganCreated: {"created {ago}"},
 }
 
 // made is when a revision was created, or a rollback restored it; empty where that is
@@ -318,7 +318,7 @@ func (p *past) made(r *history.Revision) string {
 	row, f := p.h.RowOf(r), daemonset.Facts{}
 	b := p.h.Began(&row)
 	if b.At != nil {
-		f["since"] = p.since(&row)
+		f["ago"] = p.since(&row)
 	}
 	return fill(p.now, f, madeWords[b.How]...)
 }

@@ -3,6 +3,7 @@ package view
 import (
 	"bytes"
 	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -82,6 +83,41 @@ func TestNoWordIsMissing(t *testing.T) {
 		}
 	}
 	if lines < 5000 {
+		t.Errorf("only %d lines", lines)
+	}
+}
+
+// TestNamedLabelsAreThere: a label that the first line sends a reader to stands on
+// the same screen, in every story and on every page.
+func TestNamedLabelsAreThere(t *testing.T) {
+	named := regexp.MustCompile(`\(([A-Z][A-Za-z ]+)\)`)
+	ends := regexp.MustCompile(`(?m)^(?:-- .* --|` + "```" + `|\$ .*)$`)
+	lines := 0
+	for _, pattern := range []string{"testdata/*.txtar", "../cli/testdata/*.txtar", "../../docs/*.md", "../../README.md"} {
+		files, err := filepath.Glob(pattern)
+		check(t, err)
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			check(t, err)
+			for _, s := range ends.Split(string(text), -1) {
+				_, rest, found := strings.Cut(s, "\nDo now  ")
+				if !found {
+					continue
+				}
+				for row := range strings.Lines(" " + rest) {
+					if lines++; row[0] != ' ' {
+						break
+					}
+					for _, label := range named.FindAllStringSubmatch(row, -1) {
+						if !regexp.MustCompile(`(?mi)^` + label[1] + `\b`).MatchString(rest) {
+							t.Errorf("%s: %q, and there is no such label:\n%s", file, row, s)
+						}
+					}
+				}
+			}
+		}
+	}
+	if lines < 150 {
 		t.Errorf("only %d lines", lines)
 	}
 }

@@ -76,11 +76,10 @@ func (a *answer) node(n *explain.Node) {
 		}
 		a.add(screen.Cause, "%s", a.origin(p))
 		a.checks([]*explain.Problem{p})
-		for _, f := range a.e.Fixes {
-			if f.Problem == p.Code && len(n.Changes) == 0 {
-				f.Nodes = []string{n.Name}
-				a.fix(&f, "", "")
-			}
+	}
+	if len(n.Changes) == 0 {
+		for _, f := range a.e.FixesOn(n) {
+			a.fix(&f, "", "")
 		}
 	}
 	a.nodeFix(n)

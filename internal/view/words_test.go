@@ -146,6 +146,27 @@ func tables() map[string][]string {
 	for code, sentences := range pastAdvices {
 		each("pastAdvices", code, sentences...)
 	}
+	for code, sentences := range summaries {
+		each("summaries", code, sentences...)
+	}
+	for kind, sentences := range origins {
+		each("origins", kind, sentences...)
+	}
+	for code, sentences := range endings {
+		each("endings", code, sentences...)
+	}
+	for code, sentences := range standings {
+		each("standings", code, sentences...)
+	}
+	for code, sentences := range rolloutWords {
+		each("rolloutWords", code, sentences...)
+	}
+	for how, sentences := range madeWords {
+		each("madeWords", how, sentences...)
+	}
+	for told, words := range toldWords {
+		each("toldWords", told, words)
+	}
 	for code, rows := range notes {
 		before := make([]string, len(rows))
 		for i, row := range rows {
@@ -168,11 +189,17 @@ var madeKeys = map[string]any{
 	"affinity": "a", "toleration": "t", // nodeChange
 	"strategy": "OnDelete",          // idle
 	"method":   "m", "manager": "m", // change
-	"new": true, "nowhere": true, "changed": true, "known": true, "differ": 3, "changes": 3, "restores": true, "was": 3, "annotations": []string{"x"}, "labels": []string{"x"}, "restart": true, "both": true, // templateWords
+	"new": 3, "nowhere": true, "changed": true, "known": true, "differ": 3, "changes": 3, "restores": true, "was": 3, "annotations": []string{"x"}, "labels": []string{"x"}, "restart": true, "both": true, // templateWords
 	"about": []string{"x"}, "same": "s", "all": true, "keeps": "k", "removes": "r", "certain": true, // sentence
-	"problem": "p", "where": "n1", "old": 3, "back": "b", "kind": "k", "count": 3, "noRollback": "n", // doNow
+	"problem": "p", "where": "n1", "old": 3, "back": "b", "kind": "k", "count": 3, "noRollback": "n", "apply": "Apply", // doNow
 	"repair": "n1", "loses": 2, "lose": 2, "undoer": "u", "warnings": 1, "current": 8, "until": "3m", "ways": "some", // doNow of a plan
 	"notReady": 1, "soon": 2, "wait": 900, "Check": "Check", "Preview": "Preview", // doNow of a history
+	"next": "n", "unread": "u", "ending": 2, // summary
+	"code": "c", "some": "s", "does": "d", "other": "o", "namespace": "n", "earlier": true, "began": "close", "since": "2026-03-01T11:00:00Z", // origin
+	"in": "2m", "rest": 3, "moves": 3, "would": true, "creates": 2, "deletes": 2, "updates": true, "begun": true, "blame": "b", // ending
+	"awaits": "a", "stay": 2, "stayBy": "s", "after": "a", "works": 3, "rollout": "2026-03-01T11:00:00Z", "reported": "r", "ago": "2h ago",
+	"lateOn": "n1", "lateBy": "2m", "left": 3, "steps": 3, // standing
+	"newest": "2026-03-01T11:30:00Z", "images": "i", // rollout, told
 	"down": "yes", "supposed": "yes", "answering": "n1", "value": "41", "source": "s", // assumption
 }
 

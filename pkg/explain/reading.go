@@ -263,6 +263,21 @@ func (e *Explanation) helps(code FixCode) daemonset.Reason {
 	return ""
 }
 
+// FixesOn returns the fixes of what is wrong on a node, narrowed to it.
+func (e *Explanation) FixesOn(n *Node) (fixes []Fix) {
+	p := e.OnNode(n)
+	if p == nil {
+		return nil
+	}
+	for _, f := range e.Fixes {
+		if f.Problem == p.Code || f.Code == FixMakeRoom && slices.Contains(f.Nodes, n.Name) {
+			f.Nodes = []string{n.Name}
+			fixes = append(fixes, f)
+		}
+	}
+	return fixes
+}
+
 // On returns the nodes of all problems with a code.
 func (e *Explanation) On(code daemonset.Reason) (nodes []string) {
 	for _, p := range e.Problems {

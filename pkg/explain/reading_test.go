@@ -241,6 +241,36 @@ func TestShared(t *testing.T) {
 	}
 }
 
+// TestFixesOn: the fixes of what is wrong on one node, and no other.
+func TestFixesOn(t *testing.T) {
+	e := &Explanation{
+		Problems: problemsOf(t, "NodeNotReady Error n1,n2 Nodes; InsufficientResources Error n3,n4 Scheduling"),
+		Fixes:    []Fix{{Code: FixRepairNodes, Problem: cause.NodeNotReady, Nodes: []string{"n1", "n2"}}, {Code: FixMakeRoom, Problem: cause.HostPortConflict, Nodes: []string{"n3", "n4"}}},
+	}
+	for _, tt := range []struct {
+		node string
+		code daemonset.Reason
+		want string
+		why  string
+	}{
+		{"n1", cause.NodeNotReady, "[RepairNodes [n1]]", "the fix of its problem, for it alone"},
+		{"n3", cause.InsufficientResources, "[MakeRoom [n3]]", "room is made for each that does not fit, whatever the first lacks"},
+		{"n5", "", "[]", "nothing is wrong there"},
+	} {
+		n := Node{Name: tt.node, Exists: true, ShouldRun: &daemonset.Verdict{OK: true}}
+		if tt.code != "" {
+			n.Problem = &cause.Cause{Code: tt.code}
+		}
+		got := []string{}
+		for _, f := range e.FixesOn(&n) {
+			got = append(got, fmt.Sprint(f.Code, " ", f.Nodes))
+		}
+		if fmt.Sprint(got) != tt.want {
+			t.Errorf("%s: %s, want %s", tt.why, got, tt.want)
+		}
+	}
+}
+
 // TestOnNode narrows a problem to one node, and says whether a pod stays there.
 func TestOnNode(t *testing.T) {
 	e := &Explanation{Problems: problemsOf(t, "NodeNotReady Error n1,n2 Nodes; Misscheduled Info n2,n3 Nodes")}
