@@ -24,8 +24,10 @@ type Rollout struct {
 
 	// of the current ones, those that are Ready, but not yet for minReadySeconds; nil where `available` is
 	NotYetAvailable *int `json:"notYetAvailable"`
-	NotReady        *int `json:"notReady"`    // of the current ones, those that are not Ready; nil where `available` is
-	Terminating     *int `json:"terminating"` // of the current ones, those that are terminating; nil where `available` is
+	// when the last of the current ones that are Ready becomes available; nil where none waits, or this is not known
+	AvailableAt *time.Time `json:"availableAt"`
+	NotReady    *int       `json:"notReady"`    // of the current ones, those that are not Ready; nil where `available` is
+	Terminating *int       `json:"terminating"` // of the current ones, those that are terminating; nil where `available` is
 
 	MinReadySeconds int32 `json:"minReadySeconds"` // how long a pod is Ready before it is available
 }
@@ -76,6 +78,9 @@ func (b *builder) rollout() {
 			unavailable += b2i(!p.Available.OK || p.Terminating)
 			if r.Available != nil && b.isCurrent(p.Revision, p.Hash) {
 				*r.of(p)++
+				if at := p.AvailableAt; r.of(p) == r.NotYetAvailable && at != nil && (r.AvailableAt == nil || at.After(*r.AvailableAt)) {
+					r.AvailableAt = at
+				}
 			}
 		}
 		old += b2i(outdated)

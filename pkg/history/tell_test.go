@@ -100,6 +100,32 @@ func TestRollout(t *testing.T) {
 	}
 }
 
+// TestAvailableAt: when the last of the pods that only wait becomes available.
+func TestAvailableAt(t *testing.T) {
+	minReady := dstest.Edit(func(s *snapshot.Snapshot) { s.DaemonSet.Spec.MinReadySeconds = 60 })
+	for _, tt := range []struct {
+		past    string
+		options []dstest.Option
+		want    string // from now; - for none
+		why     string
+	}{
+		{"1=a 2=b b | 2b 2b", []dstest.Option{minReady, readySince("p0a", 50), readySince("p1a", 20)}, "40s", "the last one"},
+		{"1=a 2=b b | 2b 2b", []dstest.Option{minReady, readySince("p0a", 20), readySince("p1a", 50)}, "40s", "in any order"},
+		{"1=a 2=b b | 2b 1a", []dstest.Option{minReady, readySince("p0a", 50), readySince("p1a", 20)}, "10s", "not one of an old revision"},
+		{"1=a 2=b b | 2b 2b", []dstest.Option{minReady, readySince("p0a", 50), readySince("p1a", 20), terminating("p1a")}, "10s", "nor one that ends"},
+		{"1=a 2=b b | 2b 2b", []dstest.Option{minReady, readySince("p0a", 90), readySince("p1a", 90)}, "-", "none waits"},
+		{"1=a 2=b b | 2b 2b", []dstest.Option{minReady, lacking(snapshot.PodStatus)}, "-", "nobody knows"},
+	} {
+		got := "-"
+		if at := of(t, past(t, tt.past, tt.options...), Options{}).Rollout.AvailableAt; at != nil {
+			got = at.Sub(dstest.Now).String()
+		}
+		if got != tt.want {
+			t.Errorf("%s: got %s, want %s", tt.why, got, tt.want)
+		}
+	}
+}
+
 // TestTells: what a history tells of itself: the rows in their order, with what each
 // is compared with, what to compare, and what to roll back to.
 func TestTells(t *testing.T) {

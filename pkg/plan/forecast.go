@@ -158,6 +158,16 @@ func (r *simulation) lost() []PlacementNode {
 	return out
 }
 
+// loses returns the names of the nodes that are lost, without those whose kubelet
+// does not answer: nobody knows whether their pod still runs.
+func (r *simulation) loses() []string {
+	out := append([]string{}, Nodes(r.lost())...)
+	return slices.DeleteFunc(out, func(name string) bool {
+		i := slices.IndexFunc(r.st.Nodes, func(n daemonset.Node) bool { return n.Name == name })
+		return r.fates[i].hangs
+	})
+}
+
 // reaches reports whether the rollout deletes the pods of a node sooner or
 // later: all of them are old, and the limit lets one go.
 func (r *simulation) reaches(n *daemonset.Node) bool {

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -176,7 +177,7 @@ func amountText(number string) cause.Amount {
 // TestUnblockLaw: every way out that is offered completes when it is planned, and
 // then no node is broken that was not; the smallest limit is the smallest.
 func TestUnblockLaw(t *testing.T) {
-	offered := map[UnblockCode]int{}
+	offered, lost := map[UnblockCode]int{}, 0
 	ten := []time.Duration{10 * time.Second}
 	for seed := range int64(400) {
 		s := dstest.RandomFor(seed, "v1.37.1")
@@ -213,6 +214,16 @@ func TestUnblockLaw(t *testing.T) {
 			if diff := cmp.Diff(u.Left, left); diff != "" {
 				t.Errorf("seed %d, %v: what is left (-said +is):\n%s", seed, u, diff)
 			}
+			loses, state := []string{}, stateOf(t, then)
+			silent := assume(then, state)
+			for _, n := range after.Lost {
+				if i := slices.IndexFunc(state.Nodes, func(o daemonset.Node) bool { return o.Name == n.Node }); !silent.fates[i].hangs {
+					loses = append(loses, n.Node)
+				}
+			}
+			if lost += len(loses); !slices.Equal(u.Loses, loses) {
+				t.Errorf("seed %d, %v: %v lose their pod when it is planned", seed, u, loses)
+			}
 			if u.Smallest == "" {
 				continue
 			}
@@ -227,6 +238,9 @@ func TestUnblockLaw(t *testing.T) {
 				}
 			}
 		}
+	}
+	if lost < 5 {
+		t.Errorf("only %d nodes lose their pod with a way out", lost)
 	}
 	if offered[RaiseMaxUnavailable] < 5 || offered[RemoveNode] < 5 || offered[RepairNodes] < 2 {
 		t.Errorf("too few were offered: %v", offered)

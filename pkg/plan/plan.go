@@ -342,6 +342,10 @@ type Unblock struct {
 	// nodes that have no available pod at the end, as they have none now; sorted by name
 	Left []string `json:"left"`
 
+	// nodes that have a pod now and none at the end because they are not eligible, without those whose kubelet does not
+	// answer; sorted by name
+	Loses []string `json:"loses"`
+
 	Updated int `json:"updated"` // nodes whose pod is updated at the end
 	Desired int `json:"desired"` // nodes that should run the pod at the end
 

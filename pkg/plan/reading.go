@@ -160,6 +160,42 @@ func (p *Plan) Supposed(nodes ...string) bool {
 	})
 }
 
+// SetAside returns the nodes with a pod that the plan was asked to take for down and
+// that are not eligible then: no number of the plan counts them.
+func (p *Plan) SetAside() (nodes []string) {
+	for _, n := range p.Lost {
+		if p.Supposed(n.Node) {
+			nodes = append(nodes, n.Node)
+		}
+	}
+	return nodes
+}
+
+// Regardless reports whether the limit decides about no old pod: the next sync deletes
+// all of them, as none is available.
+func (p *Plan) Regardless() bool {
+	forced := 0
+	for _, i := range p.Next.Deletes.Certain {
+		forced += b2i(i.Reason == daemonset.Forced)
+	}
+	return p.Old() > 0 && max(p.Outcome.AtOnce, forced) >= p.Old()
+}
+
+// OneOfManyOrders reports whether another choice of the controller would give another
+// course: some of the pods are replaced, others only deleted, and not all at once.
+func (p *Plan) OneOfManyOrders() bool {
+	return p.Replaces > 0 && p.Drops > 0 && len(p.Waves) > 1 && p.Outcome.AtOnce < p.Old()
+}
+
+// Kept returns how many pods a rollback leaves as they are, since they are of the
+// revision that it goes back to; 0 for what is none.
+func (p *Plan) Kept() int {
+	if p.Change == nil || !p.Change.TemplateChanged || p.Change.Revision.Was == 0 || p.Replaces+p.Now.Updated != p.AtEnd().Desired {
+		return 0
+	}
+	return p.Now.Updated
+}
+
 // WarningsBeside returns how many warnings of a change there are that its verdict
 // does not say itself.
 func (p *Plan) WarningsBeside() int {
@@ -326,6 +362,13 @@ func (p *Plan) Ways(all bool) (out []Unblock) {
 		}
 	}
 	return out
+}
+
+// LosesBy returns the nodes that lose their pod with a way out, without those that do
+// so at once for the change.
+func (p *Plan) LosesBy(u *Unblock) []string {
+	at := Nodes(p.Placement.Lose)
+	return slices.DeleteFunc(slices.Clone(u.Loses), func(name string) bool { return slices.Contains(at, name) })
 }
 
 // Down returns the nodes whose kubelet does not answer, of some problems.

@@ -109,6 +109,101 @@ func TestLosses(t *testing.T) {
 	}
 }
 
+// TestSetAside: whom the plan does not count because it was asked to take them for down.
+func TestSetAside(t *testing.T) {
+	for _, tt := range []struct{ lost, down, want, why string }{
+		{"a:x b:x", "a", "a", "the other one was not asked for"},
+		{"b:x", "a", "", "one that is down and still eligible counts"},
+		{"a:x b:x", "a b", "a b", "both"},
+		{"a:x", "", "", "none was asked for"},
+	} {
+		p := &Plan{Lost: placed(tt.lost), Change: &ChangeSummary{Nodes: []NodeChange{{Kind: NodeTaint, Nodes: []string{"b"}}, {Kind: NodeDown, Nodes: strings.Fields(tt.down)}}}}
+		if got := strings.Join(p.SetAside(), " "); got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.why, got, tt.want)
+		}
+	}
+}
+
+// TestLosesBy: whom a way out costs its pod, which the change alone does not.
+func TestLosesBy(t *testing.T) {
+	p := &Plan{Placement: Placement{Lose: placed("a:x c:x")}}
+	if diff := cmp.Diff([]string{"b"}, p.LosesBy(&Unblock{Loses: []string{"a", "b", "c"}})); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestRegardless: when no limit decides about any pod.
+func TestRegardless(t *testing.T) {
+	forced := func(reasons ...daemonset.Reason) (b daemonset.Batch) {
+		for _, r := range reasons {
+			b.Certain = append(b.Certain, daemonset.Item{Reason: r})
+		}
+		return b
+	}
+	for _, tt := range []struct {
+		replaces, drops, atOnce int
+		deletes                 daemonset.Batch
+		want                    bool
+		why                     string
+	}{
+		{2, 0, 2, forced(), true, "no node has an available pod before and after"},
+		{2, 1, 0, forced(daemonset.Forced, daemonset.Forced, daemonset.Forced), true, "the next sync deletes all of them, as none is available yet"},
+		{2, 1, 0, forced(daemonset.Forced, daemonset.Forced), false, "one is left for the limit"},
+		{2, 0, 0, forced(daemonset.Forced, daemonset.NoLongerEligible), false, "one goes for another reason"},
+		{0, 0, 0, forced(), false, "there is nothing to decide about"},
+	} {
+		p := &Plan{Next: daemonset.Step{Deletes: tt.deletes}, Forecast: Forecast{Replaces: tt.replaces, Drops: tt.drops, Outcome: Outcome{AtOnce: tt.atOnce}}}
+		if got := p.Regardless(); got != tt.want {
+			t.Errorf("%s: got %t", tt.why, got)
+		}
+	}
+}
+
+// TestOneOfManyOrders: when the course is but an example of what the controller may choose.
+func TestOneOfManyOrders(t *testing.T) {
+	two := []Wave{{Count: 2, Creates: 1, Deletes: 1}, {Count: 1, Deletes: 1}}
+	for _, tt := range []struct {
+		replaces, drops, atOnce int
+		waves                   []Wave
+		want                    bool
+		why                     string
+	}{
+		{2, 1, 0, two, true, "the one that is only deleted may come first"},
+		{3, 0, 0, two, false, "each is replaced, so every order looks the same"},
+		{0, 3, 0, two, false, "so does it where none is"},
+		{2, 1, 0, two[:1], false, "all in one step"},
+		{2, 1, 3, two, false, "all of them at once, whatever the limit is"},
+	} {
+		p := &Plan{Forecast: Forecast{Replaces: tt.replaces, Drops: tt.drops, Waves: tt.waves, Outcome: Outcome{AtOnce: tt.atOnce}}}
+		if got := p.OneOfManyOrders(); got != tt.want {
+			t.Errorf("%s: got %t", tt.why, got)
+		}
+	}
+}
+
+// TestKept: which pods a rollback leaves as they are.
+func TestKept(t *testing.T) {
+	back := &ChangeSummary{TemplateChanged: true, Revision: RevisionNote{Was: 7, Number: 9}}
+	for _, tt := range []struct {
+		change           *ChangeSummary
+		updated, desired int
+		want             int
+		why              string
+	}{
+		{back, 9, 12, 9, "those that are on the revision already"},
+		{back, 0, 3, 0, "none is"},
+		{back, 8, 12, 0, "of one node it is not known what is on it"},
+		{&ChangeSummary{TemplateChanged: true, Revision: RevisionNote{New: true, Number: 9}}, 9, 12, 0, "a new revision has no pods"},
+		{&ChangeSummary{Revision: RevisionNote{Was: 7, Number: 7}}, 9, 12, 0, "the template stays as it is"},
+		{nil, 9, 12, 0, "nothing was asked"},
+	} {
+		p := &Plan{Change: tt.change, Now: daemonset.Counts{Desired: tt.desired, Updated: tt.updated}, Forecast: Forecast{Replaces: 3}}
+		if got := p.Kept(); got != tt.want {
+			t.Errorf("%s: got %d, want %d", tt.why, got, tt.want)
+		}
+	}
+}
+
 // TestUndoneBy: only a tool that acts by itself undoes a change.
 func TestUndoneBy(t *testing.T) {
 	for _, tool := range managed.Tools {

@@ -104,7 +104,7 @@ func (w *way) out(r *simulation, now map[string]bool) (left []string, ok bool) {
 
 // ending adds to a way out how it ends.
 func (w *way) ending(u Unblock, r *simulation) Unblock {
-	u.Updated, u.Desired = r.counts.Updated, r.counts.Desired
+	u.Updated, u.Desired, u.Loses = r.counts.Updated, r.counts.Desired, r.loses()
 	o := outcome(w.st, r, w.a)
 	u.Duration, _ = o.spread(w.st, w.a, w.m)
 	return u

@@ -141,6 +141,19 @@ func (d *Difference) Shows(v Value) bool {
 	return !v.Absent() && !(d.Hidden && (isAnnotation || isVariable || isText && text == Hidden))
 }
 
+// Selects returns the key of the node selector that comes or goes, and its value. The
+// value is absent for what is none.
+func (d *Difference) Selects() (key string, value Value) {
+	parts := d.Path.Place().Parts
+	switch {
+	case len(parts) != 1 || parts[0].Kind != PartKey || parts[0].List != "nodeSelector" || d.Old.Absent() == d.New.Absent():
+		return "", Value{}
+	case d.New.Absent():
+		return parts[0].Name[0], d.Old
+	}
+	return parts[0].Name[0], d.New
+}
+
 // Images returns the images of a Difference of two, without their repository where
 // they share it.
 func (d *Difference) Images() (old, new Image) {

@@ -79,6 +79,27 @@ func TestShows(t *testing.T) {
 	}
 }
 
+// TestSelects: a key of the node selector is told with its value where it comes or goes.
+func TestSelects(t *testing.T) {
+	for _, tt := range []struct{ path, old, new, want, why string }{
+		{"spec.template.spec.nodeSelector.pool", ``, `"gpu"`, "pool=gpu", "one that comes"},
+		{"spec.template.spec.nodeSelector[a.b/pool]", `"gpu"`, ``, "a.b/pool=gpu", "one that goes"},
+		{"spec.template.spec.nodeSelector.pool", ``, `""`, "pool=", "an empty value is one"},
+		{"spec.template.spec.nodeSelector.pool", `"gpu"`, `"db"`, "", "one that changes has two values"},
+		{"spec.template.metadata.labels.pool", ``, `"gpu"`, "", "a label of the pods selects no node"},
+		{"spec.template.spec.nodeSelector", ``, `{"pool":"gpu"}`, "", "the selector as a whole is no key"},
+	} {
+		d := Difference{Path: ParsePath(tt.path), Old: ParseValue(tt.old), New: ParseValue(tt.new)}
+		got, value := d.Selects()
+		if text, _ := value.Text(); got != "" {
+			got += "=" + text
+		}
+		if got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.why, got, tt.want)
+		}
+	}
+}
+
 // TestMembers: the keys of the members of a list that comes or goes whole.
 func TestMembers(t *testing.T) {
 	for _, tt := range []struct {
