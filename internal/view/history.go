@@ -159,7 +159,7 @@ func (p *past) unavailable() string {
 		return ""
 	}
 	f := daemonset.Facts{"waiting": *r.NotYetAvailable, "seconds": r.MinReadySeconds, "notReady": *r.NotReady, "ending": *r.Terminating}
-	waiting := fill(p.now, f, "[{waiting} not available yet: minReadySeconds {seconds}]")
+	waiting := fill(p.now, f, "[{waiting} not available yet: minReadySeconds {seconds@}]")
 	return joined(", ", waiting, fill(p.now, f, "[{notReady} not Ready]"), fill(p.now, f, "[{ending} terminating]"))
 }
 
@@ -213,9 +213,9 @@ func (p *past) rollout() {
 // writers are who wrote what is new, by managed fields; with --all, everybody who
 // wrote the DaemonSet.
 func (p *past) writers() {
-	writers, before := p.h.Writers(), "last change by"
+	writers, before := p.h.Writers(), "last change by field manager"
 	if p.style.All {
-		writers, before = p.h.Managers, "written by"
+		writers, before = p.h.Managers, "written by field managers"
 	}
 	var names []string
 	for _, m := range writers {
@@ -261,7 +261,7 @@ func (p *past) revisions() {
 		}
 		pods, on, available := count(r.Pods), count(r.Nodes), count(r.Available)
 		if r.Is == history.RowRenumbered || r.Is == history.RowPending {
-			pods, on, available = "-", "-", "-"
+			pods, on, available = "", "", ""
 		}
 		words := []string{strconv.FormatInt(r.Number, 10), p.since(r), pods}
 		if r.Is == history.RowHash {
@@ -309,7 +309,7 @@ func (p *past) since(r *history.Row) string {
 
 // madeWords say how a revision came by its number.
 var madeWords = map[history.BeganHow][]string{
-	history.BeganRestored: {"restored {ago}", "restored by a rollback"}, history.BeganCreated: {"created {ago}"},
+	history.BeganRestored: {"by a rollback {ago}", "by a rollback"}, history.BeganCreated: {"created {ago}"},
 }
 
 // made is when a revision was created, or a rollback restored it; empty where that is
@@ -324,7 +324,7 @@ func (p *past) made(r *history.Revision) string {
 }
 
 // cameAbout says how a revision came by its number, if not as a new one.
-var cameAbout = []string{"(now revision {now}) ", "{was=0}rolled back to an earlier revision[, created {ago}]: ", "rolled back to revision {was}: "}
+var cameAbout = []string{"is now revision {now}; ", "{was=0}rolled back to an earlier revision[, created {ago}]: ", "rolled back to revision {was}: "}
 
 // changes says how a revision came about, what it changed, and its change-cause.
 func (p *past) changes(r *history.Row, most int) []string {

@@ -126,11 +126,6 @@ func Diff(w io.Writer, h *history.History, asked Asked, style Style) error {
 	for _, l := range (fieldStyle{all: style.All}).lines(fields, func(i int) []string { return about(&d.Change[i]) }) {
 		p.add(screen.Change, "%s", l)
 	}
-	p.add(screen.Rollout, "%s", p.between(from, to))
-	if d.To.Live || to == p.current {
-		p.rollout()
-		p.doNow()
-	}
 	p.s.Add(screen.Check, p.again("explain"))
 	if p.asked.Again && slices.ContainsFunc(fields, func(f template.Difference) bool { return f.Hidden }) {
 		p.s.Add(screen.Compare, screen.Text("with the values that are hidden:"), p.again("history", Flag{Name: "diff", Value: d.From.String() + "," + d.To.String()}, Flag{Name: "show-values", Bare: true}))
@@ -150,27 +145,10 @@ func (p *past) side(r *history.Revision) string {
 	return p.name(r) + inBrackets(p.made(r))
 }
 
-// between says how many pods are on each of two revisions, of which nil is that of
-// the live template; empty where that is unknown.
-func (p *past) between(from, to *history.Revision) string {
-	var parts []string
-	for _, r := range []*history.Revision{cmp.Or(to, p.current), cmp.Or(from, p.current)} {
-		if r == nil || r.Pods == nil {
-			continue
-		}
-		words := plural(*r.Pods, "pod") + " " + p.on(r)
-		if r == p.current {
-			words += inBrackets(p.latest(), p.unavailable())
-		}
-		parts = append(parts, words)
-	}
-	return strings.Join(slices.Compact(parts), ", ")
-}
-
 // about says what kind of field differs, and whose it is.
 func about(c *history.Change) []string {
 	kind := map[history.FieldKind]string{history.FieldDefault: "API default", history.FieldRestart: "kubectl rollout restart"}[c.Kind]
-	return []string{kind, behind("by ", clean(strings.Join(c.Managers, ", ")))}
+	return []string{kind, behind("by field manager ", clean(strings.Join(c.Managers, ", ")))}
 }
 
 // UnifiedDiff writes the difference of two DaemonSets as diff -u would of their
