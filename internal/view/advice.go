@@ -77,39 +77,42 @@ func reasonNames(reasons []daemonset.Reason) string {
 // planAdvices say what to do with a change that is planned.
 var planAdvices = map[plan.Verdict][]string{
 	plan.VerdictCompletes: {
-		"do not apply it yet: have {repair} repaired first (Check)", "apply it only if {loses:node is|nodes are} to lose {loses?its|their} pod[ ({apply})]",
-		"nothing is wrong with revision {current} so far: wait {until}, or apply this if it is not wanted[ ({apply})]",
+		"do not apply it yet: ask the node team to repair {repair} first (Check)", "apply it only if {loses:node is|nodes are} to lose {loses?its|their} pod[ ({apply})]",
+		"nothing is wrong with revision {current} so far, so wait; or {does}[ ({apply})][ before {until@15:04:05Z}, when the controller goes on with revision {current}]",
 		"[read the {warnings:warning}; ]apply it, if this is the change you want[ ({apply})]",
 	},
 	plan.VerdictLate:       {"wait until these pods are Ready, or find out why they are not (Check)"},
-	plan.VerdictUndone:     {"change it in the source of {undoer}, not by hand (Apply)"},
+	plan.VerdictUndone:     {"change it in the source of {undoer}, such as Git, not by hand"},
 	plan.VerdictRemoves:    {"apply it only if {lose:node is|nodes are} to lose {lose?its|their} pod"},
-	plan.VerdictRemovesAll: {"do not apply it (Cause)"},
+	plan.VerdictRemovesAll: {"do not apply it"},
 	plan.VerdictStalls: {
-		"do not apply it yet: have {down} repaired first (Check)", "do not apply it if {supposed} is down, or take a way out first (WAYS OUT)",
-		"{ways=some}do not apply it yet: take a way out first (WAYS OUT)", "do not apply it",
+		"do not apply it yet: ask the node team to repair {down} first (Check)",
+		"{ways=0}do not apply it while {supposed} {count?is|are} down", "if {supposed} {count?is|are} down, take {ways?the|a} way out first (WAYS OUT)",
+		"{ways=0}do not apply it", "do not apply it yet: take {ways?the|a} way out first (WAYS OUT)",
 	},
 	plan.VerdictWaits: {"apply it, then delete the old pods one after the other"},
 }
 
 // doNow says what to do with a change.
 func (s *planned) doNow() {
-	f := daemonset.Facts{"repair": someNames(s.p.KeptByRepair()), "lose": len(s.p.Placement.Lose), "undoer": s.undoer(), "warnings": len(s.p.Warnings)}
+	f := daemonset.Facts{"repair": someNames(s.p.KeptByRepair()), "lose": len(s.p.Placement.Lose), "undoer": s.undoer(), "warnings": len(s.p.Warnings), "ways": len(s.p.Ways(false)), "does": "apply this"}
 	if n := len(s.p.Losses()); n > 0 {
 		f["loses"] = n
 	}
-	if down := plan.Down(s.problems); len(down) > 0 && s.p.Supposed(down...) {
-		f["supposed"] = someNames(down)
-	} else {
-		f["down"] = someNames(down)
+	down := plan.Down(s.problems)
+	if f["count"], f["down"] = len(down), someNames(down); s.p.Supposed(down...) {
+		f["supposed"], f["down"] = f["down"], ""
 	}
 	if s.before != nil && s.p.Change != nil && s.p.Change.TemplateChanged {
-		if n, at := s.before.e.Waiting(); n > 0 {
-			f["current"], f["waits"], f["until"] = s.before.current(), n, ago(at.Sub(s.now))
+		if n, _ := s.before.e.Waiting(); n > 0 {
+			f["current"] = s.before.current()
 		}
-	}
-	if len(s.p.Ways(false)) > 0 {
-		f["ways"] = "some"
+		if o := s.before.e.Outlook; o != nil && o.Next != nil {
+			f["until"] = stamp(&o.Next.At)
+		}
+		if s.p.Change.Revision.Was > 0 {
+			f["does"] = "roll back"
+		}
 	}
 	if len(s.asked.Makes) > 0 {
 		f["apply"] = "Apply"
@@ -120,7 +123,8 @@ func (s *planned) doNow() {
 // pastAdvices say what to do about the rollout that a history shows.
 var pastAdvices = map[history.RolloutCode][]string{
 	history.UnderWay: {
-		"find out why {notReady:new pod is|new pods are} not Ready[ ({Check})]", "nothing is wrong so far: {soon:new pod is|new pods are} Ready, and available after minReadySeconds {wait@}",
+		"find out why {notReady:new pod is|new pods are} not Ready[ ({Check})]", "nothing: {soon:new pod is|new pods are} Ready, and available in {until@} (minReadySeconds {wait@})",
+		"nothing: {soon:new pod is|new pods are} Ready, and available after {wait@} (minReadySeconds)",
 		"find out what the rollout waits for[ ({Check})]",
 	},
 	history.AwaitingDelete: {"nothing is broken, and it can wait: delete the old pods, one after the other"},
@@ -132,7 +136,7 @@ var pastAdvices = map[history.RolloutCode][]string{
 // doNow says what to do about the rollout.
 func (p *past) doNow() {
 	r := &p.h.Rollout
-	f := daemonset.Facts{"wait": int(r.MinReadySeconds)}
+	f := daemonset.Facts{"wait": int(r.MinReadySeconds), "until": stamp(r.AvailableAt)}
 	for key, n := range map[string]*int{"notReady": r.NotReady, "soon": r.NotYetAvailable} {
 		if n != nil && *n > 0 {
 			f[key] = *n

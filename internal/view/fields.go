@@ -84,6 +84,9 @@ func (s fieldStyle) line(d *template.Difference) fieldLine {
 	if !within && !(s.brief && l.what == template.WhatOrder) {
 		l.how, l.note = s.how(d)
 	}
+	if key, value := d.Selects(); key != "" && !s.brief { // as kubectl and the flags write it
+		l.name, l.how = "nodeSelector", map[bool]string{true: " added: ", false: " removed: "}[d.Old.Absent()]+clean(key)+"="+s.shown(d, value)
+	}
 	return l
 }
 
@@ -91,7 +94,7 @@ func (s fieldStyle) line(d *template.Difference) fieldLine {
 func (s fieldStyle) how(d *template.Difference) (how, note string) {
 	old, new := s.shown(d, d.Old), s.shown(d, d.New)
 	if d.Hidden && !s.brief {
-		note = fill(time.Time{}, daemonset.Facts{"shown": old + new}, "{shown=}its value is hidden; --show-values", "literal values are hidden; --show-values")
+		note = fill(time.Time{}, daemonset.Facts{"shown": old + new}, "{shown=}hidden; --show-values shows it", "literal values are hidden; --show-values shows them")
 	}
 	if s.brief && d.New.Absent() {
 		old = ""

@@ -93,7 +93,7 @@ func TestNamedLabelsAreThere(t *testing.T) {
 	named := regexp.MustCompile(`\(([A-Z][A-Za-z ]+)\)`)
 	ends := regexp.MustCompile(`(?m)^(?:-- .* --|` + "```" + `|\$ .*)$`)
 	lines := 0
-	for _, pattern := range []string{"testdata/*.txtar", "../cli/testdata/*.txtar", "../../docs/*.md", "../../README.md"} {
+	for _, pattern := range []string{"testdata/*.txtar", "testdata/*/*.txtar", "../cli/testdata/*.txtar", "../../docs/*.md", "../../README.md"} {
 		files, err := filepath.Glob(pattern)
 		check(t, err)
 		for _, file := range files {
@@ -109,7 +109,7 @@ func TestNamedLabelsAreThere(t *testing.T) {
 						break
 					}
 					for _, label := range named.FindAllStringSubmatch(row, -1) {
-						if !regexp.MustCompile(`(?mi)^` + label[1] + `\b`).MatchString(rest) {
+						if !regexp.MustCompile(`(?mi)^ *` + label[1] + `\b`).MatchString(rest) {
 							t.Errorf("%s: %q, and there is no such label:\n%s", file, row, s)
 						}
 					}

@@ -72,7 +72,7 @@ func templateWords(p *plan.Plan) string {
 	c := p.Change
 	f := daemonset.Facts{
 		"new": p.Subject == plan.SubjectNew, "nodes": p.Desired.After, "nowhere": p.Nowhere(), "changed": c.TemplateChanged, "known": p.TemplateKnown(),
-		"differ": len(c.Fields), "changes": len(c.Fields) + len(c.Nodes), "restores": !c.Revision.New && c.Revision.Was > 0, "was": c.Revision.Was,
+		"differ": len(c.Fields), "changes": len(c.Fields) + len(c.Nodes), "restores": !c.Revision.New && c.Revision.Was > 0, "was": c.Revision.Was, "kept": p.Kept(),
 	}
 	if c.Revision.From > 0 || f["restores"] == true {
 		f["number"] = c.Revision.Number
@@ -93,8 +93,8 @@ var templates = []string{
 	"{changed=false}{changes=0}none",
 	"{changed=false}{differ=0}",
 	"{changed=false}the template is unchanged: creates no revision",
-	"{restores=true}the template is that of revision {was}, which becomes revision {number}" +
-		"[{known=true}: only pods on other revisions are replaced][{known=false}, assuming " + valuesEqual + "; otherwise every pod is replaced]",
+	"{restores=true}same template as revision {was}, which gets the number {number}" +
+		"[{known=true}: its {kept:pod is|pods are} kept][{known=false}, assuming " + valuesEqual + "; otherwise every pod is replaced]",
 	"{restart=true}nothing else in the template; " + createsRevision,
 	"{restart=false}nothing else in the template than [{annotations?the annotation|the annotations} {annotations}][{both=true} and ][{labels?the label|the labels} {labels}]; " + createsRevision,
 	createsRevision,

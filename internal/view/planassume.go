@@ -32,9 +32,9 @@ func (s *planned) assumed() {
 	switch {
 	case s.o.Code != plan.Completes || s.o.Duration != nil || !s.p.RestsOn(plan.AssumeStart):
 	case len(s.o.Late) > 0:
-		lines = append(lines, "not known: how long it takes, while these pods are not Ready")
+		lines = append(lines, "how long it takes is not known while these pods are not Ready")
 	default:
-		lines = append(lines, "not known: how long a new pod takes to become Ready (set it with --start 40s)")
+		lines = append(lines, "how long a new pod takes to become Ready is not known; set it with --start 40s")
 	}
 	for _, of := range assumptions {
 		i := slices.IndexFunc(s.p.Assumptions, func(a daemonset.Assumption) bool { return a.Code == of.code })
@@ -101,7 +101,7 @@ var assumptions = []struct {
 	{plan.AssumeNewPods, []string{"every new pod becomes available"}},
 	{plan.AssumeStart, []string{
 		"{source=Flag}a new pod is Ready {value@} after its creation (--start)",
-		"a new pod is Ready {StartFast@} to {StartSlow@} after its creation (as 8 of 10 pods were)",
+		"a new pod is Ready {StartFast@} to {StartSlow@} after its creation (measured: 80% of the pods were)",
 		"a new pod is Ready {value@} after its creation (measured)",
 	}},
 	{plan.AssumeMinReadySeconds, []string{"a Ready pod is available after {value@} (minReadySeconds)"}},

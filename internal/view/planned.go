@@ -137,11 +137,7 @@ func (s *planned) undoer() string {
 // whatever the end is.
 func (s *planned) summary() string {
 	f := daemonset.Facts{"ending": s.ending(), "undoer": s.undoer(), "lose": len(s.p.Placement.Lose)}
-	undone := "{ending}[; {undoer} undoes it]"
-	if s.p.Verdict() == plan.VerdictUndone {
-		undone = "{undoer} undoes it; until then {ending}"
-	}
-	return fill(s.now, f, undone+"[; {lose:node loses its pod|nodes lose their pod} immediately]")
+	return fill(s.now, f, "{ending}[; the change lasts until {undoer} undoes it][; {lose:node loses its pod|nodes lose their pod} immediately]")
 }
 
 // endings say how a plan ends, by its facts.
@@ -151,6 +147,7 @@ var endings = map[plan.OutcomeCode][]string{
 		underWay + "; the other {rest} in {in}", underWay + "; the other {rest} {replaces?follows|follow}",
 		underWay + "; {replaces:more pod} in {in}", underWay + "; {replaces:more pod} {replaces?follows|follow}",
 		underWay + "[; complete in {in}]",
+		"{about=Replaced}{replaces:pod} replaced[ in {in}]; the other {others} {kept?is|are} on revision {again} already",
 		"{about=Replaced}{updated} of {desired:pod} updated[ in {in}]",
 		"{moves=0}",
 		"{would=true}[{creates:pod} would be created][{both=true}, ][{deletes:pod} would be deleted][ in {in}]",
@@ -211,6 +208,9 @@ func (s *planned) ending() string {
 		set(key, n, n > 0)
 	}
 	set("dropsOn", someNames(later), len(later) == p.Drops && p.Drops <= 3)
+	if n := p.Kept(); n > 0 {
+		f["kept"], f["others"], f["again"] = n, pluralOf(n, "one", strconv.Itoa(n)), p.Change.Revision.Was
+	}
 	set("before", p.Desired.Before, p.Desired.Before != p.Desired.After)
 	if s.live != nil && s.live.e.Verdict.Code == explain.AwaitingDelete {
 		f["awaits"] = s.live.summary()
@@ -265,10 +265,10 @@ func (s *planned) change() {
 	for _, l := range few(fieldStyle{all: s.style.All}.lines(c.Fields, nil), 8, "more change", s.style) {
 		s.add(screen.Change, "%s", l)
 	}
+	s.add(screen.Change, "%s", templateWords(s.p))
 	for _, n := range c.Nodes {
 		s.s.Add(screen.Change, nodeChanged(n))
 	}
-	s.add(screen.Change, "%s", templateWords(s.p))
 	if how := fill(s.now, daemonset.Facts{"method": c.Method, "manager": c.FieldManager}, methods...); how != "" {
 		s.add(screen.Change, "(%s)", how)
 	}
@@ -283,6 +283,15 @@ func nodeChanged(n plan.NodeChange) screen.Block {
 	return screen.Names{Before: words + ":", Names: n.Nodes, Short: true}
 }
 
+// impactWords say how many nodes are without an available pod on the way, at most.
+var impactWords = []string{
+	"{of=0}" + setAside, "{worst=0}{of=1}none on the other node; " + setAside, "{worst=0}none on the other {of:node}; " + setAside, "{worst=0}none: {have} an available pod all the time",
+	"{of=0}at most {worst:node} without an available pod at any time",
+	"at most {worst} of the other {of:node} without an available pod at any time; " + setAside, "at most {worst} of {of:node} without an available pod at any time",
+}
+
+const setAside = "{aside} {count?is|are} treated as down and not counted (DESIRED goes from {before} to {after})"
+
 // impact is who is without an available pod on the way, and which nodes lose or
 // get their pod whatever the limit is.
 func (s *planned) impact() {
@@ -292,14 +301,15 @@ func (s *planned) impact() {
 	}
 	switch {
 	case s.o.Code == plan.NothingToDo, s.o.Code == plan.Unknown, s.o.Code == plan.NotRolling, s.p.Subject == plan.SubjectNew, s.o.Worst == without && without > 0:
-	case s.o.Worst > 0:
-		f := daemonset.Facts{"worst": s.o.Worst, "of": desired} // 0 where the nodes could not be read
-		const lack = " without an available pod at any time"
-		s.add(screen.Impact, "%s", fill(s.now, f, "{of=0}at most {worst:node}"+lack, "at most {worst} of {of:node}"+lack))
-	case s.live == nil && s.p.Old() > 0 && s.o.Code == plan.Stalls:
-		s.add(screen.Impact, "none: %s an available pod all the time", allHave(s.p.AtEnd().Desired))
-	case s.live == nil && s.p.Old() > 0 && len(s.p.Lost) == 0:
-		s.add(screen.Impact, "none: %s an available pod all the time", allHave(desired))
+	case s.o.Worst > 0, s.live == nil && s.p.Old() > 0 && (s.o.Code == plan.Stalls || len(s.p.Lost) == 0):
+		aside := s.p.SetAside()
+		f := daemonset.Facts{"worst": s.o.Worst, "of": desired, "aside": someNames(aside), "count": len(aside)} // of 0 where the nodes could not be read
+		f["before"], f["after"] = s.p.Desired.Before, s.p.Desired.After
+		if len(aside) > 0 || s.o.Code == plan.Stalls && s.o.Worst == 0 {
+			f["of"] = s.p.AtEnd().Desired
+		}
+		f["have"] = allHave(number(f, "of"))
+		s.add(screen.Impact, "%s", fill(s.now, f, impactWords...))
 	}
 	limit := map[daemonset.BudgetKind]string{daemonset.BudgetUnavailable: "maxUnavailable", daemonset.BudgetSurge: "maxSurge"}[s.p.Budget.Kind]
 	s.placed(s.p.Placement.Lose, "loses its pod", "lose their pod", " immediately, regardless of "+cmp.Or(limit, "the strategy")+":")
@@ -307,7 +317,7 @@ func (s *planned) impact() {
 		s.placed(s.p.LostLater(), "loses its pod", "lose their pod", " in the course of the rollout:")
 		if nodes := s.p.KeptByRepair(); len(nodes) > 0 {
 			s.s.Add(screen.Check, s.kubectl("kubectl describe node", screen.Quote(nodes[0])))
-			s.s.Add(screen.Fix, screen.Names{Before: "repair first, " + pluralOf(len(nodes), "and the node keeps its pod:", "and the nodes keep their pods:"), Names: nodes, Short: true})
+			s.add(screen.Fix, "%s", fill(s.now, daemonset.Facts{"where": someNames(nodes), "n": len(nodes)}, "repair {where} first; {n?it then keeps its pod|they then keep their pods}"))
 		}
 	}
 	s.placed(s.p.Placement.Gain, "gets a pod", "get a pod", " immediately:")
@@ -333,10 +343,13 @@ func (s *planned) limit() {
 	}
 	n, once := s.p.AtATime(s.o.AtATime), min(s.o.AtOnce, old)
 	stands := s.o.Code == plan.Stalls && len(s.p.Waves) == 0
-	f := daemonset.Facts{"old": old, "n": n, "once": once, "stands": stands, "free": once == old, "all": old > 1 && n == old}
+	f := daemonset.Facts{"old": old, "n": n, "once": once, "stands": stands, "free": s.p.Regardless(), "all": old > 1 && n == old, "replaces": s.p.Replaces, "drops": s.p.Drops}
+	if s.o.Code == plan.Stalls { // before that
+		f["drops"] = 0
+	}
 	s.add(screen.Limit, "%s", limitWords(b.Kind, b.Spec, "", s.p.Desired.After, b.Limit)+fill(s.now, f, paces...))
 	if wait := s.p.MinReadySeconds(); wait > 0 && len(s.p.Waves) > 0 {
-		s.add(screen.Limit, "each step waits minReadySeconds %s, and then until the controller looks again", seconds(float64(wait)))
+		s.add(screen.Limit, "each step takes minReadySeconds %[1]s and up to %[1]s more: the controller counts available pods only when it looks again", seconds(float64(wait)))
 	}
 }
 
@@ -346,7 +359,7 @@ var paces = []string{
 	"{free=true}{old=1} does not apply: the pod is not available", "{free=true} does not apply: the {old} pods are not available",
 	"{all=true}: all {old} pods at the same time",
 	"{n=0}",
-	"{once=0}: at most {n:pod} at a time",
+	"{once=0}: at most {n:pod} at a time[; {replaces:pod is|pods are} replaced, {drops:is|are} only deleted]",
 	": immediately {once:pod} that {once?is|are} not available, the others at most {n} at a time",
 }
 
@@ -356,7 +369,9 @@ func (s *planned) causes() {
 	s.s.Add(screen.Body, s.problemTable("PROBLEM", known))
 	s.checks(known)
 	if down := plan.Down(s.problems); s.o.Code == plan.Stalls && s.o.Reason == daemonset.StepBudgetSpent && len(down) > 0 {
-		s.s.Add(screen.Cause, screen.Names{Before: pluralOf(len(down), "the pod of a node that is down does", "pods of nodes that are down do") + " not end when deleted, and so " + pluralOf(len(down), "uses", "use") + " up the limit:", Names: down, Short: true})
+		f := daemonset.Facts{"n": len(down), "limit": s.p.Budget.Limit}
+		words := fill(s.now, f, "{n?the pod on a node that is down stays Terminating when deleted, and counts|pods on nodes that are down stay Terminating when deleted, and count} against the limit of {limit}:")
+		s.s.Add(screen.Cause, screen.Names{Before: words, Names: down, Short: true})
 	}
 	for _, p := range known {
 		if p.Origin != nil {
@@ -404,7 +419,10 @@ func (s *planned) warning(w plan.Warning) string {
 // choice.
 func (s *planned) course() {
 	timed := len(s.p.Waves) > 0 && s.p.Waves[0].At != nil
-	t := &screen.Table{Columns: []screen.Column{{Head: "STEP"}, {Head: "STARTS AT"}, {Head: "DELETES", Right: true}, {Head: "CREATES", Right: true}, {Head: "UPDATED THEN", Right: true}, {Head: "AVAILABLE THEN", Right: true, Drop: 1}}}
+	t := &screen.Table{Columns: []screen.Column{{Head: "STEP"}, {Head: "STARTS AT"}, {Head: "DELETES", Right: true}, {Head: "CREATES", Right: true}, {Head: "UPDATED AFTER", Right: true}, {Head: "AVAILABLE AFTER", Right: true, Drop: 1}}}
+	if s.p.OneOfManyOrders() {
+		t.Columns[0].Head = "EXAMPLE ORDER"
+	}
 	if !timed {
 		t.Columns = slices.Delete(t.Columns, 1, 2)
 	}
@@ -445,16 +463,19 @@ func (s *planned) groups() {
 
 // waysOut are single changes that let a rollout which stalls complete.
 func (s *planned) waysOut() {
-	t := &screen.Table{Columns: []screen.Column{{Head: "WAYS OUT"}, {Head: "THEN UPDATED", Right: true}, {Head: "WITHIN", Drop: 1}, {Head: "STILL WITHOUT A POD", Wrap: true, Short: true, Drop: 2}, {Head: "PREVIEW FLAG", Wrap: true}}}
+	t := &screen.Table{Columns: []screen.Column{{Head: "WAYS OUT"}, {Head: "UPDATED", Right: true}, {Head: "WITHIN", Drop: 1}, {Head: "STILL WITHOUT A POD", Wrap: true, Short: true, Drop: 2}, {Head: "PREVIEW FLAG", Wrap: true}}}
 	previewed := s.live != nil // with the fix
 	for _, u := range s.p.Ways(s.style.All) {
 		words, flags := wayOut(u)
 		if u.Code == plan.RemoveNode && len(s.o.Holders) > 1 {
-			words = "delete one node, " + u.Value
+			words = "delete a node gone for good"
 		}
-		within, left := "-", screen.Cell{Names: u.Left}
-		if u.Duration != nil {
+		within, left := "unknown", screen.Cell{Names: u.Left}
+		switch {
+		case u.Duration != nil:
 			within = seconds(u.Duration.Pessimistic)
+		case u.Code == plan.RepairNodes:
+			within = "after repair"
 		}
 		if len(u.Left) == 0 {
 			left.Lines = []string{"none"}
@@ -464,7 +485,11 @@ func (s *planned) waysOut() {
 			given = append(given, f.Word())
 		}
 		cells := append(screen.Cells(words, fmt.Sprintf("%d of %d", u.Updated, u.Desired), within), left)
-		t.Rows = append(t.Rows, screen.Row{Cells: append(cells, screen.Cells(cmp.Or(given.String(), "-"))...)})
+		row := screen.Row{Cells: append(cells, screen.Cells(cmp.Or(given.String(), "-"))...)}
+		if lose := s.p.LosesBy(&u); len(lose) > 0 {
+			row.Detail = []screen.Block{screen.Names{Before: pluralVerb(len(lose), "node that is not eligible loses its pod:", "nodes that are not eligible lose their pod:"), Names: lose, Short: true}}
+		}
+		t.Rows = append(t.Rows, row)
 		if !previewed && len(flags) > 0 {
 			previewed = true
 			s.s.Add(screen.Preview, s.again("plan-rollout", flags...))
@@ -541,7 +566,7 @@ func (s *planned) whatIf() {
 			plan.Completes: "would complete", plan.Stalls: "would stall", plan.NotRolling: "would wait for you", plan.RemovesAllPods: "would remove all pods", plan.NothingToDo: "would do nothing",
 		}[p.Outcome.Code], readPlan(p, nil, s.asked, s.style).summary())
 	}
-	if s.o.LimitHelps() { // the ways out have it
+	if s.o.LimitHelps() || s.p.OfChange() && len(s.p.KeptByRepair()) > 0 { // the ways out have it; or it is not to be applied yet
 		return
 	}
 	flag := "--max-unavailable="
@@ -570,6 +595,7 @@ func (s *planned) commands() {
 		s.note(screen.Text("kubectl rollout undo would change nothing: the live template is that of the revision already, with the API defaults"))
 	case s.asked.Undo && s.o.Reason != daemonset.StepBeingDeleted, asked && fine: // nobody is told to do what ends badly, but for a rollback
 		switch who := s.undoer(); {
+		case s.p.Verdict() == plan.VerdictUndone: // which says what to do
 		case who != "":
 			s.add(screen.Apply, "change it in the source of %s, such as Git: a change by hand is undone", who)
 		case len(s.p.KeptByRepair()) > 0 && len(s.asked.Makes) > 0:

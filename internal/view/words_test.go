@@ -111,7 +111,7 @@ func TestFill(t *testing.T) {
 // tables are all sentences that fill fills, by where they stand, and which keys
 // they may use beside those of daemonset.FactKeys.
 func tables() map[string][]string {
-	all := map[string][]string{"requirements": requirements, "templates": templates, "methods": methods}
+	all := map[string][]string{"requirements": requirements, "templates": templates, "methods": methods, "impactWords": impactWords}
 	each := func(table string, code any, sentences ...string) { all[fmt.Sprint(table, " ", code)] = sentences }
 	for code, sentences := range meanings {
 		each("meanings", code, sentences...)
@@ -192,7 +192,8 @@ var madeKeys = map[string]any{
 	"new": 3, "nowhere": true, "changed": true, "known": true, "differ": 3, "changes": 3, "restores": true, "was": 3, "annotations": []string{"x"}, "labels": []string{"x"}, "restart": true, "both": true, // templateWords
 	"about": []string{"x"}, "same": "s", "all": true, "keeps": "k", "removes": "r", "certain": true, // sentence
 	"problem": "p", "where": "n1", "old": 3, "back": "b", "kind": "k", "count": 3, "noRollback": "n", "apply": "Apply", // doNow
-	"repair": "n1", "loses": 2, "lose": 2, "undoer": "u", "warnings": 1, "current": 8, "until": "3m", "ways": "some", // doNow of a plan
+	"repair": "n1", "loses": 2, "lose": 2, "undoer": "u", "warnings": 1, "current": 8, "until": "2026-03-01T12:03:00Z", "ways": 2, // doNow of a plan
+	"kept": 9, "others": 9, "again": 7, "worst": 1, "have": "all 3 nodes have", "aside": "n1", "before": 4, // templateWords, ending, impact
 	"notReady": 1, "soon": 2, "wait": 900, "Check": "Check", "Preview": "Preview", // doNow of a history
 	"next": "n", "unread": "u", "ending": 2, // summary
 	"code": "c", "some": "s", "does": "d", "other": "o", "namespace": "n", "earlier": true, "began": "close", "since": "2026-03-01T11:00:00Z", // origin
@@ -357,7 +358,7 @@ func TestBatch(t *testing.T) {
 	}{
 		{"delete", daemonset.Batch{}, "", "nothing"},
 		{"delete", daemonset.Batch{Certain: []daemonset.Item{item("w-1", "a", daemonset.Forced), item("w-2", "b", daemonset.NodeMissing), item("w-3", "c", daemonset.Forced)}}, `
-Outlook   next, the controller deletes 2 pods on w-1, w-3 (not available, so not bound by the limit)
+Outlook   next, the controller deletes 2 pods on w-1, w-3 (not available, so no free place in the limit is needed)
           next, the controller deletes the pod on w-2 (its node was deleted)`, "by reason"},
 		{"create", daemonset.Batch{Certain: []daemonset.Item{item("w-1", "", daemonset.Missing)}}, `
 Outlook   next, the controller creates a pod on w-1`, "a create names its node"},
