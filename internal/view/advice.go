@@ -15,17 +15,18 @@ import (
 // advices say what to do first. A word in brackets is the label to follow.
 var advices = map[explain.AdviceCode][]string{
 	explain.AdviseWait:         {"{problem=NodeGone}nothing: the pod garbage collector removes what is left", "nothing: it continues by itself"},
-	explain.AdviseDeletePods:   {"{problem=VanishedNodeInSurge}delete the pod of the deleted node (Fix)", "nothing is broken, and it can wait: delete the {old:old pod}, one after the other (Continue)"},
+	explain.AdviseDeletePods:   {"{problem=VanishedNodeInSurge}delete the pod of the deleted node (Fix)", "nothing is urgent: delete the {old:old pod}, one after the other, when it suits (Continue)"},
 	explain.AdviseRollBack:     {"{problem=NoEligibleNode}{back}, or correct the template", "read the logs (Check), then {back}"},
 	explain.AdviseReadLogs:     {"read the logs (Check) before you change anything"},
-	explain.AdviseReadEvents:   {"read the events (Check) before you change anything"},
-	explain.AdviseRepairNodes:  {"have {where} repaired by whoever runs {count?it|them} (Check)[; {noRollback}]"},
+	explain.AdviseReadEvents:   {"look at the state and the events of {count?the pod|a pod} (Check) before you change anything"},
+	explain.AdviseRepairNodes:  {"repair {where}, or ask the team that runs {count?it|them} (Check)[; {noRollback}]"},
 	explain.AdviseMakeRoom:     {"make room for the pod on {where} (Fix)"},
+	explain.AdviseFreePort:     {"find the pod that uses the host port on {where} (Check), and move it away"},
 	explain.AdviseAskOwner:     {`{kind=ResourceQuota}ask the owner of ResourceQuota "{name}" to raise it; the DaemonSet needs no change`, "{kind=Webhook}ask the owner of admission webhook {name}", "read the message below: it says what the pod violates"},
 	explain.AdviseControlPlane: {"find out whether kube-controller-manager runs (Check); the DaemonSet needs no change"},
 	explain.AdviseStrategy:     {"{problem=InvalidBudget}set {field} to a number or a percentage", "change the update strategy (Fix)"},
 	explain.AdviseRepairBeforeRollout: {
-		"{problem=Misscheduled}find out why {where} {count?is|are} NotReady (Check); start no rollout before {count?it is|they are} Ready",
+		"{problem=Misscheduled}find out why {where} {count?is|are} NotReady (Check); start no rollout before {count?it is|they are} Ready: it would delete the {count?pod|pods} there and create none",
 		"nothing now; start no rollout before {where} {count?is|are} repaired", "nothing now; start no rollout before this is repaired",
 	},
 }
@@ -77,7 +78,7 @@ func reasonNames(reasons []daemonset.Reason) string {
 // planAdvices say what to do with a change that is planned.
 var planAdvices = map[plan.Verdict][]string{
 	plan.VerdictCompletes: {
-		"do not apply it yet: ask the node team to repair {repair} first (Check)", "apply it only if {loses:node is|nodes are} to lose {loses?its|their} pod[ ({apply})]",
+		"do not apply it yet: repair {repair} first (Check)", "apply it only if {loses:node is|nodes are} to lose {loses?its|their} pod[ ({apply})]",
 		"nothing is wrong with revision {current} so far, so wait; or {does}[ ({apply})][ before {until@15:04:05Z}, when the controller goes on with revision {current}]",
 		"[read the {warnings:warning}; ]apply it, if this is the change you want[ ({apply})]",
 	},
@@ -86,7 +87,7 @@ var planAdvices = map[plan.Verdict][]string{
 	plan.VerdictRemoves:    {"apply it only if {lose:node is|nodes are} to lose {lose?its|their} pod"},
 	plan.VerdictRemovesAll: {"do not apply it"},
 	plan.VerdictStalls: {
-		"do not apply it yet: ask the node team to repair {down} first (Check)",
+		"do not apply it yet: repair {down} first (Check)",
 		"{ways=0}do not apply it while {supposed} {count?is|are} down", "if {supposed} {count?is|are} down, take {ways?the|a} way out first (WAYS OUT)",
 		"{ways=0}do not apply it", "do not apply it yet: take {ways?the|a} way out first (WAYS OUT)",
 	},

@@ -74,7 +74,7 @@ func (a *answer) headline() {
 	case code == explain.Healthy && a.count("desired") == 0 && a.nowhere() != "":
 		v.words, v.tone = "NO ELIGIBLE NODE", screen.Bad
 	case n > 0 && (code == explain.Healthy || code == explain.Progressing):
-		v.words, v.tone = v.words+", "+pluralVerb(n, "WARNING", "WARNINGS"), screen.Warn
+		v.words, v.tone = fill(a.now, daemonset.Facts{"verdict": v.words, "warnings": n, "healthy": code == explain.Healthy}, "{healthy=true}{warnings:WARNING|WARNINGS}", "{verdict}, {warnings:WARNING|WARNINGS}"), screen.Warn
 	}
 	a.s.Headline = screen.Headline{Verdict: v.words, Tone: v.tone, Subject: a.subject(), Text: a.summary()}
 }
@@ -106,6 +106,8 @@ func (a *answer) summary() string {
 		return joined("; ", words, a.nowhere())
 	case a.count("desired") > 0 && a.e.Rollout.UnderWay && (code == explain.Stuck || code == explain.Progressing):
 		return joined("; ", fill(a.now, a.e.Verdict.Facts, "{updated} of {desired:pod} updated"), a.left(), why)
+	case a.e.Has(explain.ControllerSilent) != nil:
+		return joined("; ", why, words)
 	case a.count("desired") > 0:
 		return joined("; ", words, why)
 	case len(a.e.Columns) > 0 && why == "":
@@ -206,7 +208,6 @@ var impacts = map[explain.Affected]struct {
 		[]string{"{served=1}; the other one has an available pod[ of {revision}]", "; the other {served} have an available pod[ of {revision}]"}, true,
 	},
 	explain.AffectedServedByOld: {[]string{"none yet: the old pod still runs beside the new one on"}, []string{", so {have} an available pod"}, false},
-	explain.AffectedNotUrgent:   {[]string{"none, not urgent: {have} an available pod"}, nil, false},
 	explain.AffectedNobody:      {[]string{"none: {have} an available pod"}, nil, false},
 }
 
@@ -228,7 +229,7 @@ func (a *answer) impact() {
 	}
 	a.s.Add(screen.Impact, screen.Names{Before: fill(a.now, f, words.before...), Names: nodes, After: fill(a.now, f, words.after...), Short: words.short})
 	if n := len(i.Uncounted); n > 0 && affected != explain.AffectedRemoved {
-		a.s.Add(screen.Impact, screen.Names{Before: fmt.Sprintf("DESIRED and READY do not count the %s on", pluralOf(n, "pod", strconv.Itoa(n)+" pods")), Names: i.Uncounted, After: ", so no alert on these numbers fires", Short: true})
+		a.s.Add(screen.Impact, screen.Names{Before: "the " + pluralOf(n, "pod", strconv.Itoa(n)+" pods") + " on", Names: i.Uncounted, After: pluralOf(n, " still exists", " still exist") + ", but not in DESIRED and READY: no alert on these numbers fires", Short: true})
 	}
 }
 
@@ -245,6 +246,9 @@ func (a *answer) rollout() {
 		}
 		notes := joined(", ", fill(a.now, f, "{available} available"), fill(a.now, f, "[{terminating} terminating]"), fill(a.now, f, "{counted}"))
 		parts = append(parts, fill(a.now, f, "{first=true}{pods:pod} on {revision}", "{pods} on {revision}")+inBrackets(notes))
+	}
+	if n := a.e.RunBoth(); n > 0 {
+		parts[len(parts)-1] += "; " + pluralVerb(n, "node runs both", "nodes run both")
 	}
 	f := daemonset.Facts{"pods": strings.Join(parts, ", "), "verdict": a.e.Verdict.Code, "under": a.e.Rollout.UnderWay, "current": a.current()}
 	if at := a.e.Rollout.Since; at != nil {
@@ -305,7 +309,7 @@ func (a *answer) limit() {
 	if !a.e.Rollout.UnderWay || b.Kind == daemonset.BudgetNone || b.Invalid != "" || b.Used == nil || a.e.Verdict.Code == explain.BeingDeleted {
 		return
 	}
-	limit, used := b.MaxUnavailable, "{used:is unavailable|are unavailable}[{full=true}, so the controller replaces no further pod][{until=true} until one is available]"
+	limit, used := b.MaxUnavailable, "{used:is unavailable|are unavailable}[{full=true}, so the controller replaces no further pod][{until=true} until one is available][, so {more} more may become unavailable]"
 	if b.Kind == daemonset.BudgetSurge {
 		limit, used = b.MaxSurge, "{used:extra pod exists|extra pods exist}[{full=true}, so the controller starts no further pod][{until=true} until one is available]"
 	}
@@ -314,7 +318,7 @@ func (a *answer) limit() {
 		words = "maxUnavailable and maxSurge both come to 0, so the controller uses maxUnavailable 1"
 	}
 	full := *b.Used >= limit && a.e.Next.Deletes.Len() == 0
-	a.add(screen.Limit, "%s, and %s", words, fill(a.now, daemonset.Facts{"used": *b.Used, "full": full, "until": full && a.e.Verdict.Code == explain.Progressing}, used))
+	a.add(screen.Limit, "%s, and %s", words, fill(a.now, daemonset.Facts{"more": max(0, limit-*b.Used) * min(1, *b.Used), "used": *b.Used, "full": full, "until": full && a.e.Verdict.Code == explain.Progressing}, used))
 }
 
 // heads are those of the table of problems.
@@ -347,8 +351,7 @@ func (a *answer) onDelete() {
 func (a *answer) causes() {
 	var said []string
 	of := map[string][]daemonset.Reason{}
-	for i := range a.e.Problems {
-		p := &a.e.Problems[i]
+	for _, p := range a.e.All() {
 		words := a.origin(p)
 		if words != "" && len(of[words]) == 0 {
 			said = append(said, words)
@@ -356,7 +359,7 @@ func (a *answer) causes() {
 		of[words] = append(of[words], p.Code)
 	}
 	for i, words := range said {
-		switch most := 3; {
+		switch most := 6; {
 		case i >= most && !a.style.All:
 			return
 		case len(said) > 1: // of what
@@ -379,20 +382,24 @@ var origins = map[cause.OriginKind][]string{
 		"{evidence=Both}unknown: {newFailing} of {newPods:pod} on revision {current} fail, and {oldFailing} of {oldPods} on other revisions",
 		"{evidence=All}{newPods=1}unknown: the only pod fails, and no other revision runs to compare with",
 		"{evidence=All}unknown: all {newPods} pods fail, and no other revision runs to compare with",
-		"{evidence=Some}unknown: revision {current} works on {works:node} and fails on {newFailing}",
+		"{evidence=Some}{code=ImagePullBackOff}the registry, or the way from {newFailing?this node|these nodes} to it: revision {current} works on {works:other node}",
+		"{evidence=Some}{code=OOMKilled}the memory limit of revision {current}, or the load of {newFailing?this node|these nodes}: revision {current} works on {works:other node}",
+		"{evidence=Some}{code=ContainerConfig}what the container refers to, such as a ConfigMap: revision {current} works on {works:other node}",
+		"{evidence=Some}either revision {current} or the {newFailing?node|nodes}: revision {current} works on {works:other node}",
 	},
 	cause.OriginNodes: {
 		"{code=NodeGone}{on?the node was|the nodes were} deleted; the pod garbage collector removes what is left",
 		"{earlier=true}{began=close}{on?the node|the nodes}, not the rollout: NotReady since {since@15:04:05}Z, the rollout started at {rollout@15:04:05}Z",
 		"{earlier=true}{on?the node|the nodes}, not the rollout: NotReady for {lasting}[{code=Misscheduled} ({reported})], the rollout started {rollout@} ago",
 		"{lasting=-}{on?the node|the nodes}: NotReady",
+		"{earlier=false}{on?the node|the nodes}: NotReady for {lasting}; the rollout had started before, {rollout@} ago",
 		"{on?the node|the nodes}: NotReady for {lasting}[{code=Misscheduled} ({reported})]",
 	},
 	cause.OriginQuota:      {`ResourceQuota "{name}" in namespace {namespace}: no room for {on:more pod}`},
 	cause.OriginPolicy:     {"Pod Security of namespace {namespace}: the pod violates {name}"},
 	cause.OriginWebhook:    {"admission webhook {name}"},
 	cause.OriginAPIServer:  {"the API server: see its message"},
-	cause.OriginScheduling: {"{code=HostPortConflict}{some}: another pod there uses the host port", "{some}: too little {resources} is free for the pod"},
+	cause.OriginScheduling: {"{code=HostPortConflict}{some}: another pod there uses the host port", "{resources=pods}{some}: {on?it runs|they run} as many pods as {on?it|they} may", "{some}: too little {resources} is free for the pod"},
 	cause.OriginController: {"likely kube-controller-manager: it is down, or cannot reach the API server"},
 	cause.OriginStrategy: {
 		"{code=HostPortConflict}maxSurge: the old pod on the node uses the host port that the new one needs",
@@ -419,8 +426,8 @@ func (a *answer) origin(p *explain.Problem) string {
 		"current": a.current(), "namespace": a.h.DaemonSet.Namespace, "strategy": strategy(a.h), "works": cmp.Or(a.e.Current(), &explain.Revision{}).Available, "does": pluralOf(t.NewPods, do.one, do.many),
 		"new": pluralOf(t.NewPods, "its only pod", fmt.Sprintf("%d of its %d pods", t.NewPods, t.NewPods)), "old": pluralOf(t.OldPods, "not the one", fmt.Sprintf("none of the %d", t.OldPods)), "other": other,
 	}))
-	if began := a.e.Rollout.Since; began != nil && p.Since != nil && o.BeforeRollout != nil && *o.BeforeRollout {
-		f["earlier"], f["since"], f["rollout"] = true, p.Since.Format(time.RFC3339), began.Format(time.RFC3339)
+	if began := a.e.Rollout.Since; began != nil && p.Since != nil && o.BeforeRollout != nil {
+		f["earlier"], f["since"], f["rollout"] = *o.BeforeRollout, p.Since.Format(time.RFC3339), began.Format(time.RFC3339)
 		if ago(a.now.Sub(*p.Since)) == ago(a.now.Sub(*began)) {
 			f["began"] = "close"
 		}
@@ -432,12 +439,12 @@ func (a *answer) origin(p *explain.Problem) string {
 // different problems stand side by side; a higher limit is another way.
 func (a *answer) fixes() {
 	several := a.e.FixesSeveral()
-	for i := range a.e.Fixes {
-		f, and := &a.e.Fixes[i], ""
-		if f.Problem != "" && several {
-			and = string(f.Problem) + ": "
+	for i, f := range a.e.FixesInOrder() {
+		and := ""
+		if codes := a.e.Helps(&f); len(codes) > 0 && several {
+			and = reasonNames(codes) + ": "
 		}
-		a.fix(f, and, map[bool]string{true: "or, "}[i > 0])
+		a.fix(&f, and, map[bool]string{true: "or, "}[i > 0])
 	}
 	if p := a.e.Has(explain.ControllerSilent); p != nil {
 		a.add(screen.Fix, "restart kube-controller-manager; where the control plane is managed, ask its provider to. It then acts by itself")
@@ -487,7 +494,7 @@ func (a *answer) fix(f *explain.Fix, and, or string) {
 		a.act(screen.Fix, and+say("repair {nodes?the node|the nodes}; ")+say("{undo=false}{under=true}the rollout then continues by itself",
 			"{undo=false}{whole=true}{nodes?it then counts again, and keeps its pod|they then count again, and keep their pods}", "{nodes?its pod then comes back by itself|their pods then come back by themselves}"), nil)
 		if a.e.Verdict.Code != explain.Healthy {
-			a.act(screen.Fix, "or, for a node that is gone for good:", a.kubectl("kubectl delete node", screen.Placeholder("NODE")))
+			a.act(screen.Fix, "or, only for a node that is gone for good:", a.kubectl("kubectl delete node", screen.Placeholder("NODE")))
 		}
 	case explain.FixRaiseLimit:
 		a.raise(f, or)
@@ -531,12 +538,15 @@ func (a *answer) undoneBy() string {
 // undoes says what a rollback does with pods.
 func (a *answer) undoes(f *explain.Fix) []string {
 	replaced, extra := a.e.Undoes(f)
-	facts := daemonset.Facts{"revision": a.current(), "replaced": replaced, "extra": extra}
+	facts := daemonset.Facts{"revision": a.current(), "replaced": replaced, "extra": extra, "works": cmp.Or(a.e.Current(), &explain.Revision{}).Available}
+	if works, _ := facts["works"].(int); works > 0 && works >= replaced {
+		delete(facts, "works")
+	}
 	if none := a.e.Has(cause.NoEligibleNode); none != nil {
 		facts["eligible"] = none.Facts["eligible"]
 	}
 	effects := []string{fill(a.now, facts, "{eligible:node is eligible again and runs|nodes are eligible again and run} the pod",
-		"{replaced=0}[deletes {extra:pod} on revision {revision} beside old ones]", "replaces {replaced:pod} on revision {revision}[ and deletes the {extra} beside old ones]")}
+		"{replaced=0}[deletes {extra:pod} on revision {revision} beside old ones]", "{works=0}replaces {replaced:pod} on revision {revision}: not available, so the limit does not delay it", "replaces {replaced:pod} on revision {revision}[, {works} of them available][, and deletes the {extra} beside old ones]")}
 	if i := a.e.Impact; a.e.Budget.Kind == daemonset.BudgetSurge && i != nil && len(i.Without) == 0 {
 		effects = append(effects, "no node loses its available pod")
 	}
@@ -585,13 +595,8 @@ func (a *answer) outlook() {
 	if o.Code != "" {
 		a.add(screen.Outlook, "%s", fill(a.now, with(a.forecast(), daemonset.Facts{"why": a.why(2)}), outlooks...))
 	}
-	for _, p := range matters {
-		switch {
-		case p.Code == explain.ControllerSilent:
-			a.s.Add(screen.Outlook, screen.Names{Before: "until it acts: pods that run keep running, but none is created or replaced; at risk:", Names: append(slices.Clone(p.Nodes), "new nodes"), Short: true})
-		case p.Code == explain.Misscheduled && p.Origin != nil:
-			a.noRollout(len(p.Nodes))
-		}
+	if e.Has(explain.ControllerSilent) != nil {
+		a.add(screen.Outlook, "until it acts: pods that run keep running, but none is created or replaced, nor on a new node; likely so for every DaemonSet of the cluster")
 	}
 	if e.Has(cause.FailedCreate) != nil {
 		a.add(screen.Outlook, "after a fix: the missing pods are created within 17m (the controller's back-off)")
@@ -610,12 +615,6 @@ func (a *answer) outlook() {
 	step := e.Next
 	step.Revisions.Cut = false // said as the rollout's
 	a.bookkeeping(step)
-}
-
-// noRollout warns of what a rollout does with pods on nodes that are not
-// eligible.
-func (a *answer) noRollout(pods int) {
-	a.note(screen.Text(fill(a.now, daemonset.Facts{"n": pods}, "do not start a rollout before {n?the node is|the nodes are} eligible again: it would delete {n?this pod|these pods} and create none there")))
 }
 
 // mayFail says how a rollout continues whose new pods already fail, or may.

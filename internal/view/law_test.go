@@ -197,7 +197,7 @@ func TestSameBytes(t *testing.T) {
 // where everything is wrong at once on hundreds of nodes. The stories hold the
 // usual ones to less.
 func TestScreensAreShort(t *testing.T) {
-	const most = 78
+	const most = 92
 	for seed := range int64(250) {
 		s := dstest.Random(seed)
 		var b bytes.Buffer

@@ -77,7 +77,7 @@ func (a *answer) because() string {
 // states say how many DaemonSets are how.
 var states = []string{
 	"[{wrong:has a problem|have a problem}]", "[{unknown:is unknown|are unknown}]", "[{progresses:progresses|progress}]", "[{waits:waits for you|wait for you}]",
-	"[{deleted:is being deleted|are being deleted}]", "[{warned:is healthy with a warning|are healthy with a warning}]", "[{healthy:is healthy|are healthy}]",
+	"[{deleted:is being deleted|are being deleted}]", "[{warned:has a warning|have a warning}]", "[{healthy:is healthy|are healthy}]",
 }
 
 func (l *answers) screen() *screen.Screen {
@@ -103,16 +103,24 @@ func (l *answers) screen() *screen.Screen {
 	}
 	l.s.Add(screen.Body, t)
 	l.shared()
-	if l.count[explain.Stuck] > 0 {
-		l.s.Add(screen.Note, screen.Text("STUCK: a rollout cannot continue"))
-	}
-	if l.count[explain.Degraded] > 0 {
-		l.s.Add(screen.Note, screen.Text("DEGRADED: no rollout, but nodes have no available pod"))
+	for _, of := range verdictNotes {
+		if l.count[of.code] > 0 {
+			l.s.Add(screen.Note, screen.Text(of.words))
+		}
 	}
 	if l.first != nil {
 		l.s.Add(screen.Check, l.first.again("explain"))
 	}
 	return &l.s
+}
+
+// verdictNotes say what the verdicts of a list mean.
+var verdictNotes = []struct {
+	code  explain.VerdictCode
+	words string
+}{
+	{explain.Stuck, "STUCK: a rollout cannot continue"}, {explain.Degraded, "DEGRADED: no rollout, but nodes have no available pod"},
+	{explain.AwaitingDelete, "WAITS FOR YOU: with OnDelete, a person deletes the old pods"},
 }
 
 // shared names the nodes that several DaemonSets have trouble with, above their

@@ -97,8 +97,8 @@ func (a *answer) nodeFix(n *explain.Node) {
 		}
 	}
 	f := daemonset.Facts{"template": template, "stays": n.Stays(), "who": a.undoneBy()}
-	if n.Stays() && !template {
-		a.noRollout(1)
+	if n.Stays() && !template && len(a.e.AdviceOn(n)) == 0 {
+		a.note(screen.Text("do not start a rollout before the node is eligible again: it would delete this pod and create none there"))
 	}
 	if sensible {
 		a.add(screen.Fix, "%s", fill(a.now, f,

@@ -233,7 +233,7 @@ func TestEveryPlan(t *testing.T) {
 				if err := lawfulPlan(b.String(), style); err != nil {
 					t.Fatalf("seed %d, change %d, %+v: %v\n%s\n%s", seed, i, style, err, b.String(), dstest.Describe(s))
 				}
-				if n := strings.Count(b.String(), "\n"); style.Width == 80 && !style.Wide && n > 75 {
+				if n := strings.Count(b.String(), "\n"); style.Width == 80 && !style.Wide && n > 92 {
 					t.Errorf("seed %d, change %d: %d lines:\n%s", seed, i, n, b.String())
 				}
 				b.Reset()

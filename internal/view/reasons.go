@@ -101,7 +101,7 @@ const (
 	finalizers = "its deletion waits for {finalizers?finalizer|finalizers} {finalizers}"
 	noneSince  = "[{changed=NotTemplate}; no kept revision explains it: the nodes have changed, or none was ever eligible][{changed=Unknown}; unknown since when: the revisions could not be read]"
 	noneThen   = "[, {losing:pod is deleted and not recreated|pods are deleted and not recreated}][, {staying:pod stays until the next rollout deletes it|pods stay until the next rollout deletes them}]"
-	wouldStop  = "a rollout would stop after {replaced} of {replaces:pod}: "
+	wouldStop  = "the next rollout would stop after {replaced} of {replaces:pod}: "
 )
 
 // meanings has what a reason means where its name does not say all. Beside the
@@ -126,14 +126,14 @@ var meanings = map[daemonset.Reason][]string{
 	},
 	cause.FailedCreate:              {"the API server rejected {events:request}[ for {on:pod}][, the last one {last@} ago]:"},
 	cause.PendingUnschedulable:      {"{message=}no scheduler has reported on the pod: check kube-scheduler and the template's schedulerName"},
-	cause.HostPortConflict:          {"another pod on the node uses a host port of this one"},
+	cause.HostPortConflict:          {"{ports=}another pod on the node uses a host port of this one", "another pod on the node uses {ports?the host port|one of the host ports} {ports} that this pod needs"},
 	cause.EvictLoop:                 {"{failures:pod} failed[ ({reason})]; the controller waits up to 15m before it creates the next one"},
 	cause.Terminating:               {finalizers, "{overdue=true}it has outlived its grace period"},
 	daemonset.NotReady:              {"readiness gates not met: {conditions}"},
-	daemonset.NotYetAvailable:       {"Ready for less than minReadySeconds {minReadySeconds}[; available in {availableAt@}, at {availableAt@15:04:05}Z][; Ready {clockSkew@} in the future: the node's clock is ahead]"},
+	daemonset.NotYetAvailable:       {"Ready for less than {minReadySeconds@} (minReadySeconds)[; available in {availableAt@}, at {availableAt@15:04:05}Z][; Ready {clockSkew@} in the future: the node's clock is ahead]"},
 	cause.NoPod:                     {"{eventsRead=true}", "unknown why: events could not be read"},
 	explain.Misscheduled:            {"not eligible ({placement}), but has a pod[{stays=true}{terminating=}, which stays until the next rollout deletes it, and is not recreated]"},
-	explain.ControllerSilent:        {"the controller has pending work, but has neither done it nor written a status"},
+	explain.ControllerSilent:        {"the controller has work to do, but does nothing and writes no status"},
 	explain.GenerationNotObserved:   {"generation {generation} not observed yet; the status is for generation {observed}[; {held}]"},
 	explain.StaleStatus:             {"the reported status is stale: {fields}[; {held}]"},
 	daemonset.InvalidBudget:         {"each rollout step fails: {field} cannot be resolved; set it to a number or a percentage"},

@@ -217,7 +217,7 @@ func (a *sheet) check(p *cause.Problem) screen.Command {
 	logs := []screen.Word{"kubectl logs", namespace, pod, "-c " + screen.Quote(fact(p.Facts, "container"))}
 	words := map[explain.Look][]screen.Word{
 		explain.LookNode:       {"kubectl describe node", node},
-		explain.LookNodePods:   {"kubectl get pods", "-A", "-o wide", "--field-selector spec.nodeName=" + node},
+		explain.LookNodePorts:  {"kubectl get pods", "-A", "--field-selector spec.nodeName=" + node, "-o custom-columns=NS:.metadata.namespace,POD:.metadata.name,PORTS:..hostPort"},
 		explain.LookPod:        {"kubectl describe pod", namespace, pod},
 		explain.LookLogs:       logs,
 		explain.LookLastLogs:   append(slices.Clone(logs), "--previous"),
@@ -232,17 +232,32 @@ func (a *sheet) check(p *cause.Problem) screen.Command {
 	return a.kubectl(words...)
 }
 
-// checks are commands that only read, one for each problem, three at most.
+// checks are commands that only read, one for each code of problems, under its name
+// where there are several.
 func (a *sheet) checks(problems []*cause.Problem) {
-	var said []string
+	of, said := map[string][]daemonset.Reason{}, map[daemonset.Reason]bool{}
+	var checks []screen.Command
 	for _, p := range problems {
 		c := a.check(p)
-		if len(c) == 0 || slices.Contains(said, c.String()) || len(said) == 3 {
+		if len(c) == 0 || said[p.Code] {
 			continue
 		}
-		said = append(said, c.String())
-		a.s.Add(screen.Check, c)
-		if p.Code == explain.ControllerSilent {
+		if of[c.String()] == nil {
+			checks = append(checks, c)
+		}
+		said[p.Code], of[c.String()] = true, append(of[c.String()], p.Code)
+	}
+	for i, c := range checks {
+		switch most := 6; {
+		case i == most && !a.style.All:
+			a.add(screen.Check, "%d more with --all", len(checks)-most)
+			return
+		case len(checks) > 1:
+			a.s.Add(screen.Check, screen.Text(reasonNames(of[c.String()])+":"), screen.Indent{c})
+		default:
+			a.s.Add(screen.Check, c)
+		}
+		if slices.Contains(of[c.String()], explain.ControllerSilent) {
 			a.add(screen.Check, "(a time of more than a minute ago: no kube-controller-manager leads)")
 		}
 	}
@@ -285,7 +300,7 @@ func (a *sheet) sync(n *daemonset.Step, when string) {
 		}
 	}
 	if !n.Exact && len(lines) > 0 {
-		lines = append(lines, screen.Text("(there may be more: "+cmp.Or(unread(a.h), "a part")+" could not be read)"))
+		lines = append(lines, screen.Text("(deletes and creates may be missing here: "+cmp.Or(unread(a.h), "a part")+" could not be read)"))
 	}
 	const most = 4
 	if more := len(lines) - most; more > 1 && !a.style.All {

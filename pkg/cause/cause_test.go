@@ -287,6 +287,14 @@ func TestCause(t *testing.T) {
 			want:   &cause.Cause{Code: cause.HostPortConflict, Severity: cause.Error, Pod: "p0", Since: since(time.Minute), Facts: facts{"reason": "Unschedulable", "message": "node(s) didn't have free ports for the requested pod ports"}},
 		},
 		{
+			why:    "the host ports that the pod needs are named",
+			status: "phase: Pending\nconditions: [{type: PodScheduled, status: 'False', reason: Unschedulable, lastTransitionTime: 1m, message: \"0/3 nodes are available: 1 node(s) didn't have free ports for the requested pod ports.\"}]",
+			options: []dstest.Option{dstest.Pod("p0", func(p *corev1.Pod) {
+				p.Spec.Containers = []corev1.Container{{Ports: []corev1.ContainerPort{{HostPort: 9100}}}}
+			})},
+			want: &cause.Cause{Code: cause.HostPortConflict, Severity: cause.Error, Pod: "p0", Since: since(time.Minute), Facts: facts{"reason": "Unschedulable", "ports": []string{"9100/TCP"}, "message": "node(s) didn't have free ports for the requested pod ports"}},
+		},
+		{
 			why:    "a scheduler that only speaks of other nodes is quoted whole",
 			status: "phase: Pending\nconditions: [{type: PodScheduled, status: 'False', reason: Unschedulable, lastTransitionTime: 1m, message: \"0/3 nodes are available: 3 node(s) didn't satisfy plugin(s) [NodeAffinity].\"}]",
 			want:   &cause.Cause{Code: cause.PendingUnschedulable, Severity: cause.Error, Pod: "p0", Since: since(time.Minute), Facts: facts{"reason": "Unschedulable", "message": "0/3 nodes are available: 3 node(s) didn't satisfy plugin(s) [NodeAffinity]."}},

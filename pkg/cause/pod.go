@@ -130,6 +130,9 @@ func (cs *Causes) pending(o *corev1.Pod) *Cause {
 		}
 		if strings.Contains(words, "free ports") {
 			c.Code = HostPortConflict
+			if ports := HostPorts(&o.Spec); len(ports) > 0 {
+				c.Facts["ports"] = ports
+			}
 		}
 	}
 	if len(lacking) > 0 {

@@ -57,9 +57,9 @@ const (
 	// Severity: Error
 	// Facts: reason, resources, message
 	InsufficientResources daemonset.Reason = "InsufficientResources"
-	// HostPortConflict: a host port that the pod needs is in use on its node
+	// HostPortConflict: one of the host ports that the pod needs is in use on its node
 	// Severity: Error
-	// Facts: reason, message
+	// Facts: reason, ports, message
 	HostPortConflict daemonset.Reason = "HostPortConflict"
 	// PendingUnschedulable: the scheduler cannot place the pod; `message` is what it says about the one node that the
 	// pod is for

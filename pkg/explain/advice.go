@@ -32,22 +32,23 @@ const (
 	AdviseRollBack     AdviceCode = "RollBack"     // read the logs, then go back to the revision before
 	AdviseReadLogs     AdviceCode = "ReadLogs"     // the logs have to show who is at fault before anything is changed
 	AdviseRepairNodes  AdviceCode = "RepairNodes"  // the nodes are at fault
-	AdviseMakeRoom     AdviceCode = "MakeRoom"     // something else on the nodes is in the way
+	AdviseMakeRoom     AdviceCode = "MakeRoom"     // too little is free on the nodes
+	AdviseFreePort     AdviceCode = "FreePort"     // another pod on the nodes uses a host port
 	AdviseAskOwner     AdviceCode = "AskOwner"     // ask the owner of what rejects the pods
 	AdviseControlPlane AdviceCode = "ControlPlane" // check whether the controller runs
 	AdviseStrategy     AdviceCode = "Strategy"     // change the update strategy
-	AdviseReadEvents   AdviceCode = "ReadEvents"   // the object's events have to show who is at fault
+	AdviseReadEvents   AdviceCode = "ReadEvents"   // the state and the events of the pods have to show who is at fault
 	// AdviseRepairBeforeRollout: nothing is urgent, but the nodes have to be repaired before the next rollout
 	AdviseRepairBeforeRollout AdviceCode = "RepairBeforeRollout"
 )
 
-// AdviceCodes lists every AdviceCode, what a person on call does soonest first.
+// AdviceCodes lists every AdviceCode.
 var AdviceCodes = []AdviceCode{
-	AdviseControlPlane, AdviseDeletePods, AdviseRollBack, AdviseReadLogs, AdviseReadEvents, AdviseStrategy, AdviseAskOwner, AdviseRepairNodes, AdviseMakeRoom, AdviseRepairBeforeRollout, AdviseWait,
+	AdviseControlPlane, AdviseDeletePods, AdviseRollBack, AdviseReadLogs, AdviseReadEvents, AdviseStrategy, AdviseAskOwner, AdviseRepairNodes, AdviseFreePort, AdviseMakeRoom, AdviseRepairBeforeRollout, AdviseWait,
 }
 
-// advice returns what to do first, for each kind of problem of a summary once, what
-// is done soonest first; nothing where nothing is to be done, or too little could be read.
+// advice returns what to do first, for each kind of problem of a summary once, in the
+// order of the problems; nothing where nothing is to be done, or too little could be read.
 func (e *Explanation) advice() []Advice {
 	canWait := e.Impact != nil && len(e.Impact.Without) == len(e.Impact.Ready)
 	switch e.Verdict.Code {
@@ -89,16 +90,13 @@ func advise(problems []*Problem, canWait bool) []Advice {
 			out = append(out, Advice{Code: code, Problems: []daemonset.Reason{p.Code}, Nodes: sorted(slices.Clone(p.Nodes)), CanWait: canWait})
 		}
 	}
-	slices.SortStableFunc(out, func(a, b Advice) int {
-		return slices.Index(AdviceCodes, a.Code) - slices.Index(AdviceCodes, b.Code)
-	})
 	return out
 }
 
 // adviceFor returns what a problem asks for; empty where that is not known.
 func adviceFor(p *Problem) AdviceCode {
 	switch {
-	case p.Code == cause.NextRolloutStalls, p.Code == Misscheduled:
+	case p.Code == cause.NextRolloutStalls, p.Code == Misscheduled && p.Origin != nil:
 		return AdviseRepairBeforeRollout
 	case p.Code == daemonset.VanishedNodeInSurge:
 		return AdviseDeletePods
@@ -113,6 +111,9 @@ func adviceFor(p *Problem) AdviceCode {
 	case cause.OriginNodes:
 		return AdviseRepairNodes
 	case cause.OriginScheduling:
+		if p.Code == cause.HostPortConflict {
+			return AdviseFreePort
+		}
 		return AdviseMakeRoom
 	case cause.OriginQuota, cause.OriginPolicy, cause.OriginWebhook, cause.OriginAPIServer:
 		return AdviseAskOwner
@@ -122,7 +123,7 @@ func adviceFor(p *Problem) AdviceCode {
 		return AdviseStrategy
 	}
 	switch p.Code {
-	case cause.CrashLoopBackOff, cause.OOMKilled, cause.ProbeFailing, cause.InitRunning:
+	case cause.CrashLoopBackOff, cause.ProbeFailing, cause.InitRunning:
 		return AdviseReadLogs
 	}
 	return AdviseReadEvents

@@ -12,7 +12,7 @@ type Look string
 
 const (
 	LookNode       Look = "Node"       // the first of its nodes
-	LookNodePods   Look = "NodePods"   // all pods on it
+	LookNodePorts  Look = "NodePorts"  // the host ports of all pods on it
 	LookPod        Look = "Pod"        // the first of its pods
 	LookLogs       Look = "Logs"       // the logs of the container that runs in it
 	LookLastLogs   Look = "LastLogs"   // those of the container before that
@@ -24,7 +24,7 @@ const (
 
 var looks = map[daemonset.Reason]Look{
 	cause.NodeNotReady: LookNode, cause.TerminatingOnDeadNode: LookNode, cause.InsufficientResources: LookNode, cause.NextRolloutStalls: LookNode, Misscheduled: LookNode,
-	cause.HostPortConflict: LookNodePods, cause.CrashLoopBackOff: LookLastLogs, cause.OOMKilled: LookLastLogs, cause.ProbeFailing: LookLogs, cause.InitRunning: LookLogs,
+	cause.HostPortConflict: LookNodePorts, cause.CrashLoopBackOff: LookLastLogs, cause.ProbeFailing: LookLogs, cause.InitRunning: LookLogs,
 	ControllerSilent: LookController, GenerationNotObserved: LookController, StaleStatus: LookController, cause.FailedCreate: LookEvents,
 }
 
@@ -33,7 +33,7 @@ var looks = map[daemonset.Reason]Look{
 func LookInto(p *Problem) Look {
 	look := cmp.Or(looks[p.Code], LookPod)
 	switch look {
-	case LookNode, LookNodePods:
+	case LookNode, LookNodePorts:
 		if len(p.Nodes) == 0 {
 			return ""
 		}

@@ -28,13 +28,19 @@ func (e *Explanation) Matters() []*Problem {
 	if len(urgent) == 0 {
 		return others
 	}
-	slices.SortStableFunc(urgent, func(a, b *Problem) int { // they stand together, so no other moves
+	return largest(urgent)
+}
+
+// largest puts of the problems of containers, which stand together, those of the
+// most nodes first; no other moves. Every list of a screen has this order.
+func largest(problems []*Problem) []*Problem {
+	slices.SortStableFunc(problems, func(a, b *Problem) int {
 		if cause.OfContainer(a.Code) && cause.OfContainer(b.Code) {
 			return len(b.Nodes) - len(a.Nodes)
 		}
 		return 0
 	})
-	return urgent
+	return problems
 }
 
 // Beside returns the problems that are the case beside some others, without those

@@ -19,7 +19,6 @@ const (
 	AffectedAlmost      Affected = "Almost"      // none: only minReadySeconds is not over
 	AffectedSome        Affected = "Some"        // eligible nodes
 	AffectedServedByOld Affected = "ServedByOld" // none: an old pod is available beside the new one
-	AffectedNotUrgent   Affected = "NotUrgent"   // none, and the old pods wait for a person
 	AffectedNobody      Affected = "Nobody"      // none, although not all is well
 )
 
@@ -40,8 +39,6 @@ func (e *Explanation) Affected() (Affected, []string) {
 		return AffectedSome, i.Without
 	case len(i.OldServes) > 0:
 		return AffectedServedByOld, i.OldServes
-	case i.Served > 0 && e.Verdict.Code == AwaitingDelete:
-		return AffectedNotUrgent, nil
 	case i.Served > 0 && e.Verdict.Code != Healthy:
 		return AffectedNobody, nil
 	case i.Served > 0 || none == nil:
@@ -88,7 +85,16 @@ func (e *Explanation) Listed() (rows, notes []*Problem) {
 			rows = append(rows, p)
 		}
 	}
-	return rows, notes
+	return largest(rows), notes
+}
+
+// All returns the problems in the order of a screen.
+func (e *Explanation) All() []*Problem {
+	all := make([]*Problem, len(e.Problems))
+	for i := range e.Problems {
+		all[i] = &e.Problems[i]
+	}
+	return largest(all)
 }
 
 // Running returns the revisions that pods are on, and the current one also without
@@ -225,6 +231,54 @@ func (p *Pod) Status() string {
 		return "Terminating"
 	}
 	return p.Phase
+}
+
+// Helps returns the codes of the problems of a summary that a fix removes; none for
+// a way around them.
+func (e *Explanation) Helps(f *Fix) (codes []daemonset.Reason) {
+	first := e.Has(f.Problem)
+	if f.Problem == "" || first == nil {
+		return nil
+	}
+	for _, p := range e.Matters() {
+		same := p.Origin != nil && first.Origin != nil && p.Origin.Kind == first.Origin.Kind && p.Origin.Name == first.Origin.Name
+		if p.Code == f.Problem || same && f.Code != FixRaiseQuota || f.Code == FixUndo && cause.OfContainer(p.Code) {
+			codes = append(codes, p.Code)
+		}
+	}
+	return slices.Compact(codes)
+}
+
+// FixesInOrder returns the fixes in the order of the problems that they remove, those
+// that are ways around one behind.
+func (e *Explanation) FixesInOrder() []Fix {
+	order := []daemonset.Reason{}
+	for _, p := range e.Matters() {
+		order = append(order, p.Code)
+	}
+	at := func(f Fix) int {
+		if i := slices.Index(order, f.Problem); i >= 0 {
+			return i
+		}
+		return len(order)
+	}
+	out := slices.Clone(e.Fixes)
+	slices.SortStableFunc(out, func(a, b Fix) int { return at(a) - at(b) })
+	return out
+}
+
+// RunBoth returns how many nodes run an old and a new pod, as with maxSurge.
+func (e *Explanation) RunBoth() (n int) {
+	for i := range e.Nodes {
+		old, other := false, false
+		for _, p := range e.Nodes[i].Pods {
+			old, other = old || !p.Terminating && !p.Updated, other || !p.Terminating && p.Updated
+		}
+		if old && other {
+			n++
+		}
+	}
+	return n
 }
 
 // FixesSeveral reports whether the fixes are of several problems.

@@ -30,7 +30,7 @@ func TestAffected(t *testing.T) {
 		{"n1 n2|n1||", 3, Stuck, daemonset.BudgetUnavailable, "", 0, "Some n1 n2", "one of them waits only for minReadySeconds"},
 		{"n1|n1||", 3, Progressing, daemonset.BudgetUnavailable, "", 0, "Almost n1", "all of them do"},
 		{"||n1|", 3, Stuck, daemonset.BudgetSurge, "", 0, "ServedByOld n1", "the old pod serves"},
-		{"|||", 3, AwaitingDelete, daemonset.BudgetNone, "", 0, "NotUrgent", "every node has a pod, if an old one"},
+		{"|||", 3, AwaitingDelete, daemonset.BudgetNone, "", 0, "Nobody", "every node has a pod, if an old one"},
 		{"|||", 3, Degraded, daemonset.BudgetUnavailable, "", 0, "Nobody", "nobody, and something is wrong"},
 		{"|||", 3, Healthy, daemonset.BudgetUnavailable, "", 0, "", "nobody, and nothing is"},
 		{"|||", 0, Healthy, daemonset.BudgetUnavailable, "", 0, "", "the cluster has no node"},
@@ -103,7 +103,7 @@ func TestLookInto(t *testing.T) {
 	}{
 		{"NodeNotReady Error n1", false, false, LookNode, "a node"},
 		{"NextRolloutStalls Warning", false, false, "", "a node that nobody names"},
-		{"HostPortConflict Error n1", true, false, LookNodePods, "what else runs there"},
+		{"HostPortConflict Error n1", true, false, LookNodePorts, "what else runs there"},
 		{"CrashLoopBackOff Error n1", true, false, LookLastLogs, "the container that has crashed"},
 		{"ProbeFailing Error n1", true, false, LookLogs, "one that runs"},
 		{"ProbeFailing Error n1", false, false, "", "a pod that nobody names"},
@@ -234,6 +234,44 @@ func TestNodeState(t *testing.T) {
 	n := Node{Checks: []daemonset.Check{{Rule: daemonset.RuleTaint}, {Rule: daemonset.RuleNodeSelector}}}
 	if diff := cmp.Diff([]string{"nodeName", "nodeAffinity"}, n.Unset()); diff != "" {
 		t.Errorf("unset (-want +got):\n%s", diff)
+	}
+}
+
+// TestFixesInOrder: fixes stand in the order of the problems that they remove, and
+// each is for all problems of its origin; a rollback for all of containers.
+func TestFixesInOrder(t *testing.T) {
+	for _, tt := range []struct {
+		problems string
+		fixes    string // code and the first problem that it removes
+		want     string // code and all problems
+		why      string
+	}{
+		{"NodeNotReady Error n1 Nodes; OOMKilled Error n2; CrashLoopBackOff Error n3,n4", "Undo CrashLoopBackOff; RepairNodes NodeNotReady", "RepairNodes [NodeNotReady]; Undo [CrashLoopBackOff OOMKilled]", "a rollback is for all containers, of the most nodes first"},
+		{"TerminatingOnDeadNode Error n1 Nodes; NodeNotReady Error n2 Nodes", "RepairNodes TerminatingOnDeadNode", "RepairNodes [TerminatingOnDeadNode NodeNotReady]", "one repair for both"},
+		{"NodeNotReady Error n1 Nodes; HostPortConflict Error n2 Scheduling", "RaiseLimit ; MakeRoom HostPortConflict; RepairNodes NodeNotReady", "RepairNodes [NodeNotReady]; MakeRoom [HostPortConflict]; RaiseLimit []", "a way around is of none, and last"},
+		{"NodeNotReady Error n1 Nodes", "Undo OOMKilled", "Undo []", "a problem that is not there"},
+	} {
+		e := &Explanation{Problems: problemsOf(t, tt.problems)}
+		for _, f := range strings.Split(tt.fixes, "; ") {
+			code, of, _ := strings.Cut(f, " ")
+			e.Fixes = append(e.Fixes, Fix{Code: FixCode(code), Problem: daemonset.Reason(of)})
+		}
+		var got []string
+		for _, f := range e.FixesInOrder() {
+			got = append(got, fmt.Sprint(f.Code, " ", e.Helps(&f)))
+		}
+		if s := strings.Join(got, "; "); s != tt.want {
+			t.Errorf("%s: %s, want %s", tt.why, s, tt.want)
+		}
+	}
+}
+
+// TestRunBoth: a pod that terminates is neither.
+func TestRunBoth(t *testing.T) {
+	old, updated, ends := Pod{}, Pod{Updated: true}, Pod{Terminating: true}
+	e := &Explanation{Nodes: []Node{{Pods: []Pod{old, updated}}, {Pods: []Pod{updated}}, {Pods: []Pod{ends, updated}}, {Pods: []Pod{old, old}}, {}}}
+	if got := e.RunBoth(); got != 1 {
+		t.Errorf("%d nodes, want 1", got)
 	}
 }
 
