@@ -102,7 +102,7 @@ func noneEligible(p *plan.Plan) error {
 		if w.Code != plan.NoEligibleNode {
 			continue
 		}
-		staying, losing := w.Facts["staying"].(int), w.Facts["losing"].(int)
+		staying, losing := w.Facts.Int("staying"), w.Facts.Int("losing")
 		if losing != len(p.Lost) {
 			return fmt.Errorf("no node is eligible: %d are said to lose their pod, and %d do", losing, len(p.Lost))
 		}

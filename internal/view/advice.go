@@ -14,12 +14,15 @@ import (
 
 // advices say what to do first. A word in brackets is the label to follow.
 var advices = map[explain.AdviceCode][]string{
-	explain.AdviseWait:         {"{problem=NodeGone}nothing: the pod garbage collector removes what is left", "nothing: it continues by itself"},
-	explain.AdviseDeletePods:   {"{problem=VanishedNodeInSurge}delete the pod of the deleted node (Fix)", "nothing is urgent: delete the {old:old pod}, one after the other, when it suits (Continue)"},
-	explain.AdviseRollBack:     {"{problem=NoEligibleNode}{back}, or correct the template", "read the logs (Check), then {back}"},
-	explain.AdviseReadLogs:     {"read the logs (Check) before you change anything"},
-	explain.AdviseReadEvents:   {"look at the state and the events of {count?the pod|a pod} (Check) before you change anything"},
-	explain.AdviseRepairNodes:  {"repair {where}, or ask the team that runs {count?it|them} (Check)[; {noRollback}]"},
+	explain.AdviseWait:       {"{problem=NodeGone}nothing: the pod garbage collector removes what is left", "nothing: it continues by itself"},
+	explain.AdviseDeletePods: {"{problem=VanishedNodeInSurge}delete the pod of the deleted node (Fix)", "nothing is urgent: delete the {old:old pod}, one after the other, when it suits (Continue)"},
+	explain.AdviseRollBack:   {"{problem=NoEligibleNode}{back}, or correct the template", "read the logs (Check), then {back}"},
+	explain.AdviseReadLogs:   {"read the logs (Check) before you change anything"},
+	explain.AdviseReadEvents: {"look at the state and the events of {count?the pod|a pod} (Check) before you change anything"},
+	explain.AdviseRepairNodes: {
+		"after that, repair {where}, or ask the team that runs {count?it|them} (Check); before, it would spread revision {spreads}",
+		"repair {where}, or ask the team that runs {count?it|them} (Check)[; {noRollback}]",
+	},
 	explain.AdviseMakeRoom:     {"make room for the pod on {where} (Fix)"},
 	explain.AdviseFreePort:     {"find the pod that uses the host port on {where} (Check), and move it away"},
 	explain.AdviseAskOwner:     {`{kind=ResourceQuota}ask the owner of ResourceQuota "{name}" to raise it; the DaemonSet needs no change`, "{kind=Webhook}ask the owner of admission webhook {name}", "read the message below: it says what the pod violates"},
@@ -52,6 +55,9 @@ func (a *answer) doNow(advice []explain.Advice) {
 			who, _ := managerWords(a.e.ManagedBy[0])
 			f["back"] = "roll back in the source of " + who + ", not by hand"
 		}
+		if len(d.After) > 0 {
+			f["spreads"] = a.current()
+		}
 		if a.e.Rollout.UnderWay && len(advice) == 1 {
 			f["noRollback"] = "a rollback would not help"
 		}
@@ -79,7 +85,7 @@ func reasonNames(reasons []daemonset.Reason) string {
 var planAdvices = map[plan.Verdict][]string{
 	plan.VerdictCompletes: {
 		"do not apply it yet: repair {repair} first (Check)", "apply it only if {loses:node is|nodes are} to lose {loses?its|their} pod[ ({apply})]",
-		"nothing is wrong with revision {current} so far, so wait; or {does}[ ({apply})][ before {until@15:04:05Z}, when the controller goes on with revision {current}]",
+		"wait: nothing is wrong with revision {current} so far[; to {does} all the same, apply this ({apply}) before {until@15:04:05Z}, when the controller goes on with revision {current}]",
 		"[read the {warnings:warning}; ]apply it, if this is the change you want[ ({apply})]",
 	},
 	plan.VerdictLate:       {"wait until these pods are Ready, or find out why they are not (Check)"},
@@ -88,7 +94,7 @@ var planAdvices = map[plan.Verdict][]string{
 	plan.VerdictRemovesAll: {"do not apply it"},
 	plan.VerdictStalls: {
 		"do not apply it yet: repair {down} first (Check)",
-		"{ways=0}do not apply it while {supposed} {count?is|are} down", "if {supposed} {count?is|are} down, take {ways?the|a} way out first (WAYS OUT)",
+		"{ways=0}do not apply it while {supposed} {count?is|are} down", "do not apply it while {supposed} {count?is|are} down, or take {ways?the|a} way out first (WAYS OUT)",
 		"{ways=0}do not apply it", "do not apply it yet: take {ways?the|a} way out first (WAYS OUT)",
 	},
 	plan.VerdictWaits: {"apply it, then delete the old pods one after the other"},
@@ -96,7 +102,7 @@ var planAdvices = map[plan.Verdict][]string{
 
 // doNow says what to do with a change.
 func (s *planned) doNow() {
-	f := daemonset.Facts{"repair": someNames(s.p.KeptByRepair()), "lose": len(s.p.Placement.Lose), "undoer": s.undoer(), "warnings": len(s.p.Warnings), "ways": len(s.p.Ways(false)), "does": "apply this"}
+	f := daemonset.Facts{"repair": someNames(s.p.KeptByRepair()), "lose": len(s.p.Placement.Lose), "undoer": s.undoer(), "warnings": len(s.p.Warnings), "ways": len(s.p.Ways(false)), "does": "change it"}
 	if n := len(s.p.Losses()); n > 0 {
 		f["loses"] = n
 	}

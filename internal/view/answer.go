@@ -447,7 +447,7 @@ func (a *answer) fixes() {
 		a.fix(&f, and, map[bool]string{true: "or, "}[i > 0])
 	}
 	if p := a.e.Has(explain.ControllerSilent); p != nil {
-		a.add(screen.Fix, "restart kube-controller-manager; where the control plane is managed, ask its provider to. It then acts by itself")
+		a.add(screen.Fix, "restart kube-controller-manager on the control plane nodes, or ask the provider that manages them; the controller then goes on by itself")
 	}
 }
 
@@ -481,7 +481,7 @@ func (a *answer) fix(f *explain.Fix, and, or string) {
 	case explain.FixUndo:
 		to, words := strconv.FormatInt(f.Revision, 10), ""
 		if f.Unsure {
-			words = say("if the logs show that revision {current} is at fault:")
+			words = say("if revision {current} is at fault:")
 		}
 		if and != "" {
 			words = and + cmp.Or(words, "roll back:")
@@ -537,25 +537,17 @@ func (a *answer) undoneBy() string {
 
 // undoes says what a rollback does with pods.
 func (a *answer) undoes(f *explain.Fix) []string {
-	replaced, extra := a.e.Undoes(f)
-	facts := daemonset.Facts{"revision": a.current(), "replaced": replaced, "extra": extra, "works": cmp.Or(a.e.Current(), &explain.Revision{}).Available}
-	if works, _ := facts["works"].(int); works > 0 && works >= replaced {
-		delete(facts, "works")
-	}
+	replaced, works, extra := a.e.Undoes(f)
+	facts := daemonset.Facts{"revision": a.current(), "replaced": replaced, "extra": extra, "works": works, "some": works % max(replaced, 1)}
 	if none := a.e.Has(cause.NoEligibleNode); none != nil {
 		facts["eligible"] = none.Facts["eligible"]
 	}
 	effects := []string{fill(a.now, facts, "{eligible:node is eligible again and runs|nodes are eligible again and run} the pod",
-		"{replaced=0}[deletes {extra:pod} on revision {revision} beside old ones]", "{works=0}replaces {replaced:pod} on revision {revision}: not available, so the limit does not delay it", "replaces {replaced:pod} on revision {revision}[, {works} of them available][, and deletes the {extra} beside old ones]")}
+		"{replaced=0}[deletes {extra:pod} on revision {revision} beside old ones]", "{works=0}replaces {replaced:pod} on revision {revision} immediately: {replaced?it is|they are} not available", "replaces {replaced:pod} on revision {revision}[, {some} of them available][, and deletes the {extra} beside old ones]")}
 	if i := a.e.Impact; a.e.Budget.Kind == daemonset.BudgetSurge && i != nil && len(i.Without) == 0 {
 		effects = append(effects, "no node loses its available pod")
 	}
 	return effects
-}
-
-// patch changes fields of spec.updateStrategy.rollingUpdate.
-func (a *answer) patch(rollingUpdate string) screen.Command {
-	return a.kubectl("kubectl patch daemonset", a.namespace(), a.name(), "--type=merge", "-p", screen.Quote(`{"spec":{"updateStrategy":{"rollingUpdate":`+rollingUpdate+`}}}`))
 }
 
 // raise is a higher limit for as long as nodes are broken.
@@ -662,13 +654,17 @@ func (a *answer) status() {
 	if agrees := a.e.Status.Agrees; agrees != nil && *agrees {
 		row("", a.e.Status.Computed)
 		t.Columns, t.Rows[0].Cells = t.Columns[1:], t.Rows[0].Cells[1:]
+	} else if a.e.Status.Computed == nil {
+		row("", a.e.Status.Reported)
+		t.Columns, t.Rows[0].Cells = t.Columns[1:], t.Rows[0].Cells[1:]
 	} else {
 		row("reported", a.e.Status.Reported)
-		if c := a.e.Status.Computed; c != nil {
-			row("computed", c)
-		}
+		row("computed", a.e.Status.Computed)
 	}
 	a.s.Add(screen.Status, t)
+	if a.e.Status.Computed == nil && a.e.Status.Reported != nil {
+		a.add(screen.Status, "as the controller reported them; they could not be checked")
+	}
 	if d := a.e.Status.Differences; len(d) > 0 {
 		a.s.Add(screen.Status, screen.Text(map[daemonset.Reason]string{
 			explain.Moving:     "the reported numbers are behind: something changed less than 30s ago",

@@ -28,7 +28,7 @@ func (p *past) sentence(n *history.Note) screen.Block {
 		about = append(about, p.number(name))
 	}
 	f := with(n.Facts, daemonset.Facts{"about": about, "same": p.number(fact(n.Facts, "name")), "message": p.style.brief(fact(n.Facts, "message"), 120), "all": p.style.All})
-	keep, remove := listOf(f["keep"]), listOf(f["remove"])
+	keep, remove := f.List("keep"), f.List("remove")
 	if len(keep) == 1 {
 		f["keeps"] = p.number(keep[0])
 		if len(remove) == 1 {
@@ -38,7 +38,7 @@ func (p *past) sentence(n *history.Note) screen.Block {
 	f["certain"] = len(keep) == 1 && f["pods"] != nil
 	for _, words := range notes[n.Code] {
 		if before := fill(p.now, f, words.before); before != "" {
-			return screen.Names{Before: before, Names: listOf(f[words.names]), After: fill(p.now, f, words.after), Short: true}
+			return screen.Names{Before: before, Names: f.List(words.names), After: fill(p.now, f, words.after), Short: true}
 		}
 	}
 	return nil
@@ -79,6 +79,3 @@ var notes = map[history.NoteCode][]struct{ before, names, after string }{
 	history.HashCollision:       {{before: "the name of a new revision was taken {count:time}, so the controller used another hash (status.collisionCount)"}},
 	history.Unreadable:          {{revisions, "about", " holds no pod template: {message}"}},
 } // SelectsAll, BeingDeleted, NotCut and NumberRaised stand in the headline, TakenUpAgain in a row
-
-// listOf is a fact that is a list of names.
-func listOf(v any) []string { names, _ := v.([]string); return names }

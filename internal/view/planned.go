@@ -290,7 +290,7 @@ var impactWords = []string{
 	"at most {worst} of the other {of:node} without an available pod at any time; " + setAside, "at most {worst} of {of:node} without an available pod at any time",
 }
 
-const setAside = "{aside} {count?is|are} treated as down and not counted (DESIRED goes from {before} to {after})"
+const setAside = "{aside} {count?is|are} treated as down: DESIRED goes from {before} to {after}"
 
 // impact is who is without an available pod on the way, and which nodes lose or
 // get their pod whatever the limit is.
@@ -314,7 +314,7 @@ func (s *planned) impact() {
 	limit := map[daemonset.BudgetKind]string{daemonset.BudgetUnavailable: "maxUnavailable", daemonset.BudgetSurge: "maxSurge"}[s.p.Budget.Kind]
 	s.placed(s.p.Placement.Lose, "loses its pod", "lose their pod", " immediately, regardless of "+cmp.Or(limit, "the strategy")+":")
 	if s.o.Code != plan.Stalls { // which does not reach all of them
-		s.placed(s.p.LostLater(), "loses its pod", "lose their pod", " in the course of the rollout:")
+		s.placed(s.p.LostLater(), "loses its pod for good", "lose their pod for good", " in the course of the rollout:")
 		if nodes := s.p.KeptByRepair(); len(nodes) > 0 {
 			s.s.Add(screen.Check, s.kubectl("kubectl describe node", screen.Quote(nodes[0])))
 			s.add(screen.Fix, "%s", fill(s.now, daemonset.Facts{"where": someNames(nodes), "n": len(nodes)}, "repair {where} first; {n?it then keeps its pod|they then keep their pods}"))
@@ -349,7 +349,7 @@ func (s *planned) limit() {
 	}
 	s.add(screen.Limit, "%s", limitWords(b.Kind, b.Spec, "", s.p.Desired.After, b.Limit)+fill(s.now, f, paces...))
 	if wait := s.p.MinReadySeconds(); wait > 0 && len(s.p.Waves) > 0 {
-		s.add(screen.Limit, "each step takes minReadySeconds %[1]s and up to %[1]s more: the controller counts available pods only when it looks again", seconds(float64(wait)))
+		s.add(screen.Limit, "each step waits minReadySeconds (%s), and then until the controller looks again, at most as long", seconds(float64(wait)))
 	}
 }
 
@@ -370,7 +370,7 @@ func (s *planned) causes() {
 	s.checks(known)
 	if down := plan.Down(s.problems); s.o.Code == plan.Stalls && s.o.Reason == daemonset.StepBudgetSpent && len(down) > 0 {
 		f := daemonset.Facts{"n": len(down), "limit": s.p.Budget.Limit}
-		words := fill(s.now, f, "{n?the pod on a node that is down stays Terminating when deleted, and counts|pods on nodes that are down stay Terminating when deleted, and count} against the limit of {limit}:")
+		words := fill(s.now, f, "{n?the pod on a node that is down stays Terminating when deleted, and uses|pods on nodes that are down stay Terminating when deleted, and use} up the limit of {limit}:")
 		s.s.Add(screen.Cause, screen.Names{Before: words, Names: down, Short: true})
 	}
 	for _, p := range known {
@@ -491,6 +491,9 @@ func (s *planned) waysOut() {
 		}
 		t.Rows = append(t.Rows, row)
 		if !previewed && len(flags) > 0 {
+			if u.Code == plan.RaiseMaxUnavailable && !s.p.SetsStrategy() {
+				s.s.Add(screen.Fix, screen.Text("raise the limit, make the change, and then set the limit back:"), screen.Indent{s.patch(`{"maxUnavailable":` + u.Value + `}`)})
+			}
 			previewed = true
 			s.s.Add(screen.Preview, s.again("plan-rollout", flags...))
 		}

@@ -135,11 +135,11 @@ func (a *sheet) again(command screen.Word, more ...Flag) screen.Command {
 }
 
 // why names what is wrong in few words, so many of the problems, of which those
-// with the same predicate are added up; a problem of which clause knows nothing
-// is left out.
+// with the same predicate are added up: the first, and those of the most nodes. A
+// problem of which clause knows nothing is left out.
 func why(problems []*cause.Problem, clause func(p *cause.Problem, nodes []string) string, most int) string {
 	var parts []string
-	said := map[predicate]bool{}
+	size, said := map[string]int{}, map[predicate]bool{}
 	for _, p := range problems {
 		of, known := predicates[p.Code]
 		if known && said[of] {
@@ -153,10 +153,11 @@ func why(problems []*cause.Problem, clause func(p *cause.Problem, nodes []string
 			}
 		}
 		if words := clause(p, nodes); words != "" {
-			parts = append(parts, words)
+			parts, size[words] = append(parts, words), len(nodes)
 		}
 	}
 	if more := len(parts) - most; more > 0 {
+		slices.SortStableFunc(parts[1:], func(a, b string) int { return size[b] - size[a] })
 		parts = append(parts[:most], plural(more, "more problem"))
 	}
 	return strings.Join(parts, ", ")
@@ -232,6 +233,11 @@ func (a *sheet) check(p *cause.Problem) screen.Command {
 	return a.kubectl(words...)
 }
 
+// patch changes fields of spec.updateStrategy.rollingUpdate.
+func (a *sheet) patch(rollingUpdate string) screen.Command {
+	return a.kubectl("kubectl patch daemonset", a.namespace(), a.name(), "--type=merge", "-p", screen.Quote(`{"spec":{"updateStrategy":{"rollingUpdate":`+rollingUpdate+`}}}`))
+}
+
 // checks are commands that only read, one for each code of problems, under its name
 // where there are several.
 func (a *sheet) checks(problems []*cause.Problem) {
@@ -258,7 +264,7 @@ func (a *sheet) checks(problems []*cause.Problem) {
 			a.s.Add(screen.Check, c)
 		}
 		if slices.Contains(of[c.String()], explain.ControllerSilent) {
-			a.add(screen.Check, "(a time of more than a minute ago: no kube-controller-manager leads)")
+			a.add(screen.Check, "(more than a minute ago, in UTC: kube-controller-manager is down; else read its logs)")
 		}
 	}
 }
@@ -352,7 +358,7 @@ var idleWords = map[daemonset.Reason]string{
 // stepWords say why the controller deletes or creates a pod, where that is not
 // what a rollout does anyway.
 var stepWords = map[daemonset.Reason]string{
-	daemonset.Forced:           "not available, so no free place in the limit is needed",
+	daemonset.Forced:           "not available, so deleted regardless of the limit",
 	daemonset.NoLongerEligible: "the node is no longer eligible",
 	daemonset.Sunset:           "an old pod on a node that is not eligible",
 	daemonset.Superseded:       "the new pod is available, or this one is not Ready",

@@ -62,7 +62,7 @@ func filled(now time.Time, f daemonset.Facts, m []string) string {
 	case ":":
 		return pluralVerb(number(f, key), one, cmp.Or(many, one+"s"))
 	case "?":
-		if yes(f, key) {
+		if f.Yes(key) {
 			return one
 		}
 		return pluralOf(number(f, key), one, many)
@@ -103,8 +103,6 @@ func number(f daemonset.Facts, key string) int {
 	n, _ := strconv.Atoi(fact(f, key))
 	return n
 }
-
-func yes(f daemonset.Facts, key string) bool { b, _ := f[key].(bool); return b }
 
 // placement says why a node should not run the pod.
 func placement(reason daemonset.Reason, f daemonset.Facts) string {

@@ -30,7 +30,7 @@ type Problem struct {
 }
 
 // Late reports whether the pods take longer to become ready than the others did.
-func (p *Problem) Late() bool { late, _ := p.Facts["late"].(bool); return late }
+func (p *Problem) Late() bool { return p.Facts.Yes("late") }
 
 // Urgent reports whether there is reason to look now: the problem does not pass
 // by itself, or the pods are late.

@@ -398,7 +398,7 @@ var leaving = []string{
 // comes with the node's condition goes with it: a pod that tolerates it runs
 // where nothing can.
 func changeForTaint(f Facts) Change {
-	key := f["key"].(string)
+	key := f.Text("key")
 	domain, name, _ := strings.Cut(key, "/")
 	switch {
 	case slices.Contains(leaving, key):
@@ -423,7 +423,7 @@ func (p *Placement) SmallestChange(n *corev1.Node) []Change {
 		if c.OK && c.Rule != RuleNodeSelector {
 			continue
 		}
-		key, _ := c.Facts["key"].(string)
+		key := c.Facts.Text("key")
 		switch c.Rule {
 		case RuleNodeName:
 			changes = append(changes, Change{Kind: RemoveNodeName})
@@ -458,8 +458,8 @@ func sensible(changes []Change) []Change {
 }
 
 func tolerationFor(f Facts) *corev1.Toleration {
-	t := &corev1.Toleration{Key: f["key"].(string), Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffect(f["effect"].(string))}
-	if v := f["value"].(string); v != "" {
+	t := &corev1.Toleration{Key: f.Text("key"), Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffect(f.Text("effect"))}
+	if v := f.Text("value"); v != "" {
 		t.Operator, t.Value = corev1.TolerationOpEqual, v
 	}
 	return t

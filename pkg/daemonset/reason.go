@@ -14,6 +14,18 @@ type Reason string
 // or lists of strings.
 type Facts map[string]any
 
+// Text returns a fact that is a text; empty if it is absent.
+func (f Facts) Text(key string) string { s, _ := f[key].(string); return s }
+
+// Int returns a fact that is a number; 0 if it is absent.
+func (f Facts) Int(key string) int { n, _ := f[key].(int); return n }
+
+// Yes reports whether a fact is there and true.
+func (f Facts) Yes(key string) bool { b, _ := f[key].(bool); return b }
+
+// List returns a fact that is a list; nil if it is absent.
+func (f Facts) List(key string) []string { l, _ := f[key].([]string); return l }
+
 // MarshalJSON writes no facts as an empty object, never as null.
 func (f Facts) MarshalJSON() ([]byte, error) {
 	if f == nil {

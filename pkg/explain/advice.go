@@ -19,6 +19,11 @@ type Advice struct {
 
 	// every eligible node has an available pod, as far as could be read
 	CanWait bool `json:"canWait"`
+
+	// the problems to solve before: as long as new pods fail, a node that is repaired lets the controller go on with
+	// the revision that fails; empty if there is none
+	// Codes: Problems
+	After []daemonset.Reason `json:"after"`
 }
 
 // AdviceCode names what to do.
@@ -55,13 +60,29 @@ func (e *Explanation) advice() []Advice {
 	case BeingDeleted, Unknown, NotObserved:
 		return []Advice{}
 	case AwaitingDelete:
-		return []Advice{{Code: AdviseDeletePods, Problems: []daemonset.Reason{}, Nodes: []string{}, CanWait: canWait}}
+		return []Advice{{Code: AdviseDeletePods, Problems: []daemonset.Reason{}, Nodes: []string{}, CanWait: canWait, After: []daemonset.Reason{}}}
 	}
 	out := advise(e.Matters(), canWait)
+	e.after(out)
 	if len(out) == 0 && e.Verdict.Code == Progressing {
-		out = append(out, Advice{Code: AdviseWait, Problems: []daemonset.Reason{}, Nodes: []string{}, CanWait: canWait})
+		out = append(out, Advice{Code: AdviseWait, Problems: []daemonset.Reason{}, Nodes: []string{}, CanWait: canWait, After: []daemonset.Reason{}})
 	}
 	return out
+}
+
+// after sets what has to be solved before nodes are repaired.
+func (e *Explanation) after(advice []Advice) {
+	var failing []daemonset.Reason
+	for _, p := range e.Matters() {
+		if e.Rollout.UnderWay && cause.OfContainer(p.Code) && p.Facts.Int("newFailing") > 0 && !slices.Contains(failing, p.Code) {
+			failing = append(failing, p.Code)
+		}
+	}
+	for i := range advice {
+		if advice[i].Code == AdviseRepairNodes {
+			advice[i].After = append(advice[i].After, failing...)
+		}
+	}
 }
 
 // AdviceOn returns what to do first about a node.
@@ -87,7 +108,7 @@ func advise(problems []*Problem, canWait bool) []Advice {
 				out[i].Problems = append(out[i].Problems, p.Code)
 			}
 		default:
-			out = append(out, Advice{Code: code, Problems: []daemonset.Reason{p.Code}, Nodes: sorted(slices.Clone(p.Nodes)), CanWait: canWait})
+			out = append(out, Advice{Code: code, Problems: []daemonset.Reason{p.Code}, Nodes: sorted(slices.Clone(p.Nodes)), CanWait: canWait, After: []daemonset.Reason{}})
 		}
 	}
 	return out

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -89,6 +90,37 @@ func TestAdviceCanWait(t *testing.T) {
 		e := &Explanation{Verdict: Verdict{Code: AwaitingDelete}, Impact: tt.impact}
 		if got := e.advice(); slices.ContainsFunc(got, func(a Advice) bool { return a.CanWait != tt.want }) || len(got) != 1 {
 			t.Errorf("%s: %+v", tt.why, got)
+		}
+	}
+}
+
+// TestAdviceOrder: during a rollout new pods that fail stand before nodes that are
+// down, and nodes are repaired after: each would get a pod of the revision that fails.
+func TestAdviceOrder(t *testing.T) {
+	failing := func(code daemonset.Reason, newFailing int) Problem {
+		return Problem{Code: code, Severity: cause.Error, Nodes: []string{"a"}, Origin: &cause.Origin{Kind: cause.OriginRevision}, Facts: daemonset.Facts{"newFailing": newFailing}}
+	}
+	down := Problem{Code: cause.TerminatingOnDeadNode, Severity: cause.Error, Nodes: []string{"b", "c"}, Origin: &cause.Origin{Kind: cause.OriginNodes}}
+	refused := Problem{Code: cause.FailedCreate, Severity: cause.Error, Nodes: []string{"d"}, Origin: &cause.Origin{Kind: cause.OriginQuota}}
+	for _, tt := range []struct {
+		why      string
+		under    bool
+		problems []Problem
+		want     []string // what to do, and after which problems
+	}{
+		{"the revision before the nodes", true, []Problem{down, failing(cause.CrashLoopBackOff, 1)}, []string{"RollBack []", "RepairNodes [CrashLoopBackOff]"}},
+		{"old pods that fail are no reason to wait", true, []Problem{down, failing(cause.CrashLoopBackOff, 0)}, []string{"RollBack []", "RepairNodes []"}},
+		{"without a rollout a node keeps its revision", false, []Problem{down, failing(cause.CrashLoopBackOff, 1)}, []string{"RepairNodes []", "RollBack []"}},
+		{"what rejects pods stays before the containers", true, []Problem{down, refused, failing(cause.CrashLoopBackOff, 1)}, []string{"AskOwner []", "RollBack []", "RepairNodes [CrashLoopBackOff]"}},
+		{"nothing but nodes", true, []Problem{down}, []string{"RepairNodes []"}},
+	} {
+		e := &Explanation{Verdict: Verdict{Code: Stuck}, Rollout: Rollout{UnderWay: tt.under}, Problems: tt.problems}
+		var got []string
+		for _, a := range e.advice() {
+			got = append(got, fmt.Sprint(a.Code, " ", a.After))
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.why, diff)
 		}
 	}
 }

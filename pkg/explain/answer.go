@@ -195,7 +195,7 @@ func (b *builder) origin(p *Problem, all cause.Tally) *cause.Origin {
 		if p.Facts["changed"] != cause.ChangedTemplate {
 			return nil
 		}
-		number, _ := p.Facts["number"].(int)
+		number := p.Facts.Int("number")
 		o.Revision = int64(number)
 		return is(cause.OriginRevision, cause.Likely)
 	case cause.NodeNotReady, cause.TerminatingOnDeadNode, daemonset.NodeGone:
@@ -215,7 +215,7 @@ func (b *builder) origin(p *Problem, all cause.Tally) *cause.Origin {
 	case OnDeleteOutdated, daemonset.InvalidBudget, SurgeHostPort:
 		return is(cause.OriginStrategy, cause.Certain)
 	case cause.FailedCreate:
-		message, _ := p.Facts["message"].(string)
+		message := p.Facts.Text("message")
 		kind, name := cause.RefusedBy(message)
 		o.Name = name
 		return is(map[cause.Refuser]cause.OriginKind{cause.ByQuota: cause.OriginQuota, cause.ByPodSecurity: cause.OriginPolicy, cause.ByWebhook: cause.OriginWebhook, cause.ByAPIServer: cause.OriginAPIServer}[kind], cause.Certain)
@@ -274,7 +274,7 @@ func (b *builder) fixes(e *Explanation) []Fix {
 		case o != nil && p.Code == Misscheduled:
 			nodes[o.Kind] = append(nodes[o.Kind], p.Nodes...)
 		case o != nil && p.Code == cause.NoEligibleNode:
-			if to, _ := p.Facts["before"].(int); to > 0 {
+			if to := p.Facts.Int("before"); to > 0 {
 				add(Fix{Code: FixUndo, Revision: int64(to)})
 			}
 		case o == nil, !p.Urgent():
@@ -282,7 +282,7 @@ func (b *builder) fixes(e *Explanation) []Fix {
 			unsure = unsure || o.Kind == cause.OriginUnknown
 			nodes[cause.OriginRevision] = append(nodes[cause.OriginRevision], p.Nodes...)
 		case o.Kind == cause.OriginQuota:
-			message, _ := p.Facts["message"].(string)
+			message := p.Facts.Text("message")
 			add(Fix{Code: FixRaiseQuota, Name: o.Name, Needs: cause.QuotaNeeds(message, len(e.lacking()))})
 		default:
 			nodes[o.Kind] = append(nodes[o.Kind], p.Nodes...)
@@ -360,7 +360,7 @@ func (b *builder) undoTo() int64 {
 func (b *builder) change(e *Explanation) *history.Diff {
 	from := b.oldRevision()
 	for _, p := range e.Problems {
-		if before, ok := p.Facts["before"].(int); ok && p.Code == cause.NoEligibleNode && from == 0 {
+		if before := p.Facts.Int("before"); before > 0 && p.Code == cause.NoEligibleNode && from == 0 {
 			from = int64(before)
 		}
 	}

@@ -28,17 +28,30 @@ func (e *Explanation) Matters() []*Problem {
 	if len(urgent) == 0 {
 		return others
 	}
-	return largest(urgent)
+	return e.ordered(urgent)
 }
 
-// largest puts of the problems of containers, which stand together, those of the
-// most nodes first; no other moves. Every list of a screen has this order.
-func largest(problems []*Problem) []*Problem {
-	slices.SortStableFunc(problems, func(a, b *Problem) int {
-		if cause.OfContainer(a.Code) && cause.OfContainer(b.Code) {
-			return len(b.Nodes) - len(a.Nodes)
+// ordered puts problems in the order of a screen, which is that of problemOrder but
+// for two things. Of the problems of containers those of the most nodes come first.
+// And during a rollout they come before nodes that are down: a node that is repaired
+// before the revision gets a pod of a revision that fails.
+func (e *Explanation) ordered(problems []*Problem) []*Problem {
+	behind := slices.Index(problemOrder, cause.ProbeFailing)
+	at := func(p *Problem) int {
+		switch i := slices.Index(problemOrder, p.Code); {
+		case cause.OfContainer(p.Code):
+			return slices.IndexFunc(problemOrder, cause.OfContainer)
+		case e.Rollout.UnderWay && p.Origin != nil && p.Origin.Kind == cause.OriginNodes:
+			return max(i, behind)
+		default:
+			return i
 		}
-		return 0
+	}
+	slices.SortStableFunc(problems, func(a, b *Problem) int {
+		if n := at(a) - at(b); n != 0 || !cause.OfContainer(a.Code) {
+			return n
+		}
+		return len(b.Nodes) - len(a.Nodes)
 	})
 	return problems
 }
@@ -100,10 +113,9 @@ func (e *Explanation) Since() *time.Time {
 // and how many of either have a problem that a container gives and that a
 // summary is about.
 func (e *Explanation) Tally() cause.Tally {
-	number := func(f daemonset.Facts, key string) int { n, _ := f[key].(int); return n }
-	t := cause.Tally{NewPods: number(e.Verdict.Facts, "newPods"), OldPods: number(e.Verdict.Facts, "oldPods")}
+	t := cause.Tally{NewPods: e.Verdict.Facts.Int("newPods"), OldPods: e.Verdict.Facts.Int("oldPods")}
 	for _, p := range e.Matters() {
-		t.NewFailing, t.OldFailing = t.NewFailing+number(p.Facts, "newFailing"), t.OldFailing+number(p.Facts, "oldFailing")
+		t.NewFailing, t.OldFailing = t.NewFailing+p.Facts.Int("newFailing"), t.OldFailing+p.Facts.Int("oldFailing")
 	}
 	return t
 }

@@ -85,7 +85,7 @@ func (e *Explanation) Listed() (rows, notes []*Problem) {
 			rows = append(rows, p)
 		}
 	}
-	return largest(rows), notes
+	return e.ordered(rows), notes
 }
 
 // All returns the problems in the order of a screen.
@@ -94,7 +94,7 @@ func (e *Explanation) All() []*Problem {
 	for i := range e.Problems {
 		all[i] = &e.Problems[i]
 	}
-	return largest(all)
+	return e.ordered(all)
 }
 
 // Running returns the revisions that pods are on, and the current one also without
@@ -126,13 +126,17 @@ func (e *Explanation) Eligible() (eligible, excluded, notReady int) {
 	return eligible, excluded, notReady
 }
 
-// Undoes returns how many pods a FixUndo replaces, and how many it deletes beside
-// an old one, which stays.
-func (e *Explanation) Undoes(f *Fix) (replaced, extra int) {
+// Undoes returns how many pods a FixUndo replaces, how many of them are available,
+// and how many it deletes beside an old one, which stays.
+func (e *Explanation) Undoes(f *Fix) (replaced, available, extra int) {
 	if e.Impact != nil && e.Budget.Kind == daemonset.BudgetSurge {
 		extra = min(len(e.Impact.OldServes), f.Replaces)
 	}
-	return f.Replaces - extra, extra
+	replaced = f.Replaces - extra
+	if current := e.Current(); current != nil {
+		available = min(current.Available, replaced)
+	}
+	return replaced, available, extra
 }
 
 // OnNode is one DaemonSet on one node.

@@ -172,17 +172,19 @@ func TestUndoes(t *testing.T) {
 	for _, tt := range []struct {
 		kind      daemonset.BudgetKind
 		oldServes []string
-		want      [2]int
+		available int    // pods of the current revision
+		want      [3]int // replaced, available, extra
 		why       string
 	}{
-		{daemonset.BudgetUnavailable, nil, [2]int{3, 0}, "it replaces the new pods"},
-		{daemonset.BudgetSurge, []string{"n1"}, [2]int{2, 1}, "and deletes one beside which an old one runs"},
-		{daemonset.BudgetSurge, []string{"n1", "n2", "n3", "n4"}, [2]int{0, 3}, "never more than there are"},
-		{daemonset.BudgetUnavailable, []string{"n1"}, [2]int{3, 0}, "only a surge has pods beside old ones"},
+		{daemonset.BudgetUnavailable, nil, 0, [3]int{3, 0, 0}, "it replaces the new pods"},
+		{daemonset.BudgetUnavailable, nil, 2, [3]int{3, 2, 0}, "also those that work"},
+		{daemonset.BudgetSurge, []string{"n1"}, 2, [3]int{2, 2, 1}, "and deletes one beside which an old one runs"},
+		{daemonset.BudgetSurge, []string{"n1", "n2", "n3", "n4"}, 1, [3]int{0, 0, 3}, "never more than there are"},
+		{daemonset.BudgetUnavailable, []string{"n1"}, 0, [3]int{3, 0, 0}, "only a surge has pods beside old ones"},
 	} {
-		e := &Explanation{Budget: Budget{Kind: tt.kind}, Impact: &Impact{OldServes: tt.oldServes}}
-		replaced, extra := e.Undoes(&Fix{Code: FixUndo, Replaces: 3})
-		if got := [2]int{replaced, extra}; got != tt.want {
+		e := &Explanation{Budget: Budget{Kind: tt.kind}, Impact: &Impact{OldServes: tt.oldServes}, Revisions: []Revision{{Current: true, Available: tt.available}}}
+		replaced, available, extra := e.Undoes(&Fix{Code: FixUndo, Replaces: 3})
+		if got := [3]int{replaced, available, extra}; got != tt.want {
 			t.Errorf("%s: %v, want %v", tt.why, got, tt.want)
 		}
 	}

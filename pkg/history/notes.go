@@ -67,11 +67,11 @@ func (b *builder) noteCut() {
 	live := b.live.Key()
 	for _, row := range b.kept() {
 		if b.keys[row.Name] == live {
-			b.note(CutThoughUnchanged, daemonset.Facts{"number": b.h.Next.Number, "like": row.Revision, "outdated": b.outdated()}, row.Name)
+			b.note(CutThoughUnchanged, daemonset.Facts{"number": int(b.h.Next.Number), "like": int(row.Revision), "outdated": b.outdated()}, row.Name)
 			return
 		}
 	}
-	b.note(NotCut, daemonset.Facts{"number": b.h.Next.Number})
+	b.note(NotCut, daemonset.Facts{"number": int(b.h.Next.Number)})
 }
 
 // outdated counts the pods that are not up to date.
@@ -108,7 +108,7 @@ func (b *builder) noted(code NoteCode) bool {
 func (b *builder) noteNumberRaised() {
 	for _, row := range b.kept() {
 		if row.Current && row.Revision < b.h.Next.Number {
-			b.note(NumberRaised, daemonset.Facts{"from": row.Revision, "to": b.h.Next.Number}, row.Name)
+			b.note(NumberRaised, daemonset.Facts{"from": int(row.Revision), "to": int(b.h.Next.Number)}, row.Name)
 		}
 	}
 }
@@ -140,7 +140,7 @@ func (b *builder) noteSharedNumbers() {
 	}
 	for _, row := range b.kept() {
 		if names := byNumber[row.Revision]; len(names) > 1 && names[0] == row.Name {
-			b.note(SharedNumber, daemonset.Facts{"number": row.Revision}, names...)
+			b.note(SharedNumber, daemonset.Facts{"number": int(row.Revision)}, names...)
 		}
 	}
 }
@@ -197,7 +197,7 @@ func (b *builder) noteTakenUp() []int64 {
 			continue
 		}
 		was := b.firstNumber(&row)
-		facts := daemonset.Facts{"told": told[row.Name], "was": was}
+		facts := daemonset.Facts{"told": told[row.Name], "was": int(was)}
 		if last, ok := after[row.Name]; ok {
 			facts["after"] = last.UTC().Format(time.RFC3339)
 		}

@@ -192,7 +192,7 @@ func (l *life) check(t *testing.T, h *History, managedFields bool) (took int) {
 			t.Errorf("%d has its first number", v.number)
 		}
 		took++
-		if was := h.Notes[i].Facts["was"].(int64); was != 0 && int(was) != v.first {
+		if was := h.Notes[i].Facts.Int("was"); was != 0 && was != v.first {
 			t.Errorf("%d was %d first, not %d", v.number, v.first, was)
 		}
 		numbered := began.Add(time.Duration(v.numbered) * time.Second).UTC()

@@ -86,8 +86,7 @@ func (h *History) SameAs(r *Row) *Revision {
 		return nil
 	}
 	if n := h.NoteAbout(SameContent, r.Revision); n != nil {
-		name, _ := n.Facts["name"].(string)
-		return h.Named(name)
+		return h.Named(n.Facts.Text("name"))
 	}
 	if below := h.Below(r.Revision); r.Kind == ChangeNone && below != nil && below.Revision == r.From {
 		return below
@@ -111,10 +110,8 @@ func (h *History) RolledBack(r *Revision) *Rollback {
 		}
 		return &Rollback{At: r.TakenUpAt}
 	}
-	back := &Rollback{At: r.TakenUpAt}
-	back.Was, _ = n.Facts["was"].(int64)
-	after, _ := n.Facts["after"].(string)
-	if at, err := time.Parse(time.RFC3339, after); err == nil && back.At == nil {
+	back := &Rollback{At: r.TakenUpAt, Was: int64(n.Facts.Int("was"))}
+	if at, err := time.Parse(time.RFC3339, n.Facts.Text("after")); err == nil && back.At == nil {
 		back.Before = &at
 	}
 	return back

@@ -103,7 +103,7 @@ func TestWholeHistory(t *testing.T) {
 			},
 		},
 		Notes: []Note{
-			{TakenUpAgain, []string{"agent-3a"}, daemonset.Facts{"told": "ManagedFields", "was": int64(1), "after": "2026-02-28T12:02:00Z"}},
+			{TakenUpAgain, []string{"agent-3a"}, daemonset.Facts{"told": "ManagedFields", "was": 1, "after": "2026-02-28T12:02:00Z"}},
 			{MissingNumbers, []string{}, daemonset.Facts{"numbers": []string{"1"}, "why": "TakenUpAgain"}},
 			{NoRevision, []string{}, daemonset.Facts{"hashes": []string{"0x"}, "pods": 1}},
 		},

@@ -525,7 +525,7 @@ func assume(s *snapshot.Snapshot, st *daemonset.State) assumed {
 			}
 		}
 		a.stay += b2i(f.down || f.hangs || a.broken[n.Name] != nil)
-		if c != nil && yes(c.Facts, "late") && !f.stays() && updatedPod(n, c.Pod) {
+		if c != nil && c.Facts.Yes("late") && !f.stays() && updatedPod(n, c.Pod) {
 			a.late = append(a.late, Holder{Node: n.Name, Pod: c.Pod, Cause: c})
 		}
 	}
@@ -544,8 +544,6 @@ func (a *assumed) told(m *measured, at time.Time) {
 func updatedPod(n *daemonset.Node, name string) bool {
 	return slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool { return p.Name == name && p.Updated })
 }
-
-func yes(f daemonset.Facts, key string) bool { b, _ := f[key].(bool); return b }
 
 // inherit adds what was assumed of the revision before a change that leaves its
 // containers as they are: what fails goes on failing.

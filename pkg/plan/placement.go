@@ -52,8 +52,8 @@ func (l labelCount) add(v daemonset.Verdict, nodes []daemonset.Node) daemonset.V
 	if v.Reason != daemonset.NodeSelector {
 		return v
 	}
-	key, _ := v.Facts["key"].(string)
-	want, _ := v.Facts["want"].(string)
+	key := v.Facts.Text("key")
+	want := v.Facts.Text("want")
 	label := [2]string{key, want}
 	if _, known := l[label]; !known {
 		for i := range nodes {
@@ -82,7 +82,7 @@ func (p *Plan) LeavesNoPod() bool {
 func (p *Plan) NoneEligible() (staying int, none bool) {
 	for _, w := range p.Warnings {
 		if w.Code == NoEligibleNode {
-			staying, _ = w.Facts["staying"].(int)
+			staying = w.Facts.Int("staying")
 			return staying, true
 		}
 	}

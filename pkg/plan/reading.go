@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/managed"
+	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
 // This file holds what a reader of a Plan asks and the document leaves to be
@@ -19,6 +20,15 @@ import (
 
 // OfChange reports whether the plan is of what has not been done yet.
 func (p *Plan) OfChange() bool { return p.Subject == SubjectChange || p.Subject == SubjectNew }
+
+// SetsStrategy reports whether the change is also one of the update strategy, such as
+// its limit.
+func (p *Plan) SetsStrategy() bool {
+	return p.Change != nil && slices.ContainsFunc(p.Change.Fields, func(f FieldDiff) bool {
+		_, below := f.Path.Below(template.Fields("spec", "updateStrategy"))
+		return below
+	})
+}
 
 // Verdict says how a plan ends, and of what is under way also where it stands.
 type Verdict string
@@ -133,7 +143,7 @@ func (p *Plan) LostLater() []PlacementNode {
 // that the plan was asked to take for down are not among them.
 func (p *Plan) KeptByRepair() []string {
 	nodes := Nodes(slices.DeleteFunc(p.LostLater(), func(n PlacementNode) bool {
-		key, _ := n.Verdict.Facts["key"].(string)
+		key := n.Verdict.Facts.Text("key")
 		return key != corev1.TaintNodeNotReady && key != corev1.TaintNodeUnreachable
 	}))
 	if p.Supposed(nodes...) {

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/managed"
+	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
 // placed are nodes, each with what is not tolerated there behind a colon.
@@ -120,6 +121,24 @@ func TestSetAside(t *testing.T) {
 		p := &Plan{Lost: placed(tt.lost), Change: &ChangeSummary{Nodes: []NodeChange{{Kind: NodeTaint, Nodes: []string{"b"}}, {Kind: NodeDown, Nodes: strings.Fields(tt.down)}}}}
 		if got := strings.Join(p.SetAside(), " "); got != tt.want {
 			t.Errorf("%s: got %q, want %q", tt.why, got, tt.want)
+		}
+	}
+}
+
+// TestSetsStrategy: a plan that raises the limit itself needs no other act for it.
+func TestSetsStrategy(t *testing.T) {
+	for _, tt := range []struct {
+		change *ChangeSummary
+		want   bool
+		why    string
+	}{
+		{nil, false, "nothing changes"},
+		{&ChangeSummary{Fields: []FieldDiff{{Path: template.Fields("spec", "template", "spec", "nodeName")}}}, false, "the template changes"},
+		{&ChangeSummary{Fields: []FieldDiff{{Path: template.Fields("spec", "minReadySeconds")}, {Path: template.Fields("spec", "updateStrategy", "rollingUpdate", "maxUnavailable")}}}, true, "the limit changes, too"},
+		{&ChangeSummary{Fields: []FieldDiff{{Path: template.Fields("spec", "updateStrategy")}}}, true, "the whole strategy"},
+	} {
+		if got := (&Plan{Change: tt.change}).SetsStrategy(); got != tt.want {
+			t.Errorf("%s: %t", tt.why, got)
 		}
 	}
 }

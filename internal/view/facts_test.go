@@ -1,0 +1,77 @@
+package view
+
+import (
+	"fmt"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
+	"github.com/kubectl-ds/kubectl-ds/pkg/history"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+)
+
+// TestFactsHaveTheirTypes: every fact of an answer is of the type that FactKeys
+// gives its key, a time as text.
+func TestFactsHaveTheirTypes(t *testing.T) {
+	types := map[string]reflect.Type{}
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[daemonset.FactKeys]()) {
+		types[f.Tag.Get("json")] = f.Type
+	}
+	seen, wrong := map[string]bool{}, map[string]bool{}
+	look := func(f daemonset.Facts) {
+		for k, v := range f {
+			seen[k] = true
+			want, got := types[k], reflect.TypeOf(v)
+			text, _ := v.(string)
+			_, noTime := time.Parse(time.RFC3339, text)
+			if want != got && !(want == reflect.TypeFor[time.Time]() && noTime == nil) && !wrong[k] {
+				wrong[k] = true
+				t.Errorf("%s is %v (%T), but FactKeys has %v", k, v, v, want)
+			}
+		}
+	}
+	for seed := range int64(120) {
+		s := dstest.Random(seed)
+		h, err := history.Make(s, stateOf(t, s), history.Options{})
+		check(t, err)
+		eachFacts(reflect.ValueOf(explained(t, s, explain.Options{})), look)
+		eachFacts(reflect.ValueOf(h), look)
+		if p, err := plan.Make(s, &plan.Change{Restart: true}, plan.Options{}); err == nil { // or the strategy is none
+			eachFacts(reflect.ValueOf(p), look)
+		}
+	}
+	if len(seen) < 40 {
+		t.Errorf("only %d keys: %v", len(seen), fmt.Sprint(seen))
+	}
+}
+
+// eachFacts calls look with all Facts that can be reached from a value.
+func eachFacts(v reflect.Value, look func(daemonset.Facts)) {
+	if f, is := v.Interface().(daemonset.Facts); is {
+		look(f)
+		return
+	}
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		if !v.IsNil() && v.Elem().CanInterface() {
+			eachFacts(v.Elem(), look)
+		}
+	case reflect.Slice, reflect.Array:
+		for i := range v.Len() {
+			eachFacts(v.Index(i), look)
+		}
+	case reflect.Map:
+		for _, k := range v.MapKeys() {
+			eachFacts(v.MapIndex(k), look)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				eachFacts(v.Field(i), look)
+			}
+		}
+	}
+}
