@@ -780,8 +780,8 @@ func (o *planOptions) makes(p *plan.Plan) screen.Command {
 		}
 		return c
 	}
-	c := o.asked
-	switch asked := o.changes(); {
+	c, asked := o.asked, slices.DeleteFunc(o.changes(), func(flag string) bool { return flag == "node-down" }) // which nobody wants to come true
+	switch {
 	case o.manifests() && len(asked) == 0:
 		var words screen.Command
 		if slices.Contains(o.files, source.StandardInput) {

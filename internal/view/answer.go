@@ -106,7 +106,7 @@ func (a *answer) summary() string {
 		return joined("; ", words, a.nowhere())
 	case a.count("desired") > 0 && a.e.Rollout.UnderWay && (code == explain.Stuck || code == explain.Progressing):
 		return joined("; ", fill(a.now, a.e.Verdict.Facts, "{updated} of {desired:pod} updated"), a.left(), why)
-	case a.e.Has(explain.ControllerSilent) != nil:
+	case a.e.Has(explain.ControllerSilent) != nil, code == explain.Healthy && a.count("desired") > 0: // what is wrong first
 		return joined("; ", why, words)
 	case a.count("desired") > 0:
 		return joined("; ", words, why)
@@ -228,8 +228,11 @@ func (a *answer) impact() {
 		f["revision"] = revisionName(by)
 	}
 	a.s.Add(screen.Impact, screen.Names{Before: fill(a.now, f, words.before...), Names: nodes, After: fill(a.now, f, words.after...), Short: words.short})
+	if a.e.Has(explain.ControllerSilent) != nil {
+		a.add(screen.Impact, "likely every DaemonSet of the cluster: their pods are neither created nor replaced")
+	}
 	if n := len(i.Uncounted); n > 0 && affected != explain.AffectedRemoved {
-		a.s.Add(screen.Impact, screen.Names{Before: "the " + pluralOf(n, "pod", strconv.Itoa(n)+" pods") + " on", Names: i.Uncounted, After: pluralOf(n, " still exists", " still exist") + ", but not in DESIRED and READY: no alert on these numbers fires", Short: true})
+		a.s.Add(screen.Impact, screen.Names{Before: "the " + pluralOf(n, "pod", strconv.Itoa(n)+" pods") + " on", Names: i.Uncounted, After: pluralOf(n, " still exists", " still exist") + ", but DESIRED and READY do not count " + pluralOf(n, "it", "them") + ": alerts on these two stay silent", Short: true})
 	}
 }
 
@@ -385,7 +388,7 @@ var origins = map[cause.OriginKind][]string{
 		"{evidence=Some}{code=ImagePullBackOff}the registry, or the way from {newFailing?this node|these nodes} to it: revision {current} works on {works:other node}",
 		"{evidence=Some}{code=OOMKilled}the memory limit of revision {current}, or the load of {newFailing?this node|these nodes}: revision {current} works on {works:other node}",
 		"{evidence=Some}{code=ContainerConfig}what the container refers to, such as a ConfigMap: revision {current} works on {works:other node}",
-		"{evidence=Some}either revision {current} or the {newFailing?node|nodes}: revision {current} works on {works:other node}",
+		"{evidence=Some}not known yet: revision {current} works on {works:other node}; an error of the program or its configuration means the revision, one of the host, disk or network the {newFailing?node|nodes}",
 	},
 	cause.OriginNodes: {
 		"{code=NodeGone}{on?the node was|the nodes were} deleted; the pod garbage collector removes what is left",
@@ -459,17 +462,6 @@ func (a *answer) preview(of, flag, value string) {
 		return
 	}
 	a.s.Add(screen.Preview, screen.Text("of "+of+":"), screen.Indent{c})
-}
-
-// act is what to do: words, or a command under them, with its side effects.
-func (a *answer) act(l screen.Label, words string, c screen.Command, effects ...string) {
-	blocks := []screen.Block{c, screen.Text(bracketed(effects...))}
-	if words != "" && len(c) > 0 {
-		blocks = []screen.Block{screen.Text(words), screen.Indent(blocks)}
-	} else if words != "" {
-		blocks[0] = screen.Text(words)
-	}
-	a.s.Add(l, blocks...)
 }
 
 // fix is one of them: and names the problem that it removes, and or joins what is
@@ -561,12 +553,8 @@ func (a *answer) raise(f *explain.Fix, or string) {
 		words += fmt.Sprintf(" (%d = %d unavailable + %d at a time)", f.Limit.Number, n, f.Limit.Number-n)
 	}
 	a.preview(fmt.Sprintf("%s %d", field, f.Limit.Number), flag, strconv.Itoa(f.Limit.Number))
-	a.act(screen.Fix, words+":", a.patch(fmt.Sprintf(`{"%s":%d}`, field, f.Limit.Number)), a.undoneBy())
-	value := before
-	if _, err := strconv.Atoi(before); err != nil {
-		value = strconv.Quote(before)
-	}
-	a.act(screen.Fix, "and afterwards back to "+before+":", a.patch(fmt.Sprintf(`{"%s":%s}`, field, value)))
+	a.act(screen.Fix, words+":", a.limitTo(field, strconv.Itoa(f.Limit.Number)), a.undoneBy())
+	a.act(screen.Fix, "and afterwards back to "+before+":", a.limitTo(field, before))
 }
 
 // outlooks say what happens without a fix, or how long it takes.
@@ -588,7 +576,7 @@ func (a *answer) outlook() {
 		a.add(screen.Outlook, "%s", fill(a.now, with(a.forecast(), daemonset.Facts{"why": a.why(2)}), outlooks...))
 	}
 	if e.Has(explain.ControllerSilent) != nil {
-		a.add(screen.Outlook, "until it acts: pods that run keep running, but none is created or replaced, nor on a new node; likely so for every DaemonSet of the cluster")
+		a.add(screen.Outlook, "until it acts: pods that run keep running, but none is created or replaced, also on new nodes")
 	}
 	if e.Has(cause.FailedCreate) != nil {
 		a.add(screen.Outlook, "after a fix: the missing pods are created within 17m (the controller's back-off)")
@@ -663,7 +651,7 @@ func (a *answer) status() {
 	}
 	a.s.Add(screen.Status, t)
 	if a.e.Status.Computed == nil && a.e.Status.Reported != nil {
-		a.add(screen.Status, "as the controller reported them; they could not be checked")
+		a.add(screen.Status, "these are the numbers that the controller reported; they could not be checked")
 	}
 	if d := a.e.Status.Differences; len(d) > 0 {
 		a.s.Add(screen.Status, screen.Text(map[daemonset.Reason]string{

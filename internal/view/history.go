@@ -64,7 +64,7 @@ type stage struct {
 // stages are the worst first.
 var stages = []stage{
 	{history.Unavailable, "PODS UNAVAILABLE", screen.Warn, "{counts}", "{n:has|have} unavailable pods"},
-	{history.UnderWay, "UNFINISHED", screen.Warn, "{counts}", "{n:has|have} an unfinished rollout"},
+	{history.UnderWay, "IN PROGRESS", screen.Warn, "{counts}", "{n:has|have} a rollout in progress"},
 	{history.Creates, "NEW REVISION PENDING", screen.Warn, "the next sync creates revision {number} from the live template; {counts}", "{n:has|have} a new revision pending"},
 	{history.CreatesSame, "NEW REVISION PENDING", screen.Warn, "the next sync creates revision {number}, although revision {like} holds the same template; {counts}", "{n:has|have} a new revision pending"},
 	{history.Renumbers, "RENUMBERING PENDING", screen.Warn, "the next sync renumbers revision {from} to {number}, as it holds the live template; {counts}", "{n:has|have} a renumbering pending"},

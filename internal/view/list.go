@@ -108,6 +108,9 @@ func (l *answers) screen() *screen.Screen {
 			l.s.Add(screen.Note, screen.Text(of.words))
 		}
 	}
+	if l.count[explain.Healthy] > l.healthy {
+		l.s.Add(screen.Note, screen.Text("WARNING: every pod that counts is available, but something else is wrong"))
+	}
 	if l.first != nil {
 		l.s.Add(screen.Check, l.first.again("explain"))
 	}

@@ -104,7 +104,7 @@ var tones = map[plan.Quality]screen.Tone{plan.EndsWell: screen.Good, plan.EndsIn
 // for what is under way.
 var planVerdicts = map[plan.Verdict]string{
 	plan.VerdictNothing: "NOTHING TO DO", plan.VerdictDegraded: "DEGRADED", plan.VerdictCompletes: "{will} COMPLETE", plan.VerdictLate: "MAY COMPLETE",
-	plan.VerdictUndone: "{will} BE UNDONE", plan.VerdictRemoves: "{will} REMOVE {lose:POD|PODS}", plan.VerdictRemovesAll: "{will} REMOVE ALL PODS", plan.VerdictStalls: "{will} STALL",
+	plan.VerdictUndone: "{will} NOT LAST", plan.VerdictRemoves: "{will} REMOVE {lose:POD|PODS}", plan.VerdictRemovesAll: "{will} REMOVE ALL PODS", plan.VerdictStalls: "{will} STALL",
 	plan.VerdictStaysStuck: "STAYS STUCK", plan.VerdictStaysDegraded: "STAYS DEGRADED", plan.VerdictWaits: "{waits} FOR YOU", plan.VerdictBeingDeleted: "BEING DELETED",
 	plan.VerdictIgnored: "IGNORED", plan.VerdictUnknown: "UNKNOWN",
 }
@@ -120,8 +120,11 @@ func planVerdict(p *plan.Plan) string {
 // headline has, beside the verdict, how many nodes lose their pod in the end, and
 // how many warnings are below that it does not say itself.
 func (s *planned) headline() {
-	f := daemonset.Facts{"loses": len(s.p.Losses()), "warnings": s.p.WarningsBeside()}
-	verdict := planVerdict(s.p) + fill(s.now, f, "[, LOSES {loses:POD|PODS}][, {warnings:WARNING|WARNINGS}]")
+	f := daemonset.Facts{"verdict": planVerdict(s.p), "completes": s.p.Verdict() == plan.VerdictCompletes && len(s.p.Losses()) > 0, "will": "WILL", "loses": len(s.p.Losses()), "warnings": s.p.WarningsBeside()}
+	if s.p.OfChange() {
+		f["will"] = "WOULD"
+	}
+	verdict := fill(s.now, f, "{completes=true}{will} LOSE {loses:POD|PODS}[, {warnings:WARNING|WARNINGS}]", "{verdict}[, LOSES {loses:POD|PODS}][, {warnings:WARNING|WARNINGS}]") // that it completes is not the news then
 	s.s.Headline = screen.Headline{Verdict: verdict, Tone: tones[s.p.Quality()], Subject: s.subject(), Text: s.summary()}
 	s.s.Notice = "Plan only: nothing has been changed."
 }
@@ -244,7 +247,7 @@ func (s *planned) blame() string {
 	}
 	words := why(s.problems, func(p *cause.Problem, nodes []string) string {
 		if s.p.Supposed(nodes...) {
-			return predicate{"node", "would be down", "would be down"}.of(nodes, 0)
+			return predicate{"node", "is assumed to be down", "are assumed to be down"}.of(nodes, 0)
 		}
 		return predicates[p.Code].of(nodes, 0)
 	}, 2)
@@ -314,7 +317,7 @@ func (s *planned) impact() {
 	limit := map[daemonset.BudgetKind]string{daemonset.BudgetUnavailable: "maxUnavailable", daemonset.BudgetSurge: "maxSurge"}[s.p.Budget.Kind]
 	s.placed(s.p.Placement.Lose, "loses its pod", "lose their pod", " immediately, regardless of "+cmp.Or(limit, "the strategy")+":")
 	if s.o.Code != plan.Stalls { // which does not reach all of them
-		s.placed(s.p.LostLater(), "loses its pod for good", "lose their pod for good", " in the course of the rollout:")
+		s.placed(s.p.LostLater(), "loses its pod", "lose their pod", " in the course of the rollout:")
 		if nodes := s.p.KeptByRepair(); len(nodes) > 0 {
 			s.s.Add(screen.Check, s.kubectl("kubectl describe node", screen.Quote(nodes[0])))
 			s.add(screen.Fix, "%s", fill(s.now, daemonset.Facts{"where": someNames(nodes), "n": len(nodes)}, "repair {where} first; {n?it then keeps its pod|they then keep their pods}"))
@@ -349,7 +352,7 @@ func (s *planned) limit() {
 	}
 	s.add(screen.Limit, "%s", limitWords(b.Kind, b.Spec, "", s.p.Desired.After, b.Limit)+fill(s.now, f, paces...))
 	if wait := s.p.MinReadySeconds(); wait > 0 && len(s.p.Waves) > 0 {
-		s.add(screen.Limit, "each step waits minReadySeconds (%s), and then until the controller looks again, at most as long", seconds(float64(wait)))
+		s.add(screen.Limit, "a step takes longer than minReadySeconds (%s): the controller counts available pods only when it looks again", seconds(float64(wait)))
 	}
 }
 
@@ -492,13 +495,25 @@ func (s *planned) waysOut() {
 		t.Rows = append(t.Rows, row)
 		if !previewed && len(flags) > 0 {
 			if u.Code == plan.RaiseMaxUnavailable && !s.p.SetsStrategy() {
-				s.s.Add(screen.Fix, screen.Text("raise the limit, make the change, and then set the limit back:"), screen.Indent{s.patch(`{"maxUnavailable":` + u.Value + `}`)})
+				s.raising(&u)
 			}
 			previewed = true
 			s.s.Add(screen.Preview, s.again("plan-rollout", flags...))
 		}
 	}
 	s.s.Add(screen.Body, t)
+}
+
+// raising is a higher limit around the change, and whom that costs its pod.
+func (s *planned) raising(u *plan.Unblock) {
+	before, change, lose := cmp.Or(s.p.Budget.Spec, "1"), "make the change", s.p.LosesBy(u)
+	if len(s.asked.Makes) > 0 {
+		change += ":"
+	}
+	f := daemonset.Facts{"repair": slices.ContainsFunc(s.p.Ways(true), func(u plan.Unblock) bool { return u.Code == plan.RepairNodes }), "lose": someNames(lose), "n": len(lose)}
+	s.act(screen.Fix, fill(s.now, f, "{repair=true}if it cannot wait for the repair, raise the limit:", "raise the limit:"), s.limitTo("maxUnavailable", u.Value))
+	s.act(screen.Fix, change, s.asked.Makes, fill(s.now, f, "[{n?this also deletes the pod|this also deletes the pods} on {lose}, which {n?is|are} not eligible, and creates none there]"))
+	s.act(screen.Fix, "and afterwards set the limit back to "+before+":", s.limitTo("maxUnavailable", before))
 }
 
 // wayOut says a change, and the flags that ask for it; there may be none.

@@ -233,9 +233,28 @@ func (a *sheet) check(p *cause.Problem) screen.Command {
 	return a.kubectl(words...)
 }
 
+// act is what to do: words, or a command under them, with its side effects.
+func (a *sheet) act(l screen.Label, words string, c screen.Command, effects ...string) {
+	blocks := []screen.Block{c, screen.Text(bracketed(effects...))}
+	if words != "" && len(c) > 0 {
+		blocks = []screen.Block{screen.Text(words), screen.Indent(blocks)}
+	} else if words != "" {
+		blocks[0] = screen.Text(words)
+	}
+	a.s.Add(l, blocks...)
+}
+
 // patch changes fields of spec.updateStrategy.rollingUpdate.
 func (a *sheet) patch(rollingUpdate string) screen.Command {
 	return a.kubectl("kubectl patch daemonset", a.namespace(), a.name(), "--type=merge", "-p", screen.Quote(`{"spec":{"updateStrategy":{"rollingUpdate":`+rollingUpdate+`}}}`))
+}
+
+// limitTo sets maxUnavailable or maxSurge to a number or a percentage.
+func (a *sheet) limitTo(field, value string) screen.Command {
+	if _, err := strconv.Atoi(value); err != nil {
+		value = strconv.Quote(value)
+	}
+	return a.patch(`{"` + field + `":` + value + `}`)
 }
 
 // checks are commands that only read, one for each code of problems, under its name
