@@ -20,7 +20,7 @@ var advices = map[explain.AdviceCode][]string{
 	explain.AdviseReadLogs:   {"read the logs (Check) before you change anything"},
 	explain.AdviseReadEvents: {"look at the state and the events of {count?the pod|a pod} (Check) before you change anything"},
 	explain.AdviseRepairNodes: {
-		"after that: repair {where}, or ask the team that runs {count?it|them} (Check); a node that returns before gets revision {spreads}",
+		"only after that, repair {where}, or ask the team that runs {count?it|them} (Check): a node that returns before starts revision {spreads}",
 		"repair {where}, or ask the team that runs {count?it|them} (Check)[; {noRollback}]",
 	},
 	explain.AdviseMakeRoom:     {"make room for the pod on {where} (Fix)"},
@@ -85,7 +85,7 @@ func reasonNames(reasons []daemonset.Reason) string {
 var planAdvices = map[plan.Verdict][]string{
 	plan.VerdictCompletes: {
 		"do not apply it yet: repair {repair} first (Check)", "apply it only if {loses:node is|nodes are} to lose {loses?its|their} pod[ ({apply})]",
-		"wait: nothing is wrong with revision {current} so far[; to {does} all the same, apply this ({apply}) before {until@15:04}Z, when the controller goes on with revision {current}]",
+		"nothing: revision {current} has no problem so far[; to {does} all the same, apply this ({apply}) before {until@15:04}Z; after that, more pods get revision {current}]",
 		"[read the {warnings:warning}; ]apply it, if this is the change you want[ ({apply})]",
 	},
 	plan.VerdictLate:       {"wait until these pods are Ready, or find out why they are not (Check)"},

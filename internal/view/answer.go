@@ -73,6 +73,8 @@ func (a *answer) headline() {
 	switch code := a.e.Verdict.Code; {
 	case code == explain.Healthy && a.count("desired") == 0 && a.nowhere() != "":
 		v.words, v.tone = "NO ELIGIBLE NODE", screen.Bad
+	case a.e.Has(explain.ControllerSilent) != nil:
+		v.words, v.tone = "CONTROLLER SILENT", screen.Bad
 	case n > 0 && (code == explain.Healthy || code == explain.Progressing):
 		v.words, v.tone = fill(a.now, daemonset.Facts{"verdict": v.words, "warnings": n, "healthy": code == explain.Healthy}, "{healthy=true}{warnings:WARNING|WARNINGS}", "{verdict}, {warnings:WARNING|WARNINGS}"), screen.Warn
 	}
@@ -388,7 +390,7 @@ var origins = map[cause.OriginKind][]string{
 		"{evidence=Some}{code=ImagePullBackOff}the registry, or the way from {newFailing?this node|these nodes} to it: revision {current} works on {works:other node}",
 		"{evidence=Some}{code=OOMKilled}the memory limit of revision {current}, or the load of {newFailing?this node|these nodes}: revision {current} works on {works:other node}",
 		"{evidence=Some}{code=ContainerConfig}what the container refers to, such as a ConfigMap: revision {current} works on {works:other node}",
-		"{evidence=Some}not known yet: revision {current} works on {works:other node}; an error of the program or its configuration means the revision, one of the host, disk or network the {newFailing?node|nodes}",
+		"{evidence=Some}not known yet: revision {current} works on {works:other node}; if the logs show an error of the program or its configuration, it is the revision; if one of the host, disk or network, the {newFailing?node|nodes}",
 	},
 	cause.OriginNodes: {
 		"{code=NodeGone}{on?the node was|the nodes were} deleted; the pod garbage collector removes what is left",

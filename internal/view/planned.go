@@ -351,9 +351,6 @@ func (s *planned) limit() {
 		f["drops"] = 0
 	}
 	s.add(screen.Limit, "%s", limitWords(b.Kind, b.Spec, "", s.p.Desired.After, b.Limit)+fill(s.now, f, paces...))
-	if wait := s.p.MinReadySeconds(); wait > 0 && len(s.p.Waves) > 0 {
-		s.add(screen.Limit, "a step takes longer than minReadySeconds (%s): the controller counts available pods only when it looks again", seconds(float64(wait)))
-	}
 }
 
 // paces say how many pods a limit lets the controller replace at a time.

@@ -101,7 +101,7 @@ const (
 	finalizers = "its deletion waits for {finalizers?finalizer|finalizers} {finalizers}"
 	noneSince  = "[{changed=NotTemplate}; no kept revision explains it: the nodes have changed, or none was ever eligible][{changed=Unknown}; unknown since when: the revisions could not be read]"
 	noneThen   = "[, {losing:pod is deleted and not recreated|pods are deleted and not recreated}][, {staying:pod stays until the next rollout deletes it|pods stay until the next rollout deletes them}]"
-	wouldStop  = "the next rollout would stop when {replaced} of {replaces:pod} are replaced: "
+	wouldStop  = "start no rollout before this is fixed: it would stop when {replaced} of {replaces:pod} are replaced: "
 )
 
 // meanings has what a reason means where its name does not say all. Beside the
