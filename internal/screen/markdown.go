@@ -23,12 +23,15 @@ func (s *Screen) Markdown(w io.Writer) error {
 		m.add("*"+mark(s.Notice)+"*", "")
 	}
 	for l, blocks := range s.entries {
-		if name := Label(l).String(); len(blocks) > 0 && name != "" {
-			m.label = "**" + name + ":** "
+		if Label(l) == Cause {
+			for _, part := range s.parts {
+				m.add("#### "+mark(part.title), "")
+				for l, blocks := range part.entries {
+					m.entry(Label(l), blocks)
+				}
+			}
 		}
-		for _, b := range blocks {
-			m.block(b)
-		}
+		m.entry(Label(l), blocks)
 	}
 	_, err := io.WriteString(w, strings.TrimRight(strings.Join(m.lines, "\n"), "\n")+"\n")
 	return err
@@ -38,6 +41,16 @@ func (s *Screen) Markdown(w io.Writer) error {
 type markdown struct {
 	lines []string
 	label string
+}
+
+// entry writes what stands beside a label.
+func (m *markdown) entry(l Label, blocks []Block) {
+	if name := l.String(); len(blocks) > 0 && name != "" {
+		m.label = "**" + name + ":** "
+	}
+	for _, b := range blocks {
+		m.block(b)
+	}
 }
 
 func (m *markdown) add(lines ...string) { m.lines = append(m.lines, lines...) }

@@ -12,6 +12,14 @@ type Screen struct {
 	Headline Headline
 	Notice   string // a sentence right below the headline
 	entries  [labels][]Block
+	parts    []part
+	open     bool // the last of the parts is
+}
+
+// part is an answer's part about one of several problems, with entries of its own.
+type part struct {
+	title   string
+	entries [labels][]Block
 }
 
 // Headline is the first line, in which a reader finds what is wrong.
@@ -61,10 +69,22 @@ func (l Label) String() string { return labelNames[l] }
 // Add adds to the entry of a label. Blocks that say nothing are left out, and
 // so is an entry without any.
 func (s *Screen) Add(l Label, blocks ...Block) {
+	to := &s.entries
+	if s.open {
+		to = &s.parts[len(s.parts)-1].entries
+	}
 	for _, b := range blocks {
 		if b != nil && !b.empty() {
-			s.entries[l] = append(s.entries[l], b)
+			to[l] = append(to[l], b)
 		}
+	}
+}
+
+// Part begins a part with a title: what is added from now on stands there, before
+// the whole answer's Cause. An empty title ends the last one.
+func (s *Screen) Part(title string) {
+	if s.open = title != ""; s.open {
+		s.parts = append(s.parts, part{title: title})
 	}
 }
 

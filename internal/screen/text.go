@@ -34,20 +34,12 @@ func (s *Screen) Text(w io.Writer, t Terminal) error {
 	p.block(Text(s.Notice), 0)
 	p.gap()
 	for l, blocks := range s.entries {
-		switch l := Label(l); {
-		case len(blocks) == 0:
-		case l == Body:
-			for _, b := range blocks {
-				p.gap()
-				p.block(b, indent)
+		if Label(l) == Cause {
+			for i := range s.parts {
+				p.part(&s.parts[i])
 			}
-			p.gap()
-		default:
-			if l == Status {
-				p.gap()
-			}
-			p.entry(l, blocks)
 		}
+		p.entry(Label(l), blocks)
 	}
 	return p.write(w)
 }
@@ -153,6 +145,20 @@ func (p *printer) headline(h *Headline) {
 // entry writes blocks to the right of the gutter, and their label beside the
 // first line.
 func (p *printer) entry(l Label, blocks []Block) {
+	if len(blocks) == 0 {
+		return
+	}
+	if l == Body {
+		for _, b := range blocks {
+			p.gap()
+			p.block(b, indent)
+		}
+		p.gap()
+		return
+	}
+	if l == Status {
+		p.gap()
+	}
 	first := len(p.lines)
 	for _, b := range blocks {
 		p.block(b, gutter)
@@ -165,6 +171,16 @@ func (p *printer) entry(l Label, blocks []Block) {
 		p.lines[first][0].text = p.lines[first][0].text[len(name):]
 		p.lines[first] = append([]span{{name, Title}}, p.lines[first]...)
 	}
+}
+
+// part writes the entries about one of several problems under its title.
+func (p *printer) part(of *part) {
+	p.gap()
+	p.add(0, span{Clean(of.title), Title})
+	for l, blocks := range of.entries {
+		p.entry(Label(l), blocks)
+	}
+	p.gap()
 }
 
 func (p *printer) block(b Block, left int) {

@@ -73,6 +73,69 @@ Status    DESIRED  CURRENT  READY
 	}
 }
 
+// Parts stand behind the tables and before what is about the whole answer, each with
+// its labels in their order; the blank lines are those of the form.
+func TestPart(t *testing.T) {
+	s := &Screen{Headline: Headline{"STUCK", Bad, "a/b", "two things are wrong"}}
+	s.Add(Fix, Text("of the whole"))
+	s.Part("1. First\x1b (2 nodes)")
+	s.Add(Fix, Text("mend it"))
+	s.Add(Cause, Text("a node"))
+	s.Part("2. Second <b>")
+	s.Add(Check, Command{"kubectl get pods"})
+	s.Part("")
+	s.Add(Outlook, Text("it stays"))
+	s.Add(Body, Text("a table"))
+	want := `
+STUCK  a/b: two things are wrong
+
+  a table
+
+1. First\u001b (2 nodes)
+Cause     a node
+Fix       mend it
+
+2. Second <b>
+Check     kubectl get pods
+
+Fix       of the whole
+Outlook   it stays
+`
+	if diff := cmp.Diff(want[1:], text(t, s, Terminal{Width: 80})); diff != "" {
+		t.Error(diff)
+	}
+	var b strings.Builder
+	if err := s.Markdown(&b); err != nil {
+		t.Fatal(err)
+	}
+	want = `
+### STUCK <code>a/b</code>: two things are wrong
+
+a table
+
+#### 1. First&#92;u001b (2 nodes)
+
+**Cause:** a node
+
+**Fix:** mend it
+
+#### 2. Second &lt;b&gt;
+
+**Check:**
+
+~~~sh
+kubectl get pods
+~~~
+
+**Fix:** of the whole
+
+**Outlook:** it stays
+`
+	if diff := cmp.Diff(strings.ReplaceAll(want[1:], "~", "`"), b.String()); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func text(t *testing.T, s *Screen, term Terminal) string {
 	t.Helper()
 	var b strings.Builder

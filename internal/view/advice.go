@@ -16,11 +16,17 @@ import (
 var advices = map[explain.AdviceCode][]string{
 	explain.AdviseWait:       {"{problem=NodeGone}nothing: the pod garbage collector removes what is left", "nothing: it continues by itself"},
 	explain.AdviseDeletePods: {"{problem=VanishedNodeInSurge}delete the pod of the deleted node (Fix)", "nothing is urgent: delete the {old:old pod}, one after the other, when it suits (Continue)"},
-	explain.AdviseRollBack:   {"{problem=NoEligibleNode}{back}, or correct the template", "read the logs (Check), then {back}"},
+	explain.AdviseRollBack: {"{problem=NoEligibleNode}{back}, or correct [the {fields} of ]the template",
+		"{logs=true}{works=0}save the logs (Check), then {back}: only the {replaced?pod|pods} that {replaced?fails|fail} {replaced?is|are} replaced", "{logs=true}save the logs (Check), then {back}",
+		"{works=0}{back}: only the {replaced?pod|pods} that {replaced?fails|fail} {replaced?is|are} replaced", "{back}",
+	},
 	explain.AdviseReadLogs:   {"read the logs (Check) before you change anything"},
+	explain.AdviseImage:      {"find out why {count?this node|these nodes} cannot pull the image (Check)"},
+	explain.AdviseMemory:     {"find out how much memory the program needs (Check)"},
+	explain.AdviseConfig:     {"create what the message below names, or correct the template"},
 	explain.AdviseReadEvents: {"look at the state and the events of {count?the pod|a pod} (Check) before you change anything"},
 	explain.AdviseRepairNodes: {
-		"only after that, repair {where}, or ask the team that runs {count?it|them} (Check): a node that returns before starts revision {spreads}",
+		"only after {afterFirst}[ to {afterLast}], repair {where}, or ask the team that runs {count?it|them} (Check): a node that returns before starts revision {spreads}",
 		"repair {where}, or ask the team that runs {count?it|them} (Check)[; {noRollback}]",
 	},
 	explain.AdviseMakeRoom:     {"make room for the pod on {where} (Fix)"},
@@ -36,7 +42,7 @@ var advices = map[explain.AdviceCode][]string{
 
 // doNow says what to do first, a line for each piece of advice.
 func (a *answer) doNow(advice []explain.Advice) {
-	for _, d := range advice {
+	for i, d := range advice {
 		first := slices.Concat(d.Problems, []daemonset.Reason{""})[0]
 		f := daemonset.Facts{"problem": string(first), "count": len(d.Nodes), "old": a.count("oldNodes"), "back": "roll back (Fix)"}
 		switch n := len(d.Nodes); {
@@ -46,7 +52,8 @@ func (a *answer) doNow(advice []explain.Advice) {
 			f["where"] = someNames(d.Nodes)
 		}
 		if p := a.e.Has(first); p != nil {
-			f["field"] = fact(p.Facts, "field")
+			look := explain.LookInto(p)
+			f["field"], f["fields"], f["logs"] = fact(p.Facts, "field"), p.Facts["fields"], look == explain.LookLogs || look == explain.LookLastLogs
 			if p.Origin != nil {
 				f["kind"], f["name"] = string(p.Origin.Kind), p.Origin.Name
 			}
@@ -54,6 +61,21 @@ func (a *answer) doNow(advice []explain.Advice) {
 		if len(a.e.ManagedBy) > 0 && a.e.ManagedBy[0].Tool.Reverts() {
 			who, _ := managerWords(a.e.ManagedBy[0])
 			f["back"] = "roll back in the source of " + who + ", not by hand"
+		}
+		for _, fix := range a.e.Fixes {
+			if fix.Code == explain.FixUndo {
+				f["replaced"], f["works"], _ = a.e.Undoes(&fix)
+			}
+		}
+		for n, other := range advice {
+			if len(d.After) == 0 || !slices.Contains(d.After, slices.Concat(other.Problems, []daemonset.Reason{""})[0]) {
+				continue
+			}
+			if f["afterFirst"] == nil {
+				f["afterFirst"] = n + 1
+			} else {
+				f["afterLast"] = n + 1
+			}
 		}
 		if len(d.After) > 0 {
 			f["spreads"] = a.current()
@@ -66,7 +88,7 @@ func (a *answer) doNow(advice []explain.Advice) {
 			words += "; it can wait: " + allHave(all.Served+len(all.Ready)) + " a Ready pod"
 		}
 		if len(advice) > 1 {
-			words = reasonNames(d.Problems) + ": " + words
+			words = a.title(i, &d) + ": " + words
 		}
 		a.add(screen.DoNow, "%s", words)
 	}

@@ -22,7 +22,6 @@ func Explanation(w io.Writer, e *explain.Explanation, asked Asked, style Style) 
 	a.headline()
 	a.doNow(a.e.Advice)
 	a.present()
-	a.fixes()
 	a.outlook()
 	a.status()
 	a.wide()
@@ -47,8 +46,7 @@ func (a *answer) present() {
 	a.limit()
 	a.problems()
 	a.onDelete()
-	a.causes()
-	a.checks(a.e.Matters())
+	a.solutions()
 }
 
 // count is a number that the verdict was decided on.
@@ -152,6 +150,16 @@ func (a *answer) nowhere() string {
 		words = cmp.Or(fill(a.now, g[0].Facts, noneOf[g[0].Reason]), words)
 	}
 	return words + fill(a.now, p.Facts, noneThen)
+}
+
+// noneWith is the key of the label that no node has as the pod needs it; empty where
+// another rule leaves no node eligible, or one is.
+func (a *answer) noneWith() string {
+	g := a.e.Groups("DESIRED", false)
+	if a.e.Has(cause.NoEligibleNode) == nil || len(g) != 1 || g[0].Reason != daemonset.NodeSelector {
+		return ""
+	}
+	return fact(g[0].Facts, "key")
 }
 
 // noneOf says which rule leaves no node eligible.
@@ -352,11 +360,47 @@ func (a *answer) onDelete() {
 	a.s.Add(screen.Body, a.atMost(3, t, "pod"))
 }
 
+// solutions say who, what shows more of it and what solves it: of several things
+// to do each in a part of its own.
+func (a *answer) solutions() {
+	matters := a.e.Matters()
+	for i, part := range a.e.Parts() {
+		title := a.title(i, part.Advice)
+		if title != "" {
+			title += fill(a.now, daemonset.Facts{"nodes": len(part.Advice.Nodes)}, " ({nodes:node})", "")
+		}
+		a.s.Part(title)
+		a.causes(part.Problems)
+		a.checks(slices.DeleteFunc(part.Problems, func(p *explain.Problem) bool { return !slices.Contains(matters, p) }))
+		for n, f := range part.Fixes {
+			a.fix(&f, map[bool]string{true: "or, "}[n > 0])
+		}
+		if part.As > 0 {
+			a.add(screen.Fix, "if revision %d is at fault: roll back, as in %d", a.current(), part.As)
+		}
+	}
+	if key := a.noneWith(); key != "" {
+		a.s.Add(screen.Check, a.kubectl("kubectl get nodes", screen.Word("-L "+screen.Quote(key))))
+	}
+	if p := a.e.Has(explain.ControllerSilent); p != nil {
+		a.add(screen.Fix, "restart kube-controller-manager on the control plane nodes, or ask the provider that manages them; the controller then goes on by itself")
+	}
+}
+
+// title numbers a piece of advice, and names its problems.
+func (a *answer) title(i int, d *explain.Advice) string {
+	if d == nil {
+		return ""
+	}
+	return fmt.Sprintf("%d. %s", i+1, reasonNames(d.Problems))
+}
+
 // causes says who, for each problem that does not pass by itself.
-func (a *answer) causes() {
+func (a *answer) causes(problems []*explain.Problem) {
 	var said []string
 	of := map[string][]daemonset.Reason{}
-	for _, p := range a.e.All() {
+	several := slices.ContainsFunc(problems, func(p *explain.Problem) bool { return p.Code != problems[0].Code })
+	for _, p := range problems {
 		words := a.origin(p)
 		if words != "" && len(of[words]) == 0 {
 			said = append(said, words)
@@ -367,7 +411,7 @@ func (a *answer) causes() {
 		switch most := 6; {
 		case i >= most && !a.style.All:
 			return
-		case len(said) > 1: // of what
+		case len(said) > 1 && several: // of what
 			words = reasonNames(slices.Compact(of[words])) + ": " + words
 		}
 		a.add(screen.Cause, "%s", words)
@@ -440,22 +484,6 @@ func (a *answer) origin(p *explain.Problem) string {
 	return fill(a.now, f, origins[o.Kind]...)
 }
 
-// fixes are commands or acts that change the cluster, and plans of them. Those of
-// different problems stand side by side; a higher limit is another way.
-func (a *answer) fixes() {
-	several := a.e.FixesSeveral()
-	for i, f := range a.e.FixesInOrder() {
-		and := ""
-		if codes := a.e.Helps(&f); len(codes) > 0 && several {
-			and = reasonNames(codes) + ": "
-		}
-		a.fix(&f, and, map[bool]string{true: "or, "}[i > 0])
-	}
-	if p := a.e.Has(explain.ControllerSilent); p != nil {
-		a.add(screen.Fix, "restart kube-controller-manager on the control plane nodes, or ask the provider that manages them; the controller then goes on by itself")
-	}
-}
-
 // preview is a plan of a fix, which changes nothing.
 func (a *answer) preview(of, flag, value string) {
 	c := a.again("plan-rollout", Flag{Name: flag, Value: value})
@@ -466,9 +494,9 @@ func (a *answer) preview(of, flag, value string) {
 	a.s.Add(screen.Preview, screen.Text("of "+of+":"), screen.Indent{c})
 }
 
-// fix is one of them: and names the problem that it removes, and or joins what is
-// another way.
-func (a *answer) fix(f *explain.Fix, and, or string) {
+// fix is a command or an act that changes the cluster, and a plan of it; or joins
+// what is another way.
+func (a *answer) fix(f *explain.Fix, or string) {
 	facts := daemonset.Facts{"nodes": len(f.Nodes), "name": f.Name, "needs": f.Needs, "pods": len(f.Pods), "current": a.current()}
 	say := func(sentences ...string) string { return fill(a.now, facts, sentences...) }
 	switch f.Code {
@@ -477,15 +505,12 @@ func (a *answer) fix(f *explain.Fix, and, or string) {
 		if f.Unsure {
 			words = say("if revision {current} is at fault:")
 		}
-		if and != "" {
-			words = and + cmp.Or(words, "roll back:")
-		}
 		a.preview("", "to-revision", to)
 		a.act(screen.Fix, words, a.kubectl("kubectl rollout undo", a.namespace(), "daemonset/"+a.name(), screen.Word("--to-revision="+to)), append(a.undoes(f), a.undoneBy())...)
 	case explain.FixRepairNodes:
 		facts["under"], facts["whole"] = a.e.Rollout.UnderWay, a.e.Impact != nil && len(a.e.Impact.Without) == 0
 		facts["undo"] = slices.ContainsFunc(a.e.Fixes, func(f explain.Fix) bool { return f.Code == explain.FixUndo })
-		a.act(screen.Fix, and+say("repair {nodes?the node|the nodes}; ")+say("{undo=false}{under=true}the rollout then continues by itself",
+		a.act(screen.Fix, say("repair {nodes?the node|the nodes}; ")+say("{undo=false}{under=true}the rollout then continues by itself",
 			"{undo=false}{whole=true}{nodes?it then counts again, and keeps its pod|they then count again, and keep their pods}", "{nodes?its pod then comes back by itself|their pods then come back by themselves}"), nil)
 		if a.e.Verdict.Code != explain.Healthy {
 			a.act(screen.Fix, "or, only for a node that is gone for good:", a.kubectl("kubectl delete node", screen.Placeholder("NODE")))
@@ -497,7 +522,7 @@ func (a *answer) fix(f *explain.Fix, and, or string) {
 		if f.Needs > 0 {
 			raise = a.kubectl("kubectl patch resourcequota", a.namespace(), screen.Quote(f.Name), "--type=merge", "-p", screen.Quote(fmt.Sprintf(`{"spec":{"hard":{"pods":"%d"}}}`, f.Needs)))
 		}
-		a.act(screen.Fix, and+say(`ask the owner of ResourceQuota "{name}" to raise it[ to at least {needs:pod}, or raise it:]`), raise)
+		a.act(screen.Fix, say(`ask the owner of ResourceQuota "{name}" to raise it[ to at least {needs:pod}, or raise it:]`), raise)
 	case explain.FixMakeRoom:
 		for _, room := range []struct {
 			code  daemonset.Reason
@@ -505,11 +530,11 @@ func (a *answer) fix(f *explain.Fix, and, or string) {
 		}{{cause.HostPortConflict, "move the pod that uses the host port off"}, {cause.InsufficientResources, "move other pods off"}} {
 			on := slices.DeleteFunc(a.e.On(room.code), func(n string) bool { return !slices.Contains(f.Nodes, n) })
 			if len(on) > 0 {
-				a.s.Add(screen.Fix, screen.Names{Before: and + room.words, Names: on})
+				a.s.Add(screen.Fix, screen.Names{Before: room.words, Names: on})
 			}
 		}
 	case explain.FixNoSurge:
-		a.act(screen.Fix, and+"use maxUnavailable in place of maxSurge:", a.patch(`{"maxSurge":0,"maxUnavailable":1}`), "a node then has no available pod while its pod is replaced", a.undoneBy())
+		a.act(screen.Fix, "use maxUnavailable in place of maxSurge:", a.patch(`{"maxSurge":0,"maxUnavailable":1}`), "a node then has no available pod while its pod is replaced", a.undoneBy())
 	case explain.FixDeletePods:
 		l, words := screen.Fix, ""
 		if a.e.Verdict.Code == explain.AwaitingDelete {

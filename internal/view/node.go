@@ -79,7 +79,7 @@ func (a *answer) node(n *explain.Node) {
 	}
 	if len(n.Changes) == 0 {
 		for _, f := range a.e.FixesOn(n) {
-			a.fix(&f, "", "")
+			a.fix(&f, "")
 		}
 	}
 	a.nodeFix(n)

@@ -61,7 +61,6 @@ func newPlanned(p *plan.Plan, now *explain.Explanation, asked Asked, style Style
 	if s.change(); s.live != nil {
 		s.live.doNow(s.live.e.Advice)
 		s.live.present()
-		s.live.fixes()
 	} else {
 		s.doNow()
 		s.underWay()

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
@@ -43,13 +44,16 @@ const (
 	AdviseControlPlane AdviceCode = "ControlPlane" // check whether the controller runs
 	AdviseStrategy     AdviceCode = "Strategy"     // change the update strategy
 	AdviseReadEvents   AdviceCode = "ReadEvents"   // the state and the events of the pods have to show who is at fault
+	AdviseImage        AdviceCode = "Image"        // find out why the image cannot be pulled
+	AdviseMemory       AdviceCode = "Memory"       // find out how much memory the program needs
+	AdviseConfig       AdviceCode = "Config"       // create what the container refers to, or correct the template
 	// AdviseRepairBeforeRollout: nothing is urgent, but the nodes have to be repaired before the next rollout
 	AdviseRepairBeforeRollout AdviceCode = "RepairBeforeRollout"
 )
 
 // AdviceCodes lists every AdviceCode.
 var AdviceCodes = []AdviceCode{
-	AdviseControlPlane, AdviseDeletePods, AdviseRollBack, AdviseReadLogs, AdviseReadEvents, AdviseStrategy, AdviseAskOwner, AdviseRepairNodes, AdviseFreePort, AdviseMakeRoom, AdviseRepairBeforeRollout, AdviseWait,
+	AdviseControlPlane, AdviseDeletePods, AdviseRollBack, AdviseReadLogs, AdviseImage, AdviseMemory, AdviseConfig, AdviseReadEvents, AdviseStrategy, AdviseAskOwner, AdviseRepairNodes, AdviseFreePort, AdviseMakeRoom, AdviseRepairBeforeRollout, AdviseWait,
 }
 
 // advice returns what to do first, for each kind of problem of a summary once, in the
@@ -143,9 +147,11 @@ func adviceFor(p *Problem) AdviceCode {
 	case cause.OriginStrategy:
 		return AdviseStrategy
 	}
-	switch p.Code {
-	case cause.CrashLoopBackOff, cause.ProbeFailing, cause.InitRunning:
-		return AdviseReadLogs
-	}
-	return AdviseReadEvents
+	return cmp.Or(adviceOn[p.Code], AdviseReadEvents)
+}
+
+// adviceOn is what problems ask for of which it is not known who is at fault.
+var adviceOn = map[daemonset.Reason]AdviceCode{
+	cause.CrashLoopBackOff: AdviseReadLogs, cause.ProbeFailing: AdviseReadLogs, cause.InitRunning: AdviseReadLogs,
+	cause.ImagePullBackOff: AdviseImage, cause.OOMKilled: AdviseMemory, cause.ContainerConfig: AdviseConfig,
 }

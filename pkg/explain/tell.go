@@ -253,22 +253,63 @@ func (e *Explanation) Helps(f *Fix) (codes []daemonset.Reason) {
 	return slices.Compact(codes)
 }
 
-// FixesInOrder returns the fixes in the order of the problems that they remove, those
-// that are ways around one behind.
-func (e *Explanation) FixesInOrder() []Fix {
-	order := []daemonset.Reason{}
-	for _, p := range e.Matters() {
-		order = append(order, p.Code)
+// Part is what belongs together: problems that ask for the same, what to do first
+// about them, and the fixes that remove them.
+type Part struct {
+	Advice   *Advice // nil for what is left
+	Problems []*Problem
+	Fixes    []Fix
+	As       int // the part, counted from 1, whose fix removes these problems too; 0 where it has its own
+}
+
+// Parts returns a part for each piece of advice, in their order, and a last one of
+// what is left: problems that ask for nothing, and ways around a problem. A fix of
+// nodes stands in each part that it is for, with the nodes of this part; any other in
+// the first. Where only one thing is to be done, everything is one part without advice.
+func (e *Explanation) Parts() []Part {
+	if len(e.Advice) < 2 {
+		return []Part{{Problems: e.All(), Fixes: e.Fixes}}
 	}
-	at := func(f Fix) int {
-		if i := slices.Index(order, f.Problem); i >= 0 {
-			return i
+	parts, left := make([]Part, len(e.Advice)+1), len(e.Advice)
+	of := map[daemonset.Reason]int{}
+	for i := range e.Advice {
+		parts[i].Advice = &e.Advice[i]
+		for _, code := range e.Advice[i].Problems {
+			of[code] = i
 		}
-		return len(order)
 	}
-	out := slices.Clone(e.Fixes)
-	slices.SortStableFunc(out, func(a, b Fix) int { return at(a) - at(b) })
-	return out
+	for _, p := range e.All() {
+		i, ok := of[p.Code]
+		if !ok {
+			i = left
+		}
+		parts[i].Problems = append(parts[i].Problems, p)
+	}
+	for _, f := range e.Fixes {
+		in := []int{}
+		for _, code := range e.Helps(&f) {
+			if i, ok := of[code]; ok && !slices.Contains(in, i) {
+				in = append(in, i)
+			}
+		}
+		slices.Sort(in)
+		for n, i := range in {
+			switch {
+			case len(f.Nodes) > 0:
+				here := f
+				here.Nodes = slices.DeleteFunc(slices.Clone(f.Nodes), func(node string) bool { return !slices.Contains(e.Advice[i].Nodes, node) })
+				parts[i].Fixes = append(parts[i].Fixes, here)
+			case n == 0:
+				parts[i].Fixes = append(parts[i].Fixes, f)
+			default:
+				parts[i].As = in[0] + 1
+			}
+		}
+		if len(in) == 0 {
+			parts[left].Fixes = append(parts[left].Fixes, f)
+		}
+	}
+	return parts
 }
 
 // RunBoth returns how many nodes run an old and a new pod, as with maxSurge.
@@ -283,15 +324,4 @@ func (e *Explanation) RunBoth() (n int) {
 		}
 	}
 	return n
-}
-
-// FixesSeveral reports whether the fixes are of several problems.
-func (e *Explanation) FixesSeveral() bool {
-	of := map[daemonset.Reason]bool{}
-	for _, f := range e.Fixes {
-		if f.Problem != "" {
-			of[f.Problem] = true
-		}
-	}
-	return len(of) > 1
 }

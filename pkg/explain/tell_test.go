@@ -239,31 +239,52 @@ func TestNodeState(t *testing.T) {
 	}
 }
 
-// TestFixesInOrder: fixes stand in the order of the problems that they remove, and
-// each is for all problems of its origin; a rollback for all of containers.
-func TestFixesInOrder(t *testing.T) {
+// TestParts: what is read together. A part is written as its problems, and behind > its
+// fixes with their nodes, or the part whose fix it shares.
+func TestParts(t *testing.T) {
 	for _, tt := range []struct {
 		problems string
-		fixes    string // code and the first problem that it removes
-		want     string // code and all problems
+		fixes    string // code, the first problem that it removes, and nodes
+		want     string
 		why      string
 	}{
-		{"NodeNotReady Error n1 Nodes; OOMKilled Error n2; CrashLoopBackOff Error n3,n4", "Undo CrashLoopBackOff; RepairNodes NodeNotReady", "RepairNodes [NodeNotReady]; Undo [CrashLoopBackOff OOMKilled]", "a rollback is for all containers, of the most nodes first"},
-		{"TerminatingOnDeadNode Error n1 Nodes; NodeNotReady Error n2 Nodes", "RepairNodes TerminatingOnDeadNode", "RepairNodes [TerminatingOnDeadNode NodeNotReady]", "one repair for both"},
-		{"NodeNotReady Error n1 Nodes; HostPortConflict Error n2 Scheduling", "RaiseLimit ; MakeRoom HostPortConflict; RepairNodes NodeNotReady", "RepairNodes [NodeNotReady]; MakeRoom [HostPortConflict]; RaiseLimit []", "a way around is of none, and last"},
-		{"NodeNotReady Error n1 Nodes", "Undo OOMKilled", "Undo []", "a problem that is not there"},
+		{"NodeNotReady Error n1 Nodes; OOMKilled Error n2 Unknown; CrashLoopBackOff Error n3,n4 Unknown", "Undo CrashLoopBackOff; RepairNodes NodeNotReady n1",
+			"NodeNotReady > RepairNodes n1 | CrashLoopBackOff > Undo | OOMKilled > as 2 | left", "a rollback is for all containers, and stands where it is first needed"},
+		{"TerminatingOnDeadNode Error n1 Nodes; NodeNotReady Error n2 Nodes", "RepairNodes TerminatingOnDeadNode n1,n2", "TerminatingOnDeadNode NodeNotReady > RepairNodes n1,n2", "one thing to do"},
+		{"TerminatingOnDeadNode Error n1 Nodes; NodeNotReady Error n2 Nodes; OOMKilled Error n3 Unknown", "RepairNodes TerminatingOnDeadNode n1,n2", "TerminatingOnDeadNode NodeNotReady > RepairNodes n1,n2 | OOMKilled | left", "one repair for both"},
+		{"InsufficientResources Error n1 Scheduling; HostPortConflict Error n2 Scheduling", "MakeRoom HostPortConflict n1,n2",
+			"HostPortConflict > MakeRoom n2 | InsufficientResources > MakeRoom n1 | left", "room is made on each node for its own reason"},
+		{"NodeNotReady Error n1 Nodes; OOMKilled Error n3 Unknown", "RaiseLimit", "NodeNotReady | OOMKilled | left > RaiseLimit", "a way around is of none"},
+		{"NodeNotReady Error n1 Nodes; OOMKilled Error n3 Unknown; FailedMount Info n2", "", "NodeNotReady | OOMKilled | left FailedMount", "what passes by itself asks for nothing"},
+		{"NodeNotReady Error n1 Nodes; HostPortConflict Error n2 Scheduling", "Undo OOMKilled", "NodeNotReady | HostPortConflict | left > Undo", "a problem that is not there"},
+		{"NodeNotReady Error n1 Nodes", "Undo OOMKilled; RaiseLimit", "NodeNotReady > Undo > RaiseLimit", "one thing to do: everything is of it"},
 	} {
 		e := &Explanation{Problems: problemsOf(t, tt.problems)}
 		for _, f := range strings.Split(tt.fixes, "; ") {
-			code, of, _ := strings.Cut(f, " ")
-			e.Fixes = append(e.Fixes, Fix{Code: FixCode(code), Problem: daemonset.Reason(of)})
+			if words := append(strings.Fields(f), "", ""); words[0] != "" {
+				e.Fixes = append(e.Fixes, Fix{Code: FixCode(words[0]), Problem: daemonset.Reason(words[1]), Nodes: strings.FieldsFunc(words[2], func(r rune) bool { return r == ',' })})
+			}
 		}
+		e.Advice = e.advice()
 		var got []string
-		for _, f := range e.FixesInOrder() {
-			got = append(got, fmt.Sprint(f.Code, " ", e.Helps(&f)))
+		for _, part := range e.Parts() {
+			var words []string
+			if part.Advice == nil && len(e.Advice) > 1 {
+				words = append(words, "left")
+			}
+			for _, p := range part.Problems {
+				words = append(words, string(p.Code))
+			}
+			for _, f := range part.Fixes {
+				words = append(words, strings.TrimSpace("> "+string(f.Code)+" "+strings.Join(f.Nodes, ",")))
+			}
+			if part.As > 0 {
+				words = append(words, fmt.Sprint("> as ", part.As))
+			}
+			got = append(got, strings.Join(words, " "))
 		}
-		if s := strings.Join(got, "; "); s != tt.want {
-			t.Errorf("%s: %s, want %s", tt.why, s, tt.want)
+		if s := strings.Join(got, " | "); s != tt.want {
+			t.Errorf("%s:\ngot  %s\nwant %s", tt.why, s, tt.want)
 		}
 	}
 }
@@ -274,28 +295,6 @@ func TestRunBoth(t *testing.T) {
 	e := &Explanation{Nodes: []Node{{Pods: []Pod{old, updated}}, {Pods: []Pod{updated}}, {Pods: []Pod{ends, updated}}, {Pods: []Pod{old, old}}, {}}}
 	if got := e.RunBoth(); got != 1 {
 		t.Errorf("%d nodes, want 1", got)
-	}
-}
-
-// TestFixesSeveral: a fix that is a way around a problem is of none.
-func TestFixesSeveral(t *testing.T) {
-	for _, tt := range []struct {
-		of   []daemonset.Reason
-		want bool
-		why  string
-	}{
-		{nil, false, "none"},
-		{[]daemonset.Reason{cause.NodeNotReady, cause.NodeNotReady}, false, "two of one problem"},
-		{[]daemonset.Reason{cause.NodeNotReady, ""}, false, "one, and a way around"},
-		{[]daemonset.Reason{cause.NodeNotReady, "", cause.OOMKilled}, true, "two problems"},
-	} {
-		e := &Explanation{}
-		for _, p := range tt.of {
-			e.Fixes = append(e.Fixes, Fix{Problem: p})
-		}
-		if got := e.FixesSeveral(); got != tt.want {
-			t.Errorf("%s: %t", tt.why, got)
-		}
 	}
 }
 
