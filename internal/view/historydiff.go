@@ -123,6 +123,9 @@ func Diff(w io.Writer, h *history.History, asked Asked, style Style) error {
 	from, to := h.Named(d.From.Name), h.Named(d.To.Name)
 	f := daemonset.Facts{"n": len(d.Change), "kind": d.Kind, "metadata": history.OnlyMetadata(d.Change), "from": p.side(from), "to": p.side(to)}
 	p.s.Headline.Text = fill(p.now, f, diffWords...)
+	if h.Rollout.Code == history.UnderWay && p.current != nil && slices.Contains([]*history.Revision{from, to}, p.current) {
+		p.doNow()
+	}
 	for _, l := range (fieldStyle{all: style.All}).lines(fields, func(i int) []string { return about(&d.Change[i]) }) {
 		p.add(screen.Change, "%s", l)
 	}
