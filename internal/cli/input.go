@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -111,14 +112,41 @@ func (in *input) open(ctx context.Context) (reader, string, error) {
 		return nil, "", err
 	}
 	c.OnWarning(in.serverWarns)
-	c.Notify(func(s string) { in.note("%s", s) })
+	c.Notify(func(s string) { fmt.Fprintln(in.ErrOut, "note: "+view.Clean(s)) }) // somebody waits
 	namespace, _, err := in.config.ToRawKubeConfigLoader().Namespace()
 	return c.Without(in.unasked...), namespace, err
 }
 
+// heldNotes are notes that stand below the answer: its first line is the verdict,
+// also where both streams are one.
+type heldNotes struct {
+	mu    sync.Mutex // the API server's warnings come from any goroutine
+	lines []string
+}
+
+// holdNotes keeps the notes of a command until the answer is written.
+func (c *common) holdNotes() (release func()) {
+	c.held = &heldNotes{}
+	return func() {
+		c.held.mu.Lock()
+		defer c.held.mu.Unlock()
+		for _, line := range c.held.lines {
+			fmt.Fprintln(c.ErrOut, line)
+		}
+		c.held.lines = nil
+	}
+}
+
 // note writes a line beside the answer.
 func (in *input) note(format string, args ...any) {
-	fmt.Fprintln(in.ErrOut, "note: "+view.Clean(fmt.Sprintf(format, args...)))
+	line := "note: " + view.Clean(fmt.Sprintf(format, args...))
+	if in.held == nil {
+		fmt.Fprintln(in.ErrOut, line)
+		return
+	}
+	in.held.mu.Lock()
+	defer in.held.mu.Unlock()
+	in.held.lines = append(in.held.lines, line)
 }
 
 // serverWarns writes a warning of the API server.
@@ -200,8 +228,29 @@ func (in *input) gaps(lists ...[]daemonset.Gap) {
 			all = append(all[:most:most], fmt.Sprintf("and %d more", n))
 		}
 		g.Message = strings.Join(all, "; ")
-		in.note("%s", gapWords(g))
+		in.note("%s%s", view.Gap(g), in.right(g))
 	}
+}
+
+// right says which right is missing for a Gap, the command that checks it, and what
+// to do; empty where none is.
+func (in *input) right(g daemonset.Gap) string {
+	if g.Why != snapshot.Forbidden || g.What == snapshot.Version {
+		return ""
+	}
+	check := screen.Command{screen.Word("kubectl auth can-i list " + string(g.What))}
+	switch namespace := in.namespace(); {
+	case g.What == snapshot.Nodes:
+	case in.flags.Lookup("all-namespaces").Changed:
+		check = append(check, "-A")
+	case namespace != "":
+		check = append(check, "-n "+screen.Quote(namespace))
+	}
+	then := "run this as somebody who has it, or with --from and a dump that has them"
+	if len(in.from) > 0 {
+		then = "record the input as somebody who has it"
+	}
+	return fmt.Sprintf("; the right to list %s is missing (check: %s): %s", g.What, planAgain(check, askedBy(in.flags, in.from).Kubectl), then)
 }
 
 // nothing returns the line that says that there is no DaemonSet, with the command

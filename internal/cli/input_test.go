@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -86,5 +88,59 @@ func TestReadNames(t *testing.T) {
 				t.Errorf("%d calls of Read and %d of ReadAll, want %d and %d", r.one, r.all, tt.one, tt.all)
 			}
 		})
+	}
+}
+
+// TestNotesStandBelow: where both streams are one, as on a terminal, the verdict is
+// the first line, and what could not be read is below the answer, with the right
+// that is missing and what to do.
+func TestNotesStandBelow(t *testing.T) {
+	text, err := os.ReadFile("../../examples/stuck-rollout.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s map[string]any
+	if err := json.Unmarshal(text, &s); err != nil {
+		t.Fatal(err)
+	}
+	delete(s, "nodes")
+	s["gaps"] = []map[string]string{{"what": "nodes", "why": "Forbidden", "message": "no"}, {"what": "controllerrevisions", "why": "Forbidden", "message": "no"}}
+	text, err = json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dump := filepath.Join(t.TempDir(), "dump.json")
+	if err := os.WriteFile(dump, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const (
+		nodes     = "; the right to list nodes is missing (check: kubectl auth can-i list nodes): record the input as somebody who has it"
+		revisions = "; the right to list controllerrevisions is missing (check: kubectl auth can-i list controllerrevisions -n kube-system): record the input as somebody who has it"
+	)
+	for _, tt := range []struct {
+		args  string
+		first string // how the first line begins
+		notes []string
+	}{
+		{"explain node-agent", "STUCK  ", []string{nodes, revisions}},
+		{"explain", "1 DaemonSet: ", []string{nodes, revisions}},
+		{"explain node-agent --node rack-14-07", "UNKNOWN  ", []string{nodes, revisions}},
+		{"plan-rollout node-agent", "STAYS STUCK  ", []string{nodes, revisions}},
+		{"plan-rollout node-agent -o markdown", "### ", []string{nodes, revisions}},
+		{"history node-agent", "UNKNOWN  ", []string{revisions}},
+		{"explain no-such", "error: ", nil},
+	} {
+		var both bytes.Buffer
+		mainUntil(t.Context(), append([]string{"kubectl-ds"}, append(strings.Fields(tt.args), "-n", "kube-system", "--from", dump)...), strings.NewReader(""), &both, &both)
+		lines := strings.Split(strings.TrimSpace(both.String()), "\n")
+		if !strings.HasPrefix(lines[0], tt.first) {
+			t.Errorf("%s begins with %q, want %q", tt.args, lines[0], tt.first)
+		}
+		for i, end := range tt.notes {
+			last := lines[len(lines)-len(tt.notes)+i]
+			if !strings.HasPrefix(last, "note: ") || !strings.HasSuffix(last, end) {
+				t.Errorf("%s ends with %q, want a note that ends %q", tt.args, last, end)
+			}
+		}
 	}
 }

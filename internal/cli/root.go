@@ -17,6 +17,7 @@ import (
 type common struct {
 	genericiooptions.IOStreams
 	config *genericclioptions.ConfigFlags
+	held   *heldNotes // nil: notes are written at once
 }
 
 func newRoot(in io.Reader, out, errs io.Writer) *cobra.Command {

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -79,4 +80,49 @@ func served(e *explain.Explanation, node string) bool {
 	return slices.ContainsFunc(e.Nodes, func(n explain.Node) bool {
 		return n.Name == node && (n.Problem == nil || n.Problem.Severity != cause.Error) && slices.ContainsFunc(n.Pods, func(p explain.Pod) bool { return p.Available && !p.Terminating })
 	})
+}
+
+// TestOrderOfTheFix: a limit is raised before a change by hand, and after a manifest,
+// which may set the limit itself.
+func TestOrderOfTheFix(t *testing.T) {
+	const example = "../../examples/settled.json"
+	text, err := os.ReadFile(example)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s struct {
+		DaemonSet struct {
+			Metadata map[string]any `json:"metadata"`
+			Spec     map[string]any `json:"spec"`
+		} `json:"daemonSet"`
+	}
+	if err := json.Unmarshal(text, &s); err != nil {
+		t.Fatal(err)
+	}
+	s.DaemonSet.Spec["template"].(map[string]any)["spec"].(map[string]any)["containers"].([]any)[0].(map[string]any)["image"] = "acme/node-agent:1.9.0"
+	manifest, err := json.Marshal(map[string]any{"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": map[string]any{"namespace": s.DaemonSet.Metadata["namespace"], "name": s.DaemonSet.Metadata["name"]}, "spec": s.DaemonSet.Spec})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "agent.yaml")
+	if err := os.WriteFile(file, manifest, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		args []string
+		want [3]string
+	}{
+		{[]string{"node-agent", "-n", "kube-system", "--restart"}, [3]string{"1. raise the limit to 2:", "2. make the change:", "3. when the rollout is complete, set the limit back to 1:"}},
+		{[]string{"-f", file}, [3]string{"1. make the change:", "2. raise the limit to 2:", "3. when the rollout is complete, set the limit back to 1:"}},
+	} {
+		var out, errs bytes.Buffer
+		Main(append([]string{"kubectl-ds", "plan-rollout", "--node-down", "worker-03", "--from", example}, tt.args...), strings.NewReader(""), &out, &errs)
+		rest, found := out.String(), false
+		for _, step := range tt.want {
+			if _, rest, found = strings.Cut(rest, step); !found {
+				t.Errorf("%q lacks %q in its place:\n%s%s", tt.args, step, &out, &errs)
+				break
+			}
+		}
+	}
 }

@@ -116,15 +116,17 @@ var planAdvices = map[plan.Verdict][]string{
 	plan.VerdictRemovesAll: {"do not apply it"},
 	plan.VerdictStalls: {
 		"do not apply it yet: repair {down} first (Check)",
-		"{ways=0}do not apply it while {supposed} {count?is|are} down", "do not apply it while {supposed} {count?is|are} down, or take {ways?the|a} way out first (WAYS OUT)",
-		"{ways=0}do not apply it", "do not apply it yet: take {ways?the|a} way out first (WAYS OUT)",
+		"{ways=0}do not apply it while {supposed} {count?is|are} down", "do not apply it while {supposed} {count?is|are} down, or only with a higher limit ({raise})[: then " + costs + "]",
+		"do not apply it while {supposed} {count?is|are} down, or take {ways?the|a} way out first (WAYS OUT)[: then " + costs + "]",
+		"{ways=0}do not apply it", "do not apply it, or only with a higher limit ({raise})[: then " + costs + "]",
+		"do not apply it yet: take {ways?the|a} way out first (WAYS OUT)[: then " + costs + "]",
 	},
 	plan.VerdictWaits: {"apply it, then delete the old pods one after the other"},
 }
 
 // doNow says what to do with a change.
 func (s *planned) doNow() {
-	f := daemonset.Facts{"repair": someNames(s.p.KeptByRepair()), "lose": len(s.p.Placement.Lose), "undoer": s.undoer(), "warnings": len(s.p.Warnings), "ways": len(s.p.Ways(false)), "does": "change it"}
+	f := with(costFacts(s.p.Price()), daemonset.Facts{"repair": someNames(s.p.KeptByRepair()), "lose": len(s.p.Placement.Lose), "undoer": s.undoer(), "warnings": len(s.p.Warnings), "ways": len(s.p.Ways(false)), "raise": map[bool]string{true: "Fix"}[s.p.Raised() != nil], "does": "change it"})
 	if n := len(s.p.Losses()); n > 0 {
 		f["loses"] = n
 	}

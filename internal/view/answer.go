@@ -261,7 +261,7 @@ func (a *answer) rollout() {
 		parts = append(parts, fill(a.now, f, "{first=true}{pods:pod} on {revision}", "{pods} on {revision}")+inBrackets(notes))
 	}
 	if n := a.e.RunBoth(); n > 0 {
-		parts[len(parts)-1] += "; " + pluralVerb(n, "node runs both", "nodes run both")
+		parts[len(parts)-1] += "; " + pluralVerb(n, "node runs both, and counts as updated when its old pod is gone", "nodes run both, and count as updated when their old pods are gone")
 	}
 	f := daemonset.Facts{"pods": strings.Join(parts, ", "), "verdict": a.e.Verdict.Code, "under": a.e.Rollout.UnderWay, "current": a.current()}
 	if at := a.e.Rollout.Since; at != nil {
@@ -518,11 +518,12 @@ func (a *answer) fix(f *explain.Fix, or string) {
 	case explain.FixRaiseLimit:
 		a.raise(f, or)
 	case explain.FixRaiseQuota:
-		var raise screen.Command
+		raise, after := screen.Command{}, ""
 		if f.Needs > 0 {
+			after = "whoever manages the ResourceQuota may set it back"
 			raise = a.kubectl("kubectl patch resourcequota", a.namespace(), screen.Quote(f.Name), "--type=merge", "-p", screen.Quote(fmt.Sprintf(`{"spec":{"hard":{"pods":"%d"}}}`, f.Needs)))
 		}
-		a.act(screen.Fix, say(`ask the owner of ResourceQuota "{name}" to raise it[ to at least {needs:pod}, or raise it:]`), raise)
+		a.act(screen.Fix, say(`ask the owner of ResourceQuota "{name}" to raise it[ to at least {needs:pod}, or raise it:]`), raise, after)
 	case explain.FixMakeRoom:
 		for _, room := range []struct {
 			code  daemonset.Reason
@@ -548,7 +549,7 @@ func (a *answer) fix(f *explain.Fix, or string) {
 // undoneBy says who undoes a change by hand, or that nobody is known to.
 func (a *answer) undoneBy() string {
 	if len(a.e.ManagedBy) == 0 {
-		return "no GitOps tool or operator found that would revert it"
+		return "nothing on the DaemonSet points to a GitOps tool or operator that would revert it"
 	}
 	who, undone := managerWords(a.e.ManagedBy[0])
 	return who + " writes the DaemonSet: " + undone
@@ -571,10 +572,7 @@ func (a *answer) undoes(f *explain.Fix) []string {
 
 // raise is a higher limit for as long as nodes are broken.
 func (a *answer) raise(f *explain.Fix, or string) {
-	field, flag, before := "maxUnavailable", "max-unavailable", cmp.Or(a.e.Budget.Spec, "1")
-	if a.e.Budget.Kind == daemonset.BudgetSurge {
-		field, flag = "maxSurge", "max-surge"
-	}
+	field, flag, before := a.e.Budget.Kind.Field(), limitFlags[a.e.Budget.Kind], cmp.Or(a.e.Budget.Spec, "1")
 	words, n := or+"to update the other pods now", len(f.Nodes)
 	if n > 0 && f.Limit.Number > n {
 		words += fmt.Sprintf(" (%d = %d unavailable + %d at a time)", f.Limit.Number, n, f.Limit.Number-n)

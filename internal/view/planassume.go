@@ -104,7 +104,7 @@ var assumptions = []struct {
 		"a new pod is Ready {StartFast@} to {StartSlow@} after its creation (measured: 80% of the pods were)",
 		"a new pod is Ready {value@} after its creation (measured)",
 	}},
-	{plan.AssumeMinReadySeconds, []string{"a Ready pod is available after {value@} (minReadySeconds)"}},
+	{plan.AssumeMinReadySeconds, []string{"a Ready pod is available after {value@} (minReadySeconds)[; the controller counts it up to {CountedLate@} later, as it looks by itself only every {value@}]"}},
 	{plan.AssumeTermination, []string{"{source=GracePeriod}a deleted pod is gone within its grace period of {value@}[, also on {answering}: its kubelet answers]", "a deleted pod is gone within {value@}[{source=Flag} (--termination)][{source=Events} (as the last ones were)]"}},
 	{plan.AssumeCollected, []string{"pods of deleted nodes are gone after {value@}"}},
 	{plan.AssumeTemplateNotChecked, []string{

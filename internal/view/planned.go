@@ -102,28 +102,21 @@ var tones = map[plan.Quality]screen.Tone{plan.EndsWell: screen.Good, plan.EndsIn
 // planVerdicts say how a plan ends: in the conditional for a change, in the future
 // for what is under way.
 var planVerdicts = map[plan.Verdict]string{
-	plan.VerdictNothing: "NOTHING TO DO", plan.VerdictDegraded: "DEGRADED", plan.VerdictCompletes: "{will} COMPLETE", plan.VerdictLate: "MAY COMPLETE",
-	plan.VerdictUndone: "{will} NOT LAST", plan.VerdictRemoves: "{will} REMOVE {lose:POD|PODS}", plan.VerdictRemovesAll: "{will} REMOVE ALL PODS", plan.VerdictStalls: "{will} STALL",
-	plan.VerdictStaysStuck: "STAYS STUCK", plan.VerdictStaysDegraded: "STAYS DEGRADED", plan.VerdictWaits: "{waits} FOR YOU", plan.VerdictBeingDeleted: "BEING DELETED",
+	plan.VerdictNothing: "NOTHING TO DO", plan.VerdictDegraded: "DEGRADED", plan.VerdictCompletes: "{would?WOULD|WILL} COMPLETE", plan.VerdictLate: "MAY COMPLETE",
+	plan.VerdictUndone: "{would?WOULD|WILL} NOT LAST", plan.VerdictRemoves: "{would?WOULD|WILL} REMOVE {lose:POD|PODS}", plan.VerdictRemovesAll: "{would?WOULD|WILL} REMOVE ALL PODS", plan.VerdictStalls: "{would?WOULD|WILL} STALL",
+	plan.VerdictStaysStuck: "STAYS STUCK", plan.VerdictStaysDegraded: "STAYS DEGRADED", plan.VerdictWaits: "{would?WOULD WAIT|WAITS} FOR YOU", plan.VerdictBeingDeleted: "BEING DELETED",
 	plan.VerdictIgnored: "IGNORED", plan.VerdictUnknown: "UNKNOWN",
 }
 
 func planVerdict(p *plan.Plan) string {
-	f := daemonset.Facts{"will": "WILL", "waits": "WAITS", "lose": len(p.Placement.Lose)}
-	if p.OfChange() {
-		f["will"], f["waits"] = "WOULD", "WOULD WAIT"
-	}
-	return fill(time.Time{}, f, planVerdicts[p.Verdict()])
+	return fill(time.Time{}, daemonset.Facts{"would": p.OfChange(), "lose": len(p.Placement.Lose)}, planVerdicts[p.Verdict()])
 }
 
 // headline has, beside the verdict, how many nodes lose their pod in the end, and
 // how many warnings are below that it does not say itself.
 func (s *planned) headline() {
-	f := daemonset.Facts{"verdict": planVerdict(s.p), "completes": s.p.Verdict() == plan.VerdictCompletes && len(s.p.Losses()) > 0, "will": "WILL", "loses": len(s.p.Losses()), "warnings": s.p.WarningsBeside()}
-	if s.p.OfChange() {
-		f["will"] = "WOULD"
-	}
-	verdict := fill(s.now, f, "{completes=true}{will} LOSE {loses:POD|PODS}[, {warnings:WARNING|WARNINGS}]", "{verdict}[, LOSES {loses:POD|PODS}][, {warnings:WARNING|WARNINGS}]") // that it completes is not the news then
+	f := daemonset.Facts{"verdict": planVerdict(s.p), "completes": s.p.Verdict() == plan.VerdictCompletes && len(s.p.Losses()) > 0, "would": s.p.OfChange(), "loses": len(s.p.Losses()), "warnings": s.p.WarningsBeside()}
+	verdict := fill(s.now, f, "{completes=true}{would?WOULD|WILL} LOSE {loses:POD|PODS}[, {warnings:WARNING|WARNINGS}]", "{verdict}[, LOSES {loses:POD|PODS}][, {warnings:WARNING|WARNINGS}]") // that it completes is not the news then
 	s.s.Headline = screen.Headline{Verdict: verdict, Tone: tones[s.p.Quality()], Subject: s.subject(), Text: s.summary()}
 	s.s.Notice = "Plan only: nothing has been changed."
 }
@@ -313,8 +306,7 @@ func (s *planned) impact() {
 		f["have"] = allHave(number(f, "of"))
 		s.add(screen.Impact, "%s", fill(s.now, f, impactWords...))
 	}
-	limit := map[daemonset.BudgetKind]string{daemonset.BudgetUnavailable: "maxUnavailable", daemonset.BudgetSurge: "maxSurge"}[s.p.Budget.Kind]
-	s.placed(s.p.Placement.Lose, "loses its pod", "lose their pod", " immediately, regardless of "+cmp.Or(limit, "the strategy")+":")
+	s.placed(s.p.Placement.Lose, "loses its pod", "lose their pod", " immediately, regardless of "+cmp.Or(s.p.Budget.Kind.Field(), "the strategy")+":")
 	if s.o.Code != plan.Stalls { // which does not reach all of them
 		s.placed(s.p.LostLater(), "loses its pod", "lose their pod", " in the course of the rollout:")
 		if nodes := s.p.KeptByRepair(); len(nodes) > 0 {
@@ -485,31 +477,55 @@ func (s *planned) waysOut() {
 		}
 		cells := append(screen.Cells(words, fmt.Sprintf("%d of %d", u.Updated, u.Desired), within), left)
 		row := screen.Row{Cells: append(cells, screen.Cells(cmp.Or(given.String(), "-"))...)}
-		if lose := s.p.LosesBy(&u); len(lose) > 0 {
-			row.Detail = []screen.Block{screen.Names{Before: pluralVerb(len(lose), "node that is not eligible loses its pod:", "nodes that are not eligible lose their pod:"), Names: lose, Short: true}}
-		}
+		row.Detail = []screen.Block{screen.Text(fill(s.now, costFacts(s.p.LosesBy(&u)), "["+costs+"]"))}
 		t.Rows = append(t.Rows, row)
 		if !previewed && len(flags) > 0 {
-			if u.Code == plan.RaiseMaxUnavailable && !s.p.SetsStrategy() {
-				s.raising(&u)
-			}
 			previewed = true
 			s.s.Add(screen.Preview, s.again("plan-rollout", flags...))
 		}
 	}
 	s.s.Add(screen.Body, t)
+	if u := s.p.Raised(); u != nil && s.live == nil {
+		s.raise(u)
+	}
 }
 
-// raising is a higher limit around the change, and whom that costs its pod.
-func (s *planned) raising(u *plan.Unblock) {
-	before, change, lose := cmp.Or(s.p.Budget.Spec, "1"), "make the change", s.p.LosesBy(u)
-	if len(s.asked.Makes) > 0 {
-		change += ":"
+// costs say whom a way out costs its pod.
+const costs = "{cost}, which {costs?is|are} not eligible, {costs?loses its|lose their} pod"
+
+func costFacts(nodes []string) daemonset.Facts {
+	return daemonset.Facts{"cost": someNames(nodes), "costs": len(nodes)}
+}
+
+// raise is a higher limit around the change, in the order that it takes: applying a
+// manifest may set the limit, too.
+func (s *planned) raise(u *plan.Unblock) {
+	before := cmp.Or(s.p.Budget.Spec, "1")
+	steps := []struct {
+		words  string
+		c      screen.Command
+		effect string
+	}{
+		{"raise the limit to " + u.Value, s.limitTo("maxUnavailable", u.Value), s.undoneBy(true)},
+		{"make the change", s.asked.Makes, fill(s.now, costFacts(s.p.LosesBy(u)), "["+costs+"]")},
+		{"when the rollout is complete, set the limit back to " + before, s.limitTo("maxUnavailable", before), ""},
 	}
-	f := daemonset.Facts{"repair": slices.ContainsFunc(s.p.Ways(true), func(u plan.Unblock) bool { return u.Code == plan.RepairNodes }), "lose": someNames(lose), "n": len(lose)}
-	s.act(screen.Fix, fill(s.now, f, "{repair=true}if it cannot wait for the repair, raise the limit:", "raise the limit:"), s.limitTo("maxUnavailable", u.Value))
-	s.act(screen.Fix, change, s.asked.Makes, fill(s.now, f, "[{n?this also deletes the pod|this also deletes the pods} on {lose}, which {n?is|are} not eligible, and creates none there]"))
-	s.act(screen.Fix, "and afterwards set the limit back to "+before+":", s.limitTo("maxUnavailable", before))
+	if s.p.Change.Method != "" {
+		steps[0], steps[1] = steps[1], steps[0]
+	}
+	repair := slices.ContainsFunc(s.p.Ways(true), func(u plan.Unblock) bool { return u.Code == plan.RepairNodes })
+	s.add(screen.Fix, "%s", fill(s.now, daemonset.Facts{"repair": repair}, "{repair=true}if it cannot wait for the repair, in this order:", "in this order:"))
+	for i, step := range steps {
+		s.act(screen.Fix, fmt.Sprintf("%d. %s", i+1, step.words)+map[bool]string{true: ":"}[len(step.c) > 0], step.c, step.effect)
+	}
+}
+
+// undoneBy says who undoes a change by hand, where no warning does.
+func (s *planned) undoneBy(byHand bool) string {
+	if !byHand || s.before == nil || slices.ContainsFunc(s.p.Warnings, func(w plan.Warning) bool { return w.Code == plan.ManagedByTool }) {
+		return ""
+	}
+	return s.before.undoneBy()
 }
 
 // wayOut says a change, and the flags that ask for it; there may be none.
@@ -583,14 +599,10 @@ func (s *planned) whatIf() {
 	if s.o.LimitHelps() || s.p.OfChange() && len(s.p.KeptByRepair()) > 0 { // the ways out have it; or it is not to be applied yet
 		return
 	}
-	flag := "--max-unavailable="
-	if p.Budget.Kind == daemonset.BudgetSurge {
-		flag = "--max-surge="
-	}
 	for _, r := range p.OtherLimits(s.style.All) {
 		n := p.AtATime(r.AtATime)
 		f := daemonset.Facts{"n": n, "stay": max(0, r.Nodes-n), "ends": string(p.Outcome.Code), "takes": cmp.Or(rangeWords(r.Duration), plural(r.Steps, "step"))}
-		s.add(screen.WhatIf, "%s%s %s", flag, r.Limit, fill(s.now, f, "({n} at a time[{ends=Stalls}, beside the {stay} that {stay?stays|stay} unavailable]): {takes}"))
+		s.add(screen.WhatIf, "--%s=%s %s", limitFlags[p.Budget.Kind], r.Limit, fill(s.now, f, "({n} at a time[{ends=Stalls}, beside the {stay} that {stay?stays|stay} unavailable]): {takes}"))
 	}
 	if lower, higher := p.Slower(); lower != nil {
 		s.add(screen.WhatIf, "%s takes longer than %s: the controller counts a pod that becomes available just after it has looked only when it looks again, minReadySeconds (%ds) later",
@@ -612,10 +624,9 @@ func (s *planned) commands() {
 		case s.p.Verdict() == plan.VerdictUndone: // which says what to do
 		case who != "":
 			s.add(screen.Apply, "change it in the source of %s, such as Git: a change by hand is undone", who)
-		case len(s.p.KeptByRepair()) > 0 && len(s.asked.Makes) > 0:
-			s.s.Add(screen.Apply, screen.Text("after the repair:"), screen.Indent{s.asked.Makes})
-		default:
-			s.s.Add(screen.Apply, s.asked.Makes)
+		case len(s.asked.Makes) > 0:
+			words := map[bool]string{true: "after the repair:"}[len(s.p.KeptByRepair()) > 0]
+			s.act(screen.Apply, words, s.asked.Makes, s.undoneBy(s.p.ByHand()))
 		}
 	}
 	if s.asked.Live && len(s.p.Waves) > 0 {

@@ -90,7 +90,7 @@ func (a *sheet) reported(p *explain.Problem) string {
 // its name says all.
 func (a *sheet) meaning(p *explain.Problem) string {
 	return fill(a.now, with(p.Facts, daemonset.Facts{
-		"on": len(p.Nodes), "lasting": a.lasting(p), "held": heldUp[daemonset.Reason(fact(p.Facts, "heldUpBy"))],
+		"only": map[bool]string{true: someNames(p.Nodes)}[number(p.Facts, "replaced") == len(p.Nodes)], "on": len(p.Nodes), "lasting": a.lasting(p), "held": heldUp[daemonset.Reason(fact(p.Facts, "heldUpBy"))],
 		"placement": placement(daemonset.Reason(fact(p.Facts, "because")), p.Facts), "stall": stallReason(daemonset.Reason(fact(p.Facts, "reason"))),
 	}), meanings[p.Code]...)
 }
@@ -101,11 +101,12 @@ const (
 	finalizers = "its deletion waits for {finalizers?finalizer|finalizers} {finalizers}"
 	noneSince  = "[{changed=NotTemplate}; no kept revision explains it: the nodes have changed, or none was ever eligible][{changed=Unknown}; unknown since when: the revisions could not be read]"
 	noneThen   = "[, {losing:pod is deleted and not recreated|pods are deleted and not recreated}][, {staying:pod stays until the next rollout deletes it|pods stay until the next rollout deletes them}]"
-	wouldStop  = "start no rollout before this is fixed: it would stop when {replaced} of {replaces:pod} are replaced: "
+	noRollout  = "start no rollout before this is fixed: it would "
+	staysOut   = ", since {field} is {limit} and {holders:node stays|nodes stay} without an available pod"
 )
 
 // meanings has what a reason means where its name does not say all. Beside the
-// facts of the reason there are: on, how many nodes; lasting, how long; held, why no
+// facts of the reason there are: on, how many nodes; only, their names, where they are all whose pod is replaced; lasting, how long; held, why no
 // status is written; placement, the rule that fails; stall, why a rollout would stop.
 var meanings = map[daemonset.Reason][]string{
 	cause.CrashLoopBackOff:  {"{exitCode=}" + container + " crashes" + restarted, "{exitCode=0}" + container + " keeps exiting with code 0" + restarted, container + " exits with code {exitCode}" + restarted},
@@ -124,22 +125,27 @@ var meanings = map[daemonset.Reason][]string{
 		"{status=False}the kubelet has reported for {lasting} that the node is not ready; the pod[, deleted {deletionAsked@} ago,] stays Terminating",
 		"the nodes have been NotReady for {lasting}, so the pods[, deleted {deletionAsked@} ago,] stay Terminating",
 	},
-	cause.FailedCreate:              {"the API server rejected {events:request}[ for {on:pod}][, the last one {last@} ago]:"},
-	cause.PendingUnschedulable:      {"{message=}no scheduler has reported on the pod: check kube-scheduler and the template's schedulerName"},
-	cause.HostPortConflict:          {"{ports=}another pod on the node uses a host port of this one", "another pod on the node uses {ports?the host port|one of the host ports} {ports} that this pod needs"},
-	cause.EvictLoop:                 {"{failures:pod} failed[ ({reason})]; the controller waits up to 15m before it creates the next one"},
-	cause.Terminating:               {finalizers, "{overdue=true}it has outlived its grace period"},
-	daemonset.NotReady:              {"readiness gates not met: {conditions}"},
-	daemonset.NotYetAvailable:       {"Ready for less than {minReadySeconds@} (minReadySeconds)[; available in {availableAt@}, at {availableAt@15:04:05}Z][; Ready {clockSkew@} in the future: the node's clock is ahead]"},
-	cause.NoPod:                     {"{eventsRead=true}", "unknown why: events could not be read"},
-	explain.Misscheduled:            {"not eligible ({placement}), but has a pod[{stays=true}{terminating=}, which stays until the next rollout deletes it, and is not recreated]"},
-	explain.ControllerSilent:        {"the controller has work to do, but does nothing and writes no status"},
-	explain.GenerationNotObserved:   {"generation {generation} not observed yet; the status is for generation {observed}[; {held}]"},
-	explain.StaleStatus:             {"the reported status is stale: {fields}[; {held}]"},
-	daemonset.InvalidBudget:         {"each rollout step fails: {field} cannot be resolved; set it to a number or a percentage"},
-	daemonset.VanishedNodeInSurge:   {"each rollout step fails until this pod of a deleted node is gone"},
-	cause.NoEligibleNode:            {"{nodes=1}the only node is not eligible" + noneSince + noneThen, "none of the {nodes:node} is eligible" + noneSince + noneThen},
-	cause.NextRolloutStalls:         {"{reason=BudgetSpent}" + wouldStop + "the limit is {limit}, and {holders:node stays|nodes stay} without an available pod", wouldStop + "{stall}"},
+	cause.FailedCreate:            {"the API server rejected {events:request}[ for {on:pod}][, the last one {last@} ago]:"},
+	cause.PendingUnschedulable:    {"{message=}no scheduler has reported on the pod: check kube-scheduler and the template's schedulerName"},
+	cause.HostPortConflict:        {"{ports=}another pod on the node uses a host port of this one", "another pod on the node uses {ports?the host port|one of the host ports} {ports} that this pod needs"},
+	cause.EvictLoop:               {"{failures:pod} failed[ ({reason})]; the controller waits up to 15m before it creates the next one"},
+	cause.Terminating:             {finalizers, "{overdue=true}it has outlived its grace period"},
+	daemonset.NotReady:            {"readiness gates not met: {conditions}"},
+	daemonset.NotYetAvailable:     {"Ready for less than {minReadySeconds@} (minReadySeconds)[; available in {availableAt@}, at {availableAt@15:04:05}Z][; Ready {clockSkew@} in the future: the node's clock is ahead]"},
+	cause.NoPod:                   {"{eventsRead=true}", "unknown why: events could not be read"},
+	explain.Misscheduled:          {"not eligible ({placement}), but has a pod[{stays=true}{terminating=}, which stays until the next rollout deletes it, and is not recreated]"},
+	explain.ControllerSilent:      {"the controller has work to do, but does nothing and writes no status"},
+	explain.GenerationNotObserved: {"generation {generation} not observed yet; the status is for generation {observed}[; {held}]"},
+	explain.StaleStatus:           {"the reported status is stale: {fields}[; {held}]"},
+	daemonset.InvalidBudget:       {"each rollout step fails: {field} cannot be resolved; set it to a number or a percentage"},
+	daemonset.VanishedNodeInSurge: {"each rollout step fails until this pod of a deleted node is gone"},
+	cause.NoEligibleNode:          {"{nodes=1}the only node is not eligible" + noneSince + noneThen, "none of the {nodes:node} is eligible" + noneSince + noneThen},
+	cause.NextRolloutStalls: {
+		"{reason=BudgetSpent}{working=}{atWorst=}{replaced=0}" + noRollout + "replace no pod" + staysOut,
+		"{reason=BudgetSpent}{working=}{atWorst=}" + noRollout + "delete only the {replaced:pod that is|pods that are} not available[ ({only})], and then stop" + staysOut,
+		"{reason=BudgetSpent}" + noRollout + "stop[{atWorst=true}, at worst] after {replaced} of {replaces:pod}" + staysOut,
+		noRollout + "stop after {replaced} of {replaces:pod}: {stall}",
+	},
 	explain.SurgeHostPort:           {"the template uses host port {ports}, so no second pod fits beside the first: maxSurge cannot work; use maxUnavailable"},
 	explain.DisruptionBudgetIgnored: {"PodDisruptionBudget {name}[ (minAvailable {minAvailable})][ (maxUnavailable {maxUnavailable})] selects these pods; the controller's deletions ignore it"},
 	explain.Adopt:                   {"the next sync adopts a pod without owner"},

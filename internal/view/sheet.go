@@ -284,9 +284,14 @@ func (a *sheet) checks(problems []*cause.Problem) {
 		}
 		if slices.Contains(of[c.String()], explain.ControllerSilent) {
 			a.add(screen.Check, "(more than a minute ago, in UTC: kube-controller-manager is down; else read its logs)")
+			a.s.Add(screen.Check, a.kubectl("kubectl get pods", "-n kube-system", "-l component=kube-controller-manager"))
+			a.add(screen.Check, "(its pods, if it runs in this cluster; if there are none, the provider or a service on the control plane nodes runs it)")
 		}
 	}
 }
+
+// limitFlags ask for another limit.
+var limitFlags = map[daemonset.BudgetKind]string{daemonset.BudgetUnavailable: "max-unavailable", daemonset.BudgetSurge: "max-surge"}
 
 // limitWords is the limit of a rolling update with its arithmetic.
 func limitWords(kind daemonset.BudgetKind, spec, scaled string, of, limit int) string {

@@ -195,6 +195,7 @@ var madeKeys = map[string]any{
 	"repair": "n1", "loses": 2, "lose": 2, "undoer": "u", "warnings": 1, "current": 8, "until": "2026-03-01T12:03:00Z", "ways": 2, // doNow of a plan
 	"kept": 9, "others": 9, "again": 7, "worst": 1, "have": "all 3 nodes have", "aside": "n1", "before": 4, // templateWords, ending, impact
 	"notReady": 1, "soon": 2, "wait": 900, "Check": "Check", "Preview": "Preview", // doNow of a history
+	"cost": "n1", "costs": 1, "raise": "Fix", "only": "n1", // costs, planAdvices, meaning
 	"next": "n", "unread": "u", "ending": 2, // summary
 	"code": "c", "some": "s", "does": "d", "other": "o", "namespace": "n", "earlier": true, "began": "close", "since": "2026-03-01T11:00:00Z", // origin
 	"in": "2m", "rest": 3, "moves": 3, "would": true, "creates": 2, "deletes": 2, "updates": true, "begun": true, "blame": "b", // ending

@@ -87,4 +87,5 @@ type Stall struct {
 	AtWorst  bool     // Replaced is that of the worst order: the controller picks nodes at random
 	Nodes    []string // that use up the budget, or stay without an available pod, by name
 	Further  int      // nodes like these: which ones is the controller's random choice
+	Working  bool     // some of the pods until then are available now
 }

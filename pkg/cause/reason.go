@@ -88,7 +88,7 @@ const (
 	// NextRolloutStalls: no rollout is in progress, and a change of the template would not reach every node, as a
 	// simulation shows. The nodes are those that would use up the limit or stay without an available pod
 	// Severity: Warning
-	// Facts: reason, replaced, replaces, atWorst, holders, limit
+	// Facts: reason, replaced, replaces, atWorst, working, holders, field, limit
 	NextRolloutStalls daemonset.Reason = "NextRolloutStalls"
 )
 

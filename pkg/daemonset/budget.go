@@ -18,6 +18,12 @@ const (
 	BudgetNone        BudgetKind = "None"        // OnDelete: the controller replaces nothing, so nothing limits it
 )
 
+// Field returns the field of the rolling update that the limit is of; empty for
+// BudgetNone.
+func (k BudgetKind) Field() string {
+	return map[BudgetKind]string{BudgetUnavailable: "maxUnavailable", BudgetSurge: "maxSurge"}[k]
+}
+
 // Budget is the resolved limit of a rolling update, with its arithmetic.
 type Budget struct {
 	Kind           BudgetKind

@@ -107,3 +107,11 @@ func TestBudgetOfState(t *testing.T) {
 		})
 	}
 }
+
+func TestBudgetField(t *testing.T) {
+	for kind, want := range map[BudgetKind]string{BudgetUnavailable: "maxUnavailable", BudgetSurge: "maxSurge", BudgetNone: ""} {
+		if got := kind.Field(); got != want {
+			t.Errorf("%s: %q, want %q", kind, got, want)
+		}
+	}
+}

@@ -53,7 +53,8 @@ type FactKeys struct {
 	Failures int    `json:"failures"` // how often a pod failed on the node, by the controller's events
 	Fault    string `json:"fault"`    // one of the [faults of an image](#faults-of-an-image)
 
-	// the field of the DaemonSet and its value; empty for `VanishedNodeInSurge`
+	// the field of the DaemonSet and its value, empty for `VanishedNodeInSurge`; for `NextRolloutStalls` the field
+	// that the limit is of: `maxUnavailable` or `maxSurge`
 	Field string `json:"field"`
 
 	// the numbers that differ; for `NoEligibleNode`, the fields of the pod's spec that differ and decide on
@@ -187,5 +188,6 @@ type FactKeys struct {
 	Why string `json:"why"`
 
 	// eligible nodes without an available pod, not counting terminating pods
-	Without int `json:"without"`
+	Without int  `json:"without"`
+	Working bool `json:"working"` // some of the pods replaced until then are available now; otherwise absent
 }

@@ -646,7 +646,7 @@ func TestOutlook(t *testing.T) {
 	stall := &cause.Stall{Reason: daemonset.StepBudgetSpent, Replaced: 1, Of: 2, Nodes: []string{"n0", "n1"}, Further: 1}
 	problem := explain.Problem{
 		Code: cause.NextRolloutStalls, Severity: cause.Warning, Count: 2, Nodes: []string{"n0", "n1"}, Pods: []string{},
-		Facts: daemonset.Facts{"reason": "BudgetSpent", "replaced": 1, "replaces": 2, "holders": 3, "limit": 1},
+		Facts: daemonset.Facts{"reason": "BudgetSpent", "replaced": 1, "replaces": 2, "holders": 3, "field": "maxUnavailable", "limit": 1},
 	}
 	for _, tt := range []struct {
 		outlook  cause.Outlook
@@ -659,11 +659,11 @@ func TestOutlook(t *testing.T) {
 		{cause.Outlook{Stall: stall}, nil, []explain.Problem{problem}, "a stall to come, with the nodes that are known and one that is not"},
 		{cause.Outlook{Stall: &cause.Stall{Reason: daemonset.StepBudgetSpent, Of: 2, Further: 1}}, nil, []explain.Problem{{
 			Code: cause.NextRolloutStalls, Severity: cause.Warning, Nodes: []string{}, Pods: []string{},
-			Facts: daemonset.Facts{"reason": "BudgetSpent", "replaced": 0, "replaces": 2, "holders": 1, "limit": 1},
+			Facts: daemonset.Facts{"reason": "BudgetSpent", "replaced": 0, "replaces": 2, "holders": 1, "field": "maxUnavailable", "limit": 1},
 		}}, "of which no node is known"},
-		{cause.Outlook{Stall: &cause.Stall{Reason: daemonset.StepBudgetSpent, Replaced: 1, Of: 2, AtWorst: true, Further: 1}}, nil, []explain.Problem{{
+		{cause.Outlook{Stall: &cause.Stall{Reason: daemonset.StepBudgetSpent, Replaced: 1, Of: 2, AtWorst: true, Working: true, Further: 1}}, nil, []explain.Problem{{
 			Code: cause.NextRolloutStalls, Severity: cause.Warning, Nodes: []string{}, Pods: []string{},
-			Facts: daemonset.Facts{"reason": "BudgetSpent", "replaced": 1, "replaces": 2, "atWorst": true, "holders": 1, "limit": 1},
+			Facts: daemonset.Facts{"reason": "BudgetSpent", "replaced": 1, "replaces": 2, "atWorst": true, "working": true, "holders": 1, "field": "maxUnavailable", "limit": 1},
 		}}, "of which the order is random"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {

@@ -169,9 +169,12 @@ func (b *builder) ownProblems(p *cause.Problems, e *Explanation) {
 		p.Add("", none)
 	}
 	if next := b.outlook.Stall; next != nil {
-		f := daemonset.Facts{"reason": string(next.Reason), "replaced": next.Replaced, "replaces": next.Of, "holders": len(next.Nodes) + next.Further, "limit": b.st.Limit()}
+		f := daemonset.Facts{"reason": string(next.Reason), "replaced": next.Replaced, "replaces": next.Of, "holders": len(next.Nodes) + next.Further, "field": b.st.Budget.Kind.Field(), "limit": b.st.Limit()}
 		if next.AtWorst {
 			f["atWorst"] = true
+		}
+		if next.Working {
+			f["working"] = true
 		}
 		stalls := &cause.Cause{Code: cause.NextRolloutStalls, Severity: cause.Warning, Facts: f}
 		for _, node := range next.Nodes {

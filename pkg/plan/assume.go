@@ -39,6 +39,11 @@ const (
 	// Value: seconds
 	// Source: `Spec`
 	AssumeMinReadySeconds daemonset.AssumptionCode = "MinReadySeconds"
+	// AssumeCountedLate: the controller counts a pod as available up to so long after it is: without another event it
+	// looks only every minReadySeconds; absent where that is less than a tenth of minReadySeconds
+	// Value: a duration
+	// Source: `Controller`
+	AssumeCountedLate daemonset.AssumptionCode = "CountedLate"
 	// AssumeRequestRate: requests a second that the controller's client allows, for all DaemonSets of the cluster
 	// together; only this one is assumed to need any
 	// Value: a number
@@ -122,7 +127,7 @@ const (
 // Assumptions lists every AssumptionCode that this package adds to
 // daemonset.Assumptions.
 var Assumptions = []daemonset.AssumptionCode{
-	AssumeStart, AssumeStartSlow, AssumeStartFast, AssumeTermination, AssumeMinReadySeconds, AssumeRequestRate, AssumeRequestBurst, AssumeSlowStart, AssumeStepBurst,
+	AssumeStart, AssumeStartSlow, AssumeStartFast, AssumeTermination, AssumeMinReadySeconds, AssumeCountedLate, AssumeRequestRate, AssumeRequestBurst, AssumeSlowStart, AssumeStepBurst,
 	AssumeNewPods, AssumeLatePods, AssumeNodesStay, AssumeRevisionFails, AssumeInvalidImage, AssumeReadyPods, AssumeHostPorts, AssumeRefused, AssumeCollected, AssumeTemplateNotChecked, AssumeNoServerWarnings, AssumeNoConflicts, AssumeEnvValues, AssumeUnknownFields,
 }
 
@@ -138,7 +143,7 @@ func (p *Plan) RestsOn(code daemonset.AssumptionCode) bool {
 		return true // of the manifest or of the state, not of a course
 	case len(p.Waves) == 0 && !stalls && (inner == nil || inner.Outcome.Code == NotRolling):
 		return false
-	case slices.Contains([]daemonset.AssumptionCode{AssumeStart, AssumeStartFast, AssumeStartSlow, AssumeNewPods, AssumeMinReadySeconds}, code):
+	case slices.Contains([]daemonset.AssumptionCode{AssumeStart, AssumeStartFast, AssumeStartSlow, AssumeNewPods, AssumeMinReadySeconds, AssumeCountedLate}, code):
 		return moves(func(w Wave) int { return w.Creates })
 	case code == AssumeTermination:
 		return moves(func(w Wave) int { return w.Deletes })

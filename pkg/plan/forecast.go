@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"math"
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -56,36 +57,45 @@ func forecast(s *snapshot.Snapshot, st *daemonset.State, o Options, heritage *as
 	}
 	f.fates = a.fates
 	f.assumptions, f.warnings = a.list(&m, o, st), stepWarnings(&step, st, &a)
-	if !run.end.endless {
-		f.judge(s, st, &a, &m, run)
+	if run.end.endless {
+		return f
+	}
+	if late := f.judge(s, st, &a, &m, run); m.minReady > 0 && late >= m.minReady/10 { // else it is not worth a word
+		i := slices.IndexFunc(f.assumptions, func(a daemonset.Assumption) bool { return a.Code == AssumeMinReadySeconds })
+		f.assumptions = slices.Insert(f.assumptions, i+1, daemonset.Assumption{Code: AssumeCountedLate, Value: seconds(math.Round(late)), Source: sourceController})
 	}
 	return f
 }
 
 // judge adds to a Forecast how long it takes, what would let it complete, and
-// what other limits would mean.
-func (f *Forecast) judge(s *snapshot.Snapshot, st *daemonset.State, a *assumed, m *measured, run *simulation) {
-	d, expected := f.Outcome.spread(st, a, m)
+// what other limits would mean. It returns how late the controller counts a pod in
+// that time, at most: 0 where the time is not known.
+func (f *Forecast) judge(s *snapshot.Snapshot, st *daemonset.State, a *assumed, m *measured, run *simulation) (late float64) {
+	d, runs := f.Outcome.spread(st, a, m)
 	switch {
 	case f.Outcome.ends():
 		f.Outcome.Duration = d
-		f.date(run, expected)
+		f.date(run, runs)
+		for _, r := range runs {
+			late = max(late, r.end.late)
+		}
 	case f.Outcome.Code == Stalls:
 		f.Outcome.Unblock = unblock(s, st, a, m, run)
 	}
 	if f.Replaces+f.Drops > 0 && st.Budget.Kind != daemonset.BudgetNone && st.Budget.Invalid == "" {
 		f.Limits = limits(st, a, m)
 	}
+	return late
 }
 
 // date has each wave begin when as many pods have had their turn in the
 // expected course, in which one wave runs into the next. A wave of the present
 // begins now, whatever its pods are.
-func (f *Forecast) date(waves, expected *simulation) {
-	if expected == nil {
+func (f *Forecast) date(waves *simulation, runs []*simulation) {
+	if len(runs) == 0 {
 		return
 	}
-	last := 0.
+	last, expected := 0., runs[1]
 	date := func(at *float64, turn, turns int) {
 		if turn < min(turns, len(expected.turns)) {
 			*at = expected.turns[turn]
@@ -184,14 +194,13 @@ func (a *assumed) dated(m *measured) bool { return len(m.starts) > 0 && len(a.la
 func (o *Outcome) ends() bool { return o.Code == Completes || o.Code == RemovesAllPods }
 
 // spread runs a rollout at its best, as expected and at its worst. It returns
-// when each of them ends, nil if that cannot be told, and the expected one,
+// when each of them ends, nil if that cannot be told, and the runs in this order,
 // and has the Outcome hold the worst of all of them.
-func (o *Outcome) spread(st *daemonset.State, a *assumed, m *measured) (d *Duration, expected *simulation) {
+func (o *Outcome) spread(st *daemonset.State, a *assumed, m *measured) (d *Duration, runs []*simulation) {
 	if !a.dated(m) {
 		return nil, nil
 	}
 	refused := a.refusal != nil
-	var runs []*simulation
 	var ends []float64
 	for _, p := range []*pace{m.optimistic(refused), m.expected(refused), m.pessimistic(refused)} {
 		r := simulate(st, a.fates, p)
@@ -202,7 +211,7 @@ func (o *Outcome) spread(st *daemonset.State, a *assumed, m *measured) (d *Durat
 		o.Worst, o.Largest = max(o.Worst, r.end.worst), max(o.Largest, r.end.largest)
 		o.AtATime, o.AtOnce = max(o.AtATime, r.end.atATime), max(o.AtOnce, r.end.atOnce)
 	}
-	return &Duration{Optimistic: slices.Min(ends), Expected: ends[1], Pessimistic: slices.Max(ends) + m.backoff}, runs[1]
+	return &Duration{Optimistic: slices.Min(ends), Expected: ends[1], Pessimistic: slices.Max(ends) + m.backoff}, runs
 }
 
 // outcome tells how a simulation ended.

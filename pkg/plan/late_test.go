@@ -183,3 +183,33 @@ func TestHoldingNow(t *testing.T) {
 		})
 	}
 }
+
+// TestCountedLate: where the controller, which looks for itself only every
+// minReadySeconds, counts a pod late, a plan says by how much. A pod starts in 4s and
+// ends in 10s; minReadySeconds is 900. The old pod o is deleted at once.
+func TestCountedLate(t *testing.T) {
+	for _, tt := range []struct {
+		grid    string
+		options []dstest.Option
+		want    string
+		why     string
+	}{
+		{"o N N N", []dstest.Option{readyFor("p0", 711*time.Second)}, "2m55s", "a look is due at 189s, so none at 915s; the next is at 1089s, and the pod is available at 914s"},
+		{"o N N N", []dstest.Option{readyFor("p0", 899*time.Second)}, "", "a look at 1s is none too many: the pod is not Ready then, and asks for its own"},
+		{"o N N N", nil, "", "no look is due: Ready, the pod asks for its own"},
+	} {
+		p, err := Make(dstest.State(tt.grid, append(tt.options, dstest.MinReadySeconds(900))...), nil, Options{Starts: []time.Duration{4 * time.Second}, Termination: new(10 * time.Second)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, a := range p.Assumptions {
+			if a.Code == AssumeCountedLate {
+				got = a.Value
+			}
+		}
+		if got != tt.want {
+			t.Errorf("%s: counted late by %q, want %q: %s; %+v", tt.grid, got, tt.want, tt.why, p.Outcome)
+		}
+	}
+}

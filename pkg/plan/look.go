@@ -76,11 +76,12 @@ func nextStall(s *snapshot.Snapshot) *cause.Stall {
 		return nil
 	}
 	w := look(changed, st)
-	o := outcome(st, w.simulate(), w.a)
+	r := w.simulate()
+	o := outcome(st, r, w.a)
 	if o.Code != Stalls {
 		return nil
 	}
-	out := &cause.Stall{Reason: o.Reason, Replaced: o.Replaced + o.Dropped, Of: oldPods(st), AtWorst: o.AtWorst, Nodes: []string{}, Further: o.FurtherHolders}
+	out := &cause.Stall{Reason: o.Reason, Replaced: o.Replaced + o.Dropped, Working: r.end.working, Of: oldPods(st), AtWorst: o.AtWorst, Nodes: []string{}, Further: o.FurtherHolders}
 	for _, h := range o.Holders {
 		out.Nodes = append(out.Nodes, h.Node)
 	}

@@ -28,6 +28,9 @@ func toldOf(o cause.Outlook) string {
 		if s.Further > 0 {
 			parts[len(parts)-1] += fmt.Sprintf("any %d", s.Further)
 		}
+		if s.Working {
+			parts[len(parts)-1] += ", some of them available"
+		}
 	}
 	return strings.Join(parts, "; ")
 }
@@ -52,6 +55,7 @@ func TestLook(t *testing.T) {
 		{"O O", []dstest.Option{dstest.MaxSurge("1"), max("0"), hostPort()}, "", "of pods that wait for a host port, more would wait"},
 		{"!O !O", []dstest.Option{max("10%")}, "", "with more room all pods were removed"},
 		{"N N n", []dstest.Option{down("n2")}, "next stalls (BudgetSpent) after 1 of 3: n2", "nothing is rolling, and a dead node would use up the limit"},
+		{"N N N", []dstest.Option{down("n2")}, "next stalls (BudgetSpent) after 1 of 3: n2, some of them available", "its pod still counts as available"},
 		{"N N n", []dstest.Option{down("n2"), max("2")}, "", "with another limit it would not"},
 		{"N N n", []dstest.Option{down("n2"), dstest.OnDelete()}, "", "and under OnDelete there is none to stall"},
 		{"N N !n", []dstest.Option{down("n2")}, "next stalls (BudgetSpent) after 1 of 3: n2", "also if it is not eligible, which no number of the status shows"},
@@ -69,14 +73,16 @@ func TestLook(t *testing.T) {
 	}
 }
 
+// readyFor has a pod be Ready for so long.
+func readyFor(pod string, since time.Duration) dstest.Option {
+	return dstest.Pod(pod, func(p *corev1.Pod) {
+		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(dstest.Now.Add(-since))}}
+	})
+}
+
 // TestNextBatch: what the controller does at a time that is known. New pods are
 // Ready since so many seconds, of 30.
 func TestNextBatch(t *testing.T) {
-	ready := func(pod string, since time.Duration) dstest.Option {
-		return dstest.Pod(pod, func(p *corev1.Pod) {
-			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(dstest.Now.Add(-since))}}
-		})
-	}
 	max := dstest.MaxUnavailable
 	for _, tt := range []struct {
 		grid    string
@@ -84,12 +90,12 @@ func TestNextBatch(t *testing.T) {
 		want    string
 		why     string
 	}{
-		{"n n O O O", []dstest.Option{max("2"), ready("p0", 21*time.Second), ready("p1", 21*time.Second)}, "9s deletes 2 creates 2", "both become available at the same time"},
-		{"n n O O O", []dstest.Option{max("2"), ready("p0", 21*time.Second), ready("p1", 10*time.Second)}, "9s deletes 1 creates 1", "one of them first"},
-		{"n n O O O", []dstest.Option{max("2"), ready("p0", 21*time.Second)}, "", "the other is not Ready yet, and may be sooner"},
-		{"n O O O", []dstest.Option{max("2"), ready("p0", 21*time.Second)}, "", "the limit lets the controller act now"},
-		{"n N N", []dstest.Option{ready("p0", 21*time.Second)}, "", "no old pod is left to replace"},
-		{"n Ot O", []dstest.Option{max("2"), ready("p0", 21*time.Second)}, "", "a pod that ends is not waited for alone"},
+		{"n n O O O", []dstest.Option{max("2"), readyFor("p0", 21*time.Second), readyFor("p1", 21*time.Second)}, "9s deletes 2 creates 2", "both become available at the same time"},
+		{"n n O O O", []dstest.Option{max("2"), readyFor("p0", 21*time.Second), readyFor("p1", 10*time.Second)}, "9s deletes 1 creates 1", "one of them first"},
+		{"n n O O O", []dstest.Option{max("2"), readyFor("p0", 21*time.Second)}, "", "the other is not Ready yet, and may be sooner"},
+		{"n O O O", []dstest.Option{max("2"), readyFor("p0", 21*time.Second)}, "", "the limit lets the controller act now"},
+		{"n N N", []dstest.Option{readyFor("p0", 21*time.Second)}, "", "no old pod is left to replace"},
+		{"n Ot O", []dstest.Option{max("2"), readyFor("p0", 21*time.Second)}, "", "a pod that ends is not waited for alone"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			s := dstest.State(tt.grid, append(tt.options, dstest.MinReadySeconds(30))...)
@@ -140,6 +146,9 @@ func TestLookIsAPartOfMake(t *testing.T) {
 		}
 		if f := p.IfTemplateChanged; f != nil && p.Outcome.Code == NothingToDo && f.Outcome.Code == Stalls {
 			want.Stall = &cause.Stall{Reason: f.Outcome.Reason, Replaced: f.Outcome.Replaced + f.Outcome.Dropped, Of: f.Replaces + f.Drops, AtWorst: f.Outcome.AtWorst, Nodes: []string{}, Further: f.Outcome.FurtherHolders}
+			if o.Stall != nil {
+				want.Stall.Working = o.Stall.Working // which Make does not say
+			}
 			for _, h := range f.Outcome.Holders {
 				want.Stall.Nodes = append(want.Stall.Nodes, h.Node)
 			}

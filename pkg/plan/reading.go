@@ -30,6 +30,12 @@ func (p *Plan) SetsStrategy() bool {
 	})
 }
 
+// ByHand reports whether the change writes the DaemonSet without a manifest, and more
+// than a restart, which nobody undoes.
+func (p *Plan) ByHand() bool {
+	return p.Change != nil && p.Change.Method == "" && slices.ContainsFunc(p.Change.Fields, func(f FieldDiff) bool { return !f.Path.Equal(template.RestartedAt) })
+}
+
 // Verdict says how a plan ends, and of what is under way also where it stands.
 type Verdict string
 
@@ -372,6 +378,34 @@ func (p *Plan) Ways(all bool) (out []Unblock) {
 		}
 	}
 	return out
+}
+
+// Raised returns the way out of a stall that is a higher maxUnavailable around the
+// change, or nil where another one comes first, or the change sets the limit itself.
+func (p *Plan) Raised() *Unblock {
+	for _, u := range p.Ways(false) {
+		switch {
+		case u.Code == RepairNodes:
+		case u.Code == RaiseMaxUnavailable && !p.SetsStrategy():
+			return &u
+		default:
+			return nil
+		}
+	}
+	return nil
+}
+
+// Price returns the nodes that lose their pod with the way out that advice names: that
+// of Raised, or the only one.
+func (p *Plan) Price() []string {
+	u, ways := p.Raised(), p.Ways(false)
+	if u == nil && len(ways) == 1 {
+		u = &ways[0]
+	}
+	if u == nil {
+		return nil
+	}
+	return p.LosesBy(u)
 }
 
 // LosesBy returns the nodes that lose their pod with a way out, without those that do

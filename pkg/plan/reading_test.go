@@ -482,3 +482,56 @@ func TestNodesWith(t *testing.T) {
 		}
 	}
 }
+
+// TestByHand: what a person changes without a manifest, and a tool may revert.
+func TestByHand(t *testing.T) {
+	image, restart := FieldDiff{Path: template.Fields("spec", "template", "spec", "nodeName")}, FieldDiff{Path: template.RestartedAt}
+	for _, tt := range []struct {
+		change *ChangeSummary
+		want   bool
+		why    string
+	}{
+		{nil, false, "nothing is changed"},
+		{&ChangeSummary{Fields: []FieldDiff{image}}, true, "a flag"},
+		{&ChangeSummary{Fields: []FieldDiff{restart}}, false, "nobody undoes a restart"},
+		{&ChangeSummary{Fields: []FieldDiff{restart, image}}, true, "a restart and more"},
+		{&ChangeSummary{Method: "Overlay", Fields: []FieldDiff{image}}, false, "a manifest is where a tool has it from"},
+		{&ChangeSummary{Nodes: []NodeChange{{Kind: NodeDown}}}, false, "only nodes change"},
+	} {
+		if got := (&Plan{Change: tt.change}).ByHand(); got != tt.want {
+			t.Errorf("%s: %v", tt.why, got)
+		}
+	}
+}
+
+// TestRaised: which way out a person is told to take by hand, and whom that costs its
+// pod. A way out is CODE or CODE:NODE of whom it costs its pod.
+func TestRaised(t *testing.T) {
+	const raise, remove, repair = string(RaiseMaxUnavailable), string(RemoveNode), string(RepairNodes)
+	limit := &ChangeSummary{Fields: []FieldDiff{{Path: template.Fields("spec", "updateStrategy", "rollingUpdate", "maxUnavailable")}}}
+	for _, tt := range []struct {
+		ways   string
+		change *ChangeSummary
+		raised bool
+		price  string
+		why    string
+	}{
+		{"", nil, false, "", "none"},
+		{raise, nil, true, "", "it costs nobody its pod"},
+		{raise + ":a", nil, true, "a", "it costs one"},
+		{raise + ":a " + repair, nil, true, "a", "a repair is no command"},
+		{raise + ":a " + remove + ":b", nil, true, "a", "the first counts"},
+		{remove + ":b", nil, false, "b", "the only way is another one"},
+		{remove + ":b " + raise + ":a", nil, false, "", "of several others none is named"},
+		{raise + ":a", limit, false, "a", "the change sets the limit itself"},
+	} {
+		p := &Plan{Change: tt.change}
+		for _, w := range strings.Fields(tt.ways) {
+			code, loses, _ := strings.Cut(w, ":")
+			p.Outcome.Unblock = append(p.Outcome.Unblock, Unblock{Code: UnblockCode(code), Loses: strings.Fields(loses)})
+		}
+		if got, price := p.Raised() != nil, strings.Join(p.Price(), " "); got != tt.raised || price != tt.price {
+			t.Errorf("%s: raised %v, price %q; want %v, %q", tt.why, got, price, tt.raised, tt.price)
+		}
+	}
+}

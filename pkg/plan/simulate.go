@@ -62,11 +62,13 @@ type end struct {
 	steps    int
 	replaced int  // old pods that were deleted for a new one
 	dropped  int  // old pods that were deleted without replacement, on nodes that could keep them
+	working  bool // some of these were available
 	chosen   bool // of which nodes it took the worst: the controller picks at random
 	largest  int
 	atATime  int // the same without the nodes that are hopeless
 	atOnce   int // those
 	worst    int
+	late     float64 // seconds until the controller counted a pod that was available, at most
 	endless  bool
 	failed   *daemonset.StepError
 }
@@ -484,6 +486,7 @@ func (r *simulation) delete(d doomed, at float64) {
 		if !p.Updated && s.node.MayStay.OK {
 			r.end.replaced += b2i(follows(&s.node))
 			r.end.dropped += b2i(!follows(&s.node))
+			r.end.working = r.end.working || p.Available.OK
 		}
 		if p.Object.Spec.NodeName == "" || isTerminal(p.Object) {
 			return false // no kubelet has to end it
@@ -522,6 +525,9 @@ func (r *simulation) happen(e event) {
 			}
 			fallthrough
 		case podAvailable:
+			if !p.Terminating {
+				r.end.late = max(r.end.late, r.now-e.at)
+			}
 			p.Available = daemonset.Verdict{OK: true, Reason: daemonset.Available}
 		}
 		return true

@@ -1,6 +1,4 @@
-// Package encode writes the documents of answers in the formats of -o: JSON, YAML,
-// names, or by a template of kubectl. It knows nothing of what they say.
-package encode
+package view
 
 import (
 	"bytes"
@@ -39,9 +37,9 @@ const Formats = "wide|json|yaml|name|jsonpath=…|jsonpath-file=…|go-template=
 // PlanFormats lists what -o takes where the answer is plans.
 const PlanFormats = "markdown|" + Formats
 
-// Parse checks a value of -o, templates included, without any document
+// ParseFormat checks a value of -o, templates included, without any document
 // to apply it to. taken is Formats, or PlanFormats.
-func Parse(o, taken string) (Format, error) {
+func ParseFormat(o, taken string) (Format, error) {
 	f := Format(o)
 	if slices.Contains([]Format{Text, Wide, JSON, YAML, Name}, f) || f == Markdown && taken == PlanFormats {
 		return f, nil
@@ -60,9 +58,9 @@ func templatePrinter(o string) (printers.ResourcePrinter, error) {
 	return genericclioptions.NewKubeTemplatePrintFlags().ToPrinter(o)
 }
 
-// Write writes a document in a format other than Text and Wide. refs are the
+// Encode writes a document in a format other than Text and Wide. refs are the
 // DaemonSets that it is about, for -o name.
-func Write(w io.Writer, document any, refs []string, f Format) error {
+func Encode(w io.Writer, document any, refs []string, f Format) error {
 	text, err := encoded(document, refs, f)
 	if err == nil {
 		_, err = io.WriteString(w, text)
@@ -75,13 +73,13 @@ func encoded(document any, refs []string, f Format) (string, error) {
 	switch f {
 	case Name:
 		for _, r := range refs {
-			fmt.Fprintf(&b, "daemonset.apps/%s\n", screen.Clean(r))
+			fmt.Fprintf(&b, "daemonset.apps/%s\n", clean(r))
 		}
 		return b.String(), nil
 	case JSON:
 		return marshal(document)
 	case YAML:
-		return YAMLText(document)
+		return yamlText(document)
 	}
 	p, err := templatePrinter(string(f))
 	if err != nil {
@@ -118,11 +116,11 @@ func asJSON(document any) ([]byte, error) {
 // unescaped has the line ends that encoding/json escapes, but no escaped backslash.
 var unescaped = strings.NewReplacer(`\\`, `\\`, `\u2028`, "\u2028", `\u2029`, "\u2029")
 
-// YAMLText returns a document as YAML that is safe to print, and that is read back
+// yamlText returns a document as YAML that is safe to print, and that is read back
 // as what it was made of. The library leaves invisible marks as they are, also in
 // text without quotes, where an escape would be text. So each goes through it as a
 // control code, with which text is quoted, and its escape without the backslash.
-func YAMLText(document any) (string, error) {
+func yamlText(document any) (string, error) {
 	raw, err := asJSON(document)
 	if err != nil {
 		return "", err
