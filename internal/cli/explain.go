@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/cli-runtime/pkg/printers"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/encode"
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
@@ -83,7 +84,7 @@ func newExplain(c *common) *cobra.Command {
 	o.input.addFlags(f)
 	o.choice.addFlags(f)
 	f.StringArrayVar(&o.nodes, "node", nil, "show each placement rule for NODES; repeatable")
-	f.StringVarP(&o.output, "output", "o", "", outputWords(view.Formats))
+	f.StringVarP(&o.output, "output", "o", "", outputWords(encode.Formats))
 	f.StringVar(&o.color, "color", "auto", "color the output: auto, always or never")
 	f.BoolVar(&o.all, "all", false, "show all nodes and whole messages")
 	f.BoolVar(&o.exitCode, "exit-code", false, "set the exit status from the verdict")
@@ -96,7 +97,7 @@ func (o *explainOptions) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	format, err := view.ParseFormat(o.output, view.Formats)
+	format, err := encode.Parse(o.output, encode.Formats)
 	if err != nil {
 		return hinted{err, "-o json"}
 	}
@@ -104,7 +105,7 @@ func (o *explainOptions) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	style.All, style.Wide = o.all, format == view.Wide
+	style.All, style.Wide = o.all, format == encode.Wide
 	if style.Wide && len(o.nodes) > 0 {
 		return hinted{errors.New("--node cannot be combined with -o wide"), "leave out -o wide"}
 	}
@@ -122,7 +123,7 @@ func (o *explainOptions) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if len(items) == 0 && (format == view.Text || format == view.Wide) {
+	if len(items) == 0 && (format == encode.Text || format == encode.Wide) {
 		fmt.Fprintln(o.ErrOut, o.nothing(&o.choice))
 		return nil
 	}
@@ -164,7 +165,7 @@ func (o *explainOptions) explain(snapshots []*snapshot.Snapshot) ([]*explain.Exp
 	return items, nil
 }
 
-func (o *explainOptions) print(items []*explain.Explanation, format view.Format, style view.Style) error {
+func (o *explainOptions) print(items []*explain.Explanation, format encode.Format, style view.Style) error {
 	list := &explain.List{APIVersion: snapshot.APIVersion, Kind: explain.ListKind, Items: items}
 	refs := []string{}
 	for _, e := range items {
@@ -172,10 +173,10 @@ func (o *explainOptions) print(items []*explain.Explanation, format view.Format,
 	}
 	asked := askedBy(o.set, o.from)
 	switch {
-	case format != view.Text && format != view.Wide && o.many():
-		return view.Encode(o.Out, list, refs, format)
-	case format != view.Text && format != view.Wide:
-		return view.Encode(o.Out, items[0], refs, format)
+	case format != encode.Text && format != encode.Wide && o.many():
+		return encode.Write(o.Out, list, refs, format)
+	case format != encode.Text && format != encode.Wide:
+		return encode.Write(o.Out, items[0], refs, format)
 	case len(o.nodes) > 0 && o.many():
 		return view.DaemonSetsOfNodes(o.Out, list, o.nodes, asked, style)
 	case len(o.nodes) > 0:

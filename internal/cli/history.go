@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/encode"
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
@@ -34,7 +35,7 @@ type historyOptions struct {
 	// What the flags mean, once they have been checked.
 	set      *pflag.FlagSet // of the command: which flags were given
 	selector labels.Selector
-	format   view.Format
+	format   encode.Format
 	style    view.Style
 	which    *history.Which   // of --revision
 	between  *history.Between // of --diff
@@ -101,7 +102,7 @@ func newHistory(c *common) *cobra.Command {
 	f.BoolVar(&o.unified, "unified", false, "with --diff: print a unified diff")
 	f.StringVar(&o.undo, "undo", "", "plan a rollback to this revision; 0 is the previous one")
 	f.BoolVar(&o.showValues, "show-values", false, "show literal values of environment variables, which may be secret")
-	f.StringVarP(&o.output, "output", "o", "", outputWords(view.Formats))
+	f.StringVarP(&o.output, "output", "o", "", outputWords(encode.Formats))
 	f.StringVar(&o.color, "color", "auto", "color the output: auto, always or never")
 	f.BoolVar(&o.all, "all", false, "show all revisions, fields and nodes")
 	f.BoolVar(&o.exitCode, "exit-code", false, "set the exit status from the answer (see above)")
@@ -145,7 +146,7 @@ func (o *historyOptions) run(ctx context.Context, args []string) error {
 func (o *historyOptions) given(flag string) bool { return o.set.Lookup(flag).Changed }
 
 // text reports whether the answer is for a person.
-func (o *historyOptions) text() bool { return o.format == view.Text || o.format == view.Wide }
+func (o *historyOptions) text() bool { return o.format == encode.Text || o.format == encode.Wide }
 
 // check returns an error for flags that are not valid, before anything is read.
 func (o *historyOptions) check(args []string) error {
@@ -153,17 +154,17 @@ func (o *historyOptions) check(args []string) error {
 	if o.selector, err = o.choice.check(args, *o.config.Namespace); err != nil {
 		return err
 	}
-	formats, hint := view.Formats, "-o json"
+	formats, hint := encode.Formats, "-o json"
 	if o.given("undo") {
-		formats, hint = view.PlanFormats, "-o markdown"
+		formats, hint = encode.PlanFormats, "-o markdown"
 	}
-	if o.format, err = view.ParseFormat(o.output, formats); err != nil {
+	if o.format, err = encode.Parse(o.output, formats); err != nil {
 		return hinted{err, hint}
 	}
 	if o.style, err = styleOf(o.Out, o.color); err != nil {
 		return err
 	}
-	o.style.All, o.style.Wide = o.all, o.format == view.Wide
+	o.style.All, o.style.Wide = o.all, o.format == encode.Wide
 	if err := o.oneQuestion(); err != nil {
 		return err
 	}
@@ -200,9 +201,9 @@ func (o *historyOptions) oneQuestion() error {
 		return hinted{fmt.Errorf("%s needs the name of one DaemonSet", asked[0]), "kubectl ds history lists the names"}
 	case o.unified && !o.given("diff"):
 		return hinted{errors.New("--unified needs --diff"), "--diff -1,live --unified"}
-	case o.unified && o.format != view.Text:
+	case o.unified && o.format != encode.Text:
 		return hinted{fmt.Errorf("--unified cannot be combined with -o %s", o.output), "leave out --unified, or -o"}
-	case o.format == view.Wide && (o.given("revision") || o.given("diff")):
+	case o.format == encode.Wide && (o.given("revision") || o.given("diff")):
 		return hinted{fmt.Errorf("%s cannot be combined with -o wide", asked[0]), "leave out -o wide"}
 	}
 	return nil
@@ -247,9 +248,9 @@ func (o *historyOptions) print(items []answered) error {
 	}
 	switch {
 	case !o.text() && o.many():
-		return view.Encode(o.Out, list, refs, o.format)
+		return encode.Write(o.Out, list, refs, o.format)
 	case !o.text():
-		return view.Encode(o.Out, list.Items[0], refs, o.format)
+		return encode.Write(o.Out, list.Items[0], refs, o.format)
 	case len(items) == 0:
 		fmt.Fprintln(o.ErrOut, o.nothing(&o.choice))
 		return nil
@@ -278,7 +279,7 @@ func (o *historyOptions) printRevision(h answered) error {
 		}
 		return view.Template(o.Out, h.History, o.asked(), r, t, o.showValues, o.style)
 	}
-	if h.from.EnvValues != "" && !o.showValues && o.format != view.Name {
+	if h.from.EnvValues != "" && !o.showValues && o.format != encode.Name {
 		return hinted{errors.New("this snapshot has digests instead of the values of environment variables: a manifest applied from it would not work"),
 			"take the snapshot with --show-values, or add --show-values to print the digests"}
 	}
@@ -286,12 +287,12 @@ func (o *historyOptions) printRevision(h answered) error {
 	if err != nil {
 		return err
 	}
-	if r != nil && o.format != view.Name {
+	if r != nil && o.format != encode.Name {
 		if err := o.noteRemovals(h); err != nil {
 			return err
 		}
 	}
-	return view.Encode(o.Out, object, []string{h.DaemonSet.Name}, o.format)
+	return encode.Write(o.Out, object, []string{h.DaemonSet.Name}, o.format)
 }
 
 // noteRemovals says that kubectl apply would leave fields behind, where the

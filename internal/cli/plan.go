@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/encode"
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
@@ -43,7 +44,7 @@ type planOptions struct {
 
 	// What the flags mean, once they have been checked.
 	selector   labels.Selector
-	format     view.Format
+	format     encode.Format
 	style      view.Style
 	asked      *plan.Change // without manifests; nil for none
 	known      plan.Options
@@ -131,7 +132,7 @@ func newPlan(c *common) *cobra.Command {
 	o.input.addFlags(f)
 	o.choice.addFlags(f)
 	o.changeFlags.addFlags(f)
-	f.StringVarP(&o.output, "output", "o", "", outputWords(view.PlanFormats))
+	f.StringVarP(&o.output, "output", "o", "", outputWords(encode.PlanFormats))
 	f.StringVar(&o.color, "color", "auto", "color the output: auto, always or never")
 	f.BoolVar(&o.all, "all", false, "show all nodes, all steps and whole messages")
 	f.BoolVar(&o.exitCode, "exit-code", false, "set the exit status from the outcome")
@@ -203,13 +204,13 @@ func (o *planOptions) check(args []string) error {
 	if o.selector, err = o.choice.check(args, *o.config.Namespace); err != nil {
 		return err
 	}
-	if o.format, err = view.ParseFormat(o.output, view.PlanFormats); err != nil {
+	if o.format, err = encode.Parse(o.output, encode.PlanFormats); err != nil {
 		return hinted{err, "-o markdown"}
 	}
 	if o.style, err = styleOf(o.Out, o.color); err != nil {
 		return err
 	}
-	o.style.All, o.style.Wide = o.all, o.format == view.Wide
+	o.style.All, o.style.Wide = o.all, o.format == encode.Wide
 	if o.asked, err = o.change(); err != nil {
 		return err
 	}
@@ -667,9 +668,9 @@ func (o *planOptions) print(plans []*plan.Plan, considered int) error {
 	for _, p := range plans {
 		refs = append(refs, p.DaemonSet.Name)
 	}
-	text := o.format == view.Text || o.format == view.Wide
+	text := o.format == encode.Text || o.format == encode.Wide
 	switch {
-	case o.format == view.Markdown:
+	case o.format == encode.Markdown:
 		for i, p := range plans {
 			if i > 0 {
 				fmt.Fprintln(o.Out)
@@ -680,9 +681,9 @@ func (o *planOptions) print(plans []*plan.Plan, considered int) error {
 		}
 		return nil
 	case !text && (o.listed() || len(plans) != 1):
-		return view.Encode(o.Out, list, refs, o.format)
+		return encode.Write(o.Out, list, refs, o.format)
 	case !text:
-		return view.Encode(o.Out, plans[0], refs, o.format)
+		return encode.Write(o.Out, plans[0], refs, o.format)
 	case o.listed() && considered == 0:
 		fmt.Fprintln(o.ErrOut, o.nothing(&o.choice))
 		return nil

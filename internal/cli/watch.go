@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/encode"
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
@@ -57,7 +58,7 @@ func (o *planOptions) watchRollout(ctx context.Context) error {
 // checkWatch returns an error for flags that cannot be combined with --watch.
 func (o *planOptions) checkWatch() error {
 	switch {
-	case o.format != view.Text:
+	case o.format != encode.Text:
 		return hinted{fmt.Errorf("--watch cannot be combined with -o %s", o.output), "leave out -o, or --watch"}
 	case len(o.conditions) > 0:
 		return hinted{errors.New("--fail-on cannot be combined with --watch"), "--watch --exit-code"}

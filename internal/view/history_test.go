@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/internal/encode"
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/internal/world"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
@@ -93,13 +94,13 @@ func (a *historyStory) ask(t *testing.T, question string) string {
 		words = words[1:]
 	}
 	var style Style
-	var format Format
+	var format encode.Format
 	var o history.Options
 	for i := 0; i < len(words); i++ {
 		switch words[i] {
 		case "-o":
 			i++
-			format = Format(words[i])
+			format = encode.Format(words[i])
 		case "--all":
 			style.All = true
 		case "--color":
@@ -112,7 +113,7 @@ func (a *historyStory) ask(t *testing.T, question string) string {
 			}
 		}
 	}
-	style.Wide = format == Wide
+	style.Wide = format == encode.Wide
 	if about == "diff" || about == "unified" {
 		o.Diff = &history.Between{To: which[len(which)-1]}
 		if len(which) > 1 {
@@ -131,8 +132,8 @@ func (a *historyStory) ask(t *testing.T, question string) string {
 	h := l.Items[len(l.Items)-1]
 	var b bytes.Buffer
 	switch {
-	case format != Text && format != Wide:
-		check(t, Encode(&b, h, []string{h.DaemonSet.Name}, format))
+	case format != encode.Text && format != encode.Wide:
+		check(t, encode.Write(&b, h, []string{h.DaemonSet.Name}, format))
 	case about == "list":
 		check(t, Histories(&b, l, Asked{Again: true}, style))
 	case about == "history":

@@ -10,6 +10,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/encode"
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
@@ -90,7 +91,7 @@ func Template(w io.Writer, h *history.History, asked Asked, r *history.Revision,
 	if !showValues {
 		t = t.WithValues(func(string) string { return template.Hidden })
 	}
-	text, err := yamlText(map[string]any(t))
+	text, err := encode.YAMLText(map[string]any(t))
 	if err != nil {
 		return err
 	}
@@ -123,6 +124,9 @@ func Diff(w io.Writer, h *history.History, asked Asked, style Style) error {
 	from, to := h.Named(d.From.Name), h.Named(d.To.Name)
 	f := daemonset.Facts{"n": len(d.Change), "kind": d.Kind, "metadata": history.OnlyMetadata(d.Change), "from": p.side(from), "to": p.side(to)}
 	p.s.Headline.Text = fill(p.now, f, diffWords...)
+	if h.Rollout.Code == history.UnderWay && p.current != nil && slices.Contains([]*history.Revision{from, to}, p.current) {
+		p.doNow()
+	}
 	for _, l := range (fieldStyle{all: style.All}).lines(fields, func(i int) []string { return about(&d.Change[i]) }) {
 		p.add(screen.Change, "%s", l)
 	}
@@ -152,7 +156,7 @@ func about(c *history.Change) []string {
 }
 
 // UnifiedDiff writes the difference of two DaemonSets as diff -u would of their
-// YAML, as history.Object returns them and Encode writes them: with the values it
+// YAML, as history.Object returns them and encode.Write writes them: with the values it
 // can be applied to that. Without, what is hidden has numbers, the same for equal
 // values, so that one that changed is still seen to. Of two that are the same it
 // writes nothing.
@@ -162,11 +166,11 @@ func UnifiedDiff(w io.Writer, h *history.History, old, new map[string]any, showV
 	if !showValues {
 		sides = template.WithNumbers[appsv1.DaemonSet](sides...)
 	}
-	before, err := yamlText(sides[0])
+	before, err := encode.YAMLText(sides[0])
 	if err != nil {
 		return err
 	}
-	after, err := yamlText(sides[1])
+	after, err := encode.YAMLText(sides[1])
 	if err != nil || before == after {
 		return err
 	}

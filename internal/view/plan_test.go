@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/internal/encode"
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/internal/world"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
@@ -123,13 +124,13 @@ func (a *planStory) ask(t *testing.T, question string) string {
 	t.Helper()
 	words := strings.Fields(question)
 	var style Style
-	var format Format
+	var format encode.Format
 	asked := Asked{}
 	for i := 1; i < len(words); i++ {
 		switch words[i] {
 		case "-o":
 			i++
-			format = Format(words[i])
+			format = encode.Format(words[i])
 		case "--all":
 			style.All = true
 		case "--color":
@@ -142,7 +143,7 @@ func (a *planStory) ask(t *testing.T, question string) string {
 			}
 		}
 	}
-	style.Wide = format == Wide
+	style.Wide = format == encode.Wide
 	var plans []*plan.Plan
 	var now []*explain.Explanation
 	for _, s := range a.worlds {
@@ -164,7 +165,7 @@ func (a *planStory) ask(t *testing.T, question string) string {
 	}
 	var b bytes.Buffer
 	switch {
-	case format == Markdown:
+	case format == encode.Markdown:
 		for i, p := range plans {
 			check(t, PlanMarkdown(&b, p, now[i]))
 		}

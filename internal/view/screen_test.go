@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/encode"
 	"github.com/kubectl-ds/kubectl-ds/internal/world"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
@@ -70,13 +71,13 @@ func ask(t *testing.T, worlds []*snapshot.Snapshot, question string) string {
 	t.Helper()
 	words := strings.Fields(question)
 	var style Style
-	var format Format
+	var format encode.Format
 	var o explain.Options
 	for i := 1; i < len(words); i++ {
 		switch words[i] {
 		case "-o":
 			i++
-			format = Format(words[i])
+			format = encode.Format(words[i])
 		case "--all":
 			style.All = true
 		case "--color":
@@ -90,7 +91,7 @@ func ask(t *testing.T, worlds []*snapshot.Snapshot, question string) string {
 			}
 		}
 	}
-	style.Wide = format == Wide
+	style.Wide = format == encode.Wide
 	l := &explain.List{APIVersion: snapshot.APIVersion, Kind: explain.ListKind}
 	for _, s := range worlds {
 		l.Items = append(l.Items, explained(t, s, o))
@@ -106,8 +107,8 @@ func ask(t *testing.T, worlds []*snapshot.Snapshot, question string) string {
 		check(t, Explanations(&b, l, askable, style))
 	case words[0] != "explain":
 		t.Fatalf("%q: %q is not understood", question, words[0])
-	case format != Text && format != Wide:
-		check(t, Encode(&b, l.Items[0], []string{l.Items[0].DaemonSet.Name}, format))
+	case format != encode.Text && format != encode.Wide:
+		check(t, encode.Write(&b, l.Items[0], []string{l.Items[0].DaemonSet.Name}, format))
 	case len(o.Nodes) > 0:
 		check(t, Nodes(&b, l.Items[0], o.Nodes, askable, style))
 	default:

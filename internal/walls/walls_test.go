@@ -134,6 +134,11 @@ func TestImports(t *testing.T) {
 			breach: func(p *project) { p.edge("internal/screen", module+"/pkg/daemonset") },
 		},
 		{
+			why: "a format of -o does not depend on what a document says",
+			who: own("internal/encode"), project: true, only: own("internal/screen"),
+			breach: func(p *project) { p.edge("internal/encode", module+"/pkg/explain") },
+		},
+		{
 			why: "whoever words an answer cannot ask for more of the input",
 			who: own("internal/view"), deep: true, never: own("internal/source", "internal/cli"),
 			breach: func(p *project) {

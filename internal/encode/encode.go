@@ -1,4 +1,6 @@
-package view
+// Package encode writes the documents of answers in the formats of -o: JSON, YAML,
+// names, or by a template of kubectl. It knows nothing of what they say.
+package encode
 
 import (
 	"bytes"
@@ -37,9 +39,9 @@ const Formats = "wide|json|yaml|name|jsonpath=…|jsonpath-file=…|go-template=
 // PlanFormats lists what -o takes where the answer is plans.
 const PlanFormats = "markdown|" + Formats
 
-// ParseFormat checks a value of -o, templates included, without any document
+// Parse checks a value of -o, templates included, without any document
 // to apply it to. taken is Formats, or PlanFormats.
-func ParseFormat(o, taken string) (Format, error) {
+func Parse(o, taken string) (Format, error) {
 	f := Format(o)
 	if slices.Contains([]Format{Text, Wide, JSON, YAML, Name}, f) || f == Markdown && taken == PlanFormats {
 		return f, nil
@@ -58,9 +60,9 @@ func templatePrinter(o string) (printers.ResourcePrinter, error) {
 	return genericclioptions.NewKubeTemplatePrintFlags().ToPrinter(o)
 }
 
-// Encode writes a document in a format other than Text and Wide. refs are the
+// Write writes a document in a format other than Text and Wide. refs are the
 // DaemonSets that it is about, for -o name.
-func Encode(w io.Writer, document any, refs []string, f Format) error {
+func Write(w io.Writer, document any, refs []string, f Format) error {
 	text, err := encoded(document, refs, f)
 	if err == nil {
 		_, err = io.WriteString(w, text)
@@ -73,13 +75,13 @@ func encoded(document any, refs []string, f Format) (string, error) {
 	switch f {
 	case Name:
 		for _, r := range refs {
-			fmt.Fprintf(&b, "daemonset.apps/%s\n", clean(r))
+			fmt.Fprintf(&b, "daemonset.apps/%s\n", screen.Clean(r))
 		}
 		return b.String(), nil
 	case JSON:
 		return marshal(document)
 	case YAML:
-		return yamlText(document)
+		return YAMLText(document)
 	}
 	p, err := templatePrinter(string(f))
 	if err != nil {
@@ -116,11 +118,11 @@ func asJSON(document any) ([]byte, error) {
 // unescaped has the line ends that encoding/json escapes, but no escaped backslash.
 var unescaped = strings.NewReplacer(`\\`, `\\`, `\u2028`, "\u2028", `\u2029`, "\u2029")
 
-// yamlText returns a document as YAML that is safe to print, and that is read back
+// YAMLText returns a document as YAML that is safe to print, and that is read back
 // as what it was made of. The library leaves invisible marks as they are, also in
 // text without quotes, where an escape would be text. So each goes through it as a
 // control code, with which text is quoted, and its escape without the backslash.
-func yamlText(document any) (string, error) {
+func YAMLText(document any) (string, error) {
 	raw, err := asJSON(document)
 	if err != nil {
 		return "", err

@@ -1,4 +1,4 @@
-package view
+package encode
 
 import (
 	"bytes"
@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-func TestParseFormat(t *testing.T) {
+func TestParse(t *testing.T) {
 	for _, tt := range []struct{ in, err, why string }{
 		{"", "", "text"},
 		{"wide", "", "wide"},
@@ -23,18 +23,18 @@ func TestParseFormat(t *testing.T) {
 		{"go-template={{", "-o go-template={{: error parsing template {{, template: output:1: unclosed action", "another"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
-			f, err := ParseFormat(tt.in, Formats)
+			f, err := Parse(tt.in, Formats)
 			got := ""
 			if err != nil {
 				got = strings.Join(strings.Fields(err.Error()), " ")
 			}
 			if got != tt.err || f != Format(tt.in) {
-				t.Errorf("ParseFormat(%q) = %q, %q; want error %q", tt.in, f, got, tt.err)
+				t.Errorf("Parse(%q) = %q, %q; want error %q", tt.in, f, got, tt.err)
 			}
 		})
 	}
 	for taken, want := range map[string]string{Formats: `-o "markdown" is none of ` + Formats, PlanFormats: "<nil>"} {
-		if _, err := ParseFormat("markdown", taken); fmt.Sprint(err) != want {
+		if _, err := Parse("markdown", taken); fmt.Sprint(err) != want {
 			t.Errorf("-o markdown of %s: %v, want %s", taken, err, want)
 		}
 	}
@@ -60,7 +60,9 @@ func TestEncode(t *testing.T) {
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			var b bytes.Buffer
-			check(t, Encode(&b, d, []string{"a", "b\x1b"}, tt.format))
+			if err := Write(&b, d, []string{"a", "b\x1b"}, tt.format); err != nil {
+				t.Fatal(err)
+			}
 			if diff := cmp.Diff(tt.want, b.String()); diff != "" {
 				t.Errorf("-o %s (-want +got):\n%s", tt.format, diff)
 			}
@@ -79,7 +81,9 @@ func TestYAMLIsReadBack(t *testing.T) {
 			text += signs[r.IntN(len(signs))]
 		}
 		var b bytes.Buffer
-		check(t, Encode(&b, map[string]any{"text": text}, nil, YAML))
+		if err := Write(&b, map[string]any{"text": text}, nil, YAML); err != nil {
+			t.Fatal(err)
+		}
 		if strings.ContainsFunc(b.String(), isControl) {
 			t.Fatalf("seed %d: %q was written with what a terminal obeys: %q", seed, text, b.String())
 		}
