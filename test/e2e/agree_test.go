@@ -5,10 +5,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"sync"
 	"testing"
 	"time"
 
@@ -17,79 +20,110 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
 )
 
-// TestAgreesWithTheController compares the computed with the reported numbers through whole rollouts, whenever the
-// status had settled.
+// TestAgreesWithTheController compares the computed with the reported numbers through whole rollouts of several
+// DaemonSets at once, whenever a status had settled: as kubectl ds reads and explains it, and as the record of every
+// change has it, which misses none.
 //
-// Settled is told by the record of every change: the snapshot holds exactly what there was when the status was written,
-// nothing was still expected (see moment), what happened next was not a further write of the status, which the
-// controller still owed, and did not follow so soon that the controller may not have seen what came before, and no pod
-// became available by the clock alone since it was written. Each written status is compared once.
+// Settled is told by that record and by the controller's log: the snapshot holds exactly what there was when the status
+// was written, nothing was still expected (see moment), what happened next was not a further write of the status, before
+// it the controller had looked once more, knowing of all that came before, and no pod became available by the clock
+// alone since it was written. Each written status is compared once in each way.
 func TestAgreesWithTheController(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
-	c := stage.New(t, stage.Options{})
+	c := stage.New(t, stage.Options{LogSyncs: true})
 	plugin, err := stage.BuildPlugin(ctx)
 	must(t, err)
 	c.PluginDir = plugin
 	const nodes = 36
 	must(t, c.AddNodes(ctx, stage.Nodes(nodes, "node-%02d")...))
-	ds := stage.NewDaemonSet("kube-system", "node-agent", "acme/node-agent:1")
-	must(t, c.CreateNamespace(ctx, ds.Namespace))
-	r := newRecord(t, c, ds.Namespace)
-	ds.Spec.Template.Annotations = map[string]string{stage.ReadyAfter: "500ms", stage.ReadyBefore: "900ms", stage.StopAfter: "500ms"}
-	must(t, c.Create(ctx, ds))
-	must(t, c.WaitRollout(ctx, ds.Namespace, ds.Name))
 
 	number, percent := intstr.FromInt32, intstr.FromString
-	rollouts := []struct {
+	type rollout struct {
 		name               string
 		unavailable, surge intstr.IntOrString
 		minReadySeconds    int32
-	}{
-		{name: "maxUnavailable 1", unavailable: number(1)},
-		{name: "maxUnavailable 25%", unavailable: percent("25%")},
-		{name: "maxSurge 2", surge: number(2)},
-		{name: "maxUnavailable 4, minReadySeconds 5", unavailable: number(4), minReadySeconds: 5},
-		{name: "maxSurge 1", surge: number(1)},
-		{name: "maxUnavailable 2", unavailable: number(2)},
-		{name: "maxUnavailable 5%", unavailable: percent("5%")},
 	}
-	total := &tally{distinct: map[string]bool{}}
-	const most = 4 // times through all of them: how many reads meet a settled status depends on the machine
-	for i := 0; i < len(rollouts) || i < most*len(rollouts) && !total.enough(); i++ {
-		ro := rollouts[i%len(rollouts)]
-		must(t, c.Update(ctx, ds.Namespace, ds.Name, func(ds *appsv1.DaemonSet) {
-			ds.Spec.UpdateStrategy.RollingUpdate = &appsv1.RollingUpdateDaemonSet{MaxUnavailable: &ro.unavailable, MaxSurge: &ro.surge}
-			ds.Spec.MinReadySeconds = ro.minReadySeconds
-			ds.Spec.Template.Spec.Containers[0].Image = fmt.Sprintf("acme/node-agent:%d", i+2)
-		}))
-		samples := follow(t, c, ds)
-		catchUp(t, c, r, ds)
-		one := &tally{distinct: total.distinct}
-		for n, raw := range samples {
-			one.add(t, r, plugin, filepath.Join(t.TempDir(), strconv.Itoa(n)+".json"), raw)
+	var mu sync.Mutex
+	read, recorded := newTally(), newTally()
+	t.Run("of a DaemonSet in", func(t *testing.T) {
+		for namespace, rollouts := range map[string][]rollout{
+			"kube-system": {{name: "maxUnavailable 1", unavailable: number(1)}, {name: "maxUnavailable 25%", unavailable: percent("25%")}},
+			"logging":     {{name: "maxSurge 1", surge: number(1)}, {name: "maxSurge 2", surge: number(2)}},
+			"monitoring":  {{name: "maxUnavailable 4, minReadySeconds 5", unavailable: number(4), minReadySeconds: 5}},
+			"storage":     {{name: "maxUnavailable 2", unavailable: number(2)}, {name: "maxUnavailable 5%", unavailable: percent("5%")}},
+		} {
+			t.Run(namespace, func(t *testing.T) {
+				t.Parallel()
+				ds := stage.NewDaemonSet(namespace, "node-agent", "acme/node-agent:1")
+				must(t, c.CreateNamespace(ctx, ds.Namespace))
+				r := newRecord(t, c, ds.Namespace)
+				ds.Spec.Template.Annotations = map[string]string{stage.ReadyAfter: "500ms", stage.ReadyBefore: "900ms", stage.StopAfter: "500ms"}
+				ds.Spec.MinReadySeconds = rollouts[0].minReadySeconds // or it would make all pods unavailable later
+				must(t, c.Create(ctx, ds))
+				must(t, c.WaitRollout(ctx, ds.Namespace, ds.Name))
+				for i, ro := range rollouts {
+					must(t, c.Update(ctx, ds.Namespace, ds.Name, func(ds *appsv1.DaemonSet) {
+						ds.Spec.UpdateStrategy.RollingUpdate = &appsv1.RollingUpdateDaemonSet{MaxUnavailable: &ro.unavailable, MaxSurge: &ro.surge}
+						ds.Spec.MinReadySeconds = ro.minReadySeconds
+						ds.Spec.Template.Spec.Containers[0].Image = fmt.Sprintf("acme/node-agent:%d", i+2)
+					}))
+					from := r.newest()
+					samples := follow(t, c, r, ds)
+					catchUp(t, c, r, ds)
+					r.hear(t, c, ds.Namespace)
+					left := leftTheStatus(t, c, ds)
+					one, all := newTally(), newTally()
+					for n, raw := range samples {
+						one.add(t, r, left, plugin, filepath.Join(t.TempDir(), strconv.Itoa(n)+".json"), raw)
+					}
+					all.addRecorded(t, r, left, from)
+					t.Logf("%s\nread      %s\nrecorded  %s", ro.name, one, all)
+					mu.Lock()
+					read.merge(one)
+					recorded.merge(all)
+					mu.Unlock()
+				}
+			})
 		}
-		t.Logf("%-36s %s", ro.name, one)
-		total.merge(one)
+	})
+	t.Logf("all\nread      %s\nrecorded  %s", read, recorded)
+	if read.compared < 25 || read.inside < 15 || len(read.distinct) < 15 { // how many reads meet a settled status depends on the machine
+		t.Errorf("too few comparisons of what was read: at least 25, 15 of them in the middle of a rollout, of 15 distinct sets are needed")
 	}
-	t.Logf("%-36s %s, %d distinct sets of numbers", "all", total, len(total.distinct))
-	if !total.enough() {
-		t.Errorf("too few comparisons: at least 200, 100 of them in the middle of a rollout, of 60 distinct sets are needed")
+	if recorded.compared < 150 || recorded.inside < 100 || len(recorded.distinct) < 60 {
+		t.Errorf("too few comparisons of the record: at least 150, 100 of them in the middle of a rollout, of 60 distinct sets are needed")
 	}
-	if total.differ > 0 {
-		t.Errorf("%d differences", total.differ)
+	if n := read.differ + recorded.differ; n > 0 {
+		t.Errorf("%d differences", n)
 	}
 }
 
-// follow takes snapshots through kubectl until the rollout has ended, and one more.
-func follow(t *testing.T, c *stage.Cluster, ds *appsv1.DaemonSet) [][]byte {
+// follow takes a snapshot through kubectl of each status that stands for a moment, until the rollout has ended, and one
+// more.
+func follow(t *testing.T, c *stage.Cluster, r *record, ds *appsv1.DaemonSet) [][]byte {
 	t.Helper()
+	const moment = 50 * time.Millisecond
 	ctx, cancel := context.WithCancelCause(t.Context())
 	go func() { cancel(c.WaitRollout(t.Context(), ds.Namespace, ds.Name)) }()
 	var samples [][]byte
+	var before int64 // the version of the status that was read last
 	for last := false; ; {
+		must(t, c.WaitFor(t.Context(), "another status", func(context.Context) (bool, error) {
+			e := r.last()
+			if ctx.Err() != nil {
+				return true, nil
+			}
+			if !e.status || e.version == before || time.Since(e.seen) < moment {
+				return false, nil
+			}
+			before = e.version
+			return true, nil
+		}))
 		result, err := c.KubectlAs(t.Context(), stage.Reader, "ds", "snapshot", "-n", ds.Namespace, ds.Name)
 		must(t, err)
 		if result.Code != 0 || result.Stderr != "" {
@@ -134,6 +168,23 @@ func catchUp(t *testing.T, c *stage.Cluster, r *record, ds *appsv1.DaemonSet) {
 	}))
 }
 
+// leftTheStatus returns the syncs that looked at the pods and left the status as it was: they asked for no write of it.
+func leftTheStatus(t *testing.T, c *stage.Cluster, ds *appsv1.DaemonSet) []stage.Sync {
+	t.Helper()
+	log, err := c.AuditLog(t.Context())
+	must(t, err)
+	writes := slices.DeleteFunc(log, func(e stage.AuditEntry) bool {
+		return e.Verb != "update" || e.Resource != "daemonsets" || e.Subresource != "status" || e.Namespace != ds.Namespace || e.Name != ds.Name
+	})
+	syncs, err := c.Syncs(ds.Namespace, ds.Name)
+	must(t, err)
+	return slices.DeleteFunc(syncs, func(s stage.Sync) bool {
+		return len(s.Acts) == 0 || slices.ContainsFunc(writes, func(e stage.AuditEntry) bool {
+			return !e.Received.Before(s.Start) && !e.Received.After(s.End)
+		})
+	})
+}
+
 // tally counts what was compared.
 type tally struct {
 	read, moving, owed, repeated int
@@ -142,12 +193,12 @@ type tally struct {
 	done                         map[int64]bool
 }
 
-func (a *tally) String() string {
-	return fmt.Sprintf("%3d read: %3d while something moved, %2d with a status owed, %3d read again; %3d compared, %3d of them in the middle, %d differences",
-		a.read, a.moving, a.owed, a.repeated, a.compared, a.inside, a.differ)
-}
+func newTally() *tally { return &tally{distinct: map[string]bool{}, done: map[int64]bool{}} }
 
-func (a *tally) enough() bool { return a.compared >= 200 && a.inside >= 100 && len(a.distinct) >= 60 }
+func (a *tally) String() string {
+	return fmt.Sprintf("%3d: %3d while something moved, %3d with a status owed, %3d again; %3d compared, %3d of them in the middle, of %d distinct sets of numbers, %d differences",
+		a.read, a.moving, a.owed, a.repeated, a.compared, a.inside, len(a.distinct), a.differ)
+}
 
 func (a *tally) merge(b *tally) {
 	a.read += b.read
@@ -157,10 +208,11 @@ func (a *tally) merge(b *tally) {
 	a.compared += b.compared
 	a.inside += b.inside
 	a.differ += b.differ
+	maps.Copy(a.distinct, b.distinct)
 }
 
 // add judges one snapshot, and compares if its status had settled.
-func (a *tally) add(t *testing.T, r *record, plugin, file string, raw []byte) {
+func (a *tally) add(t *testing.T, r *record, left []stage.Sync, plugin, file string, raw []byte) {
 	t.Helper()
 	a.read++
 	var s struct {
@@ -189,19 +241,38 @@ func (a *tally) add(t *testing.T, r *record, plugin, file string, raw []byte) {
 	switch {
 	case !m.last.status || !m.objects.equal(held):
 		a.moving++
-		return
-	case m.next.status || m.expecting || !m.calm() || matured(&s.DaemonSet, s.Pods, s.TakenAt):
+	case !m.settled(left) || matured(&s.DaemonSet, s.Pods, s.TakenAt):
 		a.owed++
-		return
 	case a.done[version]:
 		a.repeated++
-		return
+	default:
+		a.done[version] = true
+		a.compare(t, plugin, file, raw)
 	}
-	if a.done == nil {
-		a.done = map[int64]bool{}
+}
+
+// addRecorded compares every status after a version that had settled, with what is computed from the record.
+func (a *tally) addRecorded(t *testing.T, r *record, left []stage.Sync, from int64) {
+	t.Helper()
+	for _, e := range r.ordered() {
+		if !e.status || e.version <= from {
+			continue
+		}
+		m := r.at(e.version)
+		if m.next.version == 0 {
+			continue
+		}
+		a.read++
+		s := r.replay(r.until(e.version+1), e.seen)
+		if !m.settled(left) || matured(s.DaemonSet, s.Pods, s.TakenAt) {
+			a.owed++
+			continue
+		}
+		st := predict(t, s)
+		computed, _ := st.Counts()
+		reported := daemonset.Reported(st.DaemonSet)
+		a.judge(t, countsOf(reported), new(countsOf(computed)), computed == reported)
 	}
-	a.done[version] = true
-	a.compare(t, plugin, file, raw)
 }
 
 // matured reports whether a pod may have become available between the write of the status, as its manager's time says,
@@ -228,6 +299,10 @@ type counts struct {
 	DesiredNumberScheduled, CurrentNumberScheduled, NumberMisscheduled, NumberReady, UpdatedNumberScheduled, NumberAvailable, NumberUnavailable int
 }
 
+func countsOf(c daemonset.Counts) counts {
+	return counts{c.Desired, c.Current, c.Misscheduled, c.Ready, c.Updated, c.Available, c.Unavailable}
+}
+
 func (a *tally) compare(t *testing.T, plugin, file string, raw []byte) {
 	t.Helper()
 	must(t, os.WriteFile(file, raw, 0o600))
@@ -246,9 +321,13 @@ func (a *tally) compare(t *testing.T, plugin, file string, raw []byte) {
 		}
 	}
 	must(t, json.Unmarshal(out, &e))
+	a.judge(t, e.Status.Reported, e.Status.Computed, e.Status.Agrees != nil && *e.Status.Agrees)
+}
+
+func (a *tally) judge(t *testing.T, reported counts, computed *counts, agrees bool) {
+	t.Helper()
 	a.compared++
-	reported, computed := e.Status.Reported, e.Status.Computed
-	if computed == nil || *computed != reported || e.Status.Agrees == nil || !*e.Status.Agrees {
+	if computed == nil || *computed != reported || !agrees {
 		a.differ++
 		t.Errorf("the status had settled, but\nreported %+v\ncomputed %+v", reported, computed)
 		return

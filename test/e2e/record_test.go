@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"maps"
+	"net/http"
 	"slices"
 	"sort"
 	"strconv"
@@ -28,6 +29,7 @@ type record struct {
 	kubernetes string // the version of the API server
 	mu         sync.Mutex
 	events     []event
+	daemonSet  *appsv1.DaemonSet // the last one, for who watches them
 }
 
 // event is one change. status marks a write of a DaemonSet that changed its status alone.
@@ -41,6 +43,7 @@ type event struct {
 	deleted bool
 	status  bool
 	seen    time.Time // when the record heard of it
+	heard   time.Time // when the controller did, at the latest: see hear
 }
 
 // moment is what there was when an event had just happened. expecting tells that, since the status write before the
@@ -49,6 +52,7 @@ type event struct {
 type moment struct {
 	objects    state
 	last, next event
+	known      time.Time // when the controller had heard of all of it
 	expecting  bool
 }
 
@@ -67,50 +71,66 @@ func newRecord(t *testing.T, c *stage.Cluster, namespace string) *record {
 	for i := range nodes.Items {
 		r.add(event{version: versionOf(t, &nodes.Items[i]), kind: "node", name: nodes.Items[i].Name, object: &nodes.Items[i]})
 	}
-	from := metav1.ListOptions{ResourceVersion: nodes.ResourceVersion}
 	var done sync.WaitGroup
-	follow := func(kind string, w watch.Interface, err error) {
-		must(t, err)
-		done.Go(func() { r.follow(ctx, t, kind, w) })
-		t.Cleanup(w.Stop)
+	for kind, open := range map[string]watcher{
+		"node":               c.Client.CoreV1().Nodes().Watch,
+		"pod":                c.Client.CoreV1().Pods(namespace).Watch,
+		"daemonset":          c.Client.AppsV1().DaemonSets(namespace).Watch,
+		"controllerrevision": c.Client.AppsV1().ControllerRevisions(namespace).Watch,
+	} {
+		done.Go(func() { r.follow(ctx, t, kind, nodes.ResourceVersion, open) })
 	}
-	w, err := c.Client.CoreV1().Nodes().Watch(ctx, from)
-	follow("node", w, err)
-	w, err = c.Client.CoreV1().Pods(namespace).Watch(ctx, from)
-	follow("pod", w, err)
-	w, err = c.Client.AppsV1().DaemonSets(namespace).Watch(ctx, from)
-	follow("daemonset", w, err)
-	w, err = c.Client.AppsV1().ControllerRevisions(namespace).Watch(ctx, from)
-	follow("controllerrevision", w, err)
 	t.Cleanup(func() { cancel(); done.Wait() })
 	return r
 }
 
-func (r *record) follow(ctx context.Context, t *testing.T, kind string, w watch.Interface) {
-	var before *appsv1.DaemonSet
-	for e := range w.ResultChan() {
-		if ctx.Err() != nil {
+type watcher func(context.Context, metav1.ListOptions) (watch.Interface, error)
+
+// follow records what is watched from a version on. The API server ends the watch of a client that is too busy to read
+// it: then it is opened again where it ended.
+func (r *record) follow(ctx context.Context, t *testing.T, kind, from string, open watcher) {
+	for ctx.Err() == nil {
+		w, err := open(ctx, metav1.ListOptions{ResourceVersion: from})
+		if err != nil && ctx.Err() == nil {
+			t.Errorf("watch of %ss: %v", kind, err)
+		}
+		if err != nil {
 			return
 		}
-		if e.Type == watch.Error {
-			t.Errorf("watch of %ss: %v", kind, e.Object)
-			return
+		stop := context.AfterFunc(ctx, w.Stop)
+		from = r.read(ctx, t, kind, from, w)
+		stop()
+		w.Stop()
+	}
+}
+
+// read records the events of a watch until it ends, and returns the version of the last one.
+func (r *record) read(ctx context.Context, t *testing.T, kind, from string, w watch.Interface) string {
+	for e := range w.ResultChan() {
+		if ctx.Err() != nil {
+			break
+		}
+		if status, ok := e.Object.(*metav1.Status); ok && status.Code == http.StatusInternalServerError {
+			break // the connection ended within an event
 		}
 		o, err := meta.Accessor(e.Object)
 		if err != nil {
-			t.Errorf("watch of %ss: %v", kind, err)
-			return
+			t.Errorf("watch of %ss: %v: %v", kind, err, e.Object)
+			break
 		}
+		from = o.GetResourceVersion()
 		ev := event{version: versionOf(t, e.Object), kind: kind, name: o.GetName(), object: o, added: e.Type == watch.Added, deleted: e.Type == watch.Deleted}
 		if pod, ok := e.Object.(*corev1.Pod); ok {
 			ev.node = nodeOf(pod)
 		}
 		if ds, ok := e.Object.(*appsv1.DaemonSet); ok {
+			before := r.daemonSet
 			ev.status = before != nil && equality.Semantic.DeepEqual(before.Spec, ds.Spec) && !equality.Semantic.DeepEqual(before.Status, ds.Status)
-			before = ds
+			r.daemonSet = ds
 		}
 		r.add(ev)
 	}
+	return from
 }
 
 func (r *record) add(e event) {
@@ -118,6 +138,44 @@ func (r *record) add(e event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.events = append(r.events, e)
+}
+
+// hear notes when the controller heard of each change of a DaemonSet and of a pod, which it tells in its log. The record
+// must hold all that has happened.
+func (r *record) hear(t *testing.T, c *stage.Cluster, namespace string) {
+	t.Helper()
+	events := r.ordered()
+	count := map[string]int{}
+	for _, e := range events {
+		if e.kind == "pod" || e.kind == "daemonset" {
+			count[e.kind+"/"+e.name]++
+		}
+	}
+	var heard map[string][]time.Time
+	must(t, c.WaitFor(t.Context(), "the controller to hear of all changes", func(context.Context) (bool, error) {
+		var err error
+		heard, err = c.Heard(namespace)
+		for what, n := range count {
+			if len(heard[what]) > n {
+				t.Fatalf("the controller heard of %d changes of %s, the record holds %d", len(heard[what]), what, n)
+			}
+			if len(heard[what]) < n {
+				return false, err
+			}
+		}
+		return true, err
+	}))
+	at := map[int64]time.Time{}
+	for _, e := range events {
+		if times := heard[e.kind+"/"+e.name]; len(times) > 0 {
+			at[e.version], heard[e.kind+"/"+e.name] = times[0], times[1:]
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range r.events {
+		r.events[i].heard = at[r.events[i].version]
+	}
 }
 
 // seen reports whether the record has come to a version of a kind of object.
@@ -146,6 +204,7 @@ func (r *record) at(version int64) moment {
 			return m
 		}
 		m.last = e
+		m.known = later(m.known, e.known())
 		m.objects[e.kind+"/"+e.name] = e.version
 		switch {
 		case e.deleted:
@@ -164,6 +223,13 @@ func (r *record) at(version int64) moment {
 		}
 	}
 	return m
+}
+
+// last is the event that the record heard of last.
+func (r *record) last() event {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.events[len(r.events)-1]
 }
 
 // newest is the version of the last event.
@@ -209,11 +275,20 @@ func (r *record) replay(events []event, taken time.Time) *snapshot.Snapshot {
 // latest is what there is, as far as the record has heard.
 func (r *record) latest() *snapshot.Snapshot { return r.replay(r.ordered(), time.Now()) }
 
-// calm reports whether nothing at all happened for so long after the last event that the controller, which hears of each
-// event within milliseconds, had seen all that came before it, and wrote no other status.
-func (m *moment) calm() bool {
-	const enough = 250 * time.Millisecond
-	return m.next.seen.Sub(m.last.seen) >= enough
+// settled reports whether nothing more is to come of a status that was written last: nothing is expected, and one of the
+// syncs that left the status as it was knew of all that had happened, and ended before anything else happened.
+func (m *moment) settled(left []stage.Sync) bool {
+	return !m.next.status && !m.expecting && slices.ContainsFunc(left, func(s stage.Sync) bool {
+		return s.Start.After(m.known) && s.End.Before(m.next.seen) && s.End.Before(m.next.known())
+	})
+}
+
+// known is when the controller had heard of an event; of one about which its log says nothing, when the record had.
+func (e *event) known() time.Time {
+	if e.heard.IsZero() {
+		return e.seen
+	}
+	return e.heard
 }
 
 // alone reports whether no other pod is for the pod's node.
@@ -240,4 +315,49 @@ func versionOf(t *testing.T, o runtime.Object) int64 {
 	n, err := strconv.ParseInt(a.GetResourceVersion(), 10, 64)
 	must(t, err)
 	return n
+}
+
+// TestRecordGoesOn: where a watch ends, with an error of the connection or without, the record opens it again behind the
+// last event.
+func TestRecordGoesOn(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	pod := func(version string) *corev1.Pod {
+		node := corev1.NodeSelectorTerm{MatchFields: []corev1.NodeSelectorRequirement{{Values: []string{"a"}}}}
+		return &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Name: "pod", ResourceVersion: version},
+			Spec: corev1.PodSpec{Affinity: &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
+				RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{node}},
+			}}},
+		}
+	}
+	watches := [][]watch.Event{
+		{{Type: watch.Added, Object: pod("3")}, {Type: watch.Modified, Object: pod("4")}},
+		{{Type: watch.Modified, Object: pod("6")}, {Type: watch.Error, Object: &metav1.Status{Code: http.StatusInternalServerError}}},
+		{},
+		{{Type: watch.Deleted, Object: pod("9")}},
+	}
+	var from []string
+	r := &record{}
+	r.follow(ctx, t, "pod", "2", func(_ context.Context, o metav1.ListOptions) (watch.Interface, error) {
+		if from = append(from, o.ResourceVersion); len(from) > len(watches) {
+			cancel()
+			return nil, ctx.Err()
+		}
+		events := make(chan watch.Event, 2)
+		for _, e := range watches[len(from)-1] {
+			events <- e
+		}
+		close(events)
+		return watch.NewProxyWatcher(events), nil
+	})
+	var versions []int64
+	for _, e := range r.ordered() {
+		versions = append(versions, e.version)
+	}
+	if want := []string{"2", "4", "6", "6", "9"}; !slices.Equal(from, want) {
+		t.Errorf("watched from %v, want %v", from, want)
+	}
+	if want := []int64{3, 4, 6, 9}; !slices.Equal(versions, want) {
+		t.Errorf("recorded %v, want %v", versions, want)
+	}
 }

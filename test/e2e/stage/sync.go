@@ -44,10 +44,39 @@ func (c *Cluster) Syncs(namespace, name string) ([]Sync, error) {
 	return syncs, nil
 }
 
-// parseSyncs reads a log that was written in the year before now.
-func parseSyncs(log, daemonSet string, now time.Time) ([]Sync, error) {
-	var syncs []Sync
-	var next Sync
+// Heard returns when the DaemonSet controller heard of each change of the DaemonSets and of their pods in a namespace,
+// by "daemonset/NAME" and "pod/NAME", the oldest first. It knew of a change no later than that. The stage must have been
+// made with LogSyncs.
+func (c *Cluster) Heard(namespace string) (map[string][]time.Time, error) {
+	data, err := os.ReadFile(c.path(string(ControllerManager) + ".log"))
+	if err != nil {
+		return nil, err
+	}
+	heard, err := parseHeard(string(data), namespace, time.Now())
+	if err != nil {
+		return nil, fmt.Errorf("log of %s: %w", ControllerManager, err)
+	}
+	return heard, nil
+}
+
+// parseHeard reads a log that was written in the year before now.
+func parseHeard(log, namespace string, now time.Time) (map[string][]time.Time, error) {
+	heard := map[string][]time.Time{}
+	err := eachLine(log, now, func(at time.Time, message string, fields map[string]string) error {
+		kind := map[string]string{
+			"Adding daemon set": "daemonset", "Updating daemon set": "daemonset", "Deleting daemon set": "daemonset",
+			"Pod added": "pod", "Pod updated": "pod", "Pod deleted": "pod",
+		}[message]
+		if in, name, _ := strings.Cut(fields[kind], "/"); kind != "" && in == namespace {
+			heard[kind+"/"+name] = append(heard[kind+"/"+name], at)
+		}
+		return nil
+	})
+	return heard, err
+}
+
+// eachLine calls see with each line that the DaemonSet controller wrote: its time, its message and its fields.
+func eachLine(log string, now time.Time, see func(at time.Time, message string, fields map[string]string) error) error {
 	for line := range strings.Lines(log) {
 		m := logLine.FindStringSubmatch(strings.TrimRight(line, "\n"))
 		if m == nil {
@@ -57,18 +86,30 @@ func parseSyncs(log, daemonSet string, now time.Time) ([]Sync, error) {
 		for _, f := range logField.FindAllStringSubmatch(m[3], -1) {
 			fields[f[1]] = strings.Trim(f[2], `"`)
 		}
-		if fields["daemonset"] != daemonSet {
-			continue
-		}
 		at, err := logTime(m[1], now)
-		if err != nil {
-			return nil, err
+		if err == nil {
+			err = see(at, m[2], fields)
 		}
-		switch m[2] {
+		if err != nil {
+			return fmt.Errorf("%q: %w", line, err)
+		}
+	}
+	return nil
+}
+
+// parseSyncs reads a log that was written in the year before now.
+func parseSyncs(log, daemonSet string, now time.Time) ([]Sync, error) {
+	var syncs []Sync
+	var next Sync
+	err := eachLine(log, now, func(at time.Time, message string, fields map[string]string) error {
+		if fields["daemonset"] != daemonSet {
+			return nil
+		}
+		switch message {
 		case "Nodes needing daemon pods for daemon set, creating":
 			n, err := strconv.Atoi(fields["createCount"])
 			if err != nil {
-				return nil, fmt.Errorf("%q: %w", line, err)
+				return err
 			}
 			next.Acts = append(next.Acts, Act{Time: at, Creates: n})
 		case "Pods to delete for daemon set, deleting":
@@ -77,19 +118,20 @@ func parseSyncs(log, daemonSet string, now time.Time) ([]Sync, error) {
 				err = errors.New("it stands alone")
 			}
 			if err != nil {
-				return nil, fmt.Errorf("%q: %w", line, err)
+				return err
 			}
 			next.Acts[len(next.Acts)-1].Deletes = n
 		case "Finished syncing daemon set":
 			took, err := time.ParseDuration(fields["time"])
 			if err != nil {
-				return nil, fmt.Errorf("%q: %w", line, err)
+				return err
 			}
 			next.Start, next.End = at.Add(-took), at
 			syncs, next = append(syncs, next), Sync{}
 		}
-	}
-	return syncs, nil
+		return nil
+	})
+	return syncs, err
 }
 
 // logTime reads a time as klog writes it: local, and without the year.

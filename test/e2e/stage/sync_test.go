@@ -1,6 +1,7 @@
 package stage
 
 import (
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -59,6 +60,41 @@ func TestParseSyncs(t *testing.T) {
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			got, err := parseSyncs(strings.Join(tt.log, ""), "ns/a", now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !reflect.DeepEqual(got, tt.want) {
+				t.Errorf("got  %v\nwant %v", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestParseHeard(t *testing.T) {
+	now := time.Date(2026, 1, 1, 0, 0, 1, 0, time.UTC)
+	at := func(milliseconds int) time.Time {
+		return time.Date(2026, 1, 1, 0, 0, 0, milliseconds*1e6, time.UTC)
+	}
+	hears := func(milliseconds int, message string) string {
+		return line(fmt.Sprintf("0101 00:00:00.%03d000", milliseconds), "daemon_controller.go:605", message)
+	}
+	for _, tt := range []struct {
+		log  []string
+		want map[string][]time.Time
+		why  string
+	}{
+		{nil, map[string][]time.Time{}, "an empty log"},
+		{[]string{
+			hears(1, `"Adding daemon set" daemonset="ns/a"`), hears(2, `"Pod added" pod="ns/a-1"`), hears(3, `"Pod updated" pod="ns/a-1"`),
+			hears(4, `"Updating daemon set" daemonset="ns/a"`), hears(5, `"Pod deleted" pod="ns/a-1"`), hears(6, `"Pod deleted" pod="ns/a-1"`),
+		}, map[string][]time.Time{"daemonset/a": {at(1), at(4)}, "pod/a-1": {at(2), at(3), at(5), at(6)}},
+			"a pod's deletion is heard of when it begins and when it has ended"},
+		{[]string{hears(1, `"Pod added" pod="other/a-1"`), hears(2, `"Adding daemon set" daemonset="ns-2/a"`)}, map[string][]time.Time{}, "other namespaces"},
+		{[]string{hears(1, `"Queuing node update" node="a"`), finished("0101 00:00:00.010000", "ns/a", "10ms"), creating("0101 00:00:00.004000", "ns/a", `["n1"]`, "1")},
+			map[string][]time.Time{}, "what it does, and what it hears of nodes, is no change of these"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			got, err := parseHeard(strings.Join(tt.log, ""), "ns", now)
 			if err != nil {
 				t.Fatal(err)
 			}
