@@ -1,5 +1,5 @@
 # What people run here. CI runs .ci/run, which calls these.
-.PHONY: build test lint oracle oracle-all oracle-coverage mutants hostile compare e2e real-manifests krew-chain snapshot examples bench-start bench-plan bench-history
+.PHONY: build test lint oracle oracle-all oracle-coverage mutants hostile compare e2e soak real-manifests krew-chain snapshot examples bench-start bench-plan bench-history
 
 build: ## the plugin, as bin/kubectl-ds
 	go build -o bin/kubectl-ds ./cmd/kubectl-ds
@@ -34,9 +34,12 @@ hostile: ## 10,000 damaged inputs over all commands, some minutes; HOSTILE_SEED=
 compare: ## the JSON of BASE, a commit, beside that of the working tree: examples, stories, 500 random states; COMPARE="-seed 2 -states 100"
 	go test -count=1 -timeout 3h -v -run 'TestSame$$' ./test/compare -base $(or $(BASE),default) $(COMPARE)
 
-e2e: ## the plugin against a real control plane, which is built once and kept in the cache
+e2e: ## the plugin against a real control plane, which is built once and kept in the cache; E2E_PARALLEL=n tests at once, each on a control plane of its own (700 MB)
 	test/cluster/build.sh >/dev/null
-	cd test/e2e && go test -count=1 -v -timeout 45m ./...
+	cd test/e2e && go test -count=1 -v -timeout 45m -parallel $(or $(E2E_PARALLEL),5) ./...
+
+soak: ## what .ci/run leaves out: random cases of a new seed, mutants, e2e three times, every version and platform; hours; SOAK="hostile oracle" for some
+	.ci/soak $(SOAK)
 
 real-manifests: ## upgrades of DaemonSets that people run, against a real control plane, as a table: DIR=folder; see test/e2e/real_test.go
 	@[ -n "$(DIR)" ] || { echo "give the folder that holds NAME/old.yaml and NAME/new.yaml: make real-manifests DIR=FOLDER"; exit 1; }

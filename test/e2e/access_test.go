@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -21,6 +22,7 @@ import (
 // TestRightsAndRequests: what users with few rights get, what is asked of the API server, and that nothing is ever
 // written.
 func TestRightsAndRequests(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	c := stage.New(t, stage.Options{})
 	plugin, err := stage.BuildPlugin(ctx)
@@ -109,15 +111,18 @@ func TestRightsAndRequests(t *testing.T) {
 
 // TestLargeCluster: on 1,200 nodes only the further pages are asked for.
 func TestLargeCluster(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	c := stage.New(t, stage.Options{NodeMonitorGracePeriod: 5 * time.Minute})
 	plugin, err := stage.BuildPlugin(ctx)
 	must(t, err)
 	c.PluginDir = plugin
-	must(t, c.AddNodes(ctx, stage.Nodes(1200, "node-%04d")...))
+	patient, cancel := context.WithTimeout(ctx, 10*time.Minute)
+	defer cancel()
+	must(t, c.AddNodes(patient, stage.Nodes(1200, "node-%04d")...))
 	ds := stage.NewDaemonSet("kube-system", "node-agent", "acme/node-agent:1")
 	must(t, c.Create(ctx, ds))
-	must(t, c.WaitRollout(ctx, ds.Namespace, ds.Name))
+	must(t, c.WaitRollout(patient, ds.Namespace, ds.Name))
 	asked := requests(t, c, func() {
 		out := answer(t, c, stage.Reader, "ds", "explain", "-n", ds.Namespace, ds.Name)
 		if !strings.Contains(out, "DESIRED 1200 = all 1200 nodes") {

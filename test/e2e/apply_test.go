@@ -17,6 +17,7 @@ import (
 
 // TestKubectlApply: what kubectl apply says of a manifest, the plan says before.
 func TestKubectlApply(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	c := stage.New(t, stage.Options{})
 	plugin, err := stage.BuildPlugin(ctx)

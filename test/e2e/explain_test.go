@@ -60,6 +60,7 @@ func (e *explanation) problems() []string {
 // snapshot. With RECORD_EXAMPLES=DIR the snapshots are kept there: they are the project's examples, to which test/age
 // gives the times of an incident.
 func TestExamples(t *testing.T) {
+	t.Parallel()
 	record := os.Getenv("RECORD_EXAMPLES")
 	for _, tt := range []struct {
 		scene, example string
@@ -97,6 +98,7 @@ func TestExamples(t *testing.T) {
 			"ready pods that are not yet available"},
 	} {
 		t.Run(tt.scene, func(t *testing.T) {
+			t.Parallel()
 			ctx := t.Context()
 			c := stage.New(t, stage.Options{})
 			plugin, err := stage.BuildPlugin(ctx)

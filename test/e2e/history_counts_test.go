@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -21,6 +22,7 @@ import (
 // TestHistoryCounts counts nodes and pods of each revision with kubectl and labels, and compares. The pods move
 // meanwhile: two equal readings of kubectl's, one before the answer and one after it, show that they stood still.
 func TestHistoryCounts(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	c := stage.New(t, stage.Options{})
 	plugin, err := stage.BuildPlugin(ctx)
@@ -33,14 +35,19 @@ func TestHistoryCounts(t *testing.T) {
 	ds.Spec.Template.Annotations = map[string]string{stage.ReadyAfter: "1800ms", stage.StopAfter: "400ms"}
 	must(t, c.Create(ctx, ds))
 	must(t, c.WaitRollout(ctx, ds.Namespace, ds.Name))
+	ready := 1800 * time.Millisecond
 	change := func(image string, strategy appsv1.DaemonSetUpdateStrategy) {
 		must(t, c.Update(ctx, ds.Namespace, ds.Name, func(ds *appsv1.DaemonSet) {
 			ds.Spec.UpdateStrategy = strategy
 			ds.Spec.Template.Spec.Containers[0].Image = image
+			ds.Spec.Template.Annotations[stage.ReadyAfter] = ready.String()
 		}))
 	}
 
+	// Pods take several times as long as a comparison does, so that some of them stand still meanwhile.
+	began := time.Now()
 	settled := compareCounts(t, c)
+	ready = max(ready, 3*time.Since(began).Round(time.Millisecond))
 	if settled.hashes != 1 || settled.nodes != 8 {
 		t.Errorf("settled: %+v", settled)
 	}

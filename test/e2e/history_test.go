@@ -345,6 +345,7 @@ var historySteps = []historyStep{
 // the revisions that the API holds, the numbers must be those of kubectl rollout history, and the newest change and the
 // notes those that the table says. The template of every revision must be kubectl's, and one that can be applied.
 func TestHistory(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	c := stage.New(t, stage.Options{LogSyncs: true})
 	plugin, err := stage.BuildPlugin(ctx)

@@ -67,6 +67,7 @@ type undone struct {
 // TestUndoPreview previews a rollback with history --undo, makes it with kubectl rollout undo, and compares: the first
 // batch of the controller, the revision's number, and how many pods are replaced and kept in the end.
 func TestUndoPreview(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	c := stage.New(t, stage.Options{LogSyncs: true})
 	plugin, err := stage.BuildPlugin(ctx)

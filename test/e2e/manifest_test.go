@@ -173,6 +173,7 @@ var everything = os.Getenv("MANIFESTS") == "all"
 //
 // There are no nodes: what is stored depends on none.
 func TestManifests(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	c := stage.New(t, stage.Options{})
 	cluster, err := source.NewCluster(c.Config, time.Now)

@@ -37,6 +37,7 @@ import (
 //
 // They are other people's, and not in this repository. Without REAL_MANIFESTS it upgrades the one in testdata/upgrades.
 func TestRealManifests(t *testing.T) {
+	t.Parallel()
 	folder := cmp.Or(os.Getenv("REAL_MANIFESTS"), filepath.Join("testdata", "upgrades"))
 	found, err := filepath.Glob(filepath.Join(folder, "*", "old.yaml"))
 	must(t, err)

@@ -21,13 +21,14 @@ import (
 
 // TestStage proves the stage itself: everything that other tests take from it for granted.
 func TestStage(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	began := time.Now()
 	lap := func(what string) {
 		t.Logf("%-42s %s", what, time.Since(began).Round(10*time.Millisecond))
 		began = time.Now()
 	}
-	c := stage.New(t, stage.Options{})
+	c := stage.New(t, stage.Options{NodeMonitorGracePeriod: 8 * time.Second})
 	lap("start")
 
 	must(t, c.AddNodes(ctx, stage.Nodes(12, "node-%02d")...))

@@ -24,8 +24,9 @@ import (
 // server, kubectl and the node controller make of it, word for word. A DaemonSet is written by dry run, so each row
 // begins with the same one.
 func TestVerdicts(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
-	c := stage.New(t, stage.Options{})
+	c := stage.New(t, stage.Options{NodeMonitorGracePeriod: 8 * time.Second})
 	must(t, c.AddNodes(ctx, stage.Nodes(3, "node-%02d")...))
 	ds := stage.NewDaemonSet("kube-system", "node-agent", "acme/node-agent:1")
 	ds.Spec.Template.Spec.NodeSelector = map[string]string{corev1.LabelOSStable: "linux"}

@@ -19,6 +19,7 @@ import (
 
 // TestWatch follows rollouts as a user who may only read does, through a pipe, until they end by themselves.
 func TestWatch(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	c := stage.New(t, stage.Options{})
 	plugin, err := stage.BuildPlugin(ctx)

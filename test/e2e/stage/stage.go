@@ -42,7 +42,8 @@ type Options struct {
 	// DefaultControllerQPS, so that tests do not wait for it. The program's own default is 20.
 	ControllerQPS int
 	// NodeMonitorGracePeriod is how long a node may be silent before the node-lifecycle controller calls it unknown;
-	// 0 is 8 s. Kubelets renew their leases four times in it: with many nodes make it longer.
+	// 0 is 20 s. Kubelets renew their leases four times in it, which a busy machine must not keep them from. A test
+	// that cuts the power of nodes waits for it.
 	NodeMonitorGracePeriod time.Duration
 	// LogSyncs makes the DaemonSet controller log what Syncs reads.
 	LogSyncs bool
@@ -123,7 +124,7 @@ func Start(ctx context.Context, o Options) (*Cluster, error) {
 		o.ControllerQPS = DefaultControllerQPS
 	}
 	if o.NodeMonitorGracePeriod == 0 {
-		o.NodeMonitorGracePeriod = 8 * time.Second
+		o.NodeMonitorGracePeriod = 20 * time.Second
 	}
 	if o.BinDir == "" {
 		bin, err := BuildControlPlane(ctx)
