@@ -1,0 +1,21 @@
+# Sourced by run and soak: steps, and at the end a table of what took how long.
+began=$SECONDS
+table=()
+finish() {
+	status=$?
+	printf '\n%-28s %s\n' step seconds
+	[ ${#table[@]} = 0 ] || printf '%s\n' "${table[@]}"
+	printf '%-28s %6d\n' total $((SECONDS - began))
+	exit $status
+}
+trap finish EXIT
+
+# step NAME COMMAND... runs a command, and keeps how long it took.
+step() {
+	local name=$1 start=$SECONDS status=0
+	shift
+	echo "== $name: $*"
+	"$@" || status=$?
+	table+=("$(printf '%-28s %6d%s' "$name" $((SECONDS - start)) "$([ $status = 0 ] || echo "  failed")")")
+	return $status
+}
