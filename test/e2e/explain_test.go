@@ -82,7 +82,7 @@ func TestExamples(t *testing.T) {
 			[]string{"prom/node-exporter:v1.9.l", "likely revision 2: 3 of its 3 pods cannot pull their image, none of the 9 on revision 1"},
 			"an image that does not exist"},
 		{"pending", "pending", "Degraded", []string{"HostPortConflict", "InsufficientResources", "NextRolloutStalls"},
-			[]string{"worker-05", "worker-08", "Insufficient cpu", "the limit is 1, and 2 nodes stay without an available pod"},
+			[]string{"worker-05", "worker-08", "Insufficient cpu", "it would delete only the 2 pods that are not available (worker-05, worker-08), and then stop, since maxUnavailable is 1"},
 			"a pending pod names its node, and the scheduler's words about that node only; both use up the limit of the next rollout"},
 		{"quota", "create-refused", "Degraded", []string{"FailedCreate"},
 			[]string{"exceeded quota", "a ResourceQuota rejects 7", "at least 12 pods"},
