@@ -246,11 +246,11 @@ func (in *input) right(g daemonset.Gap) string {
 	case namespace != "":
 		check = append(check, "-n "+screen.Quote(namespace))
 	}
-	then := "run this as somebody who has it, or with --from and a dump that has them"
+	then := "run this, or use --from and a dump that has them"
 	if len(in.from) > 0 {
-		then = "record the input as somebody who has it"
+		then = "record the input"
 	}
-	return fmt.Sprintf("; the right to list %s is missing (check: %s): %s", g.What, planAgain(check, askedBy(in.flags, in.from).Kubectl), then)
+	return fmt.Sprintf("; ask somebody who may list %s (%s) to %s", g.What, planAgain(check, askedBy(in.flags, in.from).Kubectl), then)
 }
 
 // nothing returns the line that says that there is no DaemonSet, with the command

@@ -114,8 +114,8 @@ func TestNotesStandBelow(t *testing.T) {
 		t.Fatal(err)
 	}
 	const (
-		nodes     = "; the right to list nodes is missing (check: kubectl auth can-i list nodes): record the input as somebody who has it"
-		revisions = "; the right to list controllerrevisions is missing (check: kubectl auth can-i list controllerrevisions -n kube-system): record the input as somebody who has it"
+		nodes     = "; ask somebody who may list nodes (kubectl auth can-i list nodes) to record the input"
+		revisions = "; ask somebody who may list controllerrevisions (kubectl auth can-i list controllerrevisions -n kube-system) to record the input"
 	)
 	for _, tt := range []struct {
 		args  string

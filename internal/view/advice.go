@@ -3,6 +3,7 @@ package view
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
@@ -15,9 +16,9 @@ import (
 // advices say what to do first. A word in brackets is the label to follow.
 var advices = map[explain.AdviceCode][]string{
 	explain.AdviseWait:       {"{problem=NodeGone}nothing: the pod garbage collector removes what is left", "nothing: it continues by itself"},
-	explain.AdviseDeletePods: {"{problem=VanishedNodeInSurge}delete the pod of the deleted node (Fix)", "nothing is urgent: delete the {old:old pod}, one after the other, when it suits (Continue)"},
+	explain.AdviseDeletePods: {"{problem=VanishedNodeInSurge}delete the pod of the deleted node (Fix)", "nothing is urgent; when it suits, delete the {old:old pod}, one after the other (Continue)"},
 	explain.AdviseRollBack: {"{problem=NoEligibleNode}{back}, or correct [the {fields} of ]the template",
-		"{logs=true}{works=0}save the logs (Check), then {back}: only the {replaced?pod|pods} that {replaced?fails|fail} {replaced?is|are} replaced", "{logs=true}save the logs (Check), then {back}",
+		"{logs=true}{works=0}read the logs while the {replaced?pod exists|pods exist} (Check), then {back}: only the {replaced?pod|pods} that {replaced?fails|fail} {replaced?is|are} replaced", "{logs=true}read the logs while the {replaced?pod exists|pods exist} (Check), then {back}",
 		"{works=0}{back}: only the {replaced?pod|pods} that {replaced?fails|fail} {replaced?is|are} replaced", "{back}",
 	},
 	explain.AdviseReadLogs:   {"read the logs (Check) before you change anything"},
@@ -26,22 +27,23 @@ var advices = map[explain.AdviceCode][]string{
 	explain.AdviseConfig:     {"create what the message below names, or correct the template"},
 	explain.AdviseReadEvents: {"look at the state and the events of {count?the pod|a pod} (Check) before you change anything"},
 	explain.AdviseRepairNodes: {
-		"only after {afterFirst}[ to {afterLast}], repair {where}, or ask the team that runs {count?it|them} (Check): a node that returns before starts revision {spreads}",
+		"ask the team that runs {where} to repair {count?it|them} (Check), but only after {afterFirst}[ to {afterLast}]: a node that comes back before gets a pod of revision {spreads}",
 		"repair {where}, or ask the team that runs {count?it|them} (Check)[; {noRollback}]",
 	},
 	explain.AdviseMakeRoom:     {"make room for the pod on {where} (Fix)"},
-	explain.AdviseFreePort:     {"find the pod that uses the host port on {where} (Check), and move it away"},
+	explain.AdviseFreePort:     {"find the pod that uses the host port on {where} (Check); one of the two needs another port or node"},
 	explain.AdviseAskOwner:     {`{kind=ResourceQuota}ask the owner of ResourceQuota "{name}" to raise it; the DaemonSet needs no change`, "{kind=Webhook}ask the owner of admission webhook {name}", "read the message below: it says what the pod violates"},
 	explain.AdviseControlPlane: {"find out whether kube-controller-manager runs (Check); the DaemonSet needs no change"},
 	explain.AdviseStrategy:     {"{problem=InvalidBudget}set {field} to a number or a percentage", "change the update strategy (Fix)"},
 	explain.AdviseRepairBeforeRollout: {
-		"{problem=Misscheduled}find out why {where} {count?is|are} NotReady (Check); start no rollout before {count?it is|they are} Ready: it would delete the {count?pod|pods} there and create none",
+		"{problem=Misscheduled}repair {where}, or ask the team that runs {count?it|them} (Check); start no rollout before {count?it is|they are} Ready: it would delete the {count?pod|pods} there and create none",
 		"nothing now; start no rollout before {where} {count?is|are} repaired", "nothing now; start no rollout before this is repaired",
 	},
 }
 
 // doNow says what to do first, a line for each piece of advice.
 func (a *answer) doNow(advice []explain.Advice) {
+	a.oneAct()
 	for i, d := range advice {
 		first := slices.Concat(d.Problems, []daemonset.Reason{""})[0]
 		f := daemonset.Facts{"problem": string(first), "count": len(d.Nodes), "old": a.count("oldNodes"), "back": "roll back (Fix)"}
@@ -94,6 +96,27 @@ func (a *answer) doNow(advice []explain.Advice) {
 	}
 }
 
+// oneAct names the rollback that solves several of the numbered problems, where it is
+// not certain that the revision is at fault.
+func (a *answer) oneAct() {
+	var solves []string
+	for i, part := range a.e.Parts() {
+		undo := slices.IndexFunc(part.Fixes, func(f explain.Fix) bool { return f.Code == explain.FixUndo && f.Unsure })
+		switch {
+		case part.Advice == nil:
+		case undo >= 0:
+			_, works, _ := a.e.Undoes(&part.Fixes[undo])
+			solves = []string{strconv.Itoa(i + 1), strconv.Itoa(works)}
+		case part.As > 0 && len(solves) > 1:
+			solves = slices.Insert(solves, len(solves)-1, strconv.Itoa(i+1))
+		}
+	}
+	if n := len(solves) - 1; n > 1 {
+		f := daemonset.Facts{"solves": solves[:n], "works": solves[n], "revision": a.current()}
+		a.add(screen.DoNow, "%s", fill(a.now, f, "one act solves {solves}: a rollback (Fix), which also replaces {works:pod|pods} of revision {revision} that {works?works|work}; so decide after the checks"))
+	}
+}
+
 // reasonNames lists reasons by their names.
 func reasonNames(reasons []daemonset.Reason) string {
 	names := make([]string, len(reasons))
@@ -107,18 +130,18 @@ func reasonNames(reasons []daemonset.Reason) string {
 var planAdvices = map[plan.Verdict][]string{
 	plan.VerdictCompletes: {
 		"do not apply it yet: repair {repair} first (Check)", "apply it only if {loses:node is|nodes are} to lose {loses?its|their} pod[ ({apply})]",
-		"nothing: revision {current} has no problem so far[; to {does} all the same, apply this ({apply}) before {until@15:04}Z; after that, more pods get revision {current}]",
+		"nothing: revision {current} has no problem so far[; to {does} all the same, apply this ({apply}) within {until@}; after that, more pods get revision {current}]",
 		"[read the {warnings:warning}; ]apply it, if this is the change you want[ ({apply})]",
 	},
 	plan.VerdictLate:       {"wait until these pods are Ready, or find out why they are not (Check)"},
-	plan.VerdictUndone:     {"change it in the source of {undoer}, such as Git, not by hand"},
+	plan.VerdictUndone:     {"change it where {undoer} reads it, such as Git, not by hand"},
 	plan.VerdictRemoves:    {"apply it only if {lose:node is|nodes are} to lose {lose?its|their} pod"},
 	plan.VerdictRemovesAll: {"do not apply it"},
 	plan.VerdictStalls: {
 		"do not apply it yet: repair {down} first (Check)",
-		"{ways=0}do not apply it while {supposed} {count?is|are} down", "do not apply it while {supposed} {count?is|are} down, or only with a higher limit ({raise})[: then " + costs + "]",
+		"{ways=0}do not apply it while {supposed} {count?is|are} down", "do not apply it while {supposed} {count?is|are} down; with a higher limit ({raise}) it would complete[, but " + costs + "]",
 		"do not apply it while {supposed} {count?is|are} down, or take {ways?the|a} way out first (WAYS OUT)[: then " + costs + "]",
-		"{ways=0}do not apply it", "do not apply it, or only with a higher limit ({raise})[: then " + costs + "]",
+		"{ways=0}do not apply it", "do not apply it; with a higher limit ({raise}) it would complete[, but " + costs + "]",
 		"do not apply it yet: take {ways?the|a} way out first (WAYS OUT)[: then " + costs + "]",
 	},
 	plan.VerdictWaits: {"apply it, then delete the old pods one after the other"},
@@ -154,8 +177,8 @@ func (s *planned) doNow() {
 // pastAdvices say what to do about the rollout that a history shows.
 var pastAdvices = map[history.RolloutCode][]string{
 	history.UnderWay: {
-		"find out why {notReady:new pod is|new pods are} not Ready[ ({Check})]", "nothing: {soon:new pod is|new pods are} Ready, and available in {until@} (minReadySeconds {wait@})",
-		"nothing: {soon:new pod is|new pods are} Ready, and available after {wait@} (minReadySeconds)",
+		"find out why {notReady:new pod is|new pods are} not Ready[ ({Check})]", "nothing: {soon:new pod is|new pods are} Ready, and {soon?counts|count} as available in {until@} (minReadySeconds {wait@})",
+		"nothing: {soon:new pod is|new pods are} Ready, and {soon?counts|count} as available after {wait@} (minReadySeconds)",
 		"find out what the rollout waits for[ ({Check})]",
 	},
 	history.AwaitingDelete: {"nothing is broken, and it can wait: delete the old pods, one after the other"},

@@ -74,7 +74,7 @@ func (a *answer) headline() {
 	case a.e.Has(explain.ControllerSilent) != nil:
 		v.words, v.tone = "CONTROLLER SILENT", screen.Bad
 	case n > 0 && (code == explain.Healthy || code == explain.Progressing):
-		v.words, v.tone = fill(a.now, daemonset.Facts{"verdict": v.words, "warnings": n, "healthy": code == explain.Healthy}, "{healthy=true}{warnings:WARNING|WARNINGS}", "{verdict}, {warnings:WARNING|WARNINGS}"), screen.Warn
+		v.words, v.tone = fill(a.now, daemonset.Facts{"verdict": v.words, "warnings": n, "healthy": code == explain.Healthy}, "{healthy=true}{warnings=1}WARNING", "{healthy=true}{warnings} WARNINGS", "{verdict}, {warnings:WARNING|WARNINGS}"), screen.Warn
 	}
 	a.s.Headline = screen.Headline{Verdict: v.words, Tone: v.tone, Subject: a.subject(), Text: a.summary()}
 }
@@ -170,7 +170,7 @@ var clauses = map[daemonset.Reason]string{
 	cause.NoEligibleNode:          "", // said behind all others
 	cause.FailedCreate:            "{by} rejects {on:pod}",
 	cause.NextRolloutStalls:       "{some} would stall the next rollout",
-	explain.ControllerSilent:      "the controller has not acted for {lasting}",
+	explain.ControllerSilent:      "the DaemonSet controller has not acted for {lasting}",
 	explain.StaleStatus:           "the reported status is stale",
 	explain.Misscheduled:          "{some} {on?is|are} NotReady and not counted",
 	daemonset.InvalidBudget:       "{field} cannot be resolved",
@@ -209,7 +209,7 @@ var impacts = map[explain.Affected]struct {
 	before, after []string
 	short         bool
 }{
-	explain.AffectedUnknown: {[]string{"unknown: {unread} could not be read[{named=true}; without an available pod at least:]"}, nil, true},
+	explain.AffectedUnknown: {[]string{"{named=true}{unread} could not be read; without an available pod at least:", "unknown: {unread} could not be read"}, nil, true},
 	explain.AffectedNowhere: {[]string{"{lasting=-}no node runs the pod", "no node runs the pod; none has been eligible for {lasting}"}, nil, false},
 	explain.AffectedRemoved: {[]string{"the controller deletes the pods on all nodes that have one:"}, nil, true},
 	explain.AffectedAlmost:  {[]string{"none: {have} a Ready pod; not counted as available yet:"}, nil, false},
@@ -239,7 +239,7 @@ func (a *answer) impact() {
 	}
 	a.s.Add(screen.Impact, screen.Names{Before: fill(a.now, f, words.before...), Names: nodes, After: fill(a.now, f, words.after...), Short: words.short})
 	if a.e.Has(explain.ControllerSilent) != nil {
-		a.add(screen.Impact, "likely every DaemonSet of the cluster: their pods are neither created nor replaced")
+		a.add(screen.Impact, "likely every DaemonSet of the cluster, and if kube-controller-manager is down, Deployments and Jobs too: no pod is created or replaced")
 	}
 	if n := len(i.Uncounted); n > 0 && affected != explain.AffectedRemoved {
 		a.s.Add(screen.Impact, screen.Names{Before: "the " + pluralOf(n, "pod", strconv.Itoa(n)+" pods") + " on", Names: i.Uncounted, After: pluralOf(n, " still exists", " still exist") + ", but DESIRED and READY do not count " + pluralOf(n, "it", "them") + ": alerts on these two stay silent", Short: true})
@@ -261,7 +261,7 @@ func (a *answer) rollout() {
 		parts = append(parts, fill(a.now, f, "{first=true}{pods:pod} on {revision}", "{pods} on {revision}")+inBrackets(notes))
 	}
 	if n := a.e.RunBoth(); n > 0 {
-		parts[len(parts)-1] += "; " + pluralVerb(n, "node runs both, and counts as updated when its old pod is gone", "nodes run both, and count as updated when their old pods are gone")
+		parts[len(parts)-1] += "; " + pluralVerb(n, "node runs an old and a new pod, and counts as updated when the old one is gone", "nodes run an old and a new pod each, and count as updated when the old one is gone")
 	}
 	f := daemonset.Facts{"pods": strings.Join(parts, ", "), "verdict": a.e.Verdict.Code, "under": a.e.Rollout.UnderWay, "current": a.current()}
 	if at := a.e.Rollout.Since; at != nil {
@@ -376,7 +376,7 @@ func (a *answer) solutions() {
 			a.fix(&f, map[bool]string{true: "or, "}[n > 0])
 		}
 		if part.As > 0 {
-			a.add(screen.Fix, "if revision %d is at fault: roll back, as in %d", a.current(), part.As)
+			a.add(screen.Fix, "%s", fill(a.now, daemonset.Facts{"code": part.Problems[0].Code, "as": part.As, "revision": a.current(), "pods": part.Problems[0].Count}, mends...))
 		}
 	}
 	if key := a.noneWith(); key != "" {
@@ -385,6 +385,14 @@ func (a *answer) solutions() {
 	if p := a.e.Has(explain.ControllerSilent); p != nil {
 		a.add(screen.Fix, "restart kube-controller-manager on the control plane nodes, or ask the provider that manages them; the controller then goes on by itself")
 	}
+}
+
+// mends say what solves a problem that the rollback of another part solves too.
+var mends = []string{
+	"{code=ImagePullBackOff}the {pods?pod starts by itself|pods start by themselves} when the image can be pulled (the kubelet's back-off, up to 5m); else roll back, as in {as}",
+	"{code=ContainerConfig}the {pods?pod starts by itself|pods start by themselves} when what is missing exists; else roll back, as in {as}",
+	"{code=OOMKilled}raise the memory limit in the template, or roll back, as in {as}",
+	"if revision {revision} is at fault: roll back, as in {as}",
 }
 
 // title numbers a piece of advice, and names its problems.
@@ -431,10 +439,10 @@ var origins = map[cause.OriginKind][]string{
 		"{evidence=Both}unknown: {newFailing} of {newPods:pod} on revision {current} fail, and {oldFailing} of {oldPods} on other revisions",
 		"{evidence=All}{newPods=1}unknown: the only pod fails, and no other revision runs to compare with",
 		"{evidence=All}unknown: all {newPods} pods fail, and no other revision runs to compare with",
-		"{evidence=Some}{code=ImagePullBackOff}the registry, or the way from {newFailing?this node|these nodes} to it: revision {current} works on {works:other node}",
+		"{evidence=Some}{code=ImagePullBackOff}the registry, or the way from {newFailing?this node|these nodes} to it: {works:other node|other nodes} could pull the image",
 		"{evidence=Some}{code=OOMKilled}the memory limit of revision {current}, or the load of {newFailing?this node|these nodes}: revision {current} works on {works:other node}",
-		"{evidence=Some}{code=ContainerConfig}what the container refers to, such as a ConfigMap: revision {current} works on {works:other node}",
-		"{evidence=Some}not known yet: revision {current} works on {works:other node}; if the logs show an error of the program or its configuration, it is the revision; if one of the host, disk or network, the {newFailing?node|nodes}",
+		"{evidence=Some}{code=ContainerConfig}what the message names: as revision {current} works on {works:other node}, it may have been deleted since, and then no pod can start again",
+		"{evidence=Some}not known yet: revision {current} works on {works:other node}; in the logs, an error of the program or its configuration points to revision {current}, an error of the host, disk or network to the {newFailing?node|nodes}",
 	},
 	cause.OriginNodes: {
 		"{code=NodeGone}{on?the node was|the nodes were} deleted; the pod garbage collector removes what is left",
@@ -444,11 +452,11 @@ var origins = map[cause.OriginKind][]string{
 		"{earlier=false}{on?the node|the nodes}: NotReady for {lasting}; the rollout had started before, {rollout@} ago",
 		"{on?the node|the nodes}: NotReady for {lasting}[{code=Misscheduled} ({reported})]",
 	},
-	cause.OriginQuota:      {`ResourceQuota "{name}" in namespace {namespace}: no room for {on:more pod}`},
+	cause.OriginQuota:      {`the quota, not the DaemonSet: ResourceQuota "{name}" of namespace {namespace} has no room for {on:more pod}`},
 	cause.OriginPolicy:     {"Pod Security of namespace {namespace}: the pod violates {name}"},
 	cause.OriginWebhook:    {"admission webhook {name}"},
 	cause.OriginAPIServer:  {"the API server: see its message"},
-	cause.OriginScheduling: {"{code=HostPortConflict}{some}: another pod there uses the host port", "{resources=pods}{some}: {on?it runs|they run} as many pods as {on?it|they} may", "{some}: too little {resources} is free for the pod"},
+	cause.OriginScheduling: {"{code=HostPortConflict}not this DaemonSet: another pod on {some} uses the host port", "{resources=pods}{some} {on?runs|run} as many pods as {on?it|they} may", "other pods on {some}: they leave too little {resources} for this one"},
 	cause.OriginController: {"likely kube-controller-manager: it is down, or cannot reach the API server"},
 	cause.OriginStrategy: {
 		"{code=HostPortConflict}maxSurge: the old pod on the node uses the host port that the new one needs",
@@ -528,10 +536,10 @@ func (a *answer) fix(f *explain.Fix, or string) {
 		for _, room := range []struct {
 			code  daemonset.Reason
 			words string
-		}{{cause.HostPortConflict, "move the pod that uses the host port off"}, {cause.InsufficientResources, "move other pods off"}} {
+		}{{cause.HostPortConflict, ": change the host port of one of the two pods, or delete the other one if it can run elsewhere"}, {cause.InsufficientResources, ": delete pods that can run elsewhere, or lower what pods request"}} {
 			on := slices.DeleteFunc(a.e.On(room.code), func(n string) bool { return !slices.Contains(f.Nodes, n) })
 			if len(on) > 0 {
-				a.s.Add(screen.Fix, screen.Names{Before: room.words, Names: on})
+				a.s.Add(screen.Fix, screen.Names{Before: "on", Names: on, After: room.words})
 			}
 		}
 	case explain.FixNoSurge:
@@ -549,7 +557,7 @@ func (a *answer) fix(f *explain.Fix, or string) {
 // undoneBy says who undoes a change by hand, or that nobody is known to.
 func (a *answer) undoneBy() string {
 	if len(a.e.ManagedBy) == 0 {
-		return "nothing on the DaemonSet points to a GitOps tool or operator that would revert it"
+		return "no sign of a GitOps tool or operator that would revert it"
 	}
 	who, undone := managerWords(a.e.ManagedBy[0])
 	return who + " writes the DaemonSet: " + undone
@@ -589,7 +597,7 @@ var outlooks = []string{
 	"{outlook=Stays}without a fix: stays at {updated} of {desired} updated",
 	"{outlook=Stalls}without a fix: stops at {updated} of {desired} updated, {available} available",
 	"{failing=true}time left unknown: {why}",
-	"[{matters=0}nothing to do: ]complete in {left}, if every new pod becomes available",
+	"complete in {left}, if every new pod becomes available",
 }
 
 // outlook says what happens without a fix and after it, or what the controller

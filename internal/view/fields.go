@@ -94,7 +94,7 @@ func (s fieldStyle) line(d *template.Difference) fieldLine {
 func (s fieldStyle) how(d *template.Difference) (how, note string) {
 	old, new := s.shown(d, d.Old), s.shown(d, d.New)
 	if d.Hidden && !s.brief {
-		note = fill(time.Time{}, daemonset.Facts{"shown": old + new}, "{shown=}hidden; --show-values shows it", "literal values are hidden; --show-values shows them")
+		note = fill(time.Time{}, daemonset.Facts{"shown": old + new}, "{shown=}value hidden; --show-values shows it", "literal values are hidden; --show-values shows them")
 	}
 	if s.brief && d.New.Absent() {
 		old = ""

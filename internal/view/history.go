@@ -159,7 +159,7 @@ func (p *past) unavailable() string {
 		return ""
 	}
 	f := daemonset.Facts{"waiting": *r.NotYetAvailable, "seconds": r.MinReadySeconds, "notReady": *r.NotReady, "ending": *r.Terminating}
-	waiting := fill(p.now, f, "[{waiting} not available yet: minReadySeconds {seconds@}]")
+	waiting := fill(p.now, f, "[{waiting} Ready but not available yet: minReadySeconds {seconds@}]")
 	return joined(", ", waiting, fill(p.now, f, "[{notReady} not Ready]"), fill(p.now, f, "[{ending} terminating]"))
 }
 
@@ -261,7 +261,7 @@ func (p *past) revisions() {
 		}
 		pods, on, available := count(r.Pods), count(r.Nodes), count(r.Available)
 		if r.Is == history.RowRenumbered || r.Is == history.RowPending {
-			pods, on, available = "", "", ""
+			pods, on, available = "-", "-", "-"
 		}
 		words := []string{strconv.FormatInt(r.Number, 10), p.since(r), pods}
 		if r.Is == history.RowHash {

@@ -122,7 +122,7 @@ var verdictNotes = []struct {
 	code  explain.VerdictCode
 	words string
 }{
-	{explain.Stuck, "STUCK: a rollout cannot continue"}, {explain.Degraded, "DEGRADED: no rollout, but nodes have no available pod"},
+	{explain.Stuck, "STUCK: a rollout cannot continue"}, {explain.Degraded, "DEGRADED: no rollout, but some nodes have no available pod"},
 	{explain.AwaitingDelete, "WAITS FOR YOU: with OnDelete, a person deletes the old pods"},
 }
 

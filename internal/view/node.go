@@ -127,7 +127,7 @@ var notEligible = map[daemonset.Reason]string{
 	daemonset.NodeName:          "the template names another node; ",
 	daemonset.NodeSelector:      "the nodeSelector does not match; ",
 	daemonset.NodeAffinity:      "the node affinity does not match; ",
-	daemonset.TaintNotTolerated: "[{meaning}, and ]the pod does not tolerate a taint; ",
+	daemonset.TaintNotTolerated: "[{meaning}, and ]the pod does not tolerate the taint {taint}; ",
 }
 
 // rules is a table of the rules of placement in the controller's order, those
@@ -175,7 +175,7 @@ var checks = map[daemonset.Rule][]string{
 	daemonset.RuleNodeName:     {"{want}"},
 	daemonset.RuleNodeSelector: {"{ok=true}{key}=[{want}]", "{placement}"},
 	daemonset.RuleNodeAffinity: {"{ok=true}term {term} of {terms} matches", "{requirement}"},
-	daemonset.RuleTaint:        {"{ok=true}tolerated by {automatic?every DaemonSet pod|the template}[ ({meaning})]", "not tolerated[{stays=true}, but a pod that runs may stay][ ({meaning})]"},
+	daemonset.RuleTaint:        {"{ok=true}tolerated by {automatic?every DaemonSet pod|the template}[ ({meaning})]", "not tolerated[{stays=true}: no new pod, but one that runs may stay][ ({meaning})]"},
 }
 
 // nodeChange is one change that makes a node eligible: a command, or words that

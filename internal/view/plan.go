@@ -64,7 +64,7 @@ var methods = []string{
 
 var nodeChangeWords = map[plan.NodeChangeKind]string{
 	plan.NodeTaint: "tainted", plan.NodeUntaint: "without the taint", plan.NodeLabel: "labeled", plan.NodeUnlabel: "without the label",
-	plan.NodeCordon: "cordoned", plan.NodeUncord: "uncordoned", plan.NodeDown: "treated as unreachable", plan.NodeRemove: "removed", plan.NodeAdd: "added like",
+	plan.NodeCordon: "cordoned", plan.NodeUncord: "uncordoned", plan.NodeDown: "assumed to be down", plan.NodeRemove: "removed", plan.NodeAdd: "added like",
 }
 
 // templateWords says what the change means for the revision.
@@ -93,8 +93,8 @@ var templates = []string{
 	"{changed=false}{changes=0}none",
 	"{changed=false}{differ=0}",
 	"{changed=false}the template is unchanged: creates no revision",
-	"{restores=true}revision {was} is used again and gets the number {number}" +
-		"[{known=true}; the {kept:pod on it is|pods on it are} kept][{known=false}, assuming " + valuesEqual + "; otherwise every pod is replaced]",
+	"{restores=true}revision {was} is used again, as revision {number}" +
+		"[{known=true}; its {kept?pod is|pods are} kept][{known=false}, assuming " + valuesEqual + "; otherwise every pod is replaced]",
 	"{restart=true}nothing else in the template; " + createsRevision,
 	"{restart=false}nothing else in the template than [{annotations?the annotation|the annotations} {annotations}][{both=true} and ][{labels?the label|the labels} {labels}]; " + createsRevision,
 	createsRevision,

@@ -142,7 +142,7 @@ var endings = map[plan.OutcomeCode][]string{
 		underWay + "; the other {rest} in {in}", underWay + "; the other {rest} {replaces?follows|follow}",
 		underWay + "; {replaces:more pod} in {in}", underWay + "; {replaces:more pod} {replaces?follows|follow}",
 		underWay + "[; complete in {in}]",
-		"{about=Replaced}{replaces:pod} replaced[ in {in}]; the other {others} {kept?is|are} on revision {again} already",
+		"{about=Replaced}{replaces:pod} replaced[, and available in {in}]; the other {others} {kept?is|are} on revision {again} already",
 		"{about=Replaced}{updated} of {desired:pod} updated[ in {in}]",
 		"{moves=0}",
 		"{would=true}[{creates:pod} would be created][{both=true}, ][{deletes:pod} would be deleted][ in {in}]",
@@ -282,23 +282,23 @@ func nodeChanged(n plan.NodeChange) screen.Block {
 var impactWords = []string{
 	"{of=0}" + setAside, "{worst=0}{of=1}none on the other node; " + setAside, "{worst=0}none on the other {of:node}; " + setAside, "{worst=0}none: {have} an available pod all the time",
 	"{of=0}at most {worst:node} without an available pod at any time",
-	"at most {worst} of the other {of:node} without an available pod at any time; " + setAside, "at most {worst} of {of:node} without an available pod at any time",
+	"at most {worst} of the other {of:node} without an available pod at any time; " + setAside, "{uncounted=true}at most {worst} of the {of} nodes that DESIRED counts {worst?is|are} without an available pod at any time", "at most {worst} of {of:node} without an available pod at any time",
 }
 
-const setAside = "{aside} {count?is|are} treated as down: DESIRED goes from {before} to {after}"
+const setAside = "{aside} {count?is|are} assumed to be down: DESIRED goes from {before} to {after}"
 
 // impact is who is without an available pod on the way, and which nodes lose or
 // get their pod whatever the limit is.
 func (s *planned) impact() {
 	desired, without := max(s.p.Desired.Before, s.p.Desired.After), 0
 	if s.live != nil && s.live.e.Impact != nil {
-		without = len(s.live.e.Impact.Without)
+		without = len(s.live.e.Impact.Without) - len(s.live.e.Impact.Ready)
 	}
 	switch {
 	case s.o.Code == plan.NothingToDo, s.o.Code == plan.Unknown, s.o.Code == plan.NotRolling, s.p.Subject == plan.SubjectNew, s.o.Worst == without && without > 0:
 	case s.o.Worst > 0, s.live == nil && s.p.Old() > 0 && (s.o.Code == plan.Stalls || len(s.p.Lost) == 0):
 		aside := s.p.SetAside()
-		f := daemonset.Facts{"worst": s.o.Worst, "of": desired, "aside": someNames(aside), "count": len(aside)} // of 0 where the nodes could not be read
+		f := daemonset.Facts{"worst": s.o.Worst, "of": desired, "aside": someNames(aside), "count": len(aside), "uncounted": len(s.p.LostLater()) > 0} // of 0 where the nodes could not be read
 		f["before"], f["after"] = s.p.Desired.Before, s.p.Desired.After
 		if len(aside) > 0 || s.o.Code == plan.Stalls && s.o.Worst == 0 {
 			f["of"] = s.p.AtEnd().Desired
@@ -310,8 +310,9 @@ func (s *planned) impact() {
 	if s.o.Code != plan.Stalls { // which does not reach all of them
 		s.placed(s.p.LostLater(), "loses its pod", "lose their pod", " in the course of the rollout:")
 		if nodes := s.p.KeptByRepair(); len(nodes) > 0 {
+			s.s.Add(screen.Cause, screen.Names{Before: pluralOf(len(nodes), "the node", "the nodes") + ", not the change:", Names: nodes, After: pluralOf(len(nodes), " is", " are") + " NotReady", Short: true})
 			s.s.Add(screen.Check, s.kubectl("kubectl describe node", screen.Quote(nodes[0])))
-			s.add(screen.Fix, "%s", fill(s.now, daemonset.Facts{"where": someNames(nodes), "n": len(nodes)}, "repair {where} first; {n?it then keeps its pod|they then keep their pods}"))
+			s.add(screen.Fix, "%s", fill(s.now, daemonset.Facts{"where": someNames(nodes), "n": len(nodes)}, "repair {where} first; {n?its pod is then replaced like the others|their pods are then replaced like the others}"))
 		}
 	}
 	s.placed(s.p.Placement.Gain, "gets a pod", "get a pod", " immediately:")
@@ -347,7 +348,7 @@ func (s *planned) limit() {
 // paces say how many pods a limit lets the controller replace at a time.
 var paces = []string{
 	"{stands=true}, and it is used up, so the controller replaces no further pod",
-	"{free=true}{old=1} does not apply: the pod is not available", "{free=true} does not apply: the {old} pods are not available",
+	"{free=true}: the {old?pod is|pods are} not available, so {old?it is|they are} replaced at once, whatever the limit is",
 	"{all=true}: all {old} pods at the same time",
 	"{n=0}",
 	"{once=0}: at most {n:pod} at a time[; {replaces:pod is|pods are} replaced, {drops:is|are} only deleted]",
@@ -361,7 +362,7 @@ func (s *planned) causes() {
 	s.checks(known)
 	if down := plan.Down(s.problems); s.o.Code == plan.Stalls && s.o.Reason == daemonset.StepBudgetSpent && len(down) > 0 {
 		f := daemonset.Facts{"n": len(down), "limit": s.p.Budget.Limit}
-		words := fill(s.now, f, "{n?the pod on a node that is down stays Terminating when deleted, and uses|pods on nodes that are down stay Terminating when deleted, and use} up the limit of {limit}:")
+		words := fill(s.now, f, "{n?the pod on a node that is down is|pods on nodes that are down are} deleted, {n?stays|stay} Terminating, and then {n?counts|count} as the {limit} that may be unavailable:")
 		s.s.Add(screen.Cause, screen.Names{Before: words, Names: down, Short: true})
 	}
 	for _, p := range known {
@@ -520,6 +521,14 @@ func (s *planned) raise(u *plan.Unblock) {
 	}
 }
 
+// argo shows where an application of Argo CD comes from, and whether it syncs by itself.
+func (s *planned) argo(by *managed.Manager) {
+	if by.Tool == managed.ArgoCD && by.By != "" {
+		s.s.Add(screen.Check, s.kubectl("kubectl get applications.argoproj.io", "-A", "--field-selector metadata.name="+screen.Quote(by.By),
+			"-o custom-columns=REPO:.spec.source.repoURL,PATH:.spec.source.path,AUTOSYNC:.spec.syncPolicy.automated"), screen.Text("(AUTOSYNC <none>: the change lasts until somebody syncs)"))
+	}
+}
+
 // undoneBy says who undoes a change by hand, where no warning does.
 func (s *planned) undoneBy(byHand bool) string {
 	if !byHand || s.before == nil || slices.ContainsFunc(s.p.Warnings, func(w plan.Warning) bool { return w.Code == plan.ManagedByTool }) {
@@ -622,8 +631,9 @@ func (s *planned) commands() {
 	case s.asked.Undo && s.o.Reason != daemonset.StepBeingDeleted, asked && fine: // nobody is told to do what ends badly, but for a rollback
 		switch who := s.undoer(); {
 		case s.p.Verdict() == plan.VerdictUndone: // which says what to do
+			s.argo(s.p.UndoneBy())
 		case who != "":
-			s.add(screen.Apply, "change it in the source of %s, such as Git: a change by hand is undone", who)
+			s.add(screen.Apply, "change it where %s reads it, such as Git: a change by hand is undone", who)
 		case len(s.asked.Makes) > 0:
 			words := map[bool]string{true: "after the repair:"}[len(s.p.KeptByRepair()) > 0]
 			s.act(screen.Apply, words, s.asked.Makes, s.undoneBy(s.p.ByHand()))

@@ -28,7 +28,7 @@ var predicates = map[daemonset.Reason]predicate{
 	daemonset.NodeGone:           {"pod", "is left over from a deleted node", "are left over from deleted nodes"},
 	cause.FailedCreate:           {"pod", "is rejected by the API server", "are rejected by the API server"},
 	cause.InsufficientResources:  {"pod", "does not fit on its node", "do not fit on their node"},
-	cause.HostPortConflict:       {"pod", "does not fit on its node", "do not fit on their node"},
+	cause.HostPortConflict:       {"pod", "needs a host port that is in use", "need a host port that is in use"},
 	cause.PendingUnschedulable:   {"pod", "is not scheduled", "are not scheduled"},
 	cause.EvictLoop:              {"pod", "fails again and again", "fail again and again"},
 	daemonset.FailedPod:          {"pod", "has failed", "have failed"},

@@ -283,7 +283,7 @@ func (a *sheet) checks(problems []*cause.Problem) {
 			a.s.Add(screen.Check, c)
 		}
 		if slices.Contains(of[c.String()], explain.ControllerSilent) {
-			a.add(screen.Check, "(more than a minute ago, in UTC: kube-controller-manager is down; else read its logs)")
+			a.add(screen.Check, "(if this time, in UTC, is more than a minute ago, kube-controller-manager is down; if not, read its logs)")
 			a.s.Add(screen.Check, a.kubectl("kubectl get pods", "-n kube-system", "-l component=kube-controller-manager"))
 			a.add(screen.Check, "(its pods, if it runs in this cluster; if there are none, the provider or a service on the control plane nodes runs it)")
 		}
@@ -382,7 +382,7 @@ var idleWords = map[daemonset.Reason]string{
 // stepWords say why the controller deletes or creates a pod, where that is not
 // what a rollout does anyway.
 var stepWords = map[daemonset.Reason]string{
-	daemonset.Forced:           "not available, so deleted regardless of the limit",
+	daemonset.Forced:           "not available, so deleted at once",
 	daemonset.NoLongerEligible: "the node is no longer eligible",
 	daemonset.Sunset:           "an old pod on a node that is not eligible",
 	daemonset.Superseded:       "the new pod is available, or this one is not Ready",

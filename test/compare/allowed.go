@@ -41,6 +41,7 @@ var allowed = []justified{
 	},
 	{"outcome.unblock", onlyRepair, "plan-rollout has the repair of nodes that are down among the ways out, behind the others"},
 	{"ifTemplateChanged.outcome.unblock", onlyRepair, "the same of what a change of the template would do"},
+	{"assumptions", onlyLateness, "a plan says how late the controller may count a pod, where that is long beside minReadySeconds"},
 }
 
 // nowKnown reports whether a time stands where there was none.
@@ -63,6 +64,12 @@ func onlyRowsWithoutNodes(old, new string) bool {
 // the repair of nodes.
 func onlyRepair(old, new string) bool {
 	return onlyMore(old, new, func(way map[string]any, _ []map[string]any) bool { return way["code"] == "RepairNodes" })
+}
+
+// onlyLateness reports whether the new assumptions are the old ones, and how late a pod
+// is counted.
+func onlyLateness(old, new string) bool {
+	return onlyMore(old, new, func(a map[string]any, _ []map[string]any) bool { return a["code"] == "CountedLate" })
 }
 
 // onlyMore reports whether the new rows are the old ones with additions, and rows

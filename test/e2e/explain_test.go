@@ -70,7 +70,7 @@ func TestExamples(t *testing.T) {
 		why            string
 	}{
 		{"settled", "settled", "Healthy", []string{"Misscheduled"},
-			[]string{"1 WARNING  ", "DESIRED 9 = 12 nodes - 3 not eligible:", "node-role.kubernetes.io/control-plane:NoSchedule", "the pod needs the label kubernetes.io/os=linux, the node has windows", "node.kubernetes.io/not-ready:NoSchedule", "worker-09"},
+			[]string{"WARNING  ", "DESIRED 9 = 12 nodes - 3 not eligible:", "node-role.kubernetes.io/control-plane:NoSchedule", "the pod needs the label kubernetes.io/os=linux, the node has windows", "node.kubernetes.io/not-ready:NoSchedule", "worker-09"},
 			"a settled DaemonSet is healthy, and every node that is left out has a reason"},
 		{"stuck", "stuck-rollout", "Stuck", []string{"TerminatingOnDeadNode"},
 			[]string{"maxUnavailable 10% of 24 nodes = 3 (2.4, rounded up), and 3 are unavailable, so the controller replaces no further pod", "rack-14-07, rack-14-15, rack-14-22", "Cause     the nodes", "kubectl describe node rack-14-07"},
