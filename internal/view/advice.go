@@ -3,7 +3,6 @@ package view
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
@@ -99,21 +98,23 @@ func (a *answer) doNow(advice []explain.Advice) {
 // oneAct names the rollback that solves several of the numbered problems, where it is
 // not certain that the revision is at fault.
 func (a *answer) oneAct() {
-	var solves []string
-	for i, part := range a.e.Parts() {
+	var solves []int
+	works := 0
+	for n, part := range a.e.Parts() {
 		undo := slices.IndexFunc(part.Fixes, func(f explain.Fix) bool { return f.Code == explain.FixUndo && f.Unsure })
 		switch {
 		case part.Advice == nil:
 		case undo >= 0:
-			_, works, _ := a.e.Undoes(&part.Fixes[undo])
-			solves = []string{strconv.Itoa(i + 1), strconv.Itoa(works)}
-		case part.As > 0 && len(solves) > 1:
-			solves = slices.Insert(solves, len(solves)-1, strconv.Itoa(i+1))
+			_, works, _ = a.e.Undoes(&part.Fixes[undo])
+			solves = append(solves, n+1)
+		case part.As > 0 && len(solves) > 0:
+			solves = append(solves, n+1)
 		}
 	}
-	if n := len(solves) - 1; n > 1 {
-		f := daemonset.Facts{"solves": solves[:n], "works": solves[n], "revision": a.current()}
-		a.add(screen.DoNow, "%s", fill(a.now, f, "one act solves {solves}: a rollback (Fix), which also replaces {works:pod|pods} of revision {revision} that {works?works|work}; so decide after the checks"))
+	if n := len(solves); n > 1 && works > 0 {
+		f := daemonset.Facts{"first": solves[0], "last": solves[n-1], "all": solves[n-1]-solves[0] == n-1, "works": works, "revision": a.current(), "n": n}
+		a.add(screen.DoNow, "%s", fill(a.now, f, "{all=true}a rollback (Fix of {first}) would solve {first} to {last}, but also replaces {works:pod|pods} of revision {revision} that {works?works|work}: decide after the checks",
+			"a rollback (Fix of {first}) would solve {n} of these problems, but also replaces {works:pod|pods} of revision {revision} that {works?works|work}: decide after the checks"))
 	}
 }
 

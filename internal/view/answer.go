@@ -439,10 +439,10 @@ var origins = map[cause.OriginKind][]string{
 		"{evidence=Both}unknown: {newFailing} of {newPods:pod} on revision {current} fail, and {oldFailing} of {oldPods} on other revisions",
 		"{evidence=All}{newPods=1}unknown: the only pod fails, and no other revision runs to compare with",
 		"{evidence=All}unknown: all {newPods} pods fail, and no other revision runs to compare with",
-		"{evidence=Some}{code=ImagePullBackOff}the registry, or the way from {newFailing?this node|these nodes} to it: {works:other node|other nodes} could pull the image",
-		"{evidence=Some}{code=OOMKilled}the memory limit of revision {current}, or the load of {newFailing?this node|these nodes}: revision {current} works on {works:other node}",
+		"{evidence=Some}{code=ImagePullBackOff}the registry, or the way from {on?this node|these nodes} to it: {works:other node|other nodes} could pull the image",
+		"{evidence=Some}{code=OOMKilled}the memory limit of revision {current}, or the load of {on?this node|these nodes}: revision {current} works on {works:other node}",
 		"{evidence=Some}{code=ContainerConfig}what the message names: as revision {current} works on {works:other node}, it may have been deleted since, and then no pod can start again",
-		"{evidence=Some}not known yet: revision {current} works on {works:other node}; in the logs, an error of the program or its configuration points to revision {current}, an error of the host, disk or network to the {newFailing?node|nodes}",
+		"{evidence=Some}not known yet: revision {current} works on {works:other node}; in the logs, an error of the program or its configuration points to revision {current}, an error of the host, disk or network to the {on?node|nodes}",
 	},
 	cause.OriginNodes: {
 		"{code=NodeGone}{on?the node was|the nodes were} deleted; the pod garbage collector removes what is left",

@@ -478,7 +478,13 @@ func (s *planned) waysOut() {
 		}
 		cells := append(screen.Cells(words, fmt.Sprintf("%d of %d", u.Updated, u.Desired), within), left)
 		row := screen.Row{Cells: append(cells, screen.Cells(cmp.Or(given.String(), "-"))...)}
-		row.Detail = []screen.Block{screen.Text(fill(s.now, costFacts(s.p.LosesBy(&u)), "["+costs+"]"))}
+		loses, why := s.p.LosesBy(&u), ""
+		for _, g := range plan.ByVerdict(s.p.LostLater()) {
+			if slices.Equal(g.Nodes, loses) {
+				why = inBrackets(placement(g.Reason, g.Facts))
+			}
+		}
+		row.Detail = []screen.Block{screen.Text(fill(s.now, costFacts(loses), "["+costs+"]") + why)}
 		t.Rows = append(t.Rows, row)
 		if !previewed && len(flags) > 0 {
 			previewed = true
