@@ -304,7 +304,7 @@ func MaxSurge(ctx context.Context, c *stage.Cluster) (Scene, error) {
 	}
 	ds := agent("logging", "vector", "timberio/vector:0.49.0")
 	rolling(ds, "0", "2")
-	ds.Spec.Template.Annotations = map[string]string{stage.ReadyAfter: "1s", stage.ReadyBefore: "1500ms"}
+	ds.Spec.Template.Annotations = map[string]string{stage.ReadyAfter: "3s", stage.ReadyBefore: "4s"}
 	if err := create(ctx, c, ds); err != nil {
 		return Scene{}, err
 	}
