@@ -206,7 +206,9 @@ type sums struct{ compared, moved, middle, both int }
 func compareCountsUntilTheEnd(t *testing.T, c *stage.Cluster, ds *appsv1.DaemonSet, name string) (s sums) {
 	t.Helper()
 	ctx, cancel := context.WithCancelCause(t.Context())
-	go func() { cancel(c.WaitRollout(t.Context(), ds.Namespace, ds.Name)) }()
+	patient, stop := context.WithTimeout(t.Context(), 10*time.Minute) // comparisons that take long make pods slow
+	defer stop()
+	go func() { cancel(c.WaitRollout(patient, ds.Namespace, ds.Name)) }()
 	for ctx.Err() == nil {
 		n, ok := tryCounts(t, c)
 		if !ok {
