@@ -248,7 +248,7 @@ func (in *input) right(g daemonset.Gap) string {
 	}
 	then := "run this, or use --from and a dump that has them"
 	if len(in.from) > 0 {
-		then = "record the input"
+		then = "record the dump again"
 	}
 	return fmt.Sprintf("; ask somebody who may list %s (%s) to %s", g.What, planAgain(check, askedBy(in.flags, in.from).Kubectl), then)
 }

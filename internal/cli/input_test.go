@@ -114,8 +114,8 @@ func TestNotesStandBelow(t *testing.T) {
 		t.Fatal(err)
 	}
 	const (
-		nodes     = "; ask somebody who may list nodes (kubectl auth can-i list nodes) to record the input"
-		revisions = "; ask somebody who may list controllerrevisions (kubectl auth can-i list controllerrevisions -n kube-system) to record the input"
+		nodes     = "; ask somebody who may list nodes (kubectl auth can-i list nodes) to record the dump again"
+		revisions = "; ask somebody who may list controllerrevisions (kubectl auth can-i list controllerrevisions -n kube-system) to record the dump again"
 	)
 	for _, tt := range []struct {
 		args  string

@@ -26,16 +26,16 @@ var advices = map[explain.AdviceCode][]string{
 	explain.AdviseConfig:     {"create what the message below names, or correct the template"},
 	explain.AdviseReadEvents: {"look at the state and the events of {count?the pod|a pod} (Check) before you change anything"},
 	explain.AdviseRepairNodes: {
-		"ask the team that runs {where} to repair {count?it|them} (Check), but only after {afterFirst}[ to {afterLast}]: a node that comes back before gets a pod of revision {spreads}",
+		"ask the team that runs {where} to repair {count?it|them} (Check); a node that comes back before {afterFirst}[{afterLast=} is solved][ to {afterLast} are solved] gets a pod of revision {spreads}",
 		"repair {where}, or ask the team that runs {count?it|them} (Check)[; {noRollback}]",
 	},
 	explain.AdviseMakeRoom:     {"make room for the pod on {where} (Fix)"},
 	explain.AdviseFreePort:     {"find the pod that uses the host port on {where} (Check); one of the two needs another port or node"},
-	explain.AdviseAskOwner:     {`{kind=ResourceQuota}ask the owner of ResourceQuota "{name}" to raise it; the DaemonSet needs no change`, "{kind=Webhook}ask the owner of admission webhook {name}", "read the message below: it says what the pod violates"},
+	explain.AdviseAskOwner:     {`{kind=ResourceQuota}ask the team that manages ResourceQuota "{name}" to raise it; the DaemonSet needs no change`, "{kind=Webhook}ask the owner of admission webhook {name}", "read the message below: it says what the pod violates"},
 	explain.AdviseControlPlane: {"find out whether kube-controller-manager runs (Check); the DaemonSet needs no change"},
 	explain.AdviseStrategy:     {"{problem=InvalidBudget}set {field} to a number or a percentage", "change the update strategy (Fix)"},
 	explain.AdviseRepairBeforeRollout: {
-		"{problem=Misscheduled}repair {where}, or ask the team that runs {count?it|them} (Check); start no rollout before {count?it is|they are} Ready: it would delete the {count?pod|pods} there and create none",
+		"{problem=Misscheduled}repair {where}, or ask the team that runs {count?it|them} (Check); do not start a rollout until {count?it is|they are} Ready: the rollout would delete the {count?pod|pods} there, and create none",
 		"nothing now; start no rollout before {where} {count?is|are} repaired", "nothing now; start no rollout before this is repaired",
 	},
 }
@@ -113,8 +113,8 @@ func (a *answer) oneAct() {
 	}
 	if n := len(solves); n > 1 && works > 0 {
 		f := daemonset.Facts{"first": solves[0], "last": solves[n-1], "all": solves[n-1]-solves[0] == n-1, "works": works, "revision": a.current(), "n": n}
-		a.add(screen.DoNow, "%s", fill(a.now, f, "{all=true}a rollback (Fix of {first}) would solve {first} to {last}, but also replaces {works:pod|pods} of revision {revision} that {works?works|work}: decide after the checks",
-			"a rollback (Fix of {first}) would solve {n} of these problems, but also replaces {works:pod|pods} of revision {revision} that {works?works|work}: decide after the checks"))
+		a.add(screen.DoNow, "%s", fill(a.now, f, "{all=true}a rollback (Fix of {first}) may solve {first} to {last}, but also replaces {works:pod|pods} of revision {revision} that {works?works|work}: decide after the checks",
+			"a rollback (Fix of {first}) may solve {n} of these problems, but also replaces {works:pod|pods} of revision {revision} that {works?works|work}: decide after the checks"))
 	}
 }
 
@@ -131,7 +131,7 @@ func reasonNames(reasons []daemonset.Reason) string {
 var planAdvices = map[plan.Verdict][]string{
 	plan.VerdictCompletes: {
 		"do not apply it yet: repair {repair} first (Check)", "apply it only if {loses:node is|nodes are} to lose {loses?its|their} pod[ ({apply})]",
-		"nothing: revision {current} has no problem so far[; to {does} all the same, apply this ({apply}) within {until@}; after that, more pods get revision {current}]",
+		"nothing: revision {current} has no problem so far[; to {does} all the same, apply this ({apply}) before {until@15:04:05}Z; after that, more pods get revision {current}]",
 		"[read the {warnings:warning}; ]apply it, if this is the change you want[ ({apply})]",
 	},
 	plan.VerdictLate:       {"wait until these pods are Ready, or find out why they are not (Check)"},

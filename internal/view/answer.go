@@ -242,7 +242,7 @@ func (a *answer) impact() {
 		a.add(screen.Impact, "likely every DaemonSet of the cluster, and if kube-controller-manager is down, Deployments and Jobs too: no pod is created or replaced")
 	}
 	if n := len(i.Uncounted); n > 0 && affected != explain.AffectedRemoved {
-		a.s.Add(screen.Impact, screen.Names{Before: "the " + pluralOf(n, "pod", strconv.Itoa(n)+" pods") + " on", Names: i.Uncounted, After: pluralOf(n, " still exists", " still exist") + ", but DESIRED and READY do not count " + pluralOf(n, "it", "them") + ": alerts on these two stay silent", Short: true})
+		a.s.Add(screen.Impact, screen.Names{Before: "the " + pluralOf(n, "pod", strconv.Itoa(n)+" pods") + " on", Names: i.Uncounted, After: pluralOf(n, " still exists", " still exist") + ", but DESIRED and READY do not count " + pluralOf(n, "it", "them") + ": alerts on these two do not fire", Short: true})
 	}
 }
 
@@ -389,8 +389,8 @@ func (a *answer) solutions() {
 
 // mends say what solves a problem that the rollback of another part solves too.
 var mends = []string{
-	"{code=ImagePullBackOff}the {pods?pod starts by itself|pods start by themselves} when the image can be pulled (the kubelet's back-off, up to 5m); else roll back, as in {as}",
-	"{code=ContainerConfig}the {pods?pod starts by itself|pods start by themselves} when what is missing exists; else roll back, as in {as}",
+	"{code=ImagePullBackOff}the {pods?pod starts by itself|pods start by themselves} when the image can be pulled (the kubelet's back-off, up to 5m); if not, roll back, as in {as}",
+	"{code=ContainerConfig}the {pods?pod starts by itself|pods start by themselves} when that object exists; if not, roll back, as in {as}",
 	"{code=OOMKilled}raise the memory limit in the template, or roll back, as in {as}",
 	"if revision {revision} is at fault: roll back, as in {as}",
 }
@@ -441,15 +441,15 @@ var origins = map[cause.OriginKind][]string{
 		"{evidence=All}unknown: all {newPods} pods fail, and no other revision runs to compare with",
 		"{evidence=Some}{code=ImagePullBackOff}the registry, or the way from {on?this node|these nodes} to it: {works:other node|other nodes} could pull the image",
 		"{evidence=Some}{code=OOMKilled}the memory limit of revision {current}, or the load of {on?this node|these nodes}: revision {current} works on {works:other node}",
-		"{evidence=Some}{code=ContainerConfig}what the message names: as revision {current} works on {works:other node}, it may have been deleted since, and then no pod can start again",
-		"{evidence=Some}not known yet: revision {current} works on {works:other node}; in the logs, an error of the program or its configuration points to revision {current}, an error of the host, disk or network to the {on?node|nodes}",
+		"{evidence=Some}{code=ContainerConfig}the object that the message names does not exist: revision {current} works on {works:other node}, so it may have been deleted since, and then a rollback may not help",
+		"{evidence=Some}not known yet: revision {current} works on {works:other node}; in the logs, a program or configuration error points to revision {current}; a host, disk or network error points to the {on?node|nodes}",
 	},
 	cause.OriginNodes: {
 		"{code=NodeGone}{on?the node was|the nodes were} deleted; the pod garbage collector removes what is left",
 		"{earlier=true}{began=close}{on?the node|the nodes}, not the rollout: NotReady since {since@15:04:05}Z, the rollout started at {rollout@15:04:05}Z",
 		"{earlier=true}{on?the node|the nodes}, not the rollout: NotReady for {lasting}[{code=Misscheduled} ({reported})], the rollout started {rollout@} ago",
 		"{lasting=-}{on?the node|the nodes}: NotReady",
-		"{earlier=false}{on?the node|the nodes}: NotReady for {lasting}; the rollout had started before, {rollout@} ago",
+		"{earlier=false}{on?the node|the nodes}: NotReady for {lasting}; the rollout started earlier, {rollout@} ago",
 		"{on?the node|the nodes}: NotReady for {lasting}[{code=Misscheduled} ({reported})]",
 	},
 	cause.OriginQuota:      {`the quota, not the DaemonSet: ResourceQuota "{name}" of namespace {namespace} has no room for {on:more pod}`},
@@ -521,7 +521,7 @@ func (a *answer) fix(f *explain.Fix, or string) {
 		a.act(screen.Fix, say("repair {nodes?the node|the nodes}; ")+say("{undo=false}{under=true}the rollout then continues by itself",
 			"{undo=false}{whole=true}{nodes?it then counts again, and keeps its pod|they then count again, and keep their pods}", "{nodes?its pod then comes back by itself|their pods then come back by themselves}"), nil)
 		if a.e.Verdict.Code != explain.Healthy {
-			a.act(screen.Fix, "or, only for a node that is gone for good:", a.kubectl("kubectl delete node", screen.Placeholder("NODE")))
+			a.act(screen.Fix, "or, only for a node that will never come back:", a.kubectl("kubectl delete node", screen.Placeholder("NODE")))
 		}
 	case explain.FixRaiseLimit:
 		a.raise(f, or)
@@ -531,7 +531,7 @@ func (a *answer) fix(f *explain.Fix, or string) {
 			after = "whoever manages the ResourceQuota may set it back"
 			raise = a.kubectl("kubectl patch resourcequota", a.namespace(), screen.Quote(f.Name), "--type=merge", "-p", screen.Quote(fmt.Sprintf(`{"spec":{"hard":{"pods":"%d"}}}`, f.Needs)))
 		}
-		a.act(screen.Fix, say(`ask the owner of ResourceQuota "{name}" to raise it[ to at least {needs:pod}, or raise it:]`), raise, after)
+		a.act(screen.Fix, say(`ask the team that manages ResourceQuota "{name}" to raise it[ to at least {needs:pod}, or raise it yourself:]`), raise, after)
 	case explain.FixMakeRoom:
 		for _, room := range []struct {
 			code  daemonset.Reason
@@ -548,7 +548,7 @@ func (a *answer) fix(f *explain.Fix, or string) {
 		l, words := screen.Fix, ""
 		if a.e.Verdict.Code == explain.AwaitingDelete {
 			a.preview("a rolling update in place of the deletions", "strategy", "RollingUpdate")
-			l, words = screen.Continue, say("{pods=1}delete the pod; the node has no pod until the new one is available:", "delete the {pods} pods one after the other; a node has no pod until the new one is available:")
+			l, words = screen.Continue, say("{pods=1}delete the pod; the node has no available pod until the new one is available:", "delete the {pods} pods one after the other; a node has no available pod until the new one is available:")
 		}
 		a.act(l, words, a.kubectl("kubectl delete pod", a.namespace(), screen.Quote(f.Pods[0])))
 	}
@@ -592,7 +592,7 @@ func (a *answer) raise(f *explain.Fix, or string) {
 
 // outlooks say what happens without a fix, or how long it takes.
 var outlooks = []string{
-	"{outlook=Stays}{verdict=AwaitingDelete}stays at {updated} of {desired} until then",
+	"{outlook=Stays}{verdict=AwaitingDelete}stays at {updated} of {desired} updated until you delete old pods",
 	"{outlook=Stays}{verdict=Degraded}without a fix: stays at {available} of {desired} available",
 	"{outlook=Stays}without a fix: stays at {updated} of {desired} updated",
 	"{outlook=Stalls}without a fix: stops at {updated} of {desired} updated, {available} available",
@@ -609,7 +609,7 @@ func (a *answer) outlook() {
 		a.add(screen.Outlook, "%s", fill(a.now, with(a.forecast(), daemonset.Facts{"why": a.why(2)}), outlooks...))
 	}
 	if e.Has(explain.ControllerSilent) != nil {
-		a.add(screen.Outlook, "until it acts: pods that run keep running, but none is created or replaced, also on new nodes")
+		a.add(screen.Outlook, "until it acts, running pods keep running, but no pod is created or replaced; a new node gets no pod")
 	}
 	if e.Has(cause.FailedCreate) != nil {
 		a.add(screen.Outlook, "after a fix: the missing pods are created within 17m (the controller's back-off)")
@@ -619,7 +619,7 @@ func (a *answer) outlook() {
 		switch {
 		case o.Next != nil:
 			f := daemonset.Facts{"at": o.Next.At.Format(time.RFC3339), "deletes": o.Next.Deletes, "creates": o.Next.Creates, "of": a.count("oldNodes")}
-			a.add(screen.Outlook, "%s", fill(a.now, f, "{deletes=0}in {at@} the controller creates {creates:pod}", "in {at@} the controller deletes {deletes:pod}, any of {of} (it chooses at random)"))
+			a.add(screen.Outlook, "%s", fill(a.now, f, "{deletes=0}in {at@} the controller creates {creates:pod}", "in {at@} the controller deletes any {deletes} of {of} pods (it chooses at random)"))
 		case e.Next.Kind == daemonset.StepNone && e.Next.Reason != daemonset.StepBudgetSpent: // which Limit says
 			a.add(screen.Outlook, "%s", idle(e.Next.Reason, a.h))
 		}
@@ -739,7 +739,7 @@ func (a *answer) desired() {
 		a.add(screen.Status, "DESIRED %d = %s - %d not eligible:", all, plural(all+excluded, "node"), excluded)
 		a.s.Add(screen.Status, screen.Indent{a.atMost(4, t, "reason")})
 	case all > 0:
-		a.add(screen.Status, "DESIRED %d = %s%s", all, pluralOf(all, "the only node", allOf(all)+"nodes"), fill(a.now, daemonset.Facts{"n": notReady}, "[, also the {n} NotReady: the pod tolerates their taints]"))
+		a.add(screen.Status, "DESIRED %d = %s%s", all, pluralOf(all, "the only node", allOf(all)+"nodes"), fill(a.now, daemonset.Facts{"n": notReady}, "[, including the {n} NotReady: the pod tolerates their taints]"))
 	}
 }
 

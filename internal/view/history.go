@@ -194,7 +194,7 @@ func (p *past) number(name string) string {
 
 // rolloutWords say what is in progress, by what is known of it.
 var rolloutWords = map[history.RolloutCode][]string{
-	history.UnderWay:       {"started {since@} ago, the last pod was created {newest@} ago", "started {since@} ago, no pod was created since", "in progress, the last pod was created {newest@} ago", "in progress"},
+	history.UnderWay:       {"started {since@} ago; the last pod was created {newest@} ago", "started {since@} ago, no pod was created since", "in progress; the last pod was created {newest@} ago", "in progress"},
 	history.AwaitingDelete: {"with {strategy}, you delete the other {left:pod}"},
 	history.Settled:        {"none in progress; the latest one started {since@} ago", "none in progress"},
 }
@@ -246,7 +246,7 @@ func (p *past) revisions() {
 		t.Columns[1].Drop = 0
 		t.Columns = append(t.Columns, screen.Column{Head: "AVAILABLE", Right: true}, screen.Column{Head: "NAME"}, screen.Column{Head: "HASH"}, screen.Column{Head: "CREATED"})
 	}
-	t.Columns = append(t.Columns, screen.Column{Head: "CHANGE FROM THE REVISION BEFORE", Wrap: true, Least: 24})
+	t.Columns = append(t.Columns, screen.Column{Head: "CHANGE FROM THE PREVIOUS REVISION", Wrap: true, Least: 24})
 	rows := p.h.Rows()
 	if !p.style.All {
 		rows = history.Fold(rows, 8)

@@ -93,8 +93,8 @@ var templates = []string{
 	"{changed=false}{changes=0}none",
 	"{changed=false}{differ=0}",
 	"{changed=false}the template is unchanged: creates no revision",
-	"{restores=true}revision {was} is used again, as revision {number}" +
-		"[{known=true}; its {kept?pod is|pods are} kept][{known=false}, assuming " + valuesEqual + "; otherwise every pod is replaced]",
+	"{restores=true}revision {was} is renumbered to revision {number}" +
+		"[{known=true}; its {kept:pod is|pods are} kept][{known=false}, assuming " + valuesEqual + "; otherwise every pod is replaced]",
 	"{restart=true}nothing else in the template; " + createsRevision,
 	"{restart=false}nothing else in the template than [{annotations?the annotation|the annotations} {annotations}][{both=true} and ][{labels?the label|the labels} {labels}]; " + createsRevision,
 	createsRevision,

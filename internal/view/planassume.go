@@ -80,7 +80,7 @@ var assumptions = []struct {
 	{plan.AssumeInvalidImage, []string{`no pod of the new revision becomes available, as a kubelet does not start "{value}"`}},
 	{plan.AssumeNodesStay, []string{
 		"{down=unknown}{value:node stays as it is|nodes stay as they are}, as something is wrong there",
-		"{supposed=yes}{value:node is|nodes are} assumed to be down, as asked", "{down=yes}{value=1}the node stays NotReady", "{down=yes}the {value:node stays|nodes stay} as they are",
+		"{supposed=yes}{value:node is|nodes are} down (--node-down)", "{down=yes}{value=1}the node stays NotReady", "{down=yes}the {value:node stays|nodes stay} as they are",
 		"{RevisionFails=}{value=1}the pod that fails keeps failing", "{RevisionFails=}the {value:pod that fails keeps|pods that fail keep} failing",
 	}},
 	{plan.AssumeRefused, []string{"the API server keeps rejecting pods"}},
@@ -101,11 +101,11 @@ var assumptions = []struct {
 	{plan.AssumeNewPods, []string{"every new pod becomes available"}},
 	{plan.AssumeStart, []string{
 		"{source=Flag}a new pod is Ready {value@} after its creation (--start)",
-		"a new pod is Ready {StartFast@} to {StartSlow@} after its creation (measured: 80% of the pods were)",
+		"a new pod is Ready {StartFast@} to {StartSlow@} after its creation, as 80% of the measured pods were",
 		"a new pod is Ready {value@} after its creation (measured)",
 	}},
 	{plan.AssumeMinReadySeconds, []string{"a Ready pod is available after {value@} (minReadySeconds)[; the controller may notice it up to {CountedLate@} late]"}},
-	{plan.AssumeTermination, []string{"{source=GracePeriod}a deleted pod is gone within its grace period of {value@}[, also on {answering}: its kubelet answers]", "a deleted pod is gone within {value@}[{source=Flag} (--termination)][{source=Events} (as the last ones were)]"}},
+	{plan.AssumeTermination, []string{"{source=GracePeriod}a deleted pod is gone within its grace period of {value@}[, also on {answering}: its kubelet runs]", "a deleted pod is gone within {value@}[{source=Flag} (--termination)][{source=Events} (as the last ones were)]"}},
 	{plan.AssumeCollected, []string{"pods of deleted nodes are gone after {value@}"}},
 	{plan.AssumeTemplateNotChecked, []string{
 		"the API server accepts the pod template, which was checked only in part[{NoServerWarnings=yes}, and does not warn] (--server-dry-run asks it)",

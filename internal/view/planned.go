@@ -89,7 +89,7 @@ func (s *planned) underWay() {
 	}
 	s.before.rollout()
 	rows := s.before.e.Beside(s.problems)
-	s.s.Add(screen.Body, s.problemTable("NOW", rows[:min(3, len(rows))]))
+	s.s.Add(screen.Body, s.problemTable("STATE", rows[:min(3, len(rows))]))
 	if n, at := s.before.e.Waiting(); n > 0 && s.p.Change.TemplateChanged {
 		f := daemonset.Facts{"n": n, "revision": s.before.current(), "in": ago(at.Sub(s.now))}
 		s.note(screen.Text(fill(s.now, f, "without this change, {n:pod} on revision {revision} {n?becomes|become} available"+
@@ -348,7 +348,7 @@ func (s *planned) limit() {
 // paces say how many pods a limit lets the controller replace at a time.
 var paces = []string{
 	"{stands=true}, and it is used up, so the controller replaces no further pod",
-	"{free=true}: the {old?pod is|pods are} not available, so {old?it is|they are} replaced at once, whatever the limit is",
+	"{free=true}: the {old?pod is|pods are} not available, so {old?it is|they are} replaced immediately, regardless of the limit",
 	"{all=true}: all {old} pods at the same time",
 	"{n=0}",
 	"{once=0}: at most {n:pod} at a time[; {replaces:pod is|pods are} replaced, {drops:is|are} only deleted]",
@@ -361,8 +361,8 @@ func (s *planned) causes() {
 	s.s.Add(screen.Body, s.problemTable("PROBLEM", known))
 	s.checks(known)
 	if down := plan.Down(s.problems); s.o.Code == plan.Stalls && s.o.Reason == daemonset.StepBudgetSpent && len(down) > 0 {
-		f := daemonset.Facts{"n": len(down), "limit": s.p.Budget.Limit}
-		words := fill(s.now, f, "{n?the pod on a node that is down is|pods on nodes that are down are} deleted, {n?stays|stay} Terminating, and then {n?counts|count} as the {limit} that may be unavailable:")
+		f := daemonset.Facts{"n": len(down), "limit": s.p.Budget.Limit, "aside": len(s.p.SetAside()) > 0}
+		words := fill(s.now, f, "{n?the pod on a node that is down hangs|pods on nodes that are down hang} in Terminating when deleted, and {n?uses|use} up the limit of {limit}[{aside=true}, though DESIRED does not count {n?the node|the nodes}]:")
 		s.s.Add(screen.Cause, screen.Names{Before: words, Names: down, Short: true})
 	}
 	for _, p := range known {
@@ -460,7 +460,7 @@ func (s *planned) waysOut() {
 	for _, u := range s.p.Ways(s.style.All) {
 		words, flags := wayOut(u)
 		if u.Code == plan.RemoveNode && len(s.o.Holders) > 1 {
-			words = "delete a node gone for good"
+			words = "delete a lost node"
 		}
 		within, left := "unknown", screen.Cell{Names: u.Left}
 		switch {
@@ -579,7 +579,7 @@ func (s *planned) outlook() {
 		s.add(screen.Outlook, "unknown: %s could not be read", unread(s.h))
 	case s.o.Code == plan.RemovesAllPods && s.p.OfChange():
 		s.add(screen.Fix, "do not apply this change")
-		say("DESIRED goes from {before} to {after}, and the controller deletes every pod[, also {more} that DESIRED does not count]")
+		say("DESIRED goes from {before} to {after}, and the controller deletes every pod[, including {more} that DESIRED does not count]")
 		return
 	case stalls:
 		say("{change=false}{old=0}stays at {available} of {desired} available", "{stands=true}stays at {updated} of {desired} updated",

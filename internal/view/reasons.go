@@ -121,7 +121,7 @@ var meanings = map[daemonset.Reason][]string{
 		"some of these kubelets do not answer, the others report that their node is not ready",
 	},
 	cause.TerminatingOnDeadNode: {
-		"{status=Unknown}the kubelet has not answered for {lasting}, so the pod[, deleted {deletionAsked@} ago,] stays Terminating",
+		"{status=Unknown}the kubelet has not posted node status for {lasting}, so the pod[, deleted {deletionAsked@} ago,] stays Terminating",
 		"{status=False}the kubelet has reported for {lasting} that the node is not ready; the pod[, deleted {deletionAsked@} ago,] stays Terminating",
 		"the nodes have been NotReady for {lasting}, so the pods[, deleted {deletionAsked@} ago,] stay Terminating",
 	},
@@ -133,7 +133,7 @@ var meanings = map[daemonset.Reason][]string{
 	daemonset.NotReady:            {"readiness gates not met: {conditions}"},
 	daemonset.NotYetAvailable:     {"Ready for less than {minReadySeconds@} (minReadySeconds)[; available in {availableAt@}, at {availableAt@15:04:05}Z][; Ready {clockSkew@} in the future: the node's clock is ahead]"},
 	cause.NoPod:                   {"{eventsRead=true}", "unknown why: events could not be read"},
-	explain.Misscheduled:          {"not eligible ({placement}), but has a pod[{stays=true}{terminating=}, which stays until the next rollout deletes it, and is not recreated]"},
+	explain.Misscheduled:          {"the node is not eligible ({placement}), but has a pod[{stays=true}{terminating=}; the pod stays until the next rollout deletes it, and is not recreated]"},
 	explain.ControllerSilent:      {"the controller has work to do, but does nothing and writes no status"},
 	explain.GenerationNotObserved: {"generation {generation} not observed yet; the status is for generation {observed}[; {held}]"},
 	explain.StaleStatus:           {"the reported status is stale: {fields}[; {held}]"},

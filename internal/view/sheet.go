@@ -382,7 +382,7 @@ var idleWords = map[daemonset.Reason]string{
 // stepWords say why the controller deletes or creates a pod, where that is not
 // what a rollout does anyway.
 var stepWords = map[daemonset.Reason]string{
-	daemonset.Forced:           "not available, so deleted at once",
+	daemonset.Forced:           "not available, so deleted immediately",
 	daemonset.NoLongerEligible: "the node is no longer eligible",
 	daemonset.Sunset:           "an old pod on a node that is not eligible",
 	daemonset.Superseded:       "the new pod is available, or this one is not Ready",

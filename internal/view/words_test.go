@@ -272,7 +272,7 @@ func TestMeaning(t *testing.T) {
 		{cause.NodeNotReady, facts{"status": "Unknown"}, "the kubelet does not answer"},
 		{cause.NodeNotReady, facts{"status": "False"}, "the kubelet reports that the node is not ready"},
 		{cause.NodeNotReady, facts{}, "some of these kubelets do not answer, the others report that their node is not ready"}, // a fact that not all have in common is none
-		{cause.TerminatingOnDeadNode, facts{"status": "Unknown", "deletionAsked": "2026-03-01T09:00:00Z"}, "the kubelet has not answered for 5h, so the pod, deleted 3h ago, stays Terminating"},
+		{cause.TerminatingOnDeadNode, facts{"status": "Unknown", "deletionAsked": "2026-03-01T09:00:00Z"}, "the kubelet has not posted node status for 5h, so the pod, deleted 3h ago, stays Terminating"},
 		{cause.TerminatingOnDeadNode, facts{"status": "False", "deletionAsked": "2026-03-01T09:00:00Z"}, "the kubelet has reported for 5h that the node is not ready; the pod, deleted 3h ago, stays Terminating"},
 		{cause.TerminatingOnDeadNode, facts{}, "the nodes have been NotReady for 5h, so the pods stay Terminating"},
 		{cause.CrashLoopBackOff, facts{"container": "a", "init": false, "exitCode": 0, "restarts": 1}, "container a keeps exiting with code 0 (restarted 1 time)"},
@@ -302,9 +302,9 @@ func TestMeaning(t *testing.T) {
 		{explain.StaleStatus, facts{"fields": []string{"a"}, "heldUpBy": "BeingDeleted"}, "the reported status is stale: a; the controller writes none while the DaemonSet is being deleted"},
 		{explain.StaleStatus, facts{"fields": []string{"a"}, "heldUpBy": "SelectsAll"}, "the reported status is stale: a; the controller writes none for an empty selector"},
 		{explain.GenerationNotObserved, facts{"generation": 3, "observed": 2}, "generation 3 not observed yet; the status is for generation 2"},
-		{explain.Misscheduled, facts{"because": "NodeName", "want": "w-1", "stays": false}, "not eligible (the template names node w-1), but has a pod"},
-		{explain.Misscheduled, facts{"because": "NodeName", "want": "w-1", "stays": true}, "not eligible (the template names node w-1), but has a pod, which stays until the next rollout deletes it, and is not recreated"},
-		{explain.Misscheduled, facts{"because": "NodeName", "want": "w-1", "stays": true, "terminating": true}, "not eligible (the template names node w-1), but has a pod"},
+		{explain.Misscheduled, facts{"because": "NodeName", "want": "w-1", "stays": false}, "the node is not eligible (the template names node w-1), but has a pod"},
+		{explain.Misscheduled, facts{"because": "NodeName", "want": "w-1", "stays": true}, "the node is not eligible (the template names node w-1), but has a pod; the pod stays until the next rollout deletes it, and is not recreated"},
+		{explain.Misscheduled, facts{"because": "NodeName", "want": "w-1", "stays": true, "terminating": true}, "the node is not eligible (the template names node w-1), but has a pod"},
 		{cause.FailedCreate, facts{"events": 1, "last": "2026-03-01T11:59:20Z"}, "the API server rejected 1 request for 1 pod, the last one 40s ago:"},
 	} {
 		if got := (&sheet{now: now}).meaning(&cause.Problem{Code: tt.code, Facts: tt.facts, Nodes: []string{"w-1"}, Since: &since}); got != tt.want {
@@ -362,7 +362,7 @@ func TestBatch(t *testing.T) {
 	}{
 		{"delete", daemonset.Batch{}, "", "nothing"},
 		{"delete", daemonset.Batch{Certain: []daemonset.Item{item("w-1", "a", daemonset.Forced), item("w-2", "b", daemonset.NodeMissing), item("w-3", "c", daemonset.Forced)}}, `
-Outlook   next, the controller deletes 2 pods on w-1, w-3 (not available, so deleted at once)
+Outlook   next, the controller deletes 2 pods on w-1, w-3 (not available, so deleted immediately)
           next, the controller deletes the pod on w-2 (its node was deleted)`, "by reason"},
 		{"create", daemonset.Batch{Certain: []daemonset.Item{item("w-1", "", daemonset.Missing)}}, `
 Outlook   next, the controller creates a pod on w-1`, "a create names its node"},
