@@ -41,8 +41,8 @@ e2e: ## the plugin against a real control plane, which is built once and kept in
 soak: ## what .ci/run leaves out: random cases of a new seed, mutants, e2e three times, every version and platform; hours; SOAK="hostile oracle" for some
 	.ci/soak $(SOAK)
 
-real-manifests: ## upgrades of DaemonSets that people run, against a real control plane, as a table: DIR=folder; see test/e2e/real_test.go
-	@[ -n "$(DIR)" ] || { echo "give the folder that holds NAME/old.yaml and NAME/new.yaml: make real-manifests DIR=FOLDER"; exit 1; }
+real-manifests: ## upgrades of DaemonSets that people run, against a real control plane, as a table: DIR=directory; see test/e2e/real_test.go
+	@[ -n "$(DIR)" ] || { echo "give the directory that holds NAME/old.yaml and NAME/new.yaml: make real-manifests DIR=DIRECTORY"; exit 1; }
 	test/cluster/build.sh >/dev/null
 	cd test/e2e && REAL_MANIFESTS="$(abspath $(DIR))" go test -count=1 -v -timeout 90m -run 'TestRealManifests$$' .
 

@@ -51,13 +51,14 @@ func newExplain(c *common) *cobra.Command {
 			why, what limits the rollout, what the cause is, and what to do. Nothing is
 			changed.
 
-			Without a NAME: every DaemonSet of the namespace in a line, worst first. NAME may
+			Without a NAME: one line for each DaemonSet in the namespace, worst first. NAME may
 			be NAMESPACE/NAME.
 
-			NODES is a name, several with commas, a pattern such as 'worker-*', or a label
-			selector such as pool=gpu.`),
+			NODES is a name, a comma-separated list of names, a pattern such as 'worker-*', or
+			a label selector such as pool=gpu.`),
 		Annotations: map[string]string{exitTable: exits("2 to 5", `
-			If several apply, or of several DaemonSets: 3 before 4, 5, 2.`,
+			If several statuses apply, or there are several DaemonSets, the first that
+			applies of 3, 4, 5, 2 is used.`,
 			row{"0", "answered: healthy, or waiting for you"},
 			row{"1", "error"},
 			row{"2", "progressing"},
@@ -86,7 +87,7 @@ func newExplain(c *common) *cobra.Command {
 	f.StringArrayVar(&o.nodes, "node", nil, "show each placement rule for NODES; repeatable")
 	f.StringVarP(&o.output, "output", "o", "", outputWords(encode.Formats))
 	f.StringVar(&o.color, "color", "auto", "color the output: auto, always or never")
-	f.BoolVar(&o.all, "all", false, "show all nodes and whole messages")
+	f.BoolVar(&o.all, "all", false, "show all nodes and full messages")
 	f.BoolVar(&o.exitCode, "exit-code", false, "set the exit status from the verdict")
 	return cmd
 }

@@ -186,13 +186,13 @@ func showHelp(root *cobra.Command) {
 // every command.
 var placeholders = map[string]string{
 	"add-nodes": "N", "color": "WHEN", "cordon": "NODES", "diff": "A,B", "fail-on": "CONDITIONS", "field-manager": "NAME", "filename": "FILE",
-	"from": "FILE", "group-by": "LABEL", "image": "IMAGE", "kubernetes-version": "VERSION", "kustomize": "FOLDER", "label": "NODES:LABEL",
+	"from": "FILE", "group-by": "LABEL", "image": "IMAGE", "kubernetes-version": "VERSION", "kustomize": "DIRECTORY", "label": "NODES:LABEL",
 	"like": "NODE", "max-surge": "LIMIT", "max-unavailable": "LIMIT", "min-ready-seconds": "SECONDS", "node": "NODES", "node-down": "NODES",
 	"node-selector": "LABEL", "now": "TIME", "output": "FORMAT", "remove-nodes": "NODES", "request-burst": "N", "request-rate": "N",
 	"revision": "REVISION", "selector": "LABELS", "start": "DURATION", "strategy": "STRATEGY", "taint": "NODES:TAINT",
 	"termination": "DURATION", "timeout": "DURATION", "to-revision": "REVISION", "toleration": "TAINT", "uncordon": "NODES", "undo": "REVISION",
 
-	"as": "USER", "as-group": "GROUP", "as-uid": "UID", "as-user-extra": "KEY=VALUE", "cache-dir": "FOLDER", "certificate-authority": "FILE",
+	"as": "USER", "as-group": "GROUP", "as-uid": "UID", "as-user-extra": "KEY=VALUE", "cache-dir": "DIRECTORY", "certificate-authority": "FILE",
 	"client-certificate": "FILE", "client-key": "FILE", "cluster": "CLUSTER", "context": "CONTEXT", "kubeconfig": "FILE",
 	"namespace": "NAMESPACE", "proxy-url": "URL", "request-timeout": "DURATION", "server": "URL", "tls-server-name": "NAME",
 	"token": "TOKEN", "user": "USER", "v": "LEVEL",
@@ -210,7 +210,7 @@ func placeholderOf(f *pflag.Flag) string {
 // in the form of the others.
 var ownWords = map[string]string{
 	"as": "user to impersonate", "as-group": "group to impersonate; repeatable", "as-uid": "UID to impersonate",
-	"as-user-extra": "extra field of the user to impersonate; repeatable", "cache-dir": "folder of the cache",
+	"as-user-extra": "extra field of the user to impersonate; repeatable", "cache-dir": "directory of the cache",
 	"certificate-authority": "certificate file of the certificate authority", "client-certificate": "client certificate file for TLS",
 	"client-key": "client key file for TLS", "cluster": "cluster of the kubeconfig to use", "context": "context of the kubeconfig to use",
 	"disable-compression": "do not ask the server for compressed answers", "insecure-skip-tls-verify": "do not check the server's certificate (insecure)",

@@ -52,8 +52,8 @@ func newHistory(c *common) *cobra.Command {
 			show what the numbers hide: a revision that a rollback renumbered, copies, pods
 			whose revision is gone, and what the next clean-up removes. Nothing is changed.
 
-			Without a NAME, with several, with -A or -l: a line for each DaemonSet. NAME may be
-			NAMESPACE/NAME.
+			Without a NAME, with several, with -A or -l: one line for each DaemonSet. NAME may
+			be NAMESPACE/NAME.
 
 			REVISION is a number; -1 for the revision before the latest, -2 for the one before
 			that; or, in --revision and --diff, live for the template that the DaemonSet has
@@ -69,7 +69,7 @@ func newHistory(c *common) *cobra.Command {
 
 			--diff A,B --unified compares what --revision A -o yaml and --revision B -o yaml
 			print. With --show-values, patch turns the first into the second.`),
-		Annotations: map[string]string{exitTable: exits("5", "With --undo: as in plan-rollout.",
+		Annotations: map[string]string{exitTable: exits("5", "With --undo: the exit statuses of plan-rollout.",
 			row{"0", "answered"},
 			row{"1", "error"},
 			row{"5", "the revisions or the pods could not be read"})},

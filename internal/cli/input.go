@@ -44,7 +44,7 @@ type input struct {
 
 func (in *input) addFlags(f *pflag.FlagSet) {
 	in.flags = f
-	f.StringArrayVar(&in.from, "from", nil, "read this file, folder or - instead of a cluster; repeatable")
+	f.StringArrayVar(&in.from, "from", nil, "read this file, directory or - instead of a cluster; repeatable")
 	f.StringVar(&in.now, "now", "", "current time (default: time of the snapshot), such as 2026-01-31T15:04:05Z")
 	f.StringVar(&in.version, "kubernetes-version", "", "controller version whose rules apply, such as v1.37.1 (default: the server's)")
 }

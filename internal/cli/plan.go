@@ -68,12 +68,12 @@ func newPlan(c *common) *cobra.Command {
 			takes, and which nodes block it. With a manifest or with flags that change
 			something, it shows what that change would do. Nothing is changed.
 
-			Without a NAME: the DaemonSets of the manifests, or every one of the namespace that
-			has something to do or a node without an available pod, in a line each. NAME may be
-			NAMESPACE/NAME.
+			Without a NAME: a plan for each DaemonSet of the manifests; or, without manifests,
+			one line for each DaemonSet in the namespace that has pending work or a node
+			without an available pod. NAME may be NAMESPACE/NAME.
 
-			NODES is a name, several with commas, a pattern such as 'worker-*', or a label
-			selector such as pool=gpu.
+			NODES is a name, a comma-separated list of names, a pattern such as 'worker-*', or
+			a label selector such as pool=gpu.
 
 			The controller picks pods at random, so the plan gives counts, not names. Durations
 			are ranges; the assumptions behind them are listed below the plan.
@@ -85,8 +85,8 @@ func newPlan(c *common) *cobra.Command {
 			Literal values of environment variables may be secret: differences are reported
 			without values unless --show-values is given.
 
-			--watch follows a rollout until it ends, is stuck, or --timeout is over, and
-			reports for each batch whether it came as predicted.`),
+			--watch follows a rollout until it completes, is stuck, or --timeout expires, and
+			reports whether each step went as predicted.`),
 		Annotations: map[string]string{
 			moreTable: "Conditions of --fail-on, separated by commas:\n" + table(
 				row{"stalls", "the rollout does not complete by itself"},
@@ -95,18 +95,21 @@ func newPlan(c *common) *cobra.Command {
 				row{"replaces>N", "the controller replaces more than N pods; one that is only deleted does not count"},
 				row{"immediateDeletes>N", "more than N pods are deleted immediately: in the next step, or because their node is no longer eligible"}),
 			exitTable: exits("2 to 5", `
-				If several apply, or of several DaemonSets: 6 before 3, 4, 5, 2.
-
-				With --watch, 0 is a rollout that ended or nothing to follow, 2 one that was in
-				progress at --timeout, 3 one that is stuck, and 4 one that ended and left nodes
-				without an available pod.`,
+				If several statuses apply, or there are several DaemonSets, the first that
+				applies of 6, 3, 4, 5, 2 is used.`,
 				row{"0", "answered: nothing to do, would complete, or waiting for you"},
 				row{"1", "error"},
 				row{"2", "a rollout is in progress"},
 				row{"3", "the rollout stalls"},
 				row{"4", "removes all pods, or leaves nodes without an available pod"},
 				row{"5", "answered only in part"},
-				row{"6", "a condition of --fail-on holds"})},
+				row{"6", "a condition of --fail-on holds"}) +
+				"\n\nExit status of --watch (2 to 4 only with --exit-code):\n" + table(
+				row{"0", "the rollout ended, or none is in progress"},
+				row{"1", "error, or the DaemonSet was deleted"},
+				row{"2", "the rollout is still in progress at --timeout"},
+				row{"3", "the rollout is stuck"},
+				row{"4", "no rollout is in progress, but some nodes have no available pod"})},
 		Example: examples(`
 			# What comes next, and what is left?
 			kubectl ds plan-rollout -n kube-system node-agent
@@ -134,10 +137,10 @@ func newPlan(c *common) *cobra.Command {
 	o.changeFlags.addFlags(f)
 	f.StringVarP(&o.output, "output", "o", "", outputWords(encode.PlanFormats))
 	f.StringVar(&o.color, "color", "auto", "color the output: auto, always or never")
-	f.BoolVar(&o.all, "all", false, "show all nodes, all steps and whole messages")
+	f.BoolVar(&o.all, "all", false, "show all nodes, all steps and full messages")
 	f.BoolVar(&o.exitCode, "exit-code", false, "set the exit status from the outcome")
 	f.StringSliceVar(&o.failOn, "fail-on", nil, "exit with status 6 if a condition holds (see above)")
-	f.BoolVar(&o.watch, "watch", false, "follow the rollout of one DaemonSet until it ends or is stuck")
+	f.BoolVar(&o.watch, "watch", false, "follow the rollout of one DaemonSet until it completes or is stuck")
 	f.DurationVar(&o.timeout, "timeout", 0, "with --watch: stop after this time")
 	return cmd
 }

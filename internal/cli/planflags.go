@@ -77,8 +77,8 @@ func (v nodeValue) Set(text string) error {
 
 func (c *changeFlags) addFlags(f *pflag.FlagSet) {
 	c.set = f
-	f.StringArrayVarP(&c.files, "filename", "f", nil, "plan the DaemonSets of this file, folder or -; repeatable")
-	f.StringVarP(&c.kustomize, "kustomize", "k", "", "plan the DaemonSets of this kustomization folder")
+	f.StringArrayVarP(&c.files, "filename", "f", nil, "plan the DaemonSets of this file, directory or -; repeatable")
+	f.StringVarP(&c.kustomize, "kustomize", "k", "", "plan the DaemonSets of this kustomization directory")
 	f.BoolVar(&c.remoteBases, "allow-remote-bases", false, "with -k: let kustomize fetch bases over HTTP and git")
 	f.BoolVar(&c.serverDryRun, "server-dry-run", false, "apply the manifest in a dry run of the API server")
 	f.BoolVar(&c.apply.ServerSide, "server-side", false, "plan a server-side apply (default: as the object was applied)")
@@ -192,7 +192,7 @@ func (c *changeFlags) contradictions() error {
 	case c.given(ofApply...) != "" && !c.manifests():
 		return hinted{fmt.Errorf("--%s needs a manifest", c.given(ofApply...)), "add -f FILE"}
 	case c.remoteBases && c.kustomize == "":
-		return hinted{errors.New("--allow-remote-bases needs a kustomization"), "add -k FOLDER"}
+		return hinted{errors.New("--allow-remote-bases needs a kustomization"), "add -k DIRECTORY"}
 	case c.given("add-nodes") != "" && c.like == "":
 		return hinted{errors.New("--add-nodes needs a node to copy"), fmt.Sprintf("--add-nodes %d --like NODE", max(1, c.add))}
 	case c.given("like") != "" && c.given("add-nodes") == "":
@@ -202,7 +202,7 @@ func (c *changeFlags) contradictions() error {
 	case slices.Contains(c.files, ""):
 		return hinted{errors.New("--filename names no file"), "-f FILE"}
 	case c.given("kustomize") != "" && c.kustomize == "":
-		return hinted{errors.New("--kustomize names no folder"), "-k FOLDER"}
+		return hinted{errors.New("--kustomize names no directory"), "-k DIRECTORY"}
 	}
 	return nil
 }

@@ -29,8 +29,8 @@ func newRoot(in io.Reader, out, errs io.Writer) *cobra.Command {
 		Use:   "kubectl-ds",
 		Short: "Explain and forecast DaemonSet rollouts",
 		Long: paragraphs(`
-			Runs the DaemonSet controller's own rules on what the cluster has. Nothing is ever
-			written to the cluster.`),
+			Applies the DaemonSet controller's own rules to the objects of a cluster, and never
+			changes any of them.`),
 		Example: examples(`
 			# The DaemonSets of this namespace, worst first
 			kubectl ds explain

@@ -200,7 +200,7 @@ var errEmpty = errors.New("has no object")
 // command that does it, else nothing.
 func packed(name string) (what, command string) {
 	const (
-		archive    = "an archive: unpack it, and give the folder"
+		archive    = "an archive: unpack it, and give the directory"
 		compressed = "compressed: unpack it, and give the file"
 	)
 	name = strings.ToLower(name)

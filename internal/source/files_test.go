@@ -258,7 +258,7 @@ func TestHintsOfDamage(t *testing.T) {
 }
 
 func TestPackedFiles(t *testing.T) {
-	const archive, compressed = ": an archive: unpack it, and give the folder", ": compressed: unpack it, and give the file"
+	const archive, compressed = ": an archive: unpack it, and give the directory", ": compressed: unpack it, and give the file"
 	for _, tt := range []struct{ file, message, hint, why string }{
 		{"dump.tar", archive, "tar -xf dump.tar", "an archive"},
 		{"dump.tar.gz", archive, "tar -xf dump.tar.gz", "a packed archive"},
@@ -313,7 +313,7 @@ func TestFolders(t *testing.T) {
 		{files{"values.yaml": "replicas: 1\n"}, "DIR/values.yaml", "", "DIR/values.yaml: document 1: not a Kubernetes object: no kind", "a file that is named must hold objects"},
 		{files{"a.log": "x"}, "DIR", "", "DIR: no DaemonSet and no other object", "a folder of nothing"},
 		{files{"node.json": nodeJSON}, "DIR", "", "DIR: no DaemonSet, only 1 Node", "a folder without a DaemonSet"},
-		{files{"dump.tar.gz": "\x1f\x8b\x00"}, "DIR/dump.tar.gz", "", "DIR/dump.tar.gz: an archive: unpack it, and give the folder", "an archive is told from damage"},
+		{files{"dump.tar.gz": "\x1f\x8b\x00"}, "DIR/dump.tar.gz", "", "DIR/dump.tar.gz: an archive: unpack it, and give the directory", "an archive is told from damage"},
 		{files{}, "DIR/none.yaml", "", "DIR/none.yaml: no such file or directory", "a file that is not there"},
 		{files{"ds.yaml": dsYAML}, "DIR/ds.yaml DIR/ds.yaml", "", "DIR/ds.yaml: is given twice", "a path given twice"},
 	} {

@@ -137,7 +137,7 @@ func (r *manifests) path(ctx context.Context, path string, stdin io.Reader) erro
 		}
 	}
 	if read == 0 {
-		return &InputError{File: path, Err: errors.New("this folder has no *.yaml, *.yml or *.json file")}
+		return &InputError{File: path, Err: errors.New("this directory has no *.yaml, *.yml or *.json file")}
 	}
 	return nil
 }

@@ -182,7 +182,7 @@ func TestManifestFiles(t *testing.T) {
 		{files: []string{filepath.Join("all", "a.yaml"), filepath.Join("all", "b.yml")}, want: []Manifest{at(Ref{"", "agent"}, filepath.Join("all", "b.yml"), 1, "")}, why: "one of the files has one"},
 		{files: []string{"all", "all"}, err: filepath.Join("all", "b.yml") + ": document 1: metadata.name: daemonset agent appears twice", why: "a folder twice"},
 		{files: []string{"values"}, err: filepath.Join("values", "values.yaml") + ": document 1: not a Kubernetes object: no kind", why: "a chart is no folder of manifests"},
-		{files: []string{"none"}, err: "none: this folder has no *.yaml, *.yml or *.json file", why: "a folder of other files"},
+		{files: []string{"none"}, err: "none: this directory has no *.yaml, *.yml or *.json file", why: "a folder of other files"},
 		{files: []string{"nowhere.yaml"}, err: "nowhere.yaml: no such file", why: "no such file"},
 		{files: []string{filepath.Join("all", "a.yaml")}, err: filepath.Join("all", "a.yaml") + ": no DaemonSet, only 1 Node", why: "a file without one"},
 		{files: []string{"https://example.com/ds.yaml"}, err: "https://example.com/ds.yaml: a URL is not read", hint: "curl -fsSL https://example.com/ds.yaml | kubectl ds plan-rollout -f -", why: "an address"},

@@ -138,9 +138,9 @@ type Origin struct {
 	Kind      OriginKind `json:"kind"`      // what the problem comes from
 	Certainty Certainty  `json:"certainty"` // how certain that is
 
-	// of the ResourceQuota or webhook, or the Pod Security level; else empty
+	// of the ResourceQuota or webhook, or the Pod Security level; otherwise empty
 	Name     string `json:"name"`
-	Revision int64  `json:"revision"` // the current revision, for `Revision`; else 0
+	Revision int64  `json:"revision"` // the current revision, for `Revision`; otherwise 0
 
 	// all of it was there before the rollout in progress began; nil if there is none, or where either time is
 	// unknown

@@ -70,7 +70,7 @@ type StepRevisions struct {
 	// the number of the current revision after the sync; 0 if the revisions could not be read
 	Number int64 `json:"number"`
 
-	// the number that the current revision has now, where the sync gives it a new one after a rollback; else 0
+	// the number that the current revision has now, where the sync gives it a new one after a rollback; otherwise 0
 	RaisedFrom int64 `json:"raisedFrom"`
 
 	Adopt []string `json:"adopt"` // revisions without an owner that the controller adopts, sorted

@@ -53,7 +53,7 @@ type Outlook struct {
 	// how long until then; nil if unknown, and for `Stays` and `Stalls`
 	Duration *cause.Duration `json:"duration"`
 
-	// what the controller does next, where it waits for a time that is known; else nil
+	// what the controller does next, where it waits for a time that is known; otherwise nil
 	Next *cause.Batch `json:"next"`
 }
 
@@ -101,9 +101,9 @@ type Fix struct {
 
 	// the nodes concerned, sorted by name; for `DeletePods` the nodes of `pods`, in their order
 	Nodes    []string     `json:"nodes"`
-	Pods     []string     `json:"pods"`     // the pods to delete; else empty
-	Name     string       `json:"name"`     // of the other object to change; else empty
-	Revision int64        `json:"revision"` // the revision to go back to; else 0
+	Pods     []string     `json:"pods"`     // the pods to delete; otherwise empty
+	Name     string       `json:"name"`     // of the other object to change; otherwise empty
+	Revision int64        `json:"revision"` // the revision to go back to; otherwise 0
 	Replaces int          `json:"replaces"` // how many pods going back replaces
 	Limit    *cause.Raise `json:"limit"`    // the limit to raise to; nil for any other fix
 

@@ -215,7 +215,7 @@ type Budget struct {
 	OfSource string `json:"ofSource"`
 	Fallback bool   `json:"fallback"` // both limits came to 0, so the controller uses maxUnavailable 1
 
-	// the field and the value that cannot be resolved, so that the step of a rollout fails; else empty
+	// the field and the value that cannot be resolved, so that the step of a rollout fails; otherwise empty
 	Invalid string `json:"invalid"`
 
 	// nodes that use up the limit, which can be more than the limit; nil if the pods could not be read
@@ -280,12 +280,12 @@ type Node struct {
 	// ignores
 	Pods []Pod `json:"pods"`
 
-	// only with `--node`, else absent: every rule of placement in the controller's order. nodeName, nodeSelector key
-	// by key, node affinity as one, then each NoSchedule and NoExecute taint; taints of node conditions
+	// only with `--node`, otherwise absent: every rule of placement in the controller's order. nodeName, nodeSelector
+	// key by key, node affinity as one, then each NoSchedule and NoExecute taint; taints of node conditions
 	// (`node.kubernetes.io/…`) last
 	Checks []daemonset.Check `json:"checks,omitempty"`
 
-	// only with `--node`, else absent: the fewest changes that together make the node eligible, or why there is no
+	// only with `--node`, otherwise absent: the fewest changes that together make the node eligible, or why there is no
 	// sensible one; absent if the node is eligible
 	Changes []daemonset.Change `json:"changes,omitempty"`
 }

@@ -40,7 +40,7 @@ type History struct {
 
 	Next daemonset.StepRevisions `json:"next"` // what the controller's next sync does to the revisions
 
-	// what differs from the newest revision to the live template, where no revision holds that; else nil
+	// what differs from the newest revision to the live template, where no revision holds that; otherwise nil
 	Uncut *Diff `json:"uncut"`
 
 	// who wrote the DaemonSet except its status, the last first; empty if its managed fields do not tell
@@ -49,7 +49,7 @@ type History struct {
 	// what numbers and times alone hide: in the order of the table of [notes](#notes), then of the rows
 	Notes []Note `json:"notes"`
 
-	Diff *Diff `json:"diff"` // the difference that `--diff` asked for; else nil
+	Diff *Diff `json:"diff"` // the difference that `--diff` asked for; otherwise nil
 }
 
 // List is several Histories.
@@ -57,7 +57,7 @@ type List struct {
 	APIVersion string `json:"apiVersion"` // `kubectl-ds/v1alpha1`
 	Kind       string `json:"kind"`       // of the document
 
-	// one for each DaemonSet: with names in their order, else by namespace and name
+	// one for each DaemonSet: with names in their order, otherwise by namespace and name
 	Items []*History `json:"items"`
 }
 

@@ -43,7 +43,7 @@ type Plan struct {
 
 	Next daemonset.Step `json:"next"` // what the controller does in its next sync
 
-	// only with `--group-by`, else empty: what one step can do at worst to the nodes that share the label's value;
+	// only with `--group-by`, otherwise empty: what one step can do at worst to the nodes that share the label's value;
 	// those hit hardest first
 	Groups   []Group `json:"groups"`
 	Forecast `json:",inline"`
@@ -120,7 +120,7 @@ type RevisionNote struct {
 // NodeChange is one change of the cluster that was asked.
 type NodeChange struct {
 	Kind  NodeChangeKind `json:"kind"`  // what happens to the nodes
-	Value string         `json:"value"` // the taint, the label or the node to copy; else empty
+	Value string         `json:"value"` // the taint, the label or the node to copy; otherwise empty
 	Nodes []string       `json:"nodes"` // the nodes that it changes, sorted; may be empty
 }
 

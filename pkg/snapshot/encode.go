@@ -36,8 +36,8 @@ type document struct {
 	// not have it
 	PodDisruptionBudgets []policyv1.PodDisruptionBudget `json:"podDisruptionBudgets"`
 
-	// `Digest` where digests replace the literal values of environment variables, else empty; older files do not have
-	// it
+	// `Digest` where digests replace the literal values of environment variables, otherwise empty; older files do not
+	// have it
 	EnvValues string `json:"envValues"`
 }
 

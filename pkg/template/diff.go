@@ -24,7 +24,7 @@ type Difference struct {
 	// value itself, one within a whole object that comes or goes, or a copy in an annotation. Also for a field that
 	// the API types do not list. Never with `--show-values`
 	Hidden bool `json:"hidden"`
-	Place  int  `json:"place"` // of a new member of a list: its place in the list, from 1; else 0
+	Place  int  `json:"place"` // of a new member of a list: its place in the list, from 1; otherwise 0
 }
 
 // Diff returns the differences of two pod templates: see Between. There are
