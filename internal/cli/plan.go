@@ -86,7 +86,7 @@ func newPlan(c *common) *cobra.Command {
 			without values unless --show-values is given.
 
 			--watch follows a rollout until it completes, is stuck, or --timeout expires, and
-			reports whether each step went as predicted.`),
+			reports whether each batch went as predicted.`),
 		Annotations: map[string]string{
 			moreTable: "Conditions of --fail-on, separated by commas:\n" + table(
 				row{"stalls", "the rollout does not complete by itself"},

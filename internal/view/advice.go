@@ -130,13 +130,13 @@ func reasonNames(reasons []daemonset.Reason) string {
 // planAdvices say what to do with a change that is planned.
 var planAdvices = map[plan.Verdict][]string{
 	plan.VerdictCompletes: {
-		"do not apply it yet: repair {repair} first (Check)", "apply it only if {loses:node is|nodes are} to lose {loses?its|their} pod[ ({apply})]",
+		"do not apply it yet: repair {repair} first (Check)", "apply it only if you want {loses:node|nodes} to lose {loses?its|their} pod[ ({apply})]",
 		"nothing: revision {current} has no problem so far[; to {does} all the same, apply this ({apply}) before {until@15:04:05}Z; after that, more pods get revision {current}]",
 		"[read the {warnings:warning}; ]apply it, if this is the change you want[ ({apply})]",
 	},
 	plan.VerdictLate:       {"wait until these pods are Ready, or find out why they are not (Check)"},
 	plan.VerdictUndone:     {"change it where {undoer} reads it, such as Git, not by hand"},
-	plan.VerdictRemoves:    {"apply it only if {lose:node is|nodes are} to lose {lose?its|their} pod"},
+	plan.VerdictRemoves:    {"apply it only if you want {lose:node|nodes} to lose {lose?its|their} pod"},
 	plan.VerdictRemovesAll: {"do not apply it"},
 	plan.VerdictStalls: {
 		"do not apply it yet: repair {down} first (Check)",
