@@ -15,7 +15,7 @@ import (
 // advices say what to do first. A word in brackets is the label to follow.
 var advices = map[explain.AdviceCode][]string{
 	explain.AdviseWait:       {"{problem=NodeGone}nothing: the pod garbage collector removes what is left", "nothing: it continues by itself"},
-	explain.AdviseDeletePods: {"{problem=VanishedNodeInSurge}delete the pod of the deleted node (Fix)", "nothing is urgent; when it suits, delete the {old:old pod}, one after the other (Continue)"},
+	explain.AdviseDeletePods: {"{problem=VanishedNodeInSurge}delete the pod of the deleted node (Fix)", "{old=1}nothing is urgent; when it suits, delete the old pod (Continue)", "nothing is urgent; when it suits, delete the {old:old pod}, one after the other (Continue)"},
 	explain.AdviseRollBack: {"{problem=NoEligibleNode}{back}, or correct [the {fields} of ]the template",
 		"{logs=true}{works=0}read the logs while the {replaced?pod exists|pods exist} (Check), then {back}: only the {replaced?pod|pods} that {replaced?fails|fail} {replaced?is|are} replaced", "{logs=true}read the logs while the {replaced?pod exists|pods exist} (Check), then {back}",
 		"{works=0}{back}: only the {replaced?pod|pods} that {replaced?fails|fail} {replaced?is|are} replaced", "{back}",
@@ -26,9 +26,10 @@ var advices = map[explain.AdviceCode][]string{
 	explain.AdviseConfig:     {"create what the message below names, or correct the template"},
 	explain.AdviseReadEvents: {"look at the state and the events of {count?the pod|a pod} (Check) before you change anything"},
 	explain.AdviseRepairNodes: {
-		"ask the team that runs {where} to repair {count?it|them} (Check); a node that comes back before {afterFirst}[{afterLast=} is solved][ to {afterLast} are solved] gets a pod of revision {spreads}",
+		"ask the team that runs {where} to repair {count?it|them} (Check); a node that comes back before {afterFirst}[{afterLast=} is solved][{two=true} and {afterLast} are solved][{two=false} to {afterLast} are solved] gets a pod of revision {spreads}",
 		"repair {where}, or ask the team that runs {count?it|them} (Check)[; {noRollback}]",
 	},
+	explain.AdviseLookAhead:    {"{inPlan=true}it will stop: correct what the headline names, or roll back", "it will stop: see why[ ({Preview})], and correct that"},
 	explain.AdviseMakeRoom:     {"make room for the pod on {where} (Fix)"},
 	explain.AdviseFreePort:     {"find the pod that uses the host port on {where} (Check); one of the two needs another port or node"},
 	explain.AdviseAskOwner:     {`{kind=ResourceQuota}ask the team that manages ResourceQuota "{name}" to raise it; the DaemonSet needs no change`, "{kind=Webhook}ask the owner of admission webhook {name}", "read the message below: it says what the pod violates"},
@@ -42,10 +43,12 @@ var advices = map[explain.AdviceCode][]string{
 
 // doNow says what to do first, a line for each piece of advice.
 func (a *answer) doNow(advice []explain.Advice) {
-	a.oneAct()
+	if len(advice) > 1 {
+		a.oneAct()
+	}
 	for i, d := range advice {
 		first := slices.Concat(d.Problems, []daemonset.Reason{""})[0]
-		f := daemonset.Facts{"problem": string(first), "count": len(d.Nodes), "old": a.count("oldNodes"), "back": "roll back (Fix)"}
+		f := daemonset.Facts{"problem": string(first), "count": len(d.Nodes), "old": a.count("oldNodes"), "back": "roll back (Fix)", "inPlan": a.inPlan}
 		switch n := len(d.Nodes); {
 		case n > 3:
 			f["where"] = fmt.Sprintf("the %d nodes", n)
@@ -78,10 +81,14 @@ func (a *answer) doNow(advice []explain.Advice) {
 				f["afterLast"] = n + 1
 			}
 		}
-		if len(d.After) > 0 {
+		f["two"] = number(f, "afterLast") == number(f, "afterFirst")+1
+		if a.asked.Again {
+			f["Preview"] = "Preview"
+		}
+		if len(d.After) > 0 && a.current() > 0 {
 			f["spreads"] = a.current()
 		}
-		if a.e.Rollout.UnderWay && len(advice) == 1 {
+		if a.e.Rollout.UnderWay && len(a.e.Advice) == 1 {
 			f["noRollback"] = "a rollback would not help"
 		}
 		words := fill(a.now, f, advices[d.Code]...)
@@ -111,9 +118,10 @@ func (a *answer) oneAct() {
 			solves = append(solves, n+1)
 		}
 	}
-	if n := len(solves); n > 1 && works > 0 {
+	if n := len(solves); n > 1 && works > 0 && !(len(a.e.ManagedBy) > 0 && a.e.ManagedBy[0].Tool.Reverts()) {
 		f := daemonset.Facts{"first": solves[0], "last": solves[n-1], "all": solves[n-1]-solves[0] == n-1, "works": works, "revision": a.current(), "n": n}
-		a.add(screen.DoNow, "%s", fill(a.now, f, "{all=true}a rollback (Fix of {first}) may solve {first} to {last}, but also replaces {works:pod|pods} of revision {revision} that {works?works|work}: decide after the checks",
+		a.add(screen.DoNow, "%s", fill(a.now, f, "{n=2}a rollback (Fix of {first}) may solve {first} and {last}, but also replaces {works:pod|pods} of revision {revision} that {works?works|work}: decide after the checks",
+			"{all=true}a rollback (Fix of {first}) may solve {first} to {last}, but also replaces {works:pod|pods} of revision {revision} that {works?works|work}: decide after the checks",
 			"a rollback (Fix of {first}) may solve {n} of these problems, but also replaces {works:pod|pods} of revision {revision} that {works?works|work}: decide after the checks"))
 	}
 }
@@ -130,6 +138,7 @@ func reasonNames(reasons []daemonset.Reason) string {
 // planAdvices say what to do with a change that is planned.
 var planAdvices = map[plan.Verdict][]string{
 	plan.VerdictCompletes: {
+		noChange,
 		"do not apply it yet: repair {repair} first (Check)", "apply it only if you want {loses:node|nodes} to lose {loses?its|their} pod[ ({apply})]",
 		"nothing: revision {current} has no problem so far[; to {does} all the same, apply this ({apply}) before {until@15:04:05}Z; after that, more pods get revision {current}]",
 		"[read the {warnings:warning}; ]apply it, if this is the change you want[ ({apply})]",
@@ -139,6 +148,7 @@ var planAdvices = map[plan.Verdict][]string{
 	plan.VerdictRemoves:    {"apply it only if you want {lose:node|nodes} to lose {lose?its|their} pod"},
 	plan.VerdictRemovesAll: {"do not apply it"},
 	plan.VerdictStalls: {
+		noChange,
 		"do not apply it yet: repair {down} first (Check)",
 		"{ways=0}do not apply it while {supposed} {count?is|are} down", "do not apply it while {supposed} {count?is|are} down; with a higher limit ({raise}) it would complete[, but " + costs + "]",
 		"do not apply it while {supposed} {count?is|are} down, or take {ways?the|a} way out first (WAYS OUT)[: then " + costs + "]",
@@ -148,12 +158,15 @@ var planAdvices = map[plan.Verdict][]string{
 	plan.VerdictWaits: {"apply it, then delete the old pods one after the other"},
 }
 
+const noChange = "{same=true}nothing: the live template is that of this revision already"
+
 // doNow says what to do with a change.
 func (s *planned) doNow() {
 	f := with(costFacts(s.p.Price()), daemonset.Facts{"repair": someNames(s.p.KeptByRepair()), "lose": len(s.p.Placement.Lose), "undoer": s.undoer(), "warnings": len(s.p.Warnings), "ways": len(s.p.Ways(false)), "raise": map[bool]string{true: "Fix"}[s.p.Raised() != nil], "does": "change it"})
 	if n := len(s.p.Losses()); n > 0 {
 		f["loses"] = n
 	}
+	f["same"] = s.asked.Undo && s.p.Change != nil && !s.p.Change.TemplateChanged
 	down := plan.Down(s.problems)
 	if f["count"], f["down"] = len(down), someNames(down); s.p.Supposed(down...) {
 		f["supposed"], f["down"] = f["down"], ""

@@ -31,11 +31,12 @@ func Explanation(w io.Writer, e *explain.Explanation, asked Asked, style Style) 
 // answer makes the screen of one Explanation.
 type answer struct {
 	*sheet
-	e *explain.Explanation
+	e      *explain.Explanation
+	inPlan bool // it is shown in a plan of what is under way
 }
 
 func newAnswer(e *explain.Explanation, asked Asked, style Style) *answer {
-	return &answer{newSheet(&e.Header, asked, style), e}
+	return &answer{sheet: newSheet(&e.Header, asked, style), e: e}
 }
 
 // present says what is the case now, and why.
@@ -371,13 +372,16 @@ func (a *answer) solutions() {
 		}
 		a.s.Part(title)
 		a.causes(part.Problems)
-		a.checks(slices.DeleteFunc(part.Problems, func(p *explain.Problem) bool { return !slices.Contains(matters, p) }))
+		a.checks(slices.DeleteFunc(slices.Clone(part.Problems), func(p *explain.Problem) bool { return !slices.Contains(matters, p) }))
 		for n, f := range part.Fixes {
 			a.fix(&f, map[bool]string{true: "or, "}[n > 0])
 		}
-		if part.As > 0 {
+		if len(part.Problems) > 0 && len(a.e.Advice) > 0 && (part.As > 0 || len(part.Fixes) == 0) {
 			a.add(screen.Fix, "%s", fill(a.now, daemonset.Facts{"code": part.Problems[0].Code, "as": part.As, "revision": a.current(), "pods": part.Problems[0].Count}, mends...))
 		}
+	}
+	if !a.inPlan && slices.ContainsFunc(a.e.Advice, func(d explain.Advice) bool { return d.Code == explain.AdviseLookAhead }) {
+		a.s.Add(screen.Preview, a.again("plan-rollout"))
 	}
 	if key := a.noneWith(); key != "" {
 		a.s.Add(screen.Check, a.kubectl("kubectl get nodes", screen.Word("-L "+screen.Quote(key))))
@@ -389,9 +393,10 @@ func (a *answer) solutions() {
 
 // mends say what solves a problem that the rollback of another part solves too.
 var mends = []string{
-	"{code=ImagePullBackOff}the {pods?pod starts by itself|pods start by themselves} when the image can be pulled (the kubelet's back-off, up to 5m); if not, roll back, as in {as}",
-	"{code=ContainerConfig}the {pods?pod starts by itself|pods start by themselves} when that object exists; if not, roll back, as in {as}",
-	"{code=OOMKilled}raise the memory limit in the template, or roll back, as in {as}",
+	"{code=ImagePullBackOff}the {pods?pod starts by itself|pods start by themselves} when the image can be pulled (the kubelet's back-off, up to 5m)[; if not, roll back, as in {as}]",
+	"{code=ContainerConfig}the {pods?pod starts by itself|pods start by themselves} when that object exists[; if not, roll back, as in {as}]",
+	"{code=OOMKilled}raise the memory limit in the template[, or roll back, as in {as}]",
+	"{as=0}",
 	"if revision {revision} is at fault: roll back, as in {as}",
 }
 
@@ -439,9 +444,9 @@ var origins = map[cause.OriginKind][]string{
 		"{evidence=Both}unknown: {newFailing} of {newPods:pod} on revision {current} fail, and {oldFailing} of {oldPods} on other revisions",
 		"{evidence=All}{newPods=1}unknown: the only pod fails, and no other revision runs to compare with",
 		"{evidence=All}unknown: all {newPods} pods fail, and no other revision runs to compare with",
-		"{evidence=Some}{code=ImagePullBackOff}the registry, or the way from {on?this node|these nodes} to it: {works:other node|other nodes} could pull the image",
+		"{evidence=Some}{works=0}not known yet", "{evidence=Some}{code=ImagePullBackOff}the registry, or the way from {on?this node|these nodes} to it: {works:other node|other nodes} could pull the image",
 		"{evidence=Some}{code=OOMKilled}the memory limit of revision {current}, or the load of {on?this node|these nodes}: revision {current} works on {works:other node}",
-		"{evidence=Some}{code=ContainerConfig}the object that the message names does not exist: revision {current} works on {works:other node}, so it may have been deleted since, and then a rollback may not help",
+		"{evidence=Some}{code=ContainerConfig}the object that the message names does not exist: revision {current} works on {works:other node}, so it may have been deleted since[{back=true}, and then a rollback may not help]",
 		"{evidence=Some}not known yet: revision {current} works on {works:other node}; in the logs, a program or configuration error points to revision {current}; a host, disk or network error points to the {on?node|nodes}",
 	},
 	cause.OriginNodes: {
@@ -483,6 +488,7 @@ func (a *answer) origin(p *explain.Problem) string {
 		"current": a.current(), "namespace": a.h.DaemonSet.Namespace, "strategy": strategy(a.h), "works": cmp.Or(a.e.Current(), &explain.Revision{}).Available, "does": pluralOf(t.NewPods, do.one, do.many),
 		"new": pluralOf(t.NewPods, "its only pod", fmt.Sprintf("%d of its %d pods", t.NewPods, t.NewPods)), "old": pluralOf(t.OldPods, "not the one", fmt.Sprintf("none of the %d", t.OldPods)), "other": other,
 	}))
+	f["back"] = slices.ContainsFunc(a.e.Fixes, func(f explain.Fix) bool { return f.Code == explain.FixUndo })
 	if began := a.e.Rollout.Since; began != nil && p.Since != nil && o.BeforeRollout != nil {
 		f["earlier"], f["since"], f["rollout"] = *o.BeforeRollout, p.Since.Format(time.RFC3339), began.Format(time.RFC3339)
 		if ago(a.now.Sub(*p.Since)) == ago(a.now.Sub(*began)) {
@@ -586,7 +592,11 @@ func (a *answer) raise(f *explain.Fix, or string) {
 		words += fmt.Sprintf(" (%d = %d unavailable + %d at a time)", f.Limit.Number, n, f.Limit.Number-n)
 	}
 	a.preview(fmt.Sprintf("%s %d", field, f.Limit.Number), flag, strconv.Itoa(f.Limit.Number))
-	a.act(screen.Fix, words+":", a.limitTo(field, strconv.Itoa(f.Limit.Number)), a.undoneBy())
+	loses := ""
+	if i := a.e.Impact; i != nil {
+		loses = fill(a.now, costFacts(i.Uncounted), "["+costs+"]")
+	}
+	a.act(screen.Fix, words+":", a.limitTo(field, strconv.Itoa(f.Limit.Number)), loses, a.undoneBy())
 	a.act(screen.Fix, "and afterwards back to "+before+":", a.limitTo(field, before))
 }
 

@@ -16,8 +16,8 @@ import (
 func Plans(w io.Writer, l *plan.List, asked Asked, style Style) error {
 	var s screen.Screen
 	t := &screen.Table{Flush: true, Columns: []screen.Column{
-		{Head: "VERDICT"}, {Head: "DAEMONSET"}, {Head: "REPLACES", Right: true}, {Head: "LOSE", Right: true, Drop: 2}, {Head: "GAIN", Right: true, Drop: 3}, {Head: "STEPS", Right: true, Drop: 4},
-		{Head: "DURATION"}, {Head: "CAUSE, OR NEXT", Wrap: true, Drop: 1, Least: 14},
+		{Head: "VERDICT"}, {Head: "DAEMONSET"}, {Head: "REPLACES", Right: true, Drop: 3}, {Head: "LOSE", Right: true, Drop: 1}, {Head: "GAIN", Right: true, Drop: 5}, {Head: "STEPS", Right: true, Drop: 6},
+		{Head: "DURATION", Drop: 4}, {Head: "CAUSE, OR NEXT", Wrap: true, Drop: 2, Least: 14},
 	}}
 	for _, p := range l.Items {
 		cells := screen.Cells(p.DaemonSet.Namespace+"/"+p.DaemonSet.Name, strconv.Itoa(p.Replaces), strconv.Itoa(len(p.Lost)), strconv.Itoa(len(p.Placement.Gain)),

@@ -45,12 +45,12 @@ func readPlan(p *plan.Plan, now *explain.Explanation, asked Asked, style Style) 
 	s := &planned{sheet: newSheet(&p.Header, asked, style), p: p, o: &p.Outcome, problems: p.Outcome.Problems()}
 	switch {
 	case now != nil && p.OfChange():
-		s.before = &answer{s.sheet, now}
+		s.before = &answer{sheet: s.sheet, e: now}
 		for _, p := range s.problems {
 			p.Origin = now.Outside(p.Code)
 		}
 	case now != nil:
-		s.live = &answer{s.sheet, now}
+		s.live = &answer{sheet: s.sheet, e: now, inPlan: true}
 		s.problems = s.live.e.Matters()
 	}
 	return s
@@ -298,7 +298,7 @@ func (s *planned) impact() {
 	case s.o.Code == plan.NothingToDo, s.o.Code == plan.Unknown, s.o.Code == plan.NotRolling, s.p.Subject == plan.SubjectNew, s.o.Worst == without && without > 0:
 	case s.o.Worst > 0, s.live == nil && s.p.Old() > 0 && (s.o.Code == plan.Stalls || len(s.p.Lost) == 0):
 		aside := s.p.SetAside()
-		f := daemonset.Facts{"worst": s.o.Worst, "of": desired, "aside": someNames(aside), "count": len(aside), "uncounted": len(s.p.LostLater()) > 0} // of 0 where the nodes could not be read
+		f := daemonset.Facts{"worst": s.o.Worst, "of": desired, "aside": someNames(aside), "count": len(aside), "uncounted": desired > 1 && len(s.p.LostLater()) > 0} // of 0 where the nodes could not be read
 		f["before"], f["after"] = s.p.Desired.Before, s.p.Desired.After
 		if len(aside) > 0 || s.o.Code == plan.Stalls && s.o.Worst == 0 {
 			f["of"] = s.p.AtEnd().Desired
@@ -459,7 +459,7 @@ func (s *planned) waysOut() {
 	previewed := s.live != nil // with the fix
 	for _, u := range s.p.Ways(s.style.All) {
 		words, flags := wayOut(u)
-		if u.Code == plan.RemoveNode && len(s.o.Holders) > 1 {
+		if u.Code == plan.RemoveNode && len(s.o.Holders) > 1 && slices.Contains(plan.Down(s.problems), u.Value) {
 			words = "delete a lost node"
 		}
 		within, left := "unknown", screen.Cell{Names: u.Left}

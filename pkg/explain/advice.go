@@ -32,6 +32,8 @@ type AdviceCode string
 
 const (
 	AdviseWait AdviceCode = "Wait" // nothing: it continues by itself
+	// AdviseLookAhead: nothing fails yet, but the rollout will stop: a plan of it shows why
+	AdviseLookAhead AdviceCode = "LookAhead"
 	// AdviseDeletePods: delete pods: under OnDelete the old ones, one after the other; or one that is left over from a
 	// deleted node
 	AdviseDeletePods   AdviceCode = "DeletePods"
@@ -53,7 +55,7 @@ const (
 
 // AdviceCodes lists every AdviceCode.
 var AdviceCodes = []AdviceCode{
-	AdviseControlPlane, AdviseDeletePods, AdviseRollBack, AdviseReadLogs, AdviseImage, AdviseMemory, AdviseConfig, AdviseReadEvents, AdviseStrategy, AdviseAskOwner, AdviseRepairNodes, AdviseFreePort, AdviseMakeRoom, AdviseRepairBeforeRollout, AdviseWait,
+	AdviseControlPlane, AdviseDeletePods, AdviseRollBack, AdviseReadLogs, AdviseImage, AdviseMemory, AdviseConfig, AdviseReadEvents, AdviseStrategy, AdviseAskOwner, AdviseRepairNodes, AdviseFreePort, AdviseMakeRoom, AdviseRepairBeforeRollout, AdviseLookAhead, AdviseWait,
 }
 
 // advice returns what to do first, for each kind of problem of a summary once, in the
@@ -69,7 +71,11 @@ func (e *Explanation) advice() []Advice {
 	out := advise(e.Matters(), canWait)
 	e.after(out)
 	if len(out) == 0 && e.Verdict.Code == Progressing {
-		out = append(out, Advice{Code: AdviseWait, Problems: []daemonset.Reason{}, Nodes: []string{}, CanWait: canWait, After: []daemonset.Reason{}})
+		code := AdviseWait
+		if e.Outlook != nil && e.Outlook.Code == Stalls {
+			code = AdviseLookAhead
+		}
+		out = append(out, Advice{Code: code, Problems: []daemonset.Reason{}, Nodes: []string{}, CanWait: canWait, After: []daemonset.Reason{}})
 	}
 	return out
 }

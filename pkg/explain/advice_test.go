@@ -3,6 +3,7 @@ package explain
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -29,6 +30,7 @@ func TestAdvice(t *testing.T) {
 	}{
 		{"nothing is wrong", Healthy, nil, nil},
 		{"it continues by itself", Progressing, nil, []string{"Wait"}},
+		{"it will stop, though nothing fails yet", Progressing, nil, []string{"LookAhead"}},
 		{"only a person continues", AwaitingDelete, problems{on(OnDeleteOutdated, cause.OriginStrategy, "a")}, []string{"DeletePods"}},
 		{"nothing helps any more", BeingDeleted, problems{on(cause.NodeNotReady, cause.OriginNodes, "a")}, nil},
 		{"too little could be read", Unknown, problems{on(cause.NodeNotReady, cause.OriginNodes, "a")}, nil},
@@ -55,7 +57,7 @@ func TestAdvice(t *testing.T) {
 		{"nothing tells what it comes from, and it is no error", Healthy, problems{warns(DisruptionBudgetIgnored)}, nil},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
-			e := &Explanation{Verdict: Verdict{Code: tt.verdict}, Problems: tt.problems}
+			e := &Explanation{Verdict: Verdict{Code: tt.verdict}, Problems: tt.problems, Outlook: &Outlook{Code: map[bool]OutlookCode{true: Stalls}[strings.HasPrefix(tt.why, "it will stop")]}}
 			var got []string
 			for _, a := range e.advice() {
 				words := string(a.Code)

@@ -300,7 +300,7 @@ func (b *builder) fixes(e *Explanation) []Fix {
 	if tight := sorted(nodes[cause.OriginScheduling]); len(tight) > 0 {
 		add(Fix{Code: FixMakeRoom, Nodes: tight})
 	}
-	if raise := e.Budget.Unblock; raise != nil && e.Verdict.Code == Stuck && len(nodes[cause.OriginRevision]) == 0 { // else more pods would fail
+	if raise := e.Budget.Unblock; raise != nil && e.Verdict.Code == Stuck && e.Has(cause.NoEligibleNode) == nil && len(nodes[cause.OriginRevision]) == 0 { // else it would only delete pods, or more would fail
 		add(Fix{Code: FixRaiseLimit, Limit: raise, Nodes: raise.Left})
 	}
 	if err := e.Next.Error; err != nil && err.Pod != "" {

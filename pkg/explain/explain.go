@@ -341,8 +341,8 @@ func Explain(s *snapshot.Snapshot, st *daemonset.State, o Options) *Explanation 
 	e.Rollout = Rollout{UnderWay: b.oldNodes() > 0, Since: b.rolloutBegan()}
 	e.Change = b.change(e)
 	e.ManagedBy = managed.By(st.DaemonSet)
+	e.Outlook = b.willBe(e)
 	e.Advice = e.advice()
 	e.Fixes = b.fixes(e)
-	e.Outlook = b.willBe(e)
 	return e
 }
