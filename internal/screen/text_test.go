@@ -79,7 +79,7 @@ func TestPart(t *testing.T) {
 	s := &Screen{Headline: Headline{"STUCK", Bad, "a/b", "two things are wrong"}}
 	s.Add(Fix, Text("of the whole"))
 	s.Part("1. First\x1b (2 nodes)")
-	s.Add(Fix, Text("mend it"))
+	s.Add(Fix, Text("repair it"))
 	s.Add(Cause, Text("a node"))
 	s.Part("2. Second <b>")
 	s.Add(Check, Command{"kubectl get pods"})
@@ -93,7 +93,7 @@ STUCK  a/b: two things are wrong
 
 1. First\u001b (2 nodes)
 Cause     a node
-Fix       mend it
+Fix       repair it
 
 2. Second <b>
 Check     kubectl get pods
@@ -117,7 +117,7 @@ a table
 
 **Cause:** a node
 
-**Fix:** mend it
+**Fix:** repair it
 
 #### 2. Second &lt;b&gt;
 

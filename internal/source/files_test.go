@@ -248,7 +248,7 @@ func TestHintsOfDamage(t *testing.T) {
 		{dsJSON[:60], getHint, "cut off"},
 		{nodeYAML, getHint, "no DaemonSet"},
 		{"\x00", getHint, "no text"},
-		{dsYAML + "status: []\n", "", "a field that is wrong: nothing to paste mends it"},
+		{dsYAML + "status: []\n", "", "a field that is wrong: nothing to paste corrects it"},
 	} {
 		_, err := readText(tt.text)
 		if e := (*InputError)(nil); !errors.As(err, &e) || e.Hint() != tt.want {

@@ -377,7 +377,7 @@ func (a *answer) solutions() {
 			a.fix(&f, map[bool]string{true: "or, "}[n > 0])
 		}
 		if len(part.Problems) > 0 && len(a.e.Advice) > 0 && (part.As > 0 || len(part.Fixes) == 0) {
-			a.add(screen.Fix, "%s", fill(a.now, daemonset.Facts{"code": part.Problems[0].Code, "as": part.As, "revision": a.current(), "pods": part.Problems[0].Count}, mends...))
+			a.add(screen.Fix, "%s", fill(a.now, daemonset.Facts{"code": part.Problems[0].Code, "as": part.As, "revision": a.current(), "pods": part.Problems[0].Count}, otherFixes...))
 		}
 	}
 	if !a.inPlan && slices.ContainsFunc(a.e.Advice, func(d explain.Advice) bool { return d.Code == explain.AdviseLookAhead }) {
@@ -391,8 +391,8 @@ func (a *answer) solutions() {
 	}
 }
 
-// mends say what solves a problem that the rollback of another part solves too.
-var mends = []string{
+// otherFixes say what solves a problem that the rollback of another part solves too.
+var otherFixes = []string{
 	"{code=ImagePullBackOff}the {pods?pod starts by itself|pods start by themselves} when the image can be pulled (the kubelet's back-off, up to 5m)[; if not, roll back, as in {as}]",
 	"{code=ContainerConfig}the {pods?pod starts by itself|pods start by themselves} when that object exists[; if not, roll back, as in {as}]",
 	"{code=OOMKilled}raise the memory limit in the template[, or roll back, as in {as}]",

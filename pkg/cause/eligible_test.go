@@ -29,7 +29,7 @@ func TestNoneEligible(t *testing.T) {
 	}{
 		{"- -", []string{"1 a", "2 b"}, nil, "2 nodes, 0 stay; Template 2 after 1, 2 eligible: [nodeSelector], since true", "a typo"},
 		{"- -", []string{"1 a", "2 b", "3 c"}, nil, "2 nodes, 0 stay; Template 2 after 1, 2 eligible: [nodeSelector], since true", "two typos: the first made it so"},
-		{"- -", []string{"1 a", "2 b", "3 a", "4 b"}, nil, "2 nodes, 0 stay; Template 4 after 3, 2 eligible: [nodeSelector], since true", "mended between"},
+		{"- -", []string{"1 a", "2 b", "3 a", "4 b"}, nil, "2 nodes, 0 stay; Template 4 after 3, 2 eligible: [nodeSelector], since true", "corrected between"},
 		{"- -", []string{"1 c", "2 b"}, nil, "2 nodes, 0 stay; NotTemplate", "no template that is kept selects a node of today"},
 		{"- -", []string{"2 b"}, nil, "2 nodes, 0 stay; NotTemplate", "there is no other template"},
 		{"- -", []string{"3 a", "7 b"}, func(s *snapshot.Snapshot) { s.Revisions[1].CreationTimestamp = s.Revisions[0].CreationTimestamp },

@@ -473,7 +473,7 @@ var onNode = map[daemonset.Reason]bool{
 var beside = map[daemonset.Reason]bool{cause.InsufficientResources: true, cause.HostPortConflict: true}
 
 // seenByKubelet are causes that tell that the kubelet of a node that is not
-// ready starts pods: one of a mended revision may run, as that of a network
+// ready starts pods: one of a corrected revision may run, as that of a network
 // plugin, which makes the node ready.
 var seenByKubelet = map[daemonset.Reason]bool{cause.CrashLoopBackOff: true, cause.OOMKilled: true, cause.ImagePullBackOff: true}
 

@@ -176,7 +176,7 @@ func TestOutcome(t *testing.T) {
 		{"O O", []dstest.Option{dstest.Version("v1.20.15"), max("3")}, "Completes: 1 steps, 2 replaced, 0 left, 2 worst", "up to 1.20 what is on its way out is deleted again and again"},
 		{"- O", []dstest.Option{notReady("n0")}, "Stalls (BudgetSpent): 0 steps, 0 replaced, 1 left, 1 worst; n0 NodeNotReady; MaxUnavailable=2; RemoveNode=n0; RepairNodes=1", "a node that is not ready stays so while its pod is gone"},
 		{"n O", []dstest.Option{notReady("n0"), young("p0")}, "Stalls (BudgetSpent): 0 steps, 0 replaced, 1 left, 1 worst; n0 NodeNotReady; MaxUnavailable=2; RemoveNode=n0; RepairNodes=1", "and while a new one starts there"},
-		{"o O", []dstest.Option{notReady("n0"), crash("p0")}, "Completes: 2 steps, 2 replaced, 0 left, 1 worst", "unless its kubelet starts pods: a mended network plugin makes its node ready"},
+		{"o O", []dstest.Option{notReady("n0"), crash("p0")}, "Completes: 2 steps, 2 replaced, 0 left, 1 worst", "unless its kubelet starts pods: a repaired network plugin makes its node ready"},
 		{"Ot O", []dstest.Option{notReady("n0"), endless("p0")}, "Stalls (BudgetSpent): 0 steps, 0 replaced, 1 left, 1 worst; n0 TerminatingOnDeadNode; MaxUnavailable=2; RemoveNode=n0; RepairNodes=1", "one whose pod does not end is dead"},
 		{"Ot O", []dstest.Option{endless("p0")}, "Stalls (BudgetSpent): 0 steps, 0 replaced, 1 left, 1 worst; n0 Terminating; MaxUnavailable=2; RemoveNode=n0", "on a healthy node something else holds the pod"},
 		{"O O", []dstest.Option{dstest.MaxSurge("1"), max("0"), refused()}, "Stalls (FailedCreate): 0 steps, 0 replaced, 2 left, 0 worst", "a surge whose creates are refused"},

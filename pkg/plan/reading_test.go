@@ -399,7 +399,7 @@ func TestSlower(t *testing.T) {
 }
 
 // TestWays: the repair comes first, one deletion stands for all, and what was
-// supposed is not mended.
+// supposed is not repaired.
 func TestWays(t *testing.T) {
 	unblock := []Unblock{
 		{Code: RaiseMaxUnavailable, Value: "3", Smallest: "2"}, {Code: RemoveNode, Value: "a", Nodes: []string{"a"}}, {Code: RemoveNode, Value: "b", Nodes: []string{"b"}},
