@@ -1,5 +1,5 @@
 # What people run here. CI runs .ci/run, which calls these.
-.PHONY: build test lint oracle oracle-all oracle-coverage mutants hostile compare e2e soak real-manifests krew-chain snapshot examples bench-start bench-plan bench-history
+.PHONY: build test lint oracle oracle-all oracle-coverage mutants hostile compare compare-quick e2e soak real-manifests krew-chain snapshot examples bench-start bench-plan bench-history
 
 build: ## the plugin, as bin/kubectl-ds
 	go build -o bin/kubectl-ds ./cmd/kubectl-ds
@@ -31,8 +31,11 @@ mutants: ## break pkg/daemonset on purpose, sixty times, and see who notices; MU
 hostile: ## 10,000 damaged inputs over all commands, some minutes; HOSTILE_SEED=n for others
 	HOSTILE_CASES=$${HOSTILE_CASES:-10000} go test -count=1 -timeout 2h ./test/hostile
 
-compare: ## the JSON of BASE, a commit, beside that of the working tree: examples, stories, 500 random states; COMPARE="-seed 2 -states 100"
+compare: ## what BASE, a commit, answers beside the working tree: examples, stories, 500 random states; minutes; COMPARE="-seed 2 -states 100 -only ^seed"
 	go test -count=1 -timeout 3h -v -run 'TestSame$$' ./test/compare -base $(or $(BASE),default) $(COMPARE)
+
+compare-quick: ## … of the examples, the stories of the command line, and ten states: half a minute
+	$(MAKE) compare COMPARE="-states 10 -only '^(cli|examples)/|^seed'"
 
 e2e: ## the plugin against a real control plane, which is built once and kept in the cache; E2E_PARALLEL=n tests at once, each on a control plane of its own (700 MB)
 	test/cluster/build.sh >/dev/null

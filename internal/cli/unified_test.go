@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -13,7 +12,6 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 	"github.com/kubectl-ds/kubectl-ds/internal/world"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
-	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
 // TestUnifiedApplies: with --show-values, what --diff A,B --unified prints makes
@@ -83,20 +81,7 @@ func TestUnifiedApplies(t *testing.T) {
 // template of a pair, and revision 8 has the second.
 func pairFile(t *testing.T, p dstest.Pair) string {
 	t.Helper()
-	s := world.Parse(t, "nodes: {w-1: {}}\npods: {w-1 7: {}}")
-	for i, c := range []template.Content{p.Old, p.New} {
-		c = c.Plain()
-		c["$patch"] = "replace"
-		raw, err := json.Marshal(map[string]any{"spec": map[string]any{"template": c}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.Revisions[i].Data.Raw = raw
-		if live := s.DaemonSet.DeepCopy(); i == 0 && json.Unmarshal(raw, live) == nil { // which fails for a template that no type reads
-			s.DaemonSet = live
-		}
-	}
-	text, err := snapshot.Encode(s)
+	text, err := snapshot.Encode(world.OfPair(t, p))
 	if err != nil {
 		t.Fatal(err)
 	}

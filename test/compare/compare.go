@@ -1,122 +1,114 @@
-// Package compare holds the JSON of two builds of the plugin against each other:
-// that of a commit and that of the working tree, on the same input files.
+// Package compare holds two builds of the plugin against each other, that of a commit
+// and that of the working tree: what they print on the same input, byte for byte.
 //
-//	go test ./test/compare -base REF [-seed 1] [-states 500] [-keep FOLDER]
+//	go test ./test/compare -base REF [-seed 1] [-states 500] [-only PATTERN] [-keep FOLDER]
 //
-// Everything but an addition is a difference: a field that is gone, another value,
-// another number of elements, another exit status. Renames and justified differences
-// are listed in allowed.go, each with its reason; one that a whole run does not need
-// is a fault, too.
+// What may differ is in allowed.go, each with its reason. One that a whole run does
+// not need is a fault, too.
 package compare
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
-	"maps"
+	"regexp"
 	"slices"
 	"strings"
 )
 
 // answer is what a build printed.
 type answer struct {
-	status int
-	out    string // standard output: one JSON document, or nothing
+	Status   int
+	Out, Err string
 }
 
-// difference is one place in which the answers of two builds differ.
+func (a answer) String() string {
+	return fmt.Sprintf("exit status %d\n-- stdout --\n%s-- stderr --\n%s", a.Status, a.Out, a.Err)
+}
+
+// difference is something in which answers may differ: a field that JSON documents have
+// now, or words in the place of others.
 type difference struct {
-	at       string // as problems[*].code, or "exit status"
-	old, new string // as JSON; "" where there is nothing
+	asked   string // a regular expression for command lines
+	added   string // the place of the field, as "items[*].code"
+	was, is string // a regular expression for what an answer said, and what it says now, with $1 for a group
+	why     string
 }
 
-// differences returns where the new answer is not the old one with additions, after
-// the renames. added counts the fields that are new, by place.
-func differences(old, new answer, added map[string]int, used map[string]int) ([]difference, error) {
-	if old.status != new.status {
-		return []difference{{"exit status", fmt.Sprint(old.status), fmt.Sprint(new.status)}}, nil
-	}
-	if old.out == "" && new.out == "" {
-		return nil, nil
-	}
-	var a, b any
-	if err := json.Unmarshal([]byte(old.out), &a); err != nil {
-		return nil, fmt.Errorf("the old answer is not a JSON document: %w\n%s", err, old.out)
-	}
-	if err := json.Unmarshal([]byte(new.out), &b); err != nil {
-		return nil, fmt.Errorf("the new answer is not a JSON document: %w\n%s", err, new.out)
-	}
-	c := &comparison{added: added, used: used}
-	c.compare("", a, b)
-	return c.found, nil
-}
-
-type comparison struct {
-	added, used map[string]int
-	found       []difference
-}
-
-func (c *comparison) compare(at string, old, new any) {
-	switch old := old.(type) {
-	case map[string]any:
-		if new, ok := new.(map[string]any); ok {
-			c.objects(at, old, new)
-			return
+// settle returns two answers to a command line without what may differ, and the reasons
+// that this needed.
+func settle(asked string, old, new answer, allowed []difference) (answer, answer, []string) {
+	var needed []string
+	for _, d := range allowed {
+		if old == new || !regexp.MustCompile(d.asked).MatchString(asked) {
+			continue
 		}
-	case []any:
-		if new, ok := new.([]any); ok {
-			c.lists(at, old, new)
-			return
-		}
-	case string:
-		if to := renames[old]; to != "" && new == any(to) {
-			c.used[old]++
-			return
-		}
-		if old == new {
-			return
-		}
-	default:
-		if old == new {
-			return
-		}
-	}
-	c.differ(at, old, new)
-}
-
-func (c *comparison) objects(at string, old, new map[string]any) {
-	for _, key := range slices.Sorted(maps.Keys(old)) {
-		below := strings.TrimPrefix(at+"."+key, ".")
-		if value, ok := new[key]; ok {
-			c.compare(below, old[key], value)
+		was, is := old, new
+		if d.added != "" {
+			was.Out, is.Out = without(old.Out, new.Out, d.added)
 		} else {
-			c.found = append(c.found, difference{below, written(old[key]), ""})
+			words := regexp.MustCompile(d.was)
+			was.Out, was.Err = words.ReplaceAllString(old.Out, d.is), words.ReplaceAllString(old.Err, d.is)
+		}
+		if was != old || is != new {
+			old, new, needed = was, is, append(needed, d.why)
 		}
 	}
-	for key := range new {
-		if _, ok := old[key]; !ok {
-			c.added[strings.TrimPrefix(at+"."+key, ".")]++
+	return old, new, needed
+}
+
+var step = regexp.MustCompile(`\[\*\]|[^.\[]+`)
+
+// without returns two documents with the fields at a place removed from the second one,
+// and both indented anew. If it has none, or one of them is no JSON object, they stay
+// as they are.
+func without(old, new, place string) (string, string) {
+	for _, document := range []string{old, new} {
+		if !strings.HasPrefix(document, "{") || !json.Valid([]byte(document)) {
+			return old, new
 		}
 	}
+	less := indented(cut([]byte(new), step.FindAllString(place, -1)))
+	if less == indented([]byte(new)) {
+		return old, new
+	}
+	return indented([]byte(old)), less
 }
 
-func (c *comparison) lists(at string, old, new []any) {
-	if len(old) != len(new) {
-		c.differ(at, old, new)
-		return
-	}
-	for i := range old {
-		c.compare(at+"[*]", old[i], new[i])
-	}
+func indented(valid []byte) string {
+	var b bytes.Buffer
+	_ = json.Indent(&b, valid, "", "  ")
+	return b.String()
 }
 
-func (c *comparison) differ(at string, old, new any) {
-	c.found = append(c.found, difference{at, written(old), written(new)})
-}
-
-func written(v any) string {
-	raw, err := json.Marshal(v)
-	if err != nil {
-		return fmt.Sprint(v)
+// cut returns a valid JSON value without the fields at a path, in the same order.
+func cut(value json.RawMessage, path []string) json.RawMessage {
+	d := json.NewDecoder(bytes.NewReader(value))
+	open, _ := d.Token()
+	object := open == json.Delim('{')
+	if !object && (open != json.Delim('[') || path[0] != "[*]") || len(path) == 0 {
+		return value
 	}
-	return string(raw)
+	var members [][]byte
+	for d.More() {
+		var member []byte
+		below := true
+		if object {
+			key, _ := d.Token()
+			below = key == path[0]
+			name, _ := json.Marshal(key)
+			member = append(name, ':')
+		}
+		var v json.RawMessage
+		_ = d.Decode(&v)
+		if below && len(path) == 1 {
+			continue
+		}
+		if below {
+			v = cut(v, path[1:])
+		}
+		members = append(members, append(member, v...))
+	}
+	end, _ := d.Token()
+	return slices.Concat([]byte(open.(json.Delim).String()), bytes.Join(members, []byte(",")), []byte(end.(json.Delim).String()))
 }

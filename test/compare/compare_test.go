@@ -3,37 +3,44 @@ package compare
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
-	"github.com/rogpeppe/go-internal/txtar"
-
-	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
-	"github.com/kubectl-ds/kubectl-ds/internal/world"
-	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+	diffs "github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/testscript"
 )
 
 var (
 	base   = flag.String("base", "", "the commit to compare with; without it TestSame is skipped; default is "+defaultBase)
 	seed   = flag.Int64("seed", 1, "of the first random state")
 	states = flag.Int("states", 500, "how many random states")
-	only   = flag.String("only", "", "only inputs whose name contains this")
+	only   = flag.String("only", "", "only inputs whose name matches this regular expression: examples/surge, stories/plan/lost-0, seed-17, cli/explain")
 	keep   = flag.String("keep", "", "the folder for builds and inputs; without it they are removed at the end")
 )
 
 const root = "../.."
 
-// TestSame: the working tree answers as the commit of -base does, but for additions,
-// renames and what is justified.
+// TestMain lets a story of internal/cli call both builds by the plugin's names.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"kubectl-ds": both, "kubectl_complete-ds": both})
+}
+
+// TestSame: the working tree answers as the commit of -base does, but for what is
+// allowed.
 func TestSame(t *testing.T) {
 	if *base == "" {
 		t.Skip("compares with the binary of another commit: make compare")
@@ -42,365 +49,235 @@ func TestSame(t *testing.T) {
 	if ref == "default" {
 		ref = defaultBase
 	}
-	if err := exec.Command("git", "-C", root, "cat-file", "-e", ref+"^{commit}").Run(); err != nil {
+	commit, err := exec.Command("git", "-C", root, "rev-parse", "--verify", "--quiet", ref+"^{commit}").Output()
+	if err != nil {
 		t.Skipf("commit %s is not in this clone: git fetch --unshallow", ref)
 	}
-	folder := *keep
-	if folder == "" {
-		folder = t.TempDir()
-	}
-	builds := [2]string{buildOf(t, ref, folder), build(t, root, filepath.Join(folder, "new"))}
-	t.Setenv("KUBECONFIG", filepath.Join(folder, "none"))
-	t.Setenv("HOME", folder) // after the builds: Go's caches are below it
-	inputs := inputs(t, folder)
-	r := &report{used: map[string]int{}, added: map[string]int{}, places: map[string]*place{}}
+	folder := cmp.Or(*keep, t.TempDir())
+	folder, err = filepath.Abs(folder)
+	check(t, err)
+	builds := []string{buildOf(t, strings.TrimSpace(string(commit))), build(t, root, filepath.Join(folder, "new"))}
+	pattern := regexp.MustCompile(*only)
+	began := time.Now()
+	r := &report{needed: map[string]int{}, places: map[string]*place{}}
 	ask := make(chan question)
 	var wait sync.WaitGroup
-	for range 2 {
+	for range runtime.NumCPU() {
 		wait.Go(func() {
 			for q := range ask {
-				r.see(t, q, q.ask(t, builds[0]), q.ask(t, builds[1]))
+				var answers [2]answer
+				for i, b := range builds {
+					answers[i] = answerOf(q, b, folder)
+				}
+				r.see(q, answers[0], answers[1])
 			}
 		})
 	}
-	for i, in := range inputs {
-		if !strings.Contains(in.file, *only) {
-			continue
-		}
-		for j, c := range in.commands() {
-			if in.random && j >= always && (i+j)%3 > 0 { // each of the rest of a third of the states
-				continue
-			}
-			ask <- question{in, c}
+	for _, q := range append(listed(t), questions(inputs(t, folder, *seed, *states))...) {
+		if pattern.MatchString(q.about) {
+			ask <- q
 		}
 	}
 	close(ask)
 	wait.Wait()
-	r.tell(t, len(inputs), *states >= 500 && *only == "")
+	stories(t, builds, pattern, r)
+	t.Logf("%d questions in %s, %d of them answered with an error", r.questions, time.Since(began).Round(time.Second), r.errors)
+	r.tell(t, *states >= 500 && *only == "")
 }
 
-// input is a file, and the DaemonSet in it that is asked about.
-type input struct {
-	file, namespace, name string
-	node                  string // one of its nodes, or "" where there is none
-	random                bool
+// answerOf asks a build, with no environment but what it needs.
+func answerOf(q question, build, home string) answer {
+	c := exec.Command(build, q.args...)
+	c.Env = []string{"HOME=" + home, "KUBECONFIG=" + filepath.Join(home, "none"), "COLUMNS=" + q.columns, "PATH=" + os.Getenv("PATH")}
+	c.Env = append(c.Env, "GOGC=off", "GOMEMLIMIT=1GiB") // two thirds of the time
+	return run(c)
 }
 
-// inputs writes what there is to ask about: the examples, the worlds of all stories,
-// and random states of several versions.
-func inputs(t *testing.T, folder string) []input {
-	t.Helper()
-	var out []input
-	add := func(name string, s *snapshot.Snapshot) {
-		file := filepath.Join(folder, "in", name+".json")
-		raw, err := snapshot.Encode(s)
-		check(t, err)
-		check(t, os.MkdirAll(filepath.Dir(file), 0o755))
-		check(t, os.WriteFile(file, raw, 0o644))
-		out = append(out, inputOf(file, s))
-	}
-	examples, err := filepath.Glob(filepath.Join(root, "examples", "*.json"))
-	check(t, err)
-	for _, file := range examples {
-		raw, err := os.ReadFile(file)
-		check(t, err)
-		s, err := snapshot.Decode(raw)
-		check(t, err)
-		absolute, err := filepath.Abs(file)
-		check(t, err)
-		out = append(out, inputOf(absolute, s))
-	}
-	stories := 0
-	for _, pattern := range []string{"*.txtar", "plan/*.txtar", "history/*.txtar"} {
-		files, err := filepath.Glob(filepath.Join(root, "internal/view/testdata", pattern))
-		check(t, err)
-		for _, file := range files {
-			story, err := txtar.ParseFile(file)
-			check(t, err)
-			for _, part := range story.Files {
-				if strings.HasPrefix(part.Name, "world") {
-					stories++
-					name := filepath.Base(filepath.Dir(file)) + "/" + strings.TrimSuffix(filepath.Base(file), ".txtar")
-					add(fmt.Sprintf("%s-%d", name, stories), world.Parse(t, string(part.Data)))
-				}
-			}
-		}
-	}
-	versions := []string{dstest.Newest, dstest.Newest, "v1.33.1", "v1.27.3", "v1.20.5"}
-	for i := range *states {
-		n := *seed + int64(i)
-		add(fmt.Sprintf("seed-%d", n), dstest.RandomFor(n, versions[i%len(versions)]))
-		out[len(out)-1].random = true
-	}
-	if len(examples) == 0 || stories == 0 {
-		t.Fatalf("%d examples, %d stories", len(examples), stories)
-	}
-	return out
-}
-
-func inputOf(file string, s *snapshot.Snapshot) input {
-	in := input{file: file, namespace: s.DaemonSet.Namespace, name: s.DaemonSet.Name}
-	if len(s.Nodes) > 0 {
-		in.node = s.Nodes[0].Name
-	}
-	return in
-}
-
-// always is how many of the commands are asked of every random state.
-const always = 6
-
-// commands are the command lines that are asked of an input, without the DaemonSet.
-func (in input) commands() []string {
-	all := []string{
-		"explain", "plan-rollout", "history", "plan-rollout --restart", "history --diff -1", "history --undo 0",
-		"plan-rollout --restart --start 20s --termination 5s --request-rate 10",
-		"plan-rollout --image *=example/agent:99", "plan-rollout --max-unavailable 3", "plan-rollout --max-unavailable 50% --restart",
-		"plan-rollout --max-surge 1 --max-unavailable 0 --restart", "plan-rollout --strategy OnDelete", "plan-rollout --strategy RollingUpdate --restart",
-		"plan-rollout --min-ready-seconds 30 --restart", "plan-rollout --to-revision 0", "plan-rollout --toleration *", "plan-rollout --node-selector pool=gpu",
-		"plan-rollout --restart --group-by kubernetes.io/hostname",
-		"history --diff -1,live --show-values", "history --revision -1",
-	}
-	if in.node != "" {
-		for _, c := range []string{
-			"explain --node NODE", "plan-rollout --taint NODE:k=v:NoExecute", "plan-rollout --cordon NODE", "plan-rollout --restart --node-down NODE",
-			"plan-rollout --remove-nodes NODE", "plan-rollout --add-nodes 2 --like NODE", "plan-rollout --label NODE:pool=gpu",
-		} {
-			all = append(all, strings.ReplaceAll(c, "NODE", in.node))
-		}
-	}
-	return all
-}
-
-// question is a command line about an input.
-type question struct {
-	input
-	command string
-}
-
-func (q question) line() []string {
-	return append(strings.Fields(q.command), q.name, "-n", q.namespace, "--from", q.file, "-o", "json")
-}
-
-func (q question) ask(t *testing.T, build string) answer {
-	var out bytes.Buffer
-	c := exec.Command(build, q.line()...)
-	c.Stdout = &out
+func run(c *exec.Cmd) answer {
+	var out, errs bytes.Buffer
+	c.Stdout, c.Stderr = &out, &errs
 	err := c.Run()
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
-		t.Error(err)
+		return answer{-1, "", err.Error()}
 	}
-	return answer{c.ProcessState.ExitCode(), out.String()}
+	return answer{c.ProcessState.ExitCode(), out.String(), errs.String()}
 }
 
-// place is where answers differ, with how often and the first question.
+// digest is of a literal value in a snapshot, with a key that is drawn for each.
+var digest = regexp.MustCompile(`digest:[0-9a-f]+`)
+
+// stories runs those of internal/cli with both builds. It leaves out those with a
+// server that says nothing, which wait for one connection, and for a time.
+func stories(t *testing.T, builds []string, pattern *regexp.Regexp, r *report) {
+	cluster, err := os.ReadFile(filepath.Join(root, "internal/cli/testdata/cluster.yaml"))
+	check(t, err)
+	var scripts []string
+	for _, file := range glob(t, "internal/cli/testdata/*.txtar") {
+		story, err := os.ReadFile(file)
+		check(t, err)
+		if pattern.MatchString("cli/"+strings.TrimSuffix(filepath.Base(file), ".txtar")) && !bytes.Contains(story, []byte("$SILENT")) {
+			scripts = append(scripts, file)
+		}
+	}
+	if len(scripts) == 0 {
+		return
+	}
+	heard := filepath.Join(t.TempDir(), "heard")
+	t.Run("cli", func(t *testing.T) {
+		testscript.RunT(quiet{t}, testscript.Params{
+			Files: scripts,
+			Setup: func(e *testscript.Env) error {
+				for k, v := range map[string]string{
+					"KUBECONFIG": filepath.Join(e.WorkDir, "none"), "NOW": "--now=2026-11-20T12:00:00Z", "RULES": "--kubernetes-version=v1.37.1",
+					"CLOSED": "http://127.0.0.1:1", "GOGC": "off", "BUILDS": strings.Join(builds, "\n"), "HEARD": heard,
+				} {
+					e.Setenv(k, v)
+				}
+				return os.WriteFile(filepath.Join(e.WorkDir, "cluster.yaml"), cluster, 0o600)
+			},
+		})
+	})
+	lines, err := os.ReadFile(heard)
+	check(t, err)
+	for d := json.NewDecoder(bytes.NewReader(lines)); ; {
+		var h hearing
+		if err := d.Decode(&h); err == io.EOF {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		r.see(question{about: h.Story, asked: h.Story, columns: os.Getenv("COLUMNS"), args: h.Args}, h.Old, h.New)
+	}
+}
+
+// quiet is a test in which a story says nothing unless it fails.
+type quiet struct{ *testing.T }
+
+func (quiet) Verbose() bool { return false }
+func (q quiet) Log(words ...any) {
+	if q.Failed() {
+		q.T.Log(words...)
+	}
+}
+func (q quiet) Run(name string, story func(testscript.T)) {
+	q.T.Run(name, func(t *testing.T) { story(quiet{t}) })
+}
+
+// hearing is what both builds answered in a story.
+type hearing struct {
+	Story    string
+	Args     []string
+	Old, New answer
+}
+
+// both is the program that a story calls in place of the plugin: it asks both builds,
+// takes down what they answer, and answers as the new one does.
+func both() {
+	var in []byte
+	if f, err := os.Stdin.Stat(); err == nil && f.Mode()&os.ModeCharDevice == 0 {
+		in, _ = io.ReadAll(os.Stdin)
+	}
+	var answers []answer
+	for _, build := range strings.Split(os.Getenv("BUILDS"), "\n") {
+		c := &exec.Cmd{Path: build, Args: os.Args, Stdin: bytes.NewReader(in)}
+		answers = append(answers, run(c))
+	}
+	h := hearing{strings.Replace(filepath.Base(os.Getenv("WORK")), "script-", "cli/", 1), os.Args[1:], answers[0], answers[1]}
+	line, err := json.Marshal(h)
+	if err == nil {
+		var f *os.File
+		if f, err = os.OpenFile(os.Getenv("HEARD"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600); err == nil {
+			_, err = f.Write(append(line, '\n'))
+		}
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(-1)
+	}
+	fmt.Fprint(os.Stdout, h.New.Out)
+	fmt.Fprint(os.Stderr, h.New.Err)
+	os.Exit(h.New.Status)
+}
+
+// place is a command line to which answers differ, with how often and the first time.
 type place struct {
-	count int
-	first question
-	difference
+	count    int
+	first    question
+	old, new answer
 }
 
 // report is what a run found. It is safe for concurrent use.
 type report struct {
 	sync.Mutex
-	answers, refused int
-	used, added      map[string]int
-	places           map[string]*place
+	questions, errors int
+	needed            map[string]int
+	places            map[string]*place
 }
 
-func (r *report) see(t *testing.T, q question, old, new answer) {
+func (r *report) see(q question, old, new answer) {
+	old.Out, new.Out = digest.ReplaceAllString(old.Out, "digest:"), digest.ReplaceAllString(new.Out, "digest:")
+	old, new, needed := settle(strings.Join(q.args, " "), old, new, allowed)
 	r.Lock()
 	defer r.Unlock()
-	r.answers++
-	if old.status == 1 && new.status == 1 {
-		r.refused++
+	r.questions++
+	if old.Status == 1 {
+		r.errors++
 	}
-	found, err := differences(old, new, r.added, r.used)
-	if err != nil {
-		t.Errorf("%s: %v", strings.Join(q.line(), " "), err)
+	for _, why := range needed {
+		r.needed[why]++
 	}
-	for _, d := range found {
-		if why := reasonFor(d); why != "" {
-			r.used[why]++
-			continue
-		}
-		key := q.command + " " + d.at
-		if r.places[key] == nil {
-			r.places[key] = &place{first: q, difference: d}
-		}
-		r.places[key].count++
-	}
-}
-
-// reasonFor returns why a difference is allowed, or "".
-func reasonFor(d difference) string {
-	for _, j := range allowed {
-		prefix, any := strings.CutSuffix(j.at, "*")
-		if (d.at == j.at || any && strings.HasPrefix(d.at, prefix)) && (j.is == nil || j.is(d.old, d.new)) {
-			return j.reason
-		}
-	}
-	return ""
-}
-
-// tell writes what was found, and fails for each place that differs. Of a whole run
-// it fails for each rename and each reason that nothing needed.
-func (r *report) tell(t *testing.T, inputs int, whole bool) {
-	t.Logf("%d inputs, %d answers of each build, %d of them errors of both", inputs, r.answers, r.refused)
-	for _, at := range slices.Sorted(maps.Keys(r.added)) {
-		t.Logf("added %6d  %s", r.added[at], at)
-	}
-	for _, why := range slices.Sorted(maps.Keys(r.used)) {
-		t.Logf("allowed %4d  %s", r.used[why], cmp.Or(renames[why], why))
-	}
-	for _, key := range slices.Sorted(maps.Keys(r.places)) {
-		p := r.places[key]
-		t.Errorf("%d times, first %s\n  at  %s\n  old %s\n  new %s", p.count, strings.Join(p.first.line(), " "), p.at, short(p.old), short(p.new))
-	}
-	if !whole {
+	if old == new {
 		return
 	}
-	for code := range renames {
-		if r.used[code] == 0 {
-			t.Errorf("the rename of %s was not needed", code)
+	if r.places[q.asked] == nil {
+		r.places[q.asked] = &place{0, q, old, new}
+	}
+	r.places[q.asked].count++
+}
+
+// tell fails for each command line to which answers differ, and after a whole run for
+// each difference that is allowed and was not found.
+func (r *report) tell(t *testing.T, whole bool) {
+	for _, d := range allowed {
+		t.Logf("%6d times: %s", r.needed[d.why], d.why)
+		if whole && r.needed[d.why] == 0 {
+			t.Errorf("not found: %s", d.why)
 		}
 	}
-	for _, j := range allowed {
-		if r.used[j.reason] == 0 {
-			t.Errorf("not needed: %s: %s", j.at, j.reason)
-		}
+	for _, asked := range slices.Sorted(maps.Keys(r.places)) {
+		p := r.places[asked]
+		t.Errorf("%s: %d answers differ, first (-old +new):\n%s\n%.4000s", asked, p.count, p.first, diffs.Diff(strings.Split(p.old.String(), "\n"), strings.Split(p.new.String(), "\n")))
 	}
 }
 
-func short(s string) string {
-	const most = 1500
-	if len(s) > most {
-		return s[:most] + "…"
-	}
-	return cmp.Or(s, "nothing")
-}
-
-// buildOf returns the plugin of a commit, built if it is not there yet.
-func buildOf(t *testing.T, ref, folder string) string {
+// buildOf returns the plugin of a commit, which is kept where Go keeps what it builds.
+func buildOf(t *testing.T, commit string) string {
 	t.Helper()
-	if there := filepath.Join(folder, "old-"+filepath.Base(ref)); exists(there) { // of an earlier run with -keep
-		return there
+	cache, err := os.UserCacheDir()
+	check(t, err)
+	kept := filepath.Join(cache, "kubectl-ds", "compare", commit)
+	if _, err := os.Stat(kept); err == nil {
+		return kept
 	}
-	tree := filepath.Join(folder, "tree-"+filepath.Base(ref))
-	check(t, os.MkdirAll(tree, 0o755))
-	archive, err := exec.Command("git", "-C", root, "archive", ref).Output()
-	if err != nil {
-		t.Fatalf("git archive %s: %v: it needs the history of git", ref, err)
-	}
+	tree := t.TempDir()
+	archive, err := exec.Command("git", "-C", root, "archive", commit).Output()
+	check(t, err)
 	untar := exec.Command("tar", "-x", "-C", tree)
 	untar.Stdin = bytes.NewReader(archive)
 	if out, err := untar.CombinedOutput(); err != nil {
 		t.Fatalf("tar: %v\n%s", err, out)
 	}
-	return build(t, tree, filepath.Join(folder, "old-"+filepath.Base(ref)))
-}
-
-func exists(file string) bool {
-	_, err := os.Stat(file)
-	return err == nil
+	check(t, os.MkdirAll(filepath.Dir(kept), 0o755))
+	check(t, os.Rename(build(t, tree, fmt.Sprintf("%s.%d", kept, os.Getpid())), kept))
+	return kept
 }
 
 func build(t *testing.T, tree, into string) string {
 	t.Helper()
-	into, err := filepath.Abs(into)
-	check(t, err)
-	c := exec.Command("go", "build", "-o", into, "./cmd/kubectl-ds")
+	c := exec.Command("go", "build", "-buildvcs=false", "-o", into, "./cmd/kubectl-ds")
 	c.Dir = tree
 	if out, err := c.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
 	return into
-}
-
-func check(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// TestDifferences: what counts as a difference. An answer is its exit status and its
-// document.
-func TestDifferences(t *testing.T) {
-	for _, tt := range []struct{ old, new, want, why string }{
-		{`0 {"a": 1}`, `0 {"a": 1}`, "", "the same"},
-		{`0 {"a": 1}`, `0 {"b": {}, "a": 1}`, "", "an addition"},
-		{`0 {"a": [{"b": 1}]}`, `0 {"a": [{"b": 1, "c": 2}]}`, "", "an addition below a list"},
-		{`0 {"a": 1}`, `0 {"a": 2}`, "a: 1, 2", "another number"},
-		{`0 {"a": "x"}`, `0 {"a": "y"}`, `a: "x", "y"`, "another word"},
-		{`0 {"a": 1}`, `0 {}`, "a: 1, nothing", "a field is gone"},
-		{`0 {"a": null}`, `0 {}`, "a: null, nothing", "a field that was null is gone"},
-		{`0 {"a": null}`, `0 {"a": []}`, "a: null, []", "null is not an empty list"},
-		{`0 {"a": 1}`, `0 {"a": "1"}`, `a: 1, "1"`, "another type"},
-		{`0 {"a": [1]}`, `0 {"a": [1, 2]}`, "a: [1], [1,2]", "an element more is no addition: whoever counts counts it"},
-		{`0 {"a": [1, 2]}`, `0 {"a": [2, 1]}`, "a[*]: 1, 2; a[*]: 2, 1", "another order"},
-		{`0 {"a": [{"b": 1}, {"b": 2}]}`, `0 {"a": [{"b": 1}, {"b": 3}]}`, "a[*].b: 2, 3", "below a list"},
-		{`0 {"code": "CrashLoop"}`, `0 {"code": "CrashLoopBackOff"}`, "", "a rename"},
-		{`0 {"code": "CrashLoop"}`, `0 {"code": "ImagePullBackOff"}`, `code: "CrashLoop", "ImagePullBackOff"`, "not this one"},
-		{`0 {"code": "CrashLoopBackOff"}`, `0 {"code": "CrashLoop"}`, `code: "CrashLoopBackOff", "CrashLoop"`, "nor back"},
-		{`0 {}`, `2 {}`, "exit status: 0, 2", "another exit status"},
-		{`1 `, `1 `, "", "two errors: their words may differ"},
-		{`1 `, `0 {}`, "exit status: 1, 0", "one of them is an error"},
-	} {
-		var answers [2]answer
-		for i, text := range []string{tt.old, tt.new} {
-			status, out, _ := strings.Cut(text, " ")
-			answers[i] = answer{int(status[0] - '0'), out}
-		}
-		found, err := differences(answers[0], answers[1], map[string]int{}, map[string]int{})
-		var got []string
-		for _, d := range found {
-			got = append(got, fmt.Sprintf("%s: %s, %s", d.at, d.old, cmp.Or(d.new, "nothing")))
-		}
-		if words := strings.Join(got, "; "); err != nil || words != tt.want {
-			t.Errorf("%s and %s: %q, %v, want %q (%s)", tt.old, tt.new, words, err, tt.want, tt.why)
-		}
-	}
-}
-
-// TestOnlyRowsWithoutNodes: which new rows of explain's revisions are justified.
-func TestOnlyRowsWithoutNodes(t *testing.T) {
-	const a, b = `{"name": "a", "nodes": ["n1"]}`, `{"name": "b", "nodes": ["n2"]}`
-	for _, tt := range []struct {
-		old, new string
-		is       bool
-		why      string
-	}{
-		{"[" + a + "]", `[` + a + `, {"name": "c", "nodes": []}]`, true, "a row without nodes"},
-		{"[" + a + "]", `[{"name": "c", "nodes": []}, {"name": "a", "nodes": ["n1"], "pods": 1}]`, true, "before one with an addition"},
-		{`[{"name": "", "hash": "x", "nodes": ["n1"]}]`, `[{"name": "", "hash": "", "nodes": []}, {"name": "", "hash": "x", "nodes": ["n1"]}]`, true, "one of another hash that no revision has"},
-		{"[" + a + "]", "[" + a + ", " + b + "]", false, "a row with a node"},
-		{"[" + a + ", " + b + "]", "[" + a + "]", false, "a row is gone"},
-		{"[" + a + "]", `[{"name": "a", "nodes": []}, {"name": "c", "nodes": []}]`, false, "its node is gone"},
-		{"[" + a + ", " + b + "]", "[" + b + ", " + a + `, {"name": "c", "nodes": []}]`, false, "another order"},
-		{"1", "[]", false, "not rows"},
-	} {
-		if is := onlyRowsWithoutNodes(tt.old, tt.new); is != tt.is {
-			t.Errorf("%s and %s: %v (%s)", tt.old, tt.new, is, tt.why)
-		}
-	}
-}
-
-// TestOnlyRepair: which new ways out are justified.
-func TestOnlyRepair(t *testing.T) {
-	const a = `{"code": "RemoveNode", "value": "n1"}`
-	for _, tt := range []struct {
-		old, new string
-		is       bool
-		why      string
-	}{
-		{"[" + a + "]", `[{"code": "RemoveNode", "value": "n1", "nodes": ["n1"]}, {"code": "RepairNodes"}]`, true, "the repair, behind one with an addition"},
-		{"[]", `[{"code": "RepairNodes"}]`, true, "the only way out"},
-		{"[" + a + "]", "[" + a + ", " + a + "]", false, "another one"},
-		{"[" + a + "]", `[{"code": "RepairNodes"}]`, false, "in place of the one before"},
-		{"[" + a + "]", `[{"code": "RemoveNode", "value": "n2"}, {"code": "RepairNodes"}]`, false, "another node"},
-	} {
-		if is := onlyRepair(tt.old, tt.new); is != tt.is {
-			t.Errorf("%s and %s: %v (%s)", tt.old, tt.new, is, tt.why)
-		}
-	}
 }
