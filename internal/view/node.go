@@ -180,7 +180,7 @@ var checks = map[daemonset.Rule][]string{
 
 // nodeChange is one change that makes a node eligible: a command, or words that
 // name the side it is made on.
-func (a *answer) nodeChange(node string, c daemonset.Change) []screen.Block {
+func (a *answer) nodeChange(node string, c daemonset.Remedy) []screen.Block {
 	switch c.Kind {
 	case daemonset.SetLabel:
 		return []screen.Block{a.kubectl("kubectl label node", screen.Quote(node), screen.Quote(c.Key+"="+c.Value), "--overwrite")}
@@ -198,7 +198,7 @@ func (a *answer) nodeChange(node string, c daemonset.Change) []screen.Block {
 	return []screen.Block{screen.Text(fill(a.now, f, eligibleIf[c.Kind]...))}
 }
 
-var eligibleIf = map[daemonset.ChangeKind][]string{
+var eligibleIf = map[daemonset.RemedyKind][]string{
 	daemonset.AddToleration:    {"add to the template the toleration {toleration}"},
 	daemonset.RemoveNodeName:   {"remove nodeName from the template"},
 	daemonset.RepairNode:       {"repair the node: its taint {key} is removed when the node is Ready"},

@@ -105,7 +105,7 @@ func everything(t *testing.T, st *State) string {
 			pod(&n.Ignored[j])
 		}
 		if n.Object != nil {
-			fmt.Fprintln(&b, st.Placement.Checks(n.Object), text(t, st.Placement.SmallestChange(n.Object)))
+			fmt.Fprintln(&b, st.Placement.Checks(n.Object), text(t, st.Placement.Remedies(n.Object)))
 		}
 	}
 	for i := range st.Unmapped {
@@ -586,12 +586,12 @@ func TestPlacementAgreesWithItself(t *testing.T) {
 			if run.OK && !stay.OK {
 				t.Fatalf("seed %d: node %s should run it, and it may not stay", seed, n.Name)
 			}
-			changes := p.SmallestChange(n)
+			changes := p.Remedies(n)
 			if run.OK != (len(changes) == 0) {
 				t.Fatalf("seed %d: node %s: %t, %+v", seed, n.Name, run.OK, changes)
 			}
-			if slices.ContainsFunc(changes, func(c Change) bool { return c.Kind == NoSensibleChange }) {
-				if slices.ContainsFunc(changes, func(c Change) bool { return c.Kind != NoSensibleChange }) {
+			if slices.ContainsFunc(changes, func(c Remedy) bool { return c.Kind == NoSensibleChange }) {
+				if slices.ContainsFunc(changes, func(c Remedy) bool { return c.Kind != NoSensibleChange }) {
 					t.Fatalf("seed %d: node %s: %+v", seed, n.Name, changes)
 				}
 				continue

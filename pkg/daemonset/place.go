@@ -8,8 +8,6 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 )
 
@@ -26,9 +24,7 @@ type Placement struct {
 	compare     bool // Lt and Gt are known
 }
 
-type term struct {
-	requirements []requirement
-}
+type term []requirement
 
 type requirement struct {
 	expr  corev1.NodeSelectorRequirement
@@ -68,10 +64,10 @@ func NewPlacement(ds *appsv1.DaemonSet, profile Profile) *Placement {
 func newTerm(t corev1.NodeSelectorTerm) term {
 	var out term
 	for _, e := range t.MatchExpressions {
-		out.requirements = append(out.requirements, newRequirement(corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{e}}, e, false))
+		out = append(out, newRequirement(corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{e}}, e, false))
 	}
 	for _, e := range t.MatchFields {
-		out.requirements = append(out.requirements, newRequirement(corev1.NodeSelectorTerm{MatchFields: []corev1.NodeSelectorRequirement{e}}, e, true))
+		out = append(out, newRequirement(corev1.NodeSelectorTerm{MatchFields: []corev1.NodeSelectorRequirement{e}}, e, true))
 	}
 	return out
 }
@@ -176,13 +172,11 @@ func (p *Placement) checkAffinity(n *corev1.Node) Check {
 	var failing *requirement
 	for i := range p.terms {
 		failed, first := p.terms[i].failing(n)
-		if len(p.terms[i].requirements) == 0 {
-			continue
-		}
-		if failed == 0 {
+		switch {
+		case len(p.terms[i]) == 0:
+		case failed == 0:
 			return Check{Rule: RuleNodeAffinity, OK: true, Reason: NodeAffinity, Facts: Facts{"terms": len(p.terms), "term": i + 1}}
-		}
-		if best < 0 || failed < fewest {
+		case best < 0 || failed < fewest:
 			best, fewest, failing = i, failed, first
 		}
 	}
@@ -201,9 +195,9 @@ func (p *Placement) checkAffinity(n *corev1.Node) Check {
 	return Check{Rule: RuleNodeAffinity, Reason: NodeAffinity, Facts: f}
 }
 
-func (t *term) failing(n *corev1.Node) (count int, first *requirement) {
-	for i := range t.requirements {
-		if r := &t.requirements[i]; !r.meets(n) {
+func (t term) failing(n *corev1.Node) (count int, first *requirement) {
+	for i := range t {
+		if r := &t[i]; !r.meets(n) {
 			if count == 0 {
 				first = r
 			}
@@ -335,240 +329,4 @@ func decide(checks []Check) (shouldRun, mayStay Verdict) {
 		shouldRun.Facts["others"] = others
 	}
 	return shouldRun, mayStay
-}
-
-// ChangeKind names one change that alters placement.
-type ChangeKind string
-
-const (
-	// RepairNode: repair the node: its taint `key` comes and goes with a node condition
-	RepairNode    ChangeKind = "RepairNode"
-	SetLabel      ChangeKind = "SetLabel"      // set the node's label `key` to `value`
-	RemoveLabel   ChangeKind = "RemoveLabel"   // remove the node's label `key`
-	AddToleration ChangeKind = "AddToleration" // add `toleration` to the template
-	// AddAffinityTerm: add a term to the template's required node affinity that names the node
-	AddAffinityTerm ChangeKind = "AddAffinityTerm"
-	RemoveNodeName  ChangeKind = "RemoveNodeName" // remove nodeName from the template
-	// NoSensibleChange: there is none: the label `key` says what the node is (its operating system, role, zone or
-	// hardware), or the taint `key` says that it is going away or runs no DaemonSet. It is then the only change
-	NoSensibleChange ChangeKind = "NoSensibleChange"
-)
-
-// byHarm are the changes that can be made, the least harmful first: of this
-// node alone, then of the template, which rolls every pod.
-var byHarm = []ChangeKind{RepairNode, SetLabel, RemoveLabel, AddToleration, AddAffinityTerm, RemoveNodeName}
-
-// Change is one change, of the node or of the template.
-type Change struct {
-	Kind       ChangeKind         `json:"kind"`                 // what to change
-	Key        string             `json:"key,omitempty"`        // of the label or the taint; absent if it is about neither
-	Value      string             `json:"value,omitempty"`      // of the label; absent if there is none
-	Toleration *corev1.Toleration `json:"toleration,omitempty"` // the toleration to add; absent for other changes
-}
-
-// OfTemplate reports whether a change is one of the template, which starts a
-// rollout of all pods.
-func (c Change) OfTemplate() bool {
-	return c.Kind == AddToleration || c.Kind == AddAffinityTerm || c.Kind == RemoveNodeName
-}
-
-// ownedDomains are those of labels that Kubernetes, a cloud or an autoscaler
-// gives to a node: they say what the node is, and come back when they are edited.
-var ownedDomains = []string{"kubernetes.io", "k8s.io", "eks.amazonaws.com", "cloud.google.com", "kubernetes.azure.com", "karpenter.sh", "karpenter.k8s.aws"}
-
-// owned reports whether a label is not a person's to set: the operating system,
-// the zone, the role, what was found out about the hardware.
-func owned(label string) bool {
-	domain, _, found := strings.Cut(label, "/")
-	if !found || domain == "node-restriction.kubernetes.io" { // the domain that is left to administrators
-		return false
-	}
-	return slices.ContainsFunc(ownedDomains, func(o string) bool { return domain == o || strings.HasSuffix(domain, "."+o) })
-}
-
-// leaving are taints of nodes that go away, that are out of service, or that run
-// no DaemonSet at all.
-var leaving = []string{
-	corev1.TaintNodeOutOfService, "ToBeDeletedByClusterAutoscaler", "DeletionCandidateOfClusterAutoscaler",
-	"karpenter.sh/disrupted", "karpenter.sh/disruption", "karpenter.sh/unregistered",
-	"eks.amazonaws.com/compute-type", "virtual-kubelet.io/provider",
-}
-
-// changeForTaint is what to do about a taint that is not tolerated. One that
-// comes with the node's condition goes with it: a pod that tolerates it runs
-// where nothing can.
-func changeForTaint(f Facts) Change {
-	key := f.Text("key")
-	domain, name, _ := strings.Cut(key, "/")
-	switch {
-	case slices.Contains(leaving, key):
-		return Change{Kind: NoSensibleChange, Key: key}
-	case domain == "node.kubernetes.io", domain == "node.cloudprovider.kubernetes.io", name == "agent-not-ready":
-		return Change{Kind: RepairNode, Key: key}
-	}
-	return Change{Kind: AddToleration, Toleration: tolerationFor(f)}
-}
-
-// SmallestChange returns the fewest changes that together make the node one
-// that should run the pod, the least harmful first; none when it is already.
-//
-// A node is repaired, a label of the node is changed rather than the template,
-// which all nodes share and whose change rolls every pod. Where something stands
-// in the way that a careful person would not change, that alone is returned: see
-// NoSensibleChange.
-func (p *Placement) SmallestChange(n *corev1.Node) []Change {
-	var changes []Change
-	want := map[string]string{} // what the selector asks of the labels
-	for _, c := range p.Checks(n) {
-		if c.OK && c.Rule != RuleNodeSelector {
-			continue
-		}
-		key := c.Facts.Text("key")
-		switch c.Rule {
-		case RuleNodeName:
-			changes = append(changes, Change{Kind: RemoveNodeName})
-		case RuleNodeSelector:
-			want[key] = p.selector[key]
-			switch {
-			case c.OK:
-			case owned(key):
-				changes = append(changes, Change{Kind: NoSensibleChange, Key: key})
-			default:
-				changes = append(changes, Change{Kind: SetLabel, Key: key, Value: want[key]})
-			}
-		case RuleNodeAffinity: // below, when the selector's labels are known
-		case RuleTaint:
-			if change := changeForTaint(c.Facts); change.Toleration != nil || !slices.Contains(changes, change) {
-				changes = append(changes, change)
-			}
-		}
-	}
-	return sensible(append(changes, p.affinityChange(n, want)...))
-}
-
-// sensible returns the changes by harm, or, where one of them is none that makes
-// sense, only such.
-func sensible(changes []Change) []Change {
-	senseless := func(c Change) bool { return c.Kind == NoSensibleChange }
-	if slices.ContainsFunc(changes, senseless) {
-		return slices.DeleteFunc(changes, func(c Change) bool { return !senseless(c) })
-	}
-	slices.SortStableFunc(changes, func(a, b Change) int { return slices.Index(byHarm, a.Kind) - slices.Index(byHarm, b.Kind) })
-	return changes
-}
-
-func tolerationFor(f Facts) *corev1.Toleration {
-	t := &corev1.Toleration{Key: f.Text("key"), Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffect(f.Text("effect"))}
-	if v := f.Text("value"); v != "" {
-		t.Operator, t.Value = corev1.TolerationOpEqual, v
-	}
-	return t
-}
-
-// affinityChange returns the fewest label changes that meet one term, with
-// the labels that the selector wants in place; else a term for this node,
-// unless the node fails every term for a label that says what the node is.
-func (p *Placement) affinityChange(n *corev1.Node, want map[string]string) []Change {
-	if !p.hasAffinity {
-		return nil
-	}
-	labeled := n.DeepCopy()
-	if labeled.Labels == nil {
-		labeled.Labels = map[string]string{}
-	}
-	maps.Copy(labeled.Labels, want)
-	var best []Change
-	found, byOwned, others := false, "", 0
-	for i := range p.terms {
-		changes, key, ok := p.terms[i].labelChanges(labeled, want)
-		switch {
-		case ok && (!found || len(changes) < len(best)):
-			best, found = changes, true
-		case key == "":
-			others++
-		case byOwned == "":
-			byOwned = key
-		}
-	}
-	switch {
-	case found:
-		return best
-	case byOwned != "" && others == 0:
-		return []Change{{Kind: NoSensibleChange, Key: byOwned}}
-	}
-	return []Change{{Kind: AddAffinityTerm}}
-}
-
-// labelChanges returns the label changes that make a node meet the term, key
-// by key, leaving alone the keys that are fixed, and those that are owned, the
-// first of which it names.
-func (t *term) labelChanges(n *corev1.Node, fixed map[string]string) (changes []Change, byOwned string, ok bool) {
-	if len(t.requirements) == 0 {
-		return nil, "", false
-	}
-	ok = true
-	done := map[string]bool{}
-	for i := range t.requirements {
-		r := &t.requirements[i]
-		key := r.expr.Key
-		if r.meets(n) || done[key] {
-			continue
-		}
-		if !r.field && owned(key) {
-			return nil, key, false
-		}
-		if _, isFixed := fixed[key]; isFixed {
-			ok = false
-			continue
-		}
-		c, possible := t.labelFor(n, key)
-		if !possible {
-			ok = false
-			continue
-		}
-		done[key] = true
-		changes = append(changes, c)
-	}
-	return changes, "", ok
-}
-
-// labelFor returns a change of one label after which every requirement of the
-// term on that key is met: its absence, or one of the values that the
-// requirements name or border on. A negative number is no label value. A field
-// that the node does not meet is met by no label.
-func (t *term) labelFor(n *corev1.Node, key string) (Change, bool) {
-	candidates := []Change{{Kind: RemoveLabel, Key: key}, {Kind: SetLabel, Key: key, Value: "true"}}
-	for _, r := range t.requirements {
-		if r.field || r.expr.Key != key {
-			continue
-		}
-		for _, v := range r.expr.Values {
-			candidates = append(candidates, Change{Kind: SetLabel, Key: key, Value: v})
-			if number, err := strconv.ParseInt(v, 10, 64); err == nil {
-				candidates = append(candidates,
-					Change{Kind: SetLabel, Key: key, Value: strconv.FormatInt(number+1, 10)},
-					Change{Kind: SetLabel, Key: key, Value: strconv.FormatInt(number-1, 10)})
-			}
-		}
-	}
-	trial := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: n.Name}}
-	for _, c := range candidates {
-		if len(validation.IsValidLabelValue(c.Value)) > 0 {
-			continue
-		}
-		trial.Labels = nil
-		if c.Kind == SetLabel {
-			trial.Labels = map[string]string{key: c.Value}
-		}
-		met := true
-		for i := range t.requirements {
-			if r := &t.requirements[i]; r.expr.Key == key && !r.meets(trial) {
-				met = false
-			}
-		}
-		if met {
-			return c, true
-		}
-	}
-	return Change{}, false
 }

@@ -375,7 +375,7 @@ func (b *builder) nodes(asked []string) []Node {
 		v.Problem = b.causes.Of(n.Name)
 		if len(asked) > 0 && n.Object != nil {
 			v.Checks = b.st.Placement.Checks(n.Object)
-			v.Changes = b.st.Placement.SmallestChange(n.Object)
+			v.Changes = b.st.Placement.Remedies(n.Object)
 		}
 		out = append(out, v)
 	}

@@ -287,7 +287,7 @@ type Node struct {
 
 	// only with `--node`, otherwise absent: the fewest changes that together make the node eligible, or why there is no
 	// sensible one; absent if the node is eligible
-	Changes []daemonset.Change `json:"changes,omitempty"`
+	Changes []daemonset.Remedy `json:"changes,omitempty"`
 }
 
 // Pod is one pod of the DaemonSet. Ignored says why no rule counts it.

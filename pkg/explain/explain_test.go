@@ -625,7 +625,7 @@ func TestNodes(t *testing.T) {
 		}},
 		{Name: "n1", Exists: true, ShouldRun: &no, MayStay: &yes, Slot: daemonset.SlotEmpty,
 			Checks:  []daemonset.Check{{Rule: daemonset.RuleTaint, Stays: true, Reason: daemonset.TaintNotTolerated, Facts: no.Facts}},
-			Changes: []daemonset.Change{{Kind: daemonset.AddToleration, Toleration: &corev1.Toleration{Key: "dedicated", Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoSchedule}}},
+			Changes: []daemonset.Remedy{{Kind: daemonset.AddToleration, Toleration: &corev1.Toleration{Key: "dedicated", Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoSchedule}}},
 			Pods: []explain.Pod{
 				{Name: "p1", Phase: "Running", Revision: "agent-new", Updated: true, UpdatedBy: daemonset.ByHash, Ready: true, Available: true, AvailableAt: since(99*time.Hour - 30*time.Second), Claim: daemonset.Release, Ignored: daemonset.ReleasedPod},
 			}},

@@ -56,7 +56,7 @@ func TestPlacement(t *testing.T) {
 			t.Errorf("no node came up whose reason is %s", r)
 		}
 	}
-	for _, k := range []daemonset.ChangeKind{
+	for _, k := range []daemonset.RemedyKind{
 		daemonset.AddToleration, daemonset.SetLabel, daemonset.RemoveLabel, daemonset.RemoveNodeName, daemonset.AddAffinityTerm, daemonset.RepairNode, daemonset.NoSensibleChange,
 	} {
 		if c.changes.of[string(k)] == 0 {
@@ -121,7 +121,7 @@ func (c *placementCheck) snapshot(p *Program, s *snapshot.Snapshot) error {
 		if model, real := (wire.Placement{ShouldRun: shouldRun.OK, MayStay: mayStay.OK}), a.Placement[n.Name]; model != real {
 			return fmt.Errorf("node %s: model %+v (%s, %s), real %+v", n.Name, model, shouldRun.Reason, mayStay.Reason, real)
 		}
-		if err := c.change(p, s, n, placement.SmallestChange(n), shouldRun.OK); err != nil {
+		if err := c.change(p, s, n, placement.Remedies(n), shouldRun.OK); err != nil {
 			return fmt.Errorf("node %s: %w", n.Name, err)
 		}
 	}
@@ -129,7 +129,7 @@ func (c *placementCheck) snapshot(p *Program, s *snapshot.Snapshot) error {
 }
 
 // change applies the changes and asks the real function again.
-func (c *placementCheck) change(p *Program, s *snapshot.Snapshot, n *corev1.Node, changes []daemonset.Change, shouldRun bool) error {
+func (c *placementCheck) change(p *Program, s *snapshot.Snapshot, n *corev1.Node, changes []daemonset.Remedy, shouldRun bool) error {
 	if shouldRun != (len(changes) == 0) {
 		return fmt.Errorf("should run: %t, yet the changes are %+v", shouldRun, changes)
 	}
@@ -157,7 +157,7 @@ func (c *placementCheck) change(p *Program, s *snapshot.Snapshot, n *corev1.Node
 	return nil
 }
 
-func (c *placementCheck) runsAfter(p *Program, s *snapshot.Snapshot, n *corev1.Node, changes []daemonset.Change) (bool, error) {
+func (c *placementCheck) runsAfter(p *Program, s *snapshot.Snapshot, n *corev1.Node, changes []daemonset.Remedy) (bool, error) {
 	ds, node := s.DaemonSet.DeepCopy(), n.DeepCopy()
 	for _, ch := range changes {
 		if err := apply(ch, ds, node); err != nil {
@@ -169,7 +169,7 @@ func (c *placementCheck) runsAfter(p *Program, s *snapshot.Snapshot, n *corev1.N
 }
 
 // apply makes a change as a user would, and refuses one that the API refuses.
-func apply(c daemonset.Change, ds *appsv1.DaemonSet, n *corev1.Node) error {
+func apply(c daemonset.Remedy, ds *appsv1.DaemonSet, n *corev1.Node) error {
 	spec := &ds.Spec.Template.Spec
 	switch c.Kind {
 	case daemonset.AddToleration:

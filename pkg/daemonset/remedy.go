@@ -1,0 +1,222 @@
+package daemonset
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+// RemedyKind names a Remedy.
+type RemedyKind string
+
+const (
+	// RepairNode: repair the node: its taint `key` comes and goes with a node condition
+	RepairNode    RemedyKind = "RepairNode"
+	SetLabel      RemedyKind = "SetLabel"      // set the node's label `key` to `value`
+	RemoveLabel   RemedyKind = "RemoveLabel"   // remove the node's label `key`
+	AddToleration RemedyKind = "AddToleration" // add `toleration` to the template
+	// AddAffinityTerm: add a term to the template's required node affinity that names the node
+	AddAffinityTerm RemedyKind = "AddAffinityTerm"
+	RemoveNodeName  RemedyKind = "RemoveNodeName" // remove nodeName from the template
+	// NoSensibleChange: there is none: the label `key` says what the node is (its operating system, role, zone or
+	// hardware), or the taint `key` says that it is going away or runs no DaemonSet. It is then the only change
+	NoSensibleChange RemedyKind = "NoSensibleChange"
+)
+
+// byHarm are the changes that can be made, the least harmful first: of this
+// node alone, then of the template, which rolls every pod.
+var byHarm = []RemedyKind{RepairNode, SetLabel, RemoveLabel, AddToleration, AddAffinityTerm, RemoveNodeName}
+
+// Remedy is one change, of the node or of the template, by which a node may become
+// eligible.
+type Remedy struct {
+	Kind       RemedyKind         `json:"kind"`                 // what to change
+	Key        string             `json:"key,omitempty"`        // of the label or the taint; absent if it is about neither
+	Value      string             `json:"value,omitempty"`      // of the label; absent if there is none
+	Toleration *corev1.Toleration `json:"toleration,omitempty"` // the toleration to add; absent for other changes
+}
+
+// OfTemplate reports whether a change is one of the template, which starts a
+// rollout of all pods.
+func (r Remedy) OfTemplate() bool {
+	return r.Kind == AddToleration || r.Kind == AddAffinityTerm || r.Kind == RemoveNodeName
+}
+
+// ownedDomains are those of labels that Kubernetes, a cloud or an autoscaler
+// gives to a node: they say what the node is, and come back when they are edited.
+var ownedDomains = []string{"kubernetes.io", "k8s.io", "eks.amazonaws.com", "cloud.google.com", "kubernetes.azure.com", "karpenter.sh", "karpenter.k8s.aws"}
+
+// owned reports whether a label is not a person's to set: the operating system,
+// the zone, the role, what was found out about the hardware.
+func owned(label string) bool {
+	domain, _, found := strings.Cut(label, "/")
+	if !found || domain == "node-restriction.kubernetes.io" { // the domain that is left to administrators
+		return false
+	}
+	return slices.ContainsFunc(ownedDomains, func(o string) bool { return domain == o || strings.HasSuffix(domain, "."+o) })
+}
+
+// leaving are taints of nodes that go away, that are out of service, or that run
+// no DaemonSet at all.
+var leaving = []string{
+	corev1.TaintNodeOutOfService, "ToBeDeletedByClusterAutoscaler", "DeletionCandidateOfClusterAutoscaler",
+	"karpenter.sh/disrupted", "karpenter.sh/disruption", "karpenter.sh/unregistered",
+	"eks.amazonaws.com/compute-type", "virtual-kubelet.io/provider",
+}
+
+// taintRemedy is what to do about a taint that is not tolerated. One that
+// comes with the node's condition goes with it: a pod that tolerates it runs
+// where nothing can.
+func taintRemedy(f Facts) Remedy {
+	key := f.Text("key")
+	domain, name, _ := strings.Cut(key, "/")
+	switch {
+	case slices.Contains(leaving, key):
+		return Remedy{Kind: NoSensibleChange, Key: key}
+	case domain == "node.kubernetes.io", domain == "node.cloudprovider.kubernetes.io", name == "agent-not-ready":
+		return Remedy{Kind: RepairNode, Key: key}
+	}
+	t := &corev1.Toleration{Key: key, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffect(f.Text("effect"))}
+	if v := f.Text("value"); v != "" {
+		t.Operator, t.Value = corev1.TolerationOpEqual, v
+	}
+	return Remedy{Kind: AddToleration, Toleration: t}
+}
+
+// Remedies returns the fewest changes that together make the node one
+// that should run the pod, the least harmful first; none when it is already.
+//
+// A node is repaired, a label of the node is changed rather than the template,
+// which all nodes share and whose change rolls every pod. Where something stands
+// in the way that a careful person would not change, that alone is returned: see
+// NoSensibleChange.
+func (p *Placement) Remedies(n *corev1.Node) []Remedy {
+	var changes []Remedy
+	for _, c := range p.Checks(n) {
+		key := c.Facts.Text("key")
+		switch {
+		case c.OK, c.Rule == RuleNodeAffinity: // which is below
+		case c.Rule == RuleNodeName:
+			changes = append(changes, Remedy{Kind: RemoveNodeName})
+		case c.Rule == RuleTaint:
+			if change := taintRemedy(c.Facts); change.Toleration != nil || !slices.Contains(changes, change) {
+				changes = append(changes, change)
+			}
+		case owned(key):
+			changes = append(changes, Remedy{Kind: NoSensibleChange, Key: key})
+		default:
+			changes = append(changes, Remedy{Kind: SetLabel, Key: key, Value: p.selector[key]})
+		}
+	}
+	return sensible(append(changes, p.affinityRemedies(n)...))
+}
+
+// sensible returns the changes by harm, or, where one of them is none that makes
+// sense, only such.
+func sensible(changes []Remedy) []Remedy {
+	senseless := func(c Remedy) bool { return c.Kind == NoSensibleChange }
+	if slices.ContainsFunc(changes, senseless) {
+		return slices.DeleteFunc(changes, func(c Remedy) bool { return !senseless(c) })
+	}
+	slices.SortStableFunc(changes, func(a, b Remedy) int { return slices.Index(byHarm, a.Kind) - slices.Index(byHarm, b.Kind) })
+	return changes
+}
+
+// affinityRemedies returns the fewest label changes that meet one term, with
+// the labels that the selector wants in place; else a term for this node,
+// unless the node fails every term for a label that says what the node is.
+func (p *Placement) affinityRemedies(n *corev1.Node) []Remedy {
+	if !p.hasAffinity {
+		return nil
+	}
+	labeled := n.DeepCopy()
+	if labeled.Labels == nil {
+		labeled.Labels = map[string]string{}
+	}
+	maps.Copy(labeled.Labels, p.selector)
+	var best []Remedy
+	found, byOwned, others := false, "", 0
+	for i := range p.terms {
+		changes, key, ok := p.terms[i].labelRemedies(labeled, p.selector)
+		switch {
+		case ok && (!found || len(changes) < len(best)):
+			best, found = changes, true
+		case key == "":
+			others++
+		case byOwned == "":
+			byOwned = key
+		}
+	}
+	switch {
+	case found:
+		return best
+	case byOwned != "" && others == 0:
+		return []Remedy{{Kind: NoSensibleChange, Key: byOwned}}
+	}
+	return []Remedy{{Kind: AddAffinityTerm}}
+}
+
+// labelRemedies returns the label changes that make a node meet the term, key
+// by key, leaving alone the keys that are fixed, and those that are owned, the
+// first of which it names.
+func (t term) labelRemedies(n *corev1.Node, fixed map[string]string) (changes []Remedy, byOwned string, ok bool) {
+	if len(t) == 0 {
+		return nil, "", false
+	}
+	ok = true
+	for _, r := range t {
+		key := r.expr.Key
+		if r.meets(n) || slices.ContainsFunc(changes, func(c Remedy) bool { return c.Key == key }) {
+			continue
+		}
+		if !r.field && owned(key) {
+			return nil, key, false
+		}
+		_, isFixed := fixed[key]
+		c, possible := t.labelRemedy(n, key)
+		if ok = ok && possible && !isFixed; possible && !isFixed {
+			changes = append(changes, c)
+		}
+	}
+	return changes, "", ok
+}
+
+// labelRemedy returns a change of one label after which every requirement of the
+// term on that key is met: its absence, or one of the values that the
+// requirements name or border on. A negative number is no label value. A field
+// that the node does not meet is met by no label.
+func (t term) labelRemedy(n *corev1.Node, key string) (Remedy, bool) {
+	candidates := []Remedy{{Kind: RemoveLabel, Key: key}, {Kind: SetLabel, Key: key, Value: "true"}}
+	for _, r := range t {
+		if r.field || r.expr.Key != key {
+			continue
+		}
+		for _, v := range r.expr.Values {
+			candidates = append(candidates, Remedy{Kind: SetLabel, Key: key, Value: v})
+			if number, err := strconv.ParseInt(v, 10, 64); err == nil {
+				candidates = append(candidates,
+					Remedy{Kind: SetLabel, Key: key, Value: strconv.FormatInt(number+1, 10)},
+					Remedy{Kind: SetLabel, Key: key, Value: strconv.FormatInt(number-1, 10)})
+			}
+		}
+	}
+	trial := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: n.Name}}
+	for _, c := range candidates {
+		if len(validation.IsValidLabelValue(c.Value)) > 0 {
+			continue
+		}
+		trial.Labels = nil
+		if c.Kind == SetLabel {
+			trial.Labels = map[string]string{key: c.Value}
+		}
+		if !slices.ContainsFunc(t, func(r requirement) bool { return r.expr.Key == key && !r.meets(trial) }) {
+			return c, true
+		}
+	}
+	return Remedy{}, false
+}
