@@ -392,7 +392,7 @@ func TestEveryAssumption(t *testing.T) {
 func TestEveryWarning(t *testing.T) {
 	p := &plan.Plan{}
 	s := &planned{sheet: newSheet(&p.Header, Asked{}, Style{}), p: p, o: &p.Outcome}
-	facts := with(sampleFacts(), daemonset.Facts{"tool": string(managed.Terraform), "fault": string(template.ImageForm)})
+	facts := with(sampleFacts(), daemonset.Facts{"tool": string(managed.HelmRelease), "fault": string(template.ImageForm)})
 	for _, code := range plan.WarningCodes {
 		if words := s.warning(plan.Warning{Code: code, Facts: facts}); len(words) < 20 {
 			t.Errorf("%s: %q", code, words)

@@ -46,7 +46,7 @@ type FactKeys struct {
 	Events     int  `json:"events"`     // how often, by the event
 	EventsRead bool `json:"eventsRead"` // the events were read, so a rejection would have been seen
 
-	// the field of the DaemonSet that tells: `metadata.labels[kapp.k14s.io/app]`,
+	// the field of the DaemonSet that tells: `metadata.labels[argocd.argoproj.io/instance]`,
 	// `metadata.managedFields[manager=helm]`
 	Evidence string `json:"evidence"`
 	ExitCode int    `json:"exitCode"` // of the container's last exit

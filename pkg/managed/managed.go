@@ -34,36 +34,13 @@ const (
 	// By: `namespace/name`
 	// Found by: the label `helm.toolkit.fluxcd.io/name`; the field manager `helm-controller`
 	FluxHelmRelease Tool = "FluxHelmRelease"
-	// ConfigSync: Config Sync
-	// By: `namespace/name` of the RootSync or RepoSync
-	// Found by: the annotation `configmanagement.gke.io/managed: enabled`, unless `configsync.gke.io/resource-id` is
-	// about another object
-	ConfigSync Tool = "ConfigSync"
-	// Fleet: Rancher Fleet
-	// Found by: the field manager `fleetagent`
-	Fleet Tool = "Fleet"
-	// K3sAddon: the manifests on a server of k3s or RKE2
-	// By: the name of the addon
-	// Found by: the annotation `objectset.rio.cattle.io/owner-gvk: k3s.cattle.io/v1, Kind=Addon`
-	K3sAddon Tool = "K3sAddon"
 	// AddonManager: kube-addon-manager
 	// Found by: the label `addonmanager.kubernetes.io/mode: Reconcile`
 	AddonManager Tool = "KubernetesAddonManager"
-	// Kops: an addon of kOps
-	// By: its name
-	// Found by: the label `addon.kops.k8s.io/name`
-	Kops Tool = "Kops"
-	// Kapp: kapp, or kapp-controller
-	// By: the identifier of the app
-	// Found by: the label `kapp.k14s.io/app`
-	Kapp Tool = "Kapp"
-	// HelmRelease: Helm; not beside `FluxHelmRelease` and `Fleet`, which use it
+	// HelmRelease: Helm; not beside `FluxHelmRelease`, which uses it
 	// By: `namespace/name`
 	// Found by: the annotation `meta.helm.sh/release-name`; the field manager `helm`
 	HelmRelease Tool = "HelmRelease"
-	// Terraform: Terraform
-	// Found by: the field managers `Terraform` and `HashiCorp`
-	Terraform Tool = "Terraform"
 	// ServerSideApply: a field manager that applies the spec server-side, where nothing above is found
 	// By: the field manager
 	// Found by: the last one that applied fields of the spec
@@ -74,15 +51,10 @@ const (
 	KubectlApply Tool = "KubectlApply"
 )
 
-// Tools lists every Tool, the one that undoes a change soonest first.
-var Tools = []Tool{
-	Operator, ArgoCD, FluxKustomization, FluxHelmRelease, ConfigSync, Fleet, K3sAddon, AddonManager, Kops, Kapp, HelmRelease, Terraform, ServerSideApply, KubectlApply,
-}
-
 // Reverts reports whether the tool undoes a change by hand by itself: nobody has
 // to run it, and it does not wait for a new version.
 func (t Tool) Reverts() bool {
-	return !slices.Contains([]Tool{"", Kops, Kapp, HelmRelease, Terraform, ServerSideApply, KubectlApply}, t)
+	return slices.Contains([]Tool{Operator, ArgoCD, FluxKustomization, FluxHelmRelease, AddonManager}, t)
 }
 
 // Manager is one who writes a DaemonSet.
@@ -92,35 +64,25 @@ type Manager struct {
 	// the object of the tool from which the DaemonSet is made; empty if unknown
 	By string `json:"by"`
 
-	// the field of the DaemonSet that tells: `metadata.labels[kapp.k14s.io/app]`
+	// the field of the DaemonSet that tells: `metadata.labels[helm.toolkit.fluxcd.io/name]`
 	Evidence string `json:"evidence"`
 }
 
-// means are the tools that work by another one: what tells the latter then says
-// nothing more.
-var means = map[Tool][]Tool{HelmRelease: {FluxHelmRelease, Fleet}}
-
-// unnamed are what is only told where nothing better is known: the tools above
-// apply in these ways, too.
-var unnamed = []Tool{ServerSideApply, KubectlApply}
-
-// By returns who writes a DaemonSet: each tool once, in the order of Tools. It
-// does not know whether that tool still runs, or whether it was told to leave a
-// field alone.
+// By returns who writes a DaemonSet: each tool once, the one that undoes a change
+// soonest first. It does not know whether that tool still runs, or whether it was
+// told to leave a field alone.
 func By(ds *appsv1.DaemonSet) []Manager {
 	out := []Manager{}
-	is := func(tools ...Tool) bool {
-		return slices.ContainsFunc(out, func(m Manager) bool { return slices.Contains(tools, m.Tool) })
-	}
-	for _, tool := range Tools {
-		if slices.Contains(unnamed, tool) && len(out) > 0 || is(means[tool]...) {
+	for _, s := range signs {
+		told := slices.ContainsFunc(out, func(m Manager) bool {
+			return m.Tool == s.tool || s.tool == HelmRelease && m.Tool == FluxHelmRelease // which works by Helm
+		})
+		unnamed := s.tool == ServerSideApply || s.tool == KubectlApply // in these ways the others apply, too
+		if told || unnamed && len(out) > 0 {
 			continue
 		}
-		for _, tells := range signs[tool] {
-			if by, evidence := tells(ds); evidence != "" {
-				out = append(out, Manager{tool, by, evidence})
-				break
-			}
+		if by, evidence := s.tells(ds); evidence != "" {
+			out = append(out, Manager{s.tool, by, evidence})
 		}
 	}
 	return out
@@ -130,71 +92,96 @@ func By(ds *appsv1.DaemonSet) []Manager {
 // tells it; no field where it is not there.
 type sign func(*appsv1.DaemonSet) (by, evidence string)
 
-// signs are what tells a tool, the best sign first. What several tools, or
-// nobody, may have written is none: app.kubernetes.io/instance, or
+// signs are what tells the tools, in their order, the best sign of each first. What
+// several tools, or nobody, may have written is none: app.kubernetes.io/instance, or
 // app.kubernetes.io/managed-by=Helm, which a chart's manifest has without Helm.
-var signs = map[Tool][]sign{
-	Operator:          {controller, objectSet},
-	ArgoCD:            {argoTracking, label("argocd.argoproj.io/instance"), manager("argocd-controller"), manager("argocd-application-controller")},
-	FluxKustomization: {fluxLabel("kustomize.toolkit.fluxcd.io/"), manager("kustomize-controller")},
-	FluxHelmRelease:   {fluxLabel("helm.toolkit.fluxcd.io/"), manager("helm-controller")},
-	ConfigSync:        {configSync},
-	Fleet:             {manager("fleetagent")},
-	K3sAddon:          {k3sAddon},
-	AddonManager:      {addonManager},
-	Kops:              {label("addon.kops.k8s.io/name")},
-	Kapp:              {label("kapp.k14s.io/app")},
-	HelmRelease:       {helmRelease, manager("helm")},
-	Terraform:         {manager("Terraform"), manager("HashiCorp")},
-	ServerSideApply:   {applier},
-	KubectlApply:      {lastApplied, kubectlApply},
+var signs = []struct {
+	tool  Tool
+	tells sign
+}{
+	{Operator, controller},
+	{Operator, metadata("annotations", "objectset.rio.cattle.io/owner-gvk", objectSet)},
+	{ArgoCD, metadata("annotations", "argocd.argoproj.io/tracking-id", application)},
+	{ArgoCD, metadata("labels", "argocd.argoproj.io/instance", itself)},
+	{ArgoCD, manager("argocd-controller", "")},
+	{ArgoCD, manager("argocd-application-controller", "")},
+	{FluxKustomization, metadata("labels", "kustomize.toolkit.fluxcd.io/name", in("kustomize.toolkit.fluxcd.io/namespace"))},
+	{FluxKustomization, manager("kustomize-controller", "")},
+	{FluxHelmRelease, metadata("labels", "helm.toolkit.fluxcd.io/name", in("helm.toolkit.fluxcd.io/namespace"))},
+	{FluxHelmRelease, manager("helm-controller", "")},
+	{AddonManager, metadata("labels", "addonmanager.kubernetes.io/mode", reconciled)},
+	{HelmRelease, metadata("annotations", "meta.helm.sh/release-name", in("meta.helm.sh/release-namespace"))},
+	{HelmRelease, manager("helm", "")},
+	{ServerSideApply, applier},
+	{KubectlApply, metadata("annotations", corev1.LastAppliedConfigAnnotation, nobody)},
+	{KubectlApply, manager("kubectl", metav1.ManagedFieldsOperationApply)}, // what else it writes it writes by other names, and as updates
 }
 
-func labelAt(key string) string      { return "metadata.labels[" + key + "]" }
-func annotationAt(key string) string { return "metadata.annotations[" + key + "]" }
-func managerAt(name string) string   { return "metadata.managedFields[manager=" + name + "]" }
-
-// label is a sign whose value names who it is.
-func label(key string) sign {
-	return func(ds *appsv1.DaemonSet) (string, string) {
-		if by := ds.Labels[key]; by != "" {
-			return by, labelAt(key)
+// metadata is a label or an annotation with a value that tells who it is.
+func metadata(kind, key string, who func(ds *appsv1.DaemonSet, value string) (by string, is bool)) sign {
+	return func(ds *appsv1.DaemonSet) (by, evidence string) {
+		value, there := map[string]map[string]string{"labels": ds.Labels, "annotations": ds.Annotations}[kind][key]
+		if by, is := who(ds, value); there && is && value != "" {
+			return by, "metadata." + kind + "[" + key + "]"
 		}
 		return "", ""
 	}
 }
 
-// fluxLabel is a pair of labels, one with a name and one with its namespace.
-func fluxLabel(prefix string) sign {
-	return func(ds *appsv1.DaemonSet) (string, string) {
-		if name := ds.Labels[prefix+"name"]; name != "" {
-			return in(ds.Labels[prefix+"namespace"], name), labelAt(prefix + "name")
+func itself(_ *appsv1.DaemonSet, value string) (string, bool) { return value, true }
+
+func nobody(*appsv1.DaemonSet, string) (string, bool) { return "", true }
+
+// reconciled: in the other mode, EnsureExists, it leaves changes alone.
+func reconciled(_ *appsv1.DaemonSet, mode string) (string, bool) { return "", mode == "Reconcile" }
+
+// in is a name whose namespace stands beside it.
+func in(namespaceAt string) func(*appsv1.DaemonSet, string) (string, bool) {
+	return func(ds *appsv1.DaemonSet, name string) (string, bool) {
+		return strings.TrimPrefix(cmp.Or(ds.Labels[namespaceAt], ds.Annotations[namespaceAt])+"/"+name, "/"), true
+	}
+}
+
+// application reads APPLICATION:GROUP/KIND:NAMESPACE/NAME. One that speaks of
+// another object was copied with the manifest, and Argo CD ignores it.
+func application(ds *appsv1.DaemonSet, tracking string) (string, bool) {
+	app, object, _ := strings.Cut(tracking, ":")
+	return app, app != "" && object == "apps/DaemonSet:"+ds.Namespace+"/"+ds.Name
+}
+
+// objectSet is the object of which Rancher, k3s or RKE2 made this one.
+func objectSet(ds *appsv1.DaemonSet, owner string) (string, bool) {
+	_, kind, found := strings.Cut(owner, "Kind=")
+	return kind + "/" + ds.Annotations["objectset.rio.cattle.io/owner-name"], found
+}
+
+func controller(ds *appsv1.DaemonSet) (by, evidence string) {
+	if o := metav1.GetControllerOfNoCopy(ds); o != nil {
+		return o.Kind + "/" + o.Name, "metadata.ownerReferences"
+	}
+	return "", ""
+}
+
+// manager is a field manager that wrote something of the spec, by an operation
+// where one is given.
+func manager(name string, operation metav1.ManagedFieldsOperationType) sign {
+	return func(ds *appsv1.DaemonSet) (by, evidence string) {
+		for _, m := range ds.ManagedFields {
+			if m.Manager == name && (operation == "" || m.Operation == operation) && writesSpec(&m) {
+				return "", managerAt(name)
+			}
 		}
 		return "", ""
 	}
 }
 
-func in(namespace, name string) string {
-	if namespace == "" {
-		return name
-	}
-	return namespace + "/" + name
-}
-
-// manager is a field manager that wrote something of the spec.
-func manager(name string) sign {
-	return func(ds *appsv1.DaemonSet) (string, string) {
-		if slices.ContainsFunc(ds.ManagedFields, func(m metav1.ManagedFieldsEntry) bool { return m.Manager == name && writesSpec(&m) }) {
-			return "", managerAt(name)
-		}
-		return "", ""
-	}
-}
+func managerAt(name string) string { return "metadata.managedFields[manager=" + name + "]" }
 
 // writesSpec reports whether an entry is about fields of the spec, as far as it
 // says what it is about.
 func writesSpec(m *metav1.ManagedFieldsEntry) bool {
-	return m.Subresource == "" && (m.FieldsV1 == nil || len(m.FieldsV1.GetRawBytes()) == 0 || bytes.Contains(m.FieldsV1.GetRawBytes(), []byte(`"f:spec"`)))
+	fields := m.FieldsV1.GetRawBytes()
+	return m.Subresource == "" && (len(fields) == 0 || bytes.Contains(fields, []byte(`"f:spec"`)))
 }
 
 // applier is whoever applied the DaemonSet server-side last, but for kubectl.
@@ -210,97 +197,4 @@ func applier(ds *appsv1.DaemonSet) (by, evidence string) {
 		return "", ""
 	}
 	return last.Manager, managerAt(last.Manager)
-}
-
-func controller(ds *appsv1.DaemonSet) (by, evidence string) {
-	if o := metav1.GetControllerOfNoCopy(ds); o != nil {
-		return o.Kind + "/" + o.Name, "metadata.ownerReferences"
-	}
-	return "", ""
-}
-
-// argoTracking reads APPLICATION:GROUP/KIND:NAMESPACE/NAME. One that speaks of
-// another object was copied with the manifest, and Argo CD ignores it.
-func argoTracking(ds *appsv1.DaemonSet) (by, evidence string) {
-	const key = "argocd.argoproj.io/tracking-id"
-	app, object, _ := strings.Cut(ds.Annotations[key], ":")
-	if app == "" || object != "apps/DaemonSet:"+ds.Namespace+"/"+ds.Name {
-		return "", ""
-	}
-	return app, annotationAt(key)
-}
-
-// Of objects that k3s, RKE2 and Rancher make of another one.
-const (
-	objectSetKind = "objectset.rio.cattle.io/owner-gvk"
-	objectSetName = "objectset.rio.cattle.io/owner-name"
-)
-
-const k3sAddonKind = "k3s.cattle.io/v1, Kind=Addon"
-
-func k3sAddon(ds *appsv1.DaemonSet) (by, evidence string) {
-	if ds.Annotations[objectSetKind] != k3sAddonKind {
-		return "", ""
-	}
-	return ds.Annotations[objectSetName], annotationAt(objectSetKind)
-}
-
-func objectSet(ds *appsv1.DaemonSet) (by, evidence string) {
-	owner := ds.Annotations[objectSetKind]
-	_, kind, found := strings.Cut(owner, "Kind=")
-	if !found || owner == k3sAddonKind {
-		return "", ""
-	}
-	return kind + "/" + ds.Annotations[objectSetName], annotationAt(objectSetKind)
-}
-
-// configSync reads what Config Sync calls managed: enabled, and by an identity
-// that is the object's own.
-func configSync(ds *appsv1.DaemonSet) (by, evidence string) {
-	const key = "configmanagement.gke.io/managed"
-	id := ds.Annotations["configsync.gke.io/resource-id"]
-	if ds.Annotations[key] != "enabled" || id != "" && id != "apps_daemonset_"+ds.Namespace+"_"+ds.Name {
-		return "", ""
-	}
-	const prefix = "configmanagement.gke.io/sync-"
-	of := func(what string) string { return cmp.Or(ds.Labels[prefix+what], ds.Annotations[prefix+what]) }
-	if name := of("name"); name != "" {
-		by = in(of("namespace"), name)
-	}
-	return by, annotationAt(key)
-}
-
-// addonManager: in the other mode, EnsureExists, it leaves changes alone.
-func addonManager(ds *appsv1.DaemonSet) (by, evidence string) {
-	const key = "addonmanager.kubernetes.io/mode"
-	if ds.Labels[key] != "Reconcile" {
-		return "", ""
-	}
-	return "", labelAt(key)
-}
-
-func helmRelease(ds *appsv1.DaemonSet) (by, evidence string) {
-	const key = "meta.helm.sh/release-name"
-	if ds.Annotations[key] == "" {
-		return "", ""
-	}
-	return in(ds.Annotations["meta.helm.sh/release-namespace"], ds.Annotations[key]), annotationAt(key)
-}
-
-// kubectlApply is kubectl apply --server-side. What else kubectl writes it writes
-// by other names, and as updates.
-func kubectlApply(ds *appsv1.DaemonSet) (by, evidence string) {
-	if slices.ContainsFunc(ds.ManagedFields, func(m metav1.ManagedFieldsEntry) bool {
-		return m.Manager == "kubectl" && m.Operation == metav1.ManagedFieldsOperationApply && writesSpec(&m)
-	}) {
-		return "", managerAt("kubectl")
-	}
-	return "", ""
-}
-
-func lastApplied(ds *appsv1.DaemonSet) (by, evidence string) {
-	if _, ok := ds.Annotations[corev1.LastAppliedConfigAnnotation]; !ok {
-		return "", ""
-	}
-	return "", annotationAt(corev1.LastAppliedConfigAnnotation)
 }

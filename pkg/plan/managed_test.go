@@ -10,7 +10,7 @@ import (
 
 // TestMakeWarnsOfTools: of which changes somebody else's next write is the end.
 func TestMakeWarnsOfTools(t *testing.T) {
-	s := dstest.State("N N", dstest.DaemonSet(func(ds *appsv1.DaemonSet) { ds.Labels = map[string]string{"kapp.k14s.io/app": "1"} }))
+	s := dstest.State("N N", dstest.DaemonSet(func(ds *appsv1.DaemonSet) { ds.Labels = map[string]string{"argocd.argoproj.io/instance": "a"} }))
 	manifest := s.DaemonSet.DeepCopy()
 	manifest.Spec.MinReadySeconds = 5
 	for _, tt := range []struct {
