@@ -553,7 +553,7 @@ func (r *reader) orders(t *testing.T, e *explain.Explanation) {
 	}
 }
 
-var severities = []cause.Severity{cause.Error, cause.Warning, cause.Info}
+var severities = []cause.Severity{cause.SeverityError, cause.SeverityWarning, cause.SeverityInfo}
 
 // facts checks a code and its facts against the sections that may list it.
 func (r *reader) facts(t *testing.T, c string, f daemonset.Facts, sections ...string) {

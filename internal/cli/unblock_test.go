@@ -78,7 +78,7 @@ func nameIn(t *testing.T, file string) string {
 
 func served(e *explain.Explanation, node string) bool {
 	return slices.ContainsFunc(e.Nodes, func(n explain.Node) bool {
-		return n.Name == node && (n.Problem == nil || n.Problem.Severity != cause.Error) && slices.ContainsFunc(n.Pods, func(p explain.Pod) bool { return p.Available && !p.Terminating })
+		return n.Name == node && (n.Problem == nil || n.Problem.Severity != cause.SeverityError) && slices.ContainsFunc(n.Pods, func(p explain.Pod) bool { return p.Available && !p.Terminating })
 	})
 }
 

@@ -173,7 +173,7 @@ func (a *sheet) problemTable(head string, problems []*cause.Problem) *screen.Tab
 			break
 		}
 		tone := screen.Warn
-		if p.Severity == cause.Error {
+		if p.Severity == cause.SeverityError {
 			tone = screen.Bad
 		}
 		cells := screen.Cells(string(p.Code), "-", a.lasting(p))

@@ -36,7 +36,7 @@ func progress(change func(*plan.Progress)) *plan.Progress {
 func held(code daemonset.Reason, nodes ...string) []plan.Holder {
 	var out []plan.Holder
 	for _, n := range nodes {
-		out = append(out, plan.Holder{Node: n, Cause: &cause.Cause{Code: code, Severity: cause.Error}})
+		out = append(out, plan.Holder{Node: n, Cause: &cause.Cause{Code: code, Severity: cause.SeverityError}})
 	}
 	return out
 }

@@ -30,17 +30,15 @@ type Cause struct {
 type Severity string
 
 const (
-	Error   Severity = "Error"   // it does not resolve by itself
-	Warning Severity = "Warning" // it may resolve by itself, or does harm only later
-	Info    Severity = "Info"    // worth knowing
+	SeverityError   Severity = "Error"   // it does not resolve by itself
+	SeverityWarning Severity = "Warning" // it may resolve by itself, or does harm only later
+	SeverityInfo    Severity = "Info"    // worth knowing
 )
-
-// Severities lists every Severity, worst first.
-var Severities = []Severity{Error, Warning, Info}
 
 // Compare orders severities, worst first.
 func (s Severity) Compare(other Severity) int {
-	return cmp.Compare(slices.Index(Severities, s), slices.Index(Severities, other))
+	worst := []Severity{SeverityError, SeverityWarning, SeverityInfo}
+	return cmp.Compare(slices.Index(worst, s), slices.Index(worst, other))
 }
 
 // Patience is how long a pod may take to start, or a terminating one beyond

@@ -32,7 +32,7 @@ func (cs *Causes) worstContainer(o *corev1.Pod) *Cause {
 // or if it only waits for others.
 func (cs *Causes) containerCause(o *corev1.Pod, s *corev1.ContainerStatus, init bool) *Cause {
 	f := daemonset.Facts{"container": s.Name, "init": init}
-	c := &Cause{Severity: Error, Facts: f, Since: readySince(o)}
+	c := &Cause{Severity: SeverityError, Facts: f, Since: readySince(o)}
 	last := s.LastTerminationState.Terminated
 	if t := s.State.Terminated; t != nil {
 		if t.ExitCode == 0 && (init || s.RestartCount == 0) {
@@ -102,7 +102,7 @@ func (cs *Causes) containerWaits(o *corev1.Pod, w *corev1.ContainerStateWaiting,
 	if ev := cs.newestEvent(o, slices.Sorted(maps.Keys(kubeletEvents))...); ev != nil {
 		c.Code = kubeletEvents[ev.Reason]
 		if young {
-			c.Severity = Info // often only that something else is not there yet; see late
+			c.Severity = SeverityInfo // often only that something else is not there yet; see late
 		}
 		setMessage(c.Facts, messageOf(ev))
 		return c
@@ -151,7 +151,7 @@ func (cs *Causes) runsUnready(o *corev1.Pod, s *corev1.ContainerStatus, c *Cause
 	c.Code = ProbeFailing
 	c.Facts["restarts"] = int(s.RestartCount)
 	if s.RestartCount == 0 && cs.at.Sub(s.State.Running.StartedAt.Time) < Patience {
-		c.Severity = Info // probes often fail while a container starts; see late
+		c.Severity = SeverityInfo // probes often fail while a container starts; see late
 	}
 	if ev := cs.event(o, "Unhealthy"); ev != nil {
 		setMessage(c.Facts, messageOf(ev))

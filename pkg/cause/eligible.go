@@ -44,7 +44,7 @@ func NoneEligible(st *daemonset.State, lost []string) *Cause {
 	if nodes == 0 {
 		return nil
 	}
-	return &Cause{Code: NoEligibleNode, Severity: Warning, Facts: daemonset.Facts{"nodes": nodes, "losing": len(lost), "staying": staying}}
+	return &Cause{Code: NoEligibleNode, Severity: SeverityWarning, Facts: daemonset.Facts{"nodes": nodes, "losing": len(lost), "staying": staying}}
 }
 
 // SinceRevision adds to what NoneEligible returned which change of the template

@@ -139,5 +139,5 @@ func (cs *Causes) refused() *Cause {
 	}
 	f := daemonset.Facts{"events": count, "last": timeFact(last)}
 	setMessage(f, strings.TrimPrefix(messageOf(newest), "Error creating: "))
-	return &Cause{Code: FailedCreate, Severity: Error, Facts: f, Since: timeOf(since)}
+	return &Cause{Code: FailedCreate, Severity: SeverityError, Facts: f, Since: timeOf(since)}
 }

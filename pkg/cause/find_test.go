@@ -78,13 +78,13 @@ func TestRefusal(t *testing.T) {
 		want    *cause.Cause
 		why     string
 	}{
-		{"-", []dstest.Option{refused}, &cause.Cause{Code: cause.FailedCreate, Severity: cause.Error, Since: since(time.Hour), Facts: daemonset.Facts{"events": 3, "last": "2026-03-01T11:00:00Z", "message": "exceeded quota"}},
+		{"-", []dstest.Option{refused}, &cause.Cause{Code: cause.FailedCreate, Severity: cause.SeverityError, Since: since(time.Hour), Facts: daemonset.Facts{"events": 3, "last": "2026-03-01T11:00:00Z", "message": "exceeded quota"}},
 			"the words of the event"},
-		{"N", []dstest.Option{refused}, &cause.Cause{Code: cause.FailedCreate, Severity: cause.Error, Since: since(time.Hour), Facts: daemonset.Facts{"events": 3, "last": "2026-03-01T11:00:00Z", "message": "exceeded quota"}},
+		{"N", []dstest.Option{refused}, &cause.Cause{Code: cause.FailedCreate, Severity: cause.SeverityError, Since: since(time.Hour), Facts: daemonset.Facts{"events": 3, "last": "2026-03-01T11:00:00Z", "message": "exceeded quota"}},
 			"a refusal stands until a pod is created, whether or not one is missing now"},
 		{"N", []dstest.Option{refused, dstest.Pod("p0", func(p *corev1.Pod) { p.CreationTimestamp = metav1.NewTime(at(time.Minute)) })}, nil, "then it ends"},
 		{"-", nil, nil, "without an event nothing is refused"},
-		{"-", []dstest.Option{setEvent("FailedCreate", "(combined from similar events): Error creating: exceeded quota", 3, time.Hour)}, &cause.Cause{Code: cause.FailedCreate, Severity: cause.Error, Since: since(time.Hour), Facts: daemonset.Facts{"events": 3, "last": "2026-03-01T11:00:00Z", "message": "exceeded quota"}},
+		{"-", []dstest.Option{setEvent("FailedCreate", "(combined from similar events): Error creating: exceeded quota", 3, time.Hour)}, &cause.Cause{Code: cause.FailedCreate, Severity: cause.SeverityError, Since: since(time.Hour), Facts: daemonset.Facts{"events": 3, "last": "2026-03-01T11:00:00Z", "message": "exceeded quota"}},
 			"events that were combined say what the newest of them says"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {

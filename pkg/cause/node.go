@@ -24,7 +24,7 @@ func (cs *Causes) nodeCause(n *daemonset.Node) *Cause {
 		return nil
 	}
 	if !n.Exists {
-		return &Cause{Code: daemonset.NodeGone, Severity: Warning, Pod: p.Name, Since: wrong.Since, Facts: daemonset.Facts{}}
+		return &Cause{Code: daemonset.NodeGone, Severity: SeverityWarning, Pod: p.Name, Since: wrong.Since, Facts: daemonset.Facts{}}
 	}
 	if down := Down(n, cs.at); down != nil && wrong.Code != daemonset.NotYetAvailable && !imagePullOrCrash(wrong.Code) {
 		down.Pod = p.Name
@@ -71,12 +71,12 @@ func Down(n *daemonset.Node, at time.Time) *Cause {
 		if !c.LastHeartbeatTime.IsZero() {
 			f["lastHeartbeat"] = timeFact(c.LastHeartbeatTime.Time)
 		}
-		down := &Cause{Code: NodeNotReady, Severity: Error, Since: timeOf(c.LastTransitionTime.Time), Facts: f}
+		down := &Cause{Code: NodeNotReady, Severity: SeverityError, Since: timeOf(c.LastTransitionTime.Time), Facts: f}
 		if c.Status == corev1.ConditionFalse { // else the words are the node controller's: the kubelet has stopped
 			setMessage(f, c.Message)
 		}
 		if c.Status == corev1.ConditionFalse && at.Sub(c.LastTransitionTime.Time) < Patience {
-			down.Severity = Warning // its kubelet is there, and may only have restarted
+			down.Severity = SeverityWarning // its kubelet is there, and may only have restarted
 		}
 		return down
 	}
@@ -95,7 +95,7 @@ func taintedDown(n *corev1.Node) *Cause {
 		if status == "" || down != nil && status == corev1.ConditionFalse {
 			continue
 		}
-		down = &Cause{Code: NodeNotReady, Severity: Error, Facts: daemonset.Facts{"status": string(status), "reason": ""}}
+		down = &Cause{Code: NodeNotReady, Severity: SeverityError, Facts: daemonset.Facts{"status": string(status), "reason": ""}}
 		if t.TimeAdded != nil {
 			down.Since = timeOf(t.TimeAdded.Time)
 		}
@@ -115,9 +115,9 @@ func (cs *Causes) noPod() *Cause {
 	if cs.refusal != nil {
 		return cs.refusal
 	}
-	c := &Cause{Code: NoPod, Severity: Warning, Facts: daemonset.Facts{"eventsRead": !cs.s.Lacks(snapshot.Events)}}
+	c := &Cause{Code: NoPod, Severity: SeverityWarning, Facts: daemonset.Facts{"eventsRead": !cs.s.Lacks(snapshot.Events)}}
 	if cs.Settled() {
-		c.Severity, c.Since = Error, timeOf(cs.changed)
+		c.Severity, c.Since = SeverityError, timeOf(cs.changed)
 	}
 	return c
 }

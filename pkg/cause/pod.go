@@ -20,7 +20,7 @@ func (cs *Causes) podCause(p *daemonset.Pod) *Cause {
 	case o.Status.Phase == corev1.PodFailed:
 		return cs.failed(o)
 	case o.Status.Phase == corev1.PodSucceeded:
-		return &Cause{Code: daemonset.SucceededPod, Severity: Warning, Facts: daemonset.Facts{}}
+		return &Cause{Code: daemonset.SucceededPod, Severity: SeverityWarning, Facts: daemonset.Facts{}}
 	case p.Available.OK:
 		return nil
 	case p.Ready:
@@ -36,12 +36,12 @@ func (cs *Causes) podCause(p *daemonset.Pod) *Cause {
 
 func (cs *Causes) terminating(o *corev1.Pod) *Cause {
 	asked := o.DeletionTimestamp.Add(-grace(o))
-	c := &Cause{Code: Terminating, Severity: Info, Since: &asked, Facts: daemonset.Facts{"overdue": false}}
+	c := &Cause{Code: Terminating, Severity: SeverityInfo, Since: &asked, Facts: daemonset.Facts{"overdue": false}}
 	if len(o.Finalizers) > 0 {
 		c.Facts["finalizers"] = o.Finalizers
 	}
 	if cs.at.Sub(o.DeletionTimestamp.Time) > Patience {
-		c.Severity, c.Facts["overdue"] = Error, true
+		c.Severity, c.Facts["overdue"] = SeverityError, true
 	}
 	return c
 }
@@ -58,7 +58,7 @@ func grace(o *corev1.Pod) time.Duration {
 func (cs *Causes) failed(o *corev1.Pod) *Cause {
 	c := cs.evictLoop(o)
 	if c == nil {
-		c = &Cause{Code: daemonset.FailedPod, Severity: Warning, Facts: daemonset.Facts{}}
+		c = &Cause{Code: daemonset.FailedPod, Severity: SeverityWarning, Facts: daemonset.Facts{}}
 	}
 	c.Facts["reason"] = o.Status.Reason
 	setMessage(c.Facts, o.Status.Message)
@@ -73,17 +73,17 @@ func (cs *Causes) evictLoop(o *corev1.Pod) *Cause {
 	if f == nil || f.count < several || cs.at.Sub(f.last) > lately {
 		return nil
 	}
-	return &Cause{Code: EvictLoop, Severity: Error, Since: timeOf(f.first), Facts: daemonset.Facts{"failures": f.count}}
+	return &Cause{Code: EvictLoop, Severity: SeverityError, Since: timeOf(f.first), Facts: daemonset.Facts{"failures": f.count}}
 }
 
 func (cs *Causes) notYetAvailable(p *daemonset.Pod) *Cause {
-	c := &Cause{Code: daemonset.NotYetAvailable, Severity: Info, Facts: daemonset.Facts{"minReadySeconds": int(cs.st.DaemonSet.Spec.MinReadySeconds)}}
+	c := &Cause{Code: daemonset.NotYetAvailable, Severity: SeverityInfo, Facts: daemonset.Facts{"minReadySeconds": int(cs.st.DaemonSet.Spec.MinReadySeconds)}}
 	if p.AvailableAt != nil {
 		c.Facts["availableAt"] = timeFact(*p.AvailableAt)
 		since := p.AvailableAt.Add(-time.Duration(cs.st.DaemonSet.Spec.MinReadySeconds) * time.Second)
 		c.Since = &since
 		if ahead := since.Sub(cs.at); ahead > clockJitter {
-			c.Severity, c.Facts["clockSkew"] = Warning, int(ahead.Round(time.Second).Seconds())
+			c.Severity, c.Facts["clockSkew"] = SeverityWarning, int(ahead.Round(time.Second).Seconds())
 		}
 	}
 	return c
@@ -95,7 +95,7 @@ const clockJitter = 2 * time.Second
 
 // pending is the cause of a pod that no node has taken yet.
 func (cs *Causes) pending(o *corev1.Pod) *Cause {
-	c := &Cause{Code: PendingUnschedulable, Severity: Error, Since: timeOf(o.CreationTimestamp.Time), Facts: daemonset.Facts{}}
+	c := &Cause{Code: PendingUnschedulable, Severity: SeverityError, Since: timeOf(o.CreationTimestamp.Time), Facts: daemonset.Facts{}}
 	message, reason := "", ""
 	for i := range o.Status.Conditions {
 		if s := &o.Status.Conditions[i]; s.Type == corev1.PodScheduled && s.Status == corev1.ConditionFalse {
@@ -177,7 +177,7 @@ func (cs *Causes) notReady(o *corev1.Pod) *Cause {
 	if cs.at.Sub(o.CreationTimestamp.Time) < Patience {
 		return cs.starting(o, o.CreationTimestamp.Time)
 	}
-	c := &Cause{Code: daemonset.NotReady, Severity: Error, Since: readySince(o), Facts: daemonset.Facts{}}
+	c := &Cause{Code: daemonset.NotReady, Severity: SeverityError, Since: readySince(o), Facts: daemonset.Facts{}}
 	open := map[corev1.PodConditionType]bool{}
 	for i := range o.Status.Conditions {
 		s := &o.Status.Conditions[i]
@@ -208,7 +208,7 @@ func (cs *Causes) starting(o *corev1.Pod, began time.Time) *Cause {
 	if c := cs.evictLoop(o); c != nil {
 		return c
 	}
-	return &Cause{Code: Starting, Severity: Info, Since: timeOf(began), Facts: daemonset.Facts{}}
+	return &Cause{Code: Starting, Severity: SeverityInfo, Since: timeOf(began), Facts: daemonset.Facts{}}
 }
 
 // readySince is when the pod's Ready condition last changed, else when the

@@ -34,7 +34,7 @@ func (p *Problem) Late() bool { return p.Facts.Yes("late") }
 
 // Urgent reports whether there is reason to look now: the problem does not pass
 // by itself, or the pods are late.
-func (p *Problem) Urgent() bool { return p.Severity == Error || p.Late() }
+func (p *Problem) Urgent() bool { return p.Severity == SeverityError || p.Late() }
 
 // Problems collects what is wrong on nodes by what it has in common.
 type Problems struct{ byKey map[string]*Problem }
@@ -164,9 +164,6 @@ const (
 	OriginUnknown    OriginKind = "Unknown"       // the input does not show it
 )
 
-// OriginKinds lists every OriginKind.
-var OriginKinds = []OriginKind{OriginRevision, OriginNodes, OriginQuota, OriginPolicy, OriginWebhook, OriginAPIServer, OriginScheduling, OriginController, OriginStrategy, OriginUnknown}
-
 // Certainty is how sure an Origin is.
 type Certainty string
 
@@ -175,6 +172,3 @@ const (
 	Likely  Certainty = "Likely"  // the numbers suggest it
 	Unsure  Certainty = "Unknown" // the input does not show it
 )
-
-// Certainties lists every Certainty.
-var Certainties = []Certainty{Certain, Likely, Unsure}

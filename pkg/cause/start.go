@@ -117,7 +117,7 @@ func (cs *Causes) late(p *daemonset.Pod, c *Cause) {
 	if p.Ready || p.Terminating || isTerminal(p.Object) {
 		return
 	}
-	if c.Severity == Error {
+	if c.Severity == SeverityError {
 		if c.Code == ProbeFailing {
 			cs.starts.compare(c.Facts)
 		}
@@ -145,7 +145,7 @@ func (cs *Causes) late(p *daemonset.Pod, c *Cause) {
 	case c.Code == Starting || age <= lateByEvent:
 		return
 	}
-	c.Severity, c.Facts["late"] = Warning, true
+	c.Severity, c.Facts["late"] = SeverityWarning, true
 }
 
 func isTerminal(o *corev1.Pod) bool {

@@ -22,7 +22,7 @@ func (cs *Causes) RevisionFails() Tally {
 			continue
 		}
 		t.pods(n)
-		if c := cs.nodes[n.Name]; c != nil && c.Severity == Error && ofContainer[c.Code] {
+		if c := cs.nodes[n.Name]; c != nil && c.Severity == SeverityError && ofContainer[c.Code] {
 			t.fails(n)
 		}
 	}

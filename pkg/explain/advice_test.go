@@ -17,10 +17,10 @@ import (
 func TestAdvice(t *testing.T) {
 	type problems = []Problem
 	on := func(code daemonset.Reason, origin cause.OriginKind, nodes ...string) Problem {
-		return Problem{Code: code, Severity: cause.Error, Nodes: nodes, Origin: &cause.Origin{Kind: origin}}
+		return Problem{Code: code, Severity: cause.SeverityError, Nodes: nodes, Origin: &cause.Origin{Kind: origin}}
 	}
 	warns := func(code daemonset.Reason, nodes ...string) Problem {
-		return Problem{Code: code, Severity: cause.Warning, Nodes: nodes}
+		return Problem{Code: code, Severity: cause.SeverityWarning, Nodes: nodes}
 	}
 	for _, tt := range []struct {
 		why      string
@@ -51,7 +51,7 @@ func TestAdvice(t *testing.T) {
 		{"the controller is silent", Degraded, problems{on(ControllerSilent, cause.OriginController, "a")}, []string{"ControlPlane ControllerSilent a"}},
 		{"the strategy", Stuck, problems{on(cause.HostPortConflict, cause.OriginStrategy, "a")}, []string{"Strategy HostPortConflict a"}},
 		{"only the next rollout suffers", Healthy, problems{warns(cause.NextRolloutStalls, "a")}, []string{"RepairBeforeRollout NextRolloutStalls a"}},
-		{"a pod where none should run, and the node is not why", Healthy, problems{{Code: Misscheduled, Severity: cause.Info, Nodes: []string{"a"}}}, nil},
+		{"a pod where none should run, and the node is not why", Healthy, problems{{Code: Misscheduled, Severity: cause.SeverityInfo, Nodes: []string{"a"}}}, nil},
 		{"a pod where none should run as long as the node is NotReady", Healthy, problems{on(Misscheduled, cause.OriginNodes, "a")}, []string{"RepairBeforeRollout Misscheduled a"}},
 		{"a warning is no matter beside an error", Degraded, problems{on(cause.InsufficientResources, cause.OriginScheduling, "a"), warns(cause.NextRolloutStalls, "b")}, []string{"MakeRoom InsufficientResources a"}},
 		{"nothing tells what it comes from, and it is no error", Healthy, problems{warns(DisruptionBudgetIgnored)}, nil},
@@ -100,10 +100,10 @@ func TestAdviceCanWait(t *testing.T) {
 // down, and nodes are repaired after: each would get a pod of the revision that fails.
 func TestAdviceOrder(t *testing.T) {
 	failing := func(code daemonset.Reason, newFailing int) Problem {
-		return Problem{Code: code, Severity: cause.Error, Nodes: []string{"a"}, Origin: &cause.Origin{Kind: cause.OriginRevision}, Facts: daemonset.Facts{"newFailing": newFailing}}
+		return Problem{Code: code, Severity: cause.SeverityError, Nodes: []string{"a"}, Origin: &cause.Origin{Kind: cause.OriginRevision}, Facts: daemonset.Facts{"newFailing": newFailing}}
 	}
-	down := Problem{Code: cause.TerminatingOnDeadNode, Severity: cause.Error, Nodes: []string{"b", "c"}, Origin: &cause.Origin{Kind: cause.OriginNodes}}
-	refused := Problem{Code: cause.FailedCreate, Severity: cause.Error, Nodes: []string{"d"}, Origin: &cause.Origin{Kind: cause.OriginQuota}}
+	down := Problem{Code: cause.TerminatingOnDeadNode, Severity: cause.SeverityError, Nodes: []string{"b", "c"}, Origin: &cause.Origin{Kind: cause.OriginNodes}}
+	refused := Problem{Code: cause.FailedCreate, Severity: cause.SeverityError, Nodes: []string{"d"}, Origin: &cause.Origin{Kind: cause.OriginQuota}}
 	for _, tt := range []struct {
 		why      string
 		under    bool

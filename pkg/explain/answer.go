@@ -66,9 +66,6 @@ const (
 	Stays     OutlookCode = "Stays"     // nothing changes by itself
 )
 
-// OutlookCodes lists every OutlookCode.
-var OutlookCodes = []OutlookCode{Completes, Stalls, Stays}
-
 // willBe returns the Outlook; nil for a DaemonSet that needs none, and where it is
 // not known.
 func (b *builder) willBe(e *Explanation) *Outlook {
@@ -130,9 +127,6 @@ const (
 	FixDeletePods FixCode = "DeletePods"
 )
 
-// FixCodes lists every FixCode.
-var FixCodes = []FixCode{FixUndo, FixRepairNodes, FixRaiseLimit, FixRaiseQuota, FixMakeRoom, FixNoSurge, FixDeletePods}
-
 // impact returns the Impact.
 func (b *builder) impact() *Impact {
 	if !b.st.NodesRead || !b.st.PodsRead {
@@ -181,7 +175,7 @@ func (b *builder) origin(p *Problem, all cause.Tally) *cause.Origin {
 	switch {
 	case p.Code == Misscheduled && downFor(p.Facts):
 		return is(cause.OriginNodes, cause.Certain)
-	case p.Severity == cause.Info && p.Code != OnDeleteOutdated:
+	case p.Severity == cause.SeverityInfo && p.Code != OnDeleteOutdated:
 		return nil
 	case cause.OfContainer(p.Code):
 		if all.NewFailing > 0 && all.NewFailing == all.NewPods && all.OldPods > 0 && all.OldFailing == 0 {
@@ -208,7 +202,7 @@ func (b *builder) origin(p *Problem, all cause.Tally) *cause.Origin {
 	case cause.InsufficientResources:
 		return is(cause.OriginScheduling, cause.Certain)
 	case ControllerSilent, GenerationNotObserved, StaleStatus:
-		if p.Severity == cause.Error || p.Code == StaleStatus {
+		if p.Severity == cause.SeverityError || p.Code == StaleStatus {
 			return is(cause.OriginController, cause.Likely)
 		}
 		return nil

@@ -181,137 +181,137 @@ func TestProblems(t *testing.T) {
 	}{
 		{"N O", []dstest.Option{reports(nil)}, []explain.Problem{}, "a rollout under way is none"},
 		{"N n n n", []dstest.Option{reports(nil), crashing("p1"), crashing("p3"), young("p2")}, []explain.Problem{
-			{Code: cause.CrashLoopBackOff, Severity: cause.Error, Count: 2, Nodes: []string{"n1", "n3"}, Pods: []string{"p1", "p3"}, Since: since(time.Hour), Latest: since(time.Hour),
+			{Code: cause.CrashLoopBackOff, Severity: cause.SeverityError, Count: 2, Nodes: []string{"n1", "n3"}, Pods: []string{"p1", "p3"}, Since: since(time.Hour), Latest: since(time.Hour),
 				Facts: facts{"container": "agent", "init": false, "exitCode": 1, "reason": "Error", "restarts": 5, "newFailing": 2, "newPods": 4, "oldFailing": 0, "oldPods": 0}},
-			{Code: cause.Starting, Severity: cause.Info, Count: 1, Nodes: []string{"n2"}, Pods: []string{"p2"}, Since: since(time.Second), Latest: since(time.Second), Facts: facts{}},
+			{Code: cause.Starting, Severity: cause.SeverityInfo, Count: 1, Nodes: []string{"n2"}, Pods: []string{"p2"}, Since: since(time.Second), Latest: since(time.Second), Facts: facts{}},
 		}, "equal ones are one problem, and the cause of more stands first"},
 		{"n n", []dstest.Option{reports(nil), crashing("p0"), crashing("p1"), dstest.Pod("p1", func(p *corev1.Pod) { p.Status.ContainerStatuses[0].RestartCount = 7 })}, []explain.Problem{
-			{Code: cause.CrashLoopBackOff, Severity: cause.Error, Count: 2, Nodes: []string{"n0", "n1"}, Pods: []string{"p0", "p1"}, Since: since(time.Hour), Latest: since(time.Hour),
+			{Code: cause.CrashLoopBackOff, Severity: cause.SeverityError, Count: 2, Nodes: []string{"n0", "n1"}, Pods: []string{"p0", "p1"}, Since: since(time.Hour), Latest: since(time.Hour),
 				Facts: facts{"container": "agent", "init": false, "exitCode": 1, "reason": "Error", "newFailing": 2, "newPods": 2, "oldFailing": 0, "oldPods": 0}},
 		}, "what they do not share is not said of both"},
 		{"n n n Nt", []dstest.Option{reports(nil), crashing("p0"), crashing("p1"), crashing("p2"), lastWords("p1", "one"), lastWords("p2", "two"), exitCode("p0", 2)}, []explain.Problem{
-			{Code: cause.CrashLoopBackOff, Severity: cause.Error, Count: 2, Nodes: []string{"n1", "n2"}, Pods: []string{"p1", "p2"}, Since: since(time.Hour), Latest: since(time.Hour),
+			{Code: cause.CrashLoopBackOff, Severity: cause.SeverityError, Count: 2, Nodes: []string{"n1", "n2"}, Pods: []string{"p1", "p2"}, Since: since(time.Hour), Latest: since(time.Hour),
 				Facts: facts{"container": "agent", "init": false, "exitCode": 1, "reason": "Error", "restarts": 5, "message": "one", "newFailing": 2, "newPods": 3, "oldFailing": 0, "oldPods": 0}},
-			{Code: cause.CrashLoopBackOff, Severity: cause.Error, Count: 1, Nodes: []string{"n0"}, Pods: []string{"p0"}, Since: since(time.Hour), Latest: since(time.Hour),
+			{Code: cause.CrashLoopBackOff, Severity: cause.SeverityError, Count: 1, Nodes: []string{"n0"}, Pods: []string{"p0"}, Since: since(time.Hour), Latest: since(time.Hour),
 				Facts: facts{"container": "agent", "init": false, "exitCode": 2, "reason": "Error", "restarts": 5, "newFailing": 1, "newPods": 3, "oldFailing": 0, "oldPods": 0}},
-			{Code: cause.Terminating, Severity: cause.Info, Count: 1, Nodes: []string{"n3"}, Pods: []string{"p3"}, Since: since(90 * time.Second), Latest: since(90 * time.Second), Facts: facts{"overdue": false, "finalizers": []string{"example.com/hold"}}},
+			{Code: cause.Terminating, Severity: cause.SeverityInfo, Count: 1, Nodes: []string{"n3"}, Pods: []string{"p3"}, Since: since(90 * time.Second), Latest: since(90 * time.Second), Facts: facts{"overdue": false, "finalizers": []string{"example.com/hold"}}},
 		}, "the problem of more nodes first, with the first's last words; a pod that goes tells nothing of its revision"},
 		{"N !n", []dstest.Option{dstest.MaxSurge("1"), crashing("p1"), reports(nil)}, []explain.Problem{
-			{Code: explain.Misscheduled, Severity: cause.Info, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"},
+			{Code: explain.Misscheduled, Severity: cause.SeverityInfo, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"},
 				Facts: facts{"because": "TaintNotTolerated", "stays": true, "taint": "dedicated:NoSchedule", "key": "dedicated", "value": "", "effect": "NoSchedule"}},
 		}, "what fails where it should not run, and holds nothing, is no problem"},
 		{"!N !N", []dstest.Option{reports(nil), dstest.Node("n1", func(n *corev1.Node) {
 			n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: "node.kubernetes.io/gone", Effect: corev1.TaintEffectNoExecute})
 		})}, []explain.Problem{
-			{Code: cause.NoEligibleNode, Severity: cause.Warning, Nodes: []string{}, Pods: []string{}, Facts: facts{"nodes": 2, "losing": 0, "staying": 1, "changed": "NotTemplate"}},
-			{Code: explain.Misscheduled, Severity: cause.Info, Count: 1, Nodes: []string{"n0"}, Pods: []string{"p0"},
+			{Code: cause.NoEligibleNode, Severity: cause.SeverityWarning, Nodes: []string{}, Pods: []string{}, Facts: facts{"nodes": 2, "losing": 0, "staying": 1, "changed": "NotTemplate"}},
+			{Code: explain.Misscheduled, Severity: cause.SeverityInfo, Count: 1, Nodes: []string{"n0"}, Pods: []string{"p0"},
 				Facts: facts{"because": "TaintNotTolerated", "stays": true, "taint": "dedicated:NoSchedule", "key": "dedicated", "value": "", "effect": "NoSchedule"}},
-			{Code: explain.Misscheduled, Severity: cause.Info, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"},
+			{Code: explain.Misscheduled, Severity: cause.SeverityInfo, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"},
 				Facts: facts{"because": "TaintNotTolerated", "stays": false, "taint": "dedicated:NoSchedule", "key": "dedicated", "value": "", "effect": "NoSchedule", "others": 1}},
 		}, "a pod that stays is not one that goes, though the same taint is named first"},
 		{"N !N #N", []dstest.Option{reports(nil)}, []explain.Problem{
-			{Code: explain.Misscheduled, Severity: cause.Info, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"},
+			{Code: explain.Misscheduled, Severity: cause.SeverityInfo, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"},
 				Facts: facts{"because": "TaintNotTolerated", "stays": true, "taint": "dedicated:NoSchedule", "key": "dedicated", "value": "", "effect": "NoSchedule"}},
-			{Code: explain.Misscheduled, Severity: cause.Info, Count: 1, Nodes: []string{"n2"}, Pods: []string{"p2"},
+			{Code: explain.Misscheduled, Severity: cause.SeverityInfo, Count: 1, Nodes: []string{"n2"}, Pods: []string{"p2"},
 				Facts: facts{"because": "TaintNotTolerated", "stays": false, "taint": "dedicated:NoExecute", "key": "dedicated", "value": "", "effect": "NoExecute"}},
 		}, "where a pod should not run, and whether it stays"},
 		{"N n", []dstest.Option{notReady("n1"), unreachable("n1"), reports(nil)}, []explain.Problem{
-			{Code: cause.NodeNotReady, Severity: cause.Error, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"}, Since: since(2 * time.Hour), Latest: since(2 * time.Hour),
+			{Code: cause.NodeNotReady, Severity: cause.SeverityError, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"}, Since: since(2 * time.Hour), Latest: since(2 * time.Hour),
 				Facts: facts{"status": "Unknown", "reason": "NodeStatusUnknown", "lastHeartbeat": "2026-03-01T09:00:00Z"}},
 		}, "a node that is down is misscheduled for that, and it is said once"},
 		{"N !n", []dstest.Option{notReady("n1"), unreachable("n1"), reports(nil)}, []explain.Problem{
-			{Code: cause.NodeNotReady, Severity: cause.Error, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"}, Since: since(2 * time.Hour), Latest: since(2 * time.Hour),
+			{Code: cause.NodeNotReady, Severity: cause.SeverityError, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"}, Since: since(2 * time.Hour), Latest: since(2 * time.Hour),
 				Facts: facts{"status": "Unknown", "reason": "NodeStatusUnknown", "lastHeartbeat": "2026-03-01T09:00:00Z"}},
-			{Code: explain.Misscheduled, Severity: cause.Info, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"},
+			{Code: explain.Misscheduled, Severity: cause.SeverityInfo, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"},
 				Facts: facts{"because": "TaintNotTolerated", "stays": true, "taint": "dedicated:NoSchedule", "key": "dedicated", "value": "", "effect": "NoSchedule", "others": 1}},
 		}, "but not where another taint stays when it is up again"},
 		{"N n", []dstest.Option{notReady("n1"), unreachable("n1"), dstest.Node("n1", func(n *corev1.Node) {
 			n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: "node.kubernetes.io/zzz", Effect: corev1.TaintEffectNoSchedule})
 		}), reports(nil)}, []explain.Problem{
-			{Code: cause.NodeNotReady, Severity: cause.Error, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"}, Since: since(2 * time.Hour), Latest: since(2 * time.Hour),
+			{Code: cause.NodeNotReady, Severity: cause.SeverityError, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"}, Since: since(2 * time.Hour), Latest: since(2 * time.Hour),
 				Facts: facts{"status": "Unknown", "reason": "NodeStatusUnknown", "lastHeartbeat": "2026-03-01T09:00:00Z"}},
-			{Code: explain.Misscheduled, Severity: cause.Info, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"}, Since: since(2 * time.Hour), Latest: since(2 * time.Hour),
+			{Code: explain.Misscheduled, Severity: cause.SeverityInfo, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"}, Since: since(2 * time.Hour), Latest: since(2 * time.Hour),
 				Facts: facts{"because": "TaintNotTolerated", "stays": true, "taint": "node.kubernetes.io/unreachable:NoSchedule", "key": "node.kubernetes.io/unreachable", "value": "", "effect": "NoSchedule", "others": 1}},
 		}, "whichever is named first"},
 		{"O O/n", []dstest.Option{dstest.MaxSurge("1"), young("p1b"), hostPort(), reports(nil)}, []explain.Problem{
-			{Code: explain.SurgeHostPort, Severity: cause.Warning, Nodes: []string{}, Pods: []string{}, Facts: facts{"ports": []string{"80/TCP", "53/UDP"}}},
-			{Code: cause.Starting, Severity: cause.Info, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1b"}, Since: since(time.Second), Latest: since(time.Second), Facts: facts{}},
+			{Code: explain.SurgeHostPort, Severity: cause.SeverityWarning, Nodes: []string{}, Pods: []string{}, Facts: facts{"ports": []string{"80/TCP", "53/UDP"}}},
+			{Code: cause.Starting, Severity: cause.SeverityInfo, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1b"}, Since: since(time.Second), Latest: since(time.Second), Facts: facts{}},
 		}, "a surge with host ports never ends"},
 		{"O N", []dstest.Option{hostPort(), reports(nil)}, []explain.Problem{}, "host ports alone are no problem"},
 		{"O N", []dstest.Option{dstest.MaxSurge("1"), hostNetwork(), reports(nil)}, []explain.Problem{
-			{Code: explain.SurgeHostPort, Severity: cause.Warning, Nodes: []string{}, Pods: []string{}, Facts: facts{"ports": []string{"9100/TCP"}}},
+			{Code: explain.SurgeHostPort, Severity: cause.SeverityWarning, Nodes: []string{}, Pods: []string{}, Facts: facts{"ports": []string{"9100/TCP"}}},
 		}, "with the host's network every port is one of the node"},
 		{"O o N", []dstest.Option{dstest.OnDelete(), young("p1"), reports(nil)}, []explain.Problem{
-			{Code: cause.Starting, Severity: cause.Info, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"}, Since: since(time.Second), Latest: since(time.Second), Facts: facts{}},
-			{Code: explain.OnDeleteOutdated, Severity: cause.Info, Count: 2, Nodes: []string{"n0", "n1"}, Pods: []string{"p0", "p1"}, Facts: facts{"revision": "agent-old", "number": 1}},
+			{Code: cause.Starting, Severity: cause.SeverityInfo, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"}, Since: since(time.Second), Latest: since(time.Second), Facts: facts{}},
+			{Code: explain.OnDeleteOutdated, Severity: cause.SeverityInfo, Count: 2, Nodes: []string{"n0", "n1"}, Pods: []string{"p0", "p1"}, Facts: facts{"revision": "agent-old", "number": 1}},
 		}, "OnDelete: who is on which old revision"},
 		{"O N", []dstest.Option{disruptionBudgets(), reports(nil)}, []explain.Problem{
-			{Code: explain.DisruptionBudgetIgnored, Severity: cause.Info, Nodes: []string{}, Pods: []string{}, Facts: facts{"name": "most", "minAvailable": "90%"}},
-			{Code: explain.DisruptionBudgetIgnored, Severity: cause.Info, Nodes: []string{}, Pods: []string{}, Facts: facts{"name": "one", "maxUnavailable": "1"}},
+			{Code: explain.DisruptionBudgetIgnored, Severity: cause.SeverityInfo, Nodes: []string{}, Pods: []string{}, Facts: facts{"name": "most", "minAvailable": "90%"}},
+			{Code: explain.DisruptionBudgetIgnored, Severity: cause.SeverityInfo, Nodes: []string{}, Pods: []string{}, Facts: facts{"name": "one", "maxUnavailable": "1"}},
 		}, "a rollout heeds no PodDisruptionBudget"},
 		{"N N", []dstest.Option{disruptionBudgets(), reports(nil)}, []explain.Problem{}, "which is worth knowing only while there is one"},
 		{"Ot N", []dstest.Option{disruptionBudgets(), reports(nil)}, []explain.Problem{
-			{Code: cause.Terminating, Severity: cause.Info, Count: 1, Nodes: []string{"n0"}, Pods: []string{"p0"}, Since: since(90 * time.Second), Latest: since(90 * time.Second), Facts: facts{"overdue": false, "finalizers": []string{"example.com/hold"}}},
+			{Code: cause.Terminating, Severity: cause.SeverityInfo, Count: 1, Nodes: []string{"n0"}, Pods: []string{"p0"}, Since: since(90 * time.Second), Latest: since(90 * time.Second), Facts: facts{"overdue": false, "finalizers": []string{"example.com/hold"}}},
 		}, "and not when its last pod goes"},
 		{"O N", []dstest.Option{dstest.OnDelete(), disruptionBudgets(), reports(nil)}, []explain.Problem{
-			{Code: explain.OnDeleteOutdated, Severity: cause.Info, Count: 1, Nodes: []string{"n0"}, Pods: []string{"p0"}, Facts: facts{"revision": "agent-old", "number": 1}},
+			{Code: explain.OnDeleteOutdated, Severity: cause.SeverityInfo, Count: 1, Nodes: []string{"n0"}, Pods: []string{"p0"}, Facts: facts{"revision": "agent-old", "number": 1}},
 		}, "nor where nobody rolls out"},
 		{"N/N Na Nr Nx", []dstest.Option{reports(nil), dstest.Edit(func(s *snapshot.Snapshot) { s.DaemonSet.CreationTimestamp = metav1.NewTime(at(time.Minute)) }), dstest.Pod("p3", func(p *corev1.Pod) {
 			p.OwnerReferences = append(p.OwnerReferences, metav1.OwnerReference{Kind: "Node", Name: "n3"}) // owns, but does not control
 		})}, []explain.Problem{
-			{Code: cause.NoPod, Severity: cause.Warning, Count: 2, Nodes: []string{"n2", "n3"}, Pods: []string{}, Facts: facts{"eventsRead": true}},
-			{Code: daemonset.Duplicate, Severity: cause.Warning, Count: 1, Nodes: []string{"n0"}, Pods: []string{}, Facts: facts{}},
-			{Code: explain.Adopt, Severity: cause.Info, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"}, Facts: facts{}},
-			{Code: daemonset.ReleasedPod, Severity: cause.Warning, Count: 1, Nodes: []string{"n2"}, Pods: []string{"p2"}, Facts: facts{}},
-			{Code: explain.Foreign, Severity: cause.Warning, Count: 1, Nodes: []string{"n3"}, Pods: []string{"p3"}, Facts: facts{"owner": "ReplicaSet/web"}},
+			{Code: cause.NoPod, Severity: cause.SeverityWarning, Count: 2, Nodes: []string{"n2", "n3"}, Pods: []string{}, Facts: facts{"eventsRead": true}},
+			{Code: daemonset.Duplicate, Severity: cause.SeverityWarning, Count: 1, Nodes: []string{"n0"}, Pods: []string{}, Facts: facts{}},
+			{Code: explain.Adopt, Severity: cause.SeverityInfo, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"}, Facts: facts{}},
+			{Code: daemonset.ReleasedPod, Severity: cause.SeverityWarning, Count: 1, Nodes: []string{"n2"}, Pods: []string{"p2"}, Facts: facts{}},
+			{Code: explain.Foreign, Severity: cause.SeverityWarning, Count: 1, Nodes: []string{"n3"}, Pods: []string{"p3"}, Facts: facts{"owner": "ReplicaSet/web"}},
 		}, "pods that stand twice, are adopted, let go, or another's"},
 		{"N", []dstest.Option{reports(nil), dstest.Edit(func(s *snapshot.Snapshot) {
 			p := *s.Pods[0].DeepCopy()
 			p.Name, p.Spec.NodeName, p.Spec.Affinity = "lost", "", nil
 			s.Pods = append(s.Pods, p)
 		})}, []explain.Problem{
-			{Code: daemonset.NoTargetNode, Severity: cause.Warning, Nodes: []string{}, Pods: []string{"lost"}, Facts: facts{}},
+			{Code: daemonset.NoTargetNode, Severity: cause.SeverityWarning, Nodes: []string{}, Pods: []string{"lost"}, Facts: facts{}},
 		}, "a pod that no rule sees"},
 		{"N", []dstest.Option{reports(nil), dstest.Edit(func(s *snapshot.Snapshot) {
 			p := *s.Pods[0].DeepCopy()
 			p.Name, p.Spec.NodeName, p.Spec.Affinity, p.Labels = "lost", "", nil, nil
 			s.Pods = append(s.Pods, p)
 		})}, []explain.Problem{
-			{Code: daemonset.ReleasedPod, Severity: cause.Warning, Nodes: []string{}, Pods: []string{"lost"}, Facts: facts{}},
+			{Code: daemonset.ReleasedPod, Severity: cause.SeverityWarning, Nodes: []string{}, Pods: []string{"lost"}, Facts: facts{}},
 		}, "nor does one that is let go, and that is said of it"},
 		{"N", []dstest.Option{reports(func(s *appsv1.DaemonSetStatus) { s.NumberReady = 0; s.NumberMisscheduled = 4 }), writtenLate(47 * time.Minute)}, []explain.Problem{
-			{Code: explain.StaleStatus, Severity: cause.Warning, Nodes: []string{}, Pods: []string{}, Since: since(47 * time.Minute), Latest: since(47 * time.Minute), Facts: facts{"fields": []string{"numberReady", "numberMisscheduled"}}},
+			{Code: explain.StaleStatus, Severity: cause.SeverityWarning, Nodes: []string{}, Pods: []string{}, Since: since(47 * time.Minute), Latest: since(47 * time.Minute), Facts: facts{"fields": []string{"numberReady", "numberMisscheduled"}}},
 		}, "a status that nobody wrote"},
 		{"N", []dstest.Option{reports(func(s *appsv1.DaemonSetStatus) { s.NumberReady = 0 }), dstest.Pod("p0", func(p *corev1.Pod) { p.Status.Conditions[1].LastTransitionTime = metav1.NewTime(at(time.Second)) })}, []explain.Problem{}, "one that is about to be written is none"},
 		{"N", []dstest.Option{reports(nil), generation(12, 11, 2*time.Second)}, []explain.Problem{
-			{Code: explain.GenerationNotObserved, Severity: cause.Warning, Nodes: []string{}, Pods: []string{}, Since: since(2 * time.Second), Latest: since(2 * time.Second), Facts: facts{"generation": 12, "observed": 11}},
+			{Code: explain.GenerationNotObserved, Severity: cause.SeverityWarning, Nodes: []string{}, Pods: []string{}, Since: since(2 * time.Second), Latest: since(2 * time.Second), Facts: facts{"generation": 12, "observed": 11}},
 		}, "a generation that is not handled yet"},
 		{"N", []dstest.Option{reports(nil), generation(12, 11, 6*time.Minute)}, []explain.Problem{
-			{Code: explain.GenerationNotObserved, Severity: cause.Error, Nodes: []string{}, Pods: []string{}, Since: since(6 * time.Minute), Latest: since(6 * time.Minute), Facts: facts{"generation": 12, "observed": 11}},
+			{Code: explain.GenerationNotObserved, Severity: cause.SeverityError, Nodes: []string{}, Pods: []string{}, Since: since(6 * time.Minute), Latest: since(6 * time.Minute), Facts: facts{"generation": 12, "observed": 11}},
 		}, "and one that should have been"},
 		{"N -", []dstest.Option{reports(nil), dstest.Edit(func(s *snapshot.Snapshot) {
 			s.DaemonSet.DeletionTimestamp, s.DaemonSet.Finalizers = &metav1.Time{Time: at(time.Hour)}, []string{"foregroundDeletion"}
 		})}, []explain.Problem{
-			{Code: explain.Deleting, Severity: cause.Info, Nodes: []string{}, Pods: []string{}, Since: since(time.Hour), Latest: since(time.Hour), Facts: facts{"finalizers": []string{"foregroundDeletion"}}},
+			{Code: explain.Deleting, Severity: cause.SeverityInfo, Nodes: []string{}, Pods: []string{}, Since: since(time.Hour), Latest: since(time.Hour), Facts: facts{"finalizers": []string{"foregroundDeletion"}}},
 		}, "a DaemonSet that is being deleted lacks no pod"},
 		{"N -", []dstest.Option{written(time.Hour), reports(nil)}, []explain.Problem{
-			{Code: explain.ControllerSilent, Severity: cause.Error, Count: 1, Nodes: []string{"n1"}, Pods: []string{}, Since: since(time.Hour), Latest: since(time.Hour), Facts: facts{}},
+			{Code: explain.ControllerSilent, Severity: cause.SeverityError, Count: 1, Nodes: []string{"n1"}, Pods: []string{}, Since: since(time.Hour), Latest: since(time.Hour), Facts: facts{}},
 		}, "a controller that owes a pod"},
 		{"O N", []dstest.Option{written(time.Hour), reports(nil)}, []explain.Problem{
-			{Code: explain.ControllerSilent, Severity: cause.Error, Nodes: []string{}, Pods: []string{}, Since: since(time.Hour), Latest: since(time.Hour), Facts: facts{}},
+			{Code: explain.ControllerSilent, Severity: cause.SeverityError, Nodes: []string{}, Pods: []string{}, Since: since(time.Hour), Latest: since(time.Hour), Facts: facts{}},
 		}, "and one that owes a deletion"},
 		{"N nf", []dstest.Option{written(time.Hour), reports(nil)}, []explain.Problem{
-			{Code: daemonset.FailedPod, Severity: cause.Warning, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"}, Facts: facts{"reason": ""}},
+			{Code: daemonset.FailedPod, Severity: cause.SeverityWarning, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"}, Facts: facts{"reason": ""}},
 		}, "but one that waits to delete a failed pod owes nothing"},
 		{"N nf/nf", []dstest.Option{written(time.Hour), reports(nil)}, []explain.Problem{
-			{Code: daemonset.FailedPod, Severity: cause.Warning, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"}, Facts: facts{"reason": ""}},
-			{Code: daemonset.Duplicate, Severity: cause.Warning, Count: 1, Nodes: []string{"n1"}, Pods: []string{}, Facts: facts{}},
+			{Code: daemonset.FailedPod, Severity: cause.SeverityWarning, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"}, Facts: facts{"reason": ""}},
+			{Code: daemonset.Duplicate, Severity: cause.SeverityWarning, Count: 1, Nodes: []string{"n1"}, Pods: []string{}, Facts: facts{}},
 		}, "nor one that waits to delete one of two"},
 		{"N -", []dstest.Option{written(time.Hour), refuse(time.Minute), reports(nil)}, []explain.Problem{
-			{Code: cause.FailedCreate, Severity: cause.Error, Count: 1, Nodes: []string{"n1"}, Pods: []string{}, Since: since(time.Minute), Latest: since(time.Minute), Facts: facts{"events": 3, "last": "2026-03-01T11:59:00Z", "message": "exceeded quota"}},
+			{Code: cause.FailedCreate, Severity: cause.SeverityError, Count: 1, Nodes: []string{"n1"}, Pods: []string{}, Since: since(time.Minute), Latest: since(time.Minute), Facts: facts{"events": 3, "last": "2026-03-01T11:59:00Z", "message": "exceeded quota"}},
 		}, "and one whose pods are refused does what it can"},
 		{"O ~O", []dstest.Option{dstest.MaxSurge("1"), reports(nil)}, []explain.Problem{
-			{Code: daemonset.VanishedNodeInSurge, Severity: cause.Error, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"}, Facts: facts{"field": ""}},
+			{Code: daemonset.VanishedNodeInSurge, Severity: cause.SeverityError, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"}, Facts: facts{"field": ""}},
 		}, "a step that fails"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
@@ -645,7 +645,7 @@ func TestOutlook(t *testing.T) {
 	raise := &cause.Raise{Amount: cause.AmountOf(6, 24), Smallest: cause.AmountOf(4, 24), Left: []string{"n1"}}
 	stall := &cause.Stall{Reason: daemonset.StepBudgetSpent, Replaced: 1, Of: 2, Nodes: []string{"n0", "n1"}, Further: 1}
 	problem := explain.Problem{
-		Code: cause.NextRolloutStalls, Severity: cause.Warning, Count: 2, Nodes: []string{"n0", "n1"}, Pods: []string{},
+		Code: cause.NextRolloutStalls, Severity: cause.SeverityWarning, Count: 2, Nodes: []string{"n0", "n1"}, Pods: []string{},
 		Facts: daemonset.Facts{"reason": "BudgetSpent", "replaced": 1, "replaces": 2, "holders": 3, "field": "maxUnavailable", "limit": 1},
 	}
 	for _, tt := range []struct {
@@ -658,11 +658,11 @@ func TestOutlook(t *testing.T) {
 		{cause.Outlook{Raise: raise}, raise, []explain.Problem{}, "a way out of a stall"},
 		{cause.Outlook{Stall: stall}, nil, []explain.Problem{problem}, "a stall to come, with the nodes that are known and one that is not"},
 		{cause.Outlook{Stall: &cause.Stall{Reason: daemonset.StepBudgetSpent, Of: 2, Further: 1}}, nil, []explain.Problem{{
-			Code: cause.NextRolloutStalls, Severity: cause.Warning, Nodes: []string{}, Pods: []string{},
+			Code: cause.NextRolloutStalls, Severity: cause.SeverityWarning, Nodes: []string{}, Pods: []string{},
 			Facts: daemonset.Facts{"reason": "BudgetSpent", "replaced": 0, "replaces": 2, "holders": 1, "field": "maxUnavailable", "limit": 1},
 		}}, "of which no node is known"},
 		{cause.Outlook{Stall: &cause.Stall{Reason: daemonset.StepBudgetSpent, Replaced: 1, Of: 2, AtWorst: true, Working: true, Further: 1}}, nil, []explain.Problem{{
-			Code: cause.NextRolloutStalls, Severity: cause.Warning, Nodes: []string{}, Pods: []string{},
+			Code: cause.NextRolloutStalls, Severity: cause.SeverityWarning, Nodes: []string{}, Pods: []string{},
 			Facts: daemonset.Facts{"reason": "BudgetSpent", "replaced": 1, "replaces": 2, "atWorst": true, "working": true, "holders": 1, "field": "maxUnavailable", "limit": 1},
 		}}, "of which the order is random"},
 	} {

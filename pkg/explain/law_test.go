@@ -52,7 +52,7 @@ func TestNothingFollowsFromAMissingStatus(t *testing.T) {
 			t.Fatalf("seed %d: without the status of pods: %s, used %v, computed %v, next %s", seed, e.Verdict.Code, e.Budget.Used, e.Status.Computed, e.Next.Kind)
 		}
 		for _, p := range e.Problems {
-			if p.Severity == cause.Error && p.Code != explain.StaleStatus && p.Code != explain.ControllerSilent {
+			if p.Severity == cause.SeverityError && p.Code != explain.StaleStatus && p.Code != explain.ControllerSilent {
 				t.Fatalf("seed %d: without the status of pods: %s", seed, p.Code)
 			}
 		}
@@ -226,7 +226,7 @@ func problemsOrdered(_ *daemonset.State, e *explain.Explanation) error {
 			return fmt.Errorf("%q is no code of a problem", p.Code)
 		case p.Count != len(p.Nodes) || !slices.IsSorted(p.Nodes) || len(slices.Compact(slices.Clone(p.Nodes))) != p.Count:
 			return fmt.Errorf("%s counts %d, and names %v", p.Code, p.Count, p.Nodes)
-		case !slices.Contains([]cause.Severity{cause.Error, cause.Warning, cause.Info}, p.Severity):
+		case !slices.Contains([]cause.Severity{cause.SeverityError, cause.SeverityWarning, cause.SeverityInfo}, p.Severity):
 			return fmt.Errorf("%s has severity %q", p.Code, p.Severity)
 		case p.Since != nil && p.Latest.Before(*p.Since):
 			return fmt.Errorf("%s: since %v, latest %v", p.Code, p.Since, p.Latest)
@@ -277,7 +277,7 @@ func verdictAgrees(st *daemonset.State, e *explain.Explanation) error {
 			return fmt.Errorf("healthy, with %d of %d available", c.Available, c.Desired)
 		}
 		for _, p := range e.Problems {
-			if p.Severity == cause.Error && p.Code != explain.StaleStatus && slices.ContainsFunc(p.Nodes, func(n string) bool { return st.Node(n).ShouldRun.OK }) {
+			if p.Severity == cause.SeverityError && p.Code != explain.StaleStatus && slices.ContainsFunc(p.Nodes, func(n string) bool { return st.Node(n).ShouldRun.OK }) {
 				return fmt.Errorf("healthy, with %s on %v", p.Code, p.Nodes)
 			}
 		}

@@ -38,7 +38,7 @@ func (b *builder) nodeProblems(p *cause.Problems) {
 				f["terminating"] = true
 			}
 			maps.Copy(f, n.ShouldRun.Facts)
-			m := &cause.Cause{Code: Misscheduled, Severity: cause.Info, Pod: n.Pods[0].Name, Facts: f}
+			m := &cause.Cause{Code: Misscheduled, Severity: cause.SeverityInfo, Pod: n.Pods[0].Name, Facts: f}
 			if down := cause.Down(n, b.at); down != nil && downFor(f) {
 				m.Since = down.Since
 				if message, known := down.Facts["message"]; known {
@@ -51,7 +51,7 @@ func (b *builder) nodeProblems(p *cause.Problems) {
 			continue
 		}
 		if silent && c.Code == cause.NoPod {
-			c = &cause.Cause{Code: ControllerSilent, Severity: cause.Error, Since: cause.Written(b.st.DaemonSet, "status"), Facts: daemonset.Facts{}}
+			c = &cause.Cause{Code: ControllerSilent, Severity: cause.SeverityError, Since: cause.Written(b.st.DaemonSet, "status"), Facts: daemonset.Facts{}}
 		}
 		p.Add(n.Name, c)
 	}
@@ -98,10 +98,10 @@ func (b *builder) podProblems(p *cause.Problems) {
 	for i := range b.st.Nodes {
 		n := &b.st.Nodes[i]
 		if n.Slot == daemonset.SlotExcess || n.Slot == daemonset.SlotBoth && b.st.Budget.MaxSurge == 0 {
-			p.Add(n.Name, &cause.Cause{Code: daemonset.Duplicate, Severity: cause.Warning, Facts: daemonset.Facts{}})
+			p.Add(n.Name, &cause.Cause{Code: daemonset.Duplicate, Severity: cause.SeverityWarning, Facts: daemonset.Facts{}})
 		}
 		if b.onDelete() && n.Membership().Current && !n.Membership().Updated {
-			p.Add(n.Name, &cause.Cause{Code: OnDeleteOutdated, Severity: cause.Info, Pod: n.Pods[0].Name, Facts: b.revisionFacts(&n.Pods[0])})
+			p.Add(n.Name, &cause.Cause{Code: OnDeleteOutdated, Severity: cause.SeverityInfo, Pod: n.Pods[0].Name, Facts: b.revisionFacts(&n.Pods[0])})
 		}
 		for _, pod := range slices.Concat(n.Pods, n.Ignored) {
 			b.handsProblem(p, n.Name, &pod)
@@ -111,7 +111,7 @@ func (b *builder) podProblems(p *cause.Problems) {
 		pod := &b.st.Unmapped[i]
 		b.handsProblem(p, pod.Object.Spec.NodeName, pod)
 		if pod.Ignored == daemonset.NoTargetNode {
-			p.Add("", &cause.Cause{Code: daemonset.NoTargetNode, Severity: cause.Warning, Pod: pod.Name, Facts: daemonset.Facts{}})
+			p.Add("", &cause.Cause{Code: daemonset.NoTargetNode, Severity: cause.SeverityWarning, Pod: pod.Name, Facts: daemonset.Facts{}})
 		}
 	}
 	for _, o := range b.st.Foreign {
@@ -121,7 +121,7 @@ func (b *builder) podProblems(p *cause.Problems) {
 				owner = ref.Kind + "/" + ref.Name
 			}
 		}
-		p.Add(o.Spec.NodeName, &cause.Cause{Code: Foreign, Severity: cause.Warning, Pod: o.Name, Facts: daemonset.Facts{"owner": owner}})
+		p.Add(o.Spec.NodeName, &cause.Cause{Code: Foreign, Severity: cause.SeverityWarning, Pod: o.Name, Facts: daemonset.Facts{"owner": owner}})
 	}
 }
 
@@ -129,9 +129,9 @@ func (b *builder) podProblems(p *cause.Problems) {
 func (b *builder) handsProblem(p *cause.Problems, node string, pod *daemonset.Pod) {
 	switch pod.Claim {
 	case daemonset.Adopt:
-		p.Add(node, &cause.Cause{Code: Adopt, Severity: cause.Info, Pod: pod.Name, Facts: daemonset.Facts{}})
+		p.Add(node, &cause.Cause{Code: Adopt, Severity: cause.SeverityInfo, Pod: pod.Name, Facts: daemonset.Facts{}})
 	case daemonset.Release:
-		p.Add(node, &cause.Cause{Code: daemonset.ReleasedPod, Severity: cause.Warning, Pod: pod.Name, Facts: daemonset.Facts{}})
+		p.Add(node, &cause.Cause{Code: daemonset.ReleasedPod, Severity: cause.SeverityWarning, Pod: pod.Name, Facts: daemonset.Facts{}})
 	}
 }
 
@@ -155,12 +155,12 @@ func (b *builder) ownProblems(p *cause.Problems, e *Explanation) {
 		if len(ds.Finalizers) > 0 {
 			f["finalizers"] = ds.Finalizers
 		}
-		p.Add("", &cause.Cause{Code: Deleting, Severity: cause.Info, Since: timeOf(t.Time), Facts: f})
+		p.Add("", &cause.Cause{Code: Deleting, Severity: cause.SeverityInfo, Since: timeOf(t.Time), Facts: f})
 	}
 	if b.st.NotObserved() {
-		c := &cause.Cause{Code: GenerationNotObserved, Severity: cause.Warning, Since: cause.Written(b.st.DaemonSet, ""), Facts: b.heldUp(daemonset.Facts{"generation": int(ds.Generation), "observed": int(ds.Status.ObservedGeneration)})}
+		c := &cause.Cause{Code: GenerationNotObserved, Severity: cause.SeverityWarning, Since: cause.Written(b.st.DaemonSet, ""), Facts: b.heldUp(daemonset.Facts{"generation": int(ds.Generation), "observed": int(ds.Status.ObservedGeneration)})}
 		if c.Since != nil && b.at.Sub(*c.Since) > cause.Patience {
-			c.Severity = cause.Error
+			c.Severity = cause.SeverityError
 		}
 		p.Add("", c)
 	}
@@ -176,7 +176,7 @@ func (b *builder) ownProblems(p *cause.Problems, e *Explanation) {
 		if next.Working {
 			f["working"] = true
 		}
-		stalls := &cause.Cause{Code: cause.NextRolloutStalls, Severity: cause.Warning, Facts: f}
+		stalls := &cause.Cause{Code: cause.NextRolloutStalls, Severity: cause.SeverityWarning, Facts: f}
 		for _, node := range next.Nodes {
 			p.Add(node, stalls)
 		}
@@ -185,17 +185,17 @@ func (b *builder) ownProblems(p *cause.Problems, e *Explanation) {
 		}
 	}
 	if err := e.Next.Error; err != nil {
-		p.Add(err.Node, &cause.Cause{Code: err.Code, Severity: cause.Error, Pod: err.Pod, Facts: daemonset.Facts{"field": err.Field}})
+		p.Add(err.Node, &cause.Cause{Code: err.Code, Severity: cause.SeverityError, Pod: err.Pod, Facts: daemonset.Facts{"field": err.Field}})
 	}
 	if r := &e.Next.Revisions; b.st.History.Merged && len(r.Current) > 0 {
 		f := daemonset.Facts{"revisions": duplicates(r.Remove) + 1, "relabelled": len(r.Relabel), "number": int(r.Number)}
-		p.Add("", &cause.Cause{Code: DuplicateRevisions, Severity: cause.Warning, Facts: f})
+		p.Add("", &cause.Cause{Code: DuplicateRevisions, Severity: cause.SeverityWarning, Facts: f})
 	}
 	if b.silent() && owes(&e.Next) {
-		p.Add("", &cause.Cause{Code: ControllerSilent, Severity: cause.Error, Since: cause.Written(b.st.DaemonSet, "status"), Facts: daemonset.Facts{}})
+		p.Add("", &cause.Cause{Code: ControllerSilent, Severity: cause.SeverityError, Since: cause.Written(b.st.DaemonSet, "status"), Facts: daemonset.Facts{}})
 	}
 	if ports := cause.HostPorts(&ds.Spec.Template.Spec); len(ports) > 0 && b.st.Budget.MaxSurge > 0 {
-		p.Add("", &cause.Cause{Code: SurgeHostPort, Severity: cause.Warning, Facts: daemonset.Facts{"ports": ports}})
+		p.Add("", &cause.Cause{Code: SurgeHostPort, Severity: cause.SeverityWarning, Facts: daemonset.Facts{"ports": ports}})
 	}
 	if ds.DeletionTimestamp == nil && !b.onDelete() && b.oldNodes() > 0 {
 		b.ignoredBudgets(p)
@@ -205,7 +205,7 @@ func (b *builder) ownProblems(p *cause.Problems, e *Explanation) {
 		for _, d := range e.Status.Differences {
 			fields = append(fields, d.Field)
 		}
-		p.Add("", &cause.Cause{Code: StaleStatus, Severity: cause.Warning, Since: e.Status.WrittenAt, Facts: b.heldUp(daemonset.Facts{"fields": fields})})
+		p.Add("", &cause.Cause{Code: StaleStatus, Severity: cause.SeverityWarning, Since: e.Status.WrittenAt, Facts: b.heldUp(daemonset.Facts{"fields": fields})})
 	}
 }
 
@@ -221,7 +221,7 @@ func (b *builder) ignoredBudgets(p *cause.Problems) {
 		if v := pdb.Spec.MaxUnavailable; v != nil {
 			f["maxUnavailable"] = v.String()
 		}
-		p.Add("", &cause.Cause{Code: DisruptionBudgetIgnored, Severity: cause.Info, Facts: f})
+		p.Add("", &cause.Cause{Code: DisruptionBudgetIgnored, Severity: cause.SeverityInfo, Facts: f})
 	}
 }
 

@@ -21,7 +21,7 @@ func (e *Explanation) Matters() []*Problem {
 		switch p := &e.Problems[i]; {
 		case p.Urgent():
 			urgent = append(urgent, p)
-		case p.Severity == cause.Warning, p.Code == Misscheduled && p.Origin != nil:
+		case p.Severity == cause.SeverityWarning, p.Code == Misscheduled && p.Origin != nil:
 			others = append(others, p)
 		}
 	}
@@ -72,7 +72,7 @@ func (e *Explanation) Beside(others []*Problem) (out []*Problem) {
 // Failed returns the nodes of problems that containers have, sorted by name.
 func (e *Explanation) Failed() (nodes []string) {
 	for _, p := range e.Problems {
-		if p.Severity == cause.Error && cause.OfContainer(p.Code) {
+		if p.Severity == cause.SeverityError && cause.OfContainer(p.Code) {
 			nodes = append(nodes, p.Nodes...)
 		}
 	}
@@ -82,7 +82,7 @@ func (e *Explanation) Failed() (nodes []string) {
 // Failing reports whether something is wrong that does not pass by itself.
 func (e *Explanation) Failing() bool {
 	m := e.Matters()
-	return len(m) > 0 && m[0].Severity == cause.Error
+	return len(m) > 0 && m[0].Severity == cause.SeverityError
 }
 
 // Has returns the first problem with a code, or nil if none has it.

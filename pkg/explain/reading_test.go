@@ -25,7 +25,7 @@ func problemsOf(t *testing.T, text string) (out []Problem) {
 				p.Code = daemonset.Reason(w)
 			case w == "late":
 				p.Facts["late"] = true
-			case severity == cause.Error || severity == cause.Warning || severity == cause.Info:
+			case severity == cause.SeverityError || severity == cause.SeverityWarning || severity == cause.SeverityInfo:
 				p.Severity = severity
 			case strings.HasPrefix(w, "n"):
 				p.Nodes = strings.Split(w, ",")
@@ -197,8 +197,8 @@ func TestSince(t *testing.T) {
 		at := time.Date(2026, 3, 1, 12, minute, 0, 0, time.UTC)
 		return &at
 	}
-	crash := Problem{Code: cause.CrashLoopBackOff, Severity: cause.Error, Since: at(5)}
-	unknown := Problem{Code: cause.NodeNotReady, Severity: cause.Error}
+	crash := Problem{Code: cause.CrashLoopBackOff, Severity: cause.SeverityError, Since: at(5)}
+	unknown := Problem{Code: cause.NodeNotReady, Severity: cause.SeverityError}
 	for _, tt := range []struct {
 		problems []Problem
 		rollout  Rollout
@@ -222,7 +222,7 @@ func TestTally(t *testing.T) {
 		return Problem{Code: code, Severity: severity, Facts: daemonset.Facts{"newFailing": newPods, "oldFailing": oldPods}}
 	}
 	e := &Explanation{Verdict: Verdict{Facts: daemonset.Facts{"newPods": 4, "oldPods": 9}}}
-	e.Problems = []Problem{fails(cause.Error, cause.CrashLoopBackOff, 2, 0), fails(cause.Error, cause.OOMKilled, 1, 3), fails(cause.Info, cause.ProbeFailing, 1, 1)}
+	e.Problems = []Problem{fails(cause.SeverityError, cause.CrashLoopBackOff, 2, 0), fails(cause.SeverityError, cause.OOMKilled, 1, 3), fails(cause.SeverityInfo, cause.ProbeFailing, 1, 1)}
 	if diff := cmp.Diff(cause.Tally{NewPods: 4, NewFailing: 3, OldPods: 9, OldFailing: 3}, e.Tally()); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}

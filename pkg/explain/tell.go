@@ -79,7 +79,7 @@ func (e *Explanation) Listed() (rows, notes []*Problem) {
 		p := &e.Problems[i]
 		switch {
 		case p.Code == OnDeleteOutdated && e.Verdict.Code == AwaitingDelete:
-		case p.Severity == cause.Info && p.Count == 0, p.Code == cause.NextRolloutStalls, p.Code == Adopt:
+		case p.Severity == cause.SeverityInfo && p.Count == 0, p.Code == cause.NextRolloutStalls, p.Code == Adopt:
 			notes = append(notes, p)
 		default:
 			rows = append(rows, p)
@@ -197,7 +197,7 @@ func (n *Node) State() NodeState {
 		return NodeUnknown
 	case !n.ShouldRun.OK:
 		return NodeExcluded
-	case n.Problem != nil && n.Problem.Severity == cause.Error:
+	case n.Problem != nil && n.Problem.Severity == cause.SeverityError:
 		return NodeFails
 	case n.Problem != nil:
 		return NodeWaits

@@ -214,7 +214,7 @@ func TestByNode(t *testing.T) {
 // TestNodeState: how a node is, whether it lacks a pod, and its old pods.
 func TestNodeState(t *testing.T) {
 	no, yes := &daemonset.Verdict{}, &daemonset.Verdict{OK: true}
-	failing, starting := &cause.Cause{Severity: cause.Error}, &cause.Cause{Severity: cause.Info}
+	failing, starting := &cause.Cause{Severity: cause.SeverityError}, &cause.Cause{Severity: cause.SeverityInfo}
 	old, fine := Pod{Name: "old"}, Pod{Name: "new", Updated: true, Available: true}
 	for _, tt := range []struct {
 		node Node

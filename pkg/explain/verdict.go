@@ -110,7 +110,7 @@ func (b *builder) wrongNodes() (failing, waiting int) {
 		c := b.causes.Of(n.Name)
 		switch {
 		case !n.ShouldRun.OK || c == nil:
-		case c.Severity == cause.Error, c.Code == daemonset.FailedPod, c.Code == cause.NoPod && silent:
+		case c.Severity == cause.SeverityError, c.Code == daemonset.FailedPod, c.Code == cause.NoPod && silent:
 			failing++
 		default:
 			waiting++
@@ -137,7 +137,7 @@ func (b *builder) stuck(e *Explanation) bool {
 		return false // it deletes failed pods now, and old ones while it waits to do so again
 	}
 	for _, h := range e.Budget.Holders {
-		if c := b.causes.Of(h.Node); c == nil || c.Severity != cause.Error {
+		if c := b.causes.Of(h.Node); c == nil || c.Severity != cause.SeverityError {
 			return false
 		}
 	}

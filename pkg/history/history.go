@@ -141,9 +141,6 @@ const (
 	ChangeUnknown  ChangeKind = "Unknown"     // one of the two could not be read
 )
 
-// ChangeKinds lists every ChangeKind.
-var ChangeKinds = []ChangeKind{ChangeFirst, ChangeTemplate, ChangeRestart, ChangeDefaults, ChangeNone, ChangeUnknown}
-
 // Change is a field that differs.
 type Change struct {
 	template.Difference `json:",inline"`
@@ -164,9 +161,6 @@ const (
 	// FieldDefault: one side lacks it, and the other has the API's default; somebody may have written that by hand
 	FieldDefault FieldKind = "Default"
 )
-
-// FieldKinds lists every FieldKind.
-var FieldKinds = []FieldKind{FieldSet, FieldRestart, FieldDefault}
 
 // Diff is the difference of two templates.
 type Diff struct {

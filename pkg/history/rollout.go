@@ -50,9 +50,6 @@ const (
 	Unknown        RolloutCode = "Unknown"        // a gap hides it
 )
 
-// RolloutCodes lists every RolloutCode.
-var RolloutCodes = []RolloutCode{Settled, UnderWay, AwaitingDelete, Unavailable, NoPods, Creates, CreatesSame, Renumbers, Merges, Deleted, Ignored, Unknown}
-
 // rollout sums up the pods of the rows.
 func (b *builder) rollout() {
 	r := Rollout{MinReadySeconds: b.s.DaemonSet.Spec.MinReadySeconds}

@@ -494,7 +494,7 @@ func assume(s *snapshot.Snapshot, st *daemonset.State) assumed {
 		a.failing, a.fails = newFailure(st, causes), &tally
 	}
 	if invalid := invalidImages(st); len(invalid) > 0 && !revisionFails {
-		a.image, a.failing = invalid[0].Image, &cause.Cause{Code: cause.ImagePullBackOff, Severity: cause.Error, Facts: daemonset.Facts{
+		a.image, a.failing = invalid[0].Image, &cause.Cause{Code: cause.ImagePullBackOff, Severity: cause.SeverityError, Facts: daemonset.Facts{
 			"container": invalid[0].Name, "image": invalid[0].Image, "reason": string(InvalidImageName),
 		}}
 	}
@@ -506,20 +506,20 @@ func assume(s *snapshot.Snapshot, st *daemonset.State) assumed {
 		down := cause.Down(n, st.At)
 		f.hangs = down != nil && down.Facts["status"] == string(corev1.ConditionUnknown) // its kubelet starts no pod and ends none
 		switch {
-		case c != nil && c.Severity == cause.Error && onNode[c.Code] && !(beside[c.Code] && st.Budget.MaxSurge == 0 && hasReadyOld(n)):
+		case c != nil && c.Severity == cause.SeverityError && onNode[c.Code] && !(beside[c.Code] && st.Budget.MaxSurge == 0 && hasReadyOld(n)):
 			f.never, f.down = c, true
-		case f.hangs || down != nil && down.Severity == cause.Error && !hasAvailable(n) && !(c != nil && seenByKubelet[c.Code]):
+		case f.hangs || down != nil && down.Severity == cause.SeverityError && !hasAvailable(n) && !(c != nil && seenByKubelet[c.Code]):
 			f.never, f.down = down, true
 		case a.failing != nil:
 			f.never = a.failing
 		case a.surges && portsHeld(n, &st.DaemonSet.Spec.Template.Spec):
 			a.ports = true
-			f.never = &cause.Cause{Code: cause.HostPortConflict, Severity: cause.Error, Facts: daemonset.Facts{}}
+			f.never = &cause.Cause{Code: cause.HostPortConflict, Severity: cause.SeverityError, Facts: daemonset.Facts{}}
 		}
 		f.pods = failed(n, causes)
 		for j := range n.Pods {
 			if p := &n.Pods[j]; p.Terminating {
-				if of := causes.OfPod(p); of != nil && of.Severity == cause.Error {
+				if of := causes.OfPod(p); of != nil && of.Severity == cause.SeverityError {
 					f.hangs, f.hung = true, of
 				}
 			}
@@ -593,7 +593,7 @@ func newFailure(st *daemonset.State, causes *cause.Causes) *cause.Cause {
 	for i := range st.Nodes {
 		for j := range st.Nodes[i].Pods {
 			p := &st.Nodes[i].Pods[j]
-			if c := causes.OfPod(p); p.Updated && !p.Terminating && c != nil && c.Severity == cause.Error {
+			if c := causes.OfPod(p); p.Updated && !p.Terminating && c != nil && c.Severity == cause.SeverityError {
 				return c
 			}
 		}
@@ -607,7 +607,7 @@ func failed(n *daemonset.Node, causes *cause.Causes) map[string]*cause.Cause {
 	var out map[string]*cause.Cause
 	for j := range n.Pods {
 		p := &n.Pods[j]
-		if c := causes.OfPod(p); !p.Terminating && c != nil && c.Severity == cause.Error {
+		if c := causes.OfPod(p); !p.Terminating && c != nil && c.Severity == cause.SeverityError {
 			if out == nil {
 				out = map[string]*cause.Cause{}
 			}

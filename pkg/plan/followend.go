@@ -112,7 +112,7 @@ func holdingNow(st *daemonset.State, causes *cause.Causes) []Holder {
 		}
 		h := Holder{Node: n.Name, Cause: causes.Of(n.Name)}
 		if h.Cause == nil {
-			h.Cause = &cause.Cause{Code: daemonset.Duplicate, Severity: cause.Info, Facts: daemonset.Facts{}}
+			h.Cause = &cause.Cause{Code: daemonset.Duplicate, Severity: cause.SeverityInfo, Facts: daemonset.Facts{}}
 		}
 		h.Pod = h.Cause.Pod
 		out = append(out, h)

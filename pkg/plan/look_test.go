@@ -284,7 +284,7 @@ func changeFor(t *testing.T, u *Unblock) *Change {
 func TestProblems(t *testing.T) {
 	early, late := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC), time.Date(2026, 11, 20, 11, 0, 0, 0, time.UTC)
 	crash := func(restarts int, message string, since time.Time) *cause.Cause {
-		return &cause.Cause{Code: cause.CrashLoopBackOff, Severity: cause.Error, Since: &since, Facts: daemonset.Facts{"container": "agent", "restarts": restarts, "message": message}}
+		return &cause.Cause{Code: cause.CrashLoopBackOff, Severity: cause.SeverityError, Since: &since, Facts: daemonset.Facts{"container": "agent", "restarts": restarts, "message": message}}
 	}
 	o := Outcome{Holders: []Holder{
 		{Node: "a"},
@@ -292,8 +292,8 @@ func TestProblems(t *testing.T) {
 		{Node: "c", Cause: crash(5, "no disk", early)},
 	}}
 	want := []*cause.Problem{
-		{Code: cause.CrashLoopBackOff, Severity: cause.Error, Count: 2, Nodes: []string{"b", "c"}, Pods: []string{"p"}, Facts: daemonset.Facts{"container": "agent", "message": "no route"}, Since: &early, Latest: &late},
-		{Code: daemonset.NotReady, Severity: cause.Error, Count: 1, Nodes: []string{"a"}, Pods: []string{}, Facts: daemonset.Facts{}},
+		{Code: cause.CrashLoopBackOff, Severity: cause.SeverityError, Count: 2, Nodes: []string{"b", "c"}, Pods: []string{"p"}, Facts: daemonset.Facts{"container": "agent", "message": "no route"}, Since: &early, Latest: &late},
+		{Code: daemonset.NotReady, Severity: cause.SeverityError, Count: 1, Nodes: []string{"a"}, Pods: []string{}, Facts: daemonset.Facts{}},
 	}
 	if diff := cmp.Diff(want, o.Problems()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -314,7 +314,7 @@ type Holder struct {
 func (o *Outcome) Problems() []*cause.Problem {
 	var ps cause.Problems
 	for _, h := range slices.Concat(o.Holders, o.Late) {
-		c := cause.Cause{Code: daemonset.NotReady, Severity: cause.Error, Facts: daemonset.Facts{}}
+		c := cause.Cause{Code: daemonset.NotReady, Severity: cause.SeverityError, Facts: daemonset.Facts{}}
 		if h.Cause != nil { // a document made by hand may lack it
 			c = *h.Cause
 		}
