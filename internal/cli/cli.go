@@ -5,22 +5,17 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log"
 	"os"
 	"os/signal"
 	"path/filepath"
-	"runtime"
 	"runtime/debug"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
-
-	"github.com/kubectl-ds/kubectl-ds/internal/source"
-	"github.com/kubectl-ds/kubectl-ds/internal/view"
 )
 
 // Main runs one command line and returns its exit status. An error is one
@@ -120,39 +115,6 @@ func quietly(f func() error) error {
 	return f()
 }
 
-// failed writes an error, and returns its exit status.
-func failed(errs io.Writer, err error) int {
-	if p := (*source.PanicError)(nil); errors.As(err, &p) {
-		return crashed(errs, p.Value, p.Stack)
-	}
-	fmt.Fprintln(errs, "error: "+view.Clean(err.Error()))
-	var d interface{ Details() []string }
-	if errors.As(err, &d) {
-		for _, l := range d.Details() {
-			text := strings.TrimLeft(l, " ")
-			fmt.Fprintln(errs, "  "+l[:len(l)-len(text)]+view.Clean(text))
-		}
-	}
-	var h interface{ Hint() string }
-	if errors.As(err, &h) && h.Hint() != "" {
-		fmt.Fprintln(errs, "hint: "+view.Clean(h.Hint()))
-	}
-	return 1
-}
-
-// crashed writes what a report of a panic needs, and returns its exit status. Of
-// the panic itself it writes what Go says: words of a library may quote a secret.
-// A stack holds none.
-func crashed(errs io.Writer, panicked any, stack []byte) int {
-	what := "a panic"
-	if e, ok := panicked.(runtime.Error); ok {
-		what = e.Error()
-	}
-	fmt.Fprintln(errs, "error: this is a bug in kubectl ds: "+view.Clean(what))
-	fmt.Fprintf(errs, "hint: please report it at https://github.com/kubectl-ds/kubectl-ds/issues with the command line, version %s and these lines:\n%s", programVersion(), stack)
-	return 1
-}
-
 // arguments returns what follows the program's name. Called by the name that
 // kubectl looks for to complete "kubectl ds", it completes.
 func arguments(args []string) []string {
@@ -162,26 +124,3 @@ func arguments(args []string) []string {
 	}
 	return args[1:]
 }
-
-// exitStatus is an answer that was given, and a status that says more.
-type exitStatus int
-
-const (
-	moving         exitStatus = 2
-	stuck          exitStatus = 3
-	degraded       exitStatus = 4
-	inPart         exitStatus = 5
-	conditionHolds exitStatus = 6 // one of --fail-on
-	interrupted               = 130
-)
-
-func (s exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
-
-// hinted is an error with something to paste.
-type hinted struct {
-	error
-	hint string
-}
-
-func (h hinted) Hint() string  { return h.hint }
-func (h hinted) Unwrap() error { return h.error }

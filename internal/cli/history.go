@@ -8,8 +8,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
-	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/encode"
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
@@ -20,29 +18,21 @@ import (
 )
 
 type historyOptions struct {
-	input
-	choice
+	question
 	revision   string
 	diff       string
 	unified    bool
 	undo       string
 	showValues bool
-	output     string
-	color      string
-	all        bool
-	exitCode   bool
 
 	// What the flags mean, once they have been checked.
-	set      *pflag.FlagSet // of the command: which flags were given
-	selector labels.Selector
-	format   encode.Format
-	style    view.Style
-	which    *history.Which   // of --revision
-	between  *history.Between // of --diff
+	which   *history.Which   // of --revision
+	between *history.Between // of --diff
+	back    int64            // of --undo
 }
 
 func newHistory(c *common) *cobra.Command {
-	o := &historyOptions{input: input{common: c, command: "history"}}
+	o := &historyOptions{question: question{input: input{common: c, command: "history"}}}
 	cmd := &cobra.Command{
 		Use:     "history [NAME...]",
 		Short:   "Show revisions, what changed, and what a rollback would do",
@@ -94,36 +84,31 @@ func newHistory(c *common) *cobra.Command {
 		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
 	}
 	f := cmd.Flags()
-	o.set = f
-	o.input.addFlags(f)
-	o.choice.addFlags(f)
+	o.addFlags(f, encode.Formats, "show all revisions, fields and nodes", "set the exit status from the answer (see above)")
 	f.StringVar(&o.revision, "revision", "", "show the template of this revision, and its nodes")
 	f.StringVar(&o.diff, "diff", "", "compare revision A with B, or A with the one before it")
 	f.BoolVar(&o.unified, "unified", false, "with --diff: print a unified diff")
 	f.StringVar(&o.undo, "undo", "", "plan a rollback to this revision; 0 is the previous one")
 	f.BoolVar(&o.showValues, "show-values", false, "show literal values of environment variables, which may be secret")
-	f.StringVarP(&o.output, "output", "o", "", outputWords(encode.Formats))
-	f.StringVar(&o.color, "color", "auto", "color the output: auto, always or never")
-	f.BoolVar(&o.all, "all", false, "show all revisions, fields and nodes")
-	f.BoolVar(&o.exitCode, "exit-code", false, "set the exit status from the answer (see above)")
 	return cmd
 }
 
 func (o *historyOptions) run(ctx context.Context, args []string) error {
 	defer o.holdNotes()()
-	if err := o.check(args); err != nil {
+	formats := encode.Formats
+	if o.given("undo") != "" {
+		formats = encode.PlanFormats
+	}
+	if err := o.check(args, formats, o.checkQuestion); err != nil {
 		return err
 	}
-	if o.given("undo") {
+	if o.given("undo") != "" {
 		return o.undoPlan(ctx)
 	}
 	o.unasked = notLookedAt
-	snapshots, err := o.read(ctx, &o.choice, o.selector)
+	snapshots, err := o.read(ctx, o.exitGate())
 	if err != nil {
 		return err
-	}
-	if len(snapshots) == 0 && o.exitCode {
-		return o.ungated(&o.choice, "exit-code")
 	}
 	items, err := o.histories(snapshots)
 	if err != nil {
@@ -143,54 +128,12 @@ func (o *historyOptions) run(ctx context.Context, args []string) error {
 	return o.status(items)
 }
 
-func (o *historyOptions) given(flag string) bool { return o.set.Lookup(flag).Changed }
-
-// text reports whether the answer is for a person.
-func (o *historyOptions) text() bool { return o.format == encode.Text || o.format == encode.Wide }
-
-// check returns an error for flags that are not valid, before anything is read.
-func (o *historyOptions) check(args []string) error {
-	var err error
-	if o.selector, err = o.choice.check(args, *o.config.Namespace); err != nil {
-		return err
-	}
-	formats, hint := encode.Formats, "-o json"
-	if o.given("undo") {
-		formats, hint = encode.PlanFormats, "-o markdown"
-	}
-	if o.format, err = encode.Parse(o.output, formats); err != nil {
-		return hinted{err, hint}
-	}
-	if o.style, err = styleOf(o.Out, o.color); err != nil {
-		return err
-	}
-	o.style.All, o.style.Wide = o.all, o.format == encode.Wide
-	if err := o.oneQuestion(); err != nil {
-		return err
-	}
-	if o.given("revision") {
-		if o.which, err = parseWhich("--revision", o.revision); err != nil {
-			return err
-		}
-	}
-	if o.given("undo") {
-		if _, err = parseRollback("--undo", o.undo); err != nil {
-			return err
-		}
-	}
-	if o.given("diff") {
-		if o.between, err = parseBetween(o.diff); err != nil {
-			return err
-		}
-	}
-	return o.input.check()
-}
-
-// oneQuestion returns an error for flags that ask different things.
-func (o *historyOptions) oneQuestion() error {
+// checkQuestion reads the flags that ask for something else than the revisions, of
+// which there may be one.
+func (o *historyOptions) checkQuestion() (err error) {
 	var asked []string
 	for _, flag := range []string{"revision", "diff", "undo"} {
-		if o.given(flag) {
+		if o.given(flag) != "" {
 			asked = append(asked, "--"+flag)
 		}
 	}
@@ -199,20 +142,31 @@ func (o *historyOptions) oneQuestion() error {
 		return hinted{fmt.Errorf("%s and %s cannot be combined", asked[0], asked[1]), "leave out one of them"}
 	case len(asked) == 1 && o.many():
 		return hinted{fmt.Errorf("%s needs the name of one DaemonSet", asked[0]), "kubectl ds history lists the names"}
-	case o.unified && !o.given("diff"):
+	case o.unified && o.given("diff") == "":
 		return hinted{errors.New("--unified needs --diff"), "--diff -1,live --unified"}
 	case o.unified && o.format != encode.Text:
 		return hinted{fmt.Errorf("--unified cannot be combined with -o %s", o.output), "leave out --unified, or -o"}
-	case o.format == encode.Wide && (o.given("revision") || o.given("diff")):
+	case o.format == encode.Wide && o.given("revision", "diff") != "":
 		return hinted{fmt.Errorf("%s cannot be combined with -o wide", asked[0]), "leave out -o wide"}
+	case len(asked) == 0:
+		return nil
 	}
-	return nil
+	switch asked[0] {
+	case "--revision":
+		o.which, err = parseWhich("--revision", o.revision)
+	case "--undo":
+		o.back, err = parseRollback("--undo", o.undo)
+	case "--diff":
+		o.between, err = parseBetween(o.diff)
+	}
+	return err
 }
 
 // answered is a History with what it was made from.
 type answered struct {
 	*history.History
-	from *snapshot.Snapshot
+	from  *snapshot.Snapshot
+	state *daemonset.State
 }
 
 func (o *historyOptions) histories(snapshots []*snapshot.Snapshot) ([]answered, error) {
@@ -226,7 +180,7 @@ func (o *historyOptions) histories(snapshots []*snapshot.Snapshot) ([]answered, 
 		if err != nil {
 			return nil, err
 		}
-		items, gaps = append(items, answered{h, s}), append(gaps, lookedAt(h.Snapshot.Gaps))
+		items, gaps = append(items, answered{h, s, st}), append(gaps, lookedAt(h.Snapshot.Gaps))
 	}
 	o.gaps(gaps...)
 	return items, nil
@@ -242,28 +196,21 @@ func lookedAt(gaps []daemonset.Gap) []daemonset.Gap {
 
 func (o *historyOptions) print(items []answered) error {
 	list := &history.List{APIVersion: snapshot.APIVersion, Kind: history.ListKind, Items: []*history.History{}}
-	refs := []string{}
+	headers := []*daemonset.Header{}
 	for _, h := range items {
-		list.Items, refs = append(list.Items, h.History), append(refs, h.DaemonSet.Name)
+		list.Items, headers = append(list.Items, h.History), append(headers, &h.Header)
 	}
 	switch {
 	case !o.text() && o.many():
-		return encode.Write(o.Out, list, refs, o.format)
+		return o.write(list, headers)
 	case !o.text():
-		return encode.Write(o.Out, list.Items[0], refs, o.format)
+		return o.write(list.Items[0], headers)
 	case len(items) == 0:
-		fmt.Fprintln(o.ErrOut, o.nothing(&o.choice))
-		return nil
+		return o.nothing()
 	case o.many():
-		return view.Histories(o.Out, list, o.asked(), o.style)
+		return view.Histories(o.Out, list, o.askedBy(), o.style)
 	}
-	return view.History(o.Out, list.Items[0], o.asked(), o.style)
-}
-
-// asked are the flags that ask for the same input once more.
-func (o *historyOptions) asked() view.Asked {
-	flags, pastable := givenAgain(o.set)
-	return view.Asked{Flags: flags, Again: pastable}
+	return view.History(o.Out, list.Items[0], o.askedBy(), o.style)
 }
 
 // printRevision writes one template: for a person, or as a DaemonSet to apply.
@@ -277,7 +224,7 @@ func (o *historyOptions) printRevision(h answered) error {
 		if err != nil {
 			return err
 		}
-		return view.Template(o.Out, h.History, o.asked(), r, t, o.showValues, o.style)
+		return view.Template(o.Out, h.History, o.askedBy(), r, t, o.showValues, o.style)
 	}
 	if h.from.EnvValues != "" && !o.showValues && o.format != encode.Name {
 		return hinted{errors.New("this snapshot has digests instead of the values of environment variables: a manifest applied from it would not work"),
@@ -292,18 +239,14 @@ func (o *historyOptions) printRevision(h answered) error {
 			return err
 		}
 	}
-	return encode.Write(o.Out, object, []string{h.DaemonSet.Name}, o.format)
+	return o.write(object, []*daemonset.Header{&h.Header})
 }
 
 // noteRemovals says that kubectl apply would leave fields behind, where the
 // template that was asked for lacks some that are live: it takes away only what
 // it applied before.
 func (o *historyOptions) noteRemovals(h answered) error {
-	_, st, err := o.state(h.from)
-	if err != nil {
-		return err
-	}
-	d, err := history.Make(h.from, st, history.Options{Diff: &history.Between{From: &history.Which{Live: true}, To: o.which}})
+	d, err := history.Make(h.from, h.state, history.Options{Diff: &history.Between{From: &history.Which{Live: true}, To: o.which}})
 	if err != nil {
 		return err
 	}
@@ -327,7 +270,7 @@ func removals(changes []history.Change) (n int) {
 // unified diff.
 func (o *historyOptions) printDiff(h answered) error {
 	if !o.unified {
-		return view.Diff(o.Out, h.History, o.asked(), o.style)
+		return view.Diff(o.Out, h.History, o.askedBy(), o.style)
 	}
 	var sides [2]map[string]any
 	for i, side := range []history.Side{h.Diff.From, h.Diff.To} {
@@ -373,60 +316,22 @@ func (o *historyOptions) status(items []answered) error {
 
 // undoPlan prints what plan-rollout says of a rollback.
 func (o *historyOptions) undoPlan(ctx context.Context) error {
-	snapshots, err := o.read(ctx, &o.choice, o.selector)
+	snapshots, err := o.read(ctx, "")
 	if err != nil {
 		return err
 	}
-	p, err := o.asPlan()
-	if err != nil {
-		return err
-	}
-	made, err := p.plan(snapshots[0], p.asked)
-	if hint := (interface{ Hint() string })(nil); errors.As(err, &hint) {
-		return hinted{err, strings.ReplaceAll(hint.Hint(), "--to-revision", "--undo")}
-	}
-	if err != nil {
-		return err
-	}
-	o.gaps(made.Snapshot.Gaps)
-	if err := p.print([]*plan.Plan{made}, 1); err != nil {
-		return err
-	}
-	return p.status([]*plan.Plan{made})
-}
-
-// asPlan returns the options of the plan-rollout --to-revision that --undo means.
-func (o *historyOptions) asPlan() (p *planOptions, err error) {
-	p = &planOptions{input: o.input, choice: o.choice, format: o.format, style: o.style, exitCode: o.exitCode, undo: true}
-	set := pflag.NewFlagSet("plan-rollout", pflag.ContinueOnError)
-	p.changeFlags.addFlags(set)
-	o.set.VisitAll(func(f *pflag.Flag) {
-		if set.Lookup(f.Name) == nil {
-			set.AddFlag(f)
-		}
-	})
-	if err := set.Set("to-revision", o.undo); err != nil {
-		return nil, err
-	}
+	p := &planning{question: o.question, rollback: "--undo", changed: []string{"to-revision"}}
+	p.change, p.known.ShowValues = &plan.Change{ToRevision: &o.back}, o.showValues
+	p.asked = o.askedBy()
+	p.asked.Flags = append(p.asked.Flags, view.Flag{Name: "to-revision", Value: o.undo})
 	if o.showValues {
-		if err := set.Set("show-values", "true"); err != nil {
-			return nil, err
-		}
+		p.asked.Flags = append(p.asked.Flags, view.Flag{Name: "show-values", Bare: true})
 	}
-	if p.asked, err = p.change(); err != nil {
-		return nil, err
+	slices.SortStableFunc(p.asked.Flags, func(a, b view.Flag) int { return strings.Compare(a.Name, b.Name) })
+	p.asked.Live, p.asked.Undo = len(o.from) == 0 && p.asked.Again, true
+	made, err := p.plan(snapshots[0])
+	if err != nil {
+		return err
 	}
-	p.known, err = p.options()
-	return p, err
-}
-
-// kubectlOnly are the flags that were given and that kubectl itself takes.
-func kubectlOnly(set *pflag.FlagSet) *pflag.FlagSet {
-	out := pflag.NewFlagSet("kubectl", pflag.ContinueOnError)
-	set.VisitAll(func(f *pflag.Flag) {
-		if !slices.Contains([]string{"from", "now", "kubernetes-version"}, f.Name) {
-			out.AddFlag(f)
-		}
-	})
-	return out
+	return p.answer([]planned{made}, false)
 }

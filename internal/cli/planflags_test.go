@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"io"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -84,7 +83,7 @@ func TestChange(t *testing.T) {
 		{"new nodes", []string{"--add-nodes", "3", "--like", "a"}, &plan.Change{Nodes: []plan.NodeEdit{{Kind: plan.NodeAdd, Which: "a", Count: 3, Said: "--add-nodes 3 --like a"}}}},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
-			got, err := parsed(t, tt.line...).change()
+			got, err := parsed(t, tt.line...).asksFor()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -150,7 +149,7 @@ func TestRefusedFlags(t *testing.T) {
 	} {
 		t.Run(tt.line, func(t *testing.T) {
 			c := parsed(t, strings.Fields(tt.line)...)
-			_, err := c.change()
+			_, err := c.asksFor()
 			if err == nil {
 				_, err = c.options()
 			}
@@ -210,82 +209,19 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-func TestParseConditions(t *testing.T) {
-	got, err := parseConditions([]string{"stalls", "removesAllPods", " lostNodes>0", "replaces > 10", "immediateDeletes>3"})
+func TestParseGates(t *testing.T) {
+	got, err := parseGates([]string{"stalls", "removesAllPods", " lostNodes>0", "replaces > 10", "immediateDeletes>3"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]condition{{"stalls", 0}, {"removesAllPods", 0}, {"lostNodes", 0}, {"replaces", 10}, {"immediateDeletes", 3}}, got, cmp.AllowUnexported(condition{})); diff != "" {
+	want := []plan.Gate{{On: plan.GateStalls}, {On: plan.GateRemovesAllPods}, {On: plan.GateLostNodes}, {On: plan.GateReplaces, Most: 10}, {On: plan.GateImmediateDeletes, Most: 3}}
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	for _, bad := range []string{"", "stall", "lostNodes", "lostNodes>", "lostNodes>-1", "lostNodes>=1", "lostNodes>1.5", "stalls>1", "removesAllPods>0", "RemovesAllPods", "lostnodes>1", "replaces>99999999999"} {
-		if _, err := parseConditions([]string{bad}); err == nil {
+	for _, bad := range []string{"", "stall", "lostNodes", "lostNodes>", "lostNodes>-1", "lostNodes>+1", "lostNodes>=1", "lostNodes>1.5", "stalls>1", "removesAllPods>0", "RemovesAllPods", "lostnodes>1", "replaces>99999999999"} {
+		if _, err := parseGates([]string{bad}); err == nil {
 			t.Errorf("%q was accepted", bad)
 		}
-	}
-}
-
-func TestConditionHolds(t *testing.T) {
-	lost := func(names ...string) (nodes []plan.PlacementNode) {
-		for _, n := range names {
-			nodes = append(nodes, plan.PlacementNode{Node: n})
-		}
-		return nodes
-	}
-	lose := func(names ...string) plan.Placement { return plan.Placement{Lose: lost(names...)} }
-	nowhere := func(staying int) []plan.Warning {
-		return []plan.Warning{{Code: plan.NoEligibleNode, Facts: daemonset.Facts{"staying": staying}}}
-	}
-	deletes := func(deferred int, names ...string) daemonset.Step {
-		s := daemonset.Step{Exact: true, Deletes: daemonset.Batch{Deferred: deferred}}
-		for _, n := range names {
-			s.Deletes.Certain = append(s.Deletes.Certain, daemonset.Item{Node: n, Pod: "pod-" + n})
-		}
-		return s
-	}
-	choice := deletes(0, "a")
-	choice.Deletes.Choices = []daemonset.Choice{{Count: 1, From: []daemonset.Item{{Node: "b"}, {Node: "c"}}}}
-	forecast := func(code plan.OutcomeCode, replaces, left int) plan.Forecast {
-		return plan.Forecast{Replaces: replaces, Outcome: plan.Outcome{Code: code, Left: left}}
-	}
-	type answer struct {
-		number       int
-		holds, known bool
-	}
-	for _, tt := range []struct {
-		why  string
-		c    condition
-		p    plan.Plan
-		want answer
-	}{
-		{"a rollout that stalls", condition{"stalls", 0}, plan.Plan{Forecast: forecast(plan.Stalls, 9, 7)}, answer{7, true, true}},
-		{"one that completes", condition{"stalls", 0}, plan.Plan{Forecast: forecast(plan.Completes, 9, 0), Next: deletes(0)}, answer{0, false, true}},
-		{"one that would, of nodes that were not read", condition{"stalls", 0}, plan.Plan{Forecast: forecast(plan.Completes, 9, 0)}, answer{0, false, false}},
-		{"how it ends is not known", condition{"stalls", 0}, plan.Plan{Forecast: forecast(plan.Unknown, 9, 0)}, answer{0, false, false}},
-		{"all pods are removed", condition{"removesAllPods", 0}, plan.Plan{Forecast: forecast(plan.RemovesAllPods, 0, 0)}, answer{0, true, true}},
-		{"they are not", condition{"removesAllPods", 0}, plan.Plan{Forecast: forecast(plan.Completes, 9, 0), Next: deletes(0)}, answer{0, false, true}},
-		{"they may be, of nodes that were not read", condition{"removesAllPods", 0}, plan.Plan{Forecast: forecast(plan.Completes, 9, 0)}, answer{0, false, false}},
-		{"a new DaemonSet that no node runs", condition{"removesAllPods", 0}, plan.Plan{Subject: plan.SubjectNew, Warnings: nowhere(0), Forecast: forecast(plan.NothingToDo, 0, 0), Next: deletes(0)}, answer{0, true, true}},
-		{"DESIRED falls to 0 before there is a pod", condition{"removesAllPods", 0}, plan.Plan{Desired: plan.Desired{Before: 3}, Warnings: nowhere(0), Forecast: forecast(plan.NothingToDo, 0, 0), Next: deletes(0)}, answer{0, true, true}},
-		{"DESIRED was 0, and there is no pod to lose", condition{"removesAllPods", 0}, plan.Plan{Subject: plan.SubjectChange, Warnings: nowhere(0), Forecast: forecast(plan.NothingToDo, 0, 0), Next: deletes(0)}, answer{0, false, true}},
-		{"DESIRED falls to 0, and pods stay", condition{"removesAllPods", 0}, plan.Plan{Desired: plan.Desired{Before: 3}, Warnings: nowhere(3), Forecast: forecast(plan.NothingToDo, 0, 0), Next: deletes(0)}, answer{0, false, true}},
-		{"that is no stall", condition{"stalls", 0}, plan.Plan{Forecast: forecast(plan.RemovesAllPods, 0, 0), Next: deletes(0)}, answer{0, false, true}},
-		{"more nodes than allowed", condition{"lostNodes", 1}, plan.Plan{Lost: lost("a", "b"), Next: deletes(0)}, answer{2, true, true}},
-		{"just as many", condition{"lostNodes", 2}, plan.Plan{Lost: lost("a", "b"), Next: deletes(0)}, answer{2, false, true}},
-		{"a gap may hide some", condition{"lostNodes", 2}, plan.Plan{}, answer{0, false, false}},
-		{"pods replaced", condition{"replaces", 8}, plan.Plan{Next: deletes(0), Forecast: forecast(plan.Completes, 9, 0)}, answer{9, true, true}},
-		{"a lost node in the next step is one delete", condition{"immediateDeletes", 0}, plan.Plan{Placement: lose("a"), Next: deletes(0, "a", "x")}, answer{2, true, true}},
-		{"one that is not in it is another", condition{"immediateDeletes", 0}, plan.Plan{Placement: lose("a", "b"), Next: deletes(0, "x")}, answer{3, true, true}},
-		{"so is what the limit of 250 defers", condition{"immediateDeletes", 0}, plan.Plan{Next: deletes(50, "x")}, answer{51, true, true}},
-		{"and a choice counts what it takes", condition{"immediateDeletes", 2}, plan.Plan{Placement: lose("b"), Next: choice}, answer{2, false, true}},
-	} {
-		t.Run(tt.why, func(t *testing.T) {
-			var got answer
-			got.number, got.holds, got.known = tt.c.holds(&tt.p)
-			if got != tt.want {
-				t.Errorf("%s: %+v, want %+v", tt.c, got, tt.want)
-			}
-		})
 	}
 }
 
@@ -317,21 +253,5 @@ func TestStatusOf(t *testing.T) {
 				t.Errorf("statusOf = %d, want %d", got, tt.want)
 			}
 		})
-	}
-}
-
-// TestWorstFirst: a list is in the order of the exit statuses, and no outcome
-// is without a place.
-func TestWorstFirst(t *testing.T) {
-	if len(worstFirst) != len(plan.OutcomeCodes) {
-		t.Errorf("%d places for %d outcomes", len(worstFirst), len(plan.OutcomeCodes))
-	}
-	for _, code := range plan.OutcomeCodes {
-		if !slices.Contains(worstFirst, code) {
-			t.Errorf("%s has no place", code)
-		}
-	}
-	if got := worstFirst[:3]; !slices.Equal(got, []plan.OutcomeCode{plan.Stalls, plan.RemovesAllPods, plan.Unknown}) {
-		t.Errorf("a list begins with %v, in place of what exits with 3, 4, 5", got)
 	}
 }

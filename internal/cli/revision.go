@@ -58,11 +58,7 @@ func parseRollback(flag, text string) (int64, error) {
 // target returns the number of the revision that is back revisions before the
 // newest, and an error if kubectl would go back to another one: it does not see a
 // revision without an owner, and of two with one number it takes the first by name.
-func (in *input) target(s *snapshot.Snapshot, back int64) (int64, error) {
-	s, st, err := in.state(s)
-	if err != nil {
-		return 0, err
-	}
+func target(s *snapshot.Snapshot, st *daemonset.State, back int64) (int64, error) {
 	h, err := history.Make(s, st, history.Options{})
 	if err != nil {
 		return 0, err

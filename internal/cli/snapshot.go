@@ -56,18 +56,16 @@ func newSnapshot(c *common) *cobra.Command {
 }
 
 func writeSnapshot(ctx context.Context, in *input, args []string, showValues bool) error {
-	ch := &choice{}
-	selector, err := ch.check(args, *in.config.Namespace)
-	if err != nil {
+	if err := in.checkNames(args); err != nil {
 		return err
 	}
-	if len(ch.names) != 1 {
+	if in.many() {
 		return hinted{errors.New("snapshot needs the name of one DaemonSet"), "kubectl ds explain lists the names"}
 	}
 	if err := in.check(); err != nil {
 		return err
 	}
-	read, err := in.read(ctx, ch, selector)
+	read, err := in.read(ctx)
 	if err != nil {
 		return err
 	}

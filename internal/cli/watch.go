@@ -60,9 +60,9 @@ func (o *planOptions) checkWatch() error {
 	switch {
 	case o.format != encode.Text:
 		return hinted{fmt.Errorf("--watch cannot be combined with -o %s", o.output), "leave out -o, or --watch"}
-	case len(o.conditions) > 0:
+	case len(o.gates) > 0:
 		return hinted{errors.New("--fail-on cannot be combined with --watch"), "--watch --exit-code"}
-	case o.input.now != "":
+	case o.now != "":
 		return hinted{errors.New("--watch cannot be combined with --now"), "leave out --now"}
 	case o.timeout < 0:
 		return hinted{fmt.Errorf("--timeout %s is negative", o.timeout), "--timeout 10m"}
@@ -287,8 +287,8 @@ func (f *following) end(err error, why string) error {
 	if _, werr := fmt.Fprintln(f.out, view.WatchEnds(f.now, why, f.o.style)); werr != nil {
 		return werr
 	}
-	if again := f.o.asks(&plan.Plan{Header: f.now.Header}); again.Again && (f.now.End == plan.EndStuck || f.now.End == plan.EndDegraded) {
-		fmt.Fprintln(f.o.ErrOut, "hint: "+planAgain(screen.Command{"kubectl ds plan-rollout", "-n " + screen.Quote(f.now.Header.DaemonSet.Namespace), screen.Quote(f.now.Header.DaemonSet.Name)}, again.Flags))
+	if again := f.o.asked; again.Again && (f.now.End == plan.EndStuck || f.now.End == plan.EndDegraded) {
+		fmt.Fprintln(f.o.ErrOut, "hint: "+withFlags(screen.Command{"kubectl ds plan-rollout", "-n " + screen.Quote(f.now.Header.DaemonSet.Namespace), screen.Quote(f.now.Header.DaemonSet.Name)}, again.Flags).String())
 	}
 	switch {
 	case err != nil:

@@ -149,3 +149,23 @@ func seconds(n float64) string {
 	}
 	return ago(d)
 }
+
+// gates say that a condition holds for a plan, and with which number.
+var gates = map[plan.GateOn]string{
+	plan.GateStalls: "the rollout of {of} stalls[, {left:pod is not updated|pods are not updated}][, {terminating:pod stays|pods stay} terminating]" +
+		"[, {without:node stays|nodes stay} without an available pod]{atWorst? at worst|}",
+	plan.GateRemovesAllPods:   "no node runs the pod of {of} at the end",
+	plan.GateLostNodes:        "{of}: {n:node loses its pod|nodes lose their pod}",
+	plan.GateReplaces:         "{of}: {n:pod is|pods are} replaced",
+	plan.GateImmediateDeletes: "{of}: {n:pod is|pods are} deleted immediately",
+}
+
+// Gate says that a condition holds for a plan, by what it found there.
+func Gate(g plan.Gate, p *plan.Plan) string {
+	o := &p.Outcome
+	f := daemonset.Facts{"of": p.DaemonSet.Namespace + "/" + p.DaemonSet.Name, "n": g.Of(p).Number, "left": o.Left, "terminating": o.Terminating, "atWorst": o.AtWorst}
+	if o.Left+o.Terminating == 0 {
+		f["without"] = o.Unserved()
+	}
+	return fill(time.Time{}, f, gates[g.On])
+}

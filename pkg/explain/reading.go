@@ -306,6 +306,13 @@ func (e *Explanation) On(code daemonset.Reason) (nodes []string) {
 	return nodes
 }
 
+// WorstFirst compares two Explanations by verdict, then by the share of nodes without
+// an available pod, then by namespace and name.
+func WorstFirst(a, b *Explanation) int {
+	return cmp.Or(slices.Index(VerdictCodes, a.Verdict.Code)-slices.Index(VerdictCodes, b.Verdict.Code), cmp.Compare(b.Impact.Share(), a.Impact.Share()),
+		strings.Compare(a.DaemonSet.Namespace, b.DaemonSet.Namespace), strings.Compare(a.DaemonSet.Name, b.DaemonSet.Name))
+}
+
 // Troubled returns the nodes of problems that come from the node or from what
 // else runs on it, and those that would stop the next rollout; each once, sorted.
 func (e *Explanation) Troubled() []string {

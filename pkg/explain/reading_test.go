@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -355,5 +356,26 @@ func TestRevisionOf(t *testing.T) {
 		if got := e.RevisionOf(Pod{Revision: name}); got != want {
 			t.Errorf("%q: %v, want %v", name, got, want)
 		}
+	}
+}
+
+// TestWorstFirst: the verdict decides, then the share of nodes without an available
+// pod, then the names.
+func TestWorstFirst(t *testing.T) {
+	of := func(code VerdictCode, without, served int, name string) *Explanation {
+		e := &Explanation{Verdict: Verdict{Code: code}, Impact: &Impact{Without: make([]string, without), Served: served}}
+		e.DaemonSet.Namespace, e.DaemonSet.Name, _ = strings.Cut(name, "/")
+		return e
+	}
+	all := []*Explanation{
+		of(Healthy, 0, 9, "a/a"), of(Degraded, 1, 9, "a/a"), of(Degraded, 1, 3, "b/z"), of(Degraded, 1, 9, "a/b"), of(Stuck, 0, 9, "b/a"), of(Progressing, 1, 0, "a/a"), of(Stuck, 0, 9, "a/z"),
+	}
+	slices.SortFunc(all, WorstFirst)
+	var got []string
+	for _, e := range all {
+		got = append(got, string(e.Verdict.Code)+" "+e.DaemonSet.Namespace+"/"+e.DaemonSet.Name)
+	}
+	if want := "Stuck a/z, Stuck b/a, Degraded b/z, Degraded a/a, Degraded a/b, Progressing a/a, Healthy a/a"; strings.Join(got, ", ") != want {
+		t.Errorf("got  %s\nwant %s", strings.Join(got, ", "), want)
 	}
 }

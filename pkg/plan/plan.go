@@ -69,7 +69,7 @@ type List struct {
 	Kind       string `json:"kind"`       // of the document
 
 	// one for each DaemonSet. With manifests or names in their order. Otherwise those with something to do or with
-	// nodes that stay without an available pod: Stalls first, then Unknown, RemovesAllPods, Completes, NotRolling and
+	// nodes that stay without an available pod: Stalls first, then RemovesAllPods, Unknown, Completes, NotRolling and
 	// NothingToDo, then by namespace and name; may be empty
 	Items []*Plan `json:"items"`
 }
@@ -243,8 +243,8 @@ const (
 	RemovesAllPods OutcomeCode = "RemovesAllPods"
 )
 
-// OutcomeCodes lists every OutcomeCode.
-var OutcomeCodes = []OutcomeCode{NothingToDo, Completes, RemovesAllPods, Stalls, NotRolling, Unknown}
+// OutcomeCodes lists every OutcomeCode, worst first.
+var OutcomeCodes = []OutcomeCode{Stalls, RemovesAllPods, Unknown, Completes, NotRolling, NothingToDo}
 
 // Outcome is how a rollout ends under the assumptions.
 type Outcome struct {

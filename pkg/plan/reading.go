@@ -1,10 +1,12 @@
 package plan
 
 import (
+	"cmp"
 	"maps"
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -220,6 +222,22 @@ func (p *Plan) WarningsBeside() int {
 	}
 	said := func(w Warning) bool { return w.Code == ManagedByTool && p.Verdict() == VerdictUndone }
 	return len(slices.DeleteFunc(slices.Clone(p.Warnings), said))
+}
+
+// HasToDo reports whether anything happens, nodes stay without an available pod, or
+// pods stay although no node is eligible. A change that leaves no node eligible counts
+// also where there is no pod.
+func (p *Plan) HasToDo() bool {
+	staying, none := p.NoneEligible()
+	moves := p.Next.Kind != daemonset.StepNone || len(p.Placement.Gain)+len(p.Placement.Lose) > 0
+	return none && (staying > 0 || p.Change != nil && p.Desired.Before > 0) || moves || p.Outcome.Unserved() > 0 ||
+		p.Subject != SubjectNothing && p.Outcome.Code != NothingToDo && p.Outcome.Code != NotRolling
+}
+
+// WorstFirst compares two Plans by how they end, then by namespace and name.
+func WorstFirst(a, b *Plan) int {
+	return cmp.Or(slices.Index(OutcomeCodes, a.Outcome.Code)-slices.Index(OutcomeCodes, b.Outcome.Code),
+		strings.Compare(a.DaemonSet.Namespace, b.DaemonSet.Namespace), strings.Compare(a.DaemonSet.Name, b.DaemonSet.Name))
 }
 
 // EndBadly returns how many of the plans end badly.

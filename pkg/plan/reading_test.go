@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -532,6 +533,69 @@ func TestRaised(t *testing.T) {
 		}
 		if got, price := p.Raised() != nil, strings.Join(p.Price(), " "); got != tt.raised || price != tt.price {
 			t.Errorf("%s: raised %v, price %q; want %v, %q", tt.why, got, price, tt.raised, tt.price)
+		}
+	}
+}
+
+// TestWorstFirst: a list begins with what a check refuses, and no outcome is without a
+// place; of one outcome the names decide.
+func TestWorstFirst(t *testing.T) {
+	of := func(code OutcomeCode, namespace, name string) *Plan {
+		p := &Plan{Forecast: Forecast{Outcome: Outcome{Code: code}}}
+		p.DaemonSet.Namespace, p.DaemonSet.Name = namespace, name
+		return p
+	}
+	var all []*Plan
+	for _, code := range []OutcomeCode{NothingToDo, NotRolling, Completes, Unknown, RemovesAllPods, Stalls} {
+		all = append(all, of(code, "b", "a"), of(code, "a", "b"), of(code, "a", "a"))
+	}
+	slices.SortFunc(all, WorstFirst)
+	var got []string
+	for _, p := range all {
+		got = append(got, string(p.Outcome.Code)+" "+p.DaemonSet.Namespace+"/"+p.DaemonSet.Name)
+	}
+	var want []string
+	for _, code := range []string{"Stalls", "RemovesAllPods", "Unknown", "Completes", "NotRolling", "NothingToDo"} {
+		want = append(want, code+" a/a", code+" a/b", code+" b/a")
+	}
+	if diff := cmp.Diff(want, got); diff != "" || len(all) != 3*len(OutcomeCodes) {
+		t.Errorf("of %d outcomes (-want +got):\n%s", len(OutcomeCodes), diff)
+	}
+}
+
+// TestHasToDo: which plans a list of all DaemonSets has.
+func TestHasToDo(t *testing.T) {
+	nowhere := func(staying int) []Warning {
+		return []Warning{{NoEligibleNode, daemonset.Facts{"staying": staying}}}
+	}
+	of := func(subject Subject, code OutcomeCode) Plan {
+		return Plan{Subject: subject, Next: daemonset.Step{Kind: daemonset.StepNone}, Forecast: Forecast{Outcome: Outcome{Code: code}}}
+	}
+	with := func(p Plan, change func(p *Plan)) Plan { change(&p); return p }
+	nothing := of(SubjectNothing, NothingToDo)
+	for _, tt := range []struct {
+		plan Plan
+		want bool
+		why  string
+	}{
+		{nothing, false, "nothing is in progress"},
+		{of(SubjectNothing, NotRolling), false, "with OnDelete a person deletes the pods"},
+		{of(SubjectRollout, NotRolling), false, "also while pods are created"},
+		{of(SubjectRollout, Completes), true, "a rollout"},
+		{of(SubjectChange, Completes), true, "a change that starts one"},
+		{of(SubjectChange, NothingToDo), false, "a change that moves nothing"},
+		{with(nothing, func(p *Plan) { p.Next.Kind = daemonset.StepManage }), true, "the next sync deletes or creates a pod"},
+		{with(nothing, func(p *Plan) { p.Placement.Gain = placed("n") }), true, "a node gets a pod"},
+		{with(nothing, func(p *Plan) { p.Placement.Lose = placed("n") }), true, "a node loses its pod"},
+		{with(nothing, func(p *Plan) { p.Outcome.Holders = []Holder{{Node: "n"}} }), true, "a node stays without an available pod"},
+		{with(nothing, func(p *Plan) { p.Outcome.FurtherHolders = 1 }), true, "any node does"},
+		{with(nothing, func(p *Plan) { p.Warnings = nowhere(2) }), true, "pods stay on nodes that are not eligible"},
+		{with(nothing, func(p *Plan) { p.Warnings, p.Desired.Before = nowhere(0), 3 }), false, "no node is eligible, and nothing was asked"},
+		{with(nothing, func(p *Plan) { p.Warnings, p.Desired.Before, p.Change = nowhere(0), 3, &ChangeSummary{} }), true, "by a change"},
+		{with(nothing, func(p *Plan) { p.Warnings, p.Change = nowhere(0), &ChangeSummary{} }), false, "as before the change"},
+	} {
+		if got := tt.plan.HasToDo(); got != tt.want {
+			t.Errorf("%s: %t", tt.why, got)
 		}
 	}
 }

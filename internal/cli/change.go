@@ -1,0 +1,133 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/view"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+	"github.com/kubectl-ds/kubectl-ds/pkg/template"
+)
+
+func parseImages(texts []string) ([]plan.Image, error) {
+	var out []plan.Image
+	for _, t := range texts {
+		container, image, found := strings.Cut(t, "=")
+		if !found {
+			container, image = "", t
+		}
+		switch {
+		case image == "" || found && container == "" || strings.ContainsAny(t, " \t\n"):
+			return nil, hinted{fmt.Errorf("--image %q is neither CONTAINER=IMAGE nor IMAGE", t), "--image agent=example/agent:2"}
+		case template.FaultOfImage(image) != "":
+			return nil, hinted{fmt.Errorf("--image %q: the kubelet rejects this name (InvalidImageName): %s", t, view.ImageFault(template.FaultOfImage(image))), imageHint(container, image)}
+		case slices.ContainsFunc(out, func(i plan.Image) bool { return i.Container == container || i.Container == "*" || container == "*" }):
+			return nil, hinted{fmt.Errorf("--image %q: the container already has an image from another --image", t), "give one --image for each container"}
+		}
+		out = append(out, plan.Image{Container: container, Image: image})
+	}
+	return out, nil
+}
+
+// imageHint offers the image that was meant, where that can be told.
+func imageHint(container, image string) string {
+	if _, rest, found := strings.Cut(image, "://"); found {
+		image = rest
+	}
+	image = strings.TrimRight(image, ":@/")
+	if template.FaultOfImage(image) == template.ImageUppercase {
+		image = strings.ToLower(image)
+	}
+	if template.FaultOfImage(image) != "" {
+		return "--image agent=example/agent:2"
+	}
+	if container != "" {
+		image = container + "=" + image
+	}
+	return "--image " + view.Quote(image)
+}
+
+var effects = []corev1.TaintEffect{corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute}
+
+// parseToleration reads KEY[=VALUE][:EFFECT] as a toleration of the taints
+// that are written so: without a value, whatever the value is. * is every key.
+func parseToleration(text string) (corev1.Toleration, error) {
+	bad := func(why string) (corev1.Toleration, error) {
+		return corev1.Toleration{}, hinted{fmt.Errorf("--toleration %q: %s", text, why), "--toleration KEY[=VALUE][:EFFECT], such as dedicated=gpu:NoSchedule, or * for all taints"}
+	}
+	t := corev1.Toleration{Operator: corev1.TolerationOpExists}
+	rest, effect, found := strings.Cut(text, ":")
+	if found {
+		if t.Effect = corev1.TaintEffect(effect); !slices.Contains(effects, t.Effect) {
+			return bad(effectWords(effect))
+		}
+	}
+	key, value, equal := strings.Cut(rest, "=")
+	if equal {
+		t.Operator, t.Value = corev1.TolerationOpEqual, value
+		if errs := validation.IsValidLabelValue(value); len(errs) > 0 {
+			return bad("the value: " + errs[0])
+		}
+	}
+	switch {
+	case (key == "*" || key == "") && !equal:
+	case key == "*" || key == "":
+		return bad("* takes no value")
+	default:
+		if errs := validation.IsQualifiedName(key); len(errs) > 0 {
+			return bad("the key: " + errs[0])
+		}
+		t.Key = key
+	}
+	return t, nil
+}
+
+func effectWords(effect string) string {
+	return fmt.Sprintf("%q is none of NoSchedule, PreferNoSchedule, NoExecute", effect)
+}
+
+// parseNodeSelector reads the labels that a nodeSelector gets, KEY=VALUE, and the keys
+// that it loses, KEY-.
+func parseNodeSelector(texts []string) (add map[string]string, drop []string, err error) {
+	for _, t := range texts {
+		key, value, found := strings.Cut(t, "=")
+		dropped := !found && strings.HasSuffix(t, "-")
+		if dropped {
+			key = strings.TrimSuffix(t, "-")
+		}
+		errs := validation.IsQualifiedName(key)
+		if found {
+			errs = append(errs, validation.IsValidLabelValue(value)...)
+		}
+		why, hint := "", "--node-selector pool=gpu"
+		switch before, again := add[key]; {
+		case strings.Contains(t, ","):
+			why, hint = " has more than one key", "--node-selector pool=gpu --node-selector zone=eu-1a"
+		case !found && !dropped:
+			why = " is neither KEY=VALUE nor KEY-"
+		case len(errs) > 0:
+			why = ": " + errs[0]
+		case again && found && before != value:
+			why, hint = fmt.Sprintf(": contradicts %s=%s", key, before), "give each key one value"
+		case dropped:
+			drop = append(drop, key)
+		case add == nil:
+			add = map[string]string{key: value}
+		default:
+			add[key] = value
+		}
+		if why != "" {
+			return nil, nil, hinted{fmt.Errorf("--node-selector %q%s", t, why), hint}
+		}
+	}
+	for _, key := range drop {
+		if _, both := add[key]; both {
+			return nil, nil, hinted{fmt.Errorf("--node-selector %q is both added and removed", key), "leave out one of them"}
+		}
+	}
+	return add, drop, nil
+}

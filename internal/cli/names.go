@@ -1,0 +1,151 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/internal/view"
+)
+
+// kinds are the ways to say "DaemonSet" before a name.
+var kinds = []string{"ds", "daemonset", "daemonsets", "ds.apps", "daemonset.apps", "daemonsets.apps", "daemonset.v1.apps", "daemonsets.v1.apps"}
+
+// others are the kinds that somebody may take for a DaemonSet's, by whether
+// "kubectl rollout status" knows them.
+var others = map[string]bool{
+	"deploy": true, "deployment": true, "deployments": true, "sts": true, "statefulset": true, "statefulsets": true,
+	"rs": false, "replicaset": false, "replicasets": false, "job": false, "jobs": false, "cj": false, "cronjob": false, "cronjobs": false,
+}
+
+// wrongKind returns the error for what is not a DaemonSet, with the command to
+// ask instead where there is one.
+func wrongKind(kind, name, namespace string) error {
+	err := fmt.Errorf("%q is not a DaemonSet: kubectl ds is for DaemonSets only", kind+"/"+name)
+	plain, _, _ := strings.Cut(strings.ToLower(kind), ".")
+	if !others[plain] || name == "" || strings.Contains(name, "/") {
+		return err
+	}
+	hint := "kubectl rollout status " + view.Quote(kind+"/"+name)
+	if namespace != "" {
+		hint += " -n " + view.Quote(namespace)
+	}
+	return hinted{err, hint}
+}
+
+// names returns the DaemonSets that the arguments name, each once: NAME,
+// NAMESPACE/NAME, ds/NAME and the like, or "ds NAME". The namespace is that of
+// -n, or empty; it is the namespace of a name without one.
+func names(args []string, namespace string) ([]source.Ref, error) {
+	if len(args) > 1 {
+		plain, _, _ := strings.Cut(strings.ToLower(args[0]), ".")
+		if _, other := others[plain]; other {
+			return nil, wrongKind(args[0], args[1], namespace)
+		}
+		if slices.Contains(kinds, strings.ToLower(args[0])) {
+			args = args[1:]
+		}
+	}
+	var out []source.Ref
+	for _, a := range args {
+		ref, err := refOf(a, namespace)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(out, ref) {
+			out = append(out, ref)
+		}
+	}
+	return out, nil
+}
+
+// refOf returns the DaemonSet that one argument names.
+func refOf(arg, namespace string) (source.Ref, error) {
+	first, name, found := strings.Cut(arg, "/")
+	ref := source.Ref{Namespace: namespace, Name: name}
+	_, below, deeper := strings.Cut(name, "/")
+	isKind := slices.Contains(kinds, strings.ToLower(first))
+	switch {
+	case !found:
+		ref.Name = arg
+	case isKind && deeper:
+		return ref, hinted{fmt.Errorf("%q has a kind and a namespace: write NAMESPACE/NAME", arg), view.Quote(name)}
+	case deeper && below != "":
+		return ref, hinted{fmt.Errorf("%q is neither NAME nor NAMESPACE/NAME", arg), "kubectl ds explain -n kube-system node-agent"}
+	case isKind:
+	case len(validation.IsDNS1123Label(first)) > 0: // a namespace has no dot and no upper case
+		return ref, wrongKind(first, name, namespace)
+	case namespace != "" && namespace != first:
+		return ref, hinted{fmt.Errorf("%q is in namespace %q, but -n is %q", arg, first, namespace), "leave out -n"}
+	default:
+		ref.Namespace = first
+	}
+	switch {
+	case found && ref.Name == "":
+		return ref, hinted{fmt.Errorf("%q has no name after the slash", arg), arg + "NAME"}
+	case len(validation.IsDNS1123Subdomain(ref.Name)) > 0:
+		return ref, fmt.Errorf("%q is not a name of a DaemonSet: use lower-case letters, digits, dots and dashes", ref.Name)
+	}
+	return ref, nil
+}
+
+// orOfKind returns the error of reading a DaemonSet, with a hint if its namespace
+// has the name of another kind, as in deployment/web.
+func orOfKind(err error, ref source.Ref) error {
+	if others[ref.Namespace] {
+		kind := ref.Namespace + "/" + ref.Name
+		return hinted{err, "kubectl rollout status " + view.Quote(kind) + " (kubectl ds is for DaemonSets only)"}
+	}
+	return err
+}
+
+// completeNames offers the names of DaemonSets. It is quick or silent.
+func (c *common) completeNames(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+	ctx, cancel := context.WithTimeout(cmd.Context(), 2*time.Second)
+	defer cancel()
+	silent := *c
+	silent.ErrOut = io.Discard // nobody reads notes while somebody types
+	in := &input{common: &silent}
+	if f := cmd.Flags().Lookup("from"); f != nil && f.Changed {
+		from, _ := cmd.Flags().GetStringArray("from")
+		slices.Sort(from)
+		in.from = slices.Compact(from) // cobra parses the flags twice to complete
+	}
+	if slices.Contains(in.from, "-") {
+		return nil, cobra.ShellCompDirectiveNoFileComp // nothing to read while somebody types
+	}
+	r, namespace, err := in.open(ctx)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	before := ""
+	if first, _, found := strings.Cut(begun, "/"); found {
+		before = first + "/"
+		if !slices.Contains(kinds, strings.ToLower(first)) {
+			if asked := *c.config.Namespace; asked != "" && asked != first {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			namespace = first
+		}
+	}
+	found, err := r.Names(ctx, namespace)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var offered []string
+	for _, n := range found {
+		n = before + n
+		if !slices.Contains(args, n) && strings.HasPrefix(n, begun) && n == view.Clean(n) { // a shell would type it
+			offered = append(offered, n)
+		}
+	}
+	slices.Sort(offered)
+	return offered, cobra.ShellCompDirectiveNoFileComp
+}

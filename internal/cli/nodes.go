@@ -1,0 +1,190 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+)
+
+// nodeFlag is one flag that changes nodes.
+type nodeFlag struct {
+	name string
+	kind plan.NodeChangeKind
+	text string
+}
+
+// nodeValue collects the flags that change nodes in one list, since they are
+// applied in the order given.
+type nodeValue struct {
+	name string
+	kind plan.NodeChangeKind
+	into *[]nodeFlag
+}
+
+func (v nodeValue) String() string { return "" }
+func (v nodeValue) Type() string   { return "string" }
+func (v nodeValue) Set(text string) error {
+	*v.into = append(*v.into, nodeFlag{v.name, v.kind, text})
+	return nil
+}
+
+// edits returns what a flag that changes nodes asks for: several names with
+// commas between them are as many edits.
+func (n nodeFlag) edits() ([]plan.NodeEdit, error) {
+	which, what, found := n.text, "", true
+	if n.kind == plan.NodeTaint || n.kind == plan.NodeLabel {
+		which, what, found = strings.Cut(n.text, ":")
+	}
+	form := map[plan.NodeChangeKind]string{plan.NodeTaint: "NODES:KEY=VALUE:EFFECT or NODES:KEY-", plan.NodeLabel: "NODES:KEY=VALUE or NODES:KEY-"}[n.kind]
+	if !found || which == "" {
+		if form == "" {
+			return nil, hinted{fmt.Errorf("--%s names no node", n.name), "--" + n.name + " NODES, such as worker-1, 'worker-*' or pool=gpu"}
+		}
+		return nil, hinted{fmt.Errorf("--%s %q is not %s", n.name, n.text, form), n.example()}
+	}
+	edit := plan.NodeEdit{Kind: n.kind, Said: "--" + n.name + " " + n.text}
+	if what != "" || form != "" {
+		if err := n.what(what, &edit); err != nil {
+			return nil, hinted{fmt.Errorf("--%s %q: %w", n.name, n.text, err), n.example()}
+		}
+	}
+	var out []plan.NodeEdit
+	for _, name := range nodesOf(which) {
+		if name = strings.TrimSpace(name); name == "" {
+			return nil, hinted{fmt.Errorf("--%s %q has an empty name", n.name, n.text), n.example()}
+		}
+		e := edit
+		e.Which = name
+		out = append(out, e)
+	}
+	return out, nil
+}
+
+func (n nodeFlag) example() string {
+	switch n.kind {
+	case plan.NodeTaint:
+		return "--taint 'worker-*:dedicated=gpu:NoSchedule', or --taint pool=gpu:dedicated-"
+	case plan.NodeLabel:
+		return "--label 'worker-*:pool=gpu', or --label worker-1:pool-"
+	}
+	return "--" + n.name + " worker-1,worker-2"
+}
+
+// what reads the taint or label behind the nodes.
+func (n nodeFlag) what(text string, into *plan.NodeEdit) error {
+	rest, drop := strings.CutSuffix(text, "-")
+	if n.kind == plan.NodeLabel {
+		var found bool
+		into.Key, into.Value, found = strings.Cut(text, "=")
+		if drop = drop && !found; drop {
+			into.Kind, into.Key = plan.NodeUnlabel, rest
+		}
+		if errs := validation.IsQualifiedName(into.Key); len(errs) > 0 {
+			return errors.New(errs[0])
+		}
+		if !drop && !found {
+			return errors.New("a label needs a value, or a - at its end to be removed")
+		}
+		if errs := validation.IsValidLabelValue(into.Value); len(errs) > 0 {
+			return errors.New(errs[0])
+		}
+		return nil
+	}
+	t := &corev1.Taint{}
+	keyValue, effect, hasEffect := strings.Cut(rest, ":")
+	t.Effect = corev1.TaintEffect(effect)
+	key, value, hasValue := strings.Cut(keyValue, "=")
+	t.Key, t.Value = key, value
+	if errs := validation.IsQualifiedName(key); len(errs) > 0 {
+		return errors.New(errs[0])
+	}
+	switch {
+	case hasEffect && !slices.Contains(effects, t.Effect):
+		return errors.New(effectWords(effect))
+	case drop && hasValue:
+		return errors.New("to remove a taint, give its key, and its effect if needed, but no value")
+	case drop:
+		into.Kind = plan.NodeUntaint
+	case !hasEffect:
+		return errors.New("a taint needs an effect: NoSchedule, PreferNoSchedule or NoExecute")
+	default:
+		if errs := validation.IsValidLabelValue(value); len(errs) > 0 {
+			return errors.New(errs[0])
+		}
+	}
+	into.Taint = t
+	return nil
+}
+
+// nodesOf returns the nodes that a NODES means by itself: several names with commas
+// between them are as many.
+func nodesOf(text string) []string {
+	parts := strings.Split(text, ",")
+	if strings.ContainsAny(text, "=()") || slices.ContainsFunc(parts, func(p string) bool { return strings.HasPrefix(strings.TrimSpace(p), "!") }) {
+		return []string{text} // a label selector
+	}
+	return parts
+}
+
+// chosenNodes returns the names of the nodes that the flags --node mean, each once,
+// out of those that the States know. If the nodes could not be read, the States
+// know only those with a pod, and any other name may be a node's.
+func chosenNodes(flags []string, states []*daemonset.State) ([]string, error) {
+	if len(states) == 0 {
+		return nil, nil
+	}
+	read := !slices.ContainsFunc(states, func(st *daemonset.State) bool { return !st.NodesRead })
+	known := map[string]corev1.Node{}
+	for _, st := range states {
+		for i := range st.Nodes {
+			n := &st.Nodes[i]
+			if _, again := known[n.Name]; n.Object != nil {
+				known[n.Name] = *n.Object
+			} else if !again {
+				known[n.Name] = corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: n.Name}}
+			}
+		}
+	}
+	var nodes []corev1.Node
+	for _, name := range slices.Sorted(maps.Keys(known)) {
+		nodes = append(nodes, known[name])
+	}
+	var names []string
+	for _, flag := range flags {
+		for _, which := range nodesOf(flag) {
+			which = strings.TrimSpace(which)
+			chosen, err := plan.ChooseNodes(nodes, which)
+			switch {
+			case err != nil && !read && len(validation.IsDNS1123Subdomain(which)) == 0:
+				names = append(names, which)
+			case err != nil && !read:
+				return nil, hinted{fmt.Errorf("--node %s: the nodes could not be read, so only names can be looked up", flag), "--node worker-7"}
+			case err != nil:
+				return nil, fmt.Errorf("--node %s: %w", flag, err)
+			}
+			for _, i := range chosen {
+				names = append(names, nodes[i].Name)
+			}
+		}
+	}
+	return distinct(names), nil
+}
+
+// distinct returns the names in their order, each once.
+func distinct(names []string) []string {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(names, func(n string) bool {
+		again := seen[n]
+		seen[n] = true
+		return again
+	})
+}

@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/screen"
+	"github.com/kubectl-ds/kubectl-ds/internal/view"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// heldNotes are notes that stand below the answer: its first line is the verdict,
+// also where both streams are one.
+type heldNotes struct {
+	mu    sync.Mutex // the API server's warnings come from any goroutine
+	lines []string
+}
+
+// holdNotes keeps the notes of a command until the answer is written.
+func (c *common) holdNotes() (release func()) {
+	c.held = &heldNotes{}
+	return func() {
+		c.held.mu.Lock()
+		defer c.held.mu.Unlock()
+		for _, line := range c.held.lines {
+			fmt.Fprintln(c.ErrOut, line)
+		}
+		c.held.lines = nil
+	}
+}
+
+// note writes a line beside the answer.
+func (c *common) note(format string, args ...any) {
+	line := "note: " + view.Clean(fmt.Sprintf(format, args...))
+	if c.held == nil {
+		fmt.Fprintln(c.ErrOut, line)
+		return
+	}
+	c.held.mu.Lock()
+	defer c.held.mu.Unlock()
+	c.held.lines = append(c.held.lines, line)
+}
+
+// serverWarns writes a warning of the API server.
+func (c *common) serverWarns(words string) { c.note("the API server warns: %s", view.Clean(words)) }
+
+// gaps writes what could not be read, each once for all DaemonSets.
+func (in *input) gaps(lists ...[]daemonset.Gap) {
+	var said []daemonset.Gap
+	messages := map[daemonset.Gap][]string{}
+	for _, g := range slices.Concat(lists...) {
+		kind := g
+		kind.Message = ""
+		if !slices.Contains(said, kind) {
+			said = append(said, kind)
+		}
+		if !slices.Contains(messages[kind], g.Message) {
+			messages[kind] = append(messages[kind], g.Message)
+		}
+	}
+	for _, g := range said {
+		all := messages[g]
+		const most = 3
+		if n := len(all) - most; n > 1 {
+			all = append(all[:most:most], fmt.Sprintf("and %d more", n))
+		}
+		g.Message = strings.Join(all, "; ")
+		in.note("%s%s", view.Gap(g), in.right(g))
+	}
+}
+
+// right says which right is missing for a Gap, the command that checks it, and what
+// to do; empty where none is.
+func (in *input) right(g daemonset.Gap) string {
+	if g.Why != snapshot.Forbidden || g.What == snapshot.Version {
+		return ""
+	}
+	check := screen.Command{screen.Word("kubectl auth can-i list " + string(g.What))}
+	switch namespace := in.namespace(); {
+	case g.What == snapshot.Nodes:
+	case in.allNamespaces:
+		check = append(check, "-A")
+	case namespace != "":
+		check = append(check, "-n "+screen.Quote(namespace))
+	}
+	then := "run this, or use --from and a dump that has them"
+	if len(in.from) > 0 {
+		then = "record the dump again"
+	}
+	return fmt.Sprintf("; ask somebody who may list %s (%s) to %s", g.What, withFlags(check, in.askedBy().Kubectl), then)
+}
+
+// nothing says that there is no DaemonSet, with the command that looks in all
+// namespaces.
+func (in *input) nothing() error {
+	words := "No DaemonSets found."
+	if !in.allNamespaces && (len(in.from) == 0 || *in.config.Namespace != "") {
+		words = fmt.Sprintf("No DaemonSets found in namespace %s.", view.Clean(in.namespace()))
+		if try := in.everywhere(); try != "" {
+			words += " Try: " + try
+		}
+	}
+	fmt.Fprintln(in.ErrOut, words)
+	return nil
+}
+
+// ungated is the error that a gate saw no DaemonSet: a typing error in a selector
+// or a namespace would let everything pass. gate is the flag that makes the answer
+// one.
+func (in *input) ungated(gate string) error {
+	where, try := "", ""
+	if !in.allNamespaces && (len(in.from) == 0 || *in.config.Namespace != "") {
+		where, try = fmt.Sprintf(" in namespace %q", in.namespace()), in.everywhere()
+	}
+	if in.withLabels != "" {
+		where += " with labels " + in.withLabels
+	}
+	return hinted{fmt.Errorf("no DaemonSet found%s, so --%s cannot be evaluated", where, gate), try}
+}

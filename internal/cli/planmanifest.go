@@ -1,0 +1,324 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/screen"
+	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/internal/view"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+	"github.com/kubectl-ds/kubectl-ds/pkg/template"
+)
+
+// planManifests plans each manifest against the live object.
+func (o *planOptions) planManifests(ctx context.Context) ([]planned, error) {
+	var manifests []source.Manifest
+	err := quietly(func() (err error) {
+		manifests, err = source.ReadManifests(ctx, o.files, o.kustomize, o.In, o.allowed()...)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range manifests[0].Notes {
+		o.note("%s", n)
+	}
+	r, namespace, err := o.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if manifests, err = o.chosen(manifests, namespace); err != nil {
+		return nil, err
+	}
+	if flag := o.given(ofDaemonSet...); flag != "" && len(manifests) > 1 {
+		return nil, hinted{fmt.Errorf("--%s needs one DaemonSet, but the manifests have %d", flag, len(manifests)), "name one: " + strings.Join(namesOf(manifests), ", ")}
+	}
+	live, err := readLive(ctx, r, manifests)
+	if err != nil {
+		return nil, err
+	}
+	plans := []planned{}
+	for i, m := range manifests {
+		var p *plan.Plan
+		if m.Namespace == "" {
+			o.taken(m, live[i].Snapshot)
+		}
+		if none := live[i].none; none == nil {
+			p, err = o.planLive(ctx, r, m, live[i].Snapshot)
+		} else if err = o.second(m, none); err == nil {
+			p, err = o.planNew(ctx, r, m)
+		}
+		if err != nil {
+			return nil, ofManifest(m, err)
+		}
+		plans = append(plans, planned{Plan: p})
+	}
+	return plans, nil
+}
+
+// ofManifest returns an error about a manifest with its file, document and field,
+// and with its hint.
+func ofManifest(m source.Manifest, err error) error {
+	var (
+		known       *source.InputError // it names the place already
+		unreachable *source.UnreachableError
+	)
+	if errors.As(err, &known) || errors.As(err, &unreachable) || errors.Is(err, context.Canceled) || strings.HasPrefix(err.Error(), "--") { // as it is about a flag
+		return err
+	}
+	where := fmt.Sprintf("%s: document %d", m.File, m.Document)
+	if m.Field != "" {
+		where += ": " + m.Field
+	}
+	if words := err.Error(); !strings.Contains(words, strconv.Quote(m.Name)) && !strings.Contains(words, m.Ref.String()) {
+		where += ": daemonset " + m.Ref.String()
+	}
+	return fmt.Errorf("%s: %w", where, err)
+}
+
+// chosen returns the manifests whose names were given, or all, each with its
+// namespace.
+func (o *planOptions) chosen(all []source.Manifest, namespace string) ([]source.Manifest, error) {
+	var out []source.Manifest
+	named := make([]bool, len(o.names))
+	for _, m := range all {
+		asked := *o.config.Namespace
+		if len(o.names) > 0 {
+			i := slices.IndexFunc(o.names, func(ref source.Ref) bool {
+				return ref.Name == m.Name && (ref.Namespace == asked || m.Namespace == "" || ref.Namespace == m.Namespace)
+			})
+			if i < 0 {
+				continue
+			}
+			named[i], asked = true, o.names[i].Namespace
+		}
+		if asked != "" && m.Namespace != "" && m.Namespace != asked {
+			return nil, hinted{fmt.Errorf("%s: document %d: daemonset %s is in namespace %q, but -n is %q", m.File, m.Document, m.Name, m.Namespace, asked), "leave out -n"}
+		}
+		m.NamespaceAssumed = m.Namespace == "" && asked == ""
+		m.Namespace, m.As = cmp.Or(m.Namespace, asked, namespace), o.applying
+		out = append(out, m)
+	}
+	if i := slices.Index(named, false); i >= 0 {
+		return nil, hinted{fmt.Errorf("no manifest has a daemonset %q", o.names[i]), "the manifests have " + strings.Join(namesOf(all), ", ")}
+	}
+	return out, nil
+}
+
+func namesOf(manifests []source.Manifest) []string {
+	var names []string
+	for _, m := range manifests {
+		names = append(names, m.Name)
+	}
+	return names
+}
+
+// live is the Snapshot of a manifest's live object, or that there is none.
+type live struct {
+	*snapshot.Snapshot
+	none *source.NotFoundError
+}
+
+// readLive returns each manifest's live object. What several of a namespace
+// share is read once.
+func readLive(ctx context.Context, r reader, manifests []source.Manifest) ([]live, error) {
+	var refs []source.Ref
+	for _, m := range manifests {
+		refs = append(refs, m.Ref)
+	}
+	read, err := readTogether(ctx, r, refs)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]live, len(manifests))
+	for i, m := range manifests {
+		if found := read[m.Ref]; len(found) == 1 {
+			out[i].Snapshot = found[0]
+			continue
+		}
+		s, err := r.Read(ctx, m.Ref) // it knows what is near where there is none
+		if err != nil && !errors.As(err, &out[i].none) {
+			return nil, err
+		}
+		out[i].Snapshot = s
+	}
+	return out, nil
+}
+
+// second refuses a new DaemonSet in a namespace that neither the manifest nor -n
+// names, where others have one of that name: it would be a second one. Of any
+// other new DaemonSet it says what is near.
+func (o *planOptions) second(m source.Manifest, none *source.NotFoundError) error {
+	others := none.Elsewhere
+	if len(others) == 0 && len(none.Near) == 0 {
+		return nil
+	}
+	if len(others) > 0 && m.NamespaceAssumed {
+		hint := "-n " + view.Quote(others[0]) + " plans a change of that one, -n " + view.Quote(m.Namespace) + " a new one"
+		if o.asked.Again {
+			hint += ": " + withFlags(screen.Command{"kubectl ds plan-rollout", "-n " + screen.Quote(others[0])}, o.asked.Flags).String()
+		}
+		return hinted{fmt.Errorf("daemonset %q is in %s, but neither the manifest nor -n names a namespace: kubectl apply would create a second one in namespace %q",
+			m.Name, inNamespaces(others), m.Namespace), hint}
+	}
+	o.note("daemonset %s does not exist, so this plans a new one; %s", view.Clean(m.Ref.String()), view.Clean(none.Hint()))
+	return nil
+}
+
+// taken notes which namespace is assumed for a manifest without one, if -n names
+// none either: that of the only DaemonSet of its name, or else default.
+func (o *planOptions) taken(m source.Manifest, live *snapshot.Snapshot) {
+	found := "is planned as a new one in namespace default"
+	if live != nil {
+		found = "is compared with the one in namespace " + view.Clean(live.DaemonSet.Namespace)
+	}
+	o.note("%s: document %d: daemonset %s has no namespace and %s; kubectl apply would use the namespace of the context, or of -n", m.File, m.Document, view.Clean(m.Name), found)
+}
+
+func inNamespaces(all []string) string {
+	const most = 5
+	if len(all) == 1 {
+		return "namespace " + all[0]
+	}
+	words := "namespaces " + strings.Join(all[:min(most, len(all))], ", ")
+	if n := len(all) - most; n > 0 {
+		words += fmt.Sprintf(" +%d more", n)
+	}
+	return words
+}
+
+// planLive plans what a manifest makes of a live object.
+func (o *planOptions) planLive(ctx context.Context, r reader, m source.Manifest, s *snapshot.Snapshot) (*plan.Plan, error) {
+	s, _, err := o.ruled(s)
+	if err != nil {
+		return nil, err
+	}
+	c := *cmp.Or(o.change, &plan.Change{})
+	if err := o.groupable(s); err != nil {
+		return nil, err
+	}
+	m.Namespace = s.DaemonSet.Namespace
+	applied, err := o.laidOver(ctx, r, m, s.DaemonSet, s.KubernetesVersion)
+	if err != nil {
+		return nil, err
+	}
+	o.manifest(&c, m, applied)
+	p, err := plan.Make(s, &c, o.known)
+	return p, said(err, o.rollback)
+}
+
+// laidOver returns what a manifest makes of a live object, which is nil where
+// there is none.
+func (o *planOptions) laidOver(ctx context.Context, r reader, m source.Manifest, live *appsv1.DaemonSet, version string) (*source.Applied, error) {
+	if !o.serverDryRun {
+		return source.Overlay(live, m, version)
+	}
+	server, ok := r.(interface {
+		DryRun(context.Context, source.Manifest) (*source.Applied, error)
+	})
+	if !ok {
+		return nil, errors.New("--server-dry-run needs an API server")
+	}
+	applied, err := server.DryRun(ctx, m)
+	if applied == nil { // nothing was sent
+		applied = &source.Applied{}
+	}
+	if !o.showValues {
+		values := literalValues(live, m)
+		for i, w := range applied.Warnings {
+			applied.Warnings[i] = values.Hide(w)
+		}
+		if err != nil {
+			err = withoutValues(err, values)
+		}
+	}
+	if err != nil {
+		for _, w := range applied.Warnings {
+			o.serverWarns(w)
+		}
+		return nil, err
+	}
+	return applied, nil
+}
+
+// manifest adds a manifest to a change: what it makes of the live object, and
+// how that was found out.
+func (o *planOptions) manifest(c *plan.Change, m source.Manifest, applied *source.Applied) {
+	c.DaemonSet, c.Method, c.FieldManager = applied.DaemonSet, string(applied.Method), applied.Manager
+	if o.serverDryRun {
+		c.Method = plan.MethodServerDryRun
+	}
+	for _, r := range m.Repeats {
+		c.Warnings = append(c.Warnings, plan.Warning{Code: plan.DuplicateKey, Facts: daemonset.Facts{"file": m.File, "document": m.Document, "line": r.Line, "key": r.Key}})
+	}
+	for _, w := range applied.Warnings {
+		c.Warnings = append(c.Warnings, plan.Warning{Code: plan.ServerWarning, Facts: daemonset.Facts{"message": w}})
+	}
+}
+
+// literalValues returns those of the variables of a manifest and of the live
+// object, which is nil where there is none.
+func literalValues(live *appsv1.DaemonSet, m source.Manifest) *template.Values {
+	templates := []template.Content{m.Template()}
+	if live != nil {
+		if t, err := template.Of(&live.Spec.Template, false); err == nil {
+			templates = append(templates, t)
+		}
+	}
+	return template.ValuesOf([]string{m.Namespace, m.Name}, templates...)
+}
+
+// withoutValues returns an error without the literal values that a server or a
+// webhook quotes in it.
+func withoutValues(err error, of *template.Values) error {
+	words := of.Hide(err.Error())
+	if words == err.Error() {
+		return err
+	}
+	return reworded{err, words}
+}
+
+// planNew plans a DaemonSet that is not in the cluster yet.
+func (o *planOptions) planNew(ctx context.Context, r reader, m source.Manifest) (*plan.Plan, error) {
+	m.Namespace = cmp.Or(m.Namespace, "default")
+	if flag := o.given(ofDaemonSet...); flag != "" {
+		return nil, hinted{fmt.Errorf("daemonset %s does not exist yet, so --%s has nothing to change", m.Ref, flag), "leave out --" + flag + ", or write it into the manifest"}
+	}
+	applied, err := o.laidOver(ctx, r, m, nil, o.version)
+	if err != nil {
+		return nil, err
+	}
+	if o.serverDryRun {
+		applied.DaemonSet.UID = "" // that of a dry run is nobody's
+	}
+	s, err := r.ReadFor(ctx, applied.DaemonSet)
+	if err != nil {
+		return nil, err
+	}
+	if s, _, err = o.ruled(s); err != nil {
+		return nil, err
+	}
+	if !o.serverDryRun && s.KubernetesVersion != o.version { // the defaults of a version are known only now
+		if applied, err = o.laidOver(ctx, r, m, nil, s.KubernetesVersion); err != nil {
+			return nil, err
+		}
+		s.DaemonSet = applied.DaemonSet
+	}
+	if err := o.groupable(s); err != nil {
+		return nil, err
+	}
+	c := plan.Change{Nodes: cmp.Or(o.change, &plan.Change{}).Nodes}
+	o.manifest(&c, m, applied)
+	p, err := plan.New(s, &c, o.known)
+	return p, said(err, o.rollback)
+}

@@ -1,0 +1,200 @@
+package cli
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/encode"
+	"github.com/kubectl-ds/kubectl-ds/internal/screen"
+	"github.com/kubectl-ds/kubectl-ds/internal/view"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// planning is what plan-rollout and history --undo have in common.
+type planning struct {
+	question
+	change   *plan.Change // what is asked, without manifests; nil for nothing
+	known    plan.Options
+	gates    []plan.Gate
+	rollback string // the flag that names the revision to go back to
+
+	// The command line, for the commands on a screen.
+	asked   view.Asked
+	changed []string       // the flags that change the DaemonSet or its nodes, each once
+	apply   screen.Command // what applies the manifests; empty for none
+
+	ungrouped bool // the note that there are no groups has been printed
+}
+
+// planned is a Plan with what else its screen needs of the live DaemonSet.
+type planned struct {
+	*plan.Plan
+	now  *explain.Explanation // nil with a manifest
+	only string               // the container of a DaemonSet that has one
+}
+
+// plan makes the plan of one DaemonSet.
+func (o *planning) plan(s *snapshot.Snapshot) (planned, error) {
+	s, st, err := o.state(s)
+	if err != nil {
+		return planned{}, err
+	}
+	if err := o.groupable(s); err != nil {
+		return planned{}, err
+	}
+	if c := o.change; c != nil && c.ToRevision != nil && *c.ToRevision < 0 {
+		to, err := target(s, st, -*c.ToRevision)
+		if err != nil {
+			return planned{}, err
+		}
+		c.ToRevision = &to
+		for i, f := range o.asked.Flags {
+			if f.Name == "to-revision" {
+				o.asked.Flags[i].Value = strconv.FormatInt(to, 10)
+			}
+		}
+	}
+	p, err := plan.Make(s, o.change, o.known)
+	if err != nil {
+		return planned{}, said(err, o.rollback)
+	}
+	made := planned{Plan: p, now: explain.Explain(s, st, explain.Options{Outlook: plan.Look(s, st)})}
+	if containers := s.DaemonSet.Spec.Template.Spec.Containers; len(containers) == 1 {
+		made.only = containers[0].Name
+	}
+	return made, nil
+}
+
+// answer prints plans, and returns the exit status that they ask for. Where they are
+// listed, as nobody named them, those with nothing to do are left out.
+func (o *planning) answer(plans []planned, listed bool) error {
+	gaps, shown := [][]daemonset.Gap{}, plans
+	for _, p := range plans {
+		gaps = append(gaps, p.Snapshot.Gaps)
+	}
+	o.gaps(gaps...)
+	if listed {
+		shown = slices.DeleteFunc(slices.Clone(plans), func(p planned) bool { return !p.HasToDo() })
+		slices.SortStableFunc(shown, func(a, b planned) int { return plan.WorstFirst(a.Plan, b.Plan) })
+	}
+	if err := o.print(shown, listed, len(plans)); err != nil {
+		return err
+	}
+	return o.status(plans)
+}
+
+// print writes the plans that are shown, of so many that were made.
+func (o *planning) print(plans []planned, listed bool, made int) error {
+	list := &plan.List{APIVersion: snapshot.APIVersion, Kind: plan.ListKind, Items: []*plan.Plan{}}
+	headers := []*daemonset.Header{}
+	for _, p := range plans {
+		list.Items, headers = append(list.Items, p.Plan), append(headers, &p.Header)
+	}
+	switch {
+	case o.format == encode.Markdown:
+		return each(o.Out, plans, func(p planned) error { return view.PlanMarkdown(o.Out, p.Plan, p.now) })
+	case !o.text() && (listed || len(plans) != 1):
+		return o.write(list, headers)
+	case !o.text():
+		return o.write(plans[0].Plan, headers)
+	case listed && made == 0:
+		return o.nothing()
+	case listed && len(plans) == 0:
+		_, err := fmt.Fprintf(o.Out, "NOTHING TO DO  %s: none has a rollout in progress, or a pod to create or delete\n", view.Plural(made, "DaemonSet"))
+		return err
+	case listed:
+		return view.Plans(o.Out, list, o.asks(plans[0]), o.style)
+	}
+	return each(o.Out, plans, func(p planned) error { return view.Plan(o.Out, p.Plan, p.now, o.asks(p), o.style) })
+}
+
+// asks is the command line that asked for a plan.
+func (o *planning) asks(p planned) view.Asked {
+	asked := o.asked
+	asked.Makes = o.makes(p)
+	return asked
+}
+
+// makes is the command of kubectl that makes the change which is planned, where
+// it is one command; else empty.
+func (o *planning) makes(p planned) screen.Command {
+	on := func(verb string, words ...screen.Word) screen.Command {
+		c := screen.Command{screen.Word("kubectl " + verb), "-n " + screen.Quote(p.DaemonSet.Namespace), "daemonset/" + screen.Quote(p.DaemonSet.Name)}
+		return withFlags(append(c, words...), o.asked.Kubectl)
+	}
+	c := o.change
+	switch {
+	case len(o.changed) == 0:
+		return o.apply
+	case c == nil || len(o.changed) != 1:
+		return nil
+	case c.ToRevision != nil:
+		return on("rollout undo", screen.Word(fmt.Sprintf("--to-revision=%d", cmp.Or(*c.ToRevision, p.Change.Revision.Was))))
+	case c.Restart:
+		return on("rollout restart")
+	case len(c.Images) > 0:
+		var words []screen.Word
+		for _, i := range c.Images {
+			words = append(words, screen.Quote(cmp.Or(i.Container, p.only, "*")+"="+i.Image))
+		}
+		return on("set image", words...)
+	case c.MaxUnavailable != nil && p.Budget.Kind == daemonset.BudgetUnavailable:
+		to, _ := json.Marshal(c.MaxUnavailable)
+		return on("patch", "--type=merge", "-p "+screen.Quote(fmt.Sprintf(`{"spec":{"updateStrategy":{"rollingUpdate":{"maxUnavailable":%s}}}}`, to)))
+	}
+	return nil
+}
+
+// groupable refuses a label of --group-by that no node has, and will not get by
+// this change: it would make one group of all.
+func (o *planning) groupable(s *snapshot.Snapshot) error {
+	if o.known.GroupBy == "" {
+		return nil
+	}
+	if s.Lacks(snapshot.Nodes) {
+		if !o.ungrouped {
+			o.ungrouped = true
+			o.note("--group-by has no effect: the nodes could not be read")
+		}
+		return nil
+	}
+	labels := map[string]bool{}
+	for i := range s.Nodes {
+		for key := range s.Nodes[i].Labels {
+			labels[key] = true
+		}
+	}
+	given := o.change != nil && slices.ContainsFunc(o.change.Nodes, func(e plan.NodeEdit) bool { return e.Kind == plan.NodeLabel && e.Key == o.known.GroupBy })
+	if labels[o.known.GroupBy] || given || len(s.Nodes) == 0 {
+		return nil
+	}
+	return hinted{fmt.Errorf("--group-by %s: no node has this label", o.known.GroupBy), labelHint(slices.Sorted(maps.Keys(labels)), o.known.GroupBy)}
+}
+
+// labelHint returns a hint with the labels that may have been meant, or with those
+// that the nodes have.
+func labelHint(labels []string, asked string) string {
+	const most = 5
+	near := slices.Clone(labels)
+	near = slices.DeleteFunc(near, func(l string) bool { return !strings.Contains(l, asked) && path.Base(l) != path.Base(asked) })
+	switch {
+	case len(near) > 0:
+		return "did you mean " + strings.Join(near[:min(most, len(near))], ", ") + "?"
+	case len(labels) == 0:
+		return "the nodes have no labels"
+	}
+	words := "the nodes have " + strings.Join(labels[:min(most, len(labels))], ", ")
+	if n := len(labels) - most; n > 0 {
+		words += fmt.Sprintf(" +%d more", n)
+	}
+	return words
+}

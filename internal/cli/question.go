@@ -1,0 +1,140 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+
+	"github.com/spf13/pflag"
+	"golang.org/x/term"
+	"k8s.io/cli-runtime/pkg/printers"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/encode"
+	"github.com/kubectl-ds/kubectl-ds/internal/view"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// question is what explain, plan-rollout and history have in common: where the input
+// is from, and in which form they answer.
+type question struct {
+	input
+	output   string
+	color    string
+	all      bool
+	exitCode bool
+
+	// What the flags mean, once they have been checked.
+	format encode.Format
+	style  view.Style
+}
+
+// addFlags adds the common flags, in the command's words for two of them.
+func (q *question) addFlags(f *pflag.FlagSet, formats, all, exitCode string) {
+	q.input.addFlags(f)
+	f.BoolVarP(&q.allNamespaces, "all-namespaces", "A", false, "show the DaemonSets of all namespaces")
+	f.StringVarP(&q.withLabels, "selector", "l", "", "show only DaemonSets with these labels, such as app=agent")
+	f.StringVarP(&q.output, "output", "o", "", outputWords(formats))
+	f.StringVar(&q.color, "color", "auto", "color the output: auto, always or never")
+	f.BoolVar(&q.all, "all", false, all)
+	f.BoolVar(&q.exitCode, "exit-code", false, exitCode)
+}
+
+// check returns an error for arguments and flags that are not valid, before anything
+// is read. own checks those that only this command has.
+func (q *question) check(args []string, formats string, own func() error) error {
+	err := q.checkNames(args)
+	if err != nil {
+		return err
+	}
+	if q.format, err = encode.Parse(q.output, formats); err != nil {
+		return hinted{err, map[string]string{encode.Formats: "-o json", encode.PlanFormats: "-o markdown"}[formats]}
+	}
+	if q.style, err = styleOf(q.Out, q.color); err != nil {
+		return err
+	}
+	q.style.All, q.style.Wide = q.all, q.format == encode.Wide
+	if err := own(); err != nil {
+		return err
+	}
+	return q.input.check()
+}
+
+// text reports whether the answer is for a person.
+func (q *question) text() bool { return q.format == encode.Text || q.format == encode.Wide }
+
+// read returns the Snapshots that were chosen. gate is the flag that makes the answer
+// a check, for which none is an error; empty where it is no check.
+func (q *question) read(ctx context.Context, gate string) ([]*snapshot.Snapshot, error) {
+	all, err := q.input.read(ctx)
+	if err == nil && len(all) == 0 && gate != "" {
+		return nil, q.ungated(gate)
+	}
+	return all, err
+}
+
+// exitGate is --exit-code where it was given.
+func (q *question) exitGate() string { return map[bool]string{true: "exit-code"}[q.exitCode] }
+
+// write writes answers as a document: their list, or one alone.
+func (q *question) write(document any, answers []*daemonset.Header) error {
+	refs := make([]string, len(answers))
+	for i, h := range answers {
+		refs[i] = h.DaemonSet.Name
+	}
+	return encode.Write(q.Out, document, refs, q.format)
+}
+
+// each writes one screen after the other, with an empty line between.
+func each[T any](w io.Writer, answers []T, write func(T) error) error {
+	for i, a := range answers {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		if err := write(a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inPartOnly reports whether a part is missing that answers rest on. A guess at
+// the clock or the version, words that are missing, and lists of two moments
+// still answer in full.
+func inPartOnly(gaps []daemonset.Gap) bool {
+	return slices.ContainsFunc(gaps, func(g daemonset.Gap) bool {
+		return g.Why != snapshot.Moved && slices.Contains([]snapshot.What{snapshot.DaemonSets, snapshot.DaemonSetStatus, snapshot.Nodes, snapshot.Pods, snapshot.PodStatus, snapshot.Revisions}, g.What)
+	})
+}
+
+// styleOf decides once what is known of the place where the answer goes. Where
+// that is no terminal, lines are as long as they are, unless COLUMNS says
+// otherwise.
+func styleOf(out io.Writer, color string) (view.Style, error) {
+	var s view.Style
+	answers, safe := out.(*stream)
+	out = under(out)
+	switch color {
+	case "auto":
+		s.Color = printers.AllowsColorOutput(out)
+	case "always":
+		s.Color = true
+	case "never":
+	default:
+		return s, hinted{fmt.Errorf("--color %q is none of auto, always, never", color), "--color never"}
+	}
+	if safe && s.Color {
+		answers.allowColor()
+	}
+	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil {
+			s.Width = width
+		}
+	} else if columns, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && columns > 0 {
+		s.Width = columns
+	}
+	return s, nil
+}
