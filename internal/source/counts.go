@@ -172,13 +172,13 @@ func noStatus(raw []byte) bool {
 
 // decodeEvent reads an Event of either of the two groups in which a server has
 // the same ones.
-func decodeEvent(raw []byte, apiVersion string) (*corev1.Event, []string, error) {
-	if apiVersion == "v1" {
-		return decodeNoting[corev1.Event](raw)
+func decodeEvent(raw []byte, note *object) (*corev1.Event, error) {
+	if note.kind.APIVersion == "v1" {
+		return decodeNoting[corev1.Event](raw, note)
 	}
-	e, unknown, err := decodeNoting[eventsv1.Event](raw)
+	e, err := decodeNoting[eventsv1.Event](raw, note)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	out := &corev1.Event{
 		ObjectMeta: e.ObjectMeta, InvolvedObject: e.Regarding, Related: e.Related, Type: e.Type, Reason: e.Reason, Action: e.Action, Message: e.Note,
@@ -188,17 +188,17 @@ func decodeEvent(raw []byte, apiVersion string) (*corev1.Event, []string, error)
 	if s := e.Series; s != nil {
 		out.Series = &corev1.EventSeries{Count: s.Count, LastObservedTime: s.LastObservedTime}
 	}
-	return out, unknown, nil
+	return out, nil
 }
 
 // decodeBudget reads a PodDisruptionBudget. In policy/v1beta1 an empty selector
 // selected nothing.
-func decodeBudget(raw []byte, apiVersion string) (*policyv1.PodDisruptionBudget, []string, error) {
-	b, unknown, err := decodeNoting[policyv1.PodDisruptionBudget](raw)
-	if s := (metav1.LabelSelector{}); err == nil && apiVersion == "policy/v1beta1" && b.Spec.Selector != nil && b.Spec.Selector.Size() == s.Size() {
+func decodeBudget(raw []byte, note *object) (*policyv1.PodDisruptionBudget, error) {
+	b, err := decodeNoting[policyv1.PodDisruptionBudget](raw, note)
+	if s := (metav1.LabelSelector{}); err == nil && note.kind.APIVersion == "policy/v1beta1" && b.Spec.Selector != nil && b.Spec.Selector.Size() == s.Size() {
 		b.Spec.Selector = nil
 	}
-	return b, unknown, err
+	return b, err
 }
 
 // passedOver returns what a person should know of an object that counts for

@@ -46,6 +46,7 @@ type object struct {
 	document int    // where it stands in its file, counted from 1
 	path     string // items[3] in a list
 	repeats  []Repeat
+	twice    bool     // a key stands twice in it: where, repeats says later
 	unknown  []string // fields that the kind does not have, as far as this program knows it
 }
 
@@ -79,7 +80,7 @@ func decode(raw []byte, list metav1.TypeMeta) (object, error) {
 	var meta metav1.Object
 	switch o.kind {
 	case metav1.TypeMeta{APIVersion: "apps/v1", Kind: "DaemonSet"}:
-		if o.ds, o.unknown, err = decodeNoting[appsv1.DaemonSet](raw); err != nil {
+		if o.ds, err = decodeNoting[appsv1.DaemonSet](raw, &o); err != nil {
 			return o, err
 		}
 		meta, o.bare = o.ds, noStatus(raw)
@@ -87,7 +88,7 @@ func decode(raw []byte, list metav1.TypeMeta) (object, error) {
 			o.saw(c.LastTransitionTime)
 		}
 	case metav1.TypeMeta{APIVersion: "v1", Kind: "Node"}:
-		if o.node, o.unknown, err = decodeNoting[corev1.Node](raw); err != nil {
+		if o.node, err = decodeNoting[corev1.Node](raw, &o); err != nil {
 			return o, err
 		}
 		meta, o.bare = o.node, len(o.node.Status.Conditions) == 0
@@ -98,7 +99,7 @@ func decode(raw []byte, list metav1.TypeMeta) (object, error) {
 			o.sawPtr(t.TimeAdded)
 		}
 	case metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}:
-		if o.pod, o.unknown, err = decodeNoting[corev1.Pod](raw); err != nil {
+		if o.pod, err = decodeNoting[corev1.Pod](raw, &o); err != nil {
 			return o, err
 		}
 		meta, o.bare = o.pod, o.pod.Status.Phase == ""
@@ -117,7 +118,7 @@ func decode(raw []byte, list metav1.TypeMeta) (object, error) {
 			}
 		}
 	case metav1.TypeMeta{APIVersion: "apps/v1", Kind: "ControllerRevision"}:
-		if o.revision, o.unknown, err = decodeNoting[appsv1.ControllerRevision](raw); err != nil {
+		if o.revision, err = decodeNoting[appsv1.ControllerRevision](raw, &o); err != nil {
 			return o, err
 		}
 		if first := firstByte(o.revision.Data.Raw); first != 0 && first != '{' && first != 'n' {
@@ -125,7 +126,7 @@ func decode(raw []byte, list metav1.TypeMeta) (object, error) {
 		}
 		meta = o.revision
 	case metav1.TypeMeta{APIVersion: "v1", Kind: "Event"}, metav1.TypeMeta{APIVersion: "events.k8s.io/v1", Kind: "Event"}, metav1.TypeMeta{APIVersion: "events.k8s.io/v1beta1", Kind: "Event"}:
-		if o.event, o.unknown, err = decodeEvent(raw, o.kind.APIVersion); err != nil {
+		if o.event, err = decodeEvent(raw, &o); err != nil {
 			return o, err
 		}
 		meta = o.event
@@ -134,7 +135,7 @@ func decode(raw []byte, list metav1.TypeMeta) (object, error) {
 			o.saw(metav1.Time(s.LastObservedTime))
 		}
 	case metav1.TypeMeta{APIVersion: "policy/v1", Kind: "PodDisruptionBudget"}, metav1.TypeMeta{APIVersion: "policy/v1beta1", Kind: "PodDisruptionBudget"}:
-		if o.budget, o.unknown, err = decodeBudget(raw, o.kind.APIVersion); err != nil {
+		if o.budget, err = decodeBudget(raw, &o); err != nil {
 			return o, err
 		}
 		meta = o.budget
@@ -143,6 +144,7 @@ func decode(raw []byte, list metav1.TypeMeta) (object, error) {
 		}
 	default:
 		if group, _, _ := strings.Cut(o.kind.APIVersion, "/"); o.kind.Kind == snapshot.Kind && group == snapshotGroup {
+			o.twice = len(repeatsInJSON(raw, 0)) > 0
 			if o.snapshot, err = snapshot.Decode(raw); err == nil {
 				stripRecorded(o.snapshot)
 			}
@@ -166,9 +168,11 @@ func kindOf(raw []byte, list metav1.TypeMeta) (object, error) {
 	if first := firstByte(raw); first != '{' {
 		return o, fmt.Errorf("%w: it is %s", errNotKubernetes, kindOfJSON(first))
 	}
-	if err := kjson.Unmarshal(raw, &o.kind); err != nil {
+	odd, err := sjson.UnmarshalStrict(raw, &o.kind, sjson.DisallowDuplicateFields)
+	if err != nil {
 		return o, explain(raw, &o.kind, err)
 	}
+	o.twice = len(odd) > 0
 	if o.kind.Kind == "" {
 		o.kind = itemKind(list)
 	}
@@ -269,27 +273,25 @@ func itemKind(list metav1.TypeMeta) metav1.TypeMeta {
 	return metav1.TypeMeta{APIVersion: list.APIVersion, Kind: kind}
 }
 
-func decodeAs[T any](raw []byte) (*T, error) {
-	o, _, err := decodeNoting[T](raw)
-	return o, err
-}
+func decodeAs[T any](raw []byte) (*T, error) { return decodeNoting[T](raw, &object{}) }
 
-// decodeNoting returns the object of raw, and the fields that its type does not
-// have.
-func decodeNoting[T any](raw []byte) (o *T, unknown []string, err error) {
-	o = new(T)
-	odd, err := sjson.UnmarshalStrict(raw, o, sjson.DisallowUnknownFields)
+// decodeNoting returns the object of raw, and notes the fields that its type does
+// not have, and whether one stands there twice.
+func decodeNoting[T any](raw []byte, note *object) (*T, error) {
+	o := new(T)
+	odd, err := sjson.UnmarshalStrict(raw, o)
 	if err != nil {
-		return nil, nil, explain(raw, o, err)
+		return nil, explain(raw, o, err)
 	}
 	for _, e := range odd {
-		if f := (sjson.FieldError)(nil); errors.As(e, &f) {
-			if field := inAnyItem.ReplaceAllString(f.FieldPath(), ""); !slices.Contains(unknown, field) {
-				unknown = append(unknown, field)
-			}
+		f := (sjson.FieldError)(nil)
+		if twice := strings.HasPrefix(e.Error(), "duplicate"); twice || !errors.As(e, &f) {
+			note.twice = note.twice || twice
+		} else if field := inAnyItem.ReplaceAllString(f.FieldPath(), ""); !slices.Contains(note.unknown, field) {
+			note.unknown = append(note.unknown, field)
 		}
 	}
-	return o, unknown, nil
+	return o, nil
 }
 
 var inAnyItem = regexp.MustCompile(`\[\d+\]`)

@@ -3,8 +3,8 @@ package source
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,28 +15,31 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"unicode/utf16"
 
 	goyaml "go.yaml.in/yaml/v2"
+	"golang.org/x/text/encoding/unicode"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 )
 
 // documents reads one file: JSON documents one after another, or a YAML
 // stream, or a mixture of them. Documents are counted from 1, and empty ones
-// are not counted.
+// are not counted. encoding/json and sigs.k8s.io/yaml read what is in them.
 //
-// A list is read item by item, and only a batch of items is held as text, so
-// that a list of any length takes the memory of what is kept of it.
+// A list that is laid out as kubectl does it is read item by item, and only a
+// batch of items is held as text, so that a list of any length takes the memory
+// of what is kept of it. Any other document is read as a whole.
 type documents struct {
-	in     *bufio.Reader
-	line   int // lines read before in, from 0
-	doc    int
+	from   io.Reader
 	decode decoder
 	emit   func(object) error
+
+	in     *bufio.Reader // of from
+	line   int           // lines read before in, from 0
+	indent []byte        // blanks read before in, on the same line
+	doc    int
 	list   listMeta // of the list being read, as far as it is known
 	items  int      // of that list, so far
-	twice  []Repeat // in what the list says of itself
 	batch  []item
 	size   int    // bytes in batch
 	later  []item // items that have no kind, of a list whose kind has not come yet
@@ -47,11 +50,8 @@ type documents struct {
 // listMeta is what a list says of itself.
 type listMeta struct {
 	metav1.TypeMeta
-	Metadata struct {
-		ResourceVersion    string `json:"resourceVersion"`
-		Continue           string `json:"continue"`
-		RemainingItemCount int    `json:"remainingItemCount"`
-	} `json:"metadata"`
+	Metadata json.RawMessage `json:"metadata"` // of an object that is no list it may be anything
+	Items    json.RawMessage `json:"items"`
 }
 
 // itemsAre returns the kind of the items that do not say it themselves, and
@@ -60,19 +60,28 @@ func (l listMeta) itemsAre() (metav1.TypeMeta, bool) {
 	return l.TypeMeta, itemKind(l.TypeMeta).Kind != "" && l.APIVersion != ""
 }
 
+// end is what is emitted after the items of a list, of which there are so many.
+func (l listMeta) end(document, items int) object {
+	var m metav1.ListMeta
+	_ = json.Unmarshal(l.Metadata, &m)
+	left := 0
+	if m.RemainingItemCount != nil {
+		left = max(0, int(*m.RemainingItemCount))
+	}
+	return object{kind: l.TypeMeta, list: true, document: document, page: page{m.ResourceVersion, m.Continue, items, left}}
+}
+
 // decoder makes an object of its JSON. list is the kind of the list that the
 // object stands in.
 type decoder func(raw []byte, list metav1.TypeMeta) (object, error)
 
-// item is the text of one object.
+// item is the text of one object, or of a document.
 type item struct {
-	text []byte
-	yaml bool
-	line int // of its first line, from 0
-	path string
-
-	repeats []Repeat // in the document that it was taken from as a whole
-	before  int      // lines of text that are other parts of its document, with the anchors of its aliases
+	text   []byte
+	yaml   bool
+	line   int    // of its first line, from 0
+	path   string // of an item of a list, which in YAML has its dash
+	before []byte // items before it that may have the anchors of its aliases
 }
 
 // What may be an anchor of YAML, or an alias of one. kubectl writes none.
@@ -80,44 +89,6 @@ var (
 	yamlAnchor = regexp.MustCompile(`(?m)(?:^|[\s\[{,])&[^\s\[\]{},&]`)
 	yamlAlias  = regexp.MustCompile(`(?m)(?:^|[\s\[{,])\*([^\s\[\]{},*]+)`)
 )
-
-// anchored are the parts of a YAML document in which an anchor may stand: what
-// comes before its items, and items.
-type anchored struct{ text []byte }
-
-// add adds an item, of which the dash is at column indent. Before the first one
-// it adds head, the lines before the items.
-func (a *anchored) add(head, item []byte, indent int) {
-	if !yamlAnchor.Match(item) && (a.text != nil || !yamlAnchor.Match(head)) {
-		return
-	}
-	if a.text == nil {
-		a.text = append(slices.Clone(head), "items:\n"...)
-	}
-	a.text = append(a.text, dashed(item, indent)...)
-}
-
-// complete returns the item with those parts before it, if it may have an alias
-// of them: a document in which it is the last item.
-func (a *anchored) complete(it item, indent int) item {
-	if a.text == nil || !yamlAlias.Match(it.text) {
-		return it
-	}
-	it.before = bytes.Count(a.text, []byte{'\n'})
-	it.text = append(slices.Clone(a.text), dashed(it.text, indent)...)
-	it.line -= it.before
-	return it
-}
-
-// dashed returns an item with its dash, and a line end.
-func dashed(item []byte, indent int) []byte {
-	text := slices.Clone(item)
-	text[indent] = '-'
-	if text[len(text)-1] != '\n' {
-		text = append(text, '\n')
-	}
-	return text
-}
 
 const (
 	batchItems = 512
@@ -147,8 +118,15 @@ var (
 // stand there, but that items without a kind come after those with one. An
 // error is a *positionError, or what emit or ctx returned.
 func (d *documents) read(ctx context.Context) error {
-	if err := d.decodeText(); err != nil {
+	d.in = bufio.NewReaderSize(d.from, 1<<16)
+	switch head, err := d.in.Peek(512); {
+	case err != nil && err != io.EOF:
 		return &positionError{err: err}
+	case bytes.HasPrefix(head, []byte{0xff, 0xfe}), bytes.HasPrefix(head, []byte{0xfe, 0xff}): // PowerShell writes UTF-16
+		d.from = unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM).NewDecoder().Reader(d.in)
+		d.in = bufio.NewReaderSize(d.from, 1<<16)
+	case bytes.IndexByte(head, 0) >= 0:
+		return &positionError{err: errNotText}
 	}
 	for {
 		if err := ctx.Err(); err != nil {
@@ -162,14 +140,11 @@ func (d *documents) read(ctx context.Context) error {
 			return &positionError{err: err}
 		}
 		d.doc++
-		d.list, d.items, d.twice = listMeta{}, 0, nil
+		d.list, d.items = listMeta{}, 0
 		if first == '{' || first == '[' {
-			err = d.jsonDocument(ctx, first)
+			err = d.jsonDocument(ctx)
 		} else {
 			err = d.yamlDocument(ctx)
-		}
-		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			err = errCutOff
 		}
 		if err != nil {
 			return d.at("", err)
@@ -189,69 +164,31 @@ func (d *documents) at(field string, err error) error {
 	return &positionError{document: d.doc, field: field, err: err}
 }
 
-// decodeText makes UTF-8 of UTF-16, which PowerShell writes, and refuses what
-// is not text.
-func (d *documents) decodeText() error {
-	head, err := d.in.Peek(512)
-	if err != nil && err != io.EOF && err != bufio.ErrBufferFull {
-		return err
-	}
-	var order binary.ByteOrder
-	switch {
-	case bytes.HasPrefix(head, []byte{0xff, 0xfe}):
-		order = binary.LittleEndian
-	case bytes.HasPrefix(head, []byte{0xfe, 0xff}):
-		order = binary.BigEndian
-	case bytes.IndexByte(head, 0) >= 0:
-		return errNotText
-	default:
-		return nil
-	}
-	raw, err := io.ReadAll(d.in)
-	if err != nil {
-		return err
-	}
-	if len(raw)%2 != 0 {
-		return errCutOff
-	}
-	units := make([]uint16, len(raw)/2-1)
-	for i := range units {
-		units[i] = order.Uint16(raw[2*i+2:])
-	}
-	d.in = bufio.NewReaderSize(bytes.NewReader([]byte(string(utf16.Decode(units)))), 1<<16)
-	return nil
-}
-
-var byteOrderMark = []byte("\ufeff")
-
-// start skips what may stand between documents (blank lines, comments, ---
-// and ..., byte order marks), and returns the first byte of the next one
-// without reading it.
+// start skips what may stand between documents (blanks, comments, --- and ...,
+// byte order marks), and returns the first byte of the next one without reading
+// it.
 func (d *documents) start() (byte, error) {
+	d.indent = nil
 	for {
 		head, err := d.in.Peek(4)
-		if len(head) == 0 {
-			if err == nil {
-				err = io.EOF
-			}
+		switch first := len(d.indent) == 0; {
+		case len(head) == 0:
 			return 0, err
-		}
-		switch {
 		case head[0] == '\n':
 			d.line++
 			d.skip(1)
+			d.indent = nil
 		case head[0] == ' ', head[0] == '\t', head[0] == '\r':
-			// Blanks before a YAML document's first key are its indentation.
-			if blank, err := d.blankLine(); err != nil || !blank {
-				return d.indented(err)
-			}
-		case bytes.HasPrefix(head, byteOrderMark):
-			d.skip(len(byteOrderMark))
-		case head[0] == '#', head[0] == '%': // a comment, or a YAML directive
-			if _, err := d.readLine(nil); err != nil {
+			d.indent = append(d.indent, head[0])
+			d.skip(1)
+		case bytes.HasPrefix(head, []byte("\ufeff")):
+			d.skip(3)
+		case head[0] == '#', first && head[0] == '%': // a comment, or a YAML directive
+			if _, err := d.readLine(); err != nil {
 				return 0, err
 			}
-		case separator(head):
+			d.indent = nil
+		case first && separator(head):
 			d.skip(3)
 		default:
 			return head[0], nil
@@ -265,325 +202,211 @@ func separator(head []byte) bool {
 		(len(head) == 3 || head[3] == '\n' || head[3] == '\r' || head[3] == ' ' || head[3] == '\t')
 }
 
-// blankLine skips the blanks of a line up to its end. It skips nothing when
-// something else follows on the line, within what the buffer holds.
-func (d *documents) blankLine() (bool, error) {
-	for n := 64; ; n *= 2 {
-		head, err := d.in.Peek(n)
-		rest := bytes.TrimLeft(head, " \t\r")
-		switch {
-		case len(rest) > 0 && (rest[0] == '\n' || rest[0] == '#'):
-			d.skip(len(head) - len(rest))
-			return true, nil
-		case len(rest) > 0:
-			return false, nil
-		case err == io.EOF:
-			d.skip(len(head))
-			return true, nil
-		case err != nil: // a blank line as long as the buffer
-			d.skip(len(head))
-			return true, nil
-		}
-	}
-}
-
-// indented returns the byte with which an indented document begins: for JSON
-// the blanks before it are nothing, for YAML they are part of it.
-func (d *documents) indented(err error) (byte, error) {
-	if err != nil {
-		return 0, err
-	}
-	head, _ := d.in.Peek(d.in.Buffered())
-	rest := bytes.TrimLeft(head, " \t\r")
-	if len(rest) > 0 && (rest[0] == '{' || rest[0] == '[') {
-		d.skip(len(head) - len(rest))
-		return rest[0], nil
-	}
-	return ' ', nil
-}
-
 func (d *documents) skip(n int) { _, _ = d.in.Discard(n) }
 
-// readLine appends the next line, with its end, to buf. It returns io.EOF
-// only when there is none.
-func (d *documents) readLine(buf []byte) ([]byte, error) {
-	before := len(buf)
-	for {
-		part, err := d.in.ReadSlice('\n')
-		buf = append(buf, part...)
-		switch {
-		case err == nil:
-			d.line++
-			return buf, nil
-		case err == bufio.ErrBufferFull:
-		case err == io.EOF && len(buf) > before:
-			return buf, nil
-		default:
-			return buf, err
-		}
+// readLine returns the next line with its end, and io.EOF only when there is
+// none.
+func (d *documents) readLine() ([]byte, error) {
+	text, err := d.in.ReadBytes('\n')
+	if err == nil {
+		d.line++
 	}
+	if err == io.EOF && len(text) > 0 {
+		err = nil
+	}
+	return text, err
 }
 
+// jsonReader reads JSON and counts the lines.
+type jsonReader struct {
+	*json.Decoder
+	in   io.Reader
+	line int     // lines that end before the last offset asked for
+	read int64   // bytes
+	ends []int64 // where the lines after that end
+}
+
+func (j *jsonReader) Read(p []byte) (int, error) {
+	n, err := j.in.Read(p)
+	for i, c := range p[:n] {
+		if c == '\n' {
+			j.ends = append(j.ends, j.read+int64(i))
+		}
+	}
+	j.read += int64(n)
+	return n, err
+}
+
+// lineAt returns how many lines end before an offset, which must not go back.
+func (j *jsonReader) lineAt(offset int64) int {
+	for len(j.ends) > 0 && j.ends[0] < offset {
+		j.ends = j.ends[1:]
+		j.line++
+	}
+	return j.line
+}
+
+// value reads the next value, and returns the line that it begins in.
+func (j *jsonReader) value() (raw json.RawMessage, line int, err error) {
+	err = j.fail(j.Decode(&raw))
+	return raw, j.lineAt(j.InputOffset() - int64(len(raw))), err
+}
+
+func (j *jsonReader) token() (json.Token, error) {
+	t, err := j.Token()
+	return t, j.fail(err)
+}
+
+// fail says of an error of the decoder in which line it is.
+func (j *jsonReader) fail(err error) error {
+	switch e := (*json.SyntaxError)(nil); {
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return errCutOff
+	case errors.As(err, &e):
+		return fmt.Errorf("line %d: %w: %w", j.lineAt(max(j.InputOffset(), e.Offset))+1, errNotJSON, err)
+	}
+	return err
+}
+
+// jsonInItems is how a list begins that is read item by item: an array, or what
+// kubectl and API servers write.
+var jsonInItems = regexp.MustCompile(`^(?:\[|\{\s*(?:"\w+"\s*:\s*(?:"[^"\\]*"|\{[^{}]*\})\s*,\s*)*"items"\s*:\s*\[)`)
+
 // jsonDocument reads an object, or a list, or an array of objects.
-func (d *documents) jsonDocument(ctx context.Context, first byte) error {
-	if first == '[' {
-		if err := d.jsonItems(ctx, ""); err != nil {
+func (d *documents) jsonDocument(ctx context.Context) error {
+	head, _ := d.in.Peek(4 << 10)
+	j := &jsonReader{in: d.in, line: d.line}
+	j.Decoder = json.NewDecoder(j)
+	if jsonInItems.Match(head) {
+		if err := d.jsonList(ctx, j); err != nil {
 			return err
 		}
-		return d.endList(ctx, true)
-	}
-	line := d.line
-	rest := []byte{'{'} // the document without its items, but with as many lines
-	lines := 0          // in rest
-	next := func() (byte, error) {
-		c, err := d.nextByte()
-		rest = append(rest, bytes.Repeat([]byte{'\n'}, d.line-line-lines)...)
-		lines = d.line - line
-		return c, err
-	}
-	value := func() (err error) {
-		rest, err = d.value(rest)
-		lines = d.line - line
-		return err
-	}
-	isList := false
-	d.skip(1)
-	for n := 0; ; n++ {
-		c, err := next()
+	} else {
+		raw, line, err := j.value()
 		if err != nil {
 			return err
 		}
-		if c == '}' {
-			d.skip(1)
-			rest = append(rest, '}')
-			if !isList {
-				return d.document(ctx, item{text: rest, line: line})
-			}
-			if !json.Valid(rest) {
-				return errNotJSON
-			}
-			_, d.twice, _ = laterValues(rest, line)
-			return d.endList(ctx, false)
-		}
-		if n > 0 {
-			if c != ',' {
-				return d.unexpected(c, "a comma")
-			}
-			rest = append(rest, ',')
-			d.skip(1)
-			if c, err = next(); err != nil {
-				return err
-			}
-		}
-		if c != '"' {
-			return d.unexpected(c, "a field's name")
-		}
-		from := len(rest)
-		if err = value(); err != nil {
+		if err := d.document(item{text: raw, line: line}); err != nil {
 			return err
 		}
-		name := string(rest[from:])
-		if c, err = next(); err != nil {
+	}
+	d.line = j.lineAt(j.InputOffset())
+	left, _ := io.ReadAll(j.Buffered())
+	more, _ := d.in.Peek(d.in.Buffered())
+	d.from = io.MultiReader(bytes.NewReader(slices.Concat(left, more)), d.from)
+	d.in.Reset(d.from)
+	return nil
+}
+
+func (d *documents) jsonList(ctx context.Context, j *jsonReader) error {
+	if open, err := j.token(); err != nil || open == json.Delim('[') {
+		if err == nil {
+			err = d.jsonItems(ctx, j, "")
+		}
+		if err != nil {
 			return err
 		}
-		if c != ':' {
-			return d.unexpected(c, "a colon")
-		}
-		d.skip(1)
-		rest = append(rest, ':')
-		if c, err = next(); err != nil {
+		return d.endList(ctx, true, nil)
+	}
+	var repeats []Repeat
+	isList, about := false, map[string]json.RawMessage{}
+	for j.More() {
+		t, err := j.token()
+		if err != nil {
 			return err
 		}
-		from = len(rest)
-		if name == `"items"` && c == '[' {
+		name, _ := t.(string)
+		if name == "items" {
 			if isList {
 				return errTwoLists
 			}
 			isList = true
-			rest = append(rest, "null"...)
-			if err := d.jsonItems(ctx, "items"); err != nil {
+			if err := d.describe(about); err != nil {
+				return err
+			}
+			if t, err := j.token(); err != nil || t != json.Delim('[') {
+				return cmp.Or(err, errNotJSON)
+			}
+			if err := d.jsonItems(ctx, j, "items"); err != nil {
 				return err
 			}
 			continue
 		}
-		if err = value(); err != nil {
+		if about[name] != nil {
+			repeats = append(repeats, repeat(j.lineAt(j.InputOffset())+1, name))
+		}
+		if about[name], _, err = j.value(); err != nil {
 			return err
 		}
-		if err := d.knows(name, rest[from:]); err != nil {
-			return err
-		}
 	}
+	if _, err := j.token(); err != nil {
+		return err
+	}
+	if err := d.describe(about); err != nil {
+		return err
+	}
+	return d.endList(ctx, false, repeats)
 }
 
-func (d *documents) unexpected(c byte, instead string) error {
-	return fmt.Errorf("line %d: %w: %q instead of %s", d.line+1, errNotJSON, c, instead)
-}
-
-// knows keeps what a list says about itself.
-func (d *documents) knows(name string, value []byte) error {
-	if name == `"metadata"` {
-		_ = json.Unmarshal(value, &d.list.Metadata) // of an object that is no list it may be anything
-		return nil
+// describe keeps what a list says about itself.
+func (d *documents) describe(about any) error {
+	raw, err := json.Marshal(about)
+	if err != nil {
+		return err
 	}
-	into := map[string]*string{`"kind"`: &d.list.Kind, `"apiVersion"`: &d.list.APIVersion}[name]
-	if into == nil {
-		return nil
-	}
-	if err := json.Unmarshal(value, into); err != nil {
-		return &fieldError{name[1 : len(name)-1], fmt.Errorf("must be text, not %s", kindOfJSON(firstByte(value)))}
+	d.list = listMeta{}
+	if err := json.Unmarshal(raw, &d.list); err != nil {
+		return explain(raw, &d.list, err)
 	}
 	return nil
 }
 
-// jsonItems reads the array that follows, item by item.
-func (d *documents) jsonItems(ctx context.Context, path string) error {
-	d.skip(1)
-	for i := 0; ; i++ {
-		c, err := d.nextByte()
-		switch {
-		case err != nil:
-			return err
-		case c == ']':
-			d.skip(1)
-			return nil
-		case i > 0 && c != ',':
-			return d.unexpected(c, "a comma")
-		case i > 0:
-			d.skip(1)
-			if _, err := d.nextByte(); err != nil {
-				return err
-			}
-		}
-		it := item{line: d.line, path: fmt.Sprintf("%s[%d]", path, i)}
-		if it.text, err = d.value(nil); err != nil {
-			return d.at(it.path, cutOff(err))
+// jsonItems reads the rest of an array, item by item.
+func (d *documents) jsonItems(ctx context.Context, j *jsonReader, path string) error {
+	for i := 0; j.More(); i++ {
+		it := item{path: fmt.Sprintf("%s[%d]", path, i)}
+		var err error
+		if it.text, it.line, err = j.value(); err != nil {
+			return d.at(it.path, err)
 		}
 		if err := d.add(ctx, it); err != nil {
 			return err
 		}
 	}
-}
-
-func cutOff(err error) error {
-	if errors.Is(err, io.EOF) {
-		return errCutOff
-	}
+	_, err := j.token()
 	return err
-}
-
-// nextByte skips blanks and returns the byte after them without reading it.
-func (d *documents) nextByte() (byte, error) {
-	for {
-		head, err := d.in.Peek(1)
-		if err != nil {
-			return 0, err
-		}
-		switch head[0] {
-		case '\n':
-			d.line++
-		case ' ', '\t', '\r':
-		default:
-			return head[0], nil
-		}
-		d.skip(1)
-	}
-}
-
-// value appends one JSON value to buf. It finds only where the value ends:
-// what it holds is for the decoder to judge.
-func (d *documents) value(buf []byte) ([]byte, error) {
-	depth := 0
-	inText, escaped := false, false
-	for {
-		if _, err := d.in.Peek(1); err != nil {
-			if err == io.EOF && depth == 0 && !inText && len(buf) > 0 {
-				return buf, nil // a bare word at the end of the file
-			}
-			return buf, err
-		}
-		chunk, _ := d.in.Peek(d.in.Buffered())
-		end := -1 // the length of the value's part of the chunk
-	scan:
-		for i, c := range chunk {
-			switch {
-			case escaped:
-				escaped = false
-			case inText:
-				switch c {
-				case '\\':
-					escaped = true
-				case '"':
-					inText = false
-					if depth == 0 {
-						end = i + 1
-						break scan
-					}
-				}
-			case c == '"':
-				inText = true
-			case c == '{', c == '[':
-				depth++
-			case c == '}', c == ']':
-				if depth == 0 {
-					end = i
-					break scan
-				}
-				if depth--; depth == 0 {
-					end = i + 1
-					break scan
-				}
-			case depth == 0 && (c == ',' || c == ' ' || c == '\n' || c == '\r' || c == '\t'):
-				end = i
-				break scan
-			}
-		}
-		n := len(chunk)
-		if end >= 0 {
-			n = end
-		}
-		d.line += bytes.Count(chunk[:n], []byte{'\n'})
-		buf = append(buf, chunk[:n]...)
-		d.skip(n)
-		if end >= 0 {
-			return buf, nil
-		}
-	}
 }
 
 // yamlDocument reads up to the next separator. The items of a list that is
 // laid out as kubectl and everybody else lays it out, a key "items:" in the
-// first column and each item on lines of its own, are read one by one. Of any
-// other layout the document is read as a whole.
+// first column and each item on lines of its own, are read one by one.
 func (d *documents) yamlDocument(ctx context.Context) error {
 	var (
-		line    = d.line
-		rest    []byte // the document without its items, which leave empty lines
-		it      item
-		isList  bool
-		indent  = -1 // of the items' dashes; -1: not among the items
-		count   int
-		pending []byte // lines after items: before the first dash
-		head    []byte // lines before items:
-		anchors anchored
-		dashAt  int
-	)
-	flush := func() error {
-		if it.text == nil {
-			return nil
+		it       item
+		whole    = item{yaml: true, line: d.line, text: d.indent} // but the items, which leave empty lines
+		anchors  []byte                                           // the items that may have one
+		maybe    bool                                             // "items:" was read: a dash makes a list of it
+		isList   bool
+		column   = -1 // of the items' dashes; -1: not among the items
+		count    int
+		endOfOne = func() error {
+			if it.text == nil {
+				return nil
+			}
+			done := it
+			it = item{}
+			if yamlAnchor.Match(done.text) {
+				anchors = append(anchors, done.text...)
+			}
+			return d.add(ctx, done)
 		}
-		done := it
-		it = item{}
-		text := done.text
-		done = anchors.complete(done, dashAt)
-		anchors.add(head, text, dashAt)
-		return d.add(ctx, done)
-	}
+	)
 	for {
 		if head, _ := d.in.Peek(4); separator(head) {
 			break
 		}
-		at := d.line
-		text, err := d.readLine(nil)
+		line := d.line
+		text, err := d.readLine()
 		if err == io.EOF {
 			break
 		}
@@ -592,73 +415,51 @@ func (d *documents) yamlDocument(ctx context.Context) error {
 		}
 		d.ragged = !bytes.ContainsAny(text[len(text)-1:], "\n\r}]")
 		content := bytes.TrimLeft(text, " ")
-		column := len(text) - len(content)
-		blank := len(bytes.TrimSpace(content)) == 0
-		dash := len(content) > 0 && content[0] == '-' && (len(bytes.TrimSpace(content)) == 1 || content[1] == ' ')
-
-		if pending != nil { // after items: only a dash makes a list of it
-			switch {
-			case blank || content[0] == '#':
-				pending = append(pending, text...)
-				continue
-			case dash:
-				if isList {
-					return errTwoLists
-				}
-				isList, indent, dashAt = true, column, column
-				head = slices.Clone(rest)
-				rest = append(rest, bytes.Repeat([]byte{'\n'}, bytes.Count(pending, []byte{'\n'}))...)
-			default:
-				rest = append(rest, pending...)
+		at, blank := len(text)-len(content), len(bytes.TrimSpace(content)) == 0 || content[0] == '#'
+		dash := !blank && content[0] == '-' && bytes.ContainsAny(content[1:min(2, len(content))], " \r\n") || string(content) == "-"
+		if maybe && !blank {
+			maybe = false
+			if dash && isList {
+				return errTwoLists
 			}
-			pending = nil
+			if dash && !yamlAnchor.Match(whole.text) {
+				isList, column = true, at
+			}
 		}
-		if indent >= 0 {
-			switch {
-			case dash && column == indent:
-				if err := flush(); err != nil {
-					return err
-				}
-				it = item{yaml: true, line: at, path: fmt.Sprintf("items[%d]", count)}
-				count++
-				text[column] = ' '
-				fallthrough
-			case blank || column > indent || content[0] == '#':
-				it.text = append(it.text, text...)
-				rest = append(rest, '\n')
-				continue
-			}
-			indent = -1
-			if err := flush(); err != nil {
+		if column >= 0 && dash && at == column {
+			if err := endOfOne(); err != nil {
 				return err
 			}
+			it = item{yaml: true, line: line, path: fmt.Sprintf("items[%d]", count), before: anchors}
+			count++
 		}
-		if column == 0 && itemsKey.Match(text) {
-			pending = text
+		if column >= 0 && (blank || at > column || dash && at == column) {
+			it.text = append(it.text, text...)
+			whole.text = append(whole.text, '\n')
 			continue
 		}
-		rest = append(rest, text...)
+		column = -1
+		if err := endOfOne(); err != nil {
+			return err
+		}
+		maybe = maybe || itemsKey.Match(text)
+		whole.text = append(whole.text, text...)
 	}
-	if err := flush(); err != nil {
+	if err := endOfOne(); err != nil {
 		return err
 	}
-	rest = append(rest, pending...)
 	if !isList {
-		return d.document(ctx, item{text: rest, yaml: true, line: line})
+		return d.document(whole)
 	}
-	if tail := rest[len(head):]; anchors.text != nil && yamlAlias.Match(tail) {
-		rest = append(anchors.text, tail...)
-	}
-	raw, repeats, err := d.json(item{text: rest, yaml: true, line: line})
+	whole.before = anchors
+	raw, repeats, err := whole.json()
 	if err != nil {
 		return err
 	}
-	d.twice = repeats
-	if err := json.Unmarshal(raw, &d.list.TypeMeta); err != nil {
-		return explain(raw, &d.list.TypeMeta, err)
+	if err := d.describe(json.RawMessage(raw)); err != nil {
+		return err
 	}
-	_ = json.Unmarshal(raw, &d.list) // of an object that is no list the metadata may be anything
-	return d.endList(ctx, false)
+	return d.endList(ctx, false, repeats)
 }
 
 var itemsKey = regexp.MustCompile(`^items:[ \t]*(#.*)?\r?\n?$`)
@@ -674,70 +475,30 @@ func (d *documents) add(ctx context.Context, it item) error {
 	return nil
 }
 
-// document reads a document that is an object, or a list that could not be
-// read item by item.
-func (d *documents) document(ctx context.Context, it item) error {
-	raw, repeats, err := d.json(it)
+// document reads a document as a whole.
+func (d *documents) document(it item) error {
+	objects, err := d.objects(it, metav1.TypeMeta{})
 	if err != nil {
 		return err
 	}
-	if it.yaml {
-		if s := bytes.TrimSpace(raw); len(s) == 0 || bytes.Equal(s, []byte("null")) {
-			d.doc-- // nothing but comments
-			return nil
+	if len(objects) == 0 {
+		d.doc--
+	}
+	return d.emitAll(objects, "")
+}
+
+func (d *documents) emitAll(objects []object, path string) error {
+	for _, o := range objects {
+		o.document, o.path = d.doc, join(path, o.path)
+		if err := d.emit(o); err != nil {
+			return d.at(o.path, err)
 		}
 	}
-	list, items, err := listOf(raw)
-	if err != nil {
-		return err
-	}
-	if items != nil {
-		d.list = list
-		for i := range items {
-			if err := d.add(ctx, item{text: items[i], repeats: repeats, path: itemPath(raw, i)}); err != nil {
-				return err
-			}
-		}
-		return d.endList(ctx, firstByte(raw) == '[')
-	}
-	o, err := d.decode(raw, metav1.TypeMeta{})
-	if err != nil {
-		return err
-	}
-	o.document, o.list, o.page, o.repeats = d.doc, isList(list.TypeMeta), list.page(0), repeats
-	return d.emit(o)
+	return nil
 }
 
 // isList reports whether a kind is that of a list, so that it has items.
 func isList(k metav1.TypeMeta) bool { return k.Kind == "List" || itemKind(k).Kind != "" }
-
-// listOf returns the items of a list, or of an array, and what it says of itself.
-// Of anything else, and of a list of null, the items are nil.
-func listOf(raw []byte) (list listMeta, items []json.RawMessage, err error) {
-	var whole struct {
-		Items json.RawMessage `json:"items"`
-	}
-	switch firstByte(raw) {
-	case '[':
-		whole.Items = raw
-	case '{':
-		if err := json.Unmarshal(raw, &list.TypeMeta); err != nil {
-			return list, nil, explain(raw, &list.TypeMeta, err)
-		}
-		if err := json.Unmarshal(raw, &whole); err != nil {
-			return list, nil, err
-		}
-		_ = json.Unmarshal(raw, &list) // of an object that is no list the metadata may be anything
-	}
-	switch c := firstByte(whole.Items); {
-	case c == '[':
-		items = []json.RawMessage{}
-		err = json.Unmarshal(whole.Items, &items)
-	case c != 0 && c != 'n' && isList(list.TypeMeta):
-		err = &fieldError{"items", fmt.Errorf("must be a list, not %s", kindOfJSON(c))}
-	}
-	return list, items, err
-}
 
 // itemPath names an item of a list, or of an array.
 func itemPath(list []byte, i int) string {
@@ -750,12 +511,12 @@ func itemPath(list []byte, i int) string {
 // endList reads what is left of a list, now that all that it says of itself
 // is known. A bare array says nothing. Any other list that does not say what
 // it is lacks its end, for kubectl writes the kind after the items.
-func (d *documents) endList(ctx context.Context, bare bool) error {
+func (d *documents) endList(ctx context.Context, bare bool, repeats []Repeat) error {
 	if err := d.flush(ctx); err != nil {
 		return err
 	}
 	if err := mistaken(d.list.TypeMeta); err != nil && !bare {
-		return d.at("", err)
+		return err
 	}
 	d.batch, d.later = d.later, nil
 	if _, known := d.list.itemsAre(); len(d.batch) > 0 && !known {
@@ -766,38 +527,58 @@ func (d *documents) endList(ctx context.Context, bare bool) error {
 		} // of any other kind: no list, but an object that has items
 	}
 	if !bare && d.list.Kind == "" {
-		return d.at("", errListEnd)
+		return errListEnd
 	}
 	if err := d.flush(ctx); err != nil {
 		return err
 	}
 	end := d.list.end(d.doc, d.items)
-	end.repeats = d.twice
+	end.repeats = repeats
 	return d.emit(end)
 }
 
-// end is what is emitted after the items of a list, of which there are so many.
-func (l listMeta) end(document, items int) object {
-	return object{kind: l.TypeMeta, list: true, document: document, page: l.page(items)}
-}
-
-func (l listMeta) page(items int) page {
-	m := &l.Metadata
-	return page{m.ResourceVersion, m.Continue, items, max(0, m.RemainingItemCount)}
+// objects returns the object of a text, or all that are in it, with the keys that
+// stand in it twice: the later value of such a key counts, as for kubectl.
+func (d *documents) objects(it item, list metav1.TypeMeta) ([]object, error) {
+	raw, repeats, err := it.json()
+	if err != nil {
+		return nil, err
+	}
+	if it.yaml && it.path == "" && string(raw) == "null" { // nothing but comments
+		return nil, nil
+	}
+	all, err := d.unfold(raw, list)
+	if !it.yaml && (err != nil || slices.ContainsFunc(all, func(o object) bool { return o.twice })) {
+		if repeats = repeatsInJSON(raw, it.line); len(repeats) > 0 {
+			if raw, err = laterValues(raw); err == nil {
+				all, err = d.unfold(raw, list)
+			}
+		}
+	}
+	for i := range all {
+		all[i].repeats = repeats
+	}
+	return all, err
 }
 
 // unfold returns the object of raw, and where raw is a list or an array, which
-// may stand in another one, all that is in it. list is what raw stands in.
+// may stand in another one, all that is in it. in is what raw stands in.
 func (d *documents) unfold(raw []byte, in metav1.TypeMeta) ([]object, error) {
-	o, err := object{}, error(nil)
+	o, list := object{}, listMeta{Items: raw}
 	if firstByte(raw) != '[' {
+		var err error
 		if o, err = d.decode(raw, in); err != nil || !isList(o.kind) {
 			return []object{o}, err
 		}
+		about, err := decodeNoting[listMeta](raw, &o)
+		if err != nil {
+			return nil, err
+		}
+		list = *about
 	}
-	list, items, err := listOf(raw)
-	if err != nil {
-		return nil, err
+	var items []json.RawMessage
+	if c := firstByte(list.Items); c != 0 && json.Unmarshal(list.Items, &items) != nil {
+		return nil, &fieldError{"items", fmt.Errorf("must be a list, not %s", kindOfJSON(c))}
 	}
 	var all []object
 	for i := range items {
@@ -810,7 +591,9 @@ func (d *documents) unfold(raw []byte, in metav1.TypeMeta) ([]object, error) {
 			all = append(all, o)
 		}
 	}
-	return append(all, list.end(d.doc, len(items))), nil
+	end := list.end(d.doc, len(items))
+	end.twice = o.twice
+	return append(all, end), nil
 }
 
 // within returns the error with the item that it is in.
@@ -843,12 +626,8 @@ func (d *documents) flush(ctx context.Context) error {
 		workers.Go(func() {
 			for i := w; i < len(batch); i += n {
 				errs[i] = contained(func() error {
-					raw, repeats, err := d.json(batch[i])
-					if err == nil {
-						objects[i], err = d.unfold(raw, list)
-					}
-					batch[i].repeats = append(batch[i].repeats, repeats...)
-					return err
+					objects[i], errs[i] = d.objects(batch[i], list)
+					return errs[i]
 				})()
 			}
 		})
@@ -861,72 +640,76 @@ func (d *documents) flush(ctx context.Context) error {
 		case errs[i] != nil:
 			return d.at(batch[i].path, errs[i])
 		}
-		for _, o := range objects[i] {
-			o.document, o.path, o.repeats = d.doc, join(batch[i].path, o.path), batch[i].repeats
-			if err := d.emit(o); err != nil {
-				return d.at(o.path, err)
-			}
+		if err := d.emitAll(objects[i], batch[i].path); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// json returns the object as JSON, and the keys that stand in it twice: the later
-// value of such a key counts, as for kubectl.
-func (d *documents) json(it item) ([]byte, []Repeat, error) {
+// json returns the text as JSON, and of YAML the keys that stand in it twice.
+func (it *item) json() ([]byte, []Repeat, error) {
 	if !it.yaml {
-		return laterValues(it.text, it.line)
+		return it.text, nil, nil
 	}
-	raw, err := yamlToJSON(it.text, it.line)
-	if err == nil || unread(it.text) > 0 {
-		return it.last(raw), nil, err
+	raw, repeats, err := yamlToJSON(it.text, it.line)
+	if errors.Is(err, errNoAnchor) && len(it.before) > 0 {
+		text := slices.Concat([]byte("items:\n"), it.before, it.text)
+		if it.path == "" {
+			text = slices.Concat([]byte("anchors:\n"), it.before, it.text)
+		}
+		raw, repeats, err = yamlToJSON(text, it.line-bytes.Count(text[:len(text)-len(it.text)], []byte{'\n'}))
+		repeats = slices.DeleteFunc(repeats, func(r Repeat) bool { return r.Line <= it.line })
 	}
-	loose, looseErr := yaml.YAMLToJSON(it.text)
-	if looseErr != nil {
-		return nil, nil, err
+	if err != nil || it.path == "" {
+		return raw, repeats, err
 	}
-	found := slices.DeleteFunc(repeatsInYAML(it.text, it.line), func(r Repeat) bool { return r.Line <= it.line+it.before })
-	return it.last(loose), found, nil
+	list := struct{ Items []json.RawMessage }{}
+	if firstByte(raw) == '[' {
+		err = json.Unmarshal(raw, &list.Items)
+	} else {
+		err = json.Unmarshal(raw, &list)
+	}
+	if err != nil || len(list.Items) == 0 {
+		return raw, repeats, err
+	}
+	return list.Items[len(list.Items)-1], repeats, nil
 }
 
-// last returns the item itself where other parts of its document stand before it.
-func (it *item) last(raw []byte) []byte {
-	if it.before == 0 || raw == nil {
-		return raw
-	}
-	var whole struct {
-		Items []json.RawMessage `json:"items"`
-	}
-	if json.Unmarshal(raw, &whole) != nil || len(whole.Items) == 0 {
-		return raw
-	}
-	return whole.Items[len(whole.Items)-1]
-}
-
-var yamlLine = regexp.MustCompile(`\bline (\d+)`)
+var (
+	yamlLine    = regexp.MustCompile(`\bline (\d+)`)
+	noAnchor    = regexp.MustCompile(`(?s)unknown anchor '(.*)' referenced`)
+	yamlQuote   = regexp.MustCompile("(?s)(invalid map key): .*| ?`.*`")
+	errNoAnchor = errors.New("an alias without an anchor before it in the same document")
+)
 
 // yamlToJSON converts a piece of a YAML file, of which line lines stand
-// before it.
-func yamlToJSON(text []byte, line int) ([]byte, error) {
+// before it. It returns the keys that stand in it twice, too. An error says nothing
+// that the parser quotes of the file, which may be a secret.
+func yamlToJSON(text []byte, line int) ([]byte, []Repeat, error) {
 	if n := unread(text); n > 0 {
-		return nil, fmt.Errorf("line %d: indented less than the first line of its document: nothing from here on would be read", line+n)
+		return nil, nil, fmt.Errorf("line %d: indented less than the first line of its document: nothing from here on would be read", line+n)
 	}
 	raw, err := yaml.YAMLToJSONStrict(text)
 	if err == nil {
-		return raw, nil
+		return raw, nil, nil
 	}
-	if m := unknownAnchor.FindStringSubmatch(err.Error()); m != nil {
+	if loose, looseErr := yaml.YAMLToJSON(text); looseErr == nil {
+		return loose, repeatsInYAML(err, line), nil
+	}
+	if m := noAnchor.FindStringSubmatch(err.Error()); m != nil {
 		for i, l := range bytes.Split(text, []byte{'\n'}) {
 			if slices.ContainsFunc(yamlAlias.FindAllSubmatch(l, -1), func(a [][]byte) bool { return string(a[1]) == m[1] }) {
-				return nil, fmt.Errorf("line %d: an alias without an anchor before it in the same document", line+i+1)
+				return nil, nil, fmt.Errorf("line %d: %w", line+i+1, errNoAnchor)
 			}
 		}
+		return nil, nil, errNoAnchor
 	}
 	s := yamlLine.ReplaceAllStringFunc(err.Error(), func(m string) string {
 		n, _ := strconv.Atoi(m[len("line "):])
 		return fmt.Sprintf("line %d", line+n)
 	})
-	return nil, errors.New(withoutQuotes(s))
+	return nil, nil, errors.New(yamlQuote.ReplaceAllString(s, "$1"))
 }
 
 // unread returns the line, counted from 1, from which on the YAML parser would
@@ -955,25 +738,4 @@ func several(text []byte) bool {
 	var first, second any
 	d := goyaml.NewDecoder(bytes.NewReader(text))
 	return d.Decode(&first) == nil && d.Decode(&second) != io.EOF
-}
-
-// withoutQuotes returns an error of the YAML parser without what it quotes of
-// the file, which may be a secret. What kind of error it is, and where, stays.
-func withoutQuotes(s string) string {
-	for _, q := range yamlQuotes {
-		s = q.found.ReplaceAllString(s, q.instead)
-	}
-	return s
-}
-
-var unknownAnchor = regexp.MustCompile(`(?s)unknown anchor '(.*)' referenced`)
-
-var yamlQuotes = []struct {
-	found   *regexp.Regexp
-	instead string
-}{
-	{unknownAnchor, "an alias without an anchor before it in the same document, beyond which no alias reaches"},
-	{regexp.MustCompile(`(?s)invalid map key: .*`), "invalid map key"},
-	{regexp.MustCompile(`key .* already set`), "key already set"},
-	{regexp.MustCompile("(?s) ?`.*`"), ""},
 }

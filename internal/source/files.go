@@ -1,7 +1,6 @@
 package source
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -163,7 +162,7 @@ func documentHead(head []byte) bool {
 // something else altogether.
 func (d *Dump) readFile(ctx context.Context, name string, in io.Reader, found bool) error {
 	before := d.objects
-	docs := &documents{in: bufio.NewReaderSize(in, 1<<16), decode: decode, emit: func(o object) error { return d.add(name, o) }}
+	docs := &documents{from: in, decode: decode, emit: func(o object) error { return d.add(name, o) }}
 	err := docs.read(ctx)
 	if err == nil && d.objects == before {
 		err = &positionError{err: errEmpty}

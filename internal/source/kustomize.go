@@ -5,24 +5,24 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
-
-	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
 // kustomization builds a folder as kubectl apply -k does, but that it fetches
-// nothing, by HTTP or by git, unless remote says so. Of kustomize's words an error
-// has the harmless ones, and kubectl kustomize as a hint where there are others. What
-// kustomize logs goes past all of this to the process's own standard error.
+// nothing, by HTTP or by git, unless remote says so. An error says which file it
+// is in, if that is known, but nothing that kustomize says, which may quote a
+// secret: the hint is the command that says it. What kustomize logs goes past all
+// of this to the process's own standard error.
 func (r *manifests) kustomization(ctx context.Context, folder string, remote bool) error {
 	files := &localFiles{FileSystem: filesys.MakeFsOnDisk(), folder: folder, remote: remote}
 	if isRemote(folder) && !remote {
@@ -37,23 +37,15 @@ func (r *manifests) kustomization(ctx context.Context, folder string, remote boo
 		}
 		return objects.AsYaml()
 	})
-	if ctx.Err() != nil { // the files are still kustomize's
+	switch {
+	case ctx.Err() != nil: // the files are still kustomize's
 		return ctx.Err()
-	}
-	if files.refused != nil {
+	case files.refused != nil:
 		return files.refused
-	}
-	if err == nil {
+	case err == nil:
 		return r.stream(ctx, folder, bytes.NewReader(built))
 	}
-	said, all := harmless(template.Misfit(errors.New(err.Error())).Error())
-	if all {
-		return &InputError{File: folder, Err: errors.New(said)}
-	}
-	if said == "" {
-		said = "kustomize cannot build it:"
-	}
-	return &InputError{File: folder, Err: errors.New(said + " …"), hint: "kubectl kustomize " + folder}
+	return files.failed(ctx)
 }
 
 // localFiles is the disk as kustomize sees it. Kustomize reads a kustomization
@@ -64,6 +56,51 @@ type localFiles struct {
 	folder  string
 	remote  bool
 	refused error
+
+	path string // what kustomize read last
+	raw  []byte
+	err  error
+}
+
+// failed says where kustomize failed, as far as the last file that it read tells.
+func (f *localFiles) failed(ctx context.Context) error {
+	e := &InputError{File: f.folder, Err: errors.New("kustomize cannot build it"), hint: "kubectl kustomize " + f.folder}
+	last := f.named(f.path)
+	switch gone := (*fs.PathError)(nil); {
+	case f.path == "":
+		e.Err = fmt.Errorf("this directory has no %s that can be read", strings.Join(kustomizationNames, ", "))
+	case f.err == nil:
+		e.Err = fmt.Errorf("%w; the last file that it read is %s", e.Err, last)
+		passed := &documents{
+			from: bytes.NewReader(f.raw), emit: func(object) error { return nil },
+			decode: func([]byte, metav1.TypeMeta) (object, error) { return object{}, nil },
+		}
+		if p := (*positionError)(nil); errors.As(passed.read(ctx), &p) {
+			e.File, e.Document, e.Field, e.Err = last, p.document, p.field, p.err
+		}
+	case !errors.As(f.err, &gone):
+	case documentName(last) && !strings.Contains(last, "="):
+		e.File, e.Err = last, gone.Err
+	default: // it may be a literal in the wrong place
+		e.Err = fmt.Errorf("%w: a file or directory that it names: %w", e.Err, gone.Err)
+	}
+	return e
+}
+
+// saw keeps what kustomize read last. It tries all names of a kustomization.
+func (f *localFiles) saw(path string, raw []byte, err error) {
+	if !f.IsDir(path) && (err == nil || !slices.Contains(kustomizationNames, filepath.Base(path))) {
+		f.path, f.raw, f.err = path, raw, err
+	}
+}
+
+// CleanedAbs is asked where a path leads to that a kustomization names.
+func (f *localFiles) CleanedAbs(path string) (filesys.ConfirmedDir, string, error) {
+	dir, name, err := f.FileSystem.CleanedAbs(path)
+	if err != nil {
+		f.saw(path, nil, err)
+	}
+	return dir, name, err
 }
 
 func (f *localFiles) ReadFile(path string) ([]byte, error) {
@@ -71,6 +108,7 @@ func (f *localFiles) ReadFile(path string) ([]byte, error) {
 		return nil, f.refused
 	}
 	raw, err := f.FileSystem.ReadFile(path)
+	f.saw(path, raw, err)
 	if err != nil || f.remote {
 		return raw, err
 	}
@@ -192,118 +230,3 @@ func addressInText(text, path string) (field, address string) {
 	}
 	return "", ""
 }
-
-// harmless returns of an error of kustomize all that stands before the first
-// thing which is not known to be harmless, and whether that is all of it.
-//
-// kustomize quotes patches, the literals of generators and pieces of objects,
-// which may be secrets, and it has some hundred ways to put it. So what is known
-// here is the sentences that name files, objects and fields alone: those that
-// people see most. Any other is cut off, with what follows.
-func harmless(s string) (said string, all bool) {
-	for _, q := range quotedByKustomize {
-		s = q.found.ReplaceAllString(s, q.instead)
-	}
-	at, sentence := 0, saidByKustomize()
-	for next := sentence.FindStringIndex(s); next != nil; next = sentence.FindStringIndex(s[at:]) {
-		at += next[1]
-	}
-	return strings.TrimRight(s[:at], " \n"), at == len(s)
-}
-
-// quotedByKustomize are two quotations with harmless words behind them.
-var quotedByKustomize = []struct {
-	found   *regexp.Regexp
-	instead string
-}{
-	{regexp.MustCompile("(?s)( with config): `.*`: "), "$1: "},
-	{regexp.MustCompile(`(?s)literal sources \[.*\]: (invalid literal source) .*(, expected key=value)$`), "$1$2"},
-}
-
-// saidByKustomize is one harmless sentence or piece of one, and what parts it
-// from the next.
-//
-// NAME stands for a file, an object or a field. It is of one word, and no
-// NAME=value: that is a literal in the wrong place.
-var saidByKustomize = sync.OnceValue(func() *regexp.Regexp { // made when it is needed, since that takes a while
-	sentences := []string{
-		// where
-		`accumulating (?:resources|components)`,
-		`accumulation err=`,
-		`(?:accumulating|merging) resources from 'NAME'`,
-		`recursed (?:accumulation of|merging from) path 'NAME'`,
-		`loader\.New`,
-		`couldn't make target for path 'NAME'`,
-		`trouble configuring builtin NAME with config`,
-		`plugin NAME fails configuration`,
-		`loading generator plugins`,
-		`failed to load generator`,
-		`loading KV pairs`,
-		`(?:env source files|file sources): \[NAME(?: NAME)*\]`,
-		`failed to get the patch file from path\(NAME\)`,
-		`invalid Kustomization`,
-		`MalformedYAMLError`,
-		`in File: NAME`,
-		`YAML file \[NAME\] encounters a format error\.`,
-		`error (?:converting YAML to JSON|unmarshaling JSON)`,
-		`while decoding JSON`,
-
-		// files
-		`evalsymlink failure on 'NAME'`,
-		`(?:lstat|stat|open|read) NAME`,
-		`(?:no such file or|is a|not a) directory`,
-		`permission denied`,
-		`must build at directory`,
-		`not a valid directory`,
-		`'?NAME': file is not directory`,
-		`'?NAME' must resolve to a file`,
-		`'?NAME' refers to file 'NAME'; expecting directory`,
-		`security; file 'NAME' is not in or below 'NAME'`,
-		`cycle detected: candidate root 'NAME' contains visited root 'NAME'`,
-		`unable to find one of 'kustomization\.yaml', 'kustomization\.yml' or 'Kustomization' in directory 'NAME'`,
-		`Found multiple kustomization files under: NAME`,
-		`kustomization\.yaml is empty`,
-		`must specify --enable-helm`,
-
-		// syntax
-		`yaml: (?:line \d+: )?did not find expected (?:',' or '[\]}]'|'-' indicator|key|node content|alphabetic or numeric character)`,
-		`yaml: (?:line \d+: )?did not find expected (?:comment|whitespace) or line break`,
-		`yaml: (?:line \d+: )?could not find expected ':'`,
-		`yaml: (?:line \d+: )?found (?:character that cannot start any token|unknown escape character|unexpected end of stream)`,
-		`yaml: (?:line \d+: )?found a tab character (?:that violates indentation|where an indentation space is expected)`,
-		`yaml: (?:line \d+: )?(?:mapping values|block sequence entries|control characters) are not allowed(?: in this context)?`,
-		`json: unknown field "NAME"`,
-		`[\w.]+ cannot be (?:an object|a list|text|true or false|a number)`,
-		`invalid literal source, expected key=value`,
-
-		// objects and fields
-		`(?:no|multiple) matches for Id NAME`,
-		`failed to find unique target for patch NAME`,
-		`no resource matches strategic merge patch "NAME"`,
-		`may not add resource with an already registered id: NAME`,
-		`missing (?:kind|metadata\.name) in object`,
-		`missing Resource metadata`,
-		`configmap NAME illegally repeats the key`,
-		`unable to parse SM or JSON patch from(?: \[path: "NAME"\])?`,
-		`illegally qualifies as both an SM and JSON patch`,
-		`must specify a target for JSON patch`,
-		`wrong node kind: expected \w+ but got \w+`,
-		`considering field 'NAME' of object NAME`,
-		`visit traversal on path: \[NAME(?: NAME)*\]`,
-		`expected sequence or mapping node`,
-		`(?:add|remove|replace|move|copy|test) operation does not apply`,
-		`(?:doc )?is missing (?:from |destination )?(?:path|key): "?NAME"?`,
-		`missing value`,
-		`testing value NAME failed`,
-		`test failed`,
-		`(?:nothing selected by|multiple matches for selector) NAME(?::NAME)?`,
-		`fieldPath .NAME. is missing for replacement source NAME`,
-		`unable to find field "NAME" in replacement target`,
-		`options\.index \d+ is out of bounds`,
-		`delimiter option can only be used with scalar nodes`,
-	}
-	const name = `(?:[A-Za-z]:\\)?(?:[\pL\pN_./\\|~+*-]|\[no(?:Grp|Ver|Kind|Name|Ns)\]|\[name=[\pL\pN_.-]+\])+`
-	r := regexp.MustCompile(`^(?:` + strings.ReplaceAll(strings.Join(sentences, "|"), "NAME", name) + `)(?:['":;,\s]+|$)`)
-	r.Longest() // a sentence with a name goes before the same one without
-	return r
-})

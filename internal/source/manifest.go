@@ -1,7 +1,6 @@
 package source
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -160,7 +159,7 @@ func (r *manifests) file(ctx context.Context, path string) error {
 
 func (r *manifests) stream(ctx context.Context, name string, in io.Reader) error {
 	d := &documents{
-		in: bufio.NewReaderSize(in, 1<<16), decode: decodeManifest,
+		from: in, decode: decodeManifest,
 		emit: func(o object) error { return r.add(name, o) },
 	}
 	err := d.read(ctx)
@@ -240,7 +239,7 @@ func decodeManifest(raw []byte, list metav1.TypeMeta) (object, error) {
 	if o.kind != (metav1.TypeMeta{APIVersion: "apps/v1", Kind: "DaemonSet"}) {
 		return o, nil
 	}
-	ds, err := decodeAs[appsv1.DaemonSet](raw)
+	ds, err := decodeNoting[appsv1.DaemonSet](raw, &o)
 	if err != nil {
 		return o, err
 	}

@@ -190,9 +190,9 @@ func TestManifestFiles(t *testing.T) {
 		{kustomize: "base", want: []Manifest{at(Ref{"", "agent"}, "base", 1, "")}, why: "a kustomization"},
 		{kustomize: "prod", want: []Manifest{at(Ref{"prod", "my-agent"}, "prod", 1, "")}, why: "one that stands on another"},
 		{files: []string{"all"}, kustomize: "prod", want: []Manifest{at(Ref{"", "agent"}, filepath.Join("all", "b.yml"), 1, ""), at(Ref{"", "c"}, filepath.Join("all", "c.json"), 1, ""), at(Ref{"prod", "my-agent"}, "prod", 1, "")}, why: "both"},
-		{kustomize: "broken", err: "broken: accumulating resources: accumulation err='accumulating resources from 'gone.yaml'", why: "a kustomization of a file that is not there"},
+		{kustomize: "broken", err: filepath.Join("broken", "gone.yaml") + ": no such file or directory", hint: "kubectl kustomize broken", why: "a kustomization of a file that is not there"},
 		{kustomize: "typo", err: "typo: document 1: spec.template.spec.containers[0].imagee: there is no such field: did you mean image?", why: "a typing error in a kustomization"},
-		{kustomize: "all", err: "all: unable to find one of 'kustomization.yaml', 'kustomization.yml' or 'Kustomization' in directory", why: "a folder that is none"},
+		{kustomize: "all", err: "all: this directory has no kustomization.yaml, kustomization.yml, Kustomization that can be read", hint: "kubectl kustomize all", why: "a folder that is none"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			got, err := ReadManifests(background, tt.files, tt.kustomize, nil)
