@@ -89,7 +89,7 @@ func TestNothingThatCountsIsLost(t *testing.T) {
 		{"---\n" + indent("  ", podYAML) + "spec: {nodeName: n1}\n", "document 2: line 10: indented less than the first line of its document: nothing from here on would be read", "", "or only at the end"},
 		{"---\n" + indent("  ", podYAML), read, "", "indented as a whole"},
 		{"---\n" + indent("  ", podYAML+"  annotations:\n    a: \"x\n\n y\"\n"), read, "", "a text in quotes may stand where it likes"},
-		{"---\nitems:\n-   apiVersion: v1\n    kind: Pod\n  " + "metadata: {name: p1}\nkind: List\napiVersion: v1\n", "document 2: items[0]: line 6: indented less than the first line of its document: nothing from here on would be read", "", "in an item"},
+		{"---\nitems:\n-   apiVersion: v1\n    kind: Pod\n  " + "metadata: {name: p1}\nkind: List\napiVersion: v1\n", "document 2: items[0]: yaml: line 5: did not find expected '-' indicator", "", "in an item"},
 		{"---\n- " + podJSON + "\nkind: List\n", "document 2: yaml: line 3: did not find expected '-' indicator", "", "a key after a sequence"},
 		{"---\n" + strings.TrimSuffix(podYAML, "gent\n"), "", "standard input: the last line has no newline: the file may be cut off", "a file that ends in the middle of a word"},
 		{"---\n" + podYAML + "spec: {nodeName: n1}", read, "-", "a file that ends with a bracket"},

@@ -159,9 +159,8 @@ func (d *documents) at(field string, err error) error {
 	}
 	if e := (*fieldError)(nil); errors.As(err, &e) {
 		field, err = join(field, e.field), e.err
-		field = strings.TrimPrefix(field, ".")
 	}
-	return &positionError{document: d.doc, field: field, err: err}
+	return &positionError{document: d.doc, field: strings.TrimPrefix(field, "."), err: err}
 }
 
 // start skips what may stand between documents (blanks, comments, --- and ...,
@@ -653,27 +652,23 @@ func (it *item) json() ([]byte, []Repeat, error) {
 		return it.text, nil, nil
 	}
 	raw, repeats, err := yamlToJSON(it.text, it.line)
-	if errors.Is(err, errNoAnchor) && len(it.before) > 0 {
-		text := slices.Concat([]byte("items:\n"), it.before, it.text)
+	before := it.before
+	if !errors.Is(err, errNoAnchor) {
+		before = nil
+	}
+	if len(before) > 0 {
+		text := slices.Concat(before, it.text)
 		if it.path == "" {
-			text = slices.Concat([]byte("anchors:\n"), it.before, it.text)
+			text = slices.Concat([]byte("anchors:\n"), text)
 		}
 		raw, repeats, err = yamlToJSON(text, it.line-bytes.Count(text[:len(text)-len(it.text)], []byte{'\n'}))
 		repeats = slices.DeleteFunc(repeats, func(r Repeat) bool { return r.Line <= it.line })
 	}
-	if err != nil || it.path == "" {
+	var items []json.RawMessage
+	if err != nil || it.path == "" || json.Unmarshal(raw, &items) != nil || len(items) == 0 || len(items) > 1 && len(before) == 0 {
 		return raw, repeats, err
 	}
-	list := struct{ Items []json.RawMessage }{}
-	if firstByte(raw) == '[' {
-		err = json.Unmarshal(raw, &list.Items)
-	} else {
-		err = json.Unmarshal(raw, &list)
-	}
-	if err != nil || len(list.Items) == 0 {
-		return raw, repeats, err
-	}
-	return list.Items[len(list.Items)-1], repeats, nil
+	return items[len(items)-1], repeats, nil
 }
 
 var (

@@ -1,7 +1,6 @@
 package source
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"net/http"
@@ -51,7 +50,7 @@ func TestPanics(t *testing.T) {
 		{"what is followed", func(t *testing.T) error { _, err := cluster(t).Watch(background, ref); return err }},
 		{"a decoder of a file's objects", func(t *testing.T) error {
 			d := &documents{
-				in:     bufio.NewReader(strings.NewReader(`[{"kind":"A","apiVersion":"v1"},{"kind":"B","apiVersion":"v1"}]`)),
+				from:   strings.NewReader(`[{"kind":"A","apiVersion":"v1"},{"kind":"B","apiVersion":"v1"}]`),
 				decode: func([]byte, metav1.TypeMeta) (object, error) { panic("odd") }, emit: func(object) error { return nil },
 			}
 			return d.read(background)
