@@ -458,6 +458,9 @@ func (d *documents) yamlDocument(ctx context.Context) error {
 	if err := d.describe(json.RawMessage(raw)); err != nil {
 		return err
 	}
+	if c := firstByte(d.list.Items); c != 0 && c != 'n' { // after what looked like the end of the items
+		return errTwoLists
+	}
 	return d.endList(ctx, false, repeats)
 }
 
