@@ -29,6 +29,8 @@ var counted = map[string]string{
 	snapshot.Kind: snapshot.APIVersion,
 }
 
+func isCounted(kind, apiVersion string) bool { return apiVersion != "" && counted[kind] == apiVersion }
+
 // typesOfKinds are what objects of these kinds are read as.
 var typesOfKinds = map[string]reflect.Type{
 	"DaemonSet": reflect.TypeFor[appsv1.DaemonSet](), "ControllerRevision": reflect.TypeFor[appsv1.ControllerRevision](), "Node": reflect.TypeFor[corev1.Node](),
@@ -244,9 +246,9 @@ func countInside(value any, found map[string]int) {
 		_, whole := v["metadata"].(map[string]any) // else it is a reference
 		items, _ := v["items"].([]any)
 		switch one, isList := strings.CutSuffix(kind, "List"); {
-		case whole && counted[kind] == apiVersion && apiVersion != "":
+		case whole && isCounted(kind, apiVersion):
 			found[kind]++
-		case isList && counted[one] == apiVersion && apiVersion != "":
+		case isList && isCounted(one, apiVersion):
 			found[one] += len(items)
 		default:
 			for _, e := range v {

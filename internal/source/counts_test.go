@@ -37,6 +37,7 @@ func TestNothingThatCountsIsLost(t *testing.T) {
 		// nesting
 		{list(list(podJSON)), read, "", "a List inside a List"},
 		{list(list(list(), list(podJSON)), nodeJSON), read, "", "and deeper, beside others"},
+		{list(`{"apiVersion":"example.com/v1","kind":"Wrapper","items":[` + podJSON + `]}`), read, "", "what has items is a list, whatever it is called, as it is for kubectl"},
 		{list(`{"apiVersion":"v1","kind":"PodList","items":[` + bare + `]}`), read, "", "a typed list inside a List, whose items have no kind"},
 		{"[" + list(podJSON) + "," + list(nodeJSON) + "]", read, "", "what jq -s makes of two dumps"},
 		{"[[" + podJSON + "],[" + nodeJSON + "]]", read, "", "what jq -s makes of two arrays"},
@@ -90,6 +91,7 @@ func TestNothingThatCountsIsLost(t *testing.T) {
 		{"---\n" + indent("  ", podYAML), read, "", "indented as a whole"},
 		{"---\n" + indent("  ", podYAML+"  annotations:\n    a: \"x\n\n y\"\n"), read, "", "a text in quotes may stand where it likes"},
 		{"---\nitems:\n-   apiVersion: v1\n    kind: Pod\n  " + "metadata: {name: p1}\nkind: List\napiVersion: v1\n", "document 2: items[0]: yaml: line 5: did not find expected '-' indicator", "", "in an item"},
+		{"---\nitems:\n- " + nodeJSON + "\n\r- " + podJSON + "\nkind: List\napiVersion: v1\n", read, "", "a carriage return alone before a dash: it ends a line"},
 		{"---\n- " + podJSON + "\nkind: List\n", "document 2: yaml: line 3: did not find expected '-' indicator", "", "a key after a sequence"},
 		{"---\n" + strings.TrimSuffix(podYAML, "gent\n"), "", "standard input: the last line has no newline: the file may be cut off", "a file that ends in the middle of a word"},
 		{"---\n" + podYAML + "spec: {nodeName: n1}", read, "-", "a file that ends with a bracket"},

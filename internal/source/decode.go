@@ -283,11 +283,17 @@ func decodeNoting[T any](raw []byte, note *object) (*T, error) {
 	if err != nil {
 		return nil, explain(raw, o, err)
 	}
+	if len(odd) > 0 {
+		twice, _ := sjson.UnmarshalStrict(raw, new(T), sjson.DisallowDuplicateFields)
+		note.twice = note.twice || len(twice) > 0
+		odd, _ = sjson.UnmarshalStrict(raw, new(T), sjson.DisallowUnknownFields)
+	}
 	for _, e := range odd {
 		f := (sjson.FieldError)(nil)
-		if twice := strings.HasPrefix(e.Error(), "duplicate"); twice || !errors.As(e, &f) {
-			note.twice = note.twice || twice
-		} else if field := inAnyItem.ReplaceAllString(f.FieldPath(), ""); !slices.Contains(note.unknown, field) {
+		if !errors.As(e, &f) {
+			continue
+		}
+		if field := inAnyItem.ReplaceAllString(f.FieldPath(), ""); !slices.Contains(note.unknown, field) {
 			note.unknown = append(note.unknown, field)
 		}
 	}
@@ -390,8 +396,9 @@ func fieldTypes(t reflect.Type) map[string]reflect.StructField {
 	return types
 }
 
+// join returns the path of a field or an item in what stands at another path.
 func join(outer, inner string) string {
-	if inner == "" || inner[0] == '[' {
+	if outer == "" || inner == "" || inner[0] == '[' {
 		return outer + inner
 	}
 	return outer + "." + inner

@@ -13,12 +13,12 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 
 	goyaml "go.yaml.in/yaml/v2"
 	"golang.org/x/text/encoding/unicode"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	sjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 )
 
@@ -123,8 +123,17 @@ func (d *documents) read(ctx context.Context) error {
 	case err != nil && err != io.EOF:
 		return &positionError{err: err}
 	case bytes.HasPrefix(head, []byte{0xff, 0xfe}), bytes.HasPrefix(head, []byte{0xfe, 0xff}): // PowerShell writes UTF-16
-		d.from = unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM).NewDecoder().Reader(d.in)
-		d.in = bufio.NewReaderSize(d.from, 1<<16)
+		raw, err := io.ReadAll(d.in)
+		if err == nil && len(raw)%2 != 0 {
+			err = errCutOff
+		}
+		if err == nil {
+			raw, err = unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM).NewDecoder().Bytes(raw)
+		}
+		if err != nil {
+			return &positionError{err: err}
+		}
+		d.in = bufio.NewReaderSize(bytes.NewReader(raw), 1<<16)
 	case bytes.IndexByte(head, 0) >= 0:
 		return &positionError{err: errNotText}
 	}
@@ -160,7 +169,7 @@ func (d *documents) at(field string, err error) error {
 	if e := (*fieldError)(nil); errors.As(err, &e) {
 		field, err = join(field, e.field), e.err
 	}
-	return &positionError{document: d.doc, field: strings.TrimPrefix(field, "."), err: err}
+	return &positionError{document: d.doc, field: field, err: err}
 }
 
 // start skips what may stand between documents (blanks, comments, --- and ...,
@@ -216,24 +225,39 @@ func (d *documents) readLine() ([]byte, error) {
 	return text, err
 }
 
-// jsonReader reads JSON and counts the lines.
+// jsonReader reads JSON and counts the lines. What the decoder has read ahead
+// stays in its input.
 type jsonReader struct {
 	*json.Decoder
-	in   io.Reader
+	in   *bufio.Reader
+	held int     // bytes of in that the decoder has
 	line int     // lines that end before the last offset asked for
 	read int64   // bytes
 	ends []int64 // where the lines after that end
 }
 
 func (j *jsonReader) Read(p []byte) (int, error) {
-	n, err := j.in.Read(p)
-	for i, c := range p[:n] {
+	_, _ = j.in.Discard(j.held)
+	j.held = 0
+	if _, err := j.in.Peek(1); err != nil {
+		return 0, err
+	}
+	text, _ := j.in.Peek(min(len(p), j.in.Buffered()))
+	for i, c := range text {
 		if c == '\n' {
 			j.ends = append(j.ends, j.read+int64(i))
 		}
 	}
-	j.read += int64(n)
-	return n, err
+	j.held = copy(p, text)
+	j.read += int64(j.held)
+	return j.held, nil
+}
+
+// done leaves in the input what the decoder has not made use of, and returns
+// how many lines were read.
+func (j *jsonReader) done() int {
+	_, _ = j.in.Discard(j.held - int(j.read-j.InputOffset()))
+	return j.lineAt(j.InputOffset())
 }
 
 // lineAt returns how many lines end before an offset, which must not go back.
@@ -256,15 +280,24 @@ func (j *jsonReader) token() (json.Token, error) {
 	return t, j.fail(err)
 }
 
-// fail says of an error of the decoder in which line it is.
+// fail says of an error of the decoder in which line it is. A text, or a word,
+// that does not end before the last line does is one that was cut off.
 func (j *jsonReader) fail(err error) error {
-	switch e := (*json.SyntaxError)(nil); {
+	e := (*json.SyntaxError)(nil)
+	switch {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return errCutOff
-	case errors.As(err, &e):
-		return fmt.Errorf("line %d: %w: %w", j.lineAt(max(j.InputOffset(), e.Offset))+1, errNotJSON, err)
+	case !errors.As(err, &e):
+		return err
 	}
-	return err
+	at := j.InputOffset()
+	if rest, _ := io.ReadAll(j.Buffered()); e.Offset != at && errors.As(json.Unmarshal(rest, new(any)), &e) { // in a value: the decoder counts only bytes of values
+		at += e.Offset - 1
+		if _, end := j.in.Peek(j.held + 1); end == io.EOF && len(bytes.TrimSpace(rest[e.Offset-1:])) == 0 {
+			return errCutOff
+		}
+	}
+	return fmt.Errorf("line %d: %w: %w", j.lineAt(at)+1, errNotJSON, err)
 }
 
 // jsonInItems is how a list begins that is read item by item: an array, or what
@@ -289,11 +322,7 @@ func (d *documents) jsonDocument(ctx context.Context) error {
 			return err
 		}
 	}
-	d.line = j.lineAt(j.InputOffset())
-	left, _ := io.ReadAll(j.Buffered())
-	more, _ := d.in.Peek(d.in.Buffered())
-	d.from = io.MultiReader(bytes.NewReader(slices.Concat(left, more)), d.from)
-	d.in.Reset(d.from)
+	d.line = j.done()
 	return nil
 }
 
@@ -400,8 +429,8 @@ func (d *documents) yamlDocument(ctx context.Context) error {
 			return d.add(ctx, done)
 		}
 	)
-	for {
-		if head, _ := d.in.Peek(4); separator(head) {
+	for n := 0; ; n++ {
+		if head, _ := d.in.Peek(4); separator(head) && n > 0 {
 			break
 		}
 		line := d.line
@@ -413,8 +442,10 @@ func (d *documents) yamlDocument(ctx context.Context) error {
 			return err
 		}
 		d.ragged = !bytes.ContainsAny(text[len(text)-1:], "\n\r}]")
-		content := bytes.TrimLeft(text, " ")
-		at, blank := len(text)-len(content), len(bytes.TrimSpace(content)) == 0 || content[0] == '#'
+		content := bytes.TrimLeft(text, " \r")
+		lead := text[:len(text)-len(content)]
+		at := len(lead) - 1 - bytes.LastIndexByte(lead, '\r') // a carriage return alone ends a line, too
+		blank := len(bytes.TrimSpace(content)) == 0 || content[0] == '#'
 		dash := !blank && content[0] == '-' && bytes.ContainsAny(content[1:min(2, len(content))], " \r\n") || string(content) == "-"
 		if maybe && !blank {
 			maybe = false
@@ -569,14 +600,18 @@ func (d *documents) unfold(raw []byte, in metav1.TypeMeta) ([]object, error) {
 	o, list := object{}, listMeta{Items: raw}
 	if firstByte(raw) != '[' {
 		var err error
-		if o, err = d.decode(raw, in); err != nil || !isList(o.kind) {
+		if o, err = d.decode(raw, in); err != nil || isCounted(o.kind.Kind, o.kind.APIVersion) {
 			return []object{o}, err
 		}
-		about, err := decodeNoting[listMeta](raw, &o)
+		list = listMeta{}
+		odd, err := sjson.UnmarshalStrict(raw, &list, sjson.DisallowDuplicateFields)
 		if err != nil {
-			return nil, err
+			return nil, explain(raw, &list, err)
 		}
-		list = *about
+		if firstByte(list.Items) != '[' && !isList(o.kind) {
+			return []object{o}, nil
+		}
+		o.twice = o.twice || len(odd) > 0
 	}
 	var items []json.RawMessage
 	if c := firstByte(list.Items); c != 0 && json.Unmarshal(list.Items, &items) != nil {

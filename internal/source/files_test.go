@@ -159,7 +159,7 @@ func TestDamage(t *testing.T) {
 		{`{"items":[{"a":1}]}`, "document 1: items[0]: not a Kubernetes object: no kind", "some other JSON"},
 		{"[1]", "document 1: [0]: not a Kubernetes object: it is a number", "an array of something else"},
 		{"\x89PNG\r\n\x1a\n\x00\x00", "not text", "a picture"},
-		{utf16Text(binary.LittleEndian, dsJSON)[:61], "document 1: ends in the middle of an object: the file is cut off", "UTF-16 of an odd length"},
+		{utf16Text(binary.LittleEndian, dsJSON)[:61], "ends in the middle of an object: the file is cut off", "UTF-16 of an odd length"},
 		{dsJSON[:60], "document 1: ends in the middle of an object: the file is cut off", "JSON that is cut off"},
 		{`{"kind":"List","items":[` + dsJSON + "," + nodeJSON[:30], "document 1: items[1]: ends in the middle of an object: the file is cut off", "a list that is cut off in an item"},
 		{`{"kind":"List","items":[` + dsJSON + ",", "document 1: items[1]: ends in the middle of an object: the file is cut off", "a list that is cut off between items"},

@@ -214,7 +214,7 @@ func addressBelow(v any, path string) (field, address string) {
 			if slices.Contains(noPaths, name) {
 				continue
 			}
-			if field, address = addressBelow(v[name], strings.TrimPrefix(join(path, name), ".")); address != "" {
+			if field, address = addressBelow(v[name], join(path, name)); address != "" {
 				return field, address
 			}
 		}
