@@ -85,11 +85,11 @@ func byNumber(a, b Revision) int {
 // Revisions of the DaemonSet's namespace are all that is looked at. Up to 1.22
 // the controller lists those of every namespace, and there adopts an orphan
 // with matching labels, whose number then counts (#101250).
-func newHistory(s *snapshot.Snapshot, profile Profile, selector labels.Selector, pods []claimedPod) (*History, error) {
+func newHistory(s *snapshot.Snapshot, profile Profile, stored []template.Content, selector labels.Selector, pods []claimedPod) (*History, error) {
 	if s.Lacks(snapshot.Revisions) {
 		return inferHistory(s, pods), nil
 	}
-	live, err := liveForm(s, profile)
+	live, err := liveForm(s, profile, stored)
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +115,7 @@ func newHistory(s *snapshot.Snapshot, profile Profile, selector labels.Selector,
 		}
 		h.Revisions = append(h.Revisions, Revision{
 			Name: r.Name, Hash: revisionHash(r), Number: r.Revision,
-			Created: r.CreationTimestamp.Time, Claim: claim, Matches: matches(r, live, profile),
+			Created: r.CreationTimestamp.Time, Claim: claim, Matches: stored[i] != nil && stored[i].Equal(live),
 		})
 	}
 	slices.Sort(h.Adopt)
@@ -138,7 +138,7 @@ func revisionHash(r *appsv1.ControllerRevision) string {
 // nothing tells the controller's version, it is in the form of the newest
 // revision, by number, that holds the template in any form; of two with one
 // number, in the profile's.
-func liveForm(s *snapshot.Snapshot, profile Profile) (template.Content, error) {
+func liveForm(s *snapshot.Snapshot, profile Profile, stored []template.Content) (template.Content, error) {
 	form, err := template.Of(&s.DaemonSet.Spec.Template, !profile.TemplateWithoutNullTime)
 	if err != nil || s.VersionSource != snapshot.VersionDefault {
 		return form, err
@@ -150,8 +150,8 @@ func liveForm(s *snapshot.Snapshot, profile Profile) (template.Content, error) {
 	highest := func(of template.Content) int64 {
 		number := int64(-1)
 		for i := range s.Revisions {
-			if r := &s.Revisions[i]; matches(r, of, profile) {
-				number = max(number, r.Revision)
+			if stored[i] != nil && stored[i].Equal(of) {
+				number = max(number, s.Revisions[i].Revision)
 			}
 		}
 		return number
@@ -162,14 +162,26 @@ func liveForm(s *snapshot.Snapshot, profile Profile) (template.Content, error) {
 	return form, nil
 }
 
-// matches reports whether a revision holds the live template in that form. One
-// whose data is not a template does not: the controller only compares bytes.
-func matches(r *appsv1.ControllerRevision, live template.Content, profile Profile) bool {
-	stored, err := template.Stored(r.Data.Raw)
-	if err == nil && profile.Beyond {
-		stored, err = stored.Known(!profile.TemplateWithoutNullTime)
+// storedTemplates returns the template that each revision holds, in the form to be
+// compared with the live one. It is nil where the data is not a template, which
+// the controller compares bytewise and so takes for another one, and for a revision
+// that is somebody else's.
+func storedTemplates(s *snapshot.Snapshot, profile Profile, selector labels.Selector) []template.Content {
+	out := make([]template.Content, len(s.Revisions))
+	for i := range s.Revisions {
+		r := &s.Revisions[i]
+		if claim := claimOf(r, s.DaemonSet, selector); r.Namespace != s.DaemonSet.Namespace || claim != Owned && claim != Adopt {
+			continue
+		}
+		stored, err := template.Stored(r.Data.Raw)
+		if err == nil && profile.Beyond {
+			stored, err = stored.Known(!profile.TemplateWithoutNullTime)
+		}
+		if err == nil {
+			out[i] = stored
+		}
 	}
-	return err == nil && stored.Equal(live)
+	return out
 }
 
 // choose settles on the current revision, its number, and what happens to

@@ -14,11 +14,13 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
 // State is what one sync of the controller sees. It is made by New and never
 // changed.
 type State struct {
+	Snapshot  *snapshot.Snapshot // that it is the State of
 	At        time.Time
 	Profile   Profile
 	DaemonSet *appsv1.DaemonSet
@@ -40,6 +42,7 @@ type State struct {
 
 	surge   bool // manage keeps an old and a new pod side by side
 	deleted bool
+	stored  []template.Content // of Snapshot.Revisions; nil for one that is no template, or somebody else's
 }
 
 // Node is one slot of the DaemonSet.
@@ -94,14 +97,22 @@ var Slots = []Slot{SlotEmpty, SlotOnlyTerminating, SlotOldAvailable, SlotOldUnav
 // Of nodes or pods that a Gap says are missing, those that are there do not count
 // either. Where the nodes could not be read, the nodes that pods are for stand in for
 // them, with verdicts of NodesNotRead that let every pod stay.
-func New(s *snapshot.Snapshot, profile Profile) (*State, error) {
+func New(s *snapshot.Snapshot, profile Profile) (*State, error) { return newState(s, profile, nil) }
+
+// Changed returns what New does of a Snapshot that a change has made of this
+// State's own and that has the same revisions: these are not read again.
+func (st *State) Changed(s *snapshot.Snapshot) (*State, error) {
+	return newState(s, st.Profile, st.stored)
+}
+
+func newState(s *snapshot.Snapshot, profile Profile, stored []template.Content) (*State, error) {
 	ds := s.DaemonSet
 	selector, err := metav1.LabelSelectorAsSelector(ds.Spec.Selector)
 	if err != nil {
 		return nil, fmt.Errorf("daemonset %s/%s: spec.selector: %w", ds.Namespace, ds.Name, err)
 	}
 	st := &State{
-		At: s.TakenAt, Profile: profile, DaemonSet: ds, Placement: NewPlacement(ds, profile),
+		Snapshot: s, stored: stored, At: s.TakenAt, Profile: profile, DaemonSet: ds, Placement: NewPlacement(ds, profile),
 		NodesRead: !s.Lacks(snapshot.Nodes), PodsListed: !s.Lacks(snapshot.Pods), StatusRead: !s.Lacks(snapshot.DaemonSetStatus),
 		surge: allowsSurge(ds, profile), deleted: ds.DeletionTimestamp != nil,
 	}
@@ -111,7 +122,10 @@ func New(s *snapshot.Snapshot, profile Profile) (*State, error) {
 		pods = s.Pods
 	}
 	claimed, released := st.claim(pods, selector)
-	if st.History, err = newHistory(s, profile, selector, claimed); err != nil {
+	if stored == nil {
+		st.stored = storedTemplates(s, profile, selector)
+	}
+	if st.History, err = newHistory(s, profile, st.stored, selector, claimed); err != nil {
 		return nil, fmt.Errorf("daemonset %s/%s: %w", ds.Namespace, ds.Name, err)
 	}
 	var nodes []corev1.Node
