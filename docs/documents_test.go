@@ -20,11 +20,13 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/internal/agree"
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/internal/world"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
 // TestDocuments holds real documents against the page: that what is there is
@@ -40,7 +42,7 @@ func TestDocuments(t *testing.T) {
 					nodes = append(nodes, st.Nodes[i].Name)
 				}
 			}
-			outlook := plan.Look(s, st)
+			outlook := plan.Look(st)
 			for _, o := range []explain.Options{{Outlook: outlook}, {Nodes: nodes, Outlook: outlook}} {
 				e := explain.Explain(s, st, o)
 				r.explanation(t, e)
@@ -156,7 +158,7 @@ func (r *reader) plan(t *testing.T, p *plan.Plan) {
 		for _, n := range c.Nodes {
 			r.facts(t, string(n.Kind), nil, "Changes of nodes")
 		}
-		if !slices.IsSortedFunc(c.Fields, func(a, b plan.FieldDiff) int { return strings.Compare(a.Path.String(), b.Path.String()) }) {
+		if !slices.IsSortedFunc(c.Fields, func(a, b whatif.FieldDiff) int { return strings.Compare(a.Path.String(), b.Path.String()) }) {
 			r.errorf(t, "change.fields: not in order: %v", c.Fields)
 		}
 	}
@@ -211,8 +213,8 @@ func (r *reader) forecast(t *testing.T, f *plan.Forecast) {
 func plans(t *testing.T) map[string]*plan.Plan {
 	t.Helper()
 	all := map[string]*plan.Plan{}
-	add := func(name string, s *snapshot.Snapshot, c *plan.Change, o plan.Options) {
-		p, err := plan.Make(s, c, o)
+	add := func(name string, s *snapshot.Snapshot, c *whatif.Change, o plan.Options) {
+		p, err := world.Plan(s, c, o)
 		if err != nil {
 			if !strings.HasPrefix(name, "seed ") {
 				t.Errorf("%s: %v", name, err)
@@ -225,7 +227,7 @@ func plans(t *testing.T) map[string]*plan.Plan {
 	for name, s := range states(t) {
 		add(name, s, nil, plan.Options{GroupBy: corev1.LabelTopologyZone})
 		if strings.HasPrefix(name, "seed ") && strings.HasSuffix(name, "0") { // a plan takes longer than an explanation
-			add(name+", restarted", s, &plan.Change{Restart: true}, plan.Options{Starts: []time.Duration{start}, Termination: &end})
+			add(name+", restarted", s, &whatif.Change{Restart: true}, plan.Options{Starts: []time.Duration{start}, Termination: &end})
 		}
 	}
 	grid, node, pod, daemonSet, edit := dstest.State, dstest.Node, dstest.Pod, dstest.DaemonSet, dstest.Edit
@@ -242,12 +244,12 @@ func plans(t *testing.T) map[string]*plan.Plan {
 			s.Pods[i].Spec.Containers = s.DaemonSet.Spec.Template.Spec.Containers
 		}
 	})
-	restart := &plan.Change{Restart: true}
+	restart := &whatif.Change{Restart: true}
 	add("budget spent", grid("N N N N", down("n0")), restart, plan.Options{})
 	add("surge spent", grid("O O/n O O", dstest.MaxSurge("1"), down("n1")), nil, plan.Options{})
 	add("surge ports", grid("N N N", dstest.MaxSurge("1"), port, held), restart, plan.Options{})
-	add("on delete", grid("O N", dstest.OnDelete()), &plan.Change{Strategy: "RollingUpdate"}, plan.Options{})
-	add("a label that no node has", grid("N N N"), &plan.Change{NodeSelector: map[string]string{"pool": "none"}}, plan.Options{})
+	add("on delete", grid("O N", dstest.OnDelete()), &whatif.Change{Strategy: "RollingUpdate"}, plan.Options{})
+	add("a label that no node has", grid("N N N"), &whatif.Change{NodeSelector: map[string]string{"pool": "none"}}, plan.Options{})
 	add("nothing", grid("N N N"), nil, plan.Options{Starts: []time.Duration{start}})
 	add("minimum", grid("N N N", dstest.MinReadySeconds(60)), restart, plan.Options{Starts: []time.Duration{start}})
 	crashes := pod("p0", func(p *corev1.Pod) {
@@ -256,7 +258,7 @@ func plans(t *testing.T) map[string]*plan.Plan {
 	add("revision fails", grid("n O O O", crashes), nil, plan.Options{})
 	add("revision fails, one ready", grid("n W O O", crashes, dstest.MinReadySeconds(60)), nil, plan.Options{})
 	for i, image := range []string{"https://x:2", "ex/${TAG}", "ex/Agent:2", "ex/agent:", "agent@sha256:12", "ex//agent"} {
-		add(fmt.Sprint("no image ", i), grid("N N N"), &plan.Change{Images: []plan.Image{{Image: image}}}, plan.Options{})
+		add(fmt.Sprint("no image ", i), grid("N N N"), &whatif.Change{Images: []whatif.Image{{Image: image}}}, plan.Options{})
 	}
 	add("empty hash", grid("N N", edit(func(s *snapshot.Snapshot) {
 		for i := range s.Revisions {
@@ -264,32 +266,32 @@ func plans(t *testing.T) map[string]*plan.Plan {
 		}
 		delete(s.DaemonSet.Annotations, appsv1.DeprecatedTemplateGeneration)
 	})), nil, plan.Options{})
-	add("managed", grid("N N", dstest.Patch("daemonset", `{"metadata":{"labels":{"argocd.argoproj.io/instance":"monitoring"}}}`)), &plan.Change{MinReadySeconds: new(int32(5))}, plan.Options{})
+	add("managed", grid("N N", dstest.Patch("daemonset", `{"metadata":{"labels":{"argocd.argoproj.io/instance":"monitoring"}}}`)), &whatif.Change{MinReadySeconds: new(int32(5))}, plan.Options{})
 	token := daemonSet(func(ds *appsv1.DaemonSet) {
 		ds.Spec.Template.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "TOKEN", Value: "digest:0123456789abcdef"}}
 	})
 	manifest := grid("N N", token).DaemonSet
 	manifest.Spec.Template.Spec.Containers[0].Env[0].Value = "s3cret"
-	add("digests", grid("N N", token, edit(func(s *snapshot.Snapshot) { s.EnvValues = snapshot.EnvDigest })), &plan.Change{DaemonSet: manifest, Method: "Overlay"}, plan.Options{})
-	add("unknown fields", grid("N O", dstest.Patch("revisions/agent-old", `{"data":{"spec":{"template":{"spec":{"future":{"a":"b"}}}}}}`)), &plan.Change{ToRevision: new(int64(1))}, plan.Options{})
+	add("digests", grid("N N", token, edit(func(s *snapshot.Snapshot) { s.EnvValues = snapshot.EnvDigest })), &whatif.Change{DaemonSet: manifest, Method: "Overlay"}, plan.Options{})
+	add("unknown fields", grid("N O", dstest.Patch("revisions/agent-old", `{"data":{"spec":{"template":{"spec":{"future":{"a":"b"}}}}}}`)), &whatif.Change{ToRevision: new(int64(1))}, plan.Options{})
 	changed := grid("N N").DaemonSet.DeepCopy()
 	changed.Spec.MinReadySeconds = 5
-	add("warned", grid("N N"), &plan.Change{DaemonSet: changed, Method: plan.MethodOverlay, FieldManager: "kubectl", Warnings: []plan.Warning{
+	add("warned", grid("N N"), &whatif.Change{DaemonSet: changed, Method: whatif.MethodOverlay, FieldManager: "kubectl"}, plan.Options{Warnings: []plan.Warning{
 		{Code: plan.ServerWarning, Facts: daemonset.Facts{"message": "would violate PodSecurity"}},
 		{Code: plan.DuplicateKey, Facts: daemonset.Facts{"file": "agent.yaml", "document": 1, "line": 12, "key": "image"}},
-	}}, plan.Options{})
+	}})
 	taint := &corev1.Taint{Key: "a", Effect: corev1.TaintEffectNoExecute}
-	add("all down", grid("N N"), &plan.Change{Restart: true, Nodes: []plan.NodeEdit{{Kind: plan.NodeDown, Which: "*"}}}, plan.Options{})
+	add("all down", grid("N N"), &whatif.Change{Restart: true, Nodes: []whatif.NodeEdit{{Kind: whatif.NodeDown, Which: "*"}}}, plan.Options{})
 	add("nodes", grid("N N N N", edit(func(s *snapshot.Snapshot) {
 		s.Nodes[1].Spec.Taints, s.Nodes[1].Labels = []corev1.Taint{*taint}, map[string]string{"a": "b"}
-	})), &plan.Change{Nodes: []plan.NodeEdit{
-		{Kind: plan.NodeTaint, Which: "n0", Taint: taint}, {Kind: plan.NodeUntaint, Which: "n1", Taint: taint},
-		{Kind: plan.NodeLabel, Which: "n0", Key: "a", Value: "b"}, {Kind: plan.NodeUnlabel, Which: "n1", Key: "a"},
-		{Kind: plan.NodeCordon, Which: "n1"}, {Kind: plan.NodeUncord, Which: "n2"}, {Kind: plan.NodeDown, Which: "n2"},
-		{Kind: plan.NodeRemove, Which: "n3"}, {Kind: plan.NodeAdd, Which: "n1", Count: 2},
+	})), &whatif.Change{Nodes: []whatif.NodeEdit{
+		{Kind: whatif.NodeTaint, Which: "n0", Taint: taint}, {Kind: whatif.NodeUntaint, Which: "n1", Taint: taint},
+		{Kind: whatif.NodeLabel, Which: "n0", Key: "a", Value: "b"}, {Kind: whatif.NodeUnlabel, Which: "n1", Key: "a"},
+		{Kind: whatif.NodeCordon, Which: "n1"}, {Kind: whatif.NodeUncordon, Which: "n2"}, {Kind: whatif.NodeDown, Which: "n2"},
+		{Kind: whatif.NodeRemove, Which: "n3"}, {Kind: whatif.NodeAdd, Which: "n1", Count: 2},
 	}}, plan.Options{})
 	fresh := grid("- - -", daemonSet(func(ds *appsv1.DaemonSet) { ds.UID = "" }), edit(func(s *snapshot.Snapshot) { s.Revisions = nil }))
-	p, err := plan.New(fresh, &plan.Change{Method: "New"}, plan.Options{})
+	p, err := world.Plan(fresh, &whatif.Change{Method: "New"}, plan.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

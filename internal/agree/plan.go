@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
 // Plan returns an error where the table of waves, the outcome and the
@@ -72,7 +73,7 @@ func lost(p *plan.Plan) error {
 		}
 	}
 	o := &p.Outcome
-	removed := p.Change != nil && slices.ContainsFunc(p.Change.Nodes, func(c plan.NodeChange) bool { return c.Kind == plan.NodeRemove })
+	removed := p.Change != nil && slices.ContainsFunc(p.Change.Nodes, func(c whatif.NodeChange) bool { return c.Kind == whatif.NodeRemove })
 	switch {
 	case !slices.IsSorted(names):
 		return fmt.Errorf("%q are not sorted", names)

@@ -9,12 +9,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
-	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
+	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
-func parseImages(texts []string) ([]plan.Image, error) {
-	var out []plan.Image
+func parseImages(texts []string) ([]whatif.Image, error) {
+	var out []whatif.Image
 	for _, t := range texts {
 		container, image, found := strings.Cut(t, "=")
 		if !found {
@@ -25,10 +25,10 @@ func parseImages(texts []string) ([]plan.Image, error) {
 			return nil, hinted{fmt.Errorf("--image %q is neither CONTAINER=IMAGE nor IMAGE", t), "--image agent=example/agent:2"}
 		case template.FaultOfImage(image) != "":
 			return nil, hinted{fmt.Errorf("--image %q: the kubelet rejects this name (InvalidImageName): %s", t, view.ImageFault(template.FaultOfImage(image))), imageHint(container, image)}
-		case slices.ContainsFunc(out, func(i plan.Image) bool { return i.Container == container || i.Container == "*" || container == "*" }):
+		case slices.ContainsFunc(out, func(i whatif.Image) bool { return i.Container == container || i.Container == "*" || container == "*" }):
 			return nil, hinted{fmt.Errorf("--image %q: the container already has an image from another --image", t), "give one --image for each container"}
 		}
-		out = append(out, plan.Image{Container: container, Image: image})
+		out = append(out, whatif.Image{Container: container, Image: image})
 	}
 	return out, nil
 }

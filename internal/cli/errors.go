@@ -9,7 +9,7 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
-	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
 // exitStatus is an answer that was given, and a status that says more.
@@ -48,7 +48,7 @@ func (h hinted) Unwrap() error { return h.error }
 // hintOf returns what an error offers to paste; empty where it offers nothing.
 func hintOf(err error) string {
 	var h interface{ Hint() string }
-	if errors.As(err, &h) {
+	if errors.As(err, &h) || errors.As(said(err, "--to-revision"), &h) {
 		return h.Hint()
 	}
 	return ""
@@ -67,8 +67,15 @@ func (r reworded) Unwrap() error { return r.error }
 // for each type what failed, and what to paste. rollback is the flag that names the
 // revision to go back to.
 var sentences = []func(err error, rollback string) error{
-	sentence(func(e *plan.Error, rollback string) (words, hint string) {
-		return e.Error(), strings.ReplaceAll(e.Hint(), "--to-revision", rollback)
+	sentence(func(e *whatif.Invalid, rollback string) (words, hint string) {
+		return e.Error(), flagsOf(e.Instead, rollback)
+	}),
+	sentence(func(e *whatif.LackingError, _ string) (words, hint string) { return e.Error(), hintOfLacking(e) }),
+	sentence(func(e *whatif.Error, rollback string) (words, hint string) {
+		if e.Nodes != nil {
+			return e.Error(), hintOfNodes(e.Nodes)
+		}
+		return e.Error(), flagsOf(e.Instead, rollback)
 	}),
 }
 

@@ -109,7 +109,7 @@ func (o *explainOptions) explain(snapshots []*snapshot.Snapshot) ([]*explain.Exp
 	items := []*explain.Explanation{}
 	var gaps [][]daemonset.Gap
 	for i, s := range snapshots {
-		e := explain.Explain(s, states[i], explain.Options{Nodes: o.nodes, Outlook: plan.Look(s, states[i])})
+		e := explain.Explain(s, states[i], explain.Options{Nodes: o.nodes, Outlook: plan.Look(states[i])})
 		items, gaps = append(items, e), append(gaps, e.Snapshot.Gaps)
 	}
 	o.gaps(gaps...)

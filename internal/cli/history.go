@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
-	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
 type historyOptions struct {
@@ -321,7 +321,7 @@ func (o *historyOptions) undoPlan(ctx context.Context) error {
 		return err
 	}
 	p := &planning{question: o.question, rollback: "--undo", changed: []string{"to-revision"}}
-	p.change, p.known.ShowValues = &plan.Change{ToRevision: &o.back}, o.showValues
+	p.change, p.known.ShowValues = &whatif.Change{ToRevision: &o.back}, o.showValues
 	p.asked = o.askedBy()
 	p.asked.Flags = append(p.asked.Flags, view.Flag{Name: "to-revision", Value: o.undo})
 	if o.showValues {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -63,8 +62,8 @@ func TestNames(t *testing.T) {
 // withHint returns an error as a command writes it, in one line.
 func withHint(err error) string {
 	words := err.Error()
-	if h := (interface{ Hint() string })(nil); errors.As(err, &h) && h.Hint() != "" {
-		words += "; hint: " + h.Hint()
+	if hint := hintOf(err); hint != "" {
+		words += "; hint: " + hint
 	}
 	return words
 }

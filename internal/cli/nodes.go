@@ -12,13 +12,13 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
-	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
 // nodeFlag is one flag that changes nodes.
 type nodeFlag struct {
 	name string
-	kind plan.NodeChangeKind
+	kind whatif.NodeChangeKind
 	text string
 }
 
@@ -26,7 +26,7 @@ type nodeFlag struct {
 // applied in the order given.
 type nodeValue struct {
 	name string
-	kind plan.NodeChangeKind
+	kind whatif.NodeChangeKind
 	into *[]nodeFlag
 }
 
@@ -39,25 +39,25 @@ func (v nodeValue) Set(text string) error {
 
 // edits returns what a flag that changes nodes asks for: several names with
 // commas between them are as many edits.
-func (n nodeFlag) edits() ([]plan.NodeEdit, error) {
+func (n nodeFlag) edits() ([]whatif.NodeEdit, error) {
 	which, what, found := n.text, "", true
-	if n.kind == plan.NodeTaint || n.kind == plan.NodeLabel {
+	if n.kind == whatif.NodeTaint || n.kind == whatif.NodeLabel {
 		which, what, found = strings.Cut(n.text, ":")
 	}
-	form := map[plan.NodeChangeKind]string{plan.NodeTaint: "NODES:KEY=VALUE:EFFECT or NODES:KEY-", plan.NodeLabel: "NODES:KEY=VALUE or NODES:KEY-"}[n.kind]
+	form := map[whatif.NodeChangeKind]string{whatif.NodeTaint: "NODES:KEY=VALUE:EFFECT or NODES:KEY-", whatif.NodeLabel: "NODES:KEY=VALUE or NODES:KEY-"}[n.kind]
 	if !found || which == "" {
 		if form == "" {
 			return nil, hinted{fmt.Errorf("--%s names no node", n.name), "--" + n.name + " NODES, such as worker-1, 'worker-*' or pool=gpu"}
 		}
 		return nil, hinted{fmt.Errorf("--%s %q is not %s", n.name, n.text, form), n.example()}
 	}
-	edit := plan.NodeEdit{Kind: n.kind, Said: "--" + n.name + " " + n.text}
+	edit := whatif.NodeEdit{Kind: n.kind, Said: "--" + n.name + " " + n.text}
 	if what != "" || form != "" {
 		if err := n.what(what, &edit); err != nil {
 			return nil, hinted{fmt.Errorf("--%s %q: %w", n.name, n.text, err), n.example()}
 		}
 	}
-	var out []plan.NodeEdit
+	var out []whatif.NodeEdit
 	for _, name := range nodesOf(which) {
 		if name = strings.TrimSpace(name); name == "" {
 			return nil, hinted{fmt.Errorf("--%s %q has an empty name", n.name, n.text), n.example()}
@@ -71,22 +71,22 @@ func (n nodeFlag) edits() ([]plan.NodeEdit, error) {
 
 func (n nodeFlag) example() string {
 	switch n.kind {
-	case plan.NodeTaint:
+	case whatif.NodeTaint:
 		return "--taint 'worker-*:dedicated=gpu:NoSchedule', or --taint pool=gpu:dedicated-"
-	case plan.NodeLabel:
+	case whatif.NodeLabel:
 		return "--label 'worker-*:pool=gpu', or --label worker-1:pool-"
 	}
 	return "--" + n.name + " worker-1,worker-2"
 }
 
 // what reads the taint or label behind the nodes.
-func (n nodeFlag) what(text string, into *plan.NodeEdit) error {
+func (n nodeFlag) what(text string, into *whatif.NodeEdit) error {
 	rest, drop := strings.CutSuffix(text, "-")
-	if n.kind == plan.NodeLabel {
+	if n.kind == whatif.NodeLabel {
 		var found bool
 		into.Key, into.Value, found = strings.Cut(text, "=")
 		if drop = drop && !found; drop {
-			into.Kind, into.Key = plan.NodeUnlabel, rest
+			into.Kind, into.Key = whatif.NodeUnlabel, rest
 		}
 		if errs := validation.IsQualifiedName(into.Key); len(errs) > 0 {
 			return errors.New(errs[0])
@@ -113,7 +113,7 @@ func (n nodeFlag) what(text string, into *plan.NodeEdit) error {
 	case drop && hasValue:
 		return errors.New("to remove a taint, give its key, and its effect if needed, but no value")
 	case drop:
-		into.Kind = plan.NodeUntaint
+		into.Kind = whatif.NodeUntaint
 	case !hasEffect:
 		return errors.New("a taint needs an effect: NoSchedule, PreferNoSchedule or NoExecute")
 	default:
@@ -162,7 +162,7 @@ func chosenNodes(flags []string, states []*daemonset.State) ([]string, error) {
 	for _, flag := range flags {
 		for _, which := range nodesOf(flag) {
 			which = strings.TrimSpace(which)
-			chosen, err := plan.ChooseNodes(nodes, which)
+			chosen, err := whatif.ChooseNodes(nodes, which)
 			switch {
 			case err != nil && !read && len(validation.IsDNS1123Subdomain(which)) == 0:
 				names = append(names, which)

@@ -17,6 +17,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
 // manifestFile writes a manifest with the second template of a pair, as a person may
@@ -102,7 +103,7 @@ func TestUndoSaysWhatDiffSays(t *testing.T) {
 			got[f.Path.String()] = [3]string{f.Old.String(), f.New.String(), fmt.Sprint(f.Hidden)}
 		}
 		unknown := len(p.Old.Unknown())+len(p.New.Unknown()) > 0
-		if assumed := slices.ContainsFunc(undo.Assumptions, func(a daemonset.Assumption) bool { return a.Code == plan.AssumeUnknownFields }); assumed != unknown {
+		if assumed := slices.ContainsFunc(undo.Assumptions, func(a daemonset.Assumption) bool { return a.Code == whatif.AssumeUnknownFields }); assumed != unknown {
 			t.Errorf("seed %d %v: the plan assumes that fields are dropped: %t, and there are such: %t", seed, p.Edits, assumed, unknown)
 		}
 		if unknown {

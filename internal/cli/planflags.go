@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
 // changeFlags are the flags of plan-rollout that say what somebody would
@@ -73,15 +74,15 @@ func (c *changeFlags) addFlags(f *pflag.FlagSet) {
 
 	for _, n := range []struct {
 		name  string
-		kind  plan.NodeChangeKind
+		kind  whatif.NodeChangeKind
 		usage string
 	}{
-		{"taint", plan.NodeTaint, "add KEY[=VALUE]:EFFECT to NODES, or remove KEY[:EFFECT]-"},
-		{"label", plan.NodeLabel, "add KEY=VALUE to NODES, or remove KEY-"},
-		{"cordon", plan.NodeCordon, "make NODES unschedulable"},
-		{"uncordon", plan.NodeUncord, "make NODES schedulable"},
-		{"node-down", plan.NodeDown, "treat NODES as unreachable"},
-		{"remove-nodes", plan.NodeRemove, "remove NODES from the cluster"},
+		{"taint", whatif.NodeTaint, "add KEY[=VALUE]:EFFECT to NODES, or remove KEY[:EFFECT]-"},
+		{"label", whatif.NodeLabel, "add KEY=VALUE to NODES, or remove KEY-"},
+		{"cordon", whatif.NodeCordon, "make NODES unschedulable"},
+		{"uncordon", whatif.NodeUncordon, "make NODES schedulable"},
+		{"node-down", whatif.NodeDown, "treat NODES as unreachable"},
+		{"remove-nodes", whatif.NodeRemove, "remove NODES from the cluster"},
 	} {
 		f.Var(nodeValue{n.name, n.kind, &c.nodes}, n.name, n.usage+"; repeatable")
 	}
@@ -175,11 +176,11 @@ func (c *changeFlags) contradictions() error {
 
 // asksFor returns the what-if that the flags ask for, without manifests; nil if
 // they ask for none.
-func (c *changeFlags) asksFor() (*plan.Change, error) {
+func (c *changeFlags) asksFor() (*whatif.Change, error) {
 	if err := c.contradictions(); err != nil {
 		return nil, err
 	}
-	out := &plan.Change{Restart: c.restart, Strategy: c.strategy}
+	out := &whatif.Change{Restart: c.restart, Strategy: c.strategy}
 	var err error
 	if c.given("to-revision") != "" {
 		to, err := parseRollback("--to-revision", c.toRevision)
@@ -221,7 +222,7 @@ func (c *changeFlags) asksFor() (*plan.Change, error) {
 		out.Nodes = append(out.Nodes, edits...)
 	}
 	if c.add > 0 {
-		out.Nodes = append(out.Nodes, plan.NodeEdit{Kind: plan.NodeAdd, Which: c.like, Count: c.add, Said: fmt.Sprintf("--add-nodes %d --like %s", c.add, c.like)})
+		out.Nodes = append(out.Nodes, whatif.NodeEdit{Kind: whatif.NodeAdd, Which: c.like, Count: c.add, Said: fmt.Sprintf("--add-nodes %d --like %s", c.add, c.like)})
 	}
 	if c.given(ofDaemonSet...) == "" && c.given(ofNodes...) == "" {
 		return nil, nil

@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
 // parsed returns the flags of a command line.
@@ -38,16 +39,16 @@ func TestChange(t *testing.T) {
 	for _, tt := range []struct {
 		why  string
 		line []string
-		want *plan.Change
+		want *whatif.Change
 	}{
 		{"nothing is asked", nil, nil},
 		{"what is known better changes nothing", []string{"--start", "40s", "--group-by", "zone"}, nil},
-		{"limits", []string{"--max-unavailable", "3", "--max-surge", "10%"}, &plan.Change{MaxUnavailable: &three, MaxSurge: &tenPercent}},
-		{"the zero of a flag that was given is asked for", []string{"--to-revision", "0", "--min-ready-seconds", "0"}, &plan.Change{ToRevision: &zero, MinReadySeconds: &seconds}},
+		{"limits", []string{"--max-unavailable", "3", "--max-surge", "10%"}, &whatif.Change{MaxUnavailable: &three, MaxSurge: &tenPercent}},
+		{"the zero of a flag that was given is asked for", []string{"--to-revision", "0", "--min-ready-seconds", "0"}, &whatif.Change{ToRevision: &zero, MinReadySeconds: &seconds}},
 		{"images: of one, of the only one", []string{"--image", "a=example/a:2", "--image", "registry:5000/b@sha256:0000000000000000000000000000000000000000000000000000000000000000"},
-			&plan.Change{Images: []plan.Image{{Container: "a", Image: "example/a:2"}, {Image: "registry:5000/b@sha256:0000000000000000000000000000000000000000000000000000000000000000"}}}},
+			&whatif.Change{Images: []whatif.Image{{Container: "a", Image: "example/a:2"}, {Image: "registry:5000/b@sha256:0000000000000000000000000000000000000000000000000000000000000000"}}}},
 		{"tolerations as kubectl taint writes taints", []string{"--toleration", "a=b:NoSchedule", "--toleration", "a:NoExecute", "--toleration", "a", "--toleration", "a=", "--toleration", "*", "--toleration", "*:NoExecute"},
-			&plan.Change{Tolerations: []corev1.Toleration{
+			&whatif.Change{Tolerations: []corev1.Toleration{
 				{Key: "a", Operator: corev1.TolerationOpEqual, Value: "b", Effect: corev1.TaintEffectNoSchedule},
 				{Key: "a", Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute},
 				{Key: "a", Operator: corev1.TolerationOpExists},
@@ -56,31 +57,31 @@ func TestChange(t *testing.T) {
 				{Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute},
 			}}},
 		{"a node selector that gets and loses a key", []string{"--node-selector", "pool=gpu", "--node-selector", "old-"},
-			&plan.Change{NodeSelector: map[string]string{"pool": "gpu"}, DropSelector: []string{"old"}}},
+			&whatif.Change{NodeSelector: map[string]string{"pool": "gpu"}, DropSelector: []string{"old"}}},
 		{"nodes in the order given, whatever the flag", []string{"--cordon", "a", "--taint", "w-*:k=v:NoExecute", "--uncordon", "a"},
-			&plan.Change{Nodes: []plan.NodeEdit{
-				{Kind: plan.NodeCordon, Which: "a", Said: "--cordon a"},
-				{Kind: plan.NodeTaint, Which: "w-*", Taint: taint("k", "v", corev1.TaintEffectNoExecute), Said: "--taint w-*:k=v:NoExecute"},
-				{Kind: plan.NodeUncord, Which: "a", Said: "--uncordon a"},
+			&whatif.Change{Nodes: []whatif.NodeEdit{
+				{Kind: whatif.NodeCordon, Which: "a", Said: "--cordon a"},
+				{Kind: whatif.NodeTaint, Which: "w-*", Taint: taint("k", "v", corev1.TaintEffectNoExecute), Said: "--taint w-*:k=v:NoExecute"},
+				{Kind: whatif.NodeUncordon, Which: "a", Said: "--uncordon a"},
 			}}},
 		{"names with commas are several, labels with commas are one selector", []string{"--remove-nodes", "a,b", "--node-down", "pool=x,disk!=ssd"},
-			&plan.Change{Nodes: []plan.NodeEdit{
-				{Kind: plan.NodeRemove, Which: "a", Said: "--remove-nodes a,b"},
-				{Kind: plan.NodeRemove, Which: "b", Said: "--remove-nodes a,b"},
-				{Kind: plan.NodeDown, Which: "pool=x,disk!=ssd", Said: "--node-down pool=x,disk!=ssd"},
+			&whatif.Change{Nodes: []whatif.NodeEdit{
+				{Kind: whatif.NodeRemove, Which: "a", Said: "--remove-nodes a,b"},
+				{Kind: whatif.NodeRemove, Which: "b", Said: "--remove-nodes a,b"},
+				{Kind: whatif.NodeDown, Which: "pool=x,disk!=ssd", Said: "--node-down pool=x,disk!=ssd"},
 			}}},
 		{"taints without a value, and taken away with and without an effect", []string{"--taint", "a:k:NoSchedule", "--taint", "a:k-", "--taint", "a:k:NoExecute-"},
-			&plan.Change{Nodes: []plan.NodeEdit{
-				{Kind: plan.NodeTaint, Which: "a", Taint: taint("k", "", corev1.TaintEffectNoSchedule), Said: "--taint a:k:NoSchedule"},
-				{Kind: plan.NodeUntaint, Which: "a", Taint: taint("k", "", ""), Said: "--taint a:k-"},
-				{Kind: plan.NodeUntaint, Which: "a", Taint: taint("k", "", corev1.TaintEffectNoExecute), Said: "--taint a:k:NoExecute-"},
+			&whatif.Change{Nodes: []whatif.NodeEdit{
+				{Kind: whatif.NodeTaint, Which: "a", Taint: taint("k", "", corev1.TaintEffectNoSchedule), Said: "--taint a:k:NoSchedule"},
+				{Kind: whatif.NodeUntaint, Which: "a", Taint: taint("k", "", ""), Said: "--taint a:k-"},
+				{Kind: whatif.NodeUntaint, Which: "a", Taint: taint("k", "", corev1.TaintEffectNoExecute), Said: "--taint a:k:NoExecute-"},
 			}}},
 		{"labels set and taken away, of nodes chosen by label", []string{"--label", "pool=x:a=", "--label", "pool=x:example.com/a-"},
-			&plan.Change{Nodes: []plan.NodeEdit{
-				{Kind: plan.NodeLabel, Which: "pool=x", Key: "a", Said: "--label pool=x:a="},
-				{Kind: plan.NodeUnlabel, Which: "pool=x", Key: "example.com/a", Said: "--label pool=x:example.com/a-"},
+			&whatif.Change{Nodes: []whatif.NodeEdit{
+				{Kind: whatif.NodeLabel, Which: "pool=x", Key: "a", Said: "--label pool=x:a="},
+				{Kind: whatif.NodeUnlabel, Which: "pool=x", Key: "example.com/a", Said: "--label pool=x:example.com/a-"},
 			}}},
-		{"new nodes", []string{"--add-nodes", "3", "--like", "a"}, &plan.Change{Nodes: []plan.NodeEdit{{Kind: plan.NodeAdd, Which: "a", Count: 3, Said: "--add-nodes 3 --like a"}}}},
+		{"new nodes", []string{"--add-nodes", "3", "--like", "a"}, &whatif.Change{Nodes: []whatif.NodeEdit{{Kind: whatif.NodeAdd, Which: "a", Count: 3, Said: "--add-nodes 3 --like a"}}}},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			got, err := parsed(t, tt.line...).asksFor()

@@ -18,6 +18,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
+	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
 // planManifests plans each manifest against the live object.
@@ -199,11 +200,11 @@ func inNamespaces(all []string) string {
 
 // planLive plans what a manifest makes of a live object.
 func (o *planOptions) planLive(ctx context.Context, r reader, m source.Manifest, s *snapshot.Snapshot) (*plan.Plan, error) {
-	s, _, err := o.ruled(s)
+	s, st, err := o.state(s)
 	if err != nil {
 		return nil, err
 	}
-	c := *cmp.Or(o.change, &plan.Change{})
+	c := *cmp.Or(o.change, &whatif.Change{})
 	if err := o.groupable(s); err != nil {
 		return nil, err
 	}
@@ -212,9 +213,8 @@ func (o *planOptions) planLive(ctx context.Context, r reader, m source.Manifest,
 	if err != nil {
 		return nil, err
 	}
-	o.manifest(&c, m, applied)
-	p, err := plan.Make(s, &c, o.known)
-	return p, said(err, o.rollback)
+	known := o.manifest(&c, m, applied)
+	return o.planOf(st, &c, known)
 }
 
 // laidOver returns what a manifest makes of a live object, which is nil where
@@ -252,18 +252,21 @@ func (o *planOptions) laidOver(ctx context.Context, r reader, m source.Manifest,
 }
 
 // manifest adds a manifest to a change: what it makes of the live object, and
-// how that was found out.
-func (o *planOptions) manifest(c *plan.Change, m source.Manifest, applied *source.Applied) {
+// how that was found out. It returns what is known for the plan, with the
+// manifest's warnings.
+func (o *planOptions) manifest(c *whatif.Change, m source.Manifest, applied *source.Applied) plan.Options {
 	c.DaemonSet, c.Method, c.FieldManager = applied.DaemonSet, string(applied.Method), applied.Manager
 	if o.serverDryRun {
-		c.Method = plan.MethodServerDryRun
+		c.Method = whatif.MethodServerDryRun
 	}
+	known := o.known
 	for _, r := range m.Repeats {
-		c.Warnings = append(c.Warnings, plan.Warning{Code: plan.DuplicateKey, Facts: daemonset.Facts{"file": m.File, "document": m.Document, "line": r.Line, "key": r.Key}})
+		known.Warnings = append(known.Warnings, plan.Warning{Code: plan.DuplicateKey, Facts: daemonset.Facts{"file": m.File, "document": m.Document, "line": r.Line, "key": r.Key}})
 	}
 	for _, w := range applied.Warnings {
-		c.Warnings = append(c.Warnings, plan.Warning{Code: plan.ServerWarning, Facts: daemonset.Facts{"message": w}})
+		known.Warnings = append(known.Warnings, plan.Warning{Code: plan.ServerWarning, Facts: daemonset.Facts{"message": w}})
 	}
+	return known
 }
 
 // literalValues returns those of the variables of a manifest and of the live
@@ -317,8 +320,11 @@ func (o *planOptions) planNew(ctx context.Context, r reader, m source.Manifest) 
 	if err := o.groupable(s); err != nil {
 		return nil, err
 	}
-	c := plan.Change{Nodes: cmp.Or(o.change, &plan.Change{}).Nodes}
-	o.manifest(&c, m, applied)
-	p, err := plan.New(s, &c, o.known)
-	return p, said(err, o.rollback)
+	c := whatif.Change{Nodes: cmp.Or(o.change, &whatif.Change{}).Nodes}
+	known := o.manifest(&c, m, applied)
+	created, err := whatif.MakeNew(s, &c)
+	if err != nil {
+		return nil, said(err, o.rollback)
+	}
+	return plan.MakeChanged(created, known), nil
 }

@@ -17,12 +17,13 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
 // planning is what plan-rollout and history --undo have in common.
 type planning struct {
 	question
-	change   *plan.Change // what is asked, without manifests; nil for nothing
+	change   *whatif.Change // what is asked, without manifests; nil for nothing
 	known    plan.Options
 	gates    []plan.Gate
 	rollback string // the flag that names the revision to go back to
@@ -63,15 +64,27 @@ func (o *planning) plan(s *snapshot.Snapshot) (planned, error) {
 			}
 		}
 	}
-	p, err := plan.Make(s, o.change, o.known)
+	p, err := o.planOf(st, o.change, o.known)
 	if err != nil {
-		return planned{}, said(err, o.rollback)
+		return planned{}, err
 	}
-	made := planned{Plan: p, now: explain.Explain(s, st, explain.Options{Outlook: plan.Look(s, st)})}
+	made := planned{Plan: p, now: explain.Explain(s, st, explain.Options{Outlook: plan.Look(st)})}
 	if containers := s.DaemonSet.Spec.Template.Spec.Containers; len(containers) == 1 {
 		made.only = containers[0].Name
 	}
 	return made, nil
+}
+
+// planOf returns the plan of a State as it is, or of what a change makes of it.
+func (o *planning) planOf(st *daemonset.State, c *whatif.Change, known plan.Options) (*plan.Plan, error) {
+	if c == nil {
+		return plan.Make(st, known), nil
+	}
+	r, err := whatif.Make(st, c)
+	if err != nil {
+		return nil, said(err, o.rollback)
+	}
+	return plan.MakeChanged(r, known), nil
 }
 
 // answer prints plans, and returns the exit status that they ask for. Where they are
@@ -173,7 +186,7 @@ func (o *planning) groupable(s *snapshot.Snapshot) error {
 			labels[key] = true
 		}
 	}
-	given := o.change != nil && slices.ContainsFunc(o.change.Nodes, func(e plan.NodeEdit) bool { return e.Kind == plan.NodeLabel && e.Key == o.known.GroupBy })
+	given := o.change != nil && slices.ContainsFunc(o.change.Nodes, func(e whatif.NodeEdit) bool { return e.Kind == whatif.NodeLabel && e.Key == o.known.GroupBy })
 	if labels[o.known.GroupBy] || given || len(s.Nodes) == 0 {
 		return nil
 	}

@@ -92,13 +92,11 @@ type following struct {
 const tick = 250 * time.Millisecond
 
 func (f *following) begin() error {
-	s, _, err := f.o.ruled(f.w.Start())
+	s, st, err := f.o.state(f.w.Start())
 	if err != nil {
 		return err
 	}
-	if f.f, err = plan.NewFollower(s, f.o.known); err != nil {
-		return err
-	}
+	f.f = plan.NewFollower(st, f.o.known)
 	if err := f.look(s.TakenAt); err != nil {
 		return err
 	}

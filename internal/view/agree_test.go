@@ -28,6 +28,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
 // told is a Snapshot of a story, or a random one, with the changes that are
@@ -35,7 +36,7 @@ import (
 type told struct {
 	name    string
 	s       *snapshot.Snapshot
-	changes []*plan.Change
+	changes []*whatif.Change
 }
 
 // everyWorld returns the worlds of all stories, and random ones with all kinds
@@ -53,10 +54,10 @@ func everyWorld(t *testing.T, random int64) []told {
 			for _, f := range story.Files {
 				switch name, _, _ := strings.Cut(f.Name, " "); name {
 				case "world":
-					out = append(out, told{name: file, s: world.Parse(t, string(f.Data)), changes: []*plan.Change{nil}})
+					out = append(out, told{name: file, s: world.Parse(t, string(f.Data)), changes: []*whatif.Change{nil}})
 					last = &out[len(out)-1]
 				case "change":
-					c := &plan.Change{}
+					c := &whatif.Change{}
 					check(t, yaml.UnmarshalStrict(f.Data, c))
 					last.changes = append(last.changes, c)
 				}
@@ -113,7 +114,7 @@ func smallWorlds() []told {
 				}
 				grid = append(grid, c)
 			}
-			out = append(out, told{limit + ": " + strings.Join(three, " "), dstest.State(strings.Join(grid, " "), options...), []*plan.Change{nil, {Restart: true}}})
+			out = append(out, told{limit + ": " + strings.Join(three, " "), dstest.State(strings.Join(grid, " "), options...), []*whatif.Change{nil, {Restart: true}}})
 		}
 	}
 	return out
@@ -126,14 +127,14 @@ func TestPlansAgreeWithThemselves(t *testing.T) {
 	worlds := append(everyWorld(t, 60), smallWorlds()...)
 	for seed := range int64(60) { // up to v1.20 a sync may delete again what is terminating, which is no wave
 		s := dstest.RandomFor(seed, []string{dstest.Newest, "v1.30.5", "v1.28.2", "v1.22.17"}[seed%4])
-		worlds = append(worlds, told{fmt.Sprintf("seed %d of its version", seed), s, []*plan.Change{nil, {Restart: true}}})
+		worlds = append(worlds, told{fmt.Sprintf("seed %d of its version", seed), s, []*whatif.Change{nil, {Restart: true}}})
 	}
 	for _, w := range worlds {
 		if strings.HasPrefix(w.name, "seed ") || strings.HasPrefix(w.name, "testdata/") {
 			w.changes = append(w.changes, nodeChanges(w.s)...)
 		}
 		for i, c := range w.changes {
-			p, err := plan.Make(w.s, c, plan.Options{Starts: []time.Duration{41 * time.Second}})
+			p, err := world.Plan(w.s, c, plan.Options{Starts: []time.Duration{41 * time.Second}})
 			if err != nil {
 				continue // a change that cannot be made
 			}
@@ -159,22 +160,22 @@ func TestPlansAgreeWithThemselves(t *testing.T) {
 // nodeChanges are changes of one node, of two and of all, alone and with a
 // restart: taints with which pods may stay or not, nodes that are down, cordoned
 // or removed.
-func nodeChanges(s *snapshot.Snapshot) []*plan.Change {
+func nodeChanges(s *snapshot.Snapshot) []*whatif.Change {
 	if len(s.Nodes) == 0 || len(s.Nodes) > 50 {
 		return nil
 	}
 	first, last := s.Nodes[0].Name, s.Nodes[len(s.Nodes)-1].Name
-	taint := func(which string, effect corev1.TaintEffect) plan.NodeEdit {
-		return plan.NodeEdit{Kind: plan.NodeTaint, Which: which, Taint: &corev1.Taint{Key: "d", Value: "x", Effect: effect}}
+	taint := func(which string, effect corev1.TaintEffect) whatif.NodeEdit {
+		return whatif.NodeEdit{Kind: whatif.NodeTaint, Which: which, Taint: &corev1.Taint{Key: "d", Value: "x", Effect: effect}}
 	}
-	var out []*plan.Change
-	for _, edits := range [][]plan.NodeEdit{
+	var out []*whatif.Change
+	for _, edits := range [][]whatif.NodeEdit{
 		{taint("*", corev1.TaintEffectNoSchedule)}, {taint("*", corev1.TaintEffectNoExecute)},
 		{taint(first, corev1.TaintEffectNoSchedule)}, {taint(first, corev1.TaintEffectNoSchedule), taint(last, corev1.TaintEffectNoExecute)},
-		{{Kind: plan.NodeDown, Which: "*"}}, {{Kind: plan.NodeDown, Which: first}}, {{Kind: plan.NodeRemove, Which: first}}, {{Kind: plan.NodeCordon, Which: "*"}},
-		{{Kind: plan.NodeDown, Which: first}, taint("*", corev1.TaintEffectNoSchedule)},
+		{{Kind: whatif.NodeDown, Which: "*"}}, {{Kind: whatif.NodeDown, Which: first}}, {{Kind: whatif.NodeRemove, Which: first}}, {{Kind: whatif.NodeCordon, Which: "*"}},
+		{{Kind: whatif.NodeDown, Which: first}, taint("*", corev1.TaintEffectNoSchedule)},
 	} {
-		out = append(out, &plan.Change{Nodes: edits}, &plan.Change{Nodes: edits, Restart: true})
+		out = append(out, &whatif.Change{Nodes: edits}, &whatif.Change{Nodes: edits, Restart: true})
 	}
 	return out
 }
@@ -223,8 +224,8 @@ func TestAnswersAgree(t *testing.T) {
 	verdicts := map[explain.VerdictCode]int{}
 	for _, w := range append(everyWorld(t, 80), smallWorlds()...) {
 		st := stateOf(t, w.s)
-		e := explain.Explain(w.s, st, explain.Options{Outlook: plan.Look(w.s, st)})
-		p, err := plan.Make(w.s, nil, plan.Options{Starts: []time.Duration{41 * time.Second}})
+		e := explain.Explain(w.s, st, explain.Options{Outlook: plan.Look(st)})
+		p, err := world.Plan(w.s, nil, plan.Options{Starts: []time.Duration{41 * time.Second}})
 		check(t, err)
 		h, err := history.Make(w.s, st, history.Options{})
 		check(t, err)
@@ -372,7 +373,7 @@ func TestPartIsNone(t *testing.T) {
 func documentsOf(t *testing.T, s *snapshot.Snapshot) []string {
 	t.Helper()
 	st := stateOf(t, s)
-	p, planErr := plan.Make(s, &plan.Change{Restart: true}, plan.Options{Starts: []time.Duration{41 * time.Second}})
+	p, planErr := world.Plan(s, &whatif.Change{Restart: true}, plan.Options{Starts: []time.Duration{41 * time.Second}})
 	h, historyErr := history.Make(s, st, history.Options{})
 	var out []string
 	for _, document := range []any{explain.Explain(s, st, explain.Options{}), p, fmt.Sprint(planErr), h, fmt.Sprint(historyErr)} {

@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
+	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
 // differs is a Difference as documents have it.
@@ -129,7 +130,7 @@ func TestFieldNames(t *testing.T) {
 
 // TestPlanImagesFirst: what runs is told before what a plan may leave out.
 func TestPlanImagesFirst(t *testing.T) {
-	p := &plan.Plan{Change: &plan.ChangeSummary{TemplateChanged: true, Revision: plan.RevisionNote{Number: 2, Was: 1, New: true}}}
+	p := &plan.Plan{Change: &whatif.Summary{TemplateChanged: true, Revision: whatif.RevisionNote{Number: 2, Was: 1, New: true}}}
 	for i := range 12 {
 		p.Change.Fields = append(p.Change.Fields, differs(fmt.Sprintf("spec.template.spec.containers[name=a].env[name=V%02d]", i), "", `{"name":"V"}`))
 	}

@@ -7,10 +7,12 @@ import (
 	"time"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/internal/world"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
 // TestFactsHaveTheirTypes: every fact of an answer is of the type that FactKeys
@@ -39,7 +41,7 @@ func TestFactsHaveTheirTypes(t *testing.T) {
 		check(t, err)
 		eachFacts(reflect.ValueOf(explained(t, s, explain.Options{})), look)
 		eachFacts(reflect.ValueOf(h), look)
-		if p, err := plan.Make(s, &plan.Change{Restart: true}, plan.Options{}); err == nil { // or the strategy is none
+		if p, err := world.Plan(s, &whatif.Change{Restart: true}, plan.Options{}); err == nil { // or the strategy is none
 			eachFacts(reflect.ValueOf(p), look)
 		}
 	}

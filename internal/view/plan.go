@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
+	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
 // stallReason says why a rollout does not complete.
@@ -62,9 +63,9 @@ var methods = []string{
 	"{method=Overlay}the manifest over the live object; unknown what it used to hold, so nothing is removed",
 }
 
-var nodeChangeWords = map[plan.NodeChangeKind]string{
-	plan.NodeTaint: "tainted", plan.NodeUntaint: "without the taint", plan.NodeLabel: "labeled", plan.NodeUnlabel: "without the label",
-	plan.NodeCordon: "cordoned", plan.NodeUncord: "uncordoned", plan.NodeDown: "assumed to be down", plan.NodeRemove: "removed", plan.NodeAdd: "added like",
+var nodeChangeWords = map[whatif.NodeChangeKind]string{
+	whatif.NodeTaint: "tainted", whatif.NodeUntaint: "without the taint", whatif.NodeLabel: "labeled", whatif.NodeUnlabel: "without the label",
+	whatif.NodeCordon: "cordoned", whatif.NodeUncordon: "uncordoned", whatif.NodeDown: "assumed to be down", whatif.NodeRemove: "removed", whatif.NodeAdd: "added like",
 }
 
 // templateWords says what the change means for the revision.

@@ -27,10 +27,11 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
+	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
 // TestPlanScreens runs the stories in testdata/plan. Each begins with its why.
-// A world, a change (the fields of plan.Change) and options hold for the
+// A world, a change (the fields of whatif.Change) and options hold for the
 // questions after them; a plan written out takes the place of all three. The
 // name of a screen says what is asked: see askPlan.
 func TestPlanScreens(t *testing.T) {
@@ -53,7 +54,7 @@ func TestPlanScreens(t *testing.T) {
 					a.worlds, a.change = append(a.worlds, world.Parse(t, string(f.Data))), nil
 					continue
 				case "change":
-					a.change = new(plan.Change)
+					a.change = new(whatif.Change)
 					check(t, yaml.UnmarshalStrict(f.Data, a.change))
 					continue
 				case "options":
@@ -86,7 +87,7 @@ func TestPlanScreens(t *testing.T) {
 // planStory is what a question of a story is asked about.
 type planStory struct {
 	worlds  []*snapshot.Snapshot
-	change  *plan.Change
+	change  *whatif.Change
 	options plan.Options
 	written *plan.Plan
 }
@@ -150,9 +151,9 @@ func (a *planStory) ask(t *testing.T, question string) string {
 		var p *plan.Plan
 		var err error
 		if words[0] == "new" {
-			p, err = plan.New(s, &plan.Change{Method: "New", Nodes: nodeEdits(a.change)}, a.options)
+			p, err = world.Plan(s, &whatif.Change{Method: "New", Nodes: nodeEdits(a.change)}, a.options)
 		} else {
-			p, err = plan.Make(s, a.change, a.options)
+			p, err = world.Plan(s, a.change, a.options)
 		}
 		check(t, err)
 		plans, now = append(plans, p), append(now, nil)
@@ -177,7 +178,7 @@ func (a *planStory) ask(t *testing.T, question string) string {
 	return visible(b.String())
 }
 
-func nodeEdits(c *plan.Change) []plan.NodeEdit {
+func nodeEdits(c *whatif.Change) []whatif.NodeEdit {
 	if c == nil {
 		return nil
 	}
@@ -185,14 +186,14 @@ func nodeEdits(c *plan.Change) []plan.NodeEdit {
 }
 
 // changes are what TestEveryPlan asks of each state.
-func changes(s *snapshot.Snapshot) []*plan.Change {
+func changes(s *snapshot.Snapshot) []*whatif.Change {
 	nasty := "example/agent\x1b[31m|`<b>@all"
-	out := []*plan.Change{
-		nil, {Restart: true}, {Images: []plan.Image{{Container: "*", Image: nasty}}},
+	out := []*whatif.Change{
+		nil, {Restart: true}, {Images: []whatif.Image{{Container: "*", Image: nasty}}},
 		{NodeSelector: map[string]string{"pool": "a"}}, {Strategy: "OnDelete"}, {Strategy: "RollingUpdate"},
 	}
 	if len(s.Nodes) > 0 {
-		out = append(out, &plan.Change{Restart: true, Nodes: []plan.NodeEdit{{Kind: plan.NodeDown, Which: s.Nodes[0].Name}}})
+		out = append(out, &whatif.Change{Restart: true, Nodes: []whatif.NodeEdit{{Kind: whatif.NodeDown, Which: s.Nodes[0].Name}}})
 	}
 	return out
 }
@@ -217,7 +218,7 @@ func TestEveryPlan(t *testing.T) {
 		}
 		start := 41 * time.Second
 		for i, c := range changes(s) {
-			p, err := plan.Make(s, c, plan.Options{GroupBy: "pool", Starts: []time.Duration{start}})
+			p, err := world.Plan(s, c, plan.Options{GroupBy: "pool", Starts: []time.Duration{start}})
 			if err != nil {
 				continue // a change that cannot be made has no screen
 			}

@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
 // assumed is what the plan rests on, what decides it first; with -o wide each
@@ -86,12 +87,12 @@ var assumptions = []struct {
 	{plan.AssumeRefused, []string{"the API server keeps rejecting pods"}},
 	{plan.AssumeLatePods, []string{"{value:pod that is not Ready yet becomes Ready, although it takes|pods that are not Ready yet become Ready, although they take} longer than any other did"}},
 	{plan.AssumeHostPorts, []string{"no second pod is scheduled beside the old one, which uses the host port"}},
-	{plan.AssumeNoConflicts, []string{"server-side apply as field manager {value} has no conflicts: the input has no managed fields, which would show them"}},
-	{plan.AssumeEnvValues, []string{
+	{whatif.AssumeNoConflicts, []string{"server-side apply as field manager {value} has no conflicts: the input has no managed fields, which would show them"}},
+	{whatif.AssumeEnvValues, []string{
 		"{value:literal value of the manifest, of an environment variable or in an annotation, equals that in the cluster|literal values of the manifest, of environment variables or in annotations, equal those in the cluster}:" +
 			" the snapshot holds digests, which cannot be compared (snapshot --show-values)",
 	}},
-	{plan.AssumeUnknownFields, []string{"the API server drops {value:field that differs|fields that differ} between the revision and the live template: this version of kubectl ds does not know {value?it|them}"}},
+	{whatif.AssumeUnknownFields, []string{"the API server drops {value:field that differs|fields that differ} between the revision and the live template: this version of kubectl ds does not know {value?it|them}"}},
 	{daemonset.AssumeCurrentRevision, []string{
 		"{source=None}no revision could be read, and no pod shows which one is current: no pod counts as updated",
 		"no revision could be read: [{source=TemplateGeneration}the latest template generation of the pods shows][{source=Status}the numbers of the status show] which one is current, {value}",
@@ -107,10 +108,10 @@ var assumptions = []struct {
 	{plan.AssumeMinReadySeconds, []string{"a Ready pod is available after {value@} (minReadySeconds)[; the controller may notice it up to {CountedLate@} late]"}},
 	{plan.AssumeTermination, []string{"{source=GracePeriod}a deleted pod is gone within its grace period of {value@}[, also on {answering}: its kubelet runs]", "a deleted pod is gone within {value@}[{source=Flag} (--termination)][{source=Events} (as the last ones were)]"}},
 	{plan.AssumeCollected, []string{"pods of deleted nodes are gone after {value@}"}},
-	{plan.AssumeTemplateNotChecked, []string{
+	{whatif.AssumeTemplateNotChecked, []string{
 		"the API server accepts the pod template, which was checked only in part[{NoServerWarnings=yes}, and does not warn] (--server-dry-run asks it)",
 	}},
-	{plan.AssumeNoServerWarnings, []string{"{TemplateNotChecked=}the API server does not warn (--server-dry-run asks it)"}},
+	{whatif.AssumeNoServerWarnings, []string{"{TemplateNotChecked=}the API server does not warn (--server-dry-run asks it)"}},
 	{daemonset.AssumeControllerVersion, []string{"kube-controller-manager runs {value}, as the API server does"}},
 	{daemonset.AssumeNewestRules, []string{"the rules of {value}, the newest known, still hold"}},
 	{daemonset.AssumeMayStay, []string{"the nodes that pods are on still exist and keep them"}},

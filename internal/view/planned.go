@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/managed"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
+	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
 // Plan writes one DaemonSet's plan: how it ends, whom it leaves without a pod,
@@ -270,7 +271,7 @@ func (s *planned) change() {
 }
 
 // nodeChanged is a change of nodes that was asked for.
-func nodeChanged(n plan.NodeChange) screen.Block {
+func nodeChanged(n whatif.NodeChange) screen.Block {
 	words := joined(" ", plural(len(n.Nodes), "node"), cmp.Or(nodeChangeWords[n.Kind], string(n.Kind)), n.Value)
 	if len(n.Nodes) == 0 {
 		return screen.Text(words + ": already so")

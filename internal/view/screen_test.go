@@ -125,7 +125,7 @@ var askable = Asked{Again: true}
 func explained(t *testing.T, s *snapshot.Snapshot, o explain.Options) *explain.Explanation {
 	t.Helper()
 	st := stateOf(t, s)
-	o.Outlook = plan.Look(s, st)
+	o.Outlook = plan.Look(st)
 	return explain.Explain(s, st, o)
 }
 

@@ -86,9 +86,19 @@ func TestImports(t *testing.T) {
 			breach: func(p *project) { p.edge("pkg/cause", module+"/pkg/explain") },
 		},
 		{
-			why: "plan and history are two readings of one State, and none of another",
-			who: own("pkg/plan", "pkg/history"), project: true, only: own("pkg/snapshot", "pkg/template", "pkg/daemonset", "pkg/cause", "pkg/managed"),
+			why: "what a change makes of a State does not depend on what is asked of it then",
+			who: own("pkg/whatif"), project: true, only: own("pkg/snapshot", "pkg/template", "pkg/daemonset"),
+			breach: func(p *project) { p.edge("pkg/whatif", module+"/pkg/plan") },
+		},
+		{
+			why: "a history is a reading of one State, and none of another",
+			who: own("pkg/history"), project: true, only: own("pkg/snapshot", "pkg/template", "pkg/daemonset", "pkg/cause", "pkg/managed"),
 			breach: func(p *project) { p.edge("pkg/history", module+"/pkg/plan") },
+		},
+		{
+			why: "so is a plan; it tries changes, to find ways out of a stall",
+			who: own("pkg/plan"), project: true, only: own("pkg/snapshot", "pkg/template", "pkg/daemonset", "pkg/cause", "pkg/managed", "pkg/whatif"),
+			breach: func(p *project) { p.edge("pkg/plan", module+"/pkg/history") },
 		},
 		{
 			why: "explain is a third one, which says what changed as history does",
@@ -98,7 +108,7 @@ func TestImports(t *testing.T) {
 		{
 			why: "a new package of pkg gets a row above, which says what it stands on",
 			check: func(p *project) []string {
-				known := own("pkg/snapshot", "pkg/template", "pkg/managed", "pkg/daemonset", "pkg/cause", "pkg/explain", "pkg/plan", "pkg/history")
+				known := own("pkg/snapshot", "pkg/template", "pkg/managed", "pkg/daemonset", "pkg/cause", "pkg/explain", "pkg/whatif", "pkg/plan", "pkg/history")
 				return slices.DeleteFunc(slices.Sorted(maps.Keys(p.own)), func(pkg string) bool {
 					return !matches(own("pkg/..."), pkg) || matches(known, pkg)
 				})

@@ -99,6 +99,16 @@ var Slots = []Slot{SlotEmpty, SlotOnlyTerminating, SlotOldAvailable, SlotOldUnav
 // them, with verdicts of NodesNotRead that let every pod stay.
 func New(s *snapshot.Snapshot, profile Profile) (*State, error) { return newState(s, profile, nil) }
 
+// StateOf returns the State of a Snapshot under the rules of the version that it
+// says.
+func StateOf(s *snapshot.Snapshot) (*State, error) {
+	profile, err := ForVersion(s.KubernetesVersion)
+	if err != nil {
+		return nil, err
+	}
+	return New(s, profile)
+}
+
 // Changed returns what New does of a Snapshot that a change has made of this
 // State's own and that has the same revisions: these are not read again.
 func (st *State) Changed(s *snapshot.Snapshot) (*State, error) {

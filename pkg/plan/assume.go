@@ -12,7 +12,6 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
-	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
 // What a plan assumes. Durations are written as Go writes them.
@@ -88,30 +87,6 @@ const (
 	// Value: how many
 	// Source: `State`
 	AssumeReadyPods daemonset.AssumptionCode = "ReadyPodsBecomeAvailable"
-	// AssumeTemplateNotChecked: the API server accepts the pod template of the manifest, of which only a part was
-	// checked here; `--server-dry-run` checks all of it
-	// Source: `Manifest`
-	AssumeTemplateNotChecked daemonset.AssumptionCode = "TemplateNotChecked"
-	// AssumeNoServerWarnings: the API server has no warnings about the manifest; `--server-dry-run` asks for them
-	// Source: `Manifest`
-	AssumeNoServerWarnings daemonset.AssumptionCode = "NoServerWarnings"
-	// AssumeNoConflicts: the server-side apply conflicts with no field manager; the input has no managed fields that
-	// would tell
-	// Value: the field manager that applies
-	// Source: `Manifest`
-	AssumeNoConflicts daemonset.AssumptionCode = "NoConflicts"
-	// AssumeEnvValues: this many literal values of the manifest's environment variables, and annotations that may hold
-	// copies of them, equal those in the cluster, of which the Snapshot has digests. Where no other difference creates
-	// a revision, `--fail-on` cannot be evaluated, and `--exit-code` is 5
-	// Value: how many
-	// Source: `Manifest`
-	AssumeEnvValues daemonset.AssumptionCode = "EnvValuesNotCompared"
-	// AssumeUnknownFields: the API server drops this many fields that differ between the revision of a rollback and
-	// the live template, because this program's API types do not list them. kubectl sends them, and a newer API server
-	// may keep them: the template is then another one. `--fail-on` cannot be evaluated, and `--exit-code` is 5
-	// Value: how many
-	// Source: `Revision`
-	AssumeUnknownFields daemonset.AssumptionCode = "UnknownFieldsDropped"
 	// AssumeHostPorts: a pod that surges is not scheduled, because the old pod on its node holds its host ports
 	// Source: `Spec`
 	AssumeHostPorts daemonset.AssumptionCode = "HostPortsHeld"
@@ -128,7 +103,7 @@ const (
 // daemonset.Assumptions.
 var Assumptions = []daemonset.AssumptionCode{
 	AssumeStart, AssumeStartSlow, AssumeStartFast, AssumeTermination, AssumeMinReadySeconds, AssumeCountedLate, AssumeRequestRate, AssumeRequestBurst, AssumeSlowStart, AssumeStepBurst,
-	AssumeNewPods, AssumeLatePods, AssumeNodesStay, AssumeRevisionFails, AssumeInvalidImage, AssumeReadyPods, AssumeHostPorts, AssumeRefused, AssumeCollected, AssumeTemplateNotChecked, AssumeNoServerWarnings, AssumeNoConflicts, AssumeEnvValues, AssumeUnknownFields,
+	AssumeNewPods, AssumeLatePods, AssumeNodesStay, AssumeRevisionFails, AssumeInvalidImage, AssumeReadyPods, AssumeHostPorts, AssumeRefused, AssumeCollected,
 }
 
 // RestsOn reports whether one of the plan's assumptions is about something that
@@ -139,7 +114,7 @@ func (p *Plan) RestsOn(code daemonset.AssumptionCode) bool {
 		return stalls || inner != nil || slices.ContainsFunc(p.Waves, func(w Wave) bool { return pods(w) > 0 })
 	}
 	switch {
-	case slices.Contains([]daemonset.AssumptionCode{AssumeTemplateNotChecked, AssumeNoServerWarnings, AssumeNoConflicts, AssumeEnvValues, AssumeUnknownFields}, code), !slices.Contains(Assumptions, code):
+	case !slices.Contains(Assumptions, code):
 		return true // of the manifest or of the state, not of a course
 	case len(p.Waves) == 0 && !stalls && (inner == nil || inner.Outcome.Code == NotRolling):
 		return false
@@ -161,8 +136,6 @@ const (
 	sourceSpec        = "Spec"
 	sourceController  = "Controller" // the controller's own constants and defaults
 	sourceState       = "State"
-	sourceManifest    = "Manifest"
-	sourceRevision    = "Revision"
 )
 
 // The controller's own rate of requests, unless it is told otherwise.
@@ -203,7 +176,7 @@ const fewest = 3
 // the current revision, only those. Of the slowest tenth all are taken to be as
 // fast as the fastest of it: a pod that lost readiness for a while looks as if
 // it had needed days.
-func measure(s *snapshot.Snapshot, st *daemonset.State, o Options) measured {
+func measure(st *daemonset.State, o Options) measured {
 	m := measured{rate: defaultRate, burst: defaultBurst}
 	if o.RequestRate > 0 {
 		m.rate = o.RequestRate
@@ -214,7 +187,7 @@ func measure(s *snapshot.Snapshot, st *daemonset.State, o Options) measured {
 	if wait := st.DaemonSet.Spec.MinReadySeconds; wait > 0 {
 		m.minReady = float64(wait)
 	}
-	switch seen := terminations(s, st); {
+	switch seen := terminations(st); {
 	case o.Termination != nil:
 		m.termination, m.endSource = o.Termination.Seconds(), sourceFlag
 	case len(seen) >= fewest:
@@ -257,14 +230,14 @@ func gracePeriod(st *daemonset.State) float64 {
 // soon as the old one is gone. Where deletes are followed by as many creates,
 // the first belongs to the first and so on, which is right on average. Where
 // events were combined or dropped the numbers do not match, and tell nothing.
-func terminations(s *snapshot.Snapshot, st *daemonset.State) []float64 {
+func terminations(st *daemonset.State) []float64 {
 	if st.Budget.Kind != daemonset.BudgetUnavailable {
 		return nil
 	}
 	const deleted, created = "SuccessfulDelete", "SuccessfulCreate"
 	var told []*corev1.Event
-	for i := range s.Events {
-		e := &s.Events[i]
+	for i := range st.Snapshot.Events {
+		e := &st.Snapshot.Events[i]
 		if e.InvolvedObject.UID == st.DaemonSet.UID && e.Count <= 1 && (e.Reason == deleted || e.Reason == created) {
 			told = append(told, e)
 		}
@@ -320,7 +293,7 @@ type pace struct {
 	rate        float64
 	burst       int
 	refused     bool
-	blur        float64 // what happens within so much is taken to happen at once
+	window      float64 // what happens within so much is taken to happen at once
 }
 
 // start returns how long the next pod takes to become ready: the times that
@@ -359,7 +332,7 @@ func (m *measured) typical(refused bool) *pace {
 		start = m.quantile(0.5)
 	}
 	p := m.pace(refused, start)
-	p.blur = max(1, start/2)
+	p.window = max(1, start/2)
 	return p
 }
 
@@ -383,8 +356,8 @@ func (m *measured) optimistic(refused bool) *pace {
 // pessimistic has every pod start as slowly as one of ten does.
 func (m *measured) pessimistic(refused bool) *pace { return m.pace(refused, m.quantile(0.9)) }
 
-// fate is what is assumed of one node.
-type fate struct {
+// assumedNode is what is assumed of one node.
+type assumedNode struct {
 	never   *cause.Cause            // why no pod becomes available there; nil if one does
 	pods    map[string]*cause.Cause // pods that do not become available, though a further one may
 	hangs   bool                    // pods do not end there
@@ -396,11 +369,11 @@ type fate struct {
 
 // stays reports whether the node ends up without an available pod if its pod is
 // replaced.
-func (f *fate) stays() bool { return f.never != nil || f.hangs }
+func (f *assumedNode) stays() bool { return f.never != nil || f.hangs }
 
 // next returns what happens to a pod of the Snapshot next, and when, in
 // seconds from it.
-func (f *fate) next(p *daemonset.Pod, st *daemonset.State, t *pace) (at float64, kind eventKind, ok bool) {
+func (f *assumedNode) next(p *daemonset.Pod, st *daemonset.State, t *pace) (at float64, kind eventKind, ok bool) {
 	since := func(then time.Time) float64 { return then.Sub(st.At).Seconds() }
 	const soon = 1 // what is overdue
 	switch {
@@ -428,19 +401,19 @@ func (f *fate) next(p *daemonset.Pod, st *daemonset.State, t *pace) (at float64,
 
 // assumed is what is assumed of all nodes.
 type assumed struct {
-	fates    []fate // as State.Nodes
-	stay     int    // nodes on which nothing becomes available
-	fails    *cause.Tally
-	failing  *cause.Cause            // why, where the revision fails
-	image    string                  // that no kubelet takes, where that is why
-	broken   map[string]*cause.Cause // by node: why a pod of the current revision fails there
-	late     []Holder                // pods of the current revision that are to become ready, and take longer than any other did
-	refusal  *cause.Cause
-	gone     bool     // pods of vanished nodes are to be collected
-	heritage *assumed // see inherit
-	causes   *cause.Causes
-	surges   bool
-	ports    bool // a surging pod waits for a port that the old one holds
+	nodes     []assumedNode // as State.Nodes
+	stay      int           // nodes on which nothing becomes available
+	fails     *cause.Tally
+	failing   *cause.Cause            // why, where the revision fails
+	image     string                  // that no kubelet takes, where that is why
+	broken    map[string]*cause.Cause // by node: why a pod of the current revision fails there
+	late      []Holder                // pods of the current revision that are to become ready, and take longer than any other did
+	refusal   *cause.Cause
+	gone      bool     // pods of vanished nodes are to be collected
+	inherited *assumed // see inherit
+	causes    *cause.Causes
+	surges    bool
+	ports     bool // a surging pod waits for a port that the old one holds
 }
 
 // portsHeld reports whether an old pod that stays until a new one is available
@@ -482,10 +455,10 @@ var seenByKubelet = map[daemonset.Reason]bool{cause.CrashLoopBackOff: true, caus
 //
 // Where pods of the current revision fail, none has become available, and at
 // least half of them fail, all of them are taken to.
-func assume(s *snapshot.Snapshot, st *daemonset.State) assumed {
-	causes := cause.Find(s, st)
+func assume(st *daemonset.State) assumed {
+	causes := cause.Find(st.Snapshot, st)
 	a := assumed{
-		fates: make([]fate, len(st.Nodes)), refusal: causes.Refusal(), broken: map[string]*cause.Cause{},
+		nodes: make([]assumedNode, len(st.Nodes)), refusal: causes.Refusal(), broken: map[string]*cause.Cause{},
 		surges: st.Budget.MaxSurge > 0, causes: causes,
 	}
 	tally := causes.RevisionFails()
@@ -499,7 +472,7 @@ func assume(s *snapshot.Snapshot, st *daemonset.State) assumed {
 		}}
 	}
 	for i := range st.Nodes {
-		n, f := &st.Nodes[i], &a.fates[i]
+		n, f := &st.Nodes[i], &a.nodes[i]
 		c := causes.Of(n.Name)
 		f.gone, f.refused = !n.Exists, a.refusal != nil
 		a.gone = a.gone || f.gone && len(n.Pods) > 0
@@ -556,7 +529,7 @@ func (a *assumed) inherit(before *assumed, st *daemonset.State) {
 	if before == nil {
 		return
 	}
-	a.heritage = before
+	a.inherited = before
 	if len(a.late) == 0 {
 		a.late = slices.DeleteFunc(slices.Clone(before.late), func(h Holder) bool {
 			return !slices.ContainsFunc(st.Nodes, func(n daemonset.Node) bool { return n.Name == h.Node && n.ShouldRun.OK })
@@ -566,7 +539,7 @@ func (a *assumed) inherit(before *assumed, st *daemonset.State) {
 		a.fails, a.failing = before.fails, before.failing
 	}
 	for i := range st.Nodes {
-		f := &a.fates[i]
+		f := &a.nodes[i]
 		switch c := before.broken[st.Nodes[i].Name]; {
 		case f.never != nil:
 		case c != nil:
@@ -681,7 +654,7 @@ func (a *assumed) readyPods(st *daemonset.State) int {
 	for i := range st.Nodes {
 		for j := range st.Nodes[i].Pods {
 			p := &st.Nodes[i].Pods[j]
-			_, kind, moves := a.fates[i].next(p, st, &pace{starts: []float64{nominal}})
+			_, kind, moves := a.nodes[i].next(p, st, &pace{starts: []float64{nominal}})
 			count += b2i(moves && kind == podAvailable && p.Updated)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
 // TestRestsOn: an assumption about what does not happen does not matter.
@@ -28,7 +29,7 @@ func TestRestsOn(t *testing.T) {
 		t.Run(tt.why, func(t *testing.T) {
 			p := &Plan{IfTemplateChanged: tt.inner, Forecast: Forecast{Waves: tt.waves, Outcome: Outcome{Code: tt.code}}}
 			got := ""
-			for _, a := range []struct{ letter, code daemonset.AssumptionCode }{{"s", AssumeStart}, {"t", AssumeTermination}, {"n", AssumeNodesStay}, {"m", AssumeEnvValues}, {"v", daemonset.AssumeControllerVersion}} {
+			for _, a := range []struct{ letter, code daemonset.AssumptionCode }{{"s", AssumeStart}, {"t", AssumeTermination}, {"n", AssumeNodesStay}, {"m", whatif.AssumeEnvValues}, {"v", daemonset.AssumeControllerVersion}} {
 				if p.RestsOn(a.code) {
 					got += string(a.letter)
 				}

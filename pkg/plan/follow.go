@@ -81,13 +81,9 @@ const (
 	Changed     HappeningKind = "Changed"     // the DaemonSet has a new generation
 )
 
-// NewFollower returns a Follower that begins at a Snapshot, which fails where
-// Make does.
-func NewFollower(s *snapshot.Snapshot, o Options) (*Follower, error) {
-	if _, err := state(s); err != nil {
-		return nil, err
-	}
-	return &Follower{o: o, objects: newObjects(s), at: s.TakenAt, moved: s.TakenAt, learnt: newLearnt()}, nil
+// NewFollower returns a Follower that begins at a State.
+func NewFollower(st *daemonset.State, o Options) *Follower {
+	return &Follower{o: o, objects: newObjects(st), at: st.At, moved: st.At, learnt: newLearnt()}
 }
 
 // See takes one change: a DaemonSet, Node, Pod, ControllerRevision or Event as

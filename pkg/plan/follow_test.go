@@ -29,10 +29,7 @@ type followed struct {
 func follow(t testing.TB, grid string, options ...dstest.Option) *followed {
 	t.Helper()
 	s := dstest.State(grid, options...)
-	f, err := NewFollower(s, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := NewFollower(stateOf(t, s), Options{})
 	return &followed{Follower: f, t: t, at: s.TakenAt}
 }
 
@@ -461,14 +458,11 @@ func TestFollowerAgreesWithTheModel(t *testing.T) {
 	batches := 0
 	for seed := range int64(60) {
 		s := dstest.RandomFor(seed, "v1.37.1")
-		st, err := state(s)
+		st, err := daemonset.StateOf(s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		f, err := NewFollower(s, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := NewFollower(st, Options{})
 		step := st.Sync()
 		at := s.TakenAt
 		var out []Happening

@@ -5,7 +5,6 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
-	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
 // Progress is how a rollout stands at one time.
@@ -59,13 +58,12 @@ type still struct {
 // hold for half a minute, as pods that fail are started anew.
 func (f *Follower) Progress(at time.Time) (*Progress, error) {
 	f.at = at
-	s := f.objects.snapshot(at)
-	st, err := state(s)
+	st, err := f.objects.state(at)
 	if err != nil {
 		return nil, err
 	}
 	p := &Progress{
-		Header: daemonset.NewHeader(Kind, s, st), Old: oldPods(st), Next: st.Sync(), Starts: len(f.learnt.starts),
+		Header: daemonset.NewHeader(Kind, st.Snapshot, st), Old: oldPods(st), Next: st.Sync(), Starts: len(f.learnt.starts),
 		Batches: f.batches, AsPredicted: f.asPredicted,
 	}
 	p.Counts, _ = st.Counts()
@@ -79,21 +77,21 @@ func (f *Follower) Progress(at time.Time) (*Progress, error) {
 		return p, nil
 	}
 	var idle bool
-	p.Outcome, p.Holding, idle = f.present(s, st, &p.Next)
+	p.Outcome, p.Holding, idle = f.present(st, &p.Next)
 	p.End = f.ended(p, idle)
 	return p, nil
 }
 
 // present is the outcome of what is left, by what was learned, who uses up the
 // budget, and whether nothing is under way.
-func (f *Follower) present(s *snapshot.Snapshot, st *daemonset.State, next *daemonset.Step) (o Outcome, holding []Holder, idle bool) {
+func (f *Follower) present(st *daemonset.State, next *daemonset.Step) (o Outcome, holding []Holder, idle bool) {
 	if next.Reason == daemonset.StepSelectsAll || next.Reason == daemonset.StepBeingDeleted {
 		return Outcome{Code: NotRolling, Reason: next.Reason, Holders: []Holder{}, Late: []Holder{}, Unblock: []Unblock{}}, nil, true
 	}
-	m, a := measure(s, st, f.o), assume(s, st)
+	m, a := measure(st, f.o), assume(st)
 	f.learnt.teach(&m)
 	a.told(&m, st.At)
-	run := simulate(st, a.fates, m.typical(a.refusal != nil))
+	run := simulate(st, a.nodes, m.typical(a.refusal != nil))
 	o = outcome(st, run, &a)
 	if o.Code == Completes || o.Code == RemovesAllPods {
 		o.Duration, _ = o.spread(st, &a, &m)

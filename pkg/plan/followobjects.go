@@ -16,6 +16,7 @@ import (
 // objects are those of a Snapshot by name, so that a change costs what it
 // changes. The objects themselves are never edited.
 type objects struct {
+	profile   daemonset.Profile
 	base      *snapshot.Snapshot // gaps and version
 	ds        *appsv1.DaemonSet
 	nodes     map[string]*corev1.Node
@@ -24,9 +25,10 @@ type objects struct {
 	events    map[string]*corev1.Event
 }
 
-func newObjects(s *snapshot.Snapshot) objects {
+func newObjects(st *daemonset.State) objects {
+	s := st.Snapshot
 	return objects{
-		base: s, ds: s.DaemonSet,
+		profile: st.Profile, base: s, ds: s.DaemonSet,
 		nodes:     byName(s.Nodes, func(o *corev1.Node) string { return o.Name }),
 		pods:      byName(s.Pods, func(o *corev1.Pod) string { return o.Name }),
 		revisions: byName(s.Revisions, func(o *appsv1.ControllerRevision) string { return o.Name }),
@@ -127,10 +129,15 @@ func listed[T any](all map[string]*T) []T {
 	return out
 }
 
+// state returns what a sync at a time sees.
+func (o *objects) state(at time.Time) (*daemonset.State, error) {
+	return daemonset.New(o.snapshot(at), o.profile)
+}
+
 // step returns what a sync at a time does. That the rules cannot be applied
 // any more does not happen: they could be at the start.
 func (o *objects) step(at time.Time) *daemonset.Step {
-	st, err := state(o.snapshot(at))
+	st, err := o.state(at)
 	if err != nil {
 		return &daemonset.Step{Kind: daemonset.StepNone}
 	}

@@ -8,23 +8,22 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
-	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// foreseen is a Forecast with what was assumed for it, and what does not look
+// projection is a Forecast with what was assumed for it, and what does not look
 // well.
-type foreseen struct {
+type projection struct {
 	Forecast
 	assumptions []daemonset.Assumption
 	warnings    []Warning
 	lost        []PlacementNode
-	fates       []fate // of the State's nodes; none where nothing is forecast
+	nodes       []assumedNode // of the State's nodes; none where nothing is forecast
 }
 
 // forecast steps a rollout to its end. What was assumed before a change may be
 // inherited.
-func forecast(s *snapshot.Snapshot, st *daemonset.State, o Options, heritage *assumed) foreseen {
-	f := foreseen{Forecast: Forecast{
+func forecast(st *daemonset.State, o Options, inherited *assumed) projection {
+	f := projection{Forecast: Forecast{
 		Budget: Budget{st.Budget.Kind, st.Limit(), st.Budget.Spec}, Waves: []Wave{}, Limits: []Limit{},
 		Outcome: Outcome{Code: Unknown, Holders: []Holder{}, Late: []Holder{}, Unblock: []Unblock{}},
 	}}
@@ -37,11 +36,11 @@ func forecast(s *snapshot.Snapshot, st *daemonset.State, o Options, heritage *as
 		f.Outcome.Code, f.Outcome.Reason = NotRolling, step.Reason
 		return f
 	}
-	m, a := measure(s, st, o), assume(s, st)
+	m, a := measure(st, o), assume(st)
 	m.wait(&step)
-	a.inherit(heritage, st)
+	a.inherit(inherited, st)
 	a.told(&m, st.At)
-	run := simulate(st, a.fates, m.typical(a.refusal != nil))
+	run := simulate(st, a.nodes, m.typical(a.refusal != nil))
 	f.lost = run.lost()
 	f.Waves = append(f.Waves, run.waves...)
 	f.Outcome = outcome(st, run, &a)
@@ -55,12 +54,12 @@ func forecast(s *snapshot.Snapshot, st *daemonset.State, o Options, heritage *as
 			f.Waves[i].At, f.Waves[i].Last = nil, nil
 		}
 	}
-	f.fates = a.fates
+	f.nodes = a.nodes
 	f.assumptions, f.warnings = a.list(&m, o, st), stepWarnings(&step, st, &a)
 	if run.end.endless {
 		return f
 	}
-	if late := f.judge(s, st, &a, &m, run); m.minReady > 0 && late >= m.minReady/10 { // else it is not worth a word
+	if late := f.judge(st, &a, &m, run); m.minReady > 0 && late >= m.minReady/10 { // else it is not worth a word
 		i := slices.IndexFunc(f.assumptions, func(a daemonset.Assumption) bool { return a.Code == AssumeMinReadySeconds })
 		f.assumptions = slices.Insert(f.assumptions, i+1, daemonset.Assumption{Code: AssumeCountedLate, Value: seconds(math.Round(late)), Source: sourceController})
 	}
@@ -70,7 +69,7 @@ func forecast(s *snapshot.Snapshot, st *daemonset.State, o Options, heritage *as
 // judge adds to a Forecast how long it takes, what would let it complete, and
 // what other limits would mean. It returns how late the controller counts a pod in
 // that time, at most: 0 where the time is not known.
-func (f *Forecast) judge(s *snapshot.Snapshot, st *daemonset.State, a *assumed, m *measured, run *simulation) (late float64) {
+func (f *Forecast) judge(st *daemonset.State, a *assumed, m *measured, run *simulation) (late float64) {
 	d, runs := f.Outcome.spread(st, a, m)
 	switch {
 	case f.Outcome.ends():
@@ -80,7 +79,7 @@ func (f *Forecast) judge(s *snapshot.Snapshot, st *daemonset.State, a *assumed, 
 			late = max(late, r.end.late)
 		}
 	case f.Outcome.Code == Stalls:
-		f.Outcome.Unblock = unblock(s, st, a, m, run)
+		f.Outcome.Unblock = unblock(st, a, m, run)
 	}
 	if f.Replaces+f.Drops > 0 && st.Budget.Kind != daemonset.BudgetNone && st.Budget.Invalid == "" {
 		f.Limits = limits(st, a, m)
@@ -97,14 +96,14 @@ func (f *Forecast) date(waves *simulation, runs []*simulation) {
 	}
 	last, expected := 0., runs[1]
 	date := func(at *float64, turn, turns int) {
-		if turn < min(turns, len(expected.turns)) {
-			*at = expected.turns[turn]
+		if turn < min(turns, len(expected.replacedAt)) {
+			*at = expected.replacedAt[turn]
 		}
 		*at = max(*at, last)
 		last = *at
 	}
 	for i := range f.Waves {
-		turns := len(waves.turns)
+		turns := len(waves.replacedAt)
 		if i+1 < len(waves.before) {
 			turns = waves.before[i+1]
 		}
@@ -174,7 +173,7 @@ func (r *simulation) loses() []string {
 	out := append([]string{}, Nodes(r.lost())...)
 	return slices.DeleteFunc(out, func(name string) bool {
 		i := slices.IndexFunc(r.st.Nodes, func(n daemonset.Node) bool { return n.Name == name })
-		return r.fates[i].hangs
+		return r.nodes[i].hangs
 	})
 }
 
@@ -203,7 +202,7 @@ func (o *Outcome) spread(st *daemonset.State, a *assumed, m *measured) (d *Durat
 	refused := a.refusal != nil
 	var ends []float64
 	for _, p := range []*pace{m.optimistic(refused), m.expected(refused), m.pessimistic(refused)} {
-		r := simulate(st, a.fates, p)
+		r := simulate(st, a.nodes, p)
 		if r.end.endless {
 			return nil, nil
 		}
@@ -363,7 +362,7 @@ func holders(r *simulation, a *assumed, budget bool) (named []Holder, further in
 // why is the cause for which a node stays as it is, nil if nothing is wrong
 // with it yet.
 func (a *assumed) why(i int, n *daemonset.Node) *cause.Cause {
-	f := &a.fates[i]
+	f := &a.nodes[i]
 	if f.down {
 		return f.never
 	}
@@ -374,8 +373,8 @@ func (a *assumed) why(i int, n *daemonset.Node) *cause.Cause {
 		}
 	}
 	switch {
-	case a.heritage != nil && a.heritage.broken[n.Name] != nil:
-		return a.heritage.broken[n.Name]
+	case a.inherited != nil && a.inherited.broken[n.Name] != nil:
+		return a.inherited.broken[n.Name]
 	case len(n.Pods) == 0 && a.refusal != nil:
 		return a.refusal
 	}

@@ -12,10 +12,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"k8s.io/apimachinery/pkg/util/intstr"
-
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
 // short writes an Outcome in a line: code (reason), steps, replaced, left,
@@ -190,7 +189,7 @@ func TestOutcome(t *testing.T) {
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			s := dstest.State(tt.grid, tt.options...)
-			f := forecast(s, stateOf(t, s), Options{}, nil)
+			f := forecast(stateOf(t, s), Options{}, nil)
 			if diff := cmp.Diff(tt.want, short(&f.Outcome)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tt.grid, diff)
 			}
@@ -238,7 +237,7 @@ func TestMeasure(t *testing.T) {
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			s := dstest.State(tt.grid, tt.options...)
-			m := measure(s, stateOf(t, s), tt.ask)
+			m := measure(stateOf(t, s), tt.ask)
 			if diff := cmp.Diff(tt.want, m.starts); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -278,7 +277,7 @@ func TestTerminations(t *testing.T) {
 				})
 			}
 			slices.Reverse(s.Events) // in whatever order they were read
-			if diff := cmp.Diff(tt.want, terminations(s, stateOf(t, s))); diff != "" {
+			if diff := cmp.Diff(tt.want, terminations(stateOf(t, s))); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tt.events, diff)
 			}
 		})
@@ -306,7 +305,7 @@ func TestDuration(t *testing.T) {
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			s := dstest.State(tt.grid, tt.options...)
-			f := forecast(s, stateOf(t, s), ask, nil)
+			f := forecast(stateOf(t, s), ask, nil)
 			d := f.Outcome.Duration
 			if d == nil {
 				t.Fatalf("no duration: %s", short(&f.Outcome))
@@ -324,7 +323,7 @@ func TestDuration(t *testing.T) {
 func TestLimits(t *testing.T) {
 	ten, five := 10*time.Second, 5*time.Second
 	s := dstest.State("O*20", dstest.MaxUnavailable("5%"))
-	f := forecast(s, stateOf(t, s), Options{Starts: []time.Duration{ten}, Termination: &five}, nil)
+	f := forecast(stateOf(t, s), Options{Starts: []time.Duration{ten}, Termination: &five}, nil)
 	var got []string
 	for _, l := range f.Limits {
 		got = append(got, fmt.Sprintf("%s=%d %d steps %.0f s current %t %s", l.Limit, l.Nodes, l.Steps, l.Duration.Expected, l.Current, l.Code))
@@ -344,7 +343,7 @@ func TestLimits(t *testing.T) {
 func TestWaves(t *testing.T) {
 	ten, five := 10*time.Second, 5*time.Second
 	s := dstest.State("O*9", dstest.MaxUnavailable("2"))
-	f := forecast(s, stateOf(t, s), Options{Starts: []time.Duration{ten}, Termination: &five}, nil)
+	f := forecast(stateOf(t, s), Options{Starts: []time.Duration{ten}, Termination: &five}, nil)
 	var got []string
 	for _, w := range f.Waves {
 		got = append(got, fmt.Sprintf("%.0f to %.0f s: %d times %d deletes, %d creates, then %d updated, %d available", *w.At, *w.Last, w.Count, w.Deletes, w.Creates, w.Counts.Updated, w.Counts.Available))
@@ -373,7 +372,7 @@ func TestAtATime(t *testing.T) {
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			s := dstest.State(tt.grid, tt.options...)
-			f := forecast(s, stateOf(t, s), Options{Starts: []time.Duration{10 * time.Second}}, nil)
+			f := forecast(stateOf(t, s), Options{Starts: []time.Duration{10 * time.Second}}, nil)
 			var limits []string
 			for _, l := range f.Limits {
 				limits = append(limits, fmt.Sprintf("%s: %d", l.Limit, l.AtATime))
@@ -389,25 +388,24 @@ func TestAtATime(t *testing.T) {
 // TestLimitsOfAChange: among the limits of a plan one is what holds now, and one
 // what the change asks for.
 func TestLimitsOfAChange(t *testing.T) {
-	limit := func(text string) *intstr.IntOrString { v := intstr.Parse(text); return &v }
 	for _, tt := range []struct {
 		options []dstest.Option
-		change  *Change
+		change  *whatif.Change
 		want    string
 		why     string
 	}{
 		{[]dstest.Option{dstest.MaxUnavailable("10%")}, nil, "1 5% 10% now planned 25% 33%", "without a change the two are one"},
-		{[]dstest.Option{dstest.MaxUnavailable("10%")}, &Change{MaxUnavailable: limit("25%")}, "1 5% 10% now 25% planned 33%", "a change of the limit"},
-		{[]dstest.Option{dstest.MaxUnavailable("10%")}, &Change{Restart: true}, "1 5% 10% now planned 25% 33%", "a change of something else"},
-		{[]dstest.Option{dstest.MaxUnavailable("10%")}, &Change{MaxUnavailable: limit("0"), MaxSurge: limit("25%")}, "1 5% 10% 25% planned 33%", "a limit of another kind is none of these"},
+		{[]dstest.Option{dstest.MaxUnavailable("10%")}, &whatif.Change{MaxUnavailable: dstest.Limit("25%")}, "1 5% 10% now 25% planned 33%", "a change of the limit"},
+		{[]dstest.Option{dstest.MaxUnavailable("10%")}, &whatif.Change{Restart: true}, "1 5% 10% now planned 25% 33%", "a change of something else"},
+		{[]dstest.Option{dstest.MaxUnavailable("10%")}, &whatif.Change{MaxUnavailable: dstest.Limit("0"), MaxSurge: dstest.Limit("25%")}, "1 5% 10% 25% planned 33%", "a limit of another kind is none of these"},
 		{[]dstest.Option{dstest.MaxUnavailable("2")}, nil, "1 5% now planned 2 now planned 10% 25% 33%", "the limit itself is one of them, besides the usual ones"},
 		{[]dstest.Option{dstest.MaxUnavailable("3")}, nil, "1 5% 3 now planned 10% 25% 33%", "also where it comes to none of theirs"},
-		{[]dstest.Option{dstest.MaxUnavailable("2")}, &Change{MaxUnavailable: limit("50%")}, "1 5% now 2 now 10% 25% 33% 50% planned", "and both that before the change and that after it"},
-		{[]dstest.Option{dstest.MaxUnavailable("10%")}, &Change{MaxUnavailable: limit("1"), Nodes: removed(20)}, "1 planned 5% planned 10% now 25% 33%", "a percentage that holds now is one of the nodes that are left"},
-		{[]dstest.Option{dstest.OnDelete()}, &Change{Strategy: "RollingUpdate", MaxUnavailable: limit("1")}, "1 planned 5% 10% 25% 33%", "nor is OnDelete"},
+		{[]dstest.Option{dstest.MaxUnavailable("2")}, &whatif.Change{MaxUnavailable: dstest.Limit("50%")}, "1 5% now 2 now 10% 25% 33% 50% planned", "and both that before the change and that after it"},
+		{[]dstest.Option{dstest.MaxUnavailable("10%")}, &whatif.Change{MaxUnavailable: dstest.Limit("1"), Nodes: removed(20)}, "1 planned 5% planned 10% now 25% 33%", "a percentage that holds now is one of the nodes that are left"},
+		{[]dstest.Option{dstest.OnDelete()}, &whatif.Change{Strategy: "RollingUpdate", MaxUnavailable: dstest.Limit("1")}, "1 planned 5% 10% 25% 33%", "nor is OnDelete"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
-			p, err := Make(dstest.State("O*40", tt.options...), tt.change, Options{})
+			p, err := planOf(dstest.State("O*40", tt.options...), tt.change, Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -430,7 +428,7 @@ func TestLimitsOfAChange(t *testing.T) {
 
 func groupsOf(t *testing.T, s *snapshot.Snapshot) []Group {
 	t.Helper()
-	p, err := Make(s, nil, Options{GroupBy: "zone"})
+	p, err := planOf(s, nil, Options{GroupBy: "zone"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -438,10 +436,10 @@ func groupsOf(t *testing.T, s *snapshot.Snapshot) []Group {
 }
 
 // removed takes away the first nodes of dstest.State.
-func removed(count int) []NodeEdit {
-	var out []NodeEdit
+func removed(count int) []whatif.NodeEdit {
+	var out []whatif.NodeEdit
 	for i := range count {
-		out = append(out, NodeEdit{Kind: NodeRemove, Which: fmt.Sprintf("n%d", i)})
+		out = append(out, whatif.NodeEdit{Kind: whatif.NodeRemove, Which: fmt.Sprintf("n%d", i)})
 	}
 	return out
 }
@@ -476,7 +474,7 @@ func TestForecastLaws(t *testing.T) {
 	for seed := range int64(300) {
 		s := dstest.RandomFor(seed, "v1.37.1")
 		st := stateOf(t, s)
-		f := forecast(s, st, Options{Starts: []time.Duration{ten}}, nil)
+		f := forecast(st, Options{Starts: []time.Duration{ten}}, nil)
 		o := &f.Outcome
 		for _, a := range f.assumptions {
 			if a.Source == "" {
@@ -511,7 +509,7 @@ func TestForecastLaws(t *testing.T) {
 		for i, j := 0, len(s.Nodes)-1; i < j; i, j = i+1, j-1 {
 			s.Nodes[i], s.Nodes[j] = s.Nodes[j], s.Nodes[i]
 		}
-		again := forecast(s, stateOf(t, s), Options{Starts: []time.Duration{ten}}, nil)
+		again := forecast(stateOf(t, s), Options{Starts: []time.Duration{ten}}, nil)
 		if diff := cmp.Diff(f.Forecast, again.Forecast); diff != "" {
 			t.Fatalf("seed %d: the order of what was read matters:\n%s", seed, diff)
 		}

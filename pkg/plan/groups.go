@@ -16,7 +16,7 @@ import (
 // many nodes of a group are down as the budget allows, or as are down already. One
 // of another group may get its pod before that step, unless it is taken to stay
 // down. Only nodes with an old pod can go, and with maxSurge none does.
-func groups(st *daemonset.State, label string, fates []fate) []Group {
+func groups(st *daemonset.State, label string, nodes []assumedNode) []Group {
 	out := []Group{}
 	if label == "" || !st.NodesRead {
 		return out
@@ -25,7 +25,7 @@ func groups(st *daemonset.State, label string, fates []fate) []Group {
 	candidates, lost, allLost := map[string]int{}, map[string]int{}, 0
 	for i := range st.Nodes {
 		n := &st.Nodes[i]
-		isLost := b2i(len(fates) > 0 && fates[i].down && st.Holds(n))
+		isLost := b2i(len(nodes) > 0 && nodes[i].down && st.Holds(n))
 		allLost += isLost
 		if !n.ShouldRun.OK {
 			continue

@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
 // started has pods be ready so long after they were created an hour ago.
@@ -50,7 +51,7 @@ func TestLatePods(t *testing.T) {
 		grid    string
 		options []dstest.Option
 		known   Options
-		change  *Change
+		change  *whatif.Change
 		want    string
 		why     string
 	}{
@@ -60,14 +61,14 @@ func TestLatePods(t *testing.T) {
 		{"O/n O/n N N N O", with(fast, surge(waits("p0b", 20*time.Second), waits("p1b", 5*time.Second))), Options{}, nil, "Completes, timed", "in the first seconds nobody is late"},
 		{"O/n O/n N N N O", with(fast, surge(waits("p0b", seconds), waits("p1b", seconds))), Options{Starts: []time.Duration{minutes}}, nil, "Completes, timed", "somebody knows that it takes two minutes"},
 		{"O/n O/n N N N O", with(fast, surge(waits("p0b", seconds), waits("p1b", seconds))), Options{Starts: []time.Duration{one}}, nil, "Completes, late n0 n1", "or one second"},
-		{"n n N N N O", with(fast, []dstest.Option{waits("p0", seconds), waits("p1", seconds)}), Options{}, &Change{Restart: true}, "Completes, late n0 n1", "a restart runs the same containers: what is slow stays so"},
-		{"n n N N N O", with(fast, []dstest.Option{waits("p0", seconds), waits("p1", seconds)}), Options{}, &Change{Nodes: []NodeEdit{{Kind: NodeRemove, Which: "n0"}}}, "Completes, late n1", "one node is taken away"},
-		{"n n N N N O", with(fast, []dstest.Option{waits("p0", seconds), waits("p1", seconds)}), Options{}, &Change{Images: []Image{{Container: "*", Image: "example/agent:9"}}}, "Completes, timed", "of another image nothing is known"},
+		{"n n N N N O", with(fast, []dstest.Option{waits("p0", seconds), waits("p1", seconds)}), Options{}, &whatif.Change{Restart: true}, "Completes, late n0 n1", "a restart runs the same containers: what is slow stays so"},
+		{"n n N N N O", with(fast, []dstest.Option{waits("p0", seconds), waits("p1", seconds)}), Options{}, &whatif.Change{Nodes: []whatif.NodeEdit{{Kind: whatif.NodeRemove, Which: "n0"}}}, "Completes, late n1", "one node is taken away"},
+		{"n n N N N O", with(fast, []dstest.Option{waits("p0", seconds), waits("p1", seconds)}), Options{}, &whatif.Change{Images: []whatif.Image{{Container: "*", Image: "example/agent:9"}}}, "Completes, timed", "of another image nothing is known"},
 		{"n N N N N", with(started(time.Second, "p1", "p2", "p3", "p4"), []dstest.Option{waits("p0", seconds)}), Options{}, nil, "Completes, late n0", "where nothing is left to replace"},
 		{"n N N N N", with(started(time.Second, "p1", "p2", "p3", "p4"), []dstest.Option{waits("p0", 10*time.Minute)}), Options{}, nil, "NothingToDo", "after five minutes it fails for good"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
-			p, err := Make(dstest.State(tt.grid, tt.options...), tt.change, tt.known)
+			p, err := planOf(dstest.State(tt.grid, tt.options...), tt.change, tt.known)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -122,10 +123,7 @@ func TestTimeLeftDoesNotStandStill(t *testing.T) {
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			s := dstest.State(tt.grid, tt.options...)
-			f, err := NewFollower(s, Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			f := NewFollower(stateOf(t, s), Options{})
 			same, last, seen := 0, -1., 0
 			for second := range 100 {
 				p, err := f.Progress(dstest.Now.Add(time.Duration(second) * time.Second))
@@ -198,7 +196,7 @@ func TestCountedLate(t *testing.T) {
 		{"o N N N", []dstest.Option{readyFor("p0", 899*time.Second)}, "", "a look at 1s is none too many: the pod is not Ready then, and asks for its own"},
 		{"o N N N", nil, "", "no look is due: Ready, the pod asks for its own"},
 	} {
-		p, err := Make(dstest.State(tt.grid, append(tt.options, dstest.MinReadySeconds(900))...), nil, Options{Starts: []time.Duration{4 * time.Second}, Termination: new(10 * time.Second)})
+		p, err := planOf(dstest.State(tt.grid, append(tt.options, dstest.MinReadySeconds(900))...), nil, Options{Starts: []time.Duration{4 * time.Second}, Termination: new(10 * time.Second)})
 		if err != nil {
 			t.Fatal(err)
 		}

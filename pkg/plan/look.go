@@ -6,16 +6,16 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
-	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
 // Look returns what becomes of the rollout under way, or else of the next one: a
 // part of what Make says without a Change, for less.
-func Look(s *snapshot.Snapshot, st *daemonset.State) cause.Outlook {
+func Look(st *daemonset.State) cause.Outlook {
 	if !st.PodsRead || leftAlone(st.DaemonSet) {
 		return cause.Outlook{}
 	}
-	w := look(s, st)
+	w := look(st)
 	r := w.simulate()
 	out := cause.Outlook{Lost: Nodes(r.lost())}
 	switch o := outcome(st, r, w.a); {
@@ -28,7 +28,7 @@ func Look(s *snapshot.Snapshot, st *daemonset.State) cause.Outlook {
 		out.Course = &cause.Course{End: r.counts, Next: nextBatch(st, &step, r)}
 		out.Course.Duration, _ = o.spread(st, w.a, w.m)
 	case o.Code == NothingToDo && !w.safe():
-		out.Stall = nextStall(s)
+		out.Stall = nextStall(st)
 	}
 	return out
 }
@@ -51,8 +51,8 @@ func nextBatch(st *daemonset.State, next *daemonset.Step, r *simulation) *cause.
 	return &cause.Batch{At: st.At.Add(in).UTC(), Deletes: w.Deletes, Creates: w.Creates}
 }
 
-func look(s *snapshot.Snapshot, st *daemonset.State) *way {
-	m, a := measure(s, st, Options{}), assume(s, st)
+func look(st *daemonset.State) *way {
+	m, a := measure(st, Options{}), assume(st)
 	a.told(&m, st.At)
 	return &way{st, &a, &m}
 }
@@ -66,16 +66,13 @@ func (w *way) safe() bool {
 
 // nextStall returns how a rollout of another template would stall; nil if it
 // would not.
-func nextStall(s *snapshot.Snapshot) *cause.Stall {
-	changed, _, err := (&Change{Restart: true}).Apply(s)
+func nextStall(st *daemonset.State) *cause.Stall {
+	restarted, err := whatif.Make(st, &whatif.Change{Restart: true})
 	if err != nil {
 		return nil // a template that cannot be changed has no rollout
 	}
-	st, err := state(changed)
-	if err != nil {
-		return nil
-	}
-	w := look(changed, st)
+	st = restarted.State
+	w := look(st)
 	r := w.simulate()
 	o := outcome(st, r, w.a)
 	if o.Code != Stalls {

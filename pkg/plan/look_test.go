@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
 // told writes an Outlook in a line.
@@ -66,7 +67,7 @@ func TestLook(t *testing.T) {
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			s := dstest.State(tt.grid, tt.options...)
-			if diff := cmp.Diff(tt.want, toldOf(Look(s, stateOf(t, s)))); diff != "" {
+			if diff := cmp.Diff(tt.want, toldOf(Look(stateOf(t, s)))); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tt.grid, diff)
 			}
 		})
@@ -100,7 +101,7 @@ func TestNextBatch(t *testing.T) {
 		t.Run(tt.why, func(t *testing.T) {
 			s := dstest.State(tt.grid, append(tt.options, dstest.MinReadySeconds(30))...)
 			got := ""
-			if c := Look(s, stateOf(t, s)).Course; c != nil && c.Next != nil {
+			if c := Look(stateOf(t, s)).Course; c != nil && c.Next != nil {
 				got = fmt.Sprintf("%s deletes %d creates %d", c.Next.At.Sub(s.TakenAt), c.Next.Deletes, c.Next.Creates)
 			}
 			if got != tt.want {
@@ -119,11 +120,11 @@ func TestLookIsAPartOfMake(t *testing.T) {
 		if len(s.Nodes) > 40 {
 			continue
 		}
-		p, err := Make(s, nil, Options{})
+		p, err := planOf(s, nil, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := Look(s, stateOf(t, s))
+		o := Look(stateOf(t, s))
 		want := cause.Outlook{Lost: Nodes(p.Lost)}
 		for _, u := range p.Outcome.Unblock {
 			if u.Code == RaiseMaxUnavailable || u.Code == RaiseMaxSurge {
@@ -194,9 +195,9 @@ func TestUnblockLaw(t *testing.T) {
 		if len(st.Nodes) > 40 {
 			continue
 		}
-		now := assume(s, st)
+		now := assume(st)
 		served := now.served(st)
-		p, err := Make(s, nil, Options{Starts: ten})
+		p, err := planOf(s, nil, Options{Starts: ten})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -204,9 +205,13 @@ func TestUnblockLaw(t *testing.T) {
 			offered[u.Code]++
 			then := s
 			if u.Code == RepairNodes {
-				then = repaired(s, u.Nodes)
+				repaired, err := whatif.Repaired(st, u.Nodes)
+				if err != nil {
+					t.Fatal(err)
+				}
+				then = repaired.Snapshot
 			}
-			after, err := Make(then, changeFor(t, &u), Options{Starts: ten})
+			after, err := planOf(then, changeFor(t, &u), Options{Starts: ten})
 			if err != nil {
 				t.Fatalf("seed %d, %v: %v", seed, u, err)
 			}
@@ -224,9 +229,9 @@ func TestUnblockLaw(t *testing.T) {
 				t.Errorf("seed %d, %v: what is left (-said +is):\n%s", seed, u, diff)
 			}
 			loses, state := []string{}, stateOf(t, then)
-			silent := assume(then, state)
+			silent := assume(state)
 			for _, n := range after.Lost {
-				if i := slices.IndexFunc(state.Nodes, func(o daemonset.Node) bool { return o.Name == n.Node }); !silent.fates[i].hangs {
+				if i := slices.IndexFunc(state.Nodes, func(o daemonset.Node) bool { return o.Name == n.Node }); !silent.nodes[i].hangs {
 					loses = append(loses, n.Node)
 				}
 			}
@@ -238,7 +243,7 @@ func TestUnblockLaw(t *testing.T) {
 			}
 			smallest := amountText(u.Smallest).Number
 			for n := st.Limit() + 1; n <= smallest; n++ {
-				after, err := Make(s, changeFor(t, &Unblock{Code: u.Code, Value: fmt.Sprint(n)}), Options{Starts: ten})
+				after, err := planOf(s, changeFor(t, &Unblock{Code: u.Code, Value: fmt.Sprint(n)}), Options{Starts: ten})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -256,24 +261,24 @@ func TestUnblockLaw(t *testing.T) {
 	}
 }
 
-func changeFor(t *testing.T, u *Unblock) *Change {
+func changeFor(t *testing.T, u *Unblock) *whatif.Change {
 	t.Helper()
 	n := intstr.Parse(u.Value)
 	zero := intstr.Parse("0")
 	switch u.Code {
 	case RaiseMaxUnavailable:
-		return &Change{MaxUnavailable: &n}
+		return &whatif.Change{MaxUnavailable: &n}
 	case RaiseMaxSurge:
-		return &Change{MaxSurge: &n}
+		return &whatif.Change{MaxSurge: &n}
 	case NoSurge:
-		return &Change{MaxSurge: &zero, MaxUnavailable: &n}
+		return &whatif.Change{MaxSurge: &zero, MaxUnavailable: &n}
 	case RemoveNode:
-		return &Change{Nodes: []NodeEdit{{Kind: NodeRemove, Which: u.Value}}}
+		return &whatif.Change{Nodes: []whatif.NodeEdit{{Kind: whatif.NodeRemove, Which: u.Value}}}
 	case RollBack:
 		to := int64(amountText(u.Value).Number)
-		return &Change{ToRevision: &to}
+		return &whatif.Change{ToRevision: &to}
 	case RepairNodes:
-		return &Change{} // of the nodes as they are then
+		return &whatif.Change{} // of the nodes as they are then
 	}
 	t.Fatalf("no change for %s", u.Code)
 	return nil

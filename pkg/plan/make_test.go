@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
 // sum writes what a Plan is about and comes to, in a line.
@@ -28,13 +29,13 @@ func sum(p *Plan) string {
 func TestMake(t *testing.T) {
 	two, zero := intstr.FromInt32(2), intstr.FromInt32(0)
 	one := int64(1)
-	node := func(kind NodeChangeKind, which string) *Change {
-		return &Change{Nodes: []NodeEdit{{Kind: kind, Which: which, Said: which}}}
+	node := func(kind whatif.NodeChangeKind, which string) *whatif.Change {
+		return &whatif.Change{Nodes: []whatif.NodeEdit{{Kind: kind, Which: which, Said: which}}}
 	}
 	for _, tt := range []struct {
 		grid    string
 		options []dstest.Option
-		change  *Change
+		change  *whatif.Change
 		want    string
 		why     string
 	}{
@@ -44,19 +45,19 @@ func TestMake(t *testing.T) {
 		{"N -", nil, nil, "Rollout: next Manage 1 creates 0 deletes; lose 0 gain 0; replaces 0; Completes", "a pod that is missing is on its way"},
 		{"n N", []dstest.Option{young("p0")}, nil, "Rollout: next None 0 creates 0 deletes; lose 0 gain 0; replaces 0; Completes", "and so is one that starts"},
 		{"n N", []dstest.Option{crash("p0")}, nil, "Nothing: next None 0 creates 0 deletes; lose 0 gain 0; replaces 0; NothingToDo; if changed: replaces 2, Completes", "one that does not get ready by itself is not"},
-		{"N N", nil, &Change{Images: []Image{{Image: "example/agent:3"}}}, "Change: next RollingUpdate 0 creates 1 deletes; lose 0 gain 0; replaces 2; Completes", "another image"},
-		{"N N", nil, &Change{}, "Change: next None 0 creates 0 deletes; lose 0 gain 0; replaces 0; NothingToDo", "a change that changes nothing"},
-		{"O O N", nil, &Change{ToRevision: &one}, "Change: next RollingUpdate 0 creates 1 deletes; lose 0 gain 0; replaces 1; Completes", "a rollback replaces only what is not on it"},
-		{"O O O", nil, &Change{MaxUnavailable: &two}, "Change: next RollingUpdate 0 creates 2 deletes; lose 0 gain 0; replaces 3; Completes", "another limit of the rollout under way"},
-		{"O O O", nil, &Change{MaxUnavailable: &zero, MaxSurge: &two}, "Change: next RollingUpdate 2 creates 0 deletes; lose 0 gain 0; replaces 3; Completes", "or a surge"},
-		{"N N", nil, node(NodeRemove, "n0"), "Change: next None 0 creates 0 deletes; lose 0 gain 0; replaces 0; NothingToDo", "a node that is removed takes its pod with it"},
-		{"N N", nil, node(NodeCordon, "n0"), "Change: next None 0 creates 0 deletes; lose 0 gain 0; replaces 0; NothingToDo", "every DaemonSet tolerates a cordon"},
-		{"N !N !-", nil, &Change{Nodes: []NodeEdit{{Kind: NodeUntaint, Which: "n2", Taint: &corev1.Taint{Key: "dedicated"}, Said: "n2:dedicated-"}}}, "Change: next Manage 1 creates 0 deletes; lose 0 gain 1; replaces 0; Completes", "a taint that goes lets one come"},
-		{"N N", nil, &Change{NodeSelector: map[string]string{"disk": "ssd"}}, "Change: next Manage 0 creates 2 deletes; lose 2 gain 0; replaces 0; RemovesAllPods", "a selector that no node meets: all are lost at once"},
+		{"N N", nil, &whatif.Change{Images: []whatif.Image{{Image: "example/agent:3"}}}, "Change: next RollingUpdate 0 creates 1 deletes; lose 0 gain 0; replaces 2; Completes", "another image"},
+		{"N N", nil, &whatif.Change{}, "Change: next None 0 creates 0 deletes; lose 0 gain 0; replaces 0; NothingToDo", "a change that changes nothing"},
+		{"O O N", nil, &whatif.Change{ToRevision: &one}, "Change: next RollingUpdate 0 creates 1 deletes; lose 0 gain 0; replaces 1; Completes", "a rollback replaces only what is not on it"},
+		{"O O O", nil, &whatif.Change{MaxUnavailable: &two}, "Change: next RollingUpdate 0 creates 2 deletes; lose 0 gain 0; replaces 3; Completes", "another limit of the rollout under way"},
+		{"O O O", nil, &whatif.Change{MaxUnavailable: &zero, MaxSurge: &two}, "Change: next RollingUpdate 2 creates 0 deletes; lose 0 gain 0; replaces 3; Completes", "or a surge"},
+		{"N N", nil, node(whatif.NodeRemove, "n0"), "Change: next None 0 creates 0 deletes; lose 0 gain 0; replaces 0; NothingToDo", "a node that is removed takes its pod with it"},
+		{"N N", nil, node(whatif.NodeCordon, "n0"), "Change: next None 0 creates 0 deletes; lose 0 gain 0; replaces 0; NothingToDo", "every DaemonSet tolerates a cordon"},
+		{"N !N !-", nil, &whatif.Change{Nodes: []whatif.NodeEdit{{Kind: whatif.NodeUntaint, Which: "n2", Taint: &corev1.Taint{Key: "dedicated"}, Said: "n2:dedicated-"}}}, "Change: next Manage 1 creates 0 deletes; lose 0 gain 1; replaces 0; Completes", "a taint that goes lets one come"},
+		{"N N", nil, &whatif.Change{NodeSelector: map[string]string{"disk": "ssd"}}, "Change: next Manage 0 creates 2 deletes; lose 2 gain 0; replaces 0; RemovesAllPods", "a selector that no node meets: all are lost at once"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			s := dstest.State(tt.grid, tt.options...)
-			p, err := Make(s, tt.change, Options{})
+			p, err := planOf(s, tt.change, Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -70,21 +71,21 @@ func TestMake(t *testing.T) {
 // What fails in the current revision fails in a change that leaves its
 // containers as they are.
 func TestMakeInheritsFailures(t *testing.T) {
-	restart, image := &Change{Restart: true}, &Change{Images: []Image{{Image: "example/agent:3"}}}
+	restart, image := &whatif.Change{Restart: true}, &whatif.Change{Images: []whatif.Image{{Image: "example/agent:3"}}}
 	for _, tt := range []struct {
 		grid    string
 		options []dstest.Option
-		change  *Change
+		change  *whatif.Change
 		want    string
 		why     string
 	}{
 		{"n O O", []dstest.Option{crash("p0")}, restart, "Stalls (BudgetSpent): 1 steps, 1 replaced, 2 left, 1 worst; n0 CrashLoopBackOff; RollBack=1", "a restart does not correct a revision that fails"},
 		{"n O O", []dstest.Option{crash("p0")}, image, "Completes: 3 steps, 3 replaced, 0 left, 1 worst", "another image may"},
 		{"n N N", []dstest.Option{crash("p0")}, restart, "Stalls (BudgetSpent): 1 steps, 1 replaced, 2 left, 1 worst; n0 CrashLoopBackOff; MaxUnavailable=2; RemoveNode=n0", "a pod that fails on one node goes on failing there"},
-		{"n O O", []dstest.Option{crash("p0")}, &Change{ToRevision: new(int64(1))}, "Completes: 1 steps, 1 replaced, 0 left, 1 worst", "a rollback corrects it"},
+		{"n O O", []dstest.Option{crash("p0")}, &whatif.Change{ToRevision: new(int64(1))}, "Completes: 1 steps, 1 replaced, 0 left, 1 worst", "a rollback corrects it"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
-			p, err := Make(dstest.State(tt.grid, tt.options...), tt.change, Options{})
+			p, err := planOf(dstest.State(tt.grid, tt.options...), tt.change, Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -110,7 +111,7 @@ func TestStepWarnings(t *testing.T) {
 		{"n N O", []dstest.Option{young("p0")}, []Warning{}, "one that starts is none"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
-			p, err := Make(dstest.State(tt.grid, tt.options...), nil, Options{})
+			p, err := planOf(dstest.State(tt.grid, tt.options...), nil, Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -128,7 +129,7 @@ func TestNew(t *testing.T) {
 		s.DaemonSet.UID, s.DaemonSet.Generation = "", 1
 		return s
 	}
-	p, err := New(absent(), &Change{Method: "New"}, Options{})
+	p, err := newPlan(absent(), &whatif.Change{Method: "New"}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +137,7 @@ func TestNew(t *testing.T) {
 	if diff := cmp.Diff(want, sum(p)); diff != "" || p.Desired != (Desired{0, 2}) {
 		t.Error(diff, p.Desired)
 	}
-	p, err = New(absent(), &Change{Method: "New", Nodes: []NodeEdit{{Kind: NodeUntaint, Which: "n1", Taint: &corev1.Taint{Key: "dedicated"}, Said: "n1:dedicated-"}}}, Options{})
+	p, err = newPlan(absent(), &whatif.Change{Method: "New", Nodes: []whatif.NodeEdit{{Kind: whatif.NodeUntaint, Which: "n1", Taint: &corev1.Taint{Key: "dedicated"}, Said: "n1:dedicated-"}}}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +146,7 @@ func TestNew(t *testing.T) {
 	}
 	unread := absent()
 	unread.Nodes, unread.Gaps = nil, []snapshot.Gap{{What: snapshot.Nodes, Why: snapshot.Forbidden}}
-	if p, err := New(unread, &Change{Method: "New"}, Options{}); err == nil {
+	if p, err := newPlan(unread, &whatif.Change{Method: "New"}, Options{}); err == nil {
 		t.Errorf("without nodes: %s", sum(p))
 	}
 }
@@ -179,7 +180,7 @@ func TestMakeWithGaps(t *testing.T) {
 		{"O O N", lacking(snapshot.Pods), "Rollout: next None 0 creates 0 deletes; lose 0 gain 0; replaces 0; Unknown", "without pods nothing is known"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
-			p, err := Make(dstest.State(tt.grid, tt.option), nil, Options{})
+			p, err := planOf(dstest.State(tt.grid, tt.option), nil, Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -200,7 +201,7 @@ func TestMakeWithoutRevisions(t *testing.T) {
 		s.Revisions, s.Gaps = nil, []snapshot.Gap{{What: snapshot.Revisions, Why: snapshot.NotGiven}}
 		s.DaemonSet.Status.UpdatedNumberScheduled, s.DaemonSet.Status.ObservedGeneration = 3, s.DaemonSet.Generation
 	}))
-	p, err := Make(s, &Change{Restart: true}, Options{})
+	p, err := planOf(s, &whatif.Change{Restart: true}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,7 +215,7 @@ func TestMakeWithoutRevisions(t *testing.T) {
 func TestEndless(t *testing.T) {
 	one := int64(1)
 	s := dstest.State("N N", dstest.Version("v1.22.17"), dstest.Revision("agent-old", func(r *appsv1.ControllerRevision) { r.Labels[appsv1.DefaultDaemonSetUniqueLabelKey] = "" }))
-	p, err := Make(s, &Change{ToRevision: &one}, Options{})
+	p, err := planOf(s, &whatif.Change{ToRevision: &one}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,14 +228,14 @@ func TestEndless(t *testing.T) {
 func TestMakeLeavesTheSnapshot(t *testing.T) {
 	s := dstest.State("O O o N -", dstest.MaxUnavailable("2"))
 	ten := 10 * time.Second
-	want, err := Make(s, nil, Options{Starts: []time.Duration{ten}})
+	want, err := planOf(s, nil, Options{Starts: []time.Duration{ten}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Make(s, &Change{Restart: true, Images: []Image{{"agent", "x"}}, Nodes: []NodeEdit{{Kind: NodeRemove, Which: "n1", Said: "n1"}}}, Options{}); err != nil {
+	if _, err := planOf(s, &whatif.Change{Restart: true, Images: []whatif.Image{{Container: "agent", Image: "x"}}, Nodes: []whatif.NodeEdit{{Kind: whatif.NodeRemove, Which: "n1", Said: "n1"}}}, Options{}); err != nil {
 		t.Fatal(err)
 	}
-	got, err := Make(s, nil, Options{Starts: []time.Duration{ten}})
+	got, err := planOf(s, nil, Options{Starts: []time.Duration{ten}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
 // TestMakeWarnsOfTools: of which changes somebody else's next write is the end.
@@ -14,21 +15,21 @@ func TestMakeWarnsOfTools(t *testing.T) {
 	manifest := s.DaemonSet.DeepCopy()
 	manifest.Spec.MinReadySeconds = 5
 	for _, tt := range []struct {
-		change *Change
+		change *whatif.Change
 		want   bool
 		why    string
 	}{
-		{&Change{ToRevision: number(int64(1))}, true, "a rollback"},
-		{&Change{Images: []Image{{"", "example/agent:3"}}}, true, "an image"},
-		{&Change{Strategy: "OnDelete"}, true, "a strategy"},
-		{&Change{Restart: true, MinReadySeconds: number(int32(5))}, true, "a restart that comes with more"},
-		{&Change{ToRevision: number(int64(2))}, false, "a rollback to where it is writes nothing"},
-		{&Change{Restart: true}, false, "a restart is over before anybody undoes it"},
-		{&Change{Restart: true, Nodes: []NodeEdit{{Kind: NodeCordon, Which: "n0"}}}, false, "and nodes are not the tool's"},
-		{&Change{DaemonSet: manifest}, false, "a manifest is what the tool writes"},
+		{&whatif.Change{ToRevision: new(int64(1))}, true, "a rollback"},
+		{&whatif.Change{Images: []whatif.Image{{Container: "", Image: "example/agent:3"}}}, true, "an image"},
+		{&whatif.Change{Strategy: "OnDelete"}, true, "a strategy"},
+		{&whatif.Change{Restart: true, MinReadySeconds: new(int32(5))}, true, "a restart that comes with more"},
+		{&whatif.Change{ToRevision: new(int64(2))}, false, "a rollback to where it is writes nothing"},
+		{&whatif.Change{Restart: true}, false, "a restart is over before anybody undoes it"},
+		{&whatif.Change{Restart: true, Nodes: []whatif.NodeEdit{{Kind: whatif.NodeCordon, Which: "n0"}}}, false, "and nodes are not the tool's"},
+		{&whatif.Change{DaemonSet: manifest, Method: "LastApplied"}, false, "a manifest is what the tool writes"},
 		{nil, false, "what is under way was not asked for"},
 	} {
-		p, err := Make(s, tt.change, Options{})
+		p, err := planOf(s, tt.change, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -57,7 +57,7 @@ func (l labelCount) add(v daemonset.Verdict, nodes []daemonset.Node) daemonset.V
 	label := [2]string{key, want}
 	if _, known := l[label]; !known {
 		for i := range nodes {
-			l[label] += b2i(nodes[i].Exists && holds(nodes[i].Object.Labels, key, want))
+			l[label] += b2i(nodes[i].Exists && hasLabel(nodes[i].Object.Labels, key, want))
 		}
 	}
 	v.Facts = maps.Clone(v.Facts)
@@ -103,4 +103,9 @@ func running(n *daemonset.Node) bool {
 		}
 	}
 	return false
+}
+
+func hasLabel(of map[string]string, key, value string) bool {
+	have, ok := of[key]
+	return ok && have == value
 }

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
 func named(nodes []PlacementNode) []string {
@@ -24,22 +26,22 @@ func named(nodes []PlacementNode) []string {
 
 func TestPlacementChange(t *testing.T) {
 	none := []string{}
-	pool := labeled("n0", "pool=a")
+	pool := dstest.Labeled("n0", "pool=a")
 	selects := dstest.Patch("daemonset", `{"spec":{"template":{"spec":{"nodeSelector":{"pool":"a"}}}}}`)
 	deleted := dstest.DaemonSet(func(ds *appsv1.DaemonSet) {
 		ds.DeletionTimestamp, ds.Finalizers = &metav1.Time{Time: dstest.Now}, []string{"x"}
 	})
-	tolerate := &Change{Tolerations: []corev1.Toleration{{Key: "dedicated", Operator: corev1.TolerationOpExists}}}
-	noExecute := &Change{Nodes: []NodeEdit{{Kind: NodeTaint, Which: "n*", Taint: taint("a:NoExecute")}}}
-	noSchedule := &Change{Nodes: []NodeEdit{{Kind: NodeTaint, Which: "n*", Taint: taint("a:NoSchedule")}}}
+	tolerate := &whatif.Change{Tolerations: []corev1.Toleration{{Key: "dedicated", Operator: corev1.TolerationOpExists}}}
+	noExecute := &whatif.Change{Nodes: []whatif.NodeEdit{{Kind: whatif.NodeTaint, Which: "n*", Taint: dstest.Taint("a:NoExecute")}}}
+	noSchedule := &whatif.Change{Nodes: []whatif.NodeEdit{{Kind: whatif.NodeTaint, Which: "n*", Taint: dstest.Taint("a:NoSchedule")}}}
 	for _, tt := range []struct {
 		grid       string
 		options    []dstest.Option
-		change     *Change
+		change     *whatif.Change
 		gain, lose []string
 		why        string
 	}{
-		{"N O -", nil, &Change{Restart: true}, none, none, "another template in the same place"},
+		{"N O -", nil, &whatif.Change{Restart: true}, none, none, "another template in the same place"},
 		{"N O -", nil, noExecute, none, []string{"n0", "n1"}, "pods that may not stay go, old and new; where there was none nothing is lost"},
 		{"N O Nt -", nil, noExecute, none, []string{"n0", "n1"}, "nor where the last one goes already"},
 		{"N Nr Nx", nil, noExecute, none, []string{"n0"}, "nor where the pod is not the DaemonSet's"},
@@ -48,16 +50,16 @@ func TestPlacementChange(t *testing.T) {
 		{"N O -", nil, noSchedule, none, none, "a NoSchedule taint leaves pods alone"},
 		{"!- #- - !N", nil, tolerate, []string{"n0", "n1"}, none, "nodes that tolerate at last; one that had to have one and has none is not new"},
 		{"!- !Nt !nf", nil, tolerate, []string{"n0"}, none, "where a pod of the DaemonSet is, whatever becomes of it, there is none to gain"},
-		{"N N -", []dstest.Option{pool}, &Change{NodeSelector: map[string]string{"pool": "a"}}, none, []string{"n1"}, "a nodeSelector"},
-		{"- N -", []dstest.Option{pool, selects}, &Change{DropSelector: []string{"pool"}}, []string{"n2"}, none, "less of it; what was about to go stays, and is no gain"},
-		{"N - N", []dstest.Option{labeled("n0", "pool=a"), labeled("n2", "pool=a"), selects}, &Change{Nodes: []NodeEdit{
-			{Kind: NodeLabel, Which: "n1", Key: "pool", Value: "a"}, {Kind: NodeLabel, Which: "n2", Key: "pool", Value: "b"},
+		{"N N -", []dstest.Option{pool}, &whatif.Change{NodeSelector: map[string]string{"pool": "a"}}, none, []string{"n1"}, "a nodeSelector"},
+		{"- N -", []dstest.Option{pool, selects}, &whatif.Change{DropSelector: []string{"pool"}}, []string{"n2"}, none, "less of it; what was about to go stays, and is no gain"},
+		{"N - N", []dstest.Option{dstest.Labeled("n0", "pool=a"), dstest.Labeled("n2", "pool=a"), selects}, &whatif.Change{Nodes: []whatif.NodeEdit{
+			{Kind: whatif.NodeLabel, Which: "n1", Key: "pool", Value: "a"}, {Kind: whatif.NodeLabel, Which: "n2", Key: "pool", Value: "b"},
 		}}, []string{"n1"}, []string{"n2"}, "labels of nodes"},
-		{"N N", nil, &Change{Nodes: []NodeEdit{{Kind: NodeRemove, Which: "n0"}, {Kind: NodeAdd, Which: "n1", Count: 2}}}, none, none, "nodes that come and go are not eligibility that moves"},
-		{"np np", nil, &Change{Nodes: []NodeEdit{{Kind: NodeRemove, Which: "n0"}}}, none, none, "even if a pod is still meant for one"},
+		{"N N", nil, &whatif.Change{Nodes: []whatif.NodeEdit{{Kind: whatif.NodeRemove, Which: "n0"}, {Kind: whatif.NodeAdd, Which: "n1", Count: 2}}}, none, none, "nodes that come and go are not eligibility that moves"},
+		{"np np", nil, &whatif.Change{Nodes: []whatif.NodeEdit{{Kind: whatif.NodeRemove, Which: "n0"}}}, none, none, "even if a pod is still meant for one"},
 		{"~N N", nil, noExecute, none, []string{"n1"}, "a vanished node has nothing to lose"},
-		{"N N", nil, &Change{Nodes: []NodeEdit{{Kind: NodeCordon, Which: "n0"}}}, none, none, "every DaemonSet tolerates a cordon"},
-		{"N -", nil, &Change{Nodes: []NodeEdit{{Kind: NodeDown, Which: "n*"}}}, none, none, "and stays on a node that is down"},
+		{"N N", nil, &whatif.Change{Nodes: []whatif.NodeEdit{{Kind: whatif.NodeCordon, Which: "n0"}}}, none, none, "every DaemonSet tolerates a cordon"},
+		{"N -", nil, &whatif.Change{Nodes: []whatif.NodeEdit{{Kind: whatif.NodeDown, Which: "n*"}}}, none, none, "and stays on a node that is down"},
 		{"N O", []dstest.Option{dstest.OnDelete()}, noExecute, none, []string{"n0", "n1"}, "under OnDelete too"},
 		{"N O", []dstest.Option{deleted}, noExecute, none, none, "a DaemonSet that is being deleted is left alone"},
 		{"N O", []dstest.Option{dstest.Edit(func(s *snapshot.Snapshot) {
@@ -66,11 +68,11 @@ func TestPlacementChange(t *testing.T) {
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			s := dstest.State(tt.grid, tt.options...)
-			changed, _, err := tt.change.Apply(s)
+			r, err := whatif.Make(stateOf(t, s), tt.change)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := placementChange(stateOf(t, s), stateOf(t, changed))
+			got := placementChange(r.Before, r.State)
 			if diff := cmp.Diff([][]string{tt.gain, tt.lose}, [][]string{named(got.Gain), named(got.Lose)}); diff != "" {
 				t.Errorf("gain and lose (-want +got):\n%s", diff)
 			}
@@ -94,7 +96,7 @@ func TestPlacementOfNew(t *testing.T) {
 	if diff := cmp.Diff([][]string{{"n0", "n2"}, {"n4"}}, [][]string{named(got.Gain), named(got.Lose)}); diff != "" {
 		t.Errorf("gain and lose, with an orphan in place and one out of place (-want +got):\n%s", diff)
 	}
-	got = placementChange(nil, stateOf(t, dstest.State("- N", lacks(snapshot.Nodes, snapshot.Forbidden))))
+	got = placementChange(nil, stateOf(t, dstest.State("- N", dstest.Lacks(snapshot.Nodes, snapshot.Forbidden))))
 	if len(got.Gain)+len(got.Lose) > 0 || got.Gain == nil || got.Lose == nil {
 		t.Errorf("without nodes: %+v", got)
 	}
@@ -107,14 +109,14 @@ func TestLost(t *testing.T) {
 	for _, tt := range []struct {
 		grid    string
 		options []dstest.Option
-		change  *Change
+		change  *whatif.Change
 		want    string
 		why     string
 	}{
 		{"O !O N", nil, nil, "n1", "the rollout deletes an old pod where none should run"},
 		{"O !N N", nil, nil, "", "a new one stays"},
 		{"N !N N", nil, nil, "", "as does any without a rollout"},
-		{"N !N N", nil, &Change{Restart: true}, "n1", "until there is one"},
+		{"N !N N", nil, &whatif.Change{Restart: true}, "n1", "until there is one"},
 		{"N #N N", nil, nil, "n1", "one that may not stay goes at once"},
 		{"O !O #O", []dstest.Option{dstest.OnDelete()}, nil, "n2", "OnDelete deletes no other"},
 		{"!O/N !O", surge, nil, "n1", "beside an old pod a new one stands already, which stays"},
@@ -122,11 +124,11 @@ func TestLost(t *testing.T) {
 		{"O O !O !O", []dstest.Option{down("n0")}, nil, "n2 n3", "a rollout that stalls may reach them"},
 		{"!Ot O", nil, nil, "", "a pod that is terminating is lost already"},
 		{"~O N", nil, nil, "", "a node that is gone is none"},
-		{"N !N", nil, &Change{Nodes: []NodeEdit{{Kind: NodeRemove, Which: "n1"}}}, "", "nor is one that is removed"},
+		{"N !N", nil, &whatif.Change{Nodes: []whatif.NodeEdit{{Kind: whatif.NodeRemove, Which: "n1"}}}, "", "nor is one that is removed"},
 		{"N O", []dstest.Option{down("n1")}, nil, "", "a node that should run one is owed one"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
-			p, err := Make(dstest.State(tt.grid, tt.options...), tt.change, Options{})
+			p, err := planOf(dstest.State(tt.grid, tt.options...), tt.change, Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -141,11 +143,11 @@ func TestLost(t *testing.T) {
 // change takes away at once are removed, whether they end or not.
 func TestStaysTerminating(t *testing.T) {
 	all := []dstest.Option{down("n0"), down("n1")}
-	selector := &Change{NodeSelector: map[string]string{"pool": "gpus"}}
+	selector := &whatif.Change{NodeSelector: map[string]string{"pool": "gpus"}}
 	for _, tt := range []struct {
 		grid    string
 		options []dstest.Option
-		change  *Change
+		change  *whatif.Change
 		want    string
 		why     string
 	}{
@@ -157,7 +159,7 @@ func TestStaysTerminating(t *testing.T) {
 		{"!Ot !Ot", all, nil, "NothingToDo: 0 steps, 0 replaced, 0 left, 0 worst", "they are deleted already"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
-			p, err := Make(dstest.State(tt.grid, tt.options...), tt.change, Options{})
+			p, err := planOf(dstest.State(tt.grid, tt.options...), tt.change, Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -165,5 +167,60 @@ func TestStaysTerminating(t *testing.T) {
 				t.Errorf("%s:\n got %s\nwant %s", tt.grid, got, tt.want)
 			}
 		})
+	}
+}
+
+// TestLawPlacement: where the next sync manages, and its burst is enough, it
+// deletes from every node that is said to lose and creates on every node that
+// is said to gain; and it does not roll before.
+func TestLawPlacement(t *testing.T) {
+	lost, gained := 0, 0
+	law := func(s *snapshot.Snapshot, c whatif.Change) {
+		r, err := whatif.Make(stateOf(t, s), &c)
+		if err != nil {
+			return
+		}
+		p, step := placementChange(r.Before, r.State), r.State.Sync()
+		if len(p.Gain)+len(p.Lose) > 0 && step.Kind != daemonset.StepManage {
+			t.Errorf("%v gain and %v lose, and the next step is %s", named(p.Gain), named(p.Lose), step.Kind)
+		}
+		if step.Deletes.Deferred+step.Creates.Deferred > 0 {
+			return
+		}
+		on := func(items []daemonset.Item, node string, reason daemonset.Reason) bool {
+			return slices.ContainsFunc(items, func(i daemonset.Item) bool { return i.Node == node && i.Reason == reason })
+		}
+		for _, n := range p.Lose {
+			if lost++; !on(step.Deletes.Certain, n.Node, daemonset.NoLongerEligible) {
+				t.Errorf("%s is said to lose a pod: %+v", n.Node, step.Deletes)
+			}
+		}
+		for _, n := range p.Gain {
+			if gained++; !on(step.Creates.Certain, n.Node, daemonset.Missing) {
+				t.Errorf("%s is said to gain a pod: %+v", n.Node, step.Creates)
+			}
+		}
+		if !slices.IsSorted(named(p.Gain)) || !slices.IsSorted(named(p.Lose)) {
+			t.Error("not by name")
+		}
+	}
+	for seed := range int64(120) {
+		s := dstest.RandomFor(seed, []string{dstest.Newest, "v1.30.5", "v1.22.17"}[seed%3])
+		pool := []string{"a", "b"}[seed%2]
+		for i, c := range []whatif.Change{
+			{Tolerations: []corev1.Toleration{{Key: "dedicated", Operator: corev1.TolerationOpExists}}},
+			{NodeSelector: map[string]string{"example.com/pool": pool}},
+			{Nodes: []whatif.NodeEdit{{Kind: whatif.NodeTaint, Which: "n[13579]", Taint: dstest.Taint("trouble:NoSchedule")}}},
+			{Nodes: []whatif.NodeEdit{{Kind: whatif.NodeTaint, Which: "n*", Taint: dstest.Taint("trouble:NoExecute")}}},
+			{Nodes: []whatif.NodeEdit{{Kind: whatif.NodeUntaint, Which: "n*", Taint: dstest.Taint("dedicated")}}},
+			{Nodes: []whatif.NodeEdit{{Kind: whatif.NodeLabel, Which: "n*", Key: "example.com/pool", Value: pool}}},
+		} {
+			if law(s, c); t.Failed() {
+				t.Fatalf("seed %d, change %d:\n%s", seed, i, dstest.Describe(s))
+			}
+		}
+	}
+	if lost < 200 || gained < 20 {
+		t.Errorf("%d lost, %d gained: the law looks at too few", lost, gained)
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
-	"github.com/kubectl-ds/kubectl-ds/pkg/template"
+	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
 // Kind and ListKind are the kinds of the documents of this package.
@@ -23,10 +23,10 @@ const (
 // docs/output.md documents every field.
 type Plan struct {
 	daemonset.Header `json:",inline"`
-	Subject          Subject        `json:"subject"`  // what the plan is about
-	Change           *ChangeSummary `json:"change"`   // what was asked; nil if nothing was
-	Warnings         []Warning      `json:"warnings"` // what the API server accepts, but may not do what you want
-	Desired          Desired        `json:"desired"`  // on how many nodes the pod should run
+	Subject          Subject         `json:"subject"`  // what the plan is about
+	Change           *whatif.Summary `json:"change"`   // what was asked; nil if nothing was
+	Warnings         []Warning       `json:"warnings"` // what the API server accepts, but may not do what you want
+	Desired          Desired         `json:"desired"`  // on how many nodes the pod should run
 
 	// the numbers of the status after the change and before the first step; all 0 if they cannot be computed
 	Now daemonset.Counts `json:"now"`
@@ -84,61 +84,6 @@ const (
 	SubjectRollout Subject = "Rollout"
 	SubjectChange  Subject = "Change" // a change that was asked for
 	SubjectNew     Subject = "New"    // a DaemonSet that is not in the cluster yet
-)
-
-// ChangeSummary is what a Change makes of the DaemonSet and of the cluster.
-type ChangeSummary struct {
-	// how a manifest was merged with the live object: `LastApplied` (as kubectl apply, by its annotation),
-	// `ManagedFields` (by what its managers own), `Overlay` (neither is known, so nothing is removed), `ServerDryRun`
-	// (by the API server), `New` (there is no live object); empty without a manifest
-	Method string `json:"method"`
-
-	// the field manager that applies the manifest server-side; empty for any other way
-	FieldManager string      `json:"fieldManager"`
-	Fields       []FieldDiff `json:"fields"` // fields of the DaemonSet that differ, sorted by path
-
-	// the template differs from the live one as a ControllerRevision stores it, so every pod becomes outdated
-	TemplateChanged bool         `json:"templateChanged"`
-	Revision        RevisionNote `json:"revision"` // the revision that holds the changed template
-	Nodes           []NodeChange `json:"nodes"`    // changes of the cluster that were asked for, in the order asked
-}
-
-// FieldDiff is one field that differs.
-type FieldDiff = template.Difference
-
-// RevisionNote says which revision the changed DaemonSet is on: one that exists
-// and is taken up again, with the number it gets, or a new one.
-type RevisionNote struct {
-	// the number of the current revision before the change; 0 if it is unknown
-	From   int64  `json:"from"`
-	Number int64  `json:"number"` // the number after the next sync
-	New    bool   `json:"new"`    // no revision holds the template: the controller creates one
-	Name   string `json:"name"`   // of the ControllerRevision that holds it; empty if it is new
-	Was    int64  `json:"was"`    // the number that this ControllerRevision has now
-}
-
-// NodeChange is one change of the cluster that was asked.
-type NodeChange struct {
-	Kind  NodeChangeKind `json:"kind"`  // what happens to the nodes
-	Value string         `json:"value"` // the taint, the label or the node to copy; otherwise empty
-	Nodes []string       `json:"nodes"` // the nodes that it changes, sorted; may be empty
-}
-
-// NodeChangeKind names a change of nodes.
-type NodeChangeKind string
-
-const (
-	// NodeTaint: the nodes get a taint, in place of one with the same key and effect
-	NodeTaint   NodeChangeKind = "Taint"
-	NodeUntaint NodeChangeKind = "Untaint" // the nodes lose a taint
-	NodeLabel   NodeChangeKind = "Label"   // the nodes get a label
-	NodeUnlabel NodeChangeKind = "Unlabel" // the nodes lose a label
-	// NodeCordon: the nodes become unschedulable, which pods of DaemonSets tolerate
-	NodeCordon NodeChangeKind = "Cordon"
-	NodeUncord NodeChangeKind = "Uncordon" // the nodes become schedulable
-	NodeDown   NodeChangeKind = "Down"     // the kubelets of the nodes stop answering
-	NodeRemove NodeChangeKind = "Remove"   // the nodes are deleted, with their pods
-	NodeAdd    NodeChangeKind = "Add"      // nodes are added, modeled on the one in `value`
 )
 
 // Warning is something that the API accepts and that will not go well.
@@ -401,6 +346,8 @@ type Options struct {
 	RequestRate  float64         // requests a second that the controller may send; 0: 20
 	RequestBurst int             // 0: 30
 	GroupBy      string          // a label of nodes
+
+	Warnings []Warning // of a manifest, by whoever read it or would store it; they come first
 
 	// ShowValues has literal values of environment variables, which may be
 	// secret, stand in the fields of a change.

@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/managed"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
+	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
 // This file holds what a reader of a Plan asks and the document leaves to be
@@ -26,7 +27,7 @@ func (p *Plan) OfChange() bool { return p.Subject == SubjectChange || p.Subject 
 // SetsStrategy reports whether the change is also one of the update strategy, such as
 // its limit.
 func (p *Plan) SetsStrategy() bool {
-	return p.Change != nil && slices.ContainsFunc(p.Change.Fields, func(f FieldDiff) bool {
+	return p.Change != nil && slices.ContainsFunc(p.Change.Fields, func(f whatif.FieldDiff) bool {
 		_, below := f.Path.Below(template.Fields("spec", "updateStrategy"))
 		return below
 	})
@@ -35,7 +36,7 @@ func (p *Plan) SetsStrategy() bool {
 // ByHand reports whether the change writes the DaemonSet without a manifest, and more
 // than a restart, which nobody undoes.
 func (p *Plan) ByHand() bool {
-	return p.Change != nil && p.Change.Method == "" && slices.ContainsFunc(p.Change.Fields, func(f FieldDiff) bool { return !f.Path.Equal(template.RestartedAt) })
+	return p.Change != nil && p.Change.Method == "" && slices.ContainsFunc(p.Change.Fields, func(f whatif.FieldDiff) bool { return !f.Path.Equal(template.RestartedAt) })
 }
 
 // Verdict says how a plan ends, and of what is under way also where it stands.
@@ -174,7 +175,7 @@ func (p *Plan) Supposed(nodes ...string) bool {
 		return false
 	}
 	return !slices.ContainsFunc(nodes, func(name string) bool {
-		return !slices.ContainsFunc(p.Change.Nodes, func(c NodeChange) bool { return c.Kind == NodeDown && slices.Contains(c.Nodes, name) })
+		return !slices.ContainsFunc(p.Change.Nodes, func(c whatif.NodeChange) bool { return c.Kind == whatif.NodeDown && slices.Contains(c.Nodes, name) })
 	})
 }
 
@@ -477,4 +478,21 @@ func ByVerdict(nodes []PlacementNode) []PlacementGroup {
 	}
 	slices.SortStableFunc(groups, func(a, b PlacementGroup) int { return len(b.Nodes) - len(a.Nodes) })
 	return groups
+}
+
+// TemplateKnown reports whether it is known which revision's template the pods get.
+// It is not where the API server may know fields of a revision that this program
+// does not (whatif.AssumeUnknownFields). Nor is it where literal values of a manifest could
+// not be compared (whatif.AssumeEnvValues) and it is otherwise a template that there is:
+// with another value it would be a new one, and every pod old. That an annotation's
+// copy of the values is all that could not be compared is not told from that.
+func (p *Plan) TemplateKnown() bool {
+	if p.Change == nil || p.assumes(whatif.AssumeUnknownFields) {
+		return p.Change == nil
+	}
+	return p.Change.TemplateChanged && p.Change.Revision.New || !p.assumes(whatif.AssumeEnvValues)
+}
+
+func (p *Plan) assumes(code daemonset.AssumptionCode) bool {
+	return slices.ContainsFunc(p.Assumptions, func(a daemonset.Assumption) bool { return a.Code == code })
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/managed"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
+	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
 // placed are nodes, each with what is not tolerated there behind a colon.
@@ -82,12 +83,12 @@ func TestVerdict(t *testing.T) {
 // are repaired.
 func TestLosses(t *testing.T) {
 	const notReady, unreachable = corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable
-	down := func(nodes ...string) *ChangeSummary {
-		return &ChangeSummary{Nodes: []NodeChange{{Kind: NodeDown, Nodes: nodes}}}
+	down := func(nodes ...string) *whatif.Summary {
+		return &whatif.Summary{Nodes: []whatif.NodeChange{{Kind: whatif.NodeDown, Nodes: nodes}}}
 	}
 	for _, tt := range []struct {
 		lost, lose            string
-		change                *ChangeSummary
+		change                *whatif.Summary
 		code                  OutcomeCode
 		later, repaired, says []string
 		why                   string
@@ -119,7 +120,7 @@ func TestSetAside(t *testing.T) {
 		{"a:x b:x", "a b", "a b", "both"},
 		{"a:x", "", "", "none was asked for"},
 	} {
-		p := &Plan{Lost: placed(tt.lost), Change: &ChangeSummary{Nodes: []NodeChange{{Kind: NodeTaint, Nodes: []string{"b"}}, {Kind: NodeDown, Nodes: strings.Fields(tt.down)}}}}
+		p := &Plan{Lost: placed(tt.lost), Change: &whatif.Summary{Nodes: []whatif.NodeChange{{Kind: whatif.NodeTaint, Nodes: []string{"b"}}, {Kind: whatif.NodeDown, Nodes: strings.Fields(tt.down)}}}}
 		if got := strings.Join(p.SetAside(), " "); got != tt.want {
 			t.Errorf("%s: got %q, want %q", tt.why, got, tt.want)
 		}
@@ -129,14 +130,14 @@ func TestSetAside(t *testing.T) {
 // TestSetsStrategy: a plan that raises the limit itself needs no other act for it.
 func TestSetsStrategy(t *testing.T) {
 	for _, tt := range []struct {
-		change *ChangeSummary
+		change *whatif.Summary
 		want   bool
 		why    string
 	}{
 		{nil, false, "nothing changes"},
-		{&ChangeSummary{Fields: []FieldDiff{{Path: template.Fields("spec", "template", "spec", "nodeName")}}}, false, "the template changes"},
-		{&ChangeSummary{Fields: []FieldDiff{{Path: template.Fields("spec", "minReadySeconds")}, {Path: template.Fields("spec", "updateStrategy", "rollingUpdate", "maxUnavailable")}}}, true, "the limit changes, too"},
-		{&ChangeSummary{Fields: []FieldDiff{{Path: template.Fields("spec", "updateStrategy")}}}, true, "the whole strategy"},
+		{&whatif.Summary{Fields: []whatif.FieldDiff{{Path: template.Fields("spec", "template", "spec", "nodeName")}}}, false, "the template changes"},
+		{&whatif.Summary{Fields: []whatif.FieldDiff{{Path: template.Fields("spec", "minReadySeconds")}, {Path: template.Fields("spec", "updateStrategy", "rollingUpdate", "maxUnavailable")}}}, true, "the limit changes, too"},
+		{&whatif.Summary{Fields: []whatif.FieldDiff{{Path: template.Fields("spec", "updateStrategy")}}}, true, "the whole strategy"},
 	} {
 		if got := (&Plan{Change: tt.change}).SetsStrategy(); got != tt.want {
 			t.Errorf("%s: %t", tt.why, got)
@@ -203,9 +204,9 @@ func TestOneOfManyOrders(t *testing.T) {
 
 // TestKept: which pods a rollback leaves as they are.
 func TestKept(t *testing.T) {
-	back := &ChangeSummary{TemplateChanged: true, Revision: RevisionNote{Was: 7, Number: 9}}
+	back := &whatif.Summary{TemplateChanged: true, Revision: whatif.RevisionNote{Was: 7, Number: 9}}
 	for _, tt := range []struct {
-		change           *ChangeSummary
+		change           *whatif.Summary
 		updated, desired int
 		want             int
 		why              string
@@ -213,8 +214,8 @@ func TestKept(t *testing.T) {
 		{back, 9, 12, 9, "those that are on the revision already"},
 		{back, 0, 3, 0, "none is"},
 		{back, 8, 12, 0, "of one node it is not known what is on it"},
-		{&ChangeSummary{TemplateChanged: true, Revision: RevisionNote{New: true, Number: 9}}, 9, 12, 0, "a new revision has no pods"},
-		{&ChangeSummary{Revision: RevisionNote{Was: 7, Number: 7}}, 9, 12, 0, "the template stays as it is"},
+		{&whatif.Summary{TemplateChanged: true, Revision: whatif.RevisionNote{New: true, Number: 9}}, 9, 12, 0, "a new revision has no pods"},
+		{&whatif.Summary{Revision: whatif.RevisionNote{Was: 7, Number: 7}}, 9, 12, 0, "the template stays as it is"},
 		{nil, 9, 12, 0, "nothing was asked"},
 	} {
 		p := &Plan{Change: tt.change, Now: daemonset.Counts{Desired: tt.desired, Updated: tt.updated}, Forecast: Forecast{Replaces: 3}}
@@ -417,7 +418,7 @@ func TestWays(t *testing.T) {
 		{"a b", false, "MaxUnavailable=3", "all were supposed to be down"},
 		{"a", false, "RepairNodes=2 MaxUnavailable=3 RemoveNode=b", "one of them was"},
 	} {
-		p := &Plan{Change: &ChangeSummary{Nodes: []NodeChange{{Kind: NodeDown, Nodes: strings.Fields(tt.supposed)}}}}
+		p := &Plan{Change: &whatif.Summary{Nodes: []whatif.NodeChange{{Kind: whatif.NodeDown, Nodes: strings.Fields(tt.supposed)}}}}
 		p.Outcome.Unblock = unblock
 		var got []string
 		for _, u := range p.Ways(tt.all) {
@@ -469,7 +470,7 @@ func TestNodesWith(t *testing.T) {
 		with int
 		why  string
 	}{{"gpus", 0, "no node has it"}, {"gpu", 1, "one has"}} {
-		p, err := Make(dstest.State("N N N", labels("n0", "gpu"), labels("n1", "db")), &Change{NodeSelector: map[string]string{"pool": tt.want}}, Options{})
+		p, err := planOf(dstest.State("N N N", labels("n0", "gpu"), labels("n1", "db")), &whatif.Change{NodeSelector: map[string]string{"pool": tt.want}}, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -486,18 +487,18 @@ func TestNodesWith(t *testing.T) {
 
 // TestByHand: what a person changes without a manifest, and a tool may revert.
 func TestByHand(t *testing.T) {
-	image, restart := FieldDiff{Path: template.Fields("spec", "template", "spec", "nodeName")}, FieldDiff{Path: template.RestartedAt}
+	image, restart := whatif.FieldDiff{Path: template.Fields("spec", "template", "spec", "nodeName")}, whatif.FieldDiff{Path: template.RestartedAt}
 	for _, tt := range []struct {
-		change *ChangeSummary
+		change *whatif.Summary
 		want   bool
 		why    string
 	}{
 		{nil, false, "nothing is changed"},
-		{&ChangeSummary{Fields: []FieldDiff{image}}, true, "a flag"},
-		{&ChangeSummary{Fields: []FieldDiff{restart}}, false, "nobody undoes a restart"},
-		{&ChangeSummary{Fields: []FieldDiff{restart, image}}, true, "a restart and more"},
-		{&ChangeSummary{Method: "Overlay", Fields: []FieldDiff{image}}, false, "a manifest is where a tool has it from"},
-		{&ChangeSummary{Nodes: []NodeChange{{Kind: NodeDown}}}, false, "only nodes change"},
+		{&whatif.Summary{Fields: []whatif.FieldDiff{image}}, true, "a flag"},
+		{&whatif.Summary{Fields: []whatif.FieldDiff{restart}}, false, "nobody undoes a restart"},
+		{&whatif.Summary{Fields: []whatif.FieldDiff{restart, image}}, true, "a restart and more"},
+		{&whatif.Summary{Method: "Overlay", Fields: []whatif.FieldDiff{image}}, false, "a manifest is where a tool has it from"},
+		{&whatif.Summary{Nodes: []whatif.NodeChange{{Kind: whatif.NodeDown}}}, false, "only nodes change"},
 	} {
 		if got := (&Plan{Change: tt.change}).ByHand(); got != tt.want {
 			t.Errorf("%s: %v", tt.why, got)
@@ -509,10 +510,10 @@ func TestByHand(t *testing.T) {
 // pod. A way out is CODE or CODE:NODE of whom it costs its pod.
 func TestRaised(t *testing.T) {
 	const raise, remove, repair = string(RaiseMaxUnavailable), string(RemoveNode), string(RepairNodes)
-	limit := &ChangeSummary{Fields: []FieldDiff{{Path: template.Fields("spec", "updateStrategy", "rollingUpdate", "maxUnavailable")}}}
+	limit := &whatif.Summary{Fields: []whatif.FieldDiff{{Path: template.Fields("spec", "updateStrategy", "rollingUpdate", "maxUnavailable")}}}
 	for _, tt := range []struct {
 		ways   string
-		change *ChangeSummary
+		change *whatif.Summary
 		raised bool
 		price  string
 		why    string
@@ -591,8 +592,8 @@ func TestHasToDo(t *testing.T) {
 		{with(nothing, func(p *Plan) { p.Outcome.FurtherHolders = 1 }), true, "any node does"},
 		{with(nothing, func(p *Plan) { p.Warnings = nowhere(2) }), true, "pods stay on nodes that are not eligible"},
 		{with(nothing, func(p *Plan) { p.Warnings, p.Desired.Before = nowhere(0), 3 }), false, "no node is eligible, and nothing was asked"},
-		{with(nothing, func(p *Plan) { p.Warnings, p.Desired.Before, p.Change = nowhere(0), 3, &ChangeSummary{} }), true, "by a change"},
-		{with(nothing, func(p *Plan) { p.Warnings, p.Change = nowhere(0), &ChangeSummary{} }), false, "as before the change"},
+		{with(nothing, func(p *Plan) { p.Warnings, p.Desired.Before, p.Change = nowhere(0), 3, &whatif.Summary{} }), true, "by a change"},
+		{with(nothing, func(p *Plan) { p.Warnings, p.Change = nowhere(0), &whatif.Summary{} }), false, "as before the change"},
 	} {
 		if got := tt.plan.HasToDo(); got != tt.want {
 			t.Errorf("%s: %t", tt.why, got)

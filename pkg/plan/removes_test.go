@@ -10,22 +10,23 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
 // TestRemovesAllPods: after which changes no node runs the pod, though one does
 // today. The warning says on how many pods the change would have an effect
 // later.
 func TestRemovesAllPods(t *testing.T) {
-	selector := &Change{NodeSelector: map[string]string{"pool": "gpus"}}
-	nodes := func(edits ...NodeEdit) *Change { return &Change{Nodes: edits} }
-	taint := func(effect corev1.TaintEffect) NodeEdit {
-		return NodeEdit{Kind: NodeTaint, Which: "n*", Taint: &corev1.Taint{Key: "k", Effect: effect}}
+	selector := &whatif.Change{NodeSelector: map[string]string{"pool": "gpus"}}
+	nodes := func(edits ...whatif.NodeEdit) *whatif.Change { return &whatif.Change{Nodes: edits} }
+	taint := func(effect corev1.TaintEffect) whatif.NodeEdit {
+		return whatif.NodeEdit{Kind: whatif.NodeTaint, Which: "n*", Taint: &corev1.Taint{Key: "k", Effect: effect}}
 	}
-	restart := &Change{Restart: true}
+	restart := &whatif.Change{Restart: true}
 	for _, tt := range []struct {
 		grid    string
 		options []dstest.Option
-		change  *Change
+		change  *whatif.Change
 		want    string
 		why     string
 	}{
@@ -35,14 +36,14 @@ func TestRemovesAllPods(t *testing.T) {
 		{"N N", []dstest.Option{dstest.MaxSurge("1"), dstest.MaxUnavailable("0")}, selector, "Change DESIRED 2 -> 0: RemovesAllPods", "nor does a surge"},
 		{"N N", []dstest.Option{down("n1")}, selector, "Change DESIRED 2 -> 0: RemovesAllPods", "one that cannot end on a dead node is gone all the same"},
 		{"n N", []dstest.Option{crash("p0")}, selector, "Change DESIRED 2 -> 0: RemovesAllPods", "pods that fail are pods"},
-		{"N", nil, nodes(NodeEdit{Kind: NodeRemove, Which: "n0"}), "Change DESIRED 1 -> 0: RemovesAllPods", "the last node is removed, and its pod with it"},
-		{"N !-", nil, nodes(NodeEdit{Kind: NodeRemove, Which: "n0"}), "Change DESIRED 1 -> 0: RemovesAllPods", "the last node that is eligible"},
-		{"N N", nil, nodes(NodeEdit{Kind: NodeRemove, Which: "n0"}), "Change DESIRED 2 -> 1: NothingToDo", "not the last one"},
-		{"N !N", nil, nodes(NodeEdit{Kind: NodeRemove, Which: "n0"}), "Change DESIRED 1 -> 0: NothingToDo; NoEligibleNode 1 nodes, 1 stay", "a pod that may stay is left, on a node that is not eligible"},
+		{"N", nil, nodes(whatif.NodeEdit{Kind: whatif.NodeRemove, Which: "n0"}), "Change DESIRED 1 -> 0: RemovesAllPods", "the last node is removed, and its pod with it"},
+		{"N !-", nil, nodes(whatif.NodeEdit{Kind: whatif.NodeRemove, Which: "n0"}), "Change DESIRED 1 -> 0: RemovesAllPods", "the last node that is eligible"},
+		{"N N", nil, nodes(whatif.NodeEdit{Kind: whatif.NodeRemove, Which: "n0"}), "Change DESIRED 2 -> 1: NothingToDo", "not the last one"},
+		{"N !N", nil, nodes(whatif.NodeEdit{Kind: whatif.NodeRemove, Which: "n0"}), "Change DESIRED 1 -> 0: NothingToDo; NoEligibleNode 1 nodes, 1 stay", "a pod that may stay is left, on a node that is not eligible"},
 		{"N N", nil, nodes(taint(corev1.TaintEffectNoExecute)), "Change DESIRED 2 -> 0: RemovesAllPods", "a taint that lets no pod stay"},
 		{"N N", nil, nodes(taint(corev1.TaintEffectNoSchedule)), "Change DESIRED 2 -> 0: NothingToDo; NoEligibleNode 2 nodes, 2 stay", "a taint that lets them stay removes none, but the next rollout does"},
-		{"N N", nil, &Change{Restart: true, Nodes: []NodeEdit{taint(corev1.TaintEffectNoSchedule)}}, "Change DESIRED 2 -> 0: RemovesAllPods", "as does this one"},
-		{"N N", nil, nodes(NodeEdit{Kind: NodeCordon, Which: "n*"}), "Change DESIRED 2 -> 2: NothingToDo", "a cordon never removes a pod"},
+		{"N N", nil, &whatif.Change{Restart: true, Nodes: []whatif.NodeEdit{taint(corev1.TaintEffectNoSchedule)}}, "Change DESIRED 2 -> 0: RemovesAllPods", "as does this one"},
+		{"N N", nil, nodes(whatif.NodeEdit{Kind: whatif.NodeCordon, Which: "n*"}), "Change DESIRED 2 -> 2: NothingToDo", "a cordon never removes a pod"},
 		{"!N !N", nil, restart, "Change DESIRED 0 -> 0: RemovesAllPods", "the pods are on nodes that are not eligible: a rollout deletes them, and creates none"},
 		{"!N !N", nil, nil, "Nothing DESIRED 0 -> 0: NothingToDo; NoEligibleNode 2 nodes, 2 stay; if changed: RemovesAllPods", "which is said before one begins"},
 		{"!O !N", nil, nil, "Rollout DESIRED 0 -> 0: Completes; NoEligibleNode 2 nodes, 1 stay", "a rollout under way deletes one of two pods, and leaves the other"},
@@ -55,7 +56,7 @@ func TestRemovesAllPods(t *testing.T) {
 		{"~N", nil, nil, "Rollout DESIRED 0 -> 0: Completes", "a cluster without nodes"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
-			p, err := Make(dstest.State(tt.grid, tt.options...), tt.change, Options{})
+			p, err := planOf(dstest.State(tt.grid, tt.options...), tt.change, Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -85,7 +86,7 @@ func ending(p *Plan) string {
 func TestNewWithoutEligibleNode(t *testing.T) {
 	s := dstest.State("!- !-")
 	s.Revisions, s.DaemonSet.UID = nil, ""
-	p, err := New(s, &Change{Method: "New"}, Options{})
+	p, err := newPlan(s, &whatif.Change{Method: "New"}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +99,7 @@ func TestNewWithoutEligibleNode(t *testing.T) {
 func TestNoEligibleNodeUnknown(t *testing.T) {
 	s := dstest.State("N N")
 	s.Nodes, s.Gaps = nil, []snapshot.Gap{{What: snapshot.Nodes, Why: snapshot.Forbidden}}
-	p, err := Make(s, nil, Options{})
+	p, err := planOf(s, nil, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,16 +116,18 @@ func TestRemovesAllPodsLaw(t *testing.T) {
 	found := 0
 	for seed := range int64(80) {
 		s := dstest.RandomFor(seed, "v1.37.1")
-		for _, c := range []*Change{nil, {Restart: true}, {NodeSelector: map[string]string{"pool": "gpus"}}, {Strategy: "OnDelete"}} {
-			p, err := Make(s, c, Options{})
+		for _, c := range []*whatif.Change{nil, {Restart: true}, {NodeSelector: map[string]string{"pool": "gpus"}}, {Strategy: "OnDelete"}} {
+			p, err := planOf(s, c, Options{})
 			if err != nil || p.Outcome.Code == Unknown || p.Outcome.Code == NotRolling || p.Outcome.Code == Stalls {
 				continue
 			}
 			changed := s
 			if c != nil {
-				if changed, _, err = c.Apply(s); err != nil {
+				r, err := whatif.Make(stateOf(t, s), c)
+				if err != nil {
 					t.Fatal(err)
 				}
+				changed = r.State.Snapshot
 			}
 			st := stateOf(t, changed)
 			lastOne := false // some pod stays to the end

@@ -27,7 +27,7 @@ const mostSyncs = 20
 type simulation struct {
 	st    *daemonset.State
 	times *pace
-	fates []fate
+	nodes []assumedNode
 
 	updated daemonset.UpdatedBy // what makes a pod of the future so
 	slots   []slot
@@ -35,25 +35,25 @@ type simulation struct {
 	manage, forcedCreates, forcedDeletes, sunset, failing set
 	candidates                                            [2]set // those on whose node the new pod would not become available, and the others
 
-	used, available, old, down, turning, hopeless int
-	counts                                        daemonset.Counts
+	used, available, old, down, replacing, hopeless int
+	counts                                          daemonset.Counts
 
 	now      float64
 	timers   timers
-	silent   timers  // pods that become available: nothing tells the controller
+	maturing timers  // pods that become available: nothing tells the controller
 	look     float64 // when it looks anyway; infinite for never
 	requests requests
 	events   int // recorded so far
 	written  daemonset.Counts
 
-	last   writes // of the last sync
-	waves  []Wave
-	before []int     // for each wave, how many pods had had their turn when it began
-	folded []int     // the same, for the last of the waves that are folded into it
-	turns  []float64 // when each of them had
-	open   bool      // the last wave still collects
-	begun  bool      // the first sync is over
-	end    end
+	last       writes // of the last sync
+	waves      []Wave
+	before     []int     // for each wave, how many pods had had their turn when it began
+	folded     []int     // the same, for the last of the waves that are folded into it
+	replacedAt []float64 // when each of them had
+	open       bool      // the last wave still collects
+	begun      bool      // the first sync is over
+	end        end
 }
 
 // end sums up a simulation.
@@ -75,22 +75,22 @@ type end struct {
 
 // slot is a node with what it adds to each sum.
 type slot struct {
-	node     daemonset.Node
-	manage   daemonset.ManageShare
-	rolling  daemonset.RollingShare
-	member   daemonset.Membership
-	old      int
-	made     int  // pods that were created here
-	owned    bool // the pods are a copy
-	down     bool
-	turning  bool // the rolling update has begun to replace its pod
-	hopeless bool // it had no available pod then, and gets none
+	node      daemonset.Node
+	manage    daemonset.ManageShare
+	rolling   daemonset.RollingShare
+	member    daemonset.Membership
+	old       int
+	made      int  // pods that were created here
+	owned     bool // the pods are a copy
+	down      bool
+	replacing bool // the rolling update has begun to replace its pod
+	hopeless  bool // it had no available pod then, and gets none
 }
 
 // simulate steps a rollout to where nothing happens any more. The State is not
 // changed.
-func simulate(st *daemonset.State, fates []fate, p *pace) *simulation {
-	r := newSimulation(st, fates, p)
+func simulate(st *daemonset.State, nodes []assumedNode, p *pace) *simulation {
+	r := newSimulation(st, nodes, p)
 	for left := mostSyncs * (len(st.Nodes) + 50); ; left-- {
 		if left == 0 {
 			r.end.endless = true
@@ -106,10 +106,10 @@ func simulate(st *daemonset.State, fates []fate, p *pace) *simulation {
 	return r
 }
 
-func newSimulation(st *daemonset.State, fates []fate, p *pace) *simulation {
+func newSimulation(st *daemonset.State, nodes []assumedNode, p *pace) *simulation {
 	n := len(st.Nodes)
 	r := &simulation{
-		st: st, times: p, fates: fates, updated: st.NewPod(), slots: make([]slot, n), requests: newRequests(p.rate, p.burst),
+		st: st, times: p, nodes: nodes, updated: st.NewPod(), slots: make([]slot, n), requests: newRequests(p.rate, p.burst),
 		manage: newSet(n), forcedCreates: newSet(n), forcedDeletes: newSet(n), sunset: newSet(n), failing: newSet(n),
 		candidates: [2]set{newSet(n), newSet(n)}, look: math.Inf(1),
 	}
@@ -128,15 +128,15 @@ func newSimulation(st *daemonset.State, fates []fate, p *pace) *simulation {
 func (r *simulation) due() {
 	until := r.now
 	if r.begun {
-		until += r.times.blur
+		until += r.times.window
 	}
 	for len(r.timers) > 0 && r.timers[0].at <= until {
 		e := r.timers.pop()
 		r.now = max(r.now, e.at)
 		r.happen(e)
 	}
-	for len(r.silent) > 0 && r.silent[0].at <= r.now {
-		r.happen(r.silent.pop())
+	for len(r.maturing) > 0 && r.maturing[0].at <= r.now {
+		r.happen(r.maturing.pop())
 	}
 	if r.look <= r.now {
 		r.look = math.Inf(1)
@@ -150,8 +150,8 @@ func (r *simulation) wait() bool {
 	if len(r.timers) > 0 {
 		next = min(next, r.timers[0].at)
 	}
-	if math.IsInf(next, 1) && len(r.silent) > 0 {
-		next = r.silent[0].at // something else makes it look: a cluster is never as still as that
+	if math.IsInf(next, 1) && len(r.maturing) > 0 {
+		next = r.maturing[0].at // something else makes it look: a cluster is never as still as that
 	}
 	if math.IsInf(next, 1) {
 		return false
@@ -162,12 +162,12 @@ func (r *simulation) wait() bool {
 
 // begin sets the timers of the pods that there are.
 func (r *simulation) begin(i int32) {
-	f := &r.fates[i]
+	f := &r.nodes[i]
 	for j := range r.slots[i].node.Pods {
 		p := &r.slots[i].node.Pods[j]
 		if at, kind, ok := f.next(p, r.st, r.times); ok {
 			if kind == podAvailable {
-				r.silent.add(event{at, i, kind, p.Name})
+				r.maturing.add(event{at, i, kind, p.Name})
 				r.look = min(r.look, at)
 				continue
 			}
@@ -194,20 +194,20 @@ func (r *simulation) settle(i int32, pods []daemonset.Pod) {
 			s.down = s.down && !p.Available.OK
 		}
 	}
-	if f := &r.fates[i]; f.refused {
+	if f := &r.nodes[i]; f.refused {
 		s.manage.Create = false
 		s.rolling.Creates = nil
 		if r.st.Budget.MaxSurge > 0 {
 			s.rolling.Candidates = nil
 		}
 	}
-	s.turning = s.turning && (s.down || s.old > 0)
+	s.replacing = s.replacing && (s.down || s.old > 0)
 	r.count(s, 1)
 	r.end.worst = max(r.end.worst, r.down)
 	r.manage.put(i, s.manage.Acts())
 	r.forcedCreates.put(i, len(s.rolling.Creates) > 0)
 	r.forcedDeletes.put(i, len(s.rolling.Deletes) > 0)
-	r.candidates[b2i(!r.fates[i].stays())].put(i, len(s.rolling.Candidates) > 0)
+	r.candidates[b2i(!r.nodes[i].stays())].put(i, len(s.rolling.Candidates) > 0)
 	r.sunset.put(i, len(s.rolling.Sunset) > 0)
 	r.failing.put(i, s.rolling.Error != nil)
 }
@@ -217,8 +217,8 @@ func (r *simulation) count(s *slot, by int) {
 	r.available += by * b2i(s.rolling.Available)
 	r.old += by * s.old
 	r.down += by * b2i(s.down)
-	r.turning += by * b2i(s.turning)
-	r.hopeless += by * b2i(s.turning && s.hopeless)
+	r.replacing += by * b2i(s.replacing)
+	r.hopeless += by * b2i(s.replacing && s.hopeless)
 	m := &s.member
 	r.counts.Desired += by * b2i(m.Desired)
 	r.counts.Current += by * b2i(m.Current)
@@ -290,7 +290,7 @@ func (r *simulation) sync() bool {
 			return false
 		}
 		r.wave(true, &w)
-		r.turn(&w)
+		r.markReplacing(&w)
 	}
 	r.last = w
 	acted := len(w.creates)+len(w.deletes) > 0
@@ -366,12 +366,12 @@ func (r *simulation) rollingStep(w *writes) {
 }
 
 // turn marks the nodes whose pods a rolling-update step begins to replace.
-func (r *simulation) turn(w *writes) {
+func (r *simulation) markReplacing(w *writes) {
 	mark := func(i int32) {
-		if s := &r.slots[i]; !s.turning {
-			s.turning, s.hopeless = true, s.down && r.fates[i].stays()
-			r.turning, r.hopeless = r.turning+1, r.hopeless+b2i(s.hopeless)
-			r.turns = append(r.turns, r.now)
+		if s := &r.slots[i]; !s.replacing {
+			s.replacing, s.hopeless = true, s.down && r.nodes[i].stays()
+			r.replacing, r.hopeless = r.replacing+1, r.hopeless+b2i(s.hopeless)
+			r.replacedAt = append(r.replacedAt, r.now)
 		}
 	}
 	for _, i := range w.creates {
@@ -381,7 +381,7 @@ func (r *simulation) turn(w *writes) {
 		mark(d.node)
 	}
 	e := &r.end
-	e.largest, e.atATime, e.atOnce = max(e.largest, r.turning), max(e.atATime, r.turning-r.hopeless), max(e.atOnce, r.hopeless)
+	e.largest, e.atATime, e.atOnce = max(e.largest, r.replacing), max(e.atATime, r.replacing-r.hopeless), max(e.atOnce, r.hopeless)
 }
 
 // wave adds a step to the waves: a rolling-update step begins one, a manage
@@ -395,7 +395,7 @@ func (r *simulation) wave(begins bool, w *writes) {
 		at := r.now
 		last := at
 		r.waves, r.open = append(r.waves, Wave{At: &at, Last: &last, Count: 1}), true
-		r.before, r.folded = append(r.before, len(r.turns)), append(r.folded, len(r.turns))
+		r.before, r.folded = append(r.before, len(r.replacedAt)), append(r.folded, len(r.replacedAt))
 	}
 	last := &r.waves[len(r.waves)-1]
 	last.Creates += len(w.creates)
@@ -452,9 +452,9 @@ func (r *simulation) write(w *writes) {
 		r.written = seen
 		send(done)
 	}
-	if wait := r.times.minReady; wait > 0 && seen.Ready != seen.Available && len(r.silent) > 0 {
+	if wait := r.times.minReady; wait > 0 && seen.Ready != seen.Available && len(r.maturing) > 0 {
 		// Each status that is not whole yet brings it back; of those times, the first that shows anything new.
-		times := max(1, math.Ceil((r.silent[0].at-r.now)/wait))
+		times := max(1, math.Ceil((r.maturing[0].at-r.now)/wait))
 		r.look = min(r.look, r.now+times*wait)
 	}
 	r.now = done
@@ -472,7 +472,7 @@ func (r *simulation) create(i int32, at float64) {
 		Available: daemonset.Verdict{Reason: daemonset.NotReady},
 	}
 	r.settle(i, append(s.pods(), p))
-	if r.fates[i].never == nil {
+	if r.nodes[i].never == nil {
 		r.timers.add(event{at + r.times.start(), i, podReady, p.Name})
 	}
 }
@@ -492,7 +492,7 @@ func (r *simulation) delete(d doomed, at float64) {
 			return false // no kubelet has to end it
 		}
 		p.Terminating = true
-		if !r.fates[d.node].hangs {
+		if !r.nodes[d.node].hangs {
 			r.timers.add(event{at + r.times.termination, d.node, podGone, p.Name})
 		}
 		return true
@@ -519,8 +519,8 @@ func (r *simulation) happen(e event) {
 			p.Ready = true
 			if wait := r.times.minReady; wait > 0 {
 				p.Available = daemonset.Verdict{Reason: daemonset.NotYetAvailable}
-				r.silent.add(event{math.Floor(e.at) + wait, e.node, podAvailable, e.pod}) // the API cuts the second off
-				r.look = min(r.look, e.at+wait+1)                                         // told of readiness, the controller comes back a second later than it must
+				r.maturing.add(event{math.Floor(e.at) + wait, e.node, podAvailable, e.pod}) // the API cuts the second off
+				r.look = min(r.look, e.at+wait+1)                                           // told of readiness, the controller comes back a second later than it must
 				return true
 			}
 			fallthrough

@@ -25,7 +25,7 @@ func (r *simulation) state() *daemonset.State {
 
 func stateOf(t testing.TB, s *snapshot.Snapshot) *daemonset.State {
 	t.Helper()
-	st, err := state(s)
+	st, err := daemonset.StateOf(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,15 +90,15 @@ func TestSimulationIsTheModel(t *testing.T) {
 	for _, version := range []string{"v1.37.1", "v1.30.5", "v1.28.2", "v1.22.17", "v1.19.16"} {
 		for seed := range int64(states) {
 			s := dstest.RandomFor(seed, version)
-			st, err := state(s)
+			st, err := daemonset.StateOf(s)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if step := st.Sync(); step.Reason == daemonset.StepSelectsAll || step.Reason == daemonset.StepBeingDeleted || !st.PodsRead {
 				continue
 			}
-			a := assume(s, st)
-			r := newSimulation(st, a.fates, &pace{starts: []float64{2, 3, 5}, termination: 4, minReady: float64(st.DaemonSet.Spec.MinReadySeconds), rate: 20, burst: 30})
+			a := assume(st)
+			r := newSimulation(st, a.nodes, &pace{starts: []float64{2, 3, 5}, termination: 4, minReady: float64(st.DaemonSet.Spec.MinReadySeconds), rate: 20, burst: 30})
 			syncs := 0
 			for ; syncs < 2000; syncs++ {
 				r.due()
@@ -172,11 +172,11 @@ func BenchmarkRollout(b *testing.B) {
 		for _, nodes := range []int{1000, 5000, 15000, 100000} {
 			s := dstest.State(fmt.Sprintf("O*%d", nodes), dstest.MaxUnavailable(limit))
 			st := stateOf(b, s)
-			a := assume(s, st)
+			a := assume(st)
 			b.Run(fmt.Sprintf("maxUnavailable=%s/nodes=%d", limit, nodes), func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					r := simulate(st, a.fates, &pace{starts: []float64{10, 11, 12, 15}, termination: 5, rate: 20, burst: 30})
+					r := simulate(st, a.nodes, &pace{starts: []float64{10, 11, 12, 15}, termination: 5, rate: 20, burst: 30})
 					if r.old != 0 || r.counts.Available != nodes {
 						b.Fatalf("ended with %+v", r.counts)
 					}

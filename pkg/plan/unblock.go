@@ -9,7 +9,7 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
-	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
 // withLimit returns the State with another limit of the kind that its budget
@@ -46,7 +46,7 @@ func limits(st *daemonset.State, a *assumed, m *measured) []Limit {
 			continue
 		}
 		with := withLimit(st, n)
-		o := outcome(with, simulate(with, a.fates, m.typical(a.refusal != nil)), a)
+		o := outcome(with, simulate(with, a.nodes, m.typical(a.refusal != nil)), a)
 		d, _ := o.spread(with, a, m)
 		l := Limit{Limit: text, Nodes: n, AtATime: o.AtATime, Steps: o.Steps, Current: n == st.Limit(), Planned: n == st.Limit(), Code: o.Code}
 		if o.ends() {
@@ -80,7 +80,7 @@ type way struct {
 
 // simulate steps the rollout to its end.
 func (w *way) simulate() *simulation {
-	return simulate(w.st, w.a.fates, w.m.typical(w.a.refusal != nil))
+	return simulate(w.st, w.a.nodes, w.m.typical(w.a.refusal != nil))
 }
 
 // withLimit returns the same with another limit.
@@ -115,7 +115,7 @@ func (w *way) ending(u Unblock, r *simulation) Unblock {
 func (a *assumed) served(st *daemonset.State) map[string]bool {
 	out := map[string]bool{}
 	for i := range st.Nodes {
-		if n := &st.Nodes[i]; hasAvailable(n) && !a.fates[i].hangs {
+		if n := &st.Nodes[i]; hasAvailable(n) && !a.nodes[i].hangs {
 			out[n.Name] = true
 		}
 	}
@@ -125,14 +125,13 @@ func (a *assumed) served(st *daemonset.State) map[string]bool {
 // unblock returns single changes, each of which is a way out of a stall: see
 // way.out. Where the revision itself fails, more room would only take down more
 // nodes.
-func unblock(s *snapshot.Snapshot, st *daemonset.State, a *assumed, m *measured, r *simulation) []Unblock {
+func unblock(st *daemonset.State, a *assumed, m *measured, r *simulation) []Unblock {
 	out, now := []Unblock{}, a.served(st)
-	try := func(u Unblock, s *snapshot.Snapshot, c *Change) {
-		st, a, err := after(s, a, c)
+	try := func(u Unblock, then *daemonset.State, err error) {
 		if err != nil {
 			return
 		}
-		w, ok := &way{st, a, m}, false
+		w, ok := &way{then, a.after(st, then), m}, false
 		r := w.simulate()
 		if u.Left, ok = w.out(r, now); ok {
 			u = w.ending(u, r)
@@ -142,10 +141,15 @@ func unblock(s *snapshot.Snapshot, st *daemonset.State, a *assumed, m *measured,
 			out = append(out, u)
 		}
 	}
+	change := func(u Unblock, c whatif.Change) {
+		if r, err := whatif.Make(st, &c); err == nil {
+			try(u, r.State, nil)
+		}
+	}
 	switch {
 	case a.fails != nil, a.image != "" && !st.History.Cut:
 		if to := before(st); to != 0 {
-			try(Unblock{Code: RollBack, Value: strconv.FormatInt(to, 10), Nodes: []string{}}, s, &Change{ToRevision: &to})
+			change(Unblock{Code: RollBack, Value: strconv.FormatInt(to, 10), Nodes: []string{}}, whatif.Change{ToRevision: &to})
 		}
 		return out
 	case a.image != "" || a.refusal != nil || r.end.failed != nil || st.Budget.Kind == daemonset.BudgetNone || st.Budget.Invalid != "":
@@ -153,7 +157,7 @@ func unblock(s *snapshot.Snapshot, st *daemonset.State, a *assumed, m *measured,
 	}
 	if st.Budget.MaxSurge > 0 {
 		zero, one := intstr.FromInt32(0), intstr.FromInt32(1)
-		try(Unblock{Code: NoSurge, Value: one.String(), Nodes: []string{}}, s, &Change{MaxSurge: &zero, MaxUnavailable: &one})
+		change(Unblock{Code: NoSurge, Value: one.String(), Nodes: []string{}}, whatif.Change{MaxSurge: &zero, MaxUnavailable: &one})
 	}
 	if a.ports { // more of them would wait
 		return out
@@ -170,10 +174,11 @@ func unblock(s *snapshot.Snapshot, st *daemonset.State, a *assumed, m *measured,
 		}
 		tried++
 		name := r.slots[i].node.Name
-		try(Unblock{Code: RemoveNode, Value: name, Nodes: []string{name}}, s, &Change{Nodes: []NodeEdit{{Kind: NodeRemove, Which: name}}})
+		change(Unblock{Code: RemoveNode, Value: name, Nodes: []string{name}}, whatif.Change{Nodes: []whatif.NodeEdit{{Kind: whatif.NodeRemove, Which: name}}})
 	}
 	if down := r.downNodes(); len(down) > 0 {
-		try(Unblock{Code: RepairNodes, Value: strconv.Itoa(len(down)), Nodes: down}, repaired(s, down), &Change{})
+		then, err := whatif.Repaired(st, down)
+		try(Unblock{Code: RepairNodes, Value: strconv.Itoa(len(down)), Nodes: down}, then, err)
 	}
 	return out
 }
@@ -181,7 +186,7 @@ func unblock(s *snapshot.Snapshot, st *daemonset.State, a *assumed, m *measured,
 // downNodes returns the nodes that are down, and should run the pod or have one.
 func (r *simulation) downNodes() (names []string) {
 	for i := range r.slots {
-		if n := &r.st.Nodes[i]; r.fates[i].stays() && cause.Down(n, r.st.At) != nil && (n.ShouldRun.OK || len(n.Pods) > 0) {
+		if n := &r.st.Nodes[i]; r.nodes[i].stays() && cause.Down(n, r.st.At) != nil && (n.ShouldRun.OK || len(n.Pods) > 0) {
 			names = append(names, n.Name)
 		}
 	}
@@ -206,7 +211,7 @@ func raise(st *daemonset.State, a *assumed, m *measured, stalled *simulation) *c
 	switch {
 	case a.fails != nil, a.image != "", a.refusal != nil, a.ports, stalled.end.failed != nil, st.Budget.Kind == daemonset.BudgetNone, st.Budget.Invalid != "":
 		return nil
-	case st.Budget.MaxSurge == 0 && ru != nil && ru.MaxSurge != nil && amount(*ru.MaxSurge) != 0:
+	case st.Budget.MaxSurge == 0 && ru != nil && ru.MaxSurge != nil && whatif.Amount(*ru.MaxSurge) != 0:
 		return nil
 	}
 	now, today := a.served(st), &way{st, a, m}
@@ -230,21 +235,13 @@ func raise(st *daemonset.State, a *assumed, m *measured, stalled *simulation) *c
 	return nil
 }
 
-// after returns the State after a further Change, and what is assumed of it.
-func after(s *snapshot.Snapshot, before *assumed, c *Change) (*daemonset.State, *assumed, error) {
-	changed, _, err := c.Apply(s)
-	if err != nil {
-		return nil, nil, err
+// after returns what is assumed of a State that a further change makes of one.
+func (a *assumed) after(st, then *daemonset.State) *assumed {
+	out := assume(then)
+	if sameContainers(st.DaemonSet, then.DaemonSet) { // as MakeChanged has it
+		out.inherit(cmp.Or(a.inherited, a), then)
 	}
-	st, err := state(changed)
-	if err != nil {
-		return nil, nil, err
-	}
-	a := assume(changed, st)
-	if sameContainers(s.DaemonSet, st.DaemonSet) { // as Make has it
-		a.inherit(cmp.Or(before.heritage, before), st)
-	}
-	return st, &a, nil
+	return &out
 }
 
 // before returns the number of the newest revision besides the current one

@@ -3,7 +3,6 @@ package plan
 import (
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -11,11 +10,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
+	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
 func env(vars ...corev1.EnvVar) dstest.Option {
@@ -23,6 +24,10 @@ func env(vars ...corev1.EnvVar) dstest.Option {
 }
 
 func literal(name, value string) corev1.EnvVar { return corev1.EnvVar{Name: name, Value: value} }
+
+func differs(path, old, new string) whatif.FieldDiff {
+	return whatif.FieldDiff{Path: template.ParsePath(path), Old: template.ParseValue(old), New: template.ParseValue(new)}
+}
 
 func redacted(t *testing.T, s *snapshot.Snapshot) *snapshot.Snapshot {
 	t.Helper()
@@ -42,43 +47,43 @@ func TestValuesHidden(t *testing.T) {
 		return func(ds *appsv1.DaemonSet) { ds.Spec.Template.Spec.Containers[0].Env = v }
 	}
 	note := func(key, value string) func(*appsv1.DaemonSet) {
-		return func(ds *appsv1.DaemonSet) { put(&ds.Annotations, key, value) }
+		return func(ds *appsv1.DaemonSet) { metav1.SetMetaDataAnnotation(&ds.ObjectMeta, key, value) }
 	}
-	hides := func(path, old, new string) FieldDiff {
+	hides := func(path, old, new string) whatif.FieldDiff {
 		d := differs(path, old, new)
 		d.Hidden = true
 		return d
 	}
-	placed := func(d FieldDiff, place int) FieldDiff {
+	placed := func(d whatif.FieldDiff, place int) whatif.FieldDiff {
 		d.Place = place
 		return d
 	}
 	const hiddenValue = `"<hidden>"`
 	for _, tt := range []struct {
 		change func(*appsv1.DaemonSet)
-		want   []FieldDiff
+		want   []whatif.FieldDiff
 		why    string
 	}{
-		{vars(literal("A", "s3cret2")), []FieldDiff{hides(path+".env[name=A].value", hiddenValue, hiddenValue)}, "another value"},
-		{vars(), []FieldDiff{hides(path+".env", `[{"name":"A","value":"<hidden>"}]`, "")}, "all that there are"},
-		{vars(literal("A", "s3cret"), literal("B", "s3cret2")), []FieldDiff{placed(hides(path+".env[name=B]", "", `{"name":"B","value":"<hidden>"}`), 2)}, "one more"},
-		{vars(ref), []FieldDiff{
+		{vars(literal("A", "s3cret2")), []whatif.FieldDiff{hides(path+".env[name=A].value", hiddenValue, hiddenValue)}, "another value"},
+		{vars(), []whatif.FieldDiff{hides(path+".env", `[{"name":"A","value":"<hidden>"}]`, "")}, "all that there are"},
+		{vars(literal("A", "s3cret"), literal("B", "s3cret2")), []whatif.FieldDiff{placed(hides(path+".env[name=B]", "", `{"name":"B","value":"<hidden>"}`), 2)}, "one more"},
+		{vars(ref), []whatif.FieldDiff{
 			hides(path+".env[name=A].value", hiddenValue, ""), differs(path+".env[name=A].valueFrom", "", `{"fieldRef":{"fieldPath":"spec.nodeName"}}`),
 		}, "a reference is no value"},
 		{func(ds *appsv1.DaemonSet) {
 			ds.Spec.Template.Spec.InitContainers = []corev1.Container{{Name: "setup", Image: "x", Env: []corev1.EnvVar{literal("A", "s3cret2")}}}
-		}, []FieldDiff{hides("spec.template.spec.initContainers", "", `[{"env":[{"name":"A","value":"<hidden>"}],"image":"x","name":"setup","resources":{}}]`)}, "within a container"},
-		{note("copy", `{"value":"s3cret2"}`), []FieldDiff{hides("metadata.annotations.copy", "", hiddenValue)}, "what looks like a copy of a manifest"},
-		{note("kapp.k14s.io/original", `{"value":"s3cret2"}`), []FieldDiff{hides("metadata.annotations[kapp.k14s.io/original]", "", hiddenValue)}, "a tool's copy of it"},
-		{note("kubernetes.io/change-cause", "kubectl set env ds/agent A=s3cret2"), []FieldDiff{hides("metadata.annotations[kubernetes.io/change-cause]", "", hiddenValue)}, "a command that set it"},
-		{note("kubernetes.io/change-cause", "fix"), []FieldDiff{differs("metadata.annotations[kubernetes.io/change-cause]", "", `"fix"`)}, "and not other words"},
-		{vars(literal("A", "s3cret")), []FieldDiff{}, "nothing"},
+		}, []whatif.FieldDiff{hides("spec.template.spec.initContainers", "", `[{"env":[{"name":"A","value":"<hidden>"}],"image":"x","name":"setup","resources":{}}]`)}, "within a container"},
+		{note("copy", `{"value":"s3cret2"}`), []whatif.FieldDiff{hides("metadata.annotations.copy", "", hiddenValue)}, "what looks like a copy of a manifest"},
+		{note("kapp.k14s.io/original", `{"value":"s3cret2"}`), []whatif.FieldDiff{hides("metadata.annotations[kapp.k14s.io/original]", "", hiddenValue)}, "a tool's copy of it"},
+		{note("kubernetes.io/change-cause", "kubectl set env ds/agent A=s3cret2"), []whatif.FieldDiff{hides("metadata.annotations[kubernetes.io/change-cause]", "", hiddenValue)}, "a command that set it"},
+		{note("kubernetes.io/change-cause", "fix"), []whatif.FieldDiff{differs("metadata.annotations[kubernetes.io/change-cause]", "", `"fix"`)}, "and not other words"},
+		{vars(literal("A", "s3cret")), []whatif.FieldDiff{}, "nothing"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			s := dstest.State("N", env(literal("A", "s3cret")))
-			c := &Change{DaemonSet: s.DaemonSet.DeepCopy()}
+			c := &whatif.Change{DaemonSet: s.DaemonSet.DeepCopy()}
 			tt.change(c.DaemonSet)
-			p, err := Make(s, c, Options{})
+			p, err := planOf(s, c, Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -92,7 +97,7 @@ func TestValuesHidden(t *testing.T) {
 			if err != nil || strings.Contains(string(raw), "s3cret") {
 				t.Errorf("%v, %s", err, raw)
 			}
-			shown, err := Make(s, c, Options{ShowValues: true})
+			shown, err := planOf(s, c, Options{ShowValues: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -115,13 +120,13 @@ func TestDigestsAreNotCompared(t *testing.T) {
 	live := redacted(t, dstest.State("N", env(literal("A", "s3cret"), literal("B", ""), literal("C", "other"), literal("C", "more"))))
 	for _, tt := range []struct {
 		vars  []corev1.EnvVar
-		want  []FieldDiff
+		want  []whatif.FieldDiff
 		count string
 		why   string
 	}{
-		{[]corev1.EnvVar{literal("A", "s3cret"), literal("B", ""), literal("C", "other"), literal("C", "more")}, []FieldDiff{}, "3", "the values that are digests are taken for the same"},
-		{[]corev1.EnvVar{literal("A", "changed"), literal("B", ""), literal("C", "x"), literal("C", "y")}, []FieldDiff{}, "3", "whatever they are"},
-		{[]corev1.EnvVar{literal("A", digest(live, 0)), literal("B", ""), literal("C", digest(live, 2)), literal("C", digest(live, 3))}, []FieldDiff{}, "", "digests of the same file are compared"},
+		{[]corev1.EnvVar{literal("A", "s3cret"), literal("B", ""), literal("C", "other"), literal("C", "more")}, []whatif.FieldDiff{}, "3", "the values that are digests are taken for the same"},
+		{[]corev1.EnvVar{literal("A", "changed"), literal("B", ""), literal("C", "x"), literal("C", "y")}, []whatif.FieldDiff{}, "3", "whatever they are"},
+		{[]corev1.EnvVar{literal("A", digest(live, 0)), literal("B", ""), literal("C", digest(live, 2)), literal("C", digest(live, 3))}, []whatif.FieldDiff{}, "", "digests of the same file are compared"},
 	} {
 		p := makeWith(t, live, tt.vars)
 		if diff := cmp.Diff(tt.want, p.Change.Fields); diff != "" {
@@ -136,15 +141,15 @@ func TestDigestsAreNotCompared(t *testing.T) {
 	a := digest(live, 0)
 	for _, tt := range []struct {
 		vars  []corev1.EnvVar
-		want  []FieldDiff
+		want  []whatif.FieldDiff
 		count string
 		why   string
 	}{
-		{[]corev1.EnvVar{literal("A", "s3cret"), literal("B", "set")}, []FieldDiff{differs(path+".env[name=B].value", "", `"set"`)}, "1", "that there was none can be told"},
-		{[]corev1.EnvVar{literal("A", ""), literal("B", "")}, []FieldDiff{differs(path+".env[name=A].value", fmt.Sprintf("%q", a), "")}, "", "so can that there is none"},
-		{[]corev1.EnvVar{literal("B", "")}, []FieldDiff{differs(path+".env[name=A]", fmt.Sprintf(`{"name":"A","value":%q}`, a), "")}, "", "a variable that goes"},
-		{[]corev1.EnvVar{literal("A", "x"), literal("B", ""), literal("D", "new")}, []FieldDiff{{Path: template.ParsePath(path + ".env[name=D]"), New: template.ParseValue(`{"name":"D","value":"new"}`), Place: 3}}, "1", "one that comes"},
-		{[]corev1.EnvVar{literal("A", "digest:0123456789abcdef"), literal("B", "")}, []FieldDiff{differs(path+".env[name=A].value", fmt.Sprintf("%q", a), `"digest:0123456789abcdef"`)}, "", "another digest is another value"},
+		{[]corev1.EnvVar{literal("A", "s3cret"), literal("B", "set")}, []whatif.FieldDiff{differs(path+".env[name=B].value", "", `"set"`)}, "1", "that there was none can be told"},
+		{[]corev1.EnvVar{literal("A", ""), literal("B", "")}, []whatif.FieldDiff{differs(path+".env[name=A].value", fmt.Sprintf("%q", a), "")}, "", "so can that there is none"},
+		{[]corev1.EnvVar{literal("B", "")}, []whatif.FieldDiff{differs(path+".env[name=A]", fmt.Sprintf(`{"name":"A","value":%q}`, a), "")}, "", "a variable that goes"},
+		{[]corev1.EnvVar{literal("A", "x"), literal("B", ""), literal("D", "new")}, []whatif.FieldDiff{{Path: template.ParsePath(path + ".env[name=D]"), New: template.ParseValue(`{"name":"D","value":"new"}`), Place: 3}}, "1", "one that comes"},
+		{[]corev1.EnvVar{literal("A", "digest:0123456789abcdef"), literal("B", "")}, []whatif.FieldDiff{differs(path+".env[name=A].value", fmt.Sprintf("%q", a), `"digest:0123456789abcdef"`)}, "", "another digest is another value"},
 	} {
 		p := makeWith(t, live, tt.vars)
 		if diff := cmp.Diff(tt.want, p.Change.Fields); diff != "" {
@@ -160,7 +165,7 @@ func TestDigestsAreNotCompared(t *testing.T) {
 			ds.Spec.Template.Spec.InitContainers = []corev1.Container{{Name: "setup", Image: "x", Env: []corev1.EnvVar{literal("A", value)}}}
 		})
 	}
-	p, err := Make(redacted(t, dstest.State("N", setup("s3cret"))), &Change{DaemonSet: dstest.State("N", setup("other")).DaemonSet}, Options{})
+	p, err := planOf(redacted(t, dstest.State("N", setup("s3cret"))), &whatif.Change{DaemonSet: dstest.State("N", setup("other")).DaemonSet}, Options{})
 	if err != nil || len(p.Change.Fields) > 0 || assumedValues(p) != "1" {
 		t.Errorf("of an init container: %v, %v", err, p.Change.Fields)
 	}
@@ -178,12 +183,12 @@ func TestDigestsAreNotCompared(t *testing.T) {
 		{"example.com/note", "one", "two", 1, "", "whatever it is"},
 	} {
 		noted := func(value string) func(*appsv1.DaemonSet) {
-			return func(ds *appsv1.DaemonSet) { put(&ds.Annotations, tt.key, value) }
+			return func(ds *appsv1.DaemonSet) { metav1.SetMetaDataAnnotation(&ds.ObjectMeta, tt.key, value) }
 		}
 		live := redacted(t, dstest.State("N", dstest.DaemonSet(noted(tt.live))))
-		c := &Change{DaemonSet: live.DaemonSet.DeepCopy(), Method: "Overlay"}
+		c := &whatif.Change{DaemonSet: live.DaemonSet.DeepCopy(), Method: "Overlay"}
 		noted(tt.manifest)(c.DaemonSet)
-		p, err := Make(live, c, Options{})
+		p, err := planOf(live, c, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -200,10 +205,10 @@ func TestDigestsAreNotCompared(t *testing.T) {
 
 func makeWith(t *testing.T, s *snapshot.Snapshot, vars []corev1.EnvVar) *Plan {
 	t.Helper()
-	c := &Change{DaemonSet: s.DaemonSet.DeepCopy(), Method: "Overlay"}
+	c := &whatif.Change{DaemonSet: s.DaemonSet.DeepCopy(), Method: "Overlay"}
 	c.DaemonSet.Spec.Template.Spec.Containers[0].Env = vars
 	before := c.DaemonSet.DeepCopy()
-	p, err := Make(s, c, Options{ShowValues: true})
+	p, err := planOf(s, c, Options{ShowValues: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,7 +219,7 @@ func makeWith(t *testing.T, s *snapshot.Snapshot, vars []corev1.EnvVar) *Plan {
 }
 
 func assumedValues(p *Plan) string {
-	i := slices.IndexFunc(p.Assumptions, func(a daemonset.Assumption) bool { return a.Code == AssumeEnvValues })
+	i := slices.IndexFunc(p.Assumptions, func(a daemonset.Assumption) bool { return a.Code == whatif.AssumeEnvValues })
 	if i < 0 {
 		return ""
 	}
@@ -246,13 +251,13 @@ func TestUnknownFields(t *testing.T) {
 		{[]dstest.Option{with("new", `"future":1,"containers":[{`), dstest.Version("v1.99.0")}, "1", false, "only the live template has it, on a newer cluster"},
 		{[]dstest.Option{with("old", `"future":1,"containers":[{`), with("new", `"future":1,"containers":[{`), dstest.Version("v1.99.0")}, "", true, "the live template has it, too, on a newer cluster"},
 	} {
-		p, err := Make(dstest.State("N O", tt.options...), &Change{ToRevision: new(int64(1))}, Options{})
+		p, err := planOf(dstest.State("N O", tt.options...), &whatif.Change{ToRevision: new(int64(1))}, Options{})
 		if err != nil {
 			t.Fatalf("%s: %v", tt.why, err)
 		}
 		got := ""
 		for _, a := range p.Assumptions {
-			if a.Code == AssumeUnknownFields {
+			if a.Code == whatif.AssumeUnknownFields {
 				got = a.Value
 			}
 		}
@@ -275,16 +280,18 @@ func TestLawRedacted(t *testing.T) {
 		if diff := cmp.Diff([]any{before.History, before.Sync()}, []any{after.History, after.Sync()}); diff != "" {
 			t.Fatalf("seed %d (-values +digests):\n%s", seed, diff)
 		}
-		changes := []*Change{nil}
+		changes := []*whatif.Change{nil}
 		for _, h := range before.History.Revisions {
-			changes = append(changes, &Change{ToRevision: number(h.Number)})
+			changes = append(changes, &whatif.Change{ToRevision: new(h.Number)})
 		}
-		for _, c := range someChanges(rand.New(rand.NewPCG(uint64(seed), 9)), s)[:9] {
-			changes = append(changes, &c)
-		}
+		pick := func(of ...string) string { return of[int(seed)%len(of)] }
+		changes = append(changes, &whatif.Change{Restart: true}, &whatif.Change{Images: []whatif.Image{{Container: "*", Image: pick("example/agent:0", "example/agent:1", "example/agent:2")}}},
+			&whatif.Change{Tolerations: []corev1.Toleration{{Key: "dedicated", Operator: corev1.TolerationOpExists}}}, &whatif.Change{NodeSelector: map[string]string{"example.com/pool": pick("a", "b")}},
+			&whatif.Change{Strategy: pick("OnDelete", "RollingUpdate")}, &whatif.Change{MinReadySeconds: new(int32(seed%3) * 10)},
+			&whatif.Change{MaxUnavailable: dstest.Limit(pick("1", "3", "25%")), MaxSurge: dstest.Limit("0")}, &whatif.Change{MaxUnavailable: dstest.Limit("0"), MaxSurge: dstest.Limit(pick("1", "50%"))})
 		for i, c := range changes {
-			want, wantErr := Make(s, c, Options{})
-			got, gotErr := Make(r, c, Options{})
+			want, wantErr := planOf(s, c, Options{})
+			got, gotErr := planOf(r, c, Options{})
 			if (wantErr == nil) != (gotErr == nil) || wantErr != nil && wantErr.Error() != gotErr.Error() {
 				t.Fatalf("seed %d, change %d: with values %v, with digests %v", seed, i, wantErr, gotErr)
 			}
@@ -292,7 +299,7 @@ func TestLawRedacted(t *testing.T) {
 				continue
 			}
 			plans++
-			if want.Change != nil && c.ToRevision != nil && slices.ContainsFunc(want.Change.Fields, func(f FieldDiff) bool { return f.Hidden }) {
+			if want.Change != nil && c.ToRevision != nil && slices.ContainsFunc(want.Change.Fields, func(f whatif.FieldDiff) bool { return f.Hidden }) {
 				rollbacks++
 			}
 			if diff := cmp.Diff(document(t, want), document(t, got)); diff != "" {
@@ -327,7 +334,7 @@ func giveValues(t *testing.T, s *snapshot.Snapshot) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	put(&ds.Annotations, corev1.LastAppliedConfigAnnotation, string(raw))
+	metav1.SetMetaDataAnnotation(&ds.ObjectMeta, corev1.LastAppliedConfigAnnotation, string(raw))
 	s.Revisions = slices.Clone(s.Revisions)
 	for i := range s.Revisions {
 		d := &s.Revisions[i].Data

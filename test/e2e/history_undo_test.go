@@ -18,6 +18,7 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
 )
 
@@ -284,9 +285,9 @@ func (u *undone) compareEnd(t *testing.T, c *stage.Cluster, ds *appsv1.DaemonSet
 	list, err := c.Client.AppsV1().ControllerRevisions(ds.Namespace).List(t.Context(), metav1.ListOptions{})
 	must(t, err)
 	newest := slices.MaxFunc(list.Items, func(a, b appsv1.ControllerRevision) int { return cmp.Compare(a.Revision, b.Revision) })
-	want := plan.RevisionNote{From: newest.Revision - 1, Number: newest.Revision, Name: newest.Name, Was: newest.Revision - 1 - int64(u.back)}
+	want := whatif.RevisionNote{From: newest.Revision - 1, Number: newest.Revision, Name: newest.Name, Was: newest.Revision - 1 - int64(u.back)}
 	if u.undefaulted {
-		want = plan.RevisionNote{From: newest.Revision - 1, Number: newest.Revision, New: true}
+		want = whatif.RevisionNote{From: newest.Revision - 1, Number: newest.Revision, New: true}
 	}
 	if u.preview.Change == nil || u.preview.Change.Revision != want {
 		t.Errorf("%s: the preview's change is %+v; the revision is %+v now", u.name, u.preview.Change, want)

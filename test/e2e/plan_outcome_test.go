@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	worlds "github.com/kubectl-ds/kubectl-ds/internal/world"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
@@ -134,7 +135,7 @@ func lasted(r *record, u *run) (starts, ends []time.Duration) {
 
 func planned(t *testing.T, s *snapshot.Snapshot, o plan.Options) *plan.Plan {
 	t.Helper()
-	p, err := plan.Make(s, nil, o)
+	p, err := worlds.Plan(s, nil, o)
 	must(t, err)
 	return p
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
+	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
 )
 
@@ -367,7 +368,7 @@ func sameStep(a, b daemonset.Step) bool {
 }
 
 // fieldsBetween are the fields that were changed by people.
-func fieldsBetween(t *testing.T, before, after *appsv1.DaemonSet) []plan.FieldDiff {
+func fieldsBetween(t *testing.T, before, after *appsv1.DaemonSet) []whatif.FieldDiff {
 	t.Helper()
 	parse := func(ds *appsv1.DaemonSet) map[string]any {
 		o := &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Labels: ds.Labels, Annotations: maps.Clone(ds.Annotations)}, Spec: ds.Spec}

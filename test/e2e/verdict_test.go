@@ -15,8 +15,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
 )
 
@@ -160,8 +161,8 @@ func verdicts(t *testing.T, c *stage.Cluster, ds *appsv1.DaemonSet) {
 			if name == "no defaults" { // which the API server sets before it looks
 				changed.Spec.UpdateStrategy.RollingUpdate = &appsv1.RollingUpdateDaemonSet{MaxUnavailable: &one, MaxSurge: &zero}
 			}
-			if errs := plan.Validate(live, changed); len(errs) > 0 {
-				ours = (&plan.Invalid{Name: live.Name, Errors: errs}).Error()
+			if errs := whatif.Validate(live, changed); len(errs) > 0 {
+				ours = (&whatif.Invalid{Name: live.Name, Errors: errs}).Error()
 			}
 			if real != ours {
 				t.Errorf("the API server: %s\nours:           %s", real, ours)
@@ -198,6 +199,8 @@ func world(t *testing.T, c *stage.Cluster, ds *appsv1.DaemonSet) *snapshot.Snaps
 // writes compares what changes make of the DaemonSet with what the same patches make of it.
 func writes(t *testing.T, c *stage.Cluster, ds *appsv1.DaemonSet) {
 	s := world(t, c, ds)
+	st, err := daemonset.StateOf(s)
+	must(t, err)
 	limit := func(v string) *intstr.IntOrString { l := intstr.Parse(v); return &l }
 	first, previous, ready := int64(1), int64(0), int32(9)
 	restartedAt := s.TakenAt.UTC().Format(time.RFC3339)
@@ -205,38 +208,38 @@ func writes(t *testing.T, c *stage.Cluster, ds *appsv1.DaemonSet) {
 	rollback := string(s.Revisions[i].Data.Raw)
 	for _, tt := range []struct {
 		why    string
-		change plan.Change
+		change whatif.Change
 		patch  string // as kubectl sends it
 	}{
-		{"nothing", plan.Change{}, `{}`},
-		{"image", plan.Change{Images: []plan.Image{{Image: "acme/node-agent:3"}}}, fmt.Sprintf(`{"spec":{"template":{"spec":{"containers":[{"name":%q,"image":"acme/node-agent:3"}]}}}}`, ds.Spec.Template.Spec.Containers[0].Name)},
-		{"the same image", plan.Change{Images: []plan.Image{{Image: "acme/node-agent:2"}}}, fmt.Sprintf(`{"spec":{"template":{"spec":{"containers":[{"name":%q,"image":"acme/node-agent:2"}]}}}}`, ds.Spec.Template.Spec.Containers[0].Name)},
-		{"restart", plan.Change{Restart: true}, fmt.Sprintf(`{"spec":{"template":{"metadata":{"annotations":{"kubectl.kubernetes.io/restartedAt":%q}}}}}`, restartedAt)},
-		{"rollback", plan.Change{ToRevision: &first}, rollback},
-		{"rollback to the one before", plan.Change{ToRevision: &previous}, rollback},
-		{"minReadySeconds", plan.Change{MinReadySeconds: &ready}, `{"spec":{"minReadySeconds":9}}`},
-		{"OnDelete", plan.Change{Strategy: "OnDelete"}, `{"spec":{"updateStrategy":{"type":"OnDelete"}}}`},
-		{"RollingUpdate", plan.Change{Strategy: "RollingUpdate"}, `{"spec":{"updateStrategy":{"type":"RollingUpdate"}}}`},
-		{"RollingUpdate with a limit", plan.Change{Strategy: "RollingUpdate", MaxUnavailable: limit("25%")}, `{"spec":{"updateStrategy":{"type":"RollingUpdate","rollingUpdate":{"maxUnavailable":"25%"}}}}`},
-		{"maxUnavailable", plan.Change{MaxUnavailable: limit("3")}, `{"spec":{"updateStrategy":{"rollingUpdate":{"maxUnavailable":3}}}}`},
-		{"maxUnavailable 0", plan.Change{MaxUnavailable: limit("0")}, `{"spec":{"updateStrategy":{"rollingUpdate":{"maxUnavailable":0}}}}`},
-		{"maxSurge alone", plan.Change{MaxSurge: limit("1")}, `{"spec":{"updateStrategy":{"rollingUpdate":{"maxSurge":1}}}}`},
-		{"maxSurge", plan.Change{MaxSurge: limit("1"), MaxUnavailable: limit("0")}, `{"spec":{"updateStrategy":{"rollingUpdate":{"maxSurge":1,"maxUnavailable":0}}}}`},
-		{"Recreate", plan.Change{Strategy: "Recreate"}, `{"spec":{"updateStrategy":{"type":"Recreate"}}}`},
-		{"toleration", plan.Change{Tolerations: []corev1.Toleration{{Key: "gpu", Operator: "Exists"}}}, `{"spec":{"template":{"spec":{"tolerations":[{"key":"gpu","operator":"Exists"}]}}}}`},
-		{"nodeSelector", plan.Change{NodeSelector: map[string]string{"a": "b"}}, `{"spec":{"template":{"spec":{"nodeSelector":{"a":"b"}}}}}`},
-		{"nodeSelector less", plan.Change{DropSelector: []string{corev1.LabelOSStable}}, fmt.Sprintf(`{"spec":{"template":{"spec":{"nodeSelector":{%q:null}}}}}`, corev1.LabelOSStable)},
+		{"nothing", whatif.Change{}, `{}`},
+		{"image", whatif.Change{Images: []whatif.Image{{Image: "acme/node-agent:3"}}}, fmt.Sprintf(`{"spec":{"template":{"spec":{"containers":[{"name":%q,"image":"acme/node-agent:3"}]}}}}`, ds.Spec.Template.Spec.Containers[0].Name)},
+		{"the same image", whatif.Change{Images: []whatif.Image{{Image: "acme/node-agent:2"}}}, fmt.Sprintf(`{"spec":{"template":{"spec":{"containers":[{"name":%q,"image":"acme/node-agent:2"}]}}}}`, ds.Spec.Template.Spec.Containers[0].Name)},
+		{"restart", whatif.Change{Restart: true}, fmt.Sprintf(`{"spec":{"template":{"metadata":{"annotations":{"kubectl.kubernetes.io/restartedAt":%q}}}}}`, restartedAt)},
+		{"rollback", whatif.Change{ToRevision: &first}, rollback},
+		{"rollback to the one before", whatif.Change{ToRevision: &previous}, rollback},
+		{"minReadySeconds", whatif.Change{MinReadySeconds: &ready}, `{"spec":{"minReadySeconds":9}}`},
+		{"OnDelete", whatif.Change{Strategy: "OnDelete"}, `{"spec":{"updateStrategy":{"type":"OnDelete"}}}`},
+		{"RollingUpdate", whatif.Change{Strategy: "RollingUpdate"}, `{"spec":{"updateStrategy":{"type":"RollingUpdate"}}}`},
+		{"RollingUpdate with a limit", whatif.Change{Strategy: "RollingUpdate", MaxUnavailable: limit("25%")}, `{"spec":{"updateStrategy":{"type":"RollingUpdate","rollingUpdate":{"maxUnavailable":"25%"}}}}`},
+		{"maxUnavailable", whatif.Change{MaxUnavailable: limit("3")}, `{"spec":{"updateStrategy":{"rollingUpdate":{"maxUnavailable":3}}}}`},
+		{"maxUnavailable 0", whatif.Change{MaxUnavailable: limit("0")}, `{"spec":{"updateStrategy":{"rollingUpdate":{"maxUnavailable":0}}}}`},
+		{"maxSurge alone", whatif.Change{MaxSurge: limit("1")}, `{"spec":{"updateStrategy":{"rollingUpdate":{"maxSurge":1}}}}`},
+		{"maxSurge", whatif.Change{MaxSurge: limit("1"), MaxUnavailable: limit("0")}, `{"spec":{"updateStrategy":{"rollingUpdate":{"maxSurge":1,"maxUnavailable":0}}}}`},
+		{"Recreate", whatif.Change{Strategy: "Recreate"}, `{"spec":{"updateStrategy":{"type":"Recreate"}}}`},
+		{"toleration", whatif.Change{Tolerations: []corev1.Toleration{{Key: "gpu", Operator: "Exists"}}}, `{"spec":{"template":{"spec":{"tolerations":[{"key":"gpu","operator":"Exists"}]}}}}`},
+		{"nodeSelector", whatif.Change{NodeSelector: map[string]string{"a": "b"}}, `{"spec":{"template":{"spec":{"nodeSelector":{"a":"b"}}}}}`},
+		{"nodeSelector less", whatif.Change{DropSelector: []string{corev1.LabelOSStable}}, fmt.Sprintf(`{"spec":{"template":{"spec":{"nodeSelector":{%q:null}}}}}`, corev1.LabelOSStable)},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			real, refusal := c.Client.AppsV1().DaemonSets(ds.Namespace).Patch(t.Context(), ds.Name, types.StrategicMergePatchType, []byte(tt.patch), metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}})
-			after, sum, err := tt.change.Apply(s)
+			r, err := whatif.Make(st, &tt.change)
 			if err != nil || refusal != nil {
 				if fmt.Sprint(err) != fmt.Sprint(refusal) {
 					t.Errorf("the API server: %v\nours:           %v", refusal, err)
 				}
 				return
 			}
-			ours := after.DaemonSet
+			ours, sum := r.State.DaemonSet, r.Summary
 			if !equality.Semantic.DeepEqual(real.Spec, ours.Spec) {
 				t.Errorf("spec:\n%s\nours:\n%s", text(t, real.Spec), text(t, ours.Spec))
 			}
@@ -275,24 +278,25 @@ func nodeWrites(t *testing.T, c *stage.Cluster, ds *appsv1.DaemonSet) {
 	}
 	for _, tt := range []struct {
 		why  string
-		edit plan.NodeEdit
+		edit whatif.NodeEdit
 		real func(context.Context) error
 	}{
-		{"taint", plan.NodeEdit{Kind: plan.NodeTaint, Taint: &corev1.Taint{Key: "a", Value: "b", Effect: "PreferNoSchedule"}}, kubectl("taint", "node", name, "a=b:PreferNoSchedule")},
-		{"another value", plan.NodeEdit{Kind: plan.NodeTaint, Taint: &corev1.Taint{Key: "a", Value: "c", Effect: "PreferNoSchedule"}}, kubectl("taint", "node", name, "a=c:PreferNoSchedule", "--overwrite")},
-		{"untaint", plan.NodeEdit{Kind: plan.NodeUntaint, Taint: &corev1.Taint{Key: "a"}}, kubectl("taint", "node", name, "a-")},
-		{"label", plan.NodeEdit{Kind: plan.NodeLabel, Key: "a", Value: "b"}, kubectl("label", "node", name, "a=b")},
-		{"unlabel", plan.NodeEdit{Kind: plan.NodeUnlabel, Key: "a"}, kubectl("label", "node", name, "a-")},
-		{"cordon", plan.NodeEdit{Kind: plan.NodeCordon}, kubectl("cordon", name)},
-		{"uncordon", plan.NodeEdit{Kind: plan.NodeUncord}, kubectl("uncordon", name)},
-		{"down", plan.NodeEdit{Kind: plan.NodeDown}, func(ctx context.Context) error { return c.KillNodes(ctx, name) }},
+		{"taint", whatif.NodeEdit{Kind: whatif.NodeTaint, Taint: &corev1.Taint{Key: "a", Value: "b", Effect: "PreferNoSchedule"}}, kubectl("taint", "node", name, "a=b:PreferNoSchedule")},
+		{"another value", whatif.NodeEdit{Kind: whatif.NodeTaint, Taint: &corev1.Taint{Key: "a", Value: "c", Effect: "PreferNoSchedule"}}, kubectl("taint", "node", name, "a=c:PreferNoSchedule", "--overwrite")},
+		{"untaint", whatif.NodeEdit{Kind: whatif.NodeUntaint, Taint: &corev1.Taint{Key: "a"}}, kubectl("taint", "node", name, "a-")},
+		{"label", whatif.NodeEdit{Kind: whatif.NodeLabel, Key: "a", Value: "b"}, kubectl("label", "node", name, "a=b")},
+		{"unlabel", whatif.NodeEdit{Kind: whatif.NodeUnlabel, Key: "a"}, kubectl("label", "node", name, "a-")},
+		{"cordon", whatif.NodeEdit{Kind: whatif.NodeCordon}, kubectl("cordon", name)},
+		{"uncordon", whatif.NodeEdit{Kind: whatif.NodeUncordon}, kubectl("uncordon", name)},
+		{"down", whatif.NodeEdit{Kind: whatif.NodeDown}, func(ctx context.Context) error { return c.KillNodes(ctx, name) }},
 	} {
 		tt.edit.Which = name
-		before := world(t, c, ds)
-		after, _, err := (&plan.Change{Nodes: []plan.NodeEdit{tt.edit}}).Apply(before)
+		before, err := daemonset.StateOf(world(t, c, ds))
+		must(t, err)
+		r, err := whatif.Make(before, &whatif.Change{Nodes: []whatif.NodeEdit{tt.edit}})
 		must(t, err)
 		must(t, tt.real(t.Context()))
-		want := onNode(after, name)
+		want := onNode(r.State.Snapshot, name)
 		var got string
 		err = c.WaitFor(t.Context(), tt.why+" as it was planned", func(context.Context) (bool, error) {
 			got = onNode(world(t, c, ds), name)
@@ -301,7 +305,7 @@ func nodeWrites(t *testing.T, c *stage.Cluster, ds *appsv1.DaemonSet) {
 		if err != nil {
 			t.Fatalf("%s: %v\nreal: %s\nours: %s", tt.why, err, got, want)
 		}
-		if tt.edit.Kind != plan.NodeUncord && got == onNode(before, name) {
+		if tt.edit.Kind != whatif.NodeUncordon && got == onNode(before.Snapshot, name) {
 			t.Errorf("%s: nothing happened", tt.why)
 		}
 	}

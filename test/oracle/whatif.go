@@ -16,15 +16,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
 // whatIf is one change, told twice: as a plan is asked for it, and as somebody
 // makes it in a cluster. The two share what was drawn and no code.
 type whatIf struct {
 	kind   string
-	change plan.Change
+	change whatif.Change
 	make   func(*cluster) bool // reports whether it was possible
 }
 
@@ -104,14 +104,14 @@ func (c *cluster) writeTemplate(change func(*corev1.PodTemplateSpec)) bool {
 func imageWhatIf(r *rand.Rand, s *snapshot.Snapshot) whatIf {
 	container := s.DaemonSet.Spec.Template.Spec.Containers[0].Name
 	image := "example/agent:" + oneOf(r, "2", "3", "old", "oldold")
-	return whatIf{"image", plan.Change{Images: []plan.Image{{Container: container, Image: image}}}, func(c *cluster) bool {
+	return whatIf{"image", whatif.Change{Images: []whatif.Image{{Container: container, Image: image}}}, func(c *cluster) bool {
 		return c.writeTemplate(func(t *corev1.PodTemplateSpec) { t.Spec.Containers[0].Image = image })
 	}}
 }
 
 func everyImageWhatIf(r *rand.Rand, _ *snapshot.Snapshot) whatIf {
 	image := fmt.Sprint("example/agent:", r.IntN(9))
-	return whatIf{"every image", plan.Change{Images: []plan.Image{{Container: "*", Image: image}}}, func(c *cluster) bool {
+	return whatIf{"every image", whatif.Change{Images: []whatif.Image{{Container: "*", Image: image}}}, func(c *cluster) bool {
 		return c.writeTemplate(func(t *corev1.PodTemplateSpec) {
 			for i := range t.Spec.Containers {
 				t.Spec.Containers[i].Image = image
@@ -122,7 +122,7 @@ func everyImageWhatIf(r *rand.Rand, _ *snapshot.Snapshot) whatIf {
 
 func restartWhatIf(_ *rand.Rand, s *snapshot.Snapshot) whatIf {
 	at := s.TakenAt.UTC().Format(time.RFC3339)
-	return whatIf{"restart", plan.Change{Restart: true}, func(c *cluster) bool {
+	return whatIf{"restart", whatif.Change{Restart: true}, func(c *cluster) bool {
 		return c.writeTemplate(func(t *corev1.PodTemplateSpec) {
 			t.Annotations = maps.Clone(t.Annotations)
 			if t.Annotations == nil {
@@ -169,7 +169,7 @@ func (c *cluster) goBack(to *appsv1.ControllerRevision) bool {
 
 func rollbackWhatIf(r *rand.Rand, _ *snapshot.Snapshot) whatIf {
 	number := int64(1 + r.IntN(4))
-	return whatIf{"rollback", plan.Change{ToRevision: &number}, func(c *cluster) bool {
+	return whatIf{"rollback", whatif.Change{ToRevision: &number}, func(c *cluster) bool {
 		owned := c.owned()
 		i := slices.IndexFunc(owned, func(r appsv1.ControllerRevision) bool { return r.Revision == number })
 		return i >= 0 && c.goBack(&owned[i])
@@ -178,7 +178,7 @@ func rollbackWhatIf(r *rand.Rand, _ *snapshot.Snapshot) whatIf {
 
 func previousWhatIf(_ *rand.Rand, s *snapshot.Snapshot) whatIf {
 	zero := int64(0)
-	return whatIf{"rollback to the one before", plan.Change{ToRevision: &zero}, func(c *cluster) bool {
+	return whatIf{"rollback to the one before", whatif.Change{ToRevision: &zero}, func(c *cluster) bool {
 		owned := c.owned()
 		if len(owned) < 2 {
 			return false
@@ -209,7 +209,7 @@ func manifestWhatIf(r *rand.Rand, s *snapshot.Snapshot) whatIf {
 		edit = func(s *appsv1.DaemonSetSpec) { limit := int32(1); s.RevisionHistoryLimit = &limit }
 	}
 	edit(&m.Spec)
-	return whatIf{"manifest", plan.Change{DaemonSet: m, Method: "LastApplied"}, func(c *cluster) bool {
+	return whatIf{"manifest", whatif.Change{DaemonSet: m, Method: "LastApplied"}, func(c *cluster) bool {
 		changed := c.now.DaemonSet.DeepCopy()
 		if edit(&changed.Spec); !wellFormed(&changed.Spec) {
 			return false
@@ -221,7 +221,7 @@ func manifestWhatIf(r *rand.Rand, s *snapshot.Snapshot) whatIf {
 
 func minReadyWhatIf(r *rand.Rand, _ *snapshot.Snapshot) whatIf {
 	seconds := oneOf(r, int32(0), 5, 60, 7200)
-	return whatIf{"minReadySeconds", plan.Change{MinReadySeconds: &seconds}, func(c *cluster) bool {
+	return whatIf{"minReadySeconds", whatif.Change{MinReadySeconds: &seconds}, func(c *cluster) bool {
 		return c.writeSpec(func(s *appsv1.DaemonSetSpec) { s.MinReadySeconds = seconds })
 	}}
 }
@@ -230,7 +230,7 @@ func limitOf(text string) *intstr.IntOrString { v := intstr.Parse(text); return 
 
 func unavailableWhatIf(r *rand.Rand, _ *snapshot.Snapshot) whatIf {
 	limit := limitOf(oneOf(r, "1", "2", "5", "10%", "50%", "100%", "0"))
-	return whatIf{"maxUnavailable", plan.Change{MaxUnavailable: limit}, func(c *cluster) bool {
+	return whatIf{"maxUnavailable", whatif.Change{MaxUnavailable: limit}, func(c *cluster) bool {
 		return c.writeSpec(func(s *appsv1.DaemonSetSpec) {
 			if s.UpdateStrategy.RollingUpdate == nil { // OnDelete
 				s.UpdateStrategy.RollingUpdate = &appsv1.RollingUpdateDaemonSet{}
@@ -263,7 +263,7 @@ func surges(version string) bool { return compareVersions(version, "v1.22.0") >=
 
 func surgeWhatIf(r *rand.Rand, _ *snapshot.Snapshot) whatIf {
 	limit := limitOf(oneOf(r, "1", "3", "20%", "100%"))
-	return whatIf{"maxSurge", plan.Change{MaxSurge: limit, MaxUnavailable: limitOf("0")}, func(c *cluster) bool {
+	return whatIf{"maxSurge", whatif.Change{MaxSurge: limit, MaxUnavailable: limitOf("0")}, func(c *cluster) bool {
 		return surges(c.now.KubernetesVersion) && c.writeSpec(func(s *appsv1.DaemonSetSpec) {
 			s.UpdateStrategy.RollingUpdate = &appsv1.RollingUpdateDaemonSet{MaxUnavailable: limitOf("0"), MaxSurge: limit}
 		})
@@ -271,7 +271,7 @@ func surgeWhatIf(r *rand.Rand, _ *snapshot.Snapshot) whatIf {
 }
 
 func onDeleteWhatIf(_ *rand.Rand, _ *snapshot.Snapshot) whatIf {
-	return whatIf{"OnDelete", plan.Change{Strategy: "OnDelete"}, func(c *cluster) bool {
+	return whatIf{"OnDelete", whatif.Change{Strategy: "OnDelete"}, func(c *cluster) bool {
 		return c.writeSpec(func(s *appsv1.DaemonSetSpec) { s.UpdateStrategy.Type = appsv1.OnDeleteDaemonSetStrategyType })
 	}}
 }
@@ -282,7 +282,7 @@ func rollingWhatIf(r *rand.Rand, s *snapshot.Snapshot) whatIf {
 	if u.Type = appsv1.OnDeleteDaemonSetStrategyType; r.IntN(2) == 0 {
 		u.RollingUpdate = nil
 	}
-	return whatIf{"RollingUpdate", plan.Change{Strategy: "RollingUpdate"}, func(c *cluster) bool {
+	return whatIf{"RollingUpdate", whatif.Change{Strategy: "RollingUpdate"}, func(c *cluster) bool {
 		return c.writeSpec(func(s *appsv1.DaemonSetSpec) {
 			s.UpdateStrategy.Type = appsv1.RollingUpdateDaemonSetStrategyType
 			c.defaults(&s.UpdateStrategy)
@@ -293,7 +293,7 @@ func rollingWhatIf(r *rand.Rand, s *snapshot.Snapshot) whatIf {
 func tolerationWhatIf(r *rand.Rand, _ *snapshot.Snapshot) whatIf {
 	t := oneOf(r, corev1.Toleration{Operator: corev1.TolerationOpExists}, corev1.Toleration{Key: "dedicated", Operator: corev1.TolerationOpExists},
 		corev1.Toleration{Key: "dedicated", Value: "x", Effect: corev1.TaintEffectNoSchedule})
-	return whatIf{"toleration", plan.Change{Tolerations: []corev1.Toleration{t}}, func(c *cluster) bool {
+	return whatIf{"toleration", whatif.Change{Tolerations: []corev1.Toleration{t}}, func(c *cluster) bool {
 		return c.writeTemplate(func(to *corev1.PodTemplateSpec) {
 			for _, have := range to.Spec.Tolerations {
 				if have.MatchToleration(&t) && have.TolerationSeconds == nil {
@@ -309,7 +309,7 @@ const poolLabel = "example.com/pool"
 
 func selectorWhatIf(r *rand.Rand, _ *snapshot.Snapshot) whatIf {
 	key, value := oneOf(r, poolLabel, corev1.LabelHostname), oneOf(r, "a", "b", "n0")
-	return whatIf{"nodeSelector", plan.Change{NodeSelector: map[string]string{key: value}}, func(c *cluster) bool {
+	return whatIf{"nodeSelector", whatif.Change{NodeSelector: map[string]string{key: value}}, func(c *cluster) bool {
 		return c.writeTemplate(func(t *corev1.PodTemplateSpec) {
 			selector := map[string]string{key: value}
 			for k, v := range t.Spec.NodeSelector {
@@ -323,7 +323,7 @@ func selectorWhatIf(r *rand.Rand, _ *snapshot.Snapshot) whatIf {
 }
 
 func noSelectorWhatIf(_ *rand.Rand, _ *snapshot.Snapshot) whatIf {
-	return whatIf{"nodeSelector less", plan.Change{DropSelector: []string{poolLabel}}, func(c *cluster) bool {
+	return whatIf{"nodeSelector less", whatif.Change{DropSelector: []string{poolLabel}}, func(c *cluster) bool {
 		if _, ok := c.now.DaemonSet.Spec.Template.Spec.NodeSelector[poolLabel]; !ok {
 			return false
 		}
@@ -363,8 +363,8 @@ func (c *cluster) eachNode(means func(*corev1.Node) bool, do func(*corev1.Node) 
 	return there, done
 }
 
-func nodeWhatIf(kind string, e plan.NodeEdit, make func(*cluster) bool) whatIf {
-	return whatIf{kind, plan.Change{Nodes: []plan.NodeEdit{e}}, make}
+func nodeWhatIf(kind string, e whatif.NodeEdit, make func(*cluster) bool) whatIf {
+	return whatIf{kind, whatif.Change{Nodes: []whatif.NodeEdit{e}}, make}
 }
 
 func taintWhatIf(r *rand.Rand, s *snapshot.Snapshot) whatIf {
@@ -373,7 +373,7 @@ func taintWhatIf(r *rand.Rand, s *snapshot.Snapshot) whatIf {
 		Key: oneOf(r, "dedicated", "example.com/trouble"), Value: oneOf(r, "", "x", "y"),
 		Effect: oneOf(r, corev1.TaintEffectNoSchedule, corev1.TaintEffectNoExecute, corev1.TaintEffectPreferNoSchedule),
 	}
-	return nodeWhatIf("taint", plan.NodeEdit{Kind: plan.NodeTaint, Which: which, Taint: &t}, func(c *cluster) bool {
+	return nodeWhatIf("taint", whatif.NodeEdit{Kind: whatif.NodeTaint, Which: which, Taint: &t}, func(c *cluster) bool {
 		there, _ := c.eachNode(means, func(n *corev1.Node) bool {
 			n.Spec.Taints = append(without(n.Spec.Taints, t.Key, t.Effect), t)
 			return true
@@ -402,7 +402,7 @@ func untaintWhatIf(r *rand.Rand, s *snapshot.Snapshot) whatIf {
 	if effect == "" {
 		effects = everyEffect
 	}
-	return nodeWhatIf("untaint", plan.NodeEdit{Kind: plan.NodeUntaint, Which: which, Taint: &corev1.Taint{Key: key, Effect: effect}}, func(c *cluster) bool {
+	return nodeWhatIf("untaint", whatif.NodeEdit{Kind: whatif.NodeUntaint, Which: which, Taint: &corev1.Taint{Key: key, Effect: effect}}, func(c *cluster) bool {
 		_, done := c.eachNode(means, func(n *corev1.Node) bool {
 			left := without(n.Spec.Taints, key, effects...)
 			had := len(n.Spec.Taints) > len(left)
@@ -423,7 +423,7 @@ func relabel(n *corev1.Node, change func(map[string]string)) {
 func labelWhatIf(r *rand.Rand, s *snapshot.Snapshot) whatIf {
 	which, means := someNodes(r, s)
 	key, value := oneOf(r, poolLabel, poolLabel, "disk", "gpu"), oneOf(r, "a", "b", "ssd", "")
-	return nodeWhatIf("label", plan.NodeEdit{Kind: plan.NodeLabel, Which: which, Key: key, Value: value}, func(c *cluster) bool {
+	return nodeWhatIf("label", whatif.NodeEdit{Kind: whatif.NodeLabel, Which: which, Key: key, Value: value}, func(c *cluster) bool {
 		there, _ := c.eachNode(means, func(n *corev1.Node) bool {
 			relabel(n, func(l map[string]string) { l[key] = value })
 			return true
@@ -435,7 +435,7 @@ func labelWhatIf(r *rand.Rand, s *snapshot.Snapshot) whatIf {
 func unlabelWhatIf(r *rand.Rand, s *snapshot.Snapshot) whatIf {
 	which, means := someNodes(r, s)
 	key := oneOf(r, poolLabel, poolLabel, "disk")
-	return nodeWhatIf("unlabel", plan.NodeEdit{Kind: plan.NodeUnlabel, Which: which, Key: key}, func(c *cluster) bool {
+	return nodeWhatIf("unlabel", whatif.NodeEdit{Kind: whatif.NodeUnlabel, Which: which, Key: key}, func(c *cluster) bool {
 		_, done := c.eachNode(means, func(n *corev1.Node) bool {
 			_, had := n.Labels[key]
 			relabel(n, func(l map[string]string) { delete(l, key) })
@@ -447,7 +447,7 @@ func unlabelWhatIf(r *rand.Rand, s *snapshot.Snapshot) whatIf {
 
 func cordonWhatIf(r *rand.Rand, s *snapshot.Snapshot) whatIf {
 	which, means := someNodes(r, s)
-	return nodeWhatIf("cordon", plan.NodeEdit{Kind: plan.NodeCordon, Which: which}, func(c *cluster) bool {
+	return nodeWhatIf("cordon", whatif.NodeEdit{Kind: whatif.NodeCordon, Which: which}, func(c *cluster) bool {
 		there, _ := c.eachNode(means, func(n *corev1.Node) bool {
 			n.Spec.Unschedulable = true
 			n.Spec.Taints = append(without(n.Spec.Taints, corev1.TaintNodeUnschedulable, everyEffect...), corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule})
@@ -459,7 +459,7 @@ func cordonWhatIf(r *rand.Rand, s *snapshot.Snapshot) whatIf {
 
 func uncordonWhatIf(r *rand.Rand, s *snapshot.Snapshot) whatIf {
 	which, means := someNodes(r, s)
-	return nodeWhatIf("uncordon", plan.NodeEdit{Kind: plan.NodeUncord, Which: which}, func(c *cluster) bool {
+	return nodeWhatIf("uncordon", whatif.NodeEdit{Kind: whatif.NodeUncordon, Which: which}, func(c *cluster) bool {
 		there, _ := c.eachNode(means, func(n *corev1.Node) bool {
 			n.Spec.Unschedulable = false
 			n.Spec.Taints = without(n.Spec.Taints, corev1.TaintNodeUnschedulable, everyEffect...)
@@ -473,7 +473,7 @@ func uncordonWhatIf(r *rand.Rand, s *snapshot.Snapshot) whatIf {
 // controller has noticed.
 func downWhatIf(r *rand.Rand, s *snapshot.Snapshot) whatIf {
 	which, means := someNodes(r, s)
-	return nodeWhatIf("node down", plan.NodeEdit{Kind: plan.NodeDown, Which: which}, func(c *cluster) bool {
+	return nodeWhatIf("node down", whatif.NodeEdit{Kind: whatif.NodeDown, Which: which}, func(c *cluster) bool {
 		down := map[string]bool{}
 		there, _ := c.eachNode(means, func(n *corev1.Node) bool {
 			down[n.Name] = true
@@ -499,7 +499,7 @@ func downWhatIf(r *rand.Rand, s *snapshot.Snapshot) whatIf {
 
 func removeWhatIf(r *rand.Rand, s *snapshot.Snapshot) whatIf {
 	which, means := someNodes(r, s)
-	return nodeWhatIf("node removed", plan.NodeEdit{Kind: plan.NodeRemove, Which: which}, func(c *cluster) bool {
+	return nodeWhatIf("node removed", whatif.NodeEdit{Kind: whatif.NodeRemove, Which: which}, func(c *cluster) bool {
 		var nodes []corev1.Node
 		gone := map[string]bool{}
 		for _, n := range c.now.Nodes {
@@ -531,7 +531,7 @@ func ofOneMachine(t corev1.Taint) bool {
 
 func addWhatIf(r *rand.Rand, s *snapshot.Snapshot) whatIf {
 	like, count := s.Nodes[r.IntN(len(s.Nodes))].Name, 1+r.IntN(3)
-	return nodeWhatIf("nodes added", plan.NodeEdit{Kind: plan.NodeAdd, Which: like, Count: count}, func(c *cluster) bool {
+	return nodeWhatIf("nodes added", whatif.NodeEdit{Kind: whatif.NodeAdd, Which: like, Count: count}, func(c *cluster) bool {
 		i := slices.IndexFunc(c.now.Nodes, func(n corev1.Node) bool { return n.Name == like })
 		for k := range count {
 			var n corev1.Node
@@ -559,7 +559,7 @@ func addWhatIf(r *rand.Rand, s *snapshot.Snapshot) whatIf {
 func severalWhatIf(r *rand.Rand, s *snapshot.Snapshot) whatIf {
 	limit, image := limitOf(oneOf(r, "2", "30%")), fmt.Sprint("example/agent:", r.IntN(9))
 	node := oneOf(r, taintWhatIf, labelWhatIf, removeWhatIf, addWhatIf, downWhatIf)(r, s)
-	change := plan.Change{Images: []plan.Image{{Container: "*", Image: image}}, MaxUnavailable: limit, Nodes: node.change.Nodes}
+	change := whatif.Change{Images: []whatif.Image{{Container: "*", Image: image}}, MaxUnavailable: limit, Nodes: node.change.Nodes}
 	return whatIf{"several", change, func(c *cluster) bool {
 		return c.writeSpec(func(s *appsv1.DaemonSetSpec) {
 			for i := range s.Template.Spec.Containers {

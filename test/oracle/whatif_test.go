@@ -13,10 +13,11 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
 // TestWhatIf: after a change that somebody made, the real controllers do what
-// the plan of that change said. The change is made twice, by plan.Change of the
+// the plan of that change said. The change is made twice, by whatif.Change of the
 // state and by hand, and must be refused twice or not at all. Of each kind
 // there are ORACLE_WHATIFS, of each other version ORACLE_WHATIFS_OTHERS.
 func TestWhatIf(t *testing.T) {
@@ -100,7 +101,11 @@ func tryWhatIf(p *Program, version string, seed int64, kind int) (name string, p
 
 	world := newCluster(s, script{seed: seed})
 	possible = w.make(world) && !unacceptable(&world.now.DaemonSet.Spec.Template.Spec)
-	changed, sum, err := w.change.Apply(s)
+	before, err := newState(s)
+	if err != nil {
+		return w.kind, possible, nil, err
+	}
+	changed, err := whatif.Make(before, &w.change)
 	if refused := err != nil; refused == possible {
 		return w.kind, possible, []string{fmt.Sprintf("possible: by hand %t, the plan says %v", possible, err)}, nil
 	}
@@ -108,22 +113,19 @@ func tryWhatIf(p *Program, version string, seed int64, kind int) (name string, p
 		return w.kind, false, nil, nil
 	}
 
-	st, err := newState(changed)
-	if err != nil {
-		return w.kind, possible, nil, err
-	}
+	st := changed.State
 	a, err := p.Ask(world.snapshot(), 6, seed, 0)
 	if err != nil {
 		return w.kind, possible, nil, err
 	}
 	lines = Compare(st, a)
-	hand, planned := world.now.DaemonSet, changed.DaemonSet
+	hand, planned := world.now.DaemonSet, st.DaemonSet
 	if a, b := generations(planned), generations(hand); a != b {
 		lines = append(lines, fmt.Sprintf("generations: the plan has %s, by hand %s", a, b))
 	}
 	if step := st.Sync(); len(a.Runs) > 0 && step.Reason != daemonset.StepBeingDeleted && step.Reason != daemonset.StepSelectsAll {
-		if cut := len(a.Runs[0].NewRevisions) > 0; cut != sum.Revision.New {
-			lines = append(lines, fmt.Sprintf("a new revision: the plan says %t, real %t", sum.Revision.New, cut))
+		if cut := len(a.Runs[0].NewRevisions) > 0; cut != changed.Summary.Revision.New {
+			lines = append(lines, fmt.Sprintf("a new revision: the plan says %t, real %t", changed.Summary.Revision.New, cut))
 		}
 	}
 	return w.kind, possible, lines, nil

@@ -1,4 +1,4 @@
-package plan
+package whatif
 
 import (
 	"errors"
@@ -23,21 +23,21 @@ func someChanges(r *rand.Rand, s *snapshot.Snapshot) []Change {
 	effect := []corev1.TaintEffect{corev1.TaintEffectNoSchedule, corev1.TaintEffectNoExecute}[r.IntN(2)]
 	which := []string{node, "n*", "n[13579]", corev1.LabelOSStable + "=linux"}[r.IntN(4)]
 	return []Change{
-		{ToRevision: number(int64(r.IntN(4)))},
+		{ToRevision: new(int64(r.IntN(4)))},
 		{Restart: true},
 		{Images: []Image{{"*", fmt.Sprint("example/agent:", r.IntN(3))}}},
 		{Tolerations: []corev1.Toleration{{Key: "dedicated", Operator: corev1.TolerationOpExists}}},
 		{NodeSelector: map[string]string{"example.com/pool": []string{"a", "b"}[r.IntN(2)]}},
 		{Strategy: []string{"OnDelete", "RollingUpdate"}[r.IntN(2)]},
-		{MaxUnavailable: limit([]string{"1", "3", "25%"}[r.IntN(3)]), MaxSurge: limit("0")},
-		{MaxUnavailable: limit("0"), MaxSurge: limit([]string{"1", "50%"}[r.IntN(2)])},
-		{MinReadySeconds: number(int32(r.IntN(3) * 10))},
+		{MaxUnavailable: dstest.Limit([]string{"1", "3", "25%"}[r.IntN(3)]), MaxSurge: dstest.Limit("0")},
+		{MaxUnavailable: dstest.Limit("0"), MaxSurge: dstest.Limit([]string{"1", "50%"}[r.IntN(2)])},
+		{MinReadySeconds: new(int32(r.IntN(3) * 10))},
 		{Nodes: []NodeEdit{{Kind: NodeTaint, Which: which, Taint: &corev1.Taint{Key: "trouble", Effect: effect}}}},
 		{Nodes: []NodeEdit{{Kind: NodeUntaint, Which: which, Taint: &corev1.Taint{Key: "dedicated"}}}},
 		{Nodes: []NodeEdit{{Kind: NodeLabel, Which: which, Key: "example.com/pool", Value: []string{"a", "b"}[r.IntN(2)]}}},
 		{Nodes: []NodeEdit{{Kind: NodeUnlabel, Which: which, Key: "example.com/pool"}}},
 		{Nodes: []NodeEdit{{Kind: NodeCordon, Which: which}}},
-		{Nodes: []NodeEdit{{Kind: NodeUncord, Which: which}}},
+		{Nodes: []NodeEdit{{Kind: NodeUncordon, Which: which}}},
 		{Nodes: []NodeEdit{{Kind: NodeDown, Which: which}}},
 		{Nodes: []NodeEdit{{Kind: NodeRemove, Which: node}}},
 		{Nodes: []NodeEdit{{Kind: NodeAdd, Which: node, Count: 1 + r.IntN(3)}}},
@@ -77,7 +77,7 @@ func TestLawApplyLeavesItsInput(t *testing.T) {
 	applied := 0
 	eachChange(t, func(t *testing.T, s *snapshot.Snapshot, c *Change) {
 		before := deepCopy(s)
-		if _, _, err := c.Apply(s); expected(t, err) {
+		if _, _, err := c.applied(s); expected(t, err) {
 			applied++
 		}
 		if !reflect.DeepEqual(before, s) {
@@ -86,6 +86,28 @@ func TestLawApplyLeavesItsInput(t *testing.T) {
 	})
 	if applied < 1200 {
 		t.Errorf("only %d changes were possible", applied)
+	}
+}
+
+// TestLawChanged: the State of a change is what New makes of its Snapshot.
+func TestLawChanged(t *testing.T) {
+	seen := 0
+	eachChange(t, func(t *testing.T, s *snapshot.Snapshot, c *Change) {
+		r, err := Make(stateOf(t, s), c)
+		if err != nil {
+			return
+		}
+		seen++
+		facts := func(st *daemonset.State) any {
+			counts, _ := st.Counts()
+			return []any{st.Nodes, st.History, st.Budget, st.Desired, st.Unmapped, counts, st.Sync()}
+		}
+		if got, want := facts(r.State), facts(stateOf(t, r.State.Snapshot)); !reflect.DeepEqual(got, want) {
+			t.Errorf("%+v (-New +Changed):\n%s", c, cmp.Diff(want, got))
+		}
+	})
+	if seen < 1200 {
+		t.Errorf("only %d changes were possible", seen)
 	}
 }
 
@@ -111,7 +133,7 @@ func TestLawNoChange(t *testing.T) {
 	for seed := range int64(300) {
 		s := dstest.Random(seed)
 		for _, c := range []*Change{{}, {DaemonSet: s.DaemonSet}} {
-			after, sum, err := c.Apply(s)
+			after, sum, err := c.applied(s)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -130,7 +152,7 @@ func TestLawNoChange(t *testing.T) {
 func TestLawGeneration(t *testing.T) {
 	templates, settings := 0, 0
 	eachChange(t, func(t *testing.T, s *snapshot.Snapshot, c *Change) {
-		after, sum, err := c.Apply(s)
+		after, sum, err := c.applied(s)
 		if err != nil {
 			return
 		}
@@ -174,7 +196,7 @@ func TestLawApplyOrder(t *testing.T) {
 		all, one := Change{}, s
 		possible := true
 		for _, c := range []Change{parts[0], parts[1], parts[2], parts[3], parts[4], parts[6+r.IntN(2)], parts[8], parts[9+r.IntN(3)], parts[15+r.IntN(3)]} {
-			next, _, err := c.Apply(one)
+			next, _, err := c.applied(one)
 			if err != nil {
 				possible = false
 				break
@@ -186,7 +208,7 @@ func TestLawApplyOrder(t *testing.T) {
 			continue
 		}
 		together++
-		after, _, err := all.Apply(s)
+		after, _, err := all.applied(s)
 		if err != nil {
 			t.Fatalf("seed %d: one after the other, but not together: %v", seed, err)
 		}
@@ -219,44 +241,4 @@ func (c *Change) merge(part *Change) {
 		c.MinReadySeconds = part.MinReadySeconds
 	}
 	c.Nodes = append(c.Nodes, part.Nodes...)
-}
-
-// TestLawPlacement: where the next sync manages, and its burst is enough, it
-// deletes from every node that is said to lose and creates on every node that
-// is said to gain; and it does not roll before.
-func TestLawPlacement(t *testing.T) {
-	lost, gained := 0, 0
-	eachChange(t, func(t *testing.T, s *snapshot.Snapshot, c *Change) {
-		after, _, err := c.Apply(s)
-		if err != nil {
-			return
-		}
-		st := stateOf(t, after)
-		p, step := placementChange(stateOf(t, s), st), st.Sync()
-		if len(p.Gain)+len(p.Lose) > 0 && step.Kind != daemonset.StepManage {
-			t.Errorf("%v gain and %v lose, and the next step is %s", named(p.Gain), named(p.Lose), step.Kind)
-		}
-		if step.Deletes.Deferred+step.Creates.Deferred > 0 {
-			return
-		}
-		on := func(items []daemonset.Item, node string, reason daemonset.Reason) bool {
-			return slices.ContainsFunc(items, func(i daemonset.Item) bool { return i.Node == node && i.Reason == reason })
-		}
-		for _, n := range p.Lose {
-			if lost++; !on(step.Deletes.Certain, n.Node, daemonset.NoLongerEligible) {
-				t.Errorf("%s is said to lose a pod: %+v", n.Node, step.Deletes)
-			}
-		}
-		for _, n := range p.Gain {
-			if gained++; !on(step.Creates.Certain, n.Node, daemonset.Missing) {
-				t.Errorf("%s is said to gain a pod: %+v", n.Node, step.Creates)
-			}
-		}
-		if !slices.IsSorted(named(p.Gain)) || !slices.IsSorted(named(p.Lose)) {
-			t.Error("not by name")
-		}
-	})
-	if lost < 200 || gained < 20 {
-		t.Errorf("%d lost, %d gained: the law looks at too few", lost, gained)
-	}
 }

@@ -1,4 +1,4 @@
-package plan
+package whatif
 
 import (
 	"errors"
@@ -62,7 +62,9 @@ func (e *NodeEdit) explain(err error) error {
 	case e.Said == "":
 		return err
 	case errors.As(err, &known):
-		return &Error{e.Said + ": " + known.message, known.hint}
+		said := *known
+		said.Message = e.Said + ": " + known.Message
+		return &said
 	}
 	return fmt.Errorf("%s: %w", e.Said, err)
 }
@@ -133,7 +135,7 @@ func (e *NodeEdit) edit(s *snapshot.Snapshot, before map[string][]*NodeEdit) ([]
 			delete(n.Labels, e.Key)
 		case NodeCordon:
 			changed = cordon(n, now)
-		case NodeUncord:
+		case NodeUncordon:
 			changed = uncordon(n)
 		case NodeDown:
 			changed = fallSilent(n, now)
@@ -147,9 +149,9 @@ func (e *NodeEdit) edit(s *snapshot.Snapshot, before map[string][]*NodeEdit) ([]
 	switch {
 	case found:
 	case e.Kind == NodeUntaint:
-		return nil, &Error{message: fmt.Sprintf("taint %q not found", taintName(e.Taint))}
+		return nil, &Error{Message: fmt.Sprintf("taint %q not found", taintName(e.Taint))}
 	case e.Kind == NodeUnlabel:
-		return nil, &Error{message: fmt.Sprintf("label %q not found", e.Key)}
+		return nil, &Error{Message: fmt.Sprintf("label %q not found", e.Key)}
 	}
 	return names, nil
 }
@@ -160,7 +162,7 @@ func (e *NodeEdit) contradicts(other *NodeEdit, node string) error {
 	both := func(a, b NodeChangeKind) bool {
 		return e.Kind == a && other.Kind == b || e.Kind == b && other.Kind == a
 	}
-	refuse := func(format string, args ...any) error { return &Error{message: fmt.Sprintf(format, args...)} }
+	refuse := func(format string, args ...any) error { return &Error{Message: fmt.Sprintf(format, args...)} }
 	sameKey := e.Key == other.Key
 	sameTaint := e.Taint != nil && other.Taint != nil && e.Taint.Key == other.Taint.Key &&
 		(e.Taint.Effect == other.Taint.Effect || e.Taint.Effect == "" || other.Taint.Effect == "")
@@ -173,7 +175,7 @@ func (e *NodeEdit) contradicts(other *NodeEdit, node string) error {
 		return refuse("the label %s of node %s is to be %q and %q", e.Key, node, other.Value, e.Value)
 	case sameKey && both(NodeLabel, NodeUnlabel):
 		return refuse("the label %s is given to node %s and taken away", e.Key, node)
-	case both(NodeCordon, NodeUncord):
+	case both(NodeCordon, NodeUncordon):
 		return refuse("node %s is cordoned and uncordoned", node)
 	}
 	return nil
@@ -189,17 +191,17 @@ func (e *NodeEdit) check() error {
 		case corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute:
 		default:
 			if e.Kind == NodeTaint || e.Taint.Effect != "" {
-				return &Error{message: fmt.Sprintf("%q is no effect of a taint: NoSchedule, PreferNoSchedule, NoExecute", e.Taint.Effect)}
+				return &Error{Message: fmt.Sprintf("%q is no effect of a taint: NoSchedule, PreferNoSchedule, NoExecute", e.Taint.Effect)}
 			}
 		}
 	case NodeLabel, NodeUnlabel:
 		name, value = e.Key, e.Value
 	case NodeAdd:
 		if e.Count < 1 {
-			return &Error{message: fmt.Sprintf("%d nodes cannot be added", e.Count)}
+			return &Error{Message: fmt.Sprintf("%d nodes cannot be added", e.Count)}
 		}
 		return nil
-	case NodeCordon, NodeUncord, NodeDown, NodeRemove:
+	case NodeCordon, NodeUncordon, NodeDown, NodeRemove:
 		return nil
 	default:
 		return fmt.Errorf("%q is no change of nodes", e.Kind)
@@ -208,7 +210,7 @@ func (e *NodeEdit) check() error {
 		why = validation.IsValidLabelValue(value)
 	}
 	if len(why) > 0 {
-		return &Error{message: fmt.Sprintf("%q: %s", strings.TrimSuffix(name+"="+value, "="), strings.Join(why, "; "))}
+		return &Error{Message: fmt.Sprintf("%q: %s", strings.TrimSuffix(name+"="+value, "="), strings.Join(why, "; "))}
 	}
 	return nil
 }
@@ -229,19 +231,18 @@ func ChooseNodes(nodes []corev1.Node, which string) ([]int, error) {
 	if len(chosen) > 0 {
 		return chosen, nil
 	}
-	if isSelector(which) {
-		return nil, &Error{fmt.Sprintf("no node has labels that match %q", which), fmt.Sprintf("kubectl get nodes -l '%s'", which)}
-	}
-	if isPattern(which) {
-		return nil, &Error{fmt.Sprintf("no node has a name that matches %q", which), "kubectl get nodes"}
-	}
-	e := &Error{fmt.Sprintf("node %q not found", which), "kubectl get nodes"}
-	names := make([]string, len(nodes))
-	for i := range nodes {
-		names[i] = nodes[i].Name
-	}
-	if near := snapshot.Near(which, names); len(near) > 0 {
-		e.hint = "did you mean " + strings.Join(near, ", ") + "?"
+	e := &Error{Message: fmt.Sprintf("node %q not found", which), Nodes: &NoNodesError{Which: which}}
+	switch {
+	case isSelector(which):
+		e.Message, e.Nodes.Selector = fmt.Sprintf("no node has labels that match %q", which), true
+	case isPattern(which):
+		e.Message = fmt.Sprintf("no node has a name that matches %q", which)
+	default:
+		names := make([]string, len(nodes))
+		for i := range nodes {
+			names[i] = nodes[i].Name
+		}
+		e.Nodes.Near = snapshot.Near(which, names)
 	}
 	return nil, e
 }
@@ -256,7 +257,7 @@ func isSelector(which string) bool {
 func matcher(which string) (func(*corev1.Node) bool, error) {
 	switch {
 	case which == "":
-		return nil, &Error{message: "the name of the node is empty"}
+		return nil, &Error{Message: "the name of the node is empty"}
 	case isSelector(which):
 		selector, err := labels.Parse(which)
 		if err != nil {
@@ -372,47 +373,6 @@ func unready(s *snapshot.Snapshot, node string, now metav1.Time) bool {
 	return changed
 }
 
-// repaired returns the Snapshot as it would be if the kubelets of some nodes
-// answered again: the nodes are ready, terminating pods are gone, and the others
-// are ready too.
-func repaired(s *snapshot.Snapshot, names []string) *snapshot.Snapshot {
-	out, is := *s, map[string]bool{}
-	for _, name := range names {
-		is[name] = true
-	}
-	out.Nodes, out.Pods = slices.Clone(s.Nodes), slices.DeleteFunc(slices.Clone(s.Pods), func(p corev1.Pod) bool {
-		return is[p.Spec.NodeName] && p.DeletionTimestamp != nil
-	})
-	for i := range out.Nodes {
-		if !is[out.Nodes[i].Name] {
-			continue
-		}
-		n := out.Nodes[i].DeepCopy()
-		dropTaints(n, func(t *corev1.Taint) bool {
-			return t.Key == corev1.TaintNodeNotReady || t.Key == corev1.TaintNodeUnreachable
-		})
-		for j := range n.Status.Conditions {
-			if c := &n.Status.Conditions[j]; c.Type == corev1.NodeReady {
-				c.Status = corev1.ConditionTrue
-			}
-		}
-		out.Nodes[i] = *n
-	}
-	for i := range out.Pods {
-		if !is[out.Pods[i].Spec.NodeName] {
-			continue
-		}
-		p := out.Pods[i].DeepCopy()
-		for j := range p.Status.Conditions {
-			if c := &p.Status.Conditions[j]; c.Type == corev1.PodReady {
-				c.Status = corev1.ConditionTrue
-			}
-		}
-		out.Pods[i] = *p
-	}
-	return &out
-}
-
 // removeNodes takes nodes away, with the pods that are bound to them.
 func removeNodes(s *snapshot.Snapshot, chosen []int) []string {
 	names := []string{}
@@ -430,7 +390,7 @@ func removeNodes(s *snapshot.Snapshot, chosen []int) []string {
 // a condition or a cordon.
 func (e *NodeEdit) add(s *snapshot.Snapshot, chosen []int) ([]string, error) {
 	if len(chosen) > 1 {
-		return nil, &Error{message: fmt.Sprintf("%q is %d nodes: name one that the new ones are like", e.Which, len(chosen))}
+		return nil, &Error{Message: fmt.Sprintf("%q is %d nodes: name one that the new ones are like", e.Which, len(chosen))}
 	}
 	taken := map[string]bool{}
 	for i := range s.Nodes {

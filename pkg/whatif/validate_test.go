@@ -1,4 +1,4 @@
-package plan
+package whatif
 
 import (
 	"testing"
@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
-	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
 
 // TestValidate: the API server's verdicts. test/e2e asks a real one for the
@@ -18,7 +17,7 @@ import (
 func TestValidate(t *testing.T) {
 	limits := func(unavailable, surge string) func(*appsv1.DaemonSet) {
 		return func(ds *appsv1.DaemonSet) {
-			ds.Spec.UpdateStrategy.RollingUpdate = &appsv1.RollingUpdateDaemonSet{MaxUnavailable: limit(unavailable), MaxSurge: limit(surge)}
+			ds.Spec.UpdateStrategy.RollingUpdate = &appsv1.RollingUpdateDaemonSet{MaxUnavailable: dstest.Limit(unavailable), MaxSurge: dstest.Limit(surge)}
 		}
 	}
 	toleration := func(text corev1.Toleration) func(*appsv1.DaemonSet) {
@@ -78,8 +77,8 @@ func TestValidate(t *testing.T) {
 			"spec.updateStrategy.rollingUpdate: Required value",
 		}, "limits that nobody defaulted"},
 		{func(ds *appsv1.DaemonSet) { ds.Spec.MinReadySeconds = -1 }, []string{"spec.minReadySeconds: Invalid value: -1: must be greater than or equal to 0"}, "minReadySeconds"},
-		{func(ds *appsv1.DaemonSet) { ds.Spec.RevisionHistoryLimit = number(int32(-1)) }, []string{"spec.revisionHistoryLimit: Invalid value: -1: must be greater than or equal to 0"}, "revisionHistoryLimit"},
-		{func(ds *appsv1.DaemonSet) { ds.Spec.RevisionHistoryLimit = number(int32(0)) }, nil, "none kept"},
+		{func(ds *appsv1.DaemonSet) { ds.Spec.RevisionHistoryLimit = new(int32(-1)) }, []string{"spec.revisionHistoryLimit: Invalid value: -1: must be greater than or equal to 0"}, "revisionHistoryLimit"},
+		{func(ds *appsv1.DaemonSet) { ds.Spec.RevisionHistoryLimit = new(int32(0)) }, nil, "none kept"},
 		{func(ds *appsv1.DaemonSet) { ds.Spec.Template.Labels["app"] = "other" }, []string{
 			"spec.template.metadata.labels: Invalid value: {\"app\":\"other\"}: `selector` does not match template `labels`",
 		}, "a template that does not match"},
@@ -115,7 +114,7 @@ func TestValidate(t *testing.T) {
 		{toleration(corev1.Toleration{Key: "a", Operator: "Exists", Effect: "Never"}), []string{
 			`spec.template.spec.tolerations[0].effect: Unsupported value: "Never": supported values: "NoSchedule", "PreferNoSchedule", "NoExecute"`,
 		}, "another effect"},
-		{toleration(corev1.Toleration{Key: "a", Operator: "Exists", Effect: "NoSchedule", TolerationSeconds: number(int64(3))}), []string{
+		{toleration(corev1.Toleration{Key: "a", Operator: "Exists", Effect: "NoSchedule", TolerationSeconds: new(int64(3))}), []string{
 			"spec.template.spec.tolerations[0].effect: Invalid value: \"NoSchedule\": effect must be 'NoExecute' when `tolerationSeconds` is set",
 		}, "seconds of what does not evict"},
 		// What a merge leaves where somebody else has changed the live object, as kubectl rollout undo does.
@@ -185,62 +184,5 @@ func TestInvalid(t *testing.T) {
 	const want = `DaemonSet.apps "agent" is invalid: [spec.selector: Invalid value: {"matchLabels":{"app":"agent","tier":"x"}}: field is immutable, spec.minReadySeconds: Invalid value: -1: must be greater than or equal to 0]`
 	if err := validate(old, other); err == nil || err.Error() != want {
 		t.Errorf("%v\nwant\n%s", err, want)
-	}
-}
-
-func TestWarnings(t *testing.T) {
-	ports := func(host bool) dstest.Option {
-		return dstest.DaemonSet(func(ds *appsv1.DaemonSet) {
-			port := corev1.ContainerPort{ContainerPort: 9100}
-			if host {
-				port.HostPort = 9100
-			}
-			ds.Spec.Template.Spec.Containers[0].Ports = []corev1.ContainerPort{port}
-		})
-	}
-	network := dstest.DaemonSet(func(ds *appsv1.DaemonSet) { ds.Spec.Template.Spec.HostNetwork = true })
-	emptyHash := dstest.Patch("revisions/agent-old", `{"metadata":{"labels":{"controller-revision-hash":""}}}`)
-	noGeneration := dstest.DaemonSet(func(ds *appsv1.DaemonSet) { ds.Annotations = nil })
-	undo := &Change{ToRevision: number(int64(1))}
-	surge := &Change{MaxSurge: limit("1"), MaxUnavailable: limit("0")}
-	hostPort := []Warning{{SurgeHostPort, daemonset.Facts{"ports": []string{"9100/TCP"}}}}
-	for _, tt := range []struct {
-		grid    string
-		options []dstest.Option
-		change  *Change
-		want    []Warning
-		why     string
-	}{
-		{"N", []dstest.Option{ports(true)}, surge, hostPort, "a surge with a host port"},
-		{"N", []dstest.Option{ports(false)}, surge, nil, "a port of the pod's own"},
-		{"N", []dstest.Option{ports(false), network}, surge, hostPort, "which the host's network makes one of the node"},
-		{"N", []dstest.Option{ports(true)}, &Change{Restart: true}, nil, "a host port without a surge"},
-		{"N", []dstest.Option{ports(true), dstest.MaxSurge("1")}, &Change{Restart: true}, hostPort, "with the surge that it has"},
-		{"O O N Ot #O", []dstest.Option{dstest.OnDelete()}, &Change{Strategy: "RollingUpdate"}, []Warning{{StartsRollout, daemonset.Facts{"pods": 2}}}, "what OnDelete left behind, where it may stay and does not go already"},
-		{"N N", []dstest.Option{dstest.OnDelete()}, &Change{Strategy: "RollingUpdate"}, nil, "nothing left behind"},
-		{"O O", nil, &Change{Strategy: "OnDelete"}, nil, "the other way round"},
-		{"O O", nil, &Change{MaxUnavailable: limit("2")}, nil, "a rollout that is under way"},
-		{"N", []dstest.Option{emptyHash, noGeneration}, undo, []Warning{{NeverUpdated, daemonset.Facts{"revision": "agent-old"}}}, "a rollback to a revision with an empty hash"},
-		{"N", []dstest.Option{emptyHash, dstest.Version("v1.23.1")}, undo, []Warning{{NeverUpdated, daemonset.Facts{"revision": "agent-old"}}}, "in a version that goes by the hash alone"},
-		{"N", []dstest.Option{emptyHash}, undo, nil, "where the template's generation tells the pods"},
-		{"N", []dstest.Option{noGeneration}, undo, nil, "where the hash does"},
-		{"N", []dstest.Option{emptyHash, noGeneration, dstest.OnDelete()}, undo, nil, "where nobody replaces them"},
-	} {
-		t.Run(tt.why, func(t *testing.T) {
-			s := dstest.State(tt.grid, tt.options...)
-			changed, _, err := tt.change.Apply(s)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(tt.want, warnings(stateOf(t, s), stateOf(t, changed))); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-		})
-	}
-	if got := warnings(nil, stateOf(t, dstest.State("N", ports(true), dstest.MaxSurge("1")))); cmp.Diff(hostPort, got) != "" {
-		t.Errorf("of a DaemonSet as it is: %v", got)
-	}
-	if got := warnings(nil, stateOf(t, dstest.State("O"))); got != nil {
-		t.Errorf("where nothing was changed: %v", got)
 	}
 }

@@ -1,4 +1,4 @@
-package plan
+package whatif
 
 import (
 	"encoding/json"
@@ -13,14 +13,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
-
-func limit(v string) *intstr.IntOrString { l := intstr.Parse(v); return &l }
 
 func number[T int32 | int64](n T) *T { return &n }
 
@@ -51,35 +49,23 @@ func noRollingUpdate() dstest.Option {
 	return dstest.DaemonSet(func(ds *appsv1.DaemonSet) { ds.Spec.UpdateStrategy.RollingUpdate = nil })
 }
 
-func lacks(what snapshot.What, why snapshot.Why) dstest.Option {
-	return dstest.Edit(func(s *snapshot.Snapshot) {
-		switch what {
-		case snapshot.Nodes:
-			s.Nodes = nil
-		case snapshot.Revisions:
-			s.Revisions = nil
-		}
-		s.Gaps = append(s.Gaps, snapshot.Gap{What: what, Why: why})
-	})
-}
-
 // TestApply: what a change makes of the DaemonSet, and what of that is said.
 // The state has agent-new, number 2, as the current revision, agent-old,
 // number 1, before it, generation 2 and template generation 2.
 func TestApply(t *testing.T) {
 	restarted := differs("spec.template.metadata.annotations[kubectl.kubernetes.io/restartedAt]", "", `"2026-03-01T12:00:00Z"`)
 	const image = "spec.template.spec.containers[name=agent].image"
-	rollout := func(fields ...FieldDiff) *ChangeSummary { // to a new revision
-		return &ChangeSummary{Fields: fields, TemplateChanged: true, Revision: RevisionNote{From: 2, Number: 3, New: true}, Nodes: []NodeChange{}}
+	rollout := func(fields ...FieldDiff) *Summary { // to a new revision
+		return &Summary{Fields: fields, TemplateChanged: true, Revision: RevisionNote{From: 2, Number: 3, New: true}, Nodes: []NodeChange{}}
 	}
-	settings := func(fields ...FieldDiff) *ChangeSummary { // of the same revision
-		return &ChangeSummary{Fields: append([]FieldDiff{}, fields...), Revision: RevisionNote{From: 2, Number: 2, Name: "agent-new", Was: 2}, Nodes: []NodeChange{}}
+	settings := func(fields ...FieldDiff) *Summary { // of the same revision
+		return &Summary{Fields: append([]FieldDiff{}, fields...), Revision: RevisionNote{From: 2, Number: 2, Name: "agent-new", Was: 2}, Nodes: []NodeChange{}}
 	}
-	by := func(method string, s *ChangeSummary) *ChangeSummary { s.Method = method; return s }
+	by := func(method string, s *Summary) *Summary { s.Method = method; return s }
 	for _, tt := range []struct {
 		options []dstest.Option
 		change  *Change
-		want    *ChangeSummary
+		want    *Summary
 		moved   string // the generation and the template's
 		why     string
 	}{
@@ -87,7 +73,7 @@ func TestApply(t *testing.T) {
 		{nil, &Change{Images: []Image{{"agent", "example/agent:3"}}}, rollout(differs(image, `"example/agent:2"`, `"example/agent:3"`)), "3 3", "an image"},
 		{nil, &Change{Images: []Image{{"", "example/agent:3"}}}, rollout(differs(image, `"example/agent:2"`, `"example/agent:3"`)), "3 3", "of the only container"},
 		{nil, &Change{Images: []Image{{"agent", "example/agent:2"}}}, settings(), "2 2", "the image that it has"},
-		{nil, &Change{Images: []Image{{"agent", "example/agent:1"}}}, &ChangeSummary{
+		{nil, &Change{Images: []Image{{"agent", "example/agent:1"}}}, &Summary{
 			Fields: []FieldDiff{differs(image, `"example/agent:2"`, `"example/agent:1"`)}, TemplateChanged: true,
 			Revision: RevisionNote{From: 2, Number: 3, Name: "agent-old", Was: 1}, Nodes: []NodeChange{},
 		}, "3 3", "the image of before: a rollback, whoever asks for it"},
@@ -102,42 +88,42 @@ func TestApply(t *testing.T) {
 		), "3 3", "all"},
 		{nil, &Change{Restart: true}, rollout(restarted), "3 3", "a restart, by the snapshot's clock"},
 
-		{nil, &Change{ToRevision: number(int64(1))}, &ChangeSummary{
+		{nil, &Change{ToRevision: new(int64(1))}, &Summary{
 			Fields: []FieldDiff{differs(image, `"example/agent:2"`, `"example/agent:1"`)}, TemplateChanged: true,
 			Revision: RevisionNote{From: 2, Number: 3, Name: "agent-old", Was: 1}, Nodes: []NodeChange{},
 		}, "3 3", "a rollback gives an old revision the next number"},
-		{nil, &Change{ToRevision: number(int64(0))}, &ChangeSummary{
+		{nil, &Change{ToRevision: new(int64(0))}, &Summary{
 			Fields: []FieldDiff{differs(image, `"example/agent:2"`, `"example/agent:1"`)}, TemplateChanged: true,
 			Revision: RevisionNote{From: 2, Number: 3, Name: "agent-old", Was: 1}, Nodes: []NodeChange{},
 		}, "3 3", "0 is the one before"},
-		{nil, &Change{ToRevision: number(int64(2))}, settings(), "2 2", "a rollback to where it is"},
-		{[]dstest.Option{dstest.AddRevision("other", 1, "example/other:1")}, &Change{ToRevision: number(int64(1))}, &ChangeSummary{
+		{nil, &Change{ToRevision: new(int64(2))}, settings(), "2 2", "a rollback to where it is"},
+		{[]dstest.Option{dstest.AddRevision("other", 1, "example/other:1")}, &Change{ToRevision: new(int64(1))}, &Summary{
 			Fields: []FieldDiff{differs(image, `"example/agent:2"`, `"example/agent:1"`)}, TemplateChanged: true,
 			Revision: RevisionNote{From: 2, Number: 3, Name: "agent-old", Was: 1}, Nodes: []NodeChange{},
 		}, "3 3", "of two with one number the first by name, as the API server lists them"},
-		{[]dstest.Option{dstest.Version("v1.30.4")}, &Change{ToRevision: number(int64(1))}, &ChangeSummary{
+		{[]dstest.Option{dstest.Version("v1.30.4")}, &Change{ToRevision: new(int64(1))}, &Summary{
 			Fields: []FieldDiff{differs(image, `"example/agent:2"`, `"example/agent:1"`)}, TemplateChanged: true,
 			Revision: RevisionNote{From: 2, Number: 3, Name: "agent-old", Was: 1}, Nodes: []NodeChange{},
 		}, "3 3", "as older controllers store it"},
-		{[]dstest.Option{dstest.Edit(func(s *snapshot.Snapshot) { s.Revisions = s.Revisions[:1] })}, &Change{MinReadySeconds: number(int32(5))}, &ChangeSummary{
+		{[]dstest.Option{dstest.Edit(func(s *snapshot.Snapshot) { s.Revisions = s.Revisions[:1] })}, &Change{MinReadySeconds: new(int32(5))}, &Summary{
 			Fields: []FieldDiff{differs("spec.minReadySeconds", "", "5")}, Revision: RevisionNote{Number: 2, New: true}, Nodes: []NodeChange{},
 		}, "3 2", "where the current revision is not cut yet, there is none to come from"},
-		{[]dstest.Option{lacks(snapshot.Revisions, snapshot.Forbidden)}, &Change{MinReadySeconds: number(int32(5))}, &ChangeSummary{
+		{[]dstest.Option{dstest.Lacks(snapshot.Revisions, snapshot.Forbidden)}, &Change{MinReadySeconds: new(int32(5))}, &Summary{
 			Fields: []FieldDiff{differs("spec.minReadySeconds", "", "5")}, Nodes: []NodeChange{},
 		}, "3 2", "nor where the revisions could not be read"},
 
-		{nil, &Change{MinReadySeconds: number(int32(30))}, settings(differs("spec.minReadySeconds", "", "30")), "3 2", "what is not the template rolls nothing"},
-		{nil, &Change{MinReadySeconds: number(int32(30)), Restart: true, MaxUnavailable: limit("10%")}, rollout(
+		{nil, &Change{MinReadySeconds: new(int32(30))}, settings(differs("spec.minReadySeconds", "", "30")), "3 2", "what is not the template rolls nothing"},
+		{nil, &Change{MinReadySeconds: new(int32(30)), Restart: true, MaxUnavailable: dstest.Limit("10%")}, rollout(
 			differs("spec.minReadySeconds", "", "30"),
 			restarted,
 			differs("spec.updateStrategy.rollingUpdate.maxUnavailable", "1", `"10%"`),
 		), "3 3", "all of it is one write"},
-		{nil, &Change{MaxUnavailable: limit("1")}, settings(), "2 2", "the limit that it has"},
-		{nil, &Change{MaxUnavailable: limit("0"), MaxSurge: limit("1")}, settings(
+		{nil, &Change{MaxUnavailable: dstest.Limit("1")}, settings(), "2 2", "the limit that it has"},
+		{nil, &Change{MaxUnavailable: dstest.Limit("0"), MaxSurge: dstest.Limit("1")}, settings(
 			differs("spec.updateStrategy.rollingUpdate.maxSurge", "0", "1"),
 			differs("spec.updateStrategy.rollingUpdate.maxUnavailable", "1", "0"),
 		), "3 2", "from one kind of budget to the other"},
-		{[]dstest.Option{dstest.Version("v1.20.4")}, &Change{MaxUnavailable: limit("2")}, settings(differs("spec.updateStrategy.rollingUpdate.maxUnavailable", "1", "2")), "3 2", "a version without maxSurge"},
+		{[]dstest.Option{dstest.Version("v1.20.4")}, &Change{MaxUnavailable: dstest.Limit("2")}, settings(differs("spec.updateStrategy.rollingUpdate.maxUnavailable", "1", "2")), "3 2", "a version without maxSurge"},
 		{nil, &Change{Strategy: "OnDelete"}, settings(differs("spec.updateStrategy.type", `"RollingUpdate"`, `"OnDelete"`)), "3 2", "the API server leaves the limits of an OnDelete alone"},
 		{[]dstest.Option{dstest.OnDelete()}, &Change{Strategy: "RollingUpdate"}, settings(
 			differs("spec.updateStrategy.rollingUpdate", "", `{"maxSurge":0,"maxUnavailable":1}`),
@@ -147,20 +133,20 @@ func TestApply(t *testing.T) {
 			differs("spec.updateStrategy.rollingUpdate", "", `{"maxUnavailable":1}`),
 			differs("spec.updateStrategy.type", `"OnDelete"`, `"RollingUpdate"`),
 		), "3 2", "with what the version knows"},
-		{[]dstest.Option{dstest.OnDelete()}, &Change{Strategy: "RollingUpdate", MaxUnavailable: limit("25%")}, settings(
+		{[]dstest.Option{dstest.OnDelete()}, &Change{Strategy: "RollingUpdate", MaxUnavailable: dstest.Limit("25%")}, settings(
 			differs("spec.updateStrategy.rollingUpdate", "", `{"maxSurge":0,"maxUnavailable":"25%"}`),
 			differs("spec.updateStrategy.type", `"OnDelete"`, `"RollingUpdate"`),
 		), "3 2", "or what is given"},
 		{[]dstest.Option{dstest.DaemonSet(func(ds *appsv1.DaemonSet) { ds.Spec.UpdateStrategy.Type = "OnDelete" })}, &Change{Strategy: "RollingUpdate"}, settings(
 			differs("spec.updateStrategy.type", `"OnDelete"`, `"RollingUpdate"`),
 		), "3 2", "limits that an OnDelete kept hold again"},
-		{[]dstest.Option{dstest.OnDelete()}, &Change{MaxUnavailable: limit("3")}, settings(
+		{[]dstest.Option{dstest.OnDelete()}, &Change{MaxUnavailable: dstest.Limit("3")}, settings(
 			differs("spec.updateStrategy.rollingUpdate", "", `{"maxSurge":0,"maxUnavailable":3}`),
 		), "3 2", "an OnDelete may be given limits, which mean nothing yet"},
-		{[]dstest.Option{dstest.OnDelete()}, &Change{MaxSurge: limit("3")}, settings(
+		{[]dstest.Option{dstest.OnDelete()}, &Change{MaxSurge: dstest.Limit("3")}, settings(
 			differs("spec.updateStrategy.rollingUpdate", "", `{"maxSurge":3,"maxUnavailable":0}`),
 		), "3 2", "without the default of a RollingUpdate"},
-		{[]dstest.Option{noRollingUpdate()}, &Change{MaxUnavailable: limit("3")}, settings(
+		{[]dstest.Option{noRollingUpdate()}, &Change{MaxUnavailable: dstest.Limit("3")}, settings(
 			differs("spec.updateStrategy.rollingUpdate", "", `{"maxSurge":0,"maxUnavailable":3}`),
 		), "3 2", "a RollingUpdate without limits, as in a file, gets all"},
 
@@ -221,7 +207,7 @@ func TestApply(t *testing.T) {
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			s := dstest.State("N", tt.options...)
-			after, got, err := tt.change.Apply(s)
+			after, got, err := tt.change.applied(s)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -249,30 +235,30 @@ func TestApplyRefuses(t *testing.T) {
 		want, hint string
 		why        string
 	}{
-		{nil, &Change{Images: []Image{{"agnet", "x"}}}, `the template has no container "agnet": it has agent`, "--image agent=x", "an image of no container"},
-		{[]dstest.Option{twoContainers()}, &Change{Images: []Image{{"", "x"}}}, `the template has 2 containers: say whose image is "x": agent, proxy, setup`, "--image agent=x", "an image of one of several"},
+		{nil, &Change{Images: []Image{{"agnet", "x"}}}, `the template has no container "agnet": it has agent`, "images [{agent x}]", "an image of no container"},
+		{[]dstest.Option{twoContainers()}, &Change{Images: []Image{{"", "x"}}}, `the template has 2 containers: say whose image is "x": agent, proxy, setup`, "images [{agent x}]", "an image of one of several"},
 		{nil, &Change{Images: []Image{{"agent", "x"}, {"", "y"}}}, `container "agent" is to have the image "x" and "y"`, "", "two images of the only container"},
 		{[]dstest.Option{noContainers()}, &Change{Images: []Image{{"", "x"}}}, "the template has no containers, so there is no image to change", "", "no container at all"},
 		{[]dstest.Option{noContainers()}, &Change{Images: []Image{{"agent", "x"}}}, "the template has no containers, so there is no image to change", "", "no container at all, and one is named"},
 		{[]dstest.Option{noContainers()}, &Change{Images: []Image{{"*", "x"}}}, "the template has no containers, so there is no image to change", "", "no container at all, and all are meant"},
 		{nil, &Change{Images: []Image{{"agent", ""}}}, `DaemonSet.apps "agent" is invalid: spec.template.spec.containers[0].image: Required value`, "", "no image"},
-		{nil, &Change{ToRevision: number(int64(7))}, `daemonset kube-system/agent has no revision 7: it has 1, 2`, "--to-revision 1", "a revision that does not exist"},
-		{nil, &Change{ToRevision: number(int64(-1))}, `daemonset kube-system/agent has no revision -1: it has 1, 2`, "--to-revision 1", "one that cannot"},
-		{[]dstest.Option{dstest.AddRevision("third", 10, "x"), dstest.AddRevision("twin", 1, "y")}, &Change{ToRevision: number(int64(3))}, `daemonset kube-system/agent has no revision 3: it has 1, 2, 10`, "--to-revision 2", "by number, each once"},
-		{[]dstest.Option{dstest.Patch("revisions/agent-old", "null")}, &Change{ToRevision: number(int64(0))}, `daemonset kube-system/agent has no revision before the current one: it has 2`, "", "none before"},
-		{[]dstest.Option{dstest.Patch("revisions/agent-old", "null"), dstest.Patch("revisions/agent-new", `{"revision":0}`)}, &Change{ToRevision: number(int64(0))}, `daemonset kube-system/agent has no revision before the current one: it has 0`, "", "not even where the only one has the number 0"},
-		{[]dstest.Option{dstest.Patch("revisions/agent-old", `{"metadata":{"ownerReferences":null}}`)}, &Change{ToRevision: number(int64(1))}, `revision 1, controllerrevision agent-old, has no owner yet: kubectl does not see it until the next sync has adopted it`, "", "one that is nobody's, which kubectl does not see"},
-		{[]dstest.Option{lacks(snapshot.Revisions, snapshot.Forbidden)}, &Change{ToRevision: number(int64(1))}, `the controllerrevisions could not be read, which tell what a rollback goes back to: Forbidden`, "kubectl auth can-i list controllerrevisions -n kube-system", "revisions that could not be read"},
-		{[]dstest.Option{lacks(snapshot.Revisions, snapshot.NotGiven)}, &Change{ToRevision: number(int64(1))}, `the controllerrevisions could not be read, which tell what a rollback goes back to: NotGiven`, "kubectl get controllerrevisions -n kube-system -o yaml > controllerrevisions.yaml, and add --from controllerrevisions.yaml", "that a dump lacks"},
-		{[]dstest.Option{dstest.Patch("revisions/agent-old", `{"data":{"spec":{"template":{},"paused":true}}}`)}, &Change{ToRevision: number(int64(1))}, `revision 1, controllerrevision agent-old: data: not a patch of spec.template alone`, "", "a revision that holds something else"},
+		{nil, &Change{ToRevision: new(int64(7))}, `daemonset kube-system/agent has no revision 7: it has 1, 2`, "revision 1", "a revision that does not exist"},
+		{nil, &Change{ToRevision: new(int64(-1))}, `daemonset kube-system/agent has no revision -1: it has 1, 2`, "revision 1", "one that cannot"},
+		{[]dstest.Option{dstest.AddRevision("third", 10, "x"), dstest.AddRevision("twin", 1, "y")}, &Change{ToRevision: new(int64(3))}, `daemonset kube-system/agent has no revision 3: it has 1, 2, 10`, "revision 2", "by number, each once"},
+		{[]dstest.Option{dstest.Patch("revisions/agent-old", "null")}, &Change{ToRevision: new(int64(0))}, `daemonset kube-system/agent has no revision before the current one: it has 2`, "", "none before"},
+		{[]dstest.Option{dstest.Patch("revisions/agent-old", "null"), dstest.Patch("revisions/agent-new", `{"revision":0}`)}, &Change{ToRevision: new(int64(0))}, `daemonset kube-system/agent has no revision before the current one: it has 0`, "", "not even where the only one has the number 0"},
+		{[]dstest.Option{dstest.Patch("revisions/agent-old", `{"metadata":{"ownerReferences":null}}`)}, &Change{ToRevision: new(int64(1))}, `revision 1, controllerrevision agent-old, has no owner yet: kubectl does not see it until the next sync has adopted it`, "", "one that is nobody's, which kubectl does not see"},
+		{[]dstest.Option{dstest.Lacks(snapshot.Revisions, snapshot.Forbidden)}, &Change{ToRevision: new(int64(1))}, `the controllerrevisions could not be read, which tell what a rollback goes back to: Forbidden`, "controllerrevisions in kube-system: Forbidden", "revisions that could not be read"},
+		{[]dstest.Option{dstest.Lacks(snapshot.Revisions, snapshot.NotGiven)}, &Change{ToRevision: new(int64(1))}, `the controllerrevisions could not be read, which tell what a rollback goes back to: NotGiven`, "controllerrevisions in kube-system: NotGiven", "that a dump lacks"},
+		{[]dstest.Option{dstest.Patch("revisions/agent-old", `{"data":{"spec":{"template":{},"paused":true}}}`)}, &Change{ToRevision: new(int64(1))}, `revision 1, controllerrevision agent-old: data: not a patch of spec.template alone`, "", "a revision that holds something else"},
 		{nil, &Change{DropSelector: []string{"disk"}}, `the template's nodeSelector has no key "disk": it has none`, "", "a key to remove that is not there"},
-		{[]dstest.Option{dstest.Version("v1.20.4")}, &Change{MaxSurge: limit("1")}, `maxSurge: Kubernetes v1.20.4 does not have it, v1.22 was the first`, "", "maxSurge before its time"},
+		{[]dstest.Option{dstest.Version("v1.20.4")}, &Change{MaxSurge: dstest.Limit("1")}, `maxSurge: Kubernetes v1.20.4 does not have it, v1.22 was the first`, "", "maxSurge before its time"},
 
-		{nil, &Change{MaxSurge: limit("1")}, `DaemonSet.apps "agent" is invalid: spec.updateStrategy.rollingUpdate.maxSurge: Invalid value: 1: may not be set when maxUnavailable is non-zero`, "--max-unavailable 0", "maxSurge beside the maxUnavailable that it has"},
-		{nil, &Change{MaxSurge: limit("1"), MaxUnavailable: limit("1")}, `DaemonSet.apps "agent" is invalid: spec.updateStrategy.rollingUpdate.maxSurge: Invalid value: 1: may not be set when maxUnavailable is non-zero`, "--max-unavailable 0", "both"},
-		{[]dstest.Option{dstest.MaxSurge("20%")}, &Change{MaxUnavailable: limit("1")}, `DaemonSet.apps "agent" is invalid: spec.updateStrategy.rollingUpdate.maxSurge: Invalid value: "20%": may not be set when maxUnavailable is non-zero`, "--max-surge 0", "maxUnavailable beside the maxSurge that it has"},
-		{nil, &Change{MaxUnavailable: limit("0")}, `DaemonSet.apps "agent" is invalid: spec.updateStrategy.rollingUpdate.maxUnavailable: Required value: cannot be 0 when maxSurge is 0`, "--max-surge 1", "neither"},
-		{[]dstest.Option{dstest.MaxSurge("1")}, &Change{MaxSurge: limit("0%")}, `DaemonSet.apps "agent" is invalid: spec.updateStrategy.rollingUpdate.maxUnavailable: Required value: cannot be 0 when maxSurge is 0`, "--max-unavailable 1", "the other way round"},
+		{nil, &Change{MaxSurge: dstest.Limit("1")}, `DaemonSet.apps "agent" is invalid: spec.updateStrategy.rollingUpdate.maxSurge: Invalid value: 1: may not be set when maxUnavailable is non-zero`, "maxUnavailable 0", "maxSurge beside the maxUnavailable that it has"},
+		{nil, &Change{MaxSurge: dstest.Limit("1"), MaxUnavailable: dstest.Limit("1")}, `DaemonSet.apps "agent" is invalid: spec.updateStrategy.rollingUpdate.maxSurge: Invalid value: 1: may not be set when maxUnavailable is non-zero`, "maxUnavailable 0", "both"},
+		{[]dstest.Option{dstest.MaxSurge("20%")}, &Change{MaxUnavailable: dstest.Limit("1")}, `DaemonSet.apps "agent" is invalid: spec.updateStrategy.rollingUpdate.maxSurge: Invalid value: "20%": may not be set when maxUnavailable is non-zero`, "maxSurge 0", "maxUnavailable beside the maxSurge that it has"},
+		{nil, &Change{MaxUnavailable: dstest.Limit("0")}, `DaemonSet.apps "agent" is invalid: spec.updateStrategy.rollingUpdate.maxUnavailable: Required value: cannot be 0 when maxSurge is 0`, "maxSurge 1", "neither"},
+		{[]dstest.Option{dstest.MaxSurge("1")}, &Change{MaxSurge: dstest.Limit("0%")}, `DaemonSet.apps "agent" is invalid: spec.updateStrategy.rollingUpdate.maxUnavailable: Required value: cannot be 0 when maxSurge is 0`, "maxUnavailable 1", "the other way round"},
 		{nil, &Change{Strategy: "Recreate"}, `DaemonSet.apps "agent" is invalid: spec.updateStrategy: Unsupported value: {"Type":"Recreate","RollingUpdate":{"MaxUnavailable":1,"MaxSurge":0}}: supported values: "RollingUpdate", "OnDelete"`, "", "a strategy of others"},
 		{nil, manifest(func(ds *appsv1.DaemonSet) {
 			ds.Spec.Selector.MatchLabels["tier"] = "x"
@@ -280,13 +266,13 @@ func TestApplyRefuses(t *testing.T) {
 		}),
 			`DaemonSet.apps "agent" is invalid: spec.selector: Invalid value: {"matchLabels":{"app":"agent","tier":"x"}}: field is immutable`, "", "another selector"},
 
-		{[]dstest.Option{lacks(snapshot.Nodes, snapshot.NotGiven)}, &Change{NodeSelector: map[string]string{"a": "b"}}, `the nodes could not be read, which tell where pods would have to go: NotGiven`, "kubectl get nodes -o yaml > nodes.yaml, and add --from nodes.yaml", "another placement without nodes"},
-		{[]dstest.Option{lacks(snapshot.Nodes, snapshot.Forbidden)}, &Change{Tolerations: []corev1.Toleration{{Operator: "Exists"}}}, `the nodes could not be read, which tell where pods would have to go: Forbidden`, "kubectl auth can-i list nodes", "which is not allowed"},
-		{[]dstest.Option{lacks(snapshot.Nodes, snapshot.Failed)}, manifest(func(ds *appsv1.DaemonSet) { ds.Spec.Template.Spec.HostNetwork = true }), `the nodes could not be read, which tell where pods would have to go: Failed`, "", "or failed"},
+		{[]dstest.Option{dstest.Lacks(snapshot.Nodes, snapshot.NotGiven)}, &Change{NodeSelector: map[string]string{"a": "b"}}, `the nodes could not be read, which tell where pods would have to go: NotGiven`, "nodes in : NotGiven", "another placement without nodes"},
+		{[]dstest.Option{dstest.Lacks(snapshot.Nodes, snapshot.Forbidden)}, &Change{Tolerations: []corev1.Toleration{{Operator: "Exists"}}}, `the nodes could not be read, which tell where pods would have to go: Forbidden`, "nodes in : Forbidden", "which is not allowed"},
+		{[]dstest.Option{dstest.Lacks(snapshot.Nodes, snapshot.Failed)}, manifest(func(ds *appsv1.DaemonSet) { ds.Spec.Template.Spec.HostNetwork = true }), `the nodes could not be read, which tell where pods would have to go: Failed`, "nodes in : Failed", "or failed"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			s := dstest.State("N", tt.options...)
-			after, sum, err := tt.change.Apply(s)
+			after, sum, err := tt.change.applied(s)
 			if err == nil {
 				t.Fatalf("not refused: %+v", sum)
 			}
@@ -296,26 +282,74 @@ func TestApplyRefuses(t *testing.T) {
 			if err.Error() != tt.want {
 				t.Errorf("%s\nwant\n%s", err, tt.want)
 			}
-			if got := hintOf(err); got != tt.hint {
+			if got := offered(err); got != tt.hint {
 				t.Errorf("hint %q, want %q", got, tt.hint)
 			}
 		})
 	}
 }
 
-func hintOf(err error) string {
-	var h interface{ Hint() string }
-	if errors.As(err, &h) {
-		return h.Hint()
+// offered is what an error offers instead.
+func offered(err error) string {
+	var (
+		invalid *Invalid
+		refused *Error
+		lacking *LackingError
+		instead *Change
+	)
+	switch {
+	case errors.As(err, &lacking):
+		return strings.TrimSuffix(fmt.Sprintf("%s in %s: %s", lacking.What, lacking.Of, lacking.Gap.Why), " ")
+	case errors.As(err, &invalid):
+		instead = invalid.Instead
+	case errors.As(err, &refused) && refused.Nodes != nil:
+		if refused.Nodes.Selector {
+			return "nodes by labels " + refused.Nodes.Which
+		}
+		return strings.Join(append([]string{"nodes near " + refused.Nodes.Which + ":"}, refused.Nodes.Near...), " ")
+	case errors.As(err, &refused):
+		instead = refused.Instead
 	}
-	return ""
+	switch {
+	case instead == nil:
+		return ""
+	case instead.MaxUnavailable != nil:
+		return "maxUnavailable " + instead.MaxUnavailable.String()
+	case instead.MaxSurge != nil:
+		return "maxSurge " + instead.MaxSurge.String()
+	case instead.ToRevision != nil:
+		return fmt.Sprint("revision ", *instead.ToRevision)
+	}
+	return fmt.Sprint("images ", instead.Images)
+}
+
+// applied makes a State of a Snapshot, and takes the parts of what comes of it.
+func (c *Change) applied(s *snapshot.Snapshot) (*snapshot.Snapshot, *Summary, error) {
+	st, err := daemonset.StateOf(s)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err := Make(st, c)
+	if err != nil {
+		return nil, nil, err
+	}
+	return r.State.Snapshot, r.Summary, nil
+}
+
+func stateOf(t testing.TB, s *snapshot.Snapshot) *daemonset.State {
+	t.Helper()
+	st, err := daemonset.StateOf(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st
 }
 
 // TestApplyWithoutNodes: what does not move pods needs no nodes.
 func TestApplyWithoutNodes(t *testing.T) {
-	s := dstest.State("N", lacks(snapshot.Nodes, snapshot.Forbidden))
-	for _, c := range []*Change{{Restart: true}, {MaxUnavailable: limit("2")}, {ToRevision: number(int64(1))}} {
-		if _, _, err := c.Apply(s); err != nil {
+	s := dstest.State("N", dstest.Lacks(snapshot.Nodes, snapshot.Forbidden))
+	for _, c := range []*Change{{Restart: true}, {MaxUnavailable: dstest.Limit("2")}, {ToRevision: new(int64(1))}} {
+		if _, _, err := c.applied(s); err != nil {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
@@ -334,7 +368,7 @@ func TestRollbackIsExact(t *testing.T) {
 		s := dstest.State("N", dstest.Version(version), odd)
 		s.DaemonSet.Spec.Template.Spec.Containers[0].Args = []string{"another"} // after the revisions were stored
 		s.DaemonSet.Spec.Template.Annotations = map[string]string{"example.com/restarted": "later"}
-		after, sum, err := (&Change{ToRevision: number(int64(2))}).Apply(s)
+		after, sum, err := (&Change{ToRevision: new(int64(2))}).applied(s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -360,9 +394,9 @@ func TestApplyLeavesTheChange(t *testing.T) {
 	c := manifest(func(ds *appsv1.DaemonSet) { ds.Spec.Template.Spec.NodeSelector = map[string]string{"a": "b"} })
 	c.Restart, c.NodeSelector, c.DropSelector = true, map[string]string{"c": "d"}, []string{"a"}
 	before := c.DaemonSet.DeepCopy()
-	var summaries []*ChangeSummary
+	var summaries []*Summary
 	for range 2 {
-		_, sum, err := c.Apply(dstest.State("N"))
+		_, sum, err := c.applied(dstest.State("N"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -412,7 +446,7 @@ func TestRollbackIsDefaulted(t *testing.T) {
 			}
 			i := slices.IndexFunc(s.Revisions, func(r appsv1.ControllerRevision) bool { return r.Revision == 1 })
 			s.Revisions[i].Data.Raw = []byte(strings.Replace(string(raw), tt.stored, "", 1))
-			_, sum, err := (&Change{ToRevision: number(int64(1))}).Apply(s)
+			_, sum, err := (&Change{ToRevision: new(int64(1))}).applied(s)
 			if err != nil {
 				t.Fatal(err)
 			}

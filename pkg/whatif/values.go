@@ -1,8 +1,6 @@
-package plan
+package whatif
 
 import (
-	"slices"
-
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
@@ -11,10 +9,10 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
-// hidden returns the fields without the literal values of environment
+// Hidden returns the fields without the literal values of environment
 // variables: see template.Hide, and without the copies of them that tools keep
 // in annotations.
-func hidden(fields []FieldDiff) []FieldDiff {
+func Hidden(fields []FieldDiff) []FieldDiff {
 	out := template.Hide[appsv1.DaemonSet](fields, nil)
 	for i := range out {
 		f := &out[i]
@@ -35,15 +33,6 @@ func hiddenCopy(annotation string, v template.Value) template.Value {
 		return v
 	}
 	return template.ValueOf(template.Hidden)
-}
-
-// notCompared returns how many literal values of a manifest cannot be told from
-// those in the cluster.
-func (c *Change) notCompared(s *snapshot.Snapshot) int {
-	if c.DaemonSet == nil {
-		return 0
-	}
-	return keepDigests(s, c.DaemonSet.DeepCopy())
 }
 
 // keepDigests gives the literal values of a manifest's environment variables,
@@ -130,21 +119,4 @@ func unknownFields(s *snapshot.Snapshot, revision string) map[string]string {
 		}
 	}
 	return nil
-}
-
-// TemplateKnown reports whether it is known which revision's template the pods get.
-// It is not where the API server may know fields of a revision that this program
-// does not (AssumeUnknownFields). Nor is it where literal values of a manifest could
-// not be compared (AssumeEnvValues) and it is otherwise a template that there is:
-// with another value it would be a new one, and every pod old. That an annotation's
-// copy of the values is all that could not be compared is not told from that.
-func (p *Plan) TemplateKnown() bool {
-	if p.Change == nil || p.assumes(AssumeUnknownFields) {
-		return p.Change == nil
-	}
-	return p.Change.TemplateChanged && p.Change.Revision.New || !p.assumes(AssumeEnvValues)
-}
-
-func (p *Plan) assumes(code daemonset.AssumptionCode) bool {
-	return slices.ContainsFunc(p.Assumptions, func(a daemonset.Assumption) bool { return a.Code == code })
 }

@@ -1,0 +1,52 @@
+package dstest
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// Limit is a maxUnavailable or maxSurge.
+func Limit(v string) *intstr.IntOrString { l := intstr.Parse(v); return &l }
+
+// Taint is one as kubectl taint has it: KEY[=VALUE][:EFFECT].
+func Taint(text string) *corev1.Taint {
+	text, effect, _ := strings.Cut(text, ":")
+	key, value, _ := strings.Cut(text, "=")
+	return &corev1.Taint{Key: key, Value: value, Effect: corev1.TaintEffect(effect)}
+}
+
+// Tainted gives a node taints.
+func Tainted(node string, taints ...string) Option {
+	return Node(node, func(n *corev1.Node) {
+		for _, text := range taints {
+			n.Spec.Taints = append(n.Spec.Taints, *Taint(text))
+		}
+	})
+}
+
+// Labeled gives a node labels, each KEY=VALUE.
+func Labeled(node string, pairs ...string) Option {
+	return Node(node, func(n *corev1.Node) {
+		for _, p := range pairs {
+			key, value, _ := strings.Cut(p, "=")
+			n.Labels[key] = value
+		}
+	})
+}
+
+// Lacks takes away what there is of a kind, with a Gap that says why.
+func Lacks(what snapshot.What, why snapshot.Why) Option {
+	return Edit(func(s *snapshot.Snapshot) {
+		switch what {
+		case snapshot.Nodes:
+			s.Nodes = nil
+		case snapshot.Revisions:
+			s.Revisions = nil
+		}
+		s.Gaps = append(s.Gaps, snapshot.Gap{What: what, Why: why})
+	})
+}

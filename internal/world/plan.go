@@ -1,0 +1,32 @@
+package world
+
+import (
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
+)
+
+// Plan plans a Snapshot as it is, or after a change, which may be nil. Where the
+// method of the change is New, the DaemonSet is one that is not there yet.
+func Plan(s *snapshot.Snapshot, c *whatif.Change, o plan.Options) (*plan.Plan, error) {
+	if c != nil && c.Method == "New" {
+		created, err := whatif.MakeNew(s, c)
+		if err != nil {
+			return nil, err
+		}
+		return plan.MakeChanged(created, o), nil
+	}
+	st, err := daemonset.StateOf(s)
+	if err != nil {
+		return nil, err
+	}
+	if c == nil {
+		return plan.Make(st, o), nil
+	}
+	changed, err := whatif.Make(st, c)
+	if err != nil {
+		return nil, err
+	}
+	return plan.MakeChanged(changed, o), nil
+}

@@ -1,0 +1,121 @@
+package plan
+
+import (
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/template"
+)
+
+// What the API server accepts and that will not go well.
+const (
+	// NoEligibleNode: no node is eligible, but pods stay (where they are removed, the outcome is `RemovesAllPods`)
+	// Facts: nodes, losing, staying
+	NoEligibleNode = cause.NoEligibleNode
+	// SurgeHostPort: the template has maxSurge and a host port, which the old pod on the node holds: the new pod is
+	// never scheduled
+	// Facts: ports
+	SurgeHostPort daemonset.Reason = "SurgeHostPort"
+	// StartsRollout: the strategy becomes RollingUpdate while there are old pods, which starts a rollout
+	// Facts: pods
+	StartsRollout daemonset.Reason = "StartsRollout"
+	// OutsideBudget: the next step deletes more pods than the limit allows because they are not available, for example
+	// after minReadySeconds was raised
+	// Facts: count, limit
+	OutsideBudget daemonset.Reason = "OutsideBudget"
+	// NewPodsFailing: some pods of the current revision fail and others run: the plan assumes that further ones run
+	// Facts: newPods, newFailing
+	NewPodsFailing daemonset.Reason = "NewPodsFailing"
+	// NeverUpdated: the current revision has an empty hash, and nothing else identifies its pods: the controller
+	// treats its own new pods as outdated and loops forever
+	// Facts: revision
+	NeverUpdated daemonset.Reason = "NeverUpdated"
+	// ManagedByTool: a change by flags writes the spec, and another writer of the spec will undo it; one for each of
+	// the [tools](#tools), in the order of that table. Not for a restart alone
+	// Facts: tool, by, evidence
+	ManagedByTool daemonset.Reason = "ManagedByTool"
+	// ServerWarning: the API server accepts the manifest with this warning, as kubectl apply prints it; only with
+	// `--server-dry-run`
+	// Facts: message
+	ServerWarning daemonset.Reason = "APIServerWarning"
+	// InvalidImageName: no kubelet starts the container, because the name of its image is not a valid reference; the API server
+	// accepts nearly any text. One for each such container
+	// Facts: container, image, fault
+	InvalidImageName daemonset.Reason = "InvalidImageName"
+	// DuplicateKey: an object of the manifest has the same key twice; the later value counts, as for kubectl apply
+	// Facts: file, document, line, key
+	DuplicateKey daemonset.Reason = "DuplicateKey"
+)
+
+// WarningCodes lists every code of a Warning.
+var WarningCodes = []daemonset.Reason{NoEligibleNode, SurgeHostPort, StartsRollout, OutsideBudget, NewPodsFailing, NeverUpdated, ManagedByTool, ServerWarning, DuplicateKey, InvalidImageName}
+
+// warn adds what the API server accepts and that will not go well.
+func (p *Plan) warn(before, after *daemonset.State) {
+	if none := cause.NoneEligible(after, Nodes(p.Lost)); none != nil && p.Outcome.Code != RemovesAllPods {
+		p.Warnings = append(p.Warnings, Warning{none.Code, none.Facts})
+	}
+	p.Warnings = append(p.Warnings, warnings(before, after)...)
+}
+
+// warnings returns what the API server accepts and that will not go well, of a
+// DaemonSet as it is after a change. Before it there may be nothing, and then
+// nothing was changed.
+func warnings(before, after *daemonset.State) []Warning {
+	var out []Warning
+	ds := after.DaemonSet
+	if ports := cause.HostPorts(&ds.Spec.Template.Spec); len(ports) > 0 && after.Budget.MaxSurge > 0 {
+		out = append(out, Warning{SurgeHostPort, daemonset.Facts{"ports": ports}})
+	}
+	if count := oldPods(after); count > 0 && before != nil && leavesOnDelete(before.DaemonSet, ds) {
+		out = append(out, Warning{StartsRollout, daemonset.Facts{"pods": count}})
+	}
+	if h := after.History; h.Hash == "" && len(h.Current) > 0 && after.Budget.Kind != daemonset.BudgetNone && after.NewPod() == daemonset.NotUpdated {
+		out = append(out, Warning{NeverUpdated, daemonset.Facts{"revision": h.Current[0]}})
+	}
+	for _, c := range invalidImages(after) {
+		out = append(out, Warning{InvalidImageName, daemonset.Facts{"container": c.Name, "image": c.Image, "fault": string(template.FaultOfImage(c.Image))}})
+	}
+	return out
+}
+
+// invalidImages returns the containers of the template that no kubelet starts. It
+// leaves out those that an available pod runs: a dump may hide the names of images.
+func invalidImages(st *daemonset.State) []corev1.Container {
+	spec := &st.DaemonSet.Spec.Template.Spec
+	return slices.DeleteFunc(slices.Concat(spec.InitContainers, spec.Containers), func(c corev1.Container) bool {
+		return c.Image == "" || template.FaultOfImage(c.Image) == "" || anyAvailable(st, func(p *daemonset.Pod) bool { return p.Updated || runs(p.Object, c.Image) })
+	})
+}
+
+func runs(p *corev1.Pod, image string) bool {
+	return slices.ContainsFunc(slices.Concat(p.Spec.InitContainers, p.Spec.Containers), func(c corev1.Container) bool { return c.Image == image })
+}
+
+// stepWarnings returns what the next step does that the budget does not tell,
+// and what does not look well of the revision that it rolls out.
+func stepWarnings(step *daemonset.Step, st *daemonset.State, a *assumed) []Warning {
+	var out []Warning
+	if n := step.Deletes.Len() + step.Deletes.Deferred; step.Kind == daemonset.StepRollingUpdate && st.Budget.MaxSurge == 0 && n > st.Limit() {
+		out = append(out, Warning{OutsideBudget, daemonset.Facts{"count": n, "limit": st.Limit()}})
+	}
+	if len(a.broken) > 0 && a.fails == nil {
+		pods := 0
+		for i := range st.Nodes {
+			for j := range st.Nodes[i].Pods {
+				p := &st.Nodes[i].Pods[j]
+				pods += b2i(p.Updated && !p.Terminating)
+			}
+		}
+		out = append(out, Warning{NewPodsFailing, daemonset.Facts{"newPods": pods, "newFailing": len(a.broken)}})
+	}
+	return out
+}
+
+func leavesOnDelete(before, after *appsv1.DaemonSet) bool {
+	return before.Spec.UpdateStrategy.Type == appsv1.OnDeleteDaemonSetStrategyType && after.Spec.UpdateStrategy.Type == appsv1.RollingUpdateDaemonSetStrategyType
+}

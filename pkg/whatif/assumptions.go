@@ -1,0 +1,81 @@
+package whatif
+
+import (
+	"strconv"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+)
+
+// What a change rests on that nobody could check.
+const (
+	// AssumeTemplateNotChecked: the API server accepts the pod template of the manifest, of which only a part was
+	// checked here; `--server-dry-run` checks all of it
+	// Source: `Manifest`
+	AssumeTemplateNotChecked daemonset.AssumptionCode = "TemplateNotChecked"
+	// AssumeNoServerWarnings: the API server has no warnings about the manifest; `--server-dry-run` asks for them
+	// Source: `Manifest`
+	AssumeNoServerWarnings daemonset.AssumptionCode = "NoServerWarnings"
+	// AssumeNoConflicts: the server-side apply conflicts with no field manager; the input has no managed fields that
+	// would tell
+	// Value: the field manager that applies
+	// Source: `Manifest`
+	AssumeNoConflicts daemonset.AssumptionCode = "NoConflicts"
+	// AssumeEnvValues: this many literal values of the manifest's environment variables, and annotations that may hold
+	// copies of them, equal those in the cluster, of which the Snapshot has digests. Where no other difference creates
+	// a revision, `--fail-on` cannot be evaluated, and `--exit-code` is 5
+	// Value: how many
+	// Source: `Manifest`
+	AssumeEnvValues daemonset.AssumptionCode = "EnvValuesNotCompared"
+	// AssumeUnknownFields: the API server drops this many fields that differ between the revision of a rollback and
+	// the live template, because this program's API types do not list them. kubectl sends them, and a newer API server
+	// may keep them: the template is then another one. `--fail-on` cannot be evaluated, and `--exit-code` is 5
+	// Value: how many
+	// Source: `Revision`
+	AssumeUnknownFields daemonset.AssumptionCode = "UnknownFieldsDropped"
+)
+
+// Assumptions lists every AssumptionCode of a Result.
+var Assumptions = []daemonset.AssumptionCode{AssumeTemplateNotChecked, AssumeNoServerWarnings, AssumeNoConflicts, AssumeEnvValues, AssumeUnknownFields}
+
+// MethodServerDryRun is the Summary's Method where the API server itself
+// laid a manifest over the live object, and so checked it.
+const MethodServerDryRun = "ServerDryRun"
+
+// MethodOverlay is the Method where neither an annotation nor field managers tell
+// what the manifest before this one held.
+const MethodOverlay = "Overlay"
+
+func (c *Change) assumptions(before *daemonset.State, sum *Summary) []daemonset.Assumption {
+	out := c.unasked(sum)
+	if c.DaemonSet != nil {
+		if n := keepDigests(before.Snapshot, c.DaemonSet.DeepCopy()); n > 0 {
+			out = append(out, daemonset.Assumption{Code: AssumeEnvValues, Value: strconv.Itoa(n), Source: "Manifest"})
+		}
+	}
+	if n := c.leftOut(before.Snapshot, before.History); n > 0 {
+		out = append(out, daemonset.Assumption{Code: AssumeUnknownFields, Value: strconv.Itoa(n), Source: "Revision"})
+	}
+	return out
+}
+
+// unasked returns what is assumed of a manifest since the API server was not
+// asked about it.
+func (c *Change) unasked(sum *Summary) []daemonset.Assumption {
+	var out []daemonset.Assumption
+	assume := func(code daemonset.AssumptionCode, value string) {
+		out = append(out, daemonset.Assumption{Code: code, Value: value, Source: "Manifest"})
+	}
+	if c.DaemonSet == nil || c.Method == MethodServerDryRun {
+		return nil
+	}
+	if sum.TemplateChanged {
+		assume(AssumeTemplateNotChecked, "")
+	}
+	if sum.TemplateChanged || len(sum.Fields) > 0 {
+		assume(AssumeNoServerWarnings, "")
+	}
+	if c.FieldManager != "" && c.Method == MethodOverlay {
+		assume(AssumeNoConflicts, c.FieldManager)
+	}
+	return out
+}

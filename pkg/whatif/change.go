@@ -1,0 +1,317 @@
+// Package whatif says what a change makes of a cluster: what somebody would do to
+// a DaemonSet or to nodes, as the API server and the node controller would have
+// it, right after it and before the DaemonSet controller acts. The State that
+// comes of it is explained and planned like any other.
+package whatif
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// Change is a what-if: what somebody would do to the DaemonSet and to the
+// cluster. Its parts are applied in the order of its fields.
+type Change struct {
+	// DaemonSet is what a manifest makes of the live object, and Method how it
+	// was laid over it; nil without a manifest. Of it, spec, labels and
+	// annotations count. Where the Snapshot holds digests of environment
+	// variables, its literal values are taken for what is there.
+	DaemonSet *appsv1.DaemonSet
+	Method    string
+
+	FieldManager string // who applies the manifest server-side; empty: it is not applied so
+
+	ToRevision      *int64 // the number of a ControllerRevision; 0 is the one before the current, as kubectl has it
+	Restart         bool   // as kubectl rollout restart: an annotation of the template
+	Images          []Image
+	Tolerations     []corev1.Toleration // added to the template's
+	NodeSelector    map[string]string   // added to the template's
+	DropSelector    []string            // keys removed from the template's nodeSelector
+	Strategy        string
+	MaxUnavailable  *intstr.IntOrString
+	MaxSurge        *intstr.IntOrString
+	MinReadySeconds *int32
+
+	Nodes []NodeEdit
+}
+
+// Image is a container's new image. An empty Container is the only one; "*" is all.
+type Image struct{ Container, Image string }
+
+// Result is what comes of a Change.
+type Result struct {
+	Before      *daemonset.State // nil for a DaemonSet that is new
+	State       *daemonset.State // right after the change, before the controller acts
+	Summary     *Summary
+	Assumptions []daemonset.Assumption // of the manifest, or of the revision of a rollback; see Assumptions
+}
+
+// Make returns what comes of a change of a State, as the API server would have it. What
+// it is given stays as it is.
+//
+// All that is asked of the DaemonSet is one write: the generation goes up by
+// one if the spec changed, and the template's own with it if the template did.
+// Templates that a ControllerRevision stores in the same way are equal, so a
+// write that changes nothing leaves the DaemonSet as it was, and has no
+// Fields.
+//
+// It fails with an Invalid where the API server would refuse the DaemonSet, with an
+// Error where the change names what is not there, and with a LackingError where it
+// rests on what could not be read.
+func Make(before *daemonset.State, c *Change) (*Result, error) {
+	out := *before.Snapshot
+	sum, err := &Summary{Method: c.Method, FieldManager: c.FieldManager}, error(nil)
+	if out.DaemonSet, err = c.daemonSet(before); err != nil {
+		return nil, err
+	}
+	old := before.DaemonSet
+	if sum.Fields, err = fieldDiffs(old, out.DaemonSet); err != nil {
+		return nil, err
+	}
+	if len(sum.Fields) == 0 {
+		out.DaemonSet = old
+	} else if err := c.write(before.Snapshot, out.DaemonSet); err != nil {
+		return nil, err
+	}
+	if sum.TemplateChanged, err = templateChanged(old, out.DaemonSet); err != nil {
+		return nil, err
+	}
+	if sum.Nodes, err = editNodes(&out, c.Nodes); err != nil {
+		return nil, err
+	}
+	after, err := before.Changed(&out)
+	if err != nil {
+		return nil, err
+	}
+	sum.Revision = revisionNote(before.History, after.History)
+	return &Result{before, after, sum, c.assumptions(before, sum)}, nil
+}
+
+// MakeNew returns what comes of a DaemonSet that is not in the cluster yet: the
+// Snapshot holds it as the API server would store it, without a pod. Of the Change
+// the nodes are changed before, and it says how the DaemonSet is made; all else of
+// it is about one that is there. It fails as Make does, and without nodes.
+func MakeNew(s *snapshot.Snapshot, c *Change) (*Result, error) {
+	if s.Lacks(snapshot.Nodes) {
+		return nil, lacking(s, snapshot.Nodes, "where it would run")
+	}
+	out := *s
+	nodes, err := editNodes(&out, c.Nodes)
+	if err != nil {
+		return nil, err
+	}
+	st, err := daemonset.StateOf(&out)
+	if err != nil {
+		return nil, err
+	}
+	if errs := Validate(nil, s.DaemonSet); len(errs) > 0 {
+		return nil, &Invalid{Name: s.DaemonSet.Name, Errors: errs}
+	}
+	sum := &Summary{Method: c.Method, FieldManager: c.FieldManager, Fields: []FieldDiff{}, TemplateChanged: true, Revision: RevisionNote{Number: 1, New: true}, Nodes: nodes}
+	return &Result{nil, st, sum, (&Change{DaemonSet: s.DaemonSet, Method: c.Method}).unasked(sum)}, nil
+}
+
+// daemonSet returns a copy of the DaemonSet with what was asked of it, for the
+// API server to see to.
+func (c *Change) daemonSet(before *daemonset.State) (*appsv1.DaemonSet, error) {
+	s, ds := before.Snapshot, before.DaemonSet.DeepCopy()
+	if m := c.DaemonSet; m != nil {
+		m = m.DeepCopy()
+		keepDigests(s, m)
+		ds.Labels, ds.Annotations, ds.Spec = m.Labels, m.Annotations, m.Spec
+	}
+	t := &ds.Spec.Template
+	if c.ToRevision != nil {
+		earlier, err := revisionTemplate(before, *c.ToRevision, t)
+		if err != nil {
+			return nil, err
+		}
+		*t = *earlier
+	}
+	if c.Restart {
+		put(&t.Annotations, "kubectl.kubernetes.io/restartedAt", s.TakenAt.UTC().Format(time.RFC3339))
+	}
+	given := map[string]string{} // by container
+	for _, image := range c.Images {
+		if err := image.set(&t.Spec, given); err != nil {
+			return nil, err
+		}
+	}
+	for _, toleration := range c.Tolerations {
+		if !slices.ContainsFunc(t.Spec.Tolerations, func(have corev1.Toleration) bool { return apiequality.Semantic.DeepEqual(have, toleration) }) {
+			t.Spec.Tolerations = append(t.Spec.Tolerations, toleration)
+		}
+	}
+	for key, value := range c.NodeSelector {
+		put(&t.Spec.NodeSelector, key, value)
+	}
+	for _, key := range c.DropSelector {
+		if _, ok := t.Spec.NodeSelector[key]; !ok {
+			return nil, &Error{Message: fmt.Sprintf("the template's nodeSelector has no key %q: %s", key, has(slices.Sorted(maps.Keys(t.Spec.NodeSelector))))}
+		}
+		delete(t.Spec.NodeSelector, key)
+	}
+	if c.MinReadySeconds != nil {
+		ds.Spec.MinReadySeconds = *c.MinReadySeconds
+	}
+	return ds, c.strategy(before.Profile, s.KubernetesVersion, &ds.Spec.UpdateStrategy)
+}
+
+func put(m *map[string]string, key, value string) {
+	if *m == nil {
+		*m = map[string]string{}
+	}
+	(*m)[key] = value
+}
+
+// has lists what there is, for messages.
+func has(names []string) string {
+	if len(names) == 0 {
+		return "it has none"
+	}
+	return "it has " + strings.Join(names, ", ")
+}
+
+// strategy makes the change of the update strategy. The API server leaves the
+// limits of an OnDelete alone, and fills in what limits lack: the defaults of
+// a RollingUpdate, 0 otherwise.
+func (c *Change) strategy(profile daemonset.Profile, version string, u *appsv1.DaemonSetUpdateStrategy) error {
+	if c.Strategy == "" && c.MaxUnavailable == nil && c.MaxSurge == nil {
+		return nil
+	}
+	if c.MaxSurge != nil && !profile.MaxSurge {
+		return &Error{Message: fmt.Sprintf("maxSurge: Kubernetes %s does not have it, v1.22 was the first", version)}
+	}
+	u.Type = cmp.Or(appsv1.DaemonSetUpdateStrategyType(c.Strategy), u.Type)
+	rolling := u.Type == appsv1.RollingUpdateDaemonSetStrategyType
+	if u.RollingUpdate == nil && (rolling || c.MaxUnavailable != nil || c.MaxSurge != nil) {
+		u.RollingUpdate = &appsv1.RollingUpdateDaemonSet{}
+	}
+	ru := u.RollingUpdate
+	if ru == nil {
+		return nil
+	}
+	ru.MaxUnavailable, ru.MaxSurge = cmp.Or(c.MaxUnavailable, ru.MaxUnavailable), cmp.Or(c.MaxSurge, ru.MaxSurge)
+	unavailable, surge := intstr.FromInt32(0), intstr.FromInt32(0)
+	if rolling {
+		unavailable = intstr.FromInt32(1)
+	}
+	if ru.MaxUnavailable == nil {
+		ru.MaxUnavailable = &unavailable
+	}
+	if ru.MaxSurge == nil && profile.MaxSurge {
+		ru.MaxSurge = &surge
+	}
+	return nil
+}
+
+// write does what the API server does when a changed DaemonSet is written, or
+// refuses it.
+func (c *Change) write(s *snapshot.Snapshot, ds *appsv1.DaemonSet) error {
+	old := s.DaemonSet
+	generation, counts := old.Annotations[appsv1.DeprecatedTemplateGeneration]
+	switch {
+	case !apiequality.Semantic.DeepEqual(old.Spec.Template, ds.Spec.Template):
+		ds.Generation++
+		if n, err := strconv.ParseInt(generation, 10, 64); err == nil {
+			generation = strconv.FormatInt(n+1, 10)
+		}
+	case !apiequality.Semantic.DeepEqual(old.Spec, ds.Spec):
+		ds.Generation++
+	}
+	delete(ds.Annotations, appsv1.DeprecatedTemplateGeneration)
+	if counts { // nobody but the API server writes it
+		put(&ds.Annotations, appsv1.DeprecatedTemplateGeneration, generation)
+	}
+	if errs := Validate(old, ds); len(errs) > 0 {
+		return &Invalid{Name: ds.Name, Errors: errs, Instead: c.way(errs)}
+	}
+	if s.Lacks(snapshot.Nodes) && placedBy(old) != placedBy(ds) {
+		return lacking(s, snapshot.Nodes, "where pods would have to go")
+	}
+	return nil
+}
+
+// way returns what would make a refused update strategy a valid one; nil where
+// nothing is known to.
+func (c *Change) way(errs field.ErrorList) *Change {
+	limit := intstr.FromInt32(0)
+	refused := func(detail string) bool {
+		return slices.ContainsFunc(errs, func(e *field.Error) bool { return e.Detail == detail })
+	}
+	switch {
+	case refused(bothLimits):
+	case refused(noLimit):
+		limit = intstr.FromInt32(1)
+	default:
+		return nil
+	}
+	if c.MaxUnavailable != nil && c.MaxSurge == nil {
+		return &Change{MaxSurge: &limit}
+	}
+	return &Change{MaxUnavailable: &limit}
+}
+
+// placedBy is what of a template decides on which nodes its pods go.
+func placedBy(ds *appsv1.DaemonSet) string {
+	spec := &ds.Spec.Template.Spec
+	of := corev1.PodSpec{NodeName: spec.NodeName, NodeSelector: spec.NodeSelector, Tolerations: spec.Tolerations, HostNetwork: spec.HostNetwork}
+	if a := spec.Affinity; a != nil && a.NodeAffinity != nil {
+		of.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
+			RequiredDuringSchedulingIgnoredDuringExecution: a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution,
+		}}
+	}
+	raw, err := json.Marshal(of)
+	if err != nil {
+		panic(err) // a PodSpec is JSON
+	}
+	return string(raw)
+}
+
+// set gives the container its image, unless it was given another one before.
+func (i Image) set(spec *corev1.PodSpec, given map[string]string) error {
+	if len(spec.Containers) == 0 {
+		return &Error{Message: "the template has no containers, so there is no image to change"}
+	}
+	name := i.Container
+	if name == "" && len(spec.Containers) == 1 {
+		name = spec.Containers[0].Name
+	}
+	var names []string
+	set := false
+	for _, list := range [][]corev1.Container{spec.Containers, spec.InitContainers} {
+		for j := range list {
+			c := &list[j]
+			if names = append(names, c.Name); name != "*" && name != c.Name {
+				continue
+			}
+			if before, again := given[c.Name]; again && before != i.Image {
+				return &Error{Message: fmt.Sprintf("container %q is to have the image %q and %q", c.Name, before, i.Image)}
+			}
+			c.Image, given[c.Name], set = i.Image, i.Image, true
+		}
+	}
+	if set {
+		return nil
+	}
+	e := &Error{Message: fmt.Sprintf("the template has no container %q: %s", name, has(names)), Instead: &Change{Images: []Image{{names[0], i.Image}}}}
+	if name == "" {
+		e.Message = fmt.Sprintf("the template has %d containers: say whose image is %q: %s", len(spec.Containers), i.Image, strings.Join(names, ", "))
+	}
+	return e
+}

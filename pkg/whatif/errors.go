@@ -1,0 +1,56 @@
+package whatif
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// Error is a change that cannot be made as it was asked.
+type Error struct {
+	Message string
+	Instead *Change // a part that could be asked in place of what was; nil where none is known
+
+	// Nodes is set where the change names nodes of which there are none.
+	Nodes *NoNodesError
+}
+
+func (e *Error) Error() string { return e.Message }
+
+// NoNodesError is a name, a pattern or a selector of nodes that no node matches.
+type NoNodesError struct {
+	Which    string   // as it was asked
+	Selector bool     // Which is a label selector
+	Near     []string // names that may have been meant
+}
+
+// LackingError is a change that rests on what could not be read.
+type LackingError struct {
+	What snapshot.What
+	Gap  *snapshot.Gap // what is known of why; nil if nothing is
+	Of   string        // the namespace of what was not read; empty for nodes
+	tell string
+}
+
+func (e *LackingError) Error() string {
+	words := fmt.Sprintf("the %s could not be read, which tell %s", e.What, e.tell)
+	if e.Gap != nil {
+		words += ": " + cmp.Or(e.Gap.Message, string(e.Gap.Why))
+	}
+	return words
+}
+
+func lacking(s *snapshot.Snapshot, what snapshot.What, tell string) *LackingError {
+	e := &LackingError{What: what, tell: tell}
+	if what != snapshot.Nodes {
+		e.Of = s.DaemonSet.Namespace
+	}
+	for i := range s.Gaps {
+		if g := &s.Gaps[i]; g.What == what && g.Why != snapshot.Moved {
+			e.Gap = g
+			break
+		}
+	}
+	return e
+}

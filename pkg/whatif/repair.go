@@ -1,0 +1,51 @@
+package whatif
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+)
+
+// Repaired returns the State as it would be if the kubelets of some nodes
+// answered again: the nodes are ready, terminating pods are gone, and the others
+// are ready too.
+func Repaired(st *daemonset.State, names []string) (*daemonset.State, error) {
+	s, is := st.Snapshot, map[string]bool{}
+	out := *s
+	for _, name := range names {
+		is[name] = true
+	}
+	out.Nodes, out.Pods = slices.Clone(s.Nodes), slices.DeleteFunc(slices.Clone(s.Pods), func(p corev1.Pod) bool {
+		return is[p.Spec.NodeName] && p.DeletionTimestamp != nil
+	})
+	for i := range out.Nodes {
+		if !is[out.Nodes[i].Name] {
+			continue
+		}
+		n := out.Nodes[i].DeepCopy()
+		dropTaints(n, func(t *corev1.Taint) bool {
+			return t.Key == corev1.TaintNodeNotReady || t.Key == corev1.TaintNodeUnreachable
+		})
+		for j := range n.Status.Conditions {
+			if c := &n.Status.Conditions[j]; c.Type == corev1.NodeReady {
+				c.Status = corev1.ConditionTrue
+			}
+		}
+		out.Nodes[i] = *n
+	}
+	for i := range out.Pods {
+		if !is[out.Pods[i].Spec.NodeName] {
+			continue
+		}
+		p := out.Pods[i].DeepCopy()
+		for j := range p.Status.Conditions {
+			if c := &p.Status.Conditions[j]; c.Type == corev1.PodReady {
+				c.Status = corev1.ConditionTrue
+			}
+		}
+		out.Pods[i] = *p
+	}
+	return st.Changed(&out)
+}

@@ -1,0 +1,58 @@
+package whatif
+
+import "github.com/kubectl-ds/kubectl-ds/pkg/template"
+
+// Summary is what a Change makes of the DaemonSet and of the cluster.
+type Summary struct {
+	// how a manifest was merged with the live object: `LastApplied` (as kubectl apply, by its annotation),
+	// `ManagedFields` (by what its managers own), `Overlay` (neither is known, so nothing is removed), `ServerDryRun`
+	// (by the API server), `New` (there is no live object); empty without a manifest
+	Method string `json:"method"`
+
+	// the field manager that applies the manifest server-side; empty for any other way
+	FieldManager string      `json:"fieldManager"`
+	Fields       []FieldDiff `json:"fields"` // fields of the DaemonSet that differ, sorted by path
+
+	// the template differs from the live one as a ControllerRevision stores it, so every pod becomes outdated
+	TemplateChanged bool         `json:"templateChanged"`
+	Revision        RevisionNote `json:"revision"` // the revision that holds the changed template
+	Nodes           []NodeChange `json:"nodes"`    // changes of the cluster that were asked for, in the order asked
+}
+
+// FieldDiff is one field that differs.
+type FieldDiff = template.Difference
+
+// RevisionNote says which revision the changed DaemonSet is on: one that exists
+// and is taken up again, with the number it gets, or a new one.
+type RevisionNote struct {
+	// the number of the current revision before the change; 0 if it is unknown
+	From   int64  `json:"from"`
+	Number int64  `json:"number"` // the number after the next sync
+	New    bool   `json:"new"`    // no revision holds the template: the controller creates one
+	Name   string `json:"name"`   // of the ControllerRevision that holds it; empty if it is new
+	Was    int64  `json:"was"`    // the number that this ControllerRevision has now
+}
+
+// NodeChange is one change of the cluster that was asked.
+type NodeChange struct {
+	Kind  NodeChangeKind `json:"kind"`  // what happens to the nodes
+	Value string         `json:"value"` // the taint, the label or the node to copy; otherwise empty
+	Nodes []string       `json:"nodes"` // the nodes that it changes, sorted; may be empty
+}
+
+// NodeChangeKind names a change of nodes.
+type NodeChangeKind string
+
+const (
+	// NodeTaint: the nodes get a taint, in place of one with the same key and effect
+	NodeTaint   NodeChangeKind = "Taint"
+	NodeUntaint NodeChangeKind = "Untaint" // the nodes lose a taint
+	NodeLabel   NodeChangeKind = "Label"   // the nodes get a label
+	NodeUnlabel NodeChangeKind = "Unlabel" // the nodes lose a label
+	// NodeCordon: the nodes become unschedulable, which pods of DaemonSets tolerate
+	NodeCordon   NodeChangeKind = "Cordon"
+	NodeUncordon NodeChangeKind = "Uncordon" // the nodes become schedulable
+	NodeDown     NodeChangeKind = "Down"     // the kubelets of the nodes stop answering
+	NodeRemove   NodeChangeKind = "Remove"   // the nodes are deleted, with their pods
+	NodeAdd      NodeChangeKind = "Add"      // nodes are added, modeled on the one in `value`
+)
