@@ -97,9 +97,10 @@ func parseOptions(t *testing.T, raw []byte) plan.Options {
 	var given struct {
 		Start, Termination, GroupBy string
 		ShowValues                  bool
+		Warnings                    []plan.Warning
 	}
 	check(t, yaml.UnmarshalStrict(raw, &given))
-	o := plan.Options{GroupBy: given.GroupBy, ShowValues: given.ShowValues}
+	o := plan.Options{GroupBy: given.GroupBy, ShowValues: given.ShowValues, Warnings: given.Warnings}
 	duration := func(text string) time.Duration {
 		d, err := time.ParseDuration(text)
 		check(t, err)
@@ -371,7 +372,7 @@ func TestEveryAssumption(t *testing.T) {
 	unsaid := []daemonset.AssumptionCode{
 		plan.AssumeRequestRate, plan.AssumeStepBurst, plan.AssumeRequestBurst, plan.AssumeSlowStart, plan.AssumeStartFast, plan.AssumeStartSlow, plan.AssumeReadyPods, daemonset.AssumeControllerVersion,
 	}
-	for _, code := range plan.Assumptions {
+	for _, code := range slices.Concat(plan.Assumptions, whatif.Assumptions) {
 		p := &plan.Plan{Forecast: plan.Forecast{Outcome: plan.Outcome{Code: plan.Stalls}}}
 		for _, a := range []daemonset.Assumption{{Code: plan.AssumeStart, Value: "41s"}, {Code: plan.AssumeRequestRate, Value: "20"}, {Code: plan.AssumeStartFast, Value: "5s"}, {Code: plan.AssumeStartSlow, Value: "6s"}} {
 			if a.Code != code {

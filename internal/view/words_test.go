@@ -19,6 +19,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
 func TestPlacementWords(t *testing.T) {
@@ -208,7 +209,7 @@ var madeKeys = map[string]any{
 // sampleFacts has a value of its kind for each key that a sentence may use.
 func sampleFacts() map[string]any {
 	sample := maps.Clone(madeKeys)
-	for _, code := range slices.Concat(daemonset.Assumptions, plan.Assumptions) {
+	for _, code := range slices.Concat(daemonset.Assumptions, plan.Assumptions, whatif.Assumptions) {
 		sample[string(code)] = "41"
 	}
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[daemonset.FactKeys]()) {

@@ -115,7 +115,7 @@ func newHistory(s *snapshot.Snapshot, profile Profile, stored []template.Content
 		}
 		h.Revisions = append(h.Revisions, Revision{
 			Name: r.Name, Hash: revisionHash(r), Number: r.Revision,
-			Created: r.CreationTimestamp.Time, Claim: claim, Matches: stored[i] != nil && stored[i].Equal(live),
+			Created: r.CreationTimestamp.Time, Claim: claim, Matches: stored[i].Equal(live),
 		})
 	}
 	slices.Sort(h.Adopt)
@@ -150,7 +150,7 @@ func liveForm(s *snapshot.Snapshot, profile Profile, stored []template.Content) 
 	highest := func(of template.Content) int64 {
 		number := int64(-1)
 		for i := range s.Revisions {
-			if stored[i] != nil && stored[i].Equal(of) {
+			if stored[i].Equal(of) {
 				number = max(number, s.Revisions[i].Revision)
 			}
 		}

@@ -106,6 +106,8 @@ func TestRevisionsOfStep(t *testing.T) {
 		{"N", options{unknownVersion, revision("agent-old", holding(nullTime), numbered(7))}, StepRevisions{Current: []string{"agent-old"}, Number: 7}, "whichever that is"},
 		{"N", options{unknownVersion, revision("agent-new", holding(nullTime), numbered(0))}, settled, "even one of number 0, which is taken up again"},
 		{"N", options{unknownVersion, revision("agent-old", holding(spaced), numbered(7)), revision("agent-new", holding(nullTime))}, StepRevisions{Current: []string{"agent-old"}, Number: 7}, "in whatever order they are listed"},
+		{"N", options{unknownVersion, revision("agent-old", holding(nullTime), numbered(7), func(r *appsv1.ControllerRevision) { r.Namespace = "elsewhere" })}, settled, "but not one of another namespace"},
+		{"N", options{unknownVersion, revision("agent-old", holding(nullTime), numbered(7), func(r *appsv1.ControllerRevision) { r.OwnerReferences[0].UID = "other" })}, settled, "or of another DaemonSet"},
 		{"N", options{unknownVersion, revision("agent-old", holding(nullTime), numbered(2))}, StepRevisions{Current: []string{"agent-new"}, Number: 3, RaisedFrom: 2}, "of one number the newest version's form counts, wherever it stands"},
 		{"N", options{unknownVersion, revision("agent-old", holding(spaced), numbered(2)), revision("agent-new", holding(nullTime))}, StepRevisions{Current: []string{"agent-old"}, Number: 3, RaisedFrom: 2}, "as much where it is listed first"},
 		{"N", options{dstest.Version("v1.38.0"), revision("agent-new", holding(future))}, settled, "of a newer Kubernetes, what these types do not know is left out"},

@@ -34,10 +34,6 @@ var equivalents = []equivalent{
 		"a template that has no one form has no other, and that error is returned then",
 	},
 	{
-		"revision.go", "matches", `return err == nil && stored.Equal(live)`, `return stored.Equal(live)`,
-		"with an error there is no content, and the live template always has some",
-	},
-	{
 		"sync.go", "class.cut", `return i.Reason != from[0].Reason`, `return i.Reason != from[1].Reason`,
 		"whether all are the same does not depend on which one they are compared with, and a class that is cut has two",
 	},
