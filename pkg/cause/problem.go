@@ -36,49 +36,42 @@ func (p *Problem) Late() bool { return p.Facts.Yes("late") }
 // by itself, or the pods are late.
 func (p *Problem) Urgent() bool { return p.Severity == SeverityError || p.Late() }
 
-// Problems collects what is wrong on nodes by what it has in common.
-type Problems struct{ byKey map[string]*Problem }
+// On is a cause on a node, or one of the DaemonSet as a whole where none is named.
+type On struct {
+	Node string
+	*Cause
+}
 
-// Add adds what is wrong on a node, or with the DaemonSet where none is named.
-func (ps *Problems) Add(node string, c *Cause) {
-	if ps.byKey == nil {
-		ps.byKey = map[string]*Problem{}
-	}
-	key := KeyOf(c)
-	p := ps.byKey[key]
-	if p == nil {
-		p = &Problem{Code: c.Code, Severity: c.Severity, Nodes: []string{}, Pods: []string{}, Facts: maps.Clone(c.Facts)}
-		if p.Facts == nil {
-			p.Facts = daemonset.Facts{}
+// Problems groups causes by what they have in common: see KeyOf. They stand in an
+// order of their codes, and within one code the more severe and the larger ones
+// first.
+func Problems(found []On, order []daemonset.Reason) []Problem {
+	byKey := map[string]*Problem{}
+	for _, on := range found {
+		key := KeyOf(on.Cause)
+		p := byKey[key]
+		if p == nil {
+			p = &Problem{Code: on.Code, Severity: on.Severity, Nodes: []string{}, Pods: []string{}, Facts: daemonset.Facts{}}
+			maps.Copy(p.Facts, on.Facts)
+			byKey[key] = p
 		}
-		ps.byKey[key] = p
-	}
-	Share(p.Facts, c.Facts)
-	if node != "" {
-		p.Nodes = append(p.Nodes, node)
-	}
-	if c.Pod != "" {
-		p.Pods = append(p.Pods, c.Pod)
-	}
-	if t := c.Since; t != nil {
-		if p.Since == nil || t.Before(*p.Since) {
+		Share(p.Facts, on.Facts)
+		if on.Node != "" {
+			p.Nodes = append(p.Nodes, on.Node)
+		}
+		if on.Pod != "" {
+			p.Pods = append(p.Pods, on.Pod)
+		}
+		if t := on.Since; t != nil && (p.Since == nil || t.Before(*p.Since)) {
 			p.Since = t
 		}
-		if p.Latest == nil || t.After(*p.Latest) {
+		if t := on.Since; t != nil && (p.Latest == nil || t.After(*p.Latest)) {
 			p.Latest = t
 		}
 	}
-}
-
-// Of returns the Problem with a key, which KeyOf gives; nil if none has it.
-func (ps *Problems) Of(key string) *Problem { return ps.byKey[key] }
-
-// Sorted returns the Problems in an order of their codes, and within one code the
-// more severe and the larger ones first.
-func (ps *Problems) Sorted(order []daemonset.Reason) []Problem {
 	out := []Problem{}
-	for _, k := range slices.Sorted(maps.Keys(ps.byKey)) {
-		p := *ps.byKey[k]
+	for _, k := range slices.Sorted(maps.Keys(byKey)) {
+		p := *byKey[k]
 		slices.Sort(p.Nodes)
 		p.Nodes = slices.Compact(p.Nodes)
 		p.Count = len(p.Nodes)

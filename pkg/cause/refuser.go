@@ -5,30 +5,23 @@ import (
 	"strings"
 )
 
-// Refuser is what in the API server refuses a pod.
-type Refuser string
-
-const (
-	ByQuota       Refuser = "ResourceQuota"
-	ByPodSecurity Refuser = "PodSecurity"
-	ByWebhook     Refuser = "Webhook"
-	ByAPIServer   Refuser = "APIServer" // any other: its message says what
-)
-
 // RefusedBy returns what refused a pod, by the message of the API server, and
 // its name: the quota's, the level and version of Pod Security, the webhook's.
-func RefusedBy(message string) (by Refuser, name string) {
+func RefusedBy(message string) (by OriginKind, name string) {
 	if _, rest, ok := strings.Cut(message, "exceeded quota: "); ok {
 		name, _, _ = strings.Cut(rest, ",")
-		return ByQuota, name
+		return OriginQuota, name
 	}
-	for before, by := range map[string]Refuser{`violates PodSecurity "`: ByPodSecurity, `admission webhook "`: ByWebhook, `failed calling webhook "`: ByWebhook} {
-		if _, rest, ok := strings.Cut(message, before); ok {
+	for _, sign := range []struct {
+		before string
+		by     OriginKind
+	}{{`violates PodSecurity "`, OriginPolicy}, {`admission webhook "`, OriginWebhook}, {`failed calling webhook "`, OriginWebhook}} {
+		if _, rest, ok := strings.Cut(message, sign.before); ok {
 			name, _, _ = strings.Cut(rest, `"`)
-			return by, name
+			return sign.by, name
 		}
 	}
-	return ByAPIServer, ""
+	return OriginAPIServer, ""
 }
 
 // QuotaNeeds returns how many pods a quota has to allow so that some more are

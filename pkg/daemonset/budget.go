@@ -26,22 +26,30 @@ func (k BudgetKind) Field() string {
 
 // Budget is the resolved limit of a rolling update, with its arithmetic.
 type Budget struct {
-	Kind           BudgetKind
-	MaxUnavailable int
-	MaxSurge       int
-	Spec           string // the value that decides, as it was written: "5%" or "1"
-	Scaled         string // a percentage before it was rounded up: "14.4"; else empty
-	Of             int    // the desired number that a percentage is of
-	OfReported     bool   // Of is the status's number: the nodes could not be read
-	Fallback       bool   // both numbers came to 0, so maxUnavailable is 1 (1.21, #96441)
-	Invalid        string // the field and value that cannot be resolved: the step fails
+	Kind           BudgetKind `json:"kind"`           // what limits the rolling update
+	MaxUnavailable int        `json:"maxUnavailable"` // as a number of nodes; 0 under OnDelete
+	MaxSurge       int        `json:"maxSurge"`       // as a number of nodes; 0 in versions without it
+
+	// the value that decides, as it is written: `5%`, `1`; empty if there is none
+	Spec string `json:"spec"`
+
+	// a percentage before it is rounded up: `14.4`; empty for a plain number
+	Scaled string `json:"scaled"`
+	Of     int    `json:"of"` // the DESIRED number that a percentage is of
+
+	// `Computed`; `Reported` where the nodes could not be read; `Unknown` where the status could not be read either
+	OfSource string `json:"ofSource"`
+	Fallback bool   `json:"fallback"` // both limits came to 0, so the controller uses maxUnavailable 1
+
+	// the field and the value that cannot be resolved, so that the step of a rollout fails; otherwise empty
+	Invalid string `json:"invalid"`
 }
 
 // resolveBudget returns the budget of a rolling update over desired nodes.
 //
 // Percentages are rounded up. A number is not limited by desired. Without a
 // rollingUpdate block, and when both come to 0 over at least one node, one
-// node may be unavailable; up to 1.20 there was no such fallback.
+// node may be unavailable (1.21, #96441); up to 1.20 there was no such fallback.
 func resolveBudget(ds *appsv1.DaemonSet, desired int, profile Profile) Budget {
 	b := Budget{Kind: BudgetNone, Of: desired}
 	if ds.Spec.UpdateStrategy.Type != appsv1.RollingUpdateDaemonSetStrategyType {

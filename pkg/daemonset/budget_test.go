@@ -75,7 +75,6 @@ func TestBudgetOfState(t *testing.T) {
 	type use struct {
 		Kind            BudgetKind
 		Of, Limit, Used int
-		OfReported      bool
 		Holders         string
 	}
 	whys := whys{}
@@ -95,7 +94,7 @@ func TestBudgetOfState(t *testing.T) {
 	} {
 		whys.run(t, tt.why, func(t *testing.T) {
 			st := state(t, dstest.State(tt.grid, tt.opts...))
-			got := use{Kind: st.Budget.Kind, Of: st.Budget.Of, Limit: st.Limit(), Used: st.Used(), OfReported: st.Budget.OfReported}
+			got := use{Kind: st.Budget.Kind, Of: st.Budget.Of, Limit: st.Limit(), Used: st.Used()}
 			for i := range st.Nodes {
 				if st.Holds(&st.Nodes[i]) {
 					got.Holders += fmt.Sprint(st.Nodes[i].Name, " ")

@@ -144,8 +144,12 @@ func newState(s *snapshot.Snapshot, profile Profile, stored []template.Content) 
 	}
 	st.mapToNodes(nodes, claimed, released)
 	st.Desired = int(ds.Status.DesiredNumberScheduled)
+	source := "Reported"
+	if !st.StatusRead {
+		source = "Unknown"
+	}
 	if st.NodesRead {
-		st.Desired = 0
+		st.Desired, source = 0, "Computed"
 		for i := range st.Nodes {
 			if st.Nodes[i].ShouldRun.OK {
 				st.Desired++
@@ -153,7 +157,7 @@ func newState(s *snapshot.Snapshot, profile Profile, stored []template.Content) 
 		}
 	}
 	st.Budget = resolveBudget(ds, st.Desired, profile)
-	st.Budget.OfReported = !st.NodesRead
+	st.Budget.OfSource = source
 	return st, nil
 }
 

@@ -77,7 +77,7 @@ func TestUnreadVerdicts(t *testing.T) {
 func TestDesiredIsReportedWithoutNodes(t *testing.T) {
 	st := state(t, dstest.State("O", gap(snapshot.Nodes, snapshot.NotGiven), dstest.MaxUnavailable("50%"),
 		dstest.DaemonSet(func(ds *appsv1.DaemonSet) { ds.Status.DesiredNumberScheduled = 9 })))
-	want := Budget{Kind: BudgetUnavailable, MaxUnavailable: 5, Spec: "50%", Scaled: "4.5", Of: 9, OfReported: true}
+	want := Budget{Kind: BudgetUnavailable, MaxUnavailable: 5, Spec: "50%", Scaled: "4.5", Of: 9, OfSource: "Reported"}
 	if diff := cmp.Diff(want, st.Budget); diff != "" || st.Desired != 9 {
 		t.Errorf("desired %d, budget (-want +got):\n%s", st.Desired, diff)
 	}

@@ -200,23 +200,7 @@ type Revision struct {
 
 // Budget is the limit of the rolling update, and who uses it up.
 type Budget struct {
-	Kind           daemonset.BudgetKind `json:"kind"`           // what limits the rolling update
-	MaxUnavailable int                  `json:"maxUnavailable"` // as a number of nodes; 0 under OnDelete
-	MaxSurge       int                  `json:"maxSurge"`       // as a number of nodes; 0 in versions without it
-
-	// the value that decides, as it is written: `5%`, `1`; empty if there is none
-	Spec string `json:"spec"`
-
-	// a percentage before it is rounded up: `14.4`; empty for a plain number
-	Scaled string `json:"scaled"`
-	Of     int    `json:"of"` // the DESIRED number that a percentage is of
-
-	// `Computed`; `Reported` where the nodes could not be read; `Unknown` where the status could not be read either
-	OfSource string `json:"ofSource"`
-	Fallback bool   `json:"fallback"` // both limits came to 0, so the controller uses maxUnavailable 1
-
-	// the field and the value that cannot be resolved, so that the step of a rollout fails; otherwise empty
-	Invalid string `json:"invalid"`
+	daemonset.Budget `json:",inline"`
 
 	// nodes that use up the limit, which can be more than the limit; nil if the pods could not be read
 	Used *int `json:"used"`
@@ -322,27 +306,26 @@ type Options struct {
 
 // Explain returns the Explanation of a DaemonSet.
 func Explain(s *snapshot.Snapshot, st *daemonset.State, o Options) *Explanation {
-	b := newBuilder(s, st)
-	b.outlook = o.Outlook
+	g := newGiven(s, st, o.Outlook)
+	status, budget := g.status(), g.budget()
+	problems, verdict := g.problems(&status), g.verdict(&status, &budget)
 	e := &Explanation{
 		Header:    daemonset.NewHeader(Kind, s, st),
-		Next:      st.Sync(),
-		Revisions: b.revisions(),
-		Columns:   b.columns(),
-		Nodes:     b.nodes(o.Nodes),
+		Verdict:   verdict,
+		Impact:    g.impact(),
+		Rollout:   Rollout{UnderWay: g.oldNodes() > 0, Since: g.rolloutBegan()},
+		Change:    g.change(problems),
+		ManagedBy: managed.By(st.DaemonSet),
+		Outlook:   g.ends(verdict.Code, &status),
+		Status:    status,
+		Columns:   g.columns(),
+		Revisions: g.revisions(),
+		Budget:    budget,
+		Problems:  problems,
+		Next:      g.next,
+		Nodes:     g.nodes(o.Nodes),
 		Unmapped:  pods(st.Unmapped),
 	}
-	b.heldUpBy = b.holdsUp(&e.Next)
-	e.Status = b.status()
-	e.Budget = b.budget()
-	e.Problems = b.problems(e)
-	e.Verdict = b.verdict(e)
-	e.Impact = b.impact()
-	e.Rollout = Rollout{UnderWay: b.oldNodes() > 0, Since: b.rolloutBegan()}
-	e.Change = b.change(e)
-	e.ManagedBy = managed.By(st.DaemonSet)
-	e.Outlook = b.willBe(e)
-	e.Advice = e.advice()
-	e.Fixes = b.fixes(e)
+	e.Advice, e.Fixes = e.advice(), g.fixes(e)
 	return e
 }

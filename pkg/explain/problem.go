@@ -3,244 +3,224 @@ package explain
 import (
 	"maps"
 	"slices"
+	"time"
 
-	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
-	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
 // problems returns everything that is wrong, cause before consequence, and
 // within one code the more severe and the larger groups first.
-func (b *builder) problems(e *Explanation) []Problem {
-	p := &cause.Problems{}
-	b.nodeProblems(p)
-	b.podProblems(p)
-	b.ownProblems(p, e)
-	b.compareRevisions(p)
-	out, all := p.Sorted(problemOrder), b.causes.RevisionFails()
+func (g *given) problems(s *Status) []Problem {
+	out := cause.Problems(slices.Concat(g.onNodes(), g.ofPods(), g.ofDaemonSet(s)), problemOrder)
+	all := g.causes.RevisionFails()
 	for i := range out {
-		out[i].Origin = b.origin(&out[i], all)
+		out[i].Origin = g.origin(&out[i], all)
 	}
 	return out
 }
 
-// nodeProblems are those of nodes that should run the pod or use up budget.
-func (b *builder) nodeProblems(p *cause.Problems) {
-	silent := b.silent()
-	for i := range b.st.Nodes {
-		n := &b.st.Nodes[i]
-		c := b.causes.Of(n.Name)
+// onNodes is what is wrong on nodes that should run the pod or use up budget. A
+// cause that containers give says how many of the new and of the old pods have it:
+// that tells a bad revision from a bad node.
+func (g *given) onNodes() (found []cause.On) {
+	silent, tallies := g.controllerSilent(), g.causes.RevisionFailsBy(cause.KeyOf)
+	for i := range g.st.Nodes {
+		n := &g.st.Nodes[i]
+		c := g.causes.Of(n.Name)
 		if n.Membership().Misscheduled && !misscheduledByIt(n, c) {
-			f := daemonset.Facts{"because": string(n.ShouldRun.Reason), "stays": n.MayStay.OK}
-			if !slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool { return !p.Terminating }) {
-				f["terminating"] = true
-			}
-			maps.Copy(f, n.ShouldRun.Facts)
-			m := &cause.Cause{Code: Misscheduled, Severity: cause.SeverityInfo, Pod: n.Pods[0].Name, Facts: f}
-			if down := cause.Down(n, b.at); down != nil && downFor(f) {
-				m.Since = down.Since
-				if message, known := down.Facts["message"]; known {
-					f["message"] = message
-				}
-			}
-			p.Add(n.Name, m)
+			found = append(found, cause.On{Node: n.Name, Cause: g.misscheduled(n)})
 		}
-		if c == nil || n.Exists && !n.ShouldRun.OK && !b.st.Holds(n) || c.Code == cause.NoPod && b.st.DaemonSet.DeletionTimestamp != nil {
+		switch {
+		case c == nil, n.Exists && !n.ShouldRun.OK && !g.st.Holds(n), c.Code == cause.NoPod && g.st.DaemonSet.DeletionTimestamp != nil:
 			continue
+		case silent && c.Code == cause.NoPod:
+			c = g.silence()
 		}
-		if silent && c.Code == cause.NoPod {
-			c = &cause.Cause{Code: ControllerSilent, Severity: cause.SeverityError, Since: cause.Written(b.st.DaemonSet, "status"), Facts: daemonset.Facts{}}
+		if t, is := tallies[cause.KeyOf(c)]; is {
+			with := *c
+			with.Facts = maps.Clone(c.Facts)
+			maps.Copy(with.Facts, t.Facts())
+			c = &with
 		}
-		p.Add(n.Name, c)
+		found = append(found, cause.On{Node: n.Name, Cause: c})
 	}
+	return found
+}
+
+// silence is that the controller does nothing.
+func (g *given) silence() *cause.Cause {
+	return &cause.Cause{Code: ControllerSilent, Severity: cause.SeverityError, Since: cause.Written(g.st.DaemonSet, "status"), Facts: daemonset.Facts{}}
+}
+
+// misscheduled is that a node which is not eligible has a pod.
+func (g *given) misscheduled(n *daemonset.Node) *cause.Cause {
+	f := daemonset.Facts{"because": string(n.ShouldRun.Reason), "stays": n.MayStay.OK}
+	if !slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool { return !p.Terminating }) {
+		f["terminating"] = true
+	}
+	maps.Copy(f, n.ShouldRun.Facts)
+	c := &cause.Cause{Code: Misscheduled, Severity: cause.SeverityInfo, Pod: n.Pods[0].Name, Facts: f}
+	if down := cause.Down(n, g.st.At); down != nil && downFor(f) {
+		c.Since = down.Since
+		if message, known := down.Facts["message"]; known {
+			f["message"] = message
+		}
+	}
+	return c
 }
 
 // misscheduledByIt reports whether a node that is down is misscheduled for
 // nothing else: the taint comes and goes with the node's condition.
 func misscheduledByIt(n *daemonset.Node, c *cause.Cause) bool {
-	if c == nil || c.Code != cause.NodeNotReady && c.Code != cause.TerminatingOnDeadNode {
-		return false
-	}
-	key, others := n.ShouldRun.Facts["key"], n.ShouldRun.Facts["others"]
-	return (key == corev1.TaintNodeNotReady || key == corev1.TaintNodeUnreachable) && others == nil
+	return c != nil && (c.Code == cause.NodeNotReady || c.Code == cause.TerminatingOnDeadNode) && downFor(n.ShouldRun.Facts) && n.ShouldRun.Facts["others"] == nil
 }
 
-// silent reports whether the controller had the time to act and did nothing: it
-// last wrote the status longer ago than expectations or a start can explain,
-// and nothing holds up the status alone.
-// Without events that cannot be told from creations that are refused.
-func (b *builder) silent() bool {
-	written := cause.Written(b.st.DaemonSet, "status")
-	return written != nil && b.at.Sub(*written) > cause.Patience && b.causes.Settled() && b.causes.Refusal() == nil && b.heldUpBy == "" && !b.s.Lacks(snapshot.Events)
-}
-
-// owes reports whether the controller has something to do that no backoff can
-// hold up.
-func owes(next *daemonset.Step) bool {
-	failed := 0
-	for _, i := range next.Deletes.Certain {
-		if i.Reason == daemonset.FailedPod {
-			failed++
+// ofPods is what is wrong with pods that are in the wrong place or hands.
+func (g *given) ofPods() (found []cause.On) {
+	add := func(node, pod string, code daemonset.Reason, severity cause.Severity, f daemonset.Facts) {
+		found = append(found, cause.On{Node: node, Cause: &cause.Cause{Code: code, Severity: severity, Pod: pod, Facts: f}})
+	}
+	hands := func(node string, p *daemonset.Pod) { // that the next sync adopts or releases
+		switch p.Claim {
+		case daemonset.Adopt:
+			add(node, p.Name, Adopt, cause.SeverityInfo, nil)
+		case daemonset.Release:
+			add(node, p.Name, daemonset.ReleasedPod, cause.SeverityWarning, nil)
 		}
 	}
-	for _, c := range next.Deletes.Choices {
-		if c.Reason == daemonset.FailedPod {
-			failed += c.Count
+	for i := range g.st.Nodes {
+		n := &g.st.Nodes[i]
+		if n.Slot == daemonset.SlotExcess || n.Slot == daemonset.SlotBoth && g.st.Budget.MaxSurge == 0 {
+			add(n.Name, "", daemonset.Duplicate, cause.SeverityWarning, nil)
 		}
-	}
-	return next.Creates.Len()+next.Deletes.Len() > failed
-}
-
-// podProblems are those of pods that are in the wrong place or hands.
-func (b *builder) podProblems(p *cause.Problems) {
-	for i := range b.st.Nodes {
-		n := &b.st.Nodes[i]
-		if n.Slot == daemonset.SlotExcess || n.Slot == daemonset.SlotBoth && b.st.Budget.MaxSurge == 0 {
-			p.Add(n.Name, &cause.Cause{Code: daemonset.Duplicate, Severity: cause.SeverityWarning, Facts: daemonset.Facts{}})
-		}
-		if b.onDelete() && n.Membership().Current && !n.Membership().Updated {
-			p.Add(n.Name, &cause.Cause{Code: OnDeleteOutdated, Severity: cause.SeverityInfo, Pod: n.Pods[0].Name, Facts: b.revisionFacts(&n.Pods[0])})
+		if m := n.Membership(); g.onDelete() && m.Current && !m.Updated {
+			add(n.Name, n.Pods[0].Name, OnDeleteOutdated, cause.SeverityInfo, g.revisionFacts(&n.Pods[0]))
 		}
 		for _, pod := range slices.Concat(n.Pods, n.Ignored) {
-			b.handsProblem(p, n.Name, &pod)
+			hands(n.Name, &pod)
 		}
 	}
-	for i := range b.st.Unmapped {
-		pod := &b.st.Unmapped[i]
-		b.handsProblem(p, pod.Object.Spec.NodeName, pod)
+	for i := range g.st.Unmapped {
+		pod := &g.st.Unmapped[i]
+		hands(pod.Object.Spec.NodeName, pod)
 		if pod.Ignored == daemonset.NoTargetNode {
-			p.Add("", &cause.Cause{Code: daemonset.NoTargetNode, Severity: cause.SeverityWarning, Pod: pod.Name, Facts: daemonset.Facts{}})
+			add("", pod.Name, daemonset.NoTargetNode, cause.SeverityWarning, nil)
 		}
 	}
-	for _, o := range b.st.Foreign {
+	for _, o := range g.st.Foreign {
 		owner := ""
-		for _, ref := range o.OwnerReferences {
-			if ref.Controller != nil && *ref.Controller {
-				owner = ref.Kind + "/" + ref.Name
-			}
+		if ref := metav1.GetControllerOfNoCopy(o); ref != nil {
+			owner = ref.Kind + "/" + ref.Name
 		}
-		p.Add(o.Spec.NodeName, &cause.Cause{Code: Foreign, Severity: cause.SeverityWarning, Pod: o.Name, Facts: daemonset.Facts{"owner": owner}})
+		add(o.Spec.NodeName, o.Name, Foreign, cause.SeverityWarning, daemonset.Facts{"owner": owner})
 	}
-}
-
-// handsProblem is a pod that the next sync adopts or releases.
-func (b *builder) handsProblem(p *cause.Problems, node string, pod *daemonset.Pod) {
-	switch pod.Claim {
-	case daemonset.Adopt:
-		p.Add(node, &cause.Cause{Code: Adopt, Severity: cause.SeverityInfo, Pod: pod.Name, Facts: daemonset.Facts{}})
-	case daemonset.Release:
-		p.Add(node, &cause.Cause{Code: daemonset.ReleasedPod, Severity: cause.SeverityWarning, Pod: pod.Name, Facts: daemonset.Facts{}})
-	}
+	return found
 }
 
 // revisionFacts names the revision of a pod, with its number where there is
 // one.
-func (b *builder) revisionFacts(p *daemonset.Pod) daemonset.Facts {
+func (g *given) revisionFacts(p *daemonset.Pod) daemonset.Facts {
 	f := daemonset.Facts{"revision": p.Revision}
-	for i := range b.st.History.Revisions {
-		if r := &b.st.History.Revisions[i]; r.Name == p.Revision {
+	for _, r := range g.st.History.Revisions {
+		if r.Name == p.Revision {
 			f["number"] = int(r.Number)
 		}
 	}
 	return f
 }
 
-// ownProblems are those of the DaemonSet itself.
-func (b *builder) ownProblems(p *cause.Problems, e *Explanation) {
-	ds := b.st.DaemonSet
+// ofDaemonSet is what is wrong with the DaemonSet itself.
+func (g *given) ofDaemonSet(s *Status) (found []cause.On) {
+	add := func(code daemonset.Reason, severity cause.Severity, since *time.Time, f daemonset.Facts) {
+		found = append(found, cause.On{Cause: &cause.Cause{Code: code, Severity: severity, Since: since, Facts: f}})
+	}
+	ds := g.st.DaemonSet
 	if t := ds.DeletionTimestamp; t != nil {
 		f := daemonset.Facts{}
 		if len(ds.Finalizers) > 0 {
 			f["finalizers"] = ds.Finalizers
 		}
-		p.Add("", &cause.Cause{Code: Deleting, Severity: cause.SeverityInfo, Since: timeOf(t.Time), Facts: f})
+		add(Deleting, cause.SeverityInfo, timeOf(t.Time), f)
 	}
-	if b.st.NotObserved() {
-		c := &cause.Cause{Code: GenerationNotObserved, Severity: cause.SeverityWarning, Since: cause.Written(b.st.DaemonSet, ""), Facts: b.heldUp(daemonset.Facts{"generation": int(ds.Generation), "observed": int(ds.Status.ObservedGeneration)})}
-		if c.Since != nil && b.at.Sub(*c.Since) > cause.Patience {
-			c.Severity = cause.SeverityError
+	if g.st.NotObserved() {
+		severity, since := cause.SeverityWarning, cause.Written(ds, "")
+		if since != nil && g.st.At.Sub(*since) > cause.Patience {
+			severity = cause.SeverityError
 		}
-		p.Add("", c)
+		add(GenerationNotObserved, severity, since, g.heldUp(daemonset.Facts{"generation": int(ds.Generation), "observed": int(ds.Status.ObservedGeneration)}))
 	}
-	if none := cause.NoneEligible(b.st, b.outlook.Lost); none != nil {
-		cause.SinceRevision(none, b.s, b.st)
-		p.Add("", none)
+	if none := cause.NoneEligible(g.st, g.outlook.Lost); none != nil {
+		cause.SinceRevision(none, g.s, g.st)
+		found = append(found, cause.On{Cause: none})
 	}
-	if next := b.outlook.Stall; next != nil {
-		f := daemonset.Facts{"reason": string(next.Reason), "replaced": next.Replaced, "replaces": next.Of, "holders": len(next.Nodes) + next.Further, "field": b.st.Budget.Kind.Field(), "limit": b.st.Limit()}
-		if next.AtWorst {
-			f["atWorst"] = true
+	found = append(found, g.nextRollout()...)
+	if err := g.next.Error; err != nil {
+		found = append(found, cause.On{Node: err.Node, Cause: &cause.Cause{Code: err.Code, Severity: cause.SeverityError, Pod: err.Pod, Facts: daemonset.Facts{"field": err.Field}}})
+	}
+	if r := &g.next.Revisions; g.st.History.Merged && len(r.Current) > 0 {
+		equal := 1
+		for _, removal := range r.Remove {
+			equal += b2i(removal.Reason == daemonset.Duplicate)
 		}
-		if next.Working {
-			f["working"] = true
+		add(DuplicateRevisions, cause.SeverityWarning, nil, daemonset.Facts{"revisions": equal, "relabelled": len(r.Relabel), "number": int(r.Number)})
+	}
+	if g.controllerSilent() && g.owes() {
+		found = append(found, cause.On{Cause: g.silence()})
+	}
+	if ports := cause.HostPorts(&ds.Spec.Template.Spec); len(ports) > 0 && g.st.Budget.MaxSurge > 0 {
+		add(SurgeHostPort, cause.SeverityWarning, nil, daemonset.Facts{"ports": ports})
+	}
+	if ds.DeletionTimestamp == nil && !g.onDelete() && g.oldNodes() > 0 { // only evictions heed them
+		for i := range g.s.PodDisruptionBudgets {
+			add(DisruptionBudgetIgnored, cause.SeverityInfo, nil, budgetFacts(&g.s.PodDisruptionBudgets[i]))
 		}
-		stalls := &cause.Cause{Code: cause.NextRolloutStalls, Severity: cause.SeverityWarning, Facts: f}
-		for _, node := range next.Nodes {
-			p.Add(node, stalls)
-		}
-		if len(next.Nodes) == 0 {
-			p.Add("", stalls)
-		}
 	}
-	if err := e.Next.Error; err != nil {
-		p.Add(err.Node, &cause.Cause{Code: err.Code, Severity: cause.SeverityError, Pod: err.Pod, Facts: daemonset.Facts{"field": err.Field}})
-	}
-	if r := &e.Next.Revisions; b.st.History.Merged && len(r.Current) > 0 {
-		f := daemonset.Facts{"revisions": duplicates(r.Remove) + 1, "relabelled": len(r.Relabel), "number": int(r.Number)}
-		p.Add("", &cause.Cause{Code: DuplicateRevisions, Severity: cause.SeverityWarning, Facts: f})
-	}
-	if b.silent() && owes(&e.Next) {
-		p.Add("", &cause.Cause{Code: ControllerSilent, Severity: cause.SeverityError, Since: cause.Written(b.st.DaemonSet, "status"), Facts: daemonset.Facts{}})
-	}
-	if ports := cause.HostPorts(&ds.Spec.Template.Spec); len(ports) > 0 && b.st.Budget.MaxSurge > 0 {
-		p.Add("", &cause.Cause{Code: SurgeHostPort, Severity: cause.SeverityWarning, Facts: daemonset.Facts{"ports": ports}})
-	}
-	if ds.DeletionTimestamp == nil && !b.onDelete() && b.oldNodes() > 0 {
-		b.ignoredBudgets(p)
-	}
-	if len(e.Status.Differences) > 0 && e.Status.Differences[0].Reason == StaleStatus {
+	if len(s.Differences) > 0 && s.Differences[0].Reason == StaleStatus {
 		fields := []string{}
-		for _, d := range e.Status.Differences {
+		for _, d := range s.Differences {
 			fields = append(fields, d.Field)
 		}
-		p.Add("", &cause.Cause{Code: StaleStatus, Severity: cause.SeverityWarning, Since: e.Status.WrittenAt, Facts: b.heldUp(daemonset.Facts{"fields": fields})})
+		add(StaleStatus, cause.SeverityWarning, s.WrittenAt, g.heldUp(daemonset.Facts{"fields": fields}))
 	}
+	return found
 }
 
-// ignoredBudgets are the PodDisruptionBudgets that somebody may trust in while
-// a rollout deletes the pods that they select: only evictions heed them.
-func (b *builder) ignoredBudgets(p *cause.Problems) {
-	for i := range b.s.PodDisruptionBudgets {
-		pdb := &b.s.PodDisruptionBudgets[i]
-		f := daemonset.Facts{"name": pdb.Name}
-		if v := pdb.Spec.MinAvailable; v != nil {
-			f["minAvailable"] = v.String()
-		}
-		if v := pdb.Spec.MaxUnavailable; v != nil {
-			f["maxUnavailable"] = v.String()
-		}
-		p.Add("", &cause.Cause{Code: DisruptionBudgetIgnored, Severity: cause.SeverityInfo, Facts: f})
+// nextRollout is that the next rollout would stall, on the nodes that stop it.
+func (g *given) nextRollout() (found []cause.On) {
+	stall := g.outlook.Stall
+	if stall == nil {
+		return nil
 	}
+	f := daemonset.Facts{
+		"reason": string(stall.Reason), "replaced": stall.Replaced, "replaces": stall.Of, "holders": len(stall.Nodes) + stall.Further, "field": g.st.Budget.Kind.Field(), "limit": g.st.Limit(),
+	}
+	for key, is := range map[string]bool{"atWorst": stall.AtWorst, "working": stall.Working} {
+		if is {
+			f[key] = true
+		}
+	}
+	c := &cause.Cause{Code: cause.NextRolloutStalls, Severity: cause.SeverityWarning, Facts: f}
+	for _, node := range stall.Nodes {
+		found = append(found, cause.On{Node: node, Cause: c})
+	}
+	if len(found) == 0 {
+		return []cause.On{{Cause: c}}
+	}
+	return found
 }
 
-func duplicates(removals []daemonset.Removal) int {
-	count := 0
-	for _, r := range removals {
-		if r.Reason == daemonset.Duplicate {
-			count++
+// budgetFacts are those of a PodDisruptionBudget in which somebody may trust.
+func budgetFacts(b *policyv1.PodDisruptionBudget) daemonset.Facts {
+	f := daemonset.Facts{"name": b.Name}
+	for key, v := range map[string]*intstr.IntOrString{"minAvailable": b.Spec.MinAvailable, "maxUnavailable": b.Spec.MaxUnavailable} {
+		if v != nil {
+			f[key] = v.String()
 		}
 	}
-	return count
-}
-
-// compareRevisions adds to each problem of containers how many of the new and
-// of the old pods have it: that tells a bad revision from a bad node.
-func (b *builder) compareRevisions(p *cause.Problems) {
-	for key, t := range b.causes.RevisionFailsBy(cause.KeyOf) {
-		if g := p.Of(key); g != nil {
-			maps.Copy(g.Facts, t.Facts())
-		}
-	}
+	return f
 }

@@ -257,17 +257,17 @@ type Holder struct {
 // Problems returns what is wrong with the Holders and the Late pods by what they
 // have in common, the worst and most frequent first.
 func (o *Outcome) Problems() []*cause.Problem {
-	var ps cause.Problems
+	var found []cause.On
 	for _, h := range slices.Concat(o.Holders, o.Late) {
 		c := cause.Cause{Code: daemonset.NotReady, Severity: cause.SeverityError, Facts: daemonset.Facts{}}
 		if h.Cause != nil { // a document made by hand may lack it
 			c = *h.Cause
 		}
 		c.Pod = h.Pod
-		ps.Add(h.Node, &c)
+		found = append(found, cause.On{Node: h.Node, Cause: &c})
 	}
 	var out []*cause.Problem
-	for _, p := range ps.Sorted(nil) {
+	for _, p := range cause.Problems(found, nil) {
 		out = append(out, &p)
 	}
 	return out

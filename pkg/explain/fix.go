@@ -1,0 +1,141 @@
+package explain
+
+import (
+	"slices"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/history"
+)
+
+// Fix is something that a person can do, with what it does beside that.
+type Fix struct {
+	Code FixCode `json:"code"` // what to do
+
+	// the first problem that it removes; empty for a way around it
+	// Codes: Problems
+	Problem daemonset.Reason `json:"problem"`
+
+	// the nodes concerned, sorted by name; for `DeletePods` the nodes of `pods`, in their order
+	Nodes    []string     `json:"nodes"`
+	Pods     []string     `json:"pods"`     // the pods to delete; otherwise empty
+	Name     string       `json:"name"`     // of the other object to change; otherwise empty
+	Revision int64        `json:"revision"` // the revision to go back to; otherwise 0
+	Replaces int          `json:"replaces"` // how many pods going back replaces
+	Limit    *cause.Raise `json:"limit"`    // the limit to raise to; nil for any other fix
+
+	// how many pods a ResourceQuota has to allow; 0 if the quota limits something else
+	Needs int `json:"needs"`
+
+	// the origin is unknown: the fix helps only if it is the new revision
+	Unsure bool `json:"unsure"`
+}
+
+// FixCode names what a Fix does.
+type FixCode string
+
+const (
+	FixUndo        FixCode = "Undo"        // go back to the revision of most old pods: `kubectl rollout undo`
+	FixRepairNodes FixCode = "RepairNodes" // repair the nodes, or delete those that are gone for good
+	FixRaiseLimit  FixCode = "RaiseLimit"  // raise maxUnavailable or maxSurge until the nodes are repaired
+	FixRaiseQuota  FixCode = "RaiseQuota"  // have its owner raise a ResourceQuota
+	FixMakeRoom    FixCode = "MakeRoom"    // make room on nodes where the pod does not fit
+	// FixNoSurge: use maxUnavailable instead of maxSurge, because the template uses a host port
+	FixNoSurge FixCode = "NoSurge"
+	// FixDeletePods: delete pods, which the controller then replaces: under OnDelete, or one that is left over from a
+	// deleted node
+	FixDeletePods FixCode = "DeletePods"
+)
+
+// fixes returns what helps against problems that do not go away by themselves,
+// the safest first.
+func (g *given) fixes(e *Explanation) []Fix {
+	out := []Fix{}
+	add := func(f Fix) {
+		f.Problem, f.Nodes, f.Pods = e.helps(f.Code), append([]string{}, f.Nodes...), append([]string{}, f.Pods...) // never null
+		out = append(out, f)
+	}
+	if e.Verdict.Code == BeingDeleted || e.Verdict.Code == Unknown {
+		return out
+	}
+	nodes, unsure := map[cause.OriginKind][]string{}, false
+	for i := range e.Problems {
+		p := &e.Problems[i]
+		switch o := p.Origin; {
+		case o == nil:
+		case p.Code == cause.NoEligibleNode:
+			if to := p.Facts.Int("before"); to > 0 {
+				add(Fix{Code: FixUndo, Revision: int64(to)})
+			}
+		case p.Code != Misscheduled && !p.Urgent():
+		case cause.OfContainer(p.Code):
+			unsure = unsure || o.Kind == cause.OriginUnknown
+			nodes[cause.OriginRevision] = append(nodes[cause.OriginRevision], p.Nodes...)
+		case o.Kind == cause.OriginQuota:
+			add(Fix{Code: FixRaiseQuota, Name: o.Name, Needs: cause.QuotaNeeds(p.Facts.Text("message"), len(e.lacking()))})
+		default:
+			nodes[o.Kind] = append(nodes[o.Kind], p.Nodes...)
+		}
+	}
+	fails := len(nodes[cause.OriginRevision]) > 0
+	if to := g.undoTo(); to != 0 && fails {
+		f := Fix{Code: FixUndo, Revision: to, Unsure: unsure}
+		for range g.pods(true) {
+			f.Replaces++
+		}
+		add(f)
+	}
+	if broken := sorted(nodes[cause.OriginNodes]); len(broken) > 0 {
+		add(Fix{Code: FixRepairNodes, Nodes: broken})
+	}
+	if len(nodes[cause.OriginStrategy]) > 0 {
+		add(Fix{Code: FixNoSurge})
+	}
+	if tight := sorted(nodes[cause.OriginScheduling]); len(tight) > 0 {
+		add(Fix{Code: FixMakeRoom, Nodes: tight})
+	}
+	if raise := e.Budget.Unblock; raise != nil && e.Verdict.Code == Stuck && e.Has(cause.NoEligibleNode) == nil && !fails { // else it would only delete pods, or more would fail
+		add(Fix{Code: FixRaiseLimit, Limit: raise, Nodes: raise.Left})
+	}
+	if err := e.Next.Error; err != nil && err.Pod != "" {
+		add(Fix{Code: FixDeletePods, Pods: []string{err.Pod}, Nodes: []string{err.Node}})
+	}
+	if e.Verdict.Code == AwaitingDelete {
+		f := Fix{Code: FixDeletePods}
+		for n, p := range g.pods(false) {
+			f.Nodes, f.Pods = append(f.Nodes, n.Name), append(f.Pods, p.Name)
+		}
+		add(f)
+	}
+	return out
+}
+
+func sorted(names []string) []string {
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// undoTo is the revision to go back to: the one that most old pods run, none of
+// which fails; 0 if there is none.
+func (g *given) undoTo() int64 {
+	if g.causes.RevisionFails().OldFailing > 0 || !g.rolls() {
+		return 0
+	}
+	return g.oldRevision()
+}
+
+// change is what differs between the revision of most old pods and the live
+// template, or where there is no eligible node the one that had some; nil without
+// either, and where one cannot be read.
+func (g *given) change(problems []Problem) *history.Diff {
+	from := g.oldRevision()
+	for _, p := range problems {
+		if p.Code == cause.NoEligibleNode && from == 0 {
+			from = int64(p.Facts.Int("before"))
+		}
+	}
+	if from == 0 {
+		return nil
+	}
+	return history.FromRevision(g.s, g.st, from)
+}

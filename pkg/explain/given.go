@@ -1,0 +1,158 @@
+package explain
+
+import (
+	"iter"
+	"slices"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// given is what every part of an Explanation is made from. Nothing changes it.
+type given struct {
+	s        *snapshot.Snapshot
+	st       *daemonset.State
+	causes   *cause.Causes
+	outlook  cause.Outlook
+	next     daemonset.Step
+	heldUpBy daemonset.Reason // why no status is written; empty if it is
+}
+
+func newGiven(s *snapshot.Snapshot, st *daemonset.State, o cause.Outlook) *given {
+	causes, next := cause.Find(s, st), st.Sync()
+	return &given{s: s, st: st, causes: causes, outlook: o, next: next, heldUpBy: holdsUp(st, causes, &next)}
+}
+
+// holdsUp is why the controller writes no status while things are as they are:
+// it passes the DaemonSet over, or it is of a version that ends a sync that
+// failed without one. Of the calls that can fail only refused creates are seen.
+func holdsUp(st *daemonset.State, causes *cause.Causes, next *daemonset.Step) daemonset.Reason {
+	switch {
+	case !next.WritesStatus && next.Error != nil:
+		return next.Error.Code
+	case !next.WritesStatus:
+		return next.Reason
+	case !st.Profile.StatusAfterError && causes.Refusal() != nil && next.Creates.Len() > 0:
+		return cause.FailedCreate
+	}
+	return ""
+}
+
+// controllerSilent reports whether the controller had the time to act and did
+// nothing: it last wrote the status longer ago than expectations or a start can
+// explain, and nothing holds up the status alone.
+// Without events that cannot be told from creations that are refused.
+func (g *given) controllerSilent() bool {
+	written := cause.Written(g.st.DaemonSet, "status")
+	return written != nil && g.st.At.Sub(*written) > cause.Patience && g.causes.Settled() && g.causes.Refusal() == nil && g.heldUpBy == "" && !g.s.Lacks(snapshot.Events)
+}
+
+// owes reports whether the controller has something to do that no backoff can
+// hold up.
+func (g *given) owes() bool {
+	failed := 0
+	for _, i := range g.next.Deletes.Certain {
+		failed += b2i(i.Reason == daemonset.FailedPod)
+	}
+	for _, c := range g.next.Deletes.Choices {
+		if c.Reason == daemonset.FailedPod {
+			failed += c.Count
+		}
+	}
+	return g.next.Creates.Len()+g.next.Deletes.Len() > failed
+}
+
+// onDelete reports whether old pods wait for a person.
+func (g *given) onDelete() bool {
+	return g.st.DaemonSet.Spec.UpdateStrategy.Type == appsv1.OnDeleteDaemonSetStrategyType
+}
+
+// rolls reports whether the controller replaces old pods.
+func (g *given) rolls() bool {
+	return g.st.DaemonSet.Spec.UpdateStrategy.Type == appsv1.RollingUpdateDaemonSetStrategyType
+}
+
+// pods yields the pods that are not terminating, the old ones or the new, with
+// their nodes.
+func (g *given) pods(updated bool) iter.Seq2[*daemonset.Node, *daemonset.Pod] {
+	return func(yield func(*daemonset.Node, *daemonset.Pod) bool) {
+		for i := range g.st.Nodes {
+			n := &g.st.Nodes[i]
+			for j := range n.Pods {
+				if p := &n.Pods[j]; p.Updated == updated && !p.Terminating && !yield(n, p) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// oldNodes counts the nodes with an old pod that is not on its way out.
+func (g *given) oldNodes() int {
+	on := map[string]bool{}
+	for n := range g.pods(false) {
+		on[n.Name] = true
+	}
+	return len(on)
+}
+
+// oldRevision is the number of the revision that most old pods run; 0 if none
+// is kept, or no rollout is under way.
+func (g *given) oldRevision() (number int64) {
+	pods, most := map[string]int{}, 0
+	for _, p := range g.pods(false) {
+		pods[p.Revision]++
+	}
+	for _, r := range g.st.History.Revisions { // newest first
+		if n := pods[r.Name]; n > most && !slices.Contains(g.st.History.Current, r.Name) {
+			number, most = r.Number, n
+		}
+	}
+	return number
+}
+
+// current returns the current revisions, the highest number first.
+func (g *given) current() (all []daemonset.Revision) {
+	for _, r := range g.st.History.Revisions {
+		if slices.Contains(g.st.History.Current, r.Name) {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// rolloutBegan is when the current revision was made, nil if that is not
+// when its rollout began: an older revision was made later, so this one was
+// taken up again.
+func (g *given) rolloutBegan() *time.Time {
+	all := g.current()
+	if len(all) == 0 {
+		return nil
+	}
+	current := all[len(all)-1]
+	if slices.ContainsFunc(g.st.History.Revisions, func(r daemonset.Revision) bool {
+		return r.Name != current.Name && (r.Number > current.Number || r.Created.After(current.Created))
+	}) {
+		return nil
+	}
+	return timeOf(current.Created)
+}
+
+func timeOf(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	t = t.UTC()
+	return &t
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

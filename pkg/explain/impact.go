@@ -1,0 +1,111 @@
+package explain
+
+import (
+	"slices"
+	"time"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+)
+
+// Impact is which nodes are without a working pod. It is nil if nodes or pods
+// could not be read.
+type Impact struct {
+	Without []string `json:"without"` // eligible nodes without an available pod, sorted by name
+	Ready   []string `json:"ready"`   // of them, those with a Ready pod, for which only minReadySeconds is not over; sorted by name
+	Served  int      `json:"served"`  // how many eligible nodes have an available pod
+
+	// of the nodes `served`, those where only an old pod is available, beside a new one that is not; sorted by name
+	OldServes []string `json:"oldServes"`
+
+	// nodes that are not eligible and have a pod, which only MISSCHEDULED counts; sorted by name
+	Uncounted []string `json:"uncounted"`
+}
+
+// Share is the share of the nodes that should run the pod and have no available
+// one; 0 where that is not known.
+func (i *Impact) Share() float64 {
+	if i == nil || len(i.Without) == 0 {
+		return 0
+	}
+	return float64(len(i.Without)) / float64(len(i.Without)+i.Served)
+}
+
+// Rollout is the course of the current revision.
+type Rollout struct {
+	UnderWay bool `json:"underWay"` // old pods are left that are not terminating
+
+	// when the rollout began: when the controller created the current revision; nil after a rollback, and if it
+	// is unknown
+	Since *time.Time `json:"since"`
+}
+
+// Outlook is how the numbers will be if nobody does anything.
+type Outlook struct {
+	Code      OutlookCode `json:"code"`      // how it continues by itself
+	Desired   int         `json:"desired"`   // nodes that are eligible then
+	Updated   int         `json:"updated"`   // of them, those whose pod is updated then
+	Available int         `json:"available"` // of them, those whose pod is available then
+
+	// how long until then; nil if unknown, and for `Stays` and `Stalls`
+	Duration *cause.Duration `json:"duration"`
+
+	// what the controller does next, where it waits for a time that is known; otherwise nil
+	Next *cause.Batch `json:"next"`
+}
+
+// OutlookCode says how it goes on by itself.
+type OutlookCode string
+
+const (
+	Completes OutlookCode = "Completes" // every old pod is replaced, and every missing pod created
+	Stalls    OutlookCode = "Stalls"    // it continues, but stops before that
+	Stays     OutlookCode = "Stays"     // nothing changes by itself
+)
+
+// ends returns the Outlook; nil for a DaemonSet that needs none, and where it is
+// not known.
+func (g *given) ends(verdict VerdictCode, s *Status) *Outlook {
+	_, now := s.basis()
+	switch c := g.outlook.Course; {
+	case now != nil && slices.Contains([]VerdictCode{Stuck, Degraded, AwaitingDelete}, verdict):
+		return &Outlook{Code: Stays, Desired: now.Desired, Updated: now.Updated, Available: now.Available}
+	case c != nil && verdict == Progressing:
+		o := &Outlook{Code: Completes, Desired: c.End.Desired, Updated: c.End.Updated, Available: c.End.Available, Duration: c.Duration, Next: c.Next}
+		if c.Stalls {
+			o.Code = Stalls
+		}
+		return o
+	}
+	return nil
+}
+
+// impact returns the Impact.
+func (g *given) impact() *Impact {
+	if !g.st.NodesRead || !g.st.PodsRead {
+		return nil
+	}
+	out := &Impact{Without: []string{}, Ready: []string{}, OldServes: []string{}, Uncounted: []string{}}
+	for i := range g.st.Nodes {
+		n := &g.st.Nodes[i]
+		has := func(available, updated bool) bool {
+			return slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool { return p.Available.OK == available && p.Updated == updated })
+		}
+		switch m := n.Membership(); {
+		case m.Misscheduled:
+			out.Uncounted = append(out.Uncounted, n.Name)
+		case !m.Desired:
+		case has(true, true), has(true, false):
+			out.Served++
+			if has(true, false) && has(false, true) {
+				out.OldServes = append(out.OldServes, n.Name)
+			}
+		default:
+			out.Without = append(out.Without, n.Name)
+			if c := g.causes.Of(n.Name); c != nil && c.Code == daemonset.NotYetAvailable {
+				out.Ready = append(out.Ready, n.Name)
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,69 @@
+package explain
+
+import (
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+)
+
+// originOf are the origins of problems that their code tells.
+var originOf = map[daemonset.Reason]cause.Origin{
+	cause.NodeNotReady:          {Kind: cause.OriginNodes, Certainty: cause.Certain},
+	cause.TerminatingOnDeadNode: {Kind: cause.OriginNodes, Certainty: cause.Certain},
+	daemonset.NodeGone:          {Kind: cause.OriginNodes, Certainty: cause.Certain},
+	cause.HostPortConflict:      {Kind: cause.OriginScheduling, Certainty: cause.Certain},
+	cause.InsufficientResources: {Kind: cause.OriginScheduling, Certainty: cause.Certain},
+	OnDeleteOutdated:            {Kind: cause.OriginStrategy, Certainty: cause.Certain},
+	daemonset.InvalidBudget:     {Kind: cause.OriginStrategy, Certainty: cause.Certain},
+	SurgeHostPort:               {Kind: cause.OriginStrategy, Certainty: cause.Certain},
+	StaleStatus:                 {Kind: cause.OriginController, Certainty: cause.Likely},
+	cause.EvictLoop:             {Kind: cause.OriginUnknown, Certainty: cause.Unsure},
+	daemonset.FailedPod:         {Kind: cause.OriginUnknown, Certainty: cause.Unsure},
+	daemonset.NotReady:          {Kind: cause.OriginUnknown, Certainty: cause.Unsure},
+	cause.PendingUnschedulable:  {Kind: cause.OriginUnknown, Certainty: cause.Unsure},
+}
+
+// origin returns what a problem comes from, where all is how many pods fail; nil
+// for one that needs none: it passes by itself, or says where it comes from.
+func (g *given) origin(p *Problem, all cause.Tally) *cause.Origin {
+	o, told := originOf[p.Code]
+	switch newFails := all.NewFailing > 0 && all.NewFailing == all.NewPods && all.OldPods > 0 && all.OldFailing == 0; {
+	case p.Code == Misscheduled && downFor(p.Facts):
+		o = cause.Origin{Kind: cause.OriginNodes, Certainty: cause.Certain}
+	case p.Severity == cause.SeverityInfo && p.Code != OnDeleteOutdated:
+		return nil
+	case cause.OfContainer(p.Code) && newFails:
+		o = cause.Origin{Kind: cause.OriginRevision, Certainty: cause.Likely}
+		if current := g.current(); len(current) > 0 {
+			o.Revision = current[0].Number
+		}
+	case cause.OfContainer(p.Code):
+		o = cause.Origin{Kind: cause.OriginUnknown, Certainty: cause.Unsure}
+	case p.Code == cause.NoEligibleNode && p.Facts["changed"] == cause.ChangedTemplate:
+		o = cause.Origin{Kind: cause.OriginRevision, Certainty: cause.Likely, Revision: int64(p.Facts.Int("number"))}
+	case p.Code == cause.HostPortConflict && g.st.Budget.MaxSurge > 0 && len(cause.HostPorts(&g.st.DaemonSet.Spec.Template.Spec)) > 0:
+		o = cause.Origin{Kind: cause.OriginStrategy, Certainty: cause.Likely}
+	case (p.Code == ControllerSilent || p.Code == GenerationNotObserved) && p.Severity == cause.SeverityError:
+		o = cause.Origin{Kind: cause.OriginController, Certainty: cause.Likely}
+	case p.Code == cause.FailedCreate:
+		o.Kind, o.Name = cause.RefusedBy(p.Facts.Text("message"))
+		o.Certainty = cause.Certain
+	case !told:
+		return nil
+	}
+	o.BeforeRollout = g.beforeRollout(p)
+	return &o
+}
+
+// beforeRollout reports whether a problem was there before the rollout under way
+// began.
+func (g *given) beforeRollout(p *Problem) *bool {
+	began := g.rolloutBegan()
+	if began == nil || p.Since == nil || p.Latest == nil || g.oldNodes() == 0 {
+		return nil
+	}
+	before := p.Latest.Before(*began)
+	if !before && p.Since.Before(*began) {
+		return nil // some were, some were not
+	}
+	return &before
+}
