@@ -62,46 +62,48 @@ var AdviceCodes = []AdviceCode{
 // order of the problems; nothing where nothing is to be done, or too little could be read.
 func (e *Explanation) advice() []Advice {
 	canWait := e.Impact != nil && len(e.Impact.Without) == len(e.Impact.Ready)
+	rollout := func(code AdviceCode) []Advice {
+		return []Advice{{Code: code, Problems: []daemonset.Reason{}, Nodes: []string{}, CanWait: canWait, After: []daemonset.Reason{}}}
+	}
 	switch e.Verdict.Code {
 	case BeingDeleted, Unknown, NotObserved:
 		return []Advice{}
 	case AwaitingDelete:
-		return []Advice{{Code: AdviseDeletePods, Problems: []daemonset.Reason{}, Nodes: []string{}, CanWait: canWait, After: []daemonset.Reason{}}}
+		return rollout(AdviseDeletePods)
 	}
 	out := advise(e.Matters(), canWait)
-	e.after(out)
-	if len(out) == 0 && e.Verdict.Code == Progressing {
-		code := AdviseWait
-		if e.Outlook != nil && e.Outlook.Code == Stalls {
-			code = AdviseLookAhead
+	for i := range out {
+		if out[i].Code == AdviseRepairNodes {
+			out[i].After = e.newFailing()
 		}
-		out = append(out, Advice{Code: code, Problems: []daemonset.Reason{}, Nodes: []string{}, CanWait: canWait, After: []daemonset.Reason{}})
 	}
-	return out
+	switch {
+	case len(out) > 0 || e.Verdict.Code != Progressing:
+		return out
+	case e.Outlook != nil && e.Outlook.Code == Stalls:
+		return rollout(AdviseLookAhead)
+	}
+	return rollout(AdviseWait)
 }
 
-// after sets what has to be solved before nodes are repaired.
-func (e *Explanation) after(advice []Advice) {
-	var failing []daemonset.Reason
+// newFailing returns what containers of new pods fail of in a rollout under way: it
+// has to be solved before nodes are repaired.
+func (e *Explanation) newFailing() []daemonset.Reason {
+	failing := []daemonset.Reason{}
 	for _, p := range e.Matters() {
 		if e.Rollout.UnderWay && cause.OfContainer(p.Code) && p.Facts.Int("newFailing") > 0 && !slices.Contains(failing, p.Code) {
 			failing = append(failing, p.Code)
 		}
 	}
-	for i := range advice {
-		if advice[i].Code == AdviseRepairNodes {
-			advice[i].After = append(advice[i].After, failing...)
-		}
-	}
+	return failing
 }
 
 // AdviceOn returns what to do first about a node.
 func (e *Explanation) AdviceOn(n *Node) []Advice {
-	p := e.OnNode(n)
-	if p == nil {
-		return []Advice{}
+	if p := e.OnNode(n); p != nil {
+		return advise([]*Problem{p}, false)
 	}
-	return advise([]*Problem{p}, false)
+	return []Advice{}
 }
 
 // advise returns what problems ask for, those that ask for the same together.
@@ -112,13 +114,13 @@ func advise(problems []*Problem, canWait bool) []Advice {
 		i := slices.IndexFunc(out, func(o Advice) bool { return o.Code == code })
 		switch {
 		case code == "":
-		case i >= 0:
-			out[i].Nodes = sorted(append(out[i].Nodes, p.Nodes...))
-			if !slices.Contains(out[i].Problems, p.Code) {
-				out[i].Problems = append(out[i].Problems, p.Code)
-			}
-		default:
-			out = append(out, Advice{Code: code, Problems: []daemonset.Reason{p.Code}, Nodes: sorted(slices.Clone(p.Nodes)), CanWait: canWait, After: []daemonset.Reason{}})
+			continue
+		case i < 0:
+			i, out = len(out), append(out, Advice{Code: code, Nodes: []string{}, CanWait: canWait, After: []daemonset.Reason{}})
+		}
+		out[i].Nodes = sorted(append(out[i].Nodes, p.Nodes...))
+		if !slices.Contains(out[i].Problems, p.Code) {
+			out[i].Problems = append(out[i].Problems, p.Code)
 		}
 	}
 	return out
@@ -135,25 +137,17 @@ func adviceFor(p *Problem) AdviceCode {
 		return AdviseWait
 	case p.Origin == nil:
 		return ""
+	case p.Origin.Kind == cause.OriginScheduling && p.Code == cause.HostPortConflict:
+		return AdviseFreePort
 	}
-	switch p.Origin.Kind {
-	case cause.OriginRevision:
-		return AdviseRollBack
-	case cause.OriginNodes:
-		return AdviseRepairNodes
-	case cause.OriginScheduling:
-		if p.Code == cause.HostPortConflict {
-			return AdviseFreePort
-		}
-		return AdviseMakeRoom
-	case cause.OriginQuota, cause.OriginPolicy, cause.OriginWebhook, cause.OriginAPIServer:
-		return AdviseAskOwner
-	case cause.OriginController:
-		return AdviseControlPlane
-	case cause.OriginStrategy:
-		return AdviseStrategy
-	}
-	return cmp.Or(adviceOn[p.Code], AdviseReadEvents)
+	return cmp.Or(adviceBy[p.Origin.Kind], adviceOn[p.Code], AdviseReadEvents)
+}
+
+// adviceBy is what problems ask for by where they come from.
+var adviceBy = map[cause.OriginKind]AdviceCode{
+	cause.OriginRevision: AdviseRollBack, cause.OriginNodes: AdviseRepairNodes, cause.OriginScheduling: AdviseMakeRoom,
+	cause.OriginQuota: AdviseAskOwner, cause.OriginPolicy: AdviseAskOwner, cause.OriginWebhook: AdviseAskOwner, cause.OriginAPIServer: AdviseAskOwner,
+	cause.OriginController: AdviseControlPlane, cause.OriginStrategy: AdviseStrategy,
 }
 
 // adviceOn is what problems ask for of which it is not known who is at fault.

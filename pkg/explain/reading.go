@@ -69,16 +69,6 @@ func (e *Explanation) Beside(others []*Problem) (out []*Problem) {
 	return out
 }
 
-// Failed returns the nodes of problems that containers have, sorted by name.
-func (e *Explanation) Failed() (nodes []string) {
-	for _, p := range e.Problems {
-		if p.Severity == cause.SeverityError && cause.OfContainer(p.Code) {
-			nodes = append(nodes, p.Nodes...)
-		}
-	}
-	return sorted(nodes)
-}
-
 // Failing reports whether something is wrong that does not pass by itself.
 func (e *Explanation) Failing() bool {
 	m := e.Matters()
@@ -87,10 +77,8 @@ func (e *Explanation) Failing() bool {
 
 // Has returns the first problem with a code, or nil if none has it.
 func (e *Explanation) Has(code daemonset.Reason) *Problem {
-	for i := range e.Problems {
-		if e.Problems[i].Code == code {
-			return &e.Problems[i]
-		}
+	if i := slices.IndexFunc(e.Problems, func(p Problem) bool { return p.Code == code }); i >= 0 {
+		return &e.Problems[i]
 	}
 	return nil
 }
@@ -153,11 +141,10 @@ func (e *Explanation) Evidence(p *Problem) Evidence {
 // Current returns the revision that holds the live template, or nil if none
 // does.
 func (e *Explanation) Current() *Revision {
-	i := slices.IndexFunc(e.Revisions, func(r Revision) bool { return r.Current })
-	if i < 0 {
-		return nil
+	if i := slices.IndexFunc(e.Revisions, func(r Revision) bool { return r.Current }); i >= 0 {
+		return &e.Revisions[i]
 	}
-	return &e.Revisions[i]
+	return nil
 }
 
 // ServedBy returns the old revision that all available pods are of; nil if they
@@ -237,12 +224,11 @@ func (e *Explanation) Sums() []Sum {
 			case g.Reason == OutOfDate:
 				l.Revision = e.revision(g.Facts["revision"])
 			}
-			i := slices.IndexFunc(s.Less, func(o Less) bool { return o.Reason == l.Reason && o.Revision == l.Revision })
-			if i >= 0 {
+			if i := slices.IndexFunc(s.Less, func(o Less) bool { return o.Reason == l.Reason && o.Revision == l.Revision }); i >= 0 {
 				s.Less[i].Count += l.Count
-				continue
+			} else {
+				s.Less = append(s.Less, l)
 			}
-			s.Less = append(s.Less, l)
 		}
 		same := slices.IndexFunc(out, func(o Sum) bool { return slices.Equal(o.Less, s.Less) })
 		switch {
@@ -258,11 +244,10 @@ func (e *Explanation) Sums() []Sum {
 
 // revision returns the revision with a name, or nil if there is none.
 func (e *Explanation) revision(name any) *Revision {
-	i := slices.IndexFunc(e.Revisions, func(r Revision) bool { return r.Name != "" && r.Name == name })
-	if i < 0 {
-		return nil
+	if i := slices.IndexFunc(e.Revisions, func(r Revision) bool { return r.Name != "" && r.Name == name }); i >= 0 {
+		return &e.Revisions[i]
 	}
-	return &e.Revisions[i]
+	return nil
 }
 
 // RevisionOf returns the revision of a pod, or nil if it has none.
@@ -297,9 +282,14 @@ func (e *Explanation) FixesOn(n *Node) (fixes []Fix) {
 }
 
 // On returns the nodes of all problems with a code.
-func (e *Explanation) On(code daemonset.Reason) (nodes []string) {
-	for _, p := range e.Problems {
-		if p.Code == code {
+func (e *Explanation) On(code daemonset.Reason) []string {
+	return e.nodesOf(func(p *Problem) bool { return p.Code == code })
+}
+
+// nodesOf returns the nodes of some problems.
+func (e *Explanation) nodesOf(is func(*Problem) bool) (nodes []string) {
+	for i := range e.Problems {
+		if p := &e.Problems[i]; is(p) {
 			nodes = append(nodes, p.Nodes...)
 		}
 	}
@@ -313,16 +303,13 @@ func WorstFirst(a, b *Explanation) int {
 		strings.Compare(a.DaemonSet.Namespace, b.DaemonSet.Namespace), strings.Compare(a.DaemonSet.Name, b.DaemonSet.Name))
 }
 
-// Troubled returns the nodes of problems that come from the node or from what
+// troubled returns the nodes of problems that come from the node or from what
 // else runs on it, and those that would stop the next rollout; each once, sorted.
-func (e *Explanation) Troubled() []string {
-	var nodes []string
-	for _, p := range e.Problems {
-		if o := p.Origin; p.Code == cause.NextRolloutStalls || o != nil && (o.Kind == cause.OriginNodes || o.Kind == cause.OriginScheduling) {
-			nodes = append(nodes, p.Nodes...)
-		}
-	}
-	return sorted(nodes)
+func (e *Explanation) troubled() []string {
+	return sorted(e.nodesOf(func(p *Problem) bool {
+		o := p.Origin
+		return p.Code == cause.NextRolloutStalls || o != nil && (o.Kind == cause.OriginNodes || o.Kind == cause.OriginScheduling)
+	}))
 }
 
 // Shared is a node that troubles several DaemonSets.
@@ -336,7 +323,7 @@ type Shared struct {
 func (l *List) Shared() []Shared {
 	count := map[string]int{}
 	for _, e := range l.Items {
-		for _, n := range e.Troubled() {
+		for _, n := range e.troubled() {
 			count[n]++
 		}
 	}

@@ -59,7 +59,7 @@ func TestMatters(t *testing.T) {
 		for _, p := range e.Matters() {
 			codes = append(codes, p.Code)
 		}
-		if got := fmt.Sprintf("%v failing %t of %v", codes, e.Failing(), e.Troubled()); got != tt.want {
+		if got := fmt.Sprintf("%v failing %t of %v", codes, e.Failing(), e.troubled()); got != tt.want {
 			t.Errorf("%s: %q: %s, want %s", tt.why, tt.problems, got, tt.want)
 		}
 	}

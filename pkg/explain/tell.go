@@ -32,7 +32,7 @@ func (e *Explanation) Affected() (Affected, []string) {
 	case i == nil && e.Budget.Kind == daemonset.BudgetSurge: // an old pod may run beside one that fails
 		return AffectedUnknown, nil
 	case i == nil:
-		return AffectedUnknown, e.Failed()
+		return AffectedUnknown, sorted(e.nodesOf(func(p *Problem) bool { return p.Severity == cause.SeverityError && cause.OfContainer(p.Code) }))
 	case len(i.Without) > 0 && len(i.Without) == len(i.Ready):
 		return AffectedAlmost, i.Without
 	case len(i.Without) > 0:
@@ -91,7 +91,7 @@ func (e *Explanation) Listed() (rows, notes []*Problem) {
 // All returns the problems in the order of a screen.
 func (e *Explanation) All() []*Problem {
 	all := make([]*Problem, len(e.Problems))
-	for i := range e.Problems {
+	for i := range all {
 		all[i] = &e.Problems[i]
 	}
 	return e.ordered(all)
@@ -111,7 +111,7 @@ func (e *Explanation) Running() (out []*Revision) {
 // Eligible returns how many nodes DESIRED counts, how many it does not, and how
 // many of the former are NotReady.
 func (e *Explanation) Eligible() (eligible, excluded, notReady int) {
-	down := slices.Concat(e.On(cause.NodeNotReady), e.On(cause.TerminatingOnDeadNode))
+	down := e.nodesOf(func(p *Problem) bool { return p.Code == cause.NodeNotReady || p.Code == cause.TerminatingOnDeadNode })
 	for _, g := range e.Groups("DESIRED", true) {
 		eligible += g.Count
 		for _, n := range g.Nodes {
@@ -163,13 +163,12 @@ func (l *List) ByNode() (out []OnNode) {
 // Wrong returns the first DaemonSet with a problem on a node, or nil if none has
 // one.
 func (l *List) Wrong() *Explanation {
-	i := slices.IndexFunc(l.Items, func(e *Explanation) bool {
-		return slices.ContainsFunc(e.Nodes, func(n Node) bool { return n.Problem != nil })
-	})
-	if i < 0 {
-		return nil
+	for _, e := range l.Items {
+		if slices.ContainsFunc(e.Nodes, func(n Node) bool { return n.Problem != nil }) {
+			return e
+		}
 	}
-	return l.Items[i]
+	return nil
 }
 
 // Lacks reports whether the node is eligible and no available pod runs there.
@@ -314,14 +313,11 @@ func (e *Explanation) Parts() []Part {
 
 // RunBoth returns how many nodes run an old and a new pod, as with maxSurge.
 func (e *Explanation) RunBoth() (n int) {
-	for i := range e.Nodes {
-		old, other := false, false
-		for _, p := range e.Nodes[i].Pods {
-			old, other = old || !p.Terminating && !p.Updated, other || !p.Terminating && p.Updated
+	for _, on := range e.Nodes {
+		has := func(updated bool) bool {
+			return slices.ContainsFunc(on.Pods, func(p Pod) bool { return !p.Terminating && p.Updated == updated })
 		}
-		if old && other {
-			n++
-		}
+		n += b2i(has(false) && has(true))
 	}
 	return n
 }
