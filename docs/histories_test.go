@@ -103,12 +103,12 @@ func (r *reader) history(t *testing.T, h *history.History) {
 	}
 }
 
-func (r *reader) fieldKinds(t *testing.T, changes []history.Change) {
+func (r *reader) fieldKinds(t *testing.T, changes []history.FieldChange) {
 	t.Helper()
 	for _, c := range changes {
 		r.facts(t, string(c.Kind), nil, "Kinds of fields")
 	}
-	if !slices.IsSortedFunc(changes, func(a, b history.Change) int { return strings.Compare(a.Path.String(), b.Path.String()) }) {
+	if !slices.IsSortedFunc(changes, func(a, b history.FieldChange) int { return strings.Compare(a.Path.String(), b.Path.String()) }) {
 		r.errorf(t, "change: not in the order of the paths")
 	}
 }

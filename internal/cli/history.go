@@ -105,7 +105,7 @@ func (o *historyOptions) run(ctx context.Context, args []string) error {
 	if o.given("undo") != "" {
 		return o.undoPlan(ctx)
 	}
-	o.unasked = notLookedAt
+	o.unasked = history.NotRead
 	snapshots, err := o.read(ctx, o.exitGate())
 	if err != nil {
 		return err
@@ -178,20 +178,12 @@ func (o *historyOptions) histories(snapshots []*snapshot.Snapshot) ([]answered, 
 		}
 		h, err := history.Make(s, st, history.Options{ShowValues: o.showValues, Diff: o.between})
 		if err != nil {
-			return nil, err
+			return nil, askInstead(err)
 		}
-		items, gaps = append(items, answered{h, s, st}), append(gaps, lookedAt(h.Snapshot.Gaps))
+		items, gaps = append(items, answered{h, s, st}), append(gaps, h.Snapshot.Gaps)
 	}
 	o.gaps(gaps...)
 	return items, nil
-}
-
-// notLookedAt are the parts that a history does without.
-var notLookedAt = []snapshot.What{snapshot.DaemonSetStatus, snapshot.Nodes, snapshot.NodeStatus, snapshot.Events, snapshot.PodDisruptionBudgets}
-
-// lookedAt leaves out the gaps of what a history does without.
-func lookedAt(gaps []daemonset.Gap) []daemonset.Gap {
-	return slices.DeleteFunc(slices.Clone(gaps), func(g daemonset.Gap) bool { return slices.Contains(notLookedAt, g.What) })
 }
 
 func (o *historyOptions) print(items []answered) error {
@@ -217,7 +209,7 @@ func (o *historyOptions) print(items []answered) error {
 func (o *historyOptions) printRevision(h answered) error {
 	r, err := history.Find(h.History, *o.which)
 	if err != nil {
-		return err
+		return askInstead(err)
 	}
 	if o.text() {
 		t, err := history.Template(h.History, h.from, r)
@@ -257,7 +249,7 @@ func (o *historyOptions) noteRemovals(h answered) error {
 	return nil
 }
 
-func removals(changes []history.Change) (n int) {
+func removals(changes []history.FieldChange) (n int) {
 	for _, c := range changes {
 		if c.New.Absent() && c.Kind != history.FieldDefault { // the API server puts a default back
 			n++
@@ -307,7 +299,7 @@ func rowOf(h *history.History, side history.Side) *history.Revision {
 // status is 5 where what a history rests on could not be read.
 func (o *historyOptions) status(items []answered) error {
 	for _, h := range items {
-		if o.exitCode && inPartOnly(lookedAt(h.Snapshot.Gaps)) {
+		if o.exitCode && inPartOnly(h.Snapshot.Gaps) {
 			return inPart
 		}
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -65,7 +66,7 @@ func target(s *snapshot.Snapshot, st *daemonset.State, back int64) (int64, error
 	}
 	row, err := history.Find(h, history.Which{Number: -back})
 	if err != nil {
-		return 0, err
+		return 0, askInstead(err)
 	}
 	switch seen := seenByKubectl(h, row.Revision); {
 	case row.Revision < 1:
@@ -87,4 +88,20 @@ func seenByKubectl(h *history.History, number int64) *history.Revision {
 		}
 	}
 	return seen
+}
+
+// askInstead returns what a history says of a revision that it cannot show, with what to
+// ask instead.
+func askInstead(err error) error {
+	var e *history.Error
+	switch {
+	case !errors.As(err, &e):
+	case e.Code == history.NoneBefore:
+		return hinted{err, "kubectl ds history lists them"}
+	case e.Why == snapshot.Forbidden:
+		return hinted{err, "kubectl auth can-i list controllerrevisions.apps -n " + e.Namespace}
+	case e.Why == snapshot.NotGiven, e.Why == snapshot.Partial:
+		return hinted{err, "kubectl get controllerrevisions -n " + e.Namespace + " -o yaml > revisions.yaml, and add --from revisions.yaml"}
+	}
+	return err
 }

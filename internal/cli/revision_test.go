@@ -2,9 +2,32 @@ package cli
 
 import (
 	"bytes"
+	"errors"
 	"strings"
 	"testing"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/history"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
+
+// TestAskInstead: what to ask instead of a revision that cannot be shown.
+func TestAskInstead(t *testing.T) {
+	for _, tt := range []struct {
+		err       error
+		want, why string
+	}{
+		{&history.Error{Code: history.NoneBefore, Namespace: "a"}, "; hint: kubectl ds history lists them", "which ones there are"},
+		{&history.Error{Code: history.NotReadable, Namespace: "a", Why: snapshot.Forbidden}, "; hint: kubectl auth can-i list controllerrevisions.apps -n a", "whether they may be read"},
+		{&history.Error{Code: history.NotReadable, Namespace: "a", Why: snapshot.Partial}, "; hint: kubectl get controllerrevisions -n a -o yaml > revisions.yaml, and add --from revisions.yaml", "how to add them to a dump"},
+		{&history.Error{Code: history.NotReadable, Namespace: "a", Why: snapshot.Failed}, "", "nothing helps where a request failed"},
+		{&history.Error{Code: history.NoSuchRevision, Namespace: "a"}, "", "nor where the message names all there are"},
+		{errors.New("other"), "other", "another error is none of these"},
+	} {
+		if got := withHint(askInstead(tt.err)); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.why, got, tt.want)
+		}
+	}
+}
 
 // TestRevisionWithValues: the help of history names every format in which a
 // revision has the literal values of environment variables, and no other has them.

@@ -225,7 +225,7 @@ func few(lines []string, most int, what string, style Style) []string {
 
 // changeLines says what differs between two revisions: what somebody set, then
 // what is no change of theirs.
-func (s fieldStyle) changeLines(changes []history.Change) []string {
+func (s fieldStyle) changeLines(changes []history.FieldChange) []string {
 	lines := s.lines(history.Differences(changes, history.FieldSet), nil)
 	if history.OnlyMetadata(changes) {
 		lines[0] = "metadata only: " + lines[0]

@@ -210,9 +210,9 @@ func TestFieldsInWords(t *testing.T) {
 		{"control codes are made visible", `{spec: {priorityClassName: a}}`, "{spec: {priorityClassName: \"\\e[31m\"}}", `priorityClassName: "a" -> "\u001b[31m"`},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
-			var changes []history.Change
+			var changes []history.FieldChange
 			for _, d := range template.Hide[corev1.PodTemplateSpec](template.Diff(parseContent(t, tt.old), parseContent(t, tt.new), template.At), template.At) {
-				changes = append(changes, history.Change{Difference: d, Kind: history.FieldSet})
+				changes = append(changes, history.FieldChange{Difference: d, Kind: history.FieldSet})
 			}
 			got := strings.Join(fieldStyle{brief: true, cell: true, alone: true}.changeLines(changes), "; ")
 			if got != tt.want {

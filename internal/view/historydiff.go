@@ -150,7 +150,7 @@ func (p *past) side(r *history.Revision) string {
 }
 
 // about says what kind of field differs, and whose it is.
-func about(c *history.Change) []string {
+func about(c *history.FieldChange) []string {
 	kind := map[history.FieldKind]string{history.FieldDefault: "API default", history.FieldRestart: "kubectl rollout restart"}[c.Kind]
 	return []string{kind, behind("by field manager ", clean(strings.Join(c.Managers, ", ")))}
 }

@@ -2,69 +2,72 @@ package history
 
 import (
 	"cmp"
-	"encoding/json"
-	"fmt"
-	"maps"
 	"slices"
-	"strings"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
-	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
-// changes compares each row with the revision before it: the row below, or one that
-// had a number between the two until a rollback gave it another one.
-func (b *builder) changes() {
-	for i := range b.kept() {
-		row := &b.h.Revisions[i]
-		if back := b.h.RolledBack(row); back != nil && back.Was > 0 {
-			b.h.Renumbered = append(b.h.Renumbered, Renumbered{Revision: back.Was, Name: row.Name, Now: row.Revision})
+// compared returns rows with what differs between each and the revision before it:
+// the row below, or one that had a number between the two until a rollback gave it
+// another one. It returns these numbers, too.
+func (g *given) compared(rows []Revision, ofPods map[string]template.Content, taken map[string]taking) ([]Revision, []Renumbered) {
+	rows, renumbered := slices.Clone(rows), []Renumbered{}
+	for i := range rows {
+		row := &rows[i]
+		t := taken[row.Name]
+		if !t.at.IsZero() {
+			row.TakenUpAt = &t.at
+		}
+		if t.was > 0 {
+			renumbered = append(renumbered, Renumbered{Revision: t.was, Name: row.Name, Now: row.Revision})
 		}
 	}
-	slices.SortFunc(b.h.Renumbered, func(a, b Renumbered) int { return cmp.Compare(b.Revision, a.Revision) })
-	rows := b.h.Rows()
-	rows = slices.DeleteFunc(rows, func(r Row) bool { return r.Is == RowPending })
-	renumbered := b.h.Renumbered
-	for i, row := range rows {
+	slices.SortFunc(renumbered, func(a, b Renumbered) int { return cmp.Compare(b.Revision, a.Revision) })
+	table, left := (&History{Revisions: rows, Renumbered: renumbered}).Rows(), renumbered
+	for i, row := range table {
 		var from int64
-		kind, change := ChangeFirst, []Change{}
-		if i+1 < len(rows) && row.Name != "" && rows[i+1].Name != "" {
-			below := rows[i+1]
-			from = below.Number
-			kind, change = b.between(b.contents[below.Name], b.contents[row.Name], row.Current && row.Is == RowRevision)
+		kind, change := ChangeFirst, []FieldChange{}
+		if i+1 < len(table) && row.Name != "" && table[i+1].Name != "" {
+			from = table[i+1].Number
+			kind, change = g.between(g.stored[table[i+1].Name].Content, g.stored[row.Name].Content, row.Current && row.Is == RowRevision)
 		}
 		switch {
 		case row.Is == RowRenumbered:
-			renumbered[0].From, renumbered[0].Kind, renumbered[0].Change = from, kind, change
-			renumbered = renumbered[1:]
+			left[0].From, left[0].Kind, left[0].Change = from, kind, change
+			left = left[1:]
 		case row.Is == RowRevision:
 			row.Revision.From, row.Revision.Kind, row.Revision.Change = from, kind, change
-		case b.st.History.Inferred != "": // else what its template was is not known
-			b.inferChange(i)
+		case g.st.History.Inferred == "": // what its template was is not known
+		case i+1 == len(rows):
+			rows[i].Kind = ChangeFirst
+		default: // of which only the images are known
+			kind, change = g.between(ofPods[rows[i+1].Hash], ofPods[rows[i].Hash], false)
+			if kind == ChangeNone {
+				kind = ChangeUnknown
+			}
+			rows[i].Kind, rows[i].Change = kind, change
 		}
 	}
+	return rows, renumbered
 }
 
 // between compares two templates, of which nil could not be read. Who owns what
 // changed is told where the second is the live one.
-func (b *builder) between(from, to template.Content, live bool) (ChangeKind, []Change) {
+func (g *given) between(from, to template.Content, live bool) (ChangeKind, []FieldChange) {
 	if from == nil || to == nil {
-		return ChangeUnknown, []Change{}
+		return ChangeUnknown, []FieldChange{}
 	}
 	found := template.Diff(from, to, template.At)
 	isDefault := template.Defaulted(found, from, to, template.At)
-	if !b.show {
+	if !g.show {
 		found = template.Hide[corev1.PodTemplateSpec](found, template.At)
 	}
-	out := []Change{}
+	out := []FieldChange{}
 	for i, d := range found {
-		c := Change{Difference: d, Kind: FieldSet, Managers: []string{}}
+		c := FieldChange{Difference: d, Kind: FieldSet, Managers: []string{}}
 		switch {
 		case d.Path.Equal(template.RestartedAt) && isRestart(d):
 			c.Kind = FieldRestart
@@ -72,7 +75,7 @@ func (b *builder) between(from, to template.Content, live bool) (ChangeKind, []C
 			c.Kind = FieldDefault
 		}
 		if live && !d.New.Absent() {
-			c.Managers = b.ownersOf(d)
+			c.Managers = g.owners.of(d)
 		}
 		out = append(out, c)
 	}
@@ -95,7 +98,7 @@ func restartTime(v template.Value) (time.Time, bool) {
 
 // kindOf sums up what changed. Defaults that come with a restart are part of it:
 // the API server fills them in with the next write, whatever that is.
-func kindOf(changes []Change) ChangeKind {
+func kindOf(changes []FieldChange) ChangeKind {
 	has := map[FieldKind]bool{}
 	for _, c := range changes {
 		has[c.Kind] = true
@@ -111,133 +114,84 @@ func kindOf(changes []Change) ChangeKind {
 	return ChangeNone
 }
 
-// inferChange compares the images of pods with those of the row below. What
-// else changed is not known.
-func (b *builder) inferChange(i int) {
-	rows := b.h.Revisions
-	if i+1 == len(rows) {
-		rows[i].Kind = ChangeFirst
-		return
-	}
-	kind, changes := b.between(b.ofPods[rows[i+1].Hash], b.ofPods[rows[i].Hash], false)
-	if kind == ChangeNone {
-		kind = ChangeUnknown
-	}
-	rows[i].Kind, rows[i].Change = kind, changes
-}
-
-// ofPod returns a template that has the images of a pod and nothing else.
-func ofPod(p *corev1.Pod) template.Content {
-	spec := map[string]any{}
-	for key, containers := range map[string][]corev1.Container{"containers": p.Spec.Containers, "initContainers": p.Spec.InitContainers} {
-		var list []any
-		for _, c := range containers {
-			list = append(list, map[string]any{"name": c.Name, "image": c.Image})
-		}
-		if list != nil {
-			spec[key] = list
-		}
-	}
-	return template.Content{"spec": spec}
-}
-
-// uncut compares the live template with the newest revision where no revision
-// holds it.
-func (b *builder) uncut() {
-	rows := b.h.Revisions
-	if !b.h.Next.Cut || len(rows) == 0 || rows[0].Name == "" {
-		return
-	}
-	d := b.sides(&rows[0], nil)
-	b.h.Uncut = &d
-}
-
-// FromRevision returns the difference from a revision to the live template; nil
-// where either cannot be read.
-func FromRevision(s *snapshot.Snapshot, st *daemonset.State, number int64) *Diff {
-	live, err := template.Of(&s.DaemonSet.Spec.Template, false)
-	if err != nil {
+// uncut returns what differs between the live template and the newest revision where
+// no revision holds it; nil where one does.
+func (g *given) uncut(h *History) *Diff {
+	if !h.Next.Cut || len(h.Revisions) == 0 || h.Revisions[0].Name == "" {
 		return nil
 	}
-	b := &builder{s: s, st: st, live: live.Plain(), contents: map[string]template.Content{}, keys: map[string]string{}, h: &History{Header: header(s, st)}}
-	b.revisions()
-	if b.diff(Between{From: &Which{Number: number}, To: &Which{Live: true}}) != nil {
-		return nil
-	}
-	return b.h.Diff
+	return g.sides(h, &h.Revisions[0], nil)
 }
 
 // diff answers what was asked.
-func (b *builder) diff(asked Between) error {
-	to, err := b.asked(*asked.To)
+func (g *given) diff(h *History, asked Between) (*Diff, error) {
+	to, err := g.asked(h, *asked.To)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var from *Revision
 	if asked.From != nil {
-		from, err = b.asked(*asked.From)
+		from, err = g.asked(h, *asked.From)
 	} else {
-		from, err = b.before(to)
+		from, err = g.before(h, to)
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	d := b.sides(from, to)
-	b.h.Diff = &d
-	return nil
+	return g.sides(h, from, to), nil
 }
 
 // asked returns a row whose template can be read, nil for the live one.
-func (b *builder) asked(w Which) (*Revision, error) {
-	row, err := Find(b.h, w)
+func (g *given) asked(h *History, w Which) (*Revision, error) {
+	row, err := Find(h, w)
 	if row == nil {
 		return nil, err
 	}
-	return b.readable(row)
+	return g.readable(h, row)
 }
 
-func (b *builder) readable(row *Revision) (*Revision, error) {
-	if message := b.broken[row.Name]; message != "" {
-		return nil, unreadable(row, message)
+func (g *given) readable(h *History, row *Revision) (*Revision, error) {
+	if message := g.stored[row.Name].broken; message != "" {
+		return nil, unreadable(h, row, message)
 	}
 	return row, nil
 }
 
 // before returns the row below. Below the live template is the newest revision,
 // unless that holds it: then the one below that.
-func (b *builder) before(row *Revision) (*Revision, error) {
-	rows := b.kept()
+func (g *given) before(h *History, row *Revision) (*Revision, error) {
+	rows := h.Revisions[:len(g.st.History.Revisions)]
 	i := slices.IndexFunc(rows, func(r Revision) bool { return row != nil && r.Name == row.Name })
 	if row == nil && len(rows) > 0 && rows[0].Current {
 		i = 0
 	}
 	switch {
 	case len(rows) == 0:
-		return nil, none(b.h, "before the live template")
+		return nil, none(h, "before the live template")
 	case i+1 >= len(rows):
-		return nil, &Error{fmt.Sprintf("revision %d is the oldest that is kept: there is none before it", rows[i].Revision), "kubectl ds history lists them"}
+		return nil, oldest(h, &rows[i])
 	}
-	return b.readable(&rows[i+1])
+	return g.readable(h, &rows[i+1])
 }
 
 // sides compares two rows, nil for the live template.
-func (b *builder) sides(from, to *Revision) Diff {
-	d := Diff{From: sideOf(from), To: sideOf(to)}
-	d.Kind, d.Change = b.between(b.contentOf(from), b.contentOf(to), to == nil || to.Current)
+func (g *given) sides(h *History, from, to *Revision) *Diff {
+	d := &Diff{From: sideOf(from), To: sideOf(to)}
+	d.Kind, d.Change = g.between(g.contentOf(h, from), g.contentOf(h, to), to == nil || to.Current)
 	return d
 }
 
 // contentOf returns the content of a row. The live one is that of the revision
 // that holds it, if there is one: it also has what this program's API types do not
 // know.
-func (b *builder) contentOf(row *Revision) template.Content {
+func (g *given) contentOf(h *History, row *Revision) template.Content {
 	if row == nil {
-		row = holder(b.h)
+		row = holder(h)
 	}
 	if row == nil {
-		return b.live
+		return g.live
 	}
-	return b.contents[row.Name]
+	return g.stored[row.Name].Content
 }
 
 func sideOf(row *Revision) Side {
@@ -245,122 +199,4 @@ func sideOf(row *Revision) Side {
 		return Side{Live: true}
 	}
 	return Side{Revision: row.Revision, Name: row.Name}
-}
-
-// owners are the paths that field managers own in the live template.
-type owners map[string]*paths
-
-// paths are those of one manager. What it owns as a whole, such as a list
-// without a merge key, are the leaves; ways are the leaves, and what they are in.
-type paths struct{ ways, leaves map[string]bool }
-
-func newPaths() *paths { return &paths{ways: map[string]bool{}, leaves: map[string]bool{}} }
-
-// ownersOf returns who owns a field, or something in it; else who owns all that it
-// is in. A whole that is nobody's in part cannot be told from one that is empty.
-func (b *builder) ownersOf(d template.Difference) []string {
-	if b.owners == nil {
-		b.owners = ownersIn(b.s.DaemonSet)
-	}
-	own, whole := []string{}, []string{}
-	for _, name := range slices.Sorted(maps.Keys(b.owners)) {
-		switch p := b.owners[name]; {
-		case p.ways[d.Path.String()]:
-			own = append(own, name)
-		case p.within(d.Path):
-			whole = append(whole, name)
-		}
-	}
-	if len(own) > 0 {
-		return own
-	}
-	return whole
-}
-
-// within reports whether a path is of something in a leaf.
-func (p *paths) within(path template.Path) bool {
-	for i := 1; i < len(path); i++ {
-		if p.leaves[path[:i].String()] {
-			return true
-		}
-	}
-	return false
-}
-
-func ownersIn(ds *appsv1.DaemonSet) owners {
-	out := owners{}
-	for _, m := range ds.ManagedFields {
-		if m.Subresource != "" {
-			continue
-		}
-		if out[m.Manager] == nil {
-			out[m.Manager] = newPaths()
-		}
-		out[m.Manager].addAll(m.FieldsV1)
-	}
-	return out
-}
-
-// addAll adds the fields of one entry, of which there may be none; none of one
-// that cannot be read.
-func (p *paths) addAll(owned *metav1.FieldsV1) {
-	var fields map[string]any
-	if json.Unmarshal(owned.GetRawBytes(), &fields) == nil {
-		p.add(nil, fields)
-	}
-}
-
-// add goes through managed fields: f: is a field, k: a member of a list by its
-// keys, of which any may be the one in a Difference's path.
-func (p *paths) add(path template.Path, fields map[string]any) {
-	p.ways[path.String()] = true
-	if len(fields) == 0 {
-		p.leaves[path.String()] = true
-	}
-	for key, v := range fields {
-		inner, _ := v.(map[string]any)
-		kind, rest, _ := strings.Cut(key, ":")
-		switch kind {
-		case "f":
-			p.add(path.With(template.Step{Name: rest}), inner)
-		case "k":
-			var keys map[string]any
-			if json.Unmarshal([]byte(rest), &keys) == nil {
-				for k, value := range keys {
-					p.add(path.With(template.Step{Kind: template.Member, Name: k, Value: fmt.Sprint(value)}), inner)
-				}
-			}
-		}
-	}
-}
-
-// managers returns who wrote the DaemonSet, the last first.
-func managers(ds *appsv1.DaemonSet) []Manager {
-	out := []Manager{}
-	for _, m := range ds.ManagedFields {
-		if m.Subresource != "" {
-			continue
-		}
-		one := Manager{Manager: m.Manager, Operation: string(m.Operation)}
-		if m.Time != nil {
-			t := m.Time.UTC()
-			one.Time = &t
-		}
-		p := newPaths()
-		p.addAll(m.FieldsV1)
-		one.Template = p.ways[template.At.String()]
-		out = append(out, one)
-	}
-	slices.SortFunc(out, func(a, b Manager) int {
-		return cmp.Or(timeOf(b.Time).Compare(timeOf(a.Time)), strings.Compare(a.Manager, b.Manager), strings.Compare(a.Operation, b.Operation))
-	})
-	return out
-}
-
-// timeOf returns a time, of none the zero one, which is before all others.
-func timeOf(t *time.Time) time.Time {
-	if t == nil {
-		return time.Time{}
-	}
-	return *t
 }

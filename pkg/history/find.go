@@ -31,16 +31,10 @@ func Find(h *History, w Which) (*Revision, error) {
 		return nil, nil
 	}
 	var found *Revision
-	back := int64(0)
-	for i := range h.Revisions {
-		row := &h.Revisions[i]
-		if row.Name == "" {
-			break
-		}
-		if (row.Revision == w.Number || w.Number < 0 && back == -w.Number) && (found == nil || row.Name < found.Name) {
+	for i := range h.Revisions[:h.Kept()] {
+		if row := &h.Revisions[i]; (row.Revision == w.Number || w.Number < 0 && i == int(-w.Number)) && (found == nil || row.Name < found.Name) {
 			found = row
 		}
-		back++
 	}
 	switch {
 	case found != nil:
@@ -51,36 +45,47 @@ func Find(h *History, w Which) (*Revision, error) {
 	return nil, none(h, strconv.FormatInt(w.Number, 10))
 }
 
-// none says that there is no such revision, and which there are.
-func none(h *History, which string) *Error {
-	var numbers []string
-	for _, row := range h.Revisions {
-		if row.Name != "" {
-			numbers = append(numbers, strconv.FormatInt(row.Revision, 10))
-		}
-	}
-	name := h.DaemonSet.Namespace + "/" + h.DaemonSet.Name
-	if i := slices.IndexFunc(h.Snapshot.Gaps, func(g daemonset.Gap) bool {
-		return g.What == snapshot.Revisions && g.Why != snapshot.Moved
-	}); i >= 0 {
-		g := h.Snapshot.Gaps[i]
-		e := &Error{message: fmt.Sprintf("the revisions of daemonset %s could not be read: %s", name, cmp.Or(g.Message, string(g.Why)))}
-		switch g.Why {
-		case snapshot.Forbidden:
-			e.hint = "kubectl auth can-i list controllerrevisions.apps -n " + h.DaemonSet.Namespace
-		case snapshot.NotGiven, snapshot.Partial:
-			e.hint = "kubectl get controllerrevisions -n " + h.DaemonSet.Namespace + " -o yaml > revisions.yaml, and add --from revisions.yaml"
-		}
-		return e
-	}
-	if len(numbers) == 0 {
-		return &Error{message: fmt.Sprintf("daemonset %s has no revision %s: it has none yet", name, which)}
-	}
-	return &Error{fmt.Sprintf("daemonset %s has no revision %s: it has %s", name, which, strings.Join(slices.Compact(numbers), ", ")), ""}
+// Error is a question that cannot be put.
+type Error struct {
+	Code      ErrorCode
+	Namespace string       // of the DaemonSet
+	Why       snapshot.Why // for NotReadable: why the revisions could not be read
+	message   string
 }
 
-func unreadable(row *Revision, message string) *Error {
-	return &Error{fmt.Sprintf("revision %d, controllerrevision %s: %s", row.Revision, row.Name, message), ""}
+// ErrorCode says why a question cannot be put.
+type ErrorCode string
+
+const (
+	NoSuchRevision ErrorCode = "NoSuchRevision" // there is no such revision
+	NoneBefore     ErrorCode = "NoneBefore"     // it is the oldest one, and what is asked for comes before it
+	NotReadable    ErrorCode = "NotReadable"    // the revisions could not be read
+	NoTemplate     ErrorCode = "NoTemplate"     // the revision holds no template
+)
+
+func (e *Error) Error() string { return e.message }
+
+// none says that there is no such revision, and which there are.
+func none(h *History, which string) *Error {
+	name := h.DaemonSet.Namespace + "/" + h.DaemonSet.Name
+	if i := slices.IndexFunc(h.Snapshot.Gaps, func(g daemonset.Gap) bool { return g.What == snapshot.Revisions && g.Why != snapshot.Moved }); i >= 0 {
+		g := h.Snapshot.Gaps[i]
+		return &Error{NotReadable, h.DaemonSet.Namespace, g.Why, fmt.Sprintf("the revisions of daemonset %s could not be read: %s", name, cmp.Or(g.Message, string(g.Why)))}
+	}
+	var numbers []string
+	for _, row := range h.Revisions[:h.Kept()] {
+		numbers = append(numbers, strconv.FormatInt(row.Revision, 10))
+	}
+	has := cmp.Or(strings.Join(slices.Compact(numbers), ", "), "none yet")
+	return &Error{NoSuchRevision, h.DaemonSet.Namespace, "", fmt.Sprintf("daemonset %s has no revision %s: it has %s", name, which, has)}
+}
+
+func oldest(h *History, row *Revision) *Error {
+	return &Error{NoneBefore, h.DaemonSet.Namespace, "", fmt.Sprintf("revision %d is the oldest that is kept: there is none before it", row.Revision)}
+}
+
+func unreadable(h *History, row *Revision, message string) *Error {
+	return &Error{NoTemplate, h.DaemonSet.Namespace, "", fmt.Sprintf("revision %d, controllerrevision %s: %s", row.Revision, row.Name, message)}
 }
 
 // Template returns the whole template of a row, or the live one where that is
@@ -97,7 +102,7 @@ func Template(h *History, s *snapshot.Snapshot, row *Revision) (template.Content
 	}
 	content, err := readable(data(s, row))
 	if err != nil {
-		return nil, unreadable(row, err.Error())
+		return nil, unreadable(h, row, err.Error())
 	}
 	return content.Plain(), nil
 }
@@ -142,11 +147,3 @@ func Object(h *History, s *snapshot.Snapshot, row *Revision) (map[string]any, er
 	delete(object, "status")
 	return object, err
 }
-
-// Error is a question that cannot be put.
-type Error struct{ message, hint string }
-
-func (e *Error) Error() string { return e.message }
-
-// Hint returns something to ask instead.
-func (e *Error) Hint() string { return e.hint }

@@ -105,21 +105,21 @@ type Revision struct {
 
 	// the number of the revision that `change` compares with: the next lower one that is kept, or that is one of
 	// `renumbered`; 0 if there is none
-	From   int64      `json:"from"`
-	Kind   ChangeKind `json:"changeKind"` // what kind of change it is
-	Change []Change   `json:"change"`     // the fields that differ, sorted by path
+	From   int64         `json:"from"`
+	Kind   ChangeKind    `json:"changeKind"` // what kind of change it is
+	Change []FieldChange `json:"change"`     // the fields that differ, sorted by path
 
 	Notes []NoteCode `json:"notes"` // those of `notes` that are about this row
 }
 
 // Renumbered is a number that a revision had before a rollback gave it another one.
 type Renumbered struct {
-	Revision int64      `json:"revision"`   // the number that it had
-	Name     string     `json:"name"`       // of the ControllerRevision
-	Now      int64      `json:"now"`        // the number that it has now
-	From     int64      `json:"from"`       // as for a revision: the number that `change` compares with; 0 if there is none
-	Kind     ChangeKind `json:"changeKind"` // what kind of change it was
-	Change   []Change   `json:"change"`     // the fields that differ, sorted by path
+	Revision int64         `json:"revision"`   // the number that it had
+	Name     string        `json:"name"`       // of the ControllerRevision
+	Now      int64         `json:"now"`        // the number that it has now
+	From     int64         `json:"from"`       // as for a revision: the number that `change` compares with; 0 if there is none
+	Kind     ChangeKind    `json:"changeKind"` // what kind of change it was
+	Change   []FieldChange `json:"change"`     // the fields that differ, sorted by path
 }
 
 // Image is what a container runs.
@@ -141,8 +141,8 @@ const (
 	ChangeUnknown  ChangeKind = "Unknown"     // one of the two could not be read
 )
 
-// Change is a field that differs.
-type Change struct {
+// FieldChange is a field that differs.
+type FieldChange struct {
 	template.Difference `json:",inline"`
 	Kind                FieldKind `json:"kind"` // what kind of field it is
 
@@ -164,10 +164,10 @@ const (
 
 // Diff is the difference of two templates.
 type Diff struct {
-	From   Side       `json:"from"`       // the older side
-	To     Side       `json:"to"`         // the newer side
-	Kind   ChangeKind `json:"changeKind"` // what kind of change it is
-	Change []Change   `json:"change"`     // the fields that differ, sorted by path
+	From   Side          `json:"from"`       // the older side
+	To     Side          `json:"to"`         // the newer side
+	Kind   ChangeKind    `json:"changeKind"` // what kind of change it is
+	Change []FieldChange `json:"change"`     // the fields that differ, sorted by path
 }
 
 // Managers returns who wrote the fields that differ, each once, sorted.

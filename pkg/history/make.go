@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,88 +23,113 @@ import (
 // It fails with an Error where the options name a revision that is not there,
 // or that cannot be read.
 func Make(s *snapshot.Snapshot, st *daemonset.State, o Options) (*History, error) {
+	g, err := newGiven(s, st, o.ShowValues)
+	if err != nil {
+		return nil, err
+	}
+	rows, ofPods := g.counted(g.kept())
+	next := st.Revisions()
+	numbers := g.numbersOf(rows, next.Release)
+	taken := numbers.taken()
+	rows, renumbered := g.compared(rows, ofPods, taken)
+	h := &History{
+		Header: header(s, st), Revisions: rows, CurrentSince: numbers.currentSince(taken), Renumbered: renumbered,
+		Limit: daemonset.HistoryLimit(s.DaemonSet), Next: next, Managers: managers(s.DaemonSet),
+	}
+	h.Uncut = g.uncut(h)
+	h.Notes = g.notes(h, numbers, taken)
+	for i := range rows {
+		rows[i].Notes = notesAbout(&rows[i], h.Notes)
+	}
+	h.Rollout = g.rollout(h)
+	if o.Diff != nil {
+		h.Diff, err = g.diff(h, *o.Diff)
+	}
+	return h, err
+}
+
+// FromRevision returns the difference from a revision to the live template; nil
+// where either cannot be read.
+func FromRevision(s *snapshot.Snapshot, st *daemonset.State, number int64) *Diff {
+	g, err := newGiven(s, st, false)
+	if err != nil {
+		return nil
+	}
+	d, err := g.diff(&History{Header: header(s, st), Revisions: g.kept()}, Between{From: &Which{Number: number}, To: &Which{Live: true}})
+	if err != nil {
+		return nil
+	}
+	return d
+}
+
+// given is what every part of a History is made from. Nothing changes it.
+type given struct {
+	s       *snapshot.Snapshot
+	st      *daemonset.State
+	show    bool
+	live    template.Content // plain
+	objects map[string]*appsv1.ControllerRevision
+	stored  map[string]content // by the revision's name
+	owners  owners
+}
+
+// content is the template of a revision, plain, or why it cannot be read. Keys are
+// equal where two templates are.
+type content struct {
+	template.Content
+	key, broken string
+}
+
+func newGiven(s *snapshot.Snapshot, st *daemonset.State, show bool) (*given, error) {
 	live, err := template.Of(&s.DaemonSet.Spec.Template, false)
 	if err != nil {
 		return nil, err
 	}
-	b := &builder{
-		s: s, st: st, show: o.ShowValues, live: live.Plain(), contents: map[string]template.Content{}, keys: map[string]string{},
-		h: &History{
-			Header: header(s, st), Limit: daemonset.HistoryLimit(s.DaemonSet), Next: st.Revisions(),
-			Managers: managers(s.DaemonSet), Renumbered: []Renumbered{}, Notes: []Note{},
-		},
-	}
-	b.revisions()
-	b.pods()
-	b.uncut()
-	b.notes()
-	b.rollout()
-	if o.Diff != nil {
-		if err := b.diff(*o.Diff); err != nil {
-			return nil, err
+	g := &given{s: s, st: st, show: show, live: live.Plain(), objects: map[string]*appsv1.ControllerRevision{}, stored: map[string]content{}, owners: ownersIn(s.DaemonSet)}
+	for i := range s.Revisions {
+		if r := &s.Revisions[i]; r.Namespace == s.DaemonSet.Namespace {
+			g.objects[r.Name] = r
 		}
 	}
-	return b.h, nil
+	for _, r := range st.History.Revisions {
+		stored, err := readable(g.objects[r.Name].Data.Raw)
+		if err != nil {
+			g.stored[r.Name] = content{broken: err.Error()}
+			continue
+		}
+		plain := stored.Plain()
+		g.stored[r.Name] = content{Content: plain, key: plain.Key()}
+	}
+	return g, nil
 }
 
-// builder fills a History, one part after the other.
-type builder struct {
-	s    *snapshot.Snapshot
-	st   *daemonset.State
-	show bool
-	h    *History
-
-	live     template.Content            // plain
-	contents map[string]template.Content // plain, by the revision's name; nil for one that cannot be read
-	keys     map[string]string           // equal where two contents are
-	broken   map[string]string           // why a revision cannot be read, by its name
-	ofPods   map[string]template.Content // what the newest pod of a hash tells, without revisions
-	owners   owners
-
-	numbers     map[int64]bool // that revisions have
-	controllers []string       // by managed fields
-}
+// NotRead are the parts of the input that no History depends on.
+var NotRead = []snapshot.What{snapshot.DaemonSetStatus, snapshot.Nodes, snapshot.NodeStatus, snapshot.Events, snapshot.PodDisruptionBudgets}
 
 // header leaves out what no revision and no count depends on.
 func header(s *snapshot.Snapshot, st *daemonset.State) daemonset.Header {
 	h := daemonset.NewHeader(Kind, s, st)
-	h.Snapshot.Gaps = slices.DeleteFunc(h.Snapshot.Gaps, func(g daemonset.Gap) bool {
-		return slices.Contains([]snapshot.What{snapshot.DaemonSetStatus, snapshot.Nodes, snapshot.NodeStatus, snapshot.Events, snapshot.PodDisruptionBudgets}, g.What)
-	})
+	h.Snapshot.Gaps = slices.DeleteFunc(h.Snapshot.Gaps, func(g daemonset.Gap) bool { return slices.Contains(NotRead, g.What) })
 	h.Assumptions = slices.DeleteFunc(h.Assumptions, func(a daemonset.Assumption) bool {
 		return a.Code == daemonset.AssumeMayStay || a.Code == daemonset.AssumeNodesReady || a.Code == daemonset.AssumeTolerationComparison
 	})
 	return h
 }
 
-// revisions makes the rows of the ControllerRevisions.
-func (b *builder) revisions() {
-	objects := map[string]*appsv1.ControllerRevision{}
-	for i := range b.s.Revisions {
-		if r := &b.s.Revisions[i]; r.Namespace == b.s.DaemonSet.Namespace {
-			objects[r.Name] = r
-		}
-	}
-	b.h.Revisions, b.broken = []Revision{}, map[string]string{}
-	for _, r := range b.st.History.Revisions {
-		object := objects[r.Name]
+// kept returns the rows of the ControllerRevisions.
+func (g *given) kept() []Revision {
+	rows := []Revision{}
+	for _, r := range g.st.History.Revisions {
 		row := Revision{
-			Revision: r.Number, Name: r.Name, Hash: r.Hash, Claim: r.Claim, ChangeCause: b.causeOf(object),
-			Current: slices.Contains(b.st.History.Current, r.Name), Images: []Image{}, OnNodes: []string{}, Change: []Change{}, Notes: []NoteCode{},
+			Revision: r.Number, Name: r.Name, Hash: r.Hash, Claim: r.Claim, ChangeCause: g.causeOf(r.Name),
+			Current: slices.Contains(g.st.History.Current, r.Name), Images: imagesOf(g.stored[r.Name].Content), OnNodes: []string{}, Change: []FieldChange{}, Notes: []NoteCode{},
 		}
-		if !r.Created.IsZero() {
-			created := r.Created.UTC()
+		if created := r.Created.UTC(); !created.IsZero() {
 			row.CreatedAt = &created
 		}
-		content, err := readable(object.Data.Raw)
-		if err != nil {
-			b.broken[r.Name] = err.Error()
-		} else {
-			content = content.Plain()
-			b.contents[r.Name], b.keys[r.Name], row.Images = content, content.Key(), imagesOf(content)
-		}
-		b.h.Revisions = append(b.h.Revisions, row)
+		rows = append(rows, row)
 	}
+	return rows
 }
 
 // readable returns the template that a revision holds, if it is one of the API's.
@@ -124,9 +150,9 @@ func readable(data []byte) (template.Content, error) {
 const changeCause = "kubernetes.io/change-cause"
 
 // causeOf returns the change-cause, unless it is a command that sets variables.
-func (b *builder) causeOf(r *appsv1.ControllerRevision) string {
-	cause := r.Annotations[changeCause]
-	if !b.show && snapshot.MayHoldValues(changeCause, cause) {
+func (g *given) causeOf(revision string) string {
+	cause := g.objects[revision].Annotations[changeCause]
+	if !g.show && snapshot.MayHoldValues(changeCause, cause) {
 		return template.Hidden
 	}
 	return cause
@@ -148,54 +174,49 @@ func imagesOf(c template.Content) []Image {
 	return out
 }
 
-// pods counts the pods and nodes of each row, and adds rows for pods whose hash
-// no revision has.
-func (b *builder) pods() {
-	if !b.st.PodsListed {
-		return
-	}
-	rows := rowsByHash{of: map[string]*group{}}
-	for i := range b.st.Nodes {
-		n := &b.st.Nodes[i]
-		for j := range n.Pods {
-			g := rows.add(&n.Pods[j])
-			if j == 0 { // the one that the status looks at
-				g.nodes = append(g.nodes, n.Name)
-				g.available += b2i(n.Pods[j].Available.OK)
-				g.updated += b2i(n.Pods[j].Updated)
-			}
+// ofPod returns a template that has the images of a pod and nothing else.
+func ofPod(p *corev1.Pod) template.Content {
+	spec := map[string]any{}
+	for key, containers := range map[string][]corev1.Container{"containers": p.Spec.Containers, "initContainers": p.Spec.InitContainers} {
+		var list []any
+		for _, c := range containers {
+			list = append(list, map[string]any{"name": c.Name, "image": c.Image})
 		}
-		rows.addIgnored(n.Ignored)
-	}
-	rows.addIgnored(b.st.Unmapped)
-	for i := range b.h.Revisions {
-		row := &b.h.Revisions[i]
-		g := rows.of[revisionKey+row.Name]
-		if g == nil {
-			g = &group{}
-		}
-		g.fill(row)
-	}
-	b.ofPods = map[string]template.Content{}
-	for _, g := range rows.without() {
-		row := Revision{
-			Hash: g.hash, Inferred: true, Images: podImages(g.newest), OnNodes: []string{}, Kind: ChangeUnknown, Change: []Change{}, Notes: []NoteCode{},
-			Current: b.st.History.Inferred != "" && g.hash == b.st.History.Hash,
-		}
-		g.fill(&row)
-		b.ofPods[g.hash] = ofPod(g.newest)
-		b.h.Revisions = append(b.h.Revisions, row)
-	}
-	if b.s.Lacks(snapshot.PodStatus) {
-		for i := range b.h.Revisions {
-			b.h.Revisions[i].Available = nil
+		if list != nil {
+			spec[key] = list
 		}
 	}
+	return template.Content{"spec": spec}
 }
 
-// revisionKey begins the key of pods that a revision's hash is on: a hash could
-// be the name of a revision.
-const revisionKey = "revision "
+// counted returns rows with their pods and nodes, and rows for pods whose hash no
+// revision has, the newest first; and by the hash what the newest pod of such a row
+// tells of its template.
+func (g *given) counted(rows []Revision) ([]Revision, map[string]template.Content) {
+	ofPods := map[string]template.Content{}
+	if !g.st.PodsListed {
+		return rows, ofPods
+	}
+	byRevision, byHash := g.groups()
+	for i, row := range rows {
+		rows[i] = cmp.Or(byRevision[row.Name], &group{}).counted(row)
+	}
+	for _, of := range slices.SortedFunc(maps.Values(byHash), func(a, b *group) int {
+		return cmp.Or(cmp.Compare(b.generation, a.generation), b.newest.CreationTimestamp.Compare(a.newest.CreationTimestamp.Time), strings.Compare(a.hash, b.hash))
+	}) {
+		ofPods[of.hash] = ofPod(of.newest)
+		rows = append(rows, of.counted(Revision{
+			Hash: of.hash, Inferred: true, Images: imagesOf(ofPods[of.hash]), OnNodes: []string{}, Kind: ChangeUnknown, Change: []FieldChange{}, Notes: []NoteCode{},
+			Current: g.st.History.Inferred != "" && of.hash == g.st.History.Hash,
+		}))
+	}
+	if g.s.Lacks(snapshot.PodStatus) {
+		for i := range rows {
+			rows[i].Available = nil
+		}
+	}
+	return rows, ofPods
+}
 
 // group is the pods of a row.
 type group struct {
@@ -207,77 +228,72 @@ type group struct {
 	generation      int64 // the highest template generation of its pods
 }
 
-func (g *group) fill(row *Revision) {
-	nodes := len(g.nodes)
-	row.Nodes, row.Updated, row.Pods, row.Available = &nodes, &g.updated, &g.pods, &g.available
-	row.OnNodes = append(row.OnNodes, g.nodes...)
-	if g.pods > 0 {
-		oldest, newest := g.oldest.CreationTimestamp.UTC(), g.newest.CreationTimestamp.UTC()
-		row.OldestPodAt, row.NewestPodAt = &oldest, &newest
+// groups returns the pods by the revision that their hash is of, and those of which
+// no revision has the hash by that. What no rule counts counts here, but for what the
+// DaemonSet lets go.
+func (g *given) groups() (byRevision, byHash map[string]*group) {
+	byRevision, byHash = map[string]*group{}, map[string]*group{}
+	of := func(p *daemonset.Pod) *group {
+		groups, key := byRevision, p.Revision
+		if key == "" {
+			groups, key = byHash, p.Hash
+		}
+		if groups[key] == nil {
+			groups[key] = &group{hash: p.Hash, oldest: p.Object, newest: p.Object}
+		}
+		return groups[key]
 	}
-}
-
-type rowsByHash struct{ of map[string]*group }
-
-func (r rowsByHash) add(p *daemonset.Pod) *group {
-	key := p.Hash
-	if p.Revision != "" {
-		key = revisionKey + p.Revision
+	ignored := func(pods []daemonset.Pod) {
+		for i := range pods {
+			if p := &pods[i]; p.Claim != daemonset.Release {
+				of(p).add(p.Object)
+			}
+		}
 	}
-	g := r.of[key]
-	if g == nil {
-		g = &group{hash: p.Hash, oldest: p.Object, newest: p.Object}
-		r.of[key] = g
+	for i := range g.st.Nodes {
+		n := &g.st.Nodes[i]
+		for j := range n.Pods {
+			p := &n.Pods[j]
+			in := of(p)
+			in.add(p.Object)
+			if j == 0 { // the one that the status looks at
+				in.nodes = append(in.nodes, n.Name)
+				in.available += b2i(p.Available.OK)
+				in.updated += b2i(p.Updated)
+			}
+		}
+		ignored(n.Ignored)
 	}
-	g.pods++
-	if p.Object.CreationTimestamp.Before(&g.oldest.CreationTimestamp) {
-		g.oldest = p.Object
-	}
-	if g.newest.CreationTimestamp.Before(&p.Object.CreationTimestamp) {
-		g.newest = p.Object
-	}
-	if n, err := strconv.ParseInt(p.Object.Labels[generationLabel], 10, 64); err == nil {
-		g.generation = max(g.generation, n)
-	}
-	return g
+	ignored(g.st.Unmapped)
+	return byRevision, byHash
 }
 
 // generationLabel is the deprecated label of pods that holds the template's
 // generation; it tells which of two hashes is the newer one.
 const generationLabel = "pod-template-generation"
 
-// addIgnored adds pods that no rule counts, but for those that the DaemonSet
-// lets go.
-func (r rowsByHash) addIgnored(pods []daemonset.Pod) {
-	for i := range pods {
-		if pods[i].Claim != daemonset.Release {
-			r.add(&pods[i])
-		}
+func (g *group) add(p *corev1.Pod) {
+	g.pods++
+	if p.CreationTimestamp.Before(&g.oldest.CreationTimestamp) {
+		g.oldest = p
+	}
+	if g.newest.CreationTimestamp.Before(&p.CreationTimestamp) {
+		g.newest = p
+	}
+	if n, err := strconv.ParseInt(p.Labels[generationLabel], 10, 64); err == nil {
+		g.generation = max(g.generation, n)
 	}
 }
 
-// without returns the groups of pods whose hash no revision has, newest first.
-func (r rowsByHash) without() []*group {
-	var groups []*group
-	for key, g := range r.of {
-		if !strings.HasPrefix(key, revisionKey) {
-			groups = append(groups, g)
-		}
+// counted returns a row with the numbers of the group.
+func (g *group) counted(row Revision) Revision {
+	nodes := len(g.nodes)
+	row.Nodes, row.Updated, row.Pods, row.Available, row.OnNodes = &nodes, &g.updated, &g.pods, &g.available, append(row.OnNodes, g.nodes...)
+	if g.pods > 0 {
+		oldest, newest := g.oldest.CreationTimestamp.UTC(), g.newest.CreationTimestamp.UTC()
+		row.OldestPodAt, row.NewestPodAt = &oldest, &newest
 	}
-	slices.SortFunc(groups, func(a, b *group) int {
-		return cmp.Or(cmp.Compare(b.generation, a.generation), b.newest.CreationTimestamp.Compare(a.newest.CreationTimestamp.Time), strings.Compare(a.hash, b.hash))
-	})
-	return groups
-}
-
-func podImages(p *corev1.Pod) []Image {
-	out := []Image{}
-	for _, list := range [][]corev1.Container{p.Spec.Containers, p.Spec.InitContainers} {
-		for _, c := range list {
-			out = append(out, Image{c.Name, c.Image})
-		}
-	}
-	return out
+	return row
 }
 
 func b2i(b bool) int {

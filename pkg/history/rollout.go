@@ -51,39 +51,41 @@ const (
 )
 
 // rollout sums up the pods of the rows.
-func (b *builder) rollout() {
-	r := Rollout{MinReadySeconds: b.s.DaemonSet.Spec.MinReadySeconds}
-	if b.st.PodsListed {
+func (g *given) rollout(h *History) Rollout {
+	r := Rollout{MinReadySeconds: g.s.DaemonSet.Spec.MinReadySeconds}
+	if g.st.PodsListed {
 		r.Pods, r.Current = new(int), new(int)
-		for _, row := range b.h.Revisions {
+		for _, row := range h.Revisions {
 			*r.Pods += *row.Pods
 			if row.Current {
 				*r.Current += *row.Pods
 			}
 		}
 	}
-	if b.st.PodsListed && !b.s.Lacks(snapshot.PodStatus) {
+	if g.st.PodsListed && !g.s.Lacks(snapshot.PodStatus) {
 		r.Available, r.NotYetAvailable, r.NotReady, r.Terminating = new(int), new(int), new(int), new(int)
 	}
-	old, unavailable := 0, 0
-	for i := range b.st.Nodes {
-		pods := b.st.Nodes[i].Pods
+	old, unavailable, current := 0, 0, h.Current()
+	for i := range g.st.Nodes {
+		pods := g.st.Nodes[i].Pods
 		outdated := false
 		for j := range pods {
 			p := &pods[j]
 			outdated = outdated || !p.Updated && !p.Terminating
 			unavailable += b2i(!p.Available.OK || p.Terminating)
-			if r.Available != nil && b.isCurrent(p.Revision, p.Hash) {
-				*r.of(p)++
-				if at := p.AvailableAt; r.of(p) == r.NotYetAvailable && at != nil && (r.AvailableAt == nil || at.After(*r.AvailableAt)) {
-					r.AvailableAt = at
-				}
+			if r.Available == nil || !slices.ContainsFunc(current, func(row *Revision) bool { return row.Name == p.Revision && (row.Name != "" || row.Hash == p.Hash) }) {
+				continue
+			}
+			of := r.of(p)
+			*of++
+			if at := p.AvailableAt; of == r.NotYetAvailable && at != nil && (r.AvailableAt == nil || at.After(*r.AvailableAt)) {
+				r.AvailableAt = at
 			}
 		}
 		old += b2i(outdated)
 	}
-	r.Code = b.stands(&r, old, unavailable)
-	b.h.Rollout = r
+	r.Code = g.stands(h, &r, old, unavailable)
+	return r
 }
 
 // of returns the count of a pod of a current revision.
@@ -99,38 +101,29 @@ func (r *Rollout) of(p *daemonset.Pod) *int {
 	return r.NotReady
 }
 
-func (b *builder) isCurrent(name, hash string) bool {
-	for _, row := range b.h.Current() {
-		if row.Name == name && (name != "" || row.Hash == hash) {
-			return true
-		}
-	}
-	return false
-}
-
 // stands returns where a rollout stands, given the nodes with an old pod and the
 // pods that are not available.
-func (b *builder) stands(r *Rollout, old, unavailable int) RolloutCode {
-	switch current := len(b.h.Current()); {
-	case b.h.Note(SelectsAll) != nil:
+func (g *given) stands(h *History, r *Rollout, old, unavailable int) RolloutCode {
+	switch current := len(h.Current()); {
+	case h.Note(SelectsAll) != nil:
 		return Ignored
-	case b.h.Note(BeingDeleted) != nil:
+	case h.Note(BeingDeleted) != nil:
 		return Deleted
-	case b.h.Inferred() && current == 0:
+	case h.Inferred() && current == 0:
 		return Unknown
-	case b.h.Note(CutThoughUnchanged) != nil:
+	case h.Note(CutThoughUnchanged) != nil:
 		return CreatesSame
-	case b.h.Next.Cut && !b.h.Inferred():
+	case h.Next.Cut && !h.Inferred():
 		return Creates
-	case b.h.Next.RaisedFrom > 0:
+	case h.Next.RaisedFrom > 0:
 		return Renumbers
-	case b.h.Note(Duplicates) != nil:
+	case h.Note(Duplicates) != nil:
 		return Merges
 	case r.Available == nil:
 		return Unknown
 	case *r.Pods == 0:
 		return NoPods
-	case old > 0 && b.s.DaemonSet.Spec.UpdateStrategy.Type == appsv1.RollingUpdateDaemonSetStrategyType:
+	case old > 0 && g.s.DaemonSet.Spec.UpdateStrategy.Type == appsv1.RollingUpdateDaemonSetStrategyType:
 		return UnderWay
 	case unavailable > 0:
 		return Unavailable

@@ -105,10 +105,7 @@ type Rollback struct {
 func (h *History) RolledBack(r *Revision) *Rollback {
 	n := h.NoteAbout(TakenUpAgain, r)
 	if n == nil {
-		if r.TakenUpAt == nil {
-			return nil
-		}
-		return &Rollback{At: r.TakenUpAt}
+		return nil
 	}
 	back := &Rollback{At: r.TakenUpAt, Was: int64(n.Facts.Int("was"))}
 	if at, err := time.Parse(time.RFC3339, n.Facts.Text("after")); err == nil && back.At == nil {
@@ -213,7 +210,7 @@ func (h *History) UpdatedElsewhere() (updated, nodes int) {
 // else whoever wrote the template when the current revision began. There may be none
 // that are known.
 func (h *History) Writers() (writers []Manager) {
-	var changes []Change
+	var changes []FieldChange
 	switch current := h.Latest(); {
 	case h.Uncut != nil:
 		changes = h.Uncut.Change
@@ -232,10 +229,10 @@ func (h *History) Writers() (writers []Manager) {
 }
 
 // writersOf returns the managers of what somebody set, each once: the last that it wrote.
-func (h *History) writersOf(changes []Change) (writers []Manager) {
+func (h *History) writersOf(changes []FieldChange) (writers []Manager) {
 	for _, m := range h.Managers {
 		said := slices.ContainsFunc(writers, func(w Manager) bool { return w.Manager == m.Manager })
-		if !said && m.Template && slices.ContainsFunc(changes, func(c Change) bool { return c.Kind != FieldDefault && slices.Contains(c.Managers, m.Manager) }) {
+		if !said && m.Template && slices.ContainsFunc(changes, func(c FieldChange) bool { return c.Kind != FieldDefault && slices.Contains(c.Managers, m.Manager) }) {
 			writers = append(writers, m)
 		}
 	}
@@ -244,14 +241,14 @@ func (h *History) writersOf(changes []Change) (writers []Manager) {
 
 // OnlyMetadata reports whether all that somebody set are labels and annotations of
 // the pods: they are replaced for it, and run what they ran before.
-func OnlyMetadata(changes []Change) bool {
+func OnlyMetadata(changes []FieldChange) bool {
 	_, only := template.OnlyMetadata(Differences(changes, FieldSet), template.At)
 	return only
 }
 
 // Differences returns the fields of some changes: those of the kinds that are given, or
 // all where none is.
-func Differences(changes []Change, kinds ...FieldKind) (fields []template.Difference) {
+func Differences(changes []FieldChange, kinds ...FieldKind) (fields []template.Difference) {
 	for _, c := range changes {
 		if len(kinds) == 0 || slices.Contains(kinds, c.Kind) {
 			fields = append(fields, c.Difference)
@@ -268,7 +265,7 @@ type Row struct {
 	Number int64 // that the row is about; 0 for a hash
 	From   int64 // the number that it is compared with; 0 if there is none
 	Kind   ChangeKind
-	Change []Change
+	Change []FieldChange
 }
 
 // RowKind says what a Row is about.

@@ -249,7 +249,7 @@ func TestWriters(t *testing.T) {
 
 // TestDiffManagers: one who wrote several fields is named once.
 func TestDiffManagers(t *testing.T) {
-	d := &Diff{Change: []Change{{Managers: []string{"kubectl", "argocd"}}, {}, {Managers: []string{"argocd"}}}}
+	d := &Diff{Change: []FieldChange{{Managers: []string{"kubectl", "argocd"}}, {}, {Managers: []string{"argocd"}}}}
 	if diff := cmp.Diff([]string{"argocd", "kubectl"}, d.Managers()); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
@@ -374,10 +374,10 @@ func TestRollsBackToOneOf(t *testing.T) {
 
 // TestDifferences: the fields of changes, by their kind.
 func TestDifferences(t *testing.T) {
-	change := func(path string, kind FieldKind) Change {
-		return Change{Difference: template.Difference{Path: template.ParsePath(path)}, Kind: kind}
+	change := func(path string, kind FieldKind) FieldChange {
+		return FieldChange{Difference: template.Difference{Path: template.ParsePath(path)}, Kind: kind}
 	}
-	changes := []Change{change("a", FieldSet), change("b", FieldDefault), change("c", FieldSet), change("d", FieldRestart)}
+	changes := []FieldChange{change("a", FieldSet), change("b", FieldDefault), change("c", FieldSet), change("d", FieldRestart)}
 	for _, tt := range []struct {
 		kinds []FieldKind
 		want  string

@@ -72,7 +72,7 @@ func TestWholeHistory(t *testing.T) {
 		},
 		CurrentSince: minute(9),
 		Rollout:      Rollout{Code: UnderWay, Pods: count(5), Current: count(2), Available: count(2), NotYetAvailable: count(0), NotReady: count(0), Terminating: count(0)},
-		Renumbered:   []Renumbered{{Revision: 1, Name: "agent-3a", Now: 3, Kind: ChangeFirst, Change: []Change{}}},
+		Renumbered:   []Renumbered{{Revision: 1, Name: "agent-3a", Now: 3, Kind: ChangeFirst, Change: []FieldChange{}}},
 		Limit:        10,
 		Next: daemonset.StepRevisions{
 			Current: []string{"agent-3a"}, Number: 3, Adopt: []string{}, Release: []string{}, Relabel: []string{}, Remove: []daemonset.Removal{},
@@ -83,7 +83,7 @@ func TestWholeHistory(t *testing.T) {
 				Revision: 3, Name: "agent-3a", Hash: "3a", Claim: daemonset.Owned, CreatedAt: minute(1), TakenUpAt: minute(9), Current: true, ChangeCause: "back",
 				Images: []Image{{"agent", "example/agent:a"}}, Nodes: count(1), Updated: count(1), Pods: count(2), Available: count(1), OnNodes: []string{"n2"}, OldestPodAt: ago(59), NewestPodAt: ago(30),
 				From: 2, Kind: ChangeTemplate, Notes: []NoteCode{TakenUpAgain},
-				Change: []Change{
+				Change: []FieldChange{
 					{Difference: template.Difference{Path: template.ParsePath("spec.template.spec.containers[name=agent].image"), Old: template.ValueOf("example/agent:b"), New: template.ValueOf("example/agent:a")}, Kind: FieldSet, Managers: []string{}},
 					{Difference: template.Difference{Path: template.ParsePath("spec.template.spec.initContainers"), Old: template.ParseValue(`[{"image":"example/setup:1","name":"setup","resources":{}}]`)}, Kind: FieldSet, Managers: []string{}},
 				},
@@ -92,14 +92,14 @@ func TestWholeHistory(t *testing.T) {
 				Revision: 2, Name: "agent-2b", Hash: "2b", Claim: daemonset.Owned, CreatedAt: minute(2),
 				Images: []Image{{"agent", "example/agent:b"}, {"setup", "example/setup:1"}}, Nodes: count(2), Updated: count(0), Pods: count(2), Available: count(1), OnNodes: []string{"n0", "n1"},
 				OldestPodAt: ago(300), NewestPodAt: ago(60), From: 1, Kind: ChangeTemplate, Notes: []NoteCode{}, // from what is 3 now
-				Change: []Change{
+				Change: []FieldChange{
 					{Difference: template.Difference{Path: template.ParsePath("spec.template.spec.containers[name=agent].image"), Old: template.ValueOf("example/agent:a"), New: template.ValueOf("example/agent:b")}, Kind: FieldSet, Managers: []string{}},
 					{Difference: template.Difference{Path: template.ParsePath("spec.template.spec.initContainers"), New: template.ParseValue(`[{"image":"example/setup:1","name":"setup","resources":{}}]`)}, Kind: FieldSet, Managers: []string{}},
 				},
 			},
 			{
 				Hash: "0x", Inferred: true, Images: []Image{{"agent", "example/agent:x"}}, Nodes: count(1), Updated: count(0), Pods: count(1), Available: count(1), OnNodes: []string{"n3"},
-				OldestPodAt: ago(500), NewestPodAt: ago(500), Kind: ChangeUnknown, Change: []Change{}, Notes: []NoteCode{NoRevision},
+				OldestPodAt: ago(500), NewestPodAt: ago(500), Kind: ChangeUnknown, Change: []FieldChange{}, Notes: []NoteCode{NoRevision},
 			},
 		},
 		Notes: []Note{

@@ -1,0 +1,130 @@
+package history
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/template"
+)
+
+// owners are the paths that field managers own in the live template.
+type owners map[string]paths
+
+// paths are those of one manager. What it owns as a whole, such as a list
+// without a merge key, are the leaves; ways are the leaves, and what they are in.
+type paths struct{ ways, leaves map[string]bool }
+
+// of returns who owns a field, or something in it; else who owns all that it
+// is in. A whole that is nobody's in part cannot be told from one that is empty.
+func (o owners) of(d template.Difference) []string {
+	own, whole := []string{}, []string{}
+	for _, name := range slices.Sorted(maps.Keys(o)) {
+		switch p := o[name]; {
+		case p.ways[d.Path.String()]:
+			own = append(own, name)
+		case p.within(d.Path):
+			whole = append(whole, name)
+		}
+	}
+	if len(own) > 0 {
+		return own
+	}
+	return whole
+}
+
+// within reports whether a path is of something in a leaf.
+func (p paths) within(path template.Path) bool {
+	for i := 1; i < len(path); i++ {
+		if p.leaves[path[:i].String()] {
+			return true
+		}
+	}
+	return false
+}
+
+func ownersIn(ds *appsv1.DaemonSet) owners {
+	out := owners{}
+	for _, m := range ds.ManagedFields {
+		if m.Subresource != "" {
+			continue
+		}
+		p := pathsOf(m.FieldsV1)
+		if other, both := out[m.Manager]; both {
+			maps.Copy(p.ways, other.ways)
+			maps.Copy(p.leaves, other.leaves)
+		}
+		out[m.Manager] = p
+	}
+	return out
+}
+
+// pathsOf returns the fields of one entry, of which there may be none; none of one
+// that cannot be read.
+func pathsOf(owned *metav1.FieldsV1) paths {
+	p := paths{ways: map[string]bool{}, leaves: map[string]bool{}}
+	var fields map[string]any
+	if json.Unmarshal(owned.GetRawBytes(), &fields) == nil {
+		p.add(nil, fields)
+	}
+	return p
+}
+
+// add goes through managed fields: f: is a field, k: a member of a list by its
+// keys, of which any may be the one in a Difference's path.
+func (p paths) add(path template.Path, fields map[string]any) {
+	p.ways[path.String()] = true
+	if len(fields) == 0 {
+		p.leaves[path.String()] = true
+	}
+	for key, v := range fields {
+		inner, _ := v.(map[string]any)
+		kind, rest, _ := strings.Cut(key, ":")
+		switch kind {
+		case "f":
+			p.add(path.With(template.Step{Name: rest}), inner)
+		case "k":
+			var keys map[string]any
+			if json.Unmarshal([]byte(rest), &keys) == nil {
+				for k, value := range keys {
+					p.add(path.With(template.Step{Kind: template.Member, Name: k, Value: fmt.Sprint(value)}), inner)
+				}
+			}
+		}
+	}
+}
+
+// managers returns who wrote the DaemonSet, the last first.
+func managers(ds *appsv1.DaemonSet) []Manager {
+	out := []Manager{}
+	for _, m := range ds.ManagedFields {
+		if m.Subresource != "" {
+			continue
+		}
+		one := Manager{Manager: m.Manager, Operation: string(m.Operation), Template: pathsOf(m.FieldsV1).ways[template.At.String()]}
+		if m.Time != nil {
+			t := m.Time.UTC()
+			one.Time = &t
+		}
+		out = append(out, one)
+	}
+	slices.SortFunc(out, func(a, b Manager) int {
+		return cmp.Or(timeOf(b.Time).Compare(timeOf(a.Time)), strings.Compare(a.Manager, b.Manager), strings.Compare(a.Operation, b.Operation))
+	})
+	return out
+}
+
+// timeOf returns a time, of none the zero one, which is before all others.
+func timeOf(t *time.Time) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return *t
+}
