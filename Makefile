@@ -1,11 +1,14 @@
 # What people run here. CI runs .ci/run, which calls these.
-.PHONY: build test lint oracle oracle-all oracle-coverage mutants hostile compare compare-quick e2e soak real-manifests krew-chain snapshot examples bench-start bench-plan bench-history
+.PHONY: build test laws lint oracle oracle-all oracle-coverage mutants hostile compare compare-quick e2e soak real-manifests krew-chain snapshot examples bench-start bench-plan bench-history
 
 build: ## the plugin, as bin/kubectl-ds
 	go build -o bin/kubectl-ds ./cmd/kubectl-ds
 
-test: ## the main module; no cluster, no network once the modules are there
+test: ## the main module; no cluster, no network once the modules are there; go test -short ./... tries a tenth of the random cases
 	go test ./...
+
+laws: ## the same with ten times as many random cases, or LAW_CASES times; half an hour
+	LAW_CASES=$(or $(LAW_CASES),10) go test -count=1 -timeout 3h ./...
 
 lint: ## gofmt, go vet and staticcheck, in every module with code of ours
 	@unformatted=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go')); \

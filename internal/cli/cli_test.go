@@ -37,6 +37,7 @@ func TestStories(t *testing.T) {
 				return err
 			}
 			e.Setenv("KUBECONFIG", filepath.Join(e.WorkDir, "none"))
+			e.Setenv("GOGC", "off") // for what is over in a moment
 			e.Setenv("NOW", "--now=2026-11-20T12:00:00Z")
 			e.Setenv("RULES", "--kubernetes-version=v1.37.1")
 			return addresses(e)

@@ -18,6 +18,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
+	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
 // manifestFile writes a manifest with the second template of a pair, as a person may
@@ -42,7 +43,7 @@ func manifestFile(t *testing.T, p dstest.Pair) string {
 // types do not list, is on any stream of any command that compares two templates.
 func TestPairsLeakNothing(t *testing.T) {
 	shown := 0
-	for seed := range int64(60) {
+	for seed := range cases.Of(int64(12)) {
 		p := dstest.Templates(seed)
 		file := pairFile(t, p)
 		manifest := manifestFile(t, p)
@@ -69,7 +70,7 @@ func TestPairsLeakNothing(t *testing.T) {
 			}
 		}
 	}
-	if shown < 1000 {
+	if shown < cases.Least(200) {
 		t.Errorf("--show-values showed only %d values", shown)
 	}
 }
@@ -79,7 +80,7 @@ func TestPairsLeakNothing(t *testing.T) {
 // to be dropped.
 func TestUndoSaysWhatDiffSays(t *testing.T) {
 	compared, dropped := 0, 0
-	for seed := range int64(300) {
+	for seed := range cases.Of(int64(150)) {
 		p := dstest.Templates(seed)
 		if slices.Contains(p.Edits, "a limit") {
 			continue // a quantity in another form, which the API server writes in its own
@@ -115,7 +116,7 @@ func TestUndoSaysWhatDiffSays(t *testing.T) {
 			t.Errorf("seed %d %v: (-diff +undo):\n%s", seed, p.Edits, diff)
 		}
 	}
-	if compared < 30 || dropped < 5 {
+	if compared < cases.Least(30) || dropped < cases.Least(5) {
 		t.Errorf("only %d pairs were compared, and %d have fields that are dropped", compared, dropped)
 	}
 }

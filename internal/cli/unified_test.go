@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 	"github.com/kubectl-ds/kubectl-ds/internal/world"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
 // TestUnifiedApplies: with --show-values, what --diff A,B --unified prints makes
@@ -64,15 +65,15 @@ func TestUnifiedApplies(t *testing.T) {
 		both(file, name, "-1", "live")
 		both(file, name, "7", "8")
 	}
-	if pairs < 300 {
+	if pairs < cases.Least(40) {
 		t.Errorf("only %d pairs of stories", pairs)
 	}
 	pairs = 0
-	for seed := range int64(100) {
+	for seed := range cases.Of(int64(25)) {
 		p := dstest.Templates(seed)
 		both(pairFile(t, p), "agent", "7", "8")
 	}
-	if pairs < 190 {
+	if pairs < cases.Least(45) {
 		t.Errorf("only %d random pairs", pairs)
 	}
 }

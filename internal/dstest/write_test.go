@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
 // read calls what the source of an option calls.
@@ -175,7 +176,7 @@ func randomGrid(r *rand.Rand) string {
 // TestWriteRandom: nothing of any random state is lost.
 func TestWriteRandom(t *testing.T) {
 	for _, version := range []string{Newest, "v1.33.2", "v1.22.17", "v1.17.4"} {
-		for seed := range int64(30) {
+		for seed := range cases.Of(int64(10)) {
 			s := RandomFor(seed, version)
 			if len(s.Nodes) > 20 && version != Newest {
 				continue // which takes long, and shows nothing else

@@ -29,6 +29,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
+	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
 // told is a Snapshot of a story, or a random one, with the changes that are
@@ -39,9 +40,9 @@ type told struct {
 	changes []*whatif.Change
 }
 
-// everyWorld returns the worlds of all stories, and random ones with all kinds
-// of trouble.
-func everyWorld(t *testing.T, random int64) []told {
+// everyWorld returns the worlds of all stories, with go test -short of some, and as
+// many random ones as cases.Of makes of n, with all kinds of trouble.
+func everyWorld(t *testing.T, n int64) []told {
 	t.Helper()
 	var out []told
 	for _, pattern := range []string{"testdata/*.txtar", "testdata/plan/*.txtar", "testdata/history/*.txtar"} {
@@ -64,8 +65,9 @@ func everyWorld(t *testing.T, random int64) []told {
 			}
 		}
 	}
+	out = cases.Some(out, len(out))
 	seeds := []int64{177, 240} // a revision, and a pod, without a hash
-	for seed := range random {
+	for seed := range cases.Of(n) {
 		seeds = append(seeds, seed)
 	}
 	for _, seed := range seeds {
@@ -124,14 +126,14 @@ func smallWorlds() []told {
 // assumptions say the same, in every story and in random states.
 func TestPlansAgreeWithThemselves(t *testing.T) {
 	waves, failing, lost, nowhere := 0, 0, 0, 0
-	worlds := append(everyWorld(t, 60), smallWorlds()...)
-	for seed := range int64(60) { // up to v1.20 a sync may delete again what is terminating, which is no wave
+	worlds := append(everyWorld(t, 20), cases.Some(smallWorlds(), 150)...)
+	for seed := range cases.Of(int64(20)) { // up to v1.20 a sync may delete again what is terminating, which is no wave
 		s := dstest.RandomFor(seed, []string{dstest.Newest, "v1.30.5", "v1.28.2", "v1.22.17"}[seed%4])
 		worlds = append(worlds, told{fmt.Sprintf("seed %d of its version", seed), s, []*whatif.Change{nil, {Restart: true}}})
 	}
 	for _, w := range worlds {
 		if strings.HasPrefix(w.name, "seed ") || strings.HasPrefix(w.name, "testdata/") {
-			w.changes = append(w.changes, nodeChanges(w.s)...)
+			w.changes = append(w.changes, cases.Some(nodeChanges(w.s), 6)...)
 		}
 		for i, c := range w.changes {
 			p, err := world.Plan(w.s, c, plan.Options{Starts: []time.Duration{41 * time.Second}})
@@ -152,7 +154,7 @@ func TestPlansAgreeWithThemselves(t *testing.T) {
 			failing += b2i(len(p.Waves) > 0 && slices.ContainsFunc(p.Assumptions, func(a daemonset.Assumption) bool { return a.Code == plan.AssumeRevisionFails }))
 		}
 	}
-	if waves < 1500 || failing < 60 || lost < 100 || nowhere < 30 {
+	if waves < cases.Least(1000) || failing < cases.Least(20) || lost < cases.Least(60) || nowhere < cases.Least(10) {
 		t.Errorf("only %d waves, %d tables of revisions that fail, %d plans in which a rollout takes a node's pod, %d rollouts without an eligible node", waves, failing, lost, nowhere)
 	}
 }
@@ -222,7 +224,7 @@ func b2i(b bool) int {
 // of one Snapshot, in every story and in random states, and so do their screens.
 func TestAnswersAgree(t *testing.T) {
 	verdicts := map[explain.VerdictCode]int{}
-	for _, w := range append(everyWorld(t, 80), smallWorlds()...) {
+	for _, w := range append(everyWorld(t, 40), cases.Some(smallWorlds(), 150)...) {
 		st := stateOf(t, w.s)
 		e := explain.Explain(w.s, st, explain.Options{Outlook: plan.Look(st)})
 		p, err := world.Plan(w.s, nil, plan.Options{Starts: []time.Duration{41 * time.Second}})
@@ -241,7 +243,7 @@ func TestAnswersAgree(t *testing.T) {
 		}
 	}
 	for _, code := range explain.VerdictCodes {
-		if verdicts[code] < 3 {
+		if verdicts[code] < cases.Least(3) {
 			t.Errorf("only %d answers are %s", verdicts[code], code)
 		}
 	}
@@ -345,7 +347,7 @@ func planScreensAgree(p *plan.Plan, now *explain.Explanation) error {
 // List is. An event that is there did happen, whichever others are missing.
 func TestPartIsNone(t *testing.T) {
 	compared := 0
-	for _, w := range everyWorld(t, 60) {
+	for _, w := range cases.Some(everyWorld(t, 20), 40) {
 		if len(w.s.Gaps) > 0 {
 			continue
 		}
@@ -363,7 +365,7 @@ func TestPartIsNone(t *testing.T) {
 			}
 		}
 	}
-	if compared < 200 {
+	if compared < cases.Least(80) {
 		t.Errorf("only %d compared", compared)
 	}
 }

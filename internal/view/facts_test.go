@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
+	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
 // TestFactsHaveTheirTypes: every fact of an answer is of the type that FactKeys
@@ -35,7 +36,7 @@ func TestFactsHaveTheirTypes(t *testing.T) {
 			}
 		}
 	}
-	for seed := range int64(120) {
+	for seed := range cases.Of(int64(60)) {
 		s := dstest.Random(seed)
 		h, err := history.Make(s, stateOf(t, s), history.Options{})
 		check(t, err)
@@ -45,7 +46,7 @@ func TestFactsHaveTheirTypes(t *testing.T) {
 			eachFacts(reflect.ValueOf(p), look)
 		}
 	}
-	if len(seen) < 40 {
+	if len(seen) < cases.Least(40) {
 		t.Errorf("only %d keys: %v", len(seen), fmt.Sprint(seen))
 	}
 }

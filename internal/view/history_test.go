@@ -24,6 +24,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
+	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
 // TestHistoryScreens runs the stories in testdata/history. Each begins with its
@@ -254,7 +255,7 @@ func TestEveryNote(t *testing.T) {
 // TestEveryHistory draws random states in every style.
 func TestEveryHistory(t *testing.T) {
 	drawn := 0
-	for seed := range int64(250) {
+	for seed := range cases.Of(int64(60)) {
 		s := dstest.Random(seed)
 		if seed%7 == 0 {
 			s.Revisions, s.Gaps = nil, []snapshot.Gap{{What: snapshot.Revisions, Why: snapshot.NotGiven}}
@@ -303,7 +304,7 @@ func TestEveryHistory(t *testing.T) {
 			}
 		}
 	}
-	if drawn < 1000 {
+	if drawn < cases.Least(250) {
 		t.Errorf("only %d screens were drawn", drawn)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
+	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
 // TestPairs: over random pairs of templates, what each screen says of a difference
@@ -19,7 +20,7 @@ import (
 // flag's name; with --all nothing is shortened.
 func TestPairs(t *testing.T) {
 	looked, args, long := 0, 0, 0
-	for seed := range int64(3000) {
+	for seed := range cases.Of(int64(800)) {
 		p := dstest.Templates(seed)
 		shown := template.Diff(p.Old, p.New, template.At)
 		for _, d := range append(shown, template.Hide[corev1.PodTemplateSpec](shown, template.At)...) {
@@ -59,7 +60,7 @@ func TestPairs(t *testing.T) {
 			}
 		}
 	}
-	if looked < 3000 || args < 500 || long < 20 {
+	if looked < cases.Least(800) || args < cases.Least(130) || long < cases.Least(5) {
 		t.Errorf("only %d differences, %d arguments, %d long ones", looked, args, long)
 	}
 }

@@ -28,6 +28,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
+	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
 // TestPlanScreens runs the stories in testdata/plan. Each begins with its why.
@@ -202,7 +203,7 @@ func changes(s *snapshot.Snapshot) []*whatif.Change {
 // TestEveryPlan draws random states after random changes in every style.
 func TestEveryPlan(t *testing.T) {
 	drawn, lost := 0, 0
-	for seed := range int64(120) {
+	for seed := range cases.Of(int64(30)) {
 		s := dstest.Random(seed)
 		if seed%7 == 0 {
 			s.Nodes, s.Gaps = nil, []snapshot.Gap{{What: snapshot.Nodes, Why: snapshot.Forbidden}}
@@ -252,7 +253,7 @@ func TestEveryPlan(t *testing.T) {
 			}
 		}
 	}
-	if drawn < 500 || lost < 20 {
+	if drawn < cases.Least(120) || lost < cases.Least(5) {
 		t.Errorf("only %d plans were drawn, %d with nodes that lose their pod", drawn, lost)
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
 // TestUnified: what is written below the names. A text is its lines, each a
@@ -74,7 +76,7 @@ func drawTexts(r *rand.Rand, distinct bool) (string, string) {
 // the old one with all hunks made is the new one.
 func TestUnifiedIsExact(t *testing.T) {
 	hunks := 0
-	for seed := range uint64(3000) {
+	for seed := range cases.Of(uint64(1000)) {
 		old, new := drawTexts(rand.New(rand.NewPCG(seed, 1)), seed%2 == 0)
 		found := unified(linesOf(old), linesOf(new))
 		if (old == new) != (len(found) == 0) {
@@ -86,7 +88,7 @@ func TestUnifiedIsExact(t *testing.T) {
 		}
 		hunks += n
 	}
-	if hunks < 3000 {
+	if hunks < cases.Least(1000) {
 		t.Errorf("only %d hunks", hunks)
 	}
 }
@@ -141,7 +143,7 @@ func made(old, diff []string) (new []string, hunks int, err error) {
 // TestUnifiedIsThatOfGit: of distinct lines what git diff writes, and diff -u
 // where there is one; git apply, and patch, make the new text of the old one.
 func TestUnifiedIsThatOfGit(t *testing.T) {
-	const pairs = 150
+	pairs := cases.Of(uint64(60))
 	dir := t.TempDir()
 	run := func(stdin string, status int, name string, args ...string) string {
 		t.Helper()
@@ -174,7 +176,7 @@ func TestUnifiedIsThatOfGit(t *testing.T) {
 	_, noDiff := exec.LookPath("diff")
 	_, noPatch := exec.LookPath("patch")
 	texts, all := map[string]string{}, ""
-	for seed := range uint64(pairs) {
+	for seed := range pairs {
 		old, new := drawTexts(rand.New(rand.NewPCG(seed, 2)), seed%3 > 0)
 		if old == new || old == "" || new == "" { // a file that comes or goes is another matter
 			continue
@@ -216,7 +218,7 @@ func TestUnifiedIsThatOfGit(t *testing.T) {
 			t.Errorf("%s: patch (-want +got):\n%s", name, cmp.Diff(want, got))
 		}
 	}
-	if len(texts) < pairs/2 {
+	if len(texts) < int(pairs/3) {
 		t.Errorf("only %d pairs differ", len(texts))
 	}
 }

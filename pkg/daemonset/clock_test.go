@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
 func TestEarliestClock(t *testing.T) {
@@ -96,7 +97,7 @@ func report(s *snapshot.Snapshot, version string) daemonset.Counts {
 // by a clock that is not later than that, and by none a second before.
 func TestEarliestClockIsTheEarliest(t *testing.T) {
 	moved := 0
-	for seed := range int64(600) {
+	for seed := range cases.Of(int64(600)) {
 		version := []string{dstest.Newest, "v1.30.5"}[seed%2]
 		s := dstest.RandomFor(seed, version)
 		if s.Lacks(snapshot.Nodes) || s.Lacks(snapshot.Pods) {
@@ -124,7 +125,7 @@ func TestEarliestClockIsTheEarliest(t *testing.T) {
 			}
 		}
 	}
-	if moved < 20 {
+	if moved < cases.Least(20) {
 		t.Errorf("only %d clocks moved", moved)
 	}
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
 // lawVersions are the oldest version of each set of rules that there is.
@@ -64,7 +65,7 @@ func TestLawVersions(t *testing.T) {
 // eachRandom calls a law with random states, of every version in turn.
 func eachRandom(t *testing.T, states int, law func(t *testing.T, s *snapshot.Snapshot, st *State)) {
 	t.Helper()
-	for seed := range int64(states) {
+	for seed := range cases.Of(int64(states)) {
 		s := dstest.RandomFor(seed, lawVersions[int(seed)%len(lawVersions)])
 		law(t, s, state(t, s))
 		if t.Failed() {
@@ -136,7 +137,7 @@ func TestInputIsUnchanged(t *testing.T) {
 		}
 		return string(raw)
 	}
-	for seed := range int64(200) {
+	for seed := range cases.Of(int64(200)) {
 		version := lawVersions[int(seed)%len(lawVersions)]
 		s := dstest.RandomFor(seed, version)
 		st := state(t, s)
@@ -231,7 +232,7 @@ func TestWhatChangesNothing(t *testing.T) {
 			}
 		}, "which pods are old is told by their labels alone"},
 	}
-	for seed := range int64(220) {
+	for seed := range cases.Of(int64(220)) {
 		version := lawVersions[int(seed)%len(lawVersions)]
 		s := dstest.RandomFor(seed, version)
 		if len(s.Nodes) > 100 && seed%4 > 0 {
@@ -577,7 +578,7 @@ func TestVerdictsHaveReasons(t *testing.T) {
 // should not run the pod; the nested module test/oracle asks the real
 // controller the same.
 func TestPlacementAgreesWithItself(t *testing.T) {
-	for seed := range int64(300) {
+	for seed := range cases.Of(int64(300)) {
 		s := dstest.RandomPlacement(seed)
 		p := NewPlacement(s.DaemonSet, Profile{TolerationComparison: true})
 		for i := range s.Nodes {

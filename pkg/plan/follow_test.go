@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
 // followed is a Follower with the time, and all that it said.
@@ -456,7 +457,7 @@ func TestExpectationIsWhatABatchAdmits(t *testing.T) {
 // choices is taken.
 func TestFollowerAgreesWithTheModel(t *testing.T) {
 	batches := 0
-	for seed := range int64(60) {
+	for seed := range cases.Of(int64(60)) {
 		s := dstest.RandomFor(seed, "v1.37.1")
 		st, err := daemonset.StateOf(s)
 		if err != nil {
@@ -490,7 +491,7 @@ func TestFollowerAgreesWithTheModel(t *testing.T) {
 			batches++
 		}
 	}
-	if batches < 30 {
+	if batches < cases.Least(30) {
 		t.Errorf("only %d batches", batches)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
+	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
 // short writes an Outcome in a line: code (reason), steps, replaced, left,
@@ -471,7 +472,7 @@ func TestGroups(t *testing.T) {
 // read does not matter.
 func TestForecastLaws(t *testing.T) {
 	ten := 10 * time.Second
-	for seed := range int64(300) {
+	for seed := range cases.Of(int64(100)) {
 		s := dstest.RandomFor(seed, "v1.37.1")
 		st := stateOf(t, s)
 		f := forecast(st, Options{Starts: []time.Duration{ten}}, nil)

@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
+	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
 // told writes an Outlook in a line.
@@ -115,7 +116,7 @@ func TestNextBatch(t *testing.T) {
 // does not have.
 func TestLookIsAPartOfMake(t *testing.T) {
 	seen := map[string]int{}
-	for seed := range int64(500) {
+	for seed := range cases.Of(int64(500)) {
 		s := dstest.RandomFor(seed, "v1.37.1")
 		if len(s.Nodes) > 40 {
 			continue
@@ -165,7 +166,7 @@ func TestLookIsAPartOfMake(t *testing.T) {
 			t.Fatalf("seed %d (-Make +Look):\n%s\n%s", seed, diff, dstest.Describe(s))
 		}
 	}
-	if seen["raise"] < 5 || seen["stall"] < 2 || seen["Completes"] < 50 || seen["Stalls"] < 50 {
+	if seen["raise"] < cases.Least(5) || seen["stall"] < cases.Least(2) || seen["Completes"] < cases.Least(50) || seen["Stalls"] < cases.Least(50) {
 		t.Errorf("the states show too little: %v", seen)
 	}
 }
@@ -189,7 +190,7 @@ func amountText(number string) cause.Amount {
 func TestUnblockLaw(t *testing.T) {
 	offered, lost := map[UnblockCode]int{}, 0
 	ten := []time.Duration{10 * time.Second}
-	for seed := range int64(400) {
+	for seed := range cases.Of(int64(400)) {
 		s := dstest.RandomFor(seed, "v1.37.1")
 		st := stateOf(t, s)
 		if len(st.Nodes) > 40 {
@@ -253,10 +254,10 @@ func TestUnblockLaw(t *testing.T) {
 			}
 		}
 	}
-	if lost < 5 {
+	if lost < cases.Least(5) {
 		t.Errorf("only %d nodes lose their pod with a way out", lost)
 	}
-	if offered[RaiseMaxUnavailable] < 5 || offered[RemoveNode] < 5 || offered[RepairNodes] < 2 {
+	if offered[RaiseMaxUnavailable] < cases.Least(5) || offered[RemoveNode] < cases.Least(5) || offered[RepairNodes] < cases.Least(2) {
 		t.Errorf("too few were offered: %v", offered)
 	}
 }

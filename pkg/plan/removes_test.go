@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
+	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
 // TestRemovesAllPods: after which changes no node runs the pod, though one does
@@ -114,7 +115,7 @@ func TestNoEligibleNodeUnknown(t *testing.T) {
 // if nodes run one before and none is left at the end, and nobody is owed one.
 func TestRemovesAllPodsLaw(t *testing.T) {
 	found := 0
-	for seed := range int64(80) {
+	for seed := range cases.Of(int64(80)) {
 		s := dstest.RandomFor(seed, "v1.37.1")
 		for _, c := range []*whatif.Change{nil, {Restart: true}, {NodeSelector: map[string]string{"pool": "gpus"}}, {Strategy: "OnDelete"}} {
 			p, err := planOf(s, c, Options{})
@@ -147,7 +148,7 @@ func TestRemovesAllPodsLaw(t *testing.T) {
 			}
 		}
 	}
-	if found < 10 {
+	if found < cases.Least(10) {
 		t.Errorf("only %d plans removed all pods", found)
 	}
 }

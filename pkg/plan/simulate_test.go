@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
 // state of the moment, as daemonset.New would have made it.
@@ -82,13 +83,10 @@ func fits(b daemonset.Batch, taken []string, name func(daemonset.Item) string) e
 // Every sync of a simulation does what the model says of the state of that
 // moment, over random states of every set of rules, to the end.
 func TestSimulationIsTheModel(t *testing.T) {
-	states := 400
-	if testing.Short() {
-		states = 50
-	}
+	const states = 150
 	ended := map[string]int{}
 	for _, version := range []string{"v1.37.1", "v1.30.5", "v1.28.2", "v1.22.17", "v1.19.16"} {
-		for seed := range int64(states) {
+		for seed := range cases.Of(int64(states)) {
 			s := dstest.RandomFor(seed, version)
 			st, err := daemonset.StateOf(s)
 			if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
 // someChanges are parts of changes, each of which some random state allows.
@@ -47,7 +48,7 @@ func someChanges(r *rand.Rand, s *snapshot.Snapshot) []Change {
 // eachChange calls a law with random states and changes of them.
 func eachChange(t *testing.T, law func(t *testing.T, s *snapshot.Snapshot, c *Change)) {
 	t.Helper()
-	for seed := range int64(120) {
+	for seed := range cases.Of(int64(60)) {
 		s := dstest.RandomFor(seed, []string{dstest.Newest, "v1.30.5", "v1.22.17"}[seed%3])
 		for i, c := range someChanges(rand.New(rand.NewPCG(uint64(seed), 7)), s) {
 			law(t, s, &c)
@@ -84,7 +85,7 @@ func TestLawApplyLeavesItsInput(t *testing.T) {
 			t.Errorf("%+v changed its input:\n%s", c, cmp.Diff(before, s))
 		}
 	})
-	if applied < 1200 {
+	if applied < cases.Least(600) {
 		t.Errorf("only %d changes were possible", applied)
 	}
 }
@@ -130,7 +131,7 @@ func deepCopy(s *snapshot.Snapshot) *snapshot.Snapshot {
 // TestLawNoChange: a change that asks for nothing gives an equal Snapshot, and
 // so does the live object as its own manifest.
 func TestLawNoChange(t *testing.T) {
-	for seed := range int64(300) {
+	for seed := range cases.Of(int64(100)) {
 		s := dstest.Random(seed)
 		for _, c := range []*Change{{}, {DaemonSet: s.DaemonSet}} {
 			after, sum, err := c.applied(s)
@@ -180,7 +181,7 @@ func TestLawGeneration(t *testing.T) {
 			t.Errorf("the note says %+v, the next sync %t %d", sum.Revision, got.Cut, got.Number)
 		}
 	})
-	if templates < 200 || settings < 200 {
+	if templates < cases.Least(150) || settings < cases.Least(200) {
 		t.Errorf("%d templates, %d settings", templates, settings)
 	}
 }
@@ -189,7 +190,7 @@ func TestLawGeneration(t *testing.T) {
 // in the order of the fields, but for the number of writes.
 func TestLawApplyOrder(t *testing.T) {
 	together := 0
-	for seed := range int64(400) {
+	for seed := range cases.Of(int64(130)) {
 		s := dstest.Random(seed)
 		r := rand.New(rand.NewPCG(uint64(seed), 8))
 		parts := someChanges(r, s)
@@ -219,7 +220,7 @@ func TestLawApplyOrder(t *testing.T) {
 			t.Errorf("seed %d: nodes and pods (-one after the other +together):\n%s", seed, cmp.Diff([]any{one.Nodes, one.Pods}, []any{after.Nodes, after.Pods}))
 		}
 	}
-	if together < 50 {
+	if together < cases.Least(15) {
 		t.Errorf("only %d changes were possible", together)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
 // settings is what is run.
@@ -18,7 +20,7 @@ type settings struct {
 }
 
 func settingsOf(t *testing.T) settings {
-	s := settings{seed: 1, cases: 150, only: -1}
+	s := settings{seed: 1, cases: cases.Of(150), only: -1}
 	for name, set := range map[string]func(uint64){
 		"HOSTILE_SEED":  func(n uint64) { s.seed = n },
 		"HOSTILE_CASES": func(n uint64) { s.cases = int(n) },
