@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
+	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
 func named(nodes []PlacementNode) []string {
@@ -204,7 +205,7 @@ func TestLawPlacement(t *testing.T) {
 			t.Error("not by name")
 		}
 	}
-	for seed := range int64(120) {
+	for seed := range cases.Of(int64(120)) {
 		s := dstest.RandomFor(seed, []string{dstest.Newest, "v1.30.5", "v1.22.17"}[seed%3])
 		pool := []string{"a", "b"}[seed%2]
 		for i, c := range []whatif.Change{
@@ -220,7 +221,7 @@ func TestLawPlacement(t *testing.T) {
 			}
 		}
 	}
-	if lost < 200 || gained < 20 {
+	if lost < cases.Least(200) || gained < cases.Least(20) {
 		t.Errorf("%d lost, %d gained: the law looks at too few", lost, gained)
 	}
 }
