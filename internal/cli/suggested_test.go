@@ -105,7 +105,7 @@ func worldsOfStories(t *testing.T) map[string]string {
 		t.Fatal("no stories", err)
 	}
 	dir := t.TempDir()
-	for _, story := range cases.Some(append(stories, more...), 30) {
+	for _, story := range cases.Some(append(stories, more...), 50) {
 		parts, err := txtar.ParseFile(story)
 		if err != nil {
 			t.Fatal(err)
