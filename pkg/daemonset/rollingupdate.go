@@ -1,33 +1,27 @@
 package daemonset
 
-import "slices"
-
-// rollingUpdate fills a step with what replaces old pods, by the algorithm of
-// the version and by the budget: unavailable nodes, or a surge.
-func (st *State) rollingUpdate(step *Step) {
-	if st.Budget.Invalid != "" {
-		step.Error = &StepError{Code: InvalidBudget, Field: st.Budget.Invalid}
+// rollingStep fills a step with what replaces old pods, by the algorithm of the
+// version and by the budget: unavailable nodes, or a surge.
+func (t *Tally) rollingStep(step *Step) {
+	if t.st.Budget.Invalid != "" {
+		step.Error = &StepError{Code: InvalidBudget, Field: t.st.Budget.Invalid}
 	}
 	var creates, deletes, candidates, sunset class
 	var from, setting []Item
-	used, available, anyOld := 0, 0, false
-	for i := range st.Nodes {
-		n := &st.Nodes[i]
-		share := st.RollingShare(n)
-		creates.add(share.Creates...)
-		deletes.add(share.Deletes...)
-		from, setting = append(from, share.Candidates...), append(setting, share.Sunset...)
-		used, available = used+b2i(share.Holds), available+b2i(share.Available)
-		anyOld = anyOld || hasOld(n)
+	for i := range t.parts {
+		share := &t.parts[i].rolling
+		creates.add(share.creates...)
+		deletes.add(share.deletes...)
+		from, setting = append(from, share.candidates...), append(setting, share.sunset...)
 		if step.Error == nil {
-			step.Error = share.Error
+			step.Error = share.err
 		}
 	}
-	room, overflow := st.Room(used, available)
+	room, overflow := t.room()
 	sunset.choose(overflow, 0, setting, Sunset)
 	switch {
 	case step.Error != nil:
-	case st.Budget.MaxSurge > 0:
+	case t.st.Budget.MaxSurge > 0:
 		candidates.choose(room, 0, from, Surge)
 		step.Creates, step.Deletes = burst(creates, candidates), burst(deletes, sunset)
 	default:
@@ -39,32 +33,31 @@ func (st *State) rollingUpdate(step *Step) {
 		step.Reason = StepFails
 	case step.Creates.Len()+step.Deletes.Len() > 0:
 		step.Kind, step.Reason = StepRollingUpdate, StepReplacing
-	case !anyOld:
+	case t.old == 0:
 		step.Reason = StepUpToDate
-	case used >= st.Limit():
+	case t.used >= t.st.Limit():
 		step.Reason = StepBudgetSpent
 	default:
 		step.Reason = StepWaiting
 	}
 }
 
-// RollingShare is what one node adds to a rolling-update step: the step does
-// what Creates and Deletes of all nodes say, and as many of their Candidates
-// and of their Sunset as Room says.
-type RollingShare struct {
-	Holds      bool   // the node uses up one of the budget
-	Available  bool   // for Room: the node has an available pod that counts against Sunset
-	Creates    []Item // whatever the budget says
-	Deletes    []Item // whatever the budget says
-	Candidates []Item // creates with maxSurge, else deletes
-	Sunset     []Item // deletes
-	Error      *StepError
+// rollingShare is what one node adds to a rolling-update step: the step does
+// what creates and deletes of all nodes say, and as many of their candidates
+// and of their sunset as Tally.room says.
+type rollingShare struct {
+	holds      bool   // the node uses up one of the budget
+	available  bool   // the node has an available pod that counts against sunset
+	creates    []Item // whatever the budget says
+	deletes    []Item // whatever the budget says
+	candidates []Item // creates with maxSurge, else deletes
+	sunset     []Item // deletes
+	err        *StepError
 }
 
-// RollingShare returns what the node adds to a rolling-update step. With an
-// invalid budget no step comes of it.
-func (st *State) RollingShare(n *Node) RollingShare {
-	share := RollingShare{Holds: st.Holds(n)}
+// rollingShare returns what the node adds to a rolling-update step.
+func (st *State) rollingShare(n *Node) rollingShare {
+	share := rollingShare{holds: st.Holds(n)}
 	switch {
 	case !st.Profile.RollingUpdateV2:
 		legacyShare(n, &share)
@@ -76,25 +69,12 @@ func (st *State) RollingShare(n *Node) RollingShare {
 	return share
 }
 
-// Room returns how many candidates a step takes, given how many nodes use up
-// the budget, and how many pods it takes from the nodes that should not run
-// them, given on how many nodes one is available: as far as that is more than
-// desired.
-func (st *State) Room(used, available int) (candidates, sunset int) {
-	return max(0, st.Limit()-used), max(0, available-st.Desired)
-}
-
 // Limit is how many nodes the budget allows to be unavailable, or to surge.
 func (st *State) Limit() int {
 	if st.Budget.MaxSurge > 0 {
 		return st.Budget.MaxSurge
 	}
 	return st.Budget.MaxUnavailable
-}
-
-// hasOld reports whether a pod of the node is not updated and not on its way out.
-func hasOld(n *Node) bool {
-	return slices.ContainsFunc(n.Pods, func(p Pod) bool { return !p.Updated && !p.Terminating })
 }
 
 // Holds reports whether the node uses up one of the budget. Every node counts
@@ -151,12 +131,12 @@ func hasLivingAvailable(n *Node) bool {
 // An unavailable old pod is Forced: it goes whatever the budget says. Of the
 // nodes with just an available old pod, as many go as the budget has left, and
 // which is random. A node whose pods are neither is left to manage.
-func unavailableShare(n *Node, share *RollingShare) {
+func unavailableShare(n *Node, share *rollingShare) {
 	switch n.Slot {
 	case SlotOldUnavailable:
-		share.Deletes = []Item{{Node: n.Name, Pod: oldOf(n).Name, Reason: Forced}}
+		share.deletes = []Item{{Node: n.Name, Pod: oldOf(n).Name, Reason: Forced}}
 	case SlotOldAvailable:
-		share.Candidates = []Item{{Node: n.Name, Pod: oldOf(n).Name, Reason: WithinBudget}}
+		share.candidates = []Item{{Node: n.Name, Pod: oldOf(n).Name, Reason: WithinBudget}}
 	}
 }
 
@@ -169,41 +149,41 @@ func unavailableShare(n *Node, share *RollingShare) {
 // should not run the pod gets none: an unavailable old pod there is deleted,
 // an available one only as far as more pods are available than desired. An old
 // pod alone on a vanished node makes the whole step fail.
-func (st *State) surgeShare(n *Node, share *RollingShare) {
+func (st *State) surgeShare(n *Node, share *rollingShare) {
 	newPod, oldPod, ok := newAndOld(n.Pods)
 	if !ok {
 		return
 	}
-	share.Available = oldPod != nil && oldPod.Available.OK || oldPod == nil && newPod != nil && newPod.Available.OK
+	share.available = oldPod != nil && oldPod.Available.OK || oldPod == nil && newPod != nil && newPod.Available.OK
 	switch {
 	case oldPod == nil:
 	case newPod != nil && newPod.Available.OK:
-		share.Deletes = []Item{{Node: n.Name, Pod: oldPod.Name, Reason: Superseded}}
+		share.deletes = []Item{{Node: n.Name, Pod: oldPod.Name, Reason: Superseded}}
 	case newPod != nil:
 	case !n.Exists && st.Profile.SunsetInSurge:
-		share.Error = &StepError{Code: VanishedNodeInSurge, Node: n.Name, Pod: oldPod.Name}
+		share.err = &StepError{Code: VanishedNodeInSurge, Node: n.Name, Pod: oldPod.Name}
 	case !n.ShouldRun.OK && st.Profile.SunsetInSurge && oldPod.Available.OK:
-		share.Sunset = []Item{{Node: n.Name, Pod: oldPod.Name, Reason: Sunset}}
+		share.sunset = []Item{{Node: n.Name, Pod: oldPod.Name, Reason: Sunset}}
 	case !n.ShouldRun.OK && st.Profile.SunsetInSurge:
-		share.Deletes = []Item{{Node: n.Name, Pod: oldPod.Name, Reason: NoLongerEligible}}
+		share.deletes = []Item{{Node: n.Name, Pod: oldPod.Name, Reason: NoLongerEligible}}
 	case oldPod.Available.OK:
-		share.Candidates = []Item{{Node: n.Name, Reason: Surge}}
+		share.candidates = []Item{{Node: n.Name, Reason: Surge}}
 	default:
-		share.Creates = []Item{{Node: n.Name, Reason: Forced}}
+		share.creates = []Item{{Node: n.Name, Reason: Forced}}
 	}
 }
 
 // legacyShare is what a node adds to the rolling update of 1.17 to 1.20: all
 // old pods that are neither available nor terminating go; of the available
 // ones, terminating or not, as many as the budget has left.
-func legacyShare(n *Node, share *RollingShare) {
+func legacyShare(n *Node, share *rollingShare) {
 	for i := range n.Pods {
 		switch p := &n.Pods[i]; {
 		case p.Updated:
 		case p.Available.OK:
-			share.Candidates = append(share.Candidates, Item{Node: n.Name, Pod: p.Name, Reason: WithinBudget})
+			share.candidates = append(share.candidates, Item{Node: n.Name, Pod: p.Name, Reason: WithinBudget})
 		case !p.Terminating:
-			share.Deletes = append(share.Deletes, Item{Node: n.Name, Pod: p.Name, Reason: Forced})
+			share.deletes = append(share.deletes, Item{Node: n.Name, Pod: p.Name, Reason: Forced})
 		}
 	}
 }

@@ -341,10 +341,6 @@ func slotOf(pods []Pod) Slot {
 	return SlotEmpty
 }
 
-// SetPods gives a copy of a node other pods, in the controller's order, for
-// whoever goes on from sync to sync.
-func (n *Node) SetPods(pods []Pod) { n.Pods, n.Slot = pods, slotOf(pods) }
-
 // Node returns the slot of a node, or nil.
 func (st *State) Node(name string) *Node {
 	i, found := slices.BinarySearchFunc(st.Nodes, name, func(n Node, name string) int { return strings.Compare(n.Name, name) })

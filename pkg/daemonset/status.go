@@ -51,14 +51,18 @@ func (n *Node) Membership() Membership {
 func (st *State) Counts() (Counts, bool) {
 	var c Counts
 	for i := range st.Nodes {
-		m := st.Nodes[i].Membership()
-		c.Desired += b2i(m.Desired)
-		c.Current += b2i(m.Current)
-		c.Misscheduled += b2i(m.Misscheduled)
-		c.Ready += b2i(m.Ready)
-		c.Updated += b2i(m.Updated)
-		c.Available += b2i(m.Available)
+		c.add(st.Nodes[i].Membership(), 1)
 	}
-	c.Unavailable = c.Desired - c.Available
 	return c, st.NodesRead && st.PodsRead
+}
+
+// add adds a node so many times.
+func (c *Counts) add(m Membership, by int) {
+	c.Desired += by * b2i(m.Desired)
+	c.Current += by * b2i(m.Current)
+	c.Misscheduled += by * b2i(m.Misscheduled)
+	c.Ready += by * b2i(m.Ready)
+	c.Updated += by * b2i(m.Updated)
+	c.Available += by * b2i(m.Available)
+	c.Unavailable = c.Desired - c.Available
 }

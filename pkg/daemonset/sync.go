@@ -220,7 +220,8 @@ func (st *State) Sync() Step {
 		return step
 	}
 	step.Revisions, step.Pods = st.Revisions(), st.adoptions()
-	if st.manage(&step); step.Creates.Len()+step.Deletes.Len() > 0 {
+	t := st.Tally(Course{})
+	if t.manageStep(&step); step.Creates.Len()+step.Deletes.Len() > 0 {
 		step.Kind, step.Reason = StepManage, StepPlacement
 		return step
 	}
@@ -228,7 +229,7 @@ func (st *State) Sync() Step {
 		step.Reason = StepOnDelete
 		return step
 	}
-	if st.rollingUpdate(&step); step.Error != nil { // the sync ends there, before history clean-up
+	if t.rollingStep(&step); step.Error != nil { // the sync ends there, before history clean-up
 		step.Revisions.Remove = slices.DeleteFunc(step.Revisions.Remove, func(r Removal) bool { return r.Reason == CleanUp })
 		step.WritesStatus = st.Profile.StatusAfterError
 	}
@@ -249,7 +250,7 @@ func (st *State) noStep() Step {
 // Reason, Creates, Deletes and Error count. The strategy must be RollingUpdate.
 func (st *State) RollingUpdate() Step {
 	step := st.noStep()
-	st.rollingUpdate(&step)
+	st.Tally(Course{}).rollingStep(&step)
 	return step
 }
 

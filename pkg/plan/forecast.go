@@ -122,7 +122,7 @@ func (f *Forecast) date(waves *simulation, runs []*simulation) {
 // replaced, and those that would only be deleted.
 func (r *simulation) oldPods() (replaces, drops int) {
 	for i := range r.slots {
-		n := &r.slots[i].node
+		n := r.tally.Node(int32(i))
 		for j := range n.Pods {
 			if p := &n.Pods[j]; !p.Updated && !p.Terminating && n.MayStay.OK {
 				replaces += b2i(follows(n))
@@ -154,7 +154,7 @@ func oldPods(st *daemonset.State) int {
 func (r *simulation) lost() []PlacementNode {
 	out := []PlacementNode{}
 	for i := range r.slots {
-		n, end := &r.st.Nodes[i], &r.slots[i].node
+		n, end := &r.st.Nodes[i], r.tally.Node(int32(i))
 		if !n.Exists || n.ShouldRun.OK || !running(n) || running(end) && !r.reaches(end) {
 			continue
 		}
@@ -181,7 +181,7 @@ func (r *simulation) loses() []string {
 // later: all of them are old, and the limit lets one go.
 func (r *simulation) reaches(n *daemonset.Node) bool {
 	updated := slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool { return p.Updated && !p.Terminating })
-	return r.rolls() && r.st.Limit() > 0 && !updated
+	return r.tally.Rolls() && r.st.Limit() > 0 && !updated
 }
 
 // dated reports whether it can be told how long things take: pods tell how long
@@ -216,29 +216,30 @@ func (o *Outcome) spread(st *daemonset.State, a *assumed, m *measured) (d *Durat
 // outcome tells how a simulation ended.
 func outcome(st *daemonset.State, r *simulation, a *assumed) Outcome {
 	o := Outcome{
-		Steps: r.end.steps, Replaced: r.end.replaced, Dropped: r.end.dropped, Left: r.old, Largest: r.end.largest, AtATime: r.end.atATime, AtOnce: r.end.atOnce, Worst: r.end.worst,
+		Steps: r.end.steps, Replaced: r.end.replaced, Dropped: r.end.dropped, Left: r.tally.Old(), Largest: r.end.largest, AtATime: r.end.atATime, AtOnce: r.end.atOnce, Worst: r.end.worst,
 		Holders: []Holder{}, Late: append([]Holder{}, a.late...), Unblock: []Unblock{},
 	}
 	for i := range r.slots {
-		for j := range r.slots[i].node.Pods {
-			p := &r.slots[i].node.Pods[j]
+		for j, pods := 0, r.tally.Node(int32(i)).Pods; j < len(pods); j++ {
+			p := &pods[j]
 			o.Terminating += b2i(p.Terminating && !p.Updated)
 		}
 	}
-	lacking := r.counts.Desired - r.counts.Current
+	counts, old := r.tally.Counts(), r.tally.Old()
+	lacking := counts.Desired - counts.Current
 	switch {
 	case r.end.endless:
 		o.Code, o.Reason = Unknown, Endless
-	case r.old > 0 && st.DaemonSet.Spec.UpdateStrategy.Type != appsv1.RollingUpdateDaemonSetStrategyType:
+	case old > 0 && st.DaemonSet.Spec.UpdateStrategy.Type != appsv1.RollingUpdateDaemonSetStrategyType:
 		o.Code, o.Reason = NotRolling, daemonset.StepOnDelete
 		o.Holders, o.FurtherHolders = holders(r, a, false)
-	case r.old > 0 || lacking > 0 || r.hangs():
-		o.Code, o.Reason, o.AtWorst = Stalls, stallReason(st, r), r.end.chosen && r.old > 0
+	case old > 0 || lacking > 0 || r.hangs():
+		o.Code, o.Reason, o.AtWorst = Stalls, stallReason(st, r), r.end.chosen && old > 0
 		o.Holders, o.FurtherHolders = holders(r, a, true)
 	default:
 		o.Code = Completes
 		switch {
-		case r.counts.Desired == 0 && runsPod(st.Nodes) && !r.runsPod():
+		case counts.Desired == 0 && runsPod(st.Nodes) && !r.runsPod():
 			o.Code = RemovesAllPods
 		case len(r.waves) == 0 && r.end.at == 0:
 			o.Code = NothingToDo
@@ -269,7 +270,7 @@ func (r *simulation) hangs() bool {
 		return false
 	}
 	for i := range r.slots {
-		n := &r.slots[i].node
+		n := r.tally.Node(int32(i))
 		if n.Exists && n.MayStay.OK && len(n.Pods) > 0 && running(&r.st.Nodes[i]) {
 			return true
 		}
@@ -278,7 +279,12 @@ func (r *simulation) hangs() bool {
 }
 
 func (r *simulation) runsPod() bool {
-	return slices.ContainsFunc(r.slots, func(s slot) bool { return s.node.Exists && running(&s.node) })
+	for i := range r.slots {
+		if n := r.tally.Node(int32(i)); n.Exists && running(n) {
+			return true
+		}
+	}
+	return false
 }
 
 // Reasons of this package.
@@ -319,13 +325,13 @@ func stallReason(st *daemonset.State, r *simulation) daemonset.Reason {
 		return daemonset.InvalidBudget
 	case r.end.failed != nil:
 		return r.end.failed.Code
-	case r.refused(), r.times.refused && st.Budget.MaxSurge > 0:
+	case r.tally.Refused(), r.times.refused && st.Budget.MaxSurge > 0:
 		return cause.FailedCreate
 	case r.hangs():
 		return cause.Terminating
-	case r.used >= st.Limit():
+	case r.tally.Used() >= st.Limit():
 		return daemonset.StepBudgetSpent
-	case r.old == 0:
+	case r.tally.Old() == 0:
 		return Unfilled
 	}
 	return daemonset.StepWaiting
@@ -339,8 +345,8 @@ func stallReason(st *daemonset.State, r *simulation) daemonset.Reason {
 func holders(r *simulation, a *assumed, budget bool) (named []Holder, further int) {
 	named = []Holder{}
 	for i := range r.slots {
-		s := &r.slots[i]
-		if !s.down && !(budget && s.rolling.Holds) {
+		n := r.tally.Node(int32(i))
+		if !r.slots[i].down && !(budget && r.tally.Holds(int32(i))) {
 			continue
 		}
 		why := a.why(i, &r.st.Nodes[i])
@@ -348,9 +354,9 @@ func holders(r *simulation, a *assumed, budget bool) (named []Holder, further in
 			further++
 			continue
 		}
-		h := Holder{Node: s.node.Name, Cause: why}
-		for j := range s.node.Pods {
-			if p := &s.node.Pods[j]; p.Object != simulated {
+		h := Holder{Node: n.Name, Cause: why}
+		for j := range n.Pods {
+			if p := &n.Pods[j]; p.Object != simulated {
 				h.Pod = p.Name
 			}
 		}

@@ -20,12 +20,12 @@ func Look(st *daemonset.State) cause.Outlook {
 	out := cause.Outlook{Lost: Nodes(r.lost())}
 	switch o := outcome(st, r, w.a); {
 	case o.Code == Stalls:
-		out.Course = &cause.Course{Stalls: true, End: r.counts}
+		out.Course = &cause.Course{Stalls: true, End: r.tally.Counts()}
 		out.Raise = raise(st, w.a, w.m, r)
 	case o.Code == Completes:
 		step := st.Sync()
 		w.m.wait(&step)
-		out.Course = &cause.Course{End: r.counts, Next: nextBatch(st, &step, r)}
+		out.Course = &cause.Course{End: r.tally.Counts(), Next: nextBatch(st, &step, r)}
 		out.Course.Duration, _ = o.spread(st, w.a, w.m)
 	case o.Code == NothingToDo && !w.safe():
 		out.Stall = nextStall(st)

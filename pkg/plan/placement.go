@@ -37,7 +37,7 @@ func placementChange(before, after *daemonset.State) Placement {
 		case !n.Exists:
 		case may && !n.MayStay.OK && running(n):
 			p.Lose = append(p.Lose, PlacementNode{n.Name, with.add(n.MayStay, after.Nodes)})
-		case !should && after.ManageShare(n).Create:
+		case !should && after.Owed(n):
 			p.Gain = append(p.Gain, PlacementNode{n.Name, n.ShouldRun})
 		}
 	}

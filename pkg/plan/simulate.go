@@ -21,22 +21,17 @@ const reaction = 0.02
 // mostSyncs bounds a simulation, per node: beyond it the rollout has no end.
 const mostSyncs = 20
 
-// simulation is a rollout that is stepped from sync to sync. Of the sums that
-// decide a sync each node's part is known, so that an event costs what it
-// changes, whatever the number of nodes.
+// simulation is a rollout that is stepped from sync to sync.
 type simulation struct {
 	st    *daemonset.State
+	tally *daemonset.Tally
 	times *pace
 	nodes []assumedNode
 
 	updated daemonset.UpdatedBy // what makes a pod of the future so
 	slots   []slot
 
-	manage, forcedCreates, forcedDeletes, sunset, failing set
-	candidates                                            [2]set // those on whose node the new pod would not become available, and the others
-
-	used, available, old, down, replacing, hopeless int
-	counts                                          daemonset.Counts
+	down, replacing, hopeless int
 
 	now      float64
 	timers   timers
@@ -46,7 +41,7 @@ type simulation struct {
 	events   int // recorded so far
 	written  daemonset.Counts
 
-	last       writes // of the last sync
+	last       daemonset.Act // of the last sync
 	waves      []Wave
 	before     []int     // for each wave, how many pods had had their turn when it began
 	folded     []int     // the same, for the last of the waves that are folded into it
@@ -73,16 +68,11 @@ type end struct {
 	failed   *daemonset.StepError
 }
 
-// slot is a node with what it adds to each sum.
+// slot is what a simulation knows of a node.
 type slot struct {
-	node      daemonset.Node
-	manage    daemonset.ManageShare
-	rolling   daemonset.RollingShare
-	member    daemonset.Membership
-	old       int
 	made      int  // pods that were created here
 	owned     bool // the pods are a copy
-	down      bool
+	down      bool // it should have an available pod, and has none
 	replacing bool // the rolling update has begun to replace its pod
 	hopeless  bool // it had no available pod then, and gets none
 }
@@ -107,18 +97,15 @@ func simulate(st *daemonset.State, nodes []assumedNode, p *pace) *simulation {
 }
 
 func newSimulation(st *daemonset.State, nodes []assumedNode, p *pace) *simulation {
-	n := len(st.Nodes)
 	r := &simulation{
-		st: st, times: p, nodes: nodes, updated: st.NewPod(), slots: make([]slot, n), requests: newRequests(p.rate, p.burst),
-		manage: newSet(n), forcedCreates: newSet(n), forcedDeletes: newSet(n), sunset: newSet(n), failing: newSet(n),
-		candidates: [2]set{newSet(n), newSet(n)}, look: math.Inf(1),
+		st: st, times: p, nodes: nodes, updated: st.NewPod(), slots: make([]slot, len(st.Nodes)), requests: newRequests(p.rate, p.burst), look: math.Inf(1),
+		tally: st.Tally(daemonset.Course{First: func(i int32) bool { return nodes[i].stays() }, Refused: p.refused}), // which go is random: at worst those
 	}
-	for i := range st.Nodes {
-		r.slots[i].node = st.Nodes[i]
+	for i := range r.slots {
 		r.begin(int32(i))
-		r.settle(int32(i), st.Nodes[i].Pods)
+		r.count(int32(i))
 	}
-	r.written = r.counts
+	r.written = r.tally.Counts()
 	r.end.worst = r.down
 	return r
 }
@@ -163,8 +150,8 @@ func (r *simulation) wait() bool {
 // begin sets the timers of the pods that there are.
 func (r *simulation) begin(i int32) {
 	f := &r.nodes[i]
-	for j := range r.slots[i].node.Pods {
-		p := &r.slots[i].node.Pods[j]
+	for j := range r.st.Nodes[i].Pods {
+		p := &r.st.Nodes[i].Pods[j]
 		if at, kind, ok := f.next(p, r.st, r.times); ok {
 			if kind == podAvailable {
 				r.maturing.add(event{at, i, kind, p.Name})
@@ -179,54 +166,24 @@ func (r *simulation) begin(i int32) {
 // settle gives a node other pods and brings the sums up to date.
 func (r *simulation) settle(i int32, pods []daemonset.Pod) {
 	s := &r.slots[i]
-	r.count(s, -1) // nothing, of a slot that is new
-	s.node.SetPods(pods)
-	s.manage = r.st.ManageShare(&s.node)
-	s.rolling = daemonset.RollingShare{}
-	if r.rolls() {
-		s.rolling = r.st.RollingShare(&s.node)
-	}
-	s.member = s.node.Membership()
-	s.old, s.down = 0, s.node.ShouldRun.OK
-	for j := range pods {
-		if p := &pods[j]; !p.Terminating {
-			s.old += b2i(!p.Updated)
-			s.down = s.down && !p.Available.OK
-		}
-	}
-	if f := &r.nodes[i]; f.refused {
-		s.manage.Create = false
-		s.rolling.Creates = nil
-		if r.st.Budget.MaxSurge > 0 {
-			s.rolling.Candidates = nil
-		}
-	}
-	s.replacing = s.replacing && (s.down || s.old > 0)
-	r.count(s, 1)
-	r.end.worst = max(r.end.worst, r.down)
-	r.manage.put(i, s.manage.Acts())
-	r.forcedCreates.put(i, len(s.rolling.Creates) > 0)
-	r.forcedDeletes.put(i, len(s.rolling.Deletes) > 0)
-	r.candidates[b2i(!r.nodes[i].stays())].put(i, len(s.rolling.Candidates) > 0)
-	r.sunset.put(i, len(s.rolling.Sunset) > 0)
-	r.failing.put(i, s.rolling.Error != nil)
+	r.down, r.replacing, r.hopeless = r.down-b2i(s.down), r.replacing-b2i(s.replacing), r.hopeless-b2i(s.replacing && s.hopeless)
+	r.tally.SetPods(i, pods)
+	r.count(i)
 }
 
-func (r *simulation) count(s *slot, by int) {
-	r.used += by * b2i(s.rolling.Holds)
-	r.available += by * b2i(s.rolling.Available)
-	r.old += by * s.old
-	r.down += by * b2i(s.down)
-	r.replacing += by * b2i(s.replacing)
-	r.hopeless += by * b2i(s.replacing && s.hopeless)
-	m := &s.member
-	r.counts.Desired += by * b2i(m.Desired)
-	r.counts.Current += by * b2i(m.Current)
-	r.counts.Misscheduled += by * b2i(m.Misscheduled)
-	r.counts.Ready += by * b2i(m.Ready)
-	r.counts.Updated += by * b2i(m.Updated)
-	r.counts.Available += by * b2i(m.Available)
-	r.counts.Unavailable = r.counts.Desired - r.counts.Available
+// count adds a node to the sums.
+func (r *simulation) count(i int32) {
+	s, n := &r.slots[i], r.tally.Node(i)
+	old := false
+	s.down = n.ShouldRun.OK
+	for j := range n.Pods {
+		if p := &n.Pods[j]; !p.Terminating {
+			old, s.down = old || !p.Updated, s.down && !p.Available.OK
+		}
+	}
+	s.replacing = s.replacing && (s.down || old)
+	r.down, r.replacing, r.hopeless = r.down+b2i(s.down), r.replacing+b2i(s.replacing), r.hopeless+b2i(s.replacing && s.hopeless)
+	r.end.worst = max(r.end.worst, r.down)
 }
 
 func b2i(b bool) int {
@@ -236,137 +193,42 @@ func b2i(b bool) int {
 	return 0
 }
 
-// rolls reports whether old pods are replaced at all.
-func (r *simulation) rolls() bool {
-	return r.st.Budget.Kind != daemonset.BudgetNone && r.st.Budget.Invalid == ""
-}
-
-// writes are what one sync does: nodes that get a pod, and pods that go.
-type writes struct {
-	creates []int32
-	deletes []doomed
-}
-
-type doomed struct {
-	node int32
-	pod  string
-}
-
-func (w *writes) create(i int32) bool {
-	if len(w.creates) < daemonset.BurstReplicas {
-		w.creates = append(w.creates, i)
-	}
-	return len(w.creates) < daemonset.BurstReplicas
-}
-
-func (w *writes) delete(i int32, items ...daemonset.Item) bool {
-	for _, it := range items {
-		if len(w.deletes) == daemonset.BurstReplicas {
-			return false
-		}
-		w.deletes = append(w.deletes, doomed{i, it.Pod})
-	}
-	return len(w.deletes) < daemonset.BurstReplicas
-}
-
 // sync does what the controller's next sync does, and reports whether it acted.
-// A creation that the API server refuses ends a sync before old pods are
-// replaced.
 func (r *simulation) sync() bool {
 	r.begun = true
-	var w writes
-	switch {
-	case r.manage.len() > 0:
-		r.manageStep(&w)
-		r.wave(false, &w)
-	case !r.rolls() || r.refused():
-	case r.failing.len() > 0:
-		r.end.failed = r.slots[r.failing.members[0]].rolling.Error
-	default:
-		r.rollingStep(&w)
-		r.last = w
-		if !r.fresh(&w) { // it deletes again what is on its way out, up to 1.20, and waits until that is gone
-			r.write(&writes{})
+	act := r.tally.Act()
+	switch r.last = act; {
+	case act.Kind == daemonset.StepManage:
+		r.wave(false, &act)
+	case act.Error != nil:
+		r.end.failed = act.Error
+	case act.Kind == daemonset.StepRollingUpdate:
+		r.end.chosen = r.end.chosen || act.Picked
+		if !r.fresh(&act) { // it deletes again what is on its way out, up to 1.20, and waits until that is gone
+			r.write(&daemonset.Act{})
 			return false
 		}
-		r.wave(true, &w)
-		r.markReplacing(&w)
+		r.wave(true, &act)
+		r.markReplacing(&act)
 	}
-	r.last = w
-	acted := len(w.creates)+len(w.deletes) > 0
+	acted := len(act.Creates)+len(act.Deletes) > 0
 	if acted {
 		r.end.failed = nil
 	}
-	r.write(&w)
+	r.write(&act)
 	return acted
 }
 
 // fresh reports whether a sync creates a pod, or deletes one that is not on its
 // way out.
-func (r *simulation) fresh(w *writes) bool {
-	return len(w.creates) > 0 || slices.ContainsFunc(w.deletes, func(d doomed) bool {
-		return slices.ContainsFunc(r.slots[d.node].node.Pods, func(p daemonset.Pod) bool { return p.Name == d.pod && !p.Terminating })
+func (r *simulation) fresh(a *daemonset.Act) bool {
+	return len(a.Creates) > 0 || slices.ContainsFunc(a.Deletes, func(d daemonset.Doomed) bool {
+		return slices.ContainsFunc(r.tally.Node(d.Node).Pods, func(p daemonset.Pod) bool { return p.Name == d.Pod && !p.Terminating })
 	})
 }
 
-// refused reports whether a create that is owed is one that the API server
-// refuses.
-func (r *simulation) refused() bool {
-	return r.times.refused && r.counts.Current < r.counts.Desired
-}
-
-func (r *simulation) manageStep(w *writes) {
-	for _, i := range r.manage.members {
-		share := &r.slots[i].manage
-		if share.Create {
-			w.create(i)
-		}
-		w.delete(i, share.Deletes...)
-		w.delete(i, share.Failed[:min(1, len(share.Failed))]...)
-	}
-	for _, i := range r.manage.members {
-		w.delete(i, r.slots[i].manage.Unscheduled...)
-	}
-}
-
-func (r *simulation) rollingStep(w *writes) {
-	surge := r.st.Budget.MaxSurge > 0
-	room, overflow := r.st.Room(r.used, r.available)
-	for _, i := range r.forcedCreates.members {
-		w.create(i)
-	}
-	for _, i := range r.forcedDeletes.members {
-		if !w.delete(i, r.slots[i].rolling.Deletes...) {
-			break
-		}
-	}
-	take := func(from *set) {
-		for _, i := range from.members {
-			items := r.slots[i].rolling.Candidates
-			items = items[:min(room, len(items))]
-			if room -= len(items); len(items) == 0 {
-				return
-			}
-			if surge && !w.create(i) || !surge && !w.delete(i, items...) {
-				return
-			}
-		}
-	}
-	if bad, good := r.candidates[0].len(), r.candidates[1].len(); bad > 0 && good > 0 && room > 0 && room < bad+good {
-		r.end.chosen = true
-	}
-	take(&r.candidates[0]) // which go is random: at worst those
-	take(&r.candidates[1])
-	for _, i := range r.sunset.members {
-		if overflow == 0 || !w.delete(i, r.slots[i].rolling.Sunset...) {
-			break
-		}
-		overflow--
-	}
-}
-
-// turn marks the nodes whose pods a rolling-update step begins to replace.
-func (r *simulation) markReplacing(w *writes) {
+// markReplacing marks the nodes whose pods a rolling-update step begins to replace.
+func (r *simulation) markReplacing(a *daemonset.Act) {
 	mark := func(i int32) {
 		if s := &r.slots[i]; !s.replacing {
 			s.replacing, s.hopeless = true, s.down && r.nodes[i].stays()
@@ -374,11 +236,11 @@ func (r *simulation) markReplacing(w *writes) {
 			r.replacedAt = append(r.replacedAt, r.now)
 		}
 	}
-	for _, i := range w.creates {
+	for _, i := range a.Creates {
 		mark(i)
 	}
-	for _, d := range w.deletes {
-		mark(d.node)
+	for _, d := range a.Deletes {
+		mark(d.Node)
 	}
 	e := &r.end
 	e.largest, e.atATime, e.atOnce = max(e.largest, r.replacing), max(e.atATime, r.replacing-r.hopeless), max(e.atOnce, r.hopeless)
@@ -386,7 +248,7 @@ func (r *simulation) markReplacing(w *writes) {
 
 // wave adds a step to the waves: a rolling-update step begins one, a manage
 // step belongs to the one before.
-func (r *simulation) wave(begins bool, w *writes) {
+func (r *simulation) wave(begins bool, a *daemonset.Act) {
 	if begins {
 		r.end.steps++
 	}
@@ -398,8 +260,8 @@ func (r *simulation) wave(begins bool, w *writes) {
 		r.before, r.folded = append(r.before, len(r.replacedAt)), append(r.folded, len(r.replacedAt))
 	}
 	last := &r.waves[len(r.waves)-1]
-	last.Creates += len(w.creates)
-	last.Deletes += len(w.deletes)
+	last.Creates += len(a.Creates)
+	last.Deletes += len(a.Deletes)
 }
 
 // close ends the last wave, and folds it into the one before if that created
@@ -410,7 +272,7 @@ func (r *simulation) close() {
 	}
 	r.open = false
 	last := &r.waves[len(r.waves)-1]
-	last.Counts = r.counts
+	last.Counts = r.tally.Counts()
 	if len(r.waves) < 2 {
 		return
 	}
@@ -426,25 +288,25 @@ func (r *simulation) close() {
 // write sends the requests of a sync: creates in a slow start, all deletes,
 // the events of both as far as they are recorded, and the status if it moved.
 // The next sync begins when the controller has heard of them all.
-func (r *simulation) write(w *writes) {
-	done, seen := r.now, r.counts
+func (r *simulation) write(a *daemonset.Act) {
+	done, seen := r.now, r.tally.Counts()
 	send := func(at float64) float64 {
 		out := r.requests.send(at)
 		done = max(done, out+reaction)
 		return out
 	}
-	for size, from := 1, 0; from < len(w.creates); size *= 2 {
-		batch, begin := w.creates[from:min(from+size, len(w.creates))], done
+	for size, from := 1, 0; from < len(a.Creates); size *= 2 {
+		batch, begin := a.Creates[from:min(from+size, len(a.Creates))], done
 		for _, i := range batch {
 			r.create(i, send(begin))
 		}
 		from += len(batch)
 	}
 	begin := done
-	for _, d := range w.deletes {
+	for _, d := range a.Deletes {
 		r.delete(d, send(begin))
 	}
-	for range min(len(w.creates)+len(w.deletes), mostEvents-r.events) {
+	for range min(len(a.Creates)+len(a.Deletes), mostEvents-r.events) {
 		r.events++
 		r.requests.send(r.now) // nothing waits for it
 	}
@@ -471,29 +333,29 @@ func (r *simulation) create(i int32, at float64) {
 		Hash: r.st.History.Hash, UpdatedBy: r.updated, Updated: r.updated != daemonset.NotUpdated,
 		Available: daemonset.Verdict{Reason: daemonset.NotReady},
 	}
-	r.settle(i, append(s.pods(), p))
+	r.settle(i, append(r.pods(i), p))
 	if r.nodes[i].never == nil {
 		r.timers.add(event{at + r.times.start(), i, podReady, p.Name})
 	}
 }
 
-func (r *simulation) delete(d doomed, at float64) {
-	s := &r.slots[d.node]
-	r.change(d.node, d.pod, func(p *daemonset.Pod) (stays bool) {
+func (r *simulation) delete(d daemonset.Doomed, at float64) {
+	n := r.tally.Node(d.Node)
+	r.change(d.Node, d.Pod, func(p *daemonset.Pod) (stays bool) {
 		if p.Terminating {
 			return p.Object.Spec.NodeName != ""
 		}
-		if !p.Updated && s.node.MayStay.OK {
-			r.end.replaced += b2i(follows(&s.node))
-			r.end.dropped += b2i(!follows(&s.node))
+		if !p.Updated && n.MayStay.OK {
+			r.end.replaced += b2i(follows(n))
+			r.end.dropped += b2i(!follows(n))
 			r.end.working = r.end.working || p.Available.OK
 		}
 		if p.Object.Spec.NodeName == "" || isTerminal(p.Object) {
 			return false // no kubelet has to end it
 		}
 		p.Terminating = true
-		if !r.nodes[d.node].hangs {
-			r.timers.add(event{at + r.times.termination, d.node, podGone, p.Name})
+		if !r.nodes[d.Node].hangs {
+			r.timers.add(event{at + r.times.termination, d.Node, podGone, p.Name})
 		}
 		return true
 	})
@@ -536,7 +398,7 @@ func (r *simulation) happen(e event) {
 
 // change edits one pod of a node, or drops it.
 func (r *simulation) change(i int32, name string, edit func(*daemonset.Pod) (stays bool)) {
-	pods := r.slots[i].pods()
+	pods := r.pods(i)
 	for j := range pods {
 		if pods[j].Name != name {
 			continue
@@ -549,13 +411,14 @@ func (r *simulation) change(i int32, name string, edit func(*daemonset.Pod) (sta
 	}
 }
 
-// pods returns the pods of the node, which are the simulation's own to edit.
-func (s *slot) pods() []daemonset.Pod {
-	if !s.owned {
+// pods returns the pods of a node, which are the simulation's own to edit.
+func (r *simulation) pods(i int32) []daemonset.Pod {
+	pods := r.tally.Node(i).Pods
+	if s := &r.slots[i]; !s.owned {
 		s.owned = true
-		s.node.Pods = append(make([]daemonset.Pod, 0, max(1, len(s.node.Pods))), s.node.Pods...)
+		pods = append(make([]daemonset.Pod, 0, max(1, len(pods))), pods...)
 	}
-	return s.node.Pods
+	return pods
 }
 
 // newNames are the names of the first pods that a simulation creates on a node.

@@ -19,7 +19,7 @@ func (r *simulation) state() *daemonset.State {
 	st := *r.st
 	st.Nodes = make([]daemonset.Node, len(r.slots))
 	for i := range r.slots {
-		st.Nodes[i] = r.slots[i].node
+		st.Nodes[i] = *r.tally.Node(int32(i))
 	}
 	return &st
 }
@@ -34,13 +34,13 @@ func stateOf(t testing.TB, s *snapshot.Snapshot) *daemonset.State {
 }
 
 // admits reports whether a step of the model allows what the simulation did.
-func admits(st *daemonset.State, step daemonset.Step, w *writes) error {
+func admits(st *daemonset.State, step daemonset.Step, w *daemonset.Act) error {
 	var creates, deletes []string
-	for _, i := range w.creates {
+	for _, i := range w.Creates {
 		creates = append(creates, st.Nodes[i].Name)
 	}
-	for _, d := range w.deletes {
-		deletes = append(deletes, d.pod)
+	for _, d := range w.Deletes {
+		deletes = append(deletes, d.Pod)
 	}
 	if err := fits(step.Creates, creates, func(i daemonset.Item) string { return i.Node }); err != nil {
 		return fmt.Errorf("creates: %w", err)
@@ -175,8 +175,8 @@ func BenchmarkRollout(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
 					r := simulate(st, a.nodes, &pace{starts: []float64{10, 11, 12, 15}, termination: 5, rate: 20, burst: 30})
-					if r.old != 0 || r.counts.Available != nodes {
-						b.Fatalf("ended with %+v", r.counts)
+					if r.tally.Old() != 0 || r.tally.Counts().Available != nodes {
+						b.Fatalf("ended with %+v", r.tally.Counts())
 					}
 				}
 				per := b.Elapsed().Seconds() / float64(b.N)

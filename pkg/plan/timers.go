@@ -71,26 +71,3 @@ func (r *requests) send(at float64) float64 {
 	r.next += r.interval
 	return out
 }
-
-// set is a set of node indexes in which every operation takes constant time.
-// Members come out in an order that follows from the operations alone.
-type set struct {
-	members []int32
-	place   []int32 // one more than the index in members; 0 for none
-}
-
-func newSet(n int) set { return set{place: make([]int32, n)} }
-
-func (s *set) len() int { return len(s.members) }
-
-func (s *set) put(i int32, in bool) {
-	switch at := s.place[i]; {
-	case in && at == 0:
-		s.members = append(s.members, i)
-		s.place[i] = int32(len(s.members))
-	case !in && at != 0:
-		last := s.members[len(s.members)-1]
-		s.members[at-1], s.place[last] = last, at
-		s.members, s.place[i] = s.members[:len(s.members)-1], 0
-	}
-}

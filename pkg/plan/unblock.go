@@ -104,7 +104,8 @@ func (w *way) out(r *simulation, now map[string]bool) (left []string, ok bool) {
 
 // ending adds to a way out how it ends.
 func (w *way) ending(u Unblock, r *simulation) Unblock {
-	u.Updated, u.Desired, u.Loses = r.counts.Updated, r.counts.Desired, r.loses()
+	counts := r.tally.Counts()
+	u.Updated, u.Desired, u.Loses = counts.Updated, counts.Desired, r.loses()
 	o := outcome(w.st, r, w.a)
 	u.Duration, _ = o.spread(w.st, w.a, w.m)
 	return u
@@ -169,11 +170,11 @@ func unblock(st *daemonset.State, a *assumed, m *measured, r *simulation) []Unbl
 	const most = 5
 	tried := 0
 	for i := range r.slots {
-		if !r.slots[i].rolling.Holds || tried == most {
+		if !r.tally.Holds(int32(i)) || tried == most {
 			continue
 		}
 		tried++
-		name := r.slots[i].node.Name
+		name := r.st.Nodes[i].Name
 		change(Unblock{Code: RemoveNode, Value: name, Nodes: []string{name}}, whatif.Change{Nodes: []whatif.NodeEdit{{Kind: whatif.NodeRemove, Which: name}}})
 	}
 	if down := r.downNodes(); len(down) > 0 {
@@ -215,22 +216,22 @@ func raise(st *daemonset.State, a *assumed, m *measured, stalled *simulation) *c
 		return nil
 	}
 	now, today := a.served(st), &way{st, a, m}
-	for n, most := stalled.used+1, len(st.Nodes)+1; n <= most; {
+	for n, most := stalled.tally.Used()+1, len(st.Nodes)+1; n <= most; {
 		w := today.withLimit(n)
 		r := w.simulate()
 		if left, ok := w.out(r, now); ok {
 			out := &cause.Raise{Amount: cause.AmountOf(n, st.Budget.Of), Smallest: cause.AmountOf(n, st.Budget.Of), Left: left}
-			if w := today.withLimit(stalled.used + st.Limit()); w.st.Limit() > n {
+			if w := today.withLimit(stalled.tally.Used() + st.Limit()); w.st.Limit() > n {
 				if left, ok := w.out(w.simulate(), now); ok {
 					out.Amount, out.Left = cause.AmountOf(w.st.Limit(), st.Budget.Of), left
 				}
 			}
 			return out
 		}
-		if r.used < n {
+		if r.tally.Used() < n {
 			return nil
 		}
-		n = r.used + 1
+		n = r.tally.Used() + 1
 	}
 	return nil
 }
