@@ -1,0 +1,206 @@
+package plan
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+)
+
+// What a plan assumes. Durations are written as Go writes them.
+const (
+	// AssumeStart: the time from a pod's creation to Ready: the median
+	// Value: a duration as Go writes it
+	// Source: `UpdatedPods`: measured on pods of the current revision that never restarted, if there are three.
+	// `Pods`: on all of them. `Flag`: `--start`. The assumption is absent if no three pods tell
+	AssumeStart daemonset.AssumptionCode = "Start"
+	// AssumeStartSlow: nine of ten pods are ready within this time
+	// Value: a duration
+	// Source: as `Start`
+	AssumeStartSlow daemonset.AssumptionCode = "StartSlow"
+	// AssumeStartFast: one of ten pods is ready within this time
+	// Value: a duration
+	// Source: as `Start`
+	AssumeStartFast daemonset.AssumptionCode = "StartFast"
+	// AssumeTermination: the time from a pod's deletion until it is gone
+	// Value: a duration
+	// Source: `Events`: measured between the controller's last deletes and creates. `GracePeriod`: an upper bound.
+	// `Flag`: `--termination`
+	AssumeTermination daemonset.AssumptionCode = "Termination"
+	// AssumeMinReadySeconds: a pod is available only after it was ready for this long
+	// Value: seconds
+	// Source: `Spec`
+	AssumeMinReadySeconds daemonset.AssumptionCode = "MinReadySeconds"
+	// AssumeCountedLate: the controller counts a pod as available up to so long after it is: without another event it
+	// looks only every minReadySeconds; absent where that is less than a tenth of minReadySeconds
+	// Value: a duration
+	// Source: `Controller`
+	AssumeCountedLate daemonset.AssumptionCode = "CountedLate"
+	// AssumeRequestRate: requests a second that the controller's client allows, for all DaemonSets of the cluster
+	// together; only this one is assumed to need any
+	// Value: a number
+	// Source: `Controller`: its default. `Flag`: `--request-rate`
+	AssumeRequestRate daemonset.AssumptionCode = "RequestRate"
+	// AssumeRequestBurst: requests that the client allows before the rate applies
+	// Value: a number
+	// Source: as `RequestRate`
+	AssumeRequestBurst daemonset.AssumptionCode = "RequestBurst"
+	// AssumeSlowStart: this many pods are created at first, then twice as many, and so on
+	// Value: a number
+	// Source: `Controller`
+	AssumeSlowStart daemonset.AssumptionCode = "SlowStart"
+	// AssumeStepBurst: the most creates, and the most deletes, of one sync
+	// Value: a number
+	// Source: `Controller`
+	AssumeStepBurst daemonset.AssumptionCode = "StepBurst"
+	// AssumeNewPods: new pods become available, except those that other assumptions name
+	// Source: `State`
+	AssumeNewPods daemonset.AssumptionCode = "NewPodsBecomeAvailable"
+	// AssumeLatePods: this many pods that are not ready yet and [late](#how-is-the-verdict-decided) become available; it is
+	// unknown when
+	// Value: how many
+	// Source: `State`
+	AssumeLatePods daemonset.AssumptionCode = "LatePodsBecomeAvailable"
+	// AssumeNodesStay: on this many nodes something is wrong that does not resolve by itself
+	// Value: how many
+	// Source: `State`
+	AssumeNodesStay daemonset.AssumptionCode = "NodesStayAsTheyAre"
+	// AssumeRevisionFails: no pod of the current revision becomes available, because none has and most of its pods
+	// fail
+	// Value: how many fail
+	// Source: `State`
+	AssumeRevisionFails daemonset.AssumptionCode = "RevisionFails"
+	// AssumeInvalidImage: no pod of the current revision becomes available, because no kubelet starts a container of
+	// this image; not where one of its pods is available
+	// Value: the image
+	// Source: `Spec`
+	AssumeInvalidImage daemonset.AssumptionCode = "InvalidImageName"
+	// AssumeReadyPods: beside `RevisionFails`: this many pods are ready already, and become available after
+	// minReadySeconds
+	// Value: how many
+	// Source: `State`
+	AssumeReadyPods daemonset.AssumptionCode = "ReadyPodsBecomeAvailable"
+	// AssumeHostPorts: a pod that surges is not scheduled, because the old pod on its node holds its host ports
+	// Source: `Spec`
+	AssumeHostPorts daemonset.AssumptionCode = "HostPortsHeld"
+	// AssumeRefused: the API server continues to reject pods
+	// Source: `State`
+	AssumeRefused daemonset.AssumptionCode = "CreatesRefused"
+	// AssumeCollected: pods of deleted nodes are gone after this time
+	// Value: a duration
+	// Source: `Controller`
+	AssumeCollected daemonset.AssumptionCode = "PodsCollected"
+)
+
+// Assumptions lists every AssumptionCode that this package adds to
+// daemonset.Assumptions.
+var Assumptions = []daemonset.AssumptionCode{
+	AssumeStart, AssumeStartSlow, AssumeStartFast, AssumeTermination, AssumeMinReadySeconds, AssumeCountedLate, AssumeRequestRate, AssumeRequestBurst, AssumeSlowStart, AssumeStepBurst,
+	AssumeNewPods, AssumeLatePods, AssumeNodesStay, AssumeRevisionFails, AssumeInvalidImage, AssumeReadyPods, AssumeHostPorts, AssumeRefused, AssumeCollected,
+}
+
+// RestsOn reports whether one of the plan's assumptions is about something that
+// happens in it, or would with another template.
+func (p *Plan) RestsOn(code daemonset.AssumptionCode) bool {
+	stalls, inner := p.Outcome.Code == Stalls, p.IfTemplateChanged
+	moves := func(pods func(Wave) int) bool {
+		return stalls || inner != nil || slices.ContainsFunc(p.Waves, func(w Wave) bool { return pods(w) > 0 })
+	}
+	switch {
+	case !slices.Contains(Assumptions, code):
+		return true // of the manifest or of the state, not of a course
+	case len(p.Waves) == 0 && !stalls && (inner == nil || inner.Outcome.Code == NotRolling):
+		return false
+	case slices.Contains([]daemonset.AssumptionCode{AssumeStart, AssumeStartFast, AssumeStartSlow, AssumeNewPods, AssumeMinReadySeconds, AssumeCountedLate}, code):
+		return moves(func(w Wave) int { return w.Creates })
+	case code == AssumeTermination:
+		return moves(func(w Wave) int { return w.Deletes })
+	}
+	return true
+}
+
+// Where the value of an assumption is from.
+const (
+	sourceFlag        = "Flag"
+	sourcePods        = "Pods"        // measured on this DaemonSet's pods
+	sourceUpdated     = "UpdatedPods" // measured on those of the current revision
+	sourceEvents      = "Events"      // measured between the controller's last deletes and creates
+	sourceGracePeriod = "GracePeriod" // an upper bound
+	sourceSpec        = "Spec"
+	sourceController  = "Controller" // the controller's own constants and defaults
+	sourceState       = "State"
+)
+
+// list returns the assumptions of a forecast.
+func (a *assumed) list(m *measured, o Options, st *daemonset.State) []daemonset.Assumption {
+	var out []daemonset.Assumption
+	add := func(code daemonset.AssumptionCode, value, source string) {
+		out = append(out, daemonset.Assumption{Code: code, Value: value, Source: source})
+	}
+	from := func(given bool) string {
+		if given {
+			return sourceFlag
+		}
+		return sourceController
+	}
+	if len(m.starts) > 0 {
+		add(AssumeStart, seconds(m.quantile(0.5)), m.startSource)
+	}
+	if len(m.starts) > 1 {
+		add(AssumeStartSlow, seconds(m.quantile(0.9)), m.startSource)
+		add(AssumeStartFast, seconds(m.quantile(0.1)), m.startSource)
+	}
+	add(AssumeTermination, seconds(m.termination), m.endSource)
+	if m.minReady > 0 {
+		add(AssumeMinReadySeconds, strconv.Itoa(int(st.DaemonSet.Spec.MinReadySeconds)), sourceSpec)
+	}
+	add(AssumeRequestRate, strconv.FormatFloat(m.rate, 'f', -1, 64), from(o.RequestRate > 0))
+	add(AssumeRequestBurst, strconv.Itoa(m.burst), from(o.RequestBurst > 0))
+	add(AssumeSlowStart, "1", sourceController)
+	add(AssumeStepBurst, strconv.Itoa(daemonset.BurstReplicas), sourceController)
+	if a.fails == nil && a.image == "" {
+		add(AssumeNewPods, "", sourceState)
+	}
+	if len(a.late) > 0 {
+		add(AssumeLatePods, strconv.Itoa(len(a.late)), sourceState)
+	}
+	if a.stay > 0 {
+		add(AssumeNodesStay, strconv.Itoa(a.stay), sourceState)
+	}
+	if a.fails != nil {
+		add(AssumeRevisionFails, strconv.Itoa(a.fails.NewFailing), sourceState)
+		if n := a.readyPods(st); n > 0 {
+			add(AssumeReadyPods, strconv.Itoa(n), sourceState)
+		}
+	}
+	if a.image != "" {
+		add(AssumeInvalidImage, a.image, sourceSpec)
+	}
+	if a.ports {
+		add(AssumeHostPorts, "", sourceSpec)
+	}
+	if a.refusal != nil {
+		add(AssumeRefused, "", sourceState)
+	}
+	if a.gone {
+		add(AssumeCollected, seconds(collected), sourceController)
+	}
+	return out
+}
+
+// readyPods counts the pods of the current revision that only wait for
+// minReadySeconds.
+func (a *assumed) readyPods(st *daemonset.State) int {
+	count := 0
+	for i := range st.Nodes {
+		for j := range st.Nodes[i].Pods {
+			p := &st.Nodes[i].Pods[j]
+			_, kind, moves := a.nodes[i].next(p, st, &pace{starts: []float64{nominal}})
+			count += b2i(moves && kind == podAvailable && p.Updated)
+		}
+	}
+	return count
+}
+
+func seconds(s float64) string { return (time.Duration(s*1000) * time.Millisecond).String() }

@@ -1,0 +1,232 @@
+package plan
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+)
+
+// The controller's own rate of requests, unless it is told otherwise.
+const (
+	defaultRate  = 20
+	defaultBurst = 30
+)
+
+// collected is about how long after its node a pod is garbage-collected, in
+// seconds: 40, and up to 20 more until the collector looks.
+const collected = 50
+
+// measured are the times, in seconds, that the DaemonSet's pods give.
+type measured struct {
+	starts      []float64 // from creation to Ready, shortest first; none where nothing tells
+	startSource string
+	termination float64
+	endSource   string // where termination is from: GracePeriod is only an upper bound
+	rate        float64
+	burst       int
+	minReady    float64
+	backoff     float64 // how long the first step may wait, which the controller's memory alone tells
+}
+
+// wait adds how long a step may be held up.
+func (m *measured) wait(step *daemonset.Step) {
+	for _, w := range step.Waits {
+		m.backoff += float64(w.AtMost)
+	}
+}
+
+// fewest is how many pods it takes to tell how long one needs to start.
+const fewest = 3
+
+// measure takes what the Snapshot tells, or what the person who asks knows.
+//
+// A pod counts that never restarted and is ready; where three of them are of
+// the current revision, only those. Of the slowest tenth all are taken to be as
+// fast as the fastest of it: a pod that lost readiness for a while looks as if
+// it had needed days.
+func measure(st *daemonset.State, o Options) measured {
+	m := measured{rate: defaultRate, burst: defaultBurst}
+	if o.RequestRate > 0 {
+		m.rate = o.RequestRate
+	}
+	if o.RequestBurst > 0 {
+		m.burst = o.RequestBurst
+	}
+	if wait := st.DaemonSet.Spec.MinReadySeconds; wait > 0 {
+		m.minReady = float64(wait)
+	}
+	switch seen := terminations(st); {
+	case o.Termination != nil:
+		m.termination, m.endSource = o.Termination.Seconds(), sourceFlag
+	case len(seen) >= fewest:
+		m.termination, m.endSource = mean(seen), sourceEvents
+	default:
+		m.termination, m.endSource = gracePeriod(st), sourceGracePeriod
+	}
+	if len(o.Starts) > 0 {
+		m.startSource = sourceFlag
+		for _, d := range o.Starts {
+			m.starts = append(m.starts, d.Seconds())
+		}
+		slices.Sort(m.starts)
+		return m
+	}
+	known := cause.StartsOf(st)
+	if len(known.Seconds) == 0 {
+		return m
+	}
+	m.starts, m.startSource = known.Seconds, sourcePods
+	if known.Updated {
+		m.startSource = sourceUpdated
+	}
+	slow := m.quantile(0.9)
+	for i := range m.starts {
+		m.starts[i] = min(m.starts[i], slow)
+	}
+	return m
+}
+
+func gracePeriod(st *daemonset.State) float64 {
+	if s := st.DaemonSet.Spec.Template.Spec.TerminationGracePeriodSeconds; s != nil {
+		return float64(*s)
+	}
+	return corev1.DefaultTerminationGracePeriodSeconds
+}
+
+// terminations returns how long pods took from their deletion until they were
+// gone, as the controller's events show it: without surge it creates a pod as
+// soon as the old one is gone. Where deletes are followed by as many creates,
+// the first belongs to the first and so on, which is right on average. Where
+// events were combined or dropped the numbers do not match, and tell nothing.
+func terminations(st *daemonset.State) []float64 {
+	if st.Budget.Kind != daemonset.BudgetUnavailable {
+		return nil
+	}
+	const deleted, created = "SuccessfulDelete", "SuccessfulCreate"
+	var told []*corev1.Event
+	for i := range st.Snapshot.Events {
+		e := &st.Snapshot.Events[i]
+		if e.InvolvedObject.UID == st.DaemonSet.UID && e.Count <= 1 && (e.Reason == deleted || e.Reason == created) {
+			told = append(told, e)
+		}
+	}
+	slices.SortFunc(told, func(a, b *corev1.Event) int {
+		return cmp.Or(a.FirstTimestamp.Compare(b.FirstTimestamp.Time), strings.Compare(b.Reason, a.Reason)) // in one second, deletes first
+	})
+	var out []float64
+	var ends, begins []time.Time
+	for _, e := range append(told, &corev1.Event{Reason: deleted}) {
+		if e.Reason == created {
+			begins = append(begins, e.FirstTimestamp.Time)
+			continue
+		}
+		if len(begins) > 0 {
+			for i := range begins {
+				if len(begins) == len(ends) {
+					out = append(out, begins[i].Sub(ends[i]).Seconds())
+				}
+			}
+			ends, begins = nil, nil
+		}
+		ends = append(ends, e.FirstTimestamp.Time)
+	}
+	return out
+}
+
+func mean(of []float64) float64 {
+	sum := 0.
+	for _, f := range of {
+		sum += f
+	}
+	return sum / float64(len(of))
+}
+
+// quantile returns the smallest of the times that at least this part of them
+// keeps to.
+func (m *measured) quantile(part float64) float64 {
+	return cause.Starts{Seconds: m.starts}.Quantile(part)
+}
+
+// nominal stands for a start that is not known, so that the steps can be
+// counted.
+const nominal = 30
+
+// pace is the course of time in one simulation, in seconds.
+type pace struct {
+	starts      []float64 // shortest first; taken in turn
+	known       []float64 // all that were measured, shortest first
+	taken       float64
+	termination float64
+	minReady    float64
+	rate        float64
+	burst       int
+	refused     bool
+	window      float64 // what happens within so much is taken to happen at once
+}
+
+// start returns how long the next pod takes to become ready: the times that
+// were measured, evenly, in an order that does not repeat.
+func (p *pace) start() float64 {
+	const golden = 0.6180339887498949
+	p.taken = math.Mod(p.taken+golden, 1)
+	return p.starts[int(p.taken*float64(len(p.starts)))]
+}
+
+// startOf returns how long a pod takes in all that is so many seconds old and
+// not ready: what another took that needed longer, and if none did, as long
+// again. It does not become ready at once whenever it is looked at.
+func (p *pace) startOf(age float64) float64 {
+	took := p.start()
+	if age < took {
+		return took
+	}
+	for _, longer := range p.known {
+		if longer > age {
+			return longer
+		}
+	}
+	return 2 * age
+}
+
+func (m *measured) pace(refused bool, starts ...float64) *pace {
+	return &pace{starts: starts, known: m.starts, termination: m.termination, minReady: m.minReady, rate: m.rate, burst: m.burst, refused: refused}
+}
+
+// typical has every pod take the median time, and what then happens at about
+// the same time happen at once: steady waves come of it.
+func (m *measured) typical(refused bool) *pace {
+	start := float64(nominal)
+	if len(m.starts) > 0 {
+		start = m.quantile(0.5)
+	}
+	p := m.pace(refused, start)
+	p.window = max(1, start/2)
+	return p
+}
+
+// expected has pods take the times that were measured, one after the other.
+func (m *measured) expected(refused bool) *pace {
+	if len(m.starts) == 0 {
+		return m.pace(refused, nominal)
+	}
+	return m.pace(refused, m.starts...)
+}
+
+// optimistic has every pod start and end as fast as is likely.
+func (m *measured) optimistic(refused bool) *pace {
+	p := m.pace(refused, m.quantile(0.1))
+	if m.endSource == sourceGracePeriod {
+		p.termination = 0
+	}
+	return p
+}
+
+// pessimistic has every pod start as slowly as one of ten does.
+func (m *measured) pessimistic(refused bool) *pace { return m.pace(refused, m.quantile(0.9)) }
