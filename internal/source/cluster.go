@@ -56,14 +56,6 @@ func (c *Cluster) Without(what ...snapshot.What) *Cluster {
 	return &out
 }
 
-// unasked returns the Gap for a part that is left out.
-func (c *Cluster) unasked(what snapshot.What) ([]snapshot.Gap, bool) {
-	if !slices.Contains(c.leftOut, what) {
-		return nil, false
-	}
-	return []snapshot.Gap{{What: what, Why: snapshot.NotGiven, Message: "not asked for"}}, true
-}
-
 const (
 	mostTries  = 3 // how often a DaemonSet is read whose generation moves meanwhile
 	concurrent = 4 // DaemonSets whose pods are read at the same time
@@ -226,21 +218,6 @@ func (c *Cluster) Names(ctx context.Context, namespace string) ([]string, error)
 // told once, by an error or a Gap.
 func silent(ctx context.Context) context.Context { return klog.NewContext(ctx, klog.Logger{}) }
 
-// part is one list of a Snapshot, or why there is none.
-type part[T any] struct {
-	items []T
-	gaps  []snapshot.Gap
-}
-
-// parts are the lists of a Snapshot.
-type parts struct {
-	nodes     part[corev1.Node]
-	revisions part[appsv1.ControllerRevision]
-	pods      part[corev1.Pod]
-	events    part[corev1.Event]
-	budgets   part[policyv1.PodDisruptionBudget]
-}
-
 // take brackets read between two readings of the DaemonSet, of which ds is
 // the first, and repeats it while the generation moves.
 func (c *Cluster) take(ctx context.Context, ds *appsv1.DaemonSet, version *serverVersion,
@@ -272,20 +249,29 @@ func (c *Cluster) take(ctx context.Context, ds *appsv1.DaemonSet, version *serve
 		default:
 			return nil, err
 		}
-		if at.IsZero() {
-			at = c.clock().UTC()
-			gaps = append(gaps, snapshot.Gap{What: snapshot.Clock, Why: snapshot.NotGiven, Message: "the server's answers carry no Date: this machine's clock is used"})
-		}
-		for _, g := range [][]snapshot.Gap{p.nodes.gaps, p.revisions.gaps, p.pods.gaps, p.events.gaps, p.budgets.gaps, version.gaps} {
-			gaps = append(gaps, g...)
-		}
-		s := &snapshot.Snapshot{
-			DaemonSet: ds, Revisions: p.revisions.items, Nodes: p.nodes.items, Pods: p.pods.items, Events: p.events.items, PodDisruptionBudgets: p.budgets.items,
-			TakenAt: at, KubernetesVersion: version.name, VersionSource: version.source, Gaps: ordered(gaps),
-		}
-		order(s)
-		return s, snapshot.Validate(s)
+		return c.assemble(ds, p, version, at, gaps)
 	}
+}
+
+// assemble makes the Snapshot of what was read.
+func (c *Cluster) assemble(ds *appsv1.DaemonSet, p *parts, version *serverVersion, at time.Time, gaps []snapshot.Gap) (*snapshot.Snapshot, error) {
+	at, clock := c.now(at)
+	s := &snapshot.Snapshot{
+		DaemonSet: ds, Revisions: p.revisions.items, Nodes: p.nodes.items, Pods: p.pods.items, Events: p.events.items, PodDisruptionBudgets: p.budgets.items,
+		TakenAt: at, KubernetesVersion: version.name, VersionSource: version.source,
+		Gaps: ordered(slices.Concat(gaps, clock, p.nodes.gaps, p.revisions.gaps, p.pods.gaps, p.events.gaps, p.budgets.gaps, version.gaps)),
+	}
+	order(s)
+	return s, snapshot.Validate(s)
+}
+
+// now returns the time of an answer, or this machine's with a Gap where the
+// answer has none.
+func (c *Cluster) now(answered time.Time) (time.Time, []snapshot.Gap) {
+	if !answered.IsZero() {
+		return answered, nil
+	}
+	return c.clock().UTC(), []snapshot.Gap{{What: snapshot.Clock, Why: snapshot.NotGiven, Message: "the server's answers carry no Date: this machine's clock is used"}}
 }
 
 // moved says that what belongs to the DaemonSet's generation may not fit it.
@@ -294,136 +280,6 @@ func moved(why string) []snapshot.Gap {
 		{What: snapshot.Pods, Why: snapshot.Moved, Message: why},
 		{What: snapshot.Revisions, Why: snapshot.Moved, Message: why},
 	}
-}
-
-// parts reads all lists of one DaemonSet, but the nodes if they are given.
-func (c *Cluster) parts(ctx context.Context, r relation, nodes *part[corev1.Node]) (*parts, error) {
-	var p parts
-	var podEvents part[corev1.Event]
-	namespace := r.ds.Namespace
-	g, ctx := newGroup(ctx)
-	if nodes != nil {
-		p.nodes = *nodes
-	} else {
-		g.Go(func() (err error) {
-			p.nodes, err = c.nodes(ctx)
-			return err
-		})
-	}
-	g.Go(func() (err error) {
-		p.revisions, err = c.revisions(ctx, namespace, func(o *appsv1.ControllerRevision) bool { return r.takes(&o.ObjectMeta) })
-		return err
-	})
-	g.Go(func() (err error) {
-		p.budgets, err = c.budgets(ctx, namespace, r.selectedBy)
-		return err
-	})
-	g.Go(func() (err error) {
-		p.events, err = c.events(ctx, namespace, r.concerns,
-			fields.OneTermEqualSelector("involvedObject.kind", "DaemonSet"), fields.OneTermEqualSelector("involvedObject.name", r.ds.Name))
-		return err
-	})
-	g.Go(func() (err error) {
-		if p.pods, err = c.pods(ctx, r); err != nil {
-			return err
-		}
-		whose := troubled{}
-		whose.add(p.pods.items)
-		podEvents, err = c.podEvents(ctx, namespace, whose)
-		return err
-	})
-	if err := g.Wait(); err != nil {
-		return nil, err
-	}
-	p.events.items = append(p.events.items, podEvents.items...)
-	p.events.gaps = append(p.events.gaps, podEvents.gaps...)
-	return &p, nil
-}
-
-// common reads what the DaemonSets of a namespace, or of all, share.
-func (c *Cluster) common(ctx context.Context, namespace string) (*parts, *serverVersion, error) {
-	var p parts
-	var v *serverVersion
-	g, ctx := newGroup(ctx)
-	g.Go(func() (err error) {
-		v, err = c.version(ctx)
-		return err
-	})
-	g.Go(func() (err error) {
-		p.nodes, err = c.nodes(ctx)
-		return err
-	})
-	g.Go(func() (err error) {
-		p.revisions, err = c.revisions(ctx, namespace, nil)
-		return err
-	})
-	g.Go(func() (err error) {
-		p.budgets, err = c.budgets(ctx, namespace, nil)
-		return err
-	})
-	g.Go(func() (err error) {
-		p.events, err = c.events(ctx, namespace, nil, fields.OneTermEqualSelector("involvedObject.kind", "DaemonSet"))
-		return err
-	})
-	err := g.Wait()
-	return &p, v, err
-}
-
-// pick returns what of the common parts is one DaemonSet's, with its pods.
-// The events of its pods are not among them: see addPodEvents.
-func (c *Cluster) pick(ctx context.Context, r relation, common *parts) (*parts, error) {
-	pods, err := c.pods(ctx, r)
-	return &parts{
-		nodes:     common.nodes,
-		revisions: part[appsv1.ControllerRevision]{filter(common.revisions.items, func(o *appsv1.ControllerRevision) bool { return r.takes(&o.ObjectMeta) }), common.revisions.gaps},
-		pods:      pods,
-		events:    part[corev1.Event]{filter(common.events.items, r.concerns), common.events.gaps},
-		budgets:   part[policyv1.PodDisruptionBudget]{filter(common.budgets.items, r.selectedBy), common.budgets.gaps},
-	}, err
-}
-
-// addPodEvents reads the events of all pods that are not ready at once, and
-// completes the Snapshots, which nobody else has seen yet. A Snapshot that
-// was read again has them already, and gets none twice.
-func (c *Cluster) addPodEvents(ctx context.Context, all []*snapshot.Snapshot) error {
-	whose := troubled{}
-	namespaces := map[string]bool{}
-	for _, s := range all {
-		before := len(whose)
-		if whose.add(s.Pods); len(whose) > before {
-			namespaces[s.DaemonSet.Namespace] = true
-		}
-	}
-	namespace := metav1.NamespaceAll
-	if len(namespaces) == 1 {
-		for namespace = range namespaces {
-		}
-	}
-	read, err := c.podEvents(ctx, namespace, whose)
-	if err != nil {
-		return err
-	}
-	for _, s := range all {
-		own := troubled{}
-		own.add(s.Pods)
-		if len(own) == 0 {
-			continue
-		}
-		s.Events = lastOfEach(append(s.Events, filter(read.items, own.concerned)...), eventKey)
-		s.Gaps = ordered(append(s.Gaps, read.gaps...))
-		order(s)
-	}
-	return nil
-}
-
-// podEvents reads the warnings about the pods: one list for all of them, and
-// none when there is no such pod. The API has no selector for several pods.
-func (c *Cluster) podEvents(ctx context.Context, namespace string, whose troubled) (part[corev1.Event], error) {
-	if len(whose) == 0 {
-		return part[corev1.Event]{}, nil
-	}
-	return c.events(ctx, namespace, whose.concerned,
-		fields.OneTermEqualSelector("involvedObject.kind", "Pod"), fields.OneTermEqualSelector("type", corev1.EventTypeWarning))
 }
 
 // daemonSet reads one DaemonSet, and the server's clock while it did: zero
@@ -470,10 +326,7 @@ func (c *Cluster) daemonSets(ctx context.Context, f Filter) ([]appsv1.DaemonSet,
 	if f.Selector != nil {
 		o.LabelSelector = f.Selector.String()
 	}
-	got, err := readPages(ctx, o, func(ctx context.Context, o metav1.ListOptions) ([]appsv1.DaemonSet, metav1.ListMeta, error) {
-		l, err := c.apps.DaemonSets(f.Namespace).List(ctx, o)
-		return l.Items, l.ListMeta, err
-	}, each(stripDaemonSet, func(o *appsv1.DaemonSet) bool { return f.matches(o.Name, o.Labels) }), func(o *appsv1.DaemonSet) string { return key(&o.ObjectMeta) })
+	got, err := readPages[appsv1.DaemonSet](ctx, o, c.apps.DaemonSets(f.Namespace).List, func(o metav1.Object) bool { return f.matches(o.GetName(), o.GetLabels()) })
 	if err != nil {
 		what, hint := "daemonsets of all namespaces", "kubectl auth can-i list daemonsets.apps -A"
 		if f.Namespace != "" {
@@ -481,58 +334,8 @@ func (c *Cluster) daemonSets(ctx context.Context, f Filter) ([]appsv1.DaemonSet,
 		}
 		return nil, c.refused(ctx, what, hint, err)
 	}
-	slices.SortFunc(got.items, func(a, b appsv1.DaemonSet) int { return compare(&a.ObjectMeta, &b.ObjectMeta) })
+	sortByName(got.items)
 	return got.items, nil
-}
-
-func (c *Cluster) nodes(ctx context.Context) (part[corev1.Node], error) {
-	if g, ok := c.unasked(snapshot.Nodes); ok {
-		return part[corev1.Node]{gaps: g}, nil
-	}
-	got, err := readPages(ctx, metav1.ListOptions{}, func(ctx context.Context, o metav1.ListOptions) ([]corev1.Node, metav1.ListMeta, error) {
-		l, err := c.core.Nodes().List(ctx, o)
-		return l.Items, l.ListMeta, err
-	}, each(snapshot.StripNode, nil), func(o *corev1.Node) string { return key(&o.ObjectMeta) })
-	sortNodes(got.items)
-	return asPart(ctx, c, snapshot.Nodes, got, err)
-}
-
-func (c *Cluster) pods(ctx context.Context, r relation) (part[corev1.Pod], error) {
-	got, err := readPages(ctx, metav1.ListOptions{LabelSelector: r.selector.String()}, func(ctx context.Context, o metav1.ListOptions) ([]corev1.Pod, metav1.ListMeta, error) {
-		l, err := c.core.Pods(r.ds.Namespace).List(ctx, o)
-		return l.Items, l.ListMeta, err
-	}, each(snapshot.StripPod, nil), func(o *corev1.Pod) string { return key(&o.ObjectMeta) })
-	return asPart(ctx, c, snapshot.Pods, got, err)
-}
-
-func (c *Cluster) revisions(ctx context.Context, namespace string, keep func(*appsv1.ControllerRevision) bool) (part[appsv1.ControllerRevision], error) {
-	got, err := readPages(ctx, metav1.ListOptions{}, func(ctx context.Context, o metav1.ListOptions) ([]appsv1.ControllerRevision, metav1.ListMeta, error) {
-		l, err := c.apps.ControllerRevisions(namespace).List(ctx, o)
-		return l.Items, l.ListMeta, err
-	}, each(snapshot.StripRevision, keep), func(o *appsv1.ControllerRevision) string { return key(&o.ObjectMeta) })
-	return asPart(ctx, c, snapshot.Revisions, got, err)
-}
-
-func (c *Cluster) events(ctx context.Context, namespace string, keep func(*corev1.Event) bool, which ...fields.Selector) (part[corev1.Event], error) {
-	if g, ok := c.unasked(snapshot.Events); ok {
-		return part[corev1.Event]{gaps: g}, nil
-	}
-	got, err := readPages(ctx, metav1.ListOptions{FieldSelector: fields.AndSelectors(which...).String()}, func(ctx context.Context, o metav1.ListOptions) ([]corev1.Event, metav1.ListMeta, error) {
-		l, err := c.core.Events(namespace).List(ctx, o)
-		return l.Items, l.ListMeta, err
-	}, each(snapshot.StripEvent, keep), eventKey)
-	return asPart(ctx, c, snapshot.Events, got, err)
-}
-
-func (c *Cluster) budgets(ctx context.Context, namespace string, keep func(*policyv1.PodDisruptionBudget) bool) (part[policyv1.PodDisruptionBudget], error) {
-	if g, ok := c.unasked(snapshot.PodDisruptionBudgets); ok {
-		return part[policyv1.PodDisruptionBudget]{gaps: g}, nil
-	}
-	got, err := readPages(ctx, metav1.ListOptions{}, func(ctx context.Context, o metav1.ListOptions) ([]policyv1.PodDisruptionBudget, metav1.ListMeta, error) {
-		l, err := c.policy.PodDisruptionBudgets(namespace).List(ctx, o)
-		return l.Items, l.ListMeta, err
-	}, each(snapshot.StripPodDisruptionBudget, keep), func(o *policyv1.PodDisruptionBudget) string { return key(&o.ObjectMeta) })
-	return asPart(ctx, c, snapshot.PodDisruptionBudgets, got, err)
 }
 
 // serverVersion is what the server says of itself.
@@ -557,19 +360,6 @@ func (c *Cluster) version(ctx context.Context) (*serverVersion, error) {
 		return &serverVersion{source: snapshot.VersionDefault, gaps: []snapshot.Gap{g}}, err
 	}
 	return &serverVersion{name: info.GitVersion, source: snapshot.VersionServer}, nil
-}
-
-// asPart turns what a list request brought, or its error, into a part.
-func asPart[T any](ctx context.Context, c *Cluster, what snapshot.What, got pages[T], err error) (part[T], error) {
-	p := part[T]{items: got.items}
-	switch {
-	case err != nil:
-		g, err := c.gap(ctx, what, err)
-		return part[T]{gaps: []snapshot.Gap{g}}, err
-	case got.moved != "":
-		p.gaps = []snapshot.Gap{{What: what, Why: snapshot.Moved, Message: got.moved}}
-	}
-	return p, nil
 }
 
 // gap makes a Gap of a request that failed, unless all others would fail with

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -510,56 +511,65 @@ func TestExpiredPages(t *testing.T) {
 	}
 }
 
+// named are nodes of these names, and the page that they stand on.
+func named(next string, names ...string) *corev1.NodeList {
+	l := &corev1.NodeList{ListMeta: metav1.ListMeta{Continue: next}}
+	for _, name := range names {
+		l.Items = append(l.Items, corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}})
+	}
+	return l
+}
+
 func TestLastOfEach(t *testing.T) {
-	got := lastOfEach([]string{"a1", "b1", "a2", "c1", "b2"}, func(s *string) string { return (*s)[:1] })
-	if diff := cmp.Diff([]string{"a2", "c1", "b2"}, got); diff != "" {
+	all := named("", "a", "b", "a", "c", "b").Items
+	for i := range all {
+		all[i].ResourceVersion = strconv.Itoa(i)
+	}
+	var got []string
+	for _, n := range lastOfEach(all) {
+		got = append(got, n.Name+n.ResourceVersion)
+	}
+	if diff := cmp.Diff([]string{"a2", "c3", "b4"}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
 func TestPagesAreStrippedAsTheyArrive(t *testing.T) {
-	var seen []string
-	_, err := readPages(background, metav1.ListOptions{},
-		func(_ context.Context, o metav1.ListOptions) ([]string, metav1.ListMeta, error) {
-			seen = append(seen, "ask "+o.Continue)
-			if o.Continue == "2" {
-				return []string{"c"}, metav1.ListMeta{}, nil
+	pages := map[string]*corev1.NodeList{"": named("2", "a", "b"), "2": named("", "c")}
+	for _, p := range pages {
+		for i := range p.Items {
+			p.Items[i].Annotations = map[string]string{"large": "text"}
+		}
+	}
+	got, err := readPages[corev1.Node](background, metav1.ListOptions{},
+		func(_ context.Context, o metav1.ListOptions) (*corev1.NodeList, error) {
+			if o.Continue == "2" && pages[""].Items[0].Annotations != nil {
+				t.Error("the first page is held whole while the second is read")
 			}
-			return []string{"a", "b"}, metav1.ListMeta{Continue: "2"}, nil
-		},
-		func(page []string) []string { seen = append(seen, "strip "+strings.Join(page, " ")); return page },
-		func(s *string) string { return *s },
-	)
+			return pages[o.Continue], nil
+		}, func(o metav1.Object) bool { return o.GetName() != "b" })
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"ask ", "strip a b", "ask 2", "strip c"}, seen); diff != "" {
+	if diff := cmp.Diff(named("", "a", "c").Items, got.items); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
-func TestPagesThatDoNotAdvance(t *testing.T) {
-	_, err := readPages(background, metav1.ListOptions{},
-		func(context.Context, metav1.ListOptions) ([]int, metav1.ListMeta, error) {
-			return []int{1}, metav1.ListMeta{Continue: "x"}, nil
-		},
-		func(p []int) []int { return p }, func(*int) string { return "" })
-	if err == nil || err.Error() != "the server's pages do not advance" {
-		t.Errorf("%v", err)
-	}
-}
-
-// TestPagesWithoutAWay: a server that has more, and gives no token for it, has
-// not answered in full.
+// TestPagesWithoutAWay: a server that has more, and gives no token for it, or the
+// same one again, has not answered in full.
 func TestPagesWithoutAWay(t *testing.T) {
 	left := int64(7)
-	_, err := readPages(background, metav1.ListOptions{},
-		func(context.Context, metav1.ListOptions) ([]int, metav1.ListMeta, error) {
-			return []int{1}, metav1.ListMeta{RemainingItemCount: &left}, nil
-		},
-		func(p []int) []int { return p }, func(*int) string { return "" })
-	if err == nil || err.Error() != "the server announces 7 more objects, but gives no token to request them" {
-		t.Errorf("%v", err)
+	short := named("", "a")
+	short.RemainingItemCount = &left
+	for want, page := range map[string]*corev1.NodeList{
+		"the server's pages do not advance":                                       named("x", "a"),
+		"the server announces 7 more objects, but gives no token to request them": short,
+	} {
+		_, err := readPages[corev1.Node](background, metav1.ListOptions{}, func(context.Context, metav1.ListOptions) (*corev1.NodeList, error) { return page, nil }, nil)
+		if err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
 	}
 }
 

@@ -172,12 +172,9 @@ func noStatus(raw []byte) bool {
 	return s.Desired == nil || s.Current == nil || s.Misscheduled == nil || s.Ready == nil || s.Observed == 0 && *s.Desired > 0
 }
 
-// decodeEvent reads an Event of either of the two groups in which a server has
-// the same ones.
+// decodeEvent reads an Event of events.k8s.io, where a server has the same ones as
+// in v1.
 func decodeEvent(raw []byte, note *object) (*corev1.Event, error) {
-	if note.kind.APIVersion == "v1" {
-		return decodeNoting[corev1.Event](raw, note)
-	}
 	e, err := decodeNoting[eventsv1.Event](raw, note)
 	if err != nil {
 		return nil, err
@@ -193,11 +190,11 @@ func decodeEvent(raw []byte, note *object) (*corev1.Event, error) {
 	return out, nil
 }
 
-// decodeBudget reads a PodDisruptionBudget. In policy/v1beta1 an empty selector
-// selected nothing.
-func decodeBudget(raw []byte, note *object) (*policyv1.PodDisruptionBudget, error) {
+// decodeOldBudget reads a PodDisruptionBudget of policy/v1beta1, where an empty
+// selector selected nothing.
+func decodeOldBudget(raw []byte, note *object) (*policyv1.PodDisruptionBudget, error) {
 	b, err := decodeNoting[policyv1.PodDisruptionBudget](raw, note)
-	if s := (metav1.LabelSelector{}); err == nil && note.kind.APIVersion == "policy/v1beta1" && b.Spec.Selector != nil && b.Spec.Selector.Size() == s.Size() {
+	if err == nil && b.Spec.Selector != nil && b.Spec.Selector.Size() == new(metav1.LabelSelector).Size() {
 		b.Spec.Selector = nil
 	}
 	return b, err

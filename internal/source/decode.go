@@ -25,16 +25,10 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
-// object is one decoded object, stripped: one of the pointers is set when its
-// kind is one that a Snapshot holds.
+// object is one decoded object, stripped.
 type object struct {
 	kind     metav1.TypeMeta
-	ds       *appsv1.DaemonSet
-	node     *corev1.Node
-	pod      *corev1.Pod
-	revision *appsv1.ControllerRevision
-	event    *corev1.Event
-	budget   *policyv1.PodDisruptionBudget
+	is       metav1.Object // of a kind of which a Snapshot holds objects
 	snapshot *snapshot.Snapshot
 	newest   time.Time // the newest time in the object
 	bare     bool      // it lacks its status, which every live object has
@@ -77,88 +71,83 @@ func decode(raw []byte, list metav1.TypeMeta) (object, error) {
 	if err := mistaken(o.kind); err != nil {
 		return o, err
 	}
-	var meta metav1.Object
-	switch o.kind {
-	case metav1.TypeMeta{APIVersion: "apps/v1", Kind: "DaemonSet"}:
-		if o.ds, err = decodeNoting[appsv1.DaemonSet](raw, &o); err != nil {
-			return o, err
-		}
-		meta, o.bare = o.ds, noStatus(raw)
-		for _, c := range o.ds.Status.Conditions {
-			o.saw(c.LastTransitionTime)
-		}
-	case metav1.TypeMeta{APIVersion: "v1", Kind: "Node"}:
-		if o.node, err = decodeNoting[corev1.Node](raw, &o); err != nil {
-			return o, err
-		}
-		meta, o.bare = o.node, len(o.node.Status.Conditions) == 0
-		for _, c := range o.node.Status.Conditions {
-			o.saw(c.LastHeartbeatTime, c.LastTransitionTime)
-		}
-		for _, t := range o.node.Spec.Taints {
-			o.sawPtr(t.TimeAdded)
-		}
-	case metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}:
-		if o.pod, err = decodeNoting[corev1.Pod](raw, &o); err != nil {
-			return o, err
-		}
-		meta, o.bare = o.pod, o.pod.Status.Phase == ""
-		o.sawPtr(o.pod.Status.StartTime)
-		for _, c := range o.pod.Status.Conditions {
-			o.saw(c.LastProbeTime, c.LastTransitionTime)
-		}
-		for _, c := range slices.Concat(o.pod.Status.InitContainerStatuses, o.pod.Status.ContainerStatuses) {
-			for _, s := range []corev1.ContainerState{c.State, c.LastTerminationState} {
-				if s.Running != nil {
-					o.saw(s.Running.StartedAt)
-				}
-				if s.Terminated != nil {
-					o.saw(s.Terminated.StartedAt, s.Terminated.FinishedAt)
-				}
-			}
-		}
-	case metav1.TypeMeta{APIVersion: "apps/v1", Kind: "ControllerRevision"}:
-		if o.revision, err = decodeNoting[appsv1.ControllerRevision](raw, &o); err != nil {
-			return o, err
-		}
-		if first := firstByte(o.revision.Data.Raw); first != 0 && first != '{' && first != 'n' {
-			return o, &fieldError{"data", fmt.Errorf("must be an object, not %s", kindOfJSON(first))}
-		}
-		meta = o.revision
-	case metav1.TypeMeta{APIVersion: "v1", Kind: "Event"}, metav1.TypeMeta{APIVersion: "events.k8s.io/v1", Kind: "Event"}, metav1.TypeMeta{APIVersion: "events.k8s.io/v1beta1", Kind: "Event"}:
-		if o.event, err = decodeEvent(raw, &o); err != nil {
-			return o, err
-		}
-		meta = o.event
-		o.saw(o.event.FirstTimestamp, o.event.LastTimestamp, metav1.Time(o.event.EventTime))
-		if s := o.event.Series; s != nil {
-			o.saw(metav1.Time(s.LastObservedTime))
-		}
-	case metav1.TypeMeta{APIVersion: "policy/v1", Kind: "PodDisruptionBudget"}, metav1.TypeMeta{APIVersion: "policy/v1beta1", Kind: "PodDisruptionBudget"}:
-		if o.budget, err = decodeBudget(raw, &o); err != nil {
-			return o, err
-		}
-		meta = o.budget
-		for _, c := range o.budget.Status.Conditions {
-			o.saw(c.LastTransitionTime)
-		}
-	default:
-		if group, _, _ := strings.Cut(o.kind.APIVersion, "/"); o.kind.Kind == snapshot.Kind && group == snapshotGroup {
-			o.twice = len(repeatsInJSON(raw, 0)) > 0
-			if o.snapshot, err = snapshot.Decode(raw); err == nil {
-				stripRecorded(o.snapshot)
-			}
-			return o, err
-		}
-		o.note = passedOver(raw, o.kind)
-		o.sawOther(raw)
-		return o, nil
+	read := readers[o.kind]
+	if read == nil {
+		return other(raw, o)
 	}
-	if err := sound(meta); err != nil {
+	if o.is, err = read(raw, &o); err != nil {
 		return o, err
 	}
-	o.sawMeta(meta)
-	o.strip()
+	switch is := o.is.(type) {
+	case *appsv1.DaemonSet:
+		o.bare = noStatus(raw)
+	case *corev1.Node:
+		o.bare = len(is.Status.Conditions) == 0
+	case *corev1.Pod:
+		o.bare = is.Status.Phase == ""
+	case *appsv1.ControllerRevision:
+		if first := firstByte(is.Data.Raw); first != 0 && first != '{' && first != 'n' {
+			return o, &fieldError{"data", fmt.Errorf("must be an object, not %s", kindOfJSON(first))}
+		}
+		is.Data.Raw = compact(is.Data.Raw)
+	}
+	if err := sound(o.is); err != nil {
+		return o, err
+	}
+	o.saw(reflect.ValueOf(o.is))
+	strip(o.is)
+	for _, m := range o.is.GetManagedFields() {
+		if m.FieldsV1 != nil {
+			m.FieldsV1.SetRawBytes(compact(m.FieldsV1.GetRawBytes()))
+		}
+	}
+	return o, nil
+}
+
+// readers decode the objects that a Snapshot holds.
+var readers = map[metav1.TypeMeta]func([]byte, *object) (metav1.Object, error){
+	{APIVersion: "apps/v1", Kind: "DaemonSet"}:                  asObject(decodeNoting[appsv1.DaemonSet]),
+	{APIVersion: "apps/v1", Kind: "ControllerRevision"}:         asObject(decodeNoting[appsv1.ControllerRevision]),
+	{APIVersion: "v1", Kind: "Node"}:                            asObject(decodeNoting[corev1.Node]),
+	{APIVersion: "v1", Kind: "Pod"}:                             asObject(decodeNoting[corev1.Pod]),
+	{APIVersion: "v1", Kind: "Event"}:                           asObject(decodeNoting[corev1.Event]),
+	{APIVersion: "events.k8s.io/v1", Kind: "Event"}:             asObject(decodeEvent),
+	{APIVersion: "events.k8s.io/v1beta1", Kind: "Event"}:        asObject(decodeEvent),
+	{APIVersion: "policy/v1", Kind: "PodDisruptionBudget"}:      asObject(decodeNoting[policyv1.PodDisruptionBudget]),
+	{APIVersion: "policy/v1beta1", Kind: "PodDisruptionBudget"}: asObject(decodeOldBudget),
+}
+
+func asObject[T any](decode func([]byte, *object) (*T, error)) func([]byte, *object) (metav1.Object, error) {
+	return func(raw []byte, note *object) (metav1.Object, error) {
+		o, err := decode(raw, note)
+		if err != nil {
+			return nil, err
+		}
+		return metaOf(o), nil
+	}
+}
+
+// other reads a recorded Snapshot. Of any other kind it keeps what a person should
+// know, and its times: a Lease, for one, is renewed by a kubelet every 10 seconds.
+func other(raw []byte, o object) (object, error) {
+	if group, _, _ := strings.Cut(o.kind.APIVersion, "/"); o.kind.Kind == snapshot.Kind && group == snapshotGroup {
+		o.twice = len(repeatsInJSON(raw, 0)) > 0
+		var err error
+		if o.snapshot, err = snapshot.Decode(raw); err == nil {
+			stripRecorded(o.snapshot)
+		}
+		return o, err
+	}
+	o.note = passedOver(raw, o.kind)
+	var timed struct {
+		Metadata metav1.ObjectMeta `json:"metadata"`
+		Spec     struct {
+			RenewTime metav1.MicroTime `json:"renewTime"`
+		} `json:"spec"`
+	}
+	if json.Unmarshal(raw, &timed) == nil { // one that cannot be read has none
+		o.saw(reflect.ValueOf(timed))
+	}
 	return o, nil
 }
 
@@ -184,34 +173,6 @@ func kindOf(raw []byte, list metav1.TypeMeta) (object, error) {
 
 var snapshotGroup, _, _ = strings.Cut(snapshot.APIVersion, "/")
 
-func (o *object) strip() {
-	switch {
-	case o.ds != nil:
-		stripDaemonSet(o.ds)
-		for i := range o.ds.ManagedFields {
-			if f := o.ds.ManagedFields[i].FieldsV1; f != nil {
-				f.SetRawBytes(compact(f.GetRawBytes()))
-			}
-		}
-	case o.node != nil:
-		o.node.TypeMeta = metav1.TypeMeta{}
-		snapshot.StripNode(o.node)
-	case o.pod != nil:
-		o.pod.TypeMeta = metav1.TypeMeta{}
-		snapshot.StripPod(o.pod)
-	case o.revision != nil:
-		o.revision.TypeMeta = metav1.TypeMeta{}
-		snapshot.StripRevision(o.revision)
-		o.revision.Data.Raw = compact(o.revision.Data.Raw)
-	case o.event != nil:
-		o.event.TypeMeta = metav1.TypeMeta{}
-		snapshot.StripEvent(o.event)
-	case o.budget != nil:
-		o.budget.TypeMeta = metav1.TypeMeta{}
-		snapshot.StripPodDisruptionBudget(o.budget)
-	}
-}
-
 // compact returns JSON as the API server sends it: without a file's
 // indentation.
 func compact(raw []byte) []byte {
@@ -222,44 +183,45 @@ func compact(raw []byte) []byte {
 	return b.Bytes()
 }
 
-func (o *object) saw(times ...metav1.Time) {
-	for _, t := range times {
+// saw notes the newest time in v: of an object, when it was made, written, asked
+// to go and seen in a state. Its deletionTimestamp lies later than that by the
+// grace period.
+func (o *object) saw(v reflect.Value) {
+	note := func(t time.Time) {
 		if t.After(o.newest) {
 			o.newest = t.UTC()
 		}
 	}
-}
-
-// sawMeta notes when an object was made, written and asked to go. Its
-// deletionTimestamp lies later than that by the grace period.
-func (o *object) sawMeta(m metav1.Object) {
-	o.saw(m.GetCreationTimestamp())
-	for _, f := range m.GetManagedFields() {
-		o.sawPtr(f.Time)
+	switch v.Type() {
+	case reflect.TypeFor[metav1.Time]():
+		note(v.Interface().(metav1.Time).Time)
+		return
+	case reflect.TypeFor[metav1.MicroTime]():
+		note(v.Interface().(metav1.MicroTime).Time)
+		return
+	case reflect.TypeFor[metav1.ObjectMeta]():
+		m := v.Interface().(metav1.ObjectMeta)
+		note(m.CreationTimestamp.Time)
+		if m.DeletionTimestamp != nil && m.DeletionGracePeriodSeconds != nil {
+			note(m.DeletionTimestamp.Add(-time.Duration(*m.DeletionGracePeriodSeconds) * time.Second))
+		}
+		v = reflect.ValueOf(m.ManagedFields)
 	}
-	if at, grace := m.GetDeletionTimestamp(), m.GetDeletionGracePeriodSeconds(); at != nil && grace != nil {
-		o.saw(metav1.NewTime(at.Add(-time.Duration(*grace) * time.Second)))
-	}
-}
-
-// sawOther notes the times of an object that counts for nothing else, as a Lease,
-// which a kubelet renews every 10 seconds. One that cannot be read has none.
-func (o *object) sawOther(raw []byte) {
-	var other struct {
-		Metadata metav1.ObjectMeta `json:"metadata"`
-		Spec     struct {
-			RenewTime metav1.MicroTime `json:"renewTime"`
-		} `json:"spec"`
-	}
-	if json.Unmarshal(raw, &other) == nil {
-		o.sawMeta(&other.Metadata)
-		o.saw(metav1.Time(other.Spec.RenewTime))
-	}
-}
-
-func (o *object) sawPtr(t *metav1.Time) {
-	if t != nil {
-		o.saw(*t)
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			o.saw(v.Elem())
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			o.saw(v.Field(i))
+		}
+	case reflect.Slice:
+		if v.Type().Elem().Kind() == reflect.Struct {
+			for i := range v.Len() {
+				o.saw(v.Index(i))
+			}
+		}
 	}
 }
 
@@ -342,42 +304,49 @@ func locate(raw []byte, t reflect.Type) (string, error) {
 		}
 		return "", err
 	}
-	switch first := firstByte(raw); {
-	case t.Kind() == reflect.Struct && first == '{':
-		members := map[string]json.RawMessage{}
-		if json.Unmarshal(raw, &members) != nil {
-			return "", err
+	for _, m := range members(raw, t) {
+		if m.t == nil {
+			continue
 		}
-		types := fieldTypes(t)
-		for _, name := range slices.Sorted(maps.Keys(members)) {
-			if ft, known := types[name]; known {
-				if field, err := locate(members[name], ft.Type); err != nil {
-					return join(name, field), err
-				}
-			}
-		}
-	case t.Kind() == reflect.Map && first == '{':
-		members := map[string]json.RawMessage{}
-		if json.Unmarshal(raw, &members) != nil {
-			return "", err
-		}
-		for _, name := range slices.Sorted(maps.Keys(members)) {
-			if field, err := locate(members[name], t.Elem()); err != nil {
-				return join("["+name+"]", field), err
-			}
-		}
-	case t.Kind() == reflect.Slice && first == '[':
-		var elements []json.RawMessage
-		if json.Unmarshal(raw, &elements) != nil {
-			return "", err
-		}
-		for i, e := range elements {
-			if field, err := locate(e, t.Elem()); err != nil {
-				return join(fmt.Sprintf("[%d]", i), field), err
-			}
+		if field, err := locate(m.raw, m.t); err != nil {
+			return join(m.name, field), err
 		}
 	}
 	return "", fmt.Errorf("must be %s, not %s", template.Wanted(t), kindOfJSON(firstByte(raw)))
+}
+
+// member is a field, or an item of a list, of JSON that a type of the API reads.
+type member struct {
+	name string // or [0], or [key] of a map
+	raw  json.RawMessage
+	t    reflect.Type // nil: the type has no such field
+	key  string       // of a list: the field by which the API tells its items apart
+}
+
+// members returns what is in raw, in order, as far as type t reads it.
+func members(raw []byte, t reflect.Type) []member {
+	var all []member
+	if t.Kind() == reflect.Slice && firstByte(raw) == '[' {
+		var items []json.RawMessage
+		_ = json.Unmarshal(raw, &items)
+		for i, item := range items {
+			all = append(all, member{fmt.Sprintf("[%d]", i), item, t.Elem(), ""})
+		}
+		return all
+	}
+	fields := map[string]json.RawMessage{}
+	if t.Kind() == reflect.Struct || t.Kind() == reflect.Map {
+		_ = json.Unmarshal(raw, &fields)
+	}
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if t.Kind() == reflect.Map {
+			all = append(all, member{"[" + name + "]", fields[name], t.Elem(), ""})
+			continue
+		}
+		f := fieldTypes(t)[name]
+		all = append(all, member{name, fields[name], f.Type, f.Tag.Get("patchMergeKey")})
+	}
+	return all
 }
 
 // fieldTypes returns a struct's fields by their JSON names.

@@ -95,17 +95,6 @@ const (
 	batchBytes = 8 << 20
 )
 
-// positionError says where in a file something is wrong.
-type positionError struct {
-	document int
-	field    string
-	err      error
-}
-
-func (e *positionError) Error() string { return e.err.Error() }
-
-func (e *positionError) Unwrap() error { return e.err }
-
 var (
 	errCutOff   = errors.New("ends in the middle of an object: the file is cut off")
 	errNotText  = errors.New("not text")
@@ -116,12 +105,12 @@ var (
 
 // read hands every object of the file to emit, in the order in which they
 // stand there, but that items without a kind come after those with one. An
-// error is a *positionError, or what emit or ctx returned.
+// error is an *InputError that lacks the file, or what emit or ctx returned.
 func (d *documents) read(ctx context.Context) error {
 	d.in = bufio.NewReaderSize(d.from, 1<<16)
 	switch head, err := d.in.Peek(512); {
 	case err != nil && err != io.EOF:
-		return &positionError{err: err}
+		return &InputError{Err: err}
 	case bytes.HasPrefix(head, []byte{0xff, 0xfe}), bytes.HasPrefix(head, []byte{0xfe, 0xff}): // PowerShell writes UTF-16
 		raw, err := io.ReadAll(d.in)
 		if err == nil && len(raw)%2 != 0 {
@@ -131,11 +120,11 @@ func (d *documents) read(ctx context.Context) error {
 			raw, err = unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM).NewDecoder().Bytes(raw)
 		}
 		if err != nil {
-			return &positionError{err: err}
+			return &InputError{Err: err}
 		}
 		d.in = bufio.NewReaderSize(bytes.NewReader(raw), 1<<16)
 	case bytes.IndexByte(head, 0) >= 0:
-		return &positionError{err: errNotText}
+		return &InputError{Err: errNotText}
 	}
 	for {
 		if err := ctx.Err(); err != nil {
@@ -146,7 +135,7 @@ func (d *documents) read(ctx context.Context) error {
 			return nil
 		}
 		if err != nil {
-			return &positionError{err: err}
+			return &InputError{Err: err}
 		}
 		d.doc++
 		d.list, d.items = listMeta{}, 0
@@ -163,13 +152,13 @@ func (d *documents) read(ctx context.Context) error {
 
 // at returns the error with its place, unless it has one.
 func (d *documents) at(field string, err error) error {
-	if e := (*positionError)(nil); errors.As(err, &e) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+	if e := (*InputError)(nil); errors.As(err, &e) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
 	if e := (*fieldError)(nil); errors.As(err, &e) {
 		field, err = join(field, e.field), e.err
 	}
-	return &positionError{document: d.doc, field: field, err: err}
+	return &InputError{Document: d.doc, Field: field, Err: err}
 }
 
 // start skips what may stand between documents (blanks, comments, --- and ...,

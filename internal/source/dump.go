@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,6 +29,7 @@ type Dump struct {
 	pods       store[corev1.Pod]
 	events     store[corev1.Event]
 	budgets    store[policyv1.PodDisruptionBudget]
+	stores     map[string]putter // all of these, by kind
 	snapshots  map[Ref]*snapshot.Snapshot
 
 	kinds   map[string]int  // how many objects there are of each kind, of any kind
@@ -46,7 +48,15 @@ type Dump struct {
 }
 
 func newDump() *Dump {
-	return &Dump{snapshots: map[Ref]*snapshot.Snapshot{}, kinds: map[string]int{}, strange: map[string]bool{}, lists: map[string]bool{}, pages: readings{}}
+	d := &Dump{snapshots: map[Ref]*snapshot.Snapshot{}, kinds: map[string]int{}, strange: map[string]bool{}, lists: map[string]bool{}, pages: readings{}}
+	d.stores = map[string]putter{
+		"DaemonSet": &d.daemonSets, "ControllerRevision": &d.revisions, "Node": &d.nodes, "Pod": &d.pods, "Event": &d.events, "PodDisruptionBudget": &d.budgets,
+	}
+	return d
+}
+
+type putter interface {
+	put(o metav1.Object, bare bool, at position) (clash, position)
 }
 
 // store holds the objects of one kind, each once.
@@ -60,10 +70,10 @@ type store[T any] struct {
 
 // without returns the words for how many of these objects have no status, or ""
 // if all have one.
-func (s *store[T]) without(items []T, m func(*T) *metav1.ObjectMeta) string {
+func (s *store[T]) without(items []T) string {
 	n := 0
 	for i := range items {
-		if s.bare[key(m(&items[i]))] {
+		if s.bare[key(metaOf(&items[i]))] {
 			n++
 		}
 	}
@@ -73,42 +83,42 @@ func (s *store[T]) without(items []T, m func(*T) *metav1.ObjectMeta) string {
 	return fmt.Sprintf("%d of %d have none", n, len(items))
 }
 
-// put adds an object, of which m is the metadata. Of two of the same name it
-// keeps the one that has a status, or else the one that the API server wrote
-// later, by resourceVersion. Where that does not tell, it keeps the one that comes
-// later, and returns what is wrong with the one before, and where that stands.
-func (s *store[T]) put(o T, bare bool, at position, m func(*T) *metav1.ObjectMeta) (clash, position) {
+// put adds an object. Of two of the same name it keeps the one that has a
+// status, or else the one that the API server wrote later, by resourceVersion.
+// Where that does not tell, it keeps the one that comes later, and returns what is
+// wrong with the one before, and where that stands.
+func (s *store[T]) put(o metav1.Object, bare bool, at position) (clash, position) {
 	if s.at == nil {
 		s.at, s.in, s.bare = map[string]int{}, map[string]int{}, map[string]bool{}
 	}
-	meta := m(&o)
-	i, known := s.at[key(meta)]
+	name, new := key(o), any(o).(*T)
+	i, known := s.at[name]
 	if !known {
-		s.bare[key(meta)] = bare
-		s.at[key(meta)] = len(s.items)
-		s.in[meta.Namespace]++
-		s.items, s.from = append(s.items, o), append(s.from, at)
+		s.bare[name] = bare
+		s.at[name] = len(s.items)
+		s.in[o.GetNamespace()]++
+		s.items, s.from = append(s.items, *new), append(s.from, at)
 		return "", position{}
 	}
-	old, from := m(&s.items[i]), s.from[i]
-	use := func() { s.items[i], s.bare[key(meta)], s.from[i] = o, bare, at }
-	if was := s.bare[key(meta)]; was != bare && (old.UID == meta.UID || old.UID == "" || meta.UID == "") {
+	old, from := metaOf(&s.items[i]), s.from[i]
+	use := func() { s.items[i], s.bare[name], s.from[i] = *new, bare, at }
+	if was := s.bare[name]; was != bare && (old.GetUID() == o.GetUID() || old.GetUID() == "" || o.GetUID() == "") {
 		if was {
 			use()
 		}
 		return "", position{}
 	}
-	if old.UID != meta.UID {
+	if old.GetUID() != o.GetUID() {
 		use()
 		return otherUID, from
 	}
-	a, aErr := strconv.ParseUint(old.ResourceVersion, 10, 64)
-	b, bErr := strconv.ParseUint(meta.ResourceVersion, 10, 64)
+	a, aErr := strconv.ParseUint(old.GetResourceVersion(), 10, 64)
+	b, bErr := strconv.ParseUint(o.GetResourceVersion(), 10, 64)
 	told := aErr == nil && bErr == nil && a != b
 	if told && b < a {
 		return "", position{}
 	}
-	differ := !told && !sameObject(s.items[i], o, m)
+	differ := !told && !sameObject(s.items[i], *new)
 	use()
 	switch {
 	case !differ:
@@ -130,8 +140,9 @@ const (
 
 // sameObject reports whether two objects are the same but for who wrote their fields,
 // which kubectl leaves out.
-func sameObject[T any](a, b T, m func(*T) *metav1.ObjectMeta) bool {
-	m(&a).ManagedFields, m(&b).ManagedFields = nil, nil
+func sameObject[T any](a, b T) bool {
+	metaOf(&a).SetManagedFields(nil)
+	metaOf(&b).SetManagedFields(nil)
 	return equality.Semantic.DeepEqual(a, b)
 }
 
@@ -148,13 +159,6 @@ func (p position) String() string {
 		s += ", " + p.path
 	}
 	return s
-}
-
-func metaOf[T any, P interface {
-	*T
-	GetObjectMeta() metav1.Object
-}](o *T) *metav1.ObjectMeta {
-	return P(o).GetObjectMeta().(*metav1.ObjectMeta)
 }
 
 // add adds what was read from a file.
@@ -183,46 +187,24 @@ func (d *Dump) add(file string, o object) error {
 	if o.newest.After(d.takenAt) {
 		d.takenAt = o.newest
 	}
+	at := position{file, o.document, o.path}
 	for _, field := range o.unknown {
-		d.unread(o.kind.Kind, field, position{file, o.document, o.path})
+		d.unread(o.kind.Kind, field, at)
 	}
-	var (
-		m    *metav1.ObjectMeta
-		why  clash
-		from position
-		at   = position{file, o.document, o.path}
-	)
 	switch {
-	case o.ds != nil:
-		m = &o.ds.ObjectMeta
-		why, from = d.daemonSets.put(*o.ds, o.bare, at, metaOf)
-	case o.node != nil:
-		m = &o.node.ObjectMeta
-		why, from = d.nodes.put(*o.node, o.bare, at, metaOf)
-	case o.pod != nil:
-		m = &o.pod.ObjectMeta
-		why, from = d.pods.put(*o.pod, o.bare, at, metaOf)
-	case o.revision != nil:
-		m = &o.revision.ObjectMeta
-		why, from = d.revisions.put(*o.revision, false, at, metaOf)
-	case o.event != nil:
-		m = &o.event.ObjectMeta
-		why, from = d.events.put(*o.event, false, at, metaOf)
-	case o.budget != nil:
-		m = &o.budget.ObjectMeta
-		why, from = d.budgets.put(*o.budget, false, at, metaOf)
+	case o.is != nil:
+		if why, from := d.stores[o.kind.Kind].put(o.is, o.bare, at); why != "" {
+			d.clashes = append(d.clashes, fmt.Sprintf("%s: a second %s %s: the one in %s %s; the one that comes last is used", at, o.kind.Kind, Ref{o.is.GetNamespace(), o.is.GetName()}, from, why))
+		}
 	case o.snapshot != nil:
 		ref := Ref{o.snapshot.DaemonSet.Namespace, o.snapshot.DaemonSet.Name}
-		if old := d.snapshots[ref]; old != nil {
+		old := d.snapshots[ref]
+		if old != nil {
 			d.notes = append(d.notes, fmt.Sprintf("%s: a second snapshot of daemonset %s: the one taken last is used", file, ref))
-			if old.TakenAt.After(o.snapshot.TakenAt) {
-				return nil
-			}
 		}
-		d.snapshots[ref] = o.snapshot
-	}
-	if why != "" {
-		d.clashes = append(d.clashes, fmt.Sprintf("%s: a second %s %s: the one in %s %s; the one that comes last is used", at, o.kind.Kind, Ref{m.Namespace, m.Name}, from, why))
+		if old == nil || !old.TakenAt.After(o.snapshot.TakenAt) {
+			d.snapshots[ref] = o.snapshot
+		}
 	}
 	return nil
 }
@@ -313,7 +295,7 @@ func (d *Dump) finish(paths []string, clock func() time.Time) error {
 	if len(d.daemonSets.items) == 0 && len(d.snapshots) == 0 {
 		return &InputError{File: strings.Join(paths, ", "), Err: noDaemonSet(d.kinds), hint: getHint}
 	}
-	sortNodes(d.nodes.items)
+	sortByName(d.nodes.items)
 	d.clock = snapshot.Gap{What: snapshot.Clock, Why: snapshot.NotGiven, Message: "the input does not say when it was taken: the newest time in it is used"}
 	if d.takenAt.IsZero() {
 		d.takenAt = clock().UTC()
@@ -373,7 +355,7 @@ func (d *Dump) refs() []Ref {
 		refs = append(refs, Ref{o.Namespace, o.Name})
 	}
 	slices.SortFunc(refs, func(a, b Ref) int {
-		return compare(&metav1.ObjectMeta{Namespace: a.Namespace, Name: a.Name}, &metav1.ObjectMeta{Namespace: b.Namespace, Name: b.Name})
+		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
 	})
 	return slices.Compact(refs)
 }
@@ -454,21 +436,21 @@ func (d *Dump) snapshot(r Ref) (*snapshot.Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &snapshot.Snapshot{
-		DaemonSet:            rel.ds,
-		Revisions:            filter(d.revisions.items, func(o *appsv1.ControllerRevision) bool { return rel.takes(&o.ObjectMeta) }),
-		Nodes:                d.nodes.items,
-		Pods:                 filter(d.pods.items, func(o *corev1.Pod) bool { return rel.takes(&o.ObjectMeta) }),
-		PodDisruptionBudgets: filter(d.budgets.items, rel.selectedBy),
-		TakenAt:              d.takenAt,
-		VersionSource:        snapshot.VersionDefault,
-	}
+	s := d.assemble(rel)
 	whose := troubled{}
 	whose.add(s.Pods)
-	s.Events = filter(d.events.items, func(o *corev1.Event) bool { return rel.concerns(o) || whose.concerned(o) })
-	s.Gaps = ordered(d.gaps(rel))
+	s.Events = filter(d.events.items, func(o metav1.Object) bool { return rel.concerns(o) || whose.concerned(o) })
+	s.Gaps = ordered(s.Gaps)
 	order(s)
 	return s, snapshot.Validate(s)
+}
+
+// assemble makes a Snapshot without its events, not yet in order.
+func (d *Dump) assemble(r relation) *snapshot.Snapshot {
+	return &snapshot.Snapshot{
+		DaemonSet: r.ds, Revisions: filter(d.revisions.items, r.takes), Nodes: d.nodes.items, Pods: filter(d.pods.items, r.takes),
+		PodDisruptionBudgets: filter(d.budgets.items, r.selectedBy), TakenAt: d.takenAt, VersionSource: snapshot.VersionDefault, Gaps: d.gaps(r),
+	}
 }
 
 // gaps returns what the input lacks for a DaemonSet. A kind is given when there
@@ -489,13 +471,13 @@ func (d *Dump) gaps(r relation) []snapshot.Gap {
 	if unknown {
 		gaps = append(gaps, snapshot.Gap{What: snapshot.DaemonSetStatus, Why: snapshot.NotGiven, Message: "the input holds no status of " + of, Of: of})
 	}
-	if some := d.nodes.without(d.nodes.items, metaOf); some != "" {
+	if some := d.nodes.without(d.nodes.items); some != "" {
 		gaps = append(gaps, snapshot.Gap{What: snapshot.NodeStatus, Why: snapshot.NotGiven, Message: some})
 	}
-	if some := d.pods.without(filter(d.pods.items, func(o *corev1.Pod) bool { return r.takes(&o.ObjectMeta) }), metaOf); some != "" {
+	if some := d.pods.without(filter(d.pods.items, r.takes)); some != "" {
 		gaps = append(gaps, snapshot.Gap{What: snapshot.PodStatus, Why: snapshot.NotGiven, Message: some})
 	}
-	hasRevision := slices.ContainsFunc(d.revisions.items, func(o appsv1.ControllerRevision) bool { return r.owns(&o.ObjectMeta) })
+	hasRevision := len(filter(d.revisions.items, r.owns)) > 0
 	for _, p := range []struct {
 		what   snapshot.What
 		kind   string

@@ -165,20 +165,20 @@ func (d *Dump) readFile(ctx context.Context, name string, in io.Reader, found bo
 	docs := &documents{from: in, decode: decode, emit: func(o object) error { return d.add(name, o) }}
 	err := docs.read(ctx)
 	if err == nil && d.objects == before {
-		err = &positionError{err: errEmpty}
+		err = &InputError{Err: errEmpty}
 	}
 	if err == nil && docs.ragged {
 		d.notes = append(d.notes, raggedNote(name))
 	}
-	e := (*positionError)(nil)
-	if !errors.As(err, &e) {
+	out := (*InputError)(nil)
+	if !errors.As(err, &out) {
 		return err
 	}
 	if found && d.objects == before && (errors.Is(err, errNotKubernetes) || errors.Is(err, errEmpty)) {
 		d.skipped = append(d.skipped, name)
 		return nil
 	}
-	out := &InputError{File: name, Document: e.document, Field: e.field, Err: e.err}
+	out.File = name
 	what, unpack := packed(name)
 	switch {
 	case errors.Is(err, errNotText) && what != "":

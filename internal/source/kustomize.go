@@ -75,8 +75,9 @@ func (f *localFiles) failed(ctx context.Context) error {
 			from: bytes.NewReader(f.raw), emit: func(object) error { return nil },
 			decode: func([]byte, metav1.TypeMeta) (object, error) { return object{}, nil },
 		}
-		if p := (*positionError)(nil); errors.As(passed.read(ctx), &p) {
-			e.File, e.Document, e.Field, e.Err = last, p.document, p.field, p.err
+		if damage := (*InputError)(nil); errors.As(passed.read(ctx), &damage) {
+			damage.File, damage.hint = last, e.hint
+			return damage
 		}
 	case !errors.As(f.err, &gone):
 	case documentName(last) && !strings.Contains(last, "="):

@@ -166,12 +166,11 @@ func (r *manifests) stream(ctx context.Context, name string, in io.Reader) error
 	if err == nil && d.ragged {
 		r.notes = append(r.notes, raggedNote(name))
 	}
-	if e := (*positionError)(nil); errors.As(err, &e) {
-		out := &InputError{File: name, Document: e.document, Field: e.field, Err: e.err}
+	if e := (*InputError)(nil); errors.As(err, &e) {
+		e.File = name
 		if errors.Is(err, errNoKind) && strings.HasPrefix(filepath.Base(name), "kustomization.") {
-			out.hint = "kubectl ds plan-rollout -k " + filepath.Dir(name)
+			e.hint = "kubectl ds plan-rollout -k " + filepath.Dir(name)
 		}
-		return out
 	}
 	return err
 }
@@ -243,7 +242,7 @@ func decodeManifest(raw []byte, list metav1.TypeMeta) (object, error) {
 	if err != nil {
 		return o, err
 	}
-	if field, err := strict(raw, reflect.TypeFor[appsv1.DaemonSet]()); err != nil {
+	if field, err := strict(raw, reflect.TypeFor[appsv1.DaemonSet](), ""); err != nil {
 		return o, &fieldError{field, err}
 	}
 	if err := required(ds); err != nil {
@@ -292,65 +291,25 @@ func bare(raw []byte, kind metav1.TypeMeta) ([]byte, error) {
 }
 
 // strict returns the first field of raw that type t does not have, or that an
-// item of a list lacks though the API tells the items apart by it. It passes over
-// what t decodes by itself.
-func strict(raw []byte, t reflect.Type) (string, error) {
+// item of a list lacks though the API tells the items apart by it: of raw itself,
+// if it is a list, that is key. It passes over what t decodes by itself.
+func strict(raw []byte, t reflect.Type, key string) (string, error) {
 	if t.Kind() == reflect.Pointer {
-		return strict(raw, t.Elem())
+		return strict(raw, t.Elem(), key)
 	}
-	if reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()) || firstByte(raw) != '{' {
+	if reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()) {
 		return "", nil
 	}
-	members := map[string]json.RawMessage{}
-	if err := json.Unmarshal(raw, &members); err != nil {
-		return "", err
-	}
-	if t.Kind() == reflect.Map {
-		for _, name := range slices.Sorted(maps.Keys(members)) {
-			if field, err := strict(members[name], t.Elem()); err != nil {
-				return join("["+name+"]", field), err
-			}
+	for _, m := range members(raw, t) {
+		if m.t == nil {
+			return m.name, noSuchField(m.name, fieldTypes(t))
 		}
-		return "", nil
-	}
-	types := fieldTypes(t)
-	for _, name := range slices.Sorted(maps.Keys(members)) {
-		f, known := types[name]
-		if !known {
-			return name, noSuchField(name, types)
+		if field, err := strict(m.raw, m.t, m.key); err != nil {
+			return join(m.name, field), err
 		}
-		if f.Type.Kind() == reflect.Slice {
-			if field, err := strictItems(members[name], f); err != nil {
-				return join(name, field), err
-			}
-		} else if field, err := strict(members[name], f.Type); err != nil {
-			return join(name, field), err
-		}
-	}
-	return "", nil
-}
-
-func strictItems(raw []byte, list reflect.StructField) (string, error) {
-	if firstByte(raw) != '[' || list.Type.Elem().Kind() == reflect.Uint8 {
-		return "", nil
-	}
-	var items []json.RawMessage
-	if err := json.Unmarshal(raw, &items); err != nil {
-		return "", err
-	}
-	for i, item := range items {
-		at := fmt.Sprintf("[%d]", i)
-		if field, err := strict(item, list.Type.Elem()); err != nil {
-			return join(at, field), err
-		}
-		if key := list.Tag.Get("patchMergeKey"); key != "" && (firstByte(item) == '{' || firstByte(item) == 'n') {
-			var members map[string]json.RawMessage
-			if err := json.Unmarshal(item, &members); err != nil {
-				return at, err
-			}
-			if members[key] == nil {
-				return join(at, key), errMissing
-			}
+		var item map[string]json.RawMessage
+		if key != "" && json.Unmarshal(m.raw, &item) == nil && item[key] == nil {
+			return join(m.name, key), errMissing
 		}
 	}
 	return "", nil

@@ -2,23 +2,46 @@ package source
 
 import (
 	"cmp"
-	"slices"
+	"sort"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
+
+// metaOf returns what the API's objects have in common, of a pointer to one.
+func metaOf[T any](o *T) metav1.Object { return any(o).(metav1.Object) }
+
+// strip drops of an object what no rule and no screen reads.
+func strip(o any) {
+	o.(runtime.Object).GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
+	switch o := o.(type) {
+	case *appsv1.DaemonSet:
+		stripDaemonSet(o)
+	case *corev1.Node:
+		snapshot.StripNode(o)
+	case *corev1.Pod:
+		snapshot.StripPod(o)
+	case *appsv1.ControllerRevision:
+		snapshot.StripRevision(o)
+	case *corev1.Event:
+		snapshot.StripEvent(o)
+	case *policyv1.PodDisruptionBudget:
+		snapshot.StripPodDisruptionBudget(o)
+	}
+}
 
 // stripDaemonSet drops of a DaemonSet only which fields of its status were
 // written by whom: who wrote when is a few bytes, and tells who changed it. What
 // is owned outside the status stays, and the annotations too: Overlay needs
 // them, and the controller reads one.
 func stripDaemonSet(ds *appsv1.DaemonSet) {
-	ds.TypeMeta = metav1.TypeMeta{}
 	for i := range ds.ManagedFields {
 		if m := &ds.ManagedFields[i]; m.Subresource != "" {
 			m.FieldsType, m.FieldsV1 = "", nil
@@ -37,51 +60,34 @@ func stripRecorded(s *snapshot.Snapshot) {
 	}
 }
 
-// each returns a function that keeps of a page what keep lets through, and
-// strips it.
-func each[T any](strip func(*T), keep func(*T) bool) func([]T) []T {
-	return func(page []T) []T {
-		if keep != nil {
-			page = slices.DeleteFunc(page, func(o T) bool { return !keep(&o) })
-		}
-		for i := range page {
-			strip(&page[i])
-		}
-		return page
-	}
-}
-
 // filter returns copies of what keep lets through.
-func filter[T any](all []T, keep func(*T) bool) []T {
+func filter[T any](all []T, keep func(metav1.Object) bool) []T {
 	var out []T
 	for i := range all {
-		if keep(&all[i]) {
+		if keep(metaOf(&all[i])) {
 			out = append(out, all[i])
 		}
 	}
 	return out
 }
 
-func key(m *metav1.ObjectMeta) string { return m.Namespace + "/" + m.Name }
+func key(o metav1.Object) string { return o.GetNamespace() + "/" + o.GetName() }
 
-func eventKey(e *corev1.Event) string { return key(&e.ObjectMeta) }
-
-// compare orders objects by namespace and name.
-func compare(a, b *metav1.ObjectMeta) int {
-	return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
+// sortByName orders objects by namespace and name, and copies none to compare it.
+func sortByName[T any](all []T) {
+	sort.Slice(all, func(i, j int) bool {
+		a, b := metaOf(&all[i]), metaOf(&all[j])
+		return cmp.Or(strings.Compare(a.GetNamespace(), b.GetNamespace()), strings.Compare(a.GetName(), b.GetName())) < 0
+	})
 }
 
 // order sorts the lists of a Snapshot by name, but the nodes, which Snapshots
-// share and which are in order already: see sortNodes.
+// share and which are in order already.
 func order(s *snapshot.Snapshot) {
-	slices.SortFunc(s.Revisions, func(a, b appsv1.ControllerRevision) int { return compare(&a.ObjectMeta, &b.ObjectMeta) })
-	slices.SortFunc(s.Pods, func(a, b corev1.Pod) int { return compare(&a.ObjectMeta, &b.ObjectMeta) })
-	slices.SortFunc(s.Events, func(a, b corev1.Event) int { return compare(&a.ObjectMeta, &b.ObjectMeta) })
-	slices.SortFunc(s.PodDisruptionBudgets, func(a, b policyv1.PodDisruptionBudget) int { return compare(&a.ObjectMeta, &b.ObjectMeta) })
-}
-
-func sortNodes(nodes []corev1.Node) {
-	slices.SortFunc(nodes, func(a, b corev1.Node) int { return compare(&a.ObjectMeta, &b.ObjectMeta) })
+	sortByName(s.Revisions)
+	sortByName(s.Pods)
+	sortByName(s.Events)
+	sortByName(s.PodDisruptionBudgets)
 }
 
 // ordered returns the gaps in the order of snapshot.Whats, and of two gaps of

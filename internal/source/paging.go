@@ -6,7 +6,9 @@ import (
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // pageSize is the length of a page: kubectl's own, and small enough for a
@@ -23,9 +25,15 @@ type pages[T any] struct {
 	moved string // why the items are not all of one moment, or ""
 }
 
-// readPages reads a list to its end, page by page, and hands each page to
-// strip before it asks for the next, so that what nobody reads is never held
-// for more than one page. strip returns the part of the page to keep.
+// pageOf is a list of one kind, of which a server may send a part.
+type pageOf interface {
+	metav1.ListInterface
+	runtime.Object
+}
+
+// readPages reads a list to its end, page by page, and strips what it keeps of
+// each before it asks for the next, so that what nobody reads is never held for
+// more than one page. Without keep it keeps all.
 //
 // A continue token expires after some five minutes of etcd history (410
 // Gone). The server then offers a token that goes on from the same place at
@@ -34,16 +42,13 @@ type pages[T any] struct {
 //
 // client-go's tools/pager is not used: after 410 Gone it asks for the rest of
 // the list in one piece, which is what pages are there to avoid.
-func readPages[T any](ctx context.Context, opts metav1.ListOptions,
-	fetch func(context.Context, metav1.ListOptions) ([]T, metav1.ListMeta, error),
-	strip func([]T) []T, key func(*T) string,
-) (pages[T], error) {
+func readPages[T any, L pageOf](ctx context.Context, opts metav1.ListOptions, ask func(context.Context, metav1.ListOptions) (L, error), keep func(metav1.Object) bool) (pages[T], error) {
 	opts.Limit = pageSize
 	var got pages[T]
 	page, expiries := 1, 0
 	followed := map[string]bool{} // tokens
 	for {
-		items, meta, err := fetch(ctx, opts)
+		answer, err := ask(ctx, opts)
 		if token, gone := expired(err); gone && opts.Continue != "" {
 			if expiries++; expiries > mostExpiries {
 				return pages[T]{}, fmt.Errorf("its pages expired %d times while they were read: %w", expiries, err)
@@ -60,21 +65,32 @@ func readPages[T any](ctx context.Context, opts metav1.ListOptions,
 		if err != nil {
 			return pages[T]{}, err
 		}
-		got.items = append(got.items, strip(items)...)
-		if left := meta.RemainingItemCount; meta.Continue == "" && left != nil && *left > 0 {
+		items, err := meta.GetItemsPtr(answer)
+		if err != nil {
+			return pages[T]{}, err
+		}
+		all := *items.(*[]T)
+		for i := range all {
+			if keep == nil || keep(metaOf(&all[i])) {
+				strip(&all[i])
+				got.items = append(got.items, all[i])
+			}
+		}
+		next, left := answer.GetContinue(), answer.GetRemainingItemCount()
+		if next == "" && left != nil && *left > 0 {
 			return pages[T]{}, fmt.Errorf("the server announces %d more objects, but gives no token to request them", *left)
 		}
-		if meta.Continue == "" {
+		if next == "" {
 			break
 		}
-		if followed[meta.Continue] {
+		if followed[next] {
 			return pages[T]{}, errors.New("the server's pages do not advance")
 		}
-		opts.Continue = meta.Continue
+		opts.Continue = next
 		followed[opts.Continue] = true
 		page++
 	}
-	once := lastOfEach(got.items, key)
+	once := lastOfEach(got.items)
 	if twice := len(got.items) - len(once); twice > 0 && got.moved == "" {
 		got.moved = fmt.Sprintf("%d objects appear twice: the pages were not read at the same moment", twice)
 	}
@@ -95,15 +111,15 @@ func expired(err error) (token string, gone bool) {
 	return token, true
 }
 
-// lastOfEach drops every item but the last of its key.
-func lastOfEach[T any](items []T, key func(*T) string) []T {
+// lastOfEach drops every object but the last of its name.
+func lastOfEach[T any](items []T) []T {
 	last := make(map[string]int, len(items))
 	for i := range items {
-		last[key(&items[i])] = i
+		last[key(metaOf(&items[i]))] = i
 	}
 	var out []T
 	for i := range items {
-		if last[key(&items[i])] == i {
+		if last[key(metaOf(&items[i]))] == i {
 			out = append(out, items[i])
 		}
 	}

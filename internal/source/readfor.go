@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
@@ -28,24 +27,11 @@ func (c *Cluster) ReadFor(ctx context.Context, ds *appsv1.DaemonSet) (*snapshot.
 	if err != nil {
 		return nil, err
 	}
-	var gaps []snapshot.Gap
 	dated, at := withDate(ctx)
 	if _, err := c.apps.DaemonSets(ds.Namespace).Get(dated, ds.Name, metav1.GetOptions{}); err != nil && ctx.Err() != nil { // asked for the time alone
 		return nil, ctx.Err()
 	}
-	if at.IsZero() {
-		*at = c.clock().UTC()
-		gaps = append(gaps, snapshot.Gap{What: snapshot.Clock, Why: snapshot.NotGiven, Message: "the server's answers carry no Date: this machine's clock is used"})
-	}
-	for _, g := range [][]snapshot.Gap{p.nodes.gaps, p.revisions.gaps, p.pods.gaps, p.events.gaps, p.budgets.gaps, version.gaps} {
-		gaps = append(gaps, g...)
-	}
-	s := &snapshot.Snapshot{
-		DaemonSet: ds, Revisions: p.revisions.items, Nodes: p.nodes.items, Pods: p.pods.items, Events: p.events.items, PodDisruptionBudgets: p.budgets.items,
-		TakenAt: *at, KubernetesVersion: version.name, VersionSource: version.source, Gaps: ordered(gaps),
-	}
-	order(s)
-	return s, snapshot.Validate(s)
+	return c.assemble(ds, p, version, *at, nil)
 }
 
 // ReadFor returns the Snapshot of a DaemonSet that the input does not hold: the
@@ -57,13 +43,10 @@ func (d *Dump) ReadFor(_ context.Context, ds *appsv1.DaemonSet) (*snapshot.Snaps
 	if err != nil {
 		return nil, err
 	}
-	s := &snapshot.Snapshot{DaemonSet: ds, Nodes: d.nodes.items, TakenAt: d.takenAt, VersionSource: snapshot.VersionDefault, Gaps: d.gaps(rel)}
+	s := d.assemble(rel)
 	if last := d.last(); last != nil && len(s.Nodes) == 0 {
 		s.Nodes, s.TakenAt, s.KubernetesVersion, s.VersionSource, s.Gaps = last.Nodes, last.TakenAt, last.KubernetesVersion, last.VersionSource, slices.Clone(last.Gaps)
 	}
-	s.Revisions = filter(d.revisions.items, func(o *appsv1.ControllerRevision) bool { return rel.takes(&o.ObjectMeta) })
-	s.Pods = filter(d.pods.items, func(o *corev1.Pod) bool { return rel.takes(&o.ObjectMeta) })
-	s.PodDisruptionBudgets = filter(d.budgets.items, rel.selectedBy)
 	s.Gaps = ordered(slices.DeleteFunc(s.Gaps, func(g snapshot.Gap) bool {
 		return g.Why != snapshot.Partial && slices.Contains([]snapshot.What{snapshot.Pods, snapshot.Revisions, snapshot.Events}, g.What)
 	}))

@@ -30,22 +30,19 @@ func relate(ds *appsv1.DaemonSet) (relation, error) {
 // takes reports whether an object of this metadata is the DaemonSet's by its
 // controller reference, or could become it, or only looks like it, by its
 // labels.
-func (r relation) takes(m *metav1.ObjectMeta) bool {
-	if m.Namespace != r.ds.Namespace {
-		return false
-	}
-	owner := metav1.GetControllerOfNoCopy(m)
-	return owner != nil && owner.UID == r.ds.UID && r.ds.UID != "" ||
-		r.selector.Matches(labels.Set(m.Labels))
+func (r relation) takes(o metav1.Object) bool {
+	owner := metav1.GetControllerOfNoCopy(o)
+	return o.GetNamespace() == r.ds.Namespace &&
+		(owner != nil && owner.UID == r.ds.UID && r.ds.UID != "" || r.selector.Matches(labels.Set(o.GetLabels())))
 }
 
 // owns reports whether an object that it takes is the DaemonSet's, or nobody's,
 // so that the controller would adopt it. Of a DaemonSet without a UID, as in a
 // dump that was tidied up, the controller reference names it.
-func (r relation) owns(m *metav1.ObjectMeta) bool {
-	owner := metav1.GetControllerOfNoCopy(m)
+func (r relation) owns(o metav1.Object) bool {
+	owner := metav1.GetControllerOfNoCopy(o)
 	switch {
-	case !r.takes(m):
+	case !r.takes(o):
 		return false
 	case owner == nil:
 		return true
@@ -55,17 +52,18 @@ func (r relation) owns(m *metav1.ObjectMeta) bool {
 	return owner.UID == r.ds.UID
 }
 
-// selectedBy reports whether the PodDisruptionBudget is one for the pods of the
+// selectedBy reports whether a PodDisruptionBudget is one for the pods of the
 // live template. One whose selector cannot be parsed is for none.
-func (r relation) selectedBy(b *policyv1.PodDisruptionBudget) bool {
+func (r relation) selectedBy(o metav1.Object) bool {
+	b := o.(*policyv1.PodDisruptionBudget)
 	selector, err := metav1.LabelSelectorAsSelector(b.Spec.Selector)
 	return err == nil && b.Namespace == r.ds.Namespace && selector.Matches(labels.Set(r.ds.Spec.Template.Labels))
 }
 
-// concerns reports whether the event is about the DaemonSet itself. One of an
+// concerns reports whether an event is about the DaemonSet itself. One of an
 // earlier DaemonSet of the same name is not.
-func (r relation) concerns(e *corev1.Event) bool {
-	o := &e.InvolvedObject
+func (r relation) concerns(event metav1.Object) bool {
+	o := &event.(*corev1.Event).InvolvedObject
 	return o.Kind == "DaemonSet" && o.Namespace == r.ds.Namespace && o.Name == r.ds.Name &&
 		(o.UID == r.ds.UID || o.UID == "" || r.ds.UID == "")
 }
@@ -83,8 +81,9 @@ func (t troubled) add(pods []corev1.Pod) {
 	}
 }
 
-// concerned reports whether the event is a warning about one of the pods.
-func (t troubled) concerned(e *corev1.Event) bool {
+// concerned reports whether an event is a warning about one of the pods.
+func (t troubled) concerned(o metav1.Object) bool {
+	e := o.(*corev1.Event)
 	return e.Type == corev1.EventTypeWarning && e.InvolvedObject.Kind == "Pod" && t[e.InvolvedObject.UID]
 }
 

@@ -13,6 +13,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -74,21 +75,18 @@ func (c *Cluster) Watch(ctx context.Context, ref Ref) (*Watching, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Watching{c: c, ds: ds, began: c.clock(), at: at, changes: make(chan Seen), more: make(chan struct{}, 1), ready: make(chan struct{})}
+	w := &Watching{c: c, ds: ds, began: c.clock(), changes: make(chan Seen), more: make(chan struct{}, 1), ready: make(chan struct{})}
 	version, err := c.version(ctx)
 	if err != nil {
 		return nil, err
-	}
-	gaps := version.gaps
-	if at.IsZero() {
-		w.at = w.began.UTC()
-		gaps = append(gaps, snapshot.Gap{What: snapshot.Clock, Why: snapshot.NotGiven, Message: "the server's answers carry no Date: this machine's clock is used"})
 	}
 	r, err := relate(ds)
 	if err != nil {
 		return nil, err
 	}
-	w.start = &snapshot.Snapshot{KubernetesVersion: version.name, VersionSource: version.source, Gaps: gaps}
+	at, gaps := c.now(at)
+	w.at = at
+	w.start = &snapshot.Snapshot{KubernetesVersion: version.name, VersionSource: version.source, Gaps: slices.Concat(version.gaps, gaps)}
 	w.feeds = w.kinds(r)
 
 	ctx, w.cancel = context.WithCancel(ctx)
@@ -211,7 +209,7 @@ func (w *Watching) begin() {
 	}
 	s.TakenAt, s.Gaps = w.Now(), ordered(s.Gaps)
 	order(s)
-	sortNodes(s.Nodes)
+	sortByName(s.Nodes)
 	close(w.ready)
 	if len(w.feeds[0].known) == 0 {
 		w.tell(Seen{Object: w.ds, Gone: true})
@@ -228,15 +226,16 @@ func (w *Watching) kinds(r relation) []*feed {
 		newFeed(w, snapshot.Pods, "pods", &corev1.Pod{}, metav1.ListOptions{LabelSelector: r.selector.String()}, c.core.Pods(ns).List, c.core.Pods(ns).Watch, nil),
 		newFeed(w, snapshot.Nodes, "nodes", &corev1.Node{}, metav1.ListOptions{}, c.core.Nodes().List, c.core.Nodes().Watch, nil),
 		newFeed(w, snapshot.Revisions, "controllerrevisions.apps", &appsv1.ControllerRevision{}, metav1.ListOptions{}, c.apps.ControllerRevisions(ns).List, c.apps.ControllerRevisions(ns).Watch,
-			func(o metav1.Object) bool { return r.takes(&o.(*appsv1.ControllerRevision).ObjectMeta) }),
+			r.takes),
 		newFeed(w, snapshot.Events, "events", &corev1.Event{}, metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector("type", corev1.EventTypeWarning).String()},
-			c.core.Events(ns).List, c.core.Events(ns).Watch, func(o metav1.Object) bool { return r.warns(o.(*corev1.Event)) }),
+			c.core.Events(ns).List, c.core.Events(ns).Watch, r.warns),
 	}
 }
 
 // warns reports whether the event is a warning about the DaemonSet, or about a
 // pod that has its name from it.
-func (r relation) warns(e *corev1.Event) bool {
+func (r relation) warns(o metav1.Object) bool {
+	e := o.(*corev1.Event)
 	const longest = 63 - 5 // of what a generated name begins with
 	name := r.ds.Name + "-"
 	return e.Type == corev1.EventTypeWarning &&
@@ -271,7 +270,10 @@ func newFeed[L runtime.Object](w *Watching, what snapshot.What, resource string,
 		if err != nil {
 			return nil, err
 		}
-		return page, eachOf(page, strip)
+		return page, meta.EachListItem(page, func(o runtime.Object) error { // at once, so that no page is held whole
+			strip(o)
+			return nil
+		})
 	}
 	f.lister.WatchFuncWithContext = func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 		o.LabelSelector, o.FieldSelector = which.LabelSelector, which.FieldSelector
@@ -306,47 +308,6 @@ func (f *feed) checked(ctx context.Context, e watch.Event) watch.Event {
 	}
 	f.heard(ctx, "watch", err)
 	return watch.Event{Type: watch.Error, Object: &apierrors.NewInternalError(err).ErrStatus}
-}
-
-// eachOf calls strip with each object of a page, so that no page is held whole
-// longer than it takes to read it.
-func eachOf(page runtime.Object, strip func(any)) error {
-	switch l := page.(type) {
-	case *appsv1.DaemonSetList:
-		forEach(l.Items, strip)
-	case *corev1.NodeList:
-		forEach(l.Items, strip)
-	case *corev1.PodList:
-		forEach(l.Items, strip)
-	case *appsv1.ControllerRevisionList:
-		forEach(l.Items, strip)
-	case *corev1.EventList:
-		forEach(l.Items, strip)
-	default:
-		return fmt.Errorf("a page of %T", page)
-	}
-	return nil
-}
-
-func forEach[T any](items []T, strip func(any)) {
-	for i := range items {
-		strip(&items[i])
-	}
-}
-
-func strip(o any) {
-	switch o := o.(type) {
-	case *appsv1.DaemonSet:
-		stripDaemonSet(o)
-	case *corev1.Node:
-		snapshot.StripNode(o)
-	case *corev1.Pod:
-		snapshot.StripPod(o)
-	case *appsv1.ControllerRevision:
-		snapshot.StripRevision(o)
-	case *corev1.Event:
-		snapshot.StripEvent(o)
-	}
 }
 
 // lists makes a Reflector list and then watch: a server that is asked to

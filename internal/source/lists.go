@@ -1,0 +1,184 @@
+package source
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// part is one list of a Snapshot, or why there is none.
+type part[T any] struct {
+	items []T
+	gaps  []snapshot.Gap
+}
+
+// parts are the lists of a Snapshot.
+type parts struct {
+	nodes     part[corev1.Node]
+	revisions part[appsv1.ControllerRevision]
+	pods      part[corev1.Pod]
+	events    part[corev1.Event]
+	budgets   part[policyv1.PodDisruptionBudget]
+}
+
+// into has a group read something to where it belongs.
+func into[T any](g group, at *T, read func() (T, error)) {
+	g.Go(func() (err error) {
+		*at, err = read()
+		return err
+	})
+}
+
+// parts reads all lists of one DaemonSet, but the nodes if they are given.
+func (c *Cluster) parts(ctx context.Context, r relation, nodes *part[corev1.Node]) (*parts, error) {
+	var p parts
+	var podEvents part[corev1.Event]
+	namespace := r.ds.Namespace
+	g, ctx := newGroup(ctx)
+	if nodes != nil {
+		p.nodes = *nodes
+	} else {
+		into(g, &p.nodes, func() (part[corev1.Node], error) { return c.nodes(ctx) })
+	}
+	into(g, &p.revisions, func() (part[appsv1.ControllerRevision], error) { return c.revisions(ctx, namespace, r.takes) })
+	into(g, &p.budgets, func() (part[policyv1.PodDisruptionBudget], error) { return c.budgets(ctx, namespace, r.selectedBy) })
+	into(g, &p.events, func() (part[corev1.Event], error) {
+		return c.events(ctx, namespace, r.concerns, aboutDaemonSets, fields.OneTermEqualSelector("involvedObject.name", r.ds.Name))
+	})
+	g.Go(func() (err error) {
+		if p.pods, err = c.pods(ctx, r); err != nil {
+			return err
+		}
+		whose := troubled{}
+		whose.add(p.pods.items)
+		podEvents, err = c.podEvents(ctx, namespace, whose)
+		return err
+	})
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	p.events.items = append(p.events.items, podEvents.items...)
+	p.events.gaps = append(p.events.gaps, podEvents.gaps...)
+	return &p, nil
+}
+
+// common reads what the DaemonSets of a namespace, or of all, share.
+func (c *Cluster) common(ctx context.Context, namespace string) (*parts, *serverVersion, error) {
+	var p parts
+	var v *serverVersion
+	g, ctx := newGroup(ctx)
+	into(g, &v, func() (*serverVersion, error) { return c.version(ctx) })
+	into(g, &p.nodes, func() (part[corev1.Node], error) { return c.nodes(ctx) })
+	into(g, &p.revisions, func() (part[appsv1.ControllerRevision], error) { return c.revisions(ctx, namespace, nil) })
+	into(g, &p.budgets, func() (part[policyv1.PodDisruptionBudget], error) { return c.budgets(ctx, namespace, nil) })
+	into(g, &p.events, func() (part[corev1.Event], error) { return c.events(ctx, namespace, nil, aboutDaemonSets) })
+	err := g.Wait()
+	return &p, v, err
+}
+
+// pick returns what of the common parts is one DaemonSet's, with its pods.
+// The events of its pods are not among them: see addPodEvents.
+func (c *Cluster) pick(ctx context.Context, r relation, common *parts) (*parts, error) {
+	pods, err := c.pods(ctx, r)
+	return &parts{
+		nodes:     common.nodes,
+		revisions: part[appsv1.ControllerRevision]{filter(common.revisions.items, r.takes), common.revisions.gaps},
+		pods:      pods,
+		events:    part[corev1.Event]{filter(common.events.items, r.concerns), common.events.gaps},
+		budgets:   part[policyv1.PodDisruptionBudget]{filter(common.budgets.items, r.selectedBy), common.budgets.gaps},
+	}, err
+}
+
+// addPodEvents reads the events of all pods that are not ready at once, and
+// completes the Snapshots, which nobody else has seen yet. A Snapshot that
+// was read again has them already, and gets none twice.
+func (c *Cluster) addPodEvents(ctx context.Context, all []*snapshot.Snapshot) error {
+	whose := troubled{}
+	namespaces := map[string]bool{}
+	for _, s := range all {
+		before := len(whose)
+		if whose.add(s.Pods); len(whose) > before {
+			namespaces[s.DaemonSet.Namespace] = true
+		}
+	}
+	namespace := metav1.NamespaceAll
+	if len(namespaces) == 1 {
+		namespace = slices.Collect(maps.Keys(namespaces))[0]
+	}
+	read, err := c.podEvents(ctx, namespace, whose)
+	if err != nil {
+		return err
+	}
+	for _, s := range all {
+		own := troubled{}
+		own.add(s.Pods)
+		if len(own) == 0 {
+			continue
+		}
+		s.Events = lastOfEach(append(s.Events, filter(read.items, own.concerned)...))
+		s.Gaps = ordered(append(s.Gaps, read.gaps...))
+		order(s)
+	}
+	return nil
+}
+
+// podEvents reads the warnings about the pods: one list for all of them, and
+// none when there is no such pod. The API has no selector for several pods.
+func (c *Cluster) podEvents(ctx context.Context, namespace string, whose troubled) (part[corev1.Event], error) {
+	if len(whose) == 0 {
+		return part[corev1.Event]{}, nil
+	}
+	return c.events(ctx, namespace, whose.concerned,
+		fields.OneTermEqualSelector("involvedObject.kind", "Pod"), fields.OneTermEqualSelector("type", corev1.EventTypeWarning))
+}
+
+// list reads a list to its end. That it is not asked for, or cannot be read, is a
+// Gap, unless all other requests would fail as well.
+func list[T any, L pageOf](ctx context.Context, c *Cluster, what snapshot.What, o metav1.ListOptions, ask func(context.Context, metav1.ListOptions) (L, error),
+	keep func(metav1.Object) bool,
+) (part[T], error) {
+	if slices.Contains(c.leftOut, what) {
+		return part[T]{gaps: []snapshot.Gap{{What: what, Why: snapshot.NotGiven, Message: "not asked for"}}}, nil
+	}
+	got, err := readPages[T](ctx, o, ask, keep)
+	switch {
+	case err != nil:
+		g, err := c.gap(ctx, what, err)
+		return part[T]{gaps: []snapshot.Gap{g}}, err
+	case got.moved != "":
+		return part[T]{got.items, []snapshot.Gap{{What: what, Why: snapshot.Moved, Message: got.moved}}}, nil
+	}
+	return part[T]{items: got.items}, nil
+}
+
+func (c *Cluster) nodes(ctx context.Context) (part[corev1.Node], error) {
+	p, err := list[corev1.Node](ctx, c, snapshot.Nodes, metav1.ListOptions{}, c.core.Nodes().List, nil)
+	sortByName(p.items)
+	return p, err
+}
+
+func (c *Cluster) pods(ctx context.Context, r relation) (part[corev1.Pod], error) {
+	return list[corev1.Pod](ctx, c, snapshot.Pods, metav1.ListOptions{LabelSelector: r.selector.String()}, c.core.Pods(r.ds.Namespace).List, nil)
+}
+
+func (c *Cluster) revisions(ctx context.Context, namespace string, keep func(metav1.Object) bool) (part[appsv1.ControllerRevision], error) {
+	return list[appsv1.ControllerRevision](ctx, c, snapshot.Revisions, metav1.ListOptions{}, c.apps.ControllerRevisions(namespace).List, keep)
+}
+
+var aboutDaemonSets = fields.OneTermEqualSelector("involvedObject.kind", "DaemonSet")
+
+func (c *Cluster) events(ctx context.Context, namespace string, keep func(metav1.Object) bool, which ...fields.Selector) (part[corev1.Event], error) {
+	return list[corev1.Event](ctx, c, snapshot.Events, metav1.ListOptions{FieldSelector: fields.AndSelectors(which...).String()}, c.core.Events(namespace).List, keep)
+}
+
+func (c *Cluster) budgets(ctx context.Context, namespace string, keep func(metav1.Object) bool) (part[policyv1.PodDisruptionBudget], error) {
+	return list[policyv1.PodDisruptionBudget](ctx, c, snapshot.PodDisruptionBudgets, metav1.ListOptions{}, c.policy.PodDisruptionBudgets(namespace).List, keep)
+}
