@@ -5,11 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
@@ -17,54 +13,22 @@ import (
 
 // document is a Snapshot as it is written.
 type document struct {
-	metav1.TypeMeta   `json:",inline"`
-	TakenAt           time.Time                   `json:"takenAt"`           // the clock of every calculation
-	KubernetesVersion string                      `json:"kubernetesVersion"` // whose controller's rules apply; empty if it is unknown
-	VersionSource     VersionSource               `json:"versionSource"`     // where the version comes from
-	Gaps              []Gap                       `json:"gaps"`              // what could not be read
-	DaemonSet         *appsv1.DaemonSet           `json:"daemonSet"`         // the DaemonSet; never null
-	Revisions         []appsv1.ControllerRevision `json:"revisions"`         // those that the DaemonSet owns or selects, by name
-	Nodes             []corev1.Node               `json:"nodes"`             // all nodes of the cluster, by name
-
-	// those that the DaemonSet selects, by name; from a dump also those that it owns and does not select
-	Pods []corev1.Pod `json:"pods"`
-
-	// about the DaemonSet, and warnings about its pods that are not ready or terminating; by name
-	Events []corev1.Event `json:"events"`
-
-	// those that select the labels of the template, by name, without their status (zeros stand there); older files do
-	// not have it
-	PodDisruptionBudgets []policyv1.PodDisruptionBudget `json:"podDisruptionBudgets"`
-
-	// `Digest` where digests replace the literal values of environment variables, otherwise empty; older files do not
-	// have it
-	EnvValues string `json:"envValues"`
+	metav1.TypeMeta `json:",inline"`
+	Snapshot        `json:",inline"`
 }
 
 // Encode returns the Snapshot as one JSON document, which Decode reads back
 // to an equal Snapshot. Lists are never null.
 func Encode(s *Snapshot) ([]byte, error) {
-	d := document{
-		TypeMeta:             metav1.TypeMeta{APIVersion: APIVersion, Kind: Kind},
-		TakenAt:              s.TakenAt.UTC(),
-		KubernetesVersion:    s.KubernetesVersion,
-		VersionSource:        s.VersionSource,
-		Gaps:                 list(s.Gaps),
-		DaemonSet:            s.DaemonSet,
-		Revisions:            list(s.Revisions),
-		Nodes:                list(s.Nodes),
-		Pods:                 list(s.Pods),
-		Events:               list(s.Events),
-		PodDisruptionBudgets: list(s.PodDisruptionBudgets),
-		EnvValues:            s.EnvValues,
-	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(d); err != nil {
+	d := document{metav1.TypeMeta{APIVersion: APIVersion, Kind: Kind}, *s}
+	d.TakenAt = s.TakenAt.UTC()
+	d.Gaps, d.Revisions, d.Nodes, d.Pods = list(s.Gaps), list(s.Revisions), list(s.Nodes), list(s.Pods)
+	d.Events, d.PodDisruptionBudgets = list(s.Events), list(s.PodDisruptionBudgets)
+	raw, err := marshal(d)
+	if err != nil {
 		return nil, fmt.Errorf("encode snapshot: %w", err)
 	}
-	return b.Bytes(), nil
+	return append(raw, '\n'), nil
 }
 
 // Decode reads what Encode wrote, and checks it with Validate. Empty lists
@@ -80,19 +44,9 @@ func Decode(data []byte) (*Snapshot, error) {
 	if d.APIVersion != APIVersion || d.Kind != Kind {
 		return nil, fmt.Errorf("not a snapshot of %s: apiVersion %q, kind %q", APIVersion, d.APIVersion, d.Kind)
 	}
-	s := &Snapshot{
-		DaemonSet:            d.DaemonSet,
-		Revisions:            none(d.Revisions),
-		Nodes:                none(d.Nodes),
-		Pods:                 none(d.Pods),
-		Events:               none(d.Events),
-		PodDisruptionBudgets: none(d.PodDisruptionBudgets),
-		TakenAt:              d.TakenAt,
-		KubernetesVersion:    d.KubernetesVersion,
-		VersionSource:        d.VersionSource,
-		Gaps:                 none(d.Gaps),
-		EnvValues:            d.EnvValues,
-	}
+	s := &d.Snapshot
+	s.Gaps, s.Revisions, s.Nodes, s.Pods = none(s.Gaps), none(s.Revisions), none(s.Nodes), none(s.Pods)
+	s.Events, s.PodDisruptionBudgets = none(s.Events), none(s.PodDisruptionBudgets)
 	return s, Validate(s)
 }
 

@@ -8,7 +8,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -57,10 +56,7 @@ func Redact(s *Snapshot, key []byte) (*Snapshot, error) {
 	for i := range out.Revisions {
 		o := &out.Revisions[i]
 		o.Annotations = r.annotations(o.Annotations)
-		var err error
-		if o.Data, err = r.data(o.Data); err != nil {
-			return nil, fmt.Errorf("redact controllerrevision %s: %w", o.Name, err)
-		}
+		o.Data = r.data(o.Data)
 	}
 	out.hideInMessages(s.Values())
 	return &out, nil
@@ -256,29 +252,23 @@ func fields(object map[string]any, name string) (all []map[string]any) {
 // data returns the data of a ControllerRevision. What is no patch of the
 // template, or none that the API's types read, becomes a string, which is none
 // either.
-func (r *redaction) data(d runtime.RawExtension) (runtime.RawExtension, error) {
+func (r *redaction) data(d runtime.RawExtension) runtime.RawExtension {
 	raw := d.Raw
-	if raw == nil && d.Object != nil {
-		var err error
-		if raw, err = json.Marshal(d.Object); err != nil {
-			return d, err
-		}
-	}
 	if len(raw) == 0 {
-		return d, nil
+		return runtime.RawExtension{}
 	}
 	if stored, err := template.Stored(raw); err == nil && json.Unmarshal(raw, new(appsv1.DaemonSet)) == nil {
 		out, err := marshal(map[string]any{"spec": map[string]any{"template": stored.WithValues(r.digest)}})
 		if err == nil && r.clean(out) {
-			return runtime.RawExtension{Raw: out}, nil
+			return runtime.RawExtension{Raw: out}
 		}
 	}
 	var text string
 	if json.Unmarshal(raw, &text) != nil {
 		text = string(raw)
 	}
-	out, err := marshal(r.digest(text))
-	return runtime.RawExtension{Raw: out}, err
+	out, _ := marshal(r.digest(text)) // a string always has a form
+	return runtime.RawExtension{Raw: out}
 }
 
 // clean reports whether what was redacted without the API's types is an object to

@@ -24,35 +24,33 @@ const Kind = "Snapshot"
 // Snapshot is the input of every calculation, for one DaemonSet. Several
 // Snapshots of one reading share their Nodes.
 //
-// Objects lack what no rule and no screen reads: see Strip. An empty list
-// means that there is none, unless a Gap names the list; but see
-// PodDisruptionBudgets.
+// Objects lack what no rule and no screen reads: see StripPod and its like. An
+// empty list means that there is none, unless a Gap names the list. Without
+// PodDisruptionBudgets, as in a dump that has none, there is no Gap: no number
+// depends on them. TakenAt is the API server's clock where the Snapshot came from
+// a cluster.
 type Snapshot struct {
-	DaemonSet *appsv1.DaemonSet
-	Revisions []appsv1.ControllerRevision
-	Nodes     []corev1.Node
-	Pods      []corev1.Pod
-	Events    []corev1.Event
+	TakenAt           time.Time                   `json:"takenAt"`           // the clock of every calculation
+	KubernetesVersion string                      `json:"kubernetesVersion"` // whose controller's rules apply; empty if it is unknown
+	VersionSource     VersionSource               `json:"versionSource"`     // where the version comes from
+	Gaps              []Gap                       `json:"gaps"`              // what could not be read
+	DaemonSet         *appsv1.DaemonSet           `json:"daemonSet"`         // the DaemonSet; never null
+	Revisions         []appsv1.ControllerRevision `json:"revisions"`         // those that the DaemonSet owns or selects, by name
+	Nodes             []corev1.Node               `json:"nodes"`             // all nodes of the cluster, by name
 
-	// PodDisruptionBudgets are those that select the pods of the live template.
-	// A dump without any, and a Snapshot that was written before they were read,
-	// have no Gap for it: no number depends on them.
-	PodDisruptionBudgets []policyv1.PodDisruptionBudget
+	// those that the DaemonSet selects, by name; from a dump also those that it owns and does not select
+	Pods []corev1.Pod `json:"pods"`
 
-	// TakenAt is the clock of every calculation: the API server's when the
-	// Snapshot came from a cluster.
-	TakenAt time.Time
+	// about the DaemonSet, and warnings about its pods that are not ready or terminating; by name
+	Events []corev1.Event `json:"events"`
 
-	// KubernetesVersion is the version whose controller rules apply, as
-	// "v1.37.1", or empty when nothing tells. VersionSource says what told.
-	KubernetesVersion string
-	VersionSource     VersionSource
+	// those that select the labels of the template, by name, without their status (zeros stand there); older files do
+	// not have it
+	PodDisruptionBudgets []policyv1.PodDisruptionBudget `json:"podDisruptionBudgets"`
 
-	Gaps []Gap
-
-	// EnvValues is EnvDigest where Redact has replaced the literal values of
-	// environment variables, and else empty.
-	EnvValues string
+	// `Digest` where digests replace the literal values of environment variables, otherwise empty; older files do not
+	// have it
+	EnvValues string `json:"envValues"`
 }
 
 // VersionSource says where a Kubernetes version was taken from.
@@ -168,30 +166,12 @@ func (g Gap) Consequence() Consequence {
 	if g.Why == Moved {
 		return SeveralMoments
 	}
-	switch g.What {
-	case DaemonSets:
-		return DaemonSetsUnknown
-	case Nodes:
-		return PlacementUnknown
-	case Pods:
-		return PodsUnknown
-	case DaemonSetStatus:
-		return ReportedUnknown
-	case NodeStatus:
-		return NodeConditionsUnknown
-	case PodStatus:
-		return PodStatesUnknown
-	case Revisions:
-		return RevisionInferred
-	case Events:
-		return CausesReduced
-	case PodDisruptionBudgets:
-		return DisruptionBudgetsUnknown
-	case Version:
-		return RulesAssumed
-	default:
-		return ClockAssumed
-	}
+	return consequences[g.What]
+}
+
+var consequences = map[What]Consequence{
+	DaemonSets: DaemonSetsUnknown, DaemonSetStatus: ReportedUnknown, Nodes: PlacementUnknown, NodeStatus: NodeConditionsUnknown, Pods: PodsUnknown, PodStatus: PodStatesUnknown,
+	Revisions: RevisionInferred, Events: CausesReduced, PodDisruptionBudgets: DisruptionBudgetsUnknown, Version: RulesAssumed, Clock: ClockAssumed,
 }
 
 // Lacks reports whether a gap hides the whole of what, or some of it so that
