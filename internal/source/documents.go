@@ -3,23 +3,18 @@ package source
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"runtime"
 	"slices"
-	"strconv"
 	"sync"
 
-	goyaml "go.yaml.in/yaml/v2"
 	"golang.org/x/text/encoding/unicode"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	sjson "sigs.k8s.io/json"
-	"sigs.k8s.io/yaml"
 )
 
 // documents reads one file: JSON documents one after another, or a YAML
@@ -83,12 +78,6 @@ type item struct {
 	path   string // of an item of a list, which in YAML has its dash
 	before []byte // items before it that may have the anchors of its aliases
 }
-
-// What may be an anchor of YAML, or an alias of one. kubectl writes none.
-var (
-	yamlAnchor = regexp.MustCompile(`(?m)(?:^|[\s\[{,])&[^\s\[\]{},&]`)
-	yamlAlias  = regexp.MustCompile(`(?m)(?:^|[\s\[{,])\*([^\s\[\]{},*]+)`)
-)
 
 const (
 	batchItems = 512
@@ -214,157 +203,6 @@ func (d *documents) readLine() ([]byte, error) {
 	return text, err
 }
 
-// jsonReader reads JSON and counts the lines. What the decoder has read ahead
-// stays in its input.
-type jsonReader struct {
-	*json.Decoder
-	in   *bufio.Reader
-	held int     // bytes of in that the decoder has
-	line int     // lines that end before the last offset asked for
-	read int64   // bytes
-	ends []int64 // where the lines after that end
-}
-
-func (j *jsonReader) Read(p []byte) (int, error) {
-	_, _ = j.in.Discard(j.held)
-	j.held = 0
-	if _, err := j.in.Peek(1); err != nil {
-		return 0, err
-	}
-	text, _ := j.in.Peek(min(len(p), j.in.Buffered()))
-	for i, c := range text {
-		if c == '\n' {
-			j.ends = append(j.ends, j.read+int64(i))
-		}
-	}
-	j.held = copy(p, text)
-	j.read += int64(j.held)
-	return j.held, nil
-}
-
-// done leaves in the input what the decoder has not made use of, and returns
-// how many lines were read.
-func (j *jsonReader) done() int {
-	_, _ = j.in.Discard(j.held - int(j.read-j.InputOffset()))
-	return j.lineAt(j.InputOffset())
-}
-
-// lineAt returns how many lines end before an offset, which must not go back.
-func (j *jsonReader) lineAt(offset int64) int {
-	for len(j.ends) > 0 && j.ends[0] < offset {
-		j.ends = j.ends[1:]
-		j.line++
-	}
-	return j.line
-}
-
-// value reads the next value, and returns the line that it begins in.
-func (j *jsonReader) value() (raw json.RawMessage, line int, err error) {
-	err = j.fail(j.Decode(&raw))
-	return raw, j.lineAt(j.InputOffset() - int64(len(raw))), err
-}
-
-func (j *jsonReader) token() (json.Token, error) {
-	t, err := j.Token()
-	return t, j.fail(err)
-}
-
-// fail says of an error of the decoder in which line it is. A text, or a word,
-// that does not end before the last line does is one that was cut off.
-func (j *jsonReader) fail(err error) error {
-	e := (*json.SyntaxError)(nil)
-	switch {
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return errCutOff
-	case !errors.As(err, &e):
-		return err
-	}
-	at := j.InputOffset()
-	if rest, _ := io.ReadAll(j.Buffered()); e.Offset != at && errors.As(json.Unmarshal(rest, new(any)), &e) { // in a value: the decoder counts only bytes of values
-		at += e.Offset - 1
-		if _, end := j.in.Peek(j.held + 1); end == io.EOF && len(bytes.TrimSpace(rest[e.Offset-1:])) == 0 {
-			return errCutOff
-		}
-	}
-	return fmt.Errorf("line %d: %w: %w", j.lineAt(at)+1, errNotJSON, err)
-}
-
-// jsonInItems is how a list begins that is read item by item: an array, or what
-// kubectl and API servers write.
-var jsonInItems = regexp.MustCompile(`^(?:\[|\{\s*(?:"\w+"\s*:\s*(?:"[^"\\]*"|\{[^{}]*\})\s*,\s*)*"items"\s*:\s*\[)`)
-
-// jsonDocument reads an object, or a list, or an array of objects.
-func (d *documents) jsonDocument(ctx context.Context) error {
-	head, _ := d.in.Peek(4 << 10)
-	j := &jsonReader{in: d.in, line: d.line}
-	j.Decoder = json.NewDecoder(j)
-	if jsonInItems.Match(head) {
-		if err := d.jsonList(ctx, j); err != nil {
-			return err
-		}
-	} else {
-		raw, line, err := j.value()
-		if err != nil {
-			return err
-		}
-		if err := d.document(item{text: raw, line: line}); err != nil {
-			return err
-		}
-	}
-	d.line = j.done()
-	return nil
-}
-
-func (d *documents) jsonList(ctx context.Context, j *jsonReader) error {
-	if open, err := j.token(); err != nil || open == json.Delim('[') {
-		if err == nil {
-			err = d.jsonItems(ctx, j, "")
-		}
-		if err != nil {
-			return err
-		}
-		return d.endList(ctx, true, nil)
-	}
-	var repeats []Repeat
-	isList, about := false, map[string]json.RawMessage{}
-	for j.More() {
-		t, err := j.token()
-		if err != nil {
-			return err
-		}
-		name, _ := t.(string)
-		if name == "items" {
-			if isList {
-				return errTwoLists
-			}
-			isList = true
-			if err := d.describe(about); err != nil {
-				return err
-			}
-			if t, err := j.token(); err != nil || t != json.Delim('[') {
-				return cmp.Or(err, errNotJSON)
-			}
-			if err := d.jsonItems(ctx, j, "items"); err != nil {
-				return err
-			}
-			continue
-		}
-		if about[name] != nil {
-			repeats = append(repeats, repeat(j.lineAt(j.InputOffset())+1, name))
-		}
-		if about[name], _, err = j.value(); err != nil {
-			return err
-		}
-	}
-	if _, err := j.token(); err != nil {
-		return err
-	}
-	if err := d.describe(about); err != nil {
-		return err
-	}
-	return d.endList(ctx, false, repeats)
-}
-
 // describe keeps what a list says about itself.
 func (d *documents) describe(about any) error {
 	raw, err := json.Marshal(about)
@@ -377,114 +215,6 @@ func (d *documents) describe(about any) error {
 	}
 	return nil
 }
-
-// jsonItems reads the rest of an array, item by item.
-func (d *documents) jsonItems(ctx context.Context, j *jsonReader, path string) error {
-	for i := 0; j.More(); i++ {
-		it := item{path: fmt.Sprintf("%s[%d]", path, i)}
-		var err error
-		if it.text, it.line, err = j.value(); err != nil {
-			return d.at(it.path, err)
-		}
-		if err := d.add(ctx, it); err != nil {
-			return err
-		}
-	}
-	_, err := j.token()
-	return err
-}
-
-// yamlDocument reads up to the next separator. The items of a list that is
-// laid out as kubectl and everybody else lays it out, a key "items:" in the
-// first column and each item on lines of its own, are read one by one.
-func (d *documents) yamlDocument(ctx context.Context) error {
-	var (
-		it       item
-		whole    = item{yaml: true, line: d.line, text: d.indent} // but the items, which leave empty lines
-		anchors  []byte                                           // the items that may have one
-		maybe    bool                                             // "items:" was read: a dash makes a list of it
-		isList   bool
-		column   = -1 // of the items' dashes; -1: not among the items
-		count    int
-		endOfOne = func() error {
-			if it.text == nil {
-				return nil
-			}
-			done := it
-			it = item{}
-			if yamlAnchor.Match(done.text) {
-				anchors = append(anchors, done.text...)
-			}
-			return d.add(ctx, done)
-		}
-	)
-	for n := 0; ; n++ {
-		if head, _ := d.in.Peek(4); separator(head) && n > 0 {
-			break
-		}
-		line := d.line
-		text, err := d.readLine()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return err
-		}
-		d.ragged = !bytes.ContainsAny(text[len(text)-1:], "\n\r}]")
-		content := bytes.TrimLeft(text, " \r")
-		lead := text[:len(text)-len(content)]
-		at := len(lead) - 1 - bytes.LastIndexByte(lead, '\r') // a carriage return alone ends a line, too
-		blank := len(bytes.TrimSpace(content)) == 0 || content[0] == '#'
-		dash := !blank && content[0] == '-' && bytes.ContainsAny(content[1:min(2, len(content))], " \r\n") || string(content) == "-"
-		if maybe && !blank {
-			maybe = false
-			if dash && isList {
-				return errTwoLists
-			}
-			if dash && !yamlAnchor.Match(whole.text) {
-				isList, column = true, at
-			}
-		}
-		if column >= 0 && dash && at == column {
-			if err := endOfOne(); err != nil {
-				return err
-			}
-			it = item{yaml: true, line: line, path: fmt.Sprintf("items[%d]", count), before: anchors}
-			count++
-		}
-		if column >= 0 && (blank || at > column || dash && at == column) {
-			it.text = append(it.text, text...)
-			whole.text = append(whole.text, '\n')
-			continue
-		}
-		column = -1
-		if err := endOfOne(); err != nil {
-			return err
-		}
-		maybe = maybe || itemsKey.Match(text)
-		whole.text = append(whole.text, text...)
-	}
-	if err := endOfOne(); err != nil {
-		return err
-	}
-	if !isList {
-		return d.document(whole)
-	}
-	whole.before = anchors
-	raw, repeats, err := whole.json()
-	if err != nil {
-		return err
-	}
-	if err := d.describe(json.RawMessage(raw)); err != nil {
-		return err
-	}
-	if c := firstByte(d.list.Items); c != 0 && c != 'n' { // after what looked like the end of the items
-		return errTwoLists
-	}
-	return d.endList(ctx, false, repeats)
-}
-
-var itemsKey = regexp.MustCompile(`^items:[ \t]*(#.*)?\r?\n?$`)
 
 // add queues an item of a list.
 func (d *documents) add(ctx context.Context, it item) error {
@@ -663,6 +393,7 @@ func (d *documents) flush(ctx context.Context) error {
 		switch {
 		case errs[i] == errNoKind && !known:
 			d.later = append(d.later, batch[i])
+			continue
 		case errs[i] != nil:
 			return d.at(batch[i].path, errs[i])
 		}
@@ -671,93 +402,4 @@ func (d *documents) flush(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// json returns the text as JSON, and of YAML the keys that stand in it twice.
-func (it *item) json() ([]byte, []Repeat, error) {
-	if !it.yaml {
-		return it.text, nil, nil
-	}
-	raw, repeats, err := yamlToJSON(it.text, it.line)
-	before := it.before
-	if !errors.Is(err, errNoAnchor) {
-		before = nil
-	}
-	if len(before) > 0 {
-		text := slices.Concat(before, it.text)
-		if it.path == "" {
-			text = slices.Concat([]byte("anchors:\n"), text)
-		}
-		raw, repeats, err = yamlToJSON(text, it.line-bytes.Count(text[:len(text)-len(it.text)], []byte{'\n'}))
-		repeats = slices.DeleteFunc(repeats, func(r Repeat) bool { return r.Line <= it.line })
-	}
-	var items []json.RawMessage
-	if err != nil || it.path == "" || json.Unmarshal(raw, &items) != nil || len(items) == 0 || len(items) > 1 && len(before) == 0 {
-		return raw, repeats, err
-	}
-	return items[len(items)-1], repeats, nil
-}
-
-var (
-	yamlLine    = regexp.MustCompile(`\bline (\d+)`)
-	noAnchor    = regexp.MustCompile(`(?s)unknown anchor '(.*)' referenced`)
-	yamlQuote   = regexp.MustCompile("(?s)(invalid map key): .*| ?`.*`")
-	errNoAnchor = errors.New("an alias without an anchor before it in the same document")
-)
-
-// yamlToJSON converts a piece of a YAML file, of which line lines stand
-// before it. It returns the keys that stand in it twice, too. An error says nothing
-// that the parser quotes of the file, which may be a secret.
-func yamlToJSON(text []byte, line int) ([]byte, []Repeat, error) {
-	if n := unread(text); n > 0 {
-		return nil, nil, fmt.Errorf("line %d: indented less than the first line of its document: nothing from here on would be read", line+n)
-	}
-	raw, err := yaml.YAMLToJSONStrict(text)
-	if err == nil {
-		return raw, nil, nil
-	}
-	if loose, looseErr := yaml.YAMLToJSON(text); looseErr == nil {
-		return loose, repeatsInYAML(err, line), nil
-	}
-	if m := noAnchor.FindStringSubmatch(err.Error()); m != nil {
-		for i, l := range bytes.Split(text, []byte{'\n'}) {
-			if slices.ContainsFunc(yamlAlias.FindAllSubmatch(l, -1), func(a [][]byte) bool { return string(a[1]) == m[1] }) {
-				return nil, nil, fmt.Errorf("line %d: %w", line+i+1, errNoAnchor)
-			}
-		}
-		return nil, nil, errNoAnchor
-	}
-	s := yamlLine.ReplaceAllStringFunc(err.Error(), func(m string) string {
-		n, _ := strconv.Atoi(m[len("line "):])
-		return fmt.Sprintf("line %d", line+n)
-	})
-	return nil, nil, errors.New(yamlQuote.ReplaceAllString(s, "$1"))
-}
-
-// unread returns the line, counted from 1, from which on the YAML parser would
-// read nothing: it takes indentation that falls below that of the first line for
-// the end, and says nothing of what follows. 0: it reads all.
-func unread(text []byte) int {
-	first, n := -1, 0
-	for line := range bytes.Lines(text) {
-		n++
-		content := bytes.TrimLeft(line, " ")
-		if len(bytes.TrimSpace(content)) == 0 || content[0] == '#' {
-			continue
-		}
-		switch at := len(line) - len(content); {
-		case first < 0:
-			first = at
-		case at < first && several(text): // else it is within a text in quotes
-			return n
-		}
-	}
-	return 0
-}
-
-// several reports whether the parser sees more than one document.
-func several(text []byte) bool {
-	var first, second any
-	d := goyaml.NewDecoder(bytes.NewReader(text))
-	return d.Decode(&first) == nil && d.Decode(&second) != io.EOF
 }

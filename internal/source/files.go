@@ -179,12 +179,15 @@ func (d *Dump) readFile(ctx context.Context, name string, in io.Reader, found bo
 		return nil
 	}
 	out.File = name
-	what, unpack := packed(name)
-	switch {
-	case errors.Is(err, errNotText) && what != "":
-		out.Err, out.hint = errors.New(what), unpack+" "+name
-	case errors.Is(err, errNotKubernetes), errors.Is(err, errNotText), errors.Is(err, errCutOff), errors.Is(err, errListEnd), errors.Is(err, errEmpty):
-		out.hint = getHint
+	if !slices.ContainsFunc([]error{errNotKubernetes, errNotText, errCutOff, errListEnd, errEmpty}, func(of error) bool { return errors.Is(err, of) }) {
+		return out
+	}
+	out.hint = getHint
+	for _, p := range packed {
+		if errors.Is(err, errNotText) && strings.HasSuffix(strings.ToLower(name), p.suffix) {
+			out.Err, out.hint = errors.New(p.what), p.command+" "+name
+			break
+		}
 	}
 	return out
 }
@@ -195,31 +198,18 @@ func raggedNote(file string) string {
 
 var errEmpty = errors.New("has no object")
 
-// packed returns, for a file that is packed by its name, what to do and the
-// command that does it, else nothing.
-func packed(name string) (what, command string) {
-	const (
-		archive    = "an archive: unpack it, and give the directory"
-		compressed = "compressed: unpack it, and give the file"
-	)
-	name = strings.ToLower(name)
-	ext := filepath.Ext(name)
-	switch {
-	case ext == ".zip":
-		return archive, "unzip"
-	case filepath.Ext(strings.TrimSuffix(name, ext)) == ".tar", slices.Contains([]string{".tar", ".tgz", ".txz"}, ext):
-		return archive, "tar -xf"
-	case ext == ".gz":
-		return compressed, "gunzip -k"
-	case ext == ".xz":
-		return compressed, "unxz -k"
-	case ext == ".bz2":
-		return compressed, "bunzip2 -k"
-	case ext == ".zst":
-		return compressed, "unzstd"
-	}
-	return "", ""
+// packed are files that hold others, by what ends their name, and the command
+// that unpacks one.
+var packed = []struct{ suffix, what, command string }{
+	{".zip", archive, "unzip"}, {".tar", archive, "tar -xf"}, {".tgz", archive, "tar -xf"}, {".txz", archive, "tar -xf"},
+	{".tar.gz", archive, "tar -xf"}, {".tar.xz", archive, "tar -xf"}, {".tar.bz2", archive, "tar -xf"}, {".tar.zst", archive, "tar -xf"},
+	{".gz", compressed, "gunzip -k"}, {".xz", compressed, "unxz -k"}, {".bz2", compressed, "bunzip2 -k"}, {".zst", compressed, "unzstd"},
 }
+
+const (
+	archive    = "an archive: unpack it, and give the directory"
+	compressed = "compressed: unpack it, and give the file"
+)
 
 func fileError(path string, err error) error {
 	if e := (*fs.PathError)(nil); errors.As(err, &e) {

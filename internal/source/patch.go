@@ -1,0 +1,205 @@
+package source
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/util/csaupgrade"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+var daemonSetMeta = sync.OnceValues(func() (strategicpatch.LookupPatchMeta, error) {
+	return strategicpatch.NewPatchMetaFromStruct(appsv1.DaemonSet{})
+})
+
+// patch is what is sent to the API server to apply a manifest: without a kind the
+// whole object, to create it.
+type patch struct {
+	kind    types.PatchType
+	manager string
+	body    []byte
+}
+
+// verb is the right that sending it takes.
+func (p patch) verb() string {
+	if p.kind == "" {
+		return "create"
+	}
+	return "patch"
+}
+
+// applier returns the field manager of a server-side apply; empty for any other.
+func (p patch) applier() string {
+	if p.kind != types.ApplyPatchType {
+		return ""
+	}
+	return p.manager
+}
+
+// patchThreeWay makes the patch that kubectl apply and Helm 3 send, and applies
+// it. last is the manifest before this one; without it nothing is removed.
+// manager is whose patch it is, where none was asked for.
+func patchThreeWay(live *appsv1.DaemonSet, m Manifest, last []byte, manager string) (*appsv1.DaemonSet, patch, error) {
+	schema, err := daemonSetMeta()
+	if err != nil {
+		return nil, patch{}, err
+	}
+	current, err := json.Marshal(kinded(live))
+	if err != nil {
+		return nil, patch{}, err
+	}
+	object := m.object(live.Namespace)
+	if metadata := object["metadata"].(map[string]any); metadata["annotations"] == nil {
+		metadata["annotations"] = map[string]any{} // kubectl adds one before it compares: that there are none is no wish to remove all
+	}
+	modified, err := json.Marshal(object)
+	if err != nil {
+		return nil, patch{}, err
+	}
+	body, raw, err := threeWay(last, modified, current, schema)
+	if err != nil {
+		return nil, patch{}, err
+	}
+	merged, err := decodeAs[appsv1.DaemonSet](raw)
+	return merged, patch{types.StrategicMergePatchType, cmp.Or(m.As.Manager, manager), body}, err
+}
+
+// threeWay returns the patch and what current becomes with it. Its error quotes
+// nothing: those of the library hold whole members of lists, values included, and
+// some odd input makes it panic.
+func threeWay(last, modified, current []byte, schema strategicpatch.LookupPatchMeta) (body, merged []byte, err error) {
+	unfit := errors.New("cannot be merged with the live daemonset")
+	defer func() {
+		if recover() != nil {
+			err = unfit
+		}
+	}()
+	if body, err = strategicpatch.CreateThreeWayMergePatch(last, modified, current, schema, true); err != nil {
+		return nil, nil, unfit
+	}
+	if merged, err = strategicpatch.StrategicMergePatchUsingLookupPatchMeta(current, body, schema); err != nil {
+		return nil, nil, unfit
+	}
+	return body, merged, nil
+}
+
+// applyAs has the API server's own code apply the manifest server-side, in the
+// name of a manager. Without managedFields nobody knows what conflicts, and so
+// nothing does.
+func applyAs(live *appsv1.DaemonSet, name string, m Manifest) (*appsv1.DaemonSet, patch, error) {
+	current := kinded(live)
+	for _, e := range live.ManagedFields {
+		if e.FieldsV1 != nil {
+			current.ManagedFields = append(current.ManagedFields, e)
+		}
+	}
+	config := &unstructured.Unstructured{Object: m.object(live.Namespace)}
+	body, err := json.Marshal(config)
+	if err != nil {
+		return nil, patch{}, err
+	}
+	gvk := appsv1.SchemeGroupVersion.WithKind("DaemonSet")
+	manager, err := managedfields.NewDefaultFieldManager(typeConverter(), scheme.Scheme, noDefaults{}, scheme.Scheme, gvk, gvk.GroupVersion(), "", nil)
+	if err != nil {
+		return nil, patch{}, err
+	}
+	applied, err := manager.Apply(current, config, name, m.As.Force || len(current.ManagedFields) == 0)
+	if found := conflictsIn(err); len(found) > 0 {
+		if found = withoutDigests(found, live); len(found) > 0 {
+			return nil, patch{}, &ConflictError{Ref: m.Ref, Manager: name, Conflicts: found}
+		}
+		applied, err = manager.Apply(current, config, name, true)
+	}
+	if err != nil {
+		return nil, patch{}, err
+	}
+	if m.As.ServerSide && migrate(applied, name) {
+		if applied, err = manager.Apply(applied, config, name, true); err != nil {
+			return nil, patch{}, err
+		}
+	}
+	merged, err := toDaemonSet(applied)
+	return merged, patch{types.ApplyPatchType, name, body}, err
+}
+
+// migrate does what kubectl apply --server-side does once it was accepted: what
+// kubectl apply owned client-side becomes the manager's, so that the same apply,
+// sent once more, removes what the manifest no longer has. It reports whether
+// anything was to do.
+func migrate(applied runtime.Object, name string) bool {
+	o, err := meta.Accessor(applied)
+	if err != nil {
+		return false
+	}
+	book := fieldpath.NewSet(fieldpath.MakePathOrDie("metadata", "annotations", corev1.LastAppliedConfigAnnotation))
+	clientSide := sets.New[string]()
+	for _, e := range csaupgrade.FindFieldsOwners(o.GetManagedFields(), metav1.ManagedFieldsOperationUpdate, book) {
+		clientSide.Insert(e.Manager)
+	}
+	return len(clientSide) > 0 && csaupgrade.UpgradeManagedFields(applied, clientSide, name) == nil
+}
+
+// conflictsIn returns the conflicts that an error of the API server, or of its
+// code, tells of, by manager and field.
+func conflictsIn(err error) []Conflict {
+	var found []Conflict
+	status := apierrors.APIStatus(nil)
+	if !errors.As(err, &status) || status.Status().Details == nil {
+		return nil
+	}
+	for _, c := range status.Status().Details.Causes {
+		if c.Type == metav1.CauseTypeFieldManagerConflict {
+			found = append(found, Conflict{Field: c.Field, With: strings.TrimPrefix(c.Message, "conflict with ")})
+		}
+	}
+	slices.SortFunc(found, func(a, b Conflict) int {
+		return cmp.Or(strings.Compare(a.With, b.With), strings.Compare(a.Field, b.Field))
+	})
+	return found
+}
+
+// withoutDigests returns the conflicts but for those at values of which live
+// has only the digest: whether they differ is not known.
+func withoutDigests(found []Conflict, live *appsv1.DaemonSet) []Conflict {
+	spec := &live.Spec.Template.Spec
+	unknown := map[string]bool{}
+	for list, containers := range map[string][]corev1.Container{"containers": spec.Containers, "initContainers": spec.InitContainers} {
+		for _, c := range containers {
+			for _, v := range c.Env {
+				if snapshot.IsDigest(v.Value) {
+					unknown[fmt.Sprintf(".spec.template.spec.%s[name=%q].env[name=%q].value", list, c.Name, v.Name)] = true
+				}
+			}
+		}
+	}
+	for key, value := range live.Annotations {
+		if snapshot.IsDigest(value) {
+			unknown[".metadata.annotations."+key] = true
+		}
+	}
+	return slices.DeleteFunc(found, func(c Conflict) bool { return unknown[c.Field] })
+}
+
+// noDefaults leaves the defaults to Overlay, which sets them once.
+type noDefaults struct{}
+
+func (noDefaults) Default(runtime.Object) {}

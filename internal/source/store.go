@@ -1,0 +1,116 @@
+package source
+
+import (
+	"fmt"
+	"strconv"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// store holds the objects of one kind, each once.
+type store[T any] struct {
+	items []T
+	from  []position      // of each
+	at    map[string]int  // by namespace and name
+	in    map[string]int  // how many, by namespace
+	bare  map[string]bool // by namespace and name: without a status
+}
+
+// without returns the words for how many of these objects have no status, or ""
+// if all have one.
+func (s *store[T]) without(items []T) string {
+	n := 0
+	for i := range items {
+		if s.bare[key(metaOf(&items[i]))] {
+			n++
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d have none", n, len(items))
+}
+
+// put adds an object. Of two of the same name it keeps the one that has a
+// status, or else the one that the API server wrote later, by resourceVersion.
+// Where that does not tell, it keeps the one that comes later, and returns what is
+// wrong with the one before, and where that stands.
+func (s *store[T]) put(o metav1.Object, bare bool, at position) (clash, position) {
+	if s.at == nil {
+		s.at, s.in, s.bare = map[string]int{}, map[string]int{}, map[string]bool{}
+	}
+	name, new := key(o), any(o).(*T)
+	i, known := s.at[name]
+	if !known {
+		s.bare[name] = bare
+		s.at[name] = len(s.items)
+		s.in[o.GetNamespace()]++
+		s.items, s.from = append(s.items, *new), append(s.from, at)
+		return "", position{}
+	}
+	old, from := metaOf(&s.items[i]), s.from[i]
+	use := func() { s.items[i], s.bare[name], s.from[i] = *new, bare, at }
+	if was := s.bare[name]; was != bare && (old.GetUID() == o.GetUID() || old.GetUID() == "" || o.GetUID() == "") {
+		if was {
+			use()
+		}
+		return "", position{}
+	}
+	if old.GetUID() != o.GetUID() {
+		use()
+		return otherUID, from
+	}
+	a, aErr := strconv.ParseUint(old.GetResourceVersion(), 10, 64)
+	b, bErr := strconv.ParseUint(o.GetResourceVersion(), 10, 64)
+	told := aErr == nil && bErr == nil && a != b
+	if told && b < a {
+		return "", position{}
+	}
+	differ := !told && !sameObject(s.items[i], *new)
+	use()
+	switch {
+	case !differ:
+		return "", position{}
+	case aErr == nil && bErr == nil:
+		return sameVersion, from
+	}
+	return noVersion, from
+}
+
+// clash says why it is unknown which of two copies of an object is newer.
+type clash string
+
+const (
+	otherUID    clash = "is of another UID"
+	sameVersion clash = "differs, though it is of the same resourceVersion"
+	noVersion   clash = "differs, and no resourceVersion says which is newer"
+)
+
+// sameObject reports whether two objects are the same but for who wrote their fields,
+// which kubectl leaves out.
+func sameObject[T any](a, b T) bool {
+	metaOf(&a).SetManagedFields(nil)
+	metaOf(&b).SetManagedFields(nil)
+	return equality.Semantic.DeepEqual(a, b)
+}
+
+// position is where an object stands in the input.
+type position struct {
+	file     string
+	document int
+	path     string // items[3] in a list
+}
+
+func (p position) String() string {
+	s := fmt.Sprintf("%s, document %d", p.file, p.document)
+	if p.path != "" {
+		s += ", " + p.path
+	}
+	return s
+}
+
+// putter is a store of any kind.
+type putter interface {
+	put(o metav1.Object, bare bool, at position) (clash, position)
+}

@@ -1,0 +1,203 @@
+package source
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strconv"
+
+	goyaml "go.yaml.in/yaml/v2"
+	"sigs.k8s.io/yaml"
+)
+
+// yamlDocument reads up to the next separator. The items of a list that is
+// laid out as kubectl and everybody else lays it out, a key "items:" in the
+// first column and each item on lines of its own, are read one by one.
+func (d *documents) yamlDocument(ctx context.Context) error {
+	var (
+		it       item
+		whole    = item{yaml: true, line: d.line, text: d.indent} // but the items, which leave empty lines
+		anchors  []byte                                           // the items that may have one
+		maybe    bool                                             // "items:" was read: a dash makes a list of it
+		isList   bool
+		column   = -1 // of the items' dashes; -1: not among the items
+		count    int
+		endOfOne = func() error {
+			if it.text == nil {
+				return nil
+			}
+			done := it
+			it = item{}
+			if yamlAnchor.Match(done.text) {
+				anchors = append(anchors, done.text...)
+			}
+			return d.add(ctx, done)
+		}
+	)
+	for n := 0; ; n++ {
+		if head, _ := d.in.Peek(4); separator(head) && n > 0 {
+			break
+		}
+		line := d.line
+		text, err := d.readLine()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		d.ragged = !bytes.ContainsAny(text[len(text)-1:], "\n\r}]")
+		content := bytes.TrimLeft(text, " \r")
+		lead := text[:len(text)-len(content)]
+		at := len(lead) - 1 - bytes.LastIndexByte(lead, '\r') // a carriage return alone ends a line, too
+		blank := len(bytes.TrimSpace(content)) == 0 || content[0] == '#'
+		dash := !blank && content[0] == '-' && bytes.ContainsAny(content[1:min(2, len(content))], " \r\n") || string(content) == "-"
+		if maybe && !blank {
+			maybe = false
+			if dash && isList {
+				return errTwoLists
+			}
+			if dash && !yamlAnchor.Match(whole.text) {
+				isList, column = true, at
+			}
+		}
+		if column >= 0 && dash && at == column {
+			if err := endOfOne(); err != nil {
+				return err
+			}
+			it = item{yaml: true, line: line, path: fmt.Sprintf("items[%d]", count), before: anchors}
+			count++
+		}
+		if column >= 0 && (blank || at > column || dash && at == column) {
+			it.text = append(it.text, text...)
+			whole.text = append(whole.text, '\n')
+			continue
+		}
+		column = -1
+		if err := endOfOne(); err != nil {
+			return err
+		}
+		maybe = maybe || itemsKey.Match(text)
+		whole.text = append(whole.text, text...)
+	}
+	if err := endOfOne(); err != nil {
+		return err
+	}
+	if !isList {
+		return d.document(whole)
+	}
+	whole.before = anchors
+	raw, repeats, err := whole.json()
+	if err != nil {
+		return err
+	}
+	if err := d.describe(json.RawMessage(raw)); err != nil {
+		return err
+	}
+	if c := firstByte(d.list.Items); c != 0 && c != 'n' { // after what looked like the end of the items
+		return errTwoLists
+	}
+	return d.endList(ctx, false, repeats)
+}
+
+var itemsKey = regexp.MustCompile(`^items:[ \t]*(#.*)?\r?\n?$`)
+
+// What may be an anchor of YAML, or an alias of one. kubectl writes none.
+var (
+	yamlAnchor = regexp.MustCompile(`(?m)(?:^|[\s\[{,])&[^\s\[\]{},&]`)
+	yamlAlias  = regexp.MustCompile(`(?m)(?:^|[\s\[{,])\*([^\s\[\]{},*]+)`)
+)
+
+// json returns the text as JSON, and of YAML the keys that stand in it twice.
+func (it *item) json() ([]byte, []Repeat, error) {
+	if !it.yaml {
+		return it.text, nil, nil
+	}
+	raw, repeats, err := yamlToJSON(it.text, it.line)
+	before := it.before
+	if !errors.Is(err, errNoAnchor) {
+		before = nil
+	}
+	if len(before) > 0 {
+		text := slices.Concat(before, it.text)
+		if it.path == "" {
+			text = slices.Concat([]byte("anchors:\n"), text)
+		}
+		raw, repeats, err = yamlToJSON(text, it.line-bytes.Count(text[:len(text)-len(it.text)], []byte{'\n'}))
+		repeats = slices.DeleteFunc(repeats, func(r Repeat) bool { return r.Line <= it.line })
+	}
+	var items []json.RawMessage
+	if err != nil || it.path == "" || json.Unmarshal(raw, &items) != nil || len(items) == 0 || len(items) > 1 && len(before) == 0 {
+		return raw, repeats, err
+	}
+	return items[len(items)-1], repeats, nil
+}
+
+var (
+	yamlLine    = regexp.MustCompile(`\bline (\d+)`)
+	noAnchor    = regexp.MustCompile(`(?s)unknown anchor '(.*)' referenced`)
+	yamlQuote   = regexp.MustCompile("(?s)(invalid map key): .*| ?`.*`")
+	errNoAnchor = errors.New("an alias without an anchor before it in the same document")
+)
+
+// yamlToJSON converts a piece of a YAML file, of which line lines stand
+// before it. It returns the keys that stand in it twice, too. An error says nothing
+// that the parser quotes of the file, which may be a secret.
+func yamlToJSON(text []byte, line int) ([]byte, []Repeat, error) {
+	if n := unread(text); n > 0 {
+		return nil, nil, fmt.Errorf("line %d: indented less than the first line of its document: nothing from here on would be read", line+n)
+	}
+	raw, err := yaml.YAMLToJSONStrict(text)
+	if err == nil {
+		return raw, nil, nil
+	}
+	if loose, looseErr := yaml.YAMLToJSON(text); looseErr == nil {
+		return loose, repeatsInYAML(err, line), nil
+	}
+	if m := noAnchor.FindStringSubmatch(err.Error()); m != nil {
+		for i, l := range bytes.Split(text, []byte{'\n'}) {
+			if slices.ContainsFunc(yamlAlias.FindAllSubmatch(l, -1), func(a [][]byte) bool { return string(a[1]) == m[1] }) {
+				return nil, nil, fmt.Errorf("line %d: %w", line+i+1, errNoAnchor)
+			}
+		}
+		return nil, nil, errNoAnchor
+	}
+	s := yamlLine.ReplaceAllStringFunc(err.Error(), func(m string) string {
+		n, _ := strconv.Atoi(m[len("line "):])
+		return fmt.Sprintf("line %d", line+n)
+	})
+	return nil, nil, errors.New(yamlQuote.ReplaceAllString(s, "$1"))
+}
+
+// unread returns the line, counted from 1, from which on the YAML parser would
+// read nothing: it takes indentation that falls below that of the first line for
+// the end, and says nothing of what follows. 0: it reads all.
+func unread(text []byte) int {
+	first, n := -1, 0
+	for line := range bytes.Lines(text) {
+		n++
+		content := bytes.TrimLeft(line, " ")
+		if len(bytes.TrimSpace(content)) == 0 || content[0] == '#' {
+			continue
+		}
+		switch at := len(line) - len(content); {
+		case first < 0:
+			first = at
+		case at < first && several(text): // else it is within a text in quotes
+			return n
+		}
+	}
+	return 0
+}
+
+// several reports whether the parser sees more than one document.
+func several(text []byte) bool {
+	var first, second any
+	d := goyaml.NewDecoder(bytes.NewReader(text))
+	return d.Decode(&first) == nil && d.Decode(&second) != io.EOF
+}
