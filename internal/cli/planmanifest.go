@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/hide"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
@@ -271,19 +272,19 @@ func (o *planOptions) manifest(c *whatif.Change, m source.Manifest, applied *sou
 
 // literalValues returns those of the variables of a manifest and of the live
 // object, which is nil where there is none.
-func literalValues(live *appsv1.DaemonSet, m source.Manifest) *template.Values {
+func literalValues(live *appsv1.DaemonSet, m source.Manifest) *hide.Values {
 	templates := []template.Content{m.Template()}
 	if live != nil {
 		if t, err := template.Of(&live.Spec.Template, false); err == nil {
 			templates = append(templates, t)
 		}
 	}
-	return template.ValuesOf([]string{m.Namespace, m.Name}, templates...)
+	return hide.ValuesOf([]string{m.Namespace, m.Name}, templates...)
 }
 
 // withoutValues returns an error without the literal values that a server or a
 // webhook quotes in it.
-func withoutValues(err error, of *template.Values) error {
+func withoutValues(err error, of *hide.Values) error {
 	words := of.Hide(err.Error())
 	if words == err.Error() {
 		return err

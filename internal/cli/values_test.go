@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/pkg/hide"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
@@ -41,7 +42,7 @@ func TestWithoutValues(t *testing.T) {
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			err := hinted{&source.RequestError{What: "dry run", Err: errors.New(tt.words)}, "kubectl auth can-i"}
-			got := withoutValues(err, template.ValuesOf(nil, set(tt.values...)))
+			got := withoutValues(err, hide.ValuesOf(nil, set(tt.values...)))
 			if want := "dry run: " + tt.want; got.Error() != want {
 				t.Errorf("got  %s\nwant %s", got, want)
 			}

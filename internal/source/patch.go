@@ -24,7 +24,7 @@ import (
 	"k8s.io/client-go/util/csaupgrade"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
-	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+	"github.com/kubectl-ds/kubectl-ds/pkg/hide"
 )
 
 var daemonSetMeta = sync.OnceValues(func() (strategicpatch.LookupPatchMeta, error) {
@@ -185,14 +185,14 @@ func withoutDigests(found []Conflict, live *appsv1.DaemonSet) []Conflict {
 	for list, containers := range map[string][]corev1.Container{"containers": spec.Containers, "initContainers": spec.InitContainers} {
 		for _, c := range containers {
 			for _, v := range c.Env {
-				if snapshot.IsDigest(v.Value) {
+				if hide.IsDigest(v.Value) {
 					unknown[fmt.Sprintf(".spec.template.spec.%s[name=%q].env[name=%q].value", list, c.Name, v.Name)] = true
 				}
 			}
 		}
 	}
 	for key, value := range live.Annotations {
-		if snapshot.IsDigest(value) {
+		if hide.IsDigest(value) {
 			unknown[".metadata.annotations."+key] = true
 		}
 	}

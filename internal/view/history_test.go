@@ -21,6 +21,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/internal/world"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/hide"
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
@@ -212,7 +213,7 @@ func TestFieldsInWords(t *testing.T) {
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			var changes []history.FieldChange
-			for _, d := range template.Hide[corev1.PodTemplateSpec](template.Diff(parseContent(t, tt.old), parseContent(t, tt.new), template.At), template.At) {
+			for _, d := range hide.Differences[corev1.PodTemplateSpec](template.Diff(parseContent(t, tt.old), parseContent(t, tt.new), template.At), template.At) {
 				changes = append(changes, history.FieldChange{Difference: d, Kind: history.FieldSet})
 			}
 			got := strings.Join(fieldStyle{brief: true, cell: true, alone: true}.changeLines(changes), "; ")

@@ -9,10 +9,12 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/encode"
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/hide"
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
@@ -89,7 +91,7 @@ func Template(w io.Writer, h *history.History, asked Asked, r *history.Revision,
 		}
 	}
 	if !showValues {
-		t = t.WithValues(func(string) string { return template.Hidden })
+		t = hide.Replace[corev1.PodTemplateSpec](t, func(string) string { return template.Hidden })
 	}
 	text, err := encode.YAMLText(map[string]any(t))
 	if err != nil {
@@ -164,7 +166,7 @@ func UnifiedDiff(w io.Writer, h *history.History, old, new map[string]any, showV
 	p := newPast(h, Asked{}, style)
 	sides := []map[string]any{old, new}
 	if !showValues {
-		sides = template.WithNumbers[appsv1.DaemonSet](sides...)
+		sides = hide.Numbered[appsv1.DaemonSet](sides...)
 	}
 	before, err := encode.YAMLText(sides[0])
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
+	"github.com/kubectl-ds/kubectl-ds/pkg/hide"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
@@ -23,7 +24,7 @@ func TestPairs(t *testing.T) {
 	for seed := range cases.Of(int64(800)) {
 		p := dstest.Templates(seed)
 		shown := template.Diff(p.Old, p.New, template.At)
-		for _, d := range append(shown, template.Hide[corev1.PodTemplateSpec](shown, template.At)...) {
+		for _, d := range append(shown, hide.Differences[corev1.PodTemplateSpec](shown, template.At)...) {
 			about := func() string {
 				return fmt.Sprintf("seed %d %v, %s:\n%s\n%s", seed, p.Edits, d.Path, d.Old, d.New)
 			}

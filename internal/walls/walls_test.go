@@ -62,13 +62,18 @@ func TestImports(t *testing.T) {
 		},
 		{
 			why: "a Snapshot knows nothing of what is made of it; a template, which revisions hold, is a part of it",
-			who: own("pkg/snapshot"), project: true, only: own("pkg/template"),
+			who: own("pkg/snapshot"), project: true, only: own("pkg/template", "pkg/hide"),
 			breach: func(p *project) { p.edge("pkg/snapshot", module+"/pkg/daemonset") },
 		},
 		{
 			why: "comparing two templates takes two templates",
 			who: own("pkg/template"), project: true, only: nil,
 			breach: func(p *project) { p.edge("pkg/template", module+"/pkg/snapshot") },
+		},
+		{
+			why: "what may be secret is told by the API's types and by its form, wherever it stands",
+			who: own("pkg/hide"), project: true, only: own("pkg/template"),
+			breach: func(p *project) { p.edge("pkg/hide", module+"/pkg/snapshot") },
 		},
 		{
 			why: "who else writes a DaemonSet stands in its metadata",
@@ -87,28 +92,28 @@ func TestImports(t *testing.T) {
 		},
 		{
 			why: "what a change makes of a State does not depend on what is asked of it then",
-			who: own("pkg/whatif"), project: true, only: own("pkg/snapshot", "pkg/template", "pkg/daemonset"),
+			who: own("pkg/whatif"), project: true, only: own("pkg/snapshot", "pkg/template", "pkg/hide", "pkg/daemonset"),
 			breach: func(p *project) { p.edge("pkg/whatif", module+"/pkg/plan") },
 		},
 		{
 			why: "a history is a reading of one State, and none of another",
-			who: own("pkg/history"), project: true, only: own("pkg/snapshot", "pkg/template", "pkg/daemonset", "pkg/cause", "pkg/managed"),
+			who: own("pkg/history"), project: true, only: own("pkg/snapshot", "pkg/template", "pkg/hide", "pkg/daemonset", "pkg/cause", "pkg/managed"),
 			breach: func(p *project) { p.edge("pkg/history", module+"/pkg/plan") },
 		},
 		{
 			why: "so is a plan; it tries changes, to find ways out of a stall",
-			who: own("pkg/plan"), project: true, only: own("pkg/snapshot", "pkg/template", "pkg/daemonset", "pkg/cause", "pkg/managed", "pkg/whatif"),
+			who: own("pkg/plan"), project: true, only: own("pkg/snapshot", "pkg/template", "pkg/hide", "pkg/daemonset", "pkg/cause", "pkg/managed", "pkg/whatif"),
 			breach: func(p *project) { p.edge("pkg/plan", module+"/pkg/history") },
 		},
 		{
 			why: "explain is a third one, which says what changed as history does",
-			who: own("pkg/explain"), project: true, only: own("pkg/snapshot", "pkg/template", "pkg/daemonset", "pkg/cause", "pkg/managed", "pkg/history"),
+			who: own("pkg/explain"), project: true, only: own("pkg/snapshot", "pkg/template", "pkg/hide", "pkg/daemonset", "pkg/cause", "pkg/managed", "pkg/history"),
 			breach: func(p *project) { p.edge("pkg/explain", module+"/pkg/plan") },
 		},
 		{
 			why: "a new package of pkg gets a row above, which says what it stands on",
 			check: func(p *project) []string {
-				known := own("pkg/snapshot", "pkg/template", "pkg/managed", "pkg/daemonset", "pkg/cause", "pkg/explain", "pkg/whatif", "pkg/plan", "pkg/history")
+				known := own("pkg/snapshot", "pkg/template", "pkg/hide", "pkg/managed", "pkg/daemonset", "pkg/cause", "pkg/explain", "pkg/whatif", "pkg/plan", "pkg/history")
 				return slices.DeleteFunc(slices.Sorted(maps.Keys(p.own)), func(pkg string) bool {
 					return !matches(own("pkg/..."), pkg) || matches(known, pkg)
 				})
@@ -117,7 +122,7 @@ func TestImports(t *testing.T) {
 		},
 		{
 			why: "whoever reads the input decides nothing about it; what a manifest leaves out, the API server fills in as pkg/template has it",
-			who: own("internal/source"), project: true, only: own("pkg/snapshot", "pkg/template"),
+			who: own("internal/source"), project: true, only: own("pkg/snapshot", "pkg/template", "pkg/hide"),
 			breach: func(p *project) { p.edge("internal/source", module+"/pkg/daemonset") },
 		},
 		{

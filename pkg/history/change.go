@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/kubectl-ds/kubectl-ds/pkg/hide"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
@@ -63,7 +64,7 @@ func (g *given) between(from, to template.Content, live bool) (ChangeKind, []Fie
 	found := template.Diff(from, to, template.At)
 	isDefault := template.Defaulted(found, from, to, template.At)
 	if !g.show {
-		found = template.Hide[corev1.PodTemplateSpec](found, template.At)
+		found = hide.Differences[corev1.PodTemplateSpec](found, template.At)
 	}
 	out := []FieldChange{}
 	for i, d := range found {

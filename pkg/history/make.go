@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/hide"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
@@ -152,7 +153,7 @@ const changeCause = "kubernetes.io/change-cause"
 // causeOf returns the change-cause, unless it is a command that sets variables.
 func (g *given) causeOf(revision string) string {
 	cause := g.objects[revision].Annotations[changeCause]
-	if !g.show && snapshot.MayHoldValues(changeCause, cause) {
+	if !g.show && hide.MayHoldValues(changeCause, cause) {
 		return template.Hidden
 	}
 	return cause

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/hide"
 	"github.com/kubectl-ds/kubectl-ds/pkg/managed"
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
@@ -67,7 +68,7 @@ func MakeChanged(r *whatif.Result, o Options) *Plan {
 func (p *Plan) changed(r *whatif.Result, o Options) {
 	sum := *r.Summary
 	if !o.ShowValues {
-		sum.Fields = whatif.Hidden(sum.Fields)
+		sum.Fields = hide.InDaemonSet(sum.Fields)
 	}
 	p.Change, p.Assumptions = &sum, append(p.Assumptions, r.Assumptions...)
 }

@@ -4,19 +4,17 @@ import (
 	"bytes"
 	"crypto/hmac"
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/kubectl-ds/kubectl-ds/pkg/hide"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
@@ -64,7 +62,7 @@ func Redact(s *Snapshot, key []byte) (*Snapshot, error) {
 
 // Values returns the literal values in the live template and in the revisions,
 // which messages of events, pods and containers may quote.
-func (s *Snapshot) Values() *template.Values {
+func (s *Snapshot) Values() *hide.Values {
 	var templates []template.Content
 	if live, err := template.Of(&s.DaemonSet.Spec.Template, false); err == nil {
 		templates = append(templates, live)
@@ -74,12 +72,12 @@ func (s *Snapshot) Values() *template.Values {
 			templates = append(templates, stored)
 		}
 	}
-	return template.ValuesOf([]string{s.DaemonSet.Namespace, s.DaemonSet.Name}, templates...)
+	return hide.ValuesOf([]string{s.DaemonSet.Namespace, s.DaemonSet.Name}, templates...)
 }
 
 // hideInMessages hides values in what somebody wrote about pods and the
 // DaemonSet. It shares none of what it changes.
-func (s *Snapshot) hideInMessages(v *template.Values) {
+func (s *Snapshot) hideInMessages(v *hide.Values) {
 	for i := range s.DaemonSet.Status.Conditions {
 		c := &s.DaemonSet.Status.Conditions[i]
 		c.Message = v.Hide(c.Message)
@@ -117,19 +115,13 @@ type redaction struct {
 }
 
 func (r *redaction) digest(value string) string {
-	if value == "" || r.again && IsDigest(value) {
+	if value == "" || r.again && hide.IsDigest(value) {
 		return value
 	}
 	mac := hmac.New(sha256.New, r.key)
 	mac.Write([]byte(value))
-	return "digest:" + hex.EncodeToString(mac.Sum(nil))[:16]
+	return hide.DigestPrefix + hex.EncodeToString(mac.Sum(nil))[:16]
 }
-
-var digestForm = regexp.MustCompile(`^digest:[0-9a-f]{16}$`)
-
-// IsDigest reports whether a value has the form of those that Redact writes. In a
-// Snapshot whose EnvValues are EnvDigest it is one.
-func IsDigest(value string) bool { return digestForm.MatchString(value) }
 
 // eachValue calls f for the literal values of a pod's environment variables.
 func eachValue(spec *corev1.PodSpec, f func(*string)) {
@@ -160,7 +152,7 @@ func (r *redaction) annotations(all map[string]string) map[string]string {
 		switch {
 		case key == corev1.LastAppliedConfigAnnotation:
 			out[key] = r.applied(value)
-		case MayHoldValues(key, value):
+		case hide.MayHoldValues(key, value):
 			out[key] = r.digest(value)
 		default:
 			out[key] = value
@@ -169,44 +161,6 @@ func (r *redaction) annotations(all map[string]string) map[string]string {
 	return out
 }
 
-// MayHoldValues reports whether an annotation of a DaemonSet may hold literal
-// values of its environment variables: a copy of its manifest, as kubectl
-// apply, Rancher, kapp, Config Sync and many operators keep one, known by the
-// annotation's name or by its looks; or the kubectl command that set them.
-//
-// By its looks a copy is a text that begins as JSON does, that has the word
-// apiVersion in it, or a key under which values stand (containers, env, value)
-// at the beginning of a line or behind a brace or bracket. It may be in quotes,
-// and in base64, with line ends or without. What begins as gzip, zlib, zip or
-// zstd in base64 is one, too, and so is what begins as JSON there. No other form
-// and no other encoding is known.
-func MayHoldValues(annotation, value string) bool {
-	if IsDigest(value) {
-		return false
-	}
-	if annotation == "kubernetes.io/change-cause" {
-		return settingCommand.MatchString(value)
-	}
-	return value != "" && (copyKey.MatchString(annotation) || isCopy(value))
-}
-
-var (
-	// settingCommand has values in it: a command as --record kept it (kubectl set env, kubectl patch, helm's flags), an
-	// assignment, a piece of a manifest, or an address with a password.
-	settingCommand = regexp.MustCompile(`(?i:\bset\b.*\benv\b)|(^|\s)(--set(-string|-json|-literal|-file)?|--env|--from-literal|--patch|-p)([=\s]|$)|\b[A-Z][A-Z0-9_]{2,}=\S|\bvalue:|://[^\s/@]*:[^\s/@]*@|\{`)
-
-	// copyKey are annotations of tools that keep what they applied: kubectl, banzaicloud.com and those that copied its
-	// name, objectset.rio.cattle.io, kapp with its diffs, configmanagement.gke.io.
-	copyKey = regexp.MustCompile(`last-applied|/applied$|^kapp\.k14s\.io/original|/declared-config$`)
-
-	// copyText begins as JSON does, or as JSON, gzip, zip or zstd do in base64; or it has a word of a manifest in it.
-	copyText = regexp.MustCompile(`^[\[{]|^(eyJ|H4sI|UEsD|KLUv)|\bapiVersion\b|(?m:^[\s-]*)` + valueKey + `|[\[{](?s:(.*\W)?)` + valueKey)
-)
-
-// valueKey is a key under which literal values stand. Quotes around it may be
-// escaped, and without them something must part the colon from what follows.
-const valueKey = `(?i:["'\\]*(\w*containers|env|value)(["'\\]+\s*:|\s*:([\s\[{"']|$)))`
-
 // applied returns a manifest, as kubectl apply keeps it, for kubectl apply to
 // read.
 func (r *redaction) applied(manifest string) string {
@@ -214,7 +168,7 @@ func (r *redaction) applied(manifest string) string {
 	if err != nil {
 		return r.digest(manifest)
 	}
-	object = template.WithValues[appsv1.DaemonSet](object, r.digest)
+	object = hide.Replace[appsv1.DaemonSet](object, r.digest)
 	r.innerAnnotations(object)
 	raw, err := marshal(object)
 	if err != nil || !r.clean(raw) {
@@ -224,7 +178,7 @@ func (r *redaction) applied(manifest string) string {
 }
 
 // innerAnnotations does for a parsed object what annotations does. The object
-// is this redaction's own: WithValues copied it, but for the metadata, which
+// is this redaction's own: hide.Replace copied it, but for the metadata, which
 // were parsed for nobody else.
 func (r *redaction) innerAnnotations(object map[string]any) {
 	for _, metadata := range fields(object, "metadata") {
@@ -258,7 +212,7 @@ func (r *redaction) data(d runtime.RawExtension) runtime.RawExtension {
 		return runtime.RawExtension{}
 	}
 	if stored, err := template.Stored(raw); err == nil && json.Unmarshal(raw, new(appsv1.DaemonSet)) == nil {
-		out, err := marshal(map[string]any{"spec": map[string]any{"template": stored.WithValues(r.digest)}})
+		out, err := marshal(map[string]any{"spec": map[string]any{"template": hide.Replace[corev1.PodTemplateSpec](stored, r.digest)}})
 		if err == nil && r.clean(out) {
 			return runtime.RawExtension{Raw: out}
 		}
@@ -272,7 +226,7 @@ func (r *redaction) data(d runtime.RawExtension) runtime.RawExtension {
 }
 
 // clean reports whether what was redacted without the API's types is an object to
-// them, in which they find no literal value: what WithValues passes over, because
+// them, in which they find no literal value: what hide.Replace passes over, because
 // it is not of the form that values stand in, does not decode.
 func (r *redaction) clean(raw []byte) bool {
 	var ds appsv1.DaemonSet
@@ -280,7 +234,7 @@ func (r *redaction) clean(raw []byte) bool {
 		return false
 	}
 	clean := true
-	eachValue(&ds.Spec.Template.Spec, func(v *string) { clean = clean && IsDigest(*v) })
+	eachValue(&ds.Spec.Template.Spec, func(v *string) { clean = clean && hide.IsDigest(*v) })
 	return clean
 }
 
@@ -291,31 +245,3 @@ func marshal(v any) ([]byte, error) {
 	err := e.Encode(v)
 	return bytes.TrimSpace(b.Bytes()), err
 }
-
-// compressed are the first bytes of gzip, zlib, zip and zstd.
-var compressed = []string{"\x1f\x8b", "x\x01", "x\x5e", "x\x9c", "x\xda", "PK\x03\x04", "\x28\xb5\x2f\xfd"}
-
-// isCopy reports whether a text looks like a copy of a manifest: see MayHoldValues.
-func isCopy(value string) bool {
-	value = uncoated(value)
-	if copyText.MatchString(value) {
-		return true
-	}
-	value = strings.Join(strings.Fields(value), "")
-	for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding} {
-		raw, err := encoding.DecodeString(value)
-		if err != nil || len(raw) < 8 {
-			continue
-		}
-		if slices.ContainsFunc(compressed, func(magic string) bool { return strings.HasPrefix(string(raw), magic) }) {
-			return true
-		}
-		if utf8.Valid(raw) && copyText.MatchString(uncoated(string(raw))) { // a checksum is no text, once it is decoded
-			return true
-		}
-	}
-	return false
-}
-
-// uncoated returns a text without what may stand around it.
-func uncoated(text string) string { return strings.Trim(text, " \t\r\n\ufeff\"'") }

@@ -9,12 +9,34 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/kubectl-ds/kubectl-ds/internal/dstest/draw"
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
+
+// A drawn makes what the law looks at.
+type drawn struct{ draw.Draw }
+
+// stored returns the content of a template in one of the forms in which it may
+// be read, with some nulls, maps that have lost their keys, and fields that no
+// type knows.
+func (d drawn) stored(t *testing.T, of *corev1.PodTemplateSpec) Content {
+	t.Helper()
+	c, err := Of(of, d.OneIn(2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.OneIn(3) {
+		delete(c, "$patch")
+	}
+	if !d.OneIn(3) {
+		d.Strange(map[string]any(c))
+	}
+	return c
+}
 
 // TestDiffIsComplete: whoever makes the listed changes to one template has the
 // other. None is listed if and only if the two are equal, but for nulls and the
@@ -23,13 +45,13 @@ func TestDiffIsComplete(t *testing.T) {
 	const pairs = 1000
 	seen := map[string]int{}
 	for seed := range cases.Of(uint64(pairs)) {
-		d := draw{rand.New(rand.NewPCG(seed, 1))}
-		one := d.template()
-		other := d.template()
-		if !d.oneIn(5) {
+		d := drawn{draw.Draw{Rand: rand.New(rand.NewPCG(seed, 1))}}
+		one := d.Template()
+		other := d.Template()
+		if !d.OneIn(5) {
 			other = one.DeepCopy()
 			for range d.IntN(6) {
-				d.edit(other)
+				d.Edit(other)
 			}
 		}
 		a, b := d.stored(t, one), d.stored(t, other)

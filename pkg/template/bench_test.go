@@ -48,12 +48,6 @@ func BenchmarkDiff(b *testing.B) {
 				Defaulted(all, old, new, nil)
 			}
 		})
-		b.Run(bb.name+"/Hide", func(b *testing.B) {
-			all := Diff(old, new, nil)
-			for b.Loop() {
-				Hide[corev1.PodTemplateSpec](all, nil)
-			}
-		})
 	}
 	// Twice the variables take twice the time.
 	for _, n := range []int{1000, 2000} {

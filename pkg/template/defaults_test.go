@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/dstest/draw"
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
@@ -167,16 +168,16 @@ func TestDefaulted(t *testing.T) {
 func TestDefaultedLaws(t *testing.T) {
 	defaults, others := 0, 0
 	for seed := range cases.Of(uint64(100)) {
-		d := draw{rand.New(rand.NewPCG(seed, 3))}
-		plain := d.template()
+		d := drawn{draw.Draw{Rand: rand.New(rand.NewPCG(seed, 3))}}
+		plain := d.Template()
 		full := plain.DeepCopy()
-		Default(full, pick(d, []string{"", "v1.27.16"}))
+		Default(full, draw.Pick(d.Draw, []string{"", "v1.27.16"}))
 		edited := full.DeepCopy()
 		for range d.IntN(4) {
-			d.edit(edited)
+			d.Edit(edited)
 		}
 		stored := func(of *corev1.PodTemplateSpec) Content {
-			c, err := Of(of, d.oneIn(2))
+			c, err := Of(of, d.OneIn(2))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -10,8 +10,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 )
 
+// Hidden stands for the literal value of an environment variable, which may be
+// a secret, and for what may hold one.
+const Hidden = "<hidden>"
+
 // Difference is one field that two objects do not share. Hidden says that what may
-// be secret was taken out of its values: see Hide. Place is that of a new member in
+// be secret was taken out of its values: see package hide. Place is that of a new member in
 // its list, from 1 on, and of all else 0.
 type Difference struct {
 	// the field, with the members of a list by their key: `spec.template.spec.containers[name=agent].image`;

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/dstest/draw"
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
@@ -99,11 +100,11 @@ func TestDocumentOfDifference(t *testing.T) {
 func TestPathsAreRead(t *testing.T) {
 	paths, kinds := 0, map[StepKind]bool{}
 	for seed := range cases.Of(uint64(300)) {
-		d := draw{rand.New(rand.NewPCG(seed, 5))}
-		a := d.template()
+		d := drawn{draw.Draw{Rand: rand.New(rand.NewPCG(seed, 5))}}
+		a := d.Template()
 		b := a.DeepCopy()
 		for range 1 + d.IntN(4) {
-			d.edit(b)
+			d.Edit(b)
 		}
 		found := Diff(d.stored(t, a), d.stored(t, b), At)
 		for i, one := range found {

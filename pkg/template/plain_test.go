@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/dstest/draw"
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
@@ -15,11 +16,11 @@ import (
 func TestPlainLaws(t *testing.T) {
 	equal, pairs := 0, 0
 	for seed := range cases.Of(uint64(300)) {
-		d := draw{rand.New(rand.NewPCG(seed, 4))}
-		one := d.template()
+		d := drawn{draw.Draw{Rand: rand.New(rand.NewPCG(seed, 4))}}
+		one := d.Template()
 		other := one.DeepCopy()
-		if d.oneIn(2) {
-			d.edit(other)
+		if d.OneIn(2) {
+			d.Edit(other)
 		}
 		a, b := d.stored(t, one), d.stored(t, other)
 		before := inJSON(a)

@@ -5,35 +5,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/hide"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
-
-// Hidden returns the fields without the literal values of environment
-// variables: see template.Hide, and without the copies of them that tools keep
-// in annotations.
-func Hidden(fields []FieldDiff) []FieldDiff {
-	out := template.Hide[appsv1.DaemonSet](fields, nil)
-	for i := range out {
-		f := &out[i]
-		annotation, isAnnotation := f.Path.Below(template.Fields("metadata", "annotations"))
-		if !isAnnotation {
-			continue
-		}
-		key := annotation.Last().Name
-		f.Old, f.New = hiddenCopy(key, f.Old), hiddenCopy(key, f.New)
-		f.Hidden = !f.Old.Equal(fields[i].Old) || !f.New.Equal(fields[i].New)
-	}
-	return out
-}
-
-func hiddenCopy(annotation string, v template.Value) template.Value {
-	value, isText := v.Text()
-	if !isText || !snapshot.MayHoldValues(annotation, value) {
-		return v
-	}
-	return template.ValueOf(template.Hidden)
-}
 
 // keepDigests gives the literal values of a manifest's environment variables,
 // and its annotations that may hold copies of them, the digest that the live
@@ -46,7 +21,7 @@ func keepDigests(s *snapshot.Snapshot, m *appsv1.DaemonSet) int {
 	}
 	n := 0
 	for key, value := range m.Annotations {
-		if live := s.DaemonSet.Annotations[key]; snapshot.IsDigest(live) && snapshot.MayHoldValues(key, value) {
+		if live := s.DaemonSet.Annotations[key]; hide.IsDigest(live) && hide.MayHoldValues(key, value) {
 			m.Annotations[key] = live
 			n++
 		}
@@ -72,7 +47,7 @@ func keepDigestsOf(live, containers []corev1.Container) int {
 			}
 			was := left[at][0]
 			left[at] = left[at][1:]
-			if v.Value != "" && !snapshot.IsDigest(v.Value) && snapshot.IsDigest(was) {
+			if v.Value != "" && !hide.IsDigest(v.Value) && hide.IsDigest(was) {
 				v.Value = was
 				n++
 			}
@@ -114,7 +89,7 @@ func unknownFields(s *snapshot.Snapshot, revision string) map[string]string {
 	for i := range s.Revisions {
 		if r := &s.Revisions[i]; r.Name == revision && r.Namespace == s.DaemonSet.Namespace {
 			if c, err := template.Stored(r.Data.Raw); err == nil {
-				return c.Unknown()
+				return hide.Unlisted(c)
 			}
 		}
 	}

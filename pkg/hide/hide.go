@@ -1,4 +1,7 @@
-package template
+// Package hide takes out of objects, differences and messages what may be secret:
+// literal values of environment variables, copies of them, and what the API's types
+// do not list. It holds no prose.
+package hide
 
 import (
 	"encoding/json"
@@ -9,16 +12,15 @@ import (
 	"strconv"
 	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
-// Hidden stands for the literal value of an environment variable, which may be
-// a secret, and for what may hold one.
-const Hidden = "<hidden>"
-
-// Hide returns the differences of two objects of an API type, whose paths begin
-// with at, with Hidden in the place of what may be secret: alone, or within what
+// Differences returns the differences of two objects of an API type, whose paths begin
+// with at, with template.Hidden in the place of what may be secret: alone, or within what
 // comes or goes whole. That is all that the type does not list: a field that is
 // misspelled, or newer than this program, and a value of another kind than its
 // field's. Of what the type lists it is the literal values of environment
@@ -28,24 +30,24 @@ const Hidden = "<hidden>"
 //
 // It knows of no listed field but that one in which somebody may have written a
 // secret, such as arguments and annotations.
-func Hide[T any](all []Difference, at Path) []Difference {
-	out := make([]Difference, len(all))
+func Differences[T any](all []template.Difference, at template.Path) []template.Difference {
+	out := make([]template.Difference, len(all))
 	for i, d := range all {
 		of := reflect.Type(nil)
 		if rest, below := d.Path.Below(at); below {
 			of = typeAt(reflect.TypeFor[T](), rest)
 		}
-		hide := func(v Value) Value {
+		hide := func(v template.Value) template.Value {
 			taken := false
 			without := replaced(of, v.Any(), func(string) string {
 				taken = true
-				return Hidden
+				return template.Hidden
 			})
 			if v.Absent() || !taken {
 				return v
 			}
 			d.Hidden = true
-			return ValueOf(without)
+			return template.ValueOf(without)
 		}
 		d.Old, d.New = hide(d.Old), hide(d.New)
 		out[i] = d
@@ -53,26 +55,43 @@ func Hide[T any](all []Difference, at Path) []Difference {
 	return out
 }
 
-// WithValues returns a copy of the content in which f has replaced what may be
-// secret, in the order of the fields' names: see Hide. What is no string is one
-// to f as JSON writes it.
-func (c Content) WithValues(f func(string) string) Content {
-	return WithValues[corev1.PodTemplateSpec](c, f)
+// InDaemonSet is Differences of two DaemonSets, also without the copies of values that
+// tools keep in annotations.
+func InDaemonSet(fields []template.Difference) []template.Difference {
+	out := Differences[appsv1.DaemonSet](fields, nil)
+	for i := range out {
+		f := &out[i]
+		annotation, isAnnotation := f.Path.Below(template.Fields("metadata", "annotations"))
+		if !isAnnotation {
+			continue
+		}
+		hide := func(v template.Value) template.Value {
+			if value, isText := v.Text(); isText && MayHoldValues(annotation.Last().Name, value) {
+				return template.ValueOf(template.Hidden)
+			}
+			return v
+		}
+		f.Old, f.New = hide(f.Old), hide(f.New)
+		f.Hidden = !f.Old.Equal(fields[i].Old) || !f.New.Equal(fields[i].New)
+	}
+	return out
 }
 
-// WithValues is what the method of Content is, for an object of any API type.
-func WithValues[T any](object map[string]any, f func(string) string) map[string]any {
+// Replace returns a copy of an object of an API type in which f has replaced what may
+// be secret, in the order of the fields' names: see Differences. What is no string is
+// one to f as JSON writes it.
+func Replace[T any](object map[string]any, f func(string) string) map[string]any {
 	return replaced(reflect.TypeFor[T](), object, f).(map[string]any)
 }
 
-// WithNumbers returns copies of objects in which a number stands for each value that
+// Numbered returns copies of objects in which a number stands for each value that
 // may be secret, the same for equal values, in the order in which they occur: so one
 // that differs is still seen to.
-func WithNumbers[T any](objects ...map[string]any) []map[string]any {
+func Numbered[T any](objects ...map[string]any) []map[string]any {
 	numbers := map[string]string{}
 	out := make([]map[string]any, len(objects))
 	for i, o := range objects {
-		out[i] = WithValues[T](o, func(value string) string {
+		out[i] = Replace[T](o, func(value string) string {
 			if numbers[value] == "" {
 				numbers[value] = fmt.Sprintf("<hidden %d>", len(numbers)+1)
 			}
@@ -121,15 +140,15 @@ func replaced(t reflect.Type, v any, f func(string) string) any {
 	return f(inWords(v))
 }
 
-// Unknown returns what the API types of this program do not list, by where it stands,
+// Unlisted returns what the API types of this program do not list, by where it stands,
 // as JSON.
-func (c Content) Unknown() map[string]string {
+func Unlisted(c template.Content) map[string]string {
 	found := map[string]string{}
-	unknown(reflect.TypeFor[corev1.PodTemplateSpec](), nil, map[string]any(c), found)
+	unlisted(reflect.TypeFor[corev1.PodTemplateSpec](), nil, map[string]any(c), found)
 	return found
 }
 
-func unknown(t reflect.Type, path Path, v any, found map[string]string) {
+func unlisted(t reflect.Type, path template.Path, v any, found map[string]string) {
 	switch v := v.(type) {
 	case map[string]any:
 		fields := fieldsOf(t)
@@ -140,15 +159,15 @@ func unknown(t reflect.Type, path Path, v any, found map[string]string) {
 			switch of := fields(key); {
 			case isEmpty(inner), isDirective(key, inner):
 			case of == nil:
-				found[path.With(Step{Name: key}).String()] = text(inner)
+				found[path.With(template.Step{Name: key}).String()] = inWords(inner)
 			default:
-				unknown(of, path.With(Step{Name: key}), inner, found)
+				unlisted(of, path.With(template.Step{Name: key}), inner, found)
 			}
 		}
 	case []any:
 		if t.Kind() == reflect.Slice {
 			for i, inner := range v {
-				unknown(plainType(t.Elem()), path.With(Step{Kind: Member, Value: strconv.Itoa(i)}), inner, found)
+				unlisted(plainType(t.Elem()), path.With(template.Step{Kind: template.Member, Value: strconv.Itoa(i)}), inner, found)
 			}
 		}
 	}
@@ -165,7 +184,7 @@ func inWords(v any) string {
 	if s, ok := v.(string); ok {
 		return s
 	}
-	return text(v)
+	return template.ValueOf(v).String()
 }
 
 // fieldsOf returns the types of an object's fields by their keys, nil for a type
@@ -243,15 +262,15 @@ func plainType(t reflect.Type) reflect.Type {
 
 // typeAt returns the type of what stands at a path below a value of a type; nil
 // where that lists nothing there.
-func typeAt(t reflect.Type, path Path) reflect.Type {
+func typeAt(t reflect.Type, path template.Path) reflect.Type {
 	for _, step := range path {
 		if t == nil {
 			return nil
 		}
 		switch inner := fieldsOf(t); {
-		case inner != nil && step.Kind != Member:
+		case inner != nil && step.Kind != template.Member:
 			t = inner(step.Name)
-		case t.Kind() == reflect.Slice && step.Kind == Member:
+		case t.Kind() == reflect.Slice && step.Kind == template.Member:
 			t = plainType(t.Elem())
 		case t.Kind() == reflect.Slice: // the order of its members, by their keys
 			t = reflect.TypeFor[[]intstr.IntOrString]()

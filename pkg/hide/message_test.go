@@ -1,4 +1,4 @@
-package template
+package hide
 
 import (
 	"encoding/json"
@@ -9,6 +9,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
@@ -127,7 +128,7 @@ spec:
 			if tt.want == "" {
 				tt.want = tt.message
 			}
-			want := strings.ReplaceAll(tt.want, "HIDDEN", Hidden)
+			want := strings.ReplaceAll(tt.want, "HIDDEN", template.Hidden)
 			got := v.Hide(tt.message)
 			if got != want {
 				t.Errorf("got  %s\nwant %s", got, want)
@@ -137,18 +138,18 @@ spec:
 			}
 		})
 	}
-	if got, want := new(Values).Hide(`x: [{"name":"A","value":"s3cret"}]`), `x: [{"name":"A","value":`+Hidden+`}]`; got != want {
+	if got, want := new(Values).Hide(`x: [{"name":"A","value":"s3cret"}]`), `x: [{"name":"A","value":`+template.Hidden+`}]`; got != want {
 		t.Errorf("without a template: %s", got)
 	}
 }
 
-func valued(t *testing.T, text string) Content {
+func valued(t *testing.T, text string) template.Content {
 	t.Helper()
 	raw, err := yaml.YAMLToJSON([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := parse(raw)
+	c, err := template.Parse(json.RawMessage(raw))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +180,7 @@ func TestMessagesTellNoSecret(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := parse(fmt.Appendf(nil, where, quoted))
+		c, err := template.Parse(json.RawMessage(fmt.Appendf(nil, where, quoted)))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package template
+package hide
 
 import (
 	"encoding/json"
@@ -14,10 +14,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/dstest/draw"
+	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
-func TestHide(t *testing.T) {
+func TestDifferences(t *testing.T) {
 	for _, tt := range []struct{ path, old, want, why string }{
 		{"spec.containers[name=a].env[name=A].value", `"s"`, `"<hidden>"`, "a value"},
 		{"spec.containers[name=a].env[name=A].value", ``, ``, "a value that is not there"},
@@ -77,16 +79,18 @@ func TestHide(t *testing.T) {
 		{"spec.containers[name=a].command", `["env"]`, `["env"]`, "a command"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
-			looksHidden := tt.old == tt.want && strings.Contains(tt.old, Hidden)
-			hide := func(all []Difference) []Difference { return Hide[corev1.PodTemplateSpec](all, Fields("t")) }
+			looksHidden := tt.old == tt.want && strings.Contains(tt.old, template.Hidden)
+			hide := func(all []template.Difference) []template.Difference {
+				return Differences[corev1.PodTemplateSpec](all, template.Fields("t"))
+			}
 			path, ofDaemonSet := strings.CutPrefix(tt.path, "DaemonSet:")
 			if ofDaemonSet {
-				hide = func(all []Difference) []Difference { return Hide[appsv1.DaemonSet](all, nil) }
+				hide = func(all []template.Difference) []template.Difference { return Differences[appsv1.DaemonSet](all, nil) }
 			} else {
 				path = "t." + path
 			}
-			want := []Difference{differs(path, tt.want, "", 0), differs(path, "", tt.want, 0)}
-			given := []Difference{differs(path, tt.old, "", 0), differs(path, "", tt.old, 0)}
+			want := []template.Difference{differs(path, tt.want, "", 0), differs(path, "", tt.want, 0)}
+			given := []template.Difference{differs(path, tt.old, "", 0), differs(path, "", tt.old, 0)}
 			for i := range want {
 				want[i].Hidden = looksHidden || tt.want != tt.old
 			}
@@ -105,47 +109,66 @@ func TestHide(t *testing.T) {
 	}
 }
 
-// TestHideLaws: where every literal value is marked, and marked values and keys
+// A drawn makes what the laws look at.
+type drawn struct{ draw.Draw }
+
+// stored returns the content of a template, with what this program does not write.
+func (d drawn) stored(t *testing.T, of *corev1.PodTemplateSpec) template.Content {
+	t.Helper()
+	c, err := template.Of(of, d.OneIn(2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.OneIn(3) {
+		delete(c, "$patch")
+	}
+	if !d.OneIn(3) {
+		d.Strange(map[string]any(c))
+	}
+	return c
+}
+
+// TestReplaceLaws: where every literal value is marked, and marked values and keys
 // are planted wherever the API's types list no field, no difference holds a mark
-// when they are hidden, and Hidden says which did. What the types list, and is no
+// when they are hidden, and template.Hidden says which did. What the types list, and is no
 // literal value, is as before. It is so of templates, and of the DaemonSets that
 // hold them, in whatever letter case their fields are written.
-func TestHideLaws(t *testing.T) {
+func TestReplaceLaws(t *testing.T) {
 	const mark = "s3cr3t"
 	hides, planted, reads := 0, 0, 0
 	for seed := range cases.Of(uint64(300)) {
-		d := draw{rand.New(rand.NewPCG(seed, 2))}
-		plain := d.template()
+		d := drawn{draw.Draw{Rand: rand.New(rand.NewPCG(seed, 2))}}
+		plain := d.Template()
 		for range 3 {
 			d.fillEnv(plain)
 		}
 		other := plain.DeepCopy()
 		for range 1 + d.IntN(4) {
-			d.edit(other)
+			d.Edit(other)
 		}
-		if d.oneIn(5) {
+		if d.OneIn(5) {
 			other = &corev1.PodTemplateSpec{}
 		}
 		one, other := withEnv(plain, func(v string) string { return mark + v }), withEnv(other, func(v string) string { return mark + v })
 		a, b := d.stored(t, one), d.stored(t, other)
-		if d.oneIn(3) {
+		if d.OneIn(3) {
 			a = d.recased(map[string]any(a)).(map[string]any)
 		}
-		if d.oneIn(3) {
+		if d.OneIn(3) {
 			b = d.recased(map[string]any(b)).(map[string]any)
 		}
-		if d.oneIn(2) {
+		if d.OneIn(2) {
 			planted += d.plant(map[string]any(a), reflect.TypeFor[corev1.PodTemplateSpec](), mark)
 			planted += d.plant(map[string]any(b), reflect.TypeFor[corev1.PodTemplateSpec](), mark)
 		}
 		wholeA, wholeB := map[string]any{"spec": map[string]any{"template": map[string]any(a)}}, map[string]any{"spec": map[string]any{"template": map[string]any(b)}}
-		all := Hide[corev1.PodTemplateSpec](Diff(a, b, nil), nil)
-		all = append(all, Hide[corev1.PodTemplateSpec](Diff(a, b, At), At)...)
-		all = append(all, Hide[appsv1.DaemonSet](Between[appsv1.DaemonSet](wholeA, wholeB, nil), nil)...)
-		all = append(all, Hide[appsv1.DaemonSet](Between[appsv1.DaemonSet](wholeA, map[string]any{"spec": map[string]any{}}, nil), nil)...)
-		open := append(Diff(a, b, nil), Diff(a, b, At)...)
-		open = append(open, Between[appsv1.DaemonSet](wholeA, wholeB, nil)...)
-		open = append(open, Between[appsv1.DaemonSet](wholeA, map[string]any{"spec": map[string]any{}}, nil)...)
+		all := Differences[corev1.PodTemplateSpec](template.Diff(a, b, nil), nil)
+		all = append(all, Differences[corev1.PodTemplateSpec](template.Diff(a, b, template.At), template.At)...)
+		all = append(all, Differences[appsv1.DaemonSet](template.Between[appsv1.DaemonSet](wholeA, wholeB, nil), nil)...)
+		all = append(all, Differences[appsv1.DaemonSet](template.Between[appsv1.DaemonSet](wholeA, map[string]any{"spec": map[string]any{}}, nil), nil)...)
+		open := append(template.Diff(a, b, nil), template.Diff(a, b, template.At)...)
+		open = append(open, template.Between[appsv1.DaemonSet](wholeA, wholeB, nil)...)
+		open = append(open, template.Between[appsv1.DaemonSet](wholeA, map[string]any{"spec": map[string]any{}}, nil)...)
 		for i, hidden := range all {
 			was := strings.Contains(open[i].Old.String()+open[i].New.String(), mark)
 			if is := strings.Contains(hidden.Path.String()+hidden.Old.String()+hidden.New.String(), mark); is || was && !hidden.Hidden {
@@ -167,15 +190,15 @@ func TestHideLaws(t *testing.T) {
 
 		before := inJSON(a)
 		var values []string
-		got := a.WithValues(func(v string) string {
+		got := Replace[corev1.PodTemplateSpec](a, func(v string) string {
 			values = append(values, v)
-			return Hidden
+			return template.Hidden
 		})
 		if strings.Contains(inJSON(got), mark) {
 			t.Fatalf("seed %d: %s became %s", seed, before, inJSON(got))
 		}
 		if read := typed(t, a); read != nil {
-			if want, is := withEnv(read, func(string) string { return Hidden }), typed(t, got); !equality.Semantic.DeepEqual(want, is) {
+			if want, is := withEnv(read, func(string) string { return template.Hidden }), typed(t, got); !equality.Semantic.DeepEqual(want, is) {
 				t.Fatalf("seed %d: to the API (-want +is):\n%s", seed, cmp.Diff(want, is))
 			}
 			reads++
@@ -215,7 +238,7 @@ func withEnv(of *corev1.PodTemplateSpec, f func(string) string) *corev1.PodTempl
 }
 
 // typed is what the API's types read of a content, nil for one that they refuse.
-func typed(t *testing.T, c Content) *corev1.PodTemplateSpec {
+func typed(t *testing.T, c template.Content) *corev1.PodTemplateSpec {
 	t.Helper()
 	raw, err := json.Marshal(c)
 	if err != nil {
@@ -232,7 +255,7 @@ func typed(t *testing.T, c Content) *corev1.PodTemplateSpec {
 // field, misspells some that it does list, and returns how many it planted. An
 // object of a type is a struct of Go here, which is told from a map by asking the
 // decoder: of a map it takes every key.
-func (d draw) plant(v any, of reflect.Type, mark string) (n int) {
+func (d drawn) plant(v any, of reflect.Type, mark string) (n int) {
 	switch v := v.(type) {
 	case []any:
 		for _, member := range v {
@@ -249,16 +272,16 @@ func (d draw) plant(v any, of reflect.Type, mark string) (n int) {
 				n += d.plant(v[key], elemOf(f), mark)
 			}
 		}
-		if keys := slices.Sorted(maps.Keys(v)); len(keys) > 0 && d.oneIn(12) { // all in it becomes unknown
-			key := pick(d, keys)
+		if keys := slices.Sorted(maps.Keys(v)); len(keys) > 0 && d.OneIn(12) { // all in it becomes unknown
+			key := draw.Pick(d.Draw, keys)
 			if strings.Contains(inJSON(v[key]), mark) {
 				v[key+"s2"] = v[key]
 				delete(v, key)
 				n++
 			}
 		}
-		if d.oneIn(3) {
-			v[pick(d, []string{"vlaue", "enviroment", "values", "x.y", "a=b", "]", "Value2"})] = pick(d, []any{
+		if d.OneIn(3) {
+			v[draw.Pick(d.Draw, []string{"vlaue", "enviroment", "values", "x.y", "a=b", "]", "Value2"})] = draw.Pick(d.Draw, []any{
 				mark, map[string]any{"A": mark}, map[string]any{mark: true}, []any{map[string]any{"name": "A", "value": mark}},
 				map[string]any{"env": []any{map[string]any{"name": "A", "value": mark}}}, map[string]any{"a": map[string]any{"b": mark}},
 			})
@@ -287,13 +310,13 @@ func decodedAs(of reflect.Type, key string) reflect.Type {
 }
 
 // recased returns a copy of what was parsed, with keys in another letter case.
-func (d draw) recased(v any) any {
+func (d drawn) recased(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		out := map[string]any{}
 		for _, key := range slices.Sorted(maps.Keys(v)) {
 			to := []string{key, strings.ToUpper(key), strings.Replace(key, "v", "V", 1), strings.ReplaceAll(key, "s", "ſ")}
-			out[pick(d, to)] = d.recased(v[key])
+			out[draw.Pick(d.Draw, to)] = d.recased(v[key])
 		}
 		return out
 	case []any:
@@ -307,15 +330,28 @@ func (d draw) recased(v any) any {
 }
 
 // fillEnv gives a container a variable.
-func (d draw) fillEnv(t *corev1.PodTemplateSpec) {
+func (d drawn) fillEnv(t *corev1.PodTemplateSpec) {
 	c := &t.Spec.Containers[d.IntN(len(t.Spec.Containers))]
-	if len(t.Spec.InitContainers) > 0 && d.oneIn(3) {
+	if len(t.Spec.InitContainers) > 0 && d.OneIn(3) {
 		c = &t.Spec.InitContainers[d.IntN(len(t.Spec.InitContainers))]
 	}
-	v := corev1.EnvVar{Name: pick(d, names), Value: pick(d, values)}
-	if d.oneIn(4) {
+	v := corev1.EnvVar{Name: draw.Pick(d.Draw, draw.Names), Value: draw.Pick(d.Draw, draw.Values)}
+	if d.OneIn(4) {
 		v = corev1.EnvVar{Name: v.Name}
-		d.fill(reflect.ValueOf(&v.ValueFrom).Elem(), "", 2)
+		d.Fill(reflect.ValueOf(&v.ValueFrom).Elem(), "", 2)
 	}
 	c.Env = append(c.Env, v)
+}
+
+// differs is a Difference as documents have it.
+func differs(path, old, new string, place int) template.Difference {
+	return template.Difference{Path: template.ParsePath(path), Old: template.ParseValue(old), New: template.ParseValue(new), Place: place}
+}
+
+func inJSON(v any) string {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(raw)
 }

@@ -1,4 +1,4 @@
-package template
+package hide
 
 import (
 	"cmp"
@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
 // Values are the literal values of environment variables that somebody else's
@@ -26,20 +28,20 @@ type variable struct {
 	forms []string // of its value
 }
 
-// ValuesOf returns the literal values in some templates, and all else that Hide
-// hides in them. Shown are names that a reader may see, beside those in the
+// ValuesOf returns the literal values in some templates, and all else that
+// Replace replaces in them. Shown are names that a reader may see, beside those in the
 // templates.
-func ValuesOf(shown []string, templates ...Content) *Values {
+func ValuesOf(shown []string, templates ...template.Content) *Values {
 	v := &Values{}
 	var found []string
 	open := strings.Join(shown, "\n") + "\n"
 	for _, c := range templates {
-		left := c.WithValues(func(value string) string {
+		left := Replace[corev1.PodTemplateSpec](c, func(value string) string {
 			found = append(found, value)
-			found = append(found, wordsIn(decode(value))...)
+			found = append(found, wordsIn(template.ParseValue(value).Any())...)
 			return ""
 		})
-		open += strings.Join(wordsIn(map[string]any(left)), "\n") + "\n"
+		open += strings.Join(wordsIn(left), "\n") + "\n"
 		v.addVariables(c)
 	}
 	for _, value := range found {
@@ -53,7 +55,7 @@ func ValuesOf(shown []string, templates ...Content) *Values {
 }
 
 // addVariables notes which name each value has. A template that is none has none.
-func (v *Values) addVariables(c Content) {
+func (v *Values) addVariables(c template.Content) {
 	raw, err := json.Marshal(c)
 	var t corev1.PodTemplateSpec
 	if err != nil || json.Unmarshal(raw, &t) != nil {
@@ -91,7 +93,7 @@ func wordsIn(v any) (words []string) {
 func formsOf(value string) []string {
 	escaped := func(s string) string { return s[1 : len(s)-1] }
 	html, _ := json.Marshal(value) // a string has a form in JSON
-	forms := []string{value, escaped(strconv.Quote(value)), escaped(text(value)), escaped(string(html)), strings.Join(strings.Fields(value), " ")}
+	forms := []string{value, escaped(strconv.Quote(value)), escaped(template.ValueOf(value).String()), escaped(string(html)), strings.Join(strings.Fields(value), " ")}
 	if lines := strings.Split(value, "\n"); len(lines) > 1 {
 		for _, line := range lines {
 			if line = strings.TrimSpace(line); !isPlain(line) {
@@ -103,7 +105,7 @@ func formsOf(value string) []string {
 	return slices.Compact(slices.DeleteFunc(forms, func(f string) bool { return f == "" }))
 }
 
-// Hide returns a message with Hidden in the place of each literal value.
+// Hide returns a message with template.Hidden in the place of each literal value.
 //
 // A value is hidden where one stands, whatever it is: in the field value of an
 // object, as JSON, YAML and Go write it; behind the name of its variable and = or
@@ -124,7 +126,7 @@ func (v *Values) Hide(message string) string {
 		return v.behindNames(message)
 	}
 	for _, place := range places {
-		message = place.ReplaceAllString(message, "${1}"+Hidden+"${2}")
+		message = place.ReplaceAllString(message, "${1}"+template.Hidden+"${2}")
 	}
 	return v.behindNames(message)
 }
@@ -184,7 +186,7 @@ func hideForm(message, form string) string {
 		if isName || len(form) < unmistakable && (joined(message[:i], false) || joined(message[end:], true)) {
 			b.WriteString(message[at:end])
 		} else {
-			b.WriteString(message[at:i] + Hidden)
+			b.WriteString(message[at:i] + template.Hidden)
 		}
 		at = end
 	}
@@ -220,7 +222,7 @@ func (v *Values) hideCut(message string) string {
 	for _, form := range v.telling {
 		for n := min(len(form)-1, len(body)); n >= least; n-- {
 			if strings.HasSuffix(body, form[:n]) && !isPlain(form[:n]) {
-				return body[:len(body)-n] + Hidden + message[len(body):]
+				return body[:len(body)-n] + template.Hidden + message[len(body):]
 			}
 		}
 	}
@@ -247,7 +249,7 @@ func (v *variable) hide(message string) string {
 		message = message[len(sign):]
 		for _, form := range slices.Backward(v.forms) { // of two that begin alike the longer one is later
 			if rest, found := strings.CutPrefix(message, form); found && !joined(rest, true) {
-				b.WriteString(Hidden)
+				b.WriteString(template.Hidden)
 				message = rest
 				break
 			}

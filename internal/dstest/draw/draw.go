@@ -1,11 +1,12 @@
-package template
+// Package draw makes pod templates at random, of whatever the API's types have. It
+// knows no package of this project.
+package draw
 
 import (
 	"encoding/json"
 	"math/rand/v2"
 	"reflect"
 	"slices"
-	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -13,61 +14,69 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// A draw makes templates at random. Their fields are those of the API types, all
+// A Draw makes templates at random. Their fields are those of the API types, all
 // of them, and of few words, so that two drawn alone have much in common, and
 // lists have members that share a key.
-type draw struct{ *rand.Rand }
+type Draw struct{ *rand.Rand }
 
+// dataMaps are fields whose keys are data.
+var dataMaps = []string{
+	"annotations", "labels", "limits", "matchLabels", "nodeSelector", "options", "overhead", "requests", "volumeAttributes",
+}
+
+// Names and Values are what a field of a name, and of any other text, is drawn from.
 var (
-	names  = []string{"a", "b", "c", "d", "x.y", "A_B", "1", `a]b=c`, `"q"`, "<&>", "e\nf", "ü"}
+	Names  = []string{"a", "b", "c", "d", "x.y", "A_B", "1", `a]b=c`, `"q"`, "<&>", "e\nf", "ü"}
 	paths  = []string{"/a", "/a]b=c", "/x.y/z", `/"`, "/[", "/ "}
 	keys   = []string{"app", "example.com/tier", "a.b", "x_y", "a=b", `a]b`, `"`, "name", "value"}
-	values = []string{"v", "w", "", "x y", "<a&b>", "[1]", "null"}
+	Values = []string{"v", "w", "", "x y", "<a&b>", "[1]", "null"}
 )
 
-func pick[T any](d draw, of []T) T { return of[d.IntN(len(of))] }
+// Pick returns one of some values.
+func Pick[T any](d Draw, of []T) T { return of[d.IntN(len(of))] }
 
-func (d draw) oneIn(n int) bool { return d.IntN(n) == 0 }
+// OneIn is true one time in n.
+func (d Draw) OneIn(n int) bool { return d.IntN(n) == 0 }
 
-// template draws one whose containers have names of their own, mostly.
-func (d draw) template() *corev1.PodTemplateSpec {
+// Template draws one whose containers have names of their own, mostly.
+func (d Draw) Template() *corev1.PodTemplateSpec {
 	t := &corev1.PodTemplateSpec{}
-	d.fill(reflect.ValueOf(t).Elem(), "", 2)
+	d.Fill(reflect.ValueOf(t).Elem(), "", 2)
 	if len(t.Spec.Containers) == 0 {
 		t.Spec.Containers = make([]corev1.Container, 1)
-		d.fill(reflect.ValueOf(&t.Spec.Containers[0]).Elem(), "", 2)
+		d.Fill(reflect.ValueOf(&t.Spec.Containers[0]).Elem(), "", 2)
 	}
-	if !d.oneIn(10) {
+	if !d.OneIn(10) {
 		for i := range t.Spec.Containers {
-			t.Spec.Containers[i].Name = names[i]
+			t.Spec.Containers[i].Name = Names[i]
 		}
 	}
 	return t
 }
 
-// fill draws a value of any type of the API: each field of a struct is set one
+// Fill draws a value of any type of the API: each field of a struct is set one
 // time in sparse, less the deeper it stands.
-func (d draw) fill(v reflect.Value, field string, sparse int) {
+func (d Draw) Fill(v reflect.Value, field string, sparse int) {
 	switch v.Interface().(type) {
 	case metav1.Time, metav1.MicroTime, metav1.ManagedFieldsEntry:
 		return
 	case resource.Quantity:
-		v.Set(reflect.ValueOf(resource.MustParse(pick(d, []string{"1", "100m", "1Gi", "2Gi", "0"}))))
+		v.Set(reflect.ValueOf(resource.MustParse(Pick(d, []string{"1", "100m", "1Gi", "2Gi", "0"}))))
 		return
 	case intstr.IntOrString:
-		v.Set(reflect.ValueOf(pick(d, []intstr.IntOrString{intstr.FromInt32(80), intstr.FromString("http"), intstr.FromString("80")})))
+		v.Set(reflect.ValueOf(Pick(d, []intstr.IntOrString{intstr.FromInt32(80), intstr.FromString("http"), intstr.FromString("80")})))
 		return
 	}
 	switch v.Kind() {
 	case reflect.Struct:
 		for i := range v.NumField() {
-			if wide := v.Type().Field(i).Name == "Spec"; wide || d.oneIn(sparse) {
-				d.fill(v.Field(i), v.Type().Field(i).Name, sparse+1)
+			if wide := v.Type().Field(i).Name == "Spec"; wide || d.OneIn(sparse) {
+				d.Fill(v.Field(i), v.Type().Field(i).Name, sparse+1)
 			}
 		}
 		for _, key := range []string{"Name", "MountPath", "ContainerPort", "TopologyKey", "DevicePath", "IP"} { // of most lists
-			if f := v.FieldByName(key); f.IsValid() && f.IsZero() && !d.oneIn(20) {
-				d.fill(f, key, sparse+1)
+			if f := v.FieldByName(key); f.IsValid() && f.IsZero() && !d.OneIn(20) {
+				d.Fill(f, key, sparse+1)
 			}
 		}
 	case reflect.Pointer:
@@ -75,30 +84,30 @@ func (d draw) fill(v reflect.Value, field string, sparse int) {
 			return
 		}
 		v.Set(reflect.New(v.Type().Elem()))
-		d.fill(v.Elem(), field, sparse)
+		d.Fill(v.Elem(), field, sparse)
 	case reflect.Slice:
 		n := d.IntN(4)
 		v.Set(reflect.MakeSlice(v.Type(), n, n))
 		for i := range n {
-			d.fill(v.Index(i), field, sparse)
+			d.Fill(v.Index(i), field, sparse)
 		}
 	case reflect.Map:
 		v.Set(reflect.MakeMap(v.Type()))
 		for range d.IntN(3) {
 			inner := reflect.New(v.Type().Elem()).Elem()
-			d.fill(inner, "", sparse)
-			v.SetMapIndex(reflect.ValueOf(pick(d, keys)).Convert(v.Type().Key()), inner)
+			d.Fill(inner, "", sparse)
+			v.SetMapIndex(reflect.ValueOf(Pick(d, keys)).Convert(v.Type().Key()), inner)
 		}
 	case reflect.String:
-		words, ok := map[string][]string{"Name": names, "MountPath": paths, "Protocol": {"TCP", "UDP"}}[field]
+		words, ok := map[string][]string{"Name": Names, "MountPath": paths, "Protocol": {"TCP", "UDP"}}[field]
 		if !ok {
-			words = values
+			words = Values
 		}
-		v.SetString(pick(d, words))
+		v.SetString(Pick(d, words))
 	case reflect.Bool:
-		v.SetBool(d.oneIn(2))
+		v.SetBool(d.OneIn(2))
 	case reflect.Int32, reflect.Int64:
-		v.SetInt(pick(d, []int64{0, 1, 53, 80, 1<<31 - 1}))
+		v.SetInt(Pick(d, []int64{0, 1, 53, 80, 1<<31 - 1}))
 	case reflect.Uint8:
 		v.SetUint(uint64(d.IntN(256)))
 	}
@@ -135,13 +144,13 @@ func spots(v reflect.Value, field string) []spot {
 	return found
 }
 
-// edit makes one change to a template, mostly of what is there.
-func (d draw) edit(t *corev1.PodTemplateSpec) {
+// Edit makes one change to a template, mostly of what is there.
+func (d Draw) Edit(t *corev1.PodTemplateSpec) {
 	all := spots(reflect.ValueOf(t).Elem(), "")[1:]
-	if !d.oneIn(4) {
+	if !d.OneIn(4) {
 		all = slices.DeleteFunc(all, func(s spot) bool { return s.IsZero() })
 	}
-	if d.oneIn(2) {
+	if d.OneIn(2) {
 		if lists := slices.DeleteFunc(slices.Clone(all), func(s spot) bool { return s.Kind() != reflect.Slice || s.Len() == 0 }); len(lists) > 0 {
 			all = lists
 		}
@@ -149,27 +158,27 @@ func (d draw) edit(t *corev1.PodTemplateSpec) {
 	if len(all) == 0 {
 		return
 	}
-	switch s := pick(d, all); {
+	switch s := Pick(d, all); {
 	case s.Kind() == reflect.Slice && s.Len() > 0:
 		d.editList(s)
-	case s.Kind() == reflect.Map && s.Len() > 0 && d.oneIn(2):
+	case s.Kind() == reflect.Map && s.Len() > 0 && d.OneIn(2):
 		s.SetMapIndex(s.MapKeys()[0], reflect.Value{})
-	case d.oneIn(3):
+	case d.OneIn(3):
 		s.SetZero()
 	default:
-		d.fill(s.Value, s.field, 3)
+		d.Fill(s.Value, s.field, 3)
 	}
 }
 
 // editList puts a member into a list, takes one out, doubles one, or shuffles
 // all.
-func (d draw) editList(list spot) {
+func (d Draw) editList(list spot) {
 	i := d.IntN(list.Len())
 	before, after := list.Slice3(0, i, i), list.Slice(i+1, list.Len())
 	member := reflect.New(list.Type().Elem()).Elem()
 	switch d.IntN(4) {
 	case 0:
-		d.fill(member, list.field, 4)
+		d.Fill(member, list.field, 4)
 		list.Set(reflect.AppendSlice(reflect.Append(before, member, list.Index(i)), after))
 	case 1:
 		list.Set(reflect.AppendSlice(before, after))
@@ -180,48 +189,30 @@ func (d draw) editList(list spot) {
 	}
 }
 
-// stored returns the content of a template in one of the forms in which it may
-// be read, with some nulls, maps that have lost their keys, and fields that no
-// type knows.
-func (d draw) stored(t *testing.T, of *corev1.PodTemplateSpec) Content {
-	t.Helper()
-	c, err := Of(of, d.oneIn(2))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d.oneIn(3) {
-		delete(c, "$patch")
-	}
-	if !d.oneIn(3) {
-		d.strange(map[string]any(c))
-	}
-	return c
-}
-
-// strange puts into the objects of a content what a template as this program
+// Strange puts into the objects of a content what a template as this program
 // writes it does not have.
-func (d draw) strange(v any) {
+func (d Draw) Strange(v any) {
 	switch v := v.(type) {
 	case []any:
 		for _, member := range v {
-			d.strange(member)
+			d.Strange(member)
 		}
 	case map[string]any:
 		for key, inner := range v {
-			d.strange(inner)
-			if slices.Contains(dataMaps, key) && d.oneIn(8) {
+			d.Strange(inner)
+			if slices.Contains(dataMaps, key) && d.OneIn(8) {
 				v[key] = map[string]any{}
 			}
 		}
-		if d.oneIn(8) {
+		if d.OneIn(8) {
 			v["none"] = nil
 		}
-		if d.oneIn(8) {
+		if d.OneIn(8) {
 			future := []any{
 				"x", true, json.Number("1"), []any{}, []any{nil}, []any{map[string]any{"name": "a", "none": nil}}, map[string]any{},
 				map[string]any{"a.b": map[string]any{"c": []any{"d"}, "none": nil}}, map[string]any{"": "x", "]": "y", "a=b": "z"},
 			}
-			v[pick(d, []string{"future", "$patch", "x y"})] = pick(d, future)
+			v[Pick(d, []string{"future", "$patch", "x y"})] = Pick(d, future)
 		}
 	}
 }
