@@ -44,7 +44,7 @@ func (cs *Causes) containerCause(o *corev1.Pod, s *corev1.ContainerStatus, init 
 		last = nil // it outlived the kubelet's longest wait, so it is no crash loop any more
 	}
 	switch w := s.State.Waiting; {
-	case w != nil && isImagePull(w.Reason):
+	case w != nil && slices.Contains(imagePulls, w.Reason):
 		c.Code, f["image"], f["reason"] = ImagePullBackOff, s.Image, w.Reason
 		setMessage(f, w.Message)
 		return c
@@ -64,12 +64,9 @@ func (cs *Causes) containerCause(o *corev1.Pod, s *corev1.ContainerStatus, init 
 	return nil
 }
 
-func isImagePull(reason string) bool {
-	switch reason {
-	case "ImagePullBackOff", "ErrImagePull", "InvalidImageName", "ErrImageNeverPull", "ImageInspectError", "RegistryUnavailable", "SignatureValidationFailed":
-		return true
-	}
-	return false
+// imagePulls are the kubelet's reasons of a container whose image it does not get.
+var imagePulls = []string{
+	"ImagePullBackOff", "ErrImagePull", "InvalidImageName", "ErrImageNeverPull", "ImageInspectError", "RegistryUnavailable", "SignatureValidationFailed",
 }
 
 // crash is the cause of a container that ended; last is nil if it is not
@@ -131,12 +128,8 @@ func (cs *Causes) initRuns(o *corev1.Pod, s *corev1.ContainerStatus, c *Cause) *
 }
 
 func initialized(o *corev1.Pod) bool {
-	for i := range o.Status.Conditions {
-		if c := &o.Status.Conditions[i]; c.Type == corev1.PodInitialized {
-			return c.Status == corev1.ConditionTrue
-		}
-	}
-	return false
+	c := condition(o, corev1.PodInitialized)
+	return c != nil && c.Status == corev1.ConditionTrue
 }
 
 // runsUnready is the cause of a container that runs and is not ready: a probe
@@ -148,8 +141,7 @@ func (cs *Causes) runsUnready(o *corev1.Pod, s *corev1.ContainerStatus, c *Cause
 			return cs.starting(o, started)
 		}
 	}
-	c.Code = ProbeFailing
-	c.Facts["restarts"] = int(s.RestartCount)
+	c.Code, c.Facts["restarts"] = ProbeFailing, int(s.RestartCount)
 	if s.RestartCount == 0 && cs.at.Sub(s.State.Running.StartedAt.Time) < Patience {
 		c.Severity = SeverityInfo // probes often fail while a container starts; see late
 	}

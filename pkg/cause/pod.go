@@ -97,11 +97,9 @@ const clockJitter = 2 * time.Second
 func (cs *Causes) pending(o *corev1.Pod) *Cause {
 	c := &Cause{Code: PendingUnschedulable, Severity: SeverityError, Since: timeOf(o.CreationTimestamp.Time), Facts: daemonset.Facts{}}
 	message, reason := "", ""
-	for i := range o.Status.Conditions {
-		if s := &o.Status.Conditions[i]; s.Type == corev1.PodScheduled && s.Status == corev1.ConditionFalse {
-			message, reason = s.Message, s.Reason
-			c.Since = timeOf(cmp.Or(s.LastTransitionTime.Time, o.CreationTimestamp.Time))
-		}
+	if s := condition(o, corev1.PodScheduled); s != nil && s.Status == corev1.ConditionFalse {
+		message, reason = s.Message, s.Reason
+		c.Since = timeOf(cmp.Or(s.LastTransitionTime.Time, o.CreationTimestamp.Time))
 	}
 	if e := cs.event(o, "FailedScheduling"); message == "" && e != nil {
 		message, reason = messageOf(e), "Unschedulable"
@@ -146,10 +144,10 @@ func (cs *Causes) pending(o *corev1.Pod) *Cause {
 // pod's affinity excludes anyway, and without the preemption summary.
 func schedulerWords(message string) []string {
 	_, list, found := strings.Cut(message, "nodes are available: ")
-	if !found {
-		if message == "" {
-			return nil
-		}
+	switch {
+	case message == "":
+		return nil
+	case !found:
 		return []string{message}
 	}
 	list, _, _ = strings.Cut(list, ". ") // what follows is of preemption
@@ -178,13 +176,7 @@ func (cs *Causes) notReady(o *corev1.Pod) *Cause {
 		return cs.starting(o, o.CreationTimestamp.Time)
 	}
 	c := &Cause{Code: daemonset.NotReady, Severity: SeverityError, Since: readySince(o), Facts: daemonset.Facts{}}
-	open := map[corev1.PodConditionType]bool{}
-	for i := range o.Status.Conditions {
-		s := &o.Status.Conditions[i]
-		open[s.Type] = s.Status == corev1.ConditionTrue
-		if s.Type != corev1.PodReady {
-			continue
-		}
+	if s := condition(o, corev1.PodReady); s != nil {
 		if s.Reason != "" {
 			c.Facts["reason"] = s.Reason
 		}
@@ -192,7 +184,7 @@ func (cs *Causes) notReady(o *corev1.Pod) *Cause {
 	}
 	var closed []string
 	for _, g := range cs.st.DaemonSet.Spec.Template.Spec.ReadinessGates {
-		if !open[g.ConditionType] {
+		if s := condition(o, g.ConditionType); s == nil || s.Status != corev1.ConditionTrue {
 			closed = append(closed, string(g.ConditionType))
 		}
 	}
@@ -214,12 +206,18 @@ func (cs *Causes) starting(o *corev1.Pod, began time.Time) *Cause {
 // readySince is when the pod's Ready condition last changed, else when the
 // pod was created.
 func readySince(o *corev1.Pod) *time.Time {
-	for i := range o.Status.Conditions {
-		if c := &o.Status.Conditions[i]; c.Type == corev1.PodReady && !c.LastTransitionTime.IsZero() {
-			return timeOf(c.LastTransitionTime.Time)
-		}
+	if c := condition(o, corev1.PodReady); c != nil && !c.LastTransitionTime.IsZero() {
+		return timeOf(c.LastTransitionTime.Time)
 	}
 	return timeOf(o.CreationTimestamp.Time)
+}
+
+// condition returns the pod's condition of a type, or nil if it has none.
+func condition(o *corev1.Pod, of corev1.PodConditionType) *corev1.PodCondition {
+	if i := slices.IndexFunc(o.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == of }); i >= 0 {
+		return &o.Status.Conditions[i]
+	}
+	return nil
 }
 
 func timeOf(t time.Time) *time.Time {

@@ -1,6 +1,10 @@
 package cause
 
-import "github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+import (
+	"slices"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+)
 
 const (
 	// NodeNotReady: the pod is not available, and its node is NotReady
@@ -98,11 +102,8 @@ var Reasons = []daemonset.Reason{
 	ProbeFailing, InsufficientResources, HostPortConflict, PendingUnschedulable, EvictLoop, Terminating, Starting, NoPod, NoEligibleNode, NextRolloutStalls,
 }
 
-// ofContainer are the causes that containers give: a bad revision gives them
-// to all of its pods.
-var ofContainer = map[daemonset.Reason]bool{
-	OOMKilled: true, CrashLoopBackOff: true, ImagePullBackOff: true, FailedMount: true, FailedCreatePodSandBox: true, ContainerConfig: true, ContainerCreating: true, InitRunning: true, ProbeFailing: true,
+// OfContainer reports whether a cause is one that containers give: a bad revision
+// gives it to all of its pods.
+func OfContainer(code daemonset.Reason) bool {
+	return slices.Contains([]daemonset.Reason{OOMKilled, CrashLoopBackOff, ImagePullBackOff, FailedMount, FailedCreatePodSandBox, ContainerConfig, ContainerCreating, InitRunning, ProbeFailing}, code)
 }
-
-// OfContainer reports whether a cause is one that containers give.
-func OfContainer(code daemonset.Reason) bool { return ofContainer[code] }

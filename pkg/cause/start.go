@@ -52,18 +52,16 @@ func startTime(p *daemonset.Pod) (seconds float64, ok bool) {
 	if !p.Ready || p.Terminating || p.Object.CreationTimestamp.IsZero() {
 		return 0, false
 	}
-	for _, c := range slices.Concat(p.Object.Status.InitContainerStatuses, p.Object.Status.ContainerStatuses) {
-		if c.RestartCount > 0 {
-			return 0, false
-		}
+	statuses := slices.Concat(p.Object.Status.InitContainerStatuses, p.Object.Status.ContainerStatuses)
+	if slices.ContainsFunc(statuses, func(s corev1.ContainerStatus) bool { return s.RestartCount > 0 }) {
+		return 0, false
 	}
-	for i := range p.Object.Status.Conditions {
-		c := &p.Object.Status.Conditions[i]
-		if took := c.LastTransitionTime.Sub(p.Object.CreationTimestamp.Time); c.Type == corev1.PodReady && took >= 0 {
-			return took.Seconds(), true
-		}
+	c := condition(p.Object, corev1.PodReady)
+	if c == nil {
+		return 0, false
 	}
-	return 0, false
+	took := c.LastTransitionTime.Sub(p.Object.CreationTimestamp.Time)
+	return took.Seconds(), took >= 0
 }
 
 // Quantile returns the shortest of the starts that at least this part of them
@@ -114,7 +112,7 @@ const (
 // other pod of the DaemonSet did. It may still become ready, but there is reason
 // to look.
 func (cs *Causes) late(p *daemonset.Pod, c *Cause) {
-	if p.Ready || p.Terminating || isTerminal(p.Object) {
+	if p.Ready || p.Terminating || p.Object.Status.Phase == corev1.PodFailed || p.Object.Status.Phase == corev1.PodSucceeded {
 		return
 	}
 	if c.Severity == SeverityError {
@@ -146,8 +144,4 @@ func (cs *Causes) late(p *daemonset.Pod, c *Cause) {
 		return
 	}
 	c.Severity, c.Facts["late"] = SeverityWarning, true
-}
-
-func isTerminal(o *corev1.Pod) bool {
-	return o.Status.Phase == corev1.PodFailed || o.Status.Phase == corev1.PodSucceeded
 }

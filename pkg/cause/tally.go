@@ -22,7 +22,7 @@ func (cs *Causes) RevisionFails() Tally {
 			continue
 		}
 		t.pods(n)
-		if c := cs.nodes[n.Name]; c != nil && c.Severity == SeverityError && ofContainer[c.Code] {
+		if c := cs.nodes[n.Name]; c != nil && c.Severity == SeverityError && OfContainer(c.Code) {
 			t.fails(n)
 		}
 	}
@@ -37,7 +37,7 @@ func (cs *Causes) RevisionFailsBy(key func(*Cause) string) map[string]Tally {
 	for i := range cs.st.Nodes {
 		n := &cs.st.Nodes[i]
 		all.pods(n)
-		if c := cs.nodes[n.Name]; c != nil && ofContainer[c.Code] {
+		if c := cs.nodes[n.Name]; c != nil && OfContainer(c.Code) {
 			k := key(c)
 			t := by[k]
 			t.fails(n)
