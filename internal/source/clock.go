@@ -6,24 +6,27 @@ import (
 	"time"
 )
 
-type dateKey struct{}
+// slot is the key under which a context has where something about the answers to
+// its requests will stand.
+type slot[T any] struct{}
 
-// withDate returns a context for one request, and where the Date of its
-// answer will stand: zero while there is none.
-func withDate(ctx context.Context) (context.Context, *time.Time) {
-	at := new(time.Time)
-	return context.WithValue(ctx, dateKey{}, at), at
+func withSlot[T any](ctx context.Context) (context.Context, *T) {
+	into := new(T)
+	return context.WithValue(ctx, slot[T]{}, into), into
 }
 
+// date is when an answer was given, by the server's clock: zero while there is none.
+type date struct{ time.Time }
+
 // dated is a transport that notes the server's clock for the requests that
-// asked for it with withDate.
+// asked for it with a slot for a date.
 type dated struct{ http.RoundTripper }
 
 func (t dated) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := t.RoundTripper.RoundTrip(req)
-	if at, asked := req.Context().Value(dateKey{}).(*time.Time); asked && err == nil {
-		if date, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
-			*at = date.UTC()
+	if at, asked := req.Context().Value(slot[date]{}).(*date); asked && err == nil {
+		if said, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
+			at.Time = said.UTC()
 		}
 	}
 	return resp, err

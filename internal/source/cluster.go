@@ -285,18 +285,18 @@ func moved(why string) []snapshot.Gap {
 // daemonSet reads one DaemonSet, and the server's clock while it did: zero
 // when the answer does not tell.
 func (c *Cluster) daemonSet(ctx context.Context, ref Ref) (*appsv1.DaemonSet, time.Time, error) {
-	dated, at := withDate(ctx)
+	dated, at := withSlot[date](ctx)
 	ds, err := c.apps.DaemonSets(ref.Namespace).Get(dated, ref.Name, metav1.GetOptions{})
 	switch {
 	case err == nil && (ds.Name != ref.Name || ds.Namespace != ref.Namespace):
 		err = fmt.Errorf("unusable answer: daemonset %s", Ref{ds.Namespace, ds.Name})
 	case err == nil:
 		stripDaemonSet(ds)
-		return ds, *at, nil
+		return ds, at.Time, nil
 	case apierrors.IsNotFound(err) && !apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse):
-		return nil, *at, c.notFound(ctx, ref)
+		return nil, at.Time, c.notFound(ctx, ref)
 	}
-	return nil, *at, c.refused(ctx, fmt.Sprintf("daemonset %s", ref), "kubectl auth can-i get daemonsets.apps -n "+ref.Namespace, err)
+	return nil, at.Time, c.refused(ctx, fmt.Sprintf("daemonset %s", ref), "kubectl auth can-i get daemonsets.apps -n "+ref.Namespace, err)
 }
 
 // notFound looks for what may have been meant. That it may not be allowed to
@@ -326,7 +326,7 @@ func (c *Cluster) daemonSets(ctx context.Context, f Filter) ([]appsv1.DaemonSet,
 	if f.Selector != nil {
 		o.LabelSelector = f.Selector.String()
 	}
-	got, err := readPages[appsv1.DaemonSet](ctx, o, c.apps.DaemonSets(f.Namespace).List, func(o metav1.Object) bool { return f.matches(o.GetName(), o.GetLabels()) })
+	got, _, err := readPages[appsv1.DaemonSet](ctx, o, c.apps.DaemonSets(f.Namespace).List, func(o metav1.Object) bool { return f.matches(o.GetName(), o.GetLabels()) })
 	if err != nil {
 		what, hint := "daemonsets of all namespaces", "kubectl auth can-i list daemonsets.apps -A"
 		if f.Namespace != "" {
@@ -334,8 +334,8 @@ func (c *Cluster) daemonSets(ctx context.Context, f Filter) ([]appsv1.DaemonSet,
 		}
 		return nil, c.refused(ctx, what, hint, err)
 	}
-	sortByName(got.items)
-	return got.items, nil
+	sortByName(got)
+	return got, nil
 }
 
 // serverVersion is what the server says of itself.

@@ -541,7 +541,7 @@ func TestPagesAreStrippedAsTheyArrive(t *testing.T) {
 			p.Items[i].Annotations = map[string]string{"large": "text"}
 		}
 	}
-	got, err := readPages[corev1.Node](background, metav1.ListOptions{},
+	got, _, err := readPages[corev1.Node](background, metav1.ListOptions{},
 		func(_ context.Context, o metav1.ListOptions) (*corev1.NodeList, error) {
 			if o.Continue == "2" && pages[""].Items[0].Annotations != nil {
 				t.Error("the first page is held whole while the second is read")
@@ -551,7 +551,7 @@ func TestPagesAreStrippedAsTheyArrive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(named("", "a", "c").Items, got.items); diff != "" {
+	if diff := cmp.Diff(named("", "a", "c").Items, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -566,7 +566,7 @@ func TestPagesWithoutAWay(t *testing.T) {
 		"the server's pages do not advance":                                       named("x", "a"),
 		"the server announces 7 more objects, but gives no token to request them": short,
 	} {
-		_, err := readPages[corev1.Node](background, metav1.ListOptions{}, func(context.Context, metav1.ListOptions) (*corev1.NodeList, error) { return page, nil }, nil)
+		_, _, err := readPages[corev1.Node](background, metav1.ListOptions{}, func(context.Context, metav1.ListOptions) (*corev1.NodeList, error) { return page, nil }, nil)
 		if err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)
 		}

@@ -31,15 +31,11 @@ var counted = map[string]string{
 
 func isCounted(kind, apiVersion string) bool { return apiVersion != "" && counted[kind] == apiVersion }
 
-// typesOfKinds are what objects of these kinds are read as.
-var typesOfKinds = map[string]reflect.Type{
-	"DaemonSet": reflect.TypeFor[appsv1.DaemonSet](), "ControllerRevision": reflect.TypeFor[appsv1.ControllerRevision](), "Node": reflect.TypeFor[corev1.Node](),
-	"Pod": reflect.TypeFor[corev1.Pod](), "Event": reflect.TypeFor[corev1.Event](), "PodDisruptionBudget": reflect.TypeFor[policyv1.PodDisruptionBudget](),
-}
-
-// nearField returns the field of a type that is written nearly as the last one of
-// a path, or "".
-func nearField(t reflect.Type, path string) string {
+// nearField returns the field of a kind that counts that is written nearly as the
+// last one of a path, or "".
+func nearField(kind, path string) string {
+	gv, _ := schema.ParseGroupVersion(counted[kind])
+	t := scheme.Scheme.KnownTypes(gv)[kind]
 	names := strings.Split(path, ".")
 	for _, name := range names[:len(names)-1] {
 		if t = itemType(t); t == nil || t.Kind() != reflect.Struct {
@@ -61,31 +57,22 @@ func itemType(t reflect.Type) reflect.Type {
 	return t
 }
 
-// alike are versions in which a server has the same objects as well.
-var alike = map[metav1.TypeMeta]bool{
-	{APIVersion: "events.k8s.io/v1", Kind: "Event"}:                 true,
-	{APIVersion: "events.k8s.io/v1beta1", Kind: "Event"}:            true,
-	{APIVersion: "policy/v1beta1", Kind: "PodDisruptionBudget"}:     true,
-	{APIVersion: "events.k8s.io/v1", Kind: "EventList"}:             true,
-	{APIVersion: "events.k8s.io/v1beta1", Kind: "EventList"}:        true,
-	{APIVersion: "policy/v1beta1", Kind: "PodDisruptionBudgetList"}: true,
-}
-
 // mistaken returns what is wrong with a kind that looks like one that counts,
 // or like a list of one, and is not. It returns nil for all others, among them
 // a kind of somebody's own group, which may be called Node.
 func mistaken(k metav1.TypeMeta) error {
 	group, version, _ := strings.Cut(k.APIVersion, "/")
-	if strings.Contains(group, ".") && !strings.HasSuffix(group, ".k8s.io") || alike[k] {
+	if strings.Contains(group, ".") && !strings.HasSuffix(group, ".k8s.io") || readers[k] != nil || readers[itemKind(k)] != nil {
 		return nil
-	}
-	if group == "meta.k8s.io" {
-		return viewOnly(k.Kind)
 	}
 	kind, isList := strings.CutSuffix(k.Kind, "List")
 	want, known := counted[kind]
 	switch {
-	case k.Kind == "List", k.APIVersion == want && known, kind == snapshot.Kind && group == snapshotGroup:
+	case group == "meta.k8s.io" && k.Kind == "Table":
+		return &fieldError{"kind", errors.New("a Table has columns of objects, not the objects")}
+	case group == "meta.k8s.io" && kind == "PartialObjectMetadata":
+		return &fieldError{"kind", fmt.Errorf("a %s has only the metadata of objects", k.Kind)}
+	case k.Kind == "List", group == "meta.k8s.io", k.APIVersion == want && known, kind == snapshot.Kind && group == snapshotGroup:
 		return nil
 	case !known:
 		return misspelled(k.Kind)
@@ -95,17 +82,6 @@ func mistaken(k metav1.TypeMeta) error {
 		return &fieldError{"apiVersion", fmt.Errorf("no server since v1.16 has a %s of %s: use %s", k.Kind, k.APIVersion, want)}
 	}
 	return &fieldError{"apiVersion", fmt.Errorf("there is no %s of %s: use %s", k.Kind, k.APIVersion, want)}
-}
-
-// viewOnly returns an error for a kind that a server makes for display only.
-func viewOnly(kind string) error {
-	switch kind {
-	case "Table":
-		return &fieldError{"kind", errors.New("a Table has columns of objects, not the objects")}
-	case "PartialObjectMetadata", "PartialObjectMetadataList":
-		return &fieldError{"kind", fmt.Errorf("a %s has only the metadata of objects", kind)}
-	}
-	return nil
 }
 
 // misspelled returns an error for an unknown kind whose name is nearly one that
@@ -209,11 +185,15 @@ func passedOver(raw []byte, kind metav1.TypeMeta) string {
 			return "an error of the API server instead of an object: " + oneLine(s.Message)
 		}
 	}
-	found := inside(raw)
+	found := each(inside(raw))
 	if len(found) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("a %s contains %s: objects inside another object are not read", kind.Kind, counts(found))
+	said := found[len(found)-1]
+	if rest := found[:len(found)-1]; len(rest) > 0 {
+		said = strings.Join(rest, ", ") + " and " + said
+	}
+	return fmt.Sprintf("a %s contains %s: objects inside another object are not read", kind.Kind, said)
 }
 
 // inside counts, by kind, the objects that count and that stand inside an
@@ -255,14 +235,11 @@ func countInside(value any, found map[string]int) {
 	}
 }
 
-// counts returns how many there are of each kind, such as "1 Node and 2 Pod".
-func counts(found map[string]int) string {
+// each returns how many there are of each kind: "1 Node", "2 Pod".
+func each(found map[string]int) []string {
 	var all []string
 	for _, kind := range slices.Sorted(maps.Keys(found)) {
 		all = append(all, fmt.Sprintf("%d %s", found[kind], kind))
 	}
-	if n := len(all) - 1; n > 0 {
-		return strings.Join(all[:n], ", ") + " and " + all[n]
-	}
-	return strings.Join(all, "")
+	return all
 }

@@ -57,7 +57,7 @@ func (c *Cluster) DryRun(ctx context.Context, m Manifest) (*Applied, error) {
 	if err != nil {
 		return nil, m.fail(err)
 	}
-	collected, warnings := collectWarnings(ctx)
+	collected, warnings := withSlot[warned](ctx)
 	ds, err := c.send(collected, m.Ref, p, m.As.Force)
 	if found := conflictsIn(err); len(found) > 0 {
 		return &Applied{Warnings: *warnings}, &ConflictError{Ref: m.Ref, Manager: p.manager, Conflicts: found}

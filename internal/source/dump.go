@@ -147,7 +147,7 @@ func (d *Dump) unreadNotes() []string {
 
 func (u unknownField) note() string {
 	s := fmt.Sprintf("%s: %s %s is ignored: this version of kubectl ds does not know the field", u.first, u.kind, u.field)
-	if right := nearField(typesOfKinds[u.kind], u.field); right != "" {
+	if right := nearField(u.kind, u.field); right != "" {
 		s += ", did you mean " + right + "?"
 	}
 	if more := u.objects - 1; more > 0 {
@@ -170,7 +170,7 @@ func folded(notes []string, what string) []string {
 // kindName returns a kind as a person knows it: with its group and version
 // when a Snapshot has no objects of these.
 func kindName(k metav1.TypeMeta) string {
-	if alike[k] {
+	if readers[k] != nil {
 		return k.Kind
 	}
 	switch k.APIVersion {
@@ -208,10 +208,7 @@ func noDaemonSet(kinds map[string]int) error {
 	if len(kinds) == 0 {
 		return errors.New("no DaemonSet and no other object")
 	}
-	var found []string
-	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
-		found = append(found, fmt.Sprintf("%d %s", kinds[kind], kind))
-	}
+	found := each(kinds)
 	if len(found) > 6 {
 		found = append(found[:5], fmt.Sprintf("objects of %d more kinds", len(found)-5))
 	}

@@ -61,22 +61,24 @@ func ReadFiles(ctx context.Context, paths []string, stdin io.Reader, clock func(
 }
 
 func (d *Dump) readPath(ctx context.Context, path string, stdin io.Reader) error {
-	if path == StandardInput {
-		return d.readFile(ctx, "standard input", waiting{ctx, stdin}, false)
-	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return fileError(path, err)
-	}
-	if info.IsDir() {
+	if info, err := os.Stat(path); path != StandardInput && err == nil && info.IsDir() {
 		return d.readFolder(ctx, path)
+	}
+	return readFrom(ctx, path, stdin, func(name string, in io.Reader) error { return d.readFile(ctx, name, in, false) })
+}
+
+// readFrom hands read the file, or standard input, with the name that people know
+// it by.
+func readFrom(ctx context.Context, path string, stdin io.Reader, read func(name string, in io.Reader) error) error {
+	if path == StandardInput {
+		return read("standard input", waiting{ctx, stdin})
 	}
 	f, err := openFile(ctx, path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	return d.readFile(ctx, path, f, false)
+	return read(path, f)
 }
 
 // openFile opens a file to be read. A named pipe, and what a shell makes of

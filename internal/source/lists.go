@@ -148,15 +148,15 @@ func list[T any, L pageOf](ctx context.Context, c *Cluster, what snapshot.What, 
 	if slices.Contains(c.leftOut, what) {
 		return part[T]{gaps: []snapshot.Gap{{What: what, Why: snapshot.NotGiven, Message: "not asked for"}}}, nil
 	}
-	got, err := readPages[T](ctx, o, ask, keep)
+	got, moved, err := readPages[T](ctx, o, ask, keep)
 	switch {
 	case err != nil:
 		g, err := c.gap(ctx, what, err)
 		return part[T]{gaps: []snapshot.Gap{g}}, err
-	case got.moved != "":
-		return part[T]{got.items, []snapshot.Gap{{What: what, Why: snapshot.Moved, Message: got.moved}}}, nil
+	case moved != "":
+		return part[T]{got, []snapshot.Gap{{What: what, Why: snapshot.Moved, Message: moved}}}, nil
 	}
-	return part[T]{items: got.items}, nil
+	return part[T]{items: got}, nil
 }
 
 func (c *Cluster) nodes(ctx context.Context) (part[corev1.Node], error) {

@@ -108,34 +108,28 @@ type manifests struct {
 }
 
 func (r *manifests) path(ctx context.Context, path string, stdin io.Reader) error {
-	switch {
-	case path == StandardInput:
-		return r.stream(ctx, nameOfFile(path), waiting{ctx, stdin})
-	case strings.HasPrefix(path, "http://"), strings.HasPrefix(path, "https://"):
+	if strings.HasPrefix(path, "http://") || strings.HasPrefix(path, "https://") {
 		return &InputError{File: path, Err: errors.New("a URL is not read"), hint: "curl -fsSL " + path + " | kubectl ds plan-rollout -f -"}
 	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return fileError(path, err)
-	}
-	if !info.IsDir() {
-		return r.file(ctx, path)
+	read := func(name string, in io.Reader) error { return r.stream(ctx, name, in) }
+	if info, err := os.Stat(path); path == StandardInput || err != nil || !info.IsDir() {
+		return readFrom(ctx, path, stdin, read)
 	}
 	entries, err := os.ReadDir(path)
 	if err != nil {
 		return fileError(path, err)
 	}
-	read := 0
+	found := 0
 	for _, e := range entries {
 		if e.IsDir() || !documentName(e.Name()) {
 			continue
 		}
-		read++
-		if err := r.file(ctx, filepath.Join(path, e.Name())); err != nil {
+		found++
+		if err := readFrom(ctx, filepath.Join(path, e.Name()), nil, read); err != nil {
 			return err
 		}
 	}
-	if read == 0 {
+	if found == 0 {
 		return &InputError{File: path, Err: errors.New("this directory has no *.yaml, *.yml or *.json file")}
 	}
 	return nil
@@ -146,15 +140,6 @@ func nameOfFile(path string) string {
 		return "standard input"
 	}
 	return path
-}
-
-func (r *manifests) file(ctx context.Context, path string) error {
-	f, err := openFile(ctx, path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return r.stream(ctx, path, f)
 }
 
 func (r *manifests) stream(ctx context.Context, name string, in io.Reader) error {

@@ -19,12 +19,6 @@ const pageSize = 500
 // which each page does is not asked for ever.
 const mostExpiries = 5
 
-// pages is what a list request brought.
-type pages[T any] struct {
-	items []T
-	moved string // why the items are not all of one moment, or ""
-}
-
 // pageOf is a list of one kind, of which a server may send a part.
 type pageOf interface {
 	metav1.ListInterface
@@ -33,7 +27,8 @@ type pageOf interface {
 
 // readPages reads a list to its end, page by page, and strips what it keeps of
 // each before it asks for the next, so that what nobody reads is never held for
-// more than one page. Without keep it keeps all.
+// more than one page. Without keep it keeps all. moved says why the objects are
+// not all of one moment, or is empty.
 //
 // A continue token expires after some five minutes of etcd history (410
 // Gone). The server then offers a token that goes on from the same place at
@@ -42,60 +37,58 @@ type pageOf interface {
 //
 // client-go's tools/pager is not used: after 410 Gone it asks for the rest of
 // the list in one piece, which is what pages are there to avoid.
-func readPages[T any, L pageOf](ctx context.Context, opts metav1.ListOptions, ask func(context.Context, metav1.ListOptions) (L, error), keep func(metav1.Object) bool) (pages[T], error) {
+func readPages[T any, L pageOf](ctx context.Context, opts metav1.ListOptions, ask func(context.Context, metav1.ListOptions) (L, error), keep func(metav1.Object) bool) (got []T, moved string, err error) {
 	opts.Limit = pageSize
-	var got pages[T]
 	page, expiries := 1, 0
 	followed := map[string]bool{} // tokens
 	for {
 		answer, err := ask(ctx, opts)
 		if token, gone := expired(err); gone && opts.Continue != "" {
 			if expiries++; expiries > mostExpiries {
-				return pages[T]{}, fmt.Errorf("its pages expired %d times while they were read: %w", expiries, err)
+				return nil, "", fmt.Errorf("its pages expired %d times while they were read: %w", expiries, err)
 			}
 			clear(followed)
 			if token == "" || token == opts.Continue {
-				got, page, opts.Continue = pages[T]{}, 1, ""
+				got, moved, page, opts.Continue = nil, "", 1, ""
 				continue
 			}
 			opts.Continue = token
-			got.moved = fmt.Sprintf("page %d was read later than the pages before it, because their token had expired", page)
+			moved = fmt.Sprintf("page %d was read later than the pages before it, because their token had expired", page)
 			continue
 		}
 		if err != nil {
-			return pages[T]{}, err
+			return nil, "", err
 		}
 		items, err := meta.GetItemsPtr(answer)
 		if err != nil {
-			return pages[T]{}, err
+			return nil, "", err
 		}
 		all := *items.(*[]T)
 		for i := range all {
 			if keep == nil || keep(metaOf(&all[i])) {
 				strip(&all[i])
-				got.items = append(got.items, all[i])
+				got = append(got, all[i])
 			}
 		}
 		next, left := answer.GetContinue(), answer.GetRemainingItemCount()
 		if next == "" && left != nil && *left > 0 {
-			return pages[T]{}, fmt.Errorf("the server announces %d more objects, but gives no token to request them", *left)
+			return nil, "", fmt.Errorf("the server announces %d more objects, but gives no token to request them", *left)
 		}
 		if next == "" {
 			break
 		}
 		if followed[next] {
-			return pages[T]{}, errors.New("the server's pages do not advance")
+			return nil, "", errors.New("the server's pages do not advance")
 		}
 		opts.Continue = next
 		followed[opts.Continue] = true
 		page++
 	}
-	once := lastOfEach(got.items)
-	if twice := len(got.items) - len(once); twice > 0 && got.moved == "" {
-		got.moved = fmt.Sprintf("%d objects appear twice: the pages were not read at the same moment", twice)
+	once := lastOfEach(got)
+	if twice := len(got) - len(once); twice > 0 && moved == "" {
+		moved = fmt.Sprintf("%d objects appear twice: the pages were not read at the same moment", twice)
 	}
-	got.items = once
-	return got, nil
+	return once, moved, nil
 }
 
 // expired reports whether err says that a continue token is too old, and which

@@ -27,11 +27,11 @@ func (c *Cluster) ReadFor(ctx context.Context, ds *appsv1.DaemonSet) (*snapshot.
 	if err != nil {
 		return nil, err
 	}
-	dated, at := withDate(ctx)
+	dated, at := withSlot[date](ctx)
 	if _, err := c.apps.DaemonSets(ds.Namespace).Get(dated, ds.Name, metav1.GetOptions{}); err != nil && ctx.Err() != nil { // asked for the time alone
 		return nil, ctx.Err()
 	}
-	return c.assemble(ds, p, version, *at, nil)
+	return c.assemble(ds, p, version, at.Time, nil)
 }
 
 // ReadFor returns the Snapshot of a DaemonSet that the input does not hold: the

@@ -21,15 +21,8 @@ type heard struct {
 // request. The warnings of DryRun come with its answer.
 func (c *Cluster) OnWarning(tell func(string)) { c.heard.tell = tell }
 
-// collecting is the key under which a context has what it collects.
-type collecting struct{}
-
-// collectWarnings returns a context that collects the warnings to the requests
-// that are sent with it.
-func collectWarnings(ctx context.Context) (context.Context, *[]string) {
-	into := new([]string)
-	return context.WithValue(ctx, collecting{}, into), into
-}
+// warned are the warnings to the requests of one context.
+type warned []string
 
 // HandleWarningHeaderWithContext implements rest.WarningHandlerWithContext.
 func (h *heard) HandleWarningHeaderWithContext(ctx context.Context, code int, _, text string) {
@@ -39,7 +32,7 @@ func (h *heard) HandleWarningHeaderWithContext(ctx context.Context, code int, _,
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if into, ok := ctx.Value(collecting{}).(*[]string); ok {
+	if into, ok := ctx.Value(slot[warned]{}).(*warned); ok {
 		if !slices.Contains(*into, text) {
 			*into = append(*into, text)
 		}
