@@ -18,9 +18,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"github.com/kubectl-ds/kubectl-ds/internal/agree"
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
-	"github.com/kubectl-ds/kubectl-ds/internal/world"
+	"github.com/kubectl-ds/kubectl-ds/internal/dstest/agree"
+	"github.com/kubectl-ds/kubectl-ds/internal/dstest/world"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"

@@ -11,7 +11,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"github.com/kubectl-ds/kubectl-ds/internal/world"
+	"github.com/kubectl-ds/kubectl-ds/internal/dstest/world"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/test/cases"

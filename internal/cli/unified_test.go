@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
-	"github.com/kubectl-ds/kubectl-ds/internal/world"
+	"github.com/kubectl-ds/kubectl-ds/internal/dstest/world"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )

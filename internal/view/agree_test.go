@@ -20,9 +20,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
-	"github.com/kubectl-ds/kubectl-ds/internal/agree"
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
-	"github.com/kubectl-ds/kubectl-ds/internal/world"
+	"github.com/kubectl-ds/kubectl-ds/internal/dstest/agree"
+	"github.com/kubectl-ds/kubectl-ds/internal/dstest/world"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"

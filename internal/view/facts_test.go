@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
-	"github.com/kubectl-ds/kubectl-ds/internal/world"
+	"github.com/kubectl-ds/kubectl-ds/internal/dstest/world"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"

@@ -17,9 +17,9 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/internal/dstest/world"
 	"github.com/kubectl-ds/kubectl-ds/internal/encode"
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
-	"github.com/kubectl-ds/kubectl-ds/internal/world"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/hide"
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"

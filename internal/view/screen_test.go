@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/dstest/world"
 	"github.com/kubectl-ds/kubectl-ds/internal/encode"
-	"github.com/kubectl-ds/kubectl-ds/internal/world"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"

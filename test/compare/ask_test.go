@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
-	"github.com/kubectl-ds/kubectl-ds/internal/world"
+	"github.com/kubectl-ds/kubectl-ds/internal/dstest/world"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 

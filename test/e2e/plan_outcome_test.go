@@ -9,7 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	worlds "github.com/kubectl-ds/kubectl-ds/internal/world"
+	worlds "github.com/kubectl-ds/kubectl-ds/internal/dstest/world"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
