@@ -45,6 +45,22 @@ type hinted struct {
 func (h hinted) Hint() string  { return h.hint }
 func (h hinted) Unwrap() error { return h.error }
 
+// refusal is what is wrong with flags, if it is, and what to paste in their place.
+type refusal struct {
+	is          bool
+	words, hint string
+}
+
+// refused returns the error of the first refusal that applies, or nil.
+func refused(rows ...refusal) error {
+	for _, r := range rows {
+		if r.is {
+			return hinted{errors.New(r.words), r.hint}
+		}
+	}
+	return nil
+}
+
 // hintOf returns what an error offers to paste; empty where it offers nothing.
 func hintOf(err error) string {
 	var h interface{ Hint() string }

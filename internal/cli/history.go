@@ -137,19 +137,15 @@ func (o *historyOptions) checkQuestion() (err error) {
 			asked = append(asked, "--"+flag)
 		}
 	}
-	switch {
-	case len(asked) > 1:
-		return hinted{fmt.Errorf("%s and %s cannot be combined", asked[0], asked[1]), "leave out one of them"}
-	case len(asked) == 1 && o.many():
-		return hinted{fmt.Errorf("%s needs the name of one DaemonSet", asked[0]), "kubectl ds history lists the names"}
-	case o.unified && o.given("diff") == "":
-		return hinted{errors.New("--unified needs --diff"), "--diff -1,live --unified"}
-	case o.unified && o.format != encode.Text:
-		return hinted{fmt.Errorf("--unified cannot be combined with -o %s", o.output), "leave out --unified, or -o"}
-	case o.format == encode.Wide && o.given("revision", "diff") != "":
-		return hinted{fmt.Errorf("%s cannot be combined with -o wide", asked[0]), "leave out -o wide"}
-	case len(asked) == 0:
-		return nil
+	all := strings.Join(asked[:min(2, len(asked))], " and ")
+	if err := refused(
+		refusal{len(asked) > 1, all + " cannot be combined", "leave out one of them"},
+		refusal{len(asked) == 1 && o.many(), all + " needs the name of one DaemonSet", "kubectl ds history lists the names"},
+		refusal{o.unified && o.given("diff") == "", "--unified needs --diff", "--diff -1,live --unified"},
+		refusal{o.unified && o.format != encode.Text, "--unified cannot be combined with -o " + o.output, "leave out --unified, or -o"},
+		refusal{o.format == encode.Wide && o.given("revision", "diff") != "", all + " cannot be combined with -o wide", "leave out -o wide"},
+	); err != nil || len(asked) == 0 {
+		return err
 	}
 	switch asked[0] {
 	case "--revision":

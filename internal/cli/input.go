@@ -39,7 +39,6 @@ type input struct {
 	clock    time.Time
 
 	unasked []snapshot.What // parts that a cluster is not asked for
-	early   bool            // the note that now precedes the time of a Snapshot has been printed
 }
 
 func (in *input) addFlags(f *pflag.FlagSet) {
@@ -162,8 +161,7 @@ func (in *input) namespace() string {
 func (in *input) asked(s *snapshot.Snapshot) *snapshot.Snapshot {
 	if !in.clock.IsZero() {
 		const slack = time.Minute // to ask the cluster twice for one moment is no mistake
-		if s.TakenAt.Sub(in.clock) > slack && !s.Lacks(snapshot.Clock) && !in.early {
-			in.early = true
+		if s.TakenAt.Sub(in.clock) > slack && !s.Lacks(snapshot.Clock) {
 			in.note("--now precedes the snapshot; ages will be wrong")
 		}
 		s = without(s.At(in.clock), snapshot.Clock)

@@ -71,7 +71,7 @@ func TestReadNames(t *testing.T) {
 				t.Fatal(err)
 			}
 			r := &counted{reader: d}
-			all, err := readNames(t.Context(), r, within(tt.namespace, list))
+			all, err := readNames(t.Context(), r, within(tt.namespace, list), orOfKind)
 			var got []string
 			for _, s := range all {
 				got = append(got, s.DaemonSet.Namespace+"/"+s.DaemonSet.Name)

@@ -98,7 +98,7 @@ func refOf(arg, namespace string) (source.Ref, error) {
 
 // orOfKind returns the error of reading a DaemonSet, with a hint if its namespace
 // has the name of another kind, as in deployment/web.
-func orOfKind(err error, ref source.Ref) error {
+func orOfKind(ref source.Ref, err error) error {
 	if others[ref.Namespace] {
 		kind := ref.Namespace + "/" + ref.Name
 		return hinted{err, "kubectl rollout status " + view.Quote(kind) + " (kubectl ds is for DaemonSets only)"}

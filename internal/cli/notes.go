@@ -32,7 +32,7 @@ func (c *common) holdNotes() (release func()) {
 	}
 }
 
-// note writes a line beside the answer.
+// note writes a line beside the answer; below it, each line once.
 func (c *common) note(format string, args ...any) {
 	line := "note: " + view.Clean(fmt.Sprintf(format, args...))
 	if c.held == nil {
@@ -41,7 +41,9 @@ func (c *common) note(format string, args ...any) {
 	}
 	c.held.mu.Lock()
 	defer c.held.mu.Unlock()
-	c.held.lines = append(c.held.lines, line)
+	if !slices.Contains(c.held.lines, line) {
+		c.held.lines = append(c.held.lines, line)
+	}
 }
 
 // serverWarns writes a warning of the API server.

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -152,28 +151,22 @@ func (o *planOptions) checkOwn() (err error) {
 	if o.gates, err = parseGates(o.failOn); err != nil {
 		return err
 	}
-	if o.given("fail-on") != "" && len(o.gates) == 0 { // an unset variable of a script, and a gate that lets everything pass
-		return hinted{errors.New("--fail-on names no condition"), "--fail-on 'stalls,lostNodes>0'"}
-	}
-	ofOne := o.given(ofDaemonSet...)
-	switch {
-	case o.manifests() && (o.allNamespaces || o.withLabels != ""):
-		return hinted{errors.New("-f and -k cannot be combined with -A or -l: the manifests name the DaemonSets"), "leave out the flag, or name those that are meant"}
-	case ofOne != "" && o.many() && !o.manifests():
-		return hinted{fmt.Errorf("--%s needs the name of one DaemonSet", ofOne), "kubectl ds explain lists the names"}
-	case o.serverDryRun && len(o.from) > 0:
-		return hinted{errors.New("--server-dry-run cannot be combined with --from: it asks the API server"), "leave out one of them"}
-	case slices.Contains(o.files, source.StandardInput) && slices.Contains(o.from, source.StandardInput):
-		return hinted{errors.New("-f - and --from - both read standard input"), "give one of them as a file"}
-	case o.given("timeout") != "" && !o.watch:
-		return hinted{errors.New("--timeout needs --watch"), "--request-timeout limits a single request"}
-	case o.watch && (o.asksAnything() || len(o.from) > 0):
-		return hinted{errors.New("--watch follows a rollout in a cluster: it cannot be combined with a change or with --from"), "leave out --watch"}
-	case o.watch && o.many():
-		return hinted{errors.New("--watch needs the name of one DaemonSet"), "kubectl ds plan-rollout lists the DaemonSets that have something to do"}
-	}
+	ofOne, stdin := o.given(ofDaemonSet...), source.StandardInput
 	o.remember()
-	return nil
+	return refused(
+		refusal{o.given("fail-on") != "" && len(o.gates) == 0, "--fail-on names no condition", "--fail-on 'stalls,lostNodes>0'"}, // an unset variable of a script
+		refusal{o.manifests() && (o.allNamespaces || o.withLabels != ""), "-f and -k cannot be combined with -A or -l: the manifests name the DaemonSets", "leave out the flag, or name those that are meant"},
+		refusal{ofOne != "" && o.many() && !o.manifests(), "--" + ofOne + " needs the name of one DaemonSet", "kubectl ds explain lists the names"},
+		refusal{o.serverDryRun && len(o.from) > 0, "--server-dry-run cannot be combined with --from: it asks the API server", "leave out one of them"},
+		refusal{slices.Contains(o.files, stdin) && slices.Contains(o.from, stdin), "-f - and --from - both read standard input", "give one of them as a file"},
+		refusal{o.given("timeout") != "" && !o.watch, "--timeout needs --watch", "--request-timeout limits a single request"},
+		refusal{o.watch && (o.asksAnything() || len(o.from) > 0), "--watch follows a rollout in a cluster: it cannot be combined with a change or with --from", "leave out --watch"},
+		refusal{o.watch && o.many(), "--watch needs the name of one DaemonSet", "kubectl ds plan-rollout lists the DaemonSets that have something to do"},
+		refusal{o.watch && o.format != encode.Text, "--watch cannot be combined with -o " + o.output, "leave out -o, or --watch"},
+		refusal{o.watch && len(o.gates) > 0, "--fail-on cannot be combined with --watch", "--watch --exit-code"},
+		refusal{o.watch && o.now != "", "--watch cannot be combined with --now", "leave out --now"},
+		refusal{o.timeout < 0, fmt.Sprintf("--timeout %s is negative", o.timeout), "--timeout 10m"},
+	)
 }
 
 // remember keeps the command line for the commands on a screen.

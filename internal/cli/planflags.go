@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -127,51 +126,26 @@ func (c *changeFlags) asksAnything() bool {
 	return c.manifests() || c.given(ofDaemonSet...) != "" || c.given(ofNodes...) != ""
 }
 
-// exclude returns an error if both flags were given; why completes it.
-func (c *changeFlags) exclude(a, b, why string) error {
-	if c.given(a) == "" || c.given(b) == "" {
-		return nil
-	}
-	return hinted{fmt.Errorf("--%s and --%s cannot be combined: %s", a, b, why), "leave out one of them"}
-}
-
 // contradictions returns an error for flags that contradict each other.
 func (c *changeFlags) contradictions() error {
-	for _, e := range [][3]string{
-		{"filename", "kustomize", "a kustomization names its own files"},
-		{"filename", "to-revision", "the template comes from the manifest or from a revision"},
-		{"kustomize", "to-revision", "the template comes from the manifest or from a revision"},
-		{"image", "to-revision", "a rollback takes the revision's template as it is"},
-		{"restart", "to-revision", "a rollback takes the revision's template as it is"},
-		{"toleration", "to-revision", "a rollback takes the revision's template as it is"},
-		{"node-selector", "to-revision", "a rollback takes the revision's template as it is"},
-	} {
-		if err := c.exclude(e[0], e[1], e[2]); err != nil {
-			return err
-		}
+	both := func(a, b, why string) refusal {
+		return refusal{c.given(a) != "" && c.given(b) != "", fmt.Sprintf("--%s and --%s cannot be combined: %s", a, b, why), "leave out one of them"}
 	}
-	if c.strategy == "OnDelete" {
-		if n := c.given("max-unavailable", "max-surge"); n != "" {
-			return hinted{fmt.Errorf("--%s cannot be combined with --strategy OnDelete: with it the controller replaces no pod by itself", n), "leave out --" + n}
-		}
-	}
-	switch {
-	case c.given(ofApply...) != "" && !c.manifests():
-		return hinted{fmt.Errorf("--%s needs a manifest", c.given(ofApply...)), "add -f FILE"}
-	case c.remoteBases && c.kustomize == "":
-		return hinted{errors.New("--allow-remote-bases needs a kustomization"), "add -k DIRECTORY"}
-	case c.given("add-nodes") != "" && c.like == "":
-		return hinted{errors.New("--add-nodes needs a node to copy"), fmt.Sprintf("--add-nodes %d --like NODE", max(1, c.add))}
-	case c.given("like") != "" && c.given("add-nodes") == "":
-		return hinted{errors.New("--like needs --add-nodes"), "--add-nodes 3 --like " + view.Quote(c.like)}
-	case c.given("add-nodes") != "" && (c.add < 1 || c.add > mostNodes):
-		return hinted{fmt.Errorf("--add-nodes %d: not between 1 and %d nodes", c.add, mostNodes), "--remove-nodes removes nodes"}
-	case slices.Contains(c.files, ""):
-		return hinted{errors.New("--filename names no file"), "-f FILE"}
-	case c.given("kustomize") != "" && c.kustomize == "":
-		return hinted{errors.New("--kustomize names no directory"), "-k DIRECTORY"}
-	}
-	return nil
+	const asItIs, other = "a rollback takes the revision's template as it is", "the template comes from the manifest or from a revision"
+	limit, add, apply := c.given("max-unavailable", "max-surge"), c.given("add-nodes") != "", c.given(ofApply...)
+	return refused(
+		both("filename", "kustomize", "a kustomization names its own files"),
+		both("filename", "to-revision", other), both("kustomize", "to-revision", other),
+		both("image", "to-revision", asItIs), both("restart", "to-revision", asItIs), both("toleration", "to-revision", asItIs), both("node-selector", "to-revision", asItIs),
+		refusal{c.strategy == "OnDelete" && limit != "", "--" + limit + " cannot be combined with --strategy OnDelete: with it the controller replaces no pod by itself", "leave out --" + limit},
+		refusal{apply != "" && !c.manifests(), "--" + apply + " needs a manifest", "add -f FILE"},
+		refusal{c.remoteBases && c.kustomize == "", "--allow-remote-bases needs a kustomization", "add -k DIRECTORY"},
+		refusal{add && c.like == "", "--add-nodes needs a node to copy", fmt.Sprintf("--add-nodes %d --like NODE", max(1, c.add))},
+		refusal{c.given("like") != "" && !add, "--like needs --add-nodes", "--add-nodes 3 --like " + view.Quote(c.like)},
+		refusal{add && (c.add < 1 || c.add > mostNodes), fmt.Sprintf("--add-nodes %d: not between 1 and %d nodes", c.add, mostNodes), "--remove-nodes removes nodes"},
+		refusal{slices.Contains(c.files, ""), "--filename names no file", "-f FILE"},
+		refusal{c.given("kustomize") != "" && c.kustomize == "", "--kustomize names no directory", "-k DIRECTORY"},
+	)
 }
 
 // asksFor returns the what-if that the flags ask for, without manifests; nil if
@@ -254,27 +228,21 @@ func (c *changeFlags) options() (plan.Options, error) {
 		slowest = 0.01
 		most    = 100_000
 	)
-	for flag, d := range map[string]time.Duration{"start": c.start, "termination": c.termination} {
-		if c.given(flag) != "" && (d < 0 || d > longest) {
-			return o, hinted{fmt.Errorf("--%s %s: not between 0s and 8760h", flag, d), "--" + flag + " 40s"}
-		}
-	}
 	if c.given("start") != "" {
 		o.Starts = []time.Duration{c.start}
 	}
 	if c.given("termination") != "" {
 		o.Termination = &c.termination
 	}
-	switch {
-	case c.given("request-rate") != "" && !(c.requestRate >= slowest && c.requestRate <= most): // NaN is neither
-		return o, hinted{fmt.Errorf("--request-rate %v: not between %v and %d requests a second", c.requestRate, slowest, most), "--request-rate 20 (the controller's default)"}
-	case c.given("request-burst") != "" && (c.requestBurst < 1 || c.requestBurst > most):
-		return o, hinted{fmt.Errorf("--request-burst %d: not between 1 and %d requests", c.requestBurst, most), "--request-burst 30 (the controller's default)"}
+	span := func(flag string, d time.Duration) refusal {
+		return refusal{d < 0 || d > longest, fmt.Sprintf("--%s %s: not between 0s and 8760h", flag, d), "--" + flag + " 40s"}
 	}
-	if c.given("group-by") != "" {
-		if errs := validation.IsQualifiedName(c.groupBy); len(errs) > 0 {
-			return o, hinted{fmt.Errorf("--group-by %q is not a label: %s", c.groupBy, errs[0]), "--group-by " + corev1.LabelTopologyZone}
-		}
-	}
-	return o, nil
+	rate, burst, label := c.given("request-rate") != "", c.given("request-burst") != "", append(validation.IsQualifiedName(c.groupBy), "")[0]
+	return o, refused(
+		span("start", c.start), span("termination", c.termination),
+		refusal{rate && !(c.requestRate >= slowest && c.requestRate <= most), // NaN is neither
+			fmt.Sprintf("--request-rate %v: not between %v and %d requests a second", c.requestRate, slowest, most), "--request-rate 20 (the controller's default)"},
+		refusal{burst && (c.requestBurst < 1 || c.requestBurst > most), fmt.Sprintf("--request-burst %d: not between 1 and %d requests", c.requestBurst, most), "--request-burst 30 (the controller's default)"},
+		refusal{c.given("group-by") != "" && label != "", fmt.Sprintf("--group-by %q is not a label: %s", c.groupBy, label), "--group-by " + corev1.LabelTopologyZone},
+	)
 }

@@ -45,7 +45,17 @@ func (o *planOptions) planManifests(ctx context.Context) ([]planned, error) {
 	if flag := o.given(ofDaemonSet...); flag != "" && len(manifests) > 1 {
 		return nil, hinted{fmt.Errorf("--%s needs one DaemonSet, but the manifests have %d", flag, len(manifests)), "name one: " + strings.Join(namesOf(manifests), ", ")}
 	}
-	live, err := readLive(ctx, r, manifests)
+	refs, none := make([]source.Ref, len(manifests)), map[source.Ref]*source.NotFoundError{}
+	for i, m := range manifests {
+		refs[i] = m.Ref
+	}
+	live, err := readNames(ctx, r, refs, func(ref source.Ref, err error) error {
+		var e *source.NotFoundError
+		if errors.As(err, &e) {
+			none[ref], err = e, nil
+		}
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -53,11 +63,11 @@ func (o *planOptions) planManifests(ctx context.Context) ([]planned, error) {
 	for i, m := range manifests {
 		var p *plan.Plan
 		if m.Namespace == "" {
-			o.taken(m, live[i].Snapshot)
+			o.taken(m, live[i])
 		}
-		if none := live[i].none; none == nil {
-			p, err = o.planLive(ctx, r, m, live[i].Snapshot)
-		} else if err = o.second(m, none); err == nil {
+		if live[i] != nil {
+			p, err = o.planLive(ctx, r, m, live[i])
+		} else if err = o.second(m, none[m.Ref]); err == nil {
 			p, err = o.planNew(ctx, r, m)
 		}
 		if err != nil {
@@ -125,45 +135,16 @@ func namesOf(manifests []source.Manifest) []string {
 	return names
 }
 
-// live is the Snapshot of a manifest's live object, or that there is none.
-type live struct {
-	*snapshot.Snapshot
-	none *source.NotFoundError
-}
-
-// readLive returns each manifest's live object. What several of a namespace
-// share is read once.
-func readLive(ctx context.Context, r reader, manifests []source.Manifest) ([]live, error) {
-	var refs []source.Ref
-	for _, m := range manifests {
-		refs = append(refs, m.Ref)
-	}
-	read, err := readTogether(ctx, r, refs)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]live, len(manifests))
-	for i, m := range manifests {
-		if found := read[m.Ref]; len(found) == 1 {
-			out[i].Snapshot = found[0]
-			continue
-		}
-		s, err := r.Read(ctx, m.Ref) // it knows what is near where there is none
-		if err != nil && !errors.As(err, &out[i].none) {
-			return nil, err
-		}
-		out[i].Snapshot = s
-	}
-	return out, nil
-}
-
 // second refuses a new DaemonSet in a namespace that neither the manifest nor -n
 // names, where others have one of that name: it would be a second one. Of any
 // other new DaemonSet it says what is near.
 func (o *planOptions) second(m source.Manifest, none *source.NotFoundError) error {
-	others := none.Elsewhere
-	if len(others) == 0 && len(none.Near) == 0 {
+	others, in := none.Elsewhere, "namespace "
+	switch {
+	case len(others) == 0 && len(none.Near) == 0:
 		return nil
+	case len(others) > 1:
+		in = "namespaces "
 	}
 	if len(others) > 0 && m.NamespaceAssumed {
 		hint := "-n " + view.Quote(others[0]) + " plans a change of that one, -n " + view.Quote(m.Namespace) + " a new one"
@@ -171,7 +152,7 @@ func (o *planOptions) second(m source.Manifest, none *source.NotFoundError) erro
 			hint += ": " + withFlags(screen.Command{"kubectl ds plan-rollout", "-n " + screen.Quote(others[0])}, o.asked.Flags).String()
 		}
 		return hinted{fmt.Errorf("daemonset %q is in %s, but neither the manifest nor -n names a namespace: kubectl apply would create a second one in namespace %q",
-			m.Name, inNamespaces(others), m.Namespace), hint}
+			m.Name, in+upTo(5, others), m.Namespace), hint}
 	}
 	o.note("daemonset %s does not exist, so this plans a new one; %s", view.Clean(m.Ref.String()), view.Clean(none.Hint()))
 	return nil
@@ -185,18 +166,6 @@ func (o *planOptions) taken(m source.Manifest, live *snapshot.Snapshot) {
 		found = "is compared with the one in namespace " + view.Clean(live.DaemonSet.Namespace)
 	}
 	o.note("%s: document %d: daemonset %s has no namespace and %s; kubectl apply would use the namespace of the context, or of -n", m.File, m.Document, view.Clean(m.Name), found)
-}
-
-func inNamespaces(all []string) string {
-	const most = 5
-	if len(all) == 1 {
-		return "namespace " + all[0]
-	}
-	words := "namespaces " + strings.Join(all[:min(most, len(all))], ", ")
-	if n := len(all) - most; n > 0 {
-		words += fmt.Sprintf(" +%d more", n)
-	}
-	return words
 }
 
 // planLive plans what a manifest makes of a live object.
@@ -218,19 +187,18 @@ func (o *planOptions) planLive(ctx context.Context, r reader, m source.Manifest,
 	return o.planOf(st, &c, known)
 }
 
+// server is a cluster, which does more than a dump can.
+type server interface {
+	DryRun(context.Context, source.Manifest) (*source.Applied, error)
+}
+
 // laidOver returns what a manifest makes of a live object, which is nil where
 // there is none.
 func (o *planOptions) laidOver(ctx context.Context, r reader, m source.Manifest, live *appsv1.DaemonSet, version string) (*source.Applied, error) {
 	if !o.serverDryRun {
 		return source.Overlay(live, m, version)
 	}
-	server, ok := r.(interface {
-		DryRun(context.Context, source.Manifest) (*source.Applied, error)
-	})
-	if !ok {
-		return nil, errors.New("--server-dry-run needs an API server")
-	}
-	applied, err := server.DryRun(ctx, m)
+	applied, err := r.(server).DryRun(ctx, m)
 	if applied == nil { // nothing was sent
 		applied = &source.Applied{}
 	}
@@ -239,17 +207,14 @@ func (o *planOptions) laidOver(ctx context.Context, r reader, m source.Manifest,
 		for i, w := range applied.Warnings {
 			applied.Warnings[i] = values.Hide(w)
 		}
-		if err != nil {
-			err = withoutValues(err, values)
-		}
+		err = withoutValues(err, values)
 	}
 	if err != nil {
 		for _, w := range applied.Warnings {
 			o.serverWarns(w)
 		}
-		return nil, err
 	}
-	return applied, nil
+	return applied, err
 }
 
 // manifest adds a manifest to a change: what it makes of the live object, and
@@ -285,11 +250,10 @@ func literalValues(live *appsv1.DaemonSet, m source.Manifest) *hide.Values {
 // withoutValues returns an error without the literal values that a server or a
 // webhook quotes in it.
 func withoutValues(err error, of *hide.Values) error {
-	words := of.Hide(err.Error())
-	if words == err.Error() {
+	if err == nil || of.Hide(err.Error()) == err.Error() {
 		return err
 	}
-	return reworded{err, words}
+	return reworded{err, of.Hide(err.Error())}
 }
 
 // planNew plans a DaemonSet that is not in the cluster yet.

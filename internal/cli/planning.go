@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/internal/encode"
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
+	"github.com/kubectl-ds/kubectl-ds/internal/source"
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
@@ -32,8 +33,6 @@ type planning struct {
 	asked   view.Asked
 	changed []string       // the flags that change the DaemonSet or its nodes, each once
 	apply   screen.Command // what applies the manifests; empty for none
-
-	ungrouped bool // the note that there are no groups has been printed
 }
 
 // planned is a Plan with what else its screen needs of the live DaemonSet.
@@ -174,10 +173,7 @@ func (o *planning) groupable(s *snapshot.Snapshot) error {
 		return nil
 	}
 	if s.Lacks(snapshot.Nodes) {
-		if !o.ungrouped {
-			o.ungrouped = true
-			o.note("--group-by has no effect: the nodes could not be read")
-		}
+		o.note("--group-by has no effect: the nodes could not be read")
 		return nil
 	}
 	labels := map[string]bool{}
@@ -186,28 +182,23 @@ func (o *planning) groupable(s *snapshot.Snapshot) error {
 			labels[key] = true
 		}
 	}
-	given := o.change != nil && slices.ContainsFunc(o.change.Nodes, func(e whatif.NodeEdit) bool { return e.Kind == whatif.NodeLabel && e.Key == o.known.GroupBy })
-	if labels[o.known.GroupBy] || given || len(s.Nodes) == 0 {
+	key := o.known.GroupBy
+	given := o.change != nil && slices.ContainsFunc(o.change.Nodes, func(e whatif.NodeEdit) bool { return e.Kind == whatif.NodeLabel && e.Key == key })
+	if labels[key] || given || len(s.Nodes) == 0 {
 		return nil
 	}
-	return hinted{fmt.Errorf("--group-by %s: no node has this label", o.known.GroupBy), labelHint(slices.Sorted(maps.Keys(labels)), o.known.GroupBy)}
+	have, otherwise := slices.Sorted(maps.Keys(labels)), "the nodes have no labels"
+	if len(have) > 0 {
+		otherwise = "the nodes have " + upTo(5, have)
+	}
+	return hinted{fmt.Errorf("--group-by %s: no node has this label", key), source.Meant("", path.Base(key), have, otherwise)}
 }
 
-// labelHint returns a hint with the labels that may have been meant, or with those
-// that the nodes have.
-func labelHint(labels []string, asked string) string {
-	const most = 5
-	near := slices.Clone(labels)
-	near = slices.DeleteFunc(near, func(l string) bool { return !strings.Contains(l, asked) && path.Base(l) != path.Base(asked) })
-	switch {
-	case len(near) > 0:
-		return "did you mean " + strings.Join(near[:min(most, len(near))], ", ") + "?"
-	case len(labels) == 0:
-		return "the nodes have no labels"
-	}
-	words := "the nodes have " + strings.Join(labels[:min(most, len(labels))], ", ")
-	if n := len(labels) - most; n > 0 {
-		words += fmt.Sprintf(" +%d more", n)
+// upTo lists at most so many names, and how many more there are.
+func upTo(most int, names []string) string {
+	words := strings.Join(names[:min(most, len(names))], ", ")
+	if more := len(names) - most; more > 0 {
+		words += fmt.Sprintf(" +%d more", more)
 	}
 	return words
 }

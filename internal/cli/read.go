@@ -22,7 +22,7 @@ func (in *input) read(ctx context.Context) ([]*snapshot.Snapshot, error) {
 		}
 		return r.ReadAll(ctx, source.Filter{Namespace: namespace, Selector: in.selector})
 	}
-	found, err := readNames(ctx, r, within(namespace, in.names))
+	found, err := readNames(ctx, r, within(namespace, in.names), orOfKind)
 	return found, in.meant(err)
 }
 
@@ -37,30 +37,10 @@ func within(namespace string, refs []source.Ref) []source.Ref {
 	return out
 }
 
-// readNames returns the Snapshots of these DaemonSets, in their order.
-func readNames(ctx context.Context, r reader, refs []source.Ref) ([]*snapshot.Snapshot, error) {
-	read, err := readTogether(ctx, r, refs)
-	if err != nil {
-		return nil, err
-	}
-	var out []*snapshot.Snapshot
-	for _, ref := range refs {
-		found := read[ref]
-		if len(found) != 1 { // Read knows why: there is none, or one in several namespaces
-			s, err := r.Read(ctx, ref)
-			if err != nil {
-				return nil, orOfKind(err, ref)
-			}
-			found = []*snapshot.Snapshot{s}
-		}
-		out = append(out, found[0])
-	}
-	return out, nil
-}
-
-// readTogether returns the Snapshots of those DaemonSets that share a namespace
-// with another one, so that what they share is read once.
-func readTogether(ctx context.Context, r reader, refs []source.Ref) (map[source.Ref][]*snapshot.Snapshot, error) {
+// readNames returns the Snapshots of these DaemonSets, in their order. What several of
+// a namespace share is read once. missing says what the error of reading one comes to;
+// where that is nil, so is its Snapshot.
+func readNames(ctx context.Context, r reader, refs []source.Ref, missing func(source.Ref, error) error) ([]*snapshot.Snapshot, error) {
 	byNamespace := map[string][]string{}
 	for _, ref := range refs {
 		byNamespace[ref.Namespace] = append(byNamespace[ref.Namespace], ref.Name)
@@ -80,5 +60,19 @@ func readTogether(ctx context.Context, r reader, refs []source.Ref) (map[source.
 			read[ref] = append(read[ref], s)
 		}
 	}
-	return read, nil
+	out := make([]*snapshot.Snapshot, len(refs))
+	for i, ref := range refs {
+		if found := read[ref]; len(found) == 1 {
+			out[i] = found[0]
+			continue
+		}
+		s, err := r.Read(ctx, ref) // it knows why: there is none, or one in several namespaces
+		if err != nil {
+			if err = missing(ref, err); err != nil {
+				return nil, err
+			}
+		}
+		out[i] = s
+	}
+	return out, nil
 }

@@ -12,7 +12,6 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/kubectl-ds/kubectl-ds/internal/encode"
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
@@ -22,25 +21,16 @@ import (
 
 // watchRollout follows a rollout until it ends, is stuck, or takes too long.
 func (o *planOptions) watchRollout(ctx context.Context) error {
-	if err := o.checkWatch(); err != nil {
-		return err
-	}
 	r, namespace, err := o.open(ctx)
 	if err != nil {
 		return err
-	}
-	cluster, ok := r.(interface {
-		Watch(context.Context, source.Ref) (*source.Watching, error)
-	})
-	if !ok {
-		return errors.New("--watch needs a cluster")
 	}
 	limited, cancel := ctx, func() {}
 	if o.timeout > 0 {
 		limited, cancel = context.WithTimeout(ctx, o.timeout)
 	}
 	defer cancel()
-	w, err := cluster.Watch(limited, within(namespace, o.names)[0])
+	w, err := r.(*source.Cluster).Watch(limited, within(namespace, o.names)[0])
 	switch {
 	case ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) && limited.Err() != nil:
 		return hinted{fmt.Errorf("--timeout %s was over before the DaemonSet was read", o.timeout), "--timeout 5m"}
@@ -53,21 +43,6 @@ func (o *planOptions) watchRollout(ctx context.Context) error {
 		return f.end(err, "")
 	}
 	return f.follow(limited, ctx)
-}
-
-// checkWatch returns an error for flags that cannot be combined with --watch.
-func (o *planOptions) checkWatch() error {
-	switch {
-	case o.format != encode.Text:
-		return hinted{fmt.Errorf("--watch cannot be combined with -o %s", o.output), "leave out -o, or --watch"}
-	case len(o.gates) > 0:
-		return hinted{errors.New("--fail-on cannot be combined with --watch"), "--watch --exit-code"}
-	case o.now != "":
-		return hinted{errors.New("--watch cannot be combined with --now"), "leave out --now"}
-	case o.timeout < 0:
-		return hinted{fmt.Errorf("--timeout %s is negative", o.timeout), "--timeout 10m"}
-	}
-	return nil
 }
 
 // following is a rollout that is followed on a terminal or in lines.
