@@ -1,8 +1,8 @@
 package cli
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -68,69 +68,39 @@ func newExplain(c *common) *cobra.Command {
 
 func (o *explainOptions) run(ctx context.Context, args []string) error {
 	defer o.holdNotes()()
-	if err := o.check(args, encode.Formats, o.checkNodes); err != nil {
+	if err := o.check(args, encode.Formats, func() error {
+		return refused(refusal{o.style.Wide && len(o.nodes) > 0, "--node cannot be combined with -o wide", "leave out -o wide"})
+	}); err != nil {
 		return err
 	}
-	snapshots, err := o.read(ctx, o.exitGate())
+	read, err := o.read(ctx, o.exitGate())
 	if err != nil {
 		return err
 	}
-	items, err := o.explain(snapshots)
-	if err != nil {
+	if o.nodes, err = chosenNodes(o.nodes, read); err != nil {
 		return err
 	}
-	if err := o.print(items); err != nil {
-		return err
+	var items []*explain.Explanation
+	for _, s := range read {
+		items = append(items, explain.Explain(s.Snapshot, s.state, explain.Options{Nodes: o.nodes, Outlook: plan.Look(s.state)}))
 	}
-	return o.status(items)
-}
-
-func (o *explainOptions) checkNodes() error {
-	if o.style.Wide && len(o.nodes) > 0 {
-		return hinted{errors.New("--node cannot be combined with -o wide"), "leave out -o wide"}
-	}
-	return nil
-}
-
-// explain returns the answers, worst first where there are many.
-func (o *explainOptions) explain(snapshots []*snapshot.Snapshot) ([]*explain.Explanation, error) {
-	var states []*daemonset.State
-	for i := range snapshots {
-		s, st, err := o.state(snapshots[i])
-		if err != nil {
-			return nil, err
-		}
-		snapshots[i], states = s, append(states, st)
-	}
-	var err error
-	if o.nodes, err = chosenNodes(o.nodes, states); err != nil {
-		return nil, err
-	}
-	items := []*explain.Explanation{}
-	var gaps [][]daemonset.Gap
-	for i, s := range snapshots {
-		e := explain.Explain(s, states[i], explain.Options{Nodes: o.nodes, Outlook: plan.Look(states[i])})
-		items, gaps = append(items, e), append(gaps, e.Snapshot.Gaps)
-	}
-	o.gaps(gaps...)
+	o.gaps(headers(items, headerOf)...)
 	if len(o.names) == 0 {
 		slices.SortStableFunc(items, explain.WorstFirst)
 	}
-	return items, nil
+	return cmp.Or(o.print(items), o.status(items))
 }
 
+func headerOf(e *explain.Explanation) *daemonset.Header { return &e.Header }
+
 func (o *explainOptions) print(items []*explain.Explanation) error {
-	list := &explain.List{APIVersion: snapshot.APIVersion, Kind: explain.ListKind, Items: items}
-	headers := []*daemonset.Header{}
-	for _, e := range items {
-		headers = append(headers, &e.Header)
-	}
+	list := &explain.List{APIVersion: snapshot.APIVersion, Kind: explain.ListKind, Items: append([]*explain.Explanation{}, items...)}
 	asked := o.askedBy()
 	switch {
 	case !o.text() && o.many():
-		return o.write(list, headers)
+		return o.write(list, headers(items, headerOf))
 	case !o.text():
-		return o.write(items[0], headers)
+		return o.write(items[0], headers(items, headerOf))
 	case len(items) == 0:
 		return o.nothing()
 	case len(o.nodes) > 0 && o.many():
@@ -148,7 +118,7 @@ func (o *explainOptions) status(items []*explain.Explanation) error {
 	has := map[exitStatus]bool{}
 	for _, e := range items {
 		has[verdictStatus[e.Verdict.Code]] = o.exitCode
-		has[inPart] = has[inPart] || o.exitCode && inPartOnly(e.Snapshot.Gaps)
+		has[inPart] = o.exitCode && (has[inPart] || o.inPartOnly(&e.Header))
 	}
 	return worst(has)
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -106,26 +107,26 @@ func (o *historyOptions) run(ctx context.Context, args []string) error {
 		return o.undoPlan(ctx)
 	}
 	o.unasked = history.NotRead
-	snapshots, err := o.read(ctx, o.exitGate())
+	read, err := o.read(ctx, o.exitGate())
 	if err != nil {
 		return err
 	}
-	items, err := o.histories(snapshots)
-	if err != nil {
-		return err
+	var items []answered
+	for _, s := range read {
+		h, err := history.Make(s.Snapshot, s.state, history.Options{ShowValues: o.showValues, Diff: o.between})
+		if err != nil {
+			return said(err, "")
+		}
+		items = append(items, answered{h, s})
 	}
-	switch {
-	case o.which != nil:
-		err = o.printRevision(items[0])
-	case o.between != nil && o.text():
-		err = o.printDiff(items[0])
-	default:
-		err = o.print(items)
+	o.gaps(headers(items, answered.header)...)
+	print := o.print
+	if o.which != nil {
+		print = o.printRevision
+	} else if o.between != nil && o.text() {
+		print = o.printDiff
 	}
-	if err != nil {
-		return err
-	}
-	return o.status(items)
+	return cmp.Or(print(items), o.status(items))
 }
 
 // checkQuestion reads the flags that ask for something else than the revisions, of
@@ -161,56 +162,40 @@ func (o *historyOptions) checkQuestion() (err error) {
 // answered is a History with what it was made from.
 type answered struct {
 	*history.History
-	from  *snapshot.Snapshot
-	state *daemonset.State
+	from seen
 }
 
-func (o *historyOptions) histories(snapshots []*snapshot.Snapshot) ([]answered, error) {
-	items, gaps := []answered{}, [][]daemonset.Gap{}
-	for _, s := range snapshots {
-		s, st, err := o.state(s)
-		if err != nil {
-			return nil, err
-		}
-		h, err := history.Make(s, st, history.Options{ShowValues: o.showValues, Diff: o.between})
-		if err != nil {
-			return nil, askInstead(err)
-		}
-		items, gaps = append(items, answered{h, s, st}), append(gaps, h.Snapshot.Gaps)
-	}
-	o.gaps(gaps...)
-	return items, nil
-}
+func (h answered) header() *daemonset.Header { return &h.Header }
 
 func (o *historyOptions) print(items []answered) error {
 	list := &history.List{APIVersion: snapshot.APIVersion, Kind: history.ListKind, Items: []*history.History{}}
-	headers := []*daemonset.Header{}
 	for _, h := range items {
-		list.Items, headers = append(list.Items, h.History), append(headers, &h.Header)
+		list.Items = append(list.Items, h.History)
 	}
 	switch {
 	case !o.text() && o.many():
-		return o.write(list, headers)
+		return o.write(list, headers(items, answered.header))
 	case !o.text():
-		return o.write(list.Items[0], headers)
+		return o.write(items[0].History, headers(items, answered.header))
 	case len(items) == 0:
 		return o.nothing()
 	case o.many():
 		return view.Histories(o.Out, list, o.askedBy(), o.style)
 	}
-	return view.History(o.Out, list.Items[0], o.askedBy(), o.style)
+	return view.History(o.Out, items[0].History, o.askedBy(), o.style)
 }
 
 // printRevision writes one template: for a person, or as a DaemonSet to apply.
-func (o *historyOptions) printRevision(h answered) error {
+func (o *historyOptions) printRevision(items []answered) error {
+	h := items[0]
 	r, err := history.Find(h.History, *o.which)
 	if err != nil {
-		return askInstead(err)
+		return said(err, "")
 	}
 	if o.text() {
-		t, err := history.Template(h.History, h.from, r)
+		t, err := history.Template(h.History, h.from.Snapshot, r)
 		if err != nil {
-			return err
+			return said(err, "")
 		}
 		return view.Template(o.Out, h.History, o.askedBy(), r, t, o.showValues, o.style)
 	}
@@ -218,9 +203,9 @@ func (o *historyOptions) printRevision(h answered) error {
 		return hinted{errors.New("this snapshot has digests instead of the values of environment variables: a manifest applied from it would not work"),
 			"take the snapshot with --show-values, or add --show-values to print the digests"}
 	}
-	object, err := history.Object(h.History, h.from, r)
+	object, err := history.Object(h.History, h.from.Snapshot, r)
 	if err != nil {
-		return err
+		return said(err, "")
 	}
 	if r != nil && o.format != encode.Name {
 		if err := o.noteRemovals(h); err != nil {
@@ -234,77 +219,58 @@ func (o *historyOptions) printRevision(h answered) error {
 // template that was asked for lacks some that are live: it takes away only what
 // it applied before.
 func (o *historyOptions) noteRemovals(h answered) error {
-	d, err := history.Make(h.from, h.state, history.Options{Diff: &history.Between{From: &history.Which{Live: true}, To: o.which}})
+	d, err := history.Make(h.from.Snapshot, h.from.state, history.Options{Diff: &history.Between{From: &history.Which{Live: true}, To: o.which}})
 	if err != nil {
-		return err
+		return said(err, "")
 	}
-	if n := removals(d.Diff.Change); n > 0 {
-		o.note("this template lacks %s of the live one: kubectl apply removes only fields that it applied before; kubectl replace -f - gives exactly this template, as kubectl rollout undo does",
-			view.Plural(n, "field"))
-	}
-	return nil
-}
-
-func removals(changes []history.FieldChange) (n int) {
-	for _, c := range changes {
+	lacks := 0
+	for _, c := range d.Diff.Change {
 		if c.New.Absent() && c.Kind != history.FieldDefault { // the API server puts a default back
-			n++
+			lacks++
 		}
 	}
-	return n
+	if lacks > 0 {
+		o.note("this template lacks %s of the live one: kubectl apply removes only fields that it applied before; kubectl replace -f - gives exactly this template, as kubectl rollout undo does",
+			view.Plural(lacks, "field"))
+	}
+	return nil
 }
 
 // printDiff writes the difference that was asked for, field by field or as a
 // unified diff.
-func (o *historyOptions) printDiff(h answered) error {
+func (o *historyOptions) printDiff(items []answered) (err error) {
+	h := items[0]
 	if !o.unified {
 		return view.Diff(o.Out, h.History, o.askedBy(), o.style)
 	}
-	var sides [2]map[string]any
+	var objects [2]map[string]any
+	var names [2]string
 	for i, side := range []history.Side{h.Diff.From, h.Diff.To} {
-		var err error
-		if sides[i], err = history.Object(h.History, h.from, rowOf(h.History, side)); err != nil {
-			return err
+		row := h.Named(side.Name)
+		if names[i] = "the live DaemonSet"; row != nil {
+			names[i] = fmt.Sprintf("revision %d", row.Revision)
+		}
+		if objects[i], err = history.Object(h.History, h.from.Snapshot, row); err != nil {
+			return said(err, "")
 		}
 	}
 	if len(h.Diff.Change) == 0 {
-		o.note("%s and %s have the same template", diffSide(h.Diff.From), diffSide(h.Diff.To))
+		o.note("%s and %s have the same template", names[0], names[1])
 	}
-	return view.UnifiedDiff(o.Out, h.History, sides[0], sides[1], o.showValues, o.style)
-}
-
-// diffSide names a side of a difference.
-func diffSide(side history.Side) string {
-	if side.Live {
-		return "the live DaemonSet"
-	}
-	return fmt.Sprintf("revision %d", side.Revision)
-}
-
-// rowOf returns the row that is a side of a difference, nil for the live
-// template. It goes by the name: two revisions may share a number.
-func rowOf(h *history.History, side history.Side) *history.Revision {
-	for i := range h.Revisions {
-		if r := &h.Revisions[i]; !side.Live && r.Name == side.Name {
-			return r
-		}
-	}
-	return nil
+	return view.UnifiedDiff(o.Out, h.History, objects[0], objects[1], o.showValues, o.style)
 }
 
 // status is 5 where what a history rests on could not be read.
 func (o *historyOptions) status(items []answered) error {
-	for _, h := range items {
-		if o.exitCode && inPartOnly(h.Snapshot.Gaps) {
-			return inPart
-		}
+	if o.exitCode && slices.ContainsFunc(items, func(h answered) bool { return o.inPartOnly(&h.Header) }) {
+		return inPart
 	}
 	return nil
 }
 
 // undoPlan prints what plan-rollout says of a rollback.
 func (o *historyOptions) undoPlan(ctx context.Context) error {
-	snapshots, err := o.read(ctx, "")
+	read, err := o.read(ctx, "")
 	if err != nil {
 		return err
 	}
@@ -317,7 +283,7 @@ func (o *historyOptions) undoPlan(ctx context.Context) error {
 	}
 	slices.SortStableFunc(p.asked.Flags, func(a, b view.Flag) int { return strings.Compare(a.Name, b.Name) })
 	p.asked.Live, p.asked.Undo = len(o.from) == 0 && p.asked.Again, true
-	made, err := p.plan(snapshots[0])
+	made, err := p.plan(read[0])
 	if err != nil {
 		return err
 	}

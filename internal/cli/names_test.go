@@ -159,14 +159,14 @@ func TestNodesOfExplain(t *testing.T) {
 		{"x*", `--node x*: the nodes could not be read, so only names can be looked up; hint: --node worker-7`, true, "a pattern of none of these"},
 		{"zone=a", `--node zone=a: the nodes could not be read, so only names can be looked up; hint: --node worker-7`, true, "a label that was not read"},
 	} {
-		states := []*daemonset.State{{NodesRead: true, Nodes: []daemonset.Node{
+		state := &daemonset.State{NodesRead: true, Nodes: []daemonset.Node{
 			{Name: "w-1", Object: &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "w-1", Labels: map[string]string{"zone": "a"}}}},
 			{Name: "w-2", Object: &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "w-2", Labels: map[string]string{"zone": "b"}}}},
-		}}}
+		}}
 		if tt.unread {
-			states = []*daemonset.State{{Nodes: []daemonset.Node{{Name: "gone"}, {Name: "w-1"}}}}
+			state = &daemonset.State{Nodes: []daemonset.Node{{Name: "gone"}, {Name: "w-1"}}}
 		}
-		chosen, err := chosenNodes([]string{tt.flags}, states)
+		chosen, err := chosenNodes([]string{tt.flags}, []seen{{state: state}})
 		slices.Sort(chosen)
 		got := strings.Join(chosen, " ")
 		if err != nil {

@@ -11,7 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
@@ -138,15 +137,15 @@ func nodesOf(text string) []string {
 // chosenNodes returns the names of the nodes that the flags --node mean, each once,
 // out of those that the States know. If the nodes could not be read, the States
 // know only those with a pod, and any other name may be a node's.
-func chosenNodes(flags []string, states []*daemonset.State) ([]string, error) {
-	if len(states) == 0 {
+func chosenNodes(flags []string, all []seen) ([]string, error) {
+	if len(all) == 0 {
 		return nil, nil
 	}
-	read := !slices.ContainsFunc(states, func(st *daemonset.State) bool { return !st.NodesRead })
-	known := map[string]corev1.Node{}
-	for _, st := range states {
-		for i := range st.Nodes {
-			n := &st.Nodes[i]
+	read, known := true, map[string]corev1.Node{}
+	for _, s := range all {
+		read = read && s.state.NodesRead
+		for i := range s.state.Nodes {
+			n := &s.state.Nodes[i]
 			if _, again := known[n.Name]; n.Object != nil {
 				known[n.Name] = *n.Object
 			} else if !again {
@@ -159,32 +158,28 @@ func chosenNodes(flags []string, states []*daemonset.State) ([]string, error) {
 		nodes = append(nodes, known[name])
 	}
 	var names []string
+	has := map[string]bool{}
+	add := func(name string) {
+		if !has[name] {
+			has[name], names = true, append(names, name)
+		}
+	}
 	for _, flag := range flags {
 		for _, which := range nodesOf(flag) {
 			which = strings.TrimSpace(which)
 			chosen, err := whatif.ChooseNodes(nodes, which)
 			switch {
 			case err != nil && !read && len(validation.IsDNS1123Subdomain(which)) == 0:
-				names = append(names, which)
+				add(which)
 			case err != nil && !read:
 				return nil, hinted{fmt.Errorf("--node %s: the nodes could not be read, so only names can be looked up", flag), "--node worker-7"}
 			case err != nil:
-				return nil, fmt.Errorf("--node %s: %w", flag, err)
+				return nil, fmt.Errorf("--node %s: %w", flag, said(err, ""))
 			}
 			for _, i := range chosen {
-				names = append(names, nodes[i].Name)
+				add(nodes[i].Name)
 			}
 		}
 	}
-	return distinct(names), nil
-}
-
-// distinct returns the names in their order, each once.
-func distinct(names []string) []string {
-	seen := map[string]bool{}
-	return slices.DeleteFunc(names, func(n string) bool {
-		again := seen[n]
-		seen[n] = true
-		return again
-	})
+	return names, nil
 }

@@ -50,12 +50,17 @@ func (c *common) note(format string, args ...any) {
 func (c *common) serverWarns(words string) { c.note("the API server warns: %s", view.Clean(words)) }
 
 // gaps writes what could not be read, each once for all DaemonSets.
-func (in *input) gaps(lists ...[]daemonset.Gap) {
-	var said []daemonset.Gap
+func (in *input) gaps(answers ...*daemonset.Header) {
+	var all, said []daemonset.Gap
+	for _, h := range answers {
+		all = append(all, h.Snapshot.Gaps...)
+	}
 	messages := map[daemonset.Gap][]string{}
-	for _, g := range slices.Concat(lists...) {
+	for _, g := range all {
 		kind := g
-		kind.Message = ""
+		if kind.Message = ""; slices.Contains(in.unasked, g.What) {
+			continue
+		}
 		if !slices.Contains(said, kind) {
 			said = append(said, kind)
 		}

@@ -124,12 +124,12 @@ func (o *planOptions) run(ctx context.Context, args []string) error {
 	if len(o.gates) > 0 {
 		gate = "fail-on"
 	}
-	snapshots, err := o.read(ctx, gate)
+	read, err := o.read(ctx, gate)
 	if err != nil {
 		return err
 	}
 	plans := []planned{}
-	for _, s := range snapshots {
+	for _, s := range read {
 		p, err := o.plan(s)
 		if err != nil {
 			return err

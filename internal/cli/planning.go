@@ -42,17 +42,15 @@ type planned struct {
 	only string               // the container of a DaemonSet that has one
 }
 
+func (p planned) header() *daemonset.Header { return &p.Header }
+
 // plan makes the plan of one DaemonSet.
-func (o *planning) plan(s *snapshot.Snapshot) (planned, error) {
-	s, st, err := o.state(s)
-	if err != nil {
-		return planned{}, err
-	}
-	if err := o.groupable(s); err != nil {
+func (o *planning) plan(s seen) (planned, error) {
+	if err := o.groupable(s.Snapshot); err != nil {
 		return planned{}, err
 	}
 	if c := o.change; c != nil && c.ToRevision != nil && *c.ToRevision < 0 {
-		to, err := target(s, st, -*c.ToRevision)
+		to, err := target(s, -*c.ToRevision)
 		if err != nil {
 			return planned{}, err
 		}
@@ -63,11 +61,11 @@ func (o *planning) plan(s *snapshot.Snapshot) (planned, error) {
 			}
 		}
 	}
-	p, err := o.planOf(st, o.change, o.known)
+	p, err := o.planOf(s.state, o.change, o.known)
 	if err != nil {
 		return planned{}, err
 	}
-	made := planned{Plan: p, now: explain.Explain(s, st, explain.Options{Outlook: plan.Look(st)})}
+	made := planned{Plan: p, now: explain.Explain(s.Snapshot, s.state, explain.Options{Outlook: plan.Look(s.state)})}
 	if containers := s.DaemonSet.Spec.Template.Spec.Containers; len(containers) == 1 {
 		made.only = containers[0].Name
 	}
@@ -89,17 +87,14 @@ func (o *planning) planOf(st *daemonset.State, c *whatif.Change, known plan.Opti
 // answer prints plans, and returns the exit status that they ask for. Where they are
 // listed, as nobody named them, those with nothing to do are left out.
 func (o *planning) answer(plans []planned, listed bool) error {
-	gaps, shown := [][]daemonset.Gap{}, plans
-	for _, p := range plans {
-		gaps = append(gaps, p.Snapshot.Gaps)
-	}
-	o.gaps(gaps...)
+	o.gaps(headers(plans, planned.header)...)
+	shown := plans
 	if listed {
 		shown = slices.DeleteFunc(slices.Clone(plans), func(p planned) bool { return !p.HasToDo() })
 		slices.SortStableFunc(shown, func(a, b planned) int { return plan.WorstFirst(a.Plan, b.Plan) })
 	}
 	if err := o.print(shown, listed, len(plans)); err != nil {
-		return err
+		return err // before a gate says anything
 	}
 	return o.status(plans)
 }
@@ -107,17 +102,16 @@ func (o *planning) answer(plans []planned, listed bool) error {
 // print writes the plans that are shown, of so many that were made.
 func (o *planning) print(plans []planned, listed bool, made int) error {
 	list := &plan.List{APIVersion: snapshot.APIVersion, Kind: plan.ListKind, Items: []*plan.Plan{}}
-	headers := []*daemonset.Header{}
 	for _, p := range plans {
-		list.Items, headers = append(list.Items, p.Plan), append(headers, &p.Header)
+		list.Items = append(list.Items, p.Plan)
 	}
 	switch {
 	case o.format == encode.Markdown:
 		return each(o.Out, plans, func(p planned) error { return view.PlanMarkdown(o.Out, p.Plan, p.now) })
 	case !o.text() && (listed || len(plans) != 1):
-		return o.write(list, headers)
+		return o.write(list, headers(plans, planned.header))
 	case !o.text():
-		return o.write(plans[0].Plan, headers)
+		return o.write(plans[0].Plan, headers(plans, planned.header))
 	case listed && made == 0:
 		return o.nothing()
 	case listed && len(plans) == 0:

@@ -66,12 +66,27 @@ func (q *question) check(args []string, formats string, own func() error) error 
 // text reports whether the answer is for a person.
 func (q *question) text() bool { return q.format == encode.Text || q.format == encode.Wide }
 
-// read returns the Snapshots that were chosen. gate is the flag that makes the answer
-// a check, for which none is an error; empty where it is no check.
-func (q *question) read(ctx context.Context, gate string) ([]*snapshot.Snapshot, error) {
-	all, err := q.input.read(ctx)
-	if err == nil && len(all) == 0 && gate != "" {
-		return nil, q.ungated(gate)
+// seen is a Snapshot, by the clock and the rules that were asked for, and its State.
+type seen struct {
+	*snapshot.Snapshot
+	state *daemonset.State
+}
+
+// read returns what was chosen. gate is the flag that makes the answer a check, for
+// which nothing is an error; empty where it is no check.
+func (q *question) read(ctx context.Context, gate string) ([]seen, error) {
+	read, err := q.input.read(ctx)
+	if err == nil && len(read) == 0 && gate != "" {
+		err = q.ungated(gate)
+	}
+	var all []seen
+	for _, s := range read {
+		if err != nil {
+			break
+		}
+		var st *daemonset.State
+		s, st, err = q.state(s)
+		all = append(all, seen{s, st})
 	}
 	return all, err
 }
@@ -101,13 +116,23 @@ func each[T any](w io.Writer, answers []T, write func(T) error) error {
 	return nil
 }
 
-// inPartOnly reports whether a part is missing that answers rest on. A guess at
-// the clock or the version, words that are missing, and lists of two moments
-// still answer in full.
-func inPartOnly(gaps []daemonset.Gap) bool {
-	return slices.ContainsFunc(gaps, func(g daemonset.Gap) bool {
-		return g.Why != snapshot.Moved && slices.Contains([]snapshot.What{snapshot.DaemonSets, snapshot.DaemonSetStatus, snapshot.Nodes, snapshot.Pods, snapshot.PodStatus, snapshot.Revisions}, g.What)
-	})
+// headers are what answers begin with.
+func headers[T any](answers []T, of func(T) *daemonset.Header) []*daemonset.Header {
+	out := make([]*daemonset.Header, len(answers))
+	for i, a := range answers {
+		out[i] = of(a)
+	}
+	return out
+}
+
+// answersRestOn are the parts without which an answer is not whole. Without the others
+// it is: a guess at the clock or the version, and words that are missing.
+var answersRestOn = []snapshot.What{snapshot.DaemonSets, snapshot.DaemonSetStatus, snapshot.Nodes, snapshot.Pods, snapshot.PodStatus, snapshot.Revisions}
+
+// inPartOnly reports whether a part is missing that the answer rests on. Lists of two
+// moments still answer in full.
+func (q *question) inPartOnly(h *daemonset.Header) bool {
+	return slices.ContainsFunc(answersRestOn, func(what snapshot.What) bool { return h.Lacks(what) && !slices.Contains(q.unasked, what) })
 }
 
 // styleOf decides once what is known of the place where the answer goes. Where

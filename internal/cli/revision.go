@@ -59,14 +59,14 @@ func parseRollback(flag, text string) (int64, error) {
 // target returns the number of the revision that is back revisions before the
 // newest, and an error if kubectl would go back to another one: it does not see a
 // revision without an owner, and of two with one number it takes the first by name.
-func target(s *snapshot.Snapshot, st *daemonset.State, back int64) (int64, error) {
-	h, err := history.Make(s, st, history.Options{})
+func target(s seen, back int64) (int64, error) {
+	h, err := history.Make(s.Snapshot, s.state, history.Options{})
 	if err != nil {
-		return 0, err
+		return 0, said(err, "")
 	}
 	row, err := history.Find(h, history.Which{Number: -back})
 	if err != nil {
-		return 0, askInstead(err)
+		return 0, said(err, "")
 	}
 	switch seen := seenByKubectl(h, row.Revision); {
 	case row.Revision < 1:

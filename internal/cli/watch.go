@@ -75,7 +75,7 @@ func (f *following) begin() error {
 	if err := f.look(s.TakenAt); err != nil {
 		return err
 	}
-	f.o.gaps(f.now.Header.Snapshot.Gaps)
+	f.o.gaps(&f.now.Header)
 	if f.now.End == "" && nothingRolls(f.now, s) {
 		f.now.End = plan.EndDone
 		if len(f.now.Outcome.Holders)+f.now.Outcome.FurtherHolders > 0 {
