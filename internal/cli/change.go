@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
@@ -48,7 +49,7 @@ func imageHint(container, image string) string {
 	if container != "" {
 		image = container + "=" + image
 	}
-	return "--image " + view.Quote(image)
+	return "--image " + string(screen.Quote(image))
 }
 
 var effects = []corev1.TaintEffect{corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute}

@@ -7,8 +7,8 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
-	"github.com/kubectl-ds/kubectl-ds/internal/view"
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
@@ -123,16 +123,16 @@ func failed(errs io.Writer, err error) int {
 	if p := (*source.PanicError)(nil); errors.As(err, &p) {
 		return crashed(errs, p.Value, p.Stack)
 	}
-	fmt.Fprintln(errs, "error: "+view.Clean(err.Error()))
+	fmt.Fprintln(errs, "error: "+screen.Clean(err.Error()))
 	var d interface{ Details() []string }
 	if errors.As(err, &d) {
 		for _, l := range d.Details() {
 			text := strings.TrimLeft(l, " ")
-			fmt.Fprintln(errs, "  "+l[:len(l)-len(text)]+view.Clean(text))
+			fmt.Fprintln(errs, "  "+l[:len(l)-len(text)]+screen.Clean(text))
 		}
 	}
 	if hint := hintOf(err); hint != "" {
-		fmt.Fprintln(errs, "hint: "+view.Clean(hint))
+		fmt.Fprintln(errs, "hint: "+screen.Clean(hint))
 	}
 	return 1
 }
@@ -145,7 +145,7 @@ func crashed(errs io.Writer, panicked any, stack []byte) int {
 	if e, ok := panicked.(runtime.Error); ok {
 		what = e.Error()
 	}
-	fmt.Fprintln(errs, "error: this is a bug in kubectl ds: "+view.Clean(what))
+	fmt.Fprintln(errs, "error: this is a bug in kubectl ds: "+screen.Clean(what))
 	fmt.Fprintf(errs, "hint: please report it at https://github.com/kubectl-ds/kubectl-ds/issues with the command line, version %s and these lines:\n%s", programVersion(), stack)
 	return 1
 }

@@ -15,8 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
-	"github.com/kubectl-ds/kubectl-ds/internal/view"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
@@ -142,7 +142,7 @@ func (in *input) open(ctx context.Context) (reader, string, error) {
 		return nil, "", err
 	}
 	c.OnWarning(in.serverWarns)
-	c.Notify(func(s string) { fmt.Fprintln(in.ErrOut, "note: "+view.Clean(s)) }) // somebody waits
+	c.Notify(func(s string) { fmt.Fprintln(in.ErrOut, "note: "+screen.Clean(s)) }) // somebody waits
 	namespace, _, err := in.config.ToRawKubeConfigLoader().Namespace()
 	return c.Without(in.unasked...), namespace, err
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
-	"github.com/kubectl-ds/kubectl-ds/internal/view"
 )
 
 // kinds are the ways to say "DaemonSet" before a name.
@@ -33,9 +33,9 @@ func wrongKind(kind, name, namespace string) error {
 	if !others[plain] || name == "" || strings.Contains(name, "/") {
 		return err
 	}
-	hint := "kubectl rollout status " + view.Quote(kind+"/"+name)
+	hint := "kubectl rollout status " + string(screen.Quote(kind+"/"+name))
 	if namespace != "" {
-		hint += " -n " + view.Quote(namespace)
+		hint += " -n " + string(screen.Quote(namespace))
 	}
 	return hinted{err, hint}
 }
@@ -76,7 +76,7 @@ func refOf(arg, namespace string) (source.Ref, error) {
 	case !found:
 		ref.Name = arg
 	case isKind && deeper:
-		return ref, hinted{fmt.Errorf("%q has a kind and a namespace: write NAMESPACE/NAME", arg), view.Quote(name)}
+		return ref, hinted{fmt.Errorf("%q has a kind and a namespace: write NAMESPACE/NAME", arg), string(screen.Quote(name))}
 	case deeper && below != "":
 		return ref, hinted{fmt.Errorf("%q is neither NAME nor NAMESPACE/NAME", arg), "kubectl ds explain -n kube-system node-agent"}
 	case isKind:
@@ -101,7 +101,7 @@ func refOf(arg, namespace string) (source.Ref, error) {
 func orOfKind(ref source.Ref, err error) error {
 	if others[ref.Namespace] {
 		kind := ref.Namespace + "/" + ref.Name
-		return hinted{err, "kubectl rollout status " + view.Quote(kind) + " (kubectl ds is for DaemonSets only)"}
+		return hinted{err, "kubectl rollout status " + string(screen.Quote(kind)) + " (kubectl ds is for DaemonSets only)"}
 	}
 	return err
 }
@@ -142,7 +142,7 @@ func (c *common) completeNames(cmd *cobra.Command, args []string, begun string) 
 	var offered []string
 	for _, n := range found {
 		n = before + n
-		if !slices.Contains(args, n) && strings.HasPrefix(n, begun) && n == view.Clean(n) { // a shell would type it
+		if !slices.Contains(args, n) && strings.HasPrefix(n, begun) && n == screen.Clean(n) { // a shell would type it
 			offered = append(offered, n)
 		}
 	}

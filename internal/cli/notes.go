@@ -34,7 +34,7 @@ func (c *common) holdNotes() (release func()) {
 
 // note writes a line beside the answer; below it, each line once.
 func (c *common) note(format string, args ...any) {
-	line := "note: " + view.Clean(fmt.Sprintf(format, args...))
+	line := "note: " + screen.Clean(fmt.Sprintf(format, args...))
 	if c.held == nil {
 		fmt.Fprintln(c.ErrOut, line)
 		return
@@ -47,7 +47,7 @@ func (c *common) note(format string, args ...any) {
 }
 
 // serverWarns writes a warning of the API server.
-func (c *common) serverWarns(words string) { c.note("the API server warns: %s", view.Clean(words)) }
+func (c *common) serverWarns(words string) { c.note("the API server warns: %s", screen.Clean(words)) }
 
 // gaps writes what could not be read, each once for all DaemonSets.
 func (in *input) gaps(answers ...*daemonset.Header) {
@@ -105,7 +105,7 @@ func (in *input) right(g daemonset.Gap) string {
 func (in *input) nothing() error {
 	words := "No DaemonSets found."
 	if !in.allNamespaces && (len(in.from) == 0 || *in.config.Namespace != "") {
-		words = fmt.Sprintf("No DaemonSets found in namespace %s.", view.Clean(in.namespace()))
+		words = fmt.Sprintf("No DaemonSets found in namespace %s.", screen.Clean(in.namespace()))
 		if try := in.everywhere(); try != "" {
 			words += " Try: " + try
 		}

@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
-	"github.com/kubectl-ds/kubectl-ds/internal/view"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
@@ -141,7 +141,7 @@ func (c *changeFlags) contradictions() error {
 		refusal{apply != "" && !c.manifests(), "--" + apply + " needs a manifest", "add -f FILE"},
 		refusal{c.remoteBases && c.kustomize == "", "--allow-remote-bases needs a kustomization", "add -k DIRECTORY"},
 		refusal{add && c.like == "", "--add-nodes needs a node to copy", fmt.Sprintf("--add-nodes %d --like NODE", max(1, c.add))},
-		refusal{c.given("like") != "" && !add, "--like needs --add-nodes", "--add-nodes 3 --like " + view.Quote(c.like)},
+		refusal{c.given("like") != "" && !add, "--like needs --add-nodes", "--add-nodes 3 --like " + string(screen.Quote(c.like))},
 		refusal{add && (c.add < 1 || c.add > mostNodes), fmt.Sprintf("--add-nodes %d: not between 1 and %d nodes", c.add, mostNodes), "--remove-nodes removes nodes"},
 		refusal{slices.Contains(c.files, ""), "--filename names no file", "-f FILE"},
 		refusal{c.given("kustomize") != "" && c.kustomize == "", "--kustomize names no directory", "-k DIRECTORY"},

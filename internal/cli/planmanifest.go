@@ -13,7 +13,6 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
-	"github.com/kubectl-ds/kubectl-ds/internal/view"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/hide"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
@@ -147,14 +146,14 @@ func (o *planOptions) second(m source.Manifest, none *source.NotFoundError) erro
 		in = "namespaces "
 	}
 	if len(others) > 0 && m.NamespaceAssumed {
-		hint := "-n " + view.Quote(others[0]) + " plans a change of that one, -n " + view.Quote(m.Namespace) + " a new one"
+		hint := "-n " + string(screen.Quote(others[0])) + " plans a change of that one, -n " + string(screen.Quote(m.Namespace)) + " a new one"
 		if o.asked.Again {
 			hint += ": " + withFlags(screen.Command{"kubectl ds plan-rollout", "-n " + screen.Quote(others[0])}, o.asked.Flags).String()
 		}
 		return hinted{fmt.Errorf("daemonset %q is in %s, but neither the manifest nor -n names a namespace: kubectl apply would create a second one in namespace %q",
 			m.Name, in+upTo(5, others), m.Namespace), hint}
 	}
-	o.note("daemonset %s does not exist, so this plans a new one; %s", view.Clean(m.Ref.String()), view.Clean(none.Hint()))
+	o.note("daemonset %s does not exist, so this plans a new one; %s", screen.Clean(m.Ref.String()), screen.Clean(none.Hint()))
 	return nil
 }
 
@@ -163,9 +162,9 @@ func (o *planOptions) second(m source.Manifest, none *source.NotFoundError) erro
 func (o *planOptions) taken(m source.Manifest, live *snapshot.Snapshot) {
 	found := "is planned as a new one in namespace default"
 	if live != nil {
-		found = "is compared with the one in namespace " + view.Clean(live.DaemonSet.Namespace)
+		found = "is compared with the one in namespace " + screen.Clean(live.DaemonSet.Namespace)
 	}
-	o.note("%s: document %d: daemonset %s has no namespace and %s; kubectl apply would use the namespace of the context, or of -n", m.File, m.Document, view.Clean(m.Name), found)
+	o.note("%s: document %d: daemonset %s has no namespace and %s; kubectl apply would use the namespace of the context, or of -n", m.File, m.Document, screen.Clean(m.Name), found)
 }
 
 // planLive plans what a manifest makes of a live object.

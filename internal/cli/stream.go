@@ -15,7 +15,7 @@ import (
 // forgotten before it. Such a character is written as JSON escapes it, so that a
 // JSON document stays the same one. Line ends and tabs pass.
 //
-// Words of the cluster become text in view.Clean, which keeps them in one line and
+// Words of the cluster become text in screen.Clean, which keeps them in one line and
 // lets a column know its width. A stream is the net below that: it lets a line
 // end pass, and knows of no word where it came from.
 type stream struct {

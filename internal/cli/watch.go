@@ -149,10 +149,10 @@ func (f *following) heard(s source.Seen) {
 		words = "changes of " + s.Back + " arrive again"
 	}
 	if f.tty == nil {
-		f.o.note("%s", view.Clean(words))
+		f.o.note("%s", screen.Clean(words))
 		return
 	}
-	f.last = append(f.last, s.At.Local().Format("15:04:05")+" "+view.Clean(words))
+	f.last = append(f.last, s.At.Local().Format("15:04:05")+" "+screen.Clean(words))
 }
 
 // show shows what happened: in lines as soon as it did, on a terminal once a

@@ -327,7 +327,7 @@ func planScreensAgree(p *plan.Plan, now *explain.Explanation) error {
 	if old := p.Replaces + p.Drops; old > 0 && p.Outcome.Code == plan.Completes {
 		only := "deleted and not replaced"
 		says := func(words string) bool { return strings.Contains(first, words) }
-		left := says("; the other") || says(plural(p.Replaces, "more pod"))
+		left := says("; the other") || says(Plural(p.Replaces, "more pod"))
 		if left != (p.Replaces > 0 && p.Subject == plan.SubjectRollout || p.Kept() > 0) || says(only) != (p.Drops > 0) || p.Drops > 3 && !says(pluralVerb(p.Drops, "pod is "+only, "pods are "+only)) {
 			return fmt.Errorf("%d pods are replaced and %d only deleted: %s", p.Replaces, p.Drops, first)
 		}

@@ -63,7 +63,7 @@ func (s fieldStyle) lines(fields []template.Difference, about func(i int) []stri
 		default:
 			of += pluralOf(n, "container ", "containers ") + strings.Join(l.containers, ", ")
 		}
-		lines = append(lines, clean(l.name+of)+l.how+l.note)
+		lines = append(lines, screen.Clean(l.name+of)+l.how+l.note)
 	}
 	return lines
 }
@@ -85,7 +85,7 @@ func (s fieldStyle) line(d *template.Difference) fieldLine {
 		l.how, l.note = s.how(d)
 	}
 	if key, value := d.Selects(); key != "" && !s.brief { // as kubectl and the flags write it
-		l.name, l.how = "nodeSelector", map[bool]string{true: " added: ", false: " removed: "}[d.Old.Absent()]+clean(key)+"="+s.shown(d, value)
+		l.name, l.how = "nodeSelector", map[bool]string{true: " added: ", false: " removed: "}[d.Old.Absent()]+screen.Clean(key)+"="+s.shown(d, value)
 	}
 	return l
 }
@@ -218,7 +218,7 @@ func tolerationWords(v template.Value) (all []string) {
 // few are the first of several lines, and how many more there are.
 func few(lines []string, most int, what string, style Style) []string {
 	if more := len(lines) - most; more > 1 && !style.All {
-		return append(lines[:most:most], plural(more, what)+" with --all")
+		return append(lines[:most:most], Plural(more, what)+" with --all")
 	}
 	return lines
 }
@@ -243,7 +243,7 @@ func (s fieldStyle) changeLines(changes []history.FieldChange) []string {
 	case restarted && len(changes) == 1:
 		return []string{"kubectl rollout restart, nothing else"}
 	case len(defaults) > 0:
-		lines = append(lines, plural(len(defaults), "API default"))
+		lines = append(lines, Plural(len(defaults), "API default"))
 	}
 	if restarted {
 		lines = append(lines, "kubectl rollout restart")

@@ -116,7 +116,7 @@ func (p *past) counts() string {
 	}
 	var parts []string
 	if latest != "" {
-		parts = append(parts, fmt.Sprintf("%d of %s on %s", *r.Current, plural(*r.Pods, "pod"), latest))
+		parts = append(parts, fmt.Sprintf("%d of %s on %s", *r.Current, Plural(*r.Pods, "pod"), latest))
 	}
 	for i := range p.h.Revisions {
 		row := &p.h.Revisions[i]
@@ -125,7 +125,7 @@ func (p *past) counts() string {
 		}
 		words := strconv.Itoa(*row.Pods)
 		if len(parts) == 0 {
-			words = plural(*row.Pods, "pod")
+			words = Plural(*row.Pods, "pod")
 		}
 		parts = append(parts, words+" "+p.on(row))
 	}
@@ -254,7 +254,7 @@ func (p *past) revisions() {
 	for i := range rows {
 		r := &rows[i]
 		if r.Is == history.RowsFolded {
-			fold := screen.Cells(append(make([]string, len(t.Columns)-1), plural(int(r.Number), "revision")+" without pods, with --all")...)
+			fold := screen.Cells(append(make([]string, len(t.Columns)-1), Plural(int(r.Number), "revision")+" without pods, with --all")...)
 			fold[0].Lines[0] = "…"
 			t.Rows = append(t.Rows, screen.Row{Cells: fold})
 			continue
@@ -344,7 +344,7 @@ func (p *past) changes(r *history.Row, most int) []string {
 	lines := slices.Clone(few(p.changed(r), most, "more change", p.style))
 	lines[0] = fill(p.now, f, cameAbout...) + fill(p.now, f, "from revision {from}: ") + lines[0]
 	if r.ChangeCause != "" && r.Is != history.RowRenumbered {
-		lines = append(lines, fill(p.now, f, "change-cause[ of revision {was}]: ")+p.style.brief(clean(r.ChangeCause), 120))
+		lines = append(lines, fill(p.now, f, "change-cause[ of revision {was}]: ")+p.style.brief(screen.Clean(r.ChangeCause), 120))
 	}
 	return lines
 }

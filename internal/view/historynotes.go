@@ -16,7 +16,7 @@ func (p *past) notes() {
 	}
 	const most = 3
 	if more := len(all) - most; more > 1 && !p.style.All {
-		all = append(all[:most], screen.Text(plural(more, "more note")+" with --all"))
+		all = append(all[:most], screen.Text(Plural(more, "more note")+" with --all"))
 	}
 	p.s.Add(screen.Note, all...)
 }

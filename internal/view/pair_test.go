@@ -36,7 +36,7 @@ func TestPairs(t *testing.T) {
 				said := fieldStyle{brief: true}.lines([]template.Difference{d}, nil)[0]
 				_, sides, _ = strings.Cut(said, ": ")
 				from, to, told := strings.Cut(sides, " -> ")
-				if words != clean(words) || said != clean(said) {
+				if words != screen.Clean(words) || said != screen.Clean(said) {
 					t.Fatalf("%s\nhas more than a reader sees: %q, %q", about(), words, said)
 				}
 				if d.Old.Equal(d.New) {

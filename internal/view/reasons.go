@@ -1,6 +1,11 @@
 package view
 
 import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
@@ -173,4 +178,94 @@ var heldUp = map[daemonset.Reason]string{
 	daemonset.VanishedNodeInSurge: "this version of the controller writes none while its step fails",
 	daemonset.StepBeingDeleted:    "the controller writes none while the DaemonSet is being deleted",
 	daemonset.StepSelectsAll:      "the controller writes none for an empty selector",
+}
+
+// causes says who, for each problem that does not pass by itself.
+func (a *answer) causes(problems []*explain.Problem) {
+	var said []string
+	of := map[string][]daemonset.Reason{}
+	several := slices.ContainsFunc(problems, func(p *explain.Problem) bool { return p.Code != problems[0].Code })
+	for _, p := range problems {
+		words := a.origin(p)
+		if words != "" && len(of[words]) == 0 {
+			said = append(said, words)
+		}
+		of[words] = append(of[words], p.Code)
+	}
+	for i, words := range said {
+		switch most := 6; {
+		case i >= most && !a.style.All:
+			return
+		case len(said) > 1 && several: // of what
+			words = reasonNames(slices.Compact(of[words])) + ": " + words
+		}
+		a.add(screen.Cause, "%s", words)
+	}
+}
+
+// origins say what a problem comes from. Beside its facts there are those of the
+// pods that fail, and: on, how many nodes; some of them; code; evidence; reported,
+// what the kubelet says.
+var origins = map[cause.OriginKind][]string{
+	cause.OriginRevision: {
+		"{code=NoEligibleNode}likely revision {revision}, which changed {fields}: with revision {before}, {eligible:node} would be eligible",
+		"likely revision {revision}: {new} {does}, {old} on {other}",
+	},
+	cause.OriginUnknown: {
+		"{evidence=OldOnly}unknown: {oldFailing} of {oldPods:pod} on the revision before fail",
+		"{evidence=Both}unknown: {newFailing} of {newPods:pod} on revision {current} fail, and {oldFailing} of {oldPods} on other revisions",
+		"{evidence=All}{newPods=1}unknown: the only pod fails, and no other revision runs to compare with",
+		"{evidence=All}unknown: all {newPods} pods fail, and no other revision runs to compare with",
+		"{evidence=Some}{works=0}not known yet", "{evidence=Some}{code=ImagePullBackOff}the registry, or the way from {on?this node|these nodes} to it: {works:other node|other nodes} could pull the image",
+		"{evidence=Some}{code=OOMKilled}the memory limit of revision {current}, or the load of {on?this node|these nodes}: revision {current} works on {works:other node}",
+		"{evidence=Some}{code=ContainerConfig}the object that the message names does not exist: revision {current} works on {works:other node}, so it may have been deleted since[{back=true}, and then a rollback may not help]",
+		"{evidence=Some}not known yet: revision {current} works on {works:other node}; in the logs, a program or configuration error points to revision {current}; a host, disk or network error points to the {on?node|nodes}",
+	},
+	cause.OriginNodes: {
+		"{code=NodeGone}{on?the node was|the nodes were} deleted; the pod garbage collector removes what is left",
+		"{earlier=true}{began=close}{on?the node|the nodes}, not the rollout: NotReady since {since@15:04:05}Z, the rollout started at {rollout@15:04:05}Z",
+		"{earlier=true}{on?the node|the nodes}, not the rollout: NotReady for {lasting}[{code=Misscheduled} ({reported})], the rollout started {rollout@} ago",
+		"{lasting=-}{on?the node|the nodes}: NotReady",
+		"{earlier=false}{on?the node|the nodes}: NotReady for {lasting}; the rollout started earlier, {rollout@} ago",
+		"{on?the node|the nodes}: NotReady for {lasting}[{code=Misscheduled} ({reported})]",
+	},
+	cause.OriginQuota:      {`the quota, not the DaemonSet: ResourceQuota "{name}" of namespace {namespace} has no room for {on:more pod}`},
+	cause.OriginPolicy:     {"Pod Security of namespace {namespace}: the pod violates {name}"},
+	cause.OriginWebhook:    {"admission webhook {name}"},
+	cause.OriginAPIServer:  {"the API server: see its message"},
+	cause.OriginScheduling: {"{code=HostPortConflict}not this DaemonSet: another pod on {some} uses the host port", "{resources=pods}{some} {on?runs|run} as many pods as {on?it|they} may", "other pods on {some}: they leave too little {resources} for this one"},
+	cause.OriginController: {"likely kube-controller-manager: it is down, or cannot reach the API server"},
+	cause.OriginStrategy: {
+		"{code=HostPortConflict}maxSurge: the old pod on the node uses the host port that the new one needs",
+		"{code=OnDeleteOutdated}updateStrategy {strategy}: the controller replaces a pod only after you have deleted it",
+	},
+}
+
+// origin says what a problem comes from; empty where nothing tells, or it passes
+// by itself.
+func (a *answer) origin(p *explain.Problem) string {
+	o, t := p.Origin, a.e.Tally()
+	if o == nil {
+		return ""
+	}
+	do, other := predicate{"pod", "fails", "fail"}, "other revisions"
+	if t.NewFailing == p.Count {
+		do = predicates[p.Code]
+	}
+	if len(a.e.Revisions) == 2 {
+		other = revisionName(&a.e.Revisions[1])
+	}
+	f := with(p.Facts, with(t.Facts(), daemonset.Facts{
+		"code": p.Code, "on": len(p.Nodes), "some": someNames(p.Nodes), "lasting": a.lasting(p), "evidence": a.e.Evidence(p), "reported": a.reported(p), "name": o.Name, "revision": o.Revision,
+		"current": a.current(), "namespace": a.h.DaemonSet.Namespace, "strategy": strategy(a.h), "works": cmp.Or(a.e.Current(), &explain.Revision{}).Available, "does": pluralOf(t.NewPods, do.one, do.many),
+		"new": pluralOf(t.NewPods, "its only pod", fmt.Sprintf("%d of its %d pods", t.NewPods, t.NewPods)), "old": pluralOf(t.OldPods, "not the one", fmt.Sprintf("none of the %d", t.OldPods)), "other": other,
+	}))
+	f["back"] = slices.ContainsFunc(a.e.Fixes, func(f explain.Fix) bool { return f.Code == explain.FixUndo })
+	if began := a.e.Rollout.Since; began != nil && p.Since != nil && o.BeforeRollout != nil {
+		f["earlier"], f["since"], f["rollout"] = *o.BeforeRollout, p.Since.Format(time.RFC3339), began.Format(time.RFC3339)
+		if ago(a.now.Sub(*p.Since)) == ago(a.now.Sub(*began)) {
+			f["began"] = "close"
+		}
+	}
+	return fill(a.now, f, origins[o.Kind]...)
 }

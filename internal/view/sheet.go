@@ -76,7 +76,7 @@ func columns(heads ...string) []screen.Column {
 // --all.
 func (a *sheet) atMost(n int, t *screen.Table, noun string) *screen.Table {
 	if more := len(t.Rows) - n; more > 1 && !a.style.All {
-		t.Rows = append(t.Rows[:n], screen.Row{Cells: screen.Cells(plural(more, "more "+noun) + " (--all lists them)")})
+		t.Rows = append(t.Rows[:n], screen.Row{Cells: screen.Cells(Plural(more, "more "+noun) + " (--all lists them)")})
 	}
 	return t
 }
@@ -158,7 +158,7 @@ func why(problems []*cause.Problem, clause func(p *cause.Problem, nodes []string
 	}
 	if more := len(parts) - most; more > 0 {
 		slices.SortStableFunc(parts[1:], func(a, b string) int { return size[b] - size[a] })
-		parts = append(parts[:most], plural(more, "more problem"))
+		parts = append(parts[:most], Plural(more, "more problem"))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -169,7 +169,7 @@ func (a *sheet) problemTable(head string, problems []*cause.Problem) *screen.Tab
 	const most = 6
 	for i, p := range problems {
 		if i == most && !a.style.All {
-			a.note(screen.Text(plural(len(problems)-most, "more problem") + " with --all"))
+			a.note(screen.Text(Plural(len(problems)-most, "more problem") + " with --all"))
 			break
 		}
 		tone := screen.Warn
@@ -313,9 +313,9 @@ func (a *sheet) sync(n *daemonset.Step, when string) {
 		daemonset.Batch
 	}{{"deletes", "the pod", n.Deletes}, {"creates", "a pod", n.Creates}} {
 		for _, c := range slices.Concat(batch.ByReason(), batch.Choices) {
-			what, nodes, why := pluralOf(c.Count, batch.one, plural(c.Count, "pod")), c.Nodes(), stepWords[c.Reason]
+			what, nodes, why := pluralOf(c.Count, batch.one, Plural(c.Count, "pod")), c.Nodes(), stepWords[c.Reason]
 			if c.Count < len(c.From) {
-				what, why = fmt.Sprintf("any %d of %s", c.Count, plural(len(c.From), "pod")), joined("; ", why, "it chooses at random")
+				what, why = fmt.Sprintf("any %d of %s", c.Count, Plural(len(c.From), "pod")), joined("; ", why, "it chooses at random")
 				if nodes = slices.Compact(nodes); len(nodes) > 3 && !a.style.All {
 					nodes = nil
 				}
@@ -343,7 +343,7 @@ func (a *sheet) sync(n *daemonset.Step, when string) {
 func (a *sheet) bookkeeping(n daemonset.Step) {
 	say := func(verb, word string, names []string) {
 		if len(names) > 0 {
-			a.note(screen.Names{Before: "the next sync " + verb + " " + plural(len(names), word) + ":", Names: names, Short: true})
+			a.note(screen.Names{Before: "the next sync " + verb + " " + Plural(len(names), word) + ":", Names: names, Short: true})
 		}
 	}
 	r := &n.Revisions

@@ -4,8 +4,6 @@ package view
 
 import (
 	"fmt"
-	"regexp"
-	"strings"
 	"time"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
@@ -19,49 +17,8 @@ type Style struct {
 	Wide  bool // -o wide
 }
 
-// clean makes words of the cluster safe to print in one line.
-func clean(s string) string { return screen.Clean(s) }
-
-// Clean makes words of the cluster or of a file safe to print in one line.
-func Clean(s string) string { return screen.Clean(s) }
-
-// Quote makes a word safe to paste into a shell.
-func Quote(word string) string { return string(screen.Quote(word)) }
-
-// brief shortens a message of the cluster, which can be 4 KB: the beginning
-// says what was tried and the end what failed, so the middle goes.
-func (s Style) brief(message string, columns int) string {
-	if s.All {
-		return message
-	}
-	return s.shorten(wrappers.ReplaceAllString(message, ""), columns)
-}
-
-// shorten cuts the middle out of a text that is too long.
-func (s Style) shorten(text string, columns int) string {
-	r := []rune(text)
-	if s.All || len(r) <= columns {
-		return text
-	}
-	head, tail := string(r[:columns*2/5]), string(r[len(r)-columns*3/5+3:])
-	if i := strings.LastIndexByte(head, ' '); i > len(head)/2 {
-		head = head[:i]
-	}
-	if i := strings.IndexByte(tail, ' '); i >= 0 && i < len(tail)/2 {
-		tail = tail[i+1:]
-	}
-	return head + " … " + tail
-}
-
-// wrappers are the words that kubelet and container runtimes put around what
-// happened.
-var wrappers = regexp.MustCompile(`rpc error: code = \w+ desc = |Back-off pulling image "[^"]*": |failed to pull and unpack image "[^"]*": |failed to resolve reference "[^"]*": |^Failed to create pod sandbox: `)
-
 // Plural is "1 node", "2 nodes".
-func Plural(n int, word string) string { return plural(n, word) }
-
-// plural is "1 node", "2 nodes".
-func plural(n int, word string) string {
+func Plural(n int, word string) string {
 	if n == 1 {
 		return "1 " + word
 	}

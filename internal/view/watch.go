@@ -19,7 +19,7 @@ const clockTime = "15:04:05"
 
 // WatchBegins says in a line what is about to happen.
 func WatchBegins(p *plan.Progress, style Style) string {
-	return fmt.Sprintf("%s following %s: %s; next: %s", p.Header.Snapshot.TakenAt.Format(clockTime), clean(newSheet(&p.Header, Asked{}, style).subject()), standing(p), stepCounts(&p.Next, &p.Header))
+	return fmt.Sprintf("%s following %s: %s; next: %s", p.Header.Snapshot.TakenAt.Format(clockTime), screen.Clean(newSheet(&p.Header, Asked{}, style).subject()), standing(p), stepCounts(&p.Next, &p.Header))
 }
 
 // WatchLine says in a line what happened, and how the rollout stands; p is nil
@@ -29,7 +29,7 @@ func WatchLine(h plan.Happening, p *plan.Progress, style Style) string {
 	if p != nil {
 		line += "; " + standing(p)
 	}
-	return clean(line)
+	return screen.Clean(line)
 }
 
 // WatchScreen writes how a rollout stands and what happened last, oldest first,
@@ -112,7 +112,7 @@ func WatchEnds(p *plan.Progress, why string, style Style) string {
 	if why != "" {
 		words = why + " with " + standing(p)
 	}
-	return clean(fmt.Sprintf("%s %s; %s", p.Header.Snapshot.TakenAt.Format(clockTime), words, batchWords(p)))
+	return screen.Clean(fmt.Sprintf("%s %s; %s", p.Header.Snapshot.TakenAt.Format(clockTime), words, batchWords(p)))
 }
 
 // WatchOwed says what it has not done.
@@ -149,7 +149,7 @@ var standings = map[plan.OutcomeCode][]string{
 // WatchWaits says in a line for whom the rollout waits longer than other pods
 // took to become ready.
 func WatchWaits(p *plan.Progress, style Style) string {
-	return clean(p.Header.Snapshot.TakenAt.Format(clockTime) + " " + standing(p))
+	return screen.Clean(p.Header.Snapshot.TakenAt.Format(clockTime) + " " + standing(p))
 }
 
 // stalledBy says who keeps a rollout from going on.
@@ -184,12 +184,12 @@ func happening(h plan.Happening) string {
 		switch n := len(items); {
 		case n == 0:
 		case h.Kind == plan.Otherwise:
-			came = append(came, fmt.Sprintf("%s %sd: %s", plural(n, "pod"), verb, itemNames(items, true)))
+			came = append(came, fmt.Sprintf("%s %sd: %s", Plural(n, "pod"), verb, itemNames(items, true)))
 		default:
 			came = append(came, fmt.Sprintf("%sd %d of %d predicted (%s)", verb, n, n, itemNames(items, false)))
 		}
 		if expected > 0 {
-			predicted = append(predicted, plural(expected, verb))
+			predicted = append(predicted, Plural(expected, verb))
 		}
 	}
 	add("delete", h.Deletes, h.Expected.Deletes)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
@@ -88,9 +89,9 @@ func fact(f daemonset.Facts, key string) string {
 	case nil:
 		return ""
 	case []string:
-		return clean(strings.Join(v, ", "))
+		return screen.Clean(strings.Join(v, ", "))
 	default:
-		return clean(fmt.Sprint(v))
+		return screen.Clean(fmt.Sprint(v))
 	}
 }
 
@@ -114,7 +115,7 @@ func placement(reason daemonset.Reason, f daemonset.Facts) string {
 func ofNode(f daemonset.Facts) daemonset.Facts {
 	more := daemonset.Facts{"meaning": taintMeanings[fact(f, "key")]}
 	if got, known := f["got"]; known {
-		more["got"] = cmp.Or(clean(fmt.Sprint(got)), `""`)
+		more["got"] = cmp.Or(screen.Clean(fmt.Sprint(got)), `""`)
 	}
 	if values := fact(f, "values"); values != "" {
 		more["values"] = "[" + values + "]"
@@ -240,7 +241,7 @@ func revisionOf(e *explain.Explanation, p explain.Pod) string {
 	if r := e.RevisionOf(p); r != nil {
 		return strconv.FormatInt(r.Number, 10)
 	}
-	return cmp.Or(clean(p.Revision), "-")
+	return cmp.Or(screen.Clean(p.Revision), "-")
 }
 
 func yesNo(b bool) string { return map[bool]string{true: "yes", false: "no"}[b] }
@@ -256,7 +257,7 @@ func count(n *int) string {
 // someNames names up to three nodes whole.
 func someNames(nodes []string) string {
 	const most = 3
-	text := clean(strings.Join(nodes[:min(most, len(nodes))], ", "))
+	text := screen.Clean(strings.Join(nodes[:min(most, len(nodes))], ", "))
 	if more := len(nodes) - most; more > 0 {
 		text += fmt.Sprintf(" +%d more", more)
 	}

@@ -1,0 +1,162 @@
+package view
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/screen"
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
+)
+
+// solutions say who, what shows more of it and what solves it: of several things
+// to do each in a part of its own.
+func (a *answer) solutions() {
+	matters := a.e.Matters()
+	for i, part := range a.e.Parts() {
+		title := a.title(i, part.Advice)
+		if title != "" {
+			title += fill(a.now, daemonset.Facts{"nodes": len(part.Advice.Nodes)}, " ({nodes:node})", "")
+		}
+		a.s.Part(title)
+		a.causes(part.Problems)
+		a.checks(slices.DeleteFunc(slices.Clone(part.Problems), func(p *explain.Problem) bool { return !slices.Contains(matters, p) }))
+		for n, f := range part.Fixes {
+			a.fix(&f, map[bool]string{true: "or, "}[n > 0])
+		}
+		if len(part.Problems) > 0 && len(a.e.Advice) > 0 && (part.As > 0 || len(part.Fixes) == 0) {
+			a.add(screen.Fix, "%s", fill(a.now, daemonset.Facts{"code": part.Problems[0].Code, "as": part.As, "revision": a.current(), "pods": part.Problems[0].Count}, otherFixes...))
+		}
+	}
+	if !a.inPlan && slices.ContainsFunc(a.e.Advice, func(d explain.Advice) bool { return d.Code == explain.AdviseLookAhead }) {
+		a.s.Add(screen.Preview, a.again("plan-rollout"))
+	}
+	if key := a.noneWith(); key != "" {
+		a.s.Add(screen.Check, a.kubectl("kubectl get nodes", screen.Word("-L "+screen.Quote(key))))
+	}
+	if p := a.e.Has(explain.ControllerSilent); p != nil {
+		a.add(screen.Fix, "restart kube-controller-manager on the control plane nodes, or ask the provider that manages them; the controller then goes on by itself")
+	}
+}
+
+// otherFixes say what solves a problem that the rollback of another part solves too.
+var otherFixes = []string{
+	"{code=ImagePullBackOff}the {pods?pod starts by itself|pods start by themselves} when the image can be pulled (the kubelet's back-off, up to 5m)[; if not, roll back, as in {as}]",
+	"{code=ContainerConfig}the {pods?pod starts by itself|pods start by themselves} when that object exists[; if not, roll back, as in {as}]",
+	"{code=OOMKilled}raise the memory limit in the template[, or roll back, as in {as}]",
+	"{as=0}",
+	"if revision {revision} is at fault: roll back, as in {as}",
+}
+
+// title numbers a piece of advice, and names its problems.
+func (a *answer) title(i int, d *explain.Advice) string {
+	if d == nil {
+		return ""
+	}
+	return fmt.Sprintf("%d. %s", i+1, reasonNames(d.Problems))
+}
+
+// preview is a plan of a fix, which changes nothing.
+func (a *answer) preview(of, flag, value string) {
+	c := a.again("plan-rollout", Flag{Name: flag, Value: value})
+	if of == "" || len(c) == 0 {
+		a.s.Add(screen.Preview, c)
+		return
+	}
+	a.s.Add(screen.Preview, screen.Text("of "+of+":"), screen.Indent{c})
+}
+
+// fix is a command or an act that changes the cluster, and a plan of it; or joins
+// what is another way.
+func (a *answer) fix(f *explain.Fix, or string) {
+	facts := daemonset.Facts{"nodes": len(f.Nodes), "name": f.Name, "needs": f.Needs, "pods": len(f.Pods), "current": a.current()}
+	say := func(sentences ...string) string { return fill(a.now, facts, sentences...) }
+	switch f.Code {
+	case explain.FixUndo:
+		to, words := strconv.FormatInt(f.Revision, 10), ""
+		if f.Unsure {
+			words = say("if revision {current} is at fault:")
+		}
+		a.preview("", "to-revision", to)
+		a.act(screen.Fix, words, a.kubectl("kubectl rollout undo", a.namespace(), "daemonset/"+a.name(), screen.Word("--to-revision="+to)), append(a.undoes(f), a.undoneBy())...)
+	case explain.FixRepairNodes:
+		facts["under"], facts["whole"] = a.e.Rollout.UnderWay, a.e.Impact != nil && len(a.e.Impact.Without) == 0
+		facts["undo"] = slices.ContainsFunc(a.e.Fixes, func(f explain.Fix) bool { return f.Code == explain.FixUndo })
+		a.act(screen.Fix, say("repair {nodes?the node|the nodes}; ")+say("{undo=false}{under=true}the rollout then continues by itself",
+			"{undo=false}{whole=true}{nodes?it then counts again, and keeps its pod|they then count again, and keep their pods}", "{nodes?its pod then comes back by itself|their pods then come back by themselves}"), nil)
+		if a.e.Verdict.Code != explain.Healthy {
+			a.act(screen.Fix, "or, only for a node that will never come back:", a.kubectl("kubectl delete node", screen.Placeholder("NODE")))
+		}
+	case explain.FixRaiseLimit:
+		a.raise(f, or)
+	case explain.FixRaiseQuota:
+		raise, after := screen.Command{}, ""
+		if f.Needs > 0 {
+			after = "whoever manages the ResourceQuota may set it back"
+			raise = a.kubectl("kubectl patch resourcequota", a.namespace(), screen.Quote(f.Name), "--type=merge", "-p", screen.Quote(fmt.Sprintf(`{"spec":{"hard":{"pods":"%d"}}}`, f.Needs)))
+		}
+		a.act(screen.Fix, say(`ask the team that manages ResourceQuota "{name}" to raise it[ to at least {needs:pod}, or raise it yourself:]`), raise, after)
+	case explain.FixMakeRoom:
+		for _, room := range []struct {
+			code  daemonset.Reason
+			words string
+		}{{cause.HostPortConflict, ": change the host port of one of the two pods, or delete the other one if it can run elsewhere"}, {cause.InsufficientResources, ": delete pods that can run elsewhere, or lower what pods request"}} {
+			on := slices.DeleteFunc(a.e.On(room.code), func(n string) bool { return !slices.Contains(f.Nodes, n) })
+			if len(on) > 0 {
+				a.s.Add(screen.Fix, screen.Names{Before: "on", Names: on, After: room.words})
+			}
+		}
+	case explain.FixNoSurge:
+		a.act(screen.Fix, "use maxUnavailable in place of maxSurge:", a.patch(`{"maxSurge":0,"maxUnavailable":1}`), "a node then has no available pod while its pod is replaced", a.undoneBy())
+	case explain.FixDeletePods:
+		l, words := screen.Fix, ""
+		if a.e.Verdict.Code == explain.AwaitingDelete {
+			a.preview("a rolling update in place of the deletions", "strategy", "RollingUpdate")
+			l, words = screen.Continue, say("{pods=1}delete the pod; the node has no available pod until the new one is available:", "delete the {pods} pods one after the other; a node has no available pod until the new one is available:")
+		}
+		a.act(l, words, a.kubectl("kubectl delete pod", a.namespace(), screen.Quote(f.Pods[0])))
+	}
+}
+
+// undoneBy says who undoes a change by hand, or that nobody is known to.
+func (a *answer) undoneBy() string {
+	if len(a.e.ManagedBy) == 0 {
+		return "no sign of a GitOps tool or operator that would revert it"
+	}
+	who, undone := managerWords(a.e.ManagedBy[0])
+	return who + " writes the DaemonSet: " + undone
+}
+
+// undoes says what a rollback does with pods.
+func (a *answer) undoes(f *explain.Fix) []string {
+	replaced, works, extra := a.e.Undoes(f)
+	facts := daemonset.Facts{"revision": a.current(), "replaced": replaced, "extra": extra, "works": works, "some": works % max(replaced, 1)}
+	if none := a.e.Has(cause.NoEligibleNode); none != nil {
+		facts["eligible"] = none.Facts["eligible"]
+	}
+	effects := []string{fill(a.now, facts, "{eligible:node is eligible again and runs|nodes are eligible again and run} the pod",
+		"{replaced=0}[deletes {extra:pod} on revision {revision} beside old ones]", "{works=0}replaces {replaced:pod} on revision {revision} immediately: {replaced?it is|they are} not available", "replaces {replaced:pod} on revision {revision}[, {some} of them available][, and deletes the {extra} beside old ones]")}
+	if i := a.e.Impact; a.e.Budget.Kind == daemonset.BudgetSurge && i != nil && len(i.Without) == 0 {
+		effects = append(effects, "no node loses its available pod")
+	}
+	return effects
+}
+
+// raise is a higher limit for as long as nodes are broken.
+func (a *answer) raise(f *explain.Fix, or string) {
+	field, flag, before := a.e.Budget.Kind.Field(), limitFlags[a.e.Budget.Kind], cmp.Or(a.e.Budget.Spec, "1")
+	words, n := or+"to update the other pods now", len(f.Nodes)
+	if n > 0 && f.Limit.Number > n {
+		words += fmt.Sprintf(" (%d = %d unavailable + %d at a time)", f.Limit.Number, n, f.Limit.Number-n)
+	}
+	a.preview(fmt.Sprintf("%s %d", field, f.Limit.Number), flag, strconv.Itoa(f.Limit.Number))
+	loses := ""
+	if i := a.e.Impact; i != nil {
+		loses = fill(a.now, costFacts(i.Uncounted), "["+costs+"]")
+	}
+	a.act(screen.Fix, words+":", a.limitTo(field, strconv.Itoa(f.Limit.Number)), loses, a.undoneBy())
+	a.act(screen.Fix, "and afterwards back to "+before+":", a.limitTo(field, before))
+}

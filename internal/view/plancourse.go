@@ -1,0 +1,191 @@
+package view
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/screen"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/managed"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+)
+
+// course is the table of steps. Which pods each takes is the controller's random
+// choice.
+func (s *planned) course() {
+	timed := len(s.p.Waves) > 0 && s.p.Waves[0].At != nil
+	t := &screen.Table{Columns: []screen.Column{{Head: "STEP"}, {Head: "STARTS AT"}, {Head: "DELETES", Right: true}, {Head: "CREATES", Right: true}, {Head: "UPDATED AFTER", Right: true}, {Head: "AVAILABLE AFTER", Right: true, Drop: 1}}}
+	if s.p.OneOfManyOrders() {
+		t.Columns[0].Head = "EXAMPLE ORDER"
+	}
+	if !timed {
+		t.Columns = slices.Delete(t.Columns, 1, 2)
+	}
+	for _, w := range s.p.Course(s.style.All) {
+		f := daemonset.Facts{"first": w.First, "last": w.First + w.Count - 1, "folded": w.Count > 1, "left": w.LeftOut, "whole": w.LeftOut == 0}
+		cells := []string{fill(s.now, f, "{whole=false}{left} more rows with --all", "{folded=true}{first}-{last}", "{first}")}
+		if timed && w.LeftOut == 0 {
+			cells = append(cells, seconds(*w.At))
+		}
+		if w.LeftOut == 0 {
+			updated := fmt.Sprintf("%d of %d", w.Counts.Updated, w.Counts.Desired)
+			cells = append(cells, each(w.Deletes, w.Count), each(w.Creates, w.Count), updated, strconv.Itoa(w.Counts.Available))
+		}
+		t.Rows = append(t.Rows, screen.Row{Cells: screen.Cells(cells...)})
+	}
+	if len(s.p.Waves) > 0 && s.o.Duration != nil && s.o.Code != plan.Stalls {
+		t.Rows = append(t.Rows, screen.Row{Cells: screen.Cells("end", rangeWords(s.o.Duration))})
+	}
+	s.s.Add(screen.Body, t)
+}
+
+// groups are the bounds for nodes that share a label's value.
+func (s *planned) groups() {
+	groups := s.p.Groups
+	if len(groups) == 0 {
+		return
+	}
+	t := &screen.Table{Columns: []screen.Column{{Head: strings.ToUpper(groups[0].Key)}, {Head: "NODES", Right: true}, {Head: "DOWN NOW", Right: true}, {Head: "STEP AT MOST", Right: true}, {Head: "DOWN AT WORST", Right: true}}}
+	for i, g := range groups {
+		if i == 8 && !s.style.All && len(groups) > 9 {
+			t.Rows = append(t.Rows, screen.Row{Cells: screen.Cells(fmt.Sprintf("%d more with --all", len(groups)-i))})
+			break
+		}
+		t.Rows = append(t.Rows, screen.Row{Cells: screen.Cells(cmp.Or(g.Value, "(no label)"), strconv.Itoa(g.Nodes), strconv.Itoa(g.Down), strconv.Itoa(g.Step), strconv.Itoa(g.AtWorst))})
+	}
+	s.s.Add(screen.Body, t)
+}
+
+// waysOut are single changes that let a rollout which stalls complete.
+func (s *planned) waysOut() {
+	t := &screen.Table{Columns: []screen.Column{{Head: "WAYS OUT"}, {Head: "UPDATED", Right: true}, {Head: "WITHIN", Drop: 1}, {Head: "STILL WITHOUT A POD", Wrap: true, Short: true, Drop: 2}, {Head: "PREVIEW FLAG", Wrap: true}}}
+	previewed := s.live != nil // with the fix
+	for _, u := range s.p.Ways(s.style.All) {
+		words, flags := wayOut(u)
+		if u.Code == plan.RemoveNode && len(s.o.Holders) > 1 && slices.Contains(plan.Down(s.problems), u.Value) {
+			words = "delete a lost node"
+		}
+		within, left := "unknown", screen.Cell{Names: u.Left}
+		switch {
+		case u.Duration != nil:
+			within = seconds(u.Duration.Pessimistic)
+		case u.Code == plan.RepairNodes:
+			within = "after repair"
+		}
+		if len(u.Left) == 0 {
+			left.Lines = []string{"none"}
+		}
+		var given screen.Command
+		for _, f := range flags {
+			given = append(given, f.Word())
+		}
+		cells := append(screen.Cells(words, fmt.Sprintf("%d of %d", u.Updated, u.Desired), within), left)
+		row := screen.Row{Cells: append(cells, screen.Cells(cmp.Or(given.String(), "-"))...)}
+		loses, why := s.p.LosesBy(&u), ""
+		for _, g := range plan.ByVerdict(s.p.LostLater()) {
+			if slices.Equal(g.Nodes, loses) {
+				why = inBrackets(placement(g.Reason, g.Facts))
+			}
+		}
+		row.Detail = []screen.Block{screen.Text(fill(s.now, costFacts(loses), "["+costs+"]") + why)}
+		t.Rows = append(t.Rows, row)
+		if !previewed && len(flags) > 0 {
+			previewed = true
+			s.s.Add(screen.Preview, s.again("plan-rollout", flags...))
+		}
+	}
+	s.s.Add(screen.Body, t)
+	if u := s.p.Raised(); u != nil && s.live == nil {
+		s.raise(u)
+	}
+}
+
+// costs say whom a way out costs its pod.
+const costs = "{cost}, which {costs?is|are} not eligible, {costs?loses its|lose their} pod"
+
+func costFacts(nodes []string) daemonset.Facts {
+	return daemonset.Facts{"cost": someNames(nodes), "costs": len(nodes)}
+}
+
+// raise is a higher limit around the change, in the order that it takes: applying a
+// manifest may set the limit, too.
+func (s *planned) raise(u *plan.Unblock) {
+	before := cmp.Or(s.p.Budget.Spec, "1")
+	steps := []struct {
+		words  string
+		c      screen.Command
+		effect string
+	}{
+		{"raise the limit to " + u.Value, s.limitTo("maxUnavailable", u.Value), s.undoneBy(true)},
+		{"make the change", s.asked.Makes, fill(s.now, costFacts(s.p.LosesBy(u)), "["+costs+"]")},
+		{"when the rollout is complete, set the limit back to " + before, s.limitTo("maxUnavailable", before), ""},
+	}
+	if s.p.Change.Method != "" {
+		steps[0], steps[1] = steps[1], steps[0]
+	}
+	repair := slices.ContainsFunc(s.p.Ways(true), func(u plan.Unblock) bool { return u.Code == plan.RepairNodes })
+	s.add(screen.Fix, "%s", fill(s.now, daemonset.Facts{"repair": repair}, "{repair=true}if it cannot wait for the repair, in this order:", "in this order:"))
+	for i, step := range steps {
+		s.act(screen.Fix, fmt.Sprintf("%d. %s", i+1, step.words)+map[bool]string{true: ":"}[len(step.c) > 0], step.c, step.effect)
+	}
+}
+
+// argo shows where an application of Argo CD comes from, and whether it syncs by itself.
+func (s *planned) argo(by *managed.Manager) {
+	if by.Tool == managed.ArgoCD && by.By != "" {
+		s.s.Add(screen.Check, s.kubectl("kubectl get applications.argoproj.io", "-A", "--field-selector metadata.name="+screen.Quote(by.By),
+			"-o custom-columns=REPO:.spec.source.repoURL,PATH:.spec.source.path,AUTOSYNC:.spec.syncPolicy.automated"), screen.Text("(AUTOSYNC <none>: the change lasts until somebody syncs)"))
+	}
+}
+
+// undoneBy says who undoes a change by hand, where no warning does.
+func (s *planned) undoneBy(byHand bool) string {
+	if !byHand || s.before == nil || slices.ContainsFunc(s.p.Warnings, func(w plan.Warning) bool { return w.Code == plan.ManagedByTool }) {
+		return ""
+	}
+	return s.before.undoneBy()
+}
+
+// wayOut says a change, and the flags that ask for it; there may be none.
+func wayOut(u plan.Unblock) (words string, flags []Flag) {
+	value := func(name string) []Flag { return []Flag{{Name: name, Value: u.Value}} }
+	way := map[plan.UnblockCode]struct {
+		words string
+		flags []Flag
+	}{
+		plan.RepairNodes:         {pluralOf(len(u.Nodes), "repair "+strings.Join(u.Nodes, ""), "repair the "+u.Value+" nodes") + " (safest)", nil},
+		plan.RaiseMaxUnavailable: {"raise maxUnavailable to " + u.Value, value("max-unavailable")},
+		plan.RaiseMaxSurge:       {"raise maxSurge to " + u.Value, value("max-surge")},
+		plan.RemoveNode:          {"delete node " + u.Value, value("remove-nodes")},
+		plan.NoSurge:             {"maxSurge 0, maxUnavailable " + u.Value, append([]Flag{{Name: "max-surge", Value: "0"}}, value("max-unavailable")...)},
+		plan.RollBack:            {"roll back to revision " + u.Value, value("to-revision")},
+	}[u.Code]
+	return cmp.Or(way.words, string(u.Code)+" "+u.Value), way.flags
+}
+
+// whatIf is the course with other limits, and what a change of the template would
+// do where nothing was asked.
+func (s *planned) whatIf() {
+	p := s.p
+	if then := p.IfChanged(); then != nil {
+		p = then
+		s.add(screen.WhatIf, "a change of the template %s: %s", map[plan.OutcomeCode]string{
+			plan.Completes: "would complete", plan.Stalls: "would stall", plan.NotRolling: "would wait for you", plan.RemovesAllPods: "would remove all pods", plan.NothingToDo: "would do nothing",
+		}[p.Outcome.Code], readPlan(p, nil, s.asked, s.style).summary())
+	}
+	if s.o.LimitHelps() || s.p.OfChange() && len(s.p.KeptByRepair()) > 0 { // the ways out have it; or it is not to be applied yet
+		return
+	}
+	for _, r := range p.OtherLimits(s.style.All) {
+		n := p.AtATime(r.AtATime)
+		f := daemonset.Facts{"n": n, "stay": max(0, r.Nodes-n), "ends": string(p.Outcome.Code), "takes": cmp.Or(rangeWords(r.Duration), Plural(r.Steps, "step"))}
+		s.add(screen.WhatIf, "--%s=%s %s", limitFlags[p.Budget.Kind], r.Limit, fill(s.now, f, "({n} at a time[{ends=Stalls}, beside the {stay} that {stay?stays|stay} unavailable]): {takes}"))
+	}
+	if lower, higher := p.Slower(); lower != nil {
+		s.add(screen.WhatIf, "%s takes longer than %s: the controller counts a pod that becomes available just after it has looked only when it looks again, minReadySeconds (%ds) later",
+			higher.Limit, lower.Limit, p.MinReadySeconds())
+	}
+}

@@ -1,0 +1,142 @@
+package view
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/screen"
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
+)
+
+// statusHeads are the columns of a status.
+var statusHeads = []string{"DESIRED", "CURRENT", "READY", "UP-TO-DATE", "AVAILABLE", "MISSCHEDULED"}
+
+// numbers are those of a status in the order of its columns, each as ? where
+// there is none.
+func numbers(c *daemonset.Counts) []string {
+	if c == nil {
+		return []string{"?", "?", "?", "?", "?", "?"}
+	}
+	var out []string
+	for _, n := range []int{c.Desired, c.Current, c.Ready, c.Updated, c.Available, c.Misscheduled} {
+		out = append(out, strconv.Itoa(n))
+	}
+	return out
+}
+
+// status is the numbers, as kubectl names them, and what each of them leaves
+// out.
+func (a *answer) status() {
+	t := &screen.Table{Columns: columns(append([]string{""}, statusHeads...)...)}
+	for i, drop := range []int{0, 0, 4, 2, 1, 0, 3} {
+		t.Columns[i].Right, t.Columns[i].Drop = i > 0, drop
+	}
+	row := func(name string, c *daemonset.Counts) {
+		t.Rows = append(t.Rows, screen.Row{Cells: screen.Cells(append([]string{name}, numbers(c)...)...)})
+	}
+	if agrees := a.e.Status.Agrees; agrees != nil && *agrees {
+		row("", a.e.Status.Computed)
+		t.Columns, t.Rows[0].Cells = t.Columns[1:], t.Rows[0].Cells[1:]
+	} else if a.e.Status.Computed == nil {
+		row("", a.e.Status.Reported)
+		t.Columns, t.Rows[0].Cells = t.Columns[1:], t.Rows[0].Cells[1:]
+	} else {
+		row("reported", a.e.Status.Reported)
+		row("computed", a.e.Status.Computed)
+	}
+	a.s.Add(screen.Status, t)
+	if a.e.Status.Computed == nil && a.e.Status.Reported != nil {
+		a.add(screen.Status, "these are the numbers that the controller reported; they could not be checked")
+	}
+	if d := a.e.Status.Differences; len(d) > 0 {
+		a.s.Add(screen.Status, screen.Text(map[daemonset.Reason]string{
+			explain.Moving:     "the reported numbers are behind: something changed less than 30s ago",
+			daemonset.NodeGone: "the reported numbers still count a deleted node, until something else changes",
+		}[d[0].Reason]))
+	}
+	a.desired()
+	a.sums()
+}
+
+// leftOut says why a number leaves a node out, where the reason's name does not.
+var leftOut = map[daemonset.Reason]string{explain.OutOfDate: "on another revision", cause.NoPod: "no pod"}
+
+// sums says for each number that is not simply all nodes what it leaves out.
+func (a *answer) sums() {
+	c := a.e.Status.Computed
+	if c == nil {
+		return
+	}
+	for _, s := range a.e.Sums() {
+		words := screen.Words{fmt.Sprintf("%s %d = %d", strings.Join(s.Columns, ", "), s.Counted, c.Desired)}
+		for _, l := range s.Less {
+			name := cmp.Or(leftOut[l.Reason], string(l.Reason))
+			switch {
+			case l.Revision != nil && a.e.Budget.Kind == daemonset.BudgetSurge:
+				name = "whose pod on " + revisionName(l.Revision) + " still runs"
+			case l.Revision != nil:
+				name = "on " + revisionName(l.Revision)
+			}
+			words = append(words, fmt.Sprintf("- %d (%s)", l.Count, name))
+		}
+		a.s.Add(screen.Status, words)
+	}
+	if n := a.count("stillCounted"); n > 0 {
+		a.add(screen.Status, "AVAILABLE %d counts %s", c.Available, pluralVerb(n, "node whose pod is terminating", "nodes whose pods are terminating"))
+	}
+	if i := a.e.Impact; i != nil && len(i.Uncounted) > 0 && len(i.Uncounted) <= 3 { // Impact has them
+		a.s.Add(screen.Status, screen.Names{Before: fmt.Sprintf("MISSCHEDULED %d =", len(i.Uncounted)), Names: i.Uncounted, Short: true})
+	}
+}
+
+// desired is the arithmetic of DESIRED, with the rule that excludes a node.
+func (a *answer) desired() {
+	all, excluded, notReady := a.e.Eligible()
+	t := &screen.Table{Columns: []screen.Column{{Wrap: true, Short: true}, {Wrap: true}}}
+	for _, g := range a.e.Groups("DESIRED", false) {
+		t.Rows = append(t.Rows, screen.Row{Cells: []screen.Cell{{Names: g.Nodes}, {Lines: []string{placement(g.Reason, g.Facts)}}}})
+	}
+	switch {
+	case excluded > 0:
+		a.add(screen.Status, "DESIRED %d = %s - %d not eligible:", all, Plural(all+excluded, "node"), excluded)
+		a.s.Add(screen.Status, screen.Indent{a.atMost(4, t, "reason")})
+	case all > 0:
+		a.add(screen.Status, "DESIRED %d = %s%s", all, pluralOf(all, "the only node", allOf(all)+"nodes"), fill(a.now, daemonset.Facts{"n": notReady}, "[, including the {n} NotReady: the pod tolerates their taints]"))
+	}
+}
+
+// wide is what -o wide adds: the rules used, what is assumed, and every node.
+func (a *answer) wide() {
+	if !a.style.Wide {
+		return
+	}
+	e := a.e
+	a.add(screen.Assumed, "rules of Kubernetes %s (%s), read at %s", e.Controller.KubernetesVersion, sourceWords[e.Controller.Source], e.Snapshot.TakenAt.Format(time.RFC3339))
+	for _, as := range e.Assumptions {
+		a.add(screen.Assumed, "%s", assumption(as, e.Assumptions, nil))
+	}
+	t := &screen.Table{Flush: true, Columns: columns("NODE", "SHOULD RUN", "SLOT", "POD", "PHASE", "REVISION", "READY", "AVAILABLE", "PROBLEM")}
+	for i := range e.Nodes {
+		n, should := &e.Nodes[i], "?"
+		if n.ShouldRun != nil {
+			should = string(n.ShouldRun.Reason)
+		}
+		row := func(pod ...string) {
+			cells := slices.Concat([]string{n.Name, should, string(n.Slot)}, pod, []string{string(n.ProblemCode())})
+			t.Rows = append(t.Rows, screen.Row{Cells: screen.Cells(cells...)})
+		}
+		for _, p := range n.Pods {
+			row(p.Name, p.Status(), revisionOf(e, p), yesNo(p.Ready), yesNo(p.Available))
+		}
+		if len(n.Pods) == 0 {
+			row("-", "-", "-", "-", "-")
+		}
+	}
+	a.s.Add(screen.Body, t)
+}
