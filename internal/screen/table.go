@@ -45,6 +45,12 @@ func Cells(lines ...string) []Cell {
 	return cells
 }
 
+// Row adds a row of cells of a line each, and returns it.
+func (t *Table) Row(words ...string) *Row {
+	t.Rows = append(t.Rows, Row{Cells: Cells(words...)})
+	return &t.Rows[len(t.Rows)-1]
+}
+
 func (t *Table) empty() bool { return t == nil || len(t.Rows) == 0 }
 
 const (

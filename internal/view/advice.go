@@ -96,7 +96,7 @@ func (a *answer) doNow(advice []explain.Advice) {
 			words += "; it can wait: " + allHave(all.Served+len(all.Ready)) + " a Ready pod"
 		}
 		if len(advice) > 1 {
-			words = a.title(i, &d) + ": " + words
+			words = fmt.Sprintf("%d. %s: %s", i+1, reasonNames(d.Problems), words)
 		}
 		a.add(screen.DoNow, "%s", words)
 	}

@@ -146,21 +146,16 @@ func (a *answer) nowhere() string {
 	if p == nil {
 		return ""
 	}
-	words := "no node is eligible"
-	if g := a.e.Groups("DESIRED", false); len(g) == 1 {
-		words = cmp.Or(fill(a.now, g[0].Facts, noneOf[g[0].Reason]), words)
-	}
-	return words + fill(a.now, p.Facts, noneThen)
+	g := a.noneBy()
+	return cmp.Or(fill(a.now, g.Facts, noneOf[g.Reason]), "no node is eligible") + fill(a.now, p.Facts, noneThen)
 }
 
-// noneWith is the key of the label that no node has as the pod needs it; empty where
-// another rule leaves no node eligible, or one is.
-func (a *answer) noneWith() string {
-	g := a.e.Groups("DESIRED", false)
-	if a.e.Has(cause.NoEligibleNode) == nil || len(g) != 1 || g[0].Reason != daemonset.NodeSelector {
-		return ""
+// noneBy is the one rule that leaves no node eligible; empty where there are several, or a node is.
+func (a *answer) noneBy() (rule explain.Group) {
+	if g := a.e.Groups("DESIRED", false); len(g) == 1 && a.e.Has(cause.NoEligibleNode) != nil {
+		rule = g[0]
 	}
-	return fact(g[0].Facts, "key")
+	return rule
 }
 
 // noneOf says which rule leaves no node eligible.
@@ -355,7 +350,7 @@ func (a *answer) onDelete() {
 	t := &screen.Table{Columns: columns("OLD POD", "NODE", "REVISION")}
 	for i := range a.e.Nodes {
 		for _, p := range a.e.Nodes[i].Old() {
-			t.Rows = append(t.Rows, screen.Row{Cells: screen.Cells(p.Name, a.e.Nodes[i].Name, revisionOf(a.e, p))})
+			t.Row(p.Name, a.e.Nodes[i].Name, revisionOf(a.e, p))
 		}
 	}
 	a.s.Add(screen.Body, a.atMost(3, t, "pod"))

@@ -17,9 +17,9 @@ import (
 func (a *answer) solutions() {
 	matters := a.e.Matters()
 	for i, part := range a.e.Parts() {
-		title := a.title(i, part.Advice)
-		if title != "" {
-			title += fill(a.now, daemonset.Facts{"nodes": len(part.Advice.Nodes)}, " ({nodes:node})", "")
+		title := ""
+		if d := part.Advice; d != nil {
+			title = fmt.Sprintf("%d. %s (%s)", i+1, reasonNames(d.Problems), Plural(len(d.Nodes), "node"))
 		}
 		a.s.Part(title)
 		a.causes(part.Problems)
@@ -34,8 +34,8 @@ func (a *answer) solutions() {
 	if !a.inPlan && slices.ContainsFunc(a.e.Advice, func(d explain.Advice) bool { return d.Code == explain.AdviseLookAhead }) {
 		a.s.Add(screen.Preview, a.again("plan-rollout"))
 	}
-	if key := a.noneWith(); key != "" {
-		a.s.Add(screen.Check, a.kubectl("kubectl get nodes", screen.Word("-L "+screen.Quote(key))))
+	if g := a.noneBy(); g.Reason == daemonset.NodeSelector {
+		a.s.Add(screen.Check, a.kubectl("kubectl get nodes", screen.Word("-L "+screen.Quote(fact(g.Facts, "key")))))
 	}
 	if p := a.e.Has(explain.ControllerSilent); p != nil {
 		a.add(screen.Fix, "restart kube-controller-manager on the control plane nodes, or ask the provider that manages them; the controller then goes on by itself")
@@ -51,22 +51,11 @@ var otherFixes = []string{
 	"if revision {revision} is at fault: roll back, as in {as}",
 }
 
-// title numbers a piece of advice, and names its problems.
-func (a *answer) title(i int, d *explain.Advice) string {
-	if d == nil {
-		return ""
-	}
-	return fmt.Sprintf("%d. %s", i+1, reasonNames(d.Problems))
-}
-
 // preview is a plan of a fix, which changes nothing.
-func (a *answer) preview(of, flag, value string) {
-	c := a.again("plan-rollout", Flag{Name: flag, Value: value})
-	if of == "" || len(c) == 0 {
-		a.s.Add(screen.Preview, c)
-		return
+func (a *sheet) preview(of, flag, value string) {
+	if c := a.again("plan-rollout", Flag{Name: flag, Value: value}); len(c) > 0 {
+		a.act(screen.Preview, of, c)
 	}
-	a.s.Add(screen.Preview, screen.Text("of "+of+":"), screen.Indent{c})
 }
 
 // fix is a command or an act that changes the cluster, and a plan of it; or joins
@@ -114,7 +103,7 @@ func (a *answer) fix(f *explain.Fix, or string) {
 	case explain.FixDeletePods:
 		l, words := screen.Fix, ""
 		if a.e.Verdict.Code == explain.AwaitingDelete {
-			a.preview("a rolling update in place of the deletions", "strategy", "RollingUpdate")
+			a.preview("of a rolling update in place of the deletions:", "strategy", "RollingUpdate")
 			l, words = screen.Continue, say("{pods=1}delete the pod; the node has no available pod until the new one is available:", "delete the {pods} pods one after the other; a node has no available pod until the new one is available:")
 		}
 		a.act(l, words, a.kubectl("kubectl delete pod", a.namespace(), screen.Quote(f.Pods[0])))
@@ -152,7 +141,7 @@ func (a *answer) raise(f *explain.Fix, or string) {
 	if n > 0 && f.Limit.Number > n {
 		words += fmt.Sprintf(" (%d = %d unavailable + %d at a time)", f.Limit.Number, n, f.Limit.Number-n)
 	}
-	a.preview(fmt.Sprintf("%s %d", field, f.Limit.Number), flag, strconv.Itoa(f.Limit.Number))
+	a.preview(fmt.Sprintf("of %s %d:", field, f.Limit.Number), flag, strconv.Itoa(f.Limit.Number))
 	loses := ""
 	if i := a.e.Impact; i != nil {
 		loses = fill(a.now, costFacts(i.Uncounted), "["+costs+"]")

@@ -254,9 +254,9 @@ func (p *past) revisions() {
 	for i := range rows {
 		r := &rows[i]
 		if r.Is == history.RowsFolded {
-			fold := screen.Cells(append(make([]string, len(t.Columns)-1), Plural(int(r.Number), "revision")+" without pods, with --all")...)
-			fold[0].Lines[0] = "…"
-			t.Rows = append(t.Rows, screen.Row{Cells: fold})
+			words := append(make([]string, len(t.Columns)-1), Plural(int(r.Number), "revision")+" without pods, with --all")
+			words[0] = "…"
+			t.Row(words...)
 			continue
 		}
 		pods, on, available := count(r.Pods), count(r.Nodes), count(r.Available)
@@ -273,11 +273,11 @@ func (p *past) revisions() {
 		if p.style.Wide {
 			words = append(words, available, cmp.Or(r.Name, "-"), cmp.Or(r.Hash, "-"), cmp.Or(stamp(r.CreatedAt), "-"))
 		}
-		cells := append(screen.Cells(words...), screen.Cell{Lines: p.changes(r, 6)})
+		row := t.Row(words...)
+		row.Cells = append(row.Cells, screen.Cell{Lines: p.changes(r, 6)})
 		if r.Current && r.Is != history.RowRenumbered {
-			cells[0].Tone = screen.Title
+			row.Cells[0].Tone = screen.Title
 		}
-		t.Rows = append(t.Rows, screen.Row{Cells: cells})
 	}
 	p.s.Add(screen.Body, t)
 }

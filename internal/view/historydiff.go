@@ -52,12 +52,12 @@ func Histories(w io.Writer, l *history.List, asked Asked, style Style) error {
 		if updated, others := h.UpdatedElsewhere(); updated > 0 {
 			lines = append(lines, "(on other revisions: "+countedUpdated(updated, others)+")")
 		}
-		cells := screen.Cells(p.s.Headline.Verdict, p.subject(), revision, since, on)
-		cells[0].Tone = p.s.Headline.Tone
+		row := t.Row(p.s.Headline.Verdict, p.subject(), revision, since, on)
+		row.Cells[0].Tone = p.s.Headline.Tone
 		if style.Wide {
-			cells = append(cells, screen.Cells(hash, fmt.Sprint(h.Kept()), fmt.Sprint(h.Limit))...)
+			row.Cells = append(row.Cells, screen.Cells(hash, fmt.Sprint(h.Kept()), fmt.Sprint(h.Limit))...)
 		}
-		t.Rows = append(t.Rows, screen.Row{Cells: append(cells, screen.Cell{Lines: lines})})
+		row.Cells = append(row.Cells, screen.Cell{Lines: lines})
 	}
 	s := screen.Screen{Headline: screen.Headline{Subject: Plural(len(l.Items), "DaemonSet")}}
 	s.Add(screen.Body, t)
@@ -81,7 +81,9 @@ func Histories(w io.Writer, l *history.List, asked Asked, style Style) error {
 func Template(w io.Writer, h *history.History, asked Asked, r *history.Revision, t template.Content, showValues bool, style Style) error {
 	p := newPast(h, asked, style)
 	if p.s.Headline.Text = p.side(r); r != nil {
-		p.onNodes(r)
+		f := daemonset.Facts{"nodes": count(r.Nodes), "available": count(r.Available)} // whose oldest pod is of the revision
+		before := fill(p.now, f, "{nodes=?}unknown: on which nodes (pods could not be read)", "{nodes=0}on no node", "on {nodes:node}, {available} available:")
+		p.s.Add(screen.Rollout, screen.Names{Before: before, Names: r.OnNodes})
 		row := h.RowOf(r)
 		for _, l := range p.changes(&row, 4) {
 			p.add(screen.Change, "%s", l)
@@ -98,19 +100,8 @@ func Template(w io.Writer, h *history.History, asked Asked, r *history.Revision,
 	if err != nil {
 		return err
 	}
-	var lines screen.Lines
-	for _, l := range linesIn(text) {
-		lines = append(lines, screen.Line{Text: l})
-	}
-	p.s.Add(screen.Body, lines)
+	p.s.Add(screen.Body, plainLines(linesIn(text)))
 	return p.s.Text(w, style.terminal())
-}
-
-// onNodes names the nodes whose oldest pod is of the revision.
-func (p *past) onNodes(r *history.Revision) {
-	f := daemonset.Facts{"nodes": count(r.Nodes), "available": count(r.Available)}
-	before := fill(p.now, f, "{nodes=?}unknown: on which nodes (pods could not be read)", "{nodes=0}on no node", "on {nodes:node}, {available} available:")
-	p.s.Add(screen.Rollout, screen.Names{Before: before, Names: r.OnNodes})
 }
 
 // diffWords say how many changes there are from one template to another.

@@ -27,7 +27,7 @@ func Explanations(w io.Writer, l *explain.List, asked Asked, style Style) error 
 type answers struct {
 	*explain.List
 	style   Style
-	rows    []screen.Row
+	t       screen.Table
 	count   map[explain.VerdictCode]int
 	healthy int     // without a warning
 	first   *answer // the worst
@@ -61,8 +61,7 @@ func (l *answers) add(a *answer) {
 			cells[1] = fmt.Sprintf("%d of %d", c.Updated, c.Desired)
 		}
 	}
-	verdict := screen.Cell{Lines: []string{a.s.Headline.Verdict}, Tone: a.s.Headline.Tone}
-	l.rows = append(l.rows, screen.Row{Cells: append([]screen.Cell{verdict}, screen.Cells(append([]string{a.subject()}, cells...)...)...)})
+	l.t.Row(append([]string{a.s.Headline.Verdict, a.subject()}, cells...)...).Cells[0].Tone = a.s.Headline.Tone
 }
 
 // because is the cause in few words.
@@ -91,19 +90,16 @@ func (l *answers) screen() *screen.Screen {
 		parts[i] = fill(time.Time{}, f, s)
 	}
 	l.s.Headline = screen.Headline{Subject: Plural(len(l.Items), "DaemonSet"), Text: joined(", ", parts...)}
-	t := &screen.Table{Flush: true, Rows: l.rows}
-	if l.style.Wide {
-		t.Columns = columns(slices.Concat([]string{"VERDICT", "DAEMONSET"}, statusHeads, []string{"STRATEGY", "FOR", "CAUSE"})...)
+	if l.t.Flush = true; l.style.Wide {
+		l.t.Columns = columns(slices.Concat([]string{"VERDICT", "DAEMONSET"}, statusHeads, []string{"STRATEGY", "FOR", "CAUSE"})...)
 	} else {
-		t.Columns = append(columns("VERDICT", "DAEMONSET"), screen.Column{Head: "AVAILABLE", Right: true}, screen.Column{Head: "UPDATED", Right: true, Drop: 2},
+		l.t.Columns = append(columns("VERDICT", "DAEMONSET"), screen.Column{Head: "AVAILABLE", Right: true}, screen.Column{Head: "UPDATED", Right: true, Drop: 2},
 			screen.Column{Head: "FOR", Drop: 1}, screen.Column{Head: "CAUSE", Wrap: true, Least: 18})
 	}
 	if l.healthy > 0 && !l.style.All && !l.style.Wide {
-		more := screen.Cells("HEALTHY", fmt.Sprintf("%d without warnings", l.healthy), "", "", "", "--all lists them")
-		more[0].Tone = screen.Good
-		t.Rows = append(t.Rows, screen.Row{Cells: more})
+		l.t.Row("HEALTHY", fmt.Sprintf("%d without warnings", l.healthy), "", "", "", "--all lists them").Cells[0].Tone = screen.Good
 	}
-	l.s.Add(screen.Body, t)
+	l.s.Add(screen.Body, &l.t)
 	l.shared()
 	for _, of := range verdictNotes {
 		if l.count[of.code] > 0 {
@@ -188,9 +184,8 @@ func Plans(w io.Writer, l *plan.List, asked Asked, style Style) error {
 		{Head: "DURATION", Drop: 4}, {Head: "CAUSE, OR NEXT", Wrap: true, Drop: 2, Least: 14},
 	}}
 	for _, p := range l.Items {
-		cells := screen.Cells(p.DaemonSet.Namespace+"/"+p.DaemonSet.Name, strconv.Itoa(p.Replaces), strconv.Itoa(len(p.Lost)), strconv.Itoa(len(p.Placement.Gain)),
-			strconv.Itoa(p.Outcome.Steps), cmp.Or(rangeWords(p.Outcome.Duration), "-"), readPlan(p, nil, asked, style).inShort())
-		t.Rows = append(t.Rows, screen.Row{Cells: append([]screen.Cell{{Lines: []string{planVerdict(p)}, Tone: tones[p.Quality()]}}, cells...)})
+		t.Row(planVerdict(p), p.DaemonSet.Namespace+"/"+p.DaemonSet.Name, strconv.Itoa(p.Replaces), strconv.Itoa(len(p.Lost)), strconv.Itoa(len(p.Placement.Gain)),
+			strconv.Itoa(p.Outcome.Steps), cmp.Or(rangeWords(p.Outcome.Duration), "-"), readPlan(p, nil, asked, style).inShort()).Cells[0].Tone = tones[p.Quality()]
 	}
 	bad := l.EndBadly()
 	s.Headline = screen.Headline{Subject: Plural(len(l.Items), "DaemonSet") + " with something to do", Text: cmp.Or(fill(time.Time{}, daemonset.Facts{"bad": bad}, "[{bad:ends|end} badly]"), "none ends badly")}

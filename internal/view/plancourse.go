@@ -34,10 +34,10 @@ func (s *planned) course() {
 			updated := fmt.Sprintf("%d of %d", w.Counts.Updated, w.Counts.Desired)
 			cells = append(cells, each(w.Deletes, w.Count), each(w.Creates, w.Count), updated, strconv.Itoa(w.Counts.Available))
 		}
-		t.Rows = append(t.Rows, screen.Row{Cells: screen.Cells(cells...)})
+		t.Row(cells...)
 	}
 	if len(s.p.Waves) > 0 && s.o.Duration != nil && s.o.Code != plan.Stalls {
-		t.Rows = append(t.Rows, screen.Row{Cells: screen.Cells("end", rangeWords(s.o.Duration))})
+		t.Row("end", rangeWords(s.o.Duration))
 	}
 	s.s.Add(screen.Body, t)
 }
@@ -51,10 +51,10 @@ func (s *planned) groups() {
 	t := &screen.Table{Columns: []screen.Column{{Head: strings.ToUpper(groups[0].Key)}, {Head: "NODES", Right: true}, {Head: "DOWN NOW", Right: true}, {Head: "STEP AT MOST", Right: true}, {Head: "DOWN AT WORST", Right: true}}}
 	for i, g := range groups {
 		if i == 8 && !s.style.All && len(groups) > 9 {
-			t.Rows = append(t.Rows, screen.Row{Cells: screen.Cells(fmt.Sprintf("%d more with --all", len(groups)-i))})
+			t.Row(fmt.Sprintf("%d more with --all", len(groups)-i))
 			break
 		}
-		t.Rows = append(t.Rows, screen.Row{Cells: screen.Cells(cmp.Or(g.Value, "(no label)"), strconv.Itoa(g.Nodes), strconv.Itoa(g.Down), strconv.Itoa(g.Step), strconv.Itoa(g.AtWorst))})
+		t.Row(cmp.Or(g.Value, "(no label)"), strconv.Itoa(g.Nodes), strconv.Itoa(g.Down), strconv.Itoa(g.Step), strconv.Itoa(g.AtWorst))
 	}
 	s.s.Add(screen.Body, t)
 }

@@ -179,7 +179,7 @@ func (s *planned) assumed() {
 		t := &screen.Table{Columns: columns("ASSUMPTION", "VALUE", "SOURCE")}
 		for _, a := range s.p.Assumptions {
 			if s.p.RestsOn(a.Code) {
-				t.Rows = append(t.Rows, screen.Row{Cells: screen.Cells(string(a.Code), a.Value, a.Source)})
+				t.Row(string(a.Code), a.Value, a.Source)
 			}
 		}
 		s.s.Add(screen.Assumed, t)

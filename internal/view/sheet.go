@@ -58,6 +58,14 @@ func (a *sheet) add(l screen.Label, format string, args ...any) {
 	a.s.Add(l, screen.Text(fmt.Sprintf(format, args...)))
 }
 
+// plainLines are lines in no color.
+func plainLines(texts []string) (lines screen.Lines) {
+	for _, t := range texts {
+		lines = append(lines, screen.Line{Text: t})
+	}
+	return lines
+}
+
 // joined joins those of some words that say something.
 func joined(by string, words ...string) string {
 	return strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), by)
@@ -72,11 +80,11 @@ func columns(heads ...string) []screen.Column {
 	return out
 }
 
-// atMost is a table with so many rows, and how many more there are; without
-// --all.
+// atMost is a table with so many rows, and how many more there are; without --all.
 func (a *sheet) atMost(n int, t *screen.Table, noun string) *screen.Table {
 	if more := len(t.Rows) - n; more > 1 && !a.style.All {
-		t.Rows = append(t.Rows[:n], screen.Row{Cells: screen.Cells(Plural(more, "more "+noun) + " (--all lists them)")})
+		t.Rows = t.Rows[:n]
+		t.Row(Plural(more, "more "+noun) + " (--all lists them)")
 	}
 	return t
 }
@@ -97,13 +105,17 @@ func (a *sheet) namespace() screen.Word {
 
 func (a *sheet) name() screen.Word { return screen.Quote(a.h.DaemonSet.Name) }
 
-// kubectl is a command of kubectl to the same cluster.
-func (a *sheet) kubectl(words ...screen.Word) screen.Command {
-	c := screen.Command(words)
-	for _, f := range a.asked.Kubectl {
+// WithFlags is a command with flags.
+func WithFlags(c screen.Command, flags ...Flag) screen.Command {
+	for _, f := range flags {
 		c = append(c, f.Word())
 	}
 	return c
+}
+
+// kubectl is a command of kubectl to the same cluster.
+func (a *sheet) kubectl(words ...screen.Word) screen.Command {
+	return WithFlags(words, a.asked.Kubectl...)
 }
 
 // again is a command of this plugin about the same DaemonSet and input, with
@@ -122,16 +134,8 @@ func (a *sheet) again(command screen.Word, more ...Flag) screen.Command {
 			}
 		}
 	}
-	c := screen.Command{"kubectl ds " + command, a.namespace(), a.name()}
-	for _, f := range a.asked.Flags {
-		if !drop[f.Name] {
-			c = append(c, f.Word())
-		}
-	}
-	for _, f := range more {
-		c = append(c, f.Word())
-	}
-	return c
+	kept := slices.DeleteFunc(slices.Clone(a.asked.Flags), func(f Flag) bool { return drop[f.Name] })
+	return WithFlags(screen.Command{"kubectl ds " + command, a.namespace(), a.name()}, append(kept, more...)...)
 }
 
 // why names what is wrong in few words, so many of the problems, of which those
@@ -201,11 +205,8 @@ func (a *sheet) lasting(p *cause.Problem) string {
 func (a *sheet) codesFor(holders []plan.Holder) string {
 	var parts []string
 	for _, p := range (&plan.Outcome{Holders: holders}).Problems() {
-		words := string(p.Code)
-		if p.Since != nil {
-			words += " for " + a.lasting(p)
-		}
-		parts = append(parts, words)
+		lasting := map[bool]string{true: a.lasting(p)}[p.Since != nil]
+		parts = append(parts, string(p.Code)+behind(" for ", lasting))
 	}
 	return strings.Join(parts, ", ")
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -17,44 +16,32 @@ import (
 // statusHeads are the columns of a status.
 var statusHeads = []string{"DESIRED", "CURRENT", "READY", "UP-TO-DATE", "AVAILABLE", "MISSCHEDULED"}
 
-// numbers are those of a status in the order of its columns, each as ? where
-// there is none.
+// numbers are those of a status in the order of its columns, each as ? where there is none.
 func numbers(c *daemonset.Counts) []string {
 	if c == nil {
-		return []string{"?", "?", "?", "?", "?", "?"}
+		return slices.Repeat([]string{"?"}, len(statusHeads))
 	}
-	var out []string
-	for _, n := range []int{c.Desired, c.Current, c.Ready, c.Updated, c.Available, c.Misscheduled} {
-		out = append(out, strconv.Itoa(n))
-	}
-	return out
+	return strings.Fields(fmt.Sprint(c.Desired, c.Current, c.Ready, c.Updated, c.Available, c.Misscheduled))
 }
 
-// status is the numbers, as kubectl names them, and what each of them leaves
-// out.
+// status is the numbers, as kubectl names them, and what each of them leaves out.
 func (a *answer) status() {
-	t := &screen.Table{Columns: columns(append([]string{""}, statusHeads...)...)}
-	for i, drop := range []int{0, 0, 4, 2, 1, 0, 3} {
-		t.Columns[i].Right, t.Columns[i].Drop = i > 0, drop
+	t, status := &screen.Table{Columns: columns(statusHeads...)}, &a.e.Status
+	for i, drop := range []int{0, 4, 2, 1, 0, 3} {
+		t.Columns[i].Right, t.Columns[i].Drop = true, drop
 	}
-	row := func(name string, c *daemonset.Counts) {
-		t.Rows = append(t.Rows, screen.Row{Cells: screen.Cells(append([]string{name}, numbers(c)...)...)})
-	}
-	if agrees := a.e.Status.Agrees; agrees != nil && *agrees {
-		row("", a.e.Status.Computed)
-		t.Columns, t.Rows[0].Cells = t.Columns[1:], t.Rows[0].Cells[1:]
-	} else if a.e.Status.Computed == nil {
-		row("", a.e.Status.Reported)
-		t.Columns, t.Rows[0].Cells = t.Columns[1:], t.Rows[0].Cells[1:]
+	if status.Computed == nil || status.Agrees != nil && *status.Agrees {
+		t.Row(numbers(cmp.Or(status.Computed, status.Reported))...)
 	} else {
-		row("reported", a.e.Status.Reported)
-		row("computed", a.e.Status.Computed)
+		t.Columns = slices.Insert(t.Columns, 0, screen.Column{})
+		t.Row(append([]string{"reported"}, numbers(status.Reported)...)...)
+		t.Row(append([]string{"computed"}, numbers(status.Computed)...)...)
 	}
 	a.s.Add(screen.Status, t)
-	if a.e.Status.Computed == nil && a.e.Status.Reported != nil {
+	if status.Computed == nil && status.Reported != nil {
 		a.add(screen.Status, "these are the numbers that the controller reported; they could not be checked")
 	}
-	if d := a.e.Status.Differences; len(d) > 0 {
+	if d := status.Differences; len(d) > 0 {
 		a.s.Add(screen.Status, screen.Text(map[daemonset.Reason]string{
 			explain.Moving:     "the reported numbers are behind: something changed less than 30s ago",
 			daemonset.NodeGone: "the reported numbers still count a deleted node, until something else changes",
@@ -77,11 +64,8 @@ func (a *answer) sums() {
 		words := screen.Words{fmt.Sprintf("%s %d = %d", strings.Join(s.Columns, ", "), s.Counted, c.Desired)}
 		for _, l := range s.Less {
 			name := cmp.Or(leftOut[l.Reason], string(l.Reason))
-			switch {
-			case l.Revision != nil && a.e.Budget.Kind == daemonset.BudgetSurge:
-				name = "whose pod on " + revisionName(l.Revision) + " still runs"
-			case l.Revision != nil:
-				name = "on " + revisionName(l.Revision)
+			if l.Revision != nil {
+				name = fill(a.now, daemonset.Facts{"on": revisionName(l.Revision), "kind": a.e.Budget.Kind}, "{kind=Surge}whose pod on {on} still runs", "on {on}")
 			}
 			words = append(words, fmt.Sprintf("- %d (%s)", l.Count, name))
 		}
@@ -127,15 +111,11 @@ func (a *answer) wide() {
 		if n.ShouldRun != nil {
 			should = string(n.ShouldRun.Reason)
 		}
-		row := func(pod ...string) {
-			cells := slices.Concat([]string{n.Name, should, string(n.Slot)}, pod, []string{string(n.ProblemCode())})
-			t.Rows = append(t.Rows, screen.Row{Cells: screen.Cells(cells...)})
-		}
 		for _, p := range n.Pods {
-			row(p.Name, p.Status(), revisionOf(e, p), yesNo(p.Ready), yesNo(p.Available))
+			t.Row(n.Name, should, string(n.Slot), p.Name, p.Status(), revisionOf(e, p), yesNo(p.Ready), yesNo(p.Available), string(n.ProblemCode()))
 		}
 		if len(n.Pods) == 0 {
-			row("-", "-", "-", "-", "-")
+			t.Row(n.Name, should, string(n.Slot), "-", "-", "-", "-", "-", string(n.ProblemCode()))
 		}
 	}
 	a.s.Add(screen.Body, t)

@@ -36,12 +36,17 @@ func WatchLine(h plan.Happening, p *plan.Progress, style Style) string {
 // in as many lines as there is room for; 0 is for any number.
 func WatchScreen(w io.Writer, p *plan.Progress, last []string, style Style, room int) error {
 	s := newSheet(&p.Header, Asked{}, style)
-	verdict, tone := watchVerdict(p)
+	verdict, tone := "PROGRESSING", screen.Warn
+	switch end, ended := watchEnds[p.End]; {
+	case ended:
+		verdict, tone = end.verdict, end.tone
+	case p.Outcome.Code == plan.Stalls:
+		verdict, tone = "STALLING", screen.Bad
+	case p.Outcome.Code == plan.RemovesAllPods:
+		verdict, tone = "REMOVING ALL PODS", screen.Bad
+	}
 	s.s.Headline = screen.Headline{Verdict: verdict, Tone: tone, Subject: s.subject(), Text: standing(p)}
-	s.s.Add(screen.Rollout, screen.Lines{
-		{Text: bar("updated  ", p.Counts.Updated, p.Counts.Desired, style.Width)},
-		{Text: bar("available", p.Counts.Available, p.Counts.Desired, style.Width)},
-	})
+	s.s.Add(screen.Rollout, plainLines([]string{bar("updated  ", p.Counts.Updated, p.Counts.Desired, style.Width), bar("available", p.Counts.Available, p.Counts.Desired, style.Width)}))
 	if p.Next.Kind == daemonset.StepNone {
 		problems := (&plan.Outcome{Holders: p.Holding}).Problems()
 		s.s.Add(screen.Body, s.problemTable("WAITS FOR", problems))
@@ -55,11 +60,7 @@ func WatchScreen(w io.Writer, p *plan.Progress, last []string, style Style, room
 	if p.End == "" { // else the line that follows says so
 		s.add(screen.Note, "%s", batchWords(p))
 	}
-	var lines screen.Lines
-	for _, l := range last {
-		lines = append(lines, screen.Line{Text: l})
-	}
-	s.s.Add(screen.Last, lines)
+	s.s.Add(screen.Last, plainLines(last))
 	t := style.terminal()
 	t.Height = room
 	return s.s.Text(w, t)
@@ -76,19 +77,6 @@ var watchEnds = map[plan.End]struct {
 	plan.EndStuck:      {"STUCK", screen.Bad, []string{"stuck: {far}, {by}"}},
 	plan.EndNotRolling: {"NOT ROLLING", screen.Warn, []string{"no rollout: {idle}, {far}"}},
 	plan.EndGone:       {"GONE", screen.Bad, []string{"the DaemonSet was deleted: {far}"}},
-}
-
-func watchVerdict(p *plan.Progress) (string, screen.Tone) {
-	if end, ended := watchEnds[p.End]; ended {
-		return end.verdict, end.tone
-	}
-	switch p.Outcome.Code {
-	case plan.Stalls:
-		return "STALLING", screen.Bad
-	case plan.RemovesAllPods:
-		return "REMOVING ALL PODS", screen.Bad
-	}
-	return "PROGRESSING", screen.Warn
 }
 
 // bar draws a part of a whole.
