@@ -79,6 +79,11 @@ type reworded struct {
 func (r reworded) Error() string { return r.words }
 func (r reworded) Unwrap() error { return r.error }
 
+// aboutFlag is an error about a flag, not about the manifest that it was given with.
+type aboutFlag struct{ error }
+
+func (a aboutFlag) Unwrap() error { return a.error }
+
 // sentences say the errors of pkg/, which hold facts, in the words of a command line:
 // for each type what failed, and what to paste. rollback is the flag that names the
 // revision to go back to.
@@ -103,12 +108,12 @@ func sentence[E error](say func(e E, rollback string) (words, hint string)) func
 			return nil
 		}
 		words, hint := say(e, rollback)
-		return hinted{reworded{err, words}, hint}
+		return hinted{reworded{err, strings.Replace(err.Error(), e.Error(), words, 1)}, hint}
 	}
 }
 
 // said returns an error that a function of pkg/ returned in the words of sentences,
-// and any other one as it is. Whoever calls such a function wraps nothing before.
+// and any other one as it is.
 func said(err error, rollback string) error {
 	for _, s := range sentences {
 		if words := s(err, rollback); words != nil {

@@ -81,8 +81,8 @@ func (o *explainOptions) run(ctx context.Context, args []string) error {
 		return err
 	}
 	var items []*explain.Explanation
-	for _, s := range read {
-		items = append(items, explain.Explain(s.Snapshot, s.state, explain.Options{Nodes: o.nodes, Outlook: plan.Look(s.state)}))
+	for _, st := range read {
+		items = append(items, explain.Explain(st.Snapshot, st, explain.Options{Nodes: o.nodes, Outlook: plan.Look(st)}))
 	}
 	o.gaps(headers(items, headerOf)...)
 	if len(o.names) == 0 {

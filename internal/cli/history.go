@@ -112,12 +112,12 @@ func (o *historyOptions) run(ctx context.Context, args []string) error {
 		return err
 	}
 	var items []answered
-	for _, s := range read {
-		h, err := history.Make(s.Snapshot, s.state, history.Options{ShowValues: o.showValues, Diff: o.between})
+	for _, st := range read {
+		h, err := history.Make(st.Snapshot, st, history.Options{ShowValues: o.showValues, Diff: o.between})
 		if err != nil {
 			return said(err, "")
 		}
-		items = append(items, answered{h, s})
+		items = append(items, answered{h, st})
 	}
 	o.gaps(headers(items, answered.header)...)
 	print := o.print
@@ -162,7 +162,7 @@ func (o *historyOptions) checkQuestion() (err error) {
 // answered is a History with what it was made from.
 type answered struct {
 	*history.History
-	from seen
+	from *daemonset.State
 }
 
 func (h answered) header() *daemonset.Header { return &h.Header }
@@ -199,7 +199,7 @@ func (o *historyOptions) printRevision(items []answered) error {
 		}
 		return view.Template(o.Out, h.History, o.askedBy(), r, t, o.showValues, o.style)
 	}
-	if h.from.EnvValues != "" && !o.showValues && o.format != encode.Name {
+	if h.from.Snapshot.EnvValues != "" && !o.showValues && o.format != encode.Name {
 		return hinted{errors.New("this snapshot has digests instead of the values of environment variables: a manifest applied from it would not work"),
 			"take the snapshot with --show-values, or add --show-values to print the digests"}
 	}
@@ -219,7 +219,7 @@ func (o *historyOptions) printRevision(items []answered) error {
 // template that was asked for lacks some that are live: it takes away only what
 // it applied before.
 func (o *historyOptions) noteRemovals(h answered) error {
-	d, err := history.Make(h.from.Snapshot, h.from.state, history.Options{Diff: &history.Between{From: &history.Which{Live: true}, To: o.which}})
+	d, err := history.Make(h.from.Snapshot, h.from, history.Options{Diff: &history.Between{From: &history.Which{Live: true}, To: o.which}})
 	if err != nil {
 		return said(err, "")
 	}

@@ -200,12 +200,11 @@ func (in *input) ruled(s *snapshot.Snapshot) (*snapshot.Snapshot, daemonset.Prof
 	return s, profile, nil
 }
 
-// state returns the Snapshot as ruled does, and the State of it.
-func (in *input) state(s *snapshot.Snapshot) (*snapshot.Snapshot, *daemonset.State, error) {
+// state returns the State of the Snapshot that ruled returns.
+func (in *input) state(s *snapshot.Snapshot) (*daemonset.State, error) {
 	s, profile, err := in.ruled(s)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	st, err := daemonset.New(s, profile)
-	return s, st, err
+	return daemonset.New(s, profile)
 }

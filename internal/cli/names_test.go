@@ -166,7 +166,7 @@ func TestNodesOfExplain(t *testing.T) {
 		if tt.unread {
 			state = &daemonset.State{Nodes: []daemonset.Node{{Name: "gone"}, {Name: "w-1"}}}
 		}
-		chosen, err := chosenNodes([]string{tt.flags}, []seen{{state: state}})
+		chosen, err := chosenNodes([]string{tt.flags}, []*daemonset.State{state})
 		slices.Sort(chosen)
 		got := strings.Join(chosen, " ")
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
@@ -137,15 +138,15 @@ func nodesOf(text string) []string {
 // chosenNodes returns the names of the nodes that the flags --node mean, each once,
 // out of those that the States know. If the nodes could not be read, the States
 // know only those with a pod, and any other name may be a node's.
-func chosenNodes(flags []string, all []seen) ([]string, error) {
-	if len(all) == 0 {
+func chosenNodes(flags []string, states []*daemonset.State) ([]string, error) {
+	if len(states) == 0 {
 		return nil, nil
 	}
 	read, known := true, map[string]corev1.Node{}
-	for _, s := range all {
-		read = read && s.state.NodesRead
-		for i := range s.state.Nodes {
-			n := &s.state.Nodes[i]
+	for _, st := range states {
+		read = read && st.NodesRead
+		for i := range st.Nodes {
+			n := &st.Nodes[i]
 			if _, again := known[n.Name]; n.Object != nil {
 				known[n.Name] = *n.Object
 			} else if !again {

@@ -83,8 +83,10 @@ func ofManifest(m source.Manifest, err error) error {
 	var (
 		known       *source.InputError // it names the place already
 		unreachable *source.UnreachableError
+		edit        *whatif.EditError // which says its flag
+		flag        aboutFlag
 	)
-	if errors.As(err, &known) || errors.As(err, &unreachable) || errors.Is(err, context.Canceled) || strings.HasPrefix(err.Error(), "--") { // as it is about a flag
+	if errors.As(err, &known) || errors.As(err, &unreachable) || errors.As(err, &edit) || errors.As(err, &flag) || errors.Is(err, context.Canceled) {
 		return err
 	}
 	where := fmt.Sprintf("%s: document %d", m.File, m.Document)
@@ -169,11 +171,11 @@ func (o *planOptions) taken(m source.Manifest, live *snapshot.Snapshot) {
 
 // planLive plans what a manifest makes of a live object.
 func (o *planOptions) planLive(ctx context.Context, r reader, m source.Manifest, s *snapshot.Snapshot) (*plan.Plan, error) {
-	s, st, err := o.state(s)
+	st, err := o.state(s)
 	if err != nil {
 		return nil, err
 	}
-	c := *cmp.Or(o.change, &whatif.Change{})
+	s = st.Snapshot
 	if err := o.groupable(s); err != nil {
 		return nil, err
 	}
@@ -182,6 +184,7 @@ func (o *planOptions) planLive(ctx context.Context, r reader, m source.Manifest,
 	if err != nil {
 		return nil, err
 	}
+	c := *cmp.Or(o.change, &whatif.Change{})
 	known := o.manifest(&c, m, applied)
 	return o.planOf(st, &c, known)
 }

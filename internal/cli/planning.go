@@ -45,12 +45,12 @@ type planned struct {
 func (p planned) header() *daemonset.Header { return &p.Header }
 
 // plan makes the plan of one DaemonSet.
-func (o *planning) plan(s seen) (planned, error) {
-	if err := o.groupable(s.Snapshot); err != nil {
+func (o *planning) plan(st *daemonset.State) (planned, error) {
+	if err := o.groupable(st.Snapshot); err != nil {
 		return planned{}, err
 	}
 	if c := o.change; c != nil && c.ToRevision != nil && *c.ToRevision < 0 {
-		to, err := target(s, -*c.ToRevision)
+		to, err := target(st, -*c.ToRevision)
 		if err != nil {
 			return planned{}, err
 		}
@@ -61,12 +61,12 @@ func (o *planning) plan(s seen) (planned, error) {
 			}
 		}
 	}
-	p, err := o.planOf(s.state, o.change, o.known)
+	p, err := o.planOf(st, o.change, o.known)
 	if err != nil {
 		return planned{}, err
 	}
-	made := planned{Plan: p, now: explain.Explain(s.Snapshot, s.state, explain.Options{Outlook: plan.Look(s.state)})}
-	if containers := s.DaemonSet.Spec.Template.Spec.Containers; len(containers) == 1 {
+	made := planned{Plan: p, now: explain.Explain(st.Snapshot, st, explain.Options{Outlook: plan.Look(st)})}
+	if containers := st.DaemonSet.Spec.Template.Spec.Containers; len(containers) == 1 {
 		made.only = containers[0].Name
 	}
 	return made, nil
@@ -185,7 +185,7 @@ func (o *planning) groupable(s *snapshot.Snapshot) error {
 	if len(have) > 0 {
 		otherwise = "the nodes have " + upTo(5, have)
 	}
-	return hinted{fmt.Errorf("--group-by %s: no node has this label", key), source.Meant("", path.Base(key), have, otherwise)}
+	return aboutFlag{hinted{fmt.Errorf("--group-by %s: no node has this label", key), source.Meant("", path.Base(key), have, otherwise)}}
 }
 
 // upTo lists at most so many names, and how many more there are.

@@ -66,27 +66,19 @@ func (q *question) check(args []string, formats string, own func() error) error 
 // text reports whether the answer is for a person.
 func (q *question) text() bool { return q.format == encode.Text || q.format == encode.Wide }
 
-// seen is a Snapshot, by the clock and the rules that were asked for, and its State.
-type seen struct {
-	*snapshot.Snapshot
-	state *daemonset.State
-}
-
-// read returns what was chosen. gate is the flag that makes the answer a check, for
-// which nothing is an error; empty where it is no check.
-func (q *question) read(ctx context.Context, gate string) ([]seen, error) {
+// read returns the States of what was chosen, by the clock and the rules that were
+// asked for. gate is the flag that makes the answer a check, for which nothing is an
+// error; empty where it is no check.
+func (q *question) read(ctx context.Context, gate string) ([]*daemonset.State, error) {
 	read, err := q.input.read(ctx)
 	if err == nil && len(read) == 0 && gate != "" {
 		err = q.ungated(gate)
 	}
-	var all []seen
-	for _, s := range read {
-		if err != nil {
-			break
-		}
+	var all []*daemonset.State
+	for i := 0; i < len(read) && err == nil; i++ {
 		var st *daemonset.State
-		s, st, err = q.state(s)
-		all = append(all, seen{s, st})
+		st, err = q.state(read[i])
+		all = append(all, st)
 	}
 	return all, err
 }

@@ -59,8 +59,8 @@ func parseRollback(flag, text string) (int64, error) {
 // target returns the number of the revision that is back revisions before the
 // newest, and an error if kubectl would go back to another one: it does not see a
 // revision without an owner, and of two with one number it takes the first by name.
-func target(s seen, back int64) (int64, error) {
-	h, err := history.Make(s.Snapshot, s.state, history.Options{})
+func target(st *daemonset.State, back int64) (int64, error) {
+	h, err := history.Make(st.Snapshot, st, history.Options{})
 	if err != nil {
 		return 0, said(err, "")
 	}

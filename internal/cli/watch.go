@@ -67,18 +67,18 @@ type following struct {
 const tick = 250 * time.Millisecond
 
 func (f *following) begin() error {
-	s, st, err := f.o.state(f.w.Start())
+	st, err := f.o.state(f.w.Start())
 	if err != nil {
 		return err
 	}
 	f.f = plan.NewFollower(st, f.o.known)
-	if err := f.look(s.TakenAt); err != nil {
+	if err := f.look(st.At); err != nil {
 		return err
 	}
 	f.o.gaps(&f.now.Header)
-	if f.now.End == "" && nothingRolls(f.now, s) {
+	if f.now.End == "" && nothingRolls(f.now, st.Snapshot) {
 		f.now.End = plan.EndDone
-		if len(f.now.Outcome.Holders)+f.now.Outcome.FurtherHolders > 0 {
+		if f.now.Outcome.Unserved() > 0 {
 			f.now.End = plan.EndDegraded
 		}
 	}

@@ -25,6 +25,17 @@ type NoNodesError struct {
 	Near     []string // names that may have been meant
 }
 
+// EditError is a change of nodes that cannot be made.
+type EditError struct {
+	Said string // as it was asked
+	Err  error  // why not
+}
+
+func (e *EditError) Error() string { return e.Said + ": " + e.Err.Error() }
+
+// Unwrap returns why not.
+func (e *EditError) Unwrap() error { return e.Err }
+
 // LackingError is a change that rests on what could not be read.
 type LackingError struct {
 	What snapshot.What

@@ -1,7 +1,6 @@
 package whatif
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"path"
@@ -57,16 +56,10 @@ func editNodes(s *snapshot.Snapshot, edits []NodeEdit) ([]NodeChange, error) {
 
 // explain puts before an error what was asked.
 func (e *NodeEdit) explain(err error) error {
-	var known *Error
-	switch {
-	case e.Said == "":
+	if e.Said == "" {
 		return err
-	case errors.As(err, &known):
-		said := *known
-		said.Message = e.Said + ": " + known.Message
-		return &said
 	}
-	return fmt.Errorf("%s: %w", e.Said, err)
+	return &EditError{Said: e.Said, Err: err}
 }
 
 // value is what was given beside the nodes.
