@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/pkg/history"
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
@@ -84,40 +85,37 @@ type aboutFlag struct{ error }
 
 func (a aboutFlag) Unwrap() error { return a.error }
 
-// sentences say the errors of pkg/, which hold facts, in the words of a command line:
-// for each type what failed, and what to paste. rollback is the flag that names the
-// revision to go back to.
-var sentences = []func(err error, rollback string) error{
-	sentence(func(e *whatif.Invalid, rollback string) (words, hint string) {
-		return e.Error(), flagsOf(e.Instead, rollback)
-	}),
-	sentence(func(e *whatif.LackingError, _ string) (words, hint string) { return e.Error(), hintOfLacking(e) }),
-	sentence(func(e *whatif.Error, rollback string) (words, hint string) {
+// hints are what to paste where an error of pkg/, which holds facts, is of one of these
+// types. rollback is the flag that names the revision to go back to.
+var hints = []func(err error, rollback string) (hint string, is bool){
+	hintFor(func(e *whatif.Invalid, rollback string) string { return flagsOf(e.Instead, rollback) }),
+	hintFor(func(e *whatif.LackingError, _ string) string { return hintOfLacking(e) }),
+	hintFor(func(e *whatif.Error, rollback string) string {
 		if e.Nodes != nil {
-			return e.Error(), hintOfNodes(e.Nodes)
+			return hintOfNodes(e.Nodes)
 		}
-		return e.Error(), flagsOf(e.Instead, rollback)
+		return flagsOf(e.Instead, rollback)
 	}),
+	hintFor(func(e *history.Error, _ string) string { return hintOfHistory(e) }),
 }
 
-// sentence makes a row of sentences for the errors of one type.
-func sentence[E error](say func(e E, rollback string) (words, hint string)) func(error, string) error {
-	return func(err error, rollback string) error {
+// hintFor makes a row of hints for the errors of one type.
+func hintFor[E error](hint func(e E, rollback string) string) func(error, string) (string, bool) {
+	return func(err error, rollback string) (string, bool) {
 		var e E
 		if !errors.As(err, &e) {
-			return nil
+			return "", false
 		}
-		words, hint := say(e, rollback)
-		return hinted{reworded{err, strings.Replace(err.Error(), e.Error(), words, 1)}, hint}
+		return hint(e, rollback), true
 	}
 }
 
-// said returns an error that a function of pkg/ returned in the words of sentences,
-// and any other one as it is.
+// said returns an error of pkg/ with its hint, and any other one as it is. It is for
+// a command in which the flag of a rollback has another name; failed does it for all others.
 func said(err error, rollback string) error {
-	for _, s := range sentences {
-		if words := s(err, rollback); words != nil {
-			return words
+	for _, row := range hints {
+		if hint, is := row(err, rollback); is {
+			return hinted{err, hint}
 		}
 	}
 	return err

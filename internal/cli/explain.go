@@ -118,7 +118,7 @@ func (o *explainOptions) status(items []*explain.Explanation) error {
 	has := map[exitStatus]bool{}
 	for _, e := range items {
 		has[verdictStatus[e.Verdict.Code]] = o.exitCode
-		has[inPart] = o.exitCode && (has[inPart] || o.inPartOnly(&e.Header))
+		has[inPart] = o.exitCode && (has[inPart] || inPartOnly(&e.Header))
 	}
 	return worst(has)
 }

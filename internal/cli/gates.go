@@ -66,7 +66,7 @@ func (o *planning) status(plans []planned) error {
 	has := map[exitStatus]bool{}
 	for _, p := range plans {
 		has[statusOf(p.Plan)] = o.exitCode
-		has[inPart] = o.exitCode && (has[inPart] || o.inPartOnly(&p.Header) || !p.TemplateKnown())
+		has[inPart] = o.exitCode && (has[inPart] || inPartOnly(&p.Header) || !p.TemplateKnown())
 	}
 	return worst(has)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/kubectl-ds/kubectl-ds/pkg/history"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
@@ -45,6 +46,18 @@ func hintOfLacking(e *whatif.LackingError) string {
 		return fmt.Sprintf("kubectl auth can-i list %s%s", e.What, namespace)
 	case e.Gap.Why == snapshot.NotGiven, e.Gap.Why == snapshot.Partial:
 		return fmt.Sprintf("kubectl get %s%s -o yaml > %s.yaml, and add --from %s.yaml", e.What, namespace, e.What, e.What)
+	}
+	return ""
+}
+
+func hintOfHistory(e *history.Error) string {
+	switch {
+	case e.Code == history.NoneBefore:
+		return "kubectl ds history lists them"
+	case e.Why == snapshot.Forbidden:
+		return "kubectl auth can-i list controllerrevisions.apps -n " + e.Namespace
+	case e.Why == snapshot.NotGiven, e.Why == snapshot.Partial:
+		return "kubectl get controllerrevisions -n " + e.Namespace + " -o yaml > revisions.yaml, and add --from revisions.yaml"
 	}
 	return ""
 }

@@ -115,7 +115,7 @@ func (o *historyOptions) run(ctx context.Context, args []string) error {
 	for _, st := range read {
 		h, err := history.Make(st.Snapshot, st, history.Options{ShowValues: o.showValues, Diff: o.between})
 		if err != nil {
-			return said(err, "")
+			return err
 		}
 		items = append(items, answered{h, st})
 	}
@@ -190,12 +190,12 @@ func (o *historyOptions) printRevision(items []answered) error {
 	h := items[0]
 	r, err := history.Find(h.History, *o.which)
 	if err != nil {
-		return said(err, "")
+		return err
 	}
 	if o.text() {
 		t, err := history.Template(h.History, h.from.Snapshot, r)
 		if err != nil {
-			return said(err, "")
+			return err
 		}
 		return view.Template(o.Out, h.History, o.askedBy(), r, t, o.showValues, o.style)
 	}
@@ -205,7 +205,7 @@ func (o *historyOptions) printRevision(items []answered) error {
 	}
 	object, err := history.Object(h.History, h.from.Snapshot, r)
 	if err != nil {
-		return said(err, "")
+		return err
 	}
 	if r != nil && o.format != encode.Name {
 		if err := o.noteRemovals(h); err != nil {
@@ -221,7 +221,7 @@ func (o *historyOptions) printRevision(items []answered) error {
 func (o *historyOptions) noteRemovals(h answered) error {
 	d, err := history.Make(h.from.Snapshot, h.from, history.Options{Diff: &history.Between{From: &history.Which{Live: true}, To: o.which}})
 	if err != nil {
-		return said(err, "")
+		return err
 	}
 	lacks := 0
 	for _, c := range d.Diff.Change {
@@ -251,7 +251,7 @@ func (o *historyOptions) printDiff(items []answered) (err error) {
 			names[i] = fmt.Sprintf("revision %d", row.Revision)
 		}
 		if objects[i], err = history.Object(h.History, h.from.Snapshot, row); err != nil {
-			return said(err, "")
+			return err
 		}
 	}
 	if len(h.Diff.Change) == 0 {
@@ -262,7 +262,7 @@ func (o *historyOptions) printDiff(items []answered) (err error) {
 
 // status is 5 where what a history rests on could not be read.
 func (o *historyOptions) status(items []answered) error {
-	if o.exitCode && slices.ContainsFunc(items, func(h answered) bool { return o.inPartOnly(&h.Header) }) {
+	if o.exitCode && slices.ContainsFunc(items, func(h answered) bool { return inPartOnly(&h.Header) }) {
 		return inPart
 	}
 	return nil

@@ -175,7 +175,7 @@ func chosenNodes(flags []string, states []*daemonset.State) ([]string, error) {
 			case err != nil && !read:
 				return nil, hinted{fmt.Errorf("--node %s: the nodes could not be read, so only names can be looked up", flag), "--node worker-7"}
 			case err != nil:
-				return nil, fmt.Errorf("--node %s: %w", flag, said(err, ""))
+				return nil, fmt.Errorf("--node %s: %w", flag, err)
 			}
 			for _, i := range chosen {
 				add(nodes[i].Name)

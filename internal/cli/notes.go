@@ -58,9 +58,7 @@ func (in *input) gaps(answers ...*daemonset.Header) {
 	messages := map[daemonset.Gap][]string{}
 	for _, g := range all {
 		kind := g
-		if kind.Message = ""; slices.Contains(in.unasked, g.What) {
-			continue
-		}
+		kind.Message = ""
 		if !slices.Contains(said, kind) {
 			said = append(said, kind)
 		}

@@ -123,8 +123,8 @@ var answersRestOn = []snapshot.What{snapshot.DaemonSets, snapshot.DaemonSetStatu
 
 // inPartOnly reports whether a part is missing that the answer rests on. Lists of two
 // moments still answer in full.
-func (q *question) inPartOnly(h *daemonset.Header) bool {
-	return slices.ContainsFunc(answersRestOn, func(what snapshot.What) bool { return h.Lacks(what) && !slices.Contains(q.unasked, what) })
+func inPartOnly(h *daemonset.Header) bool {
+	return slices.ContainsFunc(answersRestOn, h.Lacks)
 }
 
 // styleOf decides once what is known of the place where the answer goes. Where

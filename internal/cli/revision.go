@@ -1,14 +1,12 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
-	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
 // parseWhich returns the revision that a flag names: a number, a negative one that
@@ -62,11 +60,11 @@ func parseRollback(flag, text string) (int64, error) {
 func target(st *daemonset.State, back int64) (int64, error) {
 	h, err := history.Make(st.Snapshot, st, history.Options{})
 	if err != nil {
-		return 0, said(err, "")
+		return 0, err
 	}
 	row, err := history.Find(h, history.Which{Number: -back})
 	if err != nil {
-		return 0, said(err, "")
+		return 0, err
 	}
 	switch seen := seenByKubectl(h, row.Revision); {
 	case row.Revision < 1:
@@ -88,20 +86,4 @@ func seenByKubectl(h *history.History, number int64) *history.Revision {
 		}
 	}
 	return seen
-}
-
-// askInstead returns what a history says of a revision that it cannot show, with what to
-// ask instead.
-func askInstead(err error) error {
-	var e *history.Error
-	switch {
-	case !errors.As(err, &e):
-	case e.Code == history.NoneBefore:
-		return hinted{err, "kubectl ds history lists them"}
-	case e.Why == snapshot.Forbidden:
-		return hinted{err, "kubectl auth can-i list controllerrevisions.apps -n " + e.Namespace}
-	case e.Why == snapshot.NotGiven, e.Why == snapshot.Partial:
-		return hinted{err, "kubectl get controllerrevisions -n " + e.Namespace + " -o yaml > revisions.yaml, and add --from revisions.yaml"}
-	}
-	return err
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// TestAskInstead: what to ask instead of a revision that cannot be shown.
-func TestAskInstead(t *testing.T) {
+// TestHintsOfHistory: what to ask instead of a revision that cannot be shown.
+func TestHintsOfHistory(t *testing.T) {
 	for _, tt := range []struct {
 		err       error
 		want, why string
@@ -23,7 +23,7 @@ func TestAskInstead(t *testing.T) {
 		{&history.Error{Code: history.NoSuchRevision, Namespace: "a"}, "", "nor where the message names all there are"},
 		{errors.New("other"), "other", "another error is none of these"},
 	} {
-		if got := withHint(askInstead(tt.err)); got != tt.want {
+		if got := withHint(tt.err); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.why, got, tt.want)
 		}
 	}
