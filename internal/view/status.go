@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -21,7 +22,11 @@ func numbers(c *daemonset.Counts) []string {
 	if c == nil {
 		return slices.Repeat([]string{"?"}, len(statusHeads))
 	}
-	return strings.Fields(fmt.Sprint(c.Desired, c.Current, c.Ready, c.Updated, c.Available, c.Misscheduled))
+	var out []string
+	for _, n := range []int{c.Desired, c.Current, c.Ready, c.Updated, c.Available, c.Misscheduled} {
+		out = append(out, strconv.Itoa(n))
+	}
+	return out
 }
 
 // status is the numbers, as kubectl names them, and what each of them leaves out.
