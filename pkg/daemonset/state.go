@@ -100,8 +100,11 @@ var Slots = []Slot{SlotEmpty, SlotOnlyTerminating, SlotOldAvailable, SlotOldUnav
 func New(s *snapshot.Snapshot, profile Profile) (*State, error) { return newState(s, profile, nil) }
 
 // StateOf returns the State of a Snapshot under the rules of the version that it
-// says.
+// says, or of the Newest if it says none.
 func StateOf(s *snapshot.Snapshot) (*State, error) {
+	if s.KubernetesVersion == "" {
+		s = s.Under(Newest, snapshot.VersionDefault)
+	}
 	profile, err := ForVersion(s.KubernetesVersion)
 	if err != nil {
 		return nil, err
