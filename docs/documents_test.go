@@ -45,7 +45,7 @@ func TestDocuments(t *testing.T) {
 			}
 			outlook := plan.Look(st)
 			for _, o := range []explain.Options{{Outlook: outlook}, {Nodes: nodes, Outlook: outlook}} {
-				e := explain.Explain(s, st, o)
+				e := explain.Explain(st, o)
 				r.explanation(t, e)
 				raw, err := json.Marshal(e)
 				if err != nil {

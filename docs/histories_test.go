@@ -29,7 +29,7 @@ func TestHistories(t *testing.T) {
 	for name, s := range all {
 		t.Run(name, func(t *testing.T) {
 			for _, o := range []history.Options{{}, {Diff: &history.Between{From: &history.Which{Number: -1}, To: &history.Which{Live: true}}}} {
-				h, err := history.Make(s, stateOf(t, s), o)
+				h, err := history.Make(stateOf(t, s), o)
 				if err != nil && o.Diff != nil {
 					continue // there is none before the latest, or it cannot be read
 				}

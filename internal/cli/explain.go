@@ -82,7 +82,7 @@ func (o *explainOptions) run(ctx context.Context, args []string) error {
 	}
 	var items []*explain.Explanation
 	for _, st := range read {
-		items = append(items, explain.Explain(st.Snapshot, st, explain.Options{Nodes: o.nodes, Outlook: plan.Look(st)}))
+		items = append(items, explain.Explain(st, explain.Options{Nodes: o.nodes, Outlook: plan.Look(st)}))
 	}
 	o.gaps(headers(items, headerOf)...)
 	if len(o.names) == 0 {

@@ -113,7 +113,7 @@ func (o *historyOptions) run(ctx context.Context, args []string) error {
 	}
 	var items []answered
 	for _, st := range read {
-		h, err := history.Make(st.Snapshot, st, history.Options{ShowValues: o.showValues, Diff: o.between})
+		h, err := history.Make(st, history.Options{ShowValues: o.showValues, Diff: o.between})
 		if err != nil {
 			return err
 		}
@@ -219,7 +219,7 @@ func (o *historyOptions) printRevision(items []answered) error {
 // template that was asked for lacks some that are live: it takes away only what
 // it applied before.
 func (o *historyOptions) noteRemovals(h answered) error {
-	d, err := history.Make(h.from.Snapshot, h.from, history.Options{Diff: &history.Between{From: &history.Which{Live: true}, To: o.which}})
+	d, err := history.Make(h.from, history.Options{Diff: &history.Between{From: &history.Which{Live: true}, To: o.which}})
 	if err != nil {
 		return err
 	}

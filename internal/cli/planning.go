@@ -65,7 +65,7 @@ func (o *planning) plan(st *daemonset.State) (planned, error) {
 	if err != nil {
 		return planned{}, err
 	}
-	made := planned{Plan: p, now: explain.Explain(st.Snapshot, st, explain.Options{Outlook: plan.Look(st)})}
+	made := planned{Plan: p, now: explain.Explain(st, explain.Options{Outlook: plan.Look(st)})}
 	if containers := st.DaemonSet.Spec.Template.Spec.Containers; len(containers) == 1 {
 		made.only = containers[0].Name
 	}

@@ -58,7 +58,7 @@ func parseRollback(flag, text string) (int64, error) {
 // newest, and an error if kubectl would go back to another one: it does not see a
 // revision without an owner, and of two with one number it takes the first by name.
 func target(st *daemonset.State, back int64) (int64, error) {
-	h, err := history.Make(st.Snapshot, st, history.Options{})
+	h, err := history.Make(st, history.Options{})
 	if err != nil {
 		return 0, err
 	}

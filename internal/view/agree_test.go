@@ -226,10 +226,10 @@ func TestAnswersAgree(t *testing.T) {
 	verdicts := map[explain.VerdictCode]int{}
 	for _, w := range append(everyWorld(t, 40), cases.Some(smallWorlds(), 150)...) {
 		st := stateOf(t, w.s)
-		e := explain.Explain(w.s, st, explain.Options{Outlook: plan.Look(st)})
+		e := explain.Explain(st, explain.Options{Outlook: plan.Look(st)})
 		p, err := world.Plan(w.s, nil, plan.Options{Starts: []time.Duration{41 * time.Second}})
 		check(t, err)
-		h, err := history.Make(w.s, st, history.Options{})
+		h, err := history.Make(st, history.Options{})
 		check(t, err)
 		verdicts[e.Verdict.Code]++
 		if err := agree.Answers(e, p, h); err != nil {
@@ -376,9 +376,9 @@ func documentsOf(t *testing.T, s *snapshot.Snapshot) []string {
 	t.Helper()
 	st := stateOf(t, s)
 	p, planErr := world.Plan(s, &whatif.Change{Restart: true}, plan.Options{Starts: []time.Duration{41 * time.Second}})
-	h, historyErr := history.Make(s, st, history.Options{})
+	h, historyErr := history.Make(st, history.Options{})
 	var out []string
-	for _, document := range []any{explain.Explain(s, st, explain.Options{}), p, fmt.Sprint(planErr), h, fmt.Sprint(historyErr)} {
+	for _, document := range []any{explain.Explain(st, explain.Options{}), p, fmt.Sprint(planErr), h, fmt.Sprint(historyErr)} {
 		raw, err := json.MarshalIndent(document, "", " ")
 		check(t, err)
 		out = append(out, string(raw))

@@ -38,7 +38,7 @@ func TestFactsHaveTheirTypes(t *testing.T) {
 	}
 	for seed := range cases.Of(int64(60)) {
 		s := dstest.Random(seed)
-		h, err := history.Make(s, stateOf(t, s), history.Options{})
+		h, err := history.Make(stateOf(t, s), history.Options{})
 		check(t, err)
 		eachFacts(reflect.ValueOf(explained(t, s, explain.Options{})), look)
 		eachFacts(reflect.ValueOf(h), look)

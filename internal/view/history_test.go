@@ -124,7 +124,7 @@ func (a *historyStory) ask(t *testing.T, question string) string {
 	}
 	l := &history.List{APIVersion: snapshot.APIVersion, Kind: history.ListKind}
 	for _, s := range a.worlds {
-		h, err := history.Make(s, stateOf(t, s), o)
+		h, err := history.Make(stateOf(t, s), o)
 		check(t, err)
 		l.Items = append(l.Items, h)
 	}
@@ -274,7 +274,7 @@ func TestEveryHistory(t *testing.T) {
 			}
 			r.Annotations["kubernetes.io/change-cause"] = "\x1b[31m\x07 \u009b2J \u202e red\nline"
 		}
-		h, err := history.Make(s, stateOf(t, s), history.Options{})
+		h, err := history.Make(stateOf(t, s), history.Options{})
 		check(t, err)
 		for _, style := range []Style{{}, {Width: 80}, {Width: 40}, {Width: 80, Wide: true}, {Width: 80, Color: true}, {All: true}} {
 			drawn++

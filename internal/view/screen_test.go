@@ -126,7 +126,7 @@ func explained(t *testing.T, s *snapshot.Snapshot, o explain.Options) *explain.E
 	t.Helper()
 	st := stateOf(t, s)
 	o.Outlook = plan.Look(st)
-	return explain.Explain(s, st, o)
+	return explain.Explain(st, o)
 }
 
 // visible writes the escape character so that a golden file can be read.

@@ -63,7 +63,8 @@ type Causes struct {
 
 // Find returns the causes that a State and the events of its Snapshot show.
 // Where the pods could not be read, no node has one.
-func Find(s *snapshot.Snapshot, st *daemonset.State) *Causes {
+func Find(st *daemonset.State) *Causes {
+	s := st.Snapshot
 	cs := &Causes{
 		s: s, st: st, at: st.At, podEvent: map[types.UID]map[string]*corev1.Event{}, dsEvent: map[string]*corev1.Event{},
 		failures: map[string]*failures{}, nodes: map[string]*Cause{}, starts: StartsOf(st),

@@ -80,7 +80,7 @@ func find(t *testing.T, s *snapshot.Snapshot) (*daemonset.State, *cause.Causes) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	return st, cause.Find(s, st)
+	return st, cause.Find(st)
 }
 
 const unready = "conditions: [{type: Ready, status: 'False', lastTransitionTime: 1h}]\n"

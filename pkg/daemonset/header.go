@@ -128,8 +128,8 @@ const comparisonGate = "TaintTolerationComparisonOperators"
 var Assumptions = []AssumptionCode{AssumeControllerVersion, AssumeNewestRules, AssumeCurrentRevision, AssumeMayStay, AssumeNodesReady, AssumeTolerationComparison, AssumeGeneration, AssumeNewHash}
 
 // NewHeader returns the header of an answer of the given kind.
-func NewHeader(kind string, s *snapshot.Snapshot, st *State) Header {
-	ds := s.DaemonSet
+func NewHeader(kind string, st *State) Header {
+	s, ds := st.Snapshot, st.DaemonSet
 	h := Header{
 		APIVersion: snapshot.APIVersion,
 		Kind:       kind,

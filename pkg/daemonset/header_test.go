@@ -61,7 +61,7 @@ func TestNewHeader(t *testing.T) {
 	} {
 		whys.run(t, tt.why, func(t *testing.T) {
 			s := dstest.State(tt.grid, tt.opts...)
-			if diff := cmp.Diff(tt.want, NewHeader("Explanation", s, state(t, s))); diff != "" {
+			if diff := cmp.Diff(tt.want, NewHeader("Explanation", state(t, s))); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})

@@ -11,7 +11,6 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
 	"github.com/kubectl-ds/kubectl-ds/pkg/managed"
-	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
 // Kind and ListKind are the kinds of the documents of this package.
@@ -305,12 +304,12 @@ type Options struct {
 }
 
 // Explain returns the Explanation of a DaemonSet.
-func Explain(s *snapshot.Snapshot, st *daemonset.State, o Options) *Explanation {
-	g := newGiven(s, st, o.Outlook)
+func Explain(st *daemonset.State, o Options) *Explanation {
+	g := newGiven(st, o.Outlook)
 	status, budget := g.status(), g.budget()
 	problems, verdict := g.problems(&status), g.verdict(&status, &budget)
 	e := &Explanation{
-		Header:    daemonset.NewHeader(Kind, s, st),
+		Header:    daemonset.NewHeader(Kind, st),
 		Verdict:   verdict,
 		Impact:    g.impact(),
 		Rollout:   Rollout{UnderWay: g.oldNodes() > 0, Since: g.rolloutBegan()},

@@ -137,5 +137,5 @@ func (g *given) change(problems []Problem) *history.Diff {
 	if from == 0 {
 		return nil
 	}
-	return history.FromRevision(g.s, g.st, from)
+	return history.FromRevision(g.st, from)
 }

@@ -22,9 +22,9 @@ type given struct {
 	heldUpBy daemonset.Reason // why no status is written; empty if it is
 }
 
-func newGiven(s *snapshot.Snapshot, st *daemonset.State, o cause.Outlook) *given {
-	causes, next := cause.Find(s, st), st.Sync()
-	return &given{s: s, st: st, causes: causes, outlook: o, next: next, heldUpBy: holdsUp(st, causes, &next)}
+func newGiven(st *daemonset.State, o cause.Outlook) *given {
+	causes, next := cause.Find(st), st.Sync()
+	return &given{s: st.Snapshot, st: st, causes: causes, outlook: o, next: next, heldUpBy: holdsUp(st, causes, &next)}
 }
 
 // holdsUp is why the controller writes no status while things are as they are:

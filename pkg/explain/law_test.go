@@ -81,7 +81,7 @@ func explanation(t *testing.T, s *snapshot.Snapshot, o explain.Options) (*daemon
 	if err != nil {
 		t.Fatal(err)
 	}
-	return st, explain.Explain(s, st, o)
+	return st, explain.Explain(st, o)
 }
 
 // TestLaws holds what is true of every Explanation against random states.

@@ -30,7 +30,7 @@ func each(t *testing.T, law func(t *testing.T, s *snapshot.Snapshot, st *daemons
 		if err != nil {
 			t.Fatal(err)
 		}
-		h, err := Make(s, st, Options{})
+		h, err := Make(st, Options{})
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
@@ -119,7 +119,7 @@ func TestLawInput(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Make(s, st, Options{}); err != nil {
+		if _, err := Make(st, Options{}); err != nil {
 			t.Fatal(err)
 		}
 		after, err := snapshot.Encode(s)

@@ -23,8 +23,8 @@ import (
 //
 // It fails with an Error where the options name a revision that is not there,
 // or that cannot be read.
-func Make(s *snapshot.Snapshot, st *daemonset.State, o Options) (*History, error) {
-	g, err := newGiven(s, st, o.ShowValues)
+func Make(st *daemonset.State, o Options) (*History, error) {
+	g, err := newGiven(st, o.ShowValues)
 	if err != nil {
 		return nil, err
 	}
@@ -34,8 +34,8 @@ func Make(s *snapshot.Snapshot, st *daemonset.State, o Options) (*History, error
 	taken := numbers.taken()
 	rows, renumbered := g.compared(rows, ofPods, taken)
 	h := &History{
-		Header: header(s, st), Revisions: rows, CurrentSince: numbers.currentSince(taken), Renumbered: renumbered,
-		Limit: daemonset.HistoryLimit(s.DaemonSet), Next: next, Managers: managers(s.DaemonSet),
+		Header: header(st), Revisions: rows, CurrentSince: numbers.currentSince(taken), Renumbered: renumbered,
+		Limit: daemonset.HistoryLimit(st.DaemonSet), Next: next, Managers: managers(st.DaemonSet),
 	}
 	h.Uncut = g.uncut(h)
 	h.Notes = g.notes(h, numbers, taken)
@@ -51,12 +51,12 @@ func Make(s *snapshot.Snapshot, st *daemonset.State, o Options) (*History, error
 
 // FromRevision returns the difference from a revision to the live template; nil
 // where either cannot be read.
-func FromRevision(s *snapshot.Snapshot, st *daemonset.State, number int64) *Diff {
-	g, err := newGiven(s, st, false)
+func FromRevision(st *daemonset.State, number int64) *Diff {
+	g, err := newGiven(st, false)
 	if err != nil {
 		return nil
 	}
-	d, err := g.diff(&History{Header: header(s, st), Revisions: g.kept()}, Between{From: &Which{Number: number}, To: &Which{Live: true}})
+	d, err := g.diff(&History{Header: header(st), Revisions: g.kept()}, Between{From: &Which{Number: number}, To: &Which{Live: true}})
 	if err != nil {
 		return nil
 	}
@@ -81,7 +81,8 @@ type content struct {
 	key, broken string
 }
 
-func newGiven(s *snapshot.Snapshot, st *daemonset.State, show bool) (*given, error) {
+func newGiven(st *daemonset.State, show bool) (*given, error) {
+	s := st.Snapshot
 	live, err := template.Of(&s.DaemonSet.Spec.Template, false)
 	if err != nil {
 		return nil, err
@@ -108,8 +109,8 @@ func newGiven(s *snapshot.Snapshot, st *daemonset.State, show bool) (*given, err
 var NotRead = []snapshot.What{snapshot.DaemonSetStatus, snapshot.Nodes, snapshot.NodeStatus, snapshot.Events, snapshot.PodDisruptionBudgets}
 
 // header leaves out what no revision and no count depends on.
-func header(s *snapshot.Snapshot, st *daemonset.State) daemonset.Header {
-	h := daemonset.NewHeader(Kind, s, st)
+func header(st *daemonset.State) daemonset.Header {
+	h := daemonset.NewHeader(Kind, st)
 	h.Snapshot.Gaps = slices.DeleteFunc(h.Snapshot.Gaps, func(g daemonset.Gap) bool { return slices.Contains(NotRead, g.What) })
 	h.Assumptions = slices.DeleteFunc(h.Assumptions, func(a daemonset.Assumption) bool {
 		return a.Code == daemonset.AssumeMayStay || a.Code == daemonset.AssumeNodesReady || a.Code == daemonset.AssumeTolerationComparison

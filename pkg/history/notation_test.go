@@ -162,7 +162,7 @@ func try(s *snapshot.Snapshot, o Options) (*History, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Make(s, st, o)
+	return Make(st, o)
 }
 
 // noted writes the notes in short: code, what is after the revisions' "agent-", facts.

@@ -63,7 +63,7 @@ func (f *Follower) Progress(at time.Time) (*Progress, error) {
 		return nil, err
 	}
 	p := &Progress{
-		Header: daemonset.NewHeader(Kind, st.Snapshot, st), Old: oldPods(st), Next: st.Sync(), Starts: len(f.learnt.starts),
+		Header: daemonset.NewHeader(Kind, st), Old: oldPods(st), Next: st.Sync(), Starts: len(f.learnt.starts),
 		Batches: f.batches, AsPredicted: f.asPredicted,
 	}
 	p.Counts, _ = st.Counts()

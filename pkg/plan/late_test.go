@@ -172,7 +172,7 @@ func TestHoldingNow(t *testing.T) {
 			s := dstest.State(tt.grid, tt.options...)
 			st := stateOf(t, s)
 			var got []string
-			for _, h := range holdingNow(st, cause.Find(s, st)) {
+			for _, h := range holdingNow(st, cause.Find(st)) {
 				got = append(got, fmt.Sprintf("%s %s %s", h.Node, h.Pod, h.Code))
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {

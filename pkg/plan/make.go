@@ -108,7 +108,7 @@ func idle(p *Plan) bool {
 
 func begin(subject Subject, st *daemonset.State, o Options, inherited *assumed) *Plan {
 	p := &Plan{
-		Header: daemonset.NewHeader(Kind, st.Snapshot, st), Subject: subject, Warnings: append([]Warning{}, o.Warnings...),
+		Header: daemonset.NewHeader(Kind, st), Subject: subject, Warnings: append([]Warning{}, o.Warnings...),
 		Desired:   Desired{st.Desired, st.Desired},
 		Placement: Placement{Gain: []PlacementNode{}, Lose: []PlacementNode{}}, Next: st.Sync(),
 	}

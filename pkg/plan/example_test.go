@@ -1,0 +1,75 @@
+package plan_test
+
+import (
+	"fmt"
+	"log"
+	"os"
+	"time"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
+)
+
+// From a List of objects to how the rollout under way goes on.
+func ExampleMake() {
+	raw, err := os.ReadFile("../testdata/cluster.json") // kubectl get daemonsets,nodes,pods,controllerrevisions -A -o json
+	if err != nil {
+		log.Fatal(err)
+	}
+	daemonSets, objects, err := snapshot.FromList(raw)
+	if err != nil {
+		log.Fatal(err)
+	}
+	s, err := snapshot.New(&daemonSets[0], objects, time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), "v1.37.1")
+	if err != nil {
+		log.Fatal(err)
+	}
+	st, err := daemonset.StateOf(s)
+	if err != nil {
+		log.Fatal(err)
+	}
+	p := plan.Make(st, plan.Options{})
+	fmt.Println(p.Next.Kind, p.Next.Reason, p.Outcome.Code, p.Outcome.Reason)
+	for _, w := range p.Outcome.Unblock {
+		fmt.Println("way out:", w.Code, w.Value)
+	}
+	// Output:
+	// None BudgetSpent Stalls BudgetSpent
+	// way out: MaxUnavailable 2
+	// way out: RemoveNode n1
+}
+
+// From a List of objects to the plan of a changed image, if pods become ready in 20
+// seconds.
+func ExampleMakeChanged() {
+	raw, err := os.ReadFile("../testdata/cluster.json") // kubectl get daemonsets,nodes,pods,controllerrevisions -A -o json
+	if err != nil {
+		log.Fatal(err)
+	}
+	daemonSets, objects, err := snapshot.FromList(raw)
+	if err != nil {
+		log.Fatal(err)
+	}
+	s, err := snapshot.New(&daemonSets[0], objects, time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), "v1.37.1")
+	if err != nil {
+		log.Fatal(err)
+	}
+	st, err := daemonset.StateOf(s)
+	if err != nil {
+		log.Fatal(err)
+	}
+	changed, err := whatif.Make(st, &whatif.Change{Images: []whatif.Image{{Container: "agent", Image: "example/agent:3"}}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	p := plan.MakeChanged(changed, plan.Options{Starts: []time.Duration{20 * time.Second}})
+	fmt.Println("replaces", p.Replaces, "pods in", p.Outcome.Steps, "steps:", p.Outcome.Code)
+	for _, i := range p.Next.Deletes.Certain {
+		fmt.Println("deletes", i.Pod, i.Reason)
+	}
+	// Output:
+	// replaces 4 pods in 4 steps: Completes
+	// deletes p1 Forced
+}
