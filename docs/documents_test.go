@@ -544,7 +544,7 @@ func (r *reader) orders(t *testing.T, e *explain.Explanation) {
 	for what, ok := range map[string]bool{
 		"nodes":          slices.IsSortedFunc(e.Nodes, func(a, b explain.Node) int { return strings.Compare(a.Name, b.Name) }),
 		"unmapped":       slices.IsSortedFunc(e.Unmapped, func(a, b explain.Pod) int { return strings.Compare(a.Name, b.Name) }),
-		"budget.holders": slices.IsSortedFunc(e.Budget.Holders, func(a, b explain.Holder) int { return strings.Compare(a.Node, b.Node) }),
+		"budget.holders": slices.IsSortedFunc(e.Budget.Holders, func(a, b explain.BudgetHolder) int { return strings.Compare(a.Node, b.Node) }),
 		"problems": slices.IsSortedFunc(e.Problems, func(a, b explain.Problem) int {
 			return cmp.Or(place(a)-place(b), slices.Index(severities, a.Severity)-slices.Index(severities, b.Severity), b.Count-a.Count)
 		}),

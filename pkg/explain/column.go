@@ -91,13 +91,13 @@ func (g *given) unready(n *daemonset.Node) (daemonset.Reason, daemonset.Facts) {
 
 // grouping is the nodes of one column by what they share: whether they count, the
 // reason, and those of its facts that tell one group from the next.
-type grouping map[string]*Group
+type grouping map[string]*ColumnGroup
 
 func (g grouping) add(node string, m member) {
 	key := fmt.Sprint(m.counted, cause.Key(m.reason, m.facts))
 	group := g[key]
 	if group == nil {
-		group = &Group{Counted: m.counted, Reason: m.reason, Facts: daemonset.Facts{}}
+		group = &ColumnGroup{Counted: m.counted, Reason: m.reason, Facts: daemonset.Facts{}}
 		maps.Copy(group.Facts, m.facts)
 		g[key] = group
 	}
@@ -107,12 +107,12 @@ func (g grouping) add(node string, m member) {
 }
 
 // groups returns the counted groups before the others, larger ones first.
-func (g grouping) groups() []Group {
-	out := []Group{}
+func (g grouping) groups() []ColumnGroup {
+	out := []ColumnGroup{}
 	for _, k := range slices.Sorted(maps.Keys(g)) {
 		out = append(out, *g[k])
 	}
-	slices.SortStableFunc(out, func(a, b Group) int {
+	slices.SortStableFunc(out, func(a, b ColumnGroup) int {
 		return cmp.Or(b2i(b.Counted)-b2i(a.Counted), cmp.Compare(b.Count, a.Count), slices.Compare(a.Nodes, b.Nodes))
 	})
 	return out

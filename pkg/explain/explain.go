@@ -57,7 +57,7 @@ type Explanation struct {
 	Revisions []Revision `json:"revisions"`
 
 	// the limit of the rolling update, whether or not a rollout is in progress
-	Budget Budget `json:"budget"`
+	Budget BudgetUse `json:"budget"`
 
 	// what is wrong, causes before consequences: in the order of the table of [problems](#problems); for one code the
 	// more severe first, then the one with more nodes
@@ -148,12 +148,12 @@ type Column struct {
 
 	// nodes that share a reason: the counted groups first, then the larger first. DESIRED divides all nodes of the
 	// cluster, MISSCHEDULED those that are not eligible, the other columns those that are
-	Groups []Group `json:"groups"`
+	Groups []ColumnGroup `json:"groups"`
 }
 
-// Group is nodes of one column that share a reason. Facts are those that all
+// ColumnGroup is nodes of one column that share a reason. Facts are those that all
 // of them share.
-type Group struct {
+type ColumnGroup struct {
 	// the column counts these nodes; the counted groups add up to the computed number
 	Counted bool `json:"counted"`
 
@@ -197,8 +197,8 @@ type Revision struct {
 	Updated int `json:"updated"`
 }
 
-// Budget is the limit of the rolling update, and who uses it up.
-type Budget struct {
+// BudgetUse is the limit of the rolling update, and who uses it up.
+type BudgetUse struct {
 	daemonset.Budget `json:",inline"`
 
 	// nodes that use up the limit, which can be more than the limit; nil if the pods could not be read
@@ -206,7 +206,7 @@ type Budget struct {
 	Free *int `json:"free"` // the limit minus `used`, never below 0; nil if `used` is
 
 	// the nodes that use up the limit, sorted by name; there are `used` of them
-	Holders []Holder `json:"holders"`
+	Holders []BudgetHolder `json:"holders"`
 
 	// a higher limit with which the stuck rollout completes and leaves no further node without an available pod, as a
 	// simulation shows. It keeps today's number of pods at a time: the limit, plus the nodes that are broken.
@@ -214,10 +214,10 @@ type Budget struct {
 	Unblock *cause.Raise `json:"unblock"`
 }
 
-// Holder is a node that uses up one of the budget. BeforeRevision tells
+// BudgetHolder is a node that uses up one of the budget. BeforeRevision tells
 // whether that was so before the current revision existed; nil if either
 // time is not known.
-type Holder struct {
+type BudgetHolder struct {
 	Node string `json:"node"` // its name
 	Pod  string `json:"pod"`  // the pod that matters most there; empty if none does
 

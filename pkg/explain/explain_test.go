@@ -386,37 +386,37 @@ func TestBudget(t *testing.T) {
 	for _, tt := range []struct {
 		grid    string
 		options []dstest.Option
-		want    explain.Budget
+		want    explain.BudgetUse
 		why     string
 	}{
 		{"O*287 N", []dstest.Option{dstest.MaxUnavailable("5%")},
-			explain.Budget{Budget: daemonset.Budget{Kind: daemonset.BudgetUnavailable, MaxUnavailable: 15, Spec: "5%", Scaled: "14.4", Of: 288, OfSource: "Computed"}, Used: number(0), Free: number(15), Holders: []explain.Holder{}},
+			explain.BudgetUse{Budget: daemonset.Budget{Kind: daemonset.BudgetUnavailable, MaxUnavailable: 15, Spec: "5%", Scaled: "14.4", Of: 288, OfSource: "Computed"}, Used: number(0), Free: number(15), Holders: []explain.BudgetHolder{}},
 			"the arithmetic of a percentage"},
 		{"O n nt", []dstest.Option{dstest.MaxUnavailable("2"), crashing("p1"), notReady("n2"), dstest.Revision("agent-new", func(r *appsv1.ControllerRevision) { r.CreationTimestamp = metav1.NewTime(at(90 * time.Minute)) })},
-			explain.Budget{Budget: daemonset.Budget{Kind: daemonset.BudgetUnavailable, MaxUnavailable: 2, Spec: "2", Of: 3, OfSource: "Computed"}, Used: number(2), Free: number(0), Holders: []explain.Holder{
+			explain.BudgetUse{Budget: daemonset.Budget{Kind: daemonset.BudgetUnavailable, MaxUnavailable: 2, Spec: "2", Of: 3, OfSource: "Computed"}, Used: number(2), Free: number(0), Holders: []explain.BudgetHolder{
 				{Node: "n1", Pod: "p1", Reason: cause.CrashLoopBackOff, Since: since(time.Hour), BeforeRevision: is(false), Facts: facts{"slot": "NewUnavailable", "container": "agent", "init": false, "exitCode": 1, "reason": "Error", "restarts": 5}},
 				{Node: "n2", Pod: "p2", Reason: cause.TerminatingOnDeadNode, Since: since(2 * time.Hour), BeforeRevision: is(true), Facts: facts{"slot": "OnlyTerminating", "status": "Unknown", "reason": "NodeStatusUnknown", "lastHeartbeat": "2026-03-01T09:00:00Z", "deletionAsked": "2026-03-01T11:58:30Z"}},
 			}}, "who holds it, and since before the revision was made or after"},
 		{"O n", []dstest.Option{crashing("p1"), dstest.Revision("agent-old", func(r *appsv1.ControllerRevision) { r.CreationTimestamp = metav1.NewTime(at(time.Minute)) })},
-			explain.Budget{Budget: daemonset.Budget{Kind: daemonset.BudgetUnavailable, MaxUnavailable: 1, Spec: "1", Of: 2, OfSource: "Computed"}, Used: number(1), Free: number(0), Holders: []explain.Holder{
+			explain.BudgetUse{Budget: daemonset.Budget{Kind: daemonset.BudgetUnavailable, MaxUnavailable: 1, Spec: "1", Of: 2, OfSource: "Computed"}, Used: number(1), Free: number(0), Holders: []explain.BudgetHolder{
 				{Node: "n1", Pod: "p1", Reason: cause.CrashLoopBackOff, Since: since(time.Hour), Facts: facts{"slot": "NewUnavailable", "container": "agent", "init": false, "exitCode": 1, "reason": "Error", "restarts": 5}},
 			}}, "a revision that was taken up again: when it was made is not when its rollout began"},
 		{"O/N - N/N", []dstest.Option{newNode("n1")},
-			explain.Budget{Budget: daemonset.Budget{Kind: daemonset.BudgetUnavailable, MaxUnavailable: 1, Spec: "1", Of: 3, OfSource: "Computed"}, Used: number(3), Free: number(0), Holders: []explain.Holder{
+			explain.BudgetUse{Budget: daemonset.Budget{Kind: daemonset.BudgetUnavailable, MaxUnavailable: 1, Spec: "1", Of: 3, OfSource: "Computed"}, Used: number(3), Free: number(0), Holders: []explain.BudgetHolder{
 				{Node: "n0", Reason: daemonset.Duplicate, Facts: facts{"slot": "Both"}},
 				{Node: "n1", Reason: cause.NoPod, Facts: facts{"slot": "Empty", "eventsRead": true}},
 				{Node: "n2", Reason: daemonset.Duplicate, Facts: facts{"slot": "Excess"}},
 			}}, "nodes that hold it though nothing fails, and a limit that no percentage reaches"},
 		{"O N/nt", nil,
-			explain.Budget{Budget: daemonset.Budget{Kind: daemonset.BudgetUnavailable, MaxUnavailable: 1, Spec: "1", Of: 2, OfSource: "Computed"}, Used: number(0), Free: number(1), Holders: []explain.Holder{}},
+			explain.BudgetUse{Budget: daemonset.Budget{Kind: daemonset.BudgetUnavailable, MaxUnavailable: 1, Spec: "1", Of: 2, OfSource: "Computed"}, Used: number(0), Free: number(1), Holders: []explain.BudgetHolder{}},
 			"a second pod that goes holds nothing"},
 		{"O/n O", []dstest.Option{dstest.MaxSurge("50%"), young("p0b")},
-			explain.Budget{Budget: daemonset.Budget{Kind: daemonset.BudgetSurge, MaxSurge: 1, Spec: "50%", Scaled: "1", Of: 2, OfSource: "Computed"}, Used: number(1), Free: number(0), Holders: []explain.Holder{
+			explain.BudgetUse{Budget: daemonset.Budget{Kind: daemonset.BudgetSurge, MaxSurge: 1, Spec: "50%", Scaled: "1", Of: 2, OfSource: "Computed"}, Used: number(1), Free: number(0), Holders: []explain.BudgetHolder{
 				{Node: "n0", Pod: "p0b", Reason: cause.Starting, Since: since(time.Second), BeforeRevision: is(false), Facts: facts{"slot": "Both"}},
 			}}, "a surge"},
-		{"O N", []dstest.Option{dstest.OnDelete()}, explain.Budget{Budget: daemonset.Budget{Kind: daemonset.BudgetNone, Of: 2, OfSource: "Computed"}, Used: number(0), Free: number(0), Holders: []explain.Holder{}}, "OnDelete has none"},
-		{"O N", []dstest.Option{reports(nil), lack(snapshot.Nodes)}, explain.Budget{Budget: daemonset.Budget{Kind: daemonset.BudgetUnavailable, MaxUnavailable: 1, Spec: "1", Of: 2, OfSource: "Reported"}, Used: number(0), Free: number(1), Holders: []explain.Holder{}}, "without nodes it is of the reported number"},
-		{"O n", []dstest.Option{lack(snapshot.Pods)}, explain.Budget{Budget: daemonset.Budget{Kind: daemonset.BudgetUnavailable, MaxUnavailable: 1, Spec: "1", Of: 2, OfSource: "Computed"}, Holders: []explain.Holder{}}, "without pods nobody knows who uses it"},
+		{"O N", []dstest.Option{dstest.OnDelete()}, explain.BudgetUse{Budget: daemonset.Budget{Kind: daemonset.BudgetNone, Of: 2, OfSource: "Computed"}, Used: number(0), Free: number(0), Holders: []explain.BudgetHolder{}}, "OnDelete has none"},
+		{"O N", []dstest.Option{reports(nil), lack(snapshot.Nodes)}, explain.BudgetUse{Budget: daemonset.Budget{Kind: daemonset.BudgetUnavailable, MaxUnavailable: 1, Spec: "1", Of: 2, OfSource: "Reported"}, Used: number(0), Free: number(1), Holders: []explain.BudgetHolder{}}, "without nodes it is of the reported number"},
+		{"O n", []dstest.Option{lack(snapshot.Pods)}, explain.BudgetUse{Budget: daemonset.Budget{Kind: daemonset.BudgetUnavailable, MaxUnavailable: 1, Spec: "1", Of: 2, OfSource: "Computed"}, Holders: []explain.BudgetHolder{}}, "without pods nobody knows who uses it"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			_, e := explanation(t, dstest.State(tt.grid, tt.options...), explain.Options{})
@@ -546,20 +546,20 @@ func TestMoving(t *testing.T) {
 
 func TestColumns(t *testing.T) {
 	none := daemonset.Facts{}
-	group := func(counted bool, reason daemonset.Reason, facts daemonset.Facts, nodes ...string) explain.Group {
-		return explain.Group{Counted: counted, Reason: reason, Count: len(nodes), Nodes: nodes, Facts: facts}
+	group := func(counted bool, reason daemonset.Reason, facts daemonset.Facts, nodes ...string) explain.ColumnGroup {
+		return explain.ColumnGroup{Counted: counted, Reason: reason, Count: len(nodes), Nodes: nodes, Facts: facts}
 	}
 	taint := daemonset.Facts{"taint": "dedicated:NoSchedule", "key": "dedicated", "value": "", "effect": "NoSchedule"}
 	old := daemonset.Facts{"revision": "agent-old"}
 	crash := daemonset.Facts{"container": "agent", "init": false, "exitCode": 1, "reason": "Error", "restarts": 5}
 	_, e := explanation(t, dstest.State("N O o - !N !- n N/O ~O", crashing("p2"), crashing("p6")), explain.Options{})
 	want := []explain.Column{
-		{Name: "DESIRED", Groups: []explain.Group{group(true, daemonset.Eligible, none, "n0", "n1", "n2", "n3", "n6", "n7"), group(false, daemonset.TaintNotTolerated, taint, "n4", "n5")}},
-		{Name: "CURRENT", Groups: []explain.Group{group(true, explain.HasPod, none, "n0", "n1", "n2", "n6", "n7"), group(false, cause.NoPod, none, "n3")}},
-		{Name: "READY", Groups: []explain.Group{group(true, explain.Ready, none, "n0", "n1", "n7"), group(false, cause.CrashLoopBackOff, crash, "n2", "n6"), group(false, cause.NoPod, none, "n3")}},
-		{Name: "UP-TO-DATE", Groups: []explain.Group{group(true, explain.UpToDate, none, "n0", "n6", "n7"), group(false, explain.OutOfDate, old, "n1", "n2"), group(false, cause.NoPod, none, "n3")}},
-		{Name: "AVAILABLE", Groups: []explain.Group{group(true, daemonset.Available, none, "n0", "n1", "n7"), group(false, cause.CrashLoopBackOff, crash, "n2", "n6"), group(false, cause.NoPod, none, "n3")}},
-		{Name: "MISSCHEDULED", Groups: []explain.Group{group(true, daemonset.TaintNotTolerated, taint, "n4"), group(false, cause.NoPod, none, "n5")}},
+		{Name: "DESIRED", Groups: []explain.ColumnGroup{group(true, daemonset.Eligible, none, "n0", "n1", "n2", "n3", "n6", "n7"), group(false, daemonset.TaintNotTolerated, taint, "n4", "n5")}},
+		{Name: "CURRENT", Groups: []explain.ColumnGroup{group(true, explain.HasPod, none, "n0", "n1", "n2", "n6", "n7"), group(false, cause.NoPod, none, "n3")}},
+		{Name: "READY", Groups: []explain.ColumnGroup{group(true, explain.Ready, none, "n0", "n1", "n7"), group(false, cause.CrashLoopBackOff, crash, "n2", "n6"), group(false, cause.NoPod, none, "n3")}},
+		{Name: "UP-TO-DATE", Groups: []explain.ColumnGroup{group(true, explain.UpToDate, none, "n0", "n6", "n7"), group(false, explain.OutOfDate, old, "n1", "n2"), group(false, cause.NoPod, none, "n3")}},
+		{Name: "AVAILABLE", Groups: []explain.ColumnGroup{group(true, daemonset.Available, none, "n0", "n1", "n7"), group(false, cause.CrashLoopBackOff, crash, "n2", "n6"), group(false, cause.NoPod, none, "n3")}},
+		{Name: "MISSCHEDULED", Groups: []explain.ColumnGroup{group(true, daemonset.TaintNotTolerated, taint, "n4"), group(false, cause.NoPod, none, "n5")}},
 	}
 	if diff := cmp.Diff(want, e.Columns); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

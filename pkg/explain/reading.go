@@ -166,8 +166,8 @@ func (e *Explanation) ServedBy() *Revision {
 
 // Groups returns the groups of a column that it counts, or those that it does
 // not.
-func (e *Explanation) Groups(column string, counted bool) []Group {
-	var out []Group
+func (e *Explanation) Groups(column string, counted bool) []ColumnGroup {
+	var out []ColumnGroup
 	for _, c := range e.Columns {
 		for _, g := range c.Groups {
 			if c.Name == column && g.Counted == counted {

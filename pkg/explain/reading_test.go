@@ -131,7 +131,7 @@ func TestSums(t *testing.T) {
 			words := strings.Fields(text)
 			c := Column{Name: words[0]}
 			for _, w := range words[1:] {
-				g := Group{Facts: daemonset.Facts{}}
+				g := ColumnGroup{Facts: daemonset.Facts{}}
 				if g.Counted = w[0] == '+'; g.Counted {
 					w = w[1:] + ":Counted"
 				}

@@ -76,8 +76,8 @@ func (g *given) whyStale() daemonset.Reason {
 }
 
 // budget returns the budget with its holders.
-func (g *given) budget() Budget {
-	out := Budget{Budget: g.st.Budget, Holders: []Holder{}}
+func (g *given) budget() BudgetUse {
+	out := BudgetUse{Budget: g.st.Budget, Holders: []BudgetHolder{}}
 	if !g.st.PodsRead {
 		return out
 	}
@@ -90,7 +90,7 @@ func (g *given) budget() Budget {
 		if !g.st.Holds(n) {
 			continue
 		}
-		h := Holder{Node: n.Name, Reason: daemonset.NotReady, Facts: daemonset.Facts{"slot": string(n.Slot)}}
+		h := BudgetHolder{Node: n.Name, Reason: daemonset.NotReady, Facts: daemonset.Facts{"slot": string(n.Slot)}}
 		if n.Slot == daemonset.SlotBoth || n.Slot == daemonset.SlotExcess {
 			h.Reason = daemonset.Duplicate
 		}

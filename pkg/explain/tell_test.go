@@ -40,7 +40,7 @@ func TestAffected(t *testing.T) {
 		{"", 0, Unknown, daemonset.BudgetUnavailable, "CrashLoopBackOff Error n1", 0, "Unknown n1", "the nodes could not be read, but a pod that fails was"},
 		{"", 0, Unknown, daemonset.BudgetSurge, "CrashLoopBackOff Error n1", 0, "Unknown", "an old pod may run beside it"},
 	} {
-		e := &Explanation{Verdict: Verdict{Code: tt.verdict}, Budget: Budget{Budget: daemonset.Budget{Kind: tt.budget}}, Problems: problemsOf(t, tt.problems)}
+		e := &Explanation{Verdict: Verdict{Code: tt.verdict}, Budget: BudgetUse{Budget: daemonset.Budget{Kind: tt.budget}}, Problems: problemsOf(t, tt.problems)}
 		if p := e.Has(cause.NoEligibleNode); p != nil {
 			p.Facts["losing"] = tt.losing
 		}
@@ -158,9 +158,9 @@ func TestRunning(t *testing.T) {
 // TestEligible adds up what DESIRED counts.
 func TestEligible(t *testing.T) {
 	e := &Explanation{Problems: problemsOf(t, "NodeNotReady Error n1; TerminatingOnDeadNode Error n2; CrashLoopBackOff Error n3; Misscheduled Info n4")}
-	e.Columns = []Column{{Name: "DESIRED", Groups: []Group{
+	e.Columns = []Column{{Name: "DESIRED", Groups: []ColumnGroup{
 		{Counted: true, Count: 2, Nodes: []string{"n1", "n2"}}, {Counted: true, Count: 1, Nodes: []string{"n3"}}, {Count: 1, Nodes: []string{"n4"}}, {Count: 2, Nodes: []string{"n5", "n6"}},
-	}}, {Name: "READY", Groups: []Group{{Counted: true, Count: 9}}}}
+	}}, {Name: "READY", Groups: []ColumnGroup{{Counted: true, Count: 9}}}}
 	eligible, excluded, notReady := e.Eligible()
 	if diff := cmp.Diff([]int{3, 3, 2}, []int{eligible, excluded, notReady}); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -182,7 +182,7 @@ func TestUndoes(t *testing.T) {
 		{daemonset.BudgetSurge, []string{"n1", "n2", "n3", "n4"}, 1, [3]int{0, 0, 3}, "never more than there are"},
 		{daemonset.BudgetUnavailable, []string{"n1"}, 0, [3]int{3, 0, 0}, "only a surge has pods beside old ones"},
 	} {
-		e := &Explanation{Budget: Budget{Budget: daemonset.Budget{Kind: tt.kind}}, Impact: &Impact{OldServes: tt.oldServes}, Revisions: []Revision{{Current: true, Available: tt.available}}}
+		e := &Explanation{Budget: BudgetUse{Budget: daemonset.Budget{Kind: tt.kind}}, Impact: &Impact{OldServes: tt.oldServes}, Revisions: []Revision{{Current: true, Available: tt.available}}}
 		replaced, available, extra := e.Undoes(&Fix{Code: FixUndo, Replaces: 3})
 		if got := [3]int{replaced, available, extra}; got != tt.want {
 			t.Errorf("%s: %v, want %v", tt.why, got, tt.want)

@@ -15,7 +15,7 @@ import (
 // Progressing. A rollout is Stuck only if every holder of its budget has such
 // a cause, or if the step fails. A generation that is not observed says
 // nothing where something holds up the status alone.
-func (g *given) verdict(s *Status, b *Budget) Verdict {
+func (g *given) verdict(s *Status, b *BudgetUse) Verdict {
 	counts := daemonset.Counts{}
 	old := g.oldNodes()
 	v := Verdict{Facts: daemonset.Facts{"limit": g.st.Limit()}}
@@ -104,7 +104,7 @@ func (g *given) wrongNodes() (failing, waiting int) {
 // creation is refused, which ends each sync before anything is replaced, the
 // controller does not act, or all holders of the budget stay as they are. A
 // budget that comes to 0, as a percentage of no eligible node does, has none.
-func (g *given) stuck(b *Budget) bool {
+func (g *given) stuck(b *BudgetUse) bool {
 	switch {
 	case g.next.Error != nil, g.controllerSilent() && g.owes():
 		return true
@@ -117,7 +117,7 @@ func (g *given) stuck(b *Budget) bool {
 	case g.next.Kind == daemonset.StepManage && *b.Used < g.st.Limit():
 		return false // it deletes failed pods now, and old ones while it waits to do so again
 	}
-	return !slices.ContainsFunc(b.Holders, func(h Holder) bool {
+	return !slices.ContainsFunc(b.Holders, func(h BudgetHolder) bool {
 		c := g.causes.Of(h.Node)
 		return c == nil || c.Severity != cause.SeverityError
 	})
