@@ -328,12 +328,12 @@ var cameAbout = []string{"is now revision {now}; ", "{was=0}rolled back to an ea
 
 // changes says how a revision came about, what it changed, and its change-cause.
 func (p *past) changes(r *history.Row, most int) []string {
-	f, back := daemonset.Facts{}, p.h.RolledBack(r.Revision)
+	f, b := daemonset.Facts{}, p.h.Began(r)
 	switch {
 	case r.Is == history.RowRenumbered:
 		f["now"] = r.Revision.Revision
-	case back != nil:
-		f["was"] = int(back.Was)
+	case b.How == history.BeganRestored:
+		f["was"] = int(b.Was)
 	}
 	if r.CreatedAt != nil {
 		f["ago"] = p.ago(r.CreatedAt)

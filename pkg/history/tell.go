@@ -11,11 +11,7 @@ import (
 )
 
 // Inferred reports whether there are no ControllerRevisions to go by.
-func (h *History) Inferred() bool { return h.lacks(snapshot.Revisions) }
-
-func (h *History) lacks(what snapshot.What) bool {
-	return slices.ContainsFunc(h.Snapshot.Gaps, func(g daemonset.Gap) bool { return g.What == what && g.Why != snapshot.Moved })
-}
+func (h *History) Inferred() bool { return h.Lacks(snapshot.Revisions) }
 
 // Current returns the current revisions: there may be none, or several.
 func (h *History) Current() (current []*Revision) {
@@ -37,11 +33,10 @@ func (h *History) Latest() *Revision {
 
 // Named returns the revision of a name, or nil if there is none.
 func (h *History) Named(name string) *Revision {
-	i := slices.IndexFunc(h.Revisions, func(r Revision) bool { return r.Name == name && name != "" })
-	if i < 0 {
-		return nil
+	if i := slices.IndexFunc(h.Revisions, func(r Revision) bool { return r.Name == name && name != "" }); i >= 0 {
+		return &h.Revisions[i]
 	}
-	return &h.Revisions[i]
+	return nil
 }
 
 // Kept returns how many ControllerRevisions there are.
@@ -60,13 +55,12 @@ func (h *History) Note(code NoteCode) *Note {
 	return nil
 }
 
-// NoteAbout returns the first note of a code about a revision, or nil if there is none.
-func (h *History) NoteAbout(code NoteCode, r *Revision) *Note {
-	i := slices.IndexFunc(h.Notes, func(n Note) bool { return n.Code == code && r.Name != "" && slices.Contains(n.Revisions, r.Name) })
-	if i < 0 {
-		return nil
+// noteAbout returns the first note of a code about a revision, or nil if there is none.
+func (h *History) noteAbout(code NoteCode, r *Revision) *Note {
+	if i := slices.IndexFunc(h.Notes, func(n Note) bool { return n.Code == code && r.Name != "" && slices.Contains(n.Revisions, r.Name) }); i >= 0 {
+		return &h.Notes[i]
 	}
-	return &h.Notes[i]
+	return nil
 }
 
 // Below returns the revision in the row below, or nil if there is none.
@@ -85,7 +79,7 @@ func (h *History) SameAs(r *Row) *Revision {
 	if r.Is == RowRenumbered {
 		return nil
 	}
-	if n := h.NoteAbout(SameContent, r.Revision); n != nil {
+	if n := h.noteAbout(SameContent, r.Revision); n != nil {
 		return h.Named(n.Facts.Text("name"))
 	}
 	if below := h.Below(r.Revision); r.Kind == ChangeNone && below != nil && below.Revision == r.From {
@@ -94,29 +88,9 @@ func (h *History) SameAs(r *Row) *Revision {
 	return nil
 }
 
-// Rollback is how a revision came by its number, if not as a new one.
-type Rollback struct {
-	Was    int64      // the number that it had at first; 0 if that is not certain
-	At     *time.Time // when it got the one that it has; nil if unknown
-	Before *time.Time // where At is unknown: it got it after this; nil if that is unknown, too
-}
-
-// RolledBack returns how a rollback gave a revision its number, or nil if none did.
-func (h *History) RolledBack(r *Revision) *Rollback {
-	n := h.NoteAbout(TakenUpAgain, r)
-	if n == nil {
-		return nil
-	}
-	back := &Rollback{At: r.TakenUpAt, Was: int64(n.Facts.Int("was"))}
-	if at, err := time.Parse(time.RFC3339, n.Facts.Text("after")); err == nil && back.At == nil {
-		back.Before = &at
-	}
-	return back
-}
-
-// ByNumber reports whether a number is enough to ask for a revision: it can be
+// byNumber reports whether a number is enough to ask for a revision: it can be
 // read, and no other has its number.
-func (h *History) ByNumber(r *Revision) bool {
+func (h *History) byNumber(r *Revision) bool {
 	return r != nil && r.Revision > 0 && !slices.Contains(r.Notes, Unreadable) && !h.Shared(r)
 }
 
@@ -132,7 +106,7 @@ func (h *History) Compares() (from, to *Revision) {
 	if h.Pending() || current == nil || !h.Rollout.Acts() {
 		return nil, nil
 	}
-	if below := h.Below(current); h.ByNumber(current) && h.ByNumber(below) {
+	if below := h.Below(current); h.byNumber(current) && h.byNumber(below) {
 		return below, current
 	}
 	return nil, nil
@@ -169,7 +143,7 @@ func (h *History) RollsBackToOneOf(revisions ...*Revision) *Revision {
 // CanRollBack reports whether kubectl rolls back to a revision: it is not current,
 // it is the DaemonSet's own, and its number tells it.
 func (h *History) CanRollBack(r *Revision) bool {
-	return h.ByNumber(r) && !r.Current && r.Claim == daemonset.Owned && h.Rollout.Acts()
+	return h.byNumber(r) && !r.Current && r.Claim == daemonset.Owned && h.Rollout.Acts()
 }
 
 // Pending reports whether the next sync creates, renumbers or merges revisions.
@@ -396,6 +370,7 @@ type Began struct {
 	At    *time.Time // nil if unknown
 	To    *time.Time // of pods: when the last one was created
 	After bool       // all that is known is that it was after At
+	Was   int64      // of a restored one: the number that it had at first; 0 if that is not certain
 }
 
 // BeganHow says how a revision got a number.
@@ -411,15 +386,17 @@ const (
 
 // Began returns when the revision of a row got its number.
 func (h *History) Began(r *Row) Began {
-	switch back := h.RolledBack(r.Revision); {
+	switch n := h.noteAbout(TakenUpAgain, r.Revision); {
 	case r.Is == RowPending:
 		return Began{How: BeganPending}
 	case r.Is == RowHash && r.OldestPodAt != nil:
 		return Began{How: BeganPods, At: r.OldestPodAt, To: r.NewestPodAt}
-	case back != nil && r.Is == RowRevision && back.At == nil:
-		return Began{How: BeganRestored, At: back.Before, After: back.Before != nil}
-	case back != nil && r.Is == RowRevision:
-		return Began{How: BeganRestored, At: back.At}
+	case n != nil && r.Is == RowRevision:
+		b := Began{How: BeganRestored, At: r.TakenUpAt, Was: int64(n.Facts.Int("was"))}
+		if after, err := time.Parse(time.RFC3339, n.Facts.Text("after")); err == nil && b.At == nil {
+			b.At, b.After = &after, true
+		}
+		return b
 	case r.CreatedAt != nil:
 		return Began{How: BeganCreated, At: r.CreatedAt}
 	}

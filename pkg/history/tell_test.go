@@ -174,8 +174,8 @@ func TestTells(t *testing.T) {
 	}
 }
 
-// TestRolledBack: how a revision came by its number.
-func TestRolledBack(t *testing.T) {
+// TestRestored: how a revision came by its number.
+func TestRestored(t *testing.T) {
 	for _, tt := range []struct {
 		past, want, why string
 	}{
@@ -184,15 +184,10 @@ func TestRolledBack(t *testing.T) {
 		{past: "1=a 2=b b", want: "none", why: "a new one"},
 	} {
 		h := of(t, past(t, tt.past), Options{})
-		got := "none"
-		if back := h.RolledBack(h.Current()[0]); back != nil {
-			got = fmt.Sprintf("was %d", back.Was)
-			if back.At != nil {
-				got += fmt.Sprintf(" at %d", back.At.Sub(began)/time.Minute)
-			}
-			if back.Before != nil {
-				got += fmt.Sprintf(" after %d", back.Before.Sub(began)/time.Minute)
-			}
+		got, row := "none", h.RowOf(h.Current()[0])
+		if b := h.Began(&row); b.How == BeganRestored {
+			how := map[bool]string{false: "at", true: "after"}[b.After]
+			got = fmt.Sprintf("was %d %s %d", b.Was, how, b.At.Sub(began)/time.Minute)
 		}
 		if got != tt.want {
 			t.Errorf("%s: %s: %s, want %s", tt.why, tt.past, got, tt.want)
