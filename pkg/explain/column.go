@@ -117,3 +117,99 @@ func (g grouping) groups() []ColumnGroup {
 	})
 	return out
 }
+
+// Groups returns the groups of a column that it counts, or those that it does
+// not.
+func (e *Explanation) Groups(column string, counted bool) []ColumnGroup {
+	var out []ColumnGroup
+	for _, c := range e.Columns {
+		for _, g := range c.Groups {
+			if c.Name == column && g.Counted == counted {
+				out = append(out, g)
+			}
+		}
+	}
+	return out
+}
+
+// lacking returns the eligible nodes without a pod.
+func (e *Explanation) lacking() (nodes []string) {
+	for _, g := range e.Groups("CURRENT", false) {
+		nodes = append(nodes, g.Nodes...)
+	}
+	return nodes
+}
+
+// Sum is how a number of the status comes from DESIRED: DESIRED minus the
+// nodes that it leaves out.
+type Sum struct {
+	Columns []string // whose numbers leave out the same
+	Counted int
+	Less    []Less
+}
+
+// Less is how many nodes a number leaves out for a reason. The revision is that
+// of pods that are not updated; nil for any other reason, and if it is unknown.
+type Less struct {
+	Count    int
+	Reason   daemonset.Reason
+	Revision *Revision
+}
+
+// Sums returns a Sum for each number between CURRENT and AVAILABLE that is not
+// DESIRED, those that leave out the same together. A node without a pod is left
+// out for the rejection of its pod where the API server rejects pods.
+func (e *Explanation) Sums() []Sum {
+	var out []Sum
+	for _, c := range e.Columns {
+		if c.Name == "DESIRED" || c.Name == "MISSCHEDULED" {
+			continue
+		}
+		s := Sum{Columns: []string{c.Name}}
+		for _, g := range c.Groups {
+			if g.Counted {
+				s.Counted += g.Count
+				continue
+			}
+			l := Less{Count: g.Count, Reason: g.Reason}
+			switch {
+			case g.Reason == cause.NoPod && e.Has(cause.FailedCreate) != nil:
+				l.Reason = cause.FailedCreate
+			case g.Reason == OutOfDate:
+				l.Revision = e.revision(g.Facts["revision"])
+			}
+			if i := slices.IndexFunc(s.Less, func(o Less) bool { return o.Reason == l.Reason && o.Revision == l.Revision }); i >= 0 {
+				s.Less[i].Count += l.Count
+			} else {
+				s.Less = append(s.Less, l)
+			}
+		}
+		same := slices.IndexFunc(out, func(o Sum) bool { return slices.Equal(o.Less, s.Less) })
+		switch {
+		case len(s.Less) == 0:
+		case same >= 0:
+			out[same].Columns = append(out[same].Columns, c.Name)
+		default:
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// Eligible returns how many nodes DESIRED counts, how many it does not, and how
+// many of the former are NotReady.
+func (e *Explanation) Eligible() (eligible, excluded, notReady int) {
+	down := e.nodesOf(func(p *Problem) bool { return p.Code == cause.NodeNotReady || p.Code == cause.TerminatingOnDeadNode })
+	for _, g := range e.Groups("DESIRED", true) {
+		eligible += g.Count
+		for _, n := range g.Nodes {
+			if slices.Contains(down, n) {
+				notReady++
+			}
+		}
+	}
+	for _, g := range e.Groups("DESIRED", false) {
+		excluded += g.Count
+	}
+	return eligible, excluded, notReady
+}

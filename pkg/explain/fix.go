@@ -139,3 +139,45 @@ func (g *given) change(problems []Problem) *history.Diff {
 	}
 	return history.FromRevision(g.st, from)
 }
+
+// helps returns the code of the first problem of a summary that a fix with such
+// a code removes; empty for a way around it.
+func (e *Explanation) helps(code FixCode) daemonset.Reason {
+	kind := map[FixCode]cause.OriginKind{FixRepairNodes: cause.OriginNodes, FixRaiseQuota: cause.OriginQuota, FixMakeRoom: cause.OriginScheduling, FixNoSurge: cause.OriginStrategy}[code]
+	for _, p := range e.Matters() {
+		undoes := code == FixUndo && (cause.OfContainer(p.Code) || p.Code == cause.NoEligibleNode)
+		if p.Origin != nil && (p.Origin.Kind == kind || undoes) {
+			return p.Code
+		}
+	}
+	return ""
+}
+
+// Undoes returns how many pods a FixUndo replaces, how many of them are available,
+// and how many it deletes beside an old one, which stays.
+func (e *Explanation) Undoes(f *Fix) (replaced, available, extra int) {
+	if e.Impact != nil && e.Budget.Kind == daemonset.BudgetSurge {
+		extra = min(len(e.Impact.OldServes), f.Replaces)
+	}
+	replaced = f.Replaces - extra
+	if current := e.Current(); current != nil {
+		available = min(current.Available, replaced)
+	}
+	return replaced, available, extra
+}
+
+// Helps returns the codes of the problems of a summary that a fix removes; none for
+// a way around them.
+func (e *Explanation) Helps(f *Fix) (codes []daemonset.Reason) {
+	first := e.Has(f.Problem)
+	if f.Problem == "" || first == nil {
+		return nil
+	}
+	for _, p := range e.Matters() {
+		same := p.Origin != nil && first.Origin != nil && p.Origin.Kind == first.Origin.Kind && p.Origin.Name == first.Origin.Name
+		if p.Code == f.Problem || same && f.Code != FixRaiseQuota || f.Code == FixUndo && cause.OfContainer(p.Code) {
+			codes = append(codes, p.Code)
+		}
+	}
+	return slices.Compact(codes)
+}

@@ -109,3 +109,46 @@ func (g *given) impact() *Impact {
 	}
 	return out
 }
+
+// Affected says who is without a working pod, in one word; empty where that goes
+// without saying.
+type Affected string
+
+const (
+	AffectedUnknown     Affected = "Unknown"     // nodes or pods could not be read
+	AffectedNowhere     Affected = "Nowhere"     // no node is eligible, and none has a pod
+	AffectedRemoved     Affected = "Removed"     // no node is eligible, and the controller deletes all pods
+	AffectedAlmost      Affected = "Almost"      // none: only minReadySeconds is not over
+	AffectedSome        Affected = "Some"        // eligible nodes
+	AffectedServedByOld Affected = "ServedByOld" // none: an old pod is available beside the new one
+	AffectedNobody      Affected = "Nobody"      // none, although not all is well
+)
+
+// Affected returns who is without a working pod, and the nodes that it is about.
+// Where that is unknown, they are those of which it is known all the same.
+func (e *Explanation) Affected() (Affected, []string) {
+	i, none := e.Impact, e.Has(cause.NoEligibleNode)
+	switch {
+	case i == nil && len(e.Snapshot.Unread()) == 0:
+		return "", nil
+	case i == nil && e.Budget.Kind == daemonset.BudgetSurge: // an old pod may run beside one that fails
+		return AffectedUnknown, nil
+	case i == nil:
+		return AffectedUnknown, sorted(e.nodesOf(func(p *Problem) bool { return p.Severity == cause.SeverityError && cause.OfContainer(p.Code) }))
+	case len(i.Without) > 0 && len(i.Without) == len(i.Ready):
+		return AffectedAlmost, i.Without
+	case len(i.Without) > 0:
+		return AffectedSome, i.Without
+	case len(i.OldServes) > 0:
+		return AffectedServedByOld, i.OldServes
+	case i.Served > 0 && e.Verdict.Code != Healthy:
+		return AffectedNobody, nil
+	case i.Served > 0 || none == nil:
+		return "", nil
+	case len(i.Uncounted) == 0:
+		return AffectedNowhere, nil
+	case none.Facts["losing"] == len(i.Uncounted):
+		return AffectedRemoved, i.Uncounted
+	}
+	return "", nil
+}

@@ -1,6 +1,8 @@
 package explain
 
 import (
+	"slices"
+
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
@@ -66,4 +68,17 @@ func (g *given) beforeRollout(p *Problem) *bool {
 		return nil // some were, some were not
 	}
 	return &before
+}
+
+// outside are the origins that neither the pods nor their nodes are.
+var outside = []cause.OriginKind{cause.OriginQuota, cause.OriginPolicy, cause.OriginWebhook, cause.OriginScheduling}
+
+// Outside returns where problems of a code come from, if that is neither the pods
+// nor their nodes, so that a change of the DaemonSet leaves it as it is. It
+// returns nil otherwise.
+func (e *Explanation) Outside(code daemonset.Reason) *cause.Origin {
+	if p := e.Has(code); p != nil && p.Origin != nil && slices.Contains(outside, p.Origin.Kind) {
+		return p.Origin
+	}
+	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -223,4 +224,10 @@ func budgetFacts(b *policyv1.PodDisruptionBudget) daemonset.Facts {
 		}
 	}
 	return f
+}
+
+// downFor reports whether a node is not eligible because it is NotReady or
+// unreachable.
+func downFor(f daemonset.Facts) bool {
+	return f["key"] == corev1.TaintNodeNotReady || f["key"] == corev1.TaintNodeUnreachable
 }

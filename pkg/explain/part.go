@@ -1,0 +1,66 @@
+package explain
+
+import (
+	"slices"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+)
+
+// Part is what belongs together: problems that ask for the same, what to do first
+// about them, and the fixes that remove them.
+type Part struct {
+	Advice   *Advice // nil for what is left
+	Problems []*Problem
+	Fixes    []Fix
+	As       int // the part, counted from 1, whose fix removes these problems too; 0 where it has its own
+}
+
+// Parts returns a part for each piece of advice, in their order, and a last one of
+// what is left: problems that ask for nothing, and ways around a problem. A fix of
+// nodes stands in each part that it is for, with the nodes of this part; any other in
+// the first. Where only one thing is to be done, everything is one part without advice.
+func (e *Explanation) Parts() []Part {
+	if len(e.Advice) < 2 {
+		return []Part{{Problems: e.All(), Fixes: e.Fixes}}
+	}
+	parts, left := make([]Part, len(e.Advice)+1), len(e.Advice)
+	of := map[daemonset.Reason]int{}
+	for i := range e.Advice {
+		parts[i].Advice = &e.Advice[i]
+		for _, code := range e.Advice[i].Problems {
+			of[code] = i
+		}
+	}
+	for _, p := range e.All() {
+		i, ok := of[p.Code]
+		if !ok {
+			i = left
+		}
+		parts[i].Problems = append(parts[i].Problems, p)
+	}
+	for _, f := range e.Fixes {
+		in := []int{}
+		for _, code := range e.Helps(&f) {
+			if i, ok := of[code]; ok && !slices.Contains(in, i) {
+				in = append(in, i)
+			}
+		}
+		slices.Sort(in)
+		for n, i := range in {
+			switch {
+			case len(f.Nodes) > 0:
+				here := f
+				here.Nodes = slices.DeleteFunc(slices.Clone(f.Nodes), func(node string) bool { return !slices.Contains(e.Advice[i].Nodes, node) })
+				parts[i].Fixes = append(parts[i].Fixes, here)
+			case n == 0:
+				parts[i].Fixes = append(parts[i].Fixes, f)
+			default:
+				parts[i].As = in[0] + 1
+			}
+		}
+		if len(in) == 0 {
+			parts[left].Fixes = append(parts[left].Fixes, f)
+		}
+	}
+	return parts
+}
