@@ -151,7 +151,7 @@ func (a *answer) nowhere() string {
 }
 
 // noneBy is the one rule that leaves no node eligible; empty where there are several, or a node is.
-func (a *answer) noneBy() (rule explain.Group) {
+func (a *answer) noneBy() (rule explain.ColumnGroup) {
 	if g := a.e.Groups("DESIRED", false); len(g) == 1 && a.e.Has(cause.NoEligibleNode) != nil {
 		rule = g[0]
 	}

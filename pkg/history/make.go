@@ -43,10 +43,13 @@ func Make(st *daemonset.State, o Options) (*History, error) {
 		rows[i].Notes = notesAbout(&rows[i], h.Notes)
 	}
 	h.Rollout = g.rollout(h)
-	if o.Diff != nil {
-		h.Diff, err = g.diff(h, *o.Diff)
+	if o.Diff == nil {
+		return h, nil
 	}
-	return h, err
+	if h.Diff, err = g.diff(h, *o.Diff); err != nil {
+		return nil, err
+	}
+	return h, nil
 }
 
 // FromRevision returns the difference from a revision to the live template; nil
