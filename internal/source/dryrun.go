@@ -16,6 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
 // DryRun asks the server what the DaemonSet becomes when the manifest is
@@ -52,8 +54,7 @@ func (c *Cluster) DryRun(ctx context.Context, m Manifest) (*Applied, error) {
 	case err != nil:
 		return nil, c.refused(ctx, fmt.Sprintf("daemonset %s", m.Ref), "kubectl auth can-i get daemonsets.apps -n "+m.Namespace, err)
 	}
-	rules := defaultsOf(v.name)
-	p, method, err := patchOf(live, m, rules)
+	p, method, err := patchOf(live, m, v.name)
 	if err != nil {
 		return nil, m.fail(err)
 	}
@@ -73,7 +74,7 @@ func (c *Cluster) DryRun(ctx context.Context, m Manifest) (*Applied, error) {
 		if ds, _, err = applyAs(ds, p.manager, m); err != nil {
 			return nil, m.fail(err)
 		}
-		rules.set(ds)
+		template.DefaultDaemonSet(ds, v.name)
 	}
 	stripDaemonSet(ds)
 	if live != nil {
@@ -84,7 +85,7 @@ func (c *Cluster) DryRun(ctx context.Context, m Manifest) (*Applied, error) {
 
 // patchOf returns what applying the manifest would send. Of a server-side apply
 // the server says what conflicts.
-func patchOf(live *appsv1.DaemonSet, m Manifest, rules defaults) (patch, Method, error) {
+func patchOf(live *appsv1.DaemonSet, m Manifest, kubernetesVersion string) (patch, Method, error) {
 	if live == nil {
 		p := patch{manager: cmp.Or(m.As.Manager, kubectlClientSide)}
 		if m.As.ServerSide {
@@ -97,7 +98,7 @@ func patchOf(live *appsv1.DaemonSet, m Manifest, rules defaults) (patch, Method,
 	if m.As.ServerSide || appliedServerSide(live, applierOf(live)) {
 		m.As.Force = true
 	}
-	_, p, method, err := merge(live, m, rules)
+	_, p, method, err := merge(live, m, kubernetesVersion)
 	return p, method, err
 }
 

@@ -13,6 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	kjson "k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
 // Method is how Overlay knew what the manifest removes.
@@ -78,21 +80,20 @@ type Applied struct {
 //
 // Any other error is an [*InputError] that names the manifest.
 func Overlay(live *appsv1.DaemonSet, m Manifest, kubernetesVersion string) (*Applied, error) {
-	rules := defaultsOf(kubernetesVersion)
 	if live == nil {
 		made, err := decodeAs[appsv1.DaemonSet](m.raw)
 		if err != nil {
 			return nil, m.fail(err)
 		}
 		made.TypeMeta, made.Namespace = metav1.TypeMeta{}, m.Namespace
-		rules.set(made)
+		template.DefaultDaemonSet(made, kubernetesVersion)
 		return &Applied{DaemonSet: made, Method: MethodNew}, nil
 	}
-	merged, p, method, err := merge(live, m, rules)
+	merged, p, method, err := merge(live, m, kubernetesVersion)
 	if err != nil {
 		return nil, m.fail(err)
 	}
-	rules.set(merged)
+	template.DefaultDaemonSet(merged, kubernetesVersion)
 	keepBooks(live, merged)
 
 	out := live.DeepCopy()
@@ -107,7 +108,7 @@ func Overlay(live *appsv1.DaemonSet, m Manifest, kubernetesVersion string) (*App
 }
 
 // merge returns the merged object without defaults, and the patch that makes it.
-func merge(live *appsv1.DaemonSet, m Manifest, rules defaults) (*appsv1.DaemonSet, patch, Method, error) {
+func merge(live *appsv1.DaemonSet, m Manifest, kubernetesVersion string) (*appsv1.DaemonSet, patch, Method, error) {
 	by := applierOf(live)
 	switch {
 	case m.As.ServerSide:
@@ -139,7 +140,7 @@ func merge(live *appsv1.DaemonSet, m Manifest, rules defaults) (*appsv1.DaemonSe
 		merged, p, err := applyAs(live, cmp.Or(m.As.Manager, manager), m)
 		return merged, p, MethodManagedFields, err
 	}
-	last, err := lastUpdate(live, by, m, rules)
+	last, err := lastUpdate(live, by, m, kubernetesVersion)
 	if err != nil {
 		return nil, patch{}, "", err
 	}

@@ -13,6 +13,8 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	smd "sigs.k8s.io/structured-merge-diff/v6/typed"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
 // applierOf returns which of live's managedFields is that of the one who applies
@@ -57,7 +59,7 @@ var typeConverter = sync.OnceValue(func() managedfields.TypeConverter { return a
 // lastUpdate returns, as far as it can be told from who owns what, the manifest
 // that a client which updates applied last: the fields that it owns, but for
 // those that it owns because they are defaults.
-func lastUpdate(live *appsv1.DaemonSet, by int, m Manifest, rules defaults) ([]byte, error) {
+func lastUpdate(live *appsv1.DaemonSet, by int, m Manifest, kubernetesVersion string) ([]byte, error) {
 	owned, err := ownedBy(live.ManagedFields[by])
 	if err != nil {
 		return nil, err
@@ -74,7 +76,7 @@ func lastUpdate(live *appsv1.DaemonSet, by int, m Manifest, rules defaults) ([]b
 	if err != nil {
 		return nil, err
 	}
-	defaulted, err := defaultedFields(before, owned, asked.EnsureNamedFieldsAreMembers(wanted.Schema(), wanted.TypeRef()), rules)
+	defaulted, err := defaultedFields(before, owned, asked.EnsureNamedFieldsAreMembers(wanted.Schema(), wanted.TypeRef()), kubernetesVersion)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +93,7 @@ func lastUpdate(live *appsv1.DaemonSet, by int, m Manifest, rules defaults) ([]b
 
 // defaultedFields returns of the fields that are owned and not asked for those
 // that the API's defaults would give back if they were taken away.
-func defaultedFields(live *smd.TypedValue, owned, asked *fieldpath.Set, rules defaults) (*fieldpath.Set, error) {
+func defaultedFields(live *smd.TypedValue, owned, asked *fieldpath.Set, kubernetesVersion string) (*fieldpath.Set, error) {
 	lacking := owned.Difference(asked)
 	without, err := typeConverter().TypedToObject(live.RemoveItems(lacking))
 	if err != nil {
@@ -103,7 +105,7 @@ func defaultedFields(live *smd.TypedValue, owned, asked *fieldpath.Set, rules de
 	}
 	// The defaults of a rolling update stay where they are when the strategy changes.
 	rest.Spec.UpdateStrategy.Type = appsv1.RollingUpdateDaemonSetStrategyType
-	rules.set(rest)
+	template.DefaultDaemonSet(rest, kubernetesVersion)
 	after, err := typeConverter().ObjectToTyped(kinded(rest), smd.AllowDuplicates)
 	if err != nil {
 		return nil, err

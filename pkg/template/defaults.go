@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/version"
 )
 
@@ -17,6 +19,23 @@ import (
 func Default(t *corev1.PodTemplateSpec, kubernetesVersion string) {
 	v, err := version.ParseGeneric(kubernetesVersion)
 	defaults{hostPorts: err == nil && v.LessThan(version.MajorMinor(1, 28))}.pod(&t.Spec)
+}
+
+// DefaultDaemonSet sets what the API server of a version writes into a DaemonSet
+// where the manifest says nothing: that of Default in its pod template, and what
+// else there is. It changes nothing that is set.
+func DefaultDaemonSet(ds *appsv1.DaemonSet, kubernetesVersion string) {
+	orPointer(&ds.Spec.RevisionHistoryLimit, 10)
+	s := &ds.Spec.UpdateStrategy
+	or(&s.Type, appsv1.RollingUpdateDaemonSetStrategyType)
+	if s.Type == appsv1.RollingUpdateDaemonSetStrategyType {
+		orPointer(&s.RollingUpdate, appsv1.RollingUpdateDaemonSet{})
+		orPointer(&s.RollingUpdate.MaxUnavailable, intstr.FromInt32(1))
+		if v, err := version.ParseGeneric(kubernetesVersion); err != nil || v.AtLeast(version.MajorMinor(1, 21)) {
+			orPointer(&s.RollingUpdate.MaxSurge, intstr.FromInt32(0))
+		}
+	}
+	Default(&ds.Spec.Template, kubernetesVersion)
 }
 
 // Defaulted tells of each difference of two contents, as Diff lists them with
