@@ -17,9 +17,12 @@ import (
 
 // restClient returns a client for one group that takes no answer for what it is
 // not: see answer.
-func restClient(config *rest.Config, client *http.Client, path string, gv schema.GroupVersion) (*rest.RESTClient, error) {
+func restClient(config *rest.Config, client *http.Client, gv schema.GroupVersion) (*rest.RESTClient, error) {
 	c := rest.CopyConfig(config)
-	c.APIPath, c.GroupVersion = path, &gv
+	c.APIPath, c.GroupVersion = "/apis", &gv
+	if gv.Group == "" {
+		c.APIPath = "/api"
+	}
 	c.NegotiatedSerializer = answers{rest.CodecFactoryForGeneratedClient(scheme.Scheme, scheme.Codecs).WithoutConversion()}
 	return rest.RESTClientForConfigAndClient(c, client)
 }

@@ -18,6 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/version"
 	appsclient "k8s.io/client-go/kubernetes/typed/apps/v1"
 	coreclient "k8s.io/client-go/kubernetes/typed/core/v1"
@@ -84,21 +85,16 @@ func NewCluster(config *rest.Config, clock func() time.Time) (*Cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connection to the cluster: %w", err)
 	}
-	c := &Cluster{server: address(config.Host), clock: clock, heard: heard, waits: waits}
-	apps, err := restClient(config, client, "/apis", appsv1.SchemeGroupVersion)
-	if err != nil {
-		return nil, fmt.Errorf("connection to the cluster: %w", err)
+	clients := map[schema.GroupVersion]*rest.RESTClient{}
+	for _, gv := range []schema.GroupVersion{appsv1.SchemeGroupVersion, corev1.SchemeGroupVersion, policyv1.SchemeGroupVersion} {
+		if clients[gv], err = restClient(config, client, gv); err != nil {
+			return nil, fmt.Errorf("connection to the cluster: %w", err)
+		}
 	}
-	core, err := restClient(config, client, "/api", corev1.SchemeGroupVersion)
-	if err != nil {
-		return nil, fmt.Errorf("connection to the cluster: %w", err)
-	}
-	policy, err := restClient(config, client, "/apis", policyv1.SchemeGroupVersion)
-	if err != nil {
-		return nil, fmt.Errorf("connection to the cluster: %w", err)
-	}
-	c.apps, c.core, c.policy = appsclient.New(apps), coreclient.New(core), policyclient.New(policy)
-	return c, nil
+	return &Cluster{
+		apps: appsclient.New(clients[appsv1.SchemeGroupVersion]), core: coreclient.New(clients[corev1.SchemeGroupVersion]),
+		policy: policyclient.New(clients[policyv1.SchemeGroupVersion]), server: address(config.Host), clock: clock, heard: heard, waits: waits,
+	}, nil
 }
 
 // address returns host as it may be shown.
@@ -197,6 +193,30 @@ func (c *Cluster) ReadAll(ctx context.Context, f Filter) ([]*snapshot.Snapshot, 
 	}
 	taken = slices.DeleteFunc(taken, func(s *snapshot.Snapshot) bool { return s == nil })
 	return taken, c.addPodEvents(ctx, taken)
+}
+
+// ReadFor takes the Snapshot of a DaemonSet that the cluster does not have:
+// the one given, with the nodes, and with the pods and revisions that its
+// selector already matches.
+func (c *Cluster) ReadFor(ctx context.Context, ds *appsv1.DaemonSet) (*snapshot.Snapshot, error) {
+	ctx = silent(ctx)
+	r, err := relate(ds)
+	if err != nil {
+		return nil, err
+	}
+	version, err := c.version(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p, err := c.parts(ctx, r, nil)
+	if err != nil {
+		return nil, err
+	}
+	dated, at := withSlot[date](ctx)
+	if _, err := c.apps.DaemonSets(ds.Namespace).Get(dated, ds.Name, metav1.GetOptions{}); err != nil && ctx.Err() != nil { // asked for the time alone
+		return nil, ctx.Err()
+	}
+	return c.assemble(ds, p, version, at.Time, nil)
 }
 
 // Names returns the names of the namespace's DaemonSets, sorted, each once; of

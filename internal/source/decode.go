@@ -36,7 +36,7 @@ type object struct {
 
 	list     bool   // the end of a list of this kind, and no object
 	page     page   // of a list
-	manifest []byte // of a DaemonSet that decodeManifest read, instead of all these
+	manifest []byte // of a DaemonSet that decodeManifest read
 	document int    // where it stands in its file, counted from 1
 	path     string // items[3] in a list
 	repeats  []Repeat

@@ -123,13 +123,9 @@ type unknownField struct {
 // unread notes a field that its kind does not have: it is misspelled, or of a newer
 // version of Kubernetes.
 func (d *Dump) unread(kind, field string, at position) {
-	for i := range d.unknown {
-		if u := &d.unknown[i]; u.kind == kind && u.field == field {
-			u.objects++
-			return
-		}
-	}
-	if len(d.unknown) < mostUnknown {
+	if i := slices.IndexFunc(d.unknown, func(u unknownField) bool { return u.kind == kind && u.field == field }); i >= 0 {
+		d.unknown[i].objects++
+	} else if len(d.unknown) < mostUnknown {
 		d.unknown = append(d.unknown, unknownField{kind, field, at, 1})
 	}
 }
@@ -137,21 +133,17 @@ func (d *Dump) unread(kind, field string, at position) {
 // mostUnknown bounds how many unknown fields are kept, to be counted.
 const mostUnknown = 100
 
-func (d *Dump) unreadNotes() []string {
-	var notes []string
-	for _, u := range d.unknown {
-		notes = append(notes, u.note())
-	}
-	return notes
-}
-
 func (u unknownField) note() string {
 	s := fmt.Sprintf("%s: %s %s is ignored: this version of kubectl ds does not know the field", u.first, u.kind, u.field)
 	if right := nearField(u.kind, u.field); right != "" {
 		s += ", did you mean " + right + "?"
 	}
-	if more := u.objects - 1; more > 0 {
-		s += fmt.Sprintf(" (also in %d more object%s)", more, map[bool]string{false: "s"}[more == 1])
+	switch u.objects {
+	case 1:
+	case 2:
+		s += " (also in 1 more object)"
+	default:
+		s += fmt.Sprintf(" (also in %d more objects)", u.objects-1)
 	}
 	return s
 }
@@ -196,7 +188,11 @@ func (d *Dump) finish(paths []string, clock func() time.Time) error {
 	for _, kind := range slices.Sorted(maps.Keys(d.strange)) {
 		d.notes = append(d.notes, fmt.Sprintf("ignored: %d %s, a kind that Kubernetes does not have", d.kinds[kind], kind))
 	}
-	d.notes = slices.Concat(d.notes, folded(d.clashes, "objects appear twice in the input, with different content"), folded(d.twice, "keys appear twice in one object"), folded(d.unreadNotes(), "fields are ignored"))
+	var unread []string
+	for _, u := range d.unknown {
+		unread = append(unread, u.note())
+	}
+	d.notes = slices.Concat(d.notes, folded(d.clashes, "objects appear twice in the input, with different content"), folded(d.twice, "keys appear twice in one object"), folded(unread, "fields are ignored"))
 	if len(d.skipped) > 0 {
 		d.notes = append(d.notes, skippedNote(d.skipped))
 	}
@@ -340,6 +336,37 @@ func (d *Dump) assemble(r relation) *snapshot.Snapshot {
 		DaemonSet: r.ds, Revisions: filter(d.revisions.items, r.takes), Nodes: d.nodes.items, Pods: filter(d.pods.items, r.takes),
 		PodDisruptionBudgets: filter(d.budgets.items, r.selectedBy), TakenAt: d.takenAt, VersionSource: snapshot.VersionDefault, Gaps: d.gaps(r),
 	}
+}
+
+// ReadFor returns the Snapshot of a DaemonSet that the input does not hold: the
+// one given, with the nodes, and with the pods and revisions that its selector
+// matches. That there are none is no gap. Where the input is recorded
+// Snapshots, the nodes are those of the one that was taken last.
+func (d *Dump) ReadFor(_ context.Context, ds *appsv1.DaemonSet) (*snapshot.Snapshot, error) {
+	rel, err := relate(ds)
+	if err != nil {
+		return nil, err
+	}
+	s := d.assemble(rel)
+	if last := d.last(); last != nil && len(s.Nodes) == 0 {
+		s.Nodes, s.TakenAt, s.KubernetesVersion, s.VersionSource, s.Gaps = last.Nodes, last.TakenAt, last.KubernetesVersion, last.VersionSource, slices.Clone(last.Gaps)
+	}
+	s.Gaps = ordered(slices.DeleteFunc(s.Gaps, func(g snapshot.Gap) bool {
+		return g.Why != snapshot.Partial && slices.Contains([]snapshot.What{snapshot.Pods, snapshot.Revisions, snapshot.Events}, g.What)
+	}))
+	order(s)
+	return s, snapshot.Validate(s)
+}
+
+// last returns the recorded Snapshot that was taken last; nil if there is none.
+func (d *Dump) last() *snapshot.Snapshot {
+	var last *snapshot.Snapshot
+	for _, r := range d.refs() {
+		if s := d.snapshots[r]; s != nil && (last == nil || s.TakenAt.After(last.TakenAt)) {
+			last = s
+		}
+	}
+	return last
 }
 
 // gaps returns what the input lacks for a DaemonSet. A kind is given when there

@@ -37,31 +37,29 @@ func (e *NotFoundError) Error() string {
 func (e *NotFoundError) Hint() string {
 	switch {
 	case len(e.Elsewhere) > 0:
-		var refs []string
-		for _, namespace := range e.Elsewhere {
-			refs = append(refs, Ref{namespace, e.Name}.String())
+		refs := make([]Ref, len(e.Elsewhere))
+		for i, namespace := range e.Elsewhere {
+			refs[i] = Ref{namespace, e.Name}
 		}
-		return "did you mean " + strings.Join(refs, ", ") + "?"
+		return "did you mean " + listed(refs) + "?"
 	case len(e.Near) > 0:
 		return "did you mean " + strings.Join(e.Near, ", ") + "?"
 	case len(e.Held) > 0:
-		return "the input has " + e.held()
+		const most = 5
+		if more := len(e.Held) - most; more > 0 {
+			return fmt.Sprintf("the input has %s +%d more", listed(e.Held[:most]), more)
+		}
+		return "the input has " + listed(e.Held)
 	}
 	return ""
 }
 
-// held folds the list of what a Dump holds.
-func (e *NotFoundError) held() string {
-	const most = 5
-	var names []string
-	for _, r := range e.Held[:min(most, len(e.Held))] {
-		names = append(names, r.String())
+func listed(refs []Ref) string {
+	names := make([]string, len(refs))
+	for i, r := range refs {
+		names[i] = r.String()
 	}
-	s := strings.Join(names, ", ")
-	if more := len(e.Held) - most; more > 0 {
-		s += fmt.Sprintf(" +%d more", more)
-	}
-	return s
+	return strings.Join(names, ", ")
 }
 
 // AmbiguousError says that a name without a namespace fits several
@@ -72,11 +70,7 @@ type AmbiguousError struct {
 }
 
 func (e *AmbiguousError) Error() string {
-	all := make([]string, len(e.Refs))
-	for i, r := range e.Refs {
-		all[i] = r.String()
-	}
-	return fmt.Sprintf("%d daemonsets are named %q: %s", len(e.Refs), e.Name, strings.Join(all, ", "))
+	return fmt.Sprintf("%d daemonsets are named %q: %s", len(e.Refs), e.Name, listed(e.Refs))
 }
 
 // Hint names a flag that decides.

@@ -162,32 +162,21 @@ func (r *manifests) stream(ctx context.Context, name string, in io.Reader) error
 
 func (r *manifests) add(file string, o object) error {
 	if o.manifest == nil {
-		if itemKind(o.kind).Kind == "" && o.kind.Kind != "List" && o.kind.Kind != "" { // not the end of a list
+		if !isList(o.kind) && o.kind.Kind != "" { // not the end of a list
 			r.kinds[kindName(o.kind)]++
 		}
 		return nil
 	}
-	var named struct {
-		Metadata metav1.ObjectMeta `json:"metadata"`
-	}
-	if err := kjson.Unmarshal(o.manifest, &named); err != nil {
-		return err
-	}
 	m := Manifest{
-		Ref: Ref{named.Metadata.Namespace, named.Metadata.Name}, File: file, Document: o.document, Field: o.path, Repeats: o.repeats, raw: o.manifest,
+		Ref: Ref{o.is.GetNamespace(), o.is.GetName()}, File: file, Document: o.document, Field: o.path, Repeats: o.repeats, raw: o.manifest,
 	}
 	for _, other := range r.found {
 		if other.Ref == m.Ref {
-			return &fieldError{"metadata.name", fmt.Errorf("daemonset %s appears twice, also in %s", m.Ref, other.where())}
+			return &fieldError{"metadata.name", fmt.Errorf("daemonset %s appears twice, also in %s", m.Ref, position{other.File, other.Document, other.Field})}
 		}
 	}
 	r.found = append(r.found, m)
 	return nil
-}
-
-// where names the manifest's place.
-func (m Manifest) where() string {
-	return position{m.File, m.Document, m.Field}.String()
 }
 
 // Template returns the pod template as the manifest has it, empty where there is
@@ -233,6 +222,7 @@ func decodeManifest(raw []byte, list metav1.TypeMeta) (object, error) {
 	if err := required(ds); err != nil {
 		return o, err
 	}
+	o.is = ds
 	o.manifest, err = bare(raw, o.kind)
 	return o, err
 }

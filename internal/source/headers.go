@@ -1,0 +1,148 @@
+package source
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/duration"
+)
+
+// slot is the key under which a context has where something about the answers to
+// its requests will stand.
+type slot[T any] struct{}
+
+func withSlot[T any](ctx context.Context) (context.Context, *T) {
+	into := new(T)
+	return context.WithValue(ctx, slot[T]{}, into), into
+}
+
+// date is when an answer was given, by the server's clock: zero while there is none.
+type date struct{ time.Time }
+
+// dated is a transport that notes the server's clock for the requests that
+// asked for it with a slot for a date.
+type dated struct{ http.RoundTripper }
+
+func (t dated) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := t.RoundTripper.RoundTrip(req)
+	if at, asked := req.Context().Value(slot[date]{}).(*date); asked && err == nil {
+		if said, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
+			at.Time = said.UTC()
+		}
+	}
+	return resp, err
+}
+
+// WrappedRoundTripper lets client-go see the transport below.
+func (t dated) WrappedRoundTripper() http.RoundTripper { return t.RoundTripper }
+
+// heard passes on the warnings that the API server sends with its answers: those
+// to a request whose context collects them go there, any other to whoever
+// listens. Each is passed on once, as it came.
+type heard struct {
+	mu   sync.Mutex
+	said []string
+	tell func(string)
+}
+
+// OnWarning sets who is told of the API server's warnings, each once and in its
+// words, whatever bytes they hold; from any goroutine, but never twice at a time.
+// Nobody is told until it is called, and it must be called before the first
+// request. The warnings of DryRun come with its answer.
+func (c *Cluster) OnWarning(tell func(string)) { c.heard.tell = tell }
+
+// warned are the warnings to the requests of one context.
+type warned []string
+
+// HandleWarningHeaderWithContext implements rest.WarningHandlerWithContext.
+func (h *heard) HandleWarningHeaderWithContext(ctx context.Context, code int, _, text string) {
+	const miscellaneous = 299 // the one that the API server sends
+	if code != miscellaneous || text == "" {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if into, ok := ctx.Value(slot[warned]{}).(*warned); ok {
+		if !slices.Contains(*into, text) {
+			*into = append(*into, text)
+		}
+		return
+	}
+	if h.tell == nil || slices.Contains(h.said, text) {
+		return
+	}
+	h.said = append(h.said, text)
+	h.tell(text)
+}
+
+// LaterError says that the server asks for more time than a request may take.
+type LaterError struct {
+	Status string // 429 Too Many Requests
+	After  time.Duration
+	Limit  time.Duration // --request-timeout
+}
+
+func (e *LaterError) Error() string {
+	return fmt.Sprintf("the server asks to retry in %s (%s), but a request may take only %s", duration.HumanDuration(e.After), e.Status, duration.HumanDuration(e.Limit))
+}
+
+// Hint says what there is to do.
+func (e *LaterError) Hint() string {
+	return "try again later, or wait for it with --request-timeout 0"
+}
+
+// patient is a transport that says so when the server asks to be waited for
+// (Retry-After), which client-go does in silence, and does not wait longer than
+// a request may take.
+type patient struct {
+	http.RoundTripper
+	limit time.Duration // 0: there is none
+	waits *waits
+}
+
+// waits notes that the server is waited for, once for each time.
+type waits struct {
+	mu   sync.Mutex
+	note func(string)
+	said map[string]bool
+}
+
+func (w *waits) say(s string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.note != nil && !w.said[s] {
+		w.said[s] = true
+		w.note(s)
+	}
+}
+
+// silentWait is for how long one waits without a word.
+const silentWait = 3 * time.Second
+
+func (t patient) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := t.RoundTripper.RoundTrip(req)
+	if err != nil || resp.StatusCode != http.StatusTooManyRequests && resp.StatusCode < http.StatusInternalServerError {
+		return resp, err
+	}
+	seconds, err := strconv.Atoi(resp.Header.Get("Retry-After"))
+	after := time.Duration(seconds) * time.Second
+	switch {
+	case err != nil:
+	case t.limit > 0 && after >= t.limit:
+		_, _ = io.CopyN(io.Discard, resp.Body, 1<<12)
+		resp.Body.Close()
+		return nil, &LaterError{Status: resp.Status, After: after, Limit: t.limit}
+	case after > silentWait:
+		t.waits.say(fmt.Sprintf("the server asks to retry in %s (%s): waiting", duration.HumanDuration(after), resp.Status))
+	}
+	return resp, nil
+}
+
+// WrappedRoundTripper lets client-go see the transport below.
+func (t patient) WrappedRoundTripper() http.RoundTripper { return t.RoundTripper }
