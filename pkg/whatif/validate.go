@@ -30,13 +30,6 @@ func (e *Invalid) Error() string {
 	return apierrors.NewInvalid(schema.GroupKind{Group: appsv1.GroupName, Kind: "DaemonSet"}, e.Name, e.Errors).Error()
 }
 
-// validate returns the API server's refusal, or nil.
-func validate(old, new *appsv1.DaemonSet) error {
-	if errs := Validate(old, new); len(errs) > 0 {
-		return &Invalid{Name: new.Name, Errors: errs}
-	}
-	return nil
-}
 
 // Why the API server refuses an update strategy.
 const (

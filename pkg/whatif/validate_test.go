@@ -172,17 +172,24 @@ func TestValidate(t *testing.T) {
 
 func TestInvalid(t *testing.T) {
 	old := dstest.State("N").DaemonSet
-	if err := validate(nil, old); err != nil {
+	if err := refusal(nil, old); err != nil {
 		t.Errorf("nothing wrong: %v", err)
 	}
 	other := old.DeepCopy()
 	other.Spec.Selector.MatchLabels["tier"], other.Spec.Template.Labels["tier"] = "x", "x"
-	if err := validate(nil, other); err != nil {
+	if err := refusal(nil, other); err != nil {
 		t.Errorf("a new DaemonSet has the selector that it wants: %v", err)
 	}
 	other.Spec.MinReadySeconds = -1
 	const want = `DaemonSet.apps "agent" is invalid: [spec.selector: Invalid value: {"matchLabels":{"app":"agent","tier":"x"}}: field is immutable, spec.minReadySeconds: Invalid value: -1: must be greater than or equal to 0]`
-	if err := validate(old, other); err == nil || err.Error() != want {
+	if err := refusal(old, other); err == nil || err.Error() != want {
 		t.Errorf("%v\nwant\n%s", err, want)
 	}
+}
+
+func refusal(old, new *appsv1.DaemonSet) error {
+	if errs := Validate(old, new); len(errs) > 0 {
+		return &Invalid{Name: new.Name, Errors: errs}
+	}
+	return nil
 }
