@@ -30,7 +30,6 @@ func (e *Invalid) Error() string {
 	return apierrors.NewInvalid(schema.GroupKind{Group: appsv1.GroupName, Kind: "DaemonSet"}, e.Name, e.Errors).Error()
 }
 
-
 // Why the API server refuses an update strategy.
 const (
 	bothLimits = "may not be set when maxUnavailable is non-zero"
