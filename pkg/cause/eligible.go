@@ -3,6 +3,7 @@ package cause
 import (
 	"encoding/json"
 	"slices"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -47,37 +48,37 @@ func NoneEligible(st *daemonset.State, lost []string) *Cause {
 	return &Cause{Code: NoEligibleNode, Severity: SeverityWarning, Facts: daemonset.Facts{"nodes": nodes, "losing": len(lost), "staying": staying}}
 }
 
-// SinceRevision adds to what NoneEligible returned which change of the template
-// made it so: it has the newest revision with whose template a node of today
-// would be eligible, and the one after it.
-func SinceRevision(c *Cause, s *snapshot.Snapshot, st *daemonset.State) {
-	c.Facts["changed"] = ChangedUnknown
-	if s.Lacks(snapshot.Revisions) || !st.History.CurrentKnown() && !st.History.Cut {
-		return
+// NoneEligibleSince returns which change of the template made it so that no node is
+// eligible, as facts beside those of NoneEligible, and when: it has the newest
+// revision with whose template a node of today would be eligible, and the one after
+// it. The time is nil if it is unknown.
+func NoneEligibleSince(st *daemonset.State) (daemonset.Facts, *time.Time) {
+	unknown := daemonset.Facts{"changed": ChangedUnknown}
+	if st.Snapshot.Lacks(snapshot.Revisions) || !st.History.CurrentKnown() && !st.History.Cut {
+		return unknown, nil
 	}
-	c.Facts["changed"] = ChangedOther
 	after := step{spec: &st.DaemonSet.Spec.Template.Spec, Revision: daemonset.Revision{Number: st.History.Number}}
 	for _, r := range st.History.Revisions { // newest first
 		if slices.Contains(st.History.Current, r.Name) {
 			after.Revision = r
 			continue
 		}
-		spec := templateOf(s, r.Name)
-		if spec == nil {
-			c.Facts["changed"] = ChangedUnknown
-			return
+		before := step{templateOf(st.Snapshot, r.Name), r}
+		if before.spec == nil {
+			return unknown, nil
 		}
-		before := step{spec, r}
 		if eligible := before.eligible(st); eligible > 0 {
-			c.Facts["changed"], c.Facts["number"], c.Facts["before"] = ChangedTemplate, int(after.Number), int(r.Number)
-			c.Facts["eligible"], c.Facts["fields"] = eligible, placementFields(before.spec, after.spec)
+			var since *time.Time
 			if after.Created.After(r.Created) { // else it was made earlier, and a rollback made it current again
-				c.Since = timeOf(after.Created)
+				since = timeOf(after.Created)
 			}
-			return
+			return daemonset.Facts{
+				"changed": ChangedTemplate, "number": int(after.Number), "before": int(r.Number), "eligible": eligible, "fields": placementFields(before.spec, after.spec),
+			}, since
 		}
 		after = before
 	}
+	return daemonset.Facts{"changed": ChangedOther}, nil
 }
 
 // step is one template in the course of revisions.

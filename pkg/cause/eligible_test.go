@@ -3,6 +3,7 @@ package cause_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"testing"
 	"time"
 
@@ -79,7 +80,9 @@ func eligibility(t *testing.T, s *snapshot.Snapshot) string {
 	if c == nil {
 		return "-"
 	}
-	cause.SinceRevision(c, s, st)
+	facts, since := cause.NoneEligibleSince(st)
+	maps.Copy(c.Facts, facts)
+	c.Since = since
 	f := c.Facts
 	words := fmt.Sprintf("%v nodes, %v stay; %v", f["nodes"], f["staying"], f["changed"])
 	if f["changed"] == cause.ChangedTemplate {

@@ -156,7 +156,9 @@ func (g *given) ofDaemonSet(s *Status) (found []cause.On) {
 		add(GenerationNotObserved, severity, since, g.heldUp(daemonset.Facts{"generation": int(ds.Generation), "observed": int(ds.Status.ObservedGeneration)}))
 	}
 	if none := cause.NoneEligible(g.st, g.outlook.Lost); none != nil {
-		cause.SinceRevision(none, g.s, g.st)
+		facts, since := cause.NoneEligibleSince(g.st)
+		maps.Copy(none.Facts, facts)
+		none.Since = since
 		found = append(found, cause.On{Cause: none})
 	}
 	found = append(found, g.nextRollout()...)

@@ -64,9 +64,6 @@ const (
 	ImageForm      ImageFault = "Form"      // it is not `REGISTRY/NAME:TAG` in any other way
 )
 
-// ImageFaults lists every ImageFault.
-var ImageFaults = []ImageFault{ImageScheme, ImageCharacter, ImageUppercase, ImageNoTag, ImageBadDigest, ImageForm}
-
 // The grammar of a reference, as github.com/distribution/reference publishes it
 // and the kubelet parses it: [HOST[:PORT]/]COMPONENT[/COMPONENT…][:TAG][@DIGEST],
 // where the components together have at most 255 characters.

@@ -63,7 +63,7 @@ func TestFaultOfImage(t *testing.T) {
 		})
 		seen[tt.want] = true
 	}
-	for _, f := range template.ImageFaults {
+	for _, f := range []template.ImageFault{template.ImageScheme, template.ImageCharacter, template.ImageUppercase, template.ImageNoTag, template.ImageBadDigest, template.ImageForm} {
 		if !seen[f] {
 			t.Errorf("no image has the fault %s", f)
 		}
