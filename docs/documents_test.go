@@ -696,7 +696,11 @@ func states(t *testing.T) map[string]*snapshot.Snapshot {
 			t.Fatalf("%s: %v", name, err)
 		}
 	}
-	for seed := range cases.Of(int64(400)) {
+	seeds := []int64{123, 160, 196, 212, 240} // a burst, a pod of no node, a next rollout that would stall, a wait, and a rollout without an end
+	for seed := range cases.Of(int64(100)) {
+		seeds = append(seeds, seed)
+	}
+	for _, seed := range seeds {
 		s := dstest.Random(seed)
 		switch seed % 8 {
 		case 1:

@@ -30,7 +30,7 @@ func TestSuggestedCommands(t *testing.T) {
 		names[file] = nameIn(t, file)
 	}
 	stories := map[string]bool{}
-	for file, name := range worldsOfStories(t) {
+	for file, name := range worldsOfStories(t, 50) {
 		files, names[file], stories[file] = append(files, file), name, true
 	}
 	ran, ways := 0, 0
@@ -91,9 +91,9 @@ func TestSuggestedCommands(t *testing.T) {
 	}
 }
 
-// worldsOfStories writes the worlds of some of the screens' stories as snapshots, and
+// worldsOfStories writes the worlds of n of the screens' stories as snapshots, and
 // returns the name of the DaemonSet in each.
-func worldsOfStories(t *testing.T) map[string]string {
+func worldsOfStories(t *testing.T, n int) map[string]string {
 	t.Helper()
 	names := map[string]string{}
 	stories, err := filepath.Glob("../view/testdata/*.txtar")
@@ -105,7 +105,7 @@ func worldsOfStories(t *testing.T) map[string]string {
 		t.Fatal("no stories", err)
 	}
 	dir := t.TempDir()
-	for _, story := range cases.Some(append(stories, more...), 50) {
+	for _, story := range cases.Some(append(stories, more...), n) {
 		parts, err := txtar.ParseFile(story)
 		if err != nil {
 			t.Fatal(err)

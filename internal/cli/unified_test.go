@@ -59,21 +59,21 @@ func TestUnifiedApplies(t *testing.T) {
 			apply(fmt.Sprintf("%s --diff %s,%s", file, asked[0], asked[1]), asked[2], diff, asked[3])
 		}
 	}
-	files := worldsOfStories(t)
+	files := worldsOfStories(t, 15)
 	files["../../examples/history.json"] = "csi-node"
 	for file, name := range files {
 		both(file, name, "-1", "live")
 		both(file, name, "7", "8")
 	}
-	if pairs < cases.Least(40) {
+	if pairs < cases.Least(20) {
 		t.Errorf("only %d pairs of stories", pairs)
 	}
 	pairs = 0
-	for seed := range cases.Of(int64(25)) {
+	for seed := range cases.Of(int64(15)) {
 		p := dstest.Templates(seed)
 		both(pairFile(t, p), "agent", "7", "8")
 	}
-	if pairs < cases.Least(45) {
+	if pairs < cases.Least(25) {
 		t.Errorf("only %d random pairs", pairs)
 	}
 }

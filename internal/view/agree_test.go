@@ -126,14 +126,14 @@ func smallWorlds() []told {
 // assumptions say the same, in every story and in random states.
 func TestPlansAgreeWithThemselves(t *testing.T) {
 	waves, failing, lost, nowhere := 0, 0, 0, 0
-	worlds := append(everyWorld(t, 20), cases.Some(smallWorlds(), 150)...)
+	worlds := append(everyWorld(t, 20), cases.Some(smallWorlds(), 100)...)
 	for seed := range cases.Of(int64(20)) { // up to v1.20 a sync may delete again what is terminating, which is no wave
 		s := dstest.RandomFor(seed, []string{dstest.Newest, "v1.30.5", "v1.28.2", "v1.22.17"}[seed%4])
 		worlds = append(worlds, told{fmt.Sprintf("seed %d of its version", seed), s, []*whatif.Change{nil, {Restart: true}}})
 	}
 	for _, w := range worlds {
 		if strings.HasPrefix(w.name, "seed ") || strings.HasPrefix(w.name, "testdata/") {
-			w.changes = append(w.changes, cases.Some(nodeChanges(w.s), 6)...)
+			w.changes = append(w.changes, cases.Some(nodeChanges(w.s), 4)...)
 		}
 		for i, c := range w.changes {
 			p, err := world.Plan(w.s, c, plan.Options{Starts: []time.Duration{41 * time.Second}})
@@ -224,7 +224,7 @@ func b2i(b bool) int {
 // of one Snapshot, in every story and in random states, and so do their screens.
 func TestAnswersAgree(t *testing.T) {
 	verdicts := map[explain.VerdictCode]int{}
-	for _, w := range append(everyWorld(t, 40), cases.Some(smallWorlds(), 150)...) {
+	for _, w := range append(everyWorld(t, 40), cases.Some(smallWorlds(), 100)...) {
 		st := stateOf(t, w.s)
 		e := explain.Explain(st, explain.Options{Outlook: plan.Look(st)})
 		p, err := world.Plan(w.s, nil, plan.Options{Starts: []time.Duration{41 * time.Second}})

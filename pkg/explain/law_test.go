@@ -350,7 +350,7 @@ func TestDocument(t *testing.T) {
 		}
 		return nil
 	}
-	for seed := range cases.Of(int64(seeds / 2)) {
+	for seed := range cases.Of(int64(seeds / 6)) {
 		s := dstest.RandomTrouble(seed)
 		var o explain.Options
 		if seed%3 == 0 && len(s.Nodes) > 0 {

@@ -20,7 +20,7 @@ import (
 // each calls a law with random states and their histories.
 func each(t *testing.T, law func(t *testing.T, s *snapshot.Snapshot, st *daemonset.State, h *History)) {
 	t.Helper()
-	for seed := range cases.Of(int64(400)) {
+	for seed := range cases.Of(int64(200)) {
 		s := dstest.RandomFor(seed, []string{dstest.Newest, "v1.30.5", "v1.22.17"}[seed%3])
 		profile, err := daemonset.ForVersion(s.KubernetesVersion)
 		if err != nil {
