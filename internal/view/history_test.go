@@ -2,16 +2,11 @@ package view
 
 import (
 	"bytes"
-	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/rogpeppe/go-internal/txtar"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
@@ -28,51 +23,9 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
-// TestHistoryScreens runs the stories in testdata/history. Each begins with its
-// why. Worlds hold for the questions after them, and a history written out
-// takes their place. The name of a screen says what is asked: see askHistory.
-func TestHistoryScreens(t *testing.T) {
-	files, err := filepath.Glob("testdata/history/*.txtar")
-	check(t, err)
-	if len(files) == 0 {
-		t.Fatal("no stories in testdata/history")
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			story, err := txtar.ParseFile(file)
-			check(t, err)
-			if strings.TrimSpace(string(story.Comment)) == "" {
-				t.Error("the story does not say why it is there")
-			}
-			var a historyStory
-			for i, f := range story.Files {
-				switch name, _, _ := strings.Cut(f.Name, " "); name {
-				case "world":
-					a.worlds = append(a.worlds, world.Parse(t, string(f.Data)))
-					continue
-				case "written":
-					a.written = new(history.History)
-					check(t, yaml.UnmarshalStrict(f.Data, a.written))
-					continue
-				}
-				got := a.ask(t, f.Name)
-				if n := strings.Count(got, "\n"); strings.HasPrefix(f.Name, "history") && n > 30 && !strings.Contains(f.Name, "-o") && !strings.Contains(f.Name, "--all") {
-					t.Errorf("%d lines are more than a person reads at once:\n%s", n, got)
-				}
-				if *update {
-					story.Files[i].Data = []byte(got)
-					continue
-				}
-				if diff := cmp.Diff(string(f.Data), got); diff != "" {
-					t.Errorf("%s: %s\n%s (-want +got):\n%s", file, story.Comment, f.Name, diff)
-				}
-			}
-			if *update {
-				check(t, os.WriteFile(file, txtar.Format(story), 0o644))
-			}
-		})
-	}
-}
+// TestHistoryScreens runs the stories in testdata/history. Worlds hold for the questions
+// after them, and a history written out takes their place.
+func TestHistoryScreens(t *testing.T) { runStories[historyStory](t, "testdata/history/*.txtar") }
 
 // historyStory is what a question of a story is asked about.
 type historyStory struct {
@@ -80,10 +33,22 @@ type historyStory struct {
 	written *history.History
 }
 
+func (a *historyStory) take(t *testing.T, name, data string) bool {
+	switch name {
+	case "world":
+		a.worlds = append(a.worlds, world.Parse(t, data))
+	case "written":
+		a.written = new(history.History)
+		check(t, yaml.UnmarshalStrict([]byte(data), a.written))
+	default:
+		return false
+	}
+	return true
+}
+
 // ask gives the answer to "history", "list", "revision WHICH", "diff A,B" or
-// "unified A,B", followed by a width in columns, "-o FORMAT", "--all",
-// "--color" or "--show-values".
-func (a *historyStory) ask(t *testing.T, question string) string {
+// "unified A,B", followed by options or "--show-values".
+func (a *historyStory) ask(t *testing.T, question string) (string, int) {
 	t.Helper()
 	words := strings.Fields(question)
 	about := words[0]
@@ -95,27 +60,14 @@ func (a *historyStory) ask(t *testing.T, question string) string {
 		}
 		words = words[1:]
 	}
-	var style Style
-	var format encode.Format
 	var o history.Options
-	for i := 0; i < len(words); i++ {
-		switch words[i] {
-		case "-o":
-			i++
-			format = encode.Format(words[i])
-		case "--all":
-			style.All = true
-		case "--color":
-			style.Color = true
-		case "--show-values":
-			o.ShowValues = true
-		default:
-			if _, err := fmt.Sscan(words[i], &style.Width); err != nil {
-				t.Fatalf("%q: %q is not understood", question, words[i])
-			}
+	style, format := options(t, words, func(word, _ string) int {
+		if word != "--show-values" {
+			return 0
 		}
-	}
-	style.Wide = format == encode.Wide
+		o.ShowValues = true
+		return 1
+	})
 	if about == "diff" || about == "unified" {
 		o.Diff = &history.Between{To: which[len(which)-1]}
 		if len(which) > 1 {
@@ -150,7 +102,11 @@ func (a *historyStory) ask(t *testing.T, question string) string {
 	default:
 		t.Fatalf("%q: %q is not understood", question, about)
 	}
-	return visible(b.String())
+	most := 0
+	if strings.HasPrefix(question, "history") && whole(question) {
+		most = 30
+	}
+	return visible(b.String()), most
 }
 
 func (a *historyStory) template(t *testing.T, h *history.History, w history.Which) (*history.Revision, template.Content) {
@@ -333,18 +289,18 @@ func TestNoValueIsShown(t *testing.T) {
 		"history", "history --all", "history -o wide", "history -o json", "list", "list -o wide", "diff 7,8", "diff 7,8 --all", "diff 6,7", "diff 7,8 -o json", "unified 7,8", "unified 8,live",
 		"revision 8", "revision 7", "revision live",
 	} {
-		got := a.ask(t, question)
+		got, _ := a.ask(t, question)
 		if strings.Contains(got, "hunter") {
 			t.Errorf("%s: a value is shown:\n%s", question, got)
 		}
-		if shown := a.ask(t, question+" --show-values"); strings.HasPrefix(question, "diff") || strings.HasPrefix(question, "revision") {
+		if shown, _ := a.ask(t, question+" --show-values"); strings.HasPrefix(question, "diff") || strings.HasPrefix(question, "revision") {
 			if !strings.Contains(shown, "hunter") {
 				t.Errorf("%s --show-values: no value is shown:\n%s", question, shown)
 			}
 		}
 	}
 	for _, l := range []string{"-        value: <hidden ", "+        value: <hidden "} {
-		if got := a.ask(t, "unified 7,8"); !strings.Contains(got, "\n"+l[:1]) || !strings.Contains(got, strings.TrimLeft(l[1:], " ")) {
+		if got, _ := a.ask(t, "unified 7,8"); !strings.Contains(got, "\n"+l[:1]) || !strings.Contains(got, strings.TrimLeft(l[1:], " ")) {
 			t.Errorf("a changed value is not seen to have changed:\n%s", got)
 		}
 	}

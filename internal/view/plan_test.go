@@ -4,16 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/rogpeppe/go-internal/txtar"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
@@ -31,59 +27,10 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
-// TestPlanScreens runs the stories in testdata/plan. Each begins with its why.
-// A world, a change (the fields of whatif.Change) and options hold for the
-// questions after them; a plan written out takes the place of all three. The
-// name of a screen says what is asked: see askPlan.
-func TestPlanScreens(t *testing.T) {
-	files, err := filepath.Glob("testdata/plan/*.txtar")
-	check(t, err)
-	if len(files) == 0 {
-		t.Fatal("no stories in testdata/plan")
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			story, err := txtar.ParseFile(file)
-			check(t, err)
-			if strings.TrimSpace(string(story.Comment)) == "" {
-				t.Error("the story does not say why it is there")
-			}
-			var a planStory
-			for i, f := range story.Files {
-				switch name, _, _ := strings.Cut(f.Name, " "); name {
-				case "world":
-					a.worlds, a.change = append(a.worlds, world.Parse(t, string(f.Data))), nil
-					continue
-				case "change":
-					a.change = new(whatif.Change)
-					check(t, yaml.UnmarshalStrict(f.Data, a.change))
-					continue
-				case "options":
-					a.options = parseOptions(t, f.Data)
-					continue
-				case "written":
-					a.written = new(plan.Plan)
-					check(t, yaml.UnmarshalStrict(f.Data, a.written))
-					continue
-				}
-				got := a.ask(t, f.Name)
-				if n := strings.Count(got, "\n"); strings.HasPrefix(f.Name, "plan") && n > 46 && !strings.Contains(f.Name, "-o") && !strings.Contains(f.Name, "--all") {
-					t.Errorf("%d lines are more than a person reads at once:\n%s", n, got)
-				}
-				if *update {
-					story.Files[i].Data = []byte(got)
-					continue
-				}
-				if diff := cmp.Diff(string(f.Data), got); diff != "" {
-					t.Errorf("%s: %s\n%s (-want +got):\n%s", file, story.Comment, f.Name, diff)
-				}
-			}
-			if *update {
-				check(t, os.WriteFile(file, txtar.Format(story), 0o644))
-			}
-		})
-	}
-}
+// TestPlanScreens runs the stories in testdata/plan. A world, a change (the fields of
+// whatif.Change) and options hold for the questions after them; a plan written out takes
+// the place of all three.
+func TestPlanScreens(t *testing.T) { runStories[planStory](t, "testdata/plan/*.txtar") }
 
 // planStory is what a question of a story is asked about.
 type planStory struct {
@@ -120,33 +67,37 @@ func parseOptions(t *testing.T, raw []byte) plan.Options {
 // again can be asked for once more.
 var again = Asked{Again: true}
 
-// ask gives the answer to "plan", "new" or "list", followed by a width in
-// columns, "-o FORMAT", "--all" or "--color". A plan can be pasted: "plan
-// pasted" says how it was asked for.
-func (a *planStory) ask(t *testing.T, question string) string {
+func (a *planStory) take(t *testing.T, name, data string) bool {
+	switch name {
+	case "world":
+		a.worlds, a.change = append(a.worlds, world.Parse(t, data)), nil
+	case "change":
+		a.change = new(whatif.Change)
+		check(t, yaml.UnmarshalStrict([]byte(data), a.change))
+	case "options":
+		a.options = parseOptions(t, []byte(data))
+	case "written":
+		a.written = new(plan.Plan)
+		check(t, yaml.UnmarshalStrict([]byte(data), a.written))
+	default:
+		return false
+	}
+	return true
+}
+
+// ask gives the answer to "plan", "new" or "list", followed by options. A plan can be
+// pasted: "plan pasted" says how it was asked for.
+func (a *planStory) ask(t *testing.T, question string) (string, int) {
 	t.Helper()
 	words := strings.Fields(question)
-	var style Style
-	var format encode.Format
 	asked := Asked{}
-	for i := 1; i < len(words); i++ {
-		switch words[i] {
-		case "-o":
-			i++
-			format = encode.Format(words[i])
-		case "--all":
-			style.All = true
-		case "--color":
-			style.Color = true
-		case "pasted":
-			asked = again
-		default:
-			if _, err := fmt.Sscan(words[i], &style.Width); err != nil {
-				t.Fatalf("%q: %q is not understood", question, words[i])
-			}
+	style, format := options(t, words[1:], func(word, _ string) int {
+		if word != "pasted" {
+			return 0
 		}
-	}
-	style.Wide = format == encode.Wide
+		asked = again
+		return 1
+	})
 	var plans []*plan.Plan
 	var now []*explain.Explanation
 	for _, s := range a.worlds {
@@ -177,7 +128,11 @@ func (a *planStory) ask(t *testing.T, question string) string {
 	default:
 		check(t, Plan(&b, plans[len(plans)-1], now[len(now)-1], asked, style))
 	}
-	return visible(b.String())
+	most := 0
+	if strings.HasPrefix(question, "plan") && whole(question) {
+		most = 46
+	}
+	return visible(b.String()), most
 }
 
 func nodeEdits(c *whatif.Change) []whatif.NodeEdit {

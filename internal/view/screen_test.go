@@ -23,78 +23,115 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected screens in testdata")
 
-// TestScreens runs the stories in testdata. Each begins with its why, then has
-// one world, or several for a list, and the screens that it must give. The
-// name of a screen says what is asked: see ask.
-func TestScreens(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txtar")
+// story is what the questions of a story in testdata are asked about.
+type story interface {
+	// take reads a file of the story that is no screen; it reports false for a screen.
+	take(t *testing.T, name, data string) bool
+	// ask gives the answer to a question, which is the name of a screen, and how many
+	// lines it may have; 0 for any number.
+	ask(t *testing.T, question string) (answer string, most int)
+}
+
+// runStories runs the stories that a pattern names. Each begins with its why. What it
+// takes holds for the screens after it.
+func runStories[S any, P interface {
+	*S
+	story
+}](t *testing.T, pattern string) {
+	files, err := filepath.Glob(pattern)
 	check(t, err)
 	if len(files) == 0 {
-		t.Fatal("no stories in testdata")
+		t.Fatalf("no stories are %s", pattern)
 	}
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			story, err := txtar.ParseFile(file)
+			told, err := txtar.ParseFile(file)
 			check(t, err)
-			if strings.TrimSpace(string(story.Comment)) == "" {
+			if strings.TrimSpace(string(told.Comment)) == "" {
 				t.Error("the story does not say why it is there")
 			}
-			var worlds []*snapshot.Snapshot
-			for i, f := range story.Files {
-				if strings.HasPrefix(f.Name, "world") {
-					worlds = append(worlds, world.Parse(t, string(f.Data)))
+			a := P(new(S))
+			for i, f := range told.Files {
+				if name, _, _ := strings.Cut(f.Name, " "); a.take(t, name, string(f.Data)) {
 					continue
 				}
-				got := ask(t, worlds, f.Name)
-				parts := strings.Count(got, "\nCause ") // each thing to do has one
-				if n := strings.Count(got, "\n"); f.Name == "explain 80" && n > 54+9*max(0, parts-1) {
+				got, most := a.ask(t, f.Name)
+				if n := strings.Count(got, "\n"); most > 0 && n > most {
 					t.Errorf("%d lines are more than a person reads at once:\n%s", n, got)
 				}
 				if *update {
-					story.Files[i].Data = []byte(got)
+					told.Files[i].Data = []byte(got)
 					continue
 				}
 				if diff := cmp.Diff(string(f.Data), got); diff != "" {
-					t.Errorf("%s: %s\n%s (-want +got):\n%s", file, story.Comment, f.Name, diff)
+					t.Errorf("%s: %s\n%s (-want +got):\n%s", file, told.Comment, f.Name, diff)
 				}
 			}
 			if *update {
-				check(t, os.WriteFile(file, txtar.Format(story), 0o644))
+				check(t, os.WriteFile(file, txtar.Format(told), 0o644))
 			}
 		})
 	}
 }
 
-// ask gives the answer to "explain", "list" or "nodes", followed by options:
-// a width in columns ("80"; without one, nothing is cut), "-o FORMAT",
-// "--all", "--color", "--node NAME".
-func ask(t *testing.T, worlds []*snapshot.Snapshot, question string) string {
+// options reads the options of a question: a width in columns ("80"; without one,
+// nothing is cut), "-o FORMAT", "--all", "--color", and those that own takes with the
+// word behind it; own returns how many words it took.
+func options(t *testing.T, words []string, own func(word, next string) int) (style Style, format encode.Format) {
 	t.Helper()
-	words := strings.Fields(question)
-	var style Style
-	var format encode.Format
-	var o explain.Options
-	for i := 1; i < len(words); i++ {
-		switch words[i] {
+	for i := 0; i < len(words); i++ {
+		switch word, next := words[i], append(slices.Clone(words[i+1:]), "")[0]; word {
 		case "-o":
 			i++
-			format = encode.Format(words[i])
+			format = encode.Format(next)
 		case "--all":
 			style.All = true
 		case "--color":
 			style.Color = true
-		case "--node":
-			i++
-			o.Nodes = append(o.Nodes, words[i])
 		default:
-			if _, err := fmt.Sscan(words[i], &style.Width); err != nil {
-				t.Fatalf("%q: %q is not understood", question, words[i])
+			if n := own(word, next); n > 0 {
+				i += n - 1
+			} else if _, err := fmt.Sscan(word, &style.Width); err != nil {
+				t.Fatalf("%q: %q is not understood", words, word)
 			}
 		}
 	}
 	style.Wide = format == encode.Wide
+	return style, format
+}
+
+// whole reports whether a person did not ask for more than fits on a screen.
+func whole(question string) bool {
+	return !strings.Contains(question, "-o") && !strings.Contains(question, "--all")
+}
+
+// TestScreens runs the stories in testdata: one world, or several for a list, and the
+// screens that it must give.
+func TestScreens(t *testing.T) { runStories[explainStory](t, "testdata/*.txtar") }
+
+type explainStory struct{ worlds []*snapshot.Snapshot }
+
+func (a *explainStory) take(t *testing.T, name, data string) bool {
+	if strings.HasPrefix(name, "world") {
+		a.worlds = append(a.worlds, world.Parse(t, data))
+	}
+	return strings.HasPrefix(name, "world")
+}
+
+// ask gives the answer to "explain" or "list", followed by options or "--node NAME".
+func (a *explainStory) ask(t *testing.T, question string) (string, int) {
+	t.Helper()
+	words := strings.Fields(question)
+	var o explain.Options
+	style, format := options(t, words[1:], func(word, next string) int {
+		if word != "--node" {
+			return 0
+		}
+		o.Nodes = append(o.Nodes, next)
+		return 2
+	})
 	l := &explain.List{APIVersion: snapshot.APIVersion, Kind: explain.ListKind}
-	for _, s := range worlds {
+	for _, s := range a.worlds {
 		l.Items = append(l.Items, explained(t, s, o))
 	}
 	slices.SortStableFunc(l.Items, func(a, b *explain.Explanation) int {
@@ -115,7 +152,11 @@ func ask(t *testing.T, worlds []*snapshot.Snapshot, question string) string {
 	default:
 		check(t, Explanation(&b, l.Items[0], askable, style))
 	}
-	return visible(b.String())
+	most := 0
+	if question == "explain 80" {
+		most = 54 + 9*max(0, strings.Count(b.String(), "\nCause ")-1) // each thing to do has one
+	}
+	return visible(b.String()), most
 }
 
 // askable is a command line that can be asked again.
