@@ -30,9 +30,15 @@ func flagError(cmd *cobra.Command, err error) error {
 		bare    *pflag.ValueRequiredError
 		invalid *pflag.InvalidValueError
 	)
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { // kubectl's own are merged by now
+		if !f.Hidden {
+			names = append(names, f.Name)
+		}
+	})
 	switch {
 	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "":
-		return hinted{err, source.Meant("--", unknown.GetSpecifiedName(), flagNames(cmd), cmd.CommandPath()+" --help")}
+		return hinted{err, source.Meant("--", unknown.GetSpecifiedName(), names, cmd.CommandPath()+" --help")}
 	case errors.As(err, &unknown):
 		return hinted{fmt.Errorf("unknown flag: -%s", unknown.GetSpecifiedName()), cmd.CommandPath() + " --help"}
 	case errors.As(err, &bare):
@@ -57,15 +63,4 @@ func nameOf(f *pflag.Flag) string {
 		return "-" + f.Name
 	}
 	return "--" + f.Name
-}
-
-// flagNames returns the names of the flags that a command takes.
-func flagNames(cmd *cobra.Command) []string {
-	var names []string
-	cmd.Flags().VisitAll(func(f *pflag.Flag) { // kubectl's own are merged by now
-		if !f.Hidden {
-			names = append(names, f.Name)
-		}
-	})
-	return names
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -92,11 +91,6 @@ func examples(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// outputWords describes -o with its formats.
-func outputWords(formats string) string {
-	return "output format: " + strings.ReplaceAll(formats, "|", ", ")
-}
-
 // help returns the help of a command: what it is for, examples, usage, details, exit
 // statuses, flags.
 func help(cmd *cobra.Command) string {
@@ -171,15 +165,6 @@ func flagTable(set *pflag.FlagSet) string {
 		rows = append(rows, row{strings.TrimRight(left+" "+placeholderOf(f), " "), text})
 	})
 	return table(rows...)
-}
-
-// showHelp makes a command and those below it show help.
-func showHelp(root *cobra.Command) {
-	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { _, _ = io.WriteString(cmd.OutOrStdout(), help(cmd)) })
-	root.SetUsageFunc(func(cmd *cobra.Command) error {
-		_, err := io.WriteString(cmd.OutOrStderr(), help(cmd))
-		return err
-	})
 }
 
 // placeholders are what stands for the value of a flag in the help, the same in

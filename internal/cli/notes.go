@@ -95,7 +95,7 @@ func (in *input) right(g daemonset.Gap) string {
 	if len(in.from) > 0 {
 		then = "record the dump again"
 	}
-	return fmt.Sprintf("; ask somebody who may list %s (%s) to %s", g.What, withFlags(check, in.askedBy().Kubectl), then)
+	return fmt.Sprintf("; ask somebody who may list %s (%s) to %s", g.What, view.WithFlags(check, in.askedBy().Kubectl...), then)
 }
 
 // nothing says that there is no DaemonSet, with the command that looks in all

@@ -60,14 +60,6 @@ func (in *input) givenAgain(names ...string) (flags []view.Flag, pastable bool) 
 	return flags, pastable
 }
 
-// withFlags is a command with flags.
-func withFlags(c screen.Command, flags []view.Flag) screen.Command {
-	for _, f := range flags {
-		c = append(c, f.Word())
-	}
-	return c
-}
-
 // everywhere is the command about the DaemonSets of all namespaces; empty where
 // it cannot be pasted.
 func (in *input) everywhere() string {
@@ -75,7 +67,7 @@ func (in *input) everywhere() string {
 	if !asked.Again {
 		return ""
 	}
-	return withFlags(screen.Command{screen.Word("kubectl ds " + in.command), "-A"}, asked.Flags).String()
+	return view.WithFlags(screen.Command{screen.Word("kubectl ds " + in.command), "-A"}, asked.Flags...).String()
 }
 
 // meant adds to an error about a DaemonSet that is not there the whole command
@@ -106,5 +98,5 @@ func (in *input) meant(err error) error {
 	if ref.Namespace != "" {
 		c = append(c, "-n "+screen.Quote(ref.Namespace))
 	}
-	return hinted{err, none.Hint() + " " + withFlags(append(c, screen.Quote(ref.Name)), flags).String()}
+	return hinted{err, none.Hint() + " " + view.WithFlags(append(c, screen.Quote(ref.Name)), flags...).String()}
 }

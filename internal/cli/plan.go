@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/encode"
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/internal/view"
 )
 
 type planOptions struct {
@@ -160,7 +161,7 @@ func (o *planOptions) checkOwn() (err error) {
 		refusal{o.serverDryRun && len(o.from) > 0, "--server-dry-run cannot be combined with --from: it asks the API server", "leave out one of them"},
 		refusal{slices.Contains(o.files, stdin) && slices.Contains(o.from, stdin), "-f - and --from - both read standard input", "give one of them as a file"},
 		refusal{o.given("timeout") != "" && !o.watch, "--timeout needs --watch", "--request-timeout limits a single request"},
-		refusal{o.watch && (o.asksAnything() || len(o.from) > 0), "--watch follows a rollout in a cluster: it cannot be combined with a change or with --from", "leave out --watch"},
+		refusal{o.watch && (o.manifests() || o.given(ofDaemonSet...)+o.given(ofNodes...) != "" || len(o.from) > 0), "--watch follows a rollout in a cluster: it cannot be combined with a change or with --from", "leave out --watch"},
 		refusal{o.watch && o.many(), "--watch needs the name of one DaemonSet", "kubectl ds plan-rollout lists the DaemonSets that have something to do"},
 		refusal{o.watch && o.format != encode.Text, "--watch cannot be combined with -o " + o.output, "leave out -o, or --watch"},
 		refusal{o.watch && len(o.gates) > 0, "--fail-on cannot be combined with --watch", "--watch --exit-code"},
@@ -191,5 +192,5 @@ func (o *planOptions) remember() {
 		o.apply = append(o.apply, "-k "+screen.Quote(o.kustomize))
 	}
 	flags, _ := o.givenAgain("server-side", "force-conflicts", "field-manager")
-	o.apply = withFlags(o.apply, flags)
+	o.apply = view.WithFlags(o.apply, flags...)
 }

@@ -110,21 +110,8 @@ var ofNodes = []string{"taint", "label", "cordon", "uncordon", "node-down", "rem
 // manifests reports whether the DaemonSets come from files.
 func (c *changeFlags) manifests() bool { return len(c.files) > 0 || c.kustomize != "" }
 
-// allowed is what may be done to read the manifests.
-func (c *changeFlags) allowed() []source.Allowed {
-	if c.remoteBases {
-		return []source.Allowed{source.RemoteBases}
-	}
-	return nil
-}
-
 // mostNodes is how many nodes a plan was tried with.
 const mostNodes = 100_000
-
-// asksAnything reports whether any change was asked for.
-func (c *changeFlags) asksAnything() bool {
-	return c.manifests() || c.given(ofDaemonSet...) != "" || c.given(ofNodes...) != ""
-}
 
 // contradictions returns an error for flags that contradict each other.
 func (c *changeFlags) contradictions() error {

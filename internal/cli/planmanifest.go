@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/internal/view"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/hide"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
@@ -24,8 +25,12 @@ import (
 // planManifests plans each manifest against the live object.
 func (o *planOptions) planManifests(ctx context.Context) ([]planned, error) {
 	var manifests []source.Manifest
+	var allowed []source.Allowed
+	if o.remoteBases {
+		allowed = append(allowed, source.RemoteBases)
+	}
 	err := quietly(func() (err error) {
-		manifests, err = source.ReadManifests(ctx, o.files, o.kustomize, o.In, o.allowed()...)
+		manifests, err = source.ReadManifests(ctx, o.files, o.kustomize, o.In, allowed...)
 		return err
 	})
 	if err != nil {
@@ -150,7 +155,7 @@ func (o *planOptions) second(m source.Manifest, none *source.NotFoundError) erro
 	if len(others) > 0 && m.NamespaceAssumed {
 		hint := "-n " + string(screen.Quote(others[0])) + " plans a change of that one, -n " + string(screen.Quote(m.Namespace)) + " a new one"
 		if o.asked.Again {
-			hint += ": " + withFlags(screen.Command{"kubectl ds plan-rollout", "-n " + screen.Quote(others[0])}, o.asked.Flags).String()
+			hint += ": " + view.WithFlags(screen.Command{"kubectl ds plan-rollout", "-n " + screen.Quote(others[0])}, o.asked.Flags...).String()
 		}
 		return hinted{fmt.Errorf("daemonset %q is in %s, but neither the manifest nor -n names a namespace: kubectl apply would create a second one in namespace %q",
 			m.Name, in+upTo(5, others), m.Namespace), hint}

@@ -135,7 +135,7 @@ func (o *planning) asks(p planned) view.Asked {
 func (o *planning) makes(p planned) screen.Command {
 	on := func(verb string, words ...screen.Word) screen.Command {
 		c := screen.Command{screen.Word("kubectl " + verb), "-n " + screen.Quote(p.DaemonSet.Namespace), "daemonset/" + screen.Quote(p.DaemonSet.Name)}
-		return withFlags(append(c, words...), o.asked.Kubectl)
+		return view.WithFlags(append(c, words...), o.asked.Kubectl...)
 	}
 	c := o.change
 	switch {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
@@ -37,7 +38,7 @@ func (q *question) addFlags(f *pflag.FlagSet, formats, all, exitCode string) {
 	q.input.addFlags(f)
 	f.BoolVarP(&q.allNamespaces, "all-namespaces", "A", false, "show the DaemonSets of all namespaces")
 	f.StringVarP(&q.withLabels, "selector", "l", "", "show only DaemonSets with these labels, such as app=agent")
-	f.StringVarP(&q.output, "output", "o", "", outputWords(formats))
+	f.StringVarP(&q.output, "output", "o", "", "output format: "+strings.ReplaceAll(formats, "|", ", "))
 	f.StringVar(&q.color, "color", "auto", "color the output: auto, always or never")
 	f.BoolVar(&q.all, "all", false, all)
 	f.BoolVar(&q.exitCode, "exit-code", false, exitCode)

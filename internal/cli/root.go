@@ -64,7 +64,11 @@ func newRoot(in io.Reader, out, errs io.Writer) *cobra.Command {
 	for name, words := range ownWords {
 		root.PersistentFlags().Lookup(name).Usage = words
 	}
-	showHelp(root)
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { _, _ = io.WriteString(cmd.OutOrStdout(), help(cmd)) })
+	root.SetUsageFunc(func(cmd *cobra.Command) error {
+		_, err := io.WriteString(cmd.OutOrStderr(), help(cmd))
+		return err
+	})
 	return root
 }
 
@@ -107,12 +111,11 @@ type goFlag struct{ flag.Value }
 func (goFlag) Type() string { return "level" }
 
 func newOptions() *cobra.Command {
-	cmd := &cobra.Command{
+	return &cobra.Command{
 		Use: "options", Short: "List the flags that every command takes", GroupID: "other", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := io.WriteString(cmd.OutOrStdout(), "Every command takes these flags of kubectl:\n\n"+flagTable(cmd.InheritedFlags()))
 			return err
 		},
 	}
-	return cmd
 }

@@ -72,7 +72,9 @@ func writeSnapshot(ctx context.Context, in *input, args []string, showValues boo
 	s := in.asked(read[0])
 	switch {
 	case !showValues:
-		if s, err = redacted(s); err != nil {
+		key := make([]byte, 32) // of the digests, which nobody keeps
+		rand.Read(key)          // never fails
+		if s, err = snapshot.Redact(s, key); err != nil {
 			return err
 		}
 	case s.EnvValues == snapshot.EnvDigest:
@@ -84,12 +86,4 @@ func writeSnapshot(ctx context.Context, in *input, args []string, showValues boo
 	}
 	_, err = in.Out.Write(raw)
 	return err
-}
-
-// redacted returns the Snapshot with digests for literal values, by a key that
-// nobody keeps.
-func redacted(s *snapshot.Snapshot) (*snapshot.Snapshot, error) {
-	key := make([]byte, 32)
-	rand.Read(key) // never fails
-	return snapshot.Redact(s, key)
 }

@@ -76,7 +76,8 @@ func (f *following) begin() error {
 		return err
 	}
 	f.o.gaps(&f.now.Header)
-	if f.now.End == "" && nothingRolls(f.now, st.Snapshot) {
+	of := &f.now.Header // what the controller has not observed yet may roll where the nodes cannot be read
+	if f.now.End == "" && f.now.Outcome.Code == plan.NothingToDo && (!of.Lacks(snapshot.Nodes) || of.DaemonSet.ObservedGeneration >= of.DaemonSet.Generation) {
 		f.now.End = plan.EndDone
 		if f.now.Outcome.Unserved() > 0 {
 			f.now.End = plan.EndDegraded
@@ -87,12 +88,6 @@ func (f *following) begin() error {
 	}
 	_, err = fmt.Fprintln(f.out, view.WatchBegins(f.now, f.o.style))
 	return err
-}
-
-// nothingRolls reports at the start whether there is nothing to follow. What the
-// controller has not looked at yet may roll where the nodes cannot be read.
-func nothingRolls(p *plan.Progress, s *snapshot.Snapshot) bool {
-	return p.Outcome.Code == plan.NothingToDo && (!s.Lacks(snapshot.Nodes) || p.Header.DaemonSet.ObservedGeneration >= p.Header.DaemonSet.Generation)
 }
 
 // look computes the state of the rollout at a time.
@@ -261,7 +256,7 @@ func (f *following) end(err error, why string) error {
 		return werr
 	}
 	if again := f.o.asked; again.Again && (f.now.End == plan.EndStuck || f.now.End == plan.EndDegraded) {
-		fmt.Fprintln(f.o.ErrOut, "hint: "+withFlags(screen.Command{"kubectl ds plan-rollout", "-n " + screen.Quote(f.now.Header.DaemonSet.Namespace), screen.Quote(f.now.Header.DaemonSet.Name)}, again.Flags).String())
+		fmt.Fprintln(f.o.ErrOut, "hint: "+view.WithFlags(screen.Command{"kubectl ds plan-rollout", "-n " + screen.Quote(f.now.Header.DaemonSet.Namespace), screen.Quote(f.now.Header.DaemonSet.Name)}, again.Flags...).String())
 	}
 	switch {
 	case err != nil:
@@ -271,22 +266,11 @@ func (f *following) end(err error, why string) error {
 	case !f.o.exitCode:
 		return nil
 	}
-	return watchStatus(f.now.End)
+	return worst(map[exitStatus]bool{endStatus[f.now.End]: true})
 }
 
-// watchStatus is the exit status of an end with --exit-code; none is that of a
-// rollout that moves on.
-func watchStatus(end plan.End) error {
-	switch end {
-	case plan.EndDone, plan.EndNotRolling:
-		return nil
-	case plan.EndStuck:
-		return stuck
-	case plan.EndDegraded:
-		return degraded
-	}
-	return moving
-}
+// endStatus are the exit statuses of ends with --exit-code.
+var endStatus = map[plan.End]exitStatus{plan.EndStuck: stuck, plan.EndDegraded: degraded, "": moving}
 
 // terminalOf returns the terminal that out is, or nil. One that does not know
 // how to go up a line is none.

@@ -65,7 +65,14 @@ func (a *answer) node(n *explain.Node) {
 	a.doNow(a.e.AdviceOn(n))
 	a.rules(n)
 	for _, p := range n.Pods {
-		a.add(screen.Pod, "%s", a.podLine(n, p))
+		f := daemonset.Facts{"pod": p.Name, "phase": p.Status(), "available": p.Available, "ready": p.Ready, "updatedBy": p.UpdatedBy, "claim": p.Claim, "ignored": p.Ignored}
+		if of := revisionOf(a.e, p); of != "-" {
+			f["revision"] = of
+		}
+		if p.Ignored == "" && n.Exists && n.ShouldRun != nil && !n.ShouldRun.OK {
+			f["misscheduled"], f["deleted"], f["stays"] = true, !n.MayStay.OK, n.MayStay.OK && !p.Terminating
+		}
+		a.add(screen.Pod, "%s", fill(a.now, f, podWords))
 	}
 	if len(n.Pods) == 0 {
 		a.add(screen.Pod, "none")
@@ -158,17 +165,6 @@ func (a *answer) rules(n *explain.Node) {
 const podWords = "{pod}: {phase}[{available=true} and available][{available=false}{ready=true} and Ready, not available yet][{available=false}{ready=false}, not Ready][, revision {revision}]" +
 	"[{updatedBy=Generation} (updated by its template generation)][{claim=Adopt}, which the controller adopts next][{claim=Release}, which the controller releases next]" +
 	"[; not counted: {ignored}][{misscheduled=true}; counted as misscheduled, not in DESIRED][{deleted=true}; the controller deletes it][{stays=true}; it stays until the next rollout deletes it]"
-
-func (a *answer) podLine(n *explain.Node, p explain.Pod) string {
-	f := daemonset.Facts{"pod": p.Name, "phase": p.Status(), "available": p.Available, "ready": p.Ready, "updatedBy": p.UpdatedBy, "claim": p.Claim, "ignored": p.Ignored}
-	if of := revisionOf(a.e, p); of != "-" {
-		f["revision"] = of
-	}
-	if p.Ignored == "" && n.Exists && n.ShouldRun != nil && !n.ShouldRun.OK {
-		f["misscheduled"], f["deleted"], f["stays"] = true, !n.MayStay.OK, n.MayStay.OK && !p.Terminating
-	}
-	return fill(a.now, f, podWords)
-}
 
 // checks say how a rule of placement came out.
 var checks = map[daemonset.Rule][]string{

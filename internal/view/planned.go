@@ -15,7 +15,6 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/managed"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
-	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
 // Plan writes one DaemonSet's plan: how it ends, whom it leaves without a pod,
@@ -262,20 +261,12 @@ func (s *planned) change() {
 	}
 	s.add(screen.Change, "%s", templateWords(s.p))
 	for _, n := range c.Nodes {
-		s.s.Add(screen.Change, nodeChanged(n))
+		words := joined(" ", Plural(len(n.Nodes), "node"), cmp.Or(nodeChangeWords[n.Kind], string(n.Kind)), n.Value)
+		s.s.Add(screen.Change, screen.Names{Before: words + ":", Names: n.Nodes, After: map[bool]string{true: " already so"}[len(n.Nodes) == 0], Short: true})
 	}
 	if how := fill(s.now, daemonset.Facts{"method": c.Method, "manager": c.FieldManager}, methods...); how != "" {
 		s.add(screen.Change, "(%s)", how)
 	}
-}
-
-// nodeChanged is a change of nodes that was asked for.
-func nodeChanged(n whatif.NodeChange) screen.Block {
-	words := joined(" ", Plural(len(n.Nodes), "node"), cmp.Or(nodeChangeWords[n.Kind], string(n.Kind)), n.Value)
-	if len(n.Nodes) == 0 {
-		return screen.Text(words + ": already so")
-	}
-	return screen.Names{Before: words + ":", Names: n.Nodes, Short: true}
 }
 
 // impactWords say how many nodes are without an available pod on the way, at most.

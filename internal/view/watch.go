@@ -123,7 +123,12 @@ func standing(p *plan.Progress) string {
 	o := &p.Outcome
 	f := daemonset.Facts{
 		"steps": o.Steps, "pods": o.Replaced + o.Dropped, "atWorst": o.AtWorst, "by": stalledBy(o),
-		"lateOn": someNames(plan.Nodes(o.Late)), "lateBy": newSheet(&p.Header, Asked{}, Style{}).codesFor(o.Late), "left": durationWords(o.Duration),
+		"lateOn": someNames(plan.Nodes(o.Late)), "lateBy": newSheet(&p.Header, Asked{}, Style{}).codesFor(o.Late),
+	}
+	if d := o.Duration; d != nil {
+		if f["expected"] = seconds(d.Expected); rangeWords(d) != seconds(d.Optimistic) {
+			f["range"] = rangeWords(d)
+		}
 	}
 	return far(p) + fill(time.Time{}, f, standings[o.Code]...)
 }
@@ -131,7 +136,7 @@ func standing(p *plan.Progress) string {
 var standings = map[plan.OutcomeCode][]string{
 	plan.Stalls:         {"{steps=0}, stalled: {by}", ", stalls after {pods:pod} more{atWorst? at worst|}: {by}"},
 	plan.RemovesAllPods: {", no node is eligible, and all pods are removed"},
-	plan.Completes:      {", time left unknown: waiting for {lateOn}[ ({lateBy})]", ", about {left} left", "[, {steps:step} left]"},
+	plan.Completes:      {", time left unknown: waiting for {lateOn}[ ({lateBy})]", ", about {expected} ({range}) left", ", about {expected} left", "[, {steps:step} left]"},
 }
 
 // WatchWaits says in a line for whom the rollout waits longer than other pods
@@ -212,16 +217,4 @@ func stepCounts(n *daemonset.Step, h *daemonset.Header) string {
 		return fill(time.Time{}, f, "{any=true}"+verb+" any {n} of {of}", "["+verb+" {n}]")
 	}
 	return cmp.Or(joined(", ", count("delete", n.Deletes), count("create", n.Creates)), idle(n.Reason, h))
-}
-
-// durationWords is "27 min (19 to 44 min)"; empty where it is not known.
-func durationWords(d *plan.Duration) string {
-	if d == nil {
-		return ""
-	}
-	expected, words := seconds(d.Expected), rangeWords(d)
-	if words == seconds(d.Optimistic) {
-		return expected
-	}
-	return expected + " (" + words + ")"
 }
