@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -255,4 +256,17 @@ func TestStatusOf(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestEveryFlagCounts: a flag of a change is in one of the lists by which a command
+// knows that it was given; without, it would be read and ignored.
+func TestEveryFlagCounts(t *testing.T) {
+	f := pflag.NewFlagSet("plan-rollout", pflag.ContinueOnError)
+	(&changeFlags{}).addFlags(f)
+	changesNothing := []string{"filename", "kustomize", "allow-remote-bases", "like", "group-by", "start", "termination", "request-rate", "request-burst", "show-values"}
+	f.VisitAll(func(flag *pflag.Flag) {
+		if !slices.Contains(slices.Concat(ofDaemonSet, ofNodes, ofApply, changesNothing), flag.Name) {
+			t.Errorf("--%s is in none of ofDaemonSet, ofNodes, ofApply and changesNothing", flag.Name)
+		}
+	})
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
-// State is what one sync of the controller sees. It is made by New and never
-// changed.
+// State is what one sync of the controller sees. It is made by StateOf, New or
+// Changed and never changed; several goroutines may use it at once.
 type State struct {
 	Snapshot  *snapshot.Snapshot // that it is the State of
 	At        time.Time
@@ -100,7 +100,8 @@ var Slots = []Slot{SlotEmpty, SlotOnlyTerminating, SlotOldAvailable, SlotOldUnav
 func New(s *snapshot.Snapshot, profile Profile) (*State, error) { return newState(s, profile, nil) }
 
 // StateOf returns the State of a Snapshot under the rules of the version that it
-// says, or of the Newest if it says none.
+// says, or of the Newest if it says none. It fails as New does, and where the
+// version is none, or older than the rules that are known.
 func StateOf(s *snapshot.Snapshot) (*State, error) {
 	if s.KubernetesVersion == "" {
 		s = s.Under(Newest, snapshot.VersionDefault)
@@ -112,8 +113,9 @@ func StateOf(s *snapshot.Snapshot) (*State, error) {
 	return New(s, profile)
 }
 
-// Changed returns what New does of a Snapshot that a change has made of this
-// State's own and that has the same revisions: these are not read again.
+// Changed returns the State of another Snapshot under the same rules, as New would,
+// for less: the other one must have come of a change that leaves the
+// ControllerRevisions as they are, and they are not parsed again.
 func (st *State) Changed(s *snapshot.Snapshot) (*State, error) {
 	return newState(s, st.Profile, st.stored)
 }

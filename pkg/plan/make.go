@@ -32,7 +32,8 @@ func Make(st *daemonset.State, o Options) *Plan {
 }
 
 // MakeChanged returns the Plan of a DaemonSet as it would be after a change, or of
-// one that is new.
+// one that is new. Its assumptions begin with those of the forecast and end with
+// those of the Result.
 func MakeChanged(r *whatif.Result, o Options) *Plan {
 	before, after, subject := r.Before, r.State, SubjectChange
 	if before == nil {
@@ -56,7 +57,7 @@ func MakeChanged(r *whatif.Result, o Options) *Plan {
 		}
 	}
 	p.warn(before, after)
-	if p.ByHand() {
+	if r.ByHand {
 		for _, m := range managed.By(before.DaemonSet) {
 			p.Warnings = append(p.Warnings, Warning{ManagedByTool, daemonset.Facts{"tool": string(m.Tool), "by": m.By, "evidence": m.Evidence}})
 		}

@@ -23,6 +23,7 @@ func TestMakeWarnsOfTools(t *testing.T) {
 		{&whatif.Change{Images: []whatif.Image{{Container: "", Image: "example/agent:3"}}}, true, "an image"},
 		{&whatif.Change{Strategy: "OnDelete"}, true, "a strategy"},
 		{&whatif.Change{Restart: true, MinReadySeconds: new(int32(5))}, true, "a restart that comes with more"},
+		{&whatif.Change{Restart: true, Strategy: "RollingUpdate"}, true, "or was to, by what it asks for"},
 		{&whatif.Change{ToRevision: new(int64(2))}, false, "a rollback to where it is writes nothing"},
 		{&whatif.Change{Restart: true}, false, "a restart is over before anybody undoes it"},
 		{&whatif.Change{Restart: true, Nodes: []whatif.NodeEdit{{Kind: whatif.NodeCordon, Which: "n0"}}}, false, "and nodes are not the tool's"},

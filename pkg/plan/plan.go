@@ -341,8 +341,8 @@ type Limit struct {
 
 // Options are what the person who asks knows better.
 type Options struct {
-	Starts       []time.Duration // from creation to Ready, of several pods; one alone is that of all
-	Termination  *time.Duration  // from deletion to gone
+	Starts       []time.Duration // from creation to Ready, above 0, of several pods in any order; one alone is that of all; none: measured
+	Termination  *time.Duration  // from deletion to gone; nil: measured, or else the grace period
 	RequestRate  float64         // requests a second that the controller may send; 0: 20
 	RequestBurst int             // 0: 30
 	GroupBy      string          // a label of nodes

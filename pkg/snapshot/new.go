@@ -2,8 +2,10 @@ package snapshot
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -24,12 +26,19 @@ type Objects struct {
 }
 
 // New returns the Snapshot of a DaemonSet in a cluster with these objects, as they
-// were at a time. Version is that of Kubernetes, as "v1.37.1", or empty if it is not
-// known, which is a Gap. The objects are shared, not copied; nobody may change them
-// as long as the Snapshot is used. It fails as Validate does.
+// were at a time, by which ages and availability are measured: that of the reading,
+// never zero. Version is that of Kubernetes, as "v1.37.1", or empty if it is not
+// known; VersionSource then is VersionDefault, and else VersionServer (see Under).
+//
+// Gaps: lists that are nil, an unknown version, nodes without conditions, and pods of
+// the namespace without a phase. That a list is not whole, or that the DaemonSet's
+// status is missing, cannot be told: whoever knows adds the Gap.
+//
+// Objects come in the order of their names, and are shared, not copied; nobody may
+// change them as long as the Snapshot is used. It fails as Validate does.
 func New(ds *appsv1.DaemonSet, in Objects, at time.Time, version string) (*Snapshot, error) {
 	s := &Snapshot{
-		DaemonSet: ds, Nodes: in.Nodes, TakenAt: at, KubernetesVersion: version, VersionSource: VersionServer,
+		DaemonSet: ds, Nodes: inNamespace("", in.Nodes), TakenAt: at, KubernetesVersion: version, VersionSource: VersionServer,
 		Revisions:            inNamespace(ds.Namespace, in.Revisions),
 		Pods:                 inNamespace(ds.Namespace, in.Pods),
 		Events:               inNamespace(ds.Namespace, in.Events),
@@ -45,26 +54,46 @@ func New(ds *appsv1.DaemonSet, in Objects, at time.Time, version string) (*Snaps
 			s.Gaps = append(s.Gaps, Gap{What: part.what, Why: NotGiven, Message: "not given"})
 		}
 	}
+	if slices.ContainsFunc(s.Nodes, func(n corev1.Node) bool { return len(n.Status.Conditions) == 0 }) {
+		s.Gaps = append(s.Gaps, Gap{What: NodeStatus, Why: NotGiven, Message: "not given"})
+	}
+	if slices.ContainsFunc(s.Pods, func(p corev1.Pod) bool { return p.Status.Phase == "" }) {
+		s.Gaps = append(s.Gaps, Gap{What: PodStatus, Why: NotGiven, Message: "not given"})
+	}
+	slices.SortStableFunc(s.Gaps, func(a, b Gap) int { return slices.Index(Whats, a.What) - slices.Index(Whats, b.What) })
 	if version == "" {
 		s.VersionSource = VersionDefault
 	}
 	return s, Validate(s)
 }
 
+// inNamespace returns the objects of a namespace, by name.
 func inNamespace[T any, P interface {
 	*T
 	metav1.Object
 }](namespace string, all []T) []T {
-	return slices.DeleteFunc(slices.Clone(all), func(o T) bool { return P(&o).GetNamespace() != namespace })
+	out := slices.DeleteFunc(slices.Clone(all), func(o T) bool { return P(&o).GetNamespace() != namespace })
+	slices.SortFunc(out, func(a, b T) int { return strings.Compare(P(&a).GetName(), P(&b).GetName()) })
+	return out
 }
 
 // FromList returns the DaemonSets and the Objects of a List in JSON, as kubectl get
 // daemonsets,nodes,pods,controllerrevisions -o json writes it. A kind of which it
-// has no object was not read; other kinds are left out.
+// has no object was not read; other kinds are left out. It fails where the text is no
+// List, is one page of several, or an object of these kinds cannot be read.
 func FromList(raw []byte) (daemonSets []appsv1.DaemonSet, in Objects, err error) {
-	var list struct{ Items []json.RawMessage }
+	var list struct {
+		metav1.ListMeta `json:"metadata"`
+		Items           []json.RawMessage
+	}
 	if err := json.Unmarshal(raw, &list); err != nil {
 		return nil, in, fmt.Errorf("a List in JSON: %w", err)
+	}
+	if list.Items == nil {
+		return nil, in, errors.New("a List in JSON: it has no items")
+	}
+	if list.Continue != "" || list.RemainingItemCount != nil {
+		return nil, in, errors.New("a List in JSON: it is one page of several")
 	}
 	for i, item := range list.Items {
 		var kind metav1.TypeMeta

@@ -2,8 +2,14 @@
 // a DaemonSet with its ControllerRevisions, pods, nodes and events, the time
 // at which they were read, and what could not be read.
 //
-// A Snapshot is filled once, by internal/source, and never edited after that.
-// A what-if is another Snapshot.
+// A Snapshot is filled once, by New or by a reader of clusters or files, and never
+// edited after that. A what-if is another Snapshot.
+//
+// From objects to answers: New makes a Snapshot, daemonset.StateOf the State that a
+// sync of the controller would see, and of that State explain.Explain,
+// plan.Make and history.Make make the documents of kubectl ds -o json, and
+// whatif.Make the State after a change, for plan.MakeChanged. All of them may be
+// called by several goroutines at once.
 package snapshot
 
 import (

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -58,6 +59,7 @@ type Result struct {
 	Before      *daemonset.State // nil for a DaemonSet that is new
 	State       *daemonset.State // right after the change, before the controller acts
 	Summary     *Summary
+	ByHand      bool                   // it writes the DaemonSet without a manifest, and was to do more than restart it
 	Assumptions []daemonset.Assumption // of the manifest, or of the revision of a rollback; see Assumptions
 }
 
@@ -70,9 +72,10 @@ type Result struct {
 // write that changes nothing leaves the DaemonSet as it was, and has no
 // Fields.
 //
-// It fails with an Invalid where the API server would refuse the DaemonSet, with an
-// Error where the change names what is not there, and with a LackingError where it
-// rests on what could not be read.
+// It fails with an *Invalid where the API server would refuse the DaemonSet, for what
+// is there already, too; with an *Error where the change names what is not there; and
+// with a *LackingError where it rests on what could not be read. The change must not
+// be nil.
 func Make(before *daemonset.State, c *Change) (*Result, error) {
 	out := *before.Snapshot
 	sum, err := &Summary{Method: c.Method, FieldManager: c.FieldManager}, error(nil)
@@ -99,7 +102,7 @@ func Make(before *daemonset.State, c *Change) (*Result, error) {
 		return nil, err
 	}
 	sum.Revision = revisionNote(before.History, after.History)
-	return &Result{before, after, sum, c.assumptions(before, sum)}, nil
+	return &Result{before, after, sum, len(sum.Fields) > 0 && c.byHand(), c.assumptions(before, sum)}, nil
 }
 
 // MakeNew returns what comes of a DaemonSet that is not in the cluster yet: the
@@ -123,7 +126,7 @@ func MakeNew(s *snapshot.Snapshot, c *Change) (*Result, error) {
 		return nil, &Invalid{Name: s.DaemonSet.Name, Errors: errs}
 	}
 	sum := &Summary{Method: c.Method, FieldManager: c.FieldManager, Fields: []FieldDiff{}, TemplateChanged: true, Revision: RevisionNote{Number: 1, New: true}, Nodes: nodes}
-	return &Result{nil, st, sum, (&Change{DaemonSet: s.DaemonSet, Method: c.Method}).unasked(sum)}, nil
+	return &Result{nil, st, sum, false, (&Change{DaemonSet: s.DaemonSet, Method: c.Method}).unasked(sum)}, nil
 }
 
 // daemonSet returns a copy of the DaemonSet with what was asked of it, for the
@@ -170,6 +173,14 @@ func (c *Change) daemonSet(before *daemonset.State) (*appsv1.DaemonSet, error) {
 		ds.Spec.MinReadySeconds = *c.MinReadySeconds
 	}
 	return ds, c.strategy(before.Profile, s.KubernetesVersion, &ds.Spec.UpdateStrategy)
+}
+
+// byHand reports whether the change writes the DaemonSet without a manifest, and
+// more than a restart, which nobody undoes.
+func (c *Change) byHand() bool {
+	only := *c
+	only.Restart, only.Nodes = false, nil
+	return c.DaemonSet == nil && !reflect.DeepEqual(only, Change{})
 }
 
 func put(m *map[string]string, key, value string) {
