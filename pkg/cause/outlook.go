@@ -8,7 +8,7 @@ import (
 )
 
 // Outlook is what becomes of a rollout, as a simulation to its end shows it.
-// Package plan makes it, package explain shows it, and neither knows the other.
+// plan.Look makes it; explain.Options takes it.
 type Outlook struct {
 	// Course is how what is under way ends; nil if nothing is, or that is not
 	// known.
@@ -82,8 +82,8 @@ func AmountOf(number, of int) Amount {
 // Stall is how a rollout stalls.
 type Stall struct {
 	Reason   daemonset.Reason
-	Replaced int // pods until then
-	Of       int
+	Replaced int      // pods until then
+	Of       int      // old pods in all
 	AtWorst  bool     // Replaced is that of the worst order: the controller picks nodes at random
 	Nodes    []string // that use up the budget, or stay without an available pod, by name
 	Further  int      // nodes like these: which ones is the controller's random choice

@@ -5,13 +5,12 @@ import (
 	"slices"
 )
 
-// Reason is the stable code of why something is as it is. The zero Reason
-// means that somebody forgot to give one; a test looks for it.
+// Reason is the stable code of why something is as it is; never empty in a Verdict.
 type Reason string
 
 // Facts are what a Reason was decided on. The comment of each Reason names its
 // keys, and FactKeys says what each holds. Values are strings, numbers, booleans,
-// or lists of strings.
+// or lists of strings; times are strings as RFC 3339 has them.
 type Facts map[string]any
 
 // Text returns a fact that is a text; empty if it is absent.

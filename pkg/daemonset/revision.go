@@ -36,7 +36,7 @@ type History struct {
 	Current   []string   // names of the revisions that the next sync may use: several when equal ones have the highest number
 	Cut       bool       // none matches: a new revision is made
 	Number    int64      // the number that the current revision has after the sync
-	Hash      string     // the current revision's hash; see Inferred and hashOfNew
+	Hash      string     // the current revision's hash; "(new)" if the controller is to make one; see Inferred
 	Merged    bool       // several match: every pod is relabeled to the one that is kept
 	Adopt     []string
 	Release   []string

@@ -69,7 +69,8 @@ func (st *State) rollingShare(n *Node) rollingShare {
 	return share
 }
 
-// Limit is how many nodes the budget allows to be unavailable, or to surge.
+// Limit is how many nodes the budget allows to be unavailable, or to surge; 0 under
+// OnDelete and where the budget is invalid.
 func (st *State) Limit() int {
 	if st.Budget.MaxSurge > 0 {
 		return st.Budget.MaxSurge
@@ -106,7 +107,7 @@ func (st *State) Holds(n *Node) bool {
 	return false
 }
 
-// Used is how many nodes use up the budget.
+// Used is how many nodes use up the budget; meaningless where PodsRead is false.
 func (st *State) Used() int {
 	used := 0
 	for i := range st.Nodes {

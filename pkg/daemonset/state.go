@@ -26,9 +26,9 @@ type State struct {
 	DaemonSet *appsv1.DaemonSet
 	Placement *Placement
 	History   *History
-	Nodes     []Node // by name: every node, and every vanished one that a pod is for
-	Unmapped  []Pod  // pods that no rule sees and that are on no node of Nodes, by name; Ignored says why
-	Foreign   []*corev1.Pod
+	Nodes     []Node        // by name: every node, and every vanished one that a pod is for
+	Unmapped  []Pod         // pods that no rule sees and that are on no node of Nodes, by name; Ignored says why
+	Foreign   []*corev1.Pod // pods that match the selector and are somebody else's, by name
 	Budget    Budget
 
 	// Desired is the number of nodes that should run the pod; the status's

@@ -243,11 +243,11 @@ func (st *State) noStep() Step {
 	}
 }
 
-// RollingUpdate returns what the rolling update creates and deletes whatever
-// manage has to do. It comes to that in one sync where the watch tells the
-// controller of all that manage did before manage has returned: the rolling
-// update then follows, and looks at the pods anew. Of the Step only Kind,
-// Reason, Creates, Deletes and Error count. The strategy must be RollingUpdate.
+// RollingUpdate returns what the rolling update would create and delete now, even
+// where manage has something to do. The controller does both in one sync where its
+// watch is fast: it then knows of all that manage did before manage has returned. Of
+// the Step only Kind, Reason, Creates, Deletes and Error count. The strategy must be
+// RollingUpdate.
 func (st *State) RollingUpdate() Step {
 	step := st.noStep()
 	st.Tally(Course{}).rollingStep(&step)

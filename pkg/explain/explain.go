@@ -299,11 +299,15 @@ type Pod struct {
 
 // Options narrow an Explanation.
 type Options struct {
-	Nodes   []string      // if any: only these in Explanation.Nodes, with every rule of placement
-	Outlook cause.Outlook // what a simulation says (plan.Look); without it no way out is named, and no rollout to come
+	Nodes []string // if any: only these in Explanation.Nodes, with every rule of placement
+	// Outlook is what a simulation of the rollout says: plan.Look of the same State, which costs about as much as a
+	// plan. Without it Explanation.Outlook and Budget.Unblock are nil, no Fix is a higher limit, and NextRolloutStalls
+	// is not among the problems.
+	Outlook cause.Outlook
 }
 
-// Explain returns the Explanation of a DaemonSet.
+// Explain returns the Explanation of a DaemonSet. It shares parts with the State: both
+// are to be read, not written.
 func Explain(st *daemonset.State, o Options) *Explanation {
 	g := newGiven(st, o.Outlook)
 	status, budget := g.status(), g.budget()

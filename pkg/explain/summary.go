@@ -52,8 +52,8 @@ func (e *Explanation) ordered(problems []*Problem) []*Problem {
 	return problems
 }
 
-// Beside returns the problems that are the case beside some others, without those
-// that no rollout is about.
+// Beside returns the problems other than these, without those that no rollout is
+// about.
 func (e *Explanation) Beside(others []*Problem) (out []*Problem) {
 	for i := range e.Problems {
 		p := &e.Problems[i]
@@ -186,7 +186,7 @@ func (e *Explanation) Listed() (rows, notes []*Problem) {
 	return e.ordered(rows), notes
 }
 
-// All returns the problems in the order of a screen.
+// All returns the problems, those first that others come of.
 func (e *Explanation) All() []*Problem {
 	all := make([]*Problem, len(e.Problems))
 	for i := range all {

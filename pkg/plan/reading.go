@@ -399,8 +399,8 @@ func (p *Plan) Ways(all bool) (out []Unblock) {
 	return out
 }
 
-// Raised returns the way out of a stall that is a higher maxUnavailable around the
-// change, or nil where another one comes first, or the change sets the limit itself.
+// Raised returns the way out of a stall that is to raise maxUnavailable before the
+// change and lower it after, or nil where another one comes first, or the change sets the limit itself.
 func (p *Plan) Raised() *Unblock {
 	for _, u := range p.Ways(false) {
 		switch {
@@ -414,8 +414,8 @@ func (p *Plan) Raised() *Unblock {
 	return nil
 }
 
-// Price returns the nodes that lose their pod with the way out that advice names: that
-// of Raised, or the only one.
+// Price returns the nodes that lose their pod with the way out of Raised, or with the
+// only way out that there is.
 func (p *Plan) Price() []string {
 	u, ways := p.Raised(), p.Ways(false)
 	if u == nil && len(ways) == 1 {
