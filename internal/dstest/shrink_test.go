@@ -135,7 +135,7 @@ func TestShrinkTurns(t *testing.T) {
 // TestShrinkRandom holds what Shrink promises against random states, and
 // against ones that differ for a reason that no notation knows.
 func TestShrinkRandom(t *testing.T) {
-	for seed := range cases.Of(int64(20)) {
+	for seed := range cases.Of(int64(10)) {
 		s := Random(seed)
 		if len(s.Nodes) > 20 {
 			continue // which takes long, and shows nothing else

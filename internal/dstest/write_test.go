@@ -176,7 +176,7 @@ func randomGrid(r *rand.Rand) string {
 // TestWriteRandom: nothing of any random state is lost.
 func TestWriteRandom(t *testing.T) {
 	for _, version := range []string{Newest, "v1.33.2", "v1.22.17", "v1.17.4"} {
-		for seed := range cases.Of(int64(10)) {
+		for seed := range cases.Of(int64(5)) {
 			s := RandomFor(seed, version)
 			if len(s.Nodes) > 20 && version != Newest {
 				continue // which takes long, and shows nothing else

@@ -212,7 +212,7 @@ func TestEveryNote(t *testing.T) {
 // TestEveryHistory draws random states in every style.
 func TestEveryHistory(t *testing.T) {
 	drawn := 0
-	for seed := range cases.Of(int64(60)) {
+	for seed := range cases.Of(int64(30)) {
 		s := dstest.Random(seed)
 		if seed%7 == 0 {
 			s.Revisions, s.Gaps = nil, []snapshot.Gap{{What: snapshot.Revisions, Why: snapshot.NotGiven}}
@@ -261,7 +261,7 @@ func TestEveryHistory(t *testing.T) {
 			}
 		}
 	}
-	if drawn < cases.Least(250) {
+	if drawn < cases.Least(106) {
 		t.Errorf("only %d screens were drawn", drawn)
 	}
 }

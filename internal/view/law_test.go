@@ -24,7 +24,7 @@ import (
 
 // TestEveryScreen draws random states in every style.
 func TestEveryScreen(t *testing.T) {
-	for seed := range cases.Of(int64(60)) {
+	for seed := range cases.Of(int64(36)) {
 		s := dstest.Random(seed)
 		if seed%7 == 0 {
 			s.Nodes, s.Gaps = nil, []snapshot.Gap{{What: snapshot.Nodes, Why: snapshot.Forbidden}}
@@ -184,7 +184,7 @@ func mayBeLong(line string, style Style) bool {
 }
 
 func TestSameBytes(t *testing.T) {
-	for seed := range cases.Of(int64(50)) {
+	for seed := range cases.Of(int64(30)) {
 		s := dstest.Random(seed)
 		e := explained(t, s, explain.Options{})
 		again := explained(t, s, explain.Options{})
@@ -199,7 +199,7 @@ func TestSameBytes(t *testing.T) {
 // usual ones to less.
 func TestScreensAreShort(t *testing.T) {
 	const most = 92
-	for seed := range cases.Of(int64(60)) {
+	for seed := range cases.Of(int64(36)) {
 		s := dstest.Random(seed)
 		var b bytes.Buffer
 		check(t, Explanation(&b, explained(t, s, explain.Options{}), askable, Style{Width: 100}))

@@ -21,7 +21,7 @@ import (
 // flag's name; with --all nothing is shortened.
 func TestPairs(t *testing.T) {
 	looked, args, long := 0, 0, 0
-	for seed := range cases.Of(int64(800)) {
+	for seed := range cases.Of(int64(400)) {
 		p := dstest.Templates(seed)
 		shown := template.Diff(p.Old, p.New, template.At)
 		for _, d := range append(shown, hide.Differences[corev1.PodTemplateSpec](shown, template.At)...) {
@@ -61,7 +61,7 @@ func TestPairs(t *testing.T) {
 			}
 		}
 	}
-	if looked < cases.Least(800) || args < cases.Least(130) || long < cases.Least(5) {
+	if looked < cases.Least(340) || args < cases.Least(55) || long < cases.Least(2) {
 		t.Errorf("only %d differences, %d arguments, %d long ones", looked, args, long)
 	}
 }

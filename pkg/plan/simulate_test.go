@@ -83,7 +83,7 @@ func fits(b daemonset.Batch, taken []string, name func(daemonset.Item) string) e
 // Every sync of a simulation does what the model says of the state of that
 // moment, over random states of every set of rules, to the end.
 func TestSimulationIsTheModel(t *testing.T) {
-	const states = 150
+	const states = 90
 	ended := map[string]int{}
 	for _, version := range []string{"v1.37.1", "v1.30.5", "v1.28.2", "v1.22.17", "v1.19.16"} {
 		for seed := range cases.Of(int64(states)) {

@@ -42,7 +42,7 @@ func (d drawn) stored(t *testing.T, of *corev1.PodTemplateSpec) Content {
 // other. None is listed if and only if the two are equal, but for nulls and the
 // patch's directive, and then the API takes them for equal, too.
 func TestDiffIsComplete(t *testing.T) {
-	const pairs = 600
+	const pairs = 300
 	seen := map[string]int{}
 	for seed := range cases.Of(uint64(pairs)) {
 		d := drawn{draw.Draw{Rand: rand.New(rand.NewPCG(seed, 1))}}

@@ -167,7 +167,7 @@ func TestDefaulted(t *testing.T) {
 // does not depend on the others.
 func TestDefaultedLaws(t *testing.T) {
 	defaults, others := 0, 0
-	for seed := range cases.Of(uint64(100)) {
+	for seed := range cases.Of(uint64(50)) {
 		d := drawn{draw.Draw{Rand: rand.New(rand.NewPCG(seed, 3))}}
 		plain := d.Template()
 		full := plain.DeepCopy()
@@ -204,7 +204,7 @@ func TestDefaultedLaws(t *testing.T) {
 			}
 		}
 	}
-	if defaults < cases.Least(1000) || others < cases.Least(50) {
+	if defaults < cases.Least(425) || others < cases.Least(21) {
 		t.Errorf("%d defaults and %d other differences: the law does not look at one of them", defaults, others)
 	}
 }

@@ -48,7 +48,7 @@ func someChanges(r *rand.Rand, s *snapshot.Snapshot) []Change {
 // eachChange calls a law with random states and changes of them.
 func eachChange(t *testing.T, law func(t *testing.T, s *snapshot.Snapshot, c *Change)) {
 	t.Helper()
-	for seed := range cases.Of(int64(40)) {
+	for seed := range cases.Of(int64(24)) {
 		s := dstest.RandomFor(seed, []string{dstest.Newest, "v1.30.5", "v1.22.17"}[seed%3])
 		for i, c := range someChanges(rand.New(rand.NewPCG(uint64(seed), 7)), s) {
 			law(t, s, &c)
@@ -85,7 +85,7 @@ func TestLawApplyLeavesItsInput(t *testing.T) {
 			t.Errorf("%+v changed its input:\n%s", c, cmp.Diff(before, s))
 		}
 	})
-	if applied < cases.Least(400) {
+	if applied < cases.Least(204) {
 		t.Errorf("only %d changes were possible", applied)
 	}
 }
@@ -107,7 +107,7 @@ func TestLawChanged(t *testing.T) {
 			t.Errorf("%+v (-New +Changed):\n%s", c, cmp.Diff(want, got))
 		}
 	})
-	if seen < cases.Least(400) {
+	if seen < cases.Least(204) {
 		t.Errorf("only %d changes were possible", seen)
 	}
 }
@@ -131,7 +131,7 @@ func deepCopy(s *snapshot.Snapshot) *snapshot.Snapshot {
 // TestLawNoChange: a change that asks for nothing gives an equal Snapshot, and
 // so does the live object as its own manifest.
 func TestLawNoChange(t *testing.T) {
-	for seed := range cases.Of(int64(100)) {
+	for seed := range cases.Of(int64(60)) {
 		s := dstest.Random(seed)
 		for _, c := range []*Change{{}, {DaemonSet: s.DaemonSet}} {
 			after, sum, err := c.applied(s)
@@ -181,7 +181,7 @@ func TestLawGeneration(t *testing.T) {
 			t.Errorf("the note says %+v, the next sync %t %d", sum.Revision, got.Cut, got.Number)
 		}
 	})
-	if templates < cases.Least(100) || settings < cases.Least(200) {
+	if templates < cases.Least(51) || settings < cases.Least(102) {
 		t.Errorf("%d templates, %d settings", templates, settings)
 	}
 }
@@ -190,7 +190,7 @@ func TestLawGeneration(t *testing.T) {
 // in the order of the fields, but for the number of writes.
 func TestLawApplyOrder(t *testing.T) {
 	together := 0
-	for seed := range cases.Of(int64(130)) {
+	for seed := range cases.Of(int64(78)) {
 		s := dstest.Random(seed)
 		r := rand.New(rand.NewPCG(uint64(seed), 8))
 		parts := someChanges(r, s)
@@ -220,7 +220,7 @@ func TestLawApplyOrder(t *testing.T) {
 			t.Errorf("seed %d: nodes and pods (-one after the other +together):\n%s", seed, cmp.Diff([]any{one.Nodes, one.Pods}, []any{after.Nodes, after.Pods}))
 		}
 	}
-	if together < cases.Least(15) {
+	if together < cases.Least(7) {
 		t.Errorf("only %d changes were possible", together)
 	}
 }

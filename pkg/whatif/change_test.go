@@ -20,8 +20,6 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
-func number[T int32 | int64](n T) *T { return &n }
-
 // manifest is what a change of the live object is laid over it as.
 func manifest(change func(*appsv1.DaemonSet)) *Change {
 	ds := dstest.State("N").DaemonSet.DeepCopy()
