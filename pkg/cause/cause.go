@@ -84,8 +84,11 @@ func Find(st *daemonset.State) *Causes {
 	return cs
 }
 
-// Of returns what concerns a node most; nil if nothing is wrong. A node
-// that should not run the pod has a cause only for a pod that it still holds.
+// Of returns what keeps a node from having an available pod; nil if nothing does. It
+// is about one pod: a new one if there is one, else one that is not terminating. That
+// the node is gone or down stands for what is wrong with the pod, unless an image
+// cannot be pulled or a container fails, which the kubelet has told. A node that
+// should not run the pod has a cause only for a pod that it still holds.
 func (cs *Causes) Of(node string) *Cause { return cs.nodes[node] }
 
 // OfPod returns why a pod is not available, by what it and its containers say;
