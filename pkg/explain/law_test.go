@@ -20,7 +20,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
-const seeds = 400
+const seeds = 300
 
 // TestNothingFollowsFromAMissingStatus: a DaemonSet without its status is
 // explained as one whose status is what the controller would write now. Of pods
