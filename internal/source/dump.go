@@ -340,7 +340,7 @@ func (d *Dump) assemble(r relation) *snapshot.Snapshot {
 
 // ReadFor returns the Snapshot of a DaemonSet that the input does not hold: the
 // one given, with the nodes, and with the pods and revisions that its selector
-// matches. That there are none is no gap. Where the input is recorded
+// matches. A dump without any of them has no Gap for it. Where the input is recorded
 // Snapshots, the nodes are those of the one that was taken last.
 func (d *Dump) ReadFor(_ context.Context, ds *appsv1.DaemonSet) (*snapshot.Snapshot, error) {
 	rel, err := relate(ds)

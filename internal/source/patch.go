@@ -69,7 +69,7 @@ func patchThreeWay(live *appsv1.DaemonSet, m Manifest, last []byte, manager stri
 	}
 	object := m.object(live.Namespace)
 	if metadata := object["metadata"].(map[string]any); metadata["annotations"] == nil {
-		metadata["annotations"] = map[string]any{} // kubectl adds one before it compares: that there are none is no wish to remove all
+		metadata["annotations"] = map[string]any{} // as kubectl adds an annotation before it compares, no annotations is not a request to remove all
 	}
 	modified, err := json.Marshal(object)
 	if err != nil {

@@ -145,7 +145,7 @@ func TestLawPast(t *testing.T) {
 		}
 	}
 	if took < cases.Least(500) || were < cases.Least(250) {
-		t.Errorf("%d revisions were taken up again, in %d pasts: the law does not look at them", took, were)
+		t.Errorf("%d revisions were used again, in %d pasts: the law does not look at them", took, were)
 	}
 }
 

@@ -22,8 +22,8 @@ type Summary struct {
 // FieldDiff is one field that differs.
 type FieldDiff = template.Difference
 
-// RevisionNote says which revision the changed DaemonSet is on: one that exists
-// and is taken up again, with the number it gets, or a new one.
+// RevisionNote says which revision the changed DaemonSet is on: one that exists and
+// gets a new number, or a new one.
 type RevisionNote struct {
 	// the number of the current revision before the change; 0 if it is unknown
 	From   int64  `json:"from"`
