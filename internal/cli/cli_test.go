@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"sigs.k8s.io/yaml"
 )
 
 // TestMain lets a story call the program as a process of its own, by the names
@@ -21,18 +22,21 @@ func TestMain(m *testing.M) {
 // TestStories runs the stories in testdata. Each finds cluster.yaml, no
 // kubeconfig, $CLOSED, an address at which nobody answers, and $SILENT, one at
 // which somebody accepts connections and says nothing: "await" waits for the
-// first.
+// first. cluster.yaml holds JSON there, which is YAML, too, and read sooner.
 func TestStories(t *testing.T) {
+	cluster, err := os.ReadFile(filepath.Join("testdata", "cluster.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cluster, err = yaml.YAMLToJSON(cluster); err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata",
 		RequireUniqueNames:  true,
 		RequireExplicitExec: true,
 		UpdateScripts:       os.Getenv("UPDATE_STORIES") != "",
 		Setup: func(e *testscript.Env) error {
-			cluster, err := os.ReadFile(filepath.Join("testdata", "cluster.yaml"))
-			if err != nil {
-				return err
-			}
 			if err := os.WriteFile(filepath.Join(e.WorkDir, "cluster.yaml"), cluster, 0o600); err != nil {
 				return err
 			}
