@@ -131,7 +131,7 @@ func TestWriteRefuses(t *testing.T) {
 // the same Snapshot, to the order of its lists, and needs no options.
 func TestWriteGrid(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	for range 150 {
+	for range cases.Of(50) {
 		grid := randomGrid(r)
 		s := State(grid, MinReadySeconds(30))
 		got, sources, err := Write(s)

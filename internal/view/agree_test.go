@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -44,6 +45,26 @@ type told struct {
 // many random ones as cases.Of makes of n, with all kinds of trouble.
 func everyWorld(t *testing.T, n int64) []told {
 	t.Helper()
+	readStories.Do(func() { storyWorlds = everyStory(t) })
+	out := cases.Some(storyWorlds, len(storyWorlds))
+	seeds := []int64{177, 240} // a revision, and a pod, without a hash
+	for seed := range cases.Of(n) {
+		seeds = append(seeds, seed)
+	}
+	for _, seed := range seeds {
+		s := dstest.RandomTrouble(seed)
+		out = append(out, told{name: fmt.Sprintf("seed %d", seed), s: s, changes: changes(s)})
+	}
+	return out
+}
+
+// storyWorlds are the worlds of all stories, read once: nobody changes one.
+var (
+	storyWorlds []told
+	readStories sync.Once
+)
+
+func everyStory(t *testing.T) []told {
 	var out []told
 	for _, pattern := range []string{"testdata/*.txtar", "testdata/plan/*.txtar", "testdata/history/*.txtar"} {
 		files, err := filepath.Glob(pattern)
@@ -64,15 +85,6 @@ func everyWorld(t *testing.T, n int64) []told {
 				}
 			}
 		}
-	}
-	out = cases.Some(out, len(out))
-	seeds := []int64{177, 240} // a revision, and a pod, without a hash
-	for seed := range cases.Of(n) {
-		seeds = append(seeds, seed)
-	}
-	for _, seed := range seeds {
-		s := dstest.RandomTrouble(seed)
-		out = append(out, told{name: fmt.Sprintf("seed %d", seed), s: s, changes: changes(s)})
 	}
 	return out
 }
@@ -133,7 +145,7 @@ func TestPlansAgreeWithThemselves(t *testing.T) {
 	}
 	for _, w := range worlds {
 		if strings.HasPrefix(w.name, "seed ") || strings.HasPrefix(w.name, "testdata/") {
-			w.changes = append(w.changes, cases.Some(nodeChanges(w.s), 4)...)
+			w.changes = slices.Concat(w.changes, cases.Some(nodeChanges(w.s), 4))
 		}
 		for i, c := range w.changes {
 			p, err := world.Plan(w.s, c, plan.Options{Starts: []time.Duration{41 * time.Second}})
