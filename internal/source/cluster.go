@@ -145,8 +145,8 @@ func (c *Cluster) Read(ctx context.Context, ref Ref) (*snapshot.Snapshot, error)
 	if err != nil {
 		return nil, err
 	}
-	return c.take(ctx, ds, version, func(ctx context.Context, r relation, _ int) (*parts, error) {
-		return c.parts(ctx, r, nil)
+	return c.take(ctx, ds, version, func(ctx context.Context, r relation, _ int) (*snapshot.Snapshot, error) {
+		return c.lists(ctx, ref.Namespace, &r, nil)
 	})
 }
 
@@ -165,19 +165,21 @@ func (c *Cluster) ReadAll(ctx context.Context, f Filter) ([]*snapshot.Snapshot, 
 	if err != nil || len(all) == 0 {
 		return nil, err
 	}
-	common, version, err := c.common(ctx, f.Namespace)
-	if err != nil {
+	var common, version *snapshot.Snapshot // what they share
+	g, gctx := newGroup(ctx)
+	g.Go(func() (err error) { version, err = c.version(gctx); return err })
+	g.Go(func() (err error) { common, err = c.lists(gctx, f.Namespace, nil, nil); return err })
+	if err := g.Wait(); err != nil {
 		return nil, err
 	}
-
 	taken := make([]*snapshot.Snapshot, len(all))
-	g, gctx := newGroup(ctx)
+	g, gctx = newGroup(ctx)
 	g.SetLimit(concurrent)
 	for i := range all {
 		g.Go(func() error {
-			s, err := c.take(gctx, &all[i], version, func(ctx context.Context, r relation, try int) (*parts, error) {
+			s, err := c.take(gctx, &all[i], version, func(ctx context.Context, r relation, try int) (*snapshot.Snapshot, error) {
 				if try > 1 { // a new generation has a new revision
-					return c.parts(ctx, r, &common.nodes)
+					return c.lists(ctx, r.ds.Namespace, &r, common)
 				}
 				return c.pick(ctx, r, common)
 			})
@@ -208,7 +210,7 @@ func (c *Cluster) ReadFor(ctx context.Context, ds *appsv1.DaemonSet) (*snapshot.
 	if err != nil {
 		return nil, err
 	}
-	p, err := c.parts(ctx, r, nil)
+	read, err := c.lists(ctx, ds.Namespace, &r, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -216,7 +218,7 @@ func (c *Cluster) ReadFor(ctx context.Context, ds *appsv1.DaemonSet) (*snapshot.
 	if _, err := c.apps.DaemonSets(ds.Namespace).Get(dated, ds.Name, metav1.GetOptions{}); err != nil && ctx.Err() != nil { // asked for the time alone
 		return nil, ctx.Err()
 	}
-	return c.assemble(ds, p, version, at.Time, nil)
+	return c.assemble(ds, read, version, at.Time, nil)
 }
 
 // Names returns the names of the namespace's DaemonSets, sorted, each once; of
@@ -240,8 +242,8 @@ func silent(ctx context.Context) context.Context { return klog.NewContext(ctx, k
 
 // take brackets read between two readings of the DaemonSet, of which ds is
 // the first, and repeats it while the generation moves.
-func (c *Cluster) take(ctx context.Context, ds *appsv1.DaemonSet, version *serverVersion,
-	read func(context.Context, relation, int) (*parts, error),
+func (c *Cluster) take(ctx context.Context, ds *appsv1.DaemonSet, version *snapshot.Snapshot,
+	read func(context.Context, relation, int) (*snapshot.Snapshot, error),
 ) (*snapshot.Snapshot, error) {
 	first := ds
 	for try := 1; ; try++ {
@@ -249,7 +251,7 @@ func (c *Cluster) take(ctx context.Context, ds *appsv1.DaemonSet, version *serve
 		if err != nil {
 			return nil, err
 		}
-		p, err := read(ctx, r, try)
+		lists, err := read(ctx, r, try)
 		if err != nil {
 			return nil, err
 		}
@@ -269,18 +271,15 @@ func (c *Cluster) take(ctx context.Context, ds *appsv1.DaemonSet, version *serve
 		default:
 			return nil, err
 		}
-		return c.assemble(ds, p, version, at, gaps)
+		return c.assemble(ds, lists, version, at, gaps)
 	}
 }
 
 // assemble makes the Snapshot of what was read.
-func (c *Cluster) assemble(ds *appsv1.DaemonSet, p *parts, version *serverVersion, at time.Time, gaps []snapshot.Gap) (*snapshot.Snapshot, error) {
+func (c *Cluster) assemble(ds *appsv1.DaemonSet, lists, version *snapshot.Snapshot, at time.Time, gaps []snapshot.Gap) (*snapshot.Snapshot, error) {
 	at, clock := c.now(at)
-	s := &snapshot.Snapshot{
-		DaemonSet: ds, Revisions: p.revisions.items, Nodes: p.nodes.items, Pods: p.pods.items, Events: p.events.items, PodDisruptionBudgets: p.budgets.items,
-		TakenAt: at, KubernetesVersion: version.name, VersionSource: version.source,
-		Gaps: ordered(slices.Concat(gaps, clock, p.nodes.gaps, p.revisions.gaps, p.pods.gaps, p.events.gaps, p.budgets.gaps, version.gaps)),
-	}
+	s := lists.At(at).Under(version.KubernetesVersion, version.VersionSource)
+	s.DaemonSet, s.Gaps = ds, ordered(slices.Concat(gaps, clock, lists.Gaps, version.Gaps))
 	order(s)
 	return s, snapshot.Validate(s)
 }
@@ -358,14 +357,8 @@ func (c *Cluster) daemonSets(ctx context.Context, f Filter) ([]appsv1.DaemonSet,
 	return got, nil
 }
 
-// serverVersion is what the server says of itself.
-type serverVersion struct {
-	name   string
-	source snapshot.VersionSource
-	gaps   []snapshot.Gap
-}
-
-func (c *Cluster) version(ctx context.Context) (*serverVersion, error) {
+// version returns a Snapshot with what the server says of its version, and nothing else.
+func (c *Cluster) version(ctx context.Context) (*snapshot.Snapshot, error) {
 	result := c.core.RESTClient().Get().AbsPath("/version").SetHeader("Accept", runtime.ContentTypeJSON).Do(ctx)
 	var info version.Info
 	err := result.Error()
@@ -377,9 +370,9 @@ func (c *Cluster) version(ctx context.Context) (*serverVersion, error) {
 	}
 	if err != nil {
 		g, err := c.gap(ctx, snapshot.Version, err)
-		return &serverVersion{source: snapshot.VersionDefault, gaps: []snapshot.Gap{g}}, err
+		return &snapshot.Snapshot{VersionSource: snapshot.VersionDefault, Gaps: []snapshot.Gap{g}}, err
 	}
-	return &serverVersion{name: info.GitVersion, source: snapshot.VersionServer}, nil
+	return &snapshot.Snapshot{KubernetesVersion: info.GitVersion, VersionSource: snapshot.VersionServer}, nil
 }
 
 // gap makes a Gap of a request that failed, unless all others would fail with

@@ -44,8 +44,8 @@ func (c *Cluster) DryRun(ctx context.Context, m Manifest) (*Applied, error) {
 	if err != nil {
 		return nil, err
 	}
-	if known, err := version.ParseGeneric(v.name); err == nil && known.LessThan(version.MajorMinor(1, 16)) {
-		return nil, &RequestError{What: what, Err: fmt.Errorf("not sent: the server is %s, and a server before v1.16 may apply it for real", v.name)}
+	if known, err := version.ParseGeneric(v.KubernetesVersion); err == nil && known.LessThan(version.MajorMinor(1, 16)) {
+		return nil, &RequestError{What: what, Err: fmt.Errorf("not sent: the server is %s, and a server before v1.16 may apply it for real", v.KubernetesVersion)}
 	}
 	live, err := c.apps.DaemonSets(m.Namespace).Get(ctx, m.Name, metav1.GetOptions{})
 	switch {
@@ -54,7 +54,7 @@ func (c *Cluster) DryRun(ctx context.Context, m Manifest) (*Applied, error) {
 	case err != nil:
 		return nil, c.refused(ctx, fmt.Sprintf("daemonset %s", m.Ref), "kubectl auth can-i get daemonsets.apps -n "+m.Namespace, err)
 	}
-	p, method, err := patchOf(live, m, v.name)
+	p, method, err := patchOf(live, m, v.KubernetesVersion)
 	if err != nil {
 		return nil, m.fail(err)
 	}
@@ -74,7 +74,7 @@ func (c *Cluster) DryRun(ctx context.Context, m Manifest) (*Applied, error) {
 		if ds, _, err = applyAs(ds, p.manager, m); err != nil {
 			return nil, m.fail(err)
 		}
-		template.DefaultDaemonSet(ds, v.name)
+		template.DefaultDaemonSet(ds, v.KubernetesVersion)
 	}
 	stripDaemonSet(ds)
 	if live != nil {
@@ -143,6 +143,3 @@ func (t onlyDry) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	return nil, errors.New("not sent: a " + r.Method + " that is not a dry run")
 }
-
-// WrappedRoundTripper lets client-go see the transport below.
-func (t onlyDry) WrappedRoundTripper() http.RoundTripper { return t.RoundTripper }

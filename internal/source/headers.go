@@ -39,9 +39,6 @@ func (t dated) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// WrappedRoundTripper lets client-go see the transport below.
-func (t dated) WrappedRoundTripper() http.RoundTripper { return t.RoundTripper }
-
 // heard passes on the warnings that the API server sends with its answers: those
 // to a request whose context collects them go there, any other to whoever
 // listens. Each is passed on once, as it came.
@@ -143,6 +140,3 @@ func (t patient) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	return resp, nil
 }
-
-// WrappedRoundTripper lets client-go see the transport below.
-func (t patient) WrappedRoundTripper() http.RoundTripper { return t.RoundTripper }

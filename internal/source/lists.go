@@ -19,86 +19,62 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// part is one list of a Snapshot, or why there is none.
-type part[T any] struct {
-	items []T
-	gaps  []snapshot.Gap
-}
-
-// parts are the lists of a Snapshot.
-type parts struct {
-	nodes     part[corev1.Node]
-	revisions part[appsv1.ControllerRevision]
-	pods      part[corev1.Pod]
-	events    part[corev1.Event]
-	budgets   part[policyv1.PodDisruptionBudget]
-}
-
-// into has a group read something to where it belongs.
-func into[T any](g group, at *T, read func() (T, error)) {
-	g.Go(func() (err error) {
-		*at, err = read()
-		return err
-	})
-}
-
-// parts reads all lists of one DaemonSet, but the nodes if they are given.
-func (c *Cluster) parts(ctx context.Context, r relation, nodes *part[corev1.Node]) (*parts, error) {
-	var p parts
-	var podEvents part[corev1.Event]
-	namespace := r.ds.Namespace
+// lists reads what a Snapshot holds beside the DaemonSet. Without of, it reads for all
+// DaemonSets of the namespace, and no pods. The nodes of known are not read again.
+func (c *Cluster) lists(ctx context.Context, namespace string, of *relation, known *snapshot.Snapshot) (*snapshot.Snapshot, error) {
+	var s snapshot.Snapshot
+	var podEvents []corev1.Event
+	var gaps [6][]snapshot.Gap // of each request
+	var takes, selectedBy, concerns func(metav1.Object) bool
+	about := []fields.Selector{fields.OneTermEqualSelector("involvedObject.kind", "DaemonSet")}
 	g, ctx := newGroup(ctx)
-	if nodes != nil {
-		p.nodes = *nodes
-	} else {
-		into(g, &p.nodes, func() (part[corev1.Node], error) { return c.nodes(ctx) })
-	}
-	into(g, &p.revisions, func() (part[appsv1.ControllerRevision], error) { return c.revisions(ctx, namespace, r.takes) })
-	into(g, &p.budgets, func() (part[policyv1.PodDisruptionBudget], error) { return c.budgets(ctx, namespace, r.selectedBy) })
-	into(g, &p.events, func() (part[corev1.Event], error) {
-		return c.events(ctx, namespace, r.concerns, aboutDaemonSets, fields.OneTermEqualSelector("involvedObject.name", r.ds.Name))
-	})
-	g.Go(func() (err error) {
-		if p.pods, err = c.pods(ctx, r); err != nil {
+	if of != nil {
+		takes, selectedBy, concerns = of.takes, of.selectedBy, of.concerns
+		about = append(about, fields.OneTermEqualSelector("involvedObject.name", of.ds.Name))
+		g.Go(func() (err error) {
+			if s.Pods, gaps[4], err = c.pods(ctx, *of); err != nil {
+				return err
+			}
+			whose := troubled{}
+			whose.add(s.Pods)
+			podEvents, gaps[5], err = c.podEvents(ctx, namespace, whose)
 			return err
+		})
+	}
+	g.Go(func() (err error) {
+		if known != nil {
+			s.Nodes, gaps[0] = known.Nodes, slices.DeleteFunc(slices.Clone(known.Gaps), func(g snapshot.Gap) bool { return g.What != snapshot.Nodes })
+			return nil
 		}
-		whose := troubled{}
-		whose.add(p.pods.items)
-		podEvents, err = c.podEvents(ctx, namespace, whose)
+		s.Nodes, gaps[0], err = list[corev1.Node](ctx, c, snapshot.Nodes, metav1.ListOptions{}, c.core.Nodes().List, nil)
+		sortByName(s.Nodes)
 		return err
 	})
-	if err := g.Wait(); err != nil {
-		return nil, err
-	}
-	p.events.items = append(p.events.items, podEvents.items...)
-	p.events.gaps = append(p.events.gaps, podEvents.gaps...)
-	return &p, nil
-}
-
-// common reads what the DaemonSets of a namespace, or of all, share.
-func (c *Cluster) common(ctx context.Context, namespace string) (*parts, *serverVersion, error) {
-	var p parts
-	var v *serverVersion
-	g, ctx := newGroup(ctx)
-	into(g, &v, func() (*serverVersion, error) { return c.version(ctx) })
-	into(g, &p.nodes, func() (part[corev1.Node], error) { return c.nodes(ctx) })
-	into(g, &p.revisions, func() (part[appsv1.ControllerRevision], error) { return c.revisions(ctx, namespace, nil) })
-	into(g, &p.budgets, func() (part[policyv1.PodDisruptionBudget], error) { return c.budgets(ctx, namespace, nil) })
-	into(g, &p.events, func() (part[corev1.Event], error) { return c.events(ctx, namespace, nil, aboutDaemonSets) })
+	g.Go(func() (err error) {
+		s.Revisions, gaps[1], err = list[appsv1.ControllerRevision](ctx, c, snapshot.Revisions, metav1.ListOptions{}, c.apps.ControllerRevisions(namespace).List, takes)
+		return err
+	})
+	g.Go(func() (err error) {
+		s.PodDisruptionBudgets, gaps[2], err = list[policyv1.PodDisruptionBudget](ctx, c, snapshot.PodDisruptionBudgets, metav1.ListOptions{},
+			c.policy.PodDisruptionBudgets(namespace).List, selectedBy)
+		return err
+	})
+	g.Go(func() (err error) {
+		s.Events, gaps[3], err = c.events(ctx, namespace, concerns, about...)
+		return err
+	})
 	err := g.Wait()
-	return &p, v, err
+	s.Events, s.Gaps = append(s.Events, podEvents...), slices.Concat(gaps[:]...)
+	return &s, err
 }
 
-// pick returns what of the common parts is one DaemonSet's, with its pods.
+// pick returns what of the lists of a namespace is one DaemonSet's, with its pods.
 // The events of its pods are not among them: see addPodEvents.
-func (c *Cluster) pick(ctx context.Context, r relation, common *parts) (*parts, error) {
-	pods, err := c.pods(ctx, r)
-	return &parts{
-		nodes:     common.nodes,
-		revisions: part[appsv1.ControllerRevision]{filter(common.revisions.items, r.takes), common.revisions.gaps},
-		pods:      pods,
-		events:    part[corev1.Event]{filter(common.events.items, r.concerns), common.events.gaps},
-		budgets:   part[policyv1.PodDisruptionBudget]{filter(common.budgets.items, r.selectedBy), common.budgets.gaps},
+func (c *Cluster) pick(ctx context.Context, r relation, common *snapshot.Snapshot) (*snapshot.Snapshot, error) {
+	pods, gaps, err := c.pods(ctx, r)
+	return &snapshot.Snapshot{
+		Nodes: common.Nodes, Pods: pods, Revisions: filter(common.Revisions, r.takes), Events: filter(common.Events, r.concerns),
+		PodDisruptionBudgets: filter(common.PodDisruptionBudgets, r.selectedBy), Gaps: slices.Concat(common.Gaps, gaps),
 	}, err
 }
 
@@ -118,7 +94,7 @@ func (c *Cluster) addPodEvents(ctx context.Context, all []*snapshot.Snapshot) er
 	if len(namespaces) == 1 {
 		namespace = slices.Collect(maps.Keys(namespaces))[0]
 	}
-	read, err := c.podEvents(ctx, namespace, whose)
+	read, gaps, err := c.podEvents(ctx, namespace, whose)
 	if err != nil {
 		return err
 	}
@@ -128,8 +104,8 @@ func (c *Cluster) addPodEvents(ctx context.Context, all []*snapshot.Snapshot) er
 		if len(own) == 0 {
 			continue
 		}
-		s.Events = lastOfEach(append(s.Events, filter(read.items, own.concerned)...))
-		s.Gaps = ordered(append(s.Gaps, read.gaps...))
+		s.Events = lastOfEach(append(s.Events, filter(read, own.concerned)...))
+		s.Gaps = ordered(append(s.Gaps, gaps...))
 		order(s)
 	}
 	return nil
@@ -137,55 +113,39 @@ func (c *Cluster) addPodEvents(ctx context.Context, all []*snapshot.Snapshot) er
 
 // podEvents reads the warnings about the pods: one list for all of them, and
 // none when there is no such pod. The API has no selector for several pods.
-func (c *Cluster) podEvents(ctx context.Context, namespace string, whose troubled) (part[corev1.Event], error) {
+func (c *Cluster) podEvents(ctx context.Context, namespace string, whose troubled) ([]corev1.Event, []snapshot.Gap, error) {
 	if len(whose) == 0 {
-		return part[corev1.Event]{}, nil
+		return nil, nil, nil
 	}
 	return c.events(ctx, namespace, whose.concerned,
 		fields.OneTermEqualSelector("involvedObject.kind", "Pod"), fields.OneTermEqualSelector("type", corev1.EventTypeWarning))
+}
+
+func (c *Cluster) pods(ctx context.Context, r relation) ([]corev1.Pod, []snapshot.Gap, error) {
+	return list[corev1.Pod](ctx, c, snapshot.Pods, metav1.ListOptions{LabelSelector: r.selector.String()}, c.core.Pods(r.ds.Namespace).List, nil)
+}
+
+func (c *Cluster) events(ctx context.Context, namespace string, keep func(metav1.Object) bool, which ...fields.Selector) ([]corev1.Event, []snapshot.Gap, error) {
+	return list[corev1.Event](ctx, c, snapshot.Events, metav1.ListOptions{FieldSelector: fields.AndSelectors(which...).String()}, c.core.Events(namespace).List, keep)
 }
 
 // list reads a list to its end. That it is not asked for, or cannot be read, is a
 // Gap, unless all other requests would fail as well.
 func list[T any, L pageOf](ctx context.Context, c *Cluster, what snapshot.What, o metav1.ListOptions, ask func(context.Context, metav1.ListOptions) (L, error),
 	keep func(metav1.Object) bool,
-) (part[T], error) {
+) ([]T, []snapshot.Gap, error) {
 	if slices.Contains(c.leftOut, what) {
-		return part[T]{gaps: []snapshot.Gap{{What: what, Why: snapshot.NotGiven, Message: "not asked for"}}}, nil
+		return nil, []snapshot.Gap{{What: what, Why: snapshot.NotGiven, Message: "not asked for"}}, nil
 	}
 	got, moved, err := readPages[T](ctx, o, ask, keep)
 	switch {
 	case err != nil:
 		g, err := c.gap(ctx, what, err)
-		return part[T]{gaps: []snapshot.Gap{g}}, err
+		return nil, []snapshot.Gap{g}, err
 	case moved != "":
-		return part[T]{got, []snapshot.Gap{{What: what, Why: snapshot.Moved, Message: moved}}}, nil
+		return got, []snapshot.Gap{{What: what, Why: snapshot.Moved, Message: moved}}, nil
 	}
-	return part[T]{items: got}, nil
-}
-
-func (c *Cluster) nodes(ctx context.Context) (part[corev1.Node], error) {
-	p, err := list[corev1.Node](ctx, c, snapshot.Nodes, metav1.ListOptions{}, c.core.Nodes().List, nil)
-	sortByName(p.items)
-	return p, err
-}
-
-func (c *Cluster) pods(ctx context.Context, r relation) (part[corev1.Pod], error) {
-	return list[corev1.Pod](ctx, c, snapshot.Pods, metav1.ListOptions{LabelSelector: r.selector.String()}, c.core.Pods(r.ds.Namespace).List, nil)
-}
-
-func (c *Cluster) revisions(ctx context.Context, namespace string, keep func(metav1.Object) bool) (part[appsv1.ControllerRevision], error) {
-	return list[appsv1.ControllerRevision](ctx, c, snapshot.Revisions, metav1.ListOptions{}, c.apps.ControllerRevisions(namespace).List, keep)
-}
-
-var aboutDaemonSets = fields.OneTermEqualSelector("involvedObject.kind", "DaemonSet")
-
-func (c *Cluster) events(ctx context.Context, namespace string, keep func(metav1.Object) bool, which ...fields.Selector) (part[corev1.Event], error) {
-	return list[corev1.Event](ctx, c, snapshot.Events, metav1.ListOptions{FieldSelector: fields.AndSelectors(which...).String()}, c.core.Events(namespace).List, keep)
-}
-
-func (c *Cluster) budgets(ctx context.Context, namespace string, keep func(metav1.Object) bool) (part[policyv1.PodDisruptionBudget], error) {
-	return list[policyv1.PodDisruptionBudget](ctx, c, snapshot.PodDisruptionBudgets, metav1.ListOptions{}, c.policy.PodDisruptionBudgets(namespace).List, keep)
+	return got, nil, nil
 }
 
 // pageSize is the length of a page: kubectl's own, and small enough for a

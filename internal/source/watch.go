@@ -76,8 +76,7 @@ func (c *Cluster) Watch(ctx context.Context, ref Ref) (*Watching, error) {
 		return nil, err
 	}
 	w := &Watching{c: c, ds: ds, began: c.clock(), changes: make(chan Seen), more: make(chan struct{}, 1), ready: make(chan struct{})}
-	version, err := c.version(ctx)
-	if err != nil {
+	if w.start, err = c.version(ctx); err != nil {
 		return nil, err
 	}
 	r, err := relate(ds)
@@ -85,8 +84,7 @@ func (c *Cluster) Watch(ctx context.Context, ref Ref) (*Watching, error) {
 		return nil, err
 	}
 	at, gaps := c.now(at)
-	w.at = at
-	w.start = &snapshot.Snapshot{KubernetesVersion: version.name, VersionSource: version.source, Gaps: slices.Concat(version.gaps, gaps)}
+	w.at, w.start.Gaps = at, append(w.start.Gaps, gaps...)
 	w.feeds = w.kinds(r)
 
 	ctx, w.cancel = context.WithCancel(ctx)
@@ -399,14 +397,10 @@ func (f *feed) Replace(all []any, _ string) error {
 }
 
 func (f *feed) take(o any, gone bool) error {
-	m, ok := o.(metav1.Object)
-	if !ok {
-		return fmt.Errorf("%s: a change of %T", f.resource, o)
-	}
 	strip(o)
 	f.w.mu.Lock()
 	defer f.w.mu.Unlock()
-	f.put(m, gone)
+	f.put(o.(metav1.Object), gone) // of no other type: see checked
 	return nil
 }
 
