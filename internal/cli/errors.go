@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
@@ -85,38 +86,27 @@ type aboutFlag struct{ error }
 
 func (a aboutFlag) Unwrap() error { return a.error }
 
-// hints are what to paste where an error of pkg/, which holds facts, is of one of these
-// types. rollback is the flag that names the revision to go back to.
-var hints = []func(err error, rollback string) (hint string, is bool){
-	hintFor(func(e *whatif.Invalid, rollback string) string { return flagsOf(e.Instead, rollback) }),
-	hintFor(func(e *whatif.LackingError, _ string) string { return hintOfLacking(e) }),
-	hintFor(func(e *whatif.Error, rollback string) string {
-		if e.Nodes != nil {
-			return hintOfNodes(e.Nodes)
-		}
-		return flagsOf(e.Instead, rollback)
-	}),
-	hintFor(func(e *history.Error, _ string) string { return hintOfHistory(e) }),
-}
-
-// hintFor makes a row of hints for the errors of one type.
-func hintFor[E error](hint func(e E, rollback string) string) func(error, string) (string, bool) {
-	return func(err error, rollback string) (string, bool) {
-		var e E
-		if !errors.As(err, &e) {
-			return "", false
-		}
-		return hint(e, rollback), true
-	}
-}
-
-// said returns an error of pkg/ with its hint, and any other one as it is. It is for
-// a command in which the flag of a rollback has another name; failed does it for all others.
+// said returns an error of pkg/, which holds facts, with its hint, and any other one as
+// it is. rollback is the flag that names the revision to go back to: a command in which it
+// is not --to-revision calls this itself, and failed does it for all others.
 func said(err error, rollback string) error {
-	for _, row := range hints {
-		if hint, is := row(err, rollback); is {
-			return hinted{err, hint}
-		}
+	var (
+		invalid *whatif.Invalid
+		lacking *whatif.LackingError
+		change  *whatif.Error
+		past    *history.Error
+	)
+	switch {
+	case errors.As(err, &invalid):
+		return hinted{err, flagsOf(invalid.Instead, rollback)}
+	case errors.As(err, &lacking):
+		return hinted{err, hintOfLacking(lacking)}
+	case errors.As(err, &change) && change.Nodes != nil:
+		return hinted{err, hintOfNodes(change.Nodes)}
+	case errors.As(err, &change):
+		return hinted{err, flagsOf(change.Instead, rollback)}
+	case errors.As(err, &past):
+		return hinted{err, hintOfHistory(past)}
 	}
 	return err
 }
@@ -151,4 +141,57 @@ func crashed(errs io.Writer, panicked any, stack []byte) int {
 	fmt.Fprintln(errs, "error: this is a bug in kubectl ds: "+screen.Clean(what))
 	fmt.Fprintf(errs, "hint: please report it at https://github.com/kubectl-ds/kubectl-ds/issues with the command line, version %s and these lines:\n%s", programVersion(), stack)
 	return 1
+}
+
+// flagsOf returns the flags that ask for a change that an error offers.
+func flagsOf(c *whatif.Change, rollback string) string {
+	switch {
+	case c == nil:
+	case c.MaxUnavailable != nil:
+		return "--max-unavailable " + c.MaxUnavailable.String()
+	case c.MaxSurge != nil:
+		return "--max-surge " + c.MaxSurge.String()
+	case c.ToRevision != nil:
+		return fmt.Sprintf("%s %d", rollback, *c.ToRevision)
+	case len(c.Images) > 0:
+		return fmt.Sprintf("--image %s=%s", c.Images[0].Container, c.Images[0].Image)
+	}
+	return ""
+}
+
+func hintOfNodes(e *whatif.NoNodesError) string {
+	switch {
+	case e.Selector:
+		return fmt.Sprintf("kubectl get nodes -l '%s'", e.Which)
+	case len(e.Near) > 0:
+		return "did you mean " + strings.Join(e.Near, ", ") + "?"
+	}
+	return "kubectl get nodes"
+}
+
+func hintOfLacking(e *whatif.LackingError) string {
+	namespace := ""
+	if e.Of != "" {
+		namespace = " -n " + e.Of
+	}
+	switch {
+	case e.Gap == nil:
+	case e.Gap.Why == snapshot.Forbidden:
+		return fmt.Sprintf("kubectl auth can-i list %s%s", e.What, namespace)
+	case e.Gap.Why == snapshot.NotGiven, e.Gap.Why == snapshot.Partial:
+		return fmt.Sprintf("kubectl get %s%s -o yaml > %s.yaml, and add --from %s.yaml", e.What, namespace, e.What, e.What)
+	}
+	return ""
+}
+
+func hintOfHistory(e *history.Error) string {
+	switch {
+	case e.Code == history.NoneBefore:
+		return "kubectl ds history lists them"
+	case e.Why == snapshot.Forbidden:
+		return "kubectl auth can-i list controllerrevisions.apps -n " + e.Namespace
+	case e.Why == snapshot.NotGiven, e.Why == snapshot.Partial:
+		return "kubectl get controllerrevisions -n " + e.Namespace + " -o yaml > revisions.yaml, and add --from revisions.yaml"
+	}
+	return ""
 }
