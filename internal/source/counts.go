@@ -13,7 +13,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
-	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -62,7 +61,7 @@ func itemType(t reflect.Type) reflect.Type {
 // a kind of somebody's own group, which may be called Node.
 func mistaken(k metav1.TypeMeta) error {
 	group, version, _ := strings.Cut(k.APIVersion, "/")
-	if strings.Contains(group, ".") && !strings.HasSuffix(group, ".k8s.io") || readers[k] != nil || readers[itemKind(k)] != nil {
+	if strings.Contains(group, ".") && !strings.HasSuffix(group, ".k8s.io") || heldTypes[k] != nil || heldTypes[itemKind(k)] != nil {
 		return nil
 	}
 	kind, isList := strings.CutSuffix(k.Kind, "List")
@@ -148,13 +147,8 @@ func noStatus(raw []byte) bool {
 	return s.Desired == nil || s.Current == nil || s.Misscheduled == nil || s.Ready == nil || s.Observed == 0 && *s.Desired > 0
 }
 
-// decodeEvent reads an Event of events.k8s.io, where a server has the same ones as
-// in v1.
-func decodeEvent(raw []byte, note *object) (*corev1.Event, error) {
-	e, err := decodeNoting[eventsv1.Event](raw, note)
-	if err != nil {
-		return nil, err
-	}
+// coreEvent returns an Event of events.k8s.io as a server has it in v1.
+func coreEvent(e *eventsv1.Event) *corev1.Event {
 	out := &corev1.Event{
 		ObjectMeta: e.ObjectMeta, InvolvedObject: e.Regarding, Related: e.Related, Type: e.Type, Reason: e.Reason, Action: e.Action, Message: e.Note,
 		EventTime: e.EventTime, ReportingController: e.ReportingController, ReportingInstance: e.ReportingInstance,
@@ -163,17 +157,7 @@ func decodeEvent(raw []byte, note *object) (*corev1.Event, error) {
 	if s := e.Series; s != nil {
 		out.Series = &corev1.EventSeries{Count: s.Count, LastObservedTime: s.LastObservedTime}
 	}
-	return out, nil
-}
-
-// decodeOldBudget reads a PodDisruptionBudget of policy/v1beta1, where an empty
-// selector selected nothing.
-func decodeOldBudget(raw []byte, note *object) (*policyv1.PodDisruptionBudget, error) {
-	b, err := decodeNoting[policyv1.PodDisruptionBudget](raw, note)
-	if err == nil && b.Spec.Selector != nil && b.Spec.Selector.Size() == new(metav1.LabelSelector).Size() {
-		b.Spec.Selector = nil
-	}
-	return b, err
+	return out
 }
 
 // passedOver returns what a person should know of an object that counts for

@@ -14,6 +14,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -40,7 +41,7 @@ type object struct {
 	document int    // where it stands in its file, counted from 1
 	path     string // items[3] in a list
 	repeats  []Repeat
-	twice    bool     // a key stands twice in it: where, repeats says later
+	twice    bool     // a key may stand twice in it: whether and where, repeats says later
 	unknown  []string // fields that the kind does not have, as far as this program knows it
 }
 
@@ -68,14 +69,12 @@ func decode(raw []byte, list metav1.TypeMeta) (object, error) {
 	if err != nil {
 		return o, err
 	}
-	if err := mistaken(o.kind); err != nil {
-		return o, err
-	}
-	read := readers[o.kind]
-	if read == nil {
+	t := heldTypes[o.kind]
+	if t == nil {
 		return other(raw, o)
 	}
-	if o.is, err = read(raw, &o); err != nil {
+	o.is = reflect.New(t).Interface().(metav1.Object)
+	if err := o.decodeInto(raw, o.is); err != nil {
 		return o, err
 	}
 	switch is := o.is.(type) {
@@ -90,6 +89,12 @@ func decode(raw []byte, list metav1.TypeMeta) (object, error) {
 			return o, &fieldError{"data", fmt.Errorf("must be an object, not %s", kindOfJSON(first))}
 		}
 		is.Data.Raw = compact(is.Data.Raw)
+	case *eventsv1.Event:
+		o.is = coreEvent(is)
+	case *policyv1.PodDisruptionBudget:
+		if s := is.Spec.Selector; o.kind.APIVersion == "policy/v1beta1" && s != nil && s.Size() == new(metav1.LabelSelector).Size() {
+			is.Spec.Selector = nil // an empty one selected nothing
+		}
 	}
 	if err := sound(o.is); err != nil {
 		return o, err
@@ -104,34 +109,24 @@ func decode(raw []byte, list metav1.TypeMeta) (object, error) {
 	return o, nil
 }
 
-// readers decode the objects that a Snapshot holds.
-var readers = map[metav1.TypeMeta]func([]byte, *object) (metav1.Object, error){
-	{APIVersion: "apps/v1", Kind: "DaemonSet"}:                  asObject(decodeNoting[appsv1.DaemonSet]),
-	{APIVersion: "apps/v1", Kind: "ControllerRevision"}:         asObject(decodeNoting[appsv1.ControllerRevision]),
-	{APIVersion: "v1", Kind: "Node"}:                            asObject(decodeNoting[corev1.Node]),
-	{APIVersion: "v1", Kind: "Pod"}:                             asObject(decodeNoting[corev1.Pod]),
-	{APIVersion: "v1", Kind: "Event"}:                           asObject(decodeNoting[corev1.Event]),
-	{APIVersion: "events.k8s.io/v1", Kind: "Event"}:             asObject(decodeEvent),
-	{APIVersion: "events.k8s.io/v1beta1", Kind: "Event"}:        asObject(decodeEvent),
-	{APIVersion: "policy/v1", Kind: "PodDisruptionBudget"}:      asObject(decodeNoting[policyv1.PodDisruptionBudget]),
-	{APIVersion: "policy/v1beta1", Kind: "PodDisruptionBudget"}: asObject(decodeOldBudget),
-}
-
-func asObject[T any](decode func([]byte, *object) (*T, error)) func([]byte, *object) (metav1.Object, error) {
-	return func(raw []byte, note *object) (metav1.Object, error) {
-		o, err := decode(raw, note)
-		if err != nil {
-			return nil, err
-		}
-		return metaOf(o), nil
-	}
+// heldTypes are those of the objects that a Snapshot holds.
+var heldTypes = map[metav1.TypeMeta]reflect.Type{
+	{APIVersion: "apps/v1", Kind: "DaemonSet"}:                  reflect.TypeFor[appsv1.DaemonSet](),
+	{APIVersion: "apps/v1", Kind: "ControllerRevision"}:         reflect.TypeFor[appsv1.ControllerRevision](),
+	{APIVersion: "v1", Kind: "Node"}:                            reflect.TypeFor[corev1.Node](),
+	{APIVersion: "v1", Kind: "Pod"}:                             reflect.TypeFor[corev1.Pod](),
+	{APIVersion: "v1", Kind: "Event"}:                           reflect.TypeFor[corev1.Event](),
+	{APIVersion: "events.k8s.io/v1", Kind: "Event"}:             reflect.TypeFor[eventsv1.Event](),
+	{APIVersion: "events.k8s.io/v1beta1", Kind: "Event"}:        reflect.TypeFor[eventsv1.Event](),
+	{APIVersion: "policy/v1", Kind: "PodDisruptionBudget"}:      reflect.TypeFor[policyv1.PodDisruptionBudget](),
+	{APIVersion: "policy/v1beta1", Kind: "PodDisruptionBudget"}: reflect.TypeFor[policyv1.PodDisruptionBudget](),
 }
 
 // other reads a recorded Snapshot. Of any other kind it keeps what a person should
 // know, and its times: a Lease, for one, is renewed by a kubelet every 10 seconds.
 func other(raw []byte, o object) (object, error) {
 	if group, _, _ := strings.Cut(o.kind.APIVersion, "/"); o.kind.Kind == snapshot.Kind && group == snapshotGroup {
-		o.twice = len(repeatsInJSON(raw, 0)) > 0
+		o.twice = true // perhaps
 		var err error
 		if o.snapshot, err = snapshot.Decode(raw); err == nil {
 			stripRecorded(o.snapshot)
@@ -151,7 +146,7 @@ func other(raw []byte, o object) (object, error) {
 	return o, nil
 }
 
-// kindOf reads what an object is.
+// kindOf reads what an object is. What only looks like one that counts is an error.
 func kindOf(raw []byte, list metav1.TypeMeta) (object, error) {
 	var o object
 	if first := firstByte(raw); first != '{' {
@@ -168,7 +163,7 @@ func kindOf(raw []byte, list metav1.TypeMeta) (object, error) {
 	if o.kind.Kind == "" {
 		return o, errNoKind
 	}
-	return o, nil
+	return o, mistaken(o.kind)
 }
 
 var snapshotGroup, _, _ = strings.Cut(snapshot.APIVersion, "/")
@@ -235,47 +230,38 @@ func itemKind(list metav1.TypeMeta) metav1.TypeMeta {
 	return metav1.TypeMeta{APIVersion: list.APIVersion, Kind: kind}
 }
 
-func decodeAs[T any](raw []byte) (*T, error) { return decodeNoting[T](raw, &object{}) }
-
-// decodeNoting returns the object of raw, and notes the fields that its type does
-// not have, and whether one stands there twice.
-func decodeNoting[T any](raw []byte, note *object) (*T, error) {
-	o := new(T)
-	odd, err := sjson.UnmarshalStrict(raw, o)
-	if err != nil {
-		return nil, explain(raw, o, err)
+// decodeInto reads raw as a type of the API, and notes the fields that it does not have,
+// and whether one may stand there twice.
+func (o *object) decodeInto(raw []byte, into any) error {
+	odd, err := sjson.UnmarshalStrict(raw, into)
+	if err != nil || len(odd) == 0 {
+		return explain(raw, into, err)
 	}
-	if len(odd) > 0 {
-		twice, _ := sjson.UnmarshalStrict(raw, new(T), sjson.DisallowDuplicateFields)
-		note.twice = note.twice || len(twice) > 0
-		odd, _ = sjson.UnmarshalStrict(raw, new(T), sjson.DisallowUnknownFields)
-	}
+	o.twice = true
+	odd, _ = sjson.UnmarshalStrict(raw, reflect.New(reflect.TypeOf(into).Elem()).Interface(), sjson.DisallowUnknownFields)
 	for _, e := range odd {
 		f := (sjson.FieldError)(nil)
 		if !errors.As(e, &f) {
 			continue
 		}
-		if field := inAnyItem.ReplaceAllString(f.FieldPath(), ""); !slices.Contains(note.unknown, field) {
-			note.unknown = append(note.unknown, field)
+		if field := inAnyItem.ReplaceAllString(f.FieldPath(), ""); !slices.Contains(o.unknown, field) {
+			o.unknown = append(o.unknown, field)
 		}
 	}
-	return o, nil
+	return nil
 }
 
 var inAnyItem = regexp.MustCompile(`\[\d+\]`)
 
 // explain finds the field that cannot be decoded, for the JSON decoder names
-// it only sometimes, and never the place in a list.
+// it only sometimes, and never the place in a list. No error stays none.
 func explain(raw []byte, into any, err error) error {
-	if !json.Valid(raw) {
-		return err
+	if err == nil {
+		return nil
 	}
 	field, found := locate(raw, reflect.TypeOf(into).Elem())
 	if found == nil {
 		return err
-	}
-	if field == "" {
-		return found
 	}
 	return &fieldError{field, found}
 }

@@ -10,7 +10,6 @@ import (
 	"io"
 	"runtime"
 	"slices"
-	"sync"
 
 	"golang.org/x/text/encoding/unicode"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -210,10 +209,7 @@ func (d *documents) describe(about any) error {
 		return err
 	}
 	d.list = listMeta{}
-	if err := json.Unmarshal(raw, &d.list); err != nil {
-		return explain(raw, &d.list, err)
-	}
-	return nil
+	return explain(raw, &d.list, json.Unmarshal(raw, &d.list))
 }
 
 // add queues an item of a list.
@@ -376,19 +372,17 @@ func (d *documents) flush(ctx context.Context) error {
 	}
 	objects := make([][]object, len(batch))
 	errs := make([]error, len(batch))
-	var workers sync.WaitGroup
-	n := min(runtime.GOMAXPROCS(0), len(batch))
-	for w := range n {
-		workers.Go(func() {
-			for i := w; i < len(batch); i += n {
-				errs[i] = contained(func() error {
-					objects[i], errs[i] = d.objects(batch[i], list)
-					return errs[i]
-				})()
-			}
+	g, _ := newGroup(ctx)
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for i := range batch {
+		g.Go(func() error {
+			objects[i], errs[i] = d.objects(batch[i], list)
+			return nil
 		})
 	}
-	workers.Wait()
+	if err := g.Wait(); err != nil {
+		return err // a panic
+	}
 	for i := range batch {
 		switch {
 		case errs[i] == errNoKind && !known:

@@ -162,7 +162,7 @@ func folded(notes []string, what string) []string {
 // kindName returns a kind as a person knows it: with its group and version
 // when a Snapshot has no objects of these.
 func kindName(k metav1.TypeMeta) string {
-	if readers[k] != nil {
+	if heldTypes[k] != nil {
 		return k.Kind
 	}
 	switch k.APIVersion {

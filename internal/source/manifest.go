@@ -206,14 +206,11 @@ func decodeManifest(raw []byte, list metav1.TypeMeta) (object, error) {
 	if err != nil {
 		return o, err
 	}
-	if err := mistaken(o.kind); err != nil {
-		return o, err
-	}
 	if o.kind != (metav1.TypeMeta{APIVersion: "apps/v1", Kind: "DaemonSet"}) {
 		return o, nil
 	}
-	ds, err := decodeNoting[appsv1.DaemonSet](raw, &o)
-	if err != nil {
+	ds := &appsv1.DaemonSet{}
+	if err := o.decodeInto(raw, ds); err != nil {
 		return o, err
 	}
 	if field, err := strict(raw, reflect.TypeFor[appsv1.DaemonSet](), ""); err != nil {

@@ -81,7 +81,7 @@ type Applied struct {
 // Any other error is an [*InputError] that names the manifest.
 func Overlay(live *appsv1.DaemonSet, m Manifest, kubernetesVersion string) (*Applied, error) {
 	if live == nil {
-		made, err := decodeAs[appsv1.DaemonSet](m.raw)
+		made, err := decodeDaemonSet(m.raw)
 		if err != nil {
 			return nil, m.fail(err)
 		}
@@ -195,7 +195,12 @@ func toDaemonSet(o runtime.Object) (*appsv1.DaemonSet, error) {
 	if err != nil {
 		return nil, err
 	}
-	return decodeAs[appsv1.DaemonSet](raw)
+	return decodeDaemonSet(raw)
+}
+
+func decodeDaemonSet(raw []byte) (*appsv1.DaemonSet, error) {
+	ds := &appsv1.DaemonSet{}
+	return ds, new(object).decodeInto(raw, ds)
 }
 
 // kinded returns a copy that says what it is, as all JSON of the API does.

@@ -79,7 +79,7 @@ func patchThreeWay(live *appsv1.DaemonSet, m Manifest, last []byte, manager stri
 	if err != nil {
 		return nil, patch{}, err
 	}
-	merged, err := decodeAs[appsv1.DaemonSet](raw)
+	merged, err := decodeDaemonSet(raw)
 	return merged, patch{types.StrategicMergePatchType, cmp.Or(m.As.Manager, manager), body}, err
 }
 
