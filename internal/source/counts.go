@@ -33,27 +33,21 @@ func isCounted(kind, apiVersion string) bool { return apiVersion != "" && counte
 // nearField returns the field of a kind that counts that is written nearly as the
 // last one of a path, or "".
 func nearField(kind, path string) string {
-	gv, _ := schema.ParseGroupVersion(counted[kind])
-	t := scheme.Scheme.KnownTypes(gv)[kind]
+	t := heldTypes[metav1.TypeMeta{APIVersion: counted[kind], Kind: kind}]
 	names := strings.Split(path, ".")
-	for _, name := range names[:len(names)-1] {
-		if t = itemType(t); t == nil || t.Kind() != reflect.Struct {
+	for i, name := range names {
+		for t != nil && (t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice) {
+			t = t.Elem()
+		}
+		switch {
+		case t == nil || t.Kind() != reflect.Struct:
 			return ""
+		case i == len(names)-1:
+			return nearName(name, fieldTypes(t))
 		}
 		t = fieldTypes(t)[name].Type
 	}
-	if t = itemType(t); t == nil || t.Kind() != reflect.Struct {
-		return ""
-	}
-	return nearName(names[len(names)-1], fieldTypes(t))
-}
-
-// itemType returns what a pointer points to, or a list holds.
-func itemType(t reflect.Type) reflect.Type {
-	for t != nil && (t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice) {
-		t = t.Elem()
-	}
-	return t
+	return ""
 }
 
 // mistaken returns what is wrong with a kind that looks like one that counts,

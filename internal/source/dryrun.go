@@ -3,7 +3,6 @@ package source
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -91,9 +90,8 @@ func patchOf(live *appsv1.DaemonSet, m Manifest, kubernetesVersion string) (patc
 		if m.As.ServerSide {
 			p.kind, p.manager = types.ApplyPatchType, cmp.Or(m.As.Manager, kubectlServerSide)
 		}
-		var err error
-		p.body, err = json.Marshal(m.object(m.Namespace))
-		return p, MethodNew, err
+		p.body = encoded(m.object(m.Namespace))
+		return p, MethodNew, nil
 	}
 	if m.As.ServerSide || appliedServerSide(live, applierOf(live)) {
 		m.As.Force = true
@@ -102,32 +100,23 @@ func patchOf(live *appsv1.DaemonSet, m Manifest, kubernetesVersion string) (patc
 	return p, method, err
 }
 
-// send makes the dry run of a patch, or of the creation that a patch without a
-// kind stands for.
+// send is the one place that sends anything but a GET: the dry run of a patch, or of the
+// creation that a patch without a kind stands for. onlyDry refuses it should it ever
+// forget what it is. The object is sent as it was written: the API's types would lose
+// fields that the server has to judge.
 func (c *Cluster) send(ctx context.Context, ref Ref, p patch, force bool) (*appsv1.DaemonSet, error) {
-	if p.kind == "" {
-		return c.dryCreate(ctx, ref, p)
+	if p.kind != "" {
+		o := metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}, FieldManager: p.manager, FieldValidation: metav1.FieldValidationStrict}
+		if p.kind == types.ApplyPatchType && force {
+			o.Force = &force
+		}
+		return c.apps.DaemonSets(ref.Namespace).Patch(ctx, ref.Name, p.kind, p.body, o)
 	}
-	return c.dryPatch(ctx, ref, p, force)
-}
-
-// dryCreate and dryPatch are the two places that send anything but a GET. onlyDry
-// refuses it should one ever forget what it is. The object is sent as it was
-// written: the API's types would lose fields that the server has to judge.
-func (c *Cluster) dryCreate(ctx context.Context, ref Ref, p patch) (*appsv1.DaemonSet, error) {
 	o := metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}, FieldManager: p.manager, FieldValidation: metav1.FieldValidationStrict}
 	ds := &appsv1.DaemonSet{}
 	err := c.apps.RESTClient().Post().Namespace(ref.Namespace).Resource("daemonsets").VersionedParams(&o, scheme.ParameterCodec).
 		SetHeader("Content-Type", runtime.ContentTypeJSON).Body(p.body).Do(ctx).Into(ds)
 	return ds, err
-}
-
-func (c *Cluster) dryPatch(ctx context.Context, ref Ref, p patch, force bool) (*appsv1.DaemonSet, error) {
-	o := metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}, FieldManager: p.manager, FieldValidation: metav1.FieldValidationStrict}
-	if p.kind == types.ApplyPatchType && force {
-		o.Force = &force
-	}
-	return c.apps.DaemonSets(ref.Namespace).Patch(ctx, ref.Name, p.kind, p.body, o)
 }
 
 // onlyDry is a transport that lets no request through that would change

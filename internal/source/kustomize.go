@@ -122,13 +122,8 @@ func (f *localFiles) ReadFile(path string) ([]byte, error) {
 
 // named returns a path as somebody would write it who gave the folder.
 func (f *localFiles) named(path string) string {
-	whole, err := filepath.Abs(f.folder)
-	if err != nil {
-		return path
-	}
-	if whole, err = filepath.EvalSymlinks(whole); err != nil {
-		return path
-	}
+	whole, _ := filepath.Abs(f.folder)
+	whole, _ = filepath.EvalSymlinks(whole) // empty if there is none, and then nothing is below it
 	below, err := filepath.Rel(whole, path)
 	if err != nil {
 		return path
@@ -202,7 +197,9 @@ func addressBelow(v any, path string) (field, address string) {
 		case isRemote(file):
 			return path, file
 		case configuration.MatchString(path) && strings.Contains(v, "\n"): // one that stands in the kustomization
-			return addressInText(v, path)
+			if _, address = addressIn(kustomizationNames[0], []byte(v)); address != "" {
+				return path, address
+			}
 		}
 	case []any:
 		for i := range v {
@@ -224,10 +221,3 @@ func addressBelow(v any, path string) (field, address string) {
 }
 
 var configuration = regexp.MustCompile(`^(generators|transformers|validators)\[\d+\]$`)
-
-func addressInText(text, path string) (field, address string) {
-	if _, address = addressIn(kustomizationNames[0], []byte(text)); address != "" {
-		return path, address
-	}
-	return "", ""
-}

@@ -219,9 +219,8 @@ func decodeManifest(raw []byte, list metav1.TypeMeta) (object, error) {
 	if err := required(ds); err != nil {
 		return o, err
 	}
-	o.is = ds
-	o.manifest, err = bare(raw, o.kind)
-	return o, err
+	o.is, o.manifest = ds, bare(raw, o.kind)
+	return o, nil
 }
 
 // required returns an error when the manifest lacks what one that was cut off is
@@ -242,11 +241,8 @@ var errMissing = errors.New("missing")
 
 // bare returns a manifest without what only a live object has, which is there
 // when it was written by kubectl get.
-func bare(raw []byte, kind metav1.TypeMeta) ([]byte, error) {
-	var o map[string]any
-	if err := kjson.Unmarshal(raw, &o); err != nil {
-		return nil, err
-	}
+func bare(raw []byte, kind metav1.TypeMeta) []byte {
+	o := mapOf(raw)
 	o["apiVersion"], o["kind"] = kind.APIVersion, kind.Kind
 	delete(o, "status")
 	meta, _ := o["metadata"].(map[string]any)
@@ -259,7 +255,25 @@ func bare(raw []byte, kind metav1.TypeMeta) ([]byte, error) {
 			delete(meta, "annotations")
 		}
 	}
-	return json.Marshal(o)
+	return encoded(o)
+}
+
+// mapOf returns an object that was decoded before, and encoded the JSON of what was read
+// from JSON.
+func mapOf(raw []byte) map[string]any {
+	var o map[string]any
+	if err := kjson.Unmarshal(raw, &o); err != nil {
+		panic(err)
+	}
+	return o
+}
+
+func encoded(o any) []byte {
+	raw, err := json.Marshal(o)
+	if err != nil {
+		panic(err)
+	}
+	return raw
 }
 
 // strict returns the first field of raw that type t does not have, or that an

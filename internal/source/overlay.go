@@ -12,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	kjson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
@@ -182,20 +181,13 @@ func keepBooks(live, merged *appsv1.DaemonSet) {
 
 // object returns the manifest as a patch has it.
 func (m Manifest) object(namespace string) map[string]any {
-	var o map[string]any
-	if err := kjson.Unmarshal(m.raw, &o); err != nil {
-		panic(err) // decodeManifest encoded it
-	}
+	o := mapOf(m.raw)
 	o["metadata"].(map[string]any)["namespace"] = namespace
 	return o
 }
 
 func toDaemonSet(o runtime.Object) (*appsv1.DaemonSet, error) {
-	raw, err := json.Marshal(o)
-	if err != nil {
-		return nil, err
-	}
-	return decodeDaemonSet(raw)
+	return decodeDaemonSet(encoded(o))
 }
 
 func decodeDaemonSet(raw []byte) (*appsv1.DaemonSet, error) {

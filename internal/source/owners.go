@@ -1,7 +1,6 @@
 package source
 
 import (
-	"encoding/json"
 	"strings"
 	"sync"
 
@@ -60,10 +59,7 @@ var typeConverter = sync.OnceValue(func() managedfields.TypeConverter { return a
 // that a client which updates applied last: the fields that it owns, but for
 // those that it owns because they are defaults.
 func lastUpdate(live *appsv1.DaemonSet, by int, m Manifest, kubernetesVersion string) ([]byte, error) {
-	owned, err := ownedBy(live.ManagedFields[by])
-	if err != nil {
-		return nil, err
-	}
+	owned, _ := ownedBy(live.ManagedFields[by]) // as applierOf has read it
 	before, err := typeConverter().ObjectToTyped(kinded(live), smd.AllowDuplicates)
 	if err != nil {
 		return nil, err
@@ -84,11 +80,8 @@ func lastUpdate(live *appsv1.DaemonSet, by int, m Manifest, kubernetesVersion st
 	if err != nil {
 		return nil, err
 	}
-	raw, err := json.Marshal(last) // not a DaemonSet, which would say more than was written
-	if err != nil {
-		return nil, err
-	}
-	return bare(raw, metav1.TypeMeta{APIVersion: "apps/v1", Kind: "DaemonSet"})
+	raw := encoded(last) // not a DaemonSet, which would say more than was written
+	return bare(raw, metav1.TypeMeta{APIVersion: "apps/v1", Kind: "DaemonSet"}), nil
 }
 
 // defaultedFields returns of the fields that are owned and not asked for those

@@ -2,7 +2,6 @@ package source
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,7 +11,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -63,19 +61,11 @@ func patchThreeWay(live *appsv1.DaemonSet, m Manifest, last []byte, manager stri
 	if err != nil {
 		return nil, patch{}, err
 	}
-	current, err := json.Marshal(kinded(live))
-	if err != nil {
-		return nil, patch{}, err
-	}
 	object := m.object(live.Namespace)
 	if metadata := object["metadata"].(map[string]any); metadata["annotations"] == nil {
 		metadata["annotations"] = map[string]any{} // as kubectl adds an annotation before it compares, no annotations is not a request to remove all
 	}
-	modified, err := json.Marshal(object)
-	if err != nil {
-		return nil, patch{}, err
-	}
-	body, raw, err := threeWay(last, modified, current, schema)
+	body, raw, err := threeWay(last, encoded(object), encoded(kinded(live)), schema)
 	if err != nil {
 		return nil, patch{}, err
 	}
@@ -113,10 +103,6 @@ func applyAs(live *appsv1.DaemonSet, name string, m Manifest) (*appsv1.DaemonSet
 		}
 	}
 	config := &unstructured.Unstructured{Object: m.object(live.Namespace)}
-	body, err := json.Marshal(config)
-	if err != nil {
-		return nil, patch{}, err
-	}
 	gvk := appsv1.SchemeGroupVersion.WithKind("DaemonSet")
 	manager, err := managedfields.NewDefaultFieldManager(typeConverter(), scheme.Scheme, noDefaults{}, scheme.Scheme, gvk, gvk.GroupVersion(), "", nil)
 	if err != nil {
@@ -138,7 +124,7 @@ func applyAs(live *appsv1.DaemonSet, name string, m Manifest) (*appsv1.DaemonSet
 		}
 	}
 	merged, err := toDaemonSet(applied)
-	return merged, patch{types.ApplyPatchType, name, body}, err
+	return merged, patch{types.ApplyPatchType, name, encoded(config)}, err
 }
 
 // migrate does what kubectl apply --server-side does once it was accepted: what
@@ -146,13 +132,9 @@ func applyAs(live *appsv1.DaemonSet, name string, m Manifest) (*appsv1.DaemonSet
 // sent once more, removes what the manifest no longer has. It reports whether
 // anything was to do.
 func migrate(applied runtime.Object, name string) bool {
-	o, err := meta.Accessor(applied)
-	if err != nil {
-		return false
-	}
 	book := fieldpath.NewSet(fieldpath.MakePathOrDie("metadata", "annotations", corev1.LastAppliedConfigAnnotation))
 	clientSide := sets.New[string]()
-	for _, e := range csaupgrade.FindFieldsOwners(o.GetManagedFields(), metav1.ManagedFieldsOperationUpdate, book) {
+	for _, e := range csaupgrade.FindFieldsOwners(applied.(metav1.Object).GetManagedFields(), metav1.ManagedFieldsOperationUpdate, book) {
 		clientSide.Insert(e.Manager)
 	}
 	return len(clientSide) > 0 && csaupgrade.UpgradeManagedFields(applied, clientSide, name) == nil

@@ -50,32 +50,27 @@ func (s *store[T]) put(o metav1.Object, bare bool, at position) (clash, position
 		return "", position{}
 	}
 	old, from := metaOf(&s.items[i]), s.from[i]
-	use := func() { s.items[i], s.bare[name], s.from[i] = *new, bare, at }
-	if was := s.bare[name]; was != bare && (old.GetUID() == o.GetUID() || old.GetUID() == "" || o.GetUID() == "") {
-		if was {
-			use()
-		}
-		return "", position{}
-	}
-	if old.GetUID() != o.GetUID() {
-		use()
-		return otherUID, from
-	}
 	a, aErr := strconv.ParseUint(old.GetResourceVersion(), 10, 64)
 	b, bErr := strconv.ParseUint(o.GetResourceVersion(), 10, 64)
-	told := aErr == nil && bErr == nil && a != b
-	if told && b < a {
+	versions := aErr == nil && bErr == nil
+	why := clash("")
+	switch sameUID := old.GetUID() == o.GetUID(); {
+	case s.bare[name] != bare && (sameUID || old.GetUID() == "" || o.GetUID() == ""):
+		if bare {
+			return "", position{}
+		}
+	case !sameUID:
+		why = otherUID
+	case versions && b < a:
 		return "", position{}
+	case versions && b > a, sameObject(s.items[i], *new):
+	case versions:
+		why = sameVersion
+	default:
+		why = noVersion
 	}
-	differ := !told && !sameObject(s.items[i], *new)
-	use()
-	switch {
-	case !differ:
-		return "", position{}
-	case aErr == nil && bErr == nil:
-		return sameVersion, from
-	}
-	return noVersion, from
+	s.items[i], s.bare[name], s.from[i] = *new, bare, at
+	return why, from
 }
 
 // clash says why it is unknown which of two copies of an object is newer.
