@@ -39,14 +39,14 @@ type Cluster struct {
 	server string // for errors: without credentials
 	clock  func() time.Time
 	heard  *heard // the server's warnings
-	waits  *waits
+	waits  *once  // that the server is waited for
 
 	leftOut []snapshot.What // parts that are not asked for
 }
 
 // Notify has note called with a line, once each, when the server is waited for
 // because it asks to. It is called before anything is asked.
-func (c *Cluster) Notify(note func(string)) { c.waits.note = note }
+func (c *Cluster) Notify(note func(string)) { c.waits.tell = note }
 
 // Without returns a Cluster whose Snapshots lack parts that nobody will look
 // at: of nodes, events and PodDisruptionBudgets. The Snapshots have a Gap for
@@ -77,7 +77,7 @@ func NewCluster(config *rest.Config, clock func() time.Time) (*Cluster, error) {
 		// server's own priority and fairness is what protects it.
 		config.QPS, config.Burst = 50, 100
 	}
-	waits := &waits{said: map[string]bool{}}
+	waits := &once{}
 	config.Wrap(func(rt http.RoundTripper) http.RoundTripper {
 		return patient{dated{onlyDry{rt}}, config.Timeout, waits}
 	})
@@ -398,8 +398,8 @@ func (c *Cluster) refused(ctx context.Context, what, hint string, err error) err
 	case apierrors.IsForbidden(err):
 		return &RequestError{What: what, Err: err, hint: hint}
 	}
-	if e := (*LaterError)(nil); errors.As(err, &e) {
-		return &RequestError{What: what, Err: e, hint: e.Hint()}
+	if e := (laterError{}); errors.As(err, &e) {
+		return &RequestError{What: what, Err: e, hint: "try again later, or wait for it with --request-timeout 0"}
 	}
 	if e := (*url.Error)(nil); errors.As(err, &e) {
 		return &UnreachableError{Server: c.server, Err: e.Err} // the address stands beside it

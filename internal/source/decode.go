@@ -2,6 +2,7 @@ package source
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -366,20 +367,14 @@ func firstByte(raw []byte) byte {
 	return 0
 }
 
+// kindOfJSON says what a value is that begins so.
 func kindOfJSON(first byte) string {
-	switch {
-	case first == '{':
-		return "an object"
-	case first == '[':
-		return "a list"
-	case first == '"':
-		return "text"
-	case first == 't', first == 'f':
-		return "true or false"
-	case first == 'n':
-		return "null"
-	case first == '-', first >= '0' && first <= '9':
-		return "a number"
+	if first >= '0' && first <= '9' {
+		first = '-'
 	}
-	return "nothing"
+	return cmp.Or(kindsOfJSON[first], "nothing")
+}
+
+var kindsOfJSON = map[byte]string{
+	'{': "an object", '[': "a list", '"': "text", 't': "true or false", 'f': "true or false", 'n': "null", '-': "a number",
 }

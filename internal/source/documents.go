@@ -24,6 +24,7 @@ import (
 // batch of items is held as text, so that a list of any length takes the memory
 // of what is kept of it. Any other document is read as a whole.
 type documents struct {
+	name   string // that people know the file by
 	from   io.Reader
 	decode decoder
 	emit   func(object) error
@@ -93,12 +94,12 @@ var (
 
 // read hands every object of the file to emit, in the order in which they
 // stand there, but that items without a kind come after those with one. An
-// error is an *InputError that lacks the file, or what emit or ctx returned.
+// error is an *InputError, or what emit or ctx returned.
 func (d *documents) read(ctx context.Context) error {
 	d.in = bufio.NewReaderSize(d.from, 1<<16)
 	switch head, err := d.in.Peek(512); {
 	case err != nil && err != io.EOF:
-		return &InputError{Err: err}
+		return &InputError{File: d.name, Err: err}
 	case bytes.HasPrefix(head, []byte{0xff, 0xfe}), bytes.HasPrefix(head, []byte{0xfe, 0xff}): // PowerShell writes UTF-16
 		raw, err := io.ReadAll(d.in)
 		if err == nil && len(raw)%2 != 0 {
@@ -108,11 +109,11 @@ func (d *documents) read(ctx context.Context) error {
 			raw, err = unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM).NewDecoder().Bytes(raw)
 		}
 		if err != nil {
-			return &InputError{Err: err}
+			return &InputError{File: d.name, Err: err}
 		}
 		d.in = bufio.NewReaderSize(bytes.NewReader(raw), 1<<16)
 	case bytes.IndexByte(head, 0) >= 0:
-		return &InputError{Err: errNotText}
+		return &InputError{File: d.name, Err: errNotText}
 	}
 	for {
 		if err := ctx.Err(); err != nil {
@@ -123,7 +124,7 @@ func (d *documents) read(ctx context.Context) error {
 			return nil
 		}
 		if err != nil {
-			return &InputError{Err: err}
+			return &InputError{File: d.name, Err: err}
 		}
 		d.doc++
 		d.list, d.items = listMeta{}, 0
@@ -146,7 +147,7 @@ func (d *documents) at(field string, err error) error {
 	if e := (*fieldError)(nil); errors.As(err, &e) {
 		field, err = join(field, e.field), e.err
 	}
-	return &InputError{Document: d.doc, Field: field, Err: err}
+	return &InputError{File: d.name, Document: d.doc, Field: field, Err: err}
 }
 
 // start skips what may stand between documents (blanks, comments, --- and ...,

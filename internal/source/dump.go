@@ -378,20 +378,20 @@ func (d *Dump) last() *snapshot.Snapshot {
 // PodDisruptionBudgets may be missing: no number depends on them, and few dumps
 // have them. Of a kind of which a List is not whole, nothing is known for sure.
 func (d *Dump) gaps(r relation) []snapshot.Gap {
-	gaps := []snapshot.Gap{
-		{What: snapshot.Version, Why: snapshot.NotGiven, Message: "the input does not say which version of Kubernetes it is from"},
-		d.clock,
+	gaps := []snapshot.Gap{d.clock}
+	add := func(what snapshot.What, why snapshot.Why, message, of string) {
+		if message != "" {
+			gaps = append(gaps, snapshot.Gap{What: what, Why: why, Message: message, Of: of})
+		}
 	}
+	add(snapshot.Version, snapshot.NotGiven, "the input does not say which version of Kubernetes it is from", "")
+	add(snapshot.NodeStatus, snapshot.NotGiven, d.nodes.without(d.nodes.items), "")
+	add(snapshot.PodStatus, snapshot.NotGiven, d.pods.without(filter(d.pods.items, r.takes)), "")
+	add(snapshot.PodDisruptionBudgets, snapshot.Partial, d.pages.partial("PodDisruptionBudget"), "")
 	status, of := &r.ds.Status, "daemonset "+Ref{r.ds.Namespace, r.ds.Name}.String()
 	unknown := d.daemonSets.bare[key(&r.ds.ObjectMeta)] // what its controller has seen and done
 	if unknown {
-		gaps = append(gaps, snapshot.Gap{What: snapshot.DaemonSetStatus, Why: snapshot.NotGiven, Message: "the input holds no status of " + of, Of: of})
-	}
-	if some := d.nodes.without(d.nodes.items); some != "" {
-		gaps = append(gaps, snapshot.Gap{What: snapshot.NodeStatus, Why: snapshot.NotGiven, Message: some})
-	}
-	if some := d.pods.without(filter(d.pods.items, r.takes)); some != "" {
-		gaps = append(gaps, snapshot.Gap{What: snapshot.PodStatus, Why: snapshot.NotGiven, Message: some})
+		add(snapshot.DaemonSetStatus, snapshot.NotGiven, "the input holds no status of "+of, of)
 	}
 	hasRevision := len(filter(d.revisions.items, r.owns)) > 0
 	for _, p := range []struct {
@@ -408,15 +408,12 @@ func (d *Dump) gaps(r relation) []snapshot.Gap {
 		partial := d.pages.partial(p.kind)
 		switch given := d.kinds[p.kind] > 0 || d.lists[p.kind]; {
 		case partial != "":
-			gaps = append(gaps, snapshot.Gap{What: p.what, Why: snapshot.Partial, Message: partial})
+			add(p.what, snapshot.Partial, partial, "")
 		case !given:
-			gaps = append(gaps, snapshot.Gap{What: p.what, Why: snapshot.NotGiven, Message: "the input holds no " + p.kind})
+			add(p.what, snapshot.NotGiven, "the input holds no "+p.kind, "")
 		case p.lacked:
-			gaps = append(gaps, snapshot.Gap{What: p.what, Why: snapshot.NotGiven, Message: fmt.Sprintf("the input holds no %s of %s", p.kind, p.of), Of: p.of})
+			add(p.what, snapshot.NotGiven, "the input holds no "+p.kind+" of "+p.of, p.of)
 		}
-	}
-	if partial := d.pages.partial("PodDisruptionBudget"); partial != "" {
-		gaps = append(gaps, snapshot.Gap{What: snapshot.PodDisruptionBudgets, Why: snapshot.Partial, Message: partial})
 	}
 	return gaps
 }

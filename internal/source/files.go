@@ -164,10 +164,10 @@ func documentHead(head []byte) bool {
 // something else altogether.
 func (d *Dump) readFile(ctx context.Context, name string, in io.Reader, found bool) error {
 	before := d.objects
-	docs := &documents{from: in, decode: decode, emit: func(o object) error { return d.add(name, o) }}
+	docs := &documents{name: name, from: in, decode: decode, emit: func(o object) error { return d.add(name, o) }}
 	err := docs.read(ctx)
 	if err == nil && d.objects == before {
-		err = &InputError{Err: errEmpty}
+		err = &InputError{File: name, Err: errEmpty}
 	}
 	if err == nil && docs.ragged {
 		d.notes = append(d.notes, raggedNote(name))
@@ -180,7 +180,6 @@ func (d *Dump) readFile(ctx context.Context, name string, in io.Reader, found bo
 		d.skipped = append(d.skipped, name)
 		return nil
 	}
-	out.File = name
 	if !slices.ContainsFunc([]error{errNotKubernetes, errNotText, errCutOff, errListEnd, errEmpty}, func(of error) bool { return errors.Is(err, of) }) {
 		return out
 	}

@@ -39,14 +39,25 @@ func (t dated) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// heard passes on the warnings that the API server sends with its answers: those
-// to a request whose context collects them go there, any other to whoever
-// listens. Each is passed on once, as it came.
-type heard struct {
+// once tells whoever listens a line, each once, and never two at a time.
+type once struct {
 	mu   sync.Mutex
-	said []string
 	tell func(string)
+	said []string
 }
+
+func (o *once) say(line string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.tell != nil && !slices.Contains(o.said, line) {
+		o.said = append(o.said, line)
+		o.tell(line)
+	}
+}
+
+// heard passes on the warnings that the API server sends with its answers, as they came:
+// those to a request whose context collects them go there, any other to whoever listens.
+type heard struct{ once }
 
 // OnWarning sets who is told of the API server's warnings, each once and in its
 // words, whatever bytes they hold; from any goroutine, but never twice at a time.
@@ -63,36 +74,20 @@ func (h *heard) HandleWarningHeaderWithContext(ctx context.Context, code int, _,
 	if code != miscellaneous || text == "" {
 		return
 	}
+	into, ok := ctx.Value(slot[warned]{}).(*warned)
+	if !ok {
+		h.say(text)
+		return
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if into, ok := ctx.Value(slot[warned]{}).(*warned); ok {
-		if !slices.Contains(*into, text) {
-			*into = append(*into, text)
-		}
-		return
+	if !slices.Contains(*into, text) {
+		*into = append(*into, text)
 	}
-	if h.tell == nil || slices.Contains(h.said, text) {
-		return
-	}
-	h.said = append(h.said, text)
-	h.tell(text)
 }
 
-// LaterError says that the server asks for more time than a request may take.
-type LaterError struct {
-	Status string // 429 Too Many Requests
-	After  time.Duration
-	Limit  time.Duration // --request-timeout
-}
-
-func (e *LaterError) Error() string {
-	return fmt.Sprintf("the server asks to retry in %s (%s), but a request may take only %s", duration.HumanDuration(e.After), e.Status, duration.HumanDuration(e.Limit))
-}
-
-// Hint says what there is to do.
-func (e *LaterError) Hint() string {
-	return "try again later, or wait for it with --request-timeout 0"
-}
+// laterError says that the server asks for more time than a request may take.
+type laterError struct{ error }
 
 // patient is a transport that says so when the server asks to be waited for
 // (Retry-After), which client-go does in silence, and does not wait longer than
@@ -100,23 +95,7 @@ func (e *LaterError) Hint() string {
 type patient struct {
 	http.RoundTripper
 	limit time.Duration // 0: there is none
-	waits *waits
-}
-
-// waits notes that the server is waited for, once for each time.
-type waits struct {
-	mu   sync.Mutex
-	note func(string)
-	said map[string]bool
-}
-
-func (w *waits) say(s string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.note != nil && !w.said[s] {
-		w.said[s] = true
-		w.note(s)
-	}
+	waits *once
 }
 
 // silentWait is for how long one waits without a word.
@@ -134,7 +113,8 @@ func (t patient) RoundTrip(req *http.Request) (*http.Response, error) {
 	case t.limit > 0 && after >= t.limit:
 		_, _ = io.CopyN(io.Discard, resp.Body, 1<<12)
 		resp.Body.Close()
-		return nil, &LaterError{Status: resp.Status, After: after, Limit: t.limit}
+		return nil, laterError{fmt.Errorf("the server asks to retry in %s (%s), but a request may take only %s",
+			duration.HumanDuration(after), resp.Status, duration.HumanDuration(t.limit))}
 	case after > silentWait:
 		t.waits.say(fmt.Sprintf("the server asks to retry in %s (%s): waiting", duration.HumanDuration(after), resp.Status))
 	}

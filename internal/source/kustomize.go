@@ -72,11 +72,11 @@ func (f *localFiles) failed(ctx context.Context) error {
 	case f.err == nil:
 		e.Err = fmt.Errorf("%w; the last file that it read is %s", e.Err, last)
 		passed := &documents{
-			from: bytes.NewReader(f.raw), emit: func(object) error { return nil },
+			name: last, from: bytes.NewReader(f.raw), emit: func(object) error { return nil },
 			decode: func([]byte, metav1.TypeMeta) (object, error) { return object{}, nil },
 		}
 		if damage := (*InputError)(nil); errors.As(passed.read(ctx), &damage) {
-			damage.File, damage.hint = last, e.hint
+			damage.hint = e.hint
 			return damage
 		}
 	case !errors.As(f.err, &gone):

@@ -143,19 +143,13 @@ func nameOfFile(path string) string {
 }
 
 func (r *manifests) stream(ctx context.Context, name string, in io.Reader) error {
-	d := &documents{
-		from: in, decode: decodeManifest,
-		emit: func(o object) error { return r.add(name, o) },
-	}
+	d := &documents{name: name, from: in, decode: decodeManifest, emit: func(o object) error { return r.add(name, o) }}
 	err := d.read(ctx)
 	if err == nil && d.ragged {
 		r.notes = append(r.notes, raggedNote(name))
 	}
-	if e := (*InputError)(nil); errors.As(err, &e) {
-		e.File = name
-		if errors.Is(err, errNoKind) && strings.HasPrefix(filepath.Base(name), "kustomization.") {
-			e.hint = "kubectl ds plan-rollout -k " + filepath.Dir(name)
-		}
+	if e := (*InputError)(nil); errors.As(err, &e) && errors.Is(err, errNoKind) && strings.HasPrefix(filepath.Base(name), "kustomization.") {
+		e.hint = "kubectl ds plan-rollout -k " + filepath.Dir(name)
 	}
 	return err
 }
