@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -87,6 +88,14 @@ func parseToleration(text string) (corev1.Toleration, error) {
 	return t, nil
 }
 
+// firstFault returns the first fault that the API's validation found; nil if none.
+func firstFault(found ...[]string) error {
+	for _, fault := range slices.Concat(found...) {
+		return errors.New(fault)
+	}
+	return nil
+}
+
 func effectWords(effect string) string {
 	return fmt.Sprintf("%q is none of NoSchedule, PreferNoSchedule, NoExecute", effect)
 }
@@ -95,34 +104,28 @@ func effectWords(effect string) string {
 // that it loses, KEY-.
 func parseNodeSelector(texts []string) (add map[string]string, drop []string, err error) {
 	for _, t := range texts {
-		key, value, found := strings.Cut(t, "=")
-		dropped := !found && strings.HasSuffix(t, "-")
-		if dropped {
-			key = strings.TrimSuffix(t, "-")
+		key, value, adds := strings.Cut(t, "=")
+		if !adds {
+			key = strings.TrimSuffix(key, "-")
 		}
-		errs := validation.IsQualifiedName(key)
-		if found {
-			errs = append(errs, validation.IsValidLabelValue(value)...)
+		fault := firstFault(validation.IsQualifiedName(key), validation.IsValidLabelValue(value))
+		said, example := fmt.Sprintf("--node-selector %q", t), "--node-selector pool=gpu"
+		before, again := add[key]
+		if err := refused(
+			refusal{strings.Contains(t, ","), said + " has more than one key", example + " --node-selector zone=eu-1a"},
+			refusal{!adds && key == t, said + " is neither KEY=VALUE nor KEY-", example},
+			refusal{fault != nil, fmt.Sprintf("%s: %v", said, fault), example},
+			refusal{again && adds && before != value, fmt.Sprintf("%s: contradicts %s=%s", said, key, before), "give each key one value"},
+		); err != nil {
+			return nil, nil, err
 		}
-		why, hint := "", "--node-selector pool=gpu"
-		switch before, again := add[key]; {
-		case strings.Contains(t, ","):
-			why, hint = " has more than one key", "--node-selector pool=gpu --node-selector zone=eu-1a"
-		case !found && !dropped:
-			why = " is neither KEY=VALUE nor KEY-"
-		case len(errs) > 0:
-			why = ": " + errs[0]
-		case again && found && before != value:
-			why, hint = fmt.Sprintf(": contradicts %s=%s", key, before), "give each key one value"
-		case dropped:
+		switch {
+		case !adds:
 			drop = append(drop, key)
 		case add == nil:
 			add = map[string]string{key: value}
 		default:
 			add[key] = value
-		}
-		if why != "" {
-			return nil, nil, hinted{fmt.Errorf("--node-selector %q%s", t, why), hint}
 		}
 	}
 	for _, key := range drop {

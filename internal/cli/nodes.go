@@ -88,27 +88,22 @@ func (n nodeFlag) what(text string, into *whatif.NodeEdit) error {
 		if drop = drop && !found; drop {
 			into.Kind, into.Key = whatif.NodeUnlabel, rest
 		}
-		if errs := validation.IsQualifiedName(into.Key); len(errs) > 0 {
-			return errors.New(errs[0])
+		if err := firstFault(validation.IsQualifiedName(into.Key)); err != nil {
+			return err
 		}
 		if !drop && !found {
 			return errors.New("a label needs a value, or a - at its end to be removed")
 		}
-		if errs := validation.IsValidLabelValue(into.Value); len(errs) > 0 {
-			return errors.New(errs[0])
-		}
-		return nil
+		return firstFault(validation.IsValidLabelValue(into.Value))
 	}
-	t := &corev1.Taint{}
 	keyValue, effect, hasEffect := strings.Cut(rest, ":")
-	t.Effect = corev1.TaintEffect(effect)
 	key, value, hasValue := strings.Cut(keyValue, "=")
-	t.Key, t.Value = key, value
-	if errs := validation.IsQualifiedName(key); len(errs) > 0 {
-		return errors.New(errs[0])
+	into.Taint = &corev1.Taint{Key: key, Value: value, Effect: corev1.TaintEffect(effect)}
+	if err := firstFault(validation.IsQualifiedName(key)); err != nil {
+		return err
 	}
 	switch {
-	case hasEffect && !slices.Contains(effects, t.Effect):
+	case hasEffect && !slices.Contains(effects, into.Taint.Effect):
 		return errors.New(effectWords(effect))
 	case drop && hasValue:
 		return errors.New("to remove a taint, give its key, and its effect if needed, but no value")
@@ -116,13 +111,8 @@ func (n nodeFlag) what(text string, into *whatif.NodeEdit) error {
 		into.Kind = whatif.NodeUntaint
 	case !hasEffect:
 		return errors.New("a taint needs an effect: NoSchedule, PreferNoSchedule or NoExecute")
-	default:
-		if errs := validation.IsValidLabelValue(value); len(errs) > 0 {
-			return errors.New(errs[0])
-		}
 	}
-	into.Taint = t
-	return nil
+	return firstFault(validation.IsValidLabelValue(value))
 }
 
 // nodesOf returns the nodes that a NODES means by itself: several names with commas

@@ -224,12 +224,12 @@ func (c *changeFlags) options() (plan.Options, error) {
 	span := func(flag string, d time.Duration) refusal {
 		return refusal{d < 0 || d > longest, fmt.Sprintf("--%s %s: not between 0s and 8760h", flag, d), "--" + flag + " 40s"}
 	}
-	rate, burst, label := c.given("request-rate") != "", c.given("request-burst") != "", append(validation.IsQualifiedName(c.groupBy), "")[0]
+	rate, burst, label := c.given("request-rate") != "", c.given("request-burst") != "", firstFault(validation.IsQualifiedName(c.groupBy))
 	return o, refused(
 		span("start", c.start), span("termination", c.termination),
 		refusal{rate && !(c.requestRate >= slowest && c.requestRate <= most), // NaN is neither
 			fmt.Sprintf("--request-rate %v: not between %v and %d requests a second", c.requestRate, slowest, most), "--request-rate 20 (the controller's default)"},
 		refusal{burst && (c.requestBurst < 1 || c.requestBurst > most), fmt.Sprintf("--request-burst %d: not between 1 and %d requests", c.requestBurst, most), "--request-burst 30 (the controller's default)"},
-		refusal{c.given("group-by") != "" && label != "", fmt.Sprintf("--group-by %q is not a label: %s", c.groupBy, label), "--group-by " + corev1.LabelTopologyZone},
+		refusal{c.given("group-by") != "" && label != nil, fmt.Sprintf("--group-by %q is not a label: %v", c.groupBy, label), "--group-by " + corev1.LabelTopologyZone},
 	)
 }

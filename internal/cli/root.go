@@ -4,6 +4,8 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"runtime"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
@@ -11,6 +13,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
 
 // common is what every command shares: streams and kubectl's own flags.
@@ -115,6 +118,38 @@ func newOptions() *cobra.Command {
 		Use: "options", Short: "List the flags that every command takes", GroupID: "other", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := io.WriteString(cmd.OutOrStdout(), "Every command takes these flags of kubectl:\n\n"+flagTable(cmd.InheritedFlags()))
+			return err
+		},
+	}
+}
+
+// Set by the release build; a build from source takes what Go knows of it.
+var (
+	version = ""
+	commit  = ""
+	date    = ""
+)
+
+// programVersion is the version of this program, as "v0.1.0" or "devel".
+func programVersion() string {
+	if version != "" {
+		return version
+	}
+	if b, ok := debug.ReadBuildInfo(); ok && b.Main.Version != "" && b.Main.Version != "(devel)" {
+		return b.Main.Version
+	}
+	return "devel"
+}
+
+func newVersion(c *common) *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version and the newest Kubernetes rules it knows", GroupID: "other", Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			s := "kubectl-ds " + programVersion()
+			if commit != "" {
+				s += fmt.Sprintf(" (commit %s, %s)", commit, date)
+			}
+			_, err := fmt.Fprintf(c.Out, "%s\ncontroller rules up to Kubernetes %s\n%s %s/%s\n", s, daemonset.Newest, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			return err
 		},
 	}

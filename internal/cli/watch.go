@@ -173,31 +173,29 @@ func (f *following) show() error {
 }
 
 func (f *following) write() error {
+	var lines []string
 	for i, h := range f.told {
 		h.At = h.At.Local()
-		if f.tty != nil {
-			f.last = append(f.last, view.WatchLine(h, nil, f.o.style))
-			continue
-		}
 		p := f.now
-		if i < len(f.told)-1 {
+		if f.tty != nil || i < len(f.told)-1 {
 			p = nil
 		}
-		if _, err := fmt.Fprintln(f.out, view.WatchLine(h, p, f.o.style)); err != nil {
-			return err
-		}
+		lines = append(lines, view.WatchLine(h, p, f.o.style))
 	}
-	told := len(f.told) > 0
 	f.told = nil
 	if f.tty != nil {
+		f.last = append(f.last, lines...)
 		return f.draw()
 	}
 	if late := strings.Join(plan.Nodes(f.now.Outcome.Late), ", "); late != f.late {
 		f.late = late
-		if late != "" && !told { // else the line above says so
-			if _, err := fmt.Fprintln(f.out, view.WatchWaits(f.now, f.o.style)); err != nil {
-				return err
-			}
+		if late != "" && len(lines) == 0 { // else the line above says so
+			lines = append(lines, view.WatchWaits(f.now, f.o.style))
+		}
+	}
+	for _, line := range lines {
+		if _, err := fmt.Fprintln(f.out, line); err != nil {
+			return err
 		}
 	}
 	if overdue := f.now.Overdue(); overdue != f.overdue {

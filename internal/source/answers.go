@@ -3,7 +3,6 @@ package source
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 
@@ -65,25 +64,18 @@ func fits(raw []byte, o, into runtime.Object) error {
 	case o != into || said.Kind != asked[0].Kind:
 		return fmt.Errorf("it is a %s, but a %s was requested", said.Kind, asked[0].Kind)
 	case !meta.IsListType(o):
-		return soundObject(o)
+		return sound(o.(metav1.Object))
 	case items != "":
 		return &fieldError{"items", fmt.Errorf("must be a list, not %s", items)}
 	}
 	i := -1
 	return meta.EachListItem(o, func(item runtime.Object) error {
-		if i++; soundObject(item) != nil {
-			return within(fmt.Sprintf("items[%d]", i), soundObject(item))
+		i++
+		if err := sound(item.(metav1.Object)); err != nil {
+			return within(fmt.Sprintf("items[%d]", i), err)
 		}
 		return nil
 	})
-}
-
-func soundObject(o runtime.Object) error {
-	m, ok := o.(metav1.Object)
-	if !ok {
-		return errors.New("not an object")
-	}
-	return sound(m)
 }
 
 var protobufPrefix = []byte("k8s\x00")

@@ -823,8 +823,7 @@ func TestTroubled(t *testing.T) {
 		{"pod p", true, "a pod that is not ready does"},
 		{"pod p ready ending", true, "so does one that ends"},
 	} {
-		whose := troubled{}
-		whose.add([]corev1.Pod{*parseWorld(t, tt.pod)[0].(*corev1.Pod)})
+		whose := troubledOf([]corev1.Pod{*parseWorld(t, tt.pod)[0].(*corev1.Pod)})
 		if len(whose) == 1 != tt.want {
 			t.Errorf("%s: %v", tt.why, whose)
 		}

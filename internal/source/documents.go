@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"runtime"
 	"slices"
 
@@ -144,10 +145,8 @@ func (d *documents) at(field string, err error) error {
 	if e := (*InputError)(nil); errors.As(err, &e) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	if e := (*fieldError)(nil); errors.As(err, &e) {
-		field, err = join(field, e.field), e.err
-	}
-	return &InputError{File: d.name, Document: d.doc, Field: field, Err: err}
+	e := within(field, err)
+	return &InputError{File: d.name, Document: d.doc, Field: e.field, Err: e.err}
 }
 
 // start skips what may stand between documents (blanks, comments, --- and ...,
@@ -350,7 +349,7 @@ func (d *documents) unfold(raw []byte, in metav1.TypeMeta) ([]object, error) {
 }
 
 // within returns the error with the item that it is in.
-func within(path string, err error) error {
+func within(path string, err error) *fieldError {
 	if e := (*fieldError)(nil); errors.As(err, &e) {
 		return &fieldError{join(path, e.field), e.err}
 	}
@@ -397,4 +396,22 @@ func (d *documents) flush(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// Repeat is a key that appears twice in an object of a file, where only its later
+// value counts.
+type Repeat struct {
+	Line int    // of the later one in the file, from 1
+	Key  string // empty where it is no plain word
+}
+
+// plainKey is a key that may be shown: the name of a field, a label or an
+// annotation.
+var plainKey = regexp.MustCompile(`^[A-Za-z0-9_./-]{1,128}$`)
+
+func repeat(line int, key string) Repeat {
+	if !plainKey.MatchString(key) {
+		key = ""
+	}
+	return Repeat{line, key}
 }

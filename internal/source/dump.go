@@ -322,8 +322,7 @@ func (d *Dump) snapshot(r Ref) (*snapshot.Snapshot, error) {
 		return nil, err
 	}
 	s := d.assemble(rel)
-	whose := troubled{}
-	whose.add(s.Pods)
+	whose := troubledOf(s.Pods)
 	s.Events = filter(d.events.items, func(o metav1.Object) bool { return rel.concerns(o) || whose.concerned(o) })
 	s.Gaps = ordered(s.Gaps)
 	order(s)

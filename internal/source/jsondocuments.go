@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+
+	kjson "k8s.io/apimachinery/pkg/util/json"
 )
 
 // jsonReader reads JSON and counts the lines. What the decoder has read ahead
@@ -177,4 +179,51 @@ func (d *documents) jsonItems(ctx context.Context, j *jsonReader, path string) e
 	}
 	_, err := j.token()
 	return err
+}
+
+// laterValues returns JSON with no key twice.
+func laterValues(raw []byte) ([]byte, error) {
+	var v any
+	if err := kjson.Unmarshal(raw, &v); err != nil {
+		return nil, err
+	}
+	return json.Marshal(v)
+}
+
+// repeatsInJSON returns the keys that stand twice, up to where the JSON breaks off.
+func repeatsInJSON(raw []byte, line int) []Repeat {
+	type level struct {
+		keys map[string]bool // of an object; nil for a list
+		key  bool            // a key is next
+	}
+	var found []Repeat
+	at := []level{{}}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	for {
+		token, err := d.Token()
+		if err != nil {
+			return found
+		}
+		in := &at[len(at)-1]
+		switch token {
+		case json.Delim('}'), json.Delim(']'):
+			at = at[:len(at)-1]
+			continue
+		}
+		if key, ok := token.(string); ok && in.keys != nil && in.key {
+			if in.keys[key] {
+				found = append(found, repeat(line+1+bytes.Count(raw[:d.InputOffset()], []byte{'\n'}), key))
+			}
+			in.keys[key], in.key = true, false
+			continue
+		}
+		in.key = true
+		switch token {
+		case json.Delim('{'):
+			at = append(at, level{map[string]bool{}, true})
+		case json.Delim('['):
+			at = append(at, level{})
+		}
+	}
 }

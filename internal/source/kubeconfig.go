@@ -26,7 +26,10 @@ type Named struct{ Context, Cluster, User, Server string }
 func RESTConfig(loader clientcmd.ClientConfig, named Named) (*rest.Config, error) {
 	raw, err := loader.RawConfig()
 	if err != nil {
-		return nil, unreadableConfig(err)
+		if missing := (*fs.PathError)(nil); errors.As(err, &missing) {
+			err = fmt.Errorf("%s: %w", missing.Path, missing.Err)
+		}
+		return nil, &configError{fmt.Errorf("the kubeconfig cannot be read: %w", err), "--kubeconfig FILE names another; --from FILE reads a file instead of a cluster"}
 	}
 	if err := named.in(&raw); err != nil {
 		return nil, err
@@ -97,14 +100,6 @@ func (n Named) in(raw *clientcmdapi.Config) error {
 		}
 	}
 	return nil
-}
-
-// unreadableConfig returns why the kubeconfig cannot be read.
-func unreadableConfig(err error) error {
-	if missing := (*fs.PathError)(nil); errors.As(err, &missing) {
-		err = fmt.Errorf("%s: %w", missing.Path, missing.Err)
-	}
-	return &configError{fmt.Errorf("the kubeconfig cannot be read: %w", err), "--kubeconfig FILE names another; --from FILE reads a file instead of a cluster"}
 }
 
 // configError says why the kubeconfig leads to no cluster, and what to name instead.

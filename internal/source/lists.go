@@ -35,9 +35,7 @@ func (c *Cluster) lists(ctx context.Context, namespace string, of *relation, kno
 			if s.Pods, gaps[4], err = c.pods(ctx, *of); err != nil {
 				return err
 			}
-			whose := troubled{}
-			whose.add(s.Pods)
-			podEvents, gaps[5], err = c.podEvents(ctx, namespace, whose)
+			podEvents, gaps[5], err = c.podEvents(ctx, namespace, troubledOf(s.Pods))
 			return err
 		})
 	}
@@ -85,9 +83,9 @@ func (c *Cluster) addPodEvents(ctx context.Context, all []*snapshot.Snapshot) er
 	whose := troubled{}
 	namespaces := map[string]bool{}
 	for _, s := range all {
-		before := len(whose)
-		if whose.add(s.Pods); len(whose) > before {
+		if own := troubledOf(s.Pods); len(own) > 0 {
 			namespaces[s.DaemonSet.Namespace] = true
+			maps.Copy(whose, own)
 		}
 	}
 	namespace := metav1.NamespaceAll
@@ -99,14 +97,11 @@ func (c *Cluster) addPodEvents(ctx context.Context, all []*snapshot.Snapshot) er
 		return err
 	}
 	for _, s := range all {
-		own := troubled{}
-		own.add(s.Pods)
-		if len(own) == 0 {
-			continue
+		if own := troubledOf(s.Pods); len(own) > 0 {
+			s.Events = lastOfEach(append(s.Events, filter(read, own.concerned)...))
+			s.Gaps = ordered(append(s.Gaps, gaps...))
+			order(s)
 		}
-		s.Events = lastOfEach(append(s.Events, filter(read, own.concerned)...))
-		s.Gaps = ordered(append(s.Gaps, gaps...))
-		order(s)
 	}
 	return nil
 }

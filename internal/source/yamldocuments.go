@@ -201,3 +201,17 @@ func several(text []byte) bool {
 	d := goyaml.NewDecoder(bytes.NewReader(text))
 	return d.Decode(&first) == nil && d.Decode(&second) != io.EOF
 }
+
+var repeatedInYAML = regexp.MustCompile(`line (\d+): key (".*"|\S+) already set in map`)
+
+// repeatsInYAML returns the keys of which a strict reader of YAML says that they
+// stand twice in a piece of YAML before which line lines stand.
+func repeatsInYAML(err error, line int) []Repeat {
+	var found []Repeat
+	for _, m := range repeatedInYAML.FindAllStringSubmatch(err.Error(), -1) {
+		n, _ := strconv.Atoi(m[1])
+		key, _ := strconv.Unquote(m[2])
+		found = append(found, repeat(line+n, key))
+	}
+	return found
+}
