@@ -58,7 +58,11 @@ func (c *Cluster) DryRun(ctx context.Context, m Manifest) (*Applied, error) {
 		return nil, m.fail(err)
 	}
 	collected, warnings := withSlot[warned](ctx)
-	ds, err := c.send(collected, m.Ref, p, m.As.Force)
+	send := c.dryPatch
+	if p.kind == "" {
+		send = c.dryCreate
+	}
+	ds, err := send(collected, m, p)
 	if found := conflictsIn(err); len(found) > 0 {
 		return &Applied{Warnings: *warnings}, &ConflictError{Ref: m.Ref, Manager: p.manager, Conflicts: found}
 	}
@@ -100,23 +104,23 @@ func patchOf(live *appsv1.DaemonSet, m Manifest, kubernetesVersion string) (patc
 	return p, method, err
 }
 
-// send is the one place that sends anything but a GET: the dry run of a patch, or of the
-// creation that a patch without a kind stands for. onlyDry refuses it should it ever
-// forget what it is. The object is sent as it was written: the API's types would lose
-// fields that the server has to judge.
-func (c *Cluster) send(ctx context.Context, ref Ref, p patch, force bool) (*appsv1.DaemonSet, error) {
-	if p.kind != "" {
-		o := metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}, FieldManager: p.manager, FieldValidation: metav1.FieldValidationStrict}
-		if p.kind == types.ApplyPatchType && force {
-			o.Force = &force
-		}
-		return c.apps.DaemonSets(ref.Namespace).Patch(ctx, ref.Name, p.kind, p.body, o)
-	}
+// dryCreate and dryPatch are the two places that send anything but a GET. onlyDry
+// refuses it should one ever forget what it is. The object is sent as it was
+// written: the API's types would lose fields that the server has to judge.
+func (c *Cluster) dryCreate(ctx context.Context, m Manifest, p patch) (*appsv1.DaemonSet, error) {
 	o := metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}, FieldManager: p.manager, FieldValidation: metav1.FieldValidationStrict}
 	ds := &appsv1.DaemonSet{}
-	err := c.apps.RESTClient().Post().Namespace(ref.Namespace).Resource("daemonsets").VersionedParams(&o, scheme.ParameterCodec).
+	err := c.apps.RESTClient().Post().Namespace(m.Namespace).Resource("daemonsets").VersionedParams(&o, scheme.ParameterCodec).
 		SetHeader("Content-Type", runtime.ContentTypeJSON).Body(p.body).Do(ctx).Into(ds)
 	return ds, err
+}
+
+func (c *Cluster) dryPatch(ctx context.Context, m Manifest, p patch) (*appsv1.DaemonSet, error) {
+	o := metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}, FieldManager: p.manager, FieldValidation: metav1.FieldValidationStrict}
+	if p.kind == types.ApplyPatchType && m.As.Force {
+		o.Force = &m.As.Force
+	}
+	return c.apps.DaemonSets(m.Namespace).Patch(ctx, m.Name, p.kind, p.body, o)
 }
 
 // onlyDry is a transport that lets no request through that would change
