@@ -109,9 +109,9 @@ var seenByKubelet = map[daemonset.Reason]bool{cause.CrashLoopBackOff: true, caus
 //
 // Where pods of the current revision fail, none has become available, and at
 // least half of them fail, all of them are taken to.
-func assume(st *daemonset.State) assumed {
+func assume(st *daemonset.State) *assumed {
 	causes := cause.Find(st)
-	a := assumed{
+	a := &assumed{
 		nodes: make([]assumedNode, len(st.Nodes)), refusal: causes.Refusal(), broken: map[string]*cause.Cause{},
 		surges: st.Budget.MaxSurge > 0, causes: causes,
 	}

@@ -132,71 +132,48 @@ const (
 	sourceState       = "State"
 )
 
-// list returns the assumptions of a forecast.
-func (a *assumed) list(m *measured, o Options, st *daemonset.State) []daemonset.Assumption {
-	var out []daemonset.Assumption
-	add := func(code daemonset.AssumptionCode, value, source string) {
-		out = append(out, daemonset.Assumption{Code: code, Value: value, Source: source})
-	}
-	from := func(given bool) string {
-		if given {
-			return sourceFlag
+// assumptions returns those of a forecast.
+func (w *way) assumptions(o Options) (out []daemonset.Assumption) {
+	a, m := w.a, w.m
+	add := func(holds bool, code daemonset.AssumptionCode, value, source string) {
+		if holds {
+			out = append(out, daemonset.Assumption{Code: code, Value: value, Source: source})
 		}
-		return sourceController
 	}
+	from := map[bool]string{true: sourceFlag, false: sourceController}
 	if len(m.starts) > 0 {
-		add(AssumeStart, seconds(m.quantile(0.5)), m.startSource)
+		add(true, AssumeStart, seconds(m.quantile(0.5)), m.startSource)
+		add(len(m.starts) > 1, AssumeStartSlow, seconds(m.quantile(0.9)), m.startSource)
+		add(len(m.starts) > 1, AssumeStartFast, seconds(m.quantile(0.1)), m.startSource)
 	}
-	if len(m.starts) > 1 {
-		add(AssumeStartSlow, seconds(m.quantile(0.9)), m.startSource)
-		add(AssumeStartFast, seconds(m.quantile(0.1)), m.startSource)
-	}
-	add(AssumeTermination, seconds(m.termination), m.endSource)
-	if m.minReady > 0 {
-		add(AssumeMinReadySeconds, strconv.Itoa(int(st.DaemonSet.Spec.MinReadySeconds)), sourceSpec)
-	}
-	add(AssumeRequestRate, strconv.FormatFloat(m.rate, 'f', -1, 64), from(o.RequestRate > 0))
-	add(AssumeRequestBurst, strconv.Itoa(m.burst), from(o.RequestBurst > 0))
-	add(AssumeSlowStart, "1", sourceController)
-	add(AssumeStepBurst, strconv.Itoa(daemonset.BurstReplicas), sourceController)
-	if a.fails == nil && a.image == "" {
-		add(AssumeNewPods, "", sourceState)
-	}
-	if len(a.late) > 0 {
-		add(AssumeLatePods, strconv.Itoa(len(a.late)), sourceState)
-	}
-	if a.stay > 0 {
-		add(AssumeNodesStay, strconv.Itoa(a.stay), sourceState)
-	}
+	add(true, AssumeTermination, seconds(m.termination), m.endSource)
+	add(m.minReady > 0, AssumeMinReadySeconds, strconv.Itoa(int(m.minReady)), sourceSpec)
+	add(true, AssumeRequestRate, strconv.FormatFloat(m.rate, 'f', -1, 64), from[o.RequestRate > 0])
+	add(true, AssumeRequestBurst, strconv.Itoa(m.burst), from[o.RequestBurst > 0])
+	add(true, AssumeSlowStart, "1", sourceController)
+	add(true, AssumeStepBurst, strconv.Itoa(daemonset.BurstReplicas), sourceController)
+	add(a.fails == nil && a.image == "", AssumeNewPods, "", sourceState)
+	add(len(a.late) > 0, AssumeLatePods, strconv.Itoa(len(a.late)), sourceState)
+	add(a.stay > 0, AssumeNodesStay, strconv.Itoa(a.stay), sourceState)
 	if a.fails != nil {
-		add(AssumeRevisionFails, strconv.Itoa(a.fails.NewFailing), sourceState)
-		if n := a.readyPods(st); n > 0 {
-			add(AssumeReadyPods, strconv.Itoa(n), sourceState)
-		}
+		ready := w.readyPods()
+		add(true, AssumeRevisionFails, strconv.Itoa(a.fails.NewFailing), sourceState)
+		add(ready > 0, AssumeReadyPods, strconv.Itoa(ready), sourceState)
 	}
-	if a.image != "" {
-		add(AssumeInvalidImage, a.image, sourceSpec)
-	}
-	if a.ports {
-		add(AssumeHostPorts, "", sourceSpec)
-	}
-	if a.refusal != nil {
-		add(AssumeRefused, "", sourceState)
-	}
-	if a.gone {
-		add(AssumeCollected, seconds(collected), sourceController)
-	}
+	add(a.image != "", AssumeInvalidImage, a.image, sourceSpec)
+	add(a.ports, AssumeHostPorts, "", sourceSpec)
+	add(a.refusal != nil, AssumeRefused, "", sourceState)
+	add(a.gone, AssumeCollected, seconds(collected), sourceController)
 	return out
 }
 
 // readyPods counts the pods of the current revision that only wait for
 // minReadySeconds.
-func (a *assumed) readyPods(st *daemonset.State) int {
-	count := 0
-	for i := range st.Nodes {
-		for j := range st.Nodes[i].Pods {
-			p := &st.Nodes[i].Pods[j]
-			_, kind, moves := a.nodes[i].next(p, st, &pace{starts: []float64{nominal}})
+func (w *way) readyPods() (count int) {
+	for i := range w.st.Nodes {
+		for j := range w.st.Nodes[i].Pods {
+			p := &w.st.Nodes[i].Pods[j]
+			_, kind, moves := w.a.nodes[i].next(p, w.st, &pace{starts: []float64{nominal}})
 			count += b2i(moves && kind == podAvailable && p.Updated)
 		}
 	}

@@ -461,15 +461,12 @@ const sourceWatch = "Watch"
 
 // teach puts what was seen in place of what pods and events tell, or the
 // person who asks.
-func (l *learnt) teach(m *measured) {
+func (l *learnt) teach(m *measured) *measured {
 	if len(l.ends) >= fewest || len(l.ends) > 0 && m.endSource == sourceGracePeriod { // anything tells more than a bound
 		m.termination, m.endSource = mean(l.ends), sourceWatch
 	}
 	if len(l.starts) >= fewest {
-		m.starts, m.startSource = slices.Sorted(slices.Values(l.starts)), sourceWatch
-		slow := m.quantile(0.9)
-		for i := range m.starts {
-			m.starts[i] = min(m.starts[i], slow)
-		}
+		m.starts, m.startSource = levelled(slices.Sorted(slices.Values(l.starts))), sourceWatch
 	}
+	return m
 }

@@ -82,15 +82,15 @@ func (f *followed) object(words []string) (object any, gone bool) {
 	case "change", "limit", "status", "drop":
 		return f.daemonSet(words), words[0] == "drop"
 	case "cordon", "taint", "add":
-		n := f.objects.nodes["n0"].DeepCopy()
+		n := f.objects.get(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n0"}}).(*corev1.Node).DeepCopy()
 		if n.Name = words[1]; words[0] == "taint" {
 			n.Spec.Taints = []corev1.Taint{{Key: "dedicated", Effect: corev1.TaintEffectNoExecute}}
 		}
 		n.Spec.Unschedulable = words[0] == "cordon"
 		return n, false
 	}
-	p := f.objects.pods[words[1]]
-	if p == nil {
+	p, ok := f.objects.get(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: words[1]}}).(*corev1.Pod)
+	if !ok {
 		f.t.Fatalf("%v: there is no such pod", words)
 	}
 	p = p.DeepCopy()
@@ -476,7 +476,7 @@ func TestFollowerAgreesWithTheModel(t *testing.T) {
 			act(p)
 		}
 		for _, i := range drawn(step.Deletes) {
-			p := f.objects.pods[i.Pod].DeepCopy()
+			p := f.objects.get(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: i.Pod}}).(*corev1.Pod).DeepCopy()
 			if !f.owns(p) {
 				continue // an orphan, which the same sync adopts first: not the Follower's to tell
 			}

@@ -88,15 +88,12 @@ func (f *Follower) present(st *daemonset.State, next *daemonset.Step) (o Outcome
 	if next.Reason == daemonset.StepSelectsAll || next.Reason == daemonset.StepBeingDeleted {
 		return Outcome{Code: NotRolling, Reason: next.Reason, Holders: []Holder{}, Late: []Holder{}, Unblock: []Unblock{}}, nil, true
 	}
-	m, a := measure(st, f.o), assume(st)
-	f.learnt.teach(&m)
-	a.told(&m, st.At)
-	run := simulate(st, a.nodes, m.typical(a.refusal != nil))
-	o = outcome(st, run, &a)
-	if o.Code == Completes || o.Code == RemovesAllPods {
-		o.Duration, _ = o.spread(st, &a, &m)
+	w := newWay(st, f.learnt.teach(measure(st, f.o)), nil)
+	run := w.simulate()
+	if o = w.outcome(run); o.ends() {
+		w.spread(&o)
 	}
-	return o, holdingNow(st, a.causes), run.end.at == 0
+	return o, holdingNow(st, w.a.causes), run.end.at == 0
 }
 
 // holdingNow returns the nodes that use up the budget, each with what is wrong

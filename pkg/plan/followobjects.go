@@ -2,68 +2,59 @@ package plan
 
 import (
 	"maps"
+	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// objects are those of a Snapshot by name, so that a change costs what it
+// objects are those of a Snapshot by kind and name, so that a change costs what it
 // changes. The objects themselves are never edited.
 type objects struct {
-	profile   daemonset.Profile
-	base      *snapshot.Snapshot // gaps and version
-	ds        *appsv1.DaemonSet
-	nodes     map[string]*corev1.Node
-	pods      map[string]*corev1.Pod
-	revisions map[string]*appsv1.ControllerRevision
-	events    map[string]*corev1.Event
+	profile daemonset.Profile
+	base    *snapshot.Snapshot // gaps and version
+	ds      *appsv1.DaemonSet
+	around  map[id]metav1.Object // nodes, pods, revisions and events
 }
+
+type id struct {
+	kind reflect.Type
+	name string
+}
+
+func idOf(object any) id { return id{reflect.TypeOf(object), object.(metav1.Object).GetName()} }
 
 func newObjects(st *daemonset.State) objects {
 	s := st.Snapshot
-	return objects{
-		profile: st.Profile, base: s, ds: s.DaemonSet,
-		nodes:     byName(s.Nodes, func(o *corev1.Node) string { return o.Name }),
-		pods:      byName(s.Pods, func(o *corev1.Pod) string { return o.Name }),
-		revisions: byName(s.Revisions, func(o *appsv1.ControllerRevision) string { return o.Name }),
-		events:    byName(s.Events, func(o *corev1.Event) string { return o.Name }),
-	}
+	o := objects{profile: st.Profile, base: s, ds: s.DaemonSet, around: map[id]metav1.Object{}}
+	putAll(&o, s.Nodes)
+	putAll(&o, s.Pods)
+	putAll(&o, s.Revisions)
+	putAll(&o, s.Events)
+	return o
 }
 
-func byName[T any](all []T, name func(*T) string) map[string]*T {
-	out := make(map[string]*T, len(all))
+func putAll[T any](o *objects, all []T) {
 	for i := range all {
-		out[name(&all[i])] = &all[i]
+		o.put(&all[i], false)
 	}
-	return out
 }
 
 // get returns what there is of the same kind and name, or nil.
 func (o *objects) get(object any) any {
-	switch x := object.(type) {
-	case *appsv1.DaemonSet:
+	if _, ok := object.(*appsv1.DaemonSet); ok {
 		return o.ds
-	case *corev1.Node:
-		return found(o.nodes, x.Name)
-	case *corev1.Pod:
-		return found(o.pods, x.Name)
-	case *appsv1.ControllerRevision:
-		return found(o.revisions, x.Name)
-	case *corev1.Event:
-		return found(o.events, x.Name)
 	}
-	return nil
-}
-
-func found[T any](in map[string]*T, name string) any {
-	if o, ok := in[name]; ok {
-		return o
+	if had, ok := o.around[idOf(object)]; ok {
+		return had
 	}
 	return nil
 }
@@ -71,28 +62,21 @@ func found[T any](in map[string]*T, name string) any {
 // put adds an object, or takes away the one of that name. With a pod, what was
 // said of it goes.
 func (o *objects) put(object any, gone bool) {
-	switch x := object.(type) {
-	case *appsv1.DaemonSet:
-		o.ds = x
-	case *corev1.Node:
-		replace(o.nodes, x.Name, x, gone)
-	case *corev1.Pod:
-		if replace(o.pods, x.Name, x, gone); gone {
-			maps.DeleteFunc(o.events, func(_ string, e *corev1.Event) bool { return e.InvolvedObject.UID == x.UID })
+	ds, isDaemonSet := object.(*appsv1.DaemonSet)
+	switch {
+	case isDaemonSet:
+		o.ds = ds
+	case !gone:
+		o.around[idOf(object)] = object.(metav1.Object)
+	default:
+		delete(o.around, idOf(object))
+		if p, ok := object.(*corev1.Pod); ok {
+			maps.DeleteFunc(o.around, func(_ id, other metav1.Object) bool {
+				e, ok := other.(*corev1.Event)
+				return ok && e.InvolvedObject.UID == p.UID
+			})
 		}
-	case *appsv1.ControllerRevision:
-		replace(o.revisions, x.Name, x, gone)
-	case *corev1.Event:
-		replace(o.events, x.Name, x, gone)
 	}
-}
-
-func replace[T any](in map[string]*T, name string, object *T, gone bool) {
-	if gone {
-		delete(in, name)
-		return
-	}
-	in[name] = object
 }
 
 // change is what was and what came, of one name; old is nil if there was
@@ -102,7 +86,7 @@ type change struct{ old, new any }
 // before returns the objects as they were before the changes, oldest first.
 func (o *objects) before(changes []change) *objects {
 	c := *o
-	c.nodes, c.pods, c.revisions, c.events = maps.Clone(o.nodes), maps.Clone(o.pods), maps.Clone(o.revisions), maps.Clone(o.events)
+	c.around = maps.Clone(o.around)
 	for _, ch := range slices.Backward(changes) {
 		if ch.old == nil {
 			c.put(ch.new, true)
@@ -117,16 +101,21 @@ func (o *objects) before(changes []change) *objects {
 func (o *objects) snapshot(at time.Time) *snapshot.Snapshot {
 	s := *o.base
 	s.DaemonSet, s.TakenAt = o.ds, at
-	s.Nodes, s.Pods, s.Revisions, s.Events = listed(o.nodes), listed(o.pods), listed(o.revisions), listed(o.events)
-	return &s
-}
-
-func listed[T any](all map[string]*T) []T {
-	out := make([]T, 0, len(all))
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		out = append(out, *all[name])
+	s.Nodes, s.Pods, s.Revisions, s.Events = nil, nil, nil, nil
+	byName := func(a, b metav1.Object) int { return strings.Compare(a.GetName(), b.GetName()) }
+	for _, object := range slices.SortedFunc(maps.Values(o.around), byName) {
+		switch x := object.(type) {
+		case *corev1.Node:
+			s.Nodes = append(s.Nodes, *x)
+		case *corev1.Pod:
+			s.Pods = append(s.Pods, *x)
+		case *appsv1.ControllerRevision:
+			s.Revisions = append(s.Revisions, *x)
+		case *corev1.Event:
+			s.Events = append(s.Events, *x)
+		}
 	}
-	return out
+	return &s
 }
 
 // state returns what a sync at a time sees.

@@ -36,30 +36,28 @@ func forecast(st *daemonset.State, o Options, inherited *assumed) projection {
 		f.Outcome.Code, f.Outcome.Reason = NotRolling, step.Reason
 		return f
 	}
-	m, a := measure(st, o), assume(st)
-	m.wait(&step)
-	a.inherit(inherited, st)
-	a.told(&m, st.At)
-	run := simulate(st, a.nodes, m.typical(a.refusal != nil))
+	w := newWay(st, measure(st, o), inherited)
+	w.m.wait(&step)
+	run := w.simulate()
 	f.lost = run.lost()
 	f.Waves = append(f.Waves, run.waves...)
-	f.Outcome = outcome(st, run, &a)
+	f.Outcome = w.outcome(run)
 	f.Replaces, f.Drops = f.Outcome.Replaced, f.Outcome.Dropped
 	if st.Budget.Kind != daemonset.BudgetNone {
 		replaces, drops := run.oldPods()
 		f.Replaces, f.Drops = f.Replaces+replaces, f.Drops+drops
 	}
-	if !a.dated(&m) {
+	if !w.dated() {
 		for i := range f.Waves {
 			f.Waves[i].At, f.Waves[i].Last = nil, nil
 		}
 	}
-	f.nodes = a.nodes
-	f.assumptions, f.warnings = a.list(&m, o, st), stepWarnings(&step, st, &a)
+	f.nodes = w.a.nodes
+	f.assumptions, f.warnings = w.assumptions(o), stepWarnings(&step, st, w.a)
 	if run.end.endless {
 		return f
 	}
-	if late := f.judge(st, &a, &m, run); m.minReady > 0 && late >= m.minReady/10 { // else it is not worth a word
+	if late := f.judge(w, run); w.m.minReady > 0 && late >= w.m.minReady/10 { // else it is not worth a word
 		i := slices.IndexFunc(f.assumptions, func(a daemonset.Assumption) bool { return a.Code == AssumeMinReadySeconds })
 		f.assumptions = slices.Insert(f.assumptions, i+1, daemonset.Assumption{Code: AssumeCountedLate, Value: seconds(math.Round(late)), Source: sourceController})
 	}
@@ -69,20 +67,19 @@ func forecast(st *daemonset.State, o Options, inherited *assumed) projection {
 // judge adds to a Forecast how long it takes, what would let it complete, and
 // what other limits would mean. It returns how late the controller counts a pod in
 // that time, at most: 0 where the time is not known.
-func (f *Forecast) judge(st *daemonset.State, a *assumed, m *measured, run *simulation) (late float64) {
-	d, runs := f.Outcome.spread(st, a, m)
+func (f *Forecast) judge(w *way, run *simulation) (late float64) {
+	runs := w.spread(&f.Outcome)
 	switch {
 	case f.Outcome.ends():
-		f.Outcome.Duration = d
 		f.date(run, runs)
 		for _, r := range runs {
 			late = max(late, r.end.late)
 		}
 	case f.Outcome.Code == Stalls:
-		f.Outcome.Unblock = unblock(st, a, m, run)
+		f.Outcome.Unblock = w.unblock(run)
 	}
-	if f.Replaces+f.Drops > 0 && st.Budget.Kind != daemonset.BudgetNone && st.Budget.Invalid == "" {
-		f.Limits = limits(st, a, m)
+	if b := w.st.Budget; f.Replaces+f.Drops > 0 && b.Kind != daemonset.BudgetNone && b.Invalid == "" {
+		f.Limits = w.limits()
 	}
 	return late
 }
@@ -184,40 +181,15 @@ func (r *simulation) reaches(n *daemonset.Node) bool {
 	return r.tally.Rolls() && r.st.Limit() > 0 && !updated
 }
 
-// dated reports whether it can be told how long things take: pods tell how long
-// one needs to become ready, and none is late.
-func (a *assumed) dated(m *measured) bool { return len(m.starts) > 0 && len(a.late) == 0 }
-
 // ends reports whether every old pod is replaced, or gone, at a time that can be
 // told.
 func (o *Outcome) ends() bool { return o.Code == Completes || o.Code == RemovesAllPods }
 
-// spread runs a rollout at its best, as expected and at its worst. It returns
-// when each of them ends, nil if that cannot be told, and the runs in this order,
-// and has the Outcome hold the worst of all of them.
-func (o *Outcome) spread(st *daemonset.State, a *assumed, m *measured) (d *Duration, runs []*simulation) {
-	if !a.dated(m) {
-		return nil, nil
-	}
-	refused := a.refusal != nil
-	var ends []float64
-	for _, p := range []*pace{m.optimistic(refused), m.expected(refused), m.pessimistic(refused)} {
-		r := simulate(st, a.nodes, p)
-		if r.end.endless {
-			return nil, nil
-		}
-		runs, ends = append(runs, r), append(ends, r.end.at)
-		o.Worst, o.Largest = max(o.Worst, r.end.worst), max(o.Largest, r.end.largest)
-		o.AtATime, o.AtOnce = max(o.AtATime, r.end.atATime), max(o.AtOnce, r.end.atOnce)
-	}
-	return &Duration{Optimistic: slices.Min(ends), Expected: ends[1], Pessimistic: slices.Max(ends) + m.backoff}, runs
-}
-
 // outcome tells how a simulation ended.
-func outcome(st *daemonset.State, r *simulation, a *assumed) Outcome {
+func (w *way) outcome(r *simulation) Outcome {
 	o := Outcome{
 		Steps: r.end.steps, Replaced: r.end.replaced, Dropped: r.end.dropped, Left: r.tally.Old(), Largest: r.end.largest, AtATime: r.end.atATime, AtOnce: r.end.atOnce, Worst: r.end.worst,
-		Holders: []Holder{}, Late: append([]Holder{}, a.late...), Unblock: []Unblock{},
+		Late: append([]Holder{}, w.a.late...), Unblock: []Unblock{},
 	}
 	for i := range r.slots {
 		for j, pods := 0, r.tally.Node(int32(i)).Pods; j < len(pods); j++ {
@@ -230,21 +202,19 @@ func outcome(st *daemonset.State, r *simulation, a *assumed) Outcome {
 	switch {
 	case r.end.endless:
 		o.Code, o.Reason = Unknown, Endless
-	case old > 0 && st.DaemonSet.Spec.UpdateStrategy.Type != appsv1.RollingUpdateDaemonSetStrategyType:
+	case old > 0 && w.st.DaemonSet.Spec.UpdateStrategy.Type != appsv1.RollingUpdateDaemonSetStrategyType:
 		o.Code, o.Reason = NotRolling, daemonset.StepOnDelete
-		o.Holders, o.FurtherHolders = holders(r, a, false)
 	case old > 0 || lacking > 0 || r.hangs():
-		o.Code, o.Reason, o.AtWorst = Stalls, stallReason(st, r), r.end.chosen && old > 0
-		o.Holders, o.FurtherHolders = holders(r, a, true)
+		o.Code, o.Reason, o.AtWorst = Stalls, r.stallReason(), r.end.chosen && old > 0
+	case counts.Desired == 0 && runsPod(w.st.Nodes) && !r.runsPod():
+		o.Code = RemovesAllPods
+	case len(r.waves) == 0 && r.end.at == 0:
+		o.Code = NothingToDo
 	default:
 		o.Code = Completes
-		switch {
-		case counts.Desired == 0 && runsPod(st.Nodes) && !r.runsPod():
-			o.Code = RemovesAllPods
-		case len(r.waves) == 0 && r.end.at == 0:
-			o.Code = NothingToDo
-		}
-		o.Holders, o.FurtherHolders = holders(r, a, false)
+	}
+	if o.Holders = []Holder{}; o.Code != Unknown {
+		o.Holders, o.FurtherHolders = holders(r, w.a, o.Code == Stalls)
 	}
 	return o
 }
@@ -319,17 +289,17 @@ var OutcomeReasons = []daemonset.Reason{
 	Endless,
 }
 
-func stallReason(st *daemonset.State, r *simulation) daemonset.Reason {
+func (r *simulation) stallReason() daemonset.Reason {
 	switch {
-	case st.Budget.Invalid != "":
+	case r.st.Budget.Invalid != "":
 		return daemonset.InvalidBudget
 	case r.end.failed != nil:
 		return r.end.failed.Code
-	case r.tally.Refused(), r.times.refused && st.Budget.MaxSurge > 0:
+	case r.tally.Refused(), r.times.refused && r.st.Budget.MaxSurge > 0:
 		return cause.FailedCreate
 	case r.hangs():
 		return cause.Terminating
-	case r.tally.Used() >= st.Limit():
+	case r.tally.Used() >= r.st.Limit():
 		return daemonset.StepBudgetSpent
 	case r.tally.Old() == 0:
 		return Unfilled
@@ -339,9 +309,8 @@ func stallReason(st *daemonset.State, r *simulation) daemonset.Reason {
 
 // holders returns the nodes that stay as they are: those that should have an
 // available pod and have none, and, where the budget matters, those that use it
-// up. Only those
-// are named that are known to: of the others, which it is depends on the
-// controller's random choice.
+// up. Only those are named that are known to: of the others, which it is depends on
+// the controller's random choice.
 func holders(r *simulation, a *assumed, budget bool) (named []Holder, further int) {
 	named = []Holder{}
 	for i := range r.slots {

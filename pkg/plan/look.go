@@ -15,18 +15,18 @@ func Look(st *daemonset.State) cause.Outlook {
 	if !st.PodsRead || leftAlone(st.DaemonSet) {
 		return cause.Outlook{}
 	}
-	w := look(st)
+	w := newWay(st, measure(st, Options{}), nil)
 	r := w.simulate()
 	out := cause.Outlook{Lost: Nodes(r.lost())}
-	switch o := outcome(st, r, w.a); {
+	switch o := w.outcome(r); {
 	case o.Code == Stalls:
 		out.Course = &cause.Course{Stalls: true, End: r.tally.Counts()}
-		out.Raise = raise(st, w.a, w.m, r)
+		out.Raise = w.raise(r)
 	case o.Code == Completes:
 		step := st.Sync()
 		w.m.wait(&step)
-		out.Course = &cause.Course{End: r.tally.Counts(), Next: nextBatch(st, &step, r)}
-		out.Course.Duration, _ = o.spread(st, w.a, w.m)
+		w.spread(&o)
+		out.Course = &cause.Course{End: r.tally.Counts(), Next: nextBatch(st, &step, r), Duration: o.Duration}
 	case o.Code == NothingToDo && !w.safe():
 		out.Stall = nextStall(st)
 	}
@@ -51,12 +51,6 @@ func nextBatch(st *daemonset.State, next *daemonset.Step, r *simulation) *cause.
 	return &cause.Batch{At: st.At.Add(in).UTC(), Deletes: w.Deletes, Creates: w.Creates}
 }
 
-func look(st *daemonset.State) *way {
-	m, a := measure(st, Options{}), assume(st)
-	a.told(&m, st.At)
-	return &way{st, &a, &m}
-}
-
 // safe reports whether nothing is in the way of a next rollout, which spares the
 // work of simulating it.
 func (w *way) safe() bool {
@@ -72,15 +66,13 @@ func nextStall(st *daemonset.State) *cause.Stall {
 		return nil // a template that cannot be changed has no rollout
 	}
 	st = restarted.State
-	w := look(st)
+	w := newWay(st, measure(st, Options{}), nil)
 	r := w.simulate()
-	o := outcome(st, r, w.a)
+	o := w.outcome(r)
 	if o.Code != Stalls {
 		return nil
 	}
-	out := &cause.Stall{Reason: o.Reason, Replaced: o.Replaced + o.Dropped, Working: r.end.working, Of: oldPods(st), AtWorst: o.AtWorst, Nodes: []string{}, Further: o.FurtherHolders}
-	for _, h := range o.Holders {
-		out.Nodes = append(out.Nodes, h.Node)
+	return &cause.Stall{
+		Reason: o.Reason, Replaced: o.Replaced + o.Dropped, Working: r.end.working, Of: oldPods(st), AtWorst: o.AtWorst, Nodes: append([]string{}, Nodes(o.Holders)...), Further: o.FurtherHolders,
 	}
-	return out
 }

@@ -196,8 +196,7 @@ func TestUnblockLaw(t *testing.T) {
 		if len(st.Nodes) > 40 {
 			continue
 		}
-		now := assume(st)
-		served := now.served(st)
+		served := (&way{st: st, a: assume(st)}).served()
 		p, err := planOf(s, nil, Options{Starts: ten})
 		if err != nil {
 			t.Fatal(err)

@@ -41,8 +41,7 @@ func MakeChanged(r *whatif.Result, o Options) *Plan {
 	}
 	var inherited *assumed
 	if before != nil && sameContainers(before.DaemonSet, after.DaemonSet) {
-		a := assume(before)
-		inherited = &a
+		inherited = assume(before)
 	}
 	p := begin(subject, after, o, inherited)
 	p.changed(r, o)

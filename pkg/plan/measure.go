@@ -51,16 +51,10 @@ const fewest = 3
 // the current revision, only those. Of the slowest tenth all are taken to be as
 // fast as the fastest of it: a pod that lost readiness for a while looks as if
 // it had needed days.
-func measure(st *daemonset.State, o Options) measured {
-	m := measured{rate: defaultRate, burst: defaultBurst}
-	if o.RequestRate > 0 {
-		m.rate = o.RequestRate
-	}
-	if o.RequestBurst > 0 {
-		m.burst = o.RequestBurst
-	}
-	if wait := st.DaemonSet.Spec.MinReadySeconds; wait > 0 {
-		m.minReady = float64(wait)
+func measure(st *daemonset.State, o Options) *measured {
+	m := &measured{
+		rate: cmp.Or(max(0, o.RequestRate), defaultRate), burst: cmp.Or(max(0, o.RequestBurst), defaultBurst),
+		minReady: float64(max(0, st.DaemonSet.Spec.MinReadySeconds)),
 	}
 	switch seen := terminations(st); {
 	case o.Termination != nil:
@@ -71,26 +65,29 @@ func measure(st *daemonset.State, o Options) measured {
 		m.termination, m.endSource = gracePeriod(st), sourceGracePeriod
 	}
 	if len(o.Starts) > 0 {
-		m.startSource = sourceFlag
-		for _, d := range o.Starts {
+		for _, d := range slices.Sorted(slices.Values(o.Starts)) {
 			m.starts = append(m.starts, d.Seconds())
 		}
-		slices.Sort(m.starts)
+		m.startSource = sourceFlag
 		return m
 	}
-	known := cause.StartsOf(st)
-	if len(known.Seconds) == 0 {
-		return m
-	}
-	m.starts, m.startSource = known.Seconds, sourcePods
-	if known.Updated {
-		m.startSource = sourceUpdated
-	}
-	slow := m.quantile(0.9)
-	for i := range m.starts {
-		m.starts[i] = min(m.starts[i], slow)
+	if known := cause.StartsOf(st); len(known.Seconds) > 0 {
+		m.starts, m.startSource = levelled(known.Seconds), sourcePods
+		if known.Updated {
+			m.startSource = sourceUpdated
+		}
 	}
 	return m
+}
+
+// levelled returns times, shortest first, with all of the slowest tenth as short as the
+// shortest of it.
+func levelled(starts []float64) []float64 {
+	slow := cause.Starts{Seconds: starts}.Quantile(0.9)
+	for i := range starts {
+		starts[i] = min(starts[i], slow)
+	}
+	return starts
 }
 
 func gracePeriod(st *daemonset.State) float64 {
@@ -195,38 +192,34 @@ func (p *pace) startOf(age float64) float64 {
 	return 2 * age
 }
 
-func (m *measured) pace(refused bool, starts ...float64) *pace {
-	return &pace{starts: starts, known: m.starts, termination: m.termination, minReady: m.minReady, rate: m.rate, burst: m.burst, refused: refused}
+func (w *way) pace(starts ...float64) *pace {
+	m := w.m
+	return &pace{starts: starts, known: m.starts, termination: m.termination, minReady: m.minReady, rate: m.rate, burst: m.burst, refused: w.a.refusal != nil}
 }
 
 // typical has every pod take the median time, and what then happens at about
 // the same time happen at once: steady waves come of it.
-func (m *measured) typical(refused bool) *pace {
+func (w *way) typical() *pace {
 	start := float64(nominal)
-	if len(m.starts) > 0 {
-		start = m.quantile(0.5)
+	if len(w.m.starts) > 0 {
+		start = w.m.quantile(0.5)
 	}
-	p := m.pace(refused, start)
+	p := w.pace(start)
 	p.window = max(1, start/2)
 	return p
 }
 
 // expected has pods take the times that were measured, one after the other.
-func (m *measured) expected(refused bool) *pace {
-	if len(m.starts) == 0 {
-		return m.pace(refused, nominal)
-	}
-	return m.pace(refused, m.starts...)
-}
+func (w *way) expected() *pace { return w.pace(w.m.starts...) }
 
 // optimistic has every pod start and end as fast as is likely.
-func (m *measured) optimistic(refused bool) *pace {
-	p := m.pace(refused, m.quantile(0.1))
-	if m.endSource == sourceGracePeriod {
+func (w *way) optimistic() *pace {
+	p := w.pace(w.m.quantile(0.1))
+	if w.m.endSource == sourceGracePeriod {
 		p.termination = 0
 	}
 	return p
 }
 
 // pessimistic has every pod start as slowly as one of ten does.
-func (m *measured) pessimistic(refused bool) *pace { return m.pace(refused, m.quantile(0.9)) }
+func (w *way) pessimistic() *pace { return w.pace(w.m.quantile(0.9)) }

@@ -1,0 +1,75 @@
+package plan
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+)
+
+// way is a State from which a rollout goes on, what is assumed of it, and how long
+// things take.
+type way struct {
+	st *daemonset.State
+	a  *assumed
+	m  *measured
+}
+
+// newWay returns that of a State. What was assumed before a change may be inherited.
+func newWay(st *daemonset.State, m *measured, inherited *assumed) *way {
+	a := assume(st)
+	a.inherit(inherited, st)
+	a.told(m, st.At)
+	return &way{st, a, m}
+}
+
+// withLimit returns the same with another limit, of the kind that the budget has.
+func (w *way) withLimit(n int) *way {
+	st := *w.st
+	st.Budget.Fallback = false
+	if st.Budget.MaxSurge > 0 {
+		st.Budget.MaxSurge = n
+	} else {
+		st.Budget.MaxUnavailable = n
+	}
+	return &way{&st, w.a, w.m}
+}
+
+// after returns that of a State which a further change makes of this one.
+func (w *way) after(then *daemonset.State) *way {
+	a := assume(then)
+	if sameContainers(w.st.DaemonSet, then.DaemonSet) { // as MakeChanged has it
+		a.inherit(cmp.Or(w.a.inherited, w.a), then)
+	}
+	return &way{then, a, w.m}
+}
+
+// simulate steps the rollout to its end, in steady waves.
+func (w *way) simulate() *simulation { return simulate(w.st, w.a.nodes, w.typical()) }
+
+// dated reports whether it can be told how long things take: pods tell how long
+// one needs to become ready, and none is late.
+func (w *way) dated() bool { return len(w.m.starts) > 0 && len(w.a.late) == 0 }
+
+// spread runs the rollout at its best, as expected and at its worst, and returns the
+// runs in this order; none if it cannot be told how long they take. It has the
+// Outcome hold the worst of all of them, and how long it takes until the end.
+func (w *way) spread(o *Outcome) (runs []*simulation) {
+	if !w.dated() {
+		return nil
+	}
+	var ends []float64
+	for _, p := range []*pace{w.optimistic(), w.expected(), w.pessimistic()} {
+		r := simulate(w.st, w.a.nodes, p)
+		if r.end.endless {
+			return nil
+		}
+		runs, ends = append(runs, r), append(ends, r.end.at)
+		o.Worst, o.Largest = max(o.Worst, r.end.worst), max(o.Largest, r.end.largest)
+		o.AtATime, o.AtOnce = max(o.AtATime, r.end.atATime), max(o.AtOnce, r.end.atOnce)
+	}
+	if o.ends() {
+		o.Duration = &Duration{Optimistic: slices.Min(ends), Expected: ends[1], Pessimistic: slices.Max(ends) + w.m.backoff}
+	}
+	return runs
+}
