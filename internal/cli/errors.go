@@ -179,7 +179,6 @@ func hintOfLacking(e *whatif.LackingError) string {
 		namespace = " -n " + e.Of
 	}
 	switch {
-	case e.Gap == nil:
 	case e.Gap.Why == snapshot.Forbidden:
 		return fmt.Sprintf("kubectl auth can-i list %s%s", e.What, namespace)
 	case e.Gap.Why == snapshot.NotGiven, e.Gap.Why == snapshot.Partial:

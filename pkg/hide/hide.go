@@ -39,7 +39,7 @@ func Differences[T any](all []template.Difference, at template.Path) []template.
 		}
 		hide := func(v template.Value) template.Value {
 			taken := false
-			without := replaced(of, v.Any(), func(string) string {
+			without := replaced(place{of: of}, v.Any(), func(place, string) string {
 				taken = true
 				return template.Hidden
 			})
@@ -81,7 +81,7 @@ func InDaemonSet(fields []template.Difference) []template.Difference {
 // be secret, in the order of the fields' names: see Differences. What is no string is
 // one to f as JSON writes it.
 func Replace[T any](object map[string]any, f func(string) string) map[string]any {
-	return replaced(reflect.TypeFor[T](), object, f).(map[string]any)
+	return replaced(place{of: reflect.TypeFor[T]()}, object, func(_ place, value string) string { return f(value) }).(map[string]any)
 }
 
 // Numbered returns copies of objects in which a number stands for each value that
@@ -104,73 +104,61 @@ func Numbered[T any](objects ...map[string]any) []map[string]any {
 // literal is the type of an environment variable's value.
 var literal = reflect.TypeFor[struct{ corev1.EnvVar }]()
 
+// place is where a value stands, and of which type; of none where no type lists it.
+type place struct {
+	path template.Path
+	of   reflect.Type
+}
+
+func (p place) below(s template.Step, of reflect.Type) place { return place{append(p.path, s), of} }
+
 // replaced returns a copy of what was parsed, with f of what its type does not
-// list, and of literal values. No type lists nothing.
-func replaced(t reflect.Type, v any, f func(string) string) any {
+// list, and of literal values. What no type lists is one value.
+func replaced(at place, v any, f func(at place, value string) string) any {
 	switch {
 	case isEmpty(v):
 		return v
-	case t == nil, t == literal:
-		return f(inWords(v))
+	case at.of == nil, at.of == literal:
+		return f(at, inWords(v))
 	}
 	switch v := v.(type) {
 	case map[string]any:
-		if inner := fieldsOf(t); inner != nil {
+		if inner := fieldsOf(at.of); inner != nil {
 			out := maps.Clone(v)
 			for _, key := range slices.Sorted(maps.Keys(v)) {
 				if !isDirective(key, v[key]) {
-					out[key] = replaced(inner(key), v[key], f)
+					out[key] = replaced(at.below(template.Step{Name: key}, inner(key)), v[key], f)
 				}
 			}
 			return out
 		}
 	case []any:
-		if t.Kind() == reflect.Slice {
+		if at.of.Kind() == reflect.Slice {
 			out := make([]any, len(v))
 			for i := range v {
-				out[i] = replaced(plainType(t.Elem()), v[i], f)
+				out[i] = replaced(at.below(template.Step{Kind: template.Member, Value: strconv.Itoa(i)}, plainType(at.of.Elem())), v[i], f)
 			}
 			return out
 		}
 	default:
-		if isScalar(t, v) {
+		if isScalar(at.of, v) {
 			return v
 		}
 	}
-	return f(inWords(v))
+	return f(at, inWords(v))
 }
 
 // Unlisted returns what the API types of this program do not list, by where it stands,
 // as JSON.
 func Unlisted(c template.Content) map[string]string {
 	found := map[string]string{}
-	unlisted(reflect.TypeFor[corev1.PodTemplateSpec](), nil, map[string]any(c), found)
+	replaced(place{of: reflect.TypeFor[corev1.PodTemplateSpec]()}, map[string]any(c), func(at place, value string) string {
+		if at.of == nil {
+			found[at.path.String()] = value
+		}
+		return value
+	})
 	return found
-}
-
-func unlisted(t reflect.Type, path template.Path, v any, found map[string]string) {
-	switch v := v.(type) {
-	case map[string]any:
-		fields := fieldsOf(t)
-		if fields == nil {
-			return
-		}
-		for key, inner := range v {
-			switch of := fields(key); {
-			case isEmpty(inner), isDirective(key, inner):
-			case of == nil:
-				found[path.With(template.Step{Name: key}).String()] = inWords(inner)
-			default:
-				unlisted(of, path.With(template.Step{Name: key}), inner, found)
-			}
-		}
-	case []any:
-		if t.Kind() == reflect.Slice {
-			for i, inner := range v {
-				unlisted(plainType(t.Elem()), path.With(template.Step{Kind: template.Member, Value: strconv.Itoa(i)}), inner, found)
-			}
-		}
-	}
 }
 
 func isEmpty(v any) bool {

@@ -56,9 +56,8 @@ func ValuesOf(shown []string, templates ...template.Content) *Values {
 
 // addVariables notes which name each value has. A template that is none has none.
 func (v *Values) addVariables(c template.Content) {
-	raw, err := json.Marshal(c)
-	var t corev1.PodTemplateSpec
-	if err != nil || json.Unmarshal(raw, &t) != nil {
+	t, err := c.Typed()
+	if err != nil {
 		return
 	}
 	for _, container := range slices.Concat(t.Spec.Containers, t.Spec.InitContainers) {

@@ -100,7 +100,7 @@ func Template(h *History, s *snapshot.Snapshot, row *Revision) (template.Content
 		live, err := template.Of(&s.DaemonSet.Spec.Template, false)
 		return live.Plain(), err
 	}
-	content, err := readable(data(s, row))
+	content, err := template.Fitting(s.RevisionData(row.Name))
 	if err != nil {
 		return nil, unreadable(h, row, err.Error())
 	}
@@ -112,15 +112,6 @@ func holder(h *History) *Revision {
 	for i := range h.Revisions {
 		if row := &h.Revisions[i]; row.Current && row.Name != "" {
 			return row
-		}
-	}
-	return nil
-}
-
-func data(s *snapshot.Snapshot, row *Revision) []byte {
-	for i := range s.Revisions {
-		if r := &s.Revisions[i]; r.Name == row.Name && r.Namespace == s.DaemonSet.Namespace {
-			return r.Data.Raw
 		}
 	}
 	return nil

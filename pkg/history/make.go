@@ -2,8 +2,6 @@ package history
 
 import (
 	"cmp"
-	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -97,7 +95,7 @@ func newGiven(st *daemonset.State, show bool) (*given, error) {
 		}
 	}
 	for _, r := range st.History.Revisions {
-		stored, err := readable(g.objects[r.Name].Data.Raw)
+		stored, err := template.Fitting(g.objects[r.Name].Data.Raw)
 		if err != nil {
 			g.stored[r.Name] = content{broken: err.Error()}
 			continue
@@ -135,19 +133,6 @@ func (g *given) kept() []Revision {
 		rows = append(rows, row)
 	}
 	return rows
-}
-
-// readable returns the template that a revision holds, if it is one of the API's.
-func readable(data []byte) (template.Content, error) {
-	content, err := template.Stored(data)
-	if err != nil {
-		return nil, err
-	}
-	var ds appsv1.DaemonSet
-	if err := json.Unmarshal(data, &ds); err != nil {
-		return nil, fmt.Errorf("data: %w", template.Misfit(err))
-	}
-	return content, nil
 }
 
 // changeCause is the annotation that kubectl rollout history prints. The

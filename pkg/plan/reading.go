@@ -3,7 +3,6 @@ package plan
 import (
 	"cmp"
 	"maps"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -61,40 +60,29 @@ const (
 
 // Verdict returns how it ends.
 func (p *Plan) Verdict() Verdict {
-	switch o := &p.Outcome; o.Code {
-	case NothingToDo:
-		if p.Subject == SubjectNothing && o.Unserved() > 0 {
-			return VerdictDegraded
+	o := &p.Outcome
+	completes, stalls, stays := o.Code == Completes, o.Code == Stalls, o.Code == NotRolling
+	for _, row := range []struct {
+		is      bool
+		verdict Verdict
+	}{
+		{o.Code == NothingToDo && p.Subject == SubjectNothing && o.Unserved() > 0, VerdictDegraded},
+		{o.Code == NothingToDo, VerdictNothing},
+		{completes && len(p.Placement.Lose) > 0 && len(p.Placement.Gain) == 0 && p.Old() == 0, VerdictRemoves},
+		{completes && p.UndoneBy() != nil, VerdictUndone},
+		{completes && len(o.Late) > 0, VerdictLate},
+		{completes, VerdictCompletes},
+		{o.Code == RemovesAllPods, VerdictRemovesAll},
+		{stalls && (p.Subject != SubjectRollout || len(p.Waves) > 0), VerdictStalls},
+		{stalls && p.Old() == 0, VerdictStaysDegraded},
+		{stalls, VerdictStaysStuck},
+		{stays && o.Reason == daemonset.StepBeingDeleted, VerdictBeingDeleted},
+		{stays && o.Reason == daemonset.StepSelectsAll, VerdictIgnored},
+		{stays, VerdictWaits},
+	} {
+		if row.is {
+			return row.verdict
 		}
-		return VerdictNothing
-	case Completes:
-		switch {
-		case len(p.Placement.Lose) > 0 && len(p.Placement.Gain) == 0 && p.Old() == 0:
-			return VerdictRemoves
-		case p.UndoneBy() != nil:
-			return VerdictUndone
-		case len(o.Late) > 0:
-			return VerdictLate
-		}
-		return VerdictCompletes
-	case RemovesAllPods:
-		return VerdictRemovesAll
-	case Stalls:
-		switch {
-		case p.Subject != SubjectRollout || len(p.Waves) > 0:
-			return VerdictStalls
-		case p.Old() == 0:
-			return VerdictStaysDegraded
-		}
-		return VerdictStaysStuck
-	case NotRolling:
-		switch o.Reason {
-		case daemonset.StepBeingDeleted:
-			return VerdictBeingDeleted
-		case daemonset.StepSelectsAll:
-			return VerdictIgnored
-		}
-		return VerdictWaits
 	}
 	return VerdictUnknown
 }
@@ -253,8 +241,8 @@ func (l *List) EndBadly() (n int) {
 // known to.
 func (p *Plan) UndoneBy() *managed.Manager {
 	for _, w := range p.Warnings {
-		text := func(key string) string { s, _ := w.Facts[key].(string); return s }
-		if m := (managed.Manager{Tool: managed.Tool(text("tool")), By: text("by"), Evidence: text("evidence")}); w.Code == ManagedByTool && m.Tool.Reverts() {
+		m := managed.Manager{Tool: managed.Tool(w.Facts.Text("tool")), By: w.Facts.Text("by"), Evidence: w.Facts.Text("evidence")}
+		if w.Code == ManagedByTool && m.Tool.Reverts() {
 			return &m
 		}
 	}
@@ -465,15 +453,16 @@ type PlacementGroup struct {
 // that all of them share, the largest group first.
 func ByVerdict(nodes []PlacementNode) []PlacementGroup {
 	var groups []PlacementGroup
-	var keys []string
+	place := map[string]int{} // of a group, by its key
 	for _, n := range nodes {
 		key := cause.Key(n.Verdict.Reason, n.Verdict.Facts)
-		i := slices.Index(keys, key)
-		if i < 0 {
-			i, keys, groups = len(keys), append(keys, key), append(groups, PlacementGroup{Verdict: n.Verdict})
+		i, known := place[key]
+		if !known {
+			i = len(groups)
+			place[key], groups = i, append(groups, PlacementGroup{Verdict: n.Verdict})
 			groups[i].Facts = maps.Clone(n.Verdict.Facts)
 		}
-		maps.DeleteFunc(groups[i].Facts, func(k string, v any) bool { return !reflect.DeepEqual(n.Verdict.Facts[k], v) })
+		cause.Share(groups[i].Facts, n.Verdict.Facts)
 		groups[i].Nodes = append(groups[i].Nodes, n.Node)
 	}
 	slices.SortStableFunc(groups, func(a, b PlacementGroup) int { return len(b.Nodes) - len(a.Nodes) })

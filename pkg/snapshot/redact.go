@@ -125,21 +125,19 @@ func (r *redaction) digest(value string) string {
 
 // eachValue calls f for the literal values of a pod's environment variables.
 func eachValue(spec *corev1.PodSpec, f func(*string)) {
-	env := func(vars []corev1.EnvVar) {
-		for i := range vars {
-			if vars[i].Value != "" {
-				f(&vars[i].Value)
+	var lists [][]corev1.EnvVar
+	for _, c := range slices.Concat(spec.Containers, spec.InitContainers) {
+		lists = append(lists, c.Env)
+	}
+	for _, c := range spec.EphemeralContainers {
+		lists = append(lists, c.Env)
+	}
+	for _, env := range lists {
+		for i := range env {
+			if env[i].Value != "" {
+				f(&env[i].Value)
 			}
 		}
-	}
-	for i := range spec.Containers {
-		env(spec.Containers[i].Env)
-	}
-	for i := range spec.InitContainers {
-		env(spec.InitContainers[i].Env)
-	}
-	for i := range spec.EphemeralContainers {
-		env(spec.EphemeralContainers[i].Env)
 	}
 }
 
@@ -211,7 +209,7 @@ func (r *redaction) data(d runtime.RawExtension) runtime.RawExtension {
 	if len(raw) == 0 {
 		return runtime.RawExtension{}
 	}
-	if stored, err := template.Stored(raw); err == nil && json.Unmarshal(raw, new(appsv1.DaemonSet)) == nil {
+	if stored, err := template.Fitting(raw); err == nil {
 		out, err := marshal(map[string]any{"spec": map[string]any{"template": hide.Replace[corev1.PodTemplateSpec](stored, r.digest)}})
 		if err == nil && r.clean(out) {
 			return runtime.RawExtension{Raw: out}

@@ -182,8 +182,25 @@ var consequences = map[What]Consequence{
 
 // Lacks reports whether a gap hides the whole of what, or some of it so that
 // nothing can be counted. A part that was read but moved meanwhile is there.
-func (s *Snapshot) Lacks(what What) bool {
-	return slices.ContainsFunc(s.Gaps, func(g Gap) bool { return g.What == what && g.Why != Moved })
+func (s *Snapshot) Lacks(what What) bool { return s.Gap(what) != nil }
+
+// Gap returns the first gap for which the Snapshot Lacks what, or nil if there is none.
+func (s *Snapshot) Gap(what What) *Gap {
+	if i := slices.IndexFunc(s.Gaps, func(g Gap) bool { return g.What == what && g.Why != Moved }); i >= 0 {
+		return &s.Gaps[i]
+	}
+	return nil
+}
+
+// RevisionData returns the data of the ControllerRevision of a name in the namespace of
+// the DaemonSet, or nil if there is none.
+func (s *Snapshot) RevisionData(name string) []byte {
+	for i := range s.Revisions {
+		if r := &s.Revisions[i]; r.Name == name && r.Namespace == s.DaemonSet.Namespace {
+			return r.Data.Raw
+		}
+	}
+	return nil
 }
 
 // At returns a copy of the Snapshot with another clock.

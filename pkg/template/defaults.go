@@ -1,7 +1,6 @@
 package template
 
 import (
-	"encoding/json"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -106,23 +105,13 @@ func additionOf(p Path, old, new Value) addition {
 // to a content. There are none if it is not a template.
 func additions(c Content, at Path) map[addition]bool {
 	found := map[addition]bool{}
-	raw, err := json.Marshal(c)
+	t, err := c.Typed()
 	if err != nil {
 		return found
 	}
-	var t corev1.PodTemplateSpec
-	if json.Unmarshal(raw, &t) != nil {
-		return found
-	}
-	before, err := Of(&t, false)
-	if err != nil {
-		return found
-	}
+	before, _ := Of(t, false) // what was just read has a form
 	defaults{hostPorts: true, procMount: true}.pod(&t.Spec)
-	after, err := Of(&t, false)
-	if err != nil {
-		return found
-	}
+	after, _ := Of(t, false)
 	for _, d := range Diff(before, after, at) {
 		found[additionOf(d.Path, d.Old, d.New)] = true
 	}

@@ -260,5 +260,6 @@ func Parse(object any) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return parse(raw)
+	var fields map[string]any
+	return fields, decode(raw, &fields)
 }

@@ -20,8 +20,8 @@ func content(t *testing.T, text string) Content {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := parse(raw)
-	if err != nil {
+	var c Content
+	if err := decode(raw, &c); err != nil {
 		t.Fatal(err)
 	}
 	return c

@@ -26,14 +26,7 @@ func TestOnlyMetadata(t *testing.T) {
 		{base, `{"metadata":{"name":"x","labels":{"app":"a"},"annotations":{"checksum/config":"2"}},"spec":{"containers":[{"name":"a","image":"a:1"}]}}`, Metadata{}, false, "other metadata"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
-			old, err := parse([]byte(tt.old))
-			if err != nil {
-				t.Fatal(err)
-			}
-			new, err := parse([]byte(tt.new))
-			if err != nil {
-				t.Fatal(err)
-			}
+			old, new := content(t, tt.old), content(t, tt.new)
 			found := append(Diff(old, new, At), differs("metadata.annotations.outside", "", "", 0), differs("spec.minReadySeconds", "", "", 0))
 			got, ok := OnlyMetadata(found, At)
 			if diff := cmp.Diff(tt.want, got); diff != "" || ok != tt.ok {

@@ -22,17 +22,13 @@ type Content map[string]any
 // the template's metadata and in those of volume claims within it; from 1.34 on
 // (#130989) it leaves it out. nullTime asks for the former.
 func Of(t *corev1.PodTemplateSpec, nullTime bool) (Content, error) {
-	raw, err := json.Marshal(t)
+	c, err := Parse(t)
 	if err != nil {
 		return nil, fmt.Errorf("encode the pod template: %w", err)
 	}
-	c, err := parse(raw)
-	if err != nil {
-		return nil, fmt.Errorf("read the pod template: %w", err)
-	}
 	c["$patch"] = "replace"
 	if nullTime {
-		setNullTimes(map[string]any(c))
+		setNullTimes(c)
 	}
 	return c, nil
 }
@@ -62,8 +58,8 @@ func Stored(data []byte) (Content, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil, errors.New("data: empty")
 	}
-	patch, err := parse(data)
-	if err != nil {
+	var patch map[string]any
+	if err := decode(data, &patch); err != nil {
 		return nil, fmt.Errorf("data: %w", Misfit(err))
 	}
 	spec, _ := patch["spec"].(map[string]any)
@@ -74,19 +70,39 @@ func Stored(data []byte) (Content, error) {
 	return t, nil
 }
 
+// Fitting is Stored, where the API types can read the data too; it fails where they
+// cannot.
+func Fitting(data []byte) (Content, error) {
+	c, err := Stored(data)
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(data, new(appsv1.DaemonSet)); err != nil {
+		return nil, fmt.Errorf("data: %w", Misfit(err))
+	}
+	return c, nil
+}
+
 // Known returns the content without what this program's API types do not
 // know. It is for templates of a Kubernetes that is newer than they are, whose
 // live form was read through those types.
 func (c Content) Known(nullTime bool) (Content, error) {
+	t, err := c.Typed()
+	if err != nil {
+		return nil, err
+	}
+	return Of(t, nullTime)
+}
+
+// Typed returns the content as the API types have it, which drop what they do not
+// know. It fails where the content is no template to them.
+func (c Content) Typed() (*corev1.PodTemplateSpec, error) {
 	raw, err := json.Marshal(c)
 	if err != nil {
 		return nil, err
 	}
-	var t corev1.PodTemplateSpec
-	if err := json.Unmarshal(raw, &t); err != nil {
-		return nil, err
-	}
-	return Of(&t, nullTime)
+	t := new(corev1.PodTemplateSpec)
+	return t, json.Unmarshal(raw, t)
 }
 
 // Patched returns a template with the data of a ControllerRevision laid over it,
@@ -94,11 +110,8 @@ func (c Content) Known(nullTime bool) (Content, error) {
 // lost, there as here. What comes to a DaemonSet this way, the API server defaults:
 // see Default.
 func Patched(live *corev1.PodTemplateSpec, data []byte) (*corev1.PodTemplateSpec, error) {
-	if _, err := Stored(data); err != nil {
+	if _, err := Fitting(data); err != nil {
 		return nil, err
-	}
-	if err := json.Unmarshal(data, new(appsv1.DaemonSet)); err != nil {
-		return nil, fmt.Errorf("data: %w", Misfit(err))
 	}
 	raw, err := json.Marshal(&appsv1.DaemonSet{Spec: appsv1.DaemonSetSpec{Template: *live}})
 	if err != nil {
@@ -144,13 +157,3 @@ func (c Content) Within(ds *appsv1.DaemonSet) (map[string]any, error) {
 // Equal reports whether two contents are the same, but for the order of keys:
 // the controller compares bytes, and writes keys in order.
 func (c Content) Equal(other Content) bool { return reflect.DeepEqual(c, other) }
-
-func parse(raw []byte) (Content, error) {
-	var c Content
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	if err := d.Decode(&c); err != nil {
-		return nil, err
-	}
-	return c, nil
-}

@@ -27,7 +27,11 @@ func ParseValue(raw string) Value {
 	if raw == "" {
 		return Value{}
 	}
-	return ValueOf(decode(raw))
+	var v any
+	if decode([]byte(raw), &v) != nil {
+		v = raw
+	}
+	return ValueOf(v)
 }
 
 // Absent reports whether there is no value.
@@ -44,11 +48,8 @@ func (v Value) Text() (string, bool) {
 
 // String returns the Value as JSON, and an empty text for none.
 func (v Value) String() string {
-	switch {
-	case !v.there:
+	if !v.there {
 		return ""
-	case v.of == nil:
-		return "null"
 	}
 	return text(v.of)
 }
@@ -67,11 +68,8 @@ func (v *Value) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// text returns what was parsed as JSON; nothing for null.
+// text returns what was parsed as JSON.
 func text(v any) string {
-	if v == nil {
-		return ""
-	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -81,13 +79,9 @@ func text(v any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// decode returns what text wrote. What it did not write is a string.
-func decode(raw string) any {
-	d := json.NewDecoder(strings.NewReader(raw))
+// decode reads JSON as text writes it, with numbers as they are written.
+func decode(raw []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
-	var v any
-	if d.Decode(&v) != nil {
-		return raw
-	}
-	return v
+	return d.Decode(into)
 }

@@ -39,29 +39,20 @@ func (e *EditError) Unwrap() error { return e.Err }
 // LackingError is a change that rests on what could not be read.
 type LackingError struct {
 	What snapshot.What
-	Gap  *snapshot.Gap // what is known of why; nil if nothing is
-	Of   string        // the namespace of what was not read; empty for nodes
+	Gap  *snapshot.Gap
+	Of   string // the namespace of what was not read; empty for nodes
 	tell string
 }
 
 func (e *LackingError) Error() string {
 	words := fmt.Sprintf("the %s could not be read, which tell %s", e.What, e.tell)
-	if e.Gap != nil {
-		words += ": " + cmp.Or(e.Gap.Message, string(e.Gap.Why))
-	}
-	return words
+	return words + ": " + cmp.Or(e.Gap.Message, string(e.Gap.Why))
 }
 
 func lacking(s *snapshot.Snapshot, what snapshot.What, tell string) *LackingError {
-	e := &LackingError{What: what, tell: tell}
+	e := &LackingError{What: what, Gap: s.Gap(what), tell: tell}
 	if what != snapshot.Nodes {
 		e.Of = s.DaemonSet.Namespace
-	}
-	for i := range s.Gaps {
-		if g := &s.Gaps[i]; g.What == what && g.Why != snapshot.Moved {
-			e.Gap = g
-			break
-		}
 	}
 	return e
 }

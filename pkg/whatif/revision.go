@@ -26,10 +26,7 @@ func revisionTemplate(st *daemonset.State, number int64, live *corev1.PodTemplat
 	if err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(s.Revisions, func(o appsv1.ControllerRevision) bool {
-		return o.Name == r.Name && o.Namespace == s.DaemonSet.Namespace
-	})
-	t, err := template.Patched(live, s.Revisions[i].Data.Raw)
+	t, err := template.Patched(live, s.RevisionData(r.Name))
 	if err != nil {
 		return nil, fmt.Errorf("revision %d, controllerrevision %s: %w", r.Number, r.Name, err)
 	}

@@ -86,12 +86,9 @@ func (c *Change) leftOut(s *snapshot.Snapshot, h *daemonset.History) int {
 }
 
 func unknownFields(s *snapshot.Snapshot, revision string) map[string]string {
-	for i := range s.Revisions {
-		if r := &s.Revisions[i]; r.Name == revision && r.Namespace == s.DaemonSet.Namespace {
-			if c, err := template.Stored(r.Data.Raw); err == nil {
-				return hide.Unlisted(c)
-			}
-		}
+	c, err := template.Stored(s.RevisionData(revision))
+	if err != nil {
+		return nil
 	}
-	return nil
+	return hide.Unlisted(c)
 }
