@@ -2,6 +2,7 @@ package history
 
 import (
 	"cmp"
+	"iter"
 	"maps"
 	"slices"
 	"strconv"
@@ -233,29 +234,37 @@ func (g *given) groups() (byRevision, byHash map[string]*group) {
 		}
 		return groups[key]
 	}
-	ignored := func(pods []daemonset.Pod) {
-		for i := range pods {
-			if p := &pods[i]; p.Claim != daemonset.Release {
-				of(p).add(p.Object)
-			}
-		}
+	for p := range g.pods() {
+		of(p).add(p.Object)
 	}
-	for i := range g.st.Nodes {
-		n := &g.st.Nodes[i]
-		for j := range n.Pods {
-			p := &n.Pods[j]
+	for _, n := range g.st.Nodes {
+		if len(n.Pods) > 0 {
+			p := &n.Pods[0] // the one that the status looks at
 			in := of(p)
-			in.add(p.Object)
-			if j == 0 { // the one that the status looks at
-				in.nodes = append(in.nodes, n.Name)
-				in.available += b2i(p.Available.OK)
-				in.updated += b2i(p.Updated)
+			in.nodes = append(in.nodes, n.Name)
+			in.available += b2i(p.Available.OK)
+			in.updated += b2i(p.Updated)
+		}
+	}
+	return byRevision, byHash
+}
+
+// pods goes through the pods that the DaemonSet does not let go, also those that no
+// rule counts.
+func (g *given) pods() iter.Seq[*daemonset.Pod] {
+	return func(yield func(*daemonset.Pod) bool) {
+		var lists [][]daemonset.Pod
+		for _, n := range g.st.Nodes {
+			lists = append(lists, n.Pods, n.Ignored)
+		}
+		for _, pods := range append(lists, g.st.Unmapped) {
+			for i := range pods {
+				if p := &pods[i]; p.Claim != daemonset.Release && !yield(p) {
+					return
+				}
 			}
 		}
-		ignored(n.Ignored)
 	}
-	ignored(g.st.Unmapped)
-	return byRevision, byHash
 }
 
 // generationLabel is the deprecated label of pods that holds the template's

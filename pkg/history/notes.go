@@ -178,22 +178,14 @@ func (g *given) hashes(ns *numbers, notCut bool) (notes []Note) {
 	return notes
 }
 
-// podsWhere counts some of the pods that the DaemonSet does not let go, and returns
-// their hashes, each once, sorted.
+// podsWhere counts some of the pods, and returns their hashes, each once, sorted.
 func (g *given) podsWhere(is func(*daemonset.Pod) bool) (hashes []string, pods int) {
 	hashes = []string{}
-	count := func(all []daemonset.Pod) {
-		for i := range all {
-			if p := &all[i]; p.Claim != daemonset.Release && is(p) {
-				pods, hashes = pods+1, append(hashes, p.Hash)
-			}
+	for p := range g.pods() {
+		if is(p) {
+			pods, hashes = pods+1, append(hashes, p.Hash)
 		}
 	}
-	for i := range g.st.Nodes {
-		count(g.st.Nodes[i].Pods)
-		count(g.st.Nodes[i].Ignored)
-	}
-	count(g.st.Unmapped)
 	slices.Sort(hashes)
 	return slices.Compact(hashes), pods
 }

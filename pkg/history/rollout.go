@@ -104,33 +104,22 @@ func (r *Rollout) of(p *daemonset.Pod) *int {
 // stands returns where a rollout stands, given the nodes with an old pod and the
 // pods that are not available.
 func (g *given) stands(h *History, r *Rollout, old, unavailable int) RolloutCode {
-	switch current := len(h.Current()); {
-	case h.Note(SelectsAll) != nil:
-		return Ignored
-	case h.Note(BeingDeleted) != nil:
-		return Deleted
-	case h.Inferred() && current == 0:
-		return Unknown
-	case h.Note(CutThoughUnchanged) != nil:
-		return CreatesSame
-	case h.Next.Cut && !h.Inferred():
-		return Creates
-	case h.Next.RaisedFrom > 0:
-		return Renumbers
-	case h.Note(Duplicates) != nil:
-		return Merges
-	case r.Available == nil:
-		return Unknown
-	case *r.Pods == 0:
-		return NoPods
-	case old > 0 && g.s.DaemonSet.Spec.UpdateStrategy.Type == appsv1.RollingUpdateDaemonSetStrategyType:
-		return UnderWay
-	case unavailable > 0:
-		return Unavailable
-	case old > 0:
-		return AwaitingDelete
-	}
-	return Settled
+	rolls := g.s.DaemonSet.Spec.UpdateStrategy.Type == appsv1.RollingUpdateDaemonSetStrategyType
+	return firstOf([]rule[RolloutCode]{
+		{h.Note(SelectsAll) != nil, Ignored},
+		{h.Note(BeingDeleted) != nil, Deleted},
+		{h.Inferred() && len(h.Current()) == 0, Unknown},
+		{h.Note(CutThoughUnchanged) != nil, CreatesSame},
+		{h.Next.Cut && !h.Inferred(), Creates},
+		{h.Next.RaisedFrom > 0, Renumbers},
+		{h.Note(Duplicates) != nil, Merges},
+		{r.Available == nil, Unknown},
+		{r.Pods != nil && *r.Pods == 0, NoPods},
+		{old > 0 && rolls, UnderWay},
+		{unavailable > 0, Unavailable},
+		{old > 0, AwaitingDelete},
+		{true, Settled},
+	})
 }
 
 // Acts reports whether the controller does anything for the DaemonSet.

@@ -48,16 +48,13 @@ func (h *History) Kept() (n int) {
 }
 
 // Note returns the first note of a code, or nil if there is none.
-func (h *History) Note(code NoteCode) *Note {
-	if i := slices.IndexFunc(h.Notes, func(n Note) bool { return n.Code == code }); i >= 0 {
-		return &h.Notes[i]
-	}
-	return nil
-}
+func (h *History) Note(code NoteCode) *Note { return h.noteAbout(code, nil) }
 
-// noteAbout returns the first note of a code about a revision, or nil if there is none.
+// noteAbout returns the first note of a code about a revision, about any where that is
+// nil, or nil if there is none.
 func (h *History) noteAbout(code NoteCode, r *Revision) *Note {
-	if i := slices.IndexFunc(h.Notes, func(n Note) bool { return n.Code == code && r.Name != "" && slices.Contains(n.Revisions, r.Name) }); i >= 0 {
+	about := func(n Note) bool { return r == nil || r.Name != "" && slices.Contains(n.Revisions, r.Name) }
+	if i := slices.IndexFunc(h.Notes, func(n Note) bool { return n.Code == code && about(n) }); i >= 0 {
 		return &h.Notes[i]
 	}
 	return nil
@@ -300,31 +297,33 @@ const (
 
 // Told returns what there is to say of the change of a row.
 func (h *History) Told(r *Row) Told {
-	switch hash := r.Is == RowHash; {
-	case hash && !h.Inferred() && r.Hash == "":
-		return ToldWithoutAHash
-	case hash && !h.Inferred():
-		return ToldNoRevision
-	case r.Is == RowPending && len(r.Change) == 0:
-		return ToldLive
-	case hash && len(r.Change) == 0 && len(r.Images) > 0:
-		return ToldImages
-	case r.Kind == ChangeFirst && r.Number == 1:
-		return ToldFirst
-	case r.Kind == ChangeFirst:
-		return ToldOldest
-	case r.Kind == ChangeNone:
-		return ToldSame
-	case slices.Contains(r.Notes, Unreadable):
-		return ToldUnreadable
-	case r.Kind == ChangeUnknown && len(r.Images) > 0:
-		return ToldImages
-	case r.Kind == ChangeUnknown && r.From > 0:
-		return ToldBelow
-	case r.Kind == ChangeUnknown:
-		return ToldNothing
-	}
-	return ToldFields
+	hash, strays, images := r.Is == RowHash, r.Is == RowHash && !h.Inferred(), len(r.Images) > 0
+	first, unknown := r.Kind == ChangeFirst, r.Kind == ChangeUnknown
+	return firstOf([]rule[Told]{
+		{strays && r.Hash == "", ToldWithoutAHash},
+		{strays, ToldNoRevision},
+		{r.Is == RowPending && len(r.Change) == 0, ToldLive},
+		{hash && len(r.Change) == 0 && images, ToldImages},
+		{first && r.Number == 1, ToldFirst},
+		{first, ToldOldest},
+		{r.Kind == ChangeNone, ToldSame},
+		{slices.Contains(r.Notes, Unreadable), ToldUnreadable},
+		{unknown && images, ToldImages},
+		{unknown && r.From > 0, ToldBelow},
+		{unknown, ToldNothing},
+		{true, ToldFields},
+	})
+}
+
+// rule is an answer where a condition holds.
+type rule[T any] struct {
+	holds  bool
+	answer T
+}
+
+// firstOf returns the answer of the first rule that holds, of which there must be one.
+func firstOf[T any](rules []rule[T]) T {
+	return rules[slices.IndexFunc(rules, func(r rule[T]) bool { return r.holds })].answer
 }
 
 // Rows returns the revisions, the highest number first: with the one that the next
