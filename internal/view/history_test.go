@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
@@ -169,7 +168,7 @@ func TestFieldsInWords(t *testing.T) {
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			var changes []history.FieldChange
-			for _, d := range hide.Differences[corev1.PodTemplateSpec](template.Diff(parseContent(t, tt.old), parseContent(t, tt.new), template.At), template.At) {
+			for _, d := range hide.Differences(template.Diff(parseContent(t, tt.old), parseContent(t, tt.new))) {
 				changes = append(changes, history.FieldChange{Difference: d, Kind: history.FieldSet})
 			}
 			got := strings.Join(fieldStyle{brief: true, cell: true, alone: true}.changeLines(changes), "; ")

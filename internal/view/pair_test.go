@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/pkg/hide"
@@ -23,8 +21,8 @@ func TestPairs(t *testing.T) {
 	looked, args, long := 0, 0, 0
 	for seed := range cases.Of(int64(400)) {
 		p := dstest.Templates(seed)
-		shown := template.Diff(p.Old, p.New, template.At)
-		for _, d := range append(shown, hide.Differences[corev1.PodTemplateSpec](shown, template.At)...) {
+		shown := template.Diff(p.Old, p.New)
+		for _, d := range append(shown, hide.Differences(shown)...) {
 			about := func() string {
 				return fmt.Sprintf("seed %d %v, %s:\n%s\n%s", seed, p.Edits, d.Path, d.Old, d.New)
 			}

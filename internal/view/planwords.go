@@ -79,7 +79,7 @@ func templateWords(p *plan.Plan) string {
 	if c.Revision.From > 0 || f["restores"] == true {
 		f["number"] = c.Revision.Number
 	}
-	if m, only := template.OnlyMetadata(c.Fields, template.At); only {
+	if m, only := template.OnlyMetadata(c.Fields); only {
 		f["annotations"], f["labels"] = upTo(5, m.Annotations), upTo(5, m.Labels)
 		f["both"] = len(m.Annotations) > 0 && len(m.Labels) > 0
 		f["restart"] = slices.Equal(slices.Concat(m.Annotations, m.Labels), []string{template.RestartedAt.Last().Name})

@@ -12,7 +12,7 @@ import (
 )
 
 // What changed in a DaemonSet, without the value that may be secret.
-func ExampleInDaemonSet() {
+func ExampleDifferences() {
 	before := &appsv1.DaemonSet{}
 	before.Spec.Template.Spec.Containers = []corev1.Container{{Name: "agent", Image: "example/agent:1", Env: []corev1.EnvVar{{Name: "TOKEN", Value: "s3cret"}}}}
 	after := before.DeepCopy()
@@ -25,7 +25,7 @@ func ExampleInDaemonSet() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for _, d := range hide.InDaemonSet(template.Between[appsv1.DaemonSet](old, now, nil)) {
+	for _, d := range hide.Differences(template.Between[appsv1.DaemonSet](old, now)) {
 		fmt.Println(d.Path, d.Old, "->", d.New, d.Hidden)
 	}
 	// Output:

@@ -19,31 +19,32 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
-// Differences returns the differences of two objects of an API type, whose paths begin
-// with at, with template.Hidden in the place of what may be secret: alone, or within what
-// comes or goes whole. That is all that the type does not list: a field that is
-// misspelled, or newer than this program, and a value of another kind than its
-// field's. Of what the type lists it is the literal values of environment
-// variables; their names and references stay, and an empty value is none. Field
-// names count in any letter case, as they do for the decoder of the API's types:
-// what a person wrote as Env is env to it.
+// Differences returns the differences of two DaemonSets with template.Hidden in the
+// place of what may be secret: alone, or within what comes or goes whole. That is all
+// that the API types do not list: a field that is misspelled, or newer than this
+// program, and a value of another kind than its field's. Of what they list it is the
+// literal values of environment variables, and the copies of them that tools keep in
+// annotations of the DaemonSet (MayHoldValues); names and references of variables
+// stay, and an empty value is none. Field names count in any letter case, as they do
+// for the decoder of the API's types: what a person wrote as Env is env to it.
 //
-// It knows of no listed field but that one in which somebody may have written a
-// secret, such as arguments and annotations.
-func Differences[T any](all []template.Difference, at template.Path) []template.Difference {
+// It knows of no other listed field in which somebody may have written a secret, such
+// as arguments and annotations of the pods.
+func Differences(all []template.Difference) []template.Difference {
 	out := make([]template.Difference, len(all))
 	for i, d := range all {
-		of := reflect.Type(nil)
-		if rest, below := d.Path.Below(at); below {
-			of = typeAt(reflect.TypeFor[T](), rest)
-		}
+		of := typeAt(reflect.TypeFor[appsv1.DaemonSet](), d.Path)
+		annotation, isAnnotation := d.Path.Below(template.Fields("metadata", "annotations"))
 		hide := func(v template.Value) template.Value {
 			taken := false
 			without := replaced(place{of: of}, v.Any(), func(place, string) string {
 				taken = true
 				return template.Hidden
 			})
-			if v.Absent() || !taken {
+			if text, isText := v.Text(); isAnnotation && isText && MayHoldValues(annotation.Last().Name, text) {
+				without, taken = template.Hidden, true
+			}
+			if !taken {
 				return v
 			}
 			d.Hidden = true
@@ -51,28 +52,6 @@ func Differences[T any](all []template.Difference, at template.Path) []template.
 		}
 		d.Old, d.New = hide(d.Old), hide(d.New)
 		out[i] = d
-	}
-	return out
-}
-
-// InDaemonSet is Differences of two DaemonSets, also without the copies of values that
-// tools keep in annotations.
-func InDaemonSet(fields []template.Difference) []template.Difference {
-	out := Differences[appsv1.DaemonSet](fields, nil)
-	for i := range out {
-		f := &out[i]
-		annotation, isAnnotation := f.Path.Below(template.Fields("metadata", "annotations"))
-		if !isAnnotation {
-			continue
-		}
-		hide := func(v template.Value) template.Value {
-			if value, isText := v.Text(); isText && MayHoldValues(annotation.Last().Name, value) {
-				return template.ValueOf(template.Hidden)
-			}
-			return v
-		}
-		f.Old, f.New = hide(f.Old), hide(f.New)
-		f.Hidden = !f.Old.Equal(fields[i].Old) || !f.New.Equal(fields[i].New)
 	}
 	return out
 }

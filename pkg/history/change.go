@@ -5,8 +5,6 @@ import (
 	"slices"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/kubectl-ds/kubectl-ds/pkg/hide"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
@@ -61,10 +59,10 @@ func (g *given) between(from, to template.Content, live bool) (ChangeKind, []Fie
 	if from == nil || to == nil {
 		return ChangeUnknown, []FieldChange{}
 	}
-	found := template.Diff(from, to, template.At)
-	isDefault := template.Defaulted(found, from, to, template.At)
+	found := template.Diff(from, to)
+	isDefault := template.Defaulted(found, from, to)
 	if !g.show {
-		found = hide.Differences[corev1.PodTemplateSpec](found, template.At)
+		found = hide.Differences(found)
 	}
 	out := []FieldChange{}
 	for i, d := range found {

@@ -213,7 +213,7 @@ func (h *History) writersOf(changes []FieldChange) (writers []Manager) {
 // OnlyMetadata reports whether all that somebody set are labels and annotations of
 // the pods: they are replaced for it, and run what they ran before.
 func OnlyMetadata(changes []FieldChange) bool {
-	_, only := template.OnlyMetadata(Differences(changes, FieldSet), template.At)
+	_, only := template.OnlyMetadata(Differences(changes, FieldSet))
 	return only
 }
 

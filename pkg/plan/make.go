@@ -68,7 +68,7 @@ func MakeChanged(r *whatif.Result, o Options) *Plan {
 func (p *Plan) changed(r *whatif.Result, o Options) {
 	sum := *r.Summary
 	if !o.ShowValues {
-		sum.Fields = hide.InDaemonSet(sum.Fields)
+		sum.Fields = hide.Differences(sum.Fields)
 	}
 	p.Change, p.Assumptions = &sum, append(p.Assumptions, r.Assumptions...)
 }

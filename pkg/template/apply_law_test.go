@@ -55,7 +55,7 @@ func TestDiffIsComplete(t *testing.T) {
 			}
 		}
 		a, b := d.stored(t, one), d.stored(t, other)
-		found := Diff(a, b, Fields("t"))
+		found := Diff(a, b)
 		fail := func(format string, args ...any) {
 			t.Fatalf("seed %d: %s\nfrom %s\nto   %s\nby   %s", seed, fmt.Sprintf(format, args...), inJSON(a), inJSON(b), inJSON(found))
 		}
@@ -74,7 +74,7 @@ func TestDiffIsComplete(t *testing.T) {
 		if len(found) == 0 && !equality.Semantic.DeepEqual(one, other) {
 			fail("no difference, but for the API they differ:\n%s", cmp.Diff(one, other))
 		}
-		if again := Diff(a, b, Fields("t")); !cmp.Equal(found, again) {
+		if again := Diff(a, b); !cmp.Equal(found, again) {
 			fail("another time: %s", inJSON(again))
 		}
 		if !slices.IsSortedFunc(found, func(x, y Difference) int { return max(strings.Compare(x.Path.String(), y.Path.String()), -1) }) ||
@@ -109,7 +109,7 @@ func count(seen map[string]int, found []Difference) {
 		seen["none"]++
 	}
 	for _, d := range found {
-		steps, _ := parsePath(strings.TrimPrefix(d.Path.String(), "t"))
+		steps, _ := parsePath(strings.TrimPrefix(d.Path.String(), "spec.template"))
 		last := steps[len(steps)-1]
 		kind := last.kind
 		if last.kind == "key" && strings.HasPrefix(d.Old.String(), "[{") && strings.HasPrefix(d.New.String(), "[{") {
@@ -200,7 +200,7 @@ func apply(o map[string]any, all []Difference) (map[string]any, error) {
 	all = slices.Clone(all)
 	slices.SortStableFunc(all, func(a, b Difference) int { return turn(a) - turn(b) })
 	for _, d := range all {
-		steps, err := parsePath(strings.TrimPrefix(d.Path.String(), "t"))
+		steps, err := parsePath(strings.TrimPrefix(d.Path.String(), "spec.template"))
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", d.Path, err)
 		}
@@ -212,7 +212,7 @@ func apply(o map[string]any, all []Difference) (map[string]any, error) {
 }
 
 func isOrder(d Difference) bool {
-	steps, err := parsePath(strings.TrimPrefix(d.Path.String(), "t"))
+	steps, err := parsePath(strings.TrimPrefix(d.Path.String(), "spec.template"))
 	return err == nil && steps[len(steps)-1].kind == "order"
 }
 

@@ -39,13 +39,13 @@ func BenchmarkDiff(b *testing.B) {
 		}
 		b.Run(bb.name+"/Diff", func(b *testing.B) {
 			for b.Loop() {
-				Diff(old, new, nil)
+				Diff(old, new)
 			}
 		})
 		b.Run(bb.name+"/Defaulted", func(b *testing.B) {
-			all := Diff(old, new, nil)
+			all := Diff(old, new)
 			for b.Loop() {
-				Defaulted(all, old, new, nil)
+				Defaulted(all, old, new)
 			}
 		})
 	}
@@ -65,7 +65,7 @@ func BenchmarkDiff(b *testing.B) {
 		old, new := many("a"), many("b")
 		b.Run(fmt.Sprintf("%d variables/Diff", n), func(b *testing.B) {
 			for b.Loop() {
-				Diff(old, new, nil)
+				Diff(old, new)
 			}
 		})
 	}

@@ -37,8 +37,7 @@ func DefaultDaemonSet(ds *appsv1.DaemonSet, kubernetesVersion string) {
 	Default(&ds.Spec.Template, kubernetesVersion)
 }
 
-// Defaulted tells of each difference of two contents, as Diff lists them with
-// the same at, whether an API server may have made it by itself: what one side
+// Defaulted tells of each difference of two contents, as Diff lists them, whether an API server may have made it by itself: what one side
 // lacks has the value on the other that some version writes there. Nobody need
 // have changed anything: a server that was upgraded adds its new defaults when
 // the object is next written.
@@ -46,7 +45,7 @@ func DefaultDaemonSet(ds *appsv1.DaemonSet, kubernetesVersion string) {
 // A default that somebody wrote by hand, or took out, cannot be told apart. And
 // nothing is said of a field whose parent came with it, such as the protocol of a
 // new port.
-func Defaulted(all []Difference, old, new Content, at Path) []bool {
+func Defaulted(all []Difference, old, new Content) []bool {
 	out := make([]bool, len(all))
 	var added, dropped map[addition]bool // by the defaults of old, of new
 	moved := onHostNetwork(old) != onHostNetwork(new)
@@ -56,10 +55,10 @@ func Defaulted(all []Difference, old, new Content, at Path) []bool {
 		}
 		mayAdd, mayDrop := mayDefault(d)
 		if mayAdd && added == nil {
-			added = additions(old, at)
+			added = additions(old)
 		}
 		if mayDrop && dropped == nil {
-			dropped = additions(new, at)
+			dropped = additions(new)
 		}
 		out[i] = mayAdd && added[additionOf(d.Path, d.Old, d.New)] || mayDrop && dropped[additionOf(d.Path, d.New, d.Old)]
 	}
@@ -103,7 +102,7 @@ func additionOf(p Path, old, new Value) addition {
 
 // additions returns the differences that the defaults of all versions would make
 // to a content. There are none if it is not a template.
-func additions(c Content, at Path) map[addition]bool {
+func additions(c Content) map[addition]bool {
 	found := map[addition]bool{}
 	t, err := c.Typed()
 	if err != nil {
@@ -112,7 +111,7 @@ func additions(c Content, at Path) map[addition]bool {
 	before, _ := Of(t, false) // what was just read has a form
 	defaults{hostPorts: true, procMount: true}.pod(&t.Spec)
 	after, _ := Of(t, false)
-	for _, d := range Diff(before, after, at) {
+	for _, d := range Diff(before, after) {
 		found[additionOf(d.Path, d.Old, d.New)] = true
 	}
 	return found

@@ -149,14 +149,12 @@ func TestDefaulted(t *testing.T) {
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			old, new := content(t, tt.old), content(t, tt.new)
-			for _, at := range []Path{nil, At} {
-				there, back := Diff(old, new, at), Diff(new, old, at)
-				if diff := cmp.Diff(tt.want, Defaulted(there, old, new, at)); diff != "" {
-					t.Errorf("at %s, of %v (-want +got):\n%s", at, there, diff)
-				}
-				if diff := cmp.Diff(tt.want, Defaulted(back, new, old, at)); diff != "" {
-					t.Errorf("back at %s, of %v (-want +got):\n%s", at, back, diff)
-				}
+			there, back := Diff(old, new), Diff(new, old)
+			if diff := cmp.Diff(tt.want, Defaulted(there, old, new)); diff != "" {
+				t.Errorf("of %v (-want +got):\n%s", there, diff)
+			}
+			if diff := cmp.Diff(tt.want, Defaulted(back, new, old)); diff != "" {
+				t.Errorf("back, of %v (-want +got):\n%s", back, diff)
 			}
 		})
 	}
@@ -185,16 +183,16 @@ func TestDefaultedLaws(t *testing.T) {
 		}
 		a, b, c := stored(plain), stored(full), stored(edited)
 		for _, pair := range [][2]Content{{a, b}, {b, a}} {
-			all := Diff(pair[0], pair[1], Fields("t"))
-			for i, ok := range Defaulted(all, pair[0], pair[1], Fields("t")) {
+			all := Diff(pair[0], pair[1])
+			for i, ok := range Defaulted(all, pair[0], pair[1]) {
 				if !ok && (all[i].Old.Absent() || all[i].New.Absent()) {
 					t.Fatalf("seed %d: no default: %v", seed, all[i])
 				}
 			}
 		}
-		all := Diff(a, c, Fields("t"))
-		for i, ok := range Defaulted(all, a, c, Fields("t")) {
-			if alone := Defaulted(all[i:i+1], a, c, Fields("t"))[0]; alone != ok {
+		all := Diff(a, c)
+		for i, ok := range Defaulted(all, a, c) {
+			if alone := Defaulted(all[i:i+1], a, c)[0]; alone != ok {
 				t.Fatalf("seed %d: a default: %t, and alone %t: %v", seed, ok, alone, all[i])
 			}
 			if ok {

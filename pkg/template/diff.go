@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
+	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 )
 
@@ -31,17 +31,19 @@ type Difference struct {
 	Place  int  `json:"place"` // of a new member of a list: its place in the list, from 1; otherwise 0
 }
 
-// Diff returns the differences of two pod templates: see Between. There are
-// none if the two are Equal, or differ in their form alone, as the null
+// Diff returns the differences of two pod templates in a DaemonSet: see Between.
+// There are none if the two are Equal, or differ in their form alone, as the null
 // creationTimestamp of older controllers.
-func Diff(old, new Content, at Path) []Difference {
-	return between[corev1.PodTemplateSpec](old.Plain(), new.Plain(), at)
+func Diff(old, new Content) []Difference {
+	within := func(c Content) map[string]any {
+		return map[string]any{"spec": map[string]any{"template": map[string]any(c.Plain())}}
+	}
+	return between[appsv1.DaemonSet](within(old), within(new))
 }
 
 // Between returns the differences of two objects of an API type, parsed as a
-// Content is, in the order of their paths, which begin with at. Each path
-// stands once, and whoever makes all the changes to old has new. Null is as good
-// as absent.
+// Content is, in the order of their paths. Each path stands once, and whoever
+// makes all the changes to old has new. Null is as good as absent.
 //
 // What only one of the two has is one difference, with all that is in it. But
 // labels and their like, whose keys are data, are compared key by key even then:
@@ -53,13 +55,13 @@ func Diff(old, new Content, at Path) []Difference {
 // another order, the order of the keys is a difference too, at
 // spec.containers[name]: that of all keys. A list without a merge key, or in which a member lacks it
 // or shares it, is shown whole.
-func Between[T any](old, new map[string]any, at Path) []Difference {
-	return between[T](withoutNulls(old), withoutNulls(new), at)
+func Between[T any](old, new map[string]any) []Difference {
+	return between[T](withoutNulls(old), withoutNulls(new))
 }
 
 // between is for objects without nulls.
-func between[T any](old, new map[string]any, at Path) []Difference {
-	d := &differ{path: at.With()}
+func between[T any](old, new map[string]any) []Difference {
+	d := &differ{}
 	d.object(strategicpatch.PatchMetaFromStruct{T: reflect.TypeFor[T]()}, old, new)
 	type written struct {
 		Difference

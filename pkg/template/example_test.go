@@ -22,9 +22,9 @@ func ExampleDiff() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for _, d := range template.Diff(old, now, nil) {
+	for _, d := range template.Diff(old, now) {
 		fmt.Println(d.Path, d.Old, "->", d.New)
 	}
 	// Output:
-	// spec.containers[name=agent].image "example/agent:1" -> "example/agent:2"
+	// spec.template.spec.containers[name=agent].image "example/agent:1" -> "example/agent:2"
 }

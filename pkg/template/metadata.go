@@ -5,12 +5,12 @@ package template
 type Metadata struct{ Annotations, Labels []string }
 
 // OnlyMetadata returns the annotations and labels that differ, where nothing else
-// of the template at a path does: pods are replaced for them, and run what they
+// of the template of a DaemonSet does: pods are replaced for them, and run what they
 // ran before. It is not ok where something else differs, or nothing does. What
 // lies outside of the template does not matter.
-func OnlyMetadata(differences []Difference, at Path) (m Metadata, ok bool) {
+func OnlyMetadata(differences []Difference) (m Metadata, ok bool) {
 	for _, d := range differences {
-		rest, within := d.Path.Below(at)
+		rest, within := d.Path.Below(At)
 		switch {
 		case !within:
 			continue

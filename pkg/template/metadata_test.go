@@ -27,8 +27,8 @@ func TestOnlyMetadata(t *testing.T) {
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			old, new := content(t, tt.old), content(t, tt.new)
-			found := append(Diff(old, new, At), differs("metadata.annotations.outside", "", "", 0), differs("spec.minReadySeconds", "", "", 0))
-			got, ok := OnlyMetadata(found, At)
+			found := append(Diff(old, new), differs("metadata.annotations.outside", "", "", 0), differs("spec.minReadySeconds", "", "", 0))
+			got, ok := OnlyMetadata(found)
 			if diff := cmp.Diff(tt.want, got); diff != "" || ok != tt.ok {
 				t.Errorf("ok %t (-want +got):\n%s", ok, diff)
 			}

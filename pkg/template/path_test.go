@@ -106,7 +106,7 @@ func TestPathsAreRead(t *testing.T) {
 		for range 1 + d.IntN(4) {
 			d.Edit(b)
 		}
-		found := Diff(d.stored(t, a), d.stored(t, b), At)
+		found := Diff(d.stored(t, a), d.stored(t, b))
 		for i, one := range found {
 			paths++
 			kinds[one.Path.Last().Kind] = true

@@ -21,7 +21,7 @@ func fieldDiffs(old, new *appsv1.DaemonSet) ([]FieldDiff, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append([]FieldDiff{}, template.Between[appsv1.DaemonSet](oldFields, newFields, nil)...), nil
+	return append([]FieldDiff{}, template.Between[appsv1.DaemonSet](oldFields, newFields)...), nil
 }
 
 func written(ds *appsv1.DaemonSet) (map[string]any, error) {

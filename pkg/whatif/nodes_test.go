@@ -43,7 +43,7 @@ func movedObjects[T any](t *testing.T, kind string, before, after []T, name func
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, d := range template.Between[T](a, b, nil) {
+		for _, d := range template.Between[T](a, b) {
 			lines = append(lines, fmt.Sprintf("%s %s %s: %s -> %s", kind, n, d.Path, d.Old, d.New))
 		}
 	}

@@ -378,7 +378,7 @@ func fieldsBetween(t *testing.T, before, after *appsv1.DaemonSet) []whatif.Field
 		must(t, err)
 		return content
 	}
-	return template.Between[appsv1.DaemonSet](parse(before), parse(after), nil)
+	return template.Between[appsv1.DaemonSet](parse(before), parse(after))
 }
 
 // settle waits until the rollout is over, and the controller knows.
