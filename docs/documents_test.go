@@ -697,7 +697,7 @@ func states(t *testing.T) map[string]*snapshot.Snapshot {
 		}
 	}
 	seeds := []int64{123, 160, 196, 212, 240} // a burst, a pod of no node, a next rollout that would stall, a wait, and a rollout without an end
-	for seed := range cases.Of(int64(60)) {
+	for seed := range cases.Of(int64(40)) {
 		seeds = append(seeds, seed)
 	}
 	for _, seed := range seeds {

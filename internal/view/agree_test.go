@@ -138,7 +138,7 @@ func smallWorlds() []told {
 // assumptions say the same, in every story and in random states.
 func TestPlansAgreeWithThemselves(t *testing.T) {
 	waves, failing, lost, nowhere := 0, 0, 0, 0
-	worlds := append(everyWorld(t, 10), cases.Some(smallWorlds(), 50)...)
+	worlds := append(everyWorld(t, 10), cases.Some(smallWorlds(), 30)...)
 	for seed := range cases.Of(int64(10)) { // up to v1.20 a sync may delete again what is terminating, which is no wave
 		s := dstest.RandomFor(seed, []string{dstest.Newest, "v1.30.5", "v1.28.2", "v1.22.17"}[seed%4])
 		worlds = append(worlds, told{fmt.Sprintf("seed %d of its version", seed), s, []*whatif.Change{nil, {Restart: true}}})
@@ -236,7 +236,7 @@ func b2i(b bool) int {
 // of one Snapshot, in every story and in random states, and so do their screens.
 func TestAnswersAgree(t *testing.T) {
 	verdicts := map[explain.VerdictCode]int{}
-	for _, w := range append(everyWorld(t, 20), cases.Some(smallWorlds(), 50)...) {
+	for _, w := range append(everyWorld(t, 20), cases.Some(smallWorlds(), 30)...) {
 		st := stateOf(t, w.s)
 		e := explain.Explain(st, explain.Options{Outlook: plan.Look(st)})
 		p, err := world.Plan(w.s, nil, plan.Options{Starts: []time.Duration{41 * time.Second}})

@@ -97,7 +97,7 @@ func report(s *snapshot.Snapshot, version string) daemonset.Counts {
 // by a clock that is not later than that, and by none a second before.
 func TestEarliestClockIsTheEarliest(t *testing.T) {
 	moved := 0
-	for seed := range cases.Of(int64(600)) {
+	for seed := range cases.Of(int64(400)) {
 		version := []string{dstest.Newest, "v1.30.5"}[seed%2]
 		s := dstest.RandomFor(seed, version)
 		if s.Lacks(snapshot.Nodes) || s.Lacks(snapshot.Pods) {

@@ -20,7 +20,7 @@ type settings struct {
 }
 
 func settingsOf(t *testing.T) settings {
-	s := settings{seed: 1, cases: cases.Of(40), only: -1}
+	s := settings{seed: 1, cases: cases.Of(30), only: -1}
 	for name, set := range map[string]func(uint64){
 		"HOSTILE_SEED":  func(n uint64) { s.seed = n },
 		"HOSTILE_CASES": func(n uint64) { s.cases = int(n) },
