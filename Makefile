@@ -32,7 +32,7 @@ mutants: ## break pkg/daemonset on purpose, sixty times, and see who notices; MU
 	go run ./test/mutate $(MUTANTS)
 
 hostile: ## 10,000 damaged inputs over all commands, some minutes; HOSTILE_SEED=n for others
-	HOSTILE_CASES=$${HOSTILE_CASES:-10000} go test -count=1 -timeout 2h ./test/hostile
+	HOSTILE_CASES=$${HOSTILE_CASES:-10000} go test -count=1 -timeout 2h -run Hostile ./internal/cli
 
 compare: ## what BASE, a commit, answers beside the working tree: examples, stories, 500 random states; minutes; COMPARE="-seed 2 -states 100 -only ^seed"
 	go test -count=1 -timeout 3h -v -run 'TestSame$$' ./test/compare -base $(or $(BASE),default) $(COMPARE)

@@ -1,4 +1,4 @@
-package hostile
+package cli_test
 
 import (
 	"bytes"
@@ -51,7 +51,7 @@ var bases = sync.OnceValue(func() []*base {
 		}
 		out = append(out, ofSnapshot(filepath.Base(path), s))
 	}
-	raw, err := os.ReadFile("../../internal/cli/testdata/cluster.yaml")
+	raw, err := os.ReadFile("testdata/cluster.yaml")
 	if err != nil {
 		panic(err)
 	}

@@ -1,4 +1,33 @@
-package hostile
+// The tests of this package run every command on input that nobody writes on
+// purpose: damaged, mistyped, cut off, full of control codes.
+//
+// A case is a base (a recorded cluster, or a random state of internal/dstest),
+// a form (a List, a YAML stream, typed lists, a folder, what jq -s writes, …),
+// mutations, and a command line, which cli.Main runs in this process. All of it
+// follows from a seed and the case's number.
+//
+// Of every case it is asked that
+//
+//   - nothing panics, and the exit status is one that is documented
+//   - no raw control code, no invisible mark and no invalid UTF-8 reaches
+//     standard output or standard error
+//   - no literal value of an environment variable does, without --show-values;
+//     each is a word of 16 characters that stands nowhere else
+//   - a structural mutation (of a kind, an apiVersion, the nesting, a type, by a
+//     cut or a copy), which changes no meaning, changes no number either, or
+//     there is an error, a note or a gap about it
+//   - a snapshot that was written of the input gives the same explanation
+//
+// "go test ./..." runs thirty cases of one seed; "make hostile" runs
+// 10,000:
+//
+//	HOSTILE_CASES=10000 HOSTILE_SEED=7 go test -count=1 -timeout 1h -run Hostile ./internal/cli
+//	HOSTILE_SEED=7 HOSTILE_ONLY=1234 go test -count=1 -v -run Hostile ./internal/cli
+//
+// A failure says the seed and the number, the mutations and the command line,
+// and leaves the input in a folder. The case that is running stands in
+// running.txt of that folder, should the whole process crash.
+package cli_test
 
 import (
 	"fmt"
@@ -48,8 +77,8 @@ func alone(t *testing.T, folder string) {
 	t.Setenv("COLUMNS", "")
 }
 
-// TestCases runs cases, the same for the same seed.
-func TestCases(t *testing.T) {
+// TestHostile runs cases, the same for the same seed.
+func TestHostile(t *testing.T) {
 	s := settingsOf(t)
 	folder, err := os.MkdirTemp("", "hostile-")
 	if err != nil {

@@ -1,4 +1,4 @@
-package hostile
+package cli_test
 
 import (
 	"archive/tar"
