@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kubectl-ds/kubectl-ds/internal/encode"
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
@@ -61,14 +60,14 @@ func newExplain(c *common) *cobra.Command {
 		ValidArgsFunction: c.completeNames,
 		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
 	}
-	o.addFlags(cmd.Flags(), encode.Formats, "show all nodes and full messages", "set the exit status from the verdict")
+	o.addFlags(cmd.Flags(), formats, "show all nodes and full messages", "set the exit status from the verdict")
 	cmd.Flags().StringArrayVar(&o.nodes, "node", nil, "show each placement rule for NODES; repeatable")
 	return cmd
 }
 
 func (o *explainOptions) run(ctx context.Context, args []string) error {
 	defer o.holdNotes()()
-	if err := o.check(args, encode.Formats, func() error {
+	if err := o.check(args, formats, func() error {
 		return refused(refusal{o.style.Wide && len(o.nodes) > 0, "--node cannot be combined with -o wide", "leave out -o wide"})
 	}); err != nil {
 		return err

@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kubectl-ds/kubectl-ds/internal/encode"
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
@@ -85,7 +84,7 @@ func newHistory(c *common) *cobra.Command {
 		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
 	}
 	f := cmd.Flags()
-	o.addFlags(f, encode.Formats, "show all revisions, fields and nodes", "set the exit status from the answer (see above)")
+	o.addFlags(f, formats, "show all revisions, fields and nodes", "set the exit status from the answer (see above)")
 	f.StringVar(&o.revision, "revision", "", "show the template of this revision, and its nodes")
 	f.StringVar(&o.diff, "diff", "", "compare revision A with B, or A with the one before it")
 	f.BoolVar(&o.unified, "unified", false, "with --diff: print a unified diff")
@@ -96,11 +95,11 @@ func newHistory(c *common) *cobra.Command {
 
 func (o *historyOptions) run(ctx context.Context, args []string) error {
 	defer o.holdNotes()()
-	formats := encode.Formats
+	taken := formats
 	if o.given("undo") != "" {
-		formats = encode.PlanFormats
+		taken = planFormats
 	}
-	if err := o.check(args, formats, o.checkQuestion); err != nil {
+	if err := o.check(args, taken, o.checkQuestion); err != nil {
 		return err
 	}
 	if o.given("undo") != "" {
@@ -143,8 +142,8 @@ func (o *historyOptions) checkQuestion() (err error) {
 		refusal{len(asked) > 1, all + " cannot be combined", "leave out one of them"},
 		refusal{len(asked) == 1 && o.many(), all + " needs the name of one DaemonSet", "kubectl ds history lists the names"},
 		refusal{o.unified && o.given("diff") == "", "--unified needs --diff", "--diff -1,live --unified"},
-		refusal{o.unified && o.format != encode.Text, "--unified cannot be combined with -o " + o.output, "leave out --unified, or -o"},
-		refusal{o.format == encode.Wide && o.given("revision", "diff") != "", all + " cannot be combined with -o wide", "leave out -o wide"},
+		refusal{o.unified && o.format != inText, "--unified cannot be combined with -o " + o.output, "leave out --unified, or -o"},
+		refusal{o.format == inWideText && o.given("revision", "diff") != "", all + " cannot be combined with -o wide", "leave out -o wide"},
 	); err != nil || len(asked) == 0 {
 		return err
 	}
@@ -199,7 +198,7 @@ func (o *historyOptions) printRevision(items []answered) error {
 		}
 		return view.Template(o.Out, h.History, o.askedBy(), r, t, o.showValues, o.style)
 	}
-	if h.from.Snapshot.EnvValues != "" && !o.showValues && o.format != encode.Name {
+	if h.from.Snapshot.EnvValues != "" && !o.showValues && o.format != asNames {
 		return hinted{errors.New("this snapshot has digests instead of the values of environment variables: a manifest applied from it would not work"),
 			"take the snapshot with --show-values, or add --show-values to print the digests"}
 	}
@@ -207,7 +206,7 @@ func (o *historyOptions) printRevision(items []answered) error {
 	if err != nil {
 		return err
 	}
-	if r != nil && o.format != encode.Name {
+	if r != nil && o.format != asNames {
 		if err := o.noteRemovals(h); err != nil {
 			return err
 		}

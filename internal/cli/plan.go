@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kubectl-ds/kubectl-ds/internal/encode"
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
@@ -98,7 +97,7 @@ func newPlan(c *common) *cobra.Command {
 		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
 	}
 	f := cmd.Flags()
-	o.question.addFlags(f, encode.PlanFormats, "show all nodes, all steps and full messages", "set the exit status from the outcome")
+	o.question.addFlags(f, planFormats, "show all nodes, all steps and full messages", "set the exit status from the outcome")
 	o.changeFlags.addFlags(f)
 	f.StringSliceVar(&o.failOn, "fail-on", nil, "exit with status 6 if a condition holds (see above)")
 	f.BoolVar(&o.watch, "watch", false, "follow the rollout of one DaemonSet until it completes or is stuck")
@@ -107,7 +106,7 @@ func newPlan(c *common) *cobra.Command {
 }
 
 func (o *planOptions) run(ctx context.Context, args []string) error {
-	if err := o.check(args, encode.PlanFormats, o.checkOwn); err != nil {
+	if err := o.check(args, planFormats, o.checkOwn); err != nil {
 		return err
 	}
 	if o.watch {
@@ -163,7 +162,7 @@ func (o *planOptions) checkOwn() (err error) {
 		refusal{o.given("timeout") != "" && !o.watch, "--timeout needs --watch", "--request-timeout limits a single request"},
 		refusal{o.watch && (o.manifests() || o.given(ofDaemonSet...)+o.given(ofNodes...) != "" || len(o.from) > 0), "--watch follows a rollout in a cluster: it cannot be combined with a change or with --from", "leave out --watch"},
 		refusal{o.watch && o.many(), "--watch needs the name of one DaemonSet", "kubectl ds plan-rollout lists the DaemonSets that have something to do"},
-		refusal{o.watch && o.format != encode.Text, "--watch cannot be combined with -o " + o.output, "leave out -o, or --watch"},
+		refusal{o.watch && o.format != inText, "--watch cannot be combined with -o " + o.output, "leave out -o, or --watch"},
 		refusal{o.watch && len(o.gates) > 0, "--fail-on cannot be combined with --watch", "--watch --exit-code"},
 		refusal{o.watch && o.now != "", "--watch cannot be combined with --now", "leave out --now"},
 		refusal{o.timeout < 0, fmt.Sprintf("--timeout %s is negative", o.timeout), "--timeout 10m"},

@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/kubectl-ds/kubectl-ds/internal/encode"
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
@@ -107,7 +106,7 @@ func (o *planning) print(plans []planned, listed bool, made int) error {
 		list.Items = append(list.Items, p.Plan)
 	}
 	switch {
-	case o.format == encode.Markdown:
+	case o.format == inMarkdown:
 		return each(o.Out, plans, func(p planned) error { return view.PlanMarkdown(o.Out, p.Plan, p.now) })
 	case !o.text() && (listed || len(plans) != 1):
 		return o.write(list, headers(plans, planned.header))

@@ -13,7 +13,6 @@ import (
 	"golang.org/x/term"
 	"k8s.io/cli-runtime/pkg/printers"
 
-	"github.com/kubectl-ds/kubectl-ds/internal/encode"
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
@@ -29,16 +28,16 @@ type question struct {
 	exitCode bool
 
 	// What the flags mean, once they have been checked.
-	format encode.Format
+	format format
 	style  view.Style
 }
 
 // addFlags adds the common flags, in the command's words for two of them.
-func (q *question) addFlags(f *pflag.FlagSet, formats, all, exitCode string) {
+func (q *question) addFlags(f *pflag.FlagSet, taken, all, exitCode string) {
 	q.input.addFlags(f)
 	f.BoolVarP(&q.allNamespaces, "all-namespaces", "A", false, "show the DaemonSets of all namespaces")
 	f.StringVarP(&q.withLabels, "selector", "l", "", "show only DaemonSets with these labels, such as app=agent")
-	f.StringVarP(&q.output, "output", "o", "", "output format: "+strings.ReplaceAll(formats, "|", ", "))
+	f.StringVarP(&q.output, "output", "o", "", "output format: "+strings.ReplaceAll(taken, "|", ", "))
 	f.StringVar(&q.color, "color", "auto", "color the output: auto, always or never")
 	f.BoolVar(&q.all, "all", false, all)
 	f.BoolVar(&q.exitCode, "exit-code", false, exitCode)
@@ -46,18 +45,18 @@ func (q *question) addFlags(f *pflag.FlagSet, formats, all, exitCode string) {
 
 // check returns an error for arguments and flags that are not valid, before anything
 // is read. own checks those that only this command has.
-func (q *question) check(args []string, formats string, own func() error) error {
+func (q *question) check(args []string, taken string, own func() error) error {
 	err := q.checkNames(args)
 	if err != nil {
 		return err
 	}
-	if q.format, err = encode.Parse(q.output, formats); err != nil {
-		return hinted{err, map[string]string{encode.Formats: "-o json", encode.PlanFormats: "-o markdown"}[formats]}
+	if q.format, err = formatOf(q.output, taken); err != nil {
+		return hinted{err, map[string]string{formats: "-o json", planFormats: "-o markdown"}[taken]}
 	}
 	if q.style, err = styleOf(q.Out, q.color); err != nil {
 		return err
 	}
-	q.style.All, q.style.Wide = q.all, q.format == encode.Wide
+	q.style.All, q.style.Wide = q.all, q.format == inWideText
 	if err := own(); err != nil {
 		return err
 	}
@@ -65,7 +64,7 @@ func (q *question) check(args []string, formats string, own func() error) error 
 }
 
 // text reports whether the answer is for a person.
-func (q *question) text() bool { return q.format == encode.Text || q.format == encode.Wide }
+func (q *question) text() bool { return q.format == inText || q.format == inWideText }
 
 // read returns the States of what was chosen, by the clock and the rules that were
 // asked for. gate is the flag that makes the answer a check, for which nothing is an
@@ -93,7 +92,7 @@ func (q *question) write(document any, answers []*daemonset.Header) error {
 	for i, h := range answers {
 		refs[i] = h.DaemonSet.Name
 	}
-	return encode.Write(q.Out, document, refs, q.format)
+	return q.format.write(q.Out, document, refs)
 }
 
 // each writes one screen after the other, with an empty line between.

@@ -85,8 +85,10 @@ func (a *historyStory) ask(t *testing.T, question string) (string, int) {
 	h := l.Items[len(l.Items)-1]
 	var b bytes.Buffer
 	switch {
-	case format != encode.Text && format != encode.Wide:
-		check(t, encode.Write(&b, h, []string{h.DaemonSet.Name}, format))
+	case format == "json":
+		document, err := encode.JSON(h)
+		check(t, err)
+		b.WriteString(document)
 	case about == "list":
 		check(t, Histories(&b, l, Asked{Again: true}, style))
 	case about == "history":

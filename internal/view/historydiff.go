@@ -96,7 +96,7 @@ func Template(w io.Writer, h *history.History, asked Asked, r *history.Revision,
 	if !showValues {
 		t = hide.Replace[corev1.PodTemplateSpec](t, func(string) string { return template.Hidden })
 	}
-	text, err := encode.YAMLText(map[string]any(t))
+	text, err := encode.YAML(map[string]any(t))
 	if err != nil {
 		return err
 	}
@@ -150,7 +150,7 @@ func about(c *history.FieldChange) []string {
 }
 
 // UnifiedDiff writes the difference of two DaemonSets as diff -u would of their
-// YAML, as history.Object returns them and encode.Write writes them: with the values it
+// YAML, as history.Object returns them and encode.YAML writes them: with the values it
 // can be applied to that. Without, what is hidden has numbers, the same for equal
 // values, so that one that changed is still seen to. Of two that are the same it
 // writes nothing.
@@ -160,11 +160,11 @@ func UnifiedDiff(w io.Writer, h *history.History, old, new map[string]any, showV
 	if !showValues {
 		sides = hide.Numbered[appsv1.DaemonSet](sides...)
 	}
-	before, err := encode.YAMLText(sides[0])
+	before, err := encode.YAML(sides[0])
 	if err != nil {
 		return err
 	}
-	after, err := encode.YAMLText(sides[1])
+	after, err := encode.YAML(sides[1])
 	if err != nil || before == after {
 		return err
 	}

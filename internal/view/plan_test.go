@@ -15,7 +15,6 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest/world"
-	"github.com/kubectl-ds/kubectl-ds/internal/encode"
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
@@ -119,7 +118,7 @@ func (a *planStory) ask(t *testing.T, question string) (string, int) {
 	}
 	var b bytes.Buffer
 	switch {
-	case format == encode.Markdown:
+	case format == "markdown":
 		for i, p := range plans {
 			check(t, PlanMarkdown(&b, p, now[i]))
 		}

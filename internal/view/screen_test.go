@@ -77,13 +77,15 @@ func runStories[S any, P interface {
 // options reads the options of a question: a width in columns ("80"; without one,
 // nothing is cut), "-o FORMAT", "--all", "--color", and those that own takes with the
 // word behind it; own returns how many words it took.
-func options(t *testing.T, words []string, own func(word, next string) int) (style Style, format encode.Format) {
+func options(t *testing.T, words []string, own func(word, next string) int) (style Style, format string) {
 	t.Helper()
 	for i := 0; i < len(words); i++ {
 		switch word, next := words[i], append(slices.Clone(words[i+1:]), "")[0]; word {
 		case "-o":
 			i++
-			format = encode.Format(next)
+			if format = next; !slices.Contains([]string{"wide", "json", "markdown"}, format) {
+				t.Fatalf("%q: -o %q is for internal/cli", words, format)
+			}
 		case "--all":
 			style.All = true
 		case "--color":
@@ -96,7 +98,7 @@ func options(t *testing.T, words []string, own func(word, next string) int) (sty
 			}
 		}
 	}
-	style.Wide = format == encode.Wide
+	style.Wide = format == "wide"
 	return style, format
 }
 
@@ -145,8 +147,10 @@ func (a *explainStory) ask(t *testing.T, question string) (string, int) {
 		check(t, Explanations(&b, l, askable, style))
 	case words[0] != "explain":
 		t.Fatalf("%q: %q is not understood", question, words[0])
-	case format != encode.Text && format != encode.Wide:
-		check(t, encode.Write(&b, l.Items[0], []string{l.Items[0].DaemonSet.Name}, format))
+	case format == "json":
+		document, err := encode.JSON(l.Items[0])
+		check(t, err)
+		b.WriteString(document)
 	case len(o.Nodes) > 0:
 		check(t, Nodes(&b, l.Items[0], o.Nodes, askable, style))
 	default:

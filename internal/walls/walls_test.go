@@ -149,7 +149,7 @@ func TestImports(t *testing.T) {
 			breach: func(p *project) { p.edge("internal/screen", module+"/pkg/daemonset") },
 		},
 		{
-			why: "a format of -o does not depend on what a document says",
+			why: "how a document is encoded does not depend on what it says",
 			who: own("internal/encode"), project: true, only: own("internal/screen"),
 			breach: func(p *project) { p.edge("internal/encode", module+"/pkg/explain") },
 		},

@@ -1,0 +1,92 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/printers"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/encode"
+	"github.com/kubectl-ds/kubectl-ds/internal/screen"
+)
+
+// format is a value of -o.
+type format string
+
+const (
+	inText     format = ""
+	inWideText format = "wide"
+	inJSON     format = "json"
+	inYAML     format = "yaml"
+	asNames    format = "name"
+	inMarkdown format = "markdown" // of plans only
+)
+
+// formats lists what -o takes, as it stands in the help.
+const formats = "wide|json|yaml|name|jsonpath=…|jsonpath-file=…|go-template=…|go-template-file=…"
+
+// planFormats lists what -o takes where the answer is plans.
+const planFormats = "markdown|" + formats
+
+// formatOf checks a value of -o, templates included, without any document to apply it
+// to. taken is formats, or planFormats.
+func formatOf(o, taken string) (format, error) {
+	f := format(o)
+	if slices.Contains([]format{inText, inWideText, inJSON, inYAML, asNames}, f) || f == inMarkdown && taken == planFormats {
+		return f, nil
+	}
+	_, err := templatePrinter(o)
+	switch {
+	case err == nil:
+		return f, nil
+	case genericclioptions.IsNoCompatiblePrinterError(err):
+		return f, fmt.Errorf("-o %q is none of %s", o, taken)
+	}
+	return f, fmt.Errorf("-o %s: %w", o, err)
+}
+
+func templatePrinter(o string) (printers.ResourcePrinter, error) {
+	return genericclioptions.NewKubeTemplatePrintFlags().ToPrinter(o)
+}
+
+// write writes a document in a format that is not for a person. refs are the
+// DaemonSets that it is about, for -o name.
+func (f format) write(w io.Writer, document any, refs []string) error {
+	text, err := f.of(document, refs)
+	if err == nil {
+		_, err = io.WriteString(w, text)
+	}
+	return err
+}
+
+func (f format) of(document any, refs []string) (string, error) {
+	switch f {
+	case asNames:
+		var names strings.Builder
+		for _, r := range refs {
+			fmt.Fprintf(&names, "daemonset.apps/%s\n", screen.Clean(r))
+		}
+		return names.String(), nil
+	case inYAML:
+		return encode.YAML(document)
+	}
+	text, err := encode.JSON(document)
+	if f == inJSON || err != nil {
+		return text, err
+	}
+	p, err := templatePrinter(string(f))
+	if err != nil {
+		return "", err
+	}
+	u := &unstructured.Unstructured{}
+	if err := u.UnmarshalJSON([]byte(text)); err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	err = p.PrintObj(u, &b)
+	return strings.TrimSuffix(b.String(), "\n") + "\n", err
+}
