@@ -1,5 +1,7 @@
 package daemonset
 
+import "math/bits"
+
 // Tally is what the nodes of a State bring to a sync: each node's part, and the
 // sums over all nodes. What the sync does follows from it alone: Sync says all
 // that it may do, Act takes one course. Whoever goes on from sync to sync gives
@@ -13,9 +15,21 @@ type Tally struct {
 	counts               Counts
 	used, available, old int
 
-	manage, creates, deletes, sunset, failing set
-	candidates                                [2]set // those that Course has first, and the others
+	sets [allSets]set // of nodes, by what they bring
+	last Act          // its lists are used again
 }
+
+// The sets of a Tally.
+const (
+	manages = iota
+	creates
+	deletes
+	sunsets
+	fails
+	candidatesFirst  // those that Course has first
+	candidatesOthers // and the others
+	allSets
+)
 
 // Course settles what a State leaves open.
 type Course struct {
@@ -31,16 +45,13 @@ type part struct {
 	manage  manageShare
 	rolling rollingShare
 	member  Membership
-	old     int // pods that are neither updated nor terminating
+	old     int   // pods that are neither updated nor terminating
+	in      uint8 // the sets that have it, a bit for each
 }
 
 // Tally returns what the nodes bring to the next sync.
 func (st *State) Tally(c Course) *Tally {
-	n := len(st.Nodes)
-	t := &Tally{
-		st: st, course: c, parts: make([]part, n), manage: newSet(n), creates: newSet(n), deletes: newSet(n), sunset: newSet(n), failing: newSet(n),
-		candidates: [2]set{newSet(n), newSet(n)},
-	}
+	t := &Tally{st: st, course: c, parts: make([]part, len(st.Nodes))}
 	for i := range st.Nodes {
 		t.parts[i].node = st.Nodes[i]
 		t.put(int32(i))
@@ -59,28 +70,30 @@ func (t *Tally) SetPods(i int32, pods []Pod) {
 // put brings the sums up to date with the pods of a node.
 func (t *Tally) put(i int32) {
 	p := &t.parts[i]
-	n := &p.node
-	p.manage, p.rolling, p.member, p.old = t.st.manageShare(n), rollingShare{}, n.Membership(), 0
+	n, r := &p.node, &p.rolling
+	p.manage = t.st.manageShare(n)
+	p.member, p.old = n.Membership(), 0
 	if t.Rolls() {
-		p.rolling = t.st.rollingShare(n)
+		*r = t.st.rollingShare(n)
 	}
 	if t.course.Refused {
-		p.manage.create, p.rolling.creates = false, nil
+		p.manage.create, r.creates = false, nil
 		if t.st.Budget.MaxSurge > 0 {
-			p.rolling.candidates = nil
+			r.candidates = nil
 		}
 	}
 	for j := range n.Pods {
 		p.old += b2i(!n.Pods[j].Updated && !n.Pods[j].Terminating)
 	}
 	t.add(p, 1)
-	t.manage.put(i, p.manage.acts())
-	t.creates.put(i, len(p.rolling.creates) > 0)
-	t.deletes.put(i, len(p.rolling.deletes) > 0)
 	later := t.course.First == nil || !t.course.First(i)
-	t.candidates[b2i(later)].put(i, len(p.rolling.candidates) > 0)
-	t.sunset.put(i, len(p.rolling.sunset) > 0)
-	t.failing.put(i, p.rolling.err != nil)
+	in := uint8(b2i(p.manage.acts())<<manages | b2i(len(r.creates) > 0)<<creates | b2i(len(r.deletes) > 0)<<deletes |
+		b2i(len(r.sunset) > 0)<<sunsets | b2i(r.err != nil)<<fails | b2i(len(r.candidates) > 0)<<(candidatesFirst+b2i(later)))
+	for changed := in ^ p.in; changed != 0; changed &= changed - 1 {
+		k := bits.TrailingZeros8(changed)
+		t.sets[k].put(i, in>>k&1 == 1, len(t.parts))
+	}
+	p.in = in
 }
 
 // add adds a node to the sums, or takes it away.
@@ -141,22 +154,25 @@ type Doomed struct {
 }
 
 // Act returns what the next sync does where the Course settles what is open: of a
-// choice of the controller it takes the first.
-func (t *Tally) Act() Act {
+// choice of the controller it takes the first. It is valid until the next one.
+func (t *Tally) Act() *Act {
+	a := &t.last
+	*a = Act{Kind: StepNone, Creates: a.Creates[:0], Deletes: a.Deletes[:0]}
 	switch {
-	case t.manage.len() > 0:
-		return t.manageAct()
+	case t.sets[manages].len() > 0:
+		t.manageAct(a)
 	case !t.Rolls() || t.Refused():
-		return Act{Kind: StepNone}
-	case t.failing.len() > 0:
-		return Act{Kind: StepNone, Error: t.parts[t.failing.members[0]].rolling.err}
+	case t.sets[fails].len() > 0:
+		a.Error = t.parts[t.sets[fails].members[0]].rolling.err
+	default:
+		t.rollingAct(a)
 	}
-	return t.rollingAct()
+	return a
 }
 
-func (t *Tally) manageAct() Act {
-	a := Act{Kind: StepManage}
-	for _, i := range t.manage.members {
+func (t *Tally) manageAct(a *Act) {
+	a.Kind = StepManage
+	for _, i := range t.sets[manages].members {
 		share := &t.parts[i].manage
 		if share.create {
 			a.create(i)
@@ -164,20 +180,19 @@ func (t *Tally) manageAct() Act {
 		a.delete(i, share.deletes...)
 		a.delete(i, share.failed[:min(1, len(share.failed))]...)
 	}
-	for _, i := range t.manage.members {
+	for _, i := range t.sets[manages].members {
 		a.delete(i, t.parts[i].manage.unscheduled...)
 	}
-	return a
 }
 
-func (t *Tally) rollingAct() Act {
+func (t *Tally) rollingAct(a *Act) {
 	room, overflow := t.room()
-	first, others := t.candidates[0].len(), t.candidates[1].len()
-	a := Act{Kind: StepRollingUpdate, Picked: first > 0 && others > 0 && room > 0 && room < first+others}
-	for _, i := range t.creates.members {
+	first, others := t.sets[candidatesFirst].len(), t.sets[candidatesOthers].len()
+	a.Kind, a.Picked = StepRollingUpdate, first > 0 && others > 0 && room > 0 && room < first+others
+	for _, i := range t.sets[creates].members {
 		a.create(i)
 	}
-	for _, i := range t.deletes.members {
+	for _, i := range t.sets[deletes].members {
 		if !a.delete(i, t.parts[i].rolling.deletes...) {
 			break
 		}
@@ -194,15 +209,14 @@ func (t *Tally) rollingAct() Act {
 			}
 		}
 	}
-	take(&t.candidates[0])
-	take(&t.candidates[1])
-	for _, i := range t.sunset.members {
+	take(&t.sets[candidatesFirst])
+	take(&t.sets[candidatesOthers])
+	for _, i := range t.sets[sunsets].members {
 		if overflow == 0 || !a.delete(i, t.parts[i].rolling.sunset...) {
 			break
 		}
 		overflow--
 	}
-	return a
 }
 
 // create adds a create, up to the burst, and reports whether another one fits.
@@ -231,11 +245,13 @@ type set struct {
 	place   []int32 // one more than the index in members; 0 for none
 }
 
-func newSet(n int) set { return set{place: make([]int32, n)} }
-
 func (s *set) len() int { return len(s.members) }
 
-func (s *set) put(i int32, in bool) {
+// put adds one of so many nodes, or takes it away.
+func (s *set) put(i int32, in bool, nodes int) {
+	if s.place == nil {
+		s.place = make([]int32, nodes)
+	}
 	switch at := s.place[i]; {
 	case in && at == 0:
 		s.members = append(s.members, i)

@@ -41,12 +41,13 @@ type simulation struct {
 	events   int // recorded so far
 	written  daemonset.Counts
 
-	last       daemonset.Act // of the last sync
+	last       *daemonset.Act // of the last sync
 	waves      []Wave
 	before     []int     // for each wave, how many pods had had their turn when it began
 	folded     []int     // the same, for the last of the waves that are folded into it
 	replacedAt []float64 // when each of them had
 	open       bool      // the last wave still collects
+	openAt     float64   // when it began
 	begun      bool      // the first sync is over
 	end        end
 }
@@ -199,32 +200,37 @@ func (r *simulation) sync() bool {
 	act := r.tally.Act()
 	switch r.last = act; {
 	case act.Kind == daemonset.StepManage:
-		r.wave(false, &act)
+		r.wave(false, act)
 	case act.Error != nil:
 		r.end.failed = act.Error
 	case act.Kind == daemonset.StepRollingUpdate:
 		r.end.chosen = r.end.chosen || act.Picked
-		if !r.fresh(&act) { // it deletes again what is on its way out, up to 1.20, and waits until that is gone
+		if !r.fresh(act) { // it deletes again what is on its way out, up to 1.20, and waits until that is gone
 			r.write(&daemonset.Act{})
 			return false
 		}
-		r.wave(true, &act)
-		r.markReplacing(&act)
+		r.wave(true, act)
+		r.markReplacing(act)
 	}
 	acted := len(act.Creates)+len(act.Deletes) > 0
 	if acted {
 		r.end.failed = nil
 	}
-	r.write(&act)
+	r.write(act)
 	return acted
 }
 
 // fresh reports whether a sync creates a pod, or deletes one that is not on its
 // way out.
 func (r *simulation) fresh(a *daemonset.Act) bool {
-	return len(a.Creates) > 0 || slices.ContainsFunc(a.Deletes, func(d daemonset.Doomed) bool {
-		return slices.ContainsFunc(r.tally.Node(d.Node).Pods, func(p daemonset.Pod) bool { return p.Name == d.Pod && !p.Terminating })
-	})
+	for _, d := range a.Deletes {
+		for j, pods := 0, r.tally.Node(d.Node).Pods; j < len(pods); j++ {
+			if pods[j].Name == d.Pod && !pods[j].Terminating {
+				return true
+			}
+		}
+	}
+	return len(a.Creates) > 0
 }
 
 // markReplacing marks the nodes whose pods a rolling-update step begins to replace.
@@ -254,9 +260,7 @@ func (r *simulation) wave(begins bool, a *daemonset.Act) {
 	}
 	if begins || !r.open {
 		r.close()
-		at := r.now
-		last := at
-		r.waves, r.open = append(r.waves, Wave{At: &at, Last: &last, Count: 1}), true
+		r.waves, r.open, r.openAt = append(r.waves, Wave{Count: 1}), true, r.now
 		r.before, r.folded = append(r.before, len(r.replacedAt)), append(r.folded, len(r.replacedAt))
 	}
 	last := &r.waves[len(r.waves)-1]
@@ -273,16 +277,17 @@ func (r *simulation) close() {
 	r.open = false
 	last := &r.waves[len(r.waves)-1]
 	last.Counts = r.tally.Counts()
-	if len(r.waves) < 2 {
-		return
+	if n := len(r.waves) - 1; n > 0 {
+		if before := &r.waves[n-1]; before.Creates == last.Creates && before.Deletes == last.Deletes {
+			before.Count++
+			before.Counts, *before.Last = last.Counts, r.openAt
+			r.folded[n-1] = r.before[n]
+			r.waves, r.before, r.folded = r.waves[:n], r.before[:n], r.folded[:n]
+			return
+		}
 	}
-	if before := &r.waves[len(r.waves)-2]; before.Creates == last.Creates && before.Deletes == last.Deletes {
-		before.Count++
-		before.Counts, before.Last = last.Counts, last.At
-		n := len(r.waves) - 1
-		r.folded[n-1] = r.before[n]
-		r.waves, r.before, r.folded = r.waves[:n], r.before[:n], r.folded[:n]
-	}
+	at := [2]float64{r.openAt, r.openAt}
+	last.At, last.Last = &at[0], &at[1]
 }
 
 // write sends the requests of a sync: creates in a slow start, all deletes,

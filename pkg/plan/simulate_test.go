@@ -106,7 +106,7 @@ func TestSimulationIsTheModel(t *testing.T) {
 				if a.refusal != nil {
 					break // the model does not know that creates are refused
 				}
-				if err := admits(now, step, &r.last); err != nil {
+				if err := admits(now, step, r.last); err != nil {
 					t.Fatalf("version %s, seed %d, sync %d, a %s step: %v", version, seed, syncs, step.Kind, err)
 				}
 				if !acted && !r.wait() {
