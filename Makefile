@@ -1,5 +1,5 @@
 # What people run here. CI runs .ci/run, which calls these.
-.PHONY: build test laws lint oracle oracle-all oracle-coverage mutants hostile compare compare-quick e2e soak real-manifests krew-chain snapshot examples bench-start bench-plan bench-history
+.PHONY: build test laws lint oracle oracle-all oracle-coverage forecasts mutants hostile compare compare-quick e2e soak real-manifests krew-chain snapshot examples bench-start bench-plan bench-history
 
 build: ## the plugin, as bin/kubectl-ds
 	go build -o bin/kubectl-ds ./cmd/kubectl-ds
@@ -27,6 +27,9 @@ oracle-all: ## … of every version, with the numbers that docs/controller.md gi
 
 oracle-coverage: ## which rules the states reach, in every version, as coverage.md
 	cd test/oracle && ORACLE_VERSIONS=all ORACLE_STATES=2000 ORACLE_STATES_OTHERS=2000 ORACLE_COVERAGE=../../coverage.md go test -count=1 -timeout 3h -run TestSync
+
+forecasts: ## what plans say at 14,000 moments of 140 rollouts of the real controller, beside what came, as a table; ORACLE_SEED=n for others
+	cd test/oracle && ORACLE_FORECASTS=140 go test -count=1 -v -timeout 1h -run TestForecasts .
 
 mutants: ## break pkg/daemonset on purpose, sixty times, and see who notices; MUTANTS="-seed 2 -n 100"
 	go run ./test/mutate $(MUTANTS)

@@ -18,6 +18,8 @@
 //	ORACLE_TRACES_OTHERS  … and of each other version (20)
 //	ORACLE_WHATIFS        how many changes TestWhatIf makes of each kind in the newest version (30)
 //	ORACLE_WHATIFS_OTHERS … and in each other version (6)
+//	ORACLE_FORECASTS      how many rollouts TestForecasts records (35: of every kind one)
+//	ORACLE_FORECAST_LINES with any value, what was forecast of each of them
 //	ORACLE_PLACEMENTS     how many states TestPlacement draws of the newest version (2000)
 //	ORACLE_COVERAGE       a file for the table of what the states reached
 //	ORACLE_PROGRAMS       a folder that holds programs that were built already

@@ -121,13 +121,12 @@ func isBroken(s *corev1.PodSpec) bool { return s.Containers[0].Image == brokenIm
 // It is a simple world: the scheduler binds a pod to the node that it is for if
 // only the node exists, kubelets never lose a pod, and nothing is refused.
 type cluster struct {
-	now     snapshot.Snapshot
+	store
 	start   time.Time
 	script  script
 	changes []change            // still to come
 	pods    map[string]upcoming // by pod
 	holds   map[string]time.Time
-	created int
 }
 
 // upcoming is what happens to a pod next if nobody does anything to it before.
@@ -151,7 +150,7 @@ const (
 // newCluster returns the world in which a trace begins: a copy of the state,
 // with what an API server sees to before a controller reads it.
 func newCluster(s *snapshot.Snapshot, sc script) *cluster {
-	c := &cluster{now: *copyOf(s), start: s.TakenAt.Truncate(time.Second), script: sc, changes: sc.changes, pods: map[string]upcoming{}, holds: map[string]time.Time{}}
+	c := &cluster{store: store{now: *copyOf(s)}, start: s.TakenAt.Truncate(time.Second), script: sc, changes: sc.changes, pods: map[string]upcoming{}, holds: map[string]time.Time{}}
 	c.now.TakenAt = c.start
 	ds := c.now.DaemonSet
 	if u := &ds.Spec.UpdateStrategy; u.Type == appsv1.RollingUpdateDaemonSetStrategyType && u.RollingUpdate == nil {
@@ -161,29 +160,6 @@ func newCluster(s *snapshot.Snapshot, sc script) *cluster {
 	c.plan()
 	return c
 }
-
-// copyOf returns a deep copy of what changes in a trace.
-func copyOf(s *snapshot.Snapshot) *snapshot.Snapshot {
-	c := *s
-	c.DaemonSet = s.DaemonSet.DeepCopy()
-	c.Revisions, c.Nodes, c.Pods = nil, nil, nil
-	for i := range s.Revisions {
-		c.Revisions = append(c.Revisions, *s.Revisions[i].DeepCopy())
-	}
-	for i := range s.Nodes {
-		c.Nodes = append(c.Nodes, *s.Nodes[i].DeepCopy())
-	}
-	for i := range s.Pods {
-		c.Pods = append(c.Pods, *s.Pods[i].DeepCopy())
-	}
-	return &c
-}
-
-// snapshot returns the present state, which no later change touches.
-func (c *cluster) snapshot() *snapshot.Snapshot { return copyOf(&c.now) }
-
-// second is the clock as API objects hold it.
-func (c *cluster) second() metav1.Time { return metav1.NewTime(c.now.TakenAt.Truncate(time.Second)) }
 
 // advance lets the clock go to a time, and all happen that is due by then. It
 // returns the changes that were made.
@@ -379,31 +355,6 @@ func (c *cluster) happen(name string, e event) {
 		c.now.Pods[i].Finalizers = nil
 		c.now.Pods = slices.Delete(c.now.Pods, i, i+1)
 	}
-}
-
-func (c *cluster) indexOf(name string) int {
-	return slices.IndexFunc(c.now.Pods, func(p corev1.Pod) bool { return p.Name == name })
-}
-
-// delete does what the API server does when somebody deletes a pod: one that
-// no kubelet has, or that has ended, is gone at once unless a finalizer holds
-// it, any other is given its grace period. A second delete changes nothing.
-func (c *cluster) delete(name string) {
-	i := c.indexOf(name)
-	if i < 0 || c.now.Pods[i].DeletionTimestamp != nil {
-		return
-	}
-	p := &c.now.Pods[i]
-	grace := int64(30)
-	if p.Spec.NodeName == "" || ended(p) {
-		if len(p.Finalizers) == 0 {
-			c.now.Pods = slices.Delete(c.now.Pods, i, i+1)
-			return
-		}
-		grace = 0
-	}
-	at := metav1.NewTime(c.second().Add(time.Duration(grace) * time.Second))
-	p.DeletionTimestamp, p.DeletionGracePeriodSeconds = &at, &grace
 }
 
 func (c *cluster) releaseRevisions(at time.Time) {

@@ -1,18 +1,13 @@
 package oracle
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/test/oracle/controller/wire"
@@ -410,80 +405,11 @@ func surging(st *daemonset.State) int {
 	return count
 }
 
-// wrote applies to the cluster what the controller wrote in a sync, but for the
-// pods that it deleted.
+// wrote applies what the controller wrote in a sync, but for the pods that it
+// deleted, and says what happens next.
 func (c *cluster) wrote(r *wire.Run) error {
-	if err := c.wrotePods(r.Written); err != nil {
-		return err
-	}
-	if err := c.wroteRevisions(r); err != nil {
-		return err
-	}
-	if r.Status != nil {
-		s := &c.now.DaemonSet.Status
-		s.DesiredNumberScheduled, s.CurrentNumberScheduled, s.NumberMisscheduled = int32(r.Status.Desired), int32(r.Status.Current), int32(r.Status.Misscheduled)
-		s.NumberReady, s.UpdatedNumberScheduled = int32(r.Status.Ready), int32(r.Status.Updated)
-		s.NumberAvailable, s.NumberUnavailable = int32(r.Status.Available), int32(r.Status.Unavailable)
-		s.ObservedGeneration = r.Status.ObservedGeneration
-	}
-	c.plan()
-	return nil
-}
-
-func (c *cluster) wrotePods(w *wire.Written) error {
-	for _, raw := range w.NewPods {
-		var p corev1.Pod
-		if err := json.Unmarshal(raw, &p); err != nil {
-			return fmt.Errorf("a pod that the controller made: %w", err)
-		}
-		c.created++
-		p.Name = fmt.Sprintf("%s%04d", dstest.Name+"-", c.created)
-		p.Namespace, p.UID, p.CreationTimestamp, p.ResourceVersion = c.now.DaemonSet.Namespace, types.UID("pod-"+p.Name), c.second(), ""
-		p.Status.Phase = corev1.PodPending
-		c.now.Pods = append(c.now.Pods, p)
-	}
-	for _, raw := range w.ChangedPods {
-		var p corev1.Pod
-		if err := json.Unmarshal(raw, &p); err != nil {
-			return fmt.Errorf("a pod that the controller changed: %w", err)
-		}
-		if i := c.indexOf(p.Name); i >= 0 { // times may be by another clock
-			c.now.Pods[i].Labels, c.now.Pods[i].OwnerReferences = p.Labels, p.OwnerReferences
-		}
-	}
-	return nil
-}
-
-func (c *cluster) wroteRevisions(r *wire.Run) error {
-	for _, raw := range r.Written.Revisions {
-		var rev appsv1.ControllerRevision
-		if err := json.Unmarshal(raw, &rev); err != nil {
-			return fmt.Errorf("a revision that the controller wrote: %w", err)
-		}
-		rev.ResourceVersion = ""
-		if i := c.revision(rev.Name); i >= 0 {
-			c.now.Revisions[i] = rev
-			continue
-		}
-		rev.UID, rev.CreationTimestamp = types.UID("revision-"+rev.Name), c.second()
-		c.now.Revisions = append(c.now.Revisions, rev)
-	}
-	for _, name := range r.Removed {
-		i := c.revision(name)
-		switch {
-		case i < 0:
-		case len(c.now.Revisions[i].Finalizers) == 0:
-			c.now.Revisions = slices.Delete(c.now.Revisions, i, i+1)
-		case c.now.Revisions[i].DeletionTimestamp == nil:
-			at := metav1.NewTime(c.second().Time)
-			c.now.Revisions[i].DeletionTimestamp = &at
-		}
-	}
-	return nil
-}
-
-func (c *cluster) revision(name string) int {
-	return slices.IndexFunc(c.now.Revisions, func(r appsv1.ControllerRevision) bool { return r.Name == name })
+	defer c.plan()
+	return c.store.wrote(r)
 }
 
 // begins reports whether a random state is one to begin a trace with: not being

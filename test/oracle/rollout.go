@@ -1,0 +1,450 @@
+package oracle
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/record"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+	"github.com/kubectl-ds/kubectl-ds/test/oracle/controller/wire"
+)
+
+// recording is a rollout of a real controller from its beginning to its end, as
+// somebody sees it who looks again and again.
+type recording struct {
+	scene *scene
+	shots []*snapshot.Snapshot // from its beginning to its end, evenly
+	began time.Time
+	ended time.Time // when all pods were available and all old ones gone, or nothing happened any more
+	left  int       // old pods at the end
+	lacks []string  // nodes that should run the pod and have no available one at the end
+
+	stood bool // the controller stood still until something else happened
+
+	// since when there has been a pod that never becomes available; zero without one
+	trouble time.Time
+}
+
+// stalls reports whether it ends before it is done.
+func (r *recording) stalls() bool { return r.left > 0 }
+
+// rolling is a recording that is made: a cluster in which time goes on, and the real
+// controller in it. What happens by itself stands in a list by time. The controller
+// syncs whenever that changed something that it looks at, and when it asked to.
+type rolling struct {
+	store
+	*scene
+	program *Program
+	coming  []*happening
+	seq     int
+	first   bool      // the controller has not synced yet
+	look    time.Time // when the controller looks again by itself; zero: it does not
+	next    time.Time // when its client's bucket of requests would be full again
+	rolls   bool      // the rollout has begun that is recorded
+
+	fates   map[string]fate
+	has     map[string]bool // node and image: it is there
+	dead    map[string]bool // nodes whose kubelet does not answer
+	running map[string]bool // pods with a container that runs
+	tellers map[string]*record.EventCorrelator
+	moved   time.Time // when a pod was last created, became ready, was deleted or was gone
+	news    bool      // something happened that the controller looks at
+
+	woken       bool // nothing but wake is news
+	failures    int  // syncs in a row that failed
+	nodesToCome int  // what is still to happen to nodes
+	took        recording
+}
+
+// happening is what is to happen at a time; with a pod, only if there is still one then.
+type happening struct {
+	at    time.Time
+	seq   int
+	pod   types.UID
+	moves bool // the controller will look at it
+	do    func()
+}
+
+// roll records the rollout of a scene by the newest controller.
+func roll(p *Program, s *scene) (*recording, error) {
+	r := newRolling(p, s)
+	if err := r.until(r.done); err != nil {
+		return nil, fmt.Errorf("the first revision: %w", err)
+	}
+	if !r.done() {
+		return nil, errors.New("the first revision was not rolled out")
+	}
+	r.now.TakenAt = r.now.TakenAt.Add(seconds(3600 + 2e5*s.drawn("rest").Float64()))
+	r.change("example.com/agent:2")
+	r.rolls = true
+	if s.trouble == heldForHours {
+		if err := r.hold(); err != nil {
+			return nil, err
+		}
+	}
+	r.took = recording{scene: s, began: r.now.TakenAt}
+	r.troubleNodes()
+	r.shoot(max(1, r.guess()/200))
+	r.wake()
+	err := r.until(func() bool { return r.nodesToCome == 0 && r.done() })
+	r.end()
+	return &r.took, err
+}
+
+// newRolling returns a cluster with a DaemonSet that was just created.
+func newRolling(p *Program, s *scene) *rolling {
+	r := &rolling{
+		scene: s, program: p, first: true, fates: map[string]fate{}, has: map[string]bool{}, dead: map[string]bool{},
+		running: map[string]bool{}, tellers: map[string]*record.EventCorrelator{},
+	}
+	start := time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC).Add(seconds(1e5 * s.drawn("when").Float64()))
+	labels := map[string]string{"app": dstest.Name}
+	ten := int32(10)
+	container := corev1.Container{Name: "agent", Image: "example.com/agent:1", ImagePullPolicy: corev1.PullIfNotPresent}
+	if s.period > 0 {
+		container.ReadinessProbe = &corev1.Probe{PeriodSeconds: int32(s.period), FailureThreshold: 3, SuccessThreshold: 1, TimeoutSeconds: 1}
+	}
+	grace := s.grace
+	r.now = snapshot.Snapshot{
+		TakenAt: start, KubernetesVersion: dstest.Newest, VersionSource: snapshot.VersionServer,
+		DaemonSet: &appsv1.DaemonSet{
+			ObjectMeta: metav1.ObjectMeta{Name: dstest.Name, Namespace: "kube-system", UID: "ds", Generation: 1, CreationTimestamp: metav1.NewTime(start.Truncate(time.Second)),
+				Annotations: map[string]string{appsv1.DeprecatedTemplateGeneration: "1"}},
+			Spec: appsv1.DaemonSetSpec{
+				Selector: &metav1.LabelSelector{MatchLabels: labels}, RevisionHistoryLimit: &ten, MinReadySeconds: s.minReady,
+				UpdateStrategy: r.strategy(),
+				Template: corev1.PodTemplateSpec{
+					ObjectMeta: metav1.ObjectMeta{Labels: labels},
+					Spec: corev1.PodSpec{
+						TerminationGracePeriodSeconds: &grace, RestartPolicy: corev1.RestartPolicyAlways, Containers: []corev1.Container{container},
+					},
+				},
+			},
+		},
+	}
+	for i := range s.nodes {
+		r.addNode(fmt.Sprintf("worker-%02d", i+1), start.Add(-seconds(1e6)), true)
+	}
+	return r
+}
+
+func (r *rolling) strategy() appsv1.DaemonSetUpdateStrategy {
+	return appsv1.DaemonSetUpdateStrategy{
+		Type: appsv1.RollingUpdateDaemonSetStrategyType, RollingUpdate: &appsv1.RollingUpdateDaemonSet{MaxUnavailable: &r.maxUnavailable, MaxSurge: &r.maxSurge},
+	}
+}
+
+// change gives the template another image, as the API server does it.
+func (r *rolling) change(image string) {
+	ds := r.now.DaemonSet.DeepCopy()
+	ds.Spec.Template.Spec.Containers[0].Image = image
+	ds.Generation++
+	ds.Annotations[appsv1.DeprecatedTemplateGeneration] = fmt.Sprint(ds.Generation)
+	r.now.DaemonSet = ds
+}
+
+// hold lets about half of the rollout happen, holds it for hours with OnDelete, and
+// lets it go on: pods of both revisions, and no events of before.
+func (r *rolling) hold() error {
+	most := max(1, len(r.now.Pods)/2)
+	halfway := func() bool {
+		fresh := 0
+		for i := range r.now.Pods {
+			if r.isNew(&r.now.Pods[i]) {
+				fresh++
+			}
+		}
+		return fresh >= most
+	}
+	if err := r.until(halfway); err != nil {
+		return fmt.Errorf("until it is held: %w", err)
+	}
+	set := func(u appsv1.DaemonSetUpdateStrategy) {
+		ds := r.now.DaemonSet.DeepCopy()
+		ds.Spec.UpdateStrategy, ds.Generation = u, ds.Generation+1
+		r.now.DaemonSet = ds
+	}
+	set(appsv1.DaemonSetUpdateStrategy{Type: appsv1.OnDeleteDaemonSetStrategyType})
+	if err := r.until(func() bool { return false }); err != nil {
+		return fmt.Errorf("while it is held: %w", err)
+	}
+	r.now.TakenAt = r.now.TakenAt.Add(3 * time.Hour)
+	set(r.strategy())
+	return nil
+}
+
+// until lets time go on, and the controller sync, until something holds after a sync,
+// or nothing has happened to a pod for so long that nothing will.
+func (r *rolling) until(holds func() bool) error {
+	quiet := seconds(max(1800, 20*r.slow(), 3*float64(r.grace)) + 2*float64(r.minReady))
+	r.moved, r.news = r.now.TakenAt, true
+	for r.now.TakenAt.Sub(r.moved) <= quiet || r.nodesToCome > 0 {
+		if r.news {
+			r.news = false
+			if err := r.settle(); err != nil {
+				return err
+			}
+			if holds() {
+				return nil
+			}
+		}
+		looks := !r.look.IsZero() && (len(r.coming) == 0 || r.look.Before(r.coming[0].at))
+		switch {
+		case looks:
+			r.now.TakenAt, r.look, r.news = later(r.now.TakenAt, r.look), time.Time{}, true
+			continue
+		case len(r.coming) == 0:
+			return nil
+		}
+		h := r.coming[0]
+		r.coming, r.now.TakenAt = r.coming[1:], later(r.now.TakenAt, h.at)
+		if h.pod == "" || r.pod(h.pod) != nil {
+			h.do()
+		}
+	}
+	return nil
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// in adds what is to happen so many seconds from now; to a pod, if there is still one
+// then.
+func (r *rolling) in(after float64, pod types.UID, do func()) *happening {
+	r.seq++
+	h := &happening{at: r.now.TakenAt.Add(seconds(after)).Truncate(time.Millisecond), seq: r.seq, pod: pod, do: do}
+	i, _ := slices.BinarySearchFunc(r.coming, h, func(a, b *happening) int {
+		if c := a.at.Compare(b.at); c != 0 {
+			return c
+		}
+		return a.seq - b.seq
+	})
+	r.coming = slices.Insert(r.coming, i, h)
+	return h
+}
+
+// settle lets the controller sync until it has nothing to write.
+func (r *rolling) settle() error {
+	for range 200 {
+		how := wire.TraceNext
+		if r.first {
+			how = wire.TraceFirst
+		}
+		a, err := r.program.Follow(&r.now, how)
+		if err != nil {
+			return err
+		}
+		r.first = false
+		run := &a.Runs[0]
+		if err := r.apply(run); err != nil {
+			return err
+		}
+		if run.Error != "" { // the queue lets it try again after longer and longer
+			r.failures++
+			r.lookAfter(min(1000, 0.005*math.Pow(2, float64(r.failures-1))))
+			return nil
+		}
+		r.failures = 0
+		if wroteAnything(run) && r.woken {
+			r.took.stood = true
+		}
+		r.woken = false
+		if s := r.now.DaemonSet.Status; r.minReady > 0 && s.NumberReady != s.NumberAvailable {
+			r.lookAfter(float64(r.minReady))
+		}
+		if !wroteAnything(run) && run.Status == nil {
+			return nil
+		}
+	}
+	return errors.New("the controller does not come to rest")
+}
+
+// lookAfter has the controller look again. Of two times its queue keeps the earlier
+// one.
+func (r *rolling) lookAfter(after float64) {
+	if at := r.now.TakenAt.Add(seconds(after)); r.look.IsZero() || at.Before(r.look) {
+		r.look = at
+	}
+}
+
+// wake has the controller look when nothing has happened to a pod for a minute and
+// nothing is to, as if something else had happened in the cluster. Where nothing tells
+// it that a pod is available now, as can be with maxSurge and minReadySeconds, it would
+// stand still.
+func (r *rolling) wake() {
+	r.in(60, "", func() {
+		idle := r.look.IsZero() && r.now.TakenAt.Sub(r.moved) > time.Minute
+		if idle && !slices.ContainsFunc(r.coming, func(h *happening) bool { return h.moves && r.pod(h.pod) != nil }) {
+			r.woken, r.news = true, true
+		}
+		r.wake()
+	})
+}
+
+// apply does what the controller asked the API server for, as fast as its client lets
+// it: 30 requests at once, and 20 a second then.
+func (r *rolling) apply(run *wire.Run) error {
+	before := len(r.now.Pods)
+	if run.Status != nil {
+		r.now.DaemonSet = r.now.DaemonSet.DeepCopy()
+		r.request()
+	}
+	if err := r.wrote(run); err != nil {
+		return err
+	}
+	r.now.DaemonSet.Status.NumberUnavailable = r.now.DaemonSet.Status.DesiredNumberScheduled - r.now.DaemonSet.Status.NumberAvailable
+	for i := before; i < len(r.now.Pods); i++ {
+		r.request()
+		r.born(i)
+	}
+	slices.Sort(run.Deletes)
+	for _, name := range run.Deletes {
+		r.request()
+		r.ends(name)
+	}
+	return nil
+}
+
+// request sends one, and lets the time go by until it goes out.
+func (r *rolling) request() {
+	const interval, burst = 50 * time.Millisecond, 30
+	if r.next.Before(r.now.TakenAt) {
+		r.next = r.now.TakenAt
+	}
+	if out := r.next.Add(-interval * (burst - 1)); out.After(r.now.TakenAt) {
+		r.now.TakenAt = out
+	}
+	r.next = r.next.Add(interval)
+}
+
+// guess is about how long the rollout takes, from what the scene is.
+func (r *rolling) guess() float64 {
+	st, err := newState(&r.now)
+	if err != nil || st.Limit() == 0 {
+		return 600
+	}
+	waves := math.Ceil(float64(st.Desired) / float64(st.Limit()))
+	return waves * (r.start + r.pull + float64(r.minReady) + 2)
+}
+
+// shoot keeps what somebody sees now, and again after so many seconds. Of many it
+// keeps every second one.
+func (r *rolling) shoot(every float64) {
+	const most = 160
+	if len(r.took.shots) == most {
+		var half []*snapshot.Snapshot
+		for i := 0; i < most; i += 2 {
+			half = append(half, r.took.shots[i])
+		}
+		r.took.shots, every = half, 2*every
+	}
+	r.took.shots = append(r.took.shots, r.seen())
+	r.in(every, "", func() { r.shoot(every) })
+}
+
+// seen is what kubectl ds reads.
+func (r *rolling) seen() *snapshot.Snapshot {
+	s := r.now
+	s.DaemonSet = r.now.DaemonSet.DeepCopy()
+	s.Pods, s.Nodes, s.Revisions = slices.Clone(s.Pods), slices.Clone(s.Nodes), slices.Clone(s.Revisions)
+	s.Events = nil
+	if r.blind {
+		s.Gaps = append(slices.Clone(s.Gaps), snapshot.Gap{What: snapshot.Events, Why: snapshot.Forbidden, Message: "events is forbidden"})
+		return &s
+	}
+	troubled := map[types.UID]bool{}
+	for i := range s.Pods {
+		_, ready := readySince(&s.Pods[i])
+		troubled[s.Pods[i].UID] = !ready || s.Pods[i].DeletionTimestamp != nil
+	}
+	for _, e := range r.now.Events {
+		if s.TakenAt.Sub(e.LastTimestamp.Time) < time.Hour && (e.InvolvedObject.UID == s.DaemonSet.UID || e.Type == corev1.EventTypeWarning && troubled[e.InvolvedObject.UID]) {
+			s.Events = append(s.Events, e)
+		}
+	}
+	slices.SortFunc(s.Events, func(a, b corev1.Event) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(s.Pods, func(a, b corev1.Pod) int { return strings.Compare(a.Name, b.Name) })
+	return &s
+}
+
+// isNew reports whether a pod has the image that the template has now.
+func (r *rolling) isNew(p *corev1.Pod) bool {
+	return p.Spec.Containers[0].Image == r.now.DaemonSet.Spec.Template.Spec.Containers[0].Image
+}
+
+// done reports whether every node that should run the pod has an available one of the
+// template that is now, and nothing else is left.
+func (r *rolling) done() bool {
+	st, err := newState(&r.now)
+	if err != nil {
+		return false
+	}
+	old, lacks := rest(st)
+	terminating := slices.ContainsFunc(r.now.Pods, func(p corev1.Pod) bool { return p.DeletionTimestamp != nil })
+	return old == 0 && len(lacks) == 0 && !terminating
+}
+
+// rest returns how many old pods there are that the rollout deletes, and which nodes
+// should run the pod and have no updated one that is available.
+func rest(st *daemonset.State) (old int, lacks []string) {
+	for i := range st.Nodes {
+		n := &st.Nodes[i]
+		fine := false
+		for _, p := range n.Pods {
+			fine = fine || p.Updated && p.Available.OK && !p.Terminating
+			if !p.Updated && !p.Terminating && n.MayStay.OK {
+				old++
+			}
+		}
+		if n.ShouldRun.OK && !fine {
+			lacks = append(lacks, n.Name)
+		}
+	}
+	return old, lacks
+}
+
+// end tells how the rollout ended.
+func (r *rolling) end() {
+	st, err := newState(&r.now)
+	if err != nil {
+		return
+	}
+	r.took.left, r.took.lacks = rest(st)
+	r.took.ended = r.moved
+	for i := range st.Nodes {
+		n := &st.Nodes[i]
+		for _, p := range n.Pods {
+			switch {
+			case !p.Updated || p.Terminating:
+			case p.Available.OK:
+				if since, ready := readySince(p.Object); ready {
+					if at := since.Add(time.Duration(r.minReady) * time.Second); at.After(r.took.ended) {
+						r.took.ended = at
+					}
+				}
+			default:
+				if at := p.Object.CreationTimestamp.Time; r.took.trouble.IsZero() || at.Before(r.took.trouble) {
+					r.took.trouble = at
+				}
+			}
+		}
+	}
+	r.took.shots = slices.DeleteFunc(r.took.shots, func(s *snapshot.Snapshot) bool {
+		return s.TakenAt.After(r.took.ended) && !r.took.stalls() && len(r.took.lacks) == 0
+	})
+}
