@@ -40,8 +40,8 @@ func (f *assumedNode) next(p *daemonset.Pod, st *daemonset.State, t *pace) (at f
 		if g := p.Object.DeletionGracePeriodSeconds; g != nil {
 			asked = asked.Add(-time.Duration(*g) * time.Second)
 		}
-		left := since(asked) + t.termination
-		return max(left, 2*soon-left), podGone, true // what is overdue takes as long again
+		deleted := since(asked)
+		return max(soon, deleted+t.endOf(-deleted)), podGone, true
 	case p.Available.OK || isTerminal(p.Object) || f.hangs || f.pods[p.Name] != nil:
 		return 0, 0, false
 	case p.Ready && p.AvailableAt != nil:

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -23,9 +24,10 @@ const (
 	// Value: a duration
 	// Source: as `Start`
 	AssumeStartFast daemonset.AssumptionCode = "StartFast"
-	// AssumeTermination: the time from a pod's deletion until it is gone
+	// AssumeTermination: the time from a pod's deletion until it is gone, on average
 	// Value: a duration
-	// Source: `Events`: measured between the controller's last deletes and creates. `GracePeriod`: an upper bound.
+	// Source: `Rollout`: measured on the pace of the rollout under way: when its pods were created, and when there was room
+	// for each. `Events`: measured between the controller's last deletes and creates. `GracePeriod`: an upper bound.
 	// `Flag`: `--termination`
 	AssumeTermination daemonset.AssumptionCode = "Termination"
 	// AssumeMinReadySeconds: a pod is available only after it was ready for this long
@@ -125,6 +127,7 @@ const (
 	sourceFlag        = "Flag"
 	sourcePods        = "Pods"        // measured on this DaemonSet's pods
 	sourceUpdated     = "UpdatedPods" // measured on those of the current revision
+	sourceRollout     = "Rollout"     // measured on the pace of the rollout under way
 	sourceEvents      = "Events"      // measured between the controller's last deletes and creates
 	sourceGracePeriod = "GracePeriod" // an upper bound
 	sourceSpec        = "Spec"
@@ -146,7 +149,7 @@ func (w *way) assumptions(o Options) (out []daemonset.Assumption) {
 		add(len(m.starts) > 1, AssumeStartSlow, seconds(m.quantile(0.9)), m.startSource)
 		add(len(m.starts) > 1, AssumeStartFast, seconds(m.quantile(0.1)), m.startSource)
 	}
-	add(true, AssumeTermination, seconds(m.termination), m.endSource)
+	add(true, AssumeTermination, seconds(math.Round(mean(m.ends))), m.endSource)
 	add(m.minReady > 0, AssumeMinReadySeconds, strconv.Itoa(int(m.minReady)), sourceSpec)
 	add(true, AssumeRequestRate, strconv.FormatFloat(m.rate, 'f', -1, 64), from[o.RequestRate > 0])
 	add(true, AssumeRequestBurst, strconv.Itoa(m.burst), from[o.RequestBurst > 0])
@@ -173,7 +176,7 @@ func (w *way) readyPods() (count int) {
 	for i := range w.st.Nodes {
 		for j := range w.st.Nodes[i].Pods {
 			p := &w.st.Nodes[i].Pods[j]
-			_, kind, moves := w.a.nodes[i].next(p, w.st, &pace{starts: []float64{nominal}})
+			_, kind, moves := w.a.nodes[i].next(p, w.st, &pace{starts: inTurn{of: []float64{nominal}}, ends: inTurn{of: []float64{nominal}}})
 			count += b2i(moves && kind == podAvailable && p.Updated)
 		}
 	}

@@ -463,7 +463,7 @@ const sourceWatch = "Watch"
 // person who asks.
 func (l *learnt) teach(m *measured) *measured {
 	if len(l.ends) >= fewest || len(l.ends) > 0 && m.endSource == sourceGracePeriod { // anything tells more than a bound
-		m.termination, m.endSource = mean(l.ends), sourceWatch
+		m.ends, m.endSource = slices.Sorted(slices.Values(l.ends)), sourceWatch
 	}
 	if len(l.starts) >= fewest {
 		m.starts, m.startSource = levelled(slices.Sorted(slices.Values(l.starts))), sourceWatch

@@ -392,17 +392,17 @@ func TestLearnt(t *testing.T) {
 	}
 	told := func(n int) string {
 		l := learnt{starts: []float64{9, 7, 5}[:n], ends: []float64{2, 3, 4}[:n]}
-		m := measured{starts: []float64{100}, startSource: sourcePods, termination: 30, endSource: sourceGracePeriod}
+		m := measured{starts: []float64{100}, startSource: sourcePods, ends: []float64{30}, endSource: sourceGracePeriod}
 		l.teach(&m)
-		return fmt.Sprintf("%v %s %v %s", m.starts, m.startSource, m.termination, m.endSource)
+		return fmt.Sprintf("%v %s %v %s", m.starts, m.startSource, m.ends, m.endSource)
 	}
-	if got := told(0); got != "[100] Pods 30 GracePeriod" {
+	if got := told(0); got != "[100] Pods [30] GracePeriod" {
 		t.Errorf("none: %s", got)
 	}
-	if got := told(2); got != "[100] Pods 2.5 Watch" {
+	if got := told(2); got != "[100] Pods [2 3] Watch" {
 		t.Errorf("two tell too little of starts, but more of ends than a bound does: %s", got)
 	}
-	if got := told(3); got != "[5 7 9] Watch 3 Watch" {
+	if got := told(3); got != "[5 7 9] Watch [2 3 4] Watch" {
 		t.Errorf("three tell: %s", got)
 	}
 }

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -27,8 +26,8 @@ const collected = 50
 type measured struct {
 	starts      []float64 // from creation to Ready, shortest first; none where nothing tells
 	startSource string
-	termination float64
-	endSource   string // where termination is from: GracePeriod is only an upper bound
+	ends        []float64 // from deletion until a pod is gone, shortest first; never empty
+	endSource   string    // where ends is from: GracePeriod is only an upper bound
 	rate        float64
 	burst       int
 	minReady    float64
@@ -56,13 +55,16 @@ func measure(st *daemonset.State, o Options) *measured {
 		rate: cmp.Or(max(0, o.RequestRate), defaultRate), burst: cmp.Or(max(0, o.RequestBurst), defaultBurst),
 		minReady: float64(max(0, st.DaemonSet.Spec.MinReadySeconds)),
 	}
-	switch seen := terminations(st); {
+	paced, told := endings(st), terminations(st)
+	switch {
 	case o.Termination != nil:
-		m.termination, m.endSource = o.Termination.Seconds(), sourceFlag
-	case len(seen) >= fewest:
-		m.termination, m.endSource = mean(seen), sourceEvents
+		m.ends, m.endSource = []float64{o.Termination.Seconds()}, sourceFlag
+	case len(paced) > 0:
+		m.ends, m.endSource = paced, sourceRollout
+	case len(told) >= fewest:
+		m.ends, m.endSource = slices.Sorted(slices.Values(told)), sourceEvents
 	default:
-		m.termination, m.endSource = gracePeriod(st), sourceGracePeriod
+		m.ends, m.endSource = []float64{gracePeriod(st)}, sourceGracePeriod
 	}
 	if len(o.Starts) > 0 {
 		for _, d := range slices.Sorted(slices.Values(o.Starts)) {
@@ -157,30 +159,21 @@ const nominal = 30
 
 // pace is the course of time in one simulation, in seconds.
 type pace struct {
-	starts      []float64 // shortest first; taken in turn
-	known       []float64 // all that were measured, shortest first
-	taken       float64
-	termination float64
-	minReady    float64
-	rate        float64
-	burst       int
-	refused     bool
-	window      float64 // what happens within so much is taken to happen at once
-}
-
-// start returns how long the next pod takes to become ready: the times that
-// were measured, evenly, in an order that does not repeat.
-func (p *pace) start() float64 {
-	const golden = 0.6180339887498949
-	p.taken = math.Mod(p.taken+golden, 1)
-	return p.starts[int(p.taken*float64(len(p.starts)))]
+	starts   inTurn    // how long pods take to become ready
+	ends     inTurn    // how long they take to be gone
+	known    []float64 // all starts that were measured, shortest first
+	minReady float64
+	rate     float64
+	burst    int
+	refused  bool
+	window   float64 // what happens within so much is taken to happen at once
 }
 
 // startOf returns how long a pod takes in all that is so many seconds old and
 // not ready: what another took that needed longer, and if none did, as long
 // again. It does not become ready at once whenever it is looked at.
 func (p *pace) startOf(age float64) float64 {
-	took := p.start()
+	took := p.starts.next()
 	if age < took {
 		return took
 	}
@@ -192,9 +185,23 @@ func (p *pace) startOf(age float64) float64 {
 	return 2 * age
 }
 
-func (w *way) pace(starts ...float64) *pace {
+// endOf returns how long a pod takes to be gone that was deleted so many seconds ago.
+func (p *pace) endOf(age float64) float64 {
+	took := p.ends.next()
+	if age < took {
+		return took
+	}
+	for _, longer := range p.ends.of {
+		if longer > age {
+			return longer
+		}
+	}
+	return 2 * age
+}
+
+func (w *way) pace(starts, ends []float64) *pace {
 	m := w.m
-	return &pace{starts: starts, known: m.starts, termination: m.termination, minReady: m.minReady, rate: m.rate, burst: m.burst, refused: w.a.refusal != nil}
+	return &pace{starts: inTurn{of: starts}, ends: inTurn{of: ends}, known: m.starts, minReady: m.minReady, rate: m.rate, burst: m.burst, refused: w.a.refusal != nil}
 }
 
 // typical has every pod take the median time, and what then happens at about
@@ -204,22 +211,29 @@ func (w *way) typical() *pace {
 	if len(w.m.starts) > 0 {
 		start = w.m.quantile(0.5)
 	}
-	p := w.pace(start)
+	p := w.pace([]float64{start}, []float64{mean(w.m.ends)})
 	p.window = max(1, start/2)
 	return p
 }
 
 // expected has pods take the times that were measured, one after the other.
-func (w *way) expected() *pace { return w.pace(w.m.starts...) }
+func (w *way) expected() *pace { return w.pace(w.m.starts, w.m.ends) }
 
 // optimistic has every pod start and end as fast as is likely.
 func (w *way) optimistic() *pace {
-	p := w.pace(w.m.quantile(0.1))
+	ends := w.m.ends
 	if w.m.endSource == sourceGracePeriod {
-		p.termination = 0
+		ends = []float64{0}
 	}
-	return p
+	return w.pace([]float64{w.m.quantile(0.1)}, ends)
 }
 
-// pessimistic has every pod start as slowly as one of ten does.
-func (w *way) pessimistic() *pace { return w.pace(w.m.quantile(0.9)) }
+// pessimistic has every pod start as slowly as one of ten does, and use its grace
+// period where only few have ended.
+func (w *way) pessimistic() *pace {
+	ends := w.m.ends
+	if w.m.endSource == sourceRollout && len(ends) < fewest {
+		ends = []float64{max(ends[len(ends)-1], gracePeriod(w.st))}
+	}
+	return w.pace([]float64{w.m.quantile(0.9)}, ends)
+}

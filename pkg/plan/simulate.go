@@ -340,7 +340,7 @@ func (r *simulation) create(i int32, at float64) {
 	}
 	r.settle(i, append(r.pods(i), p))
 	if r.nodes[i].never == nil {
-		r.timers.add(event{at + r.times.start(), i, podReady, p.Name})
+		r.timers.add(event{at + r.times.starts.next(), i, podReady, p.Name})
 	}
 }
 
@@ -360,7 +360,7 @@ func (r *simulation) delete(d daemonset.Doomed, at float64) {
 		}
 		p.Terminating = true
 		if !r.nodes[d.Node].hangs {
-			r.timers.add(event{at + r.times.termination, d.Node, podGone, p.Name})
+			r.timers.add(event{at + r.times.ends.next(), d.Node, podGone, p.Name})
 		}
 		return true
 	})

@@ -1,0 +1,130 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+)
+
+// endings returns how many seconds the pods took to end that a rollout under way has
+// deleted, as its own pace tells, shortest first; none where it does not.
+//
+// Without a surge the controller deletes a pod when the limit has room for it, and
+// creates the new one when the old one is gone. So the n-th pod that was created is
+// from the n-th room: at first there were as many as the limit says, and each pod that
+// the controller counted as available made another. Which create belongs to which
+// room does not matter on average. What cannot be so, as after a pause, tells nothing,
+// and neither do pods that were all created in the very second of their room.
+func endings(st *daemonset.State) []float64 {
+	if st.Budget.Kind != daemonset.BudgetUnavailable || st.Limit() <= 0 {
+		return nil
+	}
+	created, ready := births(st)
+	rooms := counted(created, ready, float64(max(0, st.DaemonSet.Spec.MinReadySeconds)))
+	if began, ok := beganAt(st); ok {
+		rooms = append(slices.Repeat([]float64{began}, st.Limit()), rooms...)
+	} else {
+		created = created[min(st.Limit(), len(created)):]
+	}
+	longest, off := gracePeriod(st)+endSlack, 0
+	var out []float64
+	for i := range min(len(created), len(rooms)) {
+		if took := created[i] - rooms[i]; took < -1 || took > longest {
+			off++
+		} else {
+			out = append(out, max(0, took))
+		}
+	}
+	slices.Sort(out)
+	if off > len(out) || len(out) > 0 && out[len(out)-1] == 0 {
+		return nil
+	}
+	return out
+}
+
+// endSlack is how many seconds after its grace period a pod may still be there: the
+// kubelet has to end its sandbox, and times are cut to seconds.
+const endSlack = 10
+
+// births returns when the pods of the current revision were created and became ready,
+// in seconds from the Snapshot, each in order.
+func births(st *daemonset.State) (created, ready []float64) {
+	for i := range st.Nodes {
+		for j := range st.Nodes[i].Pods {
+			p := &st.Nodes[i].Pods[j]
+			if !p.Updated || p.Terminating || p.Object.CreationTimestamp.IsZero() {
+				continue
+			}
+			created = append(created, p.Object.CreationTimestamp.Sub(st.At).Seconds())
+			if since := readySince(p.Object); p.Ready && since != nil {
+				ready = append(ready, since.Sub(st.At).Seconds())
+			}
+		}
+	}
+	slices.Sort(created)
+	slices.Sort(ready)
+	return created, ready
+}
+
+// counted returns when the controller counted pods as available, in order: when it
+// looked next after that. It looks when a pod becomes ready or is created, and comes
+// back minReadySeconds after a look at one that was ready and not yet available; of two
+// such times its queue keeps the earlier one.
+func counted(created, ready []float64, wait float64) []float64 {
+	if wait == 0 {
+		return ready
+	}
+	news := slices.Sorted(slices.Values(slices.Concat(created, ready)))
+	var out []float64
+	look, seen := 0., false // seen: a look is to come
+	for n, i := 0, 0; len(out) < len(ready); {
+		at := look
+		switch {
+		case i < len(news) && (!seen || news[i] <= look):
+			at = news[i]
+			i++
+		case !seen:
+			return out
+		default:
+			seen = false
+		}
+		for n < len(ready) && ready[n] <= at {
+			n++
+		}
+		for len(out) < n && ready[len(out)]+wait <= at {
+			out = append(out, at)
+		}
+		if len(out) < n && (!seen || at+wait < look) {
+			look, seen = at+wait, true
+		}
+	}
+	return out
+}
+
+// beganAt returns when the rollout began, in seconds from the Snapshot, where its
+// revision was made for it: soon after it the first pod was created.
+func beganAt(st *daemonset.State) (at float64, ok bool) {
+	i := slices.IndexFunc(st.History.Revisions, func(r daemonset.Revision) bool { return slices.Contains(st.History.Current, r.Name) })
+	created, _ := births(st)
+	if i < 0 || len(created) == 0 {
+		return 0, false
+	}
+	began := st.History.Revisions[i].Created
+	at = began.Sub(st.At).Seconds()
+	return at, !began.IsZero() && at <= created[0] && created[0]-at <= gracePeriod(st)+endSlack
+}
+
+// inTurn takes values one after the other, evenly, in an order that does not repeat.
+type inTurn struct {
+	of    []float64 // lowest first
+	taken float64
+}
+
+func (t *inTurn) next() float64 {
+	const golden = 0.6180339887498949
+	t.taken += golden
+	if t.taken >= 1 {
+		t.taken--
+	}
+	return t.of[int(t.taken*float64(len(t.of)))]
+}

@@ -1,0 +1,91 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+)
+
+// What the pace of a rollout tells of how long pods take to end. A pod is written as
+// the second at which it was created, and that at which it became ready: "5-9"; "5" has
+// not. The rollout began at second 0, unless began says otherwise.
+func TestEndings(t *testing.T) {
+	for _, tt := range []struct {
+		limit    string
+		minReady int32
+		began    int
+		pods     string
+		want     []float64
+		why      string
+	}{
+		{"1", 0, 0, "5-9 14-19 24", []float64{5, 5, 5}, "each is created 5 s after room was made: at 0, 9 and 19"},
+		{"1", 0, 0, "24 5-9 14-19", []float64{5, 5, 5}, "in whatever order they stand"},
+		{"2", 0, 0, "4-10 6-13 15-20 19-30 24", []float64{4, 4, 5, 6, 6}, "two rooms at first: 4 and 6; then at 10, 13, 20: 5, 6, 4"},
+		{"1", 10, 0, "5-9 24-28 43", []float64{5, 5, 5}, "the room is made when the pod is available: at 19 and 38"},
+		{"1", 0, -500, "5-9 14-19 24", []float64{5, 5}, "its revision is older than it, as of one that was rolled back to: where the first pod's room is from is unknown"},
+		{"2", 0, -500, "4-10 6-13 15-20 19-30 24", []float64{4, 5, 6}, "the same for the first two of two"},
+		{"1", 0, 0, "5-9 3009-3014 3019", []float64{5, 5}, "it was held for long: that create tells nothing"},
+		{"1", 0, 0, "35-40 3040", []float64{35}, "as long as the grace period of 30 s and a little"},
+		{"1", 0, 0, "", nil, "nothing was created"},
+		{"3", 0, 0, "50-60 100-110 160", nil, "the first was created too late to be of the beginning, and where the others have room from is unknown"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			fields := strings.Fields(tt.pods)
+			s := dstest.State(strings.TrimSpace(strings.Repeat("N ", len(fields))+"O"), dstest.MaxUnavailable(tt.limit), dstest.MinReadySeconds(tt.minReady))
+			at := func(second int) metav1.Time {
+				return metav1.NewTime(dstest.Now.Add(time.Duration(second-10000) * time.Second))
+			}
+			for i, field := range fields {
+				var created, ready int
+				n, _ := fmt.Sscanf(field, "%d-%d", &created, &ready)
+				p := &s.Pods[i]
+				p.CreationTimestamp = at(created)
+				for j := range p.Status.Conditions {
+					if c := &p.Status.Conditions[j]; c.Type == corev1.PodReady {
+						c.LastTransitionTime = at(ready)
+						if n == 1 {
+							c.Status = corev1.ConditionFalse
+						}
+					}
+				}
+			}
+			for i := range s.Revisions {
+				if s.Revisions[i].Name == "agent-new" {
+					s.Revisions[i].CreationTimestamp = at(tt.began)
+				}
+			}
+			if diff := cmp.Diff(tt.want, endings(stateOf(t, s))); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tt.pods, diff)
+			}
+		})
+	}
+}
+
+// When the controller counts pods as available that have to be ready for 10 s: it looks
+// when one becomes ready or is created, and 10 s after a look at one that is ready and
+// not yet available, unless it looks earlier already.
+func TestCounted(t *testing.T) {
+	for _, tt := range []struct {
+		created, ready, want []float64
+		why                  string
+	}{
+		{nil, []float64{5}, []float64{15}, "it comes back for the one"},
+		{nil, []float64{5, 8}, []float64{15, 25}, "at 15 the second is not yet available: the look at 18 was never to be, the next is at 25"},
+		{[]float64{19}, []float64{5, 8}, []float64{15, 19}, "a create makes it look before"},
+		{nil, []float64{5, 30}, []float64{15, 40}, "each on its own"},
+		{[]float64{1, 2}, nil, nil, "none is ready"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			if diff := cmp.Diff(tt.want, counted(tt.created, tt.ready, 10)); diff != "" {
+				t.Errorf("ready %v, created %v (-want +got):\n%s", tt.ready, tt.created, diff)
+			}
+		})
+	}
+}
