@@ -15,6 +15,8 @@ import (
 type Starts struct {
 	Seconds []float64
 	Updated bool // all of them are of the current revision
+
+	Fresh, Old []float64 // those of the current revision, and of others, however many there are
 }
 
 // fewestStarts is how many pods it takes to tell how long one needs to start.
@@ -26,26 +28,27 @@ const fewestStarts = 3
 //
 // A pod counts that never restarted and is ready.
 func StartsOf(st *daemonset.State) Starts {
-	var all, updated []float64
+	var s Starts
 	for i := range st.Nodes {
 		for j := range st.Nodes[i].Pods {
 			p := &st.Nodes[i].Pods[j]
-			if took, ok := startTime(p); ok {
-				if all = append(all, took); p.Updated {
-					updated = append(updated, took)
-				}
+			switch took, ok := startTime(p); {
+			case ok && p.Updated:
+				s.Fresh = append(s.Fresh, took)
+			case ok:
+				s.Old = append(s.Old, took)
 			}
 		}
 	}
-	slices.Sort(all)
-	slices.Sort(updated)
+	slices.Sort(s.Fresh)
+	slices.Sort(s.Old)
 	switch {
-	case len(updated) >= fewestStarts:
-		return Starts{updated, true}
-	case len(all) >= fewestStarts:
-		return Starts{all, false}
+	case len(s.Fresh) >= fewestStarts:
+		s.Seconds, s.Updated = s.Fresh, true
+	case len(s.Fresh)+len(s.Old) >= fewestStarts:
+		s.Seconds = slices.Sorted(slices.Values(slices.Concat(s.Fresh, s.Old)))
 	}
-	return Starts{}
+	return s
 }
 
 func startTime(p *daemonset.Pod) (seconds float64, ok bool) {

@@ -128,3 +128,20 @@ func (t *inTurn) next() float64 {
 	}
 	return t.of[int(t.taken*float64(len(t.of)))]
 }
+
+// beyond takes one of those that are longer than an age, and where none is, what takes
+// longer than all that was seen: as long again and more than half.
+func (t *inTurn) beyond(age float64) float64 {
+	const tail = 1.6
+	from, _ := slices.BinarySearch(t.of, age)
+	for from < len(t.of) && t.of[from] <= age {
+		from++
+	}
+	rest := inTurn{t.of[from:], t.taken}
+	if len(rest.of) == 0 {
+		return tail * age
+	}
+	took := rest.next()
+	t.taken = rest.taken
+	return took
+}

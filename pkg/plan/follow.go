@@ -464,9 +464,11 @@ const sourceWatch = "Watch"
 func (l *learnt) teach(m *measured) *measured {
 	if len(l.ends) >= fewest || len(l.ends) > 0 && m.endSource == sourceGracePeriod { // anything tells more than a bound
 		m.ends, m.endSource = slices.Sorted(slices.Values(l.ends)), sourceWatch
+		m.end = known(m.ends)
 	}
 	if len(l.starts) >= fewest {
 		m.starts, m.startSource = levelled(slices.Sorted(slices.Values(l.starts))), sourceWatch
+		m.start = known(m.starts)
 	}
 	return m
 }

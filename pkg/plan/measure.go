@@ -24,7 +24,8 @@ const collected = 50
 
 // measured are the times, in seconds, that the DaemonSet's pods give.
 type measured struct {
-	starts      []float64 // from creation to Ready, shortest first; none where nothing tells
+	starts      []float64 // from creation to Ready as measured, shortest first; none where nothing tells
+	start, end  times     // what is expected of pods that are to start and to end
 	startSource string
 	ends        []float64 // from deletion until a pod is gone, shortest first; never empty
 	endSource   string    // where ends is from: GracePeriod is only an upper bound
@@ -47,9 +48,7 @@ const fewest = 3
 // measure takes what the Snapshot tells, or what the person who asks knows.
 //
 // A pod counts that never restarted and is ready; where three of them are of
-// the current revision, only those. Of the slowest tenth all are taken to be as
-// fast as the fastest of it: a pod that lost readiness for a while looks as if
-// it had needed days.
+// the current revision, only those.
 func measure(st *daemonset.State, o Options) *measured {
 	m := &measured{
 		rate: cmp.Or(max(0, o.RequestRate), defaultRate), burst: cmp.Or(max(0, o.RequestBurst), defaultBurst),
@@ -66,30 +65,38 @@ func measure(st *daemonset.State, o Options) *measured {
 	default:
 		m.ends, m.endSource = []float64{gracePeriod(st)}, sourceGracePeriod
 	}
+	m.end = known(m.ends)
+	if m.endSource == sourceFlag || m.endSource == sourceGracePeriod {
+		m.end = said(m.ends)
+	}
 	if len(o.Starts) > 0 {
 		for _, d := range slices.Sorted(slices.Values(o.Starts)) {
 			m.starts = append(m.starts, d.Seconds())
 		}
-		m.startSource = sourceFlag
+		m.start, m.startSource = said(m.starts), sourceFlag
 		return m
 	}
-	if known := cause.StartsOf(st); len(known.Seconds) > 0 {
-		m.starts, m.startSource = levelled(known.Seconds), sourcePods
-		if known.Updated {
+	if seen := cause.StartsOf(st); len(seen.Seconds) > 0 {
+		m.starts, m.startSource = levelled(slices.Clone(seen.Seconds)), sourcePods
+		if seen.Updated {
 			m.startSource = sourceUpdated
 		}
+		m.start = startTimes(levelled(seen.Fresh), waiting(st), levelled(seen.Old))
 	}
 	return m
 }
 
-// levelled returns times, shortest first, with all of the slowest tenth as short as the
-// shortest of it.
-func levelled(starts []float64) []float64 {
-	slow := cause.Starts{Seconds: starts}.Quantile(0.9)
-	for i := range starts {
-		starts[i] = min(starts[i], slow)
+// waiting returns for how many seconds pods of the current revision have been starting.
+func waiting(st *daemonset.State) (ages []float64) {
+	for i := range st.Nodes {
+		for j := range st.Nodes[i].Pods {
+			p := &st.Nodes[i].Pods[j]
+			if p.Updated && !p.Ready && !p.Terminating && !isTerminal(p.Object) && !hasRestarted(p.Object) && !p.Object.CreationTimestamp.IsZero() {
+				ages = append(ages, max(0, st.At.Sub(p.Object.CreationTimestamp.Time).Seconds()))
+			}
+		}
 	}
-	return starts
+	return ages
 }
 
 func gracePeriod(st *daemonset.State) float64 {
@@ -159,9 +166,8 @@ const nominal = 30
 
 // pace is the course of time in one simulation, in seconds.
 type pace struct {
-	starts   inTurn    // how long pods take to become ready
-	ends     inTurn    // how long they take to be gone
-	known    []float64 // all starts that were measured, shortest first
+	starts   inTurn // how long pods take to become ready
+	ends     inTurn // how long they take to be gone
 	minReady float64
 	rate     float64
 	burst    int
@@ -169,39 +175,16 @@ type pace struct {
 	window   float64 // what happens within so much is taken to happen at once
 }
 
-// startOf returns how long a pod takes in all that is so many seconds old and
-// not ready: what another took that needed longer, and if none did, as long
-// again. It does not become ready at once whenever it is looked at.
-func (p *pace) startOf(age float64) float64 {
-	took := p.starts.next()
-	if age < took {
-		return took
-	}
-	for _, longer := range p.known {
-		if longer > age {
-			return longer
-		}
-	}
-	return 2 * age
-}
+// startOf returns how long a pod takes in all that is so many seconds old and not
+// ready.
+func (p *pace) startOf(age float64) float64 { return p.starts.beyond(age) }
 
 // endOf returns how long a pod takes to be gone that was deleted so many seconds ago.
-func (p *pace) endOf(age float64) float64 {
-	took := p.ends.next()
-	if age < took {
-		return took
-	}
-	for _, longer := range p.ends.of {
-		if longer > age {
-			return longer
-		}
-	}
-	return 2 * age
-}
+func (p *pace) endOf(age float64) float64 { return p.ends.beyond(age) }
 
 func (w *way) pace(starts, ends []float64) *pace {
 	m := w.m
-	return &pace{starts: inTurn{of: starts}, ends: inTurn{of: ends}, known: m.starts, minReady: m.minReady, rate: m.rate, burst: m.burst, refused: w.a.refusal != nil}
+	return &pace{starts: inTurn{of: starts}, ends: inTurn{of: ends}, minReady: m.minReady, rate: m.rate, burst: m.burst, refused: w.a.refusal != nil}
 }
 
 // typical has every pod take the median time, and what then happens at about
@@ -216,24 +199,28 @@ func (w *way) typical() *pace {
 	return p
 }
 
-// expected has pods take the times that were measured, one after the other.
-func (w *way) expected() *pace { return w.pace(w.m.starts, w.m.ends) }
+// expected has pods take the times that are expected, one after the other.
+func (w *way) expected() *pace { return w.pace(w.m.start.seconds, w.m.end.seconds) }
+
+// likely is how many standard deviations the shortest and the longest course are from
+// the expected one: nine of ten are between.
+const likely = 1.7
 
 // optimistic has every pod start and end as fast as is likely.
-func (w *way) optimistic() *pace {
-	ends := w.m.ends
+func (w *way) optimistic(row int) *pace {
+	ends := w.m.end.longer(-likely, row)
 	if w.m.endSource == sourceGracePeriod {
 		ends = []float64{0}
 	}
-	return w.pace([]float64{w.m.quantile(0.1)}, ends)
+	return w.pace(w.m.start.longer(-likely, row), ends)
 }
 
-// pessimistic has every pod start as slowly as one of ten does, and use its grace
+// pessimistic has every pod start and end as slowly as is likely, and use its grace
 // period where only few have ended.
-func (w *way) pessimistic() *pace {
-	ends := w.m.ends
-	if w.m.endSource == sourceRollout && len(ends) < fewest {
+func (w *way) pessimistic(row int) *pace {
+	ends := w.m.end.longer(likely, row)
+	if w.m.endSource == sourceRollout && len(w.m.ends) < fewest {
 		ends = []float64{max(ends[len(ends)-1], gracePeriod(w.st))}
 	}
-	return w.pace([]float64{w.m.quantile(0.9)}, ends)
+	return w.pace(w.m.start.longer(likely, row), ends)
 }

@@ -59,7 +59,8 @@ func (w *way) spread(o *Outcome) (runs []*simulation) {
 		return nil
 	}
 	var ends []float64
-	for _, p := range []*pace{w.optimistic(), w.expected(), w.pessimistic()} {
+	row := o.Replaced / max(1, w.st.Limit())
+	for _, p := range []*pace{w.optimistic(row), w.expected(), w.pessimistic(row)} {
 		r := simulate(w.st, w.a.nodes, p)
 		if r.end.endless {
 			return nil

@@ -1,0 +1,112 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// How long pods take to start is what fresh ones took; while they are few, others count
+// too. The median is in whole seconds, by hand where one of the three alone tells.
+func TestStartTimes(t *testing.T) {
+	ten := slices.Repeat([]float64{10}, 10)
+	for _, tt := range []struct {
+		fresh, waiting, old []float64
+		median              int
+		why                 string
+	}{
+		{nil, nil, nil, 0, "nothing tells"},
+		{nil, []float64{5}, nil, 0, "one that has not started tells nothing alone"},
+		{nil, nil, []float64{20, 30}, 0, "two pods of another revision are too few"},
+		{nil, nil, []float64{20, 30, 40}, 30, "three are not"},
+		{[]float64{12}, nil, nil, 12, "one fresh pod, and no other"},
+		{slices.Repeat([]float64{12}, 8), nil, []float64{90, 90, 90}, 12, "of enough fresh ones no other counts"},
+		{[]float64{5, 5, 5, 5, 50, 50, 50, 50}, nil, nil, 50, "of enough fresh ones each counts as it is: none takes what is between"},
+		{slices.Repeat([]float64{12}, 8), []float64{400}, []float64{90, 90, 90}, 12, "nor does one that is late"},
+		{[]float64{10, 10, 10}, []float64{1, 1, 1, 1, 1}, ten, 10, "those that have just begun can still be as fast"},
+		{[]float64{10, 10, 10}, []float64{400}, ten, 10, "one that is late tells nothing of the others, among few either"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			got := 0
+			if s := startTimes(tt.fresh, tt.waiting, tt.old).seconds; len(s) > 0 {
+				got = int(math.Round(s[len(s)/2]))
+			}
+			if got != tt.median {
+				t.Errorf("median %d s, want %d s", got, tt.median)
+			}
+		})
+	}
+}
+
+// The first that are ready are the fastest: those that are waiting for longer make all
+// of them longer, the more the more they are, and by less than they are old.
+func TestWaitingMakesStartsLonger(t *testing.T) {
+	before := 0.
+	for n := range 12 {
+		s := startTimes([]float64{8, 9, 10}, slices.Repeat([]float64{14}, n), []float64{10, 12, 14, 16, 18})
+		median := s.seconds[len(s.seconds)/2]
+		if !slices.IsSorted(s.seconds) || s.spread <= 0 || s.doubt <= 0 {
+			t.Fatalf("%d waiting: %+v", n, s)
+		}
+		if median <= before {
+			t.Errorf("%d waiting: median %.1f s, %.1f s with one less", n, median, before)
+		}
+		if median > 25 {
+			t.Errorf("%d waiting: median %.1f s: no pod was seen to take so long", n, median)
+		}
+		before = median
+	}
+	if before < 14 {
+		t.Errorf("11 of 14 pods take longer than 14 s, and half of all are to take less than %.1f s", before)
+	}
+}
+
+func TestLonger(t *testing.T) {
+	measured := times{seconds: []float64{10, 20}, spread: 0.4, doubt: 0.3}
+	for _, tt := range []struct {
+		t          times
+		deviations float64
+		row        int
+		want       string
+		why        string
+	}{
+		{measured, 0, 1, "[10 20]", "as expected"},
+		{measured, 1, 1, "[16.5 33]", "exp(sqrt(0.3² + 0.4²)) = exp(0.5) = 1.65 times as long"},
+		{measured, -1, 1, "[6.07 12.1]", "1.65 times as short"},
+		{measured, 1, 16, "[13.7 27.4]", "of 16 in a row the short and the long level out, the doubt does not: exp(sqrt(0.09 + 0.01)) = 1.37"},
+		{measured, 1, 0, "[16.5 33]", "what is under way counts as one"},
+		{said([]float64{30}), 1.7, 1, "[30]", "what a person said is taken as said"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			if got := fmt.Sprintf("%.3g", tt.t.longer(tt.deviations, tt.row)); got != tt.want {
+				t.Errorf("%s, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
+// What is as old as this takes one of the times that are longer, in turn, and where none
+// is, more than half as long again.
+func TestBeyond(t *testing.T) {
+	for _, tt := range []struct {
+		age  float64
+		want []float64
+	}{
+		{0, []float64{20, 10, 30, 20}},
+		{10, []float64{30, 20, 30, 20}},
+		{25, []float64{30, 30, 30, 30}},
+		{30, []float64{48, 48, 48, 48}},
+	} {
+		turn := inTurn{of: []float64{10, 20, 30}}
+		var got []float64
+		for range 4 {
+			got = append(got, turn.beyond(tt.age))
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%g s old (-want +got):\n%s", tt.age, diff)
+		}
+	}
+}
