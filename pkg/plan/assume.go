@@ -36,12 +36,8 @@ func (f *assumedNode) next(p *daemonset.Pod, st *daemonset.State, t *pace) (at f
 	case p.Terminating && f.hangs:
 		return 0, 0, false
 	case p.Terminating:
-		asked := p.Object.DeletionTimestamp.Time
-		if g := p.Object.DeletionGracePeriodSeconds; g != nil {
-			asked = asked.Add(-time.Duration(*g) * time.Second)
-		}
-		deleted := since(asked)
-		return max(soon, deleted+t.endOf(-deleted)), podGone, true
+		age := deletedFor(p, st.At)
+		return max(soon, t.endOf(age)-age), podGone, true
 	case p.Available.OK || isTerminal(p.Object) || f.hangs || f.pods[p.Name] != nil:
 		return 0, 0, false
 	case p.Ready && p.AvailableAt != nil:

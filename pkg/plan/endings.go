@@ -1,7 +1,9 @@
 package plan
 
 import (
+	"math"
 	"slices"
+	"time"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
@@ -15,8 +17,15 @@ import (
 // the controller counted as available made another. Which create belongs to which
 // room does not matter on average. What cannot be so, as after a pause, tells nothing,
 // and neither do pods that were all created in the very second of their room.
+//
+// With a surge nobody waits for the end of a pod: see besides.
 func endings(st *daemonset.State) []float64 {
-	if st.Budget.Kind != daemonset.BudgetUnavailable || st.Limit() <= 0 {
+	switch {
+	case st.Limit() <= 0:
+		return nil
+	case st.Budget.Kind == daemonset.BudgetSurge:
+		return besides(st)
+	case st.Budget.Kind != daemonset.BudgetUnavailable:
 		return nil
 	}
 	created, ready := births(st)
@@ -40,6 +49,46 @@ func endings(st *daemonset.State) []float64 {
 		return nil
 	}
 	return out
+}
+
+// besides returns how long old pods take to end beside the new ones, or none: the
+// controller deletes an old pod when the new one on its node is available. Where it is
+// gone it took no longer than that is ago; where it is still there, longer.
+func besides(st *daemonset.State) []float64 {
+	shortest, longest := math.Inf(1), 0.
+	for i := range st.Nodes {
+		alone, since := true, math.Inf(1)
+		for j := range st.Nodes[i].Pods {
+			p := &st.Nodes[i].Pods[j]
+			switch {
+			case p.Updated && p.Available.OK && !p.Terminating:
+				if ready := readySince(p.Object); ready != nil {
+					since = st.At.Sub(ready.Time).Seconds() - float64(max(0, st.DaemonSet.Spec.MinReadySeconds))
+				}
+			case p.Terminating:
+				alone, longest = false, max(longest, deletedFor(p, st.At))
+			default:
+				alone = false
+			}
+		}
+		if alone {
+			shortest = min(shortest, since)
+		}
+	}
+	took := max(1, shortest, longest)
+	if took >= gracePeriod(st) { // as much is known without it
+		return nil
+	}
+	return []float64{took}
+}
+
+// deletedFor returns for how many seconds a pod has been terminating.
+func deletedFor(p *daemonset.Pod, at time.Time) float64 {
+	asked := p.Object.DeletionTimestamp.Time
+	if g := p.Object.DeletionGracePeriodSeconds; g != nil {
+		asked = asked.Add(-time.Duration(*g) * time.Second)
+	}
+	return at.Sub(asked).Seconds()
 }
 
 // endSlack is how many seconds after its grace period a pod may still be there: the

@@ -89,3 +89,46 @@ func TestCounted(t *testing.T) {
 		})
 	}
 }
+
+// With a surge, old pods that are gone beside an available new one took no longer than
+// that is ago, and those that are still terminating longer. A grace period is 30 s.
+func TestBesides(t *testing.T) {
+	readyFor := func(pod string, seconds int) dstest.Option {
+		return dstest.Pod(pod, func(p *corev1.Pod) {
+			for i := range p.Status.Conditions {
+				if c := &p.Status.Conditions[i]; c.Type == corev1.PodReady {
+					c.LastTransitionTime = ago(time.Duration(seconds) * time.Second)
+				}
+			}
+		})
+	}
+	deletedFor := func(pod string, seconds int) dstest.Option {
+		return dstest.Pod(pod, func(p *corev1.Pod) {
+			grace := int64(30)
+			at := metav1.NewTime(dstest.Now.Add(time.Duration(30-seconds) * time.Second))
+			p.DeletionTimestamp, p.DeletionGracePeriodSeconds = &at, &grace
+		})
+	}
+	for _, tt := range []struct {
+		grid    string
+		options []dstest.Option
+		want    []float64
+		why     string
+	}{
+		{"N O", []dstest.Option{readyFor("p0", 4)}, []float64{4}, "the new one is available for 4 s, and the old one is gone"},
+		{"N N O", []dstest.Option{readyFor("p0", 9), readyFor("p1", 4)}, []float64{4}, "the shortest tells most"},
+		{"N Ot/N O", []dstest.Option{readyFor("p0", 4), deletedFor("p1", 7), readyFor("p1b", 8)}, []float64{7}, "another one has been terminating for 7 s"},
+		{"N O", []dstest.Option{readyFor("p0", 7), dstest.MinReadySeconds(3)}, []float64{4}, "it was deleted when the new one was available, 3 s after it was ready"},
+		{"N O", []dstest.Option{readyFor("p0", 0)}, []float64{1}, "nothing takes no time"},
+		{"N O", []dstest.Option{readyFor("p0", 30)}, nil, "longer than the grace period: that much is known without it"},
+		{"O/n O", nil, nil, "none is available"},
+		{"O/N O", []dstest.Option{readyFor("p0b", 4)}, nil, "the old one is not deleted yet"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			s := dstest.State(tt.grid, append(tt.options, dstest.MaxSurge("1"), dstest.MaxUnavailable("0"))...)
+			if diff := cmp.Diff(tt.want, endings(stateOf(t, s))); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tt.grid, diff)
+			}
+		})
+	}
+}
