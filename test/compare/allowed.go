@@ -1,7 +1,8 @@
 package compare
 
-// defaultBase is the last commit before the issue that changes no answer.
-const defaultBase = "e3305b8"
+// defaultBase is the newest commit that changed answers on purpose: whoever does so again
+// moves it.
+const defaultBase = "3e1b269"
 
 // allowed is what may differ from defaultBase.
 var allowed = []difference{}
