@@ -122,6 +122,7 @@ func TestBesides(t *testing.T) {
 		{"N O", []dstest.Option{readyFor("p0", 0)}, []float64{1}, "nothing takes no time"},
 		{"N O", []dstest.Option{readyFor("p0", 30)}, nil, "longer than the grace period: that much is known without it"},
 		{"O/n O", nil, nil, "none is available"},
+		{"Ot/N O", []dstest.Option{deletedFor("p0", 7), readyFor("p0b", 9)}, nil, "one that is still there took longer than it tells"},
 		{"O/N O", []dstest.Option{readyFor("p0b", 4)}, nil, "the old one is not deleted yet"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
