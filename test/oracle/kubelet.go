@@ -47,8 +47,8 @@ func (r *rolling) born(i int) {
 	r.tell("daemonset-controller", r.daemonSet(), corev1.EventTypeNormal, "SuccessfulCreate", "Created pod: "+p.Name)
 	uid, node := p.UID, affinityNode(p)
 	image := node + " " + p.Spec.Containers[0].Image
-	f := r.fate(p.Name, node, !r.has[image], r.rolls)
-	r.fates[p.Name] = f
+	f := r.lifetimeOf(p.Name, node, !r.has[image], r.rolls)
+	r.lifetimes[p.Name] = f
 	if f.trouble == noRoom {
 		r.in(0.05, uid, func() { r.unschedulable(uid, node) })
 		return
@@ -83,7 +83,7 @@ func (r *rolling) kubelet(after float64, uid types.UID, do func()) *happening {
 }
 
 // receive is the kubelet's first look at a pod.
-func (r *rolling) receive(uid types.UID, f fate, image string) {
+func (r *rolling) receive(uid types.UID, f lifetime, image string) {
 	r.edit(uid, false, func(p *corev1.Pod) {
 		at := r.second()
 		p.Status.StartTime = &at
@@ -114,7 +114,7 @@ func (r *rolling) receive(uid types.UID, f fate, image string) {
 
 // again is a warning that comes again and again, at intervals that grow to most, until
 // the trouble is over.
-func (r *rolling) again(uid types.UID, reason, message string, f fate, after, times, most float64, image string) {
+func (r *rolling) again(uid types.UID, reason, message string, f lifetime, after, times, most float64, image string) {
 	began := r.now.TakenAt
 	var try func(after float64)
 	try = func(after float64) {
@@ -147,7 +147,7 @@ func (r *rolling) unpulled(uid types.UID, wait float64) {
 
 // crash starts a container that ends soon, and starts it again after longer and longer
 // waits.
-func (r *rolling) crash(uid types.UID, f fate, image string, wait float64) {
+func (r *rolling) crash(uid types.UID, f lifetime, image string, wait float64) {
 	began := r.now.TakenAt
 	var start func(wait float64)
 	start = func(wait float64) {
@@ -184,9 +184,9 @@ func (r *rolling) crash(uid types.UID, f fate, image string, wait float64) {
 	r.kubelet(max(0.5, f.runs), uid, func() { start(wait) })
 }
 
-// starts lets the containers run and become ready, as the fate says. A probe that is
+// starts lets the containers run and become ready, as its lifetime says. A probe that is
 // asked before fails.
-func (r *rolling) starts(uid types.UID, f fate, image string) {
+func (r *rolling) starts(uid types.UID, f lifetime, image string) {
 	run := max(0.3, f.runs)
 	r.kubelet(run, uid, func() {
 		at := r.second()
@@ -271,7 +271,7 @@ func (r *rolling) ends(name string) {
 	if r.dead[node] || r.pod(uid) == nil {
 		return
 	}
-	after := r.fates[name].ends
+	after := r.lifetimes[name].ends
 	if !r.running[string(uid)] {
 		after = 0.5 + 0.5*r.drawn("ends", name).Float64()
 	}

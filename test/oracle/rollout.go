@@ -53,13 +53,13 @@ type rolling struct {
 	next    time.Time // when its client's bucket of requests would be full again
 	rolls   bool      // the rollout has begun that is recorded
 
-	fates   map[string]fate
-	has     map[string]bool // node and image: it is there
-	dead    map[string]bool // nodes whose kubelet does not answer
-	running map[string]bool // pods with a container that runs
-	tellers map[string]*record.EventCorrelator
-	moved   time.Time // when a pod was last created, became ready, was deleted or was gone
-	news    bool      // something happened that the controller looks at
+	lifetimes map[string]lifetime
+	has       map[string]bool // node and image: it is there
+	dead      map[string]bool // nodes whose kubelet does not answer
+	running   map[string]bool // pods with a container that runs
+	tellers   map[string]*record.EventCorrelator
+	moved     time.Time // when a pod was last created, became ready, was deleted or was gone
+	news      bool      // something happened that the controller looks at
 
 	woken       bool // nothing but wake is news
 	failures    int  // syncs in a row that failed
@@ -105,7 +105,7 @@ func roll(p *Program, s *scene) (*recording, error) {
 // newRolling returns a cluster with a DaemonSet that was just created.
 func newRolling(p *Program, s *scene) *rolling {
 	r := &rolling{
-		scene: s, program: p, first: true, fates: map[string]fate{}, has: map[string]bool{}, dead: map[string]bool{},
+		scene: s, program: p, first: true, lifetimes: map[string]lifetime{}, has: map[string]bool{}, dead: map[string]bool{},
 		running: map[string]bool{}, tellers: map[string]*record.EventCorrelator{},
 	}
 	start := time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC).Add(seconds(1e5 * s.drawn("when").Float64()))

@@ -150,23 +150,23 @@ func (s *scene) drawn(words ...any) *rand.Rand {
 // hits reports whether the trouble is about a node.
 func (s *scene) hits(node string) bool { return s.drawn("hits", node).Float64() < s.share }
 
-// fate is what is to become of a pod, in seconds: after it was bound when its
+// lifetime is what is to become of a pod, in seconds: after it was bound when its
 // containers run and when it is ready, and after it is to end when it is gone.
-type fate struct {
+type lifetime struct {
 	runs, ready, ends float64
 	trouble           trouble
 	over              float64 // after which the trouble is over; 0: never
 }
 
-// fate draws that of a pod. first has the node pull the image.
-func (s *scene) fate(pod, node string, first, troubled bool) fate {
+// lifetimeOf draws that of a pod. first has the node pull the image.
+func (s *scene) lifetimeOf(pod, node string, first, troubled bool) lifetime {
 	r := s.drawn("pod", pod)
 	took := s.start * math.Exp(s.sigma*r.NormFloat64())
 	pull := 0.
 	if n := math.Exp(pullSigma * r.NormFloat64()); first {
 		pull = s.pull * n
 	}
-	f := fate{runs: pull + took, ready: pull + took}
+	f := lifetime{runs: pull + took, ready: pull + took}
 	if s.period > 0 {
 		f.runs = pull + took*s.runs
 	}
