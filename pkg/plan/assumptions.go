@@ -27,7 +27,7 @@ const (
 	// AssumeTermination: the time from a pod's deletion until it is gone, on average
 	// Value: a duration
 	// Source: `Rollout`: measured on the pace of the rollout under way: when its pods were created, and when there was room
-	// for each. `Events`: measured between the controller's last deletes and creates. `GracePeriod`: an upper bound.
+	// for each. `LastRollout`: the same of the one before. `Events`: measured between the controller's last deletes and creates. `GracePeriod`: an upper bound.
 	// `Flag`: `--termination`
 	AssumeTermination daemonset.AssumptionCode = "Termination"
 	// AssumeMinReadySeconds: a pod is available only after it was ready for this long
@@ -128,6 +128,7 @@ const (
 	sourcePods        = "Pods"        // measured on this DaemonSet's pods
 	sourceUpdated     = "UpdatedPods" // measured on those of the current revision
 	sourceRollout     = "Rollout"     // measured on the pace of the rollout under way
+	sourceLastRollout = "LastRollout" // measured on that of the one before
 	sourceEvents      = "Events"      // measured between the controller's last deletes and creates
 	sourceGracePeriod = "GracePeriod" // an upper bound
 	sourceSpec        = "Spec"

@@ -9,7 +9,8 @@ import (
 )
 
 // endings returns how many seconds the pods took to end that a rollout under way has
-// deleted, as its own pace tells, shortest first; none where it does not.
+// deleted, as its own pace tells, shortest first; none where it does not. Before its
+// first pod is created, it is the pace of the last rollout, whose pods are all there.
 //
 // Without a surge the controller deletes a pod when the limit has room for it, and
 // creates the new one when the old one is gone. So the n-th pod that was created is
@@ -19,18 +20,44 @@ import (
 // and neither do pods that were all created in the very second of their room.
 //
 // With a surge nobody waits for the end of a pod: see besides.
-func endings(st *daemonset.State) []float64 {
-	switch {
-	case st.Limit() <= 0:
-		return nil
-	case st.Budget.Kind == daemonset.BudgetSurge:
-		return besides(st)
-	case st.Budget.Kind != daemonset.BudgetUnavailable:
-		return nil
+func endings(st *daemonset.State) (seconds []float64, source string) {
+	of, source := rolledOut(st), sourceRollout
+	if of != st.History.Hash {
+		source = sourceLastRollout
 	}
-	created, ready := births(st)
+	switch {
+	case st.Limit() <= 0 || of == "":
+	case st.Budget.Kind == daemonset.BudgetSurge && source == sourceRollout:
+		seconds = besides(st)
+	case st.Budget.Kind == daemonset.BudgetUnavailable:
+		seconds = paced(st, of)
+	}
+	return seconds, source
+}
+
+// rolledOut returns the hash of the revision that the last pods were created for: the
+// current one, or before it has any, the one of all pods; empty where there is none.
+func rolledOut(st *daemonset.State) (hash string) {
+	for i := range st.Nodes {
+		for j := range st.Nodes[i].Pods {
+			switch p := &st.Nodes[i].Pods[j]; {
+			case p.Updated:
+				return st.History.Hash
+			case hash == "":
+				hash = p.Hash
+			case hash != p.Hash:
+				hash = "?"
+			}
+		}
+	}
+	return hash
+}
+
+// paced returns what the pace of the rollout to a revision tells.
+func paced(st *daemonset.State, of string) []float64 {
+	created, ready := births(st, of)
 	rooms := counted(created, ready, float64(max(0, st.DaemonSet.Spec.MinReadySeconds)))
-	if began, ok := beganAt(st); ok {
+	if began, ok := beganAt(st, of, created); ok {
 		rooms = append(slices.Repeat([]float64{began}, st.Limit()), rooms...)
 	} else {
 		created = created[min(st.Limit(), len(created)):]
@@ -95,17 +122,24 @@ func deletedFor(p *daemonset.Pod, at time.Time) float64 {
 // kubelet has to end its sandbox, and times are cut to seconds.
 const endSlack = 10
 
-// births returns when the pods of the current revision were created and became ready,
-// in seconds from the Snapshot, each in order.
-func births(st *daemonset.State) (created, ready []float64) {
+// births returns when the pods of a revision were created and became ready, in seconds
+// from the Snapshot, each in order. Of a rollout that is over they are none unless all of
+// its pods are there and ready, also those that are terminating: one that is missing
+// would have the others belong to other rooms.
+func births(st *daemonset.State, of string) (created, ready []float64) {
+	over := of != st.History.Hash
 	for i := range st.Nodes {
 		for j := range st.Nodes[i].Pods {
 			p := &st.Nodes[i].Pods[j]
-			if !p.Updated || p.Terminating || p.Object.CreationTimestamp.IsZero() {
+			since := readySince(p.Object)
+			switch {
+			case over && (p.Hash != of || since == nil):
+				return nil, nil
+			case !over && (!p.Updated || p.Terminating):
 				continue
 			}
 			created = append(created, p.Object.CreationTimestamp.Sub(st.At).Seconds())
-			if since := readySince(p.Object); p.Ready && since != nil {
+			if since != nil {
 				ready = append(ready, since.Sub(st.At).Seconds())
 			}
 		}
@@ -150,11 +184,10 @@ func counted(created, ready []float64, wait float64) []float64 {
 	return out
 }
 
-// beganAt returns when the rollout began, in seconds from the Snapshot, where its
-// revision was made for it: soon after it the first pod was created.
-func beganAt(st *daemonset.State) (at float64, ok bool) {
-	i := slices.IndexFunc(st.History.Revisions, func(r daemonset.Revision) bool { return slices.Contains(st.History.Current, r.Name) })
-	created, _ := births(st)
+// beganAt returns when the rollout to a revision began, in seconds from the Snapshot,
+// where the revision was made for it: soon after it the first pod was created.
+func beganAt(st *daemonset.State, of string, created []float64) (at float64, ok bool) {
+	i := slices.IndexFunc(st.History.Revisions, func(r daemonset.Revision) bool { return r.Hash == of })
 	if i < 0 || len(created) == 0 {
 		return 0, false
 	}

@@ -15,7 +15,8 @@ import (
 
 // What the pace of a rollout tells of how long pods take to end. A pod is written as
 // the second at which it was created, and that at which it became ready: "5-9"; "5" has
-// not. The rollout began at second 0, unless began says otherwise.
+// not. "O5-9" is of the revision before, and "O5-9t" terminating. The rollout to their
+// revision began at second 0, unless began says otherwise.
 func TestEndings(t *testing.T) {
 	for _, tt := range []struct {
 		limit    string
@@ -34,17 +35,35 @@ func TestEndings(t *testing.T) {
 		{"1", 0, 0, "5-9 3009-3014 3019", []float64{5, 5}, "it was held for long: that create tells nothing"},
 		{"1", 0, 0, "35-40 3040", []float64{35}, "as long as the grace period of 30 s and a little"},
 		{"1", 0, 0, "", nil, "nothing was created"},
+		{"1", 0, 0, "O5-9 O14-19 O24-29", []float64{5, 5, 5}, "before the first new pod, the last rollout tells"},
+		{"1", 0, 0, "O5-9 O14-19t O24-29", []float64{5, 5, 5}, "also when the next one has begun"},
+		{"1", 0, 0, "O5-9 O14-19 O24", nil, "one that is not ready leaves open when the next had room"},
+		{"1", 0, 0, "O0-9 O0-9 O0-9", nil, "a first rollout, of which all pods were created at once, ended none"},
 		{"3", 0, 0, "50-60 100-110 160", nil, "the first was created too late to be of the beginning, and where the others have room from is unknown"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			fields := strings.Fields(tt.pods)
-			s := dstest.State(strings.TrimSpace(strings.Repeat("N ", len(fields))+"O"), dstest.MaxUnavailable(tt.limit), dstest.MinReadySeconds(tt.minReady))
+			grid, source := "", sourceLastRollout
+			for _, field := range fields {
+				switch {
+				case strings.HasSuffix(field, "t"):
+					grid += "Ot "
+				case field[0] == 'O':
+					grid += "O "
+				default:
+					grid, source = grid+"N ", sourceRollout
+				}
+			}
+			if source == sourceRollout || len(fields) == 0 {
+				grid += "O"
+			}
+			s := dstest.State(strings.TrimSpace(grid), dstest.MaxUnavailable(tt.limit), dstest.MinReadySeconds(tt.minReady))
 			at := func(second int) metav1.Time {
 				return metav1.NewTime(dstest.Now.Add(time.Duration(second-10000) * time.Second))
 			}
 			for i, field := range fields {
 				var created, ready int
-				n, _ := fmt.Sscanf(field, "%d-%d", &created, &ready)
+				n, _ := fmt.Sscanf(strings.TrimPrefix(field, "O"), "%d-%d", &created, &ready)
 				p := &s.Pods[i]
 				p.CreationTimestamp = at(created)
 				for j := range p.Status.Conditions {
@@ -57,12 +76,13 @@ func TestEndings(t *testing.T) {
 				}
 			}
 			for i := range s.Revisions {
-				if s.Revisions[i].Name == "agent-new" {
+				if s.Revisions[i].Name == map[string]string{sourceRollout: "agent-new", sourceLastRollout: "agent-old"}[source] {
 					s.Revisions[i].CreationTimestamp = at(tt.began)
 				}
 			}
-			if diff := cmp.Diff(tt.want, endings(stateOf(t, s))); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", tt.pods, diff)
+			got, by := endings(stateOf(t, s))
+			if diff := cmp.Diff(tt.want, got); diff != "" || by != source {
+				t.Errorf("%s, by %s, want %s (-want +got):\n%s", tt.pods, by, source, diff)
 			}
 		})
 	}
@@ -127,7 +147,7 @@ func TestBesides(t *testing.T) {
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			s := dstest.State(tt.grid, append(tt.options, dstest.MaxSurge("1"), dstest.MaxUnavailable("0"))...)
-			if diff := cmp.Diff(tt.want, endings(stateOf(t, s))); diff != "" {
+			if diff := cmp.Diff(tt.want, besides(stateOf(t, s))); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tt.grid, diff)
 			}
 		})

@@ -54,12 +54,13 @@ func measure(st *daemonset.State, o Options) *measured {
 		rate: cmp.Or(max(0, o.RequestRate), defaultRate), burst: cmp.Or(max(0, o.RequestBurst), defaultBurst),
 		minReady: float64(max(0, st.DaemonSet.Spec.MinReadySeconds)),
 	}
-	paced, told := endings(st), terminations(st)
+	paced, pacedBy := endings(st)
+	told := terminations(st)
 	switch {
 	case o.Termination != nil:
 		m.ends, m.endSource = []float64{o.Termination.Seconds()}, sourceFlag
 	case len(paced) > 0:
-		m.ends, m.endSource = paced, sourceRollout
+		m.ends, m.endSource = paced, pacedBy
 	case len(told) >= fewest:
 		m.ends, m.endSource = slices.Sorted(slices.Values(told)), sourceEvents
 	default:
@@ -219,7 +220,7 @@ func (w *way) optimistic(row int) *pace {
 // period where only few have ended.
 func (w *way) pessimistic(row int) *pace {
 	ends := w.m.end.longer(likely, row)
-	if w.m.endSource == sourceRollout && len(w.m.ends) < fewest {
+	if w.m.endSource != sourceGracePeriod && w.m.endSource != sourceFlag && len(w.m.ends) < fewest {
 		ends = []float64{max(ends[len(ends)-1], gracePeriod(w.st))}
 	}
 	return w.pace(w.m.start.longer(likely, row), ends)

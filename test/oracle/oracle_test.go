@@ -14,7 +14,6 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
-	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
 // number returns an environment variable's number, or another one.
@@ -167,14 +166,6 @@ func each(programs []*Program, n int, do func(p *Program, i int)) {
 	}
 	close(next)
 	wg.Wait()
-}
-
-func newState(s *snapshot.Snapshot) (*daemonset.State, error) {
-	profile, err := daemonset.ForVersion(s.KubernetesVersion)
-	if err != nil {
-		return nil, err
-	}
-	return daemonset.New(s, profile)
 }
 
 // coverage is what all compared states put to the test.

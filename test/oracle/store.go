@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/test/oracle/controller/wire"
 )
@@ -159,4 +160,13 @@ func (c *store) delete(name string) {
 	}
 	at := metav1.NewTime(c.second().Add(time.Duration(grace) * time.Second))
 	p.DeletionTimestamp, p.DeletionGracePeriodSeconds = &at, &grace
+}
+
+// newState returns the State of a Snapshot by the rules of its version.
+func newState(s *snapshot.Snapshot) (*daemonset.State, error) {
+	profile, err := daemonset.ForVersion(s.KubernetesVersion)
+	if err != nil {
+		return nil, err
+	}
+	return daemonset.New(s, profile)
 }
