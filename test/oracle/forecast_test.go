@@ -59,7 +59,7 @@ func TestForecasts(t *testing.T) {
 		{plainScene, 99, (*score).calm, "not called Stalls, of what completed"},
 		{surgeScene, 99, (*score).calm, "not called Stalls, of what completed"},
 		{"all", 93, (*score).calm, "not called Stalls, of what completed"},
-		{"all", 95, (*score).foreseen, "no plain Completes, before a stall or a short end"},
+		{"all", 95, (*score).warned, "no plain Completes, before a stall or a short end"},
 	} {
 		if n, of := floor.of(all[floor.group]); 100*n < floor.least*of {
 			t.Errorf("%s: %s: %d of %d, less than %d%%", floor.group, floor.what, n, of, floor.least)
@@ -70,7 +70,7 @@ func TestForecasts(t *testing.T) {
 func (s *score) closeOnes() (n, of int) { return s.close, s.dated }
 func (s *score) ranges() (n, of int)    { return s.within, s.dated }
 func (s *score) calm() (n, of int)      { return s.unaided - s.alarms, s.unaided }
-func (s *score) foreseen() (n, of int)  { return s.troubled - s.missed, s.troubled }
+func (s *score) warned() (n, of int)    { return s.troubled - s.missed, s.troubled }
 
 // unlike says in what a recording is not what its scene is about, if it is not.
 func (r *recording) unlike() string {
