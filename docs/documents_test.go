@@ -769,7 +769,7 @@ func made() map[string]*snapshot.Snapshot {
 	quick := func(name string) dstest.Option {
 		return pod(name, func(p *corev1.Pod) {
 			p.CreationTimestamp = ago(time.Hour)
-			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: ago(time.Hour - time.Second)}}
+			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: ago(time.Hour - time.Minute)}}
 		})
 	}
 	down := func(name string) dstest.Option {

@@ -33,6 +33,9 @@ func RandomTrouble(seed int64) *snapshot.Snapshot {
 	for range r.IntN(5) {
 		s.Events = append(s.Events, dsEvent(s, r))
 	}
+	for i := range s.Events {
+		s.Events[i].Name = fmt.Sprintf("event-%d", i)
+	}
 	s.DaemonSet.Status.DesiredNumberScheduled = int32(r.IntN(6))
 	if r.IntN(3) == 0 {
 		written := metav1.NewTime(s.TakenAt.Add(-time.Duration(r.IntN(3600)) * time.Second))

@@ -72,7 +72,7 @@ func (a *answer) headline() {
 	switch code := a.e.Verdict.Code; {
 	case code == explain.Healthy && a.count("desired") == 0 && a.nowhere() != "":
 		v.words, v.tone = "NO ELIGIBLE NODE", screen.Bad
-	case a.e.Has(explain.ControllerSilent) != nil:
+	case a.e.Has(cause.ControllerSilent) != nil:
 		v.words, v.tone = "CONTROLLER SILENT", screen.Bad
 	case n > 0 && (code == explain.Healthy || code == explain.Progressing):
 		v.words, v.tone = fill(a.now, daemonset.Facts{"verdict": v.words, "warnings": n, "healthy": code == explain.Healthy}, "{healthy=true}{warnings=1}WARNING", "{healthy=true}{warnings} WARNINGS", "{verdict}, {warnings:WARNING|WARNINGS}"), screen.Warn
@@ -107,7 +107,7 @@ func (a *answer) summary() string {
 		return joined("; ", words, a.nowhere())
 	case a.count("desired") > 0 && a.e.Rollout.UnderWay && (code == explain.Stuck || code == explain.Progressing):
 		return joined("; ", fill(a.now, a.e.Verdict.Facts, "{updated} of {desired:pod} updated"), a.left(), why)
-	case a.e.Has(explain.ControllerSilent) != nil, code == explain.Healthy && a.count("desired") > 0: // what is wrong first
+	case a.e.Has(cause.ControllerSilent) != nil, code == explain.Healthy && a.count("desired") > 0: // what is wrong first
 		return joined("; ", why, words)
 	case a.count("desired") > 0:
 		return joined("; ", words, why)
@@ -120,7 +120,7 @@ func (a *answer) summary() string {
 // left is how long a rollout takes that goes on by itself, or where it stops;
 // empty where that is not known.
 func (a *answer) left() string {
-	return fill(a.now, a.forecast(), "{outlook=Stalls}it will stop at {updated} of {desired}", "{outlook=Completes}{failing=false}{left} left")
+	return fill(a.now, a.forecast(), "{outlook=Stalls}it will stop at {updated} of {desired}", "{outlook=Completes}{failing=false}{left} left[ if {if:pod becomes|pods become} Ready]")
 }
 
 // forecast is the Outlook as facts.
@@ -129,6 +129,9 @@ func (a *answer) forecast() daemonset.Facts {
 	f := daemonset.Facts{"outlook": o.Code, "verdict": a.e.Verdict.Code, "updated": o.Updated, "desired": o.Desired, "available": o.Available, "failing": a.e.Failing(), "matters": len(a.e.Matters())}
 	if o.Duration != nil {
 		f["left"] = rangeWords(o.Duration)
+	}
+	if other := o.Otherwise; other != nil && !other.Ready {
+		f["if"], f["on"], f["else"] = len(other.Nodes), someNames(other.Nodes), otherwise(other, o.Desired)
 	}
 	return f
 }
@@ -166,7 +169,7 @@ var clauses = map[daemonset.Reason]string{
 	cause.NoEligibleNode:          "", // said behind all others
 	cause.FailedCreate:            "{by} rejects {on:pod}",
 	cause.NextRolloutStalls:       "{some} would stall the next rollout",
-	explain.ControllerSilent:      "the DaemonSet controller has not acted for {lasting}",
+	cause.ControllerSilent:        "the DaemonSet controller has not acted for {lasting}",
 	explain.StaleStatus:           "the reported status is stale",
 	explain.Misscheduled:          "{some} {on?is|are} NotReady and not counted",
 	daemonset.InvalidBudget:       "{field} cannot be resolved",
@@ -234,7 +237,7 @@ func (a *answer) impact() {
 		f["revision"] = revisionName(by)
 	}
 	a.s.Add(screen.Impact, screen.Names{Before: fill(a.now, f, words.before...), Names: nodes, After: fill(a.now, f, words.after...), Short: words.short})
-	if a.e.Has(explain.ControllerSilent) != nil {
+	if a.e.Has(cause.ControllerSilent) != nil {
 		a.add(screen.Impact, "likely every DaemonSet of the cluster, and if kube-controller-manager is down, Deployments and Jobs too: no pod is created or replaced")
 	}
 	if n := len(i.Uncounted); n > 0 && affected != explain.AffectedRemoved {
@@ -363,6 +366,7 @@ var outlooks = []string{
 	"{outlook=Stays}without a fix: stays at {updated} of {desired} updated",
 	"{outlook=Stalls}without a fix: stops at {updated} of {desired} updated, {available} available",
 	"{failing=true}time left unknown: {why}",
+	"complete in {left}, if {if?the pod|the pods} on {on} {if?becomes|become} Ready{else}",
 	"complete in {left}, if every new pod becomes available",
 }
 
@@ -374,7 +378,10 @@ func (a *answer) outlook() {
 	if o.Code != "" {
 		a.add(screen.Outlook, "%s", fill(a.now, with(a.forecast(), daemonset.Facts{"why": a.why(2)}), outlooks...))
 	}
-	if e.Has(explain.ControllerSilent) != nil {
+	if o.Otherwise != nil && o.Otherwise.Ready {
+		a.add(screen.Outlook, "%s", otherwise(o.Otherwise, o.Desired))
+	}
+	if e.Has(cause.ControllerSilent) != nil {
 		a.add(screen.Outlook, "until it acts, running pods keep running, but no pod is created or replaced; a new node gets no pod")
 	}
 	if e.Has(cause.FailedCreate) != nil {
@@ -399,13 +406,13 @@ func (a *answer) outlook() {
 // mayFail says how a rollout continues whose new pods already fail, or may.
 func (a *answer) mayFail(matters []*explain.Problem) {
 	b := &a.e.Budget
-	f := daemonset.Facts{"patience": int(cause.Patience.Seconds()), "free": *cmp.Or(b.Free, new(int)), "limit": b.MaxUnavailable, "surge": b.MaxSurge, "rolls": a.e.Rollout.UnderWay}
+	f := daemonset.Facts{"free": *cmp.Or(b.Free, new(int)), "limit": b.MaxUnavailable, "surge": b.MaxSurge, "rolls": a.e.Rollout.UnderWay}
 	for _, p := range matters {
 		if !p.Late() && !(cause.OfContainer(p.Code) && number(p.Facts, "newFailing") > 0) {
 			continue
 		}
-		f["late"] = p.Late()
-		a.add(screen.Outlook, "%s", fill(a.now, f, "{late=true}a pod that is not Ready {patience@} after its start counts as failing; a rollout that waits for such pods alone counts as stuck",
+		f["late"], f["patience"] = p.Late(), number(p.Facts, "patience")
+		a.add(screen.Outlook, "%s", fill(a.now, f, "{late=true}a pod that is not Ready {patience@} after its creation counts as failing; a rollout that waits for such pods alone counts as stuck",
 			"{free=0}", "{rolls=false}", "{surge=0}the next new pod may fail too: the controller continues, at most {free:pod} at a time, until {limit:is unavailable|are unavailable}",
 			"the next new pod may fail too: the controller continues, at most {free:pod} at a time, until {surge:extra pod exists|extra pods exist}"))
 		return

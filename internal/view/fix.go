@@ -37,7 +37,7 @@ func (a *answer) solutions() {
 	if g := a.noneBy(); g.Reason == daemonset.NodeSelector {
 		a.s.Add(screen.Check, a.kubectl("kubectl get nodes", screen.Word("-L "+screen.Quote(fact(g.Facts, "key")))))
 	}
-	if p := a.e.Has(explain.ControllerSilent); p != nil {
+	if p := a.e.Has(cause.ControllerSilent); p != nil {
 		a.add(screen.Fix, "restart kube-controller-manager on the control plane nodes, or ask the provider that manages them; the controller then goes on by itself")
 	}
 }

@@ -173,6 +173,14 @@ const (
 	ifEqual  = "[{known=false}, if " + valuesEqual + "]"
 )
 
+// staying names the nodes that stay without an available pod.
+func staying(o *plan.Outcome) string {
+	if o.FurtherHolders > 0 || len(o.Holders) > 3 {
+		return Plural(o.Unserved(), "node")
+	}
+	return someNames(plan.Nodes(o.Holders))
+}
+
 // losses say which pods have no new one in the end.
 var losses = []string{"; the {drops?pod|pods} on {dropsOn} {drops?is|are} deleted and not replaced", "; {drops:pod is|pods are} deleted and not replaced"}
 
@@ -183,7 +191,7 @@ func (s *planned) ending() string {
 	f := daemonset.Facts{
 		"about": string(p.Subject), "desired": end.Desired, "updated": end.Updated, "available": end.Available, "was": p.Now.Updated, "of": p.Now.Desired,
 		"begun": len(p.Waves) > 0, "atWorst": o.AtWorst, "reason": string(o.Reason), "strategy": strategy(s.h), "unread": unread(s.h),
-		"stayBy": codes(o.Holders), "lateOn": someNames(plan.Nodes(o.Late)), "lateBy": s.codesFor(o.Late),
+		"stayBy": codes(o.Holders), "stayOn": staying(o), "lateOn": someNames(plan.Nodes(o.Late)), "lateBy": s.codesFor(o.Late),
 		"creates": creates, "deletes": deletes, "moves": creates + deletes, "both": creates > 0 && deletes > 0, "would": p.OfChange(),
 		"after": p.Desired.After, "in": rangeWords(o.Duration),
 		"updates": p.Subject != plan.SubjectNew && p.Old() > 0, "nowhere": p.Nowhere(), "known": p.TemplateKnown(),
@@ -214,9 +222,20 @@ func (s *planned) ending() string {
 	}
 	words := fill(s.now, f, endings[o.Code]...)
 	if o.Code == plan.Completes {
-		words += fill(s.now, f, "[ if the {late?pod|pods} on {lateOn} {late?becomes|become} Ready ({lateBy})]") + fill(s.now, f, losses...) + fill(s.now, f, "[; {stay:node stays|nodes stay} without an available pod][ ({stayBy})]")
+		words += fill(s.now, f, "[ if the {late?pod|pods} on {lateOn} {late?becomes|become} Ready ({lateBy})]") + s.otherwise(plan.PodsStayUnready) + fill(s.now, f, losses...) + fill(s.now, f, "[; {stayOn} {stay?stays|stay} without an available pod][ ({stayBy})]")
 	}
 	return words
+}
+
+// otherwise says what comes if pods that are not ready do otherwise than expected; empty
+// where it is the same.
+func (s *planned) otherwise(on plan.Condition) string {
+	for _, a := range s.o.Alternatives {
+		if a.Condition == on {
+			return otherwise(&cause.Otherwise{Nodes: a.Nodes, Ready: on == plan.PodsBecomeReady, Stalls: a.Code == plan.Stalls, Updated: a.Updated, Unserved: a.Unserved, Duration: a.Duration}, s.p.AtEnd().Desired)
+		}
+	}
+	return ""
 }
 
 // blame names who stays without an available pod, by cause.
@@ -424,6 +443,9 @@ func (s *planned) outlook() {
 			"stops at {updated} of {desired} updated, {available} available")
 	case waits && len(s.p.Waves) > 0 && s.p.Waves[0].At != nil && *s.p.Waves[0].At > 0:
 		s.add(screen.Outlook, "%s; it continues in about %s", idle(n.Reason, s.h), seconds(*s.p.Waves[0].At))
+	}
+	if words := s.otherwise(plan.PodsBecomeReady); words != "" {
+		s.add(screen.Outlook, "%s", words)
 	}
 	if nf := s.o.FurtherHolders; nf > 0 && len(s.o.Holders) > 0 {
 		s.note(screen.Text(pluralVerb(nf, "more node ends like these", "more nodes end like these") + ": which ones is the controller's random choice"))

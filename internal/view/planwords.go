@@ -191,11 +191,7 @@ func (s *planned) assumed() {
 		known["down"] = "unknown"
 	}
 	var lines []string
-	switch {
-	case s.o.Code != plan.Completes || s.o.Duration != nil || !s.p.RestsOn(plan.AssumeStart):
-	case len(s.o.Late) > 0:
-		lines = append(lines, "how long it takes is not known while these pods are not Ready")
-	default:
+	if s.o.Code == plan.Completes && s.o.Duration == nil && s.p.RestsOn(plan.AssumeStart) {
 		lines = append(lines, "how long a new pod takes to become Ready is not known; set it with --start 40s")
 	}
 	for _, of := range assumptions {
@@ -246,7 +242,7 @@ var assumptions = []struct {
 		"{RevisionFails=}{value=1}the pod that fails keeps failing", "{RevisionFails=}the {value:pod that fails keeps|pods that fail keep} failing",
 	}},
 	{plan.AssumeRefused, []string{"the API server keeps rejecting pods"}},
-	{plan.AssumeLatePods, []string{"{value:pod that is not Ready yet becomes Ready, although it takes|pods that are not Ready yet become Ready, although they take} longer than any other did"}},
+	{plan.AssumeLatePods, []string{"{value:pod that is not Ready yet becomes Ready, although it takes|pods that are not Ready yet become Ready, although they take} longer than any other did; late pods were seen to take up to 5 times as long"}},
 	{plan.AssumeHostPorts, []string{"no second pod is scheduled beside the old one, which uses the host port"}},
 	{whatif.AssumeNoConflicts, []string{"server-side apply as field manager {value} has no conflicts: the input has no managed fields, which would show them"}},
 	{whatif.AssumeEnvValues, []string{
@@ -268,7 +264,7 @@ var assumptions = []struct {
 	}},
 	{plan.AssumeMinReadySeconds, []string{"a Ready pod is available after {value@} (minReadySeconds)[; the controller may notice it up to {CountedLate@} late]"}},
 	{plan.AssumeTermination, []string{"{source=GracePeriod}a deleted pod is gone within its grace period of {value@}[, also on {answering}: its kubelet runs]", "{source=Rollout}a deleted pod is gone after {value@} on average, as so far in this rollout", "{source=LastRollout}a deleted pod is gone after {value@} on average, as in the last rollout", "a deleted pod is gone within {value@}[{source=Flag} (--termination)][{source=Events} (as the last ones were)]"}},
-	{plan.AssumeCollected, []string{"pods of deleted nodes are gone after {value@}"}},
+	{plan.AssumeCollected, []string{"pods of deleted nodes are gone within {value@}"}},
 	{whatif.AssumeTemplateNotChecked, []string{
 		"the API server accepts the pod template, which was checked only in part[{NoServerWarnings=yes}, and does not warn] (--server-dry-run asks it)",
 	}},

@@ -139,7 +139,7 @@ var meanings = map[daemonset.Reason][]string{
 	daemonset.NotYetAvailable:     {"Ready for less than {minReadySeconds@} (minReadySeconds)[; available in {availableAt@}, at {availableAt@15:04:05}Z][; Ready {clockSkew@} in the future: the node's clock is ahead]"},
 	cause.NoPod:                   {"{eventsRead=true}", "unknown why: events could not be read"},
 	explain.Misscheduled:          {"the node is not eligible ({placement}), but has a pod[{stays=true}{terminating=}; the pod stays until the next rollout deletes it, and is not recreated]"},
-	explain.ControllerSilent:      {"the controller has work to do, but does nothing and writes no status"},
+	cause.ControllerSilent:        {"the controller has work to do, but does nothing and writes no status"},
 	explain.GenerationNotObserved: {"generation {generation} not observed yet; the status is for generation {observed}[; {held}]"},
 	explain.StaleStatus:           {"the reported status is stale: {fields}[; {held}]"},
 	daemonset.InvalidBudget:       {"each rollout step fails: {field} cannot be resolved; set it to a number or a percentage"},

@@ -283,7 +283,7 @@ func (a *sheet) checks(problems []*cause.Problem) {
 		default:
 			a.s.Add(screen.Check, c)
 		}
-		if slices.Contains(of[c.String()], explain.ControllerSilent) {
+		if slices.Contains(of[c.String()], cause.ControllerSilent) {
 			a.add(screen.Check, "(if this time, in UTC, is more than a minute ago, kube-controller-manager is down; if not, read its logs)")
 			a.s.Add(screen.Check, a.kubectl("kubectl get pods", "-n kube-system", "-l component=kube-controller-manager"))
 			a.add(screen.Check, "(its pods, if it runs in this cluster; if there are none, the provider or a service on the control plane nodes runs it)")

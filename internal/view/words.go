@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
@@ -262,4 +263,13 @@ func someNames(nodes []string) string {
 		text += fmt.Sprintf(" +%d more", more)
 	}
 	return text
+}
+
+// otherwise says what comes if pods that are not ready do otherwise than expected: a
+// sentence if they become ready, else the end of one.
+func otherwise(o *cause.Otherwise, desired int) string {
+	f := daemonset.Facts{"n": len(o.Nodes), "on": someNames(o.Nodes), "ready": yesNo(o.Ready), "stalls": yesNo(o.Stalls), "updated": o.Updated, "desired": desired, "unserved": o.Unserved, "in": rangeWords(o.Duration)}
+	return fill(time.Time{}, f,
+		"{ready=yes}if the {n?pod|pods} on {on} {n?becomes|become} Ready after all: {updated} of {desired} updated[ {in} later]",
+		"{stalls=yes}, else it stops at {updated} of {desired}", ", else {unserved:node stays|nodes stay} without an available pod")
 }

@@ -250,7 +250,7 @@ func TestCause(t *testing.T) {
 			why:     "probes often fail in the first minutes of a container",
 			status:  unready + "containerStatuses: [{name: agent, state: {running: {startedAt: 1m}}}]",
 			options: []dstest.Option{podEvent("Unhealthy", "statuscode: 503", time.Second)},
-			want:    &cause.Cause{Code: cause.ProbeFailing, Severity: cause.SeverityWarning, Pod: "p0", Since: since(time.Hour), Facts: facts{"container": "agent", "init": false, "late": true, "restarts": 0, "startedAt": "2026-03-01T11:59:00Z", "message": "statuscode: 503"}},
+			want:    &cause.Cause{Code: cause.ProbeFailing, Severity: cause.SeverityWarning, Pod: "p0", Since: since(time.Hour), Facts: facts{"container": "agent", "init": false, "late": true, "patience": 300, "restarts": 0, "startedAt": "2026-03-01T11:59:00Z", "message": "statuscode: 503"}},
 		},
 		{
 			why:     "but not in one that was restarted for it",

@@ -95,16 +95,15 @@ func (cs *Causes) containerWaits(o *corev1.Pod, w *corev1.ContainerStateWaiting,
 		setMessage(c.Facts, w.Message)
 		return c
 	}
-	young := cs.at.Sub(o.CreationTimestamp.Time) < Patience
 	if ev := cs.newestEvent(o, slices.Sorted(maps.Keys(kubeletEvents))...); ev != nil {
 		c.Code = kubeletEvents[ev.Reason]
-		if young {
+		if !cs.stays(o, o.CreationTimestamp.Time, true) {
 			c.Severity = SeverityInfo // often only that something else is not there yet; see late
 		}
 		setMessage(c.Facts, messageOf(ev))
 		return c
 	}
-	if young {
+	if !cs.stays(o, o.CreationTimestamp.Time, false) {
 		return cs.starting(o, o.CreationTimestamp.Time)
 	}
 	c.Code = ContainerCreating
@@ -120,7 +119,7 @@ var kubeletEvents = map[string]daemonset.Reason{
 // initRuns is the cause of a pod whose init container has not ended.
 func (cs *Causes) initRuns(o *corev1.Pod, s *corev1.ContainerStatus, c *Cause) *Cause {
 	started := s.State.Running.StartedAt.Time
-	if cs.at.Sub(started) < Patience {
+	if !cs.stays(o, started, false) {
 		return cs.starting(o, started)
 	}
 	c.Code, c.Since = InitRunning, timeOf(started)
@@ -137,12 +136,12 @@ func initialized(o *corev1.Pod) bool {
 func (cs *Causes) runsUnready(o *corev1.Pod, s *corev1.ContainerStatus, c *Cause) *Cause {
 	if started := s.State.Running.StartedAt.Time; !started.IsZero() {
 		c.Facts["startedAt"] = timeFact(started)
-		if ev := cs.event(o, "Unhealthy"); ev == nil && cs.at.Sub(started) < Patience {
+		if ev := cs.event(o, "Unhealthy"); ev == nil && !cs.stays(o, started, false) {
 			return cs.starting(o, started)
 		}
 	}
 	c.Code, c.Facts["restarts"] = ProbeFailing, int(s.RestartCount)
-	if s.RestartCount == 0 && cs.at.Sub(s.State.Running.StartedAt.Time) < Patience {
+	if s.RestartCount == 0 && !cs.stays(o, s.State.Running.StartedAt.Time, true) {
 		c.Severity = SeverityInfo // probes often fail while a container starts; see late
 	}
 	if ev := cs.event(o, "Unhealthy"); ev != nil {

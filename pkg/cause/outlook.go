@@ -28,6 +28,25 @@ type Course struct {
 	End      daemonset.Counts
 	Duration *Duration // until then; nil if it is not known, or it stalls
 	Next     *Batch    // what the controller does next, where it waits for a time that is known
+
+	Otherwise *Otherwise // the end that comes if pods do otherwise than expected; nil where it is the same
+}
+
+// Otherwise is what becomes of a rollout if pods that are not ready do otherwise than
+// expected.
+type Otherwise struct {
+	// the nodes whose pods do; sorted by name
+	Nodes []string `json:"nodes"`
+
+	// they become ready, although they are expected to stay as they are; false: they stay so, although they are
+	// expected to become ready
+	Ready    bool `json:"ready"`
+	Stalls   bool `json:"stalls"`   // the rollout then stops before its end
+	Updated  int  `json:"updated"`  // nodes whose pod is updated at the end
+	Unserved int  `json:"unserved"` // nodes that stay without an available pod, or use up the limit
+
+	// how long it takes from then on; nil if unknown, and where there is no end
+	Duration *Duration `json:"duration"`
 }
 
 // Batch is how many pods the controller deletes and creates at a time that is
@@ -40,11 +59,13 @@ type Batch struct {
 
 // Duration is a range, in seconds from now.
 type Duration struct {
-	// seconds, if every pod starts as fast as the fastest tenth, and ends immediately where only its grace period is
-	// known
-	Optimistic  float64 `json:"optimistic"`
-	Expected    float64 `json:"expected"`    // seconds, if pods take the times that were measured
-	Pessimistic float64 `json:"pessimistic"` // seconds, if every pod starts as slowly as the slowest tenth
+	// seconds: of twenty such rollouts about one is expected to take less. Where only the grace period of pods is known,
+	// they end immediately
+	Optimistic float64 `json:"optimistic"`
+	Expected   float64 `json:"expected"` // seconds, if pods take the times that were measured
+
+	// seconds: of twenty such rollouts about one is expected to take longer
+	Pessimistic float64 `json:"pessimistic"`
 }
 
 // Raise is a higher limit with which a rollout that stalls completes, and no

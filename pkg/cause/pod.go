@@ -105,7 +105,7 @@ func (cs *Causes) pending(o *corev1.Pod) *Cause {
 		message, reason = messageOf(e), "Unschedulable"
 	}
 	if message == "" && reason == "" {
-		if cs.at.Sub(o.CreationTimestamp.Time) < Patience {
+		if !cs.stays(o, o.CreationTimestamp.Time, false) {
 			return cs.starting(o, o.CreationTimestamp.Time)
 		}
 		return c // no scheduler feels responsible, or none runs
@@ -172,7 +172,7 @@ var otherNodes = []string{"[NodeAffinity]", "didn't match Pod's node affinity", 
 // notReady is the cause of a pod whose containers say nothing: no kubelet has
 // seen it yet, or a readiness gate is closed.
 func (cs *Causes) notReady(o *corev1.Pod) *Cause {
-	if cs.at.Sub(o.CreationTimestamp.Time) < Patience {
+	if !cs.stays(o, o.CreationTimestamp.Time, false) {
 		return cs.starting(o, o.CreationTimestamp.Time)
 	}
 	c := &Cause{Code: daemonset.NotReady, Severity: SeverityError, Since: readySince(o), Facts: daemonset.Facts{}}

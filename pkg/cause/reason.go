@@ -15,6 +15,10 @@ const (
 	// Severity: Error, Warning in the first 5 minutes if the kubelet itself reports it
 	// Facts: status, reason, message, lastHeartbeat, deletionAsked
 	TerminatingOnDeadNode daemonset.Reason = "TerminatingOnDeadNode"
+	// ControllerSilent: the controller has a pod to create or to delete, but has not written a status for more than 5
+	// minutes in which nothing changed and nothing was rejected; never without the events
+	// Severity: Error
+	ControllerSilent daemonset.Reason = "ControllerSilent"
 	// FailedCreate: the API server rejects the pod because of a quota, a policy or a webhook: an event says so, and no
 	// pod was created after it
 	// Severity: Error
@@ -33,29 +37,28 @@ const (
 	// Facts: container, init, image, reason, message
 	ImagePullBackOff daemonset.Reason = "ImagePullBackOff"
 	// FailedMount: a volume, a Secret or a ConfigMap cannot be mounted, as an event says
-	// Severity: Info, Warning when late, Error after 5 minutes
-	// Facts: container, init, reason, message, late, slowestStart, starts
+	// Severity: Info, Warning when late, Error when expected to stay
+	// Facts: container, init, reason, message, late, patience, slowestStart, starts
 	FailedMount daemonset.Reason = "FailedMount"
 	// FailedCreatePodSandBox: the pod's sandbox or its network cannot be set up, as an event says
-	// Severity: Info, Warning when late, Error after 5 minutes
-	// Facts: container, init, reason, message, late, slowestStart, starts
+	// Severity: Info, Warning when late, Error when expected to stay
+	// Facts: container, init, reason, message, late, patience, slowestStart, starts
 	FailedCreatePodSandBox daemonset.Reason = "FailedCreatePodSandBox"
 	// ContainerConfig: the kubelet cannot create or start the container: a missing key, a wrong command
 	// Severity: Error
 	// Facts: container, init, reason, message
 	ContainerConfig daemonset.Reason = "ContainerConfig"
-	// ContainerCreating: a container has not started for more than 5 minutes, and nothing says why
+	// ContainerCreating: a container has not started, is expected to stay so, and nothing says why
 	// Severity: Error
 	// Facts: container, init, reason, message
 	ContainerCreating daemonset.Reason = "ContainerCreating"
-	// InitRunning: an init container has run for more than 5 minutes, and the others wait for it
+	// InitRunning: an init container runs, is expected to stay so, and the others wait for it
 	// Severity: Error
 	// Facts: container, init
 	InitRunning daemonset.Reason = "InitRunning"
-	// ProbeFailing: a container runs but is not ready: an event reports a failing probe, or it has run for more than 5
-	// minutes
-	// Severity: Error, Info within 5 minutes of a first start, Warning when late
-	// Facts: container, init, startedAt, restarts, message, late, slowestStart, starts
+	// ProbeFailing: a container runs but is not ready: an event reports a failing probe, or it is expected to stay so
+	// Severity: Info, Warning when late, Error when expected to stay or restarted
+	// Facts: container, init, startedAt, restarts, message, late, patience, slowestStart, starts
 	ProbeFailing daemonset.Reason = "ProbeFailing"
 	// InsufficientResources: the node has no room for the pod
 	// Severity: Error
@@ -79,9 +82,9 @@ const (
 	// Severity: Info, Error when overdue
 	// Facts: overdue, finalizers
 	Terminating daemonset.Reason = "Terminating"
-	// Starting: the pod has been starting for less than 5 minutes
+	// Starting: the pod is starting, and nothing says that it fails
 	// Severity: Info, Warning when late
-	// Facts: late, slowestStart, starts
+	// Facts: late, patience, slowestStart, starts
 	Starting daemonset.Reason = "Starting"
 	NoPod    daemonset.Reason = "NoPod" // the node has no pod
 
@@ -98,7 +101,7 @@ const (
 
 // Reasons lists every Reason that this package adds to daemonset.Reasons.
 var Reasons = []daemonset.Reason{
-	NodeNotReady, TerminatingOnDeadNode, FailedCreate, OOMKilled, CrashLoopBackOff, ImagePullBackOff, FailedMount, FailedCreatePodSandBox, ContainerConfig, ContainerCreating, InitRunning,
+	NodeNotReady, TerminatingOnDeadNode, ControllerSilent, FailedCreate, OOMKilled, CrashLoopBackOff, ImagePullBackOff, FailedMount, FailedCreatePodSandBox, ContainerConfig, ContainerCreating, InitRunning,
 	ProbeFailing, InsufficientResources, HostPortConflict, PendingUnschedulable, EvictLoop, Terminating, Starting, NoPod, NoEligibleNode, NextRolloutStalls,
 }
 

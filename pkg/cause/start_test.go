@@ -31,8 +31,9 @@ func took(starts string) []dstest.Option {
 }
 
 // TestLate: a pod p0 that runs and is not ready, so old, beside pods that took
-// so long to start. What is said of it is its severity, and how many of the
-// others were ready within the slowest start where it is late or fails its probe.
+// so long to start. What is said of it is its severity, an Error where it is expected to
+// stay so, and how many of the others were ready within the slowest start where it is late
+// or fails its probe.
 func TestLate(t *testing.T) {
 	const minutes = 4 * time.Minute
 	for _, tt := range []struct {
@@ -43,22 +44,39 @@ func TestLate(t *testing.T) {
 		want   string
 		why    string
 	}{
-		{29 * time.Second, "n N N N", "1s 1s 1s", true, "ProbeFailing Info", "in the first half minute nothing is late, however fast the others were"},
-		{31 * time.Second, "n N N N", "1s 1s 1s", true, "ProbeFailing Warning late 3 within 1", "it takes longer than any other did"},
-		{31 * time.Second, "n N N N", "1s 1s 1s", false, "Starting Warning late 3 within 1", "whether or not anything says why"},
+		{10 * time.Second, "n N N N", "1s 1s 1s", true, "ProbeFailing Info", "in the first ten seconds nothing is late, however fast the others were"},
+		{11 * time.Second, "n N N N", "1s 1s 1s", true, "ProbeFailing Warning late 3 within 1", "it takes longer than any other did"},
+		{11 * time.Second, "n N N N", "1s 1s 1s", false, "Starting Warning late 3 within 1", "whether or not anything says why"},
+		{16 * time.Second, "n N N N", "1s 1s 8s", true, "ProbeFailing Info", "twice as long as the slowest of them is not unusual"},
+		{17 * time.Second, "n N N N", "1s 1s 8s", true, "ProbeFailing Warning late 3 within 8", "longer is"},
+		{30 * time.Second, "n N N N", "1s 1s 20s", true, "ProbeFailing Info", "nor is half a minute, where one took about as long"},
+		{31 * time.Second, "n N N N", "1s 1s 20s", true, "ProbeFailing Warning late 3 within 20", "then it need not be twice"},
 		{90 * time.Second, "n N N N", "1s 91s 1s", true, "ProbeFailing Info", "one that is younger than the slowest known start is not late"},
 		{92 * time.Second, "n N N N", "1s 91s 1s", true, "ProbeFailing Warning late 3 within 91", "a second later it is"},
 		{90 * time.Second, "n N N O", "1s 1s 1s", true, "ProbeFailing Warning late 3 within 1", "too few of the current revision: all are compared with"},
-		{119 * time.Second, "n N N O", "1s 1s 1s", false, "Starting Info", "another revision's image may have been there, this one's may be pulled"},
-		{121 * time.Second, "n N N O", "1s 1s 1s", false, "Starting Warning late 3 within 1", "for two minutes"},
-		{90 * time.Second, "n N N N O", "1s 1s 1s 120s", true, "ProbeFailing Warning late 3 within 1", "where there are enough, the old ones tell nothing"},
+		{30 * time.Second, "n N N O", "1s 1s 1s", false, "Starting Info", "another revision's image may have been there, this one's may be pulled"},
+		{31 * time.Second, "n N N O", "1s 1s 1s", false, "Starting Warning late 3 within 1", "for half a minute"},
+		{120 * time.Second, "n N N O", "1s 1s 100s", false, "Starting Info", "for twice as long as another one took, up to two minutes"},
+		{121 * time.Second, "n N N O", "1s 1s 100s", false, "Starting Warning late 3 within 100", "not for longer"},
+		{59 * time.Second, "n N N N O", "1s 1s 1s 120s", true, "ProbeFailing Warning late 3 within 1", "where there are enough, the old ones tell nothing"},
 		{90 * time.Second, "n N N N", "1s 1s 40h", true, "ProbeFailing Info", "of three that started one took for hours, perhaps"},
-		{90 * time.Second, "n" + strings.Repeat(" N", 10), "1s 1s 1s 1s 1s 1s 1s 1s 1s 40m", true, "ProbeFailing Warning late 9 within 1", "of ten it lost readiness for a while"},
+		{59 * time.Second, "n" + strings.Repeat(" N", 10), "1s 1s 1s 1s 1s 1s 1s 1s 1s 40m", true, "ProbeFailing Warning late 9 within 1", "of ten it lost readiness for a while"},
 		{90 * time.Second, "n N N", "1s 1s", false, "Starting Info", "two others tell too little"},
 		{59 * time.Second, "n N N", "1s 1s", true, "ProbeFailing Info", "then the kubelet's events count"},
 		{61 * time.Second, "n N N", "1s 1s", true, "ProbeFailing Warning late", "after a minute"},
 		{minutes, "n N N N", "4m 5m 1s", true, "ProbeFailing Info", "a program may need minutes"},
-		{minutes + time.Hour, "n N N N", "1s 1s 1s", true, "ProbeFailing Error 3 within 1", "beyond patience it fails, late or not"},
+
+		{60 * time.Second, "n N N N", "1s 1s 1s", true, "ProbeFailing Error 3 within 1", "after a minute of failing it is expected to stay so, beside pods that took a second"},
+		{119 * time.Second, "n N N N", "1s 1s 1s", false, "Starting Warning late 3 within 1", "without a failure it is not"},
+		{120 * time.Second, "n N N N", "1s 1s 1s", false, "ProbeFailing Error 3 within 1", "for two minutes"},
+		{149 * time.Second, "n N N N", "1s 1s 30s", true, "ProbeFailing Warning late 3 within 30", "where one took long, it may take five times as long"},
+		{150 * time.Second, "n N N N", "1s 1s 30s", true, "ProbeFailing Error 3 within 30", "then it is expected to stay so"},
+		{7 * time.Minute, "n N N N", "1s 1s 90s", true, "ProbeFailing Warning late 3 within 90", "also beyond five minutes, the patience where nothing is known"},
+		{119 * time.Second, "n N N O", "1s 1s 1s", true, "ProbeFailing Warning late 3 within 1", "another revision's pods tell less"},
+		{120 * time.Second, "n N N O", "1s 1s 1s", true, "ProbeFailing Error 3 within 1", "after twice as long they do"},
+		{minutes, "n N N O", "1s 1s 1s", false, "ProbeFailing Error 3 within 1", "without a failure after four minutes"},
+		{5*time.Minute - time.Second, "n N N", "1s 1s", true, "ProbeFailing Warning late", "where nothing can be compared it has five minutes"},
+		{5 * time.Minute, "n N N", "1s 1s", true, "ProbeFailing Error", "and no more"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			options := append(took(tt.starts), dstest.Pod("p0", func(p *corev1.Pod) {

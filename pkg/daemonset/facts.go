@@ -133,6 +133,7 @@ type FactKeys struct {
 	Operator string   `json:"operator"`
 	Others   int      `json:"others"`   // how many more rules fail
 	Outdated int      `json:"outdated"` // how many pods are not updated then
+	Patience int      `json:"patience"` // how many seconds after its creation a late pod is expected to stay as it is
 	Overdue  bool     `json:"overdue"`  // the deletionTimestamp is more than 5 minutes ago
 	Owner    string   `json:"owner"`    // `Kind/name` of the object that controls the pod
 	Pods     int      `json:"pods"`     // how many pods are old; in a note, how many it is about

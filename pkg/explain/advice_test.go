@@ -48,7 +48,7 @@ func TestAdvice(t *testing.T) {
 		{"the pod does not fit", Degraded, problems{on(cause.InsufficientResources, cause.OriginScheduling, "a")}, []string{"MakeRoom InsufficientResources a"}},
 		{"a quota", Degraded, problems{on(cause.FailedCreate, cause.OriginQuota, "a")}, []string{"AskOwner FailedCreate a"}},
 		{"Pod Security", Degraded, problems{on(cause.FailedCreate, cause.OriginPolicy, "a")}, []string{"AskOwner FailedCreate a"}},
-		{"the controller is silent", Degraded, problems{on(ControllerSilent, cause.OriginController, "a")}, []string{"ControlPlane ControllerSilent a"}},
+		{"the controller is silent", Degraded, problems{on(cause.ControllerSilent, cause.OriginController, "a")}, []string{"ControlPlane ControllerSilent a"}},
 		{"the strategy", Stuck, problems{on(cause.HostPortConflict, cause.OriginStrategy, "a")}, []string{"Strategy HostPortConflict a"}},
 		{"only the next rollout suffers", Healthy, problems{warns(cause.NextRolloutStalls, "a")}, []string{"RepairBeforeRollout NextRolloutStalls a"}},
 		{"a pod where none should run, and the node is not why", Healthy, problems{{Code: Misscheduled, Severity: cause.SeverityInfo, Nodes: []string{"a"}}}, nil},

@@ -131,7 +131,7 @@ func TestVerdict(t *testing.T) {
 		{"O/n O/n", []dstest.Option{dstest.MaxSurge("5"), crashing("p0b"), crashing("p1b")}, explain.Stuck, "with budget to spare, and no node to use it on"},
 		{"!O !O", []dstest.Option{dstest.MaxUnavailable("10%")}, explain.Stuck, "10% of no eligible node lets no pod go, though nobody holds the budget"},
 		{"!O !O", []dstest.Option{dstest.MaxUnavailable("1")}, explain.Progressing, "1 lets them go"},
-		{"O ~O", []dstest.Option{dstest.MaxSurge("1")}, explain.Stuck, "an old pod of a vanished node fails the surge"},
+		{"O ~O", []dstest.Option{dstest.MaxSurge("1")}, explain.Progressing, "an old pod of a vanished node fails the surge until it is collected"},
 		{"O O", []dstest.Option{dstest.DaemonSet(func(ds *appsv1.DaemonSet) {
 			ds.Spec.UpdateStrategy.RollingUpdate.MaxUnavailable = &intstr.IntOrString{Type: intstr.String, StrVal: "half"}
 		})}, explain.Stuck, "a budget that cannot be resolved"},
@@ -295,10 +295,10 @@ func TestProblems(t *testing.T) {
 			{Code: explain.Deleting, Severity: cause.SeverityInfo, Nodes: []string{}, Pods: []string{}, Since: since(time.Hour), Latest: since(time.Hour), Facts: facts{"finalizers": []string{"foregroundDeletion"}}},
 		}, "a DaemonSet that is being deleted lacks no pod"},
 		{"N -", []dstest.Option{written(time.Hour), reports(nil)}, []explain.Problem{
-			{Code: explain.ControllerSilent, Severity: cause.SeverityError, Count: 1, Nodes: []string{"n1"}, Pods: []string{}, Since: since(time.Hour), Latest: since(time.Hour), Facts: facts{}},
+			{Code: cause.ControllerSilent, Severity: cause.SeverityError, Count: 1, Nodes: []string{"n1"}, Pods: []string{}, Since: since(time.Hour), Latest: since(time.Hour), Facts: facts{}},
 		}, "a controller that owes a pod"},
 		{"O N", []dstest.Option{written(time.Hour), reports(nil)}, []explain.Problem{
-			{Code: explain.ControllerSilent, Severity: cause.SeverityError, Nodes: []string{}, Pods: []string{}, Since: since(time.Hour), Latest: since(time.Hour), Facts: facts{}},
+			{Code: cause.ControllerSilent, Severity: cause.SeverityError, Nodes: []string{}, Pods: []string{}, Since: since(time.Hour), Latest: since(time.Hour), Facts: facts{}},
 		}, "and one that owes a deletion"},
 		{"N nf", []dstest.Option{written(time.Hour), reports(nil)}, []explain.Problem{
 			{Code: daemonset.FailedPod, Severity: cause.SeverityWarning, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"}, Facts: facts{"reason": ""}},

@@ -24,46 +24,7 @@ type given struct {
 
 func newGiven(st *daemonset.State, o cause.Outlook) *given {
 	causes, next := cause.Find(st), st.Sync()
-	return &given{s: st.Snapshot, st: st, causes: causes, outlook: o, next: next, heldUpBy: holdsUp(st, causes, &next)}
-}
-
-// holdsUp is why the controller writes no status while things are as they are:
-// it passes the DaemonSet over, or it is of a version that ends a sync that
-// failed without one. Of the calls that can fail only refused creates are seen.
-func holdsUp(st *daemonset.State, causes *cause.Causes, next *daemonset.Step) daemonset.Reason {
-	switch {
-	case !next.WritesStatus && next.Error != nil:
-		return next.Error.Code
-	case !next.WritesStatus:
-		return next.Reason
-	case !st.Profile.StatusAfterError && causes.Refusal() != nil && next.Creates.Len() > 0:
-		return cause.FailedCreate
-	}
-	return ""
-}
-
-// controllerSilent reports whether the controller had the time to act and did
-// nothing: it last wrote the status longer ago than expectations or a start can
-// explain, and nothing holds up the status alone.
-// Without events that cannot be told from creations that are refused.
-func (g *given) controllerSilent() bool {
-	written := cause.Written(g.st.DaemonSet, "status")
-	return written != nil && g.st.At.Sub(*written) > cause.Patience && g.causes.Settled() && g.causes.Refusal() == nil && g.heldUpBy == "" && !g.s.Lacks(snapshot.Events)
-}
-
-// owes reports whether the controller has something to do that no backoff can
-// hold up.
-func (g *given) owes() bool {
-	failed := 0
-	for _, i := range g.next.Deletes.Certain {
-		failed += b2i(i.Reason == daemonset.FailedPod)
-	}
-	for _, c := range g.next.Deletes.Choices {
-		if c.Reason == daemonset.FailedPod {
-			failed += c.Count
-		}
-	}
-	return g.next.Creates.Len()+g.next.Deletes.Len() > failed
+	return &given{s: st.Snapshot, st: st, causes: causes, outlook: o, next: next, heldUpBy: causes.HoldsUp(&next)}
 }
 
 // onDelete reports whether old pods wait for a person.

@@ -52,6 +52,9 @@ type Outlook struct {
 
 	// what the controller does next, where it waits for a time that is known; otherwise nil
 	Next *cause.Batch `json:"next"`
+
+	// the end that comes if pods that are not ready do otherwise than expected; nil where it is the same
+	Otherwise *cause.Otherwise `json:"otherwise"`
 }
 
 // OutlookCode says how it goes on by itself.
@@ -69,9 +72,13 @@ func (g *given) ends(verdict VerdictCode, s *Status) *Outlook {
 	_, now := s.basis()
 	switch c := g.outlook.Course; {
 	case now != nil && slices.Contains([]VerdictCode{Stuck, Degraded, AwaitingDelete}, verdict):
-		return &Outlook{Code: Stays, Desired: now.Desired, Updated: now.Updated, Available: now.Available}
+		o := &Outlook{Code: Stays, Desired: now.Desired, Updated: now.Updated, Available: now.Available}
+		if c != nil && c.Stalls && verdict == Stuck {
+			o.Otherwise = c.Otherwise
+		}
+		return o
 	case c != nil && verdict == Progressing:
-		o := &Outlook{Code: Completes, Desired: c.End.Desired, Updated: c.End.Updated, Available: c.End.Available, Duration: c.Duration, Next: c.Next}
+		o := &Outlook{Code: Completes, Desired: c.End.Desired, Updated: c.End.Updated, Available: c.End.Available, Duration: c.Duration, Next: c.Next, Otherwise: c.Otherwise}
 		if c.Stalls {
 			o.Code = Stalls
 		}

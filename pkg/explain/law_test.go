@@ -53,7 +53,7 @@ func TestNothingFollowsFromAMissingStatus(t *testing.T) {
 			t.Fatalf("seed %d: without the status of pods: %s, used %v, computed %v, next %s", seed, e.Verdict.Code, e.Budget.Used, e.Status.Computed, e.Next.Kind)
 		}
 		for _, p := range e.Problems {
-			if p.Severity == cause.SeverityError && p.Code != explain.StaleStatus && p.Code != explain.ControllerSilent {
+			if p.Severity == cause.SeverityError && p.Code != explain.StaleStatus && p.Code != cause.ControllerSilent {
 				t.Fatalf("seed %d: without the status of pods: %s", seed, p.Code)
 			}
 		}
@@ -317,7 +317,7 @@ func revisionsPartition(st *daemonset.State, e *explain.Explanation) error {
 
 // nullable are the fields that docs/output.md lets be null.
 var nullable = []string{
-	"impact", "change", "outlook", "duration", "next", "limit", "origin", "beforeRollout", // besides beforeRevision and others below
+	"impact", "change", "outlook", "duration", "next", "otherwise", "limit", "origin", "beforeRollout", // besides beforeRevision and others below
 	"reported", "computed", "agrees", "writtenAt", "createdAt", "used", "free", "unblock", "since", "latest", "beforeRevision", "notBefore", "error", "shouldRun", "mayStay", "problem", "availableAt",
 }
 

@@ -25,7 +25,7 @@ const (
 var looks = map[daemonset.Reason]Look{
 	cause.NodeNotReady: LookNode, cause.TerminatingOnDeadNode: LookNode, cause.InsufficientResources: LookNode, cause.NextRolloutStalls: LookNode, Misscheduled: LookNode,
 	cause.HostPortConflict: LookNodePorts, cause.CrashLoopBackOff: LookLastLogs, cause.ProbeFailing: LookLogs, cause.InitRunning: LookLogs,
-	ControllerSilent: LookController, GenerationNotObserved: LookController, StaleStatus: LookController, cause.FailedCreate: LookEvents,
+	cause.ControllerSilent: LookController, GenerationNotObserved: LookController, StaleStatus: LookController, cause.FailedCreate: LookEvents,
 }
 
 // LookInto returns what shows more of a problem; empty where it names no node and

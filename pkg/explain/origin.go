@@ -44,7 +44,7 @@ func (g *given) origin(p *Problem, all cause.Tally) *cause.Origin {
 		o = cause.Origin{Kind: cause.OriginRevision, Certainty: cause.Likely, Revision: int64(p.Facts.Int("number"))}
 	case p.Code == cause.HostPortConflict && g.st.Budget.MaxSurge > 0 && len(cause.HostPorts(&g.st.DaemonSet.Spec.Template.Spec)) > 0:
 		o = cause.Origin{Kind: cause.OriginStrategy, Certainty: cause.Likely}
-	case (p.Code == ControllerSilent || p.Code == GenerationNotObserved) && p.Severity == cause.SeverityError:
+	case (p.Code == cause.ControllerSilent || p.Code == GenerationNotObserved) && p.Severity == cause.SeverityError:
 		o = cause.Origin{Kind: cause.OriginController, Certainty: cause.Likely}
 	case p.Code == cause.FailedCreate:
 		o.Kind, o.Name = cause.RefusedBy(p.Facts.Text("message"))

@@ -29,7 +29,7 @@ func (g *given) problems(s *Status) []Problem {
 // cause that containers give says how many of the new and of the old pods have it:
 // that tells a bad revision from a bad node.
 func (g *given) onNodes() (found []cause.On) {
-	silent, tallies := g.controllerSilent(), g.causes.RevisionFailsBy(cause.KeyOf)
+	silent, tallies := g.causes.Silent(&g.next), g.causes.RevisionFailsBy(cause.KeyOf)
 	for i := range g.st.Nodes {
 		n := &g.st.Nodes[i]
 		c := g.causes.Of(n.Name)
@@ -55,7 +55,7 @@ func (g *given) onNodes() (found []cause.On) {
 
 // silence is that the controller does nothing.
 func (g *given) silence() *cause.Cause {
-	return &cause.Cause{Code: ControllerSilent, Severity: cause.SeverityError, Since: cause.Written(g.st.DaemonSet, "status"), Facts: daemonset.Facts{}}
+	return &cause.Cause{Code: cause.ControllerSilent, Severity: cause.SeverityError, Since: cause.Written(g.st.DaemonSet, "status"), Facts: daemonset.Facts{}}
 }
 
 // misscheduled is that a node which is not eligible has a pod.
@@ -172,7 +172,7 @@ func (g *given) ofDaemonSet(s *Status) (found []cause.On) {
 		}
 		add(DuplicateRevisions, cause.SeverityWarning, nil, daemonset.Facts{"revisions": equal, "relabelled": len(r.Relabel), "number": int(r.Number)})
 	}
-	if g.controllerSilent() && g.owes() {
+	if g.causes.Silent(&g.next) && cause.Owes(&g.next) {
 		found = append(found, cause.On{Cause: g.silence()})
 	}
 	if ports := cause.HostPorts(&ds.Spec.Template.Spec); len(ports) > 0 && g.st.Budget.MaxSurge > 0 {

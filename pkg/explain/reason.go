@@ -25,10 +25,6 @@ const (
 // Problems of the DaemonSet as a whole, and of pods in the wrong place or
 // hands. What is wrong on a node is a cause.
 const (
-	// ControllerSilent: the controller has a pod to create or to delete, but has not written a status for more than 5
-	// minutes in which nothing changed and nothing was rejected; never without the events
-	// Severity: Error
-	ControllerSilent daemonset.Reason = "ControllerSilent"
 	// GenerationNotObserved: the status is for an older generation; with `heldUpBy` the controller may have handled
 	// the newer one
 	// Severity: Warning, Error after 5 minutes
@@ -89,7 +85,7 @@ var DifferenceReasons = []daemonset.Reason{
 // problemOrder is the order of problems: a problem stands after those that
 // can be its cause.
 var problemOrder = []daemonset.Reason{
-	Deleting, ControllerSilent, GenerationNotObserved,
+	Deleting, cause.ControllerSilent, GenerationNotObserved,
 	// maxUnavailable or maxSurge cannot be resolved: the rolling update fails
 	// Severity: Error
 	// Facts: field
@@ -112,7 +108,7 @@ var problemOrder = []daemonset.Reason{
 	// Severity: Warning
 	daemonset.SucceededPod,
 	cause.Terminating,
-	// the pod has not been ready for more than 5 minutes, and its containers do not say why: a readiness gate, or no kubelet has seen it. In `budget.holders` without a severity: the node has no available pod, and nothing is wrong with it
+	// the pod is not ready, is expected to stay so, and its containers do not say why: a readiness gate, or no kubelet has seen it. In `budget.holders` without a severity: the node has no available pod, and nothing is wrong with it
 	// Severity: Error
 	// Facts: reason, message, conditions
 	daemonset.NotReady,
@@ -145,5 +141,5 @@ var problemOrder = []daemonset.Reason{
 // daemonset.Reasons.
 var Reasons = slices.Concat(cause.Reasons, []daemonset.Reason{
 	HasPod, Ready, UpToDate, OutOfDate, Misscheduled,
-	ControllerSilent, GenerationNotObserved, SurgeHostPort, OnDeleteOutdated, DisruptionBudgetIgnored, DuplicateRevisions, Adopt, Foreign, StaleStatus, Moving,
+	GenerationNotObserved, SurgeHostPort, OnDeleteOutdated, DisruptionBudgetIgnored, DuplicateRevisions, Adopt, Foreign, StaleStatus, Moving,
 })

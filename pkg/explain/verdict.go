@@ -45,7 +45,7 @@ func (g *given) verdict(s *Status, b *BudgetUse) Verdict {
 		v.Code = Progressing
 	case failing > 0:
 		v.Code = Degraded
-	case waiting > 0 || g.next.Kind != daemonset.StepNone || g.st.NodesRead && counts.Available < counts.Desired:
+	case waiting > 0 || g.ending() || g.next.Kind != daemonset.StepNone || g.st.NodesRead && counts.Available < counts.Desired:
 		v.Code = Progressing
 	case !g.st.NodesRead && counts.Available < counts.Desired:
 		v.Code = Unknown
@@ -85,7 +85,7 @@ func (g *given) withoutPod() (without, terminating int) {
 // wrongNodes counts the nodes that should have an available pod and do not:
 // those that fail, and those that are on their way.
 func (g *given) wrongNodes() (failing, waiting int) {
-	silent := g.controllerSilent()
+	silent := g.causes.Silent(&g.next)
 	for i := range g.st.Nodes {
 		n := &g.st.Nodes[i]
 		c := g.causes.Of(n.Name)
@@ -100,17 +100,27 @@ func (g *given) wrongNodes() (failing, waiting int) {
 	return failing, waiting
 }
 
-// stuck reports whether a rollout cannot go on by itself: its step fails, a
+// ending reports whether an old pod is on its way out of a node that should run the pod:
+// the status counts the node as updated only when it is gone.
+func (g *given) ending() bool {
+	return slices.ContainsFunc(g.st.Nodes, func(n daemonset.Node) bool {
+		return n.ShouldRun.OK && slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool { return p.Terminating && !p.Updated })
+	})
+}
+
+// stuck reports whether a rollout cannot go on by itself: its step fails for good, a
 // creation is refused, which ends each sync before anything is replaced, the
 // controller does not act, or all holders of the budget stay as they are. A
 // budget that comes to 0, as a percentage of no eligible node does, has none.
 func (g *given) stuck(b *BudgetUse) bool {
 	switch {
-	case g.next.Error != nil, g.controllerSilent() && g.owes():
+	case g.next.Error != nil:
+		return g.next.Error.Code != daemonset.VanishedNodeInSurge // which is over when its pod is collected, within a minute
+	case g.causes.Silent(&g.next) && cause.Owes(&g.next):
 		return true
 	case g.causes.Refusal() != nil && g.next.Creates.Len() > 0 && g.next.Kind == daemonset.StepManage:
 		return true
-	case g.owes():
+	case cause.Owes(&g.next):
 		return false
 	case len(b.Holders) == 0:
 		return g.st.Limit() == 0

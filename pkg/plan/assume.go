@@ -19,6 +19,7 @@ type assumedNode struct {
 	refused bool                    // the API server refuses pods
 	gone    bool                    // there is no such node: its pods are collected
 	down    bool                    // never is about the node itself
+	cured   bool                    // a pod that fails becomes ready at once
 }
 
 // stays reports whether the node ends up without an available pod if its pod is
@@ -32,7 +33,7 @@ func (f *assumedNode) next(p *daemonset.Pod, st *daemonset.State, t *pace) (at f
 	const soon = 1 // what is overdue
 	switch {
 	case f.gone && p.Object.Spec.NodeName != "":
-		return collected, podGone, true
+		return t.collects, podGone, true
 	case p.Terminating && f.hangs:
 		return 0, 0, false
 	case p.Terminating:
@@ -46,6 +47,9 @@ func (f *assumedNode) next(p *daemonset.Pod, st *daemonset.State, t *pace) (at f
 		return 0, 0, false
 	}
 	created := since(p.Object.CreationTimestamp.Time)
+	if f.cured {
+		return soon, podReady, true
+	}
 	return max(soon, created+t.startOf(-created)), podReady, true
 }
 
@@ -59,8 +63,9 @@ type assumed struct {
 	broken    map[string]*cause.Cause // by node: why a pod of the current revision fails there
 	late      []Holder                // pods of the current revision that are to become ready, and take longer than any other did
 	refusal   *cause.Cause
-	gone      bool     // pods of vanished nodes are to be collected
-	inherited *assumed // see inherit
+	silent    daemonset.Reason // why the controller does nothing; empty if it acts
+	gone      bool             // pods of vanished nodes are to be collected
+	inherited *assumed         // see inherit
 	causes    *cause.Causes
 	surges    bool
 	ports     bool // a surging pod waits for a port that the old one holds

@@ -89,7 +89,7 @@ const (
 	// AssumeRefused: the API server continues to reject pods
 	// Source: `State`
 	AssumeRefused daemonset.AssumptionCode = "CreatesRefused"
-	// AssumeCollected: pods of deleted nodes are gone after this time
+	// AssumeCollected: pods of deleted nodes are gone within this time
 	// Value: a duration
 	// Source: `Controller`
 	AssumeCollected daemonset.AssumptionCode = "PodsCollected"
@@ -177,7 +177,7 @@ func (w *way) readyPods() (count int) {
 	for i := range w.st.Nodes {
 		for j := range w.st.Nodes[i].Pods {
 			p := &w.st.Nodes[i].Pods[j]
-			_, kind, moves := w.a.nodes[i].next(p, w.st, &pace{starts: inTurn{of: []float64{nominal}}, ends: inTurn{of: []float64{nominal}}})
+			_, kind, moves := w.a.nodes[i].next(p, w.st, w.pace(said([]float64{nominal}), said([]float64{nominal})))
 			count += b2i(moves && kind == podAvailable && p.Updated)
 		}
 	}

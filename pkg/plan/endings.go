@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
 
-// endings returns how many seconds the pods took to end that a rollout under way has
-// deleted, as its own pace tells, shortest first; none where it does not. Before its
+// endings returns how long the pods took to end that a rollout under way has deleted,
+// as its own pace tells; none where it does not. Before its
 // first pod is created, it is the pace of the last rollout, whose pods are all there.
 //
 // Without a surge the controller deletes a pod when the limit has room for it, and
@@ -20,7 +20,7 @@ import (
 // and neither do pods that were all created in the very second of their room.
 //
 // With a surge nobody waits for the end of a pod: see besides.
-func endings(st *daemonset.State) (seconds []float64, source string) {
+func endings(st *daemonset.State) (t times, source string) {
 	of, source := rolledOut(st), sourceRollout
 	if of != st.History.Hash {
 		source = sourceLastRollout
@@ -28,11 +28,13 @@ func endings(st *daemonset.State) (seconds []float64, source string) {
 	switch {
 	case st.Limit() <= 0 || of == "":
 	case st.Budget.Kind == daemonset.BudgetSurge && source == sourceRollout:
-		seconds = besides(st)
+		t = besides(st)
 	case st.Budget.Kind == daemonset.BudgetUnavailable:
-		seconds = paced(st, of)
+		if seconds := paced(st, of); len(seconds) > 0 {
+			t = known(seconds).within(gracePeriod(st) + endSlack)
+		}
 	}
-	return seconds, source
+	return t, source
 }
 
 // rolledOut returns the hash of the revision that the last pods were created for: the
@@ -78,11 +80,62 @@ func paced(st *daemonset.State, of string) []float64 {
 	return out
 }
 
-// besides returns how long old pods take to end beside the new ones, or none: the
-// controller deletes an old pod when the new one on its node is available. Where it is
-// gone it took no longer than that is ago; where it is still there, longer.
-func besides(st *daemonset.State) []float64 {
-	shortest, longest := math.Inf(1), 0.
+// besides returns how long old pods take to end beside the new ones, as the controller
+// deletes an old pod when the new one on its node is available. Where it is gone, it took
+// no longer than that is ago; where it is still there, longer. None where no pod tells.
+//
+// Before that is known, a third ends at once and a third, which does not obey SIGTERM,
+// uses its whole grace period; of the others any time is as likely as one twice as long.
+func besides(st *daemonset.State) times {
+	gone, there := sides(st)
+	tells := func(seconds float64) bool { return seconds < gracePeriod(st) }
+	if len(there) == 0 && !slices.ContainsFunc(gone, tells) {
+		return times{}
+	}
+	const steps = 40
+	to := math.Log(max(1, gracePeriod(st)) + 1)
+	at := func(i int) float64 { return to * float64(i) / steps }
+	spread := func(i int) float64 {
+		if i == steps {
+			return leastSpread
+		}
+		return usualSpread
+	}
+	below := func(seconds float64, i int) float64 {
+		return 0.5 * math.Erfc((at(i)-math.Log(max(0.5, seconds)))/spread(i)/math.Sqrt2)
+	}
+	var likely [steps + 1]float64
+	sum := 0.
+	for i := range likely {
+		likely[i] = 1
+		if i == 0 || i == steps {
+			likely[i] = steps
+		}
+		for _, s := range gone {
+			likely[i] *= below(s, i)
+		}
+		for _, s := range there {
+			likely[i] *= 1 - below(s, i)
+		}
+		sum += likely[i]
+	}
+	if sum < 1e-9 { // some end soon and others do not: that is no one time
+		return times{}
+	}
+	middle := 0
+	for seen := likely[0] / sum; seen < 0.5; seen += likely[middle] / sum {
+		middle++
+	}
+	off := 0.
+	for i := range likely {
+		off += likely[i] / sum * (at(i) - at(middle)) * (at(i) - at(middle))
+	}
+	return logNormal(at(middle), spread(middle), math.Sqrt(off)).within(gracePeriod(st) + 1)
+}
+
+// sides returns at most how many seconds each old pod took to end that is gone beside a
+// new one, and for how many those have been terminating that are still there.
+func sides(st *daemonset.State) (gone, there []float64) {
 	for i := range st.Nodes {
 		alone, since := true, math.Inf(1)
 		for j := range st.Nodes[i].Pods {
@@ -93,20 +146,16 @@ func besides(st *daemonset.State) []float64 {
 					since = st.At.Sub(ready.Time).Seconds() - float64(max(0, st.DaemonSet.Spec.MinReadySeconds))
 				}
 			case p.Terminating:
-				alone, longest = false, max(longest, deletedFor(p, st.At))
+				alone, there = false, append(there, deletedFor(p, st.At))
 			default:
 				alone = false
 			}
 		}
-		if alone {
-			shortest = min(shortest, since)
+		if alone && !math.IsInf(since, 1) {
+			gone = append(gone, since)
 		}
 	}
-	took := max(1, shortest, longest)
-	if took >= gracePeriod(st) { // as much is known without it
-		return nil
-	}
-	return []float64{took}
+	return gone, there
 }
 
 // deletedFor returns for how many seconds a pod has been terminating.
@@ -194,36 +243,4 @@ func beganAt(st *daemonset.State, of string, created []float64) (at float64, ok 
 	began := st.History.Revisions[i].Created
 	at = began.Sub(st.At).Seconds()
 	return at, !began.IsZero() && at <= created[0] && created[0]-at <= gracePeriod(st)+endSlack
-}
-
-// inTurn takes values one after the other, evenly, in an order that does not repeat.
-type inTurn struct {
-	of    []float64 // lowest first
-	taken float64
-}
-
-func (t *inTurn) next() float64 {
-	const golden = 0.6180339887498949
-	t.taken += golden
-	if t.taken >= 1 {
-		t.taken--
-	}
-	return t.of[int(t.taken*float64(len(t.of)))]
-}
-
-// beyond takes one of those that are longer than an age, and where none is, what takes
-// longer than all that was seen: as long again and more than half.
-func (t *inTurn) beyond(age float64) float64 {
-	const tail = 1.6
-	from, _ := slices.BinarySearch(t.of, age)
-	for from < len(t.of) && t.of[from] <= age {
-		from++
-	}
-	rest := inTurn{t.of[from:], t.taken}
-	if len(rest.of) == 0 {
-		return tail * age
-	}
-	took := rest.next()
-	t.taken = rest.taken
-	return took
 }

@@ -257,7 +257,8 @@ func TestFollowerEnds(t *testing.T) {
 		{"o O O", []dstest.Option{down("n0")}, "wait 1s; delete p0; wait 30s", "Stuck 1/1", "a pod on a dead node does not go"},
 		{"- O", []dstest.Option{refused()}, "wait 30s", "Stuck 0/0", "the API server refuses pods"},
 		{"O O", []dstest.Option{dstest.OnDelete()}, "", "NotRolling 0/0", "OnDelete replaces nothing"},
-		{"O -", []dstest.Option{dstest.OnDelete()}, "", "goes on 0/0", "but fills an empty node"},
+		{"O -", []dstest.Option{dstest.OnDelete(), young("p0")}, "", "goes on 0/0", "but fills an empty node"},
+		{"O -", []dstest.Option{dstest.OnDelete()}, "", "NotRolling 0/0", "unless the node has been empty for an hour"},
 		{"O O", nil, "delete p0; drop", "Gone 1/1", "the DaemonSet is deleted"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {

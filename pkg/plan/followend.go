@@ -86,13 +86,16 @@ func (f *Follower) Progress(at time.Time) (*Progress, error) {
 // budget, and whether nothing is under way.
 func (f *Follower) present(st *daemonset.State, next *daemonset.Step) (o Outcome, holding []Holder, idle bool) {
 	if next.Reason == daemonset.StepSelectsAll || next.Reason == daemonset.StepBeingDeleted {
-		return Outcome{Code: NotRolling, Reason: next.Reason, Holders: []Holder{}, Late: []Holder{}, Unblock: []Unblock{}}, nil, true
+		return Outcome{Code: NotRolling, Reason: next.Reason, Holders: []Holder{}, Late: []Holder{}, Alternatives: []Alternative{}, Unblock: []Unblock{}}, nil, true
 	}
 	w := newWay(st, f.learnt.teach(measure(st, f.o)), nil)
+	w.m.wait(next)
+	w.quiet(next)
 	run := w.simulate()
 	if o = w.outcome(run); o.ends() {
 		w.spread(&o)
 	}
+	o.Alternatives = w.alternatives(&o)
 	return o, holdingNow(st, w.a.causes), run.end.at == 0
 }
 

@@ -21,11 +21,11 @@ type projection struct {
 }
 
 // forecast steps a rollout to its end. What was assumed before a change may be
-// inherited.
-func forecast(st *daemonset.State, o Options, inherited *assumed) projection {
+// inherited. What is under way is so by a controller that may do nothing.
+func forecast(st *daemonset.State, o Options, inherited *assumed, underWay bool) projection {
 	f := projection{Forecast: Forecast{
 		Budget: Budget{st.Budget.Kind, st.Limit(), st.Budget.Spec}, Waves: []Wave{}, Limits: []Limit{},
-		Outcome: Outcome{Code: Unknown, Holders: []Holder{}, Late: []Holder{}, Unblock: []Unblock{}},
+		Outcome: Outcome{Code: Unknown, Holders: []Holder{}, Late: []Holder{}, Alternatives: []Alternative{}, Unblock: []Unblock{}},
 	}}
 	step := st.Sync()
 	switch {
@@ -38,6 +38,9 @@ func forecast(st *daemonset.State, o Options, inherited *assumed) projection {
 	}
 	w := newWay(st, measure(st, o), inherited)
 	w.m.wait(&step)
+	if underWay {
+		w.quiet(&step)
+	}
 	run := w.simulate()
 	f.lost = run.lost()
 	f.Waves = append(f.Waves, run.waves...)
@@ -78,6 +81,7 @@ func (f *Forecast) judge(w *way, run *simulation) (late float64) {
 	case f.Outcome.Code == Stalls:
 		f.Outcome.Unblock = w.unblock(run)
 	}
+	f.Outcome.Alternatives = w.alternatives(&f.Outcome)
 	if b := w.st.Budget; f.Replaces+f.Drops > 0 && b.Kind != daemonset.BudgetNone && b.Invalid == "" {
 		f.Limits = w.limits()
 	}
@@ -189,7 +193,7 @@ func (o *Outcome) ends() bool { return o.Code == Completes || o.Code == RemovesA
 func (w *way) outcome(r *simulation) Outcome {
 	o := Outcome{
 		Steps: r.end.steps, Replaced: r.end.replaced, Dropped: r.end.dropped, Left: r.tally.Old(), Largest: r.end.largest, AtATime: r.end.atATime, AtOnce: r.end.atOnce, Worst: r.end.worst,
-		Late: append([]Holder{}, w.a.late...), Unblock: []Unblock{},
+		Late: append([]Holder{}, w.a.late...), Alternatives: []Alternative{}, Unblock: []Unblock{},
 	}
 	for i := range r.slots {
 		for j, pods := 0, r.tally.Node(int32(i)).Pods; j < len(pods); j++ {
@@ -208,7 +212,7 @@ func (w *way) outcome(r *simulation) Outcome {
 		o.Code, o.Reason, o.AtWorst = Stalls, r.stallReason(), r.end.chosen && old > 0
 	case counts.Desired == 0 && runsPod(w.st.Nodes) && !r.runsPod():
 		o.Code = RemovesAllPods
-	case len(r.waves) == 0 && r.end.at == 0:
+	case len(r.waves) == 0 && (r.end.at == 0 || r.whole):
 		o.Code = NothingToDo
 	default:
 		o.Code = Completes
@@ -267,6 +271,8 @@ const (
 var OutcomeReasons = []daemonset.Reason{
 	// Stalls: nodes that do not recover by themselves use up the limit
 	daemonset.StepBudgetSpent,
+	// Stalls: the controller is not acting
+	cause.ControllerSilent,
 	// Stalls: the API server rejects pods
 	cause.FailedCreate,
 	// Stalls: maxUnavailable or maxSurge cannot be resolved
@@ -291,6 +297,8 @@ var OutcomeReasons = []daemonset.Reason{
 
 func (r *simulation) stallReason() daemonset.Reason {
 	switch {
+	case r.times.silent != "":
+		return r.times.silent
 	case r.st.Budget.Invalid != "":
 		return daemonset.InvalidBudget
 	case r.end.failed != nil:
@@ -352,6 +360,8 @@ func (a *assumed) why(i int, n *daemonset.Node) *cause.Cause {
 		return a.inherited.broken[n.Name]
 	case len(n.Pods) == 0 && a.refusal != nil:
 		return a.refusal
+	case a.silent != "":
+		return a.causes.Of(n.Name)
 	}
 	return f.hung
 }

@@ -190,7 +190,7 @@ func TestOutcome(t *testing.T) {
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			s := dstest.State(tt.grid, tt.options...)
-			f := forecast(stateOf(t, s), Options{}, nil)
+			f := forecast(stateOf(t, s), Options{}, nil, false)
 			if diff := cmp.Diff(tt.want, short(&f.Outcome)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tt.grid, diff)
 			}
@@ -306,7 +306,7 @@ func TestDuration(t *testing.T) {
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			s := dstest.State(tt.grid, tt.options...)
-			f := forecast(stateOf(t, s), ask, nil)
+			f := forecast(stateOf(t, s), ask, nil, false)
 			d := f.Outcome.Duration
 			if d == nil {
 				t.Fatalf("no duration: %s", short(&f.Outcome))
@@ -324,7 +324,7 @@ func TestDuration(t *testing.T) {
 func TestLimits(t *testing.T) {
 	ten, five := 10*time.Second, 5*time.Second
 	s := dstest.State("O*20", dstest.MaxUnavailable("5%"))
-	f := forecast(stateOf(t, s), Options{Starts: []time.Duration{ten}, Termination: &five}, nil)
+	f := forecast(stateOf(t, s), Options{Starts: []time.Duration{ten}, Termination: &five}, nil, false)
 	var got []string
 	for _, l := range f.Limits {
 		got = append(got, fmt.Sprintf("%s=%d %d steps %.0f s current %t %s", l.Limit, l.Nodes, l.Steps, l.Duration.Expected, l.Current, l.Code))
@@ -344,7 +344,7 @@ func TestLimits(t *testing.T) {
 func TestWaves(t *testing.T) {
 	ten, five := 10*time.Second, 5*time.Second
 	s := dstest.State("O*9", dstest.MaxUnavailable("2"))
-	f := forecast(stateOf(t, s), Options{Starts: []time.Duration{ten}, Termination: &five}, nil)
+	f := forecast(stateOf(t, s), Options{Starts: []time.Duration{ten}, Termination: &five}, nil, false)
 	var got []string
 	for _, w := range f.Waves {
 		got = append(got, fmt.Sprintf("%.0f to %.0f s: %d times %d deletes, %d creates, then %d updated, %d available", *w.At, *w.Last, w.Count, w.Deletes, w.Creates, w.Counts.Updated, w.Counts.Available))
@@ -373,7 +373,7 @@ func TestAtATime(t *testing.T) {
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			s := dstest.State(tt.grid, tt.options...)
-			f := forecast(stateOf(t, s), Options{Starts: []time.Duration{10 * time.Second}}, nil)
+			f := forecast(stateOf(t, s), Options{Starts: []time.Duration{10 * time.Second}}, nil, false)
 			var limits []string
 			for _, l := range f.Limits {
 				limits = append(limits, fmt.Sprintf("%s: %d", l.Limit, l.AtATime))
@@ -475,7 +475,7 @@ func TestForecastLaws(t *testing.T) {
 	for seed := range cases.Of(int64(100)) {
 		s := dstest.RandomFor(seed, "v1.37.1")
 		st := stateOf(t, s)
-		f := forecast(st, Options{Starts: []time.Duration{ten}}, nil)
+		f := forecast(st, Options{Starts: []time.Duration{ten}}, nil, false)
 		o := &f.Outcome
 		for _, a := range f.assumptions {
 			if a.Source == "" {
@@ -510,7 +510,7 @@ func TestForecastLaws(t *testing.T) {
 		for i, j := 0, len(s.Nodes)-1; i < j; i, j = i+1, j-1 {
 			s.Nodes[i], s.Nodes[j] = s.Nodes[j], s.Nodes[i]
 		}
-		again := forecast(stateOf(t, s), Options{Starts: []time.Duration{ten}}, nil)
+		again := forecast(stateOf(t, s), Options{Starts: []time.Duration{ten}}, nil, false)
 		if diff := cmp.Diff(f.Forecast, again.Forecast); diff != "" {
 			t.Fatalf("seed %d: the order of what was read matters:\n%s", seed, diff)
 		}

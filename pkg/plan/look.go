@@ -16,21 +16,30 @@ func Look(st *daemonset.State) cause.Outlook {
 		return cause.Outlook{}
 	}
 	w := newWay(st, measure(st, Options{}), nil)
+	step := st.Sync()
+	w.quiet(&step)
 	r := w.simulate()
 	out := cause.Outlook{Lost: Nodes(r.lost())}
 	switch o := w.outcome(r); {
 	case o.Code == Stalls:
-		out.Course = &cause.Course{Stalls: true, End: r.tally.Counts()}
+		out.Course = &cause.Course{Stalls: true, End: r.tally.Counts(), Otherwise: w.otherwise(&o)}
 		out.Raise = w.raise(r)
 	case o.Code == Completes:
-		step := st.Sync()
 		w.m.wait(&step)
 		w.spread(&o)
-		out.Course = &cause.Course{End: r.tally.Counts(), Next: nextBatch(st, &step, r), Duration: o.Duration}
+		out.Course = &cause.Course{End: r.tally.Counts(), Next: nextBatch(st, &step, r), Duration: o.Duration, Otherwise: w.otherwise(&o)}
 	case o.Code == NothingToDo && !w.safe():
 		out.Stall = nextStall(st)
 	}
 	return out
+}
+
+// otherwise returns the first of the other ends; nil where there is none.
+func (w *way) otherwise(o *Outcome) *cause.Otherwise {
+	for _, a := range w.alternatives(o) {
+		return &cause.Otherwise{Nodes: a.Nodes, Ready: a.Condition == PodsBecomeReady, Stalls: a.Code == Stalls, Updated: a.Updated, Unserved: a.Unserved, Duration: a.Duration}
+	}
+	return nil
 }
 
 // nextBatch returns what the controller does once pods that are Ready count as

@@ -134,6 +134,12 @@ func TestLookIsAPartOfMake(t *testing.T) {
 		}
 		if c := p.Outcome.Code; c == Completes || c == Stalls {
 			want.Course = &cause.Course{Stalls: c == Stalls, End: p.end(), Duration: p.Outcome.Duration}
+			for i, a := range p.Outcome.Alternatives {
+				if i == 0 {
+					want.Course.Otherwise = &cause.Otherwise{Nodes: a.Nodes, Ready: a.Condition == PodsBecomeReady, Stalls: a.Code == Stalls, Updated: a.Updated, Unserved: a.Unserved, Duration: a.Duration}
+				}
+				seen["otherwise"]++
+			}
 			seen[string(c)]++
 			if o.Course != nil && o.Course.Next != nil {
 				w, n := p.Waves[0], o.Course.Next
@@ -166,7 +172,7 @@ func TestLookIsAPartOfMake(t *testing.T) {
 			t.Fatalf("seed %d (-Make +Look):\n%s\n%s", seed, diff, dstest.Describe(s))
 		}
 	}
-	if seen["raise"] < cases.Least(5) || seen["stall"] < cases.Least(2) || seen["Completes"] < cases.Least(50) || seen["Stalls"] < cases.Least(50) {
+	if seen["raise"] < cases.Least(5) || seen["stall"] < cases.Least(2) || seen["otherwise"] < cases.Least(20) || seen["Completes"] < cases.Least(50) || seen["Stalls"] < cases.Least(50) {
 		t.Errorf("the states show too little: %v", seen)
 	}
 }

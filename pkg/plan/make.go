@@ -26,7 +26,7 @@ func Make(st *daemonset.State, o Options) *Plan {
 	if err != nil {
 		return p // a template that cannot be changed has no forecast
 	}
-	f := forecast(restarted.State, o, nil)
+	f := forecast(restarted.State, o, nil, false)
 	p.IfTemplateChanged, p.Groups = &f.Forecast, groups(restarted.State, o.GroupBy, f.nodes)
 	return p
 }
@@ -113,7 +113,7 @@ func begin(subject Subject, st *daemonset.State, o Options, inherited *assumed) 
 		Placement: Placement{Gain: []PlacementNode{}, Lose: []PlacementNode{}}, Next: st.Sync(),
 	}
 	p.Now, _ = st.Counts()
-	f := forecast(st, o, inherited)
+	f := forecast(st, o, inherited, subject == SubjectRollout)
 	p.Lost = append([]PlacementNode{}, f.lost...)
 	p.Groups = groups(st, o.GroupBy, f.nodes)
 	p.Forecast, p.Assumptions, p.Warnings = f.Forecast, append(p.Assumptions, f.assumptions...), append(p.Warnings, f.warnings...)

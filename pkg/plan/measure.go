@@ -18,9 +18,9 @@ const (
 	defaultBurst = 30
 )
 
-// collected is about how long after its node a pod is garbage-collected, in
-// seconds: 40, and up to 20 more until the collector looks.
-const collected = 50
+// collected is at most how long after its node a pod is garbage-collected, in seconds: 40,
+// and up to 20 more until the collector looks. Nothing tells since when a node is gone.
+const collected = 60
 
 // measured are the times, in seconds, that the DaemonSet's pods give.
 type measured struct {
@@ -59,16 +59,18 @@ func measure(st *daemonset.State, o Options) *measured {
 	switch {
 	case o.Termination != nil:
 		m.ends, m.endSource = []float64{o.Termination.Seconds()}, sourceFlag
-	case len(paced) > 0:
-		m.ends, m.endSource = paced, pacedBy
+	case len(paced.seconds) > 0:
+		m.ends, m.end, m.endSource = paced.seconds, paced, pacedBy
 	case len(told) >= fewest:
 		m.ends, m.endSource = slices.Sorted(slices.Values(told)), sourceEvents
 	default:
 		m.ends, m.endSource = []float64{gracePeriod(st)}, sourceGracePeriod
 	}
-	m.end = known(m.ends)
-	if m.endSource == sourceFlag || m.endSource == sourceGracePeriod {
+	switch m.endSource {
+	case sourceFlag, sourceGracePeriod:
 		m.end = said(m.ends)
+	case sourceEvents:
+		m.end = known(m.ends)
 	}
 	if len(o.Starts) > 0 {
 		for _, d := range slices.Sorted(slices.Values(o.Starts)) {
@@ -82,7 +84,10 @@ func measure(st *daemonset.State, o Options) *measured {
 		if seen.Updated {
 			m.startSource = sourceUpdated
 		}
-		m.start = startTimes(levelled(seen.Fresh), waiting(st), levelled(seen.Old))
+		fresh := credible(seen.Fresh, nil)
+		if m.start = startTimes(fresh, waiting(st), credible(seen.Old, fresh)); len(m.start.seconds) == 0 {
+			m.start = known(m.starts)
+		}
 	}
 	return m
 }
@@ -173,6 +178,8 @@ type pace struct {
 	rate     float64
 	burst    int
 	refused  bool
+	silent   daemonset.Reason
+	collects float64 // when the pods of a node that is gone are collected
 	window   float64 // what happens within so much is taken to happen at once
 }
 
@@ -183,9 +190,9 @@ func (p *pace) startOf(age float64) float64 { return p.starts.beyond(age) }
 // endOf returns how long a pod takes to be gone that was deleted so many seconds ago.
 func (p *pace) endOf(age float64) float64 { return p.ends.beyond(age) }
 
-func (w *way) pace(starts, ends []float64) *pace {
+func (w *way) pace(starts, ends times) *pace {
 	m := w.m
-	return &pace{starts: inTurn{of: starts}, ends: inTurn{of: ends}, minReady: m.minReady, rate: m.rate, burst: m.burst, refused: w.a.refusal != nil}
+	return &pace{starts: inTurn{times: starts}, ends: inTurn{times: ends}, minReady: m.minReady, rate: m.rate, burst: m.burst, refused: w.a.refusal != nil, silent: w.a.silent, collects: collected / 2}
 }
 
 // typical has every pod take the median time, and what then happens at about
@@ -195,25 +202,30 @@ func (w *way) typical() *pace {
 	if len(w.m.starts) > 0 {
 		start = w.m.quantile(0.5)
 	}
-	p := w.pace([]float64{start}, []float64{mean(w.m.ends)})
+	p := w.pace(said([]float64{start}), said([]float64{mean(w.m.ends)}))
 	p.window = max(1, start/2)
 	return p
 }
 
 // expected has pods take the times that are expected, one after the other.
-func (w *way) expected() *pace { return w.pace(w.m.start.seconds, w.m.end.seconds) }
+func (w *way) expected() *pace { return w.pace(w.m.start, w.m.end) }
 
 // likely is how many standard deviations the shortest and the longest course are from
 // the expected one: nine of ten are between.
 const likely = 1.7
 
+// unlucky is the same for what is late, as a part of all that can be.
+const unlucky = 0.45
+
 // optimistic has every pod start and end as fast as is likely.
 func (w *way) optimistic(row int) *pace {
 	ends := w.m.end.longer(-likely, row)
 	if w.m.endSource == sourceGracePeriod {
-		ends = []float64{0}
+		ends = said([]float64{0})
 	}
-	return w.pace(w.m.start.longer(-likely, row), ends)
+	p := w.pace(w.m.start.longer(-likely, row), ends)
+	p.starts.luck, p.collects = -unlucky, 1
+	return p
 }
 
 // pessimistic has every pod start and end as slowly as is likely, and use its grace
@@ -221,7 +233,9 @@ func (w *way) optimistic(row int) *pace {
 func (w *way) pessimistic(row int) *pace {
 	ends := w.m.end.longer(likely, row)
 	if w.m.endSource != sourceGracePeriod && w.m.endSource != sourceFlag && len(w.m.ends) < fewest {
-		ends = []float64{max(ends[len(ends)-1], gracePeriod(w.st))}
+		ends = said([]float64{max(ends.seconds[len(ends.seconds)-1], gracePeriod(w.st))})
 	}
-	return w.pace(w.m.start.longer(likely, row), ends)
+	p := w.pace(w.m.start.longer(likely, row), ends)
+	p.starts.luck, p.collects = unlucky, collected
+	return p
 }

@@ -161,7 +161,7 @@ type Budget struct {
 // last of them begin.
 type Wave struct {
 	// seconds from now until the first of them begins, if the rollout takes `outcome.duration.expected`; nil if the
-	// start-up time of a pod is unknown, or where `outcome.late` has pods
+	// start-up time of a pod is unknown
 	At *float64 `json:"at"`
 
 	// seconds from now until the last of them begins; nil if `at` is
@@ -223,13 +223,16 @@ type Outcome struct {
 	AtOnce int `json:"atOnce"`
 	Worst  int `json:"worst"` // the most eligible nodes without an available pod at one time
 
-	// how long it takes to complete; nil if the start-up time of a pod is unknown, where `late` has pods, and where
-	// there is no end
+	// how long it takes to complete; nil if the start-up time of a pod is unknown, and where there is no end. With pods
+	// in `late` it holds only if these become ready, which is expected within five times the slowest start
 	Duration *Duration `json:"duration"`
 
-	// pods that the plan assumes become ready, although they take longer than any other pod of the DaemonSet did; it is
-	// unknown when. Sorted by node
+	// pods that the plan assumes become ready, although they take longer than any other pod of the DaemonSet did.
+	// Sorted by node
 	Late []Holder `json:"late"`
+
+	// the ends that come if pods that are not ready do otherwise than expected: empty where it then ends the same
+	Alternatives []Alternative `json:"alternatives"`
 
 	// nodes that stay as they are: those that use up the limit, and eligible ones without an available pod; sorted by
 	// name

@@ -50,11 +50,11 @@ func TestRemovesAllPods(t *testing.T) {
 		{"!O !N", nil, nil, "Rollout DESIRED 0 -> 0: Completes; NoEligibleNode 2 nodes, 1 stay", "a rollout under way deletes one of two pods, and leaves the other"},
 		{"!O !O", nil, nil, "Rollout DESIRED 0 -> 0: RemovesAllPods", "one that leaves none"},
 		{"#N #N", nil, nil, "Rollout DESIRED 0 -> 0: RemovesAllPods", "somebody did it a moment ago, and the controller is about to"},
-		{"#Nt #Nt", nil, nil, "Rollout DESIRED 0 -> 0: Completes; NoEligibleNode 2 nodes, 0 stay", "it has already"},
+		{"#Nt #Nt", nil, nil, "Nothing DESIRED 0 -> 0: NothingToDo; NoEligibleNode 2 nodes, 0 stay; if changed: NothingToDo", "it has already"},
 		{"#- !-", nil, nil, "Nothing DESIRED 0 -> 0: NothingToDo; NoEligibleNode 2 nodes, 0 stay; if changed: NothingToDo", "there is no pod to lose"},
 		{"- -", nil, selector, "Change DESIRED 2 -> 0: NothingToDo; NoEligibleNode 2 nodes, 0 stay", "nor here, yet none comes either"},
 		{"N N #N", nil, nil, "Rollout DESIRED 2 -> 2: Completes", "a node that loses its pod is not all of them"},
-		{"~N", nil, nil, "Rollout DESIRED 0 -> 0: Completes", "a cluster without nodes"},
+		{"~N", nil, nil, "Nothing DESIRED 0 -> 0: NothingToDo; if changed: Completes", "a cluster without nodes"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			p, err := planOf(dstest.State(tt.grid, tt.options...), tt.change, Options{})

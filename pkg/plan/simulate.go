@@ -49,6 +49,7 @@ type simulation struct {
 	open       bool      // the last wave still collects
 	openAt     float64   // when it began
 	begun      bool      // the first sync is over
+	whole      bool      // every node that should run the pod had an available new one, and nothing else, to begin with
 	end        end
 }
 
@@ -88,7 +89,7 @@ func simulate(st *daemonset.State, nodes []assumedNode, p *pace) *simulation {
 			break
 		}
 		r.due()
-		if acted := r.sync(); !acted && !r.wait() {
+		if acted := p.silent == "" && r.sync(); !acted && !r.wait() {
 			break
 		}
 	}
@@ -107,6 +108,7 @@ func newSimulation(st *daemonset.State, nodes []assumedNode, p *pace) *simulatio
 		r.count(int32(i))
 	}
 	r.written = r.tally.Counts()
+	r.whole = r.written.Updated == r.written.Desired && r.written.Available == r.written.Desired
 	r.end.worst = r.down
 	return r
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -81,32 +82,60 @@ func TestLonger(t *testing.T) {
 		{said([]float64{30}), 1.7, 1, "[30]", "what a person said is taken as said"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
-			if got := fmt.Sprintf("%.3g", tt.t.longer(tt.deviations, tt.row)); got != tt.want {
+			if got := fmt.Sprintf("%.3g", tt.t.longer(tt.deviations, tt.row).seconds); got != tt.want {
 				t.Errorf("%s, want %s", got, tt.want)
 			}
 		})
 	}
 }
 
-// What is as old as this takes one of the times that are longer, in turn, and where none
-// is, more than half as long again.
+// What is as old as this takes one of the times that are longer, in turn; where none is,
+// what is longer in their log-normal distribution, of which 18.2 s is the middle; and where
+// there is next to nothing longer, up to 5 times what one of a hundred takes, 52.3 s.
 func TestBeyond(t *testing.T) {
+	three := said([]float64{10, 20, 30})
 	for _, tt := range []struct {
+		t    times
 		age  float64
-		want []float64
+		want string
+		why  string
 	}{
-		{0, []float64{20, 10, 30, 20}},
-		{10, []float64{30, 20, 30, 20}},
-		{25, []float64{30, 30, 30, 30}},
-		{30, []float64{48, 48, 48, 48}},
+		{three, 0, "20 10 30 20", "any of them, evenly"},
+		{three, 10, "30 20 30 20", "one of the two that are longer"},
+		{three, 25, "30 30 30 30", "the only one"},
+		{three, 30, "38 32 46 35", "of all, 14% are longer than 30 s: 5% than 38 s, 11% than 32 s, 2% than 46 s"},
+		{three, 100, "181 125 227 157", "less than 1%: any time up to 262 s is as likely as one twice as long"},
+		{three, 300, "336 313 351 327", "even longer: for a fifth of its age"},
+		{three.within(40), 30, "40 40 40 40", "what ends within its grace period uses all of it then"},
+		{three.within(40), 80, "166 106 220 140", "what has not ended then goes on as if nothing bounded it"},
+		{said([]float64{30}), 30, "31 30 32 31", "what is said is said, and hardly longer"},
 	} {
-		turn := inTurn{of: []float64{10, 20, 30}}
-		var got []float64
+		turn := inTurn{times: tt.t}
+		var got []string
 		for range 4 {
-			got = append(got, turn.beyond(tt.age))
+			got = append(got, fmt.Sprintf("%.0f", turn.beyond(tt.age)))
 		}
-		if diff := cmp.Diff(tt.want, got); diff != "" {
-			t.Errorf("%g s old (-want +got):\n%s", tt.age, diff)
+		if got := strings.Join(got, " "); got != tt.want {
+			t.Errorf("%g s old: %s, want %s: %s", tt.age, got, tt.want, tt.why)
+		}
+	}
+}
+
+// A pod that was not ready for a while looks as if it had started for as long.
+func TestCredible(t *testing.T) {
+	for _, tt := range []struct {
+		starts, fresh, want []float64
+		why                 string
+	}{
+		{[]float64{10, 20, 30}, nil, []float64{10, 20, 30}, "nothing is wrong with them"},
+		{[]float64{10, 20, 7200}, nil, []float64{10, 20}, "one of three lost readiness"},
+		{[]float64{10, 400, 7200}, nil, []float64{10, 400, 7200}, "most take so long: perhaps they do"},
+		{[]float64{10, 400, 7200}, []float64{12}, []float64{10}, "a fresh one did not"},
+		{[]float64{400, 500}, []float64{301}, []float64{400, 500}, "a fresh one did"},
+		{nil, nil, nil, "none"},
+	} {
+		if diff := cmp.Diff(tt.want, credible(tt.starts, tt.fresh)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.why, diff)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
 
@@ -21,6 +22,21 @@ func newWay(st *daemonset.State, m *measured, inherited *assumed) *way {
 	a.inherit(inherited, st)
 	a.told(m, st.At)
 	return &way{st, a, m}
+}
+
+// quiet has the controller do nothing where it does nothing now, or where a node has been
+// without a pod for so long that none comes by itself, whoever keeps it from that.
+func (w *way) quiet(next *daemonset.Step) {
+	unfilled := slices.ContainsFunc(w.st.Nodes, func(n daemonset.Node) bool {
+		c := w.a.causes.Of(n.Name)
+		return c != nil && c.Code == cause.NoPod && c.Severity == cause.SeverityError
+	})
+	switch {
+	case w.a.causes.Silent(next) && cause.Owes(next):
+		w.a.silent = cause.ControllerSilent
+	case unfilled:
+		w.a.silent = Unfilled
+	}
 }
 
 // withLimit returns the same with another limit, of the kind that the budget has.
@@ -48,8 +64,8 @@ func (w *way) after(then *daemonset.State) *way {
 func (w *way) simulate() *simulation { return simulate(w.st, w.a.nodes, w.typical()) }
 
 // dated reports whether it can be told how long things take: pods tell how long
-// one needs to become ready, and none is late.
-func (w *way) dated() bool { return len(w.m.starts) > 0 && len(w.a.late) == 0 }
+// one needs to become ready.
+func (w *way) dated() bool { return len(w.m.starts) > 0 }
 
 // spread runs the rollout at its best, as expected and at its worst, and returns the
 // runs in this order; none if it cannot be told how long they take. It has the

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
@@ -39,7 +40,8 @@ func firstSync(p *plan.Plan) error {
 	n := &p.Next
 	creates, deletes := n.Creates.Len(), n.Deletes.Len()
 	refused := slices.ContainsFunc(p.Assumptions, func(a daemonset.Assumption) bool { return a.Code == plan.AssumeRefused })
-	if refused || n.Error != nil || p.Outcome.Code == plan.Unknown {
+	idle := p.Outcome.Reason == cause.ControllerSilent || p.Outcome.Reason == plan.Unfilled && len(p.Waves) == 0 // which does not do it
+	if refused || idle || n.Error != nil || p.Outcome.Code == plan.Unknown {
 		return nil
 	}
 	switch {

@@ -107,6 +107,9 @@ func Parse(t testing.TB, text string) *snapshot.Snapshot {
 	}
 	for _, e := range w.Events {
 		s.Events = append(s.Events, c.event(s, e))
+		if named := &s.Events[len(s.Events)-1]; named.Name == "" {
+			named.Name = fmt.Sprintf("event-%d", len(s.Events))
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(w.Budgets)) {
 		b := policyv1.PodDisruptionBudget{}

@@ -1,0 +1,121 @@
+package plan
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+)
+
+// Alternative is another end than the expected one, and what it hangs on.
+type Alternative struct {
+	// what happens in it, and not in the expected course
+	// Codes: Conditions of other ends
+	Condition Condition   `json:"condition"`
+	Nodes     []string    `json:"nodes"`    // to the pods of which nodes, sorted by name
+	Code      OutcomeCode `json:"code"`     // how it ends then
+	Replaced  int         `json:"replaced"` // as in `outcome`
+	Updated   int         `json:"updated"`  // nodes whose pod is updated at the end
+	Unserved  int         `json:"unserved"` // nodes that stay without an available pod, or use up the limit
+
+	// how long it takes to complete: for `PodsBecomeReady` from the moment on at which they do; nil where that is not
+	// known, and where there is no end
+	Duration *Duration `json:"duration"`
+}
+
+// Condition is what another end than the expected one hangs on.
+type Condition string
+
+const (
+	// PodsStayUnready: the pods of `outcome.late`, which are expected to become ready, do not
+	PodsStayUnready Condition = "PodsStayUnready"
+	// PodsBecomeReady: pods that fail, and are expected to go on failing, become ready
+	PodsBecomeReady Condition = "PodsBecomeReady"
+)
+
+// Conditions lists every Condition.
+var Conditions = []Condition{PodsStayUnready, PodsBecomeReady}
+
+// alternatives returns the ends that come if pods which are not ready do otherwise than
+// expected, where it ends otherwise then.
+func (w *way) alternatives(o *Outcome) []Alternative {
+	out := []Alternative{}
+	if len(w.a.late) > 0 && o.ends() {
+		nodes := Nodes(w.a.late)
+		other := w.assuming(nodes, func(f *assumedNode, n *daemonset.Node, c *cause.Cause) { f.fail(n, c) })
+		if alt, end := other.alternative(PodsStayUnready, nodes); alt.Code != o.Code || end.Unserved() > o.Unserved() {
+			out = append(out, alt)
+		}
+	}
+	if nodes := w.curable(); len(nodes) > 0 && (o.Code == Stalls || o.Unserved() > 0) {
+		other := w.assuming(nodes, func(f *assumedNode, _ *daemonset.Node, _ *cause.Cause) { f.recover() })
+		if alt, end := other.alternative(PodsBecomeReady, nodes); alt.Code == Completes && (o.Code == Stalls || end.Unserved() < o.Unserved()) {
+			out = append(out, alt)
+		}
+	}
+	return out
+}
+
+// alternative simulates this.
+func (w *way) alternative(on Condition, nodes []string) (Alternative, *Outcome) {
+	run := w.simulate()
+	o := w.outcome(run)
+	if o.ends() {
+		w.spread(&o)
+	}
+	slices.Sort(nodes)
+	return Alternative{on, nodes, o.Code, o.Replaced, run.tally.Counts().Updated, o.Unserved(), o.Duration}, &o
+}
+
+// assuming returns the same with something else assumed of some nodes.
+func (w *way) assuming(nodes []string, edit func(*assumedNode, *daemonset.Node, *cause.Cause)) *way {
+	a := *w.a
+	a.nodes, a.late = slices.Clone(a.nodes), nil
+	for i := range w.st.Nodes {
+		if n := &w.st.Nodes[i]; slices.Contains(nodes, n.Name) {
+			a.nodes[i].pods = maps.Clone(a.nodes[i].pods)
+			edit(&a.nodes[i], n, w.a.causes.Of(n.Name))
+		}
+	}
+	return &way{w.st, &a, w.m}
+}
+
+// fail has the pods of the current revision not become ready.
+func (f *assumedNode) fail(n *daemonset.Node, c *cause.Cause) {
+	if c == nil {
+		c = &cause.Cause{Code: daemonset.NotReady, Severity: cause.SeverityError, Facts: daemonset.Facts{}}
+	}
+	if f.pods == nil {
+		f.pods = map[string]*cause.Cause{}
+	}
+	for j := range n.Pods {
+		if p := &n.Pods[j]; p.Updated && !p.Terminating && !p.Ready {
+			f.pods[p.Name] = c
+			return
+		}
+	}
+	f.never = c // what is late is of another revision, with the same containers
+}
+
+// recover has the pods that fail become ready at once.
+func (f *assumedNode) recover() { f.cured, f.pods = true, nil }
+
+// curable returns the nodes on which a pod of the current revision fails, and nothing but
+// what its containers do. There are none where the revision itself fails.
+func (w *way) curable() (nodes []string) {
+	if w.a.fails != nil || w.a.failing != nil {
+		return nil
+	}
+	for i := range w.st.Nodes {
+		n, f := &w.st.Nodes[i], &w.a.nodes[i]
+		for j := range n.Pods {
+			p := &n.Pods[j]
+			if c := f.pods[p.Name]; c != nil && p.Updated && !f.stays() && (cause.OfContainer(c.Code) || c.Code == daemonset.NotReady) {
+				nodes = append(nodes, n.Name)
+				break
+			}
+		}
+	}
+	return nodes
+}
