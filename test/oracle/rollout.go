@@ -418,7 +418,8 @@ func rest(st *daemonset.State) (old int, lacks []string) {
 	return old, lacks
 }
 
-// end tells how the rollout ended.
+// end tells how the rollout ended: when the controller had counted every pod as
+// available, which is what the status says, or else when nothing happened any more.
 func (r *rolling) end() {
 	st, err := newState(&r.now)
 	if err != nil {
@@ -426,16 +427,26 @@ func (r *rolling) end() {
 	}
 	r.took.left, r.took.lacks = rest(st)
 	r.took.ended = r.moved
+	if r.done() { // which was found after a sync
+		r.took.ended = r.now.TakenAt
+	} else {
+		r.standing(st)
+	}
+	r.took.shots = slices.DeleteFunc(r.took.shots, func(s *snapshot.Snapshot) bool {
+		return s.TakenAt.After(r.took.ended) && !r.took.stalls() && len(r.took.lacks) == 0
+	})
+}
+
+// standing tells since when there has been a pod that does not become available, and
+// when the last of the others did.
+func (r *rolling) standing(st *daemonset.State) {
 	for i := range st.Nodes {
-		n := &st.Nodes[i]
-		for _, p := range n.Pods {
+		for _, p := range st.Nodes[i].Pods {
 			switch {
 			case !p.Updated || p.Terminating:
 			case p.Available.OK:
 				if since, ready := readySince(p.Object); ready {
-					if at := since.Add(time.Duration(r.minReady) * time.Second); at.After(r.took.ended) {
-						r.took.ended = at
-					}
+					r.took.ended = later(r.took.ended, since.Add(time.Duration(r.minReady)*time.Second))
 				}
 			default:
 				if at := p.Object.CreationTimestamp.Time; r.took.trouble.IsZero() || at.Before(r.took.trouble) {
@@ -444,7 +455,4 @@ func (r *rolling) end() {
 			}
 		}
 	}
-	r.took.shots = slices.DeleteFunc(r.took.shots, func(s *snapshot.Snapshot) bool {
-		return s.TakenAt.After(r.took.ended) && !r.took.stalls() && len(r.took.lacks) == 0
-	})
 }
