@@ -2,7 +2,7 @@ package compare
 
 // defaultBase is the newest commit that changed answers on purpose: whoever does so again
 // moves it.
-const defaultBase = "ae4d312"
+const defaultBase = "80ea52d"
 
 // allowed is what may differ from defaultBase.
 var allowed = []difference{}
