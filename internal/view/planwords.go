@@ -263,7 +263,8 @@ var assumptions = []struct {
 		"a new pod is Ready {value@} after its creation (measured)",
 	}},
 	{plan.AssumeMinReadySeconds, []string{"a Ready pod is available after {value@} (minReadySeconds)[; the controller may notice it up to {CountedLate@} late]"}},
-	{plan.AssumeTermination, []string{"{source=GracePeriod}a deleted pod is gone within its grace period of {value@}[, also on {answering}: its kubelet runs]", "{source=Rollout}a deleted pod is gone after {value@} on average, as so far in this rollout", "{source=LastRollout}a deleted pod is gone after {value@} on average, as in the last rollout", "a deleted pod is gone within {value@}[{source=Flag} (--termination)][{source=Events} (as the last ones were)]"}},
+	{plan.AssumeTermination, []string{"{source=GracePeriod}a deleted pod is gone within its grace period of {value@}[, also on {answering}: its kubelet runs]", "{source=Rollout}{value=0s}a deleted pod is gone immediately, as so far in this rollout", "{source=LastRollout}{value=0s}a deleted pod is gone immediately, as in the last rollout",
+		"{source=Rollout}a deleted pod is gone after {value@} on average, as so far in this rollout", "{source=LastRollout}a deleted pod is gone after {value@} on average, as in the last rollout", "a deleted pod is gone within {value@}[{source=Flag} (--termination)][{source=Events} (as the last ones were)]"}},
 	{plan.AssumeCollected, []string{"pods of deleted nodes are gone within {value@}"}},
 	{whatif.AssumeTemplateNotChecked, []string{
 		"the API server accepts the pod template, which was checked only in part[{NoServerWarnings=yes}, and does not warn] (--server-dry-run asks it)",

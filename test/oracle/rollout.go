@@ -437,6 +437,16 @@ func (r *rolling) end() {
 	})
 }
 
+// unreadySince is when a pod that is not ready last was, or when that was first said.
+func unreadySince(p *corev1.Pod) (at time.Time) {
+	for _, c := range p.Status.Conditions {
+		if c.Type == corev1.PodReady && c.Status != corev1.ConditionTrue {
+			at = c.LastTransitionTime.Time
+		}
+	}
+	return at
+}
+
 // standing tells since when there has been a pod that does not become available, and
 // when the last of the others did.
 func (r *rolling) standing(st *daemonset.State) {
@@ -449,7 +459,7 @@ func (r *rolling) standing(st *daemonset.State) {
 					r.took.ended = later(r.took.ended, since.Add(time.Duration(r.minReady)*time.Second))
 				}
 			default:
-				if at := p.Object.CreationTimestamp.Time; r.took.trouble.IsZero() || at.Before(r.took.trouble) {
+				if at := later(p.Object.CreationTimestamp.Time, unreadySince(p.Object)); r.took.trouble.IsZero() || at.Before(r.took.trouble) {
 					r.took.trouble = at
 				}
 			}
