@@ -61,7 +61,7 @@ var AdviceCodes = []AdviceCode{
 // advice returns what to do first, for each kind of problem of a summary once, in the
 // order of the problems; nothing where nothing is to be done, or too little could be read.
 func (e *Explanation) advice() []Advice {
-	canWait := e.Impact != nil && len(e.Impact.Without) == len(e.Impact.Ready)
+	canWait := e.Impact != nil && len(e.Impact.Without) == len(e.Impact.Ready) && e.Has(cause.ControllerSilent) == nil // which acts for no DaemonSet
 	rollout := func(code AdviceCode) []Advice {
 		return []Advice{{Code: code, Problems: []daemonset.Reason{}, Nodes: []string{}, CanWait: canWait, After: []daemonset.Reason{}}}
 	}

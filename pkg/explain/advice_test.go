@@ -82,14 +82,19 @@ func TestAdviceCanWait(t *testing.T) {
 	for _, tt := range []struct {
 		why    string
 		impact *Impact
+		silent bool // the controller
 		want   bool
 	}{
-		{"every node is served", &Impact{Served: 3}, true},
-		{"one node is not", &Impact{Served: 2, Without: []string{"a"}}, false},
-		{"its pod is Ready", &Impact{Served: 2, Without: []string{"a"}, Ready: []string{"a"}}, true},
-		{"the nodes could not be read", nil, false},
+		{"every node is served", &Impact{Served: 3}, false, true},
+		{"but the controller does nothing", &Impact{Served: 3}, true, false},
+		{"one node is not", &Impact{Served: 2, Without: []string{"a"}}, false, false},
+		{"its pod is Ready", &Impact{Served: 2, Without: []string{"a"}, Ready: []string{"a"}}, false, true},
+		{"the nodes could not be read", nil, false, false},
 	} {
 		e := &Explanation{Verdict: Verdict{Code: AwaitingDelete}, Impact: tt.impact}
+		if tt.silent {
+			e.Problems = []Problem{{Code: cause.ControllerSilent, Severity: cause.SeverityError}}
+		}
 		if got := e.advice(); slices.ContainsFunc(got, func(a Advice) bool { return a.CanWait != tt.want }) || len(got) != 1 {
 			t.Errorf("%s: %+v", tt.why, got)
 		}

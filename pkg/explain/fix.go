@@ -68,6 +68,7 @@ func (g *given) fixes(e *Explanation) []Fix {
 				add(Fix{Code: FixUndo, Revision: int64(to)})
 			}
 		case p.Code != Misscheduled && !p.Urgent():
+		case p.Code == cause.ImagePullBackOff && p.Facts.Int("newPods") > p.Facts.Int("newFailing"): // other nodes could pull it, so the revision is not at fault
 		case cause.OfContainer(p.Code):
 			unsure = unsure || o.Kind == cause.OriginUnknown
 			nodes[cause.OriginRevision] = append(nodes[cause.OriginRevision], p.Nodes...)

@@ -86,7 +86,7 @@ func (w *way) spread(o *Outcome) (runs []*simulation) {
 		o.AtATime, o.AtOnce = max(o.AtATime, r.end.atATime), max(o.AtOnce, r.end.atOnce)
 	}
 	if o.ends() {
-		o.Duration = &Duration{Optimistic: slices.Min(ends), Expected: ends[1], Pessimistic: slices.Max(ends) + w.m.backoff}
+		o.Duration = &Duration{Optimistic: slices.Min(ends), Expected: ends[1], Pessimistic: slices.Max(ends) + w.m.backoff + w.m.start.last()}
 	}
 	return runs
 }
