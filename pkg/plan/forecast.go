@@ -217,6 +217,9 @@ func (w *way) outcome(r *simulation) Outcome {
 	default:
 		o.Code = Completes
 	}
+	if o.Code == Stalls {
+		o.UnderWay = w.underWay()
+	}
 	if o.Holders = []Holder{}; o.Code != Unknown {
 		o.Holders, o.FurtherHolders = holders(r, w.a, o.Code == Stalls)
 	}

@@ -516,3 +516,24 @@ func TestForecastLaws(t *testing.T) {
 		}
 	}
 }
+
+// TestUnderWay: how many nodes of a rollout that stalls use up the limit now, and may stop
+// doing so by themselves.
+func TestUnderWay(t *testing.T) {
+	for _, tt := range []struct {
+		grid    string
+		options []dstest.Option
+		want    string
+		why     string
+	}{
+		{"o n O O", []dstest.Option{down("n0"), young("p1")}, "Stalls 1", "a pod still starts, and then the limit of 1 is used up by a node that is down"},
+		{"o N O O", []dstest.Option{down("n0")}, "Stalls 0", "nothing does"},
+		{"n n O O", []dstest.Option{crash("p0"), young("p1")}, "Stalls 1", "one starts where another fails, as it is expected to"},
+		{"n O O O", []dstest.Option{young("p0")}, "Completes 0", "of one that completes it is not asked"},
+	} {
+		o := forecast(stateOf(t, dstest.State(tt.grid, tt.options...)), Options{}, nil, true).Outcome
+		if got := fmt.Sprintf("%s %d", o.Code, o.UnderWay); got != tt.want {
+			t.Errorf("%q: %s, want %s: %s", tt.grid, got, tt.want, tt.why)
+		}
+	}
+}

@@ -211,6 +211,10 @@ type Outcome struct {
 	Left        int  `json:"left"`        // old pods that stay
 	Terminating int  `json:"terminating"` // old pods that are terminating at the end, and do not end
 
+	// of a rollout that stalls: nodes that use up the limit now, and on which nothing is wrong, or what may resolve by
+	// itself
+	UnderWay int `json:"underWay"`
+
 	// the most nodes whose pods are being replaced at one time; can exceed `budget.limit`, because pods that are not
 	// available are deleted regardless of the limit
 	Largest int `json:"largest"`

@@ -73,7 +73,7 @@ func (p *Plan) Verdict() Verdict {
 		{completes && len(o.Late) > 0, VerdictLate},
 		{completes, VerdictCompletes},
 		{o.Code == RemovesAllPods, VerdictRemovesAll},
-		{stalls && (p.Subject != SubjectRollout || len(p.Waves) > 0 || o.Reason == daemonset.StepBudgetSpent && o.FurtherHolders > 0), VerdictStalls}, // it is expected of pods that still start
+		{stalls && (p.Subject != SubjectRollout || len(p.Waves) > 0 || o.UnderWay > 0 && p.Old() > 0), VerdictStalls},
 		{stalls && p.Old() == 0, VerdictStaysDegraded},
 		{stalls, VerdictStaysStuck},
 		{stays && o.Reason == daemonset.StepBeingDeleted, VerdictBeingDeleted},

@@ -65,6 +65,7 @@ func TestVerdict(t *testing.T) {
 		{makes(Outcome{Code: Stalls}, nil), VerdictStalls, EndsBadly, "a change that stalls, also before it begins"},
 		{makes(Outcome{Code: Stalls}, begun), VerdictStalls, EndsBadly, "a rollout that goes on first"},
 		{makes(Outcome{Code: Stalls}, under), VerdictStaysStuck, EndsBadly, "one that stands still"},
+		{makes(Outcome{Code: Stalls, UnderWay: 1}, under), VerdictStalls, EndsBadly, "one of which a pod still starts"},
 		{makes(Outcome{Code: Stalls}, func(p *Plan) { p.Subject = SubjectRollout }), VerdictStaysDegraded, EndsBadly, "nothing is old, and pods are missing"},
 		{makes(Outcome{Code: NotRolling, Reason: daemonset.StepOnDelete}, nil), VerdictWaits, EndsInDoubt, "OnDelete"},
 		{makes(Outcome{Code: NotRolling, Reason: daemonset.StepBeingDeleted}, nil), VerdictBeingDeleted, EndsInDoubt, "on its way out"},

@@ -39,6 +39,17 @@ func (w *way) quiet(next *daemonset.Step) {
 	}
 }
 
+// underWay counts the nodes that use up the limit now, and on which nothing is wrong, or
+// what may resolve by itself.
+func (w *way) underWay() (count int) {
+	for i := range w.st.Nodes {
+		n := &w.st.Nodes[i]
+		c := w.a.causes.Of(n.Name)
+		count += b2i(w.st.Holds(n) && (c == nil || c.Severity != cause.SeverityError))
+	}
+	return count
+}
+
 // withLimit returns the same with another limit, of the kind that the budget has.
 func (w *way) withLimit(n int) *way {
 	st := *w.st
