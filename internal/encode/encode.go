@@ -23,6 +23,16 @@ func JSON(document any) (string, error) {
 	return screen.EscapeFunc(string(raw), isControl), err
 }
 
+// Line returns a document as JSON does, on one line.
+func Line(document any) (string, error) {
+	text, err := JSON(document)
+	var b bytes.Buffer
+	if err == nil {
+		err = json.Compact(&b, []byte(text))
+	}
+	return b.String() + "\n", err
+}
+
 func asJSON(document any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -33,3 +33,11 @@ func TestYAMLIsReadBack(t *testing.T) {
 		}
 	}
 }
+
+// TestLine: a document on one line, as safe as on several.
+func TestLine(t *testing.T) {
+	got, err := Line(map[string]any{"a": []string{"x\ny", "\u202e<"}, "b": nil})
+	if want := `{"a":["x\ny","\u202e<"],"b":null}` + "\n"; err != nil || got != want {
+		t.Errorf("%q, want %q: %v", got, want, err)
+	}
+}

@@ -3,6 +3,7 @@ package screen
 import (
 	"html"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -83,6 +84,18 @@ func (m *markdown) block(b Block) {
 			}
 		}
 		m.fence(kind, lines...)
+	case Rows:
+		alone()
+		lines := make([]string, len(b))
+		for i, line := range b {
+			for _, l := range line {
+				lines[i] += Escape(l.Text)
+			}
+		}
+		m.fence("", lines...)
+	case Group:
+		m.label = label
+		m.block(Indent(slices.DeleteFunc(slices.Clone(b), func(inner Block) bool { return inner == nil || inner.empty() })))
 	case Indent:
 		m.label = label
 		for _, inner := range b {

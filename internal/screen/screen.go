@@ -7,10 +7,14 @@
 // may hold whatever a cluster sent. Renderers make them safe, each in its way.
 package screen
 
+import "slices"
+
 // Screen is one answer.
 type Screen struct {
 	Headline Headline
 	Notice   string // a sentence right below the headline
+	Dense    bool   // no empty line stands between the tables of the answer
+	Corner   string // at the right end of the last line; left out where there is no room
 	entries  [labels][]Block
 	parts    []part
 	open     bool // the last of the parts is
@@ -28,6 +32,7 @@ type Headline struct {
 	Tone    Tone
 	Subject string // NAMESPACE/NAME, or of how many the answer is
 	Text    string
+	Clock   string // at the right end of the line; empty where the answer is of one moment
 }
 
 // Label says what an entry is about. The order of the constants is the order on
@@ -88,7 +93,21 @@ func (s *Screen) Part(title string) {
 	}
 }
 
-// Block is a part of an entry: Text, Words, Names, Command, Lines, Indent or a *Table.
+// Keep leaves the first so many blocks of a label's entry, and of those in parts; 0
+// leaves none.
+func (s *Screen) Keep(l Label, most int) {
+	keep := func(e *[labels][]Block) { e[l] = e[l][:min(most, len(e[l]))] }
+	keep(&s.entries)
+	for i := range s.parts {
+		keep(&s.parts[i].entries)
+	}
+}
+
+// KeepParts leaves the first so many parts.
+func (s *Screen) KeepParts(most int) { s.parts = s.parts[:min(most, len(s.parts))] }
+
+// Block is a part of an entry: Text, Words, Names, Command, Lines, Rows, Group, Indent
+// or a *Table.
 type Block interface{ empty() bool }
 
 // Text is a paragraph.
@@ -119,6 +138,12 @@ type Line struct {
 	Tone Tone
 }
 
+// Rows are Lines of several parts, each in a colour of its own.
+type Rows []Lines
+
+// Group is blocks that stand together: a command, and what it does besides.
+type Group []Block
+
 // Indent sets its blocks in.
 type Indent []Block
 
@@ -127,7 +152,12 @@ func (w Words) empty() bool   { return len(w) == 0 }
 func (n Names) empty() bool   { return len(n.Names) == 0 && n.Before == "" && n.After == "" }
 func (c Command) empty() bool { return len(c) == 0 || Clean(c.String()) != c.String() }
 func (l Lines) empty() bool   { return len(l) == 0 }
+func (r Rows) empty() bool    { return len(r) == 0 }
 func (i Indent) empty() bool  { return len(i) == 0 }
+
+func (g Group) empty() bool {
+	return !slices.ContainsFunc(g, func(b Block) bool { return b != nil && !b.empty() })
+}
 
 // Tone is what a color repeats of the words.
 type Tone int

@@ -16,9 +16,9 @@ type Terminal struct {
 	Color bool // colour is allowed
 	All   bool // no list of names is shortened
 
-	// Height is how many lines there are; 0: any number. Of a Screen that needs
-	// more, the first lines of Last are left out, and then its end. What is wider
-	// than the terminal is cut, since it would take two of its lines.
+	// Height is how many lines there are; 0: any number. The end of a Screen that needs
+	// more is left out. What is wider than the terminal is cut, since it would take two
+	// of its lines.
 	Height int
 }
 
@@ -28,8 +28,14 @@ const (
 )
 
 // Text writes a Screen for a terminal.
-func (s *Screen) Text(w io.Writer, t Terminal) error {
-	p := &printer{Terminal: t}
+func (s *Screen) Text(w io.Writer, t Terminal) error { return s.print(t).write(w) }
+
+// Height returns how many lines a Screen needs on a terminal, however many there are.
+func (s *Screen) Height(t Terminal) int { return len(s.print(t).lines) }
+
+// print collects the lines of a Screen, without empty ones at the end.
+func (s *Screen) print(t Terminal) *printer {
+	p := &printer{Terminal: t, dense: s.Dense}
 	p.headline(&s.Headline)
 	p.block(Text(s.Notice), 0)
 	p.gap()
@@ -41,7 +47,11 @@ func (s *Screen) Text(w io.Writer, t Terminal) error {
 		}
 		p.entry(Label(l), blocks)
 	}
-	return p.write(w)
+	p.trim()
+	if len(p.lines) > 0 {
+		p.atRight(s.Corner)
+	}
+	return p
 }
 
 // Text writes lines without a margin, and with the blanks at their ends: a diff,
@@ -58,6 +68,7 @@ func (l Lines) Text(w io.Writer, t Terminal) error {
 // printer collects lines.
 type printer struct {
 	Terminal
+	dense bool
 	lines [][]span
 }
 
@@ -86,14 +97,19 @@ func (p *printer) gap() {
 	}
 }
 
+// trim takes the empty lines at the end away.
+func (p *printer) trim() {
+	for n := len(p.lines); n > 0 && len(p.lines[n-1]) == 0; n-- {
+		p.lines = p.lines[:n-1]
+	}
+}
+
 // write writes what was collected, without empty lines at the end.
 func (p *printer) write(w io.Writer) error {
 	if p.Height > 0 {
 		p.lines = p.lines[:min(p.Height, len(p.lines))]
 	}
-	for n := len(p.lines); n > 0 && len(p.lines[n-1]) == 0; n-- {
-		p.lines = p.lines[:n-1]
-	}
+	p.trim()
 	var b strings.Builder
 	for _, line := range p.lines {
 		if p.Height > 0 && p.Width > 0 {
@@ -133,12 +149,33 @@ func (p *printer) headline(h *Headline) {
 		blanks.text = strings.Repeat(" ", between)
 		taken = Width(h.Verdict) + between - 1
 	}
-	for i, l := range wrap(words(subject+" "+h.Text), p.Width, taken, indent) {
+	room := p.Width
+	if h.Clock != "" && room > 0 {
+		room = max(1, room-between-Width(h.Clock))
+	}
+	for i, l := range wrap(words(subject+" "+h.Text), room, taken, indent) {
 		if i == 0 {
 			p.add(0, verdict, blanks, span{text: l})
+			p.atRight(h.Clock)
 			continue
 		}
 		p.add(indent, span{text: l})
+	}
+}
+
+// atRight adds words at the right end of the last line, if there is room; where lines
+// are not broken, behind it.
+func (p *printer) atRight(words string) {
+	n, taken := len(p.lines)-1, 0
+	for _, s := range p.lines[n] {
+		taken += Width(s.text)
+	}
+	blanks := between
+	if p.Width > 0 {
+		blanks = p.Width - taken - Width(words)
+	}
+	if words != "" && blanks >= between {
+		p.lines[n] = append(p.lines[n], span{text: strings.Repeat(" ", blanks) + words})
 	}
 }
 
@@ -149,8 +186,10 @@ func (p *printer) entry(l Label, blocks []Block) {
 		return
 	}
 	if l == Body {
-		for _, b := range blocks {
-			p.gap()
+		for i, b := range blocks {
+			if i == 0 || !p.dense {
+				p.gap()
+			}
 			p.block(b, indent)
 		}
 		p.gap()
@@ -162,9 +201,6 @@ func (p *printer) entry(l Label, blocks []Block) {
 	first := len(p.lines)
 	for _, b := range blocks {
 		p.block(b, gutter)
-	}
-	if over := len(p.lines) - p.Height; l == Last && p.Height > 0 && over > 0 {
-		p.lines = slices.Delete(p.lines, first, min(len(p.lines), first+over))
 	}
 	if first < len(p.lines) {
 		name := l.String()
@@ -200,6 +236,20 @@ func (p *printer) block(b Block, left int) {
 	case Lines:
 		for _, l := range b {
 			p.add(left, span{Escape(l.Text), l.Tone})
+		}
+	case Rows:
+		for _, line := range b {
+			spans := make([]span, len(line))
+			for i, l := range line {
+				spans[i] = span{Escape(l.Text), l.Tone}
+			}
+			p.add(left, spans...)
+		}
+	case Group:
+		for _, inner := range b {
+			if inner != nil && !inner.empty() {
+				p.block(inner, left)
+			}
 		}
 	case Indent:
 		for _, inner := range b {

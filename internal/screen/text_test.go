@@ -15,7 +15,7 @@ func problems(rows ...Row) *Table {
 
 func deadNodes() *Screen {
 	nodes := []string{"rack-14-07", "rack-14-15", "rack-14-22"}
-	s := &Screen{Headline: Headline{"STUCK", Bad, "kube-system/node-agent", "0 of 24 pods updated; 3 nodes are NotReady"}}
+	s := &Screen{Headline: Headline{Verdict: "STUCK", Tone: Bad, Subject: "kube-system/node-agent", Text: "0 of 24 pods updated; 3 nodes are NotReady"}}
 	s.Add(Status, &Table{
 		Columns: []Column{{Head: "DESIRED", Right: true}, {Head: "CURRENT", Right: true}, {Head: "READY", Right: true}},
 		Rows:    []Row{{Cells: Cells("24", "24", "21")}},
@@ -76,7 +76,7 @@ Status    DESIRED  CURRENT  READY
 // Parts stand behind the tables and before what is about the whole answer, each with
 // its labels in their order; the blank lines are those of the form.
 func TestPart(t *testing.T) {
-	s := &Screen{Headline: Headline{"STUCK", Bad, "a/b", "two things are wrong"}}
+	s := &Screen{Headline: Headline{Verdict: "STUCK", Tone: Bad, Subject: "a/b", Text: "two things are wrong"}}
 	s.Add(Fix, Text("of the whole"))
 	s.Part("1. First\x1b (2 nodes)")
 	s.Add(Fix, Text("repair it"))
@@ -234,10 +234,7 @@ HEALTHY  a
 		{"numbers stand to the right", Status, &Table{Columns: []Column{{Head: "DESIRED", Right: true}, {Head: "READY", Right: true}}, Rows: []Row{{Cells: Cells("12", "9")}}}, Terminal{Width: 80}, `
 Status    DESIRED  READY
                12      9`},
-		{"what does not fit into the height is the first of what happened last", Last, Lines{{"a", Plain}, {"b", Plain}, {"c", Plain}}, Terminal{Width: 20, Height: 3}, `
-Last      b
-          c`},
-		{"then the end goes", Note, Lines{{"a", Plain}, {"b", Plain}, {"c", Plain}}, Terminal{Width: 20, Height: 3}, `
+		{"what does not fit into the height is the end", Note, Lines{{"a", Plain}, {"b", Plain}, {"c", Plain}}, Terminal{Width: 20, Height: 3}, `
 Note      a
           b`},
 		{"with a height no line is wider than the terminal, colors not counted", Note, Lines{{"12345678", Bad}, {"123456789", Bad}, {"日本語", Plain}, {"日本日本語", Plain}}, Terminal{Width: 18, Height: 9, Color: true}, `
@@ -285,5 +282,39 @@ func TestWords(t *testing.T) {
 		if diff := cmp.Diff(tt.want, strings.TrimLeft(text(t, s, Terminal{Width: tt.width}), "\n")); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.why, diff)
 		}
+	}
+}
+
+// TestKeep: what is kept of an entry is its beginning, in parts too. Acts are kept whole.
+func TestKeep(t *testing.T) {
+	s := &Screen{Headline: Headline{Verdict: "STUCK", Subject: "a/b", Text: "two things are wrong", Clock: "12:00:00"}, Dense: true, Corner: "(Ctrl-C ends)"}
+	for range 2 {
+		s.Add(Fix, Group{Command{"kubectl x"}, Text("(an effect)"), Text("")})
+		s.Add(Body, Rows{{{"a ", Plain}, {"b", Bad}}})
+	}
+	for _, title := range []string{"1. First", "2. Second"} {
+		s.Part(title)
+		s.Add(Check, Text("one"), Text("two"))
+	}
+	s.Keep(Fix, 1)
+	s.Keep(Check, 1)
+	s.KeepParts(1)
+	want := `
+STUCK  a/b: two things are wrong        12:00:00
+
+  a b
+  a b
+
+1. First
+Check     one
+
+Fix       kubectl x
+          (an effect)              (Ctrl-C ends)
+`
+	if diff := cmp.Diff(want[1:], text(t, s, Terminal{Width: 48})); diff != "" {
+		t.Error(diff)
+	}
+	if n := s.Height(Terminal{Width: 48}); n != 10 {
+		t.Errorf("it needs %d lines", n)
 	}
 }
