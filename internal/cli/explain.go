@@ -16,6 +16,7 @@ import (
 
 type explainOptions struct {
 	question
+	watchFlags
 	nodes []string
 }
 
@@ -35,7 +36,10 @@ func newExplain(c *common) *cobra.Command {
 			be NAMESPACE/NAME.
 
 			NODES is a name, a comma-separated list of names, a pattern such as 'worker-*', or
-			a label selector such as pool=gpu.`),
+			a label selector such as pool=gpu.
+
+			--watch keeps the answer up to date until Ctrl-C or --timeout: as a screen on a
+			terminal, in lines elsewhere, and with -o json as a document a line.`),
 		Annotations: map[string]string{exitTable: exits("2 to 5", `
 			If several statuses apply, or there are several DaemonSets, the first that
 			applies of 3, 4, 5, 2 is used.`,
@@ -52,6 +56,9 @@ func newExplain(c *common) *cobra.Command {
 			# Why does it not run on these nodes?
 			kubectl ds explain -n kube-system node-agent --node 'worker-*'
 
+			# Keep it on the screen
+			kubectl ds explain -n kube-system node-agent --watch
+
 			# Which DaemonSets should run on a node, and which do?
 			kubectl ds explain -A --node worker-7
 
@@ -60,18 +67,24 @@ func newExplain(c *common) *cobra.Command {
 		ValidArgsFunction: c.completeNames,
 		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
 	}
-	o.addFlags(cmd.Flags(), formats, "show all nodes and full messages", "set the exit status from the verdict")
+	o.question.addFlags(cmd.Flags(), formats, "show all nodes and full messages", "set the exit status from the verdict")
+	o.watchFlags.addFlags(cmd.Flags(), "keep the answer about one DaemonSet up to date until Ctrl-C")
 	cmd.Flags().StringArrayVar(&o.nodes, "node", nil, "show each placement rule for NODES; repeatable")
 	return cmd
 }
 
 func (o *explainOptions) run(ctx context.Context, args []string) error {
-	defer o.holdNotes()()
 	if err := o.check(args, formats, func() error {
-		return refused(refusal{o.style.Wide && len(o.nodes) > 0, "--node cannot be combined with -o wide", "leave out -o wide"})
+		return refused(append(o.refusals(&o.question, "kubectl ds explain lists the names"),
+			refusal{o.style.Wide && len(o.nodes) > 0, "--node cannot be combined with -o wide", "leave out -o wide"},
+			refusal{o.watch && len(o.nodes) > 0, "--node cannot be combined with --watch", "leave out --watch"})...)
 	}); err != nil {
 		return err
 	}
+	if o.watch {
+		return o.watchDaemonSet(ctx)
+	}
+	defer o.holdNotes()()
 	read, err := o.read(ctx, o.exitGate())
 	if err != nil {
 		return err

@@ -2,9 +2,7 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,9 +14,8 @@ import (
 type planOptions struct {
 	planning
 	changeFlags
-	failOn  []string
-	watch   bool
-	timeout time.Duration
+	watchFlags
+	failOn []string
 }
 
 func newPlan(c *common) *cobra.Command {
@@ -51,7 +48,8 @@ func newPlan(c *common) *cobra.Command {
 			without values unless --show-values is given.
 
 			--watch follows a rollout until it completes, is stuck, or --timeout expires, and
-			reports whether each batch went as predicted.`),
+			reports whether each batch went as predicted: as a screen on a terminal, in lines
+			elsewhere, and with -o json as a document a line.`),
 		Annotations: map[string]string{
 			moreTable: "Conditions of --fail-on, separated by commas:\n" + table(
 				row{"stalls", "the rollout does not complete by itself"},
@@ -100,8 +98,7 @@ func newPlan(c *common) *cobra.Command {
 	o.question.addFlags(f, planFormats, "show all nodes, all steps and full messages", "set the exit status from the outcome")
 	o.changeFlags.addFlags(f)
 	f.StringSliceVar(&o.failOn, "fail-on", nil, "exit with status 6 if a condition holds (see above)")
-	f.BoolVar(&o.watch, "watch", false, "follow the rollout of one DaemonSet until it completes or is stuck")
-	f.DurationVar(&o.timeout, "timeout", 0, "with --watch: stop after this time")
+	o.watchFlags.addFlags(f, "follow the rollout of one DaemonSet until it completes or is stuck")
 	return cmd
 }
 
@@ -153,20 +150,15 @@ func (o *planOptions) checkOwn() (err error) {
 	}
 	ofOne, stdin := o.given(ofDaemonSet...), source.StandardInput
 	o.remember()
-	return refused(
-		refusal{o.given("fail-on") != "" && len(o.gates) == 0, "--fail-on names no condition", "--fail-on 'stalls,lostNodes>0'"}, // an unset variable of a script
-		refusal{o.manifests() && (o.allNamespaces || o.withLabels != ""), "-f and -k cannot be combined with -A or -l: the manifests name the DaemonSets", "leave out the flag, or name those that are meant"},
-		refusal{ofOne != "" && o.many() && !o.manifests(), "--" + ofOne + " needs the name of one DaemonSet", "kubectl ds explain lists the names"},
-		refusal{o.serverDryRun && len(o.from) > 0, "--server-dry-run cannot be combined with --from: it asks the API server", "leave out one of them"},
-		refusal{slices.Contains(o.files, stdin) && slices.Contains(o.from, stdin), "-f - and --from - both read standard input", "give one of them as a file"},
-		refusal{o.given("timeout") != "" && !o.watch, "--timeout needs --watch", "--request-timeout limits a single request"},
-		refusal{o.watch && (o.manifests() || o.given(ofDaemonSet...)+o.given(ofNodes...) != "" || len(o.from) > 0), "--watch follows a rollout in a cluster: it cannot be combined with a change or with --from", "leave out --watch"},
-		refusal{o.watch && o.many(), "--watch needs the name of one DaemonSet", "kubectl ds plan-rollout lists the DaemonSets that have something to do"},
-		refusal{o.watch && o.format != inText, "--watch cannot be combined with -o " + o.output, "leave out -o, or --watch"},
-		refusal{o.watch && len(o.gates) > 0, "--fail-on cannot be combined with --watch", "--watch --exit-code"},
-		refusal{o.watch && o.now != "", "--watch cannot be combined with --now", "leave out --now"},
-		refusal{o.timeout < 0, fmt.Sprintf("--timeout %s is negative", o.timeout), "--timeout 10m"},
-	)
+	return refused(append([]refusal{
+		{o.given("fail-on") != "" && len(o.gates) == 0, "--fail-on names no condition", "--fail-on 'stalls,lostNodes>0'"}, // an unset variable of a script
+		{o.manifests() && (o.allNamespaces || o.withLabels != ""), "-f and -k cannot be combined with -A or -l: the manifests name the DaemonSets", "leave out the flag, or name those that are meant"},
+		{ofOne != "" && o.many() && !o.manifests(), "--" + ofOne + " needs the name of one DaemonSet", "kubectl ds explain lists the names"},
+		{o.serverDryRun && len(o.from) > 0, "--server-dry-run cannot be combined with --from: it asks the API server", "leave out one of them"},
+		{slices.Contains(o.files, stdin) && slices.Contains(o.from, stdin), "-f - and --from - both read standard input", "give one of them as a file"},
+		{o.watch && (o.manifests() || o.given(ofDaemonSet...)+o.given(ofNodes...) != ""), "--watch follows a rollout in a cluster: it cannot be combined with a change", "leave out --watch"},
+		{o.watch && len(o.gates) > 0, "--fail-on cannot be combined with --watch", "--watch --exit-code"},
+	}, o.refusals(&o.question, "kubectl ds plan-rollout lists the DaemonSets that have something to do")...)...)
 }
 
 // remember keeps the command line for the commands on a screen.

@@ -7,106 +7,167 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/encode"
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
+	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// watchRollout follows a rollout until it ends, is stuck, or takes too long.
-func (o *planOptions) watchRollout(ctx context.Context) error {
-	r, namespace, err := o.open(ctx)
+// watchFlags are those of the commands that can follow a DaemonSet.
+type watchFlags struct {
+	watch   bool
+	timeout time.Duration
+}
+
+func (w *watchFlags) addFlags(f *pflag.FlagSet, watch string) {
+	f.BoolVar(&w.watch, "watch", false, watch)
+	f.DurationVar(&w.timeout, "timeout", 0, "with --watch: stop after this time")
+}
+
+// refusals are what cannot be combined with --watch; hint says how to find a name.
+func (w *watchFlags) refusals(q *question, hint string) []refusal {
+	return []refusal{
+		{q.given("timeout") != "" && !w.watch, "--timeout needs --watch", "--request-timeout limits a single request"},
+		{w.watch && len(q.from) > 0, "--watch follows a DaemonSet in a cluster: it cannot be combined with --from", "leave out --watch"},
+		{w.watch && q.many(), "--watch needs the name of one DaemonSet", hint},
+		{w.watch && q.format != inText && q.format != inJSON, "--watch cannot be combined with -o " + q.output, "leave out -o, or use -o json: one document a line"},
+		{w.watch && q.now != "", "--watch cannot be combined with --now", "leave out --now"},
+		{w.timeout < 0, fmt.Sprintf("--timeout %s is negative", w.timeout), "--timeout 10m"},
+	}
+}
+
+// following is a DaemonSet that is followed: on a terminal, in lines, or in documents.
+type following struct {
+	*question
+	w     *source.Watching
+	f     *plan.Follower
+	known plan.Options
+	asked view.Asked
+	tty   *os.File // nil for lines and documents
+
+	// A plan ends with the rollout, an explanation does not.
+	endless  bool
+	document func() (any, error) // of now, for -o json
+	status   func() error
+
+	now     *plan.Progress
+	e       *explain.Explanation // of now, once it was asked for
+	told    []plan.Happening     // what happened since it was last shown
+	last    []view.Event         // what a terminal shows, the newest first
+	drawn   size                 // of the terminal, where something is on it
+	lines   int                  // of it that are ours
+	ended   bool                 // the last screen is to be shown
+	overdue bool                 // the note that the controller is late was written
+	late    string               // the nodes that the note which was printed last is about
+	verdict explain.VerdictCode  // that was printed last
+	shown   time.Time
+	cost    time.Duration // of looking and showing
+}
+
+// size is how large a terminal is.
+type size struct{ width, height int }
+
+const (
+	tick       = 250 * time.Millisecond // how often it is asked what there is to show
+	mostEvents = 20
+)
+
+// follow opens a watch of the DaemonSet that was named, and follows it until it ends,
+// or the time is over.
+func (f *following) follow(ctx context.Context, timeout time.Duration) error {
+	r, namespace, err := f.open(ctx)
 	if err != nil {
 		return err
 	}
 	limited, cancel := ctx, func() {}
-	if o.timeout > 0 {
-		limited, cancel = context.WithTimeout(ctx, o.timeout)
+	if timeout > 0 {
+		limited, cancel = context.WithTimeout(ctx, timeout)
 	}
 	defer cancel()
-	w, err := r.(*source.Cluster).Watch(limited, within(namespace, o.names)[0])
+	f.w, err = r.(*source.Cluster).Watch(limited, within(namespace, f.names)[0])
 	switch {
 	case ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) && limited.Err() != nil:
-		return hinted{fmt.Errorf("--timeout %s was over before the DaemonSet was read", o.timeout), "--timeout 5m"}
+		return hinted{fmt.Errorf("--timeout %s was over before the DaemonSet was read", timeout), "--timeout 5m"}
 	case err != nil:
 		return err
 	}
-	defer w.Close()
-	f := &following{o: o, w: w, out: o.Out, tty: terminalOf(o.Out)}
+	defer f.w.Close()
+	if f.format == inText {
+		f.tty = terminalOf(f.Out)
+	}
 	if err := f.begin(); err != nil || f.now.End != "" {
 		return f.end(err, "")
 	}
-	return f.follow(limited, ctx)
+	return f.take(limited, ctx, timeout)
 }
-
-// following is a rollout that is followed on a terminal or in lines.
-type following struct {
-	o   *planOptions
-	w   *source.Watching
-	f   *plan.Follower
-	out io.Writer
-	tty *os.File // nil for lines
-
-	now     *plan.Progress
-	told    []plan.Happening // what happened since it was last shown
-	last    []string         // lines that a terminal shows
-	drawn   int              // lines of the terminal that are ours
-	overdue bool             // the note that the controller is late was written
-	late    string           // the nodes with late pods in the note that was printed last
-	shown   time.Time
-	cost    time.Duration // of the last Progress
-}
-
-// tick is how often it is asked what there is to show.
-const tick = 250 * time.Millisecond
 
 func (f *following) begin() error {
-	st, err := f.o.state(f.w.Start())
+	st, err := f.state(f.w.Start())
 	if err != nil {
 		return err
 	}
-	f.f = plan.NewFollower(st, f.o.known)
+	f.f = plan.NewFollower(st, f.known)
 	if err := f.look(st.At); err != nil {
 		return err
 	}
-	f.o.gaps(&f.now.Header)
+	f.gaps(&f.now.Header)
+	f.happened(view.Event{Happening: plan.Happening{At: f.now.Header.Snapshot.TakenAt}, Words: "from here on"})
 	of := &f.now.Header // what the controller has not observed yet may roll where the nodes cannot be read
-	if f.now.End == "" && f.now.Outcome.Code == plan.NothingToDo && (!of.Lacks(snapshot.Nodes) || of.DaemonSet.ObservedGeneration >= of.DaemonSet.Generation) {
+	if f.now.End == "" && f.now.Outcome.Code == plan.NothingToDo && !f.endless && (!of.Lacks(snapshot.Nodes) || of.DaemonSet.ObservedGeneration >= of.DaemonSet.Generation) {
 		f.now.End = plan.EndDone
 		if f.now.Outcome.Unserved() > 0 {
 			f.now.End = plan.EndDegraded
 		}
 	}
-	if f.now.End != "" || f.tty != nil {
+	switch {
+	case f.now.End != "":
 		return nil
+	case f.tty != nil:
+		return f.draw()
+	case f.format == inJSON:
+		return f.writeDocument()
 	}
-	_, err = fmt.Fprintln(f.out, view.WatchBegins(f.now, f.o.style))
-	return err
+	if _, err := fmt.Fprintln(f.Out, view.WatchBegins(f.now, f.style)); err != nil {
+		return err
+	}
+	return f.writeLines(nil)
 }
 
 // look computes the state of the rollout at a time.
 func (f *following) look(at time.Time) error {
-	began := time.Now()
 	p, err := f.f.Progress(at)
 	if err != nil {
 		return err
 	}
-	f.shown = time.Now()
-	f.cost = f.shown.Sub(began)
 	p.Header.Snapshot.TakenAt = p.Header.Snapshot.TakenAt.Local()
-	f.now = p
+	if f.endless && p.End != plan.EndGone {
+		p.End = ""
+	}
+	f.now, f.e = p, nil
 	return nil
 }
 
-// follow takes changes until the rollout ends, or ctx does, which may be
-// sooner than whole.
-func (f *following) follow(ctx, whole context.Context) error {
+// explained is the Explanation of now, by what was seen so far.
+func (f *following) explained() *explain.Explanation {
+	if f.e == nil {
+		f.e = explain.Explain(f.now.State, explain.Options{Outlook: f.now.Outlook})
+	}
+	return f.e
+}
+
+// take takes changes until the rollout ends, or ctx does, which may be sooner than
+// whole.
+func (f *following) take(ctx, whole context.Context, timeout time.Duration) error {
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
 	for {
@@ -133,7 +194,7 @@ func (f *following) follow(ctx, whole context.Context) error {
 		if whole.Err() != nil {
 			return f.end(whole.Err(), "interrupted")
 		}
-		return f.end(nil, "timeout after "+f.o.timeout.String())
+		return f.end(nil, "timeout after "+timeout.String())
 	}
 }
 
@@ -144,93 +205,159 @@ func (f *following) heard(s source.Seen) {
 		words = "changes of " + s.Back + " arrive again"
 	}
 	if f.tty == nil {
-		f.o.note("%s", screen.Clean(words))
+		f.note("%s", screen.Clean(words))
 		return
 	}
-	f.last = append(f.last, s.At.Local().Format("15:04:05")+" "+screen.Clean(words))
+	f.happened(view.Event{Happening: plan.Happening{At: s.At.Local()}, Words: words})
+}
+
+// happened keeps what a terminal shows.
+func (f *following) happened(e view.Event) {
+	f.last = slices.Insert(f.last, 0, e)
+	f.last = f.last[:min(mostEvents, len(f.last))]
 }
 
 // show shows what happened: in lines as soon as it did, on a terminal once a
-// second. On a large cluster a look costs so much that it is not taken more
-// often than its tenfold.
+// second, and at once in another size. On a large cluster a look costs so much that it
+// is not taken more often than its tenfold.
 func (f *following) show() error {
 	at := f.w.Now()
 	f.told = append(f.told, f.f.Settle(at, false)...)
 	wait := max(time.Second, 10*f.cost)
-	if f.tty == nil && len(f.told) > 0 {
+	if f.tty == nil && f.format == inText && len(f.told) > 0 {
 		wait = 10 * f.cost
 	}
-	if time.Since(f.shown) < wait {
+	switch due := time.Since(f.shown) >= wait; {
+	case !due && f.tty != nil && sizeOf(f.tty) != f.drawn:
+		return f.draw()
+	case !due:
 		return nil
 	}
-	if err := f.look(at); err != nil {
-		return err
+	began := time.Now()
+	err := f.look(at)
+	if err == nil && f.now.End == "" { // else end shows it
+		err = f.write()
 	}
-	if f.now.End != "" {
-		return nil // end shows it
-	}
-	return f.write()
+	f.shown = time.Now()
+	f.cost = f.shown.Sub(began)
+	return err
 }
 
+// write shows what was looked at.
 func (f *following) write() error {
+	told := f.told
+	f.told = nil
+	for i := range told {
+		told[i].At = told[i].At.Local()
+	}
+	switch {
+	case f.tty != nil:
+		for _, h := range told {
+			f.happened(view.Event{Happening: h})
+		}
+		return f.draw()
+	case f.format == inJSON:
+		if len(told) == 0 {
+			return nil
+		}
+		return f.writeDocument()
+	}
+	return f.writeLines(told)
+}
+
+// writeDocument writes the answer on one line.
+func (f *following) writeDocument() error {
+	document, err := f.document()
+	if err != nil {
+		return err
+	}
+	text, err := encode.Line(document)
+	if err == nil {
+		_, err = io.WriteString(f.Out, text)
+	}
+	return err
+}
+
+// writeLines writes a line for each thing that happened, and one where it begins to
+// take longer than usual.
+func (f *following) writeLines(told []plan.Happening) error {
 	var lines []string
-	for i, h := range f.told {
-		h.At = h.At.Local()
+	for i, h := range told {
 		p := f.now
-		if f.tty != nil || i < len(f.told)-1 {
+		if i < len(told)-1 {
 			p = nil
 		}
-		lines = append(lines, view.WatchLine(h, p, f.o.style))
+		lines = append(lines, view.WatchLine(h, p, f.style))
 	}
-	f.told = nil
-	if f.tty != nil {
-		f.last = append(f.last, lines...)
-		return f.draw()
+	late := strings.Join(plan.Nodes(f.now.Outcome.Late), ", ")
+	if f.now.Idle > 0 {
+		late = "nothing moves"
 	}
-	if late := strings.Join(plan.Nodes(f.now.Outcome.Late), ", "); late != f.late {
+	if late != f.late {
 		f.late = late
 		if late != "" && len(lines) == 0 { // else the line above says so
-			lines = append(lines, view.WatchWaits(f.now, f.o.style))
+			lines = append(lines, view.WatchWaits(f.now, f.style))
+		}
+	}
+	if f.endless && f.now.End == "" {
+		if e := f.explained(); e.Verdict.Code != f.verdict {
+			f.verdict = e.Verdict.Code
+			lines = append(lines, view.WatchVerdict(f.now, e, f.style))
 		}
 	}
 	for _, line := range lines {
-		if _, err := fmt.Fprintln(f.out, line); err != nil {
+		if _, err := fmt.Fprintln(f.Out, line); err != nil {
 			return err
 		}
 	}
 	if overdue := f.now.Overdue(); overdue != f.overdue {
 		if f.overdue = overdue; overdue {
-			f.o.note("%s", view.WatchOwed(f.now, f.o.style))
+			f.note("%s", view.WatchOwed(f.now, f.style))
 		}
 	}
 	return nil
 }
 
-// draw puts the screen in the place of the one before.
+// draw puts the screen in the place of the one before. On a terminal that has changed
+// its size, lines may stand anywhere: all that it shows is cleared.
 func (f *following) draw() error {
-	const most = 8
-	f.last = f.last[max(0, len(f.last)-most):]
-	style, room := f.o.style, 0
-	if width, height, err := term.GetSize(int(f.tty.Fd())); err == nil {
-		style.Width, room = width, height-1
+	style, now := f.style, sizeOf(f.tty)
+	codes := up(f.lines)
+	if f.lines > 0 && now != f.drawn {
+		codes = "\x1b[H\x1b[2J"
+	}
+	style.Width = now.width
+	room := max(0, now.height-1)
+	if f.ended { // two lines below say how, and one more may be a hint
+		room = max(0, room-3)
 	}
 	var b bytes.Buffer
-	if err := view.WatchScreen(&b, f.now, f.last, style, room); err != nil {
+	live := &view.Live{Progress: f.now, Now: f.explained(), Last: f.last, Ended: f.ended}
+	if err := view.LiveScreen(&b, live, f.asked, style, room); err != nil {
 		return err
 	}
-	if answers, ok := f.out.(*stream); ok && f.drawn > 0 {
-		if err := answers.control(up(f.drawn)); err != nil {
+	if answers, ok := f.Out.(*stream); ok && f.lines > 0 {
+		if err := answers.control(codes); err != nil {
 			return err
 		}
 	}
-	_, err := f.out.Write(b.Bytes())
-	f.drawn = strings.Count(b.String(), "\n")
+	_, err := f.Out.Write(b.Bytes())
+	f.lines, f.drawn = bytes.Count(b.Bytes(), []byte("\n")), now
 	return err
 }
 
-// up is what makes a terminal forget its last so many lines: up to their first,
-// clear to the end.
-func up(lines int) string { return fmt.Sprintf("\x1b[%dA\x1b[J", lines) }
+// up is what makes a terminal forget its last so many lines: up to the beginning of
+// their first, whatever was typed behind the last, and clear to the end.
+func up(lines int) string { return fmt.Sprintf("\r\x1b[%dA\x1b[J", lines) }
+
+// sizeOf returns how large a terminal is; zero where it does not say.
+func sizeOf(tty *os.File) size {
+	width, height, err := term.GetSize(int(tty.Fd()))
+	if err != nil {
+		return size{}
+	}
+	return size{width, height}
+}
 
 // end shows how it ended, and returns its error or exit status. why is
 // what ended the watch rather than the rollout.
@@ -241,30 +368,45 @@ func (f *following) end(err error, why string) error {
 	at := f.w.Now()
 	f.told = append(f.told, f.f.Settle(at, true)...)
 	ended := f.now.End
-	if lookErr := f.look(at); lookErr != nil {
-		return lookErr
+	if err == nil || f.cost < tick { // after Ctrl-C there is little time
+		if lookErr := f.look(at); lookErr != nil {
+			return lookErr
+		}
 	}
 	if f.now.End == "" {
 		f.now.End = ended
 	}
-	if werr := f.write(); werr != nil {
+	if werr := f.writeEnd(why); werr != nil {
 		return werr
-	}
-	if _, werr := fmt.Fprintln(f.out, view.WatchEnds(f.now, why, f.o.style)); werr != nil {
-		return werr
-	}
-	if again := f.o.asked; again.Again && (f.now.End == plan.EndStuck || f.now.End == plan.EndDegraded) {
-		fmt.Fprintln(f.o.ErrOut, "hint: "+view.WithFlags(screen.Command{"kubectl ds plan-rollout", "-n " + screen.Quote(f.now.Header.DaemonSet.Namespace), screen.Quote(f.now.Header.DaemonSet.Name)}, again.Flags...).String())
 	}
 	switch {
 	case err != nil:
 		return err
 	case f.now.End == plan.EndGone:
 		return fmt.Errorf("daemonset %s/%s was deleted", f.now.Header.DaemonSet.Namespace, f.now.Header.DaemonSet.Name)
-	case !f.o.exitCode:
+	case !f.exitCode:
 		return nil
 	}
-	return worst(map[exitStatus]bool{endStatus[f.now.End]: true})
+	return f.status()
+}
+
+// writeEnd writes the last of what happened and how it ended.
+func (f *following) writeEnd(why string) error {
+	if f.ended = true; f.format == inJSON {
+		return f.writeDocument()
+	}
+	if err := f.write(); err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintln(f.Out, view.WatchEnds(f.now, why, f.style)); err != nil {
+		return err
+	}
+	if f.asked.Again && (f.now.End == plan.EndStuck || f.now.End == plan.EndDegraded) {
+		of := &f.now.Header.DaemonSet
+		again := view.WithFlags(screen.Command{"kubectl ds plan-rollout", "-n " + screen.Quote(of.Namespace), screen.Quote(of.Name)}, f.asked.Flags...)
+		fmt.Fprintln(f.ErrOut, "hint: "+again.String())
+	}
+	return nil
 }
 
 // endStatus are the exit statuses of ends with --exit-code.
@@ -278,4 +420,20 @@ func terminalOf(out io.Writer) *os.File {
 		return nil
 	}
 	return f
+}
+
+// watchRollout follows a rollout until it ends, is stuck, or takes too long.
+func (o *planOptions) watchRollout(ctx context.Context) error {
+	f := &following{question: &o.question, known: o.known, asked: o.asked}
+	f.document = func() (any, error) { return o.planOf(f.now.State, nil, o.known) }
+	f.status = func() error { return worst(map[exitStatus]bool{endStatus[f.now.End]: true}) }
+	return f.follow(ctx, o.timeout)
+}
+
+// watchDaemonSet follows a DaemonSet until somebody ends it.
+func (o *explainOptions) watchDaemonSet(ctx context.Context) error {
+	f := &following{question: &o.question, asked: o.askedBy(), endless: true}
+	f.document = func() (any, error) { return f.explained(), nil }
+	f.status = func() error { return o.status([]*explain.Explanation{f.explained()}) }
+	return f.follow(ctx, o.timeout)
 }

@@ -370,14 +370,17 @@ var outlooks = []string{
 	"complete in {left}, if every new pod becomes available",
 }
 
-// outlook says what happens without a fix and after it, or what the controller
-// does next.
+// outlook says what happens without a fix and after it, or how long it takes.
 func (a *answer) outlook() {
-	e, matters := a.e, a.e.Matters()
-	o := cmp.Or(e.Outlook, &explain.Outlook{})
-	if o.Code != "" {
+	if a.e.Outlook != nil {
 		a.add(screen.Outlook, "%s", fill(a.now, with(a.forecast(), daemonset.Facts{"why": a.why(2)}), outlooks...))
 	}
+	a.then()
+}
+
+// then says how it goes on after a fix, or what the controller does next.
+func (a *answer) then() {
+	e, o := a.e, cmp.Or(a.e.Outlook, &explain.Outlook{})
 	if o.Otherwise != nil && o.Otherwise.Ready {
 		a.add(screen.Outlook, "%s", otherwise(o.Otherwise, o.Desired))
 	}
@@ -388,7 +391,7 @@ func (a *answer) outlook() {
 		a.add(screen.Outlook, "after a fix: the missing pods are created within 17m (the controller's back-off)")
 	}
 	if e.Verdict.Code == explain.Progressing || e.Verdict.Code == explain.NotObserved {
-		a.mayFail(matters)
+		a.mayFail(e.Matters())
 		switch {
 		case o.Next != nil:
 			f := daemonset.Facts{"at": o.Next.At.Format(time.RFC3339), "deletes": o.Next.Deletes, "creates": o.Next.Creates, "of": a.count("oldNodes")}

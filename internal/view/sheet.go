@@ -46,7 +46,8 @@ type sheet struct {
 	asked Asked
 	style Style
 	now   time.Time
-	notes int // so far
+	notes int  // so far
+	brief bool // acts stand without their side effects
 	s     screen.Screen
 }
 
@@ -236,13 +237,16 @@ func (a *sheet) check(p *cause.Problem) screen.Command {
 
 // act is what to do: words, or a command under them, with its side effects.
 func (a *sheet) act(l screen.Label, words string, c screen.Command, effects ...string) {
-	blocks := []screen.Block{c, screen.Text(bracketed(effects...))}
+	if a.brief {
+		effects = nil
+	}
+	blocks := screen.Group{c, screen.Text(bracketed(effects...))}
 	if words != "" && len(c) > 0 {
-		blocks = []screen.Block{screen.Text(words), screen.Indent(blocks)}
+		blocks = screen.Group{screen.Text(words), screen.Indent(blocks)}
 	} else if words != "" {
 		blocks[0] = screen.Text(words)
 	}
-	a.s.Add(l, blocks...)
+	a.s.Add(l, blocks)
 }
 
 // patch changes fields of spec.updateStrategy.rollingUpdate.
@@ -279,7 +283,7 @@ func (a *sheet) checks(problems []*cause.Problem) {
 			a.add(screen.Check, "%d more with --all", len(checks)-most)
 			return
 		case len(checks) > 1:
-			a.s.Add(screen.Check, screen.Text(reasonNames(of[c.String()])+":"), screen.Indent{c})
+			a.s.Add(screen.Check, screen.Group{screen.Text(reasonNames(of[c.String()]) + ":"), screen.Indent{c}})
 		default:
 			a.s.Add(screen.Check, c)
 		}

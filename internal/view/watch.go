@@ -3,14 +3,12 @@ package view
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/duration"
-
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 )
 
@@ -32,85 +30,37 @@ func WatchLine(h plan.Happening, p *plan.Progress, style Style) string {
 	return screen.Clean(line)
 }
 
-// WatchScreen writes how a rollout stands and what happened last, oldest first,
-// in as many lines as there is room for; 0 is for any number.
-func WatchScreen(w io.Writer, p *plan.Progress, last []string, style Style, room int) error {
-	s := newSheet(&p.Header, Asked{}, style)
-	verdict, tone := "PROGRESSING", screen.Warn
-	switch end, ended := watchEnds[p.End]; {
-	case ended:
-		verdict, tone = end.verdict, end.tone
-	case p.Outcome.Code == plan.Stalls:
-		verdict, tone = "STALLING", screen.Bad
-	case p.Outcome.Code == plan.RemovesAllPods:
-		verdict, tone = "REMOVING ALL PODS", screen.Bad
-	}
-	s.s.Headline = screen.Headline{Verdict: verdict, Tone: tone, Subject: s.subject(), Text: standing(p)}
-	s.s.Add(screen.Rollout, plainLines([]string{bar("updated  ", p.Counts.Updated, p.Counts.Desired, style.Width), bar("available", p.Counts.Available, p.Counts.Desired, style.Width)}))
-	if p.Next.Kind == daemonset.StepNone {
-		problems := (&plan.Outcome{Holders: p.Holding}).Problems()
-		s.s.Add(screen.Body, s.problemTable("WAITS FOR", problems))
-		s.add(screen.Outlook, "%s", idle(p.Next.Reason, &p.Header))
-		s.checks(problems)
-	}
-	s.sync(&p.Next, "next")
-	if p.Overdue() {
-		s.add(screen.Note, "%s", owedWords(p))
-	}
-	if p.End == "" { // else the line that follows says so
-		s.add(screen.Note, "%s", batchWords(p))
-	}
-	s.s.Add(screen.Last, plainLines(last))
-	t := style.terminal()
-	t.Height = room
-	return s.s.Text(w, t)
-}
-
 // watchEnds are the ends of a rollout that is followed.
-var watchEnds = map[plan.End]struct {
-	verdict string
-	tone    screen.Tone
-	words   []string
-}{
-	plan.EndDone:       {"DONE", screen.Good, []string{"{batches=0}no rollout in progress: {far}", "done: {far}"}},
-	plan.EndDegraded:   {"DEGRADED", screen.Bad, []string{"done, but degraded: {far}, without an available pod: {by}"}},
-	plan.EndStuck:      {"STUCK", screen.Bad, []string{"stuck: {far}, {by}"}},
-	plan.EndNotRolling: {"NOT ROLLING", screen.Warn, []string{"no rollout: {idle}, {far}"}},
-	plan.EndGone:       {"GONE", screen.Bad, []string{"the DaemonSet was deleted: {far}"}},
+var watchEnds = map[plan.End][]string{
+	plan.EndDone:       {"{batches=0}no rollout in progress: {far}", "done: {far}"},
+	plan.EndDegraded:   {"done, but degraded: {far}, without an available pod: {by}"},
+	plan.EndStuck:      {"stuck: {far}, {by}"},
+	plan.EndNotRolling: {"no rollout: {idle}, {far}"},
+	plan.EndGone:       {"the DaemonSet was deleted: {far}"},
 }
 
-// bar draws a part of a whole.
-func bar(title string, part, of, width int) string {
-	length := 50
-	if width > 0 {
-		length = min(length, width-len(title)-len("          "+"  [] 99999 of 99999"))
-	}
-	if length < 5 || of == 0 {
-		return fmt.Sprintf("%s  %d of %d", title, part, of)
-	}
-	filled := max(0, min(length, length*part/of))
-	return fmt.Sprintf("%s  [%s%s] %d of %d", title, strings.Repeat("#", filled), strings.Repeat("-", length-filled), part, of)
+// WatchVerdict says in a line what explain's first line says.
+func WatchVerdict(p *plan.Progress, e *explain.Explanation, style Style) string {
+	a := newAnswer(e, Asked{}, style)
+	a.headline()
+	return screen.Clean(fmt.Sprintf("%s %s: %s", p.Header.Snapshot.TakenAt.Format(clockTime), a.s.Headline.Verdict, a.s.Headline.Text))
 }
 
 // WatchEnds says in a line how it ended. why is empty for an end of the
 // rollout, else what ended the watch.
 func WatchEnds(p *plan.Progress, why string, style Style) string {
 	f := daemonset.Facts{"far": far(p), "by": stalledBy(&p.Outcome), "idle": idle(p.Outcome.Reason, &p.Header), "batches": p.Batches}
-	words := cmp.Or(fill(time.Time{}, f, watchEnds[p.End].words...), far(p))
+	words := cmp.Or(fill(time.Time{}, f, watchEnds[p.End]...), far(p))
 	if why != "" {
 		words = why + " with " + standing(p)
 	}
 	return screen.Clean(fmt.Sprintf("%s %s; %s", p.Header.Snapshot.TakenAt.Format(clockTime), words, batchWords(p)))
 }
 
-// WatchOwed says what it has not done.
+// WatchOwed says what the controller has not done.
 func WatchOwed(p *plan.Progress, style Style) string {
-	return fmt.Sprintf("predicted: %s; %s", stepCounts(&p.Next, &p.Header), owedWords(p))
-}
-
-func owedWords(p *plan.Progress) string {
-	f := daemonset.Facts{"owed": duration.HumanDuration(p.Owed), "waits": len(p.Next.Waits) > 0}
-	return fill(time.Time{}, f, "the controller has not done it for {owed}[{waits=true}, and may be waiting]")
+	f := daemonset.Facts{"next": stepCounts(&p.Next, &p.Header), "owed": ago(p.Owed), "waits": len(p.Next.Waits) > 0}
+	return fill(time.Time{}, f, "predicted: {next}; the controller has not done it for {owed}[{waits=true}, and may be waiting]")
 }
 
 // far says how far a rollout is.
@@ -123,12 +73,13 @@ func standing(p *plan.Progress) string {
 	o := &p.Outcome
 	f := daemonset.Facts{
 		"steps": o.Steps, "pods": o.Replaced + o.Dropped, "atWorst": o.AtWorst, "by": stalledBy(o),
-		"lateOn": someNames(plan.Nodes(o.Late)), "lateBy": newSheet(&p.Header, Asked{}, Style{}).codesFor(o.Late),
+		"late": len(o.Late), "lateOn": someNames(plan.Nodes(o.Late)), "lateBy": newSheet(&p.Header, Asked{}, Style{}).codesFor(o.Late),
 	}
 	if d := o.Duration; d != nil {
-		if f["expected"] = seconds(d.Expected); rangeWords(d) != seconds(d.Optimistic) {
-			f["range"] = rangeWords(d)
-		}
+		f["expected"], f["when"] = seconds(d.Expected), clockRange(p.Header.Snapshot.TakenAt, d)
+	}
+	if words := idleFor(p); words != "" && o.Code == plan.Completes {
+		return far(p) + ", " + words
 	}
 	return far(p) + fill(time.Time{}, f, standings[o.Code]...)
 }
@@ -136,11 +87,13 @@ func standing(p *plan.Progress) string {
 var standings = map[plan.OutcomeCode][]string{
 	plan.Stalls:         {"{steps=0}, stalled: {by}", ", stalls after {pods:pod} more{atWorst? at worst|}: {by}"},
 	plan.RemovesAllPods: {", no node is eligible, and all pods are removed"},
-	plan.Completes:      {", time left unknown: waiting for {lateOn}[ ({lateBy})]", ", about {expected} ({range}) left", ", about {expected} left", "[, {steps:step} left]"},
+	plan.Completes: {
+		", about {expected} left, complete {when}, if {late?the pod|the pods} on {lateOn} {late?becomes|become} Ready[ ({lateBy})]",
+		", time left unknown: waiting for {lateOn}[ ({lateBy})]", ", about {expected} left, complete {when}", "[, {steps:step} left]",
+	},
 }
 
-// WatchWaits says in a line for whom the rollout waits longer than other pods
-// took to become ready.
+// WatchWaits says in a line for which nodes the rollout waits longer than usual.
 func WatchWaits(p *plan.Progress, style Style) string {
 	return screen.Clean(p.Header.Snapshot.TakenAt.Format(clockTime) + " " + standing(p))
 }

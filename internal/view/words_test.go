@@ -201,7 +201,7 @@ var madeKeys = map[string]any{
 	"code": "c", "some": "s", "does": "d", "other": "o", "namespace": "n", "earlier": true, "began": "close", "since": "2026-03-01T11:00:00Z", // origin
 	"in": "2m", "rest": 3, "moves": 3, "would": true, "creates": 2, "deletes": 2, "updates": true, "begun": true, "blame": "b", // ending
 	"awaits": "a", "stay": 2, "stayBy": "s", "after": "a", "works": 3, "rollout": "2026-03-01T11:00:00Z", "reported": "r", "ago": "2h ago",
-	"lateOn": "n1", "lateBy": "2m", "left": 3, "steps": 3, "expected": "27m", "range": "19m to 44m", // standing
+	"lateOn": "n1", "lateBy": "2m", "left": 3, "steps": 3, "expected": "27m", "when": "at 12:10", // standing
 	"newest": "2026-03-01T11:30:00Z", "images": "i", // rollout, told
 	"down": "yes", "supposed": "yes", "answering": "n1", "value": "41", "source": "s", // assumption
 }

@@ -35,6 +35,7 @@ var searchedText = map[string]string{
 	"view/apart.go twoTexts strings.Split":            "a value of a template, shortened",
 	"view/historydiff.go linesIn strings.Split":       "a document, compared line by line",
 	"view/historydiff.go linesIn strings.TrimSuffix":  "a document, compared line by line",
+	"view/grid.go numbered strings.TrimRight":         "the name of a node, sorted by the number at its end",
 	"view/messages.go refusal regexp anyDetail":       "a message of the API server, shortened",
 	"view/messages.go refusal regexp podInQuestion":   "a message of the API server, shortened",
 	"view/messages.go refusal regexp webhookURL":      "a message of the API server, shortened",

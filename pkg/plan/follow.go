@@ -41,6 +41,7 @@ type Follower struct {
 	open *pending
 
 	moved                time.Time // when something changed last that decides about a sync
+	vanished             time.Time // when a pod went last
 	batches, asPredicted int
 	learnt               learnt
 	still                still
@@ -62,9 +63,9 @@ type Happening struct {
 	Creates []daemonset.Item // of a batch: the nodes
 	Deletes []daemonset.Item // of a batch, or the one pod that was evicted
 
-	// Expected is how many creates and deletes were predicted where a batch came
-	// otherwise.
-	Expected struct{ Creates, Deletes int }
+	// Expected is how many creates and deletes were predicted when a batch came, and
+	// from how many pods or nodes the controller could choose those.
+	Expected struct{ Creates, Deletes, CreatesOf, DeletesOf int }
 
 	Generation int64  // of Changed
 	By         string // of Evicted: who, as the pod's DisruptionTarget condition has it
@@ -103,6 +104,9 @@ func (f *Follower) See(at time.Time, object any, gone bool) []Happening {
 	}
 	if p, ok := object.(*corev1.Pod); ok {
 		f.learnt.see(at, p, gone, old == nil)
+		if gone {
+			f.vanished = at
+		}
 	}
 	f.objects.put(object, gone)
 	if !matters(old, object, gone) {
@@ -270,7 +274,8 @@ func (f *Follower) close(asPredicted bool) []Happening {
 		f.asPredicted++
 		h.Kind = AsPredicted
 	}
-	h.Expected.Creates, h.Expected.Deletes = p.step.Creates.Len(), p.step.Deletes.Len()
+	h.Expected.Creates, h.Expected.CreatesOf = p.step.Creates.Len(), p.step.Creates.Candidates()
+	h.Expected.Deletes, h.Expected.DeletesOf = p.step.Deletes.Len(), p.step.Deletes.Candidates()
 	for _, a := range p.acts {
 		if a.item.Pod == "" {
 			h.Creates = append(h.Creates, a.item)

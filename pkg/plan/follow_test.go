@@ -312,7 +312,7 @@ func TestFollowerLearns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if after.Starts != 4 || after.Old != 16 || after.Outcome.Code != Completes {
+	if len(after.Usual.Starts) != 4 || after.Outcome.Code != Completes {
 		t.Fatalf("%+v", after)
 	}
 	near := func(what string, got, want float64) {

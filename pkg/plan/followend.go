@@ -10,12 +10,19 @@ import (
 // Progress is how a rollout stands at one time.
 type Progress struct {
 	Header  daemonset.Header
+	State   *daemonset.State // of this time
 	Counts  daemonset.Counts
-	Old     int            // pods that are still to be replaced
 	Next    daemonset.Step // what the next sync does
 	Outcome Outcome        // of what is left, without Unblock
-	Holding []Holder       // the nodes that use up the budget now, by name
-	Starts  int            // how many pods were seen to become ready, from which the time that is left is told
+	Outlook cause.Outlook  // what Look returns of the State, from what was seen while it was followed
+
+	Nodes []OnNode  // how far it is on each eligible node, by name
+	Late  []LatePod // by node
+	Usual Usual
+
+	// Idle is for how long no pod has come, become Ready, been deleted or gone, where
+	// a rollout that is not at its end usually takes less; else 0.
+	Idle time.Duration
 
 	// Owed is for how long the next sync has been predicted to do something, and
 	// nothing has come.
@@ -63,7 +70,7 @@ func (f *Follower) Progress(at time.Time) (*Progress, error) {
 		return nil, err
 	}
 	p := &Progress{
-		Header: daemonset.NewHeader(Kind, st), Old: oldPods(st), Next: st.Sync(), Starts: len(f.learnt.starts),
+		Header: daemonset.NewHeader(Kind, st), State: st, Next: st.Sync(),
 		Batches: f.batches, AsPredicted: f.asPredicted,
 	}
 	p.Counts, _ = st.Counts()
@@ -76,46 +83,31 @@ func (f *Follower) Progress(at time.Time) (*Progress, error) {
 		p.End = EndGone
 		return p, nil
 	}
-	var idle bool
-	p.Outcome, p.Holding, idle = f.present(st, &p.Next)
-	p.End = f.ended(p, idle)
+	p.End = f.ended(p, f.present(p))
 	return p, nil
 }
 
-// present is the outcome of what is left, by what was learned, who uses up the
-// budget, and whether nothing is under way.
-func (f *Follower) present(st *daemonset.State, next *daemonset.Step) (o Outcome, holding []Holder, idle bool) {
-	if next.Reason == daemonset.StepSelectsAll || next.Reason == daemonset.StepBeingDeleted {
-		return Outcome{Code: NotRolling, Reason: next.Reason, Holders: []Holder{}, Late: []Holder{}, Alternatives: []Alternative{}, Unblock: []Unblock{}}, nil, true
+// present adds what becomes of a rollout by what was learned, and what moves now. It
+// reports whether nothing is under way.
+func (f *Follower) present(p *Progress) (idle bool) {
+	o := Outcome{Code: NotRolling, Reason: p.Next.Reason, Holders: []Holder{}, Late: []Holder{}, Alternatives: []Alternative{}, Unblock: []Unblock{}}
+	switch {
+	case !p.State.PodsRead:
+		o.Code, p.Outcome = Unknown, o
+		return false
+	case o.Reason == daemonset.StepSelectsAll, o.Reason == daemonset.StepBeingDeleted:
+		p.Outcome, p.Nodes = o, Motion(p.State, cause.Find(p.State))
+		return true
 	}
-	w := newWay(st, f.learnt.teach(measure(st, f.o)), nil)
-	w.m.wait(next)
-	w.quiet(next)
+	m := f.learnt.teach(measure(p.State, f.o))
+	w, next := newWay(p.State, m, nil), p.Next
+	w.quiet(&next)
 	run := w.simulate()
-	if o = w.outcome(run); o.ends() {
-		w.spread(&o)
-	}
-	o.Alternatives = w.alternatives(&o)
-	return o, holdingNow(st, w.a.causes), run.end.at == 0
-}
-
-// holdingNow returns the nodes that use up the budget, each with what is wrong
-// there; one where nothing is has two pods, or its pod on the way out.
-func holdingNow(st *daemonset.State, causes *cause.Causes) []Holder {
-	var out []Holder
-	for i := range st.Nodes {
-		n := &st.Nodes[i]
-		if !st.Holds(n) {
-			continue
-		}
-		h := Holder{Node: n.Name, Cause: causes.Of(n.Name)}
-		if h.Cause == nil {
-			h.Cause = &cause.Cause{Code: daemonset.Duplicate, Severity: cause.SeverityInfo, Facts: daemonset.Facts{}}
-		}
-		h.Pod = h.Cause.Pod
-		out = append(out, h)
-	}
-	return out
+	p.Outcome = w.outcome(run)
+	p.Nodes, p.Late, p.Usual = Motion(p.State, w.a.causes), m.late(p.State), m.usual()
+	p.Outlook = w.look(run, &p.Outcome, &next)
+	p.Idle = p.idle(m, f.vanished)
+	return run.end.at == 0
 }
 
 // ended reports whether that is the end.

@@ -7,12 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
-	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
@@ -145,35 +143,6 @@ func TestTimeLeftDoesNotStandStill(t *testing.T) {
 				if same++; same == 3 {
 					t.Fatalf("after %d s still %g s left", second, last)
 				}
-			}
-		})
-	}
-}
-
-// TestHoldingNow: who uses up the budget, with what is wrong there.
-func TestHoldingNow(t *testing.T) {
-	for _, tt := range []struct {
-		grid    string
-		options []dstest.Option
-		want    []string
-		why     string
-	}{
-		{"N n O O", []dstest.Option{waits("p1", 40*time.Second)}, []string{"n1 p1 Starting"}, "a pod that starts"},
-		{"N n O O", []dstest.Option{crash("p1")}, []string{"n1 p1 CrashLoopBackOff"}, "one that fails"},
-		{"N Nt O -", []dstest.Option{dstest.MaxUnavailable("2")}, []string{"n1 p1 Terminating", "n3  NoPod"}, "one on its way out, and none"},
-		{"N N/N O", nil, []string{"n1  Duplicate"}, "two where one belongs"},
-		{"O/n O/N O", []dstest.Option{dstest.MaxUnavailable("0"), dstest.MaxSurge("1"), waits("p0b", 40*time.Second)}, []string{"n0 p0b Starting"}, "a surge is held by new pods that are not available"},
-		{"N N", nil, nil, "nobody"},
-	} {
-		t.Run(tt.why, func(t *testing.T) {
-			s := dstest.State(tt.grid, tt.options...)
-			st := stateOf(t, s)
-			var got []string
-			for _, h := range holdingNow(st, cause.Find(st)) {
-				got = append(got, fmt.Sprintf("%s %s %s", h.Node, h.Pod, h.Code))
-			}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("%q (-want +got):\n%s", tt.grid, diff)
 			}
 		})
 	}

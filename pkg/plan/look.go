@@ -15,28 +15,37 @@ func Look(st *daemonset.State) cause.Outlook {
 	if !st.PodsRead || leftAlone(st.DaemonSet) {
 		return cause.Outlook{}
 	}
-	w := newWay(st, measure(st, Options{}), nil)
-	step := st.Sync()
+	w, step := newWay(st, measure(st, Options{}), nil), st.Sync()
 	w.quiet(&step)
 	r := w.simulate()
+	o := w.outcome(r)
+	return w.look(r, &o, &step)
+}
+
+// look returns what Look does, of a simulation and how it ended. It adds to the
+// Outcome the other ends, and of one that ends how long that takes.
+func (w *way) look(r *simulation, o *Outcome, next *daemonset.Step) cause.Outlook {
 	out := cause.Outlook{Lost: Nodes(r.lost())}
-	switch o := w.outcome(r); {
+	if o.ends() {
+		w.m.wait(next)
+		w.spread(o)
+	}
+	o.Alternatives = w.alternatives(o)
+	switch {
 	case o.Code == Stalls:
-		out.Course = &cause.Course{Stalls: true, End: r.tally.Counts(), Otherwise: w.otherwise(&o)}
+		out.Course = &cause.Course{Stalls: true, End: r.tally.Counts(), Otherwise: o.otherwise()}
 		out.Raise = w.raise(r)
 	case o.Code == Completes:
-		w.m.wait(&step)
-		w.spread(&o)
-		out.Course = &cause.Course{End: r.tally.Counts(), Next: nextBatch(st, &step, r), Duration: o.Duration, Otherwise: w.otherwise(&o)}
+		out.Course = &cause.Course{End: r.tally.Counts(), Next: nextBatch(w.st, next, r), Duration: o.Duration, Otherwise: o.otherwise()}
 	case o.Code == NothingToDo && !w.safe():
-		out.Stall = nextStall(st)
+		out.Stall = nextStall(w.st)
 	}
 	return out
 }
 
 // otherwise returns the first of the other ends; nil where there is none.
-func (w *way) otherwise(o *Outcome) *cause.Otherwise {
-	for _, a := range w.alternatives(o) {
+func (o *Outcome) otherwise() *cause.Otherwise {
+	for _, a := range o.Alternatives {
 		return &cause.Otherwise{Nodes: a.Nodes, Ready: a.Condition == PodsBecomeReady, Stalls: a.Code == Stalls, Updated: a.Updated, Unserved: a.Unserved, Duration: a.Duration}
 	}
 	return nil

@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"regexp"
@@ -12,8 +11,9 @@ import (
 	"unsafe"
 )
 
-// onTerminal runs a command on a terminal of 80 columns and 24 lines, and returns what it wrote.
-func onTerminal(t *testing.T, cmd *exec.Cmd) string {
+// onTerminal runs a command on a terminal of 80 columns and 24 lines, and returns what it wrote. resize is shown all
+// that was written so far, and returns another number of lines and columns, or 0 for the same ones.
+func onTerminal(t *testing.T, cmd *exec.Cmd, resize func(written string) (lines, columns uint16)) string {
 	t.Helper()
 	control, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
 	must(t, err)
@@ -35,9 +35,19 @@ func onTerminal(t *testing.T, cmd *exec.Cmd) string {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	must(t, cmd.Start())
 	terminal.Close()
-	out, _ := io.ReadAll(control) // ends with an error when nobody holds the terminal any more
-	_ = cmd.Wait()                // its status tells
-	return string(out)
+	var out strings.Builder
+	for chunk := make([]byte, 4096); ; {
+		n, err := control.Read(chunk)
+		if out.Write(chunk[:n]); err != nil { // when nobody holds the terminal any more
+			break
+		}
+		if lines, columns := resize(out.String()); lines > 0 {
+			size = [4]uint16{lines, columns}
+			ioctl(syscall.TIOCSWINSZ, unsafe.Pointer(&size))
+		}
+	}
+	_ = cmd.Wait() // its status tells
+	return out.String()
 }
 
 // shown returns what a terminal shows of what was written to it: the lines that were not overwritten. It knows what

@@ -3,6 +3,8 @@ package e2e
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
+	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -83,18 +85,18 @@ func TestWatch(t *testing.T) {
 		cmd := c.KubectlCommand(ctx, stage.Reader, "ds", "plan-rollout", "-n", ds.Namespace, ds.Name, "--watch", "--exit-code")
 		cmd.Env = append(cmd.Env, "TERM=xterm-256color")
 		began := time.Now()
-		lines, redrawn := shown(t, onTerminal(t, cmd))
+		lines, redrawn := shown(t, onTerminal(t, cmd, sameSize))
 		took := time.Since(began)
 		screen := strings.Join(lines, "\n")
 		if cmd.ProcessState.ExitCode() != 0 || !strings.Contains(screen, " done: 14 of 14 updated, 14 available; ") {
 			t.Errorf("ended with %d", cmd.ProcessState.ExitCode())
 		}
-		for _, words := range []string{"DONE  kube-system/node-agent: 14 of 14 updated", "updated    [##", "available  [##", "Outlook   all pods are updated", "Last      ", "all as predicted"} {
+		for _, words := range []string{"HEALTHY  kube-system/node-agent: 14 of 14 pods available and updated", "  node-  01 02 03", "# updated and available  14", "Last      ", "as predicted", "all as predicted"} {
 			if !strings.Contains(screen, words) {
 				t.Errorf("the screen lacks %q", words)
 			}
 		}
-		if strings.Count(screen, "updated    [") != 1 || len(lines) > 24 {
+		if strings.Count(screen, "HEALTHY  ") != 1 || len(lines) > 24 {
 			t.Error("something was left of an earlier screen")
 		}
 		for _, l := range lines {
@@ -106,6 +108,71 @@ func TestWatch(t *testing.T) {
 			t.Errorf("drawn anew %d times in %s", redrawn, took)
 		}
 		t.Logf("drawn anew %d times in %s\n%s", redrawn, took, screen)
+	})
+	t.Run("on a terminal that shrinks", func(t *testing.T) {
+		cmd := c.KubectlCommand(ctx, stage.Reader, "ds", "explain", "-n", ds.Namespace, ds.Name, "--watch")
+		cmd.Env = append(cmd.Env, "TERM=xterm-256color")
+		const cleared = "\x1b[H\x1b[2J"
+		shrunk, ended := false, false
+		written := onTerminal(t, cmd, func(written string) (lines, columns uint16) {
+			switch {
+			case !shrunk && strings.Contains(written, "(Ctrl-C ends)"):
+				shrunk = true
+				return 12, 50
+			case !ended && strings.Contains(written, cleared) && strings.HasSuffix(written, "from here on\r\n"):
+				ended = true
+				must(t, cmd.Process.Signal(os.Interrupt))
+			}
+			return 0, 0
+		})
+		_, after, found := strings.Cut(written, cleared)
+		lines, _ := shown(t, after)
+		if !found || strings.Count(strings.Join(lines, "\n"), "HEALTHY  ") != 1 || len(lines) > 12 {
+			t.Errorf("something was left of an earlier screen:\n%s", strings.Join(lines, "\n"))
+		}
+		for _, l := range lines[:len(lines)-2] { // the last one, how it ended, may be as long as it is
+			if len(l) > 50 {
+				t.Errorf("%d columns: %s", len(l), l)
+			}
+		}
+	})
+	t.Run("as documents, a line each", func(t *testing.T) {
+		must(t, c.SetImage(ctx, ds.Namespace, ds.Name, "acme/node-agent:documents"))
+		w := watched(t, c, ds, stage.Reader, "-o", "json")
+		if w.Code != 0 || w.Stderr != "" || len(w.lines) < 3 {
+			t.Errorf("%d lines, ended with %d: %s", len(w.lines), w.Code, w.Stderr)
+		}
+		for i, line := range w.lines {
+			var p struct {
+				Kind    string
+				Outcome struct{ Code string }
+			}
+			must(t, json.Unmarshal([]byte(line), &p))
+			if last := i == len(w.lines)-1; p.Kind != "RolloutPlan" || last != (p.Outcome.Code == "NothingToDo") {
+				t.Errorf("line %d of %d is %+v", i, len(w.lines), p)
+			}
+		}
+	})
+	t.Run("explain goes on when all is well", func(t *testing.T) {
+		explained := func(flags ...string) stage.Result {
+			r, err := c.KubectlAs(ctx, stage.Reader, append([]string{"ds", "explain", "-n", ds.Namespace, ds.Name, "--watch", "--exit-code", "--timeout", "2s"}, flags...)...)
+			must(t, err)
+			return r
+		}
+		if r := explained(); r.Code != 0 || !strings.HasSuffix(r.Stdout, " timeout after 2s with 14 of 14 updated, 14 available; no batch came\n") {
+			t.Errorf("ended with %d: %s\n%s", r.Code, r.Stderr, r.Stdout)
+		}
+		r := explained("-o", "json")
+		for line := range strings.Lines(r.Stdout) {
+			var e struct{ Verdict struct{ Code string } }
+			must(t, json.Unmarshal([]byte(line), &e))
+			if e.Verdict.Code != "Healthy" {
+				t.Errorf("it is %+v", e)
+			}
+		}
+		if r.Code != 0 || strings.Count(r.Stdout, "\n") != 2 {
+			t.Errorf("a document at the start and one at the end; ended with %d: %s\n%s", r.Code, r.Stderr, r.Stdout)
+		}
 	})
 	t.Run("by a user who may not read nodes", func(t *testing.T) {
 		must(t, c.AllowNamespace(ctx, ds.Namespace))
@@ -189,6 +256,9 @@ func TestWatch(t *testing.T) {
 		}
 	})
 }
+
+// sameSize resizes no terminal.
+func sameSize(string) (lines, columns uint16) { return 0, 0 }
 
 // watching is what a watch printed.
 type watching struct {

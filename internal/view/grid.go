@@ -1,0 +1,316 @@
+package view
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/screen"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+)
+
+// mark is how a map of nodes shows how far a rollout is on one.
+type mark struct {
+	sign, words string
+	served      string // added where every such node has an available pod all the same
+	tone        screen.Tone
+}
+
+// marks are in the order of the legend. A node that is Old is on a revision that the
+// legend names.
+var marks = []struct {
+	plan.NodeState
+	mark
+}{
+	{plan.NodeUpdated, mark{"#", "updated and available", "", screen.Good}},
+	{plan.NodeReady, mark{"*", "Ready, not yet available", "", screen.Warn}},
+	{plan.NodeStarting, mark{"+", "starting", ", old pod serves", screen.Warn}},
+	{plan.NodeDeleting, mark{"-", "deleting", ", new pod serves", screen.Warn}},
+	{plan.NodeEmpty, mark{"_", "no pod", "", screen.Warn}},
+	{plan.NodeUnavailable, mark{"!", "old pod not available", "", screen.Bad}},
+	{plan.NodeFails, mark{"x", "failing", ", old pod serves", screen.Bad}},
+	{plan.NodeOld, mark{".", "on", "", screen.Plain}},
+}
+
+// nodeMap is the nodes of a rollout as a map of one mark for each.
+type nodeMap struct {
+	nodes []plan.OnNode // node-9 before node-10
+	old   string        // the revision of the nodes that are Old
+	width int           // columns
+}
+
+func newNodeMap(nodes []plan.OnNode, old string, width int) *nodeMap {
+	m := &nodeMap{slices.Clone(nodes), old, cmp.Or(width, 100)}
+	for i := range m.nodes {
+		m.nodes[i].Node = screen.Clean(m.nodes[i].Node)
+	}
+	slices.SortStableFunc(m.nodes, func(a, b plan.OnNode) int { return compareNames(a.Node, b.Node) })
+	return m
+}
+
+// compareNames orders names, with the numbers at their ends as numbers.
+func compareNames(a, b string) int {
+	p, m := numbered(a)
+	q, n := numbered(b)
+	return cmp.Or(strings.Compare(p, q), cmp.Compare(len(m), len(n)), strings.Compare(m, n))
+}
+
+// numbered splits a name before the digits at its end.
+func numbered(name string) (prefix, number string) {
+	prefix = strings.TrimRight(name, "0123456789")
+	return prefix, name[len(prefix):]
+}
+
+// legendRow is how many nodes have one mark.
+type legendRow struct {
+	mark
+	count string
+	nodes []string // those where something moves
+}
+
+// legend counts the nodes: every node is in one row.
+func (m *nodeMap) legend() (rows []legendRow, width int) {
+	of := map[plan.NodeState][]plan.OnNode{}
+	for _, n := range m.nodes {
+		of[n.State] = append(of[n.State], n)
+	}
+	digits := 0
+	for _, nodes := range of {
+		digits = max(digits, len(strconv.Itoa(len(nodes))))
+	}
+	for _, mark := range marks {
+		nodes := of[mark.NodeState]
+		if len(nodes) == 0 {
+			continue
+		}
+		row := legendRow{mark.mark, strconv.Itoa(len(nodes)), nil}
+		switch unserved := func(n plan.OnNode) bool { return !n.Served }; {
+		case mark.NodeState == plan.NodeOld:
+			row.words += " " + m.old
+		case !slices.ContainsFunc(nodes, unserved):
+			row.words += row.served
+		}
+		for i := range nodes {
+			if nodes[i].State.Moves() {
+				row.nodes = append(row.nodes, nodes[i].Node)
+			}
+		}
+		rows = append(rows, row)
+		width = max(width, len("# ")+screen.Width(row.words)+len("  ")+digits)
+	}
+	return rows, width
+}
+
+// line is a row of the legend: the mark, its words, and how many nodes have it.
+func (r *legendRow) line(width int) screen.Lines {
+	words := r.words + strings.Repeat(" ", max(1, width-len("# ")-screen.Width(r.words)-len(r.count)))
+	return screen.Lines{{Text: r.sign, Tone: r.tone}, {Text: " " + words + r.count}}
+}
+
+// draw draws the map in at most so many lines: with each node's number above its mark
+// where the names have numbers, else in rows of marks, of which each stands for
+// several nodes where there is no room for all, or more than a thousand. It is nil
+// where there is no room for a row and the legend.
+func (m *nodeMap) draw(most int) screen.Rows {
+	legend, width := m.legend()
+	if rows := m.named(m.width - width - margin); len(rows) > 0 && max(len(rows), len(legend)) <= most {
+		return beside(rows, legend, width)
+	}
+	below := m.described(legend, width)
+	if most < 3*len(below) {
+		below = m.joined(legend)
+	}
+	rows := m.packed(most - len(below))
+	if len(rows) == 0 {
+		return nil
+	}
+	return append(rows, below...)
+}
+
+// margin is how many columns are between a map and its legend.
+const margin = 4
+
+// beside puts a legend at the right of a map.
+func beside(rows screen.Rows, legend []legendRow, width int) screen.Rows {
+	taken := func(line screen.Lines) (columns int) {
+		for _, part := range line {
+			columns += screen.Width(part.Text)
+		}
+		return columns
+	}
+	wide := 0
+	for _, line := range rows {
+		wide = max(wide, taken(line))
+	}
+	for i, l := range legend {
+		if i == len(rows) {
+			rows = append(rows, nil)
+		}
+		rows[i] = append(append(rows[i], screen.Line{Text: strings.Repeat(" ", wide-taken(rows[i])+margin)}), l.line(width)...)
+	}
+	return rows
+}
+
+// described is a legend with the names of the nodes where something moves.
+func (m *nodeMap) described(legend []legendRow, width int) (rows screen.Rows) {
+	for _, l := range legend {
+		line := l.line(width)
+		if names := fitted(l.nodes, m.width-width-margin); names != "" {
+			line = append(line, screen.Line{Text: "  " + names})
+		}
+		rows = append(rows, line)
+	}
+	return rows
+}
+
+// joined is a legend in as few lines as it takes.
+func (m *nodeMap) joined(legend []legendRow) (rows screen.Rows) {
+	const between = "   "
+	at := m.width
+	for _, l := range legend {
+		words := " " + l.count + " " + l.words
+		took := len(between) + len(l.sign) + screen.Width(words)
+		if at+took > m.width-2 {
+			rows, at = append(rows, nil), 0
+		}
+		line := &rows[len(rows)-1]
+		if at > 0 {
+			*line = append(*line, screen.Line{Text: between})
+		}
+		*line = append(*line, screen.Line{Text: l.sign, Tone: l.tone}, screen.Line{Text: words})
+		at += took
+	}
+	return rows
+}
+
+// fitted lists as many names as a line of some columns holds, and how many more there
+// are; empty where it holds none.
+func fitted(names []string, columns int) string {
+	for n := len(names); n > 0; n-- {
+		text := strings.Join(names[:n], ", ")
+		if more := len(names) - n; more > 0 {
+			text += fmt.Sprintf(" +%d more", more)
+		}
+		if screen.Width(text) <= columns {
+			return text
+		}
+	}
+	return ""
+}
+
+// mostDigits is how long a number above a mark may be.
+const mostDigits = 3
+
+// named draws a pair of lines for each prefix of names, with the numbers behind it in
+// the first and the marks in the second. It is nil where names do not have such
+// numbers, or the columns hold too few of them.
+func (m *nodeMap) named(columns int) (rows screen.Rows) {
+	const fewest = 5
+	label, digits := 0, 0
+	for _, n := range m.nodes {
+		prefix, number := numbered(n.Node)
+		if number == "" || len(number) > mostDigits {
+			return nil
+		}
+		label, digits = max(label, screen.Width(prefix)), max(digits, len(number))
+	}
+	perLine := (columns - 2 - label - 1) / (digits + 1)
+	if perLine < fewest || len(m.nodes) > 1000 {
+		return nil
+	}
+	if m.largest() > perLine {
+		perLine -= perLine % 5 // people count in fives
+	}
+	for at := 0; at < len(m.nodes); {
+		prefix, _ := numbered(m.nodes[at].Node)
+		numbers := screen.Lines{{Text: prefix + strings.Repeat(" ", label-screen.Width(prefix)+1)}}
+		signs := screen.Lines{{Text: strings.Repeat(" ", label+1)}}
+		for end := at + perLine; at < len(m.nodes) && at < end; at++ {
+			p, number := numbered(m.nodes[at].Node)
+			if p != prefix {
+				break
+			}
+			mark, pad := markOf(m.nodes[at].State), strings.Repeat(" ", digits-1)
+			numbers = append(numbers, screen.Line{Text: " " + number + strings.Repeat(" ", digits-len(number))})
+			signs = append(signs, screen.Line{Text: " "}, screen.Line{Text: mark.sign, Tone: mark.tone}, screen.Line{Text: pad})
+		}
+		rows = append(rows, numbers, signs)
+	}
+	return rows
+}
+
+// largest is how many names with the same prefix there are at most.
+func (m *nodeMap) largest() (most int) {
+	count := map[string]int{}
+	for _, n := range m.nodes {
+		prefix, _ := numbered(n.Node)
+		count[prefix]++
+		most = max(most, count[prefix])
+	}
+	return most
+}
+
+func markOf(s plan.NodeState) mark {
+	for _, m := range marks {
+		if m.NodeState == s {
+			return m.mark
+		}
+	}
+	return mark{sign: "?"}
+}
+
+// packed draws rows of marks in tens, at most so many, each behind the name of its
+// first node. A mark that stands for several nodes shows the worst of them.
+func (m *nodeMap) packed(most int) (rows screen.Rows) {
+	label := 0
+	for _, n := range m.nodes {
+		label = max(label, screen.Width(n.Node))
+	}
+	if label > m.width/3 {
+		label = 0 // names are not cut
+	}
+	const ten = " ##########"
+	perLine := (m.width - 2 - label - 1) / len(ten) * 10
+	each := 1
+	if len(m.nodes) > 1000 {
+		each = 2
+	}
+	if each > 1 || len(m.nodes) > perLine*most {
+		most-- // which a line says
+	}
+	if perLine < 1 || most < 1 {
+		return nil
+	}
+	for len(m.nodes) > each*perLine*most {
+		each++
+	}
+	for at := 0; at < len(m.nodes); {
+		first := ""
+		if label > 0 {
+			first = m.nodes[at].Node
+		}
+		line := screen.Lines{{Text: first + strings.Repeat(" ", label-screen.Width(first)+1)}}
+		for n := 0; n < perLine && at < len(m.nodes); n++ {
+			if n%10 == 0 {
+				line = append(line, screen.Line{Text: " "})
+			}
+			worst := markOf(worstOf(m.nodes[at:min(at+each, len(m.nodes))]))
+			line = append(line, screen.Line{Text: worst.sign, Tone: worst.tone})
+			at += each
+		}
+		rows = append(rows, line)
+	}
+	if each > 1 {
+		rows = append(rows, screen.Lines{{Text: fmt.Sprintf("(a mark stands for %d nodes, and shows the worst of them)", each)}})
+	}
+	return rows
+}
+
+// worstOf returns the worst state of some nodes.
+func worstOf(nodes []plan.OnNode) plan.NodeState {
+	return slices.MinFunc(nodes, func(a, b plan.OnNode) int {
+		return slices.Index(plan.NodeStates, a.State) - slices.Index(plan.NodeStates, b.State)
+	}).State
+}

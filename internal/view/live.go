@@ -1,0 +1,371 @@
+package view
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/screen"
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+)
+
+// Live is what a live screen shows: where a DaemonSet stands at one time, and what
+// happened before.
+type Live struct {
+	Progress *plan.Progress
+	Now      *explain.Explanation // of the Progress's State and Outlook
+	Last     []Event              // the newest first
+	Ended    bool                 // nothing more comes
+}
+
+// Event is something that happened at one time, or words about what is watched.
+type Event struct {
+	plan.Happening
+	Words string
+}
+
+// LiveScreen writes a Live in as many lines as there is room for; 0 is for any number.
+// What is left out where there is little room, and in which order, docs/watch.md says.
+func LiveScreen(w io.Writer, l *Live, asked Asked, style Style, room int) error {
+	p := l.Progress
+	if p.End == plan.EndGone {
+		s := newSheet(&p.Header, asked, style)
+		s.s.Headline = screen.Headline{Verdict: "DELETED", Tone: screen.Bad, Subject: s.subject(), Text: "the DaemonSet was deleted", Clock: p.Header.Snapshot.TakenAt.Format(clockTime)}
+		s.s.Add(screen.Last, lastEvents(l.Last, len(l.Last)))
+		return s.write(w, room)
+	}
+	nodes := newNodeMap(p.Nodes, oldRevision(l.Now), style.Width)
+	const all = 100
+	d := details{lines: cmp.Or(room/3, all), pods: 10, last: 10, parts: all, acts: all, outlook: all, words: all, states: true}
+	for n := 0; ; n++ {
+		s := newLive(l, nodes, d, asked, style)
+		if n == len(shortenings) || room == 0 || s.s.Height(style.terminal()) <= room {
+			return s.write(w, room)
+		}
+		shortenings[n](&d)
+	}
+}
+
+// write writes a screen in as many lines as there is room for.
+func (a *sheet) write(w io.Writer, room int) error {
+	t := a.style.terminal()
+	t.Height = room
+	return a.s.Text(w, t)
+}
+
+// details are how much a live screen shows of what can be shortened.
+type details struct {
+	lines, pods, last, parts int // of the map, of the table, of what happened
+	acts, outlook            int // of each label with commands, of Outlook
+	words                    int // paragraphs about each problem
+	brief, dense, states     bool
+	without                  []screen.Label
+}
+
+func without(labels ...screen.Label) func(*details) {
+	return func(d *details) { d.without = append(d.without, labels...) }
+}
+
+// shortenings are what a screen that is too long loses, one after the other.
+var shortenings = []func(*details){
+	without(screen.Note, screen.Preview),
+	func(d *details) { d.last = 3 },
+	without(screen.Rollout),
+	func(d *details) { d.acts, d.pods = 1, 3 },
+	func(d *details) { d.brief, d.words = true, 2 }, // acts without their side effects
+	func(d *details) { d.parts = 1 },
+	func(d *details) { d.outlook = 1 },
+	func(d *details) { d.dense = true },
+	without(screen.Impact),                // the table names the nodes
+	func(d *details) { d.states = false }, // the map shows them
+	without(screen.Limit),
+	func(d *details) { d.lines = min(d.lines, 6) },
+	func(d *details) { d.last = 1 },
+	without(screen.Change),
+	func(d *details) { d.pods = 1 },
+	func(d *details) { d.lines = min(d.lines, 4) },
+	func(d *details) { d.lines = 0 }, // how many nodes, in words
+	without(screen.Cause),
+	func(d *details) { d.words = 1 }, // problems without the cluster's words
+	without(screen.Check),
+	func(d *details) { d.parts = 0 },
+	without(screen.Outlook),
+}
+
+// live makes the screen of a Live.
+type live struct {
+	*answer
+	l *Live
+	d details
+}
+
+func newLive(l *Live, nodes *nodeMap, d details, asked Asked, style Style) *live {
+	a := &live{newAnswer(l.Now, asked, style), l, d}
+	a.brief = d.brief
+	a.headline()
+	a.doNow(a.e.Advice)
+	a.impact()
+	a.rollout()
+	a.change()
+	a.limit()
+	a.nodes(nodes)
+	a.problems()
+	a.late()
+	a.solutions()
+	a.outlook()
+	a.s.Add(screen.Last, lastEvents(l.Last, d.last))
+	if a.note(screen.Text(batchWords(l.Progress))); !l.Ended {
+		a.s.Corner = "(Ctrl-C ends)"
+	}
+	for _, label := range d.without {
+		a.s.Keep(label, 0)
+	}
+	for _, label := range []screen.Label{screen.Check, screen.Fix, screen.Continue, screen.Preview} {
+		a.s.Keep(label, d.acts)
+	}
+	a.s.Dense = d.dense
+	a.s.Keep(screen.Outlook, d.outlook)
+	a.s.KeepParts(d.parts)
+	return a
+}
+
+// headline is explain's, with the time; where nothing moves, it says for how long and
+// which nodes it waits for.
+func (a *live) headline() {
+	a.answer.headline()
+	a.s.Headline.Clock = a.l.Progress.Header.Snapshot.TakenAt.Format(clockTime)
+	if a.e.Verdict.Code != explain.Progressing && a.e.Verdict.Code != explain.Stuck {
+		return
+	}
+	if words := idleFor(a.l.Progress); words != "" {
+		far := fill(a.now, a.e.Verdict.Facts, "{updated} of {desired:pod} updated")
+		if !a.e.Rollout.UnderWay {
+			far = fill(a.now, a.e.Verdict.Facts, "{available} of {desired:pod} available")
+		}
+		a.s.Headline.Text = far + "; " + words
+	}
+}
+
+// idleFor says for how long nothing has moved, and for which nodes it waits; empty
+// where that is no longer than usual.
+func idleFor(p *plan.Progress) string {
+	if p.Idle == 0 {
+		return ""
+	}
+	var nodes []string
+	for _, n := range p.Nodes {
+		if n.State.Moves() {
+			nodes = append(nodes, n.Node)
+		}
+	}
+	return "no progress for " + ago(p.Idle) + behind(": ", someNames(nodes))
+}
+
+// oldRevision names the revision that nodes which are not updated run.
+func oldRevision(e *explain.Explanation) string {
+	var old []string
+	for _, r := range e.Running() {
+		if !r.Current {
+			old = append(old, revisionName(r))
+		}
+	}
+	if len(old) == 1 {
+		return old[0]
+	}
+	return "older revisions"
+}
+
+// nodes is the map of the nodes.
+func (a *live) nodes(m *nodeMap) {
+	if rows := m.draw(a.d.lines); len(rows) > 0 {
+		a.s.Add(screen.Body, rows)
+		return
+	}
+	var parts []string
+	legend, _ := m.legend()
+	for _, row := range legend {
+		parts = append(parts, row.count+" "+row.words)
+	}
+	if len(parts) > 0 {
+		a.s.Add(screen.Body, screen.Text("nodes: "+strings.Join(parts, ", ")))
+	}
+}
+
+// problems is the table of what is wrong, or else of what moves, a line for each pod.
+func (a *live) problems() {
+	restarted, problems := false, a.e.Matters()
+	if len(problems) == 0 && a.d.states {
+		problems, _ = a.e.Listed()
+	}
+	t := &screen.Table{Columns: []screen.Column{{Head: heads[a.e.Gravity()]}, {Head: "NODE"}, {Head: "POD", Drop: 2}, {Head: "FOR"}, {Head: "RESTARTS", Right: true, Drop: 1}}}
+	on := map[string]*explain.Node{}
+	for i := range a.e.Nodes {
+		on[a.e.Nodes[i].Name] = &a.e.Nodes[i]
+	}
+	for i, p := range problems {
+		if i >= a.d.pods {
+			t.Row(Plural(len(problems)-i, "more problem"))
+			break
+		}
+		most := max(1, a.d.pods/len(problems))
+		if len(p.Nodes) == most+1 {
+			most++
+		}
+		for _, name := range p.Nodes[:min(most, len(p.Nodes))] {
+			cells := screen.Cells(string(p.Code), name, "-", a.lasting(p), "")
+			if n := on[name]; n != nil && n.Problem != nil && n.Problem.Code == p.Code {
+				cells[2].Lines[0], cells[3].Lines[0] = cmp.Or(n.Problem.Pod, "-"), a.lasting(&cause.Problem{Since: n.Problem.Since})
+				cells[4].Lines[0] = fact(n.Problem.Facts, "restarts")
+				restarted = restarted || cells[4].Lines[0] != ""
+			}
+			t.Rows = append(t.Rows, screen.Row{Cells: a.toned(p, cells)})
+		}
+		switch more := len(p.Nodes) - most; {
+		case len(p.Nodes) == 0:
+			t.Rows = append(t.Rows, screen.Row{Cells: a.toned(p, screen.Cells(string(p.Code), "-", "-", a.lasting(p), ""))})
+		case more > 0:
+			t.Row("", fmt.Sprintf("+%d more", more))
+		}
+		last := &t.Rows[len(t.Rows)-1]
+		last.Detail = a.detail(p)
+		last.Detail = last.Detail[:min(a.d.words, len(last.Detail))]
+	}
+	if !restarted {
+		t.Columns = t.Columns[:4]
+	}
+	a.s.Add(screen.Body, t)
+}
+
+// toned gives the name of a problem its colour.
+func (a *live) toned(p *cause.Problem, cells []screen.Cell) []screen.Cell {
+	if cells[0].Tone = screen.Warn; p.Severity == cause.SeverityError {
+		cells[0].Tone = screen.Bad
+	}
+	return cells
+}
+
+// late is what takes longer than usual, beside the problems.
+func (a *live) late() {
+	const most = 3
+	p := a.l.Progress
+	t := &screen.Table{Columns: []screen.Column{{}, {}, {Wrap: true}}}
+	listed := map[string]bool{}
+	for _, problem := range a.e.Matters() {
+		for _, n := range problem.Nodes {
+			listed[n] = true
+		}
+	}
+	for _, l := range p.Late {
+		f := daemonset.Facts{"for": ago(l.For), "deleting": l.Deleting, "starts": spanWords(p.Usual.Starts), "ends": spanWords(p.Usual.Ends)}
+		if !listed[l.Node] {
+			t.Row("LATE", l.Node, fill(a.now, f, "{deleting=true}its pod has been terminating for {for} (usual: {ends})", "its pod has been starting for {for} (usual: {starts})"))
+		}
+	}
+	if more := len(t.Rows) - most; more > 0 {
+		t.Rows = t.Rows[:most]
+		t.Row("", fmt.Sprintf("+%d more", more))
+	}
+	if p.Overdue() {
+		f := daemonset.Facts{"owed": ago(p.Owed), "waits": len(p.Next.Waits) > 0}
+		t.Row("LATE", "controller", fill(a.now, f, "its next step has been due for {owed}[{waits=true}; it may wait for its back-off]"))
+	}
+	a.s.Add(screen.Body, t)
+}
+
+// spanWords is the shortest and the longest of some times in seconds, which are
+// sorted; empty for none.
+func spanWords(of []float64) string {
+	if len(of) == 0 {
+		return ""
+	}
+	return rangeWords(&plan.Duration{Optimistic: of[0], Pessimistic: of[len(of)-1]})
+}
+
+// outlook says when it is complete, by the clock.
+func (a *live) outlook() {
+	p, o := a.l.Progress, cmp.Or(a.e.Outlook, &explain.Outlook{})
+	f := with(a.forecast(), daemonset.Facts{"starts": spanWords(p.Usual.Starts), "ends": spanWords(p.Usual.Ends), "assumed": p.Usual.Assumed, "still": ago(p.Idle)})
+	switch {
+	case o.Code != explain.Completes || a.e.Failing():
+		a.answer.outlook()
+		return
+	case p.Idle > 0:
+		a.add(screen.Outlook, "%s", fill(a.now, f, "time left unknown: a pod usually becomes Ready within {starts}", "time left unknown: no pod has moved for {still}"))
+	case o.Duration == nil:
+		a.add(screen.Outlook, "%s", fill(a.now, f, "complete when the other pods are available; time left unknown[: pods were Ready within {starts} before]"))
+	default:
+		f["when"] = clockRange(p.Header.Snapshot.TakenAt, o.Duration)
+		a.add(screen.Outlook, "%s", fill(a.now, f, "complete {when}, if {if?the pod|the pods} on {on} {if?becomes|become} Ready{else}", "{assumed=true}complete {when}, if every new pod is Ready within {starts} (--start)",
+			"complete {when}, if pods take as long as before: {starts} to become Ready[, {ends} to end]", "complete {when}, if every new pod becomes available"))
+	}
+	a.then()
+}
+
+// clockRange is when something ends that takes so long from a time on.
+func clockRange(at time.Time, d *plan.Duration) string {
+	end := func(seconds float64) time.Time { return at.Add(time.Duration(seconds * float64(time.Second))) }
+	from, to, layout := end(d.Optimistic), end(d.Pessimistic), "15:04"
+	switch {
+	case to.Sub(at) > 18*time.Hour:
+		layout = "Jan 2 15:04"
+	case to.Sub(at) < 3*time.Minute:
+		layout = clockTime
+	}
+	if from.Format(layout) == to.Format(layout) {
+		return "at " + to.Format(layout)
+	}
+	return "between " + from.Format(layout) + " and " + to.Format(layout)
+}
+
+// lastEvents are the last so many things that happened, the newest first, each beside
+// what was predicted.
+func lastEvents(events []Event, most int) *screen.Table {
+	t := &screen.Table{Columns: []screen.Column{{}, {}, {Wrap: true, Short: true}, {Drop: 1}}}
+	for _, e := range events[:min(most, len(events))] {
+		at := e.At.Format(clockTime)
+		row := func(did string, items []daemonset.Item, predicted string) {
+			cells := screen.Cells(at, did, "", predicted)
+			cells[2] = screen.Cell{Names: itemNodes(items)}
+			t.Rows, at = append(t.Rows, screen.Row{Cells: cells}), ""
+		}
+		batch := func(verb string, items []daemonset.Item, expected, of int) {
+			f := daemonset.Facts{"n": expected, "of": of, "choice": of > expected, "as": e.Kind == plan.AsPredicted}
+			if len(items) > 0 {
+				row(verb+"d "+strconv.Itoa(len(items)), items, fill(time.Time{}, f, "{as=true}{choice=true}as predicted: any {n} of {of}", "{as=true}as predicted",
+					"{n=0}not predicted", "{choice=true}predicted: any {n} of {of}", "predicted: {n}"))
+			}
+		}
+		switch {
+		case e.Words != "":
+			t.Rows = append(t.Rows, screen.Row{Cells: screen.Cells(at, "watching", e.Words)})
+		case e.Kind == plan.Evicted:
+			row("evicted", e.Deletes, e.By)
+		case e.Kind == plan.Changed:
+			t.Rows = append(t.Rows, screen.Row{Cells: screen.Cells(at, "changed", fmt.Sprintf("the DaemonSet, to generation %d", e.Generation))})
+		case e.Kind == plan.Unjudged:
+			row("created", e.Creates, "no prediction without nodes")
+		default:
+			batch("delete", e.Deletes, e.Expected.Deletes, e.Expected.DeletesOf)
+			batch("create", e.Creates, e.Expected.Creates, e.Expected.CreatesOf)
+		}
+	}
+	return t
+}
+
+// itemNodes are the nodes of some pods, each once, in the order of the map.
+func itemNodes(items []daemonset.Item) (nodes []string) {
+	for _, i := range items {
+		if name := cmp.Or(i.Node, i.Pod); !slices.Contains(nodes, name) {
+			nodes = append(nodes, name)
+		}
+	}
+	slices.SortFunc(nodes, compareNames)
+	return nodes
+}

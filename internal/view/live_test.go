@@ -1,0 +1,432 @@
+package view
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/dstest/world"
+	"github.com/kubectl-ds/kubectl-ds/internal/screen"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// TestLiveScreens runs the stories in testdata/live: a world, what happened before, and
+// the screens that it must give on terminals of a size. One line is the shell's.
+func TestLiveScreens(t *testing.T) { runStories[liveStory](t, "testdata/live/*.txtar") }
+
+type liveStory struct {
+	s        *snapshot.Snapshot
+	happened []happened
+}
+
+// happened is a batch of the controller as it is written in a story: of is from how
+// many it could choose, and predicted how many were predicted where that is another
+// number.
+type happened struct {
+	Ago       string   `json:"ago"`
+	Created   []string `json:"created"`
+	Deleted   []string `json:"deleted"`
+	Of        int      `json:"of"`
+	Predicted *int     `json:"predicted"`
+}
+
+func (a *liveStory) take(t *testing.T, name, data string) bool {
+	switch name {
+	case "world":
+		a.s = world.Parse(t, data)
+	case "happened":
+		check(t, yaml.UnmarshalStrict([]byte(data), &a.happened))
+	default:
+		return false
+	}
+	return true
+}
+
+// ask gives the answer to "live WIDTHxHEIGHT".
+func (a *liveStory) ask(t *testing.T, question string) (string, int) {
+	t.Helper()
+	var width, height int
+	style, _ := options(t, strings.Fields(question)[1:], func(word, _ string) int {
+		n, _ := fmt.Sscanf(word, "%dx%d", &width, &height)
+		return n / 2
+	})
+	style.Width = width
+	var b bytes.Buffer
+	check(t, LiveScreen(&b, a.live(t), askable, style, height-1))
+	return visible(b.String()), height - 1
+}
+
+func (a *liveStory) live(t *testing.T) *Live {
+	l := liveOf(t, a.s)
+	for _, h := range a.happened {
+		ago, err := time.ParseDuration(h.Ago)
+		check(t, err)
+		e := Event{Happening: plan.Happening{At: a.s.TakenAt.Add(-ago), Kind: plan.AsPredicted, Creates: items(h.Created...), Deletes: items(h.Deleted...)}}
+		e.Expected.Creates, e.Expected.Deletes = len(h.Created), len(h.Deleted)
+		if h.Predicted != nil {
+			e.Kind, e.Expected.Creates, e.Expected.Deletes = plan.Otherwise, min(*h.Predicted, len(h.Created)), min(*h.Predicted, len(h.Deleted))
+		}
+		e.Expected.CreatesOf, e.Expected.DeletesOf = max(h.Of, e.Expected.Creates), max(h.Of, e.Expected.Deletes)
+		l.Last = append(l.Last, e)
+	}
+	l.Progress.Batches, l.Progress.AsPredicted = len(l.Last), len(l.Last)
+	return l
+}
+
+// liveOf composes a Live as the command does. In a cluster every event has a name.
+func liveOf(t *testing.T, s *snapshot.Snapshot) *Live {
+	t.Helper()
+	named := *s
+	named.Events = slices.Clone(s.Events)
+	for i := range named.Events {
+		named.Events[i].Name = fmt.Sprintf("event-%04d", i)
+	}
+	s = &named
+	p, err := plan.NewFollower(stateOf(t, s), plan.Options{}).Progress(s.TakenAt)
+	check(t, err)
+	return &Live{Progress: p, Now: explain.Explain(p.State, explain.Options{Outlook: p.Outlook})}
+}
+
+// TestLiveScreenFits: no line is wider than the terminal, and there are never more
+// than it has, whatever the size; and the screen always says what the verdict is.
+func TestLiveScreenFits(t *testing.T) {
+	sizes := [][2]int{{40, 10}, {40, 60}, {57, 17}, {80, 24}, {120, 30}, {160, 50}, {200, 60}}
+	for width := 40; width <= 200; width += 53 {
+		for height := 10; height <= 60; height += 17 {
+			sizes = append(sizes, [2]int{width, height})
+		}
+	}
+	for _, w := range append(everyWorld(t, 10), liveWorlds(t)...) {
+		l := liveOf(t, w.s)
+		l.Last = []Event{{Words: strings.Repeat("a long sentence about what is not heard of, ", 5)}}
+		for _, size := range sizes {
+			var b bytes.Buffer
+			check(t, LiveScreen(&b, l, askable, Style{Width: size[0], Color: true}, size[1]-1))
+			lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+			if len(lines) >= size[1] {
+				t.Fatalf("%s: %d lines on %d:\n%s", w.name, len(lines), size[1], &b)
+			}
+			for _, line := range lines {
+				if n := screen.Width(uncolored(line)); n > size[0] {
+					t.Fatalf("%s: %d columns on %d: %s", w.name, n, size[0], line)
+				}
+			}
+			if verdict := verdictOf(uncolored(b.String())); verdict == "" {
+				t.Fatalf("%s: no verdict:\n%s", w.name, &b)
+			}
+		}
+	}
+}
+
+// liveWorlds are the worlds of the live stories.
+func liveWorlds(t *testing.T) (out []told) {
+	for _, name := range []string{"stuck", "healthy", "surge", "thousand"} {
+		a := storyOf(t, name)
+		out = append(out, told{name: name, s: a.s})
+	}
+	return out
+}
+
+func verdictOf(text string) string {
+	verdict, _, _ := strings.Cut(text, "  ")
+	return verdict
+}
+
+// TestLiveAgrees: of one moment, the live screen, explain and the plan say the same:
+// its verdict is explain's; it is not stuck where the plan completes, and completes
+// where it says when.
+func TestLiveAgrees(t *testing.T) {
+	idle, stuck := 0, 0
+	for _, w := range append(everyWorld(t, 60), liveWorlds(t)...) {
+		l := liveOf(t, w.s)
+		var live, still bytes.Buffer
+		e := explained(t, w.s, explain.Options{})
+		check(t, LiveScreen(&live, l, askable, Style{}, 0))
+		check(t, Explanation(&still, e, askable, Style{}))
+		if a, b := verdictOf(live.String()), verdictOf(still.String()); a != b {
+			t.Errorf("%s: the live screen says %s, explain %s", w.name, a, b)
+		}
+		p, err := world.Plan(w.s, nil, plan.Options{})
+		check(t, err)
+		switch o := l.Progress.Outcome; {
+		case o.Code != p.Outcome.Code && o.Code != plan.NotRolling:
+			t.Errorf("%s: followed, it is %s, the plan says %s", w.name, o.Code, p.Outcome.Code)
+		case e.Verdict.Code == explain.Stuck && o.Code == plan.Completes && e.Next.Error == nil: // a step that fails until a pod is collected
+			t.Errorf("%s: stuck, and it completes", w.name)
+		}
+		if strings.Contains(live.String(), "\nOutlook   complete ") && p.Outcome.Code != plan.Completes {
+			t.Errorf("%s: the plan is %s:\n%s", w.name, p.Outcome.Code, &live)
+		}
+		if head, _, _ := strings.Cut(live.String(), "\n"); strings.Contains(head, "no progress for") {
+			idle++
+			if strings.Contains(live.String(), "complete between") || strings.Contains(live.String(), "complete at") {
+				t.Errorf("%s: nothing moves, and it says when it is complete:\n%s", w.name, &live)
+			}
+		}
+		stuck += b2i(e.Verdict.Code == explain.Stuck)
+	}
+	if idle == 0 || stuck == 0 {
+		t.Errorf("%d make no progress, %d are stuck", idle, stuck)
+	}
+}
+
+// TestLiveCountsAddUp: the legend of the map counts every eligible node once, and the
+// map has a mark for each, or for each of as many as it says.
+func TestLiveCountsAddUp(t *testing.T) {
+	each := regexp.MustCompile(`a mark stands for (\d+) nodes`)
+	for _, w := range append(everyWorld(t, 30), liveWorlds(t)...) {
+		l := liveOf(t, w.s)
+		for _, width := range []int{80, 160} {
+			for _, lines := range []int{100, 12, 7, 4} {
+				m := newNodeMap(l.Progress.Nodes, "revision 1", width)
+				total, marked, per := 0, 0, 1
+				rows, _ := m.legend()
+				for _, r := range rows {
+					n := 0
+					fmt.Sscan(r.count, &n)
+					total += n
+				}
+				if st := l.Progress.State; total != len(l.Progress.Nodes) || st.NodesRead && st.PodsRead && total != st.Desired {
+					t.Fatalf("%s: the legend counts %d nodes", w.name, total)
+				}
+				drawn := m.draw(lines)
+				if len(drawn) > lines {
+					t.Fatalf("%s: %d lines, %d were asked for", w.name, len(drawn), lines)
+				}
+				for _, line := range drawn {
+					for _, part := range line {
+						if m := each.FindStringSubmatch(part.Text); m != nil {
+							fmt.Sscan(m[1], &per)
+						}
+						if len(part.Text) == 1 && strings.Contains("#*+-_!x.", part.Text) {
+							marked++
+						}
+					}
+				}
+				if marked -= len(rows); drawn != nil && marked > 0 && (marked*per < total || (marked-1)*per >= total) {
+					t.Errorf("%s: %d marks for %d nodes each, of %d", w.name, marked, per, total)
+				}
+			}
+		}
+	}
+}
+
+// TestClockRange: when a rollout is complete, by the clock.
+func TestClockRange(t *testing.T) {
+	at := time.Date(2026, 11, 20, 12, 7, 24, 0, time.UTC)
+	for _, tt := range []struct {
+		from, to  float64
+		want, why string
+	}{
+		{180, 290, "between 12:10 and 12:12", "to the minute"},
+		{200, 215, "at 12:10", "the same minute"},
+		{20, 90, "between 12:07:44 and 12:08:54", "soon: to the second"},
+		{20, 20, "at 12:07:44", "a time that was said"},
+		{3600, 20 * 3600, "between Nov 20 13:07 and Nov 21 08:07", "another day"},
+	} {
+		if got := clockRange(at, &plan.Duration{Optimistic: tt.from, Pessimistic: tt.to}); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.why, got, tt.want)
+		}
+	}
+}
+
+// TestLastEvents: what happened stands beside what was predicted.
+func TestLastEvents(t *testing.T) {
+	expected := func(kind plan.HappeningKind, creates, createsOf, deletes, deletesOf int, h plan.Happening) Event {
+		h.Kind, h.At = kind, fourOClock
+		h.Expected.Creates, h.Expected.CreatesOf, h.Expected.Deletes, h.Expected.DeletesOf = creates, createsOf, deletes, deletesOf
+		return Event{Happening: h}
+	}
+	for _, tt := range []struct {
+		e         Event
+		want, why string
+	}{
+		{expected(plan.AsPredicted, 0, 0, 2, 10, plan.Happening{Deletes: items("n1/p1", "n2/p2")}), "16:04:11  deleted 2  n1, n2  as predicted: any 2 of 10", "a choice of the controller"},
+		{expected(plan.AsPredicted, 1, 1, 0, 0, plan.Happening{Creates: items("n1")}), "16:04:11  created 1  n1  as predicted", "no choice"},
+		{expected(plan.AsPredicted, 1, 1, 1, 1, plan.Happening{Creates: items("n1"), Deletes: items("n2/p2")}), "16:04:11  deleted 1  n2  as predicted\n                    created 1  n1  as predicted", "both in one step"},
+		{expected(plan.Otherwise, 0, 0, 0, 0, plan.Happening{Deletes: items("n1/p1")}), "16:04:11  deleted 1  n1  not predicted", "somebody else's deletion"},
+		{expected(plan.Otherwise, 0, 0, 3, 10, plan.Happening{Deletes: items("n1/p1")}), "16:04:11  deleted 1  n1  predicted: any 3 of 10", "less than was predicted"},
+		{expected(plan.Otherwise, 0, 0, 3, 3, plan.Happening{Deletes: items("n1/p1")}), "16:04:11  deleted 1  n1  predicted: 3", "less, and no choice"},
+		{expected(plan.Evicted, 0, 0, 0, 0, plan.Happening{Deletes: items("n1/p1"), By: "EvictionByEvictionAPI"}), "16:04:11  evicted  n1  EvictionByEvictionAPI", "an eviction says who it was"},
+		{expected(plan.Changed, 0, 0, 0, 0, plan.Happening{Generation: 7}), "16:04:11  changed  the DaemonSet, to generation 7", "a second change half-way"},
+		{expected(plan.Unjudged, 0, 0, 0, 0, plan.Happening{Creates: items("n1")}), "16:04:11  created  n1  no prediction without nodes", "without nodes"},
+		{Event{Happening: plan.Happening{At: fourOClock}, Words: "changes of pods arrive again"}, "16:04:11  watching  changes of pods arrive again", "what is heard of"},
+	} {
+		var s screen.Screen
+		var b bytes.Buffer
+		s.Add(screen.Last, lastEvents([]Event{tt.e}, 3))
+		check(t, s.Text(&b, screen.Terminal{}))
+		if diff := cmp.Diff("Last      "+tt.want+"\n", strings.TrimLeft(b.String(), "\n")); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.why, diff)
+		}
+	}
+}
+
+// TestCompareNames: numbers at the end of names are numbers.
+func TestCompareNames(t *testing.T) {
+	sorted := []string{"a", "a-2", "a-10", "a-011", "b-1"}
+	for seed := range 10 {
+		mixed := slices.Clone(sorted)
+		for i := range mixed {
+			j := (i*7 + seed) % len(mixed)
+			mixed[i], mixed[j] = mixed[j], mixed[i]
+		}
+		slices.SortFunc(mixed, compareNames)
+		if !slices.Equal(mixed, sorted) {
+			t.Fatalf("%v", mixed)
+		}
+	}
+}
+
+// TestDeletedScreen: of a DaemonSet that was deleted nothing is said but that.
+func TestDeletedScreen(t *testing.T) {
+	l := liveOf(t, storyOf(t, "healthy").s)
+	l.Progress.End = plan.EndGone
+	var b bytes.Buffer
+	check(t, LiveScreen(&b, l, askable, Style{Width: 80}, 23))
+	if want := "DELETED  kube-system/node-agent: the DaemonSet was deleted              12:07:24\n"; b.String() != want {
+		t.Errorf("%q", &b)
+	}
+}
+
+// storyOf reads the world and the past of a live story.
+func storyOf(t *testing.T, name string) *liveStory {
+	t.Helper()
+	return storyIn(t, "testdata/live/"+name+".txtar")
+}
+
+// storyIn reads the world and the past of the story in a file.
+func storyIn(t *testing.T, file string) *liveStory {
+	t.Helper()
+	story, err := txtar.ParseFile(file)
+	check(t, err)
+	a := &liveStory{}
+	for _, f := range story.Files {
+		_ = a.take(t, f.Name, string(f.Data))
+	}
+	return a
+}
+
+// TestWatchPage: the screens of docs/watch.md are those of the stories, each on two
+// terminals, and it lists what a small one leaves out.
+func TestWatchPage(t *testing.T) {
+	const page = "../../docs/watch.md"
+	raw, err := os.ReadFile(page)
+	check(t, err)
+	block := regexp.MustCompile("<!-- live: (\\w+) (\\w+) -->\n```text\n(?s:.*?)```\n")
+	shown := 0
+	rewritten := block.ReplaceAllStringFunc(string(raw), func(old string) string {
+		m := block.FindStringSubmatch(old)
+		answer, _ := storyOf(t, m[1]).ask(t, "live "+m[2])
+		shown++
+		return fmt.Sprintf("<!-- live: %s %s -->\n```text\n%s```\n", m[1], m[2], answer)
+	})
+	if *update {
+		check(t, os.WriteFile(page, []byte(rewritten), 0o644))
+	} else if diff := cmp.Diff(string(raw), rewritten); diff != "" {
+		t.Errorf("go test ./internal/view -update rewrites it (-page +got):\n%s", diff)
+	}
+	if listed := len(regexp.MustCompile(`(?m)^\d+\. `).FindAllString(string(raw), -1)); listed != len(shortenings) {
+		t.Errorf("the page lists %d things that a small terminal leaves out, and there are %d", listed, len(shortenings))
+	}
+	if files, _ := filepath.Glob("testdata/live/*.txtar"); shown != 2*len(files) {
+		t.Errorf("%d screens of %d stories", shown, len(files))
+	}
+}
+
+// TestWatchVerdict: in lines, explain's first line.
+func TestWatchVerdict(t *testing.T) {
+	l := liveOf(t, storyOf(t, "surge").s)
+	want := "12:07:24 STUCK: 4 of 12 pods updated; 2 pods fail their readiness probe"
+	if diff := cmp.Diff(want, WatchVerdict(l.Progress, l.Now, Style{})); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestLiveIdle: where nothing moves, the screen names the nodes and forecasts no time;
+// where it is not to move, it says what explain says.
+func TestLiveIdle(t *testing.T) {
+	for _, tt := range []struct{ story, head, outlook, why string }{
+		{"testdata/live/healthy.txtar", "PROGRESSING  kube-system/node-agent: 13 of 24 pods updated; no progress for 3m: rack-11-05, rack-12-04", "time left unknown: a pod usually becomes Ready within 18s to 31s", "a rollout"},
+		{"testdata/pending.txtar", "DEGRADED  kube-system/agent: ", "without a fix: ", "a state in which nothing is to move"},
+	} {
+		l := liveOf(t, storyIn(t, tt.story).s)
+		l.Progress.Idle = 3 * time.Minute
+		var b bytes.Buffer
+		check(t, LiveScreen(&b, l, askable, Style{}, 0))
+		if head, _, _ := strings.Cut(b.String(), "\n"); !strings.HasPrefix(head, tt.head) || !strings.Contains(b.String(), "\nOutlook   "+tt.outlook) || strings.Contains(head, "no progress") != strings.Contains(tt.head, "no progress") {
+			t.Errorf("%s:\n%s", tt.why, &b)
+		}
+	}
+}
+
+// TestMapOfMany: above a thousand nodes a mark stands for two, however much room there is.
+func TestMapOfMany(t *testing.T) {
+	for n, want := range map[int]bool{1000: false, 1001: true} {
+		nodes := make([]plan.OnNode, n)
+		for i := range nodes {
+			nodes[i] = plan.OnNode{Node: fmt.Sprintf("node-%04d", i), State: plan.NodeOld}
+		}
+		if rows := newNodeMap(nodes, "revision 1", 160).draw(100); strings.Contains(fmt.Sprint(rows), "stands for 2 nodes") != want {
+			t.Errorf("%d nodes: %v", n, rows)
+		}
+	}
+}
+
+// TestLiveLate: what takes longer than usual has a line, unless the table of problems
+// names it.
+func TestLiveLate(t *testing.T) {
+	late := func(node string, deleting bool) plan.LatePod {
+		return plan.LatePod{Node: node, Deleting: deleting, For: 40 * time.Second}
+	}
+	for _, tt := range []struct {
+		story  string
+		change func(*plan.Progress)
+		want   []string
+		why    string
+	}{
+		{"healthy", func(p *plan.Progress) {
+			p.Late, p.Usual.Ends = []plan.LatePod{late("rack-11-05", true), late("rack-12-04", false)}, []float64{4, 9}
+		}, []string{"LATE  rack-11-05  its pod has been terminating for 40s (usual: 4s to 9s)", "LATE  rack-12-04  its pod has been starting for 40s (usual: 18s to 31s)"}, "pods that do not end, and do not start"},
+		{"healthy", func(p *plan.Progress) {
+			for range 5 {
+				p.Late = append(p.Late, late("rack-12-04", false))
+			}
+		}, []string{"LATE  rack-12-04  ", "LATE  rack-12-04  ", "LATE  rack-12-04  ", "      +2 more"}, "many of them"},
+		{"stuck", func(p *plan.Progress) { p.Late = []plan.LatePod{late("worker-05", false)} }, nil, "the table names it"},
+		{"healthy", func(p *plan.Progress) { p.Owed = time.Minute }, []string{"LATE  controller  its next step has been due for 1m"}, "the controller"},
+		{"healthy", func(p *plan.Progress) { p.Owed, p.Next.Waits = time.Minute, []daemonset.Wait{{}} }, []string{"LATE  controller  its next step has been due for 1m; it may wait for its back-off"}, "a controller that may wait"},
+		{"healthy", func(p *plan.Progress) { p.Owed = 20 * time.Second }, nil, "as long as usual"},
+	} {
+		l := liveOf(t, storyOf(t, tt.story).s)
+		tt.change(l.Progress)
+		var b bytes.Buffer
+		check(t, LiveScreen(&b, l, askable, Style{}, 0))
+		var got []string
+		for _, line := range strings.Split(b.String(), "\n") {
+			if strings.HasPrefix(line, "  LATE") || strings.HasPrefix(line, "        +") {
+				got = append(got, line[2:])
+			}
+		}
+		matches := len(got) == len(tt.want)
+		for i := range min(len(got), len(tt.want)) {
+			matches = matches && strings.HasPrefix(got[i], tt.want[i])
+		}
+		if !matches {
+			t.Errorf("%s: %q", tt.why, got)
+		}
+	}
+}

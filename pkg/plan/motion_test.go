@@ -1,0 +1,243 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+	"github.com/kubectl-ds/kubectl-ds/test/cases"
+)
+
+// TestMotion: what moves on a node. A node with * has an available pod.
+func TestMotion(t *testing.T) {
+	surge := []dstest.Option{dstest.MaxUnavailable("0"), dstest.MaxSurge("2")}
+	for _, tt := range []struct {
+		grid    string
+		options []dstest.Option
+		want    string
+		why     string
+	}{
+		{"N O", nil, "Updated* Old*", "a pod of each revision"},
+		{"n O", []dstest.Option{waits("p0", 40*time.Second)}, "Starting Old*", "a new pod that is not Ready yet"},
+		{"n O", []dstest.Option{crash("p0")}, "Fails Old*", "one that fails"},
+		{"W O", []dstest.Option{dstest.MinReadySeconds(60)}, "Ready Old*", "one for which only minReadySeconds is not over"},
+		{"o O", []dstest.Option{crash("p0")}, "Unavailable Old*", "an old pod that fails is not the rollout's"},
+		{"ot O", nil, "Deleting Old*", "an old pod on its way out, not Ready any more"},
+		{"Ot O", nil, "Deleting* Old*", "one that is still Ready"},
+		{"- O", nil, "Empty Old*", "nothing yet"},
+		{"O/n O", append(surge, waits("p0b", 40*time.Second)), "Starting* Old*", "a new pod that starts beside the old one"},
+		{"O/n O", append(surge, crash("p0b")), "Fails* Old*", "one that fails beside it"},
+		{"O/N O", surge, "Deleting* Old*", "the old pod is the next to be deleted"},
+		{"Ot/N O", surge, "Deleting* Old*", "it is not gone yet, and the node counts as not updated"},
+		{"Nt/N O", nil, "Updated* Old*", "a new pod in place of another new one"},
+		{"!O O", nil, "Old*", "a node that is not eligible is not shown"},
+		{"~O O", nil, "Old*", "nor one that is gone"},
+		{"O N", []dstest.Option{nodesUnread()}, "Old* Updated*", "without nodes, those that have pods"},
+		{"O N", []dstest.Option{dstest.Lacks(snapshot.Pods, snapshot.Forbidden)}, "", "without pods, none"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			st := stateOf(t, dstest.State(tt.grid, tt.options...))
+			var got []string
+			for _, n := range Motion(st, cause.Find(st)) {
+				got = append(got, string(n.State)+map[bool]string{true: "*"}[n.Served])
+			}
+			if got := strings.Join(got, " "); got != tt.want {
+				t.Errorf("%q: %s, want %s", tt.grid, got, tt.want)
+			}
+		})
+	}
+}
+
+// TestMotionCountsEachNodeOnce: every eligible node is somewhere, those that are
+// updated or on their way there are as many as the status counts, and the order in
+// which nodes and pods were read changes nothing.
+func TestMotionCountsEachNodeOnce(t *testing.T) {
+	moving := 0
+	for seed := range cases.Of(int64(300)) {
+		s := dstest.RandomTrouble(seed)
+		st := stateOf(t, s)
+		nodes := Motion(st, cause.Find(st))
+		if !st.PodsRead {
+			continue
+		}
+		if st.NodesRead && len(nodes) != st.Desired {
+			t.Errorf("seed %d: %d nodes, %d are eligible", seed, len(nodes), st.Desired)
+		}
+		updated := 0
+		for _, n := range nodes {
+			if !slices.Contains(NodeStates, n.State) {
+				t.Errorf("seed %d: %s is %q", seed, n.Node, n.State)
+			}
+			updated += b2i(n.State == NodeUpdated)
+			moving += b2i(n.State.Moves())
+		}
+		if counts, known := st.Counts(); known && st.NodesRead && updated > counts.Updated {
+			t.Errorf("seed %d: %d nodes are updated, the status counts %d", seed, updated, counts.Updated)
+		}
+		turned := *s
+		turned.Nodes, turned.Pods = slices.Clone(s.Nodes), slices.Clone(s.Pods)
+		slices.Reverse(turned.Nodes)
+		slices.Reverse(turned.Pods)
+		other := stateOf(t, &turned)
+		if diff := cmp.Diff(nodes, Motion(other, cause.Find(other))); diff != "" {
+			t.Errorf("seed %d: read in another order (-want +got):\n%s", seed, diff)
+		}
+	}
+	if moving == 0 {
+		t.Error("nothing moves anywhere")
+	}
+}
+
+// TestLate: pods that take longer than any other did. The others took 20s to become
+// Ready.
+func TestLate(t *testing.T) {
+	slow := func(p *corev1.Pod) { p.CreationTimestamp = metav1.NewTime(dstest.Now.Add(-time.Hour)) }
+	readyIn20 := func(pods ...string) (out []dstest.Option) {
+		for _, name := range pods {
+			out = append(out, dstest.Pod(name, func(p *corev1.Pod) {
+				slow(p)
+				p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(dstest.Now.Add(20*time.Second - time.Hour))}}
+			}))
+		}
+		return out
+	}
+	deleted := func(name string, ago time.Duration) dstest.Option {
+		return dstest.Pod(name, func(p *corev1.Pod) {
+			p.DeletionTimestamp, p.DeletionGracePeriodSeconds = &metav1.Time{Time: dstest.Now.Add(30*time.Second - ago)}, new(int64(30))
+		})
+	}
+	for _, tt := range []struct {
+		grid    string
+		options []dstest.Option
+		o       Options
+		want    string
+		why     string
+	}{
+		{"n N N N O", append(readyIn20("p1", "p2", "p3"), waits("p0", 40*time.Second)), Options{}, "n0 starts for 40s", "twice as long as the others"},
+		{"n N N N O", append(readyIn20("p1", "p2", "p3"), waits("p0", 22*time.Second)), Options{}, "", "times are known to the second"},
+		{"n O O O O", []dstest.Option{waits("p0", 40*time.Second)}, Options{Starts: []time.Duration{10 * time.Second}}, "n0 starts for 40s", "longer than the person who asks said"},
+		{"ot N O", []dstest.Option{deleted("p0", 40*time.Second)}, Options{}, "", "the grace period is no measure"},
+		{"ot N O", []dstest.Option{deleted("p0", 40*time.Second)}, Options{Termination: new(5 * time.Second)}, "n0 ends for 40s", "longer than the person who asks said"},
+		{"!ot N O", []dstest.Option{deleted("p0", 40*time.Second)}, Options{Termination: new(5 * time.Second)}, "", "no node of the rollout"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			p, err := NewFollower(stateOf(t, dstest.State(tt.grid, tt.options...)), tt.o).Progress(dstest.Now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, l := range p.Late {
+				got = append(got, fmt.Sprintf("%s %s for %s", l.Node, map[bool]string{true: "ends", false: "starts"}[l.Deleting], l.For))
+			}
+			if got := strings.Join(got, ", "); got != tt.want {
+				t.Errorf("%q: late is %q, want %q", tt.grid, got, tt.want)
+			}
+		})
+	}
+}
+
+// TestIdle: from when on a rollout does not progress. Pods take 20s to become Ready,
+// and 5s to end.
+func TestIdle(t *testing.T) {
+	said := Options{Starts: []time.Duration{20 * time.Second}, Termination: new(5 * time.Second)}
+	for _, tt := range []struct {
+		grid    string
+		options []dstest.Option
+		script  string
+		o       Options
+		after   time.Duration // from when on, after the script
+		why     string
+	}{
+		{"O O", nil, "delete p0; gone p0; create n0 q0", said, 30*time.Second + time.Second, "half a minute at least, whatever is usual"},
+		{"O O", nil, "delete p0; gone p0; create n0 q0", Options{Starts: []time.Duration{40 * time.Second}}, 61 * time.Second, "half as much again as the slowest start"},
+		{"O O", []dstest.Option{dstest.MinReadySeconds(60)}, "delete p0; gone p0; create n0 q0", said, 121 * time.Second, "and minReadySeconds"},
+		{"O O", nil, "delete p0; gone p0; create n0 q0", Options{}, 61 * time.Second, "a minute where nothing tells"},
+		{"O O", nil, "delete p0", Options{Starts: []time.Duration{20 * time.Second}}, 46 * time.Second, "a pod that is terminating has half as much again as its grace period"},
+		{"O O", nil, "delete p0; gone p0; create n0 q0; crash q0", said, 31 * time.Second, "that a pod fails is no progress"},
+		{"O O", nil, "delete p0; gone p0; create n0 q0; cordon n1", said, 31 * time.Second, "nor is what happens to nodes"},
+		{"O O", nil, "delete p0; gone p0; create n0 q0; taint n1; delete p1; wait 60s; gone p1", said, 31 * time.Second, "that a pod is gone is progress"},
+		{"O O", nil, "", said, 31 * time.Second, "the controller is to act, and does not"},
+		{"N N", nil, "", said, 0, "nothing is left to do"},
+		{"O O", []dstest.Option{dstest.OnDelete()}, "", said, 0, "nobody but a person does anything"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			f := follow(t, tt.grid, tt.options...)
+			f.o = tt.o
+			f.run(tt.script)
+			last, from := f.at, time.Duration(0)
+			for second := time.Duration(0); second < 3*time.Minute; second += time.Second {
+				p, err := f.Progress(last.Add(second))
+				if err != nil {
+					t.Fatal(err)
+				}
+				switch {
+				case p.Idle > 0 && from == 0:
+					from = second
+				case p.Idle == 0 && from > 0:
+					t.Fatalf("progress after %s, none after %s", second, from)
+				}
+			}
+			if from < tt.after-2*time.Second || from > tt.after+2*time.Second { // times of objects are cut to seconds
+				t.Errorf("no progress from %s on, want %s", from, tt.after)
+			}
+		})
+	}
+}
+
+// TestLastMove: what counts as a move. The pods were created a day ago and Ready 10s
+// later, the revisions are older.
+func TestLastMove(t *testing.T) {
+	at := func(ago time.Duration) metav1.Time { return metav1.NewTime(dstest.Now.Add(-ago)) }
+	ready := func(created, since time.Duration, restarts int32) dstest.Option {
+		return dstest.Pod("p0", func(p *corev1.Pod) {
+			p.CreationTimestamp = at(created)
+			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: at(since)}}
+			p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "agent", RestartCount: restarts}}
+		})
+	}
+	const day = 24 * time.Hour
+	old := dstest.Edit(func(s *snapshot.Snapshot) {
+		for i := range s.Revisions {
+			s.Revisions[i].CreationTimestamp = at(2 * day)
+		}
+	})
+	for _, tt := range []struct {
+		pod, then dstest.Option
+		want      time.Duration // ago
+		why       string
+	}{
+		{ready(day, day-10*time.Second, 0), old, day - 10*time.Second, "a pod became Ready"},
+		{ready(time.Minute, day, 0), old, time.Minute, "a pod was created"},
+		{ready(day, time.Minute, 3), old, day, "a pod that restarted is Ready once more"},
+		{ready(day, day, 0), dstest.Edit(func(s *snapshot.Snapshot) {
+			s.Revisions[0].CreationTimestamp = at(time.Minute)
+		}), time.Minute, "a revision was created"},
+		{ready(day, day, 0), dstest.Edit(func(s *snapshot.Snapshot) {
+			s.Pods[0].DeletionTimestamp, s.Pods[0].DeletionGracePeriodSeconds = &metav1.Time{Time: dstest.Now.Add(20 * time.Second)}, new(int64(30))
+		}), 10 * time.Second, "a pod was deleted"},
+	} {
+		last, _ := lastMove(stateOf(t, dstest.State("O", old, tt.pod, tt.then)))
+		if got := dstest.Now.Sub(last); got != tt.want {
+			t.Errorf("%s: the last move was %s ago, want %s", tt.why, got, tt.want)
+		}
+	}
+}
+
+// TestExpectedOf: a batch says from how many the controller could choose.
+func TestExpectedOf(t *testing.T) {
+	f := follow(t, "O O O")
+	object, gone := f.object([]string{"delete", "p0"})
+	told := f.See(f.at, object, gone)
+	if len(told) != 1 || told[0].Expected.Deletes != 1 || told[0].Expected.DeletesOf != 3 {
+		t.Errorf("%+v", told)
+	}
+}
