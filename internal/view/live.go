@@ -83,12 +83,12 @@ var shortenings = []func(*details){
 	func(d *details) { d.parts = 1 },
 	func(d *details) { d.outlook = 1 },
 	func(d *details) { d.dense = true },
-	without(screen.Impact),                // the table names the nodes
-	func(d *details) { d.states = false }, // the map shows them
 	without(screen.Limit),
+	func(d *details) { d.states = false }, // the map shows them
 	func(d *details) { d.lines = min(d.lines, 6) },
 	func(d *details) { d.last = 1 },
 	without(screen.Change),
+	without(screen.Impact), // the table names the nodes
 	func(d *details) { d.pods = 1 },
 	func(d *details) { d.lines = min(d.lines, 4) },
 	func(d *details) { d.lines = 0 }, // how many nodes, in words
