@@ -45,6 +45,7 @@ type Follower struct {
 	batches, asPredicted int
 	learnt               learnt
 	still                still
+	due                  due
 }
 
 // How long things may take.
@@ -104,7 +105,7 @@ func (f *Follower) See(at time.Time, object any, gone bool) []Happening {
 	}
 	if p, ok := object.(*corev1.Pod); ok {
 		f.learnt.see(at, p, gone, old == nil)
-		if gone {
+		if gone && f.owns(p) {
 			f.vanished = at
 		}
 	}

@@ -366,8 +366,9 @@ func TestFollowerOwed(t *testing.T) {
 		}
 	}
 	owed("wait 20s", "20s")
-	owed("cordon n0; wait 10s", "10s") // it has something to look at anew
+	owed("cordon n0; wait 10s", "30s") // which is no excuse: it is to do the same
 	owed("delete p0; wait 1m", "0s")
+	owed("limit 2; wait 10s", "10s") // now it is to do more
 }
 
 func TestLearnt(t *testing.T) {

@@ -21,7 +21,7 @@ type Progress struct {
 	Usual Usual
 
 	// Idle is for how long no pod has come, become Ready, been deleted or gone, where
-	// a rollout that is not at its end usually takes less; else 0.
+	// pods that are late or fail are to blame; else 0.
 	Idle time.Duration
 
 	// Owed is for how long the next sync has been predicted to do something, and
@@ -76,15 +76,35 @@ func (f *Follower) Progress(at time.Time) (*Progress, error) {
 	p.Counts, _ = st.Counts()
 	p.Counts.Desired = st.Desired
 	p.Counts.Unavailable = p.Counts.Desired - p.Counts.Available
-	if p.Next.Kind != daemonset.StepNone && f.open == nil {
-		p.Owed = at.Sub(f.moved)
-	}
+	p.Owed = f.owed(&p.Next)
 	if f.gone {
 		p.End = EndGone
 		return p, nil
 	}
 	p.End = f.ended(p, f.present(p))
 	return p, nil
+}
+
+// due is what the next sync has been predicted to do after so many batches, and since
+// when.
+type due struct {
+	creates, deletes, batches int
+	since                     time.Time
+}
+
+// owed returns for how long the next sync has been predicted to do the same, and nothing
+// has come. What changes beside it, as on another node, is no excuse.
+func (f *Follower) owed(next *daemonset.Step) time.Duration {
+	if next.Kind == daemonset.StepNone || f.open != nil {
+		f.due = due{}
+		return 0
+	}
+	was := f.due
+	f.due = due{next.Creates.Len(), next.Deletes.Len(), f.batches, was.since}
+	if f.due != was || was.since.IsZero() {
+		f.due.since = f.moved
+	}
+	return f.at.Sub(f.due.since)
 }
 
 // present adds what becomes of a rollout by what was learned, and what moves now. It
@@ -106,7 +126,7 @@ func (f *Follower) present(p *Progress) (idle bool) {
 	p.Outcome = w.outcome(run)
 	p.Nodes, p.Late, p.Usual = Motion(p.State, w.a.causes), m.late(p.State), m.usual()
 	p.Outlook = w.look(run, &p.Outcome, &next)
-	p.Idle = p.idle(m, f.vanished)
+	p.Idle = p.idle(f.vanished)
 	return run.end.at == 0
 }
 

@@ -32,7 +32,7 @@ func (s NodeState) Moves() bool { return s != NodeOld && s != NodeUpdated }
 type OnNode struct {
 	Node   string
 	State  NodeState
-	Served bool // an available pod is there, whatever moves beside it
+	Served bool // an available pod stays there, whatever moves beside it
 }
 
 // Motion returns how far the rollout is on each eligible node, by name; on each node
@@ -44,7 +44,7 @@ func Motion(st *daemonset.State, causes *cause.Causes) []OnNode {
 	var out []OnNode
 	for i := range st.Nodes {
 		if n := &st.Nodes[i]; n.ShouldRun.OK {
-			served := slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool { return p.Available.OK })
+			served := hasAvailable(n)
 			out = append(out, OnNode{n.Name, nodeState(n, causes.Of(n.Name)), served})
 		}
 	}
@@ -138,41 +138,30 @@ func (m *measured) late(st *daemonset.State) []LatePod {
 	return out
 }
 
-// patience is how long a rollout may go without any pod that comes, becomes Ready,
-// is deleted or goes, before that is no longer usual: half as much again as the
-// slowest pod took, and a minute in place of a start that nothing tells. A pod that
-// is terminating may take as long as the slowest one, or its grace period.
-func (m *measured) patience(ending bool) time.Duration {
-	took := 60 + m.minReady
-	if n := len(m.starts); n > 0 {
-		took = 1.5 * (m.starts[n-1] + m.minReady)
+// idle returns for how long no pod has moved where pods are to blame for it: those that
+// are late, or fail. It is 0 where the rollout goes on beside them, while the next sync is
+// due, and where nothing is left to do.
+func (p *Progress) idle(vanished time.Time) time.Duration {
+	fails := func(n OnNode) bool { return n.State == NodeFails }
+	blamed := len(p.Outcome.Late) > 0 || slices.ContainsFunc(p.Nodes, fails)
+	if !blamed || p.Outcome.Code != Completes && p.Outcome.Code != Stalls || p.Next.Kind != daemonset.StepNone {
+		return 0
 	}
-	if ending {
-		took = max(took, 1.5*m.ends[len(m.ends)-1])
-	}
-	return max(calm, time.Duration(took*float64(time.Second)))
-}
-
-// idle returns for how long no pod has moved where that is longer than usual; 0 while
-// it is not, while the next sync is due, and where nothing is left to do.
-func (p *Progress) idle(m *measured, vanished time.Time) time.Duration {
-	last, ending := lastMove(p.State)
+	last := lastMove(p.State)
 	if vanished.After(last) {
 		last = vanished
 	}
-	due := p.Next.Kind != daemonset.StepNone && !p.Overdue()
-	still := p.State.At.Sub(last)
-	if p.Outcome.Code != Completes && p.Outcome.Code != Stalls || due || last.IsZero() || still <= m.patience(ending) {
-		return 0
+	if still := p.State.At.Sub(last); !last.IsZero() && still >= calm {
+		return still
 	}
-	return still
+	return 0
 }
 
 // lastMove returns when a pod came last, became Ready or was deleted, or a revision
-// was created, as what there is says; zero where nothing does. That a pod
-// which restarted is Ready once more is no move. It also reports whether a pod is
-// terminating.
-func lastMove(st *daemonset.State) (last time.Time, ending bool) {
+// was created, as what there is says; zero where nothing does, and no later than now,
+// whatever the clock of a node says. That a pod which restarted is Ready once more is no
+// move, nor what an old pod does.
+func lastMove(st *daemonset.State) (last time.Time) {
 	var times []time.Time
 	for i := range st.History.Revisions {
 		times = append(times, st.History.Revisions[i].Created)
@@ -181,19 +170,18 @@ func lastMove(st *daemonset.State) (last time.Time, ending bool) {
 		for j := range st.Nodes[i].Pods {
 			p := &st.Nodes[i].Pods[j]
 			times = append(times, p.Object.CreationTimestamp.Time)
-			if at := readySince(p.Object); at != nil && !hasRestarted(p.Object) {
+			if at := readySince(p.Object); at != nil && p.Updated && !hasRestarted(p.Object) {
 				times = append(times, at.Time)
 			}
 			if p.Terminating {
-				ending = true
 				times = append(times, st.At.Add(-time.Duration(deletedFor(p, st.At)*float64(time.Second))))
 			}
 		}
 	}
 	for _, t := range times {
-		if t.After(last) {
+		if t.After(last) && !t.After(st.At) {
 			last = t
 		}
 	}
-	return last, ending
+	return last
 }

@@ -32,7 +32,7 @@ func TestMotion(t *testing.T) {
 		{"W O", []dstest.Option{dstest.MinReadySeconds(60)}, "Ready Old*", "one for which only minReadySeconds is not over"},
 		{"o O", []dstest.Option{crash("p0")}, "Unavailable Old*", "an old pod that fails is not the rollout's"},
 		{"ot O", nil, "Deleting Old*", "an old pod on its way out, not Ready any more"},
-		{"Ot O", nil, "Deleting* Old*", "one that is still Ready"},
+		{"Ot O", nil, "Deleting Old*", "one that is still Ready, and does not stay"},
 		{"- O", nil, "Empty Old*", "nothing yet"},
 		{"O/n O", append(surge, waits("p0b", 40*time.Second)), "Starting* Old*", "a new pod that starts beside the old one"},
 		{"O/n O", append(surge, crash("p0b")), "Fails* Old*", "one that fails beside it"},
@@ -145,49 +145,49 @@ func TestLate(t *testing.T) {
 	}
 }
 
-// TestIdle: from when on a rollout does not progress. Pods take 20s to become Ready,
-// and 5s to end.
+// TestIdle: from when on a rollout does not progress, and since when. The old pods took
+// 20s to become Ready.
 func TestIdle(t *testing.T) {
-	said := Options{Starts: []time.Duration{20 * time.Second}, Termination: new(5 * time.Second)}
+	took := func(names ...string) []dstest.Option { return started(20*time.Second, names...) }
 	for _, tt := range []struct {
 		grid    string
 		options []dstest.Option
 		script  string
 		o       Options
-		after   time.Duration // from when on, after the script
+		after   time.Duration // from when on, after the script; 0 for never
+		since   time.Duration // and for how long then
 		why     string
 	}{
-		{"O O", nil, "delete p0; gone p0; create n0 q0", said, 30*time.Second + time.Second, "half a minute at least, whatever is usual"},
-		{"O O", nil, "delete p0; gone p0; create n0 q0", Options{Starts: []time.Duration{40 * time.Second}}, 61 * time.Second, "half as much again as the slowest start"},
-		{"O O", []dstest.Option{dstest.MinReadySeconds(60)}, "delete p0; gone p0; create n0 q0", said, 121 * time.Second, "and minReadySeconds"},
-		{"O O", nil, "delete p0; gone p0; create n0 q0", Options{}, 61 * time.Second, "a minute where nothing tells"},
-		{"O O", nil, "delete p0", Options{Starts: []time.Duration{20 * time.Second}}, 46 * time.Second, "a pod that is terminating has half as much again as its grace period"},
-		{"O O", nil, "delete p0; gone p0; create n0 q0; crash q0", said, 31 * time.Second, "that a pod fails is no progress"},
-		{"O O", nil, "delete p0; gone p0; create n0 q0; cordon n1", said, 31 * time.Second, "nor is what happens to nodes"},
-		{"O O", nil, "delete p0; gone p0; create n0 q0; taint n1; delete p1; wait 60s; gone p1", said, 31 * time.Second, "that a pod is gone is progress"},
-		{"O O", nil, "", said, 31 * time.Second, "the controller is to act, and does not"},
-		{"N N", nil, "", said, 0, "nothing is left to do"},
-		{"O O", []dstest.Option{dstest.OnDelete()}, "", said, 0, "nobody but a person does anything"},
+		{"O O O O", took("p0", "p1", "p2", "p3"), "delete p0; gone p0; create n0 q0", Options{}, 41 * time.Second, 41 * time.Second, "a new pod takes twice as long as the slowest of the old revision: nothing says that it fails, and its image may be pulled first"},
+		{"O O O O", took("p0", "p1", "p2", "p3"), "delete p0; gone p0; create n0 q0", Options{Starts: []time.Duration{90 * time.Second}}, 91 * time.Second, 91 * time.Second, "somebody knows that it takes longer"},
+		{"O O O O", append(took("p0", "p1", "p2", "p3"), dstest.MinReadySeconds(120)), "delete p0; gone p0; create n0 q0; wait 20s; ready q0", Options{}, 0, 0, "one that is Ready is waited for, as long as minReadySeconds asks"},
+		{"O O O O", took("p0", "p1", "p2", "p3"), "delete p0; gone p0; create n0 q0; crash q0", Options{}, 30 * time.Second, 30 * time.Second, "one that crashes is to blame, but for half a minute it may be started anew"},
+		{"O O O O", took("p0", "p1", "p2", "p3"), "delete p0; gone p0; create n0 q0; wait 20s; crash q0", Options{}, 10 * time.Second, 30 * time.Second, "since its creation: that a pod fails is no progress"},
+		{"O O O O", took("p0", "p1", "p2", "p3"), "delete p0; gone p0; create n0 q0; crash q0; cordon n1", Options{}, 30 * time.Second, 30 * time.Second, "nor is what happens to nodes"},
+		{"O O O O", took("p0", "p1", "p2", "p3"), "delete p0", Options{}, 0, 0, "a pod that is terminating has its grace period, and nobody is to blame so far"},
+		{"O O", nil, "", Options{}, 0, 0, "the controller is to act, and does not: that is owed"},
+		{"N N", nil, "", Options{}, 0, 0, "nothing is left to do"},
+		{"O O", []dstest.Option{dstest.OnDelete()}, "", Options{}, 0, 0, "nobody but a person does anything"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			f := follow(t, tt.grid, tt.options...)
 			f.o = tt.o
 			f.run(tt.script)
-			last, from := f.at, time.Duration(0)
-			for second := time.Duration(0); second < 3*time.Minute; second += time.Second {
+			last, from, since := f.at, time.Duration(0), time.Duration(0)
+			for second := time.Duration(0); second < 110*time.Second; second += time.Second {
 				p, err := f.Progress(last.Add(second))
 				if err != nil {
 					t.Fatal(err)
 				}
 				switch {
-				case p.Idle > 0 && from == 0:
-					from = second
-				case p.Idle == 0 && from > 0:
+				case p.Idle > 0 && since == 0:
+					from, since = second, p.Idle
+				case p.Idle == 0 && since > 0:
 					t.Fatalf("progress after %s, none after %s", second, from)
 				}
 			}
-			if from < tt.after-2*time.Second || from > tt.after+2*time.Second { // times of objects are cut to seconds
-				t.Errorf("no progress from %s on, want %s", from, tt.after)
+			if off := (from - tt.after).Abs(); off > 2*time.Second || (since-tt.since).Abs() > 2*time.Second { // times of objects are cut to seconds
+				t.Errorf("after %s no progress for %s, want after %s for %s", from, since, tt.after, tt.since)
 			}
 		})
 	}
@@ -218,6 +218,7 @@ func TestLastMove(t *testing.T) {
 		{ready(day, day-10*time.Second, 0), old, day - 10*time.Second, "a pod became Ready"},
 		{ready(time.Minute, day, 0), old, time.Minute, "a pod was created"},
 		{ready(day, time.Minute, 3), old, day, "a pod that restarted is Ready once more"},
+		{ready(day, -time.Minute, 0), old, day, "the clock of its node is ahead"},
 		{ready(day, day, 0), dstest.Edit(func(s *snapshot.Snapshot) {
 			s.Revisions[0].CreationTimestamp = at(time.Minute)
 		}), time.Minute, "a revision was created"},
@@ -225,7 +226,7 @@ func TestLastMove(t *testing.T) {
 			s.Pods[0].DeletionTimestamp, s.Pods[0].DeletionGracePeriodSeconds = &metav1.Time{Time: dstest.Now.Add(20 * time.Second)}, new(int64(30))
 		}), 10 * time.Second, "a pod was deleted"},
 	} {
-		last, _ := lastMove(stateOf(t, dstest.State("O", old, tt.pod, tt.then)))
+		last := lastMove(stateOf(t, dstest.State("N", old, tt.pod, tt.then)))
 		if got := dstest.Now.Sub(last); got != tt.want {
 			t.Errorf("%s: the last move was %s ago, want %s", tt.why, got, tt.want)
 		}
