@@ -107,6 +107,12 @@ func (f *Follower) owed(next *daemonset.Step) time.Duration {
 	return f.at.Sub(f.due.since)
 }
 
+// Resume says that changes arrive again which did not arrive until now. From here on
+// Idle, Owed and End are measured anew: what nobody could see may have happened.
+func (f *Follower) Resume(at time.Time) {
+	f.moved, f.vanished, f.still, f.due = at, at, still{}, due{}
+}
+
 // present adds what becomes of a rollout by what was learned, and what moves now. It
 // reports whether nothing is under way.
 func (f *Follower) present(p *Progress) (idle bool) {
