@@ -23,6 +23,10 @@ type Live struct {
 	Now      *explain.Explanation // of the Progress's State and Outlook
 	Last     []Event              // the newest first
 	Ended    bool                 // nothing more comes
+
+	// Lost is since when no changes arrive, zero while they do; the clock then shows
+	// Clock, and all else is of the Progress.
+	Lost, Clock time.Time
 }
 
 // Event is something that happened at one time, or words about what is watched.
@@ -141,7 +145,7 @@ func newLive(l *Live, nodes *nodeMap, d details, asked Asked, style Style) *live
 func (a *live) headline() {
 	a.answer.headline()
 	a.s.Headline.Clock = a.l.Progress.Header.Snapshot.TakenAt.Format(clockTime)
-	if a.e.Verdict.Code != explain.Progressing && a.e.Verdict.Code != explain.Stuck {
+	if a.disconnected() || a.e.Verdict.Code != explain.Progressing && a.e.Verdict.Code != explain.Stuck {
 		return
 	}
 	if words := idleFor(a.l.Progress); words != "" {
@@ -293,6 +297,9 @@ func (a *live) outlook() {
 	p, o := a.l.Progress, cmp.Or(a.e.Outlook, &explain.Outlook{})
 	f := with(a.forecast(), daemonset.Facts{"starts": spanWords(p.Usual.Starts), "ends": spanWords(p.Usual.Ends), "assumed": p.Usual.Assumed, "still": ago(p.Idle)})
 	switch {
+	case !a.l.Lost.IsZero():
+		a.add(screen.Outlook, "unknown: no changes arrive from the API server")
+		return
 	case o.Code != explain.Completes || a.e.Failing():
 		a.answer.outlook()
 		return

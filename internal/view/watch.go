@@ -46,6 +46,34 @@ func WatchVerdict(p *plan.Progress, e *explain.Explanation, style Style) string 
 	return screen.Clean(fmt.Sprintf("%s %s: %s", p.Header.Snapshot.TakenAt.Format(clockTime), a.s.Headline.Verdict, a.s.Headline.Text))
 }
 
+// VerdictAbout is the same for two Explanations whose first lines differ in numbers and
+// times alone, and are about the same problems on the same nodes.
+func VerdictAbout(e *explain.Explanation) string {
+	a := newAnswer(e, Asked{}, Style{})
+	a.headline()
+	about := fmt.Sprint(a.s.Headline.Verdict, e.Rollout.UnderWay, cmp.Or(e.Outlook, &explain.Outlook{}).Code)
+	for _, problem := range e.Matters() {
+		about += fmt.Sprintf(" %s %q", problem.Code, problem.Nodes)
+	}
+	return about
+}
+
+// disconnected makes the headline say since when no changes arrive, and reports whether
+// that is so.
+func (a *live) disconnected() bool {
+	if a.l.Lost.IsZero() {
+		return false
+	}
+	far := fill(a.now, a.e.Verdict.Facts, "{available} of {desired:pod} available")
+	if a.e.Rollout.UnderWay {
+		far = fill(a.now, a.e.Verdict.Facts, "{updated} of {desired:pod} updated")
+	}
+	h := &a.s.Headline
+	h.Clock, h.Tone = a.l.Clock.Format(clockTime), screen.Warn
+	h.Text = "not connected since " + a.l.Lost.Format(clockTime) + behind("; last seen: ", far)
+	return true
+}
+
 // WatchEnds says in a line how it ended. why is empty for an end of the
 // rollout, else what ended the watch.
 func WatchEnds(p *plan.Progress, why string, style Style) string {

@@ -1,14 +1,17 @@
 package view
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 )
 
@@ -222,5 +225,46 @@ func TestWatchOwed(t *testing.T) {
 	})
 	if diff := cmp.Diff("predicted: create 1; the controller has not done it for 1m15s", WatchOwed(p, Style{})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestVerdictAbout: numbers and times change what a verdict says, not what it is about.
+func TestVerdictAbout(t *testing.T) {
+	about := func(grid string, later time.Duration) string {
+		s := dstest.State(grid)
+		s.TakenAt = s.TakenAt.Add(later)
+		return VerdictAbout(explained(t, s, explain.Options{}))
+	}
+	for _, tt := range []struct {
+		a, b string
+		same bool
+		why  string
+	}{
+		{"N N O O", "N N O O", true, "time passes"},
+		{"N N O O", "N N N O", true, "one more is updated"},
+		{"N N N N", "N N N N N", true, "a node more"},
+		{"N N N N", "N N N nf", false, "a pod fails"},
+		{"N N N nf", "N N nf N", false, "another one does"},
+		{"N N N nf", "N nf nf nf", false, "more of them do"},
+	} {
+		if a, b := about(tt.a, 0), about(tt.b, time.Minute); (a == b) != tt.same {
+			t.Errorf("%s:\n%s\n%s", tt.why, a, b)
+		}
+	}
+}
+
+// TestLiveDisconnected: a screen that is not kept up to date says so first, and does not
+// say when the rollout is complete.
+func TestLiveDisconnected(t *testing.T) {
+	for _, w := range liveWorlds(t) {
+		l := liveOf(t, w.s)
+		l.Lost, l.Clock = w.s.TakenAt.Add(-time.Minute), w.s.TakenAt.Add(time.Hour)
+		var b bytes.Buffer
+		check(t, LiveScreen(&b, l, askable, Style{Width: 160}, 49))
+		head, _, _ := strings.Cut(b.String(), "\n")
+		if !strings.Contains(head, "not connected since "+l.Lost.Format(clockTime)+"; last seen: ") || !strings.HasSuffix(head, l.Clock.Format(clockTime)) ||
+			strings.Contains(head, "no progress") || strings.Contains(b.String(), "complete between") || !strings.Contains(b.String(), "Outlook   unknown: ") {
+			t.Errorf("%s:\n%s", w.name, &b)
+		}
 	}
 }
