@@ -48,7 +48,11 @@ func newExplain(c *common) *cobra.Command {
 			row{"2", "progressing"},
 			row{"3", "stuck"},
 			row{"4", "degraded"},
-			row{"5", "answered only in part"})},
+			row{"5", "answered only in part"}) +
+			"\n\nExit status of --watch (2 to 5 only with --exit-code):\n" + table(
+			row{"0", "--timeout expired"},
+			row{"1", "error, or the DaemonSet was deleted"},
+			row{"2 to 5", "--timeout expired, with a status of the table above"})},
 		Example: examples(`
 			# Why is this rollout stuck?
 			kubectl ds explain -n kube-system node-agent

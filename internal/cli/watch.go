@@ -42,6 +42,7 @@ func (w *watchFlags) refusals(q *question, hint string) []refusal {
 		{w.watch && q.many(), "--watch needs the name of one DaemonSet", hint},
 		{w.watch && q.format != inText && q.format != inJSON, "--watch cannot be combined with -o " + q.output, "leave out -o, or use -o json: one document a line"},
 		{w.watch && q.now != "", "--watch cannot be combined with --now", "leave out --now"},
+		{w.watch && q.all, "--all cannot be combined with --watch", "leave out --watch to see all nodes"},
 		{w.timeout < 0, fmt.Sprintf("--timeout %s is negative", w.timeout), "--timeout 10m"},
 	}
 }
