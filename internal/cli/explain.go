@@ -86,7 +86,7 @@ func (o *explainOptions) run(ctx context.Context, args []string) error {
 		return err
 	}
 	if o.watch {
-		return o.watchDaemonSet(ctx)
+		return o.following().follow(ctx, o.timeout)
 	}
 	defer o.holdNotes()()
 	read, err := o.read(ctx, o.exitGate())

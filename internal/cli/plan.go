@@ -107,7 +107,7 @@ func (o *planOptions) run(ctx context.Context, args []string) error {
 		return err
 	}
 	if o.watch {
-		return o.watchRollout(ctx)
+		return o.following().follow(ctx, o.timeout)
 	}
 	defer o.holdNotes()()
 	if o.manifests() {

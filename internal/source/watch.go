@@ -50,9 +50,9 @@ type Seen struct {
 	Object any       // *DaemonSet, *Node, *Pod, *ControllerRevision or *Event, as it is now, or as it was when it went
 	Gone   bool
 
-	// Lost says, instead of all others, that changes of one kind are not heard of
-	// for now; with Back, that they are again.
-	Lost, Back string
+	// Kind is, instead of all others, a resource whose changes do not arrive, for the
+	// reason Lost; where Lost is empty, they arrive again.
+	Kind, Lost string
 }
 
 // Watch follows one DaemonSet: after a GET of it and of the version there is
@@ -339,7 +339,7 @@ func (f *feed) heard(ctx context.Context, verb string, err error) {
 	if err == nil {
 		if verb == "watch" && f.failed > 0 {
 			f.failed = 0
-			f.w.tell(Seen{Back: f.resource})
+			f.w.tell(Seen{Kind: f.resource})
 		}
 		return
 	}
@@ -354,7 +354,7 @@ func (f *feed) heard(ctx context.Context, verb string, err error) {
 		f.w.fail(f.w.c.refused(ctx, fmt.Sprintf("%s of daemonset %s", f.resource, Ref{f.w.ds.Namespace, f.w.ds.Name}),
 			fmt.Sprintf("kubectl auth can-i %s %s -n %s", verb, f.resource, f.w.ds.Namespace), err))
 	case final && f.read:
-		f.w.tell(Seen{Lost: fmt.Sprintf("%s are no longer followed: %s", f.resource, message(err))})
+		f.w.tell(Seen{Kind: f.resource, Lost: fmt.Sprintf("%s are no longer followed: %s", f.resource, message(err))})
 		f.stop()
 	case final:
 		g, _ := f.w.c.gap(ctx, f.what, err)
@@ -362,7 +362,7 @@ func (f *feed) heard(ctx context.Context, verb string, err error) {
 		f.read, f.w.start.Gaps = true, append(f.w.start.Gaps, g)
 		f.w.begin()
 	case f.read && f.failed == 1:
-		f.w.tell(Seen{Lost: fmt.Sprintf("changes of %s do not arrive: %s", f.resource, message(err))})
+		f.w.tell(Seen{Kind: f.resource, Lost: fmt.Sprintf("changes of %s do not arrive: %s", f.resource, message(err))})
 	}
 }
 

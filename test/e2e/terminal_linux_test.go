@@ -51,23 +51,25 @@ func onTerminal(t *testing.T, cmd *exec.Cmd, resize func(written string) (lines,
 }
 
 // shown returns what a terminal shows of what was written to it: the lines that were not overwritten. It knows what
-// plan-rollout --watch uses: up so many lines, clear to the end, and colors.
+// --watch uses: to the first line, clear to the end, and colors. The first line is the one in which a screen was put
+// first: what stood above it was scrolled away.
 func shown(t *testing.T, written string) (lines []string, redrawn int) {
 	t.Helper()
-	row := 0
+	row, first := 0, true
 	lines = []string{""}
-	code := regexp.MustCompile(`^\x1b\[(\d*(?:;\d+)*)([AJm])`)
+	code := regexp.MustCompile(`^\x1b\[(\d*(?:;\d+)*)([HJm])`)
 	for written != "" {
 		switch m := code.FindStringSubmatch(written); {
 		case m != nil:
 			written = written[len(m[0]):]
-			switch n := 0; m[2] {
-			case "A":
-				if _, err := fmt.Sscan(m[1], &n); err != nil || n > row || n >= 24 {
-					t.Fatalf("up %q lines from line %d", m[1], row)
+			switch m[2] {
+			case "H":
+				if first {
+					first, lines = false, lines[row:]
+				} else {
+					redrawn++
 				}
-				row -= n
-				redrawn++
+				row = 0
 			case "J":
 				lines = append(lines[:row], "")
 			}

@@ -1,0 +1,335 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/pflag"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// watched is a DaemonSet that is followed, with a clock that stands until it is moved,
+// and what was written of it.
+type watched struct {
+	*following
+	t         testing.TB
+	start     *snapshot.Snapshot
+	now       time.Time
+	out, errs bytes.Buffer
+}
+
+func (w *watched) Start() *snapshot.Snapshot   { return w.start }
+func (w *watched) Changes() <-chan source.Seen { return nil }
+func (w *watched) Err() error                  { return nil }
+func (w *watched) Now() time.Time              { return w.now }
+func (w *watched) Close()                      {}
+
+// watch follows the DaemonSet of a grid with a command, and has begun.
+func watch(t testing.TB, command string, form format, terminal *size, s *snapshot.Snapshot) *watched {
+	t.Helper()
+	w := &watched{t: t, start: s, now: s.TakenAt}
+	q := question{format: form, input: input{command: command, flagSet: flagSet{pflag.NewFlagSet("", pflag.ContinueOnError)}, common: &common{
+		IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: newStream(&w.out), ErrOut: &w.errs},
+		config:    genericclioptions.NewConfigFlags(true),
+	}}}
+	if command == "explain" {
+		w.following = (&explainOptions{question: q}).following()
+	} else {
+		w.following = (&planOptions{planning: planning{question: q}}).following()
+	}
+	w.w = w
+	if terminal != nil {
+		w.terminal = func() size { return *terminal }
+	}
+	if err := w.begin(); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// after moves the clock, and shows what there is to show then. It returns what was
+// written since the last time.
+func (w *watched) after(d time.Duration) string {
+	w.t.Helper()
+	w.now, w.cost = w.now.Add(d), 0
+	w.out.Reset()
+	if err := w.show(); err != nil {
+		w.t.Fatal(err)
+	}
+	return w.out.String()
+}
+
+// pod changes a pod.
+func (w *watched) pod(name string, change func(*corev1.Pod)) {
+	w.t.Helper()
+	for i := range w.start.Pods {
+		if p := w.start.Pods[i].DeepCopy(); p.Name == name {
+			change(p)
+			w.see(source.Seen{At: w.now, Object: p})
+			return
+		}
+	}
+	w.t.Fatalf("no pod %s", name)
+}
+
+func (w *watched) lose(kind string) {
+	w.see(source.Seen{At: w.now, Kind: kind, Lost: "changes of " + kind + " do not arrive: refused"})
+}
+
+func (w *watched) regain(kind string) { w.see(source.Seen{At: w.now, Kind: kind}) }
+
+// crashes makes a pod fail.
+func crashes(p *corev1.Pod) {
+	p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse, LastTransitionTime: metav1.Time{Time: dstest.Now}}}
+	p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: p.Spec.Containers[0].Name, RestartCount: 6, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}}}
+}
+
+// starting is a rollout whose newest pod was just created. The others were Ready after
+// a hundred seconds.
+func starting() *snapshot.Snapshot {
+	return dstest.State("N n O O", dstest.Edit(func(s *snapshot.Snapshot) {
+		for i := range s.Pods {
+			s.Pods[i].CreationTimestamp.Time = dstest.Now.Add(-99*time.Hour - 100*time.Second)
+		}
+		s.Pods[1].CreationTimestamp.Time = dstest.Now
+	}))
+}
+
+// TestWatchDocuments: a document is written whenever anything but the clock has changed.
+func TestWatchDocuments(t *testing.T) {
+	for _, command := range []string{"explain", "plan-rollout"} {
+		for _, tt := range []struct {
+			why    string
+			change func(w *watched)
+			want   int
+		}{
+			{"nothing happened", func(*watched) {}, 0},
+			{"a pod crashes", func(w *watched) { w.pod("p0", crashes) }, 1},
+			{"a node is NotReady", func(w *watched) {
+				n := w.start.Nodes[0].DeepCopy()
+				n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionFalse, LastTransitionTime: metav1.Time{Time: w.now}}}
+				w.see(source.Seen{At: w.now, Object: n})
+			}, 1},
+			{"changes do not arrive", func(w *watched) { w.lose("pods") }, 1},
+			{"no events arrive, which decide nothing", func(w *watched) { w.lose("events") }, 0},
+		} {
+			t.Run(command+", "+tt.why, func(t *testing.T) {
+				w := watch(t, command, inJSON, nil, dstest.State("N N O O"))
+				if tt.want == 0 {
+					w = watch(t, command, inJSON, nil, starting())
+				}
+				tt.change(w)
+				got := w.after(time.Second) + w.after(time.Second)
+				if n := strings.Count(got, "\n"); n != tt.want {
+					t.Errorf("%d documents, want %d:\n%s", n, tt.want, got)
+				}
+			})
+		}
+	}
+}
+
+// TestWatchDocumentsNoProgress: that nothing moves for longer than usual is news, once.
+func TestWatchDocumentsNoProgress(t *testing.T) {
+	w := watch(t, "explain", inJSON, nil, starting())
+	n := 0
+	for range 400 {
+		idle := w.following.now.Idle > 0
+		if got := w.after(time.Second); w.following.now.Idle > 0 != idle {
+			n += strings.Count(got, "\n")
+		}
+	}
+	if n != 1 {
+		t.Errorf("%d documents when progress ended", n)
+	}
+}
+
+// TestWatchLost: while changes do not arrive, nothing that only stands still is told of,
+// however long it takes; after that it is measured anew.
+func TestWatchLost(t *testing.T) {
+	w := watch(t, "plan-rollout", inText, &size{100, 30}, starting())
+	w.after(time.Second)
+	w.lose("pods")
+	w.lose("nodes")
+	lost := w.now.Local().Format("15:04:05")
+	idle, owed := w.following.now.Idle, w.following.now.Owed
+	check := func(why string) {
+		t.Helper()
+		screen := w.after(10 * time.Minute)
+		p := w.following.now
+		if p.Idle > idle || p.Owed > owed || p.End != "" {
+			t.Errorf("%s: idle %s, owed %s, end %q", why, p.Idle, p.Owed, p.End)
+		}
+		head, _, _ := strings.Cut(screen, "\n\n")
+		if !strings.Contains(head, "not connected since "+lost) || strings.Contains(screen, "no progress for") || !strings.Contains(head, w.now.Local().Format("15:04:05")) {
+			t.Errorf("%s:\n%s", why, screen)
+		}
+	}
+	check("both kinds are lost")
+	w.regain("nodes")
+	check("one is lost")
+	w.regain("pods")
+	screen := w.after(time.Second)
+	if p := w.following.now; p.Idle != 0 || p.Owed > time.Second || p.End != "" || strings.Contains(screen, "not connected") {
+		t.Errorf("at once: idle %s, owed %s, end %q:\n%s", p.Idle, p.Owed, p.End, screen)
+	}
+	for range 300 {
+		w.after(time.Second)
+	}
+	if p := w.following.now; p.End != plan.EndStuck || p.Idle == 0 {
+		t.Errorf("when it has stood still again: idle %s, end %q", p.Idle, p.End)
+	}
+}
+
+// TestWatchLostEnd: what does not arrive may speak against an end.
+func TestWatchLostEnd(t *testing.T) {
+	w := watch(t, "plan-rollout", inText, nil, dstest.State("N N O O"))
+	w.lose("pods")
+	ds := w.start.DaemonSet.DeepCopy()
+	ds.Spec.UpdateStrategy = appsv1.DaemonSetUpdateStrategy{Type: appsv1.OnDeleteDaemonSetStrategyType}
+	w.see(source.Seen{At: w.now, Object: ds})
+	if w.after(time.Second); w.following.now.End != "" {
+		t.Errorf("while pods are lost: %s", w.following.now.End)
+	}
+	w.regain("pods")
+	if w.after(time.Second); w.following.now.End != plan.EndNotRolling {
+		t.Errorf("after that: %q", w.following.now.End)
+	}
+}
+
+// TestWatchInterruptedDocument: Ctrl-C leaves no time to compute another document.
+func TestWatchInterruptedDocument(t *testing.T) {
+	w := watch(t, "plan-rollout", inJSON, nil, dstest.State("N N O O"))
+	first := w.out.String()
+	w.out.Reset()
+	w.document = func() (any, error) { return nil, errors.New("computed") }
+	if err := w.end(context.Canceled, "interrupted"); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if got := w.out.String(); got != first || got == "" {
+		t.Errorf("the last document:\n%s\nthe one before:\n%s", got, first)
+	}
+}
+
+// TestWatchDeletedDocument: of a DaemonSet that does not exist any more there is no
+// document.
+func TestWatchDeletedDocument(t *testing.T) {
+	for _, command := range []string{"explain", "plan-rollout"} {
+		w := watch(t, command, inJSON, nil, dstest.State("N N O O"))
+		w.see(source.Seen{At: w.now, Object: w.start.DaemonSet, Gone: true})
+		got := w.after(time.Second)
+		err := w.end(nil, "")
+		if err == nil || !strings.HasSuffix(err.Error(), "was deleted") || got+w.out.String() != "" {
+			t.Errorf("%s: %v, and\n%s", command, err, got+w.out.String())
+		}
+	}
+}
+
+// TestWatchLines: explain prints its verdict whenever it is another than numbers and
+// times tell.
+func TestWatchLines(t *testing.T) {
+	w := watch(t, "explain", inText, nil, dstest.State("N N N N"))
+	for _, step := range []struct{ pod, want string }{{"", ""}, {"p0", "DEGRADED"}, {"", ""}, {"p1", "DEGRADED"}, {"", ""}} {
+		if step.pod != "" {
+			w.pod(step.pod, crashes)
+		}
+		got := w.after(time.Second)
+		if !strings.Contains(got, step.want) || strings.Count(got, "\n") != len(step.want)/len("DEGRADED") {
+			t.Errorf("%+v: %q", step, got)
+		}
+	}
+}
+
+// TestWatchWaitsLonger: it is said once what the rollout waits for, until something
+// happens.
+func TestWatchWaitsLonger(t *testing.T) {
+	w := watch(t, "plan-rollout", inText, nil, dstest.State("N N O O"))
+	said := ""
+	for _, step := range []struct {
+		idle      time.Duration
+		available int
+		happened  bool
+	}{{0, 4, false}, {time.Minute, 4, false}, {0, 4, false}, {time.Minute, 4, false}, {0, 5, false}, {time.Minute, 5, false}, {0, 4, false}, {time.Minute, 4, true}} {
+		w.following.now = &plan.Progress{Idle: step.idle}
+		w.following.now.Counts.Available = step.available
+		said += map[bool]string{true: "x", false: "-"}[w.waitsLonger(step.happened)]
+	}
+	if said != "-x---x-x" {
+		t.Error(said)
+	}
+}
+
+// TestWatchRedraws: a screen begins in the first line of the terminal, wherever the
+// cursor is by then, and what was there is scrolled away once.
+func TestWatchRedraws(t *testing.T) {
+	w := watch(t, "explain", inText, &size{80, 24}, dstest.State("N N O O"))
+	if first := w.out.String(); !strings.HasPrefix(first, strings.Repeat("\n", 23)+"\x1b[H\x1b[J") {
+		t.Errorf("%q", first)
+	}
+	if next := w.after(time.Second); !strings.HasPrefix(next, "\x1b[H\x1b[J") {
+		t.Errorf("%q", next)
+	}
+}
+
+// TestWatchSmallTerminal: no screen has more lines than the terminal, and neither has
+// the last one with what comes below it.
+func TestWatchSmallTerminal(t *testing.T) {
+	for _, terminal := range []size{{80, 24}, {80, 1}, {80, 2}, {80, 4}, {30, 12}, {20, 8}} {
+		w := watch(t, "plan-rollout", inText, &terminal, dstest.State("N N O O"))
+		most := max(1, terminal.height-1)
+		if n := strings.Count(w.after(time.Second), "\n"); n > most {
+			t.Errorf("%v: %d lines", terminal, n)
+		}
+		w.out.Reset()
+		if err := w.end(nil, "timeout after 5m0s"); err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(strings.TrimSuffix(strings.TrimPrefix(w.out.String(), "\x1b[H\x1b[J"), "\n"), "\n")
+		if n := rows(lines, terminal.width); n > terminal.height-1 && len(lines) > 2 {
+			t.Errorf("%v: %d rows at the end:\n%s", terminal, n, &w.out)
+		}
+	}
+	for _, tt := range []struct {
+		width, height int
+		err           error
+	}{{0, 0, nil}, {80, 0, nil}, {0, 24, nil}, {0, 0, io.EOF}} {
+		if got := knownSize(tt.width, tt.height, tt.err); got != (size{80, 24}) {
+			t.Errorf("%+v: %v", tt, got)
+		}
+	}
+}
+
+// TestWatchClock: a screen is drawn in every second of the clock, however the times at
+// which it is asked fall into it.
+func TestWatchClock(t *testing.T) {
+	s := dstest.State("N N O O")
+	s.TakenAt = s.TakenAt.Add(950 * time.Millisecond)
+	w := watch(t, "explain", inText, &size{80, 24}, s)
+	drawn := map[string]int{}
+	for range 100 {
+		if w.after(300*time.Millisecond) != "" {
+			drawn[w.following.now.Header.Snapshot.TakenAt.Format("15:04:05")]++
+		}
+	}
+	for at, n := range drawn {
+		if n != 1 {
+			t.Errorf("%d screens at %s", n, at)
+		}
+	}
+	if len(drawn) != 30 {
+		t.Errorf("in 30 seconds: %v", drawn)
+	}
+}

@@ -1,0 +1,174 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/encode"
+	"github.com/kubectl-ds/kubectl-ds/internal/screen"
+	"github.com/kubectl-ds/kubectl-ds/internal/view"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+)
+
+// linesSaid is what was written of a DaemonSet that is followed.
+type linesSaid struct {
+	written   string // the last document
+	standing  *standing
+	overdue   bool            // the note that the controller is late
+	waits     map[string]bool // what the rollout waits for, since something happened
+	available int             // pods, at the last of those lines
+	verdict   string          // what the last verdict was about
+}
+
+// write shows what was looked at.
+func (f *following) write() error {
+	told := f.told
+	f.told = nil
+	for i := range told {
+		told[i].At = told[i].At.Local()
+	}
+	switch {
+	case f.terminal != nil:
+		for _, h := range told {
+			f.happened(view.Event{Happening: h})
+		}
+		return f.draw()
+	case f.format != inJSON:
+		return f.writeLines(told)
+	case len(told) > 0 || !reflect.DeepEqual(f.stands(), f.standing):
+		return f.writeDocument()
+	}
+	return nil
+}
+
+// standing is how a DaemonSet stands, without what only the clock changes.
+type standing struct {
+	explanation explain.Explanation
+	outcome     plan.OutcomeCode
+	reason      daemonset.Reason
+	late        []string
+	idle        bool
+	overdue     bool
+	lost        []string
+}
+
+// stands returns how it stands now.
+func (f *following) stands() *standing {
+	e := *f.explained()
+	e.Snapshot.TakenAt = f.w.Start().TakenAt
+	if e.Outlook != nil {
+		o := *e.Outlook
+		o.Duration, e.Outlook = nil, &o
+	}
+	o := &f.now.Outcome
+	return &standing{e, o.Code, o.Reason, plan.Nodes(o.Late), f.now.Idle > 0, f.now.Overdue(), slices.Clone(f.lost)}
+}
+
+// writeDocument writes the answer on one line.
+func (f *following) writeDocument() error {
+	document, err := f.document()
+	if err != nil {
+		return err
+	}
+	if f.written, err = encode.Line(document); err != nil {
+		return err
+	}
+	f.standing = f.stands()
+	return f.repeatDocument()
+}
+
+// repeatDocument writes the last document once more.
+func (f *following) repeatDocument() error {
+	_, err := io.WriteString(f.Out, f.written)
+	return err
+}
+
+// writeLines writes a line for each thing that happened, one where it begins to take
+// longer than usual, and for an explanation one where its verdict is another.
+func (f *following) writeLines(told []plan.Happening) error {
+	var lines []string
+	for i, h := range told {
+		p := f.now
+		if i < len(told)-1 {
+			p = nil
+		}
+		lines = append(lines, view.WatchLine(h, p, f.style))
+	}
+	if f.waitsLonger(len(told) > 0) && len(lines) == 0 { // else the line above says so
+		lines = append(lines, view.WatchWaits(f.now, f.style))
+	}
+	if f.endless && f.now.End == "" {
+		if about := view.VerdictAbout(f.explained()); about != f.verdict {
+			f.verdict = about
+			lines = append(lines, view.WatchVerdict(f.now, f.explained(), f.style))
+		}
+	}
+	for _, line := range lines {
+		if _, err := fmt.Fprintln(f.Out, line); err != nil {
+			return err
+		}
+	}
+	if overdue := f.now.Overdue(); overdue != f.overdue {
+		if f.overdue = overdue; overdue {
+			f.note("%s", view.WatchOwed(f.now, f.style))
+		}
+	}
+	return nil
+}
+
+// waitsLonger reports whether the rollout waits longer than usual for something that no
+// line has named since anything happened, or since more pods are available.
+func (f *following) waitsLonger(happened bool) bool {
+	what := strings.Join(plan.Nodes(f.now.Outcome.Late), ", ")
+	if f.now.Idle > 0 {
+		what = "no progress"
+	}
+	if n := f.now.Counts.Available; happened || f.waits == nil || n > f.available {
+		f.waits, f.available = map[string]bool{}, n
+	}
+	if what == "" || f.waits[what] {
+		return false
+	}
+	f.waits[what] = true
+	return true
+}
+
+// writeEnd writes the last of what happened and how it ended.
+func (f *following) writeEnd(why string) error {
+	switch {
+	case f.format == inJSON && f.now.End == plan.EndGone: // there is nothing that it could be about
+		return nil
+	case f.format == inJSON:
+		return f.writeDocument()
+	}
+	ends, hint := view.WatchEnds(f.now, why, f.style), f.hint()
+	f.below = slices.DeleteFunc([]string{ends, hint}, func(line string) bool { return line == "" })
+	if f.now.End == plan.EndGone {
+		f.below = append(f.below, "error: "+f.gone().Error())
+	}
+	if err := f.write(); err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintln(f.Out, ends); err != nil {
+		return err
+	}
+	if hint != "" {
+		fmt.Fprintln(f.ErrOut, hint)
+	}
+	return nil
+}
+
+// hint is the command that says more about an end that is none; empty for others.
+func (f *following) hint() string {
+	if !f.asked.Again || f.now.End != plan.EndStuck && f.now.End != plan.EndDegraded {
+		return ""
+	}
+	of := &f.now.Header.DaemonSet
+	again := screen.Command{"kubectl ds plan-rollout", "-n " + screen.Quote(of.Namespace), screen.Quote(of.Name)}
+	return "hint: " + view.WithFlags(again, f.asked.Flags...).String()
+}
