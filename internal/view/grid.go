@@ -3,6 +3,7 @@ package view
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,10 +40,11 @@ type nodeMap struct {
 	nodes []plan.OnNode // node-9 before node-10
 	old   string        // the revision of the nodes that are Old
 	width int           // columns
+	all   string        // what the names have in common, with a * for the rest; empty where they are whole
 }
 
 func newNodeMap(nodes []plan.OnNode, old string, width int) *nodeMap {
-	m := &nodeMap{slices.Clone(nodes), old, cmp.Or(width, 100)}
+	m := &nodeMap{slices.Clone(nodes), old, cmp.Or(width, 100), ""}
 	for i := range m.nodes {
 		m.nodes[i].Node = screen.Clean(m.nodes[i].Node)
 	}
@@ -50,12 +52,29 @@ func newNodeMap(nodes []plan.OnNode, old string, width int) *nodeMap {
 	return m
 }
 
-// compareNames orders names, with the numbers at their ends as numbers.
+// compareNames orders names, with the numbers in them as numbers.
 func compareNames(a, b string) int {
-	p, m := numbered(a)
-	q, n := numbered(b)
-	return cmp.Or(strings.Compare(p, q), cmp.Compare(len(m), len(n)), strings.Compare(m, n))
+	x, y := a, b
+	for x != "" && y != "" {
+		m, n := digits(x), digits(y)
+		if m == 0 || n == 0 {
+			if x[0] != y[0] {
+				return cmp.Compare(x[0], y[0])
+			}
+			x, y = x[1:], y[1:]
+			continue
+		}
+		p, q := strings.TrimLeft(x[:m], "0"), strings.TrimLeft(y[:n], "0")
+		if c := cmp.Or(cmp.Compare(len(p), len(q)), strings.Compare(p, q)); c != 0 {
+			return c
+		}
+		x, y = x[m:], y[n:]
+	}
+	return cmp.Or(cmp.Compare(len(x), len(y)), strings.Compare(a, b))
 }
+
+// digits is how many digits a text begins with.
+func digits(text string) int { return len(text) - len(strings.TrimLeft(text, "0123456789")) }
 
 // numbered splits a name before the digits at its end.
 func numbered(name string) (prefix, number string) {
@@ -112,21 +131,78 @@ func (r *legendRow) line(width int) screen.Lines {
 // draw draws the map in at most so many lines: with each node's number above its mark
 // where the names have numbers, else in rows of marks, of which each stands for
 // several nodes where there is no room for all, or more than a thousand. It is nil
-// where there is no room for a row and the legend.
+// where there is no room for a row and the legend. What long names have in common
+// stands in a line above.
 func (m *nodeMap) draw(most int) screen.Rows {
 	legend, width := m.legend()
-	if rows := m.named(m.width - width - margin); len(rows) > 0 && max(len(rows), len(legend)) <= most {
-		return beside(rows, legend, width)
+	short := m.shortened()
+	for _, of := range []*nodeMap{m, short} {
+		rows := of.named(m.width - width - margin)
+		if len(rows) > 0 && max(len(rows), len(legend))+len(of.title()) <= most {
+			return append(of.title(), beside(rows, legend, width)...)
+		}
 	}
 	below := m.described(legend, width)
 	if most < 3*len(below) {
 		below = m.joined(legend)
 	}
-	rows := m.packed(most - len(below))
+	of := m
+	if m.label() == 0 && short.label() > 0 && most > len(below)+len(short.title()) {
+		of = short
+	}
+	rows := of.packed(most - len(below) - len(of.title()))
 	if len(rows) == 0 {
 		return nil
 	}
-	return append(rows, below...)
+	return slices.Concat(of.title(), rows, below)
+}
+
+// shortened is a map with what tells its names apart in place of them.
+func (m *nodeMap) shortened() *nodeMap {
+	short := *m
+	if len(m.nodes) < 2 {
+		return &short
+	}
+	short.nodes = slices.Clone(m.nodes)
+	before, after := m.nodes[0].Node, m.nodes[0].Node
+	for _, n := range m.nodes[1:] {
+		before, after = before[:common(before, n.Node)], after[len(after)-commonEnd(after, n.Node):]
+	}
+	before = before[:strings.LastIndexAny(before, "-.")+1]
+	if dot := strings.IndexByte(after, '.'); dot >= 0 {
+		after = after[dot:]
+	} else {
+		after = ""
+	}
+	for i := range short.nodes {
+		short.nodes[i].Node = strings.TrimSuffix(strings.TrimPrefix(short.nodes[i].Node, before), after)
+	}
+	short.all = before + "*" + after
+	return &short
+}
+
+// common is how many bytes two texts have in common at their beginnings.
+func common(a, b string) (n int) {
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// commonEnd is how many bytes two texts have in common at their ends.
+func commonEnd(a, b string) (n int) {
+	for n < min(len(a), len(b)) && a[len(a)-1-n] == b[len(b)-1-n] {
+		n++
+	}
+	return n
+}
+
+// title is a line that says what the names have in common.
+func (m *nodeMap) title() (rows screen.Rows) {
+	if m.all != "" {
+		rows = screen.Rows{{{Text: m.all}}}
+	}
+	return rows
 }
 
 // margin is how many columns are between a map and its legend.
@@ -188,7 +264,7 @@ func (m *nodeMap) joined(legend []legendRow) (rows screen.Rows) {
 // fitted lists as many names as a line of some columns holds, and how many more there
 // are; empty where it holds none.
 func fitted(names []string, columns int) string {
-	for n := len(names); n > 0; n-- {
+	for n := min(len(names), columns/2); n > 0; n-- {
 		text := strings.Join(names[:n], ", ")
 		if more := len(names) - n; more > 0 {
 			text += fmt.Sprintf(" +%d more", more)
@@ -200,35 +276,62 @@ func fitted(names []string, columns int) string {
 	return ""
 }
 
-// mostDigits is how long a number above a mark may be.
-const mostDigits = 3
+// mostTail is how long the number, or the end of a name, above a mark may be.
+const mostTail = 4
+
+// tails returns how names are split into what stands before a row and what stands
+// above its marks: before the digits at their ends, or behind the last hyphen or dot,
+// whichever makes fewer rows; nil where neither leaves a short end.
+func (m *nodeMap) tails() (split func(name string) (prefix, tail string)) {
+	fewest := 0
+	for _, by := range []func(string) (string, string){numbered, lastPart} {
+		prefixes, short := map[string]bool{}, true
+		for _, n := range m.nodes {
+			prefix, tail := by(n.Node)
+			prefixes[prefix] = true
+			short = short && tail != "" && len(tail) <= mostTail
+		}
+		if short && (split == nil || len(prefixes) < fewest) {
+			split, fewest = by, len(prefixes)
+		}
+	}
+	return split
+}
+
+// lastPart splits a name behind its last hyphen or dot.
+func lastPart(name string) (prefix, tail string) {
+	at := strings.LastIndexAny(name, "-.") + 1
+	return name[:at], name[at:]
+}
 
 // named draws a pair of lines for each prefix of names, with the numbers behind it in
 // the first and the marks in the second. It is nil where names do not have such
 // numbers, or the columns hold too few of them.
 func (m *nodeMap) named(columns int) (rows screen.Rows) {
 	const fewest = 5
-	label, digits := 0, 0
+	split := m.tails()
+	if split == nil || len(m.nodes) == 0 {
+		return nil
+	}
+	label, digits, inRow := 0, 0, map[string]int{}
 	for _, n := range m.nodes {
-		prefix, number := numbered(n.Node)
-		if number == "" || len(number) > mostDigits {
-			return nil
-		}
+		prefix, number := split(n.Node)
 		label, digits = max(label, screen.Width(prefix)), max(digits, len(number))
+		inRow[prefix]++
 	}
 	perLine := (columns - 2 - label - 1) / (digits + 1)
 	if perLine < fewest || len(m.nodes) > 1000 {
 		return nil
 	}
-	if m.largest() > perLine {
+	if slices.Max(slices.Collect(maps.Values(inRow))) > perLine {
 		perLine -= perLine % 5 // people count in fives
 	}
 	for at := 0; at < len(m.nodes); {
-		prefix, _ := numbered(m.nodes[at].Node)
+		prefix, _ := split(m.nodes[at].Node)
 		numbers := screen.Lines{{Text: prefix + strings.Repeat(" ", label-screen.Width(prefix)+1)}}
 		signs := screen.Lines{{Text: strings.Repeat(" ", label+1)}}
 		for end := at + perLine; at < len(m.nodes) && at < end; at++ {
-			p, number := numbered(m.nodes[at].Node)
+			p, number := split(m.nodes[at].Node)
 			if p != prefix {
 				break
 			}
@@ -241,17 +344,6 @@ func (m *nodeMap) named(columns int) (rows screen.Rows) {
 	return rows
 }
 
-// largest is how many names with the same prefix there are at most.
-func (m *nodeMap) largest() (most int) {
-	count := map[string]int{}
-	for _, n := range m.nodes {
-		prefix, _ := numbered(n.Node)
-		count[prefix]++
-		most = max(most, count[prefix])
-	}
-	return most
-}
-
 func markOf(s plan.NodeState) mark {
 	for _, m := range marks {
 		if m.NodeState == s {
@@ -261,16 +353,21 @@ func markOf(s plan.NodeState) mark {
 	return mark{sign: "?"}
 }
 
-// packed draws rows of marks in tens, at most so many, each behind the name of its
-// first node. A mark that stands for several nodes shows the worst of them.
-func (m *nodeMap) packed(most int) (rows screen.Rows) {
-	label := 0
+// label is how wide the names before rows of marks are; 0 where there is no room.
+func (m *nodeMap) label() (label int) {
 	for _, n := range m.nodes {
 		label = max(label, screen.Width(n.Node))
 	}
 	if label > m.width/3 {
-		label = 0 // names are not cut
+		return 0
 	}
+	return label
+}
+
+// packed draws rows of marks in tens, at most so many, each behind the name of its
+// first node. A mark that stands for several nodes shows the worst of them.
+func (m *nodeMap) packed(most int) (rows screen.Rows) {
+	label := m.label()
 	const ten = " ##########"
 	perLine := (m.width - 2 - label - 1) / len(ten) * 10
 	each := 1
