@@ -31,20 +31,33 @@ func (c Command) String() string {
 	return strings.Join(words, " ")
 }
 
-// lines breaks a command with backslashes to so many columns, further lines set
-// in; 0 breaks nothing.
-func (c Command) lines(columns int) []string {
+// words are the Words of a command. One without quotes that is wider than so many
+// columns is broken at its blanks; 0 breaks none.
+func (c Command) words(columns int) (words []string) {
+	for _, w := range c {
+		if text := string(w); columns > 0 && Width(text) > columns && !strings.ContainsAny(text, `'"`) {
+			words = append(words, strings.Fields(text)...)
+			continue
+		}
+		words = append(words, string(w))
+	}
+	return words
+}
+
+// lines breaks a command with backslashes to so many columns, with room to set further
+// lines in; 0 breaks nothing. A Word is broken only if it is wider than whole; 0: not at all.
+func (c Command) lines(columns, whole int) []string {
 	if columns <= 0 || Width(c.String()) <= columns {
 		return []string{c.String()}
 	}
-	var lines []string
-	line := string(c[0])
-	for _, w := range c[1:] {
-		if Width(line)+1+Width(string(w))+2 > columns {
-			lines, line = append(lines, line+` \`), "  "+string(w)
+	words := c.words(max(0, whole-len(` \`)))
+	lines, line := []string(nil), words[0]
+	for _, w := range words[1:] {
+		if Width(line)+1+Width(w)+len(` \`)+indent*min(1, len(lines)) > columns {
+			lines, line = append(lines, line+` \`), w
 			continue
 		}
-		line += " " + string(w)
+		line += " " + w
 	}
 	return append(lines, line)
 }

@@ -103,8 +103,19 @@ func (s *Screen) Keep(l Label, most int) {
 	}
 }
 
-// KeepParts leaves the first so many parts.
-func (s *Screen) KeepParts(most int) { s.parts = s.parts[:min(most, len(s.parts))] }
+// KeepParts leaves so many parts, rather those with an entry of a label than the
+// others, and rather the first ones.
+func (s *Screen) KeepParts(most int, l Label) {
+	for n := len(s.parts); n > most; n-- {
+		drop := n - 1
+		for i := range s.parts {
+			if len(s.parts[i].entries[l]) == 0 {
+				drop = i
+			}
+		}
+		s.parts = slices.Delete(s.parts, drop, drop+1)
+	}
+}
 
 // Block is a part of an entry: Text, Words, Names, Command, Lines, Rows, Group, Indent
 // or a *Table.
@@ -141,7 +152,7 @@ type Line struct {
 // Rows are Lines of several parts, each in a colour of its own.
 type Rows []Lines
 
-// Group is blocks that stand together: a command, and what it does besides.
+// Group is blocks that stand together, all or none: a command, and what it does besides.
 type Group []Block
 
 // Indent sets its blocks in.

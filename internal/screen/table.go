@@ -3,6 +3,7 @@ package screen
 import (
 	"cmp"
 	"slices"
+	"strings"
 )
 
 // Table is rows under a head, or without one.
@@ -13,7 +14,8 @@ type Table struct {
 }
 
 // Column is one of a Table. A terminal too narrow for all columns first loses
-// those with the highest Drop, then breaks the cells of those that may Wrap.
+// those with the highest Drop, then breaks the cells of those that may Wrap. If that
+// does not do, the cells of those that are Under stand below their rows.
 type Column struct {
 	Head  string
 	Right bool // numbers
@@ -21,6 +23,7 @@ type Column struct {
 	Short bool // lists of names take one line
 	Least int  // how narrow it may become by that; 0: leastWrap
 	Drop  int  // 0: never dropped
+	Under bool
 }
 
 // Row is one of a Table, with what stands under it.
@@ -79,21 +82,12 @@ func (t *Table) fit(term Terminal, room int) (shown, widths []int) {
 	if room == 0 {
 		return shown, widths
 	}
-	sum := func(of []int) int {
-		n := -between
-		for _, i := range shown {
-			n += of[i] + between
-		}
-		return n
+	under := slices.DeleteFunc(slices.Clone(shown), func(i int) bool { return t.Columns[i].Under })
+	shown = t.drop(shown, least, room)
+	if across(shown, least) > room {
+		shown = t.drop(under, least, room)
 	}
-	for sum(least) > room {
-		drop := slices.MaxFunc(shown, func(a, b int) int { return cmp.Compare(t.Columns[a].Drop, t.Columns[b].Drop) })
-		if t.Columns[drop].Drop == 0 {
-			break
-		}
-		shown = slices.DeleteFunc(shown, func(i int) bool { return i == drop })
-	}
-	for sum(widths) > room { // the widest gives first
+	for across(shown, widths) > room { // the widest gives first
 		widest := slices.MaxFunc(shown, func(a, b int) int {
 			return cmp.Compare(widths[a]*min(1, widths[a]-least[a]), widths[b]*min(1, widths[b]-least[b]))
 		})
@@ -104,6 +98,31 @@ func (t *Table) fit(term Terminal, room int) (shown, widths []int) {
 	}
 	return shown, widths
 }
+
+// drop leaves the columns for which some columns of a terminal have room, and those
+// that are never dropped.
+func (t *Table) drop(shown, widths []int, room int) []int {
+	for across(shown, widths) > room {
+		drop := slices.MaxFunc(shown, func(a, b int) int { return cmp.Compare(t.Columns[a].Drop, t.Columns[b].Drop) })
+		if t.Columns[drop].Drop == 0 {
+			break
+		}
+		shown = slices.DeleteFunc(shown, func(i int) bool { return i == drop })
+	}
+	return shown
+}
+
+// across is how many columns of a terminal those of a table take.
+func across(shown, widths []int) int {
+	sum := -between
+	for _, i := range shown {
+		sum += widths[i] + between
+	}
+	return sum
+}
+
+// said reports whether a cell of some lines says something.
+func said(lines []string) bool { return strings.Join(lines, "") != "" }
 
 // width is how wide a cell is when none of its lines is broken, and how wide its
 // longest word is, which no line can break.

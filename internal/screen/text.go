@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -17,8 +18,8 @@ type Terminal struct {
 	All   bool // no list of names is shortened
 
 	// Height is how many lines there are; 0: any number. The end of a Screen that needs
-	// more is left out. What is wider than the terminal is cut, since it would take two
-	// of its lines.
+	// more is left out, a command whole. What is wider than the terminal goes on in the
+	// next line, but a command with a part that is wider is left out.
 	Height int
 }
 
@@ -48,8 +49,8 @@ func (s *Screen) print(t Terminal) *printer {
 		p.entry(Label(l), blocks)
 	}
 	p.trim()
-	if len(p.lines) > 0 {
-		p.atRight(s.Corner)
+	if n := len(p.lines) - 1; n >= 0 && !slices.ContainsFunc(p.whole, func(e extent) bool { return e.to > n }) { // who copies a command copies its line
+		p.atRight(n, s.Corner)
 	}
 	return p
 }
@@ -70,7 +71,11 @@ type printer struct {
 	Terminal
 	dense bool
 	lines [][]span
+	whole []extent // what is shown whole or not at all
 }
+
+// extent is from which line to before which one something stands.
+type extent struct{ from, to int }
 
 // span is a part of a line in one colour.
 type span struct {
@@ -80,14 +85,43 @@ type span struct {
 
 // add adds a line, without the blanks at its end.
 func (p *printer) add(left int, spans ...span) {
-	line := append([]span{{text: strings.Repeat(" ", left)}}, spans...)
+	line := trimmed(append([]span{{text: strings.Repeat(" ", left)}}, spans...))
+	if left >= p.Width {
+		left = 0
+	}
+	for p.Height > 0 && p.Width > 0 {
+		first, rest := split(line, p.Width)
+		if len(rest) == 0 {
+			break
+		}
+		p.lines = append(p.lines, trimmed(first))
+		line = append([]span{{text: strings.Repeat(" ", left)}}, rest...)
+	}
+	p.lines = append(p.lines, line)
+}
+
+// trimmed is a line without the blanks at its end.
+func trimmed(line []span) []span {
 	for n := len(line) - 1; n >= 0; n-- {
 		if line[n].text = strings.TrimRight(line[n].text, " "); line[n].text != "" {
 			break
 		}
 		line = line[:n]
 	}
-	p.lines = append(p.lines, line)
+	return line
+}
+
+// split splits a line behind so many columns.
+func split(line []span, columns int) (first, rest []span) {
+	for i, s := range line {
+		w := Width(s.text)
+		if w > columns {
+			head := runewidth.Truncate(s.text, columns, "")
+			return append(line[:i:i], span{head, s.tone}), append([]span{{s.text[len(head):], s.tone}}, line[i+1:]...)
+		}
+		columns -= w
+	}
+	return line, nil
 }
 
 // gap leaves an empty line, but never two.
@@ -106,15 +140,17 @@ func (p *printer) trim() {
 
 // write writes what was collected, without empty lines at the end.
 func (p *printer) write(w io.Writer) error {
-	if p.Height > 0 {
-		p.lines = p.lines[:min(p.Height, len(p.lines))]
+	if end := p.Height; end > 0 && end < len(p.lines) {
+		for _, e := range p.whole {
+			if e.from < p.Height && p.Height < e.to {
+				end = min(end, e.from)
+			}
+		}
+		p.lines = p.lines[:end]
 	}
 	p.trim()
 	var b strings.Builder
 	for _, line := range p.lines {
-		if p.Height > 0 && p.Width > 0 {
-			line = cut(line, p.Width)
-		}
 		for _, s := range line {
 			b.WriteString(p.Paint(s.text, s.tone))
 		}
@@ -124,18 +160,8 @@ func (p *printer) write(w io.Writer) error {
 	return err
 }
 
-// cut shortens a line to so many columns.
-func cut(line []span, columns int) []span {
-	for i, s := range line {
-		w := Width(s.text)
-		if w > columns || w == columns && i < len(line)-1 {
-			cut := span{runewidth.Truncate(s.text+"…", columns, "…"), s.tone}
-			return append(line[:i:i], cut)
-		}
-		columns -= w
-	}
-	return line
-}
+// leastClock is how wide a terminal is at least whose headline has a clock.
+const leastClock = 40
 
 // headline writes the verdict in its colour, and the rest behind it.
 func (p *printer) headline(h *Headline) {
@@ -149,24 +175,27 @@ func (p *printer) headline(h *Headline) {
 		blanks.text = strings.Repeat(" ", between)
 		taken = Width(h.Verdict) + between - 1
 	}
-	room := p.Width
-	if h.Clock != "" && room > 0 {
-		room = max(1, room-between-Width(h.Clock))
+	clock := h.Clock
+	if p.Width > 0 && p.Width < leastClock {
+		clock = ""
 	}
-	for i, l := range wrap(words(subject+" "+h.Text), room, taken, indent) {
+	if clock != "" {
+		taken += between + Width(clock) // of the first line only
+	}
+	for i, l := range wrap(words(subject+" "+h.Text), p.Width, taken, indent) {
 		if i == 0 {
 			p.add(0, verdict, blanks, span{text: l})
-			p.atRight(h.Clock)
+			p.atRight(0, clock)
 			continue
 		}
 		p.add(indent, span{text: l})
 	}
 }
 
-// atRight adds words at the right end of the last line, if there is room; where lines
-// are not broken, behind it.
-func (p *printer) atRight(words string) {
-	n, taken := len(p.lines)-1, 0
+// atRight adds words at the right end of a line, if there is room; where lines are
+// not broken, behind it.
+func (p *printer) atRight(n int, words string) {
+	taken := 0
 	for _, s := range p.lines[n] {
 		taken += Width(s.text)
 	}
@@ -220,6 +249,7 @@ func (p *printer) part(of *part) {
 }
 
 func (p *printer) block(b Block, left int) {
+	from := len(p.lines)
 	switch b := b.(type) {
 	case Text:
 		if b != "" {
@@ -230,9 +260,8 @@ func (p *printer) block(b Block, left int) {
 	case Names:
 		p.paragraph(b.words(p.Terminal, p.room(left)), left)
 	case Command:
-		for _, l := range b.lines(p.room(left)) {
-			p.add(left, span{text: l})
-		}
+		p.command(b, left)
+		p.whole = append(p.whole, extent{from, len(p.lines)})
 	case Lines:
 		for _, l := range b {
 			p.add(left, span{Escape(l.Text), l.Tone})
@@ -251,6 +280,7 @@ func (p *printer) block(b Block, left int) {
 				p.block(inner, left)
 			}
 		}
+		p.whole = append(p.whole, extent{from, len(p.lines)})
 	case Indent:
 		for _, inner := range b {
 			p.block(inner, left+indent)
@@ -271,10 +301,40 @@ func (p *printer) room(left int) int {
 	return max(1, p.Width-left)
 }
 
-func (p *printer) paragraph(words []string, left int) {
-	for _, l := range wrap(words, p.room(left), 0, 0) {
-		p.add(left, span{text: l})
+// command writes a command, of which a line that has no room begins further to the
+// left. One that has none even so is left out.
+func (p *printer) command(c Command, left int) {
+	fixed := 0
+	if p.Height > 0 {
+		fixed = p.Width
 	}
+	lines := c.lines(p.room(left), fixed)
+	needs := left + Width(lines[0]) // the label stands before the first one
+	for _, l := range lines[1:] {
+		needs = max(needs, Width(l))
+	}
+	if fixed > 0 && needs > fixed {
+		p.paragraph(words(fmt.Sprintf("(command left out: it needs %d columns)", needs)), left)
+		return
+	}
+	for i, l := range lines {
+		p.further(i, left+indent*min(1, i), l)
+	}
+}
+
+func (p *printer) paragraph(words []string, left int) {
+	for i, l := range wrap(words, p.room(left), 0, 0) {
+		p.further(i, left, l)
+	}
+}
+
+// further adds a line. One that is not the first, beside the label, begins further to
+// the left where that is what it takes to stand on a line.
+func (p *printer) further(n, left int, text string) {
+	if n > 0 && p.Height > 0 && p.Width > 0 {
+		left = max(0, min(left, p.Width-Width(text)))
+	}
+	p.add(left, span{text: text})
 }
 
 // parts writes parts that are not broken, further lines below the second part
@@ -323,12 +383,22 @@ func (p *printer) table(t *Table, left int) {
 			}
 		}
 		for n := range height {
+			if n == 0 && !slices.ContainsFunc(cells, said) {
+				break // what stands below is all
+			}
 			line(func(i int) span {
 				if n < len(cells[i]) {
 					return span{cells[i][n], r.Cells[i].Tone}
 				}
 				return span{}
 			})
+		}
+		for i, column := range t.Columns {
+			if column.Under && i < len(r.Cells) && !slices.Contains(shown, i) {
+				for _, l := range r.Cells[i].lines(p.Terminal, p.room(left+indent), column.Short) {
+					p.add(left+indent, span{l, r.Cells[i].Tone})
+				}
+			}
 		}
 		for _, b := range r.Detail {
 			p.block(b, left+2*indent)

@@ -237,15 +237,40 @@ Status    DESIRED  READY
 		{"what does not fit into the height is the end", Note, Lines{{"a", Plain}, {"b", Plain}, {"c", Plain}}, Terminal{Width: 20, Height: 3}, `
 Note      a
           b`},
-		{"with a height no line is wider than the terminal, colors not counted", Note, Lines{{"12345678", Bad}, {"123456789", Bad}, {"日本語", Plain}, {"日本日本語", Plain}}, Terminal{Width: 18, Height: 9, Color: true}, `
+		{"with a height what is wider than the terminal goes on in the next line, colors not counted", Note, Lines{{"12345678", Bad}, {"123456789", Bad}, {"日本語", Plain}, {"日本日本語", Plain}}, Terminal{Width: 18, Height: 9, Color: true}, `
 [1mNote[22m      [31;1m12345678[0;22m
-          [31;1m1234567…[0;22m
+          [31;1m12345678[0;22m
+          [31;1m9[0;22m
           日本語
-          日本日…`},
+          日本日本
+          語`},
 		{"nor one of several parts", Note, &Table{Columns: []Column{{}, {}}, Rows: []Row{{Cells: Cells("1234", "12")}, {Cells: Cells("12", "1234")}, {Cells: Cells("12", "12")}}}, Terminal{Width: 16, Height: 9}, `
-Note      1234 …
-          12   …
-          12   …`},
+Note      1234
+          12
+          12
+          1234
+          12
+          12`},
+		{"a command that the height would cut is left out with its words", Fix, Group{Text("if so:"), Indent{Command{"kubectl rollout undo", "-n logging", "daemonset/fluent-bit"}}}, Terminal{Width: 40, Height: 2}, ``},
+		{"a part of a command that has no room begins further to the left", Fix, Command{"kubectl get events", "--field-selector involvedObject.name=a"}, Terminal{Width: 32, Height: 9}, `
+Fix       kubectl get events \
+            --field-selector \
+           involvedObject.name=a`},
+		{"a command with a part that is wider than the terminal is left out", Fix, Command{"kubectl get events", "--field-selector involvedObject.name=a-daemonset"}, Terminal{Width: 30, Height: 9}, `
+Fix       (command left out:
+          it needs 31 columns)`},
+		{"a word of a paragraph that has no room begins further to the left", Impact, Text("on worker-101.example.org, too"), Terminal{Width: 26, Height: 9}, `
+Impact    on
+   worker-101.example.org,
+          too`},
+		{"a cell that has no room stands below its row, and the others have the room", Body, &Table{
+			Columns: []Column{{Head: "PROBLEM"}, {Head: "NODE", Under: true}, {Head: "FOR", Drop: 1}},
+			Rows:    []Row{{Cells: Cells("NotReady", "worker-101.example.org", "2h")}, {Cells: Cells("", "+2 more", "")}},
+		}, Terminal{Width: 30, Height: 9}, `
+  PROBLEM   FOR
+  NotReady  2h
+    worker-101.example.org
+    +2 more`},
 		{"color repeats labels, heads and tones", Status, &Table{Columns: []Column{{Head: "A"}, {Head: "B"}}, Rows: []Row{{Cells: []Cell{{Lines: []string{"x"}, Tone: Bad}, {Lines: []string{"y"}}}}}}, Terminal{Color: true}, `
 [1mStatus[22m    [1mA[22m  [1mB[22m
           [31;1mx[0;22m  y`},
@@ -298,7 +323,7 @@ func TestKeep(t *testing.T) {
 	}
 	s.Keep(Fix, 1)
 	s.Keep(Check, 1)
-	s.KeepParts(1)
+	s.KeepParts(1, Check)
 	want := `
 STUCK  a/b: two things are wrong        12:00:00
 
@@ -309,12 +334,46 @@ STUCK  a/b: two things are wrong        12:00:00
 Check     one
 
 Fix       kubectl x
-          (an effect)              (Ctrl-C ends)
+          (an effect)
 `
 	if diff := cmp.Diff(want[1:], text(t, s, Terminal{Width: 48})); diff != "" {
 		t.Error(diff)
 	}
 	if n := s.Height(Terminal{Width: 48}); n != 10 {
 		t.Errorf("it needs %d lines", n)
+	}
+}
+
+// TestClock: the clock takes its columns from the first line of the headline alone, and
+// a narrow terminal has none.
+func TestClock(t *testing.T) {
+	s := &Screen{Headline: Headline{Verdict: "STUCK", Subject: "a/b", Text: "6 of 12 pods updated; no progress for a long time", Clock: "12:00:00"}}
+	for width, want := range map[int]string{
+		40: "STUCK  a/b: 6 of 12 pods        12:00:00\n  updated; no progress for a long time\n",
+		39: "STUCK  a/b: 6 of 12 pods updated; no\n  progress for a long time\n",
+		0:  "STUCK  a/b: 6 of 12 pods updated; no progress for a long time  12:00:00\n",
+	} {
+		if diff := cmp.Diff(want, text(t, s, Terminal{Width: width})); diff != "" {
+			t.Errorf("%d columns (-want +got):\n%s", width, diff)
+		}
+	}
+}
+
+// TestKeepParts: a part with an entry of the label is kept before one without.
+func TestKeepParts(t *testing.T) {
+	for most, want := range map[int]string{0: "", 1: "2. b", 2: "1. a 2. b", 3: "1. a 2. b 3. c"} {
+		s := &Screen{}
+		for _, title := range []string{"1. a", "2. b", "3. c"} {
+			s.Part(title)
+			s.Add(map[bool]Label{true: Fix, false: Check}[title == "2. b"], Text("x"))
+		}
+		s.KeepParts(most, Fix)
+		var kept []string
+		for _, p := range s.parts {
+			kept = append(kept, p.title)
+		}
+		if got := strings.Join(kept, " "); got != want {
+			t.Errorf("%d: %s, want %s", most, got, want)
+		}
 	}
 }

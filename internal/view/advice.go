@@ -140,7 +140,7 @@ var planAdvices = map[plan.Verdict][]string{
 	plan.VerdictCompletes: {
 		noChange,
 		"do not apply it yet: repair {repair} first (Check)", "apply it only if you want {loses:node|nodes} to lose {loses?its|their} pod[ ({apply})]",
-		"nothing: revision {current} has no problem so far[; to {does} all the same, apply this ({apply}) before {until@15:04:05}Z; after that, more pods get revision {current}]",
+		"nothing: revision {current} has no problem so far[; to {does} all the same, apply this ({apply}) before {until@clock}; after that, more pods get revision {current}]",
 		"[read the {warnings:warning}; ]apply it, if this is the change you want[ ({apply})]",
 	},
 	plan.VerdictLate:       {"wait until these pods are Ready, or find out why they are not (Check)"},

@@ -236,7 +236,16 @@ func (a *answer) impact() {
 	if by := a.e.ServedBy(); by != nil {
 		f["revision"] = revisionName(by)
 	}
+	if a.brief && affected == explain.AffectedServedByOld {
+		words.before, nodes = []string{"none yet: {have} an available pod"}, nil
+	}
+	if a.brief {
+		words.after = nil
+	}
 	a.s.Add(screen.Impact, screen.Names{Before: fill(a.now, f, words.before...), Names: nodes, After: fill(a.now, f, words.after...), Short: words.short})
+	if a.brief {
+		return
+	}
 	if a.e.Has(cause.ControllerSilent) != nil {
 		a.add(screen.Impact, "likely every DaemonSet of the cluster, and if kube-controller-manager is down, Deployments and Jobs too: no pod is created or replaced")
 	}
@@ -330,7 +339,11 @@ func (a *answer) limit() {
 		words = "maxUnavailable and maxSurge both come to 0, so the controller uses maxUnavailable 1"
 	}
 	full := *b.Used >= limit && a.e.Next.Deletes.Len() == 0
-	a.add(screen.Limit, "%s, and %s", words, fill(a.now, daemonset.Facts{"more": max(0, limit-*b.Used) * min(1, *b.Used), "used": *b.Used, "full": full, "until": full && a.e.Verdict.Code == explain.Progressing}, used))
+	f := daemonset.Facts{"used": *b.Used}
+	if !a.brief {
+		f = with(f, daemonset.Facts{"more": max(0, limit-*b.Used) * min(1, *b.Used), "full": full, "until": full && a.e.Verdict.Code == explain.Progressing})
+	}
+	a.add(screen.Limit, "%s, and %s", words, fill(a.now, f, used))
 }
 
 // heads are those of the table of problems.

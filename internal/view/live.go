@@ -47,14 +47,43 @@ func LiveScreen(w io.Writer, l *Live, asked Asked, style Style, room int) error 
 	}
 	nodes := newNodeMap(p.Nodes, oldRevision(l.Now), style.Width)
 	const all = 100
-	d := details{lines: cmp.Or(room/3, all), pods: 10, last: 10, parts: all, acts: all, outlook: all, words: all, states: true}
-	for n := 0; ; n++ {
-		s := newLive(l, nodes, d, asked, style)
-		if n == len(shortenings) || room == 0 || s.s.Height(style.terminal()) <= room {
-			return s.write(w, room)
+	full := details{lines: cmp.Or(room/3, all), pods: 10, last: 10, parts: all, does: all, acts: all, outlook: all, words: all, states: true}
+	return fitting(full, func(d details) (s *live, fits bool) {
+		s = newLive(l, nodes, d, asked, style)
+		t := style.terminal()
+		t.Height = room
+		return s, room == 0 || s.s.Height(t) <= room
+	}).write(w, room)
+}
+
+// fitting returns the screen that fits and has lost the least of its details; if none
+// fits, the one that has lost all that it can.
+func fitting(full details, draw func(details) (s *live, fits bool)) *live {
+	lost := make([]bool, len(shortenings))
+	left := func() (*live, bool) {
+		d := full
+		for i, shorten := range shortenings {
+			if lost[i] {
+				shorten(&d)
+			}
 		}
-		shortenings[n](&d)
+		return draw(d)
 	}
+	s, fits := left()
+	n := 0
+	for ; !fits && n < len(lost); n++ {
+		lost[n] = true
+		s, fits = left()
+	}
+	for n -= 2; fits && n >= 0; n-- { // what the last loss left room for comes back
+		lost[n] = false
+		if more, still := left(); still {
+			s = more
+		} else {
+			lost[n] = true
+		}
+	}
+	return s
 }
 
 // write writes a screen in as many lines as there is room for.
@@ -67,9 +96,10 @@ func (a *sheet) write(w io.Writer, room int) error {
 // details are how much a live screen shows of what can be shortened.
 type details struct {
 	lines, pods, last, parts int // of the map, of the table, of what happened
-	acts, outlook            int // of each label with commands, of Outlook
+	does, acts, outlook      int // of Do now, of each label with commands, of Outlook
 	words                    int // paragraphs about each problem
-	brief, dense, states     bool
+	brief, terse             bool
+	dense, states            bool
 	without                  []screen.Label
 }
 
@@ -80,27 +110,29 @@ func without(labels ...screen.Label) func(*details) {
 // shortenings are what a screen that is too long loses, one after the other.
 var shortenings = []func(*details){
 	without(screen.Note, screen.Preview),
-	func(d *details) { d.last = 3 },
+	func(d *details) { d.last = 1 },
+	without(screen.Change),
+	func(d *details) { d.brief = true }, // Impact, Limit and acts without what follows from them
 	without(screen.Rollout),
 	func(d *details) { d.acts, d.pods = 1, 3 },
-	func(d *details) { d.brief, d.words = true, 2 }, // acts without their side effects
+	func(d *details) { d.words = 2 },
 	func(d *details) { d.parts = 1 },
 	func(d *details) { d.outlook = 1 },
 	func(d *details) { d.dense = true },
-	without(screen.Limit),
 	func(d *details) { d.states = false }, // the map shows them
 	func(d *details) { d.lines = min(d.lines, 6) },
-	func(d *details) { d.last = 1 },
-	without(screen.Change),
-	without(screen.Impact), // the table names the nodes
 	func(d *details) { d.pods = 1 },
+	func(d *details) { d.terse = true },
 	func(d *details) { d.lines = min(d.lines, 4) },
-	func(d *details) { d.lines = 0 }, // how many nodes, in words
 	without(screen.Cause),
+	without(screen.Last),
+	func(d *details) { d.does = 2 },
 	func(d *details) { d.words = 1 }, // problems without the cluster's words
-	without(screen.Check),
-	func(d *details) { d.parts = 0 },
 	without(screen.Outlook),
+	func(d *details) { d.lines = 0 }, // how many nodes, in words
+	without(screen.Check),
+	without(screen.Limit),
+	without(screen.Impact), // the table names the nodes
 }
 
 // live makes the screen of a Live.
@@ -112,7 +144,8 @@ type live struct {
 
 func newLive(l *Live, nodes *nodeMap, d details, asked Asked, style Style) *live {
 	a := &live{newAnswer(l.Now, asked, style), l, d}
-	a.brief = d.brief
+	a.brief, a.terse = d.brief, d.terse
+	a.now = l.Progress.Header.Snapshot.TakenAt // in the zone of the clock
 	a.headline()
 	a.doNow(a.e.Advice)
 	a.impact()
@@ -125,7 +158,10 @@ func newLive(l *Live, nodes *nodeMap, d details, asked Asked, style Style) *live
 	a.solutions()
 	a.outlook()
 	a.s.Add(screen.Last, lastEvents(l.Last, d.last))
-	if a.note(screen.Text(batchWords(l.Progress))); !l.Ended {
+	if l.Progress.Batches > 0 {
+		a.note(screen.Text(batchWords(l.Progress)))
+	}
+	if !l.Ended {
 		a.s.Corner = "(Ctrl-C ends)"
 	}
 	for _, label := range d.without {
@@ -135,8 +171,9 @@ func newLive(l *Live, nodes *nodeMap, d details, asked Asked, style Style) *live
 		a.s.Keep(label, d.acts)
 	}
 	a.s.Dense = d.dense
+	a.s.Keep(screen.DoNow, d.does)
 	a.s.Keep(screen.Outlook, d.outlook)
-	a.s.KeepParts(d.parts)
+	a.s.KeepParts(d.parts, screen.Fix)
 	return a
 }
 
@@ -169,6 +206,7 @@ func idleFor(p *plan.Progress) string {
 			nodes = append(nodes, n.Node)
 		}
 	}
+	slices.SortFunc(nodes, compareNames)
 	return "no progress for " + ago(p.Idle) + behind(": ", someNames(nodes))
 }
 
@@ -208,7 +246,7 @@ func (a *live) problems() {
 	if len(problems) == 0 && a.d.states {
 		problems, _ = a.e.Listed()
 	}
-	t := &screen.Table{Columns: []screen.Column{{Head: heads[a.e.Gravity()]}, {Head: "NODE"}, {Head: "POD", Drop: 2}, {Head: "FOR"}, {Head: "RESTARTS", Right: true, Drop: 1}}}
+	t := &screen.Table{Columns: []screen.Column{{Head: heads[a.e.Gravity()]}, {Head: "NODE", Under: true}, {Head: "POD", Drop: 3}, {Head: "FOR", Drop: 1}, {Head: "RESTARTS", Right: true, Drop: 2}}}
 	on := map[string]*explain.Node{}
 	for i := range a.e.Nodes {
 		on[a.e.Nodes[i].Name] = &a.e.Nodes[i]
@@ -259,7 +297,7 @@ func (a *live) toned(p *cause.Problem, cells []screen.Cell) []screen.Cell {
 func (a *live) late() {
 	const most = 3
 	p := a.l.Progress
-	t := &screen.Table{Columns: []screen.Column{{}, {}, {Wrap: true}}}
+	t := &screen.Table{Columns: []screen.Column{{}, {}, {Wrap: true, Under: true}}}
 	listed := map[string]bool{}
 	for _, problem := range a.e.Matters() {
 		for _, n := range problem.Nodes {
@@ -334,7 +372,7 @@ func clockRange(at time.Time, d *plan.Duration) string {
 // lastEvents are the last so many things that happened, the newest first, each beside
 // what was predicted.
 func lastEvents(events []Event, most int) *screen.Table {
-	t := &screen.Table{Columns: []screen.Column{{}, {}, {Wrap: true, Short: true}, {Drop: 1}}}
+	t := &screen.Table{Columns: []screen.Column{{}, {}, {Wrap: true, Short: true, Under: true}, {Drop: 1}}}
 	for _, e := range events[:min(most, len(events))] {
 		at := e.At.Format(clockTime)
 		row := func(did string, items []daemonset.Item, predicted string) {

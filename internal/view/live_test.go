@@ -100,37 +100,6 @@ func liveOf(t *testing.T, s *snapshot.Snapshot) *Live {
 	return &Live{Progress: p, Now: explain.Explain(p.State, explain.Options{Outlook: p.Outlook})}
 }
 
-// TestLiveScreenFits: no line is wider than the terminal, and there are never more
-// than it has, whatever the size; and the screen always says what the verdict is.
-func TestLiveScreenFits(t *testing.T) {
-	sizes := [][2]int{{40, 10}, {40, 60}, {57, 17}, {80, 24}, {120, 30}, {160, 50}, {200, 60}}
-	for width := 40; width <= 200; width += 53 {
-		for height := 10; height <= 60; height += 17 {
-			sizes = append(sizes, [2]int{width, height})
-		}
-	}
-	for _, w := range append(everyWorld(t, 10), liveWorlds(t)...) {
-		l := liveOf(t, w.s)
-		l.Last = []Event{{Words: strings.Repeat("a long sentence about what is not heard of, ", 5)}}
-		for _, size := range sizes {
-			var b bytes.Buffer
-			check(t, LiveScreen(&b, l, askable, Style{Width: size[0], Color: true}, size[1]-1))
-			lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
-			if len(lines) >= size[1] {
-				t.Fatalf("%s: %d lines on %d:\n%s", w.name, len(lines), size[1], &b)
-			}
-			for _, line := range lines {
-				if n := screen.Width(uncolored(line)); n > size[0] {
-					t.Fatalf("%s: %d columns on %d: %s", w.name, n, size[0], line)
-				}
-			}
-			if verdict := verdictOf(uncolored(b.String())); verdict == "" {
-				t.Fatalf("%s: no verdict:\n%s", w.name, &b)
-			}
-		}
-	}
-}
-
 // liveWorlds are the worlds of the live stories.
 func liveWorlds(t *testing.T) (out []told) {
 	for _, name := range []string{"stuck", "healthy", "surge", "thousand"} {
@@ -428,5 +397,79 @@ func TestLiveLate(t *testing.T) {
 		if !matches {
 			t.Errorf("%s: %q", tt.why, got)
 		}
+	}
+}
+
+// TestLiveClock: every time of day on a live screen is in the zone of its clock.
+func TestLiveClock(t *testing.T) {
+	l := liveOf(t, storyIn(t, "testdata/not-yet-available.txtar").s)
+	at := &l.Progress.Header.Snapshot.TakenAt
+	*at = at.In(time.FixedZone("CET", 3600))
+	var b bytes.Buffer
+	check(t, LiveScreen(&b, l, askable, Style{}, 0))
+	if !strings.Contains(b.String(), "  13:00:00\n") || !strings.Contains(b.String(), ", at 13:0") || regexp.MustCompile(`\d\dZ`).MatchString(b.String()) {
+		t.Errorf("%s", &b)
+	}
+}
+
+// TestLiveMapOfCloud: the map says which nodes its marks stand for, also where a
+// provider gave them long names.
+func TestLiveMapOfCloud(t *testing.T) {
+	for _, tt := range []struct {
+		names []string
+		want  string
+		why   string
+	}{
+		{numberedNames("ip-10-120-33-", ".eu-central-1.compute.internal", 98, 107), "ip-10-120-33-*.eu-central-1.compute.internal\n  98  99  100 101 102 103 104 105 106 107\n  .   .   .   .   .   .   .   .   .   .\n", "EKS: the numbers are not at the end"},
+		{numberedNames("gke-production-default-pool-1a2b3c4d-x", "k", 0, 6), "gke-production-default-pool-1a2b3c4d-*\n  x0k x1k x2k x3k x4k x5k x6k\n  .   .   .   .   .   .   .\n", "GKE: the ends are no numbers"},
+		{numberedNames("aks-nodepool1-12345678-vmss0000", "", 10, 21), "aks-nodepool1-12345678-*\nvmss000010  .......... ..\n", "AKS: the numbers are long"},
+		{numberedNames("worker-", "", 1, 6), "worker-  1 2 3 4 5 6\n         . . . . . .\n", "short names stay as they are"},
+	} {
+		var nodes []plan.OnNode
+		for _, n := range tt.names {
+			nodes = append(nodes, plan.OnNode{Node: n, State: plan.NodeOld})
+		}
+		var s screen.Screen
+		var b bytes.Buffer
+		s.Add(screen.Last, newNodeMap(nodes, "revision 1", 80).draw(100))
+		check(t, s.Text(&b, screen.Terminal{}))
+		got := regexp.MustCompile(`(?m)^.{10}| {4}\. on revision 1.*|^\s*\. on revision.*| +$`).ReplaceAllString(strings.TrimLeft(b.String(), "\n"), "")
+		if !strings.HasPrefix(got, tt.want) {
+			t.Errorf("%s:\n%s, want\n%s", tt.why, got, tt.want)
+		}
+	}
+}
+
+// numberedNames are names with the numbers from one to another in them.
+func numberedNames(before, after string, from, to int) (names []string) {
+	for n := from; n <= to; n++ {
+		names = append(names, fmt.Sprint(before, n, after))
+	}
+	return names
+}
+
+// TestLiveIdleOrder: the nodes that a rollout waits for are named in the order of the map.
+func TestLiveIdleOrder(t *testing.T) {
+	p := &plan.Progress{Idle: time.Minute, Nodes: []plan.OnNode{{Node: "n-10", State: plan.NodeFails}, {Node: "n-9", State: plan.NodeFails}}}
+	if got, want := idleFor(p), "no progress for 1m: n-9, n-10"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// TestLiveKeepsAFix: of several numbered problems a small screen keeps one with a Fix.
+func TestLiveKeepsAFix(t *testing.T) {
+	var b bytes.Buffer
+	check(t, LiveScreen(&b, liveOf(t, storyIn(t, "testdata/does-not-come-up.txtar").s), askable, Style{Width: 80}, 23))
+	if !strings.Contains(b.String(), "\nFix       the pod starts by itself when that object exists") {
+		t.Errorf("%s", &b)
+	}
+}
+
+// TestLiveNoBatch: that nothing has happened is not worth a note.
+func TestLiveNoBatch(t *testing.T) {
+	var b bytes.Buffer
+	check(t, LiveScreen(&b, liveOf(t, storyOf(t, "healthy").s), askable, Style{}, 0))
+	if strings.Contains(b.String(), "batch") {
+		t.Errorf("%s", &b)
 	}
 }

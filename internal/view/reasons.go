@@ -136,7 +136,7 @@ var meanings = map[daemonset.Reason][]string{
 	cause.EvictLoop:               {"{failures:pod} failed[ ({reason})]; the controller waits up to 15m before it creates the next one"},
 	cause.Terminating:             {finalizers, "{overdue=true}it has outlived its grace period"},
 	daemonset.NotReady:            {"readiness gates not met: {conditions}"},
-	daemonset.NotYetAvailable:     {"Ready for less than {minReadySeconds@} (minReadySeconds)[; available in {availableAt@}, at {availableAt@15:04:05}Z][; Ready {clockSkew@} in the future: the node's clock is ahead]"},
+	daemonset.NotYetAvailable:     {"Ready for less than {minReadySeconds@} (minReadySeconds)[; available in {availableAt@}, at {availableAt@clock}][; Ready {clockSkew@} in the future: the node's clock is ahead]"},
 	cause.NoPod:                   {"{eventsRead=true}", "unknown why: events could not be read"},
 	explain.Misscheduled:          {"the node is not eligible ({placement}), but has a pod[{stays=true}{terminating=}; the pod stays until the next rollout deletes it, and is not recreated]"},
 	cause.ControllerSilent:        {"the controller has work to do, but does nothing and writes no status"},
@@ -219,11 +219,11 @@ var origins = map[cause.OriginKind][]string{
 		"{evidence=Some}{works=0}not known yet", "{evidence=Some}{code=ImagePullBackOff}the registry, or the way from {on?this node|these nodes} to it: {works:other node|other nodes} could pull the image",
 		"{evidence=Some}{code=OOMKilled}the memory limit of revision {current}, or the load of {on?this node|these nodes}: revision {current} works on {works:other node}",
 		"{evidence=Some}{code=ContainerConfig}the object that the message names does not exist: revision {current} works on {works:other node}, so it may have been deleted since[{back=true}, and then a rollback may not help]",
-		"{evidence=Some}not known yet: revision {current} works on {works:other node}; in the logs, a program or configuration error points to revision {current}; a host, disk or network error points to the {on?node|nodes}",
+		"{evidence=Some}not known yet: revision {current} works on {works:other node}[{terse=false}; in the logs, a program or configuration error points to revision {current}; a host, disk or network error points to the {on?node|nodes}]",
 	},
 	cause.OriginNodes: {
 		"{code=NodeGone}{on?the node was|the nodes were} deleted; the pod garbage collector removes what is left",
-		"{earlier=true}{began=close}{on?the node|the nodes}, not the rollout: NotReady since {since@15:04:05}Z, the rollout started at {rollout@15:04:05}Z",
+		"{earlier=true}{began=close}{on?the node|the nodes}, not the rollout: NotReady since {since@clock}, the rollout started at {rollout@clock}",
 		"{earlier=true}{on?the node|the nodes}, not the rollout: NotReady for {lasting}[{code=Misscheduled} ({reported})], the rollout started {rollout@} ago",
 		"{lasting=-}{on?the node|the nodes}: NotReady",
 		"{earlier=false}{on?the node|the nodes}: NotReady for {lasting}; the rollout started earlier, {rollout@} ago",
@@ -260,6 +260,7 @@ func (a *answer) origin(p *explain.Problem) string {
 		"current": a.current(), "namespace": a.h.DaemonSet.Namespace, "strategy": strategy(a.h), "works": cmp.Or(a.e.Current(), &explain.Revision{}).Available, "does": pluralOf(t.NewPods, do.one, do.many),
 		"new": pluralOf(t.NewPods, "its only pod", fmt.Sprintf("%d of its %d pods", t.NewPods, t.NewPods)), "old": pluralOf(t.OldPods, "not the one", fmt.Sprintf("none of the %d", t.OldPods)), "other": other,
 	}))
+	f["terse"] = a.terse
 	f["back"] = slices.ContainsFunc(a.e.Fixes, func(f explain.Fix) bool { return f.Code == explain.FixUndo })
 	if began := a.e.Rollout.Since; began != nil && p.Since != nil && o.BeforeRollout != nil {
 		f["earlier"], f["since"], f["rollout"] = *o.BeforeRollout, p.Since.Format(time.RFC3339), began.Format(time.RFC3339)

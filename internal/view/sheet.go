@@ -47,7 +47,8 @@ type sheet struct {
 	style Style
 	now   time.Time
 	notes int  // so far
-	brief bool // acts stand without their side effects
+	brief bool // acts, Impact and Limit stand without what follows from them
+	terse bool // Cause stands without what to look for
 	s     screen.Screen
 }
 

@@ -25,7 +25,7 @@ import (
 //	{pods:pod is|pods are}     the same with more words: 1 pod is, 3 pods are
 //	{pods?its|their}           the words alone, the first for 1 and for yes
 //	{last@}                    how long it is from a time to now; a duration, or so many seconds: 14m
-//	{last@15:04:05}            the time itself, in UTC, as package time writes it
+//	{last@clock}               the time of day, in the zone of now, which UTC names
 //	{status=Unknown}           nothing: the sentence is only for this value
 //	[ (restarted {restarts})]  left out where a fact in it is absent, empty or 0
 //
@@ -72,8 +72,10 @@ func filled(now time.Time, f daemonset.Facts, m []string) string {
 		at, err := time.Parse(time.RFC3339, fact(f, key))
 		lasts, noDuration := time.ParseDuration(fact(f, key))
 		switch {
+		case err == nil && one != "" && now.Location() == time.UTC:
+			return at.UTC().Format(clockTime + "Z")
 		case err == nil && one != "":
-			return at.UTC().Format(one)
+			return at.In(now.Location()).Format(clockTime)
 		case err == nil:
 			return ago(now.Sub(at).Abs())
 		case noDuration == nil:

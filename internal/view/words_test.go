@@ -91,8 +91,8 @@ func TestFill(t *testing.T) {
 		{facts{"names": []string{"a", "b"}}, []string{"{names?finalizer|finalizers} {names}"}, "finalizers a, b"},
 		{facts{"init": true}, []string{"{init?init |}container"}, "init container"},
 		{facts{"init": false}, []string{"{init?init |}container"}, "container"},
-		{facts{"last": "2026-03-01T11:46:00Z"}, []string{"{last@} ago, at {last@15:04:05}Z"}, "14m ago, at 11:46:00Z"},
-		{facts{"last": "2026-03-01T13:00:30+01:00"}, []string{"in {last@}, at {last@15:04:05}Z"}, "in 30s, at 12:00:30Z"},
+		{facts{"last": "2026-03-01T11:46:00Z"}, []string{"{last@} ago, at {last@clock}"}, "14m ago, at 11:46:00Z"},
+		{facts{"last": "2026-03-01T13:00:30+01:00"}, []string{"in {last@}, at {last@clock}"}, "in 30s, at 12:00:30Z"},
 		{facts{"clockSkew": 900}, []string{"for {clockSkew@}"}, "for 15m"},
 		{facts{"restarts": 0, "reason": "", "line": 2}, []string{"a[ ({restarts:time})][ ({reason})][ ({of})][, line {line}]"}, "a, line 2"},
 		{facts{"limit": "0"}, []string{"a[ ({limit})]"}, "a (0)"}, // a value that is written so, not a count
@@ -198,7 +198,7 @@ var madeKeys = map[string]any{
 	"notReady": 1, "soon": 2, "wait": 900, "Check": "Check", "Preview": "Preview", // doNow of a history
 	"cost": "n1", "costs": 1, "raise": "Fix", "only": "n1", // costs, planAdvices, meaning
 	"next": "n", "unread": "u", "ending": 2, // summary
-	"code": "c", "some": "s", "does": "d", "other": "o", "namespace": "n", "earlier": true, "began": "close", "since": "2026-03-01T11:00:00Z", // origin
+	"code": "c", "some": "s", "does": "d", "other": "o", "namespace": "n", "earlier": true, "terse": false, "began": "close", "since": "2026-03-01T11:00:00Z", // origin
 	"in": "2m", "rest": 3, "moves": 3, "would": true, "creates": 2, "deletes": 2, "updates": true, "begun": true, "blame": "b", // ending
 	"awaits": "a", "stay": 2, "stayBy": "s", "after": "a", "works": 3, "rollout": "2026-03-01T11:00:00Z", "reported": "r", "ago": "2h ago",
 	"lateOn": "n1", "lateBy": "2m", "left": 3, "steps": 3, "expected": "27m", "when": "at 12:10", // standing

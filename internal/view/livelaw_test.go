@@ -1,0 +1,157 @@
+package view
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/dstest/world"
+	"github.com/kubectl-ds/kubectl-ds/internal/screen"
+	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
+)
+
+// liveSizes are terminals from the smallest on that a live screen is made for.
+var liveSizes = [][2]int{{40, 10}, {40, 24}, {40, 60}, {57, 17}, {60, 24}, {80, 24}, {93, 27}, {120, 30}, {146, 44}, {160, 50}, {200, 60}}
+
+// cloudWorlds are stuck rollouts on nodes with the names that providers give.
+func cloudWorlds(t *testing.T) (out []told) {
+	t.Helper()
+	for provider, names := range map[string][2]string{
+		"EKS": {"ip-10-120-33-1[10-19].eu-central-1.compute.internal", "ip-10-120-33-1[20-21].eu-central-1.compute.internal"},
+		"GKE": {"gke-production-default-pool-1a2b3c4d-x[10-19]k", "gke-production-default-pool-1a2b3c4d-x[20-21]k"},
+		"AKS": {"aks-nodepool1-12345678-vmss0000[10-19]", "aks-nodepool1-12345678-vmss0000[20-21]"},
+	} {
+		out = append(out, told{name: provider, s: world.Parse(t, fmt.Sprintf(`
+daemonset: {spec: {updateStrategy: {rollingUpdate: {maxUnavailable: 2}}}}
+nodes: {%[1]q: , %[2]q: }
+pods:
+  "%[1]s 7":
+  "%[2]s 8":
+    status:
+      conditions: [{type: Ready, status: "False", lastTransitionTime: -40m}]
+      containerStatuses: [{name: agent, image: "example/agent:8", imageID: "", ready: false, state: {waiting: {reason: CrashLoopBackOff}}, lastState: {terminated: {exitCode: 1, reason: Error, startedAt: -4m, finishedAt: -4m}}, restartCount: 5}]
+`, names[0], names[1]))})
+	}
+	return out
+}
+
+// liveScreen is the live screen of a world on a terminal.
+type liveScreen struct {
+	name string
+	*Live
+	size [2]int
+	text string
+}
+
+var drawn []liveScreen // once: it takes seconds
+
+// liveScreens calls a function with the live screen of every world of a story at every
+// size.
+func liveScreens(t *testing.T, law func(name string, l *Live, size [2]int, text string)) {
+	t.Helper()
+	if drawn == nil {
+		for _, w := range slices.Concat(everyWorld(t, 5), liveWorlds(t), cloudWorlds(t)) {
+			l := liveOf(t, w.s)
+			l.Last = []Event{{Words: strings.Repeat("a long sentence about what is not heard of, ", 5)}}
+			for _, size := range liveSizes {
+				var b bytes.Buffer
+				check(t, LiveScreen(&b, l, askable, Style{Width: size[0], Color: true}, size[1]-1))
+				drawn = append(drawn, liveScreen{w.name, l, size, uncolored(b.String())})
+			}
+		}
+	}
+	for _, d := range drawn {
+		law(d.name, d.Live, d.size, d.text)
+	}
+}
+
+// TestLiveScreenFits: no line is wider than the terminal, and there are never more
+// than it has, whatever the size; and the screen always begins with explain's verdict.
+func TestLiveScreenFits(t *testing.T) {
+	liveScreens(t, func(name string, l *Live, size [2]int, text string) {
+		lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+		if len(lines) >= size[1] {
+			t.Fatalf("%s: %d lines on %d:\n%s", name, len(lines), size[1], text)
+		}
+		for _, line := range lines {
+			if n := screen.Width(line); n > size[0] {
+				t.Fatalf("%s: %d columns on %d: %s", name, n, size[0], line)
+			}
+		}
+		var still bytes.Buffer
+		check(t, Explanation(&still, l.Now, askable, Style{}))
+		if want := verdictOf(still.String()); !strings.HasPrefix(text, want) {
+			t.Fatalf("%s: the verdict is %s:\n%s", name, want, text)
+		}
+	})
+}
+
+// TestLiveCutsNothing: a name of a node that begins on a line of a live screen ends
+// there, if the line has room for it; a command is whole, or is not there at all.
+func TestLiveCutsNothing(t *testing.T) {
+	run := regexp.MustCompile(`(?m)kubectl (?:.* \\\n)*.*`)
+	liveScreens(t, func(name string, l *Live, size [2]int, text string) {
+		for _, n := range l.Progress.Nodes {
+			for _, line := range strings.Split(text, "\n") {
+				if part := cutAtEnd(line, n.Node); part != "" && len(n.Node)+2*len("  ") <= size[0] {
+					t.Fatalf("%s at %v: %s is cut:\n%s", name, size, n.Node, text)
+				}
+			}
+		}
+		whole := commandsOf(t, l)
+		for _, c := range run.FindAllString(text, -1) {
+			if pasted := strings.Join(strings.Fields(strings.ReplaceAll(c, "\\\n", " ")), " "); !slices.Contains(whole, pasted) {
+				t.Fatalf("%s at %v: %s is no whole command:\n%s", name, size, pasted, text)
+			}
+		}
+		if strings.Contains(text, "…\n") {
+			t.Fatalf("%s at %v: a line is cut:\n%s", name, size, text)
+		}
+	})
+}
+
+// cutAtEnd is how a line ends, where it ends within a name.
+func cutAtEnd(line, name string) string {
+	words := strings.FieldsFunc(line, func(r rune) bool { return r == ' ' })
+	if len(words) == 0 {
+		return ""
+	}
+	last := strings.TrimSuffix(words[len(words)-1], "…")
+	if len(last) > len(name)/2 && len(last) < len(name) && strings.HasPrefix(name, last) {
+		return last
+	}
+	return ""
+}
+
+// commandsOf are the commands that a live screen has where lines are not broken.
+func commandsOf(t *testing.T, l *Live) []string {
+	t.Helper()
+	var b bytes.Buffer
+	check(t, LiveScreen(&b, l, askable, Style{}, 0))
+	return regexp.MustCompile(`kubectl .*`).FindAllString(b.String(), -1)
+}
+
+// TestLiveStuckSays: from 80x24 on, the screen of a rollout that is stuck says how to
+// fix it if explain does, and the limit that it has used up or the nodes that use it.
+func TestLiveStuckSays(t *testing.T) {
+	seen := 0
+	liveScreens(t, func(name string, l *Live, size [2]int, text string) {
+		if l.Now.Verdict.Code != explain.Stuck || size[0] < 80 || size[1] < 24 {
+			return
+		}
+		seen++
+		var all bytes.Buffer
+		check(t, LiveScreen(&all, l, askable, Style{}, 0))
+		for _, label := range []string{"Fix", "Limit", "Impact"} {
+			if strings.Contains(all.String(), "\n"+label+" ") && !strings.Contains(text, "\n"+label+" ") {
+				t.Errorf("%s at %v: no %s:\n%s", name, size, label, text)
+			}
+		}
+	})
+	if seen < 50 {
+		t.Errorf("%d screens of stuck rollouts", seen)
+	}
+}
