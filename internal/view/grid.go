@@ -309,8 +309,11 @@ func lastPart(name string) (prefix, tail string) {
 // numbers, or the columns hold too few of them.
 func (m *nodeMap) named(columns int) (rows screen.Rows) {
 	const fewest = 5
+	if len(m.nodes) == 0 || len(m.nodes) > 1000 {
+		return nil
+	}
 	split := m.tails()
-	if split == nil || len(m.nodes) == 0 {
+	if split == nil {
 		return nil
 	}
 	label, digits, inRow := 0, 0, map[string]int{}
@@ -320,7 +323,7 @@ func (m *nodeMap) named(columns int) (rows screen.Rows) {
 		inRow[prefix]++
 	}
 	perLine := (columns - 2 - label - 1) / (digits + 1)
-	if perLine < fewest || len(m.nodes) > 1000 {
+	if perLine < fewest {
 		return nil
 	}
 	if slices.Max(slices.Collect(maps.Values(inRow))) > perLine {
