@@ -378,7 +378,7 @@ var outlooks = []string{
 	"{outlook=Stays}{verdict=Degraded}without a fix: stays at {available} of {desired} available",
 	"{outlook=Stays}without a fix: stays at {updated} of {desired} updated",
 	"{outlook=Stalls}without a fix: stops at {updated} of {desired} updated, {available} available",
-	"{failing=true}time left unknown: {why}",
+	"{failing=true}complete in {left}, except that {why}", "{failing=true}time left unknown: {why}",
 	"complete in {left}, if {if?the pod|the pods} on {on} {if?becomes|become} Ready{else}",
 	"complete in {left}, if every new pod becomes available",
 }

@@ -333,7 +333,7 @@ func spanWords(of []float64) string {
 // outlook says when it is complete, by the clock.
 func (a *live) outlook() {
 	p, o := a.l.Progress, cmp.Or(a.e.Outlook, &explain.Outlook{})
-	f := with(a.forecast(), daemonset.Facts{"starts": spanWords(p.Usual.Starts), "ends": spanWords(p.Usual.Ends), "assumed": p.Usual.Assumed, "still": ago(p.Idle)})
+	f := with(a.forecast(), daemonset.Facts{"starts": spanWords(p.Usual.Starts), "ends": spanWords(p.Usual.Ends), "assumed": p.Usual.Assumed})
 	switch {
 	case !a.l.Lost.IsZero():
 		a.add(screen.Outlook, "unknown: no changes arrive from the API server")
@@ -341,8 +341,6 @@ func (a *live) outlook() {
 	case o.Code != explain.Completes || a.e.Failing():
 		a.answer.outlook()
 		return
-	case p.Idle > 0:
-		a.add(screen.Outlook, "%s", fill(a.now, f, "time left unknown: a pod usually becomes Ready within {starts}", "time left unknown: no pod has moved for {still}"))
 	case o.Duration == nil:
 		a.add(screen.Outlook, "%s", fill(a.now, f, "complete when the other pods are available; time left unknown[: pods were Ready within {starts} before]"))
 	default:
