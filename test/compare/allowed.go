@@ -2,7 +2,7 @@ package compare
 
 // defaultBase is the newest commit that changed answers on purpose: whoever does so again
 // moves it.
-const defaultBase = "80ea52d"
+const defaultBase = "3dc9440"
 
 // allowed is what may differ from defaultBase.
 var allowed = []difference{}
