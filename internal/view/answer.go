@@ -131,7 +131,7 @@ func (a *answer) forecast() daemonset.Facts {
 		f["left"] = rangeWords(o.Duration)
 	}
 	if other := o.Otherwise; other != nil && !other.Ready {
-		f["if"], f["on"], f["else"] = len(other.Nodes), someNames(other.Nodes), otherwise(other, o.Desired)
+		f["if"], f["on"], f["else"] = len(other.Nodes), someNames(other.Nodes), otherwise(other, o.Desired, false)
 	}
 	return f
 }
@@ -239,17 +239,18 @@ func (a *answer) impact() {
 	if a.brief && affected == explain.AffectedServedByOld {
 		words.before, nodes = []string{"none yet: {have} an available pod"}, nil
 	}
+	after := fill(a.now, f, words.after...)
 	if a.brief {
-		words.after = nil
+		const most = 2
+		if after = ""; len(nodes) > most+1 {
+			nodes, after = nodes[:most], fmt.Sprintf(" +%d more", len(nodes)-most)
+		}
 	}
-	a.s.Add(screen.Impact, screen.Names{Before: fill(a.now, f, words.before...), Names: nodes, After: fill(a.now, f, words.after...), Short: words.short})
-	if a.brief {
-		return
-	}
+	a.s.Add(screen.Impact, screen.Names{Before: fill(a.now, f, words.before...), Names: nodes, After: after, Short: words.short})
 	if a.e.Has(cause.ControllerSilent) != nil {
 		a.add(screen.Impact, "likely every DaemonSet of the cluster, and if kube-controller-manager is down, Deployments and Jobs too: no pod is created or replaced")
 	}
-	if n := len(i.Uncounted); n > 0 && affected != explain.AffectedRemoved {
+	if n := len(i.Uncounted); n > 0 && affected != explain.AffectedRemoved && !a.brief {
 		a.s.Add(screen.Impact, screen.Names{Before: "the " + pluralOf(n, "pod", strconv.Itoa(n)+" pods") + " on", Names: i.Uncounted, After: pluralOf(n, " still exists", " still exist") + ", but DESIRED and READY do not count " + pluralOf(n, "it", "them") + ": alerts on these two do not fire", Short: true})
 	}
 }
@@ -395,7 +396,7 @@ func (a *answer) outlook() {
 func (a *answer) then() {
 	e, o := a.e, cmp.Or(a.e.Outlook, &explain.Outlook{})
 	if o.Otherwise != nil && o.Otherwise.Ready {
-		a.add(screen.Outlook, "%s", otherwise(o.Otherwise, o.Desired))
+		a.add(screen.Outlook, "%s", otherwise(o.Otherwise, o.Desired, o.Code != explain.Completes))
 	}
 	if e.Has(cause.ControllerSilent) != nil {
 		a.add(screen.Outlook, "until it acts, running pods keep running, but no pod is created or replaced; a new node gets no pod")

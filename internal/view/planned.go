@@ -232,7 +232,7 @@ func (s *planned) ending() string {
 func (s *planned) otherwise(on plan.Condition) string {
 	for _, a := range s.o.Alternatives {
 		if a.Condition == on {
-			return otherwise(&cause.Otherwise{Nodes: a.Nodes, Ready: on == plan.PodsBecomeReady, Stalls: a.Code == plan.Stalls, Updated: a.Updated, Unserved: a.Unserved, Duration: a.Duration}, s.p.AtEnd().Desired)
+			return otherwise(&cause.Otherwise{Nodes: a.Nodes, Ready: on == plan.PodsBecomeReady, Stalls: a.Code == plan.Stalls, Updated: a.Updated, Unserved: a.Unserved, Duration: a.Duration}, s.p.AtEnd().Desired, s.o.Code == plan.Stalls)
 		}
 	}
 	return ""

@@ -216,7 +216,7 @@ var origins = map[cause.OriginKind][]string{
 		"{evidence=Both}unknown: {newFailing} of {newPods:pod} on revision {current} fail, and {oldFailing} of {oldPods} on other revisions",
 		"{evidence=All}{newPods=1}unknown: the only pod fails, and no other revision runs to compare with",
 		"{evidence=All}unknown: all {newPods} pods fail, and no other revision runs to compare with",
-		"{evidence=Some}{works=0}not known yet", "{evidence=Some}{code=ImagePullBackOff}the registry, or the way from {on?this node|these nodes} to it: {works:other node|other nodes} could pull the image",
+		"{evidence=Some}{works=0}not known yet", "{evidence=Some}{code=ImagePullBackOff}{terse=true}the registry, or the way to it: {works:other node|other nodes} could pull it", "{evidence=Some}{code=ImagePullBackOff}the registry, or the way from {on?this node|these nodes} to it: {works:other node|other nodes} could pull the image",
 		"{evidence=Some}{code=OOMKilled}the memory limit of revision {current}, or the load of {on?this node|these nodes}: revision {current} works on {works:other node}",
 		"{evidence=Some}{code=ContainerConfig}the object that the message names does not exist: revision {current} works on {works:other node}, so it may have been deleted since[{back=true}, and then a rollback may not help]",
 		"{evidence=Some}not known yet: revision {current} works on {works:other node}[{terse=false}; in the logs, a program or configuration error points to revision {current}; a host, disk or network error points to the {on?node|nodes}]",

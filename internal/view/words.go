@@ -268,9 +268,13 @@ func someNames(nodes []string) string {
 }
 
 // otherwise says what comes if pods that are not ready do otherwise than expected: a
-// sentence if they become ready, else the end of one.
-func otherwise(o *cause.Otherwise, desired int) string {
-	f := daemonset.Facts{"n": len(o.Nodes), "on": someNames(o.Nodes), "ready": yesNo(o.Ready), "stalls": yesNo(o.Stalls), "updated": o.Updated, "desired": desired, "unserved": o.Unserved, "in": rangeWords(o.Duration)}
+// sentence if they become ready, else the end of one. How long it takes from then on is
+// said where the rollout waits for them.
+func otherwise(o *cause.Otherwise, desired int, waits bool) string {
+	f := daemonset.Facts{"n": len(o.Nodes), "on": someNames(o.Nodes), "ready": yesNo(o.Ready), "stalls": yesNo(o.Stalls), "updated": o.Updated, "desired": desired, "unserved": o.Unserved}
+	if waits {
+		f["in"] = rangeWords(o.Duration)
+	}
 	return fill(time.Time{}, f,
 		"{ready=yes}if the {n?pod|pods} on {on} {n?becomes|become} Ready after all: {updated} of {desired} updated[ {in} later]",
 		"{stalls=yes}, else it stops at {updated} of {desired}", ", else {unserved:node stays|nodes stay} without an available pod")
