@@ -2,7 +2,7 @@ package compare
 
 // defaultBase is the newest commit that changed answers on purpose: whoever does so again
 // moves it.
-const defaultBase = "3dc9440"
+const defaultBase = "ecfab1f"
 
 // allowed is what may differ from defaultBase.
 var allowed = []difference{}
