@@ -44,6 +44,7 @@ func TestMake(t *testing.T) {
 		{"O N", nil, nil, "Rollout: next RollingUpdate 0 creates 1 deletes; lose 0 gain 0; replaces 1; Completes", "a rollout under way"},
 		{"N -", []dstest.Option{young("p0")}, nil, "Rollout: next Manage 1 creates 0 deletes; lose 0 gain 0; replaces 0; Completes", "a pod that is missing is on its way"},
 		{"N -", nil, nil, "Rollout: next Manage 1 creates 0 deletes; lose 0 gain 0; replaces 0; Stalls", "where nothing has happened for an hour, it is not"},
+		{"~O N", []dstest.Option{dstest.MaxSurge("1")}, nil, "Rollout: next None 0 creates 0 deletes; lose 0 gain 0; replaces 0; Completes", "an old pod of a node that is gone is still to be collected"},
 		{"n N", []dstest.Option{young("p0")}, nil, "Rollout: next None 0 creates 0 deletes; lose 0 gain 0; replaces 0; Completes", "and so is one that starts"},
 		{"n N", []dstest.Option{crash("p0")}, nil, "Nothing: next None 0 creates 0 deletes; lose 0 gain 0; replaces 0; NothingToDo; if changed: replaces 2, Completes", "one that does not get ready by itself is not"},
 		{"N N", nil, &whatif.Change{Images: []whatif.Image{{Image: "example/agent:3"}}}, "Change: next RollingUpdate 0 creates 1 deletes; lose 0 gain 0; replaces 2; Completes", "another image"},

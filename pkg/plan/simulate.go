@@ -108,7 +108,7 @@ func newSimulation(st *daemonset.State, nodes []assumedNode, p *pace) *simulatio
 		r.count(int32(i))
 	}
 	r.written = r.tally.Counts()
-	r.whole = r.written.Updated == r.written.Desired && r.written.Available == r.written.Desired
+	r.whole = r.written.Updated == r.written.Desired && r.written.Available == r.written.Desired && r.tally.Old() == 0
 	r.end.worst = r.down
 	return r
 }
