@@ -304,6 +304,7 @@ func plans(t *testing.T) map[string]*plan.Plan {
 func TestSnapshot(t *testing.T) {
 	s := dstest.State("O n")
 	s.Gaps = []snapshot.Gap{{What: snapshot.Events, Why: snapshot.NotGiven}}
+	s.OtherPods, s.Admission = &snapshot.OtherPods{}, &snapshot.Admission{}
 	raw, err := snapshot.Encode(s)
 	if err != nil {
 		t.Fatal(err)

@@ -344,7 +344,16 @@ func (w *walk) typeOf(pkg string, e ast.Expr) (word, inner string, list, null bo
 			word += "s"
 		}
 		return "list of " + word, inner, true, false
+	case *ast.MapType:
+		word, _, _, _ = w.typeOf(pkg, t.Value)
+		return "object with a value of type " + word + " per name", "", false, false
 	case *ast.SelectorExpr:
+		switch qualified("", t) {
+		case "metav1.Time":
+			return "time", "", false, false
+		case "corev1.Protocol":
+			return "string", "", false, false
+		}
 		if api, ok := strings.CutSuffix(qualified("", t.X), "v1"); ok { // appsv1.DaemonSet
 			return api + "/v1 " + t.Sel.Name, "", false, false
 		}

@@ -24,6 +24,17 @@ func Encode(s *Snapshot) ([]byte, error) {
 	d.TakenAt = s.TakenAt.UTC()
 	d.Gaps, d.Revisions, d.Nodes, d.Pods = list(s.Gaps), list(s.Revisions), list(s.Nodes), list(s.Pods)
 	d.Events, d.PodDisruptionBudgets = list(s.Events), list(s.PodDisruptionBudgets)
+	if s.OtherPods != nil {
+		o := *s.OtherPods
+		o.Nodes, o.Pods, o.Budgets = list(o.Nodes), list(o.Pods), list(o.Budgets)
+		d.OtherPods = &o
+	}
+	if s.Admission != nil {
+		a := *s.Admission
+		a.PriorityClasses, a.RuntimeClasses, a.ServiceAccounts = list(a.PriorityClasses), list(a.RuntimeClasses), list(a.ServiceAccounts)
+		a.ResourceQuotas, a.LimitRanges, a.Hooks = list(a.ResourceQuotas), list(a.LimitRanges), list(a.Hooks)
+		d.Admission = &a
+	}
 	raw, err := marshal(d)
 	if err != nil {
 		return nil, fmt.Errorf("encode snapshot: %w", err)
@@ -47,6 +58,13 @@ func Decode(data []byte) (*Snapshot, error) {
 	s := &d.Snapshot
 	s.Gaps, s.Revisions, s.Nodes, s.Pods = none(s.Gaps), none(s.Revisions), none(s.Nodes), none(s.Pods)
 	s.Events, s.PodDisruptionBudgets = none(s.Events), none(s.PodDisruptionBudgets)
+	if o := s.OtherPods; o != nil {
+		o.Nodes, o.Pods, o.Budgets = none(o.Nodes), none(o.Pods), none(o.Budgets)
+	}
+	if a := s.Admission; a != nil {
+		a.PriorityClasses, a.RuntimeClasses, a.ServiceAccounts = none(a.PriorityClasses), none(a.RuntimeClasses), none(a.ServiceAccounts)
+		a.ResourceQuotas, a.LimitRanges, a.Hooks = none(a.ResourceQuotas), none(a.LimitRanges), none(a.Hooks)
+	}
 	return s, Validate(s)
 }
 

@@ -57,6 +57,12 @@ type Snapshot struct {
 	// `Digest` where digests replace the literal values of environment variables, otherwise empty; older files do not
 	// have it
 	EnvValues string `json:"envValues"`
+
+	// the pods of others on the nodes, for a question about fit; absent where none was asked, and in older files
+	OtherPods *OtherPods `json:"otherPods,omitempty"`
+
+	// what the API server looks at when it is asked to create a pod; absent where nobody asked, and in older files
+	Admission *Admission `json:"admission,omitempty"`
 }
 
 // VersionSource says where a Kubernetes version was taken from.

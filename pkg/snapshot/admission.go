@@ -1,0 +1,46 @@
+package snapshot
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+)
+
+// Admission is what the API server looks at when the controller asks it to create
+// a pod, in the namespace of the DaemonSet. It is read where a plan creates pods,
+// and where creation is refused. What of it could not be read has a Gap; an empty
+// list without one says that there is none.
+//
+// Objects hold what the rules read of them: see StripNamespace and its like.
+type Admission struct {
+	Namespace       *corev1.Namespace            `json:"namespace"`       // with its labels; null if it could not be read, or does not exist
+	PriorityClasses []schedulingv1.PriorityClass `json:"priorityClasses"` // those that the template can name, and the default of the cluster, by name
+	RuntimeClasses  []nodev1.RuntimeClass        `json:"runtimeClasses"`  // the one that the template names, if it exists
+	ServiceAccounts []corev1.ServiceAccount      `json:"serviceAccounts"` // the one that the template names, if it exists
+	ResourceQuotas  []corev1.ResourceQuota       `json:"resourceQuotas"`  // those of the namespace, by name
+	LimitRanges     []corev1.LimitRange          `json:"limitRanges"`     // those of the namespace, by name
+
+	// webhooks and admission policies that match the creation of a pod in the namespace; they are not run. By kind and name
+	Hooks []AdmissionHook `json:"hooks"`
+}
+
+// AdmissionHook is a webhook, or the binding of an admission policy, that may
+// reject or change a pod.
+type AdmissionHook struct {
+	Kind    HookKind `json:"kind"`    // what it is
+	Name    string   `json:"name"`    // of its configuration, or of the policy
+	Webhook string   `json:"webhook"` // which one of the configuration; empty for a policy
+}
+
+// HookKind is the kind of the object that an AdmissionHook stands in.
+type HookKind string
+
+const (
+	ValidatingWebhook HookKind = "ValidatingWebhookConfiguration" // a webhook that may reject the pod
+	MutatingWebhook   HookKind = "MutatingWebhookConfiguration"   // a webhook that may change or reject it
+	ValidatingPolicy  HookKind = "ValidatingAdmissionPolicy"      // a policy that may reject it
+	MutatingPolicy    HookKind = "MutatingAdmissionPolicy"        // a policy that may change it
+)
+
+// HookKinds lists every HookKind.
+var HookKinds = []HookKind{ValidatingWebhook, MutatingWebhook, ValidatingPolicy, MutatingPolicy}
