@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -15,8 +16,9 @@ import (
 // whoever fills a Snapshot, page by page, before anybody else sees it.
 
 // StripNode keeps of a node its name, labels, taints, conditions, whether it
-// is cordoned, its kubelet's version, system and architecture, and its
-// allocatable resources. status.images is most of a Node's size.
+// is cordoned, what it runs on (the versions of its kubelet, kernel and container
+// runtime, its system and architecture), and its allocatable resources.
+// status.images is most of a Node's size.
 func StripNode(n *corev1.Node) {
 	stripMeta(&n.ObjectMeta)
 	n.Annotations = nil
@@ -26,31 +28,45 @@ func StripNode(n *corev1.Node) {
 		Conditions:  n.Status.Conditions,
 		Allocatable: n.Status.Allocatable,
 		NodeInfo: corev1.NodeSystemInfo{
-			KubeletVersion:  n.Status.NodeInfo.KubeletVersion,
-			OperatingSystem: n.Status.NodeInfo.OperatingSystem,
-			Architecture:    n.Status.NodeInfo.Architecture,
+			KubeletVersion:          n.Status.NodeInfo.KubeletVersion,
+			KernelVersion:           n.Status.NodeInfo.KernelVersion,
+			ContainerRuntimeVersion: n.Status.NodeInfo.ContainerRuntimeVersion,
+			OSImage:                 n.Status.NodeInfo.OSImage,
+			OperatingSystem:         n.Status.NodeInfo.OperatingSystem,
+			Architecture:            n.Status.NodeInfo.Architecture,
 		},
 	}
 }
 
 // StripPod keeps of a pod its identity, owner, target node, grace period, the
-// image, host ports and resource requests of each container, and its status. Env values,
-// which may be secret, go. So does the affinity of a pod that is bound: it
-// names the node only until then.
+// image, host ports and resource requests of each container, its status, and what
+// else the scheduler reads of a pod that it counts on a node: RowOf returns the same
+// as before. Env values, which may be secret, go. What only decides where a pod is
+// bound to (its affinity, node selector and tolerations) goes once it is bound.
 func StripPod(p *corev1.Pod) {
 	stripMeta(&p.ObjectMeta)
 	p.Annotations = nil
+	counted := resized(p)
 	spec := corev1.PodSpec{
 		NodeName:       p.Spec.NodeName,
 		Containers:     stripContainers(p.Spec.Containers),
 		InitContainers: stripContainers(p.Spec.InitContainers),
 
 		TerminationGracePeriodSeconds: p.Spec.TerminationGracePeriodSeconds,
+
+		Priority: p.Spec.Priority, PriorityClassName: p.Spec.PriorityClassName, PreemptionPolicy: p.Spec.PreemptionPolicy,
+		SchedulerName: p.Spec.SchedulerName, SchedulingGates: p.Spec.SchedulingGates, Overhead: p.Spec.Overhead,
 	}
-	if a := p.Spec.Affinity; spec.NodeName == "" && a != nil && a.NodeAffinity != nil && a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil {
-		spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
-			RequiredDuringSchedulingIgnoredDuringExecution: a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution,
-		}}
+	if r := p.Spec.Resources; r != nil {
+		spec.Resources = &corev1.ResourceRequirements{Requests: r.Requests}
+	}
+	if spec.NodeName == "" {
+		spec.NodeSelector, spec.Tolerations = p.Spec.NodeSelector, p.Spec.Tolerations
+		if a := p.Spec.Affinity; a != nil && a.NodeAffinity != nil && a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil {
+			spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
+				RequiredDuringSchedulingIgnoredDuringExecution: a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution,
+			}}
+		}
 	}
 	p.Spec = spec
 	p.Status = corev1.PodStatus{
@@ -59,17 +75,35 @@ func StripPod(p *corev1.Pod) {
 		Reason:                p.Status.Reason,
 		Message:               p.Status.Message,
 		StartTime:             p.Status.StartTime,
+		NominatedNodeName:     p.Status.NominatedNodeName,
 		InitContainerStatuses: p.Status.InitContainerStatuses,
 		ContainerStatuses:     p.Status.ContainerStatuses,
+		Resources:             p.Status.Resources,
+		AllocatedResources:    p.Status.AllocatedResources,
+	}
+	if r := p.Status.Resources; r != nil {
+		p.Status.Resources = &corev1.ResourceRequirements{Requests: r.Requests}
+	}
+	if !counted {
+		p.Status.Resources, p.Status.AllocatedResources = nil, nil
 	}
 	for i := range p.Status.Conditions {
 		p.Status.Conditions[i].LastProbeTime = metav1.Time{}
 	}
-	stripStatuses(p.Status.InitContainerStatuses)
-	stripStatuses(p.Status.ContainerStatuses)
+	stripStatuses(p.Status.InitContainerStatuses, counted)
+	stripStatuses(p.Status.ContainerStatuses, counted)
 }
 
-func stripStatuses(cs []corev1.ContainerStatus) {
+// resized reports whether a pod counts with other requests than those of its spec,
+// because it is being resized in place. Of all others the kubelet repeats in the
+// status what the spec says, which takes more room than all else of them.
+func resized(p *corev1.Pod) bool {
+	is := RequestsOf(p)
+	asks := RequestsOf(&corev1.Pod{Spec: p.Spec, Status: corev1.PodStatus{Conditions: p.Status.Conditions}})
+	return is.MilliCPU != asks.MilliCPU || is.Memory != asks.Memory || is.EphemeralStorage != asks.EphemeralStorage || !maps.Equal(is.Scalar, asks.Scalar)
+}
+
+func stripStatuses(cs []corev1.ContainerStatus, counted bool) {
 	for i, c := range cs {
 		for _, t := range []*corev1.ContainerStateTerminated{c.State.Terminated, c.LastTerminationState.Terminated} {
 			if t != nil {
@@ -80,16 +114,22 @@ func stripStatuses(cs []corev1.ContainerStatus) {
 			Name: c.Name, Image: c.Image, Ready: c.Ready, Started: c.Started, RestartCount: c.RestartCount,
 			State: c.State, LastTerminationState: c.LastTerminationState,
 		}
+		if counted {
+			cs[i].AllocatedResources = c.AllocatedResources
+			if c.Resources != nil {
+				cs[i].Resources = &corev1.ResourceRequirements{Requests: c.Resources.Requests}
+			}
+		}
 	}
 }
 
 func stripContainers(cs []corev1.Container) []corev1.Container {
 	out := make([]corev1.Container, len(cs))
 	for i, c := range cs {
-		out[i] = corev1.Container{Name: c.Name, Image: c.Image, Resources: corev1.ResourceRequirements{Requests: c.Resources.Requests}}
+		out[i] = corev1.Container{Name: c.Name, Image: c.Image, RestartPolicy: c.RestartPolicy, Resources: corev1.ResourceRequirements{Requests: c.Resources.Requests}}
 		for _, p := range c.Ports {
 			if p.HostPort != 0 {
-				out[i].Ports = append(out[i].Ports, corev1.ContainerPort{ContainerPort: p.ContainerPort, HostPort: p.HostPort, Protocol: p.Protocol})
+				out[i].Ports = append(out[i].Ports, corev1.ContainerPort{ContainerPort: p.ContainerPort, HostPort: p.HostPort, HostIP: p.HostIP, Protocol: p.Protocol})
 			}
 		}
 	}

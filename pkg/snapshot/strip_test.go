@@ -1,12 +1,17 @@
 package snapshot
 
 import (
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
 func TestStripPod(t *testing.T) {
@@ -18,6 +23,7 @@ func TestStripPod(t *testing.T) {
 		}}
 	}
 	preferred := []corev1.PreferredSchedulingTerm{{Weight: 1}}
+	priority, never := int32(7), corev1.PreemptNever
 	for _, tt := range []struct {
 		pod, want corev1.PodSpec
 		why       string
@@ -28,6 +34,29 @@ func TestStripPod(t *testing.T) {
 			corev1.PodSpec{Volumes: []corev1.Volume{{}}, Containers: []corev1.Container{{Name: "c", Image: "i", Env: []corev1.EnvVar{{Value: "secret"}}}}},
 			corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}},
 			"of a container its image stays",
+		},
+		{
+			corev1.PodSpec{NodeName: "n", NodeSelector: map[string]string{"k": "v"}, Tolerations: []corev1.Toleration{{Key: "k"}}}, corev1.PodSpec{NodeName: "n"},
+			"what chose the node goes with a pod that is bound",
+		},
+		{
+			corev1.PodSpec{NodeSelector: map[string]string{"k": "v"}, Tolerations: []corev1.Toleration{{Key: "k"}}},
+			corev1.PodSpec{NodeSelector: map[string]string{"k": "v"}, Tolerations: []corev1.Toleration{{Key: "k"}}},
+			"and stays with one that is not, since a RuntimeClass may have added to it",
+		},
+		{
+			corev1.PodSpec{
+				Priority: &priority, PriorityClassName: "high", PreemptionPolicy: &never, SchedulerName: "other", SchedulingGates: []corev1.PodSchedulingGate{{Name: "g"}},
+				Overhead:         corev1.ResourceList{"cpu": resource.MustParse("1")},
+				Resources:        &corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": resource.MustParse("2")}, Limits: corev1.ResourceList{"cpu": resource.MustParse("3")}},
+				RuntimeClassName: new(string), ServiceAccountName: "sa",
+			},
+			corev1.PodSpec{
+				Priority: &priority, PriorityClassName: "high", PreemptionPolicy: &never, SchedulerName: "other", SchedulingGates: []corev1.PodSchedulingGate{{Name: "g"}},
+				Overhead:  corev1.ResourceList{"cpu": resource.MustParse("1")},
+				Resources: &corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": resource.MustParse("2")}},
+			},
+			"what the scheduler reads of it stays",
 		},
 	} {
 		p := corev1.Pod{Spec: tt.pod}
@@ -51,13 +80,165 @@ func TestStripPod(t *testing.T) {
 	probed := condition
 	probed.LastProbeTime = at
 	p := corev1.Pod{Status: corev1.PodStatus{
-		Phase: corev1.PodRunning, PodIP: "10.0.0.1", Conditions: []corev1.PodCondition{probed}, InitContainerStatuses: statuses("id"), ContainerStatuses: statuses("id"),
+		Phase: corev1.PodRunning, PodIP: "10.0.0.1", NominatedNodeName: "n", Conditions: []corev1.PodCondition{probed}, InitContainerStatuses: statuses("id"), ContainerStatuses: statuses("id"),
 	}}
 	StripPod(&p)
-	want := corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{condition}, InitContainerStatuses: statuses(""), ContainerStatuses: statuses("")}
+	want := corev1.PodStatus{Phase: corev1.PodRunning, NominatedNodeName: "n", Conditions: []corev1.PodCondition{condition}, InitContainerStatuses: statuses(""), ContainerStatuses: statuses("")}
 	if diff := cmp.Diff(want, p.Status); diff != "" {
 		t.Errorf("the status (-want +got):\n%s", diff)
 	}
+}
+
+// TestStripNode: of what a node runs on all is kept that nodes may have in common.
+func TestStripNode(t *testing.T) {
+	n := corev1.Node{Status: corev1.NodeStatus{
+		Capacity: corev1.ResourceList{"cpu": resource.MustParse("4")}, Images: []corev1.ContainerImage{{SizeBytes: 1}},
+		NodeInfo: corev1.NodeSystemInfo{
+			KubeletVersion: "v1.37.1", KernelVersion: "6.12", ContainerRuntimeVersion: "containerd://2.2", OSImage: "Debian", OperatingSystem: "linux", Architecture: "arm64",
+			MachineID: "m", SystemUUID: "s", BootID: "b",
+		},
+	}}
+	n.Status.Allocatable = corev1.ResourceList{"cpu": resource.MustParse("3")}
+	StripNode(&n)
+	want := corev1.Node{Status: corev1.NodeStatus{
+		Allocatable: corev1.ResourceList{"cpu": resource.MustParse("3")},
+		NodeInfo: corev1.NodeSystemInfo{
+			KubeletVersion: "v1.37.1", KernelVersion: "6.12", ContainerRuntimeVersion: "containerd://2.2", OSImage: "Debian", OperatingSystem: "linux", Architecture: "arm64",
+		},
+	}}
+	if diff := cmp.Diff(want, n); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestStripResize: the status repeats the requests of the spec, and goes, but for a
+// pod that counts with others.
+func TestStripResize(t *testing.T) {
+	cpu := func(amount string) corev1.ResourceList {
+		if amount == "" {
+			return nil
+		}
+		return corev1.ResourceList{"cpu": resource.MustParse(amount)}
+	}
+	for _, tt := range []struct {
+		spec, allocated, actual string
+		infeasible              bool
+		keeps                   bool
+		why                     string
+	}{
+		{"1", "", "", false, false, "before a kubelet saw it"},
+		{"1", "1", "1", false, false, "nothing is resized"},
+		{"2", "1", "1", false, false, "a resize to more counts with the spec already"},
+		{"1", "2", "2", false, true, "one to less counts with what is allocated until it is done"},
+		{"1", "1", "2", false, true, "or with what is in effect"},
+		{"2", "1", "1", true, true, "of an infeasible one the spec does not count"},
+		{"1", "1", "1", true, true, "whatever it says"},
+	} {
+		p := corev1.Pod{Spec: corev1.PodSpec{NodeName: "n", Containers: []corev1.Container{{Name: "c", Resources: corev1.ResourceRequirements{Requests: cpu(tt.spec)}}}}}
+		status := corev1.ContainerStatus{Name: "c", AllocatedResources: cpu(tt.allocated)}
+		if tt.actual != "" {
+			status.Resources = &corev1.ResourceRequirements{Requests: cpu(tt.actual), Limits: cpu("9")}
+		}
+		p.Status.ContainerStatuses = []corev1.ContainerStatus{status}
+		if tt.infeasible {
+			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodResizePending, Status: corev1.ConditionTrue, Reason: corev1.PodReasonInfeasible}}
+		}
+		before := RequestsOf(&p)
+		StripPod(&p)
+		want := corev1.ContainerStatus{Name: "c"}
+		if tt.keeps {
+			want.AllocatedResources, want.Resources = cpu(tt.allocated), &corev1.ResourceRequirements{Requests: cpu(tt.actual)}
+		}
+		if diff := cmp.Diff([]corev1.ContainerStatus{want}, p.Status.ContainerStatuses); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.why, diff)
+		}
+		if diff := cmp.Diff(before, RequestsOf(&p)); diff != "" {
+			t.Errorf("%s: it counts otherwise (-before +after):\n%s", tt.why, diff)
+		}
+	}
+}
+
+// TestStripPodCountsAsBefore: a pod that was stripped, once or twice, counts on its
+// node as it did.
+func TestStripPodCountsAsBefore(t *testing.T) {
+	kept := 0
+	for seed := range cases.Of(3000) {
+		r := rand.New(rand.NewPCG(uint64(seed), 16))
+		p := randomPod(r)
+		row, ok := RowOf(p)
+		for _, time := range []string{"once", "twice"} {
+			StripPod(p)
+			got, still := RowOf(p)
+			if diff := cmp.Diff(row, got); diff != "" || ok != still {
+				t.Fatalf("seed %d, stripped %s: %t and %t (-before +after):\n%s", seed, time, ok, still, diff)
+			}
+		}
+		if p.Status.AllocatedResources != nil || slices.ContainsFunc(p.Status.ContainerStatuses, func(c corev1.ContainerStatus) bool { return c.AllocatedResources != nil }) {
+			kept++
+		}
+	}
+	if kept < cases.Least(100) {
+		t.Errorf("only %d pods count with what their status says", kept)
+	}
+}
+
+// randomPod returns a pod with containers of every sort, perhaps in a resize.
+func randomPod(r *rand.Rand) *corev1.Pod {
+	some := func() corev1.ResourceList {
+		l := corev1.ResourceList{}
+		for _, name := range []corev1.ResourceName{"cpu", "memory", "ephemeral-storage", "example.com/gpu", "hugepages-2Mi"} {
+			if r.IntN(3) == 0 {
+				l[name] = *resource.NewMilliQuantity(int64(r.IntN(4))*500, resource.DecimalSI)
+			}
+		}
+		return l
+	}
+	p := &corev1.Pod{}
+	p.Namespace, p.Name = "ns", "p"
+	always := corev1.ContainerRestartPolicyAlways
+	containers := func(prefix string) (spec []corev1.Container, status []corev1.ContainerStatus) {
+		for i := range r.IntN(4) {
+			c := corev1.Container{Name: prefix + string(rune('a'+i)), Env: []corev1.EnvVar{{Name: "TOKEN", Value: "hidden"}}}
+			c.Resources.Requests = some()
+			c.Ports = []corev1.ContainerPort{{ContainerPort: 80, HostPort: int32(r.IntN(2)) * 8080, HostIP: []string{"", "0.0.0.0", "10.0.0.1"}[r.IntN(3)], Protocol: corev1.ProtocolTCP}}
+			if prefix == "init-" && r.IntN(2) == 0 {
+				c.RestartPolicy = &always
+			}
+			spec = append(spec, c)
+			s := corev1.ContainerStatus{Name: c.Name}
+			if r.IntN(2) == 0 {
+				s.AllocatedResources = some()
+			}
+			if r.IntN(2) == 0 {
+				s.Resources = &corev1.ResourceRequirements{Requests: some(), Limits: some()}
+			}
+			if r.IntN(4) > 0 {
+				status = append(status, s)
+			}
+		}
+		return spec, status
+	}
+	p.Spec.Containers, p.Status.ContainerStatuses = containers("")
+	p.Spec.InitContainers, p.Status.InitContainerStatuses = containers("init-")
+	if r.IntN(2) == 0 {
+		p.Spec.Overhead = some()
+	}
+	if r.IntN(3) == 0 {
+		p.Spec.Resources = &corev1.ResourceRequirements{Requests: some(), Limits: some()}
+	}
+	if r.IntN(3) == 0 {
+		p.Status.Resources, p.Status.AllocatedResources = &corev1.ResourceRequirements{Requests: some(), Limits: some()}, some()
+	}
+	if r.IntN(4) == 0 {
+		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodResizePending, Reason: []string{corev1.PodReasonInfeasible, corev1.PodReasonDeferred}[r.IntN(2)]}}
+	}
+	p.Spec.NodeName, p.Status.NominatedNodeName = []string{"", "n"}[r.IntN(2)], []string{"", "n"}[r.IntN(2)]
+	p.Status.Phase = []corev1.PodPhase{corev1.PodPending, corev1.PodRunning, corev1.PodSucceeded}[r.IntN(3)]
+	if r.IntN(2) == 0 {
+		priority := int32(r.IntN(10))
+		p.Spec.Priority = &priority
+	}
+	return p
 }
 
 // TestStripRevision: who wrote the number stays, and when; of others nothing.
