@@ -63,6 +63,7 @@ type assumed struct {
 	broken    map[string]*cause.Cause // by node: why a pod of the current revision fails there
 	late      []Holder                // pods of the current revision that are to become ready, and take longer than any other did
 	refusal   *cause.Cause
+	room      *room            // that quotas leave for pods; nil where none limits them
 	silent    daemonset.Reason // why the controller does nothing; empty if it acts
 	gone      bool             // pods of vanished nodes are to be collected
 	inherited *assumed         // see inherit

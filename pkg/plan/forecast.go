@@ -306,7 +306,7 @@ func (r *simulation) stallReason() daemonset.Reason {
 		return daemonset.InvalidBudget
 	case r.end.failed != nil:
 		return r.end.failed.Code
-	case r.tally.Refused(), r.times.refused && r.st.Budget.MaxSurge > 0:
+	case r.refused, r.tally.Refused(), r.times.refused && r.st.Budget.MaxSurge > 0:
 		return cause.FailedCreate
 	case r.hangs():
 		return cause.Terminating

@@ -178,6 +178,7 @@ type pace struct {
 	rate     float64
 	burst    int
 	refused  bool
+	room     *room // that quotas leave to begin with; nil where none limits pods
 	silent   daemonset.Reason
 	collects float64 // when the pods of a node that is gone are collected
 	window   float64 // what happens within so much is taken to happen at once
@@ -192,7 +193,7 @@ func (p *pace) endOf(age float64) float64 { return p.ends.beyond(age) }
 
 func (w *way) pace(starts, ends times) *pace {
 	m := w.m
-	return &pace{starts: inTurn{times: starts}, ends: inTurn{times: ends}, minReady: m.minReady, rate: m.rate, burst: m.burst, refused: w.a.refusal != nil, silent: w.a.silent, collects: collected / 2}
+	return &pace{starts: inTurn{times: starts}, ends: inTurn{times: ends}, minReady: m.minReady, rate: m.rate, burst: m.burst, refused: w.a.refusal != nil, room: w.a.room, silent: w.a.silent, collects: collected / 2}
 }
 
 // typical has every pod take the median time, and what then happens at about

@@ -28,6 +28,8 @@ type simulation struct {
 	times *pace
 	nodes []assumedNode
 
+	room    *room               // that quotas leave; nil where none limits pods
+	refused bool                // the last sync had a create that the quotas refuse
 	updated daemonset.UpdatedBy // what makes a pod of the future so
 	slots   []slot
 
@@ -100,7 +102,7 @@ func simulate(st *daemonset.State, nodes []assumedNode, p *pace) *simulation {
 
 func newSimulation(st *daemonset.State, nodes []assumedNode, p *pace) *simulation {
 	r := &simulation{
-		st: st, times: p, nodes: nodes, updated: st.NewPod(), slots: make([]slot, len(st.Nodes)), requests: newRequests(p.rate, p.burst), look: math.Inf(1),
+		st: st, times: p, nodes: nodes, room: p.room.copied(), updated: st.NewPod(), slots: make([]slot, len(st.Nodes)), requests: newRequests(p.rate, p.burst), look: math.Inf(1),
 		tally: st.Tally(daemonset.Course{First: func(i int32) bool { return nodes[i].stays() }, Refused: p.refused}), // which go is random: at worst those
 	}
 	for i := range r.slots {
@@ -200,7 +202,11 @@ func b2i(b bool) int {
 func (r *simulation) sync() bool {
 	r.begun = true
 	act := r.tally.Act()
+	r.admit(act)
 	switch r.last = act; {
+	case r.refused && len(act.Creates)+len(act.Deletes) == 0:
+		r.write(act)
+		return false
 	case act.Kind == daemonset.StepManage:
 		r.wave(false, act)
 	case act.Error != nil:
@@ -335,6 +341,9 @@ var simulated = &corev1.Pod{Spec: corev1.PodSpec{NodeName: "bound"}, Status: cor
 func (r *simulation) create(i int32, at float64) {
 	s := &r.slots[i]
 	s.made++
+	if r.room != nil {
+		r.room.take()
+	}
 	p := daemonset.Pod{
 		Name: newName(s.made), Object: simulated, Claim: daemonset.Owned,
 		Hash: r.st.History.Hash, UpdatedBy: r.updated, Updated: r.updated != daemonset.NotUpdated,
@@ -411,6 +420,9 @@ func (r *simulation) change(i int32, name string, edit func(*daemonset.Pod) (sta
 			continue
 		}
 		if !edit(&pods[j]) {
+			if r.room != nil {
+				r.room.give(&pods[j])
+			}
 			pods = slices.Delete(pods, j, j+1)
 		}
 		r.settle(i, pods)

@@ -1,0 +1,91 @@
+package plan
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/template"
+)
+
+// NeedsOf returns what the plan of a State looks at besides what its Snapshot holds
+// anyway: what admits pods where it creates some, and the other pods of the nodes
+// that get a pod, if that was asked (fit) or they can have too little room for it:
+// nodes without a pod, and those whose pod takes less, or something else, than the
+// new one.
+func NeedsOf(st *daemonset.State, fit bool) cause.Needs {
+	n := cause.NeedsOf(st)
+	if !st.PodsRead || leftAlone(st.DaemonSet) {
+		return n
+	}
+	rolls, takes := st.Budget.Kind != daemonset.BudgetNone, takesOf(st)
+	for i := range st.Nodes {
+		d := &st.Nodes[i]
+		old := slices.IndexFunc(d.Pods, func(p daemonset.Pod) bool { return !p.Updated })
+		switch {
+		case !d.ShouldRun.OK || d.Object == nil:
+			continue
+		case len(d.Pods) == 0 || old >= 0 && rolls:
+			n.Admission = true
+		default:
+			continue
+		}
+		if fit || len(d.Pods) == 0 || !takes.sameAs(&d.Pods[old]) {
+			n.Nodes = append(n.Nodes, d.Name)
+		}
+	}
+	return cause.Needs{}.And(n)
+}
+
+// takes is what the current template takes of a node, and whether others take the
+// same, by the name of the revision.
+type takes struct {
+	st   *daemonset.State
+	same map[string]bool
+}
+
+func takesOf(st *daemonset.State) *takes { return &takes{st, map[string]bool{}} }
+
+// sameAs reports whether the current template takes what the revision of an old pod
+// takes. Of a revision that is not known it says no.
+func (t *takes) sameAs(p *daemonset.Pod) bool {
+	same, known := t.same[p.Revision]
+	if !known {
+		if stored, err := template.Stored(t.st.Snapshot.RevisionData(p.Revision)); err == nil {
+			if old, err := stored.Typed(); err == nil {
+				same = takesSame(&old.Spec, &t.st.DaemonSet.Spec.Template.Spec)
+			}
+		}
+		t.same[p.Revision] = same
+	}
+	return same
+}
+
+// takesSame reports whether two templates take the same of a node: amounts, ports,
+// volumes, and the place that their priority gives them.
+func takesSame(a, b *corev1.PodSpec) bool {
+	return equality.Semantic.DeepEqual(demand(a), demand(b))
+}
+
+// demand returns what of a template decides whether its pod fits on a node.
+func demand(s *corev1.PodSpec) corev1.PodSpec {
+	parts := func(cs []corev1.Container) (out []corev1.Container) {
+		for _, c := range cs {
+			out = append(out, corev1.Container{Resources: c.Resources, Ports: c.Ports, RestartPolicy: c.RestartPolicy})
+		}
+		return out
+	}
+	out := corev1.PodSpec{
+		Containers: parts(s.Containers), InitContainers: parts(s.InitContainers), Resources: s.Resources, Overhead: s.Overhead, HostNetwork: s.HostNetwork,
+		PriorityClassName: s.PriorityClassName, RuntimeClassName: s.RuntimeClassName, SchedulerName: s.SchedulerName,
+	}
+	for _, v := range s.Volumes {
+		if v.PersistentVolumeClaim != nil || v.Ephemeral != nil {
+			out.Volumes = append(out.Volumes, v)
+		}
+	}
+	return out
+}

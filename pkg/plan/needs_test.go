@@ -1,0 +1,69 @@
+package plan
+
+import (
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
+)
+
+func TestNeedsOf(t *testing.T) {
+	requests := func(ds *appsv1.DaemonSet) {
+		ds.Spec.Template.Spec.Containers[0].Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}
+	}
+	image := func(ds *appsv1.DaemonSet) { ds.Spec.Template.Spec.Containers[0].Image = "example/agent:9" }
+	refused := func(s *snapshot.Snapshot) {
+		s.Events = append(s.Events, corev1.Event{
+			Reason: "FailedCreate", Message: "Error creating: no", LastTimestamp: metav1.NewTime(dstest.Now),
+			InvolvedObject: corev1.ObjectReference{Kind: "DaemonSet", UID: s.DaemonSet.UID},
+		})
+	}
+	for _, tt := range []struct {
+		grid    string
+		options []dstest.Option
+		change  func(*appsv1.DaemonSet)
+		fit     bool
+		want    string
+		why     string
+	}{
+		{"N N", nil, nil, false, "", "nothing is created"},
+		{"N N", nil, nil, true, "", "not even on demand"},
+		{"N N", nil, image, false, "admission", "new pods take what the old ones leave"},
+		{"N N", nil, image, true, "admission n0 n1", "but who asks gets it for every node that gets a pod"},
+		{"N N", nil, requests, false, "admission n0 n1", "pods that request more may not fit"},
+		{"N !N", nil, requests, false, "admission n0", "a node that gets no pod is of no interest"},
+		{"N -", nil, nil, false, "admission n1", "a node that has no pod may have no room"},
+		{"N np", nil, nil, false, "n1", "a pod waits for room"},
+		{"N np", []dstest.Option{dstest.OnDelete()}, image, false, "n1", "OnDelete creates nothing by itself; the pod still waits"},
+		{"N N", []dstest.Option{dstest.Edit(refused)}, nil, false, "admission", "somebody refused a pod"},
+		{"N ~n", nil, nil, false, "", "a node that is gone gets no pod"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			st := stateOf(t, dstest.State(tt.grid, tt.options...))
+			if tt.change != nil {
+				to := st.DaemonSet.DeepCopy()
+				tt.change(to)
+				r, err := whatif.Make(st, &whatif.Change{DaemonSet: to})
+				if err != nil {
+					t.Fatal(err)
+				}
+				st = r.State
+			}
+			n := NeedsOf(st, tt.fit)
+			var got []string
+			if n.Admission {
+				got = append(got, "admission")
+			}
+			if got := strings.Join(append(got, n.Nodes...), " "); got != tt.want {
+				t.Errorf("%q, want %q", got, tt.want)
+			}
+		})
+	}
+}
