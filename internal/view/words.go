@@ -208,6 +208,8 @@ var (
 		snapshot.PodStatesUnknown:         "READY and AVAILABLE are not computed, and nothing is forecast",
 		snapshot.RevisionInferred:         "which pods are updated is inferred from their labels",
 		snapshot.DisruptionBudgetsUnknown: "unknown whether one selects the pods; a rolling update ignores it either way",
+		snapshot.AdmissionUnchecked:       "whether the API server would admit a new pod is checked only in part",
+		snapshot.WebhooksUnknown:          "webhooks and policies that may reject a new pod are not named",
 		snapshot.CausesReduced:            "rejected creations and the messages of scheduler and kubelet are missing",
 		snapshot.RulesAssumed:             "the rules of " + daemonset.Newest + " are used (--kubernetes-version chooses others)",
 		snapshot.ClockAssumed:             "ages are measured from the latest time in the input, or from this machine's clock where it has none (--now sets it)",

@@ -108,13 +108,23 @@ const (
 	// PodStatus: a pod of the DaemonSet lacks its status: `phase`, `ready`, `available` and `slot` then mean nothing
 	PodStatus What = "pods/status"
 
+	// what the API server looks at when it is asked to create a pod, and is asked for only then
+	Namespaces      What = "namespaces"      // the namespace of the DaemonSet, with its labels
+	ServiceAccounts What = "serviceaccounts" // the ServiceAccount that the template names
+	PriorityClasses What = "priorityclasses" // the PriorityClass that the template names, and the default of the cluster
+	RuntimeClasses  What = "runtimeclasses"  // the RuntimeClass that the template names
+	LimitRanges     What = "limitranges"     // the LimitRanges of the namespace
+	ResourceQuotas  What = "resourcequotas"  // the ResourceQuotas of the namespace
+	Webhooks        What = "webhooks"        // the webhooks and admission policies that match the creation of its pods
+
 	// DaemonSets: the DaemonSets of a namespace or a cluster, in an answer about all of them; if one is named, it is
 	// there or it is an error
 	DaemonSets What = "daemonsets"
 )
 
 // Whats lists every What, in the order in which gaps are reported.
-var Whats = []What{DaemonSets, DaemonSetStatus, Nodes, NodeStatus, Pods, PodStatus, Revisions, Events, PodDisruptionBudgets, Version, Clock}
+var Whats = []What{DaemonSets, DaemonSetStatus, Nodes, NodeStatus, Pods, PodStatus, Revisions, Events, PodDisruptionBudgets, Namespaces, ServiceAccounts, PriorityClasses,
+	RuntimeClasses, LimitRanges, ResourceQuotas, Webhooks, Version, Clock}
 
 // Why says what kept a part of the input from being read.
 type Why string
@@ -162,6 +172,12 @@ const (
 	// DisruptionBudgetsUnknown: `DisruptionBudgetIgnored` is missing
 	// Of: poddisruptionbudgets
 	DisruptionBudgetsUnknown Consequence = "DisruptionBudgetsUnknown"
+	// AdmissionUnchecked: a rule by which the API server may reject a new pod is not checked
+	// Of: namespaces, serviceaccounts, priorityclasses, runtimeclasses, limitranges, resourcequotas
+	AdmissionUnchecked Consequence = "AdmissionUnchecked"
+	// WebhooksUnknown: the webhooks and admission policies that may change or reject a new pod are not named
+	// Of: webhooks
+	WebhooksUnknown Consequence = "WebhooksUnknown"
 	// RulesAssumed: the rules of the newest known version are used
 	// Of: version
 	RulesAssumed Consequence = "RulesAssumed"
@@ -183,7 +199,9 @@ func (g Gap) Consequence() Consequence {
 
 var consequences = map[What]Consequence{
 	DaemonSets: DaemonSetsUnknown, DaemonSetStatus: ReportedUnknown, Nodes: PlacementUnknown, NodeStatus: NodeConditionsUnknown, Pods: PodsUnknown, PodStatus: PodStatesUnknown,
-	Revisions: RevisionInferred, Events: CausesReduced, PodDisruptionBudgets: DisruptionBudgetsUnknown, Version: RulesAssumed, Clock: ClockAssumed,
+	Revisions: RevisionInferred, Events: CausesReduced, PodDisruptionBudgets: DisruptionBudgetsUnknown,
+	Namespaces: AdmissionUnchecked, ServiceAccounts: AdmissionUnchecked, PriorityClasses: AdmissionUnchecked, RuntimeClasses: AdmissionUnchecked, LimitRanges: AdmissionUnchecked,
+	ResourceQuotas: AdmissionUnchecked, Webhooks: WebhooksUnknown, Version: RulesAssumed, Clock: ClockAssumed,
 }
 
 // Lacks reports whether a gap hides the whole of what, or some of it so that
