@@ -1,0 +1,271 @@
+package split
+
+import (
+	"cmp"
+	"encoding/binary"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Property is something that nodes can have in common.
+type Property struct {
+	Kind Kind `json:"kind"` // what it is about
+
+	// of the label or the taint; for what the kubelet reports and has no label, the field: `kernelVersion`,
+	// `creationTimestamp`
+	Key      string   `json:"key"`
+	Operator Operator `json:"operator"` // how the node's value compares with `value`
+
+	// of the label, the taint or the field; empty for `Exists`. A time is that of RFC 3339
+	Value  string             `json:"value"`
+	Effect corev1.TaintEffect `json:"effect,omitempty"` // of the taint; absent for other kinds
+}
+
+// Kind is what a Property is about.
+type Kind string
+
+const (
+	Architecture     Kind = "Architecture"            // the label `kubernetes.io/arch`, or what the kubelet reports
+	OperatingSystem  Kind = "OperatingSystem"         // the label `kubernetes.io/os`, or what the kubelet reports
+	OSImage          Kind = "OSImage"                 // `status.nodeInfo.osImage`
+	KernelVersion    Kind = "KernelVersion"           // `status.nodeInfo.kernelVersion`
+	ContainerRuntime Kind = "ContainerRuntimeVersion" // `status.nodeInfo.containerRuntimeVersion`
+	KubeletVersion   Kind = "KubeletVersion"          // `status.nodeInfo.kubeletVersion`
+	InstanceType     Kind = "InstanceType"            // the label `node.kubernetes.io/instance-type`
+	// NodePool: a label with which a cloud, Karpenter or another tool names a group of nodes
+	NodePool Kind = "NodePool"
+	Zone     Kind = "Zone"   // the label `topology.kubernetes.io/zone`
+	Region   Kind = "Region" // the label `topology.kubernetes.io/region`
+	// Taint: a taint; not those that come when a node is not ready, cordoned or about to go, as these may come of
+	// the failure
+	Taint Kind = "Taint"
+	// Label: any other label; not `kubernetes.io/hostname`, nor one that has another value on each node
+	Label   Kind = "Label"
+	Created Kind = "CreationTime" // `metadata.creationTimestamp`
+)
+
+// Kinds lists every Kind, that first which is most likely to matter to a program: of
+// several properties that the same nodes have, the first is named.
+var Kinds = []Kind{Architecture, OperatingSystem, OSImage, KernelVersion, ContainerRuntime, KubeletVersion, InstanceType, NodePool, Zone, Region, Taint, Label, Created}
+
+// Operator compares a node's value with that of a Property.
+type Operator string
+
+const (
+	Is      Operator = "Is"      // they are equal
+	Exists  Operator = "Exists"  // the node has the label or the taint, with any value
+	AtLeast Operator = "AtLeast" // the node's version or time is the same or a later one
+	Below   Operator = "Below"   // the node's version or time is an earlier one
+)
+
+// Operators lists every Operator.
+var Operators = []Operator{Is, Exists, AtLeast, Below}
+
+// rank is how much is expected of a property, which decides how much chance it may
+// have: see chances.
+type rank int
+
+const (
+	ofSystem rank = iota // the architecture and the operating system, for which an image is built
+	ofPlace              // what else well-known labels and the kubelet say
+	ofLabel              // taints, other labels, and ranges of versions
+	ofAge
+	ofTwo // two properties
+)
+
+func (p Property) rank() rank {
+	switch {
+	case p.Kind == Created:
+		return ofAge
+	case p.Kind == Label || p.Kind == Taint || p.Operator != Is:
+		return ofLabel
+	case p.Kind == Architecture || p.Kind == OperatingSystem:
+		return ofSystem
+	}
+	return ofPlace
+}
+
+// compare orders properties: what is most likely to matter comes first.
+func (p Property) compare(other Property) int {
+	return cmp.Or(
+		cmp.Compare(p.rank(), other.rank()),
+		cmp.Compare(slices.Index(Kinds, p.Kind), slices.Index(Kinds, other.Kind)),
+		cmp.Compare(slices.Index(Operators, p.Operator), slices.Index(Operators, other.Operator)),
+		cmp.Compare(p.Key, other.Key), cmp.Compare(p.Value, other.Value), cmp.Compare(p.Effect, other.Effect))
+}
+
+// kindOf are labels that say what a node is, with their kind.
+var kindOf = map[string]Kind{
+	corev1.LabelArchStable: Architecture, corev1.LabelOSStable: OperatingSystem, corev1.LabelInstanceTypeStable: InstanceType,
+	corev1.LabelTopologyZone: Zone, corev1.LabelTopologyRegion: Region,
+	"cloud.google.com/gke-nodepool": NodePool, "eks.amazonaws.com/nodegroup": NodePool, "alpha.eksctl.io/nodegroup-name": NodePool,
+	"kubernetes.azure.com/agentpool": NodePool, "agentpool": NodePool, "karpenter.sh/nodepool": NodePool, "karpenter.sh/provisioner-name": NodePool,
+	"doks.digitalocean.com/node-pool": NodePool, "lke.linode.com/pool-id": NodePool, "ibm-cloud.kubernetes.io/worker-pool-name": NodePool,
+	"k8s.scaleway.com/pool-name": NodePool, "kops.k8s.io/instancegroup": NodePool, "worker.gardener.cloud/pool": NodePool,
+}
+
+// renamed are labels that have another name today; nodes carry both.
+var renamed = map[string]string{
+	"beta.kubernetes.io/arch": corev1.LabelArchStable, "beta.kubernetes.io/os": corev1.LabelOSStable, corev1.LabelInstanceType: corev1.LabelInstanceTypeStable,
+	corev1.LabelFailureDomainBetaZone: corev1.LabelTopologyZone, corev1.LabelFailureDomainBetaRegion: corev1.LabelTopologyRegion,
+}
+
+// setsOf returns the sets of nodes that have a property in common, each once, with
+// all properties of exactly these nodes; in the order of their first properties. It
+// leaves out those that are too small to separate.
+func (s *search) setsOf(nodes []*corev1.Node) []*set {
+	having := map[Property][]int{}
+	for i, n := range nodes {
+		for _, p := range slices.Concat(labels(n), taints(n)) {
+			having[p] = append(having[p], i)
+		}
+	}
+	for _, f := range fields {
+		s.ranges(nodes, f, having)
+	}
+	unique(having)
+	sets := map[string]*set{}
+	for p, members := range having {
+		if !s.enough(len(members)) {
+			continue
+		}
+		words := make([]uint64, (len(nodes)+63)/64)
+		for _, i := range members {
+			words[i/64] |= 1 << (i % 64)
+		}
+		k := key(words)
+		if sets[k] == nil {
+			sets[k] = s.newSet(func(w int) uint64 { return words[w] })
+		}
+		sets[k].properties = append(sets[k].properties, p)
+	}
+	out := make([]*set, 0, len(sets))
+	for _, set := range sets {
+		slices.SortFunc(set.properties, Property.compare)
+		out = append(out, set)
+	}
+	slices.SortFunc(out, compare)
+	return out
+}
+
+func key(members []uint64) string {
+	b := make([]byte, 0, 8*len(members))
+	for _, word := range members {
+		b = binary.LittleEndian.AppendUint64(b, word)
+	}
+	return string(b)
+}
+
+// labels returns the properties that the labels of a node are.
+func labels(n *corev1.Node) (out []Property) {
+	for key, value := range n.Labels {
+		today, old := renamed[key]
+		if _, both := n.Labels[today]; key == corev1.LabelHostname || old && both {
+			continue
+		}
+		key = cmp.Or(today, key)
+		out = append(out, Property{Kind: cmp.Or(kindOf[key], Label), Key: key, Operator: Is, Value: value}, Property{Kind: cmp.Or(kindOf[key], Label), Key: key, Operator: Exists})
+	}
+	return out
+}
+
+// passing are taints that come and go with the state of a node, or with the agents on
+// it: they may come of the failure.
+var passing = []string{
+	corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable, corev1.TaintNodeUnschedulable, corev1.TaintNodeNetworkUnavailable, corev1.TaintNodeOutOfService,
+	"node.cloudprovider.kubernetes.io/uninitialized", "node.cloudprovider.kubernetes.io/shutdown",
+	"ToBeDeletedByClusterAutoscaler", "DeletionCandidateOfClusterAutoscaler", "karpenter.sh/disrupted", "karpenter.sh/disruption", "karpenter.sh/unregistered",
+}
+
+// taints returns the properties that the taints of a node are.
+func taints(n *corev1.Node) (out []Property) {
+	for _, t := range n.Spec.Taints {
+		if slices.Contains(passing, t.Key) || strings.HasSuffix(t.Key, "not-ready") || strings.HasPrefix(t.Key, "startup-taint.") {
+			continue
+		}
+		out = append(out, Property{Kind: Taint, Key: t.Key, Operator: Is, Value: t.Value, Effect: t.Effect}, Property{Kind: Taint, Key: t.Key, Operator: Exists})
+	}
+	return out
+}
+
+// unique drops that nodes have a label, where its value is another one on each of
+// them: such a label names the node.
+func unique(having map[Property][]int) {
+	shared := map[string]bool{}
+	for p, members := range having {
+		if p.Operator == Is && p.Kind != Taint && len(members) > 1 {
+			shared[p.Key] = true
+		}
+	}
+	for p := range having {
+		if p.Operator == Exists && p.Kind != Taint && !shared[p.Key] {
+			delete(having, p)
+		}
+	}
+}
+
+// field is something that a node has beside labels and taints.
+type field struct {
+	kind    Kind
+	key     string
+	label   string // that says the same; the field counts where the node lacks it
+	of      func(*corev1.Node) string
+	compare func(a, b string) int // nil if values have no order
+	only    bool                  // the order counts, a single value does not
+}
+
+var fields = []field{
+	{kind: Architecture, key: corev1.LabelArchStable, label: corev1.LabelArchStable, of: func(n *corev1.Node) string { return n.Status.NodeInfo.Architecture }},
+	{kind: OperatingSystem, key: corev1.LabelOSStable, label: corev1.LabelOSStable, of: func(n *corev1.Node) string { return n.Status.NodeInfo.OperatingSystem }},
+	{kind: OSImage, key: "osImage", of: func(n *corev1.Node) string { return n.Status.NodeInfo.OSImage }},
+	{kind: KernelVersion, key: "kernelVersion", of: func(n *corev1.Node) string { return n.Status.NodeInfo.KernelVersion }, compare: compareVersions},
+	{kind: ContainerRuntime, key: "containerRuntimeVersion", of: func(n *corev1.Node) string { return n.Status.NodeInfo.ContainerRuntimeVersion }, compare: compareVersions},
+	{kind: KubeletVersion, key: "kubeletVersion", of: func(n *corev1.Node) string { return n.Status.NodeInfo.KubeletVersion }, compare: compareVersions},
+	{kind: Created, key: "creationTimestamp", of: created, compare: strings.Compare, only: true},
+}
+
+func created(n *corev1.Node) string {
+	if n.CreationTimestamp.IsZero() {
+		return ""
+	}
+	return n.CreationTimestamp.UTC().Format(time.RFC3339)
+}
+
+// ranges adds the properties that a field of nodes is: a value, and where values have
+// an order, this one or a later one, and an earlier one.
+func (s *search) ranges(nodes []*corev1.Node, f field, having map[Property][]int) {
+	by := map[string][]int{}
+	for i, n := range nodes {
+		if _, labeled := n.Labels[f.label]; !labeled && f.of(n) != "" {
+			by[f.of(n)] = append(by[f.of(n)], i)
+		}
+	}
+	values := slices.Collect(maps.Keys(by))
+	if !f.only {
+		for _, v := range values {
+			p := Property{Kind: f.kind, Key: f.key, Operator: Is, Value: v}
+			having[p] = append(having[p], by[v]...)
+		}
+	}
+	if f.compare == nil || slices.ContainsFunc(values, func(v string) bool { return name(v) != name(values[0]) }) {
+		return
+	}
+	slices.SortFunc(values, func(a, b string) int { return cmp.Or(f.compare(a, b), strings.Compare(a, b)) })
+	var sorted []int
+	starts := make([]int, len(values))
+	for i, v := range values {
+		starts[i], sorted = len(sorted), append(sorted, by[v]...)
+	}
+	for i, v := range values {
+		if below := sorted[:starts[i]]; i > 0 && (!f.only || s.may(len(below))) {
+			having[Property{Kind: f.kind, Key: f.key, Operator: Below, Value: v}] = below
+		}
+		if from := sorted[starts[i]:]; i > 0 && (!f.only || s.may(len(from))) {
+			having[Property{Kind: f.kind, Key: f.key, Operator: AtLeast, Value: v}] = from
+		}
+	}
+}
