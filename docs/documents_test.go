@@ -392,7 +392,10 @@ func (r *reader) value(t *testing.T, at string, v any) {
 	case float64:
 		ok = word == "number" || word == "integer" && v == float64(int64(v))
 	case []any:
-		ok = strings.HasPrefix(word, "list of ")
+		of, list := strings.CutPrefix(word, "list of ")
+		if ok = list; kubernetes.MatchString(of) {
+			break
+		}
 		for _, e := range v {
 			r.value(t, at+"[]", e)
 		}

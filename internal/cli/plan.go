@@ -55,6 +55,7 @@ func newPlan(c *common) *cobra.Command {
 				row{"stalls", "the rollout does not complete by itself"},
 				row{"removesAllPods", "no node is eligible, and none keeps its pod"},
 				row{"lostNodes>N", "more than N nodes lose their pod because they are not eligible, immediately or in the rollout"},
+				row{"strands>N", "more than N nodes lose their pod in the rollout because of a taint that the pod does not tolerate"},
 				row{"replaces>N", "the controller replaces more than N pods; one that is only deleted does not count"},
 				row{"immediateDeletes>N", "more than N pods are deleted immediately: in the next step, or because their node is no longer eligible"}),
 			exitTable: exits("2 to 5", `

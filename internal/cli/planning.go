@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
@@ -40,6 +42,8 @@ type planned struct {
 	*plan.Plan
 	now  *explain.Explanation // nil with a manifest
 	only string               // the container of a DaemonSet that has one
+
+	tolerations []corev1.Toleration // of the template after the change; none where it adds none
 }
 
 func (p planned) header() *daemonset.Header { return &p.Header }
@@ -68,6 +72,9 @@ func (o *planning) plan(st *daemonset.State) (planned, error) {
 	made := planned{Plan: p, now: explain.Explain(st, explain.Options{Outlook: plan.Look(st)})}
 	if containers := st.DaemonSet.Spec.Template.Spec.Containers; len(containers) == 1 {
 		made.only = containers[0].Name
+	}
+	if c := o.change; c != nil && len(c.Tolerations) > 0 {
+		made.tolerations = c.AddTolerations(slices.Clone(st.DaemonSet.Spec.Template.Spec.Tolerations))
 	}
 	return made, nil
 }
@@ -156,6 +163,9 @@ func (o *planning) makes(p planned) screen.Command {
 	case c.MaxUnavailable != nil && p.Budget.Kind == daemonset.BudgetUnavailable:
 		to, _ := json.Marshal(c.MaxUnavailable)
 		return on("patch", "--type=merge", "-p "+screen.Quote(fmt.Sprintf(`{"spec":{"updateStrategy":{"rollingUpdate":{"maxUnavailable":%s}}}}`, to)))
+	case len(p.tolerations) > 0:
+		all, _ := json.Marshal(p.tolerations) // a patch replaces the list
+		return on("patch", "--type=merge", "-p "+screen.Quote(fmt.Sprintf(`{"spec":{"template":{"spec":{"tolerations":%s}}}}`, all)))
 	}
 	return nil
 }
@@ -208,7 +218,7 @@ func parseGates(texts []string) ([]plan.Gate, error) {
 			n, err = strconv.ParseUint(strings.TrimSpace(most), 10, 31)
 		}
 		if err != nil || !slices.Contains(plan.GatesOn, g.On) || counts != g.On.Counts() {
-			return nil, hinted{fmt.Errorf("--fail-on %q is none of stalls, removesAllPods, lostNodes>N, replaces>N, immediateDeletes>N", strings.TrimSpace(t)), "--fail-on 'stalls,lostNodes>0'"}
+			return nil, hinted{fmt.Errorf("--fail-on %q is none of stalls, removesAllPods, lostNodes>N, strands>N, replaces>N, immediateDeletes>N", strings.TrimSpace(t)), "--fail-on 'stalls,lostNodes>0'"}
 		}
 		g.Most = int(n)
 		out = append(out, g)

@@ -39,6 +39,7 @@ var advices = map[explain.AdviceCode][]string{
 		"{problem=Misscheduled}repair {where}, or ask the team that runs {count?it|them} (Check); do not start a rollout until {count?it is|they are} Ready: the rollout would delete the {count?pod|pods} there, and create none",
 		"nothing now; start no rollout before {where} {count?is|are} repaired", "nothing now; start no rollout before this is repaired",
 	},
+	explain.AdviseTolerate: {"{strandedBy=Next}nothing is urgent; if {where} must keep {count?its pod|their pods}, add a toleration before the next rollout (Fix)", "if {where} must keep {count?its pod|their pods}, add a toleration now (Fix)"},
 }
 
 // doNow says what to do first, a line for each piece of advice.
@@ -57,6 +58,7 @@ func (a *answer) doNow(advice []explain.Advice) {
 		}
 		if p := a.e.Has(first); p != nil {
 			look := explain.LookInto(p)
+			f["strandedBy"] = fact(p.Facts, "strandedBy")
 			f["field"], f["fields"], f["logs"] = fact(p.Facts, "field"), p.Facts["fields"], look == explain.LookLogs || look == explain.LookLastLogs
 			if p.Origin != nil {
 				f["kind"], f["name"] = string(p.Origin.Kind), p.Origin.Name
@@ -92,7 +94,7 @@ func (a *answer) doNow(advice []explain.Advice) {
 			f["noRollback"] = "a rollback would not help"
 		}
 		words := fill(a.now, f, advices[d.Code]...)
-		if all := a.e.Impact; d.CanWait && all != nil && all.Served+len(all.Ready) > 0 && len(d.Problems) > 0 && d.Code != explain.AdviseRepairBeforeRollout {
+		if all := a.e.Impact; d.CanWait && all != nil && all.Served+len(all.Ready) > 0 && len(d.Problems) > 0 && d.Code != explain.AdviseRepairBeforeRollout && d.Code != explain.AdviseTolerate {
 			words += "; it can wait: " + allHave(all.Served+len(all.Ready)) + " a Ready pod"
 		}
 		if len(advice) > 1 {
@@ -139,7 +141,7 @@ func reasonNames(reasons []daemonset.Reason) string {
 var planAdvices = map[plan.Verdict][]string{
 	plan.VerdictCompletes: {
 		noChange,
-		"do not apply it yet: repair {repair} first (Check)", "apply it only if you want {loses:node|nodes} to lose {loses?its|their} pod[ ({apply})]",
+		"do not apply it yet: repair {repair} first (Check)", "apply it only if you want {loses:node|nodes} to lose {loses?its|their} pod[ ({apply})][; otherwise {otherwise} first (Fix)]",
 		"nothing: revision {current} has no problem so far[; to {does} all the same, apply this ({apply}) before {until@clock}; after that, more pods get revision {current}]",
 		"[read the {warnings:warning}; ]apply it, if this is the change you want[ ({apply})]",
 	},
@@ -165,6 +167,9 @@ func (s *planned) doNow() {
 	f := with(costFacts(s.p.Price()), daemonset.Facts{"repair": someNames(s.p.KeptByRepair()), "lose": len(s.p.Placement.Lose), "undoer": s.undoer(), "warnings": len(s.p.Warnings), "ways": len(s.p.Ways(false)), "raise": map[bool]string{true: "Fix"}[s.p.Raised() != nil], "does": "change it"})
 	if n := len(s.p.Losses()); n > 0 {
 		f["loses"] = n
+	}
+	if _, tolerations := s.p.KeptByTolerations(); len(tolerations) > 0 {
+		f["otherwise"] = pluralOf(len(tolerations), "add a toleration", "add tolerations")
 	}
 	f["same"] = s.asked.Undo && s.p.Change != nil && !s.p.Change.TemplateChanged
 	down := plan.Down(s.problems)

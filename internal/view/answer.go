@@ -165,15 +165,15 @@ func (a *answer) noneBy() (rule explain.ColumnGroup) {
 var noneOf = map[daemonset.Reason]string{daemonset.NodeSelector: "no node has the label {key}=[{want}]", daemonset.TaintNotTolerated: "every node has the taint {taint}"}
 
 // clauses are problems of which no pod or node is the subject.
-var clauses = map[daemonset.Reason]string{
-	cause.NoEligibleNode:          "", // said behind all others
-	cause.FailedCreate:            "{by} rejects {on:pod}",
-	cause.NextRolloutStalls:       "{some} would stall the next rollout",
-	cause.ControllerSilent:        "the DaemonSet controller has not acted for {lasting}",
-	explain.StaleStatus:           "the reported status is stale",
-	explain.Misscheduled:          "{some} {on?is|are} NotReady and not counted",
-	daemonset.InvalidBudget:       "{field} cannot be resolved",
-	daemonset.VanishedNodeInSurge: "a pod of a deleted node blocks every step",
+var clauses = map[daemonset.Reason][]string{
+	cause.NoEligibleNode:          {}, // said behind all others
+	cause.FailedCreate:            {"{by} rejects {on:pod}"},
+	cause.NextRolloutStalls:       {"{some} would stall the next rollout"},
+	cause.ControllerSilent:        {"the DaemonSet controller has not acted for {lasting}"},
+	explain.StaleStatus:           {"the reported status is stale"},
+	explain.Misscheduled:          {"{down=true}{some} {on?is|are} NotReady and not counted", "{strandedBy=Next}the next rollout removes the pod from {some}", "the rollout removes the pod from {some}"},
+	daemonset.InvalidBudget:       {"{field} cannot be resolved"},
+	daemonset.VanishedNodeInSurge: {"a pod of a deleted node blocks every step"},
 }
 
 // rejecters are what rejects a pod, where that is not the API server itself.
@@ -182,12 +182,12 @@ var rejecters = map[cause.OriginKind]string{cause.OriginQuota: "a ResourceQuota"
 // clause is a problem on some nodes in few words.
 func (a *answer) clause(p *explain.Problem, nodes []string) string {
 	o := cmp.Or(p.Origin, &cause.Origin{})
-	if sentence, ok := clauses[p.Code]; ok {
+	if sentences, ok := clauses[p.Code]; ok {
 		some := cmp.Or(strings.Join(p.Nodes, " and "), "the cluster")
 		if len(p.Nodes) > 2 {
 			some = Plural(len(p.Nodes), "node")
 		}
-		return fill(a.now, with(p.Facts, daemonset.Facts{"on": len(p.Nodes), "some": some, "lasting": a.lasting(p), "by": cmp.Or(rejecters[o.Kind], "the API server")}), sentence)
+		return fill(a.now, with(p.Facts, daemonset.Facts{"on": len(p.Nodes), "some": some, "down": p.Origin != nil, "lasting": a.lasting(p), "by": cmp.Or(rejecters[o.Kind], "the API server")}), sentences...)
 	}
 	words := predicates[p.Code]
 	if o.Kind == cause.OriginRevision && len(nodes) == a.count("newPods") && len(nodes) > 1 && words.noun != "" {

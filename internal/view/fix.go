@@ -5,6 +5,10 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
@@ -100,6 +104,11 @@ func (a *answer) fix(f *explain.Fix, or string) {
 		}
 	case explain.FixNoSurge:
 		a.act(screen.Fix, "use maxUnavailable in place of maxSurge:", a.patch(`{"maxSurge":0,"maxUnavailable":1}`), "a node then has no available pod while its pod is replaced", a.undoneBy())
+	case explain.FixTolerate:
+		a.act(screen.Fix, tolerate(f.Nodes, f.Tolerations), nil, "this starts a rollout of all pods", a.undoneBy())
+		if c := a.again("plan-rollout", tolerationFlags(f.Tolerations)...); len(c) > 0 {
+			a.act(screen.Preview, "", c)
+		}
 	case explain.FixDeletePods:
 		l, words := screen.Fix, ""
 		if a.e.Verdict.Code == explain.AwaitingDelete {
@@ -108,6 +117,36 @@ func (a *answer) fix(f *explain.Fix, or string) {
 		}
 		a.act(l, words, a.kubectl("kubectl delete pod", a.namespace(), screen.Quote(f.Pods[0])))
 	}
+}
+
+// tolerate says which tolerations keep the pods on some nodes.
+func tolerate(nodes []string, tolerations []corev1.Toleration) string {
+	few := someNames(nodes)
+	if len(nodes) > 3 {
+		few = fmt.Sprintf("the %d nodes", len(nodes))
+	}
+	var each []string
+	for i := range tolerations {
+		each = append(each, tolerationText(&tolerations[i]))
+	}
+	return fill(time.Time{}, daemonset.Facts{"nodes": len(nodes), "where": few, "n": len(each), "tolerations": strings.Join(each, ", ")}, "to keep the {nodes?pod|pods} on {where}, add to the template the {n?toleration|tolerations} {tolerations}")
+}
+
+// tolerationText is a toleration as a manifest has it, on one line.
+func tolerationText(t *corev1.Toleration) string {
+	value := ""
+	if t.Value != "" {
+		value = fmt.Sprintf("value: %q, ", t.Value)
+	}
+	return fmt.Sprintf("{key: %s, operator: %s, %seffect: %s}", t.Key, t.Operator, value, t.Effect)
+}
+
+// tolerationFlags ask for a plan with tolerations added to the template.
+func tolerationFlags(tolerations []corev1.Toleration) (flags []Flag) {
+	for _, t := range tolerations {
+		flags = append(flags, Flag{Name: "toleration", Value: daemonset.TaintString(corev1.Taint{Key: t.Key, Value: t.Value, Effect: t.Effect})})
+	}
+	return flags
 }
 
 // undoneBy says who undoes a change by hand, or that nobody is known to.

@@ -185,11 +185,7 @@ func (a *answer) nodeChange(node string, c daemonset.Remedy) []screen.Block {
 	}
 	f := daemonset.Facts{"key": c.Key, "meaning": taintMeanings[c.Key], "affinity": fmt.Sprintf("{matchFields: [{key: metadata.name, operator: In, values: [%s]}]}", node)}
 	if t := c.Toleration; t != nil {
-		value := ""
-		if t.Value != "" {
-			value = fmt.Sprintf("value: %q, ", t.Value)
-		}
-		f["toleration"] = fmt.Sprintf("{key: %s, operator: %s, %seffect: %s}", t.Key, t.Operator, value, t.Effect)
+		f["toleration"] = tolerationText(t)
 	}
 	return []screen.Block{screen.Text(fill(a.now, f, eligibleIf[c.Kind]...))}
 }

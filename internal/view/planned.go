@@ -318,7 +318,8 @@ func (s *planned) impact() {
 	}
 	s.placed(s.p.Placement.Lose, "loses its pod", "lose their pod", " immediately, regardless of "+cmp.Or(s.p.Budget.Kind.Field(), "the strategy")+":")
 	if s.o.Code != plan.Stalls { // which does not reach all of them
-		s.placed(s.p.LostLater(), "loses its pod", "lose their pod", " in the course of the rollout:")
+		s.stranded()
+		s.placed(s.p.LostOtherwise(), "loses its pod", "lose their pod", " in the course of the rollout:")
 		if nodes := s.p.KeptByRepair(); len(nodes) > 0 {
 			s.s.Add(screen.Cause, screen.Names{Before: pluralOf(len(nodes), "the node", "the nodes") + ", not the change:", Names: nodes, After: pluralOf(len(nodes), " is", " are") + " NotReady", Short: true})
 			s.s.Add(screen.Check, s.kubectl("kubectl describe node", screen.Quote(nodes[0])))
@@ -326,6 +327,27 @@ func (s *planned) impact() {
 		}
 	}
 	s.placed(s.p.Placement.Gain, "gets a pod", "get a pod", " immediately:")
+}
+
+// stranded are the nodes whose pod the rollout deletes for a taint, and what would keep
+// it there.
+func (s *planned) stranded() {
+	for _, g := range s.p.StrandedGroups() {
+		f := with(ofNode(g.Facts), daemonset.Facts{"n": len(g.Nodes)})
+		after := fill(s.now, f, "{others=} until the taint is removed: {taint} is not tolerated[ ({meaning})]", " until the taints are removed: {taint} and {others:more taint} are not tolerated[ ({meaning})]")
+		s.s.Add(screen.Impact, screen.Names{Before: fill(s.now, f, "the rollout removes the {n?pod|pods} from"), Names: g.Nodes, After: after, Short: true})
+	}
+	if s.live != nil { // which says what to do
+		return
+	}
+	nodes, tolerations := s.p.KeptByTolerations()
+	if len(nodes) == 0 {
+		return
+	}
+	s.add(screen.Fix, "%s", tolerate(nodes, tolerations))
+	if rollback := func(f Flag) bool { return f.Name == "to-revision" }; !s.asked.Undo && !slices.ContainsFunc(s.asked.Flags, rollback) { // which takes the template as it is
+		s.s.Add(screen.Preview, s.again("plan-rollout", tolerationFlags(tolerations)...))
+	}
 }
 
 func (s *planned) placed(nodes []plan.PlacementNode, one, many, when string) {

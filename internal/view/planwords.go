@@ -158,6 +158,7 @@ var gates = map[plan.GateOn]string{
 		"[, {without:node stays|nodes stay} without an available pod]{atWorst? at worst|}",
 	plan.GateRemovesAllPods:   "no node runs the pod of {of} at the end",
 	plan.GateLostNodes:        "{of}: {n:node loses its pod|nodes lose their pod}",
+	plan.GateStrands:          "{of}: {n:node loses its pod|nodes lose their pod} for good, because of a taint that the pod does not tolerate",
 	plan.GateReplaces:         "{of}: {n:pod is|pods are} replaced",
 	plan.GateImmediateDeletes: "{of}: {n:pod is|pods are} deleted immediately",
 }

@@ -106,6 +106,7 @@ const (
 	finalizers = "its deletion waits for {finalizers?finalizer|finalizers} {finalizers}"
 	noneSince  = "[{changed=NotTemplate}; no kept revision explains it: the nodes have changed, or none was ever eligible][{changed=Unknown}; unknown since when: the revisions could not be read]"
 	noneThen   = "[, {losing:pod is deleted and not recreated|pods are deleted and not recreated}][, {staying:pod stays until the next rollout deletes it|pods stay until the next rollout deletes them}]"
+	strands    = "the [{strandedBy=Next}next ]rollout removes the {on?pod|pods}, and creates none until "
 	noRollout  = "start no rollout before this is fixed: it would "
 	staysOut   = ", since {field} is {limit} and {holders:node stays|nodes stay} without an available pod"
 )
@@ -138,7 +139,7 @@ var meanings = map[daemonset.Reason][]string{
 	daemonset.NotReady:            {"readiness gates not met: {conditions}"},
 	daemonset.NotYetAvailable:     {"Ready for less than {minReadySeconds@} (minReadySeconds)[; available in {availableAt@}, at {availableAt@clock}][; Ready {clockSkew@} in the future: the node's clock is ahead]"},
 	cause.NoPod:                   {"{eventsRead=true}", "unknown why: events could not be read"},
-	explain.Misscheduled:          {"the node is not eligible ({placement}), but has a pod[{stays=true}{terminating=}; the pod stays until the next rollout deletes it, and is not recreated]"},
+	explain.Misscheduled:          {"{strandedBy=}the node is not eligible ({placement}), but has a pod[{stays=true}{terminating=}; the pod stays until the next rollout deletes it, and is not recreated]", "{strandedBy=Deletion}the node is not eligible ({placement}), but has a pod; if you delete the {on?pod|pods}, the controller creates none", "{others=}{placement} is not tolerated; " + strands + "the taint is removed", "{placement} and {others:more taint} are not tolerated; " + strands + "the taints are removed"},
 	cause.ControllerSilent:        {"the controller has work to do, but does nothing and writes no status"},
 	explain.GenerationNotObserved: {"generation {generation} not observed yet; the status is for generation {observed}[; {held}]"},
 	explain.StaleStatus:           {"the reported status is stale: {fields}[; {held}]"},

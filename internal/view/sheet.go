@@ -129,7 +129,7 @@ func (a *sheet) again(command screen.Word, more ...Flag) screen.Command {
 	}
 	drop := map[string]bool{}
 	for _, f := range more {
-		if drop[f.Name] = f.Name != "remove-nodes"; f.Name == "to-revision" { // it takes the revision's template as it is
+		if drop[f.Name] = f.Name != "remove-nodes" && f.Name != "toleration"; f.Name == "to-revision" { // it takes the revision's template as it is
 			drop["image"], drop["restart"], drop["toleration"], drop["node-selector"] = true, true, true, true
 			if slices.ContainsFunc(a.asked.Flags, func(f Flag) bool { return f.Name == "filename" || f.Name == "kustomize" }) {
 				return nil // the manifest's template

@@ -195,7 +195,8 @@ var madeKeys = map[string]any{
 	"problem": "p", "where": "n1", "old": 3, "back": "b", "kind": "k", "count": 3, "noRollback": "n", "apply": "Apply", "spreads": 8, "afterFirst": 1, "afterLast": 2, "logs": true, "replaced": 3, "as": 1, "uncounted": true, "inPlan": true, "two": true, // doNow, otherFixes, impactWords
 	"repair": "n1", "loses": 2, "lose": 2, "undoer": "u", "warnings": 1, "current": 8, "until": "2026-03-01T12:03:00Z", "ways": 2, // doNow of a plan
 	"kept": 9, "others": 9, "again": 7, "worst": 1, "have": "all 3 nodes have", "aside": "n1", "before": 4, // templateWords, ending, impact
-	"notReady": 1, "soon": 2, "wait": 900, "Check": "Check", "Preview": "Preview", // doNow of a history
+	"otherwise": "add a toleration",
+	"notReady":  1, "soon": 2, "wait": 900, "Check": "Check", "Preview": "Preview", // doNow of a history
 	"cost": "n1", "costs": 1, "raise": "Fix", "only": "n1", // costs, planAdvices, meaning
 	"next": "n", "unread": "u", "ending": 2, // summary
 	"code": "c", "some": "s", "does": "d", "other": "o", "namespace": "n", "earlier": true, "terse": false, "began": "close", "since": "2026-03-01T11:00:00Z", // origin

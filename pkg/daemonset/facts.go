@@ -165,12 +165,15 @@ type FactKeys struct {
 	Stays   bool `json:"stays"` // the pod may stay where it is
 
 	// of the nodes `without`, those that the status counts in AVAILABLE because their pod is terminating
-	StillCounted int    `json:"stillCounted"`
-	Taint        string `json:"taint"`       // `key=value:effect`
-	Term         int    `json:"term"`        // which term of the node affinity, from 1
-	Terminating  bool   `json:"terminating"` // every pod on the node is terminating already; otherwise absent
-	Terms        int    `json:"terms"`       // how many terms the node affinity has
-	To           int    `json:"to"`          // the number that the revision gets
+	StillCounted int `json:"stillCounted"`
+	// which rollout deletes the pod without replacement because of the taint: `UnderWay`, the one in progress; `Next`,
+	// the next one; `Deletion`, none under OnDelete, but whoever deletes the pod. Absent if nothing does
+	StrandedBy  string `json:"strandedBy"`
+	Taint       string `json:"taint"`       // `key=value:effect`
+	Term        int    `json:"term"`        // which term of the node affinity, from 1
+	Terminating bool   `json:"terminating"` // every pod on the node is terminating already; otherwise absent
+	Terms       int    `json:"terms"`       // how many terms the node affinity has
+	To          int    `json:"to"`          // the number that the revision gets
 
 	// `ManagedFields`: they hold the time. `Order`: revisions with lower numbers are younger
 	Told        string   `json:"told"`

@@ -61,31 +61,18 @@ func owned(label string) bool {
 	return slices.ContainsFunc(ownedDomains, func(o string) bool { return domain == o || strings.HasSuffix(domain, "."+o) })
 }
 
-// leaving are taints of nodes that go away, that are out of service, or that run
-// no DaemonSet at all.
-var leaving = []string{
-	corev1.TaintNodeOutOfService, "ToBeDeletedByClusterAutoscaler", "DeletionCandidateOfClusterAutoscaler",
-	"karpenter.sh/disrupted", "karpenter.sh/disruption", "karpenter.sh/unregistered",
-	"eks.amazonaws.com/compute-type", "virtual-kubelet.io/provider",
-}
-
-// taintRemedy is what to do about a taint that is not tolerated. One that
-// comes with the node's condition goes with it: a pod that tolerates it runs
-// where nothing can.
-func taintRemedy(f Facts) Remedy {
-	key := f.Text("key")
-	domain, name, _ := strings.Cut(key, "/")
-	switch {
-	case slices.Contains(leaving, key):
-		return Remedy{Kind: NoSensibleChange, Key: key}
-	case domain == "node.kubernetes.io", domain == "node.cloudprovider.kubernetes.io", name == "agent-not-ready":
-		return Remedy{Kind: RepairNode, Key: key}
+// Fewest returns tolerations without those that another one of them includes: the same,
+// or one of the same key and effect that takes any value. The order stays.
+func Fewest(tolerations []corev1.Toleration) (out []corev1.Toleration) {
+	for i, t := range tolerations {
+		included := func(by corev1.Toleration) bool {
+			return by.Key == t.Key && by.Effect == t.Effect && by.Operator == corev1.TolerationOpExists && t.Operator != corev1.TolerationOpExists
+		}
+		if !slices.ContainsFunc(tolerations, included) && !slices.Contains(tolerations[:i], t) {
+			out = append(out, t)
+		}
 	}
-	t := &corev1.Toleration{Key: key, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffect(f.Text("effect"))}
-	if v := f.Text("value"); v != "" {
-		t.Operator, t.Value = corev1.TolerationOpEqual, v
-	}
-	return Remedy{Kind: AddToleration, Toleration: t}
+	return out
 }
 
 // Remedies returns the fewest changes that together make the node one

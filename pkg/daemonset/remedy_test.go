@@ -67,6 +67,14 @@ func TestRemedies(t *testing.T) {
 		{demand{}, "", "node.kubernetes.io/network-unavailable:NoSchedule dedicated:NoSchedule", `RepairNode node.kubernetes.io/network-unavailable; AddToleration dedicated Exists "" NoSchedule`, "before anything else"},
 		{demand{}, "", "node.cilium.io/agent-not-ready:NoExecute node.cloudprovider.kubernetes.io/shutdown:NoSchedule", "RepairNode node.cilium.io/agent-not-ready; RepairNode node.cloudprovider.kubernetes.io/shutdown", "others that go by themselves"},
 		{demand{}, "", "ToBeDeletedByClusterAutoscaler=1:NoSchedule dedicated:NoSchedule", "NoSensibleChange ToBeDeletedByClusterAutoscaler", "a node that is about to go needs no pod"},
+		{demand{}, "", "aws-node-termination-handler/spot-itn=x:NoSchedule dedicated:NoSchedule", "NoSensibleChange aws-node-termination-handler/spot-itn", "nor one whose instance is reclaimed, whatever the handler calls it"},
+		{demand{}, "", "cloud.google.com/impending-node-termination:NoSchedule", "NoSensibleChange cloud.google.com/impending-node-termination", "on Google Cloud either"},
+		{demand{}, "", "remediator.kubernetes.azure.com/unschedulable:NoSchedule", "NoSensibleChange remediator.kubernetes.azure.com/unschedulable", "or on Azure"},
+		{demand{}, "", "karpenter.sh/disrupted:NoSchedule", "NoSensibleChange karpenter.sh/disrupted", "or that Karpenter replaces"},
+		{demand{}, "", "NodeWithImpairedVolumes=true:NoSchedule ebs.csi.aws.com/agent-not-ready:NoSchedule readiness.k8s.io/storage=pending:NoSchedule", "RepairNode NodeWithImpairedVolumes; RepairNode ebs.csi.aws.com/agent-not-ready; RepairNode readiness.k8s.io/storage", "a fault, and what waits for something, is no place for a pod yet"},
+		{demand{}, "", "startup-taint.cluster-autoscaler.kubernetes.io/x:NoSchedule", "RepairNode startup-taint.cluster-autoscaler.kubernetes.io/x", "all keys of a domain"},
+		{demand{}, "", "example.com/agent-not-ready-x:NoSchedule", `AddToleration example.com/agent-not-ready-x Exists "" NoSchedule`, "but no key that only begins so"},
+		{demand{}, "", "example.com/karpenter.sh:NoSchedule", `AddToleration example.com/karpenter.sh Exists "" NoSchedule`, "nor a name like a domain"},
 		{demand{}, "", "node-role.kubernetes.io/control-plane:NoSchedule", `AddToleration node-role.kubernetes.io/control-plane Exists "" NoSchedule`, "the control plane is a place for agents"},
 		{demand{affinity: "metadata.name Exists, field In n1"}, "", "", "AddAffinityTerm", "a label that is called like the field does not change it"},
 		{demand{affinity: "metadata.name NotIn true, metadata.name Exists, field In n0"}, "", "", "AddAffinityTerm", "nor does the field give that label a value"},
@@ -88,6 +96,29 @@ func TestRemedies(t *testing.T) {
 				t.Errorf("the node itself was changed:\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestFewest: which tolerations are left of several.
+func TestFewest(t *testing.T) {
+	equal := func(key, value, effect string) corev1.Toleration {
+		return corev1.Toleration{Key: key, Operator: corev1.TolerationOpEqual, Value: value, Effect: corev1.TaintEffect(effect)}
+	}
+	any := func(key, effect string) corev1.Toleration {
+		return corev1.Toleration{Key: key, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffect(effect)}
+	}
+	for _, tt := range []struct {
+		of, want []corev1.Toleration
+		why      string
+	}{
+		{nil, nil, "none of none"},
+		{[]corev1.Toleration{equal("a", "x", "NoSchedule"), any("b", "NoSchedule"), equal("a", "x", "NoSchedule"), any("b", "NoSchedule")}, []corev1.Toleration{equal("a", "x", "NoSchedule"), any("b", "NoSchedule")}, "each once"},
+		{[]corev1.Toleration{equal("a", "x", "NoSchedule"), equal("a", "y", "NoSchedule"), any("a", "NoSchedule")}, []corev1.Toleration{any("a", "NoSchedule")}, "any value includes each value"},
+		{[]corev1.Toleration{equal("a", "x", "NoSchedule"), any("a", "NoExecute"), any("b", "NoSchedule")}, []corev1.Toleration{equal("a", "x", "NoSchedule"), any("a", "NoExecute"), any("b", "NoSchedule")}, "but only of the same key and effect"},
+	} {
+		if diff := cmp.Diff(tt.want, Fewest(tt.of)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.why, diff)
+		}
 	}
 }
 

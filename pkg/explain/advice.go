@@ -51,11 +51,14 @@ const (
 	AdviseConfig       AdviceCode = "Config"       // create what the container refers to, or correct the template
 	// AdviseRepairBeforeRollout: nothing is urgent, but the nodes have to be repaired before the next rollout
 	AdviseRepairBeforeRollout AdviceCode = "RepairBeforeRollout"
+	// AdviseTolerate: nothing is urgent, but a rollout deletes the pods of these nodes for good, unless the template
+	// tolerates their taints
+	AdviseTolerate AdviceCode = "Tolerate"
 )
 
 // AdviceCodes lists every AdviceCode.
 var AdviceCodes = []AdviceCode{
-	AdviseControlPlane, AdviseDeletePods, AdviseRollBack, AdviseReadLogs, AdviseImage, AdviseMemory, AdviseConfig, AdviseReadEvents, AdviseStrategy, AdviseAskOwner, AdviseRepairNodes, AdviseFreePort, AdviseMakeRoom, AdviseRepairBeforeRollout, AdviseLookAhead, AdviseWait,
+	AdviseControlPlane, AdviseDeletePods, AdviseRollBack, AdviseReadLogs, AdviseImage, AdviseMemory, AdviseConfig, AdviseReadEvents, AdviseStrategy, AdviseAskOwner, AdviseRepairNodes, AdviseFreePort, AdviseMakeRoom, AdviseRepairBeforeRollout, AdviseTolerate, AdviseLookAhead, AdviseWait,
 }
 
 // advice returns what to do first, for each kind of problem of a summary once, in the
@@ -131,6 +134,8 @@ func adviceFor(p *Problem) AdviceCode {
 	switch {
 	case p.Code == cause.NextRolloutStalls, p.Code == Misscheduled && p.Origin != nil:
 		return AdviseRepairBeforeRollout
+	case p.Code == Misscheduled && p.Severity == cause.SeverityWarning:
+		return AdviseTolerate
 	case p.Code == daemonset.VanishedNodeInSurge:
 		return AdviseDeletePods
 	case p.Code == daemonset.NodeGone: // the pod garbage collector removes it

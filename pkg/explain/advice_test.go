@@ -52,6 +52,7 @@ func TestAdvice(t *testing.T) {
 		{"the strategy", Stuck, problems{on(cause.HostPortConflict, cause.OriginStrategy, "a")}, []string{"Strategy HostPortConflict a"}},
 		{"only the next rollout suffers", Healthy, problems{warns(cause.NextRolloutStalls, "a")}, []string{"RepairBeforeRollout NextRolloutStalls a"}},
 		{"a pod where none should run, and the node is not why", Healthy, problems{{Code: Misscheduled, Severity: cause.SeverityInfo, Nodes: []string{"a"}}}, nil},
+		{"one that a rollout deletes for good", Healthy, problems{warns(Misscheduled, "a")}, []string{"Tolerate Misscheduled a"}},
 		{"a pod where none should run as long as the node is NotReady", Healthy, problems{on(Misscheduled, cause.OriginNodes, "a")}, []string{"RepairBeforeRollout Misscheduled a"}},
 		{"a warning is no matter beside an error", Degraded, problems{on(cause.InsufficientResources, cause.OriginScheduling, "a"), warns(cause.NextRolloutStalls, "b")}, []string{"MakeRoom InsufficientResources a"}},
 		{"nothing tells what it comes from, and it is no error", Healthy, problems{warns(DisruptionBudgetIgnored)}, nil},

@@ -197,21 +197,21 @@ func TestProblems(t *testing.T) {
 			{Code: cause.Terminating, Severity: cause.SeverityInfo, Count: 1, Nodes: []string{"n3"}, Pods: []string{"p3"}, Since: since(90 * time.Second), Latest: since(90 * time.Second), Facts: facts{"overdue": false, "finalizers": []string{"example.com/hold"}}},
 		}, "the problem of more nodes first, with the first's last words; a pod that goes tells nothing of its revision"},
 		{"N !n", []dstest.Option{dstest.MaxSurge("1"), crashing("p1"), reports(nil)}, []explain.Problem{
-			{Code: explain.Misscheduled, Severity: cause.SeverityInfo, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"},
-				Facts: facts{"because": "TaintNotTolerated", "stays": true, "taint": "dedicated:NoSchedule", "key": "dedicated", "value": "", "effect": "NoSchedule"}},
+			{Code: explain.Misscheduled, Severity: cause.SeverityWarning, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"},
+				Facts: facts{"because": "TaintNotTolerated", "stays": true, "strandedBy": "Next", "taint": "dedicated:NoSchedule", "key": "dedicated", "value": "", "effect": "NoSchedule"}},
 		}, "what fails where it should not run, and holds nothing, is no problem"},
 		{"!N !N", []dstest.Option{reports(nil), dstest.Node("n1", func(n *corev1.Node) {
 			n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: "node.kubernetes.io/gone", Effect: corev1.TaintEffectNoExecute})
 		})}, []explain.Problem{
 			{Code: cause.NoEligibleNode, Severity: cause.SeverityWarning, Nodes: []string{}, Pods: []string{}, Facts: facts{"nodes": 2, "losing": 0, "staying": 1, "changed": "NotTemplate"}},
 			{Code: explain.Misscheduled, Severity: cause.SeverityInfo, Count: 1, Nodes: []string{"n0"}, Pods: []string{"p0"},
-				Facts: facts{"because": "TaintNotTolerated", "stays": true, "taint": "dedicated:NoSchedule", "key": "dedicated", "value": "", "effect": "NoSchedule"}},
+				Facts: facts{"because": "TaintNotTolerated", "stays": true, "strandedBy": "Next", "taint": "dedicated:NoSchedule", "key": "dedicated", "value": "", "effect": "NoSchedule"}},
 			{Code: explain.Misscheduled, Severity: cause.SeverityInfo, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"},
 				Facts: facts{"because": "TaintNotTolerated", "stays": false, "taint": "dedicated:NoSchedule", "key": "dedicated", "value": "", "effect": "NoSchedule", "others": 1}},
 		}, "a pod that stays is not one that goes, though the same taint is named first"},
 		{"N !N #N", []dstest.Option{reports(nil)}, []explain.Problem{
-			{Code: explain.Misscheduled, Severity: cause.SeverityInfo, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"},
-				Facts: facts{"because": "TaintNotTolerated", "stays": true, "taint": "dedicated:NoSchedule", "key": "dedicated", "value": "", "effect": "NoSchedule"}},
+			{Code: explain.Misscheduled, Severity: cause.SeverityWarning, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"},
+				Facts: facts{"because": "TaintNotTolerated", "stays": true, "strandedBy": "Next", "taint": "dedicated:NoSchedule", "key": "dedicated", "value": "", "effect": "NoSchedule"}},
 			{Code: explain.Misscheduled, Severity: cause.SeverityInfo, Count: 1, Nodes: []string{"n2"}, Pods: []string{"p2"},
 				Facts: facts{"because": "TaintNotTolerated", "stays": false, "taint": "dedicated:NoExecute", "key": "dedicated", "value": "", "effect": "NoExecute"}},
 		}, "where a pod should not run, and whether it stays"},
@@ -223,7 +223,7 @@ func TestProblems(t *testing.T) {
 			{Code: cause.NodeNotReady, Severity: cause.SeverityError, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"}, Since: since(2 * time.Hour), Latest: since(2 * time.Hour),
 				Facts: facts{"status": "Unknown", "reason": "NodeStatusUnknown", "lastHeartbeat": "2026-03-01T09:00:00Z"}},
 			{Code: explain.Misscheduled, Severity: cause.SeverityInfo, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"},
-				Facts: facts{"because": "TaintNotTolerated", "stays": true, "taint": "dedicated:NoSchedule", "key": "dedicated", "value": "", "effect": "NoSchedule", "others": 1}},
+				Facts: facts{"because": "TaintNotTolerated", "stays": true, "strandedBy": "Next", "taint": "dedicated:NoSchedule", "key": "dedicated", "value": "", "effect": "NoSchedule", "others": 1}},
 		}, "but not where another taint stays when it is up again"},
 		{"N n", []dstest.Option{notReady("n1"), unreachable("n1"), dstest.Node("n1", func(n *corev1.Node) {
 			n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: "node.kubernetes.io/zzz", Effect: corev1.TaintEffectNoSchedule})
@@ -231,7 +231,7 @@ func TestProblems(t *testing.T) {
 			{Code: cause.NodeNotReady, Severity: cause.SeverityError, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"}, Since: since(2 * time.Hour), Latest: since(2 * time.Hour),
 				Facts: facts{"status": "Unknown", "reason": "NodeStatusUnknown", "lastHeartbeat": "2026-03-01T09:00:00Z"}},
 			{Code: explain.Misscheduled, Severity: cause.SeverityInfo, Count: 1, Nodes: []string{"n1"}, Pods: []string{"p1"}, Since: since(2 * time.Hour), Latest: since(2 * time.Hour),
-				Facts: facts{"because": "TaintNotTolerated", "stays": true, "taint": "node.kubernetes.io/unreachable:NoSchedule", "key": "node.kubernetes.io/unreachable", "value": "", "effect": "NoSchedule", "others": 1}},
+				Facts: facts{"because": "TaintNotTolerated", "stays": true, "strandedBy": "Next", "taint": "node.kubernetes.io/unreachable:NoSchedule", "key": "node.kubernetes.io/unreachable", "value": "", "effect": "NoSchedule", "others": 1}},
 		}, "whichever is named first"},
 		{"O O/n", []dstest.Option{dstest.MaxSurge("1"), young("p1b"), hostPort(), reports(nil)}, []explain.Problem{
 			{Code: explain.SurgeHostPort, Severity: cause.SeverityWarning, Nodes: []string{}, Pods: []string{}, Facts: facts{"ports": []string{"80/TCP", "53/UDP"}}},

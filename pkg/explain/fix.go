@@ -3,6 +3,8 @@ package explain
 import (
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
@@ -23,6 +25,9 @@ type Fix struct {
 	Revision int64        `json:"revision"` // the revision to go back to; otherwise 0
 	Replaces int          `json:"replaces"` // how many pods going back replaces
 	Limit    *cause.Raise `json:"limit"`    // the limit to raise to; nil for any other fix
+
+	// to add to the template, no wider than the taints that they are for; otherwise empty
+	Tolerations []corev1.Toleration `json:"tolerations"`
 
 	// how many pods a ResourceQuota has to allow; 0 if the quota limits something else
 	Needs int `json:"needs"`
@@ -45,6 +50,8 @@ const (
 	// FixDeletePods: delete pods, which the controller then replaces: under OnDelete, or one that is left over from a
 	// deleted node
 	FixDeletePods FixCode = "DeletePods"
+	// FixTolerate: add tolerations to the template, so that a rollout does not delete the pods of these nodes for good
+	FixTolerate FixCode = "Tolerate"
 )
 
 // fixes returns what helps against problems that do not go away by themselves,
@@ -53,6 +60,7 @@ func (g *given) fixes(e *Explanation) []Fix {
 	out := []Fix{}
 	add := func(f Fix) {
 		f.Problem, f.Nodes, f.Pods = e.helps(f.Code), append([]string{}, f.Nodes...), append([]string{}, f.Pods...) // never null
+		f.Tolerations = append([]corev1.Toleration{}, f.Tolerations...)
 		out = append(out, f)
 	}
 	if e.Verdict.Code == BeingDeleted || e.Verdict.Code == Unknown {
@@ -95,6 +103,9 @@ func (g *given) fixes(e *Explanation) []Fix {
 	if tight := sorted(nodes[cause.OriginScheduling]); len(tight) > 0 {
 		add(Fix{Code: FixMakeRoom, Nodes: tight})
 	}
+	if f := g.tolerate(e); len(f.Tolerations) > 0 {
+		add(f)
+	}
 	if raise := e.Budget.Unblock; raise != nil && e.Verdict.Code == Stuck && e.Has(cause.NoEligibleNode) == nil && !fails { // else it would only delete pods, or more would fail
 		add(Fix{Code: FixRaiseLimit, Limit: raise, Nodes: raise.Left})
 	}
@@ -109,6 +120,23 @@ func (g *given) fixes(e *Explanation) []Fix {
 		add(f)
 	}
 	return out
+}
+
+// tolerate returns the fix of nodes whose pod a rollout deletes for a taint, where that
+// is what a summary is about.
+func (g *given) tolerate(e *Explanation) Fix {
+	f := Fix{Code: FixTolerate}
+	for _, p := range e.Matters() {
+		if p.Code != Misscheduled || p.Severity != cause.SeverityWarning {
+			continue
+		}
+		for _, name := range p.Nodes {
+			f.Nodes, f.Tolerations = append(f.Nodes, name), append(f.Tolerations, g.tolerable(g.st.Node(name))...)
+		}
+	}
+	f.Tolerations = daemonset.Fewest(f.Tolerations)
+	slices.Sort(f.Nodes)
+	return f
 }
 
 func sorted(names []string) []string {
@@ -146,6 +174,9 @@ func (g *given) change(problems []Problem) *history.Diff {
 func (e *Explanation) helps(code FixCode) daemonset.Reason {
 	kind := map[FixCode]cause.OriginKind{FixRepairNodes: cause.OriginNodes, FixRaiseQuota: cause.OriginQuota, FixMakeRoom: cause.OriginScheduling, FixNoSurge: cause.OriginStrategy}[code]
 	for _, p := range e.Matters() {
+		if code == FixTolerate && p.Code == Misscheduled {
+			return p.Code
+		}
 		undoes := code == FixUndo && (cause.OfContainer(p.Code) || p.Code == cause.NoEligibleNode)
 		if p.Origin != nil && (p.Origin.Kind == kind || undoes) {
 			return p.Code
@@ -176,7 +207,7 @@ func (e *Explanation) Helps(f *Fix) (codes []daemonset.Reason) {
 	}
 	for _, p := range e.Matters() {
 		same := p.Origin != nil && first.Origin != nil && p.Origin.Kind == first.Origin.Kind && p.Origin.Name == first.Origin.Name
-		if p.Code == f.Problem || same && f.Code != FixRaiseQuota || f.Code == FixUndo && cause.OfContainer(p.Code) {
+		if p.Code == f.Problem || same && f.Code != FixTolerate && f.Code != FixRaiseQuota || f.Code == FixUndo && cause.OfContainer(p.Code) {
 			codes = append(codes, p.Code)
 		}
 	}

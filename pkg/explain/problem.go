@@ -66,6 +66,12 @@ func (g *given) misscheduled(n *daemonset.Node) *cause.Cause {
 	}
 	maps.Copy(f, n.ShouldRun.Facts)
 	c := &cause.Cause{Code: Misscheduled, Severity: cause.SeverityInfo, Pod: n.Pods[0].Name, Facts: f}
+	if by := g.strandedBy(n); by != "" {
+		f["strandedBy"] = by
+		if by != ByDeletion && g.st.Desired > 0 && len(g.tolerable(n)) > 0 { // else NoEligibleNode says it, or it is the node that has to change
+			c.Severity = cause.SeverityWarning
+		}
+	}
 	if down := cause.Down(n, g.st.At); down != nil && downFor(f) {
 		c.Since = down.Since
 		if message, known := down.Facts["message"]; known {
@@ -73,6 +79,36 @@ func (g *given) misscheduled(n *daemonset.Node) *cause.Cause {
 		}
 	}
 	return c
+}
+
+// strandedBy returns what takes the pods of a node away for good, as a taint came after
+// them; empty if nothing does.
+func (g *given) strandedBy(n *daemonset.Node) string {
+	old := func(p daemonset.Pod) bool { return !p.Terminating && !p.Updated }
+	switch {
+	case !n.MayStay.OK, g.st.DaemonSet.DeletionTimestamp != nil, !slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool { return !p.Terminating }):
+		return ""
+	case g.onDelete():
+		return ByDeletion
+	case slices.ContainsFunc(n.Pods, old):
+		return RolloutUnderWay
+	}
+	return RolloutNext
+}
+
+// tolerable returns the tolerations that make a node eligible; none where anything else
+// has to change, or nothing should.
+func (g *given) tolerable(n *daemonset.Node) (tolerations []corev1.Toleration) {
+	if n.Object == nil {
+		return nil
+	}
+	for _, c := range g.st.Placement.Remedies(n.Object) {
+		if c.Toleration == nil {
+			return nil
+		}
+		tolerations = append(tolerations, *c.Toleration)
+	}
+	return tolerations
 }
 
 // misscheduledByIt reports whether a node that is down is misscheduled for

@@ -17,9 +17,16 @@ const (
 	OutOfDate daemonset.Reason = "OutOfDate"
 	// Misscheduled: a node that is not eligible has a pod; unless the only reason is that the node is NotReady. The
 	// facts include those of the code in `because`
-	// Severity: Info
-	// Facts: because, stays, terminating, message
+	// Severity: Info, Warning if a rollout deletes the pod for taints that the template could tolerate
+	// Facts: because, stays, terminating, strandedBy, message
 	Misscheduled daemonset.Reason = "Misscheduled"
+)
+
+// What takes a pod away for good.
+const (
+	RolloutUnderWay = "UnderWay" // the one in progress
+	RolloutNext     = "Next"     // the next one
+	ByDeletion      = "Deletion" // none, under OnDelete: whoever deletes it
 )
 
 // Problems of the DaemonSet as a whole, and of pods in the wrong place or

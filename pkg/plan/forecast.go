@@ -17,6 +17,7 @@ type projection struct {
 	assumptions []daemonset.Assumption
 	warnings    []Warning
 	lost        []PlacementNode
+	stranded    []StrandedNode
 	nodes       []assumedNode // of the State's nodes; none where nothing is forecast
 }
 
@@ -43,6 +44,7 @@ func forecast(st *daemonset.State, o Options, inherited *assumed, underWay bool)
 	}
 	run := w.simulate()
 	f.lost = run.lost()
+	f.stranded = run.stranded(f.lost)
 	f.Waves = append(f.Waves, run.waves...)
 	f.Outcome = w.outcome(run)
 	f.Replaces, f.Drops = f.Outcome.Replaced, f.Outcome.Dropped
@@ -164,6 +166,17 @@ func (r *simulation) lost() []PlacementNode {
 			why = n.ShouldRun
 		}
 		out = append(out, PlacementNode{n.Name, why})
+	}
+	return out
+}
+
+// stranded returns those of the nodes that are lost whose pod may stay until the
+// rollout deletes it.
+func (r *simulation) stranded(lost []PlacementNode) (out []StrandedNode) {
+	for _, l := range lost {
+		if n := r.st.Node(l.Node); n.MayStay.OK && n.Object != nil {
+			out = append(out, StrandedNode{l.Node, l.Verdict, r.st.Placement.Remedies(n.Object)})
+		}
 	}
 	return out
 }

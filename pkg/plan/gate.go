@@ -21,12 +21,13 @@ const (
 	GateStalls           GateOn = "stalls"           // the rollout does not complete by itself
 	GateRemovesAllPods   GateOn = "removesAllPods"   // no node is eligible, and none keeps its pod
 	GateLostNodes        GateOn = "lostNodes"        // nodes that lose their pod, at once or in the rollout
+	GateStrands          GateOn = "strands"          // of these, those whose pod may stay until the rollout deletes it, for a taint
 	GateReplaces         GateOn = "replaces"         // pods that the controller replaces
 	GateImmediateDeletes GateOn = "immediateDeletes" // pods that are deleted at once
 )
 
 // GatesOn lists every GateOn.
-var GatesOn = []GateOn{GateStalls, GateRemovesAllPods, GateLostNodes, GateReplaces, GateImmediateDeletes}
+var GatesOn = []GateOn{GateStalls, GateRemovesAllPods, GateLostNodes, GateStrands, GateReplaces, GateImmediateDeletes}
 
 // Counts reports whether the gate is about a number, and not about how a Plan ends.
 func (on GateOn) Counts() bool { return on != GateStalls && on != GateRemovesAllPods }
@@ -56,6 +57,8 @@ func (g Gate) Of(p *Plan) Finding {
 		f.Holds = p.LeavesNoPod()
 	case GateLostNodes:
 		f.Number = len(p.Lost) // also of a rollout that a value which was not compared may start
+	case GateStrands:
+		f.Number = len(p.Stranded)
 	case GateReplaces:
 		f.Number = p.Replaces
 	case GateImmediateDeletes:

@@ -114,7 +114,7 @@ func begin(subject Subject, st *daemonset.State, o Options, inherited *assumed) 
 	}
 	p.Now, _ = st.Counts()
 	f := forecast(st, o, inherited, subject == SubjectRollout)
-	p.Lost = append([]PlacementNode{}, f.lost...)
+	p.Lost, p.Stranded = append([]PlacementNode{}, f.lost...), append([]StrandedNode{}, f.stranded...)
 	p.Groups = groups(st, o.GroupBy, f.nodes)
 	p.Forecast, p.Assumptions, p.Warnings = f.Forecast, append(p.Assumptions, f.assumptions...), append(p.Warnings, f.warnings...)
 	return p

@@ -103,7 +103,8 @@ func TestPlacementOfNew(t *testing.T) {
 	}
 }
 
-// TestLost: which nodes have a pod now and none at the end, and why.
+// TestLost: which nodes have a pod now and none at the end, and which of them only for a
+// taint that came after the pod.
 func TestLost(t *testing.T) {
 	surge := []dstest.Option{dstest.MaxSurge("1"), dstest.MaxUnavailable("0")}
 	percent := dstest.MaxUnavailable("10%")
@@ -111,18 +112,19 @@ func TestLost(t *testing.T) {
 		grid    string
 		options []dstest.Option
 		change  *whatif.Change
-		want    string
+		want    string // those that are stranded in brackets
 		why     string
 	}{
-		{"O !O N", nil, nil, "n1", "the rollout deletes an old pod where none should run"},
+		{"O !O N", nil, nil, "[n1]", "the rollout deletes an old pod where none should run"},
 		{"O !N N", nil, nil, "", "a new one stays"},
 		{"N !N N", nil, nil, "", "as does any without a rollout"},
-		{"N !N N", nil, &whatif.Change{Restart: true}, "n1", "until there is one"},
+		{"N !N N", nil, &whatif.Change{Restart: true}, "[n1]", "until there is one"},
 		{"N #N N", nil, nil, "n1", "one that may not stay goes at once"},
+		{"O !O #O N", nil, nil, "[n1] n2", "a taint that lets it stay until then is another matter than one that does not"},
 		{"O !O #O", []dstest.Option{dstest.OnDelete()}, nil, "n2", "OnDelete deletes no other"},
-		{"!O/N !O", surge, nil, "n1", "beside an old pod a new one stands already, which stays"},
-		{"!O !o", []dstest.Option{percent}, nil, "n1", "10% of 0 nodes lets no available pod go, ever"},
-		{"O O !O !O", []dstest.Option{down("n0")}, nil, "n2 n3", "a rollout that stalls may reach them"},
+		{"!O/N !O", surge, nil, "[n1]", "beside an old pod a new one stands already, which stays"},
+		{"!O !o", []dstest.Option{percent}, nil, "[n1]", "10% of 0 nodes lets no available pod go, ever"},
+		{"O O !O !O", []dstest.Option{down("n0")}, nil, "[n2] [n3]", "a rollout that stalls may reach them"},
 		{"!Ot O", nil, nil, "", "a pod that is terminating is lost already"},
 		{"~O N", nil, nil, "", "a node that is gone is none"},
 		{"N !N", nil, &whatif.Change{Nodes: []whatif.NodeEdit{{Kind: whatif.NodeRemove, Which: "n1"}}}, "", "nor is one that is removed"},
@@ -133,7 +135,14 @@ func TestLost(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := strings.Join(Nodes(p.Lost), " "); got != tt.want || p.Lost == nil {
+			names := Nodes(p.Lost)
+			for _, n := range p.Stranded {
+				names[slices.Index(names, n.Node)] = "[" + n.Node + "]"
+				if want := (daemonset.Remedy{Kind: daemonset.AddToleration, Toleration: &corev1.Toleration{Key: "dedicated", Operator: "Exists", Effect: "NoSchedule"}}); !cmp.Equal(n.Changes, []daemonset.Remedy{want}) || n.Verdict.Facts.Text("taint") != "dedicated:NoSchedule" {
+					t.Errorf("%s: %+v", tt.grid, n)
+				}
+			}
+			if got := strings.Join(names, " "); got != tt.want || p.Lost == nil || p.Stranded == nil {
 				t.Errorf("%s: lost %q, want %q", tt.grid, got, tt.want)
 			}
 		})
@@ -223,5 +232,37 @@ func TestLawPlacement(t *testing.T) {
 	}
 	if lost < cases.Least(200) || gained < cases.Least(20) {
 		t.Errorf("%d lost, %d gained: the law looks at too few", lost, gained)
+	}
+}
+
+// TestLawKeptByTolerations: with the tolerations that are said to keep pods, no such node is
+// stranded; with one of several fewer, one is.
+func TestLawKeptByTolerations(t *testing.T) {
+	kept := 0
+	for seed := range cases.Of(int64(120)) {
+		s := dstest.RandomFor(seed, []string{dstest.Newest, "v1.30.5", "v1.22.17"}[seed%3])
+		change := whatif.Change{Restart: true, Nodes: []whatif.NodeEdit{
+			{Kind: whatif.NodeTaint, Which: "n[13579]", Taint: dstest.Taint("trouble:NoSchedule")},
+			{Kind: whatif.NodeTaint, Which: "n[369]", Taint: dstest.Taint("example.com/reserved=x:NoSchedule")},
+		}}
+		p, err := planOf(s, &change, Options{})
+		if err != nil {
+			continue
+		}
+		nodes, tolerations := p.KeptByTolerations()
+		for fewer := range min(2, len(tolerations)+1) {
+			change.Tolerations = tolerations[fewer:]
+			after, err := planOf(s, &change, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			stranded := slices.ContainsFunc(after.Stranded, func(n StrandedNode) bool { return slices.Contains(nodes, n.Node) })
+			if kept += len(nodes); stranded != (fewer > 0) {
+				t.Fatalf("seed %d: %v are kept by %+v without %d, and stranded is %+v\n%s", seed, nodes, tolerations, fewer, after.Stranded, dstest.Describe(s))
+			}
+		}
+	}
+	if kept < cases.Least(100) {
+		t.Errorf("%d nodes: the law looks at too few", kept)
 	}
 }

@@ -41,6 +41,10 @@ type Plan struct {
 	// by name
 	Lost []PlacementNode `json:"lost"`
 
+	// of the nodes `lost`, those whose pod may stay where it is, and which the rollout deletes without replacement: the
+	// node has a NoSchedule taint that the pod does not tolerate. Sorted by name
+	Stranded []StrandedNode `json:"stranded"`
+
 	Next daemonset.Step `json:"next"` // what the controller does in its next sync
 
 	// only with `--group-by`, otherwise empty: what one step can do at worst to the nodes that share the label's value;
@@ -111,6 +115,19 @@ type PlacementNode struct {
 
 	// whether the node is eligible after the change; for a node that loses its pod, whether the pod may stay
 	Verdict daemonset.Verdict `json:"verdict"`
+}
+
+// StrandedNode is a node that loses its pod because a taint came after the pod, with
+// what would keep it there.
+type StrandedNode struct {
+	Node string `json:"node"` // its name
+
+	// the taint that makes the node not eligible; `others` counts further ones
+	Verdict daemonset.Verdict `json:"verdict"`
+
+	// the fewest changes by which the node becomes eligible, so that the rollout replaces the pod: one for each taint.
+	// For taints that announce an end or a fault no toleration is among them
+	Changes []daemonset.Remedy `json:"changes"`
 }
 
 // Group is what one step can do at worst to the nodes that share a label's

@@ -135,6 +135,39 @@ func (p *Plan) LostLater() []PlacementNode {
 	return slices.DeleteFunc(slices.Clone(p.Lost), func(n PlacementNode) bool { return slices.Contains(at, n.Node) })
 }
 
+// LostOtherwise returns those of LostLater that are not stranded by a taint.
+func (p *Plan) LostOtherwise() []PlacementNode {
+	return slices.DeleteFunc(p.LostLater(), func(n PlacementNode) bool {
+		return slices.ContainsFunc(p.Stranded, func(s StrandedNode) bool { return s.Node == n.Node })
+	})
+}
+
+// StrandedGroups returns the nodes that are stranded, together with those of the same
+// taint, the largest group first.
+func (p *Plan) StrandedGroups() []PlacementGroup {
+	var nodes []PlacementNode
+	for _, n := range p.Stranded {
+		nodes = append(nodes, PlacementNode{n.Node, n.Verdict})
+	}
+	return ByVerdict(nodes)
+}
+
+// KeptByTolerations returns the tolerations, no wider than they have to be, that keep
+// the pods on nodes that are stranded, and these nodes. It returns none where a node
+// has to be repaired, or goes away.
+func (p *Plan) KeptByTolerations() (nodes []string, tolerations []corev1.Toleration) {
+	for _, n := range p.Stranded {
+		if len(n.Changes) == 0 || slices.ContainsFunc(n.Changes, func(c daemonset.Remedy) bool { return c.Toleration == nil }) {
+			continue
+		}
+		nodes = append(nodes, n.Node)
+		for _, c := range n.Changes {
+			tolerations = append(tolerations, *c.Toleration)
+		}
+	}
+	return nodes, daemonset.Fewest(tolerations)
+}
+
 // KeptByRepair returns the nodes that lose their pod in the course of the rollout
 // only because they are not ready: those that are repaired before keep it. Nodes
 // that the plan was asked to take for down are not among them.

@@ -155,11 +155,7 @@ func (c *Change) daemonSet(before *daemonset.State) (*appsv1.DaemonSet, error) {
 			return nil, err
 		}
 	}
-	for _, toleration := range c.Tolerations {
-		if !slices.ContainsFunc(t.Spec.Tolerations, func(have corev1.Toleration) bool { return apiequality.Semantic.DeepEqual(have, toleration) }) {
-			t.Spec.Tolerations = append(t.Spec.Tolerations, toleration)
-		}
-	}
+	t.Spec.Tolerations = c.AddTolerations(t.Spec.Tolerations)
 	for key, value := range c.NodeSelector {
 		put(&t.Spec.NodeSelector, key, value)
 	}
@@ -173,6 +169,17 @@ func (c *Change) daemonSet(before *daemonset.State) (*appsv1.DaemonSet, error) {
 		ds.Spec.MinReadySeconds = *c.MinReadySeconds
 	}
 	return ds, c.strategy(before.Profile, s.KubernetesVersion, &ds.Spec.UpdateStrategy)
+}
+
+// AddTolerations returns the tolerations of a template with those that the change adds
+// behind them. One that is there already is not added.
+func (c *Change) AddTolerations(to []corev1.Toleration) []corev1.Toleration {
+	for _, toleration := range c.Tolerations {
+		if !slices.ContainsFunc(to, func(have corev1.Toleration) bool { return apiequality.Semantic.DeepEqual(have, toleration) }) {
+			to = append(to, toleration)
+		}
+	}
+	return to
 }
 
 // byHand reports whether the change writes the DaemonSet without a manifest, and

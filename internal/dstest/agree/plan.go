@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
@@ -72,6 +74,12 @@ func lost(p *plan.Plan) error {
 	for _, n := range p.Placement.Lose {
 		if !slices.Contains(names, n.Node) {
 			return fmt.Errorf("%s loses its pod at once, and is not among %q", n.Node, names)
+		}
+	}
+	for _, n := range p.Stranded {
+		i := slices.Index(names, n.Node)
+		if i < 0 || p.Lost[i].Verdict.Facts.Text("effect") != string(corev1.TaintEffectNoSchedule) || len(n.Changes) == 0 || slices.Contains(plan.Nodes(p.Placement.Lose), n.Node) {
+			return fmt.Errorf("%s is stranded, and is not among %q for a NoSchedule taint and in the rollout, or nothing would keep its pod", n.Node, names)
 		}
 	}
 	o := &p.Outcome
