@@ -47,6 +47,9 @@ type Options struct {
 	NodeMonitorGracePeriod time.Duration
 	// LogSyncs makes the DaemonSet controller log what Syncs reads.
 	LogSyncs bool
+	// ServiceAccounts enables the admission plugin ServiceAccount, as every real cluster does: pods need a ServiceAccount
+	// that exists, and get its token. Without it a pod can be created the moment that its namespace is there.
+	ServiceAccounts bool
 }
 
 // DefaultControllers are those that a DaemonSet's life depends on.
@@ -275,7 +278,6 @@ func (c *Cluster) prepare(etcdPort, apiPort int) error {
 			"--token-auth-file=" + c.path("tokens.csv"),
 			"--authorization-mode=RBAC",
 			"--allow-privileged=true",
-			"--disable-admission-plugins=ServiceAccount",
 			"--audit-policy-file=" + c.path("audit.yaml"),
 			"--audit-log-path=" + c.path("audit.log"),
 			"--shutdown-delay-duration=0s",
@@ -309,6 +311,9 @@ func (c *Cluster) prepare(etcdPort, apiPort int) error {
 			"--manage-nodes-with-label-selector=" + DeadLabel + "!=true",
 			fmt.Sprintf("--node-lease-duration-seconds=%d", max(1, int(grace.Seconds()))),
 		},
+	}
+	if !c.options.ServiceAccounts {
+		c.args[APIServer] = append(c.args[APIServer], "--disable-admission-plugins=ServiceAccount")
 	}
 	if c.options.LogSyncs {
 		c.args[ControllerManager] = append(c.args[ControllerManager], "--vmodule=daemon_controller=4")

@@ -1,0 +1,268 @@
+// Package admission says what the API server answers when the DaemonSet
+// controller asks it to create a pod: which of its own admission plugins reject
+// the pod, what they change in it, and how many such pods the ResourceQuotas of
+// the namespace let pass. It applies the plugins that are enabled by default.
+// Webhooks and admission policies are not run; a Verdict names them among what it
+// assumes.
+//
+// The rules are those of k8s.io/kubernetes v1.37, and of older versions where a
+// comment names the version that changed one.
+package admission
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// Verdict is the API server's answer to the creation of one pod.
+type Verdict struct {
+	// Refusals are in the order in which the API server finds them: it answers with the first, and only
+	// with that. Without any the pod is admitted, as far as Unknown and Assumed allow to say so.
+	Refusals []Refusal `json:"refusals"`
+
+	// Passes is how many such pods can be created one after another until a quota rejects the next: 0 if
+	// anything rejects the first, Unlimited if no quota ever does.
+	Passes int64   `json:"passes"`
+	Quotas []Quota `json:"quotas"` // the ResourceQuotas that count the pod, by name
+
+	// Pod is the pod with defaults and with what the plugins change in it, as the scheduler sees it. What a plugin
+	// that rejects it would have changed is missing, and so are the volume of the ServiceAccount's token, which takes no
+	// resources and has a random name, and what the API server defaults in every pod template as well.
+	Pod *corev1.Pod `json:"-"`
+
+	Unknown []Unchecked  `json:"unknown"` // the rules that were not checked, or only in part, in the order of the rules
+	Assumed []Assumption `json:"assumed"` // what was taken as true
+}
+
+// Unlimited is the number of Passes where no quota limits it.
+const Unlimited = -1
+
+// Admitted reports whether nothing is known that rejects the pod.
+func (v *Verdict) Admitted() bool { return len(v.Refusals) == 0 }
+
+// Rule names a part of the API server that can reject a pod: an admission plugin,
+// or the validation of the pod itself.
+type Rule string
+
+const (
+	NamespaceLifecycle Rule = "NamespaceLifecycle" // the namespace must exist, and must not be terminating
+	ServiceAccount     Rule = "ServiceAccount"     // the ServiceAccount must exist; it brings imagePullSecrets
+	Priority           Rule = "Priority"           // the PriorityClass must exist; it sets priority and preemptionPolicy
+	RuntimeClass       Rule = "RuntimeClass"       // the RuntimeClass must exist; it sets overhead, nodeSelector and tolerations
+	Validation         Rule = "Validation"         // the pod must be valid with the defaults that a template does not get
+	LimitRanger        Rule = "LimitRanger"        // a LimitRange sets defaults, and bounds requests and limits
+	PodSecurity        Rule = "PodSecurity"        // the level that the namespace enforces
+	ResourceQuota      Rule = "ResourceQuota"      // number and requests of the pods of the namespace
+)
+
+// Rules lists every Rule, in the order in which the API server applies them. The
+// RuntimeClass is asked twice: what is wrong with the pod's overhead for lack of
+// one is found after PodSecurity.
+var Rules = []Rule{NamespaceLifecycle, ServiceAccount, Priority, RuntimeClass, Validation, LimitRanger, PodSecurity, ResourceQuota}
+
+// Reason says why a Rule rejects a pod.
+type Reason string
+
+const (
+	NamespaceNotFound    Reason = "NamespaceNotFound"    // the namespace does not exist. Of: NamespaceLifecycle
+	NamespaceTerminating Reason = "NamespaceTerminating" // the namespace is being deleted. Of: NamespaceLifecycle
+
+	ServiceAccountNotFound Reason = "ServiceAccountNotFound" // the ServiceAccount does not exist. Of: ServiceAccount
+	// SecretNotAllowed: the ServiceAccount has the annotation kubernetes.io/enforce-mountable-secrets, and does not list
+	// a Secret that the pod refers to. Of: ServiceAccount
+	SecretNotAllowed Reason = "SecretNotAllowed"
+
+	PriorityClassNotFound   Reason = "PriorityClassNotFound"   // the PriorityClass does not exist. Of: Priority
+	PriorityDiffers         Reason = "PriorityDiffers"         // the template has a priority other than that of its class. Of: Priority
+	PreemptionPolicyDiffers Reason = "PreemptionPolicyDiffers" // the template has a preemptionPolicy other than that of its class. Of: Priority
+
+	RuntimeClassNotFound  Reason = "RuntimeClassNotFound"  // the RuntimeClass does not exist. Of: RuntimeClass
+	OverheadDiffers       Reason = "OverheadDiffers"       // the template has an overhead other than that of its class. Of: RuntimeClass
+	OverheadWithoutClass  Reason = "OverheadWithoutClass"  // the template has an overhead, and no class that sets one. Of: RuntimeClass
+	NodeSelectorConflicts Reason = "NodeSelectorConflicts" // template and RuntimeClass want different values of a node label. Of: RuntimeClass
+
+	PodInvalid Reason = "PodInvalid" // with its defaults the pod is invalid, although the template is valid. Of: Validation
+
+	LimitRangeViolated  Reason = "LimitRangeViolated"  // requests or limits are out of the bounds of a LimitRange. Of: LimitRanger
+	PodSecurityViolated Reason = "PodSecurityViolated" // the pod violates the level that the namespace enforces. Of: PodSecurity
+
+	QuotaMustSpecify   Reason = "QuotaMustSpecify"   // a quota counts a resource that a container must then request or limit. Of: ResourceQuota
+	QuotaStatusUnknown Reason = "QuotaStatusUnknown" // the controller has not counted what a quota is used for. Of: ResourceQuota
+	QuotaExceeded      Reason = "QuotaExceeded"      // a quota has no room for the pod. Of: ResourceQuota
+)
+
+// Refusal is one reason for which the API server rejects the pod. What a Reason
+// does not set is empty.
+type Refusal struct {
+	Rule   Rule   `json:"rule"`   // which part of the API server rejects the pod
+	Reason Reason `json:"reason"` // why
+
+	// Name of the object that is missing or that rejects the pod: the namespace, the class, the ServiceAccount, the
+	// LimitRange or the ResourceQuota; empty where the template alone is to blame
+	Name string `json:"name"`
+
+	Level      string      `json:"level,omitempty"`      // PodSecurityViolated: the level that is enforced
+	Version    string      `json:"version,omitempty"`    // PodSecurityViolated: the version of the level, as the namespace has it: latest or v1.N
+	Violations []Violation `json:"violations,omitempty"` // PodSecurityViolated: what the level forbids
+
+	Bounds  []Bound   `json:"bounds,omitempty"`  // LimitRangeViolated: the bounds that the pod is out of
+	Invalid []Invalid `json:"invalid,omitempty"` // PodInvalid: the fields that are invalid
+	Amounts []Amount  `json:"amounts,omitempty"` // QuotaExceeded: the resources that are exceeded, by name
+	Missing []Missing `json:"missing,omitempty"` // QuotaMustSpecify, QuotaStatusUnknown: the resources that are missing, by name
+
+	// Field of the template that is to blame, its value, and the value that it would have to have: PriorityDiffers,
+	// PreemptionPolicyDiffers, OverheadDiffers, OverheadWithoutClass, NodeSelectorConflicts, SecretNotAllowed (Want is empty)
+	Field string `json:"field,omitempty"`
+	Value string `json:"value,omitempty"`
+	Want  string `json:"want,omitempty"`
+
+	Remedies []Remedy `json:"remedies"` // each of them alone lifts this refusal, but for those that name one of several Bounds, Amounts, Invalid or Missing
+}
+
+// Violation is one thing in the pod that a Pod Security level forbids, in the words
+// of the library that the API server uses.
+type Violation struct {
+	What   string `json:"what"`   // such as: host namespaces
+	Detail string `json:"detail"` // such as: hostNetwork=true; may be empty
+}
+
+// Missing is a resource that containers do not specify, or that a quota has no
+// count of.
+type Missing struct {
+	Resource   corev1.ResourceName `json:"resource"`   // as the quota has it, such as limits.cpu
+	Containers []string            `json:"containers"` // that do not specify it, by name; empty for QuotaStatusUnknown
+}
+
+// Amount is what a quota says of one resource.
+type Amount struct {
+	Resource  corev1.ResourceName `json:"resource"`  // as the quota has it, such as requests.cpu
+	Requested resource.Quantity   `json:"requested"` // by one pod
+	Used      resource.Quantity   `json:"used"`      // by what is there, as the quota's status has it
+	Hard      resource.Quantity   `json:"hard"`      // the limit, as the quota's status has it
+}
+
+// Unchecked is a rule of which something could not be read.
+type Unchecked struct {
+	Rule Rule          `json:"rule"` // the rule that was not checked, or only in part
+	Lack snapshot.What `json:"lack"` // what could not be read
+}
+
+// Assumption is something that the API does not show, or that is not computed.
+type Assumption struct {
+	What AssumptionCode          `json:"what"`           // what was assumed
+	Hook *snapshot.AdmissionHook `json:"hook,omitempty"` // HookAdmits: which one
+}
+
+// AssumptionCode says what a Verdict assumes.
+type AssumptionCode string
+
+const (
+	HookAdmits AssumptionCode = "HookAdmits" // a webhook or an admission policy admits the pod as it is
+	// DefaultPodSecurity: the namespace enforces no level, and neither does the cluster's configuration of PodSecurity
+	DefaultPodSecurity AssumptionCode = "DefaultPodSecurity"
+	// NoPodSecurityExemption: the cluster's configuration of PodSecurity exempts neither the namespace, nor the
+	// RuntimeClass, nor the DaemonSet controller
+	NoPodSecurityExemption AssumptionCode = "NoPodSecurityExemption"
+	// DefaultPlugins: the API server runs the admission plugins that are enabled by default, and no others, with
+	// their default configuration
+	DefaultPlugins AssumptionCode = "DefaultPlugins"
+)
+
+// Check returns what the API server of a version answers when it is asked to
+// create a pod, as the DaemonSet controller sends it: with namespace, labels and
+// spec. The pod is not changed. A version that tells nothing is the newest.
+//
+// lacks reports what could not be read, as snapshot.Snapshot.Lacks does; nil means
+// that all was read. What in lacks must not be taken for missing: its rule is
+// Unchecked. If in is nil, nothing of it was read.
+func Check(in *snapshot.Admission, pod *corev1.Pod, kubernetesVersion string, lacks func(snapshot.What) bool) Verdict {
+	c := newCheck(in, pod, kubernetesVersion, lacks)
+	// What the plugins change, in their order.
+	c.namespace()
+	c.limitRangeDefaults()
+	c.serviceAccount()
+	c.priority()
+	c.defaultTolerations()
+	c.runtimeClass()
+	// Then the pod itself, then what they allow.
+	c.podLevelDefaults()
+	c.validate()
+	c.limitRanges()
+	c.podSecurity()
+	c.overhead()
+	c.quotas()
+	c.hooks()
+	return c.verdict()
+}
+
+// check is a Verdict in the making.
+type check struct {
+	in      *snapshot.Admission
+	version rules
+	lacks   func(snapshot.What) bool
+	pod     *corev1.Pod
+
+	out Verdict
+}
+
+func newCheck(in *snapshot.Admission, pod *corev1.Pod, kubernetesVersion string, lacks func(snapshot.What) bool) *check {
+	if in == nil {
+		in, lacks = &snapshot.Admission{}, func(snapshot.What) bool { return true }
+	}
+	if lacks == nil {
+		lacks = func(snapshot.What) bool { return false }
+	}
+	c := &check{in: in, version: rulesOf(kubernetesVersion), lacks: lacks, pod: pod.DeepCopy()}
+	setDefaults(c.pod, c.version)
+	return c
+}
+
+func (c *check) refuse(r Refusal) { c.out.Refusals = append(c.out.Refusals, r) }
+
+// unread reports whether a rule lacks what it is about, and notes it.
+func (c *check) unread(rule Rule, what snapshot.What) bool {
+	if !c.lacks(what) {
+		return false
+	}
+	c.out.Unknown = append(c.out.Unknown, Unchecked{rule, what})
+	return true
+}
+
+func (c *check) assume(a Assumption) { c.out.Assumed = append(c.out.Assumed, a) }
+
+func (c *check) hooks() {
+	for i := range c.in.Hooks {
+		c.assume(Assumption{What: HookAdmits, Hook: &c.in.Hooks[i]})
+	}
+	c.assume(Assumption{What: DefaultPlugins})
+}
+
+func (c *check) verdict() Verdict {
+	v := c.out
+	v.Pod = c.pod
+	v.Passes = Unlimited
+	for _, q := range v.Quotas {
+		if q.Passes != Unlimited && (v.Passes == Unlimited || q.Passes < v.Passes) {
+			v.Passes = q.Passes
+		}
+	}
+	if !v.Admitted() {
+		v.Passes = 0
+	}
+	return v
+}
+
+// namespace: a pod is created in a namespace that exists and stays.
+func (c *check) namespace() {
+	if ns := c.in.Namespace; ns != nil {
+		if ns.Status.Phase == corev1.NamespaceTerminating {
+			c.refuse(Refusal{Rule: NamespaceLifecycle, Reason: NamespaceTerminating, Name: ns.Name})
+		}
+		return
+	}
+	if !c.unread(NamespaceLifecycle, snapshot.Namespaces) {
+		c.refuse(Refusal{Rule: NamespaceLifecycle, Reason: NamespaceNotFound, Name: c.pod.Namespace, Remedies: []Remedy{{Do: CreateNamespace, Name: c.pod.Namespace}}})
+	}
+}

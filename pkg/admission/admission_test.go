@@ -1,0 +1,347 @@
+package admission
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestRefusals(t *testing.T) {
+	for _, tt := range []struct{ why, ns, pod, version, want string }{
+		{
+			"nothing rejects a plain pod in a plain namespace", "ns", "c", "", `
+			passes -1
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"a namespace that was read and is not there does not exist", "", "c", "", `
+			NamespaceLifecycle NamespaceNotFound ns
+			   CreateNamespace ns
+			passes 0`,
+		},
+		{
+			"one that could not be read may exist, with a level", "no namespaces", "c", "", `
+			passes -1
+			unknown NamespaceLifecycle namespaces
+			unknown PodSecurity namespaces`,
+		},
+		{
+			"nothing is created in a namespace that goes, and no change helps", "ns terminating", "c", "", `
+			NamespaceLifecycle NamespaceTerminating ns
+			passes 0
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"the level of the namespace, at the server's version", "ns baseline", "c; hostNetwork; hostPath", "", `
+			PodSecurity PodSecurityViolated ns baseline latest [host namespaces hostNetwork=true] [hostPath volumes volume "logs"]
+			   SetLevel ns privileged
+			passes 0
+			assumed NoPodSecurityExemption`,
+		},
+		{
+			"what only restricted forbids baseline admits", "ns restricted v1.7", "c", "", `
+			PodSecurity PodSecurityViolated ns restricted v1.7 [runAsNonRoot != true pod or container "c" must set securityContext.runAsNonRoot=true]
+			   SetLevel ns baseline
+			passes 0
+			assumed NoPodSecurityExemption`,
+		},
+		{
+			"an invalid level is restricted, an invalid version the latest: here that of v1.7", "ns lenient 1.2", "c", "v1.23.0", `
+			PodSecurity PodSecurityViolated ns restricted latest [allowPrivilegeEscalation != false container "c" must set securityContext.allowPrivilegeEscalation=false] [unrestricted capabilities container "c" must set securityContext.capabilities.drop=["ALL"]] [runAsNonRoot != true pod or container "c" must set securityContext.runAsNonRoot=true] [seccompProfile pod or container "c" must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost"]
+			   SetLevel ns baseline
+			passes 0
+			assumed NoPodSecurityExemption`,
+		},
+		{
+			"a level to warn rejects nothing", "ns privileged; warn restricted", "c; privileged", "", `
+			passes -1`,
+		},
+		{
+			"v1.22 enforced nothing", "ns restricted", "c; privileged", "v1.22.17", `
+			passes -1`,
+		},
+		{
+			"the ports of a pod on the host's network are the host's", "ns baseline", "c; hostNetwork; port 80", "", `
+			PodSecurity PodSecurityViolated ns baseline latest [host namespaces hostNetwork=true] [hostPort container "c" uses hostPort 80]
+			   SetLevel ns privileged
+			passes 0
+			assumed NoPodSecurityExemption`,
+		},
+		{
+			"an annotation for AppArmor is a field too", "ns baseline", "c; apparmor unconfined", "", `
+			PodSecurity PodSecurityViolated ns baseline latest [forbidden AppArmor profiles container "c" and annotation must not set AppArmor profile type to "Unconfined", "container.apparmor.security.beta.kubernetes.io/c="unconfined""]
+			   SetLevel ns privileged
+			passes 0
+			assumed NoPodSecurityExemption`,
+		},
+		{
+			"each class and account that the template names must exist, in the order of the plugins", "ns", "account=a; priority=p; runtime=r", "", `
+			ServiceAccount ServiceAccountNotFound a
+			   CreateServiceAccount a
+			Priority PriorityClassNotFound p
+			   CreatePriorityClass p
+			RuntimeClass RuntimeClassNotFound r
+			   CreateRuntimeClass r
+			   RemoveField runtimeClassName
+			passes 0
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"what could not be read is not missing", "ns; no serviceaccounts; no priorityclasses; no runtimeclasses; no limitranges; no resourcequotas", "account=a; priority=p; runtime=r", "", `
+			passes -1
+			unknown ServiceAccount serviceaccounts
+			unknown Priority priorityclasses
+			unknown RuntimeClass runtimeclasses
+			unknown LimitRanger limitranges
+			unknown ResourceQuota resourcequotas
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"the two classes of the system are known without reading", "ns; no priorityclasses", "priority=system-node-critical", "", `
+			passes -1
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"a priority must be that of the class", "ns; priority high 1000", "priority=high; value=7", "", `
+			Priority PriorityDiffers high priority 7 1000
+			   RemoveField priority
+			passes 0
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"without a class it must be 0", "ns", "value=7", "", `
+			Priority PriorityDiffers priority 7 0
+			   RemoveField priority
+			passes 0
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"so must the policy be that of the class", "ns; priority late 5 never", "priority=late; preempt=PreemptLowerPriority", "", `
+			Priority PreemptionPolicyDiffers late preemptionPolicy PreemptLowerPriority Never
+			   RemoveField preemptionPolicy
+			passes 0
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"an overhead of another amount", "ns; runtime vm overhead cpu=250m", "runtime=vm; overhead cpu=1", "", `
+			RuntimeClass OverheadDiffers vm overhead cpu=1 cpu=250m
+			   RemoveField overhead
+			passes 0
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"an overhead that no class sets is found after the level", "ns baseline; runtime plain", "runtime=plain; overhead cpu=1; hostNetwork", "", `
+			PodSecurity PodSecurityViolated ns baseline latest [host namespaces hostNetwork=true]
+			   SetLevel ns privileged
+			RuntimeClass OverheadWithoutClass plain overhead cpu=1
+			   RemoveField overhead
+			passes 0
+			assumed NoPodSecurityExemption`,
+		},
+		{
+			"template and class want different nodes", "ns; runtime vm select=disk:ssd", "runtime=vm; select=disk:hdd", "", `
+			RuntimeClass NodeSelectorConflicts vm nodeSelector[disk] hdd ssd
+			   RemoveField nodeSelector[disk]
+			passes 0
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"a ServiceAccount that lists its Secrets", "ns; account strict strict=known", "account=strict; secret known; secret other", "", `
+			ServiceAccount SecretNotAllowed strict volumes[1].secret.secretName other
+			   ListSecret strict other
+			   RemoveField volumes[1].secret.secretName
+			passes 0
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"a default limit below the request makes the pod invalid", "ns; range r Container default cpu=500m request cpu=500m", "c cpu=1", "", `
+			Validation PodInvalid [RequestAboveLimit spec.containers[0].resources.requests c cpu 1 500m]
+			   SetLimit c cpu 1
+			passes 0
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"hugepages by default, and nothing else", "ns; range r Container default hugepages-2Mi=2Mi request hugepages-2Mi=2Mi", "c", "", `
+			Validation PodInvalid [HugePagesOnly spec.containers[0].resources c]
+			   SetRequest c memory
+			passes 0
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"the same port twice on the host's network", "ns", "a; port 80; b; port 81; port 80/UDP; port 80; hostNetwork", "", `
+			Validation PodInvalid [HostPortTwice spec.containers[1].ports[2].hostPort b //80]
+			   RemoveField containers[1].ports[2] b
+			passes 0
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"default requests add up to more than the pod requests", "ns; range r Container request cpu=1", "all cpu=1/-; a; b", "", `
+			Validation PodInvalid [PodBelowContainers spec.resources.requests[cpu] cpu 1 2]
+			   SetRequest cpu 2
+			passes 0
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"what is missing or out of the bounds of containers, each for itself", "ns; range r Container min cpu=100m max memory=1Gi", "a; b cpu=50m/60m memory=1/2Gi", "", `
+			LimitRanger LimitRangeViolated r [MinWithoutRequest a cpu 100m: -/-] [MaxWithoutLimit a memory 1Gi: -/-] [RequestBelowMin b cpu 100m: 50m/60m] [LimitAboveMax b memory 1Gi: 1/2Gi]
+			   SetRequest a cpu 100m
+			   SetLimit a memory 1Gi
+			   SetRequest b cpu 100m
+			   SetLimit b memory 1Gi
+			passes 0
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"the sum of a pod, with the largest of those that init", "ns; range r Pod max cpu=1", "a cpu=400m/400m; b cpu=400m/400m; init i cpu=1/1; sidecar s cpu=100m/100m", "", `
+			passes -1
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"a sidecar runs beside what inits after it", "ns; range r Pod max cpu=1", "a cpu=400m/400m; sidecar s cpu=100m/100m; init i cpu=1/1", "", `
+			LimitRanger LimitRangeViolated r [LimitAboveMax  cpu 1: 1100m/1100m]
+			   SetLimit cpu 1
+			passes 0
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"limits are at most so many times requests", "ns; range r Container ratio cpu=2 memory=1", "a cpu=100m/250m memory=0/0", "", `
+			LimitRanger LimitRangeViolated r [RatioAboveMax a cpu 2: 100m/250m] [RatioWithoutRequest a memory 1: 0/0]
+			   SetRequest a cpu 125m
+			   SetRequest a memory
+			passes 0
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"a quota that is nearly used lets some pods pass", "ns; quota q pods=3/5 requests.cpu=1/1500m", "c cpu=200m", "", `
+			q passes 2: pods +1 3/5 requests.cpu +200m 1/1500m
+			passes 2
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"one that is used up lets none pass", "ns; quota q pods=5/5 cpu=1/10", "c cpu=200m", "", `
+			ResourceQuota QuotaExceeded q [pods +1 5/5]
+			   RaiseQuota q pods 6
+			q passes 0: cpu +200m 1/10 pods +1 5/5
+			passes 0
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"limits are requests where none is given", "ns; quota q requests.memory=0/1Gi limits.memory=0/3Gi", "c memory=-/512Mi", "", `
+			q passes 2: limits.memory +512Mi 0/3Gi requests.memory +512Mi 0/1Gi
+			passes 2
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"what is counted of cpu and memory must be given by each container; other resources need not", "ns; quota q limits.cpu=0/1 requests.ephemeral-storage=0/1", "a cpu=1/1; b; init i cpu=1", "", `
+			ResourceQuota QuotaMustSpecify q [limits.cpu b,i]
+			   SetLimit b cpu
+			   SetLimit i cpu
+			q passes 0: limits.cpu +1 0/1
+			passes 0
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"the defaults of a LimitRange give it", "ns; range r Container default cpu=1 request cpu=500m; quota q cpu=0/1", "a; b", "", `
+			q passes 1: cpu +1 0/1
+			passes 1
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"what the pod as a whole requests is enough since v1.34", "ns; quota q cpu=0/4", "all cpu=2/2; a; b", "v1.34.0", `
+			q passes 2: cpu +2 0/4
+			passes 2
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"and counts for nothing before", "ns; quota q cpu=0/4", "all cpu=2/2; a", "v1.33.0", `
+			ResourceQuota QuotaMustSpecify q [cpu a]
+			   SetRequest a cpu
+			q passes 0:
+			passes 0
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"overhead counts", "ns; runtime vm overhead cpu=250m; quota q cpu=0/1", "runtime=vm; c cpu=250m", "", `
+			q passes 2: cpu +500m 0/1
+			passes 2
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"what nobody has counted is not known to be free", "ns; quota q pods=?/5", "c", "", `
+			ResourceQuota QuotaStatusUnknown q [pods]
+			q passes 0: pods +1 0/5
+			passes 0
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"what a pod has nothing of is not exceeded, nor is a quota of other things", "ns; quota q requests.memory=2Gi/1Gi; quota s services=9/9", "c memory=0", "", `
+			q passes -1:
+			passes -1
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"devices and hugepages", "ns; quota q requests.example.com/gpu=1/4 hugepages-2Mi=0/4Mi requests.hugepages-2Mi=0/8Mi", "c example.com/gpu=1/1 hugepages-2Mi=2Mi/2Mi memory=1/1", "", `
+			q passes 2: hugepages-2Mi +2Mi 0/4Mi requests.example.com/gpu +1 1/4 requests.hugepages-2Mi +2Mi 0/8Mi
+			passes 2
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"scopes: of two quotas one is for pods like this", "ns; quota best pods=1/1 scope BestEffort; quota more pods=1/1 scope NotBestEffort; quota jobs pods=1/1 scope Terminating; quota far pods=1/1 scope CrossNamespacePodAffinity", "c cpu=1", "", `
+			ResourceQuota QuotaExceeded more [pods +1 1/1]
+			   RaiseQuota more pods 2
+			more passes 0: pods +1 1/1
+			passes 0
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"a term about another namespace, even a preferred one", "ns; quota far pods=1/1 scope CrossNamespacePodAffinity", "elsewhere", "", `
+			ResourceQuota QuotaExceeded far [pods +1 1/1]
+			   RaiseQuota far pods 2
+			far passes 0: pods +1 1/1
+			passes 0
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"quotas of classes: the default class counts, and NotIn is met by no class too", "ns; priority usual 5 default; quota a pods=0/9 class In usual; quota b pods=0/8 class NotIn high; quota c pods=0/7 class DoesNotExist", "c", "", `
+			a passes 9: pods +1 0/9
+			b passes 8: pods +1 0/8
+			passes 8
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"what all quotas miss comes before what one lacks room for", "ns; quota a pods=1/1; quota b cpu=0/1", "c", "", `
+			ResourceQuota QuotaMustSpecify b [cpu c]
+			   SetRequest c cpu
+			ResourceQuota QuotaExceeded a [pods +1 1/1]
+			   RaiseQuota a pods 2
+			a passes 0: pods +1 1/1
+			b passes 0:
+			passes 0
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"something else rejects the pod: no quota lets it pass", "ns; quota q pods=0/5", "priority=gone", "", `
+			Priority PriorityClassNotFound gone
+			   CreatePriorityClass gone
+			q passes 5: pods +1 0/5
+			passes 0
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"policies are not run", "ns; hook images", "c", "", `
+			passes -1
+			assumed DefaultPodSecurity
+			assumed HookAdmits ValidatingAdmissionPolicy images`,
+		},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			in, lacks := namespaceOf(t, tt.ns)
+			got := said(Check(in, podOf(t, tt.pod), tt.version, lacks))
+			want := strings.ReplaceAll(strings.TrimSpace(tt.want), "\n\t\t\t", "\n")
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s | %s (-want +got):\n%s", tt.ns, tt.pod, diff)
+			}
+		})
+	}
+}

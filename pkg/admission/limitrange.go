@@ -1,0 +1,209 @@
+package admission
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	helper "k8s.io/component-helpers/resource"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// Bound is a bound of a LimitRange that a container or the pod is out of.
+type Bound struct {
+	Why       BoundCode           `json:"why"`                 // which bound, and how it is broken
+	Container string              `json:"container,omitempty"` // which one is out of it; empty for the sum of the pod
+	Resource  corev1.ResourceName `json:"resource"`            // such as cpu
+	Bound     resource.Quantity   `json:"bound"`               // what the LimitRange has
+	Request   *resource.Quantity  `json:"request"`             // what is requested with the defaults; null if nothing is
+	Limit     *resource.Quantity  `json:"limit"`               // what the limit is with the defaults; null if there is none
+}
+
+// BoundCode says how a bound is broken.
+type BoundCode string
+
+const (
+	MinWithoutRequest   BoundCode = "MinWithoutRequest"   // there is a minimum, and no request
+	RequestBelowMin     BoundCode = "RequestBelowMin"     // the request is below the minimum
+	LimitBelowMin       BoundCode = "LimitBelowMin"       // the limit is below the minimum
+	MaxWithoutLimit     BoundCode = "MaxWithoutLimit"     // there is a maximum, and no limit
+	LimitAboveMax       BoundCode = "LimitAboveMax"       // the limit is above the maximum
+	RequestAboveMax     BoundCode = "RequestAboveMax"     // the request is above the maximum
+	RatioWithoutRequest BoundCode = "RatioWithoutRequest" // limit to request has a maximum, and there is no request, or it is 0
+	RatioWithoutLimit   BoundCode = "RatioWithoutLimit"   // limit to request has a maximum, and there is no limit, or it is 0
+	RatioAboveMax       BoundCode = "RatioAboveMax"       // limit to request is above the maximum
+)
+
+// limitRangeDefaults gives each container the default limits and requests of the
+// LimitRanges that it lacks. Of several, it is open which applies first.
+func (c *check) limitRangeDefaults() {
+	for _, lr := range sortedRanges(c.in.LimitRanges) {
+		limits, requests := corev1.ResourceList{}, corev1.ResourceList{}
+		for _, item := range lr.Spec.Limits {
+			if item.Type == corev1.LimitTypeContainer {
+				maps.Copy(limits, item.Default)
+				maps.Copy(requests, item.DefaultRequest)
+			}
+		}
+		for _, container := range containers(&c.pod.Spec) {
+			container.Resources.Limits = filled(container.Resources.Limits, limits)
+			container.Resources.Requests = filled(container.Resources.Requests, requests)
+		}
+	}
+}
+
+func sortedRanges(all []corev1.LimitRange) []corev1.LimitRange {
+	return slices.SortedStableFunc(slices.Values(all), func(a, b corev1.LimitRange) int { return strings.Compare(a.Name, b.Name) })
+}
+
+// limitRanges: each container, and the sum of the pod, is within the bounds.
+func (c *check) limitRanges() {
+	c.unread(LimitRanger, snapshot.LimitRanges)
+	options := helper.PodResourcesOptions{ExcludeOverhead: true, SkipPodLevelResources: !c.version.podLevelResources}
+	requests, limits := helper.PodRequests(c.pod, options), helper.PodLimits(c.pod, options)
+	for _, lr := range sortedRanges(c.in.LimitRanges) {
+		var all []Bound
+		for _, item := range lr.Spec.Limits {
+			switch item.Type {
+			case corev1.LimitTypeContainer:
+				for _, container := range containers(&c.pod.Spec) {
+					all = append(all, outOf(item, container.Name, container.Resources.Requests, container.Resources.Limits)...)
+				}
+			case corev1.LimitTypePod:
+				all = append(all, outOf(item, "", requests, limits)...)
+			}
+		}
+		if len(all) == 0 {
+			continue
+		}
+		r := Refusal{Rule: LimitRanger, Reason: LimitRangeViolated, Name: lr.Name, Bounds: all}
+		for _, b := range all {
+			r.Remedies = append(r.Remedies, b.remedy())
+		}
+		c.refuse(r)
+	}
+}
+
+// outOf returns the bounds of an item that requests and limits are out of.
+func outOf(item corev1.LimitRangeItem, container string, requests, limits corev1.ResourceList) []Bound {
+	var all []Bound
+	for _, kind := range []struct {
+		bounds corev1.ResourceList
+		broken func(Bound) BoundCode
+	}{{item.Min, Bound.belowMin}, {item.Max, Bound.aboveMax}, {item.MaxLimitRequestRatio, Bound.aboveRatio}} {
+		for _, name := range slices.Sorted(maps.Keys(kind.bounds)) {
+			b := Bound{Container: container, Resource: name, Bound: kind.bounds[name], Request: of(requests, name), Limit: of(limits, name)}
+			if b.Why = kind.broken(b); b.Why != "" {
+				all = append(all, b)
+			}
+		}
+	}
+	return all
+}
+
+// of returns a quantity, or nil.
+func of(list corev1.ResourceList, name corev1.ResourceName) *resource.Quantity {
+	if q, has := list[name]; has {
+		return &q
+	}
+	return nil
+}
+
+func (b Bound) belowMin() BoundCode {
+	request, limit, bound := b.values()
+	switch {
+	case b.Request == nil:
+		return MinWithoutRequest
+	case request < bound:
+		return RequestBelowMin
+	case b.Limit != nil && limit < bound:
+		return LimitBelowMin
+	}
+	return ""
+}
+
+func (b Bound) aboveMax() BoundCode {
+	request, limit, bound := b.values()
+	switch {
+	case b.Limit == nil:
+		return MaxWithoutLimit
+	case limit > bound:
+		return LimitAboveMax
+	case b.Request != nil && request > bound:
+		return RequestAboveMax
+	}
+	return ""
+}
+
+func (b Bound) aboveRatio() BoundCode {
+	request, limit, _ := b.values()
+	switch {
+	case request == 0:
+		return RatioWithoutRequest
+	case limit == 0:
+		return RatioWithoutLimit
+	}
+	ratio, most := float64(limit)/float64(request), float64(b.Bound.Value())
+	if b.Bound.Value() <= resource.MaxMilliValue {
+		ratio, most = ratio*1000, float64(b.Bound.MilliValue())
+	}
+	if ratio > most {
+		return RatioAboveMax
+	}
+	return ""
+}
+
+// values returns request, limit and bound in one unit: thousandths, unless one is
+// too large for that.
+func (b Bound) values() (request, limit, bound int64) {
+	var r, l resource.Quantity
+	if b.Request != nil {
+		r = *b.Request
+	}
+	if b.Limit != nil {
+		l = *b.Limit
+	}
+	if request, limit, bound = r.Value(), l.Value(), b.Bound.Value(); max(request, limit, bound) <= resource.MaxMilliValue {
+		request, limit, bound = r.MilliValue(), l.MilliValue(), b.Bound.MilliValue()
+	}
+	return request, limit, bound
+}
+
+// remedy sets what is out of bounds to the bound. Of a ratio, the request follows
+// the limit.
+func (b Bound) remedy() Remedy {
+	r := Remedy{Container: b.Container, Resource: b.Resource, Amount: &b.Bound}
+	switch b.Why {
+	case MinWithoutRequest, RequestBelowMin, RequestAboveMax:
+		r.Do = SetRequest
+	case LimitBelowMin, MaxWithoutLimit, LimitAboveMax:
+		r.Do = SetLimit
+	case RatioWithoutLimit:
+		r.Do, r.Amount = SetLimit, b.Request
+	case RatioWithoutRequest:
+		r.Do, r.Amount = SetRequest, b.Limit
+		if b.Limit == nil || b.Limit.IsZero() {
+			r.Amount = nil // any that a limit then allows
+		}
+	case RatioAboveMax:
+		r.Do, r.Amount = SetRequest, b.ratioRequest()
+	}
+	return r
+}
+
+// ratioRequest returns the smallest request, in thousandths or whole units, that the limit allows.
+func (b Bound) ratioRequest() *resource.Quantity {
+	ratio := float64(b.Bound.MilliValue()) / 1000
+	unit, scale := b.Limit.MilliValue(), resource.Milli
+	if b.Resource != corev1.ResourceCPU {
+		unit, scale = b.Limit.Value(), 0
+	}
+	least := int64(float64(unit) / ratio)
+	for float64(unit)/float64(max(1, least)) > ratio {
+		least++
+	}
+	return resource.NewScaledQuantity(least, scale)
+}

@@ -1,0 +1,365 @@
+package admission
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// The notation of the tables. A namespace is a text of parts, each ended by a
+// semicolon:
+//
+//	ns                                  the namespace exists; without it, it does not
+//	ns baseline v1.24                   enforces a level, of a version
+//	ns terminating
+//	account builder pull=a,b strict=x   a ServiceAccount with imagePullSecrets; strict: its pods may refer to x only
+//	priority high 1000 never default    a PriorityClass
+//	runtime vm overhead cpu=250m select=a:b tolerate=k
+//	range r Container min cpu=1 max cpu=2 default cpu=1 request cpu=1 ratio cpu=2
+//	quota q pods=3/5 cpu=1/?            what is used, of what is hard; ? is unknown
+//	quota q pods=3/5 scope BestEffort   or: class In high,low
+//	hook policy                         a ValidatingAdmissionPolicy
+//	no resourcequotas                   they could not be read
+//
+// A pod is such a text as well:
+//
+//	c cpu=100m/1 memory=-/1Gi           a container, with request/limit of resources
+//	init c cpu=1, sidecar c cpu=1       containers that init
+//	all cpu=1/2                         what the pod as a whole requests and limits
+//	hostNetwork, hostPath, privileged   what Pod Security forbids
+//	secret x                            a volume
+//	port 80, port 80/UDP                of the last container
+//	account=x priority=high value=5 preempt=Never runtime=vm pull=x select=a:b overhead cpu=1 elsewhere
+
+func namespaceOf(t *testing.T, text string) (*snapshot.Admission, func(snapshot.What) bool) {
+	t.Helper()
+	in := &snapshot.Admission{ServiceAccounts: []corev1.ServiceAccount{{ObjectMeta: metav1.ObjectMeta{Name: "default"}}}}
+	var lacks []snapshot.What
+	for _, part := range parts(text) {
+		words := strings.Fields(part)
+		switch words[0] {
+		case "ns":
+			in.Namespace = &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "ns", Labels: map[string]string{}}}
+			switch {
+			case len(words) > 1 && words[1] == "terminating":
+				in.Namespace.Status.Phase = corev1.NamespaceTerminating
+			case len(words) > 1:
+				in.Namespace.Labels["pod-security.kubernetes.io/enforce"] = words[1]
+			}
+			if len(words) > 2 {
+				in.Namespace.Labels["pod-security.kubernetes.io/enforce-version"] = words[2]
+			}
+		case "warn":
+			in.Namespace.Labels["pod-security.kubernetes.io/warn"] = words[1]
+		case "account":
+			in.ServiceAccounts = append(in.ServiceAccounts, accountOf(words[1:]))
+		case "priority":
+			in.PriorityClasses = append(in.PriorityClasses, priorityOf(t, words[1:]))
+		case "runtime":
+			in.RuntimeClasses = append(in.RuntimeClasses, runtimeOf(t, words[1:]))
+		case "range":
+			in.LimitRanges = append(in.LimitRanges, rangeOf(t, words[1:]))
+		case "quota":
+			in.ResourceQuotas = append(in.ResourceQuotas, quotaOf(t, words[1:]))
+		case "hook":
+			in.Hooks = append(in.Hooks, snapshot.AdmissionHook{Kind: snapshot.ValidatingPolicy, Name: words[1]})
+		case "no":
+			lacks = append(lacks, snapshot.What(words[1]))
+		default:
+			t.Fatalf("%q is no part of a namespace", part)
+		}
+	}
+	return in, func(what snapshot.What) bool { return slices.Contains(lacks, what) }
+}
+
+func parts(text string) []string {
+	var all []string
+	for part := range strings.SplitSeq(text, ";") {
+		if part = strings.TrimSpace(part); part != "" {
+			all = append(all, part)
+		}
+	}
+	return all
+}
+
+func accountOf(words []string) corev1.ServiceAccount {
+	a := corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: words[0]}}
+	for _, w := range words[1:] {
+		key, value, _ := strings.Cut(w, "=")
+		for name := range strings.SplitSeq(value, ",") {
+			if key == "pull" {
+				a.ImagePullSecrets = append(a.ImagePullSecrets, corev1.LocalObjectReference{Name: name})
+			} else {
+				a.Annotations = map[string]string{"kubernetes.io/enforce-mountable-secrets": "true"}
+				a.Secrets = append(a.Secrets, corev1.ObjectReference{Name: name})
+			}
+		}
+	}
+	return a
+}
+
+func priorityOf(t *testing.T, words []string) schedulingv1.PriorityClass {
+	value, err := strconv.Atoi(words[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	policy := corev1.PreemptLowerPriority
+	if slices.Contains(words, "never") {
+		policy = corev1.PreemptNever
+	}
+	return schedulingv1.PriorityClass{
+		ObjectMeta: metav1.ObjectMeta{Name: words[0]}, Value: int32(value), GlobalDefault: slices.Contains(words, "default"), PreemptionPolicy: &policy,
+	}
+}
+
+func runtimeOf(t *testing.T, words []string) nodev1.RuntimeClass {
+	r := nodev1.RuntimeClass{ObjectMeta: metav1.ObjectMeta{Name: words[0]}}
+	for _, w := range words[1:] {
+		key, value, _ := strings.Cut(w, "=")
+		switch key {
+		case "overhead":
+		case "select":
+			k, v, _ := strings.Cut(value, ":")
+			r.Scheduling = &nodev1.Scheduling{NodeSelector: map[string]string{k: v}}
+		case "tolerate":
+			r.Scheduling = &nodev1.Scheduling{Tolerations: []corev1.Toleration{{Key: value, Operator: corev1.TolerationOpExists}}}
+		default:
+			r.Overhead = &nodev1.Overhead{PodFixed: list(t, w)}
+		}
+	}
+	return r
+}
+
+func rangeOf(t *testing.T, words []string) corev1.LimitRange {
+	item := corev1.LimitRangeItem{Type: corev1.LimitType(words[1])}
+	lists := map[string]*corev1.ResourceList{"min": &item.Min, "max": &item.Max, "default": &item.Default, "request": &item.DefaultRequest, "ratio": &item.MaxLimitRequestRatio}
+	var to *corev1.ResourceList
+	for _, w := range words[2:] {
+		if l, is := lists[w]; is {
+			*l = corev1.ResourceList{}
+			to = l
+			continue
+		}
+		for name, q := range list(t, w) {
+			(*to)[name] = q
+		}
+	}
+	return corev1.LimitRange{ObjectMeta: metav1.ObjectMeta{Name: words[0]}, Spec: corev1.LimitRangeSpec{Limits: []corev1.LimitRangeItem{item}}}
+}
+
+func quotaOf(t *testing.T, words []string) corev1.ResourceQuota {
+	q := corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: words[0]}}
+	q.Status.Hard, q.Status.Used = corev1.ResourceList{}, corev1.ResourceList{}
+	for i := 1; i < len(words); i++ {
+		switch words[i] {
+		case "scope":
+			q.Spec.Scopes = append(q.Spec.Scopes, corev1.ResourceQuotaScope(words[i+1]))
+			i++
+		case "class":
+			r := corev1.ScopedResourceSelectorRequirement{ScopeName: corev1.ResourceQuotaScopePriorityClass, Operator: corev1.ScopeSelectorOperator(words[i+1])}
+			i++
+			if i+1 < len(words) {
+				r.Values = strings.Split(words[i+1], ",")
+				i++
+			}
+			q.Spec.ScopeSelector = &corev1.ScopeSelector{MatchExpressions: []corev1.ScopedResourceSelectorRequirement{r}}
+		default:
+			name, amounts, _ := strings.Cut(words[i], "=")
+			used, hard, _ := strings.Cut(amounts, "/")
+			q.Status.Hard[corev1.ResourceName(name)] = parse(t, hard)
+			if used != "?" {
+				q.Status.Used[corev1.ResourceName(name)] = parse(t, used)
+			}
+		}
+	}
+	return q
+}
+
+func parse(t *testing.T, text string) resource.Quantity {
+	t.Helper()
+	q, err := resource.ParseQuantity(text)
+	if err != nil {
+		t.Fatalf("%q: %v", text, err)
+	}
+	return q
+}
+
+func list(t *testing.T, text string) corev1.ResourceList {
+	t.Helper()
+	name, amount, _ := strings.Cut(text, "=")
+	return corev1.ResourceList{corev1.ResourceName(name): parse(t, amount)}
+}
+
+func podOf(t *testing.T, text string) *corev1.Pod {
+	t.Helper()
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", GenerateName: "agent-"}}
+	spec := &pod.Spec
+	last := func() *corev1.Container {
+		if len(spec.Containers) == 0 {
+			spec.Containers = []corev1.Container{{Name: "c"}}
+		}
+		return &spec.Containers[len(spec.Containers)-1]
+	}
+	for _, part := range parts(text) {
+		words := strings.Fields(part)
+		key, value, assigned := strings.Cut(words[0], "=")
+		switch {
+		case assigned:
+			assign(t, spec, key, value)
+		case key == "hostNetwork":
+			spec.HostNetwork = true
+		case key == "hostPath":
+			spec.Volumes = append(spec.Volumes, corev1.Volume{Name: "logs", VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/var/log"}}})
+		case key == "secret":
+			spec.Volumes = append(spec.Volumes, corev1.Volume{Name: "s", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: words[1]}}})
+		case key == "privileged":
+			yes := true
+			last().SecurityContext = &corev1.SecurityContext{Privileged: &yes}
+		case key == "apparmor":
+			pod.Annotations = map[string]string{"container.apparmor.security.beta.kubernetes.io/" + last().Name: words[1]}
+		case key == "port":
+			number, protocol, _ := strings.Cut(words[1], "/")
+			n, err := strconv.Atoi(number)
+			if err != nil {
+				t.Fatal(err)
+			}
+			last().Ports = append(last().Ports, corev1.ContainerPort{ContainerPort: int32(n), Protocol: corev1.Protocol(protocol)})
+		case key == "elsewhere":
+			spec.Affinity = &corev1.Affinity{PodAffinity: &corev1.PodAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.WeightedPodAffinityTerm{{PodAffinityTerm: corev1.PodAffinityTerm{Namespaces: []string{"other"}}}}}}
+		case key == "tolerate":
+			spec.Tolerations = append(spec.Tolerations, corev1.Toleration{Key: words[1], Operator: corev1.TolerationOpExists})
+		case key == "overhead":
+			spec.Overhead = list(t, words[1])
+		case key == "all":
+			r := requirements(t, words[1:])
+			spec.Resources = &r
+		case key == "init" || key == "sidecar":
+			c := corev1.Container{Name: words[1], Resources: requirements(t, words[2:])}
+			if key == "sidecar" {
+				always := corev1.ContainerRestartPolicyAlways
+				c.RestartPolicy = &always
+			}
+			spec.InitContainers = append(spec.InitContainers, c)
+		default:
+			spec.Containers = append(spec.Containers, corev1.Container{Name: key, Resources: requirements(t, words[1:])})
+		}
+	}
+	last()
+	return pod
+}
+
+func assign(t *testing.T, spec *corev1.PodSpec, key, value string) {
+	switch key {
+	case "account":
+		spec.ServiceAccountName = value
+	case "priority":
+		spec.PriorityClassName = value
+	case "value":
+		n, err := strconv.Atoi(value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n32 := int32(n)
+		spec.Priority = &n32
+	case "preempt":
+		p := corev1.PreemptionPolicy(value)
+		spec.PreemptionPolicy = &p
+	case "runtime":
+		spec.RuntimeClassName = &value
+	case "pull":
+		spec.ImagePullSecrets = append(spec.ImagePullSecrets, corev1.LocalObjectReference{Name: value})
+	case "select":
+		k, v, _ := strings.Cut(value, ":")
+		spec.NodeSelector = map[string]string{k: v}
+	default:
+		t.Fatalf("%s is no field of a pod", key)
+	}
+}
+
+func requirements(t *testing.T, words []string) corev1.ResourceRequirements {
+	r := corev1.ResourceRequirements{Requests: corev1.ResourceList{}, Limits: corev1.ResourceList{}}
+	for _, w := range words {
+		name, amounts, _ := strings.Cut(w, "=")
+		request, limit, _ := strings.Cut(amounts, "/")
+		if request != "-" {
+			r.Requests[corev1.ResourceName(name)] = parse(t, request)
+		}
+		if limit != "" && limit != "-" {
+			r.Limits[corev1.ResourceName(name)] = parse(t, limit)
+		}
+	}
+	return r
+}
+
+// said writes a verdict in lines: what rejects the pod and what lifts that, how many pass which quota,
+// what was not checked, and what was assumed but for DefaultPlugins.
+func said(v Verdict) string {
+	var lines []string
+	for _, r := range v.Refusals {
+		line := string(r.Rule) + " " + string(r.Reason)
+		for _, word := range []string{r.Name, r.Level, r.Version, r.Field, r.Value, r.Want} {
+			if word != "" {
+				line += " " + word
+			}
+		}
+		for _, x := range r.Violations {
+			line += " [" + strings.TrimSpace(x.What+" "+x.Detail) + "]"
+		}
+		for _, x := range r.Bounds {
+			line += fmt.Sprintf(" [%s %s %s %s: %s/%s]", x.Why, x.Container, x.Resource, &x.Bound, amount(x.Request), amount(x.Limit))
+		}
+		for _, x := range r.Invalid {
+			line += " [" + strings.Join(slices.DeleteFunc([]string{string(x.Why), x.Field, x.Container, string(x.Resource), x.Value, x.Bound}, func(s string) bool { return s == "" }), " ") + "]"
+		}
+		for _, x := range r.Amounts {
+			line += fmt.Sprintf(" [%s +%s %s/%s]", x.Resource, &x.Requested, &x.Used, &x.Hard)
+		}
+		for _, x := range r.Missing {
+			line += fmt.Sprintf(" [%s]", strings.TrimSpace(string(x.Resource)+" "+strings.Join(x.Containers, ",")))
+		}
+		lines = append(lines, line)
+		for _, x := range r.Remedies {
+			words := []string{"  ", string(x.Do), x.Name, x.Field, x.Value, x.Container, string(x.Resource)}
+			if x.Amount != nil {
+				words = append(words, x.Amount.String())
+			}
+			lines = append(lines, strings.Join(slices.DeleteFunc(words, func(s string) bool { return s == "" }), " "))
+		}
+	}
+	for _, q := range v.Quotas {
+		line := fmt.Sprintf("%s passes %d:", q.Name, q.Passes)
+		for _, a := range q.Amounts {
+			line += fmt.Sprintf(" %s +%s %s/%s", a.Resource, &a.Requested, &a.Used, &a.Hard)
+		}
+		lines = append(lines, line)
+	}
+	lines = append(lines, fmt.Sprintf("passes %d", v.Passes))
+	for _, u := range v.Unknown {
+		lines = append(lines, fmt.Sprintf("unknown %s %s", u.Rule, u.Lack))
+	}
+	for _, a := range v.Assumed {
+		if a.Hook != nil {
+			lines = append(lines, fmt.Sprintf("assumed %s %s %s", a.What, a.Hook.Kind, a.Hook.Name))
+		} else if a.What != DefaultPlugins {
+			lines = append(lines, fmt.Sprintf("assumed %s", a.What))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+func amount(q *resource.Quantity) string {
+	if q == nil {
+		return "-"
+	}
+	return q.String()
+}

@@ -1,0 +1,79 @@
+package admission
+
+import (
+	"sync"
+
+	"k8s.io/pod-security-admission/api"
+	"k8s.io/pod-security-admission/policy"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// evaluators holds the policy.Evaluator of a minor version, which does not change.
+var evaluators sync.Map
+
+// evaluatorOf returns the library as the API server of a minor version has it: its
+// latest checks are those of that version.
+func evaluatorOf(minor int) policy.Evaluator {
+	if e, ok := evaluators.Load(minor); ok {
+		return e.(policy.Evaluator)
+	}
+	var newest *api.Version
+	if minor > 0 {
+		v := api.MajorMinorVersion(1, minor)
+		newest = &v
+	}
+	e, err := policy.NewEvaluator(policy.DefaultChecks(), newest)
+	if err != nil {
+		panic(err) // the library's own checks are valid
+	}
+	evaluators.Store(minor, e)
+	return e
+}
+
+// podSecurity: the pod has nothing that the level of the namespace's label
+// forbids. An invalid level counts as restricted and an invalid version as
+// latest; without a label there is nothing to enforce. The levels to warn and to audit
+// reject nothing.
+func (c *check) podSecurity() {
+	if !c.version.podSecurity || c.in.Namespace == nil {
+		if c.version.podSecurity {
+			c.unread(PodSecurity, snapshot.Namespaces)
+		}
+		return
+	}
+	labels := c.in.Namespace.Labels
+	privileged := api.LevelVersion{Level: api.LevelPrivileged, Version: api.LatestVersion()}
+	enforced, _ := api.PolicyToEvaluate(labels, api.Policy{Enforce: privileged, Audit: privileged, Warn: privileged})
+	if _, labeled := labels[api.EnforceLevelLabel]; !labeled {
+		c.assume(Assumption{What: DefaultPodSecurity})
+		return
+	}
+	violations := c.violations(enforced.Enforce)
+	if len(violations) == 0 {
+		return
+	}
+	c.assume(Assumption{What: NoPodSecurityExemption})
+	c.refuse(Refusal{
+		Rule: PodSecurity, Reason: PodSecurityViolated, Name: c.in.Namespace.Name,
+		Level: string(enforced.Enforce.Level), Version: enforced.Enforce.Version.String(), Violations: violations,
+		Remedies: []Remedy{{Do: SetLevel, Name: c.in.Namespace.Name, Value: string(c.strictest(enforced.Enforce))}},
+	})
+}
+
+func (c *check) violations(lv api.LevelVersion) []Violation {
+	result := policy.AggregateCheckResults(evaluatorOf(c.version.minor).EvaluatePod(lv, &c.pod.ObjectMeta, &c.pod.Spec))
+	var out []Violation
+	for i, what := range result.ForbiddenReasons {
+		out = append(out, Violation{What: what, Detail: result.ForbiddenDetails[i]})
+	}
+	return out
+}
+
+// strictest returns the strictest level below one that admits the pod.
+func (c *check) strictest(lv api.LevelVersion) api.Level {
+	if lv.Level = api.LevelBaseline; len(c.violations(lv)) == 0 {
+		return lv.Level
+	}
+	return api.LevelPrivileged
+}

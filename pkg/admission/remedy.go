@@ -1,0 +1,33 @@
+package admission
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// RemedyCode says what to change.
+type RemedyCode string
+
+const (
+	CreateNamespace      RemedyCode = "CreateNamespace"      // create the namespace `name`
+	CreateServiceAccount RemedyCode = "CreateServiceAccount" // create the ServiceAccount `name`
+	CreatePriorityClass  RemedyCode = "CreatePriorityClass"  // create the PriorityClass `name`
+	CreateRuntimeClass   RemedyCode = "CreateRuntimeClass"   // create the RuntimeClass `name`
+	ListSecret           RemedyCode = "ListSecret"           // list the Secret `value` in the ServiceAccount `name`
+	RemoveField          RemedyCode = "RemoveField"          // remove `field` from the template
+	SetLevel             RemedyCode = "SetLevel"             // label the namespace `name` with the Pod Security level `value`
+	SetRequest           RemedyCode = "SetRequest"           // set the request of `container` for `resource`, to `amount` where that is known
+	SetLimit             RemedyCode = "SetLimit"             // set the limit of `container` for `resource`, to `amount` where that is known
+	RaiseQuota           RemedyCode = "RaiseQuota"           // raise `resource` of the ResourceQuota `name` to `amount`, for one pod
+)
+
+// Remedy is a change that lifts a Refusal. What it does not name is empty.
+type Remedy struct {
+	Do        RemedyCode          `json:"do"`                  // what to change
+	Name      string              `json:"name,omitempty"`      // of the object
+	Field     string              `json:"field,omitempty"`     // of the template's spec
+	Value     string              `json:"value,omitempty"`     // to set or to list
+	Container string              `json:"container,omitempty"` // of the template; empty with SetRequest and SetLimit for the pod as a whole
+	Resource  corev1.ResourceName `json:"resource,omitempty"`  // such as cpu; of a quota as the quota has it
+	Amount    *resource.Quantity  `json:"amount,omitempty"`    // to set or to raise to
+}
