@@ -824,8 +824,14 @@ func made() map[string]*snapshot.Snapshot {
 		"vanished":    grid("~o N"),
 		"terminating": grid("Nt Nt N", pod("p0", func(p *corev1.Pod) { at := ago(time.Hour); p.DeletionTimestamp = &at })),
 		"refused":     grid("- N", event("", "FailedCreate", "Error creating: exceeded quota", 4)),
-		"silent":      grid("- N", written(time.Hour, time.Hour)),
-		"held up":     grid("- N", dstest.Version("v1.24.17"), event("", "FailedCreate", "Error creating: exceeded quota", 4)),
+		"predicted": grid("- N", daemonSet(func(ds *appsv1.DaemonSet) { ds.Spec.Template.Spec.PriorityClassName = "none" }), dstest.Edit(func(s *snapshot.Snapshot) {
+			s.Admission = &snapshot.Admission{
+				Namespace:       &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.DaemonSet.Namespace}},
+				ServiceAccounts: []corev1.ServiceAccount{{ObjectMeta: metav1.ObjectMeta{Name: "default"}}},
+			}
+		})),
+		"silent":  grid("- N", written(time.Hour, time.Hour)),
+		"held up": grid("- N", dstest.Version("v1.24.17"), event("", "FailedCreate", "Error creating: exceeded quota", 4)),
 		"held up, newer": grid("O N", dstest.Version("v1.24.17"), daemonSet(func(ds *appsv1.DaemonSet) {
 			ds.Generation, ds.Spec.UpdateStrategy.RollingUpdate.MaxUnavailable = 3, &invalid
 		})),

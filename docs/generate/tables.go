@@ -230,6 +230,9 @@ func (w *walk) fields(name, prefix string) {
 			tag = reflect.StructTag(quoted).Get("json")
 		}
 		json, options, _ := strings.Cut(tag, ",")
+		if json == "-" {
+			continue
+		}
 		if json == "" { // its fields stand in place of it
 			typ := f.Type
 			if p, ok := typ.(*ast.StarExpr); ok {
@@ -351,8 +354,10 @@ func (w *walk) typeOf(pkg string, e ast.Expr) (word, inner string, list, null bo
 		switch qualified("", t) {
 		case "metav1.Time":
 			return "time", "", false, false
-		case "corev1.Protocol":
+		case "corev1.Protocol", "corev1.ResourceName":
 			return "string", "", false, false
+		case "resource.Quantity":
+			return "quantity", "", false, false
 		}
 		if api, ok := strings.CutSuffix(qualified("", t.X), "v1"); ok { // appsv1.DaemonSet
 			return api + "/v1 " + t.Sel.Name, "", false, false

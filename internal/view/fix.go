@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
+	"github.com/kubectl-ds/kubectl-ds/pkg/admission"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
@@ -40,6 +41,11 @@ func (a *answer) solutions() {
 	}
 	if g := a.noneBy(); g.Reason == daemonset.NodeSelector {
 		a.s.Add(screen.Check, a.kubectl("kubectl get nodes", screen.Word("-L "+screen.Quote(fact(g.Facts, "key")))))
+	}
+	if v := a.e.Admission; v != nil && len(v.Refusals) > 0 && a.e.Has(cause.FailedCreate) != nil && fact(a.e.Has(cause.FailedCreate).Facts, "rejects") == string(v.Refusals[0].Reason) {
+		if r := &v.Refusals[0]; r.Reason != admission.QuotaExceeded { // which has a Fix already
+			a.remedies(r)
+		}
 	}
 	if p := a.e.Has(cause.ControllerSilent); p != nil {
 		a.add(screen.Fix, "restart kube-controller-manager on the control plane nodes, or ask the provider that manages them; the controller then goes on by itself")

@@ -241,6 +241,15 @@ func (s *planned) otherwise(on plan.Condition) string {
 // blame names who stays without an available pod, by cause.
 func (s *planned) blame() string {
 	reason := s.o.Reason
+	if v := s.p.Admission; reason == cause.FailedCreate && v != nil && s.live == nil {
+		if len(v.Refusals) > 0 {
+			if _, terse := s.rejection(&v.Refusals[0]); terse != "" {
+				return terse
+			}
+		} else if q, _ := cause.Narrowest(v); q != nil {
+			return fmt.Sprintf(`ResourceQuota "%s" has room for %s`, q.Name, Plural(int(q.Passes), "more pod"))
+		}
+	}
 	switch invalid := func(w plan.Warning) bool { return w.Code == plan.InvalidImageName }; {
 	case reason == cause.Terminating:
 		return pluralVerb(s.o.Terminating, "pod is deleted and stays Terminating", "pods are deleted and stay Terminating")
@@ -326,6 +335,10 @@ func (s *planned) impact() {
 			s.add(screen.Fix, "%s", fill(s.now, daemonset.Facts{"where": someNames(nodes), "n": len(nodes)}, "repair {where} first; {n?its pod is then replaced like the others|their pods are then replaced like the others}"))
 		}
 	}
+	if s.o.Reason == cause.FailedCreate && s.p.Admission != nil {
+		s.rejectedImpact()
+		return
+	}
 	s.placed(s.p.Placement.Gain, "gets a pod", "get a pod", " immediately:")
 }
 
@@ -348,6 +361,19 @@ func (s *planned) stranded() {
 	if rollback := func(f Flag) bool { return f.Name == "to-revision" }; !s.asked.Undo && !slices.ContainsFunc(s.asked.Flags, rollback) { // which takes the template as it is
 		s.s.Add(screen.Preview, s.again("plan-rollout", tolerationFlags(tolerations)...))
 	}
+}
+
+// rejectedImpact says who gets no pod where the API server rejects new ones.
+func (s *planned) rejectedImpact() {
+	room := 0
+	if v := s.p.Admission; len(v.Refusals) == 0 {
+		room = int(v.Passes)
+	}
+	deleted := s.o.Replaced
+	f := daemonset.Facts{"gain": len(s.p.Placement.Gain), "room": room, "without": s.o.Unserved(), "deleted": deleted}
+	s.add(screen.Impact, "%s", fill(s.now, f,
+		"{gain=0}{deleted=0}", "{gain=0}the controller deletes {deleted:pod} first, before the API server rejects the new {deleted?one|ones}",
+		"{room=0}none of the {gain} nodes gets a pod", "any {room} of the {gain} nodes get a pod; {without:node stays|nodes stay} without one"))
 }
 
 func (s *planned) placed(nodes []plan.PlacementNode, one, many, when string) {
@@ -390,6 +416,10 @@ var paces = []string{
 // causes are who keeps a change from completing, and what shows more of it.
 func (s *planned) causes() {
 	known := slices.DeleteFunc(slices.Clone(s.problems), func(p *cause.Problem) bool { return s.p.Supposed(p.Nodes...) })
+	rejected := s.o.Code == plan.Stalls && s.o.Reason == cause.FailedCreate && s.p.Admission != nil
+	if rejected { // said as Cause
+		known = slices.DeleteFunc(known, func(p *cause.Problem) bool { return p.Facts.Yes("predicted") })
+	}
 	s.s.Add(screen.Body, s.problemTable("PROBLEM", known))
 	s.checks(known)
 	if down := plan.Down(s.problems); s.o.Code == plan.Stalls && s.o.Reason == daemonset.StepBudgetSpent && len(down) > 0 {
@@ -397,8 +427,11 @@ func (s *planned) causes() {
 		words := fill(s.now, f, "{n?the pod on a node that is down hangs|pods on nodes that are down hang} in Terminating when deleted, and {n?uses|use} up the limit of {limit}[{aside=true}, though DESIRED does not count {n?the node|the nodes}]:")
 		s.s.Add(screen.Cause, screen.Names{Before: words, Names: down, Short: true})
 	}
+	if rejected {
+		s.admitted(s.p.Admission, s.o.Unserved())
+	}
 	for _, p := range known {
-		if p.Origin != nil {
+		if p.Origin != nil && !(rejected && p.Code == cause.FailedCreate) {
 			s.add(screen.Cause, "%s", s.before.origin(p))
 		}
 	}
@@ -472,7 +505,7 @@ func (s *planned) outlook() {
 	if nf := s.o.FurtherHolders; nf > 0 && len(s.o.Holders) > 0 {
 		s.note(screen.Text(pluralVerb(nf, "more node ends like these", "more nodes end like these") + ": which ones is the controller's random choice"))
 	}
-	if !stalls || len(s.p.Waves) > 0 {
+	if rejected := s.o.Reason == cause.FailedCreate && n.Creates.Len() > 0; !stalls || len(s.p.Waves) > 0 && !rejected {
 		s.sync(&n, when)
 	}
 	if changes := s.p.Change != nil && s.p.Change.TemplateChanged; changes || s.live != nil { // said as the rollout's, or the change's

@@ -131,7 +131,7 @@ var meanings = map[daemonset.Reason][]string{
 		"{status=False}the kubelet has reported for {lasting} that the node is not ready; the pod[, deleted {deletionAsked@} ago,] stays Terminating",
 		"the nodes have been NotReady for {lasting}, so the pods[, deleted {deletionAsked@} ago,] stay Terminating",
 	},
-	cause.FailedCreate:            {"the API server rejected {events:request}[ for {on:pod}][, the last one {last@} ago]:"},
+	cause.FailedCreate:            {"{predicted=true}the API server will reject {on?the pod|these pods}: see Cause", "the API server rejected {events:request}[ for {on:pod}][, the last one {last@} ago]:"},
 	cause.PendingUnschedulable:    {"{message=}no scheduler has reported on the pod: check kube-scheduler and the template's schedulerName"},
 	cause.HostPortConflict:        {"{ports=}another pod on the node uses a host port of this one", "another pod on the node uses {ports?the host port|one of the host ports} {ports} that this pod needs"},
 	cause.EvictLoop:               {"{failures:pod} failed[ ({reason})]; the controller waits up to 15m before it creates the next one"},

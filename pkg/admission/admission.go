@@ -103,20 +103,20 @@ type Refusal struct {
 	// LimitRange or the ResourceQuota; empty where the template alone is to blame
 	Name string `json:"name"`
 
-	Level      string      `json:"level,omitempty"`      // PodSecurityViolated: the level that is enforced
-	Version    string      `json:"version,omitempty"`    // PodSecurityViolated: the version of the level, as the namespace has it: latest or v1.N
-	Violations []Violation `json:"violations,omitempty"` // PodSecurityViolated: what the level forbids
+	Level      string      `json:"level,omitempty"`      // PodSecurityViolated: the level that is enforced; otherwise absent
+	Version    string      `json:"version,omitempty"`    // PodSecurityViolated: the version of the level, as the namespace has it: latest or v1.N; otherwise absent
+	Violations []Violation `json:"violations,omitempty"` // PodSecurityViolated: what the level forbids; otherwise absent
 
-	Bounds  []Bound   `json:"bounds,omitempty"`  // LimitRangeViolated: the bounds that the pod is out of
-	Invalid []Invalid `json:"invalid,omitempty"` // PodInvalid: the fields that are invalid
-	Amounts []Amount  `json:"amounts,omitempty"` // QuotaExceeded: the resources that are exceeded, by name
-	Missing []Missing `json:"missing,omitempty"` // QuotaMustSpecify, QuotaStatusUnknown: the resources that are missing, by name
+	Bounds  []Bound   `json:"bounds,omitempty"`  // LimitRangeViolated: the bounds that the pod is out of; otherwise absent
+	Invalid []Invalid `json:"invalid,omitempty"` // PodInvalid: the fields that are invalid; otherwise absent
+	Amounts []Amount  `json:"amounts,omitempty"` // QuotaExceeded: the resources that are exceeded, by name; otherwise absent
+	Missing []Missing `json:"missing,omitempty"` // QuotaMustSpecify, QuotaStatusUnknown: the resources that are missing, by name; otherwise absent
 
-	// Field of the template that is to blame, its value, and the value that it would have to have: PriorityDiffers,
-	// PreemptionPolicyDiffers, OverheadDiffers, OverheadWithoutClass, NodeSelectorConflicts, SecretNotAllowed (Want is empty)
+	// PriorityDiffers, PreemptionPolicyDiffers, OverheadDiffers, OverheadWithoutClass, NodeSelectorConflicts,
+	// SecretNotAllowed: the field of the template that is to blame; otherwise absent
 	Field string `json:"field,omitempty"`
-	Value string `json:"value,omitempty"`
-	Want  string `json:"want,omitempty"`
+	Value string `json:"value,omitempty"` // its value; absent where `field` is
+	Want  string `json:"want,omitempty"`  // the value that it would have to have; absent where `field` is, and for SecretNotAllowed
 
 	Remedies []Remedy `json:"remedies"` // each of them alone lifts this refusal, but for those that name one of several Bounds, Amounts, Invalid or Missing
 }
@@ -152,7 +152,7 @@ type Unchecked struct {
 // Assumption is something that the API does not show, or that is not computed.
 type Assumption struct {
 	What AssumptionCode          `json:"what"`           // what was assumed
-	Hook *snapshot.AdmissionHook `json:"hook,omitempty"` // HookAdmits: which one
+	Hook *snapshot.AdmissionHook `json:"hook,omitempty"` // HookAdmits: which one; otherwise absent
 }
 
 // AssumptionCode says what a Verdict assumes.
@@ -241,6 +241,14 @@ func (c *check) hooks() {
 
 func (c *check) verdict() Verdict {
 	v := c.out
+	v.Refusals, v.Quotas = append([]Refusal{}, v.Refusals...), append([]Quota{}, v.Quotas...) // no list is null
+	v.Unknown, v.Assumed = append([]Unchecked{}, v.Unknown...), append([]Assumption{}, v.Assumed...)
+	for i := range v.Refusals {
+		v.Refusals[i].Remedies = append([]Remedy{}, v.Refusals[i].Remedies...)
+	}
+	for i := range v.Quotas {
+		v.Quotas[i].Amounts = append([]Amount{}, v.Quotas[i].Amounts...)
+	}
 	v.Pod = c.pod
 	v.Passes = Unlimited
 	for _, q := range v.Quotas {

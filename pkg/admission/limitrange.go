@@ -15,7 +15,7 @@ import (
 // Bound is a bound of a LimitRange that a container or the pod is out of.
 type Bound struct {
 	Why       BoundCode           `json:"why"`                 // which bound, and how it is broken
-	Container string              `json:"container,omitempty"` // which one is out of it; empty for the sum of the pod
+	Container string              `json:"container,omitempty"` // which one is out of it; absent for the sum of the pod
 	Resource  corev1.ResourceName `json:"resource"`            // such as cpu
 	Bound     resource.Quantity   `json:"bound"`               // what the LimitRange has
 	Request   *resource.Quantity  `json:"request"`             // what is requested with the defaults; null if nothing is

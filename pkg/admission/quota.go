@@ -47,7 +47,7 @@ func (c *check) quotas() {
 				continue
 			}
 			verdict.Amounts = append(verdict.Amounts, a)
-			passes := a.passes()
+			passes := a.Passes()
 			if verdict.Passes == Unlimited || passes < verdict.Passes {
 				verdict.Passes = passes
 			}
@@ -287,8 +287,8 @@ func looksElsewhere(a *corev1.Affinity) bool {
 	return slices.ContainsFunc(terms, func(t corev1.PodAffinityTerm) bool { return len(t.Namespaces) > 0 || t.NamespaceSelector != nil })
 }
 
-// passes returns how often the amount fits into what is left of a quota.
-func (a Amount) passes() int64 {
+// Passes returns how often the amount fits into what is left of a quota.
+func (a Amount) Passes() int64 {
 	left := a.Hard.DeepCopy()
 	left.Sub(a.Used)
 	if left.Sign() <= 0 || a.Requested.Sign() <= 0 {

@@ -24,10 +24,10 @@ const (
 // Remedy is a change that lifts a Refusal. What it does not name is empty.
 type Remedy struct {
 	Do        RemedyCode          `json:"do"`                  // what to change
-	Name      string              `json:"name,omitempty"`      // of the object
-	Field     string              `json:"field,omitempty"`     // of the template's spec
-	Value     string              `json:"value,omitempty"`     // to set or to list
-	Container string              `json:"container,omitempty"` // of the template; empty with SetRequest and SetLimit for the pod as a whole
-	Resource  corev1.ResourceName `json:"resource,omitempty"`  // such as cpu; of a quota as the quota has it
-	Amount    *resource.Quantity  `json:"amount,omitempty"`    // to set or to raise to
+	Name      string              `json:"name,omitempty"`      // of the object; otherwise absent
+	Field     string              `json:"field,omitempty"`     // of the template's spec; otherwise absent
+	Value     string              `json:"value,omitempty"`     // to set or to list; otherwise absent
+	Container string              `json:"container,omitempty"` // of the template; absent with SetRequest and SetLimit for the pod as a whole
+	Resource  corev1.ResourceName `json:"resource,omitempty"`  // such as cpu; of a quota as the quota has it; otherwise absent
+	Amount    *resource.Quantity  `json:"amount,omitempty"`    // to set or to raise to; otherwise absent
 }

@@ -15,10 +15,10 @@ import (
 type Invalid struct {
 	Why       InvalidCode         `json:"why"`                 // what is wrong
 	Field     string              `json:"field"`               // of the pod, as the API server names it
-	Container string              `json:"container,omitempty"` // whose field it is; empty for the pod as a whole
-	Resource  corev1.ResourceName `json:"resource,omitempty"`  // what is requested or limited
+	Container string              `json:"container,omitempty"` // whose field it is; absent for the pod as a whole
+	Resource  corev1.ResourceName `json:"resource,omitempty"`  // what is requested or limited; otherwise absent
 	Value     string              `json:"value"`               // of the field
-	Bound     string              `json:"bound,omitempty"`     // the value that it breaks
+	Bound     string              `json:"bound,omitempty"`     // the value that it breaks; otherwise absent
 }
 
 // InvalidCode says why a field is invalid.

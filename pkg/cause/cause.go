@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-ds/kubectl-ds/pkg/admission"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
@@ -48,17 +49,18 @@ const Patience = 5 * time.Minute
 
 // Causes are those of one DaemonSet at one time.
 type Causes struct {
-	s        *snapshot.Snapshot
-	st       *daemonset.State
-	at       time.Time
-	podEvent map[types.UID]map[string]*corev1.Event // newest by reason
-	dsEvent  map[string]*corev1.Event               // newest by reason, about the DaemonSet
-	failures map[string]*failures                   // by node: failed pods that the controller found, by its events
-	refusal  *Cause                                 // nil if the API server refuses nothing
-	changed  time.Time                              // the newest time in what the status is computed from
-	starts   Starts
-	nodes    map[string]*Cause           // by name; none where nothing is wrong
-	hide     func(message string) string // takes literal values out; nil until there is a message
+	s         *snapshot.Snapshot
+	st        *daemonset.State
+	at        time.Time
+	podEvent  map[types.UID]map[string]*corev1.Event // newest by reason
+	dsEvent   map[string]*corev1.Event               // newest by reason, about the DaemonSet
+	failures  map[string]*failures                   // by node: failed pods that the controller found, by its events
+	refusal   *Cause                                 // nil if the API server refuses nothing
+	admission *admission.Verdict                     // about the next pod; nil if it is not known
+	changed   time.Time                              // the newest time in what the status is computed from
+	starts    Starts
+	nodes     map[string]*Cause           // by name; none where nothing is wrong
+	hide      func(message string) string // takes literal values out; nil until there is a message
 }
 
 // Find returns the causes that a State and the events of its Snapshot show.
@@ -72,7 +74,8 @@ func Find(st *daemonset.State) *Causes {
 	for i := range s.Events {
 		cs.note(&s.Events[i])
 	}
-	cs.refusal, cs.changed = cs.quotable(cs.refused()), cs.lastChange()
+	cs.admission = admissionOf(st)
+	cs.refusal, cs.changed = cs.quotable(cs.rejected(cs.refused())), cs.lastChange()
 	if !st.PodsRead {
 		return cs
 	}
@@ -117,7 +120,7 @@ func (cs *Causes) quotable(c *Cause) *Cause {
 	return c
 }
 
-// Refusal returns that the API server refuses pods, since the last one that
-// was created, with the words of the newest FailedCreate event; nil if it does
-// not, or if there are no events to tell.
+// Refusal returns that the API server refuses pods: since the last one that was
+// created, with the words of the newest FailedCreate event, or from the next one on,
+// as its rules say. It is nil if the API server does not, or if neither tells.
 func (cs *Causes) Refusal() *Cause { return cs.refusal }

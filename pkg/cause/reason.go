@@ -20,9 +20,9 @@ const (
 	// Severity: Error
 	ControllerSilent daemonset.Reason = "ControllerSilent"
 	// FailedCreate: the API server rejects the pod because of a quota, a policy or a webhook: an event says so, and no
-	// pod was created after it
+	// pod was created after it; or its rules do, which `admission` holds
 	// Severity: Error
-	// Facts: events, last, message
+	// Facts: events, last, message, predicted, rule, rejects, name
 	FailedCreate daemonset.Reason = "FailedCreate"
 	// OOMKilled: a container was killed because it ran out of memory
 	// Severity: Error

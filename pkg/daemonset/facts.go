@@ -102,7 +102,7 @@ type FactKeys struct {
 	MinAvailable    string `json:"minAvailable"`    // of the PodDisruptionBudget, as it is written
 	MinReadySeconds int    `json:"minReadySeconds"` // of the DaemonSet
 
-	// of the PodDisruptionBudget, or of the ControllerRevision with the same content
+	// of the PodDisruptionBudget, of the ControllerRevision with the same content, or of what rejects a pod
 	Name  string   `json:"name"`
 	Names []string `json:"names"` // of ControllerRevisions
 
@@ -130,19 +130,21 @@ type FactKeys struct {
 	OldPods int `json:"oldPods"`
 
 	// of the requirement: `In`, `NotIn`, `Exists`, `DoesNotExist`, `Gt`, `Lt`
-	Operator string   `json:"operator"`
-	Others   int      `json:"others"`   // how many more rules fail
-	Outdated int      `json:"outdated"` // how many pods are not updated then
-	Patience int      `json:"patience"` // how many seconds after its creation a late pod is expected to stay as it is
-	Overdue  bool     `json:"overdue"`  // the deletionTimestamp is more than 5 minutes ago
-	Owner    string   `json:"owner"`    // `Kind/name` of the object that controls the pod
-	Pods     int      `json:"pods"`     // how many pods are old; in a note, how many it is about
-	Ports    []string `json:"ports"`    // for example `8080/TCP`
-	Present  bool     `json:"present"`  // the node has the label
+	Operator  string   `json:"operator"`
+	Others    int      `json:"others"`    // how many more rules fail
+	Outdated  int      `json:"outdated"`  // how many pods are not updated then
+	Patience  int      `json:"patience"`  // how many seconds after its creation a late pod is expected to stay as it is
+	Overdue   bool     `json:"overdue"`   // the deletionTimestamp is more than 5 minutes ago
+	Owner     string   `json:"owner"`     // `Kind/name` of the object that controls the pod
+	Pods      int      `json:"pods"`      // how many pods are old; in a note, how many it is about
+	Ports     []string `json:"ports"`     // for example `8080/TCP`
+	Predicted bool     `json:"predicted"` // no event tells of it: the rules do; otherwise absent
+	Present   bool     `json:"present"`   // the node has the label
 
 	// the reason of the pod, the container or the node condition, in the words of Kubernetes; for
 	// `NextRolloutStalls`, [why](#why-a-rollout-does-not-complete)
 	Reason     string   `json:"reason"`
+	Rejects    string   `json:"rejects"`    // one of the [reasons of a refusal](#reasons-of-a-refusal)
 	Relabelled int      `json:"relabelled"` // how many pods get another hash
 	Remove     []string `json:"remove"`     // the names of the revisions that the controller deletes
 
@@ -190,6 +192,8 @@ type FactKeys struct {
 	// `TakenUpAgain`: they are the first numbers of restored revisions. `Unknown`: renumbered, cleaned up or
 	// deleted
 	Why string `json:"why"`
+
+	Rule string `json:"rule"` // one of the [rules of admission](#rules-of-admission)
 
 	// eligible nodes without an available pod, not counting terminating pods
 	Without int  `json:"without"`

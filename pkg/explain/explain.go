@@ -7,6 +7,7 @@ package explain
 import (
 	"time"
 
+	"github.com/kubectl-ds/kubectl-ds/pkg/admission"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
@@ -62,6 +63,10 @@ type Explanation struct {
 	// what is wrong, causes before consequences: in the order of the table of [problems](#problems); for one code the
 	// more severe first, then the one with more nodes
 	Problems []Problem `json:"problems"`
+
+	// what the API server answers when the controller asks it to create a pod of the current template; nil where it
+	// rejected none, and where nothing was read that decides it
+	Admission *admission.Verdict `json:"admission"`
 
 	// what the controller does in its next sync, once it has seen this state
 	Next daemonset.Step `json:"next"`
@@ -325,10 +330,19 @@ func Explain(st *daemonset.State, o Options) *Explanation {
 		Revisions: g.revisions(),
 		Budget:    budget,
 		Problems:  problems,
+		Admission: g.admission(),
 		Next:      g.next,
 		Nodes:     g.nodes(o.Nodes),
 		Unmapped:  pods(st.Unmapped),
 	}
 	e.Advice, e.Fixes = e.advice(), g.fixes(e)
 	return e
+}
+
+// admission is what the API server answers to the next pod, where it rejects pods.
+func (g *given) admission() *admission.Verdict {
+	if g.causes.Refusal() == nil {
+		return nil
+	}
+	return g.causes.Admission()
 }

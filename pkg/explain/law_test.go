@@ -317,7 +317,7 @@ func revisionsPartition(st *daemonset.State, e *explain.Explanation) error {
 
 // nullable are the fields that docs/output.md lets be null.
 var nullable = []string{
-	"impact", "change", "outlook", "duration", "next", "otherwise", "limit", "origin", "beforeRollout", // besides beforeRevision and others below
+	"admission", "impact", "change", "outlook", "duration", "next", "otherwise", "limit", "origin", "beforeRollout", // besides beforeRevision and others below
 	"reported", "computed", "agrees", "writtenAt", "createdAt", "used", "free", "unblock", "since", "latest", "beforeRevision", "notBefore", "error", "shouldRun", "mayStay", "problem", "availableAt",
 }
 

@@ -47,7 +47,7 @@ func (g *given) origin(p *Problem, all cause.Tally) *cause.Origin {
 	case (p.Code == cause.ControllerSilent || p.Code == GenerationNotObserved) && p.Severity == cause.SeverityError:
 		o = cause.Origin{Kind: cause.OriginController, Certainty: cause.Likely}
 	case p.Code == cause.FailedCreate:
-		o.Kind, o.Name = cause.RefusedBy(p.Facts.Text("message"))
+		o.Kind, o.Name = cause.RejectedBy(p.Facts)
 		o.Certainty = cause.Certain
 	case !told:
 		return nil

@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/kubectl-ds/kubectl-ds/pkg/admission"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
@@ -62,11 +63,12 @@ type assumed struct {
 	image     string                  // that no kubelet takes, where that is why
 	broken    map[string]*cause.Cause // by node: why a pod of the current revision fails there
 	late      []Holder                // pods of the current revision that are to become ready, and take longer than any other did
-	refusal   *cause.Cause
-	room      *room            // that quotas leave for pods; nil where none limits them
-	silent    daemonset.Reason // why the controller does nothing; empty if it acts
-	gone      bool             // pods of vanished nodes are to be collected
-	inherited *assumed         // see inherit
+	refusal   *cause.Cause            // every new pod is refused
+	rejects   *cause.Cause            // the same, or only those for which quotas leave no room
+	room      *room                   // that quotas leave for pods; nil where none limits them
+	silent    daemonset.Reason        // why the controller does nothing; empty if it acts
+	gone      bool                    // pods of vanished nodes are to be collected
+	inherited *assumed                // see inherit
 	causes    *cause.Causes
 	surges    bool
 	ports     bool // a surging pod waits for a port that the old one holds
@@ -116,6 +118,10 @@ func assume(st *daemonset.State) *assumed {
 	a := &assumed{
 		nodes: make([]assumedNode, len(st.Nodes)), refusal: causes.Refusal(), broken: map[string]*cause.Cause{},
 		surges: st.Budget.MaxSurge > 0, causes: causes,
+	}
+	a.rejects, a.room = a.refusal, roomOf(st, causes.Admission())
+	if a.room != nil && a.refusal != nil && a.refusal.Facts.Text("rule") == string(admission.ResourceQuota) {
+		a.refusal = nil
 	}
 	tally := causes.RevisionFails()
 	revisionFails := tally.NewFailing > 0 && 2*tally.NewFailing >= tally.NewPods && !anyNewAvailable(st)

@@ -156,7 +156,8 @@ func (w *way) assumptions(o Options) (out []daemonset.Assumption) {
 	add(true, AssumeRequestBurst, strconv.Itoa(m.burst), from[o.RequestBurst > 0])
 	add(true, AssumeSlowStart, "1", sourceController)
 	add(true, AssumeStepBurst, strconv.Itoa(daemonset.BurstReplicas), sourceController)
-	add(a.fails == nil && a.image == "", AssumeNewPods, "", sourceState)
+	predicted := a.refusal != nil && a.refusal.Facts.Yes("predicted")
+	add(a.fails == nil && a.image == "" && !predicted, AssumeNewPods, "", sourceState)
 	add(len(a.late) > 0, AssumeLatePods, strconv.Itoa(len(a.late)), sourceState)
 	add(a.stay > 0, AssumeNodesStay, strconv.Itoa(a.stay), sourceState)
 	if a.fails != nil {
@@ -166,7 +167,7 @@ func (w *way) assumptions(o Options) (out []daemonset.Assumption) {
 	}
 	add(a.image != "", AssumeInvalidImage, a.image, sourceSpec)
 	add(a.ports, AssumeHostPorts, "", sourceSpec)
-	add(a.refusal != nil, AssumeRefused, "", sourceState)
+	add(a.refusal != nil && !predicted, AssumeRefused, "", sourceState)
 	add(a.gone, AssumeCollected, seconds(collected), sourceController)
 	return out
 }

@@ -6,6 +6,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 
+	"github.com/kubectl-ds/kubectl-ds/pkg/admission"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
@@ -19,6 +20,7 @@ type projection struct {
 	lost        []PlacementNode
 	stranded    []StrandedNode
 	nodes       []assumedNode // of the State's nodes; none where nothing is forecast
+	admission   *admission.Verdict
 }
 
 // forecast steps a rollout to its end. What was assumed before a change may be
@@ -57,7 +59,7 @@ func forecast(st *daemonset.State, o Options, inherited *assumed, underWay bool)
 			f.Waves[i].At, f.Waves[i].Last = nil, nil
 		}
 	}
-	f.nodes = w.a.nodes
+	f.nodes, f.admission = w.a.nodes, w.a.causes.Admission()
 	f.assumptions, f.warnings = w.assumptions(o), stepWarnings(&step, st, w.a)
 	if run.end.endless {
 		return f
@@ -374,8 +376,8 @@ func (a *assumed) why(i int, n *daemonset.Node) *cause.Cause {
 	switch {
 	case a.inherited != nil && a.inherited.broken[n.Name] != nil:
 		return a.inherited.broken[n.Name]
-	case len(n.Pods) == 0 && a.refusal != nil:
-		return a.refusal
+	case len(n.Pods) == 0 && a.rejects != nil && (a.room == nil || a.room.passes() == 0):
+		return a.rejects
 	case a.silent != "":
 		return a.causes.Of(n.Name)
 	}

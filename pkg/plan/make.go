@@ -4,9 +4,11 @@ import (
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/hide"
 	"github.com/kubectl-ds/kubectl-ds/pkg/managed"
@@ -39,6 +41,9 @@ func MakeChanged(r *whatif.Result, o Options) *Plan {
 	if before == nil {
 		subject = SubjectNew
 	}
+	if r.Summary.TemplateChanged {
+		after = withoutLifted(after)
+	}
 	var inherited *assumed
 	if before != nil && sameContainers(before.DaemonSet, after.DaemonSet) {
 		inherited = assume(before)
@@ -62,6 +67,20 @@ func MakeChanged(r *whatif.Result, o Options) *Plan {
 		}
 	}
 	return p
+}
+
+// withoutLifted returns a State without the events of refusals that a new template
+// lifts.
+func withoutLifted(st *daemonset.State) *daemonset.State {
+	if !cause.Find(st).Lifted() {
+		return st
+	}
+	s := *st.Snapshot
+	s.Events = slices.DeleteFunc(slices.Clone(s.Events), func(e corev1.Event) bool { return e.Reason == "FailedCreate" })
+	if lifted, err := st.Changed(&s); err == nil {
+		return lifted
+	}
+	return st
 }
 
 // changed adds what a change is and rests on.
@@ -116,6 +135,7 @@ func begin(subject Subject, st *daemonset.State, o Options, inherited *assumed) 
 	f := forecast(st, o, inherited, subject == SubjectRollout)
 	p.Lost, p.Stranded = append([]PlacementNode{}, f.lost...), append([]StrandedNode{}, f.stranded...)
 	p.Groups = groups(st, o.GroupBy, f.nodes)
+	p.Admission = f.admission
 	p.Forecast, p.Assumptions, p.Warnings = f.Forecast, append(p.Assumptions, f.assumptions...), append(p.Warnings, f.warnings...)
 	return p
 }

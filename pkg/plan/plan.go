@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/kubectl-ds/kubectl-ds/pkg/admission"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
@@ -44,6 +45,10 @@ type Plan struct {
 	// of the nodes `lost`, those whose pod may stay where it is, and which the rollout deletes without replacement: the
 	// node has a NoSchedule taint that the pod does not tolerate. Sorted by name
 	Stranded []StrandedNode `json:"stranded"`
+
+	// what the API server answers when the controller asks it to create a pod of the current template; nil where no
+	// pod is created, and where nothing was read that decides it
+	Admission *admission.Verdict `json:"admission"`
 
 	Next daemonset.Step `json:"next"` // what the controller does in its next sync
 

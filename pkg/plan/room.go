@@ -4,7 +4,11 @@ import (
 	"math"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/admission"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
 // room is what the ResourceQuotas of the namespace leave for pods: of each limited
@@ -13,6 +17,71 @@ type room struct {
 	free []int64
 	cost []int64            // of a new pod
 	held map[string][]int64 // of pods of the Snapshot, by name; a quota counts a pod until it is gone
+}
+
+// roomOf returns what the quotas of a Verdict about the current template leave; nil if
+// none counts its pods, or one cannot count them at all.
+func roomOf(st *daemonset.State, v *admission.Verdict) *room {
+	if v == nil || len(v.Refusals) > 0 && v.Refusals[0].Reason != admission.QuotaExceeded {
+		return nil
+	}
+	r, of := &room{held: map[string][]int64{}}, limitsOf(v)
+	for _, l := range of {
+		r.free, r.cost = append(r.free, l.free), append(r.cost, l.requested)
+	}
+	if len(of) == 0 {
+		return nil
+	}
+	byRevision := map[string][]int64{}
+	for i := range st.Nodes {
+		for j := range st.Nodes[i].Pods {
+			p := &st.Nodes[i].Pods[j]
+			held, known := byRevision[p.Revision]
+			if !known {
+				held = heldBy(st, p, of)
+				byRevision[p.Revision] = held
+			}
+			r.held[p.Name] = held
+		}
+	}
+	return r
+}
+
+// quotaLimit is one resource that a quota counts, in thousandths.
+type quotaLimit struct {
+	quota           string
+	resource        corev1.ResourceName
+	free, requested int64
+}
+
+func limitsOf(v *admission.Verdict) (out []quotaLimit) {
+	for _, q := range v.Quotas {
+		for _, a := range q.Amounts {
+			out = append(out, quotaLimit{q.Name, a.Resource, a.Hard.MilliValue() - a.Used.MilliValue(), a.Requested.MilliValue()})
+		}
+	}
+	return out
+}
+
+// heldBy returns what a pod of now takes of each limit: what the template of its
+// revision does, or the current one where that is not known.
+func heldBy(st *daemonset.State, p *daemonset.Pod, of []quotaLimit) []int64 {
+	pod := st.PodFor("")
+	if stored, err := template.Stored(st.Snapshot.RevisionData(p.Revision)); err == nil && !p.Updated {
+		if old, err := stored.Typed(); err == nil {
+			pod.Spec = old.Spec
+		}
+	}
+	v := admission.Check(st.Snapshot.Admission, pod, st.Snapshot.KubernetesVersion, st.Snapshot.Lacks)
+	out := make([]int64, len(of))
+	for _, l := range limitsOf(&v) {
+		for i := range of {
+			if of[i].quota == l.quota && of[i].resource == l.resource {
+				out[i] = l.requested
+			}
+		}
+	}
+	return out
 }
 
 // passes returns how many new pods the quotas admit.

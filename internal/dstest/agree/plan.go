@@ -41,7 +41,7 @@ func Plan(p *plan.Plan) error {
 func firstSync(p *plan.Plan) error {
 	n := &p.Next
 	creates, deletes := n.Creates.Len(), n.Deletes.Len()
-	refused := slices.ContainsFunc(p.Assumptions, func(a daemonset.Assumption) bool { return a.Code == plan.AssumeRefused })
+	refused := p.Outcome.Reason == cause.FailedCreate || slices.ContainsFunc(p.Assumptions, func(a daemonset.Assumption) bool { return a.Code == plan.AssumeRefused })
 	idle := p.Outcome.Reason == cause.ControllerSilent || p.Outcome.Reason == plan.Unfilled && len(p.Waves) == 0 // which does not do it
 	if refused || idle || n.Error != nil || p.Outcome.Code == plan.Unknown {
 		return nil

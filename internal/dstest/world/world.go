@@ -4,6 +4,7 @@ package world
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -18,6 +19,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
@@ -47,23 +49,28 @@ import (
 //	events:     a list; pod names one, without it they are about the DaemonSet
 //	budgets:    PodDisruptionBudgets that select the pods, NAME: their spec
 //	gaps:       a list
+//	admission:  what decides whether a pod is created, as in a Snapshot; a
+//	            namespace and a ServiceAccount default are there without a word
+//	others:     pods of others, NODE: a list of rows as in a Snapshot
 //
 // A name in nodes and pods may hold a range: w-[1-3]. Numbers of the status
 // that are not given are those that the controller's rules give.
 type world struct {
-	Now       string         `json:"now"`
-	Version   string         `json:"version"`
-	DaemonSet map[string]any `json:"daemonset"`
-	Revisions map[int]string `json:"revisions"`
-	Templates map[int]any    `json:"templates"`
-	Stored    map[int]any    `json:"stored"`
-	OtherForm []int          `json:"otherForm"`
-	Uncut     bool           `json:"uncut"`
-	Nodes     map[string]any `json:"nodes"`
-	Pods      map[string]any `json:"pods"`
-	Events    []event        `json:"events"`
-	Budgets   map[string]any `json:"budgets"`
-	Gaps      []snapshot.Gap `json:"gaps"`
+	Now       string                       `json:"now"`
+	Version   string                       `json:"version"`
+	DaemonSet map[string]any               `json:"daemonset"`
+	Revisions map[int]string               `json:"revisions"`
+	Templates map[int]any                  `json:"templates"`
+	Stored    map[int]any                  `json:"stored"`
+	OtherForm []int                        `json:"otherForm"`
+	Uncut     bool                         `json:"uncut"`
+	Nodes     map[string]any               `json:"nodes"`
+	Pods      map[string]any               `json:"pods"`
+	Events    []event                      `json:"events"`
+	Budgets   map[string]any               `json:"budgets"`
+	Gaps      []snapshot.Gap               `json:"gaps"`
+	Admission map[string]any               `json:"admission"`
+	Others    map[string][]snapshot.PodRow `json:"others"`
 }
 
 type event struct {
@@ -103,6 +110,21 @@ func Parse(t testing.TB, text string) *snapshot.Snapshot {
 	for _, key := range slices.Sorted(maps.Keys(w.Pods)) {
 		for _, k := range expand(key) {
 			s.Pods = append(s.Pods, c.pod(s.DaemonSet, k, w.Revisions, w.Pods[key]))
+		}
+	}
+	if w.Admission != nil {
+		s.Admission = c.admission(s.DaemonSet.Namespace, w.Admission)
+	}
+	if w.Others != nil {
+		s.OtherPods = &snapshot.OtherPods{AllNodes: true}
+		for _, node := range slices.Sorted(maps.Keys(w.Others)) {
+			for _, name := range expand(node) {
+				for i, row := range w.Others[node] {
+					row.Node, row.Namespace = name, cmp.Or(row.Namespace, "default")
+					row.Name = cmp.Or(row.Name, fmt.Sprintf("other-%d", i))
+					s.OtherPods.Pods = append(s.OtherPods.Pods, row)
+				}
+			}
 		}
 	}
 	for _, e := range w.Events {
@@ -366,4 +388,18 @@ func reportComputed(t testing.TB, s *snapshot.Snapshot, patch map[string]any) {
 		check(t, err)
 		check(t, json.Unmarshal(raw, &s.DaemonSet.Status))
 	}
+}
+
+// admission is what decides whether a pod is created in a namespace.
+func (c *creator) admission(namespace string, with map[string]any) *snapshot.Admission {
+	a := snapshot.Admission{
+		Namespace:       &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}},
+		ServiceAccounts: []corev1.ServiceAccount{{ObjectMeta: metav1.ObjectMeta{Name: "default", Namespace: namespace}}},
+	}
+	raw, err := json.Marshal(with)
+	check(c.t, err)
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.DisallowUnknownFields()
+	check(c.t, dec.Decode(&a))
+	return &a
 }

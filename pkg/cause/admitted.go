@@ -1,0 +1,110 @@
+package cause
+
+import (
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/admission"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+)
+
+// Admission returns what the API server would answer to the next pod that the
+// controller creates; nil if the Snapshot does not hold what decides that.
+func (cs *Causes) Admission() *admission.Verdict { return cs.admission }
+
+// admissionOf returns the Verdict about a pod of the current template.
+func admissionOf(st *daemonset.State) *admission.Verdict {
+	s := st.Snapshot
+	if s.Admission == nil {
+		return nil
+	}
+	v := admission.Check(s.Admission, st.PodFor(""), s.KubernetesVersion, s.Lacks)
+	return &v
+}
+
+// rejected adds to the refusal that the events tell of, if there is one, which rule
+// refuses the pod. Without such an event it returns that the API server will refuse
+// the next pod; nil where it admits it, or that is not known.
+func (cs *Causes) rejected(told *Cause) *Cause {
+	if cs.admission == nil || cs.admission.Admitted() {
+		return told
+	}
+	r := &cs.admission.Refusals[0]
+	f := daemonset.Facts{"rule": string(r.Rule), "rejects": string(r.Reason)}
+	if r.Name != "" {
+		f["name"] = r.Name
+	}
+	if told == nil {
+		f["predicted"] = true
+		return &Cause{Code: FailedCreate, Severity: SeverityError, Facts: f}
+	}
+	if kind, _ := RefusedBy(told.Facts.Text("message")); kind == ruleOrigins[r.Rule] {
+		maps.Copy(told.Facts, f)
+	}
+	return told
+}
+
+// ruleOrigins are what a rule of admission makes a problem come from, where that is
+// not the API server as a whole.
+var ruleOrigins = map[admission.Rule]OriginKind{admission.ResourceQuota: OriginQuota, admission.PodSecurity: OriginPolicy}
+
+// RejectedBy returns what refuses a pod and its name, by the facts of FailedCreate: the
+// rule if it is known, else the message of the API server.
+func RejectedBy(f daemonset.Facts) (by OriginKind, name string) {
+	rule := admission.Rule(f.Text("rule"))
+	if rule == "" || f.Text("message") != "" {
+		return RefusedBy(f.Text("message"))
+	}
+	if by, known := ruleOrigins[rule]; known {
+		return by, f.Text("name")
+	}
+	return OriginAPIServer, f.Text("name")
+}
+
+// Lifted reports whether the events tell that a rule refused pods which it would admit
+// now: what was refused, or who refused it, has changed since. It is false where a rule
+// refused that is not computed, as that of a webhook, or that could not be read.
+func (cs *Causes) Lifted() bool {
+	if cs.admission == nil || cs.refusal == nil || !cs.admission.Admitted() {
+		return false
+	}
+	by, _ := RefusedBy(cs.refusal.Facts.Text("message"))
+	for rule, kind := range ruleOrigins {
+		if kind != by {
+			continue
+		}
+		unread := slices.ContainsFunc(cs.admission.Unknown, func(u admission.Unchecked) bool { return u.Rule == rule })
+		assumed := rule == admission.PodSecurity && slices.ContainsFunc(cs.admission.Assumed, func(a admission.Assumption) bool { return a.What == admission.DefaultPodSecurity })
+		return !unread && !assumed
+	}
+	return false
+}
+
+// Narrowest returns the quota that lets the fewest new pods pass, with the resource that
+// limits them; nil if none limits them.
+func Narrowest(v *admission.Verdict) (*admission.Quota, *admission.Amount) {
+	for i := range v.Quotas {
+		q := &v.Quotas[i]
+		if q.Passes == admission.Unlimited || q.Passes != v.Passes {
+			continue
+		}
+		for j := range q.Amounts {
+			if q.Amounts[j].Passes() == q.Passes {
+				return q, &q.Amounts[j]
+			}
+		}
+	}
+	return nil, nil
+}
+
+// NeededFor returns how much a quota must allow of a resource so that it has room for
+// so many pods.
+func NeededFor(a *admission.Amount, pods int) resource.Quantity {
+	sum := a.Used.DeepCopy()
+	for range pods {
+		sum.Add(a.Requested)
+	}
+	return sum
+}
