@@ -1,5 +1,5 @@
 # What people run here. CI runs .ci/run, which calls these.
-.PHONY: build test laws lint oracle oracle-all oracle-coverage forecasts mutants hostile compare compare-quick e2e soak real-manifests krew-chain snapshot examples bench-start bench-plan bench-history
+.PHONY: build test laws lint oracle oracle-all oracle-coverage forecasts mutants hostile compare compare-quick e2e soak real-manifests krew-chain admission snapshot examples bench-start bench-plan bench-history
 
 build: ## the plugin, as bin/kubectl-ds
 	go build -o bin/kubectl-ds ./cmd/kubectl-ds
@@ -46,6 +46,10 @@ compare-quick: ## … of the examples, the stories of the command line, and ten 
 e2e: ## the plugin against a real control plane, which is built once and kept in the cache; E2E_PARALLEL=n tests at once, each on a control plane of its own (700 MB)
 	test/cluster/build.sh >/dev/null
 	cd test/e2e && go test -count=1 -v -timeout 45m -parallel $(or $(E2E_PARALLEL),5) ./...
+
+admission: ## pkg/admission against a real API server: ADMISSION_CASES=400 namespaces and templates, half a minute; ADMISSION_SEED=n for others
+	test/cluster/build.sh >/dev/null
+	cd test/e2e && ADMISSION_CASES=$(or $(ADMISSION_CASES),400) ADMISSION_SEED=$(or $(ADMISSION_SEED),1) go test -count=1 -v -timeout 45m -run 'TestAdmission' .
 
 soak: ## what .ci/run leaves out: random cases of a new seed, mutants, e2e three times, every version and platform; hours; SOAK="hostile oracle" for some
 	.ci/soak $(SOAK)

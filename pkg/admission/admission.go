@@ -37,7 +37,7 @@ type Verdict struct {
 }
 
 // Unlimited is the number of Passes where no quota limits it.
-const Unlimited = -1
+const Unlimited int64 = -1
 
 // Admitted reports whether nothing is known that rejects the pod.
 func (v *Verdict) Admitted() bool { return len(v.Refusals) == 0 }
@@ -165,6 +165,9 @@ const (
 	// NoPodSecurityExemption: the cluster's configuration of PodSecurity exempts neither the namespace, nor the
 	// RuntimeClass, nor the DaemonSet controller
 	NoPodSecurityExemption AssumptionCode = "NoPodSecurityExemption"
+	// LimitRangeOrder: LimitRanges have different defaults for the same resource, and the first by name is applied first;
+	// the API server applies them in any order
+	LimitRangeOrder AssumptionCode = "LimitRangeOrder"
 	// DefaultPlugins: the API server runs the admission plugins that are enabled by default, and no others, with
 	// their default configuration
 	DefaultPlugins AssumptionCode = "DefaultPlugins"

@@ -183,12 +183,29 @@ func TestRefusals(t *testing.T) {
 			assumed DefaultPodSecurity`,
 		},
 		{
-			"what is missing or out of the bounds of containers, each for itself", "ns; range r Container min cpu=100m max memory=1Gi", "a; b cpu=50m/60m memory=1/2Gi", "", `
-			LimitRanger LimitRangeViolated r [MinWithoutRequest a cpu 100m: -/-] [MaxWithoutLimit a memory 1Gi: -/-] [RequestBelowMin b cpu 100m: 50m/60m] [LimitAboveMax b memory 1Gi: 1/2Gi]
-			   SetRequest a cpu 100m
-			   SetLimit a memory 1Gi
+			"containers are out of bounds, each for itself; one without requests gets the minimum, one without limits the maximum",
+			"ns; range r Container min cpu=100m max memory=1Gi", "a; b cpu=50m/60m memory=1/2Gi", "", `
+			LimitRanger LimitRangeViolated r [RequestBelowMin b cpu 100m: 50m/60m] [LimitAboveMax b memory 1Gi: 1/2Gi]
 			   SetRequest b cpu 100m
+			   SetLimit b cpu 100m
 			   SetLimit b memory 1Gi
+			passes 0
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"nothing gives a pod as a whole the minimum or the maximum", "ns; range r Pod min cpu=100m max memory=1Gi", "a", "", `
+			LimitRanger LimitRangeViolated r [MinWithoutRequest  cpu 100m: -/-] [MaxWithoutLimit  memory 1Gi: -/-]
+			   SetRequest cpu 100m
+			   SetLimit memory 1Gi
+			passes 0
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"of a sum only some containers have a limit: it may be below the minimum, or the requests above the maximum", "ns; range r Pod min cpu=1; range s Pod max cpu=1", "a cpu=2; b cpu=-/500m", "", `
+			LimitRanger LimitRangeViolated r [LimitBelowMin  cpu 1: 2500m/500m]
+			   SetLimit cpu 1
+			LimitRanger LimitRangeViolated s [RequestAboveMax  cpu 1: 2500m/500m]
+			   SetRequest cpu 1
 			passes 0
 			assumed DefaultPodSecurity`,
 		},
@@ -201,6 +218,7 @@ func TestRefusals(t *testing.T) {
 			"a sidecar runs beside what inits after it", "ns; range r Pod max cpu=1", "a cpu=400m/400m; sidecar s cpu=100m/100m; init i cpu=1/1", "", `
 			LimitRanger LimitRangeViolated r [LimitAboveMax  cpu 1: 1100m/1100m]
 			   SetLimit cpu 1
+			   SetRequest cpu 1
 			passes 0
 			assumed DefaultPodSecurity`,
 		},
@@ -209,7 +227,14 @@ func TestRefusals(t *testing.T) {
 			LimitRanger LimitRangeViolated r [RatioAboveMax a cpu 2: 100m/250m] [RatioWithoutRequest a memory 1: 0/0]
 			   SetRequest a cpu 125m
 			   SetRequest a memory
+			   SetLimit a memory
 			passes 0
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"two defaults for the same resource: which one applies is open", "ns; range a Container default cpu=1; range b Container default cpu=2 memory=1", "c", "", `
+			passes -1
+			assumed LimitRangeOrder
 			assumed DefaultPodSecurity`,
 		},
 		{

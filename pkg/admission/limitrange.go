@@ -38,21 +38,46 @@ const (
 )
 
 // limitRangeDefaults gives each container the default limits and requests of the
-// LimitRanges that it lacks. Of several, it is open which applies first.
+// LimitRanges that it lacks. Which of several LimitRanges applies first is open: here
+// it is the first by name.
 func (c *check) limitRangeDefaults() {
+	var before corev1.ResourceRequirements
 	for _, lr := range sortedRanges(c.in.LimitRanges) {
 		limits, requests := corev1.ResourceList{}, corev1.ResourceList{}
 		for _, item := range lr.Spec.Limits {
 			if item.Type == corev1.LimitTypeContainer {
-				maps.Copy(limits, item.Default)
-				maps.Copy(requests, item.DefaultRequest)
+				limit, request := defaultsOf(item)
+				maps.Copy(limits, limit)
+				maps.Copy(requests, request)
 			}
 		}
+		if differ(before.Limits, limits) || differ(before.Requests, requests) {
+			c.assume(Assumption{What: LimitRangeOrder})
+		}
+		before.Limits, before.Requests = filled(before.Limits, limits), filled(before.Requests, requests)
 		for _, container := range containers(&c.pod.Spec) {
 			container.Resources.Limits = filled(container.Resources.Limits, limits)
 			container.Resources.Requests = filled(container.Resources.Requests, requests)
 		}
 	}
+}
+
+// defaultsOf returns the default limits and requests of containers. As the API
+// server sets them when it stores a LimitRange, a maximum is the default limit, and a
+// default limit, or else a minimum, the default request.
+func defaultsOf(item corev1.LimitRangeItem) (limits, requests corev1.ResourceList) {
+	limits = filled(maps.Clone(item.Default), item.Max)
+	return limits, filled(filled(maps.Clone(item.DefaultRequest), limits), item.Min)
+}
+
+// differ reports whether two lists have different amounts of something.
+func differ(a, b corev1.ResourceList) bool {
+	for name, q := range a {
+		if other, has := b[name]; has && q.Cmp(other) != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 func sortedRanges(all []corev1.LimitRange) []corev1.LimitRange {
@@ -81,7 +106,7 @@ func (c *check) limitRanges() {
 		}
 		r := Refusal{Rule: LimitRanger, Reason: LimitRangeViolated, Name: lr.Name, Bounds: all}
 		for _, b := range all {
-			r.Remedies = append(r.Remedies, b.remedy())
+			r.Remedies = append(r.Remedies, b.remedies()...)
 		}
 		c.refuse(r)
 	}
@@ -172,26 +197,41 @@ func (b Bound) values() (request, limit, bound int64) {
 	return request, limit, bound
 }
 
-// remedy sets what is out of bounds to the bound. Of a ratio, the request follows
-// the limit.
-func (b Bound) remedy() Remedy {
-	r := Remedy{Container: b.Container, Resource: b.Resource, Amount: &b.Bound}
+// remedies set what is out of bounds to the bound, and what would contradict that as
+// well. Of a ratio, the request follows the limit.
+func (b Bound) remedies() []Remedy {
+	set := func(do RemedyCode, to *resource.Quantity) Remedy {
+		return Remedy{Do: do, Container: b.Container, Resource: b.Resource, Amount: to}
+	}
+	request, limit, bound := b.values()
+	var all []Remedy
 	switch b.Why {
-	case MinWithoutRequest, RequestBelowMin, RequestAboveMax:
-		r.Do = SetRequest
-	case LimitBelowMin, MaxWithoutLimit, LimitAboveMax:
-		r.Do = SetLimit
+	case MinWithoutRequest, RequestBelowMin, LimitBelowMin:
+		if request < bound {
+			all = append(all, set(SetRequest, &b.Bound))
+		}
+		if b.Limit != nil && limit < bound {
+			all = append(all, set(SetLimit, &b.Bound))
+		}
+	case MaxWithoutLimit, LimitAboveMax, RequestAboveMax:
+		if b.Limit == nil || limit > bound {
+			all = append(all, set(SetLimit, &b.Bound))
+		}
+		if request > bound {
+			all = append(all, set(SetRequest, &b.Bound))
+		}
 	case RatioWithoutLimit:
-		r.Do, r.Amount = SetLimit, b.Request
+		all = append(all, set(SetLimit, b.Request))
 	case RatioWithoutRequest:
-		r.Do, r.Amount = SetRequest, b.Limit
-		if b.Limit == nil || b.Limit.IsZero() {
-			r.Amount = nil // any that a limit then allows
+		if b.Limit != nil && !b.Limit.IsZero() {
+			all = append(all, set(SetRequest, b.Limit))
+		} else { // any that is not 0
+			all = append(all, set(SetRequest, nil), set(SetLimit, nil))
 		}
 	case RatioAboveMax:
-		r.Do, r.Amount = SetRequest, b.ratioRequest()
+		all = append(all, set(SetRequest, b.ratioRequest()))
 	}
-	return r
+	return all
 }
 
 // ratioRequest returns the smallest request, in thousandths or whole units, that the limit allows.

@@ -130,14 +130,21 @@ func runtimeOf(t *testing.T, words []string) nodev1.RuntimeClass {
 		case "overhead":
 		case "select":
 			k, v, _ := strings.Cut(value, ":")
-			r.Scheduling = &nodev1.Scheduling{NodeSelector: map[string]string{k: v}}
+			schedulingOf(&r).NodeSelector = map[string]string{k: v}
 		case "tolerate":
-			r.Scheduling = &nodev1.Scheduling{Tolerations: []corev1.Toleration{{Key: value, Operator: corev1.TolerationOpExists}}}
+			schedulingOf(&r).Tolerations = []corev1.Toleration{{Key: value, Operator: corev1.TolerationOpExists}}
 		default:
 			r.Overhead = &nodev1.Overhead{PodFixed: list(t, w)}
 		}
 	}
 	return r
+}
+
+func schedulingOf(r *nodev1.RuntimeClass) *nodev1.Scheduling {
+	if r.Scheduling == nil {
+		r.Scheduling = &nodev1.Scheduling{}
+	}
+	return r.Scheduling
 }
 
 func rangeOf(t *testing.T, words []string) corev1.LimitRange {

@@ -25,6 +25,24 @@ type Quota struct {
 	Passes int64 `json:"passes"`
 }
 
+// Used returns what a quota counts of a pod that is there, by the names that the
+// quota has: nothing if it does not count such pods. Of a pod that has ended only
+// count/pods counts. A pod from a Snapshot lacks its limits, so that they count
+// nothing.
+func Used(q *corev1.ResourceQuota, pod *corev1.Pod, kubernetesVersion string) corev1.ResourceList {
+	c := &check{version: rulesOf(kubernetesVersion), pod: pod}
+	if len(countedOf(q.Status.Hard)) == 0 || !c.inScope(q) {
+		return nil
+	}
+	used := c.usage()
+	ended := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+	maps.DeleteFunc(used, func(name corev1.ResourceName, amount resource.Quantity) bool {
+		_, limited := q.Status.Hard[name]
+		return !limited || amount.IsZero() || ended && name != countPods
+	})
+	return used
+}
+
 // quotas: no quota that counts the pod lacks what it counts, or room.
 func (c *check) quotas() {
 	c.unread(ResourceQuota, snapshot.ResourceQuotas)

@@ -159,7 +159,7 @@ func remediesOf(all []Invalid) []Remedy {
 		case RequestAboveLimit, RequestIsNotLimit: // the limit may be the default: it then follows the request
 			r.Do, r.Amount = SetLimit, quantity(v.Value)
 		case NoLimit:
-			r.Do = SetLimit
+			r.Do, r.Amount = SetLimit, quantity(v.Value)
 		case PodBelowContainers:
 			r.Do, r.Amount = SetRequest, quantity(v.Bound)
 		case ContainerAbovePod:

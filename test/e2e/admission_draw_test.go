@@ -154,13 +154,23 @@ func (k *admissionCase) requirements() corev1.ResourceRequirements {
 	return r
 }
 
+// container returns one of the containers.
 func (k *admissionCase) container() *corev1.Container {
 	spec := &k.template.Spec
-	if n := k.IntN(len(spec.Containers) + len(spec.InitContainers)); n < len(spec.Containers) {
-		return &spec.Containers[n]
+	i := k.IntN(len(spec.Containers) + len(spec.InitContainers))
+	c := &spec.Containers[0]
+	if i < len(spec.InitContainers) {
+		c = &spec.InitContainers[i]
 	} else {
-		return &spec.InitContainers[n-len(spec.Containers)]
+		c = &spec.Containers[i-len(spec.InitContainers)]
 	}
+	if c.SecurityContext == nil {
+		c.SecurityContext = &corev1.SecurityContext{}
+	}
+	if c.SecurityContext.Capabilities == nil && spec.OS == nil {
+		c.SecurityContext.Capabilities = &corev1.Capabilities{}
+	}
+	return c
 }
 
 // twists are what may be why a pod is rejected, or changed.
@@ -208,7 +218,7 @@ var twists = []struct {
 		}
 	}},
 	{"priority class", func(k *admissionCase) {
-		k.template.Spec.PriorityClassName = oneOf(k, "gone", "gone", "high", "never", "system-node-critical")
+		k.template.Spec.PriorityClassName = oneOf(k, k.gone(), k.gone(), "high", "never", "system-node-critical")
 	}},
 	{"priority", func(k *admissionCase) {
 		k.template.Spec.PriorityClassName = oneOf(k, "", "high", "never", "system-node-critical")
@@ -218,7 +228,7 @@ var twists = []struct {
 		k.template.Spec.PriorityClassName = oneOf(k, "", "high", "never")
 		k.template.Spec.PreemptionPolicy = oneOf(k, policy(corev1.PreemptNever), policy(corev1.PreemptLowerPriority))
 	}},
-	{"runtime class", func(k *admissionCase) { k.runtimeClass(oneOf(k, "gone", "gone", "plain", "sandbox", "heavy")) }},
+	{"runtime class", func(k *admissionCase) { k.runtimeClass(oneOf(k, k.gone(), k.gone(), "plain", "sandbox", "heavy")) }},
 	{"overhead", func(k *admissionCase) {
 		k.runtimeClass(oneOf(k, "", "plain", "sandbox", "heavy"))
 		k.template.Spec.Overhead = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(oneOf(k, "250m", "0.25", "1"))}
@@ -234,7 +244,9 @@ var twists = []struct {
 	{"same ports", func(k *admissionCase) {
 		spec := &k.template.Spec
 		spec.HostNetwork = k.chance(80)
-		spec.Containers = append(spec.Containers, corev1.Container{Name: "other", Image: "example.com/other:1"})
+		if len(spec.Containers) < 3 {
+			spec.Containers = append(spec.Containers, corev1.Container{Name: "other", Image: "example.com/other:1"})
+		}
 		for i := range spec.Containers {
 			spec.Containers[i].Ports = []corev1.ContainerPort{{ContainerPort: oneOf[int32](k, 8080, 8080, 9090), Protocol: oneOf(k, "", corev1.ProtocolUDP)}}
 		}
@@ -253,7 +265,7 @@ var twists = []struct {
 			k.template.Spec.InitContainers[i].Resources = corev1.ResourceRequirements{}
 		}
 		for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
-			low, high := "1", "2"
+			low, high := "1", oneOf(k, "1", "2")
 			if name == corev1.ResourceMemory {
 				low, high = "256Mi", "1Gi"
 			}
@@ -278,7 +290,11 @@ var twists = []struct {
 	}},
 	{"default of devices", func(k *admissionCase) {
 		name := oneOf[corev1.ResourceName](k, "example.com/gpu", "hugepages-2Mi")
-		k.limitRange(corev1.LimitRangeItem{Type: corev1.LimitTypeContainer, Default: corev1.ResourceList{name: resource.MustParse("2Mi")}})
+		item := corev1.LimitRangeItem{Type: corev1.LimitTypeContainer, Default: corev1.ResourceList{name: resource.MustParse("2Mi")}}
+		if k.chance(30) {
+			item = corev1.LimitRangeItem{Type: corev1.LimitTypeContainer, Min: item.Default}
+		}
+		k.limitRange(item)
 	}},
 	{"container bounds", func(k *admissionCase) { k.limitRange(k.bounds(corev1.LimitTypeContainer)) }},
 	{"pod bounds", func(k *admissionCase) { k.limitRange(k.bounds(corev1.LimitTypePod)) }},
@@ -341,6 +357,9 @@ var twists = []struct {
 		}
 	}},
 }
+
+// gone is the name of a class that does not exist, until it is created for this case.
+func (k *admissionCase) gone() string { return "gone-" + k.name }
 
 func number32(n int32) *int32 { return &n }
 
@@ -450,6 +469,9 @@ func (k *admissionCase) quota(hard map[corev1.ResourceName]string, used string) 
 func (k *admissionCase) harm() {
 	spec, c := &k.template.Spec, k.container()
 	no, yes, root := false, true, int64(0)
+	if spec.OS != nil {
+		return // of Windows most of it would be invalid
+	}
 	switch k.IntN(16) {
 	case 0:
 		spec.HostNetwork = true
