@@ -114,6 +114,8 @@ type reader interface {
 	ReadAll(context.Context, source.Filter) ([]*snapshot.Snapshot, error)
 	Names(context.Context, string) ([]string, error)
 	ReadFor(context.Context, *appsv1.DaemonSet) (*snapshot.Snapshot, error)
+	AddOtherPods(context.Context, []*snapshot.Snapshot, []string) ([]*snapshot.Snapshot, error)
+	AddAdmission(context.Context, ...source.Creation) ([]*snapshot.Snapshot, error)
 }
 
 // open returns the reader and the namespace that was asked for. In a dump
@@ -216,6 +218,10 @@ func (in *input) read(ctx context.Context) ([]*snapshot.Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
+	return in.readFrom(ctx, r, namespace)
+}
+
+func (in *input) readFrom(ctx context.Context, r reader, namespace string) ([]*snapshot.Snapshot, error) {
 	if len(in.names) == 0 {
 		if in.allNamespaces {
 			namespace = ""

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -83,10 +84,15 @@ func (in *input) right(g daemonset.Gap) string {
 	if g.Why != snapshot.Forbidden || g.What == snapshot.Version {
 		return ""
 	}
-	check := screen.Command{screen.Word("kubectl auth can-i list " + string(g.What))}
+	what := cmp.Or(map[snapshot.What]string{snapshot.PodsOfOthers: "pods", snapshot.BudgetsOfOthers: "poddisruptionbudgets", snapshot.Webhooks: "validatingwebhookconfigurations"}[g.What], string(g.What))
+	verb := "list"
+	if slices.Contains([]snapshot.What{snapshot.Namespaces, snapshot.RuntimeClasses, snapshot.ServiceAccounts}, g.What) {
+		verb = "get"
+	}
+	check := screen.Command{screen.Word("kubectl auth can-i " + verb + " " + what)}
 	switch namespace := in.namespace(); {
-	case g.What == snapshot.Nodes:
-	case in.allNamespaces:
+	case slices.Contains(ofCluster, g.What):
+	case in.allNamespaces, slices.Contains(snapshot.FitWhats, g.What):
 		check = append(check, "-A")
 	case namespace != "":
 		check = append(check, "-n "+screen.Quote(namespace))
@@ -95,8 +101,11 @@ func (in *input) right(g daemonset.Gap) string {
 	if len(in.from) > 0 {
 		then = "record the dump again"
 	}
-	return fmt.Sprintf("; ask somebody who may list %s (%s) to %s", g.What, view.WithFlags(check, in.askedBy().Kubectl...), then)
+	return fmt.Sprintf("; ask somebody who may %s %s (%s) to %s", verb, what, view.WithFlags(check, in.askedBy().Kubectl...), then)
 }
+
+// ofCluster are the parts that are in no namespace, or are one.
+var ofCluster = []snapshot.What{snapshot.Nodes, snapshot.PriorityClasses, snapshot.RuntimeClasses, snapshot.Webhooks}
 
 // nothing says that there is no DaemonSet, with the command that looks in all
 // namespaces.

@@ -7,12 +7,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
 func newSnapshot(c *common) *cobra.Command {
 	in := &input{common: c, command: "snapshot"}
-	showValues := false
+	showValues, fit := false, false
 	cmd := &cobra.Command{
 		Use:     "snapshot NAME",
 		Short:   "Write a DaemonSet's state as JSON, to be read with --from",
@@ -22,6 +23,13 @@ func newSnapshot(c *common) *cobra.Command {
 			events, the PodDisruptionBudgets that select its pods, and all nodes. Every command
 			gives the same answer from it with --from. Images of nodes, annotations of nodes
 			and pods, and managed fields other than the DaemonSet's are left out.
+
+			It also has what the API server checks when a pod is created: the namespace with
+			its ResourceQuotas and LimitRanges, the PriorityClasses, the ServiceAccount and
+			RuntimeClass of the template, and the names of the webhooks and admission policies
+			that may reject or change the pod. With --fit it has a row for each other pod on
+			the nodes: namespace, name, node, priority, start time, requests, host ports and
+			PodDisruptionBudgets, and nothing else of it.
 
 			Literal values of environment variables may be secret: each is replaced by a
 			digest, in pod templates, revisions, and annotations that hold a copy of them. So
@@ -47,15 +55,16 @@ func newSnapshot(c *common) *cobra.Command {
 			return c.completeNames(cmd, args, begun)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return writeSnapshot(cmd.Context(), in, args, showValues)
+			return writeSnapshot(cmd.Context(), in, args, showValues, fit)
 		},
 	}
 	in.addFlags(cmd.Flags())
 	cmd.Flags().BoolVar(&showValues, "show-values", false, "write literal values of environment variables, which may be secret")
+	cmd.Flags().BoolVar(&fit, "fit", false, "include a row for each pod of others on the nodes")
 	return cmd
 }
 
-func writeSnapshot(ctx context.Context, in *input, args []string, showValues bool) error {
+func writeSnapshot(ctx context.Context, in *input, args []string, showValues, fit bool) error {
 	if err := in.checkNames(args); err != nil {
 		return err
 	}
@@ -65,11 +74,10 @@ func writeSnapshot(ctx context.Context, in *input, args []string, showValues boo
 	if err := in.check(); err != nil {
 		return err
 	}
-	read, err := in.read(ctx)
+	s, err := readWhole(ctx, in, fit)
 	if err != nil {
 		return err
 	}
-	s := in.asked(read[0])
 	switch {
 	case !showValues:
 		key := make([]byte, 32) // of the digests, which nobody keeps
@@ -86,4 +94,24 @@ func writeSnapshot(ctx context.Context, in *input, args []string, showValues boo
 	}
 	_, err = in.Out.Write(raw)
 	return err
+}
+
+// readWhole returns the Snapshot with what the API server checks when a pod is created
+// and, for fit, with the other pods on all nodes.
+func readWhole(ctx context.Context, in *input, fit bool) (*snapshot.Snapshot, error) {
+	r, namespace, err := in.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	read, err := in.readFrom(ctx, r, namespace)
+	if err == nil && fit {
+		read, err = r.AddOtherPods(ctx, read, nil)
+	}
+	if err == nil {
+		read, err = r.AddAdmission(ctx, source.Creation{Of: read[0]})
+	}
+	if err != nil {
+		return nil, err
+	}
+	return in.asked(read[0]), nil
 }

@@ -12,9 +12,12 @@ import (
 	"testing"
 	"time"
 
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
@@ -71,16 +74,19 @@ func (s *apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	namespace, resource, name := "", "", ""
 	path := r.URL.Path
-	for _, group := range []string{"/api/v1/", "/apis/apps/v1/", "/apis/policy/v1/"} {
+	for _, group := range []string{"/api/v1/", "/apis/apps/v1/", "/apis/policy/v1/", "/apis/scheduling.k8s.io/v1/", "/apis/node.k8s.io/v1/", "/apis/admissionregistration.k8s.io/v1/"} {
 		path = strings.TrimPrefix(path, group)
 	}
-	if rest, ok := strings.CutPrefix(path, "namespaces/"); ok {
+	if rest, ok := strings.CutPrefix(path, "namespaces/"); ok && strings.Contains(rest, "/") {
 		namespace, path, _ = strings.Cut(rest, "/")
 	}
 	resource, name, _ = strings.Cut(path, "/")
 	what := strings.TrimPrefix(resource, "/")
 	if name != "" {
 		what = strings.TrimSuffix(resource, "s")
+		if strings.HasSuffix(resource, "sses") {
+			what = strings.TrimSuffix(resource, "es")
+		}
 	}
 	if r.URL.Path == "/version" {
 		what = "version"
@@ -98,6 +104,11 @@ func (s *apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		"daemonsets": &appsv1.DaemonSetList{}, "controllerrevisions": &appsv1.ControllerRevisionList{},
 		"nodes": &corev1.NodeList{}, "pods": &corev1.PodList{}, "events": &corev1.EventList{},
 		"poddisruptionbudgets": &policyv1.PodDisruptionBudgetList{},
+		"namespaces":           &corev1.NamespaceList{}, "serviceaccounts": &corev1.ServiceAccountList{}, "resourcequotas": &corev1.ResourceQuotaList{}, "limitranges": &corev1.LimitRangeList{},
+		"priorityclasses": &schedulingv1.PriorityClassList{}, "runtimeclasses": &nodev1.RuntimeClassList{},
+		"validatingwebhookconfigurations": &admissionv1.ValidatingWebhookConfigurationList{}, "mutatingwebhookconfigurations": &admissionv1.MutatingWebhookConfigurationList{},
+		"validatingadmissionpolicies": &admissionv1.ValidatingAdmissionPolicyList{}, "validatingadmissionpolicybindings": &admissionv1.ValidatingAdmissionPolicyBindingList{},
+		"mutatingadmissionpolicies": &admissionv1.MutatingAdmissionPolicyList{}, "mutatingadmissionpolicybindings": &admissionv1.MutatingAdmissionPolicyBindingList{},
 	}[resource]
 	if list == nil {
 		s.fail(w, http.StatusNotFound, metav1.StatusReasonNotFound, "no such path")
@@ -156,6 +167,30 @@ func resourceOf(o runtime.Object) string {
 		return "events"
 	case *policyv1.PodDisruptionBudget:
 		return "poddisruptionbudgets"
+	case *corev1.Namespace:
+		return "namespaces"
+	case *corev1.ServiceAccount:
+		return "serviceaccounts"
+	case *corev1.ResourceQuota:
+		return "resourcequotas"
+	case *corev1.LimitRange:
+		return "limitranges"
+	case *schedulingv1.PriorityClass:
+		return "priorityclasses"
+	case *nodev1.RuntimeClass:
+		return "runtimeclasses"
+	case *admissionv1.ValidatingWebhookConfiguration:
+		return "validatingwebhookconfigurations"
+	case *admissionv1.MutatingWebhookConfiguration:
+		return "mutatingwebhookconfigurations"
+	case *admissionv1.ValidatingAdmissionPolicy:
+		return "validatingadmissionpolicies"
+	case *admissionv1.ValidatingAdmissionPolicyBinding:
+		return "validatingadmissionpolicybindings"
+	case *admissionv1.MutatingAdmissionPolicy:
+		return "mutatingadmissionpolicies"
+	case *admissionv1.MutatingAdmissionPolicyBinding:
+		return "mutatingadmissionpolicybindings"
 	}
 	return ""
 }
@@ -167,6 +202,9 @@ func fieldsOf(o runtime.Object) fields.Set {
 		f["type"] = e.Type
 		f["involvedObject.kind"] = e.InvolvedObject.Kind
 		f["involvedObject.name"] = e.InvolvedObject.Name
+	}
+	if p, ok := o.(*corev1.Pod); ok {
+		f["spec.nodeName"], f["status.phase"], f["status.nominatedNodeName"] = p.Spec.NodeName, string(p.Status.Phase), p.Status.NominatedNodeName
 	}
 	return f
 }

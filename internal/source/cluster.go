@@ -11,18 +11,24 @@ import (
 	"strings"
 	"time"
 
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/version"
+	admissionclient "k8s.io/client-go/kubernetes/typed/admissionregistration/v1"
 	appsclient "k8s.io/client-go/kubernetes/typed/apps/v1"
 	coreclient "k8s.io/client-go/kubernetes/typed/core/v1"
+	nodeclient "k8s.io/client-go/kubernetes/typed/node/v1"
 	policyclient "k8s.io/client-go/kubernetes/typed/policy/v1"
+	schedulingclient "k8s.io/client-go/kubernetes/typed/scheduling/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 
@@ -36,6 +42,11 @@ type Cluster struct {
 	apps   *appsclient.AppsV1Client
 	core   *coreclient.CoreV1Client
 	policy *policyclient.PolicyV1Client
+
+	scheduling *schedulingclient.SchedulingV1Client
+	node       *nodeclient.NodeV1Client
+	admission  *admissionclient.AdmissionregistrationV1Client
+
 	server string // for errors: without credentials
 	clock  func() time.Time
 	heard  *heard // the server's warnings
@@ -86,14 +97,19 @@ func NewCluster(config *rest.Config, clock func() time.Time) (*Cluster, error) {
 		return nil, fmt.Errorf("connection to the cluster: %w", err)
 	}
 	clients := map[schema.GroupVersion]*rest.RESTClient{}
-	for _, gv := range []schema.GroupVersion{appsv1.SchemeGroupVersion, corev1.SchemeGroupVersion, policyv1.SchemeGroupVersion} {
+	for _, gv := range []schema.GroupVersion{
+		appsv1.SchemeGroupVersion, corev1.SchemeGroupVersion, policyv1.SchemeGroupVersion, schedulingv1.SchemeGroupVersion, nodev1.SchemeGroupVersion, admissionv1.SchemeGroupVersion,
+	} {
 		if clients[gv], err = restClient(config, client, gv); err != nil {
 			return nil, fmt.Errorf("connection to the cluster: %w", err)
 		}
 	}
 	return &Cluster{
 		apps: appsclient.New(clients[appsv1.SchemeGroupVersion]), core: coreclient.New(clients[corev1.SchemeGroupVersion]),
-		policy: policyclient.New(clients[policyv1.SchemeGroupVersion]), server: address(config.Host), clock: clock, heard: heard, waits: waits,
+		policy:     policyclient.New(clients[policyv1.SchemeGroupVersion]),
+		scheduling: schedulingclient.New(clients[schedulingv1.SchemeGroupVersion]), node: nodeclient.New(clients[nodev1.SchemeGroupVersion]),
+		admission: admissionclient.New(clients[admissionv1.SchemeGroupVersion]),
+		server:    address(config.Host), clock: clock, heard: heard, waits: waits,
 	}, nil
 }
 

@@ -526,7 +526,7 @@ func TestLastOfEach(t *testing.T) {
 		all[i].ResourceVersion = strconv.Itoa(i)
 	}
 	var got []string
-	for _, n := range lastOfEach(all) {
+	for _, n := range lastOfEach(all, keyOf[corev1.Node]) {
 		got = append(got, n.Name+n.ResourceVersion)
 	}
 	if diff := cmp.Diff([]string{"a2", "c3", "b4"}, got); diff != "" {

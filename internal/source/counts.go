@@ -10,9 +10,12 @@ import (
 	"slices"
 	"strings"
 
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
+	nodev1 "k8s.io/api/node/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -101,13 +104,12 @@ func strange(k metav1.TypeMeta) bool {
 // sound returns what is wrong with an object that a Snapshot would hold. Files
 // and servers are held to the same.
 func sound(o metav1.Object) error {
-	_, isNode := o.(*corev1.Node)
 	switch {
 	case o.GetName() == "":
 		return &fieldError{"metadata.name", errMissing}
-	case isNode && o.GetNamespace() != "":
-		return &fieldError{"metadata.namespace", errors.New("a Node has no namespace")}
-	case !isNode && o.GetNamespace() == "":
+	case ofCluster(o) && o.GetNamespace() != "":
+		return &fieldError{"metadata.namespace", fmt.Errorf("a %s has no namespace", reflect.TypeOf(o).Elem().Name())}
+	case !ofCluster(o) && o.GetNamespace() == "":
 		return &fieldError{"metadata.namespace", errMissing}
 	}
 	if ds, ok := o.(*appsv1.DaemonSet); ok {
@@ -119,6 +121,17 @@ func sound(o metav1.Object) error {
 		}
 	}
 	return nil
+}
+
+// ofCluster reports whether an object is of a kind that has no namespace.
+func ofCluster(o metav1.Object) bool {
+	switch o.(type) {
+	case *corev1.Node, *corev1.Namespace, *schedulingv1.PriorityClass, *nodev1.RuntimeClass,
+		*admissionv1.ValidatingWebhookConfiguration, *admissionv1.MutatingWebhookConfiguration,
+		*admissionv1.ValidatingAdmissionPolicy, *admissionv1.ValidatingAdmissionPolicyBinding, *admissionv1.MutatingAdmissionPolicy, *admissionv1.MutatingAdmissionPolicyBinding:
+		return true
+	}
+	return false
 }
 
 // noStatus reports whether a DaemonSet lacks its status, or a part of it that

@@ -13,10 +13,13 @@ import (
 	"strings"
 	"time"
 
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
+	nodev1 "k8s.io/api/node/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -32,9 +35,11 @@ type object struct {
 	kind     metav1.TypeMeta
 	is       metav1.Object // of a kind of which a Snapshot holds objects
 	snapshot *snapshot.Snapshot
-	newest   time.Time // the newest time in the object
-	bare     bool      // it lacks its status, which every live object has
-	note     string    // what a person should know of it, said of "it"
+	newest   time.Time     // the newest time in the object
+	bare     bool          // it lacks its status, which every live object has
+	asked    metav1.Object // of a kind that only a question about admission needs
+	damage   error         // why such an object cannot be read
+	note     string        // what a person should know of it, said of "it"
 
 	list     bool   // the end of a list of this kind, and no object
 	page     page   // of a list
@@ -101,7 +106,11 @@ func decode(raw []byte, list metav1.TypeMeta) (object, error) {
 		return o, err
 	}
 	o.saw(reflect.ValueOf(o.is))
-	strip(o.is)
+	if b, ok := o.is.(*policyv1.PodDisruptionBudget); ok {
+		whole(b)
+	} else {
+		strip(o.is)
+	}
 	for _, m := range o.is.GetManagedFields() {
 		if m.FieldsV1 != nil {
 			m.FieldsV1.SetRawBytes(compact(m.FieldsV1.GetRawBytes()))
@@ -123,6 +132,38 @@ var heldTypes = map[metav1.TypeMeta]reflect.Type{
 	{APIVersion: "policy/v1beta1", Kind: "PodDisruptionBudget"}: reflect.TypeFor[policyv1.PodDisruptionBudget](),
 }
 
+// admissionTypes are those of the objects that a question about admission needs. One
+// that cannot be read is no damage to any other answer.
+var admissionTypes = map[metav1.TypeMeta]reflect.Type{
+	ofNamespaces:         reflect.TypeFor[corev1.Namespace](),
+	ofAccounts:           reflect.TypeFor[corev1.ServiceAccount](),
+	ofQuotas:             reflect.TypeFor[corev1.ResourceQuota](),
+	ofLimits:             reflect.TypeFor[corev1.LimitRange](),
+	ofPriorityClasses:    reflect.TypeFor[schedulingv1.PriorityClass](),
+	ofRuntimeClasses:     reflect.TypeFor[nodev1.RuntimeClass](),
+	ofValidatingWebhooks: reflect.TypeFor[admissionv1.ValidatingWebhookConfiguration](),
+	ofMutatingWebhooks:   reflect.TypeFor[admissionv1.MutatingWebhookConfiguration](),
+	ofValidatingPolicies: reflect.TypeFor[admissionv1.ValidatingAdmissionPolicy](),
+	ofValidatingBindings: reflect.TypeFor[admissionv1.ValidatingAdmissionPolicyBinding](),
+	ofMutatingPolicies:   reflect.TypeFor[admissionv1.MutatingAdmissionPolicy](),
+	ofMutatingBindings:   reflect.TypeFor[admissionv1.MutatingAdmissionPolicyBinding](),
+}
+
+var (
+	ofNamespaces         = metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"}
+	ofAccounts           = metav1.TypeMeta{APIVersion: "v1", Kind: "ServiceAccount"}
+	ofQuotas             = metav1.TypeMeta{APIVersion: "v1", Kind: "ResourceQuota"}
+	ofLimits             = metav1.TypeMeta{APIVersion: "v1", Kind: "LimitRange"}
+	ofPriorityClasses    = metav1.TypeMeta{APIVersion: "scheduling.k8s.io/v1", Kind: "PriorityClass"}
+	ofRuntimeClasses     = metav1.TypeMeta{APIVersion: "node.k8s.io/v1", Kind: "RuntimeClass"}
+	ofValidatingWebhooks = metav1.TypeMeta{APIVersion: "admissionregistration.k8s.io/v1", Kind: "ValidatingWebhookConfiguration"}
+	ofMutatingWebhooks   = metav1.TypeMeta{APIVersion: "admissionregistration.k8s.io/v1", Kind: "MutatingWebhookConfiguration"}
+	ofValidatingPolicies = metav1.TypeMeta{APIVersion: "admissionregistration.k8s.io/v1", Kind: "ValidatingAdmissionPolicy"}
+	ofValidatingBindings = metav1.TypeMeta{APIVersion: "admissionregistration.k8s.io/v1", Kind: "ValidatingAdmissionPolicyBinding"}
+	ofMutatingPolicies   = metav1.TypeMeta{APIVersion: "admissionregistration.k8s.io/v1", Kind: "MutatingAdmissionPolicy"}
+	ofMutatingBindings   = metav1.TypeMeta{APIVersion: "admissionregistration.k8s.io/v1", Kind: "MutatingAdmissionPolicyBinding"}
+)
+
 // other reads a recorded Snapshot. Of any other kind it keeps what a person should
 // know, and its times: a Lease, for one, is renewed by a kubelet every 10 seconds.
 func other(raw []byte, o object) (object, error) {
@@ -143,6 +184,14 @@ func other(raw []byte, o object) (object, error) {
 	}
 	if json.Unmarshal(raw, &timed) == nil { // one that cannot be read has none
 		o.saw(reflect.ValueOf(timed))
+	}
+	if t := admissionTypes[o.kind]; t != nil {
+		o.asked = reflect.New(t).Interface().(metav1.Object)
+		if _, err := sjson.UnmarshalStrict(raw, o.asked, sjson.DisallowUnknownFields); err != nil {
+			o.damage = explain(raw, o.asked, err)
+		} else if o.damage = sound(o.asked); o.damage == nil {
+			strip(o.asked)
+		}
 	}
 	return o, nil
 }

@@ -29,6 +29,7 @@ type Dump struct {
 	budgets    store[policyv1.PodDisruptionBudget]
 	stores     map[string]putter // all of these, by kind
 	snapshots  map[Ref]*snapshot.Snapshot
+	admission  admissionStores
 
 	kinds   map[string]int  // how many objects there are of each kind, of any kind
 	strange map[string]bool // kinds that Kubernetes does not have
@@ -88,6 +89,8 @@ func (d *Dump) add(file string, o object) error {
 		if why, from := d.stores[o.kind.Kind].put(o.is, o.bare, at); why != "" {
 			d.clashes = append(d.clashes, fmt.Sprintf("%s: a second %s %s: the one in %s %s; the one that comes last is used", at, o.kind.Kind, Ref{o.is.GetNamespace(), o.is.GetName()}, from, why))
 		}
+	case o.asked != nil:
+		d.admission.put(o, at)
 	case o.snapshot != nil:
 		ref := Ref{o.snapshot.DaemonSet.Namespace, o.snapshot.DaemonSet.Name}
 		old := d.snapshots[ref]
@@ -248,7 +251,8 @@ func (d *Dump) refs() []Ref {
 // Read returns the Snapshot of one DaemonSet. Without a namespace the name
 // must be that of one DaemonSet only, or the error is an [*AmbiguousError].
 //
-// A recorded Snapshot is returned as it was taken. Of a plain dump the
+// A recorded Snapshot is returned as it was taken, without its OtherPods and its
+// Admission, which AddOtherPods and AddAdmission give back. Of a plain dump the
 // Snapshot holds more pods than Cluster.Read asks for: those, too, that the
 // DaemonSet owns but does not select.
 func (d *Dump) Read(_ context.Context, ref Ref) (*snapshot.Snapshot, error) {
@@ -315,7 +319,7 @@ func (d *Dump) labels(r Ref) map[string]string {
 
 func (d *Dump) snapshot(r Ref) (*snapshot.Snapshot, error) {
 	if s := d.snapshots[r]; s != nil {
-		return s, nil
+		return s.Holding(nil, nil).Admitting(nil, nil), nil // until it is asked for
 	}
 	rel, err := relate(&d.daemonSets.items[d.daemonSets.at[r.Namespace+"/"+r.Name]])
 	if err != nil {
@@ -331,9 +335,13 @@ func (d *Dump) snapshot(r Ref) (*snapshot.Snapshot, error) {
 
 // assemble makes a Snapshot without its events, not yet in order.
 func (d *Dump) assemble(r relation) *snapshot.Snapshot {
+	budgets := filter(d.budgets.items, r.selectedBy)
+	for i := range budgets {
+		strip(&budgets[i])
+	}
 	return &snapshot.Snapshot{
 		DaemonSet: r.ds, Revisions: filter(d.revisions.items, r.takes), Nodes: d.nodes.items, Pods: filter(d.pods.items, r.takes),
-		PodDisruptionBudgets: filter(d.budgets.items, r.selectedBy), TakenAt: d.takenAt, VersionSource: snapshot.VersionDefault, Gaps: d.gaps(r),
+		PodDisruptionBudgets: budgets, TakenAt: d.takenAt, VersionSource: snapshot.VersionDefault, Gaps: d.gaps(r),
 	}
 }
 
@@ -348,7 +356,7 @@ func (d *Dump) ReadFor(_ context.Context, ds *appsv1.DaemonSet) (*snapshot.Snaps
 	}
 	s := d.assemble(rel)
 	if last := d.last(); last != nil && len(s.Nodes) == 0 {
-		s.Nodes, s.TakenAt, s.KubernetesVersion, s.VersionSource, s.Gaps = last.Nodes, last.TakenAt, last.KubernetesVersion, last.VersionSource, slices.Clone(last.Gaps)
+		s.Nodes, s.TakenAt, s.KubernetesVersion, s.VersionSource, s.Gaps = last.Nodes, last.TakenAt, last.KubernetesVersion, last.VersionSource, last.Holding(nil, nil).Admitting(nil, nil).Gaps
 	}
 	s.Gaps = ordered(slices.DeleteFunc(s.Gaps, func(g snapshot.Gap) bool {
 		return g.Why != snapshot.Partial && slices.Contains([]snapshot.What{snapshot.Pods, snapshot.Revisions, snapshot.Events}, g.What)

@@ -98,7 +98,7 @@ func (c *Cluster) addPodEvents(ctx context.Context, all []*snapshot.Snapshot) er
 	}
 	for _, s := range all {
 		if own := troubledOf(s.Pods); len(own) > 0 {
-			s.Events = lastOfEach(append(s.Events, filter(read, own.concerned)...))
+			s.Events = lastOfEach(append(s.Events, filter(read, own.concerned)...), keyOf[corev1.Event])
 			s.Gaps = ordered(append(s.Gaps, gaps...))
 			order(s)
 		}
@@ -129,10 +129,17 @@ func (c *Cluster) events(ctx context.Context, namespace string, keep func(metav1
 func list[T any, L pageOf](ctx context.Context, c *Cluster, what snapshot.What, o metav1.ListOptions, ask func(context.Context, metav1.ListOptions) (L, error),
 	keep func(metav1.Object) bool,
 ) ([]T, []snapshot.Gap, error) {
+	return listAs(ctx, c, what, o, ask, stripped[T](keep), keyOf[T])
+}
+
+// listAs does what list does, and holds of each object what made returns.
+func listAs[T, R any, L pageOf](ctx context.Context, c *Cluster, what snapshot.What, o metav1.ListOptions, ask func(context.Context, metav1.ListOptions) (L, error),
+	made func(*T) (R, bool), keyOf func(*R) string,
+) ([]R, []snapshot.Gap, error) {
 	if slices.Contains(c.leftOut, what) {
 		return nil, []snapshot.Gap{{What: what, Why: snapshot.NotGiven, Message: "not asked for"}}, nil
 	}
-	got, moved, err := readPages[T](ctx, o, ask, keep)
+	got, moved, err := readPagesAs(ctx, o, ask, made, keyOf)
 	switch {
 	case err != nil:
 		g, err := c.gap(ctx, what, err)
@@ -141,6 +148,18 @@ func list[T any, L pageOf](ctx context.Context, c *Cluster, what snapshot.What, 
 		return got, []snapshot.Gap{{What: what, Why: snapshot.Moved, Message: moved}}, nil
 	}
 	return got, nil, nil
+}
+
+// stripped returns what makes of an object the same one, stripped, if keep lets it
+// through. Without keep, all are kept.
+func stripped[T any](keep func(metav1.Object) bool) func(*T) (T, bool) {
+	return func(o *T) (T, bool) {
+		kept := keep == nil || keep(metaOf(o))
+		if kept {
+			strip(o)
+		}
+		return *o, kept
+	}
 }
 
 // pageSize is the length of a page: kubectl's own, and small enough for a
@@ -161,15 +180,23 @@ type pageOf interface {
 // each before it asks for the next, so that what nobody reads is never held for
 // more than one page. Without keep it keeps all. moved says why the objects are
 // not all of one moment, or is empty.
+func readPages[T any, L pageOf](ctx context.Context, opts metav1.ListOptions, ask func(context.Context, metav1.ListOptions) (L, error), keep func(metav1.Object) bool) (got []T, moved string, err error) {
+	return readPagesAs(ctx, opts, ask, stripped[T](keep), keyOf[T])
+}
+
+// readPagesAs does what readPages does, and holds of each object what made returns,
+// with whether it is kept. keyOf returns what tells two of them apart.
 //
 // A continue token expires after some five minutes of etcd history (410
 // Gone). The server then offers a token that goes on from the same place at
-// the present moment: readPages takes it, says so in moved, and drops what
+// the present moment: readPagesAs takes it, says so in moved, and drops what
 // stands there twice, keeping the later. Without such a token it starts over.
 //
 // client-go's tools/pager is not used: after 410 Gone it asks for the rest of
 // the list in one piece, which is what pages are there to avoid.
-func readPages[T any, L pageOf](ctx context.Context, opts metav1.ListOptions, ask func(context.Context, metav1.ListOptions) (L, error), keep func(metav1.Object) bool) (got []T, moved string, err error) {
+func readPagesAs[T, R any, L pageOf](ctx context.Context, opts metav1.ListOptions, ask func(context.Context, metav1.ListOptions) (L, error),
+	made func(*T) (R, bool), keyOf func(*R) string,
+) (got []R, moved string, err error) {
 	opts.Limit = pageSize
 	page, expiries := 1, 0
 	followed := map[string]bool{} // tokens
@@ -197,9 +224,8 @@ func readPages[T any, L pageOf](ctx context.Context, opts metav1.ListOptions, as
 		}
 		all := *items.(*[]T)
 		for i := range all {
-			if keep == nil || keep(metaOf(&all[i])) {
-				strip(&all[i])
-				got = append(got, all[i])
+			if one, kept := made(&all[i]); kept {
+				got = append(got, one)
 			}
 		}
 		next, left := answer.GetContinue(), answer.GetRemainingItemCount()
@@ -216,7 +242,7 @@ func readPages[T any, L pageOf](ctx context.Context, opts metav1.ListOptions, as
 		followed[opts.Continue] = true
 		page++
 	}
-	once := lastOfEach(got)
+	once := lastOfEach(got, keyOf)
 	if twice := len(got) - len(once); twice > 0 && moved == "" {
 		moved = fmt.Sprintf("%d objects appear twice: the pages were not read at the same moment", twice)
 	}
@@ -236,15 +262,18 @@ func expired(err error) (token string, gone bool) {
 	return token, true
 }
 
-// lastOfEach drops every object but the last of its name.
-func lastOfEach[T any](items []T) []T {
+// lastOfEach drops every object but the last of its key.
+func lastOfEach[T any](items []T, keyOf func(*T) string) []T {
 	last := make(map[string]int, len(items))
 	for i := range items {
-		last[key(metaOf(&items[i]))] = i
+		last[keyOf(&items[i])] = i
+	}
+	if len(last) == len(items) {
+		return items
 	}
 	var out []T
 	for i := range items {
-		if last[key(metaOf(&items[i]))] == i {
+		if last[keyOf(&items[i])] == i {
 			out = append(out, items[i])
 		}
 	}

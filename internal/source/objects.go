@@ -8,7 +8,9 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -37,6 +39,18 @@ func strip(o any) {
 		snapshot.StripEvent(o)
 	case *policyv1.PodDisruptionBudget:
 		snapshot.StripPodDisruptionBudget(o)
+	case *corev1.Namespace:
+		snapshot.StripNamespace(o)
+	case *schedulingv1.PriorityClass:
+		snapshot.StripPriorityClass(o)
+	case *nodev1.RuntimeClass:
+		snapshot.StripRuntimeClass(o)
+	case *corev1.ServiceAccount:
+		snapshot.StripServiceAccount(o)
+	case *corev1.ResourceQuota:
+		snapshot.StripResourceQuota(o)
+	case *corev1.LimitRange:
+		snapshot.StripLimitRange(o)
 	}
 }
 
@@ -61,6 +75,22 @@ func stripRecorded(s *snapshot.Snapshot) {
 	for i := range s.Nodes {
 		snapshot.StripNode(&s.Nodes[i])
 	}
+	if a := s.Admission; a != nil {
+		if a.Namespace != nil {
+			strip(a.Namespace)
+		}
+		stripAll(a.PriorityClasses)
+		stripAll(a.RuntimeClasses)
+		stripAll(a.ServiceAccounts)
+		stripAll(a.ResourceQuotas)
+		stripAll(a.LimitRanges)
+	}
+}
+
+func stripAll[T any](all []T) {
+	for i := range all {
+		strip(&all[i])
+	}
 }
 
 // filter returns copies of what keep lets through.
@@ -75,6 +105,9 @@ func filter[T any](all []T, keep func(metav1.Object) bool) []T {
 }
 
 func key(o metav1.Object) string { return o.GetNamespace() + "/" + o.GetName() }
+
+// keyOf returns the key of a pointer to an object.
+func keyOf[T any](o *T) string { return key(metaOf(o)) }
 
 // sortByName orders objects by namespace and name, and copies none to compare it.
 func sortByName[T any](all []T) {

@@ -24,6 +24,8 @@ type reader interface {
 	Read(context.Context, Ref) (*snapshot.Snapshot, error)
 	ReadAll(context.Context, Filter) ([]*snapshot.Snapshot, error)
 	Names(context.Context, string) ([]string, error)
+	AddOtherPods(context.Context, []*snapshot.Snapshot, []string) ([]*snapshot.Snapshot, error)
+	AddAdmission(context.Context, ...Creation) ([]*snapshot.Snapshot, error)
 }
 
 // sources gives the same world by every way there is.
@@ -51,7 +53,7 @@ var sources = []struct {
 	}},
 	{"typed lists in a folder", func(t *testing.T, w world) reader {
 		dir := t.TempDir()
-		for _, resource := range []string{"daemonsets", "controllerrevisions", "nodes", "pods", "events", "poddisruptionbudgets"} {
+		for resource := range kindsOf {
 			for i, extension := range []string{".json", ".yaml"} {
 				write(t, filepath.Join(dir, "some", "where", resource+extension), typedList(t, w, resource, i, extension))
 			}
@@ -69,10 +71,19 @@ func mixedList(w world) map[string]any {
 	return map[string]any{"apiVersion": "v1", "kind": "List", "metadata": map[string]any{"resourceVersion": ""}, "items": items}
 }
 
+var kindsOf = map[string]string{
+	"daemonsets": "DaemonSet", "controllerrevisions": "ControllerRevision", "nodes": "Node", "pods": "Pod", "events": "Event", "poddisruptionbudgets": "PodDisruptionBudget",
+	"namespaces": "Namespace", "serviceaccounts": "ServiceAccount", "resourcequotas": "ResourceQuota", "limitranges": "LimitRange",
+	"priorityclasses": "PriorityClass", "runtimeclasses": "RuntimeClass",
+	"validatingwebhookconfigurations": "ValidatingWebhookConfiguration", "mutatingwebhookconfigurations": "MutatingWebhookConfiguration",
+	"validatingadmissionpolicies": "ValidatingAdmissionPolicy", "validatingadmissionpolicybindings": "ValidatingAdmissionPolicyBinding",
+	"mutatingadmissionpolicies": "MutatingAdmissionPolicy", "mutatingadmissionpolicybindings": "MutatingAdmissionPolicyBinding",
+}
+
 // typedList is what "kubectl get --raw" prints, of every second object: the
 // items have no kind. In YAML the kind comes after them.
 func typedList(t *testing.T, w world, resource string, half int, extension string) []byte {
-	kind := map[string]string{"daemonsets": "DaemonSet", "controllerrevisions": "ControllerRevision", "nodes": "Node", "pods": "Pod", "events": "Event", "poddisruptionbudgets": "PodDisruptionBudget"}[resource]
+	kind := kindsOf[resource]
 	items := []any{}
 	for i, o := range w {
 		if resourceOf(o) == resource && i%2 == half {
@@ -85,6 +96,12 @@ func typedList(t *testing.T, w world, resource string, half int, extension strin
 		group = "apps/v1"
 	case "PodDisruptionBudget":
 		group = "policy/v1"
+	case "PriorityClass":
+		group = "scheduling.k8s.io/v1"
+	case "RuntimeClass":
+		group = "node.k8s.io/v1"
+	case "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding", "MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding":
+		group = "admissionregistration.k8s.io/v1"
 	}
 	if extension == ".yaml" {
 		return asYAML(t, map[string]any{"apiVersion": group, "kind": kind + "List", "items": items})

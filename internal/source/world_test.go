@@ -6,9 +6,13 @@ import (
 	"testing"
 	"time"
 
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -25,12 +29,21 @@ type world []runtime.Object
 //
 //	ds NAME       a DaemonSet that selects app=NAME
 //	node NAME
-//	pod NAME      words: app=X its label; owner=X its DaemonSet; ready; ending
+//	pod NAME      words: app=X its label; owner=X its DaemonSet; ready; ending; node=X (default: n1), node= for none;
+//	              nominated=X; cpu=100m what it requests; priority=N; port=N of the node; phase=X (default: Running)
 //	rev NAME      a ControllerRevision; words: app=X, owner=X
 //	event NAME    words: about=Kind/NAME, normal (a warning otherwise)
 //	pdb NAME      a PodDisruptionBudget; words: selects=X the pods with app=X,
 //	              selects= all of the namespace, selects=? what cannot be parsed
 //	other NAME    a ConfigMap
+//
+// and for admission, with label=X for a label team=X:
+//
+//	namespace NAME
+//	priorityclass NAME, runtimeclass NAME, serviceaccount NAME, quota NAME, limits NAME
+//	validating NAME, mutating NAME  webhooks; words: of=pods, in=X the namespaces with team=X, for=X the pods with app=X
+//	policy NAME, mpolicy NAME       a validating or mutating policy; the same words
+//	binding NAME, mbinding NAME     words: policy=NAME, audits, and the same words
 //
 // Words for all: ns=X (default kube-system, node: none), uid=X (default: made
 // of kind and name), rv=N, gen=N, current=N (the status of a ds), label=X.
@@ -110,6 +123,10 @@ func parseObject(t testing.TB, words []string) runtime.Object {
 		o.Annotations = map[string]string{"deprecated.daemonset.template.generation": "1"}
 		o.Status.CurrentNumberScheduled = int32(number("current"))
 		o.Status.ObservedGeneration = number("gen")
+		o.Spec.Template.Spec.ServiceAccountName = has["account"]
+		if class, ok := has["runtime"]; ok {
+			o.Spec.Template.Spec.RuntimeClassName = &class
+		}
 		return o
 	case "node":
 		meta.Namespace = ""
@@ -121,6 +138,23 @@ func parseObject(t testing.TB, words []string) runtime.Object {
 	case "pod":
 		o := &corev1.Pod{ObjectMeta: meta, Spec: corev1.PodSpec{NodeName: "n1", Containers: []corev1.Container{{Name: "c", Image: "i:1", Env: []corev1.EnvVar{{Name: "TOKEN", Value: "hidden"}}}}}}
 		o.Status.Phase = corev1.PodRunning
+		o.Status.NominatedNodeName = has["nominated"]
+		if phase := has["phase"]; phase != "" {
+			o.Status.Phase = corev1.PodPhase(phase)
+		}
+		if node, given := has["node"]; given {
+			o.Spec.NodeName = node
+		}
+		if cpu := has["cpu"]; cpu != "" {
+			o.Spec.Containers[0].Resources.Requests = corev1.ResourceList{"cpu": resource.MustParse(cpu)}
+		}
+		if port := number("port"); port > 0 {
+			o.Spec.Containers[0].Ports = []corev1.ContainerPort{{ContainerPort: 80, HostPort: int32(port), Protocol: corev1.ProtocolTCP}}
+		}
+		if has["priority"] != "" {
+			priority := int32(number("priority"))
+			o.Spec.Priority = &priority
+		}
 		status := corev1.ConditionFalse
 		if _, ready := has["ready"]; ready {
 			status = corev1.ConditionTrue
@@ -157,11 +191,74 @@ func parseObject(t testing.TB, words []string) runtime.Object {
 			o.Spec.Selector = &metav1.LabelSelector{}
 		}
 		return o
+	case "namespace", "priorityclass", "runtimeclass", "serviceaccount", "quota", "limits", "validating", "mutating", "policy", "binding", "mpolicy", "mbinding":
+		return forAdmission(kind, meta, has)
 	case "other":
 		return &corev1.ConfigMap{ObjectMeta: meta, Data: map[string]string{"k": "v"}}
 	}
 	t.Fatalf("no such kind: %v", words)
 	return nil
+}
+
+// forAdmission returns an object of a kind that the API server looks at when a pod is
+// created, with what no rule reads.
+func forAdmission(kind string, meta metav1.ObjectMeta, has map[string]string) runtime.Object {
+	meta.Annotations = map[string]string{"applied": "long"}
+	if l := has["label"]; l != "" {
+		meta.Labels = map[string]string{"team": l}
+	}
+	ofNamespace := meta
+	meta.Namespace = ""
+	selecting := func(label, value string) *metav1.LabelSelector {
+		if value == "" {
+			return &metav1.LabelSelector{}
+		}
+		return &metav1.LabelSelector{MatchLabels: map[string]string{label: value}}
+	}
+	rule := admissionv1.RuleWithOperations{
+		Operations: []admissionv1.OperationType{admissionv1.Create},
+		Rule:       admissionv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{has["of"]}},
+	}
+	if has["of"] == "" {
+		rule.Resources = []string{"pods"}
+	}
+	byNamespace, byObject := selecting("team", has["in"]), selecting("app", has["for"])
+	resources := &admissionv1.MatchResources{NamespaceSelector: byNamespace, ObjectSelector: byObject, ResourceRules: []admissionv1.NamedRuleWithOperations{{RuleWithOperations: rule}}}
+	switch kind {
+	case "namespace":
+		return &corev1.Namespace{ObjectMeta: meta, Spec: corev1.NamespaceSpec{Finalizers: []corev1.FinalizerName{"kubernetes"}}, Status: corev1.NamespaceStatus{Phase: corev1.NamespaceActive}}
+	case "priorityclass":
+		return &schedulingv1.PriorityClass{ObjectMeta: meta, Value: 7, Description: "long"}
+	case "runtimeclass":
+		return &nodev1.RuntimeClass{ObjectMeta: meta, Handler: "runc", Overhead: &nodev1.Overhead{PodFixed: corev1.ResourceList{"cpu": resource.MustParse("100m")}}}
+	case "serviceaccount":
+		return &corev1.ServiceAccount{ObjectMeta: ofNamespace, Secrets: []corev1.ObjectReference{{Name: "token"}}, ImagePullSecrets: []corev1.LocalObjectReference{{Name: "pull"}}}
+	case "quota":
+		hard := corev1.ResourceList{"pods": resource.MustParse("5")}
+		return &corev1.ResourceQuota{ObjectMeta: ofNamespace, Spec: corev1.ResourceQuotaSpec{Hard: hard}, Status: corev1.ResourceQuotaStatus{Hard: hard, Used: hard}}
+	case "limits":
+		return &corev1.LimitRange{ObjectMeta: ofNamespace, Spec: corev1.LimitRangeSpec{Limits: []corev1.LimitRangeItem{{Type: corev1.LimitTypeContainer, Max: corev1.ResourceList{"cpu": resource.MustParse("1")}}}}}
+	case "validating":
+		return &admissionv1.ValidatingWebhookConfiguration{ObjectMeta: meta, Webhooks: []admissionv1.ValidatingWebhook{{
+			Name: "hook", Rules: []admissionv1.RuleWithOperations{rule}, NamespaceSelector: byNamespace, ObjectSelector: byObject, ClientConfig: admissionv1.WebhookClientConfig{CABundle: []byte("long")},
+		}}}
+	case "mutating":
+		return &admissionv1.MutatingWebhookConfiguration{ObjectMeta: meta, Webhooks: []admissionv1.MutatingWebhook{{
+			Name: "hook", Rules: []admissionv1.RuleWithOperations{rule}, NamespaceSelector: byNamespace, ObjectSelector: byObject,
+		}}}
+	case "policy":
+		return &admissionv1.ValidatingAdmissionPolicy{ObjectMeta: meta, Spec: admissionv1.ValidatingAdmissionPolicySpec{MatchConstraints: resources}}
+	case "mpolicy":
+		return &admissionv1.MutatingAdmissionPolicy{ObjectMeta: meta, Spec: admissionv1.MutatingAdmissionPolicySpec{MatchConstraints: resources}}
+	case "binding":
+		actions := []admissionv1.ValidationAction{admissionv1.Deny}
+		if _, audits := has["audits"]; audits {
+			actions = []admissionv1.ValidationAction{admissionv1.Audit}
+		}
+		resources.ResourceRules = nil
+		return &admissionv1.ValidatingAdmissionPolicyBinding{ObjectMeta: meta, Spec: admissionv1.ValidatingAdmissionPolicyBindingSpec{PolicyName: has["policy"], MatchResources: resources, ValidationActions: actions}}
+	}
+	return &admissionv1.MutatingAdmissionPolicyBinding{ObjectMeta: meta, Spec: admissionv1.MutatingAdmissionPolicyBindingSpec{PolicyName: has["policy"]}}
 }
 
 // typed returns a copy of o that says what it is.

@@ -210,6 +210,8 @@ var (
 		snapshot.DisruptionBudgetsUnknown: "unknown whether one selects the pods; a rolling update ignores it either way",
 		snapshot.AdmissionUnchecked:       "whether the API server would admit a new pod is checked only in part",
 		snapshot.WebhooksUnknown:          "webhooks and policies that may reject a new pod are not named",
+		snapshot.FitUnknown:               "unknown whether a further pod fits on its node",
+		snapshot.VictimsAssumed:           "a preemption is computed as if no PodDisruptionBudget protected a pod",
 		snapshot.CausesReduced:            "rejected creations and the messages of scheduler and kubelet are missing",
 		snapshot.RulesAssumed:             "the rules of " + daemonset.Newest + " are used (--kubernetes-version chooses others)",
 		snapshot.ClockAssumed:             "ages are measured from the latest time in the input, or from this machine's clock where it has none (--now sets it)",
@@ -219,8 +221,11 @@ var (
 
 // partWords names a part of the input.
 func partWords(what snapshot.What) string {
-	status := map[snapshot.What]string{snapshot.DaemonSetStatus: "the status of the daemonset", snapshot.NodeStatus: "the status of nodes", snapshot.PodStatus: "the status of pods"}
-	return cmp.Or(status[what], string(what))
+	named := map[snapshot.What]string{
+		snapshot.DaemonSetStatus: "the status of the daemonset", snapshot.NodeStatus: "the status of nodes", snapshot.PodStatus: "the status of pods",
+		snapshot.PodsOfOthers: "the other pods on the nodes", snapshot.BudgetsOfOthers: "the poddisruptionbudgets of the other pods",
+	}
+	return cmp.Or(named[what], string(what))
 }
 
 // Gap says what could not be read and what the answer lacks for it.

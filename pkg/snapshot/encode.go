@@ -70,7 +70,8 @@ func Decode(data []byte) (*Snapshot, error) {
 
 // Validate returns an error that names the field when the Snapshot lacks what
 // every calculation needs: a named DaemonSet with a selector, a time, and
-// names for all revisions, nodes and pods, unique among nodes and pods.
+// names for all revisions, nodes and pods, unique among nodes and pods. Rows of
+// other pods need their node as well.
 func Validate(s *Snapshot) error {
 	ds := s.DaemonSet
 	switch {
@@ -114,6 +115,27 @@ func Validate(s *Snapshot) error {
 		if s.Revisions[i].Name == "" {
 			return fmt.Errorf("revisions[%d].metadata.name: missing", i)
 		}
+	}
+	return validateRows(s.OtherPods)
+}
+
+func validateRows(o *OtherPods) error {
+	if o == nil {
+		return nil
+	}
+	rows := make(map[string]bool, len(o.Pods))
+	for i := range o.Pods {
+		row := &o.Pods[i]
+		for _, f := range []struct{ name, value string }{{"namespace", row.Namespace}, {"name", row.Name}, {"node", row.Node}} {
+			if f.value == "" {
+				return fmt.Errorf("otherPods.pods[%d].%s: missing", i, f.name)
+			}
+		}
+		key := row.Namespace + "/" + row.Name
+		if rows[key] {
+			return fmt.Errorf("otherPods.pods[%d]: %q stands there twice", i, key)
+		}
+		rows[key] = true
 	}
 	return nil
 }

@@ -147,37 +147,68 @@ func HostPortsOf(spec *corev1.PodSpec) (out []HostPort) {
 // BudgetsOf names in each row the PodDisruptionBudgets that select the pod, and
 // returns those that select any of them. labels are those of each row's pod.
 func BudgetsOf(rows []PodRow, labelsOf []map[string]string, all []policyv1.PodDisruptionBudget) []DisruptionBudget {
-	byNamespace := map[string][]*selecting{}
-	for i := range all {
-		b := &all[i]
-		if s, err := metav1.LabelSelectorAsSelector(b.Spec.Selector); err == nil && !s.Empty() { // for the scheduler an empty one selects nothing
-			byNamespace[b.Namespace] = append(byNamespace[b.Namespace], &selecting{b, s, false})
-		}
-	}
+	b := NewBudgets(all)
 	for i := range rows {
-		for _, s := range byNamespace[rows[i].Namespace] {
-			if s.selector.Matches(labels.Set(labelsOf[i])) {
-				rows[i].Budgets, s.used = append(rows[i].Budgets, s.of.Name), true
-			}
-		}
-		slices.Sort(rows[i].Budgets)
+		rows[i].Budgets = b.Of(rows[i].Namespace, labelsOf[i])
 	}
-	var out []DisruptionBudget
-	for i := range all {
-		for _, s := range byNamespace[all[i].Namespace] {
-			if s.of == &all[i] && s.used {
-				out = append(out, DisruptionBudget{all[i].Namespace, all[i].Name, all[i].Status.DisruptionsAllowed, slices.Sorted(maps.Keys(all[i].Status.DisruptedPods))})
-			}
-		}
-	}
-	slices.SortFunc(out, func(a, b DisruptionBudget) int {
-		return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name)
-	})
-	return out
+	return b.In(rows)
 }
 
-type selecting struct {
-	of       *policyv1.PodDisruptionBudget
+// Budgets are PodDisruptionBudgets, ready to be asked which of them select a pod.
+type Budgets struct {
+	in map[string][]budget // by namespace, by name
+}
+
+type budget struct {
+	is       DisruptionBudget
 	selector labels.Selector
-	used     bool
+}
+
+// NewBudgets returns the Budgets of all namespaces. One whose selector is empty or
+// cannot be parsed selects no pod, as for the scheduler.
+func NewBudgets(all []policyv1.PodDisruptionBudget) *Budgets {
+	b := &Budgets{map[string][]budget{}}
+	for i := range all {
+		o := &all[i]
+		if s, err := metav1.LabelSelectorAsSelector(o.Spec.Selector); err == nil && !s.Empty() {
+			is := DisruptionBudget{o.Namespace, o.Name, o.Status.DisruptionsAllowed, slices.Sorted(maps.Keys(o.Status.DisruptedPods))}
+			b.in[o.Namespace] = append(b.in[o.Namespace], budget{is, s})
+		}
+	}
+	for _, of := range b.in {
+		slices.SortFunc(of, func(a, b budget) int { return strings.Compare(a.is.Name, b.is.Name) })
+	}
+	return b
+}
+
+// Of returns the names of those that select a pod of a namespace with these labels,
+// sorted; nil if none does.
+func (b *Budgets) Of(namespace string, of map[string]string) (names []string) {
+	for _, o := range b.in[namespace] {
+		if o.selector.Matches(labels.Set(of)) {
+			names = append(names, o.is.Name)
+		}
+	}
+	return names
+}
+
+// In returns those that the rows name, by namespace and name.
+func (b *Budgets) In(rows []PodRow) (out []DisruptionBudget) {
+	named := map[string]map[string]bool{}
+	for i := range rows {
+		for _, name := range rows[i].Budgets {
+			if named[rows[i].Namespace] == nil {
+				named[rows[i].Namespace] = map[string]bool{}
+			}
+			named[rows[i].Namespace][name] = true
+		}
+	}
+	for _, namespace := range slices.Sorted(maps.Keys(named)) {
+		for _, o := range b.in[namespace] {
+			if named[namespace][o.is.Name] {
+				out = append(out, o.is)
+			}
+		}
+	}
+	return out
 }

@@ -98,7 +98,12 @@ const (
 	// PodDisruptionBudgets: those that select its pods; a dump or a Snapshot without any has no gap, because no number
 	// depends on them
 	PodDisruptionBudgets What = "poddisruptionbudgets"
-	Version              What = "version" // the Kubernetes version of the controller
+	// PodsOfOthers: the other pods on the nodes; read only for a question about fit
+	PodsOfOthers What = "otherpods"
+	// BudgetsOfOthers: the PodDisruptionBudgets that select those pods; read with them
+	BudgetsOfOthers What = "otherpoddisruptionbudgets"
+
+	Version What = "version" // the Kubernetes version of the controller
 	// Clock: the time in the cluster; of a dump it is the earliest time that the times in its objects and the reported
 	// numbers allow
 	Clock What = "clock"
@@ -108,8 +113,9 @@ const (
 	// PodStatus: a pod of the DaemonSet lacks its status: `phase`, `ready`, `available` and `slot` then mean nothing
 	PodStatus What = "pods/status"
 
-	// what the API server looks at when it is asked to create a pod, and is asked for only then
-	Namespaces      What = "namespaces"      // the namespace of the DaemonSet, with its labels
+	// Namespaces: the namespace of the DaemonSet, with its labels; this part and those that follow are read only for a
+	// question about the creation of pods
+	Namespaces      What = "namespaces"
 	ServiceAccounts What = "serviceaccounts" // the ServiceAccount that the template names
 	PriorityClasses What = "priorityclasses" // the PriorityClass that the template names, and the default of the cluster
 	RuntimeClasses  What = "runtimeclasses"  // the RuntimeClass that the template names
@@ -123,8 +129,20 @@ const (
 )
 
 // Whats lists every What, in the order in which gaps are reported.
-var Whats = []What{DaemonSets, DaemonSetStatus, Nodes, NodeStatus, Pods, PodStatus, Revisions, Events, PodDisruptionBudgets, Namespaces, ServiceAccounts, PriorityClasses,
-	RuntimeClasses, LimitRanges, ResourceQuotas, Webhooks, Version, Clock}
+var Whats = []What{
+	DaemonSets, DaemonSetStatus, Nodes, NodeStatus, Pods, PodStatus, Revisions, Events, PodDisruptionBudgets,
+	PodsOfOthers, BudgetsOfOthers,
+	Namespaces, ServiceAccounts, PriorityClasses, RuntimeClasses, LimitRanges, ResourceQuotas, Webhooks,
+	Version, Clock,
+}
+
+// FitWhats are the parts that OtherPods holds.
+var FitWhats = []What{PodsOfOthers, BudgetsOfOthers}
+
+// AdmissionWhats are the parts that Admission holds.
+var AdmissionWhats = []What{
+	Namespaces, ServiceAccounts, PriorityClasses, RuntimeClasses, LimitRanges, ResourceQuotas, Webhooks,
+}
 
 // Why says what kept a part of the input from being read.
 type Why string
@@ -178,6 +196,12 @@ const (
 	// WebhooksUnknown: the webhooks and admission policies that may change or reject a new pod are not named
 	// Of: webhooks
 	WebhooksUnknown Consequence = "WebhooksUnknown"
+	// FitUnknown: whether a further pod fits on its node is unknown, because what else counts there is
+	// Of: otherpods
+	FitUnknown Consequence = "FitUnknown"
+	// VictimsAssumed: which pods a preemption removes is decided as if no PodDisruptionBudget protected any
+	// Of: otherpoddisruptionbudgets
+	VictimsAssumed Consequence = "VictimsAssumed"
 	// RulesAssumed: the rules of the newest known version are used
 	// Of: version
 	RulesAssumed Consequence = "RulesAssumed"
@@ -202,6 +226,7 @@ var consequences = map[What]Consequence{
 	Revisions: RevisionInferred, Events: CausesReduced, PodDisruptionBudgets: DisruptionBudgetsUnknown,
 	Namespaces: AdmissionUnchecked, ServiceAccounts: AdmissionUnchecked, PriorityClasses: AdmissionUnchecked, RuntimeClasses: AdmissionUnchecked, LimitRanges: AdmissionUnchecked,
 	ResourceQuotas: AdmissionUnchecked, Webhooks: WebhooksUnknown, Version: RulesAssumed, Clock: ClockAssumed,
+	PodsOfOthers: FitUnknown, BudgetsOfOthers: VictimsAssumed,
 }
 
 // Lacks reports whether a gap hides the whole of what, or some of it so that
@@ -225,6 +250,35 @@ func (s *Snapshot) RevisionData(name string) []byte {
 		}
 	}
 	return nil
+}
+
+// Holding returns a copy of the Snapshot with these OtherPods or, where they are nil,
+// without any, and with the gaps of FitWhats that are among these.
+func (s *Snapshot) Holding(o *OtherPods, gaps []Gap) *Snapshot {
+	c := *s
+	c.OtherPods, c.Gaps = o, replaced(s.Gaps, FitWhats, gaps)
+	return &c
+}
+
+// Admitting returns a copy of the Snapshot with this Admission or, where it is nil,
+// without any, and with the gaps of AdmissionWhats that are among these.
+func (s *Snapshot) Admitting(a *Admission, gaps []Gap) *Snapshot {
+	c := *s
+	c.Admission, c.Gaps = a, replaced(s.Gaps, AdmissionWhats, gaps)
+	return &c
+}
+
+// replaced returns gaps with others in the place of those of some parts, in order.
+func replaced(gaps []Gap, parts []What, others []Gap) []Gap {
+	is := func(g Gap) bool { return slices.Contains(parts, g.What) }
+	out := slices.DeleteFunc(slices.Clone(gaps), is)
+	for _, g := range others {
+		if is(g) && !slices.Contains(out, g) {
+			out = append(out, g)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Gap) int { return slices.Index(Whats, a.What) - slices.Index(Whats, b.What) })
+	return out
 }
 
 // At returns a copy of the Snapshot with another clock.

@@ -7,7 +7,9 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -163,6 +165,46 @@ func StripPodDisruptionBudget(b *policyv1.PodDisruptionBudget) {
 	stripMeta(&b.ObjectMeta)
 	b.Annotations = nil
 	b.Status = policyv1.PodDisruptionBudgetStatus{}
+}
+
+// StripNamespace keeps of a Namespace its name, labels and whether it is being
+// deleted.
+func StripNamespace(n *corev1.Namespace) {
+	labels := n.Labels
+	stripToName(&n.ObjectMeta)
+	n.Labels, n.Spec, n.Status = labels, corev1.NamespaceSpec{}, corev1.NamespaceStatus{Phase: n.Status.Phase}
+}
+
+// StripPriorityClass keeps of a PriorityClass its name, value, preemption policy and
+// whether it is the default.
+func StripPriorityClass(c *schedulingv1.PriorityClass) {
+	stripToName(&c.ObjectMeta)
+	c.Description = ""
+}
+
+// StripRuntimeClass keeps of a RuntimeClass its name, handler, overhead and
+// scheduling.
+func StripRuntimeClass(c *nodev1.RuntimeClass) { stripToName(&c.ObjectMeta) }
+
+// StripServiceAccount keeps of a ServiceAccount its name, the names of its
+// imagePullSecrets, and whether its token is mounted.
+func StripServiceAccount(a *corev1.ServiceAccount) {
+	stripToName(&a.ObjectMeta)
+	a.Secrets = nil
+}
+
+// StripResourceQuota keeps of a ResourceQuota its name, spec and status.
+func StripResourceQuota(q *corev1.ResourceQuota) { stripToName(&q.ObjectMeta) }
+
+// StripLimitRange keeps of a LimitRange its name and spec.
+func StripLimitRange(l *corev1.LimitRange) { stripToName(&l.ObjectMeta) }
+
+// stripToName keeps what tells one object from another, and when it is made and
+// deleted.
+func stripToName(m *metav1.ObjectMeta) {
+	*m = metav1.ObjectMeta{
+		Name: m.Name, Namespace: m.Namespace, UID: m.UID, ResourceVersion: m.ResourceVersion, CreationTimestamp: m.CreationTimestamp, DeletionTimestamp: m.DeletionTimestamp,
+	}
 }
 
 func stripMeta(m *metav1.ObjectMeta) {
