@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 )
 
 func TestRefusals(t *testing.T) {
@@ -155,6 +156,78 @@ func TestRefusals(t *testing.T) {
 			assumed DefaultPodSecurity`,
 		},
 		{
+			"a variable, of a container that inits or not", "ns; account strict strict=known", "account=strict; a; env known; b; env other; env third", "", `
+			ServiceAccount SecretNotAllowed strict containers[1].env[2].valueFrom.secretKeyRef.name other
+			   ListSecret strict other
+			   RemoveField containers[1].env[2].valueFrom.secretKeyRef.name
+			passes 0
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"all variables of a Secret", "ns; account strict strict=known", "account=strict; a; envFrom known; envFrom other; envFrom third", "", `
+			ServiceAccount SecretNotAllowed strict containers[0].envFrom[3].secretRef.name other
+			   ListSecret strict other
+			   RemoveField containers[0].envFrom[3].secretRef.name
+			passes 0
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"a Secret for pulling must be one of the ServiceAccount's for pulling", "ns; account strict strict=x pull=a", "account=strict; pull=a; pull=x; pull=y", "", `
+			ServiceAccount SecretNotAllowed strict imagePullSecrets[1].name x
+			   ListSecret strict x
+			   RemoveField imagePullSecrets[1].name
+			passes 0
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"only the first Secret is named, in the order volumes, variables, pulling", "ns; account strict strict=known", "account=strict; a; env other; envFrom other; secret s; secret t; pull=p", "", `
+			ServiceAccount SecretNotAllowed strict volumes[0].secret.secretName s
+			   ListSecret strict s
+			   RemoveField volumes[0].secret.secretName
+			passes 0
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"a ServiceAccount that does not enforce it", "ns; account lax lax=known", "account=lax; secret other", "", `
+			passes -1
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"and one whose annotation says nothing", "ns; account odd odd=known", "account=odd; secret other", "", `
+			passes -1
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"devices by default are limited or invalid", "ns; range r Container min example.com/gpu=1", "c", "", `
+			Validation PodInvalid [NoLimit spec.containers[0].resources.limits c example.com/gpu 1]
+			   SetLimit c example.com/gpu 1
+			passes 0
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"a request that is not the limit, of what cannot be overcommitted", "ns; range r Container default example.com/gpu=2 request example.com/gpu=1", "c", "", `
+			Validation PodInvalid [RequestIsNotLimit spec.containers[0].resources.requests c example.com/gpu 1 2]
+			   SetLimit c example.com/gpu 1
+			passes 0
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"a default limit above that of the pod; one of a container that inits is not compared", "ns; range r Container default cpu=3 request cpu=1", "all cpu=2/2; a; init i", "", `
+			Validation PodInvalid [ContainerAbovePod spec.resources.containers[0][cpu].limits a cpu 3 2]
+			   SetLimit a cpu 2
+			passes 0
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"hugepages of containers above those of the pod", "ns; range r Container default hugepages-2Mi=4Mi request hugepages-2Mi=4Mi", "all memory=1 hugepages-2Mi=2Mi/2Mi; a memory=1", "", `
+			Validation PodInvalid [PodBelowContainers spec.resources.requests[hugepages-2Mi] hugepages-2Mi 2Mi 4Mi] [PodBelowContainers spec.resources.limits[hugepages-2Mi] hugepages-2Mi 2Mi 4Mi] [ContainerAbovePod spec.resources.containers[0][hugepages-2Mi].limits a hugepages-2Mi 4Mi 2Mi]
+			   SetRequest hugepages-2Mi 4Mi
+			   SetRequest hugepages-2Mi 4Mi
+			   SetLimit a hugepages-2Mi 2Mi
+			passes 0
+			assumed DefaultPodSecurity`,
+		},
+		{
 			"a default limit below the request makes the pod invalid", "ns; range r Container default cpu=500m request cpu=500m", "c cpu=1", "", `
 			Validation PodInvalid [RequestAboveLimit spec.containers[0].resources.requests c cpu 1 500m]
 			   SetLimit c cpu 1
@@ -235,6 +308,62 @@ func TestRefusals(t *testing.T) {
 			"two defaults for the same resource: which one applies is open", "ns; range a Container default cpu=1; range b Container default cpu=2 memory=1", "c", "", `
 			passes -1
 			assumed LimitRangeOrder
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"a bound is kept by what is equal to it", "ns; range r Container min cpu=1 max cpu=1 ratio cpu=1", "a cpu=1/1", "", `
+			passes -1
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"the overhead is not within the bounds of a pod, and what the pod as a whole requests is", "ns; range r Pod max cpu=1; runtime vm overhead cpu=5", "runtime=vm; all cpu=1/1; a", "", `
+			passes -1
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"before v1.34 its containers are", "ns; range r Pod max cpu=1", "all cpu=2/2; a cpu=1/1", "v1.33.0", `
+			passes -1
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"a ratio needs a limit", "ns; range r Pod ratio cpu=2", "a cpu=1", "", `
+			LimitRanger LimitRangeViolated r [RatioWithoutLimit  cpu 2: 1/-]
+			   SetLimit cpu 1
+			passes 0
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"a ratio has thousandths", "ns; range r Container ratio memory=1500m", "a memory=1000/1501; b memory=1000/1500", "", `
+			LimitRanger LimitRangeViolated r [RatioAboveMax a memory 1500m: 1k/1501]
+			   SetRequest a memory 1001
+			passes 0
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"amounts too large for thousandths are compared as whole numbers", "ns; range r Container max memory=9Pi min cpu=1m", "a cpu=1m/1m memory=1/9Pi; b cpu=1m/1m memory=1/10Pi", "", `
+			LimitRanger LimitRangeViolated r [LimitAboveMax b memory 9Pi: 1/10Pi]
+			   SetLimit b memory 9Pi
+			passes 0
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"other defaults of requests, of the same limits", "ns; range a Container default cpu=2 request cpu=1; range b Container default cpu=2 request cpu=2", "c", "", `
+			passes -1
+			assumed LimitRangeOrder
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"the same defaults twice, and defaults of different resources", "ns; range a Container default cpu=2; range b Container default cpu=2; range d Container default memory=1", "c", "", `
+			passes -1
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"the least of several quotas counts, and one that limits nothing of the pod does not", "ns; quota a pods=0/9; quota b pods=0/3; quota c pods=0/7; quota d requests.example.com/gpu=0/0", "c", "", `
+			a passes 9: pods +1 0/9
+			b passes 3: pods +1 0/3
+			c passes 7: pods +1 0/7
+			d passes -1:
+			passes 3
 			assumed DefaultPodSecurity`,
 		},
 		{
@@ -366,6 +495,42 @@ func TestRefusals(t *testing.T) {
 			want := strings.ReplaceAll(strings.TrimSpace(tt.want), "\n\t\t\t", "\n")
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("%s | %s (-want +got):\n%s", tt.ns, tt.pod, diff)
+			}
+		})
+	}
+}
+
+// TestUnread: without anything to look at, nothing is known to reject the pod.
+func TestUnread(t *testing.T) {
+	got := Check(nil, podOf(t, "c; account=a; priority=p; runtime=r; hostNetwork"), "", nil)
+	want := strings.Join([]string{
+		"passes -1",
+		"unknown NamespaceLifecycle namespaces", "unknown ServiceAccount serviceaccounts", "unknown Priority priorityclasses", "unknown RuntimeClass runtimeclasses",
+		"unknown LimitRanger limitranges", "unknown PodSecurity namespaces", "unknown ResourceQuota resourcequotas",
+	}, "\n")
+	if diff := cmp.Diff(want, said(got)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestUsed: what a quota counts of a pod that is there.
+func TestUsed(t *testing.T) {
+	for _, tt := range []struct {
+		why, quota, pod string
+		phase           corev1.PodPhase
+		want            string
+	}{
+		{"what the quota limits, and the pod has", "q pods=0/1 cpu=0/1 limits.cpu=0/1 memory=0/1", "a cpu=1/2; b cpu=1", corev1.PodRunning, "cpu=2,limits.cpu=2,pods=1"},
+		{"a pod that has ended is an object still", "q pods=0/1 count/pods=0/1 cpu=0/1", "a cpu=1/2", corev1.PodSucceeded, "count/pods=1"},
+		{"so is one that failed", "q pods=0/1 count/pods=0/1", "a cpu=1/2", corev1.PodFailed, "count/pods=1"},
+		{"one out of scope is not counted", "q pods=0/1 scope BestEffort", "a cpu=1/2", corev1.PodRunning, ""},
+		{"nor is any by a quota of other things", "q services=0/1", "a", corev1.PodRunning, ""},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			q, pod := quotaOf(t, strings.Fields(tt.quota)), podOf(t, tt.pod)
+			pod.Status.Phase = tt.phase
+			if got := listed(Used(&q, pod, "")); got != tt.want {
+				t.Errorf("%s of %s: %s, want %s", tt.quota, tt.pod, got, tt.want)
 			}
 		})
 	}

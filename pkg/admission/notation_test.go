@@ -2,6 +2,7 @@ package admission
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,7 +23,8 @@ import (
 //	ns                                  the namespace exists; without it, it does not
 //	ns baseline v1.24                   enforces a level, of a version
 //	ns terminating
-//	account builder pull=a,b strict=x   a ServiceAccount with imagePullSecrets; strict: its pods may refer to x only
+//	account builder pull=a,b strict=x   a ServiceAccount with imagePullSecrets; strict: its pods may refer to x only;
+//	                                    lax, odd: the annotation says false, or nothing that can be read
 //	priority high 1000 never default    a PriorityClass
 //	runtime vm overhead cpu=250m select=a:b tolerate=k
 //	range r Container min cpu=1 max cpu=2 default cpu=1 request cpu=1 ratio cpu=2
@@ -39,6 +41,8 @@ import (
 //	hostNetwork, hostPath, privileged   what Pod Security forbids
 //	secret x                            a volume
 //	port 80, port 80/UDP                of the last container
+//	env x, envFrom x                    a Secret that the last container refers to
+//	tolerate key=value:NoExecute@60     parts may be missing; without =value any value, without a key all keys
 //	account=x priority=high value=5 preempt=Never runtime=vm pull=x select=a:b overhead cpu=1 elsewhere
 
 func namespaceOf(t *testing.T, text string) (*snapshot.Admission, func(snapshot.What) bool) {
@@ -100,7 +104,8 @@ func accountOf(words []string) corev1.ServiceAccount {
 			if key == "pull" {
 				a.ImagePullSecrets = append(a.ImagePullSecrets, corev1.LocalObjectReference{Name: name})
 			} else {
-				a.Annotations = map[string]string{"kubernetes.io/enforce-mountable-secrets": "true"}
+				says := map[string]string{"strict": "true", "lax": "false", "odd": "yes"}
+				a.Annotations = map[string]string{"kubernetes.io/enforce-mountable-secrets": says[key]}
 				a.Secrets = append(a.Secrets, corev1.ObjectReference{Name: name})
 			}
 		}
@@ -132,7 +137,7 @@ func runtimeOf(t *testing.T, words []string) nodev1.RuntimeClass {
 			k, v, _ := strings.Cut(value, ":")
 			schedulingOf(&r).NodeSelector = map[string]string{k: v}
 		case "tolerate":
-			schedulingOf(&r).Tolerations = []corev1.Toleration{{Key: value, Operator: corev1.TolerationOpExists}}
+			schedulingOf(&r).Tolerations = append(schedulingOf(&r).Tolerations, corev1.Toleration{Key: value, Operator: corev1.TolerationOpExists})
 		default:
 			r.Overhead = &nodev1.Overhead{PodFixed: list(t, w)}
 		}
@@ -244,7 +249,13 @@ func podOf(t *testing.T, text string) *corev1.Pod {
 		case key == "elsewhere":
 			spec.Affinity = &corev1.Affinity{PodAffinity: &corev1.PodAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.WeightedPodAffinityTerm{{PodAffinityTerm: corev1.PodAffinityTerm{Namespaces: []string{"other"}}}}}}
 		case key == "tolerate":
-			spec.Tolerations = append(spec.Tolerations, corev1.Toleration{Key: words[1], Operator: corev1.TolerationOpExists})
+			spec.Tolerations = append(spec.Tolerations, tolerationOf(t, words[1]))
+		case key == "env":
+			last().Env = append(last().Env, corev1.EnvVar{Name: "PLAIN", Value: "x"}, corev1.EnvVar{Name: "HOST", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{}}},
+				corev1.EnvVar{Name: "KEY", ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: words[1]}}}})
+		case key == "envFrom":
+			last().EnvFrom = append(last().EnvFrom, corev1.EnvFromSource{ConfigMapRef: &corev1.ConfigMapEnvSource{}},
+				corev1.EnvFromSource{SecretRef: &corev1.SecretEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: words[1]}}})
 		case key == "overhead":
 			spec.Overhead = list(t, words[1])
 		case key == "all":
@@ -263,6 +274,92 @@ func podOf(t *testing.T, text string) *corev1.Pod {
 	}
 	last()
 	return pod
+}
+
+func tolerationOf(t *testing.T, text string) corev1.Toleration {
+	text, seconds, limited := strings.Cut(text, "@")
+	text, effect, _ := strings.Cut(text, ":")
+	key, value, equal := strings.Cut(text, "=")
+	out := corev1.Toleration{Key: key, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffect(effect)}
+	if equal {
+		out.Operator, out.Value = corev1.TolerationOpEqual, value
+	}
+	if limited {
+		n, err := strconv.ParseInt(seconds, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out.TolerationSeconds = &n
+	}
+	return out
+}
+
+// became writes what admission may change in a pod, in the notation.
+func became(pod *corev1.Pod) string {
+	var out []string
+	add := func(format string, args ...any) { out = append(out, strings.TrimSpace(fmt.Sprintf(format, args...))) }
+	resources := func(r *corev1.ResourceRequirements) string {
+		var all []string
+		names := map[corev1.ResourceName]bool{}
+		for name := range r.Requests {
+			names[name] = true
+		}
+		for name := range r.Limits {
+			names[name] = true
+		}
+		for _, name := range slices.Sorted(maps.Keys(names)) {
+			all = append(all, fmt.Sprintf("%s=%s/%s", name, amount(of(r.Requests, name)), amount(of(r.Limits, name))))
+		}
+		return strings.Join(all, " ")
+	}
+	for _, list := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
+		for i := range list {
+			add("%s %s", list[i].Name, resources(&list[i].Resources))
+			for _, p := range list[i].Ports {
+				add("port %d:%d", p.HostPort, p.ContainerPort)
+			}
+			if c := list[i].SecurityContext; c != nil && c.AppArmorProfile != nil {
+				add("apparmor %s", c.AppArmorProfile.Type)
+			}
+		}
+	}
+	s := &pod.Spec
+	if s.Resources != nil {
+		add("all %s", resources(s.Resources))
+	}
+	if len(s.Overhead) > 0 {
+		add("overhead %s", listed(s.Overhead))
+	}
+	add("account=%s", s.ServiceAccountName)
+	for _, p := range s.ImagePullSecrets {
+		add("pull=%s", p.Name)
+	}
+	if s.PriorityClassName != "" {
+		add("priority=%s", s.PriorityClassName)
+	}
+	if s.Priority != nil {
+		add("value=%d", *s.Priority)
+	}
+	if s.PreemptionPolicy != nil {
+		add("preempt=%s", *s.PreemptionPolicy)
+	}
+	for _, key := range slices.Sorted(maps.Keys(s.NodeSelector)) {
+		add("select=%s:%s", key, s.NodeSelector[key])
+	}
+	for _, x := range s.Tolerations {
+		text := "tolerate " + x.Key
+		if x.Operator == corev1.TolerationOpEqual {
+			text += "=" + x.Value
+		}
+		if x.Effect != "" {
+			text += ":" + string(x.Effect)
+		}
+		if x.TolerationSeconds != nil {
+			text += fmt.Sprintf("@%d", *x.TolerationSeconds)
+		}
+		add("%s", text)
+	}
+	return strings.Join(out, "; ")
 }
 
 func assign(t *testing.T, spec *corev1.PodSpec, key, value string) {
