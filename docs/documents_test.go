@@ -792,7 +792,23 @@ func made() map[string]*snapshot.Snapshot {
 	}
 	const unschedulable = "0/3 nodes are available: 1 %s, 2 node(s) didn't satisfy plugin(s) [NodeAffinity]. preemption: none"
 	invalid := intstr.FromString("many")
+	crashesOn := func(message string, labels ...string) dstest.Option { // of eight nodes, and what the others have in place of it
+		return edit(func(s *snapshot.Snapshot) {
+			for i := range s.Nodes {
+				s.Nodes[i].Labels[labels[0]] = labels[1+b2i(i >= 8)]
+			}
+			for i := range 8 {
+				s.Pods[i].Status.ContainerStatuses = []corev1.ContainerStatus{{
+					Name: "agent", RestartCount: 7, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}},
+					LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, Message: message}},
+				}}
+			}
+		})
+	}
 	return map[string]*snapshot.Snapshot{
+		"an architecture":   grid("n n n n n n n n"+strings.Repeat(" O", 40), crashesOn("exec format error", corev1.LabelArchStable, "arm64", "amd64")),
+		"a label":           grid("n n n n n n n n"+strings.Repeat(" N", 40), crashesOn("", "example.com/disk", "nvme", "ssd")),
+		"a label, old pods": grid("n n n n n n n n"+strings.Repeat(" O", 40), crashesOn("", "example.com/disk", "nvme", "ssd")),
 		"containers": grid("n n n n n n n n o N n n",
 			ends("p0", "OOMKilled"), ends("p1", "Error"), waits("p2", "ImagePullBackOff", "no such image"),
 			waits("p3", "ContainerCreating", ""), event("p3", "FailedMount", "no secret", 1),
@@ -893,4 +909,11 @@ func made() map[string]*snapshot.Snapshot {
 		"no pods":     grid("-", edit(func(s *snapshot.Snapshot) { s.Gaps = []snapshot.Gap{{What: snapshot.Pods, Why: snapshot.Forbidden}} })),
 		"newer":       grid("N", dstest.Version("v1.40.0")),
 	}
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }

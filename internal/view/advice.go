@@ -20,11 +20,16 @@ var advices = map[explain.AdviceCode][]string{
 		"{logs=true}{works=0}read the logs while the {replaced?pod exists|pods exist} (Check), then {back}: only the {replaced?pod|pods} that {replaced?fails|fail} {replaced?is|are} replaced", "{logs=true}read the logs while the {replaced?pod exists|pods exist} (Check), then {back}",
 		"{works=0}{back}: only the {replaced?pod|pods} that {replaced?fails|fail} {replaced?is|are} replaced", "{back}",
 	},
-	explain.AdviseReadLogs:   {"read the logs (Check) before you change anything"},
-	explain.AdviseImage:      {"find out why {count?this node|these nodes} cannot pull the image (Check)"},
-	explain.AdviseMemory:     {"find out how much memory the program needs (Check)"},
-	explain.AdviseConfig:     {"create what the message below names, or correct the template"},
-	explain.AdviseReadEvents: {"look at the state and the events of {count?the pod|a pod} (Check) before you change anything"},
+	explain.AdviseReadLogs: {"read the logs (Check) before you change anything"},
+	explain.AdviseImage:    {"find out why {count?this node|these nodes} cannot pull the image (Check)"},
+	explain.AdviseMemory:   {"find out how much memory the program needs (Check)"},
+	explain.AdvisePublishImage: {
+		"{told=true}publish the image for {platform}[, or keep the pod off {count?this node|these nodes} ({Fix})]",
+		"find out whether the image is built for {platform} (Check) before you change anything",
+	},
+	explain.AdviseCompareNodes: {"find out what the program does not cope with on {count?this node|these nodes} (Cause, Check) before you change anything"},
+	explain.AdviseConfig:       {"create what the message below names, or correct the template"},
+	explain.AdviseReadEvents:   {"look at the state and the events of {count?the pod|a pod} (Check) before you change anything"},
 	explain.AdviseRepairNodes: {
 		"ask the team that runs {where} to repair {count?it|them} (Check); a node that comes back before {afterFirst}[{afterLast=} is solved][{two=true} and {afterLast} are solved][{two=false} to {afterLast} are solved] gets a pod of revision {spreads}",
 		"repair {where}, or ask the team that runs {count?it|them} (Check)[; {noRollback}]",
@@ -62,6 +67,12 @@ func (a *answer) doNow(advice []explain.Advice) {
 			f["field"], f["fields"], f["logs"] = fact(p.Facts, "field"), p.Facts["fields"], look == explain.LookLogs || look == explain.LookLastLogs
 			if p.Origin != nil {
 				f["kind"], f["name"] = string(p.Origin.Kind), p.Origin.Name
+			}
+			if p.Common != nil {
+				f = with(f, commonFacts(p.Common, a.now))
+			}
+			if slices.ContainsFunc(a.e.Fixes, func(f explain.Fix) bool { return f.Code == explain.FixExcludeNodes }) {
+				f["Fix"] = "Fix"
 			}
 		}
 		if len(a.e.ManagedBy) > 0 && a.e.ManagedBy[0].Tool.Reverts() {

@@ -193,6 +193,9 @@ func (a *answer) clause(p *explain.Problem, nodes []string) string {
 	if o.Kind == cause.OriginRevision && len(nodes) == a.count("newPods") && len(nodes) > 1 && words.noun != "" {
 		return allOf(len(nodes)) + "new pods " + words.many
 	}
+	if p.Common != nil && o.Kind == cause.OriginCommon && p.Common.OfPlatform() && p.Common.Exact() && len(nodes) > 1 {
+		return words.of(nodes, len(p.Pods)) + ", on " + screen.Clean(p.Common.Properties[0].Value) + " nodes only"
+	}
 	return words.of(nodes, len(p.Pods))
 }
 

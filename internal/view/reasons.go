@@ -269,5 +269,12 @@ func (a *answer) origin(p *explain.Problem) string {
 			f["began"] = "close"
 		}
 	}
-	return fill(a.now, f, origins[o.Kind]...)
+	if o.Kind == cause.OriginCommon {
+		return a.inCommon(p, f)
+	}
+	words := fill(a.now, f, origins[o.Kind]...)
+	if p.Common != nil {
+		words = joined("; ", words, fill(a.now, commonFacts(p.Common, a.now), "{who} {have}"))
+	}
+	return words
 }

@@ -112,7 +112,7 @@ func TestFill(t *testing.T) {
 // tables are all sentences that fill fills, by where they stand, and which keys
 // they may use beside those of daemonset.FactKeys.
 func tables() map[string][]string {
-	all := map[string][]string{"requirements": requirements, "templates": templates, "methods": methods, "impactWords": impactWords, "otherFixes": otherFixes}
+	all := map[string][]string{"requirements": requirements, "templates": templates, "methods": methods, "impactWords": impactWords, "otherFixes": otherFixes, "commons": commons}
 	each := func(table string, code any, sentences ...string) { all[fmt.Sprint(table, " ", code)] = sentences }
 	for code, sentences := range meanings {
 		each("meanings", code, sentences...)
@@ -149,6 +149,11 @@ func tables() map[string][]string {
 	}
 	for code, sentences := range summaries {
 		each("summaries", code, sentences...)
+	}
+	for kind, by := range properties {
+		for operator, sentence := range by {
+			each("properties", fmt.Sprint(kind, operator), sentence)
+		}
 	}
 	for kind, sentences := range origins {
 		each("origins", kind, sentences...)
@@ -204,6 +209,7 @@ var madeKeys = map[string]any{
 	"awaits": "a", "stay": 2, "stayBy": "s", "after": "a", "works": 3, "rollout": "2026-03-01T11:00:00Z", "reported": "r", "ago": "2h ago",
 	"lateOn": "n1", "lateBy": "2m", "left": 3, "steps": 3, "expected": "27m", "when": "at 12:10", // standing
 	"newest": "2026-03-01T11:30:00Z", "images": "i", // rollout, told
+	"told": true, "platform": "arm64", "compared": "OldPods", "Fix": "Fix", "also": "a", // commons
 	"down": "yes", "supposed": "yes", "answering": "n1", "value": "41", "source": "s", // assumption
 }
 

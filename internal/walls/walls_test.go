@@ -93,7 +93,7 @@ func TestImports(t *testing.T) {
 		},
 		{
 			why: "what is wrong on a node does not depend on who asks: explain names it, plan reckons with it, and the two cannot differ",
-			who: own("pkg/cause"), project: true, only: own("pkg/snapshot", "pkg/daemonset", "pkg/admission", "pkg/fit"),
+			who: own("pkg/cause"), project: true, only: own("pkg/snapshot", "pkg/daemonset", "pkg/admission", "pkg/fit", "pkg/split"),
 			breach: func(p *project) { p.edge("pkg/cause", module+"/pkg/explain") },
 		},
 		{
@@ -113,12 +113,12 @@ func TestImports(t *testing.T) {
 		},
 		{
 			why: "so is a plan; it tries changes, to find ways out of a stall",
-			who: own("pkg/plan"), project: true, only: own("pkg/snapshot", "pkg/template", "pkg/hide", "pkg/daemonset", "pkg/cause", "pkg/managed", "pkg/whatif", "pkg/admission", "pkg/fit"),
+			who: own("pkg/plan"), project: true, only: own("pkg/snapshot", "pkg/template", "pkg/hide", "pkg/daemonset", "pkg/cause", "pkg/managed", "pkg/split", "pkg/whatif", "pkg/admission", "pkg/fit"),
 			breach: func(p *project) { p.edge("pkg/plan", module+"/pkg/history") },
 		},
 		{
 			why: "explain is a third one, which says what changed as history does",
-			who: own("pkg/explain"), project: true, only: own("pkg/snapshot", "pkg/template", "pkg/hide", "pkg/daemonset", "pkg/cause", "pkg/managed", "pkg/history", "pkg/admission"),
+			who: own("pkg/explain"), project: true, only: own("pkg/snapshot", "pkg/template", "pkg/hide", "pkg/daemonset", "pkg/cause", "pkg/managed", "pkg/split", "pkg/history", "pkg/admission"),
 			breach: func(p *project) { p.edge("pkg/explain", module+"/pkg/plan") },
 		},
 		{

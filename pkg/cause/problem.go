@@ -25,7 +25,11 @@ type Problem struct {
 	Latest   *time.Time       `json:"latest"`   // when the last of them began; nil if unknown
 
 	// what it comes from; nil if the problem resolves by itself, or where its code says so
-	Origin *Origin         `json:"origin"`
+	Origin *Origin `json:"origin"`
+
+	// what separates the nodes of the failing pods, also those of other problems of the same kind, from healthy
+	// nodes; nil if nothing is known
+	Common *Common         `json:"common"`
 	Facts  daemonset.Facts `json:"facts"` // what all of them have in common; `message` is that of the first, `availableAt` that of the last
 }
 
@@ -145,16 +149,18 @@ type OriginKind string
 
 const (
 	// OriginRevision: the template: all pods of the current revision fail, and none of the others
-	OriginRevision   OriginKind = "Revision"
-	OriginNodes      OriginKind = "Nodes"         // the nodes
-	OriginQuota      OriginKind = "ResourceQuota" // a ResourceQuota has no room for the pod
-	OriginPolicy     OriginKind = "PodSecurity"   // the Pod Security level of the namespace rejects the pod
-	OriginWebhook    OriginKind = "Webhook"       // an admission webhook rejects the pod, or does not answer
-	OriginAPIServer  OriginKind = "APIServer"     // the API server rejects the pod, for the reason in its message
-	OriginScheduling OriginKind = "Scheduling"    // the pod does not fit beside the other pods on the node
-	OriginController OriginKind = "Controller"    // kube-controller-manager
-	OriginStrategy   OriginKind = "Strategy"      // `spec.updateStrategy`
-	OriginUnknown    OriginKind = "Unknown"       // the input does not show it
+	OriginRevision  OriginKind = "Revision"
+	OriginNodes     OriginKind = "Nodes"         // the nodes
+	OriginQuota     OriginKind = "ResourceQuota" // a ResourceQuota has no room for the pod
+	OriginPolicy    OriginKind = "PodSecurity"   // the Pod Security level of the namespace rejects the pod
+	OriginWebhook   OriginKind = "Webhook"       // an admission webhook rejects the pod, or does not answer
+	OriginAPIServer OriginKind = "APIServer"     // the API server rejects the pod, for the reason in its message
+	// OriginCommon: something that the failing nodes have in common, and healthy ones do not: see `common`
+	OriginCommon     OriginKind = "NodeProperty"
+	OriginScheduling OriginKind = "Scheduling" // the pod does not fit beside the other pods on the node
+	OriginController OriginKind = "Controller" // kube-controller-manager
+	OriginStrategy   OriginKind = "Strategy"   // `spec.updateStrategy`
+	OriginUnknown    OriginKind = "Unknown"    // the input does not show it
 )
 
 // Certainty is how sure an Origin is.

@@ -48,7 +48,13 @@ const (
 	AdviseReadEvents   AdviceCode = "ReadEvents"   // the state and the events of the pods have to show who is at fault
 	AdviseImage        AdviceCode = "Image"        // find out why the image cannot be pulled
 	AdviseMemory       AdviceCode = "Memory"       // find out how much memory the program needs
-	AdviseConfig       AdviceCode = "Config"       // create what the container refers to, or correct the template
+	// AdviseCompareNodes: find out what it is that the failing nodes have in common and that breaks the program, before
+	// the revision is changed
+	AdviseCompareNodes AdviceCode = "CompareNodes"
+	// AdvisePublishImage: the failing nodes have an architecture or an operating system that the image may not be built
+	// for: publish it for them, or keep the pod off them
+	AdvisePublishImage AdviceCode = "PublishImage"
+	AdviseConfig       AdviceCode = "Config" // create what the container refers to, or correct the template
 	// AdviseRepairBeforeRollout: nothing is urgent, but the nodes have to be repaired before the next rollout
 	AdviseRepairBeforeRollout AdviceCode = "RepairBeforeRollout"
 	// AdviseTolerate: nothing is urgent, but a rollout deletes the pods of these nodes for good, unless the template
@@ -58,7 +64,7 @@ const (
 
 // AdviceCodes lists every AdviceCode.
 var AdviceCodes = []AdviceCode{
-	AdviseControlPlane, AdviseDeletePods, AdviseRollBack, AdviseReadLogs, AdviseImage, AdviseMemory, AdviseConfig, AdviseReadEvents, AdviseStrategy, AdviseAskOwner, AdviseRepairNodes, AdviseFreePort, AdviseMakeRoom, AdviseRepairBeforeRollout, AdviseTolerate, AdviseLookAhead, AdviseWait,
+	AdviseControlPlane, AdviseDeletePods, AdvisePublishImage, AdviseCompareNodes, AdviseRollBack, AdviseReadLogs, AdviseImage, AdviseMemory, AdviseConfig, AdviseReadEvents, AdviseStrategy, AdviseAskOwner, AdviseRepairNodes, AdviseFreePort, AdviseMakeRoom, AdviseRepairBeforeRollout, AdviseTolerate, AdviseLookAhead, AdviseWait,
 }
 
 // advice returns what to do first, for each kind of problem of a summary once, in the
@@ -142,6 +148,8 @@ func adviceFor(p *Problem) AdviceCode {
 		return AdviseWait
 	case p.Origin == nil:
 		return ""
+	case p.Origin.Kind == cause.OriginCommon && p.Common.OfPlatform():
+		return AdvisePublishImage
 	case p.Origin.Kind == cause.OriginScheduling && p.Code == cause.HostPortConflict:
 		return AdviseFreePort
 	}
@@ -152,7 +160,7 @@ func adviceFor(p *Problem) AdviceCode {
 var adviceBy = map[cause.OriginKind]AdviceCode{
 	cause.OriginRevision: AdviseRollBack, cause.OriginNodes: AdviseRepairNodes, cause.OriginScheduling: AdviseMakeRoom,
 	cause.OriginQuota: AdviseAskOwner, cause.OriginPolicy: AdviseAskOwner, cause.OriginWebhook: AdviseAskOwner, cause.OriginAPIServer: AdviseAskOwner,
-	cause.OriginController: AdviseControlPlane, cause.OriginStrategy: AdviseStrategy,
+	cause.OriginCommon: AdviseCompareNodes, cause.OriginController: AdviseControlPlane, cause.OriginStrategy: AdviseStrategy,
 }
 
 // adviceOn is what problems ask for of which it is not known who is at fault.

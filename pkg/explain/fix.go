@@ -21,7 +21,7 @@ type Fix struct {
 	// the nodes concerned, sorted by name; for `DeletePods` the nodes of `pods`, in their order
 	Nodes    []string     `json:"nodes"`
 	Pods     []string     `json:"pods"`     // the pods to delete; otherwise empty
-	Name     string       `json:"name"`     // of the other object to change; otherwise empty
+	Name     string       `json:"name"`     // of the other object to change; for `PublishImage` the platform, such as `linux/arm64`; otherwise empty
 	Revision int64        `json:"revision"` // the revision to go back to; otherwise 0
 	Replaces int          `json:"replaces"` // how many pods going back replaces
 	Limit    *cause.Raise `json:"limit"`    // the limit to raise to; nil for any other fix
@@ -32,8 +32,12 @@ type Fix struct {
 	// how many pods a ResourceQuota has to allow; 0 if the quota limits something else
 	Needs int `json:"needs"`
 
-	// the origin is unknown: the fix helps only if it is the new revision
+	// the origin is unknown, or what the failing nodes have in common: the fix helps only if it is the new revision
 	Unsure bool `json:"unsure"`
+
+	// the label to add to the template's nodeSelector, which all eligible nodes have but those that fail; nil for any
+	// other fix
+	Selector *cause.Label `json:"selector"`
 }
 
 // FixCode names what a Fix does.
@@ -44,7 +48,11 @@ const (
 	FixRepairNodes FixCode = "RepairNodes" // repair the nodes, or delete those that are gone for good
 	FixRaiseLimit  FixCode = "RaiseLimit"  // raise maxUnavailable or maxSurge until the nodes are repaired
 	FixRaiseQuota  FixCode = "RaiseQuota"  // have its owner raise a ResourceQuota
-	FixMakeRoom    FixCode = "MakeRoom"    // make room on nodes where the pod does not fit
+	// FixPublishImage: publish the image for the architecture and the operating system of the failing nodes, too
+	FixPublishImage FixCode = "PublishImage"
+	// FixExcludeNodes: keep the pod off the failing nodes by a nodeSelector
+	FixExcludeNodes FixCode = "ExcludeNodes"
+	FixMakeRoom     FixCode = "MakeRoom" // make room on nodes where the pod does not fit
 	// FixNoSurge: use maxUnavailable instead of maxSurge, because the template uses a host port
 	FixNoSurge FixCode = "NoSurge"
 	// FixDeletePods: delete pods, which the controller then replaces: under OnDelete, or one that is left over from a
@@ -66,7 +74,7 @@ func (g *given) fixes(e *Explanation) []Fix {
 	if e.Verdict.Code == BeingDeleted || e.Verdict.Code == Unknown {
 		return out
 	}
-	nodes, unsure := map[cause.OriginKind][]string{}, false
+	nodes, unsure, common := map[cause.OriginKind][]string{}, false, (*cause.Common)(nil)
 	for i := range e.Problems {
 		p := &e.Problems[i]
 		switch o := p.Origin; {
@@ -76,7 +84,11 @@ func (g *given) fixes(e *Explanation) []Fix {
 				add(Fix{Code: FixUndo, Revision: int64(to)})
 			}
 		case p.Code != Misscheduled && !p.Urgent():
+		case o.Kind == cause.OriginCommon && p.Common.OfPlatform():
+			common, nodes[o.Kind] = p.Common, append(nodes[o.Kind], p.Nodes...)
 		case p.Code == cause.ImagePullBackOff && p.Facts.Int("newPods") > p.Facts.Int("newFailing"): // other nodes could pull it, so the revision is not at fault
+		case o.Kind == cause.OriginCommon:
+			common, nodes[o.Kind] = p.Common, append(nodes[o.Kind], p.Nodes...)
 		case cause.OfContainer(p.Code):
 			unsure = unsure || o.Kind == cause.OriginUnknown
 			nodes[cause.OriginRevision] = append(nodes[cause.OriginRevision], p.Nodes...)
@@ -86,9 +98,14 @@ func (g *given) fixes(e *Explanation) []Fix {
 			nodes[o.Kind] = append(nodes[o.Kind], p.Nodes...)
 		}
 	}
-	fails := len(nodes[cause.OriginRevision]) > 0
+	if common != nil {
+		for _, f := range g.around(common, sorted(nodes[cause.OriginCommon])) {
+			add(f)
+		}
+	}
+	fails := len(nodes[cause.OriginRevision]) > 0 || common != nil
 	if to := g.undoTo(); to != 0 && fails {
-		f := Fix{Code: FixUndo, Revision: to, Unsure: unsure}
+		f := Fix{Code: FixUndo, Revision: to, Unsure: unsure || common != nil}
 		for range g.pods(true) {
 			f.Replaces++
 		}
@@ -139,6 +156,17 @@ func (g *given) tolerate(e *Explanation) Fix {
 	return f
 }
 
+// around returns what helps where the nodes that fail have something in common.
+func (g *given) around(c *cause.Common, nodes []string) (out []Fix) {
+	if c.OfPlatform() {
+		out = append(out, Fix{Code: FixPublishImage, Name: g.causes.Platform(nodes), Nodes: nodes})
+	}
+	if label := g.causes.Elsewhere(c); label != nil {
+		out = append(out, Fix{Code: FixExcludeNodes, Selector: label, Nodes: nodes})
+	}
+	return out
+}
+
 func sorted(names []string) []string {
 	slices.Sort(names)
 	return slices.Compact(names)
@@ -172,7 +200,7 @@ func (g *given) change(problems []Problem) *history.Diff {
 // helps returns the code of the first problem of a summary that a fix with such
 // a code removes; empty for a way around it.
 func (e *Explanation) helps(code FixCode) daemonset.Reason {
-	kind := map[FixCode]cause.OriginKind{FixRepairNodes: cause.OriginNodes, FixRaiseQuota: cause.OriginQuota, FixMakeRoom: cause.OriginScheduling, FixNoSurge: cause.OriginStrategy}[code]
+	kind := map[FixCode]cause.OriginKind{FixRepairNodes: cause.OriginNodes, FixRaiseQuota: cause.OriginQuota, FixMakeRoom: cause.OriginScheduling, FixNoSurge: cause.OriginStrategy, FixPublishImage: cause.OriginCommon, FixExcludeNodes: cause.OriginCommon}[code]
 	for _, p := range e.Matters() {
 		if code == FixTolerate && p.Code == Misscheduled {
 			return p.Code

@@ -96,13 +96,14 @@ func TestLaws(t *testing.T) {
 		{"the verdict speaks of the computed numbers, and of the reported ones only where nothing could be computed", verdictTotals},
 		{"a verdict does not contradict what is said below it", verdictAgrees},
 		{"a revision's nodes are each of one revision", revisionsPartition},
+		{"what nodes have in common goes with the origin, and with what to do", commonAgrees},
 	}
 	answers := randomAnswers(t)
 	for _, law := range laws {
 		t.Run(law.why, func(t *testing.T) {
 			for seed, a := range answers {
 				if err := law.hold(a.st, a.e); err != nil {
-					t.Fatalf("seed %d: %v\n%s", seed, err, dstest.Describe(dstest.RandomTrouble(int64(seed))))
+					t.Fatalf("state %d: %v\n%s", seed, err, dstest.Describe(a.st.Snapshot))
 				}
 			}
 		})
@@ -120,6 +121,10 @@ func randomAnswers(t *testing.T) []answer {
 	var out []answer
 	for seed := range cases.Of(int64(seeds)) {
 		st, e := explanation(t, dstest.RandomTrouble(seed), explain.Options{})
+		out = append(out, answer{st, e})
+	}
+	for seed := range cases.Of(int64(seeds / 5)) {
+		st, e := explanation(t, dstest.RandomCommon(seed), explain.Options{})
 		out = append(out, answer{st, e})
 	}
 	return out
@@ -315,9 +320,51 @@ func revisionsPartition(st *daemonset.State, e *explain.Explanation) error {
 	return nil
 }
 
+// commonAgrees: what the nodes of a problem have in common is there where the origin
+// says so, most of the nodes have it, and the fixes about it stand before a rollback.
+func commonAgrees(st *daemonset.State, e *explain.Explanation) error {
+	common := false
+	for _, p := range e.Problems {
+		if is := p.Origin != nil && p.Origin.Kind == cause.OriginCommon; is != (p.Common != nil && cause.OfContainer(p.Code)) {
+			return fmt.Errorf("%s: origin %v, in common %v", p.Code, p.Origin, p.Common)
+		} else if is {
+			common = true
+		}
+		if p.Common == nil {
+			continue
+		}
+		with, working := 0, 0
+		for i := range st.Nodes {
+			n := &st.Nodes[i]
+			switch has := n.Object != nil && p.Common.Has(n.Object); {
+			case has && slices.Contains(p.Nodes, n.Name):
+				with++
+			case has && n.ShouldRun.OK && len(n.Pods) == 1 && n.Pods[0].Available.OK && (n.Pods[0].Updated || p.Common.Compared == cause.ComparedOld):
+				working++
+			}
+		}
+		if 2*with <= len(p.Nodes) || working > p.Common.Healthy.With {
+			return fmt.Errorf("%s: %d of %d nodes have %+v, and %d on which pods work", p.Code, with, len(p.Nodes), p.Common, working)
+		}
+	}
+	for i, f := range e.Fixes {
+		about := f.Code == explain.FixPublishImage || f.Code == explain.FixExcludeNodes
+		if about && !common || (f.Selector != nil) != (f.Code == explain.FixExcludeNodes) {
+			return fmt.Errorf("fix %+v", f)
+		}
+		if about && slices.ContainsFunc(e.Fixes[:i], func(f explain.Fix) bool { return f.Code == explain.FixUndo }) {
+			return fmt.Errorf("fix %s behind a rollback", f.Code)
+		}
+		if f.Code == explain.FixUndo && common && !f.Unsure {
+			return fmt.Errorf("the revision is blamed: %+v", f)
+		}
+	}
+	return nil
+}
+
 // nullable are the fields that docs/output.md lets be null.
 var nullable = []string{
-	"admission", "impact", "change", "outlook", "duration", "next", "otherwise", "limit", "origin", "beforeRollout", // besides beforeRevision and others below
+	"admission", "impact", "change", "outlook", "duration", "next", "otherwise", "limit", "origin", "common", "selector", "beforeRollout", // besides beforeRevision and others below
 	"reported", "computed", "agrees", "writtenAt", "createdAt", "used", "free", "unblock", "since", "latest", "beforeRevision", "notBefore", "error", "shouldRun", "mayStay", "problem", "availableAt",
 }
 

@@ -33,6 +33,8 @@ func (g *given) origin(p *Problem, all cause.Tally) *cause.Origin {
 		o = cause.Origin{Kind: cause.OriginNodes, Certainty: cause.Certain}
 	case p.Severity == cause.SeverityInfo && p.Code != OnDeleteOutdated:
 		return nil
+	case cause.OfContainer(p.Code) && p.Common != nil:
+		o = cause.Origin{Kind: cause.OriginCommon, Certainty: certainty(p.Common)}
 	case cause.OfContainer(p.Code) && newFails:
 		o = cause.Origin{Kind: cause.OriginRevision, Certainty: cause.Likely}
 		if current := g.current(); len(current) > 0 {
@@ -54,6 +56,65 @@ func (g *given) origin(p *Problem, all cause.Tally) *cause.Origin {
 	}
 	o.BeforeRollout = g.beforeRollout(p)
 	return &o
+}
+
+func certainty(c *cause.Common) cause.Certainty {
+	switch {
+	case c.Told:
+		return cause.Certain
+	case c.Compared == cause.ComparedNew:
+		return cause.Likely
+	}
+	return cause.Unsure
+}
+
+// common adds to problems that do not go away by themselves what their nodes have in
+// common: to those of containers, and to nodes that are down.
+func (g *given) common(problems []Problem) {
+	for _, is := range []func(daemonset.Reason) bool{
+		cause.OfContainer,
+		func(code daemonset.Reason) bool {
+			return code == cause.NodeNotReady || code == cause.TerminatingOnDeadNode
+		},
+	} {
+		var alike []*Problem
+		for i := range problems {
+			if p := &problems[i]; is(p.Code) && p.Severity == cause.SeverityError {
+				alike = append(alike, p)
+			}
+		}
+		if g.inCommon(alike...) || len(alike) < 2 {
+			continue
+		}
+		for _, p := range alike {
+			g.inCommon(p)
+		}
+	}
+}
+
+// inCommon adds what the nodes of problems have in common to those of which most
+// nodes have it, and reports whether there is anything.
+func (g *given) inCommon(problems ...*Problem) bool {
+	var nodes, messages []string
+	for _, p := range problems {
+		nodes, messages = append(nodes, p.Nodes...), append(messages, p.Facts.Text("message"))
+	}
+	c := g.causes.Common(nodes, messages...)
+	if c == nil {
+		return false
+	}
+	for _, p := range problems {
+		with := 0
+		for i := range g.st.Nodes {
+			if n := &g.st.Nodes[i]; n.Object != nil && slices.Contains(p.Nodes, n.Name) {
+				with += b2i(c.Has(n.Object))
+			}
+		}
+		if 2*with > len(p.Nodes) {
+			p.Common = c
+		}
+	}
+	return true
 }
 
 // beforeRollout reports whether a problem was there before the rollout under way

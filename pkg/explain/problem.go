@@ -18,6 +18,7 @@ import (
 // within one code the more severe and the larger groups first.
 func (g *given) problems(s *Status) []Problem {
 	out := cause.Problems(slices.Concat(g.onNodes(), g.ofPods(), g.ofDaemonSet(s)), problemOrder)
+	g.common(out)
 	all := g.causes.RevisionFails()
 	for i := range out {
 		out[i].Origin = g.origin(&out[i], all)

@@ -21,8 +21,8 @@ type Property struct {
 	Operator Operator `json:"operator"` // how the node's value compares with `value`
 
 	// of the label, the taint or the field; empty for `Exists`. A time is that of RFC 3339
-	Value  string             `json:"value"`
-	Effect corev1.TaintEffect `json:"effect,omitempty"` // of the taint; absent for other kinds
+	Value  string `json:"value"`
+	Effect string `json:"effect"` // of the taint; empty for `Exists` and for other kinds
 }
 
 // Kind is what a Property is about.
@@ -114,6 +114,9 @@ var renamed = map[string]string{
 	corev1.LabelFailureDomainBetaZone: corev1.LabelTopologyZone, corev1.LabelFailureDomainBetaRegion: corev1.LabelTopologyRegion,
 }
 
+// formerly are the same, by the name of today, where the kubelet reports it too.
+var formerly = map[string]string{corev1.LabelArchStable: "beta.kubernetes.io/arch", corev1.LabelOSStable: "beta.kubernetes.io/os"}
+
 // setsOf returns the sets of nodes that have a property in common, each once, with
 // all properties of exactly these nodes; in the order of their first properties. It
 // leaves out those that are too small to separate.
@@ -124,8 +127,8 @@ func (s *search) setsOf(nodes []*corev1.Node) []*set {
 			having[p] = append(having[p], i)
 		}
 	}
-	for _, f := range fields {
-		s.ranges(nodes, f, having)
+	for i := range fields {
+		s.ranges(nodes, &fields[i], having)
 	}
 	unique(having)
 	sets := map[string]*set{}
@@ -164,7 +167,7 @@ func key(members []uint64) string {
 func labels(n *corev1.Node) (out []Property) {
 	for key, value := range n.Labels {
 		today, old := renamed[key]
-		if _, both := n.Labels[today]; key == corev1.LabelHostname || old && both {
+		if _, both := n.Labels[today]; old && both || key == corev1.LabelHostname {
 			continue
 		}
 		key = cmp.Or(today, key)
@@ -187,7 +190,7 @@ func taints(n *corev1.Node) (out []Property) {
 		if slices.Contains(passing, t.Key) || strings.HasSuffix(t.Key, "not-ready") || strings.HasPrefix(t.Key, "startup-taint.") {
 			continue
 		}
-		out = append(out, Property{Kind: Taint, Key: t.Key, Operator: Is, Value: t.Value, Effect: t.Effect}, Property{Kind: Taint, Key: t.Key, Operator: Exists})
+		out = append(out, Property{Kind: Taint, Key: t.Key, Operator: Is, Value: t.Value, Effect: string(t.Effect)}, Property{Kind: Taint, Key: t.Key, Operator: Exists})
 	}
 	return out
 }
@@ -228,6 +231,19 @@ var fields = []field{
 	{kind: Created, key: "creationTimestamp", of: created, compare: strings.Compare, only: true},
 }
 
+// value returns what a node says of it; empty where a label of the node says it.
+func (f *field) value(n *corev1.Node) string {
+	for _, key := range []string{f.label, formerly[f.label]} {
+		if _, labeled := n.Labels[key]; labeled {
+			return ""
+		}
+	}
+	return f.of(n)
+}
+
+// order compares two values; of those that are equally new, any fixed order will do.
+func (f *field) order(a, b string) int { return cmp.Or(f.compare(a, b), strings.Compare(a, b)) }
+
 func created(n *corev1.Node) string {
 	if n.CreationTimestamp.IsZero() {
 		return ""
@@ -237,11 +253,11 @@ func created(n *corev1.Node) string {
 
 // ranges adds the properties that a field of nodes is: a value, and where values have
 // an order, this one or a later one, and an earlier one.
-func (s *search) ranges(nodes []*corev1.Node, f field, having map[Property][]int) {
+func (s *search) ranges(nodes []*corev1.Node, f *field, having map[Property][]int) {
 	by := map[string][]int{}
 	for i, n := range nodes {
-		if _, labeled := n.Labels[f.label]; !labeled && f.of(n) != "" {
-			by[f.of(n)] = append(by[f.of(n)], i)
+		if v := f.value(n); v != "" {
+			by[v] = append(by[v], i)
 		}
 	}
 	values := slices.Collect(maps.Keys(by))
@@ -254,7 +270,7 @@ func (s *search) ranges(nodes []*corev1.Node, f field, having map[Property][]int
 	if f.compare == nil || slices.ContainsFunc(values, func(v string) bool { return name(v) != name(values[0]) }) {
 		return
 	}
-	slices.SortFunc(values, func(a, b string) int { return cmp.Or(f.compare(a, b), strings.Compare(a, b)) })
+	slices.SortFunc(values, f.order)
 	var sorted []int
 	starts := make([]int, len(values))
 	for i, v := range values {

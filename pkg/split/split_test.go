@@ -136,6 +136,7 @@ func TestFind(t *testing.T) {
 		{"8 arch=arm64 oldarch=arm64 reported=arm64 | 40 arch=amd64 oldarch=amd64 reported=amd64", one(share{8, 8}, share{0, 40}, arm), "the old label and what the kubelet reports are the same property"},
 		{"8 reported=arm64 | 40 reported=amd64", one(share{8, 8}, share{0, 40}, arm), "the kubelet's word counts where the label is missing"},
 		{"8 arch=arm64 reported=a oldarch=a | 40 arch=arm64 reported=b oldarch=b", nil, "the label counts where it is there"},
+		{"8 oldarch=arm64 reported=a | 40 oldarch=amd64 reported=b", one(share{8, 8}, share{0, 40}, arm), "the old label comes before what the kubelet reports"},
 		{"8 oldarch=arm64 | 40 arch=amd64", one(share{8, 8}, share{0, 40}, arm), "so does the old label"},
 		{"8 host=* provider=* | 40 host=*", nil, "that a node has a label with a value of its own says nothing"},
 		{"8 name=* taint:name=a | 20 taint:name=a; 20", nil, "nor where a taint has the same key"},
@@ -232,7 +233,7 @@ func holds(n *corev1.Node, p split.Property) bool {
 	switch p.Kind {
 	case split.Taint:
 		return slices.ContainsFunc(n.Spec.Taints, func(t corev1.Taint) bool {
-			return t.Key == p.Key && (p.Operator == split.Exists || t.Value == p.Value && t.Effect == p.Effect)
+			return t.Key == p.Key && (p.Operator == split.Exists || t.Value == p.Value && string(t.Effect) == p.Effect)
 		})
 	case split.KernelVersion:
 		value = info.KernelVersion
@@ -424,8 +425,14 @@ func TestLaws(t *testing.T) {
 		if diff := cmp.Diff([]split.Share{s.Failing, s.Healthy}, []split.Share{count(failing, s.Properties...), count(healthy, s.Properties...)}); diff != "" {
 			t.Fatalf("seed %d: the counts are not those of the nodes (-said +counted):\n%s", seed, diff)
 		}
-		for _, p := range s.Also {
-			for _, n := range all {
+		for _, n := range all {
+			if s.Has(n) != hold(n, s.Properties) {
+				t.Fatalf("seed %d: %s has %+v: %t", seed, n.Name, s.Properties, s.Has(n))
+			}
+			for _, p := range s.Also {
+				if p.Has(n) != holds(n, p) {
+					t.Fatalf("seed %d: %s has %+v: %t", seed, n.Name, p, p.Has(n))
+				}
 				if hold(n, s.Properties) != holds(n, p) {
 					t.Fatalf("seed %d: %+v is not what the same nodes have as %+v: %s", seed, p, s.Properties, n.Name)
 				}
@@ -437,6 +444,28 @@ func TestLaws(t *testing.T) {
 	}
 	if given < cases.Least(250) {
 		t.Errorf("only %d clusters have a split", given)
+	}
+}
+
+func TestPropertyOf(t *testing.T) {
+	for _, tt := range []struct {
+		node string
+		kind split.Kind
+		want *split.Property
+		why  string
+	}{
+		{"1 arch=arm64 oldarch=x reported=y", split.Architecture, &arm, "the label"},
+		{"1 oldarch=arm64 reported=y", split.Architecture, &arm, "the label that nodes had before"},
+		{"1 reported=arm64", split.Architecture, &arm, "what the kubelet reports, where there is no label"},
+		{"1 os=linux", split.Architecture, nil, "the node does not say it"},
+		{"1 age=4", split.Created, nil, "no two nodes have their time in common"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			n, _ := nodes(tt.node)
+			if diff := cmp.Diff(tt.want, split.PropertyOf(n[0], tt.kind)); diff != "" {
+				t.Errorf("PropertyOf(%q, %s) (-want +got):\n%s", tt.node, tt.kind, diff)
+			}
+		})
 	}
 }
 

@@ -1,0 +1,51 @@
+package dstest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// RandomCommon returns a state of some dozens of nodes, on part of which the pods
+// crash: those with a label, which may be their architecture or their operating system,
+// or any. Elsewhere pods of the current revision work, or those of the one before. The
+// kubelet may say why.
+func RandomCommon(seed int64) *snapshot.Snapshot {
+	r := rand.New(rand.NewPCG(uint64(seed), 0x636f6d6d6f6e))
+	label := [][3]string{{corev1.LabelArchStable, "arm64", "amd64"}, {corev1.LabelOSStable, "windows", "linux"}, {"example.com/disk", "nvme", "ssd"}, {"karpenter.sh/nodepool", "a", "b"}}[r.IntN(4)]
+	works := []string{"N", "O"}[r.IntN(2)]
+	message := []string{"", "exec format error"}[r.IntN(2)]
+	cells, fails := make([]string, 20+r.IntN(30)), map[string]bool{}
+	for i := range cells {
+		if cells[i] = works; r.IntN(4) == 0 {
+			cells[i], fails[fmt.Sprint("p", i)] = "n", true
+		}
+	}
+	any := r.IntN(4) == 0
+	return State(strings.Join(cells, " "), Edit(func(s *snapshot.Snapshot) {
+		for i := range s.Nodes {
+			has := fails[fmt.Sprint("p", i)]
+			if any {
+				has = r.IntN(2) == 0
+			}
+			s.Nodes[i].Labels[label[0]] = label[2]
+			if has {
+				s.Nodes[i].Labels[label[0]] = label[1]
+			}
+			s.Nodes[i].Labels[corev1.LabelTopologyZone] = string(rune('a' + r.IntN(3)))
+			s.Nodes[i].Status.NodeInfo.KernelVersion = fmt.Sprintf("6.%d", r.IntN(3))
+		}
+		for i := range s.Pods {
+			if fails[s.Pods[i].Name] {
+				s.Pods[i].Status.ContainerStatuses = []corev1.ContainerStatus{{
+					Name: "agent", RestartCount: 7, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}},
+					LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: int32(1 + r.IntN(2)), Message: message}},
+				}}
+			}
+		}
+	}))
+}

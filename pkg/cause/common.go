@@ -1,0 +1,186 @@
+package cause
+
+import (
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/split"
+)
+
+// Common is what failing nodes have in common, and healthy ones do not.
+type Common struct {
+	split.Split `json:",inline"`
+	Compared    Compared `json:"compared"` // which pods the healthy nodes run
+
+	// the kubelet says that the image is not built for the architecture or the operating system that the nodes have
+	// in common; then fewer than four nodes are enough
+	Told bool `json:"told"`
+}
+
+// Compared says which pods healthy nodes run.
+type Compared string
+
+const (
+	// ComparedNew: pods of the current revision, which works there
+	ComparedNew Compared = "NewPods"
+	// ComparedOld: pods of other revisions, as none of the current one is available: it may be at fault as well
+	ComparedOld Compared = "OldPods"
+)
+
+// OfPlatform reports whether it is the architecture or the operating system.
+func (c *Common) OfPlatform() bool {
+	return len(c.Properties) == 1 && slices.Contains(platform, c.Properties[0].Kind)
+}
+
+var platform = []split.Kind{split.Architecture, split.OperatingSystem}
+
+// Common returns what these nodes, on which pods fail, have in common, and healthy
+// nodes do not: eligible nodes with an available pod of the current revision, or where
+// there is none, with any available pod. It is nil where there is nothing that can be
+// believed: see split.Find. messages are the words of those who report the failures.
+//
+// A revision that fails everywhere fails first where its pods are created first.
+// So where no new pod is available, that nodes are younger than the revision says
+// nothing, nor what else they have in common then, or where a person deletes the old
+// pods; but for the architecture and the operating system.
+func (cs *Causes) Common(nodes []string, messages ...string) *Common {
+	var failing []*corev1.Node
+	for i := range cs.st.Nodes {
+		if n := &cs.st.Nodes[i]; n.Object != nil && slices.Contains(nodes, n.Name) {
+			failing = append(failing, n.Object)
+		}
+	}
+	healthy, compared := cs.healthy(nodes)
+	told := slices.ContainsFunc(messages, OtherPlatform)
+	if told {
+		if s := samePlatform(failing, healthy); s != nil {
+			return &Common{Split: *s, Compared: compared, Told: true}
+		}
+	}
+	s := split.Find(failing, healthy)
+	if s == nil {
+		return nil
+	}
+	c := &Common{Split: *s, Compared: compared}
+	if c.Told = told && c.OfPlatform(); compared == ComparedOld && !c.OfPlatform() && cs.chosen(c, failing) {
+		return nil
+	}
+	return c
+}
+
+// healthy returns the eligible nodes other than these with an available pod.
+func (cs *Causes) healthy(failing []string) ([]*corev1.Node, Compared) {
+	of := map[bool][]*corev1.Node{}
+	for i := range cs.st.Nodes {
+		n := &cs.st.Nodes[i]
+		if n.Object == nil || !n.ShouldRun.OK || cs.nodes[n.Name] != nil || Down(n, cs.at) != nil || slices.Contains(failing, n.Name) {
+			continue
+		}
+		if i := slices.IndexFunc(n.Pods, func(p daemonset.Pod) bool { return p.Available.OK && !p.Terminating }); i >= 0 {
+			of[n.Pods[i].Updated] = append(of[n.Pods[i].Updated], n.Object)
+		}
+	}
+	if len(of[true]) > 0 {
+		return of[true], ComparedNew
+	}
+	return of[false], ComparedOld
+}
+
+// chosen reports whether the failing nodes may have what they have in common because
+// their pods were the first to be replaced.
+func (cs *Causes) chosen(c *Common, failing []*corev1.Node) bool {
+	if cs.st.DaemonSet.Spec.UpdateStrategy.Type == appsv1.OnDeleteDaemonSetStrategyType || slices.ContainsFunc(c.Properties, func(p split.Property) bool { return p.Kind == split.Created }) {
+		return true
+	}
+	return slices.ContainsFunc(cs.st.History.Revisions, func(r daemonset.Revision) bool {
+		return slices.Contains(cs.st.History.Current, r.Name) && slices.ContainsFunc(failing, func(n *corev1.Node) bool { return n.CreationTimestamp.After(r.Created) })
+	})
+}
+
+// samePlatform returns the architecture or the operating system that all failing nodes
+// have and no healthy one; nil if there is none.
+func samePlatform(failing, healthy []*corev1.Node) *split.Split {
+	if len(failing) == 0 || len(healthy) == 0 {
+		return nil
+	}
+	for _, k := range platform {
+		p := split.PropertyOf(failing[0], k)
+		if p == nil || slices.ContainsFunc(failing, func(n *corev1.Node) bool { return !p.Has(n) }) || slices.ContainsFunc(healthy, p.Has) {
+			continue
+		}
+		return &split.Split{Properties: []split.Property{*p}, Failing: split.Share{With: len(failing), Of: len(failing)}, Healthy: split.Share{Of: len(healthy)}, Also: []split.Property{}}
+	}
+	return nil
+}
+
+// otherPlatforms are words of kernels, container runtimes and Windows hosts for an image that
+// is not built for the node.
+var otherPlatforms = []string{
+	"exec format error", "no matching manifest for ", "no match for platform in manifest", "no image found in manifest list for architecture", "no image found in image index for architecture",
+	"cannot be used on this platform", "container operating system does not match the host operating system",
+}
+
+// OtherPlatform reports whether a message says that an image is not built for the
+// architecture or the operating system of the node.
+func OtherPlatform(message string) bool {
+	message = strings.ToLower(message)
+	return slices.ContainsFunc(otherPlatforms, func(words string) bool { return strings.Contains(message, words) })
+}
+
+// Platform returns the platform of nodes as images name it, such as linux/arm64;
+// empty if they do not have the same one.
+func (cs *Causes) Platform(nodes []string) (name string) {
+	for i := range cs.st.Nodes {
+		n := &cs.st.Nodes[i]
+		if n.Object == nil || !slices.Contains(nodes, n.Name) {
+			continue
+		}
+		system, arch := split.PropertyOf(n.Object, split.OperatingSystem), split.PropertyOf(n.Object, split.Architecture)
+		if system == nil || arch == nil || name != "" && name != system.Value+"/"+arch.Value {
+			return ""
+		}
+		name = system.Value + "/" + arch.Value
+	}
+	return name
+}
+
+// Label is one of a node.
+type Label struct {
+	Key   string `json:"key"`   // its key
+	Value string `json:"value"` // its value
+}
+
+// Elsewhere returns the label that all eligible nodes without what is in common have,
+// and no other: a nodeSelector with it keeps the pod off the nodes that fail. It is nil
+// where there is none, or nodes that have it in common run an available pod.
+func (cs *Causes) Elsewhere(c *Common) (label *Label) {
+	if p := c.Properties[0]; len(c.Properties) > 1 || p.Operator != split.Is || !slices.Contains(selectable, p.Kind) {
+		return nil
+	}
+	key := c.Properties[0].Key
+	for i := range cs.st.Nodes {
+		n := &cs.st.Nodes[i]
+		if n.Object == nil || !n.ShouldRun.OK {
+			continue
+		}
+		if c.Has(n.Object) {
+			if slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool { return p.Available.OK && !p.Terminating }) {
+				return nil
+			}
+			continue
+		}
+		value, has := n.Object.Labels[key]
+		if !has || label != nil && label.Value != value {
+			return nil
+		}
+		label = &Label{key, value}
+	}
+	return label
+}
+
+// selectable are the kinds by which people choose the nodes of a DaemonSet.
+var selectable = []split.Kind{split.Architecture, split.OperatingSystem, split.NodePool, split.Label}
