@@ -281,6 +281,15 @@ func plans(t *testing.T) map[string]*plan.Plan {
 		{Code: plan.ServerWarning, Facts: daemonset.Facts{"message": "would violate PodSecurity"}},
 		{Code: plan.DuplicateKey, Facts: daemonset.Facts{"file": "agent.yaml", "document": 1, "line": 12, "key": "image"}},
 	}})
+	platform := func(key string, values ...string) dstest.Option {
+		return edit(func(s *snapshot.Snapshot) {
+			for i := range s.Nodes {
+				s.Nodes[i].Labels[key] = values[i]
+			}
+		})
+	}
+	add("other systems", grid("N N -", platform(corev1.LabelOSStable, "linux", "linux", "windows"), platform(corev1.LabelArchStable, "amd64", "amd64", "arm64")), restart, plan.Options{})
+	add("mixed systems", grid("- - -", platform(corev1.LabelOSStable, "linux", "linux", "windows")), restart, plan.Options{})
 	taint := &corev1.Taint{Key: "a", Effect: corev1.TaintEffectNoExecute}
 	add("all down", grid("N N"), &whatif.Change{Restart: true, Nodes: []whatif.NodeEdit{{Kind: whatif.NodeDown, Which: "*"}}}, plan.Options{})
 	add("nodes", grid("N N N N", edit(func(s *snapshot.Snapshot) {

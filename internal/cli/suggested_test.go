@@ -30,7 +30,7 @@ func TestSuggestedCommands(t *testing.T) {
 		names[file] = nameIn(t, file)
 	}
 	stories := map[string]bool{}
-	for file, name := range worldsOfStories(t, 20) {
+	for file, name := range worldsOfStories(t, 24) {
 		files, names[file], stories[file] = append(files, file), name, true
 	}
 	ran, ways := 0, 0

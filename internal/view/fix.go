@@ -78,7 +78,7 @@ func (a *answer) fix(f *explain.Fix, or string) {
 		to, words := strconv.FormatInt(f.Revision, 10), ""
 		facts["to"], facts["told"] = to, slices.ContainsFunc(a.e.Problems, func(p explain.Problem) bool { return p.Common != nil && p.Common.Told })
 		if f.Unsure {
-			words = or + say("{told=true}go back to revision {to}:", "if revision {current} is at fault:")
+			words = say("{told=true}or go back to revision {to}:", or+"if revision {current} is at fault:")
 		}
 		a.preview("", "to-revision", to)
 		a.act(screen.Fix, words, a.kubectl("kubectl rollout undo", a.namespace(), "daemonset/"+a.name(), screen.Word("--to-revision="+to)), append(a.undoes(f), a.undoneBy())...)
@@ -91,7 +91,7 @@ func (a *answer) fix(f *explain.Fix, or string) {
 			a.act(screen.Fix, "or, only for a node that will never come back:", a.kubectl("kubectl delete node", screen.Placeholder("NODE")))
 		}
 	case explain.FixPublishImage:
-		a.act(screen.Fix, say("publish the image for {name} too, under a new name, and set it in the template", "publish the image for these nodes too, under a new name, and set it in the template"), nil, "a new image starts a rollout of all pods")
+		a.act(screen.Fix, say("publish a new image, for {name} too (it starts a rollout of all pods)", "publish a new image, for these nodes too (it starts a rollout of all pods)"), nil)
 	case explain.FixExcludeNodes:
 		a.preview("", "node-selector", f.Selector.Key+"="+f.Selector.Value)
 		a.act(screen.Fix, say("{nodes=1}or keep the pod off this node:", "or keep the pod off these {nodes} nodes:"), a.kubectl("kubectl patch daemonset", a.namespace(), a.name(), "--type=merge", "-p",

@@ -359,7 +359,7 @@ func TestEveryWarning(t *testing.T) {
 
 // TestEveryWayOut: each change has words, and a flag that plans it.
 func TestEveryWayOut(t *testing.T) {
-	for _, code := range []plan.UnblockCode{plan.RaiseMaxUnavailable, plan.RaiseMaxSurge, plan.RemoveNode, plan.NoSurge, plan.RollBack, plan.RepairNodes} {
+	for _, code := range []plan.UnblockCode{plan.RaiseMaxUnavailable, plan.RaiseMaxSurge, plan.RemoveNode, plan.NoSurge, plan.ExcludeNodes, plan.RollBack, plan.RepairNodes} {
 		words, flags := wayOut(plan.Unblock{Code: code, Value: "3"})
 		planned := len(flags) > 0 && flags[len(flags)-1].Value == "3"
 		if strings.Contains(words, string(code)) || !strings.Contains(words, "3") || planned == (code == plan.RepairNodes) {

@@ -161,6 +161,7 @@ func wayOut(u plan.Unblock) (words string, flags []Flag) {
 		plan.RaiseMaxSurge:       {"raise maxSurge to " + u.Value, value("max-surge")},
 		plan.RemoveNode:          {"delete node " + u.Value, value("remove-nodes")},
 		plan.NoSurge:             {"maxSurge 0, maxUnavailable " + u.Value, append([]Flag{{Name: "max-surge", Value: "0"}}, value("max-unavailable")...)},
+		plan.ExcludeNodes:        {"nodeSelector " + u.Value, value("node-selector")},
 		plan.RollBack:            {"roll back to revision " + u.Value, value("to-revision")},
 	}[u.Code]
 	return cmp.Or(way.words, string(u.Code)+" "+u.Value), way.flags

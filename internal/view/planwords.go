@@ -236,11 +236,12 @@ var assumptions = []struct {
 	sentences []string
 }{
 	{plan.AssumeRevisionFails, []string{"no pod of the new revision becomes available, as none has yet and {value:pod fails|pods fail}[, but for {ReadyPodsBecomeAvailable:pod that is Ready already|pods that are Ready already}]"}},
+	{plan.AssumeConfined, []string{"pods of the current revision fail only on {value:node that has|nodes that have} what the failing ones have in common"}},
 	{plan.AssumeInvalidImage, []string{`no pod of the new revision becomes available, as a kubelet does not start "{value}"`}},
 	{plan.AssumeNodesStay, []string{
 		"{down=unknown}{value:node stays as it is|nodes stay as they are}, as something is wrong there",
 		"{supposed=yes}{value:node is|nodes are} down (--node-down)", "{down=yes}{value=1}the node stays NotReady", "{down=yes}the {value:node stays|nodes stay} as they are",
-		"{RevisionFails=}{value=1}the pod that fails keeps failing", "{RevisionFails=}the {value:pod that fails keeps|pods that fail keep} failing",
+		"{RevisionFails=}{FailureConfined=}{value=1}the pod that fails keeps failing", "{RevisionFails=}{FailureConfined=}the {value:pod that fails keeps|pods that fail keep} failing",
 	}},
 	{plan.AssumeRefused, []string{"the API server keeps rejecting pods"}},
 	{plan.AssumeLatePods, []string{"{value:pod that is not Ready yet becomes Ready, although it takes|pods that are not Ready yet become Ready, although they take} longer than any other did; late pods were seen to take up to 5 times as long"}},
@@ -257,7 +258,7 @@ var assumptions = []struct {
 	}},
 	{daemonset.AssumeGeneration, []string{"{value:pod runs|pods run} the live template: the label pod-template-generation says so, the hash does not"}},
 	{daemonset.AssumeNewHash, []string{"the revision that the next sync creates gets a new hash; pods with hash {value} count as updated if it gets theirs, as when a deleted revision is created again"}},
-	{plan.AssumeNewPods, []string{"every new pod becomes available"}},
+	{plan.AssumeNewPods, []string{"every new pod becomes available[, except on {FailureConfined:such node}]"}},
 	{plan.AssumeStart, []string{
 		"{source=Flag}a new pod is Ready {value@} after its creation (--start)",
 		"a new pod is Ready {StartFast@} to {StartSlow@} after its creation, as 80% of the measured pods were",

@@ -162,14 +162,17 @@ var meanings = map[daemonset.Reason][]string{
 	explain.Deleting:                {finalizers},
 
 	// warnings of a plan, which also have: who writes the DaemonSet, what is undone by it, and in place of a fault its words
-	plan.StartsRollout:    {"the change of the strategy alone starts a rollout: {pods:pod is on an older revision|pods are on older revisions}"},
-	plan.OutsideBudget:    {"the next step deletes {count:pod} although the limit is {limit}: the controller always deletes pods that are not available"},
-	plan.NewPodsFailing:   {"{newFailing} of the {newPods:pod} of the current revision {newFailing?fails|fail}; the plan assumes that further ones work"},
-	plan.ManagedByTool:    {"{who} writes the DaemonSet ({evidence}): {undone}"},
-	plan.ServerWarning:    {"the API server warns: {message}"},
-	plan.DuplicateKey:     {"{file}: document {document}, line {line}: [the key {key}][{key=}a key] stands twice in one object; the later value counts, as for kubectl apply"},
-	plan.InvalidImageName: {`container {container}: a kubelet does not start "{image}": {fault}`},
-	plan.NeverUpdated:     {"revision {revision} has an empty hash: the controller treats its own new pods as outdated and loops forever"},
+	plan.StartsRollout:         {"the change of the strategy alone starts a rollout: {pods:pod is on an older revision|pods are on older revisions}"},
+	plan.OutsideBudget:         {"the next step deletes {count:pod} although the limit is {limit}: the controller always deletes pods that are not available"},
+	plan.NewPodsFailing:        {"{newFailing} of the {newPods:pod} of the current revision {newFailing?fails|fail}; the plan assumes that further ones work"},
+	plan.ManagedByTool:         {"{who} writes the DaemonSet ({evidence}): {undone}"},
+	plan.ServerWarning:         {"the API server warns: {message}"},
+	plan.DuplicateKey:          {"{file}: document {document}, line {line}: [the key {key}][{key=}a key] stands twice in one object; the later value counts, as for kubectl apply"},
+	plan.InvalidImageName:      {`container {container}: a kubelet does not start "{image}": {fault}`},
+	plan.MixedOperatingSystems: {"the template does not say for which operating system it is, and the eligible nodes have several ({platforms}): its images must be built for all of them, or a nodeSelector kubernetes.io/os must keep the pod off {some}"},
+	plan.OtherOperatingSystem:  {"{some} {onNodes?runs|run} {platform}, and the pods that are available run on {platforms} only: the images must be built for {platform}, or a nodeSelector kubernetes.io/os must keep the pod off {onNodes?it|them}"},
+	plan.OtherArchitecture:     {"{some} {onNodes?is|are} {platform}, and the pods that are available run on {platforms} only: the images must be built for {platform}"},
+	plan.NeverUpdated:          {"revision {revision} has an empty hash: the controller treats its own new pods as outdated and loops forever"},
 }
 
 // heldUp has what prevents the controller from writing a status.

@@ -274,6 +274,12 @@ func someNames(nodes []string) string {
 	return text
 }
 
+// namesIn is the same for a fact that is a list; empty where it is absent.
+func namesIn(f daemonset.Facts, key string) string {
+	names, _ := f[key].([]string)
+	return someNames(names)
+}
+
 // otherwise says what comes if pods that are not ready do otherwise than expected: a
 // sentence if they become ready, else the end of one. How long it takes from then on is
 // said where the rollout waits for them.

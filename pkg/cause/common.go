@@ -31,6 +31,9 @@ const (
 	ComparedOld Compared = "OldPods"
 )
 
+// Confined reports whether the current revision is taken to fail on these nodes only.
+func (c *Common) Confined() bool { return c.Told || c.Compared == ComparedNew || c.OfPlatform() }
+
 // OfPlatform reports whether it is the architecture or the operating system.
 func (c *Common) OfPlatform() bool {
 	return len(c.Properties) == 1 && slices.Contains(platform, c.Properties[0].Kind)
@@ -70,6 +73,22 @@ func (cs *Causes) Common(nodes []string, messages ...string) *Common {
 		return nil
 	}
 	return c
+}
+
+// Confined returns what the nodes have in common on which containers of the current
+// revision fail for good, where it is taken to fail on these only; otherwise nil.
+func (cs *Causes) Confined() *Common {
+	var nodes, messages []string
+	for i := range cs.st.Nodes {
+		n := &cs.st.Nodes[i]
+		if c := cs.nodes[n.Name]; c != nil && c.Severity == SeverityError && OfContainer(c.Code) && concern(n).Updated {
+			nodes, messages = append(nodes, n.Name), append(messages, c.Facts.Text("message"))
+		}
+	}
+	if c := cs.Common(nodes, messages...); c != nil && c.Confined() {
+		return c
+	}
+	return nil
 }
 
 // healthy returns the eligible nodes other than these with an available pod.
@@ -158,7 +177,7 @@ type Label struct {
 // and no other: a nodeSelector with it keeps the pod off the nodes that fail. It is nil
 // where there is none, or nodes that have it in common run an available pod.
 func (cs *Causes) Elsewhere(c *Common) (label *Label) {
-	if p := c.Properties[0]; len(c.Properties) > 1 || p.Operator != split.Is || !slices.Contains(selectable, p.Kind) {
+	if p := c.Properties[0]; !c.Confined() || len(c.Properties) > 1 || p.Operator != split.Is || !slices.Contains(selectable, p.Kind) {
 		return nil
 	}
 	key := c.Properties[0].Key

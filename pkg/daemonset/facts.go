@@ -130,13 +130,18 @@ type FactKeys struct {
 	OldPods int `json:"oldPods"`
 
 	// of the requirement: `In`, `NotIn`, `Exists`, `DoesNotExist`, `Gt`, `Lt`
-	Operator  string   `json:"operator"`
-	Others    int      `json:"others"`    // how many more rules fail
-	Outdated  int      `json:"outdated"`  // how many pods are not updated then
-	Patience  int      `json:"patience"`  // how many seconds after its creation a late pod is expected to stay as it is
-	Overdue   bool     `json:"overdue"`   // the deletionTimestamp is more than 5 minutes ago
-	Owner     string   `json:"owner"`     // `Kind/name` of the object that controls the pod
-	Pods      int      `json:"pods"`      // how many pods are old; in a note, how many it is about
+	Operator string   `json:"operator"`
+	Others   int      `json:"others"`   // how many more rules fail
+	OnNodes  []string `json:"onNodes"`  // the nodes that it is about, sorted by name
+	Outdated int      `json:"outdated"` // how many pods are not updated then
+	Patience int      `json:"patience"` // how many seconds after its creation a late pod is expected to stay as it is
+	Overdue  bool     `json:"overdue"`  // the deletionTimestamp is more than 5 minutes ago
+	Owner    string   `json:"owner"`    // `Kind/name` of the object that controls the pod
+	Pods     int      `json:"pods"`     // how many pods are old; in a note, how many it is about
+	Platform string   `json:"platform"` // an operating system or an architecture: `linux`, `arm64`
+
+	// operating systems or architectures: of the nodes on which a pod is available, or of the eligible ones
+	Platforms []string `json:"platforms"`
 	Ports     []string `json:"ports"`     // for example `8080/TCP`
 	Predicted bool     `json:"predicted"` // no event tells of it: the rules do; otherwise absent
 	Present   bool     `json:"present"`   // the node has the label

@@ -60,6 +60,8 @@ type assumed struct {
 	stay      int           // nodes on which nothing becomes available
 	fails     *cause.Tally
 	failing   *cause.Cause            // why, where the revision fails
+	confined  *cause.Common           // what the nodes have on which alone the revision fails; nil where it is not so
+	there     *cause.Cause            // why it fails there
 	image     string                  // that no kubelet takes, where that is why
 	broken    map[string]*cause.Cause // by node: why a pod of the current revision fails there
 	late      []Holder                // pods of the current revision that are to become ready, and take longer than any other did
@@ -125,6 +127,9 @@ func assume(st *daemonset.State) *assumed {
 	}
 	tally := causes.RevisionFails()
 	revisionFails := tally.NewFailing > 0 && 2*tally.NewFailing >= tally.NewPods && !anyNewAvailable(st)
+	if a.confined = causes.Confined(); a.confined != nil {
+		a.there, revisionFails = newFailure(st, causes), false
+	}
 	if revisionFails {
 		a.failing, a.fails = newFailure(st, causes), &tally
 	}
@@ -147,6 +152,8 @@ func assume(st *daemonset.State) *assumed {
 			f.never, f.down = down, true
 		case a.failing != nil:
 			f.never = a.failing
+		case a.failsOn(n):
+			f.never = a.there
 		case a.surges && portsHeld(n, &st.DaemonSet.Spec.Template.Spec):
 			a.ports = true
 			f.never = &cause.Cause{Code: cause.HostPortConflict, Severity: cause.SeverityError, Facts: daemonset.Facts{}}
@@ -170,6 +177,11 @@ func assume(st *daemonset.State) *assumed {
 		}
 	}
 	return a
+}
+
+// failsOn reports whether the revision fails on nodes like this one, and not on others.
+func (a *assumed) failsOn(n *daemonset.Node) bool {
+	return a.confined != nil && n.Object != nil && n.ShouldRun.OK && a.confined.Has(n.Object)
 }
 
 // told drops from the late pods those that are younger than the slowest start
@@ -200,6 +212,9 @@ func (a *assumed) inherit(before *assumed, st *daemonset.State) {
 	if before.fails != nil && !anyNewAvailable(st) {
 		a.fails, a.failing = before.fails, before.failing
 	}
+	if a.confined == nil {
+		a.confined, a.there = before.confined, before.there
+	}
 	for i := range st.Nodes {
 		f := &a.nodes[i]
 		switch c := before.broken[st.Nodes[i].Name]; {
@@ -208,6 +223,8 @@ func (a *assumed) inherit(before *assumed, st *daemonset.State) {
 			f.never = c
 		case a.failing != nil:
 			f.never = a.failing
+		case a.failsOn(&st.Nodes[i]):
+			f.never = a.there
 		}
 	}
 }

@@ -73,6 +73,11 @@ const (
 	// Value: how many fail
 	// Source: `State`
 	AssumeRevisionFails daemonset.AssumptionCode = "RevisionFails"
+	// AssumeConfined: pods of the current revision fail on this many eligible nodes, those that have what the failing
+	// nodes [have in common](#kinds-of-properties), and work on others
+	// Value: how many
+	// Source: `State`
+	AssumeConfined daemonset.AssumptionCode = "FailureConfined"
 	// AssumeInvalidImage: no pod of the current revision becomes available, because no kubelet starts a container of
 	// this image; not where one of its pods is available
 	// Value: the image
@@ -99,7 +104,7 @@ const (
 // daemonset.Assumptions.
 var Assumptions = []daemonset.AssumptionCode{
 	AssumeStart, AssumeStartSlow, AssumeStartFast, AssumeTermination, AssumeMinReadySeconds, AssumeCountedLate, AssumeRequestRate, AssumeRequestBurst, AssumeSlowStart, AssumeStepBurst,
-	AssumeNewPods, AssumeLatePods, AssumeNodesStay, AssumeRevisionFails, AssumeInvalidImage, AssumeReadyPods, AssumeHostPorts, AssumeRefused, AssumeCollected,
+	AssumeNewPods, AssumeLatePods, AssumeNodesStay, AssumeRevisionFails, AssumeConfined, AssumeInvalidImage, AssumeReadyPods, AssumeHostPorts, AssumeRefused, AssumeCollected,
 }
 
 // RestsOn reports whether one of the plan's assumptions is about something that
@@ -165,11 +170,22 @@ func (w *way) assumptions(o Options) (out []daemonset.Assumption) {
 		add(true, AssumeRevisionFails, strconv.Itoa(a.fails.NewFailing), sourceState)
 		add(ready > 0, AssumeReadyPods, strconv.Itoa(ready), sourceState)
 	}
+	add(a.confined != nil, AssumeConfined, strconv.Itoa(len(w.failsOn())), sourceState)
 	add(a.image != "", AssumeInvalidImage, a.image, sourceSpec)
 	add(a.ports, AssumeHostPorts, "", sourceSpec)
 	add(a.refusal != nil && !predicted, AssumeRefused, "", sourceState)
 	add(a.gone, AssumeCollected, seconds(collected), sourceController)
 	return out
+}
+
+// failsOn returns the nodes on which alone the revision fails.
+func (w *way) failsOn() (nodes []string) {
+	for i := range w.st.Nodes {
+		if n := &w.st.Nodes[i]; w.a.failsOn(n) {
+			nodes = append(nodes, n.Name)
+		}
+	}
+	return nodes
 }
 
 // readyPods counts the pods of the current revision that only wait for

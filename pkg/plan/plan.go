@@ -343,6 +343,10 @@ const (
 	// NoSurge: maxSurge 0, and this maxUnavailable
 	// Value: a number
 	NoSurge UnblockCode = "NoSurge"
+	// ExcludeNodes: add this label to the template's nodeSelector, which keeps the pod off the nodes on which alone the
+	// current revision fails
+	// Value: `KEY=VALUE`
+	ExcludeNodes UnblockCode = "ExcludeNodes"
 	// RollBack: go back to this revision, because the current one fails
 	// Value: a number
 	RollBack UnblockCode = "RollBack"

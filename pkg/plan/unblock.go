@@ -112,6 +112,14 @@ func (w *way) unblock(stalled *simulation) []Unblock {
 	case w.roomless(stalled):
 		return out
 	}
+	if w.a.confined != nil {
+		if label := w.a.causes.Elsewhere(w.a.confined); label != nil {
+			change(Unblock{Code: ExcludeNodes, Value: label.Key + "=" + label.Value, Nodes: w.failsOn()}, whatif.Change{NodeSelector: map[string]string{label.Key: label.Value}})
+		}
+		if to := before(st); to != 0 {
+			change(Unblock{Code: RollBack, Value: strconv.FormatInt(to, 10), Nodes: []string{}}, whatif.Change{ToRevision: &to})
+		}
+	}
 	if st.Budget.MaxSurge > 0 {
 		zero, one := intstr.FromInt32(0), intstr.FromInt32(1)
 		change(Unblock{Code: NoSurge, Value: one.String(), Nodes: []string{}}, whatif.Change{MaxSurge: &zero, MaxUnavailable: &one})
@@ -130,7 +138,7 @@ func (w *way) unblock(stalled *simulation) []Unblock {
 	const most = 5
 	tried := 0
 	for i := range st.Nodes {
-		if !stalled.tally.Holds(int32(i)) || tried == most {
+		if !stalled.tally.Holds(int32(i)) || tried == most || w.a.failsOn(&st.Nodes[i]) {
 			continue
 		}
 		tried++

@@ -46,20 +46,31 @@ const (
 	// accepts nearly any text. One for each such container
 	// Facts: container, image, fault
 	InvalidImageName daemonset.Reason = "InvalidImageName"
+	// MixedOperatingSystems: no pod is available, the template names no operating system, and the eligible nodes have
+	// several: its images have to be built for all of them. `onNodes` are those of the one that the fewest have
+	// Facts: platforms, onNodes
+	MixedOperatingSystems daemonset.Reason = "MixedOperatingSystems"
+	// OtherOperatingSystem: the template names no operating system, and nodes get a pod whose operating system no node
+	// has on which a pod is available now
+	// Facts: platform, platforms, onNodes
+	OtherOperatingSystem daemonset.Reason = "OtherOperatingSystem"
+	// OtherArchitecture: nodes get a pod whose architecture no node has on which a pod is available now
+	// Facts: platform, platforms, onNodes
+	OtherArchitecture daemonset.Reason = "OtherArchitecture"
 	// DuplicateKey: an object of the manifest has the same key twice; the later value counts, as for kubectl apply
 	// Facts: file, document, line, key
 	DuplicateKey daemonset.Reason = "DuplicateKey"
 )
 
 // WarningCodes lists every code of a Warning.
-var WarningCodes = []daemonset.Reason{NoEligibleNode, SurgeHostPort, StartsRollout, OutsideBudget, NewPodsFailing, NeverUpdated, ManagedByTool, ServerWarning, DuplicateKey, InvalidImageName}
+var WarningCodes = []daemonset.Reason{NoEligibleNode, SurgeHostPort, StartsRollout, OutsideBudget, NewPodsFailing, NeverUpdated, ManagedByTool, ServerWarning, DuplicateKey, InvalidImageName, MixedOperatingSystems, OtherOperatingSystem, OtherArchitecture}
 
 // warn adds what the API server accepts and that will not go well.
 func (p *Plan) warn(before, after *daemonset.State) {
 	if none := cause.NoneEligible(after, Nodes(p.Lost)); none != nil && p.Outcome.Code != RemovesAllPods {
 		p.Warnings = append(p.Warnings, Warning{none.Code, none.Facts})
 	}
-	p.Warnings = append(p.Warnings, warnings(before, after)...)
+	p.Warnings = append(p.Warnings, slices.Concat(warnings(before, after), otherPlatforms(after))...)
 }
 
 // warnings returns what the API server accepts and that will not go well, of a
