@@ -1,5 +1,5 @@
 # What people run here. CI runs .ci/run, which calls these.
-.PHONY: build test laws lint oracle oracle-all oracle-coverage forecasts mutants hostile compare compare-quick e2e soak real-manifests krew-chain admission snapshot examples bench-start bench-plan bench-history
+.PHONY: build test laws lint oracle oracle-all oracle-coverage scheduler forecasts mutants hostile compare compare-quick e2e soak real-manifests krew-chain admission snapshot examples bench-start bench-plan bench-history
 
 build: ## the plugin, as bin/kubectl-ds
 	go build -o bin/kubectl-ds ./cmd/kubectl-ds
@@ -14,7 +14,7 @@ lint: ## gofmt, go vet and staticcheck, in every module with code of ours
 	@unformatted=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go')); \
 	  [ -z "$$unformatted" ] || { echo "gofmt would change: $$unformatted"; exit 1; }
 	staticcheck=$$(tools/build.sh lint)/staticcheck; \
-	for module in . test/e2e test/oracle test/oracle/controller test/oracle/program; do \
+	for module in . test/e2e test/oracle test/oracle/controller test/oracle/program test/scheduler test/scheduler/wire test/scheduler/program; do \
 	  (cd $$module && go vet ./... && "$$staticcheck" ./...) || exit 1; \
 	done
 
@@ -27,6 +27,9 @@ oracle-all: ## … of every version, with the numbers that docs/controller.md gi
 
 oracle-coverage: ## which rules the states reach, in every version, as coverage.md
 	cd test/oracle && ORACLE_VERSIONS=all ORACLE_STATES=2000 ORACLE_STATES_OTHERS=2000 ORACLE_COVERAGE=../../coverage.md go test -count=1 -timeout 3h -run TestSync
+
+scheduler: ## pkg/fit against the real schedulers of two versions; SCHEDULER_SEED=n for other states, SCHEDULER_STATES=20000 for more
+	cd test/scheduler && go test -count=1 -v -timeout 1h
 
 forecasts: ## what plans say at 14,000 moments of 140 rollouts of the real controller, beside what came, as a table; ORACLE_SEED=n for others
 	cd test/oracle && ORACLE_FORECASTS=140 go test -count=1 -v -timeout 1h -run TestForecasts .

@@ -92,6 +92,11 @@ func TestImports(t *testing.T) {
 			breach: func(p *project) { p.edge("pkg/daemonset", module+"/pkg/explain") },
 		},
 		{
+			why: "whether a pod fits depends on the pod, the node and what is on it, and not on whose pod it is",
+			who: own("pkg/fit"), project: true, only: own("pkg/snapshot"),
+			breach: func(p *project) { p.edge("pkg/fit", module+"/pkg/daemonset") },
+		},
+		{
 			why: "what is wrong on a node does not depend on who asks: explain names it, plan reckons with it, and the two cannot differ",
 			who: own("pkg/cause"), project: true, only: own("pkg/snapshot", "pkg/daemonset", "pkg/admission", "pkg/fit", "pkg/split"),
 			breach: func(p *project) { p.edge("pkg/cause", module+"/pkg/explain") },
@@ -124,7 +129,7 @@ func TestImports(t *testing.T) {
 		{
 			why: "a new package of pkg gets a row above, which says what it stands on",
 			check: func(p *project) []string {
-				known := own("pkg/snapshot", "pkg/template", "pkg/hide", "pkg/managed", "pkg/split", "pkg/daemonset", "pkg/cause", "pkg/explain", "pkg/whatif", "pkg/plan", "pkg/history", "pkg/admission")
+				known := own("pkg/snapshot", "pkg/template", "pkg/hide", "pkg/managed", "pkg/split", "pkg/fit", "pkg/daemonset", "pkg/cause", "pkg/explain", "pkg/whatif", "pkg/plan", "pkg/history", "pkg/admission")
 				return slices.DeleteFunc(slices.Sorted(maps.Keys(p.own)), func(pkg string) bool {
 					return !matches(own("pkg/..."), pkg) || matches(known, pkg)
 				})

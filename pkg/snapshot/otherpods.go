@@ -2,11 +2,13 @@ package snapshot
 
 import (
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	quantity "k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/component-helpers/resource"
@@ -32,11 +34,16 @@ type PodRow struct {
 	Node string `json:"node"`
 
 	Nominated   bool         `json:"nominated,omitempty"`   // it is not on the node yet, but its place there is reserved; absent if it is on it
+	Gated       bool         `json:"gated,omitempty"`       // it is nominated and has scheduling gates, which counts from v1.37 on; absent if not
 	Terminating bool         `json:"terminating,omitempty"` // it has a deletion timestamp, and counts until it is gone; absent if not
+	Preempted   bool         `json:"preempted,omitempty"`   // it is terminating because the scheduler preempted it; absent if not
 	Priority    int32        `json:"priority"`              // its priority; 0 if it has none
 	StartTime   *metav1.Time `json:"startTime,omitempty"`   // `status.startTime`; absent before a kubelet saw it
 	Requests    Resources    `json:"requests"`              // what the scheduler counts for it
 	HostPorts   []HostPort   `json:"hostPorts,omitempty"`   // the ports of the node that it takes, in the order of its containers; absent if none
+
+	// resources of its requests whose amounts cannot be counted, negative or too large, sorted; absent if none
+	Unreadable []corev1.ResourceName `json:"unreadable,omitempty"`
 
 	// names of the PodDisruptionBudgets of its namespace that select it, sorted; absent if none does
 	Budgets []string `json:"budgets,omitempty"`
@@ -57,6 +64,7 @@ type HostPort struct {
 	IP       string          `json:"ip,omitempty"`       // the address; absent for all of them
 	Protocol corev1.Protocol `json:"protocol,omitempty"` // absent: TCP
 	Port     int32           `json:"port"`               // the number
+	Sidecar  bool            `json:"sidecar,omitempty"`  // a sidecar takes it, which counts from v1.33 on; absent if not
 }
 
 // DisruptionBudget is what the scheduler asks of a PodDisruptionBudget.
@@ -74,8 +82,8 @@ func (o *OtherPods) Of(node string) bool {
 }
 
 // RowOf returns a pod as the scheduler counts it, without its PodDisruptionBudgets.
-// ok is false for a pod that takes no room: one that has ended, and one that is
-// neither on a node nor nominated to one.
+// ok is false for a pod that takes no room: one that has ended, one that is neither
+// on a node nor nominated to one, and one that another scheduler nominated.
 //
 // In-place resize counts with the largest of what the spec asks for, what the
 // kubelet has allocated and what is in effect, as from v1.33 on (KEP-1287).
@@ -84,23 +92,55 @@ func RowOf(p *corev1.Pod) (row PodRow, ok bool) {
 	if node == "" {
 		node = p.Status.NominatedNodeName
 	}
-	if node == "" || p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed {
+	others := p.Spec.NodeName == "" && p.Spec.SchedulerName != "" && p.Spec.SchedulerName != corev1.DefaultSchedulerName
+	if node == "" || others || p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed {
 		return PodRow{}, false
 	}
 	row = PodRow{
 		Namespace: p.Namespace, Name: p.Name, Node: node, Nominated: p.Spec.NodeName == "", Terminating: p.DeletionTimestamp != nil,
-		StartTime: p.Status.StartTime, Requests: RequestsOf(p), HostPorts: HostPortsOf(&p.Spec),
+		Gated: p.Spec.NodeName == "" && len(p.Spec.SchedulingGates) > 0, Preempted: preempted(p), StartTime: p.Status.StartTime, HostPorts: HostPortsOf(&p.Spec),
 	}
+	requests := requestsOf(p)
+	row.Requests, row.Unreadable = ResourcesOf(requests), UnreadableOf(requests)
 	if p.Spec.Priority != nil {
 		row.Priority = *p.Spec.Priority
 	}
 	return row, true
 }
 
+// preempted reports whether a pod is terminating because the scheduler preempted it.
+func preempted(p *corev1.Pod) bool {
+	return p.DeletionTimestamp != nil && slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue && c.Reason == corev1.PodReasonPreemptionByScheduler
+	})
+}
+
 // RequestsOf returns what the scheduler counts for a pod: its containers, its init
 // containers and sidecars, its overhead, and what the pod requests as a whole.
-func RequestsOf(p *corev1.Pod) Resources {
-	return ResourcesOf(resource.PodRequests(p, resource.PodResourcesOptions{UseStatusResources: true, InPlacePodLevelResourcesVerticalScalingEnabled: true}))
+func RequestsOf(p *corev1.Pod) Resources { return ResourcesOf(requestsOf(p)) }
+
+func requestsOf(p *corev1.Pod) corev1.ResourceList {
+	return resource.PodRequests(p, resource.PodResourcesOptions{UseStatusResources: true, InPlacePodLevelResourcesVerticalScalingEnabled: true})
+}
+
+// UnreadableOf names the resources whose amounts the scheduler cannot count right:
+// those that are negative, or from 2^63 on in its units. They are sorted.
+func UnreadableOf(l corev1.ResourceList) (out []corev1.ResourceName) {
+	for name, q := range l {
+		if most := mostOf(name); q.Sign() < 0 || q.Cmp(most) > 0 {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// mostOf returns the largest amount of a resource that an int64 holds.
+func mostOf(name corev1.ResourceName) quantity.Quantity {
+	if name == corev1.ResourceCPU {
+		return *quantity.NewMilliQuantity(math.MaxInt64, quantity.DecimalSI)
+	}
+	return *quantity.NewQuantity(math.MaxInt64, quantity.DecimalSI)
 }
 
 // ResourcesOf returns amounts in the scheduler's units.
@@ -126,20 +166,20 @@ func ResourcesOf(l corev1.ResourceList) (r Resources) {
 
 // HostPortsOf returns the ports of the node that a pod takes.
 func HostPortsOf(spec *corev1.PodSpec) (out []HostPort) {
-	add := func(c *corev1.Container) {
+	add := func(c *corev1.Container, sidecar bool) {
 		for _, p := range c.Ports {
 			if p.HostPort > 0 {
-				out = append(out, HostPort{p.HostIP, p.Protocol, p.HostPort})
+				out = append(out, HostPort{p.HostIP, p.Protocol, p.HostPort, sidecar})
 			}
 		}
 	}
 	for i := range spec.InitContainers {
 		if c := &spec.InitContainers[i]; c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways {
-			add(c)
+			add(c, true)
 		}
 	}
 	for i := range spec.Containers {
-		add(&spec.Containers[i])
+		add(&spec.Containers[i], false)
 	}
 	return out
 }
@@ -182,10 +222,10 @@ func NewBudgets(all []policyv1.PodDisruptionBudget) *Budgets {
 }
 
 // Of returns the names of those that select a pod of a namespace with these labels,
-// sorted; nil if none does.
+// sorted; nil if none does. For the scheduler none selects a pod without labels.
 func (b *Budgets) Of(namespace string, of map[string]string) (names []string) {
 	for _, o := range b.in[namespace] {
-		if o.selector.Matches(labels.Set(of)) {
+		if len(of) > 0 && o.selector.Matches(labels.Set(of)) {
 			names = append(names, o.is.Name)
 		}
 	}

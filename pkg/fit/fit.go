@@ -1,0 +1,208 @@
+// Package fit says whether the scheduler would place a pod on a node, and if not,
+// why, and whether preemption would make room. It has the rules of the default
+// plugins of kube-scheduler v1.30 to v1.37 that a pod of a DaemonSet meets; what it
+// does not look at is named in Wanted.Unmodelled.
+package fit
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// Node is a node, with what the scheduler counts on it.
+type Node struct {
+	Node    *corev1.Node
+	Pods    []snapshot.PodRow           // those that run there, and those for which it is nominated
+	Budgets []snapshot.DisruptionBudget // those that the rows name
+	Drivers map[string]Driver           // by the name of the CSI driver; one that is missing attaches any number
+}
+
+// Driver is a CSI driver on a node.
+type Driver struct {
+	Limit    int      // how many volumes it attaches, by the CSINode
+	Used     []string // handles of the volumes of the node's pods
+	Attached int      // further volumes that are attached, and that no pod of the node uses
+}
+
+// Verdict is what the scheduler decides about a pod and a node.
+type Verdict struct {
+	// Unreadable are objects whose amounts cannot be counted: nothing is decided, and
+	// no other field is set.
+	Unreadable []Unreadable
+
+	Fits       bool
+	Reason     Reason // the first plugin that rejects; empty if it fits
+	Resolvable bool   // removing pods might cure it, so the scheduler tries preemption
+
+	Taint *corev1.Taint // TaintToleration: the first one that is not tolerated
+	Ports []PortTaken   // NodePorts: in the order of the pod's ports
+	Lacks []Lack        // NodeResourcesFit: pods, cpu, memory, ephemeral storage, then others by name
+
+	// NoAllocatable: NodeResourcesFit, and the node says nothing of what it can
+	// allocate, as before its kubelet has reported
+	NoAllocatable bool
+
+	Volume     *Volume      // NodeVolumeLimits, VolumeBinding: the volume
+	Unmodelled []Unmodelled // what the pod has that was not looked at
+
+	Preemption Preemption
+}
+
+// Unreadable is an object with amounts that are negative, or too large to count.
+type Unreadable struct {
+	Kind            string // Node or Pod
+	Namespace, Name string // the pod that is asked about may have no name
+	Resources       []corev1.ResourceName
+}
+
+// Lack is a resource of which the node has too little. Amounts are in the
+// scheduler's units: thousandths of a CPU, else whole numbers or bytes.
+type Lack struct {
+	Resource    corev1.ResourceName // pods for the number of pods
+	Requested   int64               // by the pod
+	Used        int64               // by the pods that count there
+	Allocatable int64               // by the node
+	Missing     int64               // how much is to become free; more than Used if the node is too small
+}
+
+// Beyond reports whether the request is more than the whole node has.
+func (l Lack) Beyond() bool { return l.Resource != corev1.ResourcePods && l.Requested > l.Allocatable }
+
+// PortTaken is a host port of the pod that is not free.
+type PortTaken struct {
+	Port    snapshot.HostPort
+	Holders []Holder // by namespace and name
+}
+
+// Holder is a pod that counts on a node.
+type Holder struct {
+	Namespace, Name string
+	Nominated       bool // it is not on the node yet
+}
+
+// On decides about a pod and a node.
+func (r Rules) On(w *Wanted, n *Node) Verdict {
+	s, unreadable := r.newRoom(w, n)
+	if len(unreadable) > 0 {
+		return Verdict{Unreadable: unreadable}
+	}
+	v := s.filter()
+	v.Unmodelled = w.Unmodelled
+	for _, l := range v.Lacks {
+		if l.Allocatable == 0 && extended(l.Resource) {
+			v.Unmodelled = inOrder(append(v.Unmodelled[:len(v.Unmodelled):len(v.Unmodelled)], DeviceClasses))
+		}
+	}
+	v.Preemption = s.preempt(&v)
+	return v
+}
+
+// filter asks the plugins in the scheduler's order, up to the first that rejects.
+func (s *room) filter() Verdict {
+	if v, rejected := s.ofNode(); rejected {
+		return v
+	}
+	if taken := s.portsTaken(); len(taken) > 0 {
+		return Verdict{Reason: NodePorts, Resolvable: true, Ports: taken}
+	}
+	if lacks := s.lacks(); len(lacks) > 0 {
+		return Verdict{
+			Reason: NodeResourcesFit, Resolvable: !s.UnresolvableRequests || !beyond(lacks), Lacks: lacks,
+			NoAllocatable: len(s.node.Node.Status.Allocatable) == 0,
+		}
+	}
+	if v := s.overLimit(); v != nil {
+		return Verdict{Reason: NodeVolumeLimits, Resolvable: true, Volume: v}
+	}
+	if v := s.outOfReach(); v != nil {
+		return Verdict{Reason: VolumeBinding, Volume: v}
+	}
+	return Verdict{Fits: true}
+}
+
+// ofNode asks the plugins that look at the node alone. No removal of pods cures what
+// they reject.
+func (s *room) ofNode() (v Verdict, rejected bool) {
+	node, w := s.node.Node, s.wanted
+	cordoned := node.Spec.Unschedulable && !tolerates(w.Tolerations, &corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule})
+	taint := untolerated(node.Spec.Taints, w.Tolerations)
+	matches, _ := w.affinity.Match(node) // what cannot be parsed matches nothing
+	switch {
+	case w.only != nil && !slices.Contains(w.only, node.Name):
+		return Verdict{Reason: NodeAffinity}, true
+	case cordoned:
+		return Verdict{Reason: NodeUnschedulable}, true
+	case taint != nil:
+		return Verdict{Reason: TaintToleration, Taint: taint}, true
+	case !matches:
+		return Verdict{Reason: NodeAffinity}, true
+	}
+	return Verdict{}, false
+}
+
+func beyond(lacks []Lack) bool {
+	for _, l := range lacks {
+		if l.Beyond() {
+			return true
+		}
+	}
+	return false
+}
+
+// untolerated returns the first taint that keeps a pod with these tolerations away.
+func untolerated(taints []corev1.Taint, tolerations []corev1.Toleration) *corev1.Taint {
+	for i := range taints {
+		if t := &taints[i]; (t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute) && !tolerates(tolerations, t) {
+			return t
+		}
+	}
+	return nil
+}
+
+// tolerates reports whether one of the tolerations is for the taint. Those that
+// compare numbers tolerate nothing: alpha and off by default in v1.35 to v1.37.
+func tolerates(tolerations []corev1.Toleration, taint *corev1.Taint) bool {
+	for _, t := range tolerations {
+		if (t.Effect != "" && t.Effect != taint.Effect) || (t.Key != "" && t.Key != taint.Key) {
+			continue
+		}
+		if t.Operator == corev1.TolerationOpExists || (t.Operator == "" || t.Operator == corev1.TolerationOpEqual) && t.Value == taint.Value {
+			return true
+		}
+	}
+	return false
+}
+
+// overLimit returns the first volume with which its driver would attach too many.
+// One that a pod of the node uses is there already; one that is attached, and that
+// no pod uses, counts as a further one.
+func (s *room) overLimit() *Volume {
+	further := map[string][]string{} // handles, by driver
+	for i := range s.wanted.Volumes {
+		v := &s.wanted.Volumes[i]
+		d, limited := s.node.Drivers[v.Driver]
+		if !limited || v.Handle == "" || slices.Contains(d.Used, v.Handle) {
+			continue
+		}
+		if !slices.Contains(further[v.Driver], v.Handle) {
+			further[v.Driver] = append(further[v.Driver], v.Handle)
+		}
+		if len(d.Used)+d.Attached+len(further[v.Driver]) > d.Limit {
+			return v
+		}
+	}
+	return nil
+}
+
+// volumesMatter reports whether the limit of a driver may hold the pod back once
+// others are removed: it is exceeded already, which keeps out only volumes that no
+// pod of the node uses, or that none will then.
+func (s *room) volumesMatter() bool {
+	return s.overLimit() != nil || slices.ContainsFunc(s.wanted.Volumes, func(v Volume) bool {
+		d, limited := s.node.Drivers[v.Driver]
+		return limited && v.Handle != "" && len(d.Used)+d.Attached > d.Limit
+	})
+}

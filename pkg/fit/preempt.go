@@ -1,0 +1,227 @@
+package fit
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// Preemption is what preemption does for a pod that does not fit on a node, which
+// for a DaemonSet's pod is the only one.
+type Preemption struct {
+	Outcome Outcome
+	Victims []Victim // Possible: the pods that go, the most important first
+
+	// Certain: the scheduler picks exactly these. Otherwise it depends on the order in
+	// which it happens to see pods that are equally important, or several
+	// PodDisruptionBudgets of one pod.
+	Certain bool
+
+	// Still is what does not suffice without any pod of lower priority, for
+	// StillDoesNotFit.
+	Still []Lack
+}
+
+// Victim is a pod that goes.
+type Victim struct {
+	Namespace, Name string
+	Priority        int32
+	Terminating     bool
+
+	// Violates are the PodDisruptionBudgets that allow no further disruption: the
+	// scheduler avoids that, and does not guarantee it. Sorted; empty if none.
+	Violates []string
+}
+
+// candidate is a pod of lower priority.
+type candidate struct {
+	*snapshot.PodRow
+	violates []string
+	spared   bool
+	first    bool // it could have been spared if it had come before those that are as important
+}
+
+// preempt selects victims as the scheduler does: it removes every pod of lower
+// priority, and then spares as many as it can, one by one: first those whose
+// PodDisruptionBudget would be violated, then the others, the more important first.
+func (s *room) preempt(v *Verdict) Preemption {
+	switch {
+	case v.Fits:
+		return Preemption{Outcome: NotNeeded}
+	case !v.Resolvable:
+		return Preemption{Outcome: CannotHelp}
+	case s.wanted.NeverPreempts:
+		return Preemption{Outcome: Never}
+	case s.waits():
+		return Preemption{Outcome: WaitsForVictims}
+	}
+	lower := s.lower()
+	if len(lower) == 0 {
+		return Preemption{Outcome: NothingLower}
+	}
+	for _, c := range lower {
+		s.remove(c.PodRow)
+	}
+	switch {
+	case !s.fits():
+		return Preemption{Outcome: StillDoesNotFit, Still: s.lacks()}
+	case s.outOfReach() != nil:
+		return Preemption{Outcome: StillDoesNotFit}
+	case s.volumesMatter():
+		return Preemption{Outcome: VictimsNotCounted}
+	}
+	open := s.protect(lower)
+	s.spare(lower)
+	p := Preemption{Outcome: Possible, Certain: !open && !tied(lower)}
+	for _, c := range lower {
+		if !c.spared {
+			p.Victims = append(p.Victims, Victim{c.Namespace, c.Name, c.Priority, c.Terminating, c.violates})
+		}
+	}
+	return p
+}
+
+// waits reports whether pods that were preempted on the nominated node are still there.
+func (s *room) waits() bool {
+	return s.wanted.NominatedNode == s.node.Node.Name && slices.ContainsFunc(s.node.Pods, func(p snapshot.PodRow) bool {
+		return p.Preempted && !p.Nominated && p.Priority < s.wanted.Priority
+	})
+}
+
+// lower returns the pods of lower priority on the node, the most important first:
+// by priority, then by how long they run. A pod without a start time starts now.
+func (s *room) lower() (out []candidate) {
+	for i := range s.node.Pods {
+		if p := &s.node.Pods[i]; !p.Nominated && p.Priority < s.wanted.Priority {
+			out = append(out, candidate{PodRow: p})
+		}
+	}
+	slices.SortFunc(out, func(a, b candidate) int {
+		return cmp.Or(importance(a, b), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+	return out
+}
+
+// importance puts the more important of two pods first; 0 if the scheduler has no
+// order for them.
+func importance(a, b candidate) int {
+	return cmp.Or(cmp.Compare(b.Priority, a.Priority), compareStarts(a.StartTime, b.StartTime))
+}
+
+func compareStarts(a, b *metav1.Time) int {
+	switch {
+	case a == nil && b == nil:
+		return 0
+	case a == nil:
+		return 1
+	case b == nil:
+		return -1
+	}
+	return a.Compare(b.Time)
+}
+
+// protect notes whose PodDisruptionBudgets allow no further disruption once the more
+// important pods are disrupted. A pod whose eviction a budget has counted already
+// takes nothing from it.
+//
+// Of the other budgets of such a pod the scheduler charges some, depending on the
+// order in which it sees budgets. open: that matters to another pod.
+func (s *room) protect(lower []candidate) (open bool) {
+	s.charge(lower, false)
+	least := make([]bool, len(lower))
+	for i, c := range lower {
+		least[i] = c.protected()
+	}
+	s.charge(lower, true)
+	return !slices.EqualFunc(least, lower, func(violates bool, c candidate) bool { return violates == c.protected() })
+}
+
+// charge takes each pod from what its budgets allow. all: also from those of a pod
+// that others of its budgets protect.
+func (s *room) charge(lower []candidate, all bool) {
+	allowed := map[string]int32{}
+	disrupted := map[string][]string{}
+	for _, b := range s.node.Budgets {
+		allowed[b.Namespace+"/"+b.Name], disrupted[b.Namespace+"/"+b.Name] = b.Allowed, b.Disrupted
+	}
+	for i := range lower {
+		c := &lower[i]
+		var asked []string
+		c.violates = nil
+		for _, name := range c.Budgets {
+			key := c.Namespace + "/" + name
+			left, known := allowed[key]
+			if !known || slices.Contains(disrupted[key], c.Name) {
+				continue
+			}
+			asked = append(asked, key)
+			if left <= 0 {
+				c.violates = append(c.violates, name)
+			}
+		}
+		if all || !c.protected() {
+			for _, key := range asked {
+				allowed[key]--
+			}
+		}
+	}
+}
+
+func (c *candidate) protected() bool { return len(c.violates) > 0 }
+
+// spare puts back the pods with which the wanted one still fits.
+func (s *room) spare(lower []candidate) {
+	for _, protected := range []bool{true, false} {
+		for group := range equals(lower) {
+			for i := range group {
+				if c := &group[i]; c.protected() == protected {
+					s.add(c.PodRow)
+					c.first = s.fits()
+					s.remove(c.PodRow)
+				}
+			}
+			for i := range group {
+				if c := &group[i]; c.protected() == protected {
+					s.add(c.PodRow)
+					if c.spared = s.fits(); !c.spared {
+						s.remove(c.PodRow)
+					}
+				}
+			}
+		}
+	}
+}
+
+// equals returns the pods in groups that are equally important.
+func equals(lower []candidate) iter.Seq[[]candidate] {
+	return func(yield func([]candidate) bool) {
+		for len(lower) > 0 {
+			n := 1
+			for n < len(lower) && importance(lower[n-1], lower[n]) == 0 {
+				n++
+			}
+			if !yield(lower[:n]) {
+				return
+			}
+			lower = lower[n:]
+		}
+	}
+}
+
+// tied reports whether, of pods that are equally important, others might have been
+// protected, or spared.
+func tied(lower []candidate) bool {
+	for group := range equals(lower) {
+		a := group[0]
+		for _, b := range group {
+			if a.protected() != b.protected() || b.first && !b.spared {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,246 @@
+package fit
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// room is what a node has for a pod: of what the pod asks, how much is used.
+//
+// As in the scheduler, a port is taken or not, whoever takes it: when one of two
+// pods with the same port goes, the port counts as free.
+type room struct {
+	Rules
+	wanted *Wanted
+	node   *Node
+
+	asks  []ask
+	pods  int64                      // on the node, and nominated to it
+	most  int64                      // pods that the node may have
+	ports map[snapshot.HostPort]bool // those taken on the node that a port of the pod collides with
+
+	nominated bool // a nominated pod takes a port that the pod wants
+}
+
+// ask is what a pod requests of one resource, if anything.
+type ask struct {
+	name              corev1.ResourceName
+	amount            int64
+	used, allocatable int64
+}
+
+// newRoom counts the pods that run on the node, and those with at least the pod's
+// priority for which it is nominated.
+func (r Rules) newRoom(w *Wanted, n *Node) (*room, []Unreadable) {
+	s := &room{Rules: r, wanted: w, node: n, asks: asksOf(w.Requests)}
+	var bad []Unreadable
+	if names := w.Unreadable; len(names) > 0 {
+		bad = append(bad, Unreadable{"Pod", w.Namespace, w.Name, names})
+	}
+	if names := s.allocate(n.Node.Status.Allocatable); len(names) > 0 {
+		bad = append(bad, Unreadable{Kind: "Node", Name: n.Node.Name, Resources: names})
+	}
+	for i := range n.Pods {
+		p := &n.Pods[i]
+		if !s.counts(p) {
+			continue
+		}
+		if names := s.unreadable(p); len(names) > 0 {
+			bad = append(bad, Unreadable{"Pod", p.Namespace, p.Name, names})
+			continue
+		}
+		s.add(p)
+	}
+	return s, bad
+}
+
+func asksOf(r snapshot.Resources) []ask {
+	all := []ask{
+		{name: corev1.ResourceCPU, amount: r.MilliCPU}, {name: corev1.ResourceMemory, amount: r.Memory},
+		{name: corev1.ResourceEphemeralStorage, amount: r.EphemeralStorage},
+	}
+	for name, amount := range r.Scalar {
+		all = append(all, ask{name: name, amount: amount})
+	}
+	slices.SortFunc(all[3:], func(a, b ask) int { return cmp.Compare(a.name, b.name) })
+	return slices.DeleteFunc(all, func(a ask) bool { return a.amount <= 0 })
+}
+
+// allocate reads what the node can allocate of what the pod asks, and returns the
+// names of what cannot be counted.
+func (s *room) allocate(l corev1.ResourceList) []corev1.ResourceName {
+	asked := corev1.ResourceList{}
+	read := func(name corev1.ResourceName) int64 {
+		if q, given := l[name]; given {
+			asked[name] = q
+		}
+		q := l[name]
+		if name == corev1.ResourceCPU {
+			return q.MilliValue()
+		}
+		return q.Value()
+	}
+	s.most = read(corev1.ResourcePods)
+	for i := range s.asks {
+		s.asks[i].allocatable = read(s.asks[i].name)
+	}
+	return snapshot.UnreadableOf(asked)
+}
+
+func amountOf(r snapshot.Resources, name corev1.ResourceName) int64 {
+	switch name {
+	case corev1.ResourceCPU:
+		return r.MilliCPU
+	case corev1.ResourceMemory:
+		return r.Memory
+	case corev1.ResourceEphemeralStorage:
+		return r.EphemeralStorage
+	}
+	return r.Scalar[name]
+}
+
+// counts reports whether a pod takes room from the one that is asked about. A
+// nominated one does if its priority is not lower, whether or not it is terminating.
+func (s *room) counts(p *snapshot.PodRow) bool {
+	if !p.Nominated {
+		return true
+	}
+	self := p.Namespace == s.wanted.Namespace && p.Name == s.wanted.Name
+	return p.Priority >= s.wanted.Priority && !self && (s.GatedNominations || !p.Gated)
+}
+
+// unreadable names what the pod asks for and of which the amount of another, or the
+// sum with it, cannot be counted.
+func (s *room) unreadable(p *snapshot.PodRow) (names []corev1.ResourceName) {
+	for _, a := range s.asks {
+		n := amountOf(p.Requests, a.name)
+		if n < 0 || n > math.MaxInt64-a.used || slices.Contains(p.Unreadable, a.name) {
+			names = append(names, a.name)
+		}
+	}
+	return names
+}
+
+func (s *room) add(p *snapshot.PodRow) {
+	s.count(p, 1)
+	for _, h := range p.HostPorts {
+		if k := s.key(h); s.collides(k) {
+			if p.Nominated {
+				s.nominated = true
+				continue
+			}
+			if s.ports == nil {
+				s.ports = map[snapshot.HostPort]bool{}
+			}
+			s.ports[k] = true
+		}
+	}
+}
+
+func (s *room) remove(p *snapshot.PodRow) {
+	s.count(p, -1)
+	for _, h := range p.HostPorts {
+		delete(s.ports, s.key(h))
+	}
+}
+
+func (s *room) count(p *snapshot.PodRow, sign int64) {
+	s.pods += sign
+	for i := range s.asks {
+		s.asks[i].used += sign * amountOf(p.Requests, s.asks[i].name)
+	}
+}
+
+// fits reports whether ports and resources suffice now.
+func (s *room) fits() bool {
+	if s.pods+1 > s.most || s.nominated || len(s.ports) > 0 {
+		return false
+	}
+	for _, a := range s.asks {
+		if a.amount > a.allocatable-a.used {
+			return false
+		}
+	}
+	return true
+}
+
+// lacks returns what does not suffice.
+func (s *room) lacks() (out []Lack) {
+	if s.pods+1 > s.most {
+		out = append(out, Lack{corev1.ResourcePods, 1, s.pods, s.most, s.pods + 1 - s.most})
+	}
+	for _, a := range s.asks {
+		if a.amount > a.allocatable-a.used {
+			out = append(out, Lack{a.name, a.amount, a.used, a.allocatable, a.amount - (a.allocatable - a.used)})
+		}
+	}
+	return out
+}
+
+// everyAddress is the address that takes a port on all of them. `::` is an address
+// like any other.
+const everyAddress = "0.0.0.0"
+
+// key returns a port with what it leaves out.
+func (s *room) key(h snapshot.HostPort) snapshot.HostPort {
+	return snapshot.HostPort{IP: cmp.Or(h.IP, everyAddress), Protocol: cmp.Or(h.Protocol, corev1.ProtocolTCP), Port: h.Port, Sidecar: h.Sidecar && !s.SidecarPorts}
+}
+
+// collides reports whether a port is one that the pod wants, too.
+func (s *room) collides(k snapshot.HostPort) bool {
+	return !k.Sidecar && slices.ContainsFunc(s.wanted.HostPorts, func(h snapshot.HostPort) bool { return collide(s.key(h), k) })
+}
+
+func collide(a, b snapshot.HostPort) bool {
+	return !a.Sidecar && a.Protocol == b.Protocol && a.Port == b.Port && (a.IP == b.IP || a.IP == everyAddress || b.IP == everyAddress)
+}
+
+// portsTaken returns the ports that are not free, with the pods that hold them.
+func (s *room) portsTaken() (out []PortTaken) {
+	if len(s.ports) == 0 && !s.nominated {
+		return nil
+	}
+	for _, want := range s.wanted.HostPorts {
+		var holders []Holder
+		for i := range s.node.Pods {
+			p := &s.node.Pods[i]
+			if s.counts(p) && slices.ContainsFunc(p.HostPorts, func(h snapshot.HostPort) bool { k := s.key(h); return !k.Sidecar && collide(s.key(want), k) }) {
+				holders = append(holders, Holder{p.Namespace, p.Name, p.Nominated})
+			}
+		}
+		if len(holders) > 0 {
+			slices.SortFunc(holders, func(a, b Holder) int {
+				return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+			})
+			out = append(out, PortTaken{want, holders})
+		}
+	}
+	return out
+}
+
+// outOfReach returns the first volume that cannot be reached from the node.
+func (s *room) outOfReach() *Volume {
+	for i := range s.wanted.Volumes {
+		v := &s.wanted.Volumes[i]
+		if v.NodeAffinity == nil || v.NodeAffinity.Required == nil {
+			continue
+		}
+		if ok, err := nodeaffinity.NewLazyErrorNodeSelector(v.NodeAffinity.Required).Match(s.node.Node); err != nil || !ok {
+			return v
+		}
+	}
+	return nil
+}
+
+// extended reports whether a resource is one that nodes offer beyond Kubernetes' own.
+func extended(name corev1.ResourceName) bool {
+	prefix, _, qualified := strings.Cut(string(name), "/")
+	return qualified && !strings.HasSuffix(prefix, "kubernetes.io")
+}
