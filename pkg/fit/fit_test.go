@@ -27,6 +27,7 @@ import (
 //	gone          it is terminating; preempted, because of the scheduler
 //	pdb=x,y       the PodDisruptionBudgets that select it
 //	bad=cpu       an amount that cannot be counted
+//	millis=-1     CPU as the row has it, which anybody may have written
 //
 // The pod that is asked about has also never, nominated, tolerates=KEY=VALUE:EFFECT,
 // selects=zone=a and volume=HANDLE, volume=HANDLE@ZONE. A budget is its name and the
@@ -615,7 +616,7 @@ func TestOn(t *testing.T) {
 		},
 		{
 			why:  "of a pod on the node, and of the pod itself: all of them are named",
-			node: "cpu=1e19 pods=5", pods: []string{"b cpu=-1", "a bad=cpu"}, wanted: "cpu=1 bad=memory",
+			node: "cpu=1e19 pods=5", pods: []string{"b millis=-1", "a bad=cpu"}, wanted: "cpu=1 bad=memory",
 			want: "unreadable: Pod default/wanted memory, Node worker-1 cpu, Pod default/b cpu, Pod default/a cpu",
 		},
 		{
@@ -812,7 +813,7 @@ func parsePod(t *testing.T, text string) snapshot.PodRow {
 	if namespace, name, qualified := strings.Cut(name, "/"); qualified {
 		p.Namespace, p.Name = namespace, name
 	}
-	requests := corev1.ResourceList{}
+	requests, millis := corev1.ResourceList{}, int64(0)
 	each(t, rest, func(key, value string) bool {
 		switch {
 		case isResource(key):
@@ -833,6 +834,8 @@ func parsePod(t *testing.T, text string) snapshot.PodRow {
 			p.Terminating, p.Preempted = true, true
 		case key == "pdb":
 			p.Budgets = strings.Split(value, ",")
+		case key == "millis":
+			millis = integer(t, value)
 		case key == "bad":
 			p.Unreadable = []corev1.ResourceName{corev1.ResourceName(value)}
 		default:
@@ -841,6 +844,7 @@ func parsePod(t *testing.T, text string) snapshot.PodRow {
 		return true
 	})
 	p.Requests = snapshot.ResourcesOf(requests)
+	p.Requests.MilliCPU += millis
 	return p
 }
 

@@ -127,7 +127,7 @@ func requestsOf(p *corev1.Pod) corev1.ResourceList {
 // those that are negative, or from 2^63 on in its units. They are sorted.
 func UnreadableOf(l corev1.ResourceList) (out []corev1.ResourceName) {
 	for name, q := range l {
-		if most := mostOf(name); q.Sign() < 0 || q.Cmp(most) > 0 {
+		if !readable(name, q) {
 			out = append(out, name)
 		}
 	}
@@ -135,17 +135,21 @@ func UnreadableOf(l corev1.ResourceList) (out []corev1.ResourceName) {
 	return out
 }
 
-// mostOf returns the largest amount of a resource that an int64 holds.
-func mostOf(name corev1.ResourceName) quantity.Quantity {
+func readable(name corev1.ResourceName, q quantity.Quantity) bool {
+	most := quantity.NewQuantity(math.MaxInt64, quantity.DecimalSI)
 	if name == corev1.ResourceCPU {
-		return *quantity.NewMilliQuantity(math.MaxInt64, quantity.DecimalSI)
+		most = quantity.NewMilliQuantity(math.MaxInt64, quantity.DecimalSI)
 	}
-	return *quantity.NewQuantity(math.MaxInt64, quantity.DecimalSI)
+	return q.Sign() >= 0 && q.Cmp(*most) <= 0
 }
 
-// ResourcesOf returns amounts in the scheduler's units.
+// ResourcesOf returns amounts in the scheduler's units, without those that
+// UnreadableOf names.
 func ResourcesOf(l corev1.ResourceList) (r Resources) {
 	for name, q := range l {
+		if !readable(name, q) {
+			continue
+		}
 		switch name {
 		case corev1.ResourceCPU:
 			r.MilliCPU = q.MilliValue()
