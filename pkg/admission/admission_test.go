@@ -55,6 +55,24 @@ func TestRefusals(t *testing.T) {
 			assumed NoPodSecurityExemption`,
 		},
 		{
+			"the latest level of v1.33 admits what that of v1.34 forbids", "ns baseline", "c; probe 10.0.0.1", "v1.33.2", `
+			passes -1`,
+		},
+		{
+			"that of v1.34", "ns baseline", "c; probe 10.0.0.1", "v1.34.0", `
+			PodSecurity PodSecurityViolated ns baseline latest [probe or lifecycle host container "c" uses probe or lifecycle host "10.0.0.1"]
+			   SetLevel ns privileged
+			passes 0
+			assumed NoPodSecurityExemption`,
+		},
+		{
+			"that of the newest, too", "ns baseline v1.99", "c; probe 10.0.0.1", "", `
+			PodSecurity PodSecurityViolated ns baseline v1.99 [probe or lifecycle host container "c" uses probe or lifecycle host "10.0.0.1"]
+			   SetLevel ns privileged
+			passes 0
+			assumed NoPodSecurityExemption`,
+		},
+		{
 			"a level to warn rejects nothing", "ns privileged; warn restricted", "c; privileged", "", `
 			passes -1`,
 		},
@@ -445,6 +463,40 @@ func TestRefusals(t *testing.T) {
 			ResourceQuota QuotaExceeded more [pods +1 1/1]
 			   RaiseQuota more pods 2
 			more passes 0: pods +1 1/1
+			passes 0
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"a pod without cpu and memory is best effort, whatever else it requests", "ns; quota best pods=1/1 scope BestEffort; quota more pods=1/1 scope NotBestEffort", "c cpu=0 ephemeral-storage=1", "", `
+			ResourceQuota QuotaExceeded best [pods +1 1/1]
+			   RaiseQuota best pods 2
+			best passes 0: pods +1 1/1
+			passes 0
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"a pod that has a deadline is one that ends", "ns; quota jobs pods=0/3 scope Terminating; quota others pods=0/4 scope NotTerminating", "deadline=0; c", "", `
+			jobs passes 3: pods +1 0/3
+			passes 3
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"one that has none does not", "ns; quota jobs pods=0/3 scope Terminating; quota others pods=0/4 scope NotTerminating; quota claims pods=0/1 scope VolumeAttributesClass", "c", "", `
+			others passes 4: pods +1 0/4
+			passes 4
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"storage, and devices of a class", "ns; quota q ephemeral-storage=0/9 limits.ephemeral-storage=0/9 requests.deviceclass.resource.kubernetes.io/gpu=0/4 requests.storage=0/1", "c ephemeral-storage=1/2 deviceclass.resource.kubernetes.io/gpu=2/2", "", `
+			q passes 2: ephemeral-storage +1 0/9 limits.ephemeral-storage +2 0/9 requests.deviceclass.resource.kubernetes.io/gpu +2 0/4
+			passes 2
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"a quota of devices of a class alone counts pods, one of volumes does not", "ns; quota q requests.deviceclass.resource.kubernetes.io/gpu=0/4; quota r requests.storage=0/1; quota s hugepages-2Mi=?/1", "c", "", `
+			ResourceQuota QuotaStatusUnknown s [hugepages-2Mi]
+			q passes -1:
+			s passes 0:
 			passes 0
 			assumed DefaultPodSecurity`,
 		},

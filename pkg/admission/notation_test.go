@@ -41,6 +41,9 @@ import (
 //	hostNetwork, hostPath, privileged   what Pod Security forbids
 //	secret x                            a volume
 //	port 80, port 80/UDP                of the last container
+//	probe 10.0.0.1                      of the last container, to an address
+//	profile Unconfined, windows         of the pod as a whole: AppArmor, and the system
+//	grace=-1 deadline=60                seconds
 //	env x, envFrom x                    a Secret that the last container refers to
 //	tolerate key=value:NoExecute@60     parts may be missing; without =value any value, without a key all keys
 //	account=x priority=high value=5 preempt=Never runtime=vm pull=x select=a:b overhead cpu=1 elsewhere
@@ -239,6 +242,19 @@ func podOf(t *testing.T, text string) *corev1.Pod {
 			last().SecurityContext = &corev1.SecurityContext{Privileged: &yes}
 		case key == "apparmor":
 			pod.Annotations = map[string]string{"container.apparmor.security.beta.kubernetes.io/" + last().Name: words[1]}
+		case key == "probe":
+			last().ReadinessProbe = &corev1.Probe{ProbeHandler: corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Host: words[1]}}}
+		case key == "profile":
+			spec.SecurityContext = &corev1.PodSecurityContext{AppArmorProfile: &corev1.AppArmorProfile{Type: corev1.AppArmorProfileType(words[1])}}
+			if len(words) > 2 {
+				spec.SecurityContext.AppArmorProfile.LocalhostProfile = &words[2]
+			}
+		case key == "windows":
+			spec.OS = &corev1.PodOS{Name: corev1.Windows}
+		case key == "linux":
+			spec.OS = &corev1.PodOS{Name: corev1.Linux}
+		case key == "own": // an AppArmor profile of the last container
+			last().SecurityContext = &corev1.SecurityContext{AppArmorProfile: &corev1.AppArmorProfile{Type: corev1.AppArmorProfileType(words[1])}}
 		case key == "port":
 			number, protocol, _ := strings.Cut(words[1], "/")
 			n, err := strconv.Atoi(number)
@@ -343,6 +359,12 @@ func became(pod *corev1.Pod) string {
 	if s.PreemptionPolicy != nil {
 		add("preempt=%s", *s.PreemptionPolicy)
 	}
+	if s.TerminationGracePeriodSeconds != nil {
+		add("grace=%d", *s.TerminationGracePeriodSeconds)
+	}
+	if s.EnableServiceLinks == nil || !*s.EnableServiceLinks {
+		add("no service links")
+	}
 	for _, key := range slices.Sorted(maps.Keys(s.NodeSelector)) {
 		add("select=%s:%s", key, s.NodeSelector[key])
 	}
@@ -375,6 +397,16 @@ func assign(t *testing.T, spec *corev1.PodSpec, key, value string) {
 		}
 		n32 := int32(n)
 		spec.Priority = &n32
+	case "grace", "deadline":
+		n, err := strconv.ParseInt(value, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if key == "grace" {
+			spec.TerminationGracePeriodSeconds = &n
+		} else {
+			spec.ActiveDeadlineSeconds = &n
+		}
 	case "preempt":
 		p := corev1.PreemptionPolicy(value)
 		spec.PreemptionPolicy = &p

@@ -58,6 +58,17 @@ func TestPods(t *testing.T) {
 		{"an annotation for AppArmor is a field since v1.30", "", "a; apparmor runtime/default", "v1.30.0", "a; apparmor RuntimeDefault; " + plain},
 		{"of a name, too", "", "a; apparmor localhost/x", "", "a; apparmor Localhost; " + plain},
 		{"not before", "", "a; apparmor runtime/default", "v1.29.0", "a; " + plain},
+		{"unless it is that of the pod, or the container has one, or the pod is for Windows", "", "a; apparmor unconfined; profile Unconfined", "", "a; " + plain},
+		{"a name of another one than the pod's", "", "a; apparmor localhost/x; profile Localhost y", "", "a; apparmor Localhost; " + plain},
+		{"another one than the pod's, where the pod is for Linux", "", "a; apparmor unconfined; profile RuntimeDefault; linux", "", "a; apparmor Unconfined; " + plain},
+		{"the container's own stays", "", "a; own RuntimeDefault; apparmor unconfined", "", "a; apparmor RuntimeDefault; " + plain},
+		{"a container that has a security context without a profile gets one", "", "a; privileged; apparmor unconfined", "", "a; apparmor Unconfined; " + plain},
+		{"Windows has no AppArmor", "", "a; apparmor unconfined; windows", "", "a; " + plain},
+		{"a negative grace period is one second", "", "a; grace=-1", "", "a; account=default; value=0; preempt=PreemptLowerPriority; grace=1; " + five},
+		{"none stays none", "", "a; grace=0", "", "a; account=default; value=0; preempt=PreemptLowerPriority; grace=0; " + five},
+		{"a pod without resources of its own gets none from its containers", "", "all; a cpu=1/1", "", "a cpu=1/1; all; " + plain},
+		{"devices are no resources of a pod as a whole", "", "all cpu=1; a example.com/gpu=1/1", "", "a example.com/gpu=1/1; all cpu=1/-; " + plain},
+		{"hugepages that the pod requests stay as they are", "", "all hugepages-2Mi=4Mi; a hugepages-2Mi=2Mi/2Mi", "", "a hugepages-2Mi=2Mi/2Mi; all hugepages-2Mi=4Mi/4Mi; " + plain},
 		{"one that says nothing is none", "", "a; apparmor localhost/", "", "a; " + plain},
 	} {
 		t.Run(tt.why, func(t *testing.T) {

@@ -157,13 +157,11 @@ func (k *admissionCase) requirements() corev1.ResourceRequirements {
 // container returns one of the containers.
 func (k *admissionCase) container() *corev1.Container {
 	spec := &k.template.Spec
-	i := k.IntN(len(spec.Containers) + len(spec.InitContainers))
-	c := &spec.Containers[0]
-	if i < len(spec.InitContainers) {
-		c = &spec.InitContainers[i]
-	} else {
-		c = &spec.Containers[i-len(spec.InitContainers)]
+	list, i := spec.InitContainers, k.IntN(len(spec.Containers)+len(spec.InitContainers))
+	if i >= len(list) {
+		list, i = spec.Containers, i-len(list)
 	}
+	c := &list[i]
 	if c.SecurityContext == nil {
 		c.SecurityContext = &corev1.SecurityContext{}
 	}
