@@ -516,6 +516,61 @@ func TestRefusals(t *testing.T) {
 			assumed DefaultPodSecurity`,
 		},
 		{
+			"a pod of a class", "ns; priority high 5; quota a pods=0/9 class In usual,high; quota b pods=0/8 class NotIn high; quota c pods=0/7 class DoesNotExist; quota d pods=0/6 class Exists; quota e pods=0/5 scope PriorityClass; quota f pods=0/4 class Odd high", "priority=high; c", "", `
+			a passes 9: pods +1 0/9
+			d passes 6: pods +1 0/6
+			e passes 5: pods +1 0/5
+			passes 5
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"a pod of none", "ns; quota a pods=0/9 class In high; quota b pods=0/8 class NotIn high; quota c pods=0/7 class DoesNotExist; quota d pods=0/6 class Exists; quota e pods=0/5 class In ", "c", "", `
+			b passes 8: pods +1 0/8
+			c passes 7: pods +1 0/7
+			passes 7
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"the pod as a whole makes it best effort or not since v1.34", "ns; quota best pods=0/9 scope BestEffort; quota more pods=0/8 scope NotBestEffort", "all cpu=1; a", "v1.34.0", `
+			more passes 8: pods +1 0/8
+			passes 8
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"before, its containers", "ns; quota best pods=0/9 scope BestEffort; quota more pods=0/8 scope NotBestEffort", "all cpu=1; a", "v1.33.0", `
+			best passes 9: pods +1 0/9
+			passes 9
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"a deadline below 0 is none", "ns; quota jobs pods=0/3 scope Terminating; quota others pods=0/4 scope NotTerminating", "deadline=-1; c", "", `
+			others passes 4: pods +1 0/4
+			passes 4
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"more is used than there is, as after a quota was lowered", "ns; quota q pods=9/5 cpu=100/1", "c cpu=1m", "", `
+			ResourceQuota QuotaExceeded q [cpu +1m 100/1] [pods +1 9/5]
+			   RaiseQuota q cpu 100001m
+			   RaiseQuota q pods 10
+			q passes 0: cpu +1m 100/1 pods +1 9/5
+			passes 0
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"amounts of other units, and as many as there are", "ns; quota q cpu=1/3 memory=0/9E", "c cpu=7m memory=1", "", `
+			q passes 285: cpu +7m 1/3 memory +1 0/9E
+			passes 285
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"hugepages alone are counted", "ns; quota q hugepages-2Mi=0/4Mi; quota r requests.hugepages-2Mi=0/8Mi", "c hugepages-2Mi=2Mi/2Mi memory=1/1", "", `
+			q passes 2: hugepages-2Mi +2Mi 0/4Mi
+			r passes 4: requests.hugepages-2Mi +2Mi 0/8Mi
+			passes 2
+			assumed DefaultPodSecurity`,
+		},
+		{
 			"what all quotas miss comes before what one lacks room for", "ns; quota a pods=1/1; quota b cpu=0/1", "c", "", `
 			ResourceQuota QuotaMustSpecify b [cpu c]
 			   SetRequest c cpu

@@ -17,10 +17,6 @@ import (
 // defaultServiceAccount is that of a pod that names none.
 const defaultServiceAccount = "default"
 
-// enforceSecrets is the annotation of a ServiceAccount that lets its pods refer
-// only to the Secrets that it lists.
-const enforceSecrets = "kubernetes.io/enforce-mountable-secrets"
-
 // serviceAccount: the ServiceAccount exists. A pod without imagePullSecrets gets
 // those of its ServiceAccount.
 func (c *check) serviceAccount() {
@@ -48,7 +44,7 @@ func (c *check) serviceAccount() {
 			spec.ImagePullSecrets = append(spec.ImagePullSecrets, corev1.LocalObjectReference{Name: s.Name})
 		}
 	}
-	if enforced, err := strconv.ParseBool(account.Annotations[enforceSecrets]); err == nil && enforced {
+	if enforced, err := strconv.ParseBool(account.Annotations[snapshot.EnforceSecrets]); err == nil && enforced {
 		c.mountableSecrets(account)
 	}
 }

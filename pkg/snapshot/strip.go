@@ -186,11 +186,24 @@ func StripPriorityClass(c *schedulingv1.PriorityClass) {
 // scheduling.
 func StripRuntimeClass(c *nodev1.RuntimeClass) { stripToName(&c.ObjectMeta) }
 
+// EnforceSecrets is the annotation of a ServiceAccount that lets its pods refer only to
+// the Secrets that it lists.
+const EnforceSecrets = "kubernetes.io/enforce-mountable-secrets"
+
 // StripServiceAccount keeps of a ServiceAccount its name, the names of its
-// imagePullSecrets, and whether its token is mounted.
+// imagePullSecrets, whether its token is mounted and, where it has the annotation
+// EnforceSecrets, that and the names of its Secrets.
 func StripServiceAccount(a *corev1.ServiceAccount) {
+	enforced, has := a.Annotations[EnforceSecrets]
 	stripToName(&a.ObjectMeta)
-	a.Secrets = nil
+	if !has {
+		a.Secrets = nil
+		return
+	}
+	a.Annotations = map[string]string{EnforceSecrets: enforced}
+	for i := range a.Secrets {
+		a.Secrets[i] = corev1.ObjectReference{Name: a.Secrets[i].Name}
+	}
 }
 
 // StripResourceQuota keeps of a ResourceQuota its name, spec and status.

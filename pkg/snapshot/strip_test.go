@@ -260,3 +260,23 @@ func TestStripRevision(t *testing.T) {
 		}
 	}
 }
+
+// TestStripServiceAccount: Secrets stay where pods may refer to no others.
+func TestStripServiceAccount(t *testing.T) {
+	secrets := []corev1.ObjectReference{{Name: "known", Namespace: "ns"}}
+	pull := []corev1.LocalObjectReference{{Name: "pull"}}
+	full := func(annotations map[string]string) *corev1.ServiceAccount {
+		return &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "a", Labels: map[string]string{"x": "y"}, Annotations: annotations}, Secrets: slices.Clone(secrets), ImagePullSecrets: pull}
+	}
+	strict := full(map[string]string{EnforceSecrets: "true", "other": "z"})
+	usual := full(map[string]string{"other": "z"})
+	StripServiceAccount(strict)
+	StripServiceAccount(usual)
+	want := []*corev1.ServiceAccount{
+		{ObjectMeta: metav1.ObjectMeta{Name: "a", Annotations: map[string]string{EnforceSecrets: "true"}}, Secrets: []corev1.ObjectReference{{Name: "known"}}, ImagePullSecrets: pull},
+		{ObjectMeta: metav1.ObjectMeta{Name: "a"}, ImagePullSecrets: pull},
+	}
+	if diff := cmp.Diff(want, []*corev1.ServiceAccount{strict, usual}); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

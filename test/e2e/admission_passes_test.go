@@ -123,13 +123,13 @@ func (j *admissionJudge) verdict(ctx context.Context, k *admissionCase, pods int
 	ds.Namespace = k.name
 	pod := (&daemonset.State{DaemonSet: ds, History: &daemonset.History{}}).PodFor("node-01")
 	pod.OwnerReferences = nil // nobody owns it, and the garbage collector leaves it
-	in, err := j.read(ctx, k)
+	s, err := j.read(ctx, ds)
 	if err != nil {
 		return nil, nil, err
 	}
-	verdict := admission.Check(in, pod, "v1.37.1", nil)
-	for i := range in.ResourceQuotas {
-		if diff := j.usedDiffers(&in.ResourceQuotas[i], verdict.Pod, pods); diff != "" {
+	verdict := admission.Check(s.Admission, pod, s.KubernetesVersion, s.Lacks)
+	for i := range s.Admission.ResourceQuotas {
+		if diff := j.usedDiffers(&s.Admission.ResourceQuotas[i], verdict.Pod, pods); diff != "" {
 			return nil, nil, fmt.Errorf("%d pods are counted otherwise: %s", pods, diff)
 		}
 	}

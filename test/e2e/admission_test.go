@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	gocmp "github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -25,6 +26,7 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source"
 	"github.com/kubectl-ds/kubectl-ds/pkg/admission"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
@@ -189,39 +191,20 @@ func ignoreNotFound(err error) error {
 	return err
 }
 
-// read takes of the cluster what pkg/admission looks at.
-func (j *admissionJudge) read(ctx context.Context, k *admissionCase) (*snapshot.Admission, error) {
-	core := j.c.Client.CoreV1()
-	in := &snapshot.Admission{}
-	ns, err := core.Namespaces().Get(ctx, k.name, metav1.GetOptions{})
-	if err := ignoreNotFound(err); err != nil {
-		return nil, err
-	}
-	if err == nil {
-		in.Namespace = ns
-	}
-	accounts, err := core.ServiceAccounts(k.name).List(ctx, metav1.ListOptions{})
+// read takes of the cluster what pkg/admission looks at, as the plugin reads it.
+func (j *admissionJudge) read(ctx context.Context, ds *appsv1.DaemonSet) (*snapshot.Snapshot, error) {
+	c, err := source.NewCluster(j.c.Config, time.Now)
 	if err != nil {
 		return nil, err
 	}
-	quotas, err := core.ResourceQuotas(k.name).List(ctx, metav1.ListOptions{})
+	all, err := c.AddAdmission(ctx, source.Creation{Of: &snapshot.Snapshot{DaemonSet: ds, KubernetesVersion: "v1.37.1"}})
 	if err != nil {
 		return nil, err
 	}
-	ranges, err := core.LimitRanges(k.name).List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return nil, err
+	if gaps := all[0].Gaps; len(gaps) > 0 {
+		return nil, fmt.Errorf("could not be read: %v", gaps)
 	}
-	priorities, err := j.c.Client.SchedulingV1().PriorityClasses().List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return nil, err
-	}
-	runtimes, err := j.c.Client.NodeV1().RuntimeClasses().List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return nil, err
-	}
-	in.ServiceAccounts, in.ResourceQuotas, in.LimitRanges, in.PriorityClasses, in.RuntimeClasses = accounts.Items, quotas.Items, ranges.Items, priorities.Items, runtimes.Items
-	return in, nil
+	return all[0], nil
 }
 
 // judge asks both about a case. While something rejects the pod, it is lifted by what pkg/admission says that lifts it, and
@@ -281,12 +264,12 @@ func (j *admissionJudge) ask(ctx context.Context, k *admissionCase) (*admission.
 	}
 	ds.Namespace = k.name
 	pod := (&daemonset.State{DaemonSet: ds, History: &daemonset.History{}}).PodFor("node-01")
-	in, err := j.read(ctx, k)
+	s, err := j.read(ctx, ds)
 	if err != nil {
 		return nil, "", err
 	}
 	before := pod.DeepCopy()
-	verdict := admission.Check(in, pod, "v1.37.1", nil)
+	verdict := admission.Check(s.Admission, pod, s.KubernetesVersion, s.Lacks)
 	if diff := gocmp.Diff(before, pod); diff != "" {
 		return nil, "the pod that was given is changed: " + diff, nil
 	}
