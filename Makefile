@@ -1,5 +1,5 @@
 # What people run here. CI runs .ci/run, which calls these.
-.PHONY: build test laws lint oracle oracle-all oracle-coverage scheduler forecasts mutants hostile compare compare-quick e2e soak real-manifests krew-chain admission snapshot examples bench-start bench-plan bench-history
+.PHONY: build test laws lint oracle oracle-all oracle-coverage scheduler forecasts mutants hostile compare compare-quick e2e soak real-manifests krew-chain admission snapshot examples bench-start bench-plan bench-memory bench-history
 
 build: ## the plugin, as bin/kubectl-ds
 	go build -o bin/kubectl-ds ./cmd/kubectl-ds
@@ -79,6 +79,9 @@ bench-start: ## start-up of kubectl-ds version beside kubectl version --client
 
 bench-plan: ## a whole rollout over 1,000 to 100,000 nodes, with the ratio of each size to the one before
 	go test -run '^$$' -bench Rollout ./pkg/plan
+
+bench-memory: ## what a read of 5,000 nodes takes with the rows of 50,000 other pods, beside one without
+	go test -run '^$$' -bench Memory -benchtime 3x ./internal/source
 
 bench-history: ## 100 revisions of 200 KB beside kubectl get controllerrevisions -o yaml of the same ones
 	test/cluster/build.sh >/dev/null

@@ -3,6 +3,7 @@ package cli_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -30,6 +31,10 @@ type server struct {
 
 var resources = map[string]string{
 	"daemonsets": "DaemonSet", "controllerrevisions": "ControllerRevision", "nodes": "Node", "pods": "Pod", "events": "Event", "poddisruptionbudgets": "PodDisruptionBudget",
+	"namespaces": "Namespace", "serviceaccounts": "ServiceAccount", "resourcequotas": "ResourceQuota", "limitranges": "LimitRange", "priorityclasses": "PriorityClass",
+	"validatingwebhookconfigurations": "ValidatingWebhookConfiguration", "mutatingwebhookconfigurations": "MutatingWebhookConfiguration",
+	"validatingadmissionpolicybindings": "ValidatingAdmissionPolicyBinding", "mutatingadmissionpolicybindings": "MutatingAdmissionPolicyBinding",
+	"validatingadmissionpolicies": "ValidatingAdmissionPolicy",
 }
 
 func newServer(b *base) *server {
@@ -52,6 +57,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	for i := range parts {
 		if parts[i] == "namespaces" && i+2 < len(parts) {
 			namespace = parts[i+1]
+			continue
 		}
 		if resources[parts[i]] != "" {
 			resource, name = parts[i], strings.Join(parts[i+1:], "/")
@@ -60,10 +66,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	kind := resources[resource]
 	var found []any
-	version := map[string]string{"daemonsets": "apps/v1", "controllerrevisions": "apps/v1", "poddisruptionbudgets": "policy/v1"}[resource]
-	if version == "" {
-		version = "v1"
-	}
+	version := strings.TrimPrefix(strings.TrimPrefix(strings.Split(r.URL.Path, "/v1/")[0]+"/v1", "/api/"), "/apis/")
 	byLabel, _ := labels.Parse(r.URL.Query().Get("labelSelector"))
 	byField, _ := fields.ParseSelector(r.URL.Query().Get("fieldSelector"))
 	for _, o := range s.base.objects {
@@ -257,5 +260,117 @@ func TestServer(t *testing.T) {
 			t.Logf("%s: the answer to %s, %s: status %d\n%s%s", b.title, what, twist.name, damaged.status, damaged.errs, damaged.out)
 			return
 		}
+	}
+}
+
+// others are what a server has of the kinds that only a question about fit or
+// admission asks for.
+func others(namespace string) (all []object) {
+	add := func(apiVersion, kind, namespace, name, rest string) {
+		meta := object{"name": name, "labels": object{"app": "other"}, "annotations": object{"message": "a message"}}
+		if namespace != "" {
+			meta["namespace"] = namespace
+		}
+		o := object{"apiVersion": apiVersion, "kind": kind, "metadata": meta}
+		var more object
+		read([]byte(rest), &more)
+		for k, v := range more {
+			o[k] = v
+		}
+		all = append(all, o)
+	}
+	const rules = `[{"operations":["CREATE"],"apiGroups":[""],"apiVersions":["v1"],"resources":["pods"]}]`
+	add("v1", "Namespace", "", namespace, `{"status":{"phase":"Active"}}`)
+	for _, name := range []string{"default", "other"} {
+		add("v1", "ServiceAccount", namespace, name, `{"imagePullSecrets":[{"name":"pull"}]}`)
+		add("v1", "ResourceQuota", namespace, name, `{"spec":{"hard":{"pods":"5"}},"status":{"used":{"pods":"3"}}}`)
+		add("v1", "LimitRange", namespace, name, `{"spec":{"limits":[{"type":"Container","max":{"cpu":"2"}}]}}`)
+		add("scheduling.k8s.io/v1", "PriorityClass", "", name, `{"value":7,"description":"a message"}`)
+		add("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration", "", name, `{"webhooks":[{"name":"hook.example.com","clientConfig":{},"rules":`+rules+`,"sideEffects":"None","admissionReviewVersions":["v1"]}]}`)
+		add("admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration", "", name, `{"webhooks":[{"name":"hook.example.com","clientConfig":{},"rules":`+rules+`,"sideEffects":"None","admissionReviewVersions":["v1"]}]}`)
+		add("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy", "", name, `{"spec":{"matchConstraints":{"resourceRules":`+rules+`}}}`)
+		add("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicyBinding", "", name, `{"spec":{"policyName":"`+name+`","validationActions":["Deny"]}}`)
+		add("admissionregistration.k8s.io/v1", "MutatingAdmissionPolicyBinding", "", name, `{"spec":{"policyName":"`+name+`"}}`)
+		add("v1", "Pod", "elsewhere", name, `{"spec":{"nodeName":"n","containers":[{"name":"c","image":"i","env":[{"name":"A","value":"b"}],"resources":{"requests":{"cpu":"1"}}}]},"status":{"phase":"Running"}}`)
+		add("policy/v1", "PodDisruptionBudget", "elsewhere", name, `{"spec":{"selector":{"matchLabels":{"app":"other"}}},"status":{"disruptionsAllowed":1}}`)
+	}
+	return all
+}
+
+// TestServerOfOthers: so must what a server answers to a question about fit or admission:
+// a part that is damaged is a gap, and the others are as they were.
+func TestServerOfOthers(t *testing.T) {
+	s := settingsOf(t)
+	folder := t.TempDir()
+	alone(t, folder)
+	t.Setenv("COLUMNS", "")
+	type part struct {
+		What, Why string
+	}
+	type document struct {
+		OtherPods struct{ Pods, Budgets []any }
+		Admission map[string]any
+		Gaps      []part
+	}
+	snapshotOf := func(r *result) (d document) {
+		if err := json.Unmarshal([]byte(r.out), &d); err != nil {
+			t.Fatalf("%v: %s%s", err, r.errs, r.out)
+		}
+		return d
+	}
+	gapOf := map[string]string{
+		"pods": "otherpods", "poddisruptionbudgets": "otherpoddisruptionbudgets", "namespaces": "namespaces", "serviceaccounts": "serviceaccounts", "resourcequotas": "resourcequotas",
+		"limitranges": "limitranges", "priorityclasses": "priorityclasses", "validatingwebhookconfigurations": "webhooks", "mutatingwebhookconfigurations": "webhooks",
+		"validatingadmissionpolicybindings": "webhooks", "mutatingadmissionpolicybindings": "webhooks", "validatingadmissionpolicies": "",
+	}
+	asked := slices.Sorted(maps.Keys(gapOf))
+	damaged := 0
+	for i := range max(40, s.cases/10) {
+		if s.only >= 0 {
+			i = s.only
+		}
+		r := rand.New(rand.NewPCG(s.seed, uint64(i)^0xf17))
+		b := *bases()[r.IntN(len(bases()))]
+		b.objects = slices.Concat(b.objects, others(b.namespace))
+		api := newServer(&b)
+		args := []string{"snapshot", "--fit", "-n", b.namespace, b.name, "--server", api.URL}
+		sound := snapshotOf(run(args, nil))
+		if len(sound.Gaps) > 0 || len(sound.OtherPods.Pods) < 2 || len(sound.OtherPods.Budgets) != 2 || len(sound.Admission["hooks"].([]any)) != 8 {
+			t.Fatalf("%s: %v, %v, hooks %v", b.title, sound.Gaps, sound.OtherPods, sound.Admission["hooks"])
+		}
+		if without := run(slices.Concat(args[:1], args[2:]), nil); strings.Contains(without.out, "otherPods") || !strings.Contains(without.out, `"admission":{"namespace":{`) {
+			t.Fatalf("%s: without --fit, rows, or nothing of admission: %s", b.title, without.out)
+		}
+		twist, what, seed := pick(r, twists), pick(r, asked), r.Uint64()
+		page := fmt.Sprint(r.IntN(2))
+		if what == "namespaces" || what == "serviceaccounts" {
+			page = "one"
+		}
+		api.mu.Lock()
+		api.twisted = what + " " + page
+		api.twist = func(a object) []byte { return twist.do(a, rand.New(rand.NewPCG(seed, 1))) }
+		api.mu.Unlock()
+		got := run(args, nil)
+		api.Close()
+		faults := judge(got, b.secrets)
+		if got.status == 0 && what != "pods" && what != "poddisruptionbudgets" { // which the Snapshot itself needs, too
+			d := snapshotOf(got)
+			for _, g := range d.Gaps {
+				if g.What != gapOf[what] {
+					faults = append(faults, fmt.Sprintf("a gap in %s, which is sound", g.What))
+				}
+				damaged++
+			}
+		}
+		if len(faults) > 0 {
+			t.Errorf("HOSTILE_SEED=%d HOSTILE_ONLY=%d, %s: the answer to %s %s, %s\n%s", s.seed, i, b.title, what, page, twist.name, strings.Join(faults, "\n"))
+		}
+		if s.only >= 0 {
+			t.Logf("%s %s, %s: status %d\n%s", what, page, twist.name, got.status, got.errs)
+			return
+		}
+	}
+	if damaged == 0 {
+		t.Error("no answer was a gap")
 	}
 }

@@ -29,6 +29,7 @@ const shared = `
 	pod second app=other owner=other node=n2 cpu=2
 	pod web app=web ns=apps node=n1 cpu=100m priority=7 port=8080
 	pod db app=db ns=apps node=n2 ending
+	pod same app=agent ns=apps node=n2
 	pod waits app=web ns=apps node= nominated=n1 cpu=3
 	pod free app=web ns=apps node= cpu=3
 	pod done app=web ns=apps node=n1 phase=Succeeded
@@ -91,19 +92,19 @@ func TestAddOtherPods(t *testing.T) {
 	}{
 		{
 			[]string{"agent"}, nil,
-			[]string{"all nodes; apps/db@n2 ends" + waits + web + "; kube-system/second@n2 2000m" + budgets},
+			[]string{"all nodes; apps/db@n2 ends; apps/same@n2" + waits + web + "; kube-system/second@n2 2000m" + budgets},
 			"of all nodes: what has ended, what waits for any node, and what the selector takes are no rows",
 		},
 		{[]string{"agent"}, []string{"n1"}, []string{"of n1" + waits + web + budgets}, "of one node, with what is nominated to it"},
-		{[]string{"agent"}, []string{"n2", "n2"}, []string{"of n2; apps/db@n2 ends; kube-system/second@n2 2000m"}, "a node twice is a node once; a budget of no row is not kept"},
-		{[]string{"agent"}, []string{"n2", "n1"}, []string{"of n1 n2; apps/db@n2 ends" + waits + web + "; kube-system/second@n2 2000m" + budgets}, "of two"},
+		{[]string{"agent"}, []string{"n2", "n2"}, []string{"of n2; apps/db@n2 ends; apps/same@n2; kube-system/second@n2 2000m"}, "a node twice is a node once; a budget of no row is not kept"},
+		{[]string{"agent"}, []string{"n2", "n1"}, []string{"of n1 n2; apps/db@n2 ends; apps/same@n2" + waits + web + "; kube-system/second@n2 2000m" + budgets}, "of two"},
 		{[]string{"agent"}, []string{"gone"}, []string{"of gone"}, "a node that is not there has no pods"},
 		{[]string{"agent"}, []string{}, []string{"of "}, "no node has none"},
 		{
 			[]string{"agent", "other"}, []string{"n2", "n1"},
 			[]string{
-				"of n1 n2; apps/db@n2 ends" + waits + web + "; kube-system/second@n2 2000m" + budgets,
-				"of n1 n2; apps/db@n2 ends" + waits + web + "; kube-system/own@n1 1000m" + budgets,
+				"of n1 n2; apps/db@n2 ends; apps/same@n2" + waits + web + "; kube-system/second@n2 2000m" + budgets,
+				"of n1 n2; apps/db@n2 ends; apps/same@n2" + waits + web + "; kube-system/own@n1 1000m" + budgets,
 			},
 			"for two DaemonSets the pods of each are other pods to the other",
 		},
