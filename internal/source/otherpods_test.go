@@ -497,6 +497,33 @@ func TestRecordedRows(t *testing.T) {
 	}
 }
 
+// TestRecordedRowsOfSomeNodes: of those nodes alone the recorded DaemonSet's pods are rows.
+func TestRecordedRowsOfSomeNodes(t *testing.T) {
+	c := newCluster(t, newAPIServer(t, parseWorld(t, shared)))
+	read, err := c.Read(background, agent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for nodes, want := range map[string]string{"n2": "of n2; apps/db@n2 ends; apps/same@n2; kube-system/second@n2 2000m", "n3": "of n3"} {
+		some, err := c.AddOtherPods(background, []*snapshot.Snapshot{read}, []string{nodes})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := recorded(t, some[0])
+		s, err := d.ReadFor(background, newOne())
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := d.AddOtherPods(background, []*snapshot.Snapshot{s}, []string{nodes})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rowsOf(got[0].OtherPods) != want {
+			t.Errorf("%s, want %s", rowsOf(got[0].OtherPods), want)
+		}
+	}
+}
+
 // TestNothingElseOfOtherPods: of a pod of others nothing is held, or written, but its row.
 func TestNothingElseOfOtherPods(t *testing.T) {
 	w := parseWorld(t, shared)
