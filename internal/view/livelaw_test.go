@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest/world"
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
+	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
 // liveSizes are terminals from the smallest on that a live screen is made for.
@@ -151,7 +152,7 @@ func TestLiveStuckSays(t *testing.T) {
 			}
 		}
 	})
-	if seen < 50 {
+	if seen < cases.Least(50) {
 		t.Errorf("%d screens of stuck rollouts", seen)
 	}
 }
