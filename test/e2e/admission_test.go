@@ -220,10 +220,11 @@ func (j *admissionJudge) judge(ctx context.Context, k *admissionCase) (string, e
 		if try > 0 && err == nil && text != "" { // the API server looks things up in caches that follow a moment later
 			soon, cancel := context.WithTimeout(ctx, 5*time.Second)
 			_ = j.c.WaitFor(soon, "the API server to know what was changed", func(ctx context.Context) (bool, error) {
-				verdict, text, err = j.ask(ctx, k)
+				_, text, err := j.ask(ctx, k)
 				return err != nil || text == "", nil
 			})
 			cancel()
+			verdict, text, err = j.ask(ctx, k)
 		}
 		if err != nil || text != "" {
 			return text, err
