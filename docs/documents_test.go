@@ -801,6 +801,13 @@ func made() map[string]*snapshot.Snapshot {
 	}
 	const unschedulable = "0/3 nodes are available: 1 %s, 2 node(s) didn't satisfy plugin(s) [NodeAffinity]. preemption: none"
 	invalid := intstr.FromString("many")
+	platformOf := func(systems ...string) dstest.Option {
+		return edit(func(s *snapshot.Snapshot) {
+			for i := range s.Nodes {
+				s.Nodes[i].Labels[corev1.LabelOSStable] = systems[i]
+			}
+		})
+	}
 	crashesOn := func(message string, labels ...string) dstest.Option { // of eight nodes, and what the others have in place of it
 		return edit(func(s *snapshot.Snapshot) {
 			for i := range s.Nodes {
@@ -816,6 +823,7 @@ func made() map[string]*snapshot.Snapshot {
 	}
 	return map[string]*snapshot.Snapshot{
 		"an architecture":   grid("n n n n n n n n"+strings.Repeat(" O", 40), crashesOn("exec format error", corev1.LabelArchStable, "arm64", "amd64")),
+		"other system":      grid("n N", platformOf("windows", "linux"), daemonSet(func(ds *appsv1.DaemonSet) { ds.Spec.Template.Spec.OS = &corev1.PodOS{Name: corev1.Linux} })),
 		"a label":           grid("n n n n n n n n"+strings.Repeat(" N", 40), crashesOn("", "example.com/disk", "nvme", "ssd")),
 		"a label, old pods": grid("n n n n n n n n"+strings.Repeat(" O", 40), crashesOn("", "example.com/disk", "nvme", "ssd")),
 		"containers": grid("n n n n n n n n o N n n",

@@ -12,7 +12,8 @@ import (
 
 // RandomCommon returns a state of some dozens of nodes, on part of which the pods
 // crash: those with a label, which may be their architecture or their operating system,
-// or any. Elsewhere pods of the current revision work, or those of the one before. The
+// or any. The template may be for Linux, so that kubelets of other nodes reject it.
+// Elsewhere pods of the current revision work, or those of the one before. The
 // kubelet may say why.
 func RandomCommon(seed int64) *snapshot.Snapshot {
 	r := rand.New(rand.NewPCG(uint64(seed), 0x636f6d6d6f6e))
@@ -26,7 +27,11 @@ func RandomCommon(seed int64) *snapshot.Snapshot {
 		}
 	}
 	any := r.IntN(4) == 0
+	rejects := label[0] == corev1.LabelOSStable && r.IntN(2) == 0
 	return State(strings.Join(cells, " "), Edit(func(s *snapshot.Snapshot) {
+		if rejects {
+			s.DaemonSet.Spec.Template.Spec.OS = &corev1.PodOS{Name: corev1.Linux}
+		}
 		for i := range s.Nodes {
 			has := fails[fmt.Sprint("p", i)]
 			if any {

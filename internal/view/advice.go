@@ -27,6 +27,7 @@ var advices = map[explain.AdviceCode][]string{
 		"{told=true}publish the image for {platform}[, or keep the pod off {count?this node|these nodes} ({Fix})]",
 		"find out whether the image is built for {platform} (Check) before you change anything",
 	},
+	explain.AdviseExcludeNodes: {"keep the pod off {count?this node|these nodes}[ ({Fix})]"},
 	explain.AdviseCompareNodes: {"find out what the program does not cope with on {count?this node|these nodes} (Cause, Check) before you change anything"},
 	explain.AdviseConfig:       {"create what the message below names, or correct the template"},
 	explain.AdviseReadEvents:   {"look at the state and the events of {count?the pod|a pod} (Check) before you change anything"},

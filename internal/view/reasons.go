@@ -35,6 +35,7 @@ var predicates = map[daemonset.Reason]predicate{
 	cause.InsufficientResources:  {"pod", "does not fit on its node", "do not fit on their node"},
 	cause.HostPortConflict:       {"pod", "needs a host port that is in use", "need a host port that is in use"},
 	cause.PendingUnschedulable:   {"pod", "is not scheduled", "are not scheduled"},
+	cause.PodOSNotSupported:      {"pod", "is rejected by its kubelet", "are rejected by their kubelet"},
 	cause.EvictLoop:              {"pod", "fails again and again", "fail again and again"},
 	daemonset.FailedPod:          {"pod", "has failed", "have failed"},
 	daemonset.SucceededPod:       {"pod", "has ended", "have ended"},
@@ -134,6 +135,7 @@ var meanings = map[daemonset.Reason][]string{
 	cause.FailedCreate:            {"{predicted=true}the API server will reject {on?the pod|these pods}: see Cause", "the API server rejected {events:request}[ for {on:pod}][, the last one {last@} ago]:"},
 	cause.PendingUnschedulable:    {"{message=}no scheduler has reported on the pod: check kube-scheduler and the template's schedulerName"},
 	cause.HostPortConflict:        {"{ports=}another pod on the node uses a host port of this one", "another pod on the node uses {ports?the host port|one of the host ports} {ports} that this pod needs"},
+	cause.PodOSNotSupported:       {"the template is for {want}, and {on?the node runs|the nodes run} {platform}: the kubelet rejects every pod"},
 	cause.EvictLoop:               {"{failures:pod} failed[ ({reason})]; the controller waits up to 15m before it creates the next one"},
 	cause.Terminating:             {finalizers, "{overdue=true}it has outlived its grace period"},
 	daemonset.NotReady:            {"readiness gates not met: {conditions}"},
@@ -213,6 +215,7 @@ func (a *answer) causes(problems []*explain.Problem) {
 var origins = map[cause.OriginKind][]string{
 	cause.OriginRevision: {
 		"{code=NoEligibleNode}likely revision {revision}, which changed {fields}: with revision {before}, {eligible:node} would be eligible",
+		"{code=PodOSNotSupported}the template of revision {revision}, which is for {want} only",
 		"likely revision {revision}: {new} {does}, {old} on {other}",
 	},
 	cause.OriginUnknown: {

@@ -1,6 +1,7 @@
 package cause
 
 import (
+	"cmp"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -17,7 +18,7 @@ func (cs *Causes) nodeCause(n *daemonset.Node) *Cause {
 	case p == nil && !n.ShouldRun.OK:
 		return nil
 	case p == nil:
-		return cs.noPod()
+		return cmp.Or(OtherSystem(n, &cs.st.DaemonSet.Spec.Template), cs.noPod())
 	}
 	wrong := cs.OfPod(p)
 	if wrong == nil {
@@ -33,6 +34,10 @@ func (cs *Causes) nodeCause(n *daemonset.Node) *Cause {
 			down.Facts["deletionAsked"] = timeFact(p.Object.DeletionTimestamp.Add(-grace(p.Object)))
 		}
 		return down
+	}
+	if other := OtherSystem(n, &cs.st.DaemonSet.Spec.Template); other != nil && p.Updated && !p.Terminating {
+		other.Pod, other.Since = p.Name, wrong.Since
+		return other
 	}
 	return wrong
 }

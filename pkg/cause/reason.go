@@ -78,6 +78,11 @@ const (
 	// Severity: Error
 	// Facts: reason, message, failures
 	EvictLoop daemonset.Reason = "EvictLoop"
+	// PodOSNotSupported: the kubelet rejects every pod of the template, because its `spec.os.name`, or its label
+	// `kubernetes.io/os`, is not the operating system of the node
+	// Severity: Error
+	// Facts: want, platform
+	PodOSNotSupported daemonset.Reason = "PodOSNotSupported"
 	// Terminating: the pod is terminating
 	// Severity: Info, Error when overdue
 	// Facts: overdue, finalizers
@@ -102,7 +107,7 @@ const (
 // Reasons lists every Reason that this package adds to daemonset.Reasons.
 var Reasons = []daemonset.Reason{
 	NodeNotReady, TerminatingOnDeadNode, ControllerSilent, FailedCreate, OOMKilled, CrashLoopBackOff, ImagePullBackOff, FailedMount, FailedCreatePodSandBox, ContainerConfig, ContainerCreating, InitRunning,
-	ProbeFailing, InsufficientResources, HostPortConflict, PendingUnschedulable, EvictLoop, Terminating, Starting, NoPod, NoEligibleNode, NextRolloutStalls,
+	ProbeFailing, InsufficientResources, HostPortConflict, PendingUnschedulable, PodOSNotSupported, EvictLoop, Terminating, Starting, NoPod, NoEligibleNode, NextRolloutStalls,
 }
 
 // OfContainer reports whether a cause is one that containers give: a bad revision

@@ -54,6 +54,8 @@ const (
 	// AdvisePublishImage: the failing nodes have an architecture or an operating system that the image may not be built
 	// for: publish it for them, or keep the pod off them
 	AdvisePublishImage AdviceCode = "PublishImage"
+	// AdviseExcludeNodes: keep the pod off nodes whose kubelet rejects it
+	AdviseExcludeNodes AdviceCode = "ExcludeNodes"
 	AdviseConfig       AdviceCode = "Config" // create what the container refers to, or correct the template
 	// AdviseRepairBeforeRollout: nothing is urgent, but the nodes have to be repaired before the next rollout
 	AdviseRepairBeforeRollout AdviceCode = "RepairBeforeRollout"
@@ -64,7 +66,7 @@ const (
 
 // AdviceCodes lists every AdviceCode.
 var AdviceCodes = []AdviceCode{
-	AdviseControlPlane, AdviseDeletePods, AdvisePublishImage, AdviseCompareNodes, AdviseRollBack, AdviseReadLogs, AdviseImage, AdviseMemory, AdviseConfig, AdviseReadEvents, AdviseStrategy, AdviseAskOwner, AdviseRepairNodes, AdviseFreePort, AdviseMakeRoom, AdviseRepairBeforeRollout, AdviseTolerate, AdviseLookAhead, AdviseWait,
+	AdviseControlPlane, AdviseDeletePods, AdvisePublishImage, AdviseCompareNodes, AdviseExcludeNodes, AdviseRollBack, AdviseReadLogs, AdviseImage, AdviseMemory, AdviseConfig, AdviseReadEvents, AdviseStrategy, AdviseAskOwner, AdviseRepairNodes, AdviseFreePort, AdviseMakeRoom, AdviseRepairBeforeRollout, AdviseTolerate, AdviseLookAhead, AdviseWait,
 }
 
 // advice returns what to do first, for each kind of problem of a summary once, in the
@@ -148,6 +150,8 @@ func adviceFor(p *Problem) AdviceCode {
 		return AdviseWait
 	case p.Origin == nil:
 		return ""
+	case p.Code == cause.PodOSNotSupported:
+		return AdviseExcludeNodes
 	case p.Origin.Kind == cause.OriginCommon && p.Common.OfPlatform():
 		return AdvisePublishImage
 	case p.Origin.Kind == cause.OriginScheduling && p.Code == cause.HostPortConflict:

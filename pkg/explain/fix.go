@@ -36,7 +36,7 @@ type Fix struct {
 	Unsure bool `json:"unsure"`
 
 	// the label to add to the template's nodeSelector, which all eligible nodes have but those that fail; nil for any
-	// other fix
+	// fix but `ExcludeNodes`
 	Selector *cause.Label `json:"selector"`
 }
 
@@ -84,6 +84,8 @@ func (g *given) fixes(e *Explanation) []Fix {
 				add(Fix{Code: FixUndo, Revision: int64(to)})
 			}
 		case p.Code != Misscheduled && !p.Urgent():
+		case p.Code == cause.PodOSNotSupported:
+			add(Fix{Code: FixExcludeNodes, Selector: &cause.Label{Key: corev1.LabelOSStable, Value: p.Facts.Text("want")}, Nodes: p.Nodes})
 		case o.Kind == cause.OriginCommon && p.Common.OfPlatform():
 			common, nodes[o.Kind] = p.Common, append(nodes[o.Kind], p.Nodes...)
 		case p.Code == cause.ImagePullBackOff && p.Facts.Int("newPods") > p.Facts.Int("newFailing"): // other nodes could pull it, so the revision is not at fault
@@ -202,6 +204,9 @@ func (g *given) change(problems []Problem) *history.Diff {
 func (e *Explanation) helps(code FixCode) daemonset.Reason {
 	kind := map[FixCode]cause.OriginKind{FixRepairNodes: cause.OriginNodes, FixRaiseQuota: cause.OriginQuota, FixMakeRoom: cause.OriginScheduling, FixNoSurge: cause.OriginStrategy, FixPublishImage: cause.OriginCommon, FixExcludeNodes: cause.OriginCommon}[code]
 	for _, p := range e.Matters() {
+		if code == FixExcludeNodes && p.Code == cause.PodOSNotSupported {
+			return p.Code
+		}
 		if code == FixTolerate && p.Code == Misscheduled {
 			return p.Code
 		}

@@ -349,7 +349,7 @@ func commonAgrees(st *daemonset.State, e *explain.Explanation) error {
 	}
 	for i, f := range e.Fixes {
 		about := f.Code == explain.FixPublishImage || f.Code == explain.FixExcludeNodes
-		if about && !common || (f.Selector != nil) != (f.Code == explain.FixExcludeNodes) {
+		if about && !common && f.Problem != cause.PodOSNotSupported || (f.Selector != nil) != (f.Code == explain.FixExcludeNodes) {
 			return fmt.Errorf("fix %+v", f)
 		}
 		if about && slices.ContainsFunc(e.Fixes[:i], func(f explain.Fix) bool { return f.Code == explain.FixUndo }) {

@@ -48,6 +48,11 @@ func (g *given) origin(p *Problem, all cause.Tally) *cause.Origin {
 		o = cause.Origin{Kind: cause.OriginStrategy, Certainty: cause.Likely}
 	case (p.Code == cause.ControllerSilent || p.Code == GenerationNotObserved) && p.Severity == cause.SeverityError:
 		o = cause.Origin{Kind: cause.OriginController, Certainty: cause.Likely}
+	case p.Code == cause.PodOSNotSupported:
+		o = cause.Origin{Kind: cause.OriginRevision, Certainty: cause.Certain}
+		if current := g.current(); len(current) > 0 {
+			o.Revision = current[0].Number
+		}
 	case p.Code == cause.FailedCreate:
 		o.Kind, o.Name = cause.RejectedBy(p.Facts)
 		o.Certainty = cause.Certain

@@ -144,12 +144,15 @@ func assume(st *daemonset.State) *assumed {
 		f.gone, f.refused = !n.Exists, a.refusal != nil
 		a.gone = a.gone || f.gone && len(n.Pods) > 0
 		down := cause.Down(n, st.At)
+		other := otherSystem(n, st)
 		f.hangs = down != nil && down.Facts["status"] == string(corev1.ConditionUnknown) // its kubelet starts no pod and ends none
 		switch {
 		case c != nil && c.Severity == cause.SeverityError && onNode[c.Code] && !(beside[c.Code] && st.Budget.MaxSurge == 0 && hasReadyOld(n)):
 			f.never, f.down = c, true
 		case f.hangs || down != nil && down.Severity == cause.SeverityError && !hasAvailable(n) && !(c != nil && seenByKubelet[c.Code]):
 			f.never, f.down = down, true
+		case other != nil:
+			f.never, f.down = other, true
 		case a.failing != nil:
 			f.never = a.failing
 		case a.failsOn(n):
@@ -177,6 +180,15 @@ func assume(st *daemonset.State) *assumed {
 		}
 	}
 	return a
+}
+
+// otherSystem returns that a kubelet rejects the pods of the template on a node that
+// should run one; nil if it does not.
+func otherSystem(n *daemonset.Node, st *daemonset.State) *cause.Cause {
+	if !n.ShouldRun.OK || slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool { return p.Updated && p.Available.OK }) {
+		return nil
+	}
+	return cause.OtherSystem(n, &st.DaemonSet.Spec.Template)
 }
 
 // failsOn reports whether the revision fails on nodes like this one, and not on others.

@@ -344,7 +344,7 @@ const (
 	// Value: a number
 	NoSurge UnblockCode = "NoSurge"
 	// ExcludeNodes: add this label to the template's nodeSelector, which keeps the pod off the nodes on which alone the
-	// current revision fails
+	// current revision fails, or whose kubelet rejects the pod (`PodOSNotSupported`)
 	// Value: `KEY=VALUE`
 	ExcludeNodes UnblockCode = "ExcludeNodes"
 	// RollBack: go back to this revision, because the current one fails

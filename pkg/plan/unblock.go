@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
@@ -112,6 +113,9 @@ func (w *way) unblock(stalled *simulation) []Unblock {
 	case w.roomless(stalled):
 		return out
 	}
+	if want, on := w.otherSystem(); want != "" {
+		change(Unblock{Code: ExcludeNodes, Value: corev1.LabelOSStable + "=" + want, Nodes: on}, whatif.Change{NodeSelector: map[string]string{corev1.LabelOSStable: want}})
+	}
 	if w.a.confined != nil {
 		if label := w.a.causes.Elsewhere(w.a.confined); label != nil {
 			change(Unblock{Code: ExcludeNodes, Value: label.Key + "=" + label.Value, Nodes: w.failsOn()}, whatif.Change{NodeSelector: map[string]string{label.Key: label.Value}})
@@ -151,6 +155,17 @@ func (w *way) unblock(stalled *simulation) []Unblock {
 		}
 	}
 	return out
+}
+
+// otherSystem returns the nodes whose kubelet rejects the pods of the template, and for
+// which operating system that is; none where it is not so.
+func (w *way) otherSystem() (want string, nodes []string) {
+	for i := range w.st.Nodes {
+		if c := w.a.nodes[i].never; c != nil && c.Code == cause.PodOSNotSupported {
+			want, nodes = c.Facts.Text("want"), append(nodes, w.st.Nodes[i].Name)
+		}
+	}
+	return want, nodes
 }
 
 // roomless reports whether other than a limit is wrong where a rollout stalls.
