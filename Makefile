@@ -34,7 +34,7 @@ scheduler: ## pkg/fit against the real schedulers of two versions; SCHEDULER_SEE
 forecasts: ## what plans say at 14,000 moments of 140 rollouts of the real controller, beside what came, as a table; ORACLE_SEED=n for others
 	cd test/oracle && ORACLE_FORECASTS=140 go test -count=1 -v -timeout 1h -run TestForecasts .
 
-mutants: ## break pkg/daemonset on purpose, sixty times, and see who notices; MUTANTS="-seed 2 -n 100"
+mutants: ## break pkg/daemonset on purpose, sixty times, and see who notices; MUTANTS="-seed 2 -n 100", MUTANTS="-package pkg/fit -all"
 	go run ./test/mutate $(MUTANTS)
 
 hostile: ## 10,000 damaged inputs over all commands, some minutes; HOSTILE_SEED=n for others

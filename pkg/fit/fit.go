@@ -45,7 +45,7 @@ type Verdict struct {
 	// allocate, as before its kubelet has reported
 	NoAllocatable bool
 
-	Volume     *Volume      // NodeVolumeLimits, VolumeBinding: the volume
+	Volume     *Volume      // NodeVolumeLimits, VolumeBinding, VolumeZone: the volume
 	Unmodelled []Unmodelled // what the pod has that was not looked at
 
 	Preemption Preemption
@@ -84,7 +84,7 @@ type Holder struct {
 }
 
 // On decides about a pod and a node.
-func (r Rules) On(w *Wanted, n *Node) Verdict {
+func (r Profile) On(w *Wanted, n *Node) Verdict {
 	s, unreadable := r.newRoom(w, n)
 	if len(unreadable) > 0 {
 		return Verdict{Unreadable: unreadable}
@@ -119,6 +119,9 @@ func (s *room) filter() Verdict {
 	}
 	if v := s.outOfReach(); v != nil {
 		return Verdict{Reason: VolumeBinding, Volume: v}
+	}
+	if v := s.outOfZone(); v != nil {
+		return Verdict{Reason: VolumeZone, Volume: v}
 	}
 	return Verdict{Fits: true}
 }
@@ -174,35 +177,4 @@ func tolerates(tolerations []corev1.Toleration, taint *corev1.Taint) bool {
 		}
 	}
 	return false
-}
-
-// overLimit returns the first volume with which its driver would attach too many.
-// One that a pod of the node uses is there already; one that is attached, and that
-// no pod uses, counts as a further one.
-func (s *room) overLimit() *Volume {
-	further := map[string][]string{} // handles, by driver
-	for i := range s.wanted.Volumes {
-		v := &s.wanted.Volumes[i]
-		d, limited := s.node.Drivers[v.Driver]
-		if !limited || v.Handle == "" || slices.Contains(d.Used, v.Handle) {
-			continue
-		}
-		if !slices.Contains(further[v.Driver], v.Handle) {
-			further[v.Driver] = append(further[v.Driver], v.Handle)
-		}
-		if len(d.Used)+d.Attached+len(further[v.Driver]) > d.Limit {
-			return v
-		}
-	}
-	return nil
-}
-
-// volumesMatter reports whether the limit of a driver may hold the pod back once
-// others are removed: it is exceeded already, which keeps out only volumes that no
-// pod of the node uses, or that none will then.
-func (s *room) volumesMatter() bool {
-	return s.overLimit() != nil || slices.ContainsFunc(s.wanted.Volumes, func(v Volume) bool {
-		d, limited := s.node.Drivers[v.Driver]
-		return limited && v.Handle != "" && len(d.Used)+d.Attached > d.Limit
-	})
 }

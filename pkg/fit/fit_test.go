@@ -16,7 +16,7 @@ import (
 )
 
 // TestOn has the rules in a notation of words. A node is what it can allocate,
-// "cpu=4 pods=9", with "cordoned", "taint=KEY=VALUE:EFFECT", "zone=a", "limit=2" of
+// "cpu=4 pods=9", with "cordoned", "taint=KEY=VALUE:EFFECT", "zone=a", "label=KEY=VALUE", "limit=2" of
 // its CSI driver, "used=v1,v2" and "attached=1". A pod is its name and its requests,
 // with
 //
@@ -30,7 +30,7 @@ import (
 //	millis=-1     CPU as the row has it, which anybody may have written
 //
 // The pod that is asked about has also never, nominated, tolerates=KEY=VALUE:EFFECT,
-// selects=zone=a and volume=HANDLE, volume=HANDLE@ZONE. A budget is its name and the
+// selects=zone=a and volume=HANDLE, volume=HANDLE@ZONE, volume=HANDLE:LABEL=VALUE. A budget is its name and the
 // disruptions that it allows, "x=1", and pods whose eviction it counted, "x=1:a,b".
 func TestOn(t *testing.T) {
 	for _, r := range []struct {
@@ -60,10 +60,10 @@ func TestOn(t *testing.T) {
 		},
 		{
 			why:  "all that is missing is said at once: pods, cpu, memory, ephemeral storage, then others by name",
-			node: "cpu=1 memory=10 ephemeral-storage=10 example.com/b=1 example.com/a=1 pods=1", pods: []string{"a cpu=1 memory=10 ephemeral-storage=10 example.com/a=1 example.com/b=1"},
-			wanted: "cpu=1 memory=10 ephemeral-storage=5 example.com/b=1 example.com/a=1",
+			node: "cpu=1 memory=10 ephemeral-storage=10 example.com/b=1 amd.com/gpu=1 pods=1", pods: []string{"a cpu=1 memory=10 ephemeral-storage=10 amd.com/gpu=1 example.com/b=1"},
+			wanted: "cpu=1 memory=10 ephemeral-storage=5 example.com/b=1 amd.com/gpu=1",
 			want: "NodeResourcesFit: pods 1 of 1, used 1, missing 1; cpu 1000 of 1000, used 1000, missing 1000; memory 10 of 10, used 10, missing 10; " +
-				"ephemeral-storage 5 of 10, used 10, missing 5; example.com/a 1 of 1, used 1, missing 1; example.com/b 1 of 1, used 1, missing 1; NothingLower",
+				"ephemeral-storage 5 of 10, used 10, missing 5; amd.com/gpu 1 of 1, used 1, missing 1; example.com/b 1 of 1, used 1, missing 1; NothingLower",
 		},
 		{
 			why:  "a resource that the pod does not request may be overdrawn: the node shrank under its pods",
@@ -133,6 +133,11 @@ func TestOn(t *testing.T) {
 			want: "fits",
 		},
 		{
+			why:     "one without gates did",
+			version: "v1.36.4", node: "cpu=1 pods=5", pods: []string{"a cpu=600m nominated"}, wanted: "cpu=500m",
+			want: "NodeResourcesFit: cpu 500 of 1000, used 600, missing 100; NothingLower",
+		},
+		{
 			why:  "the node is nominated for the pod itself: it does not stand in its own way",
 			node: "cpu=1 pods=1", pods: []string{"wanted cpu=600m nominated"}, wanted: "cpu=600m nominated",
 			want: "fits",
@@ -193,6 +198,16 @@ func TestOn(t *testing.T) {
 			why:  "every port that is taken, in the order of the pod; every holder, by name, those to come marked",
 			node: "pods=9", pods: []string{"c port=443", "b port=10.0.0.1/80", "a port=80 nominated", "d port=81"}, wanted: "port=443 port=80",
 			want: "NodePorts: 443 by default/c; 80 by default/a (nominated) default/b; NothingLower",
+		},
+		{
+			why:  "holders are in the order of their namespaces, then of their names",
+			node: "pods=9", pods: []string{"b/c port=80", "a/z port=80", "a/y port=80"}, wanted: "port=80",
+			want: "NodePorts: 80 by a/y a/z b/c; NothingLower",
+		},
+		{
+			why:  "a nominated pod that does not count is no holder",
+			node: "pods=9", pods: []string{"a port=80 p=10", "b port=80 nominated"}, wanted: "port=80 p=10",
+			want: "NodePorts: 80 by default/a; NothingLower",
 		},
 		{
 			why:  "ports are asked before resources, and only the first to reject is reported",
@@ -264,6 +279,11 @@ func TestOn(t *testing.T) {
 		{
 			why:  "no operator is Equal",
 			node: "pods=5 taint=a=1:NoSchedule", wanted: "tolerates=a=1:NoSchedule",
+			want: "fits",
+		},
+		{
+			why:  "Equal",
+			node: "pods=5 taint=a=1:NoSchedule", wanted: "tolerates=a==1:NoSchedule",
 			want: "fits",
 		},
 		{
@@ -339,9 +359,80 @@ func TestOn(t *testing.T) {
 			want: "fits",
 		},
 		{
+			why:  "nor does one that its driver has no name for",
+			node: "pods=5 limit=0", wanted: "volume=",
+			want: "fits",
+		},
+		{
+			why:  "a volume that does not say from where it can be reached",
+			node: "pods=5 zone=a", wanted: "volume=v1@",
+			want: "fits",
+		},
+		{
 			why:  "the limit before the zone",
 			node: "pods=5 zone=a limit=0", wanted: "volume=v1@b",
 			want: "NodeVolumeLimits: v1; NothingLower",
+		},
+
+		{
+			why:  "a volume whose label names another zone, after where it can be reached from",
+			node: "pods=5 label=topology.kubernetes.io/zone=a", wanted: "volume=v1:topology.kubernetes.io/zone=b p=10",
+			want: "VolumeZone: v1; unresolvable; CannotHelp",
+		},
+		{
+			why:  "or another region",
+			node: "pods=5 label=topology.kubernetes.io/zone=a label=topology.kubernetes.io/region=r", wanted: "volume=v1:topology.kubernetes.io/region=s",
+			want: "VolumeZone: v1; unresolvable; CannotHelp",
+		},
+		{
+			why:  "one of several zones",
+			node: "pods=5 label=topology.kubernetes.io/zone=a", wanted: "volume=v1:topology.kubernetes.io/zone=b__a",
+			want: "fits",
+		},
+		{
+			why:  "zones that cannot be told apart say nothing",
+			node: "pods=5 label=topology.kubernetes.io/zone=a", wanted: "volume=v1:topology.kubernetes.io/zone=b__",
+			want: "fits",
+		},
+		{
+			why:  "the old label of a volume and the new one of the node are the same",
+			node: "pods=5 label=topology.kubernetes.io/zone=a", wanted: "volume=v1:failure-domain.beta.kubernetes.io/zone=a",
+			want: "fits",
+		},
+		{
+			why:  "but the node's own old one comes first",
+			node: "pods=5 label=topology.kubernetes.io/zone=a label=failure-domain.beta.kubernetes.io/zone=b", wanted: "volume=v1:failure-domain.beta.kubernetes.io/zone=a",
+			want: "VolumeZone: v1; unresolvable; CannotHelp",
+		},
+		{
+			why:  "of regions, too",
+			node: "pods=5 label=topology.kubernetes.io/region=a", wanted: "volume=v1:failure-domain.beta.kubernetes.io/region=a",
+			want: "fits",
+		},
+		{
+			why:  "the new label of a volume is not looked for among the old ones of the node",
+			node: "pods=5 label=failure-domain.beta.kubernetes.io/zone=a", wanted: "volume=v1:topology.kubernetes.io/zone=a",
+			want: "VolumeZone: v1; unresolvable; CannotHelp",
+		},
+		{
+			why:  "a node that says nothing of zones has all volumes; zone is no label of those",
+			node: "pods=5 zone=a", wanted: "volume=v1:topology.kubernetes.io/zone=b",
+			want: "fits",
+		},
+		{
+			why:  "the second volume",
+			node: "pods=5 label=topology.kubernetes.io/zone=a", wanted: "volume=v1:topology.kubernetes.io/zone=a volume=v2:topology.kubernetes.io/zone=b",
+			want: "VolumeZone: v2; unresolvable; CannotHelp",
+		},
+		{
+			why:  "a removal of pods brings no zone nearer",
+			node: "pods=5 label=topology.kubernetes.io/zone=a", pods: []string{"a port=80"}, wanted: "port=80 volume=v1:topology.kubernetes.io/zone=b p=10",
+			want: "NodePorts: 80 by default/a; StillDoesNotFit",
+		},
+		{
+			why:  "reach before zone",
+			node: "pods=5 zone=a label=topology.kubernetes.io/zone=a", wanted: "volume=v1:topology.kubernetes.io/zone=b volume=v2@b",
+			want: "VolumeBinding: v2; unresolvable; CannotHelp",
 		},
 
 		// preemption
@@ -384,6 +475,16 @@ func TestOn(t *testing.T) {
 			why:  "at the same priority, the one that runs longer is spared",
 			node: "cpu=1 pods=9", pods: []string{"a cpu=300m at=9", "b cpu=300m at=1", "c cpu=300m at=5"}, wanted: "cpu=400m p=10",
 			want: "NodeResourcesFit: cpu 400 of 1000, used 900, missing 300; Possible: default/a(0)",
+		},
+		{
+			why:  "priority comes before that",
+			node: "cpu=1 pods=9", pods: []string{"a cpu=500m at=1", "b cpu=500m p=1 at=9"}, wanted: "cpu=500m p=10",
+			want: "NodeResourcesFit: cpu 500 of 1000, used 1000, missing 500; Possible: default/a(0)",
+		},
+		{
+			why:  "and both before names",
+			node: "cpu=1 pods=9", pods: []string{"a/x cpu=500m at=9", "b/y cpu=500m at=1"}, wanted: "cpu=500m p=10",
+			want: "NodeResourcesFit: cpu 500 of 1000, used 1000, missing 500; Possible: a/x(0)",
 		},
 		{
 			why:  "one that has not started is the youngest",
@@ -466,6 +567,11 @@ func TestOn(t *testing.T) {
 			want: "NodePorts: 80 by default/a (nominated); StillDoesNotFit",
 		},
 		{
+			why:  "also where a lower one holds it, too",
+			node: "pods=9", pods: []string{"a port=80 p=10 nominated", "b port=80"}, wanted: "port=80 p=10",
+			want: "NodePorts: 80 by default/a (nominated) default/b; StillDoesNotFit",
+		},
+		{
 			why:  "the scheduler forgets who holds a port: when one of two goes, it thinks that it is free",
 			node: "pods=9", pods: []string{"a port=80 p=10", "b port=80"}, wanted: "port=80 p=10",
 			want: "NodePorts: 80 by default/a default/b; Possible: default/b(0)",
@@ -488,6 +594,11 @@ func TestOn(t *testing.T) {
 		{
 			why:  "one that is just reached does not",
 			node: "pods=9 limit=2 used=v1,v2", pods: []string{"a port=80"}, wanted: "port=80 volume=v1 p=10",
+			want: "NodePorts: 80 by default/a; Possible: default/a(0)",
+		},
+		{
+			why:  "nor does a volume matter that its driver has no name for",
+			node: "pods=9 limit=1 used=v1,v2", pods: []string{"a port=80"}, wanted: "port=80 volume= p=10",
 			want: "NodePorts: 80 by default/a; Possible: default/a(0)",
 		},
 		{
@@ -642,7 +753,7 @@ func TestOn(t *testing.T) {
 				n.Pods = append(n.Pods, parsePod(t, p))
 			}
 			n.Budgets = parseBudgets(t, r.budgets)
-			v := RulesOf(cmp.Or(r.version, "v1.37.1")).On(&w, &n)
+			v := ProfileOf(cmp.Or(r.version, "v1.37.1")).On(&w, &n)
 			if got := describe(&v); got != r.want {
 				t.Errorf("got  %s\nwant %s", got, r.want)
 			}
@@ -742,7 +853,7 @@ func portText(p snapshot.HostPort) string {
 }
 
 // each calls read with the key and the value of each word.
-func each(t *testing.T, text string, read func(key, value string) (known bool)) {
+func each(t testing.TB, text string, read func(key, value string) (known bool)) {
 	t.Helper()
 	for word := range strings.FieldsSeq(text) {
 		if key, value, _ := strings.Cut(word, "="); !read(key, value) {
@@ -759,7 +870,7 @@ func isResource(key string) bool {
 	return strings.Contains(key, "/") || strings.HasPrefix(key, "hugepages-")
 }
 
-func parseNode(t *testing.T, text string) Node {
+func parseNode(t testing.TB, text string) Node {
 	n := Node{Node: &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "worker-1", Labels: map[string]string{}}}}
 	d := Driver{Limit: -1}
 	each(t, text, func(key, value string) bool {
@@ -773,6 +884,9 @@ func parseNode(t *testing.T, text string) Node {
 			n.Node.Spec.Unschedulable = true
 		case key == "zone":
 			n.Node.Labels["zone"] = value
+		case key == "label":
+			name, value, _ := strings.Cut(value, "=")
+			n.Node.Labels[name] = value
 		case key == "taint":
 			n.Node.Spec.Taints = append(n.Node.Spec.Taints, parseTaint(value))
 		case key == "limit":
@@ -798,7 +912,7 @@ func parseTaint(text string) corev1.Taint {
 	return corev1.Taint{Key: key, Value: value, Effect: corev1.TaintEffect(effect)}
 }
 
-func integer(t *testing.T, text string) int64 {
+func integer(t testing.TB, text string) int64 {
 	t.Helper()
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
@@ -807,7 +921,7 @@ func integer(t *testing.T, text string) int64 {
 	return n
 }
 
-func parsePod(t *testing.T, text string) snapshot.PodRow {
+func parsePod(t testing.TB, text string) snapshot.PodRow {
 	name, rest, _ := strings.Cut(text, " ")
 	p := snapshot.PodRow{Namespace: "default", Name: name, Node: "worker-1"}
 	if namespace, name, qualified := strings.Cut(name, "/"); qualified {
@@ -849,7 +963,7 @@ func parsePod(t *testing.T, text string) snapshot.PodRow {
 }
 
 // parsePort reads ADDRESS/PORT/PROTOCOL, of which the first and the last may be missing.
-func parsePort(t *testing.T, text string, sidecar bool) snapshot.HostPort {
+func parsePort(t testing.TB, text string, sidecar bool) snapshot.HostPort {
 	h := snapshot.HostPort{Sidecar: sidecar}
 	for part := range strings.SplitSeq(text, "/") {
 		switch {
@@ -864,7 +978,7 @@ func parsePort(t *testing.T, text string, sidecar bool) snapshot.HostPort {
 	return h
 }
 
-func parseBudgets(t *testing.T, text string) (out []snapshot.DisruptionBudget) {
+func parseBudgets(t testing.TB, text string) (out []snapshot.DisruptionBudget) {
 	for word := range strings.FieldsSeq(text) {
 		name, rest, _ := strings.Cut(word, "=")
 		allowed, disrupted, some := strings.Cut(rest, ":")
@@ -877,7 +991,7 @@ func parseBudgets(t *testing.T, text string) (out []snapshot.DisruptionBudget) {
 	return out
 }
 
-func parseWanted(t *testing.T, text string) Wanted {
+func parseWanted(t testing.TB, text string) Wanted {
 	p := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "wanted", Namespace: "default"}, Spec: corev1.PodSpec{Containers: make([]corev1.Container, 1), InitContainers: make([]corev1.Container, 1)}}
 	always := corev1.ContainerRestartPolicyAlways
 	p.Spec.InitContainers[0].RestartPolicy = &always
@@ -925,12 +1039,16 @@ func parseWanted(t *testing.T, text string) Wanted {
 	return w
 }
 
-// parseToleration reads KEY=VALUE:EFFECT, with * for Exists and <VALUE for Lt.
+// parseToleration reads KEY=VALUE:EFFECT, with * for Exists, =VALUE for Equal and
+// <VALUE for Lt.
 func parseToleration(text string) corev1.Toleration {
 	taint := parseTaint(text)
 	t := corev1.Toleration{Key: taint.Key, Value: taint.Value, Effect: taint.Effect}
 	if t.Value == "*" {
 		t.Value, t.Operator = "", corev1.TolerationOpExists
+	}
+	if value, equal := strings.CutPrefix(t.Value, "="); equal {
+		t.Value, t.Operator = value, corev1.TolerationOpEqual
 	}
 	if value, less := strings.CutPrefix(t.Value, "<"); less {
 		t.Value, t.Operator = value, corev1.TolerationOpLt
@@ -939,12 +1057,19 @@ func parseToleration(text string) corev1.Toleration {
 }
 
 func parseVolume(text string) Volume {
+	text, label, labeled := strings.Cut(text, ":")
 	handle, zone, some := strings.Cut(text, "@")
 	v := Volume{Claim: "claim-" + handle, Driver: "csi.example.com", Handle: handle}
 	if some {
+		v.NodeAffinity = &corev1.VolumeNodeAffinity{}
+	}
+	if zone != "" {
 		v.NodeAffinity = &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{
 			{MatchExpressions: []corev1.NodeSelectorRequirement{in("zone", zone)}},
 		}}}
+	}
+	if name, value, _ := strings.Cut(label, "="); labeled {
+		v.Zones = map[string]string{name: value}
 	}
 	return v
 }

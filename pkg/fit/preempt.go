@@ -3,6 +3,7 @@ package fit
 import (
 	"cmp"
 	"iter"
+	"math"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,7 +19,7 @@ type Preemption struct {
 
 	// Certain: the scheduler picks exactly these. Otherwise it depends on the order in
 	// which it happens to see pods that are equally important, or several
-	// PodDisruptionBudgets of one pod.
+	// PodDisruptionBudgets of one pod: these are one selection of several.
 	Certain bool
 
 	// Still is what does not suffice without any pod of lower priority, for
@@ -32,8 +33,10 @@ type Victim struct {
 	Priority        int32
 	Terminating     bool
 
-	// Violates are the PodDisruptionBudgets that allow no further disruption: the
-	// scheduler avoids that, and does not guarantee it. Sorted; empty if none.
+	// Violates are the PodDisruptionBudgets that may allow no further disruption then:
+	// the scheduler avoids that, and does not guarantee it. Sorted; empty if none. That
+	// there is one is as certain as the selection; which, where a pod has several,
+	// depends on their order.
 	Violates []string
 }
 
@@ -69,7 +72,7 @@ func (s *room) preempt(v *Verdict) Preemption {
 	switch {
 	case !s.fits():
 		return Preemption{Outcome: StillDoesNotFit, Still: s.lacks()}
-	case s.outOfReach() != nil:
+	case s.outOfReach() != nil || s.outOfZone() != nil:
 		return Preemption{Outcome: StillDoesNotFit}
 	case s.volumesMatter():
 		return Preemption{Outcome: VictimsNotCounted}
@@ -109,19 +112,14 @@ func (s *room) lower() (out []candidate) {
 // importance puts the more important of two pods first; 0 if the scheduler has no
 // order for them.
 func importance(a, b candidate) int {
-	return cmp.Or(cmp.Compare(b.Priority, a.Priority), compareStarts(a.StartTime, b.StartTime))
+	return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(startOf(a.StartTime), startOf(b.StartTime)))
 }
 
-func compareStarts(a, b *metav1.Time) int {
-	switch {
-	case a == nil && b == nil:
-		return 0
-	case a == nil:
-		return 1
-	case b == nil:
-		return -1
+func startOf(t *metav1.Time) int64 {
+	if t == nil {
+		return math.MaxInt64
 	}
-	return a.Compare(b.Time)
+	return t.UnixNano()
 }
 
 // protect notes whose PodDisruptionBudgets allow no further disruption once the more

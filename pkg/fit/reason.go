@@ -12,11 +12,12 @@ const (
 	NodeResourcesFit  Reason = "NodeResourcesFit"  // a resource, or the number of pods, does not suffice: Lacks
 	NodeVolumeLimits  Reason = "NodeVolumeLimits"  // the CSI driver attaches no further volume to the node: Volume
 	VolumeBinding     Reason = "VolumeBinding"     // the PersistentVolume of a claim cannot be reached from the node: Volume
+	VolumeZone        Reason = "VolumeZone"        // a label of a PersistentVolume names another zone or region: Volume
 )
 
 // Reasons are all reasons, in the order of the scheduler's filters: only the
 // first that rejects is reported.
-var Reasons = []Reason{NodeUnschedulable, TaintToleration, NodeAffinity, NodePorts, NodeResourcesFit, NodeVolumeLimits, VolumeBinding}
+var Reasons = []Reason{NodeUnschedulable, TaintToleration, NodeAffinity, NodePorts, NodeResourcesFit, NodeVolumeLimits, VolumeBinding, VolumeZone}
 
 // Unmodelled is something of a pod that the scheduler looks at, and that no verdict
 // here does: a pod that fits by it may still not be scheduled.

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
@@ -17,14 +16,14 @@ import (
 // As in the scheduler, a port is taken or not, whoever takes it: when one of two
 // pods with the same port goes, the port counts as free.
 type room struct {
-	Rules
+	Profile
 	wanted *Wanted
 	node   *Node
 
 	asks  []ask
-	pods  int64                      // on the node, and nominated to it
-	most  int64                      // pods that the node may have
-	ports map[snapshot.HostPort]bool // those taken on the node that a port of the pod collides with
+	pods  int64                          // on the node, and nominated to it
+	most  int64                          // pods that the node may have
+	taken map[snapshot.HostPort]struct{} // the ports of the node's pods that one of the pod's collides with
 
 	nominated bool // a nominated pod takes a port that the pod wants
 }
@@ -38,8 +37,8 @@ type ask struct {
 
 // newRoom counts the pods that run on the node, and those with at least the pod's
 // priority for which it is nominated.
-func (r Rules) newRoom(w *Wanted, n *Node) (*room, []Unreadable) {
-	s := &room{Rules: r, wanted: w, node: n, asks: asksOf(w.Requests)}
+func (r Profile) newRoom(w *Wanted, n *Node) (*room, []Unreadable) {
+	s := &room{Profile: r, wanted: w, node: n, asks: asksOf(w.Requests)}
 	var bad []Unreadable
 	if names := w.Unreadable; len(names) > 0 {
 		bad = append(bad, Unreadable{"Pod", w.Namespace, w.Name, names})
@@ -54,9 +53,9 @@ func (r Rules) newRoom(w *Wanted, n *Node) (*room, []Unreadable) {
 		}
 		if names := s.unreadable(p); len(names) > 0 {
 			bad = append(bad, Unreadable{"Pod", p.Namespace, p.Name, names})
-			continue
+		} else {
+			s.add(p)
 		}
-		s.add(p)
 	}
 	return s, bad
 }
@@ -130,24 +129,26 @@ func (s *room) unreadable(p *snapshot.PodRow) (names []corev1.ResourceName) {
 
 func (s *room) add(p *snapshot.PodRow) {
 	s.count(p, 1)
-	for _, h := range p.HostPorts {
-		if k := s.key(h); s.collides(k) {
-			if p.Nominated {
-				s.nominated = true
-				continue
-			}
-			if s.ports == nil {
-				s.ports = map[snapshot.HostPort]bool{}
-			}
-			s.ports[k] = true
+	for _, h := range s.colliding(p) {
+		if p.Nominated {
+			s.nominated = true
+		} else {
+			s.take(h)
 		}
 	}
 }
 
+func (s *room) take(h snapshot.HostPort) {
+	if s.taken == nil {
+		s.taken = map[snapshot.HostPort]struct{}{}
+	}
+	s.taken[h] = struct{}{}
+}
+
 func (s *room) remove(p *snapshot.PodRow) {
 	s.count(p, -1)
-	for _, h := range p.HostPorts {
-		delete(s.ports, s.key(h))
+	for _, h := range s.colliding(p) {
+		delete(s.taken, h)
 	}
 }
 
@@ -160,7 +161,7 @@ func (s *room) count(p *snapshot.PodRow, sign int64) {
 
 // fits reports whether ports and resources suffice now.
 func (s *room) fits() bool {
-	if s.pods+1 > s.most || s.nominated || len(s.ports) > 0 {
+	if s.pods+1 > s.most || s.nominated || len(s.taken) > 0 {
 		return false
 	}
 	for _, a := range s.asks {
@@ -188,55 +189,53 @@ func (s *room) lacks() (out []Lack) {
 // like any other.
 const everyAddress = "0.0.0.0"
 
-// key returns a port with what it leaves out.
-func (s *room) key(h snapshot.HostPort) snapshot.HostPort {
-	return snapshot.HostPort{IP: cmp.Or(h.IP, everyAddress), Protocol: cmp.Or(h.Protocol, corev1.ProtocolTCP), Port: h.Port, Sidecar: h.Sidecar && !s.SidecarPorts}
+// portOf returns a port with what it leaves out, and whether it counts.
+func (r Profile) portOf(h snapshot.HostPort) (port snapshot.HostPort, counts bool) {
+	port = snapshot.HostPort{IP: cmp.Or(h.IP, everyAddress), Protocol: cmp.Or(h.Protocol, corev1.ProtocolTCP), Port: h.Port}
+	return port, !h.Sidecar || r.SidecarPorts
 }
 
-// collides reports whether a port is one that the pod wants, too.
-func (s *room) collides(k snapshot.HostPort) bool {
-	return !k.Sidecar && slices.ContainsFunc(s.wanted.HostPorts, func(h snapshot.HostPort) bool { return collide(s.key(h), k) })
+// colliding returns the ports of a pod that collide with one that is wanted.
+func (s *room) colliding(p *snapshot.PodRow) (out []snapshot.HostPort) {
+	for _, h := range p.HostPorts {
+		port, counts := s.portOf(h)
+		if counts && slices.ContainsFunc(s.wanted.HostPorts, func(want snapshot.HostPort) bool { return s.collides(want, port) }) {
+			out = append(out, port)
+		}
+	}
+	return out
 }
 
-func collide(a, b snapshot.HostPort) bool {
-	return !a.Sidecar && a.Protocol == b.Protocol && a.Port == b.Port && (a.IP == b.IP || a.IP == everyAddress || b.IP == everyAddress)
+// collides reports whether a port that is wanted counts, and collides with another.
+func (s *room) collides(want, port snapshot.HostPort) bool {
+	w, counts := s.portOf(want)
+	return counts && w.Protocol == port.Protocol && w.Port == port.Port && (w.IP == port.IP || w.IP == everyAddress || port.IP == everyAddress)
 }
 
 // portsTaken returns the ports that are not free, with the pods that hold them.
 func (s *room) portsTaken() (out []PortTaken) {
-	if len(s.ports) == 0 && !s.nominated {
+	if len(s.taken) == 0 && !s.nominated {
 		return nil
 	}
 	for _, want := range s.wanted.HostPorts {
-		var holders []Holder
-		for i := range s.node.Pods {
-			p := &s.node.Pods[i]
-			if s.counts(p) && slices.ContainsFunc(p.HostPorts, func(h snapshot.HostPort) bool { k := s.key(h); return !k.Sidecar && collide(s.key(want), k) }) {
-				holders = append(holders, Holder{p.Namespace, p.Name, p.Nominated})
-			}
-		}
-		if len(holders) > 0 {
-			slices.SortFunc(holders, func(a, b Holder) int {
-				return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
-			})
+		if holders := s.holders(want); len(holders) > 0 {
 			out = append(out, PortTaken{want, holders})
 		}
 	}
 	return out
 }
 
-// outOfReach returns the first volume that cannot be reached from the node.
-func (s *room) outOfReach() *Volume {
-	for i := range s.wanted.Volumes {
-		v := &s.wanted.Volumes[i]
-		if v.NodeAffinity == nil || v.NodeAffinity.Required == nil {
-			continue
-		}
-		if ok, err := nodeaffinity.NewLazyErrorNodeSelector(v.NodeAffinity.Required).Match(s.node.Node); err != nil || !ok {
-			return v
+func (s *room) holders(want snapshot.HostPort) (out []Holder) {
+	for i := range s.node.Pods {
+		p := &s.node.Pods[i]
+		if s.counts(p) && slices.ContainsFunc(s.colliding(p), func(h snapshot.HostPort) bool { return s.collides(want, h) }) {
+			out = append(out, Holder{p.Namespace, p.Name, p.Nominated})
 		}
 	}
-	return nil
+	slices.SortFunc(out, func(a, b Holder) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+	return out
 }
 
 // extended reports whether a resource is one that nodes offer beyond Kubernetes' own.

@@ -34,6 +34,7 @@ type Wanted struct {
 type Volume struct {
 	Claim        string                     // the name of the PersistentVolumeClaim
 	NodeAffinity *corev1.VolumeNodeAffinity // from where the volume can be reached; nil: from everywhere
+	Zones        map[string]string          // those labels of the PersistentVolume that name zones and regions; it may have others
 	Driver       string                     // its CSI driver; empty if it has none
 	Handle       string                     // its name for the driver
 }
@@ -94,8 +95,12 @@ func namedNodes(a *corev1.Affinity) []string {
 	if a == nil || a.NodeAffinity == nil || a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
 		return nil
 	}
-	var all []string
-	for _, term := range a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
+	terms := a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
+	if len(terms) == 0 {
+		return nil
+	}
+	all := []string{}
+	for _, term := range terms {
 		names := namedIn(term)
 		if names == nil {
 			return nil
@@ -112,9 +117,9 @@ func namedIn(term corev1.NodeSelectorTerm) (names []string) {
 		}
 		if names == nil {
 			names = slices.Clone(f.Values)
-			continue
+		} else {
+			names = slices.DeleteFunc(names, func(n string) bool { return !slices.Contains(f.Values, n) })
 		}
-		names = slices.DeleteFunc(names, func(n string) bool { return !slices.Contains(f.Values, n) })
 	}
 	return names
 }

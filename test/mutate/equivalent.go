@@ -43,6 +43,14 @@ var equivalents = []equivalent{
 	},
 }
 
+// fitEquivalents are those of pkg/fit.
+var fitEquivalents = []equivalent{
+	{
+		"preempt.go", "equals", `n < len(lower) && importance(lower[n-1], lower[n]) == 0`, `n < len(lower) && importance(lower[n], lower[n-1]) == 0`,
+		"two pods that are equally important are so whichever comes first",
+	},
+}
+
 // claims returns which candidates an equivalent of the list is about, by their
 // indices.
 func claims(all []mutant, list []equivalent) (map[int]equivalent, error) {

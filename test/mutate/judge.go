@@ -16,6 +16,7 @@ import (
 
 // judges are the tests and the oracle, built once with all mutants in them.
 type judges struct {
+	target  target
 	root    string // of the main module
 	scratch string
 	timeout time.Duration // of one program; what takes longer is caught
@@ -61,7 +62,7 @@ func (j *judges) build(ctx context.Context, s *source, all []mutant, oracle bool
 		if err := j.write(s.instrument(mutants, j.number)); err != nil {
 			return nil, err
 		}
-		out, err := j.run(ctx, j.root, nil, "go", "build", "-gcflags=-e", "-overlay", j.overlay, "./"+rules)
+		out, err := j.run(ctx, j.root, nil, "go", "build", "-gcflags=-e", "-overlay", j.overlay, "./"+j.target.rules)
 		if err == nil {
 			break
 		}
@@ -90,7 +91,7 @@ func (j *judges) build(ctx context.Context, s *source, all []mutant, oracle bool
 		if err := os.Mkdir(filepath.Join(j.scratch, "programs"), 0o700); err != nil {
 			return nil, err
 		}
-		j.oracle = &program{name: "test/oracle", dir: filepath.Join(j.root, "test", "oracle"), path: filepath.Join(j.scratch, "oracle.test"), env: env}
+		j.oracle = &program{name: "test/" + j.target.oracle, dir: filepath.Join(j.root, "test", j.target.oracle), path: filepath.Join(j.scratch, "oracle.test"), env: env}
 		return bad, j.compile(ctx, *j.oracle)
 	}
 	return bad, nil
@@ -104,7 +105,7 @@ func (j *judges) write(files map[string][]byte) error {
 	replace := map[string]string{}
 	for name, text := range files {
 		changed := filepath.Join(j.scratch, name)
-		replace[filepath.Join(j.root, rules, name)] = changed
+		replace[filepath.Join(j.root, j.target.rules, name)] = changed
 		if err := os.WriteFile(changed, text, 0o600); err != nil {
 			return err
 		}
@@ -126,11 +127,11 @@ func (j *judges) packages(ctx context.Context) error {
 	}
 	for line := range strings.Lines(out) {
 		part := strings.Split(strings.TrimSpace(line), "|")
-		if len(part) != 3 || !strings.HasSuffix(part[0], ".test") || !strings.Contains(part[2], "/"+rules) {
+		if len(part) != 3 || !strings.HasSuffix(part[0], ".test") || !strings.Contains(part[2], "/"+j.target.rules) {
 			continue
 		}
 		p := program{name: strings.TrimSuffix(part[0], ".test"), dir: part[1], path: filepath.Join(j.scratch, fmt.Sprintf("%d.test", len(j.others)))}
-		if strings.HasSuffix(p.name, "/"+rules) {
+		if strings.HasSuffix(p.name, "/"+j.target.rules) {
 			p.path = filepath.Join(j.scratch, "rules.test")
 			j.rules = p
 			continue
@@ -138,7 +139,7 @@ func (j *judges) packages(ctx context.Context) error {
 		j.others = append(j.others, p)
 	}
 	if j.rules.path == "" {
-		return fmt.Errorf("%s has no tests", rules)
+		return fmt.Errorf("%s has no tests", j.target.rules)
 	}
 	return nil
 }

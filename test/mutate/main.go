@@ -1,12 +1,13 @@
-// Command mutate breaks pkg/daemonset on purpose, one place at a time, and
-// asks who notices: the tests, or only the oracle, which runs the real
-// controllers. Nobody is a hole in both.
+// Command mutate breaks pkg/daemonset or pkg/fit on purpose, one place at a time,
+// and asks who notices: the tests, or only the oracle, which runs the real
+// controllers or schedulers. Nobody is a hole in both.
 //
 //	go run ./test/mutate                        60 mutants, drawn by seed 1
 //	go run ./test/mutate -seed 7 -n 100         others, and more
 //	go run ./test/mutate -at place.go:178       all of one line, again
 //	go run ./test/mutate -all -oracle=false     every candidate, by the tests alone
 //	go run ./test/mutate -list                  what there is to draw from
+//	go run ./test/mutate -package pkg/fit       60 mutants of the other package
 //
 // Candidates are comparisons, booleans, sort keys, roundings, sums, numbers,
 // min and max, cases, and the fields of Profile: their uses, and the versions
@@ -21,7 +22,8 @@
 //
 // The exit status is 1 when a mutant survives, when a file or field has no
 // candidate, or when the list of equivalents (equivalent.go) is wrong. What the
-// environment says to the oracle holds here too, as ORACLE_VERSIONS=all.
+// environment says to the oracle holds here too, as ORACLE_VERSIONS=all or
+// SCHEDULER_VERSIONS=v1.37.1.
 package main
 
 import (
@@ -41,8 +43,19 @@ import (
 	"time"
 )
 
-// rules is the package that is broken, from the top of the module.
-const rules = "pkg/daemonset"
+// target is a package that can be broken.
+type target struct {
+	rules       string   // the package, from the top of the module
+	oracle      string   // the folder, under test, of the tests that run the real thing
+	programs    string   // what they call the folder of its programs, in the environment
+	states      []string // … and how many random states they draw of the newest version
+	equivalents []equivalent
+}
+
+var targets = []target{
+	{"pkg/daemonset", "oracle", "ORACLE_PROGRAMS", []string{"ORACLE_STATES", "ORACLE_PLACEMENTS"}, equivalents},
+	{"pkg/fit", "scheduler", "SCHEDULER_PROGRAMS", []string{"SCHEDULER_STATES"}, fitEquivalents},
+}
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -58,6 +71,7 @@ func main() {
 }
 
 type options struct {
+	target  target
 	seed    uint64
 	n       int
 	all     bool
@@ -71,6 +85,7 @@ type options struct {
 
 func parseOptions(args []string) (o options, err error) {
 	flags := flag.NewFlagSet("mutate", flag.ContinueOnError)
+	broken := flags.String("package", targets[0].rules, "the package that is broken: pkg/daemonset or pkg/fit")
 	flags.Uint64Var(&o.seed, "seed", 1, "which mutants are drawn")
 	flags.IntVar(&o.n, "n", 60, "how many, at least")
 	flags.BoolVar(&o.all, "all", false, "every candidate")
@@ -78,7 +93,7 @@ func parseOptions(args []string) (o options, err error) {
 	flags.StringVar(&o.only, "only", "", "draw from this file only, as place.go")
 	flags.StringVar(&o.at, "at", "", "every candidate of this line, as place.go:178")
 	flags.DurationVar(&o.timeout, "timeout", 5*time.Minute, "for the tests of one package; a mutant that takes longer is caught")
-	flags.BoolVar(&o.oracle, "oracle", true, "ask the real controllers about what no test catches")
+	flags.BoolVar(&o.oracle, "oracle", true, "ask the real controllers or schedulers about what no test catches")
 	flags.IntVar(&o.states, "states", 1000, "how many random states the oracle draws of the newest version")
 	if err := flags.Parse(args); err != nil {
 		return o, err
@@ -86,6 +101,11 @@ func parseOptions(args []string) (o options, err error) {
 	if flags.NArg() > 0 {
 		return o, fmt.Errorf("unexpected argument %q", flags.Arg(0))
 	}
+	i := slices.IndexFunc(targets, func(t target) bool { return t.rules == *broken })
+	if i < 0 {
+		return o, fmt.Errorf("%q is no package that can be broken here", *broken)
+	}
+	o.target = targets[i]
 	return o, nil
 }
 
@@ -94,7 +114,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	s, err := read(".")
+	s, err := read(".", o.target.rules)
 	if err != nil {
 		return err
 	}
@@ -105,7 +125,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		}
 		return nil
 	}
-	if d.equal, err = claims(d.all, equivalents); err != nil {
+	if d.equal, err = claims(d.all, o.target.equivalents); err != nil {
 		return err
 	}
 	scratch, err := os.MkdirTemp("", "mutate")
@@ -118,9 +138,9 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	began := time.Now()
-	fmt.Fprintf(out, "building %d candidates of %s, and what judges them\n", len(d.all), rules)
-	j := &judges{root: root, scratch: scratch, timeout: o.timeout}
-	if d.bad, err = j.build(ctx, s, d.all, o.oracle, oracleEnv(scratch, o.states)); err != nil {
+	fmt.Fprintf(out, "building %d candidates of %s, and what judges them\n", len(d.all), o.target.rules)
+	j := &judges{target: o.target, root: root, scratch: scratch, timeout: o.timeout}
+	if d.bad, err = j.build(ctx, s, d.all, o.oracle, o.target.env(scratch, o.states)); err != nil {
 		return err
 	}
 	if err := d.choose(o); err != nil {
@@ -144,13 +164,15 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	return d.report(out, time.Since(began))
 }
 
-// oracleEnv has the oracle run for a short time, and keep the programs that it
-// builds for the next mutant. What the environment says already holds.
-func oracleEnv(scratch string, states int) []string {
+// env has the oracle run for a short time, and keep the programs that it builds for
+// the next mutant. What the environment says already holds.
+func (t target) env(scratch string, states int) []string {
+	values := map[string]string{t.programs: filepath.Join(scratch, "programs")}
+	for _, name := range t.states {
+		values[name] = strconv.Itoa(states)
+	}
 	var env []string
-	for name, value := range map[string]string{
-		"ORACLE_PROGRAMS": filepath.Join(scratch, "programs"), "ORACLE_STATES": strconv.Itoa(states), "ORACLE_PLACEMENTS": strconv.Itoa(states),
-	} {
+	for name, value := range values {
 		if os.Getenv(name) == "" {
 			env = append(env, name+"="+value)
 		}
@@ -159,7 +181,7 @@ func oracleEnv(scratch string, states int) []string {
 }
 
 // read returns the package of rules in the module at root.
-func read(root string) (*source, error) {
+func read(root, rules string) (*source, error) {
 	names, err := filepath.Glob(filepath.Join(root, rules, "*.go"))
 	if err != nil {
 		return nil, err

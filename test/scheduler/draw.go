@@ -205,10 +205,15 @@ func (d *drawing) volumes() {
 			pv.Spec.CSI = nil
 			pv.Spec.HostPath = &corev1.HostPathVolumeSource{Path: "/data"}
 		}
-		if d.chance(40) {
+		if d.chance(30) {
 			pv.Spec.NodeAffinity = &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
 				MatchExpressions: []corev1.NodeSelectorRequirement{{Key: "zone", Operator: corev1.NodeSelectorOpIn, Values: []string{pick(d, "a", "b")}}},
 			}}}}
+		}
+		if d.chance(60) {
+			pv.Labels = map[string]string{
+				pick(d, corev1.LabelTopologyZone, corev1.LabelTopologyRegion, corev1.LabelFailureDomainBetaZone, corev1.LabelFailureDomainBetaRegion): pick(d, "a", "a", "b", "a__b", "b__c", "", "b__"),
+			}
 		}
 		d.state.Volumes = append(d.state.Volumes, pv)
 		d.state.Claims = append(d.state.Claims, corev1.PersistentVolumeClaim{
@@ -304,6 +309,11 @@ func (d *drawing) resize(p *corev1.Pod) {
 func (d *drawing) node() {
 	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: theNode, Labels: map[string]string{"zone": "a"}}}
 	d.state.Node = n
+	for _, key := range []string{corev1.LabelTopologyZone, corev1.LabelTopologyRegion, corev1.LabelFailureDomainBetaZone, corev1.LabelFailureDomainBetaRegion} {
+		if d.chance(60) {
+			n.Labels[key] = "a"
+		}
+	}
 	if d.chance(8) {
 		n.Spec.Unschedulable = true
 		if d.chance(70) {

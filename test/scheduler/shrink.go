@@ -57,6 +57,9 @@ func (s *State) without(number int) bool {
 			parts = append(parts, func() { b.Status.DisruptedPods = nil })
 		}
 	}
+	if len(s.Volumes) > 0 {
+		parts = append(parts, func() { s.Volumes, s.Claims = s.Volumes[1:], s.Claims[1:] })
+	}
 	if len(s.CSINodes) > 0 {
 		parts = append(parts, func() { s.CSINodes = nil })
 	}
@@ -134,10 +137,19 @@ func (s *State) String() string {
 		fmt.Fprintf(&b, "budget: %s/%s selects %s, allows %d, disrupted %v\n", p.Namespace, p.Name, selector, p.Status.DisruptionsAllowed, p.Status.DisruptedPods)
 	}
 	for _, v := range s.Volumes {
-		fmt.Fprintf(&b, "volume: %s, CSI %v, affinity %v\n", v.Name, v.Spec.CSI, v.Spec.NodeAffinity)
+		fmt.Fprintf(&b, "volume: %s, labels %v", v.Name, v.Labels)
+		if v.Spec.CSI != nil {
+			fmt.Fprintf(&b, ", %s of %s", v.Spec.CSI.VolumeHandle, v.Spec.CSI.Driver)
+		}
+		if v.Spec.NodeAffinity != nil {
+			fmt.Fprintf(&b, ", affinity %v", v.Spec.NodeAffinity.Required.NodeSelectorTerms)
+		}
+		b.WriteString("\n")
 	}
 	for _, n := range s.CSINodes {
-		fmt.Fprintf(&b, "CSINode: %v\n", n.Spec.Drivers)
+		for _, d := range n.Spec.Drivers {
+			fmt.Fprintf(&b, "driver: %s attaches %d\n", d.Name, *d.Allocatable.Count)
+		}
 	}
 	return b.String()
 }

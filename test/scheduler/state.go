@@ -35,7 +35,7 @@ func (s *State) verdict(version string) fit.Verdict {
 		}
 	}
 	n.Budgets = snapshot.BudgetsOf(n.Pods, labels, s.PodDisruptionBudgets)
-	return fit.RulesOf(version).On(&w, &n)
+	return fit.ProfileOf(version).On(&w, &n)
 }
 
 // volumesOf returns the bound claims of a pod, in the order of its volumes.
@@ -52,7 +52,7 @@ func (s *State) volumesOf(p *corev1.Pod) (out []fit.Volume) {
 		}
 		if i := slices.IndexFunc(s.Volumes, func(pv corev1.PersistentVolume) bool { return pv.Name == s.Claims[c].Spec.VolumeName }); i >= 0 {
 			pv := &s.Volumes[i]
-			volume := fit.Volume{Claim: s.Claims[c].Name, NodeAffinity: pv.Spec.NodeAffinity}
+			volume := fit.Volume{Claim: s.Claims[c].Name, NodeAffinity: pv.Spec.NodeAffinity, Zones: pv.Labels}
 			if pv.Spec.CSI != nil {
 				volume.Driver, volume.Handle = pv.Spec.CSI.Driver, pv.Spec.CSI.VolumeHandle
 			}
@@ -107,6 +107,9 @@ func words(v *fit.Verdict, minor int) (out []string) {
 		if minor < 33 {
 			out = []string{"node(s) had volume node affinity conflict"}
 		}
+	}
+	if v.Reason == fit.VolumeZone {
+		out = append(out, "node(s) had no available volume zone")
 	}
 	for _, l := range v.Lacks {
 		if l.Resource == corev1.ResourcePods {

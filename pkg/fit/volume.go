@@ -1,0 +1,83 @@
+package fit
+
+import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
+)
+
+// overLimit returns the first volume with which its driver would attach too many.
+// One that a pod of the node uses is there already; one that is attached, and that
+// no pod uses, counts as a further one.
+func (s *room) overLimit() *Volume {
+	further := map[string][]string{} // handles, by driver
+	for i := range s.wanted.Volumes {
+		v := &s.wanted.Volumes[i]
+		d, limited := s.node.Drivers[v.Driver]
+		if !limited || v.Handle == "" || slices.Contains(d.Used, v.Handle) {
+			continue
+		}
+		if !slices.Contains(further[v.Driver], v.Handle) {
+			further[v.Driver] = append(further[v.Driver], v.Handle)
+		}
+		if len(d.Used)+d.Attached+len(further[v.Driver]) > d.Limit {
+			return v
+		}
+	}
+	return nil
+}
+
+// volumesMatter reports whether the limit of a driver may hold the pod back once
+// others are removed: it is exceeded already, which keeps out only volumes that no
+// pod of the node uses, or that none will then.
+func (s *room) volumesMatter() bool {
+	return s.overLimit() != nil || slices.ContainsFunc(s.wanted.Volumes, func(v Volume) bool {
+		d, limited := s.node.Drivers[v.Driver]
+		return limited && v.Handle != "" && len(d.Used)+d.Attached > d.Limit
+	})
+}
+
+// outOfReach returns the first volume that cannot be reached from the node.
+func (s *room) outOfReach() *Volume {
+	for i := range s.wanted.Volumes {
+		v := &s.wanted.Volumes[i]
+		if v.NodeAffinity == nil || v.NodeAffinity.Required == nil {
+			continue
+		}
+		if ok, err := nodeaffinity.NewLazyErrorNodeSelector(v.NodeAffinity.Required).Match(s.node.Node); err != nil || !ok {
+			return v
+		}
+	}
+	return nil
+}
+
+// zoneLabels are the labels that say where a volume and a node are, each with the
+// one that replaced it.
+var zoneLabels = []struct{ name, now string }{
+	{corev1.LabelFailureDomainBetaZone, corev1.LabelTopologyZone}, {corev1.LabelFailureDomainBetaRegion, corev1.LabelTopologyRegion},
+	{corev1.LabelTopologyZone, corev1.LabelTopologyZone}, {corev1.LabelTopologyRegion, corev1.LabelTopologyRegion},
+}
+
+// outOfZone returns the first volume whose labels say that it is in another zone or
+// region than the node. A node that says nothing of where it is has all volumes.
+func (s *room) outOfZone() *Volume {
+	node := s.node.Node.Labels
+	if !slices.ContainsFunc(zoneLabels, func(l struct{ name, now string }) bool { _, says := node[l.name]; return says }) {
+		return nil
+	}
+	for i := range s.wanted.Volumes {
+		for _, l := range zoneLabels {
+			zones := strings.Split(s.wanted.Volumes[i].Zones[l.name], "__")
+			at, says := node[l.name]
+			if !says {
+				at = node[l.now]
+			}
+			if !slices.Contains(zones, "") && !slices.Contains(zones, at) {
+				return &s.wanted.Volumes[i]
+			}
+		}
+	}
+	return nil
+}
