@@ -261,6 +261,11 @@ func plans(t *testing.T) map[string]*plan.Plan {
 	for i, image := range []string{"https://x:2", "ex/${TAG}", "ex/Agent:2", "ex/agent:", "agent@sha256:12", "ex//agent"} {
 		add(fmt.Sprint("no image ", i), grid("N N N"), &whatif.Change{Images: []whatif.Image{{Image: image}}}, plan.Options{})
 	}
+	add("refers to nothing", grid("N N N", daemonSet(func(ds *appsv1.DaemonSet) {
+		ds.Spec.Template.Spec.Containers[0].EnvFrom = []corev1.EnvFromSource{{SecretRef: &corev1.SecretEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "token"}}}}
+	}), edit(func(s *snapshot.Snapshot) {
+		s.References = &snapshot.References{Objects: []snapshot.Referred{{Kind: snapshot.Secret, Name: "token"}}}
+	})), restart, plan.Options{})
 	add("empty hash", grid("N N", edit(func(s *snapshot.Snapshot) {
 		for i := range s.Revisions {
 			delete(s.Revisions[i].Labels, appsv1.ControllerRevisionHashLabelKey)
@@ -313,7 +318,7 @@ func plans(t *testing.T) map[string]*plan.Plan {
 func TestSnapshot(t *testing.T) {
 	s := dstest.State("O n")
 	s.Gaps = []snapshot.Gap{{What: snapshot.Events, Why: snapshot.NotGiven}}
-	s.OtherPods, s.Admission = &snapshot.OtherPods{}, &snapshot.Admission{}
+	s.OtherPods, s.Admission, s.References = &snapshot.OtherPods{}, &snapshot.Admission{}, &snapshot.References{}
 	raw, err := snapshot.Encode(s)
 	if err != nil {
 		t.Fatal(err)
@@ -851,6 +856,22 @@ func made() map[string]*snapshot.Snapshot {
 				}
 			}), daemonSet(func(ds *appsv1.DaemonSet) {
 				ds.Spec.Template.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: "example.com/gate"}}
+			})),
+		"references": grid("n n np O", waits("p0", "CreateContainerConfigError", "no key"), waits("p1", "ContainerCreating", ""), event("p1", "FailedMount", "no key", 1),
+			pending("p2", fmt.Sprintf(unschedulable, `persistentvolumeclaim "data" not found`)), daemonSet(func(ds *appsv1.DaemonSet) {
+				spec, named := &ds.Spec.Template.Spec, func(name string) corev1.LocalObjectReference { return corev1.LocalObjectReference{Name: name} }
+				spec.Containers[0].Env = []corev1.EnvVar{{Name: "LEVEL", ValueFrom: &corev1.EnvVarSource{ConfigMapKeyRef: &corev1.ConfigMapKeySelector{LocalObjectReference: named("settings"), Key: "level"}}}}
+				spec.Containers[0].VolumeMounts = []corev1.VolumeMount{{Name: "certs", MountPath: "/certs"}}
+				spec.Volumes = []corev1.Volume{
+					{Name: "certs", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "certs", Items: []corev1.KeyToPath{{Key: "crt", Path: "crt"}}}}},
+					{Name: "data", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data"}}},
+				}
+				spec.ImagePullSecrets = []corev1.LocalObjectReference{named("registry")}
+			}), edit(func(s *snapshot.Snapshot) {
+				s.References = &snapshot.References{Objects: []snapshot.Referred{
+					{Kind: snapshot.ConfigMap, Name: "settings", Exists: true, KeysRead: true}, {Kind: snapshot.Secret, Name: "certs", Exists: true, KeysRead: true},
+					{Kind: snapshot.Secret, Name: "registry"}, {Kind: snapshot.Claim, Name: "data"},
+				}}
 			})),
 		"nodes down":  grid("n nt N", down("n0"), down("n1")),
 		"nodes young": grid("n nt N", restarting("n0"), restarting("n1")),

@@ -100,6 +100,15 @@ func (o *explainOptions) run(ctx context.Context, args []string) error {
 	for _, st := range read {
 		items = append(items, explain.Explain(st, explain.Options{Nodes: o.nodes, Outlook: plan.Look(st)}))
 	}
+	if !o.many() && items[0].StartsInVain() { // one look at what they refer to
+		st := read[0]
+		s, err := o.refers(ctx, st.Snapshot, &st.DaemonSet.Spec.Template)
+		if err != nil {
+			return err
+		}
+		st = st.Reading(s)
+		items[0] = explain.Explain(st, explain.Options{Nodes: o.nodes, Outlook: plan.Look(st)})
+	}
 	o.gaps(headers(items, headerOf)...)
 	if len(o.names) == 0 {
 		slices.SortStableFunc(items, explain.WorstFirst)

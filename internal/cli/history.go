@@ -282,7 +282,7 @@ func (o *historyOptions) undoPlan(ctx context.Context) error {
 	}
 	slices.SortStableFunc(p.asked.Flags, func(a, b view.Flag) int { return strings.Compare(a.Name, b.Name) })
 	p.asked.Live, p.asked.Undo = len(o.from) == 0 && p.asked.Again, true
-	made, err := p.plan(read[0])
+	made, err := p.plan(ctx, read[0])
 	if err != nil {
 		return err
 	}

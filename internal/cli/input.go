@@ -13,12 +13,14 @@ import (
 
 	"github.com/spf13/pflag"
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/refer"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
@@ -40,6 +42,7 @@ type input struct {
 	clock    time.Time
 
 	unasked []snapshot.What // parts that a cluster is not asked for
+	opened  reader          // what open returned
 }
 
 func (in *input) addFlags(f *pflag.FlagSet) {
@@ -116,6 +119,7 @@ type reader interface {
 	ReadFor(context.Context, *appsv1.DaemonSet) (*snapshot.Snapshot, error)
 	AddOtherPods(context.Context, []*snapshot.Snapshot, []string) ([]*snapshot.Snapshot, error)
 	AddAdmission(context.Context, ...source.Creation) ([]*snapshot.Snapshot, error)
+	AddReferences(context.Context, *snapshot.Snapshot, []snapshot.Wanted) (*snapshot.Snapshot, error)
 }
 
 // open returns the reader and the namespace that was asked for. In a dump
@@ -130,6 +134,7 @@ func (in *input) open(ctx context.Context) (reader, string, error) {
 		for _, n := range d.Notes() {
 			in.note("%s", n)
 		}
+		in.opened = d
 		return d, *in.config.Namespace, nil
 	}
 	config, err := source.RESTConfig(in.config.ToRawKubeConfigLoader(), source.Named{
@@ -147,7 +152,8 @@ func (in *input) open(ctx context.Context) (reader, string, error) {
 	c.OnWarning(in.serverWarns)
 	c.Notify(func(s string) { fmt.Fprintln(in.ErrOut, "note: "+screen.Clean(s)) }) // somebody waits
 	namespace, _, err := in.config.ToRawKubeConfigLoader().Namespace()
-	return c.Without(in.unasked...), namespace, err
+	in.opened = c.Without(in.unasked...)
+	return in.opened, namespace, err
 }
 
 // namespace returns the one that a command without -A is about.
@@ -210,6 +216,19 @@ func (in *input) state(s *snapshot.Snapshot) (*daemonset.State, error) {
 		return nil, err
 	}
 	return daemonset.New(s, profile)
+}
+
+// refers returns the Snapshot with what pods of these templates refer to.
+func (in *input) refers(ctx context.Context, s *snapshot.Snapshot, templates ...*corev1.PodTemplateSpec) (*snapshot.Snapshot, error) {
+	var specs []*corev1.PodSpec
+	for _, t := range templates {
+		specs = append(specs, &t.Spec)
+	}
+	wanted := refer.Wanted(specs...)
+	if len(wanted) == 0 {
+		return s, nil
+	}
+	return in.opened.AddReferences(ctx, s, wanted)
 }
 
 // read returns the Snapshots that were chosen.

@@ -89,6 +89,9 @@ func (in *input) right(g daemonset.Gap) string {
 	if slices.Contains([]snapshot.What{snapshot.Namespaces, snapshot.RuntimeClasses, snapshot.ServiceAccounts}, g.What) {
 		verb = "get"
 	}
+	if slices.Contains(snapshot.ReferenceWhats, g.What) {
+		verb = "get"
+	}
 	check := screen.Command{screen.Word("kubectl auth can-i " + verb + " " + what)}
 	switch namespace := in.namespace(); {
 	case slices.Contains(ofCluster, g.What):

@@ -128,7 +128,7 @@ func (o *planOptions) run(ctx context.Context, args []string) error {
 	}
 	plans := []planned{}
 	for _, s := range read {
-		p, err := o.plan(s)
+		p, err := o.plan(ctx, s)
 		if err != nil {
 			return err
 		}

@@ -191,7 +191,8 @@ func (o *planOptions) planLive(ctx context.Context, r reader, m source.Manifest,
 	}
 	c := *cmp.Or(o.change, &whatif.Change{})
 	known := o.manifest(&c, m, applied)
-	return o.planOf(st, &c, known)
+	p, _, err := o.planOf(ctx, st, &c, known, false)
+	return p, err
 }
 
 // server is a cluster, which does more than a dump can.
@@ -297,6 +298,9 @@ func (o *planOptions) planNew(ctx context.Context, r reader, m source.Manifest) 
 	created, err := whatif.MakeNew(s, &c)
 	if err != nil {
 		return nil, said(err, o.rollback)
+	}
+	if err := o.lookUp(ctx, created); err != nil {
+		return nil, err
 	}
 	return plan.MakeChanged(created, known), nil
 }

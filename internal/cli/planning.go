@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -49,7 +50,7 @@ type planned struct {
 func (p planned) header() *daemonset.Header { return &p.Header }
 
 // plan makes the plan of one DaemonSet.
-func (o *planning) plan(st *daemonset.State) (planned, error) {
+func (o *planning) plan(ctx context.Context, st *daemonset.State) (planned, error) {
 	if err := o.groupable(st.Snapshot); err != nil {
 		return planned{}, err
 	}
@@ -65,7 +66,7 @@ func (o *planning) plan(st *daemonset.State) (planned, error) {
 			}
 		}
 	}
-	p, err := o.planOf(st, o.change, o.known)
+	p, st, err := o.planOf(ctx, st, o.change, o.known, o.many())
 	if err != nil {
 		return planned{}, err
 	}
@@ -79,16 +80,46 @@ func (o *planning) plan(st *daemonset.State) (planned, error) {
 	return made, nil
 }
 
-// planOf returns the plan of a State as it is, or of what a change makes of it.
-func (o *planning) planOf(st *daemonset.State, c *whatif.Change, known plan.Options) (*plan.Plan, error) {
+// planOf returns the plan of a State as it is, or of what a change makes of it, and the
+// State with what was read for it. Where a pod is created it looks whether what the pod
+// refers to exists; not for a list, which would take requests for each DaemonSet of it.
+func (o *planning) planOf(ctx context.Context, st *daemonset.State, c *whatif.Change, known plan.Options, listed bool) (*plan.Plan, *daemonset.State, error) {
+	r := &whatif.Result{State: st}
+	if c != nil {
+		var err error
+		if r, err = whatif.Make(st, c); err != nil {
+			return nil, nil, said(err, o.rollback)
+		}
+	}
+	if !listed {
+		if err := o.lookUp(ctx, r); err != nil {
+			return nil, nil, err
+		}
+	}
 	if c == nil {
-		return plan.Make(st, known), nil
+		return plan.Make(r.State, known), r.State, nil
 	}
-	r, err := whatif.Make(st, c)
+	return plan.MakeChanged(r, known), r.Before, nil
+}
+
+// lookUp adds to the States of a change what the pods refer to that it creates, and those of
+// the template before, to which a rollback goes back.
+func (o *planning) lookUp(ctx context.Context, r *whatif.Result) error {
+	if !plan.Creates(r.State) {
+		return nil
+	}
+	templates := []*corev1.PodTemplateSpec{&r.State.DaemonSet.Spec.Template}
+	if r.Before != nil {
+		templates = append(templates, &r.Before.DaemonSet.Spec.Template)
+	}
+	s, err := o.refers(ctx, r.State.Snapshot, templates...)
 	if err != nil {
-		return nil, said(err, o.rollback)
+		return err
 	}
-	return plan.MakeChanged(r, known), nil
+	if r.State = r.State.Reading(s); r.Before != nil {
+		r.Before = r.Before.Reading(r.Before.Snapshot.Referring(s.References, s.Gaps))
+	}
+	return nil
 }
 
 // answer prints plans, and returns the exit status that they ask for. Where they are

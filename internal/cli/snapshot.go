@@ -27,7 +27,9 @@ func newSnapshot(c *common) *cobra.Command {
 			It also has what the API server checks when a pod is created: the namespace with
 			its ResourceQuotas and LimitRanges, the PriorityClasses, the ServiceAccount and
 			RuntimeClass of the template, and the names of the webhooks and admission policies
-			that may reject or change the pod. With --fit it has a row for each other pod on
+			that may reject or change the pod; and of the ConfigMaps, Secrets and
+			PersistentVolumeClaims that the template refers to, whether they exist, and the
+			names of their keys. With --fit it has a row for each other pod on
 			the nodes: namespace, name, node, priority, start time, requests, host ports and
 			PodDisruptionBudgets, and nothing else of it.
 
@@ -113,5 +115,9 @@ func readWhole(ctx context.Context, in *input, fit bool) (*snapshot.Snapshot, er
 	if err != nil {
 		return nil, err
 	}
-	return in.asked(read[0]), nil
+	s, err := in.refers(ctx, read[0], &read[0].DaemonSet.Spec.Template)
+	if err != nil {
+		return nil, err
+	}
+	return in.asked(s), nil
 }

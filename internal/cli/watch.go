@@ -311,7 +311,7 @@ var endStatus = map[plan.End]exitStatus{plan.EndStuck: stuck, plan.EndDegraded: 
 // following is a rollout that is followed until it ends, is stuck, or takes too long.
 func (o *planOptions) following() *following {
 	f := &following{question: &o.question, known: o.known, asked: o.asked}
-	f.document = func() (any, error) { return o.planOf(f.now.State, nil, o.known) }
+	f.document = func() (any, error) { return plan.Make(f.now.State, o.known), nil }
 	f.status = func() error { return worst(map[exitStatus]bool{endStatus[f.now.End]: true}) }
 	return f
 }

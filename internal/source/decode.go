@@ -41,6 +41,8 @@ type object struct {
 	damage   error         // why such an object cannot be read
 	note     string        // what a person should know of it, said of "it"
 
+	referred *inNamespace // what is kept of a kind that pods refer to
+
 	list     bool   // the end of a list of this kind, and no object
 	page     page   // of a list
 	manifest []byte // of a DaemonSet that decodeManifest read
@@ -175,7 +177,7 @@ func other(raw []byte, o object) (object, error) {
 		}
 		return o, err
 	}
-	o.note = passedOver(raw, o.kind)
+	o.note, o.referred = passedOver(raw, o.kind), referredOf(o.kind, raw)
 	var timed struct {
 		Metadata metav1.ObjectMeta `json:"metadata"`
 		Spec     struct {

@@ -28,6 +28,7 @@ type Dump struct {
 	events     store[corev1.Event]
 	budgets    store[policyv1.PodDisruptionBudget]
 	stores     map[string]putter // all of these, by kind
+	referable  referable
 	snapshots  map[Ref]*snapshot.Snapshot
 	admission  admissionStores
 
@@ -47,7 +48,7 @@ type Dump struct {
 }
 
 func newDump() *Dump {
-	d := &Dump{snapshots: map[Ref]*snapshot.Snapshot{}, kinds: map[string]int{}, strange: map[string]bool{}, lists: map[string]bool{}, pages: readings{}}
+	d := &Dump{referable: referable{}, snapshots: map[Ref]*snapshot.Snapshot{}, kinds: map[string]int{}, strange: map[string]bool{}, lists: map[string]bool{}, pages: readings{}}
 	d.stores = map[string]putter{
 		"DaemonSet": &d.daemonSets, "ControllerRevision": &d.revisions, "Node": &d.nodes, "Pod": &d.pods, "Event": &d.events, "PodDisruptionBudget": &d.budgets,
 	}
@@ -91,6 +92,8 @@ func (d *Dump) add(file string, o object) error {
 		}
 	case o.asked != nil:
 		d.admission.put(o, at)
+	case o.referred != nil:
+		d.referable[o.referred.namespace] = append(d.referable[o.referred.namespace], o.referred.Referred)
 	case o.snapshot != nil:
 		ref := Ref{o.snapshot.DaemonSet.Namespace, o.snapshot.DaemonSet.Name}
 		old := d.snapshots[ref]
@@ -251,8 +254,9 @@ func (d *Dump) refs() []Ref {
 // Read returns the Snapshot of one DaemonSet. Without a namespace the name
 // must be that of one DaemonSet only, or the error is an [*AmbiguousError].
 //
-// A recorded Snapshot is returned as it was taken, without its OtherPods and its
-// Admission, which AddOtherPods and AddAdmission give back. Of a plain dump the
+// A recorded Snapshot is returned as it was taken, without its OtherPods, its
+// Admission and its References, which AddOtherPods, AddAdmission and AddReferences give
+// back. Of a plain dump the
 // Snapshot holds more pods than Cluster.Read asks for: those, too, that the
 // DaemonSet owns but does not select.
 func (d *Dump) Read(_ context.Context, ref Ref) (*snapshot.Snapshot, error) {
@@ -319,7 +323,7 @@ func (d *Dump) labels(r Ref) map[string]string {
 
 func (d *Dump) snapshot(r Ref) (*snapshot.Snapshot, error) {
 	if s := d.snapshots[r]; s != nil {
-		return s.Holding(nil, nil).Admitting(nil, nil), nil // until it is asked for
+		return s.Holding(nil, nil).Admitting(nil, nil).Referring(nil, nil), nil // until it is asked for
 	}
 	rel, err := relate(&d.daemonSets.items[d.daemonSets.at[r.Namespace+"/"+r.Name]])
 	if err != nil {

@@ -348,6 +348,7 @@ func TestEveryAssumption(t *testing.T) {
 // TestEveryWarning: each has words of its own.
 func TestEveryWarning(t *testing.T) {
 	p := &plan.Plan{}
+	p.DaemonSet.Namespace = "kube-system"
 	s := &planned{sheet: newSheet(&p.Header, Asked{}, Style{}), p: p, o: &p.Outcome}
 	facts := with(sampleFacts(), daemonset.Facts{"tool": string(managed.HelmRelease), "fault": string(template.ImageForm)})
 	for _, code := range plan.WarningCodes {

@@ -257,6 +257,8 @@ func (s *planned) blame() string {
 		return fmt.Sprintf("the limit is %s of 0 nodes = 0, so no available pod is deleted", s.p.Budget.Spec)
 	case slices.ContainsFunc(s.p.Warnings, invalid):
 		return "no new pod starts: the name of its image is invalid"
+	case s.unmet() != "":
+		return "no new pod starts: " + s.unmet()
 	case s.live != nil && len(s.p.Waves) == 0:
 		return cmp.Or(s.live.why(2), stallReason(reason))
 	case reason == cause.FailedCreate && len(s.problems) > 0 && s.problems[0].Origin != nil:
@@ -273,6 +275,17 @@ func (s *planned) blame() string {
 	further := fill(s.now, daemonset.Facts{"known": words, "n": s.o.FurtherHolders}, "{known}[, any {n:node stays|nodes stay} without an available pod (the controller chooses at random)]",
 		"[any {n:node stays|nodes stay} without an available pod (the controller chooses at random)]")
 	return cmp.Or(further, stallReason(reason))
+}
+
+// unmet says what the template refers to and does not exist, in few words; empty where
+// nothing is missing.
+func (s *planned) unmet() string {
+	for _, w := range s.p.Warnings {
+		if w.Code == plan.MissingReference {
+			return fill(s.now, with(w.Facts, daemonset.Facts{"namespace": s.h.DaemonSet.Namespace}), "{key=}"+noObject, "{kind} {namespace}/{name} has no key {key}")
+		}
+	}
+	return ""
 }
 
 // valuesEqual is what is assumed of values that could not be compared.

@@ -238,6 +238,7 @@ var assumptions = []struct {
 	{plan.AssumeRevisionFails, []string{"no pod of the new revision becomes available, as none has yet and {value:pod fails|pods fail}[, but for {ReadyPodsBecomeAvailable:pod that is Ready already|pods that are Ready already}]"}},
 	{plan.AssumeConfined, []string{"pods of the current revision fail only on {value:node that has|nodes that have} what the failing ones have in common"}},
 	{plan.AssumeInvalidImage, []string{`no pod of the new revision becomes available, as a kubelet does not start "{value}"`}},
+	{plan.AssumeMissingReference, []string{"no new pod becomes available, as {value} does not exist"}},
 	{plan.AssumeNodesStay, []string{
 		"{down=unknown}{value:node stays as it is|nodes stay as they are}, as something is wrong there",
 		"{supposed=yes}{value:node is|nodes are} down (--node-down)", "{down=yes}{value=1}the node stays NotReady", "{down=yes}the {value:node stays|nodes stay} as they are",

@@ -96,7 +96,7 @@ func (a *sheet) reported(p *explain.Problem) string {
 // its name says all.
 func (a *sheet) meaning(p *explain.Problem) string {
 	return fill(a.now, with(p.Facts, daemonset.Facts{
-		"only": map[bool]string{true: someNames(p.Nodes)}[number(p.Facts, "replaced") == len(p.Nodes)], "on": len(p.Nodes), "lasting": a.lasting(p), "held": heldUp[daemonset.Reason(fact(p.Facts, "heldUpBy"))],
+		"only": map[bool]string{true: someNames(p.Nodes)}[number(p.Facts, "replaced") == len(p.Nodes)], "on": len(p.Nodes), "lasting": a.lasting(p), "missing": missing(a.h, p.Facts), "held": heldUp[daemonset.Reason(fact(p.Facts, "heldUpBy"))],
 		"placement": placement(daemonset.Reason(fact(p.Facts, "because")), p.Facts), "stall": stallReason(daemonset.Reason(fact(p.Facts, "reason"))),
 	}), meanings[p.Code]...)
 }
@@ -119,7 +119,8 @@ var meanings = map[daemonset.Reason][]string{
 	cause.CrashLoopBackOff:  {"{exitCode=}" + container + " crashes" + restarted, "{exitCode=0}" + container + " keeps exiting with code 0" + restarted, container + " exits with code {exitCode}" + restarted},
 	cause.OOMKilled:         {container + " exceeds its memory limit" + restarted},
 	cause.ImagePullBackOff:  {container + " cannot pull {image}"},
-	cause.ContainerConfig:   {container + " cannot be started[ ({reason})]"},
+	cause.ContainerConfig:   {"{missing}", container + " cannot be started[ ({reason})]"},
+	cause.FailedMount:       {"{missing}"},
 	cause.ContainerCreating: {container + " has not started[ ({reason})]"},
 	cause.InitRunning:       {container + " has not ended, and the pod waits for it"},
 	cause.ProbeFailing:      {container + " runs but is not Ready" + restarted},
@@ -133,7 +134,7 @@ var meanings = map[daemonset.Reason][]string{
 		"the nodes have been NotReady for {lasting}, so the pods[, deleted {deletionAsked@} ago,] stay Terminating",
 	},
 	cause.FailedCreate:            {"{predicted=true}the API server will reject {on?the pod|these pods}: see Cause", "the API server rejected {events:request}[ for {on:pod}][, the last one {last@} ago]:"},
-	cause.PendingUnschedulable:    {"{message=}no scheduler has reported on the pod: check kube-scheduler and the template's schedulerName"},
+	cause.PendingUnschedulable:    {"{missing}", "{message=}no scheduler has reported on the pod: check kube-scheduler and the template's schedulerName"},
 	cause.HostPortConflict:        {"{ports=}another pod on the node uses a host port of this one", "another pod on the node uses {ports?the host port|one of the host ports} {ports} that this pod needs"},
 	cause.PodOSNotSupported:       {"the template is for {want}, and {on?the node runs|the nodes run} {platform}: the kubelet rejects every pod"},
 	cause.EvictLoop:               {"{failures:pod} failed[ ({reason})]; the controller waits up to 15m before it creates the next one"},
@@ -174,8 +175,29 @@ var meanings = map[daemonset.Reason][]string{
 	plan.MixedOperatingSystems: {"the template does not say for which operating system it is, and the eligible nodes have several ({platforms}): its images must be built for all of them, or a nodeSelector kubernetes.io/os must keep the pod off {some}"},
 	plan.OtherOperatingSystem:  {"{some} {onNodes?runs|run} {platform}, and the pods that are available run on {platforms} only: the images must be built for {platform}, or a nodeSelector kubernetes.io/os must keep the pod off {onNodes?it|them}"},
 	plan.OtherArchitecture:     {"{some} {onNodes?is|are} {platform}, and the pods that are available run on {platforms} only: the images must be built for {platform}"},
+	plan.MissingReference:      {"{missing}, so no new pod starts"},
+	plan.MissingPullSecret:     {"{missing}: the kubelet goes on without it, and the image may not be pulled"},
 	plan.NeverUpdated:          {"revision {revision} has an empty hash: the controller treats its own new pods as outdated and loops forever"},
 }
+
+// missing says which object, or which key of one, does not exist, and what refers to it; empty
+// where that is not known.
+func missing(h *daemonset.Header, f daemonset.Facts) string {
+	if f["kind"] == nil {
+		return ""
+	}
+	return fill(time.Time{}, with(f, daemonset.Facts{"namespace": h.DaemonSet.Namespace}), missings...)
+}
+
+var missings = []string{
+	"{field=imagePullSecrets}" + noObject + ", which the template names in imagePullSecrets",
+	"{key=}" + noObject + "; " + refersTo, "{kind} {namespace}/{name} has no key {key}; " + refersTo,
+}
+
+const (
+	noObject = "{kind} {namespace}/{name} does not exist"
+	refersTo = "[{volume=}{init?init |}container {container} refers to it in {field}][ ({variable})][volume {volume} refers to it]"
+)
 
 // heldUp has what prevents the controller from writing a status.
 var heldUp = map[daemonset.Reason]string{
@@ -219,6 +241,7 @@ var origins = map[cause.OriginKind][]string{
 		"likely revision {revision}: {new} {does}, {old} on {other}",
 	},
 	cause.OriginUnknown: {
+		"{kind} {namespace}/{name} has no key {key}", noObject,
 		"{evidence=OldOnly}unknown: {oldFailing} of {oldPods:pod} on the revision before fail",
 		"{evidence=Both}unknown: {newFailing} of {newPods:pod} on revision {current} fail, and {oldFailing} of {oldPods} on other revisions",
 		"{evidence=All}{newPods=1}unknown: the only pod fails, and no other revision runs to compare with",
@@ -268,6 +291,9 @@ func (a *answer) origin(p *explain.Problem) string {
 		"new": pluralOf(t.NewPods, "its only pod", fmt.Sprintf("%d of its %d pods", t.NewPods, t.NewPods)), "old": pluralOf(t.OldPods, "not the one", fmt.Sprintf("none of the %d", t.OldPods)), "other": other,
 	}))
 	f["terse"] = a.terse
+	if p.Facts["kind"] != nil { // of what does not exist
+		f["name"] = fact(p.Facts, "name")
+	}
 	f["back"] = slices.ContainsFunc(a.e.Fixes, func(f explain.Fix) bool { return f.Code == explain.FixUndo })
 	if began := a.e.Rollout.Since; began != nil && p.Since != nil && o.BeforeRollout != nil {
 		f["earlier"], f["since"], f["rollout"] = *o.BeforeRollout, p.Since.Format(time.RFC3339), began.Format(time.RFC3339)

@@ -212,6 +212,7 @@ var (
 		snapshot.WebhooksUnknown:          "webhooks and policies that may reject a new pod are not named",
 		snapshot.FitUnknown:               "unknown whether a further pod fits on its node",
 		snapshot.VictimsAssumed:           "a preemption is computed as if no PodDisruptionBudget protected a pod",
+		snapshot.ReferencesUnchecked:      "whether what a new pod refers to exists is not checked",
 		snapshot.CausesReduced:            "rejected creations and the messages of scheduler and kubelet are missing",
 		snapshot.RulesAssumed:             "the rules of " + daemonset.Newest + " are used (--kubernetes-version chooses others)",
 		snapshot.ClockAssumed:             "ages are measured from the latest time in the input, or from this machine's clock where it has none (--now sets it)",

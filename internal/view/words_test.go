@@ -188,7 +188,7 @@ func tables() map[string][]string {
 
 // madeKeys are those that the view adds to facts, each by the function that does.
 var madeKeys = map[string]any{
-	"on": 1, "lasting": "14m", "held": "h", "placement": "p", "stall": "s", // meaning
+	"on": 1, "lasting": "14m", "held": "h", "placement": "p", "stall": "s", "missing": "m", // meaning
 	"meaning": "m", "requirement": "r", // ofNode
 	"who": "w", "undone": "u", // warning
 	"ok": true, "runs": true, // rules, node

@@ -82,6 +82,11 @@ func TestImports(t *testing.T) {
 			breach: func(p *project) { p.edge("pkg/managed", module+"/pkg/snapshot") },
 		},
 		{
+			why: "what a pod's start refers to stands in the pod, and whether it exists in the Snapshot",
+			who: own("pkg/refer"), project: true, only: own("pkg/snapshot"),
+			breach: func(p *project) { p.edge("pkg/refer", module+"/pkg/daemonset") },
+		},
+		{
 			why: "what nodes have in common stands in the nodes",
 			who: own("pkg/split"), project: true, only: nil,
 			breach: func(p *project) { p.edge("pkg/split", module+"/pkg/daemonset") },
@@ -98,7 +103,7 @@ func TestImports(t *testing.T) {
 		},
 		{
 			why: "what is wrong on a node does not depend on who asks: explain names it, plan reckons with it, and the two cannot differ",
-			who: own("pkg/cause"), project: true, only: own("pkg/snapshot", "pkg/daemonset", "pkg/admission", "pkg/fit", "pkg/split"),
+			who: own("pkg/cause"), project: true, only: own("pkg/snapshot", "pkg/daemonset", "pkg/admission", "pkg/fit", "pkg/refer", "pkg/split"),
 			breach: func(p *project) { p.edge("pkg/cause", module+"/pkg/explain") },
 		},
 		{
@@ -118,7 +123,7 @@ func TestImports(t *testing.T) {
 		},
 		{
 			why: "so is a plan; it tries changes, to find ways out of a stall",
-			who: own("pkg/plan"), project: true, only: own("pkg/snapshot", "pkg/template", "pkg/hide", "pkg/daemonset", "pkg/cause", "pkg/managed", "pkg/split", "pkg/whatif", "pkg/admission", "pkg/fit"),
+			who: own("pkg/plan"), project: true, only: own("pkg/snapshot", "pkg/template", "pkg/hide", "pkg/daemonset", "pkg/cause", "pkg/managed", "pkg/split", "pkg/whatif", "pkg/admission", "pkg/fit", "pkg/refer"),
 			breach: func(p *project) { p.edge("pkg/plan", module+"/pkg/history") },
 		},
 		{
@@ -129,7 +134,7 @@ func TestImports(t *testing.T) {
 		{
 			why: "a new package of pkg gets a row above, which says what it stands on",
 			check: func(p *project) []string {
-				known := own("pkg/snapshot", "pkg/template", "pkg/hide", "pkg/managed", "pkg/split", "pkg/fit", "pkg/daemonset", "pkg/cause", "pkg/explain", "pkg/whatif", "pkg/plan", "pkg/history", "pkg/admission")
+				known := own("pkg/snapshot", "pkg/template", "pkg/hide", "pkg/managed", "pkg/refer", "pkg/split", "pkg/fit", "pkg/daemonset", "pkg/cause", "pkg/explain", "pkg/whatif", "pkg/plan", "pkg/history", "pkg/admission")
 				return slices.DeleteFunc(slices.Sorted(maps.Keys(p.own)), func(pkg string) bool {
 					return !matches(own("pkg/..."), pkg) || matches(known, pkg)
 				})

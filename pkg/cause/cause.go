@@ -97,7 +97,7 @@ func (cs *Causes) Of(node string) *Cause { return cs.nodes[node] }
 // OfPod returns why a pod is not available, by what it and its containers say;
 // nil if it is. That its node is down or gone it does not say: see Of.
 func (cs *Causes) OfPod(p *daemonset.Pod) *Cause {
-	c := cs.quotable(cs.podCause(p))
+	c := cs.quotable(cs.named(p, cs.podCause(p)))
 	if c != nil {
 		c.Pod = p.Name
 		cs.late(p, c)

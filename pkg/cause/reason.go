@@ -38,7 +38,7 @@ const (
 	ImagePullBackOff daemonset.Reason = "ImagePullBackOff"
 	// FailedMount: a volume, a Secret or a ConfigMap cannot be mounted, as an event says
 	// Severity: Info, Warning when late, Error when expected to stay
-	// Facts: container, init, reason, message, late, patience, slowestStart, starts
+	// Facts: container, init, reason, message, kind, name, key, field, volume, late, patience, slowestStart, starts
 	FailedMount daemonset.Reason = "FailedMount"
 	// FailedCreatePodSandBox: the pod's sandbox or its network cannot be set up, as an event says
 	// Severity: Info, Warning when late, Error when expected to stay
@@ -46,7 +46,7 @@ const (
 	FailedCreatePodSandBox daemonset.Reason = "FailedCreatePodSandBox"
 	// ContainerConfig: the kubelet cannot create or start the container: a missing key, a wrong command
 	// Severity: Error
-	// Facts: container, init, reason, message
+	// Facts: container, init, reason, message, kind, name, key, field, variable
 	ContainerConfig daemonset.Reason = "ContainerConfig"
 	// ContainerCreating: a container has not started, is expected to stay so, and nothing says why
 	// Severity: Error
@@ -71,7 +71,7 @@ const (
 	// PendingUnschedulable: the scheduler cannot place the pod; `message` is what it says about the one node that the
 	// pod is for
 	// Severity: Error
-	// Facts: reason, message
+	// Facts: reason, message, kind, name, field, volume
 	PendingUnschedulable daemonset.Reason = "PendingUnschedulable"
 	// EvictLoop: pods fail, are deleted and fail again: at least three times on the node by the controller's events,
 	// the last time within 20 minutes

@@ -54,7 +54,8 @@ type FactKeys struct {
 	Fault    string `json:"fault"`    // one of the [faults of an image](#faults-of-an-image)
 
 	// the field of the DaemonSet and its value, empty for `VanishedNodeInSurge`; for `NextRolloutStalls` the field
-	// that the limit is of: `maxUnavailable` or `maxSurge`
+	// that the limit is of: `maxUnavailable` or `maxSurge`; of the pod, what refers to an object: `env`, `envFrom`,
+	// `volumes`, `imagePullSecrets`
 	Field string `json:"field"`
 
 	// the numbers that differ; for `NoEligibleNode`, the fields of the pod's spec that differ and decide on
@@ -82,8 +83,10 @@ type FactKeys struct {
 	Keep []string `json:"keep"`
 	Kept int      `json:"kept"` // how many revisions there are
 
-	// of the label or the taint; of a manifest, empty if it is no plain word
+	// of the label or the taint; of a manifest, empty if it is no plain word; that a ConfigMap or Secret lacks, absent if
+	// there is no such object
 	Key           string    `json:"key"`
+	Kind          string    `json:"kind"`          // of an object that does not exist, or lacks a key: one of the [referred kinds](#referred-kinds)
 	Last          time.Time `json:"last"`          // the last time
 	LastHeartbeat time.Time `json:"lastHeartbeat"` // when the kubelet last wrote the condition
 
@@ -102,7 +105,7 @@ type FactKeys struct {
 	MinAvailable    string `json:"minAvailable"`    // of the PodDisruptionBudget, as it is written
 	MinReadySeconds int    `json:"minReadySeconds"` // of the DaemonSet
 
-	// of the PodDisruptionBudget, of the ControllerRevision with the same content, or of what rejects a pod
+	// of the PodDisruptionBudget, of the ControllerRevision with the same content, of what rejects a pod, or of what the template refers to
 	Name  string   `json:"name"`
 	Names []string `json:"names"` // of ControllerRevisions
 
@@ -191,6 +194,8 @@ type FactKeys struct {
 	Valid       bool     `json:"valid"`       // the requirement can be parsed; one that cannot matches no node
 	Value       string   `json:"value"`       // of the taint
 	Values      []string `json:"values"`      // of the requirement
+	Variable    string   `json:"variable"`    // of the environment, which refers to a key
+	Volume      string   `json:"volume"`      // which refers to the object
 	Want        string   `json:"want"`        // what the template asks for
 	Was         int      `json:"was"`         // its first number; 0 if that is not certain
 

@@ -346,6 +346,14 @@ func slotOf(pods []Pod) Slot {
 	return SlotEmpty
 }
 
+// Reading returns the State of the same Snapshot with more read into it, of what no rule
+// of the controller looks at.
+func (st *State) Reading(s *snapshot.Snapshot) *State {
+	out := *st
+	out.Snapshot = s
+	return &out
+}
+
 // Node returns the slot of a node, or nil.
 func (st *State) Node(name string) *Node {
 	i, found := slices.BinarySearchFunc(st.Nodes, name, func(n Node, name string) int { return strings.Compare(n.Name, name) })

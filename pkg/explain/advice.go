@@ -154,6 +154,8 @@ func adviceFor(p *Problem) AdviceCode {
 		return AdviseExcludeNodes
 	case p.Origin.Kind == cause.OriginCommon && p.Common.OfPlatform():
 		return AdvisePublishImage
+	case p.Origin.Kind == cause.OriginUnknown && p.Facts["kind"] != nil: // what does not exist
+		return AdviseConfig
 	case p.Origin.Kind == cause.OriginScheduling && p.Code == cause.HostPortConflict:
 		return AdviseFreePort
 	}

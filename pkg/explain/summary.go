@@ -65,6 +65,13 @@ func (e *Explanation) Beside(others []*Problem) (out []*Problem) {
 	return out
 }
 
+// StartsInVain reports whether pods do not start, and what they refer to may be why: it is
+// worth to look whether that exists.
+func (e *Explanation) StartsInVain() bool {
+	codes := []daemonset.Reason{cause.ContainerConfig, cause.FailedMount, cause.ContainerCreating, cause.PendingUnschedulable}
+	return slices.ContainsFunc(e.Problems, func(p Problem) bool { return slices.Contains(codes, p.Code) })
+}
+
 // Failing reports whether something is wrong that does not pass by itself.
 func (e *Explanation) Failing() bool {
 	m := e.Matters()

@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/admission"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/refer"
 )
 
 // assumedNode is what is assumed of one node.
@@ -63,6 +64,7 @@ type assumed struct {
 	confined  *cause.Common           // what the nodes have on which alone the revision fails; nil where it is not so
 	there     *cause.Cause            // why it fails there
 	image     string                  // that no kubelet takes, where that is why
+	unmet     *refer.Missing          // what the template refers to and does not exist, where that is why
 	broken    map[string]*cause.Cause // by node: why a pod of the current revision fails there
 	late      []Holder                // pods of the current revision that are to become ready, and take longer than any other did
 	refusal   *cause.Cause            // every new pod is refused
@@ -137,6 +139,9 @@ func assume(st *daemonset.State) *assumed {
 		a.image, a.failing = invalid[0].Image, &cause.Cause{Code: cause.ImagePullBackOff, Severity: cause.SeverityError, Facts: daemonset.Facts{
 			"container": invalid[0].Name, "image": invalid[0].Image, "reason": string(InvalidImageName),
 		}}
+	}
+	if unmet := refer.Unmet(&st.DaemonSet.Spec.Template.Spec, st.Snapshot.References); len(unmet) > 0 && a.failing == nil {
+		a.unmet, a.failing = &unmet[0], cause.OfReference(&unmet[0])
 	}
 	for i := range st.Nodes {
 		n, f := &st.Nodes[i], &a.nodes[i]

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/refer"
 )
 
 // What a plan assumes. Durations are written as Go writes them.
@@ -83,6 +84,10 @@ const (
 	// Value: the image
 	// Source: `Spec`
 	AssumeInvalidImage daemonset.AssumptionCode = "InvalidImageName"
+	// AssumeMissingReference: no new pod becomes available, because the template refers to what does not exist
+	// Value: the object and its key, such as `ConfigMap settings, key level`
+	// Source: `References`
+	AssumeMissingReference daemonset.AssumptionCode = "MissingReference"
 	// AssumeReadyPods: beside `RevisionFails`: this many pods are ready already, and become available after
 	// minReadySeconds
 	// Value: how many
@@ -104,7 +109,7 @@ const (
 // daemonset.Assumptions.
 var Assumptions = []daemonset.AssumptionCode{
 	AssumeStart, AssumeStartSlow, AssumeStartFast, AssumeTermination, AssumeMinReadySeconds, AssumeCountedLate, AssumeRequestRate, AssumeRequestBurst, AssumeSlowStart, AssumeStepBurst,
-	AssumeNewPods, AssumeLatePods, AssumeNodesStay, AssumeRevisionFails, AssumeConfined, AssumeInvalidImage, AssumeReadyPods, AssumeHostPorts, AssumeRefused, AssumeCollected,
+	AssumeNewPods, AssumeLatePods, AssumeNodesStay, AssumeRevisionFails, AssumeConfined, AssumeInvalidImage, AssumeMissingReference, AssumeReadyPods, AssumeHostPorts, AssumeRefused, AssumeCollected,
 }
 
 // RestsOn reports whether one of the plan's assumptions is about something that
@@ -139,6 +144,7 @@ const (
 	sourceSpec        = "Spec"
 	sourceController  = "Controller" // the controller's own constants and defaults
 	sourceState       = "State"
+	sourceReferences  = "References" // what was read of the objects
 )
 
 // assumptions returns those of a forecast.
@@ -162,7 +168,7 @@ func (w *way) assumptions(o Options) (out []daemonset.Assumption) {
 	add(true, AssumeSlowStart, "1", sourceController)
 	add(true, AssumeStepBurst, strconv.Itoa(daemonset.BurstReplicas), sourceController)
 	predicted := a.refusal != nil && a.refusal.Facts.Yes("predicted")
-	add(a.fails == nil && a.image == "" && !predicted, AssumeNewPods, "", sourceState)
+	add(a.fails == nil && a.image == "" && a.unmet == nil && !predicted, AssumeNewPods, "", sourceState)
 	add(len(a.late) > 0, AssumeLatePods, strconv.Itoa(len(a.late)), sourceState)
 	add(a.stay > 0, AssumeNodesStay, strconv.Itoa(a.stay), sourceState)
 	if a.fails != nil {
@@ -172,6 +178,13 @@ func (w *way) assumptions(o Options) (out []daemonset.Assumption) {
 	}
 	add(a.confined != nil, AssumeConfined, strconv.Itoa(len(w.failsOn())), sourceState)
 	add(a.image != "", AssumeInvalidImage, a.image, sourceSpec)
+	if m := a.unmet; m != nil {
+		what := string(m.Kind) + " " + m.Name
+		if m.Fault == refer.NoKey {
+			what += ", key " + m.Key
+		}
+		add(true, AssumeMissingReference, what, sourceReferences)
+	}
 	add(a.ports, AssumeHostPorts, "", sourceSpec)
 	add(a.refusal != nil && !predicted, AssumeRefused, "", sourceState)
 	add(a.gone, AssumeCollected, seconds(collected), sourceController)

@@ -223,7 +223,7 @@ func (w *way) outcome(r *simulation) Outcome {
 		o.Code, o.Reason = Unknown, Endless
 	case old > 0 && w.st.DaemonSet.Spec.UpdateStrategy.Type != appsv1.RollingUpdateDaemonSetStrategyType:
 		o.Code, o.Reason = NotRolling, daemonset.StepOnDelete
-	case old > 0 || lacking > 0 || r.hangs():
+	case old > 0 || lacking > 0 || r.hangs() || w.a.startsNone() && r.creates():
 		o.Code, o.Reason, o.AtWorst = Stalls, r.stallReason(), r.end.chosen && old > 0
 	case counts.Desired == 0 && runsPod(w.st.Nodes) && !r.runsPod():
 		o.Code = RemovesAllPods
@@ -251,6 +251,19 @@ func removesAllPods(before, after *daemonset.State) bool {
 // terminating.
 func runsPod(nodes []daemonset.Node) bool {
 	return slices.ContainsFunc(nodes, func(n daemonset.Node) bool { return n.Exists && running(&n) })
+}
+
+// startsNone reports whether no kubelet starts a new pod, whatever node it is on.
+func (a *assumed) startsNone() bool { return a.unmet != nil || a.image != "" }
+
+// creates reports whether a pod that a simulation creates is there at its end.
+func (r *simulation) creates() bool {
+	for i := range r.slots {
+		if slices.ContainsFunc(r.tally.Node(int32(i)).Pods, func(p daemonset.Pod) bool { return p.Object == simulated && !p.Terminating }) {
+			return true
+		}
+	}
+	return false
 }
 
 // hangs reports whether a rollout does not come to its end although every pod

@@ -92,6 +92,18 @@ func (p *Plan) changed(r *whatif.Result, o Options) {
 	p.Change, p.Assumptions = &sum, append(p.Assumptions, r.Assumptions...)
 }
 
+// Creates reports whether a plan of a State creates pods: nodes lack theirs, or a rollout
+// replaces old ones. It is then worth to look whether these pods can start.
+func Creates(st *daemonset.State) bool {
+	if !st.PodsRead || leftAlone(st.DaemonSet) {
+		return false
+	}
+	old := func(p daemonset.Pod) bool { return !p.Updated && !p.Terminating }
+	return slices.ContainsFunc(st.Nodes, func(n daemonset.Node) bool {
+		return st.Owed(&n) || n.ShouldRun.OK && st.Budget.Kind != daemonset.BudgetNone && slices.ContainsFunc(n.Pods, old)
+	})
+}
+
 // markNow marks among the limits of a plan the one that holds now, where a change
 // asks for another, and adds its name.
 func markNow(limits []Limit, before, after *daemonset.State) []Limit {

@@ -200,8 +200,8 @@ type OutcomeCode string
 const (
 	NothingToDo OutcomeCode = "NothingToDo" // no pod is created, deleted or replaced
 	Completes   OutcomeCode = "Completes"   // no old pod is left, and every eligible node has a pod
-	// Stalls: the rollout ends before that and does not continue by itself; or every pod is deleted, no node runs one,
-	// and the deletions never finish
+	// Stalls: the rollout ends before that and does not continue by itself; or no kubelet starts the pods that it creates;
+	// or every pod is deleted, no node runs one, and the deletions never finish
 	Stalls     OutcomeCode = "Stalls"
 	NotRolling OutcomeCode = "NotRolling" // old pods stay, because nothing replaces them by itself
 	Unknown    OutcomeCode = "Unknown"    // a gap hides the answer, or there is no end

@@ -170,7 +170,7 @@ func (w *way) otherSystem() (want string, nodes []string) {
 
 // roomless reports whether other than a limit is wrong where a rollout stalls.
 func (w *way) roomless(stalled *simulation) bool {
-	return w.a.fails != nil || w.a.image != "" || w.a.silent != "" || w.a.rejects != nil || stalled.refused || stalled.end.failed != nil || w.st.Budget.Kind == daemonset.BudgetNone || w.st.Budget.Invalid != ""
+	return w.a.fails != nil || w.a.image != "" || w.a.unmet != nil || w.a.silent != "" || w.a.rejects != nil || stalled.refused || stalled.end.failed != nil || w.st.Budget.Kind == daemonset.BudgetNone || w.st.Budget.Invalid != ""
 }
 
 // downNodes returns the nodes that are down, and should run the pod or have one.

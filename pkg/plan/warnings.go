@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/refer"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
@@ -57,13 +58,21 @@ const (
 	// OtherArchitecture: nodes get a pod whose architecture no node has on which a pod is available now
 	// Facts: platform, platforms, onNodes
 	OtherArchitecture daemonset.Reason = "OtherArchitecture"
+	// MissingReference: the template refers to an object, or to a key of it, that does not exist, so no new pod starts. One for
+	// each object or key
+	// Facts: kind, name, key, field, container, init, variable, volume
+	MissingReference daemonset.Reason = "MissingReference"
+	// MissingPullSecret: an imagePullSecret of the template does not exist: the kubelet goes on without it, and may not
+	// be allowed to pull the image. One for each
+	// Facts: kind, name, field
+	MissingPullSecret daemonset.Reason = "MissingPullSecret"
 	// DuplicateKey: an object of the manifest has the same key twice; the later value counts, as for kubectl apply
 	// Facts: file, document, line, key
 	DuplicateKey daemonset.Reason = "DuplicateKey"
 )
 
 // WarningCodes lists every code of a Warning.
-var WarningCodes = []daemonset.Reason{NoEligibleNode, SurgeHostPort, StartsRollout, OutsideBudget, NewPodsFailing, NeverUpdated, ManagedByTool, ServerWarning, DuplicateKey, InvalidImageName, MixedOperatingSystems, OtherOperatingSystem, OtherArchitecture}
+var WarningCodes = []daemonset.Reason{NoEligibleNode, SurgeHostPort, StartsRollout, OutsideBudget, NewPodsFailing, NeverUpdated, ManagedByTool, ServerWarning, DuplicateKey, InvalidImageName, MixedOperatingSystems, OtherOperatingSystem, OtherArchitecture, MissingReference, MissingPullSecret}
 
 // warn adds what the API server accepts and that will not go well.
 func (p *Plan) warn(before, after *daemonset.State) {
@@ -90,6 +99,13 @@ func warnings(before, after *daemonset.State) []Warning {
 	}
 	for _, c := range invalidImages(after) {
 		out = append(out, Warning{InvalidImageName, daemonset.Facts{"container": c.Name, "image": c.Image, "fault": string(template.FaultOfImage(c.Image))}})
+	}
+	unmet, pulls := refer.Unmet(&ds.Spec.Template.Spec, after.Snapshot.References), refer.UnmetPulls(&ds.Spec.Template.Spec, after.Snapshot.References)
+	for i := range unmet {
+		out = append(out, Warning{MissingReference, cause.FactsOf(&unmet[i])})
+	}
+	for i := range pulls {
+		out = append(out, Warning{MissingPullSecret, cause.FactsOf(&pulls[i])})
 	}
 	return out
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -35,6 +36,13 @@ func Encode(s *Snapshot) ([]byte, error) {
 		a.ResourceQuotas, a.LimitRanges, a.Hooks = list(a.ResourceQuotas), list(a.LimitRanges), list(a.Hooks)
 		d.Admission = &a
 	}
+	if s.References != nil {
+		d.References = &References{Objects: slices.Clone(list(s.References.Objects))}
+		for i := range d.References.Objects {
+			o := &d.References.Objects[i]
+			o.Keys, o.BinaryKeys = list(o.Keys), list(o.BinaryKeys)
+		}
+	}
 	raw, err := marshal(d)
 	if err != nil {
 		return nil, fmt.Errorf("encode snapshot: %w", err)
@@ -64,6 +72,12 @@ func Decode(data []byte) (*Snapshot, error) {
 	if a := s.Admission; a != nil {
 		a.PriorityClasses, a.RuntimeClasses, a.ServiceAccounts = none(a.PriorityClasses), none(a.RuntimeClasses), none(a.ServiceAccounts)
 		a.ResourceQuotas, a.LimitRanges, a.Hooks = none(a.ResourceQuotas), none(a.LimitRanges), none(a.Hooks)
+	}
+	if r := s.References; r != nil {
+		r.Objects = none(r.Objects)
+		for i := range r.Objects {
+			r.Objects[i].Keys, r.Objects[i].BinaryKeys = none(r.Objects[i].Keys), none(r.Objects[i].BinaryKeys)
+		}
 	}
 	return s, Validate(s)
 }

@@ -63,6 +63,9 @@ type Snapshot struct {
 
 	// what the API server looks at when it is asked to create a pod; absent where nobody asked, and in older files
 	Admission *Admission `json:"admission,omitempty"`
+
+	// what the start of a pod refers to; absent where nobody asked, and in older files
+	References *References `json:"references,omitempty"`
 }
 
 // VersionSource says where a Kubernetes version was taken from.
@@ -123,6 +126,10 @@ const (
 	ResourceQuotas  What = "resourcequotas"  // the ResourceQuotas of the namespace
 	Webhooks        What = "webhooks"        // the webhooks and admission policies that match the creation of its pods
 
+	ConfigMaps What = "configmaps"             // the ConfigMaps that the template refers to
+	Secrets    What = "secrets"                // the Secrets that the template refers to
+	Claims     What = "persistentvolumeclaims" // the PersistentVolumeClaims that the template names
+
 	// DaemonSets: the DaemonSets of a namespace or a cluster, in an answer about all of them; if one is named, it is
 	// there or it is an error
 	DaemonSets What = "daemonsets"
@@ -133,11 +140,15 @@ var Whats = []What{
 	DaemonSets, DaemonSetStatus, Nodes, NodeStatus, Pods, PodStatus, Revisions, Events, PodDisruptionBudgets,
 	PodsOfOthers, BudgetsOfOthers,
 	Namespaces, ServiceAccounts, PriorityClasses, RuntimeClasses, LimitRanges, ResourceQuotas, Webhooks,
+	ConfigMaps, Secrets, Claims,
 	Version, Clock,
 }
 
 // FitWhats are the parts that OtherPods holds.
 var FitWhats = []What{PodsOfOthers, BudgetsOfOthers}
+
+// ReferenceWhats are the parts that References hold.
+var ReferenceWhats = []What{ConfigMaps, Secrets, Claims}
 
 // AdmissionWhats are the parts that Admission holds.
 var AdmissionWhats = []What{
@@ -202,6 +213,9 @@ const (
 	// VictimsAssumed: which pods a preemption removes is decided as if no PodDisruptionBudget protected any
 	// Of: otherpoddisruptionbudgets
 	VictimsAssumed Consequence = "VictimsAssumed"
+	// ReferencesUnchecked: whether what a new pod refers to exists is not checked
+	// Of: configmaps, secrets, persistentvolumeclaims
+	ReferencesUnchecked Consequence = "ReferencesUnchecked"
 	// RulesAssumed: the rules of the newest known version are used
 	// Of: version
 	RulesAssumed Consequence = "RulesAssumed"
@@ -227,6 +241,7 @@ var consequences = map[What]Consequence{
 	Namespaces: AdmissionUnchecked, ServiceAccounts: AdmissionUnchecked, PriorityClasses: AdmissionUnchecked, RuntimeClasses: AdmissionUnchecked, LimitRanges: AdmissionUnchecked,
 	ResourceQuotas: AdmissionUnchecked, Webhooks: WebhooksUnknown, Version: RulesAssumed, Clock: ClockAssumed,
 	PodsOfOthers: FitUnknown, BudgetsOfOthers: VictimsAssumed,
+	ConfigMaps: ReferencesUnchecked, Secrets: ReferencesUnchecked, Claims: ReferencesUnchecked,
 }
 
 // Lacks reports whether a gap hides the whole of what, or some of it so that

@@ -52,6 +52,7 @@ import (
 //	admission:  what decides whether a pod is created, as in a Snapshot; a
 //	            namespace and a ServiceAccount default are there without a word
 //	others:     pods of others, NODE: a list of rows as in a Snapshot
+//	references: as in a Snapshot
 //
 // A name in nodes and pods may hold a range: w-[1-3]. Numbers of the status
 // that are not given are those that the controller's rules give.
@@ -71,6 +72,8 @@ type world struct {
 	Gaps      []snapshot.Gap               `json:"gaps"`
 	Admission map[string]any               `json:"admission"`
 	Others    map[string][]snapshot.PodRow `json:"others"`
+
+	References *snapshot.References `json:"references"`
 }
 
 type event struct {
@@ -96,7 +99,7 @@ func Parse(t testing.TB, text string) *snapshot.Snapshot {
 	rules, err := daemonset.ForVersion(w.Version)
 	check(t, err)
 	c := &creator{t: t, now: now, rules: rules}
-	s := &snapshot.Snapshot{TakenAt: now, KubernetesVersion: w.Version, VersionSource: snapshot.VersionServer, Gaps: w.Gaps}
+	s := &snapshot.Snapshot{TakenAt: now, KubernetesVersion: w.Version, VersionSource: snapshot.VersionServer, Gaps: w.Gaps, References: w.References}
 	current := slices.Max(slices.AppendSeq([]int{1}, maps.Keys(w.Revisions)))
 	s.DaemonSet = c.daemonSet(w.DaemonSet, current)
 	for _, n := range slices.Sorted(maps.Keys(w.Revisions)) {

@@ -1,0 +1,213 @@
+// Package refer says which objects the start of a pod refers to, and which of them
+// do not exist: ConfigMaps, Secrets and their keys, and PersistentVolumeClaims. A
+// kubelet does not start a container whose reference it cannot resolve, unless the
+// reference is optional, and tries again without end. It holds no prose.
+package refer
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// Reference is one place in a pod that refers to an object, or to a key of it.
+type Reference struct {
+	Kind snapshot.ReferredKind
+	Name string
+	Key  string // empty: the object alone
+
+	Field     string // of the pod: env, envFrom, volumes, imagePullSecrets
+	Container string // of env and envFrom
+	Init      bool   // it is an init container
+	Variable  string // of env
+	Volume    string // of volumes
+
+	// Optional: the pod starts without it.
+	Optional bool
+}
+
+// Fault says what a Reference lacks.
+type Fault string
+
+const (
+	NoObject Fault = "NoObject" // there is no such object
+	NoKey    Fault = "NoKey"    // the object has no such key
+)
+
+// Missing is a Reference to what does not exist.
+type Missing struct {
+	Reference
+	Fault Fault
+}
+
+// Of returns the references of a pod in the order of its containers, init containers
+// first, then of its volumes. What the API server adds to a pod (a token of its
+// ServiceAccount, that account's imagePullSecrets) is not among them, nor is a name
+// that is empty.
+//
+// A ConfigMap or Secret of a volume that no container mounts is not needed: the
+// kubelet does not set up such a volume. A PersistentVolumeClaim is, as the scheduler looks
+// for all of them.
+func Of(spec *corev1.PodSpec) []Reference {
+	var out []Reference
+	mounted := map[string]bool{}
+	for _, c := range spec.InitContainers {
+		out = append(out, ofContainer(&c, true, mounted)...)
+	}
+	for _, c := range spec.Containers {
+		out = append(out, ofContainer(&c, false, mounted)...)
+	}
+	for i := range spec.Volumes {
+		v := &spec.Volumes[i]
+		for _, r := range ofVolume(&v.VolumeSource) {
+			if r.Field, r.Volume = "volumes", v.Name; mounted[v.Name] || r.Kind == snapshot.Claim {
+				out = append(out, r)
+			}
+		}
+	}
+	for _, s := range spec.ImagePullSecrets {
+		out = append(out, Reference{Kind: snapshot.Secret, Name: s.Name, Field: "imagePullSecrets", Optional: true})
+	}
+	return slices.DeleteFunc(out, func(r Reference) bool { return r.Name == "" })
+}
+
+// ofContainer returns the references of a container's environment, and notes which
+// volumes it mounts.
+func ofContainer(c *corev1.Container, init bool, mounted map[string]bool) (out []Reference) {
+	for _, m := range c.VolumeMounts {
+		mounted[m.Name] = true
+	}
+	for _, d := range c.VolumeDevices {
+		mounted[d.Name] = true
+	}
+	for _, from := range c.EnvFrom {
+		r := Reference{Field: "envFrom", Container: c.Name, Init: init}
+		if s := from.ConfigMapRef; s != nil {
+			r.Kind, r.Name, r.Optional = snapshot.ConfigMap, s.Name, yes(s.Optional)
+		} else if s := from.SecretRef; s != nil {
+			r.Kind, r.Name, r.Optional = snapshot.Secret, s.Name, yes(s.Optional)
+		}
+		out = append(out, r)
+	}
+	for _, v := range c.Env {
+		r := Reference{Field: "env", Container: c.Name, Init: init, Variable: v.Name}
+		switch {
+		case v.ValueFrom == nil:
+		case v.ValueFrom.ConfigMapKeyRef != nil:
+			s := v.ValueFrom.ConfigMapKeyRef
+			r.Kind, r.Name, r.Key, r.Optional = snapshot.ConfigMap, s.Name, s.Key, yes(s.Optional)
+		case v.ValueFrom.SecretKeyRef != nil:
+			s := v.ValueFrom.SecretKeyRef
+			r.Kind, r.Name, r.Key, r.Optional = snapshot.Secret, s.Name, s.Key, yes(s.Optional)
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// ofVolume returns the references of a volume: to the object, or to each key that an
+// item names. Of the drivers that take a Secret there are only those of CSI.
+func ofVolume(v *corev1.VolumeSource) (out []Reference) {
+	add := func(kind snapshot.ReferredKind, name string, items []corev1.KeyToPath, optional *bool) {
+		r := Reference{Kind: kind, Name: name, Optional: yes(optional)}
+		if len(items) == 0 {
+			out = append(out, r)
+		}
+		for _, i := range items {
+			r.Key = i.Key
+			out = append(out, r)
+		}
+	}
+	switch {
+	case v.ConfigMap != nil:
+		add(snapshot.ConfigMap, v.ConfigMap.Name, v.ConfigMap.Items, v.ConfigMap.Optional)
+	case v.Secret != nil:
+		add(snapshot.Secret, v.Secret.SecretName, v.Secret.Items, v.Secret.Optional)
+	case v.PersistentVolumeClaim != nil:
+		add(snapshot.Claim, v.PersistentVolumeClaim.ClaimName, nil, nil)
+	case v.CSI != nil && v.CSI.NodePublishSecretRef != nil:
+		add(snapshot.Secret, v.CSI.NodePublishSecretRef.Name, nil, nil)
+	case v.Projected != nil:
+		for _, s := range v.Projected.Sources {
+			if s.ConfigMap != nil {
+				add(snapshot.ConfigMap, s.ConfigMap.Name, s.ConfigMap.Items, s.ConfigMap.Optional)
+			}
+			if s.Secret != nil {
+				add(snapshot.Secret, s.Secret.Name, s.Secret.Items, s.Secret.Optional)
+			}
+		}
+	}
+	return out
+}
+
+func yes(b *bool) bool { return b != nil && *b }
+
+// Wanted returns the objects whose absence matters to the pods of some templates, each
+// once: those that a start needs in the order of their first reference, then those that
+// only the pull of an image does. The keys of one are wanted where a reference names any.
+func Wanted(specs ...*corev1.PodSpec) []snapshot.Wanted {
+	var out []snapshot.Wanted
+	for _, pulls := range []bool{false, true} {
+		for _, spec := range specs {
+			for _, r := range Of(spec) {
+				if r.pulls() != pulls || r.Optional && !pulls {
+					continue
+				}
+				i := slices.IndexFunc(out, func(w snapshot.Wanted) bool { return w.Kind == r.Kind && w.Name == r.Name })
+				if i < 0 {
+					i, out = len(out), append(out, snapshot.Wanted{Kind: r.Kind, Name: r.Name})
+				}
+				out[i].Keys = out[i].Keys || r.Key != ""
+			}
+		}
+	}
+	return out
+}
+
+// pulls reports whether only the pull of an image needs the object.
+func (r *Reference) pulls() bool { return r.Field == "imagePullSecrets" }
+
+// Unmet returns what keeps a pod from starting, as it does not exist: each object, or
+// each key of one that exists, once, by its first reference. What is not among the
+// objects is unknown, and not unmet.
+func Unmet(spec *corev1.PodSpec, known *snapshot.References) []Missing {
+	return missing(spec, known, func(r *Reference) bool { return !r.Optional })
+}
+
+// UnmetPulls returns the imagePullSecrets of a pod that do not exist. The kubelet goes on
+// without them.
+func UnmetPulls(spec *corev1.PodSpec, known *snapshot.References) []Missing {
+	return missing(spec, known, (*Reference).pulls)
+}
+
+func missing(spec *corev1.PodSpec, known *snapshot.References, of func(*Reference) bool) (out []Missing) {
+	if known == nil {
+		return nil
+	}
+	for _, r := range Of(spec) {
+		m := Missing{r, r.fault(known.Find(r.Kind, r.Name))}
+		same := func(o Missing) bool {
+			return o.Kind == m.Kind && o.Name == m.Name && o.Fault == m.Fault && (m.Fault == NoObject || o.Key == m.Key)
+		}
+		if of(&r) && m.Fault != "" && !slices.ContainsFunc(out, same) {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// fault returns what an object, which is nil if it is unknown, lacks of the reference; empty
+// if nothing, or if that is unknown. A variable takes no key of binaryData, a volume does.
+func (r *Reference) fault(o *snapshot.Referred) Fault {
+	switch {
+	case o == nil:
+		return ""
+	case !o.Exists:
+		return NoObject
+	case r.Key == "" || !o.KeysRead || slices.Contains(o.Keys, r.Key) || r.Field == "volumes" && slices.Contains(o.BinaryKeys, r.Key):
+		return ""
+	}
+	return NoKey
+}
