@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
@@ -97,7 +98,13 @@ func (o *explainOptions) run(ctx context.Context, args []string) error {
 		return err
 	}
 	var items []*explain.Explanation
-	for _, st := range read {
+	for i, st := range read {
+		if !o.many() {
+			if st, err = o.knowing(ctx, st, cause.NeedsOf(st)); err != nil {
+				return err
+			}
+			read[i] = st
+		}
 		items = append(items, explain.Explain(st, explain.Options{Nodes: o.nodes, Outlook: plan.Look(st)}))
 	}
 	if !o.many() && items[0].StartsInVain() { // one look at what they refer to

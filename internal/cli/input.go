@@ -19,6 +19,7 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/refer"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
@@ -229,6 +230,21 @@ func (in *input) refers(ctx context.Context, s *snapshot.Snapshot, templates ...
 		return s, nil
 	}
 	return in.opened.AddReferences(ctx, s, wanted)
+}
+
+// knowing returns a State with what else an answer about it needs.
+func (in *input) knowing(ctx context.Context, st *daemonset.State, n cause.Needs) (*daemonset.State, error) {
+	read, err := []*snapshot.Snapshot{st.Snapshot}, error(nil)
+	if n.Admission {
+		read, err = in.opened.AddAdmission(ctx, source.Creation{Of: read[0], Template: &st.DaemonSet.Spec.Template})
+	}
+	if err == nil && len(n.Nodes) > 0 {
+		read, err = in.opened.AddOtherPods(ctx, read, n.Nodes)
+	}
+	if err != nil {
+		return st, err
+	}
+	return st.Reading(read[0]), nil
 }
 
 // read returns the Snapshots that were chosen.

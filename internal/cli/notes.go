@@ -54,7 +54,11 @@ func (c *common) serverWarns(words string) { c.note("the API server warns: %s", 
 func (in *input) gaps(answers ...*daemonset.Header) {
 	var all, said []daemonset.Gap
 	for _, h := range answers {
-		all = append(all, h.Snapshot.Gaps...)
+		for _, g := range h.Snapshot.Gaps {
+			if !assumedBeside(g) {
+				all = append(all, g)
+			}
+		}
 	}
 	messages := map[daemonset.Gap][]string{}
 	for _, g := range all {
@@ -76,6 +80,12 @@ func (in *input) gaps(answers ...*daemonset.Header) {
 		g.Message = strings.Join(all, "; ")
 		in.note("%s%s", view.Gap(g), in.right(g))
 	}
+}
+
+// assumedBeside reports whether a gap stands among the assumptions of an answer: few
+// dumps hold what decides whether a pod is created, and where it fits.
+func assumedBeside(g daemonset.Gap) bool {
+	return g.Why == snapshot.NotGiven && (slices.Contains(snapshot.AdmissionWhats, g.What) || slices.Contains(snapshot.FitWhats, g.What))
 }
 
 // right says which right is missing for a Gap, the command that checks it, and what

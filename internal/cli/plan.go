@@ -56,6 +56,7 @@ func newPlan(c *common) *cobra.Command {
 				row{"removesAllPods", "no node is eligible, and none keeps its pod"},
 				row{"lostNodes>N", "more than N nodes lose their pod because they are not eligible, immediately or in the rollout"},
 				row{"strands>N", "more than N nodes lose their pod in the rollout because of a taint that the pod does not tolerate"},
+				row{"unfit>N", "the new pod does not fit on more than N nodes, and preemption makes no room; needs --fit"},
 				row{"replaces>N", "the controller replaces more than N pods; one that is only deleted does not count"},
 				row{"immediateDeletes>N", "more than N pods are deleted immediately: in the next step, or because their node is no longer eligible"}),
 			exitTable: exits("2 to 5", `
@@ -99,6 +100,7 @@ func newPlan(c *common) *cobra.Command {
 	o.question.addFlags(f, planFormats, "show all nodes, all steps and full messages", "set the exit status from the outcome")
 	o.changeFlags.addFlags(f)
 	f.StringSliceVar(&o.failOn, "fail-on", nil, "exit with status 6 if a condition holds (see above)")
+	f.BoolVar(&o.fit, "fit", false, "check whether each new pod fits (reads pods of all namespaces)")
 	o.watchFlags.addFlags(f, "follow the rollout of one DaemonSet until it completes or is stuck")
 	return cmd
 }

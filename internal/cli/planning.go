@@ -29,6 +29,7 @@ type planning struct {
 	question
 	change   *whatif.Change // what is asked, without manifests; nil for nothing
 	known    plan.Options
+	fit      bool // whether new pods fit is asked for every node that gets one
 	gates    []plan.Gate
 	rollback string // the flag that names the revision to go back to
 
@@ -81,8 +82,8 @@ func (o *planning) plan(ctx context.Context, st *daemonset.State) (planned, erro
 }
 
 // planOf returns the plan of a State as it is, or of what a change makes of it, and the
-// State with what was read for it. Where a pod is created it looks whether what the pod
-// refers to exists; not for a list, which would take requests for each DaemonSet of it.
+// State with what was read for it; of one of a list no more than of the list, as that would
+// take requests for each.
 func (o *planning) planOf(ctx context.Context, st *daemonset.State, c *whatif.Change, known plan.Options, listed bool) (*plan.Plan, *daemonset.State, error) {
 	r := &whatif.Result{State: st}
 	if c != nil {
@@ -102,11 +103,12 @@ func (o *planning) planOf(ctx context.Context, st *daemonset.State, c *whatif.Ch
 	return plan.MakeChanged(r, known), r.Before, nil
 }
 
-// lookUp adds to the States of a change what the pods refer to that it creates, and those of
-// the template before, to which a rollback goes back.
+// lookUp adds to the States of a change what else its plan needs, and, where it creates pods,
+// what they refer to, and those of the template before, to which a rollback goes back.
 func (o *planning) lookUp(ctx context.Context, r *whatif.Result) error {
-	if !plan.Creates(r.State) {
-		return nil
+	st, err := o.knowing(ctx, r.State, plan.NeedsOf(r.State, o.fit))
+	if r.State = st; err != nil || !plan.Creates(st) {
+		return err
 	}
 	templates := []*corev1.PodTemplateSpec{&r.State.DaemonSet.Spec.Template}
 	if r.Before != nil {
@@ -249,7 +251,7 @@ func parseGates(texts []string) ([]plan.Gate, error) {
 			n, err = strconv.ParseUint(strings.TrimSpace(most), 10, 31)
 		}
 		if err != nil || !slices.Contains(plan.GatesOn, g.On) || counts != g.On.Counts() {
-			return nil, hinted{fmt.Errorf("--fail-on %q is none of stalls, removesAllPods, lostNodes>N, strands>N, replaces>N, immediateDeletes>N", strings.TrimSpace(t)), "--fail-on 'stalls,lostNodes>0'"}
+			return nil, hinted{fmt.Errorf("--fail-on %q is none of stalls, removesAllPods, lostNodes>N, strands>N, unfit>N, replaces>N, immediateDeletes>N", strings.TrimSpace(t)), "--fail-on 'stalls,lostNodes>0'"}
 		}
 		g.Most = int(n)
 		out = append(out, g)

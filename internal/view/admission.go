@@ -52,11 +52,11 @@ var rejections = map[admission.Reason][]string{
 
 // bounds say how a LimitRange is violated.
 var bounds = map[admission.BoundCode]string{
-	admission.MinWithoutRequest: "{of} has no request for {resource}, and the minimum is {bound}", admission.RequestBelowMin: "{of} requests {resource} {request}, less than the minimum of {bound}",
-	admission.LimitBelowMin: "{of} limits {resource} to {limit}, less than the minimum of {bound}", admission.MaxWithoutLimit: "{of} has no limit for {resource}, and the maximum is {bound}",
-	admission.LimitAboveMax: "{of} limits {resource} to {limit}, more than the maximum of {bound}", admission.RequestAboveMax: "{of} requests {resource} {request}, more than the maximum of {bound}",
-	admission.RatioWithoutRequest: "{of} has no request for {resource}, and the ratio of limit to request is bounded", admission.RatioWithoutLimit: "{of} has no limit for {resource}, and the ratio of limit to request is bounded",
-	admission.RatioAboveMax: "{of} limits {resource} to {limit} and requests {request}, and the ratio is at most {bound}",
+	admission.MinWithoutRequest: "{whose} has no request for {resource}, and the minimum is {bound}", admission.RequestBelowMin: "{whose} requests {resource} {asked}, less than the minimum of {bound}",
+	admission.LimitBelowMin: "{whose} limits {resource} to {limited}, less than the minimum of {bound}", admission.MaxWithoutLimit: "{whose} has no limit for {resource}, and the maximum is {bound}",
+	admission.LimitAboveMax: "{whose} limits {resource} to {limited}, more than the maximum of {bound}", admission.RequestAboveMax: "{whose} requests {resource} {asked}, more than the maximum of {bound}",
+	admission.RatioWithoutRequest: "{whose} has no request for {resource}, and the ratio of limit to request is bounded", admission.RatioWithoutLimit: "{whose} has no limit for {resource}, and the ratio of limit to request is bounded",
+	admission.RatioAboveMax: "{whose} limits {resource} to {limited} and requests {asked}, and the ratio is at most {bound}",
 }
 
 // rejection says why the API server rejects a pod; terse is in a few words.
@@ -83,8 +83,8 @@ func detailsOf(r *admission.Refusal) (out []string) {
 		if b.Container != "" {
 			of = "container " + b.Container
 		}
-		f := daemonset.Facts{"of": of, "resource": string(b.Resource), "bound": b.Bound.String()}
-		for key, q := range map[string]*resource.Quantity{"request": b.Request, "limit": b.Limit} {
+		f := daemonset.Facts{"whose": of, "resource": string(b.Resource), "bound": b.Bound.String()}
+		for key, q := range map[string]*resource.Quantity{"asked": b.Request, "limited": b.Limit} {
 			if q != nil {
 				f[key] = q.String()
 			}
@@ -177,16 +177,16 @@ var remedyWords = map[admission.RemedyCode][]string{
 	admission.ListSecret:           {"list Secret {value} in the ServiceAccount"},
 	admission.RemoveField:          {"remove {field} from the template"},
 	admission.SetLevel:             {"change the template so that it complies; or, if whoever is responsible for the namespace agrees, label it:"},
-	admission.SetRequest:           {"set the request of {of} for {resource}[ to {amount}]"},
-	admission.SetLimit:             {"set the limit of {of} for {resource}[ to {amount}]"},
+	admission.SetRequest:           {"set the request of {whose} for {resource}[ to {amount}]"},
+	admission.SetLimit:             {"set the limit of {whose} for {resource}[ to {amount}]"},
 }
 
 func (a *sheet) remedies(r *admission.Refusal) {
 	var said []string
 	for _, m := range r.Remedies {
-		f := daemonset.Facts{"of": "the pod"}
+		f := daemonset.Facts{"whose": "the pod"}
 		if m.Container != "" {
-			f["of"] = "container " + m.Container
+			f["whose"] = "container " + m.Container
 		}
 		for key, value := range map[string]string{"name": m.Name, "field": m.Field, "value": m.Value, "resource": string(m.Resource)} {
 			if value != "" {

@@ -259,11 +259,13 @@ func (s *planned) blame() string {
 		return "no new pod starts: the name of its image is invalid"
 	case s.unmet() != "":
 		return "no new pod starts: " + s.unmet()
+	case s.live != nil && len(s.p.Unfit) > 0:
+		return why(s.p.Unfits(), func(p *cause.Problem, nodes []string) string { return predicates[p.Code].of(nodes, 0) }, 2)
 	case s.live != nil && len(s.p.Waves) == 0:
 		return cmp.Or(s.live.why(2), stallReason(reason))
 	case reason == cause.FailedCreate && len(s.problems) > 0 && s.problems[0].Origin != nil:
 		return cmp.Or(s.before, s.live).clause(s.problems[0], nil)
-	case reason != daemonset.StepBudgetSpent && reason != daemonset.StepWaiting && reason != plan.Unfilled:
+	case reason != daemonset.StepBudgetSpent && reason != daemonset.StepWaiting && reason != plan.Unfilled && reason != cause.DoesNotFit:
 		return stallReason(reason)
 	}
 	words := why(s.problems, func(p *cause.Problem, nodes []string) string {
@@ -348,6 +350,7 @@ func (s *planned) impact() {
 			s.add(screen.Fix, "%s", fill(s.now, daemonset.Facts{"where": someNames(nodes), "n": len(nodes)}, "repair {where} first; {n?its pod is then replaced like the others|their pods are then replaced like the others}"))
 		}
 	}
+	s.room()
 	if s.o.Reason == cause.FailedCreate && s.p.Admission != nil {
 		s.rejectedImpact()
 		return
@@ -374,6 +377,25 @@ func (s *planned) stranded() {
 	if rollback := func(f Flag) bool { return f.Name == "to-revision" }; !s.asked.Undo && !slices.ContainsFunc(s.asked.Flags, rollback) { // which takes the template as it is
 		s.s.Add(screen.Preview, s.again("plan-rollout", tolerationFlags(tolerations)...))
 	}
+}
+
+// room says on which nodes the new pod does not fit, where that is not the problem
+// that the screen is about, and which pods make room for it.
+func (s *planned) room() {
+	if s.live != nil {
+		for _, p := range s.p.Unfits() {
+			s.s.Add(screen.Impact, screen.Names{Before: pluralOf(len(p.Nodes), "the new pod will not fit on", "the new pod will not fit on:"), Names: p.Nodes, After: inBrackets(s.meaning(p)), Short: true})
+		}
+	}
+	pods, nodes := s.p.Preempted()
+	if pods == 0 {
+		return
+	}
+	f := daemonset.Facts{"pods": pods, "first": s.p.Preempts[0].Pods[0], "violates": s.p.Violated()}
+	s.s.Add(screen.Impact, screen.Names{
+		Before: fill(s.now, f, "{pods=1}the scheduler removes pod {first}, which has a lower priority, to make room on", "the scheduler removes {pods:pod} of lower priority to make room on:"),
+		Names:  nodes, After: fill(s.now, f, "[ (against the PodDisruptionBudget of {violates?one|{violates} of them})]"), Short: true,
+	})
 }
 
 // rejectedImpact says who gets no pod where the API server rejects new ones.

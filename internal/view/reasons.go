@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
@@ -34,6 +35,7 @@ var predicates = map[daemonset.Reason]predicate{
 	cause.FailedCreate:           {"pod", "is rejected by the API server", "are rejected by the API server"},
 	cause.InsufficientResources:  {"pod", "does not fit on its node", "do not fit on their node"},
 	cause.HostPortConflict:       {"pod", "needs a host port that is in use", "need a host port that is in use"},
+	cause.DoesNotFit:             {"new pod", "does not fit", "do not fit"},
 	cause.PendingUnschedulable:   {"pod", "is not scheduled", "are not scheduled"},
 	cause.PodOSNotSupported:      {"pod", "is rejected by its kubelet", "are rejected by their kubelet"},
 	cause.EvictLoop:              {"pod", "fails again and again", "fail again and again"},
@@ -96,9 +98,23 @@ func (a *sheet) reported(p *explain.Problem) string {
 // its name says all.
 func (a *sheet) meaning(p *explain.Problem) string {
 	return fill(a.now, with(p.Facts, daemonset.Facts{
-		"only": map[bool]string{true: someNames(p.Nodes)}[number(p.Facts, "replaced") == len(p.Nodes)], "on": len(p.Nodes), "lasting": a.lasting(p), "missing": missing(a.h, p.Facts), "held": heldUp[daemonset.Reason(fact(p.Facts, "heldUpBy"))],
+		"resource": firstOf(p.Facts["resources"]),
+		"only":     map[bool]string{true: someNames(p.Nodes)}[number(p.Facts, "replaced") == len(p.Nodes)], "on": len(p.Nodes), "lasting": a.lasting(p), "missing": missing(a.h, p.Facts), "held": heldUp[daemonset.Reason(fact(p.Facts, "heldUpBy"))],
 		"placement": placement(daemonset.Reason(fact(p.Facts, "because")), p.Facts), "stall": stallReason(daemonset.Reason(fact(p.Facts, "reason"))),
 	}), meanings[p.Code]...)
+}
+
+// firstOf is the first of a list of words; empty where there is none.
+func firstOf(list any) string {
+	switch l := list.(type) {
+	case []string:
+		return strings.Join(l[:min(1, len(l))], "")
+	case []any: // of a document that was read
+		if len(l) > 0 {
+			return fmt.Sprint(l[0])
+		}
+	}
+	return ""
 }
 
 const (
@@ -135,7 +151,9 @@ var meanings = map[daemonset.Reason][]string{
 	},
 	cause.FailedCreate:            {"{predicted=true}the API server will reject {on?the pod|these pods}: see Cause", "the API server rejected {events:request}[ for {on:pod}][, the last one {last@} ago]:"},
 	cause.PendingUnschedulable:    {"{missing}", "{message=}no scheduler has reported on the pod: check kube-scheduler and the template's schedulerName"},
-	cause.HostPortConflict:        {"{ports=}another pod on the node uses a host port of this one", "another pod on the node uses {ports?the host port|one of the host ports} {ports} that this pod needs"},
+	cause.DoesNotFit:              doesNotFit,
+	cause.InsufficientResources:   {"{requested=}", doesNotFit[0], doesNotFit[1], doesNotFit[2], doesNotFit[3]},
+	cause.HostPortConflict:        {"{plugin=NodePorts}host port {ports} is used by pod {owner}", "{ports=}another pod on the node uses a host port of this one", "another pod on the node uses {ports?the host port|one of the host ports} {ports} that this pod needs"},
 	cause.PodOSNotSupported:       {"the template is for {want}, and {on?the node runs|the nodes run} {platform}: the kubelet rejects every pod"},
 	cause.EvictLoop:               {"{failures:pod} failed[ ({reason})]; the controller waits up to 15m before it creates the next one"},
 	cause.Terminating:             {finalizers, "{overdue=true}it has outlived its grace period"},
@@ -198,6 +216,21 @@ const (
 	noObject = "{kind} {namespace}/{name} does not exist"
 	refersTo = "[{volume=}{init?init |}container {container} refers to it in {field}][ ({variable})][volume {volume} refers to it]"
 )
+
+// doesNotFit says of which resource a node has too little for a pod, or what else keeps
+// the pod away. Beside the facts there are resource, the first of resources, and has,
+// how much there is, where all of these nodes have the same.
+var doesNotFit = []string{
+	"{requested=1}{resource=pods}{on?the node runs|the nodes run} as many pods as {on?it|they} may[: {allocatable}]" + nobodyLower,
+	"{beyond=true}the pod requests {resource} {requested}; {on?the node has|each node has} {allocatable} in all",
+	"{beyond=true}the pod requests {resource} {requested}, more than {on?the node has|any of these nodes has} in all",
+	"{plugin=NodeResourcesFit}the pod requests {resource} {requested}[; {free} of {allocatable} {on?is|are} free]" + nobodyLower,
+	"{plugin=NodePorts}{owner=}host port {ports} is used by another pod", "{plugin=NodePorts}host port {ports} is used by pod {owner}",
+	"the scheduler rejects it ({plugin})",
+}
+
+const nobodyLower = "[{preemption=NothingLower}; {others?the other pod there has|the other pods there have} the same or a higher priority, so nothing can be preempted]" +
+	"[{preemption=StillDoesNotFit}; not even without the pods of lower priority][{preemption=Never}; its preemptionPolicy is Never]"
 
 // heldUp has what prevents the controller from writing a status.
 var heldUp = map[daemonset.Reason]string{
@@ -263,7 +296,7 @@ var origins = map[cause.OriginKind][]string{
 	cause.OriginPolicy:     {"Pod Security of namespace {namespace}: the pod violates {name}"},
 	cause.OriginWebhook:    {"admission webhook {name}"},
 	cause.OriginAPIServer:  {"the API server: see its message"},
-	cause.OriginScheduling: {"{code=HostPortConflict}not this DaemonSet: another pod on {some} uses the host port", "{resources=pods}{some} {on?runs|run} as many pods as {on?it|they} may", "other pods on {some}: they leave too little {resources} for this one"},
+	cause.OriginScheduling: {"{code=HostPortConflict}{plugin=NodePorts}not this DaemonSet: pod {owner} uses the host port", "{code=HostPortConflict}not this DaemonSet: another pod on {some} uses the host port", "{resources=pods}{some} {on?runs|run} as many pods as {on?it|they} may", "other pods on {some}: they leave too little {resources} for this one"},
 	cause.OriginController: {"likely kube-controller-manager: it is down, or cannot reach the API server"},
 	cause.OriginStrategy: {
 		"{code=HostPortConflict}maxSurge: the old pod on the node uses the host port that the new one needs",

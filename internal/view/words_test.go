@@ -120,6 +120,18 @@ func tables() map[string][]string {
 	for code, sentences := range placements {
 		each("placements", code, sentences...)
 	}
+	for code, sentences := range rejections {
+		each("rejections", code, sentences...)
+	}
+	for code, words := range rejecting {
+		each("rejecting", code, words)
+	}
+	for code, sentences := range remedyWords {
+		each("remedyWords", code, sentences...)
+	}
+	for code, words := range bounds {
+		each("bounds", code, words)
+	}
 	for rule, sentences := range checks {
 		each("checks", rule, sentences...)
 	}
@@ -188,7 +200,7 @@ func tables() map[string][]string {
 
 // madeKeys are those that the view adds to facts, each by the function that does.
 var madeKeys = map[string]any{
-	"on": 1, "lasting": "14m", "held": "h", "placement": "p", "stall": "s", "missing": "m", // meaning
+	"on": 1, "resource": "cpu", "lasting": "14m", "held": "h", "placement": "p", "stall": "s", "missing": "m", // meaning
 	"meaning": "m", "requirement": "r", // ofNode
 	"who": "w", "undone": "u", // warning
 	"ok": true, "runs": true, // rules, node
@@ -202,6 +214,7 @@ var madeKeys = map[string]any{
 	"kept": 9, "others": 9, "again": 7, "worst": 1, "have": "all 3 nodes have", "aside": "n1", "before": 4, // templateWords, ending, impact
 	"otherwise": "add a toleration",
 	"notReady":  1, "soon": 2, "wait": 900, "Check": "Check", "Preview": "Preview", // doNow of a history
+	"gain": 3, "room": 2, "without": 3, "deleted": 1, "first": "default/other", "violates": 1, "pods": 2, "details": "d", "bound": "1Gi", "asked": "2Gi", "limited": "2Gi", "amount": "27", "whose": "container agent", "level": "baseline", "version": "v1.30", // admission, room
 	"cost": "n1", "costs": 1, "raise": "Fix", "only": "n1", // costs, planAdvices, meaning
 	"next": "n", "unread": "u", "ending": 2, // summary
 	"code": "c", "some": "s", "does": "d", "other": "o", "namespace": "n", "earlier": true, "terse": false, "began": "close", "since": "2026-03-01T11:00:00Z", // origin

@@ -57,6 +57,7 @@ type Causes struct {
 	failures  map[string]*failures                   // by node: failed pods that the controller found, by its events
 	refusal   *Cause                                 // nil if the API server refuses nothing
 	admission *admission.Verdict                     // about the next pod; nil if it is not known
+	fitting   *fitting                               // see fits
 	changed   time.Time                              // the newest time in what the status is computed from
 	starts    Starts
 	nodes     map[string]*Cause           // by name; none where nothing is wrong

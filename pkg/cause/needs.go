@@ -13,11 +13,15 @@ type Needs struct {
 	Nodes     []string // whose other pods decide whether a pod fits there, sorted
 }
 
+// mostPending is of how many nodes with a pod that is not scheduled the other pods are
+// needed: an answer names few.
+const mostPending = 10
+
 // NeedsOf returns what says why pods are refused, and why others are not scheduled.
 func NeedsOf(st *daemonset.State) Needs {
 	n := Needs{Admission: Find(st).Refusal() != nil}
 	for i := range st.Nodes {
-		if slices.ContainsFunc(st.Nodes[i].Pods, unscheduled) && st.Nodes[i].Exists {
+		if len(n.Nodes) < mostPending && st.Nodes[i].Exists && slices.ContainsFunc(st.Nodes[i].Pods, unscheduled) {
 			n.Nodes = append(n.Nodes, st.Nodes[i].Name)
 		}
 	}

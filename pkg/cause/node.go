@@ -24,6 +24,7 @@ func (cs *Causes) nodeCause(n *daemonset.Node) *Cause {
 	if wrong == nil {
 		return nil
 	}
+	cs.arithmetic(n, p, wrong)
 	if !n.Exists {
 		return &Cause{Code: daemonset.NodeGone, Severity: SeverityWarning, Pod: p.Name, Since: wrong.Since, Facts: daemonset.Facts{}}
 	}

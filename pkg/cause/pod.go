@@ -9,6 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/fit"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
 // podCause returns why a pod is not available, or nil if it is.
@@ -137,6 +139,31 @@ func (cs *Causes) pending(o *corev1.Pod) *Cause {
 		c.Code, c.Facts["resources"] = InsufficientResources, lacking
 	}
 	return c
+}
+
+// arithmetic adds to what the scheduler says of a pod how much the node has, or which
+// pod uses the port, where the other pods of the node were read and say the same.
+func (cs *Causes) arithmetic(n *daemonset.Node, p *daemonset.Pod, c *Cause) {
+	if n.Object == nil || p.Object.Spec.NodeName != "" || !cs.s.OtherPods.Of(n.Name) {
+		return
+	}
+	var beside []snapshot.PodRow
+	for i := range n.Pods {
+		if other := &n.Pods[i]; other.Name != p.Name {
+			if row, ok := snapshot.RowOf(other.Object); ok {
+				beside = append(beside, row)
+			}
+		}
+	}
+	w := fit.Of(p.Object)
+	v, known := cs.on(&w, n, beside)
+	same := map[daemonset.Reason]fit.Reason{InsufficientResources: fit.NodeResourcesFit, HostPortConflict: fit.NodePorts}[c.Code]
+	if !known || v.Fits || v.Reason != same {
+		return
+	}
+	for key, value := range fitFacts(&v, cs.others(n)) {
+		c.Facts[key] = value
+	}
 }
 
 // schedulerWords returns what the scheduler says of the one node that a pod

@@ -62,12 +62,16 @@ const (
 	ProbeFailing daemonset.Reason = "ProbeFailing"
 	// InsufficientResources: the node has no room for the pod
 	// Severity: Error
-	// Facts: reason, resources, message
+	// Facts: reason, resources, message, plugin, requested, allocatable, free, beyond, others, preemption
 	InsufficientResources daemonset.Reason = "InsufficientResources"
 	// HostPortConflict: one of the host ports that the pod needs is in use on its node
 	// Severity: Error
-	// Facts: reason, ports, message
+	// Facts: reason, ports, message, plugin, owner, others, preemption
 	HostPortConflict daemonset.Reason = "HostPortConflict"
+	// DoesNotFit: a pod that the controller is to create will not fit on its node, and preemption makes no room
+	// Severity: Error
+	// Facts: plugin, resources, requested, allocatable, free, beyond, others, preemption, ports, owner
+	DoesNotFit daemonset.Reason = "DoesNotFit"
 	// PendingUnschedulable: the scheduler cannot place the pod; `message` is what it says about the one node that the
 	// pod is for
 	// Severity: Error
@@ -107,7 +111,7 @@ const (
 // Reasons lists every Reason that this package adds to daemonset.Reasons.
 var Reasons = []daemonset.Reason{
 	NodeNotReady, TerminatingOnDeadNode, ControllerSilent, FailedCreate, OOMKilled, CrashLoopBackOff, ImagePullBackOff, FailedMount, FailedCreatePodSandBox, ContainerConfig, ContainerCreating, InitRunning,
-	ProbeFailing, InsufficientResources, HostPortConflict, PendingUnschedulable, PodOSNotSupported, EvictLoop, Terminating, Starting, NoPod, NoEligibleNode, NextRolloutStalls,
+	ProbeFailing, DoesNotFit, InsufficientResources, HostPortConflict, PendingUnschedulable, PodOSNotSupported, EvictLoop, Terminating, Starting, NoPod, NoEligibleNode, NextRolloutStalls,
 }
 
 // OfContainer reports whether a cause is one that containers give: a bad revision

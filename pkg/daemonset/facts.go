@@ -11,6 +11,8 @@ type FactKeys struct {
 	// certain
 	AtWorst bool `json:"atWorst"`
 
+	Allocatable string `json:"allocatable"` // how much of the first of `resources` the node can allocate, such as `16Gi`
+
 	// what tolerates the taint: a toleration that the controller adds (true) or one of the template (false)
 	Automatic   bool      `json:"automatic"`
 	Available   int       `json:"available"`   // the number of the status
@@ -21,7 +23,8 @@ type FactKeys struct {
 	Because string `json:"because"`
 
 	// the number of the newest revision whose template makes a node eligible
-	Before int `json:"before"`
+	Before int  `json:"before"`
+	Beyond bool `json:"beyond"` // the pod requests more of the first of `resources` than the whole node has
 
 	// the application, release or object of a tool; empty if unknown
 	By string `json:"by"`
@@ -63,6 +66,7 @@ type FactKeys struct {
 	Fields     []string `json:"fields"`
 	File       string   `json:"file"`       // as it was given; `standard input` for `-`
 	Finalizers []string `json:"finalizers"` // that keep the object
+	Free       string   `json:"free"`       // how much of the first of `resources` the node has left
 	From       int      `json:"from"`       // the number that the revision has
 	Generation int      `json:"generation"` // of the spec
 	Got        string   `json:"got"`        // the value of the node's label
@@ -134,20 +138,24 @@ type FactKeys struct {
 
 	// of the requirement: `In`, `NotIn`, `Exists`, `DoesNotExist`, `Gt`, `Lt`
 	Operator string   `json:"operator"`
-	Others   int      `json:"others"`   // how many more rules fail
+	Others   int      `json:"others"`   // how many more rules fail; how many pods of others the node has
 	OnNodes  []string `json:"onNodes"`  // the nodes that it is about, sorted by name
 	Outdated int      `json:"outdated"` // how many pods are not updated then
 	Patience int      `json:"patience"` // how many seconds after its creation a late pod is expected to stay as it is
 	Overdue  bool     `json:"overdue"`  // the deletionTimestamp is more than 5 minutes ago
-	Owner    string   `json:"owner"`    // `Kind/name` of the object that controls the pod
-	Pods     int      `json:"pods"`     // how many pods are old; in a note, how many it is about
-	Platform string   `json:"platform"` // an operating system or an architecture: `linux`, `arm64`
+
+	// `Kind/name` of the object that controls the pod; `namespace/name` of the pod that uses the host port
+	Owner    string `json:"owner"`
+	Plugin   string `json:"plugin"`   // the scheduler's [plugin](#plugins-of-the-scheduler) that rejects the node
+	Pods     int    `json:"pods"`     // how many pods are old; in a note, how many it is about
+	Platform string `json:"platform"` // an operating system or an architecture: `linux`, `arm64`
 
 	// operating systems or architectures: of the nodes on which a pod is available, or of the eligible ones
-	Platforms []string `json:"platforms"`
-	Ports     []string `json:"ports"`     // for example `8080/TCP`
-	Predicted bool     `json:"predicted"` // no event tells of it: the rules do; otherwise absent
-	Present   bool     `json:"present"`   // the node has the label
+	Platforms  []string `json:"platforms"`
+	Ports      []string `json:"ports"`      // for example `8080/TCP`
+	Preemption string   `json:"preemption"` // what [preemption](#preemption) does
+	Predicted  bool     `json:"predicted"`  // no event tells of it: the rules do; otherwise absent
+	Present    bool     `json:"present"`    // the node has the label
 
 	// the reason of the pod, the container or the node condition, in the words of Kubernetes; for
 	// `NextRolloutStalls`, [why](#why-a-rollout-does-not-complete)
@@ -159,6 +167,7 @@ type FactKeys struct {
 	// how many old pods are replaced until then, or deleted without replacement
 	Replaced     int       `json:"replaced"`
 	Replaces     int       `json:"replaces"`     // how many old pods there are
+	Requested    string    `json:"requested"`    // how much of the first of `resources` the pod requests, such as `30Gi`
 	Resources    []string  `json:"resources"`    // what there is too little of: `cpu`, `memory`, `pods`
 	Restarts     int       `json:"restarts"`     // of the container; in a note, how many revisions are restarts
 	Revision     string    `json:"revision"`     // the ControllerRevision of the pod; empty if there is none

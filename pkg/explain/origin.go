@@ -14,6 +14,7 @@ var originOf = map[daemonset.Reason]cause.Origin{
 	daemonset.NodeGone:          {Kind: cause.OriginNodes, Certainty: cause.Certain},
 	cause.HostPortConflict:      {Kind: cause.OriginScheduling, Certainty: cause.Certain},
 	cause.InsufficientResources: {Kind: cause.OriginScheduling, Certainty: cause.Certain},
+	cause.DoesNotFit:            {Kind: cause.OriginScheduling, Certainty: cause.Certain},
 	OnDeleteOutdated:            {Kind: cause.OriginStrategy, Certainty: cause.Certain},
 	daemonset.InvalidBudget:     {Kind: cause.OriginStrategy, Certainty: cause.Certain},
 	SurgeHostPort:               {Kind: cause.OriginStrategy, Certainty: cause.Certain},

@@ -59,6 +59,7 @@ func (f *assumedNode) next(p *daemonset.Pod, st *daemonset.State, t *pace) (at f
 type assumed struct {
 	nodes     []assumedNode // as State.Nodes
 	stay      int           // nodes on which nothing becomes available
+	unfit     int           // nodes on which a new pod does not fit
 	fails     *cause.Tally
 	failing   *cause.Cause            // why, where the revision fails
 	confined  *cause.Common           // what the nodes have on which alone the revision fails; nil where it is not so
@@ -86,6 +87,13 @@ func portsHeld(n *daemonset.Node, template *corev1.PodSpec) bool {
 		return !p.Updated && !p.Terminating && p.Ready &&
 			slices.ContainsFunc(cause.HostPorts(&p.Object.Spec), func(port string) bool { return slices.Contains(wanted, port) })
 	})
+}
+
+// getsPod reports whether the controller will create a pod on a node: it has none, or
+// only old ones.
+func getsPod(n *daemonset.Node, st *daemonset.State) bool {
+	updated := slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool { return p.Updated && !p.Terminating })
+	return n.ShouldRun.OK && n.Object != nil && !updated && (len(n.Pods) == 0 || st.Budget.Kind != daemonset.BudgetNone)
 }
 
 func hasAvailable(n *daemonset.Node) bool {
@@ -158,6 +166,9 @@ func assume(st *daemonset.State) *assumed {
 			f.never, f.down = down, true
 		case other != nil:
 			f.never, f.down = other, true
+		case getsPod(n, st) && causes.Unfit(n) != nil:
+			f.never, f.down = causes.Unfit(n), true
+			a.unfit++
 		case a.failing != nil:
 			f.never = a.failing
 		case a.failsOn(n):
@@ -179,7 +190,8 @@ func assume(st *daemonset.State) *assumed {
 				a.broken[n.Name] = f.pods[p.Name]
 			}
 		}
-		a.stay += b2i(f.down || f.hangs || a.broken[n.Name] != nil)
+		unfit := f.never != nil && f.never.Code == cause.DoesNotFit
+		a.stay += b2i(f.down && !unfit || f.hangs || a.broken[n.Name] != nil)
 		if c != nil && c.Facts.Yes("late") && !f.stays() && updatedPod(n, c.Pod) {
 			a.late = append(a.late, Holder{Node: n.Name, Pod: c.Pod, Cause: c})
 		}

@@ -4,10 +4,13 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
+	"github.com/kubectl-ds/kubectl-ds/pkg/admission"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/refer"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
 // What a plan assumes. Durations are written as Go writes them.
@@ -93,6 +96,26 @@ const (
 	// Value: how many
 	// Source: `State`
 	AssumeReadyPods daemonset.AssumptionCode = "ReadyPodsBecomeAvailable"
+	// AssumeOtherPods: the pods of others stay on the nodes as they are; only where they were read
+	// Source: `State`
+	AssumeOtherPods daemonset.AssumptionCode = "OtherPodsStay"
+	// AssumeNotModelled: what the template asks of the scheduler by these rules, which are not computed, keeps no pod
+	// from its node
+	// Value: the [rules](#rules-of-the-scheduler-that-are-not-computed), by commas
+	// Source: `Spec`
+	AssumeNotModelled daemonset.AssumptionCode = "SchedulingNotModelled"
+	// AssumeFits: new pods fit on this many nodes, of which the other pods were not read
+	// Value: how many
+	// Source: `State`: they could not be read. `NotAsked`: without `--fit` nobody asked for them
+	AssumeFits daemonset.AssumptionCode = "NewPodsFit"
+	// AssumeHooks: these webhooks and admission policies, which are not run, admit the pods as they are
+	// Value: their names, by commas
+	// Source: `Admission`
+	AssumeHooks daemonset.AssumptionCode = "HooksAdmit"
+	// AssumeUnchecked: these rules of the API server, of which something could not be read, admit the pods
+	// Value: the [rules](#rules-of-admission), by commas; empty where nothing of the namespace could be read
+	// Source: `Admission`
+	AssumeUnchecked daemonset.AssumptionCode = "AdmissionNotChecked"
 	// AssumeHostPorts: a pod that surges is not scheduled, because the old pod on its node holds its host ports
 	// Source: `Spec`
 	AssumeHostPorts daemonset.AssumptionCode = "HostPortsHeld"
@@ -109,7 +132,7 @@ const (
 // daemonset.Assumptions.
 var Assumptions = []daemonset.AssumptionCode{
 	AssumeStart, AssumeStartSlow, AssumeStartFast, AssumeTermination, AssumeMinReadySeconds, AssumeCountedLate, AssumeRequestRate, AssumeRequestBurst, AssumeSlowStart, AssumeStepBurst,
-	AssumeNewPods, AssumeLatePods, AssumeNodesStay, AssumeRevisionFails, AssumeConfined, AssumeInvalidImage, AssumeMissingReference, AssumeReadyPods, AssumeHostPorts, AssumeRefused, AssumeCollected,
+	AssumeNewPods, AssumeLatePods, AssumeNodesStay, AssumeRevisionFails, AssumeConfined, AssumeInvalidImage, AssumeMissingReference, AssumeReadyPods, AssumeOtherPods, AssumeNotModelled, AssumeFits, AssumeHooks, AssumeUnchecked, AssumeHostPorts, AssumeRefused, AssumeCollected,
 }
 
 // RestsOn reports whether one of the plan's assumptions is about something that
@@ -145,6 +168,8 @@ const (
 	sourceController  = "Controller" // the controller's own constants and defaults
 	sourceState       = "State"
 	sourceReferences  = "References" // what was read of the objects
+	sourceAdmission   = "Admission"  // what was read of it
+	sourceNotAsked    = "NotAsked"   // nobody asked to read it
 )
 
 // assumptions returns those of a forecast.
@@ -185,6 +210,17 @@ func (w *way) assumptions(o Options) (out []daemonset.Assumption) {
 		}
 		add(true, AssumeMissingReference, what, sourceReferences)
 	}
+	add(w.st.Snapshot.OtherPods != nil, AssumeOtherPods, "", sourceState)
+	var rules []string
+	for _, u := range a.causes.NotModelled() {
+		rules = append(rules, string(u))
+	}
+	add(len(rules) > 0, AssumeNotModelled, strings.Join(rules, ", "), sourceSpec)
+	unread := len(slices.DeleteFunc(NeedsOf(w.st, w.st.Budget.MaxSurge > 0).Nodes, w.st.Snapshot.OtherPods.Of))
+	add(unread > 0, AssumeFits, strconv.Itoa(unread), map[bool]string{true: sourceState, false: sourceNotAsked}[w.st.Snapshot.Lacks(snapshot.PodsOfOthers)])
+	hooks, unchecked := a.notRun()
+	add(len(hooks) > 0, AssumeHooks, strings.Join(hooks, ", "), sourceAdmission)
+	add(len(unchecked) > 0, AssumeUnchecked, but(ofNamespace, unchecked), sourceAdmission)
 	add(a.ports, AssumeHostPorts, "", sourceSpec)
 	add(a.refusal != nil && !predicted, AssumeRefused, "", sourceState)
 	add(a.gone, AssumeCollected, seconds(collected), sourceController)
@@ -199,6 +235,38 @@ func (w *way) failsOn() (nodes []string) {
 		}
 	}
 	return nodes
+}
+
+// ofNamespace are rules of which nothing is checked where nothing of a namespace could be
+// read.
+var ofNamespace = []string{string(admission.PodSecurity), string(admission.LimitRanger), string(admission.ResourceQuota)}
+
+// but returns names, by commas; "" if all of some are among them.
+func but(all, names []string) string {
+	if !slices.ContainsFunc(all, func(n string) bool { return !slices.Contains(names, n) }) {
+		return ""
+	}
+	return strings.Join(names, ", ")
+}
+
+// notRun returns the names of the webhooks and policies that were not run, and the rules
+// of admission that could not be checked.
+func (a *assumed) notRun() (hooks, rules []string) {
+	v := a.causes.Admission()
+	if v == nil {
+		return nil, nil
+	}
+	for _, x := range v.Assumed {
+		if x.Hook != nil && !slices.Contains(hooks, x.Hook.Name) {
+			hooks = append(hooks, x.Hook.Name)
+		}
+	}
+	for _, u := range v.Unknown {
+		if !slices.Contains(rules, string(u.Rule)) {
+			rules = append(rules, string(u.Rule))
+		}
+	}
+	return hooks, rules
 }
 
 // readyPods counts the pods of the current revision that only wait for

@@ -21,6 +21,8 @@ type projection struct {
 	stranded    []StrandedNode
 	nodes       []assumedNode // of the State's nodes; none where nothing is forecast
 	admission   *admission.Verdict
+	unfit       []Holder
+	preempts    []Preempt
 }
 
 // forecast steps a rollout to its end. What was assumed before a change may be
@@ -60,6 +62,7 @@ func forecast(st *daemonset.State, o Options, inherited *assumed, underWay bool)
 		}
 	}
 	f.nodes, f.admission = w.a.nodes, w.a.causes.Admission()
+	f.unfit, f.preempts = w.a.fitting(st)
 	f.assumptions, f.warnings = w.assumptions(o), stepWarnings(&step, st, w.a)
 	if run.end.endless {
 		return f
@@ -225,6 +228,8 @@ func (w *way) outcome(r *simulation) Outcome {
 		o.Code, o.Reason = NotRolling, daemonset.StepOnDelete
 	case old > 0 || lacking > 0 || r.hangs() || w.a.startsNone() && r.creates():
 		o.Code, o.Reason, o.AtWorst = Stalls, r.stallReason(), r.end.chosen && old > 0
+	case r.unfit():
+		o.Code, o.Reason = Stalls, cause.DoesNotFit
 	case counts.Desired == 0 && runsPod(w.st.Nodes) && !r.runsPod():
 		o.Code = RemovesAllPods
 	case len(r.waves) == 0 && (r.end.at == 0 || r.whole):
@@ -239,6 +244,16 @@ func (w *way) outcome(r *simulation) Outcome {
 		o.Holders, o.FurtherHolders = holders(r, w.a, o.Code == Stalls)
 	}
 	return o
+}
+
+// unfit reports whether a new pod is left that does not fit on its node.
+func (r *simulation) unfit() bool {
+	for i := range r.slots {
+		if never := r.nodes[i].never; r.slots[i].made > 0 && never != nil && never.Code == cause.DoesNotFit {
+			return true
+		}
+	}
+	return false
 }
 
 // removesAllPods reports whether no node is eligible after a change that takes
@@ -306,6 +321,8 @@ var OutcomeReasons = []daemonset.Reason{
 	cause.ControllerSilent,
 	// Stalls: the API server rejects pods
 	cause.FailedCreate,
+	// Stalls: new pods do not fit on their nodes
+	cause.DoesNotFit,
 	// Stalls: maxUnavailable or maxSurge cannot be resolved
 	daemonset.InvalidBudget,
 	// Stalls: an old pod is alone on a deleted node

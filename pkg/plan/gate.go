@@ -22,12 +22,13 @@ const (
 	GateRemovesAllPods   GateOn = "removesAllPods"   // no node is eligible, and none keeps its pod
 	GateLostNodes        GateOn = "lostNodes"        // nodes that lose their pod, at once or in the rollout
 	GateStrands          GateOn = "strands"          // of these, those whose pod may stay until the rollout deletes it, for a taint
+	GateUnfit            GateOn = "unfit"            // nodes on which a new pod does not fit
 	GateReplaces         GateOn = "replaces"         // pods that the controller replaces
 	GateImmediateDeletes GateOn = "immediateDeletes" // pods that are deleted at once
 )
 
 // GatesOn lists every GateOn.
-var GatesOn = []GateOn{GateStalls, GateRemovesAllPods, GateLostNodes, GateStrands, GateReplaces, GateImmediateDeletes}
+var GatesOn = []GateOn{GateStalls, GateRemovesAllPods, GateLostNodes, GateStrands, GateUnfit, GateReplaces, GateImmediateDeletes}
 
 // Counts reports whether the gate is about a number, and not about how a Plan ends.
 func (on GateOn) Counts() bool { return on != GateStalls && on != GateRemovesAllPods }
@@ -59,6 +60,8 @@ func (g Gate) Of(p *Plan) Finding {
 		f.Number = len(p.Lost) // also of a rollout that a value which was not compared may start
 	case GateStrands:
 		f.Number = len(p.Stranded)
+	case GateUnfit:
+		f.Number = len(p.Unfit)
 	case GateReplaces:
 		f.Number = p.Replaces
 	case GateImmediateDeletes:

@@ -147,7 +147,7 @@ func begin(subject Subject, st *daemonset.State, o Options, inherited *assumed) 
 	f := forecast(st, o, inherited, subject == SubjectRollout)
 	p.Lost, p.Stranded = append([]PlacementNode{}, f.lost...), append([]StrandedNode{}, f.stranded...)
 	p.Groups = groups(st, o.GroupBy, f.nodes)
-	p.Admission = f.admission
+	p.Admission, p.Unfit, p.Preempts = f.admission, append([]Holder{}, f.unfit...), append([]Preempt{}, f.preempts...)
 	p.Forecast, p.Assumptions, p.Warnings = f.Forecast, append(p.Assumptions, f.assumptions...), append(p.Warnings, f.warnings...)
 	return p
 }

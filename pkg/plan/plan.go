@@ -46,6 +46,13 @@ type Plan struct {
 	// node has a NoSchedule taint that the pod does not tolerate. Sorted by name
 	Stranded []StrandedNode `json:"stranded"`
 
+	// nodes on which a new pod does not fit, and preemption makes no room, sorted by name; where the other pods of a node
+	// were not read, only if the pod would not fit there alone
+	Unfit []Holder `json:"unfit"`
+
+	// nodes on which pods of lower priority make room for the new pod, sorted by name
+	Preempts []Preempt `json:"preempts"`
+
 	// what the API server answers when the controller asks it to create a pod of the current template; nil where no
 	// pod is created, and where nothing was read that decides it
 	Admission *admission.Verdict `json:"admission"`

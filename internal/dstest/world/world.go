@@ -124,7 +124,7 @@ func Parse(t testing.TB, text string) *snapshot.Snapshot {
 			for _, name := range expand(node) {
 				for i, row := range w.Others[node] {
 					row.Node, row.Namespace = name, cmp.Or(row.Namespace, "default")
-					row.Name = cmp.Or(row.Name, fmt.Sprintf("other-%d", i))
+					row.Name = cmp.Or(row.Name, fmt.Sprintf("other-%d", i)) + "-" + name
 					s.OtherPods.Pods = append(s.OtherPods.Pods, row)
 				}
 			}

@@ -1,0 +1,168 @@
+package cause
+
+import (
+	"slices"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/fit"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// fitting is what decides whether pods fit on nodes.
+type fitting struct {
+	profile fit.Profile
+	rows    map[string][]snapshot.PodRow // of others, by node
+	wanted  fit.Wanted                   // the next pod
+	ranked  bool                         // its priority is known
+}
+
+// fits returns what decides whether pods fit, which is made once.
+func (cs *Causes) fits() *fitting {
+	if cs.fitting != nil {
+		return cs.fitting
+	}
+	s := cs.s
+	f := &fitting{profile: fit.ProfileOf(s.KubernetesVersion), rows: map[string][]snapshot.PodRow{}}
+	if s.OtherPods != nil {
+		for _, row := range s.OtherPods.Pods {
+			f.rows[row.Node] = append(f.rows[row.Node], row)
+		}
+	}
+	pod := cs.st.PodFor("")
+	if cs.admission != nil {
+		pod = cs.admission.Pod
+	} else {
+		pod.Spec = *fit.Admitted(&pod.Spec)
+	}
+	priority, ranked := priorityOf(pod, s.Pods)
+	pod.Spec.Priority = &priority
+	f.wanted, f.ranked = fit.OfTemplate(s.DaemonSet.Namespace, &corev1.PodTemplateSpec{ObjectMeta: pod.ObjectMeta, Spec: pod.Spec}), ranked
+	cs.fitting = f
+	return f
+}
+
+// priorityOf returns the priority of a pod: its own, that of a class that every cluster
+// has, or that of a pod of the DaemonSet, which has it by the class or by the cluster's
+// default. ranked is false for one of a class of which nothing tells the value.
+func priorityOf(pod *corev1.Pod, own []corev1.Pod) (priority int32, ranked bool) {
+	const critical = 2_000_000_000
+	class := pod.Spec.PriorityClassName
+	switch {
+	case pod.Spec.Priority != nil:
+		return *pod.Spec.Priority, true
+	case class == "system-cluster-critical":
+		return critical, true
+	case class == "system-node-critical":
+		return critical + 1000, true
+	}
+	if i := slices.IndexFunc(own, func(p corev1.Pod) bool { return p.Spec.PriorityClassName == class && p.Spec.Priority != nil }); i >= 0 {
+		return *own[i].Spec.Priority, true
+	}
+	return 0, class == ""
+}
+
+// on returns what the scheduler decides about a pod on a node beside these pods of the
+// DaemonSet. known is false where the other pods of the node were not read, unless the
+// node, by what it says of itself, has too little for these alone.
+func (cs *Causes) on(w *fit.Wanted, n *daemonset.Node, beside []snapshot.PodRow) (v fit.Verdict, known bool) {
+	f, read := cs.fits(), cs.s.OtherPods.Of(n.Name)
+	node := &fit.Node{Node: n.Object, Pods: slices.Concat(f.rows[n.Name], beside)}
+	if cs.s.OtherPods != nil {
+		node.Budgets = cs.s.OtherPods.Budgets
+	}
+	v = f.profile.On(w, node)
+	return v, len(v.Unreadable) == 0 && (read || tooSmall(n.Object, &v))
+}
+
+// tooSmall reports whether a node says of each resource that does not suffice how much it
+// has.
+func tooSmall(n *corev1.Node, v *fit.Verdict) bool {
+	silent := func(l fit.Lack) bool { _, says := n.Status.Allocatable[l.Resource]; return !says }
+	return len(v.Lacks) > 0 && !slices.ContainsFunc(v.Lacks, silent)
+}
+
+// NewPod returns what the scheduler decides about the next pod on a node: beside the old
+// pod, if that stays until the new one is available (maxSurge), else in its place. known
+// is false where that cannot be told: the other pods of the node were not read, or the
+// priority of the pod is not known and decides.
+func (cs *Causes) NewPod(n *daemonset.Node) (v fit.Verdict, known bool) {
+	if n.Object == nil {
+		return v, false
+	}
+	var beside []snapshot.PodRow
+	if cs.st.Budget.MaxSurge > 0 {
+		for i := range n.Pods {
+			if p := &n.Pods[i]; !p.Updated && !p.Terminating && p.Ready {
+				if row, ok := snapshot.RowOf(p.Object); ok {
+					beside = append(beside, row)
+				}
+			}
+		}
+	}
+	w := cs.fits().wanted
+	if v, known = cs.on(&w, n, beside); known && !v.Fits && v.Resolvable && !cs.fits().ranked {
+		known = false
+	}
+	return v, known
+}
+
+// NotModelled names what the template asks of the scheduler and is not looked at.
+func (cs *Causes) NotModelled() []fit.Unmodelled { return cs.fits().wanted.Unmodelled }
+
+// Unfit returns that the next pod does not fit on a node, and that preemption does not
+// make room; nil if it fits, can make room, or that is not known.
+func (cs *Causes) Unfit(n *daemonset.Node) *Cause {
+	v, known := cs.NewPod(n)
+	if !known || v.Fits || v.Preemption.Outcome == fit.Possible || v.Preemption.Outcome == fit.VictimsNotCounted {
+		return nil
+	}
+	return &Cause{Code: DoesNotFit, Severity: SeverityError, Facts: fitFacts(&v, cs.others(n))}
+}
+
+// others counts the pods of others that are on a node, or nominated to it.
+func (cs *Causes) others(n *daemonset.Node) int { return len(cs.fits().rows[n.Name]) }
+
+// fitFacts returns what a Verdict that says no rests on, of the first resource or port
+// that does not suffice; others is how many pods of others the node has.
+func fitFacts(v *fit.Verdict, others int) daemonset.Facts {
+	f := daemonset.Facts{"plugin": string(v.Reason), "preemption": string(v.Preemption.Outcome), "others": others}
+	var resources []string
+	for _, l := range v.Lacks {
+		resources = append(resources, string(l.Resource))
+	}
+	if len(v.Lacks) > 0 {
+		l := v.Lacks[0]
+		f["resources"], f["requested"] = resources, AmountIn(l.Resource, l.Requested)
+		f["allocatable"], f["free"] = AmountIn(l.Resource, l.Allocatable), AmountIn(l.Resource, max(0, l.Allocatable-l.Used))
+		f["beyond"] = l.Beyond()
+	}
+	if len(v.Ports) > 0 {
+		p := v.Ports[0]
+		f["ports"], f["owner"] = []string{portString(p.Port)}, p.Holders[0].Namespace+"/"+p.Holders[0].Name
+	}
+	return f
+}
+
+func portString(p snapshot.HostPort) string {
+	protocol := p.Protocol
+	if protocol == "" {
+		protocol = corev1.ProtocolTCP
+	}
+	return strconv.Itoa(int(p.Port)) + "/" + string(protocol)
+}
+
+// AmountIn returns an amount of a resource in the scheduler's units as people write it:
+// "250m", "16Gi".
+func AmountIn(name corev1.ResourceName, n int64) string {
+	switch name {
+	case corev1.ResourceCPU:
+		return resource.NewMilliQuantity(n, resource.DecimalSI).String()
+	case corev1.ResourceMemory, corev1.ResourceEphemeralStorage:
+		return resource.NewQuantity(n, resource.BinarySI).String()
+	}
+	return resource.NewQuantity(n, resource.DecimalSI).String()
+}
