@@ -1,0 +1,314 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
+)
+
+// TestFit: a plan says which nodes a new pod does not fit on, and which pods the scheduler
+// removes to make room; then the real scheduler does it. Scenes are drawn: FIT_SCENES of them,
+// from FIT_SEED on.
+func TestFit(t *testing.T) {
+	t.Parallel()
+	scenes, seed := fromEnv(t, "FIT_SCENES", 6), fromEnv(t, "FIT_SEED", 1)
+	ctx := t.Context()
+	c := stage.New(t, stage.Options{Controllers: append(slices.Clone(stage.DefaultControllers), "disruption-controller")})
+	plugin, err := stage.BuildPlugin(ctx)
+	must(t, err)
+	c.PluginDir = plugin
+	for name, value := range priorities {
+		_, err := c.Client.SchedulingV1().PriorityClasses().Create(ctx, &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Value: value}, metav1.CreateOptions{})
+		must(t, err)
+	}
+	reached := map[string]int{}
+	for i := range scenes {
+		s := drawFit(uint64(seed + i))
+		t.Run(strconv.Itoa(seed+i), func(t *testing.T) { s.play(t, c, reached) })
+	}
+	t.Log(reached)
+}
+
+func fromEnv(t *testing.T, name string, otherwise int) int {
+	t.Helper()
+	text := os.Getenv(name)
+	if text == "" {
+		return otherwise
+	}
+	n, err := strconv.Atoi(text)
+	must(t, err)
+	return n
+}
+
+var priorities = map[string]int32{"low": 100, "middle": 1000, "high": 10000}
+
+// fitScene is a few nodes, what runs there, and what a DaemonSet asks for.
+type fitScene struct {
+	name    string
+	nodes   []*corev1.Node
+	pods    []*corev1.Pod
+	budgets []*policyv1.PodDisruptionBudget
+	before  *appsv1.DaemonSet // nil: it is new
+	after   *appsv1.DaemonSet
+}
+
+func drawFit(seed uint64) *fitScene {
+	r := rand.New(rand.NewPCG(seed, 16))
+	pick := func(of ...string) string { return of[r.IntN(len(of))] }
+	s := &fitScene{name: fmt.Sprintf("fit-%d", seed)}
+	amounts := func(cpu, memory string) corev1.ResourceRequirements {
+		return corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse(memory)}}
+	}
+	port := func(p *corev1.PodSpec, n int32, ip string) {
+		p.Containers[0].Ports = []corev1.ContainerPort{{ContainerPort: n, HostPort: n, HostIP: ip, Protocol: corev1.Protocol(pick("TCP", "TCP", "UDP"))}}
+	}
+	for i := range 3 + r.IntN(3) {
+		n := stage.NewNode(fmt.Sprintf("%s-%d", s.name, i))
+		n.Labels["scene"] = s.name
+		n.Status.Allocatable[corev1.ResourceCPU] = resource.MustParse(pick("1", "2", "500m"))
+		n.Status.Allocatable[corev1.ResourceMemory] = resource.MustParse(pick("1Gi", "2Gi", "512Mi"))
+		n.Status.Allocatable[corev1.ResourcePods] = resource.MustParse(pick("2", "3", "4", "110", "110"))
+		if r.IntN(6) == 0 {
+			n.Spec.Taints = []corev1.Taint{{Key: "reserved", Value: "yes", Effect: corev1.TaintEffectNoSchedule}}
+		}
+		s.nodes = append(s.nodes, n)
+		protected := false
+		for j := range r.IntN(4) {
+			labels := map[string]string{"on": n.Name}
+			p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: s.name, Name: fmt.Sprintf("%s-%d", n.Name, j), Labels: labels}, Spec: corev1.PodSpec{
+				NodeName: n.Name, PriorityClassName: pick("low", "low", "middle", "high", ""), Tolerations: []corev1.Toleration{{Operator: corev1.TolerationOpExists}},
+				Containers: []corev1.Container{{Name: "c", Image: "acme/other:1", Resources: amounts(pick("100m", "200m", "400m", "800m"), pick("64Mi", "256Mi", "512Mi"))}},
+			}}
+			if r.IntN(4) == 0 {
+				port(&p.Spec, int32(9400+r.IntN(2)), pick("", "", "127.0.0.1", "0.0.0.0"))
+			}
+			s.pods = append(s.pods, p)
+			if !protected && r.IntN(4) == 0 { // of two that select a pod the disruption controller looks after one
+				protected = true
+				least := intstr.FromInt32(int32(r.IntN(3)))
+				s.budgets = append(s.budgets, &policyv1.PodDisruptionBudget{
+					ObjectMeta: metav1.ObjectMeta{Namespace: s.name, Name: p.Name},
+					Spec:       policyv1.PodDisruptionBudgetSpec{MinAvailable: &least, Selector: &metav1.LabelSelector{MatchLabels: labels}},
+				})
+			}
+		}
+	}
+	ds := stage.NewDaemonSet(s.name, "agent", "acme/node-agent:1")
+	spec := &ds.Spec.Template.Spec
+	spec.NodeSelector = map[string]string{"scene": s.name}
+	spec.PriorityClassName = pick("low", "middle", "middle", "high", "high")
+	spec.Containers[0].Resources = amounts(pick("50m", "100m"), pick("16Mi", "32Mi"))
+	all, none := intstr.FromString("100%"), intstr.FromInt32(0)
+	ds.Spec.UpdateStrategy.RollingUpdate = &appsv1.RollingUpdateDaemonSet{MaxUnavailable: &all, MaxSurge: &none}
+	s.after = ds.DeepCopy()
+	s.after.Spec.Template.Spec.Containers[0].Resources = amounts(pick("50m", "300m", "700m", "3"), pick("16Mi", "300Mi", "700Mi"))
+	if r.IntN(3) == 0 {
+		port(&s.after.Spec.Template.Spec, int32(9400+r.IntN(2)), pick("", "127.0.0.1"))
+	}
+	s.after.Spec.Template.Annotations = map[string]string{"drawn": "again"}
+	switch r.IntN(3) {
+	case 0: // a new DaemonSet
+	case 1: // the old pods go first
+		s.before = ds
+	case 2: // both side by side
+		ds.Spec.UpdateStrategy.RollingUpdate = &appsv1.RollingUpdateDaemonSet{MaxUnavailable: &none, MaxSurge: &all}
+		s.after.Spec.UpdateStrategy = *ds.Spec.UpdateStrategy.DeepCopy()
+		s.before = ds
+	}
+	return s
+}
+
+// play plans the scene, has it happen, and compares.
+func (s *fitScene) play(t *testing.T, c *stage.Cluster, reached map[string]int) {
+	ctx := t.Context()
+	must(t, c.CreateNamespace(ctx, s.name))
+	must(t, c.AddNodes(ctx, s.nodes...))
+	// the DaemonSet comes first: its pods fit beside nothing, and what is bound by hand asks nobody
+	if s.before != nil {
+		must(t, c.Create(ctx, s.before))
+		must(t, c.WaitRollout(ctx, s.name, "agent"))
+	}
+	for _, p := range s.pods {
+		_, err := c.Client.CoreV1().Pods(s.name).Create(ctx, p, metav1.CreateOptions{})
+		must(t, err)
+	}
+	for _, b := range s.budgets {
+		_, err := c.Client.PolicyV1().PodDisruptionBudgets(s.name).Create(ctx, b, metav1.CreateOptions{})
+		must(t, err)
+	}
+	if err := c.WaitFor(ctx, "pods that run, and budgets that count them", func(ctx context.Context) (bool, error) { return s.settled(ctx, c) }); err != nil {
+		pods, _ := c.Kubectl(context.Background(), "get", "pods,pdb", "-n", s.name, "-o", "wide")
+		t.Fatalf("%v\n%s", err, pods.Stdout)
+	}
+
+	file := filepath.Join(t.TempDir(), "agent.yaml")
+	after := s.after.DeepCopy()
+	after.TypeMeta = metav1.TypeMeta{APIVersion: "apps/v1", Kind: "DaemonSet"}
+	text, err := yaml.Marshal(after)
+	must(t, err)
+	must(t, os.WriteFile(file, text, 0o600))
+	var p plan.Plan
+	asked, err := c.KubectlAs(ctx, stage.Admin, "ds", "plan-rollout", "-f", file, "--fit", "-o", "json")
+	must(t, err)
+	if asked.Code != 0 {
+		t.Fatal(asked.Stderr)
+	}
+	must(t, json.Unmarshal([]byte(asked.Stdout), &p))
+	unfit, gone := []string{}, []string{}
+	for _, u := range p.Unfit {
+		unfit = append(unfit, u.Node)
+	}
+	for _, x := range p.Preempts {
+		gone = append(gone, x.Pods...)
+	}
+	slices.Sort(gone)
+
+	if s.before == nil {
+		must(t, c.Create(ctx, s.after))
+	} else {
+		must(t, c.Update(ctx, s.name, "agent", func(ds *appsv1.DaemonSet) { ds.Spec.Template = s.after.Spec.Template }))
+	}
+	want := fitEnd{Pending: unfit, Gone: gone}
+	var got fitEnd
+	err = c.WaitFor(ctx, "what the plan says", func(ctx context.Context) (bool, error) {
+		e, quiet, err := s.end(ctx, c)
+		got = e
+		return quiet, err
+	})
+	if err != nil {
+		t.Fatalf("%v\nso far %s; the plan said %s\n%s", err, got, want, s.describe(p))
+	}
+	t.Logf("pending %v, removed %v, outcome %s", got.Pending, got.Gone, p.Outcome.Code)
+	if got.String() != want.String() {
+		t.Errorf("pending and removed: %s; the plan said %s\n%s", got, want, s.describe(p))
+	}
+	reached[string(p.Outcome.Code)]++
+	reached["pending nodes"] += len(got.Pending)
+	reached["removed pods"] += len(got.Gone)
+	must(t, c.Client.AppsV1().DaemonSets(s.name).Delete(ctx, "agent", metav1.DeleteOptions{}))
+}
+
+// settled reports whether everything runs, and the PodDisruptionBudgets say so.
+func (s *fitScene) settled(ctx context.Context, c *stage.Cluster) (bool, error) {
+	pods, err := c.Client.CoreV1().Pods(s.name).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return false, err
+	}
+	ready := map[string]int32{}
+	for _, p := range pods.Items {
+		if !stage.PodReady(&p) {
+			return false, nil
+		}
+		ready[p.Labels["on"]]++
+	}
+	budgets, err := c.Client.PolicyV1().PodDisruptionBudgets(s.name).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return false, err
+	}
+	for _, b := range budgets.Items {
+		if b.Status.ObservedGeneration != b.Generation || b.Status.CurrentHealthy != ready[b.Spec.Selector.MatchLabels["on"]] {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// fitEnd is what a scene comes to.
+type fitEnd struct{ Pending, Gone []string }
+
+func (e fitEnd) String() string {
+	return strings.Join(e.Pending, ",") + " | " + strings.Join(e.Gone, ",")
+}
+
+// end returns which nodes have a new pod that does not run, and which pods of others are gone. It is quiet
+// when the controller and the scheduler have nothing left to do: every eligible node has a new pod, each of
+// these runs or was found unschedulable without a nominated node, and no pod is terminating.
+func (s *fitScene) end(ctx context.Context, c *stage.Cluster) (e fitEnd, quiet bool, err error) {
+	pods, err := c.Client.CoreV1().Pods(s.name).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return e, false, err
+	}
+	ds, err := c.Client.AppsV1().DaemonSets(s.name).Get(ctx, "agent", metav1.GetOptions{})
+	if err != nil {
+		return e, false, err
+	}
+	there, fresh := map[string]bool{}, map[string]bool{}
+	quiet = ds.Status.ObservedGeneration == ds.Generation
+	for _, p := range pods.Items {
+		quiet = quiet && p.DeletionTimestamp == nil
+		if p.Labels["on"] != "" {
+			there[p.Name] = true
+			continue
+		}
+		if p.Annotations["drawn"] == "" {
+			continue // an old pod
+		}
+		node := p.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms[0].MatchFields[0].Values[0]
+		fresh[node] = true
+		unschedulable := slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
+			return c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable
+		})
+		switch {
+		case p.Spec.NodeName == "":
+			e.Pending = append(e.Pending, node)
+			quiet = quiet && unschedulable && p.Status.NominatedNodeName == ""
+		default:
+			quiet = quiet && stage.PodReady(&p)
+		}
+	}
+	for _, n := range s.nodes {
+		if len(n.Spec.Taints) == 0 {
+			quiet = quiet && fresh[n.Name]
+		}
+	}
+	for _, p := range s.pods {
+		if !there[p.Name] {
+			e.Gone = append(e.Gone, s.name+"/"+p.Name)
+		}
+	}
+	slices.Sort(e.Pending)
+	slices.Sort(e.Gone)
+	return e, quiet, nil
+}
+
+// describe is the scene, for a person who looks for what is wrong.
+func (s *fitScene) describe(p plan.Plan) string {
+	var b strings.Builder
+	spec := &s.after.Spec.Template.Spec
+	fmt.Fprintf(&b, "the pod: %s %v %v, %+v\n", spec.PriorityClassName, spec.Containers[0].Resources.Requests, spec.Containers[0].Ports, s.after.Spec.UpdateStrategy.RollingUpdate)
+	for _, n := range s.nodes {
+		fmt.Fprintf(&b, "%s: cpu %s, memory %s, pods %s, %v\n", n.Name, n.Status.Allocatable.Cpu(), n.Status.Allocatable.Memory(), n.Status.Allocatable.Pods(), n.Spec.Taints)
+		for _, o := range s.pods {
+			if o.Spec.NodeName == n.Name {
+				r := o.Spec.Containers[0].Resources.Requests
+				fmt.Fprintf(&b, "  %s: %s cpu %s, memory %s, %v\n", o.Name, o.Spec.PriorityClassName, r.Cpu(), r.Memory(), o.Spec.Containers[0].Ports)
+			}
+		}
+	}
+	for _, x := range s.budgets {
+		fmt.Fprintf(&b, "budget %s: %v of %v\n", x.Name, x.Spec.MinAvailable, x.Spec.Selector.MatchLabels)
+	}
+	unfit, _ := json.Marshal(p.Unfit)
+	preempts, _ := json.Marshal(p.Preempts)
+	fmt.Fprintf(&b, "unfit: %s\npreempts: %s\n", unfit, preempts)
+	return b.String()
+}
