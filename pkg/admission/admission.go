@@ -205,7 +205,8 @@ type check struct {
 	in      *snapshot.Admission
 	version rules
 	lacks   func(snapshot.What) bool
-	pod     *corev1.Pod
+	sent    *corev1.Pod // as the controller sends it
+	pod     *corev1.Pod // as it is by now
 
 	out Verdict
 }
@@ -217,7 +218,7 @@ func newCheck(in *snapshot.Admission, pod *corev1.Pod, kubernetesVersion string,
 	if lacks == nil {
 		lacks = func(snapshot.What) bool { return false }
 	}
-	c := &check{in: in, version: rulesOf(kubernetesVersion), lacks: lacks, pod: pod.DeepCopy()}
+	c := &check{in: in, version: rulesOf(kubernetesVersion), lacks: lacks, sent: pod, pod: pod.DeepCopy()}
 	setDefaults(c.pod, c.version)
 	return c
 }

@@ -223,6 +223,23 @@ func TestRefusals(t *testing.T) {
 			assumed DefaultPodSecurity`,
 		},
 		{
+			"the template needs cpu or memory with hugepages, although a LimitRange gives the pod some", "ns; range r Container min hugepages-2Mi=2Mi memory=1", "a; b cpu=1", "", `
+			Validation PodInvalid [NoLimit spec.containers[0].resources.limits a hugepages-2Mi 2Mi] [NoLimit spec.containers[1].resources.limits b hugepages-2Mi 2Mi]
+			   SetLimit a hugepages-2Mi 2Mi
+			   SetRequest a memory
+			   SetLimit b hugepages-2Mi 2Mi
+			passes 0
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"what the containers request by default is above the limit of the pod, too", "ns; range r Container request cpu=2", "all cpu=1/2; a; b", "", `
+			Validation PodInvalid [PodBelowContainers spec.resources.requests[cpu] cpu 1 4]
+			   SetRequest cpu 4
+			   SetLimit cpu 4
+			passes 0
+			assumed DefaultPodSecurity`,
+		},
+		{
 			"a request that is not the limit, of what cannot be overcommitted", "ns; range r Container default example.com/gpu=2 request example.com/gpu=1", "c", "", `
 			Validation PodInvalid [RequestIsNotLimit spec.containers[0].resources.requests c example.com/gpu 1 2]
 			   SetLimit c example.com/gpu 1
@@ -240,7 +257,9 @@ func TestRefusals(t *testing.T) {
 			"hugepages of containers above those of the pod", "ns; range r Container default hugepages-2Mi=4Mi request hugepages-2Mi=4Mi", "all memory=1 hugepages-2Mi=2Mi/2Mi; a memory=1", "", `
 			Validation PodInvalid [PodBelowContainers spec.resources.requests[hugepages-2Mi] hugepages-2Mi 2Mi 4Mi] [PodBelowContainers spec.resources.limits[hugepages-2Mi] hugepages-2Mi 2Mi 4Mi] [ContainerAbovePod spec.resources.containers[0][hugepages-2Mi].limits a hugepages-2Mi 4Mi 2Mi]
 			   SetRequest hugepages-2Mi 4Mi
+			   SetLimit hugepages-2Mi 4Mi
 			   SetRequest hugepages-2Mi 4Mi
+			   SetLimit hugepages-2Mi 4Mi
 			   SetLimit a hugepages-2Mi 2Mi
 			passes 0
 			assumed DefaultPodSecurity`,

@@ -65,7 +65,7 @@ func (c *check) validate() {
 		all = append(all, c.inconsistent()...)
 	}
 	if len(all) > 0 {
-		c.refuse(Refusal{Rule: Validation, Reason: PodInvalid, Invalid: all, Remedies: remediesOf(all)})
+		c.refuse(Refusal{Rule: Validation, Reason: PodInvalid, Invalid: all, Remedies: c.remediesOf(all)})
 	}
 }
 
@@ -150,8 +150,8 @@ func (c *check) inconsistent() []Invalid {
 	return all
 }
 
-// remediesOf says what to set in the template.
-func remediesOf(all []Invalid) []Remedy {
+// remediesOf says what to set in the template, so that it is valid by itself, too.
+func (c *check) remediesOf(all []Invalid) []Remedy {
 	var out []Remedy
 	for _, v := range all {
 		r := Remedy{Container: v.Container, Resource: v.Resource}
@@ -170,8 +170,36 @@ func remediesOf(all []Invalid) []Remedy {
 			r.Do, r.Resource, r.Field = RemoveField, "", v.Field[len("spec."):len(v.Field)-len(".hostPort")]
 		}
 		out = append(out, r)
+		switch v.Why {
+		case NoLimit: // a template gets no cpu and no memory from a LimitRange
+			if isHugePages(v.Resource) && !c.hasUsual(v.Container) {
+				out = append(out, Remedy{Do: SetRequest, Container: v.Container, Resource: corev1.ResourceMemory})
+			}
+		case PodBelowContainers:
+			if limit, limited := c.pod.Spec.Resources.Limits[v.Resource]; limited && limit.Cmp(*r.Amount) < 0 {
+				out = append(out, Remedy{Do: SetLimit, Resource: v.Resource, Amount: r.Amount})
+			}
+		}
 	}
 	return out
+}
+
+// hasUsual reports whether the template says of a container what it requests or limits
+// of cpu or memory.
+func (c *check) hasUsual(container string) bool {
+	i := slices.IndexFunc(containers(&c.sent.Spec), func(o *corev1.Container) bool { return o.Name == container })
+	if i < 0 {
+		return true
+	}
+	r := containers(&c.sent.Spec)[i].Resources
+	for _, list := range []corev1.ResourceList{r.Requests, r.Limits} {
+		for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
+			if _, has := list[name]; has {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func quantity(text string) *resourcev1.Quantity {

@@ -237,7 +237,7 @@ var twists = []struct {
 	}},
 	{"node selector", func(k *admissionCase) {
 		k.runtimeClass("sandbox")
-		k.template.Spec.NodeSelector = map[string]string{oneOf(k, "sandbox", "sandbox", "disk"): oneOf(k, "yes", "no")}
+		k.template.Spec.NodeSelector = map[string]string{oneOf(k, "sandbox", "sandbox", "sandbox", "disk"): oneOf(k, "yes", "no", "no", "no")}
 	}},
 	{"same ports", func(k *admissionCase) {
 		spec := &k.template.Spec
@@ -516,6 +516,9 @@ func (k *admissionCase) harm() {
 // subtle adds something that not every version of a level forbids.
 func (k *admissionCase) subtle() {
 	spec, c := &k.template.Spec, k.container()
+	if spec.OS != nil {
+		return
+	}
 	switch k.IntN(6) {
 	case 0:
 		spec.SecurityContext.SeccompProfile = nil // v1.19
