@@ -93,6 +93,8 @@ func TestAddAdmission(t *testing.T) {
 	missing := &corev1.PodTemplateSpec{}
 	nothing := "none"
 	missing.Spec.RuntimeClassName, missing.Spec.ServiceAccountName = &nothing, "nobody"
+	older := &corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "agent"}}}
+	older.Spec.DeprecatedServiceAccount = "runner"
 	const cluster = "namespace kube-system:a; priority high low; "
 	const own = "; quotas kube-system/q1 kube-system/q2; limits kube-system/l; hooks "
 	for _, tt := range []struct {
@@ -105,6 +107,7 @@ func TestAddAdmission(t *testing.T) {
 		{"agent", nil, cluster + "runtime kata; accounts kube-system/runner" + own + "V/vw/hook M/mw/hook V/vp M/mp", " V/jobs", "of the live template"},
 		{"plain", nil, cluster + "runtime; accounts kube-system/default" + own + "M/mw/hook V/vp M/mp", "", "the ServiceAccount that a pod gets, and no RuntimeClass"},
 		{"agent", other, cluster + "runtime gvisor; accounts kube-system/default" + own + "M/mw/hook V/vp M/mp", " V/jobs", "of another template"},
+		{"plain", older, cluster + "runtime; accounts kube-system/runner" + own + "V/vw/hook M/mw/hook V/vp M/mp", "", "by the older name of the field"},
 		{"agent", missing, cluster + "runtime; accounts" + own + "M/mw/hook V/vp M/mp", " V/jobs", "what does not exist is not there, and no gap"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
@@ -353,6 +356,18 @@ func TestDumpLacksAdmission(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 
+	d = openText(t, "page.json", append(asJSON(t, mixedList(parseWorld(t, guarded))),
+		`{"apiVersion":"v1","kind":"ResourceQuotaList","metadata":{"resourceVersion":"9","continue":"more"},"items":[{"metadata":{"name":"q","namespace":"kube-system"}}]}`...))
+	if s, err = d.Read(background, agent); err != nil {
+		t.Fatal(err)
+	}
+	if got, err = d.AddAdmission(background, Creation{Of: s}); err != nil {
+		t.Fatal(err)
+	}
+	if all := gapsOf(got[0], snapshot.AdmissionWhats); len(all) != 1 || all[0].What != snapshot.ResourceQuotas || all[0].Why != snapshot.Partial {
+		t.Errorf("one page of quotas: gaps %v", all)
+	}
+
 	const broken = "---\napiVersion: v1\nkind: ResourceQuota\nmetadata: {name: q, namespace: kube-system}\nspec: {hard: {pods: many}}\n"
 	text := ""
 	for _, o := range parseWorld(t, guarded) {
@@ -388,6 +403,7 @@ func TestRecordedAdmission(t *testing.T) {
 		t.Fatal(err)
 	}
 	whole := read[0]
+	refused := whole.Admitting(whole.Admission, []snapshot.Gap{{What: snapshot.ServiceAccounts, Why: snapshot.Forbidden, Message: "no"}})
 	template := func(account, class string) *corev1.PodTemplateSpec {
 		t := plain.DaemonSet.Spec.Template.DeepCopy()
 		t.Spec.ServiceAccountName = account
@@ -406,6 +422,7 @@ func TestRecordedAdmission(t *testing.T) {
 		{whole, template("other", "kata"), strings.Replace(admissionOf(whole.Admission), " kube-system/runner", "", 1), "serviceaccounts", "another ServiceAccount was not looked up"},
 		{whole, template("runner", "gvisor"), strings.Replace(admissionOf(whole.Admission), " kata", "", 1), "runtimeclasses", "nor was another RuntimeClass"},
 		{whole, template("runner", ""), strings.Replace(admissionOf(whole.Admission), " kata", "", 1), "", "none needs none"},
+		{refused, template("other", "kata"), strings.Replace(admissionOf(whole.Admission), " kube-system/runner", "", 1), "serviceaccounts", "what could not be read then is one gap"},
 		{plain, template("runner", ""), "none", "namespaces serviceaccounts priorityclasses limitranges resourcequotas webhooks", "recorded without it"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
@@ -423,7 +440,7 @@ func TestRecordedAdmission(t *testing.T) {
 			}
 			var gaps []string
 			for _, g := range got[0].Gaps {
-				if gaps = append(gaps, string(g.What)); g.Why != snapshot.NotGiven {
+				if gaps = append(gaps, string(g.What)); (g.Why == snapshot.NotGiven) == (tt.recorded == refused) {
 					t.Errorf("gap %v", g)
 				}
 			}

@@ -35,6 +35,28 @@ func TestConsequence(t *testing.T) {
 	}
 }
 
+// TestHolding: gaps of a part are those of its last reading; those of others stay.
+func TestHolding(t *testing.T) {
+	gap := func(what What, message string) Gap { return Gap{What: what, Why: Failed, Message: message} }
+	s := &Snapshot{Gaps: []Gap{gap(Nodes, "a"), gap(PodsOfOthers, "old"), gap(Webhooks, "old"), gap(Clock, "a")}}
+	news := []Gap{gap(Clock, "new"), gap(Webhooks, "new"), gap(BudgetsOfOthers, "new"), gap(BudgetsOfOthers, "new"), gap(Namespaces, "new")}
+	for _, tt := range []struct {
+		got  *Snapshot
+		want []Gap
+		why  string
+	}{
+		{s.Holding(&OtherPods{}, news), []Gap{gap(Nodes, "a"), gap(BudgetsOfOthers, "new"), gap(Webhooks, "old"), gap(Clock, "a")}, "of a question about fit, each once"},
+		{s.Admitting(&Admission{}, news), []Gap{gap(Nodes, "a"), gap(PodsOfOthers, "old"), gap(Namespaces, "new"), gap(Webhooks, "new"), gap(Clock, "a")}, "of one about admission"},
+	} {
+		if diff := cmp.Diff(tt.want, tt.got.Gaps); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.why, diff)
+		}
+	}
+	if s.Holding(&OtherPods{}, nil).OtherPods == nil || s.Admitting(&Admission{}, nil).Admission == nil || len(s.Gaps) != 4 {
+		t.Error("a part is lost, or the Snapshot was changed")
+	}
+}
+
 // TestDecodeWhatIsOlder: a file that was written before PodDisruptionBudgets
 // were read is one without them.
 func TestDecodeWhatIsOlder(t *testing.T) {
