@@ -58,6 +58,31 @@ func TestMissingReference(t *testing.T) {
 	}
 }
 
+// TestCreates: where it is worth to look whether new pods can start.
+func TestCreates(t *testing.T) {
+	for _, tt := range []struct {
+		grid    string
+		options []dstest.Option
+		want    bool
+		why     string
+	}{
+		{"N O", nil, true, "a rollout replaces an old pod"},
+		{"N -", nil, true, "a node lacks its pod"},
+		{"N N", nil, false, "nothing is to be done"},
+		{"N Ot", nil, false, "a pod that is terminating is followed by one only when it is gone"},
+		{"N !O", nil, false, "a node that is not eligible gets none"},
+		{"N O", []dstest.Option{dstest.OnDelete()}, false, "OnDelete replaces none"},
+		{"N -", []dstest.Option{dstest.OnDelete()}, true, "and fills what is empty"},
+		{"N -", []dstest.Option{dstest.Lacks(snapshot.Pods, snapshot.Forbidden)}, false, "nobody knows"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			if got := Creates(stateOf(t, dstest.State(tt.grid, tt.options...))); got != tt.want {
+				t.Errorf("%s: %t", tt.grid, got)
+			}
+		})
+	}
+}
+
 // TestLawMissingReference: with what the template refers to unknown, or there, or with nobody
 // asked, a plan is the same; with it missing no new pod becomes available.
 func TestLawMissingReference(t *testing.T) {

@@ -79,9 +79,6 @@ func ofContainer(c *corev1.Container, init bool, mounted map[string]bool) (out [
 	for _, m := range c.VolumeMounts {
 		mounted[m.Name] = true
 	}
-	for _, d := range c.VolumeDevices {
-		mounted[d.Name] = true
-	}
 	for _, from := range c.EnvFrom {
 		r := Reference{Field: "envFrom", Container: c.Name, Init: init}
 		if s := from.ConfigMapRef; s != nil {

@@ -154,6 +154,10 @@ func TestWanted(t *testing.T) {
 	if diff := cmp.Diff(want, Wanted(a, b)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
+	again := podSpec(t, "{containers: [{name: a, env: [{name: X, valueFrom: {configMapKeyRef: {name: c, key: k}}}], volumeMounts: [{name: v, mountPath: /v}]}], volumes: [{name: v, configMap: {name: c}}]}")
+	if diff := cmp.Diff([]snapshot.Wanted{{Kind: snapshot.ConfigMap, Name: "c", Keys: true}}, Wanted(again)); diff != "" {
+		t.Errorf("a key, and then the object alone (-want +got):\n%s", diff)
+	}
 	if got := Wanted(podSpec(t, "containers: [{name: a}]")); got != nil {
 		t.Errorf("of nothing: %+v", got)
 	}
