@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 )
 
 type planOptions struct {
@@ -16,6 +17,7 @@ type planOptions struct {
 	changeFlags
 	watchFlags
 	failOn []string
+	fit    bool
 }
 
 func newPlan(c *common) *cobra.Command {
@@ -56,7 +58,7 @@ func newPlan(c *common) *cobra.Command {
 				row{"removesAllPods", "no node is eligible, and none keeps its pod"},
 				row{"lostNodes>N", "more than N nodes lose their pod because they are not eligible, immediately or in the rollout"},
 				row{"strands>N", "more than N nodes lose their pod in the rollout because of a taint that the pod does not tolerate"},
-				row{"unfit>N", "the new pod does not fit on more than N nodes, and preemption makes no room; needs --fit"},
+				row{"unfit>N", "the new pod does not fit on more than N nodes, and preemption makes no room; implies --fit"},
 				row{"replaces>N", "the controller replaces more than N pods; one that is only deleted does not count"},
 				row{"immediateDeletes>N", "more than N pods are deleted immediately: in the next step, or because their node is no longer eligible"}),
 			exitTable: exits("2 to 5", `
@@ -151,12 +153,14 @@ func (o *planOptions) checkOwn() (err error) {
 	if o.gates, err = parseGates(o.failOn); err != nil {
 		return err
 	}
+	o.known.Fit = o.fit || slices.ContainsFunc(o.gates, func(g plan.Gate) bool { return g.On == plan.GateUnfit })
 	ofOne, stdin := o.given(ofDaemonSet...), source.StandardInput
 	o.remember()
 	return refused(append([]refusal{
 		{o.given("fail-on") != "" && len(o.gates) == 0, "--fail-on names no condition", "--fail-on 'stalls,lostNodes>0'"}, // an unset variable of a script
 		{o.manifests() && (o.allNamespaces || o.withLabels != ""), "-f and -k cannot be combined with -A or -l: the manifests name the DaemonSets", "leave out the flag, or name those that are meant"},
 		{ofOne != "" && o.many() && !o.manifests(), "--" + ofOne + " needs the name of one DaemonSet", "kubectl ds explain lists the names"},
+		{o.fit && o.many() && !o.manifests(), "--fit needs the name of one DaemonSet", "kubectl ds plan-rollout lists the DaemonSets that have something to do"},
 		{o.serverDryRun && len(o.from) > 0, "--server-dry-run cannot be combined with --from: it asks the API server", "leave out one of them"},
 		{slices.Contains(o.files, stdin) && slices.Contains(o.from, stdin), "-f - and --from - both read standard input", "give one of them as a file"},
 		{o.watch && (o.manifests() || o.given(ofDaemonSet...)+o.given(ofNodes...) != ""), "--watch follows a rollout in a cluster: it cannot be combined with a change", "leave out --watch"},

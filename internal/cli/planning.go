@@ -29,7 +29,6 @@ type planning struct {
 	question
 	change   *whatif.Change // what is asked, without manifests; nil for nothing
 	known    plan.Options
-	fit      bool // whether new pods fit is asked for every node that gets one
 	gates    []plan.Gate
 	rollback string // the flag that names the revision to go back to
 
@@ -106,7 +105,7 @@ func (o *planning) planOf(ctx context.Context, st *daemonset.State, c *whatif.Ch
 // lookUp adds to the States of a change what else its plan needs, and, where it creates pods,
 // what they refer to, and those of the template before, to which a rollback goes back.
 func (o *planning) lookUp(ctx context.Context, r *whatif.Result) error {
-	st, err := o.knowing(ctx, r.State, plan.NeedsOf(r.State, o.fit))
+	st, err := o.knowing(ctx, r.State, plan.NeedsOf(r.State, o.known.Fit))
 	if r.State = st; err != nil || !plan.Creates(st) {
 		return err
 	}

@@ -216,7 +216,7 @@ func (w *way) assumptions(o Options) (out []daemonset.Assumption) {
 		rules = append(rules, string(u))
 	}
 	add(len(rules) > 0, AssumeNotModelled, strings.Join(rules, ", "), sourceSpec)
-	unread := len(slices.DeleteFunc(NeedsOf(w.st, w.st.Budget.MaxSurge > 0).Nodes, w.st.Snapshot.OtherPods.Of))
+	unread := len(slices.DeleteFunc(NeedsOf(w.st, o.Fit || w.st.Budget.MaxSurge > 0).Nodes, w.st.Snapshot.OtherPods.Of))
 	add(unread > 0, AssumeFits, strconv.Itoa(unread), map[bool]string{true: sourceState, false: sourceNotAsked}[w.st.Snapshot.Lacks(snapshot.PodsOfOthers)])
 	hooks, unchecked := a.notRun()
 	add(len(hooks) > 0, AssumeHooks, strings.Join(hooks, ", "), sourceAdmission)

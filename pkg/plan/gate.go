@@ -62,6 +62,7 @@ func (g Gate) Of(p *Plan) Finding {
 		f.Number = len(p.Stranded)
 	case GateUnfit:
 		f.Number = len(p.Unfit)
+		f.Known = f.Known && !slices.ContainsFunc(p.Assumptions, func(a daemonset.Assumption) bool { return a.Code == AssumeFits })
 	case GateReplaces:
 		f.Number = p.Replaces
 	case GateImmediateDeletes:

@@ -386,6 +386,7 @@ type Options struct {
 	RequestRate  float64         // requests a second that the controller may send; 0: 20
 	RequestBurst int             // 0: 30
 	GroupBy      string          // a label of nodes
+	Fit          bool            // whether new pods fit is asked of every node that gets one: see NeedsOf
 
 	Warnings []Warning // of a manifest, by whoever read it or would store it; they come first
 
