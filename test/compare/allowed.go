@@ -2,7 +2,7 @@ package compare
 
 // defaultBase is the newest commit that changed answers on purpose: whoever does so again
 // moves it.
-const defaultBase = "ecfab1f"
+const defaultBase = "48714be"
 
 // allowed is what may differ from defaultBase.
 var allowed = []difference{}
