@@ -1,5 +1,5 @@
 # What people run here. CI runs .ci/run, which calls these.
-.PHONY: build test laws lint oracle oracle-all oracle-coverage scheduler forecasts mutants hostile compare compare-quick e2e soak real-manifests krew-chain admission snapshot examples bench-start bench-plan bench-memory bench-history
+.PHONY: build test laws lint oracle oracle-all oracle-coverage scheduler forecasts mutants hostile compare compare-quick e2e soak real-manifests krew-chain admission fit snapshot examples bench-start bench-plan bench-memory bench-history
 
 build: ## the plugin, as bin/kubectl-ds
 	go build -o bin/kubectl-ds ./cmd/kubectl-ds
@@ -53,6 +53,10 @@ e2e: ## the plugin against a real control plane, which is built once and kept in
 admission: ## pkg/admission against a real API server: ADMISSION_CASES=400 namespaces and templates, half a minute; ADMISSION_SEED=n for others
 	test/cluster/build.sh >/dev/null
 	cd test/e2e && ADMISSION_CASES=$(or $(ADMISSION_CASES),400) ADMISSION_SEED=$(or $(ADMISSION_SEED),1) go test -count=1 -v -timeout 45m -run 'TestAdmission' .
+
+fit: ## plans against the real scheduler: FIT_SCENES=60 drawn scenes on a real control plane, some minutes; FIT_SEED=n for others
+	test/cluster/build.sh >/dev/null
+	cd test/e2e && FIT_SCENES=$(or $(FIT_SCENES),60) FIT_SEED=$(or $(FIT_SEED),1) go test -count=1 -v -timeout 45m -run 'TestFit$$' .
 
 soak: ## what .ci/run leaves out: random cases of a new seed, mutants, e2e three times, every version and platform; hours; SOAK="hostile oracle" for some
 	.ci/soak $(SOAK)

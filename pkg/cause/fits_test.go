@@ -1,0 +1,142 @@
+package cause_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// Nodes have 4 CPUs and 10 places for pods. The new pod requests 1 CPU; an old one the same.
+func fitState(t *testing.T, grid string, options ...dstest.Option) *daemonset.State {
+	t.Helper()
+	one := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}
+	base := []dstest.Option{
+		dstest.DaemonSet(func(ds *appsv1.DaemonSet) { ds.Spec.Template.Spec.Containers[0].Resources.Requests = one }),
+		dstest.Edit(func(s *snapshot.Snapshot) {
+			for i := range s.Nodes {
+				s.Nodes[i].Status.Allocatable = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("4"), corev1.ResourcePods: resource.MustParse("10")}
+			}
+			for i := range s.Pods {
+				s.Pods[i].Spec.Containers = []corev1.Container{{Name: "agent", Resources: corev1.ResourceRequirements{Requests: one}}}
+			}
+		}),
+	}
+	st, err := daemonset.StateOf(dstest.State(grid, append(base, options...)...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st
+}
+
+// others puts a pod of somebody else with so many CPUs on n0, of which all pods were read.
+func others(milliCPU int64, priority int32, ports ...int32) dstest.Option {
+	return dstest.Edit(func(s *snapshot.Snapshot) {
+		row := snapshot.PodRow{Namespace: "other", Name: "pod", Node: "n0", Priority: priority, Requests: snapshot.Resources{MilliCPU: milliCPU}}
+		for _, p := range ports {
+			row.HostPorts = append(row.HostPorts, snapshot.HostPort{Port: p})
+		}
+		s.OtherPods = &snapshot.OtherPods{Nodes: []string{"n0"}, Pods: []snapshot.PodRow{row}}
+	})
+}
+
+func template(change func(*corev1.PodSpec)) dstest.Option {
+	return dstest.DaemonSet(func(ds *appsv1.DaemonSet) { change(&ds.Spec.Template.Spec) })
+}
+
+func TestUnfit(t *testing.T) {
+	lacks := func(requested, free, preemption string, others int, beyond bool) daemonset.Facts {
+		return daemonset.Facts{
+			"plugin": "NodeResourcesFit", "preemption": preemption, "others": others, "resources": []string{"cpu"}, "requested": requested, "allocatable": "4", "free": free, "beyond": beyond,
+		}
+	}
+	cpus := func(n string) dstest.Option {
+		return template(func(s *corev1.PodSpec) {
+			s.Containers[0].Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(n)}
+		})
+	}
+	class := func(name string) dstest.Option {
+		return template(func(s *corev1.PodSpec) { s.PriorityClassName = name })
+	}
+	for _, tt := range []struct {
+		grid    string
+		options []dstest.Option
+		want    daemonset.Facts
+		why     string
+	}{
+		{"-", []dstest.Option{others(3000, 0)}, nil, "what is left is enough"},
+		{"-", []dstest.Option{others(3001, 0)}, lacks("1", "999m", "NothingLower", 1, false), "a thousandth of a CPU is missing, and nothing there has a lower priority"},
+		{"-", []dstest.Option{others(3500, -1)}, nil, "a pod of lower priority makes room"},
+		{"-", nil, nil, "the other pods were not read, and alone it fits"},
+		{"-", []dstest.Option{cpus("5")}, lacks("5", "4", "CannotHelp", 0, true), "no node is so large: nobody has to be asked"},
+		{"O", []dstest.Option{others(3000, 0)}, nil, "the old pod goes first, and gives its place"},
+		{"O", []dstest.Option{others(3000, 0), dstest.MaxSurge("1")}, lacks("1", "0", "NothingLower", 1, false), "with maxSurge both must fit side by side"},
+		{"o", []dstest.Option{others(3000, 0), dstest.MaxSurge("1")}, nil, "an old pod that is not ready is deleted first, with maxSurge too"},
+		{"O", []dstest.Option{cpus("3500m"), dstest.MaxSurge("1")}, lacks("3500m", "3", "NothingLower", 0, false), "beside the old pod it does not even fit where nobody else is"},
+		{"-", []dstest.Option{others(100, 0, 80), template(func(s *corev1.PodSpec) {
+			s.Containers[0].Ports = []corev1.ContainerPort{{ContainerPort: 80, HostPort: 80}}
+		})}, daemonset.Facts{"plugin": "NodePorts", "preemption": "NothingLower", "others": 1, "ports": []string{"80/TCP"}, "owner": "other/pod"}, "another pod uses the port"},
+		{"-", []dstest.Option{others(100, 0, 80), template(func(s *corev1.PodSpec) {
+			s.HostNetwork, s.Containers[0].Ports = true, []corev1.ContainerPort{{ContainerPort: 80}}
+		})}, daemonset.Facts{"plugin": "NodePorts", "preemption": "NothingLower", "others": 1, "ports": []string{"80/TCP"}, "owner": "other/pod"}, "on the host's network every port of a container is one of the host"},
+		{"-", []dstest.Option{others(3500, 5), class("high")}, nil, "the value of its PriorityClass is not known, so neither is whether it preempts"},
+		{"-", []dstest.Option{others(3500, 5), class("high"), dstest.Edit(func(s *snapshot.Snapshot) {
+			s.Admission = &snapshot.Admission{PriorityClasses: []schedulingv1.PriorityClass{{ObjectMeta: metav1.ObjectMeta{Name: "high"}, Value: 5}}}
+		})}, lacks("1", "500m", "NothingLower", 1, false), "its PriorityClass is not higher"},
+		{"-", []dstest.Option{others(3500, 5), class("system-node-critical")}, nil, "a class that every cluster has is higher"},
+		{"-", []dstest.Option{others(3500, 5), cpus("5"), class("high")}, lacks("5", "500m", "CannotHelp", 1, true), "no priority helps where the node is too small"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			st := fitState(t, tt.grid, tt.options...)
+			c := cause.Find(st).Unfit(&st.Nodes[0])
+			var got daemonset.Facts
+			if c != nil {
+				got = c.Facts
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+// A pod that the scheduler could not place gets the arithmetic where the other pods were
+// read, and say the same.
+func TestArithmetic(t *testing.T) {
+	pending := func(message string) dstest.Option {
+		return dstest.Pod("p0", func(p *corev1.Pod) {
+			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", Message: message}}
+		})
+	}
+	const cpu, memory = "0/1 nodes are available: 1 Insufficient cpu. preemption: none", "0/1 nodes are available: 1 node(s) had untolerated taint {a: b}. preemption: none"
+	for _, tt := range []struct {
+		options []dstest.Option
+		want    any
+		why     string
+	}{
+		{[]dstest.Option{pending(cpu), others(3500, 0)}, "500m", "both say that the CPU is too little"},
+		{[]dstest.Option{pending(cpu)}, nil, "the other pods were not read"},
+		{[]dstest.Option{pending(cpu), others(100, 0)}, nil, "by now there is room: the scheduler has not tried again"},
+		{[]dstest.Option{pending(memory), others(3500, 0)}, nil, "the scheduler says something else"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			st := fitState(t, "np", tt.options...)
+			c := cause.Find(st).Of("n0")
+			if c == nil {
+				t.Fatal("no cause")
+			}
+			if got := c.Facts["free"]; got != tt.want {
+				t.Errorf("free: %v, want %v", got, tt.want)
+			}
+		})
+	}
+}
