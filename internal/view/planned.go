@@ -6,12 +6,14 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
+	"github.com/kubectl-ds/kubectl-ds/pkg/fit"
 	"github.com/kubectl-ds/kubectl-ds/pkg/managed"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
@@ -329,6 +331,7 @@ func (s *planned) impact() {
 		without = len(s.live.e.Impact.Without) - len(s.live.e.Impact.Ready)
 	}
 	switch {
+	case s.o.Reason == cause.FailedCreate && s.p.Admission != nil && s.p.Subject != plan.SubjectRollout: // see rejectedImpact
 	case s.o.Code == plan.NothingToDo, s.o.Code == plan.Unknown, s.o.Code == plan.NotRolling, s.p.Subject == plan.SubjectNew, s.o.Worst == without && without > 0:
 	case s.o.Worst > 0, s.live == nil && s.p.Old() > 0 && (s.o.Code == plan.Stalls || len(s.p.Lost) == 0):
 		aside := s.p.SetAside()
@@ -350,12 +353,12 @@ func (s *planned) impact() {
 			s.add(screen.Fix, "%s", fill(s.now, daemonset.Facts{"where": someNames(nodes), "n": len(nodes)}, "repair {where} first; {n?its pod is then replaced like the others|their pods are then replaced like the others}"))
 		}
 	}
-	s.room()
 	if s.o.Reason == cause.FailedCreate && s.p.Admission != nil {
 		s.rejectedImpact()
 		return
 	}
 	s.placed(s.p.Placement.Gain, "gets a pod", "get a pod", " immediately:")
+	s.room()
 }
 
 // stranded are the nodes whose pod the rollout deletes for a taint, and what would keep
@@ -387,6 +390,10 @@ func (s *planned) room() {
 			s.s.Add(screen.Impact, screen.Names{Before: pluralOf(len(p.Nodes), "the new pod will not fit on", "the new pod will not fit on:"), Names: p.Nodes, After: inBrackets(s.meaning(p)), Short: true})
 		}
 	}
+	s.makeRoom()
+	if n := len(s.p.Unfit); s.live == nil && n > 0 {
+		s.add(screen.Impact, "%s", fill(s.now, daemonset.Facts{"n": n, "gain": len(s.p.Placement.Gain)}, "{gain=0}the new pod stays Pending on {n:node}", "on {n} of these {gain} nodes the pod stays Pending"))
+	}
 	pods, nodes := s.p.Preempted()
 	if pods == 0 {
 		return
@@ -398,6 +405,27 @@ func (s *planned) room() {
 	})
 }
 
+// makeRoom says what helps where the new pod does not fit.
+func (s *planned) makeRoom() {
+	if len(s.p.Unfit) == 0 {
+		return
+	}
+	var ways []string
+	add := func(plugin fit.Reason, words string) {
+		if slices.ContainsFunc(s.p.Unfit, func(h plan.Holder) bool { return fact(h.Facts, "plugin") == string(plugin) }) {
+			ways = append(ways, words)
+		}
+	}
+	add(fit.NodeResourcesFit, "lower what the pod requests")
+	add(fit.NodePorts, "use another host port")
+	words := strings.Join(append(ways, "keep the pod off these nodes (nodeSelector)"), ", or ")
+	if s.live == nil {
+		s.add(screen.Fix, "%s", words)
+		return
+	}
+	s.act(screen.Fix, words+"; or roll back:", s.kubectl("kubectl rollout undo", s.namespace(), "daemonset/"+s.name()), s.undoneBy(s.p.ByHand()))
+}
+
 // rejectedImpact says who gets no pod where the API server rejects new ones.
 func (s *planned) rejectedImpact() {
 	room := 0
@@ -407,7 +435,7 @@ func (s *planned) rejectedImpact() {
 	deleted := s.o.Replaced
 	f := daemonset.Facts{"gain": len(s.p.Placement.Gain), "room": room, "without": s.o.Unserved(), "deleted": deleted}
 	s.add(screen.Impact, "%s", fill(s.now, f,
-		"{gain=0}{deleted=0}", "{gain=0}the controller deletes {deleted:pod} first, before the API server rejects the new {deleted?one|ones}",
+		"{gain=0}{deleted=0}", "{gain=0}the controller deletes {deleted:pod} first; the API server then rejects the new {deleted?one|ones}, so {deleted:node stays|nodes stay} without a pod",
 		"{room=0}none of the {gain} nodes gets a pod", "any {room} of the {gain} nodes get a pod; {without:node stays|nodes stay} without one"))
 }
 
@@ -512,7 +540,7 @@ func (s *planned) outlook() {
 	n, end, when := s.p.Next, s.p.AtEnd(), "next"
 	f := daemonset.Facts{
 		"then": "without a fix", "updated": end.Updated, "desired": end.Desired, "available": end.Available, "before": s.p.Desired.Before, "after": s.p.Desired.After,
-		"more": max(0, len(s.p.Placement.Lose)-s.p.Desired.Before), "old": s.p.Old(), "stands": !s.p.OfChange() && len(s.p.Waves) == 0, "change": s.p.OfChange(),
+		"more": max(0, len(s.p.Placement.Lose)-s.p.Desired.Before), "old": s.p.Old(), "stands": !s.p.OfChange() && len(s.p.Waves) == 0, "change": s.p.OfChange(), "fresh": s.p.Subject == plan.SubjectNew,
 	}
 	if s.p.OfChange() {
 		f["then"], when = "if you apply it", "first"
@@ -529,7 +557,7 @@ func (s *planned) outlook() {
 		say("DESIRED goes from {before} to {after}, and the controller deletes every pod[, including {more} that DESIRED does not count]")
 		return
 	case stalls:
-		say("{change=false}{old=0}stays at {available} of {desired} available", "{stands=true}stays at {updated} of {desired} updated",
+		say("{fresh=true}stops at {available} of {desired} available", "{change=false}{old=0}stays at {available} of {desired} available", "{stands=true}stays at {updated} of {desired} updated",
 			"stops at {updated} of {desired} updated, {available} available")
 	case waits && len(s.p.Waves) > 0 && s.p.Waves[0].At != nil && *s.p.Waves[0].At > 0:
 		s.add(screen.Outlook, "%s; it continues in about %s", idle(n.Reason, s.h), seconds(*s.p.Waves[0].At))

@@ -193,6 +193,9 @@ func (s *planned) assumed() {
 	if len(s.problems) == 0 {
 		known["down"] = "unknown"
 	}
+	if len(s.p.Unfit) > 0 {
+		known["unfit"] = "yes"
+	}
 	var lines []string
 	if s.o.Code == plan.Completes && s.o.Duration == nil && s.p.RestsOn(plan.AssumeStart) {
 		lines = append(lines, "how long a new pod takes to become Ready is not known; set it with --start 40s")
@@ -263,7 +266,7 @@ var assumptions = []struct {
 	}},
 	{daemonset.AssumeGeneration, []string{"{value:pod runs|pods run} the live template: the label pod-template-generation says so, the hash does not"}},
 	{daemonset.AssumeNewHash, []string{"the revision that the next sync creates gets a new hash; pods with hash {value} count as updated if it gets theirs, as when a deleted revision is created again"}},
-	{plan.AssumeNewPods, []string{"every new pod becomes available[, except on {FailureConfined:such node}]"}},
+	{plan.AssumeNewPods, []string{"{unfit=yes}every new pod that fits becomes available", "every new pod becomes available[, except on {FailureConfined:such node}]"}},
 	{plan.AssumeStart, []string{
 		"{source=Flag}a new pod is Ready {value@} after its creation (--start)",
 		"a new pod is Ready {StartFast@} to {StartSlow@} after its creation, as 80% of the measured pods were",

@@ -190,8 +190,7 @@ func assume(st *daemonset.State) *assumed {
 				a.broken[n.Name] = f.pods[p.Name]
 			}
 		}
-		unfit := f.never != nil && f.never.Code == cause.DoesNotFit
-		a.stay += b2i(f.down && !unfit || f.hangs || a.broken[n.Name] != nil)
+		a.stay += b2i(f.down && !f.tooSmall() || f.hangs || a.broken[n.Name] != nil)
 		if c != nil && c.Facts.Yes("late") && !f.stays() && updatedPod(n, c.Pod) {
 			a.late = append(a.late, Holder{Node: n.Name, Pod: c.Pod, Cause: c})
 		}

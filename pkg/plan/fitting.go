@@ -22,6 +22,11 @@ type Preempt struct {
 	Violates []string `json:"violates"`
 }
 
+// tooSmall reports whether a new pod does not fit on a node.
+func (f *assumedNode) tooSmall() bool {
+	return f.never != nil && f.never.Code == cause.DoesNotFit
+}
+
 // fitting returns the nodes on which the next pod does not fit, and those on which others
 // make room for it; by name.
 func (a *assumed) fitting(st *daemonset.State) (unfit []Holder, preempts []Preempt) {

@@ -249,7 +249,7 @@ func (w *way) outcome(r *simulation) Outcome {
 // unfit reports whether a new pod is left that does not fit on its node.
 func (r *simulation) unfit() bool {
 	for i := range r.slots {
-		if never := r.nodes[i].never; r.slots[i].made > 0 && never != nil && never.Code == cause.DoesNotFit {
+		if r.slots[i].made > 0 && r.nodes[i].tooSmall() {
 			return true
 		}
 	}

@@ -142,7 +142,7 @@ func (w *way) unblock(stalled *simulation) []Unblock {
 	const most = 5
 	tried := 0
 	for i := range st.Nodes {
-		if !stalled.tally.Holds(int32(i)) || tried == most || w.a.failsOn(&st.Nodes[i]) {
+		if !stalled.tally.Holds(int32(i)) || tried == most || w.a.failsOn(&st.Nodes[i]) || w.a.nodes[i].tooSmall() {
 			continue
 		}
 		tried++

@@ -38,7 +38,9 @@ func TestOtherPods(t *testing.T) {
 	pods := c.Client.CoreV1().Pods("apps")
 	create := func(name, node string, phase corev1.PodPhase, nominated string) {
 		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"app": "web"}}}
-		p.Spec.NodeName, p.Spec.SchedulerName = node, "nobody"
+		if p.Spec.NodeName = node; node == "" { // nobody schedules it
+			p.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "stage.test/waits"}}
+		}
 		p.Spec.Containers = []corev1.Container{{Name: "c", Image: "acme/web:1", Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": resource.MustParse("100m")}}}}
 		made, err := pods.Create(ctx, p, metav1.CreateOptions{})
 		must(t, err)

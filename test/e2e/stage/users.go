@@ -46,6 +46,16 @@ func ReadRules(core, apps []string) []rbacv1.PolicyRule {
 	}
 }
 
+// admissionRules gives get, list and watch on what decides in all namespaces whether a pod is admitted.
+func admissionRules() []rbacv1.PolicyRule {
+	read := []string{"get", "list", "watch"}
+	return []rbacv1.PolicyRule{
+		{APIGroups: []string{"scheduling.k8s.io"}, Resources: []string{"priorityclasses"}, Verbs: read},
+		{APIGroups: []string{"node.k8s.io"}, Resources: []string{"runtimeclasses"}, Verbs: read},
+		{APIGroups: []string{"admissionregistration.k8s.io"}, Resources: []string{"*"}, Verbs: read},
+	}
+}
+
 // Allow gives the user the rules in every namespace and for cluster-wide resources.
 func (c *Cluster) Allow(ctx context.Context, user string, rules ...rbacv1.PolicyRule) error {
 	meta := metav1.ObjectMeta{Name: "stage:" + user}
@@ -89,7 +99,8 @@ func (c *Cluster) AllowNamespace(ctx context.Context, namespace string) error {
 // setUpUsers gives the fixed users their rights.
 func (c *Cluster) setUpUsers(ctx context.Context) error {
 	apps := []string{"daemonsets", "controllerrevisions"}
-	if err := c.Allow(ctx, Reader, ReadRules([]string{"pods", "events", "nodes"}, apps)...); err != nil {
+	core := []string{"pods", "events", "nodes", "namespaces", "serviceaccounts", "resourcequotas", "limitranges", "configmaps", "secrets", "persistentvolumeclaims"}
+	if err := c.Allow(ctx, Reader, append(ReadRules(core, apps), admissionRules()...)...); err != nil {
 		return err
 	}
 	return c.Allow(ctx, NoNodes, ReadRules([]string{"pods", "events"}, apps)...)
