@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
@@ -29,8 +30,9 @@ func newSnapshot(c *common) *cobra.Command {
 			RuntimeClass of the template, and the names of the webhooks and admission policies
 			that may reject or change the pod; and of the ConfigMaps, Secrets and
 			PersistentVolumeClaims that the template refers to, whether they exist, and the
-			names of their keys. With --fit it has a row for each other pod on
-			the nodes: namespace, name, node, priority, start time, requests, host ports and
+			names of their keys. It has a row for each other pod on the nodes where a pod of
+			the DaemonSet is not scheduled, and with --fit on all nodes: namespace, name,
+			node, priority, start time, requests, host ports and
 			PodDisruptionBudgets, and nothing else of it.
 
 			Literal values of environment variables may be secret: each is replaced by a
@@ -98,16 +100,25 @@ func writeSnapshot(ctx context.Context, in *input, args []string, showValues, fi
 	return err
 }
 
-// readWhole returns the Snapshot with what the API server checks when a pod is created
-// and, for fit, with the other pods on all nodes.
+// readWhole returns the Snapshot with what the API server checks when a pod is created,
+// with the other pods on nodes where a pod is not scheduled and, for fit, on all nodes.
 func readWhole(ctx context.Context, in *input, fit bool) (*snapshot.Snapshot, error) {
 	r, namespace, err := in.open(ctx)
 	if err != nil {
 		return nil, err
 	}
 	read, err := in.readFrom(ctx, r, namespace)
-	if err == nil && fit {
+	if err != nil {
+		return nil, err
+	}
+	st, err := in.state(read[0])
+	if err != nil {
+		return nil, err
+	}
+	if nodes := cause.NeedsOf(st).Nodes; fit {
 		read, err = r.AddOtherPods(ctx, read, nil)
+	} else if len(nodes) > 0 { // explain looks at these
+		read, err = r.AddOtherPods(ctx, read, nodes)
 	}
 	if err == nil {
 		read, err = r.AddAdmission(ctx, source.Creation{Of: read[0]})

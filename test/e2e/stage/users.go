@@ -99,7 +99,7 @@ func (c *Cluster) AllowNamespace(ctx context.Context, namespace string) error {
 // setUpUsers gives the fixed users their rights.
 func (c *Cluster) setUpUsers(ctx context.Context) error {
 	apps := []string{"daemonsets", "controllerrevisions"}
-	core := []string{"pods", "events", "nodes", "namespaces", "serviceaccounts", "resourcequotas", "limitranges", "configmaps", "secrets", "persistentvolumeclaims"}
+	core := []string{"pods", "events", "nodes", "namespaces", "serviceaccounts", "resourcequotas", "limitranges", "configmaps", "persistentvolumeclaims"}
 	if err := c.Allow(ctx, Reader, append(ReadRules(core, apps), admissionRules()...)...); err != nil {
 		return err
 	}
