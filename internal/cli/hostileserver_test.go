@@ -338,8 +338,8 @@ func TestServerOfOthers(t *testing.T) {
 		if len(sound.Gaps) > 0 || len(sound.OtherPods.Pods) < 2 || len(sound.OtherPods.Budgets) != 2 || len(sound.Admission["hooks"].([]any)) != 8 {
 			t.Fatalf("%s: %v, %v, hooks %v", b.title, sound.Gaps, sound.OtherPods, sound.Admission["hooks"])
 		}
-		if without := run(slices.Concat(args[:1], args[2:]), nil); strings.Contains(without.out, "otherPods") || !strings.Contains(without.out, `"admission":{"namespace":{`) {
-			t.Fatalf("%s: without --fit, rows, or nothing of admission: %s", b.title, without.out)
+		if without := run(slices.Concat(args[:1], args[2:]), nil); strings.Contains(without.out, `"allNodes":true`) || !strings.Contains(without.out, `"admission":{"namespace":{`) {
+			t.Fatalf("%s: without --fit, rows of all nodes, or nothing of admission: %s", b.title, without.out)
 		}
 		twist, what, seed := pick(r, twists), pick(r, asked), r.Uint64()
 		page := fmt.Sprint(r.IntN(2))
