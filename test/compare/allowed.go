@@ -2,7 +2,7 @@ package compare
 
 // defaultBase is the newest commit that changed answers on purpose: whoever does so again
 // moves it.
-const defaultBase = "f98d739"
+const defaultBase = "fbb0e15"
 
 // allowed is what may differ from defaultBase.
 var allowed = []difference{}
