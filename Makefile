@@ -85,7 +85,7 @@ bench-plan: ## a whole rollout over 1,000 to 100,000 nodes, with the ratio of ea
 	go test -run '^$$' -bench Rollout ./pkg/plan
 
 bench-memory: ## what a read of 5,000 nodes takes with the rows of 50,000 other pods, beside one without
-	go test -run '^$$' -bench Memory -benchtime 3x ./internal/source
+	go test -run '^$$' -bench Memory -benchtime $(or $(MEMORY_TIMES),3x) ./internal/source
 
 bench-history: ## 100 revisions of 200 KB beside kubectl get controllerrevisions -o yaml of the same ones
 	test/cluster/build.sh >/dev/null

@@ -17,8 +17,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/scheduler/wire"
 )
 
-// Versions returns the Kubernetes versions that there are programs of, oldest
-// first.
+// Versions returns the Kubernetes versions whose scheduler can be built here, the
+// oldest first.
 func Versions() ([]string, error) {
 	files, err := filepath.Glob("program/versions/*.mod")
 	if err != nil {
