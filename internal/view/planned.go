@@ -392,7 +392,7 @@ func (s *planned) room() {
 	}
 	s.makeRoom()
 	if n := len(s.p.Unfit); s.live == nil && n > 0 {
-		s.add(screen.Impact, "%s", fill(s.now, daemonset.Facts{"n": n, "gain": len(s.p.Placement.Gain)}, "{gain=0}the new pod stays Pending on {n:node}", "on {n} of these {gain} nodes the pod stays Pending"))
+		s.add(screen.Impact, "%s", fill(s.now, daemonset.Facts{"n": n, "gain": len(s.p.Placement.Gain), "all": n == len(s.p.Placement.Gain)}, "{gain=0}the new pod stays Pending on {n:node}", "{all=true}none of these pods starts: they stay Pending", "on {n} of these {gain} nodes the pod stays Pending"))
 	}
 	pods, nodes := s.p.Preempted()
 	if pods == 0 {

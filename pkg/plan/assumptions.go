@@ -216,7 +216,7 @@ func (w *way) assumptions(o Options) (out []daemonset.Assumption) {
 		rules = append(rules, string(u))
 	}
 	add(len(rules) > 0, AssumeNotModelled, strings.Join(rules, ", "), sourceSpec)
-	unread := len(slices.DeleteFunc(NeedsOf(w.st, o.Fit || w.st.Budget.MaxSurge > 0).Nodes, w.st.Snapshot.OtherPods.Of))
+	unread := w.unread(o.Fit)
 	add(unread > 0, AssumeFits, strconv.Itoa(unread), map[bool]string{true: sourceState, false: sourceNotAsked}[w.st.Snapshot.Lacks(snapshot.PodsOfOthers)])
 	hooks, unchecked := a.notRun()
 	add(len(hooks) > 0, AssumeHooks, strings.Join(hooks, ", "), sourceAdmission)
@@ -235,6 +235,15 @@ func (w *way) failsOn() (nodes []string) {
 		}
 	}
 	return nodes
+}
+
+// unread counts the nodes on which a new pod is taken to fit: their other pods were not read,
+// and it would fit there alone.
+func (w *way) unread(fit bool) int {
+	return len(slices.DeleteFunc(NeedsOf(w.st, fit || w.st.Budget.MaxSurge > 0).Nodes, func(node string) bool {
+		i := slices.IndexFunc(w.st.Nodes, func(n daemonset.Node) bool { return n.Name == node })
+		return w.st.Snapshot.OtherPods.Of(node) || w.a.nodes[i].tooSmall()
+	}))
 }
 
 // ofNamespace are rules of which nothing is checked where nothing of a namespace could be
