@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
+	"github.com/kubectl-ds/kubectl-ds/internal/source"
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
@@ -50,36 +51,59 @@ func (c *common) note(format string, args ...any) {
 // serverWarns writes a warning of the API server.
 func (c *common) serverWarns(words string) { c.note("the API server warns: %s", screen.Clean(words)) }
 
-// gaps writes what could not be read, each once for all DaemonSets.
+// gaps writes what could not be read, each once for all DaemonSets, and in one note what
+// has the same consequence for the same reason.
 func (in *input) gaps(answers ...*daemonset.Header) {
-	var all, said []daemonset.Gap
+	for _, n := range notesOn(answers) {
+		in.note("%s%s", view.Gap(n.gap, n.parts[1:]...), in.right(n))
+	}
+}
+
+// gapNote is one note on gaps of several parts, the first of which is that of gap.
+type gapNote struct {
+	gap      daemonset.Gap // with the messages of all
+	parts    []snapshot.What
+	messages []string
+}
+
+// notesOn returns what notes there are on the gaps of answers. Why you may not read
+// something, the words of the server, is said of a part that stands alone.
+func notesOn(answers []*daemonset.Header) (notes []*gapNote) {
 	for _, h := range answers {
+		unchecked := slices.ContainsFunc(h.Snapshot.Gaps, func(g daemonset.Gap) bool { return g.Consequence == snapshot.AdmissionUnchecked && !assumedBeside(g) })
 		for _, g := range h.Snapshot.Gaps {
-			if !assumedBeside(g) {
-				all = append(all, g)
+			if assumedBeside(g) {
+				continue
+			}
+			if g.Consequence == snapshot.WebhooksUnknown && unchecked {
+				g.Consequence = snapshot.AdmissionUnchecked // which says it too
+			}
+			i := slices.IndexFunc(notes, func(n *gapNote) bool {
+				return n.gap.Why == g.Why && n.gap.Consequence == g.Consequence && n.gap.Of == g.Of
+			})
+			if i < 0 {
+				i, notes = len(notes), append(notes, &gapNote{gap: g})
+			}
+			n := notes[i]
+			if !slices.Contains(n.parts, g.What) {
+				n.parts = append(n.parts, g.What)
+			}
+			if !slices.Contains(n.messages, g.Message) {
+				n.messages = append(n.messages, g.Message)
 			}
 		}
 	}
-	messages := map[daemonset.Gap][]string{}
-	for _, g := range all {
-		kind := g
-		kind.Message = ""
-		if !slices.Contains(said, kind) {
-			said = append(said, kind)
-		}
-		if !slices.Contains(messages[kind], g.Message) {
-			messages[kind] = append(messages[kind], g.Message)
-		}
-	}
-	for _, g := range said {
-		all := messages[g]
+	for _, n := range notes {
 		const most = 3
-		if n := len(all) - most; n > 1 {
-			all = append(all[:most:most], fmt.Sprintf("and %d more", n))
+		if more := len(n.messages) - most; more > 1 {
+			n.messages = append(n.messages[:most:most], fmt.Sprintf("and %d more", more))
 		}
-		g.Message = strings.Join(all, "; ")
-		in.note("%s%s", view.Gap(g), in.right(g))
+		n.gap.Message = strings.Join(n.messages, "; ")
+		if len(n.parts) > 1 && n.gap.Why == snapshot.Forbidden {
+			n.gap.Message = ""
+		}
 	}
+	return notes
 }
 
 // assumedBeside reports whether a gap stands among the assumptions of an answer: few
@@ -88,33 +112,65 @@ func assumedBeside(g daemonset.Gap) bool {
 	return g.Why == snapshot.NotGiven && (slices.Contains(snapshot.AdmissionWhats, g.What) || slices.Contains(snapshot.FitWhats, g.What))
 }
 
-// right says which right is missing for a Gap, the command that checks it, and what
+// lackedBeside returns the parts of which assumptions say, and no note, that the input
+// does not have them.
+func lackedBeside(answers []*daemonset.Header) (parts []snapshot.What) {
+	for _, h := range answers {
+		for _, g := range h.Snapshot.Gaps {
+			if assumedBeside(g) && !slices.Contains(parts, g.What) {
+				parts = append(parts, g.What)
+			}
+		}
+	}
+	return parts
+}
+
+// right says which right is missing for a note, the command that checks it, and what
 // to do; empty where none is.
-func (in *input) right(g daemonset.Gap) string {
+func (in *input) right(n *gapNote) string {
+	g, dump := n.gap, source.DumpCommand(n.parts...)
+	if g.Why == snapshot.NotGiven && g.Of == "" && dump != source.DumpCommand() {
+		return "; a dump has them by " + dump
+	}
 	if g.Why != snapshot.Forbidden || g.What == snapshot.Version {
 		return ""
 	}
-	what := cmp.Or(map[snapshot.What]string{snapshot.PodsOfOthers: "pods", snapshot.BudgetsOfOthers: "poddisruptionbudgets", snapshot.Webhooks: "validatingwebhookconfigurations"}[g.What], string(g.What))
+	then := "run this, or use --from and a dump that has them"
+	if len(n.parts) > 1 {
+		then = "run this, or use --from and a dump of them: " + dump
+	}
+	if len(in.from) > 0 {
+		then = "record the dump again"
+	}
+	may, check := in.checked(n.parts)
+	return fmt.Sprintf("; ask somebody who may %s (%s) to %s", may, view.WithFlags(check, in.askedBy().Kubectl...), then)
+}
+
+// checked returns the right that is missing for these parts, and the command that checks it.
+func (in *input) checked(parts []snapshot.What) (may string, check screen.Command) {
+	namespace := in.namespace()
+	if len(parts) > 1 {
+		check = screen.Command{"kubectl auth can-i --list"}
+		if namespace != "" && !in.allNamespaces {
+			check = append(check, "-n "+screen.Quote(namespace))
+		}
+		return "read them", check
+	}
+	of := parts[0]
+	what := cmp.Or(map[snapshot.What]string{snapshot.PodsOfOthers: "pods", snapshot.BudgetsOfOthers: "poddisruptionbudgets", snapshot.Webhooks: "validatingwebhookconfigurations"}[of], string(of))
 	verb := "list"
-	if slices.Contains([]snapshot.What{snapshot.Namespaces, snapshot.RuntimeClasses, snapshot.ServiceAccounts}, g.What) {
+	if slices.Contains([]snapshot.What{snapshot.Namespaces, snapshot.RuntimeClasses, snapshot.ServiceAccounts}, of) || slices.Contains(snapshot.ReferenceWhats, of) {
 		verb = "get"
 	}
-	if slices.Contains(snapshot.ReferenceWhats, g.What) {
-		verb = "get"
-	}
-	check := screen.Command{screen.Word("kubectl auth can-i " + verb + " " + what)}
-	switch namespace := in.namespace(); {
-	case slices.Contains(ofCluster, g.What):
-	case in.allNamespaces, slices.Contains(snapshot.FitWhats, g.What):
+	check = screen.Command{screen.Word("kubectl auth can-i " + verb + " " + what)}
+	switch {
+	case slices.Contains(ofCluster, of):
+	case in.allNamespaces, slices.Contains(snapshot.FitWhats, of):
 		check = append(check, "-A")
 	case namespace != "":
 		check = append(check, "-n "+screen.Quote(namespace))
 	}
-	then := "run this, or use --from and a dump that has them"
-	if len(in.from) > 0 {
-		then = "record the dump again"
-	}
-	return fmt.Sprintf("; ask somebody who may %s %s (%s) to %s", verb, what, view.WithFlags(check, in.askedBy().Kubectl...), then)
+	return verb + " " + what, check
 }
 
 // ofCluster are the parts that are in no namespace, or are one.

@@ -42,7 +42,7 @@ func newRoot(in io.Reader, out, errs io.Writer) *cobra.Command {
 			kubectl ds explain -n kube-system node-agent
 
 			# The same from a file, without a cluster
-			` + source.DumpCommand + ` \
+			` + source.DumpCommand() + ` \
 			  > dump.yaml
 			kubectl ds explain -n kube-system node-agent --from dump.yaml`),
 		Annotations:       map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl ds"},

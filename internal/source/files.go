@@ -13,16 +13,37 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
 // StandardInput is the path of standard input.
 const StandardInput = "-"
 
 // getHint is the command that writes what ReadFiles reads.
-const getHint = DumpCommand + " > dump.yaml"
+var getHint = DumpCommand() + " > dump.yaml"
 
-// DumpCommand is kubectl's own command that writes what a Dump is read from.
-const DumpCommand = "kubectl get ds,nodes,pods,controllerrevisions,events,pdb -A -o yaml"
+// DumpCommand returns kubectl's own command that writes what a Dump is read from, with
+// the kinds that hold further parts. It asks for no Secrets, whose values it would write.
+func DumpCommand(further ...snapshot.What) string {
+	kinds := []string{"ds", "nodes", "pods", "controllerrevisions", "events", "pdb"}
+	for _, what := range further {
+		if of := dumpedFor[what]; of != "" && !slices.Contains(kinds, of) {
+			kinds = append(kinds, of)
+		}
+	}
+	return "kubectl get " + strings.Join(kinds, ",") + " -A -o yaml"
+}
+
+// dumpedFor are kubectl's names of the kinds that hold a part, of those that not every
+// question needs. Before v1.36 servers have no mutating policies, and kubectl rejects a
+// command that names a kind which the server does not have.
+var dumpedFor = map[snapshot.What]string{
+	snapshot.Namespaces: "ns", snapshot.ServiceAccounts: "sa", snapshot.PriorityClasses: "pc", snapshot.RuntimeClasses: "runtimeclasses",
+	snapshot.LimitRanges: "limits", snapshot.ResourceQuotas: "quota",
+	snapshot.Webhooks:   "validatingwebhookconfigurations,mutatingwebhookconfigurations,validatingadmissionpolicies,validatingadmissionpolicybindings",
+	snapshot.ConfigMaps: "cm", snapshot.Claims: "pvc",
+}
 
 // ReadFiles reads what "kubectl get -o yaml" or "-o json" writes, and what
 // "kubectl ds snapshot" writes, from files, from folders with all that is in

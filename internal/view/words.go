@@ -229,9 +229,14 @@ func partWords(what snapshot.What) string {
 	return cmp.Or(named[what], string(what))
 }
 
-// Gap says what could not be read and what the answer lacks for it.
-func Gap(g daemonset.Gap) string {
-	f := daemonset.Facts{"part": partWords(g.What), "why": whyMissing[g.Why], "lost": lostBy[g.Consequence]}
+// Gap says what could not be read and what the answer lacks for it. also are further
+// parts that could not be read for the same reason, and whose lack costs the same.
+func Gap(g daemonset.Gap, also ...snapshot.What) string {
+	part := partWords(g.What)
+	for _, what := range also {
+		part += ", " + partWords(what)
+	}
+	f := daemonset.Facts{"part": part, "why": whyMissing[g.Why], "lost": lostBy[g.Consequence]}
 	if g.Why != snapshot.NotGiven || g.Of != "" || g.What == snapshot.NodeStatus || g.What == snapshot.PodStatus {
 		f["message"] = g.Message
 	}
