@@ -58,6 +58,7 @@ type Causes struct {
 	refusal   *Cause                                 // nil if the API server refuses nothing
 	admission *admission.Verdict                     // about the next pod; nil if it is not known
 	fitting   *fitting                               // see fits
+	ports     map[string][]snapshot.HostPort         // by revision: see portsOfRevision
 	changed   time.Time                              // the newest time in what the status is computed from
 	starts    Starts
 	nodes     map[string]*Cause           // by name; none where nothing is wrong
@@ -70,7 +71,7 @@ func Find(st *daemonset.State) *Causes {
 	s := st.Snapshot
 	cs := &Causes{
 		s: s, st: st, at: st.At, podEvent: map[types.UID]map[string]*corev1.Event{}, dsEvent: map[string]*corev1.Event{},
-		failures: map[string]*failures{}, nodes: map[string]*Cause{}, starts: StartsOf(st),
+		failures: map[string]*failures{}, ports: map[string][]snapshot.HostPort{}, nodes: map[string]*Cause{}, starts: StartsOf(st),
 	}
 	for i := range s.Events {
 		cs.note(&s.Events[i])

@@ -95,11 +95,12 @@ func (cs *Causes) NewPod(n *daemonset.Node) (v fit.Verdict, known bool) {
 	}
 	var beside []snapshot.PodRow
 	if cs.st.Budget.MaxSurge > 0 {
-		for i := range n.Pods {
-			if p := &n.Pods[i]; !p.Updated && !p.Terminating && p.Ready {
-				if row, ok := snapshot.RowOf(p.Object); ok {
-					beside = append(beside, row)
+		for _, p := range staying(n) {
+			if row, ok := snapshot.RowOf(p.Object); ok {
+				if len(cs.fits().wanted.HostPorts) > 0 {
+					row.HostPorts = cs.portsOf(p)
 				}
+				beside = append(beside, row)
 			}
 		}
 	}

@@ -6,6 +6,11 @@ import (
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/fit"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
 // HostPorts returns the ports of the node that a pod takes: with two pods on
@@ -23,5 +28,56 @@ func HostPorts(spec *corev1.PodSpec) []string {
 			}
 		}
 	}
+	return ports
+}
+
+// PortsHeld reports whether an old pod, which stays until a new one is available
+// (maxSurge), holds a port of the node that the new one needs, and has no lower
+// priority, so that the scheduler does not preempt it.
+func (cs *Causes) PortsHeld(n *daemonset.Node) bool {
+	f := cs.fits()
+	return slices.ContainsFunc(staying(n), func(p *daemonset.Pod) bool {
+		preempts := !f.wanted.NeverPreempts && p.Object.Spec.Priority != nil && *p.Object.Spec.Priority < f.wanted.Priority
+		return !preempts && f.profile.Collide(f.wanted.HostPorts, cs.portsOf(p))
+	})
+}
+
+// staying returns the old pods of a node that a surge leaves there until a new one is
+// available.
+func staying(n *daemonset.Node) (out []*daemonset.Pod) {
+	for i := range n.Pods {
+		if p := &n.Pods[i]; !p.Updated && !p.Terminating && p.Ready {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// portsOf returns the ports of the node that a pod of the DaemonSet holds: its own, and
+// those of the template of its revision, which a dump may have left out of the pod.
+// Nobody can take ports from a pod that there is.
+func (cs *Causes) portsOf(p *daemonset.Pod) []snapshot.HostPort {
+	own := snapshot.HostPortsOf(&p.Object.Spec)
+	for _, h := range cs.portsOfRevision(p.Revision) {
+		if !slices.Contains(own, h) {
+			own = append(own, h)
+		}
+	}
+	return own
+}
+
+// portsOfRevision returns the ports of the node that the template of a revision asks for;
+// none where it is not known.
+func (cs *Causes) portsOfRevision(name string) []snapshot.HostPort {
+	if ports, known := cs.ports[name]; known {
+		return ports
+	}
+	var ports []snapshot.HostPort
+	if stored, err := template.Stored(cs.s.RevisionData(name)); err == nil {
+		if t, err := stored.Typed(); err == nil {
+			ports = snapshot.HostPortsOf(fit.Admitted(&t.Spec))
+		}
+	}
+	cs.ports[name] = ports
 	return ports
 }

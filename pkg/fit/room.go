@@ -206,6 +206,13 @@ func (s *room) colliding(p *snapshot.PodRow) (out []snapshot.HostPort) {
 	return out
 }
 
+// Collide reports whether one of the ports that a pod wants is among those that another
+// pod of the node holds.
+func (r Profile) Collide(wanted, held []snapshot.HostPort) bool {
+	s := room{Profile: r, wanted: &Wanted{HostPorts: wanted}}
+	return len(s.colliding(&snapshot.PodRow{HostPorts: held})) > 0
+}
+
 // collides reports whether a port that is wanted counts, and collides with another.
 func (s *room) collides(want, port snapshot.HostPort) bool {
 	w, counts := s.portOf(want)

@@ -79,16 +79,6 @@ type assumed struct {
 	ports     bool // a surging pod waits for a port that the old one holds
 }
 
-// portsHeld reports whether an old pod that stays until a new one is available
-// holds a host port that the new one needs.
-func portsHeld(n *daemonset.Node, template *corev1.PodSpec) bool {
-	wanted := cause.HostPorts(template)
-	return slices.ContainsFunc(n.Pods, func(p daemonset.Pod) bool {
-		return !p.Updated && !p.Terminating && p.Ready &&
-			slices.ContainsFunc(cause.HostPorts(&p.Object.Spec), func(port string) bool { return slices.Contains(wanted, port) })
-	})
-}
-
 // getsPod reports whether the controller will create a pod on a node: it has none, or
 // only old ones.
 func getsPod(n *daemonset.Node, st *daemonset.State) bool {
@@ -173,7 +163,7 @@ func assume(st *daemonset.State) *assumed {
 			f.never = a.failing
 		case a.failsOn(n):
 			f.never = a.there
-		case a.surges && portsHeld(n, &st.DaemonSet.Spec.Template.Spec):
+		case a.surges && causes.PortsHeld(n):
 			a.ports = true
 			f.never = &cause.Cause{Code: cause.HostPortConflict, Severity: cause.SeverityError, Facts: daemonset.Facts{}}
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -94,6 +95,32 @@ func hostPorts(template, pods int32) dstest.Option {
 	})
 }
 
+// oldPorts has the template of the old revision take ports of the node, which its recorded
+// pods do not have. On the host's network the port of the container is one of the node.
+func oldPorts(port string, hostNetwork bool) dstest.Option {
+	return dstest.Revision("agent-old", func(r *appsv1.ControllerRevision) {
+		pod := fmt.Sprintf(`"spec":{"hostNetwork":%t,"containers":[`, hostNetwork)
+		raw := strings.Replace(string(r.Data.Raw), `"spec":{"containers":[`, pod, 1)
+		r.Data.Raw = []byte(strings.Replace(raw, `"name":"agent"`, `"name":"agent","ports":[`+port+`]`, 1))
+	})
+}
+
+// importance has the template name a PriorityClass, and gives the pods that there are a
+// priority, and a class of their own.
+func importance(class string, pods int32) dstest.Option {
+	return dstest.Edit(func(s *snapshot.Snapshot) {
+		s.DaemonSet.Spec.Template.Spec.PriorityClassName = class
+		for i := range s.Revisions {
+			if r := &s.Revisions[i]; r.Name == "agent-new" && class != "" {
+				r.Data.Raw = []byte(strings.Replace(string(r.Data.Raw), `"spec":{"containers":[`, `"spec":{"priorityClassName":"`+class+`","containers":[`, 1))
+			}
+		}
+		for i := range s.Pods {
+			s.Pods[i].Spec.Priority, s.Pods[i].Spec.PriorityClassName = &pods, "old"
+		}
+	})
+}
+
 // readyIn is a pod that became ready in the future.
 func readyIn(name string, d time.Duration) dstest.Option {
 	return dstest.Pod(name, func(p *corev1.Pod) {
@@ -168,6 +195,13 @@ func TestOutcome(t *testing.T) {
 		{"O o", []dstest.Option{dstest.MaxSurge("1"), max("0"), hostPort()}, "Stalls (BudgetSpent): 1 steps, 1 replaced, 1 left, 1 worst; any 1; NoSurge=1", "but for one that is not ready, which goes first"},
 		{"O O", []dstest.Option{dstest.MaxSurge("1"), max("0"), hostPorts(80, 0)}, "Completes: 2 steps, 2 replaced, 0 left, 0 worst", "old pods that hold no port stand in nobody's way"},
 		{"O O", []dstest.Option{dstest.MaxSurge("1"), max("0"), hostPorts(81, 80)}, "Completes: 2 steps, 2 replaced, 0 left, 0 worst", "nor do those that hold another one"},
+		{"O O", []dstest.Option{dstest.MaxSurge("1"), max("0"), hostPorts(80, 0), oldPorts(`{"containerPort":80,"hostPort":80}`, false)}, "Stalls (BudgetSpent): 1 steps, 0 replaced, 2 left, 0 worst; any 1; NoSurge=1", "a port that the template of the old pods has, though the recorded pods have none"},
+		{"O O", []dstest.Option{dstest.MaxSurge("1"), max("0"), hostPorts(80, 0), oldPorts(`{"containerPort":80}`, true)}, "Stalls (BudgetSpent): 1 steps, 0 replaced, 2 left, 0 worst; any 1; NoSurge=1", "on the host's network every port is one of the node"},
+		{"O O", []dstest.Option{dstest.MaxSurge("1"), max("0"), hostPorts(80, 0), oldPorts(`{"containerPort":80}`, false)}, "Completes: 2 steps, 2 replaced, 0 left, 0 worst", "on the pod's own it is not"},
+		{"O O", []dstest.Option{dstest.MaxSurge("1"), max("0"), hostPorts(80, 81), oldPorts(`{"containerPort":80,"hostPort":80},{"containerPort":81,"hostPort":81}`, false)}, "Stalls (BudgetSpent): 1 steps, 0 replaced, 2 left, 0 worst; any 1; NoSurge=1", "the recorded pods have fewer ports than their template"},
+		{"O O", []dstest.Option{dstest.MaxSurge("1"), max("0"), hostPorts(80, 0), oldPorts(`{"containerPort":80,"hostPort":80,"protocol":"UDP"}`, false)}, "Completes: 2 steps, 2 replaced, 0 left, 0 worst", "the port of another protocol"},
+		{"O O", []dstest.Option{dstest.MaxSurge("1"), max("0"), hostPorts(80, 80), importance("system-node-critical", 5)}, "Completes: 2 steps, 2 replaced, 0 left, 0 worst", "the scheduler removes an old pod of lower priority, which holds the port"},
+		{"O O", []dstest.Option{dstest.MaxSurge("1"), max("0"), hostPorts(80, 80), importance("", 5)}, "Stalls (BudgetSpent): 1 steps, 0 replaced, 2 left, 0 worst; any 1; NoSurge=1", "but none of higher priority"},
 
 		// What was found by review.
 		{"n W O O", []dstest.Option{dstest.MinReadySeconds(60), crash("p0")}, "Stalls (BudgetSpent): 0 steps, 0 replaced, 2 left, 2 worst; n0 CrashLoopBackOff; RollBack=1", "a pod that is ready becomes available, whatever the others do"},
