@@ -261,6 +261,8 @@ func (s *planned) blame() string {
 		return "no new pod starts: the name of its image is invalid"
 	case s.unmet() != "":
 		return "no new pod starts: " + s.unmet()
+	case reason == daemonset.StepBudgetSpent && len(s.problems) == 0 && slices.ContainsFunc(s.p.Assumptions, holdsPorts):
+		return "no new pod is scheduled, because the old one beside it uses its host port"
 	case s.live != nil && len(s.p.Unfit) > 0:
 		return why(s.p.Unfits(), func(p *cause.Problem, nodes []string) string { return predicates[p.Code].of(nodes, 0) }, 2)
 	case s.live != nil && len(s.p.Waves) == 0:
@@ -280,6 +282,8 @@ func (s *planned) blame() string {
 		"[any {n:node stays|nodes stay} without an available pod (the controller chooses at random)]")
 	return cmp.Or(further, stallReason(reason))
 }
+
+func holdsPorts(a daemonset.Assumption) bool { return a.Code == plan.AssumeHostPorts }
 
 // unmet says what the template refers to and does not exist, in few words; empty where
 // nothing is missing.
