@@ -10,7 +10,6 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/fit"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
-	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
 // HostPorts returns the ports of the node that a pod takes: with two pods on
@@ -73,10 +72,8 @@ func (cs *Causes) portsOfRevision(name string) []snapshot.HostPort {
 		return ports
 	}
 	var ports []snapshot.HostPort
-	if stored, err := template.Stored(cs.s.RevisionData(name)); err == nil {
-		if t, err := stored.Typed(); err == nil {
-			ports = snapshot.HostPortsOf(fit.Admitted(&t.Spec))
-		}
+	if t := cs.st.TemplateOf(name); t != nil {
+		ports = snapshot.HostPortsOf(fit.Admitted(&t.Spec))
 	}
 	cs.ports[name] = ports
 	return ports

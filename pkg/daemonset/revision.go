@@ -377,3 +377,17 @@ func (p claimedPod) hash(h *History) string {
 	}
 	return p.Labels[appsv1.DefaultDaemonSetUniqueLabelKey]
 }
+
+// TemplateOf returns the pod template that a ControllerRevision of the Snapshot stores,
+// as the API types have it; nil if there is no such revision, or it cannot be read.
+func (st *State) TemplateOf(revision string) *corev1.PodTemplateSpec {
+	stored, err := template.Stored(st.Snapshot.RevisionData(revision))
+	if err != nil {
+		return nil
+	}
+	t, err := stored.Typed()
+	if err != nil {
+		return nil
+	}
+	return t
+}

@@ -341,3 +341,31 @@ func TestNewPod(t *testing.T) {
 		})
 	}
 }
+
+func TestTemplateOf(t *testing.T) {
+	const stored = `{"spec":{"template":{"$patch":"replace","spec":{"containers":[{"name":"agent","image":"example/agent:5"}]}}}}`
+	for _, tt := range []struct {
+		name, data string
+		want       string // the image
+		why        string
+	}{
+		{"agent-old", stored, "example/agent:5", "as it is stored"},
+		{"agent-older", stored, "", "there is no such revision"},
+		{"agent-old", `{"spec":{}}`, "", "it stores no template"},
+		{"agent-old", `{"spec":{"template":{"spec":{"containers":5}}}}`, "", "it stores what is no template"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			st, err := StateOf(dstest.State("O", dstest.Revision("agent-old", func(r *appsv1.ControllerRevision) { r.Data.Raw = []byte(tt.data) })))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := ""
+			if of := st.TemplateOf(tt.name); of != nil {
+				got = of.Spec.Containers[0].Image
+			}
+			if got != tt.want {
+				t.Errorf("%q, want %q", got, tt.want)
+			}
+		})
+	}
+}

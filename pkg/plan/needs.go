@@ -8,7 +8,6 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
-	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
 // NeedsOf returns what the plan of a State looks at besides what its Snapshot holds
@@ -54,10 +53,8 @@ func takesOf(st *daemonset.State) *takes { return &takes{st, map[string]bool{}} 
 func (t *takes) sameAs(p *daemonset.Pod) bool {
 	same, known := t.same[p.Revision]
 	if !known {
-		if stored, err := template.Stored(t.st.Snapshot.RevisionData(p.Revision)); err == nil {
-			if old, err := stored.Typed(); err == nil {
-				same = takesSame(&old.Spec, &t.st.DaemonSet.Spec.Template.Spec)
-			}
+		if old := t.st.TemplateOf(p.Revision); old != nil {
+			same = takesSame(&old.Spec, &t.st.DaemonSet.Spec.Template.Spec)
 		}
 		t.same[p.Revision] = same
 	}

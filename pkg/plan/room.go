@@ -8,7 +8,6 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/admission"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
-	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
 // room is what the ResourceQuotas of the namespace leave for pods: of each limited
@@ -67,10 +66,8 @@ func limitsOf(v *admission.Verdict) (out []quotaLimit) {
 // revision does, or the current one where that is not known.
 func heldBy(st *daemonset.State, p *daemonset.Pod, of []quotaLimit) []int64 {
 	pod := st.PodFor("")
-	if stored, err := template.Stored(st.Snapshot.RevisionData(p.Revision)); err == nil && !p.Updated {
-		if old, err := stored.Typed(); err == nil {
-			pod.Spec = old.Spec
-		}
+	if old := st.TemplateOf(p.Revision); old != nil && !p.Updated {
+		pod.Spec = old.Spec
 	}
 	v := admission.Check(st.Snapshot.Admission, pod, st.Snapshot.KubernetesVersion, st.Snapshot.Lacks)
 	out := make([]int64, len(of))
