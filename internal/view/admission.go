@@ -44,7 +44,7 @@ var rejections = map[admission.Reason][]string{
 	admission.NodeSelectorConflicts:   {`{field} is {value}, but RuntimeClass "{name}" wants {want}`},
 	admission.PodInvalid:              {"with the defaults of a pod the template is invalid: {details}"},
 	admission.LimitRangeViolated:      {`LimitRange "{name}" of namespace {namespace}: {details}`},
-	admission.PodSecurityViolated:     {"namespace {namespace} enforces the Pod Security level {level}[ of {version}], which forbids {details}"},
+	admission.PodSecurityViolated:     {"the template does not comply with its namespace: {namespace} enforces the Pod Security level {level}[ of {version}], which forbids {details}"},
 	admission.QuotaExceeded:           {`ResourceQuota "{name}" of namespace {namespace}: {details}`},
 	admission.QuotaMustSpecify:        {`ResourceQuota "{name}" of namespace {namespace} counts {details}, which every container must then set`},
 	admission.QuotaStatusUnknown:      {`the controller has not counted yet what ResourceQuota "{name}" of namespace {namespace} is used for ({details})`},
@@ -62,7 +62,7 @@ var bounds = map[admission.BoundCode]string{
 // rejection says why the API server rejects a pod; terse is in a few words.
 func (a *sheet) rejection(r *admission.Refusal) (words, terse string) {
 	f := daemonset.Facts{"namespace": a.h.DaemonSet.Namespace, "room": 0}
-	for key, value := range map[string]string{"name": r.Name, "level": r.Level, "field": r.Field, "value": r.Value, "want": r.Want, "details": strings.Join(detailsOf(r), "; ")} {
+	for key, value := range map[string]string{"name": r.Name, "level": r.Level, "field": r.Field, "value": r.Value, "want": r.Want, "details": strings.Join(detailsOf(r), ", and ")} {
 		if value != "" {
 			f[key] = value
 		}
@@ -202,9 +202,11 @@ func (a *sheet) remedies(r *admission.Refusal) {
 		}
 		said = append(said, words)
 		var c screen.Command
+		effect := ""
 		if m.Do == admission.SetLevel {
+			effect = fill(a.now, f, "{value=privileged}every pod of the namespace may then do what it likes on its node", "every pod of the namespace may then do what level {value} allows")
 			c = a.kubectl("kubectl label --overwrite namespace", screen.Quote(m.Name), screen.Word("pod-security.kubernetes.io/enforce="+m.Value))
 		}
-		a.act(screen.Fix, words, c)
+		a.act(screen.Fix, words, c, effect)
 	}
 }

@@ -4,12 +4,16 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
+	"github.com/kubectl-ds/kubectl-ds/pkg/admission"
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
 // advices say what to do first. A word in brackets is the label to follow.
@@ -24,7 +28,7 @@ var advices = map[explain.AdviceCode][]string{
 	explain.AdviseImage:    {"find out why {count?this node|these nodes} cannot pull the image (Check)"},
 	explain.AdviseMemory:   {"find out how much memory the program needs (Check)"},
 	explain.AdvisePublishImage: {
-		"{told=true}publish the image for {platform}[, or keep the pod off {count?this node|these nodes} ({Fix})]",
+		"{told=true}{undo=true}{back}, then publish the image for {platform}[, or keep the pod off {count?this node|these nodes} ({Fix})]", "{told=true}publish the image for {platform}[, or keep the pod off {count?this node|these nodes} ({Fix})]",
 		"find out whether the image is built for {platform} (Check) before you change anything",
 	},
 	explain.AdviseExcludeNodes: {"keep the pod off {count?this node|these nodes}[ ({Fix})]"},
@@ -35,10 +39,10 @@ var advices = map[explain.AdviceCode][]string{
 		"ask the team that runs {where} to repair {count?it|them} (Check); a node that comes back before {afterFirst}[{afterLast=} is solved][{two=true} and {afterLast} are solved][{two=false} to {afterLast} are solved] gets a pod of revision {spreads}",
 		"repair {where}, or ask the team that runs {count?it|them} (Check)[; {noRollback}]",
 	},
-	explain.AdviseLookAhead:    {"{inPlan=true}it will stop: correct what the headline names, or roll back", "it will stop: see why[ ({Preview})], and correct that"},
+	explain.AdviseLookAhead:    {"{inPlan=true}{goesBack=false}it will stop: correct what the headline names", "{inPlan=true}{back}, or correct what the headline names before the controller gets there", "it will stop: see why[ ({Preview})], and correct that"},
 	explain.AdviseMakeRoom:     {"make room for the pod on {where} (Fix)"},
 	explain.AdviseFreePort:     {"find the pod that uses the host port on {where} (Check); one of the two needs another port or node"},
-	explain.AdviseAskOwner:     {`{kind=ResourceQuota}ask the team that manages ResourceQuota "{name}" to raise it; the DaemonSet needs no change`, "{kind=Webhook}ask the owner of admission webhook {name}", "read the message below: it says what the pod violates"},
+	explain.AdviseAskOwner:     {`{kind=ResourceQuota}ask the team that manages ResourceQuota "{name}" to raise it; the DaemonSet needs no change`, "{kind=Webhook}ask the owner of admission webhook {name}", "{first} (Fix)", "read the message below: it says what the pod violates"},
 	explain.AdviseControlPlane: {"find out whether kube-controller-manager runs (Check); the DaemonSet needs no change"},
 	explain.AdviseStrategy:     {"{problem=InvalidBudget}set {field} to a number or a percentage", "change the update strategy (Fix)"},
 	explain.AdviseRepairBeforeRollout: {
@@ -55,7 +59,7 @@ func (a *answer) doNow(advice []explain.Advice) {
 	}
 	for i, d := range advice {
 		first := slices.Concat(d.Problems, []daemonset.Reason{""})[0]
-		f := daemonset.Facts{"problem": string(first), "count": len(d.Nodes), "old": a.count("oldNodes"), "back": "roll back (Fix)", "inPlan": a.inPlan}
+		f := daemonset.Facts{"problem": string(first), "count": len(d.Nodes), "old": a.count("oldNodes"), "back": "roll back (Fix)", "inPlan": a.inPlan, "goesBack": a.goesBack}
 		switch n := len(d.Nodes); {
 		case n > 3:
 			f["where"] = fmt.Sprintf("the %d nodes", n)
@@ -68,6 +72,11 @@ func (a *answer) doNow(advice []explain.Advice) {
 			f["field"], f["fields"], f["logs"] = fact(p.Facts, "field"), p.Facts["fields"], look == explain.LookLogs || look == explain.LookLastLogs
 			if p.Origin != nil {
 				f["kind"], f["name"] = string(p.Origin.Kind), p.Origin.Name
+			}
+			if r := a.refusal(p); r != nil {
+				if first := firstly(r, a.h.DaemonSet.Namespace); first != "" {
+					f["first"] = first
+				}
 			}
 			if p.Common != nil {
 				f = with(f, commonFacts(p.Common, a.now))
@@ -83,6 +92,7 @@ func (a *answer) doNow(advice []explain.Advice) {
 		for _, fix := range a.e.Fixes {
 			if fix.Code == explain.FixUndo {
 				f["replaced"], f["works"], _ = a.e.Undoes(&fix)
+				f["undo"] = a.e.Fixes[0].Code == explain.FixUndo
 			}
 		}
 		for n, other := range advice {
@@ -163,11 +173,12 @@ var planAdvices = map[plan.Verdict][]string{
 	plan.VerdictRemovesAll: {"do not apply it"},
 	plan.VerdictStalls: {
 		noChange,
-		"do not apply it yet: repair {down} first (Check)",
-		"{ways=0}do not apply it while {supposed} {count?is|are} down", "do not apply it while {supposed} {count?is|are} down; with a higher limit ({raise}) it would complete[, but " + costs + "]",
-		"do not apply it while {supposed} {count?is|are} down, or take {ways?the|a} way out first (WAYS OUT)[: then " + costs + "]",
-		"{ways=0}do not apply it", "do not apply it; with a higher limit ({raise}) it would complete[, but " + costs + "]",
-		"do not apply it yet: take {ways?the|a} way out first (WAYS OUT)[: then " + costs + "]",
+		"do not {do} yet: repair {down} first (Check)",
+		"{ways=0}do not {do} while {supposed} {count?is|are} down", "do not {do} while {supposed} {count?is|are} down; with a higher limit ({raise}) it would complete[, but " + costs + "]",
+		"do not {do} while {supposed} {count?is|are} down, or take {ways?the|a} way out first (WAYS OUT)[: then " + costs + "]",
+		"do not {do}: first {first} (Fix)",
+		"{ways=0}do not {do}", "do not {do}; with a higher limit ({raise}) it would complete[, but " + costs + "]",
+		"do not {do} yet: take {ways?the|a} way out first (WAYS OUT)[: then " + costs + "]",
 	},
 	plan.VerdictWaits: {"apply it, then delete the old pods one after the other"},
 }
@@ -182,6 +193,15 @@ func (s *planned) doNow() {
 	}
 	if _, tolerations := s.p.KeptByTolerations(); len(tolerations) > 0 {
 		f["otherwise"] = pluralOf(len(tolerations), "add a toleration", "add tolerations")
+	}
+	f["do"] = "apply it"
+	if first := s.first(); first != "" {
+		f["first"] = first
+	}
+	if c := s.p.Change; c != nil && s.asked.Undo {
+		f["do"] = "roll back"
+	} else if c != nil && len(c.Fields) == 1 && c.Fields[0].Path.Equal(template.RestartedAt) {
+		f["do"] = "restart it"
 	}
 	f["same"] = s.asked.Undo && s.p.Change != nil && !s.p.Change.TemplateChanged
 	down := plan.Down(s.problems)
@@ -203,6 +223,47 @@ func (s *planned) doNow() {
 		f["apply"] = "Apply"
 	}
 	s.add(screen.DoNow, "%s", fill(s.now, f, planAdvices[s.p.Verdict()]...))
+}
+
+// first says in few words what has to be done before a change that stalls for its pods:
+// what the API server rejects, or does not fit; empty for others.
+func (s *planned) first() string {
+	if v := s.p.Admission; s.o.Reason == cause.FailedCreate && v != nil {
+		if len(v.Refusals) > 0 {
+			r := &v.Refusals[0]
+			return firstly(r, s.h.DaemonSet.Namespace)
+		}
+		if q, _ := cause.Narrowest(v); q != nil {
+			return fill(s.now, daemonset.Facts{"name": q.Name}, firsts[admission.QuotaExceeded])
+		}
+	}
+	for _, u := range s.p.Ways(false) {
+		if u.Code == plan.ExcludeNodes {
+			return "keep the pod off " + someNames(u.Nodes)
+		}
+	}
+	if s.o.Reason == cause.DoesNotFit {
+		return "make its pods fit"
+	}
+	return ""
+}
+
+// firstly says what has to be done before a pod is admitted; empty where that is not known.
+func firstly(r *admission.Refusal, namespace string) string {
+	return fill(time.Time{}, daemonset.Facts{"name": r.Name, "namespace": namespace}, firsts[r.Reason])
+}
+
+// firsts say what has to be done before new pods are admitted.
+var firsts = map[admission.Reason]string{
+	admission.NamespaceNotFound:      "create namespace {namespace}",
+	admission.ServiceAccountNotFound: `create ServiceAccount "{name}", or correct its name`,
+	admission.PriorityClassNotFound:  `create PriorityClass "{name}", or correct its name`,
+	admission.RuntimeClassNotFound:   `create RuntimeClass "{name}", or correct its name`,
+	admission.LimitRangeViolated:     `correct the template as LimitRange "{name}" wants it`,
+	admission.PodSecurityViolated:    "change the template, or have the namespace allow it",
+	admission.QuotaExceeded:          `have ResourceQuota "{name}" raised`,
+	admission.QuotaMustSpecify:       `set what ResourceQuota "{name}" counts`,
+	admission.PodInvalid:             "correct the template",
 }
 
 // pastAdvices say what to do about the rollout that a history shows.

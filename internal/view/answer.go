@@ -33,6 +33,9 @@ type answer struct {
 	*sheet
 	e      *explain.Explanation
 	inPlan bool // it is shown in a plan of what is under way
+	// of a plan whose new pods do not fit: the Fix is to roll back
+	goesBack bool
+	losing   bool // in the plan, nodes lose their available pod
 }
 
 func newAnswer(e *explain.Explanation, asked Asked, style Style) *answer {
@@ -220,14 +223,14 @@ var impacts = map[explain.Affected]struct {
 		[]string{"{served=1}; the other one has an available pod[ of {revision}]", "; the other {served} have an available pod[ of {revision}]"}, true,
 	},
 	explain.AffectedServedByOld: {[]string{"none yet: the old pod still runs beside the new one on"}, []string{", so {have} an available pod"}, false},
-	explain.AffectedNobody:      {[]string{"none: {have} an available pod"}, nil, false},
+	explain.AffectedNobody:      {[]string{"{yet=true}none yet: {have} an available pod", "none: {have} an available pod"}, nil, false},
 }
 
 func (a *answer) impact() {
 	affected, nodes := a.e.Affected()
 	i, words := cmp.Or(a.e.Impact, &explain.Impact{}), impacts[affected]
 	all := len(i.Without) + i.Served
-	f := daemonset.Facts{"unread": unread(a.h), "named": len(nodes) > 0, "without": len(i.Without), "nodes": all, "have": allHave(all)}
+	f := daemonset.Facts{"unread": unread(a.h), "named": len(nodes) > 0, "without": len(i.Without), "nodes": all, "have": allHave(all), "yet": a.losing}
 	if none := a.e.Has(cause.NoEligibleNode); none != nil {
 		f["lasting"] = a.lasting(none)
 	}
@@ -334,7 +337,7 @@ func (a *answer) limit() {
 	if !a.e.Rollout.UnderWay || b.Kind == daemonset.BudgetNone || b.Invalid != "" || b.Used == nil || a.e.Verdict.Code == explain.BeingDeleted {
 		return
 	}
-	limit, used := b.MaxUnavailable, "{used:is unavailable|are unavailable}[{full=true}, so the controller replaces no further pod][{until=true} until one is available][, so {more} more may become unavailable]"
+	limit, used := b.MaxUnavailable, "{used:is unavailable|are unavailable}[{full=true}, so the controller replaces no further pod][{until=true} until one is available][, so {more} more may become unavailable][ ({beyond})]"
 	if b.Kind == daemonset.BudgetSurge {
 		limit, used = b.MaxSurge, "{used:extra pod exists|extra pods exist}[{full=true}, so the controller starts no further pod][{until=true} until one is available]"
 	}
@@ -346,6 +349,9 @@ func (a *answer) limit() {
 	f := daemonset.Facts{"used": *b.Used}
 	if !a.brief {
 		f = with(f, daemonset.Facts{"more": max(0, limit-*b.Used) * min(1, *b.Used), "full": full, "until": full && a.e.Verdict.Code == explain.Progressing})
+		if *b.Used > limit && b.Kind == daemonset.BudgetUnavailable {
+			f["beyond"] = "the limit holds back only deletions of available pods"
+		}
 	}
 	a.add(screen.Limit, "%s, and %s", words, fill(a.now, f, used))
 }

@@ -133,7 +133,11 @@ func (s fieldStyle) shown(d *template.Difference, v template.Value) string {
 	case s.brief && (isObject || isList || screen.Width(written(v, asRead)) > few):
 		return ""
 	case what == template.WhatTolerations && isList:
-		_, whole := s.two(nil, tolerationWords(v), ", ")
+		words := tolerationWords(v)
+		if i := slices.Index(words, "*"); i >= 0 {
+			words[i] = "* (every taint)"
+		}
+		_, whole := s.two(nil, words, ", ")
 		return whole
 	case isList && !s.all:
 		_, whole := s.twoLists(template.Value{}, v)

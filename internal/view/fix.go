@@ -42,10 +42,8 @@ func (a *answer) solutions() {
 	if g := a.noneBy(); g.Reason == daemonset.NodeSelector {
 		a.s.Add(screen.Check, a.kubectl("kubectl get nodes", screen.Word("-L "+screen.Quote(fact(g.Facts, "key")))))
 	}
-	if v := a.e.Admission; v != nil && len(v.Refusals) > 0 && a.e.Has(cause.FailedCreate) != nil && fact(a.e.Has(cause.FailedCreate).Facts, "rejects") == string(v.Refusals[0].Reason) {
-		if r := &v.Refusals[0]; r.Reason != admission.QuotaExceeded { // which has a Fix already
-			a.remedies(r)
-		}
+	if r := a.refusal(a.e.Has(cause.FailedCreate)); r != nil && r.Reason != admission.QuotaExceeded { // which has a Fix already
+		a.remedies(r)
 	}
 	if p := a.e.Has(cause.ControllerSilent); p != nil {
 		a.add(screen.Fix, "restart kube-controller-manager on the control plane nodes, or ask the provider that manages them; the controller then goes on by itself")
@@ -72,13 +70,14 @@ func (a *sheet) preview(of, flag, value string) {
 // what is another way.
 func (a *answer) fix(f *explain.Fix, or string) {
 	facts := daemonset.Facts{"nodes": len(f.Nodes), "name": f.Name, "needs": f.Needs, "pods": len(f.Pods), "current": a.current()}
+	either := map[bool]string{true: "or "}[or != ""]
 	say := func(sentences ...string) string { return fill(a.now, facts, sentences...) }
 	switch f.Code {
 	case explain.FixUndo:
 		to, words := strconv.FormatInt(f.Revision, 10), ""
 		facts["to"], facts["told"] = to, slices.ContainsFunc(a.e.Problems, func(p explain.Problem) bool { return p.Common != nil && p.Common.Told })
 		if f.Unsure {
-			words = say("{told=true}or go back to revision {to}:", or+"if revision {current} is at fault:")
+			words = say("{told=true}"+either+"go back to revision {to}:", or+"if revision {current} is at fault:")
 		}
 		a.preview("", "to-revision", to)
 		a.act(screen.Fix, words, a.kubectl("kubectl rollout undo", a.namespace(), "daemonset/"+a.name(), screen.Word("--to-revision="+to)), append(a.undoes(f), a.undoneBy())...)
@@ -91,9 +90,8 @@ func (a *answer) fix(f *explain.Fix, or string) {
 			a.act(screen.Fix, "or, only for a node that will never come back:", a.kubectl("kubectl delete node", screen.Placeholder("NODE")))
 		}
 	case explain.FixPublishImage:
-		a.act(screen.Fix, say("publish a new image, for {name} too (it starts a rollout of all pods)", "publish a new image, for these nodes too (it starts a rollout of all pods)"), nil)
+		a.act(screen.Fix, either+say("publish a new image, for {name} too (it starts a rollout of all pods)", "publish a new image, for these nodes too (it starts a rollout of all pods)"), nil)
 	case explain.FixExcludeNodes:
-		either := map[bool]string{true: "or "}[or != ""]
 		a.preview("", "node-selector", f.Selector.Key+"="+f.Selector.Value)
 		a.act(screen.Fix, either+say("{nodes=1}keep the pod off this node:", "keep the pod off these {nodes} nodes:"), a.kubectl("kubectl patch daemonset", a.namespace(), a.name(), "--type=merge", "-p",
 			screen.Quote(fmt.Sprintf(`{"spec":{"template":{"spec":{"nodeSelector":{%q:%q}}}}}`, f.Selector.Key, f.Selector.Value))), "starts a rollout of all pods", a.undoneBy())

@@ -13,9 +13,12 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 )
 
-// course is the table of steps. Which pods each takes is the controller's random
-// choice.
+// course is the table of steps, where there are several. Which pods each takes is the
+// controller's random choice.
 func (s *planned) course() {
+	if len(s.p.Waves) == 1 && s.o.Code == plan.Stalls { // which Outlook says
+		return
+	}
 	timed := len(s.p.Waves) > 0 && s.p.Waves[0].At != nil
 	t := &screen.Table{Columns: []screen.Column{{Head: "STEP"}, {Head: "STARTS AT"}, {Head: "DELETES", Right: true}, {Head: "CREATES", Right: true}, {Head: "UPDATED AFTER", Right: true}, {Head: "AVAILABLE AFTER", Right: true, Drop: 1}}}
 	if s.p.OneOfManyOrders() {
@@ -61,29 +64,27 @@ func (s *planned) groups() {
 
 // waysOut are single changes that let a rollout which stalls complete.
 func (s *planned) waysOut() {
-	t := &screen.Table{Columns: []screen.Column{{Head: "WAYS OUT"}, {Head: "UPDATED", Right: true}, {Head: "WITHIN", Drop: 1}, {Head: "STILL WITHOUT A POD", Wrap: true, Short: true, Drop: 2}, {Head: "PREVIEW FLAG", Wrap: true}}}
+	t := &screen.Table{Columns: []screen.Column{{Head: "WAYS OUT"}, {Head: "UPDATED", Right: true}, {Head: "WITHIN", Drop: 1}, {Head: "PREVIEW FLAG", Wrap: true}}}
 	previewed := s.live != nil // with the fix
 	for _, u := range s.p.Ways(s.style.All) {
 		words, flags := wayOut(u)
 		if u.Code == plan.RemoveNode && len(s.o.Holders) > 1 && slices.Contains(plan.Down(s.problems), u.Value) {
 			words = "delete a lost node"
 		}
-		within, left := "unknown", screen.Cell{Names: u.Left}
+		within := "unknown"
 		switch {
 		case u.Duration != nil:
 			within = seconds(u.Duration.Pessimistic)
 		case u.Code == plan.RepairNodes:
 			within = "after repair"
-		}
-		if len(u.Left) == 0 {
-			left.Lines = []string{"none"}
+		case u.Code == plan.RollBack: // which replaces no pod
+			within = "immediately"
 		}
 		var given screen.Command
 		for _, f := range flags {
 			given = append(given, f.Word())
 		}
-		cells := append(screen.Cells(words, fmt.Sprintf("%d of %d", u.Updated, u.Desired), within), left)
-		row := screen.Row{Cells: append(cells, screen.Cells(cmp.Or(given.String(), "-"))...)}
+		row := screen.Row{Cells: screen.Cells(words, fmt.Sprintf("%d of %d", u.Updated, u.Desired), within, cmp.Or(given.String(), "-"))}
 		loses, why := s.p.LosesBy(&u), ""
 		for _, g := range plan.ByVerdict(s.p.LostLater()) {
 			if slices.Equal(g.Nodes, loses) {
@@ -91,15 +92,23 @@ func (s *planned) waysOut() {
 			}
 		}
 		row.Detail = []screen.Block{screen.Text(fill(s.now, costFacts(loses), "["+costs+"]") + why)}
+		if n := len(u.Left); n > 0 && u.Code != plan.RepairNodes {
+			row.Detail = append(row.Detail, screen.Names{Before: "leaves", Names: u.Left, After: " without an available pod", Short: true})
+		}
 		t.Rows = append(t.Rows, row)
 		if !previewed && len(flags) > 0 {
 			previewed = true
 			s.s.Add(screen.Preview, s.again("plan-rollout", flags...))
 		}
 	}
-	s.s.Add(screen.Body, t)
+	if ways := s.p.Ways(s.style.All); len(ways) != 1 || ways[0].Code != plan.ExcludeNodes && (ways[0].Code != plan.RollBack || s.live == nil || !s.live.goesBack) { // which Fix and Preview say
+		s.s.Add(screen.Body, t)
+	}
 	if u := s.p.Raised(); u != nil && s.live == nil {
 		s.raise(u)
+	}
+	if i := slices.IndexFunc(s.p.Ways(false), func(u plan.Unblock) bool { return u.Code == plan.ExcludeNodes }); i >= 0 && s.live == nil {
+		s.add(screen.Fix, "keep the pod off %s: add the %s to the template", someNames(s.p.Ways(false)[i].Nodes), "nodeSelector "+s.p.Ways(false)[i].Value)
 	}
 }
 

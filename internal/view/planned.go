@@ -6,14 +6,13 @@ import (
 	"io"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
+	"github.com/kubectl-ds/kubectl-ds/pkg/admission"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
-	"github.com/kubectl-ds/kubectl-ds/pkg/fit"
 	"github.com/kubectl-ds/kubectl-ds/pkg/managed"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
@@ -51,7 +50,8 @@ func readPlan(p *plan.Plan, now *explain.Explanation, asked Asked, style Style) 
 			p.Origin = now.Outside(p.Code)
 		}
 	case now != nil:
-		s.live = &answer{sheet: s.sheet, e: now, inPlan: true}
+		back := func(u plan.Unblock) bool { return u.Code == plan.RollBack }
+		s.live = &answer{sheet: s.sheet, e: now, inPlan: true, losing: p.Outcome.Code == plan.Stalls && p.Outcome.Unserved() > 0, goesBack: len(p.Unfit) > 0 && slices.ContainsFunc(p.Outcome.Unblock, back)}
 		s.problems = s.live.e.Matters()
 	}
 	return s
@@ -143,6 +143,7 @@ var endings = map[plan.OutcomeCode][]string{
 		underWay + "; the other {rest} in {in}", underWay + "; the other {rest} {replaces?follows|follow}",
 		underWay + "; {replaces:more pod} in {in}", underWay + "; {replaces:more pod} {replaces?follows|follow}",
 		underWay + "[; complete in {in}]",
+		"{about=Replaced}{lost}; {updated} of {desired:eligible node} updated[ in {in}]",
 		"{about=Replaced}{replaces:pod} replaced[, and available in {in}]; the other {others} {kept?is|are} on revision {again} already",
 		"{about=Replaced}{updated} of {desired:pod} updated[ in {in}]",
 		"{moves=0}",
@@ -150,8 +151,8 @@ var endings = map[plan.OutcomeCode][]string{
 		"[{creates:pod is|pods are} created][{both=true}, ][{deletes:pod is|pods are} deleted][ in {in}]",
 	},
 	plan.Stalls: {
-		"{updates=true}{begun?stops at |}{updated} of {desired:pod} updated{atWorst? at worst|}; {blame}",
-		"{begun?stops at |}{available} of {desired:pod} available{atWorst? at worst|}; {blame}",
+		"{updates=true}{atWorst=true}stops with {updated} or more of {desired:pod} updated; {blame}", "{updates=true}{begun?stops at |}{updated} of {desired:pod} updated; {blame}",
+		"{atWorst=true}stops with {available} or more of {desired:pod} available; {blame}", "{begun?stops at |}{available} of {desired:pod} available; {blame}",
 	},
 	plan.RemovesAllPods: {"no node would be eligible"},
 	plan.NotRolling: {
@@ -184,7 +185,7 @@ func staying(o *plan.Outcome) string {
 }
 
 // losses say which pods have no new one in the end.
-var losses = []string{"; the {drops?pod|pods} on {dropsOn} {drops?is|are} deleted and not replaced", "; {drops:pod is|pods are} deleted and not replaced"}
+var losses = []string{"the {drops?pod|pods} on {dropsOn} {drops?is|are} deleted and not replaced", "{drops:pod is|pods are} deleted and not replaced"}
 
 // ending says how it ends.
 func (s *planned) ending() string {
@@ -215,6 +216,9 @@ func (s *planned) ending() string {
 	if n := p.Kept(); n > 0 {
 		f["kept"], f["others"], f["again"] = n, pluralOf(n, "one", strconv.Itoa(n)), p.Change.Revision.Was
 	}
+	lost := fill(s.now, f, losses...)
+	first := f["about"] == "Replaced" && p.Kept() == 0 // the loss is the news then
+	set("lost", lost, first && lost != "")
 	set("before", p.Desired.Before, p.Desired.Before != p.Desired.After)
 	if s.live != nil && s.live.e.Verdict.Code == explain.AwaitingDelete {
 		f["awaits"] = s.live.summary()
@@ -224,7 +228,7 @@ func (s *planned) ending() string {
 	}
 	words := fill(s.now, f, endings[o.Code]...)
 	if o.Code == plan.Completes {
-		words += fill(s.now, f, "[ if the {late?pod|pods} on {lateOn} {late?becomes|become} Ready ({lateBy})]") + s.otherwise(plan.PodsStayUnready) + fill(s.now, f, losses...) + fill(s.now, f, "[; {stayOn} {stay?stays|stay} without an available pod][ ({stayBy})]")
+		words += fill(s.now, f, "[ if the {late?pod|pods} on {lateOn} {late?becomes|become} Ready ({lateBy})]") + s.otherwise(plan.PodsStayUnready) + behind("; ", map[bool]string{false: lost}[first]) + fill(s.now, f, "[; {stayOn} {stay?stays|stay} without an available pod][ ({stayBy})]")
 	}
 	return words
 }
@@ -330,23 +334,6 @@ const setAside = "{aside} {count?is|are} assumed to be down: DESIRED goes from {
 // impact is who is without an available pod on the way, and which nodes lose or
 // get their pod whatever the limit is.
 func (s *planned) impact() {
-	desired, without := max(s.p.Desired.Before, s.p.Desired.After), 0
-	if s.live != nil && s.live.e.Impact != nil {
-		without = len(s.live.e.Impact.Without) - len(s.live.e.Impact.Ready)
-	}
-	switch {
-	case s.o.Reason == cause.FailedCreate && s.p.Admission != nil && s.p.Subject != plan.SubjectRollout: // see rejectedImpact
-	case s.o.Code == plan.NothingToDo, s.o.Code == plan.Unknown, s.o.Code == plan.NotRolling, s.p.Subject == plan.SubjectNew, s.o.Worst == without && without > 0:
-	case s.o.Worst > 0, s.live == nil && s.p.Old() > 0 && (s.o.Code == plan.Stalls || len(s.p.Lost) == 0):
-		aside := s.p.SetAside()
-		f := daemonset.Facts{"worst": s.o.Worst, "of": desired, "aside": someNames(aside), "count": len(aside), "uncounted": desired > 1 && len(s.p.LostLater()) > 0} // of 0 where the nodes could not be read
-		f["before"], f["after"] = s.p.Desired.Before, s.p.Desired.After
-		if len(aside) > 0 || s.o.Code == plan.Stalls && s.o.Worst == 0 {
-			f["of"] = s.p.AtEnd().Desired
-		}
-		f["have"] = allHave(number(f, "of"))
-		s.add(screen.Impact, "%s", fill(s.now, f, impactWords...))
-	}
 	s.placed(s.p.Placement.Lose, "loses its pod", "lose their pod", " immediately, regardless of "+cmp.Or(s.p.Budget.Kind.Field(), "the strategy")+":")
 	if s.o.Code != plan.Stalls { // which does not reach all of them
 		s.stranded()
@@ -359,10 +346,32 @@ func (s *planned) impact() {
 	}
 	if s.o.Reason == cause.FailedCreate && s.p.Admission != nil {
 		s.rejectedImpact()
+		s.rejectedNow()
 		return
 	}
 	s.placed(s.p.Placement.Gain, "gets a pod", "get a pod", " immediately:")
 	s.room()
+	s.onTheWay()
+}
+
+// onTheWay is who is without an available pod while a rollout goes on.
+func (s *planned) onTheWay() {
+	desired, without := max(s.p.Desired.Before, s.p.Desired.After), 0
+	if s.live != nil && s.live.e.Impact != nil {
+		without = len(s.live.e.Impact.Without) - len(s.live.e.Impact.Ready)
+	}
+	switch {
+	case s.o.Code == plan.NothingToDo, s.o.Code == plan.Unknown, s.o.Code == plan.NotRolling, s.p.Subject == plan.SubjectNew, s.o.Worst == without && without > 0:
+	case s.o.Worst > 0, s.live == nil && s.p.Old() > 0 && (s.o.Code == plan.Stalls || len(s.p.Lost) == 0):
+		aside := s.p.SetAside()
+		f := daemonset.Facts{"worst": s.o.Worst, "of": desired, "aside": someNames(aside), "count": len(aside), "uncounted": desired > 1 && len(s.p.LostLater()) > 0} // of 0 where the nodes could not be read
+		f["before"], f["after"] = s.p.Desired.Before, s.p.Desired.After
+		if len(aside) > 0 || s.o.Code == plan.Stalls && s.o.Worst == 0 {
+			f["of"] = s.p.AtEnd().Desired
+		}
+		f["have"] = allHave(number(f, "of"))
+		s.add(screen.Impact, "%s", fill(s.now, f, impactWords...))
+	}
 }
 
 // stranded are the nodes whose pod the rollout deletes for a taint, and what would keep
@@ -391,10 +400,12 @@ func (s *planned) stranded() {
 func (s *planned) room() {
 	if s.live != nil {
 		for _, p := range s.p.Unfits() {
-			s.s.Add(screen.Impact, screen.Names{Before: pluralOf(len(p.Nodes), "the new pod will not fit on", "the new pod will not fit on:"), Names: p.Nodes, After: inBrackets(s.meaning(p)), Short: true})
+			s.s.Add(screen.Impact, screen.Names{Before: pluralOf(len(p.Nodes), "the new pod will not fit on", "the new pod will not fit on:"), Names: p.Nodes, After: inBrackets(s.meaning(p)) + ": it stays Pending", Short: true})
 		}
 	}
-	s.makeRoom()
+	if len(s.p.Unfit) > 0 {
+		s.makeRoom()
+	}
 	if n := len(s.p.Unfit); s.live == nil && n > 0 {
 		s.add(screen.Impact, "%s", fill(s.now, daemonset.Facts{"n": n, "gain": len(s.p.Placement.Gain), "all": n == len(s.p.Placement.Gain)}, "{gain=0}the new pod stays Pending on {n:node}", "{all=true}none of these pods starts: they stay Pending", "on {n} of these {gain} nodes the pod stays Pending"))
 	}
@@ -409,25 +420,67 @@ func (s *planned) room() {
 	})
 }
 
-// makeRoom says what helps where the new pod does not fit.
+// makeRoom says why the new pod does not fit, and what helps.
 func (s *planned) makeRoom() {
-	if len(s.p.Unfit) == 0 {
-		return
+	var on [len(unfits)][]string
+	facts := [len(unfits)]daemonset.Facts{}
+	for _, p := range s.p.Unfits() {
+		i := slices.IndexFunc(unfits[:], func(u unfit) bool {
+			return fill(s.now, with(p.Facts, daemonset.Facts{"resource": firstOf(p.Facts["resources"])}), u.is+"yes") != ""
+		})
+		on[i], facts[i] = append(on[i], p.Nodes...), p.Facts
 	}
-	var ways []string
-	add := func(plugin fit.Reason, words string) {
-		if slices.ContainsFunc(s.p.Unfit, func(h plan.Holder) bool { return fact(h.Facts, "plugin") == string(plugin) }) {
-			ways = append(ways, words)
+	kinds := len(on) - len(slices.DeleteFunc(slices.Clone(on[:]), func(nodes []string) bool { return len(nodes) > 0 }))
+	if s.live != nil {
+		s.rollBack()
+	}
+	for i, nodes := range on {
+		if len(nodes) == 0 {
+			continue
 		}
+		slices.Sort(nodes)
+		f := with(facts[i], daemonset.Facts{"resource": firstOf(facts[i]["resources"]), "where": someNames(nodes), "n": len(nodes), "several": len(on)-kinds > 1, "live": s.live != nil})
+		if len(nodes) > 3 {
+			f["where"] = fmt.Sprintf("%d nodes", len(nodes))
+		}
+		s.add(screen.Cause, "%s", fill(s.now, f, unfits[i].cause))
+		s.add(screen.Fix, "%s", fill(s.now, f, "[{live=true}or ]"+unfits[i].fix))
 	}
-	add(fit.NodeResourcesFit, "lower what the pod requests")
-	add(fit.NodePorts, "use another host port")
-	words := strings.Join(append(ways, "keep the pod off these nodes (nodeSelector)"), ", or ")
-	if s.live == nil {
-		s.add(screen.Fix, "%s", words)
+}
+
+// unfit is a kind of misfit: what is so of its facts, whose fault it is, and what helps.
+type unfit struct{ is, cause, fix string }
+
+var unfits = [...]unfit{
+	{"{beyond=true}", "the template: it requests more {resource} than {where} {n?has|have}", "lower what the pod requests of {resource}, or keep it off {where} (nodeSelector)"},
+	{"{resource=pods}", "the nodes: {where} {n?runs|run} as many pods as {n?it|they} may, all of the same or a higher priority", "move another pod off {where}, or keep this one off (nodeSelector)"},
+	{"{plugin=NodeResourcesFit}", "the template and the other pods on {where} together: they request more {resource} than {n?the node has|each node has}", "lower what the pod requests of {resource}, or move other pods off {where}, or keep it off (nodeSelector)"},
+	{"{plugin=NodePorts}", "other pods on {where} use the host port that the template asks for", "use another host port in the template, or have the owner of the other {n?pod|pods} move {n?it|them} off {where}"},
+	{"", "the scheduler rejects the pod on {where} ({plugin})", "keep the pod off {where} (nodeSelector)"},
+}
+
+// rollBack is the way back from a rollout under way, if it is one of the ways out.
+func (s *planned) rollBack() {
+	i := slices.IndexFunc(s.o.Unblock, func(u plan.Unblock) bool { return u.Code == plan.RollBack })
+	if i < 0 {
 		return
 	}
-	s.act(screen.Fix, words+"; or roll back:", s.kubectl("kubectl rollout undo", s.namespace(), "daemonset/"+s.name()), s.undoneBy(s.p.ByHand()))
+	to := s.o.Unblock[i].Value
+	s.live.preview("", "to-revision", to)
+	effect := fill(s.now, daemonset.Facts{"n": s.p.Now.Updated}, "{n=0}replaces no pod: none is updated yet", "replaces the {n:pod that is|pods that are} updated")
+	s.act(screen.Fix, "roll back:", s.kubectl("kubectl rollout undo", s.namespace(), "daemonset/"+s.name(), screen.Word("--to-revision="+to)), effect, s.live.undoneBy())
+}
+
+// rejectedNow says that a pod is rejected today as well, where the change leaves all of the
+// template but its metadata as it is.
+func (s *planned) rejectedNow() {
+	c := s.p.Change
+	if c == nil || !c.TemplateChanged || s.before == nil || len(s.p.Admission.Refusals) == 0 {
+		return
+	}
+	if _, only := template.OnlyMetadata(c.Fields); only && s.p.Admission.Refusals[0].Rule != admission.ResourceQuota {
+		s.add(screen.Impact, "the same holds without this change: a pod that is deleted, or evicted, gets no new one")
+	}
 }
 
 // rejectedImpact says who gets no pod where the API server rejects new ones.
@@ -438,8 +491,11 @@ func (s *planned) rejectedImpact() {
 	}
 	deleted := s.o.Replaced
 	f := daemonset.Facts{"gain": len(s.p.Placement.Gain), "room": room, "without": s.o.Unserved(), "deleted": deleted}
+	if kept := s.p.Old() - deleted; kept > 0 {
+		f["kept"] = kept
+	}
 	s.add(screen.Impact, "%s", fill(s.now, f,
-		"{gain=0}{deleted=0}", "{gain=0}the controller deletes {deleted:pod} first; the API server then rejects the new {deleted?one|ones}, so {deleted:node stays|nodes stay} without a pod",
+		"{gain=0}{deleted=0}", "{gain=0}the controller deletes {deleted:pod} first; the API server then rejects the new {deleted?one|ones}, so {deleted:node stays|nodes stay} without a pod[; the other {kept:pod runs|pods run} on]",
 		"{room=0}none of the {gain} nodes gets a pod", "any {room} of the {gain} nodes get a pod; {without:node stays|nodes stay} without one"))
 }
 
@@ -498,6 +554,11 @@ func (s *planned) causes() {
 		s.admitted(s.p.Admission, s.o.Unserved())
 	}
 	for _, p := range known {
+		if p.Code == cause.PodOSNotSupported && p.Origin == nil {
+			gained := func(node string) bool { return slices.Contains(p.Nodes, node) }
+			f := with(p.Facts, daemonset.Facts{"gained": slices.ContainsFunc(plan.Nodes(s.p.Placement.Gain), gained), "some": someNames(p.Nodes)})
+			s.add(screen.Cause, "%s", fill(s.now, f, "{gained=true}the change: it takes the pod to {some}, and its template is for {want} only", "the template: it is for {want} only"))
+		}
 		if p.Origin != nil && !(rejected && p.Code == cause.FailedCreate) {
 			s.add(screen.Cause, "%s", s.before.origin(p))
 		}
@@ -544,7 +605,7 @@ func (s *planned) outlook() {
 	n, end, when := s.p.Next, s.p.AtEnd(), "next"
 	f := daemonset.Facts{
 		"then": "without a fix", "updated": end.Updated, "desired": end.Desired, "available": end.Available, "before": s.p.Desired.Before, "after": s.p.Desired.After,
-		"more": max(0, len(s.p.Placement.Lose)-s.p.Desired.Before), "old": s.p.Old(), "stands": !s.p.OfChange() && len(s.p.Waves) == 0, "change": s.p.OfChange(), "fresh": s.p.Subject == plan.SubjectNew,
+		"more": max(0, len(s.p.Placement.Lose)-s.p.Desired.Before), "old": s.p.Old(), "stands": !s.p.OfChange() && len(s.p.Waves) == 0, "change": s.p.OfChange(), "fresh": s.p.Subject == plan.SubjectNew, "atWorst": s.o.AtWorst,
 	}
 	if s.p.OfChange() {
 		f["then"], when = "if you apply it", "first"
@@ -561,7 +622,7 @@ func (s *planned) outlook() {
 		say("DESIRED goes from {before} to {after}, and the controller deletes every pod[, including {more} that DESIRED does not count]")
 		return
 	case stalls:
-		say("{fresh=true}stops at {available} of {desired} available", "{change=false}{old=0}stays at {available} of {desired} available", "{stands=true}stays at {updated} of {desired} updated",
+		say("{fresh=true}stops at {available} of {desired} available", "{atWorst=true}stops with {updated} or more of {desired} updated, {available} available", "{change=false}{old=0}stays at {available} of {desired} available", "{stands=true}stays at {updated} of {desired} updated",
 			"stops at {updated} of {desired} updated, {available} available")
 	case waits && len(s.p.Waves) > 0 && s.p.Waves[0].At != nil && *s.p.Waves[0].At > 0:
 		s.add(screen.Outlook, "%s; it continues in about %s", idle(n.Reason, s.h), seconds(*s.p.Waves[0].At))

@@ -196,6 +196,9 @@ func (s *planned) assumed() {
 	if len(s.p.Unfit) > 0 {
 		known["unfit"] = "yes"
 	}
+	if ofSystem := func(p *cause.Problem) bool { return p.Code == cause.PodOSNotSupported }; len(s.problems) > 0 && !slices.ContainsFunc(s.problems, func(p *cause.Problem) bool { return !ofSystem(p) }) {
+		known["system"] = "yes" // and it says so
+	}
 	var lines []string
 	if s.o.Code == plan.Completes && s.o.Duration == nil && s.p.RestsOn(plan.AssumeStart) {
 		lines = append(lines, "how long a new pod takes to become Ready is not known; set it with --start 40s")
@@ -246,7 +249,7 @@ var assumptions = []struct {
 	{plan.AssumeMissingReference, []string{"no new pod becomes available, as {value} does not exist"}},
 	{plan.AssumeNodesStay, []string{
 		"{down=unknown}{value:node stays as it is|nodes stay as they are}, as something is wrong there",
-		"{supposed=yes}{value:node is|nodes are} down (--node-down)", "{down=yes}{value=1}the node stays NotReady", "{down=yes}the {value:node stays|nodes stay} as they are",
+		"{system=yes}", "{supposed=yes}{value:node is|nodes are} down (--node-down)", "{down=yes}{value=1}the node stays NotReady", "{down=yes}the {value:node stays|nodes stay} as they are",
 		"{RevisionFails=}{FailureConfined=}{value=1}the pod that fails keeps failing", "{RevisionFails=}{FailureConfined=}the {value:pod that fails keeps|pods that fail keep} failing",
 	}},
 	{plan.AssumeRefused, []string{"the API server keeps rejecting pods"}},
@@ -277,7 +280,7 @@ var assumptions = []struct {
 		"{source=Rollout}a deleted pod is gone after {value@} on average, as so far in this rollout", "{source=LastRollout}a deleted pod is gone after {value@} on average, as in the last rollout", "a deleted pod is gone within {value@}[{source=Flag} (--termination)][{source=Events} (as the last ones were)]"}},
 	{plan.AssumeCollected, []string{"pods of deleted nodes are gone within {value@}"}},
 	{whatif.AssumeTemplateNotChecked, []string{
-		"the API server accepts the pod template, which was checked only in part[{NoServerWarnings=yes}, and does not warn] (--server-dry-run asks it)",
+		"the API server accepts the DaemonSet, whose pod template was checked only in part[{NoServerWarnings=yes}, and does not warn] (--server-dry-run asks it)",
 	}},
 	{whatif.AssumeNoServerWarnings, []string{"{TemplateNotChecked=}the API server does not warn (--server-dry-run asks it)"}},
 	{plan.AssumeFits, []string{"new pods fit on {value:node, whose other pods|nodes, whose other pods} were not read[{source=NotAsked} (--fit reads them)]"}},

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
+	"github.com/kubectl-ds/kubectl-ds/pkg/admission"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
@@ -304,6 +305,15 @@ var origins = map[cause.OriginKind][]string{
 	},
 }
 
+// refusal returns why the API server rejects pods, if it is what the events of a problem
+// tell of; else nil.
+func (a *answer) refusal(p *explain.Problem) *admission.Refusal {
+	if v := a.e.Admission; p != nil && p.Code == cause.FailedCreate && v != nil && len(v.Refusals) > 0 && fact(p.Facts, "rejects") == string(v.Refusals[0].Reason) {
+		return &v.Refusals[0]
+	}
+	return nil
+}
+
 // origin says what a problem comes from; empty where nothing tells, or it passes
 // by itself.
 func (a *answer) origin(p *explain.Problem) string {
@@ -336,6 +346,10 @@ func (a *answer) origin(p *explain.Problem) string {
 	}
 	if o.Kind == cause.OriginCommon {
 		return a.inCommon(p, f)
+	}
+	if r := a.refusal(p); r != nil && r.Reason != admission.QuotaExceeded {
+		words, _ := a.rejection(r)
+		return words + fill(a.now, f, "[; {works:pod|pods} of this revision {works?runs|run}, so the rule is likely newer than {works?it|they}]")
 	}
 	words := fill(a.now, f, origins[o.Kind]...)
 	if p.Common != nil {

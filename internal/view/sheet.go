@@ -188,6 +188,12 @@ func (a *sheet) problemTable(head string, problems []*cause.Problem) *screen.Tab
 		}
 		t.Rows = append(t.Rows, screen.Row{Cells: cells, Detail: a.detail(p)})
 	}
+	if lasts := func(p *cause.Problem) bool { return p.Since != nil }; !slices.ContainsFunc(problems, lasts) {
+		t.Columns = t.Columns[:2]
+		for i := range t.Rows {
+			t.Rows[i].Cells = t.Rows[i].Cells[:min(2, len(t.Rows[i].Cells))]
+		}
+	}
 	return t
 }
 

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -100,18 +101,28 @@ func (g *given) fixes(e *Explanation) []Fix {
 			nodes[o.Kind] = append(nodes[o.Kind], p.Nodes...)
 		}
 	}
+	fails := len(nodes[cause.OriginRevision]) > 0 || common != nil
+	to := g.undoTo()
+	first := common != nil && common.OfPlatform() && cmp.Or(e.Current(), &Revision{}).Available == 0 // no working pod goes, and an image takes time to build
+	undo := func() {
+		f := Fix{Code: FixUndo, Revision: to, Unsure: unsure || common != nil}
+		for range g.pods(true) {
+			f.Replaces++
+		}
+		if to != 0 && fails {
+			add(f)
+		}
+	}
+	if first {
+		undo()
+	}
 	if common != nil {
 		for _, f := range g.around(common, sorted(nodes[cause.OriginCommon])) {
 			add(f)
 		}
 	}
-	fails := len(nodes[cause.OriginRevision]) > 0 || common != nil
-	if to := g.undoTo(); to != 0 && fails {
-		f := Fix{Code: FixUndo, Revision: to, Unsure: unsure || common != nil}
-		for range g.pods(true) {
-			f.Replaces++
-		}
-		add(f)
+	if !first {
+		undo()
 	}
 	if broken := sorted(nodes[cause.OriginNodes]); len(broken) > 0 {
 		add(Fix{Code: FixRepairNodes, Nodes: broken})

@@ -352,8 +352,8 @@ func commonAgrees(st *daemonset.State, e *explain.Explanation) error {
 		if about && !common && f.Problem != cause.PodOSNotSupported || (f.Selector != nil) != (f.Code == explain.FixExcludeNodes) {
 			return fmt.Errorf("fix %+v", f)
 		}
-		if about && slices.ContainsFunc(e.Fixes[:i], func(f explain.Fix) bool { return f.Code == explain.FixUndo }) {
-			return fmt.Errorf("fix %s behind a rollback", f.Code)
+		if current := e.Current(); about && current != nil && current.Available > 0 && slices.ContainsFunc(e.Fixes[:i], func(f explain.Fix) bool { return f.Code == explain.FixUndo }) {
+			return fmt.Errorf("fix %s behind a rollback that replaces pods that work", f.Code)
 		}
 		if f.Code == explain.FixUndo && common && !f.Unsure {
 			return fmt.Errorf("the revision is blamed: %+v", f)

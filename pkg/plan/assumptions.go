@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/admission"
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/refer"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
@@ -139,6 +140,7 @@ var Assumptions = []daemonset.AssumptionCode{
 // happens in it, or would with another template.
 func (p *Plan) RestsOn(code daemonset.AssumptionCode) bool {
 	stalls, inner := p.Outcome.Code == Stalls, p.IfTemplateChanged
+	none := stalls && p.Outcome.Reason == cause.FailedCreate && p.Admission != nil && len(p.Admission.Refusals) > 0 // no pod is created
 	moves := func(pods func(Wave) int) bool {
 		return stalls || inner != nil || slices.ContainsFunc(p.Waves, func(w Wave) bool { return pods(w) > 0 })
 	}
@@ -146,6 +148,10 @@ func (p *Plan) RestsOn(code daemonset.AssumptionCode) bool {
 	case !slices.Contains(Assumptions, code):
 		return true // of the manifest or of the state, not of a course
 	case len(p.Waves) == 0 && !stalls && (inner == nil || inner.Outcome.Code == NotRolling):
+		return false
+	case none && slices.Contains([]daemonset.AssumptionCode{AssumeStart, AssumeStartFast, AssumeStartSlow, AssumeNewPods, AssumeMinReadySeconds, AssumeCountedLate, AssumeFits, AssumeNotModelled, AssumeOtherPods, AssumeHooks, AssumeUnchecked}, code):
+		return false
+	case code == AssumeTermination && p.Subject == SubjectNew && len(p.Lost) == 0:
 		return false
 	case slices.Contains([]daemonset.AssumptionCode{AssumeStart, AssumeStartFast, AssumeStartSlow, AssumeNewPods, AssumeMinReadySeconds, AssumeCountedLate}, code):
 		return moves(func(w Wave) int { return w.Creates })

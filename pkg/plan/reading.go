@@ -404,13 +404,15 @@ func (o *Outcome) LimitHelps() bool {
 }
 
 // Ways returns the ways out of a stall: the repair of nodes first, then the
-// others in their order; of nodes that may be deleted only the first, unless all
-// are asked for. Nodes that the plan was asked to take for down are neither
-// repaired nor deleted.
+// others in their order; unless all are asked for, of nodes that may be deleted only the
+// first, and no higher limit where the pod can be kept off the nodes on which it fails.
+// Nodes that the plan was asked to take for down are neither repaired nor deleted.
 func (p *Plan) Ways(all bool) (out []Unblock) {
+	excludes := func(u Unblock) bool { return u.Code == ExcludeNodes }
 	for _, u := range p.Outcome.Unblock {
 		switch same := func(v Unblock) bool { return v.Code == u.Code }; {
 		case p.Supposed(u.Nodes...):
+		case !all && u.Smallest != "" && len(u.Left) > 0 && slices.ContainsFunc(p.Outcome.Unblock, excludes):
 		case u.Code == RepairNodes:
 			out = slices.Insert(out, 0, u)
 		case all || !slices.ContainsFunc(out, same):

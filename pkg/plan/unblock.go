@@ -53,7 +53,7 @@ func alsoCalled(limits *[]Limit, nodes int, text string) bool {
 }
 
 // out simulates this, and reports whether it is a way out of a stall: it completes,
-// which is not to remove all pods, and no node is without an available pod that has
+// which is not to remove all pods, or nothing is left to do, and no node is without an available pod that has
 // one now, or that the controller's random choice would pick. It names those that it
 // leaves without one.
 func (w *way) out(now map[string]bool) (r *simulation, left []string, ok bool) {
@@ -61,7 +61,7 @@ func (w *way) out(now map[string]bool) (r *simulation, left []string, ok bool) {
 	o := w.outcome(r)
 	left = append([]string{}, Nodes(o.Holders)...)
 	taken := slices.ContainsFunc(left, func(node string) bool { return now[node] })
-	return r, left, !taken && o.Code == Completes && o.FurtherHolders == 0
+	return r, left, !taken && (o.Code == Completes || o.Code == NothingToDo && len(left) == 0 && w.st.Desired > 0) && o.FurtherHolders == 0
 }
 
 // ending adds to a way out how it ends.
@@ -123,6 +123,9 @@ func (w *way) unblock(stalled *simulation) []Unblock {
 		if to := before(st); to != 0 {
 			change(Unblock{Code: RollBack, Value: strconv.FormatInt(to, 10), Nodes: []string{}}, whatif.Change{ToRevision: &to})
 		}
+	}
+	if to := before(st); w.a.confined == nil && w.a.unfit > 0 && !st.History.Cut && to != 0 {
+		change(Unblock{Code: RollBack, Value: strconv.FormatInt(to, 10), Nodes: []string{}}, whatif.Change{ToRevision: &to})
 	}
 	if st.Budget.MaxSurge > 0 {
 		zero, one := intstr.FromInt32(0), intstr.FromInt32(1)

@@ -80,6 +80,7 @@ type event struct {
 	Pod     string `json:"pod"`
 	Reason  string `json:"reason"`
 	Message string `json:"message"`
+	First   string `json:"first"` // default: last
 	Last    string `json:"last"`
 	Count   int32  `json:"count"`
 }
@@ -369,6 +370,10 @@ func (c *creator) event(s *snapshot.Snapshot, e event) corev1.Event {
 	last, err := time.Parse(time.RFC3339, c.time(e.Last))
 	check(c.t, err)
 	out.LastTimestamp.Time, out.FirstTimestamp.Time = last, last
+	if e.First != "" {
+		out.FirstTimestamp.Time, err = time.Parse(time.RFC3339, c.time(e.First))
+		check(c.t, err)
+	}
 	return out
 }
 
