@@ -285,6 +285,14 @@ func plans(t *testing.T) map[string]*plan.Plan {
 		}
 		s.Gaps = append(s.Gaps, snapshot.Gap{What: snapshot.ResourceQuotas, Why: snapshot.Forbidden})
 	})), nil, plan.Options{})
+	tried := func(d *snapshot.PodDryRun) dstest.Option {
+		return edit(func(s *snapshot.Snapshot) {
+			s.Admission = &snapshot.Admission{Namespace: &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.DaemonSet.Namespace}}, DryRun: d}
+		})
+	}
+	add("tried", grid("- N", tried(&snapshot.PodDryRun{Answer: snapshot.DryRunCreated})), nil, plan.Options{})
+	add("tried in vain", grid("- N", tried(&snapshot.PodDryRun{Answer: snapshot.DryRunUnknown, Message: "no"})), nil, plan.Options{})
+	add("tried and rejected", grid("- N", tried(&snapshot.PodDryRun{Answer: snapshot.DryRunRejected, Message: "no"})), nil, plan.Options{})
 	add("on delete", grid("O N", dstest.OnDelete()), &whatif.Change{Strategy: "RollingUpdate"}, plan.Options{})
 	add("a label that no node has", grid("N N N"), &whatif.Change{NodeSelector: map[string]string{"pool": "none"}}, plan.Options{})
 	add("nothing", grid("N N N"), nil, plan.Options{Starts: []time.Duration{start}})

@@ -154,6 +154,7 @@ func (o *planOptions) checkOwn() (err error) {
 		return err
 	}
 	o.known.Fit = o.fit || slices.ContainsFunc(o.gates, func(g plan.Gate) bool { return g.On == plan.GateUnfit })
+	o.dryRun, o.showsValues = o.serverDryRun, o.showValues
 	ofOne, stdin := o.given(ofDaemonSet...), source.StandardInput
 	o.remember()
 	return refused(append([]refusal{
@@ -161,9 +162,11 @@ func (o *planOptions) checkOwn() (err error) {
 		{o.manifests() && (o.allNamespaces || o.withLabels != ""), "-f and -k cannot be combined with -A or -l: the manifests name the DaemonSets", "leave out the flag, or name those that are meant"},
 		{ofOne != "" && o.many() && !o.manifests(), "--" + ofOne + " needs the name of one DaemonSet", "kubectl ds explain lists the names"},
 		{o.fit && o.many() && !o.manifests(), "--fit needs the name of one DaemonSet", "kubectl ds plan-rollout lists the DaemonSets that have something to do"},
+		{o.serverDryRun && o.many() && !o.manifests(), "--server-dry-run needs a manifest, or the name of one DaemonSet", "add -f FILE"},
 		{o.serverDryRun && len(o.from) > 0, "--server-dry-run cannot be combined with --from: it asks the API server", "leave out one of them"},
 		{slices.Contains(o.files, stdin) && slices.Contains(o.from, stdin), "-f - and --from - both read standard input", "give one of them as a file"},
 		{o.watch && (o.manifests() || o.given(ofDaemonSet...)+o.given(ofNodes...) != ""), "--watch follows a rollout in a cluster: it cannot be combined with a change", "leave out --watch"},
+		{o.watch && o.serverDryRun, "--server-dry-run cannot be combined with --watch", "leave out one of them"},
 		{o.watch && len(o.gates) > 0, "--fail-on cannot be combined with --watch", "--watch --exit-code"},
 	}, o.refusals(&o.question, "kubectl ds plan-rollout lists the DaemonSets that have something to do")...)...)
 }

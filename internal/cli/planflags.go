@@ -56,7 +56,7 @@ func (c *changeFlags) addFlags(f *pflag.FlagSet) {
 	f.StringArrayVarP(&c.files, "filename", "f", nil, "plan the DaemonSets of this file, directory or -; repeatable")
 	f.StringVarP(&c.kustomize, "kustomize", "k", "", "plan the DaemonSets of this kustomization directory")
 	f.BoolVar(&c.remoteBases, "allow-remote-bases", false, "with -k: let kustomize fetch bases over HTTP and git")
-	f.BoolVar(&c.serverDryRun, "server-dry-run", false, "apply the manifest in a dry run of the API server")
+	f.BoolVar(&c.serverDryRun, "server-dry-run", false, "apply the manifest, and create a pod, in a server-side dry run")
 	f.BoolVar(&c.applying.ServerSide, "server-side", false, "plan a server-side apply (default: as the object was applied)")
 	f.BoolVar(&c.applying.Force, "force-conflicts", false, "take over fields of other field managers in a server-side apply")
 	f.StringVar(&c.applying.Manager, "field-manager", "", "field manager of the apply (default: the object's, or kubectl's)")
@@ -101,7 +101,8 @@ var ofDaemonSet = []string{
 	"image", "max-unavailable", "max-surge", "min-ready-seconds", "strategy", "to-revision", "restart", "toleration", "node-selector",
 }
 
-// ofApply are the flags that say how a manifest is applied.
+// ofApply are the flags that say how a manifest is applied; the first also how a pod is
+// created.
 var ofApply = []string{"server-dry-run", "server-side", "force-conflicts", "field-manager"}
 
 // ofNodes are the flags that change the cluster.
@@ -119,7 +120,7 @@ func (c *changeFlags) contradictions() error {
 		return refusal{c.given(a) != "" && c.given(b) != "", fmt.Sprintf("--%s and --%s cannot be combined: %s", a, b, why), "leave out one of them"}
 	}
 	const asItIs, other = "a rollback takes the revision's template as it is", "the template comes from the manifest or from a revision"
-	limit, add, apply := c.given("max-unavailable", "max-surge"), c.given("add-nodes") != "", c.given(ofApply...)
+	limit, add, apply := c.given("max-unavailable", "max-surge"), c.given("add-nodes") != "", c.given(ofApply[1:]...)
 	return refused(
 		both("filename", "kustomize", "a kustomization names its own files"),
 		both("filename", "to-revision", other), both("kustomize", "to-revision", other),

@@ -143,7 +143,6 @@ func TestRefusedFlags(t *testing.T) {
 		{"--to-revision 1 --image a=x", "--image and --to-revision cannot be combined"},
 		{"--to-revision 1 -f x", "--filename and --to-revision cannot be combined"},
 		{"-f x -k y", "--filename and --kustomize cannot be combined"},
-		{"--server-dry-run", "--server-dry-run needs a manifest"},
 		{"--start -1s", "--start -1s: not between 0s and 8760h"},
 		{"--request-rate 0", "--request-rate 0: not between 0.01 and 100000 requests a second"},
 		{"--request-burst -1", "--request-burst -1: not between 1 and 100000 requests"},

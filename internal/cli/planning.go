@@ -13,14 +13,17 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
+	"github.com/kubectl-ds/kubectl-ds/pkg/hide"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
@@ -31,6 +34,9 @@ type planning struct {
 	known    plan.Options
 	gates    []plan.Gate
 	rollback string // the flag that names the revision to go back to
+
+	dryRun      bool // the API server is asked in a dry run whether it admits the next pod
+	showsValues bool // literal values of environment variables, which the API server may quote
 
 	// The command line, for the commands on a screen.
 	asked   view.Asked
@@ -109,6 +115,9 @@ func (o *planning) lookUp(ctx context.Context, r *whatif.Result) error {
 	if r.State = st; err != nil || !plan.Creates(st) {
 		return err
 	}
+	if err := o.tryPod(ctx, r); err != nil {
+		return err
+	}
 	templates := []*corev1.PodTemplateSpec{&r.State.DaemonSet.Spec.Template}
 	if r.Before != nil {
 		templates = append(templates, &r.Before.DaemonSet.Spec.Template)
@@ -122,6 +131,50 @@ func (o *planning) lookUp(ctx context.Context, r *whatif.Result) error {
 	}
 	return nil
 }
+
+// tryPod asks the API server in a dry run whether it admits the next pod, where that is
+// asked.
+func (o *planning) tryPod(ctx context.Context, r *whatif.Result) error {
+	pod := plan.NextPod(r.State)
+	if !o.dryRun || pod == nil || r.State.Snapshot.Admission == nil {
+		return nil
+	}
+	if owner := &pod.OwnerReferences[0]; owner.UID == "" { // the DaemonSet is not there yet, and no owner is without one
+		owner.UID = nobody
+	}
+	d, err := o.opened.(podServer).DryRunPod(ctx, pod)
+	if err != nil {
+		return err
+	}
+	if !o.showsValues {
+		d.Message = valuesOf(r).Hide(d.Message)
+	}
+	r.State = r.State.Reading(r.State.Snapshot.Tried(d))
+	return nil
+}
+
+// valuesOf returns the literal values of the templates before and after a change.
+func valuesOf(r *whatif.Result) *hide.Values {
+	ds := r.State.DaemonSet
+	var templates []template.Content
+	for _, st := range []*daemonset.State{r.State, r.Before} {
+		if st == nil {
+			continue
+		}
+		if t, err := template.Of(&st.DaemonSet.Spec.Template, false); err == nil {
+			templates = append(templates, t)
+		}
+	}
+	return hide.ValuesOf([]string{ds.Namespace, ds.Name}, templates...)
+}
+
+// podServer is a cluster, which can be asked for a pod.
+type podServer interface {
+	DryRunPod(context.Context, *corev1.Pod) (*snapshot.PodDryRun, error)
+}
+
+// nobody is the UID of no object.
+const nobody types.UID = "00000000-0000-0000-0000-000000000000"
 
 // answer prints plans, and returns the exit status that they ask for. Where they are
 // listed, as nobody named them, those with nothing to do are left out.

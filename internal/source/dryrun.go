@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -16,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/client-go/kubernetes/scheme"
 
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
@@ -39,12 +42,9 @@ import (
 func (c *Cluster) DryRun(ctx context.Context, m Manifest) (*Applied, error) {
 	ctx = silent(ctx)
 	what := fmt.Sprintf("server-side dry run of daemonset %s", m.Ref)
-	v, err := c.version(ctx)
+	known, err := c.runsDry(ctx, what)
 	if err != nil {
 		return nil, err
-	}
-	if known, err := version.ParseGeneric(v.KubernetesVersion); err == nil && known.LessThan(version.MajorMinor(1, 16)) {
-		return nil, &RequestError{What: what, Err: fmt.Errorf("not sent: the server is %s, and a server before v1.16 may apply it for real", v.KubernetesVersion)}
 	}
 	live, err := c.apps.DaemonSets(m.Namespace).Get(ctx, m.Name, metav1.GetOptions{})
 	switch {
@@ -53,7 +53,7 @@ func (c *Cluster) DryRun(ctx context.Context, m Manifest) (*Applied, error) {
 	case err != nil:
 		return nil, c.refused(ctx, fmt.Sprintf("daemonset %s", m.Ref), "kubectl auth can-i get daemonsets.apps -n "+m.Namespace, err)
 	}
-	p, method, err := patchOf(live, m, v.KubernetesVersion)
+	p, method, err := patchOf(live, m, known)
 	if err != nil {
 		return nil, m.fail(err)
 	}
@@ -77,13 +77,86 @@ func (c *Cluster) DryRun(ctx context.Context, m Manifest) (*Applied, error) {
 		if ds, _, err = applyAs(ds, p.manager, m); err != nil {
 			return nil, m.fail(err)
 		}
-		template.DefaultDaemonSet(ds, v.KubernetesVersion)
+		template.DefaultDaemonSet(ds, known)
 	}
 	stripDaemonSet(ds)
 	if live != nil {
 		keepBooks(live, ds)
 	}
 	return &Applied{DaemonSet: ds, Method: method, Manager: p.applier(), Warnings: *warnings}, nil
+}
+
+// DryRunPod asks the server whether it admits a pod, which is sent as it is with
+// dryRun=All: by its own plugins, by every webhook and by every admission policy, as the
+// user who asks. Nothing is stored, and webhooks that do not declare themselves free of
+// side effects are not called: the server refuses to answer then.
+//
+// Every answer of the server is one. An error is a [*RequestError], for credentials or a
+// server before v1.16, or an [*UnreachableError].
+func (c *Cluster) DryRunPod(ctx context.Context, pod *corev1.Pod) (*snapshot.PodDryRun, error) {
+	ctx = silent(ctx)
+	what := fmt.Sprintf("server-side dry run of a pod of namespace %s", pod.Namespace)
+	if _, err := c.runsDry(ctx, what); err != nil {
+		return nil, err
+	}
+	made, err := c.dryCreatePod(ctx, pod)
+	if err == nil {
+		return &snapshot.PodDryRun{Answer: snapshot.DryRunCreated, Spec: ofScheduler(&made.Spec)}, nil
+	}
+	var status apierrors.APIStatus
+	if ctx.Err() != nil || apierrors.IsUnauthorized(err) || !errors.As(err, &status) {
+		return nil, c.refused(ctx, what, "", err)
+	}
+	answer := &snapshot.PodDryRun{Answer: snapshot.DryRunRejected, Message: message(err)}
+	if aboutUser(status.Status()) || unanswered(status.Status()) {
+		answer.Answer = snapshot.DryRunUnknown
+	}
+	return answer, nil
+}
+
+// runsDry returns the version of the server, and an error for one that may take a dry run
+// in earnest.
+func (c *Cluster) runsDry(ctx context.Context, what string) (string, error) {
+	v, err := c.version(ctx)
+	if err != nil {
+		return "", err
+	}
+	if known, err := version.ParseGeneric(v.KubernetesVersion); err == nil && known.LessThan(version.MajorMinor(1, 16)) {
+		return "", &RequestError{What: what, Err: fmt.Errorf("not sent: the server is %s, and a server before v1.16 may apply it for real", v.KubernetesVersion)}
+	}
+	return v.KubernetesVersion, nil
+}
+
+// aboutUser reports whether a refusal is about the user: one who may not create pods, or
+// set an owner that blocks its deletion (OwnerReferencesPermissionEnforcement). The
+// authorizer names no pod, admission does.
+func aboutUser(s metav1.Status) bool {
+	if s.Reason != metav1.StatusReasonForbidden {
+		return false
+	}
+	return s.Details != nil && s.Details.Kind == "pods" && s.Details.Name == "" || strings.Contains(s.Message, "cannot set blockOwnerDeletion")
+}
+
+// unanswered reports whether the server did not come to an answer: a webhook does not
+// support dry runs, or could not be called, or the server is busy.
+func unanswered(s metav1.Status) bool {
+	return strings.Contains(s.Message, "does not support dry run") || strings.Contains(s.Message, "failed calling webhook") || s.Code >= http.StatusInternalServerError ||
+		s.Code == http.StatusTooManyRequests || s.Code == http.StatusRequestTimeout
+}
+
+// ofScheduler returns what of a pod decides where it fits.
+func ofScheduler(s *corev1.PodSpec) *corev1.PodSpec {
+	parts := func(cs []corev1.Container) (out []corev1.Container) {
+		for _, c := range cs {
+			out = append(out, corev1.Container{Name: c.Name, Resources: c.Resources, Ports: c.Ports, RestartPolicy: c.RestartPolicy})
+		}
+		return out
+	}
+	return &corev1.PodSpec{
+		Containers: parts(s.Containers), InitContainers: parts(s.InitContainers), Resources: s.Resources, Overhead: s.Overhead,
+		Priority: s.Priority, PriorityClassName: s.PriorityClassName, PreemptionPolicy: s.PreemptionPolicy,
+		NodeSelector: s.NodeSelector, Tolerations: s.Tolerations, SchedulerName: s.SchedulerName,
+	}
 }
 
 // patchOf returns what applying the manifest would send. Of a server-side apply
@@ -104,7 +177,7 @@ func patchOf(live *appsv1.DaemonSet, m Manifest, kubernetesVersion string) (patc
 	return p, method, err
 }
 
-// dryCreate and dryPatch are the two places that send anything but a GET. onlyDry
+// dryCreate, dryCreatePod and dryPatch are the places that send anything but a GET. onlyDry
 // refuses it should one ever forget what it is. The object is sent as it was
 // written: the API's types would lose fields that the server has to judge.
 func (c *Cluster) dryCreate(ctx context.Context, m Manifest, p patch) (*appsv1.DaemonSet, error) {
@@ -113,6 +186,10 @@ func (c *Cluster) dryCreate(ctx context.Context, m Manifest, p patch) (*appsv1.D
 	err := c.apps.RESTClient().Post().Namespace(m.Namespace).Resource("daemonsets").VersionedParams(&o, scheme.ParameterCodec).
 		SetHeader("Content-Type", runtime.ContentTypeJSON).Body(p.body).Do(ctx).Into(ds)
 	return ds, err
+}
+
+func (c *Cluster) dryCreatePod(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error) {
+	return c.core.Pods(pod.Namespace).Create(ctx, pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 }
 
 func (c *Cluster) dryPatch(ctx context.Context, m Manifest, p patch) (*appsv1.DaemonSet, error) {

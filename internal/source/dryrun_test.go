@@ -1,6 +1,7 @@
 package source
 
 import (
+	cmpor "cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,9 +14,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
 // dryServer answers what DryRun asks, and notes what it is sent.
@@ -196,6 +200,97 @@ func TestDryRunConflict(t *testing.T) {
 	if strings.Contains(s.sent[0], "force") {
 		t.Errorf("forced: %s", s.sent[0])
 	}
+}
+
+// TestDryRunPod: what the server answers to a pod, and whether that is about the pod.
+func TestDryRunPod(t *testing.T) {
+	always := corev1.ContainerRestartPolicyAlways
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", GenerateName: "agent-"},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "agent", Image: "acme/agent:1", Env: []corev1.EnvVar{{Name: "A", Value: "s3cret"}}}}},
+	}
+	named := &metav1.StatusDetails{Kind: "pods", Name: "agent-"}
+	status := func(code int32, reason metav1.StatusReason, message string, details *metav1.StatusDetails) *metav1.Status {
+		return &metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: "Failure", Code: code, Reason: reason, Message: message, Details: details}
+	}
+	const path = "/api/v1/namespaces/kube-system/pods?dryRun=All"
+	for _, tt := range []struct {
+		answer *metav1.Status
+		want   snapshot.DryRunAnswer
+		why    string
+	}{
+		{nil, snapshot.DryRunCreated, "it is created"},
+		{status(403, metav1.StatusReasonForbidden, `pods "agent-" is forbidden: violates PodSecurity "baseline:latest": host namespaces (hostNetwork=true)`, named), snapshot.DryRunRejected, "a plugin forbids it"},
+		{status(422, metav1.StatusReasonInvalid, `pods "agent-" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no`, named), snapshot.DryRunRejected, "a policy does"},
+		{status(403, "", `admission webhook "w" denied the request: no`, nil), snapshot.DryRunRejected, "a webhook does, which names no pod"},
+		{status(403, metav1.StatusReasonForbidden, `pods is forbidden: User "jo" cannot create resource "pods" in API group "" in the namespace "kube-system"`, &metav1.StatusDetails{Kind: "pods"}), snapshot.DryRunUnknown, "the user may create none"},
+		{status(403, metav1.StatusReasonForbidden, `pods "agent-" is forbidden: cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: no`, named), snapshot.DryRunUnknown, "or none with an owner"},
+		{status(400, metav1.StatusReasonBadRequest, `admission webhook "w" does not support dry run`, nil), snapshot.DryRunUnknown, "a webhook with side effects"},
+		{status(500, metav1.StatusReasonInternalError, `Internal error occurred: failed calling webhook "w": no route to host`, nil), snapshot.DryRunUnknown, "a webhook that does not answer"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			s := &podServer{answer: tt.answer}
+			server := httptest.NewServer(s)
+			t.Cleanup(server.Close)
+			c, err := NewCluster(&rest.Config{Host: server.URL, QPS: -1}, func() time.Time { return noon })
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := c.DryRunPod(background, pod)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := &snapshot.PodDryRun{Answer: tt.want}
+			if tt.answer != nil {
+				want.Message = tt.answer.Message
+			} else { // a sidecar was added on the way
+				want.Spec = &corev1.PodSpec{Containers: []corev1.Container{{Name: "agent"}}, InitContainers: []corev1.Container{{Name: "proxy", RestartPolicy: &always}}}
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff([]string{"POST " + path}, s.sent); diff != "" {
+				t.Errorf("sent (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestDryRunPodNotSent: an old server would create the pod.
+func TestDryRunPodNotSent(t *testing.T) {
+	s := &podServer{version: "v1.15.12"}
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
+	c, err := NewCluster(&rest.Config{Host: server.URL, QPS: -1}, func() time.Time { return noon })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.DryRunPod(background, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system"}}); err == nil || len(s.sent) > 0 {
+		t.Errorf("error %v, sent %v", err, s.sent)
+	}
+}
+
+// podServer admits a pod, and adds a sidecar, or answers with a Status.
+type podServer struct {
+	version string
+	answer  *metav1.Status
+	sent    []string
+}
+
+func (s *podServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	if r.URL.Path == "/version" {
+		fmt.Fprintf(w, `{"gitVersion":%q}`, cmpor.Or(s.version, "v1.37.1"))
+		return
+	}
+	s.sent = append(s.sent, r.Method+" "+r.URL.Path+"?"+r.URL.RawQuery)
+	if s.answer != nil {
+		w.WriteHeader(int(s.answer.Code))
+		_ = json.NewEncoder(w).Encode(s.answer)
+		return
+	}
+	fmt.Fprint(w, `{"apiVersion":"v1","kind":"Pod","metadata":{"namespace":"kube-system","name":"agent-x"},"spec":{"containers":[{"name":"agent","image":"acme/agent:1","env":[{"name":"A","value":"s3cret"}]}],`+
+		`"initContainers":[{"name":"proxy","image":"acme/proxy:1","restartPolicy":"Always"}]}}`)
 }
 
 // TestOnlyDry: nothing leaves that would change anything, whatever a caller of

@@ -27,6 +27,7 @@ var rejecting = map[admission.Reason]string{
 	admission.PodSecurityViolated:    "Pod Security rejects every new pod",
 	admission.QuotaExceeded:          `ResourceQuota "{name}" has [{room=0}no room][room for {room:more pod}]`,
 	admission.QuotaMustSpecify:       `ResourceQuota "{name}" rejects every new pod`,
+	admission.DryRunRejected:         "the API server rejects the new pod in a dry run",
 }
 
 // rejections say why the API server rejects a pod.
@@ -48,6 +49,7 @@ var rejections = map[admission.Reason][]string{
 	admission.QuotaExceeded:           {`ResourceQuota "{name}" of namespace {namespace}: {details}`},
 	admission.QuotaMustSpecify:        {`ResourceQuota "{name}" of namespace {namespace} counts {details}, which every container must then set`},
 	admission.QuotaStatusUnknown:      {`the controller has not counted yet what ResourceQuota "{name}" of namespace {namespace} is used for ({details})`},
+	admission.DryRunRejected:          {"the API server rejects the new pod in a dry run"},
 }
 
 // bounds say how a LimitRange is violated.
@@ -127,6 +129,9 @@ func (a *sheet) admitted(v *admission.Verdict, lacking int) {
 	}
 	r := &v.Refusals[0]
 	words, _ := a.rejection(r)
+	if r.Message != "" {
+		words += fmt.Sprintf("; it answers %q", screen.Clean(r.Message))
+	}
 	a.add(screen.Cause, "%s", words)
 	if c := a.looksAt(r); len(c) > 0 {
 		a.s.Add(screen.Check, c)

@@ -261,13 +261,13 @@ func TestCalls(t *testing.T) {
 			breach: func(p *project) { p.source("internal/cli", `import "os"; func f() { os.Exit(3) }`) },
 		},
 		{
-			why: "get, list and watch is all that a cluster is asked for, but for the two dry runs; applyAs asks none",
+			why: "get, list and watch is all that a cluster is asked for, but for the three dry runs; applyAs asks none",
 			who: own("internal/...", "cmd/..."),
 			calls: []string{
 				".Create", ".Update", ".UpdateStatus", ".UpdateScale", ".Patch", ".Apply", ".ApplyStatus", ".ApplyScale", ".Delete", ".DeleteCollection",
 				".Evict", ".Bind", ".Post", ".Put", ".Verb",
 			},
-			inside: map[string]string{"internal/source.dryPatch": ".Patch", "internal/source.dryCreate": ".Post", "internal/source.applyAs": ".Apply"},
+			inside: map[string]string{"internal/source.dryPatch": ".Patch", "internal/source.dryCreate": ".Post", "internal/source.dryCreatePod": ".Create", "internal/source.applyAs": ".Apply"},
 			breach: func(p *project) {
 				p.source("internal/source", `func f(c *Cluster) { c.apps.DaemonSets("").Patch(nil, "x", o) }`)
 			},

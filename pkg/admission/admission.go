@@ -3,7 +3,7 @@
 // the pod, what they change in it, and how many such pods the ResourceQuotas of
 // the namespace let pass. It applies the plugins that are enabled by default.
 // Webhooks and admission policies are not run; a Verdict names them among what it
-// assumes.
+// assumes. If the API server was asked in a dry run, its answer stands for all of them.
 //
 // The rules are those of k8s.io/kubernetes v1.37, and of older versions where a
 // comment names the version that changed one.
@@ -55,9 +55,11 @@ const (
 	LimitRanger        Rule = "LimitRanger"        // a LimitRange sets defaults, and bounds requests and limits
 	PodSecurity        Rule = "PodSecurity"        // the level that the namespace enforces
 	ResourceQuota      Rule = "ResourceQuota"      // number and requests of the pods of the namespace
+
+	APIServer Rule = "APIServer" // whatever else rejects a pod in a dry run: a webhook, an admission policy, another plugin
 )
 
-// Rules lists every Rule, in the order in which the API server applies them. The
+// Rules lists every Rule that is computed, in the order in which the API server applies them. The
 // RuntimeClass is asked twice: what is wrong with the pod's overhead for lack of
 // one is found after PodSecurity.
 var Rules = []Rule{NamespaceLifecycle, ServiceAccount, Priority, RuntimeClass, Validation, LimitRanger, PodSecurity, ResourceQuota}
@@ -91,6 +93,9 @@ const (
 	QuotaMustSpecify   Reason = "QuotaMustSpecify"   // a quota counts a resource that a container must then request or limit. Of: ResourceQuota
 	QuotaStatusUnknown Reason = "QuotaStatusUnknown" // the controller has not counted what a quota is used for. Of: ResourceQuota
 	QuotaExceeded      Reason = "QuotaExceeded"      // a quota has no room for the pod. Of: ResourceQuota
+
+	// DryRunRejected: the API server rejects the pod in a dry run, for what its `message` says. Of: any rule
+	DryRunRejected Reason = "DryRunRejected"
 )
 
 // Refusal is one reason for which the API server rejects the pod. What a Reason
@@ -117,6 +122,10 @@ type Refusal struct {
 	Field string `json:"field,omitempty"`
 	Value string `json:"value,omitempty"` // its value; absent where `field` is
 	Want  string `json:"want,omitempty"`  // the value that it would have to have; absent where `field` is, and for SecretNotAllowed
+
+	// what the API server answered in a dry run, word for word; absent if it was not asked, or answered with
+	// another refusal
+	Message string `json:"message,omitempty"`
 
 	Remedies []Remedy `json:"remedies"` // each of them alone lifts this refusal, but for those that name one of several Bounds, Amounts, Invalid or Missing
 }
@@ -153,6 +162,9 @@ type Unchecked struct {
 type Assumption struct {
 	What AssumptionCode          `json:"what"`           // what was assumed
 	Hook *snapshot.AdmissionHook `json:"hook,omitempty"` // HookAdmits: which one; otherwise absent
+
+	Rules   []Rule `json:"rules,omitempty"`   // ControllerAsUser: those by which the pod would be rejected; absent if by none
+	Message string `json:"message,omitempty"` // DryRunUnanswered: the API server's words; otherwise absent
 }
 
 // AssumptionCode says what a Verdict assumes.
@@ -171,6 +183,11 @@ const (
 	// DefaultPlugins: the API server runs the admission plugins that are enabled by default, and no others, with
 	// their default configuration
 	DefaultPlugins AssumptionCode = "DefaultPlugins"
+	// ControllerAsUser: the API server created the pod in a dry run as the user who asks, and creates that of the DaemonSet
+	// controller too; in place of all other assumptions
+	ControllerAsUser AssumptionCode = "ControllerAsUser"
+	// DryRunUnanswered: the API server was asked in a dry run, and its answer is not about the pod
+	DryRunUnanswered AssumptionCode = "DryRunUnanswered"
 )
 
 // Check returns what the API server of a version answers when it is asked to
@@ -195,6 +212,7 @@ func Check(in *snapshot.Admission, pod *corev1.Pod, kubernetesVersion string, la
 	c.limitRanges()
 	c.podSecurity()
 	c.overhead()
+	c.tried()
 	c.quotas()
 	c.hooks()
 	return c.verdict()
@@ -237,6 +255,9 @@ func (c *check) unread(rule Rule, what snapshot.What) bool {
 func (c *check) assume(a Assumption) { c.out.Assumed = append(c.out.Assumed, a) }
 
 func (c *check) hooks() {
+	if c.passed() {
+		return
+	}
 	for i := range c.in.Hooks {
 		c.assume(Assumption{What: HookAdmits, Hook: &c.in.Hooks[i]})
 	}

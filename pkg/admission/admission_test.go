@@ -614,6 +614,77 @@ func TestRefusals(t *testing.T) {
 			assumed DefaultPodSecurity
 			assumed HookAdmits ValidatingAdmissionPolicy images`,
 		},
+		{
+			"the API server created the pod: no hook rejects it", "ns; hook images; tried Created c", "c", "", `
+			passes -1
+			assumed ControllerAsUser`,
+		},
+		{
+			"nor does what was computed, or could not be read", "ns baseline; no limitranges; tried Created c", "c; hostNetwork; priority=gone", "", `
+			passes -1
+			assumed ControllerAsUser Priority PodSecurity`,
+		},
+		{
+			"quotas count what webhooks made of it", "ns; quota q cpu=0/1 pods=0/9; tried Created c cpu=300m", "c cpu=100m", "", `
+			q passes 3: cpu +300m 0/1 pods +1 0/9
+			passes 3
+			assumed ControllerAsUser`,
+		},
+		{
+			"a quota lets one pod pass, and no second", "ns; quota q pods=0/1; tried Created c", "c", "", `
+			q passes 1: pods +1 0/1
+			passes 1
+			assumed ControllerAsUser`,
+		},
+		{
+			"a quota comes last, and what it counts is known", `ns; hook images; quota q pods=1/1; tried Rejected pods "agent-" is forbidden: exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1`, "c; priority=gone", "", `
+			ResourceQuota QuotaExceeded q [pods +1 1/1]
+			   RaiseQuota q pods 2
+			q passes 0: pods +1 1/1
+			passes 0
+			assumed ControllerAsUser Priority`,
+		},
+		{
+			"of one that could not be read it is not known whether the rollout makes room", `ns; no resourcequotas; tried Rejected pods "agent-" is forbidden: exceeded quota: q`, "c", "", `
+			passes -1
+			unknown ResourceQuota resourcequotas
+			assumed ControllerAsUser`,
+		},
+		{
+			"a policy rejects the pod", `ns; hook images; tried Rejected pods "agent-" is forbidden: ValidatingAdmissionPolicy 'images' with binding 'all' denied request: no`, "c", "", `
+			APIServer DryRunRejected: pods "agent-" is forbidden: ValidatingAdmissionPolicy 'images' with binding 'all' denied request: no
+			passes 0
+			assumed DefaultPodSecurity
+			assumed HookAdmits ValidatingAdmissionPolicy images`,
+		},
+		{
+			"a webhook may quote the words of another", `ns; tried Rejected admission webhook "w" denied the request: exceeded quota: q, violates PodSecurity "x"`, "c; hostNetwork", "", `
+			APIServer DryRunRejected: admission webhook "w" denied the request: exceeded quota: q, violates PodSecurity "x"
+			passes 0
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"of several refusals the API server answers with one", `ns baseline; tried Rejected pods "agent-" is forbidden: violates PodSecurity "baseline:latest": host namespaces (hostNetwork=true)`, "c; hostNetwork; priority=gone", "", `
+			PodSecurity PodSecurityViolated ns baseline latest [host namespaces hostNetwork=true]: pods "agent-" is forbidden: violates PodSecurity "baseline:latest": host namespaces (hostNetwork=true)
+			   SetLevel ns privileged
+			Priority PriorityClassNotFound gone
+			   CreatePriorityClass gone
+			passes 0
+			assumed NoPodSecurityExemption`,
+		},
+		{
+			"the cluster's own level, which nothing shows", `ns; tried Rejected pods "agent-" is forbidden: violates PodSecurity "baseline:latest": host namespaces (hostNetwork=true)`, "c; hostNetwork", "", `
+			PodSecurity DryRunRejected: pods "agent-" is forbidden: violates PodSecurity "baseline:latest": host namespaces (hostNetwork=true)
+			passes 0
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"an answer about the user tells nothing of the pod", `ns; hook images; tried Unknown pods is forbidden: User "jo" cannot create resource "pods"`, "c", "", `
+			passes -1
+			assumed DefaultPodSecurity
+			assumed DryRunUnanswered pods is forbidden: User "jo" cannot create resource "pods"
+			assumed HookAdmits ValidatingAdmissionPolicy images`,
+		},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			in, lacks := namespaceOf(t, tt.ns)
@@ -659,5 +730,29 @@ func TestUsed(t *testing.T) {
 				t.Errorf("%s of %s: %s, want %s", tt.quota, tt.pod, got, tt.want)
 			}
 		})
+	}
+}
+
+// TestRuleOf: the words by which the API server tells which rule rejects a pod, as it said
+// them in the end-to-end tests.
+func TestRuleOf(t *testing.T) {
+	for _, tt := range []struct {
+		message string
+		want    Rule
+	}{
+		{`pods "agent-" is forbidden: exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1`, ResourceQuota},
+		{`pods "agent-" is forbidden: failed quota: q: must specify limits.cpu for: c`, ResourceQuota},
+		{`pods "agent-" is forbidden: status unknown for quota: q, resources: pods`, ResourceQuota},
+		{`pods "agent-" is forbidden: violates PodSecurity "baseline:latest": host namespaces (hostNetwork=true)`, PodSecurity},
+		{`pods "agent-" is forbidden: no PriorityClass with name gone was found`, Priority},
+		{`pods "agent-" is forbidden: error looking up service account ns/gone: serviceaccount "gone" not found`, ServiceAccount},
+		{`pods "agent-" is forbidden: pod rejected: RuntimeClass "gone" not found`, RuntimeClass},
+		{`pods "agent-" is forbidden: unable to create new content in namespace ns because it is being terminated`, NamespaceLifecycle},
+		{`pods "agent-" is forbidden: maximum cpu usage per Container is 1, but limit is 2`, APIServer},
+		{`admission webhook "w" denied the request: failed quota: q`, APIServer},
+	} {
+		if got := ruleOf(tt.message); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.message, got, tt.want)
+		}
 	}
 }

@@ -31,6 +31,7 @@ import (
 //	quota q pods=3/5 cpu=1/?            what is used, of what is hard; ? is unknown
 //	quota q pods=3/5 scope BestEffort   or: class In high,low
 //	hook policy                         a ValidatingAdmissionPolicy
+//	tried Rejected words of the server  a dry run; Created is followed by containers: tried Created c cpu=1
 //	no resourcequotas                   they could not be read
 //
 // A pod is such a text as well:
@@ -80,6 +81,12 @@ func namespaceOf(t *testing.T, text string) (*snapshot.Admission, func(snapshot.
 			in.ResourceQuotas = append(in.ResourceQuotas, quotaOf(t, words[1:]))
 		case "hook":
 			in.Hooks = append(in.Hooks, snapshot.AdmissionHook{Kind: snapshot.ValidatingPolicy, Name: words[1]})
+		case "tried":
+			_, rest, _ := strings.Cut(part, words[1])
+			in.DryRun = &snapshot.PodDryRun{Answer: snapshot.DryRunAnswer(words[1]), Message: strings.TrimSpace(rest)}
+			if in.DryRun.Answer == snapshot.DryRunCreated {
+				in.DryRun.Message, in.DryRun.Spec = "", &podOf(t, rest).Spec
+			}
 		case "no":
 			lacks = append(lacks, snapshot.What(words[1]))
 		default:
@@ -463,6 +470,9 @@ func said(v Verdict) string {
 		for _, x := range r.Missing {
 			line += fmt.Sprintf(" [%s]", strings.TrimSpace(string(x.Resource)+" "+strings.Join(x.Containers, ",")))
 		}
+		if r.Message != "" {
+			line += ": " + r.Message
+		}
 		lines = append(lines, line)
 		for _, x := range r.Remedies {
 			words := []string{"  ", string(x.Do), x.Name, x.Field, x.Value, x.Container, string(x.Resource)}
@@ -487,7 +497,7 @@ func said(v Verdict) string {
 		if a.Hook != nil {
 			lines = append(lines, fmt.Sprintf("assumed %s %s %s", a.What, a.Hook.Kind, a.Hook.Name))
 		} else if a.What != DefaultPlugins {
-			lines = append(lines, fmt.Sprintf("assumed %s", a.What))
+			lines = append(lines, strings.TrimSpace(fmt.Sprintf("assumed %s %s%s", a.What, strings.Trim(fmt.Sprint(a.Rules), "[]"), a.Message)))
 		}
 	}
 	return strings.Join(lines, "\n")

@@ -38,6 +38,9 @@ func (cs *Causes) rejected(told *Cause) *Cause {
 	}
 	if told == nil {
 		f["predicted"] = true
+		if r.Message != "" {
+			f["message"] = r.Message
+		}
 		return &Cause{Code: FailedCreate, Severity: SeverityError, Facts: f}
 	}
 	if kind, _ := RefusedBy(told.Facts.Text("message")); kind == ruleOrigins[r.Rule] {

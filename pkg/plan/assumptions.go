@@ -117,6 +117,15 @@ const (
 	// Value: the [rules](#rules-of-admission), by commas; empty where nothing of the namespace could be read
 	// Source: `Admission`
 	AssumeUnchecked daemonset.AssumptionCode = "AdmissionNotChecked"
+	// AssumeAsUser: the API server admits the controller's pods as it admitted yours, which was created in a dry run; it
+	// may tell users apart
+	// Value: the [rules](#rules-of-admission) by which it would have been rejected, by commas; empty if by none
+	// Source: `DryRun`
+	AssumeAsUser daemonset.AssumptionCode = "AdmittedAsUser"
+	// AssumeNotTried: the API server admits the pods, although it did not answer in a dry run whether it does
+	// Value: its words
+	// Source: `DryRun`
+	AssumeNotTried daemonset.AssumptionCode = "DryRunUnanswered"
 	// AssumeHostPorts: a pod that surges is not scheduled, because the old pod on its node holds its host ports
 	// Source: `Spec`
 	AssumeHostPorts daemonset.AssumptionCode = "HostPortsHeld"
@@ -133,7 +142,7 @@ const (
 // daemonset.Assumptions.
 var Assumptions = []daemonset.AssumptionCode{
 	AssumeStart, AssumeStartSlow, AssumeStartFast, AssumeTermination, AssumeMinReadySeconds, AssumeCountedLate, AssumeRequestRate, AssumeRequestBurst, AssumeSlowStart, AssumeStepBurst,
-	AssumeNewPods, AssumeLatePods, AssumeNodesStay, AssumeRevisionFails, AssumeConfined, AssumeInvalidImage, AssumeMissingReference, AssumeReadyPods, AssumeOtherPods, AssumeNotModelled, AssumeFits, AssumeHooks, AssumeUnchecked, AssumeHostPorts, AssumeRefused, AssumeCollected,
+	AssumeNewPods, AssumeLatePods, AssumeNodesStay, AssumeRevisionFails, AssumeConfined, AssumeInvalidImage, AssumeMissingReference, AssumeReadyPods, AssumeOtherPods, AssumeNotModelled, AssumeFits, AssumeHooks, AssumeUnchecked, AssumeAsUser, AssumeNotTried, AssumeHostPorts, AssumeRefused, AssumeCollected,
 }
 
 // RestsOn reports whether one of the plan's assumptions is about something that
@@ -175,6 +184,7 @@ const (
 	sourceState       = "State"
 	sourceReferences  = "References" // what was read of the objects
 	sourceAdmission   = "Admission"  // what was read of it
+	sourceDryRun      = "DryRun"     // the API server, in a dry run
 	sourceNotAsked    = "NotAsked"   // nobody asked to read it
 )
 
@@ -227,6 +237,9 @@ func (w *way) assumptions(o Options) (out []daemonset.Assumption) {
 	hooks, unchecked := a.notRun()
 	add(len(hooks) > 0, AssumeHooks, strings.Join(hooks, ", "), sourceAdmission)
 	add(len(unchecked) > 0, AssumeUnchecked, but(ofNamespace, unchecked), sourceAdmission)
+	for _, x := range a.tried() {
+		add(true, x.Code, x.Value, sourceDryRun)
+	}
 	add(a.ports, AssumeHostPorts, "", sourceSpec)
 	add(a.refusal != nil && !predicted, AssumeRefused, "", sourceState)
 	add(a.gone, AssumeCollected, seconds(collected), sourceController)
@@ -282,6 +295,27 @@ func (a *assumed) notRun() (hooks, rules []string) {
 		}
 	}
 	return hooks, rules
+}
+
+// tried returns what is assumed of a dry run of the next pod.
+func (a *assumed) tried() (out []daemonset.Assumption) {
+	v := a.causes.Admission()
+	if v == nil {
+		return nil
+	}
+	for _, x := range v.Assumed {
+		switch x.What {
+		case admission.ControllerAsUser:
+			var rules []string
+			for _, r := range x.Rules {
+				rules = append(rules, string(r))
+			}
+			out = append(out, daemonset.Assumption{Code: AssumeAsUser, Value: strings.Join(rules, ", ")})
+		case admission.DryRunUnanswered:
+			out = append(out, daemonset.Assumption{Code: AssumeNotTried, Value: x.Message})
+		}
+	}
+	return out
 }
 
 // readyPods counts the pods of the current revision that only wait for

@@ -39,6 +39,20 @@ func NeedsOf(st *daemonset.State, fit bool) cause.Needs {
 	return cause.Needs{}.And(n)
 }
 
+// NextPod returns the pod that the controller creates for the first node, by name, that
+// gets one; nil where it creates none.
+func NextPod(st *daemonset.State) *corev1.Pod {
+	if !st.PodsRead || leftAlone(st.DaemonSet) {
+		return nil
+	}
+	for i := range st.Nodes {
+		if n := &st.Nodes[i]; getsPod(n, st) {
+			return st.PodFor(n.Name)
+		}
+	}
+	return nil
+}
+
 // takes is what the current template takes of a node, and whether others take the
 // same, by the name of the revision.
 type takes struct {

@@ -69,7 +69,9 @@ func heldBy(st *daemonset.State, p *daemonset.Pod, of []quotaLimit) []int64 {
 	if old := st.TemplateOf(p.Revision); old != nil && !p.Updated {
 		pod.Spec = old.Spec
 	}
-	v := admission.Check(st.Snapshot.Admission, pod, st.Snapshot.KubernetesVersion, st.Snapshot.Lacks)
+	in := *st.Snapshot.Admission
+	in.DryRun = nil // which is of the new pod
+	v := admission.Check(&in, pod, st.Snapshot.KubernetesVersion, st.Snapshot.Lacks)
 	out := make([]int64, len(of))
 	for _, l := range limitsOf(&v) {
 		for i := range of {

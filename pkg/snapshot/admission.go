@@ -22,6 +22,37 @@ type Admission struct {
 
 	// webhooks and admission policies that match the creation of a pod in the namespace; they are not run. By kind and name
 	Hooks []AdmissionHook `json:"hooks"`
+
+	// DryRun is what the API server answered to the next pod in a dry run; nil if it was not asked. It is of one
+	// question, and in no document.
+	DryRun *PodDryRun `json:"-"`
+}
+
+// PodDryRun is what the API server answered when the user who asks created the pod
+// that the controller would create next, with dryRun=All.
+type PodDryRun struct {
+	Answer  DryRunAnswer
+	Message string          // the API server's words; empty for DryRunCreated
+	Spec    *corev1.PodSpec // DryRunCreated: what of the pod, as webhooks and policies made it, decides where it fits; else nil
+}
+
+// DryRunAnswer says what a PodDryRun came to.
+type DryRunAnswer string
+
+const (
+	DryRunCreated  DryRunAnswer = "Created"  // the API server admits the pod
+	DryRunRejected DryRunAnswer = "Rejected" // it rejects the pod, whoever creates it
+	// DryRunUnknown: the answer is not about the pod: the user may not create pods, or a webhook does not support dry
+	// runs, or did not answer
+	DryRunUnknown DryRunAnswer = "Unknown"
+)
+
+// Tried returns a copy of the Snapshot with what the API server answered in a dry run. The
+// Snapshot has an Admission.
+func (s *Snapshot) Tried(d *PodDryRun) *Snapshot {
+	c, a := *s, *s.Admission
+	a.DryRun, c.Admission = d, &a
+	return &c
 }
 
 // AdmissionHook is a webhook, or the binding of an admission policy, that may

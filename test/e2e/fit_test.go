@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -45,7 +46,78 @@ func TestFit(t *testing.T) {
 		s := drawFit(uint64(seed + i))
 		t.Run(strconv.Itoa(seed+i), func(t *testing.T) { s.play(t, c, reached) })
 	}
-	t.Log(reached)
+	t.Logf("%d scenes from seed %d:", scenes, seed)
+	for _, kind := range slices.Sorted(maps.Keys(reached)) {
+		t.Logf("  %-60s %d", kind, reached[kind])
+	}
+	for _, kind := range fitKinds {
+		if scenes >= 60 && reached[kind] == 0 {
+			t.Errorf("no scene with %s", kind)
+		}
+	}
+}
+
+// fitKinds are what 60 scenes are to reach: what is asked, and what then decides about nodes.
+var fitKinds = []string{
+	"a new DaemonSet", "changed requests", "a surge",
+	"nodes: the pod does not fit, by cpu", "nodes: the pod does not fit, by memory", "nodes: the pod does not fit, by pods", "nodes: the pod does not fit, by a port",
+	"nodes: the old pod holds the port", "nodes: tainted", "nodes: the scheduler preempts", "nodes: the scheduler preempts the old pod",
+	"pods of a lower priority that stay", "pods that are preempted", "pods that are preempted against a PodDisruptionBudget", "pods that a PodDisruptionBudget spares",
+}
+
+// kinds counts what a scene reached.
+func (s *fitScene) kinds(p *plan.Plan, reached map[string]int) {
+	switch {
+	case s.before == nil:
+		reached["a new DaemonSet"]++
+	case s.after.Spec.UpdateStrategy.RollingUpdate.MaxSurge.StrVal == "100%":
+		reached["a surge"]++
+	default:
+		reached["changed requests"]++
+	}
+	for _, u := range p.Unfit {
+		by, _ := u.Facts["resources"].([]any)
+		owner := u.Facts.Text("owner")
+		switch {
+		case strings.HasPrefix(owner, s.name+"/agent-"):
+			reached["nodes: the old pod holds the port"]++
+		case owner != "":
+			reached["nodes: the pod does not fit, by a port"]++
+		case len(by) > 0:
+			reached[fmt.Sprintf("nodes: the pod does not fit, by %s", by[0])]++
+		}
+	}
+	reached["nodes: the pod does not fit"] += len(p.Unfit)
+	victims, own := map[string]bool{}, 0
+	for _, x := range p.Preempts {
+		for _, name := range x.Pods {
+			victims[name] = true
+			if strings.HasPrefix(name, s.name+"/agent-") {
+				own++
+			}
+		}
+		reached["pods that are preempted against a PodDisruptionBudget"] += len(x.Violates)
+	}
+	reached["nodes: the scheduler preempts"] += len(p.Preempts)
+	reached["nodes: the scheduler preempts the old pod"] += own
+	reached["pods that are preempted"] += len(victims)
+	for _, n := range s.nodes {
+		if len(n.Spec.Taints) > 0 {
+			reached["nodes: tainted"]++
+			continue
+		}
+		i := slices.IndexFunc(p.Preempts, func(x plan.Preempt) bool { return x.Node == n.Name })
+		for _, o := range s.pods {
+			if o.Spec.NodeName != n.Name || i < 0 || victims[s.name+"/"+o.Name] || priorities[o.Spec.PriorityClassName] >= priorities[s.after.Spec.Template.Spec.PriorityClassName] {
+				continue
+			}
+			reached["pods of a lower priority that stay"]++
+			if slices.ContainsFunc(s.budgets, func(b *policyv1.PodDisruptionBudget) bool { return b.Name == o.Name }) {
+				reached["pods that a PodDisruptionBudget spares"]++
+			}
+		}
+	}
+	reached["outcome "+string(p.Outcome.Code)]++
 }
 
 func fromEnv(t *testing.T, name string, otherwise int) int {
@@ -121,8 +193,22 @@ func drawFit(seed uint64) *fitScene {
 	ds.Spec.UpdateStrategy.RollingUpdate = &appsv1.RollingUpdateDaemonSet{MaxUnavailable: &all, MaxSurge: &none}
 	s.after = ds.DeepCopy()
 	s.after.Spec.Template.Spec.Containers[0].Resources = amounts(pick("50m", "300m", "700m", "3"), pick("16Mi", "300Mi", "700Mi"))
-	if r.IntN(3) == 0 {
+	switch r.IntN(6) {
+	case 0, 1:
 		port(&s.after.Spec.Template.Spec, int32(9400+r.IntN(2)), pick("", "127.0.0.1"))
+	case 2: // that of the old pod; two pods that both have it the scheduler never made
+		port(spec, 9402, pick("", "127.0.0.1"))
+		s.after.Spec.Template.Spec.Containers[0].Ports = spec.Containers[0].DeepCopy().Ports
+	case 3:
+		port(spec, 9402, pick("", "127.0.0.1"))
+		port(&s.after.Spec.Template.Spec, 9402, pick("", "127.0.0.1"))
+	case 4: // which goes, because the new one is more important
+		port(spec, 9402, "")
+		s.after.Spec.Template.Spec.Containers[0].Ports = spec.Containers[0].DeepCopy().Ports
+		spec.PriorityClassName, s.after.Spec.Template.Spec.PriorityClassName = "low", "middle"
+	}
+	if r.IntN(3) == 0 {
+		s.after.Spec.Template.Spec.PriorityClassName = pick("low", "high", "high")
 	}
 	s.after.Spec.Template.Annotations = map[string]string{"drawn": "again"}
 	switch r.IntN(3) {
@@ -180,7 +266,11 @@ func (s *fitScene) play(t *testing.T, c *stage.Cluster, reached map[string]int) 
 	ties := map[string]bool{} // nodes on which the scheduler has no order for pods that are equally important
 	for _, x := range p.Preempts {
 		ties[x.Node] = !x.Certain
-		gone = append(gone, x.Pods...)
+		for _, name := range x.Pods {
+			if !strings.HasPrefix(name, s.name+"/agent-") { // the old pod goes either way
+				gone = append(gone, name)
+			}
+		}
 	}
 	gone = s.tied(gone, ties)
 
@@ -204,9 +294,7 @@ func (s *fitScene) play(t *testing.T, c *stage.Cluster, reached map[string]int) 
 	if got.String() != want.String() {
 		t.Errorf("pending and removed: %s; the plan said %s\n%s", got, want, s.describe(p))
 	}
-	reached[string(p.Outcome.Code)]++
-	reached["pending nodes"] += len(got.Pending)
-	reached["removed pods"] += len(got.Gone)
+	s.kinds(&p, reached)
 	must(t, c.Client.AppsV1().DaemonSets(s.name).Delete(ctx, "agent", metav1.DeleteOptions{}))
 }
 
