@@ -237,6 +237,9 @@ func (s *planned) first() string {
 			return fill(s.now, daemonset.Facts{"name": q.Name}, firsts[admission.QuotaExceeded])
 		}
 	}
+	if i := slices.IndexFunc(s.p.Warnings, func(w plan.Warning) bool { return w.Code == plan.MissingReference }); i >= 0 {
+		return fill(s.now, with(s.p.Warnings[i].Facts, daemonset.Facts{"namespace": s.h.DaemonSet.Namespace}), "{key=}create {kind} {namespace}/{name}, or correct the template", "add key {key} to {kind} {namespace}/{name}, or correct the template")
+	}
 	for _, u := range s.p.Ways(false) {
 		if u.Code == plan.ExcludeNodes {
 			return "keep the pod off " + someNames(u.Nodes)

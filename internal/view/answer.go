@@ -33,7 +33,7 @@ type answer struct {
 	*sheet
 	e      *explain.Explanation
 	inPlan bool // it is shown in a plan of what is under way
-	// of a plan whose new pods do not fit: the Fix is to roll back
+	// it is of a plan that will stall, and its Fix is to roll back
 	goesBack bool
 	losing   bool // in the plan, nodes lose their available pod
 }

@@ -51,7 +51,8 @@ func readPlan(p *plan.Plan, now *explain.Explanation, asked Asked, style Style) 
 		}
 	case now != nil:
 		back := func(u plan.Unblock) bool { return u.Code == plan.RollBack }
-		s.live = &answer{sheet: s.sheet, e: now, inPlan: true, losing: p.Outcome.Code == plan.Stalls && p.Outcome.Unserved() > 0, goesBack: len(p.Unfit) > 0 && slices.ContainsFunc(p.Outcome.Unblock, back)}
+		undo := func(f explain.Fix) bool { return f.Code == explain.FixUndo }
+		s.live = &answer{sheet: s.sheet, e: now, inPlan: true, losing: p.Outcome.Code == plan.Stalls && p.Outcome.Unserved() > 0, goesBack: p.Outcome.Code == plan.Stalls && slices.ContainsFunc(p.Outcome.Unblock, back) && !slices.ContainsFunc(now.Fixes, undo)}
 		s.problems = s.live.e.Matters()
 	}
 	return s
@@ -69,6 +70,8 @@ func newPlanned(p *plan.Plan, now *explain.Explanation, asked Asked, style Style
 		s.warnings()
 		s.causes()
 	}
+	s.rollBack()
+	s.unmetCause()
 	s.headline()
 	s.outlook()
 	if s.impact(); s.o.Code != plan.RemovesAllPods {
@@ -289,6 +292,23 @@ func (s *planned) blame() string {
 
 func holdsPorts(a daemonset.Assumption) bool { return a.Code == plan.AssumeHostPorts }
 
+// unmetCause says whose fault it is that no new pod starts, and what helps, where the
+// template refers to what does not exist.
+func (s *planned) unmetCause() {
+	i := slices.IndexFunc(s.p.Warnings, func(w plan.Warning) bool { return w.Code == plan.MissingReference })
+	if i < 0 || s.live != nil && s.live.e.Has(cause.ContainerConfig) != nil { // which says so
+		return
+	}
+	f := with(s.p.Warnings[i].Facts, daemonset.Facts{"namespace": s.h.DaemonSet.Namespace})
+	s.add(screen.Cause, "%s", fill(s.now, f, "the template: it refers to [key {key} of ]{kind} {namespace}/{name}, which does not exist"))
+	check := s.kubectl("kubectl get", screen.Word(kindWords[fact(f, "kind")]), s.namespace())
+	s.s.Add(screen.Check, check)
+	s.add(screen.Fix, "%s", s.or()+fill(s.now, f, "{key=}create {kind} {namespace}/{name}, or correct the template", "add key {key} to {kind} {namespace}/{name}, or correct the template"))
+}
+
+// kindWords are the resources of kinds that a template refers to.
+var kindWords = map[string]string{"ConfigMap": "configmaps", "Secret": "secrets", "PersistentVolumeClaim": "persistentvolumeclaims"}
+
 // unmet says what the template refers to and does not exist, in few words; empty where
 // nothing is missing.
 func (s *planned) unmet() string {
@@ -430,21 +450,17 @@ func (s *planned) makeRoom() {
 		})
 		on[i], facts[i] = append(on[i], p.Nodes...), p.Facts
 	}
-	kinds := len(on) - len(slices.DeleteFunc(slices.Clone(on[:]), func(nodes []string) bool { return len(nodes) > 0 }))
-	if s.live != nil {
-		s.rollBack()
-	}
 	for i, nodes := range on {
 		if len(nodes) == 0 {
 			continue
 		}
 		slices.Sort(nodes)
-		f := with(facts[i], daemonset.Facts{"resource": firstOf(facts[i]["resources"]), "where": someNames(nodes), "n": len(nodes), "several": len(on)-kinds > 1, "live": s.live != nil})
+		f := with(facts[i], daemonset.Facts{"resource": firstOf(facts[i]["resources"]), "where": someNames(nodes), "n": len(nodes)})
 		if len(nodes) > 3 {
 			f["where"] = fmt.Sprintf("%d nodes", len(nodes))
 		}
 		s.add(screen.Cause, "%s", fill(s.now, f, unfits[i].cause))
-		s.add(screen.Fix, "%s", fill(s.now, f, "[{live=true}or ]"+unfits[i].fix))
+		s.add(screen.Fix, "%s", s.or()+fill(s.now, f, unfits[i].fix))
 	}
 }
 
@@ -459,13 +475,18 @@ var unfits = [...]unfit{
 	{"", "the scheduler rejects the pod on {where} ({plugin})", "keep the pod off {where} (nodeSelector)"},
 }
 
-// rollBack is the way back from a rollout under way, if it is one of the ways out.
+// or joins what helps beside a rollback.
+func (s *planned) or() string {
+	return map[bool]string{true: "or "}[s.live != nil && s.live.goesBack]
+}
+
+// rollBack is the way back from a rollout under way that will stall, where explain sees
+// nothing to fix yet.
 func (s *planned) rollBack() {
-	i := slices.IndexFunc(s.o.Unblock, func(u plan.Unblock) bool { return u.Code == plan.RollBack })
-	if i < 0 {
+	if s.or() == "" {
 		return
 	}
-	to := s.o.Unblock[i].Value
+	to := s.o.Unblock[slices.IndexFunc(s.o.Unblock, func(u plan.Unblock) bool { return u.Code == plan.RollBack })].Value
 	s.live.preview("", "to-revision", to)
 	effect := fill(s.now, daemonset.Facts{"n": s.p.Now.Updated}, "{n=0}replaces no pod: none is updated yet", "replaces the {n:pod that is|pods that are} updated")
 	s.act(screen.Fix, "roll back:", s.kubectl("kubectl rollout undo", s.namespace(), "daemonset/"+s.name(), screen.Word("--to-revision="+to)), effect, s.live.undoneBy())

@@ -354,7 +354,7 @@ const (
 	// current revision fails, or whose kubelet rejects the pod (`PodOSNotSupported`)
 	// Value: `KEY=VALUE`
 	ExcludeNodes UnblockCode = "ExcludeNodes"
-	// RollBack: go back to this revision, because the current one fails, or its pods do not fit
+	// RollBack: go back to this revision, because the pods of the current one fail, do not fit, or refer to what does not exist
 	// Value: a number
 	RollBack UnblockCode = "RollBack"
 	// RepairNodes: repair the nodes whose kubelet does not answer, or that are not ready. How long that takes is

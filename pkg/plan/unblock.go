@@ -104,11 +104,14 @@ func (w *way) unblock(stalled *simulation) []Unblock {
 			try(u, r.State)
 		}
 	}
-	switch {
-	case w.a.fails != nil, w.a.image != "" && !st.History.Cut:
+	back := func() {
 		if to := before(st); to != 0 {
 			change(Unblock{Code: RollBack, Value: strconv.FormatInt(to, 10), Nodes: []string{}}, whatif.Change{ToRevision: &to})
 		}
+	}
+	switch {
+	case w.a.fails != nil, (w.a.image != "" || w.a.unmet != nil) && !st.History.Cut:
+		back()
 		return out
 	case w.roomless(stalled):
 		return out
@@ -120,12 +123,9 @@ func (w *way) unblock(stalled *simulation) []Unblock {
 		if label := w.a.causes.Elsewhere(w.a.confined); label != nil {
 			change(Unblock{Code: ExcludeNodes, Value: label.Key + "=" + label.Value, Nodes: w.failsOn()}, whatif.Change{NodeSelector: map[string]string{label.Key: label.Value}})
 		}
-		if to := before(st); to != 0 {
-			change(Unblock{Code: RollBack, Value: strconv.FormatInt(to, 10), Nodes: []string{}}, whatif.Change{ToRevision: &to})
-		}
-	}
-	if to := before(st); w.a.confined == nil && w.a.unfit > 0 && !st.History.Cut && to != 0 {
-		change(Unblock{Code: RollBack, Value: strconv.FormatInt(to, 10), Nodes: []string{}}, whatif.Change{ToRevision: &to})
+		back()
+	} else if w.a.unfit > 0 && !st.History.Cut {
+		back()
 	}
 	if st.Budget.MaxSurge > 0 {
 		zero, one := intstr.FromInt32(0), intstr.FromInt32(1)
