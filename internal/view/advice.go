@@ -39,7 +39,7 @@ var advices = map[explain.AdviceCode][]string{
 		"ask the team that runs {where} to repair {count?it|them} (Check); a node that comes back before {afterFirst}[{afterLast=} is solved][{two=true} and {afterLast} are solved][{two=false} to {afterLast} are solved] gets a pod of revision {spreads}",
 		"repair {where}, or ask the team that runs {count?it|them} (Check)[; {noRollback}]",
 	},
-	explain.AdviseLookAhead:    {"{inPlan=true}{goesBack=false}it will stop: correct what the headline names", "{inPlan=true}{back}, or correct what the headline names before the controller gets there", "it will stop: see why[ ({Preview})], and correct that"},
+	explain.AdviseLookAhead:    {"{inPlan=true}{goesBack=false}it will stop: correct what the headline names", "{inPlan=true}{back}, unless you can correct this before the controller gets there", "it will stop: see why[ ({Preview})], and correct that"},
 	explain.AdviseMakeRoom:     {"make room for the pod on {where} (Fix)"},
 	explain.AdviseFreePort:     {"find the pod that uses the host port on {where} (Check); one of the two needs another port or node"},
 	explain.AdviseAskOwner:     {`{kind=ResourceQuota}ask the team that manages ResourceQuota "{name}" to raise it; the DaemonSet needs no change`, "{kind=Webhook}ask the owner of admission webhook {name}", "{first} (Fix)", "read the message below: it says what the pod violates"},

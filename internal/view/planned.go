@@ -456,9 +456,6 @@ func (s *planned) makeRoom() {
 		}
 		slices.Sort(nodes)
 		f := with(facts[i], daemonset.Facts{"resource": firstOf(facts[i]["resources"]), "where": someNames(nodes), "n": len(nodes)})
-		if len(nodes) > 3 {
-			f["where"] = fmt.Sprintf("%d nodes", len(nodes))
-		}
 		s.add(screen.Cause, "%s", fill(s.now, f, unfits[i].cause))
 		s.add(screen.Fix, "%s", s.or()+fill(s.now, f, unfits[i].fix))
 	}
@@ -468,9 +465,9 @@ func (s *planned) makeRoom() {
 type unfit struct{ is, cause, fix string }
 
 var unfits = [...]unfit{
-	{"{beyond=true}", "the template: it requests more {resource} than {where} {n?has|have}", "lower what the pod requests of {resource}, or keep it off {where} (nodeSelector)"},
-	{"{resource=pods}", "the nodes: {where} {n?runs|run} as many pods as {n?it|they} may, all of the same or a higher priority", "move another pod off {where}, or keep this one off (nodeSelector)"},
-	{"{plugin=NodeResourcesFit}", "the template and the other pods on {where} together: they request more {resource} than {n?the node has|each node has}", "lower what the pod requests of {resource}, or move other pods off {where}, or keep it off (nodeSelector)"},
+	{"{beyond=true}", "the template: it requests more {resource} than {where} {n?has|have}", "lower the {resource} request in the template, or keep the pod off {where} (nodeSelector)"},
+	{"{resource=pods}", "the nodes: {where} {n?runs|run} as many pods as {n?it|they} may, all of the same or a higher priority", "move another pod off {where}, or keep this one off {n?it|them} (nodeSelector)"},
+	{"{plugin=NodeResourcesFit}", "the template and the other pods on {where} together: they request more {resource} than {n?the node has|each node has}", "lower the {resource} request in the template, or move other pods off {where}, or keep this one off {n?it|them} (nodeSelector)"},
 	{"{plugin=NodePorts}", "other pods on {where} use the host port that the template asks for", "use another host port in the template, or have the owner of the other {n?pod|pods} move {n?it|them} off {where}"},
 	{"", "the scheduler rejects the pod on {where} ({plugin})", "keep the pod off {where} (nodeSelector)"},
 }
@@ -655,6 +652,7 @@ func (s *planned) outlook() {
 		s.note(screen.Text(pluralVerb(nf, "more node ends like these", "more nodes end like these") + ": which ones is the controller's random choice"))
 	}
 	if rejected := s.o.Reason == cause.FailedCreate && n.Creates.Len() > 0; !stalls || len(s.p.Waves) > 0 && !rejected {
+		s.named = plan.Nodes(s.p.Placement.Gain)
 		s.sync(&n, when)
 	}
 	if changes := s.p.Change != nil && s.p.Change.TemplateChanged; changes || s.live != nil { // said as the rollout's, or the change's

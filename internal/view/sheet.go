@@ -46,9 +46,10 @@ type sheet struct {
 	asked Asked
 	style Style
 	now   time.Time
-	notes int  // so far
-	brief bool // acts, Impact and Limit stand without what follows from them
-	terse bool // Cause stands without what to look for
+	notes int      // so far
+	brief bool     // acts, Impact and Limit stand without what follows from them
+	terse bool     // Cause stands without what to look for
+	named []string // the nodes that Impact names already
 	s     screen.Screen
 }
 
@@ -331,6 +332,9 @@ func (a *sheet) sync(n *daemonset.Step, when string) {
 				if nodes = slices.Compact(nodes); len(nodes) > 3 && !a.style.All {
 					nodes = nil
 				}
+			}
+			if len(nodes) > 3 && slices.Equal(nodes, a.named) {
+				nodes = nil
 			}
 			if len(nodes) > 0 {
 				what += " on"
