@@ -130,7 +130,7 @@ func (a *sheet) admitted(v *admission.Verdict, lacking int) {
 	r := &v.Refusals[0]
 	words, _ := a.rejection(r)
 	if r.Message != "" {
-		words += fmt.Sprintf("; it answers %q", screen.Clean(r.Message))
+		words += `; it answers "` + screen.Clean(r.Message) + `"`
 	}
 	a.add(screen.Cause, "%s", words)
 	if c := a.looksAt(r); len(c) > 0 {

@@ -256,7 +256,7 @@ var assumptions = []struct {
 	{plan.AssumeLatePods, []string{"{value:pod that is not Ready yet becomes Ready, although it takes|pods that are not Ready yet become Ready, although they take} longer than any other did; late pods were seen to take up to 5 times as long"}},
 	{plan.AssumeNotModelled, []string{"no pod is kept from its node by what is not computed: {value}"}},
 	{plan.AssumeOtherPods, []string{"the other pods stay on the nodes as they are"}},
-	{plan.AssumeAsUser, []string{"the API server creates the controller's pods, as it created one for you in a dry run[, though it would reject them by {value}]"}},
+	{plan.AssumeAsUser, []string{"the API server creates the controller's pods, as it created one for you in a dry run[, although {value}, as computed, rejects it]"}},
 	{plan.AssumeNotTried, []string{"the API server creates the new pods; a dry run did not show it: {value}"}},
 	{plan.AssumeHostPorts, []string{"no second pod is scheduled beside the old one, which uses the host port"}},
 	{whatif.AssumeNoConflicts, []string{"server-side apply as field manager {value} has no conflicts: the input has no managed fields, which would show them"}},

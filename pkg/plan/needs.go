@@ -3,8 +3,10 @@ package plan
 import (
 	"slices"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
@@ -40,15 +42,22 @@ func NeedsOf(st *daemonset.State, fit bool) cause.Needs {
 }
 
 // NextPod returns the pod that the controller creates for the first node, by name, that
-// gets one; nil where it creates none.
+// gets one, as it can be sent to an API server: for the hash of a revision that is yet to
+// be created stands another. It is nil where the controller creates none.
 func NextPod(st *daemonset.State) *corev1.Pod {
 	if !st.PodsRead || leftAlone(st.DaemonSet) {
 		return nil
 	}
 	for i := range st.Nodes {
-		if n := &st.Nodes[i]; getsPod(n, st) {
-			return st.PodFor(n.Name)
+		n := &st.Nodes[i]
+		if !getsPod(n, st) {
+			continue
 		}
+		pod := st.PodFor(n.Name)
+		if len(validation.IsValidLabelValue(pod.Labels[appsv1.DefaultDaemonSetUniqueLabelKey])) > 0 {
+			pod.Labels[appsv1.DefaultDaemonSetUniqueLabelKey] = "new"
+		}
+		return pod
 	}
 	return nil
 }

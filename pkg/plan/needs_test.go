@@ -67,3 +67,41 @@ func TestNeedsOf(t *testing.T) {
 		})
 	}
 }
+
+// TestNextPod: for which node the next pod is, and the hash that it has.
+func TestNextPod(t *testing.T) {
+	for _, tt := range []struct {
+		grid    string
+		options []dstest.Option
+		restart bool
+		want    string
+		why     string
+	}{
+		{"N N", nil, false, "", "none is created"},
+		{"N -", nil, false, "n1 new", "the node that has none"},
+		{"- -", nil, false, "n0 new", "the first of several"},
+		{"O N", nil, false, "n0 new", "one whose pod is replaced"},
+		{"O N", []dstest.Option{dstest.OnDelete()}, false, "", "with OnDelete no pod is replaced"},
+		{"!O !-", nil, false, "", "nodes that are not eligible get none"},
+		{"N N", nil, true, "n0 new", "a revision that is yet to be created has no hash that an API server takes"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			st := stateOf(t, dstest.State(tt.grid, tt.options...))
+			if tt.restart {
+				r, err := whatif.Make(st, &whatif.Change{Restart: true})
+				if err != nil {
+					t.Fatal(err)
+				}
+				st = r.State
+			}
+			got := ""
+			if pod := NextPod(st); pod != nil {
+				terms := pod.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
+				got = terms[0].MatchFields[0].Values[0] + " " + pod.Labels[appsv1.DefaultDaemonSetUniqueLabelKey]
+			}
+			if got != tt.want {
+				t.Errorf("%q, want %q", got, tt.want)
+			}
+		})
+	}
+}

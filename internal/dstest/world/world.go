@@ -53,6 +53,7 @@ import (
 //	            namespace and a ServiceAccount default are there without a word
 //	others:     pods of others, NODE: a list of rows as in a Snapshot
 //	references: as in a Snapshot
+//	dryRun:     what the API server answered in a dry run: answer, message
 //
 // A name in nodes and pods may hold a range: w-[1-3]. Numbers of the status
 // that are not given are those that the controller's rules give.
@@ -74,6 +75,7 @@ type world struct {
 	Others    map[string][]snapshot.PodRow `json:"others"`
 
 	References *snapshot.References `json:"references"`
+	DryRun     *snapshot.PodDryRun  `json:"dryRun"`
 }
 
 type event struct {
@@ -118,6 +120,7 @@ func Parse(t testing.TB, text string) *snapshot.Snapshot {
 	}
 	if w.Admission != nil {
 		s.Admission = c.admission(s.DaemonSet.Namespace, w.Admission)
+		s.Admission.DryRun = w.DryRun
 	}
 	if w.Others != nil {
 		s.OtherPods = &snapshot.OtherPods{AllNodes: true}
