@@ -137,6 +137,27 @@ func taken(name string) dstest.Option {
 	})
 }
 
+// claims gives a pod a claim.
+func claims(pod string) dstest.Option {
+	return dstest.Pod(pod, func(p *corev1.Pod) {
+		p.Spec.Volumes = []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data"}}}}
+	})
+}
+
+// stored has the volume of that claim attached on n0 and n2 only, and n0 attach no further one.
+var stored = dstest.Edit(func(s *snapshot.Snapshot) {
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		n.Status.Allocatable = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1"), corev1.ResourcePods: resource.MustParse("110")}
+	}
+	s.OtherPods = &snapshot.OtherPods{AllNodes: true}
+	s.Volumes = &snapshot.Volumes{AllNodes: true, Claims: []snapshot.ClaimRow{{Name: "data", Exists: true, Volume: &snapshot.VolumeRow{
+		Name: "pv", Driver: "csi", Handle: "vol", NodeAffinity: &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
+			MatchFields: []corev1.NodeSelectorRequirement{{Key: "metadata.name", Operator: corev1.NodeSelectorOpIn, Values: []string{"n0"}}},
+		}, {MatchFields: []corev1.NodeSelectorRequirement{{Key: "metadata.name", Operator: corev1.NodeSelectorOpIn, Values: []string{"n2"}}}}}}},
+	}}}, Drivers: []snapshot.DriverRow{{Node: "n0", Name: "csi", Limit: 2, Attached: 2}}}
+})
+
 // asks has the pods request two CPUs, and a host port.
 func asks(of func(func(*appsv1.DaemonSet)) dstest.Option) dstest.Option {
 	return of(func(ds *appsv1.DaemonSet) {
@@ -362,7 +383,7 @@ func plans(t *testing.T) map[string]*plan.Plan {
 func TestSnapshot(t *testing.T) {
 	s := dstest.State("O n")
 	s.Gaps = []snapshot.Gap{{What: snapshot.Events, Why: snapshot.NotGiven}}
-	s.OtherPods, s.Admission, s.References = &snapshot.OtherPods{}, &snapshot.Admission{}, &snapshot.References{}
+	s.OtherPods, s.Admission, s.References, s.Volumes = &snapshot.OtherPods{}, &snapshot.Admission{}, &snapshot.References{}, &snapshot.Volumes{}
 	raw, err := snapshot.Encode(s)
 	if err != nil {
 		t.Fatal(err)
@@ -920,6 +941,8 @@ func made() map[string]*snapshot.Snapshot {
 					{Kind: snapshot.Secret, Name: "registry"}, {Kind: snapshot.Claim, Name: "data"},
 				}}
 			})),
+		"volumes": grid("np np N", pending("p0", fmt.Sprintf(unschedulable, "node(s) exceed max volume count")), claims("p0"),
+			pending("p1", fmt.Sprintf(unschedulable, "node(s) didn't match PersistentVolume's node affinity")), claims("p1"), stored),
 		"no room": grid("np np N", small("n0"), small("n1"), taken("n0"), taken("n1"),
 			pending("p0", fmt.Sprintf(unschedulable, "Insufficient cpu")), pod("p0", func(p *corev1.Pod) {
 				p.Spec.Containers[0].Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2")}

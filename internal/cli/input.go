@@ -121,6 +121,7 @@ type reader interface {
 	AddOtherPods(context.Context, []*snapshot.Snapshot, []string) ([]*snapshot.Snapshot, error)
 	AddAdmission(context.Context, ...source.Creation) ([]*snapshot.Snapshot, error)
 	AddReferences(context.Context, *snapshot.Snapshot, []snapshot.Wanted) (*snapshot.Snapshot, error)
+	AddVolumes(ctx context.Context, s *snapshot.Snapshot, claims, nodes []string) (*snapshot.Snapshot, error)
 }
 
 // open returns the reader and the namespace that was asked for. In a dump
@@ -240,6 +241,9 @@ func (in *input) knowing(ctx context.Context, st *daemonset.State, n cause.Needs
 	}
 	if err == nil && len(n.Nodes) > 0 {
 		read, err = in.opened.AddOtherPods(ctx, read, n.Nodes)
+	}
+	if err == nil && len(n.Claims) > 0 {
+		read[0], err = in.opened.AddVolumes(ctx, read[0], n.Claims, n.Nodes)
 	}
 	if err != nil {
 		return st, err

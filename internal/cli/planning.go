@@ -334,7 +334,8 @@ func (o *planning) status(plans []planned) error {
 		return conditionHolds
 	case len(open) > 0: // a gate that lets pass what it did not see is none
 		hint := "the notes above say what could not be read"
-		if lacked := lackedBeside(headers(plans, planned.header)); len(lacked) > 0 {
+		ofFit := slices.ContainsFunc(o.gates, func(g plan.Gate) bool { return g.On == plan.GateUnfit })
+		if lacked := lackedBeside(headers(plans, planned.header)); ofFit && len(lacked) > 0 {
 			hint = source.DumpCommand(lacked...) + " > dump.yaml"
 		}
 		if slices.ContainsFunc(plans, func(p planned) bool { return !p.TemplateKnown() }) {

@@ -30,7 +30,7 @@ func newSnapshot(c *common) *cobra.Command {
 			RuntimeClass of the template, and the names of the webhooks and admission policies
 			that may reject or change the pod; and of the ConfigMaps, Secrets and
 			PersistentVolumeClaims that the template refers to, whether they exist, and the
-			names of their keys. It has a row for each other pod on the nodes where a pod of
+			names of their keys; and the PersistentVolumes of these claims. It has a row for each other pod on the nodes where a pod of
 			the DaemonSet is not scheduled, and with --fit on all nodes: namespace, name,
 			node, priority, start time, requests, host ports and
 			PodDisruptionBudgets, and nothing else of it.
@@ -115,10 +115,16 @@ func readWhole(ctx context.Context, in *input, fit bool) (*snapshot.Snapshot, er
 	if err != nil {
 		return nil, err
 	}
-	if nodes := cause.NeedsOf(st).Nodes; fit {
-		read, err = r.AddOtherPods(ctx, read, nil)
-	} else if len(nodes) > 0 { // explain looks at these
+	needs := cause.NeedsOf(st).And(cause.Needs{Claims: snapshot.ClaimsOf("", &read[0].DaemonSet.Spec.Template.Spec)})
+	nodes := append([]string{}, needs.Nodes...) // explain looks at these
+	if fit {
+		nodes = nil
+	}
+	if fit || len(nodes) > 0 {
 		read, err = r.AddOtherPods(ctx, read, nodes)
+	}
+	if err == nil && len(needs.Claims) > 0 {
+		read[0], err = r.AddVolumes(ctx, read[0], needs.Claims, nodes)
 	}
 	if err == nil {
 		read, err = r.AddAdmission(ctx, source.Creation{Of: read[0]})

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	nodev1 "k8s.io/api/node/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -300,7 +301,8 @@ func served[T any, L pageOf](ctx context.Context, c *Cluster, what snapshot.What
 	return got, gaps, err
 }
 
-// admissionStores hold the objects of a dump that a question about admission needs.
+// admissionStores hold the objects of a dump that a question about admission, or about
+// volumes, needs.
 type admissionStores struct {
 	namespaces         store[corev1.Namespace]
 	accounts           store[corev1.ServiceAccount]
@@ -314,6 +316,11 @@ type admissionStores struct {
 	validatingBindings store[admissionv1.ValidatingAdmissionPolicyBinding]
 	mutatingPolicies   store[admissionv1.MutatingAdmissionPolicy]
 	mutatingBindings   store[admissionv1.MutatingAdmissionPolicyBinding]
+
+	// For a question about fit.
+	claims   store[corev1.PersistentVolumeClaim]
+	volumes  store[corev1.PersistentVolume]
+	csiNodes store[storagev1.CSINode]
 
 	damaged map[metav1.TypeMeta]string // why an object of a kind cannot be read
 }
@@ -329,6 +336,7 @@ func (s *admissionStores) put(o object, at position) {
 	stores := map[metav1.TypeMeta]putter{
 		ofNamespaces: &s.namespaces, ofAccounts: &s.accounts, ofQuotas: &s.quotas, ofLimits: &s.limits, ofPriorityClasses: &s.priorityClasses, ofRuntimeClasses: &s.runtimeClasses,
 		ofValidatingWebhooks: &s.validatingWebhooks, ofMutatingWebhooks: &s.mutatingWebhooks,
+		ofClaims: &s.claims, ofVolumes: &s.volumes, ofCSINodes: &s.csiNodes,
 		ofValidatingPolicies: &s.validatingPolicies, ofValidatingBindings: &s.validatingBindings, ofMutatingPolicies: &s.mutatingPolicies, ofMutatingBindings: &s.mutatingBindings,
 	}
 	stores[o.kind].put(o.asked, false, at)

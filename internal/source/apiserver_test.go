@@ -18,6 +18,7 @@ import (
 	nodev1 "k8s.io/api/node/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
@@ -74,7 +75,7 @@ func (s *apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	namespace, resource, name := "", "", ""
 	path := r.URL.Path
-	for _, group := range []string{"/api/v1/", "/apis/apps/v1/", "/apis/policy/v1/", "/apis/scheduling.k8s.io/v1/", "/apis/node.k8s.io/v1/", "/apis/admissionregistration.k8s.io/v1/"} {
+	for _, group := range []string{"/api/v1/", "/apis/apps/v1/", "/apis/policy/v1/", "/apis/scheduling.k8s.io/v1/", "/apis/node.k8s.io/v1/", "/apis/admissionregistration.k8s.io/v1/", "/apis/storage.k8s.io/v1/"} {
 		path = strings.TrimPrefix(path, group)
 	}
 	if rest, ok := strings.CutPrefix(path, "namespaces/"); ok && strings.Contains(rest, "/") {
@@ -109,6 +110,7 @@ func (s *apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		"validatingwebhookconfigurations": &admissionv1.ValidatingWebhookConfigurationList{}, "mutatingwebhookconfigurations": &admissionv1.MutatingWebhookConfigurationList{},
 		"validatingadmissionpolicies": &admissionv1.ValidatingAdmissionPolicyList{}, "validatingadmissionpolicybindings": &admissionv1.ValidatingAdmissionPolicyBindingList{},
 		"mutatingadmissionpolicies": &admissionv1.MutatingAdmissionPolicyList{}, "mutatingadmissionpolicybindings": &admissionv1.MutatingAdmissionPolicyBindingList{},
+		"persistentvolumeclaims": &corev1.PersistentVolumeClaimList{}, "persistentvolumes": &corev1.PersistentVolumeList{}, "csinodes": &storagev1.CSINodeList{},
 	}[resource]
 	if list == nil {
 		s.fail(w, http.StatusNotFound, metav1.StatusReasonNotFound, "no such path")
@@ -171,6 +173,12 @@ func resourceOf(o runtime.Object) string {
 		return "namespaces"
 	case *corev1.ServiceAccount:
 		return "serviceaccounts"
+	case *corev1.PersistentVolumeClaim:
+		return "persistentvolumeclaims"
+	case *corev1.PersistentVolume:
+		return "persistentvolumes"
+	case *storagev1.CSINode:
+		return "csinodes"
 	case *corev1.ResourceQuota:
 		return "resourcequotas"
 	case *corev1.LimitRange:

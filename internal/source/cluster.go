@@ -17,6 +17,7 @@ import (
 	nodev1 "k8s.io/api/node/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
@@ -29,6 +30,7 @@ import (
 	nodeclient "k8s.io/client-go/kubernetes/typed/node/v1"
 	policyclient "k8s.io/client-go/kubernetes/typed/policy/v1"
 	schedulingclient "k8s.io/client-go/kubernetes/typed/scheduling/v1"
+	storageclient "k8s.io/client-go/kubernetes/typed/storage/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 
@@ -45,6 +47,7 @@ type Cluster struct {
 
 	scheduling *schedulingclient.SchedulingV1Client
 	node       *nodeclient.NodeV1Client
+	storage    *storageclient.StorageV1Client
 	admission  *admissionclient.AdmissionregistrationV1Client
 
 	server string // for errors: without credentials
@@ -99,6 +102,7 @@ func NewCluster(config *rest.Config, clock func() time.Time) (*Cluster, error) {
 	clients := map[schema.GroupVersion]*rest.RESTClient{}
 	for _, gv := range []schema.GroupVersion{
 		appsv1.SchemeGroupVersion, corev1.SchemeGroupVersion, policyv1.SchemeGroupVersion, schedulingv1.SchemeGroupVersion, nodev1.SchemeGroupVersion, admissionv1.SchemeGroupVersion,
+		storagev1.SchemeGroupVersion,
 	} {
 		if clients[gv], err = restClient(config, client, gv); err != nil {
 			return nil, fmt.Errorf("connection to the cluster: %w", err)
@@ -108,8 +112,8 @@ func NewCluster(config *rest.Config, clock func() time.Time) (*Cluster, error) {
 		apps: appsclient.New(clients[appsv1.SchemeGroupVersion]), core: coreclient.New(clients[corev1.SchemeGroupVersion]),
 		policy:     policyclient.New(clients[policyv1.SchemeGroupVersion]),
 		scheduling: schedulingclient.New(clients[schedulingv1.SchemeGroupVersion]), node: nodeclient.New(clients[nodev1.SchemeGroupVersion]),
-		admission: admissionclient.New(clients[admissionv1.SchemeGroupVersion]),
-		server:    address(config.Host), clock: clock, heard: heard, waits: waits,
+		admission: admissionclient.New(clients[admissionv1.SchemeGroupVersion]), storage: storageclient.New(clients[storagev1.SchemeGroupVersion]),
+		server: address(config.Host), clock: clock, heard: heard, waits: waits,
 	}, nil
 }
 

@@ -20,6 +20,7 @@ import (
 	nodev1 "k8s.io/api/node/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -37,11 +38,12 @@ type object struct {
 	snapshot *snapshot.Snapshot
 	newest   time.Time     // the newest time in the object
 	bare     bool          // it lacks its status, which every live object has
-	asked    metav1.Object // of a kind that only a question about admission needs
+	asked    metav1.Object // of a kind of admissionTypes
 	damage   error         // why such an object cannot be read
 	note     string        // what a person should know of it, said of "it"
 
 	referred *inNamespace // what is kept of a kind that pods refer to
+	attached []string     // of a node: its CSI volumes
 
 	list     bool   // the end of a list of this kind, and no object
 	page     page   // of a list
@@ -89,7 +91,7 @@ func decode(raw []byte, list metav1.TypeMeta) (object, error) {
 	case *appsv1.DaemonSet:
 		o.bare = noStatus(raw)
 	case *corev1.Node:
-		o.bare = len(is.Status.Conditions) == 0
+		o.bare, o.attached = len(is.Status.Conditions) == 0, snapshot.AttachedOf(is)
 	case *corev1.Pod:
 		o.bare = is.Status.Phase == ""
 	case *appsv1.ControllerRevision:
@@ -134,7 +136,8 @@ var heldTypes = map[metav1.TypeMeta]reflect.Type{
 	{APIVersion: "policy/v1beta1", Kind: "PodDisruptionBudget"}: reflect.TypeFor[policyv1.PodDisruptionBudget](),
 }
 
-// admissionTypes are those of the objects that a question about admission needs. One
+// admissionTypes are those of the objects that a question about admission, or about
+// volumes, needs. One
 // that cannot be read is no damage to any other answer.
 var admissionTypes = map[metav1.TypeMeta]reflect.Type{
 	ofNamespaces:         reflect.TypeFor[corev1.Namespace](),
@@ -149,6 +152,9 @@ var admissionTypes = map[metav1.TypeMeta]reflect.Type{
 	ofValidatingBindings: reflect.TypeFor[admissionv1.ValidatingAdmissionPolicyBinding](),
 	ofMutatingPolicies:   reflect.TypeFor[admissionv1.MutatingAdmissionPolicy](),
 	ofMutatingBindings:   reflect.TypeFor[admissionv1.MutatingAdmissionPolicyBinding](),
+	ofClaims:             reflect.TypeFor[corev1.PersistentVolumeClaim](),
+	ofVolumes:            reflect.TypeFor[corev1.PersistentVolume](),
+	ofCSINodes:           reflect.TypeFor[storagev1.CSINode](),
 }
 
 var (
@@ -164,6 +170,9 @@ var (
 	ofValidatingBindings = metav1.TypeMeta{APIVersion: "admissionregistration.k8s.io/v1", Kind: "ValidatingAdmissionPolicyBinding"}
 	ofMutatingPolicies   = metav1.TypeMeta{APIVersion: "admissionregistration.k8s.io/v1", Kind: "MutatingAdmissionPolicy"}
 	ofMutatingBindings   = metav1.TypeMeta{APIVersion: "admissionregistration.k8s.io/v1", Kind: "MutatingAdmissionPolicyBinding"}
+	ofClaims             = metav1.TypeMeta{APIVersion: "v1", Kind: "PersistentVolumeClaim"}
+	ofVolumes            = metav1.TypeMeta{APIVersion: "v1", Kind: "PersistentVolume"}
+	ofCSINodes           = metav1.TypeMeta{APIVersion: "storage.k8s.io/v1", Kind: "CSINode"}
 )
 
 // other reads a recorded Snapshot. Of any other kind it keeps what a person should

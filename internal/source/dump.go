@@ -31,6 +31,7 @@ type Dump struct {
 	referable  referable
 	snapshots  map[Ref]*snapshot.Snapshot
 	admission  admissionStores
+	attached   map[string][]string // CSI volumes, by node
 
 	kinds   map[string]int  // how many objects there are of each kind, of any kind
 	strange map[string]bool // kinds that Kubernetes does not have
@@ -48,7 +49,7 @@ type Dump struct {
 }
 
 func newDump() *Dump {
-	d := &Dump{referable: referable{}, snapshots: map[Ref]*snapshot.Snapshot{}, kinds: map[string]int{}, strange: map[string]bool{}, lists: map[string]bool{}, pages: readings{}}
+	d := &Dump{referable: referable{}, snapshots: map[Ref]*snapshot.Snapshot{}, attached: map[string][]string{}, kinds: map[string]int{}, strange: map[string]bool{}, lists: map[string]bool{}, pages: readings{}}
 	d.stores = map[string]putter{
 		"DaemonSet": &d.daemonSets, "ControllerRevision": &d.revisions, "Node": &d.nodes, "Pod": &d.pods, "Event": &d.events, "PodDisruptionBudget": &d.budgets,
 	}
@@ -85,15 +86,19 @@ func (d *Dump) add(file string, o object) error {
 	for _, field := range o.unknown {
 		d.unread(o.kind.Kind, field, at)
 	}
+	if o.referred != nil {
+		d.referable[o.referred.namespace] = append(d.referable[o.referred.namespace], o.referred.Referred)
+	}
 	switch {
 	case o.is != nil:
+		if o.attached != nil {
+			d.attached[o.is.GetName()] = o.attached
+		}
 		if why, from := d.stores[o.kind.Kind].put(o.is, o.bare, at); why != "" {
 			d.clashes = append(d.clashes, fmt.Sprintf("%s: a second %s %s: the one in %s %s; the one that comes last is used", at, o.kind.Kind, Ref{o.is.GetNamespace(), o.is.GetName()}, from, why))
 		}
 	case o.asked != nil:
 		d.admission.put(o, at)
-	case o.referred != nil:
-		d.referable[o.referred.namespace] = append(d.referable[o.referred.namespace], o.referred.Referred)
 	case o.snapshot != nil:
 		ref := Ref{o.snapshot.DaemonSet.Namespace, o.snapshot.DaemonSet.Name}
 		old := d.snapshots[ref]
@@ -255,9 +260,8 @@ func (d *Dump) refs() []Ref {
 // must be that of one DaemonSet only, or the error is an [*AmbiguousError].
 //
 // A recorded Snapshot is returned as it was taken, without its OtherPods, its
-// Admission and its References, which AddOtherPods, AddAdmission and AddReferences give
-// back. Of a plain dump the
-// Snapshot holds more pods than Cluster.Read asks for: those, too, that the
+// Admission, its References and its Volumes, which AddOtherPods, AddAdmission,
+// AddReferences and AddVolumes give back. Of a plain dump the Snapshot holds more pods than Cluster.Read asks for: those, too, that the
 // DaemonSet owns but does not select.
 func (d *Dump) Read(_ context.Context, ref Ref) (*snapshot.Snapshot, error) {
 	var fit []Ref
@@ -323,7 +327,7 @@ func (d *Dump) labels(r Ref) map[string]string {
 
 func (d *Dump) snapshot(r Ref) (*snapshot.Snapshot, error) {
 	if s := d.snapshots[r]; s != nil {
-		return s.Holding(nil, nil).Admitting(nil, nil).Referring(nil, nil), nil // until it is asked for
+		return s.Holding(nil, nil).Admitting(nil, nil).Referring(nil, nil).Reaching(nil, nil), nil // until it is asked for
 	}
 	rel, err := relate(&d.daemonSets.items[d.daemonSets.at[r.Namespace+"/"+r.Name]])
 	if err != nil {
@@ -360,7 +364,7 @@ func (d *Dump) ReadFor(_ context.Context, ds *appsv1.DaemonSet) (*snapshot.Snaps
 	}
 	s := d.assemble(rel)
 	if last := d.last(); last != nil && len(s.Nodes) == 0 {
-		s.Nodes, s.TakenAt, s.KubernetesVersion, s.VersionSource, s.Gaps = last.Nodes, last.TakenAt, last.KubernetesVersion, last.VersionSource, last.Holding(nil, nil).Admitting(nil, nil).Gaps
+		s.Nodes, s.TakenAt, s.KubernetesVersion, s.VersionSource, s.Gaps = last.Nodes, last.TakenAt, last.KubernetesVersion, last.VersionSource, last.Holding(nil, nil).Admitting(nil, nil).Referring(nil, nil).Reaching(nil, nil).Gaps
 	}
 	s.Gaps = ordered(slices.DeleteFunc(s.Gaps, func(g snapshot.Gap) bool {
 		return g.Why != snapshot.Partial && slices.Contains([]snapshot.What{snapshot.Pods, snapshot.Revisions, snapshot.Events}, g.What)

@@ -28,8 +28,10 @@ var getHint = DumpCommand() + " > dump.yaml"
 func DumpCommand(further ...snapshot.What) string {
 	kinds := []string{"ds", "nodes", "pods", "controllerrevisions", "events", "pdb"}
 	for _, what := range further {
-		if of := dumpedFor[what]; of != "" && !slices.Contains(kinds, of) {
-			kinds = append(kinds, of)
+		for of := range strings.SplitSeq(dumpedFor[what], ",") {
+			if of != "" && !slices.Contains(kinds, of) {
+				kinds = append(kinds, of)
+			}
 		}
 	}
 	return "kubectl get " + strings.Join(kinds, ",") + " -A -o yaml"
@@ -42,7 +44,7 @@ var dumpedFor = map[snapshot.What]string{
 	snapshot.Namespaces: "ns", snapshot.ServiceAccounts: "sa", snapshot.PriorityClasses: "pc", snapshot.RuntimeClasses: "runtimeclasses",
 	snapshot.LimitRanges: "limits", snapshot.ResourceQuotas: "quota",
 	snapshot.Webhooks:   "validatingwebhookconfigurations,mutatingwebhookconfigurations,validatingadmissionpolicies,validatingadmissionpolicybindings",
-	snapshot.ConfigMaps: "cm", snapshot.Claims: "pvc",
+	snapshot.ConfigMaps: "cm", snapshot.Claims: "pvc", snapshot.PersistentVolumes: "pvc,pv", snapshot.CSINodes: "csinodes",
 }
 
 // ReadFiles reads what "kubectl get -o yaml" or "-o json" writes, and what

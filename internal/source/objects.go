@@ -11,6 +11,7 @@ import (
 	nodev1 "k8s.io/api/node/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -51,6 +52,12 @@ func strip(o any) {
 		snapshot.StripResourceQuota(o)
 	case *corev1.LimitRange:
 		snapshot.StripLimitRange(o)
+	case *corev1.PersistentVolumeClaim:
+		o.ManagedFields, o.Status = nil, corev1.PersistentVolumeClaimStatus{}
+	case *corev1.PersistentVolume:
+		o.ManagedFields, o.Annotations = nil, nil
+	case *storagev1.CSINode:
+		o.ManagedFields, o.Annotations = nil, nil
 	}
 }
 

@@ -26,6 +26,7 @@ type reader interface {
 	Names(context.Context, string) ([]string, error)
 	AddOtherPods(context.Context, []*snapshot.Snapshot, []string) ([]*snapshot.Snapshot, error)
 	AddAdmission(context.Context, ...Creation) ([]*snapshot.Snapshot, error)
+	AddVolumes(ctx context.Context, s *snapshot.Snapshot, claims, nodes []string) (*snapshot.Snapshot, error)
 }
 
 // sources gives the same world by every way there is.
@@ -78,6 +79,7 @@ var kindsOf = map[string]string{
 	"validatingwebhookconfigurations": "ValidatingWebhookConfiguration", "mutatingwebhookconfigurations": "MutatingWebhookConfiguration",
 	"validatingadmissionpolicies": "ValidatingAdmissionPolicy", "validatingadmissionpolicybindings": "ValidatingAdmissionPolicyBinding",
 	"mutatingadmissionpolicies": "MutatingAdmissionPolicy", "mutatingadmissionpolicybindings": "MutatingAdmissionPolicyBinding",
+	"persistentvolumeclaims": "PersistentVolumeClaim", "persistentvolumes": "PersistentVolume", "csinodes": "CSINode",
 }
 
 // typedList is what "kubectl get --raw" prints, of every second object: the
@@ -96,6 +98,8 @@ func typedList(t *testing.T, w world, resource string, half int, extension strin
 		group = "apps/v1"
 	case "PodDisruptionBudget":
 		group = "policy/v1"
+	case "CSINode":
+		group = "storage.k8s.io/v1"
 	case "PriorityClass":
 		group = "scheduling.k8s.io/v1"
 	case "RuntimeClass":

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	nodev1 "k8s.io/api/node/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -44,6 +46,14 @@ type world []runtime.Object
 //	validating NAME, mutating NAME  webhooks; words: of=pods, in=X the namespaces with team=X, for=X the pods with app=X
 //	policy NAME, mpolicy NAME       a validating or mutating policy; the same words
 //	binding NAME, mbinding NAME     words: policy=NAME, audits, and the same words
+//
+// and for volumes:
+//
+//	pvc NAME      words: volume=X that it is bound to, bindable (not yet bound for good), onepod
+//	pv NAME       words: zone=X from where it can be reached, label=X its zone by a label, driver=X, handle=X (default: its name)
+//	csinode NAME  words: driver=X, limit=N
+//	node NAME     words: attached=DRIVER^HANDLE,... in its status
+//	pod NAME      words: claim=X, own=X a volume with a claim of its own
 //
 // Words for all: ns=X (default kube-system, node: none), uid=X (default: made
 // of kind and name), rv=N, gen=N, current=N (the status of a ds), label=X.
@@ -131,7 +141,14 @@ func parseObject(t testing.TB, words []string) runtime.Object {
 	case "node":
 		meta.Namespace = ""
 		meta.Annotations = map[string]string{"csi": "long"}
+		var attached []corev1.AttachedVolume
+		for name := range strings.SplitSeq(has["attached"], ",") {
+			if name != "" {
+				attached = append(attached, corev1.AttachedVolume{Name: corev1.UniqueVolumeName("kubernetes.io/csi/" + name)})
+			}
+		}
 		return &corev1.Node{ObjectMeta: meta, Status: corev1.NodeStatus{
+			VolumesAttached: attached, VolumesInUse: []corev1.UniqueVolumeName{"kubernetes.io/host-path/x"},
 			Images:     []corev1.ContainerImage{{Names: []string{"an-image"}, SizeBytes: 1}},
 			Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, LastHeartbeatTime: at, LastTransitionTime: at}},
 		}}
@@ -154,6 +171,12 @@ func parseObject(t testing.TB, words []string) runtime.Object {
 		if has["priority"] != "" {
 			priority := int32(number("priority"))
 			o.Spec.Priority = &priority
+		}
+		if claim := has["claim"]; claim != "" {
+			o.Spec.Volumes = append(o.Spec.Volumes, corev1.Volume{Name: "data", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim, ReadOnly: true}}})
+		}
+		if own := has["own"]; own != "" {
+			o.Spec.Volumes = append(o.Spec.Volumes, corev1.Volume{Name: own, VolumeSource: corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{VolumeClaimTemplate: &corev1.PersistentVolumeClaimTemplate{}}}})
 		}
 		status := corev1.ConditionFalse
 		if _, ready := has["ready"]; ready {
@@ -193,6 +216,39 @@ func parseObject(t testing.TB, words []string) runtime.Object {
 		return o
 	case "namespace", "priorityclass", "runtimeclass", "serviceaccount", "quota", "limits", "validating", "mutating", "policy", "binding", "mpolicy", "mbinding":
 		return forAdmission(kind, meta, has)
+	case "pvc":
+		meta.Annotations = map[string]string{"applied": "long"}
+		o := &corev1.PersistentVolumeClaim{ObjectMeta: meta, Spec: corev1.PersistentVolumeClaimSpec{VolumeName: has["volume"], AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteMany}}}
+		if _, bindable := has["bindable"]; !bindable {
+			o.Annotations["pv.kubernetes.io/bind-completed"] = "yes"
+		}
+		if _, one := has["onepod"]; one {
+			o.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOncePod}
+		}
+		return o
+	case "pv":
+		meta.Namespace = ""
+		o := &corev1.PersistentVolume{ObjectMeta: meta}
+		if zone := has["label"]; zone != "" {
+			o.Labels = map[string]string{"topology.kubernetes.io/zone": zone, "team": "a"}
+		}
+		if zone := has["zone"]; zone != "" {
+			o.Spec.NodeAffinity = &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
+				MatchExpressions: []corev1.NodeSelectorRequirement{{Key: "zone", Operator: corev1.NodeSelectorOpIn, Values: []string{zone}}},
+			}}}}
+		}
+		if driver := has["driver"]; driver != "" {
+			o.Spec.CSI = &corev1.CSIPersistentVolumeSource{Driver: driver, VolumeHandle: cmp.Or(has["handle"], name)}
+		}
+		return o
+	case "csinode":
+		meta.Namespace = ""
+		d := storagev1.CSINodeDriver{Name: has["driver"], NodeID: name}
+		if has["limit"] != "" {
+			limit := int32(number("limit"))
+			d.Allocatable = &storagev1.VolumeNodeResources{Count: &limit}
+		}
+		return &storagev1.CSINode{ObjectMeta: meta, Spec: storagev1.CSINodeSpec{Drivers: []storagev1.CSINodeDriver{d, {Name: "another", NodeID: name, Allocatable: d.Allocatable}}}}
 	case "other":
 		return &corev1.ConfigMap{ObjectMeta: meta, Data: map[string]string{"k": "v"}}
 	}

@@ -469,6 +469,8 @@ var unfits = [...]unfit{
 	{"{resource=pods}", "the nodes: {where} {n?runs|run} as many pods as {n?it|they} may, all of the same or a higher priority", "move another pod off {where}, or keep this one off {n?it|them} (nodeSelector)"},
 	{"{plugin=NodeResourcesFit}", "the template and the other pods on {where} together: they request more {resource} than {n?the node has|each node has}", "lower the {resource} request in the template, or move other pods off {where}, or keep this one off {n?it|them} (nodeSelector)"},
 	{"{plugin=NodePorts}", "other pods on {where} use the host port that the template asks for", "use another host port in the template, or have the owner of the other {n?pod|pods} move {n?it|them} off {where}"},
+	{"{plugin=NodeVolumeLimits}", "volume {claim}: {where} {n?has|have} as many volumes of the CSI driver {driver} as {n?it|they} may", "move another pod with such a volume off {where}, or keep this one off (nodeSelector)"},
+	{"{reachable}", "volume {claim}: PersistentVolume {persistentVolume} cannot be attached on {where}", "use a volume that {where} can have, or keep the pod off {where} (nodeSelector)"},
 	{"", "the scheduler rejects the pod on {where} ({plugin})", "keep the pod off {where} (nodeSelector)"},
 }
 

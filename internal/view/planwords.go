@@ -285,7 +285,7 @@ var assumptions = []struct {
 		"the API server accepts the DaemonSet, whose pod template was checked only in part[{NoServerWarnings=yes}, and does not warn] (--server-dry-run asks it)",
 	}},
 	{whatif.AssumeNoServerWarnings, []string{"{TemplateNotChecked=}the API server does not warn (--server-dry-run asks it)"}},
-	{plan.AssumeFits, []string{"new pods fit on {value:node, whose other pods|nodes, whose other pods} were not read[{source=NotAsked} (--fit reads them)]"}},
+	{plan.AssumeFits, []string{"{source=Volumes}new pods fit on {value:node}, although not all of their volumes could be read", "new pods fit on {value:node, whose other pods|nodes, whose other pods} were not read[{source=NotAsked} (--fit reads them)]"}},
 	{plan.AssumeHooks, []string{"webhooks and policies that were not run admit the pods as they are: {value}"}},
 	{plan.AssumeUnchecked, []string{"{value=}the API server admits the new pods, which could not be checked", "the API server admits the new pods by rules that could not be checked: {value}"}},
 	{daemonset.AssumeControllerVersion, []string{"kube-controller-manager runs {value}, as the API server does"}},

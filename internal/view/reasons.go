@@ -151,7 +151,7 @@ var meanings = map[daemonset.Reason][]string{
 		"the nodes have been NotReady for {lasting}, so the pods[, deleted {deletionAsked@} ago,] stay Terminating",
 	},
 	cause.FailedCreate:            {"{predicted=true}the API server will reject {on?the pod|these pods}: see Cause", "the API server rejected {events:request}[ for {on:pod}][, the last one {last@} ago]:"},
-	cause.PendingUnschedulable:    {"{missing}", "{message=}no scheduler has reported on the pod: check kube-scheduler and the template's schedulerName"},
+	cause.PendingUnschedulable:    {"{missing}", noVolume[0], noVolume[1], "{message=}no scheduler has reported on the pod: check kube-scheduler and the template's schedulerName"},
 	cause.DoesNotFit:              doesNotFit,
 	cause.InsufficientResources:   {"{requested=}", doesNotFit[0], doesNotFit[1], doesNotFit[2], doesNotFit[3]},
 	cause.HostPortConflict:        {"{plugin=NodePorts}host port {ports} is used by pod {owner}", "{ports=}another pod on the node uses a host port of this one", "another pod on the node uses {ports?the host port|one of the host ports} {ports} that this pod needs"},
@@ -227,7 +227,14 @@ var doesNotFit = []string{
 	"{beyond=true}the pod requests {resource} {requested}, more than {on?the node has|any of these nodes has} in all",
 	"{plugin=NodeResourcesFit}the pod requests {resource} {requested}[; {free} of {allocatable} {on?is|are} free]" + nobodyLower,
 	"{plugin=NodePorts}{owner=}host port {ports} is used by another pod", "{plugin=NodePorts}host port {ports} is used by pod {owner}",
+	noVolume[0], noVolume[1],
 	"the scheduler rejects it ({plugin})",
+}
+
+// noVolume says which volume of a pod its node cannot have.
+var noVolume = []string{
+	"{plugin=NodeVolumeLimits}volume {claim}: the CSI driver {driver} attaches no further volume to {on?the node|these nodes}[; {attached} of {limit} are attached]",
+	"volume {claim}: PersistentVolume {persistentVolume} can be attached only on nodes with {reachable}",
 }
 
 const nobodyLower = "[{preemption=NothingLower}; {others?the other pod there has|the other pods there have} the same or a higher priority, so nothing can be preempted]" +

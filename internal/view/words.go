@@ -212,6 +212,7 @@ var (
 		snapshot.WebhooksUnknown:          "webhooks and policies that may reject a new pod are not named",
 		snapshot.FitUnknown:               "unknown whether a further pod fits on its node",
 		snapshot.VictimsAssumed:           "a preemption is computed as if no PodDisruptionBudget protected a pod",
+		snapshot.VolumesUnchecked:         "whether its volumes keep a new pod from its node is not checked",
 		snapshot.ReferencesUnchecked:      "whether what a new pod refers to exists is not checked",
 		snapshot.CausesReduced:            "rejected creations and the messages of scheduler and kubelet are missing",
 		snapshot.RulesAssumed:             "the rules of " + daemonset.Newest + " are used (--kubernetes-version chooses others)",
@@ -224,7 +225,7 @@ var (
 func partWords(what snapshot.What) string {
 	named := map[snapshot.What]string{
 		snapshot.DaemonSetStatus: "the status of the daemonset", snapshot.NodeStatus: "the status of nodes", snapshot.PodStatus: "the status of pods",
-		snapshot.PodsOfOthers: "the other pods on the nodes", snapshot.BudgetsOfOthers: "the poddisruptionbudgets of the other pods",
+		snapshot.PersistentVolumes: "persistentvolumes and their claims", snapshot.PodsOfOthers: "the other pods on the nodes", snapshot.BudgetsOfOthers: "the poddisruptionbudgets of the other pods",
 	}
 	return cmp.Or(named[what], string(what))
 }

@@ -40,7 +40,7 @@ func (cs *Causes) fits() *fitting {
 	}
 	priority, ranked := priorityOf(pod, s.Pods)
 	pod.Spec.Priority = &priority
-	f.wanted, f.ranked = fit.OfTemplate(s.DaemonSet.Namespace, &corev1.PodTemplateSpec{ObjectMeta: pod.ObjectMeta, Spec: pod.Spec}), ranked
+	f.wanted, f.ranked = cs.withVolumes(fit.OfTemplate(s.DaemonSet.Namespace, &corev1.PodTemplateSpec{ObjectMeta: pod.ObjectMeta, Spec: pod.Spec}), &pod.Spec), ranked
 	cs.fitting = f
 	return f
 }
@@ -67,15 +67,20 @@ func priorityOf(pod *corev1.Pod, own []corev1.Pod) (priority int32, ranked bool)
 
 // on returns what the scheduler decides about a pod on a node beside these pods of the
 // DaemonSet. known is false where the other pods of the node were not read, unless the
-// node, by what it says of itself, has too little for these alone.
+// node, by what it says of itself, has too little for these alone, or a volume cannot be
+// reached from it; and where its volumes could not be read, unless something else keeps
+// it away.
 func (cs *Causes) on(w *fit.Wanted, n *daemonset.Node, beside []snapshot.PodRow) (v fit.Verdict, known bool) {
 	f, read := cs.fits(), cs.s.OtherPods.Of(n.Name)
-	node := &fit.Node{Node: n.Object, Pods: slices.Concat(f.rows[n.Name], beside)}
+	node := &fit.Node{Node: n.Object, Pods: slices.Concat(f.rows[n.Name], beside), Drivers: cs.drivers(n.Name)}
 	if cs.s.OtherPods != nil {
 		node.Budgets = cs.s.OtherPods.Budgets
 	}
 	v = f.profile.On(w, node)
-	return v, len(v.Unreadable) == 0 && (read || tooSmall(n.Object, &v))
+	if (v.Fits || v.Preemption.Outcome == fit.Possible) && cs.volumesUnread(w) {
+		return v, false
+	}
+	return v, len(v.Unreadable) == 0 && (read || tooSmall(n.Object, &v) || v.Reason == fit.VolumeBinding || v.Reason == fit.VolumeZone)
 }
 
 // tooSmall reports whether a node says of each resource that does not suffice how much it
@@ -87,8 +92,9 @@ func tooSmall(n *corev1.Node, v *fit.Verdict) bool {
 
 // NewPod returns what the scheduler decides about the next pod on a node: beside the old
 // pod, if that stays until the new one is available (maxSurge), else in its place. known
-// is false where that cannot be told: the other pods of the node were not read, or the
-// priority of the pod is not known and decides.
+// is false where that cannot be told: the other pods of the node were not read, the
+// priority of the pod is not known and decides, or a pod that goes first may give up a
+// volume.
 func (cs *Causes) NewPod(n *daemonset.Node) (v fit.Verdict, known bool) {
 	if n.Object == nil {
 		return v, false
@@ -105,10 +111,9 @@ func (cs *Causes) NewPod(n *daemonset.Node) (v fit.Verdict, known bool) {
 		}
 	}
 	w := cs.fits().wanted
-	if v, known = cs.on(&w, n, beside); known && !v.Fits && v.Resolvable && !cs.fits().ranked {
-		known = false
-	}
-	return v, known
+	v, known = cs.on(&w, n, beside)
+	freed := v.Reason == fit.NodeVolumeLimits && cs.st.Budget.MaxSurge == 0 && len(n.Pods) > 0 // by a pod that goes first
+	return v, known && !freed && (v.Fits || !v.Resolvable || cs.fits().ranked)
 }
 
 // NotModelled names what the template asks of the scheduler and is not looked at.
@@ -121,16 +126,14 @@ func (cs *Causes) Unfit(n *daemonset.Node) *Cause {
 	if !known || v.Fits || v.Preemption.Outcome == fit.Possible || v.Preemption.Outcome == fit.VictimsNotCounted {
 		return nil
 	}
-	return &Cause{Code: DoesNotFit, Severity: SeverityError, Facts: fitFacts(&v, cs.others(n))}
+	return &Cause{Code: DoesNotFit, Severity: SeverityError, Facts: cs.fitFacts(&v, n)}
 }
 
-// others counts the pods of others that are on a node, or nominated to it.
-func (cs *Causes) others(n *daemonset.Node) int { return len(cs.fits().rows[n.Name]) }
-
-// fitFacts returns what a Verdict that says no rests on, of the first resource or port
-// that does not suffice; others is how many pods of others the node has.
-func fitFacts(v *fit.Verdict, others int) daemonset.Facts {
-	f := daemonset.Facts{"plugin": string(v.Reason), "preemption": string(v.Preemption.Outcome), "others": others}
+// fitFacts returns what a Verdict about a node that says no rests on, of the first
+// resource, port or volume that keeps the pod away, with how many pods of others are on
+// the node, or nominated to it.
+func (cs *Causes) fitFacts(v *fit.Verdict, n *daemonset.Node) daemonset.Facts {
+	f := daemonset.Facts{"plugin": string(v.Reason), "preemption": string(v.Preemption.Outcome), "others": len(cs.fits().rows[n.Name])}
 	var resources []string
 	for _, l := range v.Lacks {
 		resources = append(resources, string(l.Resource))
@@ -140,6 +143,9 @@ func fitFacts(v *fit.Verdict, others int) daemonset.Facts {
 		f["resources"], f["requested"] = resources, AmountIn(l.Resource, l.Requested)
 		f["allocatable"], f["free"] = AmountIn(l.Resource, l.Allocatable), AmountIn(l.Resource, max(0, l.Allocatable-l.Used))
 		f["beyond"] = l.Beyond()
+	}
+	if v.Volume != nil {
+		cs.addVolume(f, v, n)
 	}
 	if len(v.Ports) > 0 {
 		p := v.Ports[0]

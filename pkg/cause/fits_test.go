@@ -1,6 +1,7 @@
 package cause_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -13,6 +14,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/fit"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
@@ -51,6 +53,63 @@ func others(milliCPU int64, priority int32, ports ...int32) dstest.Option {
 
 func template(change func(*corev1.PodSpec)) dstest.Option {
 	return dstest.DaemonSet(func(ds *appsv1.DaemonSet) { change(&ds.Spec.Template.Spec) })
+}
+
+// volumes gives the template a claim whose volume can be reached from a zone by its node
+// affinity and from others by its label, and has n0, which is in zone b, attach so many
+// volumes of its driver at most.
+func volumes(zone, label string, limit, attached int, handles ...string) dstest.Option {
+	return dstest.Edit(func(s *snapshot.Snapshot) {
+		s.DaemonSet.Spec.Template.Spec.Volumes = []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data"}}}}
+		v := &snapshot.VolumeRow{Name: "pv", Driver: "csi", Handle: "vol"}
+		if zone != "" {
+			v.NodeAffinity = &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
+				MatchExpressions: []corev1.NodeSelectorRequirement{{Key: "zone", Operator: corev1.NodeSelectorOpIn, Values: []string{zone}}},
+			}}}}
+		}
+		if label != "" {
+			v.Zones = map[string]string{corev1.LabelTopologyZone: label}
+		}
+		s.Volumes = &snapshot.Volumes{AllNodes: true, Claims: []snapshot.ClaimRow{{Name: "data", Exists: true, Volume: v}}}
+		if limit > 0 {
+			s.Volumes.Drivers = []snapshot.DriverRow{{Node: "n0", Name: "csi", Limit: limit, Attached: attached, Handles: handles}, {Node: "n1", Name: "csi"}}
+		}
+		s.Nodes[0].Labels = map[string]string{"zone": "b", corev1.LabelTopologyZone: "b"}
+	})
+}
+
+// TestVolumesUnread: what could not be read of volumes is not taken for one that fits.
+func TestVolumesUnread(t *testing.T) {
+	gap := func(what snapshot.What) dstest.Option {
+		return dstest.Edit(func(s *snapshot.Snapshot) { s.Gaps = append(s.Gaps, snapshot.Gap{What: what, Why: snapshot.Forbidden}) })
+	}
+	unbound := dstest.Edit(func(s *snapshot.Snapshot) { s.Volumes.Claims[0].Volume = nil })
+	for _, tt := range []struct {
+		options []dstest.Option
+		fits    bool
+		known   bool
+		unbound bool
+		why     string
+	}{
+		{[]dstest.Option{others(0, 0), volumes("b", "", 0, 0)}, true, true, false, "all was read"},
+		{[]dstest.Option{others(0, 0), volumes("b", "", 0, 0), unbound}, true, true, true, "a claim that is not bound is not computed"},
+		{[]dstest.Option{others(0, 0), volumes("b", "", 0, 0), unbound, gap(snapshot.PersistentVolumes)}, true, false, true, "one whose volume could not be read may be anywhere"},
+		{[]dstest.Option{others(0, 0), volumes("b", "", 0, 0), gap(snapshot.PersistentVolumes)}, true, true, false, "that of this claim could be read"},
+		{[]dstest.Option{others(0, 0), volumes("b", "", 0, 0), gap(snapshot.CSINodes)}, true, false, false, "its driver may attach no more"},
+		{[]dstest.Option{others(0, 0), volumes("a", "", 0, 0), gap(snapshot.CSINodes)}, false, true, false, "the zone keeps it away anyway"},
+		{[]dstest.Option{others(0, 0), gap(snapshot.CSINodes), gap(snapshot.PersistentVolumes)}, true, true, false, "a pod without a claim needs none of it"},
+		{[]dstest.Option{others(4000, -1), volumes("b", "", 0, 0), gap(snapshot.CSINodes)}, false, false, false, "nor is it known whether preemption would help"},
+		{[]dstest.Option{others(4000, 5), volumes("b", "", 0, 0), gap(snapshot.CSINodes)}, false, true, false, "nothing can be preempted, wherever the volume is"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			st := fitState(t, "-", tt.options...)
+			cs := cause.Find(st)
+			v, known := cs.NewPod(&st.Nodes[0])
+			if v.Fits != tt.fits || known != tt.known || slices.Contains(cs.NotModelled(), fit.UnboundClaims) != tt.unbound {
+				t.Errorf("fits %t, known %t, not computed %v", v.Fits, known, cs.NotModelled())
+			}
+		})
+	}
 }
 
 func TestUnfit(t *testing.T) {
@@ -93,6 +152,25 @@ func TestUnfit(t *testing.T) {
 			s.Admission = &snapshot.Admission{PriorityClasses: []schedulingv1.PriorityClass{{ObjectMeta: metav1.ObjectMeta{Name: "high"}, Value: 5}}}
 		})}, lacks("1", "500m", "NothingLower", 1, false), "its PriorityClass is not higher"},
 		{"-", []dstest.Option{others(3500, 5), class("system-node-critical")}, nil, "a class that every cluster has is higher"},
+		{"-", []dstest.Option{others(0, 0), volumes("a", "", 0, 0)}, daemonset.Facts{
+			"plugin": "VolumeBinding", "preemption": "CannotHelp", "others": 1, "claim": "data", "persistentVolume": "pv", "reachable": "zone=a",
+		}, "the volume can be attached in another zone only"},
+		{"-", []dstest.Option{volumes("a", "", 0, 0)}, daemonset.Facts{
+			"plugin": "VolumeBinding", "preemption": "CannotHelp", "others": 0, "claim": "data", "persistentVolume": "pv", "reachable": "zone=a",
+		}, "which no other pod changes, so none has to be read"},
+		{"-", []dstest.Option{others(0, 0), volumes("b", "", 0, 0)}, nil, "it can be attached in the zone of the node"},
+		{"-", []dstest.Option{others(0, 0), volumes("", "x__y", 0, 0)}, daemonset.Facts{
+			"plugin": "VolumeZone", "preemption": "CannotHelp", "others": 1, "claim": "data", "persistentVolume": "pv", "reachable": "topology.kubernetes.io/zone in (x,y)",
+		}, "a label of the volume names other zones"},
+		{"-", []dstest.Option{others(0, 0), volumes("", "", 2, 2)}, daemonset.Facts{
+			"plugin": "NodeVolumeLimits", "preemption": "NothingLower", "others": 1, "claim": "data", "persistentVolume": "pv", "driver": "csi", "limit": 2, "attached": 2,
+		}, "the driver attaches no further volume"},
+		{"-", []dstest.Option{others(0, 0), volumes("", "", 3, 2)}, nil, "it attaches one more"},
+		{"-", []dstest.Option{others(0, 0), volumes("", "", 2, 2, "vol")}, nil, "the volume is there already"},
+		{"O", []dstest.Option{others(0, 0), volumes("", "", 2, 2)}, nil, "the old pod goes first, and may give up a volume"},
+		{"O", []dstest.Option{others(0, 0), volumes("", "", 2, 2), dstest.MaxSurge("1")}, daemonset.Facts{
+			"plugin": "NodeVolumeLimits", "preemption": "NothingLower", "others": 1, "claim": "data", "persistentVolume": "pv", "driver": "csi", "limit": 2, "attached": 2,
+		}, "with maxSurge it does not"},
 		{"-", []dstest.Option{others(3500, 5), cpus("5"), class("high")}, lacks("5", "500m", "CannotHelp", 1, true), "no priority helps where the node is too small"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
@@ -118,11 +196,29 @@ func TestArithmetic(t *testing.T) {
 		})
 	}
 	const cpu, memory = "0/1 nodes are available: 1 Insufficient cpu. preemption: none", "0/1 nodes are available: 1 node(s) had untolerated taint {a: b}. preemption: none"
+	const binding, zone, many = "0/1 nodes are available: 1 node(s) didn't match PersistentVolume's node affinity. preemption: none",
+		"0/1 nodes are available: 1 node(s) had no available volume zone. preemption: none", "0/1 nodes are available: 1 node(s) exceed max volume count. preemption: none"
+	claims := func(claim string) dstest.Option {
+		return dstest.Pod("p0", func(p *corev1.Pod) {
+			p.Spec.Volumes = []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{}}}}
+			if claim != "" {
+				p.Spec.Volumes[0].VolumeSource = corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim}}
+			}
+		})
+	}
+	own := dstest.Edit(func(s *snapshot.Snapshot) { s.Volumes.Claims[0].Name = "p0-v" })
 	for _, tt := range []struct {
 		options []dstest.Option
 		want    any
 		why     string
 	}{
+		{[]dstest.Option{pending(binding), others(0, 0), volumes("a", "", 0, 0), claims("data")}, "zone=a", "both say that the volume is elsewhere"},
+		{[]dstest.Option{pending(binding), others(0, 0), volumes("a", "", 0, 0), claims(""), own}, "zone=a", "as the claim that was made for the pod"},
+		{[]dstest.Option{pending(binding), others(0, 0), volumes("b", "", 0, 0), claims("data")}, nil, "by now it can be attached"},
+		{[]dstest.Option{pending(binding), others(0, 0), volumes("a", "", 0, 0), claims("another")}, nil, "of its claim nothing was read"},
+		{[]dstest.Option{pending(memory), others(0, 0), volumes("a", "", 0, 0), claims("data")}, nil, "the scheduler does not speak of volumes"},
+		{[]dstest.Option{pending(zone), others(0, 0), volumes("", "x", 0, 0), claims("data")}, "topology.kubernetes.io/zone=x", "by the label of the volume"},
+		{[]dstest.Option{pending(many), others(0, 0), volumes("", "", 2, 2), claims("data")}, 2, "the driver attaches no more"},
 		{[]dstest.Option{pending(cpu), others(3500, 0)}, "500m", "both say that the CPU is too little"},
 		{[]dstest.Option{pending(cpu)}, nil, "the other pods were not read"},
 		{[]dstest.Option{pending(cpu), others(100, 0)}, nil, "by now there is room: the scheduler has not tried again"},
@@ -134,8 +230,14 @@ func TestArithmetic(t *testing.T) {
 			if c == nil {
 				t.Fatal("no cause")
 			}
-			if got := c.Facts["free"]; got != tt.want {
-				t.Errorf("free: %v, want %v", got, tt.want)
+			got := c.Facts["free"]
+			for _, key := range []string{"reachable", "limit"} {
+				if c.Facts[key] != nil {
+					got = c.Facts[key]
+				}
+			}
+			if got != tt.want {
+				t.Errorf("%v, want %v", got, tt.want)
 			}
 		})
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
 // Needs is what an answer looks at besides what a Snapshot holds anyway. Whoever
@@ -11,6 +12,7 @@ import (
 type Needs struct {
 	Admission bool     // what the API server looks at when it is asked to create a pod
 	Nodes     []string // whose other pods decide whether a pod fits there, sorted
+	Claims    []string // whose volumes decide whether it fits on these nodes, sorted
 }
 
 // mostPending is of how many nodes with a pod that is not scheduled the other pods are
@@ -23,9 +25,14 @@ func NeedsOf(st *daemonset.State) Needs {
 	for i := range st.Nodes {
 		if len(n.Nodes) < mostPending && st.Nodes[i].Exists && slices.ContainsFunc(st.Nodes[i].Pods, unscheduled) {
 			n.Nodes = append(n.Nodes, st.Nodes[i].Name)
+			for j := range st.Nodes[i].Pods {
+				if p := &st.Nodes[i].Pods[j]; unscheduled(*p) {
+					n.Claims = append(n.Claims, snapshot.ClaimsOf(p.Name, &p.Object.Spec)...)
+				}
+			}
 		}
 	}
-	return n
+	return Needs{}.And(n)
 }
 
 // unscheduled reports whether the scheduler has not found room for a pod.
@@ -35,7 +42,11 @@ func unscheduled(p daemonset.Pod) bool {
 
 // And returns both.
 func (n Needs) And(m Needs) Needs {
-	all := slices.Concat(n.Nodes, m.Nodes)
+	return Needs{n.Admission || m.Admission, union(n.Nodes, m.Nodes), union(n.Claims, m.Claims)}
+}
+
+func union(a, b []string) []string {
+	all := slices.Concat(a, b)
 	slices.Sort(all)
-	return Needs{n.Admission || m.Admission, slices.Compact(all)}
+	return slices.Compact(all)
 }

@@ -141,8 +141,8 @@ func (cs *Causes) pending(o *corev1.Pod) *Cause {
 	return c
 }
 
-// arithmetic adds to what the scheduler says of a pod how much the node has, or which
-// pod uses the port, where the other pods of the node were read and say the same.
+// arithmetic adds to what the scheduler says of a pod how much the node has, which pod
+// uses the port, or which volume cannot be attached, where the other pods of the node were read and say the same.
 func (cs *Causes) arithmetic(n *daemonset.Node, p *daemonset.Pod, c *Cause) {
 	if n.Object == nil || p.Object.Spec.NodeName != "" || !cs.s.OtherPods.Of(n.Name) {
 		return
@@ -155,15 +155,24 @@ func (cs *Causes) arithmetic(n *daemonset.Node, p *daemonset.Pod, c *Cause) {
 			}
 		}
 	}
-	w := fit.Of(p.Object)
+	w := cs.withVolumes(fit.Of(p.Object), &p.Object.Spec)
 	v, known := cs.on(&w, n, beside)
-	same := map[daemonset.Reason]fit.Reason{InsufficientResources: fit.NodeResourcesFit, HostPortConflict: fit.NodePorts}[c.Code]
-	if !known || v.Fits || v.Reason != same {
+	same := map[fit.Reason]bool{
+		fit.NodeResourcesFit: c.Code == InsufficientResources, fit.NodePorts: c.Code == HostPortConflict,
+		fit.NodeVolumeLimits: ofVolumes(c), fit.VolumeBinding: ofVolumes(c), fit.VolumeZone: ofVolumes(c),
+	}
+	if !known || v.Fits || !same[v.Reason] {
 		return
 	}
-	for key, value := range fitFacts(&v, cs.others(n)) {
+	for key, value := range cs.fitFacts(&v, n) {
 		c.Facts[key] = value
 	}
+}
+
+// ofVolumes reports whether the scheduler says that volumes keep a pod from its node.
+func ofVolumes(c *Cause) bool {
+	message := c.Facts.Text("message")
+	return c.Code == PendingUnschedulable && (strings.Contains(message, "olume ") || strings.Contains(message, "PersistentVolume"))
 }
 
 // schedulerWords returns what the scheduler says of the one node that a pod

@@ -70,12 +70,12 @@ const (
 	HostPortConflict daemonset.Reason = "HostPortConflict"
 	// DoesNotFit: a pod that the controller is to create will not fit on its node, and preemption makes no room
 	// Severity: Error
-	// Facts: plugin, resources, requested, allocatable, free, beyond, others, preemption, ports, owner
+	// Facts: plugin, resources, requested, allocatable, free, beyond, others, preemption, ports, owner, claim, persistentVolume, reachable, driver, limit, attached
 	DoesNotFit daemonset.Reason = "DoesNotFit"
 	// PendingUnschedulable: the scheduler cannot place the pod; `message` is what it says about the one node that the
 	// pod is for
 	// Severity: Error
-	// Facts: reason, message, kind, name, field, volume
+	// Facts: reason, message, kind, name, field, volume, plugin, others, preemption, claim, persistentVolume, reachable, driver, limit, attached
 	PendingUnschedulable daemonset.Reason = "PendingUnschedulable"
 	// EvictLoop: pods fail, are deleted and fail again: at least three times on the node by the controller's events,
 	// the last time within 20 minutes

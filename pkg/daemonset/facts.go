@@ -17,6 +17,7 @@ type FactKeys struct {
 	Automatic   bool      `json:"automatic"`
 	Available   int       `json:"available"`   // the number of the status
 	AvailableAt time.Time `json:"availableAt"` // when the pod becomes available if it stays ready
+	Attached    int       `json:"attached"`    // how many volumes of the CSI driver the node has
 	Basis       string    `json:"basis"`       // `Computed` or `Reported`: which numbers these are
 
 	// the code of [placement](#placement) that says why the node is not eligible
@@ -33,6 +34,7 @@ type FactKeys struct {
 	// `before`); `NotTemplate`, none of these, so nodes have changed or none ever was; `Unknown`, the revisions
 	// could not be read
 	Changed    string   `json:"changed"`
+	Claim      string   `json:"claim"`      // the PersistentVolumeClaim of the pod
 	ClockSkew  int      `json:"clockSkew"`  // how many seconds the pod's Ready time is ahead of the clock
 	Conditions []string `json:"conditions"` // the readiness gates of the template that are not True
 	Container  string   `json:"container"`  // its name
@@ -42,6 +44,7 @@ type FactKeys struct {
 	DeletionAsked time.Time `json:"deletionAsked"` // when the deletion was requested
 	Desired       int       `json:"desired"`       // the number of the status
 	Document      int       `json:"document"`      // which document of the file, from 1
+	Driver        string    `json:"driver"`        // the CSI driver of the volume
 	Effect        string    `json:"effect"`        // of the taint
 
 	// how many nodes would be eligible with the template of revision `before`
@@ -98,7 +101,8 @@ type FactKeys struct {
 	Late bool `json:"late"`
 	Like int  `json:"like"` // the number of the revision that holds the same template
 
-	// of the rolling update, in nodes; of revisions, how many old ones are kept
+	// of the rolling update, in nodes; of revisions, how many old ones are kept; of a CSI driver, how many volumes it
+	// attaches to the node
 	Limit          int    `json:"limit"`
 	Line           int    `json:"line"`           // of the file, from 1
 	Losing         int    `json:"losing"`         // on how many nodes the pod is being deleted without replacement
@@ -145,10 +149,12 @@ type FactKeys struct {
 	Overdue  bool     `json:"overdue"`  // the deletionTimestamp is more than 5 minutes ago
 
 	// `Kind/name` of the object that controls the pod; `namespace/name` of the pod that uses the host port
-	Owner    string `json:"owner"`
-	Plugin   string `json:"plugin"`   // the scheduler's [plugin](#plugins-of-the-scheduler) that rejects the node
-	Pods     int    `json:"pods"`     // how many pods are old; in a note, how many it is about
-	Platform string `json:"platform"` // an operating system or an architecture: `linux`, `arm64`
+	Owner string `json:"owner"`
+	// the PersistentVolume that the claim is bound to
+	PersistentVolume string `json:"persistentVolume"`
+	Plugin           string `json:"plugin"`   // the scheduler's [plugin](#plugins-of-the-scheduler) that rejects the node
+	Pods             int    `json:"pods"`     // how many pods are old; in a note, how many it is about
+	Platform         string `json:"platform"` // an operating system or an architecture: `linux`, `arm64`
 
 	// operating systems or architectures: of the nodes on which a pod is available, or of the eligible ones
 	Platforms  []string `json:"platforms"`
@@ -156,6 +162,9 @@ type FactKeys struct {
 	Preemption string   `json:"preemption"` // what [preemption](#preemption) does
 	Predicted  bool     `json:"predicted"`  // no event tells of it: the rules do; otherwise absent
 	Present    bool     `json:"present"`    // the node has the label
+
+	// from which nodes the volume can be attached: `topology.kubernetes.io/zone=a`
+	Reachable string `json:"reachable"`
 
 	// the reason of the pod, the container or the node condition, in the words of Kubernetes; for
 	// `NextRolloutStalls`, [why](#why-a-rollout-does-not-complete)

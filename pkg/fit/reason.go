@@ -40,6 +40,10 @@ const (
 	SchedulingGates Unmodelled = "SchedulingGates" // the scheduler does not look at the pod until its gates are removed
 	SchedulingGroup Unmodelled = "SchedulingGroup" // the pod is scheduled together with others
 
+	// NodeDeclaredFeatures: it needs a feature that a node must declare in its status, from v1.35 on and where the
+	// scheduler has that on
+	NodeDeclaredFeatures Unmodelled = "NodeDeclaredFeatures"
+
 	// DeviceClasses: the node offers none of an extended resource, and since v1.34 a DeviceClass can stand for it
 	DeviceClasses Unmodelled = "DeviceClasses"
 )
@@ -47,7 +51,7 @@ const (
 // UnmodelledCodes are all of them.
 var UnmodelledCodes = []Unmodelled{
 	InterPodAffinity, InterPodAntiAffinity, TopologySpread, VolumeRestrictions, UnboundClaims, ResourceClaims, RuntimeClassScheduling, NodeName,
-	SchedulerName, SchedulingGates, SchedulingGroup, DeviceClasses,
+	SchedulerName, SchedulingGates, SchedulingGroup, NodeDeclaredFeatures, DeviceClasses,
 }
 
 // Outcome is what preemption does for a pod on a node.

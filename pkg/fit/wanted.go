@@ -6,6 +6,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/version"
+	"k8s.io/component-helpers/nodedeclaredfeatures"
+	"k8s.io/component-helpers/nodedeclaredfeatures/types"
 	resourcehelper "k8s.io/component-helpers/resource"
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 
@@ -33,6 +36,8 @@ type Wanted struct {
 // PersistentVolume.
 type Volume struct {
 	Claim        string                     // the name of the PersistentVolumeClaim
+	Name         string                     // the name of the PersistentVolume
+	OnePod       bool                       // the claim has the access mode ReadWriteOncePod
 	NodeAffinity *corev1.VolumeNodeAffinity // from where the volume can be reached; nil: from everywhere
 	Zones        map[string]string          // those labels of the PersistentVolume that name zones and regions; it may have others
 	Driver       string                     // its CSI driver; empty if it has none
@@ -72,7 +77,8 @@ func OfTemplate(namespace string, t *corev1.PodTemplateSpec) Wanted {
 }
 
 // WithVolumes returns the pod with what is known of its volumes. A claim that is not
-// among them stays unknown.
+// among them stays unknown, as one that is made for the pod alone does until the pod has
+// a name.
 func (w Wanted) WithVolumes(spec *corev1.PodSpec, volumes []Volume) Wanted {
 	known := map[string]bool{}
 	for _, v := range volumes {
@@ -81,10 +87,14 @@ func (w Wanted) WithVolumes(spec *corev1.PodSpec, volumes []Volume) Wanted {
 	w.Volumes = volumes
 	w.Unmodelled = slices.DeleteFunc(slices.Clone(w.Unmodelled), func(u Unmodelled) bool { return u == UnboundClaims })
 	if slices.ContainsFunc(spec.Volumes, func(v corev1.Volume) bool {
-		return v.Ephemeral != nil || v.PersistentVolumeClaim != nil && !known[v.PersistentVolumeClaim.ClaimName]
+		return v.Ephemeral != nil && (w.Name == "" || !known[w.Name+"-"+v.Name]) || v.PersistentVolumeClaim != nil && !known[v.PersistentVolumeClaim.ClaimName]
 	}) {
-		w.Unmodelled = inOrder(append(w.Unmodelled, UnboundClaims))
+		w.Unmodelled = append(w.Unmodelled, UnboundClaims)
 	}
+	if slices.ContainsFunc(volumes, func(v Volume) bool { return v.OnePod }) {
+		w.Unmodelled = append(w.Unmodelled, VolumeRestrictions)
+	}
+	w.Unmodelled = inOrder(w.Unmodelled)
 	return w
 }
 
@@ -138,6 +148,7 @@ func unmodelled(s *corev1.PodSpec) []Unmodelled {
 		SchedulerName:          s.SchedulerName != "" && s.SchedulerName != corev1.DefaultSchedulerName,
 		SchedulingGates:        len(s.SchedulingGates) > 0,
 		SchedulingGroup:        s.SchedulingGroup != nil,
+		NodeDeclaredFeatures:   declared(s),
 	}
 	var out []Unmodelled
 	for _, u := range UnmodelledCodes {
@@ -146,6 +157,12 @@ func unmodelled(s *corev1.PodSpec) []Unmodelled {
 		}
 	}
 	return out
+}
+
+// declared reports whether a pod needs a feature that nodes declare.
+func declared(s *corev1.PodSpec) bool {
+	all, err := nodedeclaredfeatures.DefaultFramework.InferForPodScheduling(&types.PodInfo{Spec: s}, version.MajorMinor(1, 37))
+	return err == nil && !all.IsEmpty()
 }
 
 // exclusive reports whether a volume is one that the scheduler lets only one pod of

@@ -67,6 +67,12 @@ func TestUnmodelled(t *testing.T) {
 		volumes []Volume
 		want    []Unmodelled
 	}{
+		{"a claim that only one pod can have", corev1.PodSpec{Volumes: []corev1.Volume{claim("a")}}, []Volume{{Claim: "a", OnePod: true}}, []Unmodelled{VolumeRestrictions}},
+		{
+			"a feature that nodes declare",
+			corev1.PodSpec{Containers: []corev1.Container{{RestartPolicyRules: []corev1.ContainerRestartRule{{Action: corev1.ContainerRestartRuleActionRestartAllContainers}}}}}, nil,
+			[]Unmodelled{NodeDeclaredFeatures},
+		},
 		{"a plain pod has nothing of it", corev1.PodSpec{SchedulerName: corev1.DefaultSchedulerName, Volumes: []corev1.Volume{{}}, Affinity: &corev1.Affinity{}, RuntimeClassName: &none}, nil, nil},
 		{
 			"affinity to pods that is only preferred",
@@ -113,6 +119,22 @@ func TestUnmodelled(t *testing.T) {
 		p := &corev1.Pod{Spec: tt.spec}
 		if got := Of(p).WithVolumes(&p.Spec, tt.volumes); !cmp.Equal(got.Unmodelled, tt.want, cmpopts.EquateEmpty()) || !cmp.Equal(got.Volumes, tt.volumes) {
 			t.Errorf("%s: %v with %v, want %v", tt.why, got.Unmodelled, got.Volumes, tt.want)
+		}
+	}
+	own := &corev1.Pod{Spec: corev1.PodSpec{Volumes: []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{}}}}}}
+	for _, tt := range []struct {
+		name  string
+		claim string
+		want  []Unmodelled
+		why   string
+	}{
+		{"p", "p-v", nil, "the claim that was made for the pod is known"},
+		{"p", "q-v", []Unmodelled{UnboundClaims}, "that of another pod says nothing"},
+		{"", "-v", []Unmodelled{UnboundClaims}, "none is made for a pod that does not exist yet"},
+	} {
+		own.Name = tt.name
+		if got := Of(own).WithVolumes(&own.Spec, []Volume{{Claim: tt.claim}}).Unmodelled; !cmp.Equal(got, tt.want, cmpopts.EquateEmpty()) {
+			t.Errorf("%s: %v, want %v", tt.why, got, tt.want)
 		}
 	}
 	p := &corev1.Pod{Spec: corev1.PodSpec{Volumes: []corev1.Volume{claim("a")}}}

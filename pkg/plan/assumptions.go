@@ -105,9 +105,9 @@ const (
 	// Value: the [rules](#rules-of-the-scheduler-that-are-not-computed), by commas
 	// Source: `Spec`
 	AssumeNotModelled daemonset.AssumptionCode = "SchedulingNotModelled"
-	// AssumeFits: new pods fit on this many nodes, of which the other pods were not read
+	// AssumeFits: new pods fit on this many nodes, of which the other pods, or the volumes of the new ones, were not read
 	// Value: how many
-	// Source: `State`: they could not be read. `NotAsked`: without `--fit` nobody asked for them
+	// Source: `State`: the other pods could not be read. `Volumes`: something of the volumes could not. `NotAsked`: without `--fit` nobody asked for them
 	AssumeFits daemonset.AssumptionCode = "NewPodsFit"
 	// AssumeHooks: these webhooks and admission policies, which are not run, admit the pods as they are
 	// Value: their names, by commas
@@ -186,6 +186,7 @@ const (
 	sourceAdmission   = "Admission"  // what was read of it
 	sourceDryRun      = "DryRun"     // the API server, in a dry run
 	sourceNotAsked    = "NotAsked"   // nobody asked to read it
+	sourceVolumes     = "Volumes"    // what could be read of them
 )
 
 // assumptions returns those of a forecast.
@@ -232,8 +233,8 @@ func (w *way) assumptions(o Options) (out []daemonset.Assumption) {
 		rules = append(rules, string(u))
 	}
 	add(len(rules) > 0, AssumeNotModelled, strings.Join(rules, ", "), sourceSpec)
-	unread := w.unread(o.Fit)
-	add(unread > 0, AssumeFits, strconv.Itoa(unread), map[bool]string{true: sourceState, false: sourceNotAsked}[w.st.Snapshot.Lacks(snapshot.PodsOfOthers)])
+	unread, why := w.unread(o.Fit)
+	add(unread > 0, AssumeFits, strconv.Itoa(unread), why)
 	hooks, unchecked := a.notRun()
 	add(len(hooks) > 0, AssumeHooks, strings.Join(hooks, ", "), sourceAdmission)
 	add(len(unchecked) > 0, AssumeUnchecked, but(ofNamespace, unchecked), sourceAdmission)
@@ -256,13 +257,21 @@ func (w *way) failsOn() (nodes []string) {
 	return nodes
 }
 
-// unread counts the nodes on which a new pod is taken to fit: their other pods were not read,
-// and it would fit there alone.
-func (w *way) unread(fit bool) int {
-	return len(slices.DeleteFunc(NeedsOf(w.st, fit || w.st.Budget.MaxSurge > 0).Nodes, func(node string) bool {
+// unread counts the nodes on which a new pod is taken to fit: their other pods, or else
+// its volumes, were not read, and it would fit there alone. why is the source of that.
+func (w *way) unread(fit bool) (count int, why string) {
+	s, volumes := w.st.Snapshot, w.a.causes.VolumesUnread()
+	for _, node := range NeedsOf(w.st, fit || w.st.Budget.MaxSurge > 0).Nodes {
 		i := slices.IndexFunc(w.st.Nodes, func(n daemonset.Node) bool { return n.Name == node })
-		return w.st.Snapshot.OtherPods.Of(node) || w.a.nodes[i].tooSmall()
-	}))
+		count += b2i((volumes || !s.OtherPods.Of(node)) && !w.a.nodes[i].tooSmall())
+	}
+	switch {
+	case s.Lacks(snapshot.PodsOfOthers):
+		return count, sourceState
+	case volumes:
+		return count, sourceVolumes
+	}
+	return count, sourceNotAsked
 }
 
 // ofNamespace are rules of which nothing is checked where nothing of a namespace could be

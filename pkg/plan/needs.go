@@ -10,18 +10,20 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
 // NeedsOf returns what the plan of a State looks at besides what its Snapshot holds
 // anyway: what admits pods where it creates some, and the other pods of the nodes
 // that get a pod, if that was asked (fit) or they can have too little room for it:
 // nodes without a pod, and those whose pod takes less, or something else, than the
-// new one.
+// new one. With these nodes it looks at the volumes of the claims that the template names.
 func NeedsOf(st *daemonset.State, fit bool) cause.Needs {
 	n := cause.NeedsOf(st)
 	if !st.PodsRead || leftAlone(st.DaemonSet) {
 		return n
 	}
+	gets := false
 	rolls, takes := st.Budget.Kind != daemonset.BudgetNone, takesOf(st)
 	for i := range st.Nodes {
 		d := &st.Nodes[i]
@@ -35,8 +37,11 @@ func NeedsOf(st *daemonset.State, fit bool) cause.Needs {
 			continue
 		}
 		if fit || len(d.Pods) == 0 || !takes.sameAs(&d.Pods[old]) {
-			n.Nodes = append(n.Nodes, d.Name)
+			n.Nodes, gets = append(n.Nodes, d.Name), true
 		}
+	}
+	if gets {
+		n.Claims = append(n.Claims, snapshot.ClaimsOf("", &st.DaemonSet.Spec.Template.Spec)...)
 	}
 	return cause.Needs{}.And(n)
 }

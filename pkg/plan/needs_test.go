@@ -19,6 +19,12 @@ func TestNeedsOf(t *testing.T) {
 		ds.Spec.Template.Spec.Containers[0].Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}
 	}
 	image := func(ds *appsv1.DaemonSet) { ds.Spec.Template.Spec.Containers[0].Image = "example/agent:9" }
+	claims := func(ds *appsv1.DaemonSet) {
+		ds.Spec.Template.Spec.Volumes = []corev1.Volume{
+			{Name: "v", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data"}}},
+			{Name: "own", VolumeSource: corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{}}},
+		}
+	}
 	refused := func(s *snapshot.Snapshot) {
 		s.Events = append(s.Events, corev1.Event{
 			Reason: "FailedCreate", Message: "Error creating: no", LastTimestamp: metav1.NewTime(dstest.Now),
@@ -43,6 +49,12 @@ func TestNeedsOf(t *testing.T) {
 		{"N np", nil, nil, false, "n1", "a pod waits for room"},
 		{"N np", []dstest.Option{dstest.OnDelete()}, image, false, "n1", "OnDelete creates nothing by itself; the pod still waits"},
 		{"N N", []dstest.Option{dstest.Edit(refused)}, nil, false, "admission", "somebody refused a pod"},
+		{"N N", nil, claims, false, "admission n0 n1 claims data", "the volumes of a template that names other claims are looked at"},
+		{"N -", []dstest.Option{dstest.DaemonSet(claims)}, nil, false, "admission n1 claims data", "or where a node gets its first pod"},
+		{"N N", []dstest.Option{dstest.DaemonSet(claims)}, image, false, "admission", "where the old pod has the same, they are not in the way"},
+		{"N np", []dstest.Option{dstest.Pod("p1", func(p *corev1.Pod) {
+			p.Spec.Volumes = []corev1.Volume{{Name: "own", VolumeSource: corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{}}}}
+		})}, nil, false, "n1 claims p1-own", "a pod that waits has claims of its own"},
 		{"N ~n", nil, nil, false, "", "a node that is gone gets no pod"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
@@ -61,7 +73,10 @@ func TestNeedsOf(t *testing.T) {
 			if n.Admission {
 				got = append(got, "admission")
 			}
-			if got := strings.Join(append(got, n.Nodes...), " "); got != tt.want {
+			if got = append(got, n.Nodes...); len(n.Claims) > 0 {
+				got = append(append(got, "claims"), n.Claims...)
+			}
+			if got := strings.Join(got, " "); got != tt.want {
 				t.Errorf("%q, want %q", got, tt.want)
 			}
 		})

@@ -43,6 +43,11 @@ func Encode(s *Snapshot) ([]byte, error) {
 			o.Keys, o.BinaryKeys = list(o.Keys), list(o.BinaryKeys)
 		}
 	}
+	if s.Volumes != nil {
+		v := *s.Volumes
+		v.Claims, v.Nodes, v.Drivers = list(v.Claims), list(v.Nodes), list(v.Drivers)
+		d.Volumes = &v
+	}
 	raw, err := marshal(d)
 	if err != nil {
 		return nil, fmt.Errorf("encode snapshot: %w", err)
@@ -78,6 +83,9 @@ func Decode(data []byte) (*Snapshot, error) {
 		for i := range r.Objects {
 			r.Objects[i].Keys, r.Objects[i].BinaryKeys = none(r.Objects[i].Keys), none(r.Objects[i].BinaryKeys)
 		}
+	}
+	if v := s.Volumes; v != nil {
+		v.Claims, v.Nodes, v.Drivers = none(v.Claims), none(v.Nodes), none(v.Drivers)
 	}
 	return s, Validate(s)
 }

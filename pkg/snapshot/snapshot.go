@@ -66,6 +66,9 @@ type Snapshot struct {
 
 	// what the start of a pod refers to; absent where nobody asked, and in older files
 	References *References `json:"references,omitempty"`
+
+	// the volumes of pods that are asked whether they fit; absent where nobody asked, and in older files
+	Volumes *Volumes `json:"volumes,omitempty"`
 }
 
 // VersionSource says where a Kubernetes version was taken from.
@@ -105,6 +108,10 @@ const (
 	PodsOfOthers What = "otherpods"
 	// BudgetsOfOthers: the PodDisruptionBudgets that select those pods; read with them
 	BudgetsOfOthers What = "otherpoddisruptionbudgets"
+	// PersistentVolumes: the PersistentVolumes of the pods' claims, and these claims; read only for a question about fit
+	PersistentVolumes What = "persistentvolumes"
+	// CSINodes: how many volumes the CSI drivers of the nodes attach; read only where the pods have such volumes
+	CSINodes What = "csinodes"
 
 	Version What = "version" // the Kubernetes version of the controller
 	// Clock: the time in the cluster; of a dump it is the earliest time that the times in its objects and the reported
@@ -138,7 +145,7 @@ const (
 // Whats lists every What, in the order in which gaps are reported.
 var Whats = []What{
 	DaemonSets, DaemonSetStatus, Nodes, NodeStatus, Pods, PodStatus, Revisions, Events, PodDisruptionBudgets,
-	PodsOfOthers, BudgetsOfOthers,
+	PodsOfOthers, BudgetsOfOthers, PersistentVolumes, CSINodes,
 	Namespaces, ServiceAccounts, PriorityClasses, RuntimeClasses, LimitRanges, ResourceQuotas, Webhooks,
 	ConfigMaps, Secrets, Claims,
 	Version, Clock,
@@ -213,6 +220,9 @@ const (
 	// VictimsAssumed: which pods a preemption removes is decided as if no PodDisruptionBudget protected any
 	// Of: otherpoddisruptionbudgets
 	VictimsAssumed Consequence = "VictimsAssumed"
+	// VolumesUnchecked: whether the volumes of a pod keep it from its node is not checked
+	// Of: persistentvolumes, csinodes
+	VolumesUnchecked Consequence = "VolumesUnchecked"
 	// ReferencesUnchecked: whether what a new pod refers to exists is not checked
 	// Of: configmaps, secrets, persistentvolumeclaims
 	ReferencesUnchecked Consequence = "ReferencesUnchecked"
@@ -240,7 +250,7 @@ var consequences = map[What]Consequence{
 	Revisions: RevisionInferred, Events: CausesReduced, PodDisruptionBudgets: DisruptionBudgetsUnknown,
 	Namespaces: AdmissionUnchecked, ServiceAccounts: AdmissionUnchecked, PriorityClasses: AdmissionUnchecked, RuntimeClasses: AdmissionUnchecked, LimitRanges: AdmissionUnchecked,
 	ResourceQuotas: AdmissionUnchecked, Webhooks: WebhooksUnknown, Version: RulesAssumed, Clock: ClockAssumed,
-	PodsOfOthers: FitUnknown, BudgetsOfOthers: VictimsAssumed,
+	PodsOfOthers: FitUnknown, BudgetsOfOthers: VictimsAssumed, PersistentVolumes: VolumesUnchecked, CSINodes: VolumesUnchecked,
 	ConfigMaps: ReferencesUnchecked, Secrets: ReferencesUnchecked, Claims: ReferencesUnchecked,
 }
 

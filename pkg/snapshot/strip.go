@@ -44,7 +44,8 @@ func StripNode(n *corev1.Node) {
 // image, host ports and resource requests of each container, its status, and what
 // else the scheduler reads of a pod that it counts on a node: RowOf returns the same
 // as before. Env values, which may be secret, go. What only decides where a pod is
-// bound to (its affinity, node selector and tolerations) goes once it is bound.
+// bound to (its affinity, node selector, tolerations, and volumes that have claims)
+// goes once it is bound.
 func StripPod(p *corev1.Pod) {
 	stripMeta(&p.ObjectMeta)
 	p.Annotations = nil
@@ -63,7 +64,7 @@ func StripPod(p *corev1.Pod) {
 		spec.Resources = &corev1.ResourceRequirements{Requests: r.Requests}
 	}
 	if spec.NodeName == "" {
-		spec.NodeSelector, spec.Tolerations = p.Spec.NodeSelector, p.Spec.Tolerations
+		spec.NodeSelector, spec.Tolerations, spec.Volumes = p.Spec.NodeSelector, p.Spec.Tolerations, claiming(p.Spec.Volumes)
 		if a := p.Spec.Affinity; a != nil && a.NodeAffinity != nil && a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil {
 			spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
 				RequiredDuringSchedulingIgnoredDuringExecution: a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution,
@@ -94,6 +95,21 @@ func StripPod(p *corev1.Pod) {
 	}
 	stripStatuses(p.Status.InitContainerStatuses, counted)
 	stripStatuses(p.Status.ContainerStatuses, counted)
+}
+
+// claiming returns the volumes that have PersistentVolumeClaims, and of these the names.
+func claiming(all []corev1.Volume) (out []corev1.Volume) {
+	for _, v := range all {
+		is := corev1.Volume{Name: v.Name}
+		if c := v.PersistentVolumeClaim; c != nil {
+			is.PersistentVolumeClaim = &corev1.PersistentVolumeClaimVolumeSource{ClaimName: c.ClaimName}
+			out = append(out, is)
+		} else if v.Ephemeral != nil {
+			is.Ephemeral = &corev1.EphemeralVolumeSource{}
+			out = append(out, is)
+		}
+	}
+	return out
 }
 
 // resized reports whether a pod counts with other requests than those of its spec,

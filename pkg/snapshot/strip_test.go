@@ -45,6 +45,22 @@ func TestStripPod(t *testing.T) {
 			"and stays with one that is not, since a RuntimeClass may have added to it",
 		},
 		{
+			corev1.PodSpec{Volumes: []corev1.Volume{
+				{Name: "a", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "c", ReadOnly: true}}},
+				{Name: "b", VolumeSource: corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{VolumeClaimTemplate: &corev1.PersistentVolumeClaimTemplate{}}}},
+				{Name: "s", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{}}},
+			}},
+			corev1.PodSpec{Volumes: []corev1.Volume{
+				{Name: "a", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "c"}}},
+				{Name: "b", VolumeSource: corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{}}},
+			}},
+			"of volumes, those that have claims",
+		},
+		{
+			corev1.PodSpec{NodeName: "n", Volumes: []corev1.Volume{{Name: "a", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "c"}}}}},
+			corev1.PodSpec{NodeName: "n"}, "which a pod that is bound has attached",
+		},
+		{
 			corev1.PodSpec{
 				Priority: &priority, PriorityClassName: "high", PreemptionPolicy: &never, SchedulerName: "other", SchedulingGates: []corev1.PodSchedulingGate{{Name: "g"}},
 				Overhead:         corev1.ResourceList{"cpu": resource.MustParse("1")},

@@ -54,6 +54,7 @@ import (
 //	others:     pods of others, NODE: a list of rows as in a Snapshot
 //	references: as in a Snapshot
 //	dryRun:     what the API server answered in a dry run: answer, message
+//	volumes:    as in a Snapshot
 //
 // A name in nodes and pods may hold a range: w-[1-3]. Numbers of the status
 // that are not given are those that the controller's rules give.
@@ -76,6 +77,7 @@ type world struct {
 
 	References *snapshot.References `json:"references"`
 	DryRun     *snapshot.PodDryRun  `json:"dryRun"`
+	Volumes    *snapshot.Volumes    `json:"volumes"`
 }
 
 type event struct {
@@ -102,7 +104,7 @@ func Parse(t testing.TB, text string) *snapshot.Snapshot {
 	rules, err := daemonset.ForVersion(w.Version)
 	check(t, err)
 	c := &creator{t: t, now: now, rules: rules}
-	s := &snapshot.Snapshot{TakenAt: now, KubernetesVersion: w.Version, VersionSource: snapshot.VersionServer, Gaps: w.Gaps, References: w.References}
+	s := &snapshot.Snapshot{TakenAt: now, KubernetesVersion: w.Version, VersionSource: snapshot.VersionServer, Gaps: w.Gaps, References: w.References, Volumes: w.Volumes}
 	current := slices.Max(slices.AppendSeq([]int{1}, maps.Keys(w.Revisions)))
 	s.DaemonSet = c.daemonSet(w.DaemonSet, current)
 	for _, n := range slices.Sorted(maps.Keys(w.Revisions)) {
