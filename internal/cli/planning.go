@@ -146,6 +146,7 @@ func (o *planning) tryPod(ctx context.Context, r *whatif.Result) error {
 	if err != nil {
 		return err
 	}
+	d.Of = &r.State.DaemonSet.Spec.Template
 	if !o.showsValues {
 		d.Message = valuesOf(r).Hide(d.Message)
 	}

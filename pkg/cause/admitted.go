@@ -20,7 +20,7 @@ func admissionOf(st *daemonset.State) *admission.Verdict {
 	if s.Admission == nil {
 		return nil
 	}
-	v := admission.Check(s.Admission, st.PodFor(""), s.KubernetesVersion, s.Lacks)
+	v := admission.Check(s.Admission.For(&st.DaemonSet.Spec.Template), st.PodFor(""), s.KubernetesVersion, s.Lacks)
 	return &v
 }
 

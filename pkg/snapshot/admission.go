@@ -4,6 +4,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	nodev1 "k8s.io/api/node/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 )
 
 // Admission is what the API server looks at when the controller asks it to create
@@ -31,6 +32,7 @@ type Admission struct {
 // PodDryRun is what the API server answered when the user who asks created the pod
 // that the controller would create next, with dryRun=All.
 type PodDryRun struct {
+	Of      *corev1.PodTemplateSpec // the template of the pod; nil for whichever
 	Answer  DryRunAnswer
 	Message string          // the API server's words; empty for DryRunCreated
 	Spec    *corev1.PodSpec // DryRunCreated: what of the pod, as webhooks and policies made it, decides where it fits; else nil
@@ -46,6 +48,17 @@ const (
 	// runs, or did not answer
 	DryRunUnknown DryRunAnswer = "Unknown"
 )
+
+// For returns what the API server looks at when a pod of this template is created: without
+// what it answered to that of another.
+func (a *Admission) For(t *corev1.PodTemplateSpec) *Admission {
+	if a == nil || a.DryRun == nil || a.DryRun.Of == nil || equality.Semantic.DeepEqual(a.DryRun.Of, t) {
+		return a
+	}
+	c := *a
+	c.DryRun = nil
+	return &c
+}
 
 // Tried returns a copy of the Snapshot with what the API server answered in a dry run. The
 // Snapshot has an Admission.

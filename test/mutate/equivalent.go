@@ -51,6 +51,9 @@ var fitEquivalents = []equivalent{
 	},
 }
 
+// admissionEquivalents are those of pkg/admission.
+var admissionEquivalents = []equivalent{}
+
 // claims returns which candidates an equivalent of the list is about, by their
 // indices.
 func claims(all []mutant, list []equivalent) (map[int]equivalent, error) {

@@ -1,13 +1,14 @@
-// Command mutate breaks pkg/daemonset or pkg/fit on purpose, one place at a time,
-// and asks who notices: the tests, or only the oracle, which runs the real
-// controllers or schedulers. Nobody is a hole in both.
+// Command mutate breaks pkg/daemonset, pkg/fit or pkg/admission on purpose, one place
+// at a time, and asks who notices: the tests, or only the oracle, which runs the real
+// controllers or schedulers. Nobody is a hole in both. What the real API server says
+// of pkg/admission is asked end to end only (make admission), and not here.
 //
 //	go run ./test/mutate                        60 mutants, drawn by seed 1
 //	go run ./test/mutate -seed 7 -n 100         others, and more
 //	go run ./test/mutate -at place.go:178       all of one line, again
 //	go run ./test/mutate -all -oracle=false     every candidate, by the tests alone
 //	go run ./test/mutate -list                  what there is to draw from
-//	go run ./test/mutate -package pkg/fit       60 mutants of the other package
+//	go run ./test/mutate -package pkg/fit       60 mutants of another package
 //
 // Candidates are comparisons, booleans, sort keys, roundings, sums, numbers,
 // min and max, cases, and the fields of Profile: their uses, and the versions
@@ -46,7 +47,7 @@ import (
 // target is a package that can be broken.
 type target struct {
 	rules       string   // the package, from the top of the module
-	oracle      string   // the folder, under test, of the tests that run the real thing
+	oracle      string   // the folder, under test, of the tests that run the real thing; empty for none
 	programs    string   // what they call the folder of its programs, in the environment
 	states      []string // … and how many random states they draw of the newest version
 	equivalents []equivalent
@@ -55,6 +56,7 @@ type target struct {
 var targets = []target{
 	{"pkg/daemonset", "oracle", "ORACLE_PROGRAMS", []string{"ORACLE_STATES", "ORACLE_PLACEMENTS"}, equivalents},
 	{"pkg/fit", "scheduler", "SCHEDULER_PROGRAMS", []string{"SCHEDULER_STATES"}, fitEquivalents},
+	{"pkg/admission", "", "", nil, admissionEquivalents},
 }
 
 func main() {
@@ -85,7 +87,7 @@ type options struct {
 
 func parseOptions(args []string) (o options, err error) {
 	flags := flag.NewFlagSet("mutate", flag.ContinueOnError)
-	broken := flags.String("package", targets[0].rules, "the package that is broken: pkg/daemonset or pkg/fit")
+	broken := flags.String("package", targets[0].rules, "the package that is broken: pkg/daemonset, pkg/fit or pkg/admission")
 	flags.Uint64Var(&o.seed, "seed", 1, "which mutants are drawn")
 	flags.IntVar(&o.n, "n", 60, "how many, at least")
 	flags.BoolVar(&o.all, "all", false, "every candidate")
@@ -140,7 +142,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	began := time.Now()
 	fmt.Fprintf(out, "building %d candidates of %s, and what judges them\n", len(d.all), o.target.rules)
 	j := &judges{target: o.target, root: root, scratch: scratch, timeout: o.timeout}
-	if d.bad, err = j.build(ctx, s, d.all, o.oracle, o.target.env(scratch, o.states)); err != nil {
+	if d.bad, err = j.build(ctx, s, d.all, o.oracle && o.target.oracle != "", o.target.env(scratch, o.states)); err != nil {
 		return err
 	}
 	if err := d.choose(o); err != nil {
@@ -167,7 +169,10 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 // env has the oracle run for a short time, and keep the programs that it builds for
 // the next mutant. What the environment says already holds.
 func (t target) env(scratch string, states int) []string {
-	values := map[string]string{t.programs: filepath.Join(scratch, "programs")}
+	values := map[string]string{}
+	if t.programs != "" {
+		values[t.programs] = filepath.Join(scratch, "programs")
+	}
 	for _, name := range t.states {
 		values[name] = strconv.Itoa(states)
 	}
