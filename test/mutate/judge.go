@@ -20,6 +20,7 @@ type judges struct {
 	root    string // of the main module
 	scratch string
 	timeout time.Duration // of one program; what takes longer is caught
+	own     bool          // no others are asked
 	number  string        // the file that says which mutant is on
 	overlay string        // for go's -overlay: what stands for which file
 	rules   program
@@ -136,7 +137,9 @@ func (j *judges) packages(ctx context.Context) error {
 			j.rules = p
 			continue
 		}
-		j.others = append(j.others, p)
+		if !j.own {
+			j.others = append(j.others, p)
+		}
 	}
 	if j.rules.path == "" {
 		return fmt.Errorf("%s has no tests", j.target.rules)

@@ -7,6 +7,7 @@
 //	go run ./test/mutate -seed 7 -n 100         others, and more
 //	go run ./test/mutate -at place.go:178       all of one line, again
 //	go run ./test/mutate -all -oracle=false     every candidate, by the tests alone
+//	go run ./test/mutate -all -own              … by those of the package alone
 //	go run ./test/mutate -list                  what there is to draw from
 //	go run ./test/mutate -package pkg/fit       60 mutants of another package
 //
@@ -82,6 +83,7 @@ type options struct {
 	at      string
 	timeout time.Duration
 	oracle  bool
+	own     bool
 	states  int
 }
 
@@ -96,6 +98,7 @@ func parseOptions(args []string) (o options, err error) {
 	flags.StringVar(&o.at, "at", "", "every candidate of this line, as place.go:178")
 	flags.DurationVar(&o.timeout, "timeout", 5*time.Minute, "for the tests of one package; a mutant that takes longer is caught")
 	flags.BoolVar(&o.oracle, "oracle", true, "ask the real controllers or schedulers about what no test catches")
+	flags.BoolVar(&o.own, "own", false, "ask the tests of the package alone, which takes a fraction of the time")
 	flags.IntVar(&o.states, "states", 1000, "how many random states the oracle draws of the newest version")
 	if err := flags.Parse(args); err != nil {
 		return o, err
@@ -141,8 +144,8 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	}
 	began := time.Now()
 	fmt.Fprintf(out, "building %d candidates of %s, and what judges them\n", len(d.all), o.target.rules)
-	j := &judges{target: o.target, root: root, scratch: scratch, timeout: o.timeout}
-	if d.bad, err = j.build(ctx, s, d.all, o.oracle && o.target.oracle != "", o.target.env(scratch, o.states)); err != nil {
+	j := &judges{target: o.target, root: root, scratch: scratch, timeout: o.timeout, own: o.own}
+	if d.bad, err = j.build(ctx, s, d.all, o.oracle && !o.own && o.target.oracle != "", o.target.env(scratch, o.states)); err != nil {
 		return err
 	}
 	if err := d.choose(o); err != nil {
