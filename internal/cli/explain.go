@@ -100,7 +100,7 @@ func (o *explainOptions) run(ctx context.Context, args []string) error {
 	var items []*explain.Explanation
 	for i, st := range read {
 		if !o.many() {
-			if st, err = o.knowing(ctx, st, cause.NeedsOf(st)); err != nil {
+			if st, err = o.knowing(ctx, st, cause.NeedsOf(st).And(cause.NeedsOn(st, o.nodes))); err != nil {
 				return err
 			}
 			read[i] = st

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 )
@@ -158,7 +159,42 @@ func (a *answer) rules(n *explain.Node) {
 	if unset := n.Unset(); len(unset) > 0 {
 		row(joined(", ", unset...), "none is set", true)
 	}
+	if n.Fit != nil {
+		row("fit", a.fit(n), n.Fit.Code != cause.RoomNot)
+		if last := &t.Rows[len(t.Rows)-1]; n.Fit.Code == cause.RoomUnknown {
+			last.Cells[1] = screen.Cell{Lines: []string{"unknown"}, Tone: screen.Warn}
+		}
+	}
 	a.s.Add(screen.Body, t)
+}
+
+// fit says whether a pod would fit on a node now, with its arithmetic.
+func (a *answer) fit(n *explain.Node) string {
+	var asks []string
+	pods := ""
+	for _, m := range n.Fit.Amounts {
+		if m.Resource == "pods" {
+			pods = fmt.Sprintf("%s of %s pods free", m.Free, m.Allocatable)
+			continue
+		}
+		asks = append(asks, fmt.Sprintf("%s %s of %s free", m.Resource, m.Requested, m.Free))
+	}
+	f := with(n.Fit.Facts, daemonset.Facts{
+		"code": string(n.Fit.Code), "on": 1, "resource": firstOf(n.Fit.Facts["resources"]), "asks": joined(", ", asks...), "free": cmp.Or(fact(n.Fit.Facts, "free"), pods),
+		"preempts": len(n.Fit.Preempts), "victims": someNames(n.Fit.Preempts),
+	})
+	words := fill(a.now, f, append([]string{
+		"{code=Fits}{asks=}the pod requests nothing; {free}", "{code=Fits}the pod requests {asks}; {free}", "{code=Fits}",
+		"{code=Preempts}the scheduler removes {preempts:pod} of lower priority for it: {victims}", "{code=Unknown}not all that decides it could be read",
+	}, doesNotFit...)...)
+	if rules := n.Fit.NotModelled; len(rules) > 0 && n.Fit.Code != cause.RoomNot {
+		var names []string
+		for _, r := range rules {
+			names = append(names, string(r))
+		}
+		words = joined("; ", words, "not computed: "+joined(", ", names...))
+	}
+	return words
 }
 
 // podWords is a pod on the node that was asked for.

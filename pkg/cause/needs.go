@@ -35,6 +35,20 @@ func NeedsOf(st *daemonset.State) Needs {
 	return Needs{}.And(n)
 }
 
+// NeedsOn returns what says whether the next pod would fit on those of the nodes that
+// should have a pod and have none.
+func NeedsOn(st *daemonset.State, nodes []string) (n Needs) {
+	for i := range st.Nodes {
+		if d := &st.Nodes[i]; slices.Contains(nodes, d.Name) && wants(d) {
+			n.Nodes = append(n.Nodes, d.Name)
+		}
+	}
+	if len(n.Nodes) > 0 {
+		n.Claims = snapshot.ClaimsOf("", &st.DaemonSet.Spec.Template.Spec)
+	}
+	return Needs{}.And(n)
+}
+
 // unscheduled reports whether the scheduler has not found room for a pod.
 func unscheduled(p daemonset.Pod) bool {
 	return !p.Terminating && p.Object.Spec.NodeName == ""

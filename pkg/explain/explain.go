@@ -244,7 +244,7 @@ type BudgetHolder struct {
 type Problem = cause.Problem
 
 // Node is one node as the controller sees it. ShouldRun and MayStay are nil
-// where the nodes could not be read. Checks and Changes are given for nodes
+// where the nodes could not be read. Checks, Changes and Fit are given for nodes
 // that were asked for.
 type Node struct {
 	Name string `json:"name"` // its name
@@ -276,6 +276,10 @@ type Node struct {
 	// only with `--node`, otherwise absent: the fewest changes that together make the node eligible, or why there is no
 	// sensible one; absent if the node is eligible
 	Changes []daemonset.Remedy `json:"changes,omitempty"`
+
+	// only with `--node`, otherwise absent: whether a pod would fit on the node now; absent if the node is not eligible,
+	// and if it has a pod
+	Fit *cause.Room `json:"fit,omitempty"`
 }
 
 // Pod is one pod of the DaemonSet. Ignored says why no rule counts it.

@@ -166,6 +166,7 @@ func (g *given) nodes(asked []string) []Node {
 		}
 		if len(asked) > 0 && n.Object != nil {
 			v.Checks, v.Changes = g.st.Placement.Checks(n.Object), g.st.Placement.Remedies(n.Object)
+			v.Fit = g.causes.Room(n)
 		}
 		out = append(out, v)
 	}

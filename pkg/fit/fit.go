@@ -100,6 +100,17 @@ func (r Profile) On(w *Wanted, n *Node) Verdict {
 	return v
 }
 
+// Amounts returns what a pod requests beside what a node has of it: the number of pods,
+// cpu, memory, ephemeral storage, then others by name. Of what suffices Missing is 0 or
+// negative. It returns nothing where an amount cannot be counted.
+func (r Profile) Amounts(w *Wanted, n *Node) []Lack {
+	s, unreadable := r.newRoom(w, n)
+	if len(unreadable) > 0 {
+		return nil
+	}
+	return s.amounts()
+}
+
 // filter asks the plugins in the scheduler's order, up to the first that rejects.
 func (s *room) filter() Verdict {
 	if v, rejected := s.ofNode(); rejected {

@@ -174,13 +174,20 @@ func (s *room) fits() bool {
 
 // lacks returns what does not suffice.
 func (s *room) lacks() (out []Lack) {
-	if s.pods+1 > s.most {
-		out = append(out, Lack{corev1.ResourcePods, 1, s.pods, s.most, s.pods + 1 - s.most})
-	}
-	for _, a := range s.asks {
-		if a.amount > a.allocatable-a.used {
-			out = append(out, Lack{a.name, a.amount, a.used, a.allocatable, a.amount - (a.allocatable - a.used)})
+	for _, l := range s.amounts() {
+		if l.Missing > 0 {
+			out = append(out, l)
 		}
+	}
+	return out
+}
+
+// amounts returns what the pod asks for, beside what there is. Of what suffices nothing
+// is missing: Missing is then not above 0.
+func (s *room) amounts() []Lack {
+	out := []Lack{{corev1.ResourcePods, 1, s.pods, s.most, s.pods + 1 - s.most}}
+	for _, a := range s.asks {
+		out = append(out, Lack{a.name, a.amount, a.used, a.allocatable, a.amount - (a.allocatable - a.used)})
 	}
 	return out
 }
