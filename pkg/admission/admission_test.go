@@ -166,6 +166,20 @@ func TestRefusals(t *testing.T) {
 			assumed DefaultPodSecurity`,
 		},
 		{
+			"the first of several, by name", "ns; runtime vm select=f:1 select=e:1 select=d:1 select=c:1 select=b:1 select=a:1", "runtime=vm; select=a:2; select=b:2; select=c:2; select=d:2; select=e:2; select=f:2", "", `
+			RuntimeClass NodeSelectorConflicts vm nodeSelector[a] 2 1
+			   RemoveField nodeSelector[a]
+			passes 0
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"amounts are named in the order of their names", "ns; runtime vm overhead cpu=1 memory=1 example.com/a=1 example.com/b=1 example.com/c=1", "runtime=vm; overhead cpu=2 memory=1 example.com/a=1 example.com/b=1 example.com/c=1", "", `
+			RuntimeClass OverheadDiffers vm overhead cpu=2,example.com/a=1,example.com/b=1,example.com/c=1,memory=1 cpu=1,example.com/a=1,example.com/b=1,example.com/c=1,memory=1
+			   RemoveField overhead
+			passes 0
+			assumed DefaultPodSecurity`,
+		},
+		{
 			"a ServiceAccount that lists its Secrets", "ns; account strict strict=known", "account=strict; secret known; secret other", "", `
 			ServiceAccount SecretNotAllowed strict volumes[1].secret.secretName other
 			   ListSecret strict other
@@ -333,6 +347,49 @@ func TestRefusals(t *testing.T) {
 			assumed DefaultPodSecurity`,
 		},
 		{
+			"bounds are named in the order of the resources", "ns; range r Pod min cpu=1 memory=1 ephemeral-storage=1 example.com/a=1 example.com/b=1", "c", "", `
+			LimitRanger LimitRangeViolated r [MinWithoutRequest  cpu 1: -/-] [MinWithoutRequest  ephemeral-storage 1: -/-] [MinWithoutRequest  example.com/a 1: -/-] [MinWithoutRequest  example.com/b 1: -/-] [MinWithoutRequest  memory 1: -/-]
+			   SetRequest cpu 1
+			   SetRequest ephemeral-storage 1
+			   SetRequest example.com/a 1
+			   SetRequest example.com/b 1
+			   SetRequest memory 1
+			passes 0
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"only what is out of bounds is to be set: a limit that is the minimum, or above it, stays", "ns; range r Container min cpu=100m", "a cpu=50m/100m; b cpu=50m/200m", "", `
+			LimitRanger LimitRangeViolated r [RequestBelowMin a cpu 100m: 50m/100m] [RequestBelowMin b cpu 100m: 50m/200m]
+			   SetRequest a cpu 100m
+			   SetRequest b cpu 100m
+			passes 0
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"so does a request that is", "ns; range r Pod min cpu=2; range s Container max memory=1", "a cpu=1500m memory=1/2; b cpu=500m/500m memory=1/1", "", `
+			LimitRanger LimitRangeViolated r [LimitBelowMin  cpu 2: 2/500m]
+			   SetLimit cpu 2
+			LimitRanger LimitRangeViolated s [LimitAboveMax a memory 1: 1/2]
+			   SetLimit a memory 1
+			passes 0
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"and a limit that is the maximum", "ns; range r Pod max cpu=1", "a cpu=1500m; b cpu=1/1", "", `
+			LimitRanger LimitRangeViolated r [RequestAboveMax  cpu 1: 2500m/1]
+			   SetRequest cpu 1
+			passes 0
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"the largest amount that has thousandths", "ns; range r Container min cpu=1 ratio memory=9223372036854775", "a cpu=500m/9223372036854775 memory=1/9223372036854776", "", `
+			LimitRanger LimitRangeViolated r [RequestBelowMin a cpu 1: 500m/9223372036854775] [RatioAboveMax a memory 9223372036854775: 1/9223372036854776]
+			   SetRequest a cpu 1
+			   SetRequest a memory 2
+			passes 0
+			assumed DefaultPodSecurity`,
+		},
+		{
 			"limits are at most so many times requests", "ns; range r Container ratio cpu=2 memory=1", "a cpu=100m/250m memory=0/0", "", `
 			LimitRanger LimitRangeViolated r [RatioAboveMax a cpu 2: 100m/250m] [RatioWithoutRequest a memory 1: 0/0]
 			   SetRequest a cpu 125m
@@ -385,6 +442,12 @@ func TestRefusals(t *testing.T) {
 		},
 		{
 			"other defaults of requests, of the same limits", "ns; range a Container default cpu=2 request cpu=1; range b Container default cpu=2 request cpu=2", "c", "", `
+			passes -1
+			assumed LimitRangeOrder
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"other defaults of limits, of the same requests", "ns; range a Container default cpu=1 request cpu=1; range b Container default cpu=2 request cpu=1", "c", "", `
 			passes -1
 			assumed LimitRangeOrder
 			assumed DefaultPodSecurity`,
@@ -677,6 +740,23 @@ func TestRefusals(t *testing.T) {
 			PodSecurity DryRunRejected: pods "agent-" is forbidden: violates PodSecurity "baseline:latest": host namespaces (hostNetwork=true)
 			passes 0
 			assumed DefaultPodSecurity`,
+		},
+		{
+			"of two refusals of a rule the first is meant", `ns; runtime plain select=disk:ssd; tried Rejected pods "agent-" is forbidden: pod rejected: RuntimeClass "plain" conflicts`, "runtime=plain; select=disk:hdd; overhead cpu=1", "", `
+			RuntimeClass NodeSelectorConflicts plain nodeSelector[disk] hdd ssd: pods "agent-" is forbidden: pod rejected: RuntimeClass "plain" conflicts
+			   RemoveField nodeSelector[disk]
+			RuntimeClass OverheadWithoutClass plain overhead cpu=1
+			   RemoveField overhead
+			passes 0
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"words about a quota that are no answer", `ns baseline; tried Unknown exceeded quota: q`, "c; hostNetwork", "", `
+			PodSecurity PodSecurityViolated ns baseline latest [host namespaces hostNetwork=true]
+			   SetLevel ns privileged
+			passes 0
+			assumed NoPodSecurityExemption
+			assumed DryRunUnanswered exceeded quota: q`,
 		},
 		{
 			"an answer about the user tells nothing of the pod", `ns; hook images; tried Unknown pods is forbidden: User "jo" cannot create resource "pods"`, "c", "", `

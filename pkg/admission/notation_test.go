@@ -25,8 +25,8 @@ import (
 //	ns terminating
 //	account builder pull=a,b strict=x   a ServiceAccount with imagePullSecrets; strict: its pods may refer to x only;
 //	                                    lax, odd: the annotation says false, or nothing that can be read
-//	priority high 1000 never default    a PriorityClass
-//	runtime vm overhead cpu=250m select=a:b tolerate=k
+//	priority high 1000 never default    a PriorityClass; unsaid: without a preemptionPolicy
+//	runtime vm overhead cpu=250m memory=1 select=a:b tolerate=k
 //	range r Container min cpu=1 max cpu=2 default cpu=1 request cpu=1 ratio cpu=2
 //	quota q pods=3/5 cpu=1/?            what is used, of what is hard; ? is unknown
 //	quota q pods=3/5 scope BestEffort   or: class In high,low
@@ -46,8 +46,9 @@ import (
 //	profile Unconfined, windows         of the pod as a whole: AppArmor, and the system
 //	grace=-1 deadline=60                seconds
 //	env x, envFrom x                    a Secret that the last container refers to
-//	tolerate key=value:NoExecute@60     parts may be missing; without =value any value, without a key all keys
-//	account=x priority=high value=5 preempt=Never runtime=vm pull=x select=a:b overhead cpu=1 elsewhere
+//	tolerate key=value:NoExecute@60     parts may be missing; without =value any value, without a key all keys;
+//	                                    key~value leaves the operator out
+//	account=x priority=high value=5 preempt=Never runtime=vm pull=x select=a:b overhead cpu=1 memory=1 elsewhere
 
 func namespaceOf(t *testing.T, text string) (*snapshot.Admission, func(snapshot.What) bool) {
 	t.Helper()
@@ -132,9 +133,13 @@ func priorityOf(t *testing.T, words []string) schedulingv1.PriorityClass {
 	if slices.Contains(words, "never") {
 		policy = corev1.PreemptNever
 	}
-	return schedulingv1.PriorityClass{
+	class := schedulingv1.PriorityClass{
 		ObjectMeta: metav1.ObjectMeta{Name: words[0]}, Value: int32(value), GlobalDefault: slices.Contains(words, "default"), PreemptionPolicy: &policy,
 	}
+	if slices.Contains(words, "unsaid") {
+		class.PreemptionPolicy = nil
+	}
+	return class
 }
 
 func runtimeOf(t *testing.T, words []string) nodev1.RuntimeClass {
@@ -145,11 +150,17 @@ func runtimeOf(t *testing.T, words []string) nodev1.RuntimeClass {
 		case "overhead":
 		case "select":
 			k, v, _ := strings.Cut(value, ":")
-			schedulingOf(&r).NodeSelector = map[string]string{k: v}
+			if schedulingOf(&r).NodeSelector == nil {
+				r.Scheduling.NodeSelector = map[string]string{}
+			}
+			r.Scheduling.NodeSelector[k] = v
 		case "tolerate":
 			schedulingOf(&r).Tolerations = append(schedulingOf(&r).Tolerations, corev1.Toleration{Key: value, Operator: corev1.TolerationOpExists})
 		default:
-			r.Overhead = &nodev1.Overhead{PodFixed: list(t, w)}
+			if r.Overhead == nil {
+				r.Overhead = &nodev1.Overhead{PodFixed: corev1.ResourceList{}}
+			}
+			maps.Copy(r.Overhead.PodFixed, list(t, w))
 		}
 	}
 	return r
@@ -280,7 +291,10 @@ func podOf(t *testing.T, text string) *corev1.Pod {
 			last().EnvFrom = append(last().EnvFrom, corev1.EnvFromSource{ConfigMapRef: &corev1.ConfigMapEnvSource{}},
 				corev1.EnvFromSource{SecretRef: &corev1.SecretEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: words[1]}}})
 		case key == "overhead":
-			spec.Overhead = list(t, words[1])
+			spec.Overhead = corev1.ResourceList{}
+			for _, w := range words[1:] {
+				maps.Copy(spec.Overhead, list(t, w))
+			}
 		case key == "all":
 			r := requirements(t, words[1:])
 			spec.Resources = &r
@@ -306,6 +320,9 @@ func tolerationOf(t *testing.T, text string) corev1.Toleration {
 	out := corev1.Toleration{Key: key, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffect(effect)}
 	if equal {
 		out.Operator, out.Value = corev1.TolerationOpEqual, value
+	}
+	if key, value, bare := strings.Cut(key, "~"); bare {
+		out.Key, out.Operator, out.Value = key, "", value
 	}
 	if limited {
 		n, err := strconv.ParseInt(seconds, 10, 64)
@@ -380,6 +397,9 @@ func became(pod *corev1.Pod) string {
 		if x.Operator == corev1.TolerationOpEqual {
 			text += "=" + x.Value
 		}
+		if x.Operator == "" {
+			text += "~" + x.Value
+		}
 		if x.Effect != "" {
 			text += ":" + string(x.Effect)
 		}
@@ -423,7 +443,10 @@ func assign(t *testing.T, spec *corev1.PodSpec, key, value string) {
 		spec.ImagePullSecrets = append(spec.ImagePullSecrets, corev1.LocalObjectReference{Name: value})
 	case "select":
 		k, v, _ := strings.Cut(value, ":")
-		spec.NodeSelector = map[string]string{k: v}
+		if spec.NodeSelector == nil {
+			spec.NodeSelector = map[string]string{}
+		}
+		spec.NodeSelector[k] = v
 	default:
 		t.Fatalf("%s is no field of a pod", key)
 	}
