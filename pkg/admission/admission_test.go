@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -9,6 +10,7 @@ import (
 )
 
 func TestRefusals(t *testing.T) {
+	long := strings.Repeat(strings.Repeat("a", 61)+".", 3) + strings.Repeat("a", 61) // a domain that leaves no room for a prefix
 	for _, tt := range []struct{ why, ns, pod, version, want string }{
 		{
 			"nothing rejects a plain pod in a plain namespace", "ns", "c", "", `
@@ -296,6 +298,89 @@ func TestRefusals(t *testing.T) {
 			"the same port twice on the host's network", "ns", "a; port 80; b; port 81; port 80/UDP; port 80; hostNetwork", "", `
 			Validation PodInvalid [HostPortTwice spec.containers[1].ports[2].hostPort b //80]
 			   RemoveField containers[1].ports[2] b
+			passes 0
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"twice in one container that inits; those do not run at the same time", "ns", "init h; port 80 init; init i; port 80 init; port 81 init; port 80 init; c; hostNetwork", "", `
+			Validation PodInvalid [HostPortTwice spec.initContainers[1].ports[2].hostPort i //80]
+			   RemoveField initContainers[1].ports[2] i
+			passes 0
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"ports of its own network a pod may have twice", "ns", "a; port 80; port 80", "", `
+			passes -1
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"what the pod as a whole has was dropped before v1.34", "ns", "all cpu=2/1; a", "v1.33.0", `
+			passes -1
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"hugepages and a device", "ns; range r Container default hugepages-2Mi=2Mi request hugepages-2Mi=2Mi", "c z.example.com/x=1/1", "", `
+			Validation PodInvalid [HugePagesOnly spec.containers[0].resources c]
+			   SetRequest c memory
+			passes 0
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"cpu is enough", "ns", "c cpu=1 hugepages-2Mi=2Mi/2Mi", "", `
+			passes -1
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"a request for hugepages by default, and no limit", "ns; range r Container min hugepages-2Mi=2Mi", "c", "", `
+			Validation PodInvalid [NoLimit spec.containers[0].resources.limits c hugepages-2Mi 2Mi] [HugePagesOnly spec.containers[0].resources c]
+			   SetLimit c hugepages-2Mi 2Mi
+			   SetRequest c memory
+			   SetRequest c memory
+			passes 0
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"what is invalid is named in the order of the resources", "ns; range r Container default cpu=1 memory=1 ephemeral-storage=1 request cpu=1 memory=1 ephemeral-storage=1", "c cpu=2 memory=2 ephemeral-storage=2 example.com/a=1 example.com/b=1", "", `
+			Validation PodInvalid [RequestAboveLimit spec.containers[0].resources.requests c cpu 2 1] [RequestAboveLimit spec.containers[0].resources.requests c ephemeral-storage 2 1] [NoLimit spec.containers[0].resources.limits c example.com/a 1] [NoLimit spec.containers[0].resources.limits c example.com/b 1] [RequestAboveLimit spec.containers[0].resources.requests c memory 2 1]
+			   SetLimit c cpu 2
+			   SetLimit c ephemeral-storage 2
+			   SetLimit c example.com/a 1
+			   SetLimit c example.com/b 1
+			   SetLimit c memory 2
+			passes 0
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"of the pod as a whole, too; a limit that is the pod's, below it, or of what the pod has none, is fine",
+			"ns; range r Container default cpu=9 memory=9 hugepages-2Mi=4Mi hugepages-1Gi=2Gi ephemeral-storage=1 request cpu=2 memory=2 hugepages-2Mi=4Mi hugepages-1Gi=2Gi",
+			"all cpu=1/9 memory=1/10 hugepages-2Mi=2Mi/2Mi hugepages-1Gi=1Gi/1Gi; a", "", `
+			Validation PodInvalid [PodBelowContainers spec.resources.requests[cpu] cpu 1 2] [PodBelowContainers spec.resources.requests[hugepages-1Gi] hugepages-1Gi 1Gi 2Gi] [PodBelowContainers spec.resources.requests[hugepages-2Mi] hugepages-2Mi 2Mi 4Mi] [PodBelowContainers spec.resources.requests[memory] memory 1 2] [PodBelowContainers spec.resources.limits[hugepages-1Gi] hugepages-1Gi 1Gi 2Gi] [PodBelowContainers spec.resources.limits[hugepages-2Mi] hugepages-2Mi 2Mi 4Mi] [ContainerAbovePod spec.resources.containers[0][hugepages-1Gi].limits a hugepages-1Gi 2Gi 1Gi] [ContainerAbovePod spec.resources.containers[0][hugepages-2Mi].limits a hugepages-2Mi 4Mi 2Mi]
+			   SetRequest cpu 2
+			   SetRequest hugepages-1Gi 2Gi
+			   SetLimit hugepages-1Gi 2Gi
+			   SetRequest hugepages-2Mi 4Mi
+			   SetLimit hugepages-2Mi 4Mi
+			   SetRequest memory 2
+			   SetRequest hugepages-1Gi 2Gi
+			   SetLimit hugepages-1Gi 2Gi
+			   SetRequest hugepages-2Mi 4Mi
+			   SetLimit hugepages-2Mi 4Mi
+			   SetLimit a hugepages-1Gi 1Gi
+			   SetLimit a hugepages-2Mi 2Mi
+			passes 0
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"a limit of the pod that is what its containers request stays", "ns; range r Container request cpu=2", "all cpu=1/2; a", "", `
+			Validation PodInvalid [PodBelowContainers spec.resources.requests[cpu] cpu 1 2]
+			   SetRequest cpu 2
+			passes 0
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"hugepages that the pod as a whole requests", "ns", "all memory=1 hugepages-2Mi=4Mi; a", "v1.36.0", `
+			Validation PodInvalid [NoLimit spec.resources.limits hugepages-2Mi 4Mi]
+			   SetLimit hugepages-2Mi 4Mi
 			passes 0
 			assumed DefaultPodSecurity`,
 		},
@@ -591,6 +676,35 @@ func TestRefusals(t *testing.T) {
 			assumed DefaultPodSecurity`,
 		},
 		{
+			"one about selected namespaces", "ns; quota far pods=0/3 scope CrossNamespacePodAffinity", "selected", "", `
+			far passes 3: pods +1 0/3
+			passes 3
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"but none about its own", "ns; quota far pods=0/3 scope CrossNamespacePodAffinity", "near", "", `
+			passes -1
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"no class is no value, not even an empty one", "ns; quota a pods=0/9 class In ,high; quota b pods=0/8 class NotIn ,high", "c", "", `
+			b passes 8: pods +1 0/8
+			passes 8
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"another class than that of the pod", "ns; priority high 5; quota a pods=0/9 class In usual", "priority=high; c", "", `
+			passes -1
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"resources of Kubernetes' own, those of a quota, and names that are too long for one are not counted",
+			"ns; quota q pods=0/9 requests.kubernetes.io/x=0/4 requests.requests.example.com/x=0/4 requests." + long + "/x=0/4", "c kubernetes.io/x=1/1 requests.example.com/x=1/1 " + long + "/x=1/1", "", `
+			q passes 9: pods +1 0/9
+			passes 9
+			assumed DefaultPodSecurity`,
+		},
+		{
 			"quotas of classes: the default class counts, and NotIn is met by no class too", "ns; priority usual 5 default; quota a pods=0/9 class In usual; quota b pods=0/8 class NotIn high; quota c pods=0/7 class DoesNotExist", "c", "", `
 			a passes 9: pods +1 0/9
 			b passes 8: pods +1 0/8
@@ -798,6 +912,7 @@ func TestUsed(t *testing.T) {
 		want            string
 	}{
 		{"what the quota limits, and the pod has", "q pods=0/1 cpu=0/1 limits.cpu=0/1 memory=0/1", "a cpu=1/2; b cpu=1", corev1.PodRunning, "cpu=2,limits.cpu=2,pods=1"},
+		{"what the pod has nothing of is not used", "q cpu=0/1 pods=0/1", "a cpu=0", corev1.PodRunning, "pods=1"},
 		{"a pod that has ended is an object still", "q pods=0/1 count/pods=0/1 cpu=0/1", "a cpu=1/2", corev1.PodSucceeded, "count/pods=1"},
 		{"so is one that failed", "q pods=0/1 count/pods=0/1", "a cpu=1/2", corev1.PodFailed, "count/pods=1"},
 		{"one out of scope is not counted", "q pods=0/1 scope BestEffort", "a cpu=1/2", corev1.PodRunning, ""},
@@ -834,5 +949,28 @@ func TestRuleOf(t *testing.T) {
 		if got := ruleOf(tt.message); got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.message, got, tt.want)
 		}
+	}
+}
+
+// TestPasses: how often an amount fits into what a quota has left.
+func TestPasses(t *testing.T) {
+	for _, tt := range []struct {
+		requested, used, hard string
+		want                  int64
+		why                   string
+	}{
+		{"2", "1", "6", 2, "the rest is too little for a third"},
+		{"2", "6", "6", 0, "nothing is left"},
+		{"2", "7", "6", 0, "less than nothing"},
+		{"0", "1", "6", 0, "of nothing nobody asks"},
+		{"-1", "1", "6", 0, "nor of less"},
+		{"1n", "0", "1", 1_000_000_000, "the smallest amount that there is"},
+		{"1n", "0", "9E", math.MaxInt64, "as often as can be counted"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			if got := (Amount{Requested: parse(t, tt.requested), Used: parse(t, tt.used), Hard: parse(t, tt.hard)}).Passes(); got != tt.want {
+				t.Errorf("%d, want %d", got, tt.want)
+			}
+		})
 	}
 }

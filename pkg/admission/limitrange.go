@@ -157,7 +157,7 @@ func (b Bound) aboveMax() BoundCode {
 		return MaxWithoutLimit
 	case limit > bound:
 		return LimitAboveMax
-	case b.Request != nil && request > bound:
+	case request > bound: // without one it is 0
 		return RequestAboveMax
 	}
 	return ""

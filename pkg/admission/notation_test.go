@@ -41,14 +41,16 @@ import (
 //	all cpu=1/2                         what the pod as a whole requests and limits
 //	hostNetwork, hostPath, privileged   what Pod Security forbids
 //	secret x                            a volume
-//	port 80, port 80/UDP                of the last container
+//	port 80, port 80/UDP, port 80 init  of the last container, of the last one that inits
 //	probe 10.0.0.1                      of the last container, to an address
 //	profile Unconfined, windows         of the pod as a whole: AppArmor, and the system
+//	context                             a security context of the pod as a whole that says nothing
 //	grace=-1 deadline=60                seconds
 //	env x, envFrom x                    a Secret that the last container refers to
 //	tolerate key=value:NoExecute@60     parts may be missing; without =value any value, without a key all keys;
 //	                                    key~value leaves the operator out
-//	account=x priority=high value=5 preempt=Never runtime=vm pull=x select=a:b overhead cpu=1 memory=1 elsewhere
+//	account=x priority=high value=5 preempt=Never runtime=vm pull=x select=a:b overhead cpu=1 memory=1
+//	elsewhere, selected, near           affinity to pods of a named namespace, of selected ones, of its own
 
 func namespaceOf(t *testing.T, text string) (*snapshot.Admission, func(snapshot.What) bool) {
 	t.Helper()
@@ -259,7 +261,7 @@ func podOf(t *testing.T, text string) *corev1.Pod {
 			yes := true
 			last().SecurityContext = &corev1.SecurityContext{Privileged: &yes}
 		case key == "apparmor":
-			pod.Annotations = map[string]string{"container.apparmor.security.beta.kubernetes.io/" + last().Name: words[1]}
+			pod.Annotations = map[string]string{"container.apparmor.security.beta.kubernetes.io/" + last().Name: strings.Join(words[1:], " ")}
 		case key == "probe":
 			last().ReadinessProbe = &corev1.Probe{ProbeHandler: corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Host: words[1]}}}
 		case key == "profile":
@@ -267,6 +269,8 @@ func podOf(t *testing.T, text string) *corev1.Pod {
 			if len(words) > 2 {
 				spec.SecurityContext.AppArmorProfile.LocalhostProfile = &words[2]
 			}
+		case key == "context":
+			spec.SecurityContext = &corev1.PodSecurityContext{}
 		case key == "windows":
 			spec.OS = &corev1.PodOS{Name: corev1.Windows}
 		case key == "linux":
@@ -279,9 +283,17 @@ func podOf(t *testing.T, text string) *corev1.Pod {
 			if err != nil {
 				t.Fatal(err)
 			}
-			last().Ports = append(last().Ports, corev1.ContainerPort{ContainerPort: int32(n), Protocol: corev1.Protocol(protocol)})
+			of := last
+			if slices.Contains(words, "init") {
+				of = func() *corev1.Container { return &spec.InitContainers[len(spec.InitContainers)-1] }
+			}
+			of().Ports = append(of().Ports, corev1.ContainerPort{ContainerPort: int32(n), Protocol: corev1.Protocol(protocol)})
 		case key == "elsewhere":
 			spec.Affinity = &corev1.Affinity{PodAffinity: &corev1.PodAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.WeightedPodAffinityTerm{{PodAffinityTerm: corev1.PodAffinityTerm{Namespaces: []string{"other"}}}}}}
+		case key == "selected":
+			spec.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{NamespaceSelector: &metav1.LabelSelector{}}}}}
+		case key == "near":
+			spec.Affinity = &corev1.Affinity{PodAffinity: &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{}}}}
 		case key == "tolerate":
 			spec.Tolerations = append(spec.Tolerations, tolerationOf(t, words[1]))
 		case key == "env":

@@ -95,7 +95,7 @@ func (c *check) podLevelDefaults() {
 	if c.version.appArmorFields {
 		setAppArmor(c.pod)
 	}
-	if c.version.podLevelResources && c.version.lateDefaults && hasPodLevelResources(c.pod) {
+	if c.version.lateDefaults && hasPodLevelResources(c.pod) {
 		setPodLevelHugePages(c.pod)
 		setPodLevelRequests(c.pod)
 		setPodLevelLimits(c.pod)

@@ -19,7 +19,7 @@ func evaluatorOf(minor int) policy.Evaluator {
 		return e.(policy.Evaluator)
 	}
 	var newest *api.Version
-	if minor > 0 {
+	if minor != 0 {
 		v := api.MajorMinorVersion(1, minor)
 		newest = &v
 	}
@@ -45,20 +45,18 @@ func (c *check) podSecurity() {
 	labels := c.in.Namespace.Labels
 	privileged := api.LevelVersion{Level: api.LevelPrivileged, Version: api.LatestVersion()}
 	enforced, _ := api.PolicyToEvaluate(labels, api.Policy{Enforce: privileged, Audit: privileged, Warn: privileged})
-	if _, labeled := labels[api.EnforceLevelLabel]; !labeled {
-		c.assume(Assumption{What: DefaultPodSecurity})
-		return
-	}
 	violations := c.violations(enforced.Enforce)
-	if len(violations) == 0 {
-		return
+	switch _, labeled := labels[api.EnforceLevelLabel]; {
+	case !labeled: // and so privileged, which forbids nothing
+		c.assume(Assumption{What: DefaultPodSecurity})
+	case len(violations) > 0:
+		c.assume(Assumption{What: NoPodSecurityExemption})
+		c.refuse(Refusal{
+			Rule: PodSecurity, Reason: PodSecurityViolated, Name: c.in.Namespace.Name,
+			Level: string(enforced.Enforce.Level), Version: enforced.Enforce.Version.String(), Violations: violations,
+			Remedies: []Remedy{{Do: SetLevel, Name: c.in.Namespace.Name, Value: string(c.strictest(enforced.Enforce))}},
+		})
 	}
-	c.assume(Assumption{What: NoPodSecurityExemption})
-	c.refuse(Refusal{
-		Rule: PodSecurity, Reason: PodSecurityViolated, Name: c.in.Namespace.Name,
-		Level: string(enforced.Enforce.Level), Version: enforced.Enforce.Version.String(), Violations: violations,
-		Remedies: []Remedy{{Do: SetLevel, Name: c.in.Namespace.Name, Value: string(c.strictest(enforced.Enforce))}},
-	})
 }
 
 func (c *check) violations(lv api.LevelVersion) []Violation {

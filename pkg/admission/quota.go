@@ -31,7 +31,7 @@ type Quota struct {
 // nothing.
 func Used(q *corev1.ResourceQuota, pod *corev1.Pod, kubernetesVersion string) corev1.ResourceList {
 	c := &check{version: rulesOf(kubernetesVersion), pod: pod}
-	if len(countedOf(q.Status.Hard)) == 0 || !c.inScope(q) {
+	if !c.inScope(q) {
 		return nil
 	}
 	used := c.usage()
@@ -165,7 +165,7 @@ func countedOf(hard corev1.ResourceList) []corev1.ResourceName {
 	for _, name := range slices.Sorted(maps.Keys(hard)) {
 		request, requests := strings.CutPrefix(string(name), corev1.DefaultResourceRequestsPrefix)
 		extended := requests && (!isNative(name) || strings.HasPrefix(request, deviceClassPrefix))
-		if slices.Contains(plain, name) || isHugePages(name) || isHugePages(corev1.ResourceName(request)) || extended {
+		if slices.Contains(plain, name) || isHugePages(corev1.ResourceName(request)) || extended {
 			all = append(all, name)
 		}
 	}

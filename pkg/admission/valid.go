@@ -57,9 +57,9 @@ func (c *check) validate() {
 		}
 	}
 	for i := range spec.InitContainers { // each for itself: they do not run at the same time
-		all = append(all, samePorts("spec.initContainers", spec.InitContainers[i:i+1])...)
+		all = append(all, samePorts("spec.initContainers", spec.InitContainers[:i+1], i)...)
 	}
-	all = append(all, samePorts("spec.containers", spec.Containers)...)
+	all = append(all, samePorts("spec.containers", spec.Containers, 0)...)
 	if r := spec.Resources; c.version.podLevelResources && r != nil {
 		all = append(all, invalidResources(r, "spec.resources")...)
 		all = append(all, c.inconsistent()...)
@@ -105,11 +105,11 @@ func invalidResources(r *corev1.ResourceRequirements, path string) []Invalid {
 	return all
 }
 
-// samePorts finds ports that are the same port of the host.
-func samePorts(path string, list []corev1.Container) []Invalid {
+// samePorts finds ports that are the same port of the host, from one container on.
+func samePorts(path string, list []corev1.Container, from int) []Invalid {
 	var all []Invalid
 	seen := map[string]bool{}
-	for i := range list {
+	for i := from; i < len(list); i++ {
 		for j, p := range list[i].Ports {
 			port := fmt.Sprintf("%s/%s/%d", p.Protocol, p.HostIP, p.HostPort)
 			if p.HostPort != 0 && seen[port] {
