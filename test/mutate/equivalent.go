@@ -52,7 +52,32 @@ var fitEquivalents = []equivalent{
 }
 
 // admissionEquivalents are those of pkg/admission.
-var admissionEquivalents = []equivalent{}
+var admissionEquivalents = []equivalent{
+	{
+		"admission.go", "check.verdict", `q.Passes != Unlimited && (v.Passes == Unlimited || q.Passes < v.Passes)`, `q.Passes != Unlimited && (v.Passes == Unlimited || q.Passes <= v.Passes)`,
+		"a number is replaced by an equal one",
+	},
+	{
+		"classes.go", "merged", `all[i+1:]`, `all[i+0:]`,
+		"one that is equal does not count, and the toleration itself is",
+	},
+	{
+		"pod.go", "setPodLevelLimits", `request.Cmp(sum) > 0`, `request.Cmp(sum) >= 0`,
+		"an amount is replaced by an equal one",
+	},
+	{
+		"quota.go", "check.quotas", `verdict.Passes == Unlimited || passes < verdict.Passes`, `verdict.Passes == Unlimited || passes <= verdict.Passes`,
+		"a number is replaced by an equal one",
+	},
+	{
+		"quota.go", "Amount.Passes", `left.Sign() <= 0 || a.Requested.Sign() <= 0`, `left.Sign() < 0 || a.Requested.Sign() <= 0`,
+		"into nothing an amount fits as often as nothing divided by it says, which is 0",
+	},
+	{
+		"quota.go", "nanos", `n.Mul(n, new(big.Int).Exp(big.NewInt(10), big.NewInt(9-int64(d.Scale())), nil))`, `n.Mul(n, new(big.Int).Exp(big.NewInt(10), big.NewInt(10-int64(d.Scale())), nil))`,
+		"of two quantities in another unit, the quotient is the same",
+	},
+}
 
 // claims returns which candidates an equivalent of the list is about, by their
 // indices.
