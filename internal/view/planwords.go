@@ -274,6 +274,7 @@ var assumptions = []struct {
 	{plan.AssumeNewPods, []string{"{unfit=yes}every new pod that fits becomes available", "every new pod becomes available[, except on {FailureConfined:such node}]"}},
 	{plan.AssumeStart, []string{
 		"{source=Flag}a new pod is Ready {value@} after its creation (--start)",
+		"{value=0s}a new pod is Ready within a second of its creation (measured)",
 		"a new pod is Ready {StartFast@} to {StartSlow@} after its creation, as 80% of the measured pods were",
 		"a new pod is Ready {value@} after its creation (measured)",
 	}},
