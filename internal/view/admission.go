@@ -34,22 +34,25 @@ var rejecting = map[admission.Reason]string{
 var rejections = map[admission.Reason][]string{
 	admission.NamespaceNotFound:       {"namespace {name} does not exist, so no pod can be created there"},
 	admission.NamespaceTerminating:    {"namespace {name} is being deleted, so no pod can be created there"},
-	admission.ServiceAccountNotFound:  {`the template names ServiceAccount "{name}", which does not exist in namespace {namespace}`},
+	admission.ServiceAccountNotFound:  {`{now=true}ServiceAccount "{name}", which it names, does not exist in namespace {namespace} any more`, `the template names ServiceAccount "{name}", which does not exist in namespace {namespace}`},
 	admission.SecretNotAllowed:        {`ServiceAccount "{name}" allows only the Secrets that it lists, and {field} refers to {value}`},
-	admission.PriorityClassNotFound:   {`the template names PriorityClass "{name}", which does not exist`},
+	admission.PriorityClassNotFound:   {`{now=true}PriorityClass "{name}", which it names, does not exist any more`, `the template names PriorityClass "{name}", which does not exist`},
 	admission.PriorityDiffers:         {`{field} is {value}, but PriorityClass "{name}" has {want}`},
 	admission.PreemptionPolicyDiffers: {`{field} is {value}, but PriorityClass "{name}" has {want}`},
-	admission.RuntimeClassNotFound:    {`the template names RuntimeClass "{name}", which does not exist`},
+	admission.RuntimeClassNotFound:    {`{now=true}RuntimeClass "{name}", which it names, does not exist any more`, `the template names RuntimeClass "{name}", which does not exist`},
 	admission.OverheadDiffers:         {`{field} is {value}, but RuntimeClass "{name}" has {want}`},
 	admission.OverheadWithoutClass:    {"{field} is set, but no RuntimeClass sets an overhead"},
 	admission.NodeSelectorConflicts:   {`{field} is {value}, but RuntimeClass "{name}" wants {want}`},
 	admission.PodInvalid:              {"with the defaults of a pod the template is invalid: {details}"},
 	admission.LimitRangeViolated:      {`LimitRange "{name}" of namespace {namespace}: {details}`},
-	admission.PodSecurityViolated:     {"the template does not comply with its namespace: {namespace} enforces the Pod Security level {level}[ of {version}], which forbids {details}"},
-	admission.QuotaExceeded:           {`ResourceQuota "{name}" of namespace {namespace}: {details}`},
-	admission.QuotaMustSpecify:        {`ResourceQuota "{name}" of namespace {namespace} counts {details}, which every container must then set`},
-	admission.QuotaStatusUnknown:      {`the controller has not counted yet what ResourceQuota "{name}" of namespace {namespace} is used for ({details})`},
-	admission.DryRunRejected:          {"the API server rejects the new pod in a dry run"},
+	admission.PodSecurityViolated: {
+		"{now=true}namespace {namespace} now enforces the Pod Security level {level}[ of {version}], which forbids {details}",
+		"the template does not comply with its namespace: {namespace} enforces the Pod Security level {level}[ of {version}], which forbids {details}",
+	},
+	admission.QuotaExceeded:      {`ResourceQuota "{name}" of namespace {namespace}: {details}`},
+	admission.QuotaMustSpecify:   {`ResourceQuota "{name}" of namespace {namespace} counts {details}, which every container must then set`},
+	admission.QuotaStatusUnknown: {`the controller has not counted yet what ResourceQuota "{name}" of namespace {namespace} is used for ({details})`},
+	admission.DryRunRejected:     {"the API server rejects the new pod in a dry run"},
 }
 
 // bounds say how a LimitRange is violated.
@@ -61,9 +64,15 @@ var bounds = map[admission.BoundCode]string{
 	admission.RatioAboveMax: "{whose} limits {resource} to {limited} and requests {asked}, and the ratio is at most {bound}",
 }
 
-// rejection says why the API server rejects a pod; terse is in a few words.
-func (a *sheet) rejection(r *admission.Refusal) (words, terse string) {
+// rejection says why the API server rejects a pod; terse is in a few words. before is how
+// many pods of the same template it has admitted.
+func (a *sheet) rejection(r *admission.Refusal, before int) (words, terse string) {
 	f := daemonset.Facts{"namespace": a.h.DaemonSet.Namespace, "room": 0}
+	likely := ""
+	if before > 0 {
+		likely = fill(a.now, daemonset.Facts{"n": before}, "likely not the template: {n:running pod was|running pods were} admitted with it; ")
+		f["now"] = true
+	}
 	for key, value := range map[string]string{"name": r.Name, "level": r.Level, "field": r.Field, "value": r.Value, "want": r.Want, "details": strings.Join(detailsOf(r), ", and ")} {
 		if value != "" {
 			f[key] = value
@@ -72,7 +81,8 @@ func (a *sheet) rejection(r *admission.Refusal) (words, terse string) {
 	if r.Version != "latest" && r.Version != "" {
 		f["version"] = r.Version
 	}
-	return fill(a.now, f, rejections[r.Reason]...), fill(a.now, f, rejecting[r.Reason])
+	words = fill(a.now, f, rejections[r.Reason]...)
+	return likely + words, fill(a.now, f, rejecting[r.Reason])
 }
 
 // detailsOf returns what a rule finds wrong, each in a few words.
@@ -115,20 +125,20 @@ func amountWords(x *admission.Amount) string {
 
 // admitted says why the API server rejects new pods of a template, or all but some, what
 // shows it, and what to change.
-func (a *sheet) admitted(v *admission.Verdict, lacking int) {
+func (a *sheet) admitted(v *admission.Verdict, lacking, before int) {
 	if v == nil {
 		return
 	}
 	if len(v.Refusals) == 0 {
 		if q, x := cause.Narrowest(v); q != nil && lacking > 0 {
-			a.add(screen.Cause, `ResourceQuota "%s" of namespace %s has room for %s: %s`, q.Name, a.h.DaemonSet.Namespace, Plural(int(q.Passes), "more pod"), amountWords(x))
+			a.add(screen.Cause, `the quota, not the DaemonSet: ResourceQuota "%s" of namespace %s has room for %s: %s`, q.Name, a.h.DaemonSet.Namespace, Plural(int(q.Passes), "more pod"), amountWords(x))
 			a.s.Add(screen.Check, a.kubectl("kubectl describe resourcequota", a.namespace(), screen.Quote(q.Name)))
 			a.raiseQuota(q.Name, []admission.Amount{*x}, int(q.Passes)+lacking)
 		}
 		return
 	}
 	r := &v.Refusals[0]
-	words, _ := a.rejection(r)
+	words, _ := a.rejection(r, before)
 	if r.Message != "" {
 		words += `; it answers "` + screen.Clean(r.Message) + `"`
 	}
@@ -140,7 +150,7 @@ func (a *sheet) admitted(v *admission.Verdict, lacking int) {
 		a.raiseQuota(r.Name, r.Amounts, lacking)
 		return
 	}
-	a.remedies(r)
+	a.remedies(r, before > 0)
 }
 
 // raiseQuota says to how much a quota has to be raised so that so many pods are
@@ -149,9 +159,13 @@ func (a *sheet) raiseQuota(name string, amounts []admission.Amount, pods int) {
 	var to []string
 	for i := range amounts {
 		n := cause.NeededFor(&amounts[i], pods)
-		to = append(to, fmt.Sprintf("%s to %s", amounts[i].Resource, n.String()))
+		to = append(to, fmt.Sprintf("%s from %s to %s", amounts[i].Resource, amounts[i].Hard.String(), n.String()))
 	}
-	a.add(screen.Fix, `ask the team that manages ResourceQuota "%s" to raise %s, for %s in all`, name, strings.Join(to, " and "), Plural(pods, "more pod"))
+	sum := ", for " + Plural(pods, "more pod")
+	if len(amounts) == 1 && amounts[0].Resource == corev1.ResourcePods {
+		sum = fmt.Sprintf(" (%s used + %d new)", amounts[0].Used.String(), pods)
+	}
+	a.add(screen.Fix, `ask the team that manages ResourceQuota "%s" to raise %s%s`, name, strings.Join(to, " and "), sum)
 }
 
 // looksAt is a command that shows what rejects a pod.
@@ -181,15 +195,20 @@ var remedyWords = map[admission.RemedyCode][]string{
 	admission.CreateRuntimeClass:   {"create the RuntimeClass, or name another one in the template (runtimeClassName)"},
 	admission.ListSecret:           {"list Secret {value} in the ServiceAccount"},
 	admission.RemoveField:          {"remove {field} from the template"},
-	admission.SetLevel:             {"change the template so that it complies; or, if whoever is responsible for the namespace agrees, label it:"},
+	admission.SetLevel:             {"{runs=true}if whoever is responsible for the namespace agrees, label it:", "change the template so that it complies; or, if whoever is responsible for the namespace agrees, label it:"},
 	admission.SetRequest:           {"set the request of {whose} for {resource}[ to {amount}]"},
 	admission.SetLimit:             {"set the limit of {whose} for {resource}[ to {amount}]"},
 }
 
-func (a *sheet) remedies(r *admission.Refusal) {
+func (a *sheet) remedies(r *admission.Refusal, runs bool) {
 	var said []string
+	defer func() {
+		if runs && r.Reason == admission.PodSecurityViolated {
+			a.act(screen.Fix, "or change the template so that it complies (starts a rollout of all pods, also of those that run)", nil)
+		}
+	}()
 	for _, m := range r.Remedies {
-		f := daemonset.Facts{"whose": "the pod"}
+		f := daemonset.Facts{"whose": "the pod", "runs": runs}
 		if m.Container != "" {
 			f["whose"] = "container " + m.Container
 		}
@@ -209,7 +228,7 @@ func (a *sheet) remedies(r *admission.Refusal) {
 		var c screen.Command
 		effect := ""
 		if m.Do == admission.SetLevel {
-			effect = fill(a.now, f, "{value=privileged}every pod of the namespace may then do what it likes on its node", "every pod of the namespace may then do what level {value} allows")
+			effect = fill(a.now, f, "{value=privileged}Pod Security then forbids no pod of the namespace anything", "every pod of the namespace may then do what level {value} allows")
 			c = a.kubectl("kubectl label --overwrite namespace", screen.Quote(m.Name), screen.Word("pod-security.kubernetes.io/enforce="+m.Value))
 		}
 		a.act(screen.Fix, words, c, effect)

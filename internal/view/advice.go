@@ -39,10 +39,10 @@ var advices = map[explain.AdviceCode][]string{
 		"ask the team that runs {where} to repair {count?it|them} (Check); a node that comes back before {afterFirst}[{afterLast=} is solved][{two=true} and {afterLast} are solved][{two=false} to {afterLast} are solved] gets a pod of revision {spreads}",
 		"repair {where}, or ask the team that runs {count?it|them} (Check)[; {noRollback}]",
 	},
-	explain.AdviseLookAhead:    {"{inPlan=true}{goesBack=false}it will stop: correct what the headline names", "{inPlan=true}{back}, unless you can correct this before the controller gets there", "it will stop: see why[ ({Preview})], and correct that"},
+	explain.AdviseLookAhead:    {"{inPlan=true}{goesBack=false}it will stop: correct what the headline names", "{inPlan=true}{back}: the controller may take the next step at any moment", "it will stop: see why[ ({Preview})], and correct that"},
 	explain.AdviseMakeRoom:     {"make room for the pod on {where} (Fix)"},
 	explain.AdviseFreePort:     {"find the pod that uses the host port on {where} (Check); one of the two needs another port or node"},
-	explain.AdviseAskOwner:     {`{kind=ResourceQuota}ask the team that manages ResourceQuota "{name}" to raise it; the DaemonSet needs no change`, "{kind=Webhook}ask the owner of admission webhook {name}", "{first} (Fix)", "read the message below: it says what the pod violates"},
+	explain.AdviseAskOwner:     {`{kind=ResourceQuota}ask the team that manages ResourceQuota "{name}" to raise it; the DaemonSet needs no change`, "{kind=Webhook}ask the owner of admission webhook {name}", "{first}", "read the message below: it says what the pod violates"},
 	explain.AdviseControlPlane: {"find out whether kube-controller-manager runs (Check); the DaemonSet needs no change"},
 	explain.AdviseStrategy:     {"{problem=InvalidBudget}set {field} to a number or a percentage", "change the update strategy (Fix)"},
 	explain.AdviseRepairBeforeRollout: {
@@ -74,8 +74,8 @@ func (a *answer) doNow(advice []explain.Advice) {
 				f["kind"], f["name"] = string(p.Origin.Kind), p.Origin.Name
 			}
 			if r := a.refusal(p); r != nil {
-				if first := firstly(r, a.h.DaemonSet.Namespace); first != "" {
-					f["first"] = first
+				if first := firstly(r, a.h.DaemonSet.Namespace, a.works() > 0); first != "" {
+					f["first"] = first + inFix(a.e.Admission)
 				}
 			}
 			if p.Common != nil {
@@ -176,7 +176,7 @@ var planAdvices = map[plan.Verdict][]string{
 		"do not {do} yet: repair {down} first (Check)",
 		"{ways=0}do not {do} while {supposed} {count?is|are} down", "do not {do} while {supposed} {count?is|are} down; with a higher limit ({raise}) it would complete[, but " + costs + "]",
 		"do not {do} while {supposed} {count?is|are} down, or take {ways?the|a} way out first (WAYS OUT)[: then " + costs + "]",
-		"do not {do}: first {first} (Fix)",
+		"do not {do}: first {first}",
 		"{ways=0}do not {do}", "do not {do}; with a higher limit ({raise}) it would complete[, but " + costs + "]",
 		"do not {do} yet: take {ways?the|a} way out first (WAYS OUT)[: then " + costs + "]",
 	},
@@ -196,7 +196,7 @@ func (s *planned) doNow() {
 	}
 	f["do"] = "apply it"
 	if first := s.first(); first != "" {
-		f["first"] = first
+		f["first"] = first + inFix(s.p.Admission)
 	}
 	if c := s.p.Change; c != nil && s.asked.Undo {
 		f["do"] = "roll back"
@@ -231,14 +231,14 @@ func (s *planned) first() string {
 	if v := s.p.Admission; s.o.Reason == cause.FailedCreate && v != nil {
 		if len(v.Refusals) > 0 {
 			r := &v.Refusals[0]
-			return firstly(r, s.h.DaemonSet.Namespace)
+			return firstly(r, s.h.DaemonSet.Namespace, s.ran() > 0)
 		}
 		if q, _ := cause.Narrowest(v); q != nil {
-			return fill(s.now, daemonset.Facts{"name": q.Name}, firsts[admission.QuotaExceeded])
+			return fill(s.now, daemonset.Facts{"name": q.Name}, firsts[admission.QuotaExceeded]...)
 		}
 	}
 	if i := slices.IndexFunc(s.p.Warnings, func(w plan.Warning) bool { return w.Code == plan.MissingReference }); i >= 0 {
-		return fill(s.now, with(s.p.Warnings[i].Facts, daemonset.Facts{"namespace": s.h.DaemonSet.Namespace}), "{key=}create {kind} {namespace}/{name}, or correct the template", "add key {key} to {kind} {namespace}/{name}, or correct the template")
+		return fill(s.now, with(s.p.Warnings[i].Facts, daemonset.Facts{"namespace": s.h.DaemonSet.Namespace}), create...) + fill(s.now, daemonset.Facts{"more": s.missing() - 1}, "[ and {more:more object}]") + ", or correct the template"
 	}
 	for _, u := range s.p.Ways(false) {
 		if u.Code == plan.ExcludeNodes {
@@ -251,22 +251,41 @@ func (s *planned) first() string {
 	return ""
 }
 
+// missing counts what the template refers to and does not exist.
+func (s *planned) missing() (n int) {
+	for _, w := range s.p.Warnings {
+		if w.Code == plan.MissingReference {
+			n++
+		}
+	}
+	return n
+}
+
+// inFix is where to look for more: what only a dry run told has no Fix.
+func inFix(v *admission.Verdict) string {
+	if v != nil && len(v.Refusals) > 0 && v.Refusals[0].Reason == admission.DryRunRejected {
+		return " (Cause)"
+	}
+	return " (Fix)"
+}
+
 // firstly says what has to be done before a pod is admitted; empty where that is not known.
-func firstly(r *admission.Refusal, namespace string) string {
-	return fill(time.Time{}, daemonset.Facts{"name": r.Name, "namespace": namespace}, firsts[r.Reason])
+func firstly(r *admission.Refusal, namespace string, runs bool) string {
+	return fill(time.Time{}, daemonset.Facts{"name": r.Name, "namespace": namespace, "runs": runs}, firsts[r.Reason]...)
 }
 
 // firsts say what has to be done before new pods are admitted.
-var firsts = map[admission.Reason]string{
-	admission.NamespaceNotFound:      "create namespace {namespace}",
-	admission.ServiceAccountNotFound: `create ServiceAccount "{name}", or correct its name`,
-	admission.PriorityClassNotFound:  `create PriorityClass "{name}", or correct its name`,
-	admission.RuntimeClassNotFound:   `create RuntimeClass "{name}", or correct its name`,
-	admission.LimitRangeViolated:     `correct the template as LimitRange "{name}" wants it`,
-	admission.PodSecurityViolated:    "change the template, or have the namespace allow it",
-	admission.QuotaExceeded:          `have ResourceQuota "{name}" raised`,
-	admission.QuotaMustSpecify:       `set what ResourceQuota "{name}" counts`,
-	admission.PodInvalid:             "correct the template",
+var firsts = map[admission.Reason][]string{
+	admission.NamespaceNotFound:      {"create namespace {namespace}"},
+	admission.ServiceAccountNotFound: {`{runs=true}create ServiceAccount "{name}" again`, `create ServiceAccount "{name}", or correct its name`},
+	admission.PriorityClassNotFound:  {`{runs=true}create PriorityClass "{name}" again`, `create PriorityClass "{name}", or correct its name`},
+	admission.RuntimeClassNotFound:   {`{runs=true}create RuntimeClass "{name}" again`, `create RuntimeClass "{name}", or correct its name`},
+	admission.LimitRangeViolated:     {`correct the template as LimitRange "{name}" wants it`},
+	admission.PodSecurityViolated:    {"{runs=true}ask whoever is responsible for namespace {namespace} to allow these pods again", "change the template, or ask whoever is responsible for namespace {namespace} to allow the pods"},
+	admission.QuotaExceeded:          {`have ResourceQuota "{name}" raised`},
+	admission.QuotaMustSpecify:       {`set what ResourceQuota "{name}" counts`},
+	admission.PodInvalid:             {"correct the template"},
+	admission.DryRunRejected:         {"correct what its message names"},
 }
 
 // pastAdvices say what to do about the rollout that a history shows.

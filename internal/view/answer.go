@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
+	"github.com/kubectl-ds/kubectl-ds/pkg/admission"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
@@ -256,8 +257,11 @@ func (a *answer) impact() {
 	if a.e.Has(cause.ControllerSilent) != nil {
 		a.add(screen.Impact, "likely every DaemonSet of the cluster, and if kube-controller-manager is down, Deployments and Jobs too: no pod is created or replaced")
 	}
+	if r := a.refusal(a.e.Has(cause.FailedCreate)); r != nil && r.Reason != admission.QuotaExceeded && i.Served > 0 && !a.brief {
+		a.add(screen.Impact, "a running pod that is deleted or evicted now gets no new one")
+	}
 	if n := len(i.Uncounted); n > 0 && affected != explain.AffectedRemoved && !a.brief {
-		a.s.Add(screen.Impact, screen.Names{Before: "the " + pluralOf(n, "pod", strconv.Itoa(n)+" pods") + " on", Names: i.Uncounted, After: pluralOf(n, " still exists", " still exist") + ", but DESIRED and READY do not count " + pluralOf(n, "it", "them") + ": alerts on these two do not fire", Short: true})
+		a.s.Add(screen.Impact, screen.Names{Before: "the " + pluralOf(n, "pod", strconv.Itoa(n)+" pods") + " on", Names: i.Uncounted, After: pluralOf(n, " still exists", " still exist") + ", but DESIRED and READY do not count " + pluralOf(n, "it", "them") + ": alerts on DESIRED or READY do not fire", Short: true})
 	}
 }
 
@@ -350,7 +354,7 @@ func (a *answer) limit() {
 	if !a.brief {
 		f = with(f, daemonset.Facts{"more": max(0, limit-*b.Used) * min(1, *b.Used), "full": full, "until": full && a.e.Verdict.Code == explain.Progressing})
 		if *b.Used > limit && b.Kind == daemonset.BudgetUnavailable {
-			f["beyond"] = "the limit holds back only deletions of available pods"
+			f["beyond"] = "more than the limit, which bounds only the pods that the controller itself takes down"
 		}
 	}
 	a.add(screen.Limit, "%s, and %s", words, fill(a.now, f, used))

@@ -16,7 +16,8 @@ import (
 // there are: who, how many nodes have it; have, what that is; also, what the same nodes
 // have beside it.
 var commons = []string{
-	"{told=true}the image is not built for {platform}: {who} {have}[ (the same nodes {also})]",
+	"{told=true}{compared=OldPods}the image is not built for {platform}, as the message says: {who} {have} (the healthy ones run {other})[ (the same nodes {also})]",
+	"{told=true}the image is not built for {platform}, as the message says: {who} {have}[ (the same nodes {also})]",
 	"{compared=OldPods}{who} {have}[ (the same nodes {also})]; the healthy ones run {other}, so revision {current} may be at fault too",
 	"likely the nodes: {who} {have}[ (the same nodes {also})]",
 }

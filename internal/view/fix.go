@@ -43,7 +43,7 @@ func (a *answer) solutions() {
 		a.s.Add(screen.Check, a.kubectl("kubectl get nodes", screen.Word("-L "+screen.Quote(fact(g.Facts, "key")))))
 	}
 	if r := a.refusal(a.e.Has(cause.FailedCreate)); r != nil && r.Reason != admission.QuotaExceeded { // which has a Fix already
-		a.remedies(r)
+		a.remedies(r, a.works() > 0)
 	}
 	if p := a.e.Has(cause.ControllerSilent); p != nil {
 		a.add(screen.Fix, "restart kube-controller-manager on the control plane nodes, or ask the provider that manages them; the controller then goes on by itself")
@@ -105,19 +105,39 @@ func (a *answer) fix(f *explain.Fix, or string) {
 		}
 		a.act(screen.Fix, say(`ask the team that manages ResourceQuota "{name}" to raise it[ to at least {needs:pod}, or raise it yourself:]`), raise, after)
 	case explain.FixMakeRoom:
+		full := func(p *explain.Problem) bool {
+			return p.Code == cause.InsufficientResources && firstOf(p.Facts["resources"]) == "pods"
+		}
 		for _, room := range []struct {
-			code  daemonset.Reason
+			of    func(p *explain.Problem) bool
 			words string
-		}{{cause.HostPortConflict, ": change the host port of one of the two pods, or delete the other one if it can run elsewhere"}, {cause.InsufficientResources, ": delete pods that can run elsewhere, or lower what pods request"}} {
-			on := slices.DeleteFunc(a.e.On(room.code), func(n string) bool { return !slices.Contains(f.Nodes, n) })
-			if len(on) > 0 {
+		}{
+			{func(p *explain.Problem) bool { return p.Code == cause.HostPortConflict }, ": change the host port of one of the two pods, or delete the other one if it can run elsewhere"},
+			{func(p *explain.Problem) bool { return p.Code == cause.InsufficientResources && !full(p) }, ": delete pods that can run elsewhere, or lower what pods request"},
+			{full, ": delete a pod that can run elsewhere, or raise maxPods of the kubelet"},
+		} {
+			var on []string
+			for i := range a.e.Problems {
+				if p := &a.e.Problems[i]; room.of(p) {
+					on = append(on, slices.DeleteFunc(slices.Clone(p.Nodes), func(n string) bool { return !slices.Contains(f.Nodes, n) })...)
+				}
+			}
+			if slices.Sort(on); len(on) > 0 {
 				a.s.Add(screen.Fix, screen.Names{Before: "on", Names: on, After: room.words})
 			}
 		}
 	case explain.FixNoSurge:
 		a.act(screen.Fix, "use maxUnavailable in place of maxSurge:", a.patch(`{"maxSurge":0,"maxUnavailable":1}`), "a node then has no available pod while its pod is replaced", a.undoneBy())
 	case explain.FixTolerate:
-		a.act(screen.Fix, tolerate(f.Nodes, f.Tolerations), nil, "this starts a rollout of all pods", a.undoneBy())
+		var others []string // which that rollout strands
+		for i := range a.e.Problems {
+			if p := &a.e.Problems[i]; fact(p.Facts, "strandedBy") != "" {
+				others = append(others, slices.DeleteFunc(slices.Clone(p.Nodes), func(n string) bool { return slices.Contains(f.Nodes, n) })...)
+			}
+		}
+		slices.Sort(others)
+		facts["some"], facts["others"] = someNames(others), len(others)
+		a.act(screen.Fix, tolerate(f.Nodes, f.Tolerations), nil, say("this starts a rollout of all pods[, which removes the {others?pod|pods} on {some}]"), a.undoneBy())
 		if c := a.again("plan-rollout", tolerationFlags(f.Tolerations)...); len(c) > 0 {
 			a.act(screen.Preview, "", c)
 		}

@@ -6,10 +6,10 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
-	"github.com/kubectl-ds/kubectl-ds/pkg/admission"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
@@ -123,6 +123,9 @@ func (s *planned) headline() {
 	verdict := fill(s.now, f, "{completes=true}{would?WOULD|WILL} LOSE {loses:POD|PODS}[, {warnings:WARNING|WARNINGS}]", "{verdict}[, LOSES {loses:POD|PODS}][, {warnings:WARNING|WARNINGS}]") // that it completes is not the news then
 	s.s.Headline = screen.Headline{Verdict: verdict, Tone: tones[s.p.Quality()], Subject: s.subject(), Text: s.summary()}
 	s.s.Notice = "Plan only: nothing has been changed."
+	if s.live != nil && s.p.Subject == plan.SubjectRollout {
+		s.s.Notice = "A rollout is under way; this plan of it changes nothing."
+	}
 }
 
 // undoer names the tool that undoes the change by itself; empty where none is
@@ -252,7 +255,7 @@ func (s *planned) blame() string {
 	reason := s.o.Reason
 	if v := s.p.Admission; reason == cause.FailedCreate && v != nil && s.live == nil {
 		if len(v.Refusals) > 0 {
-			if _, terse := s.rejection(&v.Refusals[0]); terse != "" {
+			if _, terse := s.rejection(&v.Refusals[0], 0); terse != "" {
 				return terse
 			}
 		} else if q, _ := cause.Narrowest(v); q != nil {
@@ -295,16 +298,25 @@ func holdsPorts(a daemonset.Assumption) bool { return a.Code == plan.AssumeHostP
 // unmetCause says whose fault it is that no new pod starts, and what helps, where the
 // template refers to what does not exist.
 func (s *planned) unmetCause() {
-	i := slices.IndexFunc(s.p.Warnings, func(w plan.Warning) bool { return w.Code == plan.MissingReference })
-	if i < 0 || s.live != nil && s.live.e.Has(cause.ContainerConfig) != nil { // which says so
+	missing := slices.DeleteFunc(slices.Clone(s.p.Warnings), func(w plan.Warning) bool { return w.Code != plan.MissingReference })
+	if len(missing) == 0 || s.live != nil && s.live.e.Has(cause.ContainerConfig) != nil { // which says so
 		return
 	}
-	f := with(s.p.Warnings[i].Facts, daemonset.Facts{"namespace": s.h.DaemonSet.Namespace})
-	s.add(screen.Cause, "%s", fill(s.now, f, "the template: it refers to [key {key} of ]{kind} {namespace}/{name}, which does not exist"))
-	check := s.kubectl("kubectl get", screen.Word(kindWords[fact(f, "kind")]), s.namespace())
-	s.s.Add(screen.Check, check)
-	s.add(screen.Fix, "%s", s.or()+fill(s.now, f, "{key=}create {kind} {namespace}/{name}, or correct the template", "add key {key} to {kind} {namespace}/{name}, or correct the template"))
+	for i, w := range missing {
+		f := with(w.Facts, daemonset.Facts{"namespace": s.h.DaemonSet.Namespace})
+		s.add(screen.Cause, "%s", fill(s.now, f, "{key=}the template: it refers to {kind} {namespace}/{name}, which does not exist", "the template: it refers to key {key} of {kind} {namespace}/{name}, which has no such key"))
+		check := s.kubectl("kubectl get", screen.Word(kindWords[fact(f, "kind")]), s.namespace())
+		if fact(f, "key") != "" {
+			check = s.kubectl("kubectl describe", screen.Word(strings.ToLower(fact(f, "kind"))), s.namespace(), screen.Quote(fact(f, "name")))
+		}
+		s.s.Add(screen.Check, check)
+		s.add(screen.Fix, "%s", map[bool]string{true: s.or(), false: "and "}[i == 0]+fill(s.now, f, create...))
+	}
+	s.add(screen.Fix, "(or correct the template)")
 }
+
+// create says what makes a reference of the template exist.
+var create = []string{"{key=}create {kind} {namespace}/{name}", "add key {key} to {kind} {namespace}/{name}"}
 
 // kindWords are the resources of kinds that a template refers to.
 var kindWords = map[string]string{"ConfigMap": "configmaps", "Secret": "secrets", "PersistentVolumeClaim": "persistentvolumeclaims"}
@@ -346,7 +358,7 @@ func (s *planned) change() {
 var impactWords = []string{
 	"{of=0}" + setAside, "{worst=0}{of=1}none on the other node; " + setAside, "{worst=0}none on the other {of:node}; " + setAside, "{worst=0}none: {have} an available pod all the time",
 	"{of=0}at most {worst:node} without an available pod at any time",
-	"at most {worst} of the other {of:node} without an available pod at any time; " + setAside, "{uncounted=true}at most {worst} of the {of} nodes that DESIRED counts {worst?is|are} without an available pod at any time", "at most {worst} of {of:node} without an available pod at any time",
+	"at most {worst} of the other {of:node} without an available pod at any time; " + setAside, "{uncounted=true}of the {of} nodes that keep a pod, at most {worst} {worst?is|are} without an available one at any time", "at most {worst} of {of:node} without an available pod at any time",
 }
 
 const setAside = "{aside} {count?is|are} assumed to be down: DESIRED goes from {before} to {after}"
@@ -365,12 +377,14 @@ func (s *planned) impact() {
 		}
 	}
 	if s.o.Reason == cause.FailedCreate && s.p.Admission != nil {
+		if s.ran() > 0 && len(s.p.Admission.Refusals) > 0 {
+			s.add(screen.Impact, "already now, a pod that is deleted or evicted gets no new one")
+		}
 		s.rejectedImpact()
-		s.rejectedNow()
 		return
 	}
-	s.placed(s.p.Placement.Gain, "gets a pod", "get a pod", " immediately:")
 	s.room()
+	s.gains()
 	s.onTheWay()
 }
 
@@ -382,6 +396,8 @@ func (s *planned) onTheWay() {
 	}
 	switch {
 	case s.o.Code == plan.NothingToDo, s.o.Code == plan.Unknown, s.o.Code == plan.NotRolling, s.p.Subject == plan.SubjectNew, s.o.Worst == without && without > 0:
+	case s.o.Worst > 0 && s.o.Worst <= len(s.otherSystem()) && s.o.Replaced == 0:
+		s.add(screen.Impact, "no node that has a pod loses it")
 	case s.o.Worst > 0, s.live == nil && s.p.Old() > 0 && (s.o.Code == plan.Stalls || len(s.p.Lost) == 0):
 		aside := s.p.SetAside()
 		f := daemonset.Facts{"worst": s.o.Worst, "of": desired, "aside": someNames(aside), "count": len(aside), "uncounted": desired > 1 && len(s.p.LostLater()) > 0} // of 0 where the nodes could not be read
@@ -399,6 +415,8 @@ func (s *planned) onTheWay() {
 func (s *planned) stranded() {
 	for _, g := range s.p.StrandedGroups() {
 		f := with(ofNode(g.Facts), daemonset.Facts{"n": len(g.Nodes)})
+		s.add(screen.Cause, "%s", fill(s.now, with(f, daemonset.Facts{"some": someNames(g.Nodes)}), tainted...))
+		s.s.Add(screen.Check, s.kubectl("kubectl describe node", screen.Quote(g.Nodes[0])))
 		after := fill(s.now, f, "{others=} until the taint is removed: {taint} is not tolerated[ ({meaning})]", " until the taints are removed: {taint} and {others:more taint} are not tolerated[ ({meaning})]")
 		s.s.Add(screen.Impact, screen.Names{Before: fill(s.now, f, "the rollout removes the {n?pod|pods} from"), Names: g.Nodes, After: after, Short: true})
 	}
@@ -426,8 +444,8 @@ func (s *planned) room() {
 	if len(s.p.Unfit) > 0 {
 		s.makeRoom()
 	}
-	if n := len(s.p.Unfit); s.live == nil && n > 0 {
-		s.add(screen.Impact, "%s", fill(s.now, daemonset.Facts{"n": n, "gain": len(s.p.Placement.Gain), "all": n == len(s.p.Placement.Gain)}, "{gain=0}the new pod stays Pending on {n:node}", "{all=true}none of these pods starts: they stay Pending", "on {n} of these {gain} nodes the pod stays Pending"))
+	if n := len(s.p.Unfit); s.live == nil && n > 0 && len(s.p.Placement.Gain) == 0 {
+		s.add(screen.Impact, "the new pod stays Pending on %s", Plural(n, "node"))
 	}
 	pods, nodes := s.p.Preempted()
 	if pods == 0 {
@@ -491,16 +509,15 @@ func (s *planned) rollBack() {
 	s.act(screen.Fix, "roll back:", s.kubectl("kubectl rollout undo", s.namespace(), "daemonset/"+s.name(), screen.Word("--to-revision="+to)), effect, s.live.undoneBy())
 }
 
-// rejectedNow says that a pod is rejected today as well, where the change leaves all of the
-// template but its metadata as it is.
-func (s *planned) rejectedNow() {
-	c := s.p.Change
-	if c == nil || !c.TemplateChanged || s.before == nil || len(s.p.Admission.Refusals) == 0 {
-		return
+// ran is how many pods with the same template the API server has admitted: the change
+// leaves all of it but its metadata as it is.
+func (s *planned) ran() int {
+	if c := s.p.Change; c != nil && c.TemplateChanged && s.before != nil {
+		if _, only := template.OnlyMetadata(c.Fields); only {
+			return s.before.works()
+		}
 	}
-	if _, only := template.OnlyMetadata(c.Fields); only && s.p.Admission.Refusals[0].Rule != admission.ResourceQuota {
-		s.add(screen.Impact, "the same holds without this change: a pod that is deleted, or evicted, gets no new one")
-	}
+	return 0
 }
 
 // rejectedImpact says who gets no pod where the API server rejects new ones.
@@ -515,8 +532,50 @@ func (s *planned) rejectedImpact() {
 		f["kept"] = kept
 	}
 	s.add(screen.Impact, "%s", fill(s.now, f,
-		"{gain=0}{deleted=0}", "{gain=0}the controller deletes {deleted:pod} first; the API server then rejects the new {deleted?one|ones}, so {deleted:node stays|nodes stay} without a pod[; the other {kept:pod runs|pods run} on]",
+		"{gain=0}{deleted=0}", "{gain=0}the controller deletes {deleted:pod} first; the API server then rejects the new {deleted?one|ones}, so {deleted:node stays|nodes stay} without a pod[; the other {kept:pod keeps|pods keep} running]",
 		"{room=0}none of the {gain} nodes gets a pod", "any {room} of the {gain} nodes get a pod; {without:node stays|nodes stay} without one"))
+}
+
+// gains says which nodes get a pod at once, and on which of them it never runs.
+func (s *planned) gains() {
+	pending, rejected := plan.Nodes(s.p.Unfit), s.otherSystem()
+	var run, hang, none []string
+	for _, node := range plan.Nodes(s.p.Placement.Gain) {
+		switch {
+		case slices.Contains(pending, node):
+			hang = append(hang, node)
+		case slices.Contains(rejected, node):
+			none = append(none, node)
+		default:
+			run = append(run, node)
+		}
+	}
+	if len(hang)+len(none) == 0 {
+		s.placed(s.p.Placement.Gain, "gets a pod", "get a pod", " immediately:")
+		return
+	}
+	for _, of := range []struct {
+		nodes     []string
+		one, many string
+	}{
+		{run, "node gets a pod that can run:", "nodes get a pod that can run:"},
+		{hang, "node gets a pod that stays Pending:", "nodes get a pod that stays Pending:"},
+		{none, "node gets a pod that its kubelet rejects:", "nodes get a pod that their kubelet rejects:"},
+	} {
+		if n := len(of.nodes); n > 0 {
+			s.s.Add(screen.Impact, screen.Names{Before: pluralVerb(n, of.one, of.many), Names: of.nodes, Short: true})
+		}
+	}
+}
+
+// otherSystem are the nodes whose kubelet rejects the pods of the template.
+func (s *planned) otherSystem() (nodes []string) {
+	for _, p := range s.problems {
+		if p.Code == cause.PodOSNotSupported {
+			nodes = append(nodes, p.Nodes...)
+		}
+	}
+	return nodes
 }
 
 func (s *planned) placed(nodes []plan.PlacementNode, one, many, when string) {
@@ -542,6 +601,9 @@ func (s *planned) limit() {
 	f := daemonset.Facts{"old": old, "n": n, "once": once, "stands": stands, "free": s.p.Regardless(), "all": old > 1 && n == old, "replaces": s.p.Replaces, "drops": s.p.Drops}
 	if s.o.Code == plan.Stalls { // before that
 		f["drops"] = 0
+		if n == 0 && s.o.Replaced == 0 && s.o.Unserved() > 0 {
+			f["none"] = s.o.Unserved()
+		}
 	}
 	s.add(screen.Limit, "%s", limitWords(b.Kind, b.Spec, "", s.p.Desired.After, b.Limit)+fill(s.now, f, paces...))
 }
@@ -551,7 +613,7 @@ var paces = []string{
 	"{stands=true}, and it is used up, so the controller replaces no further pod",
 	"{free=true}: the {old?pod is|pods are} not available, so {old?it is|they are} replaced immediately, regardless of the limit",
 	"{all=true}: all {old} pods at the same time",
-	"{n=0}",
+	"{n=0}, and {none:node stays|nodes stay} without an available pod, so the controller replaces no pod", "{n=0}",
 	"{once=0}: at most {n:pod} at a time[; {replaces:pod is|pods are} replaced, {drops:is|are} only deleted]",
 	": immediately {once:pod} that {once?is|are} not available, the others at most {n} at a time",
 }
@@ -571,7 +633,7 @@ func (s *planned) causes() {
 		s.s.Add(screen.Cause, screen.Names{Before: words, Names: down, Short: true})
 	}
 	if rejected {
-		s.admitted(s.p.Admission, s.o.Unserved())
+		s.admitted(s.p.Admission, s.o.Unserved(), s.ran())
 	}
 	for _, p := range known {
 		if p.Code == cause.PodOSNotSupported && p.Origin == nil {

@@ -205,7 +205,9 @@ func (s *planned) assumed() {
 	}
 	for _, of := range assumptions {
 		i := slices.IndexFunc(s.p.Assumptions, func(a daemonset.Assumption) bool { return a.Code == of.code })
-		if i < 0 || of.code == daemonset.AssumeControllerVersion || !s.p.RestsOn(of.code) {
+		finding := slices.Contains([]daemonset.AssumptionCode{plan.AssumeMissingReference, plan.AssumeInvalidImage}, of.code) || // which the headline says
+			of.code == plan.AssumeNewPods && slices.ContainsFunc(s.p.Assumptions, func(a daemonset.Assumption) bool { return a.Code == plan.AssumeConfined }) // or that one
+		if i < 0 || of.code == daemonset.AssumeControllerVersion || finding || !s.p.RestsOn(of.code) {
 			continue
 		}
 		if words := assumption(s.p.Assumptions[i], s.p.Assumptions, known); words != "" {
@@ -271,7 +273,7 @@ var assumptions = []struct {
 	}},
 	{daemonset.AssumeGeneration, []string{"{value:pod runs|pods run} the live template: the label pod-template-generation says so, the hash does not"}},
 	{daemonset.AssumeNewHash, []string{"the revision that the next sync creates gets a new hash; pods with hash {value} count as updated if it gets theirs, as when a deleted revision is created again"}},
-	{plan.AssumeNewPods, []string{"{unfit=yes}every new pod that fits becomes available", "every new pod becomes available[, except on {FailureConfined:such node}]"}},
+	{plan.AssumeNewPods, []string{"{unfit=yes}every new pod that fits becomes available", "every new pod becomes available"}},
 	{plan.AssumeStart, []string{
 		"{source=Flag}a new pod is Ready {value@} after its creation (--start)",
 		"{value=0s}a new pod is Ready within a second of its creation (measured)",
@@ -286,7 +288,7 @@ var assumptions = []struct {
 		"the API server accepts the DaemonSet, whose pod template was checked only in part[{NoServerWarnings=yes}, and does not warn] (--server-dry-run asks it)",
 	}},
 	{whatif.AssumeNoServerWarnings, []string{"{TemplateNotChecked=}the API server does not warn (--server-dry-run asks it)"}},
-	{plan.AssumeFits, []string{"{source=Volumes}new pods fit on {value:node}, although not all of their volumes could be read", "new pods fit on {value:node, whose other pods|nodes, whose other pods} were not read[{source=NotAsked} (--fit reads them)]"}},
+	{plan.AssumeFits, []string{"{source=Volumes}new pods fit on {value:node}, although not all of their volumes could be read", "not checked: that new pods fit on {value:node|nodes}, as the other pods there were not read[{source=NotAsked} (--fit reads them)]"}},
 	{plan.AssumeHooks, []string{"webhooks and policies that were not run admit the pods as they are: {value}"}},
 	{plan.AssumeUnchecked, []string{"{value=}the API server admits the new pods, which could not be checked", "the API server admits the new pods by rules that could not be checked: {value}"}},
 	{daemonset.AssumeControllerVersion, []string{"kube-controller-manager runs {value}, as the API server does"}},

@@ -195,7 +195,7 @@ var meanings = map[daemonset.Reason][]string{
 	plan.OtherOperatingSystem:  {"{some} {onNodes?runs|run} {platform}, and the pods that are available run on {platforms} only: the images must be built for {platform}, or a nodeSelector kubernetes.io/os must keep the pod off {onNodes?it|them}"},
 	plan.OtherArchitecture:     {"{some} {onNodes?is|are} {platform}, and the pods that are available run on {platforms} only: the images must be built for {platform}"},
 	plan.MissingReference:      {"{missing}, so no new pod starts"},
-	plan.MissingPullSecret:     {"{missing}: the kubelet goes on without it, and the image may not be pulled"},
+	plan.MissingPullSecret:     {"{missing}: the kubelet starts the pod without it, and may not be able to pull the image"},
 	plan.NeverUpdated:          {"revision {revision} has an empty hash: the controller treats its own new pods as outdated and loops forever"},
 }
 
@@ -312,6 +312,12 @@ var origins = map[cause.OriginKind][]string{
 	},
 }
 
+// tainted says whose fault it is that a rollout removes pods for a taint.
+var tainted = []string{"{some}: {meaning}", "whoever set the taint on {some}, after {n?its pod|their pods} had started; the template does not tolerate it"}
+
+// works is how many pods of the current revision are available.
+func (a *answer) works() int { return cmp.Or(a.e.Current(), &explain.Revision{}).Available }
+
 // refusal returns why the API server rejects pods, if it is what the events of a problem
 // tell of; else nil.
 func (a *answer) refusal(p *explain.Problem) *admission.Refusal {
@@ -325,6 +331,9 @@ func (a *answer) refusal(p *explain.Problem) *admission.Refusal {
 // by itself.
 func (a *answer) origin(p *explain.Problem) string {
 	o, t := p.Origin, a.e.Tally()
+	if by := fact(p.Facts, "strandedBy"); p.Code == explain.Misscheduled && o == nil && by != "" && a.e.Has(cause.NoEligibleNode) == nil {
+		return fill(a.now, with(ofNode(p.Facts), daemonset.Facts{"some": someNames(p.Nodes), "n": len(p.Nodes)}), tainted...)
+	}
 	if o == nil {
 		return ""
 	}
@@ -355,8 +364,8 @@ func (a *answer) origin(p *explain.Problem) string {
 		return a.inCommon(p, f)
 	}
 	if r := a.refusal(p); r != nil && r.Reason != admission.QuotaExceeded {
-		words, _ := a.rejection(r)
-		return words + fill(a.now, f, "[; {works:pod|pods} of this revision {works?runs|run}, so the rule is likely newer than {works?it|they}]")
+		words, _ := a.rejection(r, a.works())
+		return words
 	}
 	words := fill(a.now, f, origins[o.Kind]...)
 	if p.Common != nil {

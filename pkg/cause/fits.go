@@ -140,8 +140,8 @@ func (cs *Causes) fitFacts(v *fit.Verdict, n *daemonset.Node) daemonset.Facts {
 	}
 	if len(v.Lacks) > 0 {
 		l := v.Lacks[0]
-		f["resources"], f["requested"] = resources, AmountIn(l.Resource, l.Requested)
-		f["allocatable"], f["free"] = AmountIn(l.Resource, l.Allocatable), AmountIn(l.Resource, max(0, l.Allocatable-l.Used))
+		f["resources"] = resources
+		f["requested"], f["allocatable"], f["free"] = amounts(l.Resource, l.Requested, l.Allocatable, max(0, l.Allocatable-l.Used))
 		f["beyond"] = l.Beyond()
 	}
 	if v.Volume != nil {
@@ -160,6 +160,16 @@ func portString(p snapshot.HostPort) string {
 		protocol = corev1.ProtocolTCP
 	}
 	return strconv.Itoa(int(p.Port)) + "/" + string(protocol)
+}
+
+// amounts returns three amounts of a resource in one unit: all CPU in thousandths if one is
+// no whole number.
+func amounts(name corev1.ResourceName, a, b, c int64) (string, string, string) {
+	if name == corev1.ResourceCPU && (a%1000 != 0 || b%1000 != 0 || c%1000 != 0) {
+		milli := func(n int64) string { return strconv.FormatInt(n, 10) + "m" }
+		return milli(a), milli(b), milli(c)
+	}
+	return AmountIn(name, a), AmountIn(name, b), AmountIn(name, c)
 }
 
 // AmountIn returns an amount of a resource in the scheduler's units as people write it:

@@ -2,6 +2,7 @@ package cause_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -114,8 +115,12 @@ func TestVolumesUnread(t *testing.T) {
 
 func TestUnfit(t *testing.T) {
 	lacks := func(requested, free, preemption string, others int, beyond bool) daemonset.Facts {
+		all := "4"
+		if strings.HasSuffix(requested, "m") { // one unit for all three
+			all = "4000m"
+		}
 		return daemonset.Facts{
-			"plugin": "NodeResourcesFit", "preemption": preemption, "others": others, "resources": []string{"cpu"}, "requested": requested, "allocatable": "4", "free": free, "beyond": beyond,
+			"plugin": "NodeResourcesFit", "preemption": preemption, "others": others, "resources": []string{"cpu"}, "requested": requested, "allocatable": all, "free": free, "beyond": beyond,
 		}
 	}
 	cpus := func(n string) dstest.Option {
@@ -133,14 +138,14 @@ func TestUnfit(t *testing.T) {
 		why     string
 	}{
 		{"-", []dstest.Option{others(3000, 0)}, nil, "what is left is enough"},
-		{"-", []dstest.Option{others(3001, 0)}, lacks("1", "999m", "NothingLower", 1, false), "a thousandth of a CPU is missing, and nothing there has a lower priority"},
+		{"-", []dstest.Option{others(3001, 0)}, lacks("1000m", "999m", "NothingLower", 1, false), "a thousandth of a CPU is missing, and nothing there has a lower priority"},
 		{"-", []dstest.Option{others(3500, -1)}, nil, "a pod of lower priority makes room"},
 		{"-", nil, nil, "the other pods were not read, and alone it fits"},
 		{"-", []dstest.Option{cpus("5")}, lacks("5", "4", "CannotHelp", 0, true), "no node is so large: nobody has to be asked"},
 		{"O", []dstest.Option{others(3000, 0)}, nil, "the old pod goes first, and gives its place"},
 		{"O", []dstest.Option{others(3000, 0), dstest.MaxSurge("1")}, lacks("1", "0", "NothingLower", 1, false), "with maxSurge both must fit side by side"},
 		{"o", []dstest.Option{others(3000, 0), dstest.MaxSurge("1")}, nil, "an old pod that is not ready is deleted first, with maxSurge too"},
-		{"O", []dstest.Option{cpus("3500m"), dstest.MaxSurge("1")}, lacks("3500m", "3", "NothingLower", 0, false), "beside the old pod it does not even fit where nobody else is"},
+		{"O", []dstest.Option{cpus("3500m"), dstest.MaxSurge("1")}, lacks("3500m", "3000m", "NothingLower", 0, false), "beside the old pod it does not even fit where nobody else is"},
 		{"-", []dstest.Option{others(100, 0, 80), template(func(s *corev1.PodSpec) {
 			s.Containers[0].Ports = []corev1.ContainerPort{{ContainerPort: 80, HostPort: 80}}
 		})}, daemonset.Facts{"plugin": "NodePorts", "preemption": "NothingLower", "others": 1, "ports": []string{"80/TCP"}, "owner": "other/pod"}, "another pod uses the port"},
@@ -150,7 +155,7 @@ func TestUnfit(t *testing.T) {
 		{"-", []dstest.Option{others(3500, 5), class("high")}, nil, "the value of its PriorityClass is not known, so neither is whether it preempts"},
 		{"-", []dstest.Option{others(3500, 5), class("high"), dstest.Edit(func(s *snapshot.Snapshot) {
 			s.Admission = &snapshot.Admission{PriorityClasses: []schedulingv1.PriorityClass{{ObjectMeta: metav1.ObjectMeta{Name: "high"}, Value: 5}}}
-		})}, lacks("1", "500m", "NothingLower", 1, false), "its PriorityClass is not higher"},
+		})}, lacks("1000m", "500m", "NothingLower", 1, false), "its PriorityClass is not higher"},
 		{"-", []dstest.Option{others(3500, 5), class("system-node-critical")}, nil, "a class that every cluster has is higher"},
 		{"-", []dstest.Option{others(0, 0), volumes("a", "", 0, 0)}, daemonset.Facts{
 			"plugin": "VolumeBinding", "preemption": "CannotHelp", "others": 1, "claim": "data", "persistentVolume": "pv", "reachable": "zone=a",
@@ -171,7 +176,7 @@ func TestUnfit(t *testing.T) {
 		{"O", []dstest.Option{others(0, 0), volumes("", "", 2, 2), dstest.MaxSurge("1")}, daemonset.Facts{
 			"plugin": "NodeVolumeLimits", "preemption": "NothingLower", "others": 1, "claim": "data", "persistentVolume": "pv", "driver": "csi", "limit": 2, "attached": 2,
 		}, "with maxSurge it does not"},
-		{"-", []dstest.Option{others(3500, 5), cpus("5"), class("high")}, lacks("5", "500m", "CannotHelp", 1, true), "no priority helps where the node is too small"},
+		{"-", []dstest.Option{others(3500, 5), cpus("5"), class("high")}, lacks("5000m", "500m", "CannotHelp", 1, true), "no priority helps where the node is too small"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			st := fitState(t, tt.grid, tt.options...)

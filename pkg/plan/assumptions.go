@@ -263,7 +263,7 @@ func (w *way) unread(fit bool) (count int, why string) {
 	s, volumes := w.st.Snapshot, w.a.causes.VolumesUnread()
 	for _, node := range NeedsOf(w.st, fit || w.st.Budget.MaxSurge > 0).Nodes {
 		i := slices.IndexFunc(w.st.Nodes, func(n daemonset.Node) bool { return n.Name == node })
-		count += b2i((volumes || !s.OtherPods.Of(node)) && !w.a.nodes[i].tooSmall())
+		count += b2i((volumes || !s.OtherPods.Of(node)) && w.a.nodes[i].never == nil)
 	}
 	switch {
 	case s.Lacks(snapshot.PodsOfOthers):
