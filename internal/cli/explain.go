@@ -97,14 +97,11 @@ func (o *explainOptions) run(ctx context.Context, args []string) error {
 	if o.nodes, err = chosenNodes(o.nodes, read); err != nil {
 		return err
 	}
+	if read, err = o.knowingAll(ctx, read, o.needs(read)); err != nil {
+		return err
+	}
 	var items []*explain.Explanation
-	for i, st := range read {
-		if !o.many() {
-			if st, err = o.knowing(ctx, st, cause.NeedsOf(st).And(cause.NeedsOn(st, o.nodes))); err != nil {
-				return err
-			}
-			read[i] = st
-		}
+	for _, st := range read {
 		items = append(items, explain.Explain(st, explain.Options{Nodes: o.nodes, Outlook: plan.Look(st)}))
 	}
 	if !o.many() && items[0].StartsInVain() { // one look at what they refer to
@@ -121,6 +118,23 @@ func (o *explainOptions) run(ctx context.Context, args []string) error {
 		slices.SortStableFunc(items, explain.WorstFirst)
 	}
 	return cmp.Or(o.print(items), o.status(items))
+}
+
+// needs returns what else the answers need: of ten nodes in all the other pods, those that
+// were asked for first.
+func (o *explainOptions) needs(read []*daemonset.State) []cause.Needs {
+	var all []cause.Needs
+	for _, st := range read {
+		all = append(all, cause.NeedsOn(st, o.nodes))
+	}
+	for _, st := range read {
+		all = append(all, cause.NeedsOf(st))
+	}
+	all = cause.Few(all)
+	for i := range read {
+		all[i] = all[i].And(all[len(read)+i])
+	}
+	return all[:len(read)]
 }
 
 func headerOf(e *explain.Explanation) *daemonset.Header { return &e.Header }

@@ -282,9 +282,9 @@ func (o *historyOptions) undoPlan(ctx context.Context) error {
 	}
 	slices.SortStableFunc(p.asked.Flags, func(a, b view.Flag) int { return strings.Compare(a.Name, b.Name) })
 	p.asked.Live, p.asked.Undo = len(o.from) == 0 && p.asked.Again, true
-	made, err := p.plan(ctx, read[0])
+	made, err := p.plans(ctx, read[:1])
 	if err != nil {
 		return err
 	}
-	return p.answer([]planned{made}, false)
+	return p.answer(made, false)
 }

@@ -235,20 +235,62 @@ func (in *input) refers(ctx context.Context, s *snapshot.Snapshot, templates ...
 
 // knowing returns a State with what else an answer about it needs.
 func (in *input) knowing(ctx context.Context, st *daemonset.State, n cause.Needs) (*daemonset.State, error) {
-	read, err := []*snapshot.Snapshot{st.Snapshot}, error(nil)
-	if n.Admission {
-		read, err = in.opened.AddAdmission(ctx, source.Creation{Of: read[0], Template: &st.DaemonSet.Spec.Template})
-	}
-	if err == nil && len(n.Nodes) > 0 {
-		read, err = in.opened.AddOtherPods(ctx, read, n.Nodes)
-	}
-	if err == nil && len(n.Claims) > 0 {
-		read[0], err = in.opened.AddVolumes(ctx, read[0], n.Claims, n.Nodes)
-	}
+	all, err := in.knowingAll(ctx, []*daemonset.State{st}, []cause.Needs{n})
 	if err != nil {
 		return st, err
 	}
-	return st.Reading(read[0]), nil
+	return all[0], nil
+}
+
+// knowingAll returns States with what else answers about them need: what creations share
+// is read once, and so are the other pods of a node.
+func (in *input) knowingAll(ctx context.Context, all []*daemonset.State, needs []cause.Needs) ([]*daemonset.State, error) {
+	read := make([]*snapshot.Snapshot, len(all))
+	var creations []source.Creation
+	var refused, waiting []int // which of them
+	var together cause.Needs
+	for i, st := range all {
+		read[i] = st.Snapshot
+		if needs[i].Admission {
+			creations, refused = append(creations, source.Creation{Of: st.Snapshot, Template: &st.DaemonSet.Spec.Template}), append(refused, i)
+		}
+		if len(needs[i].Nodes) > 0 {
+			waiting, together = append(waiting, i), together.And(needs[i])
+		}
+	}
+	if len(creations) > 0 {
+		found, err := in.opened.AddAdmission(ctx, creations...)
+		if err != nil {
+			return nil, err
+		}
+		for i, at := range refused {
+			read[at] = found[i]
+		}
+	}
+	if len(waiting) > 0 {
+		var of []*snapshot.Snapshot
+		for _, at := range waiting {
+			of = append(of, read[at])
+		}
+		found, err := in.opened.AddOtherPods(ctx, of, together.Nodes)
+		if err != nil {
+			return nil, err
+		}
+		for i, at := range waiting {
+			read[at] = found[i]
+		}
+	}
+	out := make([]*daemonset.State, len(all))
+	for i, st := range all {
+		if len(needs[i].Claims) > 0 {
+			var err error
+			if read[i], err = in.opened.AddVolumes(ctx, read[i], needs[i].Claims, needs[i].Nodes); err != nil {
+				return nil, err
+			}
+		}
+		out[i] = st.Reading(read[i])
+	}
+	return out, nil
 }
 
 // read returns the Snapshots that were chosen.

@@ -130,13 +130,9 @@ func (o *planOptions) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	plans := []planned{}
-	for _, s := range read {
-		p, err := o.plan(ctx, s)
-		if err != nil {
-			return err
-		}
-		plans = append(plans, p)
+	plans, err := o.plans(ctx, read)
+	if err != nil {
+		return err
 	}
 	return o.answer(plans, len(o.names) == 0)
 }

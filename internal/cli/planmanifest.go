@@ -191,8 +191,14 @@ func (o *planOptions) planLive(ctx context.Context, r reader, m source.Manifest,
 	}
 	c := *cmp.Or(o.change, &whatif.Change{})
 	known := o.manifest(&c, m, applied)
-	p, _, err := o.planOf(ctx, st, &c, known, false)
-	return p, err
+	result, err := o.after(st, &c)
+	if err == nil {
+		err = o.lookUp(ctx, result)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return o.planOf(result, known), nil
 }
 
 // server is a cluster, which does more than a dump can.

@@ -18,6 +18,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/hide"
@@ -55,57 +56,108 @@ type planned struct {
 
 func (p planned) header() *daemonset.Header { return &p.Header }
 
-// plan makes the plan of one DaemonSet.
-func (o *planning) plan(ctx context.Context, st *daemonset.State) (planned, error) {
-	if err := o.groupable(st.Snapshot); err != nil {
-		return planned{}, err
-	}
-	if c := o.change; c != nil && c.ToRevision != nil && *c.ToRevision < 0 {
-		to, err := target(st, -*c.ToRevision)
+// plans makes the plans of DaemonSets. For one of several nothing more is read than what
+// admits pods, where it creates some: the rest would take requests for each.
+func (o *planning) plans(ctx context.Context, all []*daemonset.State) ([]planned, error) {
+	results := make([]*whatif.Result, len(all))
+	for i, st := range all {
+		err := o.groupable(st.Snapshot)
+		if err == nil {
+			err = o.relative(st)
+		}
+		if err == nil {
+			results[i], err = o.after(st, o.change)
+		}
 		if err != nil {
-			return planned{}, err
-		}
-		c.ToRevision = &to
-		for i, f := range o.asked.Flags {
-			if f.Name == "to-revision" {
-				o.asked.Flags[i].Value = strconv.FormatInt(to, 10)
-			}
+			return nil, err
 		}
 	}
-	p, st, err := o.planOf(ctx, st, o.change, o.known, o.many())
+	look := o.admitting
+	if !o.many() {
+		look = o.lookUps
+	}
+	if err := look(ctx, results); err != nil {
+		return nil, err
+	}
+	out := []planned{}
+	for _, r := range results {
+		out = append(out, o.planned(r))
+	}
+	return out, nil
+}
+
+// relative makes of a revision that is named by how far it is back the one that is meant.
+func (o *planning) relative(st *daemonset.State) error {
+	c := o.change
+	if c == nil || c.ToRevision == nil || *c.ToRevision >= 0 {
+		return nil
+	}
+	to, err := target(st, -*c.ToRevision)
 	if err != nil {
-		return planned{}, err
+		return err
 	}
-	made := planned{Plan: p, now: explain.Explain(st, explain.Options{Outlook: plan.Look(st)})}
+	c.ToRevision = &to
+	for i, f := range o.asked.Flags {
+		if f.Name == "to-revision" {
+			o.asked.Flags[i].Value = strconv.FormatInt(to, 10)
+		}
+	}
+	return nil
+}
+
+// planned makes a plan with what else its screen needs.
+func (o *planning) planned(r *whatif.Result) planned {
+	st := cmp.Or(r.Before, r.State)
+	made := planned{Plan: o.planOf(r, o.known), now: explain.Explain(st, explain.Options{Outlook: plan.Look(st)})}
 	if containers := st.DaemonSet.Spec.Template.Spec.Containers; len(containers) == 1 {
 		made.only = containers[0].Name
 	}
 	if c := o.change; c != nil && len(c.Tolerations) > 0 {
 		made.tolerations = c.AddTolerations(slices.Clone(st.DaemonSet.Spec.Template.Spec.Tolerations))
 	}
-	return made, nil
+	return made
 }
 
-// planOf returns the plan of a State as it is, or of what a change makes of it, and the
-// State with what was read for it; of one of a list no more than of the list, as that would
-// take requests for each.
-func (o *planning) planOf(ctx context.Context, st *daemonset.State, c *whatif.Change, known plan.Options, listed bool) (*plan.Plan, *daemonset.State, error) {
-	r := &whatif.Result{State: st}
-	if c != nil {
-		var err error
-		if r, err = whatif.Make(st, c); err != nil {
-			return nil, nil, said(err, o.rollback)
-		}
-	}
-	if !listed {
-		if err := o.lookUp(ctx, r); err != nil {
-			return nil, nil, err
-		}
-	}
+// after returns what a change makes of a State, or the State as it is.
+func (o *planning) after(st *daemonset.State, c *whatif.Change) (*whatif.Result, error) {
 	if c == nil {
-		return plan.Make(r.State, known), r.State, nil
+		return &whatif.Result{State: st}, nil
 	}
-	return plan.MakeChanged(r, known), r.Before, nil
+	r, err := whatif.Make(st, c)
+	if err != nil {
+		return nil, said(err, o.rollback)
+	}
+	return r, nil
+}
+
+// planOf returns the plan of what a change makes of a State, or of the State as it is.
+func (o *planning) planOf(r *whatif.Result, known plan.Options) *plan.Plan {
+	if r.Before == nil {
+		return plan.Make(r.State, known)
+	}
+	return plan.MakeChanged(r, known)
+}
+
+// admitting adds to the States of changes what admits the pods that their plans create.
+func (o *planning) admitting(ctx context.Context, results []*whatif.Result) error {
+	states, needs := make([]*daemonset.State, len(results)), make([]cause.Needs, len(results))
+	for i, r := range results {
+		states[i], needs[i].Admission = r.State, plan.NeedsOf(r.State, false).Admission
+	}
+	states, err := o.knowingAll(ctx, states, needs)
+	for i := range states {
+		results[i].State = states[i]
+	}
+	return err
+}
+
+func (o *planning) lookUps(ctx context.Context, results []*whatif.Result) error {
+	for _, r := range results {
+		if err := o.lookUp(ctx, r); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // lookUp adds to the States of a change what else its plan needs, and, where it creates pods,

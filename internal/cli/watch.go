@@ -13,6 +13,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
@@ -56,7 +58,7 @@ type following struct {
 	*question
 	w        watching
 	f        *plan.Follower
-	known    plan.Options
+	options  plan.Options
 	asked    view.Asked
 	terminal func() size // how large it is; nil for lines and documents
 
@@ -70,6 +72,10 @@ type following struct {
 	told  []plan.Happening     // what happened since it was last shown
 	shown time.Time            // by the server's clock
 	cost  time.Duration        // of looking and showing
+
+	known  string     // what was asked besides the objects that are followed, or is being asked
+	knows  chan known // the answer; nil where none is waited for
+	asking time.Time  // when that was asked
 
 	lost  []string  // kinds whose changes do not arrive
 	since time.Time // when the first of them was lost
@@ -105,18 +111,24 @@ func (f *following) follow(ctx context.Context, timeout time.Duration) error {
 	if f.format == inText {
 		f.terminal = terminalOf(f.Out)
 	}
-	if err := f.begin(); err != nil || f.now.End != "" {
+	if err := f.begin(limited); err != nil || f.now.End != "" {
 		return f.end(err, "")
 	}
 	return f.take(limited, ctx, timeout)
 }
 
-func (f *following) begin() error {
+func (f *following) begin(ctx context.Context) error {
 	st, err := f.state(f.w.Start())
 	if err != nil {
 		return err
 	}
-	f.f = plan.NewFollower(st, f.known)
+	if needs := cause.Watched(st); f.opened != nil {
+		f.known, f.asking = asked(st, needs), f.w.Now()
+		if st, err = f.knowing(ctx, st, needs); err != nil {
+			return err
+		}
+	}
+	f.f = plan.NewFollower(st, f.options)
 	if err := f.look(st.At); err != nil {
 		return err
 	}
@@ -180,7 +192,12 @@ func (f *following) take(ctx, whole context.Context, timeout time.Duration) erro
 			case open: // else ended below
 				f.see(s)
 			}
+		case k := <-f.knows:
+			if err := f.know(k); err != nil {
+				return f.end(err, "")
+			}
 		case <-ticker.C:
+			f.ask(ctx)
 			if err := f.show(); err != nil || f.now.End != "" {
 				return f.end(err, "")
 			}
@@ -194,6 +211,61 @@ func (f *following) take(ctx, whole context.Context, timeout time.Duration) erro
 		}
 		return f.end(nil, "timeout after "+timeout.String())
 	}
+}
+
+// patience is how long it is until something more is read again: who looks does not
+// need it every second.
+const patience = 10 * time.Second
+
+// ask asks, beside the watch, what else explains the state of now, as soon as that is
+// something else than before: pods are refused, or the scheduler cannot place one. What no
+// longer explains anything goes without a question.
+func (f *following) ask(ctx context.Context) {
+	if f.opened == nil || f.knows != nil || f.w.Now().Sub(f.asking) < patience {
+		return
+	}
+	st := f.now.State
+	needs := cause.Watched(st)
+	asks := asked(st, needs)
+	if asks == f.known {
+		return
+	}
+	f.known, f.asking, f.knows = asks, f.w.Now(), make(chan known, 1)
+	bare := st.Reading(st.Snapshot.Admitting(nil, nil).Holding(nil, nil).Reaching(nil, nil))
+	go func(answer chan<- known) {
+		k := known{bare.Snapshot, nil}
+		k.err = source.Contained(func() error {
+			read, err := f.knowing(ctx, bare, needs)
+			k.read = read.Snapshot
+			return err
+		})()
+		answer <- k
+	}(f.knows)
+}
+
+// known is an answer to ask.
+type known struct {
+	read *snapshot.Snapshot
+	err  error
+}
+
+// know takes an answer. Where there is none, as the server does not answer, the watch
+// tells it.
+func (f *following) know(k known) error {
+	f.knows = nil
+	f.f.Know(k.read)
+	if p := (*source.PanicError)(nil); errors.As(k.err, &p) {
+		return k.err
+	}
+	return nil
+}
+
+// asked tells one question about a DaemonSet from another.
+func asked(st *daemonset.State, n cause.Needs) string {
+	if !n.Admission && len(n.Nodes) == 0 {
+		return ""
+	}
+	return fmt.Sprint(n, st.DaemonSet.Generation)
 }
 
 // see takes what the watch tells.
@@ -310,7 +382,7 @@ var endStatus = map[plan.End]exitStatus{plan.EndStuck: stuck, plan.EndDegraded: 
 
 // following is a rollout that is followed until it ends, is stuck, or takes too long.
 func (o *planOptions) following() *following {
-	f := &following{question: &o.question, known: o.known, asked: o.asked}
+	f := &following{question: &o.question, options: o.known, asked: o.asked}
 	f.document = func() (any, error) { return plan.Make(f.now.State, o.known), nil }
 	f.status = func() error { return worst(map[exitStatus]bool{endStatus[f.now.End]: true}) }
 	return f

@@ -55,7 +55,7 @@ func watch(t testing.TB, command string, form format, terminal *size, s *snapsho
 	if terminal != nil {
 		w.terminal = func() size { return *terminal }
 	}
-	if err := w.begin(); err != nil {
+	if err := w.begin(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return w

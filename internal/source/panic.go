@@ -17,6 +17,10 @@ type PanicError struct {
 
 func (e *PanicError) Error() string { return "a panic" } // the value may quote what was read
 
+// Contained returns f with a PanicError in the place of a panic, for a goroutine that
+// somebody waits for.
+func Contained(f func() error) func() error { return contained(f) }
+
 // contained returns f with an error in the place of a panic.
 func contained(f func() error) func() error {
 	return func() (err error) {

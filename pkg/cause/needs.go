@@ -15,9 +15,50 @@ type Needs struct {
 	Claims    []string // whose volumes decide whether it fits on these nodes, sorted
 }
 
-// mostPending is of how many nodes with a pod that is not scheduled the other pods are
-// needed: an answer names few.
+// mostPending is of how many nodes the other pods are needed that have a pod which is not
+// scheduled: an answer names few.
 const mostPending = 10
+
+// Few leaves of the needs of several answers the other pods of ten nodes in all, of the
+// first that need some. So a list costs no more than one answer does.
+func Few(all []Needs) []Needs {
+	out, nodes := slices.Clone(all), []string(nil)
+	for i := range out {
+		out[i].Nodes = slices.DeleteFunc(slices.Clone(out[i].Nodes), func(n string) bool {
+			known := slices.Contains(nodes, n)
+			if !known && len(nodes) < mostPending {
+				nodes, known = append(nodes, n), true
+			}
+			return !known
+		})
+		if len(out[i].Nodes) == 0 {
+			out[i].Claims = nil
+		}
+	}
+	return out
+}
+
+// Watched returns what says why pods are refused now, and why the scheduler says that it
+// cannot place others. Of what was read before, it looks at nothing: that may no longer
+// hold.
+func Watched(st *daemonset.State) (n Needs) {
+	cs := Find(st.Reading(st.Snapshot.Admitting(nil, nil).Holding(nil, nil).Reaching(nil, nil)))
+	n.Admission = cs.Refusal() != nil
+	for i := range st.Nodes {
+		d := &st.Nodes[i]
+		c := cs.Of(d.Name)
+		if c == nil || !d.Exists || len(n.Nodes) == mostPending || c.Facts.Text("message") == "" || !slices.Contains([]daemonset.Reason{InsufficientResources, HostPortConflict, PendingUnschedulable}, c.Code) {
+			continue
+		}
+		n.Nodes = append(n.Nodes, d.Name)
+		for j := range d.Pods {
+			if p := &d.Pods[j]; unscheduled(*p) {
+				n.Claims = append(n.Claims, snapshot.ClaimsOf(p.Name, &p.Object.Spec)...)
+			}
+		}
+	}
+	return Needs{}.And(n)
+}
 
 // NeedsOf returns what says why pods are refused, and why others are not scheduled.
 func NeedsOf(st *daemonset.State) Needs {
@@ -36,10 +77,10 @@ func NeedsOf(st *daemonset.State) Needs {
 }
 
 // NeedsOn returns what says whether the next pod would fit on those of the nodes that
-// should have a pod and have none.
+// should have a pod and have none; on ten of them at most.
 func NeedsOn(st *daemonset.State, nodes []string) (n Needs) {
 	for i := range st.Nodes {
-		if d := &st.Nodes[i]; slices.Contains(nodes, d.Name) && wants(d) {
+		if d := &st.Nodes[i]; len(n.Nodes) < mostPending && slices.Contains(nodes, d.Name) && wants(d) {
 			n.Nodes = append(n.Nodes, d.Name)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/fit"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
 // Room is whether a pod of the current template would fit on a node that has none.
@@ -48,14 +49,18 @@ func wants(n *daemonset.Node) bool {
 }
 
 // Room returns whether the next pod would fit on a node; nil for one that should have
-// none, and for one that has a pod.
+// none, for one that has a pod, and where nobody asked for the other pods there and these
+// may decide.
 func (cs *Causes) Room(n *daemonset.Node) *Room {
 	if !wants(n) {
 		return nil
 	}
 	r := &Room{Code: RoomUnknown, Amounts: []RoomAmount{}, Preempts: []string{}, Facts: daemonset.Facts{}, NotModelled: append([]fit.Unmodelled{}, cs.NotModelled()...)}
 	v, known := cs.NewPod(n)
-	if !known {
+	switch unasked := !cs.s.OtherPods.Of(n.Name) && !cs.s.Lacks(snapshot.PodsOfOthers); {
+	case !known && unasked:
+		return nil
+	case !known:
 		return r
 	}
 	r.Amounts = cs.amounts(n)

@@ -40,6 +40,9 @@ func TestRoom(t *testing.T) {
 		s.Gaps = append(s.Gaps, snapshot.Gap{What: snapshot.PersistentVolumes, Why: snapshot.Forbidden})
 		s.Volumes.Claims = nil
 	})
+	forbidden := dstest.Edit(func(s *snapshot.Snapshot) {
+		s.Gaps = append(s.Gaps, snapshot.Gap{What: snapshot.PodsOfOthers, Why: snapshot.Forbidden})
+	})
 	class := template(func(s *corev1.PodSpec) { s.PriorityClassName = "high" })
 	for _, tt := range []struct {
 		grid    string
@@ -51,7 +54,8 @@ func TestRoom(t *testing.T) {
 		{"-", []dstest.Option{others(3500, -1)}, "Preempts; cpu 1 of 500m (4); pods 1 of 9 (10); preempts other/pod", "a pod of lower priority makes room"},
 		{"-", []dstest.Option{others(3500, 0)}, "DoesNotFit; cpu 1 of 500m (4); pods 1 of 9 (10); NodeResourcesFit", "none is of lower priority"},
 		{"-", []dstest.Option{others(5000, 0)}, "DoesNotFit; cpu 1 of 0 (4); pods 1 of 9 (10); NodeResourcesFit", "less than nothing is free"},
-		{"-", nil, "Unknown", "the other pods were not read"},
+		{"-", nil, "-", "nobody asked for the other pods"},
+		{"-", []dstest.Option{forbidden}, "Unknown", "they could not be read"},
 		{"-", []dstest.Option{others(3500, 5), class}, "Unknown", "nor is it known whether it could preempt"},
 		{"-", []dstest.Option{others(0, 0), volumes("a", "", 0, 0)}, "DoesNotFit; cpu 1 of 4 (4); pods 1 of 9 (10); VolumeBinding", "its volume is elsewhere"},
 		{"-", []dstest.Option{volumes("a", "", 0, 0)}, "DoesNotFit; VolumeBinding", "which is so whatever the other pods take"},

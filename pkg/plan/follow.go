@@ -88,6 +88,13 @@ func NewFollower(st *daemonset.State, o Options) *Follower {
 	return &Follower{o: o, objects: newObjects(st), at: st.At, moved: st.At, learnt: newLearnt()}
 }
 
+// Know takes what was read of a Snapshot besides the objects that are followed: what
+// admits pods, the other pods on nodes, and volumes, with their gaps. What was known of
+// these before goes.
+func (f *Follower) Know(s *snapshot.Snapshot) {
+	f.objects.base = f.objects.base.Admitting(s.Admission, s.Gaps).Holding(s.OtherPods, s.Gaps).Reaching(s.Volumes, s.Gaps)
+}
+
 // See takes one change: a DaemonSet, Node, Pod, ControllerRevision or Event as
 // it is now, or as it was when it went. Times must not run backwards.
 func (f *Follower) See(at time.Time, object any, gone bool) []Happening {

@@ -1,0 +1,213 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/pflag"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// noting notes what a reader is asked to add, and adds little.
+type noting struct {
+	reader
+	asked []string
+}
+
+func (n *noting) note(what string, all []*snapshot.Snapshot, more ...string) {
+	for _, s := range all {
+		what += " " + s.DaemonSet.Name
+	}
+	n.asked = append(n.asked, strings.Join(append([]string{what}, more...), " of "))
+}
+
+func (n *noting) AddAdmission(_ context.Context, of ...source.Creation) (out []*snapshot.Snapshot, _ error) {
+	for _, c := range of {
+		out = append(out, c.Of.Admitting(&snapshot.Admission{}, nil))
+	}
+	n.note("admission", out)
+	return out, nil
+}
+
+func (n *noting) AddOtherPods(_ context.Context, all []*snapshot.Snapshot, nodes []string) (out []*snapshot.Snapshot, _ error) {
+	for _, s := range all {
+		out = append(out, s.Holding(&snapshot.OtherPods{Nodes: nodes}, nil))
+	}
+	n.note("pods", out, strings.Join(nodes, " "))
+	return out, nil
+}
+
+func (n *noting) AddVolumes(_ context.Context, s *snapshot.Snapshot, claims, nodes []string) (*snapshot.Snapshot, error) {
+	n.note("volumes", []*snapshot.Snapshot{s}, strings.Join(claims, " "), strings.Join(nodes, " "))
+	return s.Reaching(&snapshot.Volumes{Nodes: nodes}, nil), nil
+}
+
+// unroomy has the scheduler find no room for the pod of a node, which has a claim.
+func unroomy(pod string) dstest.Option {
+	return dstest.Pod(pod, func(p *corev1.Pod) {
+		p.Spec.Volumes = []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data"}}}}
+		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", Message: "0/2 nodes are available: 2 Insufficient cpu."}}
+	})
+}
+
+func refusalAt(at time.Time) *corev1.Event {
+	return &corev1.Event{
+		ObjectMeta: metav1.ObjectMeta{Name: "refused", Namespace: "kube-system"}, Reason: "FailedCreate", Message: "Error creating: no", LastTimestamp: metav1.NewTime(at),
+		InvolvedObject: corev1.ObjectReference{Kind: "DaemonSet", Name: "agent", UID: dstest.State("N").DaemonSet.UID},
+	}
+}
+
+func named(t *testing.T, name, grid string, options ...dstest.Option) *daemonset.State {
+	t.Helper()
+	st, err := daemonset.StateOf(dstest.State(grid, append(options, dstest.DaemonSet(func(ds *appsv1.DaemonSet) { ds.Name = name }))...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st
+}
+
+// TestListsRead: an answer about several DaemonSets reads once what they share, only for
+// those that need it, and of ten nodes in all.
+func TestListsRead(t *testing.T) {
+	refused := dstest.Edit(func(s *snapshot.Snapshot) { s.Events = append(s.Events, *refusalAt(dstest.Now)) })
+	many := strings.Repeat("np ", 12)
+	for _, tt := range []struct {
+		why   string
+		all   []*daemonset.State
+		nodes []string // of --node
+		want  []string // of explain
+		plans []string // of plan-rollout
+	}{
+		{"nothing is wrong, and nothing is read", []*daemonset.State{named(t, "a", "N N"), named(t, "b", "N N")}, nil, nil, nil},
+		{
+			"creations of several that are refused", []*daemonset.State{named(t, "a", "N -", refused), named(t, "b", "N N"), named(t, "c", "N -", refused)}, nil,
+			[]string{"admission a c"}, []string{"admission a c"},
+		},
+		{
+			"pods that wait on two nodes", []*daemonset.State{named(t, "a", "N np", unroomy("p1")), named(t, "b", "np N"), named(t, "c", "N N")}, nil,
+			[]string{"pods a b of n0 n1", "volumes a of data of n1"}, nil,
+		},
+		{"ten nodes in all", []*daemonset.State{named(t, "a", many), named(t, "b", many)}, nil, []string{"pods a b of n0 n1 n10 n11 n2 n3 n4 n5 n6 n7"}, nil},
+		{"those that were asked for first", []*daemonset.State{named(t, "a", many+"-")}, []string{"n12"}, []string{"pods a of n0 n1 n10 n11 n12 n2 n3 n4 n5 n6"}, []string{"admission a"}},
+		{"a rollout that creates pods admits them, and asks no more of a list", []*daemonset.State{named(t, "a", "O O"), named(t, "b", "N -")}, nil, nil, []string{"admission a b"}},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			r := &noting{}
+			o := &explainOptions{question: question{input: input{opened: r}}, nodes: tt.nodes}
+			read, err := o.knowingAll(t.Context(), tt.all, o.needs(tt.all))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, r.asked); diff != "" {
+				t.Errorf("explain (-want +got):\n%s", diff)
+			}
+			for i, st := range read {
+				if st.DaemonSet.Name != tt.all[i].DaemonSet.Name {
+					t.Errorf("%s in the place of %s", st.DaemonSet.Name, tt.all[i].DaemonSet.Name)
+				}
+				for _, asked := range r.asked {
+					what, of, _ := strings.Cut(strings.Split(asked, " of ")[0], " ")
+					has := map[string]bool{"admission": st.Snapshot.Admission != nil, "pods": st.Snapshot.OtherPods != nil, "volumes": st.Snapshot.Volumes != nil}[what]
+					if want := slices.Contains(strings.Fields(of), st.DaemonSet.Name); has != want {
+						t.Errorf("%s: %s known %t, want %t", st.DaemonSet.Name, what, has, want)
+					}
+				}
+			}
+			r.asked = nil
+			p := &planning{question: question{input: input{opened: r, flagSet: flagSet{pflag.NewFlagSet("", pflag.ContinueOnError)}}}}
+			if _, err := p.plans(t.Context(), tt.all); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.plans, r.asked); diff != "" {
+				t.Errorf("plan-rollout (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestWatchReads: who looks on gets what explains the state of now, read when that
+// begins and not again every second.
+func TestWatchReads(t *testing.T) {
+	w := watch(t, "explain", inText, nil, dstest.State("N np"))
+	r := &noting{}
+	w.opened = r
+	after := func(d time.Duration) []string {
+		t.Helper()
+		w.after(d)
+		r.asked = nil
+		w.ask(t.Context())
+		if w.knows != nil {
+			if err := w.know(<-w.knows); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.after(time.Second)
+		return r.asked
+	}
+	expect := func(why string, got []string, want ...string) {
+		t.Helper()
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", why, got, want)
+		}
+	}
+	expect("the scheduler has not looked at the pod", after(time.Minute))
+	w.pod("p1", func(p *corev1.Pod) {
+		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", Message: "0/2 nodes are available: 2 Insufficient cpu."}}
+	})
+	expect("it finds no room", after(time.Minute), "pods agent of n1")
+	if w.present().OtherPods == nil {
+		t.Error("what was read is not known")
+	}
+	for range 20 {
+		expect("nothing new", after(time.Second))
+	}
+	w.see(source.Seen{At: w.now, Object: refusalAt(w.now)})
+	expect("and another pod is refused", after(time.Minute), "admission agent", "pods agent of n1")
+	w.pod("p1", func(p *corev1.Pod) { p.Spec.NodeName = "n1" })
+	w.see(source.Seen{At: w.now, Object: refusalAt(w.now), Gone: true})
+	expect("all is well: nothing is asked", after(time.Minute))
+	if s := w.present(); s.OtherPods != nil || s.Admission != nil {
+		t.Errorf("what was read before is still believed: %v %v", s.OtherPods, s.Admission)
+	}
+	w.pod("p1", func(p *corev1.Pod) {
+		p.Spec.NodeName = ""
+		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", Message: "0/2 nodes are available: 2 Insufficient cpu."}}
+	})
+	expect("again, but a moment later", after(time.Second))
+	expect("which waits until ten seconds are over", after(10*time.Second), "pods agent of n1")
+}
+
+func (w *watched) present() *snapshot.Snapshot { return w.following.now.State.Snapshot }
+
+// TestWatchReadsFirst: what explains the state at the start is read before anything is
+// shown.
+func TestWatchReadsFirst(t *testing.T) {
+	for _, command := range []string{"explain", "plan-rollout"} {
+		w := watch(t, command, inText, nil, dstest.State("N np", unroomy("p1")))
+		r := &noting{}
+		w.opened = r
+		w.f = nil
+		if err := w.begin(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(r.asked); got != "[pods agent of n1 volumes agent of data of n1]" {
+			t.Errorf("%s: %s", command, got)
+		}
+		if s := w.present(); s.OtherPods == nil || s.Volumes == nil {
+			t.Errorf("%s: what was read is not known", command)
+		}
+	}
+}

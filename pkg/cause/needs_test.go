@@ -1,0 +1,102 @@
+package cause_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
+	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// needsOf is Needs in words.
+func needsOf(n cause.Needs) string {
+	var out []string
+	if n.Admission {
+		out = append(out, "admission")
+	}
+	out = append(out, n.Nodes...)
+	if len(n.Claims) > 0 {
+		out = append(append(out, "claims"), n.Claims...)
+	}
+	return strings.Join(out, " ")
+}
+
+// TestFew: of several answers ten nodes in all are looked at.
+func TestFew(t *testing.T) {
+	nodes := func(from, to int) (names []string) {
+		for i := from; i < to; i++ {
+			names = append(names, fmt.Sprintf("n%02d", i))
+		}
+		return names
+	}
+	for _, tt := range []struct {
+		why  string
+		all  []cause.Needs
+		want []string
+	}{
+		{"so few stay as they are", []cause.Needs{{Admission: true, Nodes: nodes(0, 2), Claims: []string{"c"}}, {Nodes: nodes(2, 4)}}, []string{"admission n00 n01 claims c", "n02 n03"}},
+		{"the first come first", []cause.Needs{{Nodes: nodes(0, 8)}, {Nodes: nodes(8, 12)}}, []string{"n00 n01 n02 n03 n04 n05 n06 n07", "n08 n09"}},
+		{"a node of several is one", []cause.Needs{{Nodes: nodes(0, 10)}, {Nodes: nodes(5, 12)}}, []string{strings.Join(nodes(0, 10), " "), strings.Join(nodes(5, 10), " ")}},
+		{"what admits pods is asked of all, and volumes of none without a node", []cause.Needs{{Nodes: nodes(0, 10)}, {Admission: true, Nodes: nodes(10, 11), Claims: []string{"c"}}}, []string{strings.Join(nodes(0, 10), " "), "admission"}},
+	} {
+		before := fmt.Sprint(tt.all)
+		for i, n := range cause.Few(tt.all) {
+			if got := needsOf(n); got != tt.want[i] {
+				t.Errorf("%s: %q, want %q", tt.why, got, tt.want[i])
+			}
+		}
+		if fmt.Sprint(tt.all) != before {
+			t.Errorf("%s: what it was given was changed", tt.why)
+		}
+	}
+}
+
+// TestWatched: what is read while somebody looks on is what the controller and the
+// scheduler say is wrong, not what was read before.
+func TestWatched(t *testing.T) {
+	refused := dstest.Edit(func(s *snapshot.Snapshot) {
+		s.Events = append(s.Events, corev1.Event{
+			Reason: "FailedCreate", Message: "Error creating: no", LastTimestamp: metav1.NewTime(dstest.Now),
+			InvolvedObject: corev1.ObjectReference{Kind: "DaemonSet", UID: s.DaemonSet.UID},
+		})
+	})
+	said := func(message string) dstest.Option {
+		return dstest.Pod("p1", func(p *corev1.Pod) {
+			p.Spec.Volumes = []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data"}}}}
+			p.CreationTimestamp = metav1.NewTime(dstest.Now)
+			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", Message: message}}
+		})
+	}
+	fresh := dstest.Pod("p1", func(p *corev1.Pod) { p.CreationTimestamp = metav1.NewTime(dstest.Now) })
+	stale := dstest.Edit(func(s *snapshot.Snapshot) {
+		s.Admission = &snapshot.Admission{} // no namespace, no ServiceAccount: it rejects every pod
+	})
+	for _, tt := range []struct {
+		grid    string
+		options []dstest.Option
+		want    string
+		why     string
+	}{
+		{"N N", nil, "", "nothing is wrong"},
+		{"N -", []dstest.Option{refused}, "admission", "a pod is refused"},
+		{"N -", []dstest.Option{stale}, "", "what was read before tells nothing of now"},
+		{"N np", []dstest.Option{fresh}, "", "the scheduler has not looked at the pod yet"},
+		{"N np", nil, "", "nor ever did"},
+		{"N np", []dstest.Option{said("0/2 nodes are available: 2 Insufficient cpu.")}, "n1 claims data", "it has, and found no room"},
+		{"N np", []dstest.Option{said("0/2 nodes are available: 2 node(s) had no available volume zone.")}, "n1 claims data", "or no volume"},
+		{"N n", []dstest.Option{dstest.Pod("p1", func(p *corev1.Pod) {
+			p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "agent", RestartCount: 9, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}}}
+		})}, "", "a crash is no question of room"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			if got := needsOf(cause.Watched(fitState(t, tt.grid, tt.options...))); got != tt.want {
+				t.Errorf("%q, want %q", got, tt.want)
+			}
+		})
+	}
+}
