@@ -41,7 +41,7 @@ var advices = map[explain.AdviceCode][]string{
 	},
 	explain.AdviseLookAhead:    {"{inPlan=true}{goesBack=false}it will stop: correct what the headline names", "{inPlan=true}{back}: the controller may take the next step at any moment", "it will stop: see why[ ({Preview})], and correct that"},
 	explain.AdviseMakeRoom:     {"make room for the pod on {where} (Fix)"},
-	explain.AdviseFreePort:     {"find the pod that uses the host port on {where} (Check); one of the two needs another port or node"},
+	explain.AdviseFreePort:     {"ask the owner of pod {owner} to free host port {ports} on {where}", "find the pod that uses the host port on {where} (Check); one of the two needs another port or node"},
 	explain.AdviseAskOwner:     {`{kind=ResourceQuota}ask the team that manages ResourceQuota "{name}" to raise it; the DaemonSet needs no change`, "{kind=Webhook}ask the owner of admission webhook {name}", "{first}", "read the message below: it says what the pod violates"},
 	explain.AdviseControlPlane: {"find out whether kube-controller-manager runs (Check); the DaemonSet needs no change"},
 	explain.AdviseStrategy:     {"{problem=InvalidBudget}set {field} to a number or a percentage", "change the update strategy (Fix)"},
@@ -69,6 +69,9 @@ func (a *answer) doNow(advice []explain.Advice) {
 		if p := a.e.Has(first); p != nil {
 			look := explain.LookInto(p)
 			f["strandedBy"] = fact(p.Facts, "strandedBy")
+			if owner, ports := fact(p.Facts, "owner"), fact(p.Facts, "ports"); owner != "" && ports != "" && len(d.Nodes) == len(p.Nodes) {
+				f["owner"], f["ports"] = owner, ports
+			}
 			f["field"], f["fields"], f["logs"] = fact(p.Facts, "field"), p.Facts["fields"], look == explain.LookLogs || look == explain.LookLastLogs
 			if p.Origin != nil {
 				f["kind"], f["name"] = string(p.Origin.Kind), p.Origin.Name

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/pkg/admission"
@@ -105,27 +106,7 @@ func (a *answer) fix(f *explain.Fix, or string) {
 		}
 		a.act(screen.Fix, say(`ask the team that manages ResourceQuota "{name}" to raise it[ to at least {needs:pod}, or raise it yourself:]`), raise, after)
 	case explain.FixMakeRoom:
-		full := func(p *explain.Problem) bool {
-			return p.Code == cause.InsufficientResources && firstOf(p.Facts["resources"]) == "pods"
-		}
-		for _, room := range []struct {
-			of    func(p *explain.Problem) bool
-			words string
-		}{
-			{func(p *explain.Problem) bool { return p.Code == cause.HostPortConflict }, ": change the host port of one of the two pods, or delete the other one if it can run elsewhere"},
-			{func(p *explain.Problem) bool { return p.Code == cause.InsufficientResources && !full(p) }, ": delete pods that can run elsewhere, or lower what pods request"},
-			{full, ": delete a pod that can run elsewhere, or raise maxPods of the kubelet"},
-		} {
-			var on []string
-			for i := range a.e.Problems {
-				if p := &a.e.Problems[i]; room.of(p) {
-					on = append(on, slices.DeleteFunc(slices.Clone(p.Nodes), func(n string) bool { return !slices.Contains(f.Nodes, n) })...)
-				}
-			}
-			if slices.Sort(on); len(on) > 0 {
-				a.s.Add(screen.Fix, screen.Names{Before: "on", Names: on, After: room.words})
-			}
-		}
+		a.makeRoom(f.Nodes)
 	case explain.FixNoSurge:
 		a.act(screen.Fix, "use maxUnavailable in place of maxSurge:", a.patch(`{"maxSurge":0,"maxUnavailable":1}`), "a node then has no available pod while its pod is replaced", a.undoneBy())
 	case explain.FixTolerate:
@@ -149,6 +130,53 @@ func (a *answer) fix(f *explain.Fix, or string) {
 		}
 		a.act(l, words, a.kubectl("kubectl delete pod", a.namespace(), screen.Quote(f.Pods[0])))
 	}
+}
+
+// makeRoom says what helps pods that do not fit on these nodes.
+func (a *answer) makeRoom(on []string) {
+	var said []string
+	nodes := map[string][]string{}
+	for i := range a.e.Problems {
+		p := &a.e.Problems[i]
+		at := slices.DeleteFunc(slices.Clone(p.Nodes), func(n string) bool { return !slices.Contains(on, n) })
+		f := with(p.Facts, daemonset.Facts{"resource": firstOf(p.Facts["resources"]), "short": lacking(p.Facts)})
+		words := fill(a.now, f, roomFixes[p.Code]...)
+		if len(at) == 0 || words == "" {
+			continue
+		}
+		if nodes[words] == nil {
+			said = append(said, words)
+		}
+		nodes[words] = append(nodes[words], at...)
+	}
+	for _, words := range said {
+		slices.Sort(nodes[words])
+		a.s.Add(screen.Fix, screen.Names{Before: "on", Names: nodes[words], After: ": " + words})
+	}
+}
+
+// roomFixes say what helps a pod that does not fit.
+var roomFixes = map[daemonset.Reason][]string{
+	cause.HostPortConflict: {"{plugin=NodePorts}change the host port of pod {owner}, or delete it if it can run elsewhere; or use another host port in this template (starts a rollout of all pods)", "change the host port of one of the two pods, or delete the other one if it can run elsewhere"},
+	cause.InsufficientResources: {
+		"{resource=pods}delete a pod that can run elsewhere, or raise maxPods of the kubelet",
+		"{beyond=true}lower the {resource} request of the template (starts a rollout of all pods), or keep the pod off this node",
+		"{preemption=NothingLower}delete pods that can run elsewhere and request {short} of {resource} in all; or give the template a PriorityClass above theirs, so that the scheduler makes room (starts a rollout of all pods)",
+		"delete pods that can run elsewhere and request {short} of {resource} in all",
+		"delete pods that can run elsewhere, or lower what pods request",
+	},
+}
+
+// lacking is how much more of the first resource a pod requests than is free; nil if that is
+// not known.
+func lacking(f daemonset.Facts) any {
+	requested, err := resource.ParseQuantity(fact(f, "requested"))
+	free, other := resource.ParseQuantity(fact(f, "free"))
+	if err != nil || other != nil {
+		return nil
+	}
+	requested.Sub(free)
+	return requested.String()
 }
 
 // tolerate says which tolerations keep the pods on some nodes.

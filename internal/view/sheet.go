@@ -237,6 +237,9 @@ func (a *sheet) check(p *cause.Problem) screen.Command {
 		explain.LookNamespace:  {"kubectl get namespace", screen.Quote(a.h.DaemonSet.Namespace), "--show-labels"},
 		explain.LookEvents:     {"kubectl get events", namespace, "--field-selector involvedObject.kind=DaemonSet,involvedObject.name=" + a.name()},
 	}[explain.LookInto(p)]
+	if of, owner, known := strings.Cut(fact(p.Facts, "owner"), "/"); known && p.Code == cause.HostPortConflict {
+		words = []screen.Word{"kubectl describe pod", screen.Word("-n ") + screen.Quote(of), screen.Quote(owner)}
+	}
 	if words == nil {
 		return nil
 	}
