@@ -2,7 +2,7 @@ package compare
 
 // defaultBase is the newest commit that changed answers on purpose: whoever does so again
 // moves it.
-const defaultBase = "fbb0e15"
+const defaultBase = "2936e13"
 
 // allowed is what may differ from defaultBase.
 var allowed = []difference{}
