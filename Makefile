@@ -84,7 +84,7 @@ bench-start: ## start-up of kubectl-ds version beside kubectl version --client
 bench-plan: ## a whole rollout over 1,000 to 100,000 nodes, with the ratio of each size to the one before
 	go test -run '^$$' -bench Rollout ./pkg/plan
 
-bench-memory: ## what a read of 5,000 nodes takes with the rows of 50,000 other pods, beside one without
+bench-memory: ## what a read of 5,000 nodes takes with the rows of 50,000 other pods, and what plan-rollout --fit takes, beside the same without
 	go test -run '^$$' -bench Memory -benchtime $(or $(MEMORY_TIMES),3x) ./internal/source
 
 bench-history: ## 100 revisions of 200 KB beside kubectl get controllerrevisions -o yaml of the same ones

@@ -1,11 +1,15 @@
 package source
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"reflect"
 	"regexp"
 	"runtime"
 	"runtime/debug"
@@ -15,13 +19,16 @@ import (
 	"testing"
 	"time"
 
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
@@ -51,6 +58,41 @@ func BenchmarkMemory(b *testing.B) {
 		n, _ := strconv.Atoi(string(kB[1]))
 		return float64(n) / 1024
 	}
+	compare(b, peak)
+}
+
+// BenchmarkMemoryOfPlan does the same with the whole command: plan-rollout of another
+// image, without and with --fit.
+func BenchmarkMemoryOfPlan(b *testing.B) {
+	server := httptest.NewServer(largeCluster{})
+	defer server.Close()
+	plugin := filepath.Join(b.TempDir(), "kubectl-ds")
+	if out, err := exec.Command("go", "build", "-o", plugin, "../../cmd/kubectl-ds").CombinedOutput(); err != nil {
+		b.Fatalf("%v: %s", err, out)
+	}
+	compare(b, func(fit bool) float64 {
+		args := []string{"plan-rollout", "agent", "-n", "kube-system", "--server", server.URL, "--kubeconfig", os.DevNull, "--image", "*=example/agent:2", "-o", "json", fmt.Sprintf("--fit=%t", fit)}
+		cmd := exec.Command(os.Args[0], append([]string{plugin}, args...)...) // between, as the system counts the size of the parent
+		cmd.Env = append(os.Environ(), "LARGE_COMMAND=true")
+		var out, errs bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &errs
+		if err := cmd.Run(); err != nil {
+			b.Fatalf("%v: %s", err, &errs)
+		}
+		answer := out.String()
+		if rows := strings.Contains(answer, `"OtherPodsStay"`); rows != fit || strings.Contains(answer, `"NewPodsFit"`) || !strings.Contains(answer, `"replaces": 5000`) {
+			b.Fatalf("with --fit=%t: the answer says something else: %d bytes\n%s", fit, len(answer), &errs)
+		}
+		kB := peakSize.FindStringSubmatch(errs.String())
+		n, _ := strconv.Atoi(kB[1])
+		return float64(n) / 1024
+	})
+}
+
+// compare reports the median of what two processes take at most, and fails where the
+// second takes too much more.
+func compare(b *testing.B, peak func(with bool) float64) {
+	b.Helper()
 	var without, with []float64
 	for b.Loop() {
 		without, with = append(without, peak(false)), append(with, peak(true))
@@ -76,7 +118,24 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	if os.Getenv("LARGE_COMMAND") != "" {
+		os.Exit(runLarge(os.Args[1:]))
+	}
 	os.Exit(m.Run())
+}
+
+// runLarge runs a command, and prints the peak size of its process below what it prints.
+func runLarge(args []string) int {
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "KUBE") })
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	if err := cmd.Run(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	used := reflect.ValueOf(cmd.ProcessState.SysUsage()).Elem().FieldByName("Maxrss") // which not every system has
+	fmt.Fprintf(os.Stderr, "VmHWM: %d kB\n", used.Int())
+	return 0
 }
 
 // readLarge reads the cluster at an address, and prints the peak size of the process.
@@ -135,11 +194,7 @@ func (largeCluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, `{"major":"1","minor":"37","gitVersion":"v1.37.1"}`)
 		return
 	case strings.HasSuffix(path, "/daemonsets/agent"):
-		ds := newOne()
-		ds.Name, ds.UID = "agent", "uid-of-ds-agent"
-		ds.Spec.Selector.MatchLabels = map[string]string{"app": "agent"}
-		ds.Spec.Template.Labels = ds.Spec.Selector.MatchLabels
-		answer = ds
+		answer = largeDaemonSet()
 	case strings.HasSuffix(path, "/nodes"):
 		list := &corev1.NodeList{}
 		list.ListMeta = page(largeNodes, func(i int) { list.Items = append(list.Items, largeNode(i)) })
@@ -167,23 +222,49 @@ func (largeCluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		answer = list
 	case strings.HasSuffix(path, "/controllerrevisions"):
-		answer = &appsv1.ControllerRevisionList{}
+		ds := largeDaemonSet()
+		content, _ := json.Marshal(ds.Spec.Template) // always has a form
+		answer = &appsv1.ControllerRevisionList{Items: []appsv1.ControllerRevision{{
+			ObjectMeta: largeMeta("kube-system", "agent-1", "agent"), Revision: 1, Data: kruntime.RawExtension{Raw: []byte(`{"spec":{"template":` + strings.Replace(string(content), "{", `{"$patch":"replace",`, 1) + `}}`)},
+		}}}
+	case strings.HasSuffix(path, "/namespaces/kube-system"):
+		answer = &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "kube-system"}}
+	case strings.HasSuffix(path, "/serviceaccounts/default"):
+		answer = &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "default"}}
 	default:
-		answer = &corev1.EventList{}
+		answer = emptyLists[path[strings.LastIndexByte(path, '/')+1:]]
 	}
 	(&apiServer{}).encode(w, http.StatusOK, kruntime.ContentTypeProtobuf, answer)
+}
+
+var emptyLists = map[string]kruntime.Object{
+	"events": &corev1.EventList{}, "resourcequotas": &corev1.ResourceQuotaList{}, "limitranges": &corev1.LimitRangeList{}, "priorityclasses": &schedulingv1.PriorityClassList{},
+	"validatingwebhookconfigurations": &admissionv1.ValidatingWebhookConfigurationList{}, "mutatingwebhookconfigurations": &admissionv1.MutatingWebhookConfigurationList{},
+	"validatingadmissionpolicybindings": &admissionv1.ValidatingAdmissionPolicyBindingList{}, "mutatingadmissionpolicybindings": &admissionv1.MutatingAdmissionPolicyBindingList{},
+}
+
+func largeDaemonSet() *appsv1.DaemonSet {
+	ds := newOne()
+	ds.Name, ds.UID, ds.Generation = "agent", "uid-of-ds-agent", 1
+	ds.Spec.Selector.MatchLabels = map[string]string{"app": "agent"}
+	ds.Spec.Template.Labels = ds.Spec.Selector.MatchLabels
+	share := intstr.FromString("10%")
+	ds.Spec.UpdateStrategy = appsv1.DaemonSetUpdateStrategy{Type: appsv1.RollingUpdateDaemonSetStrategyType, RollingUpdate: &appsv1.RollingUpdateDaemonSet{MaxUnavailable: &share}}
+	ds.Spec.Template.Spec.Containers = []corev1.Container{{Name: "agent", Image: "example/agent:1", Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": resource.MustParse("500m")}}}}
+	return ds
 }
 
 func largeMeta(namespace, name, app string) metav1.ObjectMeta {
 	at := metav1.NewTime(noon)
 	yes := true
+	kind := map[bool]string{true: "DaemonSet", false: "ReplicaSet"}[app == "agent"]
 	return metav1.ObjectMeta{
 		Namespace: namespace, Name: name, UID: types.UID("6b9f0c3e-5a17-4c0e-9d1e-" + name), ResourceVersion: "123456789", CreationTimestamp: at,
 		Labels: map[string]string{
-			"app": app, "app.kubernetes.io/name": app, "app.kubernetes.io/instance": app + "-production", "app.kubernetes.io/managed-by": "Helm", "pod-template-hash": "5d4f8c7b9d",
+			"app": app, "app.kubernetes.io/name": app, "app.kubernetes.io/instance": app + "-production", "app.kubernetes.io/managed-by": "Helm", "pod-template-hash": "5d4f8c7b9d", "controller-revision-hash": "1",
 		},
 		Annotations:     map[string]string{"checksum/config": strings.Repeat("0123456789abcdef", 4), "cni.example.com/status": strings.Repeat(`{"interface":"eth0","ips":["10.0.0.1"]}`, 6)},
-		OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: app + "-5d4f8c7b9d", UID: types.UID("uid-of-ds-" + app), Controller: &yes}},
+		OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: kind, Name: app + "-5d4f8c7b9d", UID: types.UID("uid-of-ds-" + app), Controller: &yes}},
 		ManagedFields: []metav1.ManagedFieldsEntry{
 			{Manager: "kube-controller-manager", Operation: "Update", Time: &at, FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(strings.Repeat(`{"f:metadata":{"f:labels":{}}}`, 50))},
 			{Manager: "kubelet", Operation: "Update", Time: &at, FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(strings.Repeat(`{"f:status":{"f:conditions":{}}}`, 40)), Subresource: "status"},
