@@ -371,6 +371,26 @@ func TestRefusals(t *testing.T) {
 			assumed DefaultPodSecurity`,
 		},
 		{
+			"limits of a container above those of the pod are named in the order of the resources",
+			"ns; range r Container default cpu=9 memory=9 hugepages-2Mi=4Mi hugepages-1Gi=2Gi request cpu=1 memory=1 hugepages-2Mi=4Mi hugepages-1Gi=2Gi",
+			"all cpu=1/5 memory=1/5 hugepages-2Mi=2Mi/2Mi hugepages-1Gi=1Gi/1Gi; a", "", `
+			Validation PodInvalid [PodBelowContainers spec.resources.requests[hugepages-1Gi] hugepages-1Gi 1Gi 2Gi] [PodBelowContainers spec.resources.requests[hugepages-2Mi] hugepages-2Mi 2Mi 4Mi] [PodBelowContainers spec.resources.limits[hugepages-1Gi] hugepages-1Gi 1Gi 2Gi] [PodBelowContainers spec.resources.limits[hugepages-2Mi] hugepages-2Mi 2Mi 4Mi] [ContainerAbovePod spec.resources.containers[0][cpu].limits a cpu 9 5] [ContainerAbovePod spec.resources.containers[0][hugepages-1Gi].limits a hugepages-1Gi 2Gi 1Gi] [ContainerAbovePod spec.resources.containers[0][hugepages-2Mi].limits a hugepages-2Mi 4Mi 2Mi] [ContainerAbovePod spec.resources.containers[0][memory].limits a memory 9 5]
+			   SetRequest hugepages-1Gi 2Gi
+			   SetLimit hugepages-1Gi 2Gi
+			   SetRequest hugepages-2Mi 4Mi
+			   SetLimit hugepages-2Mi 4Mi
+			   SetRequest hugepages-1Gi 2Gi
+			   SetLimit hugepages-1Gi 2Gi
+			   SetRequest hugepages-2Mi 4Mi
+			   SetLimit hugepages-2Mi 4Mi
+			   SetLimit a cpu 5
+			   SetLimit a hugepages-1Gi 1Gi
+			   SetLimit a hugepages-2Mi 2Mi
+			   SetLimit a memory 5
+			passes 0
+			assumed DefaultPodSecurity`,
+		},
+		{
 			"a limit of the pod that is what its containers request stays", "ns; range r Container request cpu=2", "all cpu=1/2; a", "", `
 			Validation PodInvalid [PodBelowContainers spec.resources.requests[cpu] cpu 1 2]
 			   SetRequest cpu 2
@@ -480,6 +500,13 @@ func TestRefusals(t *testing.T) {
 			   SetRequest a cpu 125m
 			   SetRequest a memory
 			   SetLimit a memory
+			passes 0
+			assumed DefaultPodSecurity`,
+		},
+		{
+			"a request is not set to nothing", "ns; range r Container ratio memory=2", "a memory=100m/1", "", `
+			LimitRanger LimitRangeViolated r [RatioAboveMax a memory 2: 100m/1]
+			   SetRequest a memory 1
 			passes 0
 			assumed DefaultPodSecurity`,
 		},

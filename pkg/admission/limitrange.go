@@ -242,7 +242,7 @@ func (b Bound) ratioRequest() *resource.Quantity {
 		unit, scale = b.Limit.Value(), 0
 	}
 	least := int64(float64(unit) / ratio)
-	for float64(unit)/float64(max(1, least)) > ratio {
+	for float64(unit)/float64(least) > ratio { // by 0 it is infinite
 		least++
 	}
 	return resource.NewScaledQuantity(least, scale)
