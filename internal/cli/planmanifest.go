@@ -63,21 +63,29 @@ func (o *planOptions) planManifests(ctx context.Context) ([]planned, error) {
 	if err != nil {
 		return nil, err
 	}
-	plans := []planned{}
+	results, known := make([]*whatif.Result, len(manifests)), make([]plan.Options, len(manifests))
 	for i, m := range manifests {
-		var p *plan.Plan
 		if m.Namespace == "" {
 			o.taken(m, live[i])
 		}
 		if live[i] != nil {
-			p, err = o.planLive(ctx, r, m, live[i])
+			results[i], known[i], err = o.changeLive(ctx, r, m, live[i])
 		} else if err = o.second(m, none[m.Ref]); err == nil {
-			p, err = o.planNew(ctx, r, m)
+			results[i], known[i], err = o.makeNew(ctx, r, m)
 		}
 		if err != nil {
 			return nil, ofManifest(m, err)
 		}
-		plans = append(plans, planned{Plan: p})
+	}
+	if err := o.share(ctx, results, false); err != nil {
+		return nil, err
+	}
+	plans := []planned{}
+	for i, m := range manifests {
+		if err := o.lookUp(ctx, results[i]); err != nil {
+			return nil, ofManifest(m, err)
+		}
+		plans = append(plans, planned{Plan: plan.MakeChanged(results[i], known[i])})
 	}
 	return plans, nil
 }
@@ -174,31 +182,25 @@ func (o *planOptions) taken(m source.Manifest, live *snapshot.Snapshot) {
 	o.note("%s: document %d: daemonset %s has no namespace and %s; kubectl apply would use the namespace of the context, or of -n", m.File, m.Document, screen.Clean(m.Name), found)
 }
 
-// planLive plans what a manifest makes of a live object.
-func (o *planOptions) planLive(ctx context.Context, r reader, m source.Manifest, s *snapshot.Snapshot) (*plan.Plan, error) {
+// changeLive returns what a manifest makes of a live object, and what is known for the plan.
+func (o *planOptions) changeLive(ctx context.Context, r reader, m source.Manifest, s *snapshot.Snapshot) (*whatif.Result, plan.Options, error) {
 	st, err := o.state(s)
 	if err != nil {
-		return nil, err
+		return nil, plan.Options{}, err
 	}
 	s = st.Snapshot
 	if err := o.groupable(s); err != nil {
-		return nil, err
+		return nil, plan.Options{}, err
 	}
 	m.Namespace = s.DaemonSet.Namespace
 	applied, err := o.laidOver(ctx, r, m, s.DaemonSet, s.KubernetesVersion)
 	if err != nil {
-		return nil, err
+		return nil, plan.Options{}, err
 	}
 	c := *cmp.Or(o.change, &whatif.Change{})
 	known := o.manifest(&c, m, applied)
 	result, err := o.after(st, &c)
-	if err == nil {
-		err = o.lookUp(ctx, result)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return o.planOf(result, known), nil
+	return result, known, err
 }
 
 // server is a cluster, which does more than a dump can.
@@ -270,43 +272,41 @@ func withoutValues(err error, of *hide.Values) error {
 	return reworded{err, of.Hide(err.Error())}
 }
 
-// planNew plans a DaemonSet that is not in the cluster yet.
-func (o *planOptions) planNew(ctx context.Context, r reader, m source.Manifest) (*plan.Plan, error) {
+// makeNew returns the State with a DaemonSet that is not in the cluster yet, and what is
+// known for its plan.
+func (o *planOptions) makeNew(ctx context.Context, r reader, m source.Manifest) (*whatif.Result, plan.Options, error) {
 	m.Namespace = cmp.Or(m.Namespace, "default")
 	if flag := o.given(ofDaemonSet...); flag != "" {
-		return nil, hinted{fmt.Errorf("daemonset %s does not exist yet, so --%s has nothing to change", m.Ref, flag), "leave out --" + flag + ", or write it into the manifest"}
+		return nil, plan.Options{}, hinted{fmt.Errorf("daemonset %s does not exist yet, so --%s has nothing to change", m.Ref, flag), "leave out --" + flag + ", or write it into the manifest"}
 	}
 	applied, err := o.laidOver(ctx, r, m, nil, o.version)
 	if err != nil {
-		return nil, err
+		return nil, plan.Options{}, err
 	}
 	if o.serverDryRun {
 		applied.DaemonSet.UID = "" // that of a dry run is nobody's
 	}
 	s, err := r.ReadFor(ctx, applied.DaemonSet)
 	if err != nil {
-		return nil, err
+		return nil, plan.Options{}, err
 	}
 	if s, _, err = o.ruled(s); err != nil {
-		return nil, err
+		return nil, plan.Options{}, err
 	}
 	if !o.serverDryRun && s.KubernetesVersion != o.version { // the defaults of a version are known only now
 		if applied, err = o.laidOver(ctx, r, m, nil, s.KubernetesVersion); err != nil {
-			return nil, err
+			return nil, plan.Options{}, err
 		}
 		s.DaemonSet = applied.DaemonSet
 	}
 	if err := o.groupable(s); err != nil {
-		return nil, err
+		return nil, plan.Options{}, err
 	}
 	c := whatif.Change{Nodes: cmp.Or(o.change, &whatif.Change{}).Nodes}
 	known := o.manifest(&c, m, applied)
 	created, err := whatif.MakeNew(s, &c)
 	if err != nil {
-		return nil, said(err, o.rollback)
+		return nil, plan.Options{}, said(err, o.rollback)
 	}
-	if err := o.lookUp(ctx, created); err != nil {
-		return nil, err
-	}
-	return plan.MakeChanged(created, known), nil
+	return created, known, nil
 }

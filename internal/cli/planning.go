@@ -72,11 +72,11 @@ func (o *planning) plans(ctx context.Context, all []*daemonset.State) ([]planned
 			return nil, err
 		}
 	}
-	look := o.admitting
-	if !o.many() {
-		look = o.lookUps
+	err := o.share(ctx, results, o.many())
+	if err == nil && !o.many() {
+		err = o.lookUp(ctx, results[0])
 	}
-	if err := look(ctx, results); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	out := []planned{}
@@ -138,11 +138,15 @@ func (o *planning) planOf(r *whatif.Result, known plan.Options) *plan.Plan {
 	return plan.MakeChanged(r, known)
 }
 
-// admitting adds to the States of changes what admits the pods that their plans create.
-func (o *planning) admitting(ctx context.Context, results []*whatif.Result) error {
+// share adds to the States of changes what else their plans need, once what they share; of
+// those of a list only what admits the pods that they create.
+func (o *planning) share(ctx context.Context, results []*whatif.Result, listed bool) error {
 	states, needs := make([]*daemonset.State, len(results)), make([]cause.Needs, len(results))
 	for i, r := range results {
-		states[i], needs[i].Admission = r.State, plan.NeedsOf(r.State, false).Admission
+		states[i], needs[i] = r.State, plan.NeedsOf(r.State, o.known.Fit)
+		if listed {
+			needs[i] = cause.Needs{Admission: needs[i].Admission}
+		}
 	}
 	states, err := o.knowingAll(ctx, states, needs)
 	for i := range states {
@@ -151,21 +155,11 @@ func (o *planning) admitting(ctx context.Context, results []*whatif.Result) erro
 	return err
 }
 
-func (o *planning) lookUps(ctx context.Context, results []*whatif.Result) error {
-	for _, r := range results {
-		if err := o.lookUp(ctx, r); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// lookUp adds to the States of a change what else its plan needs, and, where it creates pods,
-// what they refer to, and those of the template before, to which a rollback goes back.
+// lookUp adds to the States of a change, where its plan creates pods, what they refer to,
+// and those of the template before, to which a rollback goes back.
 func (o *planning) lookUp(ctx context.Context, r *whatif.Result) error {
-	st, err := o.knowing(ctx, r.State, plan.NeedsOf(r.State, o.known.Fit))
-	if r.State = st; err != nil || !plan.Creates(st) {
-		return err
+	if !plan.Creates(r.State) {
+		return nil
 	}
 	if err := o.tryPod(ctx, r); err != nil {
 		return err

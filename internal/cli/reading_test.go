@@ -15,10 +15,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
-	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
-
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
 // noting notes what a reader is asked to add, and adds little.
@@ -135,6 +135,28 @@ func TestListsRead(t *testing.T) {
 				t.Errorf("plan-rollout (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestManifestsRead: the plans of several manifests read once what they share, and all
+// that a plan needs.
+func TestManifestsRead(t *testing.T) {
+	more := dstest.DaemonSet(func(ds *appsv1.DaemonSet) {
+		ds.Spec.Template.Spec.Volumes = []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data"}}}}
+	})
+	r := &noting{}
+	p := &planning{question: question{input: input{opened: r}}}
+	results := []*whatif.Result{{State: named(t, "a", "- N", more)}, {State: named(t, "b", "N N")}, {State: named(t, "c", "- -")}}
+	if err := p.share(t.Context(), results, false); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"admission a c", "pods a c of n0 n1", "volumes a of data of n0"}, r.asked); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	for i, name := range []string{"a", "b", "c"} {
+		if s := results[i].State.Snapshot; s.DaemonSet.Name != name || (s.Admission != nil) != (name != "b") || (s.OtherPods != nil) != (name != "b") {
+			t.Errorf("%s: %s, admission %v, other pods %v", name, s.DaemonSet.Name, s.Admission, s.OtherPods)
+		}
 	}
 }
 
