@@ -1081,3 +1081,32 @@ func in(key string, values ...string) corev1.NodeSelectorRequirement {
 func required(terms ...corev1.NodeSelectorTerm) *corev1.Affinity {
 	return &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: terms}}}
 }
+
+// TestCollide: ports that two pods of a node cannot both have.
+func TestCollide(t *testing.T) {
+	for _, tt := range []struct {
+		wanted, held string
+		want         bool
+		why          string
+	}{
+		{"80", "80", true, "the same"},
+		{"80 81", "82 81", true, "one of several"},
+		{"80 81", "82 83", false, "none of several"},
+		{"", "80", false, "nothing is wanted"},
+		{"80", "80/UDP", false, "of another protocol"},
+		{"80", "127.0.0.1/80", true, "of all addresses"},
+		{"127.0.0.2/80", "127.0.0.1/80", false, "of another address"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			ports := func(text string) (out []snapshot.HostPort) {
+				for word := range strings.FieldsSeq(text) {
+					out = append(out, parsePort(t, word, false))
+				}
+				return out
+			}
+			if got := ProfileOf("").Collide(ports(tt.wanted), ports(tt.held)); got != tt.want {
+				t.Errorf("%s and %s: %v", tt.wanted, tt.held, got)
+			}
+		})
+	}
+}
