@@ -228,7 +228,7 @@ func (a *sheet) remedies(r *admission.Refusal, runs bool) {
 		var c screen.Command
 		effect := ""
 		if m.Do == admission.SetLevel {
-			effect = fill(a.now, f, "{value=privileged}Pod Security then forbids no pod of the namespace anything", "every pod of the namespace may then do what level {value} allows")
+			effect = fill(a.now, f, "{value=privileged}Pod Security then allows every pod of the namespace everything", "every pod of the namespace may then do what level {value} allows")
 			c = a.kubectl("kubectl label --overwrite namespace", screen.Quote(m.Name), screen.Word("pod-security.kubernetes.io/enforce="+m.Value))
 		}
 		a.act(screen.Fix, words, c, effect)

@@ -28,7 +28,7 @@ var advices = map[explain.AdviceCode][]string{
 	explain.AdviseImage:    {"find out why {count?this node|these nodes} cannot pull the image (Check)"},
 	explain.AdviseMemory:   {"find out how much memory the program needs (Check)"},
 	explain.AdvisePublishImage: {
-		"{told=true}{undo=true}{back}, then publish the image for {platform}[, or keep the pod off {count?this node|these nodes} ({Fix})]", "{told=true}publish the image for {platform}[, or keep the pod off {count?this node|these nodes} ({Fix})]",
+		"{told=true}{undo=true}{back}; later publish the image for {platform}, or keep the pod off {count?this node|these nodes}", "{told=true}publish the image for {platform}[, or keep the pod off {count?this node|these nodes} ({Fix})]",
 		"find out whether the image is built for {platform} (Check) before you change anything",
 	},
 	explain.AdviseExcludeNodes: {"keep the pod off {count?this node|these nodes}[ ({Fix})]"},
@@ -42,7 +42,7 @@ var advices = map[explain.AdviceCode][]string{
 	explain.AdviseLookAhead:    {"{inPlan=true}{goesBack=false}it will stop: correct what the headline names", "{inPlan=true}{back}: the controller may take the next step at any moment", "it will stop: see why[ ({Preview})], and correct that"},
 	explain.AdviseMakeRoom:     {"make room for the pod on {where} (Fix)"},
 	explain.AdviseFreePort:     {"ask the owner of pod {owner} to free host port {ports} on {where}", "find the pod that uses the host port on {where} (Check); one of the two needs another port or node"},
-	explain.AdviseAskOwner:     {`{kind=ResourceQuota}ask the team that manages ResourceQuota "{name}" to raise it; the DaemonSet needs no change`, "{kind=Webhook}ask the owner of admission webhook {name}", "{first}", "read the message below: it says what the pod violates"},
+	explain.AdviseAskOwner:     {`{kind=ResourceQuota}ask the team that manages ResourceQuota "{name}" to raise it; the DaemonSet needs no change`, "{kind=Webhook}ask the owner of admission webhook {name}", "{first}[; until then restart and drain {nothing}]", "read the message below: it says what the pod violates"},
 	explain.AdviseControlPlane: {"find out whether kube-controller-manager runs (Check); the DaemonSet needs no change"},
 	explain.AdviseStrategy:     {"{problem=InvalidBudget}set {field} to a number or a percentage", "change the update strategy (Fix)"},
 	explain.AdviseRepairBeforeRollout: {
@@ -79,6 +79,9 @@ func (a *answer) doNow(advice []explain.Advice) {
 			if r := a.refusal(p); r != nil {
 				if first := firstly(r, a.h.DaemonSet.Namespace, a.works() > 0); first != "" {
 					f["first"] = first + inFix(a.e.Admission)
+					if a.works() > 0 && r.Reason != admission.QuotaExceeded {
+						f["nothing"] = "nothing"
+					}
 				}
 			}
 			if p.Common != nil {
@@ -179,7 +182,7 @@ var planAdvices = map[plan.Verdict][]string{
 		"do not {do} yet: repair {down} first (Check)",
 		"{ways=0}do not {do} while {supposed} {count?is|are} down", "do not {do} while {supposed} {count?is|are} down; with a higher limit ({raise}) it would complete[, but " + costs + "]",
 		"do not {do} while {supposed} {count?is|are} down, or take {ways?the|a} way out first (WAYS OUT)[: then " + costs + "]",
-		"do not {do}: first {first}",
+		"do not {do}: first {first}[; until then drain {nothing}]",
 		"{ways=0}do not {do}", "do not {do}; with a higher limit ({raise}) it would complete[, but " + costs + "]",
 		"do not {do} yet: take {ways?the|a} way out first (WAYS OUT)[: then " + costs + "]",
 	},
@@ -200,6 +203,9 @@ func (s *planned) doNow() {
 	f["do"] = "apply it"
 	if first := s.first(); first != "" {
 		f["first"] = first + inFix(s.p.Admission)
+		if s.ran() > 0 {
+			f["nothing"] = "nothing"
+		}
 	}
 	if c := s.p.Change; c != nil && s.asked.Undo {
 		f["do"] = "roll back"
@@ -241,7 +247,7 @@ func (s *planned) first() string {
 		}
 	}
 	if i := slices.IndexFunc(s.p.Warnings, func(w plan.Warning) bool { return w.Code == plan.MissingReference }); i >= 0 {
-		return fill(s.now, with(s.p.Warnings[i].Facts, daemonset.Facts{"namespace": s.h.DaemonSet.Namespace}), create...) + fill(s.now, daemonset.Facts{"more": s.missing() - 1}, "[ and {more:more object}]") + ", or correct the template"
+		return fill(s.now, with(s.p.Warnings[i].Facts, daemonset.Facts{"namespace": s.h.DaemonSet.Namespace}), create...) + fill(s.now, daemonset.Facts{"more": s.missing() - 1}, "[, and {more:more object or key|more objects or keys}]") + ", or correct the template"
 	}
 	for _, u := range s.p.Ways(false) {
 		if u.Code == plan.ExcludeNodes {

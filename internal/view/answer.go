@@ -175,7 +175,7 @@ var clauses = map[daemonset.Reason][]string{
 	cause.NextRolloutStalls:       {"{some} would stall the next rollout"},
 	cause.ControllerSilent:        {"the DaemonSet controller has not acted for {lasting}"},
 	explain.StaleStatus:           {"the reported status is stale"},
-	explain.Misscheduled:          {"{down=true}{some} {on?is|are} NotReady and not counted", "{strandedBy=Next}the next rollout removes the pod from {some}", "the rollout removes the pod from {some}"},
+	explain.Misscheduled:          {"{down=true}{some} {on?is|are} NotReady and not counted", "{strandedBy=Next}the next rollout removes the pod from {some}[ and {more:more node}]", "the rollout removes the pod from {some}"},
 	daemonset.InvalidBudget:       {"{field} cannot be resolved"},
 	daemonset.VanishedNodeInSurge: {"a pod of a deleted node blocks every step"},
 }
@@ -191,7 +191,7 @@ func (a *answer) clause(p *explain.Problem, nodes []string) string {
 		if len(p.Nodes) > 2 {
 			some = Plural(len(p.Nodes), "node")
 		}
-		return fill(a.now, with(p.Facts, daemonset.Facts{"on": len(p.Nodes), "some": some, "down": p.Origin != nil, "lasting": a.lasting(p), "by": cmp.Or(rejecters[o.Kind], "the API server")}), sentences...)
+		return fill(a.now, with(p.Facts, daemonset.Facts{"on": len(p.Nodes), "some": some, "down": p.Origin != nil, "lasting": a.lasting(p), "more": len(a.strandedBeside(p.Nodes)), "by": cmp.Or(rejecters[o.Kind], "the API server")}), sentences...)
 	}
 	words := predicates[p.Code]
 	if o.Kind == cause.OriginRevision && len(nodes) == a.count("newPods") && len(nodes) > 1 && words.noun != "" {
@@ -201,6 +201,17 @@ func (a *answer) clause(p *explain.Problem, nodes []string) string {
 		return words.of(nodes, len(p.Pods)) + ", on " + screen.Clean(p.Common.Properties[0].Value) + " nodes only"
 	}
 	return words.of(nodes, len(p.Pods))
+}
+
+// strandedBeside are the other nodes from which a rollout removes the pod for a taint.
+func (a *answer) strandedBeside(nodes []string) (others []string) {
+	for i := range a.e.Problems {
+		if p := &a.e.Problems[i]; fact(p.Facts, "strandedBy") != "" {
+			others = append(others, slices.DeleteFunc(slices.Clone(p.Nodes), func(n string) bool { return slices.Contains(nodes, n) })...)
+		}
+	}
+	slices.Sort(others)
+	return others
 }
 
 // allHave is "all 12 nodes have".
@@ -258,7 +269,7 @@ func (a *answer) impact() {
 		a.add(screen.Impact, "likely every DaemonSet of the cluster, and if kube-controller-manager is down, Deployments and Jobs too: no pod is created or replaced")
 	}
 	if r := a.refusal(a.e.Has(cause.FailedCreate)); r != nil && r.Reason != admission.QuotaExceeded && i.Served > 0 && !a.brief {
-		a.add(screen.Impact, "a running pod that is deleted or evicted now gets no new one")
+		a.add(screen.Impact, "already now: a pod that is deleted or evicted is not replaced")
 	}
 	if n := len(i.Uncounted); n > 0 && affected != explain.AffectedRemoved && !a.brief {
 		a.s.Add(screen.Impact, screen.Names{Before: "the " + pluralOf(n, "pod", strconv.Itoa(n)+" pods") + " on", Names: i.Uncounted, After: pluralOf(n, " still exists", " still exist") + ", but DESIRED and READY do not count " + pluralOf(n, "it", "them") + ": alerts on DESIRED or READY do not fire", Short: true})
@@ -341,7 +352,7 @@ func (a *answer) limit() {
 	if !a.e.Rollout.UnderWay || b.Kind == daemonset.BudgetNone || b.Invalid != "" || b.Used == nil || a.e.Verdict.Code == explain.BeingDeleted {
 		return
 	}
-	limit, used := b.MaxUnavailable, "{used:is unavailable|are unavailable}[{full=true}, so the controller replaces no further pod][{until=true} until one is available][, so {more} more may become unavailable][ ({beyond})]"
+	limit, used := b.MaxUnavailable, "{used:is unavailable|are unavailable}[ {beyond}][{full=true}, so the controller replaces no further pod][{until=true} until one is available][, so {more} more may become unavailable]"
 	if b.Kind == daemonset.BudgetSurge {
 		limit, used = b.MaxSurge, "{used:extra pod exists|extra pods exist}[{full=true}, so the controller starts no further pod][{until=true} until one is available]"
 	}
@@ -354,7 +365,7 @@ func (a *answer) limit() {
 	if !a.brief {
 		f = with(f, daemonset.Facts{"more": max(0, limit-*b.Used) * min(1, *b.Used), "full": full, "until": full && a.e.Verdict.Code == explain.Progressing})
 		if *b.Used > limit && b.Kind == daemonset.BudgetUnavailable {
-			f["beyond"] = "more than the limit, which bounds only the pods that the controller itself takes down"
+			f["beyond"] = "already"
 		}
 	}
 	a.add(screen.Limit, "%s, and %s", words, fill(a.now, f, used))

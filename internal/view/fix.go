@@ -110,13 +110,7 @@ func (a *answer) fix(f *explain.Fix, or string) {
 	case explain.FixNoSurge:
 		a.act(screen.Fix, "use maxUnavailable in place of maxSurge:", a.patch(`{"maxSurge":0,"maxUnavailable":1}`), "a node then has no available pod while its pod is replaced", a.undoneBy())
 	case explain.FixTolerate:
-		var others []string // which that rollout strands
-		for i := range a.e.Problems {
-			if p := &a.e.Problems[i]; fact(p.Facts, "strandedBy") != "" {
-				others = append(others, slices.DeleteFunc(slices.Clone(p.Nodes), func(n string) bool { return slices.Contains(f.Nodes, n) })...)
-			}
-		}
-		slices.Sort(others)
+		others := a.strandedBeside(f.Nodes) // which that rollout strands
 		facts["some"], facts["others"] = someNames(others), len(others)
 		a.act(screen.Fix, tolerate(f.Nodes, f.Tolerations), nil, say("this starts a rollout of all pods[, which removes the {others?pod|pods} on {some}]"), a.undoneBy())
 		if c := a.again("plan-rollout", tolerationFlags(f.Tolerations)...); len(c) > 0 {

@@ -6,10 +6,10 @@ import (
 	"io"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
+	"github.com/kubectl-ds/kubectl-ds/pkg/admission"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
@@ -149,7 +149,7 @@ var endings = map[plan.OutcomeCode][]string{
 		underWay + "; the other {rest} in {in}", underWay + "; the other {rest} {replaces?follows|follow}",
 		underWay + "; {replaces:more pod} in {in}", underWay + "; {replaces:more pod} {replaces?follows|follow}",
 		underWay + "[; complete in {in}]",
-		"{about=Replaced}{lost}; {updated} of {desired:eligible node} updated[ in {in}]",
+		"{about=Replaced}{lost}[; {further:other is|others are} updated][ in {in}]",
 		"{about=Replaced}{replaces:pod} replaced[, and available in {in}]; the other {others} {kept?is|are} on revision {again} already",
 		"{about=Replaced}{updated} of {desired:pod} updated[ in {in}]",
 		"{moves=0}",
@@ -157,6 +157,7 @@ var endings = map[plan.OutcomeCode][]string{
 		"[{creates:pod is|pods are} created][{both=true}, ][{deletes:pod is|pods are} deleted][ in {in}]",
 	},
 	plan.Stalls: {
+		"{updates=true}{none=true}{replaced=0}no old pod is replaced; {blame}", "{updates=true}{none=true}stops after {replaced} of {old:pod}; {blame}",
 		"{updates=true}{atWorst=true}stops with {updated} or more of {desired:pod} updated; {blame}", "{updates=true}{begun?stops at |}{updated} of {desired:pod} updated; {blame}",
 		"{atWorst=true}stops with {available} or more of {desired:pod} available; {blame}", "{begun?stops at |}{available} of {desired:pod} available; {blame}",
 	},
@@ -204,6 +205,7 @@ func (s *planned) ending() string {
 		"creates": creates, "deletes": deletes, "moves": creates + deletes, "both": creates > 0 && deletes > 0, "would": p.OfChange(),
 		"after": p.Desired.After, "in": rangeWords(o.Duration),
 		"updates": p.Subject != plan.SubjectNew && p.Old() > 0, "nowhere": p.Nowhere(), "known": p.TemplateKnown(),
+		"none": p.OfChange() && (s.unmet() != "" || len(s.otherSystem()) > 0 || o.Reason == cause.FailedCreate && p.Admission != nil), "replaced": o.Replaced, "old": p.Old(),
 		"same": p.Subject != plan.SubjectNew && p.Change != nil && len(p.Change.Fields)+len(p.Change.Nodes) == 0,
 	}
 	set := func(key string, v any, when bool) {
@@ -225,6 +227,7 @@ func (s *planned) ending() string {
 	lost := fill(s.now, f, losses...)
 	first := f["about"] == "Replaced" && p.Kept() == 0 // the loss is the news then
 	set("lost", lost, first && lost != "")
+	set("further", end.Updated, end.Updated > 0)
 	set("before", p.Desired.Before, p.Desired.Before != p.Desired.After)
 	if s.live != nil && s.live.e.Verdict.Code == explain.AwaitingDelete {
 		f["awaits"] = s.live.summary()
@@ -302,12 +305,16 @@ func (s *planned) unmetCause() {
 	if len(missing) == 0 || s.live != nil && s.live.e.Has(cause.ContainerConfig) != nil { // which says so
 		return
 	}
+	if n := s.ran(); n > 0 {
+		s.add(screen.Impact, "already now: a pod that is deleted or evicted does not start again")
+		s.add(screen.Cause, "%s", fill(s.now, daemonset.Facts{"n": n}, "likely not the change: {n:pod runs|pods run} with the same references, so something was deleted since"))
+	}
 	for i, w := range missing {
-		f := with(w.Facts, daemonset.Facts{"namespace": s.h.DaemonSet.Namespace})
-		s.add(screen.Cause, "%s", fill(s.now, f, "{key=}the template: it refers to {kind} {namespace}/{name}, which does not exist", "the template: it refers to key {key} of {kind} {namespace}/{name}, which has no such key"))
+		f := with(w.Facts, daemonset.Facts{"namespace": s.h.DaemonSet.Namespace, "ran": s.ran() > 0})
+		s.add(screen.Cause, "%s", fill(s.now, f, "{ran=true}{key=}{kind} {namespace}/{name} does not exist", "{ran=true}{kind} {namespace}/{name} has no key {key}", "{key=}the template: it refers to {kind} {namespace}/{name}, which does not exist", "the template: it refers to key {key} of {kind} {namespace}/{name}, which has no such key"))
 		check := s.kubectl("kubectl get", screen.Word(kindWords[fact(f, "kind")]), s.namespace())
 		if fact(f, "key") != "" {
-			check = s.kubectl("kubectl describe", screen.Word(strings.ToLower(fact(f, "kind"))), s.namespace(), screen.Quote(fact(f, "name")))
+			check = s.kubectl("kubectl describe", screen.Word(kindWords[fact(f, "kind")]), s.namespace(), screen.Quote(fact(f, "name")))
 		}
 		s.s.Add(screen.Check, check)
 		s.add(screen.Fix, "%s", map[bool]string{true: s.or(), false: "and "}[i == 0]+fill(s.now, f, create...))
@@ -378,7 +385,7 @@ func (s *planned) impact() {
 	}
 	if s.o.Reason == cause.FailedCreate && s.p.Admission != nil {
 		if s.ran() > 0 && len(s.p.Admission.Refusals) > 0 {
-			s.add(screen.Impact, "already now, a pod that is deleted or evicted gets no new one")
+			s.add(screen.Impact, "already now: a pod that is deleted or evicted is not replaced")
 		}
 		s.rejectedImpact()
 		return
@@ -453,7 +460,7 @@ func (s *planned) room() {
 	}
 	f := daemonset.Facts{"pods": pods, "first": s.p.Preempts[0].Pods[0], "violates": s.p.Violated()}
 	s.s.Add(screen.Impact, screen.Names{
-		Before: fill(s.now, f, "{pods=1}the scheduler removes pod {first}, which has a lower priority, to make room on", "the scheduler removes {pods:pod} of lower priority to make room on:"),
+		Before: fill(s.now, f, "{pods=1}the scheduler will remove pod {first}, which has a lower priority, to make room on", "the scheduler will remove {pods:pod} of lower priority to make room on:"),
 		Names:  nodes, After: fill(s.now, f, "[ (against the PodDisruptionBudget of {violates?one|{violates} of them})]"), Short: true,
 	})
 }
@@ -475,6 +482,11 @@ func (s *planned) makeRoom() {
 		slices.Sort(nodes)
 		f := with(facts[i], daemonset.Facts{"resource": firstOf(facts[i]["resources"]), "where": someNames(nodes), "n": len(nodes)})
 		s.add(screen.Cause, "%s", fill(s.now, f, unfits[i].cause))
+		if c := s.describeOwner(f); len(c) > 0 {
+			s.s.Add(screen.Check, c)
+		} else if s.live != nil {
+			s.s.Add(screen.Check, s.kubectl("kubectl describe node", screen.Quote(nodes[0])))
+		}
 		s.add(screen.Fix, "%s", s.or()+fill(s.now, f, unfits[i].fix))
 	}
 }
@@ -486,7 +498,7 @@ var unfits = [...]unfit{
 	{"{beyond=true}", "the template: it requests more {resource} than {where} {n?has|have}", "lower the {resource} request in the template, or keep the pod off {where} (nodeSelector)"},
 	{"{resource=pods}", "the nodes: {where} {n?runs|run} as many pods as {n?it|they} may, all of the same or a higher priority", "move another pod off {where}, or keep this one off {n?it|them} (nodeSelector)"},
 	{"{plugin=NodeResourcesFit}", "the template and the other pods on {where} together: they request more {resource} than {n?the node has|each node has}", "lower the {resource} request in the template, or move other pods off {where}, or keep this one off {n?it|them} (nodeSelector)"},
-	{"{plugin=NodePorts}", "other pods on {where} use the host port that the template asks for", "use another host port in the template, or have the owner of the other {n?pod|pods} move {n?it|them} off {where}"},
+	{"{plugin=NodePorts}", "other pods on {where} use the host port that the template asks for", "use another host port in the template, or have the owner of the other {n?pod|pods} free the port on {where}"},
 	{"{plugin=NodeVolumeLimits}", "volume {claim}: {where} {n?has|have} as many volumes of the CSI driver {driver} as {n?it|they} may", "move another pod with such a volume off {where}, or keep this one off (nodeSelector)"},
 	{"{reachable}", "volume {claim}: PersistentVolume {persistentVolume} cannot be attached on {where}", "use a volume that {where} can have, or keep the pod off {where} (nodeSelector)"},
 	{"", "the scheduler rejects the pod on {where} ({plugin})", "keep the pod off {where} (nodeSelector)"},
@@ -510,10 +522,16 @@ func (s *planned) rollBack() {
 }
 
 // ran is how many pods with the same template the API server has admitted: the change
-// leaves all of it but its metadata as it is.
+// leaves all of it as it is but its metadata and its images, which nothing here looks at.
 func (s *planned) ran() int {
+	dry := func(r admission.Refusal) bool { return r.Reason == admission.DryRunRejected } // by rules that may look at them
+	if v := s.p.Admission; v != nil && slices.ContainsFunc(v.Refusals, dry) {
+		return 0
+	}
 	if c := s.p.Change; c != nil && c.TemplateChanged && s.before != nil {
-		if _, only := template.OnlyMetadata(c.Fields); only {
+		other := func(d template.Difference) bool { return d.Path.What() != template.WhatImage }
+		fields := slices.DeleteFunc(slices.Clone(c.Fields), func(d template.Difference) bool { return !other(d) })
+		if _, only := template.OnlyMetadata(fields); only || len(fields) == 0 {
 			return s.before.works()
 		}
 	}
@@ -602,7 +620,7 @@ func (s *planned) limit() {
 	if s.o.Code == plan.Stalls { // before that
 		f["drops"] = 0
 		if n == 0 && s.o.Replaced == 0 && s.o.Unserved() > 0 {
-			f["none"] = s.o.Unserved()
+			f["stay"] = s.o.Unserved()
 		}
 	}
 	s.add(screen.Limit, "%s", limitWords(b.Kind, b.Spec, "", s.p.Desired.After, b.Limit)+fill(s.now, f, paces...))
@@ -613,7 +631,7 @@ var paces = []string{
 	"{stands=true}, and it is used up, so the controller replaces no further pod",
 	"{free=true}: the {old?pod is|pods are} not available, so {old?it is|they are} replaced immediately, regardless of the limit",
 	"{all=true}: all {old} pods at the same time",
-	"{n=0}, and {none:node stays|nodes stay} without an available pod, so the controller replaces no pod", "{n=0}",
+	"{n=0}, and {stay:node stays|nodes stay} without an available pod, so the controller replaces no pod", "{n=0}",
 	"{once=0}: at most {n:pod} at a time[; {replaces:pod is|pods are} replaced, {drops:is|are} only deleted]",
 	": immediately {once:pod} that {once?is|are} not available, the others at most {n} at a time",
 }
@@ -639,7 +657,8 @@ func (s *planned) causes() {
 		if p.Code == cause.PodOSNotSupported && p.Origin == nil {
 			gained := func(node string) bool { return slices.Contains(p.Nodes, node) }
 			f := with(p.Facts, daemonset.Facts{"gained": slices.ContainsFunc(plan.Nodes(s.p.Placement.Gain), gained), "some": someNames(p.Nodes)})
-			s.add(screen.Cause, "%s", fill(s.now, f, "{gained=true}the change: it takes the pod to {some}, and its template is for {want} only", "the template: it is for {want} only"))
+			s.s.Add(screen.Check, s.kubectl("kubectl get nodes", screen.Word("-L kubernetes.io/os")))
+			s.add(screen.Cause, "%s", fill(s.now, f, "{gained=true}the change: it makes {some} eligible, and its template is for {want} only", "the template: it is for {want} only"))
 		}
 		if p.Origin != nil && !(rejected && p.Code == cause.FailedCreate) {
 			s.add(screen.Cause, "%s", s.before.origin(p))

@@ -196,6 +196,9 @@ func (s *planned) assumed() {
 	if len(s.p.Unfit) > 0 {
 		known["unfit"] = "yes"
 	}
+	if s.o.Code == plan.Stalls && s.live == nil && !s.p.Supposed(down...) {
+		known["stalls"] = "yes"
+	}
 	if ofSystem := func(p *cause.Problem) bool { return p.Code == cause.PodOSNotSupported }; len(s.problems) > 0 && !slices.ContainsFunc(s.problems, func(p *cause.Problem) bool { return !ofSystem(p) }) {
 		known["system"] = "yes" // and it says so
 	}
@@ -273,7 +276,7 @@ var assumptions = []struct {
 	}},
 	{daemonset.AssumeGeneration, []string{"{value:pod runs|pods run} the live template: the label pod-template-generation says so, the hash does not"}},
 	{daemonset.AssumeNewHash, []string{"the revision that the next sync creates gets a new hash; pods with hash {value} count as updated if it gets theirs, as when a deleted revision is created again"}},
-	{plan.AssumeNewPods, []string{"{unfit=yes}every new pod that fits becomes available", "every new pod becomes available"}},
+	{plan.AssumeNewPods, []string{"{unfit=yes}every new pod that fits becomes available", "{stalls=yes}every other new pod becomes available", "every new pod becomes available"}},
 	{plan.AssumeStart, []string{
 		"{source=Flag}a new pod is Ready {value@} after its creation (--start)",
 		"{value=0s}a new pod is Ready within a second of its creation (measured)",

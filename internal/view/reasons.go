@@ -125,7 +125,7 @@ const (
 	noneSince  = "[{changed=NotTemplate}; no kept revision explains it: the nodes have changed, or none was ever eligible][{changed=Unknown}; unknown since when: the revisions could not be read]"
 	noneThen   = "[, {losing:pod is deleted and not recreated|pods are deleted and not recreated}][, {staying:pod stays until the next rollout deletes it|pods stay until the next rollout deletes them}]"
 	strands    = "the [{strandedBy=Next}next ]rollout removes the {on?pod|pods}, and creates none until "
-	noRollout  = "start no rollout before this is fixed: it would "
+	noRollout  = "start no other rollout before this is fixed: it would "
 	staysOut   = ", since {field} is {limit} and {holders:node stays|nodes stay} without an available pod"
 )
 
@@ -223,7 +223,7 @@ const (
 // how much there is, where all of these nodes have the same.
 var doesNotFit = []string{
 	"{requested=1}{resource=pods}{on?the node runs|the nodes run} as many pods as {on?it|they} may[: {allocatable}]" + nobodyLower,
-	"{beyond=true}the pod requests {resource} {requested}; {on?the node has|each node has} {allocatable} in all",
+	"{beyond=true}the pod requests {resource} {requested}; {on?the node has|each node has} {allocatable} allocatable",
 	"{beyond=true}the pod requests {resource} {requested}, more than {on?the node has|any of these nodes has} in all",
 	"{plugin=NodeResourcesFit}the pod requests {resource} {requested}[; {free} of {allocatable} {on?is|are} free]" + nobodyLower,
 	"{plugin=NodePorts}{owner=}host port {ports} is used by another pod", "{plugin=NodePorts}host port {ports} is used by pod {owner}",

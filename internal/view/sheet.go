@@ -237,13 +237,22 @@ func (a *sheet) check(p *cause.Problem) screen.Command {
 		explain.LookNamespace:  {"kubectl get namespace", screen.Quote(a.h.DaemonSet.Namespace), "--show-labels"},
 		explain.LookEvents:     {"kubectl get events", namespace, "--field-selector involvedObject.kind=DaemonSet,involvedObject.name=" + a.name()},
 	}[explain.LookInto(p)]
-	if of, owner, known := strings.Cut(fact(p.Facts, "owner"), "/"); known && p.Code == cause.HostPortConflict {
-		words = []screen.Word{"kubectl describe pod", screen.Word("-n ") + screen.Quote(of), screen.Quote(owner)}
+	if c := a.describeOwner(p.Facts); len(c) > 0 {
+		return c
 	}
 	if words == nil {
 		return nil
 	}
 	return a.kubectl(words...)
+}
+
+// describeOwner is a command that shows the pod that uses a host port; empty where it is
+// not known.
+func (a *sheet) describeOwner(f daemonset.Facts) screen.Command {
+	if fact(f, "ownerName") == "" {
+		return nil
+	}
+	return a.kubectl("kubectl describe pod", screen.Word("-n ")+screen.Quote(fact(f, "ownerNamespace")), screen.Quote(fact(f, "ownerName")))
 }
 
 // act is what to do: words, or a command under them, with its side effects.

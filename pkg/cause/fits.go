@@ -150,6 +150,7 @@ func (cs *Causes) fitFacts(v *fit.Verdict, n *daemonset.Node) daemonset.Facts {
 	if len(v.Ports) > 0 {
 		p := v.Ports[0]
 		f["ports"], f["owner"] = []string{portString(p.Port)}, p.Holders[0].Namespace+"/"+p.Holders[0].Name
+		f["ownerNamespace"], f["ownerName"] = p.Holders[0].Namespace, p.Holders[0].Name
 	}
 	return f
 }

@@ -66,11 +66,11 @@ const (
 	InsufficientResources daemonset.Reason = "InsufficientResources"
 	// HostPortConflict: one of the host ports that the pod needs is in use on its node
 	// Severity: Error
-	// Facts: reason, ports, message, plugin, owner, others, preemption
+	// Facts: reason, ports, message, plugin, owner, ownerNamespace, ownerName, others, preemption
 	HostPortConflict daemonset.Reason = "HostPortConflict"
 	// DoesNotFit: a pod that the controller is to create will not fit on its node, and preemption makes no room
 	// Severity: Error
-	// Facts: plugin, resources, requested, allocatable, free, beyond, others, preemption, ports, owner, claim, persistentVolume, reachable, driver, limit, attached
+	// Facts: plugin, resources, requested, allocatable, free, beyond, others, preemption, ports, owner, ownerNamespace, ownerName, claim, persistentVolume, reachable, driver, limit, attached
 	DoesNotFit daemonset.Reason = "DoesNotFit"
 	// PendingUnschedulable: the scheduler cannot place the pod; `message` is what it says about the one node that the
 	// pod is for

@@ -150,6 +150,9 @@ type FactKeys struct {
 
 	// `Kind/name` of the object that controls the pod; `namespace/name` of the pod that uses the host port
 	Owner string `json:"owner"`
+	// the namespace of the pod that uses the host port
+	OwnerNamespace string `json:"ownerNamespace"`
+	OwnerName      string `json:"ownerName"` // its name
 	// the PersistentVolume that the claim is bound to
 	PersistentVolume string `json:"persistentVolume"`
 	Plugin           string `json:"plugin"`   // the scheduler's [plugin](#plugins-of-the-scheduler) that rejects the node
