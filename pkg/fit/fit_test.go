@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	gocmp "github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -1106,6 +1107,27 @@ func TestCollide(t *testing.T) {
 			}
 			if got := ProfileOf("").Collide(ports(tt.wanted), ports(tt.held)); got != tt.want {
 				t.Errorf("%s and %s: %v", tt.wanted, tt.held, got)
+			}
+		})
+	}
+}
+
+// TestAmounts: what is requested beside what there is, whether or not it suffices.
+func TestAmounts(t *testing.T) {
+	for _, tt := range []struct {
+		node, pod, wanted string
+		want              []Lack
+		why               string
+	}{
+		{"cpu=1 memory=9 pods=5", "a cpu=600m", "cpu=400m memory=10", []Lack{{"pods", 1, 1, 5, -3}, {"cpu", 400, 600, 1000, 0}, {"memory", 10, 0, 9, 1}}, "what suffices has a Missing of 0 or less"},
+		{"pods=1", "a", "", []Lack{{"pods", 1, 1, 1, 1}}, "the number of pods always counts"},
+		{"cpu=1 pods=5", "a bad=cpu", "cpu=1", nil, "an amount that cannot be counted leaves nothing to say"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			n, w := parseNode(t, tt.node), parseWanted(t, tt.wanted)
+			n.Pods = append(n.Pods, parsePod(t, tt.pod))
+			if diff := gocmp.Diff(tt.want, ProfileOf("").Amounts(&w, &n)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
 	}

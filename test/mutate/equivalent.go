@@ -49,6 +49,22 @@ var fitEquivalents = []equivalent{
 		"preempt.go", "equals", `n < len(lower) && importance(lower[n-1], lower[n]) == 0`, `n < len(lower) && importance(lower[n], lower[n-1]) == 0`,
 		"two pods that are equally important are so whichever comes first",
 	},
+	{
+		"wanted.go", "declared", `version.MajorMinor(1, 37)`, `version.MajorMinor(2, 37)`,
+		"the version leaves out features that have ended, and none of the library has",
+	},
+	{
+		"wanted.go", "declared", `version.MajorMinor(1, 37)`, `version.MajorMinor(0, 37)`,
+		"the version leaves out features that have ended, and none of the library has",
+	},
+	{
+		"wanted.go", "declared", `version.MajorMinor(1, 37)`, `version.MajorMinor(1, 38)`,
+		"the version leaves out features that have ended, and none of the library has",
+	},
+	{
+		"wanted.go", "declared", `version.MajorMinor(1, 37)`, `version.MajorMinor(1, 36)`,
+		"the version leaves out features that have ended, and none of the library has",
+	},
 }
 
 // admissionEquivalents are those of pkg/admission.
