@@ -16,7 +16,7 @@ import (
 
 // TestNotesOfGaps: what has one consequence for one reason is one note, with one right to
 // ask for. A gap reads WHAT, WHAT=message or WHAT!message where the request failed, or
-// WHAT? where a dump does not have it.
+// WHAT? where a dump does not have it; with @OF of what.
 func TestNotesOfGaps(t *testing.T) {
 	const (
 		part  = "not allowed to read, so whether the API server would admit a new pod is checked only in part"
@@ -68,6 +68,14 @@ func TestNotesOfGaps(t *testing.T) {
 			[]string{"configmaps, secrets: not in the input, " + refer + "; a dump has them by " + kinds + ",cm -A -o yaml"},
 			"what a dump does not have comes with the command that writes it; assumptions say the rest",
 		},
+		{
+			[]string{"configmaps?none@a", "secrets?none@b"}, true,
+			[]string{
+				"configmaps: not in the input, " + refer + " (none)",
+				"secrets: not in the input, " + refer + " (none)",
+			},
+			"what namespaces lack is of each by itself",
+		},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			var out bytes.Buffer
@@ -93,7 +101,8 @@ func headerWith(gaps string) *daemonset.Header {
 	h := &daemonset.Header{}
 	for _, text := range strings.Fields(gaps) {
 		at := strings.IndexAny(text, "=!?")
-		g := snapshot.Gap{What: snapshot.What(text[:at]), Message: text[at+1:]}
+		message, of, _ := strings.Cut(text[at+1:], "@")
+		g := snapshot.Gap{What: snapshot.What(text[:at]), Message: message, Of: of}
 		g.Why = map[byte]snapshot.Why{'=': snapshot.Forbidden, '!': snapshot.Failed, '?': snapshot.NotGiven}[text[at]]
 		h.Snapshot.Gaps = append(h.Snapshot.Gaps, daemonset.Gap{Gap: g, Consequence: g.Consequence()})
 	}

@@ -129,7 +129,7 @@ func (c *Cluster) drivers(ctx context.Context, r *volumeReader) error {
 		return err
 	}
 	attached, more, err := c.attached(ctx, r, limited)
-	if r.gaps = append(r.gaps, append(gaps, more...)...); err != nil || len(more) > 0 {
+	if r.gaps = append(r.gaps, append(gaps, more...)...); err != nil {
 		return err
 	}
 	for _, rows := range limited {
@@ -262,7 +262,7 @@ func given[T any](d *Dump, what snapshot.What, kind metav1.TypeMeta, of *store[T
 	if g := d.lacking(what, kind); g != nil {
 		return nil, []snapshot.Gap{*g}, nil
 	}
-	if namespace != "" && of.in[namespace] == 0 && len(of.items) > 0 { // they may be of other namespaces only
+	if of.in[namespace] == 0 && len(of.items) > 0 { // they may be of other namespaces only
 		return nil, []snapshot.Gap{{What: what, Why: snapshot.NotGiven, Message: "the input holds no " + kind.Kind + " of namespace " + namespace, Of: "namespace " + namespace}}, nil
 	}
 	return nil, nil, nil

@@ -253,6 +253,11 @@ func TestRecordedVolumes(t *testing.T) {
 			t.Errorf("%s: lacks %v (-want +got):\n%s", tt.why, lacks, diff)
 		}
 	}
+	elsewhere := anySnapshot()
+	elsewhere.DaemonSet.Namespace = "apps"
+	if got, err := d.AddVolumes(background, elsewhere, []string{"disk"}, []string{"n1"}); err != nil || got.Volumes != nil || got.Gap(snapshot.PersistentVolumes) == nil {
+		t.Errorf("for another namespace: %v, %v %v", err, got.Volumes, got.Gaps)
+	}
 	without, err := snapshot.Encode(s.Reaching(nil, nil))
 	if err != nil {
 		t.Fatal(err)

@@ -147,8 +147,12 @@ func parseObject(t testing.TB, words []string) runtime.Object {
 				attached = append(attached, corev1.AttachedVolume{Name: corev1.UniqueVolumeName("kubernetes.io/csi/" + name)})
 			}
 		}
+		inUse := []corev1.UniqueVolumeName{"kubernetes.io/host-path/x"}
+		for _, v := range attached {
+			inUse = append(inUse, v.Name)
+		}
 		return &corev1.Node{ObjectMeta: meta, Status: corev1.NodeStatus{
-			VolumesAttached: attached, VolumesInUse: []corev1.UniqueVolumeName{"kubernetes.io/host-path/x"},
+			VolumesAttached: attached, VolumesInUse: inUse,
 			Images:     []corev1.ContainerImage{{Names: []string{"an-image"}, SizeBytes: 1}},
 			Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, LastHeartbeatTime: at, LastTransitionTime: at}},
 		}}

@@ -131,6 +131,11 @@ func TestUnfit(t *testing.T) {
 	class := func(name string) dstest.Option {
 		return template(func(s *corev1.PodSpec) { s.PriorityClassName = name })
 	}
+	second := dstest.Edit(func(s *snapshot.Snapshot) {
+		spec := &s.DaemonSet.Spec.Template.Spec
+		spec.Volumes = append(spec.Volumes, corev1.Volume{Name: "w", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "more"}}})
+		s.Volumes.Claims = append(s.Volumes.Claims, snapshot.ClaimRow{Name: "more", Exists: true, Volume: &snapshot.VolumeRow{Name: "pv-2", Driver: "csi", Handle: "vol-2"}})
+	})
 	for _, tt := range []struct {
 		grid    string
 		options []dstest.Option
@@ -172,6 +177,10 @@ func TestUnfit(t *testing.T) {
 		}, "the driver attaches no further volume"},
 		{"-", []dstest.Option{others(0, 0), volumes("", "", 3, 2)}, nil, "it attaches one more"},
 		{"-", []dstest.Option{others(0, 0), volumes("", "", 2, 2, "vol")}, nil, "the volume is there already"},
+		{"-", []dstest.Option{others(0, 0), volumes("", "", 3, 2, "vol"), second}, nil, "which counts once: a second one is the third"},
+		{"-", []dstest.Option{others(0, 0), volumes("", "", 2, 2, "vol"), second}, daemonset.Facts{
+			"plugin": "NodeVolumeLimits", "preemption": "NothingLower", "others": 1, "claim": "more", "persistentVolume": "pv-2", "driver": "csi", "limit": 2, "attached": 2,
+		}, "for which there is no place"},
 		{"O", []dstest.Option{others(0, 0), volumes("", "", 2, 2)}, nil, "the old pod goes first, and may give up a volume"},
 		{"O", []dstest.Option{others(0, 0), volumes("", "", 2, 2), dstest.MaxSurge("1")}, daemonset.Facts{
 			"plugin": "NodeVolumeLimits", "preemption": "NothingLower", "others": 1, "claim": "data", "persistentVolume": "pv", "driver": "csi", "limit": 2, "attached": 2,
@@ -222,6 +231,8 @@ func TestArithmetic(t *testing.T) {
 		{[]dstest.Option{pending(binding), others(0, 0), volumes("b", "", 0, 0), claims("data")}, nil, "by now it can be attached"},
 		{[]dstest.Option{pending(binding), others(0, 0), volumes("a", "", 0, 0), claims("another")}, nil, "of its claim nothing was read"},
 		{[]dstest.Option{pending(memory), others(0, 0), volumes("a", "", 0, 0), claims("data")}, nil, "the scheduler does not speak of volumes"},
+		{[]dstest.Option{pending(memory), others(0, 0), volumes("", "x", 0, 0), claims("data")}, nil, "nor of their labels"},
+		{[]dstest.Option{pending(memory), others(0, 0), volumes("", "", 2, 2), claims("data")}, nil, "nor of how many there are"},
 		{[]dstest.Option{pending(zone), others(0, 0), volumes("", "x", 0, 0), claims("data")}, "topology.kubernetes.io/zone=x", "by the label of the volume"},
 		{[]dstest.Option{pending(many), others(0, 0), volumes("", "", 2, 2), claims("data")}, 2, "the driver attaches no more"},
 		{[]dstest.Option{pending(cpu), others(3500, 0)}, "500m", "both say that the CPU is too little"},
