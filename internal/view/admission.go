@@ -195,9 +195,13 @@ var remedyWords = map[admission.RemedyCode][]string{
 	admission.CreateRuntimeClass:   {"create the RuntimeClass, or name another one in the template (runtimeClassName)"},
 	admission.ListSecret:           {"list Secret {value} in the ServiceAccount"},
 	admission.RemoveField:          {"remove {field} from the template"},
-	admission.SetLevel:             {"{runs=true}if whoever is responsible for the namespace agrees, label it:", "change the template so that it complies; or, if whoever is responsible for the namespace agrees, label it:"},
-	admission.SetRequest:           {"set the request of {whose} for {resource}[ to {amount}]"},
-	admission.SetLimit:             {"set the limit of {whose} for {resource}[ to {amount}]"},
+	admission.SetLevel: {
+		"{runs=true}if the owner of the namespace agrees that its pods may do anything{value=privileged}, label it:", "{runs=true}if the owner of the namespace agrees that its pods may do all that level {value} allows, label it:",
+		"{value=privileged}change the template so that it complies; or, if the owner of the namespace agrees that its pods may do anything, label it:",
+		"change the template so that it complies; or, if the owner of the namespace agrees that its pods may do all that level {value} allows, label it:",
+	},
+	admission.SetRequest: {"set the request of {whose} for {resource}[ to {amount}]"},
+	admission.SetLimit:   {"set the limit of {whose} for {resource}[ to {amount}]"},
 }
 
 func (a *sheet) remedies(r *admission.Refusal, runs bool) {
@@ -226,11 +230,13 @@ func (a *sheet) remedies(r *admission.Refusal, runs bool) {
 		}
 		said = append(said, words)
 		var c screen.Command
-		effect := ""
 		if m.Do == admission.SetLevel {
-			effect = fill(a.now, f, "{value=privileged}Pod Security then allows every pod of the namespace everything", "every pod of the namespace may then do what level {value} allows")
 			c = a.kubectl("kubectl label --overwrite namespace", screen.Quote(m.Name), screen.Word("pod-security.kubernetes.io/enforce="+m.Value))
 		}
-		a.act(screen.Fix, words, c, effect)
+		if m.Do == admission.CreatePriorityClass && m.Value != "" {
+			c = a.kubectl("kubectl create priorityclass", screen.Quote(m.Name), screen.Word("--value="+m.Value))
+			words = "create the PriorityClass again, with the priority that running pods have:"
+		}
+		a.act(screen.Fix, words, c)
 	}
 }

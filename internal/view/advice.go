@@ -49,7 +49,7 @@ var advices = map[explain.AdviceCode][]string{
 		"{problem=Misscheduled}repair {where}, or ask the team that runs {count?it|them} (Check); do not start a rollout until {count?it is|they are} Ready: the rollout would delete the {count?pod|pods} there, and create none",
 		"nothing now; start no rollout before {where} {count?is|are} repaired", "nothing now; start no rollout before this is repaired",
 	},
-	explain.AdviseTolerate: {"{strandedBy=Next}nothing is urgent; if {where} must keep {count?its pod|their pods}, add a toleration before the next rollout (Fix)", "if {where} must keep {count?its pod|their pods}, add a toleration now (Fix)"},
+	explain.AdviseTolerate: {"{strandedBy=Next}nothing is urgent; if {where} must keep {count?its pod|their pods}, the next change of the template has to add a toleration (Fix)", "if {where} must keep {count?its pod|their pods}, add a toleration now (Fix)"},
 }
 
 // doNow says what to do first, a line for each piece of advice.
@@ -247,7 +247,7 @@ func (s *planned) first() string {
 		}
 	}
 	if i := slices.IndexFunc(s.p.Warnings, func(w plan.Warning) bool { return w.Code == plan.MissingReference }); i >= 0 {
-		return fill(s.now, with(s.p.Warnings[i].Facts, daemonset.Facts{"namespace": s.h.DaemonSet.Namespace}), create...) + fill(s.now, daemonset.Facts{"more": s.missing() - 1}, "[, and {more:more object or key|more objects or keys}]") + ", or correct the template"
+		return s.creates(i) + ", or correct the template"
 	}
 	for _, u := range s.p.Ways(false) {
 		if u.Code == plan.ExcludeNodes {
@@ -260,14 +260,19 @@ func (s *planned) first() string {
 	return ""
 }
 
-// missing counts what the template refers to and does not exist.
-func (s *planned) missing() (n int) {
-	for _, w := range s.p.Warnings {
+// creates says what to create of what the template refers to, of which this is the first: at
+// most two things.
+func (s *planned) creates(first int) string {
+	var all []string
+	for _, w := range s.p.Warnings[first:] {
 		if w.Code == plan.MissingReference {
-			n++
+			all = append(all, fill(s.now, with(w.Facts, daemonset.Facts{"namespace": s.h.DaemonSet.Namespace}), create...))
 		}
 	}
-	return n
+	if more := len(all) - 2; more > 0 {
+		all = append(all[:2], Plural(more, "more thing"))
+	}
+	return strings.Join(all, ", and ")
 }
 
 // inFix is where to look for more: what only a dry run told has no Fix.
@@ -290,7 +295,7 @@ var firsts = map[admission.Reason][]string{
 	admission.PriorityClassNotFound:  {`{runs=true}create PriorityClass "{name}" again`, `create PriorityClass "{name}", or correct its name`},
 	admission.RuntimeClassNotFound:   {`{runs=true}create RuntimeClass "{name}" again`, `create RuntimeClass "{name}", or correct its name`},
 	admission.LimitRangeViolated:     {`correct the template as LimitRange "{name}" wants it`},
-	admission.PodSecurityViolated:    {"{runs=true}ask whoever is responsible for namespace {namespace} to allow these pods again", "change the template, or ask whoever is responsible for namespace {namespace} to allow the pods"},
+	admission.PodSecurityViolated:    {"{runs=true}ask the owner of namespace {namespace} to allow these pods again", "change the template, or ask the owner of namespace {namespace} to allow the pods"},
 	admission.QuotaExceeded:          {`have ResourceQuota "{name}" raised`},
 	admission.QuotaMustSpecify:       {`set what ResourceQuota "{name}" counts`},
 	admission.PodInvalid:             {"correct the template"},

@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
@@ -138,8 +139,9 @@ func (s *planned) undoer() string {
 // summary is the headline's sentence. It names the nodes that lose their pod
 // whatever the end is.
 func (s *planned) summary() string {
-	f := daemonset.Facts{"ending": s.ending(), "undoer": s.undoer(), "lose": len(s.p.Placement.Lose)}
-	return fill(s.now, f, "{ending}[; the change lasts until {undoer} undoes it][; {lose:node loses its pod|nodes lose their pod} immediately]")
+	evicted, _ := s.p.Preempted()
+	f := daemonset.Facts{"ending": s.ending(), "undoer": s.undoer(), "lose": len(s.p.Placement.Lose), "evicted": evicted}
+	return fill(s.now, f, "{ending}[; the scheduler removes {evicted:pod} of others][; the change lasts until {undoer} undoes it][; {lose:node loses its pod|nodes lose their pod} immediately]")
 }
 
 // endings say how a plan ends, by its facts.
@@ -205,7 +207,7 @@ func (s *planned) ending() string {
 		"creates": creates, "deletes": deletes, "moves": creates + deletes, "both": creates > 0 && deletes > 0, "would": p.OfChange(),
 		"after": p.Desired.After, "in": rangeWords(o.Duration),
 		"updates": p.Subject != plan.SubjectNew && p.Old() > 0, "nowhere": p.Nowhere(), "known": p.TemplateKnown(),
-		"none": p.OfChange() && (s.unmet() != "" || len(s.otherSystem()) > 0 || o.Reason == cause.FailedCreate && p.Admission != nil), "replaced": o.Replaced, "old": p.Old(),
+		"none": s.neverRuns(), "replaced": o.Replaced, "old": p.Old(),
 		"same": p.Subject != plan.SubjectNew && p.Change != nil && len(p.Change.Fields)+len(p.Change.Nodes) == 0,
 	}
 	set := func(key string, v any, when bool) {
@@ -320,6 +322,12 @@ func (s *planned) unmetCause() {
 		s.add(screen.Fix, "%s", map[bool]string{true: s.or(), false: "and "}[i == 0]+fill(s.now, f, create...))
 	}
 	s.add(screen.Fix, "(or correct the template)")
+	for _, w := range s.p.Warnings {
+		if f := with(w.Facts, daemonset.Facts{"namespace": s.h.DaemonSet.Namespace}); w.Code == plan.MissingPullSecret {
+			s.s.Add(screen.Check, s.kubectl("kubectl get secrets", s.namespace()))
+			s.add(screen.Fix, "%s", fill(s.now, f, "and create {kind} {namespace}/{name}, if the registry asks for it"))
+		}
+	}
 }
 
 // create says what makes a reference of the template exist.
@@ -327,6 +335,12 @@ var create = []string{"{key=}create {kind} {namespace}/{name}", "add key {key} t
 
 // kindWords are the resources of kinds that a template refers to.
 var kindWords = map[string]string{"ConfigMap": "configmaps", "Secret": "secrets", "PersistentVolumeClaim": "persistentvolumeclaims"}
+
+// neverRuns reports whether the new pods of a change never run, so that it would mislead to
+// count them as updated.
+func (s *planned) neverRuns() bool {
+	return s.p.OfChange() && s.o.Code == plan.Stalls && (s.unmet() != "" || len(s.otherSystem()) > 0 || s.o.Reason == cause.FailedCreate && s.p.Admission != nil)
+}
 
 // unmet says what the template refers to and does not exist, in few words; empty where
 // nothing is missing.
@@ -480,15 +494,21 @@ func (s *planned) makeRoom() {
 			continue
 		}
 		slices.Sort(nodes)
-		f := with(facts[i], daemonset.Facts{"resource": firstOf(facts[i]["resources"]), "where": someNames(nodes), "n": len(nodes)})
+		f := with(facts[i], daemonset.Facts{"resource": firstOf(facts[i]["resources"]), "where": upToSix(nodes), "n": len(nodes)})
 		s.add(screen.Cause, "%s", fill(s.now, f, unfits[i].cause))
-		if c := s.describeOwner(f); len(c) > 0 {
-			s.s.Add(screen.Check, c)
-		} else if s.live != nil {
+		if s.live != nil { // else with the table
 			s.s.Add(screen.Check, s.kubectl("kubectl describe node", screen.Quote(nodes[0])))
 		}
 		s.add(screen.Fix, "%s", s.or()+fill(s.now, f, unfits[i].fix))
 	}
+}
+
+// upToSix are the names of nodes, of many the first.
+func upToSix(nodes []string) string {
+	if len(nodes) > 6 {
+		return someNames(nodes)
+	}
+	return screen.Clean(strings.Join(nodes, ", "))
 }
 
 // unfit is a kind of misfit: what is so of its facts, whose fault it is, and what helps.
@@ -706,7 +726,7 @@ func (s *planned) outlook() {
 	n, end, when := s.p.Next, s.p.AtEnd(), "next"
 	f := daemonset.Facts{
 		"then": "without a fix", "updated": end.Updated, "desired": end.Desired, "available": end.Available, "before": s.p.Desired.Before, "after": s.p.Desired.After,
-		"more": max(0, len(s.p.Placement.Lose)-s.p.Desired.Before), "old": s.p.Old(), "stands": !s.p.OfChange() && len(s.p.Waves) == 0, "change": s.p.OfChange(), "fresh": s.p.Subject == plan.SubjectNew, "atWorst": s.o.AtWorst,
+		"more": max(0, len(s.p.Placement.Lose)-s.p.Desired.Before), "old": s.p.Old(), "stands": !s.p.OfChange() && len(s.p.Waves) == 0, "change": s.p.OfChange(), "none": s.neverRuns(), "fresh": s.p.Subject == plan.SubjectNew, "atWorst": s.o.AtWorst,
 	}
 	if s.p.OfChange() {
 		f["then"], when = "if you apply it", "first"
@@ -723,7 +743,7 @@ func (s *planned) outlook() {
 		say("DESIRED goes from {before} to {after}, and the controller deletes every pod[, including {more} that DESIRED does not count]")
 		return
 	case stalls:
-		say("{fresh=true}stops at {available} of {desired} available", "{atWorst=true}stops with {updated} or more of {desired} updated, {available} available", "{change=false}{old=0}stays at {available} of {desired} available", "{stands=true}stays at {updated} of {desired} updated",
+		say("{none=true}stops with {available} of {desired:pod} available", "{fresh=true}stops at {available} of {desired} available", "{atWorst=true}stops with {updated} or more of {desired} updated, {available} available", "{change=false}{old=0}stays at {available} of {desired} available", "{stands=true}stays at {updated} of {desired} updated",
 			"stops at {updated} of {desired} updated, {available} available")
 	case waits && len(s.p.Waves) > 0 && s.p.Waves[0].At != nil && *s.p.Waves[0].At > 0:
 		s.add(screen.Outlook, "%s; it continues in about %s", idle(n.Reason, s.h), seconds(*s.p.Waves[0].At))

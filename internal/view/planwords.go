@@ -288,7 +288,7 @@ var assumptions = []struct {
 		"{source=Rollout}a deleted pod is gone after {value@} on average, as so far in this rollout", "{source=LastRollout}a deleted pod is gone after {value@} on average, as in the last rollout", "a deleted pod is gone within {value@}[{source=Flag} (--termination)][{source=Events} (as the last ones were)]"}},
 	{plan.AssumeCollected, []string{"pods of deleted nodes are gone within {value@}"}},
 	{whatif.AssumeTemplateNotChecked, []string{
-		"the API server accepts the DaemonSet, whose pod template was checked only in part[{NoServerWarnings=yes}, and does not warn] (--server-dry-run asks it)",
+		"not asked: that the API server accepts the rest of the pod template[{NoServerWarnings=yes}, without a warning] (--server-dry-run asks it)",
 	}},
 	{whatif.AssumeNoServerWarnings, []string{"{TemplateNotChecked=}the API server does not warn (--server-dry-run asks it)"}},
 	{plan.AssumeFits, []string{"{source=Volumes}new pods fit on {value:node}, although not all of their volumes could be read", "not checked: that new pods fit on {value:node|nodes}, as the other pods there were not read[{source=NotAsked} (--fit reads them)]"}},

@@ -313,7 +313,7 @@ var origins = map[cause.OriginKind][]string{
 }
 
 // tainted says whose fault it is that a rollout removes pods for a taint.
-var tainted = []string{"{some}: {meaning}", "whoever set the taint on {some}, after {n?its pod|their pods} had started; the template does not tolerate it"}
+var tainted = []string{"the taint on {some}[ ({meaning})]: it was added after {n?its pod|their pods} had started, and the template does not tolerate it"}
 
 // works is how many pods of the current revision are available.
 func (a *answer) works() int { return cmp.Or(a.e.Current(), &explain.Revision{}).Available }

@@ -172,6 +172,7 @@ var taintMeanings = map[string]string{
 	"karpenter.sh/unregistered":                      "Karpenter waits for the node to register",
 	"node-role.kubernetes.io/control-plane":          "control plane",
 	"node-role.kubernetes.io/master":                 "control plane",
+	"ebs.csi.aws.com/agent-not-ready":                "the EBS CSI driver has not started on the node",
 	"node.cilium.io/agent-not-ready":                 "Cilium has not started on the node",
 	"nvidia.com/gpu":                                 "for pods that use a GPU",
 	"CriticalAddonsOnly":                             "for critical add-ons",

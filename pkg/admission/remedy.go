@@ -11,7 +11,7 @@ type RemedyCode string
 const (
 	CreateNamespace      RemedyCode = "CreateNamespace"      // create the namespace `name`
 	CreateServiceAccount RemedyCode = "CreateServiceAccount" // create the ServiceAccount `name`
-	CreatePriorityClass  RemedyCode = "CreatePriorityClass"  // create the PriorityClass `name`
+	CreatePriorityClass  RemedyCode = "CreatePriorityClass"  // create the PriorityClass `name`, with `value` if running pods show which
 	CreateRuntimeClass   RemedyCode = "CreateRuntimeClass"   // create the RuntimeClass `name`
 	ListSecret           RemedyCode = "ListSecret"           // list the Secret `value` in the ServiceAccount `name`
 	RemoveField          RemedyCode = "RemoveField"          // remove `field` from the template

@@ -3,7 +3,9 @@ package cause
 import (
 	"maps"
 	"slices"
+	"strconv"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/admission"
@@ -21,7 +23,24 @@ func admissionOf(st *daemonset.State) *admission.Verdict {
 		return nil
 	}
 	v := admission.Check(s.Admission.For(&st.DaemonSet.Spec.Template), st.PodFor(""), s.KubernetesVersion, s.Lacks)
+	for i := range v.Refusals {
+		for j := range v.Refusals[i].Remedies {
+			if m := &v.Refusals[i].Remedies[j]; m.Do == admission.CreatePriorityClass {
+				m.Value = classPriority(s.Pods, m.Name)
+			}
+		}
+	}
 	return &v
+}
+
+// classPriority returns the priority that pods with a PriorityClass have; empty where there is
+// none.
+func classPriority(pods []corev1.Pod, class string) string {
+	i := slices.IndexFunc(pods, func(p corev1.Pod) bool { return p.Spec.PriorityClassName == class && p.Spec.Priority != nil })
+	if i < 0 {
+		return ""
+	}
+	return strconv.Itoa(int(*pods[i].Spec.Priority))
 }
 
 // rejected adds to the refusal that the events tell of, if there is one, which rule
