@@ -2,7 +2,7 @@ package compare
 
 // defaultBase is the newest commit that changed answers on purpose: whoever does so again
 // moves it.
-const defaultBase = "a3d8e1c"
+const defaultBase = "bc145f8"
 
 // allowed is what may differ from defaultBase.
 var allowed = []difference{}
