@@ -105,8 +105,8 @@ func oldPorts(port string, hostNetwork bool) dstest.Option {
 	})
 }
 
-// importance has the template name a PriorityClass, and gives the pods that there are a
-// priority, and a class of their own.
+// importance sets the PriorityClass of the template, and a priority and a class of the
+// pods.
 func importance(class string, pods int32) dstest.Option {
 	return dstest.Edit(func(s *snapshot.Snapshot) {
 		s.DaemonSet.Spec.Template.Spec.PriorityClassName = class

@@ -24,10 +24,7 @@ import (
 func TestRightsAndRequests(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	c := stage.New(t, stage.Options{})
-	plugin, err := stage.BuildPlugin(ctx)
-	must(t, err)
-	c.PluginDir = plugin
+	c := newStage(t, stage.Options{})
 	must(t, c.AddNodes(ctx, stage.Nodes(12, "node-%02d")...))
 	ds := stage.NewDaemonSet("kube-system", "node-agent", "acme/node-agent:1")
 	must(t, c.Create(ctx, ds))
@@ -88,7 +85,7 @@ func TestRightsAndRequests(t *testing.T) {
 			t.Errorf("%d lines name the node, want 20:\n%s", n, out)
 		}
 	})
-	t.Run("in a pod, with its ServiceAccount", func(t *testing.T) { inPod(t, c, plugin, ds) })
+	t.Run("in a pod, with its ServiceAccount", func(t *testing.T) { inPod(t, c, c.PluginDir, ds) })
 	t.Run("nothing but get, list and watch was asked", func(t *testing.T) {
 		log, err := c.AuditLog(ctx)
 		must(t, err)
@@ -113,10 +110,7 @@ func TestRightsAndRequests(t *testing.T) {
 func TestLargeCluster(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	c := stage.New(t, stage.Options{NodeMonitorGracePeriod: 5 * time.Minute})
-	plugin, err := stage.BuildPlugin(ctx)
-	must(t, err)
-	c.PluginDir = plugin
+	c := newStage(t, stage.Options{NodeMonitorGracePeriod: 5 * time.Minute})
 	patient, cancel := context.WithTimeout(ctx, 10*time.Minute)
 	defer cancel()
 	must(t, c.AddNodes(patient, stage.Nodes(1200, "node-%04d")...))

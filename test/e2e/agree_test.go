@@ -35,10 +35,7 @@ import (
 func TestAgreesWithTheController(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	c := stage.New(t, stage.Options{LogSyncs: true})
-	plugin, err := stage.BuildPlugin(ctx)
-	must(t, err)
-	c.PluginDir = plugin
+	c := newStage(t, stage.Options{LogSyncs: true})
 	const nodes = 36
 	must(t, c.AddNodes(ctx, stage.Nodes(nodes, "node-%02d")...))
 
@@ -79,7 +76,7 @@ func TestAgreesWithTheController(t *testing.T) {
 					left := leftTheStatus(t, c, ds)
 					one, all := newTally(), newTally()
 					for n, raw := range samples {
-						one.add(t, r, left, plugin, filepath.Join(t.TempDir(), strconv.Itoa(n)+".json"), raw)
+						one.add(t, r, left, c.PluginDir, filepath.Join(t.TempDir(), strconv.Itoa(n)+".json"), raw)
 					}
 					all.addRecorded(t, r, left, from)
 					t.Logf("%s\nread      %s\nrecorded  %s", ro.name, one, all)

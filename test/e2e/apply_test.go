@@ -18,11 +18,7 @@ import (
 // TestKubectlApply: what kubectl apply says of a manifest, the plan says before.
 func TestKubectlApply(t *testing.T) {
 	t.Parallel()
-	ctx := t.Context()
-	c := stage.New(t, stage.Options{})
-	plugin, err := stage.BuildPlugin(ctx)
-	must(t, err)
-	c.PluginDir = plugin
+	c := newStage(t, stage.Options{})
 	t.Run("conflicts", func(t *testing.T) { conflicts(t, c) })
 	t.Run("warnings", func(t *testing.T) { serverWarnings(t, c) })
 	t.Run("a name that is elsewhere", func(t *testing.T) { elsewhere(t, c) })

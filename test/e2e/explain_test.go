@@ -100,10 +100,7 @@ func TestExamples(t *testing.T) {
 		t.Run(tt.scene, func(t *testing.T) {
 			t.Parallel()
 			ctx := t.Context()
-			c := stage.New(t, stage.Options{})
-			plugin, err := stage.BuildPlugin(ctx)
-			must(t, err)
-			c.PluginDir = plugin
+			c := newStage(t, stage.Options{})
 			i := slices.IndexFunc(scene.All, func(s struct {
 				Name string
 				Set  scene.Setting

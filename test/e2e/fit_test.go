@@ -33,10 +33,7 @@ func TestFit(t *testing.T) {
 	t.Parallel()
 	scenes, seed := fromEnv(t, "FIT_SCENES", 6), fromEnv(t, "FIT_SEED", 1)
 	ctx := t.Context()
-	c := stage.New(t, stage.Options{Controllers: append(slices.Clone(stage.DefaultControllers), "disruption-controller")})
-	plugin, err := stage.BuildPlugin(ctx)
-	must(t, err)
-	c.PluginDir = plugin
+	c := newStage(t, stage.Options{Controllers: append(slices.Clone(stage.DefaultControllers), "disruption-controller")})
 	for name, value := range priorities {
 		_, err := c.Client.SchedulingV1().PriorityClasses().Create(ctx, &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Value: value}, metav1.CreateOptions{})
 		must(t, err)

@@ -26,10 +26,7 @@ import (
 func TestForecasts(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	c := stage.New(t, stage.Options{NodeMonitorGracePeriod: 8 * time.Second})
-	plugin, err := stage.BuildPlugin(ctx)
-	must(t, err)
-	c.PluginDir = plugin
+	c := newStage(t, stage.Options{NodeMonitorGracePeriod: 8 * time.Second})
 	must(t, c.AddNodes(ctx, stage.Nodes(10, "node-%02d")...))
 	for i, tt := range []struct {
 		name               string

@@ -31,10 +31,7 @@ import (
 func TestForeseen(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	c := stage.New(t, stage.Options{})
-	plugin, err := stage.BuildPlugin(ctx)
-	must(t, err)
-	c.PluginDir = plugin
+	c := newStage(t, stage.Options{})
 	must(t, c.AddNodes(ctx, stage.Nodes(4, "node-%02d")...))
 	must(t, refuseImages(ctx, c))
 	t.Run("refused", func(t *testing.T) { refusedPods(t, c) })

@@ -24,10 +24,7 @@ import (
 func TestHistoryCounts(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	c := stage.New(t, stage.Options{})
-	plugin, err := stage.BuildPlugin(ctx)
-	must(t, err)
-	c.PluginDir = plugin
+	c := newStage(t, stage.Options{})
 	const missing = "acme/node-agent:missing"
 	must(t, c.AddNodes(ctx, stage.Nodes(8, "node-%02d")...))
 	must(t, c.SetRules(ctx, stage.Rule{Image: missing, Behave: stage.ImagePullBackOff}))

@@ -347,10 +347,7 @@ var historySteps = []historyStep{
 func TestHistory(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	c := stage.New(t, stage.Options{LogSyncs: true})
-	plugin, err := stage.BuildPlugin(ctx)
-	must(t, err)
-	c.PluginDir = plugin
+	c := newStage(t, stage.Options{LogSyncs: true})
 	must(t, c.AddNodes(ctx, stage.Nodes(3, "node-%02d")...))
 	h := &historyTest{T: t, c: c, takenUp: map[string]span{}}
 	for _, s := range historySteps {

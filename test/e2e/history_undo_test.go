@@ -70,10 +70,7 @@ type undone struct {
 func TestUndoPreview(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	c := stage.New(t, stage.Options{LogSyncs: true})
-	plugin, err := stage.BuildPlugin(ctx)
-	must(t, err)
-	c.PluginDir = plugin
+	c := newStage(t, stage.Options{LogSyncs: true})
 	must(t, c.AddNodes(ctx, stage.Nodes(8, "node-%02d")...))
 	must(t, c.SetRules(ctx, stage.Rule{Image: pullsNo, Behave: stage.ImagePullBackOff}))
 	ds := stage.NewDaemonSet("kube-system", "node-agent", "acme/node-agent:0")

@@ -22,10 +22,7 @@ import (
 func TestOtherPods(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	c := stage.New(t, stage.Options{})
-	plugin, err := stage.BuildPlugin(ctx)
-	must(t, err)
-	c.PluginDir = plugin
+	c := newStage(t, stage.Options{})
 	must(t, c.AddNodes(ctx, stage.Nodes(2, "node-%02d")...))
 	ds := stage.NewDaemonSet("kube-system", "node-agent", "acme/node-agent:1")
 	must(t, c.Create(ctx, ds))

@@ -266,6 +266,16 @@ func podsOf(t *testing.T, c *stage.Cluster, ds *appsv1.DaemonSet) map[string]*co
 	return byNode
 }
 
+// newStage starts a control plane with kubectl and the plugin for it.
+func newStage(t *testing.T, o stage.Options) *stage.Cluster {
+	t.Helper()
+	c := stage.New(t, o)
+	plugin, err := stage.BuildPlugin(t.Context())
+	must(t, err)
+	c.PluginDir = plugin
+	return c
+}
+
 func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {

@@ -23,10 +23,7 @@ import (
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	c := stage.New(t, stage.Options{})
-	plugin, err := stage.BuildPlugin(ctx)
-	must(t, err)
-	c.PluginDir = plugin
+	c := newStage(t, stage.Options{})
 	const nodes = 14
 	const broken = "acme/node-agent:crashes"
 	must(t, c.AddNodes(ctx, stage.Nodes(nodes, "node-%02d")...))
