@@ -200,17 +200,12 @@ func (s *planned) doNow() {
 	if _, tolerations := s.p.KeptByTolerations(); len(tolerations) > 0 {
 		f["otherwise"] = pluralOf(len(tolerations), "add a toleration", "add tolerations")
 	}
-	f["do"] = "apply it"
+	f["do"] = s.does()
 	if first := s.first(); first != "" {
 		f["first"] = first + inFix(s.p.Admission)
 		if s.ran() > 0 {
 			f["nothing"] = "nothing"
 		}
-	}
-	if c := s.p.Change; c != nil && s.asked.Undo {
-		f["do"] = "roll back"
-	} else if c != nil && len(c.Fields) == 1 && c.Fields[0].Path.Equal(template.RestartedAt) {
-		f["do"] = "restart it"
 	}
 	f["same"] = s.asked.Undo && s.p.Change != nil && !s.p.Change.TemplateChanged
 	down := plan.Down(s.problems)
@@ -232,6 +227,17 @@ func (s *planned) doNow() {
 		f["apply"] = "Apply"
 	}
 	s.add(screen.DoNow, "%s", fill(s.now, f, planAdvices[s.p.Verdict()]...))
+}
+
+// does is what a person does who makes the change.
+func (s *planned) does() string {
+	switch c := s.p.Change; {
+	case s.asked.Undo:
+		return "roll back"
+	case c != nil && len(c.Fields) == 1 && c.Fields[0].Path.Equal(template.RestartedAt):
+		return "restart it"
+	}
+	return "apply it"
 }
 
 // first says in few words what has to be done before a change that stalls for its pods:

@@ -140,8 +140,8 @@ func (s *planned) undoer() string {
 // whatever the end is.
 func (s *planned) summary() string {
 	evicted, _ := s.p.Preempted()
-	f := daemonset.Facts{"ending": s.ending(), "undoer": s.undoer(), "lose": len(s.p.Placement.Lose), "evicted": evicted}
-	return fill(s.now, f, "{ending}[; the scheduler removes {evicted:pod} of others][; the change lasts until {undoer} undoes it][; {lose:node loses its pod|nodes lose their pod} immediately]")
+	f := daemonset.Facts{"ending": s.ending(), "undoer": s.undoer(), "lose": len(s.p.Placement.Lose), "evicted": evicted, "removes": s.removes("removes")}
+	return fill(s.now, f, "{ending}[; the scheduler {removes} {evicted:pod} of others][; the change lasts until {undoer} undoes it][; {lose:node loses its pod|nodes lose their pod} immediately]")
 }
 
 // endings say how a plan ends, by its facts.
@@ -472,11 +472,20 @@ func (s *planned) room() {
 	if pods == 0 {
 		return
 	}
-	f := daemonset.Facts{"pods": pods, "first": s.p.Preempts[0].Pods[0], "violates": s.p.Violated()}
+	f := daemonset.Facts{"pods": pods, "first": s.p.Preempts[0].Pods[0], "violates": s.p.Violated(), "removes": s.removes("will remove")}
 	s.s.Add(screen.Impact, screen.Names{
-		Before: fill(s.now, f, "{pods=1}the scheduler will remove pod {first}, which has a lower priority, to make room on", "the scheduler will remove {pods:pod} of lower priority to make room on:"),
+		Before: fill(s.now, f, "{pods=1}the scheduler {removes} pod {first}, which has a lower priority, to make room on", "the scheduler {removes} {pods:pod} of lower priority to make room on:"),
 		Names:  nodes, After: fill(s.now, f, "[ (against the PodDisruptionBudget of {violates?one|{violates} of them})]"), Short: true,
 	})
+}
+
+// removes is whether the scheduler removes pods of others: a rollout that stops may not come
+// to their nodes.
+func (s *planned) removes(it string) string {
+	if s.o.Code == plan.Stalls && s.p.Subject != plan.SubjectNew {
+		return "may remove"
+	}
+	return it
 }
 
 // makeRoom says why the new pod does not fit, and what helps.
@@ -489,17 +498,25 @@ func (s *planned) makeRoom() {
 		})
 		on[i], facts[i] = append(on[i], p.Nodes...), p.Facts
 	}
+	several, n := 0, 0
+	for _, nodes := range on {
+		several += min(1, len(nodes))
+	}
 	for i, nodes := range on {
 		if len(nodes) == 0 {
 			continue
 		}
+		number := ""
+		if n++; several > 1 { // each has to be solved
+			number = strconv.Itoa(n) + ". "
+		}
 		slices.Sort(nodes)
 		f := with(facts[i], daemonset.Facts{"resource": firstOf(facts[i]["resources"]), "where": upToSix(nodes), "n": len(nodes)})
-		s.add(screen.Cause, "%s", fill(s.now, f, unfits[i].cause))
+		s.add(screen.Cause, "%s", number+fill(s.now, f, unfits[i].cause))
 		if s.live != nil { // else with the table
 			s.s.Add(screen.Check, s.kubectl("kubectl describe node", screen.Quote(nodes[0])))
 		}
-		s.add(screen.Fix, "%s", s.or()+fill(s.now, f, unfits[i].fix))
+		s.add(screen.Fix, "%s", s.or()+number+fill(s.now, f, unfits[i].fix))
 	}
 }
 
@@ -515,13 +532,13 @@ func upToSix(nodes []string) string {
 type unfit struct{ is, cause, fix string }
 
 var unfits = [...]unfit{
-	{"{beyond=true}", "the template: it requests more {resource} than {where} {n?has|have}", "lower the {resource} request in the template, or keep the pod off {where} (nodeSelector)"},
-	{"{resource=pods}", "the nodes: {where} {n?runs|run} as many pods as {n?it|they} may, all of the same or a higher priority", "move another pod off {where}, or keep this one off {n?it|them} (nodeSelector)"},
-	{"{plugin=NodeResourcesFit}", "the template and the other pods on {where} together: they request more {resource} than {n?the node has|each node has}", "lower the {resource} request in the template, or move other pods off {where}, or keep this one off {n?it|them} (nodeSelector)"},
+	{"{beyond=true}", "the template: it requests more {resource} than {where} {n?has|have}", "lower the {resource} request in the template, or keep the pod off {where} (nodeSelector or nodeAffinity)"},
+	{"{resource=pods}", "the nodes: {where} {n?runs|run} as many pods as {n?it|they} may, all of the same or a higher priority", "move another pod off {where}, or keep this one off {n?it|them} (nodeSelector or nodeAffinity)"},
+	{"{plugin=NodeResourcesFit}", "the template and the other pods on {where} together: they request more {resource} than {n?the node has|each node has}", "lower the {resource} request in the template, or move other pods off {where}, or keep this one off {n?it|them} (nodeSelector or nodeAffinity)"},
 	{"{plugin=NodePorts}", "other pods on {where} use the host port that the template asks for", "use another host port in the template, or have the owner of the other {n?pod|pods} free the port on {where}"},
-	{"{plugin=NodeVolumeLimits}", "volume {claim}: {where} {n?has|have} as many volumes of the CSI driver {driver} as {n?it|they} may", "move another pod with such a volume off {where}, or keep this one off (nodeSelector)"},
-	{"{reachable}", "volume {claim}: PersistentVolume {persistentVolume} cannot be attached on {where}", "use a volume that {where} can have, or keep the pod off {where} (nodeSelector)"},
-	{"", "the scheduler rejects the pod on {where} ({plugin})", "keep the pod off {where} (nodeSelector)"},
+	{"{plugin=NodeVolumeLimits}", "volume {claim}: {where} {n?has|have} as many volumes of the CSI driver {driver} as {n?it|they} may", "move another pod with such a volume off {where}, or keep this one off (nodeSelector or nodeAffinity)"},
+	{"{reachable}", "volume {claim}: PersistentVolume {persistentVolume} cannot be attached on {where}", "use a volume that {where} can have, or keep the pod off {where} (nodeSelector or nodeAffinity)"},
+	{"", "the scheduler rejects the pod on {where} ({plugin})", "keep the pod off {where} (nodeSelector or nodeAffinity)"},
 }
 
 // or joins what helps beside a rollback.
@@ -729,7 +746,7 @@ func (s *planned) outlook() {
 		"more": max(0, len(s.p.Placement.Lose)-s.p.Desired.Before), "old": s.p.Old(), "stands": !s.p.OfChange() && len(s.p.Waves) == 0, "change": s.p.OfChange(), "none": s.neverRuns(), "fresh": s.p.Subject == plan.SubjectNew, "atWorst": s.o.AtWorst,
 	}
 	if s.p.OfChange() {
-		f["then"], when = "if you apply it", "first"
+		f["then"], when = "if you "+s.does(), "first"
 	}
 	say := func(sentences ...string) { s.add(screen.Outlook, "%s: %s", f["then"], fill(s.now, f, sentences...)) }
 	stalls, waits := s.o.Code == plan.Stalls, n.Kind == daemonset.StepNone

@@ -209,7 +209,7 @@ func (s *planned) assumed() {
 	for _, of := range assumptions {
 		i := slices.IndexFunc(s.p.Assumptions, func(a daemonset.Assumption) bool { return a.Code == of.code })
 		finding := slices.Contains([]daemonset.AssumptionCode{plan.AssumeMissingReference, plan.AssumeInvalidImage}, of.code) || // which the headline says
-			of.code == plan.AssumeNewPods && slices.ContainsFunc(s.p.Assumptions, func(a daemonset.Assumption) bool { return a.Code == plan.AssumeConfined }) // or that one
+			of.code == plan.AssumeNewPods && (s.neverRuns() && s.o.Reason != cause.FailedCreate || slices.ContainsFunc(s.p.Assumptions, func(a daemonset.Assumption) bool { return a.Code == plan.AssumeConfined })) // or that one
 		if i < 0 || of.code == daemonset.AssumeControllerVersion || finding || !s.p.RestsOn(of.code) {
 			continue
 		}

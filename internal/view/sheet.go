@@ -289,7 +289,7 @@ func (a *sheet) checks(problems []*cause.Problem) {
 	var checks []screen.Command
 	for _, p := range problems {
 		c := a.check(p)
-		if len(c) == 0 || said[p.Code] {
+		if len(c) == 0 || said[p.Code] && len(a.describeOwner(p.Facts)) == 0 {
 			continue
 		}
 		if of[c.String()] == nil {
@@ -302,7 +302,7 @@ func (a *sheet) checks(problems []*cause.Problem) {
 		case i == most && !a.style.All:
 			a.add(screen.Check, "%d more with --all", len(checks)-most)
 			return
-		case len(checks) > 1:
+		case len(said) > 1:
 			a.s.Add(screen.Check, screen.Group{screen.Text(reasonNames(of[c.String()]) + ":"), screen.Indent{c}})
 		default:
 			a.s.Add(screen.Check, c)

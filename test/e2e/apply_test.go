@@ -189,7 +189,7 @@ func serverWarnings(t *testing.T, c *stage.Cluster) {
 			}
 			without, err := c.Kubectl(ctx, "ds", "plan-rollout", "-f", file)
 			must(t, err)
-			if tt.status == 1 && !strings.Contains(without.Stdout, "and does not warn (--server-dry-run asks it)") {
+			if tt.status == 1 && !strings.Contains(without.Stdout, "without a warning (--server-dry-run asks it)") {
 				t.Errorf("without a dry run:\n%s%s", without.Stdout, without.Stderr)
 			}
 		})
