@@ -2,7 +2,7 @@ package compare
 
 // defaultBase is the newest commit that changed answers on purpose: whoever does so again
 // moves it.
-const defaultBase = "bc145f8"
+const defaultBase = "b43ecaa"
 
 // allowed is what may differ from defaultBase.
 var allowed = []difference{}
