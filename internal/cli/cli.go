@@ -9,9 +9,7 @@ import (
 	"log"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"runtime/debug"
-	"strings"
 	"syscall"
 	"time"
 
@@ -62,20 +60,23 @@ func mainUntil(ctx context.Context, args []string, in io.Reader, out, errs io.Wr
 func execute(ctx context.Context, args []string, in io.Reader, answers, notes *stream) (status int) {
 	defer func() {
 		if p := recover(); p != nil {
-			status = crashed(notes, p, debug.Stack())
+			status = calledAs(args[0]).crashed(notes, p, debug.Stack())
 		}
 		_ = notes.Close()
 	}()
 	status = run(ctx, args, in, answers, notes)
 	if err := answers.Close(); err != nil && status == 0 && !errors.Is(err, syscall.EPIPE) {
-		status = failed(notes, err)
+		status = calledAs(args[0]).failed(notes, err)
 	}
 	return status
 }
 
 func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
-	root := newRoot(in, out, errs)
-	args = arguments(args)
+	called := calledAs(args[0])
+	root := newRoot(called, in, out, errs)
+	if args = args[1:]; called.completes {
+		args = append([]string{cobra.ShellCompRequestCmd}, args...)
+	}
 	root.SetArgs(args)
 	command := func() error { return root.ExecuteContext(ctx) }
 	err := error(nil)
@@ -95,7 +96,7 @@ func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) 
 	case errors.Is(err, syscall.EPIPE):
 		return 0 // whoever read the answer has enough of it
 	}
-	return failed(errs, err)
+	return called.failed(errs, err)
 }
 
 // quietly runs f while nothing is written to the process's own standard error:
@@ -113,14 +114,4 @@ func quietly(f func() error) error {
 		log.SetOutput(logs)
 	}()
 	return f()
-}
-
-// arguments returns what follows the program's name. Called by the name that
-// kubectl looks for to complete "kubectl ds", it completes.
-func arguments(args []string) []string {
-	name := strings.TrimSuffix(filepath.Base(args[0]), ".exe")
-	if strings.HasPrefix(name, "kubectl_complete-") {
-		return append([]string{cobra.ShellCompRequestCmd}, args[1:]...)
-	}
-	return args[1:]
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -68,9 +69,9 @@ func refused(rows ...refusal) error {
 }
 
 // hintOf returns what an error offers to paste; empty where it offers nothing.
-func hintOf(err error) string {
+func (p program) hintOf(err error) string {
 	var h interface{ Hint() string }
-	if errors.As(err, &h) || errors.As(said(err, "--to-revision"), &h) {
+	if errors.As(err, &h) && h.Hint() != "" || errors.As(p.said(err, "--to-revision"), &h) {
 		return h.Hint()
 	}
 	return ""
@@ -93,12 +94,13 @@ func (a aboutFlag) Unwrap() error { return a.error }
 // said returns an error of pkg/, which holds facts, with its hint, and any other one as
 // it is. rollback is the flag that names the revision to go back to: a command in which it
 // is not --to-revision calls this itself, and failed does it for all others.
-func said(err error, rollback string) error {
+func (p program) said(err error, rollback string) error {
 	var (
 		invalid *whatif.Invalid
 		lacking *whatif.LackingError
 		change  *whatif.Error
 		past    *history.Error
+		file    *source.InputError
 	)
 	switch {
 	case errors.As(err, &invalid):
@@ -110,15 +112,19 @@ func said(err error, rollback string) error {
 	case errors.As(err, &change):
 		return hinted{err, flagsOf(change.Instead, rollback)}
 	case errors.As(err, &past):
-		return hinted{err, hintOfHistory(past)}
+		return hinted{err, p.hintOfHistory(past)}
+	case errors.As(err, &file) && file.Address:
+		return hinted{err, "curl -fsSL " + file.File + " | " + p.own("plan-rollout -f -")}
+	case errors.As(err, &file) && file.Kustomization:
+		return hinted{err, p.own("plan-rollout -k " + filepath.Dir(file.File))}
 	}
 	return err
 }
 
 // failed writes an error, and returns its exit status.
-func failed(errs io.Writer, err error) int {
-	if p := (*source.PanicError)(nil); errors.As(err, &p) {
-		return crashed(errs, p.Value, p.Stack)
+func (p program) failed(errs io.Writer, err error) int {
+	if panicked := (*source.PanicError)(nil); errors.As(err, &panicked) {
+		return p.crashed(errs, panicked.Value, panicked.Stack)
 	}
 	fmt.Fprintln(errs, "error: "+screen.Clean(err.Error()))
 	var d interface{ Details() []string }
@@ -128,7 +134,7 @@ func failed(errs io.Writer, err error) int {
 			fmt.Fprintln(errs, "  "+l[:len(l)-len(text)]+screen.Clean(text))
 		}
 	}
-	if hint := hintOf(err); hint != "" {
+	if hint := p.hintOf(err); hint != "" {
 		fmt.Fprintln(errs, "hint: "+screen.Clean(hint))
 	}
 	return 1
@@ -137,12 +143,12 @@ func failed(errs io.Writer, err error) int {
 // crashed writes what a report of a panic needs, and returns its exit status. Of
 // the panic itself it writes what Go says: words of a library may quote a secret.
 // A stack holds none.
-func crashed(errs io.Writer, panicked any, stack []byte) int {
+func (p program) crashed(errs io.Writer, panicked any, stack []byte) int {
 	what := "a panic"
 	if e, ok := panicked.(runtime.Error); ok {
 		what = e.Error()
 	}
-	fmt.Fprintln(errs, "error: this is a bug in kubectl ds: "+screen.Clean(what))
+	fmt.Fprintln(errs, "error: this is a bug in "+p.shown+": "+screen.Clean(what))
 	fmt.Fprintf(errs, "hint: please report it at https://github.com/kubectl-ds/kubectl-ds/issues with the command line, version %s and these lines:\n%s", programVersion(), stack)
 	return 1
 }
@@ -187,10 +193,10 @@ func hintOfLacking(e *whatif.LackingError) string {
 	return ""
 }
 
-func hintOfHistory(e *history.Error) string {
+func (p program) hintOfHistory(e *history.Error) string {
 	switch {
 	case e.Code == history.NoneBefore:
-		return "kubectl ds history lists them"
+		return p.own("history lists them")
 	case e.Why == snapshot.Forbidden:
 		return "kubectl auth can-i list controllerrevisions.apps -n " + e.Namespace
 	case e.Why == snapshot.NotGiven, e.Why == snapshot.Partial:

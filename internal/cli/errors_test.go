@@ -49,11 +49,11 @@ func TestHints(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = whatif.Make(st, tt.change)
-		if got := hintOf(fmt.Errorf("agent.yaml: %w", said(err, tt.rollback))); err == nil || got != tt.want {
+		if got := calledAs("kubectl-ds").hintOf(fmt.Errorf("agent.yaml: %w", calledAs("kubectl-ds").said(err, tt.rollback))); err == nil || got != tt.want {
 			t.Errorf("%s: %v; hint %q, want %q", tt.why, err, got, tt.want)
 		}
 	}
-	if got := hintOf(hinted{errors.New("x"), "kubectl get pods"}); got != "kubectl get pods" {
+	if got := calledAs("kubectl-ds").hintOf(hinted{errors.New("x"), "kubectl get pods"}); got != "kubectl get pods" {
 		t.Errorf("of an error that has its own: %q", got)
 	}
 }

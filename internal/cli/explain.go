@@ -54,7 +54,7 @@ func newExplain(c *common) *cobra.Command {
 			row{"0", "--timeout expired"},
 			row{"1", "error, or the DaemonSet was deleted"},
 			row{"2 to 5", "--timeout expired, with a status of the table above"})},
-		Example: examples(`
+		Example: c.program.examples(`
 			# Why is this rollout stuck?
 			kubectl ds explain -n kube-system node-agent
 
@@ -80,7 +80,7 @@ func newExplain(c *common) *cobra.Command {
 
 func (o *explainOptions) run(ctx context.Context, args []string) error {
 	if err := o.check(args, formats, func() error {
-		return refused(append(o.refusals(&o.question, "kubectl ds explain lists the names"),
+		return refused(append(o.refusals(&o.question, o.program.own("explain lists the names")),
 			refusal{o.style.Wide && len(o.nodes) > 0, "--node cannot be combined with -o wide", "leave out -o wide"},
 			refusal{o.watch && len(o.nodes) > 0, "--node cannot be combined with --watch", "leave out --watch"})...)
 	}); err != nil {

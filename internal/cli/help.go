@@ -3,11 +3,11 @@ package cli
 import (
 	"cmp"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"k8s.io/kubectl/pkg/util/templates"
 )
 
 // helpWidth is the widest line of a help.
@@ -82,15 +82,6 @@ func paragraphs(text string) string {
 	return strings.Join(out, "\n\n")
 }
 
-// examples returns commands with their comments, indented as in kubectl's help.
-func examples(text string) string {
-	lines := strings.Split(templates.Examples(text), "\n")
-	for i := range lines {
-		lines[i] = strings.TrimRight(lines[i], " ")
-	}
-	return strings.Join(lines, "\n")
-}
-
 // help returns the help of a command: what it is for, examples, usage, details, exit
 // statuses, flags.
 func help(cmd *cobra.Command) string {
@@ -119,8 +110,7 @@ func help(cmd *cobra.Command) string {
 	if cmd.HasParent() && cmd.HasAvailableLocalFlags() {
 		parts = append(parts, "Flags:\n"+flagTable(cmd.LocalFlags()))
 	}
-	parts = append(parts, `Every command takes kubectl's own flags, such as -n and --context; see
-"kubectl ds options".`)
+	parts = append(parts, "Every command takes kubectl's own flags, such as -n and --context; see\n"+strconv.Quote(cmd.Root().CommandPath()+" options")+".")
 	for i := range parts {
 		parts[i] = strings.TrimRight(parts[i], "\n")
 	}

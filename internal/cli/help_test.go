@@ -17,7 +17,7 @@ const mostWords = 12
 // columns and describes every flag and command in a few words. The flags of kubectl
 // are among them.
 func TestHelp(t *testing.T) {
-	root := newRoot(strings.NewReader(""), new(strings.Builder), new(strings.Builder))
+	root := newRoot(calledAs("kubectl-ds"), strings.NewReader(""), new(strings.Builder), new(strings.Builder))
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	described, exits := 0, 0
@@ -107,7 +107,7 @@ func TestPlaceholders(t *testing.T) {
 			look(c)
 		}
 	}
-	look(newRoot(strings.NewReader(""), new(strings.Builder), new(strings.Builder)))
+	look(newRoot(calledAs("kubectl-ds"), strings.NewReader(""), new(strings.Builder), new(strings.Builder)))
 	for name := range placeholders {
 		if !flags[name] {
 			t.Errorf("a placeholder for --%s, which no command takes", name)

@@ -63,7 +63,7 @@ func newHistory(c *common) *cobra.Command {
 			row{"0", "answered"},
 			row{"1", "error"},
 			row{"5", "the revisions or the pods could not be read"})},
-		Example: examples(`
+		Example: c.program.examples(`
 			# What changed, and which pods run what?
 			kubectl ds history -n kube-system node-agent
 
@@ -140,7 +140,7 @@ func (o *historyOptions) checkQuestion() (err error) {
 	all := strings.Join(asked[:min(2, len(asked))], " and ")
 	if err := refused(
 		refusal{len(asked) > 1, all + " cannot be combined", "leave out one of them"},
-		refusal{len(asked) == 1 && o.many(), all + " needs the name of one DaemonSet", "kubectl ds history lists the names"},
+		refusal{len(asked) == 1 && o.many(), all + " needs the name of one DaemonSet", o.program.own("history lists the names")},
 		refusal{o.unified && o.given("diff") == "", "--unified needs --diff", "--diff -1,live --unified"},
 		refusal{o.unified && o.format != inText, "--unified cannot be combined with -o " + o.output, "leave out --unified, or -o"},
 		refusal{o.format == inWideText && o.given("revision", "diff") != "", all + " cannot be combined with -o wide", "leave out -o wide"},

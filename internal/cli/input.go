@@ -69,7 +69,7 @@ func (s flagSet) given(names ...string) string {
 // checkNames reads the arguments and the selector, or returns an error for those that
 // are not valid.
 func (in *input) checkNames(args []string) (err error) {
-	if in.names, err = names(args, *in.config.Namespace); err != nil {
+	if in.names, err = in.program.names(args, *in.config.Namespace); err != nil {
 		return err
 	}
 	if len(in.names) > 0 && (in.allNamespaces || in.withLabels != "") {

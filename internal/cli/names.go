@@ -28,7 +28,7 @@ var others = map[string]bool{
 // wrongKind returns the error for what is not a DaemonSet, with the command to
 // ask instead where there is one.
 func wrongKind(kind, name, namespace string) error {
-	err := fmt.Errorf("%q is not a DaemonSet: kubectl ds is for DaemonSets only", kind+"/"+name)
+	err := fmt.Errorf("%q is not a DaemonSet: this plugin is for DaemonSets only", kind+"/"+name)
 	plain, _, _ := strings.Cut(strings.ToLower(kind), ".")
 	if !others[plain] || name == "" || strings.Contains(name, "/") {
 		return err
@@ -43,7 +43,7 @@ func wrongKind(kind, name, namespace string) error {
 // names returns the DaemonSets that the arguments name, each once: NAME,
 // NAMESPACE/NAME, ds/NAME and the like, or "ds NAME". The namespace is that of
 // -n, or empty; it is the namespace of a name without one.
-func names(args []string, namespace string) ([]source.Ref, error) {
+func (p program) names(args []string, namespace string) ([]source.Ref, error) {
 	if len(args) > 1 {
 		plain, _, _ := strings.Cut(strings.ToLower(args[0]), ".")
 		if _, other := others[plain]; other {
@@ -55,7 +55,7 @@ func names(args []string, namespace string) ([]source.Ref, error) {
 	}
 	var out []source.Ref
 	for _, a := range args {
-		ref, err := refOf(a, namespace)
+		ref, err := p.refOf(a, namespace)
 		if err != nil {
 			return nil, err
 		}
@@ -67,7 +67,7 @@ func names(args []string, namespace string) ([]source.Ref, error) {
 }
 
 // refOf returns the DaemonSet that one argument names.
-func refOf(arg, namespace string) (source.Ref, error) {
+func (p program) refOf(arg, namespace string) (source.Ref, error) {
 	first, name, found := strings.Cut(arg, "/")
 	ref := source.Ref{Namespace: namespace, Name: name}
 	_, below, deeper := strings.Cut(name, "/")
@@ -78,7 +78,7 @@ func refOf(arg, namespace string) (source.Ref, error) {
 	case isKind && deeper:
 		return ref, hinted{fmt.Errorf("%q has a kind and a namespace: write NAMESPACE/NAME", arg), string(screen.Quote(name))}
 	case deeper && below != "":
-		return ref, hinted{fmt.Errorf("%q is neither NAME nor NAMESPACE/NAME", arg), "kubectl ds explain -n kube-system node-agent"}
+		return ref, hinted{fmt.Errorf("%q is neither NAME nor NAMESPACE/NAME", arg), p.own("explain -n kube-system node-agent")}
 	case isKind:
 	case len(validation.IsDNS1123Label(first)) > 0: // a namespace has no dot and no upper case
 		return ref, wrongKind(first, name, namespace)
@@ -101,7 +101,7 @@ func refOf(arg, namespace string) (source.Ref, error) {
 func orOfKind(ref source.Ref, err error) error {
 	if others[ref.Namespace] {
 		kind := ref.Namespace + "/" + ref.Name
-		return hinted{err, "kubectl rollout status " + string(screen.Quote(kind)) + " (kubectl ds is for DaemonSets only)"}
+		return hinted{err, "kubectl rollout status " + string(screen.Quote(kind)) + " (this plugin is for DaemonSets only)"}
 	}
 	return err
 }

@@ -44,11 +44,11 @@ func TestNames(t *testing.T) {
 		{"ds/kube-system/node-agent", "", `"ds/kube-system/node-agent" has a kind and a namespace: write NAMESPACE/NAME; hint: kube-system/node-agent`, "a type and a namespace"},
 		{"a/b/c", "", `"a/b/c" is neither NAME nor NAMESPACE/NAME; hint: kubectl ds explain -n kube-system node-agent`, "three parts"},
 		{"kube-system/", "", `"kube-system/" has no name after the slash; hint: kube-system/NAME`, "no name"},
-		{"/node-agent", "", `"/node-agent" is not a DaemonSet: kubectl ds is for DaemonSets only`, "no namespace"},
-		{"Deployment.apps/web", "", `"Deployment.apps/web" is not a DaemonSet: kubectl ds is for DaemonSets only; hint: kubectl rollout status Deployment.apps/web`, "no namespace has a dot"},
+		{"/node-agent", "", `"/node-agent" is not a DaemonSet: this plugin is for DaemonSets only`, "no namespace"},
+		{"Deployment.apps/web", "", `"Deployment.apps/web" is not a DaemonSet: this plugin is for DaemonSets only; hint: kubectl rollout status Deployment.apps/web`, "no namespace has a dot"},
 		{"kube-system/Node_Agent", "", `"Node_Agent" is not a name of a DaemonSet: use lower-case letters, digits, dots and dashes`, "not a name"},
 	} {
-		refs, err := names(strings.Fields(tt.args), tt.namespace)
+		refs, err := calledAs("kubectl-ds").names(strings.Fields(tt.args), tt.namespace)
 		got := strings.Trim(fmt.Sprint(refs), "[]")
 		if err != nil {
 			got = withHint(err)
@@ -62,7 +62,7 @@ func TestNames(t *testing.T) {
 // withHint returns an error as a command writes it, in one line.
 func withHint(err error) string {
 	words := err.Error()
-	if hint := hintOf(err); hint != "" {
+	if hint := calledAs("kubectl-ds").hintOf(err); hint != "" {
 		words += "; hint: " + hint
 	}
 	return words

@@ -20,7 +20,7 @@ var ofInput = append([]string{"from", "now", "kubernetes-version"}, ofKubectl...
 
 // askedBy is the command line that asked, by the flags that every command has.
 func (in *input) askedBy() view.Asked {
-	var asked view.Asked
+	asked := view.Asked{Program: screen.Word(in.program.shown)}
 	asked.Flags, asked.Again = in.givenAgain(ofInput...)
 	if len(in.from) == 0 {
 		asked.Kubectl, _ = in.givenAgain(ofKubectl...)
@@ -67,7 +67,7 @@ func (in *input) everywhere() string {
 	if !asked.Again {
 		return ""
 	}
-	return view.WithFlags(screen.Command{screen.Word("kubectl ds " + in.command), "-A"}, asked.Flags...).String()
+	return view.WithFlags(screen.Command{in.ownWord(in.command), "-A"}, asked.Flags...).String()
 }
 
 // meant adds to an error about a DaemonSet that is not there the whole command
@@ -94,7 +94,7 @@ func (in *input) meant(err error) error {
 	if ref.Name == "" || !pastable {
 		return err
 	}
-	c := screen.Command{screen.Word("kubectl ds " + in.command)}
+	c := screen.Command{in.ownWord(in.command)}
 	if ref.Namespace != "" {
 		c = append(c, "-n "+screen.Quote(ref.Namespace))
 	}

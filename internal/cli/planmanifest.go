@@ -163,7 +163,7 @@ func (o *planOptions) second(m source.Manifest, none *source.NotFoundError) erro
 	if len(others) > 0 && m.NamespaceAssumed {
 		hint := "-n " + string(screen.Quote(others[0])) + " plans a change of that one, -n " + string(screen.Quote(m.Namespace)) + " a new one"
 		if o.asked.Again {
-			hint += ": " + view.WithFlags(screen.Command{"kubectl ds plan-rollout", "-n " + screen.Quote(others[0])}, o.asked.Flags...).String()
+			hint += ": " + view.WithFlags(screen.Command{o.ownWord("plan-rollout"), "-n " + screen.Quote(others[0])}, o.asked.Flags...).String()
 		}
 		return hinted{fmt.Errorf("daemonset %q is in %s, but neither the manifest nor -n names a namespace: kubectl apply would create a second one in namespace %q",
 			m.Name, in+upTo(5, others), m.Namespace), hint}
@@ -306,7 +306,7 @@ func (o *planOptions) makeNew(ctx context.Context, r reader, m source.Manifest) 
 	known := o.manifest(&c, m, applied)
 	created, err := whatif.MakeNew(s, &c)
 	if err != nil {
-		return nil, plan.Options{}, said(err, o.rollback)
+		return nil, plan.Options{}, o.program.said(err, o.rollback)
 	}
 	return created, known, nil
 }

@@ -125,7 +125,7 @@ func (o *planning) after(st *daemonset.State, c *whatif.Change) (*whatif.Result,
 	}
 	r, err := whatif.Make(st, c)
 	if err != nil {
-		return nil, said(err, o.rollback)
+		return nil, o.program.said(err, o.rollback)
 	}
 	return r, nil
 }
@@ -388,7 +388,7 @@ func (o *planning) status(plans []planned) error {
 		if slices.ContainsFunc(plans, func(p planned) bool { return !p.TemplateKnown() }) {
 			hint = "take the snapshot with --show-values: values of a manifest cannot be compared with digests"
 			if o.change != nil && o.change.ToRevision != nil {
-				hint = "a newer version of kubectl ds may know the fields of the revision that this one does not"
+				hint = "a newer version of this plugin may know the fields of the revision that this one does not"
 			}
 		}
 		return hinted{errors.New(strings.Join(open, "; ")), hint}

@@ -12,6 +12,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/klog/v2"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
@@ -19,22 +20,27 @@ import (
 // common is what every command shares: streams and kubectl's own flags.
 type common struct {
 	genericiooptions.IOStreams
-	config *genericclioptions.ConfigFlags
-	held   *heldNotes // nil: notes are written at once
+	program program
+	config  *genericclioptions.ConfigFlags
+	held    *heldNotes // nil: notes are written at once
 }
 
-func newRoot(in io.Reader, out, errs io.Writer) *cobra.Command {
+// ownWord is the first word of a command of this program on a screen.
+func (c *common) ownWord(command string) screen.Word { return screen.Word(c.program.own(command)) }
+
+func newRoot(called program, in io.Reader, out, errs io.Writer) *cobra.Command {
 	c := &common{
 		IOStreams: genericiooptions.IOStreams{In: in, Out: out, ErrOut: errs},
+		program:   called,
 		config:    genericclioptions.NewConfigFlags(true),
 	}
 	root := &cobra.Command{
-		Use:   "kubectl-ds",
+		Use:   called.file,
 		Short: "Explain and forecast DaemonSet rollouts",
 		Long: paragraphs(`
 			Applies the DaemonSet controller's own rules to the objects of a cluster, and never
 			changes any of them.`),
-		Example: examples(`
+		Example: called.examples(`
 			# The DaemonSets of this namespace, worst first
 			kubectl ds explain
 
@@ -45,7 +51,7 @@ func newRoot(in io.Reader, out, errs io.Writer) *cobra.Command {
 			` + source.DumpCommand() + ` \
 			  > dump.yaml
 			kubectl ds explain -n kube-system node-agent --from dump.yaml`),
-		Annotations:       map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl ds"},
+		Annotations:       map[string]string{cobra.CommandDisplayNameAnnotation: called.shown},
 		SilenceUsage:      true,
 		SilenceErrors:     true,
 		DisableAutoGenTag: true,
@@ -87,7 +93,7 @@ func knownCommand(root *cobra.Command, args []string) error {
 			names = append(names, c.Name())
 		}
 	}
-	return hinted{fmt.Errorf("unknown command %q", args[0]), source.Meant("kubectl ds ", args[0], names, "kubectl ds --help")}
+	return hinted{fmt.Errorf("unknown command %q", args[0]), source.Meant(root.CommandPath()+" ", args[0], names, root.CommandPath()+" --help")}
 }
 
 // addLogFlag adds -v for client-go's own logs, which are silent without it.

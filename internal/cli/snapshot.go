@@ -49,7 +49,7 @@ func newSnapshot(c *common) *cobra.Command {
 			Names, labels, taints, arguments, other annotations and other messages are written
 			as they are: read the file before you send it to anybody.`),
 		Annotations: map[string]string{exitTable: exits("", "", row{"0", "written"}, row{"1", "error"})},
-		Example: examples(`
+		Example: c.program.examples(`
 			kubectl ds snapshot -n kube-system node-agent > node-agent.json
 			kubectl ds explain node-agent --from node-agent.json`),
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
@@ -73,7 +73,7 @@ func writeSnapshot(ctx context.Context, in *input, args []string, showValues, fi
 		return err
 	}
 	if in.many() {
-		return hinted{errors.New("snapshot needs the name of one DaemonSet"), "kubectl ds explain lists the names"}
+		return hinted{errors.New("snapshot needs the name of one DaemonSet"), in.program.own("explain lists the names")}
 	}
 	if err := in.check(); err != nil {
 		return err

@@ -43,6 +43,7 @@ func watch(t testing.TB, command string, form format, terminal *size, s *snapsho
 	t.Helper()
 	w := &watched{t: t, start: s, now: s.TakenAt}
 	q := question{format: form, input: input{command: command, flagSet: flagSet{pflag.NewFlagSet("", pflag.ContinueOnError)}, common: &common{
+		program:   calledAs("kubectl-ds"),
 		IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: newStream(&w.out), ErrOut: &w.errs},
 		config:    genericclioptions.NewConfigFlags(true),
 	}}}

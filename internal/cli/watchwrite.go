@@ -169,6 +169,6 @@ func (f *following) hint() string {
 		return ""
 	}
 	of := &f.now.Header.DaemonSet
-	again := screen.Command{"kubectl ds plan-rollout", "-n " + screen.Quote(of.Namespace), screen.Quote(of.Name)}
+	again := screen.Command{f.ownWord("plan-rollout"), "-n " + screen.Quote(of.Namespace), screen.Quote(of.Name)}
 	return "hint: " + view.WithFlags(again, f.asked.Flags...).String()
 }

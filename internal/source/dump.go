@@ -145,7 +145,7 @@ func (d *Dump) unread(kind, field string, at position) {
 const mostUnknown = 100
 
 func (u unknownField) note() string {
-	s := fmt.Sprintf("%s: %s %s is ignored: this version of kubectl ds does not know the field", u.first, u.kind, u.field)
+	s := fmt.Sprintf("%s: %s %s is ignored: this version of the plugin does not know the field", u.first, u.kind, u.field)
 	if right := nearField(u.kind, u.field); right != "" {
 		s += ", did you mean " + right + "?"
 	}

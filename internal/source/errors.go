@@ -180,6 +180,9 @@ type InputError struct {
 	Field    string // as items[17].spec.taints; empty: the document as a whole
 	Err      error
 	hint     string
+
+	Address       bool // File is a URL, given as a manifest
+	Kustomization bool // File is that of a kustomization, given as a manifest
 }
 
 func (e *InputError) Error() string {

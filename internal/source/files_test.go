@@ -782,7 +782,7 @@ func TestUnknownFields(t *testing.T) {
 	pod := func(name, spec string) string {
 		return `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"` + name + `","namespace":"kube-system"},"spec":` + spec + `,"status":{"phase":"Running"}}`
 	}
-	const at, known = "standard input, document ", " is ignored: this version of kubectl ds does not know the field"
+	const at, known = "standard input, document ", " is ignored: this version of the plugin does not know the field"
 	for _, tt := range []struct {
 		text string
 		want []string

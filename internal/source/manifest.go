@@ -109,7 +109,7 @@ type manifests struct {
 
 func (r *manifests) path(ctx context.Context, path string, stdin io.Reader) error {
 	if strings.HasPrefix(path, "http://") || strings.HasPrefix(path, "https://") {
-		return &InputError{File: path, Err: errors.New("a URL is not read"), hint: "curl -fsSL " + path + " | kubectl ds plan-rollout -f -"}
+		return &InputError{File: path, Err: errors.New("a URL is not read"), Address: true}
 	}
 	read := func(name string, in io.Reader) error { return r.stream(ctx, name, in) }
 	if info, err := os.Stat(path); path == StandardInput || err != nil || !info.IsDir() {
@@ -149,7 +149,7 @@ func (r *manifests) stream(ctx context.Context, name string, in io.Reader) error
 		r.notes = append(r.notes, raggedNote(name))
 	}
 	if e := (*InputError)(nil); errors.As(err, &e) && errors.Is(err, errNoKind) && strings.HasPrefix(filepath.Base(name), "kustomization.") {
-		e.hint = "kubectl ds plan-rollout -k " + filepath.Dir(name)
+		e.Kustomization = true
 	}
 	return err
 }

@@ -804,6 +804,6 @@ func (s *planned) commands() {
 		}
 	}
 	if s.asked.Live && len(s.p.Waves) > 0 {
-		s.s.Add(screen.Follow, append(screen.Command{"kubectl ds plan-rollout", s.namespace(), s.name()}, s.kubectl("--watch")...))
+		s.s.Add(screen.Follow, append(screen.Command{s.asked.own("plan-rollout"), s.namespace(), s.name()}, s.kubectl("--watch")...))
 	}
 }

@@ -269,7 +269,7 @@ var assumptions = []struct {
 		"{value:literal value of the manifest, of an environment variable or in an annotation, equals that in the cluster|literal values of the manifest, of environment variables or in annotations, equal those in the cluster}:" +
 			" the snapshot holds digests, which cannot be compared (snapshot --show-values)",
 	}},
-	{whatif.AssumeUnknownFields, []string{"the API server drops {value:field that differs|fields that differ} between the revision and the live template: this version of kubectl ds does not know {value?it|them}"}},
+	{whatif.AssumeUnknownFields, []string{"the API server drops {value:field that differs|fields that differ} between the revision and the live template: this version of the plugin does not know {value?it|them}"}},
 	{daemonset.AssumeCurrentRevision, []string{
 		"{source=None}no revision could be read, and no pod shows which one is current: no pod counts as updated",
 		"no revision could be read: [{source=TemplateGeneration}the latest template generation of the pods shows][{source=Status}the numbers of the status show] which one is current, {value}",

@@ -18,12 +18,18 @@ import (
 
 // Asked is the command line that asked for an answer.
 type Asked struct {
-	Flags   []Flag         // of kubectl ds, that ask for the same once more
+	Program screen.Word    // what a person types to call this program; empty: kubectl ds
+	Flags   []Flag         // of this program, that ask for the same once more
 	Kubectl []Flag         // of kubectl, that reach the same cluster
 	Again   bool           // it can be asked once more: standard input cannot
 	Live    bool           // of a cluster, not of a dump
 	Undo    bool           // it is a rollback that was asked for as one
 	Makes   screen.Command // what makes the change that is planned; empty where none is known
+}
+
+// own is a command of this program.
+func (a Asked) own(command screen.Word) screen.Word {
+	return cmp.Or(a.Program, "kubectl ds") + " " + command
 }
 
 // Flag is one that was given. One without a value is Bare.
@@ -138,7 +144,7 @@ func (a *sheet) again(command screen.Word, more ...Flag) screen.Command {
 		}
 	}
 	kept := slices.DeleteFunc(slices.Clone(a.asked.Flags), func(f Flag) bool { return drop[f.Name] })
-	return WithFlags(screen.Command{"kubectl ds " + command, a.namespace(), a.name()}, append(kept, more...)...)
+	return WithFlags(screen.Command{a.asked.own(command), a.namespace(), a.name()}, append(kept, more...)...)
 }
 
 // why names what is wrong in few words, so many of the problems, of which those

@@ -88,6 +88,7 @@ func TestSame(t *testing.T) {
 // answerOf asks a build, with no environment but what it needs.
 func answerOf(q question, build, home string) answer {
 	c := exec.Command(build, q.args...)
+	c.Args[0] = "kubectl-ds"
 	c.Env = []string{"HOME=" + home, "KUBECONFIG=" + filepath.Join(home, "none"), "COLUMNS=" + q.columns, "PATH=" + os.Getenv("PATH")}
 	c.Env = append(c.Env, "GOGC=off", "GOMEMLIMIT=1GiB") // two thirds of the time
 	return run(c)
