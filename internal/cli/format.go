@@ -1,14 +1,13 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
-	"k8s.io/cli-runtime/pkg/printers"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/encode"
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
@@ -43,14 +42,10 @@ func formatOf(o, taken string) (format, error) {
 	switch {
 	case err == nil:
 		return f, nil
-	case genericclioptions.IsNoCompatiblePrinterError(err):
+	case errors.Is(err, errNoTemplate):
 		return f, fmt.Errorf("-o %q is none of %s", o, taken)
 	}
 	return f, fmt.Errorf("-o %s: %w", o, err)
-}
-
-func templatePrinter(o string) (printers.ResourcePrinter, error) {
-	return genericclioptions.NewKubeTemplatePrintFlags().ToPrinter(o)
 }
 
 // write writes a document in a format that is not for a person. refs are the

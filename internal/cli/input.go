@@ -69,7 +69,7 @@ func (s flagSet) given(names ...string) string {
 // checkNames reads the arguments and the selector, or returns an error for those that
 // are not valid.
 func (in *input) checkNames(args []string) (err error) {
-	if in.names, err = in.program.names(args, *in.config.Namespace); err != nil {
+	if in.names, err = in.program.names(args, in.config.Namespace()); err != nil {
 		return err
 	}
 	if len(in.names) > 0 && (in.allNamespaces || in.withLabels != "") {
@@ -89,10 +89,10 @@ func (in *input) check() error {
 	if slices.Contains(in.from, "") {
 		return hinted{errors.New("--from names no file"), "--from FILE"}
 	}
-	if n := *in.config.Namespace; n != "" && len(validation.IsDNS1123Label(n)) > 0 {
+	if n := in.config.Namespace(); n != "" && len(validation.IsDNS1123Label(n)) > 0 {
 		return fmt.Errorf("-n %q is not a name of a namespace: use lower-case letters, digits and -", n)
 	}
-	timeout := cmp.Or(*in.config.Timeout, "0")
+	timeout := cmp.Or(in.config.Timeout(), "0")
 	_, notSeconds := strconv.Atoi(timeout)
 	if _, err := time.ParseDuration(timeout); err != nil && notSeconds != nil {
 		return hinted{fmt.Errorf("--request-timeout %q is not a duration", timeout), "--request-timeout 5s"}
@@ -137,12 +137,9 @@ func (in *input) open(ctx context.Context) (reader, string, error) {
 			in.note("%s", n)
 		}
 		in.opened = d
-		return d, *in.config.Namespace, nil
+		return d, in.config.Namespace(), nil
 	}
-	config, err := source.RESTConfig(in.config.ToRawKubeConfigLoader(), source.Named{
-		Context: *in.config.Context, Cluster: *in.config.ClusterName, User: *in.config.AuthInfoName,
-		Server: cmp.Or(*in.config.APIServer, os.Getenv("KUBERNETES_MASTER")),
-	})
+	config, err := in.config.Config(os.Getenv("KUBERNETES_MASTER"))
 	if err != nil {
 		return nil, "", err
 	}
@@ -153,7 +150,7 @@ func (in *input) open(ctx context.Context) (reader, string, error) {
 	}
 	c.OnWarning(in.serverWarns)
 	c.Notify(func(s string) { fmt.Fprintln(in.ErrOut, "note: "+screen.Clean(s)) }) // somebody waits
-	namespace, _, err := in.config.ToRawKubeConfigLoader().Namespace()
+	namespace, err := in.config.CurrentNamespace()
 	in.opened = c.Without(in.unasked...)
 	return in.opened, namespace, err
 }
@@ -161,9 +158,9 @@ func (in *input) open(ctx context.Context) (reader, string, error) {
 // namespace returns the one that a command without -A is about.
 func (in *input) namespace() string {
 	if len(in.from) > 0 {
-		return *in.config.Namespace
+		return in.config.Namespace()
 	}
-	namespace, _, _ := in.config.ToRawKubeConfigLoader().Namespace()
+	namespace, _ := in.config.CurrentNamespace()
 	return namespace
 }
 

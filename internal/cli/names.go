@@ -129,7 +129,7 @@ func (c *common) completeNames(cmd *cobra.Command, args []string, begun string) 
 	if first, _, found := strings.Cut(begun, "/"); found {
 		before = first + "/"
 		if !slices.Contains(kinds, strings.ToLower(first)) {
-			if asked := *c.config.Namespace; asked != "" && asked != first {
+			if asked := c.config.Namespace(); asked != "" && asked != first {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
 			namespace = first

@@ -180,7 +180,7 @@ var ofCluster = []snapshot.What{snapshot.Nodes, snapshot.PriorityClasses, snapsh
 // namespaces.
 func (in *input) nothing() error {
 	words := "No DaemonSets found."
-	if !in.allNamespaces && (len(in.from) == 0 || *in.config.Namespace != "") {
+	if !in.allNamespaces && (len(in.from) == 0 || in.config.Namespace() != "") {
 		words = fmt.Sprintf("No DaemonSets found in namespace %s.", screen.Clean(in.namespace()))
 		if try := in.everywhere(); try != "" {
 			words += " Try: " + try
@@ -195,7 +195,7 @@ func (in *input) nothing() error {
 // one.
 func (in *input) ungated(gate string) error {
 	where, try := "", ""
-	if !in.allNamespaces && (len(in.from) == 0 || *in.config.Namespace != "") {
+	if !in.allNamespaces && (len(in.from) == 0 || in.config.Namespace() != "") {
 		where, try = fmt.Sprintf(" in namespace %q", in.namespace()), in.everywhere()
 	}
 	if in.withLabels != "" {

@@ -7,9 +7,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/pflag"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
@@ -79,8 +79,8 @@ func TestNotesOfGaps(t *testing.T) {
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			var out bytes.Buffer
-			c := &common{IOStreams: genericiooptions.IOStreams{ErrOut: &out}, config: genericclioptions.NewConfigFlags(true)}
-			*c.config.Namespace = "kube-system"
+			c := &common{IOStreams: genericiooptions.IOStreams{ErrOut: &out}, config: &source.Flags{}}
+			c.config.SetNamespace("kube-system")
 			in := &input{common: c, flagSet: flagSet{pflag.NewFlagSet("", pflag.ContinueOnError)}}
 			if tt.from {
 				in.from = []string{"dump"}

@@ -118,7 +118,7 @@ func (o *planOptions) chosen(all []source.Manifest, namespace string) ([]source.
 	var out []source.Manifest
 	named := make([]bool, len(o.names))
 	for _, m := range all {
-		asked := *o.config.Namespace
+		asked := o.config.Namespace()
 		if len(o.names) > 0 {
 			i := slices.IndexFunc(o.names, func(ref source.Ref) bool {
 				return ref.Name == m.Name && (ref.Namespace == asked || m.Namespace == "" || ref.Namespace == m.Namespace)

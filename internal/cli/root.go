@@ -8,7 +8,6 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/klog/v2"
 
@@ -21,7 +20,7 @@ import (
 type common struct {
 	genericiooptions.IOStreams
 	program program
-	config  *genericclioptions.ConfigFlags
+	config  *source.Flags
 	held    *heldNotes // nil: notes are written at once
 }
 
@@ -32,7 +31,7 @@ func newRoot(called program, in io.Reader, out, errs io.Writer) *cobra.Command {
 	c := &common{
 		IOStreams: genericiooptions.IOStreams{In: in, Out: out, ErrOut: errs},
 		program:   called,
-		config:    genericclioptions.NewConfigFlags(true),
+		config:    &source.Flags{},
 	}
 	root := &cobra.Command{
 		Use:   called.file,
@@ -64,7 +63,7 @@ func newRoot(called program, in io.Reader, out, errs io.Writer) *cobra.Command {
 	root.SetErr(errs)
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.SetFlagErrorFunc(flagError)
-	c.config.AddFlags(root.PersistentFlags())
+	c.config.Add(root.PersistentFlags())
 	addLogFlag(root)
 	root.AddGroup(&cobra.Group{ID: "inspect", Title: "Inspect:"}, &cobra.Group{ID: "other", Title: "Other:"})
 	root.SetHelpCommandGroupID("other")

@@ -13,7 +13,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
@@ -45,7 +44,7 @@ func watch(t testing.TB, command string, form format, terminal *size, s *snapsho
 	q := question{format: form, input: input{command: command, flagSet: flagSet{pflag.NewFlagSet("", pflag.ContinueOnError)}, common: &common{
 		program:   calledAs("kubectl-ds"),
 		IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: newStream(&w.out), ErrOut: &w.errs},
-		config:    genericclioptions.NewConfigFlags(true),
+		config:    &source.Flags{},
 	}}}
 	if command == "explain" {
 		w.following = (&explainOptions{question: q}).following()

@@ -155,29 +155,29 @@ func (r *admissionReader) read(ctx context.Context) error {
 	}
 	c, hooks := r.c, &r.hooks
 	g.Go(func() (err error) {
-		r.priorityClasses, r.gaps[0], err = list[schedulingv1.PriorityClass](gctx, c, snapshot.PriorityClasses, metav1.ListOptions{}, c.scheduling.PriorityClasses().List, nil)
+		r.priorityClasses, r.gaps[0], err = list[schedulingv1.PriorityClass](gctx, c, snapshot.PriorityClasses, metav1.ListOptions{}, c.api.PriorityClasses().List, nil)
 		return err
 	})
 	if len(runtimeClasses) > 0 {
 		g.Go(func() (err error) {
-			r.runtimeClasses, r.gaps[1], err = byName(gctx, c, snapshot.RuntimeClasses, runtimeClasses, c.node.RuntimeClasses().Get, c.node.RuntimeClasses().List)
+			r.runtimeClasses, r.gaps[1], err = byName(gctx, c, snapshot.RuntimeClasses, runtimeClasses, c.api.RuntimeClasses().Get, c.api.RuntimeClasses().List)
 			return err
 		})
 	}
 	g.Go(func() (err error) {
-		hooks.Validating, r.gaps[2], err = list[admissionv1.ValidatingWebhookConfiguration](gctx, c, snapshot.Webhooks, metav1.ListOptions{}, c.admission.ValidatingWebhookConfigurations().List, nil)
+		hooks.Validating, r.gaps[2], err = list[admissionv1.ValidatingWebhookConfiguration](gctx, c, snapshot.Webhooks, metav1.ListOptions{}, c.api.ValidatingWebhookConfigurations().List, nil)
 		return err
 	})
 	g.Go(func() (err error) {
-		hooks.Mutating, r.gaps[3], err = list[admissionv1.MutatingWebhookConfiguration](gctx, c, snapshot.Webhooks, metav1.ListOptions{}, c.admission.MutatingWebhookConfigurations().List, nil)
+		hooks.Mutating, r.gaps[3], err = list[admissionv1.MutatingWebhookConfiguration](gctx, c, snapshot.Webhooks, metav1.ListOptions{}, c.api.MutatingWebhookConfigurations().List, nil)
 		return err
 	})
 	g.Go(func() (err error) {
-		hooks.ValidatingBindings, r.gaps[4], err = served[admissionv1.ValidatingAdmissionPolicyBinding](gctx, c, snapshot.Webhooks, c.admission.ValidatingAdmissionPolicyBindings().List)
+		hooks.ValidatingBindings, r.gaps[4], err = served[admissionv1.ValidatingAdmissionPolicyBinding](gctx, c, snapshot.Webhooks, c.api.ValidatingAdmissionPolicyBindings().List)
 		return err
 	})
 	g.Go(func() (err error) {
-		hooks.MutatingBindings, r.gaps[5], err = served[admissionv1.MutatingAdmissionPolicyBinding](gctx, c, snapshot.Webhooks, c.admission.MutatingAdmissionPolicyBindings().List)
+		hooks.MutatingBindings, r.gaps[5], err = served[admissionv1.MutatingAdmissionPolicyBinding](gctx, c, snapshot.Webhooks, c.api.MutatingAdmissionPolicyBindings().List)
 		return err
 	})
 	if err := g.Wait(); err != nil {
@@ -192,7 +192,7 @@ func (r *admissionReader) read(ctx context.Context) error {
 
 // ofNamespace reads the parts of a namespace.
 func (r *admissionReader) ofNamespace(ctx context.Context, g group, n *namespaceParts, namespace string, accounts []string) {
-	core := r.c.core
+	core := r.c.api
 	g.Go(func() error {
 		found, gaps, err := byName(ctx, r.c, snapshot.Namespaces, []string{namespace}, core.Namespaces().Get, core.Namespaces().List)
 		if n.gaps[0] = gaps; len(found) > 0 {
@@ -226,7 +226,7 @@ func (r *admissionReader) policies(ctx context.Context, left int) error {
 	}
 	if bound[snapshot.ValidatingPolicy] && left > 0 {
 		left--
-		got, gaps, err := list[admissionv1.ValidatingAdmissionPolicy](ctx, r.c, snapshot.Webhooks, metav1.ListOptions{}, r.c.admission.ValidatingAdmissionPolicies().List, nil)
+		got, gaps, err := list[admissionv1.ValidatingAdmissionPolicy](ctx, r.c, snapshot.Webhooks, metav1.ListOptions{}, r.c.api.ValidatingAdmissionPolicies().List, nil)
 		if err != nil {
 			return err
 		}
@@ -235,7 +235,7 @@ func (r *admissionReader) policies(ctx context.Context, left int) error {
 		}
 	}
 	if bound[snapshot.MutatingPolicy] && left > 0 {
-		got, gaps, err := list[admissionv1.MutatingAdmissionPolicy](ctx, r.c, snapshot.Webhooks, metav1.ListOptions{}, r.c.admission.MutatingAdmissionPolicies().List, nil)
+		got, gaps, err := list[admissionv1.MutatingAdmissionPolicy](ctx, r.c, snapshot.Webhooks, metav1.ListOptions{}, r.c.api.MutatingAdmissionPolicies().List, nil)
 		if err != nil {
 			return err
 		}

@@ -10,7 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 )
 
@@ -22,7 +21,7 @@ func restClient(config *rest.Config, client *http.Client, gv schema.GroupVersion
 	if gv.Group == "" {
 		c.APIPath = "/api"
 	}
-	c.NegotiatedSerializer = answers{rest.CodecFactoryForGeneratedClient(scheme.Scheme, scheme.Codecs).WithoutConversion()}
+	c.NegotiatedSerializer = answers{rest.CodecFactoryForGeneratedClient(apiScheme, apiCodecs).WithoutConversion()}
 	return rest.RESTClientForConfigAndClient(c, client)
 }
 
@@ -53,7 +52,7 @@ func (a answer) Decode(raw []byte, defaults *schema.GroupVersionKind, into runti
 
 // fits returns an error unless the answer is what was asked for, and whole.
 func fits(raw []byte, o, into runtime.Object) error {
-	asked, _, err := scheme.Scheme.ObjectKinds(into)
+	asked, _, err := apiScheme.ObjectKinds(into)
 	if err != nil {
 		return err
 	}

@@ -11,26 +11,13 @@ import (
 	"strings"
 	"time"
 
-	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	nodev1 "k8s.io/api/node/v1"
-	policyv1 "k8s.io/api/policy/v1"
-	schedulingv1 "k8s.io/api/scheduling/v1"
-	storagev1 "k8s.io/api/storage/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/version"
-	admissionclient "k8s.io/client-go/kubernetes/typed/admissionregistration/v1"
-	appsclient "k8s.io/client-go/kubernetes/typed/apps/v1"
-	coreclient "k8s.io/client-go/kubernetes/typed/core/v1"
-	nodeclient "k8s.io/client-go/kubernetes/typed/node/v1"
-	policyclient "k8s.io/client-go/kubernetes/typed/policy/v1"
-	schedulingclient "k8s.io/client-go/kubernetes/typed/scheduling/v1"
-	storageclient "k8s.io/client-go/kubernetes/typed/storage/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 
@@ -41,14 +28,7 @@ import (
 // else leaves it but the PATCH of DryRun, which is sent as a dry run or not at
 // all. It is safe for concurrent use.
 type Cluster struct {
-	apps   *appsclient.AppsV1Client
-	core   *coreclient.CoreV1Client
-	policy *policyclient.PolicyV1Client
-
-	scheduling *schedulingclient.SchedulingV1Client
-	node       *nodeclient.NodeV1Client
-	storage    *storageclient.StorageV1Client
-	admission  *admissionclient.AdmissionregistrationV1Client
+	api api
 
 	server string // for errors: without credentials
 	clock  func() time.Time
@@ -99,20 +79,14 @@ func NewCluster(config *rest.Config, clock func() time.Time) (*Cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connection to the cluster: %w", err)
 	}
-	clients := map[schema.GroupVersion]*rest.RESTClient{}
-	for _, gv := range []schema.GroupVersion{
-		appsv1.SchemeGroupVersion, corev1.SchemeGroupVersion, policyv1.SchemeGroupVersion, schedulingv1.SchemeGroupVersion, nodev1.SchemeGroupVersion, admissionv1.SchemeGroupVersion,
-		storagev1.SchemeGroupVersion,
-	} {
-		if clients[gv], err = restClient(config, client, gv); err != nil {
+	a := api{}
+	for _, g := range known {
+		if a[g.GroupVersion], err = restClient(config, client, g.GroupVersion); err != nil {
 			return nil, fmt.Errorf("connection to the cluster: %w", err)
 		}
 	}
 	return &Cluster{
-		apps: appsclient.New(clients[appsv1.SchemeGroupVersion]), core: coreclient.New(clients[corev1.SchemeGroupVersion]),
-		policy:     policyclient.New(clients[policyv1.SchemeGroupVersion]),
-		scheduling: schedulingclient.New(clients[schedulingv1.SchemeGroupVersion]), node: nodeclient.New(clients[nodev1.SchemeGroupVersion]),
-		admission: admissionclient.New(clients[admissionv1.SchemeGroupVersion]), storage: storageclient.New(clients[storagev1.SchemeGroupVersion]),
+		api:    a,
 		server: address(config.Host), clock: clock, heard: heard, waits: waits,
 	}, nil
 }
@@ -235,7 +209,7 @@ func (c *Cluster) ReadFor(ctx context.Context, ds *appsv1.DaemonSet) (*snapshot.
 		return nil, err
 	}
 	dated, at := withSlot[date](ctx)
-	if _, err := c.apps.DaemonSets(ds.Namespace).Get(dated, ds.Name, metav1.GetOptions{}); err != nil && ctx.Err() != nil { // asked for the time alone
+	if _, err := c.api.DaemonSets(ds.Namespace).Get(dated, ds.Name, metav1.GetOptions{}); err != nil && ctx.Err() != nil { // asked for the time alone
 		return nil, ctx.Err()
 	}
 	return c.assemble(ds, read, version, at.Time, nil)
@@ -325,7 +299,7 @@ func moved(why string) []snapshot.Gap {
 // when the answer does not tell.
 func (c *Cluster) daemonSet(ctx context.Context, ref Ref) (*appsv1.DaemonSet, time.Time, error) {
 	dated, at := withSlot[date](ctx)
-	ds, err := c.apps.DaemonSets(ref.Namespace).Get(dated, ref.Name, metav1.GetOptions{})
+	ds, err := c.api.DaemonSets(ref.Namespace).Get(dated, ref.Name, metav1.GetOptions{})
 	switch {
 	case err == nil && (ds.Name != ref.Name || ds.Namespace != ref.Namespace):
 		err = fmt.Errorf("unusable answer: daemonset %s", Ref{ds.Namespace, ds.Name})
@@ -346,7 +320,7 @@ func (c *Cluster) notFound(ctx context.Context, ref Ref) error {
 	if err == nil {
 		e.Near = snapshot.Near(ref.Name, names)
 	}
-	elsewhere, err := c.apps.DaemonSets(metav1.NamespaceAll).List(ctx, metav1.ListOptions{
+	elsewhere, err := c.api.DaemonSets(metav1.NamespaceAll).List(ctx, metav1.ListOptions{
 		FieldSelector: fields.OneTermEqualSelector("metadata.name", ref.Name).String(), Limit: pageSize,
 	})
 	if err == nil {
@@ -365,7 +339,7 @@ func (c *Cluster) daemonSets(ctx context.Context, f Filter) ([]appsv1.DaemonSet,
 	if f.Selector != nil {
 		o.LabelSelector = f.Selector.String()
 	}
-	got, _, err := readPages[appsv1.DaemonSet](ctx, o, c.apps.DaemonSets(f.Namespace).List, func(o metav1.Object) bool { return f.matches(o.GetName(), o.GetLabels()) })
+	got, _, err := readPages[appsv1.DaemonSet](ctx, o, c.api.DaemonSets(f.Namespace).List, func(o metav1.Object) bool { return f.matches(o.GetName(), o.GetLabels()) })
 	if err != nil {
 		what, hint := "daemonsets of all namespaces", "kubectl auth can-i list daemonsets.apps -A"
 		if f.Namespace != "" {
@@ -379,7 +353,7 @@ func (c *Cluster) daemonSets(ctx context.Context, f Filter) ([]appsv1.DaemonSet,
 
 // version returns a Snapshot with what the server says of its version, and nothing else.
 func (c *Cluster) version(ctx context.Context) (*snapshot.Snapshot, error) {
-	result := c.core.RESTClient().Get().AbsPath("/version").SetHeader("Accept", runtime.ContentTypeJSON).Do(ctx)
+	result := c.api[corev1.SchemeGroupVersion].Get().AbsPath("/version").SetHeader("Accept", runtime.ContentTypeJSON).Do(ctx)
 	var info version.Info
 	err := result.Error()
 	if body, _ := result.Raw(); err == nil {

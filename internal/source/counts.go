@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
@@ -18,8 +19,6 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
@@ -98,9 +97,19 @@ func misspelled(kind string) error {
 // strange reports whether Kubernetes, as far as this program knows it, has no
 // such kind though the apiVersion is one of its own, or missing.
 func strange(k metav1.TypeMeta) bool {
-	gv, err := schema.ParseGroupVersion(k.APIVersion)
-	return err == nil && (k.APIVersion == "" || scheme.Scheme.IsVersionRegistered(gv)) && !scheme.Scheme.Recognizes(gv.WithKind(k.Kind))
+	_, own := kindsByVersion()[k.APIVersion]
+	return (k.APIVersion == "" || own) && !slices.Contains(kindsByVersion()[k.APIVersion], k.Kind)
 }
+
+// kindsByVersion returns the kinds of Kubernetes' own API groups, by apiVersion.
+var kindsByVersion = sync.OnceValue(func() map[string][]string {
+	of := map[string][]string{}
+	for line := range strings.Lines(allKinds) {
+		words := strings.Fields(line)
+		of[words[0]] = words[1:]
+	}
+	return of
+})
 
 // sound returns what is wrong with an object that a Snapshot would hold. Files
 // and servers are held to the same.

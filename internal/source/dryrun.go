@@ -16,7 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/version"
-	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
@@ -46,7 +45,7 @@ func (c *Cluster) DryRun(ctx context.Context, m Manifest) (*Applied, error) {
 	if err != nil {
 		return nil, err
 	}
-	live, err := c.apps.DaemonSets(m.Namespace).Get(ctx, m.Name, metav1.GetOptions{})
+	live, err := c.api.DaemonSets(m.Namespace).Get(ctx, m.Name, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
 		live = nil
@@ -183,13 +182,13 @@ func patchOf(live *appsv1.DaemonSet, m Manifest, kubernetesVersion string) (patc
 func (c *Cluster) dryCreate(ctx context.Context, m Manifest, p patch) (*appsv1.DaemonSet, error) {
 	o := metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}, FieldManager: p.manager, FieldValidation: metav1.FieldValidationStrict}
 	ds := &appsv1.DaemonSet{}
-	err := c.apps.RESTClient().Post().Namespace(m.Namespace).Resource("daemonsets").VersionedParams(&o, scheme.ParameterCodec).
+	err := c.api[appsv1.SchemeGroupVersion].Post().Namespace(m.Namespace).Resource("daemonsets").VersionedParams(&o, apiParameters).
 		SetHeader("Content-Type", runtime.ContentTypeJSON).Body(p.body).Do(ctx).Into(ds)
 	return ds, err
 }
 
 func (c *Cluster) dryCreatePod(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error) {
-	return c.core.Pods(pod.Namespace).Create(ctx, pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+	return c.api.Pods(pod.Namespace).Create(ctx, pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 }
 
 func (c *Cluster) dryPatch(ctx context.Context, m Manifest, p patch) (*appsv1.DaemonSet, error) {
@@ -197,7 +196,7 @@ func (c *Cluster) dryPatch(ctx context.Context, m Manifest, p patch) (*appsv1.Da
 	if p.kind == types.ApplyPatchType && m.As.Force {
 		o.Force = &m.As.Force
 	}
-	return c.apps.DaemonSets(m.Namespace).Patch(ctx, m.Name, p.kind, p.body, o)
+	return c.api.DaemonSets(m.Namespace).Patch(ctx, m.Name, p.kind, p.body, o)
 }
 
 // onlyDry is a transport that lets no request through that would change

@@ -341,10 +341,10 @@ func TestClusterIsOnlyDry(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sets := c.apps.DaemonSets("kube-system")
+	sets := c.api.DaemonSets("kube-system")
 	_, created := sets.Create(background, liveSet(t), metav1.CreateOptions{})
 	_, patched := sets.Patch(background, "agent", types.MergePatchType, []byte("{}"), metav1.PatchOptions{})
-	for what, err := range map[string]error{"create": created, "patch": patched, "delete": c.core.Pods("kube-system").Delete(background, "p", metav1.DeleteOptions{})} {
+	for what, err := range map[string]error{"create": created, "patch": patched, "delete": c.api.Pods("kube-system").Delete(background, "p", metav1.DeleteOptions{})} {
 		if err == nil || !strings.Contains(err.Error(), "that is not a dry run") {
 			t.Errorf("%s: %v", what, err)
 		}

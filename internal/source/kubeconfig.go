@@ -17,13 +17,11 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// Named is what flags name of a kubeconfig; empty is what the kubeconfig itself says.
-type Named struct{ Context, Cluster, User, Server string }
+// chosen is what flags name of a kubeconfig; empty is what the kubeconfig itself says.
+type chosen struct{ context, cluster, user, address string }
 
-// RESTConfig returns how to reach the cluster that the kubeconfig and the flags name,
-// or the one of the pod that this program runs in. If there is none, the error says
-// what is missing: client-go would take http://localhost:8080.
-func RESTConfig(loader clientcmd.ClientConfig, named Named) (*rest.Config, error) {
+// restConfig returns what loader loads, or an error that says what is missing.
+func restConfig(loader clientcmd.ClientConfig, n chosen) (*rest.Config, error) {
 	raw, err := loader.RawConfig()
 	if err != nil {
 		if missing := (*fs.PathError)(nil); errors.As(err, &missing) {
@@ -31,12 +29,12 @@ func RESTConfig(loader clientcmd.ClientConfig, named Named) (*rest.Config, error
 		}
 		return nil, &configError{fmt.Errorf("the kubeconfig cannot be read: %w", err), "--kubeconfig FILE names another; --from FILE reads a file instead of a cluster"}
 	}
-	if err := named.in(&raw); err != nil {
+	if err := n.in(&raw); err != nil {
 		return nil, err
 	}
 	config, err := loader.ClientConfig()
 	switch {
-	case err == nil && (config.Host != withoutServer || named.server(&raw) != ""):
+	case err == nil && (config.Host != withoutServer || n.server(&raw) != ""):
 		return config, nil
 	case err != nil && !isEmpty(&raw):
 		return nil, &configError{fmt.Errorf("the kubeconfig is not valid: %w", err), "kubectl config view"}
@@ -69,10 +67,10 @@ func isEmpty(c *clientcmdapi.Config) bool {
 const withoutServer = "http://localhost:8080"
 
 // server returns the address that the kubeconfig or a flag names, or "".
-func (n Named) server(raw *clientcmdapi.Config) string {
-	address := n.Server
-	cluster := n.Cluster
-	if context := raw.Contexts[cmp.Or(n.Context, raw.CurrentContext)]; context != nil {
+func (n chosen) server(raw *clientcmdapi.Config) string {
+	address := n.address
+	cluster := n.cluster
+	if context := raw.Contexts[cmp.Or(n.context, raw.CurrentContext)]; context != nil {
 		cluster = cmp.Or(cluster, context.Cluster)
 	}
 	if found := raw.Clusters[cluster]; found != nil {
@@ -83,20 +81,20 @@ func (n Named) server(raw *clientcmdapi.Config) string {
 
 // in returns an error for a context, cluster or user that a flag names and the
 // kubeconfig does not have.
-func (n Named) in(raw *clientcmdapi.Config) error {
+func (n chosen) in(raw *clientcmdapi.Config) error {
 	if isEmpty(raw) {
 		return nil // that there is no kubeconfig says more
 	}
-	for _, named := range []struct {
+	for _, one := range []struct {
 		flag, name, list string
 		have             []string
 	}{
-		{"context", n.Context, "get-contexts", slices.Collect(maps.Keys(raw.Contexts))},
-		{"cluster", n.Cluster, "get-clusters", slices.Collect(maps.Keys(raw.Clusters))},
-		{"user", n.User, "get-users", slices.Collect(maps.Keys(raw.AuthInfos))},
+		{"context", n.context, "get-contexts", slices.Collect(maps.Keys(raw.Contexts))},
+		{"cluster", n.cluster, "get-clusters", slices.Collect(maps.Keys(raw.Clusters))},
+		{"user", n.user, "get-users", slices.Collect(maps.Keys(raw.AuthInfos))},
 	} {
-		if named.name != "" && !slices.Contains(named.have, named.name) {
-			return &configError{fmt.Errorf("the kubeconfig has no %s %q", named.flag, named.name), Meant("--"+named.flag+" ", named.name, named.have, "kubectl config "+named.list)}
+		if one.name != "" && !slices.Contains(one.have, one.name) {
+			return &configError{fmt.Errorf("the kubeconfig has no %s %q", one.flag, one.name), Meant("--"+one.flag+" ", one.name, one.have, "kubectl config "+one.list)}
 		}
 	}
 	return nil

@@ -44,17 +44,17 @@ func (c *Cluster) lists(ctx context.Context, namespace string, of *relation, kno
 			s.Nodes, gaps[0] = known.Nodes, slices.DeleteFunc(slices.Clone(known.Gaps), func(g snapshot.Gap) bool { return g.What != snapshot.Nodes })
 			return nil
 		}
-		s.Nodes, gaps[0], err = list[corev1.Node](ctx, c, snapshot.Nodes, metav1.ListOptions{}, c.core.Nodes().List, nil)
+		s.Nodes, gaps[0], err = list[corev1.Node](ctx, c, snapshot.Nodes, metav1.ListOptions{}, c.api.Nodes().List, nil)
 		sortByName(s.Nodes)
 		return err
 	})
 	g.Go(func() (err error) {
-		s.Revisions, gaps[1], err = list[appsv1.ControllerRevision](ctx, c, snapshot.Revisions, metav1.ListOptions{}, c.apps.ControllerRevisions(namespace).List, takes)
+		s.Revisions, gaps[1], err = list[appsv1.ControllerRevision](ctx, c, snapshot.Revisions, metav1.ListOptions{}, c.api.ControllerRevisions(namespace).List, takes)
 		return err
 	})
 	g.Go(func() (err error) {
 		s.PodDisruptionBudgets, gaps[2], err = list[policyv1.PodDisruptionBudget](ctx, c, snapshot.PodDisruptionBudgets, metav1.ListOptions{},
-			c.policy.PodDisruptionBudgets(namespace).List, selectedBy)
+			c.api.PodDisruptionBudgets(namespace).List, selectedBy)
 		return err
 	})
 	g.Go(func() (err error) {
@@ -117,11 +117,11 @@ func (c *Cluster) podEvents(ctx context.Context, namespace string, whose trouble
 }
 
 func (c *Cluster) pods(ctx context.Context, r relation) ([]corev1.Pod, []snapshot.Gap, error) {
-	return list[corev1.Pod](ctx, c, snapshot.Pods, metav1.ListOptions{LabelSelector: r.selector.String()}, c.core.Pods(r.ds.Namespace).List, nil)
+	return list[corev1.Pod](ctx, c, snapshot.Pods, metav1.ListOptions{LabelSelector: r.selector.String()}, c.api.Pods(r.ds.Namespace).List, nil)
 }
 
 func (c *Cluster) events(ctx context.Context, namespace string, keep func(metav1.Object) bool, which ...fields.Selector) ([]corev1.Event, []snapshot.Gap, error) {
-	return list[corev1.Event](ctx, c, snapshot.Events, metav1.ListOptions{FieldSelector: fields.AndSelectors(which...).String()}, c.core.Events(namespace).List, keep)
+	return list[corev1.Event](ctx, c, snapshot.Events, metav1.ListOptions{FieldSelector: fields.AndSelectors(which...).String()}, c.api.Events(namespace).List, keep)
 }
 
 // list reads a list to its end. That it is not asked for, or cannot be read, is a

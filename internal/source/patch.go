@@ -18,8 +18,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
-	"k8s.io/client-go/applyconfigurations"
-	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/util/csaupgrade"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	smd "sigs.k8s.io/structured-merge-diff/v6/typed"
@@ -107,7 +105,7 @@ func applyAs(live *appsv1.DaemonSet, name string, m Manifest) (*appsv1.DaemonSet
 	}
 	config := &unstructured.Unstructured{Object: m.object(live.Namespace)}
 	gvk := appsv1.SchemeGroupVersion.WithKind("DaemonSet")
-	manager, err := managedfields.NewDefaultFieldManager(typeConverter(), scheme.Scheme, noDefaults{}, scheme.Scheme, gvk, gvk.GroupVersion(), "", nil)
+	manager, err := managedfields.NewDefaultFieldManager(typeConverter(), apiScheme, noDefaults{}, apiScheme, gvk, gvk.GroupVersion(), "", nil)
 	if err != nil {
 		return nil, patch{}, err
 	}
@@ -226,7 +224,14 @@ func ownedBy(e metav1.ManagedFieldsEntry) (*fieldpath.Set, error) {
 	return s, s.FromJSON(e.FieldsV1.GetRawReader())
 }
 
-var typeConverter = sync.OnceValue(func() managedfields.TypeConverter { return applyconfigurations.NewTypeConverter(scheme.Scheme) })
+// typeConverter makes typed values of DaemonSets, of no other kind.
+var typeConverter = sync.OnceValue(func() managedfields.TypeConverter {
+	parser, err := smd.NewParser(smd.YAMLObject(daemonSetSchema))
+	if err != nil {
+		panic(err) // of the generated file
+	}
+	return managedfields.NewSchemeTypeConverter(apiScheme, parser)
+})
 
 // lastUpdate returns, as far as it can be told from who owns what, the manifest
 // that a client which updates applied last: the fields that it owns, but for

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -65,14 +66,14 @@ func (c *Cluster) referred(ctx context.Context, namespace string, w snapshot.Wan
 	var err error
 	switch {
 	case !w.Keys:
-		err = c.core.RESTClient().Get().Namespace(namespace).Resource(string(w.Kind.What())).Name(w.Name).SetHeader("Accept", metadataOnly).Do(ctx).Error()
+		err = c.api[corev1.SchemeGroupVersion].Get().Namespace(namespace).Resource(string(w.Kind.What())).Name(w.Name).SetHeader("Accept", metadataOnly).Do(ctx).Error()
 	case w.Kind == snapshot.ConfigMap:
-		is, failed := c.core.ConfigMaps(namespace).Get(ctx, w.Name, metav1.GetOptions{})
+		is, failed := c.api.ConfigMaps(namespace).Get(ctx, w.Name, metav1.GetOptions{})
 		if err = failed; err == nil {
 			o.Keys, o.BinaryKeys = slices.Sorted(maps.Keys(is.Data)), slices.Sorted(maps.Keys(is.BinaryData))
 		}
 	default:
-		is, failed := c.core.Secrets(namespace).Get(ctx, w.Name, metav1.GetOptions{})
+		is, failed := c.api.Secrets(namespace).Get(ctx, w.Name, metav1.GetOptions{})
 		if err = failed; err == nil {
 			o.Keys = slices.Sorted(maps.Keys(is.Data))
 		}

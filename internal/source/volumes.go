@@ -27,10 +27,10 @@ func (c *Cluster) AddVolumes(ctx context.Context, s *snapshot.Snapshot, claims, 
 	ctx = silent(ctx)
 	r := volumeReader{
 		claim: func(ctx context.Context, name string) (*corev1.PersistentVolumeClaim, []snapshot.Gap, error) {
-			return one(ctx, c, snapshot.PersistentVolumes, name, c.core.PersistentVolumeClaims(s.DaemonSet.Namespace).Get)
+			return one(ctx, c, snapshot.PersistentVolumes, name, c.api.PersistentVolumeClaims(s.DaemonSet.Namespace).Get)
 		},
 		volume: func(ctx context.Context, name string) (*corev1.PersistentVolume, []snapshot.Gap, error) {
-			return one(ctx, c, snapshot.PersistentVolumes, name, c.core.PersistentVolumes().Get)
+			return one(ctx, c, snapshot.PersistentVolumes, name, c.api.PersistentVolumes().Get)
 		},
 	}
 	if err := r.read(ctx, distinct(claims)); err != nil {
@@ -144,7 +144,7 @@ func (c *Cluster) drivers(ctx context.Context, r *volumeReader) error {
 
 // limited reads the drivers of each node that have a limit.
 func (c *Cluster) limited(ctx context.Context, r *volumeReader) ([][]snapshot.DriverRow, []snapshot.Gap, error) {
-	csi := c.storage.CSINodes()
+	csi := c.api.CSINodes()
 	if r.AllNodes {
 		return listAs(ctx, c, snapshot.CSINodes, metav1.ListOptions{}, csi.List, func(n *storagev1.CSINode) ([]snapshot.DriverRow, bool) {
 			rows := snapshot.DriversOf(n, r.Claims)
@@ -175,13 +175,13 @@ func (c *Cluster) attached(ctx context.Context, r *volumeReader, limited [][]sna
 	}
 	slices.Sort(names)
 	if r.AllNodes {
-		out, gaps, err = listAs(ctx, c, snapshot.CSINodes, metav1.ListOptions{}, c.core.Nodes().List, func(n *corev1.Node) (attachedTo, bool) {
+		out, gaps, err = listAs(ctx, c, snapshot.CSINodes, metav1.ListOptions{}, c.api.Nodes().List, func(n *corev1.Node) (attachedTo, bool) {
 			_, asked := slices.BinarySearch(names, n.Name)
 			return attachedTo{n.Name, snapshot.AttachedOf(n)}, asked
 		}, func(n *attachedTo) string { return n.node })
 	} else {
 		out, gaps, err = ofNodes(ctx, names, func(ctx context.Context, name string) (attachedTo, bool, []snapshot.Gap, error) {
-			n, err := c.core.Nodes().Get(ctx, name, metav1.GetOptions{})
+			n, err := c.api.Nodes().Get(ctx, name, metav1.GetOptions{})
 			if err != nil {
 				g, err := c.gap(ctx, snapshot.CSINodes, err)
 				return attachedTo{}, false, []snapshot.Gap{g}, err

@@ -219,14 +219,14 @@ func (w *Watching) kinds(r relation) []*feed {
 	c, ns := w.c, r.ds.Namespace
 	named := fields.OneTermEqualSelector(metav1.ObjectNameField, r.ds.Name).String()
 	return []*feed{
-		newFeed(w, "", "daemonsets.apps", &appsv1.DaemonSet{}, metav1.ListOptions{FieldSelector: named}, c.apps.DaemonSets(ns).List, c.apps.DaemonSets(ns).Watch,
+		newFeed(w, "", "daemonsets.apps", &appsv1.DaemonSet{}, metav1.ListOptions{FieldSelector: named}, c.api.DaemonSets(ns).List, c.api.DaemonSets(ns).Watch,
 			func(o metav1.Object) bool { return o.GetName() == r.ds.Name && o.GetUID() == r.ds.UID }),
-		newFeed(w, snapshot.Pods, "pods", &corev1.Pod{}, metav1.ListOptions{LabelSelector: r.selector.String()}, c.core.Pods(ns).List, c.core.Pods(ns).Watch, nil),
-		newFeed(w, snapshot.Nodes, "nodes", &corev1.Node{}, metav1.ListOptions{}, c.core.Nodes().List, c.core.Nodes().Watch, nil),
-		newFeed(w, snapshot.Revisions, "controllerrevisions.apps", &appsv1.ControllerRevision{}, metav1.ListOptions{}, c.apps.ControllerRevisions(ns).List, c.apps.ControllerRevisions(ns).Watch,
+		newFeed(w, snapshot.Pods, "pods", &corev1.Pod{}, metav1.ListOptions{LabelSelector: r.selector.String()}, c.api.Pods(ns).List, c.api.Pods(ns).Watch, nil),
+		newFeed(w, snapshot.Nodes, "nodes", &corev1.Node{}, metav1.ListOptions{}, c.api.Nodes().List, c.api.Nodes().Watch, nil),
+		newFeed(w, snapshot.Revisions, "controllerrevisions.apps", &appsv1.ControllerRevision{}, metav1.ListOptions{}, c.api.ControllerRevisions(ns).List, c.api.ControllerRevisions(ns).Watch,
 			r.takes),
 		newFeed(w, snapshot.Events, "events", &corev1.Event{}, metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector("type", corev1.EventTypeWarning).String()},
-			c.core.Events(ns).List, c.core.Events(ns).Watch, r.warns),
+			c.api.Events(ns).List, c.api.Events(ns).Watch, r.warns),
 	}
 }
 
