@@ -72,14 +72,14 @@ func newExplain(c *common) *cobra.Command {
 		ValidArgsFunction: c.completeNames,
 		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
 	}
-	o.question.addFlags(cmd.Flags(), formats, "show all nodes and full messages", "set the exit status from the verdict")
+	o.question.addFlags(cmd.Flags(), "show all nodes and full messages", "set the exit status from the verdict")
 	o.watchFlags.addFlags(cmd.Flags(), "keep the answer about one DaemonSet up to date until Ctrl-C")
 	cmd.Flags().StringArrayVar(&o.nodes, "node", nil, "show each placement rule for NODES; repeatable")
 	return cmd
 }
 
 func (o *explainOptions) run(ctx context.Context, args []string) error {
-	if err := o.check(args, formats, func() error {
+	if err := o.check(args, func() error {
 		return refused(append(o.refusals(&o.question, o.program.own("explain lists the names")),
 			refusal{o.style.Wide && len(o.nodes) > 0, "--node cannot be combined with -o wide", "leave out -o wide"},
 			refusal{o.watch && len(o.nodes) > 0, "--node cannot be combined with --watch", "leave out --watch"})...)

@@ -22,20 +22,17 @@ const (
 	inJSON     format = "json"
 	inYAML     format = "yaml"
 	asNames    format = "name"
-	inMarkdown format = "markdown" // of plans only
+	inMarkdown format = "markdown"
 )
 
 // formats lists what -o takes, as it stands in the help.
-const formats = "wide|json|yaml|name|jsonpath=…|jsonpath-file=…|go-template=…|go-template-file=…"
-
-// planFormats lists what -o takes where the answer is plans.
-const planFormats = "markdown|" + formats
+const formats = "wide|markdown|json|yaml|name|jsonpath=…|jsonpath-file=…|go-template=…|go-template-file=…"
 
 // formatOf checks a value of -o, templates included, without any document to apply it
-// to. taken is formats, or planFormats.
-func formatOf(o, taken string) (format, error) {
+// to.
+func formatOf(o string) (format, error) {
 	f := format(o)
-	if slices.Contains([]format{inText, inWideText, inJSON, inYAML, asNames}, f) || f == inMarkdown && taken == planFormats {
+	if slices.Contains([]format{inText, inWideText, inMarkdown, inJSON, inYAML, asNames}, f) {
 		return f, nil
 	}
 	_, err := templatePrinter(o)
@@ -43,7 +40,7 @@ func formatOf(o, taken string) (format, error) {
 	case err == nil:
 		return f, nil
 	case errors.Is(err, errNoTemplate):
-		return f, fmt.Errorf("-o %q is none of %s", o, taken)
+		return f, fmt.Errorf("-o %q is none of %s", o, formats)
 	}
 	return f, fmt.Errorf("-o %s: %w", o, err)
 }

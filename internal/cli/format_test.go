@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -13,6 +12,7 @@ func TestFormatOf(t *testing.T) {
 	for _, tt := range []struct{ in, err, why string }{
 		{"", "", "text"},
 		{"wide", "", "wide"},
+		{"markdown", "", "a comment"},
 		{"jsonpath={.verdict.code}", "", "a template"},
 		{"go-template={{.kind}}", "", "another"},
 		{"bogus", `-o "bogus" is none of ` + formats, "no format"},
@@ -21,7 +21,7 @@ func TestFormatOf(t *testing.T) {
 		{"go-template={{", "-o go-template={{: error parsing template {{, template: output:1: unclosed action", "another"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
-			f, err := formatOf(tt.in, formats)
+			f, err := formatOf(tt.in)
 			got := ""
 			if err != nil {
 				got = strings.Join(strings.Fields(err.Error()), " ")
@@ -30,11 +30,6 @@ func TestFormatOf(t *testing.T) {
 				t.Errorf("formatOf(%q) = %q, %q; want error %q", tt.in, f, got, tt.err)
 			}
 		})
-	}
-	for taken, want := range map[string]string{formats: `-o "markdown" is none of ` + formats, planFormats: "<nil>"} {
-		if _, err := formatOf("markdown", taken); fmt.Sprint(err) != want {
-			t.Errorf("-o markdown of %s: %v, want %s", taken, err, want)
-		}
 	}
 }
 

@@ -84,7 +84,7 @@ func newHistory(c *common) *cobra.Command {
 		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
 	}
 	f := cmd.Flags()
-	o.addFlags(f, formats, "show all revisions, fields and nodes", "set the exit status from the answer (see above)")
+	o.addFlags(f, "show all revisions, fields and nodes", "set the exit status from the answer (see above)")
 	f.StringVar(&o.revision, "revision", "", "show the template of this revision, and its nodes")
 	f.StringVar(&o.diff, "diff", "", "compare revision A with B, or A with the one before it")
 	f.BoolVar(&o.unified, "unified", false, "with --diff: print a unified diff")
@@ -95,11 +95,7 @@ func newHistory(c *common) *cobra.Command {
 
 func (o *historyOptions) run(ctx context.Context, args []string) error {
 	defer o.holdNotes()()
-	taken := formats
-	if o.given("undo") != "" {
-		taken = planFormats
-	}
-	if err := o.check(args, taken, o.checkQuestion); err != nil {
+	if err := o.check(args, o.checkQuestion); err != nil {
 		return err
 	}
 	if o.given("undo") != "" {
@@ -142,7 +138,7 @@ func (o *historyOptions) checkQuestion() (err error) {
 		refusal{len(asked) > 1, all + " cannot be combined", "leave out one of them"},
 		refusal{len(asked) == 1 && o.many(), all + " needs the name of one DaemonSet", o.program.own("history lists the names")},
 		refusal{o.unified && o.given("diff") == "", "--unified needs --diff", "--diff -1,live --unified"},
-		refusal{o.unified && o.format != inText, "--unified cannot be combined with -o " + o.output, "leave out --unified, or -o"},
+		refusal{o.unified && o.format != inText && o.style.Form == view.InText, "--unified cannot be combined with -o " + o.output, "leave out --unified, or -o"},
 		refusal{o.format == inWideText && o.given("revision", "diff") != "", all + " cannot be combined with -o wide", "leave out -o wide"},
 	); err != nil || len(asked) == 0 {
 		return err

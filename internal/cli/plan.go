@@ -99,7 +99,7 @@ func newPlan(c *common) *cobra.Command {
 		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
 	}
 	f := cmd.Flags()
-	o.question.addFlags(f, planFormats, "show all nodes, all steps and full messages", "set the exit status from the outcome")
+	o.question.addFlags(f, "show all nodes, all steps and full messages", "set the exit status from the outcome")
 	o.changeFlags.addFlags(f)
 	f.StringSliceVar(&o.failOn, "fail-on", nil, "exit with status 6 if a condition holds (see above)")
 	f.BoolVar(&o.fit, "fit", false, "check whether each new pod fits (reads pods of all namespaces)")
@@ -108,7 +108,7 @@ func newPlan(c *common) *cobra.Command {
 }
 
 func (o *planOptions) run(ctx context.Context, args []string) error {
-	if err := o.check(args, planFormats, o.checkOwn); err != nil {
+	if err := o.check(args, o.checkOwn); err != nil {
 		return err
 	}
 	if o.watch {

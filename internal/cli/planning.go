@@ -245,8 +245,6 @@ func (o *planning) print(plans []planned, listed bool, made int) error {
 		list.Items = append(list.Items, p.Plan)
 	}
 	switch {
-	case o.format == inMarkdown:
-		return each(o.Out, plans, func(p planned) error { return view.PlanMarkdown(o.Out, p.Plan, p.now) })
 	case !o.text() && (listed || len(plans) != 1):
 		return o.write(list, headers(plans, planned.header))
 	case !o.text():
@@ -254,9 +252,8 @@ func (o *planning) print(plans []planned, listed bool, made int) error {
 	case listed && made == 0:
 		return o.nothing()
 	case listed && len(plans) == 0:
-		_, err := fmt.Fprintf(o.Out, "NOTHING TO DO  %s: none has a rollout in progress, or a pod to create or delete\n", view.Plural(made, "DaemonSet"))
-		return err
-	case listed:
+		return view.NothingToDo(o.Out, made, o.style)
+	case listed && o.format != inMarkdown:
 		return view.Plans(o.Out, list, o.asks(plans[0]), o.style)
 	}
 	return each(o.Out, plans, func(p planned) error { return view.Plan(o.Out, p.Plan, p.now, o.asks(p), o.style) })
@@ -264,6 +261,9 @@ func (o *planning) print(plans []planned, listed bool, made int) error {
 
 // asks is the command line that asked for a plan.
 func (o *planning) asks(p planned) view.Asked {
+	if o.format == inMarkdown {
+		return view.Asked{Program: o.asked.Program}
+	}
 	asked := o.asked
 	asked.Makes = o.makes(p)
 	return asked

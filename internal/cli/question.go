@@ -33,11 +33,11 @@ type question struct {
 }
 
 // addFlags adds the common flags, in the command's words for two of them.
-func (q *question) addFlags(f *pflag.FlagSet, taken, all, exitCode string) {
+func (q *question) addFlags(f *pflag.FlagSet, all, exitCode string) {
 	q.input.addFlags(f)
 	f.BoolVarP(&q.allNamespaces, "all-namespaces", "A", false, "show the DaemonSets of all namespaces")
 	f.StringVarP(&q.withLabels, "selector", "l", "", "show only DaemonSets with these labels, such as app=agent")
-	f.StringVarP(&q.output, "output", "o", "", "output format: "+strings.ReplaceAll(taken, "|", ", "))
+	f.StringVarP(&q.output, "output", "o", "", "output format: "+strings.ReplaceAll(formats, "|", ", "))
 	f.StringVar(&q.color, "color", "auto", "color the output: auto, always or never")
 	f.BoolVar(&q.all, "all", false, all)
 	f.BoolVar(&q.exitCode, "exit-code", false, exitCode)
@@ -45,26 +45,44 @@ func (q *question) addFlags(f *pflag.FlagSet, taken, all, exitCode string) {
 
 // check returns an error for arguments and flags that are not valid, before anything
 // is read. own checks those that only this command has.
-func (q *question) check(args []string, taken string, own func() error) error {
+func (q *question) check(args []string, own func() error) error {
 	err := q.checkNames(args)
 	if err != nil {
 		return err
 	}
-	if q.format, err = formatOf(q.output, taken); err != nil {
-		return hinted{err, map[string]string{formats: "-o json", planFormats: "-o markdown"}[taken]}
+	if q.format, err = formatOf(q.output); err != nil {
+		return hinted{err, "-o json"}
 	}
 	if q.style, err = styleOf(q.Out, q.color); err != nil {
 		return err
 	}
 	q.style.All, q.style.Wide = q.all, q.format == inWideText
+	if q.style.Form = forms[q.format]; q.style.Form != view.InText {
+		q.style.Width, q.style.Color = 0, false
+	}
 	if err := own(); err != nil {
 		return err
 	}
 	return q.input.check()
 }
 
+// forms are how an answer for a person is written, where that is no text.
+var forms = map[format]view.Form{inMarkdown: view.InMarkdown}
+
 // text reports whether the answer is for a person.
-func (q *question) text() bool { return q.format == inText || q.format == inWideText }
+func (q *question) text() bool {
+	return q.format == inText || q.format == inWideText || q.style.Form != view.InText
+}
+
+// askedBy is the command line that asked. Whoever reads a comment has neither its files nor
+// its kubeconfig.
+func (q *question) askedBy() view.Asked {
+	asked := q.input.askedBy()
+	if q.style.Form == view.InMarkdown {
+		asked.Flags, asked.Kubectl, asked.Again = nil, nil, true
+	}
+	return asked
+}
 
 // read returns the States of what was chosen, by the clock and the rules that were
 // asked for. gate is the flag that makes the answer a check, for which nothing is an

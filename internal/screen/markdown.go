@@ -1,20 +1,26 @@
 package screen
 
 import (
+	"fmt"
 	"html"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 )
 
-// Markdown writes a Screen for a comment on a pull request or an incident note.
+// Markdown writes a Screen for a comment on a pull request or an incident note: the
+// verdict as its heading, and what is detail folded. All shows every name of a list.
 // Words of the cluster and of manifests cannot break out of it, and neither
 // mention nor link to anything.
-func (s *Screen) Markdown(w io.Writer) error {
-	m := &markdown{}
+func (s *Screen) Markdown(w io.Writer, all bool) error {
+	m := &markdown{all: all}
 	title := mark(s.Headline.Text)
-	if s.Headline.Subject != "" {
-		title = "<code>" + mark(s.Headline.Subject) + "</code>: " + title
+	switch subject := mark(s.Headline.Subject); {
+	case s.Headline.Counts:
+		title = subject + ": " + title
+	case subject != "":
+		title = "<code>" + subject + "</code>: " + title
 	}
 	if s.Headline.Verdict != "" {
 		title = s.Headline.Verdict + " " + title
@@ -42,16 +48,65 @@ func (s *Screen) Markdown(w io.Writer) error {
 type markdown struct {
 	lines []string
 	label string
+	all   bool
 }
 
-// entry writes what stands beside a label.
+const (
+	longTable = 15 // rows of a table that is not folded
+	longLines = 20 // lines of a text that is not folded
+)
+
+// entry writes what stands beside a label. What a forecast rests on is folded, and so is
+// all of the status but its numbers.
 func (m *markdown) entry(l Label, blocks []Block) {
-	if name := l.String(); len(blocks) > 0 && name != "" {
+	switch name := l.String(); {
+	case len(blocks) == 0:
+	case l == Assumed:
+		m.fold(name, func() { m.list(blocks) })
+	case l == Status:
 		m.label = "**" + name + ":** "
+		m.block(blocks[0])
+		if len(blocks) > 1 {
+			m.fold(name+" in detail", func() { m.blocks(blocks[1:]) })
+		}
+	default:
+		if name != "" {
+			m.label = "**" + name + ":** "
+		}
+		m.blocks(blocks)
 	}
-	for _, b := range blocks {
+}
+
+func (m *markdown) blocks(all []Block) {
+	for _, b := range all {
 		m.block(b)
 	}
+}
+
+// list writes blocks, those that are paragraphs as points.
+func (m *markdown) list(all []Block) {
+	points := false
+	for _, b := range all {
+		words, point := b.(Text)
+		if points && !point {
+			m.add("")
+		}
+		if points = point; point {
+			m.add("- " + mark(string(words)))
+			continue
+		}
+		m.block(b)
+	}
+	if points {
+		m.add("")
+	}
+}
+
+// fold writes lines that a reader unfolds by their summary.
+func (m *markdown) fold(summary string, write func()) {
+	m.add("<details><summary>"+mark(summary)+"</summary>", "")
+	write()
+	m.add("</details>", "")
 }
 
 func (m *markdown) add(lines ...string) { m.lines = append(m.lines, lines...) }
@@ -66,11 +121,15 @@ func (m *markdown) block(b Block) {
 	}
 	switch b := b.(type) {
 	case Text:
-		m.add(label+mark(string(b)), "")
+		m.paragraph(label, string(b))
 	case Words:
-		m.add(label+mark(strings.Join(b, " ")), "")
+		m.paragraph(label, strings.Join(b, " "))
 	case Names:
-		m.add(label+mark(strings.Join(b.words(Terminal{}, 0), " ")), "")
+		words := strings.Join(b.words(Terminal{}, 0), " ")
+		m.paragraph(label, words)
+		if whole := strings.Join(b.words(Terminal{All: true}, 0), " "); m.all && whole != words {
+			m.names("", b.Names)
+		}
 	case Command:
 		alone()
 		m.fence("sh", b.String())
@@ -83,7 +142,7 @@ func (m *markdown) block(b Block) {
 				kind = "diff"
 			}
 		}
-		m.fence(kind, lines...)
+		m.text(kind, lines)
 	case Rows:
 		alone()
 		lines := make([]string, len(b))
@@ -92,7 +151,7 @@ func (m *markdown) block(b Block) {
 				lines[i] += Escape(l.Text)
 			}
 		}
-		m.fence("", lines...)
+		m.text("", lines)
 	case Group:
 		m.label = label
 		m.block(Indent(slices.DeleteFunc(slices.Clone(b), func(inner Block) bool { return inner == nil || inner.empty() })))
@@ -103,8 +162,41 @@ func (m *markdown) block(b Block) {
 		}
 	case *Table:
 		alone()
+		if n := len(b.Rows); n > longTable && !b.Flush {
+			m.fold(fmt.Sprintf("%s: %d rows", b.Columns[0].Head, n), func() { m.table(b) })
+			return
+		}
 		m.table(b)
 	}
+}
+
+// paragraph writes words behind a label, or alone, where they begin nothing but a
+// paragraph.
+func (m *markdown) paragraph(label, words string) {
+	words = mark(words)
+	if n := len(blockMark.FindString(words)); label == "" && n > 0 {
+		words = fmt.Sprintf("%s&#%d;%s", words[:n-1], words[n-1], words[n:])
+	}
+	m.add(label+words, "")
+}
+
+// blockMark is what makes a list, a heading or a rule of a line that begins with it.
+var blockMark = regexp.MustCompile(`^([0-9]{1,9}[.)]|[-+=])`)
+
+// names writes every name of a list.
+func (m *markdown) names(of string, names []string) {
+	m.fold(fmt.Sprintf("%sall %d names", of, len(names)), func() {
+		m.paragraph("", strings.Join(names, ", "))
+	})
+}
+
+// text writes lines as they are.
+func (m *markdown) text(kind string, lines []string) {
+	if len(lines) > longLines {
+		m.fold(fmt.Sprintf("%d lines", len(lines)), func() { m.fence(kind, lines...) })
+		return
+	}
+	m.fence(kind, lines...)
 }
 
 // fence writes lines as they are, between fences longer than any in them.
@@ -148,6 +240,12 @@ func (m *markdown) table(t *Table) {
 	m.add("")
 	for _, r := range t.Rows {
 		m.label = "**" + mark(strings.Join(r.Cells[0].lines(Terminal{}, 0, false), " ")) + ":** "
+		for i, c := range r.Cells {
+			whole := Cell{Names: c.Names}.lines(Terminal{All: true}, 0, false)
+			if m.all && len(c.Names) > 0 && !slices.Equal(whole, Cell{Names: c.Names}.lines(Terminal{}, 0, t.Columns[i].Short)) {
+				m.names(strings.Join(r.Cells[0].Lines, " ")+": ", c.Names)
+			}
+		}
 		for _, b := range r.Detail {
 			if !b.empty() {
 				m.block(b)
@@ -162,12 +260,23 @@ func mark(words string) string {
 	// html.EscapeString writes entities with # of its own, so the special characters come after it, apart from those entities.
 	words = html.EscapeString(Clean(words))
 	words = strings.NewReplacer("&#39;", "'", "&#34;", `"`).Replace(words)
-	return special.Replace(words)
+	words = special.Replace(words)
+	for range 2 { // two may share a colon
+		words = emoji.ReplaceAllString(words, ":"+nothing+"$1")
+	}
+	return words
 }
+
+// nothing keeps apart what GitHub makes a link, a mention or a picture of after it has
+// read Markdown and its character references: these alone do not keep it from that.
+const nothing = "<!-- -->"
 
 // special are the characters that Markdown, or GitHub's and GitLab's, read as
 // more than themselves.
 var special = strings.NewReplacer(
-	"|", "&#124;", "`", "&#96;", "*", "&#42;", "_", "&#95;", "~", "&#126;", "[", "&#91;", "]", "&#93;", "@", "&#64;", "#", "&#35;", `\`, "&#92;",
-	"!", "&#33;", "$", "&#36;", "://", "&#58;//", "www.", "www&#46;", "^", "&#94;",
+	"|", "&#124;", "`", "&#96;", "*", "&#42;", "_", "&#95;", "~", "&#126;", "[", "&#91;", "]", "&#93;", "@", "&#64;"+nothing, "#", "&#35;"+nothing, `\`, "&#92;",
+	"!", "&#33;", "$", "&#36;", "://", "&#58;"+nothing+"//", "www.", "www&#46;"+nothing, "^", "&#94;",
 )
+
+// emoji is a word between colons, such as :100:, and what is behind the first of them.
+var emoji = regexp.MustCompile(`:((?:[a-z0-9+-]|&#95;)+:)`)

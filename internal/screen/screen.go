@@ -31,6 +31,7 @@ type Headline struct {
 	Verdict string // in capitals; may be empty
 	Tone    Tone
 	Subject string // NAMESPACE/NAME, or of how many the answer is
+	Counts  bool   // the latter
 	Text    string
 	Clock   string // at the right end of the line; empty where the answer is of one moment
 }

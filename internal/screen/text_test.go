@@ -105,7 +105,7 @@ Outlook   it stays
 		t.Error(diff)
 	}
 	var b strings.Builder
-	if err := s.Markdown(&b); err != nil {
+	if err := s.Markdown(&b, false); err != nil {
 		t.Fatal(err)
 	}
 	want = `

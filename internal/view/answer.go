@@ -26,7 +26,7 @@ func Explanation(w io.Writer, e *explain.Explanation, asked Asked, style Style) 
 	a.outlook()
 	a.status()
 	a.wide()
-	return a.s.Text(w, style.terminal())
+	return writeOne(w, &a.s, style)
 }
 
 // answer makes the screen of one Explanation.

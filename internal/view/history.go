@@ -28,7 +28,7 @@ func History(w io.Writer, h *history.History, asked Asked, style Style) error {
 	p.revisions()
 	p.notes()
 	p.commands()
-	return p.s.Text(w, style.terminal())
+	return writeOne(w, &p.s, style)
 }
 
 // past makes the screens of one History.

@@ -233,6 +233,13 @@ func TestEveryHistory(t *testing.T) {
 		}
 		h, err := history.Make(stateOf(t, s), history.Options{})
 		check(t, err)
+		for _, all := range []bool{false, true} {
+			var b bytes.Buffer
+			check(t, History(&b, h, Asked{Again: true}, Style{Form: InMarkdown, All: all}))
+			if err := lawfulMarkdown(b.String()); err != nil {
+				t.Fatalf("seed %d: %v\n%s", seed, err, b.String())
+			}
+		}
 		for _, style := range []Style{{}, {Width: 80}, {Width: 40}, {Width: 80, Wide: true}, {Width: 80, Color: true}, {All: true}} {
 			drawn++
 			var b bytes.Buffer

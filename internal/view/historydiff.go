@@ -59,7 +59,7 @@ func Histories(w io.Writer, l *history.List, asked Asked, style Style) error {
 		}
 		row.Cells = append(row.Cells, screen.Cell{Lines: lines})
 	}
-	s := screen.Screen{Headline: screen.Headline{Subject: Plural(len(l.Items), "DaemonSet")}}
+	s := screen.Screen{Headline: screen.Headline{Counts: true, Subject: Plural(len(l.Items), "DaemonSet")}}
 	s.Add(screen.Body, t)
 	var words []string
 	for _, is := range stages {
@@ -72,7 +72,7 @@ func Histories(w io.Writer, l *history.List, asked Asked, style Style) error {
 		}
 	}
 	s.Headline.Text = strings.Join(words, ", ")
-	return s.Text(w, style.terminal())
+	return writeOne(w, &s, style)
 }
 
 // Template writes one revision, or the live template where that is nil: what it
@@ -101,7 +101,7 @@ func Template(w io.Writer, h *history.History, asked Asked, r *history.Revision,
 		return err
 	}
 	p.s.Add(screen.Body, plainLines(linesIn(text)))
-	return p.s.Text(w, style.terminal())
+	return writeOne(w, &p.s, style)
 }
 
 // diffWords say how many changes there are from one template to another.
@@ -112,12 +112,18 @@ var diffWords = []string{
 
 const fromTo = "{n:change} from {from} to {to}"
 
+// compared is a screen of the difference of two templates that has its headline so far.
+func compared(h *history.History, asked Asked, style Style) *past {
+	p, d := newPast(h, asked, style), h.Diff
+	f := daemonset.Facts{"n": len(d.Change), "kind": d.Kind, "metadata": history.OnlyMetadata(d.Change), "from": p.side(h.Named(d.From.Name)), "to": p.side(h.Named(d.To.Name))}
+	p.s.Headline.Text = fill(p.now, f, diffWords...)
+	return p
+}
+
 // Diff writes the difference of two templates, field by field.
 func Diff(w io.Writer, h *history.History, asked Asked, style Style) error {
-	p, d, fields := newPast(h, asked, style), h.Diff, history.Differences(h.Diff.Change)
+	p, d, fields := compared(h, asked, style), h.Diff, history.Differences(h.Diff.Change)
 	from, to := h.Named(d.From.Name), h.Named(d.To.Name)
-	f := daemonset.Facts{"n": len(d.Change), "kind": d.Kind, "metadata": history.OnlyMetadata(d.Change), "from": p.side(from), "to": p.side(to)}
-	p.s.Headline.Text = fill(p.now, f, diffWords...)
 	if h.Rollout.Code == history.UnderWay && p.current != nil && slices.Contains([]*history.Revision{from, to}, p.current) {
 		p.doNow()
 	}
@@ -129,7 +135,7 @@ func Diff(w io.Writer, h *history.History, asked Asked, style Style) error {
 		p.s.Add(screen.Compare, screen.Text("with the values that are hidden:"), p.again("history", Flag{Name: "diff", Value: d.From.String() + "," + d.To.String()}, Flag{Name: "show-values", Bare: true}))
 	}
 	p.preview(h.RollsBackToOneOf(from, to))
-	return p.s.Text(w, style.terminal())
+	return writeOne(w, &p.s, style)
 }
 
 // side names a revision, with its age; nil is the live template.
@@ -153,9 +159,9 @@ func about(c *history.FieldChange) []string {
 // YAML, as history.Object returns them and encode.YAML writes them: with the values it
 // can be applied to that. Without, what is hidden has numbers, the same for equal
 // values, so that one that changed is still seen to. Of two that are the same it
-// writes nothing.
+// writes nothing but, where it is no text, the headline.
 func UnifiedDiff(w io.Writer, h *history.History, old, new map[string]any, showValues bool, style Style) error {
-	p := newPast(h, Asked{}, style)
+	p := compared(h, Asked{}, style)
 	sides := []map[string]any{old, new}
 	if !showValues {
 		sides = hide.Numbered[appsv1.DaemonSet](sides...)
@@ -165,7 +171,7 @@ func UnifiedDiff(w io.Writer, h *history.History, old, new map[string]any, showV
 		return err
 	}
 	after, err := encode.YAML(sides[1])
-	if err != nil || before == after {
+	if err != nil || before == after && style.Form == InText {
 		return err
 	}
 	lines := screen.Lines{{Text: "--- " + p.file(h.Diff.From), Tone: screen.Title}, {Text: "+++ " + p.file(h.Diff.To), Tone: screen.Title}}
@@ -173,7 +179,13 @@ func UnifiedDiff(w io.Writer, h *history.History, old, new map[string]any, showV
 	for _, l := range unified(linesIn(before), linesIn(after)) {
 		lines = append(lines, screen.Line{Text: l, Tone: tones[l[0]]})
 	}
-	return lines.Text(w, style.terminal())
+	if style.Form == InText {
+		return lines.Text(w, style.terminal())
+	}
+	if before != after {
+		p.s.Add(screen.Change, lines)
+	}
+	return writeOne(w, &p.s, style)
 }
 
 // linesIn are the lines of a YAML document.

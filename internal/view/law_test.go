@@ -52,6 +52,11 @@ func TestEveryScreen(t *testing.T) {
 				t.Fatalf("seed %d, %+v: %v\n%s", seed, style, err, dstest.Describe(s))
 			}
 		}
+		for _, all := range []bool{false, true} {
+			if text := draw(t, e, Style{Form: InMarkdown, All: all}); lawfulMarkdown(text) != nil {
+				t.Fatalf("seed %d: %v\n%s", seed, lawfulMarkdown(text), text)
+			}
+		}
 	}
 }
 

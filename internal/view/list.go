@@ -20,7 +20,7 @@ func Explanations(w io.Writer, l *explain.List, asked Asked, style Style) error 
 	for _, e := range l.Items {
 		list.add(newAnswer(e, asked, style))
 	}
-	return list.screen().Text(w, style.terminal())
+	return writeOne(w, list.screen(), style)
 }
 
 // answers makes one screen of several Explanations.
@@ -89,7 +89,7 @@ func (l *answers) screen() *screen.Screen {
 	for i, s := range states {
 		parts[i] = fill(time.Time{}, f, s)
 	}
-	l.s.Headline = screen.Headline{Subject: Plural(len(l.Items), "DaemonSet"), Text: joined(", ", parts...)}
+	l.s.Headline = screen.Headline{Counts: true, Subject: Plural(len(l.Items), "DaemonSet"), Text: joined(", ", parts...)}
 	if l.t.Flush = true; l.style.Wide {
 		l.t.Columns = columns(slices.Concat([]string{"VERDICT", "DAEMONSET"}, statusHeads, []string{"STRATEGY", "FOR", "CAUSE"})...)
 	} else {
@@ -166,7 +166,7 @@ func DaemonSetsOfNodes(w io.Writer, l *explain.List, nodes []string, asked Asked
 	if e := l.Wrong(); e != nil {
 		s.Add(screen.Check, newSheet(&e.Header, asked, style).again("explain"))
 	}
-	s.Headline = screen.Headline{Subject: Plural(len(slices.Compact(known)), "node"), Text: fmt.Sprintf("%s; %s", Plural(len(of), "DaemonSet"), pluralVerb(without, "has no available pod there", "have no available pod there"))}
+	s.Headline = screen.Headline{Counts: true, Subject: Plural(len(slices.Compact(known)), "node"), Text: fmt.Sprintf("%s; %s", Plural(len(of), "DaemonSet"), pluralVerb(without, "has no available pod there", "have no available pod there"))}
 	s.Add(screen.Body, t)
 	screens := unknownNodes(nodes, known)
 	if len(t.Rows) > 0 {
@@ -188,7 +188,7 @@ func Plans(w io.Writer, l *plan.List, asked Asked, style Style) error {
 			strconv.Itoa(p.Outcome.Steps), cmp.Or(rangeWords(p.Outcome.Duration), "-"), readPlan(p, nil, asked, style).inShort()).Cells[0].Tone = tones[p.Quality()]
 	}
 	bad := l.EndBadly()
-	s.Headline = screen.Headline{Subject: Plural(len(l.Items), "DaemonSet") + " with something to do", Text: cmp.Or(fill(time.Time{}, daemonset.Facts{"bad": bad}, "[{bad:ends|end} badly]"), "none ends badly")}
+	s.Headline = screen.Headline{Counts: true, Subject: Plural(len(l.Items), "DaemonSet") + " with something to do", Text: cmp.Or(fill(time.Time{}, daemonset.Facts{"bad": bad}, "[{bad:ends|end} badly]"), "none ends badly")}
 	s.Add(screen.Body, t)
 	if len(l.Items) > 0 {
 		s.Add(screen.Note, screen.Text("REPLACES: old pods that a new one follows; LOSE, GAIN: nodes that lose or get their pod"))
@@ -196,7 +196,13 @@ func Plans(w io.Writer, l *plan.List, asked Asked, style Style) error {
 	if bad > 0 && l.Items[0].Quality() == plan.EndsBadly {
 		s.Add(screen.Check, newSheet(&l.Items[0].Header, asked, style).again("plan-rollout"))
 	}
-	return s.Text(w, style.terminal())
+	return writeOne(w, &s, style)
+}
+
+// NothingToDo writes that none of so many DaemonSets has anything to do.
+func NothingToDo(w io.Writer, of int, style Style) error {
+	s := screen.Screen{Headline: screen.Headline{Verdict: "NOTHING TO DO", Counts: true, Subject: Plural(of, "DaemonSet"), Text: "none has a rollout in progress, or a pod to create or delete"}}
+	return writeOne(w, &s, style)
 }
 
 // inShort is who keeps a rollout from completing, or else what the next sync does;

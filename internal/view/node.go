@@ -27,21 +27,6 @@ func Nodes(w io.Writer, e *explain.Explanation, nodes []string, asked Asked, sty
 	return write(w, append(screens, unknownNodes(nodes, known)...), style)
 }
 
-// write writes one Screen after the other.
-func write(w io.Writer, screens []*screen.Screen, style Style) error {
-	for i, s := range screens {
-		if i > 0 {
-			if _, err := io.WriteString(w, "\n"); err != nil {
-				return err
-			}
-		}
-		if err := s.Text(w, style.terminal()); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // unknownNodes says of the nodes that were asked for and that no answer names
 // why: one that is not there would have been refused.
 func unknownNodes(nodes, known []string) (out []*screen.Screen) {

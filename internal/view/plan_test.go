@@ -120,7 +120,7 @@ func (a *planStory) ask(t *testing.T, question string) (string, int) {
 	switch {
 	case format == "markdown":
 		for i, p := range plans {
-			check(t, PlanMarkdown(&b, p, now[i]))
+			check(t, Plan(&b, p, now[i], Asked{}, style))
 		}
 	case words[0] == "list":
 		check(t, Plans(&b, &plan.List{Items: plans}, asked, style))
@@ -201,7 +201,7 @@ func TestEveryPlan(t *testing.T) {
 				}
 			}
 			var b bytes.Buffer
-			check(t, PlanMarkdown(&b, p, under(t, s)))
+			check(t, Plan(&b, p, under(t, s), Asked{}, Style{Form: InMarkdown}))
 			if err := lawfulMarkdown(b.String()); err != nil {
 				t.Fatalf("seed %d, change %d: %v\n%s", seed, i, err, b.String())
 			}
@@ -224,12 +224,12 @@ func lawfulPlan(screen string, style Style) error {
 	return lawful(strings.Join(kept, "\n"), style)
 }
 
-var ownTags = regexp.MustCompile(`</?(code|br)>`)
+var ownTags = regexp.MustCompile(`</?(code|br|details|summary)>|<!-- -->`)
 
 // lawfulMarkdown returns an error for anything that somebody else's words
 // could do to a comment. What is between fences is shown as it is.
 func lawfulMarkdown(text string) error {
-	columns, fenced := 0, false
+	columns, fenced, folded := 0, false, false
 	for _, l := range strings.Split(text, "\n") {
 		if strings.HasPrefix(l, "```") {
 			fenced = !fenced
@@ -237,6 +237,12 @@ func lawfulMarkdown(text string) error {
 		}
 		if fenced {
 			continue
+		}
+		switch { // with an empty line behind the summary, or what follows is no Markdown
+		case strings.HasPrefix(l, "<details><summary>") && !folded, l == "</details>" && folded:
+			folded = !folded
+		case strings.Contains(l, "details>"):
+			return fmt.Errorf("%q folds what is folded, or nothing", l)
 		}
 		if plain := ownTags.ReplaceAllString(l, ""); strings.ContainsAny(plain, "<>`@\x1b") {
 			return fmt.Errorf("%q has a character that Markdown reads", l)
@@ -254,8 +260,11 @@ func lawfulMarkdown(text string) error {
 			return fmt.Errorf("%q has %d bars under a head of %d", l, n, columns)
 		}
 	}
-	if fenced {
-		return errors.New("a fence is not closed")
+	if fenced || folded {
+		return errors.New("a fence, or what is folded, is not closed")
+	}
+	if regexp.MustCompile(`(?m)</summary>\n.|[^\n]\n</details>`).MatchString(text) {
+		return errors.New("what is folded has no empty line around it")
 	}
 	return nil
 }

@@ -24,12 +24,7 @@ import (
 // that rests on. now is the Explanation of the same Snapshot; nil where there is
 // none, as of a DaemonSet that is new.
 func Plan(w io.Writer, p *plan.Plan, now *explain.Explanation, asked Asked, style Style) error {
-	return newPlanned(p, now, asked, style).Text(w, style.terminal())
-}
-
-// PlanMarkdown writes a plan for a comment on a pull request.
-func PlanMarkdown(w io.Writer, p *plan.Plan, now *explain.Explanation) error {
-	return newPlanned(p, now, Asked{}, Style{}).Markdown(w)
+	return writeOne(w, newPlanned(p, now, asked, style), style)
 }
 
 // planned makes the screen of one Plan.

@@ -99,6 +99,7 @@ func options(t *testing.T, words []string, own func(word, next string) int) (sty
 		}
 	}
 	style.Wide = format == "wide"
+	style.Form = map[string]Form{"markdown": InMarkdown}[format]
 	return style, format
 }
 

@@ -4,6 +4,7 @@ package view
 
 import (
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
@@ -15,7 +16,16 @@ type Style struct {
 	Color bool // colour is allowed
 	All   bool // show every node and whole messages
 	Wide  bool // -o wide
+	Form  Form
 }
+
+// Form is how an answer for a person is written.
+type Form int
+
+const (
+	InText     Form = iota // for a terminal
+	InMarkdown             // for a comment
+)
 
 // Plural is "1 node", "2 nodes".
 func Plural(n int, word string) string {
@@ -66,4 +76,27 @@ func ago(d time.Duration) string {
 	default:
 		return fmt.Sprintf("%dd", h/24)
 	}
+}
+
+// write writes one Screen after the other.
+func write(w io.Writer, screens []*screen.Screen, style Style) error {
+	for i, s := range screens {
+		if i > 0 {
+			if _, err := io.WriteString(w, "\n"); err != nil {
+				return err
+			}
+		}
+		if err := writeOne(w, s, style); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeOne writes a Screen.
+func writeOne(w io.Writer, s *screen.Screen, style Style) error {
+	if style.Form == InMarkdown {
+		return s.Markdown(w, style.All)
+	}
+	return s.Text(w, style.terminal())
 }

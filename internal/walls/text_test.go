@@ -21,6 +21,8 @@ var searchedText = map[string]string{
 	"screen/command.go Quote regexp plainWord":        "a value, quoted for a shell",
 	"screen/command.go Quote strings.ReplaceAll":      "a value, quoted for a shell",
 	"screen/markdown.go fence strings.Contains":       "words of the cluster, between fences longer than any in them",
+	"screen/markdown.go mark regexp emoji":            "words of the cluster, made safe in Markdown",
+	"screen/markdown.go paragraph regexp blockMark":   "words of the cluster, made safe in Markdown",
 	"screen/markdown.go mark strings.NewReplacer":     "words of the cluster, made safe in Markdown",
 	"screen/markdown.go special strings.NewReplacer":  "words of the cluster, made safe in Markdown",
 	"screen/markdown.go Markdown strings.TrimRight":   "the blank lines at the end",
