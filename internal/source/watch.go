@@ -328,8 +328,8 @@ func (f *feed) run(ctx context.Context) {
 // patience is how often the first list may fail, some seconds in all.
 const patience = 3
 
-// heard notes whether the server answered. What it does not let be read, and
-// what it never answered, is no longer asked for.
+// heard notes whether the server answered. What it does not let be read, what it
+// does not have, and what it never answered, is no longer asked for.
 func (f *feed) heard(ctx context.Context, verb string, err error) {
 	if ctx.Err() != nil {
 		return
@@ -344,7 +344,7 @@ func (f *feed) heard(ctx context.Context, verb string, err error) {
 		return
 	}
 	f.failed++
-	final := apierrors.IsForbidden(err) || !f.read && f.failed >= patience
+	final := apierrors.IsForbidden(err) || !f.read && (apierrors.IsNotFound(err) || f.failed >= patience)
 	switch needed := f.what == "" || f.what == snapshot.Pods; {
 	case apierrors.IsUnauthorized(err):
 		f.w.fail(f.w.c.refused(ctx, "", "", err))

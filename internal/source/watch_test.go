@@ -494,6 +494,27 @@ func TestWatchOfWhatMayNotBeRead(t *testing.T) {
 			t.Errorf("gaps %+v", g)
 		}
 	})
+	t.Run("what the server does not have is a gap, and is not asked for again", func(t *testing.T) {
+		s := newWatchServer(t, parseWorld(t, followed))
+		s.answer = func(_ *apiServer, w http.ResponseWriter, what string, _ int) bool {
+			if what != "controllerrevisions" {
+				return false
+			}
+			http.Error(w, "404 page not found", http.StatusNotFound)
+			return true
+		}
+		w, err := watchOf(t, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []snapshot.Gap{{What: snapshot.Revisions, Why: snapshot.Failed, Message: "the server could not find the requested resource (get controllerrevisions.apps)"}}
+		if diff := cmp.Diff(want, w.Start().Gaps); diff != "" {
+			t.Errorf("gaps (-want +got):\n%s", diff)
+		}
+		if n := s.apiServer.asked()["controllerrevisions"]; n != 1 {
+			t.Errorf("it was asked for %d times", n)
+		}
+	})
 	t.Run("no such DaemonSet", func(t *testing.T) {
 		_, err := watchOf(t, newWatchServer(t, parseWorld(t, "ds agents")))
 		var none *NotFoundError
