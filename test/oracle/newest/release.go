@@ -1,0 +1,103 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// release is a release of Kubernetes 1.
+type release struct{ minor, patch int }
+
+func (r release) String() string { return fmt.Sprintf("v1.%d.%d", r.minor, r.patch) }
+
+// libraries returns the version of the modules that Kubernetes is made of, and publishes with the release.
+func (r release) libraries() string { return fmt.Sprintf("v0.%d.%d", r.minor, r.patch) }
+
+func compare(a, b release) int {
+	return cmp.Or(cmp.Compare(a.minor, b.minor), cmp.Compare(a.patch, b.patch))
+}
+
+var numbers = regexp.MustCompile(`^v[01]\.(\d+)\.(\d+)$`)
+
+// releases returns the releases that versions of a library, v0.37.1, or of Kubernetes, v1.37.1, stand for, oldest first.
+// What is no release, as v0.38.0-alpha.1, is left out.
+func releases(versions []string) []release {
+	var all []release
+	for _, v := range versions {
+		m := numbers.FindStringSubmatch(v)
+		if m == nil {
+			continue
+		}
+		minor, err1 := strconv.Atoi(m[1])
+		patch, err2 := strconv.Atoi(m[2])
+		if err1 == nil && err2 == nil {
+			all = append(all, release{minor, patch})
+		}
+	}
+	slices.SortFunc(all, compare)
+	return slices.Compact(all)
+}
+
+// upTo returns those that are not newer than the newest known one: v1.36, of which every patch release is known, or
+// v1.36.4. Without one all are.
+func upTo(known string, all []release) ([]release, error) {
+	if known == "" {
+		return all, nil
+	}
+	text, whole := known, false
+	if strings.Count(known, ".") == 1 {
+		text, whole = known+".0", true
+	}
+	newest := releases([]string{text})
+	if len(newest) == 0 {
+		return nil, fmt.Errorf("%q is no version: v1.36 and v1.36.4 are", known)
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(r release) bool {
+		if whole {
+			return r.minor > newest[0].minor
+		}
+		return compare(r, newest[0]) > 0
+	}), nil
+}
+
+// unknown returns the releases of the newest minors that are newer than all known ones of their minor: a list for each
+// minor that has any, the newest minor first, and in it the newest release.
+func unknown(published, known []release, minors int) [][]release {
+	last := map[int]int{} // the newest known patch of a minor
+	for _, r := range known {
+		last[r.minor] = max(r.patch, last[r.minor])
+	}
+	of := map[int][]release{}
+	var order []int
+	for _, r := range slices.Backward(published) {
+		if !slices.Contains(order, r.minor) {
+			order = append(order, r.minor)
+		}
+		if patch, some := last[r.minor]; !some || r.patch > patch {
+			of[r.minor] = append(of[r.minor], r)
+		}
+	}
+	var all [][]release
+	for _, minor := range order[:min(minors, len(order))] {
+		if len(of[minor]) > 0 {
+			all = append(all, of[minor])
+		}
+	}
+	return all
+}
+
+// neighbours returns the releases whose libraries a release can be built with: its own, and where these cannot be
+// fetched those of the release before and of the one after it, if they were published.
+func neighbours(r release, published []release) []release {
+	all := []release{r}
+	for _, n := range []release{{r.minor, r.patch - 1}, {r.minor, r.patch + 1}} {
+		if slices.Contains(published, n) {
+			all = append(all, n)
+		}
+	}
+	return all
+}

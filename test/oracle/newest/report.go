@@ -1,0 +1,229 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// finding is what came of one release.
+type finding struct {
+	release   release
+	libraries release  // that it was built with
+	failed    []string // why it could not be built, a text for each of the libraries that were tried; none: it was built
+
+	compared // where it was built
+}
+
+// compared is what the oracle's tests said of a release.
+type compared struct {
+	counts map[string]int // by the column of the oracle's table
+	differ []difference
+	broken string // the end of the output, where the tests did not come to their end
+}
+
+// difference is a test that failed, with what it printed: the state, shrunk, and what model and controller make of it.
+type difference struct{ test, output string }
+
+// exit statuses
+const (
+	agrees   = 0 // nothing is new, or all that is new agrees
+	failed   = 1 // nothing can be said
+	differs  = 2 // the model and the controller of a release differ
+	notBuilt = 3 // none differs, but of some minor no new release could be built or run
+)
+
+// status returns the exit status of findings.
+func status(all []finding) int {
+	worst := agrees
+	ran := map[int]bool{} // minors
+	for _, f := range all {
+		if len(f.differ) > 0 {
+			return differs
+		}
+		ran[f.release.minor] = ran[f.release.minor] || len(f.failed) == 0 && f.broken == ""
+	}
+	for _, ok := range ran {
+		if !ok {
+			worst = notBuilt
+		}
+	}
+	return worst
+}
+
+// mostOutput is how many bytes of the output of tests and builds a report quotes. An issue holds 65,536 characters.
+const mostOutput = 48000
+
+// report returns a page in Markdown. Its first line, without the "# ", is the title of an issue, and tells the releases.
+func report(all []finding, known release) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n\n", title(all, known))
+	if len(all) == 0 {
+		fmt.Fprintf(&b, "client-go has no release of the minors looked at that is newer than those in test/oracle/program/versions.\n")
+		return b.String()
+	}
+	fmt.Fprintf(&b, "The model is that of %s. The candidates are the releases of client-go; each was built from Go modules.\n\n", known)
+	b.WriteString("| Release | Built | States | Syncs | Rollouts | Their syncs | What-ifs | Differences |\n| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |\n")
+	for _, f := range all {
+		fmt.Fprintf(&b, "| %s | %s |", f.release, f.built())
+		for _, column := range []string{"states", "syncs", "rollouts", "their syncs", "what-ifs"} {
+			if len(f.failed) > 0 {
+				b.WriteString(" |")
+				continue
+			}
+			fmt.Fprintf(&b, " %d |", f.counts[column])
+		}
+		fmt.Fprintf(&b, "%s |\n", f.verdict())
+	}
+	type section struct{ head, text string }
+	var sections []section
+	for _, f := range all {
+		for _, d := range f.differ {
+			sections = append(sections, section{fmt.Sprintf("%s: %s", f.release, d.test), d.output})
+		}
+		if f.broken != "" {
+			sections = append(sections, section{fmt.Sprintf("%s: the tests did not come to their end", f.release), f.broken})
+		}
+		if len(f.failed) > 0 {
+			sections = append(sections, section{fmt.Sprintf("%s does not build", f.release), strings.Join(f.failed, "\n\n")})
+		}
+	}
+	for _, s := range sections {
+		fmt.Fprintf(&b, "\n## %s\n\n%s", s.head, quoted(s.text, mostOutput/len(sections)))
+	}
+	b.WriteString("\n## What to do\n\n")
+	b.WriteString("`make newest` repeats this. A release that was built is added by `test/oracle/program/add.sh RELEASE`; " +
+		"a state that differs is a row for `TestNamed` (test/oracle/named_test.go). docs/architecture.md, \"A new Kubernetes version\", says what else.\n")
+	return b.String()
+}
+
+// title says which releases there are, and what came of them.
+func title(all []finding, known release) string {
+	var parts []string
+	for _, kind := range []string{"differs from the model", "stopped the oracle", "does not build", "agrees with the model"} {
+		var names []string
+		for _, f := range all {
+			if f.kind() == kind {
+				names = append(names, f.release.String())
+			}
+		}
+		if len(names) > 0 {
+			parts = append(parts, strings.Join(names, ", ")+" "+kind)
+		}
+	}
+	if len(parts) == 0 {
+		return "Kubernetes: nothing is newer than " + known.String()
+	}
+	return "Kubernetes " + strings.Join(parts, "; ")
+}
+
+func (f *finding) kind() string {
+	switch {
+	case len(f.failed) > 0:
+		return "does not build"
+	case len(f.differ) > 0:
+		return "differs from the model"
+	case f.broken != "":
+		return "stopped the oracle"
+	}
+	return "agrees with the model"
+}
+
+func (f *finding) built() string {
+	switch {
+	case len(f.failed) > 0:
+		return "does not build"
+	case f.libraries != f.release:
+		return "with the libraries " + f.libraries.libraries()
+	}
+	return "yes"
+}
+
+func (f *finding) verdict() string {
+	switch {
+	case len(f.failed) > 0:
+		return ""
+	case f.broken != "" && len(f.differ) == 0:
+		return " unknown"
+	}
+	return " " + strconv.Itoa(max(f.counts["differences"], len(f.differ)))
+}
+
+// quoted returns a text as a block of code, cut in the middle where it has more bytes than most.
+func quoted(text string, most int) string {
+	text = strings.TrimRight(text, "\n")
+	if more := len(text) - most; more > 0 {
+		text = fmt.Sprintf("%s\n[… %d bytes left out …]\n%s", strings.ToValidUTF8(text[:most/2], ""), more, strings.ToValidUTF8(text[len(text)-most/2:], ""))
+	}
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fence + "text\n" + text + "\n" + fence + "\n"
+}
+
+// event is a line of go test -json.
+type event struct{ Action, Test, Output string }
+
+// judged reads what go test -json printed of the oracle's tests of one release, and whether it ended well.
+func judged(output []byte, release release, ok bool) compared {
+	c := compared{counts: map[string]int{}}
+	printed := map[string]*strings.Builder{}
+	var fails []string
+	var rest strings.Builder // what is no test's, or no line of go test
+	for line := range bytes.Lines(output) {
+		var e event
+		if json.Unmarshal(line, &e) != nil {
+			rest.Write(line)
+			continue
+		}
+		if e.Test == "" {
+			rest.WriteString(e.Output)
+			continue
+		}
+		if printed[e.Test] == nil {
+			printed[e.Test] = &strings.Builder{}
+		}
+		if !strings.HasPrefix(e.Output, "=== ") {
+			printed[e.Test].WriteString(e.Output)
+		}
+		if e.Action == "fail" {
+			fails = append(fails, e.Test)
+		}
+	}
+	c.counts = counted(rest.String(), release)
+	for _, test := range fails {
+		below := func(other string) bool { return strings.HasPrefix(other, test+"/") }
+		if !slices.ContainsFunc(fails, below) {
+			c.differ = append(c.differ, difference{test, printed[test].String()})
+		}
+	}
+	if !ok && len(c.differ) == 0 {
+		c.broken = rest.String()
+	}
+	return c
+}
+
+// counted reads the row of a release in the table that the oracle's tests print at their end.
+func counted(text string, release release) map[string]int {
+	counts := map[string]int{}
+	var columns []string
+	for line := range strings.Lines(text) {
+		var cells []string
+		for cell := range strings.SplitSeq(strings.Trim(strings.TrimSpace(line), "|"), "|") {
+			cells = append(cells, strings.TrimSpace(cell))
+		}
+		switch cells[0] {
+		case "version":
+			columns = cells
+		case strings.TrimPrefix(release.String(), "v"):
+			for i := 1; i < min(len(cells), len(columns)); i++ {
+				counts[columns[i]], _ = strconv.Atoi(cells[i])
+			}
+		}
+	}
+	return counts
+}
