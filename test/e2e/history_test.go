@@ -218,7 +218,9 @@ var historySteps = []historyStep{
 			MissingNumbers numbers=[2] why=TakenUpAgain`,
 		do: func(h *historyTest) {
 			h.refused("unable to find specified revision 2 in history", "rollout", "undo", "ds/node-agent", "--to-revision=2")
-			h.says(h.kubectl("", "rollout", "undo", "ds/node-agent", "--to-revision=7"), "skipped rollback (current template already matches revision 7)")
+			if !before(34) { // what it stored then has a null that kubectl's own template has not: it sends what changes nothing
+				h.says(h.kubectl("", "rollout", "undo", "ds/node-agent", "--to-revision=7"), "skipped rollback (current template already matches revision 7)")
+			}
 		},
 	},
 	{

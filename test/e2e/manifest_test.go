@@ -178,6 +178,8 @@ func TestManifests(t *testing.T) {
 	c := stage.New(t, stage.Options{})
 	cluster, err := source.NewCluster(c.Config, time.Now)
 	must(t, err)
+	version, err := c.Client.Discovery().ServerVersion()
+	must(t, err)
 	files, err := filepath.Glob(filepath.Join(manifests, "*"))
 	must(t, err)
 	if len(files) != len(own) || len(files) < 8 {
@@ -192,7 +194,7 @@ func TestManifests(t *testing.T) {
 			for i, file := range files {
 				t.Run(filepath.Base(file), func(t *testing.T) {
 					t.Parallel()
-					r := &rehearsal{c: c, cluster: cluster, by: by, name: filepath.Base(file), number: i}
+					r := &rehearsal{c: c, cluster: cluster, version: version.GitVersion, by: by, name: filepath.Base(file), number: i}
 					r.run(t, file)
 					t.Logf("%s", &r.tried)
 					if r.changed < 6 {
@@ -368,6 +370,7 @@ func (h *helm) released(ds map[string]any) ([]byte, error) {
 type rehearsal struct {
 	c       *stage.Cluster
 	cluster *source.Cluster
+	version string // of the API server
 	by      *applier
 	name    string
 	number  int // among the manifests
@@ -404,7 +407,7 @@ func (r *rehearsal) run(t *testing.T, file string) {
 	path := filepath.Join(r.dir, filepath.Base(file))
 	must(t, os.WriteFile(path, text, 0o600))
 	m := r.read(t, path)
-	want, err := source.Overlay(nil, m, "")
+	want, err := source.Overlay(nil, m, r.version)
 	must(t, err)
 	if want.Method != source.MethodNew {
 		t.Errorf("the method is %s, want %s", want.Method, source.MethodNew)
@@ -444,7 +447,7 @@ func (r *rehearsal) rehearse(t *testing.T, why string, text []byte, ds map[strin
 	must(t, os.WriteFile(path, text, 0o600))
 	m := r.read(t, path)
 	before := r.last
-	laid, err := source.Overlay(before, m, "v1.37.1")
+	laid, err := source.Overlay(before, m, r.version)
 	if err != nil {
 		t.Errorf("%s: %v", why, err)
 		return false
@@ -530,7 +533,7 @@ func (r *rehearsal) lessOfEverything(t *testing.T, base map[string]any) {
 		}
 		m := found[0]
 		m.Namespace = r.by.namespace
-		want, overlayErr := source.Overlay(live, m, "")
+		want, overlayErr := source.Overlay(live, m, r.version)
 		got, err := r.by.send(ctx, less, metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}})
 		switch {
 		case err != nil:

@@ -164,9 +164,9 @@ var brokenRules = map[string]rules{
 		}
 		return st
 	},
-	"an unavailable old pod held no budget": func(t *testing.T, s *snapshot.Snapshot) *daemonset.State {
+	"an unavailable old pod held budget in other versions than it does": func(t *testing.T, s *snapshot.Snapshot) *daemonset.State {
 		profile := profileOf(t, s)
-		profile.OldUnavailableInBudget = false
+		profile.OldUnavailableInBudget = !profile.OldUnavailableInBudget
 		st, err := daemonset.New(s, profile)
 		must(t, err)
 		return st

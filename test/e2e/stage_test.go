@@ -2,10 +2,12 @@
 package e2e
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -236,7 +238,7 @@ func rights(t *testing.T, c *stage.Cluster) {
 		if (result.Code == 0) != try.ok {
 			t.Errorf("%s: kubectl %s: exit %d\n%s%s", try.user, strings.Join(try.args, " "), result.Code, result.Stdout, result.Stderr)
 		}
-		if try.args[0] == "version" && !strings.Contains(result.Stdout, "Server Version: v1.37.1") {
+		if try.args[0] == "version" && !strings.Contains(result.Stdout, "Server Version: "+cmp.Or(os.Getenv("E2E_CLUSTER"), "v1.37")+".") {
 			t.Errorf("kubectl version says\n%s", result.Stdout)
 		}
 	}
@@ -264,6 +266,13 @@ func podsOf(t *testing.T, c *stage.Cluster, ds *appsv1.DaemonSet) map[string]*co
 		}
 	}
 	return byNode
+}
+
+// before reports whether the API server is older than v1.MINOR.
+func before(minor int) bool {
+	text, older := strings.CutPrefix(os.Getenv("E2E_CLUSTER"), "v1.")
+	is, err := strconv.Atoi(text)
+	return older && err == nil && is < minor
 }
 
 // newStage starts a control plane with kubectl and the plugin for it.

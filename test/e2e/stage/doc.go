@@ -16,6 +16,8 @@
 //		_ = r.Stdout, r.Stderr, r.Code
 //	}
 //
+// Options.Version, or $E2E_CLUSTER, makes API server, controllers and scheduler those of an older minor version.
+//
 // # States, not times
 //
 // Nothing here sleeps in the hope that something has happened. Every function that changes the cluster and says so

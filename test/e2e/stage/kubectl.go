@@ -95,13 +95,21 @@ func buildPlugin(ctx context.Context) (string, error) {
 }
 
 // BuildControlPlane builds the programs of test/cluster, or finds them built, and returns their folder.
-func BuildControlPlane(ctx context.Context) (string, error) {
+func BuildControlPlane(ctx context.Context) (string, error) { return build(ctx, "build.sh") }
+
+// BuildPlane does so with the API server, the controllers and the scheduler of an older minor version, "v1.30".
+func BuildPlane(ctx context.Context, version string) (string, error) {
+	return build(ctx, "old.sh", version)
+}
+
+// build runs a script of test/cluster that prints a folder.
+func build(ctx context.Context, script string, args ...string) (string, error) {
 	root, err := moduleRoot()
 	if err != nil {
 		return "", err
 	}
 	var stdout, stderr bytes.Buffer
-	cmd := exec.CommandContext(ctx, filepath.Join(root, "test", "cluster", "build.sh"))
+	cmd := exec.CommandContext(ctx, filepath.Join(root, "test", "cluster", script), args...)
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
 		return "", fmt.Errorf("build the control plane: %w\n%s", err, stderr.String())

@@ -1,6 +1,7 @@
 package stage
 
 import (
+	"cmp"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -17,6 +18,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -34,6 +36,9 @@ import (
 type Options struct {
 	// BinDir holds the programs of test/cluster; "" builds them when need be.
 	BinDir string
+	// Version is the minor version, "v1.30", of the API server, the controllers and the scheduler, one of which
+	// test/cluster has a module; "" is $E2E_CLUSTER, or else that of the other programs, the newest.
+	Version string
 	// PluginDir is put on the PATH of Kubectl.
 	PluginDir string
 	// Controllers are the controllers that kube-controller-manager runs; nil is DefaultControllers.
@@ -50,12 +55,39 @@ type Options struct {
 	// ServiceAccounts enables the admission plugin ServiceAccount, as every real cluster does: pods need a ServiceAccount
 	// that exists, and get its token. Without it a pod can be created the moment that its namespace is there.
 	ServiceAccounts bool
+
+	planeDir string // of Version
 }
 
 // DefaultControllers are those that a DaemonSet's life depends on.
 var DefaultControllers = []string{
 	"daemonset-controller", "garbage-collector-controller", "namespace-controller", "serviceaccount-controller",
 	"resourcequota-controller", "taint-eviction-controller", "node-lifecycle-controller", "pod-garbage-collector-controller",
+}
+
+// controllersOf returns the names that kube-controller-manager of a minor version has for controllers: up to v1.27 without
+// "-controller", and the node-lifecycle controller deletes pods of tainted nodes itself up to v1.28.
+func controllersOf(version string, names []string) []string {
+	if version == "" || minorOf(version) >= 29 {
+		return names
+	}
+	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == "taint-eviction-controller" })
+	if minorOf(version) == 28 {
+		return names
+	}
+	short := map[string]string{
+		"garbage-collector-controller": "garbagecollector", "node-lifecycle-controller": "nodelifecycle", "pod-garbage-collector-controller": "podgc",
+	}
+	for i, name := range names {
+		names[i] = cmp.Or(short[name], strings.TrimSuffix(name, "-controller"))
+	}
+	return names
+}
+
+// minorOf returns 30 for "v1.30".
+func minorOf(version string) int {
+	minor, _ := strconv.Atoi(strings.TrimPrefix(version, "v1."))
+	return minor
 }
 
 // Cluster is a running control plane with kubelets played by kwok.
@@ -66,6 +98,8 @@ type Cluster struct {
 	BinDir string
 	// PluginDir, when set, is on the PATH of Kubectl.
 	PluginDir string
+	// PlaneDir holds the API server, the controllers and the scheduler, if they are of an older version.
+	PlaneDir string
 	// URL is the API server's address.
 	URL string
 	// Kubeconfig is the path of Admin's kubeconfig.
@@ -136,6 +170,13 @@ func Start(ctx context.Context, o Options) (*Cluster, error) {
 		}
 		o.BinDir = bin
 	}
+	if o.Version = cmp.Or(o.Version, os.Getenv("E2E_CLUSTER")); o.Version != "" {
+		plane, err := BuildPlane(ctx, o.Version)
+		if err != nil {
+			return nil, err
+		}
+		o.planeDir = plane
+	}
 	// A port that was free a moment ago may be somebody else's by the time that a program listens on it. Nothing
 	// is lost then but the start: try again with others.
 	for try := 1; ; try++ {
@@ -153,7 +194,7 @@ func Start(ctx context.Context, o Options) (*Cluster, error) {
 
 // startOnce returns a Cluster to close even when it returns an error.
 func startOnce(ctx context.Context, o Options) (*Cluster, error) {
-	c := &Cluster{BinDir: o.BinDir, PluginDir: o.PluginDir, options: o}
+	c := &Cluster{BinDir: o.BinDir, PluginDir: o.PluginDir, PlaneDir: o.planeDir, options: o}
 	var err error
 	if c.Dir, err = os.MkdirTemp("", "kubectl-ds-stage-"); err != nil {
 		return c, err
@@ -189,6 +230,9 @@ func startOnce(ctx context.Context, o Options) (*Cluster, error) {
 			}
 		}
 	}
+	if err := c.isOf(o.Version); err != nil {
+		return c, err
+	}
 	if err := c.setUpUsers(ctx); err != nil {
 		return c, err
 	}
@@ -203,6 +247,15 @@ func startOnce(ctx context.Context, o Options) (*Cluster, error) {
 		}
 		return err == nil, err
 	})
+}
+
+// isOf returns an error unless the API server is of the minor version.
+func (c *Cluster) isOf(version string) error {
+	is, err := c.Client.Discovery().ServerVersion()
+	if err == nil && version != "" && !strings.HasPrefix(is.GitVersion, version+".") {
+		err = fmt.Errorf("the API server is of %s, not %s", is.GitVersion, version)
+	}
+	return err
 }
 
 // prepare writes every file that the programs read, makes the clients, and settles the programs' arguments.
@@ -286,7 +339,7 @@ func (c *Cluster) prepare(etcdPort, apiPort int) error {
 			"--kubeconfig=" + c.Kubeconfig,
 			"--leader-elect=false",
 			"--secure-port=0",
-			"--controllers=" + strings.Join(c.options.Controllers, ","),
+			"--controllers=" + strings.Join(controllersOf(c.options.Version, c.options.Controllers), ","),
 			"--use-service-account-credentials=false",
 			fmt.Sprintf("--kube-api-qps=%d", c.options.ControllerQPS),
 			fmt.Sprintf("--kube-api-burst=%d", c.options.ControllerQPS*3/2),
@@ -342,7 +395,11 @@ func (c *Cluster) StartProgram(ctx context.Context, name Program) error {
 			return fmt.Errorf("%s runs already", name)
 		}
 	}
-	p, err := startProcess(name, c.Dir, filepath.Join(c.BinDir, binary), c.args[name])
+	dir := c.BinDir
+	if c.PlaneDir != "" && slices.Contains([]Program{APIServer, ControllerManager, Scheduler}, name) {
+		dir = c.PlaneDir
+	}
+	p, err := startProcess(name, c.Dir, filepath.Join(dir, binary), c.args[name])
 	if err != nil {
 		return err
 	}

@@ -25,13 +25,31 @@ type Act struct {
 	Creates, Deletes int // how many the controller means to, before any of them can fail
 }
 
-// The lines of the controller's log that tell it, of k8s.io/kubernetes/pkg/controller/daemon at v1.37.
+// The lines of the controller's log that tell it, of k8s.io/kubernetes/pkg/controller/daemon at v1.37 and v1.30.
 var (
-	logLine  = regexp.MustCompile(`^[IWE](\d{4} \d\d:\d\d:\d\d\.\d{6}) +\d+ daemon_controller\.go:\d+\] "([^"]*)"(.*)$`)
+	logLine  = regexp.MustCompile(`^[IWE](\d{4} \d\d:\d\d:\d\d\.\d{6}) +\d+ daemon_controller\.go:\d+\] (.*)$`)
+	logWords = regexp.MustCompile(`^"([^"]*)"(.*)$`)
 	logField = regexp.MustCompile(` (\w+)=("[^"]*"|\d+)`)
 )
 
-// Syncs returns the syncs of a DaemonSet that have ended, oldest first. The stage must have been made with LogSyncs.
+// oldLines are the same lines at v1.24, with the words that they became. They name no namespace but in the last one.
+var oldLines = []struct {
+	words string
+	line  *regexp.Regexp
+}{
+	{"Adding daemon set", regexp.MustCompile(`^Adding daemon set (?P<daemonset>\S+)$`)},
+	{"Updating daemon set", regexp.MustCompile(`^Updating daemon set (?P<daemonset>\S+)$`)},
+	{"Deleting daemon set", regexp.MustCompile(`^Deleting daemon set (?P<daemonset>\S+)$`)},
+	{"Pod added", regexp.MustCompile(`^Pod (?P<pod>\S+) added\.$`)},
+	{"Pod updated", regexp.MustCompile(`^Pod (?P<pod>\S+) updated\.$`)},
+	{"Pod deleted", regexp.MustCompile(`^Pod (?P<pod>\S+) deleted\.$`)},
+	{"Nodes needing daemon pods for daemon set, creating", regexp.MustCompile(`^Nodes needing daemon pods for daemon set (?P<daemonset>\S+): .*, creating (?P<createCount>\d+)$`)},
+	{"Pods to delete for daemon set, deleting", regexp.MustCompile(`^Pods to delete for daemon set (?P<daemonset>\S+): .*, deleting (?P<deleteCount>\d+)$`)},
+	{"Finished syncing daemon set", regexp.MustCompile(`^Finished syncing daemon set "(?P<daemonset>[^"]*)" \((?P<time>.*)\)$`)},
+}
+
+// Syncs returns the syncs of a DaemonSet that have ended, oldest first. The stage must have been made with LogSyncs, and
+// have no DaemonSet of the same name in another namespace: the log of v1.24 does not tell them apart.
 func (c *Cluster) Syncs(namespace, name string) ([]Sync, error) {
 	data, err := os.ReadFile(c.path(string(ControllerManager) + ".log"))
 	if err != nil {
@@ -67,7 +85,7 @@ func parseHeard(log, namespace string, now time.Time) (map[string][]time.Time, e
 			"Adding daemon set": "daemonset", "Updating daemon set": "daemonset", "Deleting daemon set": "daemonset",
 			"Pod added": "pod", "Pod updated": "pod", "Pod deleted": "pod",
 		}[message]
-		if in, name, _ := strings.Cut(fields[kind], "/"); kind != "" && in == namespace {
+		if in, name := cutName(fields[kind]); kind != "" && (in == namespace || in == "") {
 			heard[kind+"/"+name] = append(heard[kind+"/"+name], at)
 		}
 		return nil
@@ -82,13 +100,10 @@ func eachLine(log string, now time.Time, see func(at time.Time, message string, 
 		if m == nil {
 			continue
 		}
-		fields := map[string]string{}
-		for _, f := range logField.FindAllStringSubmatch(m[3], -1) {
-			fields[f[1]] = strings.Trim(f[2], `"`)
-		}
+		message, fields := wordsOf(m[2])
 		at, err := logTime(m[1], now)
 		if err == nil {
-			err = see(at, m[2], fields)
+			err = see(at, message, fields)
 		}
 		if err != nil {
 			return fmt.Errorf("%q: %w", line, err)
@@ -97,12 +112,41 @@ func eachLine(log string, now time.Time, see func(at time.Time, message string, 
 	return nil
 }
 
+// wordsOf returns the message of a line and its fields, "" for a line that tells nothing of what is asked for here.
+func wordsOf(line string) (message string, fields map[string]string) {
+	fields = map[string]string{}
+	if m := logWords.FindStringSubmatch(line); m != nil {
+		for _, f := range logField.FindAllStringSubmatch(m[2], -1) {
+			fields[f[1]] = strings.Trim(f[2], `"`)
+		}
+		return m[1], fields
+	}
+	for _, old := range oldLines {
+		if m := old.line.FindStringSubmatch(line); m != nil {
+			for i, name := range old.line.SubexpNames()[1:] {
+				fields[name] = m[i+1]
+			}
+			return old.words, fields
+		}
+	}
+	return "", fields
+}
+
+// cutName cuts NAMESPACE/NAME, or NAME where the log names no namespace.
+func cutName(text string) (namespace, name string) {
+	if namespace, name, ok := strings.Cut(text, "/"); ok {
+		return namespace, name
+	}
+	return "", text
+}
+
 // parseSyncs reads a log that was written in the year before now.
 func parseSyncs(log, daemonSet string, now time.Time) ([]Sync, error) {
 	var syncs []Sync
 	var next Sync
 	err := eachLine(log, now, func(at time.Time, message string, fields map[string]string) error {
-		if fields["daemonset"] != daemonSet {
+		in, name := cutName(daemonSet)
+		if of, ds := cutName(fields["daemonset"]); ds != name || of != in && of != "" {
 			return nil
 		}
 		switch message {

@@ -56,6 +56,14 @@ func TestParseSyncs(t *testing.T) {
 			"goroutine 1 [running]:\n", finished(first, "ns/a", "10ms"),
 		}, []Sync{{Start: at(0), End: at(10)}}, "what else a log holds"},
 		{[]string{creating(first, "ns/a", "null", "0"), deleting(first, "ns/a", "null", "0")}, nil, "a sync that has not ended"},
+		{[]string{
+			line("0101 00:00:00.004000", "daemon_controller.go:967", "Nodes needing daemon pods for daemon set a: [n1 n2], creating 2"),
+			line("0101 00:00:00.005000", "daemon_controller.go:1029", "Pods to delete for daemon set a: [a-1], deleting 1"),
+			line("0101 00:00:00.006000", "daemon_controller.go:967", "Nodes needing daemon pods for daemon set b: [n1 n2], creating 2"),
+			line("0101 00:00:00.007000", "daemon_controller.go:1112", "Updating daemon set status"),
+			line(first, "daemon_controller.go:1172", `Finished syncing daemon set "ns/a" (9ms)`),
+			line("0101 00:00:00.012000", "daemon_controller.go:1172", `Finished syncing daemon set "ns-2/a" (9ms)`),
+		}, []Sync{{Start: at(1), End: at(10), Acts: []Act{{Time: at(4), Creates: 2, Deletes: 1}}}}, "of v1.24, which names no namespace before the end"},
 		{[]string{finished("1231 23:59:59.010000", "ns/a", "10ms")}, []Sync{{Start: at(-1000), End: at(-990)}}, "last year's, which the log does not tell"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
@@ -92,6 +100,10 @@ func TestParseHeard(t *testing.T) {
 		{[]string{hears(1, `"Pod added" pod="other/a-1"`), hears(2, `"Adding daemon set" daemonset="ns-2/a"`)}, map[string][]time.Time{}, "other namespaces"},
 		{[]string{hears(1, `"Queuing node update" node="a"`), finished("0101 00:00:00.010000", "ns/a", "10ms"), creating("0101 00:00:00.004000", "ns/a", `["n1"]`, "1")},
 			map[string][]time.Time{}, "what it does, and what it hears of nodes, is no change of these"},
+		{[]string{
+			hears(1, "Adding daemon set a"), hears(2, "Pod a-1 added."), hears(3, "Pod a-1 updated."), hears(4, "Orphan Pod b-1 updated."),
+			hears(5, "Updating daemon set a"), hears(6, "Pod a-1 deleted."), hears(7, "ControllerRevision a-1 added."),
+		}, map[string][]time.Time{"daemonset/a": {at(1), at(5)}, "pod/a-1": {at(2), at(3), at(6)}}, "of v1.24, which names no namespace"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			got, err := parseHeard(strings.Join(tt.log, ""), "ns", now)
