@@ -34,6 +34,9 @@ const grace = 500 * time.Millisecond
 // look at it, a computation or a pipe that nobody reads, is left alone after the
 // grace period: the process ends, and until then it writes nothing more.
 func mainUntil(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
+	if completes(args) {
+		errs = io.Discard // it would stand in the middle of what somebody types
+	}
 	answers, notes := newStream(out), newStream(errs)
 	done := make(chan int, 1)
 	go func() { done <- execute(ctx, args, in, answers, notes) }()
@@ -72,7 +75,7 @@ func execute(ctx context.Context, args []string, in io.Reader, answers, notes *s
 }
 
 func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
-	called := calledAs(args[0])
+	called, completing := calledAs(args[0]), completes(args)
 	root := newRoot(called, in, out, errs)
 	if args = args[1:]; called.completes {
 		args = append([]string{cobra.ShellCompRequestCmd}, args...)
@@ -80,8 +83,8 @@ func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) 
 	root.SetArgs(args)
 	command := func() error { return root.ExecuteContext(ctx) }
 	err := error(nil)
-	if len(args) > 0 && args[0] == cobra.ShellCompRequestCmd {
-		err = quietly(command)
+	if completing {
+		err = unheard(command)
 	} else {
 		err = command()
 	}
@@ -99,9 +102,26 @@ func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) 
 	return called.failed(errs, err)
 }
 
+// completes reports whether a command line asks to complete another one.
+func completes(args []string) bool {
+	return calledAs(args[0]).completes || len(args) > 1 && (args[1] == cobra.ShellCompRequestCmd || args[1] == cobra.ShellCompNoDescRequestCmd)
+}
+
+// unheard runs f quietly, and lets nothing read the process's own standard input: a
+// program that gives credentials would ask somebody who types for a password.
+func unheard(f func() error) error {
+	stdin := os.Stdin
+	if nothing, err := os.Open(os.DevNull); err == nil {
+		defer nothing.Close()
+		os.Stdin = nothing
+	}
+	defer func() { os.Stdin = stdin }()
+	return quietly(f)
+}
+
 // quietly runs f while nothing is written to the process's own standard error:
-// kustomize and cobra's completion log there, past the streams and what keeps
-// them clean.
+// kustomize, cobra's completion and programs that give credentials write there, past
+// the streams and what keeps them clean.
 func quietly(f func() error) error {
 	stderr, logs := os.Stderr, log.Writer()
 	if nowhere, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0); err == nil {

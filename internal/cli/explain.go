@@ -69,7 +69,7 @@ func newExplain(c *common) *cobra.Command {
 
 			# A check for CI
 			kubectl ds explain -n kube-system node-agent --exit-code -o json`),
-		ValidArgsFunction: c.completeNames,
+		ValidArgsFunction: c.offers(nameChoices),
 		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
 	}
 	o.question.addFlags(cmd.Flags(), "show all nodes and full messages", "set the exit status from the verdict")

@@ -80,7 +80,7 @@ func newHistory(c *common) *cobra.Command {
 
 			# The DaemonSets of all namespaces, and how many nodes are on older revisions
 			kubectl ds history -A`),
-		ValidArgsFunction: c.completeNames,
+		ValidArgsFunction: c.offers(nameChoices),
 		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
 	}
 	f := cmd.Flags()

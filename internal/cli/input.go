@@ -116,7 +116,10 @@ func (in *input) check() error {
 type reader interface {
 	Read(context.Context, source.Ref) (*snapshot.Snapshot, error)
 	ReadAll(context.Context, source.Filter) ([]*snapshot.Snapshot, error)
-	Names(context.Context, string) ([]string, error)
+	DaemonSets(context.Context, string) ([]appsv1.DaemonSet, error)
+	Nodes(context.Context) ([]source.Labeled, error)
+	Namespaces(context.Context) ([]string, error)
+	Revisions(context.Context, source.Ref) ([]appsv1.ControllerRevision, time.Time, error)
 	ReadFor(context.Context, *appsv1.DaemonSet) (*snapshot.Snapshot, error)
 	AddOtherPods(context.Context, []*snapshot.Snapshot, []string) ([]*snapshot.Snapshot, error)
 	AddAdmission(context.Context, ...source.Creation) ([]*snapshot.Snapshot, error)

@@ -1,14 +1,10 @@
 package cli
 
 import (
-	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
-	"time"
 
-	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
@@ -104,48 +100,4 @@ func orOfKind(ref source.Ref, err error) error {
 		return hinted{err, "kubectl rollout status " + string(screen.Quote(kind)) + " (this plugin is for DaemonSets only)"}
 	}
 	return err
-}
-
-// completeNames offers the names of DaemonSets. It is quick or silent.
-func (c *common) completeNames(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
-	ctx, cancel := context.WithTimeout(cmd.Context(), 2*time.Second)
-	defer cancel()
-	silent := *c
-	silent.ErrOut = io.Discard // nobody reads notes while somebody types
-	in := &input{common: &silent}
-	if f := cmd.Flags().Lookup("from"); f != nil && f.Changed {
-		from, _ := cmd.Flags().GetStringArray("from")
-		slices.Sort(from)
-		in.from = slices.Compact(from) // cobra parses the flags twice to complete
-	}
-	if slices.Contains(in.from, "-") {
-		return nil, cobra.ShellCompDirectiveNoFileComp // nothing to read while somebody types
-	}
-	r, namespace, err := in.open(ctx)
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	before := ""
-	if first, _, found := strings.Cut(begun, "/"); found {
-		before = first + "/"
-		if !slices.Contains(kinds, strings.ToLower(first)) {
-			if asked := c.config.Namespace(); asked != "" && asked != first {
-				return nil, cobra.ShellCompDirectiveNoFileComp
-			}
-			namespace = first
-		}
-	}
-	found, err := r.Names(ctx, namespace)
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	var offered []string
-	for _, n := range found {
-		n = before + n
-		if !slices.Contains(args, n) && strings.HasPrefix(n, begun) && n == screen.Clean(n) { // a shell would type it
-			offered = append(offered, n)
-		}
-	}
-	slices.Sort(offered)
-	return offered, cobra.ShellCompDirectiveNoFileComp
 }

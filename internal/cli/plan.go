@@ -20,6 +20,17 @@ type planOptions struct {
 	fit    bool
 }
 
+// conditions are those of --fail-on, in the order of the help.
+var conditions = []row{
+	{"stalls", "the rollout does not complete by itself"},
+	{"removesAllPods", "no node is eligible, and none keeps its pod"},
+	{"lostNodes>N", "more than N nodes lose their pod because they are not eligible, immediately or in the rollout"},
+	{"strands>N", "more than N nodes lose their pod in the rollout because of a taint that the pod does not tolerate"},
+	{"unfit>N", "the new pod does not fit on more than N nodes, and preemption makes no room; implies --fit"},
+	{"replaces>N", "the controller replaces more than N pods; one that is only deleted does not count"},
+	{"immediateDeletes>N", "more than N pods are deleted immediately: in the next step, or because their node is no longer eligible"},
+}
+
 func newPlan(c *common) *cobra.Command {
 	o := &planOptions{planning: planning{question: question{input: input{common: c, command: "plan-rollout"}}, rollback: "--to-revision"}}
 	cmd := &cobra.Command{
@@ -53,14 +64,7 @@ func newPlan(c *common) *cobra.Command {
 			reports whether each batch went as predicted: as a screen on a terminal, in lines
 			elsewhere, and with -o json as a document a line.`),
 		Annotations: map[string]string{
-			moreTable: "Conditions of --fail-on, separated by commas:\n" + table(
-				row{"stalls", "the rollout does not complete by itself"},
-				row{"removesAllPods", "no node is eligible, and none keeps its pod"},
-				row{"lostNodes>N", "more than N nodes lose their pod because they are not eligible, immediately or in the rollout"},
-				row{"strands>N", "more than N nodes lose their pod in the rollout because of a taint that the pod does not tolerate"},
-				row{"unfit>N", "the new pod does not fit on more than N nodes, and preemption makes no room; implies --fit"},
-				row{"replaces>N", "the controller replaces more than N pods; one that is only deleted does not count"},
-				row{"immediateDeletes>N", "more than N pods are deleted immediately: in the next step, or because their node is no longer eligible"}),
+			moreTable: "Conditions of --fail-on, separated by commas:\n" + table(conditions...),
 			exitTable: exits("2 to 5", `
 				If several statuses apply, or there are several DaemonSets, the first that
 				applies of 6, 3, 4, 5, 2 is used.`,
@@ -95,7 +99,7 @@ func newPlan(c *common) *cobra.Command {
 			# A check for CI, and a comment for the pull request
 			kubectl ds plan-rollout -f agent.yaml -o markdown \
 			  --fail-on 'stalls,lostNodes>0'`),
-		ValidArgsFunction: c.completeNames,
+		ValidArgsFunction: c.offers(nameChoices),
 		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
 	}
 	f := cmd.Flags()

@@ -12,8 +12,10 @@ import (
 // program is the name by which this program was called. One file serves every name
 // that a plugin index or an alias gives it.
 type program struct {
+	path      string // as it was called: /usr/local/bin/kubectl-ds
 	file      string // the name of the file, without .exe: kubectl-ds
 	shown     string // what a person types: kubectl ds
+	plugin    bool   // kubectl finds it
 	completes bool   // kubectl called it to complete a command line
 }
 
@@ -27,16 +29,17 @@ func calledAs(path string) program {
 	if ext := filepath.Ext(file); strings.EqualFold(ext, ".exe") {
 		file = strings.TrimSuffix(file, ext)
 	}
-	p := program{file: file, shown: string(screen.Quote(file))}
-	plugin, isPlugin := strings.CutPrefix(file, "kubectl-")
+	p := program{path: path, file: file, shown: string(screen.Quote(file))}
+	name, isPlugin := strings.CutPrefix(file, "kubectl-")
 	if !isPlugin {
-		plugin, p.completes = strings.CutPrefix(file, "kubectl_complete-")
+		name, p.completes = strings.CutPrefix(file, "kubectl_complete-")
 	}
-	if plugin == "" || !isPlugin && !p.completes {
+	if name == "" || !isPlugin && !p.completes {
 		return p
 	}
+	p.plugin = isPlugin
 	words := []string{"kubectl"}
-	for _, part := range strings.Split(plugin, "-") {
+	for _, part := range strings.Split(name, "-") {
 		words = append(words, string(screen.Quote(strings.ReplaceAll(part, "_", "-"))))
 	}
 	p.shown = strings.Join(words, " ")

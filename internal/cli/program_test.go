@@ -47,10 +47,10 @@ func TestShownName(t *testing.T) {
 		t.Fatal("no examples", err)
 	}
 	lines := []string{
-		"", "--help", "explain --help", "plan-rollout --help", "history --help", "snapshot --help", "options", "help completion",
-		"frobnicate", "explian", "explain --frobnicate", "explain a/b/c", "snapshot", "history --undo 1", "history --diff 1,2 --from ../../examples/stuck.json",
+		"", "--help", "explain --help", "plan-rollout --help", "history --help", "snapshot --help", "options",
+		"frobnicate", "explian", "explain --frobnicate", "explain a/b/c", "snapshot", "history --undo 1", "history --diff 1,2 --from ../../examples/crash-loop.json",
 		"plan-rollout --restart", "plan-rollout --fit", "plan-rollout --watch", "explain --watch", "plan-rollout -f https://example.com/x.yaml",
-		"explain nothing --from ../../examples/stuck.json -n other", "history agent --from testdata/env.yaml --undo 0",
+		"explain nothing --from ../../examples/crash-loop.json -n other", "history agent --from testdata/env.yaml --undo 0",
 	}
 	for _, file := range cases.Some(examples, len(examples)) {
 		name := nameIn(t, file)
@@ -70,7 +70,7 @@ func TestShownName(t *testing.T) {
 				return both.String()
 			}
 			was, is := print("kubectl-ds"), print(as.file)
-			if want := strings.NewReplacer("kubectl ds", as.shown, "script for kubectl-ds", "script for "+as.file).Replace(was); is != want {
+			if want := strings.ReplaceAll(was, "kubectl ds", as.shown); is != want {
 				t.Errorf("%s %s: %s\nwant %s", as.file, line, is, want)
 			}
 			shown += strings.Count(was, "kubectl ds")

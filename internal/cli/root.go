@@ -61,14 +61,17 @@ func newRoot(called program, in io.Reader, out, errs io.Writer) *cobra.Command {
 	root.SetIn(in)
 	root.SetOut(out)
 	root.SetErr(errs)
-	root.CompletionOptions.HiddenDefaultCmd = false
+	root.CompletionOptions.DisableDefaultCmd = true // it is newCompletion
 	root.SetFlagErrorFunc(flagError)
 	c.config.Add(root.PersistentFlags())
 	addLogFlag(root)
 	root.AddGroup(&cobra.Group{ID: "inspect", Title: "Inspect:"}, &cobra.Group{ID: "other", Title: "Other:"})
 	root.SetHelpCommandGroupID("other")
-	root.SetCompletionCommandGroupID("other")
-	root.AddCommand(newExplain(c), newPlan(c), newHistory(c), newSnapshot(c), newVersion(c), newOptions())
+	root.AddCommand(newExplain(c), newPlan(c), newHistory(c), newSnapshot(c), newCompletion(c), newVersion(c), newOptions())
+	c.completeFlags(root, root.PersistentFlags())
+	for _, cmd := range root.Commands() {
+		c.completeFlags(cmd, cmd.Flags())
+	}
 	for name, words := range ownWords {
 		root.PersistentFlags().Lookup(name).Usage = words
 	}
@@ -120,7 +123,7 @@ func (goFlag) Type() string { return "level" }
 
 func newOptions() *cobra.Command {
 	return &cobra.Command{
-		Use: "options", Short: "List the flags that every command takes", GroupID: "other", Args: cobra.NoArgs,
+		Use: "options", Short: "List the flags that every command takes", GroupID: "other", Args: cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := io.WriteString(cmd.OutOrStdout(), "Every command takes these flags of kubectl:\n\n"+flagTable(cmd.InheritedFlags()))
 			return err
@@ -148,7 +151,7 @@ func programVersion() string {
 
 func newVersion(c *common) *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "Print the version and the newest Kubernetes rules it knows", GroupID: "other", Args: cobra.NoArgs,
+		Use: "version", Short: "Print the version and the newest Kubernetes rules it knows", GroupID: "other", Args: cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(*cobra.Command, []string) error {
 			s := "kubectl-ds " + programVersion()
 			if commit != "" {

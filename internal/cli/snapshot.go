@@ -52,12 +52,7 @@ func newSnapshot(c *common) *cobra.Command {
 		Example: c.program.examples(`
 			kubectl ds snapshot -n kube-system node-agent > node-agent.json
 			kubectl ds explain node-agent --from node-agent.json`),
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
-			if len(args) > 0 {
-				return nil, cobra.ShellCompDirectiveNoFileComp
-			}
-			return c.completeNames(cmd, args, begun)
-		},
+		ValidArgsFunction: c.offers(oneName),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return writeSnapshot(cmd.Context(), in, args, showValues, fit)
 		},

@@ -38,6 +38,7 @@ var (
 func newScheme() *runtime.Scheme {
 	s := runtime.NewScheme()
 	metav1.AddToGroupVersion(s, schema.GroupVersion{Version: "v1"})
+	s.AddKnownTypes(metav1.SchemeGroupVersion, &metav1.PartialObjectMetadata{}, &metav1.PartialObjectMetadataList{})
 	for _, g := range known {
 		if err := g.add(s); err != nil {
 			panic(err) // two types of one name

@@ -219,7 +219,25 @@ func fieldsOf(o runtime.Object) fields.Set {
 
 func (s *apiServer) send(w http.ResponseWriter, r *http.Request, o runtime.Object) {
 	want, _, _ := strings.Cut(r.Header.Get("Accept"), ",")
+	want, as, _ := strings.Cut(want, ";as=")
+	if as == "PartialObjectMetadataList;g=meta.k8s.io;v=v1" {
+		o = metadataOf(o)
+	}
 	s.encode(w, http.StatusOK, want, o)
+}
+
+// metadataOf returns a list with nothing of its objects but their metadata.
+func metadataOf(list runtime.Object) *metav1.PartialObjectMetadataList {
+	from := list.(metav1.ListInterface)
+	out := &metav1.PartialObjectMetadataList{ListMeta: metav1.ListMeta{Continue: from.GetContinue(), ResourceVersion: from.GetResourceVersion()}}
+	out.SetGroupVersionKind(metav1.SchemeGroupVersion.WithKind("PartialObjectMetadataList"))
+	_ = meta.EachListItem(list, func(o runtime.Object) error {
+		is := meta.AsPartialObjectMetadata(o.(metav1.Object))
+		is.SetGroupVersionKind(metav1.SchemeGroupVersion.WithKind("PartialObjectMetadata"))
+		out.Items = append(out.Items, *is)
+		return nil
+	})
+	return out
 }
 
 func (s *apiServer) encode(w http.ResponseWriter, code int, contentType string, o runtime.Object) {

@@ -215,21 +215,6 @@ func (c *Cluster) ReadFor(ctx context.Context, ds *appsv1.DaemonSet) (*snapshot.
 	return c.assemble(ds, read, version, at.Time, nil)
 }
 
-// Names returns the names of the namespace's DaemonSets, sorted, each once; of
-// all namespaces when it is empty.
-func (c *Cluster) Names(ctx context.Context, namespace string) ([]string, error) {
-	all, err := c.daemonSets(silent(ctx), Filter{Namespace: namespace})
-	if err != nil {
-		return nil, err
-	}
-	names := make([]string, len(all))
-	for i := range all {
-		names[i] = all[i].Name
-	}
-	slices.Sort(names)
-	return slices.Compact(names), nil
-}
-
 // silent returns a context in which client-go logs nothing: what went wrong is
 // told once, by an error or a Gap.
 func silent(ctx context.Context) context.Context { return klog.NewContext(ctx, klog.Logger{}) }
@@ -316,9 +301,13 @@ func (c *Cluster) daemonSet(ctx context.Context, ref Ref) (*appsv1.DaemonSet, ti
 // changes nothing.
 func (c *Cluster) notFound(ctx context.Context, ref Ref) error {
 	e := &NotFoundError{Ref: ref}
-	names, err := c.Names(ctx, ref.Namespace)
-	if err == nil {
-		e.Near = snapshot.Near(ref.Name, names)
+	if all, err := c.daemonSets(ctx, Filter{Namespace: ref.Namespace}); err == nil {
+		var names []string
+		for i := range all {
+			names = append(names, all[i].Name)
+		}
+		slices.Sort(names)
+		e.Near = snapshot.Near(ref.Name, slices.Compact(names))
 	}
 	elsewhere, err := c.api.DaemonSets(metav1.NamespaceAll).List(ctx, metav1.ListOptions{
 		FieldSelector: fields.OneTermEqualSelector("metadata.name", ref.Name).String(), Limit: pageSize,

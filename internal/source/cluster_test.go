@@ -664,9 +664,10 @@ func TestUnreachable(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, ask := range map[string]func() error{
-		"Read":    func() error { _, err := c.Read(background, agent); return err },
-		"ReadAll": func() error { _, err := c.ReadAll(background, Filter{}); return err },
-		"Names":   func() error { _, err := c.Names(background, ""); return err },
+		"Read":       func() error { _, err := c.Read(background, agent); return err },
+		"ReadAll":    func() error { _, err := c.ReadAll(background, Filter{}); return err },
+		"DaemonSets": func() error { _, err := c.DaemonSets(background, ""); return err },
+		"Nodes":      func() error { _, err := c.Nodes(background); return err },
 	} {
 		err := ask()
 		e := (*UnreachableError)(nil)

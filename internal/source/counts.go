@@ -136,7 +136,8 @@ func sound(o metav1.Object) error {
 // ofCluster reports whether an object is of a kind that has no namespace.
 func ofCluster(o metav1.Object) bool {
 	switch o.(type) {
-	case *corev1.Node, *corev1.Namespace, *corev1.PersistentVolume, *storagev1.CSINode, *schedulingv1.PriorityClass, *nodev1.RuntimeClass,
+	case *metav1.PartialObjectMetadata, // of which none but these is asked for
+		*corev1.Node, *corev1.Namespace, *corev1.PersistentVolume, *storagev1.CSINode, *schedulingv1.PriorityClass, *nodev1.RuntimeClass,
 		*admissionv1.ValidatingWebhookConfiguration, *admissionv1.MutatingWebhookConfiguration,
 		*admissionv1.ValidatingAdmissionPolicy, *admissionv1.ValidatingAdmissionPolicyBinding, *admissionv1.MutatingAdmissionPolicy, *admissionv1.MutatingAdmissionPolicyBinding:
 		return true

@@ -226,12 +226,8 @@ func noDaemonSet(kinds map[string]int) error {
 // each: files that were passed over, objects that stand there twice.
 func (d *Dump) Notes() []string { return slices.Clone(d.notes) }
 
-// Names returns the names of the namespace's DaemonSets, sorted, each once; of
+// names returns the names of the namespace's DaemonSets, sorted, each once; of
 // all namespaces when it is empty.
-func (d *Dump) Names(_ context.Context, namespace string) ([]string, error) {
-	return d.names(namespace), nil
-}
-
 func (d *Dump) names(namespace string) []string {
 	var names []string
 	for _, r := range d.refs() {

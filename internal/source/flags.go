@@ -3,11 +3,14 @@ package source
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
 // Flags are kubectl's own flags of which cluster to ask, and as whom.
@@ -64,6 +67,29 @@ func (f *Flags) Config(master string) (*rest.Config, error) {
 	}
 	o := &f.overrides
 	return restConfig(loader, chosen{o.CurrentContext, o.Context.Cluster, o.Context.AuthInfo, cmp.Or(o.ClusterInfo.Server, master)})
+}
+
+// Contexts returns the names of the contexts in the kubeconfig, sorted; Clusters and Users
+// those of its clusters and users.
+func (f *Flags) Contexts() []string { return slices.Sorted(maps.Keys(f.kubeconfigRead().Contexts)) }
+
+// Clusters: see Contexts.
+func (f *Flags) Clusters() []string { return slices.Sorted(maps.Keys(f.kubeconfigRead().Clusters)) }
+
+// Users: see Contexts.
+func (f *Flags) Users() []string { return slices.Sorted(maps.Keys(f.kubeconfigRead().AuthInfos)) }
+
+// kubeconfigRead returns what the kubeconfig holds; nothing if it cannot be read.
+func (f *Flags) kubeconfigRead() clientcmdapi.Config {
+	loader, err := f.loader()
+	if err != nil {
+		return clientcmdapi.Config{}
+	}
+	raw, err := loader.RawConfig()
+	if err != nil {
+		return clientcmdapi.Config{}
+	}
+	return raw
 }
 
 func (f *Flags) loader() (clientcmd.ClientConfig, error) {

@@ -10,9 +10,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/yaml"
 
@@ -23,7 +25,10 @@ import (
 type reader interface {
 	Read(context.Context, Ref) (*snapshot.Snapshot, error)
 	ReadAll(context.Context, Filter) ([]*snapshot.Snapshot, error)
-	Names(context.Context, string) ([]string, error)
+	DaemonSets(context.Context, string) ([]appsv1.DaemonSet, error)
+	Nodes(context.Context) ([]Labeled, error)
+	Namespaces(context.Context) ([]string, error)
+	Revisions(context.Context, Ref) ([]appsv1.ControllerRevision, time.Time, error)
 	AddOtherPods(context.Context, []*snapshot.Snapshot, []string) ([]*snapshot.Snapshot, error)
 	AddAdmission(context.Context, ...Creation) ([]*snapshot.Snapshot, error)
 	AddVolumes(ctx context.Context, s *snapshot.Snapshot, claims, nodes []string) (*snapshot.Snapshot, error)
@@ -526,22 +531,6 @@ func TestOrderOfNamespaces(t *testing.T) {
 		}
 		if want := []string{"a", "a-b", "b"}; !slices.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", source.name, got, want)
-		}
-	}
-}
-
-func TestNames(t *testing.T) {
-	w := parseWorld(t, "ds b\nds a\nds c ns=default\nds a ns=default\nnode n1")
-	for _, tt := range []struct{ namespace, want, why string }{
-		{"kube-system", "a b", "of one namespace, sorted"},
-		{"", "a b c", "of all, each once"},
-		{"none", "", "none"},
-	} {
-		for _, source := range sources {
-			got, err := source.open(t, w).Names(background, tt.namespace)
-			if err != nil || strings.Join(got, " ") != tt.want {
-				t.Errorf("%s, %s: %v, %v", tt.why, source.name, got, err)
-			}
 		}
 	}
 }

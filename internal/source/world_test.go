@@ -18,7 +18,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/kubernetes/scheme"
 )
 
 // noon is when every test world was last written to.
@@ -324,7 +323,7 @@ func forAdmission(kind string, meta metav1.ObjectMeta, has map[string]string) ru
 // typed returns a copy of o that says what it is.
 func typed(o runtime.Object) runtime.Object {
 	o = o.DeepCopyObject()
-	kinds, _, err := scheme.Scheme.ObjectKinds(o)
+	kinds, _, err := apiScheme.ObjectKinds(o)
 	if err != nil {
 		panic(err)
 	}

@@ -15,13 +15,14 @@ import (
 // spelledName are the functions with the name of the program in a text, each with why it
 // may stand there: the program may have another name.
 var spelledName = map[string]string{
-	"view/sheet.go own":           "the name of who passes none",
-	"cli/root.go newRoot":         "examples, in which the name is replaced",
-	"cli/explain.go newExplain":   "examples, in which the name is replaced",
-	"cli/plan.go newPlan":         "examples, in which the name is replaced",
-	"cli/history.go newHistory":   "examples, in which the name is replaced",
-	"cli/snapshot.go newSnapshot": "examples, in which the name is replaced",
-	"cli/program.go examples":     "which replaces it",
+	"view/sheet.go own":                     "the name of who passes none",
+	"cli/root.go newRoot":                   "examples, in which the name is replaced",
+	"cli/explain.go newExplain":             "examples, in which the name is replaced",
+	"cli/plan.go newPlan":                   "examples, in which the name is replaced",
+	"cli/completionscript.go newCompletion": "examples, in which the name is replaced",
+	"cli/history.go newHistory":             "examples, in which the name is replaced",
+	"cli/snapshot.go newSnapshot":           "examples, in which the name is replaced",
+	"cli/program.go examples":               "which replaces it",
 }
 
 // TestNameIsPassed: no text that is printed spells "kubectl ds": it follows the name by

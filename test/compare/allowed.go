@@ -14,4 +14,8 @@ var allowed = []difference{
 		was: `this version of kubectl ds does not know`, is: "this version of the plugin does not know",
 		why: "the plugin may have another name, and a Markdown page does not know which",
 	},
+	{
+		was: `version of kubectl\n( *)ds does not know`, is: "version of the\n${1}plugin does not know",
+		why: "so do its words where the line breaks",
+	},
 }

@@ -1,0 +1,496 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/internal/view"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/hide"
+	"github.com/kubectl-ds/kubectl-ds/pkg/template"
+)
+
+var (
+	errNotAsked = errors.New("standard input is not read while somebody types")
+	errNotOne   = errors.New("the command line does not name one DaemonSet")
+)
+
+// fileFlags are the flags that take a file, with the ends of its name; without them any
+// file.
+var fileFlags = map[string][]string{
+	"filename": {"yaml", "yml", "json"}, "from": {"yaml", "yml", "json"},
+	"kubeconfig": nil, "certificate-authority": nil, "client-certificate": nil, "client-key": nil,
+}
+
+// directoryFlags are those that take a directory.
+var directoryFlags = []string{"kustomize", "cache-dir"}
+
+// flagChoices find the values of flags, by name: the same in every command.
+var flagChoices = map[string]finder{
+	"context":   kubeconfigChoices((*source.Flags).Contexts),
+	"cluster":   kubeconfigChoices((*source.Flags).Clusters),
+	"user":      kubeconfigChoices((*source.Flags).Users),
+	"namespace": namespaceChoices,
+
+	"output":             outputChoices,
+	"color":              fixed("auto", "always", "never"),
+	"kubernetes-version": fixed(versions()...),
+	"strategy":           fixed(string(appsv1.RollingUpdateDaemonSetStrategyType), string(appsv1.OnDeleteDaemonSetStrategyType)),
+	"fail-on":            conditionChoices,
+	"selector":           selectorChoices,
+
+	"node": nodesChoices, "cordon": nodesChoices, "uncordon": nodesChoices, "node-down": nodesChoices, "remove-nodes": nodesChoices,
+	"taint": taintChoices, "label": labelChoices,
+	"like": nodeChoices, "group-by": labelKeyChoices, "node-selector": nodeSelectorChoices, "toleration": tolerationChoices,
+
+	"image":       imageChoices,
+	"to-revision": rollbackChoices, "undo": rollbackChoices,
+	"revision": revisionChoices, "diff": diffChoices,
+}
+
+// versions are the minors whose rules are known, the newest first.
+func versions() []string {
+	var known []string
+	var minor int
+	_, _ = fmt.Sscanf(daemonset.Newest, "v1.%d", &minor)
+	for ; minor > 0; minor-- {
+		v := fmt.Sprintf("v1.%d", minor)
+		if _, err := daemonset.ForVersion(v); err != nil {
+			break
+		}
+		known = append(known, v)
+	}
+	return known
+}
+
+func kubeconfigChoices(names func(*source.Flags) []string) finder {
+	return func(_ context.Context, t *typing) (choices, error) {
+		return choices{words: plainChoices(names(t.config)...)}, nil
+	}
+}
+
+func namespaceChoices(ctx context.Context, t *typing) (choices, error) {
+	r, _, err := t.ask(ctx)
+	if err != nil {
+		return choices{}, err
+	}
+	names, err := r.Namespaces(ctx)
+	return choices{words: plainChoices(names...)}, err
+}
+
+// outputChoices are what -o takes; behind a = goes a template or a file.
+func outputChoices(_ context.Context, t *typing) (choices, error) {
+	all := choices{ordered: true}
+	for _, form := range strings.Split(formats, "|") {
+		form, _, more := strings.Cut(form, "…")
+		all.words = append(all.words, choice{word: form})
+		all.open = all.open || more && t.begun != "" && strings.HasPrefix(form, t.begun)
+	}
+	return all, nil
+}
+
+// conditionChoices are the conditions of --fail-on, which commas separate.
+func conditionChoices(_ context.Context, t *typing) (choices, error) {
+	before, _ := listed(t.begun)
+	all := choices{open: true, ordered: true} // a number or a comma follows
+	for _, c := range conditions {
+		word := strings.TrimSuffix(c[0], "N")
+		if slices.ContainsFunc(strings.Split(before, ","), func(named string) bool { return strings.HasPrefix(named, word) }) {
+			continue
+		}
+		all.words = append(all.words, choice{word: before + word, about: c[1], safe: true})
+	}
+	return all, nil
+}
+
+// listed splits a list with commas into what stands before its last element, with the
+// comma, and that element.
+func listed(begun string) (before, last string) {
+	i := strings.LastIndex(begun, ",") + 1
+	return begun[:i], begun[i:]
+}
+
+// nameChoices are the DaemonSets: by name, or as NAMESPACE/NAME or ds/NAME where that was
+// begun. Where the current namespace has none, they are those of all namespaces.
+func nameChoices(ctx context.Context, t *typing) (choices, error) {
+	r, namespace, err := t.ask(ctx)
+	if err != nil {
+		return choices{}, err
+	}
+	asked, before := t.config.Namespace(), ""
+	if first, _, found := strings.Cut(t.begun, "/"); found {
+		before = first + "/"
+		if !slices.Contains(kinds, strings.ToLower(first)) {
+			if asked != "" && asked != first {
+				return choices{}, nil
+			}
+			namespace = first
+		}
+	}
+	found, err := r.DaemonSets(ctx, namespace)
+	if err != nil {
+		return choices{}, err
+	}
+	var all choices
+	add := func(word, about string) {
+		if strings.HasPrefix(word, t.begun) && !slices.Contains(t.args, word) {
+			all.words = append(all.words, choice{word: word, about: about})
+		}
+	}
+	of := map[string]int{}
+	for i := range found {
+		of[found[i].Name]++
+	}
+	for i := range found {
+		ds := &found[i]
+		if of[ds.Name] == 1 {
+			add(before+ds.Name, view.DaemonSetChoice(&ds.Status))
+			continue
+		}
+		add(before+ds.Name, view.NamespacesChoice(of[ds.Name])) // files, of which none was named
+		if before == "" {
+			add(ds.Namespace+"/"+ds.Name, view.DaemonSetChoice(&ds.Status))
+		}
+	}
+	if len(all.words) > 0 || before != "" || asked != "" || namespace == "" {
+		return all, nil
+	}
+	if found, err = r.DaemonSets(ctx, ""); err != nil {
+		return choices{}, err
+	}
+	for i := range found {
+		add(found[i].Namespace+"/"+found[i].Name, view.DaemonSetChoice(&found[i].Status))
+	}
+	return all, nil
+}
+
+// oneName are those of a command that takes one DaemonSet.
+func oneName(ctx context.Context, t *typing) (choices, error) {
+	if len(t.args) > 0 {
+		return choices{}, nil
+	}
+	return nameChoices(ctx, t)
+}
+
+// selectorChoices are the labels of the DaemonSets, as KEY=VALUE, which commas separate.
+func selectorChoices(ctx context.Context, t *typing) (choices, error) {
+	r, namespace, err := t.ask(ctx)
+	if err != nil {
+		return choices{}, err
+	}
+	if t.flags.Changed("all-namespaces") {
+		namespace = ""
+	}
+	found, err := r.DaemonSets(ctx, namespace)
+	before, _ := listed(t.begun)
+	var all choices
+	for i := range found {
+		for k, v := range found[i].Labels {
+			all.words = append(all.words, choice{word: before + k + "=" + v})
+		}
+	}
+	return all, err
+}
+
+// the returns the DaemonSet that the command line names, and who knows it.
+func (t *typing) the(ctx context.Context) (reader, source.Ref, error) {
+	refs, err := t.program.names(t.args, t.config.Namespace())
+	if err != nil || len(refs) != 1 {
+		return nil, source.Ref{}, errNotOne
+	}
+	r, namespace, err := t.ask(ctx)
+	return r, within(namespace, refs)[0], err
+}
+
+// daemonSet returns the DaemonSet that the command line names.
+func (t *typing) daemonSet(ctx context.Context) (*appsv1.DaemonSet, error) {
+	r, ref, err := t.the(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all, err := r.DaemonSets(ctx, ref.Namespace)
+	for i := range all {
+		if all[i].Name == ref.Name {
+			return &all[i], nil
+		}
+	}
+	return nil, errNotOne
+}
+
+// imageChoices are the containers, as CONTAINER=, and behind that the image that it has,
+// once whole and once without its tag.
+func imageChoices(ctx context.Context, t *typing) (choices, error) {
+	ds, err := t.daemonSet(ctx)
+	if err != nil {
+		return choices{}, err
+	}
+	all := choices{open: true}
+	spec := &ds.Spec.Template.Spec
+	for _, c := range slices.Concat(spec.Containers, spec.InitContainers) {
+		if !strings.Contains(t.begun, "=") {
+			all.words = append(all.words, choice{word: c.Name + "=", about: c.Image})
+			continue
+		}
+		all.words = append(all.words, choice{word: c.Name + "=" + untagged(c.Image) + ":"}, choice{word: c.Name + "=" + c.Image})
+	}
+	return all, nil
+}
+
+// untagged returns an image without its tag and digest.
+func untagged(image string) string {
+	image, _, _ = strings.Cut(image, "@")
+	if i := strings.LastIndex(image, ":"); i > strings.LastIndex(image, "/") {
+		image = image[:i]
+	}
+	return image
+}
+
+// revisionsOf are the revisions of the DaemonSet that the command line names, the latest
+// first, each behind what was typed before it.
+func (t *typing) revisionsOf(ctx context.Context, before string, more ...choice) (choices, error) {
+	r, ref, err := t.the(ctx)
+	if err != nil {
+		return choices{}, err
+	}
+	found, at, err := r.Revisions(ctx, ref)
+	all := choices{ordered: true}
+	for i := range found {
+		o := &found[i]
+		old := at.Sub(o.CreationTimestamp.Time)
+		if o.CreationTimestamp.IsZero() {
+			old = -1
+		}
+		cause := o.Annotations["kubernetes.io/change-cause"]
+		if hide.MayHoldValues("kubernetes.io/change-cause", cause) {
+			cause = ""
+		}
+		all.words = append(all.words, choice{word: before + strconv.FormatInt(o.Revision, 10), about: view.RevisionChoice(old, cause, imagesOf(o))})
+	}
+	for _, w := range more {
+		w.word = before + w.word
+		all.words = append(all.words, w)
+	}
+	return all, err
+}
+
+// imagesOf returns the images of the containers in a revision.
+func imagesOf(r *appsv1.ControllerRevision) []string {
+	stored, err := template.Stored(r.Data.Raw)
+	if err != nil {
+		return nil
+	}
+	spec, _ := stored["spec"].(map[string]any)
+	list, _ := spec["containers"].([]any)
+	var images []string
+	for _, c := range list {
+		container, _ := c.(map[string]any)
+		if image, ok := container["image"].(string); ok {
+			images = append(images, image)
+		}
+	}
+	return images
+}
+
+func rollbackChoices(ctx context.Context, t *typing) (choices, error) {
+	return t.revisionsOf(ctx, "", choice{word: "0", about: view.PreviousChoice})
+}
+
+func revisionChoices(ctx context.Context, t *typing) (choices, error) {
+	return t.revisionsOf(ctx, "", choice{word: "live", about: view.LiveChoice})
+}
+
+// diffChoices are the first revision, behind which a comma may follow, or the second one.
+func diffChoices(ctx context.Context, t *typing) (choices, error) {
+	before, _ := listed(t.begun)
+	all, err := t.revisionsOf(ctx, before, choice{word: "live", about: view.LiveChoice})
+	all.open = before == ""
+	all.words = slices.DeleteFunc(all.words, func(w choice) bool { return before != "" && w.word == before+strings.TrimSuffix(before, ",") })
+	return all, err
+}
+
+// nodeLabels returns the values of each label of the nodes.
+func nodeLabels(nodes []source.Labeled) map[string]map[string]int {
+	values := map[string]map[string]int{}
+	for _, n := range nodes {
+		for k, v := range n.Labels {
+			if values[k] == nil {
+				values[k] = map[string]int{}
+			}
+			values[k][v]++
+		}
+	}
+	return values
+}
+
+func (t *typing) nodes(ctx context.Context) ([]source.Labeled, error) {
+	r, _, err := t.ask(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return r.Nodes(ctx)
+}
+
+// nodeChoices are the nodes.
+func nodeChoices(ctx context.Context, t *typing) (choices, error) {
+	nodes, err := t.nodes(ctx)
+	var all choices
+	for _, n := range nodes {
+		all.words = append(all.words, choice{word: n.Name})
+	}
+	return all, err
+}
+
+// nodesChoices are NODES: names, which commas separate, with patterns for many of one
+// prefix; or labels of nodes.
+func nodesChoices(ctx context.Context, t *typing) (choices, error) {
+	nodes, err := t.nodes(ctx)
+	if err != nil {
+		return choices{}, err
+	}
+	return nodesIn(nodes, t.begun), nil
+}
+
+func nodesIn(nodes []source.Labeled, begun string) choices {
+	if strings.Contains(begun, "=") {
+		return valuesIn(nodes, "", begun)
+	}
+	before, last := listed(begun)
+	taken := strings.Split(before, ",")
+	var all choices
+	for _, n := range nodes {
+		if strings.HasPrefix(n.Name, last) && !slices.Contains(taken, n.Name) {
+			all.words = append(all.words, choice{word: before + n.Name})
+		}
+	}
+	if len(all.words) == 0 && before == "" {
+		return valuesIn(nodes, "", begun)
+	}
+	for prefix, count := range groups(all.words) {
+		if len(prefix) > len(begun) && typable.MatchString(prefix) {
+			all.words = append(all.words, choice{word: prefix + "*", about: view.NodesChoice(count), safe: true})
+		}
+	}
+	return all
+}
+
+// groups counts the words that begin alike up to their last dash: nothing where these are
+// many, or few words.
+func groups(words []choice) map[string]int {
+	const most, least = 20, 3
+	count := map[string]int{}
+	for _, w := range words {
+		if i := strings.LastIndex(w.word, "-"); i > 0 {
+			count[w.word[:i+1]]++
+		}
+	}
+	maps.DeleteFunc(count, func(_ string, n int) bool { return n < least })
+	if len(count) > most {
+		return nil
+	}
+	return count
+}
+
+// valuesIn are the labels of nodes, as KEY=, and as KEY=VALUE behind the =; each behind what
+// was typed before it.
+func valuesIn(nodes []source.Labeled, before, begun string) choices {
+	key, _, behind := strings.Cut(begun, "=")
+	var all choices
+	for k, values := range nodeLabels(nodes) {
+		switch {
+		case !behind:
+			all.open = true
+			all.words = append(all.words, choice{word: before + k + "=", about: view.ValuesChoice(len(values))})
+		case k == key:
+			for v, n := range values {
+				all.words = append(all.words, choice{word: before + k + "=" + v, about: view.NodesChoice(n)})
+			}
+		}
+	}
+	return all
+}
+
+// labelKeyChoices are the labels of nodes, without a value.
+func labelKeyChoices(ctx context.Context, t *typing) (choices, error) {
+	nodes, err := t.nodes(ctx)
+	var all choices
+	for k, values := range nodeLabels(nodes) {
+		all.words = append(all.words, choice{word: k, about: view.ValuesChoice(len(values))})
+	}
+	return all, err
+}
+
+// nodeSelectorChoices are the labels of nodes, to be added.
+func nodeSelectorChoices(ctx context.Context, t *typing) (choices, error) {
+	nodes, err := t.nodes(ctx)
+	return valuesIn(nodes, "", t.begun), err
+}
+
+// labelChoices are NODES:KEY=VALUE.
+func labelChoices(ctx context.Context, t *typing) (choices, error) {
+	nodes, err := t.nodes(ctx)
+	if err != nil {
+		return choices{}, err
+	}
+	which, what, found := strings.Cut(t.begun, ":")
+	if !found {
+		all := nodesIn(nodes, t.begun)
+		all.open = true
+		return all, nil
+	}
+	return valuesIn(nodes, which+":", what), nil
+}
+
+// taintChoices are NODES:KEY=VALUE:EFFECT. Taints of nodes are not in their metadata: the keys
+// are those that Kubernetes sets itself.
+func taintChoices(ctx context.Context, t *typing) (choices, error) {
+	which, what, found := strings.Cut(t.begun, ":")
+	if found {
+		return taintsIn(which+":", what), nil
+	}
+	nodes, err := t.nodes(ctx)
+	all := nodesIn(nodes, t.begun)
+	all.open = true
+	return all, err
+}
+
+// tolerationChoices are KEY:EFFECT, and * for all taints.
+func tolerationChoices(_ context.Context, t *typing) (choices, error) {
+	all := taintsIn("", t.begun)
+	if t.begun == "" {
+		all.words = append(all.words, choice{word: "*", about: view.AllTaints, safe: true})
+	}
+	return all, nil
+}
+
+// taintsIn are the keys of taints, as KEY:, and the effects behind one.
+func taintsIn(before, begun string) choices {
+	keyValue, _, behind := strings.Cut(begun, ":")
+	var all choices
+	if behind {
+		for _, e := range effects {
+			all.words = append(all.words, choice{word: before + keyValue + ":" + string(e)})
+		}
+		return all
+	}
+	all.open = true
+	for _, k := range taintKeys {
+		all.words = append(all.words, choice{word: before + k + ":"})
+	}
+	return all
+}
+
+// taintKeys are the taints that Kubernetes itself sets, or a cloud provider or kubeadm as it
+// says.
+var taintKeys = []string{
+	corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable, corev1.TaintNodeUnschedulable, corev1.TaintNodeMemoryPressure, corev1.TaintNodeDiskPressure,
+	corev1.TaintNodePIDPressure, corev1.TaintNodeNetworkUnavailable, corev1.TaintNodeOutOfService, "node-role.kubernetes.io/control-plane",
+}
