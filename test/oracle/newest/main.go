@@ -1,7 +1,7 @@
 // Command newest looks for releases of Kubernetes that the oracle does not know, builds their DaemonSet controllers, runs
 // the oracle's tests with them, and writes a report in Markdown, which begins with a title.
 //
-//	newest [-known v1.36] [-minors 4] [-report FILE]
+//	newest [-known v1.36] [-minors 4] [-each 1] [-report FILE]
 //
 // The candidates are the releases of k8s.io/client-go, v0.X.Y for v1.X.Y: the module proxy lists those of
 // k8s.io/kubernetes late or never. Of each of the newest minors those are tried that are newer than the newest one in
@@ -32,6 +32,7 @@ func main() {
 	var o options
 	flag.StringVar(&o.known, "known", os.Getenv("KNOWN"), "take this version, v1.36 or v1.36.4, for the newest known one")
 	flag.IntVar(&o.minors, "minors", 4, "how many of the newest minors to look at")
+	flag.IntVar(&o.each, "each", 1, "how many new releases of a minor to compare, the newest first")
 	flag.StringVar(&o.report, "report", "", "write the report to this file, not to standard output")
 	flag.IntVar(&o.states, "states", 1500, "how many random states to compare of each release")
 	flag.IntVar(&o.traces, "traces", 60, "how many rollouts to follow of each release")
@@ -47,8 +48,8 @@ func main() {
 }
 
 type options struct {
-	known, report          string
-	minors, states, traces int
+	known, report                string
+	minors, each, states, traces int
 }
 
 // tries is how many releases of a minor are tried to be built.
@@ -79,7 +80,8 @@ func run(ctx context.Context, o options) (int, error) {
 	}
 	var all []finding
 	for _, candidates := range unknown(published, known, o.minors) {
-		for _, r := range candidates[:min(tries, len(candidates))] {
+		ran := 0
+		for _, r := range candidates[:min(max(tries, o.each), len(candidates))] {
 			f := build(ctx, dir, r, published)
 			if len(f.failed) == 0 {
 				say("running the oracle with %s", r)
@@ -88,7 +90,11 @@ func run(ctx context.Context, o options) (int, error) {
 			if ctx.Err() != nil {
 				return failed, ctx.Err()
 			}
-			if all = append(all, f); len(f.failed) == 0 {
+			all = append(all, f)
+			if len(f.failed) == 0 {
+				ran++
+			}
+			if ran == o.each {
 				break
 			}
 		}
