@@ -25,9 +25,9 @@ oracle-all: ## … of every version, with the numbers that docs/controller.md gi
 	cd test/oracle && ORACLE_VERSIONS=all ORACLE_STATES=10000 ORACLE_STATES_OTHERS=2000 ORACLE_TRACES=400 ORACLE_TRACES_OTHERS=80 \
 	  ORACLE_COVERAGE=../../coverage.md go test -count=1 -timeout 6h
 
-newest: ## releases of Kubernetes that the oracle does not know, beside the model, as bin/newest.md; KNOWN=v1.36 as the newest known one, MINORS=1 of the newest minor only
+newest: ## releases of Kubernetes that the oracle does not know, beside the model, as bin/newest.md; KNOWN=v1.36 as the newest known one, MINORS=1 of the newest minor only, EACH=2 releases of each
 	cd test/oracle && go build -o ../../bin/newest ./newest
-	cd test/oracle && ../../bin/newest -known "$(KNOWN)" -minors $(or $(MINORS),4) -report ../../bin/newest.md; status=$$?; [ $$status = 1 ] || cat ../../bin/newest.md; exit $$status
+	cd test/oracle && ../../bin/newest -known "$(KNOWN)" -minors $(or $(MINORS),4) -each $(or $(EACH),1) -report ../../bin/newest.md; status=$$?; [ $$status = 1 ] || cat ../../bin/newest.md; exit $$status
 
 oracle-coverage: ## which rules the states reach, in every version, as coverage.md
 	cd test/oracle && ORACLE_VERSIONS=all ORACLE_STATES=2000 ORACLE_STATES_OTHERS=2000 ORACLE_COVERAGE=../../coverage.md go test -count=1 -timeout 3h -run TestSync
@@ -55,7 +55,7 @@ e2e: ## the plugin against a real control plane, which is built once and kept in
 	cd test/e2e && go test -count=1 -v -timeout 45m -parallel $(or $(E2E_PARALLEL),5) ./...
 
 # The end-to-end tests that hold for a control plane of any version.
-OLD_TESTS = Stage|PlanComesTrue|Examples|ServerLacks|ServiceAccount|RightsAndRequests|Watch|KubectlApply|Verdicts|UndoPreview|HistoryCounts|Fit|AdmissionPasses|Forecasts
+OLD_TESTS = Stage|PlanComesTrue|Examples|ServerLacks|ServiceAccount|TimesOfWrites|RightsAndRequests|Watch|KubectlApply|Verdicts|UndoPreview|History|HistoryCounts|Fit|AdmissionPasses|Forecasts
 old-clusters: ## the plugin against real control planes of v1.24 and v1.30, or of OLD_VERSIONS, each built once and kept in the cache; OLD_TESTS="PlanComesTrue" for some
 	test/cluster/build.sh >/dev/null
 	for version in $(or $(OLD_VERSIONS),v1.24 v1.30); do \

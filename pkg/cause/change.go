@@ -4,6 +4,8 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
 
 // Changed returns the newest time in what the status is computed from: nothing
@@ -23,7 +25,7 @@ func (cs *Causes) lastChange() time.Time {
 		}
 	}
 	see(cs.st.DaemonSet.CreationTimestamp.Time)
-	if t := Written(cs.st.DaemonSet, ""); t != nil {
+	if t := lastEntry(cs.st.DaemonSet, ""); t != nil {
 		see(*t)
 	}
 	minReady := time.Duration(cs.st.DaemonSet.Spec.MinReadySeconds) * time.Second
@@ -56,8 +58,17 @@ func (cs *Causes) lastChange() time.Time {
 
 // Written returns when a subresource of the DaemonSet was last written, by the
 // object's managed fields; the empty one is the object without its status. Nil
-// where they do not tell.
-func Written(ds *appsv1.DaemonSet, subresource string) *time.Time {
+// where they do not tell, as those of an API server before v1.25.
+func Written(st *daemonset.State, subresource string) *time.Time {
+	if !st.Snapshot.TellsWrites() {
+		return nil
+	}
+	return lastEntry(st.DaemonSet, subresource)
+}
+
+// lastEntry returns the newest time in the managed fields of a subresource: something
+// was written then, and perhaps later, too.
+func lastEntry(ds *appsv1.DaemonSet, subresource string) *time.Time {
 	var last *time.Time
 	for _, m := range ds.ManagedFields {
 		if m.Subresource == subresource && m.Time != nil && (last == nil || m.Time.After(*last)) {

@@ -137,14 +137,28 @@ func TestSettled(t *testing.T) {
 }
 
 func TestWritten(t *testing.T) {
-	ds := dstest.State("N").DaemonSet
-	ds.ManagedFields = []metav1.ManagedFieldsEntry{
+	entries := []metav1.ManagedFieldsEntry{
 		{Time: &metav1.Time{Time: at(2 * time.Hour)}}, {Time: &metav1.Time{Time: at(time.Hour)}}, {Time: &metav1.Time{Time: at(3 * time.Hour)}}, {},
 		{Subresource: "status", Time: &metav1.Time{Time: at(time.Minute)}},
 	}
-	for subresource, want := range map[string]*time.Time{"": since(time.Hour), "status": since(time.Minute), "scale": nil} {
-		if diff := cmp.Diff(want, cause.Written(ds, subresource)); diff != "" {
-			t.Errorf("Written of %q (-want +got):\n%s", subresource, diff)
+	for _, tt := range []struct {
+		version, subresource string
+		want                 *time.Time
+		why                  string
+	}{
+		{dstest.Newest, "", since(time.Hour), "the last of its entries"},
+		{dstest.Newest, "status", since(time.Minute), "of the subresource"},
+		{dstest.Newest, "scale", nil, "which has none"},
+		{"v1.25.0", "", since(time.Hour), "the first version whose times move with values"},
+		{"v1.24.17", "", nil, "before, they move when a field is added"},
+		{"v1.24.17", "status", nil, "so do those of the status"},
+	} {
+		st, found := find(t, dstest.State("N", dstest.Version(tt.version), dstest.DaemonSet(func(ds *appsv1.DaemonSet) { ds.ManagedFields = entries })))
+		if diff := cmp.Diff(tt.want, cause.Written(st, tt.subresource)); diff != "" {
+			t.Errorf("%s: Written of %q (-want +got):\n%s", tt.why, tt.subresource, diff)
+		}
+		if want := at(time.Hour); !found.Changed().Equal(want) {
+			t.Errorf("%s: changed %v, want %v: something was written then, whatever the version", tt.why, found.Changed(), want)
 		}
 	}
 }

@@ -26,7 +26,7 @@ func (cs *Causes) HoldsUp(next *daemonset.Step) daemonset.Reason {
 // up the status alone. Without events that cannot be told from creations that are refused.
 // Whether it had something to do is Owes.
 func (cs *Causes) Silent(next *daemonset.Step) bool {
-	written := Written(cs.st.DaemonSet, "status")
+	written := Written(cs.st, "status")
 	return written != nil && cs.at.Sub(*written) > Patience && cs.Settled() && cs.refusal == nil && cs.HoldsUp(next) == "" && !cs.s.Lacks(snapshot.Events)
 }
 

@@ -128,7 +128,7 @@ type Status struct {
 	// all seven numbers are equal; nil if `reported` or `computed` is
 	Agrees *bool `json:"agrees"`
 
-	// when the status was last written, by the object's managed fields; nil if they do not tell
+	// when the status was last written, by the object's managed fields; nil if they do not tell, as those of a server before v1.25
 	WrittenAt *time.Time `json:"writtenAt"`
 
 	// numbers that differ, in the order desired, current, ready, updated, available, unavailable, misscheduled

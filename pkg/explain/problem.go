@@ -56,7 +56,7 @@ func (g *given) onNodes() (found []cause.On) {
 
 // silence is that the controller does nothing.
 func (g *given) silence() *cause.Cause {
-	return &cause.Cause{Code: cause.ControllerSilent, Severity: cause.SeverityError, Since: cause.Written(g.st.DaemonSet, "status"), Facts: daemonset.Facts{}}
+	return &cause.Cause{Code: cause.ControllerSilent, Severity: cause.SeverityError, Since: cause.Written(g.st, "status"), Facts: daemonset.Facts{}}
 }
 
 // misscheduled is that a node which is not eligible has a pod.
@@ -186,7 +186,7 @@ func (g *given) ofDaemonSet(s *Status) (found []cause.On) {
 		add(Deleting, cause.SeverityInfo, timeOf(t.Time), f)
 	}
 	if g.st.NotObserved() {
-		severity, since := cause.SeverityWarning, cause.Written(ds, "")
+		severity, since := cause.SeverityWarning, cause.Written(g.st, "")
 		if since != nil && g.st.At.Sub(*since) > cause.Patience {
 			severity = cause.SeverityError
 		}

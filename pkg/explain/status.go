@@ -11,7 +11,7 @@ import (
 
 // status compares the reported numbers with the computed ones.
 func (g *given) status() Status {
-	s := Status{WrittenAt: cause.Written(g.st.DaemonSet, "status"), Differences: []Difference{}}
+	s := Status{WrittenAt: cause.Written(g.st, "status"), Differences: []Difference{}}
 	reported := daemonset.Reported(g.st.DaemonSet)
 	computed, ok := g.st.Counts()
 	if g.st.StatusRead {

@@ -34,7 +34,7 @@ func Make(st *daemonset.State, o Options) (*History, error) {
 	rows, renumbered := g.compared(rows, ofPods, taken)
 	h := &History{
 		Header: header(st), Revisions: rows, CurrentSince: numbers.currentSince(taken), Renumbered: renumbered,
-		Limit: daemonset.HistoryLimit(st.DaemonSet), Next: next, Managers: managers(st.DaemonSet),
+		Limit: daemonset.HistoryLimit(st.DaemonSet), Next: next, Managers: managers(st.DaemonSet, g.s.TellsWrites()),
 	}
 	h.Uncut = g.uncut(h)
 	h.Notes = g.notes(h, numbers, taken)

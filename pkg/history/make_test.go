@@ -22,6 +22,11 @@ func limit(n int32) dstest.Option {
 	return dstest.Edit(func(s *snapshot.Snapshot) { s.DaemonSet.Spec.RevisionHistoryLimit = &n })
 }
 
+// served says which version the API server is of.
+func served(version string) dstest.Option {
+	return dstest.Edit(func(s *snapshot.Snapshot) { s.KubernetesVersion = version })
+}
+
 // numbered says when a revision got its number, by its managed fields.
 func numbered(name string, at time.Time) dstest.Option {
 	return numberedBy(name, controllerManager, at)
@@ -87,6 +92,15 @@ func TestNotes(t *testing.T) {
 			`TakenUpAgain 3a {"after":"2026-02-28T12:02:00Z","told":"ManagedFields","was":1}`,
 			`MissingNumbers {"numbers":["1"],"why":"TakenUpAgain"}`,
 		}, "the managed fields tell when"},
+		{"3=a@1+1 2=b@2+2 a", nil, []string{`MissingNumbers {"numbers":["1"],"why":"Unknown"}`}, "the managed fields tell that its number is its first"},
+		{"3=a'@1+1 2=b'@2+2 a", []dstest.Option{served("v1.24.17")}, []string{
+			`TakenUpAgain 3a {"after":"2026-02-28T12:02:00Z","told":"Order","was":1}`,
+			`MissingNumbers {"numbers":["1"],"why":"TakenUpAgain"}`,
+		}, "those of a server before v1.25 tell nothing about values: the order does"},
+		{"1=a' 3=b'@2+9 b", []dstest.Option{served("v1.24.17")}, []string{`MissingNumbers {"numbers":["2"],"why":"Unknown"}`}, "nor that a later time is a number's, and not an adoption's"},
+		{"1=a' 3=b'@2+9 b", []dstest.Option{served("v1.25.0")}, []string{
+			`TakenUpAgain 3b {"told":"ManagedFields","was":2}`, `MissingNumbers {"numbers":["2"],"why":"TakenUpAgain"}`,
+		}, "those of v1.25 do"},
 		{"5=a@1 4=b@2 b", nil, []string{
 			`NumberRaised 4b {"from":4,"to":6}`,
 			`TakenUpAgain 5a {"after":"2026-02-28T12:02:00Z","told":"Order","was":0}`,
@@ -259,6 +273,7 @@ func TestCurrentSince(t *testing.T) {
 		{"1=a 4=b@2 5=c@3 c", nil, nil, "it may have been 2 or 3 before: kubectl leaves out the managed fields"},
 		{"1=a 4=b@2+8 5=c@3+9 c", nil, minute(9), "with them"},
 		{"1=a 4=b@4 5=c@5+5 c", nil, minute(5), "a number is missing, but this one is as old as it is"},
+		{"1=a' 4=b'@4 5=c'@5+5 c", []dstest.Option{served("v1.24.17")}, nil, "which those of a server before v1.25 do not tell"},
 		{"1=a 4=b@2 5=c@3 b", nil, nil, "nor where an older one is current until the next sync"},
 		{"4=b 5=c c", []dstest.Option{limit(1)}, nil, "nor where clean-up explains what is missing: both may have been taken up again"},
 		{"1=a 2=b c", nil, nil, "none is current"},

@@ -47,7 +47,7 @@ func (g *given) numbersOf(rows []Revision, released []string) *numbers {
 		out.used[row.number] = true
 		fields := g.objects[row.Name].ManagedFields
 		row.restored = slices.ContainsFunc(fields, func(m metav1.ManagedFieldsEntry) bool { return !isController(m) })
-		if i := slices.IndexFunc(fields, func(m metav1.ManagedFieldsEntry) bool { return isController(m) && m.Time != nil }); i >= 0 {
+		if i := slices.IndexFunc(fields, func(m metav1.ManagedFieldsEntry) bool { return isController(m) && m.Time != nil }); i >= 0 && g.s.TellsWrites() {
 			row.given = fields[i].Time.UTC()
 		}
 		row.created = timeOf(row.CreatedAt)

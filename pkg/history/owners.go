@@ -101,15 +101,16 @@ func (p paths) add(path template.Path, fields map[string]any) {
 	}
 }
 
-// managers returns who wrote the DaemonSet, the last first.
-func managers(ds *appsv1.DaemonSet) []Manager {
+// managers returns who wrote the DaemonSet, the last first, with the times of their
+// entries if they tell it.
+func managers(ds *appsv1.DaemonSet, tells bool) []Manager {
 	out := []Manager{}
 	for _, m := range ds.ManagedFields {
 		if m.Subresource != "" {
 			continue
 		}
 		one := Manager{Manager: m.Manager, Operation: string(m.Operation), Template: pathsOf(m.FieldsV1).ways[template.At.String()]}
-		if m.Time != nil {
+		if m.Time != nil && tells {
 			t := m.Time.UTC()
 			one.Time = &t
 		}

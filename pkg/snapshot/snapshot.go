@@ -19,6 +19,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/util/version"
 )
 
 // APIVersion is the version of every document that kubectl ds writes.
@@ -311,6 +312,14 @@ func (s *Snapshot) At(now time.Time) *Snapshot {
 	c := *s
 	c.TakenAt = now
 	return &c
+}
+
+// TellsWrites reports whether the time of an entry of managed fields is when its manager last
+// wrote any of these fields. Before v1.25 the API server moves it only when a field is added
+// to the entry, and not with a value (#110058). An unknown version is the newest.
+func (s *Snapshot) TellsWrites() bool {
+	v, err := version.ParseGeneric(s.KubernetesVersion)
+	return err != nil || v.AtLeast(version.MajorMinor(1, 25))
 }
 
 // Under returns a copy of the Snapshot with the rules of another version.

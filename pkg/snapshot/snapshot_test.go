@@ -84,3 +84,21 @@ func TestDecodeWhatIsOlder(t *testing.T) {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
 }
+
+func TestTellsWrites(t *testing.T) {
+	for _, tt := range []struct {
+		version string
+		want    bool
+		why     string
+	}{
+		{"v1.24.17", false, "the last that keeps the time when a value changes"},
+		{"v1.25.0", true, "the first that does not"},
+		{"v1.24.17-eks-1234567", false, "of a distribution"},
+		{"v1.37.1", true, "the newest"},
+		{"", true, "unknown: the newest"},
+	} {
+		if got := (&Snapshot{KubernetesVersion: tt.version}).TellsWrites(); got != tt.want {
+			t.Errorf("%s: %q: got %t", tt.why, tt.version, got)
+		}
+	}
+}

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -145,6 +146,63 @@ func TestServiceAccount(t *testing.T) {
 	} {
 		t.Run(ask, func(t *testing.T) { lacking(t, c, config, ask, gaps) })
 	}
+}
+
+// TestTimesOfWrites: the managed fields of a server before v1.25 keep the time at which a field was added, so that nothing
+// is said by them of when a revision got its number, or of who wrote last. That of two revisions the older one has the
+// higher number is told by their order.
+func TestTimesOfWrites(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	c := newStage(t, stage.Options{})
+	must(t, c.AddNodes(ctx, stage.Nodes(2, "node-%02d")...))
+	ds := stage.NewDaemonSet("kube-system", "node-agent", "acme/node-agent:1")
+	must(t, c.Create(ctx, ds))
+	must(t, c.WaitRollout(ctx, ds.Namespace, ds.Name))
+	created := revisions(t, c, ds)[0].CreationTimestamp
+	for _, image := range []string{"acme/node-agent:2", "acme/node-agent:1"} {
+		must(t, c.WaitFor(ctx, "the next seconds, in which API times are given", func(context.Context) (bool, error) {
+			return time.Since(created.Time) > 2*time.Second, nil
+		}))
+		must(t, c.SetImage(ctx, ds.Namespace, ds.Name, image))
+		must(t, c.WaitRollout(ctx, ds.Namespace, ds.Name))
+		created = revisions(t, c, ds)[0].CreationTimestamp
+	}
+	var h struct {
+		CurrentSince *time.Time
+		Managers     []struct{ Time *time.Time }
+		Notes        []struct {
+			Code  string
+			Facts map[string]any
+		}
+	}
+	must(t, json.Unmarshal([]byte(answer(t, c, stage.Reader, "ds", "history", "-n", ds.Namespace, ds.Name, "-o", "json")), &h))
+	told := "ManagedFields"
+	if before(25) {
+		told = "Order"
+	}
+	if len(h.Notes) == 0 || h.Notes[0].Code != "TakenUpAgain" || h.Notes[0].Facts["told"] != told || h.Notes[0].Facts["was"] != 1.0 {
+		t.Errorf("notes %+v, want that revision 3 was 1, told by %s", h.Notes, told)
+	}
+	if before(25) != (h.CurrentSince == nil) || before(25) != (h.Managers[0].Time == nil) {
+		t.Errorf("current since %v, managers %+v", h.CurrentSince, h.Managers)
+	}
+	var e struct {
+		Status struct{ WrittenAt *time.Time }
+	}
+	must(t, json.Unmarshal([]byte(answer(t, c, stage.Reader, "ds", "explain", "-n", ds.Namespace, ds.Name, "-o", "json")), &e))
+	if before(25) != (e.Status.WrittenAt == nil) {
+		t.Errorf("the status was written at %v", e.Status.WrittenAt)
+	}
+}
+
+// revisions returns the ControllerRevisions, the newest number first.
+func revisions(t *testing.T, c *stage.Cluster, ds *appsv1.DaemonSet) []appsv1.ControllerRevision {
+	t.Helper()
+	list, err := c.Client.AppsV1().ControllerRevisions(ds.Namespace).List(t.Context(), metav1.ListOptions{})
+	must(t, err)
+	slices.SortFunc(list.Items, func(a, b appsv1.ControllerRevision) int { return int(b.Revision - a.Revision) })
+	return list.Items
 }
 
 // lacking asks as text and as JSON: there must be an answer, with these gaps and a note of each.
