@@ -4,6 +4,7 @@
 #
 #   krew/chain.sh                    all six platforms
 #   SINGLE_TARGET=1 krew/chain.sh    this machine's only, which is several times quicker
+#   BUILT=1 krew/chain.sh            those of the snapshot that is in dist/ already
 #
 # KUBECTL names the kubectl to use; without it, the control plane's of test/cluster is built and used.
 # Needs Go, git with at least one commit, and the module proxy or a filled module cache. Leaves dist/ and caches.
@@ -40,11 +41,12 @@ if [ -n "${SINGLE_TARGET-}" ]; then
 fi
 
 "$tools/goreleaser" check --quiet .goreleaser.yaml
-"$tools/goreleaser" release --snapshot --clean --skip=sbom,sign --config "$config"
+[ -n "${BUILT-}" ] || "$tools/goreleaser" release --snapshot --clean --skip=sbom,sign --config "$config"
 krew/render.sh ${partial:+"$partial"}
 
 # The check of krew-index. Its second half downloads, which an unpublished version cannot; the loop below stands in.
 "$tools/validate-krew-manifest" -manifest dist/ds.yaml -skip-install
+"$tools/validate-krew-manifest" -manifest dist/daemonset-rollout.yaml -skip-install
 
 version=$(sed -n 's/^  version: "\(.*\)"/\1/p' dist/ds.yaml)
 while read -r _ file; do

@@ -50,7 +50,7 @@ release() {
 		krew/render.sh --partial
 	) >"$work/log" 2>&1 || { cat "$work/log" >&2; fail "no release of $1"; }
 	mkdir -p "$work/downloads/$1"
-	cp "$work"/clone/dist/kubectl-ds_* "$work/downloads/$1/"
+	find "$work/clone/dist" -maxdepth 1 -type f -name "kubectl-ds_*" -exec cp {} "$work/downloads/$1/" \;
 	for name in ds daemonset-rollout; do
 		sed "s|https://github.com/kubectl-ds/kubectl-ds/releases/download|$address|" "$work/clone/dist/$name.yaml" >"$work/index/plugins/$name.yaml"
 	done
@@ -90,10 +90,10 @@ krew install kubectl-ds/daemonset-rollout
 says "kubectl daemonset-rollout explain" daemonset-rollout --help
 krew list
 for name in ds daemonset-rollout; do
-	grep -q "^kubectl-ds/$name " "$work/log" || { cat "$work/log" >&2; fail "krew does not list $name"; }
+	grep -qx "kubectl-ds/$name" "$work/log" || { cat "$work/log" >&2; fail "krew does not list $name"; }
 done
 krew uninstall ds
 krew uninstall daemonset-rollout
 left=$(find "$root/bin" "$root/store" "$root/receipts" -mindepth 1 ! -name 'krew*' ! -path '*/krew/*')
 [ -z "$left" ] || fail "krew uninstall left $left"
-echo "installed, upgraded and uninstalled by krew $("$tools/krew" version | sed -n 's/^GitTag *//p')"
+echo "installed, upgraded and uninstalled by krew"
