@@ -1,5 +1,8 @@
 # What people run here. CI runs .ci/run, which calls these.
-.PHONY: build test laws lint oracle oracle-all newest oracle-coverage scheduler forecasts mutants hostile compare compare-quick e2e old-clusters soak real-manifests krew-chain admission fit snapshot examples bench-start bench-plan bench-memory bench-history
+.PHONY: help build test laws lint oracle oracle-all newest oracle-coverage scheduler forecasts mutants hostile compare compare-quick e2e old-clusters soak real-manifests krew-chain krew-upgrade release-check admission fit snapshot examples bench-start bench-plan bench-memory bench-history
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | while IFS="$$(printf '\t')" read -r target words; do printf '%-17s %s\n' "$$target" "$$words"; done
 
 build: ## the plugin, as bin/kubectl-ds
 	go build -o bin/kubectl-ds ./cmd/kubectl-ds
@@ -82,8 +85,14 @@ real-manifests: ## upgrades of DaemonSets that people run, against a real contro
 krew-chain: ## goreleaser's archives, installed by krew, run by kubectl: all six platforms; SINGLE_TARGET=1 for this one only
 	krew/chain.sh
 
+krew-upgrade: ## from an empty KREW_ROOT: the project's own index, v0.0.1, an upgrade to v0.0.2, uninstalled; each by the real krew
+	krew/upgrade.sh
+
+release-check: ## all that a release does short of publishing it, with a table; builds goreleaser, krew, syft and cosign first
+	.ci/release-check
+
 snapshot: ## archives in dist/, nothing installed
-	goreleaser=$$(tools/build.sh release)/goreleaser && "$$goreleaser" release --snapshot --clean
+	goreleaser=$$(tools/build.sh release)/goreleaser && "$$goreleaser" release --snapshot --clean --skip=sbom,sign
 
 examples: ## record examples/ again from a real control plane, and age them
 	test/cluster/build.sh >/dev/null
