@@ -82,7 +82,7 @@ func run(ctx context.Context, o options) (int, error) {
 	for _, candidates := range unknown(published, known, o.minors) {
 		ran := 0
 		for _, r := range candidates[:min(max(tries, o.each), len(candidates))] {
-			f := build(ctx, dir, r, published)
+			f := build(ctx, dir, r)
 			if len(f.failed) == 0 {
 				say("running the oracle with %s", r)
 				f.compared = compareWith(ctx, dir, r, o)
@@ -127,14 +127,14 @@ func published(ctx context.Context) ([]release, error) {
 }
 
 // build builds the program of a release in dir, which holds copies of program and controller, as dir/RELEASE.
-func build(ctx context.Context, dir string, r release, published []release) finding {
+func build(ctx context.Context, dir string, r release) finding {
 	f := finding{release: r}
 	if why := fetch(ctx, r); why != "" {
 		f.failed = []string{why}
 		return f
 	}
 	var why []string
-	for _, n := range neighbours(r, published) {
+	for _, n := range neighbours(r) {
 		say("building the controller of %s with the libraries %s", r, n.libraries())
 		program := filepath.Join(dir, "program")
 		_, err := output(ctx, program, nil, "./add.sh", r.String(), n.libraries())
@@ -183,7 +183,7 @@ func output(ctx context.Context, dir string, env []string, name string, args ...
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &stdout, &stderr
 	cmd.Env = append(os.Environ(), env...)
 	if err := cmd.Run(); err != nil {
-		return stdout.Bytes(), fmt.Errorf("%s: %w\n%s", name, err, lastLines(stderr.String(), 30))
+		return stdout.Bytes(), fmt.Errorf("%s: %w\n%s", name, err, lastLines(stderr.String(), 12))
 	}
 	return stdout.Bytes(), nil
 }

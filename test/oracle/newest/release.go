@@ -91,13 +91,11 @@ func unknown(published, known []release, minors int) [][]release {
 }
 
 // neighbours returns the releases whose libraries a release can be built with: its own, and where these cannot be
-// fetched those of the release before and of the one after it, if they were published.
-func neighbours(r release, published []release) []release {
+// fetched those of the release before and of the one after it. The list of what was published may lack them.
+func neighbours(r release) []release {
 	all := []release{r}
-	for _, n := range []release{{r.minor, r.patch - 1}, {r.minor, r.patch + 1}} {
-		if slices.Contains(published, n) {
-			all = append(all, n)
-		}
+	if r.patch > 0 {
+		all = append(all, release{r.minor, r.patch - 1})
 	}
-	return all
+	return append(all, release{r.minor, r.patch + 1})
 }

@@ -100,18 +100,35 @@ func report(all []finding, known release) string {
 	return b.String()
 }
 
+// what came of a release
+const (
+	differing = "differs from the model"
+	stopping  = "stops the oracle"
+	unbuilt   = "does not build"
+	agreeing  = "agrees with the model"
+)
+
+// several says the same of several releases.
+var several = map[string]string{
+	differing: "differ from the model", stopping: "stop the oracle", unbuilt: "do not build", agreeing: "agree with the model",
+}
+
 // title says which releases there are, and what came of them.
 func title(all []finding, known release) string {
 	var parts []string
-	for _, kind := range []string{"differs from the model", "stopped the oracle", "does not build", "agrees with the model"} {
+	for _, kind := range []string{differing, stopping, unbuilt, agreeing} {
 		var names []string
 		for _, f := range all {
 			if f.kind() == kind {
 				names = append(names, f.release.String())
 			}
 		}
-		if len(names) > 0 {
-			parts = append(parts, strings.Join(names, ", ")+" "+kind)
+		switch len(names) {
+		case 0:
+		case 1:
+			parts = append(parts, names[0]+" "+kind)
+		default:
+			parts = append(parts, strings.Join(names, ", ")+" "+several[kind])
 		}
 	}
 	if len(parts) == 0 {
@@ -123,19 +140,19 @@ func title(all []finding, known release) string {
 func (f *finding) kind() string {
 	switch {
 	case len(f.failed) > 0:
-		return "does not build"
+		return unbuilt
 	case len(f.differ) > 0:
-		return "differs from the model"
+		return differing
 	case f.broken != "":
-		return "stopped the oracle"
+		return stopping
 	}
-	return "agrees with the model"
+	return agreeing
 }
 
 func (f *finding) built() string {
 	switch {
 	case len(f.failed) > 0:
-		return "does not build"
+		return unbuilt
 	case f.libraries != f.release:
 		return "with the libraries " + f.libraries.libraries()
 	}

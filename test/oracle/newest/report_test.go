@@ -77,10 +77,11 @@ func TestReport(t *testing.T) {
 		{[]finding{notBuilds}, "Kubernetes v1.37.2 does not build",
 			[]string{"| v1.37.2 | does not build | | | | | | |", "with the libraries v0.37.2: no such module", "with the libraries v0.37.1: undefined: y"}, notBuilt, "none builds: why, for each of the libraries"},
 		{[]finding{notBuilds, ran(37, 1)}, "Kubernetes v1.37.2 does not build; v1.37.1 agrees with the model", nil, agrees, "the one before it is built"},
+		{[]finding{ran(37, 2), ran(37, 1)}, "Kubernetes v1.37.2, v1.37.1 agree with the model", nil, agrees, "two of one minor"},
 		{[]finding{notBuilds, ran(36, 5)}, "Kubernetes v1.37.2 does not build; v1.36.5 agrees with the model", nil, notBuilt, "one of another minor says nothing about it"},
 		{[]finding{notBuilds, ran(36, 5, difference{"T", ""})}, "Kubernetes v1.36.5 differs from the model; v1.37.2 does not build", nil, differs, "a difference weighs more"},
 		{[]finding{neighbour}, "Kubernetes v1.36.5 agrees with the model", []string{"| v1.36.5 | with the libraries v0.36.4 |"}, agrees, "with a neighbour's libraries"},
-		{[]finding{stopped}, "Kubernetes v1.36.6 stopped the oracle", []string{"| unknown |", "panic: no"}, notBuilt, "the tests ended before they said anything"},
+		{[]finding{stopped}, "Kubernetes v1.36.6 stops the oracle", []string{"| unknown |", "panic: no"}, notBuilt, "the tests ended before they said anything"},
 	} {
 		text := report(tt.all, v1371)
 		if first, _, _ := strings.Cut(text, "\n"); first != "# "+tt.title {
