@@ -1,5 +1,5 @@
 # What people run here. CI runs .ci/run, which calls these.
-.PHONY: help build test laws lint oracle oracle-all newest oracle-coverage scheduler forecasts mutants hostile compare compare-quick e2e old-clusters soak real-manifests krew-chain krew-upgrade release-check admission fit snapshot examples bench-start bench-plan bench-memory bench-history
+.PHONY: help build test laws lint oracle oracle-all newest oracle-coverage scheduler forecasts mutants hostile compare compare-quick e2e old-clusters soak real-manifests krew-chain krew-upgrade release-check admission fit snapshot examples browser bench-start bench-plan bench-memory bench-history
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | while IFS="$$(printf '\t')" read -r target words; do printf '%-17s %s\n' "$$target" "$$words"; done
@@ -98,6 +98,9 @@ examples: ## record examples/ again from a real control plane, and age them
 	test/cluster/build.sh >/dev/null
 	cd test/e2e && RECORD_EXAMPLES=../../examples go test -count=1 -run 'TestExamples$$' -v -timeout 30m .
 	go run ./test/age examples
+
+browser: ## pages of -o html in chromium, light and dark, at the width of a phone and of a desktop, with axe-core; pictures in bin/pages; ONLY=stuck,big for some
+	test/browser/run.sh
 
 bench-start: ## start-up of kubectl-ds version beside kubectl version --client
 	test/cluster/build.sh >/dev/null

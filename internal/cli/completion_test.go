@@ -138,7 +138,7 @@ users: [{name: jane}, {name: root}], contexts: [{name: dev, context: {cluster: d
 		{"explain --context none -n ", "", "", "a context that is not there"},
 		{"explain -l ", "app=agent|app=proxy|tier=node|", "", ""},
 
-		{"explain -o ", "wide|markdown|json|yaml|name|jsonpath=|jsonpath-file=|go-template=|go-template-file=|[ordered]", "", "formats"},
+		{"explain -o ", "wide|markdown|html|json|yaml|name|jsonpath=|jsonpath-file=|go-template=|go-template-file=|[ordered]", "", "formats"},
 		{"explain -o go", "go-template=|go-template-file=|[open ordered]", "", "a template follows"},
 		{"explain --color ", "auto|always|never|[ordered]", "", "when to color"},
 		{"explain --now ", "", "", "a time, which nobody offers"},

@@ -74,13 +74,14 @@ func newExplain(c *common) *cobra.Command {
 	}
 	o.question.addFlags(cmd.Flags(), "show all nodes and full messages", "set the exit status from the verdict")
 	o.watchFlags.addFlags(cmd.Flags(), "keep the answer about one DaemonSet up to date until Ctrl-C")
+	o.addGroupBy(cmd.Flags())
 	cmd.Flags().StringArrayVar(&o.nodes, "node", nil, "show each placement rule for NODES; repeatable")
 	return cmd
 }
 
 func (o *explainOptions) run(ctx context.Context, args []string) error {
 	if err := o.check(args, func() error {
-		return refused(append(o.refusals(&o.question, o.program.own("explain lists the names")),
+		return refused(append(append(o.checkGroupBy(), o.refusals(&o.question, o.program.own("explain lists the names"))...),
 			refusal{o.style.Wide && len(o.nodes) > 0, "--node cannot be combined with -o wide", "leave out -o wide"},
 			refusal{o.watch && len(o.nodes) > 0, "--node cannot be combined with --watch", "leave out --watch"})...)
 	}); err != nil {
@@ -101,8 +102,13 @@ func (o *explainOptions) run(ctx context.Context, args []string) error {
 		return err
 	}
 	var items []*explain.Explanation
+	from := map[*explain.Explanation]*daemonset.State{}
 	for _, st := range read {
-		items = append(items, explain.Explain(st, explain.Options{Nodes: o.nodes, Outlook: plan.Look(st)}))
+		if err := o.groupable(st.Snapshot, o.groupBy, nil); err != nil {
+			return err
+		}
+		e := explain.Explain(st, explain.Options{Nodes: o.nodes, Outlook: plan.Look(st)})
+		items, from[e] = append(items, e), st
 	}
 	if !o.many() && items[0].StartsInVain() { // one look at what they refer to
 		st := read[0]
@@ -112,12 +118,13 @@ func (o *explainOptions) run(ctx context.Context, args []string) error {
 		}
 		st = st.Reading(s)
 		items[0] = explain.Explain(st, explain.Options{Nodes: o.nodes, Outlook: plan.Look(st)})
+		from[items[0]] = st
 	}
 	o.gaps(headers(items, headerOf)...)
 	if len(o.names) == 0 {
 		slices.SortStableFunc(items, explain.WorstFirst)
 	}
-	return cmp.Or(o.print(items), o.status(items))
+	return cmp.Or(o.print(items, from), o.status(items))
 }
 
 // needs returns what else the answers need: of ten nodes in all the other pods, those that
@@ -139,9 +146,10 @@ func (o *explainOptions) needs(read []*daemonset.State) []cause.Needs {
 
 func headerOf(e *explain.Explanation) *daemonset.Header { return &e.Header }
 
-func (o *explainOptions) print(items []*explain.Explanation) error {
+func (o *explainOptions) print(items []*explain.Explanation, from map[*explain.Explanation]*daemonset.State) error {
 	list := &explain.List{APIVersion: snapshot.APIVersion, Kind: explain.ListKind, Items: append([]*explain.Explanation{}, items...)}
 	asked := o.askedBy()
+	o.about(headers(items, headerOf))
 	switch {
 	case !o.text() && o.many():
 		return o.write(list, headers(items, headerOf))
@@ -153,10 +161,28 @@ func (o *explainOptions) print(items []*explain.Explanation) error {
 		return view.DaemonSetsOfNodes(o.Out, list, o.nodes, asked, o.style)
 	case len(o.nodes) > 0:
 		return view.Nodes(o.Out, items[0], o.nodes, asked, o.style)
+	case o.format == inHTML:
+		var all []view.Explained
+		for _, e := range items {
+			all = append(all, o.explained(e, from[e]))
+		}
+		return view.ExplanationPage(o.Out, all, len(o.names) == 0, asked, o.style)
 	case len(o.names) == 0:
 		return view.Explanations(o.Out, list, asked, o.style)
 	}
 	return each(o.Out, items, func(e *explain.Explanation) error { return view.Explanation(o.Out, e, asked, o.style) })
+}
+
+// explained is an Explanation with what a page draws of it.
+func (o *explainOptions) explained(e *explain.Explanation, st *daemonset.State) view.Explained {
+	v := view.Explained{Explanation: e, Map: o.mapOf(st)}
+	if e.Rollout.UnderWay && e.Rollout.Since != nil {
+		v.Passed = plan.PastLine(st, *e.Rollout.Since)
+	}
+	if e.Rollout.UnderWay {
+		_, v.Expected = plan.MakeLine(st, plan.Options{})
+	}
+	return v
 }
 
 // status is the exit status that the verdicts ask for.

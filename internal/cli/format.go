@@ -23,16 +23,17 @@ const (
 	inYAML     format = "yaml"
 	asNames    format = "name"
 	inMarkdown format = "markdown"
+	inHTML     format = "html"
 )
 
 // formats lists what -o takes, as it stands in the help.
-const formats = "wide|markdown|json|yaml|name|jsonpath=…|jsonpath-file=…|go-template=…|go-template-file=…"
+const formats = "wide|markdown|html|json|yaml|name|jsonpath=…|jsonpath-file=…|go-template=…|go-template-file=…"
 
 // formatOf checks a value of -o, templates included, without any document to apply it
 // to.
 func formatOf(o string) (format, error) {
 	f := format(o)
-	if slices.Contains([]format{inText, inWideText, inMarkdown, inJSON, inYAML, asNames}, f) {
+	if slices.Contains([]format{inText, inWideText, inMarkdown, inHTML, inJSON, inYAML, asNames}, f) {
 		return f, nil
 	}
 	_, err := templatePrinter(o)

@@ -85,6 +85,7 @@ func newHistory(c *common) *cobra.Command {
 	}
 	f := cmd.Flags()
 	o.addFlags(f, "show all revisions, fields and nodes", "set the exit status from the answer (see above)")
+	o.addGroupBy(f)
 	f.StringVar(&o.revision, "revision", "", "show the template of this revision, and its nodes")
 	f.StringVar(&o.diff, "diff", "", "compare revision A with B, or A with the one before it")
 	f.BoolVar(&o.unified, "unified", false, "with --diff: print a unified diff")
@@ -102,12 +103,18 @@ func (o *historyOptions) run(ctx context.Context, args []string) error {
 		return o.undoPlan(ctx)
 	}
 	o.unasked = history.NotRead
+	if o.format == inHTML { // which shows them
+		o.unasked = slices.DeleteFunc(slices.Clone(o.unasked), func(w snapshot.What) bool { return w == snapshot.Nodes })
+	}
 	read, err := o.read(ctx, o.exitGate())
 	if err != nil {
 		return err
 	}
 	var items []answered
 	for _, st := range read {
+		if err := o.groupable(st.Snapshot, o.groupBy, nil); err != nil {
+			return err
+		}
 		h, err := history.Make(st, history.Options{ShowValues: o.showValues, Diff: o.between})
 		if err != nil {
 			return err
@@ -115,6 +122,7 @@ func (o *historyOptions) run(ctx context.Context, args []string) error {
 		items = append(items, answered{h, st})
 	}
 	o.gaps(headers(items, answered.header)...)
+	o.about(headers(items, answered.header))
 	print := o.print
 	if o.which != nil {
 		print = o.printRevision
@@ -134,12 +142,12 @@ func (o *historyOptions) checkQuestion() (err error) {
 		}
 	}
 	all := strings.Join(asked[:min(2, len(asked))], " and ")
-	if err := refused(
+	if err := refused(append(o.checkGroupBy(),
 		refusal{len(asked) > 1, all + " cannot be combined", "leave out one of them"},
 		refusal{len(asked) == 1 && o.many(), all + " needs the name of one DaemonSet", o.program.own("history lists the names")},
 		refusal{o.unified && o.given("diff") == "", "--unified needs --diff", "--diff -1,live --unified"},
 		refusal{o.unified && o.format != inText && o.style.Form == view.InText, "--unified cannot be combined with -o " + o.output, "leave out --unified, or -o"},
-		refusal{o.format == inWideText && o.given("revision", "diff") != "", all + " cannot be combined with -o wide", "leave out -o wide"},
+		refusal{o.format == inWideText && o.given("revision", "diff") != "", all + " cannot be combined with -o wide", "leave out -o wide"})...,
 	); err != nil || len(asked) == 0 {
 		return err
 	}
@@ -174,6 +182,12 @@ func (o *historyOptions) print(items []answered) error {
 		return o.write(items[0].History, headers(items, answered.header))
 	case len(items) == 0:
 		return o.nothing()
+	case o.format == inHTML:
+		var all []view.Past
+		for _, h := range items {
+			all = append(all, view.Past{History: h.History, Map: o.mapOf(h.from)})
+		}
+		return view.HistoryPage(o.Out, all, o.many(), o.askedBy(), o.style)
 	case o.many():
 		return view.Histories(o.Out, list, o.askedBy(), o.style)
 	}
@@ -270,7 +284,7 @@ func (o *historyOptions) undoPlan(ctx context.Context) error {
 		return err
 	}
 	p := &planning{question: o.question, rollback: "--undo", changed: []string{"to-revision"}}
-	p.change, p.known.ShowValues = &whatif.Change{ToRevision: &o.back}, o.showValues
+	p.change, p.known.ShowValues, p.known.GroupBy = &whatif.Change{ToRevision: &o.back}, o.showValues, o.groupBy
 	p.asked = o.askedBy()
 	p.asked.Flags = append(p.asked.Flags, view.Flag{Name: "to-revision", Value: o.undo})
 	if o.showValues {

@@ -35,7 +35,7 @@ func command(in *input, r *rand.Rand, folder string, flags []string, stdin bool)
 		return pick(r, hostileWords)
 	}
 	output := func(more ...string) []string {
-		return d.maybe(60, "-o", pick(r, append(more, "markdown", "wide", "json", "json", "yaml", "yaml", "name", "jsonpath={.verdict}", "jsonpath={.problems}{.items[*].problems}{.daemonSet.name}", "jsonpath={range .nodes[*]}{.name}{\"\\n\"}{end}",
+		return d.maybe(60, "-o", pick(r, append(more, "markdown", "html", "wide", "json", "json", "yaml", "yaml", "name", "jsonpath={.verdict}", "jsonpath={.problems}{.items[*].problems}{.daemonSet.name}", "jsonpath={range .nodes[*]}{.name}{\"\\n\"}{end}",
 			"go-template={{.}}", "go-template={{range .nodes}}{{.name}} {{end}}", "jsonpath={.revisions[*]}", "jsonpath={.nosuch[0]}", "jsonpath={.spec.template}", "jsonpath={.next}{.change}{.outcome}")))
 	}
 	color := d.maybe(15, "--color", "always")
@@ -45,7 +45,7 @@ func command(in *input, r *rand.Rand, folder string, flags []string, stdin bool)
 	case 0, 1, 2, 3, 4, 5:
 		args = slices.Concat([]string{"explain"}, about, output(), color, d.maybe(30, "--node", node()), d.maybe(10, "--node", node()), d.maybe(30, "--all"), d.maybe(30, "--exit-code"))
 	case 6, 7, 8, 9, 10, 11:
-		args = slices.Concat([]string{"plan-rollout"}, about, output("markdown"), color, d.maybe(30, "--all"), d.maybe(30, "--exit-code"), d.maybe(20, "--show-values"),
+		args = slices.Concat([]string{"plan-rollout"}, about, output("markdown", "html"), color, d.maybe(30, "--all"), d.maybe(30, "--exit-code"), d.maybe(20, "--show-values"),
 			d.maybe(20, "--fail-on", pick(r, []string{"stalls", "lostNodes>0,replaces>3", "immediateDeletes>1"})), planChange(d, node, folder, in, stdin))
 	case 12, 13, 14, 15:
 		revision := func() string { return pick(r, []string{"0", "1", "2", "3", "7", "8", "-1", word()}) }

@@ -85,7 +85,7 @@ func (o *planOptions) planManifests(ctx context.Context) ([]planned, error) {
 		if err := o.lookUp(ctx, results[i]); err != nil {
 			return nil, ofManifest(m, err)
 		}
-		plans = append(plans, planned{Plan: plan.MakeChanged(results[i], known[i])})
+		plans = append(plans, changed(results[i], known[i]))
 	}
 	return plans, nil
 }
@@ -189,7 +189,7 @@ func (o *planOptions) changeLive(ctx context.Context, r reader, m source.Manifes
 		return nil, plan.Options{}, err
 	}
 	s = st.Snapshot
-	if err := o.groupable(s); err != nil {
+	if err := o.groupable(s, o.known.GroupBy, o.change); err != nil {
 		return nil, plan.Options{}, err
 	}
 	m.Namespace = s.DaemonSet.Namespace
@@ -299,7 +299,7 @@ func (o *planOptions) makeNew(ctx context.Context, r reader, m source.Manifest) 
 		}
 		s.DaemonSet = applied.DaemonSet
 	}
-	if err := o.groupable(s); err != nil {
+	if err := o.groupable(s, o.known.GroupBy, o.change); err != nil {
 		return nil, plan.Options{}, err
 	}
 	c := whatif.Change{Nodes: cmp.Or(o.change, &whatif.Change{}).Nodes}

@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -51,6 +49,9 @@ type planned struct {
 	now  *explain.Explanation // nil with a manifest
 	only string               // the container of a DaemonSet that has one
 
+	of       *daemonset.State // that is planned
+	expected []plan.Moment
+
 	tolerations []corev1.Toleration // of the template after the change; none where it adds none
 }
 
@@ -61,7 +62,7 @@ func (p planned) header() *daemonset.Header { return &p.Header }
 func (o *planning) plans(ctx context.Context, all []*daemonset.State) ([]planned, error) {
 	results := make([]*whatif.Result, len(all))
 	for i, st := range all {
-		err := o.groupable(st.Snapshot)
+		err := o.groupable(st.Snapshot, o.known.GroupBy, o.change)
 		if err == nil {
 			err = o.relative(st)
 		}
@@ -108,7 +109,8 @@ func (o *planning) relative(st *daemonset.State) error {
 // planned makes a plan with what else its screen needs.
 func (o *planning) planned(r *whatif.Result) planned {
 	st := cmp.Or(r.Before, r.State)
-	made := planned{Plan: o.planOf(r, o.known), now: explain.Explain(st, explain.Options{Outlook: plan.Look(st)})}
+	made := o.planOf(r, o.known)
+	made.now = explain.Explain(st, explain.Options{Outlook: plan.Look(st)})
 	if containers := st.DaemonSet.Spec.Template.Spec.Containers; len(containers) == 1 {
 		made.only = containers[0].Name
 	}
@@ -131,11 +133,18 @@ func (o *planning) after(st *daemonset.State, c *whatif.Change) (*whatif.Result,
 }
 
 // planOf returns the plan of what a change makes of a State, or of the State as it is.
-func (o *planning) planOf(r *whatif.Result, known plan.Options) *plan.Plan {
+func (o *planning) planOf(r *whatif.Result, known plan.Options) planned {
 	if r.Before == nil {
-		return plan.Make(r.State, known)
+		p, line := plan.MakeLine(r.State, known)
+		return planned{Plan: p, of: r.State, expected: line}
 	}
-	return plan.MakeChanged(r, known)
+	return changed(r, known)
+}
+
+// changed returns the plan of what a change makes of a State, or of a new DaemonSet.
+func changed(r *whatif.Result, known plan.Options) planned {
+	p, line := plan.MakeChangedLine(r, known)
+	return planned{Plan: p, of: r.State, expected: line}
 }
 
 // share adds to the States of changes what else their plans need, once what they share; of
@@ -245,6 +254,8 @@ func (o *planning) print(plans []planned, listed bool, made int) error {
 		list.Items = append(list.Items, p.Plan)
 	}
 	switch {
+	case o.format == inHTML && len(plans) > 0:
+		return o.page(plans, listed)
 	case !o.text() && (listed || len(plans) != 1):
 		return o.write(list, headers(plans, planned.header))
 	case !o.text():
@@ -257,6 +268,20 @@ func (o *planning) print(plans []planned, listed bool, made int) error {
 		return view.Plans(o.Out, list, o.asks(plans[0]), o.style)
 	}
 	return each(o.Out, plans, func(p planned) error { return view.Plan(o.Out, p.Plan, p.now, o.asks(p), o.style) })
+}
+
+// page writes plans as a file for a browser.
+func (o *planning) page(plans []planned, listed bool) error {
+	var all []view.Planned
+	for _, p := range plans {
+		v := view.Planned{Plan: p.Plan, Now: p.now, Asked: o.asks(p), Map: p.Plan.Map(p.of, o.known.GroupBy), Expected: p.expected}
+		if p.now != nil && p.Subject == plan.SubjectRollout && p.now.Rollout.UnderWay && p.now.Rollout.Since != nil {
+			v.Passed = plan.PastLine(p.of, *p.now.Rollout.Since)
+		}
+		all = append(all, v)
+	}
+	o.about(headers(plans, planned.header))
+	return view.PlanPage(o.Out, all, listed, o.asked, o.style)
 }
 
 // asks is the command line that asked for a plan.
@@ -300,34 +325,6 @@ func (o *planning) makes(p planned) screen.Command {
 		return on("patch", "--type=merge", "-p "+screen.Quote(fmt.Sprintf(`{"spec":{"template":{"spec":{"tolerations":%s}}}}`, all)))
 	}
 	return nil
-}
-
-// groupable refuses a label of --group-by that no node has, and will not get by
-// this change: it would make one group of all.
-func (o *planning) groupable(s *snapshot.Snapshot) error {
-	if o.known.GroupBy == "" {
-		return nil
-	}
-	if s.Lacks(snapshot.Nodes) {
-		o.note("--group-by has no effect: the nodes could not be read")
-		return nil
-	}
-	labels := map[string]bool{}
-	for i := range s.Nodes {
-		for key := range s.Nodes[i].Labels {
-			labels[key] = true
-		}
-	}
-	key := o.known.GroupBy
-	given := o.change != nil && slices.ContainsFunc(o.change.Nodes, func(e whatif.NodeEdit) bool { return e.Kind == whatif.NodeLabel && e.Key == key })
-	if labels[key] || given || len(s.Nodes) == 0 {
-		return nil
-	}
-	have, otherwise := slices.Sorted(maps.Keys(labels)), "the nodes have no labels"
-	if len(have) > 0 {
-		otherwise = "the nodes have " + upTo(5, have)
-	}
-	return aboutFlag{hinted{fmt.Errorf("--group-by %s: no node has this label", key), source.Meant("", path.Base(key), have, otherwise)}}
 }
 
 // upTo lists at most so many names, and how many more there are.

@@ -4,18 +4,25 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/cli-runtime/pkg/printers"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/source"
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
 // question is what explain, plan-rollout and history have in common: where the input
@@ -26,6 +33,7 @@ type question struct {
 	color    string
 	all      bool
 	exitCode bool
+	groupBy  string // of explain and history
 
 	// What the flags mean, once they have been checked.
 	format format
@@ -41,6 +49,47 @@ func (q *question) addFlags(f *pflag.FlagSet, all, exitCode string) {
 	f.StringVar(&q.color, "color", "auto", "color the output: auto, always or never")
 	f.BoolVar(&q.all, "all", false, all)
 	f.BoolVar(&q.exitCode, "exit-code", false, exitCode)
+}
+
+// addGroupBy adds the flag that groups the nodes of a page.
+func (q *question) addGroupBy(f *pflag.FlagSet) {
+	f.StringVar(&q.groupBy, "group-by", "", "with -o html: group the nodes by this label (default: their zone)")
+}
+
+// checkGroupBy returns refusals of the flag that addGroupBy adds.
+func (q *question) checkGroupBy() []refusal {
+	fault, given := firstFault(validation.IsQualifiedName(q.groupBy)), q.given("group-by") != ""
+	return []refusal{
+		{given && fault != nil, fmt.Sprintf("--group-by %q is not a label: %v", q.groupBy, fault), "--group-by " + corev1.LabelTopologyZone},
+		{given && q.format != inHTML, "--group-by needs -o html", "-o html"},
+	}
+}
+
+// groupable refuses a label of --group-by that no node has: it would make one group of
+// all. It does not where a change gives it to some.
+func (q *question) groupable(s *snapshot.Snapshot, key string, change *whatif.Change) error {
+	if key == "" {
+		return nil
+	}
+	if s.Lacks(snapshot.Nodes) {
+		q.note("--group-by has no effect: the nodes could not be read")
+		return nil
+	}
+	labels := map[string]bool{}
+	for i := range s.Nodes {
+		for key := range s.Nodes[i].Labels {
+			labels[key] = true
+		}
+	}
+	given := change != nil && slices.ContainsFunc(change.Nodes, func(e whatif.NodeEdit) bool { return e.Kind == whatif.NodeLabel && e.Key == key })
+	if labels[key] || given || len(s.Nodes) == 0 {
+		return nil
+	}
+	have, otherwise := slices.Sorted(maps.Keys(labels)), "the nodes have no labels"
+	if len(have) > 0 {
+		otherwise = "the nodes have " + upTo(5, have)
+	}
+	return aboutFlag{hinted{fmt.Errorf("--group-by %s: no node has this label", key), source.Meant("", path.Base(key), have, otherwise)}}
 }
 
 // check returns an error for arguments and flags that are not valid, before anything
@@ -60,6 +109,7 @@ func (q *question) check(args []string, own func() error) error {
 	if q.style.Form = forms[q.format]; q.style.Form != view.InText {
 		q.style.Width, q.style.Color = 0, false
 	}
+	q.style.Page = view.Page{Title: q.program.own(q.command), Program: q.program.own(programVersion())}
 	if err := own(); err != nil {
 		return err
 	}
@@ -67,7 +117,7 @@ func (q *question) check(args []string, own func() error) error {
 }
 
 // forms are how an answer for a person is written, where that is no text.
-var forms = map[format]view.Form{inMarkdown: view.InMarkdown}
+var forms = map[format]view.Form{inMarkdown: view.InMarkdown, inHTML: view.InHTML}
 
 // text reports whether the answer is for a person.
 func (q *question) text() bool {
@@ -111,6 +161,25 @@ func (q *question) write(document any, answers []*daemonset.Header) error {
 		refs[i] = h.DaemonSet.Name
 	}
 	return q.format.write(q.Out, document, refs)
+}
+
+// mapOf returns the nodes of a State for a page; nil where the answer is none.
+func (q *question) mapOf(st *daemonset.State) *plan.Map {
+	if q.format != inHTML {
+		return nil
+	}
+	return plan.MapOf(st, q.groupBy)
+}
+
+// about has a page say what its answers were made from, and what they lack.
+func (q *question) about(answers []*daemonset.Header) {
+	if q.format != inHTML {
+		return
+	}
+	q.style.Page.About, q.style.Page.Missing = view.AboutPage(answers), nil
+	for _, n := range notesOn(answers) {
+		q.style.Page.Missing = append(q.style.Page.Missing, view.Gap(n.gap, n.parts[1:]...))
+	}
 }
 
 // each writes one screen after the other, with an empty line between.

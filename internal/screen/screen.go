@@ -1,7 +1,8 @@
 // Package screen holds the form of every answer: a headline, and below it
 // entries with a label each, always the same labels in the same order. A Screen
-// is a value. Text writes it for a terminal of some width, Markdown for a web
-// page. It knows nothing of DaemonSets, and decides nothing.
+// is a value. Text writes it for a terminal of some width, Markdown for a comment, and
+// a Page of Screens is a file for a browser. It knows nothing of DaemonSets, and decides
+// nothing.
 //
 // All words are plain: no color, no escape of a shell or of Markdown, and they
 // may hold whatever a cluster sent. Renderers make them safe, each in its way.
@@ -18,6 +19,7 @@ type Screen struct {
 	entries  [labels][]Block
 	parts    []part
 	open     bool // the last of the parts is
+	figures  []Figure
 }
 
 // part is an answer's part about one of several problems, with entries of its own.

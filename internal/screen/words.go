@@ -2,6 +2,7 @@ package screen
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mattn/go-runewidth"
@@ -77,20 +78,27 @@ const (
 // words are those of a paragraph with as many names as its lines hold, at least
 // one.
 func (n Names) words(t Terminal, columns int) []string {
-	all := words(n.Before)
+	before, names, after := n.parts(t, columns)
+	return slices.Concat(before, names, after)
+}
+
+// parts are those words: before the names, the names, and after them.
+func (n Names) parts(t Terminal, columns int) (before, names, after []string) {
+	before, after = words(n.Before), words(n.After)
 	most := nameLines
 	if n.Short {
 		most = 2 // the rest of this one, and one more
 	}
+	last := &before
 	if len(n.Names) > 0 {
-		all = append(all, fold(n.Names, t, columns, all, most)...)
+		names = fold(n.Names, t, columns, before, most)
+		last = &names
 	}
-	after := words(n.After)
-	if len(all) > 0 && len(after) > 0 && !strings.HasPrefix(n.After, " ") { // "a, b" and "; c"
-		all[len(all)-1] += after[0]
+	if len(*last) > 0 && len(after) > 0 && !strings.HasPrefix(n.After, " ") { // "a, b" and "; c"
+		(*last)[len(*last)-1] += after[0]
 		after = after[1:]
 	}
-	return append(all, after...)
+	return before, names, after
 }
 
 // fold returns the words of a list of names behind some others, shortened where

@@ -19,6 +19,10 @@ import (
 
 // Explanation writes one DaemonSet's answer.
 func Explanation(w io.Writer, e *explain.Explanation, asked Asked, style Style) error {
+	return writeOne(w, &explanation(e, asked, style).s, style)
+}
+
+func explanation(e *explain.Explanation, asked Asked, style Style) *answer {
 	a := newAnswer(e, asked, style)
 	a.headline()
 	a.doNow(a.e.Advice)
@@ -26,7 +30,7 @@ func Explanation(w io.Writer, e *explain.Explanation, asked Asked, style Style) 
 	a.outlook()
 	a.status()
 	a.wide()
-	return writeOne(w, &a.s, style)
+	return a
 }
 
 // answer makes the screen of one Explanation.

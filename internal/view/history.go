@@ -19,6 +19,10 @@ import (
 // History writes one DaemonSet's revisions: how many pods are on which, what each
 // changed, whether a rollout is in progress, and what the table alone would hide.
 func History(w io.Writer, h *history.History, asked Asked, style Style) error {
+	return writeOne(w, &revisionsOf(h, asked, style).s, style)
+}
+
+func revisionsOf(h *history.History, asked Asked, style Style) *past {
 	p := newPast(h, asked, style)
 	p.headline()
 	p.doNow()
@@ -28,7 +32,7 @@ func History(w io.Writer, h *history.History, asked Asked, style Style) error {
 	p.revisions()
 	p.notes()
 	p.commands()
-	return writeOne(w, &p.s, style)
+	return p
 }
 
 // past makes the screens of one History.

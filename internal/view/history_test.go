@@ -17,6 +17,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/hide"
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
@@ -91,6 +92,9 @@ func (a *historyStory) ask(t *testing.T, question string) (string, int) {
 		b.WriteString(document)
 	case about == "list":
 		check(t, Histories(&b, l, Asked{Again: true}, style))
+	case about == "history" && format == "html":
+		check(t, HistoryPage(&b, []Past{{h, plan.MapOf(stateOf(t, a.worlds[len(a.worlds)-1]), "")}}, false, askable, style))
+		return inPage(t, b.String()), 0
 	case about == "history":
 		check(t, History(&b, h, Asked{Again: true}, style))
 	case about == "diff":

@@ -23,6 +23,10 @@ import (
 // Histories writes a row per DaemonSet, in the order given: where its rollout
 // stands, how many pods are on which revision, since when, and what that changed.
 func Histories(w io.Writer, l *history.List, asked Asked, style Style) error {
+	return writeOne(w, histories(l, asked, style), style)
+}
+
+func histories(l *history.List, asked Asked, style Style) *screen.Screen {
 	t := &screen.Table{Flush: true, Columns: []screen.Column{{Head: "VERDICT"}, {Head: "DAEMONSET"}, {Head: "REVISION"}, {Head: "SINCE", Drop: 2}, {Head: "PODS ON IT", Right: true, Drop: 1}}}
 	if style.Wide {
 		t.Columns = append(t.Columns, screen.Column{Head: "HASH"}, screen.Column{Head: "KEPT", Right: true}, screen.Column{Head: "LIMIT", Right: true})
@@ -72,7 +76,7 @@ func Histories(w io.Writer, l *history.List, asked Asked, style Style) error {
 		}
 	}
 	s.Headline.Text = strings.Join(words, ", ")
-	return writeOne(w, &s, style)
+	return &s
 }
 
 // Template writes one revision, or the live template where that is nil: what it

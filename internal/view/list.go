@@ -16,11 +16,15 @@ import (
 
 // Explanations writes a row per DaemonSet in the order given, worst first.
 func Explanations(w io.Writer, l *explain.List, asked Asked, style Style) error {
+	return writeOne(w, explanations(l, asked, style), style)
+}
+
+func explanations(l *explain.List, asked Asked, style Style) *screen.Screen {
 	list := &answers{List: l, style: style, count: map[explain.VerdictCode]int{}}
 	for _, e := range l.Items {
 		list.add(newAnswer(e, asked, style))
 	}
-	return writeOne(w, list.screen(), style)
+	return list.screen()
 }
 
 // answers makes one screen of several Explanations.
@@ -178,6 +182,10 @@ func DaemonSetsOfNodes(w io.Writer, l *explain.List, nodes []string, asked Asked
 // Plans writes a row per DaemonSet, in the order given, and how to see more of the
 // first if that ends badly.
 func Plans(w io.Writer, l *plan.List, asked Asked, style Style) error {
+	return writeOne(w, plans(l, asked, style), style)
+}
+
+func plans(l *plan.List, asked Asked, style Style) *screen.Screen {
 	var s screen.Screen
 	t := &screen.Table{Flush: true, Columns: []screen.Column{
 		{Head: "VERDICT"}, {Head: "DAEMONSET"}, {Head: "REPLACES", Right: true, Drop: 3}, {Head: "LOSE", Right: true, Drop: 1}, {Head: "GAIN", Right: true, Drop: 5}, {Head: "STEPS", Right: true, Drop: 6},
@@ -196,7 +204,7 @@ func Plans(w io.Writer, l *plan.List, asked Asked, style Style) error {
 	if bad > 0 && l.Items[0].Quality() == plan.EndsBadly {
 		s.Add(screen.Check, newSheet(&l.Items[0].Header, asked, style).again("plan-rollout"))
 	}
-	return writeOne(w, &s, style)
+	return &s
 }
 
 // NothingToDo writes that none of so many DaemonSets has anything to do.

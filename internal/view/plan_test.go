@@ -122,6 +122,9 @@ func (a *planStory) ask(t *testing.T, question string) (string, int) {
 		for i, p := range plans {
 			check(t, Plan(&b, p, now[i], Asked{}, style))
 		}
+	case format == "html":
+		check(t, PlanPage(&b, []Planned{pagedPlan(t, a.worlds[len(a.worlds)-1], a.change, a.options)}, false, asked, style))
+		return inPage(t, b.String()), 0
 	case words[0] == "list":
 		check(t, Plans(&b, &plan.List{Items: plans}, asked, style))
 	default:
@@ -132,6 +135,25 @@ func (a *planStory) ask(t *testing.T, question string) (string, int) {
 		most = 46
 	}
 	return visible(b.String()), most
+}
+
+// pagedPlan is a plan with what a page draws of it, as the command has it.
+func pagedPlan(t *testing.T, s *snapshot.Snapshot, c *whatif.Change, o plan.Options) Planned {
+	t.Helper()
+	st := stateOf(t, s)
+	v, of := Planned{Now: under(t, s)}, st
+	if c == nil {
+		v.Plan, v.Expected = plan.MakeLine(st, o)
+	} else {
+		r, err := whatif.Make(st, c)
+		check(t, err)
+		v.Plan, v.Expected = plan.MakeChangedLine(r, o)
+		of = r.State
+	}
+	if v.Map = v.Plan.Map(of, o.GroupBy); v.Subject == plan.SubjectRollout && v.Now.Rollout.UnderWay && v.Now.Rollout.Since != nil {
+		v.Passed = plan.PastLine(of, *v.Now.Rollout.Since)
+	}
+	return v
 }
 
 func nodeEdits(c *whatif.Change) []whatif.NodeEdit {

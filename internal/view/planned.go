@@ -55,6 +55,10 @@ func readPlan(p *plan.Plan, now *explain.Explanation, asked Asked, style Style) 
 }
 
 func newPlanned(p *plan.Plan, now *explain.Explanation, asked Asked, style Style) *screen.Screen {
+	return &newPlan(p, now, asked, style).s
+}
+
+func newPlan(p *plan.Plan, now *explain.Explanation, asked Asked, style Style) *planned {
 	s := readPlan(p, now, asked, style)
 	if s.change(); s.live != nil {
 		s.live.doNow(s.live.e.Advice)
@@ -79,7 +83,7 @@ func newPlanned(p *plan.Plan, now *explain.Explanation, asked Asked, style Style
 	if s.commands(); s.o.Code != plan.RemovesAllPods || style.Wide {
 		s.assumed()
 	}
-	return &s.s
+	return s
 }
 
 // underWay says what is under way when a change is made.

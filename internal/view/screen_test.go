@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/dstest/browser"
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest/world"
 	"github.com/kubectl-ds/kubectl-ds/internal/encode"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
@@ -83,7 +84,7 @@ func options(t *testing.T, words []string, own func(word, next string) int) (sty
 		switch word, next := words[i], append(slices.Clone(words[i+1:]), "")[0]; word {
 		case "-o":
 			i++
-			if format = next; !slices.Contains([]string{"wide", "json", "markdown"}, format) {
+			if format = next; !slices.Contains([]string{"wide", "json", "markdown", "html"}, format) {
 				t.Fatalf("%q: -o %q is for internal/cli", words, format)
 			}
 		case "--all":
@@ -99,7 +100,8 @@ func options(t *testing.T, words []string, own func(word, next string) int) (sty
 		}
 	}
 	style.Wide = format == "wide"
-	style.Form = map[string]Form{"markdown": InMarkdown}[format]
+	style.Form = map[string]Form{"markdown": InMarkdown, "html": InHTML}[format]
+	style.Page = Page{Title: "kubectl ds", Program: "kubectl ds devel", About: []string{"state of 2026-01-31T12:00:00Z"}}
 	return style, format
 }
 
@@ -152,6 +154,10 @@ func (a *explainStory) ask(t *testing.T, question string) (string, int) {
 		document, err := encode.JSON(l.Items[0])
 		check(t, err)
 		b.WriteString(document)
+	case format == "html":
+		st := stateOf(t, a.worlds[0])
+		check(t, ExplanationPage(&b, []Explained{paged(st, l.Items[0])}, false, askable, style))
+		return inPage(t, b.String()), 0
 	case len(o.Nodes) > 0:
 		check(t, Nodes(&b, l.Items[0], o.Nodes, askable, style))
 	default:
@@ -162,6 +168,29 @@ func (a *explainStory) ask(t *testing.T, question string) (string, int) {
 		most = 54 + 9*max(0, strings.Count(b.String(), "\nCause ")-1) // each thing to do has one
 	}
 	return visible(b.String()), most
+}
+
+// paged is an Explanation with what a page draws of it, as the command has it.
+func paged(st *daemonset.State, e *explain.Explanation) Explained {
+	v := Explained{Explanation: e, Map: plan.MapOf(st, "")}
+	if e.Rollout.UnderWay && e.Rollout.Since != nil {
+		v.Passed = plan.PastLine(st, *e.Rollout.Since)
+	}
+	if e.Rollout.UnderWay {
+		_, v.Expected = plan.MakeLine(st, plan.Options{})
+	}
+	return v
+}
+
+// inPage is what stands in a page that is as every page has to be.
+func inPage(t *testing.T, page string) string {
+	t.Helper()
+	if _, err := browser.Read(page); err != nil {
+		t.Errorf("%v\n%s", err, page)
+	}
+	_, rest, _ := strings.Cut(page, "<body>\n")
+	body, _, _ := strings.Cut(rest, "<script>")
+	return body
 }
 
 // askable is a command line that can be asked again.

@@ -17,6 +17,7 @@ type Style struct {
 	All   bool // show every node and whole messages
 	Wide  bool // -o wide
 	Form  Form
+	Page  Page // with InHTML
 }
 
 // Form is how an answer for a person is written.
@@ -25,6 +26,7 @@ type Form int
 const (
 	InText     Form = iota // for a terminal
 	InMarkdown             // for a comment
+	InHTML                 // for a browser
 )
 
 // Plural is "1 node", "2 nodes".
@@ -80,6 +82,9 @@ func ago(d time.Duration) string {
 
 // write writes one Screen after the other.
 func write(w io.Writer, screens []*screen.Screen, style Style) error {
+	if style.Form == InHTML {
+		return writePage(w, screens, style.Page)
+	}
 	for i, s := range screens {
 		if i > 0 {
 			if _, err := io.WriteString(w, "\n"); err != nil {
@@ -95,8 +100,11 @@ func write(w io.Writer, screens []*screen.Screen, style Style) error {
 
 // writeOne writes a Screen.
 func writeOne(w io.Writer, s *screen.Screen, style Style) error {
-	if style.Form == InMarkdown {
+	switch style.Form {
+	case InMarkdown:
 		return s.Markdown(w, style.All)
+	case InHTML:
+		return writePage(w, []*screen.Screen{s}, style.Page)
 	}
 	return s.Text(w, style.terminal())
 }

@@ -33,7 +33,7 @@ var searchedText = map[string]string{
 	"screen/text.go trimmed strings.TrimRight":        "the blanks at the end of a line",
 	"screen/words.go fold strings.TrimSuffix":         "the comma behind the last name that is shown",
 	"screen/words.go words strings.Fields":            "a paragraph, broken into lines",
-	"screen/words.go words strings.HasPrefix":         "a paragraph, broken into lines",
+	"screen/words.go parts strings.HasPrefix":         "a paragraph, broken into lines",
 	"view/apart.go isSeen strings.Contains":           "a value of a template, of which a reader is to see all",
 	"view/apart.go isSeen strings.ContainsFunc":       "a value of a template, of which a reader is to see all",
 	"view/apart.go twoTexts strings.Split":            "a value of a template, shortened",

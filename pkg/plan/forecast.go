@@ -23,6 +23,7 @@ type projection struct {
 	admission   *admission.Verdict
 	unfit       []Holder
 	preempts    []Preempt
+	line        []Moment
 }
 
 // forecast steps a rollout to its end. What was assumed before a change may be
@@ -46,7 +47,9 @@ func forecast(st *daemonset.State, o Options, inherited *assumed, underWay bool)
 	if underWay {
 		w.quiet(&step)
 	}
-	run := w.simulate()
+	steady := w.typical()
+	steady.drawn = true
+	run := simulate(st, w.a.nodes, steady)
 	f.lost = run.lost()
 	f.stranded = run.stranded(f.lost)
 	f.Waves = append(f.Waves, run.waves...)
@@ -67,6 +70,7 @@ func forecast(st *daemonset.State, o Options, inherited *assumed, underWay bool)
 	if run.end.endless {
 		return f
 	}
+	f.line = w.drawn(run)
 	if late := f.judge(w, run); w.m.minReady > 0 && late >= w.m.minReady/10 { // else it is not worth a word
 		i := slices.IndexFunc(f.assumptions, func(a daemonset.Assumption) bool { return a.Code == AssumeMinReadySeconds })
 		f.assumptions = slices.Insert(f.assumptions, i+1, daemonset.Assumption{Code: AssumeCountedLate, Value: seconds(math.Round(late)), Source: sourceController})
@@ -77,10 +81,13 @@ func forecast(st *daemonset.State, o Options, inherited *assumed, underWay bool)
 // judge adds to a Forecast how long it takes, what would let it complete, and
 // what other limits would mean. It returns how late the controller counts a pod in
 // that time, at most: 0 where the time is not known.
-func (f *Forecast) judge(w *way, run *simulation) (late float64) {
+func (f *projection) judge(w *way, run *simulation) (late float64) {
 	runs := w.spread(&f.Outcome)
 	switch {
 	case f.Outcome.ends():
+		if len(runs) > 0 {
+			f.line = w.drawn(runs[1])
+		}
 		f.date(run, runs)
 		for _, r := range runs {
 			late = max(late, r.end.late)

@@ -18,25 +18,35 @@ import (
 // Make returns the Plan of a DaemonSet as it is: of what is under way, or else of
 // what a change of the template would do.
 func Make(st *daemonset.State, o Options) *Plan {
-	p := begin(SubjectRollout, st, o, nil)
+	p, _ := makePlan(st, o)
+	return p
+}
+
+func makePlan(st *daemonset.State, o Options) (*Plan, []Moment) {
+	p, line := begin(SubjectRollout, st, o, nil)
 	p.warn(nil, st)
 	if !idle(p) {
-		return p
+		return p, line
 	}
 	p.Subject = SubjectNothing
 	restarted, err := whatif.Make(st, &whatif.Change{Restart: true})
 	if err != nil {
-		return p // a template that cannot be changed has no forecast
+		return p, nil // a template that cannot be changed has no forecast
 	}
 	f := forecast(restarted.State, o, nil, false)
 	p.IfTemplateChanged, p.Groups = &f.Forecast, groups(restarted.State, o.GroupBy, f.nodes)
-	return p
+	return p, nil
 }
 
 // MakeChanged returns the Plan of a DaemonSet as it would be after a change, or of
 // one that is new. Its assumptions begin with those of the forecast and end with
 // those of the Result.
 func MakeChanged(r *whatif.Result, o Options) *Plan {
+	p, _ := makeChanged(r, o)
+	return p
+}
+
+func makeChanged(r *whatif.Result, o Options) (*Plan, []Moment) {
 	before, after, subject := r.Before, r.State, SubjectChange
 	if before == nil {
 		subject = SubjectNew
@@ -48,7 +58,7 @@ func MakeChanged(r *whatif.Result, o Options) *Plan {
 	if before != nil && sameContainers(before.DaemonSet, after.DaemonSet) {
 		inherited = assume(before)
 	}
-	p := begin(subject, after, o, inherited)
+	p, line := begin(subject, after, o, inherited)
 	p.changed(r, o)
 	p.Placement, p.Desired.Before = placementChange(before, after), 0
 	if before != nil {
@@ -66,7 +76,7 @@ func MakeChanged(r *whatif.Result, o Options) *Plan {
 			p.Warnings = append(p.Warnings, Warning{ManagedByTool, daemonset.Facts{"tool": string(m.Tool), "by": m.By, "evidence": m.Evidence}})
 		}
 	}
-	return p
+	return p, line
 }
 
 // withoutLifted returns a State without the events of refusals that a new template
@@ -137,7 +147,7 @@ func idle(p *Plan) bool {
 	return p.Outcome.Code == NothingToDo || p.Outcome.Code == NotRolling && p.Next.Reason == daemonset.StepOnDelete
 }
 
-func begin(subject Subject, st *daemonset.State, o Options, inherited *assumed) *Plan {
+func begin(subject Subject, st *daemonset.State, o Options, inherited *assumed) (*Plan, []Moment) {
 	p := &Plan{
 		Header: daemonset.NewHeader(Kind, st), Subject: subject, Warnings: append([]Warning{}, o.Warnings...),
 		Desired:   Desired{st.Desired, st.Desired},
@@ -149,5 +159,5 @@ func begin(subject Subject, st *daemonset.State, o Options, inherited *assumed) 
 	p.Groups = groups(st, o.GroupBy, f.nodes)
 	p.Admission, p.Unfit, p.Preempts = f.admission, append([]Holder{}, f.unfit...), append([]Preempt{}, f.preempts...)
 	p.Forecast, p.Assumptions, p.Warnings = f.Forecast, append(p.Assumptions, f.assumptions...), append(p.Warnings, f.warnings...)
-	return p
+	return p, f.line
 }

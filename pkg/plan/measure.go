@@ -182,6 +182,7 @@ type pace struct {
 	silent   daemonset.Reason
 	collects float64 // when the pods of a node that is gone are collected
 	window   float64 // what happens within so much is taken to happen at once
+	drawn    bool    // the simulation keeps its line
 }
 
 // startOf returns how long a pod takes in all that is so many seconds old and not

@@ -43,6 +43,7 @@ type simulation struct {
 	events   int // recorded so far
 	written  daemonset.Counts
 
+	line       []Moment       // the course, where it is drawn
 	last       *daemonset.Act // of the last sync
 	waves      []Wave
 	before     []int     // for each wave, how many pods had had their turn when it began
@@ -112,6 +113,9 @@ func newSimulation(st *daemonset.State, nodes []assumedNode, p *pace) *simulatio
 	r.written = r.tally.Counts()
 	r.whole = r.written.Updated == r.written.Desired && r.written.Available == r.written.Desired && r.tally.Old() == 0
 	r.end.worst = r.down
+	if r.times.drawn {
+		r.draw()
+	}
 	return r
 }
 
@@ -174,6 +178,9 @@ func (r *simulation) settle(i int32, pods []daemonset.Pod) {
 	r.down, r.replacing, r.hopeless = r.down-b2i(s.down), r.replacing-b2i(s.replacing), r.hopeless-b2i(s.replacing && s.hopeless)
 	r.tally.SetPods(i, pods)
 	r.count(i)
+	if r.times.drawn {
+		r.draw()
+	}
 }
 
 // count adds a node to the sums.

@@ -87,7 +87,8 @@ func (w *way) spread(o *Outcome) (runs []*simulation) {
 	}
 	var ends []float64
 	row := o.Replaced / max(1, w.st.Limit())
-	for _, p := range []*pace{w.optimistic(row), w.expected(), w.pessimistic(row)} {
+	for i, p := range []*pace{w.optimistic(row), w.expected(), w.pessimistic(row)} {
+		p.drawn = i == 1
 		r := simulate(w.st, w.a.nodes, p)
 		if r.end.endless {
 			return nil

@@ -1,0 +1,138 @@
+package view
+
+import (
+	"io"
+	"slices"
+	"time"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/screen"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
+	"github.com/kubectl-ds/kubectl-ds/pkg/history"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+)
+
+// Page is what the screens of a page have in common.
+type Page struct {
+	Title   string // the command
+	About   []string
+	Missing []string
+	Program string // with its version
+}
+
+// AboutPage says what answers were made from: when it was read, and whose rules were
+// used.
+func AboutPage(headers []*daemonset.Header) (lines []string) {
+	var first, last time.Time
+	for i, h := range headers {
+		if at := h.Snapshot.TakenAt; i == 0 || at.Before(first) {
+			first = at
+		}
+		if at := h.Snapshot.TakenAt; at.After(last) {
+			last = at
+		}
+		rules := "rules of Kubernetes " + h.Controller.KubernetesVersion + inBrackets(sourceWords[h.Controller.Source])
+		if !slices.Contains(lines, rules) {
+			lines = append(lines, rules)
+		}
+	}
+	if len(headers) == 0 {
+		return nil
+	}
+	f := daemonset.Facts{"first": stamp(&first), "last": stamp(&last), "same": first.Equal(last)}
+	return slices.Insert(lines, 0, fill(last, f, "{same=true}state of {first}", "states of {first} to {last}"))
+}
+
+// writePage writes screens as one file for a browser.
+func writePage(w io.Writer, screens []*screen.Screen, of Page) error {
+	p := &screen.Page{Title: of.Title, About: of.About, Missing: of.Missing, Screens: screens, Footer: "Written by " + of.Program + ". Nothing was changed in the cluster."}
+	if len(screens) == 1 {
+		h := &screens[0].Headline
+		p.Title = joined(" ", h.Verdict, h.Subject) + " - " + of.Title
+	}
+	return p.HTML(w)
+}
+
+// mostCells is how many nodes the figures of a page show. More than that of several DaemonSets are
+// left out.
+const mostCells = 10000
+
+// drawable reports whether the figures of so many DaemonSets have room on a page.
+func drawable(maps []*plan.Map) bool {
+	cells := 0
+	for _, m := range maps {
+		if m != nil {
+			cells += len(m.Nodes)
+		}
+	}
+	return len(maps) == 1 || cells <= mostCells
+}
+
+// ExplanationPage writes a page of Explanations: below each other, after a row for each where
+// nobody named them, of which then the healthy ones have no more than that row.
+func ExplanationPage(w io.Writer, all []Explained, listed bool, asked Asked, style Style) error {
+	var screens []*screen.Screen
+	var maps []*plan.Map
+	list := &explain.List{APIVersion: snapshot.APIVersion, Kind: explain.ListKind}
+	for _, e := range all {
+		list.Items, maps = append(list.Items, e.Explanation), append(maps, e.Map)
+	}
+	if listed && len(all) != 1 {
+		screens = append(screens, explanations(list, asked, style))
+	}
+	for _, e := range all {
+		if listed && len(all) != 1 && !style.All && e.Verdict.Code == explain.Healthy && len(e.Matters()) == 0 {
+			continue
+		}
+		a := explanation(e.Explanation, asked, style)
+		if drawable(maps) {
+			a.figures(e.Map, e.Passed, e.Expected)
+		}
+		screens = append(screens, &a.s)
+	}
+	return writePage(w, screens, style.Page)
+}
+
+// PlanPage writes a page of plans below each other, after a row for each where nobody named them.
+func PlanPage(w io.Writer, all []Planned, listed bool, asked Asked, style Style) error {
+	var screens []*screen.Screen
+	var maps []*plan.Map
+	list := &plan.List{APIVersion: snapshot.APIVersion, Kind: plan.ListKind}
+	for _, p := range all {
+		list.Items, maps = append(list.Items, p.Plan), append(maps, p.Map)
+	}
+	if listed && len(all) != 1 {
+		screens = append(screens, plans(list, asked, style))
+	}
+	for _, p := range all {
+		s := newPlan(p.Plan, p.Now, p.Asked, style)
+		if drawable(maps) {
+			s.figures(p.Map, p.Passed, p.Expected)
+		}
+		screens = append(screens, &s.s)
+	}
+	return writePage(w, screens, style.Page)
+}
+
+// HistoryPage writes a page of Histories below each other, after a row for each where nobody
+// named them.
+func HistoryPage(w io.Writer, all []Past, listed bool, asked Asked, style Style) error {
+	var screens []*screen.Screen
+	var maps []*plan.Map
+	list := &history.List{APIVersion: snapshot.APIVersion, Kind: history.ListKind}
+	for _, h := range all {
+		list.Items, maps = append(list.Items, h.History), append(maps, h.Map)
+	}
+	if listed && len(all) != 1 {
+		screens = append(screens, histories(list, asked, style))
+	}
+	for _, h := range all {
+		p := revisionsOf(h.History, asked, style)
+		if m := h.Map; drawable(maps) && m != nil && len(m.Nodes) > 0 && h.Rollout.Pods != nil {
+			p.s.Draw(p.gridOfRevisions(m))
+		}
+		screens = append(screens, &p.s)
+	}
+	return writePage(w, screens, style.Page)
+}
