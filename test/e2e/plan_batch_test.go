@@ -194,7 +194,7 @@ func profileOf(t *testing.T, s *snapshot.Snapshot) daemonset.Profile {
 func (b *batch) explain(t *testing.T, r *record, rule rules) match {
 	t.Helper()
 	const most = 40 // events of a kind between the reading and the first write
-	events := r.until(b.version)
+	events := asHeard(r.until(b.version))
 	look := func(explains func(events []event, s *snapshot.Snapshot) bool) (lag int, ok bool) {
 		for lag := range 2*most + 1 {
 			for pods := min(lag, most); pods >= max(0, lag-most); pods-- {
@@ -226,6 +226,25 @@ func (b *batch) explain(t *testing.T, r *record, rule rules) match {
 		return moved
 	}
 	return wrong
+}
+
+// asHeard returns the events with those about pods in the order in which the controller heard of them. Before v1.33 an
+// informer hands on all that it holds of one object at once: it may know that one pod is gone before it knows what
+// happened earlier to another.
+func asHeard(events []event) []event {
+	var at []int // of the events about pods
+	var pods []event
+	for i, e := range events {
+		if e.kind == "pod" {
+			at, pods = append(at, i), append(pods, e)
+		}
+	}
+	slices.SortStableFunc(pods, func(a, b event) int { return a.known().Compare(b.known()) })
+	out := slices.Clone(events)
+	for i, e := range pods {
+		out[at[i]] = e
+	}
+	return out
 }
 
 func (b *batch) foretold(step daemonset.Step) bool {
@@ -310,6 +329,30 @@ func TestLose(t *testing.T) {
 				t.Errorf("kept %s, lost %s, want %s, %s", versions(kept), versions(lost), tt.kept, tt.lost)
 			}
 		})
+	}
+}
+
+func TestAsHeard(t *testing.T) {
+	at := func(second int) time.Time { return time.Unix(int64(second), 0) }
+	pod := func(version int64, heard int) event { return event{version: version, kind: "pod", heard: at(heard)} }
+	other := event{version: 3, kind: "node", seen: at(9)}
+	for _, tt := range []struct {
+		events []event
+		want   string
+		why    string
+	}{
+		{[]event{pod(1, 1), pod(2, 2), other, pod(4, 4)}, "[1 2 3 4]", "in the order in which it happened"},
+		{[]event{pod(1, 1), pod(2, 4), other, pod(4, 2)}, "[1 4 3 2]", "what happened last is heard of before: what is no pod stays where it is"},
+		{[]event{pod(1, 1), pod(2, 1), pod(4, 1)}, "[1 2 4]", "at the same time"},
+		{nil, "[]", "none"},
+	} {
+		var got []int64
+		for _, e := range asHeard(tt.events) {
+			got = append(got, e.version)
+		}
+		if text := fmt.Sprint(got); text != tt.want {
+			t.Errorf("%s: %s, want %s", tt.why, text, tt.want)
+		}
 	}
 }
 
