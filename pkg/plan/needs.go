@@ -29,6 +29,9 @@ func NeedsOf(st *daemonset.State, fit bool) cause.Needs {
 		d := &st.Nodes[i]
 		old := slices.IndexFunc(d.Pods, func(p daemonset.Pod) bool { return !p.Updated })
 		switch {
+		case !st.NodesRead: // which pods are replaced is still known
+			n.Admission = n.Admission || old >= 0 && rolls
+			continue
 		case !d.ShouldRun.OK || d.Object == nil:
 			continue
 		case len(d.Pods) == 0 || old >= 0 && rolls:

@@ -31,6 +31,9 @@ func TestNeedsOf(t *testing.T) {
 			InvolvedObject: corev1.ObjectReference{Kind: "DaemonSet", UID: s.DaemonSet.UID},
 		})
 	}
+	lackNodes := func(s *snapshot.Snapshot) {
+		s.Nodes, s.Gaps = nil, append(s.Gaps, snapshot.Gap{What: snapshot.Nodes, Why: snapshot.Forbidden})
+	}
 	for _, tt := range []struct {
 		grid    string
 		options []dstest.Option
@@ -56,6 +59,9 @@ func TestNeedsOf(t *testing.T) {
 			p.Spec.Volumes = []corev1.Volume{{Name: "own", VolumeSource: corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{}}}}
 		})}, nil, false, "n1 claims p1-own", "a pod that waits has claims of its own"},
 		{"N ~n", nil, nil, false, "", "a node that is gone gets no pod"},
+		{"N N", []dstest.Option{dstest.Edit(lackNodes)}, image, true, "admission", "without nodes the old pods are replaced where they are, and nobody knows where they fit"},
+		{"N N", []dstest.Option{dstest.Edit(lackNodes)}, nil, false, "", "nor is anything created"},
+		{"N N", []dstest.Option{dstest.Edit(lackNodes), dstest.OnDelete()}, image, false, "", "nor by itself with OnDelete"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			st := stateOf(t, dstest.State(tt.grid, tt.options...))
