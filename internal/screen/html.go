@@ -307,9 +307,14 @@ func (b *htmlBuilder) table(t *Table) *htmlTable {
 func (b *htmlBuilder) cell(t *Table, column int, c Cell) htmlCell {
 	of := t.Columns[column]
 	out := htmlCell{Header: column == 0, Span: 1, Class: toneClasses[c.Tone], Lines: Cell{Lines: c.Lines}.lines(Terminal{}, 0, false)}
+	classes := []string{out.Class}
 	if of.Right {
-		out.Class = strings.Join(slices.DeleteFunc([]string{out.Class, "num"}, func(class string) bool { return class == "" }), " ")
+		classes = append(classes, "num")
 	}
+	if out.Header && of.Wrap {
+		classes = append(classes, "wrap")
+	}
+	out.Class = strings.Join(slices.DeleteFunc(classes, func(class string) bool { return class == "" }), " ")
 	if len(c.Names) > 0 {
 		most := nameLines
 		if of.Short {
@@ -435,9 +440,15 @@ func (b *htmlBuilder) timeline(t *Timeline) htmlTimeline {
 		y := func(n int) float64 { return zero - laneHeight*float64(n)/float64(max(1, l.Top)) }
 		lane := htmlLane{Title: Clean(l.Title), TitleY: top + 11, Shade: l.Shade, Axis: fmt.Sprintf("M%d %.1fH%d", lineLeft, zero, lineWidth)}
 		lane.Edge, lane.Area = stairs(l, x, y, zero)
-		lane.Marks = []htmlMark{at(lineLeft-4, zero, "end", "", "0"), at(lineLeft-4, y(l.Top)+8, "end", "", strconv.Itoa(l.Top))}
+		mark, below := l.Top, 8. // the number beside the lane that tells how high it is
 		if l.Limit > 0 && l.Limit <= l.Top {
 			lane.Limit = fmt.Sprintf("M%d %.1fH%d", lineLeft, y(l.Limit), lineWidth)
+			if 4*l.Limit > l.Top { // else it would stand on the 0
+				mark, below = l.Limit, 4
+			}
+		}
+		lane.Marks = []htmlMark{at(lineLeft-4, zero, "end", "", "0"), at(lineLeft-4, y(mark)+below, "end", "", strconv.Itoa(mark))}
+		if lane.Limit != "" {
 			lane.Marks = append(lane.Marks, at(lineWidth, float64(top+11), "end", "limits", l.Words))
 		}
 		if t.From < t.Now && t.Now < t.To {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -106,7 +107,7 @@ func newGrid(m *plan.Map) *screen.Grid {
 
 // fillGrid adds the cells in their groups, and the table of all nodes.
 func fillGrid(g *screen.Grid, m *plan.Map, kind func(*plan.OnMap) int) {
-	heads := []string{"NODE", strings.ToUpper(m.Label), "STATE", "PROBLEM", "POD", "REVISION"}
+	heads := []string{"NODE", strings.ToUpper(path.Base(m.Label)), "STATE", "PROBLEM", "POD", "REVISION"}
 	if m.Label == "" {
 		heads = slices.Delete(heads, 1, 2)
 	}

@@ -108,7 +108,7 @@ func (p *Plan) Map(st *daemonset.State, label string) *Map {
 	}
 	for i := range m.Nodes {
 		n := &m.Nodes[i]
-		if state, known := does[n.Node]; known && n.State != NodeFails && n.State != NodeUnavailable {
+		if state, known := does[n.Node]; known && !(p.Subject == SubjectRollout && (n.State == NodeFails || n.State == NodeUnavailable)) { // which says more of it
 			n.State = state
 		}
 	}

@@ -90,6 +90,13 @@ for (const [name, args] of Object.entries(questions)) {
         found.violations.forEach((v) => fail(where, v));
         seen = found.incomplete.join('\n    ');
       }
+      // axe does not look at the text of pictures.
+      const faint = await page.evaluate(() => {
+        const light = (c) => { const [r, g, b] = c.match(/[\d.]+/g).map((v) => v / 255).map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+        const ground = light(getComputedStyle(document.body).backgroundColor);
+        return [...document.querySelectorAll('svg text')].filter((t) => { const ink = light(getComputedStyle(t).fill); return (Math.max(ink, ground) + 0.05) / (Math.min(ink, ground) + 0.05) < 4.5; }).map((t) => t.textContent);
+      });
+      if (faint.length) fail(where, `faint: ${faint}`);
       const sorted = await page.evaluate(() => [...document.querySelectorAll('table.sorts')].slice(0, 8).map((t) => {
         const b = t.tHead.querySelector('button');
         const column = b.parentElement.cellIndex;
@@ -132,7 +139,7 @@ for (const [name, args] of Object.entries(questions)) {
     wrong: [...document.body.querySelectorAll(':not(h3, h4, p, strong, em, code, pre, table, thead, tbody, tr, th, td, br, details, summary, ul, li)')].map((e) => e.outerHTML.slice(0, 100)),
     heads: document.querySelectorAll('h3').length,
     unfolded: [...document.querySelectorAll('details')].filter((d) => !d.querySelector(':scope > summary') || d.children.length < 2).length,
-    raw: document.body.innerText.match(/\*\*|\| ---|```|<\/?(details|summary|br)/)?.[0] ?? '',
+    raw: document.body.innerText.match(/\*\*[A-Z]|^\| ---|<\/?(details|summary|br)/m)?.[0] ?? '',
     uneven: [...document.querySelectorAll('table')].filter((t) => [...t.rows].some((r) => r.cells.length !== t.rows[0].cells.length)).length,
   }));
   if (found.wrong.length || !found.heads || found.unfolded || found.raw || found.uneven) fail(`${name} as Markdown`, JSON.stringify(found));
