@@ -135,7 +135,10 @@ func commands(cmd *cobra.Command) []string {
 }
 
 // flagTable returns the flags with their placeholders.
-func flagTable(set *pflag.FlagSet) string {
+func flagTable(set *pflag.FlagSet) string { return table(flagRows(set)...) }
+
+// flagRows are the rows of a flagTable.
+func flagRows(set *pflag.FlagSet) []row {
 	var rows []row
 	set.VisitAll(func(f *pflag.Flag) {
 		if f.Hidden {
@@ -154,7 +157,7 @@ func flagTable(set *pflag.FlagSet) string {
 		}
 		rows = append(rows, row{strings.TrimRight(left+" "+placeholderOf(f), " "), text})
 	})
-	return table(rows...)
+	return rows
 }
 
 // placeholders are what stands for the value of a flag in the help, the same in

@@ -276,17 +276,28 @@ func kubectlDS(t *testing.T, c *stage.Cluster, config, ask string) stage.Result 
 // does that never had it.
 func without(t *testing.T, c *stage.Cluster, user, path string) string {
 	t.Helper()
+	return proxied(t, c, user, func(w http.ResponseWriter, r *http.Request) bool {
+		lacks := strings.HasPrefix(r.URL.Path+"/", path+"/")
+		if lacks {
+			http.Error(w, "404 page not found", http.StatusNotFound)
+		}
+		return lacks
+	})
+}
+
+// proxied returns the kubeconfig of a user whose requests are seen before the API server answers them: one that was
+// answered there does not get to it.
+func proxied(t *testing.T, c *stage.Cluster, user string, answers func(http.ResponseWriter, *http.Request) bool) string {
+	t.Helper()
 	target, err := url.Parse(c.URL)
 	must(t, err)
 	transport, err := rest.TransportFor(&rest.Config{TLSClientConfig: c.Config.TLSClientConfig})
 	must(t, err)
 	proxy := &httputil.ReverseProxy{Transport: transport, FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }}
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasPrefix(r.URL.Path+"/", path+"/") {
-			http.Error(w, "404 page not found", http.StatusNotFound)
-			return
+		if !answers(w, r) {
+			proxy.ServeHTTP(w, r)
 		}
-		proxy.ServeHTTP(w, r)
 	}))
 	server.Config.ErrorLog = log.New(io.Discard, "", 0) // of clients that hang up
 	server.StartTLS()
