@@ -181,6 +181,9 @@ func TestPlan(t *testing.T) {
 				t.Errorf("the comment is not the summary:\n%s", comment)
 			}
 			rendered(t, summary)
+			if aged := regexp.MustCompile(`From a snapshot that is \d+ days old \(20\d\d-\d\d-\d\dT`).MatchString(summary); aged != (tt.from != "nowhere.json") {
+				t.Errorf("the snapshot's age: %t\n%s", aged, summary)
+			}
 		})
 	}
 }

@@ -35,8 +35,25 @@ fenced() {
 	printf '%s\n%s\n%s\n' "$fence" "$text" "$fence"
 }
 
+# age says how old the state is that the answer was made from, where it is a file's.
+age() {
+	local at then days
+	[[ " $* " == *" --from"* ]] || return 0
+	at=$(sed -n -e 's/<!-- -->//g' -e 's/^.*state.* \([0-9-]*T[0-9:]*Z\);.*$/\1/p' "$out/plan.md" | tail -n 1)
+	[ -n "$at" ] || return 0
+	then=$(date -u -d "$at" +%s 2>/dev/null || date -ju -f %Y-%m-%dT%H:%M:%SZ "$at" +%s 2>/dev/null) || return 0
+	days=$((($(date +%s) - then) / 86400))
+	case $days in
+	0) echo "From a snapshot of today ($at)." ;;
+	1) echo "From a snapshot of yesterday ($at)." ;;
+	*) echo "From a snapshot that is $days days old ($at): what changed in the cluster since is not in it." ;;
+	esac
+	echo
+}
+
 {
 	echo "<!-- kubectl-ds ${MARKER-} -->"
+	age "$@"
 	case $status in
 	0) ;;
 	6) printf '**The check fails:** a condition of `--fail-on` holds.\n\n' ;;

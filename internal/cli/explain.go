@@ -124,7 +124,7 @@ func (o *explainOptions) run(ctx context.Context, args []string) error {
 	if len(o.names) == 0 {
 		slices.SortStableFunc(items, explain.WorstFirst)
 	}
-	return cmp.Or(o.print(items, from), o.status(items))
+	return cmp.Or(o.print(items, from), o.foot(headers(items, headerOf)), o.status(items))
 }
 
 // needs returns what else the answers need: of ten nodes in all the other pods, those that

@@ -129,7 +129,7 @@ func (o *historyOptions) run(ctx context.Context, args []string) error {
 	} else if o.between != nil && o.text() {
 		print = o.printDiff
 	}
-	return cmp.Or(print(items), o.status(items))
+	return cmp.Or(print(items), o.foot(headers(items, answered.header)), o.status(items))
 }
 
 // checkQuestion reads the flags that ask for something else than the revisions, of

@@ -241,7 +241,7 @@ func (o *planning) answer(plans []planned, listed bool) error {
 		shown = slices.DeleteFunc(slices.Clone(plans), func(p planned) bool { return !p.HasToDo() })
 		slices.SortStableFunc(shown, func(a, b planned) int { return plan.WorstFirst(a.Plan, b.Plan) })
 	}
-	if err := o.print(shown, listed, len(plans)); err != nil {
+	if err := cmp.Or(o.print(shown, listed, len(plans)), o.foot(headers(plans, planned.header))); err != nil {
 		return err // before a gate says anything
 	}
 	return o.status(plans)

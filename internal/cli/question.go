@@ -182,6 +182,14 @@ func (q *question) about(answers []*daemonset.Header) {
 	}
 }
 
+// foot ends a comment with what its answers were made from.
+func (q *question) foot(answers []*daemonset.Header) error {
+	if q.format != inMarkdown {
+		return nil
+	}
+	return view.Foot(q.Out, answers)
+}
+
 // each writes one screen after the other, with an empty line between.
 func each[T any](w io.Writer, answers []T, write func(T) error) error {
 	for i, a := range answers {

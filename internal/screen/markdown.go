@@ -15,8 +15,8 @@ import (
 // mention nor link to anything.
 func (s *Screen) Markdown(w io.Writer, all bool) error {
 	m := &markdown{all: all}
-	title := mark(s.Headline.Text)
-	switch subject := mark(s.Headline.Subject); {
+	title := Mark(s.Headline.Text)
+	switch subject := Mark(s.Headline.Subject); {
 	case s.Headline.Counts:
 		title = subject + ": " + title
 	case subject != "":
@@ -27,12 +27,12 @@ func (s *Screen) Markdown(w io.Writer, all bool) error {
 	}
 	m.add("### "+title, "")
 	if s.Notice != "" {
-		m.add("*"+mark(s.Notice)+"*", "")
+		m.add("*"+Mark(s.Notice)+"*", "")
 	}
 	for l, blocks := range s.entries {
 		if Label(l) == Cause {
 			for _, part := range s.parts {
-				m.add("#### "+mark(part.title), "")
+				m.add("#### "+Mark(part.title), "")
 				for l, blocks := range part.entries {
 					m.entry(Label(l), blocks)
 				}
@@ -92,7 +92,7 @@ func (m *markdown) list(all []Block) {
 			m.add("")
 		}
 		if points = point; point {
-			m.add("- " + mark(string(words)))
+			m.add("- " + Mark(string(words)))
 			continue
 		}
 		m.block(b)
@@ -104,7 +104,7 @@ func (m *markdown) list(all []Block) {
 
 // fold writes lines that a reader unfolds by their summary.
 func (m *markdown) fold(summary string, write func()) {
-	m.add("<details><summary>"+mark(summary)+"</summary>", "")
+	m.add("<details><summary>"+Mark(summary)+"</summary>", "")
 	write()
 	m.add("</details>", "")
 }
@@ -173,7 +173,7 @@ func (m *markdown) block(b Block) {
 // paragraph writes words behind a label, or alone, where they begin nothing but a
 // paragraph.
 func (m *markdown) paragraph(label, words string) {
-	words = mark(words)
+	words = Mark(words)
 	if n := len(blockMark.FindString(words)); label == "" && n > 0 {
 		words = fmt.Sprintf("%s&#%d;%s", words[:n-1], words[n-1], words[n:])
 	}
@@ -216,7 +216,7 @@ func (m *markdown) fence(kind string, lines ...string) {
 func (m *markdown) table(t *Table) {
 	head, rule := "|", "|"
 	for _, c := range t.Columns {
-		head += " " + mark(c.Head) + " |"
+		head += " " + Mark(c.Head) + " |"
 		if c.Right {
 			rule += " ---: |"
 		} else {
@@ -230,7 +230,7 @@ func (m *markdown) table(t *Table) {
 			var lines []string
 			if i < len(r.Cells) {
 				for _, l := range r.Cells[i].lines(Terminal{}, 0, c.Short) {
-					lines = append(lines, mark(l))
+					lines = append(lines, Mark(l))
 				}
 			}
 			row += " " + strings.Join(lines, "<br>") + " |"
@@ -239,7 +239,7 @@ func (m *markdown) table(t *Table) {
 	}
 	m.add("")
 	for _, r := range t.Rows {
-		m.label = "**" + mark(strings.Join(r.Cells[0].lines(Terminal{}, 0, false), " ")) + ":** "
+		m.label = "**" + Mark(strings.Join(r.Cells[0].lines(Terminal{}, 0, false), " ")) + ":** "
 		for i, c := range r.Cells {
 			whole := Cell{Names: c.Names}.lines(Terminal{All: true}, 0, false)
 			if m.all && len(c.Names) > 0 && !slices.Equal(whole, Cell{Names: c.Names}.lines(Terminal{}, 0, t.Columns[i].Short)) {
@@ -255,8 +255,8 @@ func (m *markdown) table(t *Table) {
 	m.label = ""
 }
 
-// mark makes words safe in Markdown.
-func mark(words string) string {
+// Mark makes words safe in Markdown.
+func Mark(words string) string {
 	// html.EscapeString writes entities with # of its own, so the special characters come after it, apart from those entities.
 	words = html.EscapeString(Clean(words))
 	words = strings.NewReplacer("&#39;", "'", "&#34;", `"`).Replace(words)

@@ -75,17 +75,24 @@ var labelNames = [labels]string{
 func (l Label) String() string { return labelNames[l] }
 
 // Add adds to the entry of a label. Blocks that say nothing are left out, and
-// so is an entry without any.
+// so are an entry without any, and a command that already stands there.
 func (s *Screen) Add(l Label, blocks ...Block) {
 	to := &s.entries
 	if s.open {
 		to = &s.parts[len(s.parts)-1].entries
 	}
 	for _, b := range blocks {
-		if b != nil && !b.empty() {
-			to[l] = append(to[l], b)
+		if b == nil || b.empty() || slices.ContainsFunc(to[l], func(has Block) bool { return sameCommand(has, b) }) {
+			continue
 		}
+		to[l] = append(to[l], b)
 	}
+}
+
+func sameCommand(a, b Block) bool {
+	one, is := a.(Command)
+	other, too := b.(Command)
+	return is && too && slices.Equal(one, other)
 }
 
 // Part begins a part with a title: what is added from now on stands there, before

@@ -1,8 +1,10 @@
 package view
 
 import (
+	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
@@ -42,6 +44,15 @@ func AboutPage(headers []*daemonset.Header) (lines []string) {
 	}
 	f := daemonset.Facts{"first": stamp(&first), "last": stamp(&last), "same": first.Equal(last)}
 	return slices.Insert(lines, 0, fill(last, f, "{same=true}state of {first}", "states of {first} to {last}"))
+}
+
+// Foot writes the last line of a comment: what its answers were made from.
+func Foot(w io.Writer, answers []*daemonset.Header) error {
+	if len(answers) == 0 {
+		return nil
+	}
+	_, err := fmt.Fprintf(w, "\n*%s*\n", screen.Mark(strings.Join(AboutPage(answers), "; ")))
+	return err
 }
 
 // writePage writes screens as one file for a browser.

@@ -106,7 +106,7 @@ var tones = map[plan.Quality]screen.Tone{plan.EndsWell: screen.Good, plan.EndsIn
 // planVerdicts say how a plan ends: in the conditional for a change, in the future
 // for what is under way.
 var planVerdicts = map[plan.Verdict]string{
-	plan.VerdictNothing: "NOTHING TO DO", plan.VerdictDegraded: "DEGRADED", plan.VerdictCompletes: "{would?WOULD|WILL} COMPLETE", plan.VerdictLate: "MAY COMPLETE",
+	plan.VerdictNothing: "NOTHING TO DO", plan.VerdictUncompared: "NOT COMPARED", plan.VerdictDegraded: "DEGRADED", plan.VerdictCompletes: "{would?WOULD|WILL} COMPLETE", plan.VerdictLate: "MAY COMPLETE",
 	plan.VerdictUndone: "{would?WOULD|WILL} NOT LAST", plan.VerdictRemoves: "{would?WOULD|WILL} REMOVE {lose:POD|PODS}", plan.VerdictRemovesAll: "{would?WOULD|WILL} REMOVE ALL PODS", plan.VerdictStalls: "{would?WOULD|WILL} STALL",
 	plan.VerdictStaysStuck: "STAYS STUCK", plan.VerdictStaysDegraded: "STAYS DEGRADED", plan.VerdictWaits: "{would?WOULD WAIT|WAITS} FOR YOU", plan.VerdictBeingDeleted: "BEING DELETED",
 	plan.VerdictIgnored: "IGNORED", plan.VerdictUnknown: "UNKNOWN",

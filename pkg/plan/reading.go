@@ -43,6 +43,7 @@ type Verdict string
 
 const (
 	VerdictNothing       Verdict = "Nothing"       // no pod is created, deleted or replaced
+	VerdictUncompared    Verdict = "Uncompared"    // the same, unless a value that could not be compared differs
 	VerdictDegraded      Verdict = "Degraded"      // the same, and nodes stay without an available pod: explain says Degraded
 	VerdictCompletes     Verdict = "Completes"     // the outcome's code
 	VerdictLate          Verdict = "Late"          // it completes if pods become ready that take longer than any other did
@@ -67,6 +68,7 @@ func (p *Plan) Verdict() Verdict {
 		verdict Verdict
 	}{
 		{o.Code == NothingToDo && p.Subject == SubjectNothing && o.Unserved() > 0, VerdictDegraded},
+		{o.Code == NothingToDo && !p.TemplateKnown(), VerdictUncompared},
 		{o.Code == NothingToDo, VerdictNothing},
 		{completes && len(p.Placement.Lose) > 0 && len(p.Placement.Gain) == 0 && p.Old() == 0, VerdictRemoves},
 		{completes && p.UndoneBy() != nil, VerdictUndone},
@@ -247,12 +249,13 @@ func (p *Plan) WarningsBeside() int {
 }
 
 // HasToDo reports whether anything happens, nodes stay without an available pod, or
-// pods stay although no node is eligible. A change that leaves no node eligible counts
-// also where there is no pod.
+// pods stay although no node is eligible, or whether anything happens rests on values
+// that could not be compared. A change that leaves no node eligible counts also where
+// there is no pod.
 func (p *Plan) HasToDo() bool {
 	staying, none := p.NoneEligible()
 	moves := p.Next.Kind != daemonset.StepNone || len(p.Placement.Gain)+len(p.Placement.Lose) > 0
-	return none && (staying > 0 || p.Change != nil && p.Desired.Before > 0) || moves || p.Outcome.Unserved() > 0 ||
+	return !p.TemplateKnown() || none && (staying > 0 || p.Change != nil && p.Desired.Before > 0) || moves || p.Outcome.Unserved() > 0 ||
 		p.Subject != SubjectNothing && p.Outcome.Code != NothingToDo && p.Outcome.Code != NotRolling
 }
 

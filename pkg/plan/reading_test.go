@@ -50,6 +50,9 @@ func TestVerdict(t *testing.T) {
 		why     string
 	}{
 		{makes(Outcome{Code: NothingToDo}, nil), VerdictNothing, EndsWell, "nothing happens"},
+		{makes(Outcome{Code: NothingToDo}, func(p *Plan) {
+			p.Change, p.Assumptions = &whatif.Summary{}, []daemonset.Assumption{{Code: whatif.AssumeEnvValues}}
+		}), VerdictUncompared, EndsInDoubt, "nothing that could be compared differs"},
 		{makes(Outcome{Code: NothingToDo, Holders: held}, nil), VerdictNothing, EndsInDoubt, "nothing happens, and a node has no available pod"},
 		{makes(Outcome{Code: NothingToDo, FurtherHolders: 1}, func(p *Plan) { p.Subject = SubjectNothing }), VerdictDegraded, EndsInDoubt, "as explain says it where nothing was asked"},
 		{makes(Outcome{Code: Completes}, nil), VerdictCompletes, EndsWell, "a rollout"},

@@ -13,6 +13,7 @@ import (
 // goesWith are the verdicts of explain that go with one of a plan of what is under way.
 var goesWith = map[plan.Verdict][]explain.VerdictCode{
 	plan.VerdictNothing:       {explain.Healthy},
+	plan.VerdictUncompared:    {explain.Healthy},
 	plan.VerdictDegraded:      {explain.Degraded},
 	plan.VerdictCompletes:     {explain.Progressing},
 	plan.VerdictLate:          {explain.Progressing},
