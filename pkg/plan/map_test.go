@@ -163,3 +163,18 @@ func TestPastLine(t *testing.T) {
 		})
 	}
 }
+
+// TestFewer: of several moments in one part of the time, how far it is in the end counts, and
+// the most that use up the limit.
+func TestFewer(t *testing.T) {
+	line := []Moment{{0, 0, 1}, {1, 1, 5}, {2, 2, 3}, {10, 3, 4}, {19, 4, 9}, {20, 5, 2}}
+	for most, want := range map[int][]Moment{
+		1: line, 6: line,
+		3: {{0, 2, 5}, {10, 4, 9}, {20, 5, 2}},
+		2: {{0, 4, 9}, {20, 5, 2}},
+	} {
+		if diff := cmp.Diff(want, Fewer(line, most)); diff != "" {
+			t.Errorf("at most %d: %s", most, diff)
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"golang.org/x/net/html"
 )
@@ -28,8 +29,12 @@ type Page struct {
 // Read returns what a browser makes of a page, and an error for what no page may have: an
 // element or an attribute that is none of its own, an id that is there twice, or that
 // nothing has, another address than one on the page itself, a heading below one that is
-// missing, or a style or script that its policy forbids.
+// missing, or a character that is not shown.
 func Read(text string) (*Page, error) {
+	hidden := func(r rune) bool { return r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) }
+	if i := strings.IndexFunc(text, hidden); i >= 0 {
+		return nil, fmt.Errorf("a character that is not shown: %q", text[max(0, i-20):min(len(text), i+20)])
+	}
 	root, err := html.Parse(strings.NewReader(text))
 	if err != nil {
 		return nil, err
