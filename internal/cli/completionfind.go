@@ -218,6 +218,9 @@ func (t *typing) daemonSet(ctx context.Context) (*appsv1.DaemonSet, error) {
 		return nil, err
 	}
 	all, err := r.DaemonSets(ctx, ref.Namespace)
+	if err != nil {
+		return nil, err
+	}
 	for i := range all {
 		if all[i].Name == ref.Name {
 			return &all[i], nil

@@ -69,14 +69,14 @@ func (f *Flags) Config(master string) (*rest.Config, error) {
 	return restConfig(loader, chosen{o.CurrentContext, o.Context.Cluster, o.Context.AuthInfo, cmp.Or(o.ClusterInfo.Server, master)})
 }
 
-// Contexts returns the names of the contexts in the kubeconfig, sorted; Clusters and Users
-// those of its clusters and users.
+// Contexts returns the names of the contexts in the kubeconfig, sorted; none if it cannot
+// be read.
 func (f *Flags) Contexts() []string { return slices.Sorted(maps.Keys(f.kubeconfigRead().Contexts)) }
 
-// Clusters: see Contexts.
+// Clusters does what Contexts does, for clusters.
 func (f *Flags) Clusters() []string { return slices.Sorted(maps.Keys(f.kubeconfigRead().Clusters)) }
 
-// Users: see Contexts.
+// Users does what Contexts does, for users.
 func (f *Flags) Users() []string { return slices.Sorted(maps.Keys(f.kubeconfigRead().AuthInfos)) }
 
 // kubeconfigRead returns what the kubeconfig holds; nothing if it cannot be read.
