@@ -74,10 +74,17 @@ says() {
 	esac
 }
 
-mkdir -p "$root/home"
+mkdir -p "$root/home" "$work/path"
 release v0.0.1
-krew index add kubectl-ds "file://$work/index"
-krew install kubectl-ds/ds
+# The commands of the README, as kubectl runs them, with this index in the place of the one that they name.
+ln -s "$tools/krew" "$work/path/kubectl-krew"
+ln -s "$kubectl" "$work/path/kubectl"
+sed -n 's/^    \(kubectl krew .*\)$/\1/p' README.md >"$work/readme"
+grep -q "krew install kubectl-ds/ds" "$work/readme" || fail "README.md does not say how to install with krew"
+sed "s|https://github.com/kubectl-ds/krew-index|file://$work/index|" "$work/readme" >"$work/commands"
+HOME=$root/home KREW_ROOT=$root KREW_NO_UPGRADE_CHECK=1 PATH=$work/path:$root/bin:$PATH sh -e "$work/commands" </dev/null >"$work/log" 2>&1 ||
+	{ cat "$work/log" >&2; fail "the commands of README.md"; }
+sed 's/^/README.md: /' "$work/readme"
 says "kubectl-ds v0.0.1" ds version
 says "STUCK" ds explain fluent-bit --from examples/crash-loop.json
 
