@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Page is a file for a browser: one Screen, or several below each other, with their
@@ -26,7 +27,7 @@ type Page struct {
 var pageFiles embed.FS
 
 var (
-	pageTemplate = template.Must(template.ParseFS(pageFiles, "page/page.gohtml"))
+	pageTemplate = sync.OnceValue(func() *template.Template { return template.Must(template.ParseFS(pageFiles, "page/page.gohtml")) })
 	pageStyle    = pageFile("page/page.css")
 	pageScript   = pageFile("page/page.js")
 	pagePolicy   = fmt.Sprintf("default-src 'none'; style-src %s; script-src %s; img-src data:; base-uri 'none'; form-action 'none'", pageHash(pageStyle), pageHash(pageScript))
@@ -60,7 +61,7 @@ func (p *Page) HTML(w io.Writer) error {
 	for _, s := range p.Screens {
 		page.Screens = append(page.Screens, b.screen(s))
 	}
-	return pageTemplate.ExecuteTemplate(w, "page", page)
+	return pageTemplate().ExecuteTemplate(w, "page", page)
 }
 
 // What the template takes: values of this file, in which every word is Clean.

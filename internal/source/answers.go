@@ -21,7 +21,7 @@ func restClient(config *rest.Config, client *http.Client, gv schema.GroupVersion
 	if gv.Group == "" {
 		c.APIPath = "/api"
 	}
-	c.NegotiatedSerializer = answers{rest.CodecFactoryForGeneratedClient(apiScheme, apiCodecs).WithoutConversion()}
+	c.NegotiatedSerializer = answers{rest.CodecFactoryForGeneratedClient(apiScheme(), apiCodecs()).WithoutConversion()}
 	return rest.RESTClientForConfigAndClient(c, client)
 }
 
@@ -52,7 +52,7 @@ func (a answer) Decode(raw []byte, defaults *schema.GroupVersionKind, into runti
 
 // fits returns an error unless the answer is what was asked for, and whole.
 func fits(raw []byte, o, into runtime.Object) error {
-	asked, _, err := apiScheme.ObjectKinds(into)
+	asked, _, err := apiScheme().ObjectKinds(into)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,8 @@
 package source
 
 import (
+	"sync"
+
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -28,11 +30,12 @@ var known = []struct {
 }
 
 // apiScheme has the types of the known groups; apiCodecs decode them, apiParameters
-// writes the options of a request.
+// writes the options of a request. All are made when they are needed: who asks for help
+// asks no server.
 var (
-	apiScheme     = newScheme()
-	apiCodecs     = serializer.NewCodecFactory(apiScheme)
-	apiParameters = runtime.NewParameterCodec(apiScheme)
+	apiScheme     = sync.OnceValue(newScheme)
+	apiCodecs     = sync.OnceValue(func() serializer.CodecFactory { return serializer.NewCodecFactory(apiScheme()) })
+	apiParameters = sync.OnceValue(func() runtime.ParameterCodec { return runtime.NewParameterCodec(apiScheme()) })
 )
 
 func newScheme() *runtime.Scheme {
@@ -65,7 +68,7 @@ type (
 // of returns what asks for the objects of a resource, in a namespace, or in all if
 // that is empty.
 func of[T, L any, P oneOf[T], Q manyOf[L]](a api, g schema.GroupVersion, resource, namespace string) *gentype.ClientWithList[P, Q] {
-	return gentype.NewClientWithList(resource, rest.Interface(a[g]), apiParameters, namespace, func() P { return new(T) }, func() Q { return new(L) }, gentype.PrefersProtobuf[P]())
+	return gentype.NewClientWithList(resource, rest.Interface(a[g]), apiParameters(), namespace, func() P { return new(T) }, func() Q { return new(L) }, gentype.PrefersProtobuf[P]())
 }
 
 func (a api) Pods(namespace string) *gentype.ClientWithList[*corev1.Pod, *corev1.PodList] {

@@ -87,7 +87,7 @@ const metadataOfList = ";as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 // metadata reads the metadata of a page of objects.
 func (c *Cluster) metadata(ctx context.Context, resource string, o metav1.ListOptions) (*metav1.PartialObjectMetadataList, error) {
 	list := &metav1.PartialObjectMetadataList{}
-	return list, c.api[corev1.SchemeGroupVersion].Get().Resource(resource).VersionedParams(&o, apiParameters).
+	return list, c.api[corev1.SchemeGroupVersion].Get().Resource(resource).VersionedParams(&o, apiParameters()).
 		SetHeader("Accept", runtime.ContentTypeProtobuf+metadataOfList+","+runtime.ContentTypeJSON+metadataOfList).Do(ctx).Into(list)
 }
 

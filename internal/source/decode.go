@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
@@ -305,14 +306,16 @@ func (o *object) decodeInto(raw []byte, into any) error {
 		if !errors.As(e, &f) {
 			continue
 		}
-		if field := inAnyItem.ReplaceAllString(f.FieldPath(), ""); !slices.Contains(o.unknown, field) {
+		if field := inAnyItem().ReplaceAllString(f.FieldPath(), ""); !slices.Contains(o.unknown, field) {
 			o.unknown = append(o.unknown, field)
 		}
 	}
 	return nil
 }
 
-var inAnyItem = regexp.MustCompile(`\[\d+\]`)
+var inAnyItem = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\[\d+\]`)
+})
 
 // explain finds the field that cannot be decoded, for the JSON decoder names
 // it only sometimes, and never the place in a list. No error stays none.

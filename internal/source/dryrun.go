@@ -182,7 +182,7 @@ func patchOf(live *appsv1.DaemonSet, m Manifest, kubernetesVersion string) (patc
 func (c *Cluster) dryCreate(ctx context.Context, m Manifest, p patch) (*appsv1.DaemonSet, error) {
 	o := metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}, FieldManager: p.manager, FieldValidation: metav1.FieldValidationStrict}
 	ds := &appsv1.DaemonSet{}
-	err := c.api[appsv1.SchemeGroupVersion].Post().Namespace(m.Namespace).Resource("daemonsets").VersionedParams(&o, apiParameters).
+	err := c.api[appsv1.SchemeGroupVersion].Post().Namespace(m.Namespace).Resource("daemonsets").VersionedParams(&o, apiParameters()).
 		SetHeader("Content-Type", runtime.ContentTypeJSON).Body(p.body).Do(ctx).Into(ds)
 	return ds, err
 }

@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
@@ -172,15 +173,19 @@ func documentName(path string) bool {
 }
 
 var (
-	apiVersionLine = regexp.MustCompile(`(?m)(^|[{,])\s*"?apiVersion"?\s*:`)
-	kindLine       = regexp.MustCompile(`(?m)(^|[{,])\s*"?(kind|items)"?\s*:`)
+	apiVersionLine = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)(^|[{,])\s*"?apiVersion"?\s*:`)
+	})
+	kindLine = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)(^|[{,])\s*"?(kind|items)"?\s*:`)
+	})
 )
 
 // documentHead reports whether a file that begins so holds documents, whatever
 // it is called: sos reports, for one, name files after commands.
 func documentHead(head []byte) bool {
 	head = bytes.ReplaceAll(head, []byte{0}, nil) // UTF-16
-	return apiVersionLine.Match(head) && kindLine.Match(head)
+	return apiVersionLine().Match(head) && kindLine().Match(head)
 }
 
 // readFile reads the documents of one file. A file found in a folder may be

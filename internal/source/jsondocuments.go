@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"sync"
 
 	kjson "k8s.io/apimachinery/pkg/util/json"
 )
@@ -91,14 +92,16 @@ func (j *jsonReader) fail(err error) error {
 
 // jsonInItems is how a list begins that is read item by item: an array, or what
 // kubectl and API servers write.
-var jsonInItems = regexp.MustCompile(`^(?:\[|\{\s*(?:"\w+"\s*:\s*(?:"[^"\\]*"|\{[^{}]*\})\s*,\s*)*"items"\s*:\s*\[)`)
+var jsonInItems = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:\[|\{\s*(?:"\w+"\s*:\s*(?:"[^"\\]*"|\{[^{}]*\})\s*,\s*)*"items"\s*:\s*\[)`)
+})
 
 // jsonDocument reads an object, or a list, or an array of objects.
 func (d *documents) jsonDocument(ctx context.Context) error {
 	head, _ := d.in.Peek(4 << 10)
 	j := &jsonReader{in: d.in, line: d.line}
 	j.Decoder = json.NewDecoder(j)
-	if jsonInItems.Match(head) {
+	if jsonInItems().Match(head) {
 		if err := d.jsonList(ctx, j); err != nil {
 			return err
 		}

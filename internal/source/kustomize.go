@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/kustomize/api/krusty"
@@ -133,20 +134,24 @@ func (f *localFiles) named(path string) string {
 
 func fetches(file, field, address string) error {
 	address, _, _ = strings.Cut(address, "?")
-	address = credentials.ReplaceAllString(address, "//")
+	address = credentials().ReplaceAllString(address, "//")
 	return &InputError{
 		File: file, Field: field, Err: fmt.Errorf("%s is remote and would be fetched over HTTP or git", address),
 		hint: "--allow-remote-bases lets kustomize fetch it",
 	}
 }
 
-var credentials = regexp.MustCompile(`//[^/@]*@`)
+var credentials = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`//[^/@]*@`)
+})
 
 // isRemote reports whether kustomize takes a path for an address, even where a
 // file of that name exists.
-func isRemote(path string) bool { return remotePath.MatchString(strings.TrimSpace(path)) }
+func isRemote(path string) bool { return remotePath().MatchString(strings.TrimSpace(path)) }
 
-var remotePath = regexp.MustCompile(`(?i)^(git::|[a-z][a-z0-9+.-]*://|[a-z][a-z0-9-]*@|github\.com[/:])`)
+var remotePath = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^(git::|[a-z][a-z0-9+.-]*://|[a-z][a-z0-9-]*@|github\.com[/:])`)
+})
 
 // kustomizationNames are the names that kustomize looks for.
 var kustomizationNames = []string{"kustomization.yaml", "kustomization.yml", "Kustomization"}
@@ -196,7 +201,7 @@ func addressBelow(v any, path string) (field, address string) {
 			return path, v
 		case isRemote(file):
 			return path, file
-		case configuration.MatchString(path) && strings.Contains(v, "\n"): // one that stands in the kustomization
+		case configuration().MatchString(path) && strings.Contains(v, "\n"): // one that stands in the kustomization
 			if _, address = addressIn(kustomizationNames[0], []byte(v)); address != "" {
 				return path, address
 			}
@@ -220,4 +225,6 @@ func addressBelow(v any, path string) (field, address string) {
 	return "", ""
 }
 
-var configuration = regexp.MustCompile(`^(generators|transformers|validators)\[\d+\]$`)
+var configuration = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(generators|transformers|validators)\[\d+\]$`)
+})

@@ -105,7 +105,7 @@ func applyAs(live *appsv1.DaemonSet, name string, m Manifest) (*appsv1.DaemonSet
 	}
 	config := &unstructured.Unstructured{Object: m.object(live.Namespace)}
 	gvk := appsv1.SchemeGroupVersion.WithKind("DaemonSet")
-	manager, err := managedfields.NewDefaultFieldManager(typeConverter(), apiScheme, noDefaults{}, apiScheme, gvk, gvk.GroupVersion(), "", nil)
+	manager, err := managedfields.NewDefaultFieldManager(typeConverter(), apiScheme(), noDefaults{}, apiScheme(), gvk, gvk.GroupVersion(), "", nil)
 	if err != nil {
 		return nil, patch{}, err
 	}
@@ -230,7 +230,7 @@ var typeConverter = sync.OnceValue(func() managedfields.TypeConverter {
 	if err != nil {
 		panic(err) // of the generated file
 	}
-	return managedfields.NewSchemeTypeConverter(apiScheme, parser)
+	return managedfields.NewSchemeTypeConverter(apiScheme(), parser)
 })
 
 // lastUpdate returns, as far as it can be told from who owns what, the manifest

@@ -323,7 +323,7 @@ func forAdmission(kind string, meta metav1.ObjectMeta, has map[string]string) ru
 // typed returns a copy of o that says what it is.
 func typed(o runtime.Object) runtime.Object {
 	o = o.DeepCopyObject()
-	kinds, _, err := apiScheme.ObjectKinds(o)
+	kinds, _, err := apiScheme().ObjectKinds(o)
 	if err != nil {
 		panic(err)
 	}

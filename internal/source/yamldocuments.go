@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"sync"
 
 	goyaml "go.yaml.in/yaml/v2"
 	"sigs.k8s.io/yaml"
@@ -33,7 +34,7 @@ func (d *documents) yamlDocument(ctx context.Context) error {
 			}
 			done := it
 			it = item{}
-			if yamlAnchor.Match(done.text) {
+			if yamlAnchor().Match(done.text) {
 				anchors = append(anchors, done.text...)
 			}
 			return d.add(ctx, done)
@@ -62,7 +63,7 @@ func (d *documents) yamlDocument(ctx context.Context) error {
 			if dash && isList {
 				return errTwoLists
 			}
-			if dash && !yamlAnchor.Match(whole.text) {
+			if dash && !yamlAnchor().Match(whole.text) {
 				isList, column = true, at
 			}
 		}
@@ -82,7 +83,7 @@ func (d *documents) yamlDocument(ctx context.Context) error {
 		if err := endOfOne(); err != nil {
 			return err
 		}
-		maybe = maybe || itemsKey.Match(text)
+		maybe = maybe || itemsKey().Match(text)
 		whole.text = append(whole.text, text...)
 	}
 	if err := endOfOne(); err != nil {
@@ -105,12 +106,18 @@ func (d *documents) yamlDocument(ctx context.Context) error {
 	return d.endList(ctx, false, repeats)
 }
 
-var itemsKey = regexp.MustCompile(`^items:[ \t]*(#.*)?\r?\n?$`)
+var itemsKey = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^items:[ \t]*(#.*)?\r?\n?$`)
+})
 
 // What may be an anchor of YAML, or an alias of one. kubectl writes none.
 var (
-	yamlAnchor = regexp.MustCompile(`(?m)(?:^|[\s\[{,])&[^\s\[\]{},&]`)
-	yamlAlias  = regexp.MustCompile(`(?m)(?:^|[\s\[{,])\*([^\s\[\]{},*]+)`)
+	yamlAnchor = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)(?:^|[\s\[{,])&[^\s\[\]{},&]`)
+	})
+	yamlAlias = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)(?:^|[\s\[{,])\*([^\s\[\]{},*]+)`)
+	})
 )
 
 // json returns the text as JSON, and of YAML the keys that stand in it twice.
@@ -139,9 +146,15 @@ func (it *item) json() ([]byte, []Repeat, error) {
 }
 
 var (
-	yamlLine    = regexp.MustCompile(`\bline (\d+)`)
-	noAnchor    = regexp.MustCompile(`(?s)unknown anchor '(.*)' referenced`)
-	yamlQuote   = regexp.MustCompile("(?s)(invalid map key): .*| ?`.*`")
+	yamlLine = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\bline (\d+)`)
+	})
+	noAnchor = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?s)unknown anchor '(.*)' referenced`)
+	})
+	yamlQuote = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile("(?s)(invalid map key): .*| ?`.*`")
+	})
 	errNoAnchor = errors.New("an alias without an anchor before it in the same document")
 )
 
@@ -159,19 +172,19 @@ func yamlToJSON(text []byte, line int) ([]byte, []Repeat, error) {
 	if loose, looseErr := yaml.YAMLToJSON(text); looseErr == nil {
 		return loose, repeatsInYAML(err, line), nil
 	}
-	if m := noAnchor.FindStringSubmatch(err.Error()); m != nil {
+	if m := noAnchor().FindStringSubmatch(err.Error()); m != nil {
 		for i, l := range bytes.Split(text, []byte{'\n'}) {
-			if slices.ContainsFunc(yamlAlias.FindAllSubmatch(l, -1), func(a [][]byte) bool { return string(a[1]) == m[1] }) {
+			if slices.ContainsFunc(yamlAlias().FindAllSubmatch(l, -1), func(a [][]byte) bool { return string(a[1]) == m[1] }) {
 				return nil, nil, fmt.Errorf("line %d: %w", line+i+1, errNoAnchor)
 			}
 		}
 		return nil, nil, errNoAnchor
 	}
-	s := yamlLine.ReplaceAllStringFunc(err.Error(), func(m string) string {
+	s := yamlLine().ReplaceAllStringFunc(err.Error(), func(m string) string {
 		n, _ := strconv.Atoi(m[len("line "):])
 		return fmt.Sprintf("line %d", line+n)
 	})
-	return nil, nil, errors.New(yamlQuote.ReplaceAllString(s, "$1"))
+	return nil, nil, errors.New(yamlQuote().ReplaceAllString(s, "$1"))
 }
 
 // unread returns the line, counted from 1, from which on the YAML parser would
@@ -202,13 +215,15 @@ func several(text []byte) bool {
 	return d.Decode(&first) == nil && d.Decode(&second) != io.EOF
 }
 
-var repeatedInYAML = regexp.MustCompile(`line (\d+): key (".*"|\S+) already set in map`)
+var repeatedInYAML = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`line (\d+): key (".*"|\S+) already set in map`)
+})
 
 // repeatsInYAML returns the keys of which a strict reader of YAML says that they
 // stand twice in a piece of YAML before which line lines stand.
 func repeatsInYAML(err error, line int) []Repeat {
 	var found []Repeat
-	for _, m := range repeatedInYAML.FindAllStringSubmatch(err.Error(), -1) {
+	for _, m := range repeatedInYAML().FindAllStringSubmatch(err.Error(), -1) {
 		n, _ := strconv.Atoi(m[1])
 		key, _ := strconv.Unquote(m[2])
 		found = append(found, repeat(line+n, key))

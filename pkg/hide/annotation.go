@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -12,11 +13,13 @@ import (
 // redacted; 16 hexadecimal digits follow.
 const DigestPrefix = "digest:"
 
-var digestForm = regexp.MustCompile(`^` + DigestPrefix + `[0-9a-f]{16}$`)
+var digestForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^` + DigestPrefix + `[0-9a-f]{16}$`)
+})
 
 // IsDigest reports whether a value has the form of those that snapshot.Redact writes.
 // In a Snapshot whose EnvValues are snapshot.EnvDigest it is one.
-func IsDigest(value string) bool { return digestForm.MatchString(value) }
+func IsDigest(value string) bool { return digestForm().MatchString(value) }
 
 // MayHoldValues reports whether an annotation of a DaemonSet may hold literal
 // values of its environment variables: a copy of its manifest, as kubectl
@@ -34,22 +37,28 @@ func MayHoldValues(annotation, value string) bool {
 		return false
 	}
 	if annotation == "kubernetes.io/change-cause" {
-		return settingCommand.MatchString(value)
+		return settingCommand().MatchString(value)
 	}
-	return value != "" && (copyKey.MatchString(annotation) || isCopy(value))
+	return value != "" && (copyKey().MatchString(annotation) || isCopy(value))
 }
 
 var (
 	// settingCommand has values in it: a command as --record kept it (kubectl set env, kubectl patch, helm's flags), an
 	// assignment, a piece of a manifest, or an address with a password.
-	settingCommand = regexp.MustCompile(`(?i:\bset\b.*\benv\b)|(^|\s)(--set(-string|-json|-literal|-file)?|--env|--from-literal|--patch|-p)([=\s]|$)|\b[A-Z][A-Z0-9_]{2,}=\S|\bvalue:|://[^\s/@]*:[^\s/@]*@|\{`)
+	settingCommand = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i:\bset\b.*\benv\b)|(^|\s)(--set(-string|-json|-literal|-file)?|--env|--from-literal|--patch|-p)([=\s]|$)|\b[A-Z][A-Z0-9_]{2,}=\S|\bvalue:|://[^\s/@]*:[^\s/@]*@|\{`)
+	})
 
 	// copyKey are annotations of tools that keep what they applied: kubectl, banzaicloud.com and those that copied its
 	// name, objectset.rio.cattle.io, kapp with its diffs, configmanagement.gke.io.
-	copyKey = regexp.MustCompile(`last-applied|/applied$|^kapp\.k14s\.io/original|/declared-config$`)
+	copyKey = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`last-applied|/applied$|^kapp\.k14s\.io/original|/declared-config$`)
+	})
 
 	// copyText begins as JSON does, or as JSON, gzip, zip or zstd do in base64; or it has a word of a manifest in it.
-	copyText = regexp.MustCompile(`^[\[{]|^(eyJ|H4sI|UEsD|KLUv)|\bapiVersion\b|(?m:^[\s-]*)` + valueKey + `|[\[{](?s:(.*\W)?)` + valueKey)
+	copyText = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^[\[{]|^(eyJ|H4sI|UEsD|KLUv)|\bapiVersion\b|(?m:^[\s-]*)` + valueKey + `|[\[{](?s:(.*\W)?)` + valueKey)
+	})
 )
 
 // valueKey is a key under which literal values stand. Quotes around it may be
@@ -62,7 +71,7 @@ var compressed = []string{"\x1f\x8b", "x\x01", "x\x5e", "x\x9c", "x\xda", "PK\x0
 // isCopy reports whether a text looks like a copy of a manifest: see MayHoldValues.
 func isCopy(value string) bool {
 	value = uncoated(value)
-	if copyText.MatchString(value) {
+	if copyText().MatchString(value) {
 		return true
 	}
 	value = strings.Join(strings.Fields(value), "")
@@ -74,7 +83,7 @@ func isCopy(value string) bool {
 		if slices.ContainsFunc(compressed, func(magic string) bool { return strings.HasPrefix(string(raw), magic) }) {
 			return true
 		}
-		if utf8.Valid(raw) && copyText.MatchString(uncoated(string(raw))) { // a checksum is no text, once it is decoded
+		if utf8.Valid(raw) && copyText().MatchString(uncoated(string(raw))) { // a checksum is no text, once it is decoded
 			return true
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -160,10 +161,12 @@ var places = []*regexp.Regexp{
 
 // named are objects that a message names, and what else it quotes that is no
 // value. A Secret is no such name before just any words.
-var named = regexp.MustCompile(`(?i)\b(?:(?:namespace|node|pod|configmap|serviceaccount|service account|daemonset|deployment|replicaset|statefulset|service|endpoint|container|volume|claim|` +
-	`persistentvolume|persistentvolumeclaim|storageclass|priorityclass|runtimeclass|csidriver|resourcequota|limitrange|role|clusterrole|rolebinding|clusterrolebinding|user|group|ingress|job|cronjob|` +
-	`controllerrevision|webhook|policy|image|plugin|driver)(?:e?s)?(?:\.[a-z0-9.-]+)?:? "[^"]*"` +
-	`|secrets? "[^"]*" (?:not found|is forbidden|already exists))`)
+var named = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(?:(?:namespace|node|pod|configmap|serviceaccount|service account|daemonset|deployment|replicaset|statefulset|service|endpoint|container|volume|claim|` +
+		`persistentvolume|persistentvolumeclaim|storageclass|priorityclass|runtimeclass|csidriver|resourcequota|limitrange|role|clusterrole|rolebinding|clusterrolebinding|user|group|ingress|job|cronjob|` +
+		`controllerrevision|webhook|policy|image|plugin|driver)(?:e?s)?(?:\.[a-z0-9.-]+)?:? "[^"]*"` +
+		`|secrets? "[^"]*" (?:not found|is forbidden|already exists))`)
+})
 
 // hideForm hides a value that tells by itself that it is one. A short one does so
 // only where it is no part of something longer.
@@ -172,7 +175,7 @@ func hideForm(message, form string) string {
 	if !strings.Contains(message, form) {
 		return message
 	}
-	names := named.FindAllStringIndex(message, -1)
+	names := named().FindAllStringIndex(message, -1)
 	var b strings.Builder
 	for at := 0; ; {
 		i := strings.Index(message[at:], form)
@@ -240,7 +243,7 @@ func (v *variable) hide(message string) string {
 		end := i + len(v.name)
 		b.WriteString(message[:end])
 		message = message[end:]
-		sign := assigned.FindString(message)
+		sign := assigned().FindString(message)
 		if !alone || sign == "" {
 			continue
 		}
@@ -256,7 +259,9 @@ func (v *variable) hide(message string) string {
 	}
 }
 
-var assigned = regexp.MustCompile(`^["'\\]*\s*(?:=>?|:)\s*["'\\]*`)
+var assigned = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^["'\\]*\s*(?:=>?|:)\s*["'\\]*`)
+})
 
 // isPlain reports whether a value reads as names in a message do, so that it
 // cannot be told from one: it is short, or made of words, numbers and names with
@@ -266,19 +271,23 @@ func isPlain(value string) bool {
 	if len(value) < short {
 		return true
 	}
-	if ipv6.MatchString(value) {
+	if ipv6().MatchString(value) {
 		return true
 	}
 	const longest = 13 // what is longer is no word of a message
 	return !slices.ContainsFunc(strings.FieldsFunc(value, isJoiner), func(piece string) bool {
-		return len(piece) > longest || !plainWord.MatchString(piece)
+		return len(piece) > longest || !plainWord().MatchString(piece)
 	})
 }
 
-var ipv6 = regexp.MustCompile(`^(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{0,4}$`)
+var ipv6 = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{0,4}$`)
+})
 
 func isJoiner(r rune) bool { return strings.ContainsRune("-_./:,", r) }
 
 // plainWord is a word, in one case, with a capital or with several; a number with
 // its unit; or a short name with a number, as v1, ipv4 and csi2.
-var plainWord = regexp.MustCompile(`^(?:[a-z]+|[A-Z]+|[A-Z]?[a-z]+(?:[A-Z][a-z]{2,})*|[a-z]{1,5}[0-9]{1,2}|[0-9]{1,5}[A-Za-z]{0,2})$`)
+var plainWord = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:[a-z]+|[A-Z]+|[A-Z]?[a-z]+(?:[A-Z][a-z]{2,})*|[a-z]{1,5}[0-9]{1,2}|[0-9]{1,5}[A-Za-z]{0,2})$`)
+})

@@ -3,6 +3,7 @@ package template
 import (
 	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -76,13 +77,17 @@ const (
 )
 
 var (
-	imageReference = regexp.MustCompile(`^(?:(?:` + imageHost + `)/)?(` + imageComponent + `(?:/` + imageComponent + `)*)(?::` + imageTag + `)?(?:@(?:` + imageDigest + `))?$`)
-	imageID        = regexp.MustCompile(`^[a-f0-9]{64}$`) // taken for the ID of an image, which is no name
+	imageReference = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(?:(?:` + imageHost + `)/)?(` + imageComponent + `(?:/` + imageComponent + `)*)(?::` + imageTag + `)?(?:@(?:` + imageDigest + `))?$`)
+	})
+	imageID = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^[a-f0-9]{64}$`)
+	}) // taken for the ID of an image, which is no name
 )
 
 // FaultOfImage returns what is wrong with a reference to an image, or "".
 func FaultOfImage(image string) ImageFault {
-	if m := imageReference.FindStringSubmatch(image); m != nil && len(m[1]) <= longestImage && !imageID.MatchString(image) {
+	if m := imageReference().FindStringSubmatch(image); m != nil && len(m[1]) <= longestImage && !imageID().MatchString(image) {
 		return ""
 	}
 	name, digest, digested := strings.Cut(image, "@")

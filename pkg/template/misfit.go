@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // Misfit returns an error of decoding JSON in plain words: which field must be
@@ -30,13 +31,15 @@ func Misfit(err error) error {
 
 var (
 	valueWords  = map[string]string{"object": "an object", "array": "a list", "string": "text", "bool": "true or false", "number": "a number"}
-	misfitWords = regexp.MustCompile(`json: cannot unmarshal (object|array|string|bool|number)(?: [-+.\w]+)? into Go (?:value|struct field \w+\.([\w.]+)) of type [\w.*\[\]]+`)
+	misfitWords = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`json: cannot unmarshal (object|array|string|bool|number)(?: [-+.\w]+)? into Go (?:value|struct field \w+\.([\w.]+)) of type [\w.*\[\]]+`)
+	})
 )
 
 func misfitInWords(err error) error {
 	words := err.Error()
-	plain := misfitWords.ReplaceAllStringFunc(words, func(m string) string {
-		part := misfitWords.FindStringSubmatch(m)
+	plain := misfitWords().ReplaceAllStringFunc(words, func(m string) string {
+		part := misfitWords().FindStringSubmatch(m)
 		return cmp.Or(part[2], "it") + " cannot be " + valueWords[part[1]]
 	})
 	if plain == words {
