@@ -1,5 +1,5 @@
 # What people run here. CI runs .ci/run, which calls these.
-.PHONY: help build test laws lint oracle oracle-all newest oracle-coverage scheduler forecasts mutants hostile compare compare-quick e2e old-clusters soak real-manifests krew-chain krew-upgrade release-check admission fit snapshot examples browser bench-start bench-plan bench-memory bench-history
+.PHONY: help demo build test laws lint oracle oracle-all newest oracle-coverage scheduler forecasts mutants hostile compare compare-quick e2e old-clusters soak real-manifests krew-chain krew-upgrade release-check admission fit snapshot examples browser bench-start bench-plan bench-memory bench-history
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | while IFS="$$(printf '\t')" read -r target words; do printf '%-17s %s\n' "$$target" "$$words"; done
@@ -101,6 +101,11 @@ examples: ## record examples/ again from a real control plane, and age them
 
 browser: ## pages of -o html in chromium, light and dark, at the width of a phone and of a desktop, with axe-core; pictures in bin/pages; ONLY=stuck,big for some
 	test/browser/run.sh
+
+demo: ## record the terminal session of the README on a real control plane; needs asciinema (apt-get install asciinema)
+	test/cluster/build.sh >/dev/null
+	cd test/e2e && go run ./cmd/scene stuck asciinema rec --quiet --overwrite --cols 100 --rows 40 --idle-time-limit 4 --title "kubectl ds" \
+	  --env TERM --command ../../docs/demo/session.sh ../../docs/demo/session.cast
 
 bench-start: ## start-up of kubectl-ds version beside kubectl version --client
 	test/cluster/build.sh >/dev/null
