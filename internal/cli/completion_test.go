@@ -276,10 +276,10 @@ func TestTurnOn(t *testing.T) {
 		want         string            // the first command, or what is said in its place
 		why          string
 	}{
-		{"/home/jane/.krew/bin/kubectl-ds", "linux", nil, "ln -s kubectl-ds /home/jane/.krew/bin/kubectl_complete-ds", "called by kubectl"},
-		{"/home/jane/.krew/bin/kubectl-daemonset_rollout", "darwin", nil, "ln -s kubectl-daemonset_rollout /home/jane/.krew/bin/kubectl_complete-daemonset_rollout", "another name"},
-		{"kubectl-ds", "linux", map[string]string{"kubectl-ds": "/usr/local/bin/kubectl-ds"}, "ln -s kubectl-ds /usr/local/bin/kubectl_complete-ds", "called by a shell"},
-		{"/my bin/kubectl-ds", "linux", nil, "ln -s kubectl-ds '/my bin/kubectl_complete-ds'", "as a shell takes it"},
+		{"/home/jane/.krew/bin/kubectl-ds", "linux", nil, "ln -sf kubectl-ds /home/jane/.krew/bin/kubectl_complete-ds", "called by kubectl"},
+		{"/home/jane/.krew/bin/kubectl-daemonset_rollout", "darwin", nil, "ln -sf kubectl-daemonset_rollout /home/jane/.krew/bin/kubectl_complete-daemonset_rollout", "another name"},
+		{"kubectl-ds", "linux", map[string]string{"kubectl-ds": "/usr/local/bin/kubectl-ds"}, "ln -sf kubectl-ds /usr/local/bin/kubectl_complete-ds", "called by a shell"},
+		{"/my bin/kubectl-ds", "linux", nil, "ln -sf kubectl-ds '/my bin/kubectl_complete-ds'", "as a shell takes it"},
 		{"/bin/kubectl-ds", "linux", map[string]string{"kubectl_complete-ds": "/bin/kubectl_complete-ds"}, "1. Done already: /bin/kubectl_complete-ds", "it is there"},
 		{"/bin/kubectl-ds.exe", "windows", nil, "Copy-Item /bin/kubectl-ds.exe /bin/kubectl_complete-ds.exe", "a copy on Windows"},
 		{"/bin/kds", "linux", nil, "echo 'source <(kds completion bash)' >> ~/.bashrc", "not a plugin: no link"},
@@ -292,7 +292,7 @@ func TestTurnOn(t *testing.T) {
 		})
 		first := ""
 		for _, line := range strings.Split(text, "\n") {
-			if len(line) > helpWidth && !strings.Contains(line, "ln -s") && !strings.Contains(line, "Copy-Item") {
+			if len(line) > helpWidth && !strings.Contains(line, "ln -sf") && !strings.Contains(line, "Copy-Item") {
 				t.Errorf("%s: %d columns: %s", tt.path, len(line), line)
 			}
 			if first == "" && (strings.HasPrefix(line, "     ") || strings.Contains(line, "Done already")) {

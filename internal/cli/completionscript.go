@@ -113,5 +113,7 @@ func (p program) link(system, completes string, look func(string) (string, error
 	if system == "windows" {
 		return "Copy it, and copy it again after each upgrade:\n\n     Copy-Item " + string(screen.Quote(at)) + " " + string(screen.Quote(dir+completes+".exe"))
 	}
-	return "Link it:\n\n     ln -s " + string(screen.Quote(file)) + " " + string(screen.Quote(dir+completes))
+	link := string(screen.Quote(dir + completes))
+	return "Link it:\n\n     ln -sf " + string(screen.Quote(file)) + " " + link +
+		"\n\n   Remove the link before you uninstall the plugin, for nothing else does:\n\n     rm " + link
 }

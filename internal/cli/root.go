@@ -56,7 +56,7 @@ func newRoot(called program, in io.Reader, out, errs io.Writer) *cobra.Command {
 		DisableAutoGenTag: true,
 		Args:              knownCommand,
 
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE: func(cmd *cobra.Command, _ []string) error { return c.start(cmd) },
 	}
 	root.SetIn(in)
 	root.SetOut(out)

@@ -27,7 +27,7 @@ type watchFlags struct {
 }
 
 func (w *watchFlags) addFlags(f *pflag.FlagSet, watch string) {
-	f.BoolVar(&w.watch, "watch", false, watch)
+	f.BoolVarP(&w.watch, "watch", "w", false, watch)
 	f.DurationVar(&w.timeout, "timeout", 0, "with --watch: stop after this time")
 }
 

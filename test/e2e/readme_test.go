@@ -42,7 +42,7 @@ func TestReadme(t *testing.T) {
 	must(t, err)
 	kubectl := c.KubectlCommand(ctx, stage.Reader)
 	ran := 0
-	for _, line := range regexp.MustCompile(`(?m)^    (kubectl (?:ds|get) .*)$`).FindAllStringSubmatch(string(readme), -1) {
+	for _, line := range regexp.MustCompile(`(?m)^    (kubectl (?:ds|get)(?: .*)?)$`).FindAllStringSubmatch(string(readme), -1) {
 		ran++
 		cmd := exec.CommandContext(ctx, "sh", "-c", line[1])
 		cmd.Dir, cmd.Env = dir, kubectl.Env

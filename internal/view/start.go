@@ -1,0 +1,54 @@
+package view
+
+import (
+	"cmp"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/screen"
+)
+
+// mostUnsettled is how many DaemonSets the first screen names.
+const mostUnsettled = 8
+
+// Start writes the first screen of somebody who has typed nothing but the program's name:
+// the DaemonSets whose status has pods that are not available or not updated, worst
+// first, and what to type next. It is made from their statuses alone.
+func Start(w io.Writer, all []appsv1.DaemonSet, asked Asked, style Style) error {
+	unsettled := slices.DeleteFunc(slices.Clone(all), func(ds appsv1.DaemonSet) bool { return settled(&ds) })
+	slices.SortStableFunc(unsettled, func(a, b appsv1.DaemonSet) int {
+		return cmp.Or(cmp.Compare(unavailable(&b), unavailable(&a)), cmp.Compare(notUpdated(&b), notUpdated(&a)), strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name))
+	})
+	s := &screen.Screen{Headline: screen.Headline{Counts: true, Subject: Plural(len(all), "DaemonSet"), Text: "all pods are available and updated", Tone: screen.Good}}
+	list := WithFlags(screen.Command{asked.own("explain"), "-A"}, asked.Kubectl...)
+	if len(unsettled) == 0 {
+		s.Add(screen.Check, list)
+	} else {
+		s.Headline.Text = strconv.Itoa(len(unsettled)) + " with pods that are not available or not updated"
+		s.Headline.Tone = screen.Warn
+		t := &screen.Table{Columns: []screen.Column{{Head: "DAEMONSET"}, {Head: "DESIRED", Right: true}, {Head: "UP-TO-DATE", Right: true}, {Head: "AVAILABLE", Right: true}}}
+		for _, ds := range unsettled[:min(mostUnsettled, len(unsettled))] {
+			t.Row(ds.Namespace+"/"+ds.Name, strconv.Itoa(int(ds.Status.DesiredNumberScheduled)), strconv.Itoa(int(ds.Status.UpdatedNumberScheduled)), strconv.Itoa(int(ds.Status.NumberAvailable)))
+		}
+		s.Add(screen.Body, t)
+		first := WithFlags(screen.Command{asked.own("explain"), "-n " + screen.Quote(unsettled[0].Namespace), screen.Quote(unsettled[0].Name)}, asked.Kubectl...)
+		s.Add(screen.Check, screen.Text("why, and what to do:"), screen.Indent{first}, screen.Text("all of them, worst first:"), screen.Indent{list})
+	}
+	s.Add(screen.Note, screen.Text("these are the numbers of each status, as kubectl get shows them; "+string(asked.own("--help"))+" lists the commands"))
+	return writeOne(w, s, style)
+}
+
+func settled(ds *appsv1.DaemonSet) bool {
+	return unavailable(ds) == 0 && notUpdated(ds) == 0 && ds.Status.ObservedGeneration >= ds.Generation
+}
+
+func unavailable(ds *appsv1.DaemonSet) int32 {
+	return ds.Status.DesiredNumberScheduled - ds.Status.NumberAvailable
+}
+func notUpdated(ds *appsv1.DaemonSet) int32 {
+	return ds.Status.DesiredNumberScheduled - ds.Status.UpdatedNumberScheduled
+}

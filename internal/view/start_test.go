@@ -1,0 +1,62 @@
+package view
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// TestStart: each DaemonSet is "NAMESPACE/NAME DESIRED UP-TO-DATE AVAILABLE GENERATION/OBSERVED".
+func TestStart(t *testing.T) {
+	const note = "Note      these are the numbers of each status, as kubectl get shows them; kds --help lists the commands\n"
+	for _, tt := range []struct {
+		why  string
+		all  []string
+		want string
+	}{
+		{"all is well", []string{"a/x 3 3 3 1/1", "b/y 0 0 0 4/4"}, "2 DaemonSets: all pods are available and updated\n\nCheck     kds explain -A --context=dev\n" + note},
+		{
+			"the one with most pods missing comes first, then the one with most to update; a generation that nobody has handled counts",
+			[]string{"a/new 2 2 2 2/1", "b/rolls 9 1 8 1/1", "c/fine 3 3 3 1/1", "d/waits 9 3 8 1/1", "e/down 5 5 0 1/1"},
+			`5 DaemonSets: 4 with pods that are not available or not updated
+
+  DAEMONSET  DESIRED  UP-TO-DATE  AVAILABLE
+  e/down           5           5          0
+  b/rolls          9           1          8
+  d/waits          9           3          8
+  a/new            2           2          2
+
+Check     why, and what to do:
+            kds explain -n e down --context=dev
+          all of them, worst first:
+            kds explain -A --context=dev
+` + note,
+		},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			var all []appsv1.DaemonSet
+			for _, line := range tt.all {
+				var ds appsv1.DaemonSet
+				s := &ds.Status
+				name := ""
+				if _, err := fmt.Sscanf(line, "%s %d %d %d %d/%d", &name, &s.DesiredNumberScheduled, &s.UpdatedNumberScheduled, &s.NumberAvailable, &ds.Generation, &s.ObservedGeneration); err != nil {
+					t.Fatal(err)
+				}
+				namespace, name, _ := strings.Cut(name, "/")
+				ds.ObjectMeta = metav1.ObjectMeta{Namespace: namespace, Name: name, Generation: ds.Generation}
+				all = append(all, ds)
+			}
+			var b strings.Builder
+			if err := Start(&b, all, Asked{Program: "kds", Kubectl: []Flag{{Name: "context", Value: "dev"}}}, Style{}); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, b.String()); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
