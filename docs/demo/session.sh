@@ -19,7 +19,7 @@ typed() {
 }
 
 typed kubectl rollout status -n kube-system daemonset/node-agent --timeout=3s "|| true"
-typed kubectl ds explain
+typed kubectl ds
 pause=8 typed kubectl ds explain -n kube-system node-agent
 typed kubectl ds plan-rollout -n kube-system node-agent --max-unavailable=6
 typed kubectl ds history -n kube-system node-agent
