@@ -2,7 +2,7 @@ package compare
 
 // defaultBase is the newest commit that changed answers on purpose: whoever does so again
 // moves it.
-const defaultBase = "fed943e"
+const defaultBase = "db873cd"
 
 // allowed is what may differ from defaultBase.
 var allowed = []difference{}
