@@ -255,7 +255,7 @@ func roundTrip(folder string, flags []string, stdin []byte, f *files) (wrote *re
 var ourCommand = regexp.MustCompile(`(?m)^.*kubectl ds .*\n`)
 
 // noTemplate is why a revision is none, of which a snapshot holds a digest.
-var noTemplate = regexp.MustCompile(`is no pod template: .*`)
+var noTemplate = regexp.MustCompile(`(is|holds) no pod template: .*`)
 
 // dice are what a command line is made of.
 type dice struct {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
+	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
@@ -30,10 +31,12 @@ func newSnapshot(c *common) *cobra.Command {
 			RuntimeClass of the template, and the names of the webhooks and admission policies
 			that may reject or change the pod; and of the ConfigMaps, Secrets and
 			PersistentVolumeClaims that the template refers to, whether they exist, and the
-			names of their keys; and the PersistentVolumes of these claims. It has a row for each other pod on the nodes where a pod of
-			the DaemonSet is not scheduled, and with --fit on all nodes: namespace, name,
-			node, priority, start time, requests, host ports and
-			PodDisruptionBudgets, and nothing else of it.
+			names of their keys; and the PersistentVolumes of these claims. It has a row for each
+			other pod on the nodes where a pod of the DaemonSet is not scheduled, on those that
+			get a pod and have none, on those where the new pod takes more or something else
+			than the one it replaces, and with --fit on all nodes: namespace, name, node,
+			priority, start time, requests, host ports and PodDisruptionBudgets, and nothing
+			else of it.
 
 			Literal values of environment variables may be secret: each is replaced by a
 			digest, in pod templates, revisions, and annotations that hold a copy of them. So
@@ -96,7 +99,8 @@ func writeSnapshot(ctx context.Context, in *input, args []string, showValues, fi
 }
 
 // readWhole returns the Snapshot with what the API server checks when a pod is created,
-// with the other pods on nodes where a pod is not scheduled and, for fit, on all nodes.
+// and with the other pods on the nodes of which explain or a plan asks for them, which
+// plan.NeedsOf lists; for fit, on all nodes.
 func readWhole(ctx context.Context, in *input, fit bool) (*snapshot.Snapshot, error) {
 	r, namespace, err := in.open(ctx)
 	if err != nil {
@@ -110,8 +114,8 @@ func readWhole(ctx context.Context, in *input, fit bool) (*snapshot.Snapshot, er
 	if err != nil {
 		return nil, err
 	}
-	needs := cause.NeedsOf(st).And(cause.Needs{Claims: snapshot.ClaimsOf("", &read[0].DaemonSet.Spec.Template.Spec)})
-	nodes := append([]string{}, needs.Nodes...) // explain looks at these
+	needs := plan.NeedsOf(st, fit).And(cause.Needs{Claims: snapshot.ClaimsOf("", &read[0].DaemonSet.Spec.Template.Spec)})
+	nodes := append([]string{}, needs.Nodes...)
 	if fit {
 		nodes = nil
 	}
