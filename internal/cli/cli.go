@@ -81,7 +81,8 @@ func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) 
 		args = append([]string{cobra.ShellCompRequestCmd}, args...)
 	}
 	root.SetArgs(args)
-	command := func() error { return root.ExecuteContext(ctx) }
+	asked := root // or the command below it that ran
+	command := func() (err error) { asked, err = root.ExecuteContextC(ctx); return err }
 	err := error(nil)
 	if completing {
 		err = unheard(command)
@@ -99,7 +100,7 @@ func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) 
 	case errors.Is(err, syscall.EPIPE):
 		return 0 // whoever read the answer has enough of it
 	}
-	return called.failed(errs, err)
+	return called.failed(errs, err, kubectlFlags(asked.Flags())...)
 }
 
 // completes reports whether a command line asks to complete another one.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/internal/view"
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
@@ -121,8 +122,9 @@ func (p program) said(err error, rollback string) error {
 	return err
 }
 
-// failed writes an error, and returns its exit status.
-func (p program) failed(errs io.Writer, err error) int {
+// failed writes an error, and returns its exit status. reach are the flags of kubectl that
+// a command in its hint needs to ask the same cluster.
+func (p program) failed(errs io.Writer, err error, reach ...view.Flag) int {
 	if panicked := (*source.PanicError)(nil); errors.As(err, &panicked) {
 		return p.crashed(errs, panicked.Value, panicked.Stack)
 	}
@@ -135,7 +137,7 @@ func (p program) failed(errs io.Writer, err error) int {
 		}
 	}
 	if hint := p.hintOf(err); hint != "" {
-		fmt.Fprintln(errs, "hint: "+screen.Clean(hint))
+		fmt.Fprintln(errs, "hint: "+screen.Clean(p.reaching(hint, reach)))
 	}
 	return 1
 }

@@ -222,8 +222,8 @@ func TestKubeconfig(t *testing.T) {
 		{one + "}", "--context prod --cluster x-y-z", `the kubeconfig has no cluster "x-y-z"; kubectl config get-clusters`, "another cluster"},
 		{one + "}", "--context prod --user x-y-z", `the kubeconfig has no user "x-y-z"; kubectl config get-users`, "another user"},
 		{"{", "", `the kubeconfig cannot be read: error loading config file "FILE": yaml: line 1: did not find expected node content; --kubeconfig FILE names another; --from FILE reads a file instead of a cluster`, "it is damaged"},
-		{one + ", current-context: prod}", "--request-timeout 1s", "no answer from the cluster at http://127.0.0.1:1: connection refused; kubectl cluster-info", "a server that does not answer is not a missing kubeconfig"},
-		{"", "--server http://127.0.0.1:1", "no answer from the cluster at http://127.0.0.1:1: connection refused; kubectl cluster-info", "nor is a server without one"},
+		{one + ", current-context: prod}", "--request-timeout 1s", "no answer from the cluster at http://127.0.0.1:1: connection refused; kubectl cluster-info --request-timeout=1s", "a server that does not answer is not a missing kubeconfig"},
+		{"", "--server http://127.0.0.1:1", "no answer from the cluster at http://127.0.0.1:1: connection refused; kubectl cluster-info --server=http://127.0.0.1:1", "nor is a server without one"},
 	} {
 		file := filepath.Join(t.TempDir(), "config")
 		if tt.file != "" {

@@ -192,6 +192,9 @@ func (o *planOptions) remember() {
 	if o.kustomize != "" {
 		o.apply = append(o.apply, "-k "+screen.Quote(o.kustomize))
 	}
+	if n := o.config.Namespace(); n != "" {
+		o.apply = append(o.apply, "-n "+screen.Quote(n))
+	}
 	flags, _ := o.givenAgain("server-side", "force-conflicts", "field-manager")
-	o.apply = view.WithFlags(o.apply, flags...)
+	o.apply = view.WithFlags(o.apply, append(flags, o.asked.Kubectl...)...)
 }
