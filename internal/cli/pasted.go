@@ -82,15 +82,19 @@ var withUser = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*@`)
 
 // reaching returns a hint that begins with a command of kubectl with the flags that reach
 // the same cluster, behind that command's last word: what follows it stands behind a comma,
-// a semicolon, a bracket or a >. "kubectl config" reads the kubeconfig and nothing else,
-// and any other hint is returned as it is.
+// a semicolon, a bracket or a >. "kubectl config" reads the kubeconfig and nothing else, of
+// which "view" shows the part that was chosen. Any other hint is returned as it is.
 func (p program) reaching(hint string, flags []view.Flag) string {
 	words := strings.Fields(hint)
-	if len(words) < 2 || words[0] != "kubectl" || words[1] == "kustomize" || strings.HasPrefix(hint, p.own("")) {
+	if len(words) < 3 && hint != "kubectl cluster-info" || words[0] != "kubectl" || words[1] == "kustomize" || strings.HasPrefix(hint, p.own("")) {
 		return hint
 	}
 	if words[1] == "config" {
-		flags = slices.DeleteFunc(slices.Clone(flags), func(f view.Flag) bool { return f.Name != "kubeconfig" })
+		of := []string{"kubeconfig"}
+		if words[2] == "view" {
+			of = append(of, "context", "cluster", "user")
+		}
+		flags = slices.DeleteFunc(slices.Clone(flags), func(f view.Flag) bool { return !slices.Contains(of, f.Name) })
 	}
 	end := len(hint)
 	for _, mark := range []string{", ", "; ", " (", " > "} {

@@ -304,10 +304,10 @@ func TestAddAdmissionGaps(t *testing.T) {
 		s.fail(w, http.StatusUnauthorized, metav1.StatusReasonUnauthorized, "no")
 		return true
 	}
-	if _, err := c.AddAdmission(background, Creation{Of: plain}); err == nil || !strings.Contains(err.Error(), "rejects your credentials") {
+	if _, err := c.AddAdmission(background, Creation{Of: plain}); err == nil || !strings.Contains(err.Error(), "requires credentials") {
 		t.Errorf("with credentials that ran out: %v", err)
 	}
-	if _, err := c.AddOtherPods(background, []*snapshot.Snapshot{plain}, nil); err == nil || !strings.Contains(err.Error(), "rejects your credentials") {
+	if _, err := c.AddOtherPods(background, []*snapshot.Snapshot{plain}, nil); err == nil || !strings.Contains(err.Error(), "requires credentials") {
 		t.Errorf("with credentials that ran out: %v", err)
 	}
 }

@@ -31,6 +31,9 @@ type Cluster struct {
 	api api
 
 	server string // for errors: without credentials
+	proxy  string
+	sends  presented
+	help   string // of the kubeconfig, for its credential plugin
 	clock  func() time.Time
 	heard  *heard // the server's warnings
 	waits  *once  // that the server is waited for
@@ -73,22 +76,27 @@ func NewCluster(config *rest.Config, clock func() time.Time) (*Cluster, error) {
 	}
 	waits := &once{}
 	config.Wrap(func(rt http.RoundTripper) http.RoundTripper {
-		return patient{dated{onlyDry{rt}}, config.Timeout, waits}
+		return noPages{patient{dated{onlyDry{rt}}, config.Timeout, waits}}
 	})
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {
-		return nil, fmt.Errorf("connection to the cluster: %w", err)
+		return nil, &configError{fmt.Errorf("connection to the cluster: %w", err), shownConfig}
 	}
 	a := api{}
 	for _, g := range known {
 		if a[g.GroupVersion], err = restClient(config, client, g.GroupVersion); err != nil {
-			return nil, fmt.Errorf("connection to the cluster: %w", err)
+			return nil, &configError{fmt.Errorf("connection to the cluster: %w", err), "--server https://HOST:6443"}
 		}
 	}
-	return &Cluster{
+	c := &Cluster{
 		api:    a,
-		server: address(config.Host), clock: clock, heard: heard, waits: waits,
-	}, nil
+		server: address(config.Host), proxy: proxyOf(config), sends: credentialsOf(config),
+		clock: clock, heard: heard, waits: waits,
+	}
+	if config.ExecProvider != nil {
+		c.help = config.ExecProvider.InstallHint
+	}
+	return c, nil
 }
 
 // address returns host as it may be shown.
@@ -373,21 +381,60 @@ func (c *Cluster) gap(ctx context.Context, what snapshot.What, err error) (snaps
 
 // refused sorts the errors that leave no answer.
 func (c *Cluster) refused(ctx context.Context, what, hint string, err error) error {
+	later, address := laterError{}, (*url.Error)(nil)
+	request := &RequestError{What: what, Err: err}
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case apierrors.IsUnauthorized(err):
-		return &RequestError{What: "the cluster at " + c.server + " rejects your credentials", Err: err, hint: "kubectl auth whoami"}
+		return c.unknown(err)
+	case apierrors.IsForbidden(err) && strings.Contains(err.Error(), "cannot impersonate"):
+		request.hint = "leave out --as, or ask for the right to impersonate"
 	case apierrors.IsForbidden(err):
-		return &RequestError{What: what, Err: err, hint: hint}
+		request.hint = hint
+	case errors.As(err, &later):
+		request.Err, request.hint = later, "try again later, or wait for it with --request-timeout 0"
+	case errors.As(err, &address):
+		return &UnreachableError{Server: c.server, Proxy: c.proxy, Err: address.Err, installHint: c.help} // the address stands beside it
+	case errors.Is(err, context.DeadlineExceeded):
+		return &UnreachableError{Server: c.server, Proxy: c.proxy, Err: err}
+	case apierrors.IsTooManyRequests(err):
+		request.hint = "run the command again in a minute: the API server limits requests"
+	case apierrors.IsBadRequest(err) && wantsTLS(err):
+		request.Err, request.hint = fmt.Errorf("the server at %s wants HTTPS", c.server), "--server https://"+strings.TrimPrefix(c.server, "http://")
+	case apierrors.IsNotFound(err):
+		request.Err = fmt.Errorf("the server at %s has no such API: %w", c.server, err)
+		request.hint = "kubectl cluster-info (is this an API server? its address may lack a path)"
+	case isServers(err):
+		request.hint = "kubectl get --raw '/readyz?verbose'"
 	}
-	if e := (laterError{}); errors.As(err, &e) {
-		return &RequestError{What: what, Err: e, hint: "try again later, or wait for it with --request-timeout 0"}
+	return request
+}
+
+// unknown is the error that the server does not accept the credentials, with what they were.
+func (c *Cluster) unknown(err error) error {
+	what := "the cluster at " + c.server + " requires credentials, and none were sent"
+	if c.sends.what != "" {
+		what = "the cluster at " + c.server + " rejects your credentials, " + c.sends.what
 	}
-	if e := (*url.Error)(nil); errors.As(err, &e) {
-		return &UnreachableError{Server: c.server, Err: e.Err} // the address stands beside it
+	if until := c.sends.until; !until.IsZero() && until.Before(c.clock()) {
+		what += " that expired at " + until.UTC().Format(time.RFC3339)
 	}
-	return &RequestError{What: what, Err: err}
+	return &RequestError{What: what, Err: err, hint: c.sends.hint()}
+}
+
+// wantsTLS reports whether an error is the answer of a server of Go to a request in HTTP
+// where it speaks HTTPS.
+func wantsTLS(err error) bool {
+	status := apierrors.APIStatus(nil)
+	return errors.As(err, &status) && status.Status().Details != nil &&
+		slices.ContainsFunc(status.Status().Details.Causes, func(c metav1.StatusCause) bool { return strings.Contains(c.Message, "HTTP request to an HTTPS server") })
+}
+
+// isServers reports whether an error is the server's own, not that of a request.
+func isServers(err error) bool {
+	status := apierrors.APIStatus(nil)
+	return errors.As(err, &status) && status.Status().Code >= http.StatusInternalServerError
 }
 
 // message returns the words of an error for a Gap.

@@ -1,11 +1,7 @@
 package source
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"net"
-	"os"
 	"strings"
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
@@ -75,40 +71,6 @@ func (e *AmbiguousError) Error() string {
 
 // Hint names a flag that decides.
 func (e *AmbiguousError) Hint() string { return "choose one with -n " + e.Refs[0].Namespace }
-
-// UnreachableError says that the API server gave no answer: no connection, no
-// trust, no credentials to present, or too late.
-type UnreachableError struct {
-	Server string // its address, without credentials
-	Err    error
-}
-
-func (e *UnreachableError) Error() string {
-	return fmt.Sprintf("no answer from the cluster at %s: %s", e.Server, e.why())
-}
-
-// why returns the cause without the words of the layers that it came through.
-func (e *UnreachableError) why() string {
-	var (
-		late interface{ Timeout() bool }
-		name *net.DNSError
-		call *os.SyscallError
-	)
-	switch {
-	case errors.As(e.Err, &name) && name.IsNotFound:
-		return "no such host " + oneLine(name.Name)
-	case errors.As(e.Err, &call):
-		return oneLine(call.Err.Error())
-	case errors.Is(e.Err, context.DeadlineExceeded), errors.As(e.Err, &late) && late.Timeout():
-		return "the time for the request is over"
-	}
-	return inWords(e.Err)
-}
-
-func (e *UnreachableError) Unwrap() error { return e.Err }
-
-// Hint returns a command that tries the same with kubectl alone.
-func (e *UnreachableError) Hint() string { return "kubectl cluster-info" }
 
 // RequestError says that a request failed without which there is no answer:
 // the server does not know the user, or does not let the DaemonSet be read.

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -24,21 +25,24 @@ type chosen struct{ context, cluster, user, address string }
 func restConfig(loader clientcmd.ClientConfig, n chosen) (*rest.Config, error) {
 	raw, err := loader.RawConfig()
 	if err != nil {
-		if missing := (*fs.PathError)(nil); errors.As(err, &missing) {
-			err = fmt.Errorf("%s: %w", missing.Path, missing.Err)
-		}
-		return nil, &configError{fmt.Errorf("the kubeconfig cannot be read: %w", err), "--kubeconfig FILE names another; --from FILE reads a file instead of a cluster"}
+		return nil, unreadable(err)
 	}
 	if err := n.in(&raw); err != nil {
 		return nil, err
 	}
 	config, err := loader.ClientConfig()
+	plain, flag := error(nil), ""
+	if err != nil {
+		plain, flag = plainly(err)
+	}
 	switch {
 	case err == nil && (config.Host != withoutServer || n.server(&raw) != ""):
-		return config, nil
+		return config, n.anonymous(&raw, config)
 	case err != nil && !isEmpty(&raw):
-		return nil, &configError{fmt.Errorf("the kubeconfig is not valid: %w", err), "kubectl config view"}
-	case len(raw.Clusters) > 0:
+		return nil, &configError{fmt.Errorf("the kubeconfig is not valid: %w", plain), "kubectl config view"}
+	case flag != "":
+		return nil, &configError{fmt.Errorf("--%w", plain), "--" + flag + " FILE"}
+	case len(raw.Contexts) > 0:
 		hint := "kubectl config get-contexts, then kubectl config use-context CONTEXT or --context CONTEXT"
 		if len(raw.Contexts) == 1 {
 			hint = "--context " + slices.Collect(maps.Keys(raw.Contexts))[0]
@@ -51,6 +55,41 @@ func restConfig(loader clientcmd.ClientConfig, n chosen) (*rest.Config, error) {
 		missing = "the kubeconfig " + files[i] + " has no cluster"
 	}
 	return nil, &configError{errors.New("no cluster to ask: " + missing), "--kubeconfig FILE names one; --from FILE reads a file instead of a cluster"}
+}
+
+// unreadable returns the error of reading a kubeconfig, without the words of the libraries.
+func unreadable(err error) error {
+	missing := (*fs.PathError)(nil)
+	found := ofLoading.FindStringSubmatch(err.Error())
+	switch {
+	case errors.As(err, &missing):
+		err = fmt.Errorf("%s: %w", missing.Path, missing.Err)
+	case found != nil && (strings.HasPrefix(found[2], "no kind ") || strings.HasPrefix(found[2], "couldn't get version/kind")):
+		return &configError{fmt.Errorf("%s is not a kubeconfig", found[1]), otherConfig}
+	case found != nil:
+		err = fmt.Errorf("%s: %s", found[1], strings.TrimPrefix(found[2], "read "+found[1]+": "))
+	}
+	return &configError{fmt.Errorf("the kubeconfig cannot be read: %w", err), otherConfig}
+}
+
+const otherConfig = "--kubeconfig FILE names another; --from FILE reads a file instead of a cluster"
+
+// What client-go says of a kubeconfig that is damaged, and of a file of certificates or of
+// a key that is not there.
+var (
+	ofLoading = regexp.MustCompile(`^error loading config file "(.*?)": (.*)`)
+	ofFile    = regexp.MustCompile(`unable to read (certificate-authority|client-cert|client-key) .*? due to (?:open|read) ([^],]+)`)
+)
+
+// plainly returns an error of client-go about a configuration without what it begins with,
+// and the first file alone where one cannot be read; and the flag that names such a file,
+// or "".
+func plainly(err error) (plain error, flag string) {
+	if found := ofFile.FindStringSubmatch(err.Error()); found != nil {
+		flag = strings.Replace(found[1], "client-cert", "client-certificate", 1)
+		return fmt.Errorf("%s %s", flag, found[2]), flag
+	}
+	return errors.New(strings.TrimPrefix(err.Error(), "invalid configuration: ")), ""
 }
 
 func exists(file string) bool {
@@ -70,7 +109,7 @@ const withoutServer = "http://localhost:8080"
 func (n chosen) server(raw *clientcmdapi.Config) string {
 	address := n.address
 	cluster := n.cluster
-	if context := raw.Contexts[cmp.Or(n.context, raw.CurrentContext)]; context != nil {
+	if _, context := n.used(raw); context != nil {
 		cluster = cmp.Or(cluster, context.Cluster)
 	}
 	if found := raw.Clusters[cluster]; found != nil {
@@ -79,25 +118,50 @@ func (n chosen) server(raw *clientcmdapi.Config) string {
 	return address
 }
 
-// in returns an error for a context, cluster or user that a flag names and the
-// kubeconfig does not have.
+// in returns an error for a context, cluster or user that a flag or a context names and
+// the kubeconfig does not have.
 func (n chosen) in(raw *clientcmdapi.Config) error {
 	if isEmpty(raw) {
 		return nil // that there is no kubeconfig says more
 	}
-	for _, one := range []struct {
-		flag, name, list string
-		have             []string
-	}{
-		{"context", n.context, "get-contexts", slices.Collect(maps.Keys(raw.Contexts))},
-		{"cluster", n.cluster, "get-clusters", slices.Collect(maps.Keys(raw.Clusters))},
-		{"user", n.user, "get-users", slices.Collect(maps.Keys(raw.AuthInfos))},
-	} {
-		if one.name != "" && !slices.Contains(one.have, one.name) {
-			return &configError{fmt.Errorf("the kubeconfig has no %s %q", one.flag, one.name), Meant("--"+one.flag+" ", one.name, one.have, "kubectl config "+one.list)}
-		}
+	contexts, clusters, users := slices.Collect(maps.Keys(raw.Contexts)), slices.Collect(maps.Keys(raw.Clusters)), slices.Collect(maps.Keys(raw.AuthInfos))
+	lacks := func(flag, name, list, said string, have []string) error {
+		return &configError{fmt.Errorf("the kubeconfig has no %s %q%s", flag, name, said), Meant("--"+flag+" ", name, have, "kubectl config "+list)}
+	}
+	switch current := raw.Contexts[raw.CurrentContext]; {
+	case n.context != "" && !slices.Contains(contexts, n.context):
+		return lacks("context", n.context, "get-contexts", "", contexts)
+	case n.cluster != "" && !slices.Contains(clusters, n.cluster):
+		return lacks("cluster", n.cluster, "get-clusters", "", clusters)
+	case n.user != "" && !slices.Contains(users, n.user):
+		return lacks("user", n.user, "get-users", "", users)
+	case n.context == "" && raw.CurrentContext != "" && current == nil && n.cluster == "" && n.address == "":
+		return lacks("context", raw.CurrentContext, "get-contexts", ", which is its current context", contexts)
+	}
+	name, used := n.used(raw)
+	if used != nil && n.cluster == "" && n.address == "" && !slices.Contains(clusters, used.Cluster) {
+		return lacks("cluster", used.Cluster, "get-contexts", fmt.Sprintf(", which its context %q names", name), clusters)
 	}
 	return nil
+}
+
+// used returns the context that counts, and its name; nil where there is none.
+func (n chosen) used(raw *clientcmdapi.Config) (string, *clientcmdapi.Context) {
+	name := cmp.Or(n.context, raw.CurrentContext)
+	return name, raw.Contexts[name]
+}
+
+// anonymous returns an error where a context names a user that the kubeconfig does not
+// have and nothing else gives credentials: client-go would ask as nobody.
+func (n chosen) anonymous(raw *clientcmdapi.Config, config *rest.Config) error {
+	name, used := n.used(raw)
+	if used == nil || n.user != "" || used.AuthInfo == "" || raw.AuthInfos[used.AuthInfo] != nil || credentialsOf(config).what != "" {
+		return nil
+	}
+	return &configError{
+		fmt.Errorf("the kubeconfig has no user %q, which its context %q names", used.AuthInfo, name),
+		Meant("--user ", used.AuthInfo, slices.Collect(maps.Keys(raw.AuthInfos)), "kubectl config get-users"),
+	}
 }
 
 // configError says why the kubeconfig leads to no cluster, and what to name instead.
