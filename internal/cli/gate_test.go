@@ -60,7 +60,7 @@ func TestListNamesNowhere(t *testing.T) {
 	for _, tt := range []struct{ why, from, change, want string }{
 		{"a taint with which the pods may stay", "settled", "--taint *:d=x:NoSchedule", "NOTHING TO DO kube-system/node-agent 0 0 0 0 - all pods are updated; no node is eligible, and 10 pods stay"},
 		{"the last eligible nodes are removed, and a pod stays on another", "settled", "--remove-nodes worker-0[1-8],worker-10", "NOTHING TO DO kube-system/node-agent 0 0 0 0 - all pods are updated; no node is eligible, and 1 pod stays"},
-		{"a rollout under way deletes some, and others stay, of which two fail", "surge", "--taint *:d=x:NoSchedule", "WOULD STALL logging/vector 2 6 0 1 - 2 pods fail their readiness probe; no node is eligible, and 6 pods stay"},
+		{"a rollout under way deletes some, and others stay, of which two fail", "surge", "--taint *:d=x:NoSchedule", "WOULD STALL logging/vector 0 of 2 6 0 1 - 2 pods fail their readiness probe; no node is eligible, and 6 pods stay"},
 		{"some nodes are left", "settled", "--taint worker-0*:d=x:NoSchedule", ""},
 	} {
 		t.Run(tt.why, func(t *testing.T) {

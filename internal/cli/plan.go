@@ -182,6 +182,7 @@ func (o *planOptions) remember() {
 			o.changed = append(o.changed, flag)
 		}
 	}
+	o.ofManifests = o.manifests()
 	if !o.manifests() || slices.Contains(o.files, source.StandardInput) {
 		return
 	}

@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -40,19 +39,20 @@ type planning struct {
 	// The command line, for the commands on a screen.
 	asked   view.Asked
 	changed []string       // the flags that change the DaemonSet or its nodes, each once
-	apply   screen.Command // what applies the manifests; empty for none
+	apply   screen.Command // what applies the manifests; empty where nothing a person can paste does
+
+	ofManifests bool // the change is that of manifests
 }
 
 // planned is a Plan with what else its screen needs of the live DaemonSet.
 type planned struct {
 	*plan.Plan
-	now  *explain.Explanation // nil with a manifest
+	now  *explain.Explanation // nil with a manifest that changes anything
 	only string               // the container of a DaemonSet that has one
 
 	of       *daemonset.State // that is planned
+	was      *daemonset.State // before the change; nil where there is none
 	expected []plan.Moment
-
-	tolerations []corev1.Toleration // of the template after the change; none where it adds none
 }
 
 func (p planned) header() *daemonset.Header { return &p.Header }
@@ -114,9 +114,6 @@ func (o *planning) planned(r *whatif.Result) planned {
 	if containers := st.DaemonSet.Spec.Template.Spec.Containers; len(containers) == 1 {
 		made.only = containers[0].Name
 	}
-	if c := o.change; c != nil && len(c.Tolerations) > 0 {
-		made.tolerations = c.AddTolerations(slices.Clone(st.DaemonSet.Spec.Template.Spec.Tolerations))
-	}
 	return made
 }
 
@@ -144,7 +141,11 @@ func (o *planning) planOf(r *whatif.Result, known plan.Options) planned {
 // changed returns the plan of what a change makes of a State, or of a new DaemonSet.
 func changed(r *whatif.Result, known plan.Options) planned {
 	p, line := plan.MakeChangedLine(r, known)
-	return planned{Plan: p, of: r.State, expected: line}
+	made := planned{Plan: p, of: r.State, was: r.Before, expected: line}
+	if !p.OfChange() {
+		made.now = explain.Explain(r.Before, explain.Options{Outlook: plan.Look(r.Before)})
+	}
+	return made
 }
 
 // share adds to the States of changes what else their plans need, once what they share; of
@@ -286,45 +287,14 @@ func (o *planning) page(plans []planned, listed bool) error {
 
 // asks is the command line that asked for a plan.
 func (o *planning) asks(p planned) view.Asked {
-	if o.format == inMarkdown {
-		return view.Asked{Program: o.asked.Program}
-	}
 	asked := o.asked
-	asked.Makes = o.makes(p)
+	if o.format == inMarkdown { // is read by others, who have not the files
+		asked = view.Asked{Program: o.asked.Program}
+	}
+	if o.format != inMarkdown || !o.ofManifests {
+		asked.Makes = o.makes(p)
+	}
 	return asked
-}
-
-// makes is the command of kubectl that makes the change which is planned, where
-// it is one command; else empty.
-func (o *planning) makes(p planned) screen.Command {
-	on := func(verb string, words ...screen.Word) screen.Command {
-		c := screen.Command{screen.Word("kubectl " + verb), "-n " + screen.Quote(p.DaemonSet.Namespace), "daemonset/" + screen.Quote(p.DaemonSet.Name)}
-		return view.WithFlags(append(c, words...), o.asked.Kubectl...)
-	}
-	c := o.change
-	switch {
-	case len(o.changed) == 0:
-		return o.apply
-	case c == nil || len(o.changed) != 1:
-		return nil
-	case c.ToRevision != nil:
-		return on("rollout undo", screen.Word(fmt.Sprintf("--to-revision=%d", cmp.Or(*c.ToRevision, p.Change.Revision.Was))))
-	case c.Restart:
-		return on("rollout restart")
-	case len(c.Images) > 0:
-		var words []screen.Word
-		for _, i := range c.Images {
-			words = append(words, screen.Quote(cmp.Or(i.Container, p.only, "*")+"="+i.Image))
-		}
-		return on("set image", words...)
-	case c.MaxUnavailable != nil && p.Budget.Kind == daemonset.BudgetUnavailable:
-		to, _ := json.Marshal(c.MaxUnavailable)
-		return on("patch", "--type=merge", "-p "+screen.Quote(fmt.Sprintf(`{"spec":{"updateStrategy":{"rollingUpdate":{"maxUnavailable":%s}}}}`, to)))
-	case len(p.tolerations) > 0:
-		all, _ := json.Marshal(p.tolerations) // a patch replaces the list
-		return on("patch", "--type=merge", "-p "+screen.Quote(fmt.Sprintf(`{"spec":{"template":{"spec":{"tolerations":%s}}}}`, all)))
-	}
-	return nil
 }
 
 // upTo lists at most so many names, and how many more there are.

@@ -73,7 +73,7 @@ func TestSuggestedCommands(t *testing.T) {
 				ways++
 				p := new(plan.Plan)
 				answer(t, p, append(args, "-o", "json")...)
-				if p.Outcome.Code != plan.Completes {
+				if p.Outcome.Code != plan.Completes && p.Verdict() != plan.VerdictEnds {
 					t.Errorf("%q suggests %q, with which it %s", asked, line, p.Outcome.Code)
 				}
 				for i, a := range args {

@@ -2,8 +2,10 @@ package source
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -288,4 +290,41 @@ func defaultedFields(live *smd.TypedValue, owned, asked *fieldpath.Set, kubernet
 	// The API server writes this one itself, as a copy of serviceAccountName.
 	copied := fieldpath.NewSet(fieldpath.MakePathOrDie("spec", "template", "spec", "serviceAccount"))
 	return lacking.Difference(changed.Removed.Union(changed.Modified)).Union(copied), nil
+}
+
+// SpecPatch returns the strategic merge patch that makes of one spec of a DaemonSet the
+// other; empty where they are equal. The lists keep their order.
+func SpecPatch(from, to *appsv1.DaemonSetSpec) ([]byte, error) {
+	schema, err := daemonSetMeta()
+	if err != nil {
+		return nil, err
+	}
+	spec := func(s *appsv1.DaemonSetSpec) []byte { return encoded(map[string]any{"spec": s}) }
+	raw, err := strategicpatch.CreateTwoWayMergePatchUsingLookupPatchMeta(spec(from), spec(to), schema)
+	if err != nil {
+		return nil, err
+	}
+	var p map[string]any
+	if err := json.Unmarshal(raw, &p); err != nil {
+		return nil, err
+	}
+	if withoutOrder(p); len(p) == 0 {
+		return nil, nil
+	}
+	return encoded(p), nil
+}
+
+// withoutOrder drops from a patch in which order its lists stand.
+func withoutOrder(p any) {
+	switch p := p.(type) {
+	case map[string]any:
+		maps.DeleteFunc(p, func(key string, _ any) bool { return strings.HasPrefix(key, "$setElementOrder/") })
+		for _, v := range p {
+			withoutOrder(v)
+		}
+	case []any:
+		for _, v := range p {
+			withoutOrder(v)
+		}
+	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
+	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
 // advices say what to do first. A word in brackets is the label to follow.
@@ -168,34 +169,41 @@ func reasonNames(reasons []daemonset.Reason) string {
 // planAdvices say what to do with a change that is planned.
 var planAdvices = map[plan.Verdict][]string{
 	plan.VerdictCompletes: {
-		noChange,
-		"do not apply it yet: repair {repair} first (Check)", "apply it only if you want {loses:node|nodes} to lose {loses?its|their} pod[ ({apply})][; otherwise {otherwise} first (Fix)]",
+		noChange, "{only=true}nothing: it completes with {supposed} down, too",
+		"do not {do} yet: repair {repair} first (Check)", "{do} only if you want {loses:node|nodes} to lose {loses?its|their} pod[ ({apply})][; otherwise {otherwise} first (Fix)]",
 		"nothing: revision {current} has no problem so far[; to {does} all the same, apply this ({apply}) before {until@clock}; after that, more pods get revision {current}]",
-		"[read the {warnings:warning}; ]apply it, if this is the change you want[ ({apply})]",
+		"[read the {warnings:warning}; ]{do}, if this is the change you want[ ({apply})]",
 	},
+	plan.VerdictNothing:    {noChange, "{writes=true}{undoer=}apply it, if you want it[ ({apply})]: no pod is affected"},
+	plan.VerdictEnds:       {noChange, "{do} if you give up revision {from}[ ({apply})]: that ends the rollout"},
 	plan.VerdictLate:       {"wait until these pods are Ready, or find out why they are not (Check)"},
 	plan.VerdictUndone:     {"change it where {undoer} reads it, such as Git, not by hand"},
-	plan.VerdictRemoves:    {"apply it only if you want {lose:node|nodes} to lose {lose?its|their} pod"},
-	plan.VerdictRemovesAll: {"do not apply it"},
+	plan.VerdictRemoves:    {"{only=true}", "{do} only if you want {lose:node|nodes} to lose {lose?its|their} pod"},
+	plan.VerdictRemovesAll: {"{only=true}", "do not {do}"},
 	plan.VerdictStalls: {
 		noChange,
-		"do not {do} yet: repair {down} first (Check)",
+		"{only=true}repair {down} (Check), whether {supposed} {goes?goes|go} down or not", "{only=true}{ways=0}nothing now; with {supposed} down, the rollout waits until {goes?it is|they are} back",
+		"{only=true}nothing now; if {supposed} {goes?goes|go} down, take {ways?the|a} way out (WAYS OUT)",
+		"{stuck=true}repair {down} (Check): the rollout stays stuck if you {do}", "do not {do} yet: repair {down} first (Check)",
 		"{ways=0}do not {do} while {supposed} {count?is|are} down", "do not {do} while {supposed} {count?is|are} down; with a higher limit ({raise}) it would complete[, but " + costs + "]",
 		"do not {do} while {supposed} {count?is|are} down, or take {ways?the|a} way out first (WAYS OUT)[: then " + costs + "]",
 		"do not {do}: first {first}[; until then drain {nothing}]",
 		"{ways=0}do not {do}", "do not {do}; with a higher limit ({raise}) it would complete[, but " + costs + "]",
 		"do not {do} yet: take {ways?the|a} way out first (WAYS OUT)[: then " + costs + "]",
 	},
-	plan.VerdictWaits: {"apply it, then delete the old pods one after the other"},
+	plan.VerdictWaits: {"{only=true}", "{do}, then delete the old pods one after the other"},
 }
 
 const noChange = "{same=true}nothing: the live template is that of this revision already"
 
 // doNow says what to do with a change.
 func (s *planned) doNow() {
-	f := with(costFacts(s.p.Price()), daemonset.Facts{"repair": someNames(s.p.KeptByRepair()), "lose": len(s.p.Placement.Lose), "undoer": s.undoer(), "warnings": len(s.p.Warnings), "ways": len(s.p.Ways(false)), "raise": map[bool]string{true: "Fix"}[s.p.Raised() != nil], "does": "change it"})
+	f := with(costFacts(s.p.Price()), daemonset.Facts{"repair": someNames(s.p.KeptByRepair()), "lose": len(s.p.Placement.Lose), "undoer": s.undoer(), "warnings": len(s.p.Warnings), "ways": len(s.p.Ways(false)), "does": s.does()})
 	if n := len(s.p.Losses()); n > 0 {
 		f["loses"] = n
+	}
+	if s.p.Raised() != nil {
+		f["raise"] = map[bool]string{true: "Fix", false: "WAYS OUT"}[s.raises()]
 	}
 	if _, tolerations := s.p.KeptByTolerations(); len(tolerations) > 0 {
 		f["otherwise"] = pluralOf(len(tolerations), "add a toleration", "add tolerations")
@@ -208,9 +216,14 @@ func (s *planned) doNow() {
 		}
 	}
 	f["same"] = s.asked.Undo && s.p.Change != nil && !s.p.Change.TemplateChanged
-	down := plan.Down(s.problems)
-	if f["count"], f["down"] = len(down), someNames(down); s.p.Supposed(down...) {
-		f["supposed"], f["down"] = f["down"], ""
+	down, supposed := s.p.SplitDown(plan.Down(s.problems))
+	if f["down"] = someNames(down); len(down) == 0 {
+		f["count"], f["supposed"] = len(supposed), someNames(supposed)
+	}
+	f["writes"] = s.p.Change != nil && len(s.p.Change.Fields) > 0
+	f["stuck"] = s.before != nil && s.before.e.Verdict.Code == explain.Stuck && s.p.Change != nil && !s.p.Change.TemplateChanged
+	if only := s.p.Hypothetical(); len(only) > 0 {
+		f["only"], f["supposed"], f["goes"] = true, someNames(only), len(only)
 	}
 	if s.before != nil && s.p.Change != nil && s.p.Change.TemplateChanged {
 		if n, _ := s.before.e.Waiting(); n > 0 {
@@ -219,11 +232,11 @@ func (s *planned) doNow() {
 		if o := s.before.e.Outlook; o != nil && o.Next != nil {
 			f["until"] = stamp(&o.Next.At)
 		}
-		if s.p.Change.Revision.Was > 0 {
-			f["does"] = "roll back"
-		}
 	}
-	if len(s.asked.Makes) > 0 {
+	if c := s.p.Change; c != nil && c.Revision.From > 0 {
+		f["from"] = c.Revision.From
+	}
+	if s.applies() && len(s.asked.Makes) > 0 && s.undoer() == "" {
 		f["apply"] = "Apply"
 	}
 	s.add(screen.DoNow, "%s", fill(s.now, f, planAdvices[s.p.Verdict()]...))
@@ -231,13 +244,31 @@ func (s *planned) doNow() {
 
 // does is what a person does who makes the change.
 func (s *planned) does() string {
-	switch c := s.p.Change; {
-	case s.asked.Undo:
+	c := s.p.Change
+	switch {
+	case s.asked.Undo, c != nil && c.Method == "" && c.TemplateChanged && !c.Revision.New && c.Revision.Was > 0:
 		return "roll back"
 	case c != nil && len(c.Fields) == 1 && c.Fields[0].Path.Equal(template.RestartedAt):
 		return "restart it"
+	case c == nil || c.Method != "" || len(c.Fields) > 0:
+		return "apply it"
 	}
-	return "apply it"
+	var acts []string
+	for _, n := range c.Nodes {
+		if act := nodeActs[n.Kind]; act != "" && len(n.Nodes) > 0 {
+			acts = append(acts, fill(s.now, daemonset.Facts{"some": someNames(n.Nodes), "n": len(n.Nodes)}, act))
+		}
+	}
+	if len(acts) != 1 {
+		return "make the change"
+	}
+	return acts[0]
+}
+
+// nodeActs say what a person does who changes nodes; nobody makes them fail.
+var nodeActs = map[whatif.NodeChangeKind]string{
+	whatif.NodeTaint: "taint {some}", whatif.NodeUntaint: "remove the taint from {some}", whatif.NodeLabel: "label {some}", whatif.NodeUnlabel: "remove the label from {some}",
+	whatif.NodeCordon: "cordon {some}", whatif.NodeUncordon: "uncordon {some}", whatif.NodeRemove: "delete {some}", whatif.NodeAdd: "add the {n?node|nodes}",
 }
 
 // first says in few words what has to be done before a change that stalls for its pods:

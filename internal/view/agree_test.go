@@ -24,6 +24,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest/agree"
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest/world"
+	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
@@ -347,12 +348,36 @@ func planScreensAgree(p *plan.Plan, now *explain.Explanation) error {
 			return fmt.Errorf("%d pods are replaced and %d only deleted: %s", p.Replaces, p.Drops, first)
 		}
 	}
+	if err := labelsAgree(p, now); err != nil {
+		return err
+	}
 	_, row, _ := strings.Cut(list.String(), "  "+p.DaemonSet.Namespace+"/"+p.DaemonSet.Name+" ")
-	if want, got := fmt.Sprint([]int{p.Replaces, len(p.Lost), len(p.Placement.Gain), p.Outcome.Steps}), fmt.Sprint(strings.Fields(row)[:4]); got != want {
+	replaces := strconv.Itoa(p.Replaces)
+	if p.Outcome.Code == plan.Stalls && p.Replaces > 0 {
+		replaces = fmt.Sprintf("%d of %d", p.Outcome.Replaced, p.Replaces)
+	}
+	if want, got := fmt.Sprintf("%s %d %d %d ", replaces, len(p.Lost), len(p.Placement.Gain), p.Outcome.Steps), strings.Join(strings.Fields(row), " "); !strings.HasPrefix(got, want) {
 		return fmt.Errorf("the plan has %v, its row in a list %v", want, got)
 	}
 	if _, none := p.NoneEligible(); none && (!strings.Contains(screen.String(), "eligible") || !strings.Contains(list.String(), "no node is eligible")) {
 		return fmt.Errorf("no node is eligible:\n%s\n%s", screen.String(), list.String())
+	}
+	return nil
+}
+
+// labelsAgree holds the labels that a plan's "Do now" refers to to those that are there,
+// where a command is known for everything.
+func labelsAgree(p *plan.Plan, now *explain.Explanation) error {
+	var out bytes.Buffer
+	if err := Plan(&out, p, now, Asked{Again: true, Live: true, Makes: []screen.Command{{"kubectl made"}}}, Style{All: true}); err != nil {
+		return err
+	}
+	_, advice, _ := strings.Cut(out.String(), "\nDo now ")
+	advice, _, _ = strings.Cut(advice, "\n")
+	for _, label := range []screen.Label{screen.Apply, screen.Fix, screen.Check, screen.Cause, screen.Preview} {
+		if strings.Contains(advice, "("+label.String()+")") && !strings.Contains(out.String(), "\n"+label.String()+" ") {
+			return fmt.Errorf("%s, but there is no %s:\n%s", advice, label, out.String())
+		}
 	}
 	return nil
 }

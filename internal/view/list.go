@@ -192,7 +192,11 @@ func plans(l *plan.List, asked Asked, style Style) *screen.Screen {
 		{Head: "DURATION", Drop: 4}, {Head: "CAUSE, OR NEXT", Wrap: true, Drop: 2, Least: 14},
 	}}
 	for _, p := range l.Items {
-		t.Row(planVerdict(p), p.DaemonSet.Namespace+"/"+p.DaemonSet.Name, strconv.Itoa(p.Replaces), strconv.Itoa(len(p.Lost)), strconv.Itoa(len(p.Placement.Gain)),
+		replaces := strconv.Itoa(p.Replaces)
+		if p.Outcome.Code == plan.Stalls && p.Replaces > 0 { // which does not reach all of them
+			replaces = fmt.Sprintf("%d of %d", p.Outcome.Replaced, p.Replaces)
+		}
+		t.Row(planVerdict(p), p.DaemonSet.Namespace+"/"+p.DaemonSet.Name, replaces, strconv.Itoa(len(p.Lost)), strconv.Itoa(len(p.Placement.Gain)),
 			strconv.Itoa(p.Outcome.Steps), cmp.Or(rangeWords(p.Outcome.Duration), "-"), readPlan(p, nil, asked, style).inShort()).Cells[0].Tone = tones[p.Quality()]
 	}
 	bad := l.EndBadly()

@@ -104,7 +104,7 @@ func (s *planned) waysOut() {
 	if ways := s.p.Ways(s.style.All); len(ways) != 1 || ways[0].Code != plan.ExcludeNodes && (ways[0].Code != plan.RollBack || s.live == nil || !s.live.goesBack) { // which Fix and Preview say
 		s.s.Add(screen.Body, t)
 	}
-	if u := s.p.Raised(); u != nil && s.live == nil {
+	if u := s.p.Raised(); u != nil && s.raises() {
 		s.raise(u)
 	}
 	if i := slices.IndexFunc(s.p.Ways(false), func(u plan.Unblock) bool { return u.Code == plan.ExcludeNodes }); i >= 0 && s.live == nil {
@@ -119,18 +119,26 @@ func costFacts(nodes []string) daemonset.Facts {
 	return daemonset.Facts{"cost": someNames(nodes), "costs": len(nodes)}
 }
 
+// raises reports whether a higher limit around the change is a Fix: nobody raises it for a change
+// of nodes.
+func (s *planned) raises() bool {
+	return s.live == nil && s.p.Change != nil && len(s.p.Change.Fields) > 0
+}
+
 // raise is a higher limit around the change, in the order that it takes: applying a
 // manifest may set the limit, too.
 func (s *planned) raise(u *plan.Unblock) {
 	before := cmp.Or(s.p.Budget.Spec, "1")
-	steps := []struct {
+	type step struct {
 		words  string
-		c      screen.Command
+		c      []screen.Command
 		effect string
-	}{
-		{"raise the limit to " + u.Value, s.limitTo("maxUnavailable", u.Value), s.undoneBy(true)},
-		{"make the change", s.asked.Makes, fill(s.now, costFacts(s.p.LosesBy(u)), "["+costs+"]")},
-		{"when the rollout is complete, set the limit back to " + before, s.limitTo("maxUnavailable", before), ""},
+	}
+	set := func(value string) []screen.Command { return []screen.Command{s.limitTo("maxUnavailable", value)} }
+	steps := []step{
+		{"raise the limit to " + u.Value, set(u.Value), s.undoneBy(true)},
+		{s.does(), s.asked.Makes, fill(s.now, costFacts(s.p.LosesBy(u)), "["+costs+"]")},
+		{"when the rollout is complete, set the limit back to " + before, set(before), ""},
 	}
 	if s.p.Change.Method != "" {
 		steps[0], steps[1] = steps[1], steps[0]
@@ -138,7 +146,7 @@ func (s *planned) raise(u *plan.Unblock) {
 	repair := slices.ContainsFunc(s.p.Ways(true), func(u plan.Unblock) bool { return u.Code == plan.RepairNodes })
 	s.add(screen.Fix, "%s", fill(s.now, daemonset.Facts{"repair": repair}, "{repair=true}if it cannot wait for the repair, in this order:", "in this order:"))
 	for i, step := range steps {
-		s.act(screen.Fix, fmt.Sprintf("%d. %s", i+1, step.words)+map[bool]string{true: ":"}[len(step.c) > 0], step.c, step.effect)
+		s.acts(screen.Fix, fmt.Sprintf("%d. %s", i+1, step.words)+map[bool]string{true: ":"}[len(step.c) > 0], step.c, step.effect)
 	}
 }
 

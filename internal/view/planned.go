@@ -60,10 +60,12 @@ func newPlanned(p *plan.Plan, now *explain.Explanation, asked Asked, style Style
 
 func newPlan(p *plan.Plan, now *explain.Explanation, asked Asked, style Style) *planned {
 	s := readPlan(p, now, asked, style)
-	if s.change(); s.live != nil {
+	if s.live != nil {
+		s.changedNodes(screen.Note)
 		s.live.doNow(s.live.e.Advice)
 		s.live.present()
 	} else {
+		s.change()
 		s.doNow()
 		s.underWay()
 		s.limit()
@@ -92,7 +94,7 @@ func (s *planned) underWay() {
 		return
 	}
 	s.before.rollout()
-	rows := s.before.e.Beside(s.problems)
+	rows := s.before.e.Beside(s.problems, s.p.Change.Removed())
 	s.s.Add(screen.Body, s.problemTable("STATE", rows[:min(3, len(rows))]))
 	if n, at := s.before.e.Waiting(); n > 0 && s.p.Change.TemplateChanged {
 		f := daemonset.Facts{"n": n, "revision": s.before.current(), "in": ago(at.Sub(s.now))}
@@ -106,7 +108,7 @@ var tones = map[plan.Quality]screen.Tone{plan.EndsWell: screen.Good, plan.EndsIn
 // planVerdicts say how a plan ends: in the conditional for a change, in the future
 // for what is under way.
 var planVerdicts = map[plan.Verdict]string{
-	plan.VerdictNothing: "NOTHING TO DO", plan.VerdictUncompared: "NOT COMPARED", plan.VerdictDegraded: "DEGRADED", plan.VerdictCompletes: "{would?WOULD|WILL} COMPLETE", plan.VerdictLate: "MAY COMPLETE",
+	plan.VerdictNothing: "NOTHING TO DO", plan.VerdictEnds: "WOULD END THE ROLLOUT", plan.VerdictUncompared: "NOT COMPARED", plan.VerdictDegraded: "DEGRADED", plan.VerdictCompletes: "{would?WOULD|WILL} COMPLETE", plan.VerdictLate: "MAY COMPLETE",
 	plan.VerdictUndone: "{would?WOULD|WILL} NOT LAST", plan.VerdictRemoves: "{would?WOULD|WILL} REMOVE {lose:POD|PODS}", plan.VerdictRemovesAll: "{would?WOULD|WILL} REMOVE ALL PODS", plan.VerdictStalls: "{would?WOULD|WILL} STALL",
 	plan.VerdictStaysStuck: "STAYS STUCK", plan.VerdictStaysDegraded: "STAYS DEGRADED", plan.VerdictWaits: "{would?WOULD WAIT|WAITS} FOR YOU", plan.VerdictBeingDeleted: "BEING DELETED",
 	plan.VerdictIgnored: "IGNORED", plan.VerdictUnknown: "UNKNOWN",
@@ -124,8 +126,16 @@ func (s *planned) headline() {
 	s.s.Headline = screen.Headline{Verdict: verdict, Tone: tones[s.p.Quality()], Subject: s.subject(), Text: s.summary()}
 	s.s.Notice = "Plan only: nothing has been changed."
 	if s.live != nil && s.p.Subject == plan.SubjectRollout {
-		s.s.Notice = "A rollout is under way; this plan of it changes nothing."
+		f := daemonset.Facts{"asked": s.p.Change != nil, "nodes": s.p.Change != nil && len(s.p.Change.Nodes) > 0}
+		s.s.Notice = fill(s.now, f, notices...)
 	}
+}
+
+// notices say that a plan of what is under way changes nothing.
+var notices = []string{
+	"{asked=true}{nodes=true}The change does not affect this DaemonSet: this is the plan of what is under way.",
+	"{asked=true}The cluster has what was asked for already: this is the plan of what is under way.",
+	"A rollout is under way; this plan of it changes nothing.",
 }
 
 // undoer names the tool that undoes the change by itself; empty where none is
@@ -168,6 +178,7 @@ var endings = map[plan.OutcomeCode][]string{
 		"{awaits}", "with {strategy} you delete {left:pod}; until then {left?it stays on an older revision|they stay on older revisions}", "all pods are updated ({strategy})",
 	},
 	plan.NothingToDo: {
+		"{kept=1}its pod is on revision {again} already, and is kept" + stayWithout, "its {kept} pods are on revision {again} already, and are kept" + stayWithout,
 		"{about=Nothing}no rollout in progress; {stay:node} without an available pod[ ({stayBy})]",
 		nothing + "; {stay:node stays|nodes stay} without an available pod[ ({stayBy})]",
 		"{about=Nothing}{nowhere=true}no rollout in progress, and no node is eligible", "{about=Nothing}no rollout in progress, and every eligible node has its pod",
@@ -179,9 +190,10 @@ var endings = map[plan.OutcomeCode][]string{
 }
 
 const (
-	underWay = "{about=Rollout}{was} of {of:pod} updated"
-	nothing  = "no pod is created, deleted or replaced"
-	ifEqual  = "[{known=false}, if " + valuesEqual + "]"
+	underWay    = "{about=Rollout}{was} of {of:pod} updated"
+	nothing     = "no pod is created, deleted or replaced"
+	stayWithout = "[; {stayOn} {stay?stays|stay} without an available pod][ ({stayBy})]"
+	ifEqual     = "[{known=false}, if " + valuesEqual + "]"
 )
 
 // staying names the nodes that stay without an available pod.
@@ -287,10 +299,15 @@ func (s *planned) blame() string {
 		return stallReason(reason)
 	}
 	words := why(s.problems, func(p *cause.Problem, nodes []string) string {
-		if s.p.Supposed(nodes...) {
-			return predicate{"node", "is assumed to be down", "are assumed to be down"}.of(nodes, 0)
+		down, supposed := s.p.SplitDown(nodes)
+		if len(supposed) == 0 {
+			return predicates[p.Code].of(nodes, 0)
 		}
-		return predicates[p.Code].of(nodes, 0)
+		words := predicate{"node", "is assumed to be down", "are assumed to be down"}.of(supposed, 0)
+		if len(down) > 0 {
+			words = predicates[p.Code].of(down, 0) + ", " + words
+		}
+		return words
 	}, 2)
 	further := fill(s.now, daemonset.Facts{"known": words, "n": s.o.FurtherHolders}, "{known}[, any {n:node stays|nodes stay} without an available pod (the controller chooses at random)]",
 		"[any {n:node stays|nodes stay} without an available pod (the controller chooses at random)]")
@@ -365,12 +382,21 @@ func (s *planned) change() {
 		s.add(screen.Change, "%s", l)
 	}
 	s.add(screen.Change, "%s", templateWords(s.p))
+	s.changedNodes(screen.Change)
+}
+
+// changedNodes says which nodes a change is of, and how its manifest was applied.
+func (s *planned) changedNodes(as screen.Label) {
+	c := s.p.Change
+	if c == nil {
+		return
+	}
 	for _, n := range c.Nodes {
 		words := joined(" ", Plural(len(n.Nodes), "node"), cmp.Or(nodeChangeWords[n.Kind], string(n.Kind)), n.Value)
-		s.s.Add(screen.Change, screen.Names{Before: words + ":", Names: n.Nodes, After: map[bool]string{true: " already so"}[len(n.Nodes) == 0], Short: true})
+		s.s.Add(as, screen.Names{Before: words + ":", Names: n.Nodes, After: map[bool]string{true: " already so"}[len(n.Nodes) == 0], Short: true})
 	}
 	if how := fill(s.now, daemonset.Facts{"method": c.Method, "manager": c.FieldManager}, methods...); how != "" {
-		s.add(screen.Change, "(%s)", how)
+		s.add(as, "(%s)", how)
 	}
 }
 
@@ -746,6 +772,9 @@ func (s *planned) outlook() {
 	}
 	if s.p.OfChange() {
 		f["then"], when = "if you "+s.does(), "first"
+		if down := s.p.Hypothetical(); len(down) > 0 {
+			f["then"] = "with " + someNames(down) + " down"
+		}
 	}
 	say := func(sentences ...string) { s.add(screen.Outlook, "%s: %s", f["then"], fill(s.now, f, sentences...)) }
 	stalls, waits := s.o.Code == plan.Stalls, n.Kind == daemonset.StepNone
@@ -755,7 +784,6 @@ func (s *planned) outlook() {
 	case waits && n.Reason == daemonset.StepPodsNotRead:
 		s.add(screen.Outlook, "unknown: %s could not be read", unread(s.h))
 	case s.o.Code == plan.RemovesAllPods && s.p.OfChange():
-		s.add(screen.Fix, "do not apply this change")
 		say("DESIRED goes from {before} to {after}, and the controller deletes every pod[, including {more} that DESIRED does not count]")
 		return
 	case stalls:
@@ -782,16 +810,26 @@ func (s *planned) outlook() {
 	s.bookkeeping(n)
 }
 
+// applies reports whether the screen has what makes the change: nobody is told to do what
+// ends badly, but for a rollback.
+func (s *planned) applies() bool {
+	if s.asked.Undo {
+		return s.o.Reason != daemonset.StepBeingDeleted
+	}
+	ends := []plan.OutcomeCode{plan.Completes, plan.NothingToDo}
+	return s.p.OfChange() && slices.Contains(ends, s.o.Code) && s.p.Quality() != plan.EndsBadly
+}
+
 // commands are what makes the change, and what follows it.
 func (s *planned) commands() {
 	asked := s.p.OfChange()
 	if asked && s.o.Code == plan.NotRolling && s.o.Reason == daemonset.StepOnDelete {
 		s.s.Add(screen.Preview, s.again("plan-rollout", Flag{Name: "strategy", Value: "RollingUpdate"}))
 	}
-	switch fine := s.o.Code == plan.Completes && s.p.Quality() != plan.EndsBadly; {
+	switch {
 	case s.asked.Undo && !s.p.Change.TemplateChanged:
 		s.note(screen.Text("kubectl rollout undo would change nothing: the live template is that of the revision already, with the API defaults"))
-	case s.asked.Undo && s.o.Reason != daemonset.StepBeingDeleted, asked && fine: // nobody is told to do what ends badly, but for a rollback
+	case s.applies():
 		switch who := s.undoer(); {
 		case s.p.Verdict() == plan.VerdictUndone: // which says what to do
 			s.argo(s.p.UndoneBy())
@@ -799,7 +837,7 @@ func (s *planned) commands() {
 			s.add(screen.Apply, "change it where %s reads it, such as Git: a change by hand is undone", who)
 		case len(s.asked.Makes) > 0:
 			words := map[bool]string{true: "after the repair:"}[len(s.p.KeptByRepair()) > 0]
-			s.act(screen.Apply, words, s.asked.Makes, s.undoneBy(s.p.ByHand()))
+			s.acts(screen.Apply, words, s.asked.Makes, s.undoneBy(s.p.ByHand()))
 		}
 	}
 	if s.asked.Live && len(s.p.Waves) > 0 {

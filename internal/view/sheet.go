@@ -18,13 +18,13 @@ import (
 
 // Asked is the command line that asked for an answer.
 type Asked struct {
-	Program screen.Word    // what a person types to call this program; empty: kubectl ds
-	Flags   []Flag         // of this program, that ask for the same once more
-	Kubectl []Flag         // of kubectl, that reach the same cluster
-	Again   bool           // it can be asked once more: standard input cannot
-	Live    bool           // of a cluster, not of a dump
-	Undo    bool           // it is a rollback that was asked for as one
-	Makes   screen.Command // what makes the change that is planned; empty where none is known
+	Program screen.Word      // what a person types to call this program; empty: kubectl ds
+	Flags   []Flag           // of this program, that ask for the same once more
+	Kubectl []Flag           // of kubectl, that reach the same cluster
+	Again   bool             // it can be asked once more: standard input cannot
+	Live    bool             // of a cluster, not of a dump
+	Undo    bool             // it is a rollback that was asked for as one
+	Makes   []screen.Command // what makes the change that is planned, in its order; empty where none is known
 }
 
 // own is a command of this program.
@@ -263,14 +263,23 @@ func (a *sheet) describeOwner(f daemonset.Facts) screen.Command {
 
 // act is what to do: words, or a command under them, with its side effects.
 func (a *sheet) act(l screen.Label, words string, c screen.Command, effects ...string) {
+	a.acts(l, words, []screen.Command{c}, effects...)
+}
+
+// acts is what to do with several commands, one after the other.
+func (a *sheet) acts(l screen.Label, words string, all []screen.Command, effects ...string) {
 	if a.brief {
 		effects = nil
 	}
-	blocks := screen.Group{c, screen.Text(bracketed(effects...))}
-	if words != "" && len(c) > 0 {
+	var blocks screen.Group
+	for _, c := range all {
+		blocks = append(blocks, c)
+	}
+	blocks = append(blocks, screen.Text(bracketed(effects...)))
+	if words != "" && len(slices.Concat(all...)) > 0 {
 		blocks = screen.Group{screen.Text(words), screen.Indent(blocks)}
 	} else if words != "" {
-		blocks[0] = screen.Text(words)
+		blocks = slices.Insert(blocks, 0, screen.Block(screen.Text(words)))
 	}
 	a.s.Add(l, blocks)
 }

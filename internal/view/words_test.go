@@ -226,7 +226,7 @@ var madeKeys = map[string]any{
 	"notReady":  1, "soon": 2, "wait": 900, "Check": "Check", "Preview": "Preview", // doNow of a history
 	"gain": 3, "room": 2, "without": 3, "deleted": 1, "first": "default/other", "violates": 1, "pods": 2, "details": "d", "bound": "1Gi", "asked": "2Gi", "limited": "2Gi", "amount": "27", "whose": "container agent", "unfit": "yes", "fresh": true, "level": "baseline", "version": "v1.30", // admission, room
 	"do": "apply it", "goesBack": true, "yet": true, "evicted": 1, "further": 2, "none": true, "stalls": "yes", "beyond": "already", "nothing": "nothing", "ran": true, "short": "150m", "now": true, "system": "yes", "lost": "l", "undo": true, "n": 3, // planAdvices, impacts, assumption, ending, unfits
-	"cost": "n1", "costs": 1, "raise": "Fix", "only": "n1", // costs, planAdvices, meaning
+	"cost": "n1", "costs": 1, "raise": "Fix", "only": "n1", "writes": true, "stuck": true, "goes": 1, "stayOn": "n1", // costs, planAdvices, meaning, endings
 	"next": "n", "unread": "u", "ending": 2, // summary
 	"code": "c", "some": "s", "does": "d", "other": "o", "namespace": "n", "earlier": true, "terse": false, "began": "close", "since": "2026-03-01T11:00:00Z", // origin
 	"in": "2m", "rest": 3, "moves": 3, "would": true, "creates": 2, "deletes": 2, "updates": true, "begun": true, "blame": "b", // ending

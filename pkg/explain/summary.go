@@ -52,12 +52,13 @@ func (e *Explanation) ordered(problems []*Problem) []*Problem {
 	return problems
 }
 
-// Beside returns the problems other than these, without those that no rollout is
-// about.
-func (e *Explanation) Beside(others []*Problem) (out []*Problem) {
+// Beside returns the problems other than these, but for nodes that go away, without
+// those that no rollout is about.
+func (e *Explanation) Beside(others []*Problem, going []string) (out []*Problem) {
 	for i := range e.Problems {
 		p := &e.Problems[i]
-		same := func(other *Problem) bool { return other.Code == p.Code && slices.Equal(other.Nodes, p.Nodes) }
+		left := slices.DeleteFunc(slices.Clone(p.Nodes), func(name string) bool { return slices.Contains(going, name) })
+		same := func(other *Problem) bool { return other.Code == p.Code && slices.Equal(other.Nodes, left) }
 		if p.Count > 0 && p.Code != OnDeleteOutdated && p.Code != Misscheduled && !slices.ContainsFunc(others, same) {
 			out = append(out, p)
 		}

@@ -68,17 +68,19 @@ func TestMatters(t *testing.T) {
 // TestBeside: what is the case beside what a plan names.
 func TestBeside(t *testing.T) {
 	const others = "NodeNotReady Error n1 Nodes"
-	for _, tt := range []struct{ problems, want, why string }{
-		{"NodeNotReady Error n1 Nodes; ProbeFailing Error n2 Revision", "[ProbeFailing]", "one is named already"},
-		{"NodeNotReady Error n1,n2 Nodes", "[NodeNotReady]", "of other nodes it is another"},
-		{"Misscheduled Info n2; OnDeleteOutdated Warning n2", "[]", "no rollout is about these"},
+	for _, tt := range []struct{ problems, going, want, why string }{
+		{"NodeNotReady Error n1 Nodes; ProbeFailing Error n2 Revision", "", "[ProbeFailing]", "one is named already"},
+		{"NodeNotReady Error n1,n2 Nodes", "", "[NodeNotReady]", "of other nodes it is another"},
+		{"NodeNotReady Error n1,n2 Nodes", "n2", "[]", "the other node goes away"},
+		{"NodeNotReady Error n1,n2 Nodes", "n3", "[NodeNotReady]", "a node goes away that has nothing to do with it"},
+		{"Misscheduled Info n2; OnDeleteOutdated Warning n2", "", "[]", "no rollout is about these"},
 	} {
 		e := &Explanation{Problems: problemsOf(t, tt.problems)}
 		for i := range e.Problems {
 			e.Problems[i].Count = len(e.Problems[i].Nodes)
 		}
 		named, codes := problemsOf(t, others), []daemonset.Reason{}
-		for _, p := range e.Beside([]*Problem{&named[0]}) {
+		for _, p := range e.Beside([]*Problem{&named[0]}, strings.Fields(tt.going)) {
 			codes = append(codes, p.Code)
 		}
 		if got := fmt.Sprint(codes); got != tt.want {

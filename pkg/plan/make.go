@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"reflect"
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -50,6 +51,8 @@ func makeChanged(r *whatif.Result, o Options) (*Plan, []Moment) {
 	before, after, subject := r.Before, r.State, SubjectChange
 	if before == nil {
 		subject = SubjectNew
+	} else if p, line := unaffected(r, o); p != nil {
+		return p, line
 	}
 	if r.Summary.TemplateChanged {
 		after = withoutLifted(after)
@@ -77,6 +80,37 @@ func makeChanged(r *whatif.Result, o Options) (*Plan, []Moment) {
 		}
 	}
 	return p, line
+}
+
+// unaffected returns the Plan of what is under way, where a change leaves it as it is: no
+// field differs, and of no node what decides whether it runs the pod. It returns nil for other
+// changes, where that rests on values that could not be compared, and where nothing is
+// under way.
+func unaffected(r *whatif.Result, o Options) (*Plan, []Moment) {
+	if len(r.Summary.Fields) > 0 || !sameNodes(r) {
+		return nil, nil
+	}
+	p, line := begin(SubjectRollout, r.State, o, nil)
+	p.changed(r, o)
+	if idle(p) || !p.TemplateKnown() {
+		return nil, nil
+	}
+	p.warn(nil, r.State)
+	return p, line
+}
+
+// sameNodes reports whether a change leaves the nodes as they are to the DaemonSet: none
+// comes, goes or falls silent, and the same rules decide whether each runs and keeps the
+// pod.
+func sameNodes(r *whatif.Result) bool {
+	for _, c := range r.Summary.Nodes {
+		if slices.Contains([]whatif.NodeChangeKind{whatif.NodeAdd, whatif.NodeRemove, whatif.NodeDown}, c.Kind) && len(c.Nodes) > 0 {
+			return false
+		}
+	}
+	return slices.EqualFunc(r.Before.Nodes, r.State.Nodes, func(a, b daemonset.Node) bool {
+		return a.Name == b.Name && reflect.DeepEqual(a.ShouldRun, b.ShouldRun) && reflect.DeepEqual(a.MayStay, b.MayStay)
+	})
 }
 
 // withoutLifted returns a State without the events of refusals that a new template

@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
+	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
 // sum writes what a Plan is about and comes to, in a line.
@@ -52,6 +53,11 @@ func TestMake(t *testing.T) {
 		{"O O N", nil, &whatif.Change{ToRevision: &one}, "Change: next RollingUpdate 0 creates 1 deletes; lose 0 gain 0; replaces 1; Completes", "a rollback replaces only what is not on it"},
 		{"O O O", nil, &whatif.Change{MaxUnavailable: &two}, "Change: next RollingUpdate 0 creates 2 deletes; lose 0 gain 0; replaces 3; Completes", "another limit of the rollout under way"},
 		{"O O O", nil, &whatif.Change{MaxUnavailable: &zero, MaxSurge: &two}, "Change: next RollingUpdate 2 creates 0 deletes; lose 0 gain 0; replaces 3; Completes", "or a surge"},
+		{"O O N", nil, &whatif.Change{}, "Rollout: next RollingUpdate 0 creates 1 deletes; lose 0 gain 0; replaces 2; Completes", "a change that changes nothing of a rollout under way: its plan"},
+		{"O O N", nil, node(whatif.NodeCordon, "n0"), "Rollout: next RollingUpdate 0 creates 1 deletes; lose 0 gain 0; replaces 2; Completes", "nor does a cordon"},
+		{"O O N", nil, node(whatif.NodeDown, "n2"), "Change: next None 0 creates 0 deletes; lose 0 gain 0; replaces 2; Stalls", "a node that falls silent does"},
+		{"O O N", nil, node(whatif.NodeRemove, "n2"), "Change: next RollingUpdate 0 creates 1 deletes; lose 0 gain 0; replaces 2; Completes", "and one that goes"},
+		{"O O N", nil, &whatif.Change{Nodes: []whatif.NodeEdit{{Kind: whatif.NodeTaint, Which: "n2", Taint: &corev1.Taint{Key: "k", Effect: corev1.TaintEffectNoSchedule}, Said: "n2"}}}, "Change: next RollingUpdate 0 creates 1 deletes; lose 0 gain 0; replaces 2; Completes", "a taint that lets the pod stay, but no new one come"},
 		{"N N", nil, node(whatif.NodeRemove, "n0"), "Change: next None 0 creates 0 deletes; lose 0 gain 0; replaces 0; NothingToDo", "a node that is removed takes its pod with it"},
 		{"N N", nil, node(whatif.NodeCordon, "n0"), "Change: next None 0 creates 0 deletes; lose 0 gain 0; replaces 0; NothingToDo", "every DaemonSet tolerates a cordon"},
 		{"N !N !-", nil, &whatif.Change{Nodes: []whatif.NodeEdit{{Kind: whatif.NodeUntaint, Which: "n2", Taint: &corev1.Taint{Key: "dedicated"}, Said: "n2:dedicated-"}}}, "Change: next Manage 1 creates 0 deletes; lose 0 gain 1; replaces 0; Completes", "a taint that goes lets one come"},
@@ -243,5 +249,42 @@ func TestMakeLeavesTheSnapshot(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestUnaffected: a change that leaves what is under way as it is has its plan, but for the change
+// itself and what is assumed of it.
+func TestUnaffected(t *testing.T) {
+	alike := 0
+	for seed := range cases.Of(int64(120)) {
+		st := stateOf(t, dstest.Random(seed))
+		name := st.Nodes[int(seed)%len(st.Nodes)].Name
+		for i, c := range []*whatif.Change{
+			{},
+			{Nodes: []whatif.NodeEdit{{Kind: whatif.NodeCordon, Which: name}}},
+			{Nodes: []whatif.NodeEdit{{Kind: whatif.NodeLabel, Which: name, Key: "example.com/pool", Value: "a"}}},
+			{Nodes: []whatif.NodeEdit{{Kind: whatif.NodeTaint, Which: name, Taint: &corev1.Taint{Key: "k", Effect: corev1.TaintEffectNoSchedule}}}},
+		} {
+			r, err := whatif.Make(st, c)
+			if err != nil {
+				continue
+			}
+			want, got := Make(st, Options{}), MakeChanged(r, Options{})
+			if got.OfChange() {
+				if i == 0 && want.Subject == SubjectRollout {
+					t.Errorf("seed %d: no change is taken for one", seed)
+				}
+				continue
+			}
+			alike++
+			assumed := len(got.Assumptions) - len(r.Assumptions)
+			got.Change, got.Assumptions = nil, got.Assumptions[:assumed]
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("seed %d, change %d (-want +got):\n%s", seed, i, diff)
+			}
+		}
+	}
+	if alike < cases.Least(60) {
+		t.Errorf("%d changes only leave a rollout as it is", alike)
 	}
 }

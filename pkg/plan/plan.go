@@ -96,7 +96,8 @@ type Subject string
 const (
 	// SubjectNothing: nothing was asked, and nothing is in progress: see `ifTemplateChanged`
 	SubjectNothing Subject = "Nothing"
-	// SubjectRollout: the rollout in progress, or the creation and deletion of pods in progress
+	// SubjectRollout: the rollout in progress, or the creation and deletion of pods in progress; with a change, one that
+	// leaves it as it is
 	SubjectRollout Subject = "Rollout"
 	SubjectChange  Subject = "Change" // a change that was asked for
 	SubjectNew     Subject = "New"    // a DaemonSet that is not in the cluster yet

@@ -44,6 +44,7 @@ type Verdict string
 const (
 	VerdictNothing       Verdict = "Nothing"       // no pod is created, deleted or replaced
 	VerdictUncompared    Verdict = "Uncompared"    // the same, unless a value that could not be compared differs
+	VerdictEnds          Verdict = "Ends"          // the same, for a rollback to the revision of all pods: it ends the rollout
 	VerdictDegraded      Verdict = "Degraded"      // the same, and nodes stay without an available pod: explain says Degraded
 	VerdictCompletes     Verdict = "Completes"     // the outcome's code
 	VerdictLate          Verdict = "Late"          // it completes if pods become ready that take longer than any other did
@@ -69,6 +70,7 @@ func (p *Plan) Verdict() Verdict {
 	}{
 		{o.Code == NothingToDo && p.Subject == SubjectNothing && o.Unserved() > 0, VerdictDegraded},
 		{o.Code == NothingToDo && !p.TemplateKnown(), VerdictUncompared},
+		{o.Code == NothingToDo && p.Kept() > 0, VerdictEnds},
 		{o.Code == NothingToDo, VerdictNothing},
 		{completes && len(p.Placement.Lose) > 0 && len(p.Placement.Gain) == 0 && p.Old() == 0, VerdictRemoves},
 		{completes && p.UndoneBy() != nil, VerdictUndone},
@@ -104,7 +106,7 @@ func (p *Plan) Quality() Quality {
 	switch {
 	case o.Code == Stalls, o.Code == RemovesAllPods, len(p.Placement.Lose) > 0:
 		return EndsBadly
-	case p.Nowhere(), o.Unserved() > 0, len(p.Losses()) > 0, !slices.Contains([]Verdict{VerdictNothing, VerdictCompletes}, p.Verdict()):
+	case p.Nowhere(), o.Unserved() > 0, len(p.Losses()) > 0, !slices.Contains([]Verdict{VerdictNothing, VerdictEnds, VerdictCompletes}, p.Verdict()):
 		return EndsInDoubt
 	}
 	return EndsWell
@@ -178,9 +180,7 @@ func (p *Plan) KeptByRepair() []string {
 		key := n.Verdict.Facts.Text("key")
 		return key != corev1.TaintNodeNotReady && key != corev1.TaintNodeUnreachable
 	}))
-	if p.Supposed(nodes...) {
-		return nil
-	}
+	nodes, _ = p.SplitDown(nodes)
 	return nodes
 }
 
@@ -200,6 +200,34 @@ func (p *Plan) Supposed(nodes ...string) bool {
 	return !slices.ContainsFunc(nodes, func(name string) bool {
 		return !slices.ContainsFunc(p.Change.Nodes, func(c whatif.NodeChange) bool { return c.Kind == whatif.NodeDown && slices.Contains(c.Nodes, name) })
 	})
+}
+
+// SplitDown splits nodes that are down into those that are, and those that the plan was asked
+// to take for down.
+func (p *Plan) SplitDown(nodes []string) (real, supposed []string) {
+	for _, n := range nodes {
+		if p.Supposed(n) {
+			supposed = append(supposed, n)
+		} else {
+			real = append(real, n)
+		}
+	}
+	return real, supposed
+}
+
+// Hypothetical returns the nodes that the plan was asked to take for down, where that is all that
+// was asked: nobody would make such a change.
+func (p *Plan) Hypothetical() (nodes []string) {
+	if p.Change == nil || len(p.Change.Fields) > 0 {
+		return nil
+	}
+	for _, c := range p.Change.Nodes {
+		if c.Kind != whatif.NodeDown && len(c.Nodes) > 0 {
+			return nil
+		}
+		nodes = append(nodes, c.Nodes...)
+	}
+	return nodes
 }
 
 // SetAside returns the nodes with a pod that the plan was asked to take for down and

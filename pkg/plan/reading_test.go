@@ -54,6 +54,10 @@ func TestVerdict(t *testing.T) {
 			p.Change, p.Assumptions = &whatif.Summary{}, []daemonset.Assumption{{Code: whatif.AssumeEnvValues}}
 		}), VerdictUncompared, EndsInDoubt, "nothing that could be compared differs"},
 		{makes(Outcome{Code: NothingToDo, Holders: held}, nil), VerdictNothing, EndsInDoubt, "nothing happens, and a node has no available pod"},
+		{makes(Outcome{Code: NothingToDo}, func(p *Plan) {
+			p.Now = daemonset.Counts{Desired: 3, Updated: 3}
+			p.Change = &whatif.Summary{TemplateChanged: true, Revision: whatif.RevisionNote{From: 2, Number: 3, Was: 1}}
+		}), VerdictEnds, EndsWell, "a rollback to the revision that every pod is of"},
 		{makes(Outcome{Code: NothingToDo, FurtherHolders: 1}, func(p *Plan) { p.Subject = SubjectNothing }), VerdictDegraded, EndsInDoubt, "as explain says it where nothing was asked"},
 		{makes(Outcome{Code: Completes}, nil), VerdictCompletes, EndsWell, "a rollout"},
 		{makes(Outcome{Code: Completes}, func(p *Plan) { p.Desired.After, p.Next.Exact = 0, true }), VerdictCompletes, EndsInDoubt, "no node is eligible"},
@@ -101,7 +105,7 @@ func TestLosses(t *testing.T) {
 		{"a:x", "", nil, Stalls, []string{"a"}, nil, nil, "a rollout that stalls may not reach it"},
 		{"a:" + notReady + " b:" + unreachable + " c:x", "", nil, Completes, []string{"a", "b", "c"}, []string{"a", "b"}, []string{"a", "b", "c"}, "those that are not ready can be repaired"},
 		{"a:" + unreachable, "", down("a"), Completes, []string{"a"}, nil, []string{"a"}, "not those that were supposed to be down"},
-		{"a:" + unreachable + " b:" + notReady, "", down("a"), Completes, []string{"a", "b"}, []string{"a", "b"}, []string{"a", "b"}, "some were not"},
+		{"a:" + unreachable + " b:" + notReady, "", down("a"), Completes, []string{"a", "b"}, []string{"b"}, []string{"a", "b"}, "only the one that was not"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			p := &Plan{Change: tt.change, Lost: placed(tt.lost), Placement: Placement{Lose: placed(tt.lose)}, Forecast: Forecast{Replaces: 1, Outcome: Outcome{Code: tt.code}}}

@@ -41,7 +41,7 @@ func TestMissingReference(t *testing.T) {
 		{"N N N", []dstest.Option{dstest.DaemonSet(refersTo("s")), without("other")}, restart, "Completes: 3 steps, 3 replaced, 0 left, 1 worst", "what is unknown is not missing"},
 		{"N N N", []dstest.Option{dstest.DaemonSet(refersTo("s"))}, restart, "Completes: 3 steps, 3 replaced, 0 left, 1 worst", "where nobody asked, nothing is"},
 		{"O O O", []dstest.Option{dstest.DaemonSet(refersTo("s")), without("s"), dstest.MaxSurge("1"), dstest.MaxUnavailable("0")}, nil, "Stalls (BudgetSpent): 1 steps, 0 replaced, 3 left, 0 worst", "a pod beside the old one takes none down"},
-		{"- - -", []dstest.Option{dstest.DaemonSet(refersTo("s")), without("s")}, &whatif.Change{Method: "New"}, "Stalls (BudgetSpent): 0 steps, 0 replaced, 0 left, 3 worst", "every node gets its pod, and none is available"},
+		{"- - -", []dstest.Option{dstest.DaemonSet(refersTo("s")), without("s")}, &whatif.Change{MinReadySeconds: new(int32(5))}, "Stalls (BudgetSpent): 0 steps, 0 replaced, 0 left, 3 worst", "every node gets its pod, and none is available"},
 		{"N N N", []dstest.Option{dstest.DaemonSet(refersTo("s")), without("s")}, nil, "NothingToDo: 0 steps, 0 replaced, 0 left, 0 worst", "pods that run go on"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {

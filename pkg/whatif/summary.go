@@ -19,6 +19,16 @@ type Summary struct {
 	Nodes           []NodeChange `json:"nodes"`    // changes of the cluster that were asked for, in the order asked
 }
 
+// Removed returns the nodes that the change removes.
+func (s *Summary) Removed() (nodes []string) {
+	for _, c := range s.Nodes {
+		if c.Kind == NodeRemove {
+			nodes = append(nodes, c.Nodes...)
+		}
+	}
+	return nodes
+}
+
 // FieldDiff is one field that differs.
 type FieldDiff = template.Difference
 
