@@ -98,27 +98,14 @@ func (o *explainOptions) run(ctx context.Context, args []string) error {
 	if o.nodes, err = chosenNodes(o.nodes, read); err != nil {
 		return err
 	}
-	if read, err = o.knowingAll(ctx, read, o.needs(read)); err != nil {
-		return err
-	}
-	var items []*explain.Explanation
-	from := map[*explain.Explanation]*daemonset.State{}
 	for _, st := range read {
 		if err := o.groupable(st.Snapshot, o.groupBy, nil); err != nil {
 			return err
 		}
-		e := explain.Explain(st, explain.Options{Nodes: o.nodes, Outlook: plan.Look(st)})
-		items, from[e] = append(items, e), st
 	}
-	if !o.many() && items[0].StartsInVain() { // one look at what they refer to
-		st := read[0]
-		s, err := o.refers(ctx, st.Snapshot, &st.DaemonSet.Spec.Template)
-		if err != nil {
-			return err
-		}
-		st = st.Reading(s)
-		items[0] = explain.Explain(st, explain.Options{Nodes: o.nodes, Outlook: plan.Look(st)})
-		from[items[0]] = st
+	items, from, err := o.explains(ctx, read, o.nodes)
+	if err != nil {
+		return err
 	}
 	o.gaps(headers(items, headerOf)...)
 	if len(o.names) == 0 {
@@ -127,12 +114,38 @@ func (o *explainOptions) run(ctx context.Context, args []string) error {
 	return cmp.Or(o.print(items, from), o.foot(headers(items, headerOf)), o.status(items))
 }
 
-// needs returns what else the answers need: of ten nodes in all the other pods, those that
-// were asked for first.
-func (o *explainOptions) needs(read []*daemonset.State) []cause.Needs {
+// explains returns what explain says of States, in their order, with the State of each that
+// has what else the answer needed; nodes are those that were asked for.
+func (in *input) explains(ctx context.Context, read []*daemonset.State, nodes []string) ([]*explain.Explanation, map[*explain.Explanation]*daemonset.State, error) {
+	read, err := in.knowingAll(ctx, read, explainNeeds(read, nodes))
+	if err != nil {
+		return nil, nil, err
+	}
+	var items []*explain.Explanation
+	from := map[*explain.Explanation]*daemonset.State{}
+	for _, st := range read {
+		e := explain.Explain(st, explain.Options{Nodes: nodes, Outlook: plan.Look(st)})
+		items, from[e] = append(items, e), st
+	}
+	if !in.many() && len(items) > 0 && items[0].StartsInVain() { // one look at what they refer to
+		st := read[0]
+		s, err := in.refers(ctx, st.Snapshot, &st.DaemonSet.Spec.Template)
+		if err != nil {
+			return nil, nil, err
+		}
+		st = st.Reading(s)
+		items[0] = explain.Explain(st, explain.Options{Nodes: nodes, Outlook: plan.Look(st)})
+		from[items[0]] = st
+	}
+	return items, from, nil
+}
+
+// explainNeeds returns what else the answers need: of ten nodes in all the other pods, those
+// that were asked for first.
+func explainNeeds(read []*daemonset.State, nodes []string) []cause.Needs {
 	var all []cause.Needs
 	for _, st := range read {
-		all = append(all, cause.NeedsOn(st, o.nodes))
+		all = append(all, cause.NeedsOn(st, nodes))
 	}
 	for _, st := range read {
 		all = append(all, cause.NeedsOf(st))

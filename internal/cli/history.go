@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
@@ -41,6 +42,7 @@ func newHistory(c *common) *cobra.Command {
 			Lists the revisions of a DaemonSet, latest first: age, pods, and what changed. Notes
 			show what the numbers hide: a revision that a rollback renumbered, copies, pods
 			whose revision is gone, and what the next clean-up removes. Nothing is changed.
+			Whether a rollout is stuck is known with --from; otherwise explain says it.
 
 			Without a NAME, with several, with -A or -l: one line for each DaemonSet. NAME may
 			be NAMESPACE/NAME.
@@ -119,7 +121,10 @@ func (o *historyOptions) run(ctx context.Context, args []string) error {
 		if err != nil {
 			return err
 		}
-		items = append(items, answered{h, st})
+		items = append(items, answered{h, st, nil})
+	}
+	if err := o.judge(ctx, items); err != nil {
+		return err
 	}
 	o.gaps(headers(items, answered.header)...)
 	o.about(headers(items, answered.header))
@@ -131,6 +136,35 @@ func (o *historyOptions) run(ctx context.Context, args []string) error {
 	}
 	return cmp.Or(print(items), o.foot(headers(items, answered.header)), o.status(items))
 }
+
+// judge gives the rollouts in progress the verdict of explain. Of a cluster it does not: what
+// that verdict looks at besides pods and revisions is not read.
+func (o *historyOptions) judge(ctx context.Context, items []answered) error {
+	if len(o.from) == 0 {
+		return nil
+	}
+	var rolling []int // which of them
+	var states []*daemonset.State
+	for i, h := range items {
+		if h.Rollout.InProgress() {
+			rolling, states = append(rolling, i), append(states, h.from)
+		}
+	}
+	verdicts, _, err := o.explains(ctx, states, nil)
+	if err != nil {
+		return err
+	}
+	for n, i := range rolling {
+		h := &items[i]
+		if h.History = verdicts[n].Judge(h.History); h.Rollout.Code == history.Stuck {
+			h.now = verdicts[n]
+		}
+	}
+	return nil
+}
+
+// past is what the screen of a history is made of.
+func (h answered) past() view.Past { return view.Past{History: h.History, Now: h.now} }
 
 // checkQuestion reads the flags that ask for something else than the revisions, of
 // which there may be one.
@@ -166,14 +200,16 @@ func (o *historyOptions) checkQuestion() (err error) {
 type answered struct {
 	*history.History
 	from *daemonset.State
+	now  *explain.Explanation // where the rollout is stuck; otherwise nil
 }
 
 func (h answered) header() *daemonset.Header { return &h.Header }
 
 func (o *historyOptions) print(items []answered) error {
 	list := &history.List{APIVersion: snapshot.APIVersion, Kind: history.ListKind, Items: []*history.History{}}
+	var all []view.Past
 	for _, h := range items {
-		list.Items = append(list.Items, h.History)
+		list.Items, all = append(list.Items, h.History), append(all, h.past())
 	}
 	switch {
 	case !o.text() && o.many():
@@ -183,15 +219,14 @@ func (o *historyOptions) print(items []answered) error {
 	case len(items) == 0:
 		return o.nothing()
 	case o.format == inHTML:
-		var all []view.Past
-		for _, h := range items {
-			all = append(all, view.Past{History: h.History, Map: o.mapOf(h.from)})
+		for i, h := range items {
+			all[i].Map = o.mapOf(h.from)
 		}
 		return view.HistoryPage(o.Out, all, o.many(), o.askedBy(), o.style)
 	case o.many():
-		return view.Histories(o.Out, list, o.askedBy(), o.style)
+		return view.Histories(o.Out, all, o.askedBy(), o.style)
 	}
-	return view.History(o.Out, items[0].History, o.askedBy(), o.style)
+	return view.History(o.Out, all[0], o.askedBy(), o.style)
 }
 
 // printRevision writes one template: for a person, or as a DaemonSet to apply.

@@ -106,8 +106,8 @@ func TestListsRead(t *testing.T) {
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			r := &noting{}
-			o := &explainOptions{question: question{input: input{opened: r}}, nodes: tt.nodes}
-			read, err := o.knowingAll(t.Context(), tt.all, o.needs(tt.all))
+			in := &input{opened: r}
+			read, err := in.knowingAll(t.Context(), tt.all, explainNeeds(tt.all, tt.nodes))
 			if err != nil {
 				t.Fatal(err)
 			}

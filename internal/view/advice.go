@@ -92,6 +92,9 @@ func (a *answer) doNow(advice []explain.Advice) {
 				f["Fix"] = "Fix"
 			}
 		}
+		if a.inPast {
+			f["back"] = "roll back (Preview)"
+		}
 		if len(a.e.ManagedBy) > 0 && a.e.ManagedBy[0].Tool.Reverts() {
 			who, _ := managerWords(a.e.ManagedBy[0])
 			f["back"] = "roll back in the source of " + who + ", not by hand"
@@ -119,7 +122,7 @@ func (a *answer) doNow(advice []explain.Advice) {
 		if len(d.After) > 0 && a.current() > 0 {
 			f["spreads"] = a.current()
 		}
-		if a.e.Rollout.UnderWay && len(a.e.Advice) == 1 {
+		if a.e.RollbackInVain() {
 			f["noRollback"] = "a rollback would not help"
 		}
 		words := fill(a.now, f, advices[d.Code]...)
@@ -346,14 +349,36 @@ var pastAdvices = map[history.RolloutCode][]string{
 		"nothing: {soon:new pod is|new pods are} Ready, and {soon?counts|count} as available after {wait@} (minReadySeconds)",
 		"find out what the rollout waits for[ ({Check})]",
 	},
+	history.Stuck:          {"do what explain says[ ({Check})]"},
 	history.AwaitingDelete: {"nothing is broken, and it can wait: delete the old pods, one after the other"},
 	history.Unavailable:    {"find out why not every pod is available[ ({Check})]"},
 	history.Creates:        {"find out what the next sync does[ ({Preview})]"},
 	history.CreatesSame:    {"find out what the next sync does[ ({Preview})]"},
 }
 
-// doNow says what to do about the rollout.
+// adviceHolds reports whether the advice of explain can be followed on this screen, which
+// has a Check and the Preview of a rollback; other advice refers to what only explain shows.
+func (p *past) adviceHolds() bool {
+	if p.verdict == nil || len(p.verdict.e.Advice) != 1 || !p.asked.Again {
+		return false
+	}
+	switch e := p.verdict.e; e.Advice[0].Code {
+	case explain.AdviseRepairNodes, explain.AdviseControlPlane, explain.AdviseReadLogs, explain.AdviseReadEvents, explain.AdviseImage, explain.AdviseMemory:
+		return true
+	case explain.AdviseRollBack:
+		to := p.h.RollsBackTo()
+		return to != nil && slices.ContainsFunc(e.Fixes, func(f explain.Fix) bool { return f.Code == explain.FixUndo && f.Revision == to.Revision })
+	}
+	return false
+}
+
+// doNow says what to do about the rollout: what explain says of one that is stuck, or
+// that it does.
 func (p *past) doNow() {
+	if p.adviceHolds() {
+		p.verdict.doNow(p.verdict.e.Advice)
+		return
+	}
 	r := &p.h.Rollout
 	f := daemonset.Facts{"wait": int(r.MinReadySeconds), "until": stamp(r.AvailableAt)}
 	for key, n := range map[string]*int{"notReady": r.NotReady, "soon": r.NotYetAvailable} {

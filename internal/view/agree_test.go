@@ -236,7 +236,7 @@ func b2i(b bool) int {
 // TestAnswersAgree: explain, explain -A, plan-rollout and history count the same
 // of one Snapshot, in every story and in random states, and so do their screens.
 func TestAnswersAgree(t *testing.T) {
-	verdicts := map[explain.VerdictCode]int{}
+	verdicts, stuck := map[explain.VerdictCode]int{}, 0
 	for _, w := range append(everyWorld(t, 20), cases.Some(smallWorlds(), 30)...) {
 		st := stateOf(t, w.s)
 		e := explain.Explain(st, explain.Options{Outlook: plan.Look(st)})
@@ -244,6 +244,8 @@ func TestAnswersAgree(t *testing.T) {
 		check(t, err)
 		h, err := history.Make(st, history.Options{})
 		check(t, err)
+		h = e.Judge(h)
+		stuck += b2i(h.Rollout.Code == history.Stuck)
 		verdicts[e.Verdict.Code]++
 		if err := agree.Answers(e, p, h); err != nil {
 			t.Errorf("%s: %v", w.name, err)
@@ -254,7 +256,7 @@ func TestAnswersAgree(t *testing.T) {
 		if err := agree.Moment(st); err != nil && !strings.HasPrefix(w.name, "seed ") { // in which everything is wrong at the same time
 			t.Errorf("%s: %v", w.name, err)
 		}
-		if err := revisionsAgree(t, e, p, h); err != nil {
+		if err := stdcmp.Or(verdictsAgree(e, h), revisionsAgree(t, e, p, h)); err != nil {
 			t.Errorf("%s: %v", w.name, err)
 		}
 	}
@@ -263,6 +265,28 @@ func TestAnswersAgree(t *testing.T) {
 			t.Errorf("only %d answers are %s", verdicts[code], code)
 		}
 	}
+	if stuck < cases.Least(20) {
+		t.Errorf("only %d histories are of a rollout that is stuck", stuck)
+	}
+}
+
+// verdictsAgree holds the headlines of a history and of explain to each other: one says that
+// the rollout is stuck, in the same words and for the same cause, where the other does.
+func verdictsAgree(e *explain.Explanation, h *history.History) error {
+	now := Past{History: h, Now: e}
+	said, past := explanation(e, askable, Style{}).s.Headline, revisionsOf(now, askable, Style{}).s.Headline
+	row := histories([]Past{now}, askable, Style{}).Headline
+	stuck := e.Verdict.Code == explain.Stuck && !slices.Contains([]history.RolloutCode{history.Creates, history.CreatesSame, history.Renumbers, history.Merges, history.Unknown}, h.Rollout.Code)
+	why := newAnswer(e, askable, Style{}).why(2)
+	switch {
+	case stuck && (past.Verdict != said.Verdict || past.Tone != said.Tone || !strings.Contains(past.Text, why)):
+		return fmt.Errorf("explain: %s (%v), %s; history: %s (%v), %s", said.Verdict, said.Tone, why, past.Verdict, past.Tone, past.Text)
+	case stuck != (row.Text == "1 is stuck"):
+		return fmt.Errorf("explain: %s; list of histories: %s", said.Verdict, row.Text)
+	case !stuck && (past.Verdict == "STUCK" || past.Tone == screen.Bad):
+		return fmt.Errorf("explain: %s; history: %s (%v)", said.Verdict, past.Verdict, past.Tone)
+	}
+	return nil
 }
 
 // revisionsAgree holds the words of the screens about revisions to each other: a
@@ -273,8 +297,8 @@ func revisionsAgree(t *testing.T, e *explain.Explanation, p *plan.Plan, h *histo
 	var one, planned, past, list bytes.Buffer
 	check(t, Explanation(&one, e, askable, Style{All: true}))
 	check(t, Plan(&planned, p, e, Asked{}, Style{All: true}))
-	check(t, History(&past, h, Asked{}, Style{All: true}))
-	check(t, Histories(&list, &history.List{Items: []*history.History{h}}, Asked{}, Style{}))
+	check(t, History(&past, Past{History: h}, Asked{}, Style{All: true}))
+	check(t, Histories(&list, []Past{{History: h}}, Asked{}, Style{}))
 	r := &e.Next.Revisions
 	creates, renumbers := fmt.Sprintf("creates revision %d", r.Number), fmt.Sprintf("renumbers revision %d to %d", r.RaisedFrom, r.Number)
 	for _, screen := range []string{one.String(), planned.String()} {

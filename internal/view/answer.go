@@ -41,6 +41,7 @@ type answer struct {
 	// it is of a plan that will stall, and its Fix is to roll back
 	goesBack bool
 	losing   bool // in the plan, nodes lose their available pod
+	inPast   bool // it is shown in a history, which has no Fix
 }
 
 func newAnswer(e *explain.Explanation, asked Asked, style Style) *answer {
@@ -76,6 +77,12 @@ var verdicts = map[explain.VerdictCode]struct {
 }
 
 func (a *answer) headline() {
+	words, tone := a.words()
+	a.s.Headline = screen.Headline{Verdict: words, Tone: tone, Subject: a.subject(), Text: a.summary()}
+}
+
+// words returns the verdict as a headline says it, and its tone.
+func (a *answer) words() (string, screen.Tone) {
 	v, n := verdicts[a.e.Verdict.Code], len(a.e.Matters())
 	switch code := a.e.Verdict.Code; {
 	case code == explain.Healthy && a.count("desired") == 0 && a.nowhere() != "":
@@ -85,7 +92,7 @@ func (a *answer) headline() {
 	case n > 0 && (code == explain.Healthy || code == explain.Progressing):
 		v.words, v.tone = fill(a.now, daemonset.Facts{"verdict": v.words, "warnings": n, "healthy": code == explain.Healthy}, "{healthy=true}{warnings=1}WARNING", "{healthy=true}{warnings} WARNINGS", "{verdict}, {warnings:WARNING|WARNINGS}"), screen.Warn
 	}
-	a.s.Headline = screen.Headline{Verdict: v.words, Tone: v.tone, Subject: a.subject(), Text: a.summary()}
+	return v.words, v.tone
 }
 
 // summaries begin the headline's sentence.

@@ -322,8 +322,9 @@ type Planned struct {
 	Passed, Expected []plan.Moment
 }
 
-// Past is a History with what a page draws of it.
+// Past is a History with what its screen shows beside it.
 type Past struct {
 	*history.History
-	Map *plan.Map
+	Now *explain.Explanation // of the same Snapshot, for a rollout that is stuck; may be nil
+	Map *plan.Map            // which a page draws; may be nil
 }

@@ -18,12 +18,12 @@ import (
 
 // History writes one DaemonSet's revisions: how many pods are on which, what each
 // changed, whether a rollout is in progress, and what the table alone would hide.
-func History(w io.Writer, h *history.History, asked Asked, style Style) error {
+func History(w io.Writer, h Past, asked Asked, style Style) error {
 	return writeOne(w, &revisionsOf(h, asked, style).s, style)
 }
 
-func revisionsOf(h *history.History, asked Asked, style Style) *past {
-	p := newPast(h, asked, style)
+func revisionsOf(h Past, asked Asked, style Style) *past {
+	p := judged(h, asked, style)
 	p.headline()
 	p.doNow()
 	if p.rollout(); p.h.Rollout.Acts() {
@@ -39,6 +39,7 @@ func revisionsOf(h *history.History, asked Asked, style Style) *past {
 type past struct {
 	*sheet
 	h       *history.History
+	verdict *answer           // where the rollout is stuck; otherwise nil
 	current *history.Revision // nil unless there is exactly one
 	several bool              // containers, so a field needs the name of its own
 }
@@ -47,6 +48,15 @@ func newPast(h *history.History, asked Asked, style Style) *past {
 	p := &past{sheet: newSheet(&h.Header, asked, style), h: h, current: h.Latest()}
 	p.s.Headline = screen.Headline{Subject: p.subject(), Tone: screen.Warn}
 	p.several = slices.ContainsFunc(h.Revisions, func(r history.Revision) bool { return len(r.Images) > 1 })
+	return p
+}
+
+// judged is a screen that also has the verdict of explain, where the rollout is stuck.
+func judged(h Past, asked Asked, style Style) *past {
+	p := newPast(h.History, asked, style)
+	if h.Now != nil && h.Rollout.Code == history.Stuck {
+		p.verdict = &answer{sheet: p.sheet, e: h.Now, inPast: true}
+	}
 	return p
 }
 
@@ -68,6 +78,7 @@ type stage struct {
 
 // stages are the worst first.
 var stages = []stage{
+	{history.Stuck, "STUCK", screen.Bad, "{counts}[; {why}]", "{n:is|are} stuck"},
 	{history.Unavailable, "PODS UNAVAILABLE", screen.Warn, "{counts}", "{n:has|have} unavailable pods"},
 	{history.UnderWay, "IN PROGRESS", screen.Warn, "{counts}", "{n:has|have} a rollout in progress"},
 	{history.Creates, "NEW REVISION PENDING", screen.Warn, "the next sync creates revision {number} from the live template; {counts}", "{n:has|have} a new revision pending"},
@@ -94,6 +105,10 @@ func (p *past) headline() {
 	}
 	if n := p.h.Note(history.Duplicates); n != nil {
 		f["holders"] = len(n.Revisions)
+	}
+	if p.verdict != nil {
+		is.verdict, is.tone = p.verdict.words()
+		f["why"] = p.verdict.why(2)
 	}
 	p.s.Headline.Verdict, p.s.Headline.Tone, p.s.Headline.Text = is.verdict, is.tone, fill(p.now, f, is.text)
 	switch {
@@ -396,7 +411,9 @@ func (p *past) commands() {
 	case to != nil:
 		p.s.Add(screen.Compare, p.again("history", Flag{Name: "diff", Value: fmt.Sprintf("%d,%d", from.Revision, to.Revision)}))
 	}
-	p.preview(p.h.RollsBackTo())
+	if p.verdict == nil || !p.verdict.e.RollbackInVain() {
+		p.preview(p.h.RollsBackTo())
+	}
 }
 
 // preview is the plan of a rollback to a revision; nil for none.

@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/encode"
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 	"github.com/kubectl-ds/kubectl-ds/pkg/hide"
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
@@ -74,16 +75,18 @@ func (a *historyStory) ask(t *testing.T, question string) (string, int) {
 			o.Diff.From = which[0]
 		}
 	}
-	l := &history.List{APIVersion: snapshot.APIVersion, Kind: history.ListKind}
+	var all []Past
 	for _, s := range a.worlds {
 		h, err := history.Make(stateOf(t, s), o)
 		check(t, err)
-		l.Items = append(l.Items, h)
+		e := explained(t, s, explain.Options{})
+		all = append(all, Past{History: e.Judge(h), Now: e})
 	}
 	if a.written != nil {
-		l.Items = append(l.Items, a.written)
+		all = append(all, Past{History: a.written})
 	}
-	h := l.Items[len(l.Items)-1]
+	past := all[len(all)-1]
+	h := past.History
 	var b bytes.Buffer
 	switch {
 	case format == "json":
@@ -91,12 +94,13 @@ func (a *historyStory) ask(t *testing.T, question string) (string, int) {
 		check(t, err)
 		b.WriteString(document)
 	case about == "list":
-		check(t, Histories(&b, l, Asked{Again: true}, style))
+		check(t, Histories(&b, all, Asked{Again: true}, style))
 	case about == "history" && format == "html":
-		check(t, HistoryPage(&b, []Past{{h, plan.MapOf(stateOf(t, a.worlds[len(a.worlds)-1]), "")}}, false, askable, style))
+		past.Map = plan.MapOf(stateOf(t, a.worlds[len(a.worlds)-1]), "")
+		check(t, HistoryPage(&b, []Past{past}, false, askable, style))
 		return inPage(t, b.String()), 0
 	case about == "history":
-		check(t, History(&b, h, Asked{Again: true}, style))
+		check(t, History(&b, past, Asked{Again: true}, style))
 	case about == "diff":
 		check(t, Diff(&b, h, Asked{Again: true}, style))
 	case about == "revision":
@@ -237,9 +241,12 @@ func TestEveryHistory(t *testing.T) {
 		}
 		h, err := history.Make(stateOf(t, s), history.Options{})
 		check(t, err)
+		e := explained(t, s, explain.Options{})
+		h = e.Judge(h)
+		past := Past{History: h, Now: e}
 		for _, all := range []bool{false, true} {
 			var b bytes.Buffer
-			check(t, History(&b, h, Asked{Again: true}, Style{Form: InMarkdown, All: all}))
+			check(t, History(&b, past, Asked{Again: true}, Style{Form: InMarkdown, All: all}))
 			if err := lawfulMarkdown(b.String()); err != nil {
 				t.Fatalf("seed %d: %v\n%s", seed, err, b.String())
 			}
@@ -247,7 +254,7 @@ func TestEveryHistory(t *testing.T) {
 		for _, style := range []Style{{}, {Width: 80}, {Width: 40}, {Width: 80, Wide: true}, {Width: 80, Color: true}, {All: true}} {
 			drawn++
 			var b bytes.Buffer
-			check(t, History(&b, h, Asked{Again: true}, style))
+			check(t, History(&b, past, Asked{Again: true}, style))
 			if err := lawfulHistory(b.String(), style); err != nil {
 				t.Fatalf("seed %d, %+v: %v\n%s\n%s", seed, style, err, b.String(), dstest.Describe(s))
 			}
@@ -255,7 +262,7 @@ func TestEveryHistory(t *testing.T) {
 				t.Errorf("seed %d: %d lines:\n%s", seed, n, b.String())
 			}
 			b.Reset()
-			check(t, Histories(&b, &history.List{Items: []*history.History{h, h}}, Asked{Again: true}, style))
+			check(t, Histories(&b, []Past{past, past}, Asked{Again: true}, style))
 			if err := lawfulHistory(b.String(), style); err != nil {
 				t.Fatalf("seed %d, list: %v\n%s", seed, err, b.String())
 			}

@@ -22,19 +22,19 @@ import (
 
 // Histories writes a row per DaemonSet, in the order given: where its rollout
 // stands, how many pods are on which revision, since when, and what that changed.
-func Histories(w io.Writer, l *history.List, asked Asked, style Style) error {
-	return writeOne(w, histories(l, asked, style), style)
+func Histories(w io.Writer, all []Past, asked Asked, style Style) error {
+	return writeOne(w, histories(all, asked, style), style)
 }
 
-func histories(l *history.List, asked Asked, style Style) *screen.Screen {
+func histories(all []Past, asked Asked, style Style) *screen.Screen {
 	t := &screen.Table{Flush: true, Columns: []screen.Column{{Head: "VERDICT"}, {Head: "DAEMONSET"}, {Head: "REVISION"}, {Head: "SINCE", Drop: 2}, {Head: "PODS ON IT", Right: true, Drop: 1}}}
 	if style.Wide {
 		t.Columns = append(t.Columns, screen.Column{Head: "HASH"}, screen.Column{Head: "KEPT", Right: true}, screen.Column{Head: "LIMIT", Right: true})
 	}
 	t.Columns = append(t.Columns, screen.Column{Head: "CHANGE", Wrap: true, Least: 24})
 	n := map[history.RolloutCode][]*past{}
-	for _, h := range l.Items {
-		p := newPast(h, asked, style)
+	for _, h := range all {
+		p := judged(h, asked, style)
 		p.headline()
 		n[h.Rollout.Code] = append(n[h.Rollout.Code], p)
 		revision, since, hash, on, lines := "-", "-", "-", "?", []string{"no revision holds the live template"}
@@ -56,6 +56,9 @@ func histories(l *history.List, asked Asked, style Style) *screen.Screen {
 		if updated, others := h.UpdatedElsewhere(); updated > 0 {
 			lines = append(lines, "(on other revisions: "+countedUpdated(updated, others)+")")
 		}
+		if p.verdict != nil {
+			lines = append(lines, behind("stuck: ", p.verdict.why(2)))
+		}
 		row := t.Row(p.s.Headline.Verdict, p.subject(), revision, since, on)
 		row.Cells[0].Tone = p.s.Headline.Tone
 		if style.Wide {
@@ -63,7 +66,7 @@ func histories(l *history.List, asked Asked, style Style) *screen.Screen {
 		}
 		row.Cells = append(row.Cells, screen.Cell{Lines: lines})
 	}
-	s := screen.Screen{Headline: screen.Headline{Counts: true, Subject: Plural(len(l.Items), "DaemonSet")}}
+	s := screen.Screen{Headline: screen.Headline{Counts: true, Subject: Plural(len(all), "DaemonSet")}}
 	s.Add(screen.Body, t)
 	var words []string
 	for _, is := range stages {
@@ -128,7 +131,7 @@ func compared(h *history.History, asked Asked, style Style) *past {
 func Diff(w io.Writer, h *history.History, asked Asked, style Style) error {
 	p, d, fields := compared(h, asked, style), h.Diff, history.Differences(h.Diff.Change)
 	from, to := h.Named(d.From.Name), h.Named(d.To.Name)
-	if h.Rollout.Code == history.UnderWay && p.current != nil && slices.Contains([]*history.Revision{from, to}, p.current) {
+	if h.Rollout.InProgress() && p.current != nil && slices.Contains([]*history.Revision{from, to}, p.current) {
 		p.doNow()
 	}
 	for _, l := range (fieldStyle{all: style.All}).lines(fields, func(i int) []string { return about(&d.Change[i]) }) {

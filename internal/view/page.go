@@ -10,7 +10,6 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
-	"github.com/kubectl-ds/kubectl-ds/pkg/history"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
@@ -131,15 +130,14 @@ func PlanPage(w io.Writer, all []Planned, listed bool, asked Asked, style Style)
 func HistoryPage(w io.Writer, all []Past, listed bool, asked Asked, style Style) error {
 	var screens []*screen.Screen
 	var maps []*plan.Map
-	list := &history.List{APIVersion: snapshot.APIVersion, Kind: history.ListKind}
 	for _, h := range all {
-		list.Items, maps = append(list.Items, h.History), append(maps, h.Map)
+		maps = append(maps, h.Map)
 	}
 	if listed && len(all) != 1 {
-		screens = append(screens, histories(list, asked, style))
+		screens = append(screens, histories(all, asked, style))
 	}
 	for _, h := range all {
-		p := revisionsOf(h.History, asked, style)
+		p := revisionsOf(h, asked, style)
 		if m := h.Map; drawable(maps) && m != nil && len(m.Nodes) > 0 && h.Rollout.Pods != nil {
 			p.s.Draw(p.gridOfRevisions(m))
 		}

@@ -109,6 +109,12 @@ func (e *Explanation) newFailing() []daemonset.Reason {
 	return failing
 }
 
+// RollbackInVain reports whether a rollback would not let the rollout that is under way
+// continue: the nodes alone are at fault.
+func (e *Explanation) RollbackInVain() bool {
+	return e.Rollout.UnderWay && len(e.Advice) == 1 && e.Advice[0].Code == AdviseRepairNodes
+}
+
 // AdviceOn returns what to do first about a node.
 func (e *Explanation) AdviceOn(n *Node) []Advice {
 	if p := e.OnNode(n); p != nil {

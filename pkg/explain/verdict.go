@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/history"
 )
 
 // verdict sums up.
@@ -55,6 +56,15 @@ func (g *given) verdict(s *Status, b *BudgetUse) Verdict {
 		v.Code = Healthy
 	}
 	return v
+}
+
+// Judge returns a History of the same Snapshot with this verdict on its rollout: one that
+// is in progress is stuck if the verdict is Stuck.
+func (e *Explanation) Judge(h *history.History) *history.History {
+	if e.Verdict.Code == Stuck {
+		return h.AsStuck()
+	}
+	return h
 }
 
 // basis returns the numbers to go by, and which they are: the computed ones,

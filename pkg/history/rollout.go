@@ -12,7 +12,7 @@ import (
 
 // Rollout is where the rollout of the current revision stands, as far as revisions
 // and pods tell. No node is looked at: whether a pod is missing, and whether the
-// rollout can continue, is for explain to say.
+// rollout can continue, is for explain to say. See [History.AsStuck].
 type Rollout struct {
 	Code    RolloutCode `json:"code"`    // where it stands
 	Pods    *int        `json:"pods"`    // of all revisions; nil if the pods could not be read
@@ -36,8 +36,11 @@ type Rollout struct {
 type RolloutCode string
 
 const (
-	Settled        RolloutCode = "Settled"        // every pod is updated and available
-	UnderWay       RolloutCode = "UnderWay"       // old pods are left that the controller replaces, or would if it could
+	Settled  RolloutCode = "Settled"  // every pod is updated and available
+	UnderWay RolloutCode = "UnderWay" // old pods are left that the controller replaces, or would if it could
+	// Stuck: old pods are left, and the rollout cannot continue by itself: the verdict of explain. Only where what that
+	// looks at was read, as from a dump; otherwise `UnderWay`
+	Stuck          RolloutCode = "Stuck"
 	AwaitingDelete RolloutCode = "AwaitingDelete" // old pods stay until you delete them (OnDelete)
 	Unavailable    RolloutCode = "Unavailable"    // no pod is left to replace, but not every pod is available
 	NoPods         RolloutCode = "NoPods"         // there are no pods
@@ -128,7 +131,22 @@ func (r *Rollout) Acts() bool { return r.Code != Deleted && r.Code != Ignored }
 // Began reports whether the current revision is known, and the rollout of it has
 // begun.
 func (r *Rollout) Began() bool {
-	return slices.Contains([]RolloutCode{Settled, UnderWay, AwaitingDelete, Unavailable, NoPods}, r.Code)
+	return slices.Contains([]RolloutCode{Settled, UnderWay, Stuck, AwaitingDelete, Unavailable, NoPods}, r.Code)
+}
+
+// InProgress reports whether old pods are left that the controller replaces, or would
+// if it could.
+func (r *Rollout) InProgress() bool { return r.Code == UnderWay || r.Code == Stuck }
+
+// AsStuck returns the History of a rollout that is UnderWay with the code Stuck, and
+// otherwise the History itself. Whether it is stuck is the verdict of explain.
+func (h *History) AsStuck() *History {
+	if h.Rollout.Code != UnderWay {
+		return h
+	}
+	out := *h
+	out.Rollout.Code = Stuck
+	return &out
 }
 
 // Course is how far the rollout of the one current revision is.
@@ -148,7 +166,7 @@ func (h *History) Course() *Course {
 	}
 	c, strategy := &Course{Code: Settled, Left: *h.Rollout.Pods - *h.Rollout.Current, Since: h.CurrentSince}, h.DaemonSet.Strategy
 	switch {
-	case h.Rollout.Code == UnderWay:
+	case h.Rollout.InProgress():
 		c.Code = UnderWay
 	case c.Left > 0 && strategy != string(appsv1.RollingUpdateDaemonSetStrategyType) && strategy != "":
 		c.Code = AwaitingDelete

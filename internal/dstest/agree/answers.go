@@ -193,15 +193,16 @@ func updated(e *explain.Explanation, h *history.History) error {
 	return nil
 }
 
-// rollouts holds where a History says that the rollout stands to the verdict. It
-// looks at no node, so it cannot tell one that is stuck, nor a pod that is missing.
+// rollouts holds where a History, which this verdict was given on, says that the rollout
+// stands to the verdict. It looks at no node, so it cannot tell that a pod is missing.
 func rollouts(e *explain.Explanation, h *history.History) error {
 	if h == nil || e.Verdict.Code == explain.Unknown || e.Verdict.Code == explain.NotObserved {
 		return nil
 	}
 	may := map[history.RolloutCode][]explain.VerdictCode{
 		history.Settled:        {explain.Healthy, explain.Progressing, explain.Degraded},
-		history.UnderWay:       {explain.Progressing, explain.Stuck},
+		history.UnderWay:       {explain.Progressing},
+		history.Stuck:          {explain.Stuck},
 		history.AwaitingDelete: {explain.AwaitingDelete, explain.Progressing, explain.Degraded},
 		history.Unavailable:    {explain.Healthy, explain.Progressing, explain.Degraded, explain.AwaitingDelete},
 		history.NoPods:         {explain.Healthy, explain.Progressing, explain.Degraded},
