@@ -76,7 +76,7 @@ func execute(ctx context.Context, args []string, in io.Reader, answers, notes *s
 
 func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
 	called, completing := calledAs(args[0]), completes(args)
-	root := newRoot(called, in, out, errs)
+	root := newRoot(called, in, out, errs, args[1:]...)
 	if args = args[1:]; called.completes {
 		args = append([]string{cobra.ShellCompRequestCmd}, args...)
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -32,13 +33,21 @@ func exits(withExitCode, note string, rows ...row) string {
 type row [2]string
 
 // table returns the rows with their meanings in one column, wrapped.
-func table(rows ...row) string {
+func table(rows ...row) string { return tableOf(widestLeft(rows), rows) }
+
+// widestLeft returns how wide the left column of a table is.
+func widestLeft(rows []row) int {
 	widest := 0
 	for _, r := range rows {
 		if n := len(r[0]); n <= maxLeft {
 			widest = max(widest, n)
 		}
 	}
+	return widest
+}
+
+// tableOf is a table whose left column has this width.
+func tableOf(widest int, rows []row) string {
 	var b strings.Builder
 	for _, r := range rows {
 		left := r[0]
@@ -89,14 +98,7 @@ func help(cmd *cobra.Command) string {
 	if cmd.HasExample() {
 		parts = append(parts, "Examples:\n"+cmd.Example)
 	}
-	usage := "Usage:"
-	if cmd.Runnable() && cmd.HasParent() {
-		usage += "\n  " + cmd.UseLine()
-	}
-	if cmd.HasAvailableSubCommands() {
-		usage += "\n  " + cmd.CommandPath() + " COMMAND"
-	}
-	parts = append(parts, usage)
+	parts = append(parts, "Usage:\n  "+strings.Join(usages(cmd), "\n  "))
 	if cmd.Long != "" {
 		parts = append(parts, strings.TrimSpace(cmd.Long))
 	}
@@ -107,14 +109,20 @@ func help(cmd *cobra.Command) string {
 	if rows := cmd.Annotations[exitTable]; rows != "" {
 		parts = append(parts, rows)
 	}
-	if cmd.HasParent() && cmd.HasAvailableLocalFlags() {
-		parts = append(parts, "Flags:\n"+flagTable(cmd.LocalFlags()))
-	}
+	parts = append(parts, flagTables(cmd.LocalNonPersistentFlags())...)
 	parts = append(parts, "Every command takes kubectl's own flags, such as -n and --context; see\n"+strconv.Quote(cmd.Root().CommandPath()+" options")+".")
 	for i := range parts {
 		parts[i] = strings.TrimRight(parts[i], "\n")
 	}
 	return strings.Join(parts, "\n\n") + "\n"
+}
+
+// usages are the ways to call a command.
+func usages(cmd *cobra.Command) []string {
+	if cmd.HasAvailableSubCommands() {
+		return []string{cmd.CommandPath() + " [flags]", cmd.CommandPath() + " COMMAND"}
+	}
+	return []string{cmd.UseLine()}
 }
 
 // commands returns the tables of a command's subcommands, by group.
@@ -134,30 +142,99 @@ func commands(cmd *cobra.Command) []string {
 	return out
 }
 
-// flagTable returns the flags with their placeholders.
-func flagTable(set *pflag.FlagSet) string { return table(flagRows(set)...) }
+// flagGroups are the flags by what they are for, in the order of the help.
+var flagGroups = []struct {
+	title string
+	flags []string
+}{
+	{"the DaemonSets to show", []string{"all-namespaces", "selector"}},
+	{"a manifest and how it is applied", []string{"filename", "kustomize", "allow-remote-bases", "server-side", "force-conflicts", "field-manager", "server-dry-run"}},
+	{"a change of the DaemonSet", ofDaemonSet},
+	{"a change of the nodes", append(slices.Clone(ofNodes), "like")},
+	{"the forecast", []string{"fit", "start", "termination", "request-rate", "request-burst"}},
+	{"the revisions to show", []string{"revision", "diff", "unified", "undo"}},
+	{"the input", []string{"from", "now", "kubernetes-version"}},
+	{"the output", []string{"output", "all", "node", "group-by", "show-values", "color", "help", "version"}},
+	{"--watch", []string{"watch", "timeout"}},
+	{"exit status", []string{"exit-code", "fail-on"}},
 
-// flagRows are the rows of a flagTable.
-func flagRows(set *pflag.FlagSet) []row {
-	var rows []row
+	{"the cluster", []string{"kubeconfig", "context", "cluster", "server", "namespace", "proxy-url"}},
+	{"the user", []string{"user", "token", "client-certificate", "client-key", "as", "as-group", "as-uid", "as-user-extra"}},
+	{"the server's certificate", []string{"certificate-authority", "tls-server-name", "insecure-skip-tls-verify"}},
+	{"the requests", []string{"request-timeout", "disable-compression", "v"}},
+}
+
+// A flagGroup are the rows of flags that are for the same; of the only one, Title is empty.
+type flagGroup struct {
+	Title string
+	rows  []row
+}
+
+// groupsOf returns the flags of a set by what they are for. Where all but one are for the
+// same they are one group.
+func groupsOf(set *pflag.FlagSet) []flagGroup {
+	var groups []flagGroup
+	seen := map[string]bool{}
+	for _, g := range flagGroups {
+		of := flagGroup{Title: "Flags for " + g.title}
+		for _, name := range g.flags {
+			if f := set.Lookup(name); f != nil && !f.Hidden {
+				seen[name] = true
+				of.rows = append(of.rows, flagRow(f))
+			}
+		}
+		if len(of.rows) > 0 {
+			groups = append(groups, of)
+		}
+	}
+	var others []row
 	set.VisitAll(func(f *pflag.Flag) {
-		if f.Hidden {
-			return
+		if !seen[f.Name] && !f.Hidden {
+			others = append(others, flagRow(f))
 		}
-		left := "    --" + f.Name
-		if f.Shorthand != "" {
-			left = "-" + f.Shorthand + ", --" + f.Name
-		}
-		if f.Name == "v" {
-			left = "-v"
-		}
-		text := f.Usage
-		if f.Value.Type() == "string" && f.DefValue != "" && !strings.Contains(text, "default") {
-			text += " (default " + f.DefValue + ")"
-		}
-		rows = append(rows, row{strings.TrimRight(left+" "+placeholderOf(f), " "), text})
 	})
-	return rows
+	if len(others) > 0 {
+		groups = append(groups, flagGroup{"Other flags", others})
+	}
+	all := []row{}
+	for _, g := range groups {
+		all = append(all, g.rows...)
+	}
+	const few = 8
+	if n := len(all); n > 0 && n <= few {
+		return []flagGroup{{"", all}}
+	}
+	return groups
+}
+
+// flagTables returns a table of each group of flags, below its title.
+func flagTables(set *pflag.FlagSet) []string {
+	groups := groupsOf(set)
+	widest := 0
+	for _, g := range groups {
+		widest = max(widest, widestLeft(g.rows))
+	}
+	var out []string
+	for _, g := range groups {
+		out = append(out, strings.TrimRight(cmp.Or(g.Title, "Flags")+":\n"+tableOf(widest, g.rows), "\n"))
+	}
+	return out
+}
+
+// flagRow is the row of a flag, with its placeholder.
+func flagRow(f *pflag.Flag) row {
+	left := "    --" + f.Name
+	if f.Shorthand != "" {
+		left = "-" + f.Shorthand + ", --" + f.Name
+	}
+	if f.Name == "v" {
+		left = "-v"
+	}
+	text := f.Usage
+	if f.Value.Type() == "string" && f.DefValue != "" && !strings.Contains(text, "default") {
+		text += " (default " + f.DefValue + ")"
+	}
+	return row{strings.TrimRight(left+" "+placeholderOf(f), " "), text}
 }
 
 // placeholders are what stands for the value of a flag in the help, the same in

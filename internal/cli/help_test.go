@@ -34,7 +34,7 @@ func TestHelp(t *testing.T) {
 			}
 		}
 		at := -1
-		for _, part := range []string{cmd.Short + ".\n", "\nExamples:\n", "\nUsage:\n", "\nExit status", "\nFlags:\n", "\nEvery command takes"} {
+		for _, part := range []string{cmd.Short + ".\n", "\nExamples:\n", "\nUsage:\n", "\nExit status", "\nFlags", "\nEvery command takes"} {
 			if i := strings.Index(text, part); i >= 0 && i < at {
 				t.Errorf("%s --help: %q is not in its place", path, part)
 			} else if i >= 0 {
@@ -43,7 +43,7 @@ func TestHelp(t *testing.T) {
 		}
 		if slices.Contains([]string{"explain", "plan-rollout", "history", "snapshot"}, cmd.Name()) {
 			exits++
-			for _, part := range []string{"\nExamples:\n", "\nUsage:\n", "\nExit status", "\n  0  answered", "\n  1  error\n", "\nFlags:\n"} {
+			for _, part := range []string{"\nExamples:\n", "\nUsage:\n", "\nExit status", "\n  0  answered", "\n  1  error\n", "\nFlags"} {
 				if !strings.Contains(text, part) && (cmd.Name() != "snapshot" || part != "\n  0  answered") {
 					t.Errorf("%s --help: no %q", path, part)
 				}
@@ -89,6 +89,31 @@ func TestHelp(t *testing.T) {
 	look(root)
 	if described < 100 || exits != 4 {
 		t.Errorf("%d descriptions and %d tables of exit statuses: is that all?", described, exits)
+	}
+}
+
+// TestFlagGroups: every flag of a command is in one group, whose names are all those of
+// flags.
+func TestFlagGroups(t *testing.T) {
+	in, flags := map[string]int{}, map[string]bool{}
+	for _, g := range flagGroups {
+		for _, name := range g.flags {
+			in[name]++
+		}
+	}
+	root := newRoot(calledAs("kubectl-ds"), strings.NewReader(""), new(strings.Builder), new(strings.Builder))
+	for _, cmd := range append(root.Commands(), root) {
+		cmd.InitDefaultHelpFlag()
+		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			if flags[f.Name] = true; in[f.Name] != 1 && !f.Hidden {
+				t.Errorf("%s --%s: in %d groups", cmd.Name(), f.Name, in[f.Name])
+			}
+		})
+	}
+	for name := range in {
+		if !flags[name] {
+			t.Errorf("--%s is in a group, and no command takes it", name)
+		}
 	}
 }
 

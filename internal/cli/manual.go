@@ -28,8 +28,15 @@ type Help struct {
 	Examples string      // lines, indented
 	Commands [][2]string // with what they do
 	Tables   []string    // lines: the first is a heading, and so is each behind an empty one
-	Flags    [][2]string // "-o, --output FORMAT" with what it is for
-	Inherits [][2]string // those of kubectl; of the command that has no other above it
+	Flags    []Flags
+	Inherits []Flags // those of kubectl; of the command that has no other above it
+}
+
+// Flags are a group of flags: "-o, --output FORMAT" with what it does. The Title of the
+// only group is empty.
+type Flags struct {
+	Title string
+	Rows  [][2]string
 }
 
 // HelpOf returns the help of a command.
@@ -40,14 +47,9 @@ func HelpOf(cmd *cobra.Command) Help {
 			h.Long = append(h.Long, strings.Join(strings.Fields(p), " "))
 		}
 	}
-	if cmd.HasParent() {
-		h.Usage = []string{cmd.UseLine()}
-		h.Flags = pairs(flagRows(cmd.LocalFlags()))
-	} else {
-		h.Usage = []string{cmd.CommandPath() + " COMMAND"}
-		own := pflag.NewFlagSet("", pflag.ContinueOnError)
-		own.AddFlagSet(cmd.PersistentFlags())
-		h.Inherits = pairs(flagRows(own))
+	h.Usage, h.Flags = usages(cmd), groupedFlags(cmd.LocalNonPersistentFlags())
+	if !cmd.HasParent() {
+		h.Inherits = groupedFlags(cmd.PersistentFlags())
 	}
 	for _, c := range cmd.Commands() {
 		if c.IsAvailableCommand() || c.Name() == "help" {
@@ -62,10 +64,14 @@ func HelpOf(cmd *cobra.Command) Help {
 	return h
 }
 
-func pairs(rows []row) [][2]string {
-	var out [][2]string
-	for _, r := range rows {
-		out = append(out, r)
+func groupedFlags(set *pflag.FlagSet) []Flags {
+	var out []Flags
+	for _, g := range groupsOf(set) {
+		f := Flags{Title: g.Title}
+		for _, r := range g.rows {
+			f.Rows = append(f.Rows, r)
+		}
+		out = append(out, f)
 	}
 	return out
 }

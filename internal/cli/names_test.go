@@ -191,11 +191,44 @@ func TestMeant(t *testing.T) {
 		{"explain x -Z", "unknown flag: -Z; kubectl ds explain --help", "one letter is near to none"},
 		{"history x --undo", "--undo has no value; --undo REVISION", "a value is missing"},
 		{"explian", `unknown command "explian"; did you mean kubectl ds explain?`, "two letters are swapped"},
-		{"plan", `unknown command "plan"; did you mean kubectl ds plan-rollout?`, "the beginning"},
+		{"plan-roll x -n a", `unknown command "plan-roll"; did you mean kubectl ds plan-rollout x -n a?`, "the beginning, with what else was typed"},
 		{"historie", `unknown command "historie"; did you mean kubectl ds history?`, "another language"},
-		{"frobnicate", `unknown command "frobnicate"; kubectl ds --help`, "none is near"},
+		{"frobnicate", `unknown command "frobnicate"; kubectl ds explain frobnicate (if that is the name of a DaemonSet; kubectl ds --help lists the commands)`, "none is near, so it may be a name"},
+		{"-n a agent -o json", `unknown command "agent"; kubectl ds explain agent -n a -o json (if that is the name of a DaemonSet; kubectl ds --help lists the commands)`, "with flags of the command that is missing"},
+		{"a/agent --from d.yaml", `unknown command "a/agent"; kubectl ds explain a/agent --from d.yaml (if that is the name of a DaemonSet; kubectl ds --help lists the commands)`, "a name with its namespace"},
+		{"Frobnicate", `unknown command "Frobnicate"; kubectl ds --help`, "it cannot be one"},
+		{"status", `unknown command "status"; kubectl ds explain`, "a word of kubectl rollout"},
+		{"status agent --context c --token sesame", `unknown command "status"; kubectl ds explain agent --context c`, "with what else was typed, without what is secret"},
+		{"get -A -o wide", `unknown command "get"; kubectl ds explain -A -o wide`, "words of kubectl"},
+		{"describe ds agent", `unknown command "describe"; kubectl ds explain ds agent`, "with the kind"},
+		{"ls", `unknown command "ls"; kubectl ds explain`, "a word of a shell"},
+		{"list -n a", `unknown command "list"; kubectl ds explain -n a`, "of helm"},
+		{"wait agent", `unknown command "wait"; kubectl ds explain agent --watch`, "until it is over"},
+		{"plan", `unknown command "plan"; kubectl ds plan-rollout`, "a word of terraform"},
+		{"plan -f a.yaml", `unknown command "plan"; kubectl ds plan-rollout -f a.yaml`, "of a manifest"},
+		{"rollout agent", `unknown command "rollout"; kubectl ds plan-rollout agent`, "half of a command"},
+		{"rollout status agent -n a", `unknown command "rollout"; kubectl ds explain agent -n a`, "a command of kubectl"},
+		{"rollout history agent", `unknown command "rollout"; kubectl ds history agent`, "the revisions"},
+		{"rollout undo agent", `unknown command "rollout"; kubectl ds plan-rollout agent --to-revision=0`, "of which nothing is done here"},
+		{"rollback", `unknown command "rollback"; kubectl ds plan-rollout NAME --to-revision=0`, "a name is missing"},
+		{"restart agent", `unknown command "restart"; kubectl ds plan-rollout agent --restart`, "what it would do"},
+		{"set image agent a=b:2 c=d:2", `unknown command "set"; kubectl ds plan-rollout agent --image=a=b:2 --image=c=d:2`, "what new images would do"},
+		{"diff agent", `unknown command "diff"; kubectl ds history agent --diff=-1,live`, "what the last change was"},
+		{"diff -f a.yaml", `unknown command "diff"; kubectl ds plan-rollout -f a.yaml`, "what a manifest would change"},
+		{"logs agent -n a", `unknown command "logs"; kubectl logs daemonset/agent -n a`, "kubectl has them"},
+		{"logs --context c", `unknown command "logs"; kubectl logs daemonset/NAME --context=c`, "of the same cluster"},
+		{"--watch", "--watch needs a command; kubectl ds explain NAME --watch", "a flag alone"},
+		{"-o json -n a", "-o needs a command; kubectl ds explain -o json -n a", "a short one"},
+		{"--restart", "--restart needs a command; kubectl ds plan-rollout NAME --restart", "that one command takes"},
+		{"--frob", "unknown flag: --frob; kubectl ds --help", "that none does"},
+		{"help frobnicate", `no help for "frobnicate": it is not a command; kubectl ds --help`, "nothing to help with"},
+		{"help explian", `no help for "explian": it is not a command; did you mean kubectl ds help explain?`, "a typing error there"},
+		{"version x", `version takes no argument, but has "x"; kubectl ds version`, "more than a command takes"},
 	} {
-		_, errs, status := printed(strings.Fields(tt.args)...)
+		out, errs, status := printed(strings.Fields(tt.args)...)
+		if out != "" {
+			t.Errorf("%s: %s", tt.args, out)
+		}
 		message, hint, _ := strings.Cut(tt.want, "; ")
 		if want := "error: " + message + "\nhint: " + hint + "\n"; status != 1 || errs != want {
 			t.Errorf("%s: status %d, %q, want %q (%s)", tt.args, status, errs, want, tt.why)

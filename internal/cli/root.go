@@ -1,11 +1,14 @@
 package cli
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"io"
 	"runtime"
 	"runtime/debug"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -22,13 +25,15 @@ type common struct {
 	program program
 	config  *source.Flags
 	held    *heldNotes // nil: notes are written at once
+	args    []string   // all that was typed
 }
 
 // ownWord is the first word of a command of this program on a screen.
 func (c *common) ownWord(command string) screen.Word { return screen.Word(c.program.own(command)) }
 
-func newRoot(called program, in io.Reader, out, errs io.Writer) *cobra.Command {
+func newRoot(called program, in io.Reader, out, errs io.Writer, args ...string) *cobra.Command {
 	c := &common{
+		args:      args,
 		IOStreams: genericiooptions.IOStreams{In: in, Out: out, ErrOut: errs},
 		program:   called,
 		config:    &source.Flags{},
@@ -54,15 +59,27 @@ func newRoot(called program, in io.Reader, out, errs io.Writer) *cobra.Command {
 		SilenceUsage:      true,
 		SilenceErrors:     true,
 		DisableAutoGenTag: true,
-		Args:              knownCommand,
-
-		RunE: func(cmd *cobra.Command, _ []string) error { return c.start(cmd) },
+		Args:              c.knownCommand,
+	}
+	showVersion, everywhere := false, false
+	root.Flags().BoolVar(&showVersion, "version", false, "print the version")
+	root.Flags().BoolVarP(&everywhere, "all-namespaces", "A", false, "show the DaemonSets of all namespaces")
+	root.RunE = func(cmd *cobra.Command, _ []string) error {
+		if showVersion {
+			return c.printVersion()
+		}
+		return c.start(cmd, everywhere)
 	}
 	root.SetIn(in)
 	root.SetOut(out)
 	root.SetErr(errs)
 	root.CompletionOptions.DisableDefaultCmd = true // it is newCompletion
-	root.SetFlagErrorFunc(flagError)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		if !cmd.HasParent() {
+			return cmp.Or(c.misplaced(cmd, err), flagError(cmd, err))
+		}
+		return flagError(cmd, err)
+	})
 	c.config.Add(root.PersistentFlags())
 	addLogFlag(root)
 	root.AddGroup(&cobra.Group{ID: "inspect", Title: "Inspect:"}, &cobra.Group{ID: "other", Title: "Other:"})
@@ -75,6 +92,12 @@ func newRoot(called program, in io.Reader, out, errs io.Writer) *cobra.Command {
 	for name, words := range ownWords {
 		root.PersistentFlags().Lookup(name).Usage = words
 	}
+	root.InitDefaultHelpCmd()
+	for _, cmd := range root.Commands() {
+		if cmd.Name() == "help" {
+			cmd.Args = c.knownTopic
+		}
+	}
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { _, _ = io.WriteString(cmd.OutOrStdout(), help(cmd)) })
 	root.SetUsageFunc(func(cmd *cobra.Command) error {
 		_, err := io.WriteString(cmd.OutOrStderr(), help(cmd))
@@ -83,19 +106,33 @@ func newRoot(called program, in io.Reader, out, errs io.Writer) *cobra.Command {
 	return root
 }
 
-// knownCommand returns an error for a word that is not a command, with those that
-// may have been meant.
-func knownCommand(root *cobra.Command, args []string) error {
+// knownCommand returns an error for a word that is not a command.
+func (c *common) knownCommand(root *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	var names []string
-	for _, c := range root.Commands() {
-		if c.IsAvailableCommand() {
-			names = append(names, c.Name())
-		}
+	return c.unknownCommand(root, c.split(root, c.args))
+}
+
+// knownTopic returns an error for words after "help" that are no command.
+func (c *common) knownTopic(help *cobra.Command, args []string) error {
+	root := help.Root()
+	if len(args) == 0 || slices.ContainsFunc(root.Commands(), func(cmd *cobra.Command) bool { return cmd.Name() == args[0] && len(args) == 1 }) {
+		return nil
 	}
-	return hinted{fmt.Errorf("unknown command %q", args[0]), source.Meant(root.CommandPath()+" ", args[0], names, root.CommandPath()+" --help")}
+	var names []string
+	for _, cmd := range root.Commands() {
+		names = append(names, cmd.Name())
+	}
+	return hinted{fmt.Errorf("no help for %q: it is not a command", strings.Join(args, " ")), source.Meant(help.CommandPath()+" ", args[0], names, root.CommandPath()+" --help")}
+}
+
+// noArguments returns an error for what follows a command that takes nothing.
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return hinted{fmt.Errorf("%s takes no argument, but has %q", cmd.Name(), args[0]), cmd.CommandPath()}
 }
 
 // addLogFlag adds -v for client-go's own logs, which are silent without it.
@@ -123,9 +160,9 @@ func (goFlag) Type() string { return "level" }
 
 func newOptions() *cobra.Command {
 	return &cobra.Command{
-		Use: "options", Short: "List the flags that every command takes", GroupID: "other", Args: cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
+		Use: "options", Short: "List the flags that every command takes", GroupID: "other", Args: noArguments, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := io.WriteString(cmd.OutOrStdout(), "Every command takes these flags of kubectl:\n\n"+flagTable(cmd.InheritedFlags()))
+			_, err := io.WriteString(cmd.OutOrStdout(), "Every command takes these flags of kubectl.\n\n"+strings.Join(flagTables(cmd.InheritedFlags()), "\n\n")+"\n")
 			return err
 		},
 	}
@@ -151,14 +188,16 @@ func programVersion() string {
 
 func newVersion(c *common) *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "Print the version and the newest Kubernetes rules it knows", GroupID: "other", Args: cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(*cobra.Command, []string) error {
-			s := "kubectl-ds " + programVersion()
-			if commit != "" {
-				s += fmt.Sprintf(" (commit %s, %s)", commit, date)
-			}
-			_, err := fmt.Fprintf(c.Out, "%s\ncontroller rules up to Kubernetes %s\n%s %s/%s\n", s, daemonset.Newest, runtime.Version(), runtime.GOOS, runtime.GOARCH)
-			return err
-		},
+		Use: "version", Short: "Print the version and the newest Kubernetes rules it knows", GroupID: "other", Args: noArguments, ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(*cobra.Command, []string) error { return c.printVersion() },
 	}
+}
+
+func (c *common) printVersion() error {
+	s := "kubectl-ds " + programVersion()
+	if commit != "" {
+		s += fmt.Sprintf(" (commit %s, %s)", commit, date)
+	}
+	_, err := fmt.Fprintf(c.Out, "%s\ncontroller rules up to Kubernetes %s\n%s %s/%s\n", s, daemonset.Newest, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return err
 }

@@ -12,13 +12,30 @@ import (
 )
 
 // start answers the program's name alone: with what the DaemonSets' statuses say, and what
-// to type next. Where no cluster answers at once, or has none, that is the help.
-func (c *common) start(cmd *cobra.Command) error {
+// to type next. Where no cluster answers at once, or has none, that is the help. Whoever
+// gives a flag, as -n or --context, asks a cluster: then it is an error, or that there is
+// none.
+func (c *common) start(cmd *cobra.Command, everywhere bool) error {
+	in := &input{common: c, flagSet: flagSet{cmd.Flags()}, command: "explain", allNamespaces: everywhere}
+	if cmd.Flags().NFlag() > 0 {
+		if err := in.check(); err != nil {
+			return err
+		}
+		all, err := in.daemonSets(cmd.Context())
+		switch {
+		case err != nil:
+			return err
+		case len(all) == 0:
+			in.allNamespaces = in.config.Namespace() == "" || everywhere
+			return in.nothing()
+		}
+		return in.started(all)
+	}
 	ctx, cancel := context.WithTimeout(cmd.Context(), typingWait)
 	defer cancel()
 	silent := *c
 	silent.ErrOut, silent.In = io.Discard, strings.NewReader("")
-	in := &input{common: &silent, flagSet: flagSet{cmd.Flags()}}
+	in.common = &silent
 	found := make(chan []appsv1.DaemonSet, 1)
 	go func() {
 		all, _ := in.daemonSets(ctx)
@@ -27,30 +44,39 @@ func (c *common) start(cmd *cobra.Command) error {
 	select {
 	case all := <-found:
 		if len(all) > 0 {
-			style, err := styleOf(c.Out, "auto")
-			if err != nil {
-				return err
-			}
-			return view.Start(c.Out, all, in.askedBy(), style)
+			return in.started(all)
 		}
 	case <-ctx.Done(): // a program that gives credentials may take any time
 	}
 	return cmd.Help()
 }
 
+// started writes the first screen.
+func (in *input) started(all []appsv1.DaemonSet) error {
+	style, err := styleOf(in.Out, "auto")
+	if err != nil {
+		return err
+	}
+	namespace := in.config.Namespace()
+	if in.allNamespaces {
+		namespace = ""
+	}
+	return view.Start(in.Out, all, namespace, in.askedBy(), style)
+}
+
 // daemonSets returns those of all namespaces, or of the current one where no more may be
-// read.
+// read and none was asked for.
 func (in *input) daemonSets(ctx context.Context) ([]appsv1.DaemonSet, error) {
 	r, namespace, err := in.open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if asked := in.config.Namespace(); asked != "" {
+	if asked := in.config.Namespace(); asked != "" && !in.allNamespaces {
 		return r.DaemonSets(ctx, asked)
 	}
 	all, err := r.DaemonSets(ctx, "")
-	if err != nil {
+	if err != nil && !in.allNamespaces {
 		return r.DaemonSets(ctx, namespace)
 	}
-	return all, nil
+	return all, err
 }

@@ -12,9 +12,19 @@ import (
 // where no cluster tells.
 func TestStart(t *testing.T) {
 	s := newCompleting(t)
-	for _, tt := range []struct{ why, server, want string }{
-		{"a cluster", s.URL, "2 DaemonSets: 2 with pods that are not available or not updated"},
-		{"one that does not answer", "http://127.0.0.1:1", "Explain and forecast DaemonSet rollouts."},
+	for _, tt := range []struct {
+		why, server, typed string
+		status             int
+		want               string // the first line
+		check              string // the last command
+	}{
+		{"a cluster", s.URL, "", 0, "2 DaemonSets: 2 with pods that are not available or not updated", "kubectl ds explain -A"},
+		{"one that does not answer", "http://127.0.0.1:1", "", 0, "Explain and forecast DaemonSet rollouts.", ""},
+		{"all namespaces", s.URL, "-A", 0, "2 DaemonSets: 2 with pods that are not available or not updated", "kubectl ds explain -A"},
+		{"one namespace", s.URL, "-n kube-system", 0, "2 DaemonSets: 1 with pods that are not available or not updated", "kubectl ds explain -n kube-system"},
+		{"one without any", s.URL, "-n default", 0, "No DaemonSets found in namespace default. Try: kubectl ds explain -A", ""},
+		{"who asks for a namespace asks a cluster", "http://127.0.0.1:1", "-n empty", 1, "error: no answer from the cluster at http://127.0.0.1:1: connection refused", ""},
+		{"and so does who asks for all", "http://127.0.0.1:1", "-A", 1, "error: no answer from the cluster at http://127.0.0.1:1: connection refused", ""},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			config := filepath.Join(t.TempDir(), "config")
@@ -25,13 +35,21 @@ func TestStart(t *testing.T) {
 			t.Setenv("KUBECONFIG", config)
 			t.Setenv("KUBERNETES_MASTER", "")
 			var out, errs bytes.Buffer
-			status := Main([]string{"kubectl-ds"}, nil, &out, &errs)
-			if first, _, _ := strings.Cut(out.String(), "\n"); status != 0 || errs.Len() > 0 || first != tt.want {
+			s.asked = nil
+			status := Main(append([]string{"kubectl-ds"}, strings.Fields(tt.typed)...), nil, &out, &errs)
+			if first, _, _ := strings.Cut(errs.String()+out.String(), "\n"); status != tt.status || first != tt.want || out.Len() > 0 && errs.Len() > 0 {
 				t.Errorf("status %d, %q %s", status, first, &errs)
 			}
+			if tt.check != "" && !strings.Contains(out.String(), tt.check+"\n") {
+				t.Errorf("no %q in %s", tt.check, &out)
+			}
+			where := "/apis/apps/v1/daemonsets"
+			if _, namespace, one := strings.Cut(tt.typed, "-n "); one {
+				where = "/apis/apps/v1/namespaces/" + namespace + "/daemonsets"
+			}
+			if asked := strings.Join(s.asked, " "); tt.server == s.URL && asked != "GET "+where {
+				t.Errorf("asked for %s", asked)
+			}
 		})
-	}
-	if asked := strings.Join(s.asked, " "); asked != "GET /apis/apps/v1/daemonsets" {
-		t.Errorf("asked for %s", asked)
 	}
 }

@@ -17,14 +17,19 @@ const mostUnsettled = 8
 
 // Start writes the first screen of somebody who has typed nothing but the program's name:
 // the DaemonSets whose status has pods that are not available or not updated, worst
-// first, and what to type next. It is made from their statuses alone.
-func Start(w io.Writer, all []appsv1.DaemonSet, asked Asked, style Style) error {
+// first, and what to type next. It is made from their statuses alone. They are all of a
+// namespace, or of all if that is empty.
+func Start(w io.Writer, all []appsv1.DaemonSet, namespace string, asked Asked, style Style) error {
 	unsettled := slices.DeleteFunc(slices.Clone(all), func(ds appsv1.DaemonSet) bool { return settled(&ds) })
 	slices.SortStableFunc(unsettled, func(a, b appsv1.DaemonSet) int {
 		return cmp.Or(cmp.Compare(unavailable(&b), unavailable(&a)), cmp.Compare(notUpdated(&b), notUpdated(&a)), strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name))
 	})
 	s := &screen.Screen{Headline: screen.Headline{Counts: true, Subject: Plural(len(all), "DaemonSet"), Text: "all pods are available and updated", Tone: screen.Good}}
-	list := WithFlags(screen.Command{asked.own("explain"), "-A"}, asked.Kubectl...)
+	where := screen.Word("-A")
+	if namespace != "" {
+		where = "-n " + screen.Quote(namespace)
+	}
+	list := WithFlags(screen.Command{asked.own("explain"), where}, asked.Kubectl...)
 	if len(unsettled) == 0 {
 		s.Add(screen.Check, list)
 	} else {

@@ -21,6 +21,16 @@ func pageOf(cmd *cobra.Command) string {
 	return program + "-" + cmd.Name()
 }
 
+// groups are flags below the titles of their groups.
+func groups(line func(string, ...any), all []cli.Flags) {
+	for _, g := range all {
+		if g.Title != "" {
+			line(`.SS "%s"`, roff(g.Title))
+		}
+		list(line, g.Rows)
+	}
+}
+
 // page is the manual page of a command: groff_man(7) says what the macros are.
 func page(cmd *cobra.Command, version string, date time.Time) string {
 	h := cli.HelpOf(cmd)
@@ -48,11 +58,11 @@ func page(cmd *cobra.Command, version string, date time.Time) string {
 	}
 	if len(h.Flags) > 0 {
 		line(".SH OPTIONS")
-		list(line, h.Flags)
+		groups(line, h.Flags)
 	}
 	if len(h.Inherits) > 0 {
-		line(".SH OPTIONS\nEvery command takes these flags of kubectl:")
-		list(line, h.Inherits)
+		line(".SH OPTIONS OF KUBECTL\nEvery command takes these flags of kubectl.")
+		groups(line, h.Inherits)
 	}
 	for _, t := range h.Tables {
 		if ofExits(t) {

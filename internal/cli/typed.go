@@ -1,0 +1,194 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/screen"
+	"github.com/kubectl-ds/kubectl-ds/internal/source"
+)
+
+// instead is a command that answers what a word asks for which is none.
+type instead struct {
+	command, flag string
+	one           bool // it needs the name of one DaemonSet
+}
+
+// insteadOf are the words of kubectl, and of everyday, that somebody may try who does not
+// know the commands yet.
+var insteadOf = map[string]instead{
+	"status": {command: "explain"}, "get": {command: "explain"}, "describe": {command: "explain"}, "list": {command: "explain"}, "ls": {command: "explain"},
+	"show": {command: "explain"}, "why": {command: "explain"}, "check": {command: "explain"}, "events": {command: "explain"}, "wait": {"explain", "--watch", true}, "watch": {"explain", "--watch", true},
+	"plan": {command: "plan-rollout"}, "rollout": {command: "plan-rollout"}, "preview": {command: "plan-rollout"}, "forecast": {command: "plan-rollout"},
+	"simulate": {command: "plan-rollout"}, "apply": {command: "plan-rollout"}, "set": {command: "plan-rollout", one: true},
+	"restart": {"plan-rollout", "--restart", true}, "rollback": {"plan-rollout", "--to-revision=0", true}, "undo": {"plan-rollout", "--to-revision=0", true},
+	"revisions": {command: "history"}, "diff": {"history", "--diff=-1,live", true},
+	"dump": {command: "snapshot", one: true}, "save": {command: "snapshot", one: true}, "export": {command: "snapshot", one: true},
+}
+
+// typed is a command line that begins with no command, word by word.
+type typed struct {
+	words []string // that are neither a flag nor a flag's value
+	flags []string // with their values, without those that are secret
+}
+
+// split reads a command line. A flag that no command knows has no value.
+func (c *common) split(root *cobra.Command, args []string) typed {
+	var t typed
+	for i := 0; i < len(args); i++ {
+		if !strings.HasPrefix(args[i], "-") || args[i] == source.StandardInput {
+			t.words = append(t.words, args[i])
+			continue
+		}
+		name, _, valued := strings.Cut(args[i], "=")
+		f, _ := flagNamed(root, name)
+		whole := args[i : i+1]
+		if f != nil && !valued && f.NoOptDefVal == "" && (strings.HasPrefix(name, "--") || len(name) == 2) && i+1 < len(args) {
+			i++
+			whole = args[i-1 : i+1]
+		}
+		if f == nil || f.Name != "token" && !slices.ContainsFunc(whole, withUser.MatchString) {
+			t.flags = append(t.flags, whole...)
+		}
+	}
+	return t
+}
+
+// flagNamed returns the flag that is written so, as "--watch", "-w" or "-ofoo", and the
+// command that takes it: the root for those that every command takes.
+func flagNamed(root *cobra.Command, written string) (*pflag.Flag, *cobra.Command) {
+	for _, cmd := range append([]*cobra.Command{root}, root.Commands()...) {
+		for _, set := range []*pflag.FlagSet{cmd.PersistentFlags(), cmd.Flags()} {
+			if long, isLong := strings.CutPrefix(written, "--"); isLong {
+				if f := set.Lookup(long); f != nil {
+					return f, cmd
+				}
+			} else if len(written) > 1 {
+				if f := set.ShorthandLookup(written[1:2]); f != nil {
+					return f, cmd
+				}
+			}
+		}
+	}
+	return nil, nil
+}
+
+// line is a command of this program with what was typed, and NAME where it needs one.
+func (t typed) line(p program, to instead) string {
+	c := screen.Command{screen.Word(p.own(to.command))}
+	if to.one && len(t.words) == 0 {
+		c = append(c, "NAME")
+	}
+	for _, w := range slices.Concat(t.words, t.flags) {
+		c = append(c, screen.Quote(w))
+	}
+	if to.flag != "" {
+		c = append(c, screen.Word(to.flag))
+	}
+	return c.String()
+}
+
+// unknownCommand returns the error for a word that is not a command, with the command that
+// answers it, and with what else was typed.
+func (c *common) unknownCommand(root *cobra.Command, t typed) error {
+	word := t.words[0]
+	rest := typed{t.words[1:], t.flags}
+	return hinted{fmt.Errorf("unknown command %q", word), c.meantBy(root, word, t, rest)}
+}
+
+// meantBy returns the hint for a word that is not a command: t is all that was typed, rest
+// what follows the word.
+func (c *common) meantBy(root *cobra.Command, word string, t, rest typed) string {
+	var names []string
+	for _, cmd := range root.Commands() {
+		if cmd.IsAvailableCommand() {
+			names = append(names, cmd.Name())
+		}
+	}
+	second := ""
+	if len(rest.words) > 0 {
+		second = rest.words[0]
+	}
+	to, known := insteadOf[word]
+	of, more := insteadOf[second]
+	switch {
+	case word == "logs":
+		return c.logs(rest)
+	case word == "rollout" && second == "history":
+		return typed{rest.words[1:], rest.flags}.line(c.program, instead{command: second})
+	case word == "rollout" && more:
+		return typed{rest.words[1:], rest.flags}.line(c.program, of)
+	case word == "set" && second == "image" && len(rest.words) > 1:
+		for _, image := range rest.words[2:] {
+			rest.flags = append(rest.flags, "--image="+image)
+		}
+		return typed{rest.words[1:2], rest.flags}.line(c.program, to)
+	case word == "diff" && slices.ContainsFunc(rest.flags, func(f string) bool { return strings.HasPrefix(f, "-f") || strings.HasPrefix(f, "-k") }):
+		return rest.line(c.program, instead{command: "plan-rollout"})
+	case known:
+		return rest.line(c.program, to)
+	}
+	help := root.CommandPath() + " --help"
+	if near := source.Meant("", word, names, ""); near != "" {
+		if nearest, single := strings.CutPrefix(strings.TrimSuffix(near, "?"), "did you mean "); single && !strings.Contains(nearest, ",") {
+			return "did you mean " + rest.line(c.program, instead{command: nearest}) + "?"
+		}
+		return source.Meant(root.CommandPath()+" ", word, names, help)
+	}
+	if _, name, found := strings.Cut(word, "/"); !found && len(validation.IsDNS1123Subdomain(word)) > 0 || found && len(validation.IsDNS1123Subdomain(name)) > 0 {
+		return help
+	}
+	return t.line(c.program, instead{command: "explain"}) + " (if that is the name of a DaemonSet; " + help + " lists the commands)"
+}
+
+// logs returns the command of kubectl for logs, which no command of this program shows.
+func (c *common) logs(rest typed) string {
+	of := screen.Word("daemonset/NAME")
+	if len(rest.words) > 0 {
+		_, name, found := strings.Cut(rest.words[len(rest.words)-1], "/")
+		if !found {
+			name = rest.words[len(rest.words)-1]
+		}
+		of = "daemonset/" + screen.Quote(name)
+	}
+	command := screen.Command{"kubectl logs", of}
+	if n := c.config.Namespace(); n != "" {
+		command = append(command, "-n "+screen.Quote(n))
+	}
+	return command.String()
+}
+
+// misplaced returns the error for a flag that stands without a command, with the command
+// that takes it; nil where none does.
+func (c *common) misplaced(root *cobra.Command, err error) error {
+	unknown := (*pflag.NotExistError)(nil)
+	if !errors.As(err, &unknown) {
+		return nil
+	}
+	t := c.split(root, c.args)
+	if len(t.words) > 0 {
+		return c.unknownCommand(root, t)
+	}
+	written := "--" + unknown.GetSpecifiedName()
+	if unknown.GetSpecifiedShortnames() != "" {
+		written = "-" + unknown.GetSpecifiedName()
+	}
+	f, _ := flagNamed(root, written)
+	if f == nil {
+		return nil
+	}
+	to := instead{command: "explain"}
+	for _, command := range []string{"snapshot", "history", "plan-rollout", "explain"} { // the last that takes it
+		if cmd, _, err := root.Find([]string{command}); err == nil && cmd.Flags().Lookup(f.Name) != nil {
+			to.command = command
+		}
+	}
+	to.one = slices.Contains(append([]string{"watch", "fit", "undo", "revision", "diff"}, ofDaemonSet...), f.Name)
+	return hinted{fmt.Errorf("%s needs a command", written), t.line(c.program, to)}
+}
