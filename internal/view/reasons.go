@@ -100,9 +100,22 @@ func (a *sheet) reported(p *explain.Problem) string {
 func (a *sheet) meaning(p *explain.Problem) string {
 	return fill(a.now, with(p.Facts, daemonset.Facts{
 		"resource": firstOf(p.Facts["resources"]),
-		"only":     map[bool]string{true: someNames(p.Nodes)}[number(p.Facts, "replaced") == len(p.Nodes)], "on": len(p.Nodes), "lasting": a.lasting(p), "missing": missing(a.h, p.Facts), "held": heldUp[daemonset.Reason(fact(p.Facts, "heldUpBy"))],
+		"only":     map[bool]string{true: someNames(p.Nodes)}[number(p.Facts, "replaced") == len(p.Nodes)], "on": len(p.Nodes), "lasting": a.lasting(p), "posted": a.silent(p), "missing": missing(a.h, p.Facts), "held": heldUp[daemonset.Reason(fact(p.Facts, "heldUpBy"))],
 		"placement": placement(daemonset.Reason(fact(p.Facts, "because")), p.Facts), "stall": stallReason(daemonset.Reason(fact(p.Facts, "reason"))),
 	}), meanings[p.Code]...)
+}
+
+// silent is how long the kubelets of nodes have posted no status: of several that differ at
+// least.
+func (a *sheet) silent(p *explain.Problem) string {
+	at := p.Posted()
+	switch {
+	case at == nil:
+		return a.lasting(p)
+	case len(p.Nodes) > 1 && ago(a.now.Sub(*p.Since)) != ago(a.now.Sub(*p.Latest)):
+		return ago(a.now.Sub(*at)) + " or longer"
+	}
+	return ago(a.now.Sub(*at))
 }
 
 // firstOf is the first of a list of words; empty where there is none.
@@ -130,7 +143,7 @@ const (
 )
 
 // meanings has what a reason means where its name does not say all. Beside the
-// facts of the reason there are: on, how many nodes; only, their names, where they are all whose pod is replaced; lasting, how long; held, why no
+// facts of the reason there are: on, how many nodes; only, their names, where they are all whose pod is replaced; lasting, how long; posted, how long no node status was; held, why no
 // status is written; placement, the rule that fails; stall, why a rollout would stop.
 var meanings = map[daemonset.Reason][]string{
 	cause.CrashLoopBackOff:  {"{exitCode=}" + container + " crashes" + restarted, "{exitCode=0}" + container + " keeps exiting with code 0" + restarted, container + " exits with code {exitCode}" + restarted},
@@ -146,7 +159,7 @@ var meanings = map[daemonset.Reason][]string{
 		"some of these kubelets do not answer, the others report that their node is not ready",
 	},
 	cause.TerminatingOnDeadNode: {
-		"{status=Unknown}the kubelet has not posted node status for {lasting}, so the pod[, deleted {deletionAsked@} ago,] stays Terminating",
+		"{status=Unknown}the kubelet has not posted node status for {posted}, so the pod[, deleted {deletionAsked@} ago,] stays Terminating",
 		"{status=False}the kubelet has reported for {lasting} that the node is not ready; the pod[, deleted {deletionAsked@} ago,] stays Terminating",
 		"the nodes have been NotReady for {lasting}, so the pods[, deleted {deletionAsked@} ago,] stay Terminating",
 	},
@@ -296,6 +309,8 @@ var origins = map[cause.OriginKind][]string{
 		"{code=NodeGone}{on?the node was|the nodes were} deleted; the pod garbage collector removes what is left",
 		"{earlier=true}{began=close}{on?the node|the nodes}, not the rollout: NotReady since {since@clock}, the rollout started at {rollout@clock}",
 		"{earlier=true}{on?the node|the nodes}, not the rollout: NotReady for {lasting}[{code=Misscheduled} ({reported})], the rollout started {rollout@} ago",
+		"{untouched=true}{on?the node|the nodes}, not the rollout: no pod of revision {current} was ever there",
+		"{certainty=Likely}likely {on?the node|the nodes}: NotReady for {lasting}[{code=Misscheduled} ({reported})], the rollout started {rollout@} ago",
 		"{lasting=-}{on?the node|the nodes}: NotReady",
 		"{earlier=false}{on?the node|the nodes}: NotReady for {lasting}; the rollout started earlier, {rollout@} ago",
 		"{on?the node|the nodes}: NotReady for {lasting}[{code=Misscheduled} ({reported})]",
@@ -354,8 +369,12 @@ func (a *answer) origin(p *explain.Problem) string {
 		f["name"] = fact(p.Facts, "name")
 	}
 	f["back"] = slices.ContainsFunc(a.e.Fixes, func(f explain.Fix) bool { return f.Code == explain.FixUndo })
-	if began := a.e.Rollout.Since; began != nil && p.Since != nil && o.BeforeRollout != nil {
-		f["earlier"], f["since"], f["rollout"] = *o.BeforeRollout, p.Since.Format(time.RFC3339), began.Format(time.RFC3339)
+	f["certainty"], f["untouched"] = o.Certainty, o.Untouched
+	if began := a.e.Rollout.Since; began != nil && p.Since != nil {
+		f["since"], f["rollout"] = p.Since.Format(time.RFC3339), began.Format(time.RFC3339)
+		if o.BeforeRollout != nil {
+			f["earlier"] = *o.BeforeRollout
+		}
 		if ago(a.now.Sub(*p.Since)) == ago(a.now.Sub(*began)) {
 			f["began"] = "close"
 		}

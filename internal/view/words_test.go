@@ -228,7 +228,7 @@ var madeKeys = map[string]any{
 	"do": "apply it", "goesBack": true, "yet": true, "evicted": 1, "further": 2, "none": true, "stalls": "yes", "beyond": "already", "nothing": "nothing", "ran": true, "short": "150m", "now": true, "system": "yes", "lost": "l", "undo": true, "n": 3, // planAdvices, impacts, assumption, ending, unfits
 	"cost": "n1", "costs": 1, "raise": "Fix", "only": "n1", "writes": true, "stuck": true, "goes": 1, "stayOn": "n1", // costs, planAdvices, meaning, endings
 	"next": "n", "unread": "u", "ending": 2, // summary
-	"code": "c", "some": "s", "does": "d", "other": "o", "namespace": "n", "earlier": true, "terse": false, "began": "close", "since": "2026-03-01T11:00:00Z", // origin
+	"code": "c", "some": "s", "does": "d", "other": "o", "namespace": "n", "earlier": true, "untouched": true, "certainty": "Likely", "posted": "5h", "terse": false, "began": "close", "since": "2026-03-01T11:00:00Z", // origin
 	"in": "2m", "rest": 3, "moves": 3, "would": true, "creates": 2, "deletes": 2, "updates": true, "begun": true, "blame": "b", // ending
 	"awaits": "a", "stay": 2, "stayBy": "s", "after": "a", "works": 3, "rollout": "2026-03-01T11:00:00Z", "reported": "r", "ago": "2h ago",
 	"lateOn": "n1", "lateBy": "2m", "left": 3, "steps": 3, "expected": "27m", "when": "at 12:10", // standing

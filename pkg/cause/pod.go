@@ -48,6 +48,15 @@ func (cs *Causes) terminating(o *corev1.Pod) *Cause {
 	return c
 }
 
+// DeletionAsked returns when the deletion of a pod was asked for; nil if it was not.
+func DeletionAsked(o *corev1.Pod) *time.Time {
+	if o.DeletionTimestamp == nil {
+		return nil
+	}
+	at := o.DeletionTimestamp.Add(-grace(o))
+	return &at
+}
+
 // grace is how long before its deletionTimestamp the pod's deletion was asked
 // for.
 func grace(o *corev1.Pod) time.Duration {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
 
@@ -30,7 +32,7 @@ type Problem struct {
 	// what separates the nodes of the failing pods, also those of other problems of the same kind, from healthy
 	// nodes; nil if nothing is known
 	Common *Common         `json:"common"`
-	Facts  daemonset.Facts `json:"facts"` // what all of them have in common; `message` is that of the first, `availableAt` that of the last
+	Facts  daemonset.Facts `json:"facts"` // what all of them have in common; `message` is that of the first, `availableAt` and `lastHeartbeat` are those of the last
 }
 
 // Late reports whether the pods take longer to become ready than the others did.
@@ -39,6 +41,22 @@ func (p *Problem) Late() bool { return p.Facts.Yes("late") }
 // Urgent reports whether there is reason to look now: the problem does not pass
 // by itself, or the pods are late.
 func (p *Problem) Urgent() bool { return p.Severity == SeverityError || p.Late() }
+
+// Posted returns when the kubelets of nodes of which the status is Unknown last posted it,
+// of several the last; nil if that is unknown. The node lifecycle controller notices after
+// its grace period (40s, since v1.32 50s), which is when the problem began; it keeps the
+// time of the last heartbeat, which of a kubelet that never posted is the node's creation.
+func (p *Problem) Posted() *time.Time {
+	at, err := time.Parse(time.RFC3339, p.Facts.Text("lastHeartbeat"))
+	if err != nil || p.Facts.Text("status") != string(corev1.ConditionUnknown) || p.Facts.Text("reason") == neverPosted || p.Latest == nil || !at.Before(*p.Latest) {
+		return nil
+	}
+	return &at
+}
+
+// neverPosted is the reason of the node lifecycle controller for a node of which no kubelet
+// ever posted the status.
+const neverPosted = "NodeStatusNeverUpdated"
 
 // On is a cause on a node, or one of the DaemonSet as a whole where none is named.
 type On struct {
@@ -111,14 +129,15 @@ func Key(reason daemonset.Reason, facts daemonset.Facts) string {
 }
 
 // Share drops from a group's facts those that a further member does not have
-// in common, but for the message, of which the first stands for all, and the time
-// from which a pod counts as available, of which the last does.
+// in common, but for the message, of which the first stands for all, and the times
+// from which a pod counts as available and when a kubelet was last heard from, of which
+// the last does.
 func Share(common, facts daemonset.Facts) {
 	for k, v := range common {
 		if k == "message" {
 			continue
 		}
-		if at, isTime := v.(string); k == "availableAt" && isTime {
+		if at, isTime := v.(string); (k == "availableAt" || k == "lastHeartbeat") && isTime {
 			if other, known := facts[k].(string); known {
 				common[k] = max(at, other)
 				continue
@@ -139,9 +158,13 @@ type Origin struct {
 	Name     string `json:"name"`
 	Revision int64  `json:"revision"` // the current revision, for `Revision`; otherwise 0
 
-	// all of it was there before the rollout in progress began; nil if there is none, or where either time is
-	// unknown
+	// all of it was there before the rollout in progress began; nil if there is none, where either time is unknown, and
+	// where the two are less than a minute apart, which is no evidence
 	BeforeRollout *bool `json:"beforeRollout"`
+
+	// for `Nodes`: the rollout in progress had done nothing on these nodes when they became NotReady. No pod of the
+	// current revision is or was there, and no pod of another one was deleted before; false also where this is unknown
+	Untouched bool `json:"untouched"`
 }
 
 // OriginKind is a kind of Origin.

@@ -110,9 +110,12 @@ func (e *Explanation) newFailing() []daemonset.Reason {
 }
 
 // RollbackInVain reports whether a rollback would not let the rollout that is under way
-// continue: the nodes alone are at fault.
+// continue: the nodes alone are at fault, as far as is known.
 func (e *Explanation) RollbackInVain() bool {
-	return e.Rollout.UnderWay && len(e.Advice) == 1 && e.Advice[0].Code == AdviseRepairNodes
+	return e.Rollout.UnderWay && len(e.Advice) == 1 && e.Advice[0].Code == AdviseRepairNodes && !slices.ContainsFunc(e.Advice[0].Problems, func(code daemonset.Reason) bool {
+		p := e.Has(code)
+		return p != nil && p.Origin != nil && p.Origin.Certainty != cause.Certain
+	})
 }
 
 // AdviceOn returns what to do first about a node.

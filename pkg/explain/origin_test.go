@@ -1,0 +1,76 @@
+package explain_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/dstest/world"
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
+)
+
+// TestNodesOrRollout: whether nodes that are down were so before the rollout, which began
+// two minutes ago, had done anything there. What is told of the origin: before, after, or
+// neither; whether the rollout had not touched the nodes; and how certain it is.
+func TestNodesOrRollout(t *testing.T) {
+	const seven, eight = "7", "8"
+	for _, tt := range []struct {
+		why    string
+		status string // of the node's condition Ready
+		down   string // when the node became NotReady
+		on     string // the revision of its pod
+		asked  string // when the pod's deletion was asked for; empty if it was not
+		limit  string
+		want   string
+	}{
+		{"long before", "Unknown", "-10m", seven, "-110s", "maxUnavailable: 1", "before, untouched, Certain"},
+		{"a minute before is before", "Unknown", "-3m", seven, "-110s", "maxUnavailable: 1", "before, untouched, Certain"},
+		{"a second less tells nothing, but no pod was created there", "Unknown", "-179s", seven, "-110s", "maxUnavailable: 1", "neither, untouched, Certain"},
+		{"one second before", "Unknown", "-121s", seven, "-119s", "maxUnavailable: 1", "neither, untouched, Certain"},
+		{"nor was the old one deleted", "Unknown", "-100s", seven, "", "maxUnavailable: 1", "neither, untouched, Certain"},
+		{"the old pod was deleted before, and the node may have needed it", "Unknown", "-100s", seven, "-110s", "maxUnavailable: 1", "neither, touched, Likely"},
+		{"at the same moment a silent kubelet was silent already", "Unknown", "-110s", seven, "-110s", "maxUnavailable: 1", "neither, untouched, Certain"},
+		{"what a kubelet reports has its own clock", "False", "-110s", seven, "-100s", "maxUnavailable: 1", "neither, touched, Likely"},
+		{"by a minute", "False", "-110s", seven, "-50s", "maxUnavailable: 1", "neither, untouched, Certain"},
+		{"long after, but nothing was done there", "False", "-30s", seven, "", "maxUnavailable: 1", "after, untouched, Certain"},
+		{"a new pod is there", "Unknown", "-100s", eight, "", "maxUnavailable: 1", "neither, touched, Likely"},
+		{"and was long before the node was down", "Unknown", "-30s", eight, "", "maxUnavailable: 1", "after, touched, Certain"},
+		{"a new pod that surged may have been there and gone", "Unknown", "-100s", seven, "", "maxSurge: 1, maxUnavailable: 0", "neither, touched, Likely"},
+		{"but not on a node that was down long before", "Unknown", "-10m", seven, "", "maxSurge: 1, maxUnavailable: 0", "before, touched, Certain"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			pod := "status: {conditions: [{type: Ready, status: \"False\", lastTransitionTime: " + tt.down + "}]}"
+			if tt.asked != "" {
+				pod += ", metadata: {deletionTimestamp: " + tt.asked + ", deletionGracePeriodSeconds: 0}"
+			}
+			s := world.Parse(t, fmt.Sprintf(`
+daemonset: {spec: {updateStrategy: {rollingUpdate: {%s}}, template: {spec: {tolerations: [{operator: Exists}]}}}}
+revisions: {7: -9d, 8: -2m}
+nodes: {n1: {}, n2: {}, n3: {}, n4: {status: {conditions: [{type: Ready, status: %q, lastTransitionTime: %s}]}}}
+pods: {"n[1-3] 7": {}, "n4 %s": {%s}}
+`, tt.limit, tt.status, tt.down, tt.on, pod))
+			profile, err := daemonset.ForVersion(s.KubernetesVersion)
+			if err != nil {
+				t.Fatal(err)
+			}
+			st, err := daemonset.New(s, profile)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, p := range explain.Explain(st, explain.Options{}).Problems {
+				if o := p.Origin; o != nil && len(p.Nodes) == 1 && p.Nodes[0] == "n4" {
+					when := "neither"
+					if o.BeforeRollout != nil {
+						when = map[bool]string{true: "before", false: "after"}[*o.BeforeRollout]
+					}
+					got = append(got, when+", "+map[bool]string{true: "untouched", false: "touched"}[o.Untouched]+", "+string(o.Certainty))
+				}
+			}
+			if strings.Join(got, "; ") != tt.want {
+				t.Errorf("%q, want %q", got, tt.want)
+			}
+		})
+	}
+}
