@@ -127,8 +127,8 @@ users: [{name: jane}, {name: root}], contexts: [{name: dev, context: {cluster: d
 		{"explain -n logging kube-system/", "", "", "not behind that of -n"},
 		{"explain ", "kube-system/agent 12 desired, 9 ready|logging/shipper 3 desired, 3 ready|", "GET /apis/apps/v1/namespaces/default/daemonsets|GET /apis/apps/v1/daemonsets", "the current namespace has none"},
 		{"explain -n default ", "", "GET /apis/apps/v1/namespaces/default/daemonsets", "nor has the one that was asked for"},
-		{"snapshot " + system, "agent 12 desired, 9 ready|proxy|", daemonSets, "one name"},
-		{"snapshot " + system + "agent ", "", "", "and no other"},
+		{"snapshot " + system, "agent 12 desired, 9 ready|proxy|", daemonSets, "names"},
+		{"snapshot " + system + "agent ", "proxy|", daemonSets, "further ones"},
 
 		{"explain -n ", "default|kube-system|", "GET /api/v1/namespaces", "namespaces"},
 		{"explain --context ", "arn:aws:eks:eu-1:1:cluster/prod|dev|", "", "contexts that a shell takes as they are"},

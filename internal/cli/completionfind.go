@@ -173,14 +173,6 @@ func nameChoices(ctx context.Context, t *typing) (choices, error) {
 	return all, nil
 }
 
-// oneName are those of a command that takes one DaemonSet.
-func oneName(ctx context.Context, t *typing) (choices, error) {
-	if len(t.args) > 0 {
-		return choices{}, nil
-	}
-	return nameChoices(ctx, t)
-}
-
 // selectorChoices are the labels of the DaemonSets, as KEY=VALUE, which commas separate.
 func selectorChoices(ctx context.Context, t *typing) (choices, error) {
 	r, namespace, err := t.ask(ctx)

@@ -190,16 +190,28 @@ func (in *input) nothing() error {
 	return nil
 }
 
-// ungated is the error that a gate saw no DaemonSet: a typing error in a selector
-// or a namespace would let everything pass. gate is the flag that makes the answer
-// one.
-func (in *input) ungated(gate string) error {
-	where, try := "", ""
+// where says among which DaemonSets none was found, with the command that looks in all
+// namespaces; both empty where these are all.
+func (in *input) where() (where, try string) {
 	if !in.allNamespaces && (len(in.from) == 0 || in.config.Namespace() != "") {
 		where, try = fmt.Sprintf(" in namespace %q", in.namespace()), in.everywhere()
 	}
 	if in.withLabels != "" {
 		where += " with labels " + in.withLabels
 	}
+	return where, try
+}
+
+// none is the error that there is no DaemonSet to write.
+func (in *input) none() error {
+	where, try := in.where()
+	return hinted{fmt.Errorf("no DaemonSet found%s", where), try}
+}
+
+// ungated is the error that a gate saw no DaemonSet: a typing error in a selector
+// or a namespace would let everything pass. gate is the flag that makes the answer
+// one.
+func (in *input) ungated(gate string) error {
+	where, try := in.where()
 	return hinted{fmt.Errorf("no DaemonSet found%s, so --%s cannot be evaluated", where, gate), try}
 }

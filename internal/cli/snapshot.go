@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -17,13 +18,15 @@ func newSnapshot(c *common) *cobra.Command {
 	in := &input{common: c, command: "snapshot"}
 	showValues, fit := false, false
 	cmd := &cobra.Command{
-		Use:     "snapshot NAME",
+		Use:     "snapshot NAME...",
 		Short:   "Write a DaemonSet's state as JSON, to be read with --from",
 		GroupID: "inspect",
 		Long: paragraphs(`
-			Writes one JSON document to standard output: the DaemonSet, its revisions, pods and
-			events, the PodDisruptionBudgets that select its pods, and all nodes. Every command
-			gives the same answer from it with --from. Images of nodes, annotations of nodes
+			Writes a JSON document for each DaemonSet to standard output: the DaemonSet, its
+			revisions, pods and events, the PodDisruptionBudgets that select its pods, and all
+			nodes. Every command gives the same answer from them with --from. NAME may be
+			NAMESPACE/NAME; -A or -l in its place takes all DaemonSets, or those with some
+			labels. Images of nodes, annotations of nodes
 			and pods, and managed fields other than the DaemonSet's are left out.
 
 			It also has what the API server checks when a pod is created: the namespace with
@@ -54,13 +57,19 @@ func newSnapshot(c *common) *cobra.Command {
 		Annotations: map[string]string{exitTable: exits("", "", row{"0", "written"}, row{"1", "error"})},
 		Example: c.program.examples(`
 			kubectl ds snapshot -n kube-system node-agent > node-agent.json
-			kubectl ds explain node-agent --from node-agent.json`),
-		ValidArgsFunction: c.offers(oneName),
+			kubectl ds explain node-agent --from node-agent.json
+
+			# All DaemonSets in one file
+			kubectl ds snapshot -A > all.json
+			kubectl ds explain -A --from all.json`),
+		ValidArgsFunction: c.offers(nameChoices),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return writeSnapshot(cmd.Context(), in, args, showValues, fit)
 		},
 	}
 	in.addFlags(cmd.Flags())
+	cmd.Flags().BoolVarP(&in.allNamespaces, "all-namespaces", "A", false, "write the DaemonSets of all namespaces")
+	cmd.Flags().StringVarP(&in.withLabels, "selector", "l", "", "write only DaemonSets with these labels, such as app=agent")
 	cmd.Flags().BoolVar(&showValues, "show-values", false, "write literal values of environment variables, which may be secret")
 	cmd.Flags().BoolVar(&fit, "fit", false, "include a row for each pod of others on the nodes")
 	return cmd
@@ -70,70 +79,101 @@ func writeSnapshot(ctx context.Context, in *input, args []string, showValues, fi
 	if err := in.checkNames(args); err != nil {
 		return err
 	}
-	if in.many() {
-		return hinted{errors.New("snapshot needs the name of one DaemonSet"), in.program.own("explain lists the names")}
+	if len(in.names) == 0 && !in.allNamespaces && in.withLabels == "" {
+		return hinted{errors.New("snapshot needs the name of a DaemonSet, or -A for all"), in.program.own("snapshot -A")}
 	}
 	if err := in.check(); err != nil {
 		return err
 	}
-	s, err := readWhole(ctx, in, fit)
+	all, err := readWhole(ctx, in, fit)
 	if err != nil {
 		return err
 	}
-	switch {
-	case !showValues:
-		key := make([]byte, 32) // of the digests, which nobody keeps
-		rand.Read(key)          // never fails
-		if s, err = snapshot.Redact(s, key); err != nil {
-			return err
-		}
-	case s.EnvValues == snapshot.EnvDigest:
+	if len(all) == 0 {
+		return in.none()
+	}
+	if showValues && slices.ContainsFunc(all, func(s *snapshot.Snapshot) bool { return s.EnvValues == snapshot.EnvDigest }) {
 		in.note("--show-values has no effect: the input has digests instead of the values of environment variables")
 	}
-	raw, err := snapshot.Encode(s)
-	if err != nil {
-		return err
+	key := make([]byte, 32) // of the digests, which nobody keeps
+	rand.Read(key)          // never fails
+	for _, s := range all {
+		if !showValues {
+			if s, err = snapshot.Redact(s, key); err != nil {
+				return err
+			}
+		}
+		raw, err := snapshot.Encode(s)
+		if err != nil {
+			return err
+		}
+		if _, err = in.Out.Write(raw); err != nil {
+			return err
+		}
 	}
-	_, err = in.Out.Write(raw)
-	return err
+	return nil
 }
 
-// readWhole returns the Snapshot with what the API server checks when a pod is created,
-// and with the other pods on the nodes of which explain or a plan asks for them, which
-// plan.NeedsOf lists; for fit, on all nodes.
-func readWhole(ctx context.Context, in *input, fit bool) (*snapshot.Snapshot, error) {
+// readWhole returns the Snapshots with what the API server checks when a pod is created,
+// and with the other pods on the nodes of which explain or a plan of one of them asks for
+// them, which plan.NeedsOf lists; for fit, on all nodes.
+func readWhole(ctx context.Context, in *input, fit bool) ([]*snapshot.Snapshot, error) {
 	r, namespace, err := in.open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	read, err := in.readFrom(ctx, r, namespace)
+	all, err := in.readFrom(ctx, r, namespace)
 	if err != nil {
 		return nil, err
 	}
-	st, err := in.state(read[0])
-	if err != nil {
-		return nil, err
+	needs := make([]cause.Needs, len(all))
+	var waiting []*snapshot.Snapshot
+	var of []int        // which of them
+	nodes := []string{} // nil: all
+	for i, s := range all {
+		st, err := in.state(s)
+		if err != nil {
+			return nil, err
+		}
+		needs[i] = plan.NeedsOf(st, fit).And(cause.Needs{Claims: snapshot.ClaimsOf("", &s.DaemonSet.Spec.Template.Spec)})
+		if fit || len(needs[i].Nodes) > 0 {
+			waiting, of, nodes = append(waiting, s), append(of, i), append(nodes, needs[i].Nodes...)
+		}
 	}
-	needs := plan.NeedsOf(st, fit).And(cause.Needs{Claims: snapshot.ClaimsOf("", &read[0].DaemonSet.Spec.Template.Spec)})
-	nodes := append([]string{}, needs.Nodes...)
-	if fit {
+	slices.Sort(nodes)
+	if nodes = slices.Compact(nodes); fit {
 		nodes = nil
 	}
-	if fit || len(nodes) > 0 {
-		read, err = r.AddOtherPods(ctx, read, nodes)
+	if len(waiting) > 0 {
+		read, err := r.AddOtherPods(ctx, waiting, nodes)
+		if err != nil {
+			return nil, err
+		}
+		for i, at := range of {
+			all[at] = read[i]
+		}
 	}
-	if err == nil && len(needs.Claims) > 0 {
-		read[0], err = r.AddVolumes(ctx, read[0], needs.Claims, nodes)
+	creations := make([]source.Creation, len(all))
+	for i := range all {
+		if len(needs[i].Claims) > 0 {
+			of := append([]string{}, needs[i].Nodes...)
+			if fit {
+				of = nil
+			}
+			if all[i], err = r.AddVolumes(ctx, all[i], needs[i].Claims, of); err != nil {
+				return nil, err
+			}
+		}
+		creations[i] = source.Creation{Of: all[i]}
 	}
-	if err == nil {
-		read, err = r.AddAdmission(ctx, source.Creation{Of: read[0]})
-	}
-	if err != nil {
+	if all, err = r.AddAdmission(ctx, creations...); err != nil {
 		return nil, err
 	}
-	s, err := in.refers(ctx, read[0], &read[0].DaemonSet.Spec.Template)
-	if err != nil {
-		return nil, err
+	for i, s := range all {
+		if s, err = in.refers(ctx, s, &s.DaemonSet.Spec.Template); err != nil {
+			return nil, err
+		}
+		all[i] = in.asked(s)
 	}
-	return in.asked(s), nil
+	return all, nil
 }
