@@ -378,13 +378,26 @@ func (f *following) gone() error {
 }
 
 // endStatus are the exit statuses of ends with --exit-code.
-var endStatus = map[plan.End]exitStatus{plan.EndStuck: stuck, plan.EndDegraded: degraded, "": moving}
+var endStatus = map[plan.End]exitStatus{plan.EndStuck: stuck, plan.EndDegraded: degraded}
+
+// statusNow is the exit status with --exit-code of a rollout that was followed. An end has
+// to hold for half a minute; where the time was over first, the verdict that the screen
+// shows counts, as for explain, and any other rollout is in progress.
+func (f *following) statusNow() exitStatus {
+	if f.now.End != "" {
+		return endStatus[f.now.End]
+	}
+	if s := verdictStatus[f.explained().Verdict.Code]; s == stuck || s == degraded {
+		return s
+	}
+	return moving
+}
 
 // following is a rollout that is followed until it ends, is stuck, or takes too long.
 func (o *planOptions) following() *following {
 	f := &following{question: &o.question, options: o.known, asked: o.asked}
 	f.document = func() (any, error) { return plan.Make(f.now.State, o.known), nil }
-	f.status = func() error { return worst(map[exitStatus]bool{endStatus[f.now.End]: true}) }
+	f.status = func() error { return worst(map[exitStatus]bool{f.statusNow(): true}) }
 	return f
 }
 

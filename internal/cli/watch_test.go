@@ -210,6 +210,45 @@ func TestWatchLostEnd(t *testing.T) {
 	}
 }
 
+// TestWatchStatus: where the time is over, plan-rollout ends with the status of explain for
+// what is stuck and for what is degraded, and with 2 only for a rollout in progress.
+func TestWatchStatus(t *testing.T) {
+	crash := dstest.Pod("p0", func(p *corev1.Pod) {
+		p.CreationTimestamp.Time = dstest.Now.Add(-time.Hour)
+		crashes(p)
+	})
+	for _, tt := range []struct {
+		why   string
+		of    *snapshot.Snapshot
+		after time.Duration // until --timeout
+		plan  exitStatus
+		now   exitStatus // of explain
+	}{
+		{"stuck when the time is over before that has held for half a minute", dstest.State("n O O O", crash), 2 * time.Second, stuck, stuck},
+		{"stuck for longer", dstest.State("n O O O", crash), time.Minute, stuck, stuck},
+		{"still in progress", starting(), 2 * time.Second, moving, moving},
+		{"nothing is left to replace, and a node stays without an available pod", dstest.State("n N N N", crash), 2 * time.Second, degraded, degraded},
+		{"nothing is in progress", dstest.State("N N N N"), 0, 0, 0},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			for command, want := range map[string]exitStatus{"plan-rollout": tt.plan, "explain": tt.now} {
+				w := watch(t, command, inText, nil, tt.of)
+				for range int(tt.after / time.Second) {
+					w.after(time.Second)
+				}
+				w.exitCode = true
+				got := exitStatus(0)
+				if err := w.end(nil, "timeout after "+tt.after.String()); err != nil && !errors.As(err, &got) {
+					t.Fatal(err)
+				}
+				if got != want {
+					t.Errorf("%s ends with %d, want %d", command, got, want)
+				}
+			}
+		})
+	}
+}
+
 // TestWatchInterruptedDocument: Ctrl-C leaves no time to compute another document.
 func TestWatchInterruptedDocument(t *testing.T) {
 	w := watch(t, "plan-rollout", inJSON, nil, dstest.State("N N O O"))
