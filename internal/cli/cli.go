@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // Main runs one command line and returns its exit status. An error is one
@@ -69,7 +70,7 @@ func execute(ctx context.Context, args []string, in io.Reader, answers, notes *s
 	}()
 	status = run(ctx, args, in, answers, notes)
 	if err := answers.Close(); err != nil && status == 0 && !errors.Is(err, syscall.EPIPE) {
-		status = calledAs(args[0]).failed(notes, err)
+		status = calledAs(args[0]).failed(notes, err, new(pflag.FlagSet))
 	}
 	return status
 }
@@ -100,7 +101,7 @@ func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) 
 	case errors.Is(err, syscall.EPIPE):
 		return 0 // whoever read the answer has enough of it
 	}
-	return called.failed(errs, err, kubectlFlags(asked.Flags())...)
+	return called.failed(errs, err, asked.Flags())
 }
 
 // completes reports whether a command line asks to complete another one.

@@ -14,7 +14,6 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
-	"github.com/kubectl-ds/kubectl-ds/internal/view"
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
@@ -59,15 +58,25 @@ type refusal struct {
 	words, hint string
 }
 
+// nameIt is the hint of a refusal for which one DaemonSet has to be named: question.check
+// puts the command with the name in its place.
+const nameIt = "NAME"
+
 // refused returns the error of the first refusal that applies, or nil.
 func refused(rows ...refusal) error {
 	for _, r := range rows {
-		if r.is {
+		switch {
+		case r.is && r.hint == nameIt:
+			return unnamed{errors.New(r.words)}
+		case r.is:
 			return hinted{errors.New(r.words), r.hint}
 		}
 	}
 	return nil
 }
+
+// unnamed is an error for a command line that does not name one DaemonSet.
+type unnamed struct{ error }
 
 // hintOf returns what an error offers to paste; empty where it offers nothing.
 func (p program) hintOf(err error) string {
@@ -122,9 +131,9 @@ func (p program) said(err error, rollback string) error {
 	return err
 }
 
-// failed writes an error, and returns its exit status. reach are the flags of kubectl that
-// a command in its hint needs to ask the same cluster.
-func (p program) failed(errs io.Writer, err error, reach ...view.Flag) int {
+// failed writes an error, and returns its exit status. flags are those that were
+// typed, for a command in its hint.
+func (p program) failed(errs io.Writer, err error, flags *pflag.FlagSet) int {
 	if panicked := (*source.PanicError)(nil); errors.As(err, &panicked) {
 		return p.crashed(errs, panicked.Value, panicked.Stack)
 	}
@@ -137,7 +146,8 @@ func (p program) failed(errs io.Writer, err error, reach ...view.Flag) int {
 		}
 	}
 	if hint := p.hintOf(err); hint != "" {
-		fmt.Fprintln(errs, "hint: "+screen.Clean(p.reaching(hint, reach)))
+		files, _ := flagSet{flags}.givenAgain("from")
+		fmt.Fprintln(errs, "hint: "+screen.Clean(p.reaching(hint, kubectlFlags(flags), files)))
 	}
 	return 1
 }

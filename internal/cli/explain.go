@@ -81,7 +81,7 @@ func newExplain(c *common) *cobra.Command {
 
 func (o *explainOptions) run(ctx context.Context, args []string) error {
 	if err := o.check(args, func() error {
-		return refused(append(append(o.checkGroupBy(), o.refusals(&o.question, o.program.own("explain lists the names"))...),
+		return refused(append(append(o.checkGroupBy(), o.refusals(&o.question)...),
 			refusal{o.style.Wide && len(o.nodes) > 0, "--node cannot be combined with -o wide", "leave out -o wide"},
 			refusal{o.watch && len(o.nodes) > 0, "--node cannot be combined with --watch", "leave out --watch"})...)
 	}); err != nil {

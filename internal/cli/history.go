@@ -178,7 +178,7 @@ func (o *historyOptions) checkQuestion() (err error) {
 	all := strings.Join(asked[:min(2, len(asked))], " and ")
 	if err := refused(append(o.checkGroupBy(),
 		refusal{len(asked) > 1, all + " cannot be combined", "leave out one of them"},
-		refusal{len(asked) == 1 && o.many(), all + " needs the name of one DaemonSet", o.program.own("history lists the names")},
+		refusal{len(asked) == 1 && o.many(), all + " needs the name of one DaemonSet", nameIt},
 		refusal{o.unified && o.given("diff") == "", "--unified needs --diff", "--diff -1,live --unified"},
 		refusal{o.unified && o.format != inText && o.style.Form == view.InText, "--unified cannot be combined with -o " + o.output, "leave out --unified, or -o"},
 		refusal{o.format == inWideText && o.given("revision", "diff") != "", all + " cannot be combined with -o wide", "leave out -o wide"})...,

@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -73,10 +74,10 @@ func (in *input) checkNames(args []string) (err error) {
 		return err
 	}
 	if len(in.names) > 0 && (in.allNamespaces || in.withLabels != "") {
-		return hinted{errors.New("a name cannot be combined with -A or -l"), "leave out the name or the flag"}
+		return hinted{errors.New("a name cannot be combined with -A or -l"), cmp.Or(in.againFor(in.names[0]), "leave out the name or the flag")}
 	}
 	if in.selector, err = labels.Parse(in.withLabels); err != nil {
-		return fmt.Errorf("-l %q: %w", in.withLabels, err)
+		return hinted{fmt.Errorf("-l %q: %w", in.withLabels, err), "-l app=agent"}
 	}
 	return nil
 }
@@ -90,7 +91,11 @@ func (in *input) check() error {
 		return hinted{errors.New("--from names no file"), "--from FILE"}
 	}
 	if n := in.config.Namespace(); n != "" && len(validation.IsDNS1123Label(n)) > 0 {
-		return fmt.Errorf("-n %q is not a name of a namespace: use lower-case letters, digits and -", n)
+		err := fmt.Errorf("-n %q is not a name of a namespace: use lower-case letters, digits and -", n)
+		if lower := strings.ToLower(n); len(validation.IsDNS1123Label(lower)) == 0 {
+			return hinted{err, "-n " + lower}
+		}
+		return err
 	}
 	timeout := cmp.Or(in.config.Timeout(), "0")
 	_, notSeconds := strconv.Atoi(timeout)

@@ -1,16 +1,20 @@
 package cli
 
 import (
+	"context"
 	"errors"
+	"io"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
 	"github.com/kubectl-ds/kubectl-ds/internal/view"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
 // ofKubectl are the flags of kubectl that a command needs to ask the same server as the
@@ -83,11 +87,15 @@ var withUser = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*@`)
 // reaching returns a hint that begins with a command of kubectl with the flags that reach
 // the same cluster, behind that command's last word: what follows it stands behind a comma,
 // a semicolon, a bracket or a >. "kubectl config" reads the kubeconfig and nothing else, of
-// which "view" shows the part that was chosen. Any other hint is returned as it is.
-func (p program) reaching(hint string, flags []view.Flag) string {
+// which "view" shows the part that was chosen. Where files were read in place of a cluster,
+// the nodes are theirs. Any other hint is returned as it is.
+func (p program) reaching(hint string, flags, files []view.Flag) string {
 	words := strings.Fields(hint)
 	if len(words) < 3 && hint != "kubectl cluster-info" || words[0] != "kubectl" || words[1] == "kustomize" || strings.HasPrefix(hint, p.own("")) {
 		return hint
+	}
+	if hint == "kubectl get nodes" && len(files) > 0 {
+		return view.WithFlags(screen.Command{screen.Word(p.own("explain --node '*'"))}, files...).String()
 	}
 	if words[1] == "config" {
 		of := []string{"kubeconfig"}
@@ -115,33 +123,133 @@ func (in *input) everywhere() string {
 	return view.WithFlags(screen.Command{in.ownWord(in.command), "-A"}, asked.Flags...).String()
 }
 
-// meant adds to an error about a DaemonSet that is not there the whole command
-// for the one that was most likely meant.
+// meant adds to an error about a DaemonSet that is not there, or that several namespaces
+// have, the whole command for the one that was most likely meant, or else for all that
+// there are.
 func (in *input) meant(err error) error {
-	var none *source.NotFoundError
-	if !errors.As(err, &none) || in.many() {
-		return err
-	}
-	ref := source.Ref{Namespace: none.Namespace}
+	var (
+		none *source.NotFoundError
+		some *source.AmbiguousError
+	)
 	switch {
-	case len(none.Elsewhere) > 0:
-		ref = source.Ref{Namespace: none.Elsewhere[0], Name: none.Name}
-	case len(none.Near) > 0:
-		ref.Name = none.Near[0]
+	case in.many():
+	case errors.As(err, &some):
+		if c := in.again(some.Refs[0].Namespace, some.Name); c != nil {
+			return hinted{err, c.String()}
+		}
+	case errors.As(err, &none):
+		ref := likely(none)
+		if c := in.again(ref.Namespace, ref.Name); ref.Name != "" && c != nil {
+			return hinted{err, none.Hint() + " " + c.String()}
+		}
+		if all := in.everywhere(); none.Hint() == "" && all != "" {
+			return hinted{err, all}
+		}
 	}
-	var typed []string // all flags but those that say which DaemonSets
+	return err
+}
+
+// likely returns the DaemonSet that was most likely meant: the same name in the namespace
+// that is spelled most alike, or a name like it. Its Name is empty if there is none.
+func likely(none *source.NotFoundError) source.Ref {
+	near := append(snapshot.Near(none.Namespace, none.Elsewhere), none.Elsewhere...)
+	switch {
+	case len(near) > 0:
+		return source.Ref{Namespace: near[0], Name: none.Name}
+	case len(none.Near) > 0:
+		return source.Ref{Namespace: none.Namespace, Name: none.Near[0]}
+	case len(none.Far) > 0:
+		return none.Far[0]
+	}
+	return source.Ref{}
+}
+
+// again is the command that was typed, for one DaemonSet: with all flags but those that say
+// which ones. It is nil where it cannot be pasted. Words that stand for a name are not
+// quoted.
+func (in *input) again(namespace string, name string) screen.Command {
+	var typed []string
 	in.flags.Visit(func(f *pflag.Flag) {
-		if !slices.Contains([]string{"namespace", "all-namespaces", "selector"}, f.Name) {
+		if !slices.Contains([]string{"namespace", "all-namespaces", "selector", "token"}, f.Name) {
 			typed = append(typed, f.Name)
 		}
 	})
 	flags, pastable := in.givenAgain(typed...)
-	if ref.Name == "" || !pastable {
-		return err
+	if !pastable {
+		return nil
 	}
 	c := screen.Command{in.ownWord(in.command)}
-	if ref.Namespace != "" {
-		c = append(c, "-n "+screen.Quote(ref.Namespace))
+	if namespace != "" {
+		c = append(c, "-n "+screen.Quote(namespace))
 	}
-	return hinted{err, none.Hint() + " " + view.WithFlags(append(c, screen.Quote(ref.Name)), flags...).String()}
+	return view.WithFlags(append(c, screen.Quote(name)), flags...)
+}
+
+// toName adds to an error that one DaemonSet has to be named the command that does, with
+// the name if there is only one, and else with those that there are. It looks for them no
+// longer than one waits for a completion.
+func (in *input) toName(err error) error {
+	if slices.Contains(in.from, source.StandardInput) {
+		return hinted{err, "add the NAME of one"}
+	}
+	if len(in.names) > 0 {
+		return hinted{err, in.againFor(in.names[0])}
+	}
+	refs := in.candidates()
+	if len(refs) == 1 {
+		return hinted{err, in.againFor(refs[0])}
+	}
+	names := make([]string, len(refs))
+	one := !slices.ContainsFunc(refs, func(r source.Ref) bool { return r.Namespace != refs[0].Namespace })
+	for i, r := range refs {
+		if names[i] = r.String(); one {
+			names[i] = r.Name
+		}
+	}
+	const most = 5
+	switch {
+	case len(refs) == 0:
+		return hinted{err, in.againFor(source.Ref{Namespace: in.config.Namespace(), Name: "NAME"})}
+	case one && len(in.config.Namespace())+len(in.from) == 0 && !in.allNamespaces:
+		return hinted{err, in.againFor(source.Ref{Name: "NAME"}) + ", where NAME is one of " + upTo(most, names)}
+	case one:
+		return hinted{err, in.againFor(source.Ref{Namespace: refs[0].Namespace, Name: "NAME"}) + ", where NAME is one of " + upTo(most, names)}
+	}
+	return hinted{err, in.againFor(source.Ref{Name: "NAMESPACE/NAME"}) + ", where NAMESPACE/NAME is one of " + upTo(most, names)}
+}
+
+// againFor is again for a DaemonSet; empty where that cannot be pasted.
+func (in *input) againFor(ref source.Ref) string { return in.again(ref.Namespace, ref.Name).String() }
+
+// candidates returns the DaemonSets among which one has to be named; none where they cannot
+// be read at once.
+func (in *input) candidates() []source.Ref {
+	ctx, cancel := context.WithTimeout(context.Background(), typingWait)
+	defer cancel()
+	silent := *in.common
+	silent.ErrOut, silent.In = io.Discard, strings.NewReader("")
+	asking := *in
+	asking.common = &silent
+	found := make(chan []source.Ref, 1)
+	go func() {
+		var refs []source.Ref
+		if r, namespace, err := asking.open(ctx); err == nil {
+			if asking.allNamespaces {
+				namespace = ""
+			}
+			all, _ := r.DaemonSets(ctx, namespace)
+			for i := range all {
+				if asking.selector == nil || asking.selector.Matches(labels.Set(all[i].Labels)) {
+					refs = append(refs, source.Ref{Namespace: all[i].Namespace, Name: all[i].Name})
+				}
+			}
+		}
+		found <- refs
+	}()
+	select {
+	case refs := <-found:
+		return refs
+	case <-ctx.Done(): // a program that gives credentials may take any time
+		return nil
+	}
 }

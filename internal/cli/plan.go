@@ -160,15 +160,15 @@ func (o *planOptions) checkOwn() (err error) {
 	return refused(append([]refusal{
 		{o.given("fail-on") != "" && len(o.gates) == 0, "--fail-on names no condition", "--fail-on 'stalls,lostNodes>0'"}, // an unset variable of a script
 		{o.manifests() && (o.allNamespaces || o.withLabels != ""), "-f and -k cannot be combined with -A or -l: the manifests name the DaemonSets", "leave out the flag, or name those that are meant"},
-		{ofOne != "" && o.many() && !o.manifests(), "--" + ofOne + " needs the name of one DaemonSet", o.program.own("explain lists the names")},
-		{o.fit && o.many() && !o.manifests(), "--fit needs the name of one DaemonSet", o.program.own("plan-rollout lists the DaemonSets that have something to do")},
-		{o.serverDryRun && o.many() && !o.manifests(), "--server-dry-run needs a manifest, or the name of one DaemonSet", "add -f FILE"},
+		{ofOne != "" && o.many() && !o.manifests(), "--" + ofOne + " needs the name of one DaemonSet", nameIt},
+		{o.fit && o.many() && !o.manifests(), "--fit needs the name of one DaemonSet", nameIt},
+		{o.serverDryRun && o.many() && !o.manifests(), "--server-dry-run needs a manifest, or the name of one DaemonSet", nameIt},
 		{o.serverDryRun && len(o.from) > 0, "--server-dry-run cannot be combined with --from: it asks the API server", "leave out one of them"},
 		{slices.Contains(o.files, stdin) && slices.Contains(o.from, stdin), "-f - and --from - both read standard input", "give one of them as a file"},
 		{o.watch && (o.manifests() || o.given(ofDaemonSet...)+o.given(ofNodes...) != ""), "--watch follows a rollout in a cluster: it cannot be combined with a change", "leave out --watch"},
 		{o.watch && o.serverDryRun, "--server-dry-run cannot be combined with --watch", "leave out one of them"},
 		{o.watch && len(o.gates) > 0, "--fail-on cannot be combined with --watch", "--watch --exit-code"},
-	}, o.refusals(&o.question, o.program.own("plan-rollout lists the DaemonSets that have something to do"))...)...)
+	}, o.refusals(&o.question)...)...)
 }
 
 // remember keeps the command line for the commands on a screen.

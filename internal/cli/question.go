@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -110,7 +112,9 @@ func (q *question) check(args []string, own func() error) error {
 		q.style.Width, q.style.Color = 0, false
 	}
 	q.style.Page = view.Page{Title: q.program.own(q.command), Program: q.program.own(programVersion())}
-	if err := own(); err != nil {
+	if err := own(); errors.As(err, new(unnamed)) {
+		return cmp.Or(q.input.check(), q.toName(err))
+	} else if err != nil {
 		return err
 	}
 	return q.input.check()

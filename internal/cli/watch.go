@@ -32,11 +32,11 @@ func (w *watchFlags) addFlags(f *pflag.FlagSet, watch string) {
 }
 
 // refusals are what cannot be combined with --watch; hint says how to find a name.
-func (w *watchFlags) refusals(q *question, hint string) []refusal {
+func (w *watchFlags) refusals(q *question) []refusal {
 	return []refusal{
 		{q.given("timeout") != "" && !w.watch, "--timeout needs --watch", "--request-timeout limits a single request"},
 		{w.watch && len(q.from) > 0, "--watch follows a DaemonSet in a cluster: it cannot be combined with --from", "leave out --watch"},
-		{w.watch && q.many(), "--watch needs the name of one DaemonSet", hint},
+		{w.watch && q.many(), "--watch needs the name of one DaemonSet", nameIt},
 		{w.watch && q.format != inText && q.format != inJSON, "--watch cannot be combined with -o " + q.output, "leave out -o, or use -o json: one document a line"},
 		{w.watch && q.now != "", "--watch cannot be combined with --now", "leave out --now"},
 		{w.watch && q.all, "--all cannot be combined with --watch", "leave out --watch to see all nodes"},

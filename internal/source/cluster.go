@@ -328,7 +328,40 @@ func (c *Cluster) notFound(ctx context.Context, ref Ref) error {
 		}
 		slices.Sort(e.Elsewhere)
 	}
+	if len(e.Near)+len(e.Elsewhere) == 0 && ref.Namespace != "" {
+		if all, err := c.daemonSets(ctx, Filter{}); err == nil {
+			e.Far = far(ref.Name, refsOf(all))
+		}
+	}
 	return e
+}
+
+func refsOf(all []appsv1.DaemonSet) []Ref {
+	refs := make([]Ref, len(all))
+	for i := range all {
+		refs[i] = Ref{all[i].Namespace, all[i].Name}
+	}
+	return refs
+}
+
+// far returns those of the refs whose name is like this one, the most alike first, at most
+// three.
+func far(name string, refs []Ref) []Ref {
+	var names []string
+	for _, r := range refs {
+		names = append(names, r.Name)
+	}
+	slices.Sort(names)
+	var out []Ref
+	for _, near := range snapshot.Near(name, slices.Compact(names)) {
+		for _, r := range refs {
+			if r.Name == near {
+				out = append(out, r)
+			}
+		}
+	}
+	const most = 3
+	return out[:min(most, len(out))]
 }
 
 func (c *Cluster) daemonSets(ctx context.Context, f Filter) ([]appsv1.DaemonSet, error) {

@@ -275,7 +275,9 @@ func (d *Dump) Read(_ context.Context, ref Ref) (*snapshot.Snapshot, error) {
 	case 0:
 		e := &NotFoundError{Ref: ref, Near: snapshot.Near(ref.Name, d.names(ref.Namespace)), Elsewhere: elsewhere, Partial: d.pages.partial("DaemonSet")}
 		if len(e.Near) == 0 && len(e.Elsewhere) == 0 {
-			e.Held = d.refs()
+			if e.Far = far(ref.Name, d.refs()); len(e.Far) == 0 {
+				e.Held = d.refs()
+			}
 		}
 		return nil, e
 	case 1:

@@ -14,7 +14,8 @@ type NotFoundError struct {
 	Ref
 	Near      []string // at most three names of that namespace, the nearest first
 	Elsewhere []string // namespaces that do have a DaemonSet of this name, sorted
-	Held      []Ref    // where there is neither: all that a Dump holds, sorted
+	Far       []Ref    // where there is neither: at most three of other namespaces with a name like it
+	Held      []Ref    // where there is none of these: all that a Dump holds, sorted
 	Partial   string   // what is missing of a Dump's DaemonSets
 }
 
@@ -40,6 +41,8 @@ func (e *NotFoundError) Hint() string {
 		return "did you mean " + listed(refs) + "?"
 	case len(e.Near) > 0:
 		return "did you mean " + strings.Join(e.Near, ", ") + "?"
+	case len(e.Far) > 0:
+		return "did you mean " + listed(e.Far) + "?"
 	case len(e.Held) > 0:
 		const most = 5
 		if more := len(e.Held) - most; more > 0 {

@@ -2,6 +2,7 @@ package source
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -88,7 +89,11 @@ func (d *Dump) readPath(ctx context.Context, path string, stdin io.Reader) error
 	if info, err := os.Stat(path); path != StandardInput && err == nil && info.IsDir() {
 		return d.readFolder(ctx, path)
 	}
-	return readFrom(ctx, path, stdin, func(name string, in io.Reader) error { return d.readFile(ctx, name, in, false) })
+	err := readFrom(ctx, path, stdin, func(name string, in io.Reader) error { return d.readFile(ctx, name, in, false) })
+	if e := (*InputError)(nil); errors.As(err, &e) && errors.Is(err, fs.ErrNotExist) {
+		e.hint = cmp.Or(e.hint, getHint)
+	}
+	return err
 }
 
 // readFrom hands read the file, or standard input, with the name that people know
@@ -244,7 +249,26 @@ func fileError(path string, err error) error {
 	if e := (*fs.PathError)(nil); errors.As(err, &e) {
 		err = e.Err // the path stands beside it
 	}
-	return &InputError{File: path, Err: err}
+	out := &InputError{File: path, Err: err}
+	if errors.Is(err, fs.ErrNotExist) {
+		out.hint = nearFile(path)
+	}
+	return out
+}
+
+// nearFile returns the hint with the files beside one that is not there whose name is like
+// it; empty where there is none.
+func nearFile(path string) string {
+	dir, base := filepath.Split(path)
+	entries, err := os.ReadDir(cmp.Or(dir, "."))
+	if err != nil {
+		return ""
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return Meant(dir, base, names, "")
 }
 
 // skippedNote returns the note with the files of a folder that were not read.

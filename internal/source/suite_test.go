@@ -487,6 +487,8 @@ func TestNotFound(t *testing.T) {
 		{Ref{"kube-system", "zzzzzz"}, NotFoundError{}, "", "nothing is near"},
 		{Ref{"kube-system", "log"}, NotFoundError{Near: []string{"log1", "log2", "log3"}}, "did you mean log1, log2, log3?", "three of many will do"},
 		{Ref{"none", "kube-proxy"}, NotFoundError{Elsewhere: []string{"kube-system"}}, "did you mean kube-system/kube-proxy?", "near names are of that namespace only"},
+		{Ref{"none", "kube-prxy"}, NotFoundError{Far: []Ref{{"kube-system", "kube-proxy"}}}, "did you mean kube-system/kube-proxy?", "unless nothing is near there: both may be wrong"},
+		{Ref{"kube-system", "agnt"}, NotFoundError{Far: []Ref{{"apps", "agent"}, {"default", "agent"}}}, "did you mean apps/agent, default/agent?", "several namespaces have one"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			tt.want.Ref = tt.ref
