@@ -6,6 +6,7 @@ import (
 	"io"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,6 +15,7 @@ import (
 
 	"github.com/kubectl-ds/kubectl-ds/internal/screen"
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/internal/view"
 	"github.com/kubectl-ds/kubectl-ds/pkg/history"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
@@ -51,6 +53,33 @@ type hinted struct {
 
 func (h hinted) Hint() string  { return h.hint }
 func (h hinted) Unwrap() error { return h.error }
+
+// retyped is an error with the beginning of a command of this program; the names and the
+// flags that were typed follow it, but for some.
+type retyped struct {
+	error
+	command string
+	but     []string
+}
+
+func (r retyped) Hint() string  { return r.command }
+func (r retyped) Unwrap() error { return r.error }
+
+// with returns the command with what was typed.
+func (r retyped) with(typed *pflag.FlagSet) string {
+	var names []string
+	typed.Visit(func(f *pflag.Flag) {
+		if f.Name != "token" && !slices.Contains(r.but, f.Name) {
+			names = append(names, f.Name)
+		}
+	})
+	flags, _ := flagSet{typed}.givenAgain(names...)
+	c := screen.Command{screen.Word(r.command)}
+	for _, name := range typed.Args() {
+		c = append(c, screen.Quote(name))
+	}
+	return view.WithFlags(c, flags...).String()
+}
 
 // refusal is what is wrong with flags, if it is, and what to paste in their place.
 type refusal struct {
@@ -121,12 +150,14 @@ func (p program) said(err error, rollback string) error {
 		return hinted{err, hintOfNodes(change.Nodes)}
 	case errors.As(err, &change):
 		return hinted{err, flagsOf(change.Instead, rollback)}
+	case errors.As(err, &past) && past.Code == history.NoneBefore:
+		return retyped{err, p.own("history"), append([]string{"undo", "diff", "revision", "unified"}, slices.Concat(ofDaemonSet, ofApply, ofNodes)...)}
 	case errors.As(err, &past):
 		return hinted{err, p.hintOfHistory(past)}
 	case errors.As(err, &file) && file.Address:
-		return hinted{err, "curl -fsSL " + file.File + " | " + p.own("plan-rollout -f -")}
+		return retyped{err, "curl -fsSL " + string(screen.Quote(file.File)) + " | " + p.own("plan-rollout -f -"), []string{"filename"}}
 	case errors.As(err, &file) && file.Kustomization:
-		return hinted{err, p.own("plan-rollout -k " + filepath.Dir(file.File))}
+		return retyped{err, p.own("plan-rollout -k " + string(screen.Quote(filepath.Dir(file.File)))), []string{"filename", "kustomize"}}
 	}
 	return err
 }
@@ -145,7 +176,9 @@ func (p program) failed(errs io.Writer, err error, flags *pflag.FlagSet) int {
 			fmt.Fprintln(errs, "  "+l[:len(l)-len(text)]+screen.Clean(text))
 		}
 	}
-	if hint := p.hintOf(err); hint != "" {
+	if r := (retyped{}); errors.As(p.said(err, "--to-revision"), &r) {
+		fmt.Fprintln(errs, "hint: "+screen.Clean(r.with(flags)))
+	} else if hint := p.hintOf(err); hint != "" {
 		files, _ := flagSet{flags}.givenAgain("from")
 		fmt.Fprintln(errs, "hint: "+screen.Clean(p.reaching(hint, kubectlFlags(flags), files)))
 	}
@@ -207,8 +240,6 @@ func hintOfLacking(e *whatif.LackingError) string {
 
 func (p program) hintOfHistory(e *history.Error) string {
 	switch {
-	case e.Code == history.NoneBefore:
-		return p.own("history lists them")
 	case e.Why == snapshot.Forbidden:
 		return "kubectl auth can-i list controllerrevisions.apps -n " + e.Namespace
 	case e.Why == snapshot.NotGiven, e.Why == snapshot.Partial:

@@ -16,7 +16,7 @@ func TestHintsOfHistory(t *testing.T) {
 		err       error
 		want, why string
 	}{
-		{&history.Error{Code: history.NoneBefore, Namespace: "a"}, "; hint: kubectl ds history lists them", "which ones there are"},
+		{&history.Error{Code: history.NoneBefore, Namespace: "a"}, "; hint: kubectl ds history", "which ones there are"},
 		{&history.Error{Code: history.NotReadable, Namespace: "a", Why: snapshot.Forbidden}, "; hint: kubectl auth can-i list controllerrevisions.apps -n a", "whether they may be read"},
 		{&history.Error{Code: history.NotReadable, Namespace: "a", Why: snapshot.Partial}, "; hint: kubectl get controllerrevisions -n a -o yaml > revisions.yaml, and add --from revisions.yaml", "how to add them to a dump"},
 		{&history.Error{Code: history.NotReadable, Namespace: "a", Why: snapshot.Failed}, "", "nothing helps where a request failed"},

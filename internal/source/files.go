@@ -219,7 +219,7 @@ func (d *Dump) readFile(ctx context.Context, name string, in io.Reader, found bo
 	out.hint = getHint
 	for _, p := range packed {
 		if errors.Is(err, errNotText) && strings.HasSuffix(strings.ToLower(name), p.suffix) {
-			out.Err, out.hint = errors.New(p.what), p.command+" "+name
+			out.Err, out.hint = errors.New(p.what), p.command+" "+word(name)
 			break
 		}
 	}
@@ -270,6 +270,16 @@ func nearFile(path string) string {
 	}
 	return Meant(dir, base, names, "")
 }
+
+// word returns a file's name as a shell reads it.
+func word(name string) string {
+	if plainName.MatchString(name) {
+		return name
+	}
+	return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
+}
+
+var plainName = regexp.MustCompile(`^[A-Za-z0-9._:/=@,%+-]+$`)
 
 // skippedNote returns the note with the files of a folder that were not read.
 func skippedNote(skipped []string) string {

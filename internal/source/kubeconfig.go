@@ -31,9 +31,9 @@ func restConfig(loader clientcmd.ClientConfig, n chosen) (*rest.Config, error) {
 		return nil, err
 	}
 	config, err := loader.ClientConfig()
-	plain, flag := error(nil), ""
+	flag, plain := "", error(nil)
 	if err != nil {
-		plain, flag = plainly(err)
+		flag, plain = plainly(err)
 	}
 	switch {
 	case err == nil && (config.Host != withoutServer || n.server(&raw) != ""):
@@ -82,14 +82,13 @@ var (
 )
 
 // plainly returns an error of client-go about a configuration without what it begins with,
-// and the first file alone where one cannot be read; and the flag that names such a file,
-// or "".
-func plainly(err error) (plain error, flag string) {
+// or the first file alone where one cannot be read; flag is what names that file, or "".
+func plainly(err error) (flag string, plain error) {
 	if found := ofFile.FindStringSubmatch(err.Error()); found != nil {
 		flag = strings.Replace(found[1], "client-cert", "client-certificate", 1)
-		return fmt.Errorf("%s %s", flag, found[2]), flag
+		return flag, fmt.Errorf("%s %s", flag, found[2])
 	}
-	return errors.New(strings.TrimPrefix(err.Error(), "invalid configuration: ")), ""
+	return "", errors.New(strings.TrimPrefix(err.Error(), "invalid configuration: "))
 }
 
 func exists(file string) bool {

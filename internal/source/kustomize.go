@@ -65,7 +65,7 @@ type localFiles struct {
 
 // failed says where kustomize failed, as far as the last file that it read tells.
 func (f *localFiles) failed(ctx context.Context) error {
-	e := &InputError{File: f.folder, Err: errors.New("kustomize cannot build it"), hint: "kubectl kustomize " + f.folder}
+	e := &InputError{File: f.folder, Err: errors.New("kustomize cannot build it"), hint: "kubectl kustomize " + word(f.folder)}
 	last := f.named(f.path)
 	switch gone := (*fs.PathError)(nil); {
 	case f.path == "":

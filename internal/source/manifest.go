@@ -86,7 +86,11 @@ func ReadManifests(ctx context.Context, files []string, kustomize string, stdin 
 		if len(r.notes) > 0 {
 			err = fmt.Errorf("%w; %s", err, strings.Join(r.notes, "; "))
 		}
-		return nil, &InputError{File: strings.Join(given, ", "), Err: err}
+		out := &InputError{File: strings.Join(given, ", "), Err: err}
+		if r.kinds[snapshot.Kind] > 0 && len(given) == 1 {
+			out.hint = "--from " + word(given[0]) + " (a snapshot is read in place of a cluster)"
+		}
+		return nil, out
 	}
 	r.found[0].Notes = r.notes
 	return r.found, nil
