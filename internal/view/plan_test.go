@@ -352,11 +352,11 @@ func TestAgo(t *testing.T) {
 
 // TestEveryAssumption: each has words of its own, but for those that only -o wide
 // shows: the controller's own pace, how fast and slow pods are, which stands beside the
-// usual start, what stands with RevisionFails, and that the controller is as new as
+// usual start, as does a pull, what stands with RevisionFails, and that the controller is as new as
 // the API server.
 func TestEveryAssumption(t *testing.T) {
 	unsaid := []daemonset.AssumptionCode{
-		plan.AssumeRequestRate, plan.AssumeStepBurst, plan.AssumeRequestBurst, plan.AssumeSlowStart, plan.AssumeStartFast, plan.AssumeStartSlow, plan.AssumeReadyPods, daemonset.AssumeControllerVersion,
+		plan.AssumeRequestRate, plan.AssumeStepBurst, plan.AssumeRequestBurst, plan.AssumeSlowStart, plan.AssumeStartFast, plan.AssumeStartSlow, plan.AssumePull, plan.AssumeReadyPods, daemonset.AssumeControllerVersion,
 	}
 	for _, code := range slices.Concat(plan.Assumptions, whatif.Assumptions) {
 		p := &plan.Plan{Forecast: plan.Forecast{Outcome: plan.Outcome{Code: plan.Stalls}}}

@@ -202,18 +202,19 @@ func (s *planned) assumed() {
 	if ofSystem := func(p *cause.Problem) bool { return p.Code == cause.PodOSNotSupported }; len(s.problems) > 0 && !slices.ContainsFunc(s.problems, func(p *cause.Problem) bool { return !ofSystem(p) }) {
 		known["system"] = "yes" // and it says so
 	}
+	rests := slices.DeleteFunc(slices.Clone(s.p.Assumptions), func(a daemonset.Assumption) bool { return !s.p.RestsOn(a.Code) })
 	var lines []string
 	if s.o.Code == plan.Completes && s.o.Duration == nil && s.p.RestsOn(plan.AssumeStart) {
 		lines = append(lines, "how long a new pod takes to become Ready is not known; set it with --start 40s")
 	}
 	for _, of := range assumptions {
-		i := slices.IndexFunc(s.p.Assumptions, func(a daemonset.Assumption) bool { return a.Code == of.code })
+		i := slices.IndexFunc(rests, func(a daemonset.Assumption) bool { return a.Code == of.code })
 		finding := slices.Contains([]daemonset.AssumptionCode{plan.AssumeMissingReference, plan.AssumeInvalidImage}, of.code) || // which the headline says
 			of.code == plan.AssumeNewPods && (s.neverRuns() && s.o.Reason != cause.FailedCreate || slices.ContainsFunc(s.p.Assumptions, func(a daemonset.Assumption) bool { return a.Code == plan.AssumeConfined })) // or that one
-		if i < 0 || of.code == daemonset.AssumeControllerVersion || finding || !s.p.RestsOn(of.code) {
+		if i < 0 || of.code == daemonset.AssumeControllerVersion || finding {
 			continue
 		}
-		if words := assumption(s.p.Assumptions[i], s.p.Assumptions, known); words != "" {
+		if words := assumption(rests[i], rests, known); words != "" {
 			lines = append(lines, words)
 		}
 	}
@@ -240,6 +241,9 @@ func assumption(a daemonset.Assumption, all []daemonset.Assumption, known daemon
 	}
 	return ""
 }
+
+// aPull says that what was measured may have had no pull, of which a new image needs one.
+const aPull = "[; pulling {PullAddsNothing:new image} may add to that]"
 
 // assumptions are the words of what an answer rests on, what decides it first. Beside
 // the value and the source of its own, a sentence can use the value of each other
@@ -279,9 +283,9 @@ var assumptions = []struct {
 	{plan.AssumeNewPods, []string{"{unfit=yes}every new pod that fits becomes available", "{stalls=yes}every other new pod becomes available", "every new pod becomes available"}},
 	{plan.AssumeStart, []string{
 		"{source=Flag}a new pod is Ready {value@} after its creation (--start)",
-		"{value=0s}a new pod is Ready within a second of its creation (measured)",
-		"a new pod is Ready {StartFast@} to {StartSlow@} after its creation, as 80% of the measured pods were",
-		"a new pod is Ready {value@} after its creation (measured)",
+		"{value=0s}a new pod is Ready within a second of its creation (measured)" + aPull,
+		"a new pod is Ready {StartFast@} to {StartSlow@} after its creation, as 80% of the measured pods were" + aPull,
+		"a new pod is Ready {value@} after its creation (measured)" + aPull,
 	}},
 	{plan.AssumeMinReadySeconds, []string{"a Ready pod is available after {value@} (minReadySeconds)[; the controller may notice it up to {CountedLate@} late]"}},
 	{plan.AssumeTermination, []string{"{source=GracePeriod}a deleted pod is gone within its grace period of {value@}[, also on {answering}: its kubelet runs]", "{source=Rollout}{value=0s}a deleted pod is gone immediately, as so far in this rollout", "{source=LastRollout}{value=0s}a deleted pod is gone immediately, as in the last rollout",

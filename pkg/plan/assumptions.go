@@ -29,6 +29,11 @@ const (
 	// Value: a duration
 	// Source: as `Start`
 	AssumeStartFast daemonset.AssumptionCode = "StartFast"
+	// AssumePull: pulling this many images of the template, which no Ready pod runs, adds nothing to `Start`: the
+	// measured pods pulled their images too, or nodes have the new ones already. Neither is known
+	// Value: how many
+	// Source: `Pods`
+	AssumePull daemonset.AssumptionCode = "PullAddsNothing"
 	// AssumeTermination: the time from a pod's deletion until it is gone, on average
 	// Value: a duration
 	// Source: `Rollout`: measured on the pace of the rollout under way: when its pods were created, and when there was room
@@ -141,7 +146,7 @@ const (
 // Assumptions lists every AssumptionCode that this package adds to
 // daemonset.Assumptions.
 var Assumptions = []daemonset.AssumptionCode{
-	AssumeStart, AssumeStartSlow, AssumeStartFast, AssumeTermination, AssumeMinReadySeconds, AssumeCountedLate, AssumeRequestRate, AssumeRequestBurst, AssumeSlowStart, AssumeStepBurst,
+	AssumeStart, AssumeStartSlow, AssumeStartFast, AssumePull, AssumeTermination, AssumeMinReadySeconds, AssumeCountedLate, AssumeRequestRate, AssumeRequestBurst, AssumeSlowStart, AssumeStepBurst,
 	AssumeNewPods, AssumeLatePods, AssumeNodesStay, AssumeRevisionFails, AssumeConfined, AssumeInvalidImage, AssumeMissingReference, AssumeReadyPods, AssumeOtherPods, AssumeNotModelled, AssumeFits, AssumeHooks, AssumeUnchecked, AssumeAsUser, AssumeNotTried, AssumeHostPorts, AssumeRefused, AssumeCollected,
 }
 
@@ -160,6 +165,8 @@ func (p *Plan) RestsOn(code daemonset.AssumptionCode) bool {
 		return false
 	case none && slices.Contains([]daemonset.AssumptionCode{AssumeStart, AssumeStartFast, AssumeStartSlow, AssumeNewPods, AssumeMinReadySeconds, AssumeCountedLate, AssumeFits, AssumeNotModelled, AssumeOtherPods, AssumeHooks, AssumeUnchecked}, code):
 		return false
+	case code == AssumePull: // where it does not come to an end, it does not matter how long that takes
+		return !stalls && p.RestsOn(AssumeStart)
 	case code == AssumeTermination && p.Subject == SubjectNew && len(p.Lost) == 0:
 		return false
 	case slices.Contains([]daemonset.AssumptionCode{AssumeStart, AssumeStartFast, AssumeStartSlow, AssumeNewPods, AssumeMinReadySeconds, AssumeCountedLate}, code):
@@ -202,6 +209,7 @@ func (w *way) assumptions(o Options) (out []daemonset.Assumption) {
 		add(true, AssumeStart, seconds(m.quantile(0.5)), m.startSource)
 		add(len(m.starts) > 1, AssumeStartSlow, seconds(m.quantile(0.9)), m.startSource)
 		add(len(m.starts) > 1, AssumeStartFast, seconds(m.quantile(0.1)), m.startSource)
+		add(m.unpulled > 0, AssumePull, strconv.Itoa(m.unpulled), m.startSource)
 	}
 	add(true, AssumeTermination, seconds(math.Round(mean(m.ends))), m.endSource)
 	add(m.minReady > 0, AssumeMinReadySeconds, strconv.Itoa(int(m.minReady)), sourceSpec)

@@ -27,6 +27,7 @@ type measured struct {
 	starts      []float64 // from creation to Ready as measured, shortest first; none where nothing tells
 	start, end  times     // what is expected of pods that are to start and to end
 	startSource string
+	unpulled    int       // how many images of the template no Ready pod runs
 	ends        []float64 // from deletion until a pod is gone, shortest first; never empty
 	endSource   string    // where ends is from: GracePeriod is only an upper bound
 	rate        float64
@@ -83,6 +84,8 @@ func measure(st *daemonset.State, o Options) *measured {
 		m.starts, m.startSource = levelled(slices.Clone(seen.Seconds)), sourcePods
 		if seen.Updated {
 			m.startSource = sourceUpdated
+		} else {
+			m.unpulled = unpulled(st)
 		}
 		fresh := credible(seen.Fresh, nil)
 		if m.start = startTimes(fresh, waiting(st), credible(seen.Old, fresh)); len(m.start.seconds) == 0 {
@@ -90,6 +93,40 @@ func measure(st *daemonset.State, o Options) *measured {
 		}
 	}
 	return m
+}
+
+// unpulled counts the images of the current template that no Ready pod runs. The starts that
+// were measured are of others, which the nodes may have had already. Where something changes the images of pods as
+// they are created, those of a pod's template count too.
+func unpulled(st *daemonset.State) (count int) {
+	ran, templates := map[string]bool{}, map[string]bool{}
+	runs := func(s *corev1.PodSpec) {
+		for _, c := range slices.Concat(s.InitContainers, s.Containers) {
+			ran[c.Image] = true
+		}
+	}
+	for i := range st.Nodes {
+		for j := range st.Nodes[i].Pods {
+			p := &st.Nodes[i].Pods[j]
+			if !p.Ready {
+				continue
+			}
+			if runs(&p.Object.Spec); !templates[p.Revision] {
+				templates[p.Revision] = true
+				if t := st.TemplateOf(p.Revision); t != nil {
+					runs(&t.Spec)
+				}
+			}
+		}
+	}
+	now := st.DaemonSet.Spec.Template.Spec
+	for _, c := range slices.Concat(now.InitContainers, now.Containers) {
+		if !ran[c.Image] {
+			ran[c.Image] = true
+			count++
+		}
+	}
+	return count
 }
 
 // waiting returns for how many seconds pods of the current revision have been starting.
