@@ -1,0 +1,49 @@
+package cli_test
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-ds/kubectl-ds/internal/cli"
+	"github.com/kubectl-ds/kubectl-ds/test/cases"
+)
+
+// suggested finds the commands of a screen: behind a label, or in a line of their own.
+var suggested = regexp.MustCompile(`(?m)^(?:[A-Z][A-Za-z ]{0,8} {2,}| {4,})(kubectl .*)$`)
+
+// TestCommandsReachTheCluster: every command that a screen of a cluster suggests, of kubectl
+// or of this program, has the flags with which that cluster was asked, and no secret.
+func TestCommandsReachTheCluster(t *testing.T) {
+	t.Setenv("KUBECONFIG", t.TempDir()+"/none")
+	found := 0
+	for _, b := range cases.Some(bases()[:10], 10) {
+		api := newServer(b)
+		defer api.Close()
+		reach := []string{"--server", api.URL, "--as", "jane", "--as-group", "a group", "--request-timeout", "9s", "--tls-server-name", "api", "--insecure-skip-tls-verify=false", "--token", "sesame"}
+		want := " --as=jane --as-group='a group' --insecure-skip-tls-verify=false --request-timeout=9s --server=" + api.URL + " --tls-server-name=api"
+		for _, asked := range [][]string{
+			{"-A"}, {"explain", "-A"}, {"explain", "-n", b.namespace, b.name}, {"explain", "-n", b.namespace, b.name, "--all"}, {"plan-rollout", "-n", b.namespace, b.name},
+			{"plan-rollout", "-n", b.namespace, b.name, "--restart"}, {"plan-rollout", "-A"}, {"history", "-n", b.namespace, b.name}, {"history", "-n", b.namespace, b.name, "--diff", "-1,live"},
+		} {
+			var out, errs bytes.Buffer
+			cli.Main(append(append([]string{"kubectl-ds"}, asked...), reach...), strings.NewReader(""), &out, &errs)
+			for _, line := range suggested.FindAllStringSubmatch(out.String(), -1) {
+				found++
+				of := line[1]
+				for _, flag := range strings.Split(strings.ReplaceAll(want, " --", "\n--"), "\n")[1:] {
+					if !strings.Contains(of, flag) {
+						t.Errorf("%s: %q suggests %q without %s", b.title, asked, of, flag)
+					}
+				}
+			}
+			if strings.Contains(out.String()+errs.String(), "sesame") {
+				t.Errorf("%s: %q shows the token: %s%s", b.title, asked, &out, &errs)
+			}
+		}
+	}
+	if found < cases.Least(80) {
+		t.Errorf("only %d commands were suggested", found)
+	}
+}
