@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
 // Main runs one command line and returns its exit status. An error is one
@@ -70,7 +69,7 @@ func execute(ctx context.Context, args []string, in io.Reader, answers, notes *s
 	}()
 	status = run(ctx, args, in, answers, notes)
 	if err := answers.Close(); err != nil && status == 0 && !errors.Is(err, syscall.EPIPE) {
-		status = calledAs(args[0]).failed(notes, err, new(pflag.FlagSet))
+		status = calledAs(args[0]).failed(notes, err, new(cobra.Command))
 	}
 	return status
 }
@@ -101,7 +100,7 @@ func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) 
 	case errors.Is(err, syscall.EPIPE):
 		return 0 // whoever read the answer has enough of it
 	}
-	return called.failed(errs, err, asked.Flags())
+	return called.failed(errs, err, asked)
 }
 
 // completes reports whether a command line asks to complete another one.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -162,9 +163,9 @@ func (p program) said(err error, rollback string) error {
 	return err
 }
 
-// failed writes an error, and returns its exit status. flags are those that were
-// typed, for a command in its hint.
-func (p program) failed(errs io.Writer, err error, flags *pflag.FlagSet) int {
+// failed writes an error, and returns its exit status. typed is the
+// command that was, with its flags, for one in the hint.
+func (p program) failed(errs io.Writer, err error, typed *cobra.Command) int {
 	if panicked := (*source.PanicError)(nil); errors.As(err, &panicked) {
 		return p.crashed(errs, panicked.Value, panicked.Stack)
 	}
@@ -176,14 +177,33 @@ func (p program) failed(errs io.Writer, err error, flags *pflag.FlagSet) int {
 			fmt.Fprintln(errs, "  "+l[:len(l)-len(text)]+screen.Clean(text))
 		}
 	}
-	if r := (retyped{}); errors.As(p.said(err, "--to-revision"), &r) {
-		fmt.Fprintln(errs, "hint: "+screen.Clean(r.with(flags)))
-	} else if hint := p.hintOf(err); hint != "" {
-		files, _ := flagSet{flags}.givenAgain("from")
-		fmt.Fprintln(errs, "hint: "+screen.Clean(p.reaching(hint, kubectlFlags(flags), files)))
+	if hint := p.hintFor(err, typed); hint != "" {
+		fmt.Fprintln(errs, "hint: "+screen.Clean(hint))
 	}
 	return 1
 }
+
+// hintFor returns the hint of an error with what was typed.
+func (p program) hintFor(err error, typed *cobra.Command) string {
+	if r := (retyped{}); errors.As(p.said(err, "--to-revision"), &r) {
+		return r.with(typed.Flags())
+	}
+	hint := p.hintOf(err)
+	if of := leaveOut.FindStringSubmatch(hint); of != nil {
+		if f, _ := flagNamed(typed, of[1]); f != nil {
+			but := []string{f.Name}
+			if f.Name == "watch" {
+				but = append(but, "timeout")
+			}
+			return hint + ": " + retyped{err, typed.CommandPath(), but}.with(typed.Flags())
+		}
+	}
+	files, _ := flagSet{typed.Flags()}.givenAgain("from")
+	return p.reaching(hint, kubectlFlags(typed.Flags()), files)
+}
+
+// leaveOut matches a hint to leave out one flag.
+var leaveOut = regexp.MustCompile(`^leave out (-\S+)(?: wide)?$`)
 
 // crashed writes what a report of a panic needs, and returns its exit status. Of
 // the panic itself it writes what Go says: words of a library may quote a secret.
