@@ -70,6 +70,10 @@ func (d *Dump) add(file string, o object) error {
 	}
 	if kind := itemKind(o.kind); kind.Kind != "" && o.list {
 		d.lists[kindName(kind)] = true
+		if strange(kind) && d.kinds[kindName(kind)] == 0 { // its items, which say no kind, were not read
+			d.kinds[kindName(o.kind)]++
+			d.strange[kindName(o.kind)] = true
+		}
 		return nil
 	}
 	if o.kind.Kind == "List" || o.kind.Kind == "" { // the end of a list of anything
