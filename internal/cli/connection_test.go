@@ -51,6 +51,7 @@ func certified(t *testing.T, from, until time.Time, names ...string) (tls.Certif
 }
 
 // answering starts a server that gives one answer; without a certificate, in HTTP.
+// A page in capitals asks to be asked again at once.
 func answering(t *testing.T, c *tls.Config, status int, contentType, body string) string {
 	t.Helper()
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -59,6 +60,9 @@ func answering(t *testing.T, c *tls.Config, status int, contentType, body string
 			return
 		}
 		w.Header().Set("Content-Type", contentType)
+		if strings.HasPrefix(body, "<HTML>") {
+			w.Header().Set("Retry-After", "0")
+		}
 		if status != http.StatusFound {
 			w.WriteHeader(status)
 		}
@@ -110,6 +114,11 @@ func TestConnection(t *testing.T) {
 	if err := listener.Close(); err != nil {
 		t.Fatal(err)
 	}
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // nobody accepts
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
 	kubeconfig := func(name, server, user string) string {
 		return write(name, `{apiVersion: v1, kind: Config, current-context: c, clusters: [{name: k, cluster: {server: "`+server+`", certificate-authority: "`+goodCA+`"}}], users: [{name: u, user: `+user+`}], contexts: [{name: c, context: {cluster: k, user: u}}]}`, 0o600)
 	}
@@ -167,8 +176,11 @@ func TestConnection(t *testing.T) {
 		{answering(t, nil, 302, "text/html", page), "", web + `"Sign in", 200 OK from S/login`, stands, "behind a redirect"},
 		{answering(t, nil, 403, "text/html", "no"), "", web + "403 Forbidden", stands, "a proxy that refuses"},
 		{answering(t, nil, 502, "text/html", "no"), "", web + "502 Bad Gateway", "kubectl get --raw '/readyz?verbose' --server=S (a load balancer or a proxy may stand before the server)", "a gateway"},
+		{answering(t, nil, 502, "text/html", "<HTML>busy</HTML>"), "", web + "502 Bad Gateway", "kubectl get --raw '/readyz?verbose' --server=S (a load balancer or a proxy may stand before the server)", "one that asks to be waited for"},
 
 		{closed, "", "no answer from the cluster at S: connection refused", "kubectl cluster-info --server=S", "nobody listens"},
+		{"http://" + silent.Addr().String(), "--request-timeout 200ms", "no answer from the cluster at S: the time for the request is over",
+			"kubectl cluster-info --request-timeout=200ms --server=S (a longer --request-timeout waits longer)", "nobody answers in time"},
 		{"https://nosuch.invalid:6443", "", "no answer from the cluster at S: no such host nosuch.invalid", "kubectl config view --minify (is the address right? it may be known in a VPN only)", "a name that nobody knows"},
 		{"https://10.0.0.1:6443", "--proxy-url C", "no answer from the cluster at S through the proxy C: connection refused",
 			"kubectl cluster-info --proxy-url=C --server=S (the proxy is that of --proxy-url, of the kubeconfig or of HTTPS_PROXY)", "the proxy is away"},

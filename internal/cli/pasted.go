@@ -223,33 +223,39 @@ func (in *input) againFor(ref source.Ref) string { return in.again(ref.Namespace
 
 // candidates returns the DaemonSets among which one has to be named; none where they cannot
 // be read at once.
-func (in *input) candidates() []source.Ref {
-	ctx, cancel := context.WithTimeout(context.Background(), typingWait)
-	defer cancel()
-	silent := *in.common
-	silent.ErrOut, silent.In = io.Discard, strings.NewReader("")
-	asking := *in
-	asking.common = &silent
-	found := make(chan []source.Ref, 1)
-	go func() {
-		var refs []source.Ref
-		if r, namespace, err := asking.open(ctx); err == nil {
-			if asking.allNamespaces {
-				namespace = ""
-			}
-			all, _ := r.DaemonSets(ctx, namespace)
-			for i := range all {
-				if asking.selector == nil || asking.selector.Matches(labels.Set(all[i].Labels)) {
-					refs = append(refs, source.Ref{Namespace: all[i].Namespace, Name: all[i].Name})
-				}
-			}
+func (in *input) candidates() (refs []source.Ref) {
+	_ = unheard(func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), typingWait)
+		defer cancel()
+		found := make(chan []source.Ref, 1)
+		go func() { found <- in.listed(ctx) }()
+		select {
+		case refs = <-found:
+		case <-ctx.Done(): // a program that gives credentials may take any time
 		}
-		found <- refs
-	}()
-	select {
-	case refs := <-found:
-		return refs
-	case <-ctx.Done(): // a program that gives credentials may take any time
+		return nil
+	})
+	return refs
+}
+
+// listed returns the DaemonSets that the flags choose, and says nothing.
+func (in *input) listed(ctx context.Context) []source.Ref {
+	silent, asking := *in.common, *in
+	silent.ErrOut, silent.In = io.Discard, strings.NewReader("")
+	asking.common = &silent
+	r, namespace, err := asking.open(ctx)
+	if err != nil {
 		return nil
 	}
+	if asking.allNamespaces {
+		namespace = ""
+	}
+	all, _ := r.DaemonSets(ctx, namespace)
+	var refs []source.Ref
+	for i := range all {
+		if asking.selector == nil || asking.selector.Matches(labels.Set(all[i].Labels)) {
+			refs = append(refs, source.Ref{Namespace: all[i].Namespace, Name: all[i].Name})
+		}
+	}
+	return refs
 }

@@ -34,6 +34,7 @@ type Cluster struct {
 	proxy  string
 	sends  presented
 	help   string // of the kubeconfig, for its credential plugin
+	limit  bool   // a request may take only some time
 	clock  func() time.Time
 	heard  *heard // the server's warnings
 	waits  *once  // that the server is waited for
@@ -91,7 +92,7 @@ func NewCluster(config *rest.Config, clock func() time.Time) (*Cluster, error) {
 	c := &Cluster{
 		api:    a,
 		server: address(config.Host), proxy: proxyOf(config), sends: credentialsOf(config),
-		clock: clock, heard: heard, waits: waits,
+		clock: clock, heard: heard, waits: waits, limit: config.Timeout > 0,
 	}
 	if config.ExecProvider != nil {
 		c.help = config.ExecProvider.InstallHint
@@ -428,9 +429,9 @@ func (c *Cluster) refused(ctx context.Context, what, hint string, err error) err
 	case errors.As(err, &later):
 		request.Err, request.hint = later, "try again later, or wait for it with --request-timeout 0"
 	case errors.As(err, &address):
-		return &UnreachableError{Server: c.server, Proxy: c.proxy, Err: address.Err, installHint: c.help} // the address stands beside it
+		return &UnreachableError{Server: c.server, Proxy: c.proxy, Err: address.Err, installHint: c.help, limited: c.limit} // the address stands beside it
 	case errors.Is(err, context.DeadlineExceeded):
-		return &UnreachableError{Server: c.server, Proxy: c.proxy, Err: err}
+		return &UnreachableError{Server: c.server, Proxy: c.proxy, Err: err, limited: c.limit}
 	case apierrors.IsTooManyRequests(err):
 		request.hint = "run the command again in a minute: the API server limits requests"
 	case apierrors.IsBadRequest(err) && wantsTLS(err):
@@ -438,6 +439,8 @@ func (c *Cluster) refused(ctx context.Context, what, hint string, err error) err
 	case apierrors.IsNotFound(err):
 		request.Err = fmt.Errorf("the server at %s has no such API: %w", c.server, err)
 		request.hint = "kubectl cluster-info (is this an API server? its address may lack a path)"
+	case isServers(err) && strings.Contains(strings.ToLower(err.Error()), "<html"):
+		return &UnreachableError{Server: c.server, Err: &pageError{status: fmt.Sprintf("%d %s", codeOf(err), http.StatusText(codeOf(err)))}}
 	case isServers(err):
 		request.hint = "kubectl get --raw '/readyz?verbose'"
 	}
@@ -465,9 +468,15 @@ func wantsTLS(err error) bool {
 }
 
 // isServers reports whether an error is the server's own, not that of a request.
-func isServers(err error) bool {
+func isServers(err error) bool { return codeOf(err) >= http.StatusInternalServerError }
+
+// codeOf returns the status of the answer that an error is; 0 if it is none.
+func codeOf(err error) int {
 	status := apierrors.APIStatus(nil)
-	return errors.As(err, &status) && status.Status().Code >= http.StatusInternalServerError
+	if !errors.As(err, &status) {
+		return 0
+	}
+	return int(status.Status().Code)
 }
 
 // message returns the words of an error for a Gap.

@@ -29,6 +29,7 @@ type UnreachableError struct {
 	Err    error
 
 	installHint string // of the kubeconfig, for its credential plugin
+	limited     bool   // --request-timeout was given
 }
 
 func (e *UnreachableError) Error() string {
@@ -127,6 +128,8 @@ func (e *UnreachableError) next() string {
 		return "kubectl cluster-info (the proxy is that of --proxy-url, of the kubeconfig or of HTTPS_PROXY)"
 	case errors.As(e.Err, &name) && name.IsNotFound:
 		return shownConfig + " (is the address right? it may be known in a VPN only)"
+	case e.limited && e.late():
+		return "kubectl cluster-info (a longer --request-timeout waits longer)"
 	}
 	return "kubectl cluster-info"
 }
