@@ -80,6 +80,9 @@ func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) 
 	if args = args[1:]; called.completes {
 		args = append([]string{cobra.ShellCompRequestCmd}, args...)
 	}
+	if !completing {
+		args = withoutHelp(root, args)
+	}
 	root.SetArgs(args)
 	asked := root // or the command below it that ran
 	command := func() (err error) { asked, err = root.ExecuteContextC(ctx); return err }

@@ -221,6 +221,7 @@ func TestMeant(t *testing.T) {
 		{"-o json -n a", "-o needs a command; kubectl ds explain -o json -n a", "a short one"},
 		{"--restart", "--restart needs a command; kubectl ds plan-rollout NAME --restart", "that one command takes"},
 		{"--frob", "unknown flag: --frob; kubectl ds --help", "that none does"},
+		{"status --help", `unknown command "status"; kubectl ds explain --help`, "the help of what is no command"},
 		{"help frobnicate", `no help for "frobnicate": it is not a command; kubectl ds --help`, "nothing to help with"},
 		{"help explian", `no help for "explian": it is not a command; did you mean kubectl ds help explain?`, "a typing error there"},
 		{"version x", `version takes no argument, but has "x"; kubectl ds version`, "more than a command takes"},

@@ -94,7 +94,7 @@ func (p program) reaching(hint string, flags, files []view.Flag) string {
 	if len(words) < 3 && hint != "kubectl cluster-info" || words[0] != "kubectl" || words[1] == "kustomize" || strings.HasPrefix(hint, p.own("")) {
 		return hint
 	}
-	if hint == "kubectl get nodes" && len(files) > 0 {
+	if ofNodes := hint == "kubectl get nodes" || strings.HasPrefix(hint, "kubectl get nodes -l "); ofNodes && len(files) > 0 {
 		return view.WithFlags(screen.Command{screen.Word(p.own("explain --node '*'"))}, files...).String()
 	}
 	if words[1] == "config" {

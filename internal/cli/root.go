@@ -111,7 +111,7 @@ func (c *common) knownCommand(root *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	return c.unknownCommand(root, c.split(root, c.args))
+	return c.unknownCommand(root, split(root, c.args))
 }
 
 // knownTopic returns an error for words after "help" that are no command.

@@ -39,7 +39,7 @@ type typed struct {
 }
 
 // split reads a command line. A flag that no command knows has no value.
-func (c *common) split(root *cobra.Command, args []string) typed {
+func split(root *cobra.Command, args []string) typed {
 	var t typed
 	for i := 0; i < len(args); i++ {
 		if !strings.HasPrefix(args[i], "-") || args[i] == source.StandardInput {
@@ -58,6 +58,15 @@ func (c *common) split(root *cobra.Command, args []string) typed {
 		}
 	}
 	return t
+}
+
+// withoutHelp returns a command line that begins with a word which is no command without
+// the flag for help: that of the root is not the help which was asked for.
+func withoutHelp(root *cobra.Command, args []string) []string {
+	if cmd, _, _ := root.Find(args); cmd != root || len(split(root, args).words) == 0 {
+		return args
+	}
+	return slices.DeleteFunc(slices.Clone(args), func(a string) bool { return a == "-h" || a == "--help" })
 }
 
 // flagNamed returns the flag that is written so, as "--watch", "-w" or "-ofoo", and the
@@ -171,7 +180,7 @@ func (c *common) misplaced(root *cobra.Command, err error) error {
 	if !errors.As(err, &unknown) {
 		return nil
 	}
-	t := c.split(root, c.args)
+	t := split(root, c.args)
 	if len(t.words) > 0 {
 		return c.unknownCommand(root, t)
 	}
