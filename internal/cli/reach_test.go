@@ -2,9 +2,13 @@ package cli_test
 
 import (
 	"bytes"
+	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/cli"
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
@@ -45,5 +49,44 @@ func TestCommandsReachTheCluster(t *testing.T) {
 	}
 	if found < cases.Least(80) {
 		t.Errorf("only %d commands were suggested", found)
+	}
+}
+
+// TestSnapshotOfAll: what snapshot -A writes of a cluster is what it writes of each
+// DaemonSet, one after the other.
+func TestSnapshotOfAll(t *testing.T) {
+	t.Setenv("KUBECONFIG", t.TempDir()+"/none")
+	most := 0
+	for _, b := range bases() {
+		var names []string
+		for _, o := range b.objects {
+			if meta, _ := o["metadata"].(object); o["kind"] == "DaemonSet" {
+				names = append(names, fmt.Sprintf("%s/%s", meta["namespace"], meta["name"]))
+			}
+		}
+		if len(names) < 2 {
+			continue
+		}
+		most = max(most, len(names))
+		slices.Sort(names)
+		api := newServer(b)
+		defer api.Close()
+		written := func(of ...string) string {
+			var out, errs bytes.Buffer
+			if status := cli.Main(slices.Concat([]string{"kubectl-ds", "snapshot", "--server", api.URL, "--show-values", "--fit"}, of), strings.NewReader(""), &out, &errs); status != 0 {
+				t.Errorf("%s: %q: status %d, %s", b.title, of, status, &errs)
+			}
+			return out.String()
+		}
+		var each strings.Builder
+		for _, name := range names {
+			each.WriteString(written(name))
+		}
+		if diff := cmp.Diff(strings.Split(each.String(), "\n"), strings.Split(written("-A"), "\n")); diff != "" {
+			t.Errorf("%s (-each +all):\n%.3000s", b.title, diff)
+		}
+	}
+	if most < 5 {
+		t.Errorf("at most %d DaemonSets in a cluster", most)
 	}
 }
