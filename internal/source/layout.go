@@ -105,9 +105,12 @@ var logNames = sync.OnceValue(func() []*regexp.Regexp {
 // observe looks at a file that was found, for what its name says: the log of a container, or
 // the version of the server. It reports whether there is nothing more to read in it.
 func (d *Dump) observe(p location, head []byte) bool {
+	if documentName(p.within) {
+		return d.saysVersion(p, head)
+	}
 	for _, name := range logNames() {
 		m := name.FindStringSubmatch(p.within)
-		if m == nil || documentName(p.within) {
+		if m == nil {
 			continue
 		}
 		of := logOf{}
@@ -133,11 +136,16 @@ func (d *Dump) observe(p location, head []byte) bool {
 		d.logFiles++
 		return true
 	}
-	if says := versionIn(path.Base(p.within), head); says != "" {
+	return d.saysVersion(p, head)
+}
+
+// saysVersion notes the version of the server that a file says, and reports whether it says one.
+func (d *Dump) saysVersion(p location, head []byte) bool {
+	says := versionIn(path.Base(p.within), head)
+	if says != "" {
 		d.versions = append(d.versions, saidVersion{version: says, by: p.name})
-		return true
 	}
-	return false
+	return says != ""
 }
 
 // saidVersion is a version of Kubernetes, with who says it.
