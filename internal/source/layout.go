@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -224,7 +225,7 @@ func (d *Dump) decideVersion() {
 		}
 	}
 	if d.version.version != "" {
-		d.notes = append(d.notes, fmt.Sprintf("Kubernetes %s: %s says it", d.version.version, d.version.by))
+		d.notes = append(d.notes, fmt.Sprintf("Kubernetes %s: %s says it", d.version.version, d.brief(d.version.by)))
 		for _, v := range d.versions {
 			if !v.controller && v.version != d.version.version && !d.version.controller {
 				d.notes = append(d.notes, fmt.Sprintf("%s says another version of Kubernetes: %s", v.by, v.version))
@@ -306,7 +307,11 @@ func (d *Dump) partial(kind string) string {
 // noteUnread adds the notes on what was not read.
 func (d *Dump) noteUnread() {
 	some := func(names []string) string {
-		text := strings.Join(names[:min(most, len(names))], ", ")
+		var short []string
+		for _, name := range names[:min(most, len(names))] {
+			short = append(short, d.brief(name))
+		}
+		text := strings.Join(short, ", ")
 		if more := len(names) - most; more > 0 {
 			text += fmt.Sprintf(", +%d more", more)
 		}
@@ -340,6 +345,17 @@ func (d *Dump) noteUnread() {
 	if len(d.damaged) > 0 {
 		d.notes = append(d.notes, fmt.Sprintf("ignored, because it cannot be read and no answer depends on it: %s", folds(d.damaged)))
 	}
+}
+
+// brief returns the path of a file of the input; of a long path in a folder or an archive the end.
+func (d *Dump) brief(name string) string {
+	const most = 60 // bytes
+	within, inside := strings.CutPrefix(filepath.ToSlash(name), filepath.ToSlash(d.path)+"/")
+	parts := strings.Split(within, "/")
+	if n := len(parts); inside && len(within) > most && n > 3 {
+		return "…/" + strings.Join(parts[n-2:], "/")
+	}
+	return name
 }
 
 // folds returns the first of some lines, and how many more there are.
