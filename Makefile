@@ -1,5 +1,5 @@
 # What people run here. CI runs .ci/run, which calls these.
-.PHONY: help demo build test laws lint oracle oracle-all newest oracle-coverage scheduler forecasts mutants hostile compare compare-quick e2e old-clusters soak real-manifests krew-chain krew-upgrade release-check admission fit snapshot examples browser bench-start bench-plan bench-memory bench-history
+.PHONY: help demo build test laws lint oracle oracle-all newest oracle-coverage scheduler forecasts mutants hostile compare compare-quick e2e old-clusters soak real-manifests krew-chain krew-upgrade release-check admission fit snapshot examples browser bench-start bench-plan bench-memory bench-dump bench-history
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | while IFS="$$(printf '\t')" read -r target words; do printf '%-17s %s\n' "$$target" "$$words"; done
@@ -116,6 +116,9 @@ bench-plan: ## a whole rollout over 1,000 to 100,000 nodes, with the ratio of ea
 
 bench-memory: ## what a read of 5,000 nodes takes with the rows of 50,000 other pods, and what plan-rollout --fit takes, beside the same without
 	go test -run '^$$' -bench Memory -benchtime $(or $(MEMORY_TIMES),3x) ./internal/source
+
+bench-dump: ## a must-gather in a .tar.xz explained beside xz, which unpacks it: CPU time and memory; DUMP=FILE for a real one
+	go test -run '^$$' -bench MustGather -benchtime 5x ./internal/source
 
 bench-history: ## 100 revisions of 200 KB beside kubectl get controllerrevisions -o yaml of the same ones
 	test/cluster/build.sh >/dev/null
