@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation"
 
@@ -34,6 +35,7 @@ type input struct {
 	from    []string
 	now     string
 	version string
+	size    string // of all that is read
 
 	names         []source.Ref // without a namespace: that of the context, or in a dump any
 	allNamespaces bool
@@ -42,6 +44,7 @@ type input struct {
 	// What the flags mean, once they have been checked.
 	selector labels.Selector
 	clock    time.Time
+	maxInput int64 // bytes
 
 	unasked []snapshot.What // parts that a cluster is not asked for
 	opened  reader          // what open returned
@@ -52,7 +55,11 @@ func (in *input) addFlags(f *pflag.FlagSet) {
 	f.StringArrayVar(&in.from, "from", nil, "read this file, directory or - instead of a cluster; repeatable")
 	f.StringVar(&in.now, "now", "", "current time (default: time of the snapshot), such as 2026-01-31T15:04:05Z")
 	f.StringVar(&in.version, "kubernetes-version", "", "controller version whose rules apply, such as v1.37.1 (default: the server's)")
+	f.StringVar(&in.size, "max-input", defaultSize, "read at most this much, once decompressed")
 }
+
+// defaultSize is how much is read where --max-input says nothing.
+var defaultSize = resource.NewQuantity(source.DefaultMaxInput, resource.BinarySI).String()
 
 // flagSet is the flags of a command.
 type flagSet struct{ flags *pflag.FlagSet }
@@ -101,6 +108,10 @@ func (in *input) check() error {
 	_, notSeconds := strconv.Atoi(timeout)
 	if _, err := time.ParseDuration(timeout); err != nil && notSeconds != nil {
 		return hinted{fmt.Errorf("--request-timeout %q is not a duration", timeout), "--request-timeout 5s"}
+	}
+	size, err := resource.ParseQuantity(cmp.Or(in.size, defaultSize))
+	if in.maxInput = size.Value(); err != nil || in.maxInput <= 0 {
+		return hinted{fmt.Errorf("--max-input %q is not a size", in.size), "--max-input 4Gi"}
 	}
 	if in.now != "" {
 		t, err := time.Parse(time.RFC3339, in.now)
@@ -156,6 +167,7 @@ func (in *input) open(ctx context.Context) (reader, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
+	c.AtMost(cmp.Or(in.maxInput, source.DefaultMaxInput))
 	c.OnWarning(in.serverWarns)
 	c.Notify(func(s string) { fmt.Fprintln(in.ErrOut, "note: "+screen.Clean(s)) }) // somebody waits
 	namespace, err := in.config.CurrentNamespace()

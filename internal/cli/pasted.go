@@ -27,7 +27,7 @@ var ofKubectl = []string{
 }
 
 // ofInput are the flags of every command that a question about the same input needs.
-var ofInput = append([]string{"from", "now", "kubernetes-version"}, ofKubectl...)
+var ofInput = append([]string{"from", "now", "kubernetes-version", "max-input"}, ofKubectl...)
 
 // askedBy is the command line that asked, by the flags that every command has.
 func (in *input) askedBy() view.Asked {

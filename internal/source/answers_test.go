@@ -34,7 +34,7 @@ func TestUnusableLists(t *testing.T) {
 		{`{"kind":"K","apiVersion":"V","metadata":{"resourceVersion":"7"}}`, "unusable answer: items: must be a list, not nothing", "no items"},
 		{`{"kind":"K","apiVersion":"V","metadata":{"resourceVersion":"7"},"items":null}`, "unusable answer: items: must be a list, not null", "items of null"},
 		{`{"kind":"DeploymentList","apiVersion":"apps/v1","metadata":{},"items":[]}`, "unusable answer: it is a DeploymentList, but a K was requested", "another list"},
-		{`{"kind":"Table","apiVersion":"meta.k8s.io/v1","rows":[]}`, `no kind "Table" is registered for version "meta.k8s.io/v1" in scheme`, "a table"},
+		{`{"kind":"Table","apiVersion":"meta.k8s.io/v1","rows":[]}`, "unusable answer: it is a Table, but a K was requested", "a table"},
 		{`{"kind":"Status","apiVersion":"v1","status":"Success"}`, "unusable answer: it is a Status, but a K was requested", "a success"},
 		{`{"kind":"K","apiVersion":"V","items":[{}]}`, "unusable answer: items[0].metadata.name: missing", "an item of nothing"},
 		{`{"kind":"K","apiVersion":"V","items":[{"metadata":{"labels":{"app":"agent"}}}]}`, "unusable answer: items[0].metadata.name: missing", "an item without a name"},
@@ -42,7 +42,7 @@ func TestUnusableLists(t *testing.T) {
 		{`[]`, "", "an array"},
 		{`<html>`, "", "a page of a proxy"},
 		{"", "", "an empty body"},
-		{"k8s\x00", "empty body", "nothing, in protobuf"},
+		{"k8s\x00", "unusable answer: it has no kind, but a K was requested", "nothing, in protobuf"},
 	} {
 		for what, list := range listKinds {
 			t.Run(tt.why+"/"+string(what), func(t *testing.T) {

@@ -255,7 +255,7 @@ func TestGaps(t *testing.T) {
 		{
 			func(_ *apiServer, w http.ResponseWriter, what string, _ int) bool { return what == "nodes" && cut(w) },
 			outline{"kube-system/agent", "", "p1 p2", "r1", "e1 e2"},
-			[]snapshot.Gap{{What: snapshot.Nodes, Why: snapshot.Failed, Message: "unexpected error when reading response body. Please retry. Original error: unexpected EOF"}},
+			[]snapshot.Gap{{What: snapshot.Nodes, Why: snapshot.Failed, Message: "the connection was closed before the end of the answer"}},
 			"a connection that ends in the middle is a gap while the server is there",
 		},
 		{
@@ -534,6 +534,9 @@ func TestLastOfEach(t *testing.T) {
 	}
 }
 
+// plenty is more than any test reads.
+var plenty = &allowance{most: DefaultMaxInput}
+
 func TestPagesAreStrippedAsTheyArrive(t *testing.T) {
 	pages := map[string]*corev1.NodeList{"": named("2", "a", "b"), "2": named("", "c")}
 	for _, p := range pages {
@@ -541,12 +544,18 @@ func TestPagesAreStrippedAsTheyArrive(t *testing.T) {
 			p.Items[i].Annotations = map[string]string{"large": "text"}
 		}
 	}
-	got, _, err := readPages[corev1.Node](background, metav1.ListOptions{},
-		func(_ context.Context, o metav1.ListOptions) (*corev1.NodeList, error) {
-			if o.Continue == "2" && pages[""].Items[0].Annotations != nil {
-				t.Error("the first page is held whole while the second is read")
+	got, _, err := readPages(background, plenty, metav1.ListOptions{},
+		func(_ context.Context, o metav1.ListOptions, each func(*corev1.Node) error) (metav1.ListMeta, error) {
+			page := pages[o.Continue]
+			for i := range page.Items {
+				if i > 0 && page.Items[i-1].Annotations != nil {
+					t.Error("an object is held whole while the next is read")
+				}
+				if err := each(&page.Items[i]); err != nil {
+					return metav1.ListMeta{}, err
+				}
 			}
-			return pages[o.Continue], nil
+			return page.ListMeta, nil
 		}, func(o metav1.Object) bool { return o.GetName() != "b" })
 	if err != nil {
 		t.Fatal(err)
@@ -566,7 +575,7 @@ func TestPagesWithoutAWay(t *testing.T) {
 		"the server's pages do not advance":                                       named("x", "a"),
 		"the server announces 7 more objects, but gives no token to request them": short,
 	} {
-		_, _, err := readPages[corev1.Node](background, metav1.ListOptions{}, func(context.Context, metav1.ListOptions) (*corev1.NodeList, error) { return page, nil }, nil)
+		_, _, err := readPages(background, plenty, metav1.ListOptions{}, func(context.Context, metav1.ListOptions, func(*corev1.Node) error) (metav1.ListMeta, error) { return page.ListMeta, nil }, nil)
 		if err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)
 		}
