@@ -130,6 +130,9 @@ func described(raw []byte) (kind metav1.TypeMeta, protobuf bool, object []byte, 
 // unpack decodes an object. Unknown fields are passed over: the server may be of a newer
 // version.
 func unpack(raw []byte, into any, protobuf bool) error {
+	if len(raw) > fewParts && partsOf(raw, protobuf) > maxParts {
+		return errTooManyParts
+	}
 	if !protobuf {
 		return explain(raw, into, sjson.UnmarshalCaseSensitivePreserveInts(raw, into))
 	}

@@ -14,6 +14,7 @@ import (
 	"unsafe"
 
 	"golang.org/x/net/http2"
+	"google.golang.org/protobuf/encoding/protowire"
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
@@ -27,6 +28,12 @@ const (
 	// protobuf.
 	maxObject = 8 << 20
 
+	// maxParts is how many fields and members of lists an object may have: an empty container
+	// is 2 bytes in protobuf, and 400 in memory. Objects of less than fewParts bytes are not
+	// looked at.
+	maxParts = 250_000
+	fewParts = 1 << 18
+
 	// maxRefusal is how much is read of an answer that is an error.
 	maxRefusal = 1 << 20
 
@@ -38,6 +45,52 @@ const (
 	// memory, not counting what they point to: of pods, these are 100,000.
 	objectsShare = 16
 )
+
+var errTooManyParts = fmt.Errorf("more than %d fields and members of lists", maxParts)
+
+// partsOf returns at most how many fields and members of lists an object has.
+func partsOf(raw []byte, protobuf bool) (n int) {
+	if protobuf {
+		n, _ = partsOfProtobuf(raw, deepest)
+		return n
+	}
+	for at := 0; at < len(raw); at++ {
+		switch raw[at] {
+		case ',', '{', '[':
+			n++
+		case '"':
+			for at++; at < len(raw) && raw[at] != '"'; at++ {
+				if raw[at] == '\\' {
+					at++
+				}
+			}
+		}
+	}
+	return n
+}
+
+// deepest is how deep messages are nested in each other in the API, and more.
+const deepest = 20
+
+// partsOfProtobuf does the same of a message, and reports whether it is one: a text has the
+// same form as a message in another.
+func partsOfProtobuf(raw []byte, depth int) (n int, ok bool) {
+	for len(raw) > 0 {
+		_, kind, size := protowire.ConsumeField(raw)
+		if size < 0 || depth == 0 {
+			return 0, false
+		}
+		n++
+		if kind == protowire.BytesType {
+			_, _, tag := protowire.ConsumeTag(raw)
+			inner, _ := protowire.ConsumeBytes(raw[tag:])
+			within, _ := partsOfProtobuf(inner, depth-1)
+			n += within
+		}
+		raw = raw[size:]
+	}
+	return n, true
+}
 
 var errTooLarge = fmt.Errorf("larger than %s, which no API server stores", sizeOf(maxObject))
 

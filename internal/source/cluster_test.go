@@ -575,7 +575,9 @@ func TestPagesWithoutAWay(t *testing.T) {
 		"the server's pages do not advance":                                       named("x", "a"),
 		"the server announces 7 more objects, but gives no token to request them": short,
 	} {
-		_, _, err := readPages(background, plenty, metav1.ListOptions{}, func(context.Context, metav1.ListOptions, func(*corev1.Node) error) (metav1.ListMeta, error) { return page.ListMeta, nil }, nil)
+		_, _, err := readPages(background, plenty, metav1.ListOptions{}, func(context.Context, metav1.ListOptions, func(*corev1.Node) error) (metav1.ListMeta, error) {
+			return page.ListMeta, nil
+		}, nil)
 		if err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)
 		}

@@ -171,7 +171,7 @@ const mostExpiries = 5
 // keeps of each before it looks at the next, so that what nobody reads is never held.
 // Without keep it keeps all. moved says why the objects are not all of one moment, or is
 // empty.
-func readPages[T any](ctx context.Context, allowed *allowance, opts metav1.ListOptions, ask lister[T], keep func(metav1.Object) bool) (got []T, moved string, err error) {
+func readPages[T any](ctx context.Context, allowed *allowance, opts metav1.ListOptions, ask lister[T], keep func(metav1.Object) bool) (all []T, moved string, err error) {
 	return readPagesAs(ctx, allowed, opts, ask, stripped[T](keep), keyOf[T])
 }
 
@@ -187,16 +187,16 @@ func readPages[T any](ctx context.Context, allowed *allowance, opts metav1.ListO
 // the list in one piece, which is what pages are there to avoid.
 func readPagesAs[T, R any](ctx context.Context, allowed *allowance, opts metav1.ListOptions, ask lister[T],
 	made func(*T) (R, bool), keyOf func(*R) string,
-) (got []R, moved string, err error) {
+) (all []R, moved string, err error) {
 	opts.Limit = pageSize
-	most, expiries, pages := mostOf[R](allowed), 0, progress{}
+	most, expiries, pages, held := mostOf[R](allowed), 0, progress{}, pile[R]{}
 	each := func(o *T) error {
 		one, kept := made(o)
-		if kept && len(got) == most {
+		if kept && held.size == most {
 			return &tooManyError{most, allowed.most}
 		}
 		if kept {
-			got = append(got, one)
+			held.add(one)
 		}
 		return nil
 	}
@@ -209,7 +209,7 @@ func readPagesAs[T, R any](ctx context.Context, allowed *allowance, opts metav1.
 			page := pages.read + 1
 			pages.followed = nil
 			if token == "" || token == opts.Continue {
-				got, moved, pages, opts.Continue = nil, "", progress{}, ""
+				held, moved, pages, opts.Continue = pile[R]{}, "", progress{}, ""
 				continue
 			}
 			opts.Continue = token
@@ -226,12 +226,32 @@ func readPagesAs[T, R any](ctx context.Context, allowed *allowance, opts metav1.
 			break
 		}
 	}
-	once := lastOfEach(got, keyOf)
-	if twice := len(got) - len(once); twice > 0 && moved == "" {
+	once := lastOfEach(held.all(), keyOf)
+	if twice := held.size - len(once); twice > 0 && moved == "" {
 		moved = fmt.Sprintf("%d objects appear twice: the pages were not read at the same moment", twice)
 	}
 	return once, moved, nil
 }
+
+// pile is a slice that grows without being copied: of a list nobody knows how long it is,
+// and its objects take a kilobyte each.
+type pile[T any] struct {
+	parts [][]T
+	size  int
+}
+
+func (p *pile[T]) add(o T) {
+	const least, most = 8, 512 // of a part
+	last := len(p.parts) - 1
+	if last < 0 || len(p.parts[last]) == cap(p.parts[last]) {
+		p.parts = append(p.parts, make([]T, 0, min(max(least, p.size), most)))
+		last++
+	}
+	p.parts[last] = append(p.parts[last], o)
+	p.size++
+}
+
+func (p *pile[T]) all() []T { return slices.Concat(p.parts...) }
 
 // progress is how far a list was read, page by page.
 type progress struct {
