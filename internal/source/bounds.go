@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"strings"
 	"sync/atomic"
+	"time"
 	"unsafe"
 
 	"golang.org/x/net/http2"
@@ -156,7 +157,7 @@ func (t bounded) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	body := &answerBody{ReadCloser: resp.Body, allowed: t.allowed, left: maxObject, empty: true}
+	body := &answerBody{ReadCloser: resp.Body, ctx: req.Context(), allowed: t.allowed, left: maxObject, empty: true}
 	switch {
 	case resp.StatusCode >= http.StatusBadRequest:
 		body.left, body.ends, body.empty = maxRefusal, true, false
@@ -170,11 +171,12 @@ func (t bounded) RoundTrip(req *http.Request) (*http.Response, error) {
 // answerBody is the body of an answer.
 type answerBody struct {
 	io.ReadCloser
-	allowed *allowance // nil: whatever it has
-	left    int64      // how much may come
-	empty   bool       // nothing came yet, and something must
-	ends    bool       // where more would come, it ends
-	lines   bool       // left is of each line
+	ctx     context.Context // of the request
+	allowed *allowance      // nil: whatever it has
+	left    int64           // how much may come
+	empty   bool            // nothing came yet, and something must
+	ends    bool            // where more would come, it ends
+	lines   bool            // left is of each line
 }
 
 // next allows for another object.
@@ -203,7 +205,27 @@ func (b *answerBody) Read(p []byte) (int, error) {
 	if b.left < 0 {
 		return 0, unusable(errTooLarge)
 	}
-	return n, cutOff(err)
+	return n, b.cutOff(err)
+}
+
+// cutOff returns in plain words why the body cannot be read to its end. That the time is
+// over, or that nobody waits any more, stays as it is.
+func (b *answerBody) cutOff(err error) error {
+	var corrupt flate.CorruptInputError
+	until, limited := b.ctx.Deadline()
+	switch {
+	case err == nil, err == io.EOF:
+		return err
+	case isLate(err), limited && !time.Now().Before(until): // whatever a connection looks like that is closed for it
+		return context.DeadlineExceeded
+	case b.ctx.Err() != nil:
+		return b.ctx.Err()
+	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum), errors.As(err, &corrupt):
+		return unusable(errors.New("its compression is damaged"))
+	case notHTTP(err):
+		return unusable(errNotHTTP)
+	}
+	return &answerError{errors.New("the connection was closed before the end of the answer")}
 }
 
 // answerError says why an answer cannot be used that did come, or began to.
@@ -230,21 +252,6 @@ func ofReading(err error) bool {
 func isLate(err error) bool {
 	var late interface{ Timeout() bool }
 	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &late) && late.Timeout()
-}
-
-// cutOff returns in plain words why a body cannot be read to its end. That the time is
-// over, or that nobody waits any more, stays as it is.
-func cutOff(err error) error {
-	var corrupt flate.CorruptInputError
-	switch {
-	case err == nil, err == io.EOF, errors.Is(err, context.Canceled), isLate(err):
-		return err
-	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum), errors.As(err, &corrupt):
-		return unusable(errors.New("its compression is damaged"))
-	case notHTTP(err):
-		return unusable(errNotHTTP)
-	}
-	return &answerError{errors.New("the connection was closed before the end of the answer")}
 }
 
 var errNotHTTP = errors.New("it is not valid HTTP")
