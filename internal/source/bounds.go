@@ -251,7 +251,8 @@ func ofReading(err error) bool {
 // isLate reports whether an error says that the time of a request is over.
 func isLate(err error) bool {
 	var late interface{ Timeout() bool }
-	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &late) && late.Timeout()
+	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &late) && late.Timeout() ||
+		err != nil && strings.Contains(err.Error(), "would exceed context deadline") // of client-go's rate limiter, before a retry
 }
 
 var errNotHTTP = errors.New("it is not valid HTTP")

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"golang.org/x/net/http2"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -705,6 +707,11 @@ func TestUnreachableInWords(t *testing.T) {
 		{dial(&net.DNSError{Err: "no such host", Name: "api.example", Server: "10.0.0.1:53", IsNotFound: true}), "no such host api.example", "a name that nobody knows"},
 		{&url.Error{Op: "Get", URL: "https://h", Err: context.DeadlineExceeded}, "the time for the request is over", "--request-timeout"},
 		{dial(os.ErrDeadlineExceeded), "the time for the request is over", "a deadline of the connection"},
+		{errors.New("client rate limiter Wait returned an error: rate: Wait(n=1) would exceed context deadline - error from a previous attempt: EOF"), "the time for the request is over", "no time for a retry"},
+		{&url.Error{Op: "Get", URL: "https://h", Err: io.EOF}, "the connection was closed", "a connection that ends"},
+		{http2.StreamError{StreamID: 5, Code: http2.ErrCodeInternal}, "the connection was closed", "a stream of HTTP/2 that ends"},
+		{errors.New("http2: server sent GOAWAY and closed the connection; LastStreamID=1, ErrCode=NO_ERROR, debug=\"\""), "the connection was closed", "a connection of HTTP/2 that ends"},
+		{errors.New(`net/http: HTTP/1.x transport connection broken: malformed HTTP response "SSH-2.0-OpenSSH_9.2"`), "the answer is not HTTP", "another server"},
 		{errors.New("tls: failed to verify certificate: x509: certificate signed by unknown authority"), "tls: failed to verify certificate: x509: certificate signed by unknown authority", "any other words stay"},
 	} {
 		e := &UnreachableError{Server: "https://h", Err: tt.err}

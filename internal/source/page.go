@@ -171,8 +171,11 @@ func (p *listPage) json(d *json.Decoder, body *answerBody) error {
 	if err != nil {
 		return notJSON(err)
 	}
-	if _, err := d.Token(); err != io.EOF {
+	switch _, err := d.Token(); {
+	case err == nil:
 		return errors.New("something follows its end")
+	case err != io.EOF: // as the checksum of a gzip
+		return notJSON(err)
 	}
 	if p.kind == statusKind {
 		raw, err := json.Marshal(fields)
