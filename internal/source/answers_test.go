@@ -1,8 +1,11 @@
 package source
 
 import (
+	"bytes"
 	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -192,5 +195,43 @@ func TestUnusableChanges(t *testing.T) {
 				t.Errorf("then %q", got)
 			}
 		})
+	}
+}
+
+// TestCutLists: a list that ends early is no list, wherever it ends: in protobuf the beginning of one is itself a list.
+func TestCutLists(t *testing.T) {
+	var page corev1.NodeList
+	for _, o := range parseWorld(t, "nodes 3") {
+		page.Items = append(page.Items, *o.(*corev1.Node))
+	}
+	for _, form := range []string{runtime.ContentTypeProtobuf, runtime.ContentTypeJSON} {
+		w := httptest.NewRecorder()
+		new(apiServer).encode(w, http.StatusOK, form, &page)
+		whole := bytes.TrimSpace(w.Body.Bytes())
+		read := func(raw []byte) (names []string, err error) {
+			body := &answerBody{ReadCloser: io.NopCloser(bytes.NewReader(raw)), ctx: background, allowed: plenty, left: maxObject, empty: true}
+			p := &listPage{of: corev1.SchemeGroupVersion.WithKind("NodeList"), each: func(raw []byte, protobuf bool) error {
+				n := &corev1.Node{}
+				err := unpack(raw, n, protobuf)
+				names = append(names, n.Name)
+				return err
+			}}
+			return names, p.from(body)
+		}
+		if names, err := read(whole); err != nil || !slices.Equal(names, []string{"n0000", "n0001", "n0002"}) {
+			t.Errorf("%s: %v, %v", form, names, err)
+		}
+		for i := range whole {
+			names, err := read(whole[:i])
+			if err == nil && len(names) == len(page.Items) { // what is left says nothing of the list
+				continue
+			}
+			if err == nil || !strings.HasPrefix(err.Error(), "unusable answer: ") {
+				t.Errorf("%s: of %d bytes the first %d are a list of %v: %v", form, len(whole), i, names, err)
+			}
+		}
+		if _, err := read(append(slices.Clone(whole), "{}"...)); err == nil {
+			t.Errorf("%s: what follows the end is passed over", form)
+		}
 	}
 }
