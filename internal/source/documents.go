@@ -104,7 +104,7 @@ var (
 // error is an *InputError, or what emit or ctx returned.
 func (d *documents) read(ctx context.Context) error {
 	d.in = bufio.NewReaderSize(d.from, 1<<16)
-	d.most = cmp.Or(d.most, DefaultMost/partOfInput)
+	d.most = cmp.Or(d.most, DefaultMaxInput/partOfInput)
 	switch head, err := d.in.Peek(512); {
 	case err != nil && err != io.EOF:
 		return &InputError{File: d.name, Err: err}

@@ -57,14 +57,11 @@ var dumpedFor = map[snapshot.What]string{
 type How struct {
 	// KeepGoing: what is damaged is left out. Where it may count, what depends on it is a Gap.
 	KeepGoing bool
-	// Most bounds the bytes of all documents that are read, unpacked; 0 is DefaultMost. One
+	// Most bounds the bytes of all documents that are read, unpacked; 0 is DefaultMaxInput. One
 	// object may have a sixteenth of that, and what an archive unpacks to that is not read
 	// sixteen times that.
 	Most int64
 }
-
-// DefaultMost is How.Most where nothing else is asked for.
-const DefaultMost = 2 << 30
 
 const (
 	partOfInput   = 16      // How.Most is so many times what one object may have
@@ -319,7 +316,7 @@ func objectHead(head []byte) bool {
 func (d *Dump) readFile(ctx context.Context, p location, in io.Reader) error {
 	before := d.objects
 	docs := &documents{
-		name: p.name, from: &bounded{d, in}, decode: decode, most: d.how.Most / partOfInput,
+		name: p.name, from: &documentBytes{d, in}, decode: decode, most: d.how.Most / partOfInput,
 		emit: func(o object) error { return d.add(p, o) },
 		tolerant: &tolerance{
 			arrays: listOf(p.within), words: fromRancher(p.within), sums: d.sums,
@@ -351,7 +348,7 @@ func (d *Dump) hinting(e *InputError) error {
 	switch {
 	case e.hint != "":
 	case errors.As(e, &large):
-		e.hint = "--max-input " + quantity(2*max(large.bound, d.how.Most))
+		e.hint = "--max-input " + sizeOf(2*max(large.bound, d.how.Most))
 	case slices.ContainsFunc([]error{errNotKubernetes, errNotText, errCutOff, errListEnd, errEmpty, errTooOld}, func(of error) bool { return errors.Is(e, of) }):
 		e.hint = getHint
 	default:
@@ -380,16 +377,16 @@ func (d *Dump) harmed(p location, x damage, objects bool) error {
 	return nil
 }
 
-// bounded reads documents of which there may be only so much in all.
-type bounded struct {
+// documentBytes reads documents of which there may be only so much in all.
+type documentBytes struct {
 	d  *Dump
 	in io.Reader
 }
 
-func (b *bounded) Read(p []byte) (int, error) {
+func (b *documentBytes) Read(p []byte) (int, error) {
 	n, err := b.in.Read(p)
 	if b.d.bytes += int64(n); b.d.bytes > b.d.how.Most {
-		return 0, &sizeError{fmt.Sprintf("the input has more than %s", quantity(b.d.how.Most)), b.d.how.Most}
+		return 0, &sizeError{fmt.Sprintf("the input has more than %s", sizeOf(b.d.how.Most)), b.d.how.Most}
 	}
 	return n, err
 }

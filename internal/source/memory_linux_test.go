@@ -5,5 +5,5 @@ import (
 	"syscall"
 )
 
-// mostMemory returns the most memory that a process had, in bytes.
-func mostMemory(s *os.ProcessState) int64 { return s.SysUsage().(*syscall.Rusage).Maxrss * 1024 }
+// memoryOf returns the most memory that a process had, in bytes.
+func memoryOf(s *os.ProcessState) int64 { return s.SysUsage().(*syscall.Rusage).Maxrss * 1024 }

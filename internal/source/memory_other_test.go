@@ -4,5 +4,5 @@ package source
 
 import "os"
 
-// mostMemory is not known.
-func mostMemory(*os.ProcessState) int64 { return 0 }
+// memoryOf is not known.
+func memoryOf(*os.ProcessState) int64 { return 0 }

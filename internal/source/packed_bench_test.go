@@ -50,7 +50,7 @@ func run(b *testing.B, c *exec.Cmd) (cpu float64, memory int64) {
 		b.Fatalf("%s: %v\n%s", c, err, errs.String())
 	}
 	state := c.ProcessState
-	return (state.UserTime() + state.SystemTime()).Seconds(), mostMemory(state)
+	return (state.UserTime() + state.SystemTime()).Seconds(), memoryOf(state)
 }
 
 // gather writes what a must-gather of a small cluster has: of 95 MB half are logs, and of the rest

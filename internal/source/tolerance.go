@@ -14,7 +14,6 @@ import (
 	"strings"
 	"sync"
 
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -203,7 +202,7 @@ var nullText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(
 
 // tooLong is the error of a document or an item of more than so many bytes.
 func tooLong(most int64) error {
-	return &sizeError{fmt.Sprintf("one object has more than %s", quantity(most)), most * partOfInput}
+	return &sizeError{fmt.Sprintf("one object has more than %s", sizeOf(most)), most * partOfInput}
 }
 
 // sizeError is the error that a bound of the input was reached.
@@ -213,9 +212,6 @@ type sizeError struct {
 }
 
 func (e *sizeError) Error() string { return e.words }
-
-// quantity returns a number of bytes as people write it.
-func quantity(n int64) string { return resource.NewQuantity(n, resource.BinarySI).String() }
 
 // logOf is whose log it is.
 type logOf struct {
