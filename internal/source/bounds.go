@@ -43,8 +43,10 @@ const (
 	maxPages = 10_000
 
 	// objectsShare is the part of --max-input that the objects of one list may take in
-	// memory, not counting what they point to: of pods, these are 100,000.
+	// memory, not counting what they point to, and at least leastObject each: of pods, these
+	// are 100,000.
 	objectsShare = 16
+	leastObject  = 256
 )
 
 var errTooManyParts = fmt.Errorf("more than %d fields and members of lists", maxParts)
@@ -204,6 +206,9 @@ func (b *answerBody) Read(p []byte) (int, error) {
 	}
 	if b.left < 0 {
 		return 0, unusable(errTooLarge)
+	}
+	if b.lines { // client-go begins a watch again that ends, by its error
+		return n, err
 	}
 	return n, b.cutOff(err)
 }

@@ -87,6 +87,9 @@ func (s *watchServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			if !open {
 				return
 			}
+			if line == torn {
+				panic(http.ErrAbortHandler)
+			}
 			fmt.Fprintln(w, line)
 			w.(http.Flusher).Flush()
 		case <-r.Context().Done():
@@ -94,6 +97,9 @@ func (s *watchServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 }
+
+// torn is in the place of a change: the connection ends in the middle of one.
+const torn = "{"
 
 // unansweredWatch is the code of a watch that gets no answer.
 const unansweredWatch = -1
@@ -604,5 +610,28 @@ func TestWatchWithoutAnAnswer(t *testing.T) {
 	got := next(t, w)
 	if want := "lost changes of pods do not arrive: the time for the request is over"; got != want || time.Since(began) > timeout+slack {
 		t.Errorf("after %s: %q, want %q", time.Since(began), got, want)
+	}
+}
+
+// TestWatchThatIsTorn: a watch whose connection breaks goes on where it was, and nobody need hear of it.
+func TestWatchThatIsTorn(t *testing.T) {
+	s := newWatchServer(t, parseWorld(t, followed))
+	w, err := watchOf(t, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.change("ADDED", parseWorld(t, "pod p8 app=agent owner=agent")[0]) // of a watch that had nothing to say the list is read again
+	got := []string{next(t, w)}
+	s.say("pods", torn)
+	s.mu.Lock()
+	s.watches["pods"] = nil
+	s.mu.Unlock()
+	s.await("pods", 2)
+	s.change("ADDED", parseWorld(t, "pod p9 app=agent owner=agent")[0])
+	if got = append(got, next(t, w)); !slices.Equal(got, []string{"pod p8", "pod p9"}) {
+		t.Errorf("got %q", got)
+	}
+	if n := s.apiServer.asked()["pods"]; n != 1 {
+		t.Errorf("pods were listed %d times", n)
 	}
 }
