@@ -15,8 +15,8 @@ const (
 )
 
 // Profile is the rule set of one Kubernetes version: everything in which the
-// DaemonSet controllers of 1.17 to 1.37 differ. docs/controller.md has the
-// versions in which each came.
+// DaemonSet controllers of 1.17 to 1.37 differ, and those of OpenShift that are
+// built from them. docs/controller.md has the versions in which each came.
 type Profile struct {
 	Version string // as asked for: "v1.30.4"
 	Beyond  bool   // newer than Newest: the newest known rules are used
@@ -33,6 +33,19 @@ type Profile struct {
 	TemplateWithoutNullTime   bool // a revision's template has no "creationTimestamp": null
 	OwnedPodsFirst            bool // pods that are owned come before those to adopt, where only the first one goes
 	TolerationComparison      bool // tolerations with Lt and Gt compare numbers; behind a gate, see AssumeTolerationComparison
+
+	OpenShift OpenShiftRules // where the nodes are of OpenShift
+}
+
+// OpenShiftRules say what of OpenShift's controller heeds the node selector of the namespace
+// (see Placement.In) besides what creates and deletes pods where they should not be.
+type OpenShiftRules struct {
+	Status  bool // the numbers of the status: from 4.5 (1.18) on
+	Rollout bool // the rolling update: 4.5 to 4.10 (1.18 to 1.23), and from 4.20 (1.33) on
+}
+
+func openShiftRules(minor int) OpenShiftRules {
+	return OpenShiftRules{Status: minor >= 18, Rollout: minor >= 18 && (minor <= 23 || minor >= 33)}
 }
 
 // profileRules says in which versions each field of Profile holds: the first
@@ -86,7 +99,7 @@ func ForVersion(v string) (Profile, error) {
 	if minor < oldestMinor {
 		return Profile{}, fmt.Errorf("the rules of Kubernetes %s are not known: 1.%d is the oldest", v, oldestMinor)
 	}
-	p := Profile{Version: v, Beyond: minor > newestMinor}
+	p := Profile{Version: v, Beyond: minor > newestMinor, OpenShift: openShiftRules(minor)}
 	for _, r := range profileRules {
 		*r.field(&p) = holds(version{minor, patch}, r.since)
 	}

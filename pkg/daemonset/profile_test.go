@@ -65,10 +65,33 @@ func TestForVersion(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			want.OpenShift = got.OpenShift // see TestOpenShiftRules
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestOpenShiftRules: which parts of OpenShift's controller ask the namespace, at every edge.
+func TestOpenShiftRules(t *testing.T) {
+	for _, tt := range []struct {
+		version string
+		want    OpenShiftRules
+		why     string
+	}{
+		{"v1.17.9", OpenShiftRules{}, "4.4: only creation and deletion do"},
+		{"v1.18.0", OpenShiftRules{Status: true, Rollout: true}, "4.5: one method decides for all of them"},
+		{"v1.23.17", OpenShiftRules{Status: true, Rollout: true}, "4.10"},
+		{"v1.24.0", OpenShiftRules{Status: true}, "4.11: the method became a function, which the rolling update calls without the patch"},
+		{"v1.32.13", OpenShiftRules{Status: true}, "4.19"},
+		{"v1.33.0", OpenShiftRules{Status: true, Rollout: true}, "4.20: the rolling update calls the patch again"},
+		{"v1.99.0", OpenShiftRules{Status: true, Rollout: true}, "the newest rules"},
+	} {
+		got, err := ForVersion(tt.version)
+		if err != nil || got.OpenShift != tt.want {
+			t.Errorf("%s: %+v, %v, want %+v: %s", tt.version, got.OpenShift, err, tt.want, tt.why)
+		}
 	}
 }
 
