@@ -58,6 +58,7 @@ type FactKeys struct {
 	// the field of the DaemonSet that tells: `metadata.labels[argocd.argoproj.io/instance]`,
 	// `metadata.managedFields[manager=helm]`
 	Evidence string `json:"evidence"`
+	Excluded bool   `json:"excluded"` // all of the nodes are `ExcludedButCounted`; otherwise absent
 	ExitCode int    `json:"exitCode"` // of the container's last exit
 	Failures int    `json:"failures"` // how often a pod failed on the node, by the controller's events
 	Fault    string `json:"fault"`    // one of the [faults of an image](#faults-of-an-image)

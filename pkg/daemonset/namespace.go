@@ -42,6 +42,19 @@ func (p *Placement) In(o *snapshot.OpenShift) *Placement {
 	return &out
 }
 
+// NamespaceLabel returns the label that the namespace asks for, and whether it asks for one
+// and for nothing else.
+func (p *Placement) NamespaceLabel() (key, value string, one bool) {
+	if p.namespace == nil || p.namespace.selector == nil {
+		return "", "", false
+	}
+	t := p.namespace.term()
+	if len(t) != 1 || t[0].expr.Operator != corev1.NodeSelectorOpIn || len(t[0].expr.Values) != 1 {
+		return "", "", false
+	}
+	return t[0].expr.Key, t[0].expr.Values[0], true
+}
+
 // check applies the rule to a node. Where another rule has failed, this one is not asked,
 // and lets a pod stay.
 func (r *namespaceRule) check(n *corev1.Node, failed bool) Check {

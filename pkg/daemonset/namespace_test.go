@@ -237,6 +237,7 @@ func TestNamespaceRemedies(t *testing.T) {
 		{demand{}, "", "a:NoSchedule", []string{project + role + "="}, []Remedy{{Kind: SelectEveryNode, Key: snapshot.ProjectNodeSelectorAnnotation}, {Kind: AddToleration, Toleration: &corev1.Toleration{Key: "a", Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoSchedule}}}, "the namespace before the template, which rolls every pod"},
 		{demand{}, "size=5", "", []string{project + "size>7,gpu"}, []Remedy{{Kind: SetLabel, Key: "gpu", Value: "true"}, {Kind: SetLabel, Key: "size", Value: "8"}}, "numbers are compared as an affinity does"},
 		{demand{}, "pool=web", "", []string{project + "!!"}, nil, "one that is ignored asks for nothing"},
+		{demand{affinity: "disk Exists, size DoesNotExist | size Gt 0"}, "", "", []string{project + "size>0,size<10"}, []Remedy{{Kind: SetLabel, Key: "size", Value: "1"}}, "a label for the namespace can do for the affinity what another was meant for"},
 	} {
 		whys.run(t, tt.why, func(t *testing.T) {
 			p, n := in(tt.asks.placement(t), tt.says...), nodeOf(t, tt.labels, tt.taints)

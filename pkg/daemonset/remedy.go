@@ -106,7 +106,9 @@ func (p *Placement) Remedies(n *corev1.Node) []Remedy {
 		}
 	}
 	byLabels := p.affinityRemedies(n)
-	byLabels = append(byLabels, p.namespaceRemedies(n, byLabels)...)
+	if p.namespace != nil {
+		byLabels = p.needed(n, append(byLabels, p.namespaceRemedies(n, byLabels)...))
+	}
 	return sensible(append(changes, byLabels...))
 }
 
@@ -155,9 +157,6 @@ func (p *Placement) affinityRemedies(n *corev1.Node) []Remedy {
 // its labels and those that the template's selector wants: the fewest further ones or, where
 // there are none that a person makes, a change of the namespace.
 func (p *Placement) namespaceRemedies(n *corev1.Node, beside []Remedy) []Remedy {
-	if p.namespace == nil {
-		return nil
-	}
 	labeled, settled := relabeled(n, p.selector, beside), map[string]string{}
 	maps.Copy(settled, p.selector)
 	for _, c := range beside {
@@ -173,6 +172,26 @@ func (p *Placement) namespaceRemedies(n *corev1.Node, beside []Remedy) []Remedy 
 		}
 	}
 	return []Remedy{{Kind: SelectEveryNode, Key: cmp.Or(p.namespace.annotation, snapshot.ProjectNodeSelectorAnnotation)}}
+}
+
+// needed returns the changes without those that the others make needless: a label for the
+// namespace can meet another term of the affinity.
+func (p *Placement) needed(n *corev1.Node, changes []Remedy) []Remedy {
+	has := func(in []Remedy, kind RemedyKind) bool {
+		return slices.ContainsFunc(in, func(c Remedy) bool { return c.Kind == kind })
+	}
+	met := func(by []Remedy) bool {
+		labeled := relabeled(n, p.selector, by)
+		return (!p.hasAffinity || has(by, AddAffinityTerm) || p.checkAffinity(labeled).OK) && (has(by, SelectEveryNode) || p.namespace.check(labeled, false).OK)
+	}
+	for i := 0; i < len(changes); {
+		if fewer := slices.Delete(slices.Clone(changes), i, i+1); met(fewer) {
+			changes = fewer
+		} else {
+			i++
+		}
+	}
+	return changes
 }
 
 // relabeled returns a copy of the node with these labels and changes of labels.
