@@ -79,7 +79,7 @@ func command(in *input, r *rand.Rand, folder string, flags []string, stdin bool)
 }
 
 var allFlags = []string{
-	"all", "all-namespaces", "color", "exit-code", "from", "kubernetes-version", "node", "now", "output", "selector", "namespace", "request-timeout", "diff", "unified", "undo", "revision", "show-values",
+	"all", "all-namespaces", "color", "keep-going", "exit-code", "from", "kubernetes-version", "node", "now", "output", "selector", "namespace", "request-timeout", "diff", "unified", "undo", "revision", "show-values",
 	"image", "max-unavailable", "max-surge", "min-ready-seconds", "strategy", "to-revision", "restart", "toleration", "node-selector", "taint", "label", "cordon", "uncordon", "node-down", "remove-nodes", "add-nodes", "like",
 	"group-by", "start", "termination", "request-rate", "request-burst", "fail-on", "filename", "kustomize", "server-dry-run", "timeout", "as", "user", "tls-server-name", "v",
 }

@@ -409,7 +409,7 @@ func (d *Dump) admissionOf(of Creation) *admissionParts {
 		{snapshot.Webhooks, ofMutatingBindings, false, true},
 	} {
 		name := kindName(part.kind)
-		partial, damaged := d.pages.partial(name), s.damaged[part.kind]
+		partial, damaged := d.partial(name), s.damaged[part.kind]
 		switch given := d.kinds[name] > 0 || d.lists[name]; {
 		case !part.asked:
 		case partial != "":

@@ -39,7 +39,9 @@ type object struct {
 	snapshot *snapshot.Snapshot
 	newest   time.Time     // the newest time in the object
 	bare     bool          // it lacks its status, which every live object has
+	again    bool          // it is the same, word for word, as one that was read before
 	asked    metav1.Object // of a kind of admissionTypes
+	operator []byte        // of a ClusterOperator, all of it
 	damage   error         // why such an object cannot be read
 	note     string        // what a person should know of it, said of "it"
 
@@ -189,6 +191,9 @@ func other(raw []byte, o object) (object, error) {
 		return o, err
 	}
 	o.note, o.referred, o.manager = passedOver(raw, o.kind), referredOf(o.kind, raw), managerOf(o.kind, raw)
+	if o.kind == ofOperators {
+		o.operator = raw
+	}
 	var timed struct {
 		Metadata metav1.ObjectMeta `json:"metadata"`
 		Spec     struct {

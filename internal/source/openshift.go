@@ -76,7 +76,10 @@ func (c *Cluster) namespace(ctx context.Context, name string) (*snapshot.OpenShi
 
 // managerPath is the object from whose configurations OpenShift's operator makes that of
 // kube-controller-manager.
-const managerPath = "/apis/operator.openshift.io/v1/kubecontrollermanagers/cluster"
+const (
+	managerPath = "/apis/operator.openshift.io/v1/kubecontrollermanagers/" + managerName
+	managerName = "cluster"
+)
 
 // addDefault adds the default of the controller to the namespaces that it decides for. A
 // cluster without such an object has none: MicroShift, and hosted control planes, which set
@@ -90,9 +93,11 @@ func (c *Cluster) addDefault(ctx context.Context, all openShift) error {
 		return nil
 	}
 	raw, err := c.api[corev1.SchemeGroupVersion].Get().AbsPath(managerPath).SetHeader("Accept", runtime.ContentTypeJSON).Do(ctx).Raw()
-	selector := ""
+	name, selector := "", ""
 	if err == nil {
-		selector, err = defaultNodeSelector(raw)
+		if name, selector, err = defaultNodeSelector(raw); err == nil && name != managerName {
+			err = errors.New("unusable answer: it is about another object")
+		}
 	}
 	var gaps []snapshot.Gap
 	if err != nil && !apierrors.IsNotFound(err) {
@@ -114,31 +119,28 @@ func (c *Cluster) addDefault(ctx context.Context, all openShift) error {
 // ofManagers is the kind of that object.
 var ofManagers = metav1.TypeMeta{APIVersion: "operator.openshift.io/v1", Kind: "KubeControllerManager"}
 
-// defaultNodeSelector returns the default node selector that the operator writes into the
-// configuration of kube-controller-manager: what a person overrides, else what it observed.
-// No operator up to 4.23 observes any; the Scheduler's spec.defaultNodeSelector goes to the
-// API server alone.
-func defaultNodeSelector(raw []byte) (string, error) {
+// defaultNodeSelector returns the name of such an object, and the default node selector that
+// the operator writes from it into the configuration of kube-controller-manager: what a
+// person overrides, else what the operator observed. No operator up to 4.23 observes any;
+// the Scheduler's spec.defaultNodeSelector goes to the API server alone.
+func defaultNodeSelector(raw []byte) (name, selector string, err error) {
 	type config struct {
 		ProjectConfig struct {
 			DefaultNodeSelector *string `json:"defaultNodeSelector"`
 		} `json:"projectConfig"`
 	}
 	var manager struct {
-		Kind string `json:"kind"`
-		Spec struct {
+		Metadata struct{ Name string } `json:"metadata"`
+		Spec     struct {
 			Observed   config `json:"observedConfig"`
 			Overridden config `json:"unsupportedConfigOverrides"`
 		} `json:"spec"`
 	}
 	if err := json.Unmarshal(raw, &manager); err != nil {
-		return "", fmt.Errorf("unusable: %w", err)
-	}
-	if manager.Kind != ofManagers.Kind {
-		return "", errors.New("unusable: it is no " + ofManagers.Kind)
+		return "", "", fmt.Errorf("unusable: %w", err)
 	}
 	none := ""
-	return *cmp.Or(manager.Spec.Overridden.ProjectConfig.DefaultNodeSelector, manager.Spec.Observed.ProjectConfig.DefaultNodeSelector, &none), nil
+	return manager.Metadata.Name, *cmp.Or(manager.Spec.Overridden.ProjectConfig.DefaultNodeSelector, manager.Spec.Observed.ProjectConfig.DefaultNodeSelector, &none), nil
 }
 
 // manager is what a dump has of that object.
@@ -147,12 +149,15 @@ type manager struct {
 	damage   error
 }
 
-// managerOf returns what an object of a dump is of it; nil for one of any other kind.
+// managerOf returns what an object of a dump is of it; nil for any other.
 func managerOf(kind metav1.TypeMeta, raw []byte) *manager {
 	if kind != ofManagers {
 		return nil
 	}
-	selector, err := defaultNodeSelector(raw)
+	name, selector, err := defaultNodeSelector(raw)
+	if err == nil && name != managerName {
+		return nil
+	}
 	return &manager{selector, err}
 }
 
@@ -173,7 +178,7 @@ func (d *Dump) openShift(namespace string) selecting {
 		}
 	}
 	kind := kindName(ofNamespaces)
-	switch partial, damaged := d.pages.partial(kind), d.admission.damaged[ofNamespaces]; {
+	switch partial, damaged := d.partial(kind), d.admission.damaged[ofNamespaces]; {
 	case s.of.Namespace != nil:
 	case partial != "":
 		return lacks(snapshot.NamespaceNodeSelector, snapshot.Partial, partial, "")

@@ -420,7 +420,7 @@ func recorded(t *testing.T, s *snapshot.Snapshot) *Dump {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := ReadFiles(background, []string{StandardInput}, bytes.NewReader(raw), func() time.Time { return noon })
+	d, err := ReadFiles(background, []string{StandardInput}, bytes.NewReader(raw), func() time.Time { return noon }, How{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -107,12 +107,17 @@ func referredOf(kind metav1.TypeMeta, raw []byte) *inNamespace {
 	if json.Unmarshal(raw, &is) != nil || is.Metadata.Name == "" {
 		return nil
 	}
-	o := &inNamespace{is.Metadata.Namespace, snapshot.Referred{Kind: of, Name: is.Metadata.Name, Exists: true}}
+	keys := slices.AppendSeq(slices.Collect(maps.Keys(is.Data)), maps.Keys(is.StringData))
+	slices.Sort(keys)
+	return referredAs(of, is.Metadata.Namespace, is.Metadata.Name, slices.Compact(keys), slices.Sorted(maps.Keys(is.BinaryData)))
+}
+
+// referredAs returns an object that a pod can refer to, with its keys, sorted.
+func referredAs(of snapshot.ReferredKind, namespace, name string, keys, binary []string) *inNamespace {
+	o := &inNamespace{namespace, snapshot.Referred{Kind: of, Name: name, Exists: true}}
 	if of != snapshot.Claim {
-		keys := slices.AppendSeq(slices.Collect(maps.Keys(is.Data)), maps.Keys(is.StringData))
-		slices.Sort(keys)
-		o.Keys, o.BinaryKeys = slices.Compact(keys), slices.Sorted(maps.Keys(is.BinaryData))
-		o.KeysRead = len(o.Keys)+len(o.BinaryKeys) > 0 // a dump may leave out what is secret
+		o.Keys, o.BinaryKeys = keys, binary
+		o.KeysRead = len(keys)+len(binary) > 0 // a dump may leave out what is secret
 	}
 	return o
 }
@@ -142,7 +147,7 @@ func (d *Dump) AddReferences(_ context.Context, s *snapshot.Snapshot, wanted []s
 // referred returns an object of a dump, or why it is unknown.
 func (d *Dump) referred(namespace string, w snapshot.Wanted) (*snapshot.Referred, snapshot.Gap) {
 	kind, of := string(w.Kind), d.referable[namespace]
-	partial := d.pages.partial(kind)
+	partial := d.partial(kind)
 	i := slices.IndexFunc(of, func(o snapshot.Referred) bool { return o.Kind == w.Kind && o.Name == w.Name })
 	ofKind := func(o snapshot.Referred) bool { return o.Kind == w.Kind }
 	lacks := func(why snapshot.Why, message, of string) (*snapshot.Referred, snapshot.Gap) {

@@ -155,7 +155,7 @@ func openText(t testing.TB, name string, data []byte) reader {
 
 func open(t testing.TB, paths ...string) *Dump {
 	t.Helper()
-	d, err := ReadFiles(background, paths, strings.NewReader(""), nil)
+	d, err := ReadFiles(background, paths, strings.NewReader(""), nil, How{})
 	if err != nil {
 		t.Fatal(err)
 	}

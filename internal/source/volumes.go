@@ -272,7 +272,7 @@ func given[T any](d *Dump, what snapshot.What, kind metav1.TypeMeta, of *store[T
 // has them.
 func (d *Dump) lacking(what snapshot.What, kind metav1.TypeMeta) *snapshot.Gap {
 	name := kindName(kind)
-	partial, damaged := d.pages.partial(name), d.admission.damaged[kind]
+	partial, damaged := d.partial(name), d.admission.damaged[kind]
 	switch {
 	case partial != "":
 		return &snapshot.Gap{What: what, Why: snapshot.Partial, Message: partial}

@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
 	"sync"
+	"unicode/utf8"
 
 	goyaml "go.yaml.in/yaml/v2"
 	"sigs.k8s.io/yaml"
@@ -41,7 +43,7 @@ func (d *documents) yamlDocument(ctx context.Context) error {
 		}
 	)
 	for n := 0; ; n++ {
-		if head, _ := d.in.Peek(4); separator(head) && n > 0 {
+		if head, _ := d.in.Peek(4); n > 0 && (separator(head) || d.tolerant != nil && aside(d.in)) {
 			break
 		}
 		line := d.line
@@ -61,7 +63,7 @@ func (d *documents) yamlDocument(ctx context.Context) error {
 		if maybe && !blank {
 			maybe = false
 			if dash && isList {
-				return errTwoLists
+				return d.brokenOff(nil, errTwoLists)
 			}
 			if dash && !yamlAnchor().Match(whole.text) {
 				isList, column = true, at
@@ -77,6 +79,9 @@ func (d *documents) yamlDocument(ctx context.Context) error {
 		if column >= 0 && (blank || at > column || dash && at == column) {
 			it.text = append(it.text, text...)
 			whole.text = append(whole.text, '\n')
+			if int64(len(it.text)) > d.most {
+				return d.at(it.path, tooLong(d.most))
+			}
 			continue
 		}
 		column = -1
@@ -85,6 +90,12 @@ func (d *documents) yamlDocument(ctx context.Context) error {
 		}
 		maybe = maybe || itemsKey().Match(text)
 		whole.text = append(whole.text, text...)
+		if int64(len(whole.text)) > d.most {
+			return tooLong(d.most)
+		}
+		if d.tolerant != nil && !utf8.Valid(text) { // which the parser would say after all of it
+			return errNotText
+		}
 	}
 	if err := endOfOne(); err != nil {
 		return err
@@ -94,16 +105,19 @@ func (d *documents) yamlDocument(ctx context.Context) error {
 	}
 	whole.before = anchors
 	raw, repeats, err := whole.json()
+	if err == nil {
+		err = d.describe(json.RawMessage(raw))
+	}
+	if c := firstByte(d.list.Items); err == nil && c != 0 && c != 'n' { // after what looked like the end of the items
+		err = errTwoLists
+	}
+	if err == nil {
+		err = d.endList(ctx, false, repeats)
+	}
 	if err != nil {
-		return err
+		return d.harmed("", err, slices.Collect(maps.Keys(d.kinds)))
 	}
-	if err := d.describe(json.RawMessage(raw)); err != nil {
-		return err
-	}
-	if c := firstByte(d.list.Items); c != 0 && c != 'n' { // after what looked like the end of the items
-		return errTwoLists
-	}
-	return d.endList(ctx, false, repeats)
+	return nil
 }
 
 var itemsKey = sync.OnceValue(func() *regexp.Regexp {

@@ -194,7 +194,7 @@ func bracketed(words ...string) string {
 
 // sourceWords are where the version of the controller is from.
 var sourceWords = map[snapshot.VersionSource]string{
-	snapshot.VersionServer: "the API server's", snapshot.VersionFlag: "by flag", snapshot.VersionDump: "by the dump", snapshot.VersionDefault: "the newest known",
+	snapshot.VersionServer: "the API server's", snapshot.VersionFlag: "by flag", snapshot.VersionDump: "by the dump", snapshot.VersionKubelet: "the highest kubelet's", snapshot.VersionDefault: "the newest known",
 }
 
 // whyMissing and lostBy say why a part of the input is missing, and what the answer lacks for it.

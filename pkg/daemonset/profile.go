@@ -9,6 +9,9 @@ import (
 // Newest is the newest Kubernetes minor whose rules are known, as "v1.37".
 const Newest = "v1.37"
 
+// Oldest is the oldest one.
+const Oldest = "v1.17"
+
 const (
 	oldestMinor = 17
 	newestMinor = 37
@@ -97,13 +100,20 @@ func ForVersion(v string) (Profile, error) {
 		}
 	}
 	if minor < oldestMinor {
-		return Profile{}, fmt.Errorf("the rules of Kubernetes %s are not known: 1.%d is the oldest", v, oldestMinor)
+		return Profile{}, &OldVersionError{v}
 	}
 	p := Profile{Version: v, Beyond: minor > newestMinor, OpenShift: openShiftRules(minor)}
 	for _, r := range profileRules {
 		*r.field(&p) = holds(version{minor, patch}, r.since)
 	}
 	return p, nil
+}
+
+// OldVersionError says that a version is older than Oldest.
+type OldVersionError struct{ Version string }
+
+func (e *OldVersionError) Error() string {
+	return fmt.Sprintf("the rules of Kubernetes %s are not known: 1.%d is the oldest", e.Version, oldestMinor)
 }
 
 func holds(v version, since []version) bool {

@@ -81,9 +81,11 @@ type VersionSource string
 
 const (
 	// VersionServer: `/version` of the API server; kube-controller-manager can be older or newer during an upgrade
-	VersionServer  VersionSource = "Server"
-	VersionFlag    VersionSource = "Flag"    // `--kubernetes-version`
-	VersionDump    VersionSource = "Dump"    // the dump says it
+	VersionServer VersionSource = "Server"
+	VersionFlag   VersionSource = "Flag" // `--kubernetes-version`
+	VersionDump   VersionSource = "Dump" // the dump says it
+	// VersionKubelet: the highest kubelet of a dump that does not say the version: the control plane is not older
+	VersionKubelet VersionSource = "Kubelet"
 	VersionDefault VersionSource = "Default" // unknown: the newest known version
 )
 
@@ -181,7 +183,7 @@ const (
 	Forbidden Why = "Forbidden" // you have no permission to read it
 	NotGiven  Why = "NotGiven"  // the dump does not have it, or the server does not say
 	// Partial: the dump has some pages of a List, but not all: its `metadata.continue` or `remainingItemCount` says
-	// that others follow. Nothing is computed from the objects that it has, except that an event that it has did
+	// that others follow; or some of its objects are damaged, and were left out with `--keep-going`. Nothing is computed from the objects that it has, except that an event that it has did
 	// happen
 	Partial Why = "Partial"
 	Failed  Why = "Failed" // the request failed
