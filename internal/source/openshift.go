@@ -92,13 +92,7 @@ func (c *Cluster) addDefault(ctx context.Context, all openShift) error {
 	if !needed {
 		return nil
 	}
-	raw, err := c.api[corev1.SchemeGroupVersion].Get().AbsPath(managerPath).SetHeader("Accept", runtime.ContentTypeJSON).Do(ctx).Raw()
-	name, selector := "", ""
-	if err == nil {
-		if name, selector, err = defaultNodeSelector(raw); err == nil && name != managerName {
-			err = errors.New("unusable answer: it is about another object")
-		}
-	}
+	selector, err := c.defaultNodeSelector(ctx)
 	var gaps []snapshot.Gap
 	if err != nil && !apierrors.IsNotFound(err) {
 		g, err := c.gap(ctx, snapshot.DefaultNodeSelector, err)
@@ -114,6 +108,23 @@ func (c *Cluster) addDefault(ctx context.Context, all openShift) error {
 		}
 	}
 	return nil
+}
+
+// defaultNodeSelector reads it.
+func (c *Cluster) defaultNodeSelector(ctx context.Context) (string, error) {
+	answer := c.api[corev1.SchemeGroupVersion].Get().AbsPath(managerPath).SetHeader("Accept", runtime.ContentTypeJSON).Do(ctx)
+	raw, err := answer.Raw()
+	if err != nil {
+		return "", answer.Error() // in the server's words
+	}
+	name, selector, err := defaultNodeSelector(raw)
+	switch {
+	case err != nil:
+		return "", err
+	case name != managerName:
+		return "", errors.New("unusable answer: it is about another object")
+	}
+	return selector, nil
 }
 
 // ofManagers is the kind of that object.
