@@ -580,7 +580,7 @@ func TestVerdictsHaveReasons(t *testing.T) {
 func TestPlacementAgreesWithItself(t *testing.T) {
 	for seed := range cases.Of(int64(180)) {
 		s := dstest.RandomPlacement(seed)
-		profile := Profile{TolerationComparison: true, OpenShift: OpenShiftRules{Status: true}}
+		profile := Profile{TolerationComparison: true, NamespaceInStatus: true}
 		var namespace *snapshot.OpenShift // of every other one
 		if seed%2 == 1 {
 			namespace = dstest.RandomNamespace(seed, s.DaemonSet.Namespace)

@@ -33,7 +33,7 @@ func (p *Placement) In(o *snapshot.OpenShift) *Placement {
 	if text == "" {
 		return p
 	}
-	rule := &namespaceRule{annotation: annotation, text: text, always: !p.profile.OpenShift.Status}
+	rule := &namespaceRule{annotation: annotation, text: text, always: !p.profile.NamespaceInStatus}
 	if selector, err := labels.Parse(text); err == nil {
 		rule.selector = selector
 	}

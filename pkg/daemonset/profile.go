@@ -37,23 +37,15 @@ type Profile struct {
 	OwnedPodsFirst            bool // pods that are owned come before those to adopt, where only the first one goes
 	TolerationComparison      bool // tolerations with Lt and Gt compare numbers; behind a gate, see AssumeTolerationComparison
 
-	OpenShift OpenShiftRules // where the nodes are of OpenShift
-}
-
-// OpenShiftRules say what of OpenShift's controller heeds the node selector of the namespace
-// (see Placement.In) besides what creates and deletes pods where they should not be.
-type OpenShiftRules struct {
-	Status  bool // the numbers of the status: from 4.5 (1.18) on
-	Rollout bool // the rolling update: 4.5 to 4.10 (1.18 to 1.23), and from 4.20 (1.33) on
-}
-
-func openShiftRules(minor int) OpenShiftRules {
-	return OpenShiftRules{Status: minor >= 18, Rollout: minor >= 18 && (minor <= 23 || minor >= 33)}
+	// Where the nodes are of OpenShift, whose controller asks for the node selector of the
+	// namespace (see Placement.In) when it creates and deletes pods.
+	NamespaceInStatus  bool // it does so too for the numbers of the status
+	NamespaceInRollout bool // … and in the rolling update
 }
 
 // profileRules says in which versions each field of Profile holds: the first
 // is the minor from whose .0 on it does, the others are patch releases of
-// older minors that got it as a backport.
+// older minors that got it as a backport, or had it before it was lost.
 //
 // Changes of the controller that no single sync shows have no field: those of
 // its queue, its expectations, its retries, its cache and its events.
@@ -74,6 +66,8 @@ var profileRules = []struct {
 	{func(p *Profile) *bool { return &p.AvailableInclusive }, []version{{34, 0}}, "#132122"},
 	{func(p *Profile) *bool { return &p.TemplateWithoutNullTime }, []version{{34, 0}}, "#130989"},
 	{func(p *Profile) *bool { return &p.TolerationComparison }, []version{{35, 0}}, "#134665; alpha and off by default"},
+	{func(p *Profile) *bool { return &p.NamespaceInStatus }, []version{{18, 0}}, "openshift/origin: one method for all of it, from OpenShift 4.5 on"},
+	{func(p *Profile) *bool { return &p.NamespaceInRollout }, []version{{33, 0}, {23, 0}, {22, 0}, {21, 0}, {20, 0}, {19, 0}, {18, 0}}, "openshift/kubernetes; lost with the method in 4.11 (1.24), and back in 4.20 (1.33)"},
 }
 
 type version struct{ minor, patch int }
@@ -102,7 +96,7 @@ func ForVersion(v string) (Profile, error) {
 	if minor < oldestMinor {
 		return Profile{}, &OldVersionError{v}
 	}
-	p := Profile{Version: v, Beyond: minor > newestMinor, OpenShift: openShiftRules(minor)}
+	p := Profile{Version: v, Beyond: minor > newestMinor}
 	for _, r := range profileRules {
 		*r.field(&p) = holds(version{minor, patch}, r.since)
 	}

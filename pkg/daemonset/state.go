@@ -229,7 +229,7 @@ func (st *State) mapToNodes(objects []corev1.Node, claimed []claimedPod, release
 			n := &Node{Name: objects[i].Name, Object: &objects[i], Exists: true}
 			n.ShouldRun, n.MayStay = st.Placement.Decide(n.Object)
 			alone := n.ShouldRun.excludedAlone()
-			n.StillDesired, n.StillRolled = alone && !st.Profile.OpenShift.Status, alone && !st.Profile.OpenShift.Rollout
+			n.StillDesired, n.StillRolled = alone && !st.Profile.NamespaceInStatus, alone && !st.Profile.NamespaceInRollout
 			nodes[n.Name] = n
 		}
 	}
