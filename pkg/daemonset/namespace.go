@@ -1,8 +1,6 @@
 package daemonset
 
 import (
-	"slices"
-
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
@@ -74,7 +72,7 @@ func (r *namespaceRule) term() term {
 	requirements, _ := r.selector.Requirements()
 	for _, of := range requirements {
 		t.MatchExpressions = append(t.MatchExpressions, corev1.NodeSelectorRequirement{
-			Key: of.Key(), Operator: affinityOperators[of.Operator()], Values: slices.Sorted(slices.Values(of.ValuesUnsorted())),
+			Key: of.Key(), Operator: affinityOperators[of.Operator()], Values: of.Values().List(),
 		})
 	}
 	return newTerm(t)

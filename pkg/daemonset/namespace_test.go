@@ -251,3 +251,42 @@ func TestNamespaceRemedies(t *testing.T) {
 		})
 	}
 }
+
+// TestNamespaceLabel: which namespaces ask for one label and nothing else, which a template
+// can ask for as well.
+func TestNamespaceLabel(t *testing.T) {
+	whys := whys{}
+	for _, tt := range []struct {
+		says []string
+		want string // empty: none
+		why  string
+	}{
+		{nil, "", "without a word for none"},
+		{[]string{project + ""}, "", "an empty annotation for none"},
+		{[]string{project + "!!"}, "", "nor one that cannot be parsed"},
+		{[]string{project + "pool=infra"}, "pool=infra", "a label"},
+		{[]string{project + "pool==infra"}, "pool=infra", "in its other spelling"},
+		{[]string{project + "pool in (infra)"}, "pool=infra", "and as a list of one"},
+		{[]string{"role="}, "role=", "by the default, and with an empty value"},
+		{[]string{project + "pool in (infra, web)"}, "", "two values are not one label"},
+		{[]string{project + "pool"}, "", "nor is any value"},
+		{[]string{project + "pool!=infra"}, "", "nor any other value"},
+		{[]string{project + "pool notin (infra)"}, "", "as a list either"},
+		{[]string{project + "pool=infra,role="}, "", "of two labels neither is enough"},
+		{[]string{project + "gen>1"}, "", "nor is a number"},
+	} {
+		whys.run(t, tt.why, func(t *testing.T) {
+			got := ""
+			key, value, one := in(demand{}.placement(t), tt.says...).NamespaceLabel()
+			if one {
+				got = key + "=" + value
+			}
+			if got != tt.want || !one && key+value != "" {
+				t.Errorf("%s, %t, want %q", key+"="+value, one, tt.want)
+			}
+		})
+	}
+	if _, _, one := (demand{}).placement(t).NamespaceLabel(); one {
+		t.Error("a plain cluster has none")
+	}
+}
