@@ -95,7 +95,7 @@ type admissionParts struct {
 func (p *admissionParts) add(of Creation) *snapshot.Snapshot {
 	namespace, template := of.namespace(), of.template()
 	a := &snapshot.Admission{
-		Namespace: p.namespace, PriorityClasses: p.priorityClasses,
+		Namespace: withoutAnnotations(p.namespace), PriorityClasses: p.priorityClasses,
 		RuntimeClasses:  filter(p.runtimeClasses, func(o metav1.Object) bool { return o.GetName() == of.runtimeClass() }),
 		ServiceAccounts: filter(p.accounts, func(o metav1.Object) bool { return key(o) == namespace+"/"+of.serviceAccount() }),
 		ResourceQuotas:  filter(p.quotas, func(o metav1.Object) bool { return o.GetNamespace() == namespace }),
@@ -106,6 +106,16 @@ func (p *admissionParts) add(of Creation) *snapshot.Snapshot {
 	sortByName(a.ResourceQuotas)
 	sortByName(a.LimitRanges)
 	return of.Of.Admitting(a, ordered(p.gaps))
+}
+
+// withoutAnnotations returns a Namespace without what only OpenShift's controller looks at.
+func withoutAnnotations(n *corev1.Namespace) *corev1.Namespace {
+	if n == nil || n.Annotations == nil {
+		return n
+	}
+	c := *n
+	c.Annotations = nil
+	return &c
 }
 
 // labels returns those of the namespace, nil where they are not known.
@@ -150,6 +160,9 @@ func (r *admissionReader) read(ctx context.Context) error {
 	g, gctx := newGroup(ctx)
 	for namespace, creations := range accounts {
 		n := &namespaceParts{}
+		if o := creations[0].Of.OpenShift; o != nil {
+			n.namespace = o.Namespace // it was read
+		}
 		r.in[namespace] = n
 		r.ofNamespace(gctx, g, n, namespace, namesOf(creations, Creation.serviceAccount))
 	}
@@ -193,13 +206,15 @@ func (r *admissionReader) read(ctx context.Context) error {
 // ofNamespace reads the parts of a namespace.
 func (r *admissionReader) ofNamespace(ctx context.Context, g group, n *namespaceParts, namespace string, accounts []string) {
 	core := r.c.api
-	g.Go(func() error {
-		found, gaps, err := byName(ctx, r.c, snapshot.Namespaces, []string{namespace}, core.Namespaces().Get, core.Namespaces().List)
-		if n.gaps[0] = gaps; len(found) > 0 {
-			n.namespace = &found[0]
-		}
-		return err
-	})
+	if n.namespace == nil {
+		g.Go(func() error {
+			found, gaps, err := byName(ctx, r.c, snapshot.Namespaces, []string{namespace}, core.Namespaces().Get, core.Namespaces().List)
+			if n.gaps[0] = gaps; len(found) > 0 {
+				n.namespace = &found[0]
+			}
+			return err
+		})
+	}
 	g.Go(func() (err error) {
 		n.accounts, n.gaps[1], err = byName(ctx, r.c, snapshot.ServiceAccounts, accounts, core.ServiceAccounts(namespace).Get, core.ServiceAccounts(namespace).List)
 		return err

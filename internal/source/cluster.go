@@ -139,7 +139,8 @@ func address(host string) string {
 // of which those stay that select the labels of the template.
 //
 // On 12 nodes these are 8 requests, or 9 when a pod is not ready; on more
-// nodes only further pages are added.
+// nodes only further pages are added. On OpenShift, which its nodes tell, one or
+// two more follow: see openShift.
 func (c *Cluster) Read(ctx context.Context, ref Ref) (*snapshot.Snapshot, error) {
 	ctx = silent(ctx)
 	ds, _, err := c.daemonSet(ctx, ref)
@@ -151,8 +152,18 @@ func (c *Cluster) Read(ctx context.Context, ref Ref) (*snapshot.Snapshot, error)
 		return nil, err
 	}
 	return c.take(ctx, ds, version, func(ctx context.Context, r relation, _ int) (*snapshot.Snapshot, error) {
-		return c.lists(ctx, ref.Namespace, &r, nil)
+		return c.listsOf(ctx, &r)
 	})
+}
+
+// listsOf reads what a Snapshot of one DaemonSet holds beside it.
+func (c *Cluster) listsOf(ctx context.Context, r *relation) (*snapshot.Snapshot, error) {
+	s, err := c.lists(ctx, r.ds.Namespace, r, nil)
+	if err != nil {
+		return nil, err
+	}
+	o, err := c.openShift(ctx, s.Nodes, r.ds.Namespace)
+	return o.in(s, r.ds.Namespace), err
 }
 
 // ReadAll takes the Snapshots of all DaemonSets that the filter lets through,
@@ -177,16 +188,31 @@ func (c *Cluster) ReadAll(ctx context.Context, f Filter) ([]*snapshot.Snapshot, 
 	if err := g.Wait(); err != nil {
 		return nil, err
 	}
+	var namespaces []string
+	for i := range all {
+		namespaces = append(namespaces, all[i].Namespace)
+	}
+	selecting, err := c.openShift(ctx, common.Nodes, namespaces...)
+	if err != nil {
+		return nil, err
+	}
 	taken := make([]*snapshot.Snapshot, len(all))
 	g, gctx = newGroup(ctx)
 	g.SetLimit(concurrent)
 	for i := range all {
 		g.Go(func() error {
 			s, err := c.take(gctx, &all[i], version, func(ctx context.Context, r relation, try int) (*snapshot.Snapshot, error) {
+				read := c.pick
 				if try > 1 { // a new generation has a new revision
-					return c.lists(ctx, r.ds.Namespace, &r, common)
+					read = func(ctx context.Context, r relation, common *snapshot.Snapshot) (*snapshot.Snapshot, error) {
+						return c.lists(ctx, r.ds.Namespace, &r, common)
+					}
 				}
-				return c.pick(ctx, r, common)
+				lists, err := read(ctx, r, common)
+				if err != nil {
+					return nil, err
+				}
+				return selecting.in(lists, r.ds.Namespace), nil
 			})
 			if gone := (*NotFoundError)(nil); errors.As(err, &gone) {
 				return nil
@@ -215,7 +241,7 @@ func (c *Cluster) ReadFor(ctx context.Context, ds *appsv1.DaemonSet) (*snapshot.
 	if err != nil {
 		return nil, err
 	}
-	read, err := c.lists(ctx, ds.Namespace, &r, nil)
+	read, err := c.listsOf(ctx, &r)
 	if err != nil {
 		return nil, err
 	}

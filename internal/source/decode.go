@@ -46,6 +46,7 @@ type object struct {
 	note     string        // what a person should know of it, said of "it"
 
 	referred *inNamespace // what is kept of a kind that pods refer to
+	manager  *manager     // of an object of ofManagers
 	attached []string     // of a node: its CSI volumes
 
 	list     bool   // the end of a list of this kind, and no object
@@ -189,7 +190,7 @@ func other(raw []byte, o object) (object, error) {
 		}
 		return o, err
 	}
-	o.note, o.referred = passedOver(raw, o.kind), referredOf(o.kind, raw)
+	o.note, o.referred, o.manager = passedOver(raw, o.kind), referredOf(o.kind, raw), managerOf(o.kind, raw)
 	if o.kind == ofOperators {
 		o.operator = raw
 	}

@@ -32,6 +32,7 @@ type Dump struct {
 	snapshots  map[Ref]*snapshot.Snapshot
 	admission  admissionStores
 	attached   map[string][]string // CSI volumes, by node
+	manager    *manager            // of OpenShift; nil if there is none
 
 	how           How
 	path          string // the one that is being read, of those that were given
@@ -123,6 +124,9 @@ func (d *Dump) add(p location, o object) error {
 	at := position{file, o.document, o.path}
 	for _, field := range o.unknown {
 		d.unread(o.kind.Kind, field, at)
+	}
+	if o.manager != nil {
+		d.manager = o.manager
 	}
 	if o.referred != nil {
 		d.referable[o.referred.namespace] = append(d.referable[o.referred.namespace], o.referred.Referred)
@@ -398,7 +402,8 @@ func (d *Dump) labels(r Ref) map[string]string {
 
 func (d *Dump) snapshot(r Ref) (*snapshot.Snapshot, error) {
 	if s := d.snapshots[r]; s != nil {
-		return s.Holding(nil, nil).Admitting(nil, nil).Referring(nil, nil).Reaching(nil, nil), nil // until it is asked for
+		s = s.Holding(nil, nil).Admitting(nil, nil).Referring(nil, nil).Reaching(nil, nil) // until it is asked for
+		return selected(s, r.Namespace), nil
 	}
 	rel, err := relate(&d.daemonSets.items[d.daemonSets.at[r.Namespace+"/"+r.Name]])
 	if err != nil {
@@ -425,10 +430,12 @@ func (d *Dump) assemble(r relation) *snapshot.Snapshot {
 	if known == "" {
 		from = snapshot.VersionDefault
 	}
+	selecting := d.openShift(r.ds.Namespace)
 	return &snapshot.Snapshot{
 		KubernetesVersion: known,
 		DaemonSet:         r.ds, Revisions: filter(d.revisions.items, r.takes), Nodes: d.nodes.items, Pods: filter(d.pods.items, r.takes),
-		PodDisruptionBudgets: budgets, TakenAt: d.takenAt, VersionSource: from, Gaps: d.gaps(r),
+		PodDisruptionBudgets: budgets, TakenAt: d.takenAt, VersionSource: from,
+		OpenShift: selecting.of, Gaps: slices.Concat(d.gaps(r), selecting.gaps),
 	}
 }
 
@@ -444,6 +451,8 @@ func (d *Dump) ReadFor(_ context.Context, ds *appsv1.DaemonSet) (*snapshot.Snaps
 	s := d.assemble(rel)
 	if last := d.last(); last != nil && len(s.Nodes) == 0 {
 		s.Nodes, s.TakenAt, s.KubernetesVersion, s.VersionSource, s.Gaps = last.Nodes, last.TakenAt, last.KubernetesVersion, last.VersionSource, last.Holding(nil, nil).Admitting(nil, nil).Referring(nil, nil).Reaching(nil, nil).Gaps
+		s.OpenShift = last.OpenShift
+		s = selected(s, last.DaemonSet.Namespace)
 	}
 	s.Gaps = ordered(slices.DeleteFunc(s.Gaps, func(g snapshot.Gap) bool {
 		return g.Why != snapshot.Partial && slices.Contains([]snapshot.What{snapshot.Pods, snapshot.Revisions, snapshot.Events}, g.What)

@@ -47,7 +47,7 @@ func DumpCommand(further ...snapshot.What) string {
 // question needs. Before v1.36 servers have no mutating policies, and kubectl rejects a
 // command that names a kind which the server does not have.
 var dumpedFor = map[snapshot.What]string{
-	snapshot.Namespaces: "ns", snapshot.ServiceAccounts: "sa", snapshot.PriorityClasses: "pc", snapshot.RuntimeClasses: "runtimeclasses",
+	snapshot.Namespaces: "ns", snapshot.NamespaceNodeSelector: "ns", snapshot.ServiceAccounts: "sa", snapshot.PriorityClasses: "pc", snapshot.RuntimeClasses: "runtimeclasses",
 	snapshot.LimitRanges: "limits", snapshot.ResourceQuotas: "quota",
 	snapshot.Webhooks:   "validatingwebhookconfigurations,mutatingwebhookconfigurations,validatingadmissionpolicies,validatingadmissionpolicybindings",
 	snapshot.ConfigMaps: "cm", snapshot.Claims: "pvc", snapshot.PersistentVolumes: "pvc,pv", snapshot.CSINodes: "csinodes",

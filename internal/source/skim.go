@@ -267,7 +267,7 @@ func sortedKeys(all ...map[string]string) []string {
 // that there is one.
 func read(k metav1.TypeMeta) bool {
 	switch {
-	case heldTypes[k] != nil, admissionTypes[k] != nil, k == ofOperators, k == ofLeases, k == ofStatus, k.Kind == snapshot.Kind:
+	case heldTypes[k] != nil, admissionTypes[k] != nil, k == ofOperators, k == ofManagers, k == ofLeases, k == ofStatus, k.Kind == snapshot.Kind:
 		return true
 	}
 	return false

@@ -68,7 +68,8 @@ type Seen struct {
 // by another list, from which only the differences are told. What may not be
 // read, but for the DaemonSet and its pods, is a Gap and is not followed.
 //
-// The Snapshot has no PodDisruptionBudgets.
+// The Snapshot has no PodDisruptionBudgets. What OpenShift's controller looks at is read
+// once: the controller itself syncs nothing when it changes.
 func (c *Cluster) Watch(ctx context.Context, ref Ref) (*Watching, error) {
 	ctx = silent(ctx)
 	ds, at, err := c.daemonSet(ctx, ref)
@@ -94,6 +95,14 @@ func (c *Cluster) Watch(ctx context.Context, ref Ref) (*Watching, error) {
 	w.run(func() { w.hand(ctx) })
 	select {
 	case <-w.ready:
+		o, err := c.openShift(ctx, w.start.Nodes, ref.Namespace)
+		if err != nil {
+			w.Close()
+			return nil, err
+		}
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.start = o.in(w.start, ref.Namespace)
 		return w, nil
 	case <-ctx.Done():
 		w.Close()

@@ -59,6 +59,10 @@ type Snapshot struct {
 	// have it
 	EnvValues string `json:"envValues"`
 
+	// what OpenShift's controller looks at besides; absent on other clusters, where the nodes could not be read, and in
+	// older files
+	OpenShift *OpenShift `json:"openShift,omitempty"`
+
 	// the pods of others on the nodes, for a question about fit; absent where none was asked, and in older files
 	OtherPods *OtherPods `json:"otherPods,omitempty"`
 
@@ -116,6 +120,13 @@ const (
 	// CSINodes: how many volumes the CSI drivers of the nodes attach; read only where the pods have such volumes
 	CSINodes What = "csinodes"
 
+	// NamespaceNodeSelector: which nodes the namespace of the DaemonSet selects for its pods; read only on OpenShift,
+	// whose controller heeds it
+	NamespaceNodeSelector What = "namespaces/node-selector"
+	// DefaultNodeSelector: which nodes OpenShift's controller selects where the namespace does not say it; read only
+	// then
+	DefaultNodeSelector What = "kubecontrollermanagers"
+
 	Version What = "version" // the Kubernetes version of the controller
 	// Clock: the time in the cluster; of a dump it is the earliest time that the times in its objects and the reported
 	// numbers allow
@@ -147,7 +158,7 @@ const (
 
 // Whats lists every What, in the order in which gaps are reported.
 var Whats = []What{
-	DaemonSets, DaemonSetStatus, Nodes, NodeStatus, Pods, PodStatus, Revisions, Events, PodDisruptionBudgets,
+	DaemonSets, DaemonSetStatus, Nodes, NodeStatus, NamespaceNodeSelector, DefaultNodeSelector, Pods, PodStatus, Revisions, Events, PodDisruptionBudgets,
 	PodsOfOthers, BudgetsOfOthers, PersistentVolumes, CSINodes,
 	Namespaces, ServiceAccounts, PriorityClasses, RuntimeClasses, LimitRanges, ResourceQuotas, Webhooks,
 	ConfigMaps, Secrets, Claims,
@@ -199,6 +210,9 @@ const (
 	// NodeConditionsUnknown: only its taints say whether a node is NotReady
 	// Of: nodes/status
 	NodeConditionsUnknown Consequence = "NodeConditionsUnknown"
+	// EveryNodeSelected: the placement is computed as if this part selected every node
+	// Of: namespaces/node-selector, kubecontrollermanagers
+	EveryNodeSelected Consequence = "EveryNodeSelected"
 	// PodStatesUnknown: READY and AVAILABLE are not computed, no cause is named, and there is no forecast
 	// Of: pods/status
 	PodStatesUnknown Consequence = "PodStatesUnknown"
@@ -249,7 +263,7 @@ func (g Gap) Consequence() Consequence {
 }
 
 var consequences = map[What]Consequence{
-	DaemonSets: DaemonSetsUnknown, DaemonSetStatus: ReportedUnknown, Nodes: PlacementUnknown, NodeStatus: NodeConditionsUnknown, Pods: PodsUnknown, PodStatus: PodStatesUnknown,
+	DaemonSets: DaemonSetsUnknown, DaemonSetStatus: ReportedUnknown, Nodes: PlacementUnknown, NodeStatus: NodeConditionsUnknown, NamespaceNodeSelector: EveryNodeSelected, DefaultNodeSelector: EveryNodeSelected, Pods: PodsUnknown, PodStatus: PodStatesUnknown,
 	Revisions: RevisionInferred, Events: CausesReduced, PodDisruptionBudgets: DisruptionBudgetsUnknown,
 	Namespaces: AdmissionUnchecked, ServiceAccounts: AdmissionUnchecked, PriorityClasses: AdmissionUnchecked, RuntimeClasses: AdmissionUnchecked, LimitRanges: AdmissionUnchecked,
 	ResourceQuotas: AdmissionUnchecked, Webhooks: WebhooksUnknown, Version: RulesAssumed, Clock: ClockAssumed,
