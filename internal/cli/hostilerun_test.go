@@ -241,7 +241,7 @@ func says(damaged, whole *result, f *files) bool {
 				return true
 			}
 			for _, name := range f.holding {
-				if strings.Contains(names, name) {
+				if strings.Contains(names, name[1+strings.LastIndexFunc(name, func(r rune) bool { return r < ' ' || r > '~' }):]) { // the rest is written in another way
 					return true
 				}
 			}
@@ -262,7 +262,7 @@ func keepsGoing(whole, kept *result, f *files) string {
 }
 
 // lostAll are the errors that remain with --keep-going: nothing is left of the DaemonSet, or of the input.
-var lostAll = regexp.MustCompile(`NEVER`)
+var lostAll = regexp.MustCompile(`(?m)^error: (?:daemonset "[^"]*" not found in namespace "[^"]*": left out, because it is damaged|.*: no DaemonSet|.*: has no object$)`)
 
 func firstDifference(a, b string) string {
 	i := 0
