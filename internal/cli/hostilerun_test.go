@@ -262,7 +262,7 @@ func keepsGoing(whole, kept *result, f *files) string {
 }
 
 // lostAll are the errors that remain with --keep-going: nothing is left of the DaemonSet, or of the input.
-var lostAll = regexp.MustCompile(`(?m)^error: (?:daemonset "[^"]*" not found in namespace "[^"]*": left out, because it is damaged|.*: no DaemonSet|.*: has no object$)`)
+var lostAll = regexp.MustCompile(`(?m)^error: (?:daemonset "[^"]*" not found in namespace "[^"]*": left out, because it is damaged|.*: no DaemonSet|.*: has no object$|.*: no server since v1.16 has a DaemonSet|.*: not a Kubernetes object: no kind$)`)
 
 func firstDifference(a, b string) string {
 	i := 0
