@@ -324,7 +324,7 @@ func (d *documents) endList(ctx context.Context, bare bool, repeats []Repeat) er
 // objects returns the object of a text, or all that are in it, with the keys that
 // stand in it twice: the later value of such a key counts, as for kubectl.
 func (d *documents) objects(it item, list metav1.TypeMeta) ([]object, error) {
-	if d.tolerant != nil && it.yaml {
+	if d.tolerant != nil && d.tolerant.sums != nil && it.yaml {
 		if s, ok := skim(it.text); ok {
 			if s.kind.Kind == "" {
 				s.kind = itemKind(list)

@@ -22,7 +22,7 @@ import (
 type tolerance struct {
 	arrays metav1.TypeMeta       // the List that an array without a kind is, as its file's name says
 	words  bool                  // the text "null" stands for nothing
-	sums   *sums                 // of what was read before
+	sums   *sums                 // of what was read before; nil: everything is converted
 	harm   func(damage) error    // nil: what was damaged is passed over
 	log    func(container logOf) // a log begins
 }
