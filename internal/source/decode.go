@@ -201,6 +201,9 @@ func other(raw []byte, o object) (object, error) {
 		} `json:"spec"`
 	}
 	if json.Unmarshal(raw, &timed) == nil { // one that cannot be read has none
+		if o.kind != ofLeases {
+			timed.Spec.RenewTime = metav1.MicroTime{}
+		}
 		o.saw(reflect.ValueOf(timed))
 	}
 	if t := admissionTypes[o.kind]; t != nil {

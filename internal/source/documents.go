@@ -107,12 +107,12 @@ func (d *documents) read(ctx context.Context) error {
 	d.most = cmp.Or(d.most, DefaultMaxInput/partOfInput)
 	switch head, err := d.in.Peek(512); {
 	case err != nil && err != io.EOF:
-		return &InputError{File: d.name, Err: err}
+		return d.brokenOff(nil, err)
 	case bytes.HasPrefix(head, []byte{0xff, 0xfe}), bytes.HasPrefix(head, []byte{0xfe, 0xff}): // PowerShell writes UTF-16
 		utf16 := unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM).NewDecoder()
 		d.in = bufio.NewReaderSize(transform.NewReader(&pairs{in: d.in}, utf16), 1<<16)
 	case bytes.IndexByte(head, 0) >= 0:
-		return &InputError{File: d.name, Err: errNotText}
+		return d.brokenOff(nil, errNotText)
 	}
 	for {
 		if err := ctx.Err(); err != nil {
@@ -123,7 +123,7 @@ func (d *documents) read(ctx context.Context) error {
 			return nil
 		}
 		if err != nil {
-			return &InputError{File: d.name, Err: err}
+			return d.brokenOff(nil, &InputError{File: d.name, Err: err})
 		}
 		d.doc++
 		d.list, d.items, d.kinds = listMeta{}, 0, map[metav1.TypeMeta]bool{}
@@ -133,7 +133,7 @@ func (d *documents) read(ctx context.Context) error {
 			err = d.yamlDocument(ctx)
 		}
 		if err != nil {
-			return d.at("", err)
+			return d.brokenOff(nil, err)
 		}
 	}
 }
@@ -324,7 +324,7 @@ func (d *documents) endList(ctx context.Context, bare bool, repeats []Repeat) er
 // objects returns the object of a text, or all that are in it, with the keys that
 // stand in it twice: the later value of such a key counts, as for kubectl.
 func (d *documents) objects(it item, list metav1.TypeMeta) ([]object, error) {
-	if d.tolerant != nil && it.yaml {
+	if d.tolerant != nil && d.tolerant.sums != nil && it.yaml {
 		if s, ok := skim(it.text); ok {
 			if s.kind.Kind == "" {
 				s.kind = itemKind(list)

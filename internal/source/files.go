@@ -314,19 +314,35 @@ func objectHead(head []byte) bool {
 
 // readFile reads the documents of one file.
 func (d *Dump) readFile(ctx context.Context, p location, in io.Reader) error {
-	before := d.objects
+	before, harms := d.objects, d.harms
+	var none []damage // what says nothing of being an object, with KeepGoing
 	docs := &documents{
 		name: p.name, from: &documentBytes{d, in}, decode: decode, most: d.how.Most / partOfInput,
 		emit: func(o object) error { return d.add(p, o) },
 		tolerant: &tolerance{
 			arrays: listOf(p.within), words: fromRancher(p.within), sums: d.sums,
-			harm: func(x damage) error { return d.harmed(p, x, d.objects > before) },
-			log:  func(of logOf) { d.logs[of] = append(d.logs[of], logPlace{p, true}) },
+			harm: func(x damage) error {
+				if d.how.KeepGoing && (errors.Is(x, errNotKubernetes) || errors.Is(x, errEmpty)) {
+					none = append(none, x)
+					return nil
+				}
+				return d.harmed(p, x)
+			},
+			log: func(of logOf) { d.logs[of] = append(d.logs[of], logPlace{p, true}) },
 		},
 	}
 	err := docs.read(ctx)
-	if err == nil && d.objects == before && d.harms == 0 {
+	switch {
+	case err != nil || d.harms > harms:
+	case d.objects == before && len(none) > 0:
+		err = none[0].InputError
+	case d.objects == before:
 		err = &InputError{File: p.name, Err: errEmpty}
+	}
+	if d.objects > before || d.harms > harms {
+		for _, x := range none {
+			d.leaveOut(p, x)
+		}
 	}
 	if err == nil && docs.ragged {
 		d.notes = append(d.notes, raggedNote(p.name))
@@ -358,23 +374,28 @@ func (d *Dump) hinting(e *InputError) error {
 }
 
 // harmed decides about something that cannot be read: it is an error, passed over or, with
-// KeepGoing, lost. objects says whether its file has objects.
-func (d *Dump) harmed(p location, x damage, objects bool) error {
+// KeepGoing, lost.
+func (d *Dump) harmed(p location, x damage) error {
 	large := (*sizeError)(nil)
-	switch none := errors.Is(x, errNotKubernetes) || errors.Is(x, errEmpty); {
+	switch {
 	case p.found() && len(x.kinds) > 0 && gone(x.kinds[0]):
 		d.gone = append(d.gone, x.InputError)
-	case none && (!objects || !d.how.KeepGoing), errors.As(x, &large) && !d.how.KeepGoing:
-		return x.InputError
-	case !x.counts(p.found()):
-		d.damaged = append(d.damaged, x.Error())
-	case d.how.KeepGoing:
-		d.lose(x)
-	default:
+		d.harms++
+		return nil
+	case errors.Is(x, errNotKubernetes), errors.Is(x, errEmpty), !d.how.KeepGoing && (errors.As(x, &large) || x.counts(p.found())):
 		return x.InputError
 	}
-	d.harms++
+	d.leaveOut(p, x)
 	return nil
+}
+
+// leaveOut notes what cannot be read, and is passed over or lost.
+func (d *Dump) leaveOut(p location, x damage) {
+	if d.harms++; x.counts(p.found()) {
+		d.lose(x)
+	} else {
+		d.damaged = append(d.damaged, x.Error())
+	}
 }
 
 // documentBytes reads documents of which there may be only so much in all.

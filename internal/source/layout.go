@@ -273,12 +273,15 @@ func (l logPlace) command(of logOf) []string {
 // lose notes what was left out although it may count.
 func (d *Dump) lose(x damage) {
 	var whats []snapshot.What
+	all := len(x.kinds) == 0
 	for _, k := range x.kinds {
-		if what, known := lostOf[k.Kind]; known && !slices.Contains(whats, what) {
+		what, known := lostOf[k.Kind]
+		if known && !slices.Contains(whats, what) {
 			whats = append(whats, what)
 		}
+		all = all || !known && (k.Kind == "" || k.Kind == "List" || mistaken(k) != nil)
 	}
-	if len(whats) == 0 {
+	if all || len(whats) == 0 {
 		whats = slices.Compact(slices.Sorted(maps.Values(lostOf)))
 	}
 	for _, what := range whats {

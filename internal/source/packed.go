@@ -269,7 +269,7 @@ func (d *Dump) broken(p location, err error) error {
 		return err
 	}
 	x := damage{&InputError{File: p.name, Err: err}, nil}
-	if d.harmed(location{name: p.name}, x, true) != nil { // whoever packed it, and whatever it is called: what is lost may count
+	if d.harmed(location{name: p.name}, x) != nil { // whoever packed it, and whatever it is called: what is lost may count
 		return d.hinting(x.InputError)
 	}
 	return nil

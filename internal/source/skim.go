@@ -5,6 +5,7 @@ import (
 	"hash/maphash"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -173,40 +174,85 @@ func (s *skimmed) keys(key string) (found map[string]string, ok bool) {
 	return found, indent >= 0
 }
 
-// newest returns the newest time in the object's metadata, when it was made and written, and
-// of an event when it was seen.
-func (s *skimmed) newest() (newest time.Time) {
-	later := func(value []byte) {
-		if t, err := time.Parse(time.RFC3339, string(bytes.Trim(value, "\"' \r\n"))); err == nil && t.After(newest) {
+// newest returns the newest time in the object's metadata, when it was made, written and asked to
+// go, and of an event when it was seen. ok is false where that cannot be told.
+func (s *skimmed) newest() (newest time.Time, ok bool) {
+	ok = true
+	later := func(value string, since time.Duration) {
+		if value == "" || value == "null" {
+			return
+		}
+		if n := len(value) - 1; n > 0 && (value[0] == '"' || value[0] == '\'') && value[n] == value[0] {
+			value = value[1:n]
+		}
+		t, err := time.Parse(time.RFC3339, value)
+		if t = t.Add(-since); err == nil && t.After(newest) {
 			newest = t.UTC()
 		}
+		ok = ok && err == nil
 	}
 	if s.kind.Kind == "Event" {
 		for _, key := range []string{"firstTimestamp", "lastTimestamp", "eventTime", "deprecatedFirstTimestamp", "deprecatedLastTimestamp"} {
-			later([]byte(s.inline[key]))
+			later(s.inline[key], 0)
 		}
-		if series, ok := s.keys("series"); ok {
-			later([]byte(series["lastObservedTime"]))
-		}
+		series, read := s.keys("series")
+		later(series["lastObservedTime"], 0)
+		ok = ok && read
 	}
+	meta, read := s.keys("metadata")
+	later(meta["creationTimestamp"], 0)
+	if grace := meta["deletionGracePeriodSeconds"]; grace != "" && grace != "null" {
+		seconds, err := strconv.Atoi(grace)
+		later(meta["deletionTimestamp"], time.Duration(seconds)*time.Second)
+		ok = ok && err == nil
+	}
+	for _, value := range s.times() {
+		later(value, 0)
+	}
+	written := meta["managedFields"]
+	return newest, ok && read && (written == "" || written == "[]" || written == "null")
+}
+
+// times returns when the object was written, by its metadata.managedFields.
+func (s *skimmed) times() (times []string) {
+	column, item, within := -1, -1, false // of the keys of metadata, and of those of an item
 	for line := range bytes.Lines(s.below("metadata")) {
 		content := bytes.TrimLeft(line, " ")
 		lead := len(line) - len(content)
-		value, ok := bytes.CutPrefix(content, []byte("creationTimestamp: "))
-		if ok = ok && lead == s.indent+2; !ok {
-			if value, ok = bytes.CutPrefix(content, []byte("time: ")); !ok || lead != s.indent+4 {
-				continue
+		content = bytes.TrimRight(content, " \r\n")
+		if len(content) == 0 || content[0] == '#' {
+			continue
+		}
+		if column < 0 {
+			column = lead
+		}
+		rest, dash := bytes.CutPrefix(content, []byte("- "))
+		if lead == column && !dash {
+			within, item = bytes.HasPrefix(content, []byte("managedFields:")), -1
+			continue
+		}
+		if dash {
+			content = bytes.TrimLeft(rest, " ")
+			lead += 2 + len(rest) - len(content)
+			if item < 0 {
+				item = lead
 			}
 		}
-		later(value)
+		if value, found := bytes.CutPrefix(content, []byte("time: ")); found && within && lead == item {
+			times = append(times, string(value))
+		}
 	}
-	return newest
+	return times
 }
 
 // ofObject returns what is kept of an object without converting it, if that can be told
 // from its lines.
 func (s *skimmed) ofObject() (object, bool) {
-	o := object{kind: s.kind, newest: s.newest()}
+	o := object{kind: s.kind}
+	told := false
+	if o.newest, told = s.newest(); !told {
+		return o, false
+	}
 	if s.ofNobody() {
 		return o, true
 	}
