@@ -41,68 +41,100 @@ func oneOf(v vocabulary) rule {
 	}
 }
 
-// places are the rules, by the field that they are for.
+// ruleList has the rules, each with the fields that it is for: of which type of the API, and
+// by which name in JSON.
+var ruleList = sync.OnceValue(func() []struct {
+	is     rule
+	fields string
+} {
+	return []struct {
+		is     rule
+		fields string
+	}{
+		{of("node"), `PodSpec.nodeName PodStatus.nominatedNodeName EventSource.host OtherPods.nodes PodRow.node Volumes.nodes DriverRow.node`},
+		{of("namespace"), `
+			ObjectMeta.namespace ObjectReference.namespace TypedObjectReference.namespace PodAffinityTerm.namespaces PodRow.namespace DisruptionBudget.namespace`},
+		{of("pod"), `PodRow.name DisruptionBudget.disrupted`},
+		{of("container"), `Container.name ContainerStatus.name ResourceFieldSelector.containerName`},
+		{anImage, `Container.image ContainerStatus.image ImageVolumeSource.reference`},
+		{of("variable"), `EnvVar.name`},
+		{digest, `EnvVar.value`},
+		{of("port"), `ContainerPort.name`},
+		{aPort, `HTTPGetAction.port TCPSocketAction.port`},
+		{of("path"), `
+			Container.workingDir Container.terminationMessagePath HTTPGetAction.path VolumeMount.mountPath HostPathVolumeSource.path`},
+		{of("volume"), `Volume.name VolumeMount.name VolumeDevice.name`},
+		{of("configmap"), `ConfigMapEnvSource.name ConfigMapKeySelector.name ConfigMapVolumeSource.name ConfigMapProjection.name`},
+		{of("secret"), `
+			LocalObjectReference.name SecretEnvSource.name SecretKeySelector.name SecretVolumeSource.secretName SecretProjection.name`},
+		{of("item"), `ConfigMapKeySelector.key SecretKeySelector.key KeyToPath.key Referred.keys Referred.binaryKeys`},
+		{aClaim, `PersistentVolumeClaimVolumeSource.claimName ClaimRow.name`},
+		{of("persistentvolume"), `VolumeRow.name`},
+		{of("driver"), `CSIVolumeSource.driver VolumeRow.driver DriverRow.name`},
+		{of("handle"), `VolumeRow.handle DriverRow.handles`},
+		{of("priorityclass"), `PodSpec.priorityClassName ScopedResourceSelectorRequirement.values`},
+		{of("runtimeclass"), `PodSpec.runtimeClassName`},
+		{of("handler"), `RuntimeClass.handler`},
+		{of("serviceaccount"), `PodSpec.serviceAccountName PodSpec.serviceAccount`},
+		{of("poddisruptionbudget"), `PodRow.budgets DisruptionBudget.name`},
+		{of("webhook"), `AdmissionHook.name AdmissionHook.webhook`},
+		{of("component"), `PodSpec.schedulerName Event.reportingComponent EventSource.component`},
+		{reporter, `Event.reportingInstance`},
+		{of("manager"), `ManagedFieldsEntry.manager`},
+		{of("address"), `
+			HostPort.ip ContainerPort.hostIP PodStatus.hostIP PodStatus.podIP HostIP.ip PodIP.ip HostAlias.ip PodDNSConfig.nameservers`},
+		{of("resourceVersion"), `ObjectMeta.resourceVersion ObjectReference.resourceVersion`},
+		{ownName, `ObjectMeta.name`},
+		{named, `OwnerReference.name ObjectReference.name TypedLocalObjectReference.name TypedObjectReference.name Referred.name`},
+		{of("kind"), `OwnerReference.kind ObjectReference.kind TypedLocalObjectReference.kind TypedObjectReference.kind TypeMeta.kind`},
+		{oneOf(apiVersions), `
+			TypeMeta.apiVersion OwnerReference.apiVersion ObjectReference.apiVersion ManagedFieldsEntry.apiVersion ObjectFieldSelector.apiVersion
+			TypedLocalObjectReference.apiGroup TypedObjectReference.apiGroup`},
+
+		{aKey, `
+			LabelSelectorRequirement.key NodeSelectorRequirement.key Taint.key Toleration.key ObjectMeta.finalizers PodSchedulingGate.name ResourceFieldSelector.resource
+			PodAffinityTerm.topologyKey PodAffinityTerm.matchLabelKeys PodAffinityTerm.mismatchLabelKeys TopologySpreadConstraint.topologyKey TopologySpreadConstraint.matchLabelKeys
+			NodeCondition.type PodCondition.type DaemonSetCondition.type NamespaceCondition.type Condition.type PodReadinessGate.conditionType`},
+		{aValue, `LabelSelectorRequirement.values Taint.value`},
+		{comparedValue, `NodeSelectorRequirement.values Toleration.value`},
+		{of("platform"), `NodeSystemInfo.architecture NodeSystemInfo.operatingSystem`},
+		{aVersion, `
+			Snapshot.kubernetesVersion NodeSystemInfo.kubeletVersion NodeSystemInfo.kubeProxyVersion NodeSystemInfo.kernelVersion NodeSystemInfo.containerRuntimeVersion NodeSystemInfo.osImage`},
+		{aLimit, `
+			RollingUpdateDaemonSet.maxUnavailable RollingUpdateDaemonSet.maxSurge PodDisruptionBudgetSpec.maxUnavailable PodDisruptionBudgetSpec.minAvailable`},
+
+		{of("reason"), `
+			ContainerStateTerminated.reason ContainerStateWaiting.reason NodeCondition.reason PodCondition.reason DaemonSetCondition.reason NamespaceCondition.reason Condition.reason
+			PodStatus.reason Event.reason Event.action`},
+		{aMessage, `
+			ContainerStateTerminated.message ContainerStateWaiting.message NodeCondition.message PodCondition.message DaemonSetCondition.message NamespaceCondition.message Condition.message
+			PodStatus.message Event.message Gap.message Gap.of`},
+		{partOfPod, `ObjectReference.fieldPath`},
+		{fieldPath, `ObjectFieldSelector.fieldPath`},
+
+		{oneOf(words("Digest")), `Snapshot.envValues`},
+		{oneOf(words(snapshot.StandIns)), `Snapshot.names`},
+		{oneOf(words("Normal Warning")), `Event.type`},
+		{oneOf(words("FieldsV1")), `ManagedFieldsEntry.fieldsType`},
+		{oneOf(words("status scale")), `ManagedFieldsEntry.subresource`},
+		{oneOf(capabilities()), `Capabilities.add Capabilities.drop`},
+		{oneOf(sysctls), `Sysctl.name`},
+		{oneOf(seLinuxTypes), `SELinuxOptions.type`},
+		{oneOf(defaulted), `
+			ISCSIVolumeSource.iscsiInterface RBDVolumeSource.pool RBDVolumeSource.user RBDVolumeSource.keyring AzureDiskVolumeSource.fsType ScaleIOVolumeSource.fsType
+			ScaleIOVolumeSource.storageMode`},
+	}
+})
+
+// places are the rules by their fields.
 var places = sync.OnceValue(func() map[string]rule {
-	kind, key, version, message := oneOf(objectKinds), rule(aKey), rule(aVersion), rule(aMessage)
-	m := map[string]rule{
-		"TypeMeta.kind": kind, "TypeMeta.apiVersion": oneOf(apiVersions),
-		"Snapshot.kubernetesVersion": version, "Snapshot.envValues": oneOf(words("Digest")), "Snapshot.names": oneOf(words(snapshot.StandIns)),
-		"Gap.message": message, "Gap.of": message,
-
-		"ObjectMeta.name": ownName, "ObjectMeta.namespace": of("namespace"), "ObjectMeta.resourceVersion": of("resourceVersion"), "ObjectMeta.finalizers": key,
-		"OwnerReference.kind": aKind, "OwnerReference.apiVersion": oneOf(apiVersions), "OwnerReference.name": named,
-		"ObjectReference.kind": aKind, "ObjectReference.apiVersion": oneOf(apiVersions), "ObjectReference.name": named, "ObjectReference.namespace": of("namespace"),
-		"ObjectReference.resourceVersion": of("resourceVersion"), "ObjectReference.fieldPath": partOfPod,
-		"LocalObjectReference.name": of("secret"), "TypedLocalObjectReference.kind": aKind, "TypedLocalObjectReference.apiGroup": oneOf(apiVersions), "TypedLocalObjectReference.name": named,
-		"TypedObjectReference.kind": aKind, "TypedObjectReference.apiGroup": oneOf(apiVersions), "TypedObjectReference.name": named, "TypedObjectReference.namespace": of("namespace"),
-		"ManagedFieldsEntry.manager": aManager, "ManagedFieldsEntry.apiVersion": oneOf(apiVersions), "ManagedFieldsEntry.fieldsType": oneOf(words("FieldsV1")),
-		"ManagedFieldsEntry.subresource": oneOf(words("status scale")),
-
-		"LabelSelectorRequirement.key": key, "LabelSelectorRequirement.values": aValue,
-		"NodeSelectorRequirement.key": key, "NodeSelectorRequirement.values": comparedValue,
-		"Taint.key": key, "Taint.value": aValue, "Toleration.key": key, "Toleration.value": comparedValue,
-		"PodAffinityTerm.topologyKey": key, "PodAffinityTerm.matchLabelKeys": key, "PodAffinityTerm.mismatchLabelKeys": key, "PodAffinityTerm.namespaces": of("namespace"),
-		"TopologySpreadConstraint.topologyKey": key, "TopologySpreadConstraint.matchLabelKeys": key,
-
-		"NodeSystemInfo.kubeletVersion": version, "NodeSystemInfo.kubeProxyVersion": version, "NodeSystemInfo.kernelVersion": version, "NodeSystemInfo.containerRuntimeVersion": version,
-		"NodeSystemInfo.osImage": version, "NodeSystemInfo.architecture": of("platform"), "NodeSystemInfo.operatingSystem": of("platform"),
-		"NodeCondition.type": key, "PodCondition.type": key, "DaemonSetCondition.type": key, "NamespaceCondition.type": key, "Condition.type": key, "PodReadinessGate.conditionType": key,
-		"NodeStatus.phase": oneOf(apiWords()),
-
-		"PodSpec.nodeName": of("node"), "PodStatus.nominatedNodeName": of("node"), "PodSpec.priorityClassName": of("priorityclass"), "PodSpec.runtimeClassName": of("runtimeclass"),
-		"PodSpec.schedulerName": of("component"), "PodSpec.serviceAccountName": of("serviceaccount"), "PodSpec.serviceAccount": of("serviceaccount"),
-		"PodSchedulingGate.name": key, "PodStatus.hostIP": of("address"), "PodStatus.podIP": of("address"), "HostIP.ip": of("address"), "PodIP.ip": of("address"), "HostAlias.ip": of("address"),
-		"PodDNSConfig.nameservers": of("address"), "HostPort.ip": of("address"), "ContainerPort.hostIP": of("address"),
-		"Container.name": of("container"), "Container.image": anImage, "Container.workingDir": of("path"), "Container.terminationMessagePath": of("path"), "ContainerStatus.name": of("container"),
-		"ContainerStatus.image": anImage, "ContainerPort.name": of("port"), "HTTPGetAction.port": aPort, "TCPSocketAction.port": aPort, "HTTPGetAction.path": of("path"),
-		"EnvVar.name": of("variable"), "EnvVar.value": digest, "ObjectFieldSelector.apiVersion": oneOf(apiVersions), "ObjectFieldSelector.fieldPath": fieldPath,
-		"ResourceFieldSelector.containerName": of("container"), "ResourceFieldSelector.resource": key,
-		"Capabilities.add": oneOf(capabilities()), "Capabilities.drop": oneOf(capabilities()), "Sysctl.name": oneOf(sysctls), "SELinuxOptions.type": oneOf(seLinuxTypes),
-		"Volume.name": of("volume"), "VolumeMount.name": of("volume"), "VolumeDevice.name": of("volume"), "VolumeMount.mountPath": of("path"), "HostPathVolumeSource.path": of("path"),
-		"ConfigMapEnvSource.name": of("configmap"), "ConfigMapKeySelector.name": of("configmap"), "ConfigMapKeySelector.key": of("item"), "ConfigMapVolumeSource.name": of("configmap"),
-		"ConfigMapProjection.name": of("configmap"), "SecretEnvSource.name": of("secret"), "SecretKeySelector.name": of("secret"), "SecretKeySelector.key": of("item"),
-		"SecretVolumeSource.secretName": of("secret"), "SecretProjection.name": of("secret"), "KeyToPath.key": of("item"), "PersistentVolumeClaimVolumeSource.claimName": aClaim,
-		"CSIVolumeSource.driver": of("driver"), "ISCSIVolumeSource.iscsiInterface": oneOf(defaulted), "RBDVolumeSource.pool": oneOf(defaulted), "RBDVolumeSource.user": oneOf(defaulted),
-		"RBDVolumeSource.keyring": oneOf(defaulted), "AzureDiskVolumeSource.fsType": oneOf(defaulted), "ScaleIOVolumeSource.fsType": oneOf(defaulted), "ScaleIOVolumeSource.storageMode": oneOf(defaulted),
-		"ImageVolumeSource.reference": anImage, "RollingUpdateDaemonSet.maxUnavailable": aLimit, "RollingUpdateDaemonSet.maxSurge": aLimit,
-		"PodDisruptionBudgetSpec.maxUnavailable": aLimit, "PodDisruptionBudgetSpec.minAvailable": aLimit,
-
-		"Event.type": oneOf(words("Normal Warning")), "Event.action": aReason, "Event.reportingComponent": of("component"), "Event.reportingInstance": reporter,
-		"EventSource.component": of("component"), "EventSource.host": of("node"),
-
-		"OtherPods.nodes": of("node"), "PodRow.namespace": of("namespace"), "PodRow.name": of("pod"), "PodRow.node": of("node"), "PodRow.budgets": of("poddisruptionbudget"),
-		"DisruptionBudget.namespace": of("namespace"), "DisruptionBudget.name": of("poddisruptionbudget"), "DisruptionBudget.disrupted": of("pod"),
-		"ClaimRow.name": aClaim, "VolumeRow.name": of("persistentvolume"), "VolumeRow.driver": of("driver"), "VolumeRow.handle": of("handle"),
-		"Volumes.nodes": of("node"), "DriverRow.node": of("node"), "DriverRow.name": of("driver"), "DriverRow.handles": of("handle"),
-		"AdmissionHook.name": of("webhook"), "AdmissionHook.webhook": of("webhook"), "Referred.name": named, "Referred.keys": of("item"), "Referred.binaryKeys": of("item"),
-		"ScopedResourceSelectorRequirement.values": of("priorityclass"), "RuntimeClass.handler": of("handler"),
-	}
-	for _, of := range []string{"ContainerStateTerminated", "ContainerStateWaiting", "NodeCondition", "PodCondition", "DaemonSetCondition", "NamespaceCondition", "Condition", "Event", "PodStatus"} {
-		m[of+".message"], m[of+".reason"] = message, aReason
-	}
-	for name, r := range m {
-		if field, is := strings.CutPrefix(name, "Container."); is {
-			m["EphemeralContainerCommon."+field] = r
+	m := map[string]rule{}
+	for _, r := range ruleList() {
+		for name := range words(r.fields) {
+			m[name] = r.is
+			if field, is := strings.CutPrefix(name, "Container."); is {
+				m["EphemeralContainerCommon."+field] = r.is
+			}
 		}
 	}
 	return m
@@ -230,12 +262,6 @@ func mixes(s *snapshot.Snapshot) bool {
 		return !labeled || strings.HasPrefix(hash, begins) || !strings.HasPrefix(r.Name, begins)
 	}) || slices.ContainsFunc(s.Pods, func(p corev1.Pod) bool { return strings.HasPrefix(p.Labels[key], begins) })
 }
-
-func aKind(w *walker, _ place, word string) string { return w.name("kind", word) }
-
-func aManager(w *walker, _ place, word string) string { return w.name("manager", word) }
-
-func aReason(w *walker, _ place, word string) string { return w.name("reason", word) }
 
 // aKey is a qualified name: the key of a label, an annotation or a taint, a resource, the
 // type of a condition, a finalizer.
