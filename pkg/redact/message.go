@@ -1,7 +1,9 @@
 package redact
 
 import (
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -103,6 +105,7 @@ var slots = map[string]slot{
 	"objects": {`(?:daemonsets|controllerrevisions|pods|nodes|events|namespaces|poddisruptionbudgets|configmaps|secrets|persistentvolumeclaims|persistentvolumes|csinodes|` +
 		`priorityclasses|runtimeclasses|serviceaccounts|resourcequotas|limitranges|validatingwebhookconfigurations|mutatingwebhookconfigurations|` +
 		`validatingadmissionpolicies|validatingadmissionpolicybindings|mutatingadmissionpolicies|mutatingadmissionpolicybindings|replicasets|deployments)\b`, kept},
+	"object":    {strings.Join(slices.Sorted(maps.Keys(objectKinds)), `\b|`) + `\b`, kept},
 	"group":     {`(?:|apps|policy|storage\.k8s\.io|scheduling\.k8s\.io|node\.k8s\.io|admissionregistration\.k8s\.io|events\.k8s\.io)`, kept},
 	"condition": {`(?:DiskPressure|MemoryPressure|PIDPressure)\b`, kept},
 	"amounts":   {amount + `(?:,` + amount + `)*`, amountsOf},
@@ -199,8 +202,9 @@ var (
 		forbidden_seccomp_profile unrestricted_AppArmor_profile`)
 )
 
-// sentences are what Kubernetes' programs say, one a line: what a cause is read from, and
-// what helps whoever reads it. Of two that begin at the same word the first is taken.
+// sentences are what Kubernetes' programs say, and this one of what could not be read, one a
+// line: what a cause is read from, and what helps whoever reads it. Of two that begin at the
+// same word the first is taken.
 const sentenceList = `
 (combined from similar events):
 Error creating:
@@ -229,7 +233,26 @@ cannot {verb} resource "{objects}" in API group "{group}"
 at the cluster scope
 in the namespace "{namespace}"
 the server is currently unable to handle the request
+
 the input holds no status of daemonset {namespace}/{daemonset}
+the input holds no keys of {object} {namespace}/{item}
+the input holds no {object} of namespace {namespace}
+the input holds no {object} of daemonset {namespace}/{daemonset}
+the input holds no {object}
+the input holds pods of namespace {namespace} only
+the input does not say which version of Kubernetes it is from
+the input does not say when it was taken: the newest time in it is used
+the server's answers carry no Date: this machine's clock is used
+the snapshot was recorded without {object} {item}
+the snapshot was recorded without it
+the snapshot was recorded without them
+the snapshot was recorded with those of some nodes only
+the pods have {n} claims, and at most {n} are asked for
+the pods refer to {n} objects, and at most {n} are asked for
+page {n} was read later than the pages before it, because their token had expired
+{n} objects appear twice: the pages were not read at the same moment
+{n} of {n} have none
+not asked for
 not given
 daemonset {namespace}/{daemonset}
 namespace {namespace}

@@ -99,20 +99,26 @@ func TestLabels(t *testing.T) {
 // TestComparedNumbers: numbers that an affinity compares stay, as values of that label.
 func TestComparedNumbers(t *testing.T) {
 	for _, tt := range []struct {
+		key      string
 		operator corev1.NodeSelectorOperator
 		want     string
 		why      string
 	}{
-		{corev1.NodeSelectorOpGt, "7", "it is compared"},
-		{corev1.NodeSelectorOpLt, "7", "so it is"},
-		{corev1.NodeSelectorOpNotIn, "7", "a remedy tries the numbers beside it"},
-		{corev1.NodeSelectorOpIn, "value-2", "here it is a name like any other"},
+		{"team", corev1.NodeSelectorOpGt, "7", "it is compared"},
+		{"team", corev1.NodeSelectorOpLt, "7", "so it is"},
+		{"team", corev1.NodeSelectorOpNotIn, "7", "a remedy tries the numbers beside it"},
+		{"team", corev1.NodeSelectorOpIn, "value-2", "here it is a name like any other"},
+		{"kubernetes.io/hostname", corev1.NodeSelectorOpGt, "7", "whatever else the values are"},
+		{"size", corev1.NodeSelectorOpGt, "value-1", "that of another label"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			s := dstest.State("-", dstest.Edit(func(s *snapshot.Snapshot) {
-				s.Nodes[0].Labels = map[string]string{"team": "7", "size": "7"}
+				s.Nodes[0].Labels = map[string]string{tt.key: "7"}
+				if tt.key == "size" {
+					s.Nodes[0].Labels = map[string]string{"team": "7"}
+				}
 				s.DaemonSet.Spec.Template.Spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{
-					NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: "team", Operator: tt.operator, Values: []string{"5"}}}}},
+					NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: tt.key, Operator: tt.operator, Values: []string{"5"}}}}},
 				}}}
 			}))
 			out, _ := names(t, s)

@@ -74,7 +74,8 @@ var (
 	objectKinds = words(`
 		DaemonSet ControllerRevision ReplicaSet Deployment StatefulSet Job CronJob ReplicationController
 		Pod Node Namespace Event Service Secret ConfigMap ServiceAccount PersistentVolume PersistentVolumeClaim PodDisruptionBudget
-		PriorityClass RuntimeClass ResourceQuota LimitRange Lease CSINode VolumeAttachment StorageClass Snapshot`)
+		PriorityClass RuntimeClass ResourceQuota LimitRange Lease CSINode VolumeAttachment StorageClass Snapshot
+		ValidatingWebhookConfiguration MutatingWebhookConfiguration ValidatingAdmissionPolicy MutatingAdmissionPolicy ValidatingAdmissionPolicyBinding MutatingAdmissionPolicyBinding`)
 	apiVersions = words(`
 		v1 apps/v1 batch/v1 policy/v1 node.k8s.io/v1 scheduling.k8s.io/v1 storage.k8s.io/v1 events.k8s.io/v1 coordination.k8s.io/v1 kubectl-ds/v1alpha1
 		apps batch policy node.k8s.io scheduling.k8s.io storage.k8s.io snapshot.storage.k8s.io`)
