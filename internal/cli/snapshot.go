@@ -52,27 +52,27 @@ func newSnapshot(c *common) *cobra.Command {
 			within one file only; the key of the digests is stored nowhere. With --show-values
 			they are written as they are, and manifests can be compared with all of them.
 
-			The controller's template hashes stay, in labels and names of revisions. They are
-			computed from the values, so whoever has the file can confirm a guess, and can find
-			a weak value such as a short password.
+			Without --redact, names, labels, taints, arguments, other annotations and other
+			messages are written as they are: read the file before you send it to anybody. So are
+			the controller's template hashes, in labels and names of revisions. They are computed
+			from the values, so whoever has the file can confirm a guess, and can find a weak value
+			such as a short password.
 
-			Names, labels, taints, arguments, other annotations and other messages are written
-			as they are: read the file before you send it to anybody, or use --redact.
+			With --redact, stand-ins such as node-07, image-2:tag-1 and text-5 replace the names of
+			all objects, containers, images, volumes and variables, the keys of labels and taints that
+			are not Kubernetes' own, the values, UIDs, addresses, hashes, commands, arguments,
+			paths and annotations. Equal names get equal stand-ins, which sort as the names do, so
+			every command gives the same answer, with the names replaced. Of messages the sentences
+			stay that Kubernetes' own programs are known to say; <hidden> replaces the rest.
 
-			With --redact, stand-ins replace all names (of nodes, namespaces, DaemonSets, pods,
-			revisions, containers, images, volumes, variables and other objects), the keys of
-			labels and taints that are not Kubernetes' own, their values, UIDs, addresses, arguments,
-			paths, annotations, and whatever else somebody wrote: node-07, image-2:tag-1. Equal
-			names of a kind get equal stand-ins, which sort as the names do, so that every command
-			gives the same answer from the file, with the names replaced. What stays: numbers,
-			times, amounts, versions, and words of Kubernetes, such as keys, reasons and phases. Of a
-			message stay the sentences that Kubernetes' own programs are known to say; <hidden>
-			replaces all else. A letter before a stand-in keeps it in its place beside words
-			that stay: b-key-1.
+			What stays is in lists, and nothing else does: numbers, times, amounts and versions,
+			also where they are the tag of an image; words of Kubernetes such as phases and
+			reasons; keys with a meaning of their own. So the file still tells how many nodes there
+			are, what pods request, which ports they use and when they were created. Somebody who
+			knows that of your cluster may recognize it.
 
-			To find out later which node is node-07, write a table with --redact-map. It tells all that the
-			stand-ins hide: keep it. Without it nothing leads back, but for what is known from
-			elsewhere: the numbers, times, versions and amounts are those of your cluster.`),
+			--redact-map writes which name each stand-in stands for. Keep that file: it undoes
+			the redaction. Without it nothing in the snapshot leads back to a name.`),
 		Annotations: map[string]string{exitTable: exits("", "", row{"0", "written"}, row{"1", "error"})},
 		Example: c.program.examples(`
 			kubectl ds snapshot -n kube-system node-agent > node-agent.json
@@ -83,7 +83,8 @@ func newSnapshot(c *common) *cobra.Command {
 			kubectl ds explain -A --from all.json
 
 			# For somebody who is not to learn any name; names.jsonl stays with you
-			kubectl ds snapshot -n kube-system node-agent --redact --redact-map names.jsonl > to-send.json`),
+			kubectl ds snapshot node-agent --redact --redact-map names.jsonl > send.json
+			grep node-07 names.jsonl`),
 		ValidArgsFunction: c.offers(nameChoices),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), args)
@@ -95,7 +96,7 @@ func newSnapshot(c *common) *cobra.Command {
 	cmd.Flags().BoolVar(&o.showValues, "show-values", false, "write literal values of environment variables, which may be secret")
 	cmd.Flags().BoolVar(&o.fit, "fit", false, "include a row for each pod of others on the nodes")
 	cmd.Flags().BoolVar(&o.redact, "redact", false, "write stand-ins for names and for whatever somebody wrote")
-	cmd.Flags().StringVar(&o.redactMap, "redact-map", "", "write what the stand-ins stand for to this new file; keep it")
+	cmd.Flags().StringVar(&o.redactMap, "redact-map", "", "write which name each stand-in stands for to a new file")
 	return cmd
 }
 
