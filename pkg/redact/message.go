@@ -23,7 +23,7 @@ type told struct {
 // to say stay, with stand-ins for the names in them, and the rest is hidden. Whatever a
 // cause is read from is among these sentences.
 func aMessage(w *walker, _ place, message string) string {
-	if known, is := w.told[message]; is && w.assigned {
+	if known, is := w.told[message]; is { // most messages of a cluster are those of many nodes
 		return known.words
 	}
 	var out told
@@ -54,9 +54,7 @@ func aMessage(w *walker, _ place, message string) string {
 	if !out.tells && out.hides {
 		out.words = template.Hidden
 	}
-	if w.assigned {
-		w.told[message] = out
-	}
+	w.told[message] = out
 	return out.words
 }
 

@@ -80,7 +80,7 @@ type walker struct {
 
 	nodes map[*corev1.Node][]corev1.Node // by the first of a list
 	whole map[Row]bool                   // names that consist of several
-	told  map[string]told                // what messages become
+	told  map[string]told                // what messages become, this time
 }
 
 func (w *walker) snapshot(s *snapshot.Snapshot) *snapshot.Snapshot {
@@ -139,7 +139,7 @@ func (w *walker) assign() {
 	for _, n := range w.kinds {
 		n.assign()
 	}
-	w.assigned, w.nodes = true, map[*corev1.Node][]corev1.Node{}
+	w.assigned, w.nodes, w.told = true, map[*corev1.Node][]corev1.Node{}, map[string]told{}
 }
 
 func (w *walker) table() *Table {
