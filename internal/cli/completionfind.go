@@ -27,8 +27,8 @@ var (
 // fileFlags are the flags that take a file, with the ends of its name; without them any
 // file.
 var fileFlags = map[string][]string{
-	"filename": {"yaml", "yml", "json"}, "from": {"yaml", "yml", "json"}, "redact-map": {"jsonl"},
-	"kubeconfig": nil, "certificate-authority": nil, "client-certificate": nil, "client-key": nil,
+	"filename": {"yaml", "yml", "json"}, "from": {"yaml", "yml", "json"},
+	"redact-map": nil, "kubeconfig": nil, "certificate-authority": nil, "client-certificate": nil, "client-key": nil,
 }
 
 // directoryFlags are those that take a directory.

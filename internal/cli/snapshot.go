@@ -67,7 +67,7 @@ func newSnapshot(c *common) *cobra.Command {
 
 			What stays is in lists, and nothing else does: numbers, times, amounts and versions,
 			also where they are the tag of an image; words of Kubernetes such as phases and
-			reasons; keys with a meaning of their own. So the file still tells how many nodes there
+			reasons; keys with a meaning of their own, and names of tools such as Helm. So the file still tells how many nodes there
 			are, what pods request, which ports they use and when they were created. Somebody who
 			knows that of your cluster may recognize it.
 

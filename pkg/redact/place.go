@@ -224,11 +224,14 @@ func (w *walker) ofKind(kind, word string) string {
 func aClaim(w *walker, _ place, word string) string {
 	if w.assigned {
 		if pod, volume := w.ephemeral(word); pod != "" {
-			return w.made("persistentvolumeclaim", word, w.name("pod", pod)+"-"+w.name("volume", volume))
+			return w.made(claims, word, w.name("pod", pod)+"-"+w.name("volume", volume))
 		}
 	}
-	return w.name("persistentvolumeclaim", word)
+	return w.name(claims, word)
 }
+
+// claims is the kind of their names.
+const claims = "persistentvolumeclaim"
 
 // ephemeral returns the pod and the volume that a claim was made for; empty if it was for none.
 func (w *walker) ephemeral(claim string) (pod, volume string) {

@@ -152,6 +152,9 @@ func (w *walker) table() *Table {
 			continue
 		}
 		for word, standIn := range n.standIns {
+			if pod, _ := w.ephemeral(word); pod != "" && kind == claims {
+				continue // its stand-in is made of theirs
+			}
 			if word != standIn {
 				t.Rows = append(t.Rows, Row{kind, standIn, word})
 			}
