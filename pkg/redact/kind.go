@@ -57,7 +57,7 @@ var kinds = map[string]kind{
 	"component":      {stays: components.has},
 	"serviceaccount": {stays: words("default").has},
 	"priorityclass":  {stays: words("system-cluster-critical system-node-critical").has},
-	"tag":            {stays: plainTag.MatchString},
+	"tag":            {stays: plainTag.MatchString, unordered: true},
 	"version":        {stays: versionWords.has, form: func(_ string, rank, digits int) string { return inLetters(rank, digits) }},
 	"reason": {stays: reasons.has, form: func(word string, rank, digits int) string {
 		return fmt.Sprintf("Reason%0*d%s", digits, rank, failure(word))
