@@ -72,6 +72,7 @@ func TestLabels(t *testing.T) {
 		{[]string{"acme=1 > a-key-1=value-1", "app=1 > app=value-1", "team=1 > key-2=value-1"}, "a letter places a key before one that stays"},
 		{[]string{"acme.kubernetes.io/x=1 > a-key-1.kubernetes.io/key-1=value-1"}, "a domain whose labels nobody sets by hand stays one"},
 		{[]string{"zeta.com/agent-not-ready=1 > key-1.example/agent-not-ready=value-1", "zeta.com/cni-not-ready=1 > key-1.example/key-1-not-ready=value-1"}, "that something is not ready is read from a key"},
+		{[]string{"startup-taint.zeta/x=1 > startup-taint.key-1.example/key-1=value-1", "zeta=1 > t-key-2=value-1"}, "so is that a taint is of a start, and what follows it keeps its place"},
 		{[]string{"a.b=true > a-key-1.x=true"}, "a path has a key with a dot in brackets"},
 		{[]string{"pod-security.kubernetes.io/enforce=baseline > pod-security.kubernetes.io/enforce=baseline", "pod-security.kubernetes.io/enforce-version=v1.30 > pod-security.kubernetes.io/enforce-version=v1.30"}, "levels"},
 	} {
