@@ -61,7 +61,7 @@ func command(in *input, r *rand.Rand, folder string, flags []string, stdin bool)
 			args = append(args, "--undo", revision())
 		}
 	case 16, 17:
-		args = slices.Concat([]string{"snapshot"}, about, d.maybe(20, "--show-values"))
+		args = slices.Concat([]string{"snapshot"}, about, pick(r, [][]string{nil, nil, nil, {"--show-values"}, {"--redact"}}))
 	case 18:
 		args = slices.Concat([]string{"__complete", pick(r, []string{"explain", "plan-rollout", "history", "snapshot"})}, flags, pick(r, [][]string{{""}, {in.name}, {word()}, {"-o", ""}, {"--" + word()}, {"-n", ""}, {word(), ""}}))
 	case 19:

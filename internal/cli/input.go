@@ -332,6 +332,14 @@ func (in *input) read(ctx context.Context) ([]*snapshot.Snapshot, error) {
 }
 
 func (in *input) readFrom(ctx context.Context, r reader, namespace string) ([]*snapshot.Snapshot, error) {
+	found, err := in.find(ctx, r, namespace)
+	if slices.ContainsFunc(found, func(s *snapshot.Snapshot) bool { return s != nil && s.Names == snapshot.StandIns }) {
+		in.note("the names are stand-ins: the snapshot was written with --redact")
+	}
+	return found, err
+}
+
+func (in *input) find(ctx context.Context, r reader, namespace string) ([]*snapshot.Snapshot, error) {
 	if len(in.names) == 0 {
 		if in.allNamespaces {
 			namespace = ""
