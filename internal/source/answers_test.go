@@ -176,7 +176,7 @@ func TestUnusableChanges(t *testing.T) {
 		{`{"type":"MODIFIED","object":{"kind":"Node","apiVersion":"v1","metadata":{"name":"n0001"}}}`, "another kind", "unusable answer: a change of a Node"},
 		{`{"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1"}}`, "no metadata", "unusable answer: metadata.name: missing"},
 		{`{"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"p2"}}}`, "no namespace", "unusable answer: metadata.namespace: missing"},
-		{`{"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"p2","namespace":"kube-system","annotations":{"a":"` + strings.Repeat("x", maxObject) + `"}}}}`, "a large object", "larger than 8Mi, which no API server stores"},
+		{`{"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"p2","namespace":"kube-system","annotations":{"a":"` + strings.Repeat("x", 2*maxObject) + `"}}}}`, "a large object", "larger than 8Mi, which no API server stores"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			s := newWatchServer(t, parseWorld(t, followed))

@@ -109,10 +109,13 @@ func (p *faultProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r.URL.Path, r.URL.RawPath = "/"+path, ""
 	a := &attempt{what: r.Method + " " + r.URL.RequestURI(), began: time.Now()}
 	p.mu.Lock()
-	before := 0
+	before, last := 0, ""
 	for _, other := range p.runs[run] {
 		if other.what == a.what {
 			before++
+			if last = ""; other.again {
+				last = other.fault
+			}
 		}
 	}
 	p.runs[run] = append(p.runs[run], a)
@@ -127,11 +130,16 @@ func (p *faultProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintf(h, "%d %s %d", run, a.what, before)
 	dice := rand.New(rand.NewPCG(p.seed, h.Sum64()))
 	shortPages(r, run)
-	if dice.Float64() >= p.often {
+	i := slices.IndexFunc(faults, func(f fault) bool { return f.name == last })
+	switch {
+	case i >= 0 && dice.IntN(4) > 0: // what is wrong stays so for a while
+	case dice.Float64() >= p.often:
 		p.plain.ServeHTTP(w, r)
 		return
+	default:
+		i = dice.IntN(len(faults))
 	}
-	f := faults[dice.IntN(len(faults))]
+	f := faults[i]
 	p.mu.Lock()
 	a.fault, a.again = f.name, f.again
 	p.mu.Unlock()
@@ -265,13 +273,16 @@ const (
 	loginPage = "/login"
 )
 
-// faults are what a request may get in the place of its answer. No one of them says that something does not exist, or that
-// somebody may not read it: of a server that says so nobody can know better.
-var faults = []struct {
+// fault is something else than the right answer.
+type fault struct {
 	name  string
 	again bool // client-go asks again, until the time is over
 	do    func(*faulty)
-}{
+}
+
+// faults are what a request may get in the place of its answer. No one of them says that something does not exist, or that
+// somebody may not read it: of a server that says so nobody can know better.
+var faults = []fault{
 	{"429", false, func(f *faulty) { f.status(429, "TooManyRequests", "too many requests, please try again later") }},
 	{"429 as text", false, func(f *faulty) { f.says(429, asText, "slow down\n") }},
 	{"429, retry at once", true, func(f *faulty) { f.later("0").status(429, "TooManyRequests", "too many requests") }},
