@@ -1,5 +1,5 @@
 # What people run here. CI runs .ci/run, which calls these.
-.PHONY: help demo build test laws lint oracle oracle-all newest oracle-coverage scheduler forecasts mutants hostile compare compare-quick e2e old-clusters soak real-manifests krew-chain krew-upgrade release-check admission fit faults snapshot examples browser bench-start bench-plan bench-memory bench-dump bench-history
+.PHONY: help demo build test laws fuzz lint oracle oracle-all newest oracle-coverage scheduler forecasts mutants hostile compare compare-quick e2e old-clusters soak real-manifests krew-chain krew-upgrade release-check admission fit faults snapshot examples browser bench-start bench-plan bench-memory bench-dump bench-history
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | while IFS="$$(printf '\t')" read -r target words; do printf '%-17s %s\n' "$$target" "$$words"; done
@@ -46,6 +46,9 @@ mutants: ## break pkg/daemonset on purpose, sixty times, and see who notices; MU
 
 hostile: ## 10,000 damaged inputs over all commands, some minutes; HOSTILE_SEED=n for others
 	HOSTILE_CASES=$${HOSTILE_CASES:-10000} go test -count=1 -timeout 2h -run Hostile ./internal/cli
+
+fuzz: ## Go's fuzzer on every reader, an hour in all; FUZZTIME=6s for each, FUZZ=Skim for some
+	test/fuzz.sh "$(or $(FUZZTIME),6m)" "$(FUZZ)"
 
 compare: ## what BASE, a commit, answers beside the working tree: examples, stories, 500 random states; minutes; COMPARE="-seed 2 -states 100 -only ^seed"
 	go test -count=1 -timeout 3h -v -run 'TestSame$$' ./test/compare -base $(or $(BASE),default) $(COMPARE)

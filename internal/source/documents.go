@@ -266,6 +266,12 @@ func (d *documents) document(it item) error {
 func (d *documents) emitAll(objects []object, path string) error {
 	for _, o := range objects {
 		o.document, o.path = d.doc, join(path, o.path)
+		if o.failed != nil {
+			if err := d.harmed(o.path, o.failed, o.kinds); err != nil {
+				return err
+			}
+			continue
+		}
 		if !o.list {
 			d.kinds[o.kind] = true
 		}
@@ -348,7 +354,7 @@ func (d *documents) objects(it item, list metav1.TypeMeta) ([]object, error) {
 		return nil, nil
 	}
 	all, err := d.unfold(raw, list)
-	if !it.yaml && (err != nil || slices.ContainsFunc(all, func(o object) bool { return o.twice })) {
+	if !it.yaml && (err != nil || slices.ContainsFunc(all, func(o object) bool { return o.twice || o.failed != nil })) {
 		if repeats = repeatsInJSON(raw, it.line); len(repeats) > 0 {
 			if raw, err = laterValues(raw); err == nil {
 				all, err = d.unfold(raw, list)
@@ -390,8 +396,11 @@ func (d *documents) unfold(raw []byte, in metav1.TypeMeta) ([]object, error) {
 	var all []object
 	for i := range items {
 		inner, err := d.unfold(items[i], list.TypeMeta)
-		if err != nil {
+		switch {
+		case err != nil && d.tolerant == nil:
 			return nil, within(itemPath(raw, i), err)
+		case err != nil:
+			inner = []object{{failed: err, kinds: kindsIn(item{text: items[i]}, list.TypeMeta)}}
 		}
 		for _, o := range inner {
 			o.path = join(itemPath(raw, i), o.path)
