@@ -1,4 +1,4 @@
-package cli_test
+package redact_test
 
 import (
 	"encoding/json"
@@ -14,7 +14,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/dstest"
@@ -380,6 +379,5 @@ func (h *hard) renamed() *snapshot.Snapshot {
 	if err := snapshot.Validate(&s); err != nil {
 		panic(err)
 	}
-	_ = types.UID("")
 	return &s
 }
