@@ -383,6 +383,7 @@ func plans(t *testing.T) map[string]*plan.Plan {
 func TestSnapshot(t *testing.T) {
 	s := dstest.State("O n")
 	s.Gaps = []snapshot.Gap{{What: snapshot.Events, Why: snapshot.NotGiven}}
+	s.Names = snapshot.StandIns
 	s.OtherPods, s.Admission, s.References, s.Volumes = &snapshot.OtherPods{}, &snapshot.Admission{}, &snapshot.References{}, &snapshot.Volumes{}
 	raw, err := snapshot.Encode(s)
 	if err != nil {

@@ -28,7 +28,7 @@ var (
 // file.
 var fileFlags = map[string][]string{
 	"filename": {"yaml", "yml", "json"}, "from": {"yaml", "yml", "json", "tar", "gz", "tgz", "xz", "txz", "zst", "bz2", "zip"},
-	"kubeconfig": nil, "certificate-authority": nil, "client-certificate": nil, "client-key": nil,
+	"redact-map": nil, "kubeconfig": nil, "certificate-authority": nil, "client-certificate": nil, "client-key": nil,
 }
 
 // directoryFlags are those that take a directory.

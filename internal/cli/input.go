@@ -34,9 +34,9 @@ type input struct {
 	command string // that asks, as "explain"
 	from    []string
 	how     source.How // files are read
-	most    string
 	now     string
 	version string
+	size    string // of all that is read
 
 	names         []source.Ref // without a namespace: that of the context, or in a dump any
 	allNamespaces bool
@@ -54,10 +54,13 @@ func (in *input) addFlags(f *pflag.FlagSet) {
 	in.flags = f
 	f.StringArrayVar(&in.from, "from", nil, "read this file, directory, archive or - instead of a cluster; repeatable")
 	f.BoolVar(&in.how.KeepGoing, "keep-going", false, "leave out what is damaged; what depends on it is unknown")
-	f.StringVar(&in.most, "max-input", "2Gi", "most bytes that are read of the input, unpacked")
 	f.StringVar(&in.now, "now", "", "current time (default: time of the snapshot), such as 2026-01-31T15:04:05Z")
 	f.StringVar(&in.version, "kubernetes-version", "", "controller version whose rules apply, such as v1.37.1 (default: the server's)")
+	f.StringVar(&in.size, "max-input", defaultSize, "read at most this much, once unpacked")
 }
+
+// defaultSize is how much is read where --max-input says nothing.
+var defaultSize = resource.NewQuantity(source.DefaultMaxInput, resource.BinarySI).String()
 
 // flagSet is the flags of a command.
 type flagSet struct{ flags *pflag.FlagSet }
@@ -98,12 +101,6 @@ func (in *input) check() error {
 	if in.how.KeepGoing && len(in.from) == 0 {
 		return hinted{errors.New("--keep-going is for the input of --from"), "leave out --keep-going"}
 	}
-	if in.most != "" {
-		most, err := resource.ParseQuantity(in.most)
-		if in.how.Most = most.Value(); err != nil || in.how.Most < 1 {
-			return hinted{fmt.Errorf("--max-input %q is not a size", in.most), "--max-input 4Gi"}
-		}
-	}
 	if n := in.config.Namespace(); n != "" && len(validation.IsDNS1123Label(n)) > 0 {
 		err := fmt.Errorf("-n %q is not a name of a namespace: use lower-case letters, digits and -", n)
 		if lower := strings.ToLower(n); len(validation.IsDNS1123Label(lower)) == 0 {
@@ -115,6 +112,10 @@ func (in *input) check() error {
 	_, notSeconds := strconv.Atoi(timeout)
 	if _, err := time.ParseDuration(timeout); err != nil && notSeconds != nil {
 		return hinted{fmt.Errorf("--request-timeout %q is not a duration", timeout), "--request-timeout 5s"}
+	}
+	size, err := resource.ParseQuantity(cmp.Or(in.size, defaultSize))
+	if in.how.Most = size.Value(); err != nil || in.how.Most < 1 {
+		return hinted{fmt.Errorf("--max-input %q is not a size", in.size), "--max-input 4Gi"}
 	}
 	if in.now != "" {
 		t, err := time.Parse(time.RFC3339, in.now)
@@ -170,6 +171,7 @@ func (in *input) open(ctx context.Context) (reader, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
+	c.AtMost(cmp.Or(in.how.Most, source.DefaultMaxInput))
 	c.OnWarning(in.serverWarns)
 	c.Notify(func(s string) { fmt.Fprintln(in.ErrOut, "note: "+screen.Clean(s)) }) // somebody waits
 	namespace, err := in.config.CurrentNamespace()
@@ -330,6 +332,14 @@ func (in *input) read(ctx context.Context) ([]*snapshot.Snapshot, error) {
 }
 
 func (in *input) readFrom(ctx context.Context, r reader, namespace string) ([]*snapshot.Snapshot, error) {
+	found, err := in.find(ctx, r, namespace)
+	if slices.ContainsFunc(found, func(s *snapshot.Snapshot) bool { return s != nil && s.Names == snapshot.StandIns }) {
+		in.note("the names are stand-ins: the snapshot was written with --redact")
+	}
+	return found, err
+}
+
+func (in *input) find(ctx context.Context, r reader, namespace string) ([]*snapshot.Snapshot, error) {
 	if len(in.names) == 0 {
 		if in.allNamespaces {
 			namespace = ""

@@ -4,19 +4,23 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"io/fs"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/encode"
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/internal/view"
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
+	"github.com/kubectl-ds/kubectl-ds/pkg/redact"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
 func newSnapshot(c *common) *cobra.Command {
-	in := &input{common: c, command: "snapshot"}
-	showValues, fit := false, false
+	o := &snapshotOptions{input: &input{common: c, command: "snapshot"}}
 	cmd := &cobra.Command{
 		Use:     "snapshot NAME...",
 		Short:   "Write a DaemonSet's state as JSON, to be read with --from",
@@ -48,12 +52,27 @@ func newSnapshot(c *common) *cobra.Command {
 			within one file only; the key of the digests is stored nowhere. With --show-values
 			they are written as they are, and manifests can be compared with all of them.
 
-			The controller's template hashes stay, in labels and names of revisions. They are
-			computed from the values, so whoever has the file can confirm a guess, and can find
-			a weak value such as a short password.
+			Without --redact, names, labels, taints, arguments, other annotations and other
+			messages are written as they are: read the file before you send it to anybody. So are
+			the controller's template hashes, in labels and names of revisions. They are computed
+			from the values, so whoever has the file can confirm a guess, and can find a weak value
+			such as a short password.
 
-			Names, labels, taints, arguments, other annotations and other messages are written
-			as they are: read the file before you send it to anybody.`),
+			With --redact, stand-ins such as node-07, image-2:tag-1 and text-5 replace the names of
+			all objects, containers, images, volumes and variables, the keys of labels and taints that
+			are not Kubernetes' own, the values, UIDs, addresses, hashes, commands, arguments,
+			paths and annotations. Equal names get equal stand-ins, which sort as the names do, so
+			every command gives the same answer, with the names replaced. Of messages the sentences
+			stay that Kubernetes' own programs are known to say; <hidden> replaces the rest.
+
+			What stays is in lists, and nothing else does: numbers, times, amounts and versions,
+			also where they are the tag of an image; words of Kubernetes such as phases and
+			reasons; keys with a meaning of their own, and names of tools such as Helm. So the file still tells how many nodes there
+			are, what pods request, which ports they use and when they were created. Somebody who
+			knows that of your cluster may recognize it.
+
+			--redact-map writes which name each stand-in stands for. Keep that file: it undoes
+			the redaction. Without it nothing in the snapshot leads back to a name.`),
 		Annotations: map[string]string{exitTable: exits("", "", row{"0", "written"}, row{"1", "error"})},
 		Example: c.program.examples(`
 			kubectl ds snapshot -n kube-system node-agent > node-agent.json
@@ -61,22 +80,38 @@ func newSnapshot(c *common) *cobra.Command {
 
 			# All DaemonSets in one file
 			kubectl ds snapshot -A > all.json
-			kubectl ds explain -A --from all.json`),
+			kubectl ds explain -A --from all.json
+
+			# For somebody who is not to learn any name; names.jsonl stays with you
+			kubectl ds snapshot node-agent --redact --redact-map names.jsonl > send.json
+			grep node-07 names.jsonl`),
 		ValidArgsFunction: c.offers(nameChoices),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return writeSnapshot(cmd.Context(), in, args, showValues, fit)
+			return o.run(cmd.Context(), args)
 		},
 	}
-	in.addFlags(cmd.Flags())
-	cmd.Flags().BoolVarP(&in.allNamespaces, "all-namespaces", "A", false, "write the DaemonSets of all namespaces")
-	cmd.Flags().StringVarP(&in.withLabels, "selector", "l", "", "write only DaemonSets with these labels, such as app=agent")
-	cmd.Flags().BoolVar(&showValues, "show-values", false, "write literal values of environment variables, which may be secret")
-	cmd.Flags().BoolVar(&fit, "fit", false, "include a row for each pod of others on the nodes")
+	o.addFlags(cmd.Flags())
+	cmd.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "write the DaemonSets of all namespaces")
+	cmd.Flags().StringVarP(&o.withLabels, "selector", "l", "", "write only DaemonSets with these labels, such as app=agent")
+	cmd.Flags().BoolVar(&o.showValues, "show-values", false, "write literal values of environment variables, which may be secret")
+	cmd.Flags().BoolVar(&o.fit, "fit", false, "include a row for each pod of others on the nodes")
+	cmd.Flags().BoolVar(&o.redact, "redact", false, "write stand-ins for names and for whatever somebody wrote")
+	cmd.Flags().StringVar(&o.redactMap, "redact-map", "", "write which name each stand-in stands for to a new file")
 	return cmd
 }
 
-func writeSnapshot(ctx context.Context, in *input, args []string, showValues, fit bool) error {
+type snapshotOptions struct {
+	*input
+	showValues, fit, redact bool
+	redactMap               string // empty: no table is written
+}
+
+func (o *snapshotOptions) run(ctx context.Context, args []string) error {
+	in := o.input
 	if err := in.checkNames(args); err != nil {
+		return err
+	}
+	if err := o.checkRedact(); err != nil {
 		return err
 	}
 	if len(in.names) == 0 && !in.allNamespaces && in.withLabels == "" {
@@ -85,24 +120,31 @@ func writeSnapshot(ctx context.Context, in *input, args []string, showValues, fi
 	if err := in.check(); err != nil {
 		return err
 	}
-	all, err := readWhole(ctx, in, fit)
+	all, err := readWhole(ctx, in, o.fit)
 	if err != nil {
 		return err
 	}
 	if len(all) == 0 {
 		return in.none()
 	}
-	if showValues && slices.ContainsFunc(all, func(s *snapshot.Snapshot) bool { return s.EnvValues == snapshot.EnvDigest }) {
+	if o.showValues && slices.ContainsFunc(all, func(s *snapshot.Snapshot) bool { return s.EnvValues == snapshot.EnvDigest }) {
 		in.note("--show-values has no effect: the input has digests instead of the values of environment variables")
 	}
 	key := make([]byte, 32) // of the digests, which nobody keeps
 	rand.Read(key)          // never fails
-	for _, s := range all {
-		if !showValues {
-			if s, err = snapshot.Redact(s, key); err != nil {
+	for i := range all {
+		if !o.showValues {
+			if all[i], err = snapshot.Redact(all[i], key); err != nil {
 				return err
 			}
 		}
+	}
+	if o.redact {
+		if all, err = o.redacted(all); err != nil {
+			return err
+		}
+	}
+	for _, s := range all {
 		raw, err := snapshot.Encode(s)
 		if err != nil {
 			return err
@@ -112,6 +154,44 @@ func writeSnapshot(ctx context.Context, in *input, args []string, showValues, fi
 		}
 	}
 	return nil
+}
+
+func (o *snapshotOptions) checkRedact() error {
+	switch {
+	case o.redact && o.showValues:
+		return hinted{errors.New("--redact cannot be combined with --show-values"), "leave out one of the two"}
+	case o.given("redact-map") != "" && !o.redact:
+		return hinted{errors.New("--redact-map needs --redact"), "--redact --redact-map FILE"}
+	case o.given("redact-map") != "" && o.redactMap == "":
+		return hinted{errors.New("--redact-map names no file"), "--redact-map FILE"}
+	}
+	return nil
+}
+
+// redacted returns Snapshots with stand-ins for names, and writes the table of them where
+// that was asked for.
+func (o *snapshotOptions) redacted(all []*snapshot.Snapshot) ([]*snapshot.Snapshot, error) {
+	out, table := redact.Names(all)
+	if o.redactMap != "" {
+		var lines strings.Builder
+		for _, row := range table.Rows {
+			line, err := encode.Line(row)
+			if err != nil {
+				return nil, err
+			}
+			lines.WriteString(line)
+		}
+		if err := source.WriteNew(o.redactMap, lines.String()); err != nil {
+			if errors.Is(err, fs.ErrExist) { // it may be all that tells what an earlier file is about
+				return nil, hinted{err, "--redact-map NEWFILE"}
+			}
+			return nil, err
+		}
+	}
+	if words := view.HiddenMessages(table.Messages); words != "" {
+		o.note("%s", words)
+	}
+	return out, nil
 }
 
 // readWhole returns the Snapshots with what the API server checks when a pod is created,

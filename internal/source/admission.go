@@ -281,19 +281,20 @@ func namesOf(all []Creation, name func(Creation) string) []string {
 
 // byName reads the objects of these names, with one request: a list of all where there
 // are several. One that does not exist is not among them, and is no gap.
-func byName[T any, L pageOf](ctx context.Context, c *Cluster, what snapshot.What, names []string,
-	get func(context.Context, string, metav1.GetOptions) (*T, error), all func(context.Context, metav1.ListOptions) (L, error),
+func byName[T any](ctx context.Context, c *Cluster, what snapshot.What, names []string,
+	get func(context.Context, string, metav1.GetOptions) (*T, error), all lister[T],
 ) ([]T, []snapshot.Gap, error) {
 	if len(names) != 1 {
 		return list[T](ctx, c, what, metav1.ListOptions{}, all, func(o metav1.Object) bool { return slices.Contains(names, o.GetName()) })
 	}
 	o, err := get(ctx, names[0], metav1.GetOptions{})
+	if err == nil {
+		err = about(names[0], metaOf(o), nil)
+	}
 	switch {
-	case err == nil && metaOf(o).GetName() == names[0]:
+	case err == nil:
 		strip(o)
 		return []T{*o}, nil, nil
-	case err == nil:
-		err = fmt.Errorf("unusable answer: it is about %q", metaOf(o).GetName())
 	case apierrors.IsNotFound(err) && !apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse):
 		return nil, nil, nil
 	}
@@ -303,10 +304,10 @@ func byName[T any, L pageOf](ctx context.Context, c *Cluster, what snapshot.What
 
 // served does what list does, and takes an API that the server does not have for one
 // without objects.
-func served[T any, L pageOf](ctx context.Context, c *Cluster, what snapshot.What, ask func(context.Context, metav1.ListOptions) (L, error)) ([]T, []snapshot.Gap, error) {
+func served[T any](ctx context.Context, c *Cluster, what snapshot.What, ask lister[T]) ([]T, []snapshot.Gap, error) {
 	missing := false
-	got, gaps, err := list[T](ctx, c, what, metav1.ListOptions{}, func(ctx context.Context, o metav1.ListOptions) (L, error) {
-		page, err := ask(ctx, o)
+	got, gaps, err := list(ctx, c, what, metav1.ListOptions{}, func(ctx context.Context, o metav1.ListOptions, each func(*T) error) (metav1.ListMeta, error) {
+		page, err := ask(ctx, o, each)
 		missing = missing || apierrors.IsNotFound(err)
 		return page, err
 	}, nil)

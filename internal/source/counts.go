@@ -144,9 +144,12 @@ var kindsByVersion = sync.OnceValue(func() map[string][]string {
 // sound returns what is wrong with an object that a Snapshot would hold. Files
 // and servers are held to the same.
 func sound(o metav1.Object) error {
+	_, bare := o.(*metav1.PartialObjectMetadata) // of a kind that it does not say
 	switch {
 	case o.GetName() == "":
 		return &fieldError{"metadata.name", errMissing}
+	case bare:
+		return nil
 	case ofCluster(o) && o.GetNamespace() != "":
 		return &fieldError{"metadata.namespace", fmt.Errorf("a %s has no namespace", reflect.TypeOf(o).Elem().Name())}
 	case !ofCluster(o) && o.GetNamespace() == "":
@@ -166,8 +169,7 @@ func sound(o metav1.Object) error {
 // ofCluster reports whether an object is of a kind that has no namespace.
 func ofCluster(o metav1.Object) bool {
 	switch o.(type) {
-	case *metav1.PartialObjectMetadata, // of which none but these is asked for
-		*corev1.Node, *corev1.Namespace, *corev1.PersistentVolume, *storagev1.CSINode, *schedulingv1.PriorityClass, *nodev1.RuntimeClass,
+	case *corev1.Node, *corev1.Namespace, *corev1.PersistentVolume, *storagev1.CSINode, *schedulingv1.PriorityClass, *nodev1.RuntimeClass,
 		*admissionv1.ValidatingWebhookConfiguration, *admissionv1.MutatingWebhookConfiguration,
 		*admissionv1.ValidatingAdmissionPolicy, *admissionv1.ValidatingAdmissionPolicyBinding, *admissionv1.MutatingAdmissionPolicy, *admissionv1.MutatingAdmissionPolicyBinding:
 		return true

@@ -104,15 +104,15 @@ var (
 // error is an *InputError, or what emit or ctx returned.
 func (d *documents) read(ctx context.Context) error {
 	d.in = bufio.NewReaderSize(d.from, 1<<16)
-	d.most = cmp.Or(d.most, DefaultMost/partOfInput)
+	d.most = cmp.Or(d.most, DefaultMaxInput/partOfInput)
 	switch head, err := d.in.Peek(512); {
 	case err != nil && err != io.EOF:
-		return &InputError{File: d.name, Err: err}
+		return d.brokenOff(nil, err)
 	case bytes.HasPrefix(head, []byte{0xff, 0xfe}), bytes.HasPrefix(head, []byte{0xfe, 0xff}): // PowerShell writes UTF-16
 		utf16 := unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM).NewDecoder()
 		d.in = bufio.NewReaderSize(transform.NewReader(&pairs{in: d.in}, utf16), 1<<16)
 	case bytes.IndexByte(head, 0) >= 0:
-		return &InputError{File: d.name, Err: errNotText}
+		return d.brokenOff(nil, errNotText)
 	}
 	for {
 		if err := ctx.Err(); err != nil {
@@ -123,7 +123,7 @@ func (d *documents) read(ctx context.Context) error {
 			return nil
 		}
 		if err != nil {
-			return &InputError{File: d.name, Err: err}
+			return d.brokenOff(nil, &InputError{File: d.name, Err: err})
 		}
 		d.doc++
 		d.list, d.items, d.kinds = listMeta{}, 0, map[metav1.TypeMeta]bool{}
@@ -133,7 +133,7 @@ func (d *documents) read(ctx context.Context) error {
 			err = d.yamlDocument(ctx)
 		}
 		if err != nil {
-			return d.at("", err)
+			return d.brokenOff(nil, err)
 		}
 	}
 }
@@ -266,6 +266,12 @@ func (d *documents) document(it item) error {
 func (d *documents) emitAll(objects []object, path string) error {
 	for _, o := range objects {
 		o.document, o.path = d.doc, join(path, o.path)
+		if o.failed != nil {
+			if err := d.harmed(o.path, o.failed, o.kinds); err != nil {
+				return err
+			}
+			continue
+		}
 		if !o.list {
 			d.kinds[o.kind] = true
 		}
@@ -324,7 +330,7 @@ func (d *documents) endList(ctx context.Context, bare bool, repeats []Repeat) er
 // objects returns the object of a text, or all that are in it, with the keys that
 // stand in it twice: the later value of such a key counts, as for kubectl.
 func (d *documents) objects(it item, list metav1.TypeMeta) ([]object, error) {
-	if d.tolerant != nil && it.yaml {
+	if d.tolerant != nil && d.tolerant.sums != nil && it.yaml {
 		if s, ok := skim(it.text); ok {
 			if s.kind.Kind == "" {
 				s.kind = itemKind(list)
@@ -348,7 +354,7 @@ func (d *documents) objects(it item, list metav1.TypeMeta) ([]object, error) {
 		return nil, nil
 	}
 	all, err := d.unfold(raw, list)
-	if !it.yaml && (err != nil || slices.ContainsFunc(all, func(o object) bool { return o.twice })) {
+	if !it.yaml && (err != nil || slices.ContainsFunc(all, func(o object) bool { return o.twice || o.failed != nil })) {
 		if repeats = repeatsInJSON(raw, it.line); len(repeats) > 0 {
 			if raw, err = laterValues(raw); err == nil {
 				all, err = d.unfold(raw, list)
@@ -390,8 +396,11 @@ func (d *documents) unfold(raw []byte, in metav1.TypeMeta) ([]object, error) {
 	var all []object
 	for i := range items {
 		inner, err := d.unfold(items[i], list.TypeMeta)
-		if err != nil {
+		switch {
+		case err != nil && d.tolerant == nil:
 			return nil, within(itemPath(raw, i), err)
+		case err != nil:
+			inner = []object{{failed: err, kinds: kindsIn(item{text: items[i]}, list.TypeMeta)}}
 		}
 		for _, o := range inner {
 			o.path = join(itemPath(raw, i), o.path)

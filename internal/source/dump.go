@@ -78,7 +78,7 @@ type Dump struct {
 }
 
 func newDump(how How) *Dump {
-	how.Most = cmp.Or(how.Most, DefaultMost)
+	how.Most = cmp.Or(how.Most, DefaultMaxInput)
 	d := &Dump{how: how, sums: newSums(), lost: map[snapshot.What][]string{}, logs: map[logOf][]logPlace{}, gathers: map[string]map[string]*gathered{}, folders: map[string]bool{}, referable: referable{}, snapshots: map[Ref]*snapshot.Snapshot{}, attached: map[string][]string{}, kinds: map[string]int{}, strange: map[string]bool{}, lists: map[string]bool{}, pages: readings{}}
 	d.stores = map[string]putter{
 		"DaemonSet": &d.daemonSets, "ControllerRevision": &d.revisions, "Node": &d.nodes, "Pod": &d.pods, "Event": &d.events, "PodDisruptionBudget": &d.budgets,

@@ -57,14 +57,11 @@ var dumpedFor = map[snapshot.What]string{
 type How struct {
 	// KeepGoing: what is damaged is left out. Where it may count, what depends on it is a Gap.
 	KeepGoing bool
-	// Most bounds the bytes of all documents that are read, unpacked; 0 is DefaultMost. One
+	// Most bounds the bytes of all documents that are read, unpacked; 0 is DefaultMaxInput. One
 	// object may have a sixteenth of that, and what an archive unpacks to that is not read
 	// sixteen times that.
 	Most int64
 }
-
-// DefaultMost is How.Most where nothing else is asked for.
-const DefaultMost = 2 << 30
 
 const (
 	partOfInput   = 16      // How.Most is so many times what one object may have
@@ -317,19 +314,35 @@ func objectHead(head []byte) bool {
 
 // readFile reads the documents of one file.
 func (d *Dump) readFile(ctx context.Context, p location, in io.Reader) error {
-	before := d.objects
+	before, harms := d.objects, d.harms
+	var none []damage // what says nothing of being an object, with KeepGoing
 	docs := &documents{
-		name: p.name, from: &bounded{d, in}, decode: decode, most: d.how.Most / partOfInput,
+		name: p.name, from: &documentBytes{d, in}, decode: decode, most: d.how.Most / partOfInput,
 		emit: func(o object) error { return d.add(p, o) },
 		tolerant: &tolerance{
 			arrays: listOf(p.within), words: fromRancher(p.within), sums: d.sums,
-			harm: func(x damage) error { return d.harmed(p, x, d.objects > before) },
-			log:  func(of logOf) { d.logs[of] = append(d.logs[of], logPlace{p, true}) },
+			harm: func(x damage) error {
+				if d.how.KeepGoing && (errors.Is(x, errNotKubernetes) || errors.Is(x, errEmpty)) {
+					none = append(none, x)
+					return nil
+				}
+				return d.harmed(p, x)
+			},
+			log: func(of logOf) { d.logs[of] = append(d.logs[of], logPlace{p, true}) },
 		},
 	}
 	err := docs.read(ctx)
-	if err == nil && d.objects == before && d.harms == 0 {
+	switch {
+	case err != nil || d.harms > harms:
+	case d.objects == before && len(none) > 0:
+		err = none[0].InputError
+	case d.objects == before:
 		err = &InputError{File: p.name, Err: errEmpty}
+	}
+	if d.objects > before || d.harms > harms {
+		for _, x := range none {
+			d.leaveOut(p, x)
+		}
 	}
 	if err == nil && docs.ragged {
 		d.notes = append(d.notes, raggedNote(p.name))
@@ -351,7 +364,7 @@ func (d *Dump) hinting(e *InputError) error {
 	switch {
 	case e.hint != "":
 	case errors.As(e, &large):
-		e.hint = "--max-input " + quantity(2*max(large.bound, d.how.Most))
+		e.hint = "--max-input " + sizeOf(2*max(large.bound, d.how.Most))
 	case slices.ContainsFunc([]error{errNotKubernetes, errNotText, errCutOff, errListEnd, errEmpty, errTooOld}, func(of error) bool { return errors.Is(e, of) }):
 		e.hint = getHint
 	default:
@@ -361,35 +374,40 @@ func (d *Dump) hinting(e *InputError) error {
 }
 
 // harmed decides about something that cannot be read: it is an error, passed over or, with
-// KeepGoing, lost. objects says whether its file has objects.
-func (d *Dump) harmed(p location, x damage, objects bool) error {
+// KeepGoing, lost.
+func (d *Dump) harmed(p location, x damage) error {
 	large := (*sizeError)(nil)
-	switch none := errors.Is(x, errNotKubernetes) || errors.Is(x, errEmpty); {
+	switch {
 	case p.found() && len(x.kinds) > 0 && gone(x.kinds[0]):
 		d.gone = append(d.gone, x.InputError)
-	case none && (!objects || !d.how.KeepGoing), errors.As(x, &large) && !d.how.KeepGoing:
-		return x.InputError
-	case !x.counts(p.found()):
-		d.damaged = append(d.damaged, x.Error())
-	case d.how.KeepGoing:
-		d.lose(x)
-	default:
+		d.harms++
+		return nil
+	case errors.Is(x, errNotKubernetes), errors.Is(x, errEmpty), !d.how.KeepGoing && (errors.As(x, &large) || x.counts(p.found())):
 		return x.InputError
 	}
-	d.harms++
+	d.leaveOut(p, x)
 	return nil
 }
 
-// bounded reads documents of which there may be only so much in all.
-type bounded struct {
+// leaveOut notes what cannot be read, and is passed over or lost.
+func (d *Dump) leaveOut(p location, x damage) {
+	if d.harms++; x.counts(p.found()) {
+		d.lose(x)
+	} else {
+		d.damaged = append(d.damaged, x.Error())
+	}
+}
+
+// documentBytes reads documents of which there may be only so much in all.
+type documentBytes struct {
 	d  *Dump
 	in io.Reader
 }
 
-func (b *bounded) Read(p []byte) (int, error) {
+func (b *documentBytes) Read(p []byte) (int, error) {
 	n, err := b.in.Read(p)
 	if b.d.bytes += int64(n); b.d.bytes > b.d.how.Most {
-		return 0, &sizeError{fmt.Sprintf("the input has more than %s", quantity(b.d.how.Most)), b.d.how.Most}
+		return 0, &sizeError{fmt.Sprintf("the input has more than %s", sizeOf(b.d.how.Most)), b.d.how.Most}
 	}
 	return n, err
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -105,9 +106,12 @@ var logNames = sync.OnceValue(func() []*regexp.Regexp {
 // observe looks at a file that was found, for what its name says: the log of a container, or
 // the version of the server. It reports whether there is nothing more to read in it.
 func (d *Dump) observe(p location, head []byte) bool {
+	if documentName(p.within) {
+		return d.saysVersion(p, head)
+	}
 	for _, name := range logNames() {
 		m := name.FindStringSubmatch(p.within)
-		if m == nil || documentName(p.within) {
+		if m == nil {
 			continue
 		}
 		of := logOf{}
@@ -133,11 +137,16 @@ func (d *Dump) observe(p location, head []byte) bool {
 		d.logFiles++
 		return true
 	}
-	if says := versionIn(path.Base(p.within), head); says != "" {
+	return d.saysVersion(p, head)
+}
+
+// saysVersion notes the version of the server that a file says, and reports whether it says one.
+func (d *Dump) saysVersion(p location, head []byte) bool {
+	says := versionIn(path.Base(p.within), head)
+	if says != "" {
 		d.versions = append(d.versions, saidVersion{version: says, by: p.name})
-		return true
 	}
-	return false
+	return says != ""
 }
 
 // saidVersion is a version of Kubernetes, with who says it.
@@ -216,7 +225,7 @@ func (d *Dump) decideVersion() {
 		}
 	}
 	if d.version.version != "" {
-		d.notes = append(d.notes, fmt.Sprintf("Kubernetes %s: %s says it", d.version.version, d.version.by))
+		d.notes = append(d.notes, fmt.Sprintf("Kubernetes %s: %s says it", d.version.version, d.brief(d.version.by)))
 		for _, v := range d.versions {
 			if !v.controller && v.version != d.version.version && !d.version.controller {
 				d.notes = append(d.notes, fmt.Sprintf("%s says another version of Kubernetes: %s", v.by, v.version))
@@ -264,12 +273,15 @@ func (l logPlace) command(of logOf) []string {
 // lose notes what was left out although it may count.
 func (d *Dump) lose(x damage) {
 	var whats []snapshot.What
+	all := len(x.kinds) == 0
 	for _, k := range x.kinds {
-		if what, known := lostOf[k.Kind]; known && !slices.Contains(whats, what) {
+		what, known := lostOf[k.Kind]
+		if known && !slices.Contains(whats, what) {
 			whats = append(whats, what)
 		}
+		all = all || !known && (k.Kind == "" || k.Kind == "List" || mistaken(k) != nil)
 	}
-	if len(whats) == 0 {
+	if all || len(whats) == 0 {
 		whats = slices.Compact(slices.Sorted(maps.Values(lostOf)))
 	}
 	for _, what := range whats {
@@ -298,7 +310,11 @@ func (d *Dump) partial(kind string) string {
 // noteUnread adds the notes on what was not read.
 func (d *Dump) noteUnread() {
 	some := func(names []string) string {
-		text := strings.Join(names[:min(most, len(names))], ", ")
+		var short []string
+		for _, name := range names[:min(most, len(names))] {
+			short = append(short, d.brief(name))
+		}
+		text := strings.Join(short, ", ")
 		if more := len(names) - most; more > 0 {
 			text += fmt.Sprintf(", +%d more", more)
 		}
@@ -332,6 +348,17 @@ func (d *Dump) noteUnread() {
 	if len(d.damaged) > 0 {
 		d.notes = append(d.notes, fmt.Sprintf("ignored, because it cannot be read and no answer depends on it: %s", folds(d.damaged)))
 	}
+}
+
+// brief returns the path of a file of the input; of a long path in a folder or an archive the end.
+func (d *Dump) brief(name string) string {
+	const most = 60 // bytes
+	within, inside := strings.CutPrefix(filepath.ToSlash(name), filepath.ToSlash(d.path)+"/")
+	parts := strings.Split(within, "/")
+	if n := len(parts); inside && len(within) > most && n > 3 {
+		return "…/" + strings.Join(parts[n-2:], "/")
+	}
+	return name
 }
 
 // folds returns the first of some lines, and how many more there are.

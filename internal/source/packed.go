@@ -174,7 +174,7 @@ func (u *unpacked) Read(p []byte) (int, error) {
 	case u.n > freeOfThat && u.n > mostRatio*(u.packed.n+1):
 		return 0, &packedError{fmt.Errorf("it unpacks to more than %d times its size", mostRatio)}
 	case u.d.unpackedBytes > timesTheInput*u.d.how.Most:
-		return 0, &sizeError{fmt.Sprintf("the input unpacks to more than %s", quantity(timesTheInput*u.d.how.Most)), u.d.how.Most}
+		return 0, &sizeError{fmt.Sprintf("the input unpacks to more than %s", sizeOf(timesTheInput*u.d.how.Most)), u.d.how.Most}
 	case err != nil && err != io.EOF:
 		err = u.form.damaged(err)
 	}
@@ -269,7 +269,7 @@ func (d *Dump) broken(p location, err error) error {
 		return err
 	}
 	x := damage{&InputError{File: p.name, Err: err}, nil}
-	if d.harmed(location{name: p.name}, x, true) != nil { // whoever packed it, and whatever it is called: what is lost may count
+	if d.harmed(location{name: p.name}, x) != nil { // whoever packed it, and whatever it is called: what is lost may count
 		return d.hinting(x.InputError)
 	}
 	return nil
@@ -293,7 +293,7 @@ func (d *Dump) readZip(ctx context.Context, p location, in *bufio.Reader, whole 
 			return d.brokenArchive(p, "zip", err)
 		}
 		if size > d.how.Most {
-			return d.hinting(&InputError{File: p.name, Err: &sizeError{fmt.Sprintf("the archive has more than %s", quantity(d.how.Most)), d.how.Most}})
+			return d.hinting(&InputError{File: p.name, Err: &sizeError{fmt.Sprintf("the archive has more than %s", sizeOf(d.how.Most)), d.how.Most}})
 		}
 		file = spool
 	}

@@ -22,7 +22,7 @@ import (
 // entry is a file of an archive. link is what it points to, if it is a link.
 type entry struct{ name, text, link string }
 
-func tarOf(t *testing.T, entries ...entry) []byte {
+func tarOf(t testing.TB, entries ...entry) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)
@@ -39,7 +39,7 @@ func tarOf(t *testing.T, entries ...entry) []byte {
 	return b.Bytes()
 }
 
-func zipOf(t *testing.T, entries ...entry) []byte {
+func zipOf(t testing.TB, entries ...entry) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
@@ -57,7 +57,7 @@ func zipOf(t *testing.T, entries ...entry) []byte {
 	return b.Bytes()
 }
 
-func gzipOf(t *testing.T, raw []byte) []byte {
+func gzipOf(t testing.TB, raw []byte) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
@@ -88,7 +88,7 @@ func packedBy(t *testing.T, raw []byte, program string, args ...string) []byte {
 	return out
 }
 
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

@@ -66,15 +66,16 @@ func (c *Cluster) referred(ctx context.Context, namespace string, w snapshot.Wan
 	var err error
 	switch {
 	case !w.Keys:
-		err = c.api[corev1.SchemeGroupVersion].Get().Namespace(namespace).Resource(string(w.Kind.What())).Name(w.Name).SetHeader("Accept", metadataOnly).Do(ctx).Error()
+		is := &metav1.PartialObjectMetadata{}
+		err = about(w.Name, is, c.api[corev1.SchemeGroupVersion].Get().Namespace(namespace).Resource(string(w.Kind.What())).Name(w.Name).SetHeader("Accept", metadataOnly).Do(ctx).Into(is))
 	case w.Kind == snapshot.ConfigMap:
 		is, failed := c.api.ConfigMaps(namespace).Get(ctx, w.Name, metav1.GetOptions{})
-		if err = failed; err == nil {
+		if err = about(w.Name, is, failed); err == nil {
 			o.Keys, o.BinaryKeys = slices.Sorted(maps.Keys(is.Data)), slices.Sorted(maps.Keys(is.BinaryData))
 		}
 	default:
 		is, failed := c.api.Secrets(namespace).Get(ctx, w.Name, metav1.GetOptions{})
-		if err = failed; err == nil {
+		if err = about(w.Name, is, failed); err == nil {
 			o.Keys = slices.Sorted(maps.Keys(is.Data))
 		}
 	}

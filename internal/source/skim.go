@@ -5,6 +5,8 @@ import (
 	"hash/maphash"
 	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -24,10 +26,23 @@ type skimmed struct {
 	inline map[string]string // what stands beside the key
 }
 
-// blockKey matches a line with a key that needs no parser to be read.
-var blockKey = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^([A-Za-z0-9_./-]+):(?: (.*))?$`)
-})
+// blockKey returns the key of a line, and what stands beside it, where no parser is needed to
+// tell them apart.
+func blockKey(line []byte) (key string, value []byte, ok bool) {
+	i := 0
+	for i < len(line) && (line[i] >= 'a' && line[i] <= 'z' || line[i] >= 'A' && line[i] <= 'Z' || line[i] >= '0' && line[i] <= '9' || line[i] == '_' || line[i] == '.' || line[i] == '/' || line[i] == '-') {
+		i++
+	}
+	switch {
+	case i == 0 || i == len(line) || line[i] != ':':
+		return "", nil, false
+	case i+1 == len(line):
+		return string(line[:i]), nil, true
+	case line[i+1] != ' ':
+		return "", nil, false
+	}
+	return string(line[:i]), line[i+2:], true
+}
 
 // skim reads the keys of an object that is laid out as kubectl lays it out: each key of
 // its own on a line of its own. ok is false for any other text, which has to be converted.
@@ -70,29 +85,29 @@ func skim(text []byte) (s skimmed, ok bool) {
 		case open != "" && content[0] == '-' && (len(content) == 1 || content[1] == ' '): // an item of the key's list
 			continue
 		}
-		m := blockKey().FindSubmatch(content)
-		if m == nil {
+		key, value, plain := blockKey(content)
+		if !plain {
 			return s, false
 		}
 		end(begin)
-		open = string(m[1])
+		open = key
 		if _, twice := s.at[open]; twice {
 			return s, false
 		}
-		s.at[open], s.inline[open] = [2]int{at, len(text)}, string(m[2])
+		s.at[open], s.inline[open] = [2]int{at, len(text)}, string(value)
 		switch open {
 		case "kind", "apiVersion":
-			value, plain := plainScalar(m[2])
+			word, plain := plainScalar(value)
 			if !plain {
 				return s, false
 			}
 			if open == "kind" {
-				s.kind.Kind = value
+				s.kind.Kind = word
 			} else {
-				s.kind.APIVersion = value
+				s.kind.APIVersion = word
 			}
 		case "metadata":
-			if len(m[2]) > 0 {
+			if len(value) > 0 {
 				return s, false
 			}
 		}
@@ -150,38 +165,97 @@ func (s *skimmed) keys(key string) (found map[string]string, ok bool) {
 		if lead > indent || lead == indent && content[0] == '-' && len(found) > 0 {
 			continue
 		}
-		m := blockKey().FindSubmatch(content)
-		if lead <= s.indent || lead < indent || m == nil {
+		key, value, plain := blockKey(content)
+		if lead <= s.indent || lead < indent || !plain {
 			return nil, false
 		}
-		found[string(m[1])] = string(m[2])
+		found[key] = string(value)
 	}
 	return found, indent >= 0
 }
 
-// newest returns the newest time in the object's metadata: when it was made and written.
-func (s *skimmed) newest() (newest time.Time) {
-	meta := s.below("metadata")
-	for line := range bytes.Lines(meta) {
-		content := bytes.TrimLeft(line, " ")
-		lead := len(line) - len(content)
-		value, ok := bytes.CutPrefix(content, []byte("creationTimestamp: "))
-		if ok = ok && lead == s.indent+2; !ok {
-			if value, ok = bytes.CutPrefix(content, []byte("time: ")); !ok || lead != s.indent+4 {
-				continue
-			}
+// newest returns the newest time in the object's metadata, when it was made, written and asked to
+// go, and of an event when it was seen. ok is false where that cannot be told.
+func (s *skimmed) newest() (newest time.Time, ok bool) {
+	ok = true
+	later := func(value string, since time.Duration) {
+		if value == "" || value == "null" {
+			return
 		}
-		if t, err := time.Parse(time.RFC3339, string(bytes.Trim(value, "\"' \r\n"))); err == nil && t.After(newest) {
+		if n := len(value) - 1; n > 0 && (value[0] == '"' || value[0] == '\'') && value[n] == value[0] {
+			value = value[1:n]
+		}
+		t, err := time.Parse(time.RFC3339, value)
+		if t = t.Add(-since); err == nil && t.After(newest) {
 			newest = t.UTC()
 		}
+		ok = ok && err == nil
 	}
-	return newest
+	if s.kind.Kind == "Event" {
+		for _, key := range []string{"firstTimestamp", "lastTimestamp", "eventTime", "deprecatedFirstTimestamp", "deprecatedLastTimestamp"} {
+			later(s.inline[key], 0)
+		}
+		series, read := s.keys("series")
+		later(series["lastObservedTime"], 0)
+		ok = ok && read
+	}
+	meta, read := s.keys("metadata")
+	later(meta["creationTimestamp"], 0)
+	if grace := meta["deletionGracePeriodSeconds"]; grace != "" && grace != "null" {
+		seconds, err := strconv.Atoi(grace)
+		later(meta["deletionTimestamp"], time.Duration(seconds)*time.Second)
+		ok = ok && err == nil
+	}
+	for _, value := range s.times() {
+		later(value, 0)
+	}
+	written := meta["managedFields"]
+	return newest, ok && read && (written == "" || written == "[]" || written == "null")
+}
+
+// times returns when the object was written, by its metadata.managedFields.
+func (s *skimmed) times() (times []string) {
+	column, item, within := -1, -1, false // of the keys of metadata, and of those of an item
+	for line := range bytes.Lines(s.below("metadata")) {
+		content := bytes.TrimLeft(line, " ")
+		lead := len(line) - len(content)
+		content = bytes.TrimRight(content, " \r\n")
+		if len(content) == 0 || content[0] == '#' {
+			continue
+		}
+		if column < 0 {
+			column = lead
+		}
+		rest, dash := bytes.CutPrefix(content, []byte("- "))
+		if lead == column && !dash {
+			within, item = bytes.HasPrefix(content, []byte("managedFields:")), -1
+			continue
+		}
+		if dash {
+			content = bytes.TrimLeft(rest, " ")
+			lead += 2 + len(rest) - len(content)
+			if item < 0 {
+				item = lead
+			}
+		}
+		if value, found := bytes.CutPrefix(content, []byte("time: ")); found && within && lead == item {
+			times = append(times, string(value))
+		}
+	}
+	return times
 }
 
 // ofObject returns what is kept of an object without converting it, if that can be told
 // from its lines.
 func (s *skimmed) ofObject() (object, bool) {
-	o := object{kind: s.kind, newest: s.newest()}
+	o := object{kind: s.kind}
+	told := false
+	if o.newest, told = s.newest(); !told {
+		return o, false
+	}
+	if s.ofNobody() {
+		return o, true
+	}
 	if o.kind.Kind == "" || o.kind.APIVersion == "" || isList(o.kind) || s.at["items"] != [2]int{} || read(o.kind) || mistaken(o.kind) != nil || s.holdsOthers() {
 		return o, false
 	}
@@ -201,6 +275,26 @@ func (s *skimmed) ofObject() (object, bool) {
 	}
 	o.referred = referredAs(of, namespace, name, sortedKeys(data, more), sortedKeys(binary))
 	return o, true
+}
+
+// ofNobody reports whether this is an event that no answer reads: of the events about pods only
+// warnings are read, and of all others those about DaemonSets.
+func (s *skimmed) ofNobody() bool {
+	if s.kind.Kind != "Event" || heldTypes[s.kind] == nil {
+		return false
+	}
+	meta, ok := s.keys("metadata")
+	about := "involvedObject"
+	if s.kind.APIVersion != "v1" {
+		about = "regarding"
+	}
+	subject, okSubject := s.keys(about)
+	kind, okKind := plainScalar([]byte(subject["kind"]))
+	severity, okSeverity := plainScalar([]byte(s.inline["type"]))
+	if !ok || !okSubject || !okKind || !okSeverity || meta["name"] == "" || meta["namespace"] == "" {
+		return false
+	}
+	return kind != "DaemonSet" && (kind != "Pod" || severity == "Normal")
 }
 
 // sortedKeys returns the keys of the maps, each once.
@@ -231,16 +325,24 @@ var (
 	ofStatus    = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
 )
 
-var (
-	countedKey = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?m)^[ -]+"?kind"?: ["']?(?:DaemonSet|Node|Pod|ControllerRevision|Event|PodDisruptionBudget)(?:List)?["']?\s*$`)
-	})
-	metadataKey = []byte("metadata:")
-)
-
-// holdsOthers reports whether objects that count may stand inside this one.
+// holdsOthers reports whether objects that count may stand inside this one: several metadata,
+// and the kind of one.
 func (s *skimmed) holdsOthers() bool {
-	return bytes.Count(s.text, metadataKey) > 1 && countedKey().Match(s.text)
+	if bytes.Count(s.text, []byte("metadata:")) < 2 {
+		return false
+	}
+	for rest := s.text; ; {
+		_, after, found := bytes.Cut(rest, []byte("kind"))
+		if !found {
+			return false
+		}
+		rest = after
+		value := bytes.TrimLeft(after[:min(len(after), 64)], `"':`+" ")
+		end := bytes.IndexFunc(value, func(r rune) bool { return r < 'A' || r > 'z' })
+		if end > 0 && counted[strings.TrimSuffix(string(value[:end]), "List")] != "" {
+			return true
+		}
+	}
 }
 
 // sums tells texts that were read before. It is safe for concurrent use.

@@ -14,7 +14,6 @@ import (
 	"strings"
 	"sync"
 
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -22,7 +21,7 @@ import (
 type tolerance struct {
 	arrays metav1.TypeMeta       // the List that an array without a kind is, as its file's name says
 	words  bool                  // the text "null" stands for nothing
-	sums   *sums                 // of what was read before
+	sums   *sums                 // of what was read before; nil: everything is converted
 	harm   func(damage) error    // nil: what was damaged is passed over
 	log    func(container logOf) // a log begins
 }
@@ -54,6 +53,9 @@ func (d *documents) harmed(field string, err error, kinds []metav1.TypeMeta) err
 	if len(kinds) == 0 && d.tolerant != nil && d.tolerant.arrays.Kind != "" {
 		kinds = []metav1.TypeMeta{itemKind(d.tolerant.arrays)}
 	}
+	if e := (*fieldError)(nil); len(kinds) == 0 && errors.As(err, &e) && (e.field == "kind" || e.field == "apiVersion") {
+		kinds = anything // it is an object, and what it is cannot be read
+	}
 	err = d.at(field, err)
 	in := (*InputError)(nil)
 	if d.tolerant == nil || !errors.As(err, &in) || in.settled {
@@ -69,7 +71,7 @@ func (d *documents) harmed(field string, err error, kinds []metav1.TypeMeta) err
 func (d *documents) brokenOff(j *jsonReader, err error) error {
 	in := (*InputError)(nil)
 	if d.tolerant == nil || errors.As(err, &in) && in.settled || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return err
+		return d.at("", err)
 	}
 	kinds := slices.Collect(maps.Keys(d.kinds))
 	if large := (*sizeError)(nil); errors.As(err, &large) {
@@ -91,27 +93,33 @@ func (d *documents) brokenOff(j *jsonReader, err error) error {
 	if len(kinds) == 0 && len(head) > 0 {
 		kinds = kindsIn(item{text: head}, metav1.TypeMeta{})
 	}
-	if mentioned := mentions(rest); len(mentioned) > 0 {
-		kinds = append(kinds, mentioned...)
+	mentioned, referred := mentions(rest)
+	if kinds = append(kinds, mentioned...); len(kinds) == 0 && referred {
+		kinds = anything
 	}
 	return d.harmed("", err, kinds)
 }
 
+// anything is the kind of what may be, or hold, objects of every kind.
+var anything = []metav1.TypeMeta{{Kind: "List"}}
+
 // mentions reads to the end, and returns the kinds that count of which an object seems to
-// stand there.
-func mentions(in io.Reader) (found []metav1.TypeMeta) {
+// stand there. referred says whether such an object is referred to, as by its pods.
+func mentions(in io.Reader) (found []metav1.TypeMeta, referred bool) {
 	const overlap = 100
 	buffer := make([]byte, 0, 64<<10)
 	for {
 		n, err := io.ReadFull(in, buffer[len(buffer):cap(buffer)])
 		buffer = buffer[:len(buffer)+n]
 		for _, m := range mentionedKind().FindAllSubmatch(buffer, -1) {
-			if k := (metav1.TypeMeta{Kind: string(m[1]), APIVersion: counted[string(m[1])]}); !slices.Contains(found, k) {
+			if k := (metav1.TypeMeta{Kind: string(m[1]), APIVersion: counted[string(m[1])]}); len(m[2]) > 0 {
+				referred = true
+			} else if !slices.Contains(found, k) {
 				found = append(found, k)
 			}
 		}
 		if err != nil {
-			return found
+			return found, referred
 		}
 		keep := min(overlap, len(buffer))
 		copy(buffer, buffer[len(buffer)-keep:])
@@ -120,7 +128,7 @@ func mentions(in io.Reader) (found []metav1.TypeMeta) {
 }
 
 var mentionedKind = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\bkind"?\s*:\s*"?(` + strings.Join(slices.Sorted(maps.Keys(counted)), "|") + `)(?:List)?\b`)
+	return regexp.MustCompile(`\bkind"?\s*:\s*"?(` + strings.Join(slices.Sorted(maps.Keys(counted)), "|") + `)(?:List)?\b("?\s*,?\s*"?name"?\s*:)?`) // a reference has the name beside the kind
 })
 
 // kindsIn returns the kind of the object that a text is, or of its items, as far as that can be
@@ -139,10 +147,14 @@ func kindsIn(it item, list metav1.TypeMeta) []metav1.TypeMeta {
 	if of := itemKind(k); of.Kind != "" {
 		k = of
 	}
-	if k.Kind == "" {
-		return mentions(bytes.NewReader(it.text))
+	if k.Kind != "" {
+		return []metav1.TypeMeta{k}
 	}
-	return []metav1.TypeMeta{k}
+	found, referred := mentions(bytes.NewReader(it.text))
+	if len(found) == 0 && referred {
+		return anything
+	}
+	return found
 }
 
 // kindInJSON returns the kind that stands in an object before it breaks off.
@@ -191,19 +203,71 @@ func tooOld(raw []byte) bool {
 }
 
 // withoutNulls returns JSON in which the text "null" is nothing: one collector writes it in the
-// place of every empty text and of null.
+// place of every empty text and of null. In the template of a revision, which is compared as it
+// stands there, what is nothing is left out, as it is of the DaemonSet's own.
 func withoutNulls(raw []byte) []byte {
 	if !bytes.Contains(raw, []byte(`"null"`)) {
 		return raw
 	}
-	return nullText().ReplaceAll(raw, []byte("${1}null"))
+	var out []byte
+	rest := raw
+	for at := nullText().FindIndex(rest); at != nil; at = nullText().FindIndex(rest) {
+		if after := bytes.TrimLeft(rest[at[1]:], " \t\r\n"); len(after) > 0 && after[0] == ':' { // a key
+			out = append(out, rest[:at[1]]...)
+		} else {
+			out = append(append(out, rest[:at[1]-len(`"null"`)]...), "null"...)
+		}
+		rest = rest[at[1]:]
+	}
+	out = append(out, rest...)
+	var o any
+	d := json.NewDecoder(bytes.NewReader(out))
+	d.UseNumber()
+	if !bytes.Contains(out, []byte(`"revision"`)) || d.Decode(&o) != nil || !pruneRevisions(o) {
+		return out
+	}
+	return encoded(o)
 }
 
-var nullText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([:\[,]\s*)"null"`) })
+var nullText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[:\[,]\s*"null"`) })
+
+// pruneRevisions leaves out what is null in the templates of revisions, and reports whether there
+// is one. A creationTimestamp stays, which the controller did write as null.
+func pruneRevisions(v any) bool {
+	o, _ := v.(map[string]any)
+	items, _ := o["items"].([]any)
+	pruned := false
+	for _, item := range items {
+		pruned = pruneRevisions(item) || pruned
+	}
+	data, _ := o["data"].(map[string]any)
+	if spec, ok := data["spec"].(map[string]any); ok && o["revision"] != nil {
+		spec["template"] = pruneNulls(spec["template"])
+		pruned = true
+	}
+	return pruned
+}
+
+func pruneNulls(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		maps.DeleteFunc(v, func(key string, value any) bool { return value == nil && key != "creationTimestamp" })
+		for key, value := range v {
+			v[key] = pruneNulls(value)
+		}
+	case []any:
+		for i := range v {
+			if v[i] = pruneNulls(v[i]); v[i] == nil {
+				v[i] = ""
+			}
+		}
+	}
+	return v
+}
 
 // tooLong is the error of a document or an item of more than so many bytes.
 func tooLong(most int64) error {
-	return &sizeError{fmt.Sprintf("one object has more than %s", quantity(most)), most * partOfInput}
+	return &sizeError{fmt.Sprintf("one object has more than %s", sizeOf(most)), most * partOfInput}
 }
 
 // sizeError is the error that a bound of the input was reached.
@@ -213,9 +277,6 @@ type sizeError struct {
 }
 
 func (e *sizeError) Error() string { return e.words }
-
-// quantity returns a number of bytes as people write it.
-func quantity(n int64) string { return resource.NewQuantity(n, resource.BinarySI).String() }
 
 // logOf is whose log it is.
 type logOf struct {

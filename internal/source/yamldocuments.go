@@ -36,7 +36,7 @@ func (d *documents) yamlDocument(ctx context.Context) error {
 			}
 			done := it
 			it = item{}
-			if yamlAnchor().Match(done.text) {
+			if hasAnchor(done.text) {
 				anchors = append(anchors, done.text...)
 			}
 			return d.add(ctx, done)
@@ -65,7 +65,7 @@ func (d *documents) yamlDocument(ctx context.Context) error {
 			if dash && isList {
 				return d.brokenOff(nil, errTwoLists)
 			}
-			if dash && !yamlAnchor().Match(whole.text) {
+			if dash && !hasAnchor(whole.text) {
 				isList, column = true, at
 			}
 		}
@@ -88,7 +88,7 @@ func (d *documents) yamlDocument(ctx context.Context) error {
 		if err := endOfOne(); err != nil {
 			return err
 		}
-		maybe = maybe || itemsKey().Match(text)
+		maybe = maybe || bytes.HasPrefix(text, []byte("items:")) && itemsKey().Match(text)
 		whole.text = append(whole.text, text...)
 		if int64(len(whole.text)) > d.most {
 			return tooLong(d.most)
@@ -124,15 +124,25 @@ var itemsKey = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^items:[ \t]*(#.*)?\r?\n?$`)
 })
 
-// What may be an anchor of YAML, or an alias of one. kubectl writes none.
-var (
-	yamlAnchor = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?m)(?:^|[\s\[{,])&[^\s\[\]{},&]`)
-	})
-	yamlAlias = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?m)(?:^|[\s\[{,])\*([^\s\[\]{},*]+)`)
-	})
-)
+// hasAnchor reports whether a text has what may be an anchor of YAML. kubectl writes none.
+func hasAnchor(text []byte) bool {
+	for at := 0; ; at++ {
+		i := bytes.IndexByte(text[at:], '&')
+		if i < 0 {
+			return false
+		}
+		at += i
+		before := at == 0 || bytes.IndexByte([]byte(" \t\r\n\f[{,"), text[at-1]) >= 0
+		if before && at+1 < len(text) && bytes.IndexByte([]byte(" \t\r\n\f[]{},&"), text[at+1]) < 0 {
+			return true
+		}
+	}
+}
+
+// yamlAlias matches an alias of an anchor.
+var yamlAlias = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)(?:^|[\s\[{,])\*([^\s\[\]{},*]+)`)
+})
 
 // json returns the text as JSON, and of YAML the keys that stand in it twice.
 func (it *item) json() ([]byte, []Repeat, error) {

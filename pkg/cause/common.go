@@ -143,6 +143,9 @@ var otherPlatforms = []string{
 	"cannot be used on this platform", "container operating system does not match the host operating system",
 }
 
+// OtherPlatforms returns words, in lower case, for an image that is not built for the node.
+func OtherPlatforms() []string { return slices.Clone(otherPlatforms) }
+
 // OtherPlatform reports whether a message says that an image is not built for the
 // architecture or the operating system of the node.
 func OtherPlatform(message string) bool {

@@ -1,6 +1,7 @@
 package daemonset
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -303,7 +304,7 @@ func sortedTaints(taints []corev1.Taint) []corev1.Taint {
 		case ca != cb:
 			return 1
 		}
-		return strings.Compare(TaintString(a), TaintString(b))
+		return cmp.Or(strings.Compare(a.Key, b.Key), strings.Compare(a.Value, b.Value), strings.Compare(string(a.Effect), string(b.Effect)))
 	})
 	return out
 }

@@ -55,6 +55,17 @@ var signs = []sign{
 	{"virtual-kubelet.io/provider", NoSensibleChange},
 }
 
+// TellingKeys returns what of the keys of labels and taints tells by itself whether a
+// person would change them: domains of labels, and keys of taints, where one that ends
+// with a slash stands for all keys of that domain, and one that begins with a slash for
+// that name in any domain.
+func TellingKeys() (domains, taints []string) {
+	for _, s := range signs {
+		taints = append(taints, s.key)
+	}
+	return slices.Clone(ownedDomains), taints
+}
+
 // says reports whether a key is one of the sign's.
 func (s sign) says(key string) bool {
 	switch {

@@ -88,18 +88,37 @@ func By(ds *appsv1.DaemonSet) []Manager {
 	return out
 }
 
-// A sign returns who of a tool it is, where that is told, and the field that
-// tells it; no field where it is not there.
-type sign func(*appsv1.DaemonSet) (by, evidence string)
+// Marks returns the keys of labels and annotations, and the names of field managers, by
+// which By knows a tool.
+func Marks() (keys, managers []string) {
+	for _, s := range signs {
+		if s.key != "" {
+			keys = append(keys, s.key)
+		}
+		if s.manager != "" {
+			managers = append(managers, s.manager)
+		}
+	}
+	return append(keys, objectSetName, "kustomize.toolkit.fluxcd.io/namespace", "helm.toolkit.fluxcd.io/namespace", "meta.helm.sh/release-namespace"), managers
+}
+
+// A sign is what tells a tool.
+type sign struct {
+	// tells returns who of the tool it is, where that is told, and the field that tells it;
+	// no field where it is not there.
+	tells func(*appsv1.DaemonSet) (by, evidence string)
+
+	key, manager string // of the label or annotation, or of the managed fields
+}
 
 // signs are what tells the tools, in their order, the best sign of each first. What
 // several tools, or nobody, may have written is none: app.kubernetes.io/instance, or
 // app.kubernetes.io/managed-by=Helm, which a chart's manifest has without Helm.
 var signs = []struct {
-	tool  Tool
-	tells sign
+	tool Tool
+	sign
 }{
-	{Operator, controller},
+	{Operator, sign{tells: controller}},
 	{Operator, metadata("annotations", "objectset.rio.cattle.io/owner-gvk", objectSet)},
 	{ArgoCD, metadata("annotations", "argocd.argoproj.io/tracking-id", application)},
 	{ArgoCD, metadata("labels", "argocd.argoproj.io/instance", itself)},
@@ -112,20 +131,20 @@ var signs = []struct {
 	{AddonManager, metadata("labels", "addonmanager.kubernetes.io/mode", reconciled)},
 	{HelmRelease, metadata("annotations", "meta.helm.sh/release-name", in("meta.helm.sh/release-namespace"))},
 	{HelmRelease, manager("helm", "")},
-	{ServerSideApply, applier},
+	{ServerSideApply, sign{tells: applier}},
 	{KubectlApply, metadata("annotations", corev1.LastAppliedConfigAnnotation, nobody)},
 	{KubectlApply, manager("kubectl", metav1.ManagedFieldsOperationApply)}, // what else it writes it writes by other names, and as updates
 }
 
 // metadata is a label or an annotation with a value that tells who it is.
 func metadata(kind, key string, who func(ds *appsv1.DaemonSet, value string) (by string, is bool)) sign {
-	return func(ds *appsv1.DaemonSet) (by, evidence string) {
+	return sign{key: key, tells: func(ds *appsv1.DaemonSet) (by, evidence string) {
 		value, there := map[string]map[string]string{"labels": ds.Labels, "annotations": ds.Annotations}[kind][key]
 		if by, is := who(ds, value); there && is && value != "" {
 			return by, "metadata." + kind + "[" + key + "]"
 		}
 		return "", ""
-	}
+	}}
 }
 
 func itself(_ *appsv1.DaemonSet, value string) (string, bool) { return value, true }
@@ -152,8 +171,11 @@ func application(ds *appsv1.DaemonSet, tracking string) (string, bool) {
 // objectSet is the object of which Rancher, k3s or RKE2 made this one.
 func objectSet(ds *appsv1.DaemonSet, owner string) (string, bool) {
 	_, kind, found := strings.Cut(owner, "Kind=")
-	return kind + "/" + ds.Annotations["objectset.rio.cattle.io/owner-name"], found
+	return kind + "/" + ds.Annotations[objectSetName], found
 }
+
+// objectSetName is the annotation that has the name of that object.
+const objectSetName = "objectset.rio.cattle.io/owner-name"
 
 func controller(ds *appsv1.DaemonSet) (by, evidence string) {
 	if o := metav1.GetControllerOfNoCopy(ds); o != nil {
@@ -165,14 +187,14 @@ func controller(ds *appsv1.DaemonSet) (by, evidence string) {
 // manager is a field manager that wrote something of the spec, by an operation
 // where one is given.
 func manager(name string, operation metav1.ManagedFieldsOperationType) sign {
-	return func(ds *appsv1.DaemonSet) (by, evidence string) {
+	return sign{manager: name, tells: func(ds *appsv1.DaemonSet) (by, evidence string) {
 		for _, m := range ds.ManagedFields {
 			if m.Manager == name && (operation == "" || m.Operation == operation) && writesSpec(&m) {
 				return "", managerAt(name)
 			}
 		}
 		return "", ""
-	}
+	}}
 }
 
 func managerAt(name string) string { return "metadata.managedFields[manager=" + name + "]" }

@@ -107,6 +107,8 @@ func Validate(s *Snapshot) error {
 		return errors.New("takenAt: missing")
 	case s.EnvValues != "" && s.EnvValues != EnvDigest:
 		return fmt.Errorf("envValues: %q is neither %q nor empty", s.EnvValues, EnvDigest)
+	case s.Names != "" && s.Names != StandIns:
+		return fmt.Errorf("names: %q is neither %q nor empty", s.Names, StandIns)
 	}
 	nodes := make(map[string]bool, len(s.Nodes))
 	for i := range s.Nodes {

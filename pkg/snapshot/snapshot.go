@@ -63,6 +63,9 @@ type Snapshot struct {
 	// older files
 	OpenShift *OpenShift `json:"openShift,omitempty"`
 
+	// `StandIns` where stand-ins replace names and everything that somebody wrote; absent in any other file
+	Names string `json:"names,omitempty"`
+
 	// the pods of others on the nodes, for a question about fit; absent where none was asked, and in older files
 	OtherPods *OtherPods `json:"otherPods,omitempty"`
 
@@ -75,6 +78,10 @@ type Snapshot struct {
 	// the volumes of pods that are asked whether they fit; absent where nobody asked, and in older files
 	Volumes *Volumes `json:"volumes,omitempty"`
 }
+
+// StandIns is the Names of a Snapshot of which nobody is to learn what the cluster is
+// called: see redact.Names.
+const StandIns = "StandIns"
 
 // VersionSource says where a Kubernetes version was taken from.
 type VersionSource string

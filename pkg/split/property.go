@@ -184,6 +184,13 @@ var passing = []string{
 	"ToBeDeletedByClusterAutoscaler", "DeletionCandidateOfClusterAutoscaler", "karpenter.sh/disrupted", "karpenter.sh/disruption", "karpenter.sh/unregistered",
 }
 
+// Keys returns the keys of labels that have a Kind of their own, and those of taints
+// that are no property.
+func Keys() (labels, taints []string) {
+	labels = slices.Concat(slices.Sorted(maps.Keys(kindOf)), slices.Sorted(maps.Keys(renamed)))
+	return append(labels, corev1.LabelHostname), slices.Clone(passing)
+}
+
 // taints returns the properties that the taints of a node are.
 func taints(n *corev1.Node) (out []Property) {
 	for _, t := range n.Spec.Taints {

@@ -1,0 +1,154 @@
+package redact
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
+)
+
+// kindOf returns the kind of a name. One that is not listed has no words that stay.
+func kindOf(name string) kind {
+	if domain, is := strings.CutPrefix(name, "key in "); is {
+		return kind{
+			name: name, joint: "-", part: true,
+			form: func(word string, rank, digits int) string {
+				return fmt.Sprintf("key-%0*d%s", digits, rank, ending(word))
+			},
+			stays: func(word string) bool { return keys().has(domain+word) || anywhere()[word] },
+		}
+	}
+	k, listed := kinds[name]
+	if k.name = name; !listed || k.joint == "" && name != "version" {
+		k.joint = "-"
+	}
+	return k
+}
+
+// kinds are those of which some words stay, or whose stand-ins have a form of their own.
+var kinds = map[string]kind{
+	"key": {
+		stays: func(word string) bool {
+			size, huge := strings.CutPrefix(word, corev1.ResourceHugePagesPrefix)
+			return keys().has(word) || domains().has(word) || huge && isQuantity(size)
+		},
+		form: func(word string, rank, digits int) string {
+			if domain, is := strings.CutSuffix(word, "/"); is {
+				return fmt.Sprintf("key-%0*d%s/", digits, rank, owner(domain))
+			}
+			return fmt.Sprintf("key-%0*d%s", digits, rank, ending(word))
+		},
+		begins: beginning(startupTaint),
+	},
+	"field": {form: func(word string, rank, digits int) string {
+		return fmt.Sprintf("field-%0*d%s", digits, rank, ending(word))
+	}},
+	"value":          {stays: values.has, form: asLabel("value")},
+	"platform":       {stays: platforms.has, form: asLabel("platform")},
+	"level":          {stays: func(word string) bool { return levels.has(word) || levelVersion.MatchString(word) }, form: asLabel("level")},
+	"tool":           {stays: tools.has, form: asLabel("tool")},
+	"kind":           {stays: objectKinds.has},
+	"manager":        {stays: func(word string) bool { return managers().has(word) }},
+	"component":      {stays: components.has},
+	"serviceaccount": {stays: words("default").has},
+	"priorityclass":  {stays: words("system-cluster-critical system-node-critical").has},
+	"tag":            {stays: plainTag.MatchString, unordered: true},
+	"version":        {stays: versionWords.has, form: func(_ string, rank, digits int) string { return inLetters(rank, digits) }},
+	"reason": {stays: reasons.has, form: func(word string, rank, digits int) string {
+		return fmt.Sprintf("Reason%0*d%s", digits, rank, failure(word))
+	}},
+	"path":            {stays: defaulted.has, begins: beginning("/")},
+	"variable":        {form: func(_ string, rank, digits int) string { return fmt.Sprintf("VARIABLE_%0*d", digits, rank) }},
+	"resourceVersion": {form: func(_ string, rank, digits int) string { return fmt.Sprintf("%0*d", digits, rank) }},
+	"uid":             {form: func(_ string, rank, _ int) string { return fmt.Sprintf("00000000-0000-0000-0000-%012d", rank) }},
+	"sha256":          {form: func(_ string, rank, _ int) string { return fmt.Sprintf("%064d", rank) }, part: true},
+	"sha384":          {form: func(_ string, rank, _ int) string { return fmt.Sprintf("%096d", rank) }, part: true},
+	"sha512":          {form: func(_ string, rank, _ int) string { return fmt.Sprintf("%0128d", rank) }, part: true},
+	"address": {stays: addresses.has, unordered: true, form: func(word string, rank, _ int) string {
+		if strings.Contains(word, ":") {
+			return fmt.Sprintf("2001:db8::%x:%x", rank>>16, rank&0xffff)
+		}
+		return fmt.Sprintf("198.%d.%d.%d", 18+rank>>16&1, rank>>8&0xff, rank&0xff) // addresses for documents and tests, as those above
+	}},
+}
+
+// beginning finds what the stand-in begins with of a word that begins so.
+func beginning(with string) func(string) string {
+	return func(word string) string {
+		if strings.HasPrefix(word, with) {
+			return with
+		}
+		return ""
+	}
+}
+
+// startupTaint begins the keys of taints that a node has while it starts.
+const startupTaint = "startup-taint."
+
+// ending is what of a key a rule reads, besides its domain: that it ends with not-ready, and
+// that a path of fields has it in brackets, and so in another place.
+func ending(key string) string {
+	switch {
+	case strings.HasSuffix(key, "not-ready"):
+		return "-not-ready"
+	case len(validation.IsQualifiedName(key)) > 0:
+		return ".-"
+	case !plain.MatchString(key):
+		return ".x"
+	}
+	return ""
+}
+
+// asLabel is the form of values of labels. One that the API does not take has a stand-in
+// that it does not take either.
+func asLabel(name string) func(word string, rank, digits int) string {
+	return func(word string, rank, digits int) string {
+		standIn := fmt.Sprintf("%s-%0*d", name, digits, rank)
+		if len(validation.IsValidLabelValue(word)) > 0 {
+			return standIn + "-"
+		}
+		return standIn
+	}
+}
+
+var plain = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+
+// failure is what of a reason a rule reads.
+func failure(reason string) string {
+	switch {
+	case strings.HasSuffix(reason, "Error"):
+		return "Error"
+	case strings.Contains(reason, "Error"):
+		return "Errors"
+	}
+	return ""
+}
+
+// owner is the end of the stand-in of a domain: that of the domain if its labels are not a
+// person's to set.
+func owner(domain string) string {
+	owned, _ := daemonset.TellingKeys()
+	for _, o := range owned {
+		if strings.HasSuffix(domain, "."+o) {
+			return "." + o
+		}
+	}
+	return ".example"
+}
+
+// anywhere are names of taints that mean the same in each domain.
+var anywhere = sync.OnceValue(func() map[string]bool {
+	v := map[string]bool{"not-ready": true}
+	_, taints := daemonset.TellingKeys()
+	for _, t := range taints {
+		if name, is := strings.CutPrefix(t, "/"); is {
+			v[name] = true
+		}
+	}
+	return v
+})

@@ -1,0 +1,518 @@
+package redact
+
+import (
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-ds/kubectl-ds/pkg/hide"
+	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
+	"github.com/kubectl-ds/kubectl-ds/pkg/template"
+)
+
+// A rule returns what stands in a place instead of a word.
+type rule func(w *walker, p place, word string) string
+
+// free is the rule of every place that no other rule is for: the word is somebody's own.
+func free(w *walker, _ place, word string) string { return w.name("text", word) }
+
+// of is the rule of a name of a kind.
+func of(kind string) rule {
+	return func(w *walker, _ place, word string) string { return w.name(kind, word) }
+}
+
+// oneOf is the rule of a word of a vocabulary. Any other word is replaced.
+func oneOf(v vocabulary) rule {
+	return func(w *walker, p place, word string) string {
+		if v.has(word) {
+			return word
+		}
+		return free(w, p, word)
+	}
+}
+
+// ruleList has the rules, each with the fields that it is for: of which type of the API, and
+// by which name in JSON.
+var ruleList = sync.OnceValue(func() []struct {
+	is     rule
+	fields string
+} {
+	return []struct {
+		is     rule
+		fields string
+	}{
+		{of("node"), `PodSpec.nodeName PodStatus.nominatedNodeName EventSource.host OtherPods.nodes PodRow.node Volumes.nodes DriverRow.node`},
+		{of("namespace"), `
+			ObjectMeta.namespace ObjectReference.namespace TypedObjectReference.namespace PodAffinityTerm.namespaces PodRow.namespace DisruptionBudget.namespace`},
+		{of("pod"), `PodRow.name DisruptionBudget.disrupted`},
+		{of("container"), `Container.name ContainerStatus.name ResourceFieldSelector.containerName`},
+		{anImage, `Container.image ContainerStatus.image ImageVolumeSource.reference`},
+		{of("variable"), `EnvVar.name`},
+		{digest, `EnvVar.value`},
+		{of("port"), `ContainerPort.name`},
+		{aPort, `HTTPGetAction.port TCPSocketAction.port`},
+		{of("path"), `
+			Container.workingDir Container.terminationMessagePath HTTPGetAction.path VolumeMount.mountPath HostPathVolumeSource.path`},
+		{of("volume"), `Volume.name VolumeMount.name VolumeDevice.name`},
+		{of("configmap"), `ConfigMapEnvSource.name ConfigMapKeySelector.name ConfigMapVolumeSource.name ConfigMapProjection.name`},
+		{of("secret"), `
+			LocalObjectReference.name SecretEnvSource.name SecretKeySelector.name SecretVolumeSource.secretName SecretProjection.name`},
+		{of("item"), `ConfigMapKeySelector.key SecretKeySelector.key KeyToPath.key Referred.keys Referred.binaryKeys`},
+		{aClaim, `PersistentVolumeClaimVolumeSource.claimName ClaimRow.name`},
+		{of("persistentvolume"), `VolumeRow.name`},
+		{of("driver"), `CSIVolumeSource.driver VolumeRow.driver DriverRow.name`},
+		{of("handle"), `VolumeRow.handle DriverRow.handles`},
+		{of("priorityclass"), `PodSpec.priorityClassName ScopedResourceSelectorRequirement.values`},
+		{of("runtimeclass"), `PodSpec.runtimeClassName`},
+		{of("handler"), `RuntimeClass.handler`},
+		{of("serviceaccount"), `PodSpec.serviceAccountName PodSpec.serviceAccount`},
+		{of("poddisruptionbudget"), `PodRow.budgets DisruptionBudget.name`},
+		{of("webhook"), `AdmissionHook.name AdmissionHook.webhook`},
+		{of("component"), `PodSpec.schedulerName Event.reportingComponent EventSource.component`},
+		{reporter, `Event.reportingInstance`},
+		{of("manager"), `ManagedFieldsEntry.manager`},
+		{of("address"), `
+			HostPort.ip ContainerPort.hostIP PodStatus.hostIP PodStatus.podIP HostIP.ip PodIP.ip HostAlias.ip PodDNSConfig.nameservers`},
+		{of("resourceVersion"), `ObjectMeta.resourceVersion ObjectReference.resourceVersion`},
+		{ownName, `ObjectMeta.name`},
+		{named, `OwnerReference.name ObjectReference.name TypedLocalObjectReference.name TypedObjectReference.name Referred.name`},
+		{of("kind"), `OwnerReference.kind ObjectReference.kind TypedLocalObjectReference.kind TypedObjectReference.kind TypeMeta.kind`},
+		{oneOf(apiVersions), `
+			TypeMeta.apiVersion OwnerReference.apiVersion ObjectReference.apiVersion ManagedFieldsEntry.apiVersion ObjectFieldSelector.apiVersion
+			TypedLocalObjectReference.apiGroup TypedObjectReference.apiGroup`},
+
+		{aKey, `
+			LabelSelectorRequirement.key NodeSelectorRequirement.key Taint.key Toleration.key ObjectMeta.finalizers PodSchedulingGate.name ResourceFieldSelector.resource
+			PodAffinityTerm.topologyKey PodAffinityTerm.matchLabelKeys PodAffinityTerm.mismatchLabelKeys TopologySpreadConstraint.topologyKey TopologySpreadConstraint.matchLabelKeys
+			NodeCondition.type PodCondition.type DaemonSetCondition.type NamespaceCondition.type Condition.type PodReadinessGate.conditionType`},
+		{aValue, `LabelSelectorRequirement.values Taint.value`},
+		{comparedValue, `NodeSelectorRequirement.values Toleration.value`},
+		{of("platform"), `NodeSystemInfo.architecture NodeSystemInfo.operatingSystem`},
+		{aVersion, `
+			Snapshot.kubernetesVersion NodeSystemInfo.kubeletVersion NodeSystemInfo.kubeProxyVersion NodeSystemInfo.kernelVersion NodeSystemInfo.containerRuntimeVersion NodeSystemInfo.osImage`},
+		{aLimit, `
+			RollingUpdateDaemonSet.maxUnavailable RollingUpdateDaemonSet.maxSurge PodDisruptionBudgetSpec.maxUnavailable PodDisruptionBudgetSpec.minAvailable`},
+
+		{of("reason"), `
+			ContainerStateTerminated.reason ContainerStateWaiting.reason NodeCondition.reason PodCondition.reason DaemonSetCondition.reason NamespaceCondition.reason Condition.reason
+			PodStatus.reason Event.reason Event.action`},
+		{aMessage, `
+			ContainerStateTerminated.message ContainerStateWaiting.message NodeCondition.message PodCondition.message DaemonSetCondition.message NamespaceCondition.message Condition.message
+			PodStatus.message Event.message Gap.message Gap.of`},
+		{partOfPod, `ObjectReference.fieldPath`},
+		{fieldPath, `ObjectFieldSelector.fieldPath`},
+
+		{oneOf(words("Digest")), `Snapshot.envValues`},
+		{oneOf(words(snapshot.StandIns)), `Snapshot.names`},
+		{oneOf(words("Normal Warning")), `Event.type`},
+		{oneOf(words("FieldsV1")), `ManagedFieldsEntry.fieldsType`},
+		{oneOf(words("status scale")), `ManagedFieldsEntry.subresource`},
+		{oneOf(capabilities()), `Capabilities.add Capabilities.drop`},
+		{oneOf(sysctls), `Sysctl.name`},
+		{oneOf(seLinuxTypes), `SELinuxOptions.type`},
+		{oneOf(defaulted), `
+			ISCSIVolumeSource.iscsiInterface RBDVolumeSource.pool RBDVolumeSource.user RBDVolumeSource.keyring AzureDiskVolumeSource.fsType ScaleIOVolumeSource.fsType
+			ScaleIOVolumeSource.storageMode`},
+	}
+})
+
+// places are the rules by their fields.
+var places = sync.OnceValue(func() map[string]rule {
+	m := map[string]rule{}
+	for _, r := range ruleList() {
+		for name := range words(r.fields) {
+			m[name] = r.is
+			if field, is := strings.CutPrefix(name, "Container."); is {
+				m["EphemeralContainerCommon."+field] = r.is
+			}
+		}
+	}
+	return m
+})
+
+// word returns what stands in a place instead of a word, of a type where one lists it.
+func (w *walker) word(p place, t reflect.Type, word string) string {
+	if word == "" {
+		return ""
+	}
+	for _, name := range p.names() {
+		if r := places()[name]; r != nil {
+			return r(w, p, word)
+		}
+	}
+	switch {
+	case t == reflect.TypeFor[types.UID]():
+		return w.name("uid", word)
+	case t == reflect.TypeFor[corev1.ResourceName]():
+		return aKey(w, p, word)
+	case t == reflect.TypeFor[corev1.StorageMedium]() && strings.HasPrefix(word, corev1.ResourceHugePagesPrefix) && isQuantity(strings.TrimPrefix(word, corev1.ResourceHugePagesPrefix)):
+		return word
+	case t != nil && t.PkgPath() != "": // a type of its own, which most often is one of some words
+		return oneOf(apiWords())(w, p, word)
+	}
+	return free(w, p, word)
+}
+
+// labelMaps are the fields whose keys are those of labels or annotations.
+var labelMaps = words(`ObjectMeta.labels ObjectMeta.annotations LabelSelector.matchLabels PodSpec.nodeSelector Scheduling.nodeSelector VolumeRow.zones`)
+
+func (w *walker) isLabels(p place) bool {
+	for _, name := range p.names() {
+		if labelMaps.has(name) {
+			return true
+		}
+	}
+	return false
+}
+
+func (w *walker) mapValue(p place, key, value string) string {
+	switch {
+	case value == "":
+		return ""
+	case p.field == "annotations" && w.isLabels(p):
+		return w.annotation(p, key, value)
+	case w.isLabels(p):
+		return w.labelValue(key, value)
+	}
+	return w.name("text", value)
+}
+
+// ownName is the name of an object.
+func ownName(w *walker, p place, word string) string {
+	if p.object == reflect.TypeFor[appsv1.ControllerRevision]() {
+		return w.revision(word)
+	}
+	if p.object == nil {
+		return free(w, p, word)
+	}
+	return w.ofKind(p.object.Name(), word)
+}
+
+// named is a name beside the kind of the object that has it.
+func named(w *walker, p place, word string) string {
+	switch kind := p.beside("kind"); {
+	case kind == "ControllerRevision":
+		return w.revision(word)
+	case kind == "PersistentVolumeClaim":
+		return aClaim(w, p, word)
+	case kind == "" && p.object != nil && p.object.Name() == "ServiceAccount":
+		return w.name("secret", word)
+	default:
+		return w.ofKind(kind, word)
+	}
+}
+
+func (w *walker) ofKind(kind, word string) string {
+	if !objectKinds.has(kind) {
+		kind = "object"
+	}
+	return w.name(strings.ToLower(kind), word)
+}
+
+// aClaim is the name of a PersistentVolumeClaim. That of one which was made for a pod
+// begins with the pod's name, and ends with that of its volume.
+func aClaim(w *walker, _ place, word string) string {
+	if w.assigned {
+		if pod, volume := w.ephemeral(word); pod != "" {
+			return w.made(claims, word, w.name("pod", pod)+"-"+w.name("volume", volume))
+		}
+	}
+	return w.name(claims, word)
+}
+
+// claims is the kind of their names.
+const claims = "persistentvolumeclaim"
+
+// ephemeral returns the pod and the volume that a claim was made for; empty if it was for none.
+func (w *walker) ephemeral(claim string) (pod, volume string) {
+	pods, volumes := w.kinds["pod"], w.kinds["volume"]
+	for i := range claim {
+		if claim[i] == '-' && pods != nil && volumes != nil && pods.words[claim[:i]] && volumes.words[claim[i+1:]] {
+			return claim[:i], claim[i+1:]
+		}
+	}
+	return "", ""
+}
+
+// revision returns the name of a ControllerRevision, or its hash, which stands in labels:
+// the name is that of the DaemonSet with the hash behind it. The name of a revision without
+// the label counts as its hash.
+func (w *walker) revision(word string) string {
+	rest, is := strings.CutPrefix(word, w.daemonSet+"-")
+	if !is || rest == "" {
+		return w.name("hash", word)
+	}
+	return w.made("controllerrevision", word, w.name("daemonset", w.daemonSet)+"-"+w.name("hash", rest))
+}
+
+// mixes reports whether names of revisions are among their hashes, or the other way round,
+// so that the two have an order.
+func mixes(s *snapshot.Snapshot) bool {
+	begins := s.DaemonSet.Name + "-"
+	const key = appsv1.ControllerRevisionHashLabelKey
+	return slices.ContainsFunc(s.Revisions, func(r appsv1.ControllerRevision) bool {
+		hash, labeled := r.Labels[key]
+		return !labeled || strings.HasPrefix(hash, begins) || !strings.HasPrefix(r.Name, begins)
+	}) || slices.ContainsFunc(s.Pods, func(p corev1.Pod) bool { return strings.HasPrefix(p.Labels[key], begins) })
+}
+
+// aKey is a qualified name: the key of a label, an annotation or a taint, a resource, the
+// type of a condition, a finalizer.
+func aKey(w *walker, _ place, word string) string { return w.key(word) }
+
+func (w *walker) key(word string) string {
+	for _, prefix := range []string{corev1.DefaultResourceRequestsPrefix, "limits."} { // of a quota
+		if rest, is := strings.CutPrefix(word, prefix); is {
+			return w.name("key", prefix) + w.key(rest)
+		}
+	}
+	if class, rest, is := strings.Cut(word, storageClassSuffix); is && class != "" {
+		return w.name("storageclass", class) + storageClassSuffix + w.key(rest)
+	}
+	head, name, qualified := strings.Cut(word, "/")
+	switch {
+	case !qualified:
+		return w.name("key", word)
+	case head+"/" == corev1.DeprecatedAppArmorBetaContainerAnnotationKeyPrefix:
+		return w.made("key", word, head+"/"+w.name("container", name))
+	}
+	return w.made("key", word, w.name("key", head+"/")+w.name("key in "+head+"/", name))
+}
+
+const storageClassSuffix = ".storageclass.storage.k8s.io/"
+
+// aValue is the value of a label or a taint, whose key stands beside it.
+func aValue(w *walker, p place, word string) string { return w.labelValue(p.beside("key"), word) }
+
+// comparedValue is one that an operator compares with.
+func comparedValue(w *walker, p place, word string) string {
+	if operator := p.beside("operator"); operator == "Gt" || operator == "Lt" || operator == "NotIn" {
+		w.compared[p.beside("key")] = true
+	}
+	return w.labelValue(p.beside("key"), word)
+}
+
+func (w *walker) labelValue(key, value string) string {
+	kind := valueKind(key)
+	switch {
+	case key == appsv1.ControllerRevisionHashLabelKey:
+		return w.revision(value)
+	case kind == "" && isNumber(value):
+		return value
+	case kind == "":
+		kind = "value"
+	}
+	if isNumber(value) && !w.assigned {
+		if w.numbers[key] == nil {
+			w.numbers[key] = map[string]bool{}
+		}
+		w.numbers[key][value] = true
+	}
+	if zoneKeys.has(key) { // a volume has several
+		return each(value, "__", func(zone string) string { return w.name(kind, zone) })
+	}
+	return w.name(kind, value)
+}
+
+var zoneKeys = words(corev1.LabelTopologyZone, corev1.LabelTopologyRegion, corev1.LabelFailureDomainBetaZone, corev1.LabelFailureDomainBetaRegion)
+
+// valueKind returns the kind of the values of a label or taint; empty if they are numbers.
+func valueKind(key string) string {
+	switch key {
+	case corev1.LabelHostname, "metadata.name":
+		return "node"
+	case corev1.LabelMetadataName, "meta.helm.sh/release-namespace", "kustomize.toolkit.fluxcd.io/namespace", "helm.toolkit.fluxcd.io/namespace":
+		return "namespace"
+	case appsv1.DeprecatedTemplateGeneration, "pod-template-generation":
+		return ""
+	case corev1.LabelArchStable, corev1.LabelOSStable, "beta.kubernetes.io/arch", "beta.kubernetes.io/os":
+		return "platform"
+	case "app.kubernetes.io/managed-by", "addonmanager.kubernetes.io/mode":
+		return "tool"
+	}
+	if strings.HasPrefix(key, "pod-security.kubernetes.io/") {
+		return "level"
+	}
+	return "value"
+}
+
+func isNumber(text string) bool {
+	_, err := strconv.ParseInt(text, 10, 64)
+	return err == nil
+}
+
+// fix gives those names their stand-ins that follow from others: numbers that are compared
+// with others stand for themselves, and names of revisions begin with that of their DaemonSet.
+func (w *walker) fix() {
+	for key := range w.compared {
+		for value := range w.numbers[key] {
+			w.kinds[valueKind(key)].fix(value, value)
+		}
+	}
+	for _, ds := range w.mixed {
+		w.kinds["daemonset"].assign()
+		w.kinds["hash"].fix(ds+"-", w.kinds["daemonset"].standIns[ds]+"-")
+	}
+}
+
+// annotation returns what stands instead of the value of an annotation.
+func (w *walker) annotation(p place, key, value string) string {
+	text := func() string { return w.name("text", value) }
+	switch {
+	case hide.IsDigest(value), values.has(value):
+		return value
+	case key == corev1.LastAppliedConfigAnnotation:
+		return string(w.raw([]byte(value), reflect.TypeFor[appsv1.DaemonSet](), place{}))
+	case key == "kubectl.kubernetes.io/restartedAt":
+		if _, err := time.Parse(time.RFC3339, value); err == nil {
+			return value
+		}
+	case key == appsv1.DeprecatedTemplateGeneration, strings.HasSuffix(key, "/namespace"), strings.HasSuffix(key, "/release-namespace"):
+		return w.labelValue(key, value)
+	case key == "scheduler.alpha.kubernetes.io/node-selector", key == "openshift.io/node-selector":
+		return w.selector(value)
+	case key == "argocd.argoproj.io/tracking-id":
+		app, object, _ := strings.Cut(value, ":")
+		if at, is := strings.CutPrefix(object, "apps/DaemonSet:"); is {
+			namespace, name, _ := strings.Cut(at, "/")
+			return w.name("text", app) + ":apps/DaemonSet:" + w.name("namespace", namespace) + "/" + w.name("daemonset", name)
+		}
+	case key == "objectset.rio.cattle.io/owner-gvk":
+		if version, kind, is := strings.Cut(value, "Kind="); is {
+			return w.name("text", strings.TrimRight(version, ", ")) + ", Kind=" + w.name("kind", kind)
+		}
+	case strings.HasPrefix(key, corev1.DeprecatedAppArmorBetaContainerAnnotationKeyPrefix):
+		switch profile, local := strings.CutPrefix(value, corev1.DeprecatedAppArmorBetaProfileNamePrefix); {
+		case value == corev1.DeprecatedAppArmorBetaProfileRuntimeDefault, value == corev1.DeprecatedAppArmorBetaProfileNameUnconfined:
+			return value
+		case local && profile == strings.TrimSpace(profile):
+			return corev1.DeprecatedAppArmorBetaProfileNamePrefix + w.name("text", profile)
+		}
+	}
+	return text()
+}
+
+// selector returns a selector of nodes as text. One that cannot be parsed stays one that
+// cannot.
+func (w *walker) selector(text string) string {
+	all, err := labels.ParseToRequirements(text)
+	if err != nil {
+		return w.name("text", text) + "!!"
+	}
+	var out []string
+	for _, r := range all {
+		key, of := w.key(r.Key()), r.ValuesUnsorted()
+		for i := range of {
+			of[i] = w.labelValue(r.Key(), of[i])
+		}
+		switch r.Operator() {
+		case selection.Exists:
+			out = append(out, key)
+		case selection.DoesNotExist:
+			out = append(out, "!"+key)
+		case selection.Equals, selection.DoubleEquals, selection.NotEquals:
+			out = append(out, key+string(r.Operator())+of[0])
+		case selection.GreaterThan:
+			out = append(out, key+">"+of[0])
+		case selection.LessThan:
+			out = append(out, key+"<"+of[0])
+		default:
+			out = append(out, key+" "+string(r.Operator())+" ("+strings.Join(of, ",")+")")
+		}
+	}
+	return strings.Join(out, ",")
+}
+
+var letterRuns = regexp.MustCompile(`[A-Za-z]+|[^ -~]+`)
+
+// aVersion is one of a program or a system: numbers stay, and words that many have.
+func aVersion(w *walker, _ place, word string) string {
+	return letterRuns.ReplaceAllStringFunc(word, func(run string) string { return w.name("version", run) })
+}
+
+// anImage is a reference to an image. Its tag stays apart from its name, and one that no
+// kubelet takes is one that none takes, for the same reason.
+func anImage(w *walker, _ place, word string) string {
+	if fault := template.FaultOfImage(word); fault != "" {
+		name := w.name("image", word)
+		return w.made("image", word, map[template.ImageFault]string{
+			template.ImageScheme: "https://" + name, template.ImageCharacter: name + "?", template.ImageUppercase: "X" + name,
+			template.ImageNoTag: name + ":", template.ImageBadDigest: name + "@digest", template.ImageForm: name + "/",
+		}[fault])
+	}
+	image := template.ParseImage(word)
+	out := w.name("image", image.Repository)
+	if image.Tag != "" {
+		out += ":" + w.name("tag", image.Tag)
+	}
+	if algorithm, hex, is := strings.Cut(image.Digest, ":"); is {
+		out += "@" + algorithm + ":" + w.name(algorithm, hex)
+	}
+	return w.made("image", word, out)
+}
+
+// aPort is a port by its name.
+func aPort(w *walker, _ place, word string) string {
+	if isNumber(word) {
+		return word
+	}
+	return w.name("port", word)
+}
+
+var number = regexp.MustCompile(`^\d{1,9}%?$`)
+
+// aLimit is a number of pods, or a percentage.
+func aLimit(w *walker, p place, word string) string {
+	if number.MatchString(word) {
+		return word
+	}
+	return free(w, p, word)
+}
+
+// digest is what stands for a literal value of an environment variable.
+func digest(w *walker, p place, word string) string {
+	if hide.IsDigest(word) {
+		return word
+	}
+	return free(w, p, word)
+}
+
+// fieldPath is the field of a pod that a variable has the value of.
+func fieldPath(w *walker, p place, word string) string {
+	if fieldPaths.has(word) {
+		return word
+	}
+	of, key, is := strings.Cut(strings.TrimSuffix(word, "']"), "['")
+	if is && (of == "metadata.labels" || of == "metadata.annotations") {
+		return of + "['" + w.key(key) + "']"
+	}
+	return free(w, p, word)
+}
+
+var partPattern = regexp.MustCompile(`^spec\.(containers|initContainers|ephemeralContainers)\{(.*)\}$`)
+
+// partOfPod is the part of a pod that an event is about.
+func partOfPod(w *walker, p place, word string) string {
+	if m := partPattern.FindStringSubmatch(word); m != nil {
+		return "spec." + m[1] + "{" + w.name("container", m[2]) + "}"
+	}
+	return free(w, p, word)
+}
+
+// reporter is what has recorded an event: a kubelet calls itself as its node.
+func reporter(w *walker, p place, word string) string {
+	if p.beside("reportingComponent") == "kubelet" {
+		return w.name("node", word)
+	}
+	return free(w, p, word)
+}
