@@ -46,6 +46,14 @@ func (g *generator) validSelector() string {
 	return strings.Join(parts, ",")
 }
 
+// openShiftVersions are those in which the rules of OpenShift's controllers differ.
+var openShiftVersions = []string{"v1.30.5", "v1.30.5", Newest, "v1.23.17", "v1.17.9"}
+
+// RandomOpenShift returns a state such as RandomTrouble does, of OpenShift.
+func RandomOpenShift(seed int64) *snapshot.Snapshot {
+	return OnOpenShift(troubled(RandomFor(seed, openShiftVersions[int(seed)%len(openShiftVersions)]), seed), seed)
+}
+
 // OnOpenShift returns a copy of a state as one of OpenShift, with a random namespace.
 func OnOpenShift(s *snapshot.Snapshot, seed int64) *snapshot.Snapshot {
 	c := *s
